@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The whole build. Objects go to build/CONFIG/, generated code to build/gen/, and what the release
+# configuration makes to build/ itself: tfprof, libtfprof.a, libtfprof.so.
+#
+#   make                          release
+#   make CONFIG=debug             build/debug/...
+#   make SAN=address,undefined    build/san-address-undefined/...
+#   make COVERAGE=1               build/coverage/...
+#   make V=1                      shows the commands; WERROR=1 makes warnings errors
+#   make HAVE_LIBEDIT=0           builds as if that were not there (make config lists them)
+
+VERSION := 0.1.0
+SOVERSION := 0
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all lib units fuzzers demo check check-deep check-real install uninstall format config \
+	help clean check-build syntax FORCE
+
+comma := ,
+GOALS := $(or $(MAKECMDGOALS),all)
+CC_DEFAULT := $(filter default,$(origin CC))
+ifneq (,$(CC_DEFAULT))
+CC := $(if $(shell command -v gcc),gcc,cc)
+endif
+PYTHON ?= python3
+PKG_CONFIG ?= pkg-config
+CLANG_FORMAT ?= clang-format
+
+# As many jobs as there are CPUs, unless -j says otherwise.
+ifeq (0,$(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)))
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+
+# ---- what has to be installed first -------------------------------------------------------------
+# Some goals install what they miss. This happens while the file is read, before pkg-config is asked.
+ifneq (,$(filter check-deep,$(GOALS)))
+LEVEL := deep
+else ifneq (,$(filter check check-real format,$(GOALS)))
+LEVEL := check
+else ifneq (,$(filter demo,$(GOALS)))
+LEVEL := build
+endif
+ifneq (,$(LEVEL))
+ifneq (ok,$(lastword $(shell sh tools/deps.sh $(LEVEL) >&2 && echo ok)))
+$(error what is needed is not installed)
+endif
+endif
+
+NO_BUILD := help clean
+BUILDS := $(filter-out $(NO_BUILD),$(GOALS))
+
+# ---- configuration ------------------------------------------------------------------------------
+ifneq (,$(SAN))
+CONFIG := san-$(subst $(comma),-,$(SAN))
+else ifneq (,$(COVERAGE))
+CONFIG := coverage
+endif
+CONFIG ?= release
+O := build/$(CONFIG)
+BIN := $(if $(filter release,$(CONFIG)),build,$(O))
+GEN := build/gen
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
+	-Wconversion $(if $(filter 1,$(WERROR)),-Werror)
+
+harden_cc := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+harden_ld := -Wl,-z,relro -Wl,-z,now
+ifeq (release,$(CONFIG))
+CFLAGS ?= -O2 -g
+else ifeq (check,$(CONFIG))
+# As release, and fresh memory is filled so that a forgotten zeroing shows.
+CFLAGS ?= -O2 -g
+CONFIG_DEFS := -DTFPROF_TEST=1
+else ifeq (debug,$(CONFIG))
+CFLAGS ?= -Og -g3
+CONFIG_DEFS := -DTFPROF_TEST=1
+harden_cc :=
+else ifeq (coverage,$(CONFIG))
+CFLAGS ?= -O0 -g --coverage
+CONFIG_DEFS := -DTFPROF_TEST=1
+LDFLAGS += --coverage
+harden_cc :=
+else ifneq (,$(SAN))
+CFLAGS ?= -O1 -g -fno-omit-frame-pointer
+CONFIG_DEFS := -DTFPROF_TEST=1
+SAN_FLAGS := -fsanitize=$(SAN) -fno-sanitize-recover=all
+harden_cc :=
+else
+$(error CONFIG=$(CONFIG) is none of release, check, debug; for sanitizers say SAN=..., else COVERAGE=1)
+endif
+
+ifneq (,$(BUILDS))
+ifneq (ok,$(shell $(PKG_CONFIG) --exists libprotobuf-c libpcre2-8 zlib 2>/dev/null && echo ok))
+$(error a library is missing: type tools/deps.sh build)
+endif
+try = $(shell echo 'int x;' | $(CC) -Werror $(1) -x c -c -o /dev/null - 2>/dev/null && echo $(1))
+harden_cc += $(call try,-fcf-protection)
+
+# A probe compiles and links tools/probe/NAME.c; a yes is kept, a no is asked again.
+PROBES := HAVE_LIBEDIT HAVE_SNAPPY
+HAVE_LIBEDIT_PC := libedit
+HAVE_SNAPPY_PC := snappy
+probe = $(shell [ -e build/probe/$(1).yes ] && echo 1 || { mkdir -p build/probe && \
+	$(CC) $(CFLAGS) tools/probe/$(1).c -o build/probe/$(1) $(LDFLAGS) \
+		`$(PKG_CONFIG) --cflags --libs $($(1)_PC)` >build/probe/$(1).log 2>&1 && \
+	touch build/probe/$(1).yes && echo 1 || echo 0; })
+$(foreach p,$(PROBES),$(if $(filter undefined,$(origin $(p))),$(eval $(p) := $(call probe,$(p)))))
+
+PC_LIB := libprotobuf-c libpcre2-8 zlib $(if $(filter 1,$(HAVE_SNAPPY)),snappy)
+PC_PROGRAM := $(if $(filter 1,$(HAVE_LIBEDIT)),libedit)
+PC_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PC_LIB) $(PC_PROGRAM))
+LIBS := $(shell $(PKG_CONFIG) --libs $(PC_LIB)) -lm
+PROGRAM_LIBS := $(if $(PC_PROGRAM),$(shell $(PKG_CONFIG) --libs $(PC_PROGRAM)))
+TEST_LIBS := $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)
+endif
+
+DEFS := -DTFPROF_VERSION='"$(VERSION)"' $(foreach p,$(PROBES),-D$(p)=$($(p))) $(CONFIG_DEFS)
+STD := -std=gnu11
+# Position independent everywhere: the same objects go into program, archive and shared library.
+BASE_FLAGS := $(STD) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS) -pthread -fPIC \
+	-fvisibility=hidden -ffile-prefix-map=$(CURDIR)/= $(harden_cc) $(SAN_FLAGS)
+ALL_LDFLAGS := -pthread $(SAN_FLAGS) $(harden_ld) -Wl,--as-needed $(LDFLAGS)
+
+# ---- files --------------------------------------------------------------------------------------
+# What only the program has; the rest of src/app is in the library.
+PROGRAM_ONLY := $(addprefix src/app/,main.c flags.c cmd.c help.c repl.c record.c diff.c gpu.c doctor.c ctl.c \
+	convert.c checkpoint.c)
+SRC := $(filter-out src/collect/%,$(sort $(wildcard src/*/*.c)))
+PROGRAM_SRC := $(filter $(PROGRAM_ONLY),$(SRC))
+LIB_SRC := $(filter-out $(PROGRAM_ONLY),$(SRC))
+PROTO := $(sort $(wildcard proto/*.proto))
+GEN_C := $(PROTO:proto/%.proto=$(GEN)/%.pb-c.c)
+GEN_H := $(GEN_C:.c=.h)
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+# Helpers that several unit tests share.
+UNIT_HELP := $(filter-out $(UNIT_SRC),$(sort $(wildcard tests/unit/*.c)))
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_DRIVER := $(wildcard tests/fuzz/driver.c)
+FORMATTED = $(sort $(shell find src include tests tools examples -name '*.[ch]' 2>/dev/null))
+
+GEN_OBJ := $(GEN_C:$(GEN)/%.c=$(O)/obj/gen/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(O)/obj/%.o) $(GEN_OBJ)
+PROGRAM_OBJ := $(PROGRAM_SRC:%.c=$(O)/obj/%.o)
+UNITS := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
+FUZZERS := $(if $(FUZZ_DRIVER),$(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzz/%))
+
+say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
+
+## all: program and libraries: build/tfprof, build/libtfprof.a, build/libtfprof.so (the default)
+all: $(BIN)/tfprof lib
+
+## lib: the libraries alone
+lib: $(BIN)/libtfprof.a $(BIN)/libtfprof.so
+
+## units: the unit tests of this configuration, in build/CONFIG/unit/
+units: $(UNITS)
+
+fuzzers: $(FUZZERS)
+
+# ---- compiling ----------------------------------------------------------------------------------
+# Changes when the flags do: then everything is compiled again.
+$(O)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(CC) $(CPPFLAGS) $(CFLAGS) $(BASE_FLAGS) $(WARN))' | cmp -s - $@ || \
+		printf '%s\n' '$(subst ','\'',$(CC) $(CPPFLAGS) $(CFLAGS) $(BASE_FLAGS) $(WARN))' >$@
+
+$(GEN)/%.pb-c.c $(GEN)/%.pb-c.h: proto/%.proto
+	@mkdir -p $(GEN)
+	$(call say,PROTOC,$<)protoc -Iproto --c_out=$(GEN) $<
+
+$(O)/obj/gen/%.o: $(GEN)/%.c $(O)/flags | $(GEN_H)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(BASE_FLAGS) -w -I$(GEN) -MMD -MP -c -o $@ $<
+
+$(O)/obj/%.o: %.c $(O)/flags | $(GEN_H)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(BASE_FLAGS) $(WARN) -MMD -MP -c -o $@ $<
+
+# ---- linking ------------------------------------------------------------------------------------
+$(BIN)/libtfprof.a: $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(LIB_OBJ)
+
+$(BIN)/libtfprof.so: $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -shared -Wl,-soname,libtfprof.so.$(SOVERSION) \
+		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) $(ALL_LDFLAGS) -o $@ $(LIB_OBJ) $(LIBS)
+
+$(BIN)/tfprof: $(PROGRAM_OBJ) $(BIN)/libtfprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(PROGRAM_OBJ) $(BIN)/libtfprof.a \
+		$(LIBS) $(PROGRAM_LIBS)
+
+# A unit test sees every internal function, those of the program too.
+$(O)/program.a: $(filter-out %/main.o,$(PROGRAM_OBJ))
+	@mkdir -p $(@D)
+	@rm -f $@ && $(AR) rcs $@ $(filter-out %/main.o,$(PROGRAM_OBJ))
+
+$(O)/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP:%.c=$(O)/obj/%.o) $(O)/program.a $(BIN)/libtfprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+		$(LIBS) $(PROGRAM_LIBS) $(TEST_LIBS)
+
+$(O)/fuzz/%: $(O)/obj/tests/fuzz/%.o $(FUZZ_DRIVER:%.c=$(O)/obj/%.o) $(O)/program.a $(BIN)/libtfprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+		$(LIBS) $(PROGRAM_LIBS)
+
+.SECONDARY:
+-include $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/obj/%.d) \
+	$(UNIT_HELP:%.c=$(O)/obj/%.d) $(FUZZ_SRC:%.c=$(O)/obj/%.d) $(FUZZ_DRIVER:%.c=$(O)/obj/%.d)
+
+# ---- using it -----------------------------------------------------------------------------------
+## demo: build, then show where a recorded training step spends time, memory and operations
+DEMO := testdata/recorded/mlp_0
+DEMO_WORDS := scope -max_depth 3 -order_by micros -select micros,bytes,params,float_ops
+demo: build/tfprof
+	@echo
+	@echo '$$ build/tfprof --graph_path=$(DEMO)/graph.pb --run_meta_path=$(DEMO)/run_meta_0.pb \'
+	@echo '    --op_log_path=$(DEMO)/op_log.pb $(DEMO_WORDS)'
+	@build/tfprof --graph_path=$(DEMO)/graph.pb --run_meta_path=$(DEMO)/run_meta_0.pb \
+		--op_log_path=$(DEMO)/op_log.pb $(DEMO_WORDS)
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
+INSTALL ?= install
+
+# Libraries that have no module of their own on every system come last, in link order.
+define PC_FILE
+prefix=$(PREFIX)
+libdir=$(LIBDIR:$(PREFIX)/%=$${prefix}/%)
+includedir=$(INCLUDEDIR:$(PREFIX)/%=$${prefix}/%)
+
+Name: tfprof
+Description: Profiler for TensorFlow models: scope, graph, op and code views
+Version: $(VERSION)
+Requires.private: libprotobuf-c libpcre2-8 zlib
+Libs: -L$${libdir} -ltfprof
+Libs.private: $(if $(filter 1,$(HAVE_SNAPPY)),-lsnappy -lstdc++ )-lm -pthread
+Cflags: -I$${includedir}
+endef
+export PC_FILE
+
+## install: into DESTDIR$(PREFIX), PREFIX=/usr/local
+install: $(BIN)/tfprof $(BIN)/libtfprof.a $(BIN)/libtfprof.so
+	$(INSTALL) -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(PKGCONFIGDIR)" \
+		"$(DESTDIR)$(INCLUDEDIR)/tfprof"
+	$(INSTALL) -m 755 $(BIN)/tfprof "$(DESTDIR)$(BINDIR)/tfprof"
+	$(INSTALL) -m 644 $(BIN)/libtfprof.a "$(DESTDIR)$(LIBDIR)/libtfprof.a"
+	$(INSTALL) -m 755 $(BIN)/libtfprof.so "$(DESTDIR)$(LIBDIR)/libtfprof.so.$(VERSION)"
+	ln -sf libtfprof.so.$(VERSION) "$(DESTDIR)$(LIBDIR)/libtfprof.so.$(SOVERSION)"
+	ln -sf libtfprof.so.$(SOVERSION) "$(DESTDIR)$(LIBDIR)/libtfprof.so"
+	$(INSTALL) -m 644 include/tfprof/tfprof.h "$(DESTDIR)$(INCLUDEDIR)/tfprof/tfprof.h"
+	printf '%s\n' "$$PC_FILE" >"$(DESTDIR)$(PKGCONFIGDIR)/tfprof.pc"
+
+## uninstall: removes what install put there
+uninstall:
+	rm -f "$(DESTDIR)$(BINDIR)/tfprof" "$(DESTDIR)$(LIBDIR)/libtfprof.a" \
+		"$(DESTDIR)$(LIBDIR)/libtfprof.so" "$(DESTDIR)$(LIBDIR)/libtfprof.so.$(SOVERSION)" \
+		"$(DESTDIR)$(LIBDIR)/libtfprof.so.$(VERSION)" "$(DESTDIR)$(PKGCONFIGDIR)/tfprof.pc" \
+		"$(DESTDIR)$(INCLUDEDIR)/tfprof/tfprof.h"
+
+# ---- tests --------------------------------------------------------------------------------------
+# Each tier builds its configurations with a make of its own, then tests/check.py runs and counts.
+check-build: $(BIN)/tfprof lib units fuzzers
+	@:
+
+# What clang thinks of the same sources, where there is one.
+SYNTAX_OK := $(patsubst %.c,build/clang/%.ok,$(SRC) $(UNIT_SRC) $(UNIT_HELP))
+syntax: $(if $(shell command -v clang),$(SYNTAX_OK))
+	@:
+build/clang/%.ok: %.c $(O)/flags | $(GEN_H)
+	@mkdir -p $(@D)
+	$(call say,CLANG,$<)clang $(STD) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS) $(WARN) \
+		-fsyntax-only -MMD -MP -MT $@ -MF $(@:.ok=.d) $< && touch $@
+-include $(SYNTAX_OK:.ok=.d)
+
+# Goals given together do not build the same files at the same time.
+check check-deep check-real: | $(filter all lib demo install,$(GOALS))
+check-deep: | $(filter check,$(GOALS))
+check-real: | $(filter check check-deep,$(GOALS))
+
+CHECK = $(PYTHON) -B tests/check.py $(if $(T),--filter '$(T)')
+
+## check: installs what is missing, builds with -Werror, runs every quick test; T=name runs some
+check:
+	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 check-build syntax
+	@$(CHECK) --bin build/check quick
+
+## check-deep: the same under ASan, UBSan and TSan, and the fuzz corpora
+check-deep:
+	+@$(MAKE) --no-print-directory SAN=address,undefined WERROR=1 check-build
+	+@$(MAKE) --no-print-directory SAN=thread WERROR=1 check-build
+	@$(CHECK) --bin build/san-address-undefined --tsan build/san-thread deep
+
+## check-real: upstream's inputs and answers, which stay outside: REALDATA=dir GOLDEN=dir T=name
+check-real:
+	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof
+	@$(CHECK) --bin build/check --realdata '$(REALDATA)' --golden '$(GOLDEN)' real
+
+## format: clang-format on every C file
+format:
+	$(CLANG_FORMAT) -i $(FORMATTED)
+
+## config: what was found, and with what it is built
+config:
+	@printf '%-14s %s\n' version '$(VERSION)' config '$(CONFIG)' CC '$(CC)' CFLAGS '$(CFLAGS)'
+	@printf '%-14s %s\n' $(foreach p,$(PROBES),$(p) '$($(p))')
+	@printf '%-14s %s\n' flags '$(subst ','\'',$(BASE_FLAGS))'
+	@printf '%-14s %s\n' libraries '$(LIBS)' program '$(PROGRAM_LIBS)'
+
+## help: this list
+help:
+	@sed -n 's/^## \([a-z-]*\): */\1\t/p' Makefile | while IFS='	' read -r t d; do \
+		printf '  %-12s %s\n' "$$t" "$$d"; done
+
+## clean: removes build/
+clean:
+	rm -rf build

@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the tests of a tier on what make has built, and counts: called by make check and its kin.
+
+Each step ends in a line "N passed, N failed, N skipped"; so does the whole.
+    tests/check.py --bin build/check [--filter NAME] quick|deep|real
+"""
+import argparse
+import concurrent.futures
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+COUNT = re.compile(r'^(\d+) passed, (\d+) failed, (\d+) skipped$')
+CPUS = os.cpu_count() or 2
+MANY = str(max(4, CPUS))
+FORMATTER = '14'  # other versions of clang-format lay the same code out a little differently
+
+
+class Result:
+    def __init__(self, passed=0, failed=0, skipped=0, text='', note=''):
+        self.passed, self.failed, self.skipped = passed, failed, skipped
+        self.text, self.note = text, note
+
+
+def run(words, env=None, timeout=1500, cwd=ROOT):
+    """(status, stdout and stderr together)."""
+    try:
+        p = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, timeout=timeout, cwd=cwd,
+                           env=dict(os.environ, LC_ALL='C', **(env or {})))
+        return p.returncode, p.stdout.decode('utf-8', 'backslashreplace')
+    except subprocess.TimeoutExpired as e:
+        return -1, (e.stdout or b'').decode('utf-8', 'backslashreplace') + '\nno end in sight\n'
+
+
+def counted(words, env=None, skips=True, **more):
+    """A program that prints its own count as the last line."""
+    status, text = run(words, env, **more)
+    lines = text.rstrip('\n').split('\n')
+    m = COUNT.match(lines[-1])
+    if not m:
+        return Result(failed=1, text=text + '\n(no count at its end, status %d)' % status)
+    passed, failed, skipped = map(int, m.groups())
+    if status and not failed:
+        failed = 1
+    return Result(passed, failed, skipped if skips else 0, '\n'.join(lines[:-1]))
+
+
+def yes(ok, text=''):
+    return Result(1, 0, 0, '') if ok else Result(0, 1, 0, text)
+
+
+# ---- steps --------------------------------------------------------------------------------------
+def unit(program):
+    """One cmocka program."""
+    status, text = run([program], {'CMOCKA_MESSAGE_OUTPUT': 'STDOUT'}, timeout=600)
+    # A test that failed or was skipped is named again in the summary.
+    n = {k: set(re.findall(r'^\[ *%s *\] ([^\s:]+)$' % k, text, re.M))
+         for k in ('OK', 'FAILED', 'SKIPPED')}
+    count = Result(len(n['OK']), len(n['FAILED']), len(n['SKIPPED']), text)
+    if status and not count.failed:
+        count.failed = 1
+        count.text += '\n(status %d)' % status
+    if not status and not count.passed and not count.skipped:
+        count.failed, count.text = 1, text + '\n(it ran no test)'
+    return count
+
+
+def clang_format():
+    files = sorted(p for top in ('src', 'include', 'tests', 'tools', 'examples')
+                   for e in ('c', 'h') for p in glob.glob('%s/**/*.%s' % (top, e), recursive=True))
+    if not shutil.which('clang-format'):
+        return Result(skipped=1, note='no clang-format')
+    version = re.search(r'version (\d+)', run(['clang-format', '--version'])[1])
+    if not version or version.group(1) != FORMATTER:
+        return Result(skipped=1, note='clang-format %s decides, another is here' % FORMATTER)
+    bad = []
+    for f in files:
+        status, text = run(['clang-format', '--dry-run', '-Werror', f])
+        if status:
+            bad.append(next((x for x in text.split('\n') if 'error' in x), f + ': badly formatted'))
+    return Result(len(files) - len(bad), len(bad), 0,
+                  '\n'.join(bad) + '\nmake format puts that right' if bad else '')
+
+
+def header():
+    """The public header stands alone, as C99 and as C++."""
+    total = Result()
+    compilers = [(os.environ.get('CC', 'cc'), 'c', 'c99')]
+    cxx = next((c for c in ('g++', 'clang++') if shutil.which(c)), None)
+    if cxx:
+        compilers.append((cxx, 'c++', 'c++11'))
+    else:
+        total.skipped, total.note = 1, 'no C++ compiler'
+    for cc, lang, std in compilers:
+        status, text = run([cc, '-std=' + std, '-pedantic', '-Wall', '-Wextra', '-Werror',
+                            '-fsyntax-only', '-x', lang, 'include/tfprof/tfprof.h'])
+        total.passed += not status
+        total.failed += bool(status)
+        total.text += text if status else ''
+    return total
+
+
+USER = '''#include <stdio.h>
+#include <tfprof/tfprof.h>
+int main(void) { return puts(tfp_version()) < 0; }
+'''
+
+
+def install(bin_dir):
+    """make install into a staging folder; a program is built on it with pkg-config, both ways."""
+    stage = os.path.join(ROOT, bin_dir, 'stage')
+    shutil.rmtree(stage, ignore_errors=True)
+    config = os.path.basename(bin_dir)
+    status, text = run(['make', '--no-print-directory', 'CONFIG=' + config, 'WERROR=1',
+                        'PREFIX=/opt/tfprof', 'DESTDIR=' + stage, 'install'],
+                       {'MAKEFLAGS': '', 'MFLAGS': '', 'MAKELEVEL': ''})
+    if status:
+        return yes(False, text)
+    pc = os.path.join(stage, 'opt/tfprof/lib/pkgconfig')
+    lib = os.path.join(stage, 'opt/tfprof/lib')
+    source = os.path.join(stage, 'user.c')
+    with open(source, 'w') as f:
+        f.write(USER)
+    env = {'PKG_CONFIG_PATH': pc}
+    prefix = '--define-variable=prefix=%s/opt/tfprof' % stage
+    out = Result()
+    # snappy's archive needs the C++ run time, which comes with a C++ compiler.
+    static = os.path.isabs(run(['cc', '-print-file-name=libstdc++.a'])[1].strip())
+    if not static:
+        out.skipped, out.note = 1, 'no libstdc++.a: static linking not tried'
+    for name, how, more in [('shared', [], []), ('static', ['--static'], ['-static'])][:1 + static]:
+        status, flags = run(['pkg-config'] + how + [prefix, '--cflags', '--libs', 'tfprof'], env)
+        exe = os.path.join(stage, name)
+        if not status:
+            status, flags = run(['cc', source, '-o', exe] + more + flags.split())
+        if not status:
+            status, flags = run([exe], {'LD_LIBRARY_PATH': lib})
+        out.passed += not status
+        out.failed += bool(status)
+        out.text += '%s: %s' % (name, flags) if status else ''
+    status, text = run([os.path.join(stage, 'opt/tfprof/bin/tfprof'), '--version'])
+    out.passed += not status
+    out.failed += bool(status)
+    out.text += text if status else ''
+    return out
+
+
+def python_load(bin_dir):
+    """The shared library loads into a Python that has its own readline."""
+    code = ('import readline, ctypes; l = ctypes.CDLL(%r); l.tfp_version.restype = ctypes.c_char_p; '
+            'assert l.tfp_version()' % os.path.join(ROOT, bin_dir, 'libtfprof.so'))
+    status, text = run([sys.executable, '-c', code])
+    return yes(not status, text)
+
+
+def recorded(program, threads, *more, skips=True, env=None):
+    words = [sys.executable, '-B', 'tests/recorded/run.py', '--program', program, '--threads', threads]
+    return counted(words + list(more), env, skips)
+
+
+def replay(program, corpus):
+    """One fuzz target over its corpus, every file in one process."""
+    files = sorted(f for f in glob.glob(corpus + '/**/*', recursive=True) if os.path.isfile(f))
+    if not files:
+        return Result(skipped=1, note='no corpus ' + corpus)
+    status, text = run([program] + files)
+    return Result(len(files) if not status else 0, 1 if status else 0, 0, text if status else '')
+
+
+# ---- tiers --------------------------------------------------------------------------------------
+def units(bin_dir, only=None):
+    return [(os.path.basename(s)[:-2], lambda s=s: unit(os.path.join(bin_dir, 'unit',
+                                                                     os.path.basename(s)[:-2])))
+            for s in sorted(glob.glob('tests/unit/test_*.c')) if not only or only(s)]
+
+
+def filters():
+    return [ARGS.filter] if ARGS.filter else []
+
+
+def quick(bin_dir):
+    program = os.path.join(bin_dir, 'tfprof')
+    short = units(bin_dir) + [
+        ('layers', lambda: counted([sys.executable, '-B', 'tools/check_layers.py'])),
+        ('symbols', lambda: counted(['sh', 'tools/check_symbols.sh', bin_dir])),
+        ('format', clang_format), ('header', header), ('install', lambda: install(bin_dir)),
+        ('python-load', lambda: python_load(bin_dir))]
+    # These use all the CPUs themselves, and find in the filter what is theirs.
+    wide = [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program', program]
+                                    + filters())),
+            ('recorded', lambda: recorded(program, '1', *filters())),
+            ('recorded-threads', lambda: recorded(program, MANY, *filters(), skips=False))]
+    return short, wide
+
+
+SAN_ENV = {'ASAN_OPTIONS': 'detect_leaks=1:abort_on_error=1', 'UBSAN_OPTIONS': 'print_stacktrace=1',
+           'TSAN_OPTIONS': 'halt_on_error=1:abort_on_error=1'}
+
+
+def deep(bin_dir):
+    os.environ.update(SAN_ENV)
+    tsan = ARGS.tsan
+    short = units(bin_dir)
+    short += [('tsan-' + n, f) for n, f in units(tsan, lambda s: re.search(r'par|input|session|api', s))]
+    for s in sorted(glob.glob('tests/fuzz/fuzz_*.c')):
+        name = os.path.basename(s)[:-2]
+        short.append(('replay-' + name, lambda n=name: replay(
+            os.path.join(bin_dir, 'fuzz', n), 'testdata/fuzz/' + n[len('fuzz_'):])))
+    wide = [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program',
+                                     os.path.join(bin_dir, 'tfprof')] + filters())),
+            ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters())),
+            ('tsan-recorded', lambda: recorded(os.path.join(tsan, 'tfprof'), MANY, '--inputs-only',
+                                               *filters(), skips=False))]
+    return short, wide
+
+
+def real(bin_dir):
+    program = os.path.join(bin_dir, 'tfprof')
+    if not ARGS.realdata:
+        return [('real', lambda: Result(skipped=1, note='REALDATA is not set'))], []
+    wide = [('upstream', lambda: counted([sys.executable, '-B', 'tests/real.py', '--program', program,
+                                          '--realdata', ARGS.realdata] + filters()))]
+    if ARGS.golden:
+        release = os.path.join(ARGS.golden, 'release')
+        wide.append(('recorded-real', lambda: recorded(
+            program, MANY, '--data', release if os.path.isdir(release) else ARGS.golden, '--realdata',
+            ARGS.realdata, *filters())))
+    else:
+        wide.append(('recorded-real', lambda: Result(skipped=1, note='GOLDEN is not set')))
+    return [], wide
+
+
+def tell(name, r, seconds):
+    word = 'FAILED' if r.failed else 'ok' if r.passed else 'skip'
+    print('%-7s%-20s %5d passed %3d failed %5d skipped %6.1fs%s' % (
+        word, name, r.passed, r.failed, r.skipped, seconds, '  ' + r.note if r.note else ''))
+    if r.text.strip() and (r.failed or name.startswith(('recorded', 'upstream', 'tsan-rec'))):
+        print('\n'.join('    ' + x for x in r.text.rstrip().split('\n')))
+    sys.stdout.flush()
+
+
+def timed(f):
+    t = time.time()
+    try:
+        r = f()
+    except OSError as e:
+        r = Result(failed=1, text=str(e))
+    return r, time.time() - t
+
+
+def main():
+    short, wide = {'quick': quick, 'deep': deep, 'real': real}[ARGS.tier](ARGS.bin)
+    results = []
+    if ARGS.filter:
+        short = [s for s in short if ARGS.filter in s[0]]
+    with concurrent.futures.ThreadPoolExecutor(CPUS) as pool:
+        for (name, _), (r, seconds) in zip(short, pool.map(lambda s: timed(s[1]), short)):
+            tell(name, r, seconds)
+            results.append(r)
+    for name, f in wide:
+        r, seconds = timed(f)
+        if ARGS.filter and not r.passed and not r.skipped and r.failed <= 1 and "has that name" in r.text:
+            continue
+        tell(name, r, seconds)
+        results.append(r)
+    sums = [sum(getattr(r, k) for r in results) for k in ('passed', 'failed', 'skipped')]
+    if ARGS.filter and not any(sums):
+        print('no test has "%s" in its name' % ARGS.filter)
+        sums[1] = 1
+    print('%d passed, %d failed, %d skipped' % tuple(sums))
+    return 1 if sums[1] else 0
+
+
+if __name__ == '__main__':
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('tier', choices=['quick', 'deep', 'real'])
+    p.add_argument('--bin', default='build')
+    p.add_argument('--tsan', default='build/san-thread')
+    p.add_argument('--filter', default='')
+    p.add_argument('--realdata', default='')
+    p.add_argument('--golden', default='')
+    ARGS = p.parse_args()
+    for k in ('realdata', 'golden'):
+        if getattr(ARGS, k):
+            setattr(ARGS, k, os.path.abspath(getattr(ARGS, k)))
+    os.chdir(ROOT)
+    sys.exit(main())

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks how the code is cut: which file includes which, sizes of files and functions, and that the
+engine neither prints nor exits. Prints a line for each violation, then counts files.
+
+    tools/check_layers.py [ROOT]
+"""
+import os
+import re
+import sys
+
+ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FLOORS = ['base', 'io', 'model', 'metric', 'view', 'out', 'app']
+
+# collect runs inside other people's processes: beside its own headers only these.
+COLLECT_MAY = {'base/bits.h', 'io/spool_put.h'}
+# What others may include of it.
+OF_COLLECT = {'collect/collect.h': {'app'}}
+PUBLIC = 'tfprof/tfprof.h'
+
+# Who may include generated protobuf code.
+GENERATED = re.compile(r'^(model/read_\w+|model/ckpt|out/\w*pb|out/pprof)\.c$')
+# Who may include the headers of a library: one place each.
+LIBRARIES = {
+    'protobuf-c/': re.compile(r'^(io/pb\w*\.[ch]|model/(read_\w+|ckpt|input)\.c|out/(\w*pb|pprof)\.c)$'),
+    'pcre2.h': re.compile(r'^base/rx\.c$'),
+    'zlib.h': re.compile(r'^io/gz\.c$'),
+    'snappy-c.h': re.compile(r'^io/sstable\.c$'),
+    'editline/': re.compile(r'^app/repl\.c$'),
+    'histedit.h': re.compile(r'^app/repl\.c$'),
+    'setjmp.h': re.compile(r'^(base/(arena\.[ch]|par\.c)|app/(api|session)\.[ch])$'),
+}
+
+FILE_SOFT, FILE_HARD, FUNCTION_MAX, UNIT_MAX = 500, 800, 60, 300
+# Files above the soft limit, and why.
+LONG_FILES = {}
+# Files of nothing but tables and literal texts may have any length.
+ANY_LENGTH = re.compile(r'\.def$')
+
+# The engine never talks: no printing, no exit, no environment.
+TALK = re.compile(r'\b(printf|puts|putchar|perror|vprintf|exit|_exit|abort|getenv|setenv|signal|'
+                  r'setlocale)\s*\(|\bstd(out|err)\b')
+MAY_TALK = {'base/log.c'}
+
+bad = []
+
+
+def say(path, line, text):
+    bad.append('%s:%d: %s' % (os.path.relpath(path, ROOT), line, text))
+
+
+def strip_comments(text):
+    """Comments and the inside of string literals blanked; lines stay where they are."""
+    def blank(m):
+        s = m.group(0)
+        if s.startswith('/'):
+            return re.sub(r'[^\n]', ' ', s)
+        return s[0] + ' ' * (len(s) - 2) + s[-1]
+    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', blank, text,
+                  flags=re.S)
+
+
+def includes(text):
+    """(line, '<' or '"', name) of every include."""
+    code = re.sub(r'/\*.*?\*/', lambda m: re.sub(r'[^\n]', ' ', m.group(0)), text, flags=re.S)
+    for i, line in enumerate(code.splitlines(), 1):
+        m = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if m:
+            yield i, m.group(1), m.group(2)
+
+
+def check_include(path, name, line, quote, what, src):
+    """One include of the file src/<name>."""
+    floor = name.split('/')[0]
+    for prefix, who in LIBRARIES.items():
+        if quote == '<' and what.startswith(prefix) and not who.match(name):
+            say(path, line, '<%s> is not for this file' % what)
+    if what.endswith('.pb-c.h'):
+        if not GENERATED.match(name):
+            say(path, line, 'generated code is included by model/read_*.c, model/ckpt.c, out/*pb.c '
+                'and out/pprof.c only')
+        return
+    if what == PUBLIC:
+        if floor != 'app':
+            say(path, line, 'the public header is included by app only')
+        return
+    if quote == '<':
+        return
+    if not os.path.exists(os.path.join(src, what)):
+        say(path, line, '"%s" does not exist below src (includes start there)' % what)
+        return
+    to = what.split('/')[0]
+    if floor == 'collect':
+        if to != 'collect' and what not in COLLECT_MAY:
+            say(path, line, 'collect may not include "%s"' % what)
+    elif to == 'collect':
+        if floor not in OF_COLLECT.get(what, set()):
+            say(path, line, 'only app may include of collect, and only collect/collect.h')
+    elif to not in FLOORS:
+        say(path, line, '"%s" is on no floor' % what)
+    elif FLOORS.index(to) > FLOORS.index(floor):
+        say(path, line, '%s is below %s: it may not include "%s"' % (floor, to, what))
+    elif what.endswith('_internal.h') and to != floor:
+        say(path, line, '"%s" is private to %s' % (what, to))
+
+
+def check_cycles(graph):
+    """Headers that include each other in a circle."""
+    state, seen = {}, set()
+    for start in sorted(graph):
+        stack = [(start, iter(sorted(graph[start])))]
+        if state.get(start):
+            continue
+        state[start] = 1
+        while stack:
+            node, rest = stack[-1]
+            nxt = next(rest, None)
+            if nxt is None:
+                state[node] = 2
+                stack.pop()
+            elif state.get(nxt) == 1:
+                ring = [n for n, _ in stack]
+                ring = ring[ring.index(nxt):] + [nxt]
+                if frozenset(ring) not in seen:
+                    seen.add(frozenset(ring))
+                    say(os.path.join(ROOT, 'src', nxt), 1, 'headers in a circle: ' + ' -> '.join(ring))
+            elif nxt in graph and not state.get(nxt):
+                state[nxt] = 1
+                stack.append((nxt, iter(sorted(graph[nxt]))))
+
+
+def check_functions(path, code):
+    """Functions start and end with a brace in the first column: clang-format sees to that."""
+    start = None
+    for i, line in enumerate(code.splitlines(), 1):
+        if line.rstrip() == '{':
+            start = i
+        elif line.startswith('}') and start:
+            if i - start + 1 > FUNCTION_MAX:
+                say(path, start, 'function of %d lines, %d at most' % (i - start + 1, FUNCTION_MAX))
+            start = None
+
+
+def check_size(path, name, lines, unit):
+    if ANY_LENGTH.search(name):
+        return
+    if unit:
+        if lines > UNIT_MAX:
+            say(path, lines, '%d lines: a unit test has %d at most' % (lines, UNIT_MAX))
+    elif lines > FILE_HARD:
+        say(path, lines, '%d lines: %d at most' % (lines, FILE_HARD))
+    elif lines > FILE_SOFT and name not in LONG_FILES:
+        say(path, lines, '%d lines: above %d a file is listed with its reason in LONG_FILES of %s'
+            % (lines, FILE_SOFT, os.path.basename(__file__)))
+
+
+def check_source(path, name, src, graph):
+    text = open(path, encoding='utf-8').read()
+    code = strip_comments(text)
+    if not text.startswith('/* SPDX-License-Identifier: Apache-2.0'):
+        say(path, 1, 'the first line is "/* SPDX-License-Identifier: Apache-2.0"')
+    for line, quote, what in includes(text):
+        check_include(path, name, line, quote, what, src)
+        if name.endswith('.h') and quote == '"':
+            graph.setdefault(name, set()).add(what)
+    floor = name.split('/')[0]
+    if floor in FLOORS and floor != 'app' and name not in MAY_TALK:
+        for i, line in enumerate(code.splitlines(), 1):
+            m = TALK.search(line)
+            if m:
+                say(path, i, 'the engine does not talk or exit: %s' % m.group(0).rstrip('( '))
+    check_size(path, name, text.count('\n'), False)
+    check_functions(path, code)
+
+
+def c_files(folder):
+    for at, dirs, names in sorted(os.walk(folder)):
+        dirs.sort()
+        for n in sorted(names):
+            if n.endswith(('.c', '.h', '.def')):
+                yield os.path.join(at, n)
+
+
+def main():
+    src = os.path.join(ROOT, 'src')
+    graph, names, count = {}, {}, 0
+    for path in c_files(src):
+        name = os.path.relpath(path, src).replace(os.sep, '/')
+        count += 1
+        if name.count('/') != 1:
+            say(path, 1, 'a source file lies in src/<floor>/')
+        base = os.path.basename(name)
+        if base in names:
+            say(path, 1, 'the name is used twice: %s' % names[base])
+        names[base] = name
+        check_source(path, name, src, graph)
+    check_cycles(graph)
+    for path in c_files(os.path.join(ROOT, 'tests', 'unit')):
+        count += 1
+        text = open(path, encoding='utf-8').read()
+        check_size(path, os.path.basename(path), text.count('\n'), True)
+        check_functions(path, strip_comments(text))
+    for name in LONG_FILES:
+        if not os.path.exists(os.path.join(src, name)):
+            say(os.path.join(src, name), 1, 'listed in LONG_FILES, but not there')
+    for line in bad:
+        print(line)
+    files = len({line.split(':')[0] for line in bad})
+    print('%d passed, %d failed, 0 skipped' % (count - files, files))
+    return 1 if bad else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
