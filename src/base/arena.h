@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arenas: memory with a named lifetime, given back all at once.
+ * An account counts what the arenas of one session hold, keeps its limit, and owns the recovery
+ * point to which exhaustion returns; so no caller ever sees a NULL.
+ * Knows nothing of what is stored.
+ *
+ *   block:  | header | used ........ | red zone | used ... | free ...... |
+ *   A request above ARENA_BIG gets a block of its own, which arena_grow can resize in place.
+ */
+#ifndef TFPROF_BASE_ARENA_H
+#define TFPROF_BASE_ARENA_H
+
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARENA_BLOCK ((size_t)64 << 10) /* size of an ordinary block */
+#define ARENA_BIG   ((size_t)16 << 10) /* requests above this have a block of their own */
+
+/* Bytes held by all arenas of a session. Shared by its threads. */
+struct account {
+	atomic_size_t used, peak;
+	size_t limit; /* 0: none */
+};
+
+/* Something to close when work is abandoned: an open file, a temporary file, a gzip state. */
+struct guard {
+	struct guard *next;
+	void (*drop)(void *what);
+	void *what;
+};
+
+/* One thread of work: whose account it charges and where it returns when memory ends.
+ * Lives on the stack of the tfp_ call or of the par_run job. */
+struct work {
+	struct account *account;
+	jmp_buf escape;
+	struct guard *guards;
+};
+
+struct arena_block;
+struct arena {
+	struct work *work;              /* replaced by each call that uses the arena; never NULL */
+	struct arena_block *head, *big; /* newest first */
+	uint64_t serial;                /* big blocks made so far; orders them in time */
+};
+struct arena_mark {
+	struct arena_block *head;
+	uint64_t serial;
+	size_t used;
+};
+
+void arena_init(struct arena *a, struct work *w);
+
+/* Zeroed memory, never NULL, also for size 0; align is a power of two up to 16. Does not return
+ * when the limit is reached or the system has none left: it drops all guards of the work and jumps
+ * to work->escape. */
+void *arena_alloc(struct arena *a, size_t size, size_t align);
+
+/* Zeroed array of n elements; n * size that overflows counts as exhaustion. */
+void *arena_array(struct arena *a, size_t n, size_t size, size_t align);
+
+/* Enlarges p from old to size bytes (contents kept, the rest zeroed); p may be NULL when old is 0.
+ * old must be the size p was allocated or last grown with. Big blocks are resized, the last piece
+ * of the newest block grows in place, everything else moves. The result is aligned to 16 if it
+ * moves, else as p was. */
+void *arena_grow(struct arena *a, void *p, size_t old, size_t size);
+
+char *arena_copy(struct arena *a, const void *p, size_t n);
+
+/* Between a mark and its reset nothing made before the mark may grow, unless it has a block of its
+ * own (is larger than ARENA_BIG) already: such a block survives the reset with its growth. */
+struct arena_mark arena_mark(const struct arena *a);
+void arena_reset(struct arena *a, struct arena_mark m); /* drops all that came after the mark */
+void arena_clear(struct arena *a);                      /* keeps one block for the next use */
+void arena_free(struct arena *a);
+
+/* Ends the work as exhaustion does. */
+_Noreturn void work_escape(struct work *w);
+void work_guard(struct work *w, struct guard *g, void (*drop)(void *), void *what);
+void work_unguard(struct work *w, struct guard *g);
+
+#define ARENA_NEW(a, type)      ((type *)arena_alloc((a), sizeof(type), _Alignof(type)))
+#define ARENA_ARRAY(a, n, type) ((type *)arena_array((a), (n), sizeof(type), _Alignof(type)))
+
+#endif

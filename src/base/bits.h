@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Varints, zigzag and byte order. Header only, never allocates: the collector uses it too.
+ */
+#ifndef TFPROF_BASE_BITS_H
+#define TFPROF_BASE_BITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define VARINT_MAX      10 /* bytes of the longest varint */
+#define BITS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+static inline uint32_t le32_get(const void *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof v);
+	return BITS_BIG_ENDIAN ? __builtin_bswap32(v) : v;
+}
+
+static inline uint64_t le64_get(const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof v);
+	return BITS_BIG_ENDIAN ? __builtin_bswap64(v) : v;
+}
+
+/* The value of eight varint bytes, low byte first, in w: their low seven bits side by side. */
+static inline uint64_t varint_pack(uint64_t w)
+{
+	w = (w & 0x007f007f007f007f) | (w & 0x7f007f007f007f00) >> 1;
+	w = (w & 0x00003fff00003fff) | (w & 0x3fff00003fff0000) >> 2;
+	return (w & 0x0fffffff) | (w & 0x0fffffff00000000) >> 4;
+}
+
+/* varint_get, a byte at a time. */
+static inline bool varint_get_slow(const uint8_t **p, const uint8_t *end, uint64_t *out)
+{
+	const uint8_t *q = *p;
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; shift < 70; shift += 7) {
+		if (q == end)
+			return false;
+		uint64_t b = *q++;
+		v |= (b & 0x7f) << shift;
+		if (b < 0x80) {
+			*out = v;
+			*p = q;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Reads a varint at *p, before end; false if it is cut off or longer than ten bytes, *p then stays.
+ * Bits above the 64th are dropped. One, two and eight bytes (flags, lengths, times of day) are read
+ * without knowing the length late, the rest of up to eight by the first byte below 0x80. */
+static inline bool varint_get(const uint8_t **p, const uint8_t *end, uint64_t *out)
+{
+	const uint64_t more = 0x8080808080808080;
+	const uint8_t *q = *p;
+	uint64_t w, stops;
+
+	if (q < end && *q < 0x80) {
+		*out = *q;
+		*p = q + 1;
+		return true;
+	}
+	if (end - q < 8)
+		return varint_get_slow(p, end, out);
+	if (q[1] < 0x80) {
+		*out = (*q & 0x7fu) | (uint64_t)q[1] << 7;
+		*p = q + 2;
+		return true;
+	}
+	w = le64_get(q);
+	if ((w & more) == more >> 8) {
+		*out = varint_pack(w);
+		*p = q + 8;
+		return true;
+	}
+	stops = ~w & more;
+	if (!stops)
+		return varint_get_slow(p, end, out);
+	*out = varint_pack(w & (stops ^ (stops - 1)));
+	*p = q + (__builtin_ctzll(stops) >> 3) + 1;
+	return true;
+}
+
+/* Writes v at p (VARINT_MAX bytes of room) and returns the end. */
+static inline uint8_t *varint_put(uint8_t *p, uint64_t v)
+{
+	while (v >= 0x80) {
+		*p++ = (uint8_t)(v | 0x80);
+		v >>= 7;
+	}
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+static inline size_t varint_size(uint64_t v)
+{
+	return (size_t)((unsigned)(63 - __builtin_clzll(v | 1)) * 9 + 73) / 64;
+}
+
+static inline uint64_t zigzag(int64_t v)
+{
+	return ((uint64_t)v << 1) ^ (v < 0 ? UINT64_MAX : 0);
+}
+static inline int64_t unzigzag(uint64_t v)
+{
+	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
+#endif

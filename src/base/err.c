@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Filling of error values. The first error stays: what follows from it would only hide it.
+ * Prints nothing.
+ */
+#define _GNU_SOURCE 1
+#include "base/err.h"
+
+#include <errno.h>
+#include <string.h>
+
+bool err_set(struct err *e, enum status code, const char *f, ...)
+{
+	struct sb b;
+	va_list ap;
+
+	if (!e || e->code != ERR_NONE)
+		return false;
+	b = sb_in(e->a);
+	va_start(ap, f);
+	sb_vfmt(&b, f, ap);
+	va_end(ap);
+	e->code = code;
+	e->text = sb_str(&b);
+	return false;
+}
+
+/* The code under which a system's error number is reported. */
+static enum status code_of(int errnum)
+{
+	switch (errnum) {
+	case ENOENT:
+	case ENOTDIR: return ERR_NOT_FOUND;
+	case EACCES:
+	case EPERM:
+	case EROFS: return ERR_PERMISSION;
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+	case ENOSPC:
+	case EDQUOT: return ERR_RESOURCE;
+	default: return ERR_IO;
+	}
+}
+
+bool err_system(struct err *e, const char *what, struct str path, int errnum)
+{
+	char text[256];
+	const char *reason = strerror_r(errnum, text, sizeof text);
+
+	return err_set(e, code_of(errnum), "%s '%.*s': %s", what, STR(path), reason);
+}
+
+const char *status_name(enum status code)
+{
+	static const char *const names[ERR_N] = {
+		[ERR_NONE] = "OK",
+		[ERR_INVALID_ARGUMENT] = "INVALID_ARGUMENT",
+		[ERR_NOT_FOUND] = "NOT_FOUND",
+		[ERR_PERMISSION] = "PERMISSION_DENIED",
+		[ERR_DATA_LOSS] = "DATA_LOSS",
+		[ERR_UNIMPLEMENTED] = "UNIMPLEMENTED",
+		[ERR_RESOURCE] = "RESOURCE_EXHAUSTED",
+		[ERR_IO] = "IO_ERROR",
+		[ERR_CANCELLED] = "CANCELLED",
+		[ERR_STEP] = "NOT_FOUND",
+		[ERR_FAILED] = "FAILED",
+	};
+
+	return (unsigned)code < ERR_N ? names[code] : "UNKNOWN";
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The error value: a code and one finished sentence. Who sees the fault writes the sentence,
+ * nobody rewrites it on the way up, only app/ prints it.
+ */
+#ifndef TFPROF_BASE_ERR_H
+#define TFPROF_BASE_ERR_H
+
+#include "base/str.h"
+
+enum status {
+	ERR_NONE,
+	ERR_INVALID_ARGUMENT, /* a word, a value, a pattern: usage */
+	ERR_NOT_FOUND,        /* a file, a step */
+	ERR_PERMISSION,       /* the system says no */
+	ERR_DATA_LOSS,        /* bytes that cannot be parsed */
+	ERR_UNIMPLEMENTED,    /* known, but not in this build or not for this view */
+	ERR_RESOURCE,         /* a limit of ours or of the system; memory */
+	ERR_IO,               /* reading or writing failed half-way */
+	ERR_CANCELLED,
+	ERR_FAILED, /* the command was understood and did not succeed */
+	ERR_STEP,   /* a step that is not loaded; a note says it in the original's words */
+	ERR_N
+};
+
+/* Filled once, by err_set. The text lives in *a. */
+struct err {
+	struct arena *a;
+	enum status code;
+	struct str text; /* no trailing newline */
+};
+
+/* Fills *e, if it is not filled yet, and returns false, so that callers can return its result. */
+bool err_set(struct err *e, enum status code, const char *f, ...)
+        __attribute__((format(printf, 3, 4)));
+
+/* The sentence for a failed system call: "<what> '<path>': <strerror>". */
+bool err_system(struct err *e, const char *what, struct str path, int errnum);
+
+const char *status_name(enum status code); /* "INVALID_ARGUMENT" */
+
+#endif

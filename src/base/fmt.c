@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers as text. Two decimals are computed exactly from the bits of the double, so neither the
+ * locale nor printf has a say; printf is asked only for %g and for numbers of 2^63 and more.
+ * Units follow the original: three steps, no carry from one to the next.
+ */
+#include "base/fmt.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define DIGITS_MAX 20 /* of a uint64_t */
+
+/* Writes the digits of v before end and returns where they begin. */
+static char *put_digits(char *end, uint64_t v)
+{
+	do
+		*--end = (char)('0' + v % 10);
+	while (v /= 10);
+	return end;
+}
+
+void fmt_u64(struct sb *b, uint64_t v)
+{
+	char text[DIGITS_MAX], *end = text + sizeof text;
+	char *p = put_digits(end, v);
+
+	sb_put(b, str_make(p, (size_t)(end - p)));
+}
+
+void fmt_i64(struct sb *b, int64_t v)
+{
+	if (v < 0)
+		sb_char(b, '-');
+	fmt_u64(b, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+/* The number of hundredths in v, which is below 2^63, and its part before the point. The fraction
+ * of a double below 2^63 is f / 2^k with f < 2^53, and 100 f / 2^k is exact in 64 bits; where k
+ * would pass 62 the number is below 2^-9, less than half a hundredth. */
+static uint64_t split_hundredths(double v, uint64_t *whole)
+{
+	uint64_t bits, f, q, rest, half;
+	int k;
+
+	*whole = (uint64_t)v;
+	v -= (double)*whole;
+	if (v < 0x1p-9)
+		return 0;
+	memcpy(&bits, &v, sizeof bits);
+	k = 1023 + 52 - (int)(bits >> 52);
+	f = ((bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52) * 100;
+	q = f >> k;
+	rest = f & (((uint64_t)1 << k) - 1);
+	half = (uint64_t)1 << (k - 1);
+	return q + (rest > half || (rest == half && (q & 1)));
+}
+
+void fmt_fixed2(struct sb *b, double v)
+{
+	char text[DIGITS_MAX + 4], *end = text + sizeof text, *p;
+	uint64_t whole, cents;
+
+	if (!(fabs(v) < 0x1p63)) {
+		if (isfinite(v))
+			sb_fmt(b, "%.0f.00", v);
+		else
+			sb_fmt(b, "%f", v);
+		return;
+	}
+	cents = split_hundredths(fabs(v), &whole);
+	if (cents == 100) {
+		cents = 0;
+		whole++;
+	}
+	end[-1] = (char)('0' + cents % 10);
+	end[-2] = (char)('0' + cents / 10);
+	end[-3] = '.';
+	p = put_digits(end - 3, whole);
+	if (signbit(v))
+		*--p = '-';
+	sb_put(b, str_make(p, (size_t)(end - p)));
+}
+
+void fmt_ratio2(struct sb *b, int64_t v, int64_t div)
+{
+	fmt_fixed2(b, (double)v / (double)div);
+}
+
+void fmt_general(struct sb *b, double v, int digits)
+{
+	char text[128];
+	int n = snprintf(text, sizeof text, "%.*g", digits < 100 ? digits : 100, v);
+	bool point = false;
+
+	/* Whatever is neither digit, sign nor letter is the locale's decimal point. */
+	for (int i = 0; i < n; i++) {
+		char c = text[i];
+		bool keep =
+		        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '+';
+
+		if (keep)
+			sb_char(b, c);
+		else if (!point)
+			sb_char(b, '.');
+		point = !keep;
+	}
+}
+
+/* n in the unit of the first step, or scaled to that of the second, third or, if there is one,
+ * fourth. */
+static void put_scaled(struct sb *b, int64_t n, const char *const units[4])
+{
+	int64_t div = 1000;
+	int i = 1;
+
+	if (n < 1000) {
+		fmt_i64(b, n);
+		sb_put(b, str_of(units[0]));
+		return;
+	}
+	while (i < 3 && units[i + 1] && n / 1000 >= div) {
+		div *= 1000;
+		i++;
+	}
+	fmt_ratio2(b, n, div);
+	sb_put(b, str_of(units[i]));
+}
+
+void fmt_count(struct sb *b, int64_t n)
+{
+	static const char *const units[4] = { "", "k", "m", "b" };
+
+	put_scaled(b, n, units);
+}
+
+void fmt_micros(struct sb *b, int64_t n)
+{
+	static const char *const units[4] = { "us", "ms", "sec", NULL };
+
+	put_scaled(b, n, units);
+}
+
+void fmt_bytes(struct sb *b, int64_t n)
+{
+	static const char *const units[4] = { "B", "KB", "MB", NULL };
+
+	put_scaled(b, n, units);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers as text, the same in every locale.
+ */
+#ifndef TFPROF_BASE_FMT_H
+#define TFPROF_BASE_FMT_H
+
+#include "base/str.h"
+
+void fmt_i64(struct sb *b, int64_t v);
+void fmt_u64(struct sb *b, uint64_t v);
+
+/* What printf("%.2f", (double)v / div) prints (IEEE division, then exact value, ties to even);
+ * div is 1e3, 1e6 or 1e9. */
+void fmt_ratio2(struct sb *b, int64_t v, int64_t div);
+
+void fmt_fixed2(struct sb *b, double v); /* %.2f, including inf and nan as printf spells them */
+void fmt_general(struct sb *b, double v, int digits); /* %.<digits>g */
+
+void fmt_count(struct sb *b, int64_t n);  /* 999, 1.00k, 1.00m, 1.00b */
+void fmt_micros(struct sb *b, int64_t n); /* 999us, 1.00ms, 1.00sec */
+void fmt_bytes(struct sb *b, int64_t n);  /* 999B, 1.00KB, 1.00MB */
+
+#endif

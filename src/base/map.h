@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The string interner: equal bytes get one id, ids count from 0 in order of first sight.
+ * Open addressing; the table and the bytes live in the given arena.
+ */
+#ifndef TFPROF_BASE_MAP_H
+#define TFPROF_BASE_MAP_H
+
+#include "base/str.h"
+
+#define ID_NONE UINT32_MAX
+
+struct intern {
+	struct arena *a;
+	struct str *strings; /* by id */
+	uint64_t *slots;     /* hash << 32 | (id + 1), 0 = empty; a power of two of them */
+	size_t n, cap, n_slots;
+};
+
+void intern_init(struct intern *t, struct arena *a);
+uint32_t intern_find(const struct intern *t, struct str s); /* id or ID_NONE */
+uint32_t intern_add(struct intern *t, struct str s);        /* copies the bytes if new */
+uint32_t intern_add_kept(struct intern *t, struct str s);   /* keeps the slice if new */
+static inline struct str intern_str(const struct intern *t, uint32_t id)
+{
+	return t->strings[id];
+}
+
+uint64_t hash_bytes(const void *p, size_t n); /* seeded by nothing: the same in every run */
+
+/* Integer keys to u32 values below UINT32_MAX. */
+struct imap {
+	struct arena *a;
+	uint64_t *keys;
+	uint32_t *values; /* value + 1, 0 = empty */
+	size_t n, n_slots;
+};
+void imap_init(struct imap *m, struct arena *a);
+bool imap_get(const struct imap *m, uint64_t key, uint32_t *value);
+/* True if the key is new; a known key takes the new value only if replace is set. */
+bool imap_put(struct imap *m, uint64_t key, uint32_t value, bool replace);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The ordered list of remarks. Remarks of one kind are one entry with a count, at the place of the
+ * first. Prints nothing.
+ */
+#include "base/note.h"
+
+#include <inttypes.h>
+
+void notes_init(struct notes *n, struct arena *a)
+{
+	*n = (struct notes){ .a = a };
+	imap_init(&n->kinds, a);
+}
+
+/* Counts count more remarks of the kind, if there is one already. */
+static bool count_more(struct notes *n, uint32_t kind, uint64_t count)
+{
+	uint32_t at;
+
+	if (!kind || !imap_get(&n->kinds, kind, &at))
+		return false;
+	n->list.v[at].count += count;
+	return true;
+}
+
+static void add(struct notes *n, struct note note)
+{
+	if (note.kind)
+		imap_put(&n->kinds, note.kind, (uint32_t)n->list.n, false);
+	VEC_PUSH(n->a, &n->list, note);
+}
+
+static struct str format(struct arena *a, const char *f, va_list ap)
+        __attribute__((format(printf, 2, 0)));
+static struct str format(struct arena *a, const char *f, va_list ap)
+{
+	struct sb b = sb_in(a);
+
+	sb_vfmt(&b, f, ap);
+	return sb_str(&b);
+}
+
+void note_line(struct notes *n, const char *f, ...)
+{
+	va_list ap;
+
+	va_start(ap, f);
+	add(n, (struct note){ format(n->a, f, ap), 0, 1 });
+	va_end(ap);
+}
+
+void note_kind(struct notes *n, uint32_t kind, const char *f, ...)
+{
+	va_list ap;
+
+	if (count_more(n, kind, 1))
+		return;
+	va_start(ap, f);
+	add(n, (struct note){ format(n->a, f, ap), kind, 1 });
+	va_end(ap);
+}
+
+void note_append(struct notes *to, const struct notes *from)
+{
+	for (size_t i = 0; i < from->list.n; i++) {
+		struct note note = from->list.v[i];
+
+		if (count_more(to, note.kind, note.count))
+			continue;
+		note.text = str_copy(to->a, note.text);
+		add(to, note);
+	}
+}
+
+struct str notes_text(struct arena *a, const struct notes *n)
+{
+	struct sb b = sb_in(a);
+
+	for (size_t i = 0; i < n->list.n; i++) {
+		const struct note *note = &n->list.v[i];
+
+		if (note->kind)
+			sb_put(&b, S("note: "));
+		sb_put(&b, note->text);
+		if (note->kind && note->count > 1)
+			sb_fmt(&b, " (%" PRIu64 " times)", note->count);
+		if (note->kind)
+			sb_char(&b, '\n');
+	}
+	return sb_str(&b);
+}

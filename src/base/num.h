@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Integers: parsing with the whole text consumed, and sums that stop at the ends of the type.
+ */
+#ifndef TFPROF_BASE_NUM_H
+#define TFPROF_BASE_NUM_H
+
+#include "base/str.h"
+
+/* Decimal digits with optional sign and surrounding blanks, nothing else; false on anything else
+ * and on overflow. */
+bool num_parse_i64(struct str s, int64_t *out);
+bool num_parse_i32(struct str s, int32_t *out);
+
+/* true/t/yes/y/1 and false/f/no/n/0 in any case. */
+bool num_parse_bool(struct str s, bool *out);
+
+static inline int64_t num_add(int64_t a, int64_t b)
+{
+	int64_t r;
+	if (__builtin_add_overflow(a, b, &r))
+		return b < 0 ? INT64_MIN : INT64_MAX;
+	return r;
+}
+
+static inline int64_t num_mul(int64_t a, int64_t b)
+{
+	int64_t r;
+	if (__builtin_mul_overflow(a, b, &r))
+		return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+	return r;
+}
+
+#endif

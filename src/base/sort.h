@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sorting of index arrays: a stable merge sort by any comparison, and a fast order of strings.
+ * Depth of recursion is bounded by the number of bits in n, never by the input's contents.
+ */
+#ifndef TFPROF_BASE_SORT_H
+#define TFPROF_BASE_SORT_H
+
+#include "base/str.h"
+
+/* Negative, zero or positive as element a comes before, with or after b. */
+typedef int sort_cmp(const void *ctx, uint32_t a, uint32_t b);
+
+/* Stable; scratch comes from a and is given back. */
+void sort_stable(struct arena *a, uint32_t *v, size_t n, sort_cmp *cmp, const void *ctx);
+
+/* Sorts ids v[0..n) by the bytes of strings[id]; equal strings keep their order. */
+void sort_strings(struct arena *a, uint32_t *v, size_t n, const struct str *strings);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Slices, lists of slices and the string builder.
+ * Knows bytes only: no encoding but the check for UTF-8, no locale.
+ */
+#define _GNU_SOURCE 1
+#include "base/str.h"
+
+#include <stdio.h>
+
+#include "base/bits.h"
+#include "base/vec.h"
+
+int str_cmp(struct str a, struct str b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int r = n ? memcmp(a.p, b.p, n) : 0;
+
+	return r ? r : (a.n > b.n) - (a.n < b.n);
+}
+
+bool str_starts(struct str s, struct str prefix)
+{
+	return s.n >= prefix.n && str_eq(str_make(s.p, prefix.n), prefix);
+}
+
+bool str_ends(struct str s, struct str suffix)
+{
+	return s.n >= suffix.n &&
+	       (!suffix.n || str_eq(str_sub(s, s.n - suffix.n, suffix.n), suffix));
+}
+
+size_t str_find(struct str s, struct str part)
+{
+	const char *at;
+
+	if (!part.n)
+		return 0;
+	if (s.n < part.n)
+		return SIZE_MAX;
+	at = memmem(s.p, s.n, part.p, part.n);
+	return at ? (size_t)(at - s.p) : SIZE_MAX;
+}
+
+size_t str_find_char(struct str s, char c)
+{
+	const char *at = s.n ? memchr(s.p, c, s.n) : NULL;
+
+	return at ? (size_t)(at - s.p) : SIZE_MAX;
+}
+
+size_t str_rfind_char(struct str s, char c)
+{
+	const char *at = s.n ? memrchr(s.p, c, s.n) : NULL;
+
+	return at ? (size_t)(at - s.p) : SIZE_MAX;
+}
+
+bool str_contains(struct str s, struct str part)
+{
+	return str_find(s, part) != SIZE_MAX;
+}
+
+struct str str_sub(struct str s, size_t from, size_t n)
+{
+	if (from >= s.n)
+		return STR_NONE;
+	return str_make(s.p + from, n < s.n - from ? n : s.n - from);
+}
+
+struct str str_copy(struct arena *a, struct str s)
+{
+	return str_make(arena_copy(a, s.p, s.n), s.n);
+}
+
+struct str str_lower(struct arena *a, struct str s)
+{
+	char *p = arena_copy(a, s.p, s.n);
+
+	for (size_t i = 0; i < s.n; i++) {
+		if (p[i] >= 'A' && p[i] <= 'Z')
+			p[i] = (char)(p[i] + ('a' - 'A'));
+	}
+	return str_make(p, s.n);
+}
+
+char *str_z(struct arena *a, struct str s)
+{
+	char *p = arena_alloc(a, s.n + 1, 1);
+
+	if (s.n)
+		memcpy(p, s.p, s.n);
+	return p;
+}
+
+/* Length of the well-formed sequence of a non-ASCII character at p, or 0. */
+static size_t utf8_length(const uint8_t *p, size_t n)
+{
+	/* What the second byte may be excludes overlong forms, surrogates and beyond U+10FFFF. */
+	uint8_t low = 0x80, high = 0xbf;
+	size_t length;
+
+	if (p[0] >= 0xc2 && p[0] <= 0xdf)
+		length = 2;
+	else if (p[0] >= 0xe0 && p[0] <= 0xef)
+		length = 3;
+	else if (p[0] >= 0xf0 && p[0] <= 0xf4)
+		length = 4;
+	else
+		return 0;
+	if (p[0] == 0xe0)
+		low = 0xa0;
+	else if (p[0] == 0xed)
+		high = 0x9f;
+	else if (p[0] == 0xf0)
+		low = 0x90;
+	else if (p[0] == 0xf4)
+		high = 0x8f;
+	if (n < length || p[1] < low || p[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++) {
+		if (p[i] < 0x80 || p[i] > 0xbf)
+			return 0;
+	}
+	return length;
+}
+
+bool str_is_utf8(struct str s)
+{
+	const uint8_t *p = (const uint8_t *)s.p;
+	size_t i = 0, length;
+
+	while (i < s.n) {
+		if (s.n - i >= 8 && !(le64_get(p + i) & 0x8080808080808080)) {
+			i += 8;
+		} else if (p[i] < 0x80) {
+			i++;
+		} else {
+			length = utf8_length(p + i, s.n - i);
+			if (!length)
+				return false;
+			i += length;
+		}
+	}
+	return true;
+}
+
+struct str str_strip_quotes(struct str s)
+{
+	while (s.n && (s.p[0] == '\'' || s.p[0] == '"')) {
+		s.p++;
+		s.n--;
+	}
+	while (s.n && (s.p[s.n - 1] == '\'' || s.p[s.n - 1] == '"'))
+		s.n--;
+	return s;
+}
+
+void strs_add(struct arena *a, struct strs *to, struct str s)
+{
+	VEC_PUSH(a, to, s);
+}
+
+struct strs str_split(struct arena *a, struct str s, char at)
+{
+	struct strs v = { NULL, 0, 0 };
+	size_t end;
+
+	while (s.n) {
+		end = str_find_char(s, at);
+		if (end == SIZE_MAX)
+			end = s.n;
+		if (end)
+			strs_add(a, &v, str_sub(s, 0, end));
+		s = str_sub(s, end + 1, SIZE_MAX);
+	}
+	return v;
+}
+
+struct str strs_join(struct arena *a, const struct strs *v, struct str between)
+{
+	struct sb b = sb_in(a);
+
+	for (size_t i = 0; i < v->n; i++) {
+		if (i)
+			sb_put(&b, between);
+		sb_put(&b, v->v[i]);
+	}
+	return sb_str(&b);
+}
+
+bool strs_is_one(const struct strs *v, struct str s)
+{
+	return v->n == 1 && str_eq(v->v[0], s);
+}
+
+char *sb_room(struct sb *b, size_t n)
+{
+	if (n > b->cap - b->n) {
+		if (!b->cap && n < 64)
+			n = 64;
+		b->p = vec_grow(b->a, b->p, &b->cap, b->n + n, 1);
+	}
+	return b->p + b->n;
+}
+
+void sb_put(struct sb *b, struct str s)
+{
+	if (!s.n)
+		return;
+	memcpy(sb_room(b, s.n), s.p, s.n);
+	b->n += s.n;
+}
+
+void sb_char(struct sb *b, char c)
+{
+	*sb_room(b, 1) = c;
+	b->n++;
+}
+
+void sb_repeat(struct sb *b, char c, size_t n)
+{
+	if (!n)
+		return;
+	memset(sb_room(b, n), c, n);
+	b->n += n;
+}
+
+void sb_vfmt(struct sb *b, const char *f, va_list ap)
+{
+	va_list again;
+	size_t room;
+	int n;
+
+	va_copy(again, ap);
+	sb_room(b, 64);
+	room = b->cap - b->n;
+	n = vsnprintf(b->p + b->n, room, f, ap);
+	if (n > 0 && (size_t)n >= room)
+		n = vsnprintf(sb_room(b, (size_t)n + 1), (size_t)n + 1, f, again);
+	va_end(again);
+	if (n > 0)
+		b->n += (size_t)n;
+}
+
+void sb_fmt(struct sb *b, const char *f, ...)
+{
+	va_list ap;
+
+	va_start(ap, f);
+	sb_vfmt(b, f, ap);
+	va_end(ap);
+}
+
+struct str str_fmt(struct arena *a, const char *f, ...)
+{
+	struct sb b = sb_in(a);
+	va_list ap;
+
+	va_start(ap, f);
+	sb_vfmt(&b, f, ap);
+	va_end(ap);
+	return sb_str(&b);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Slices of bytes (not NUL-terminated, any byte allowed) and the string builder.
+ * A slice does not own its bytes; the comment where it is stored says which arena does.
+ */
+#ifndef TFPROF_BASE_STR_H
+#define TFPROF_BASE_STR_H
+
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+struct str {
+	const char *p;
+	size_t n;
+};
+
+#define S(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
+/* The two arguments of %.*s, which stops at a NUL byte: names that must come out whole are put. */
+#define STR(s)   (int)((s).n < INT_MAX ? (s).n : INT_MAX), (s).p
+#define STR_NONE ((struct str){ NULL, 0 })
+
+static inline struct str str_of(const char *z)
+{
+	return (struct str){ z, z ? strlen(z) : 0 };
+}
+static inline struct str str_make(const void *p, size_t n)
+{
+	return (struct str){ (const char *)p, n };
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+int str_cmp(struct str a, struct str b); /* bytewise; a prefix comes first */
+bool str_starts(struct str s, struct str prefix);
+bool str_ends(struct str s, struct str suffix);
+size_t str_find(struct str s, struct str part); /* offset of the first, or SIZE_MAX */
+size_t str_find_char(struct str s, char c);     /* likewise */
+size_t str_rfind_char(struct str s, char c);    /* offset of the last, or SIZE_MAX */
+bool str_contains(struct str s, struct str part);
+struct str str_sub(struct str s, size_t from, size_t n); /* clipped to s */
+struct str str_copy(struct arena *a, struct str s);
+struct str str_lower(struct arena *a, struct str s); /* ASCII only */
+char *str_z(struct arena *a, struct str s);          /* NUL-terminated copy, for system calls */
+bool str_is_utf8(struct str s);                      /* as protobuf judges proto3 strings */
+
+/* Removes every leading and trailing ' and " character. */
+struct str str_strip_quotes(struct str s);
+
+struct strs {
+	struct str *v;
+	size_t n, cap;
+};
+void strs_add(
+        struct arena *a, struct strs *to, struct str s); /* keeps the slice, copies no bytes */
+struct strs str_split(struct arena *a, struct str s, char at); /* drops empty pieces */
+struct str strs_join(struct arena *a, const struct strs *v, struct str between);
+bool strs_is_one(const struct strs *v, struct str s); /* exactly the list [s] */
+
+/* Builder: grows in its arena; the text stays valid until the next put or the arena's reset. */
+struct sb {
+	struct arena *a;
+	char *p;
+	size_t n, cap;
+};
+static inline struct sb sb_in(struct arena *a)
+{
+	return (struct sb){ a, NULL, 0, 0 };
+}
+char *sb_room(struct sb *b, size_t n); /* space for n more bytes; the caller adds to b->n */
+void sb_put(struct sb *b, struct str s);
+void sb_char(struct sb *b, char c);
+void sb_repeat(struct sb *b, char c, size_t n);
+void sb_fmt(struct sb *b, const char *f, ...) __attribute__((format(printf, 2, 3)));
+void sb_vfmt(struct sb *b, const char *f, va_list ap) __attribute__((format(printf, 2, 0)));
+static inline struct str sb_str(const struct sb *b)
+{
+	return (struct str){ b->p, b->n };
+}
+
+struct str str_fmt(struct arena *a, const char *f, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Notes: order, merging by kind, appending.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/note.h"
+
+static struct account account;
+static struct work work = { .account = &account };
+static struct arena arena;
+
+static int setup(void **state)
+{
+	(void)state;
+	arena_init(&arena, &work);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(&arena);
+	assert_int_equal(account.used, 0);
+	return 0;
+}
+
+static struct notes notes;
+
+static void assert_text(const char *text)
+{
+	struct str s = notes_text(&arena, &notes);
+
+	assert_true(str_eq(s, str_of(text)));
+}
+
+static void lines_come_out_as_given(void **state)
+{
+	(void)state;
+	notes_init(&notes, &arena);
+	assert_text("");
+	note_line(&notes, "%s %d\n", "first", 1);
+	note_line(&notes, "no end");
+	note_line(&notes, "first 1\n");
+	assert_text("first 1\nno endfirst 1\n");
+}
+
+static void kinds_are_counted_at_the_first(void **state)
+{
+	(void)state;
+	notes_init(&notes, &arena);
+	note_kind(&notes, 7, "odd node '%s'", "a");
+	note_line(&notes, "line\n");
+	note_kind(&notes, 8, "once");
+	for (int i = 0; i < 1000; i++)
+		note_kind(&notes, 7, "odd node '%s'", "b");
+	assert_text("note: odd node 'a' (1001 times)\nline\nnote: once\n");
+	assert_int_equal(notes.list.n, 3);
+}
+
+static void kind_zero_is_never_merged(void **state)
+{
+	(void)state;
+	notes_init(&notes, &arena);
+	note_line(&notes, "a\n");
+	note_line(&notes, "a\n");
+	assert_int_equal(notes.list.n, 2);
+}
+
+static void appending_copies_and_merges(void **state)
+{
+	struct arena other;
+	struct notes from;
+
+	(void)state;
+	arena_init(&other, &work);
+	notes_init(&notes, &arena);
+	notes_init(&from, &other);
+	note_kind(&notes, 1, "one");
+	note_line(&from, "line %d\n", 1);
+	note_kind(&from, 2, "two");
+	note_kind(&from, 1, "one, later");
+	note_kind(&from, 1, "one, later still");
+	note_append(&notes, &from);
+	note_kind(&notes, 2, "two, later");
+	arena_free(&other);
+	assert_text("note: one (3 times)\nline 1\nnote: two (2 times)\n");
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(lines_come_out_as_given, setup, teardown),
+		cmocka_unit_test_setup_teardown(kinds_are_counted_at_the_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(kind_zero_is_never_merged, setup, teardown),
+		cmocka_unit_test_setup_teardown(appending_copies_and_merges, setup, teardown),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

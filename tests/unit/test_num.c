@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Integers and truth values from text, sums and products at the ends of the type.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/num.h"
+
+static struct account account;
+static struct work work = { .account = &account };
+static struct arena arena;
+
+static int setup(void **state)
+{
+	(void)state;
+	arena_init(&arena, &work);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(&arena);
+	assert_int_equal(account.used, 0);
+	return 0;
+}
+
+static void integers(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t value;
+	} good[] = { { "0", 0 }, { "-0", 0 }, { "+5", 5 }, { " 12 ", 12 }, { "\t\n\v\f\r-7\n", -7 },
+		{ "007", 7 }, { "9223372036854775807", INT64_MAX },
+		{ "-9223372036854775808", INT64_MIN }, { "-9223372036854775807", -INT64_MAX },
+		{ "0000000000000000000000000000001", 1 } };
+	static const char *const bad[] = { "", " ", "-", "+", "--1", "+-1", "- 1", "1 2", "1x", "x",
+		"0x10", "1.0", "1e3", "9223372036854775808", "-9223372036854775809",
+		"99999999999999999999", "\xb2", "1,000" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		int64_t v = 99;
+
+		assert_true(num_parse_i64(str_of(good[i].text), &v));
+		assert_int_equal(v, good[i].value);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		int64_t v = 99;
+
+		assert_false(num_parse_i64(str_of(bad[i]), &v));
+		assert_int_equal(v, 99);
+	}
+	assert_false(num_parse_i64(STR_NONE, &(int64_t){ 0 }));
+	assert_false(num_parse_i64(str_make("1\0", 2), &(int64_t){ 0 }));
+}
+
+static void narrow_integers(void **state)
+{
+	int32_t v = 99;
+
+	(void)state;
+	assert_true(num_parse_i32(S("-2147483648"), &v) && v == INT32_MIN);
+	assert_true(num_parse_i32(S("2147483647"), &v) && v == INT32_MAX);
+	assert_false(num_parse_i32(S("2147483648"), &v) || num_parse_i32(S("-2147483649"), &v));
+	assert_false(num_parse_i32(S("4294967296"), &v) || num_parse_i32(S(""), &v));
+	assert_int_equal(v, INT32_MAX);
+}
+
+static void truth_values(void **state)
+{
+	static const char *const yes[] = { "true", "T", "yEs", "y", "1" };
+	static const char *const no[] = { "FALSE", "f", "no", "N", "0" };
+	static const char *const neither[] = { "", "tr", "truee", "01", "on", " true", "ye" };
+	bool v;
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		v = false;
+		assert_true(num_parse_bool(str_of(yes[i]), &v) && v);
+		assert_true(num_parse_bool(str_of(no[i]), &v) && !v);
+	}
+	for (size_t i = 0; i < sizeof neither / sizeof *neither; i++)
+		assert_false(num_parse_bool(str_of(neither[i]), &v));
+}
+
+static void sums_stop_at_the_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(num_add(2, -3), -1);
+	assert_int_equal(num_add(INT64_MAX, 1), INT64_MAX);
+	assert_int_equal(num_add(INT64_MIN, -1), INT64_MIN);
+	assert_int_equal(num_add(INT64_MAX, INT64_MIN), -1);
+	assert_int_equal(num_mul(-4, 5), -20);
+	assert_int_equal(num_mul(INT64_MAX, 2), INT64_MAX);
+	assert_int_equal(num_mul(INT64_MAX, -2), INT64_MIN);
+	assert_int_equal(num_mul(INT64_MIN, -1), INT64_MAX);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(integers, setup, teardown),
+		cmocka_unit_test_setup_teardown(narrow_integers, setup, teardown),
+		cmocka_unit_test_setup_teardown(truth_values, setup, teardown),
+		cmocka_unit_test_setup_teardown(sums_stop_at_the_ends, setup, teardown),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

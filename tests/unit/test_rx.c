@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pattern lists: the meaning RE2 gives to patterns, errors, limits, shortcuts against the engine.
+ */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/rx.h"
+
+static struct account account;
+static struct work work = { .account = &account };
+static struct arena arena;
+
+static int setup(void **state)
+{
+	(void)state;
+	arena_init(&arena, &work);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(&arena);
+	assert_int_equal(account.used, 0);
+	return 0;
+}
+
+static uint64_t seed = 88172645463325252;
+
+static uint64_t next_random(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+static struct err err;
+
+static struct rx_list *list_of(const char *const *patterns, size_t n)
+{
+	struct strs v = { NULL, 0, 0 };
+	struct rx_list *l;
+
+	err = (struct err){ .a = &arena };
+	for (size_t i = 0; i < n; i++)
+		strs_add(&arena, &v, str_of(patterns[i]));
+	return rx_compile(&l, &arena, &v, &err) ? l : NULL;
+}
+
+static bool matches(const char *pattern, struct str text)
+{
+	struct rx_list *l = list_of(&pattern, 1);
+	bool yes;
+
+	assert_non_null(l);
+	yes = rx_match(l, text);
+	assert_false(rx_failed(l, &err));
+	rx_free(l);
+	return yes;
+}
+
+/* A pattern, a text that it matches and one that it does not; NULL: none given. */
+struct meaning {
+	const char *pattern, *yes, *no;
+};
+
+static void check_meanings(const struct meaning *m, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (m[i].yes && !matches(m[i].pattern, str_of(m[i].yes)))
+			fail_msg("'%s' on '%s'", m[i].pattern, m[i].yes);
+		if (m[i].no && matches(m[i].pattern, str_of(m[i].no)))
+			fail_msg("'%s' on '%s'", m[i].pattern, m[i].no);
+	}
+}
+
+/* The answers are RE2's. What remains different:
+ * - accepted, though RE2 refuses it: look-around, back-references, possessive and repeated
+ *   repetitions, counts above 1000, (?x), \Z, \K, \R, \h, \E without \Q;
+ * - refused, though RE2 accepts it: a repeated assertion (\b+, ^*), more than 64 KiB when compiled;
+ * - a pattern with \C is about bytes throughout, so that . in it is one byte;
+ * - an overlong sequence is one character to RE2's dot, here it is not UTF-8. */
+static void means_what_re2_means(void **state)
+{
+	static const struct meaning m[] = {
+		{ "conv", "conv", "Conv" },
+		{ "a|ab", "ab", "abc" },
+		{ "(?i)Conv", "cONV", "con" },
+		{ "(?i)\xc3\xa9", "\xc3\x89", "e" },
+		{ "", "", "a" },
+		{ ".", "\r", "\n" },
+		{ ".", "\xc3\xa9", "\xff" },
+		{ "\\C\\C", "\xc3\xa9", "a" },
+		{ "\\C", "\xff", "" },
+		{ "(?s).", "\n", "\n\n" },
+		{ "[^a]", "\n", "\xff" },
+		{ "a$\n?", "a", "a\n" },
+		{ "(?m)a$\n", "a\n", "a" },
+		{ "(?m)a\n^", "a\n", "a" },
+		{ "\\s", "\f", "\v" },
+		{ "\\s+", "\t\n\f\r ", "" },
+		{ "\\S", "\v", " " },
+		{ "[\\s-a]+", "- a", "!" },
+		{ "[\\S]", "\v", "\t" },
+		{ "[^\\S]", " ", "\v" },
+		{ "[^\\s]", "\v", "\n" },
+		{ "[[:space:]]", "\v", "a" },
+		{ "[[:alpha:]\\s]+", "a b", "a\vb" },
+		{ "[]\\s]", "]", "s" },
+		{ "[\\d-z]+", "-1z", "a" },
+		{ "[[:alpha:]-z]+", "a-", ":" },
+		{ "[:alpha:]+", "a:", "b" },
+		{ "\\v", "\v", "\n" },
+		{ "[\\v]", "\v", "\n" },
+		{ "\\\\s", "\\s", " " },
+		{ "\\Qa.b\\s\\E.", "a.b\\sx", "axb\\sx" },
+		{ "\\Qa.b", "a.b", "axb" },
+		{ "\\d", "1", "\xd9\xa3" },
+		{ "\\w", "_", "\xc3\xa9" },
+		{ "a{,2}", "a{,2}", "a" },
+		{ "^zeros[0-9_]*", "zeros_1", "azeros" },
+		{ "(|a)*", "aa", "b" },
+		{ "\\pN", "\xc2\xb2", "a" },
+	};
+
+	(void)state;
+	check_meanings(m, sizeof m / sizeof *m);
+}
+
+static void literals_are_literal(void **state)
+{
+	static const struct meaning m[] = {
+		{ "a.*", "abc", "a\n" },
+		{ "a.*", "a\xc3\xa9", "a\xff" },
+		{ ".*a", "ba", "\na" },
+		{ ".*a.*", "xay", "\na" },
+		{ ".*a\n.*", "xa\ny", "\na\n" },
+		{ "a\\.*", "a...", "a.b" },
+		{ "a\\..*", "a.b", "axb" },
+		{ ".*?", "abc", "\n" },
+		{ ".*+", "abc", "\n" },
+		{ "ab.*ab", "abab", "ab" },
+		{ ".*", "", "a\n" },
+		{ "a+b", "ab", "a+b" },
+		{ "\xc3\xa9.*", "\xc3\xa9x", "\xc3" },
+		{ "save\\/.*", "save/x", "save\\/x" },
+	};
+
+	(void)state;
+	check_meanings(m, sizeof m / sizeof *m);
+}
+
+/* Random patterns of few pieces: the list must answer as the bare engine does. */
+static void shortcuts_equal_the_engine(void **state)
+{
+	static const char *const pieces[] = { "a", "b", ".*", ".", "\\.", "\n", "*", "\\/",
+		"\xc3\xa9", "[ab]", "ab", ".*" };
+	static const char *const texts[] = { "a", "b", "\n", ".", "/", "\xc3\xa9", "ab" };
+	size_t valid = 0;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		char p[32] = "", t[32] = "";
+		const char *pattern = p;
+		struct rx_list *l;
+		pcre2_code *code;
+		int why;
+		size_t at;
+
+		for (size_t n = next_random() % 5; n; n--)
+			strcat(p, pieces[next_random() % 12]);
+		for (size_t n = next_random() % 6; n; n--)
+			strcat(t, texts[next_random() % 7]);
+		code = pcre2_compile((PCRE2_SPTR)p, strlen(p),
+		        PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ENDANCHORED, &why, &at, NULL);
+		l = list_of(&pattern, 1);
+		assert_int_equal(l != NULL, code != NULL);
+		if (code) {
+			pcre2_match_data *d = pcre2_match_data_create(1, NULL);
+			int n = pcre2_match(code, (PCRE2_SPTR)t, strlen(t), 0, 0, d, NULL);
+
+			if (rx_match(l, str_of(t)) != (n >= 0))
+				fail_msg("'%s' on '%s'", p, t);
+			pcre2_match_data_free(d);
+			valid++;
+		}
+		pcre2_code_free(code);
+		rx_free(l);
+		arena_clear(&arena);
+	}
+	assert_true(valid > 10000);
+}
+
+static void any_pattern_may_match(void **state)
+{
+	static const char *const patterns[] = { "conv.*", "[0-9]+", "x" };
+	struct rx_list *l = list_of(patterns, 3), *none = list_of(patterns, 0);
+	const char *all = ".*", *twice[] = { ".*", ".*" };
+
+	(void)state;
+	assert_int_equal(rx_count(l), 3);
+	assert_true(rx_match(l, S("conv1")) && rx_match(l, S("17")) && rx_match(l, S("x")));
+	assert_false(rx_match(l, S("y")));
+	assert_true(rx_match_one(l, 1, S("17")) && !rx_match_one(l, 2, S("17")));
+	assert_true(rx_is_empty(none) && !rx_is_empty(l) && !rx_match(none, S("")));
+	rx_free(none);
+	rx_free(l);
+	rx_free(NULL);
+	l = list_of(&all, 1);
+	assert_true(rx_is_all(l) && rx_match(l, S("x")) && !rx_match(l, S("a\nb")));
+	rx_free(l);
+	l = list_of(twice, 2);
+	assert_false(rx_is_all(l));
+	rx_free(l);
+	assert_null(work.guards);
+}
+
+static void assert_refused(const char *pattern, const char *sentence)
+{
+	const char *patterns[] = { "fine", pattern };
+
+	assert_null(list_of(patterns, 2));
+	assert_int_equal(err.code, ERR_INVALID_ARGUMENT);
+	if (!str_eq(err.text, str_of(sentence)))
+		fail_msg("%.*s", STR(err.text));
+	assert_null(work.guards);
+}
+
+static void bad_patterns_are_refused(void **state)
+{
+	(void)state;
+	assert_refused("(", "pattern '(': column 2: missing closing parenthesis");
+	assert_refused("\\s\\s(", "pattern '\\s\\s(': column 6: missing closing parenthesis");
+	assert_refused(
+	        "a**", "pattern 'a**': column 3: quantifier does not follow a repeatable item");
+	assert_refused(
+	        "\xff", "pattern '\xff': column 1: UTF-8 error: illegal byte (0xfe or 0xff)");
+	assert_null(list_of(&(const char *){ "(*UTF)\\C" }, 1));
+}
+
+static void costly_patterns_give_up(void **state)
+{
+	static const char *const patterns[] = { "(a*)*[bc]", "(a|aa)+[bc]", "(a|b)*c" };
+	size_t n = 1 << 20;
+	char *text = arena_alloc(&arena, n, 1);
+
+	(void)state;
+	memset(text, 'a', n);
+	for (size_t i = 0; i < 3; i++) {
+		struct rx_list *l = list_of(&patterns[i], 1);
+
+		assert_false(rx_failed(l, &err));
+		assert_false(rx_match(l, str_make(text, n)));
+		assert_true(rx_failed(l, &err));
+		assert_int_equal(err.code, ERR_RESOURCE);
+		assert_true(str_contains(err.text, str_of(patterns[i])));
+		assert_true(str_contains(err.text, S("aaa...' (1048576 bytes): ")));
+		assert_false(rx_match(l, S("c"))); /* no more is tried */
+		rx_free(l);
+	}
+}
+
+/* An escape closes what PCRE2 holds; the leak checker tells if not. */
+static void lists_are_closed_by_escapes(void **state)
+{
+	const char *pattern = "[ab]+";
+
+	(void)state;
+	if (!setjmp(work.escape)) {
+		assert_non_null(list_of(&pattern, 1));
+		assert_non_null(work.guards);
+		work_escape(&work);
+	}
+	assert_null(work.guards);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(means_what_re2_means, setup, teardown),
+		cmocka_unit_test_setup_teardown(literals_are_literal, setup, teardown),
+		cmocka_unit_test_setup_teardown(shortcuts_equal_the_engine, setup, teardown),
+		cmocka_unit_test_setup_teardown(any_pattern_may_match, setup, teardown),
+		cmocka_unit_test_setup_teardown(bad_patterns_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(costly_patterns_give_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(lists_are_closed_by_escapes, setup, teardown),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

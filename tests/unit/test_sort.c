@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Both sorts against their definition, on random, ordered and hostile input.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/sort.h"
+
+static struct account account;
+static struct work work = { .account = &account };
+static struct arena arena;
+
+static int setup(void **state)
+{
+	(void)state;
+	arena_init(&arena, &work);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(&arena);
+	assert_int_equal(account.used, 0);
+	return 0;
+}
+
+static uint64_t seed = 88172645463325252;
+
+static uint64_t next_random(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+static const struct str *strings;
+static uint32_t *v;
+
+static uint32_t *count_up(size_t n)
+{
+	v = ARENA_ARRAY(&arena, n, uint32_t);
+	for (size_t i = 0; i < n; i++)
+		v[i] = (uint32_t)i;
+	return v;
+}
+
+static void shuffle(size_t n)
+{
+	for (size_t i = n; i > 1; i--) {
+		size_t j = next_random() % i;
+		uint32_t t = v[i - 1];
+
+		v[i - 1] = v[j];
+		v[j] = t;
+	}
+}
+
+static int by_key(const void *ctx, uint32_t a, uint32_t b)
+{
+	const uint32_t *keys = ctx;
+
+	return (keys[a] > keys[b]) - (keys[a] < keys[b]);
+}
+
+static void merge_sort_is_stable(void **state)
+{
+	uint32_t keys[3000];
+
+	(void)state;
+	for (size_t n = 0; n < 3000; n = n * 3 / 2 + 1) {
+		for (uint32_t range = 1; range < 5000; range *= 7) {
+			for (size_t i = 0; i < n; i++)
+				keys[i] = (uint32_t)(next_random() % range);
+			sort_stable(&arena, count_up(n), n, by_key, keys);
+			for (size_t i = 1; i < n; i++)
+				assert_true(keys[v[i - 1]] < keys[v[i]] ||
+				            (keys[v[i - 1]] == keys[v[i]] && v[i - 1] < v[i]));
+		}
+	}
+}
+
+static int count_compares(const void *ctx, uint32_t a, uint32_t b)
+{
+	++*(size_t *)(uintptr_t)ctx;
+	return (a > b) - (a < b);
+}
+
+static void merge_sort_is_quick_on_order(void **state)
+{
+	size_t compares = 0;
+
+	(void)state;
+	sort_stable(&arena, count_up(100000), 100000, count_compares, &compares);
+	assert_true(compares < 120000);
+}
+
+static void scratch_is_given_back(void **state)
+{
+	struct str s[100];
+	uint32_t keys[100] = { 0 };
+	struct arena_mark m;
+
+	(void)state;
+	for (size_t i = 0; i < 100; i++)
+		s[i] = str_fmt(&arena, "%zu", i * 7 % 100);
+	count_up(100);
+	m = arena_mark(&arena);
+	sort_stable(&arena, v, 100, by_key, keys);
+	sort_strings(&arena, v, 100, s);
+	assert_ptr_equal(arena_mark(&arena).head, m.head);
+	assert_int_equal(arena_mark(&arena).used, m.used);
+}
+
+/* Sorts n strings from the order in v and checks the order; equal ones keep theirs. */
+static void check(size_t n)
+{
+	uint32_t *rank = ARENA_ARRAY(&arena, n, uint32_t);
+
+	for (size_t i = 0; i < n; i++)
+		rank[v[i]] = (uint32_t)i;
+	sort_strings(&arena, v, n, strings);
+	for (size_t i = 1; i < n; i++) {
+		int c = str_cmp(strings[v[i - 1]], strings[v[i]]);
+
+		assert_true(c < 0 || (c == 0 && rank[v[i - 1]] < rank[v[i]]));
+	}
+}
+
+/* Strings over few letters, NUL among them, so that prefixes and repeats abound. */
+static void random_strings(void **state)
+{
+	static const char letters[] = { 0, 'a', 'b', '\xff' };
+
+	(void)state;
+	for (size_t n = 0; n < 6000; n = n * 2 + 1) {
+		for (size_t longest = 1; longest < 200; longest *= 5) {
+			struct str *s = ARENA_ARRAY(&arena, n, struct str);
+
+			for (size_t i = 0; i < n; i++) {
+				size_t length = next_random() % (longest + 1);
+				char *p = arena_alloc(&arena, length, 1);
+
+				for (size_t k = 0; k < length; k++)
+					p[k] = letters[next_random() % (1 + i % 4)];
+				s[i] = str_make(p, length);
+			}
+			strings = s;
+			count_up(n);
+			check(n);
+			check(n); /* now in order */
+			shuffle(n);
+			check(n);
+		}
+		arena_clear(&arena);
+	}
+}
+
+static void names(void **state)
+{
+	enum { N = 20000 };
+	struct str *s = ARENA_ARRAY(&arena, N, struct str);
+
+	(void)state;
+	for (unsigned i = 0; i < N; i++)
+		s[i] = str_fmt(&arena, "tower_%u/resnet/block%u/unit_%u/conv/weights/read_%u",
+		        i % 4, i / 4 % 8, i / 32 % 50, i / 1600);
+	strings = s;
+	count_up(N);
+	check(N);
+	for (size_t i = 0; i < N / 2; i += 100) {
+		uint32_t t = v[i];
+
+		v[i] = v[N - 1 - i];
+		v[N - 1 - i] = t;
+	}
+	check(N);
+	shuffle(N);
+	check(N);
+}
+
+/* Each string a prefix of the next: equal keys all the way down, one string ending at a time. */
+static void nested_prefixes(void **state)
+{
+	enum { N = 2000 };
+	struct str *s = ARENA_ARRAY(&arena, N, struct str);
+	char *p = arena_alloc(&arena, N * 50, 1);
+
+	(void)state;
+	memset(p, 'a', N * 50);
+	for (size_t i = 0; i < N; i++)
+		s[i] = str_make(p, 50 * (N - i));
+	strings = s;
+	count_up(N);
+	check(N);
+	shuffle(N);
+	check(N);
+}
+
+/* A few large values where the pivot is looked for and the small ones between: lopsided for long.
+ */
+static void organ_pipes(void **state)
+{
+	enum { N = 30000 };
+	struct str *s = ARENA_ARRAY(&arena, N, struct str);
+
+	(void)state;
+	strings = s;
+	for (unsigned period = 2; period < 5000; period *= 9) {
+		for (unsigned i = 0; i < N; i++) {
+			unsigned k = i % period;
+
+			s[i] = str_fmt(
+			        &arena, "%08u", (k < period / 2 ? k : period - k) * N + i / 2);
+		}
+		count_up(N);
+		check(N);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(merge_sort_is_stable, setup, teardown),
+		cmocka_unit_test_setup_teardown(merge_sort_is_quick_on_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(scratch_is_given_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(random_strings, setup, teardown),
+		cmocka_unit_test_setup_teardown(names, setup, teardown),
+		cmocka_unit_test_setup_teardown(nested_prefixes, setup, teardown),
+		cmocka_unit_test_setup_teardown(organ_pipes, setup, teardown),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Slices, lists and the builder, and the error value that is written with them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/err.h"
+
+static struct account account;
+static struct work work = { .account = &account };
+static struct arena arena;
+
+static int setup(void **state)
+{
+	(void)state;
+	arena_init(&arena, &work);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(&arena);
+	assert_int_equal(account.used, 0);
+	return 0;
+}
+
+#define assert_str(s, z) assert_true(str_eq((s), str_of(z)))
+
+static void order_is_bytewise(void **state)
+{
+	(void)state;
+	assert_true(str_cmp(S("a"), S("b")) < 0);
+	assert_true(str_cmp(S("ab"), S("a")) > 0);
+	assert_true(str_cmp(S("\xff"), S("a")) > 0);
+	assert_true(str_cmp(S("a\0b"), S("a\0a")) > 0);
+	assert_int_equal(str_cmp(STR_NONE, S("")), 0);
+	assert_true(str_eq(STR_NONE, S("")));
+	assert_false(str_eq(S("ab"), S("aa")));
+}
+
+static void parts_are_found(void **state)
+{
+	struct str s = S("scope/conv/scope/w");
+
+	(void)state;
+	assert_true(str_starts(s, S("scope/")) && str_starts(s, S("")) && !str_starts(s, S("x")));
+	assert_false(str_starts(S("a"), S("ab")));
+	assert_true(str_ends(s, S("/w")) && str_ends(s, S("")) && !str_ends(s, S("v")));
+	assert_true(str_ends(STR_NONE, STR_NONE) && !str_ends(STR_NONE, S("a")));
+	assert_int_equal(str_find(s, S("scope/w")), 11);
+	assert_int_equal(str_find(s, S("scopes")), SIZE_MAX);
+	assert_int_equal(str_find(STR_NONE, S("")), 0);
+	assert_int_equal(str_find(STR_NONE, S("a")), SIZE_MAX);
+	assert_int_equal(str_find_char(s, '/'), 5);
+	assert_int_equal(str_rfind_char(s, '/'), 16);
+	assert_int_equal(str_find_char(STR_NONE, 'a'), SIZE_MAX);
+	assert_int_equal(str_rfind_char(s, 'z'), SIZE_MAX);
+	assert_true(str_contains(s, S("conv")) && !str_contains(s, S("Conv")));
+}
+
+static void sub_is_clipped(void **state)
+{
+	(void)state;
+	assert_str(str_sub(S("abc"), 1, 1), "b");
+	assert_str(str_sub(S("abc"), 1, SIZE_MAX), "bc");
+	assert_int_equal(str_sub(S("abc"), 3, 1).n, 0);
+	assert_int_equal(str_sub(S("abc"), SIZE_MAX, SIZE_MAX).n, 0);
+}
+
+static void copies(void **state)
+{
+	char text[] = "AbZ[@z\xc4";
+	struct str c = str_copy(&arena, str_of(text)), l = str_lower(&arena, str_of(text));
+	char *z = str_z(&arena, S("ab"));
+
+	(void)state;
+	text[0] = 'x';
+	assert_str(c, "AbZ[@z\xc4");
+	assert_str(l, "abz[@z\xc4");
+	assert_string_equal(z, "ab");
+	assert_string_equal(str_z(&arena, STR_NONE), "");
+	assert_int_equal(str_of(NULL).n, 0);
+}
+
+static void utf8_is_judged(void **state)
+{
+	static const char *const good[] = { "", "plain", "\x7f", "\xc2\x80", "\xdf\xbf",
+		"\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80",
+		"\xf4\x8f\xbf\xbf", "12345678\xc3\xa9-ABCDEFGH" };
+	static const char *const bad[] = { "\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc2",
+		"\xc2\x41", "\xe0\x9f\xbf", "\xe0\xa0", "\xed\xa0\x80", "\xed\xbf\xbf",
+		"\xef\xbf\xc0", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
+		"\xf0\x90\x80", "\xff", "1234567\x80", "12345678\xe2\x82" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+		assert_true(str_is_utf8(str_of(good[i])));
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_false(str_is_utf8(str_of(bad[i])));
+	assert_true(str_is_utf8(str_make("\0", 1)));
+}
+
+static void quotes_are_stripped(void **state)
+{
+	(void)state;
+	assert_str(str_strip_quotes(S("'\"a'b\"'")), "a'b");
+	assert_str(str_strip_quotes(S("plain")), "plain");
+	assert_int_equal(str_strip_quotes(S("'\"\"'")).n, 0);
+	assert_int_equal(str_strip_quotes(STR_NONE).n, 0);
+}
+
+static void lists(void **state)
+{
+	struct strs v = str_split(&arena, S(",a,,bc,"), ',');
+
+	(void)state;
+	assert_int_equal(v.n, 2);
+	assert_str(v.v[0], "a");
+	assert_str(v.v[1], "bc");
+	assert_str(strs_join(&arena, &v, S(", ")), "a, bc");
+	assert_int_equal(str_split(&arena, S(",,,"), ',').n, 0);
+	v = str_split(&arena, S(".*"), ',');
+	assert_true(strs_is_one(&v, S(".*")));
+	assert_false(strs_is_one(&v, S("a")));
+	strs_add(&arena, &v, S(".*"));
+	assert_false(strs_is_one(&v, S(".*")));
+	for (int i = 0; i < 100; i++)
+		strs_add(&arena, &v, S("x"));
+	assert_int_equal(v.n, 102);
+	assert_str(v.v[101], "x");
+}
+
+static void builder_builds(void **state)
+{
+	struct sb b = sb_in(&arena);
+
+	(void)state;
+	assert_int_equal(sb_str(&b).n, 0);
+	sb_put(&b, STR_NONE);
+	sb_repeat(&b, ' ', 0);
+	sb_put(&b, S("a\0b"));
+	sb_char(&b, '-');
+	sb_repeat(&b, '=', 3);
+	sb_fmt(&b, "%d|%.*s", -5, STR(S("slice")));
+	assert_true(str_eq(sb_str(&b), S("a\0b-===-5|slice")));
+	b.n = 0;
+	for (int i = 0; i < 20000; i++) {
+		sb_fmt(&b, "%05d", i);
+		arena_alloc(&arena, 1, 1); /* so that it moves */
+	}
+	assert_int_equal(b.n, 100000);
+	assert_memory_equal(b.p + 5 * 19999, "19999", 5);
+	assert_memory_equal(b.p + 5 * 777, "00777", 5);
+}
+
+static void long_texts_are_not_cut(void **state)
+{
+	struct str big = str_fmt(&arena, "%100000d.", 7);
+
+	(void)state;
+	assert_int_equal(big.n, 100001);
+	assert_memory_equal(big.p + 99999, "7.", 2);
+	assert_int_equal(str_fmt(&arena, "%s", "").n, 0);
+	for (int n = 50; n < 80; n++)
+		assert_int_equal(str_fmt(&arena, "%*d", n, 1).n, n);
+}
+
+static void first_error_stays(void **state)
+{
+	struct err e = { .a = &arena };
+
+	(void)state;
+	assert_false(err_set(&e, ERR_DATA_LOSS, "bad byte %d", 7));
+	assert_false(err_set(&e, ERR_IO, "later"));
+	assert_int_equal(e.code, ERR_DATA_LOSS);
+	assert_str(e.text, "bad byte 7");
+	assert_false(err_set(NULL, ERR_IO, "nobody asks"));
+}
+
+static void system_errors(void **state)
+{
+	struct err e = { .a = &arena }, f = { .a = &arena };
+
+	(void)state;
+	assert_false(err_system(&e, "cannot open", S("a/b"), 2));
+	assert_int_equal(e.code, ERR_NOT_FOUND);
+	assert_str(e.text, "cannot open 'a/b': No such file or directory");
+	assert_false(err_system(&f, "cannot open", S("a/b"), 13));
+	assert_int_equal(f.code, ERR_PERMISSION);
+}
+
+static void every_status_has_a_name(void **state)
+{
+	(void)state;
+	for (int i = 0; i < ERR_N; i++)
+		assert_non_null(status_name((enum status)i));
+	assert_string_equal(status_name(ERR_INVALID_ARGUMENT), "INVALID_ARGUMENT");
+	assert_string_equal(status_name(ERR_N), "UNKNOWN");
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(order_is_bytewise, setup, teardown),
+		cmocka_unit_test_setup_teardown(parts_are_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(sub_is_clipped, setup, teardown),
+		cmocka_unit_test_setup_teardown(copies, setup, teardown),
+		cmocka_unit_test_setup_teardown(utf8_is_judged, setup, teardown),
+		cmocka_unit_test_setup_teardown(quotes_are_stripped, setup, teardown),
+		cmocka_unit_test_setup_teardown(lists, setup, teardown),
+		cmocka_unit_test_setup_teardown(builder_builds, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_texts_are_not_cut, setup, teardown),
+		cmocka_unit_test_setup_teardown(first_error_stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(system_errors, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_status_has_a_name, setup, teardown),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

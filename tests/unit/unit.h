@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What tests of the upper floors share: cmocka, an arena in *state, a main that takes a filter.
+ */
+#ifndef TFPROF_TESTS_UNIT_H
+#define TFPROF_TESTS_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/str.h"
+
+static struct account unit_account;
+static struct work unit_work = { .account = &unit_account };
+static struct arena unit_arena;
+
+static int unit_setup(void **state)
+{
+	arena_init(&unit_arena, &unit_work);
+	*state = &unit_arena;
+	return 0;
+}
+
+/* Everything must have been given back. */
+static int unit_teardown(void **state)
+{
+	(void)state;
+	arena_free(&unit_arena);
+	assert_int_equal(unit_account.used, 0);
+	return 0;
+}
+
+#define assert_str(s, z)                                                                           \
+	do {                                                                                       \
+		struct str found = (s);                                                            \
+		assert_int_equal(found.n, strlen(z));                                              \
+		assert_memory_equal(found.p, z, found.n);                                          \
+	} while (0)
+
+/* Runs all tests, or those that match argv[1], each with an arena of its own. */
+#define unit_main(tests, argc, argv)                                                               \
+	(argc > 1 ? cmocka_set_test_filter(argv[1]) : (void)0,                                     \
+	        cmocka_run_group_tests(tests, NULL, NULL))
+
+#define unit_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, unit_teardown)
+
+#endif
