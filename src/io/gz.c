@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The only file that knows zlib. Its states live in an arena, so that nothing is left to close when
+ * work ends early. Knows neither files nor what is packed.
+ */
+#include "io/gz.h"
+
+#include <assert.h>
+#include <limits.h>
+#define ZLIB_CONST
+#include <zlib.h>
+
+#include "io/sink_internal.h"
+
+#define GZ_WRAP   (MAX_WBITS + 16) /* gzip header and trailer, not zlib's */
+#define GZ_MEMORY 8                /* zlib's default */
+#define GZ_OUT    ((size_t)64 << 10)
+
+enum gunzip_state { GUNZIP_MEMBER, GUNZIP_BETWEEN, GUNZIP_PADDING };
+
+struct gunzip {
+	z_stream z;
+	enum gunzip_state state;
+};
+
+/* zlib's way to memory. */
+static void *gz_alloc(void *a, unsigned n, unsigned size)
+{
+	return arena_array(a, n, size, _Alignof(max_align_t));
+}
+
+/* The arena takes it back as a whole. */
+static void gz_free(void *a, void *p)
+{
+	(void)a;
+	(void)p;
+}
+
+/* zlib counts in unsigned int. */
+static unsigned gz_clip(size_t n)
+{
+	return n > UINT_MAX ? UINT_MAX : (unsigned)n;
+}
+
+/* Two bytes of magic and the only method there is. */
+bool gz_is(struct str head)
+{
+	return head.n >= 3 && memcmp(head.p, "\x1f\x8b\x08", 3) == 0;
+}
+
+struct gunzip *gunzip_open(struct arena *a)
+{
+	struct gunzip *g = ARENA_NEW(a, struct gunzip);
+	int rc;
+
+	g->z = (z_stream){ .zalloc = gz_alloc, .zfree = gz_free, .opaque = a };
+	rc = inflateInit2(&g->z, GZ_WRAP);
+	assert(rc == Z_OK);
+	(void)rc;
+	return g;
+}
+
+/* Goes on after the end of a member: padding, or the next one. */
+static bool gunzip_between(struct gunzip *g, struct str *in, const char **why)
+{
+	while (in->n && *in->p == 0) {
+		g->state = GUNZIP_PADDING;
+		in->p++;
+		in->n--;
+	}
+	if (in->n == 0)
+		return true;
+	if (g->state == GUNZIP_PADDING || (uint8_t)*in->p != 0x1f) {
+		*why = "something else follows it";
+		return false;
+	}
+	inflateReset(&g->z);
+	g->state = GUNZIP_MEMBER;
+	return true;
+}
+
+/* Unpacks what fits. */
+int gunzip_run(struct gunzip *g, struct str *in, uint8_t **out, uint8_t *out_end, const char **why)
+{
+	int rc;
+
+	if (g->state != GUNZIP_MEMBER && !gunzip_between(g, in, why))
+		return -1;
+	if (in->n == 0 || *out == out_end)
+		return 0;
+	g->z.next_in = (const Bytef *)in->p;
+	g->z.avail_in = gz_clip(in->n);
+	g->z.next_out = *out;
+	g->z.avail_out = gz_clip((size_t)(out_end - *out));
+	rc = inflate(&g->z, Z_NO_FLUSH);
+	in->n -= (size_t)((const char *)g->z.next_in - in->p);
+	in->p = (const char *)g->z.next_in;
+	*out = g->z.next_out;
+	if (rc == Z_STREAM_END) {
+		g->state = GUNZIP_BETWEEN;
+	} else if (rc != Z_OK) {
+		*why = g->z.msg ? g->z.msg : "it is broken";
+		return -1;
+	}
+	return 1;
+}
+
+bool gunzip_at_end(const struct gunzip *g)
+{
+	return g->state != GUNZIP_MEMBER;
+}
+
+void gunzip_restart(struct gunzip *g)
+{
+	inflateReset(&g->z);
+	g->state = GUNZIP_MEMBER;
+}
+
+void gunzip_close(struct gunzip *g)
+{
+	inflateEnd(&g->z);
+}
+
+struct gzip {
+	z_stream z;
+	struct sink *to;
+	uint8_t out[GZ_OUT];
+};
+
+/* Runs deflate until it has taken all its input (or, with Z_FINISH, given all its output). */
+static bool gzip_run(struct gzip *g, int flush, struct err *why)
+{
+	int rc;
+
+	do {
+		g->z.next_out = g->out;
+		g->z.avail_out = GZ_OUT;
+		rc = deflate(&g->z, flush);
+		assert(rc != Z_STREAM_ERROR);
+		(void)rc;
+		sink_put(g->to, str_make(g->out, GZ_OUT - g->z.avail_out));
+	} while (g->z.avail_out == 0);
+	return sink_ok(g->to) || sink_copy_error(g->to, why);
+}
+
+/* Packs n bytes. */
+static bool gzip_put(void *user, const void *p, size_t n, struct err *why)
+{
+	struct gzip *g = user;
+
+	g->z.next_in = p;
+	for (; n; n -= gz_clip(n)) {
+		g->z.avail_in = gz_clip(n);
+		if (!gzip_run(g, Z_NO_FLUSH, why))
+			return false;
+	}
+	return true;
+}
+
+/* Ends the stream with its trailer. */
+static bool gzip_finish(void *user, struct err *why)
+{
+	struct gzip *g = user;
+
+	g->z.avail_in = 0;
+	return gzip_run(g, Z_FINISH, why);
+}
+
+static const struct sink_ops gzip_ops = { .put = gzip_put, .finish = gzip_finish };
+
+struct sink *gzip_sink(struct arena *a, struct sink *to)
+{
+	struct gzip *g = ARENA_NEW(a, struct gzip);
+	int rc;
+
+	g->to = to;
+	g->z = (z_stream){ .zalloc = gz_alloc, .zfree = gz_free, .opaque = a };
+	rc = deflateInit2(
+	        &g->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZ_WRAP, GZ_MEMORY, Z_DEFAULT_STRATEGY);
+	assert(rc == Z_OK);
+	(void)rc;
+	return sink_new(a, &gzip_ops, g);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * JSON as bytes on a sink. Levels are bits of one word: no allocation, no recursion.
+ */
+#include "io/json_out.h"
+
+#include <assert.h>
+
+#define JSON_BAD 0xfffd /* the replacement character */
+
+/* Starts a document of one value. */
+void json_init(struct json *j, struct sink *to)
+{
+	*j = (struct json){ .to = to, .first = true };
+}
+
+/* Comes before every value: the comma of an array, and what must hold. */
+static void json_value(struct json *j)
+{
+	assert(j->depth || j->first);
+	assert(!j->depth || j->keyed == (j->objects & 1));
+	if (!j->first && !j->keyed)
+		sink_char(j->to, ',');
+	j->first = j->keyed = false;
+}
+
+/* Opens a level. */
+static void json_open(struct json *j, bool object)
+{
+	json_value(j);
+	assert(j->depth < JSON_DEPTH_MAX);
+	j->depth++;
+	j->objects = j->objects << 1 | object;
+	j->first = true;
+	sink_char(j->to, object ? '{' : '[');
+}
+
+/* Closes a level. */
+static void json_close(struct json *j, bool object)
+{
+	assert(j->depth && (j->objects & 1) == object && !j->keyed);
+	j->depth--;
+	j->objects >>= 1;
+	j->first = false;
+	sink_char(j->to, object ? '}' : ']');
+}
+
+void json_object(struct json *j)
+{
+	json_open(j, true);
+}
+void json_object_end(struct json *j)
+{
+	json_close(j, true);
+}
+void json_array(struct json *j)
+{
+	json_open(j, false);
+}
+void json_array_end(struct json *j)
+{
+	json_close(j, false);
+}
+
+/* How many bytes of s from i on need no escape. */
+static size_t json_plain(struct str s, size_t i)
+{
+	size_t from = i;
+
+	while (i < s.n && (uint8_t)s.p[i] - 0x20u < 0x60 && s.p[i] != '"' && s.p[i] != '\\')
+		i++;
+	return i - from;
+}
+
+/* One UTF-16 unit. */
+static void json_unit(struct json *j, uint32_t u)
+{
+	static const char hex[] = "0123456789abcdef";
+	char text[6] = { '\\', 'u', hex[u >> 12 & 15], hex[u >> 8 & 15], hex[u >> 4 & 15],
+		hex[u & 15] };
+
+	sink_put(j->to, str_make(text, sizeof text));
+}
+
+/* One ASCII character that cannot stand for itself. */
+static void json_escape(struct json *j, char c)
+{
+	static const char names[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+	const char *at = c ? strchr(names, c) : NULL;
+
+	if (!at) {
+		json_unit(j, (uint8_t)c);
+		return;
+	}
+	sink_char(j->to, '\\');
+	sink_char(j->to, letters[at - names]);
+}
+
+/* Decodes the character beyond ASCII at p; returns its bytes, 1 for JSON_BAD. */
+static size_t json_decode(const uint8_t *p, size_t n, uint32_t *c)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t len = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
+	uint32_t v = *p & (0x7fu >> len);
+
+	*c = JSON_BAD;
+	if (*p < 0xc0 || *p > 0xf4 || len > n)
+		return 1;
+	for (size_t i = 1; i < len; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 1;
+		v = v << 6 | (p[i] & 0x3f);
+	}
+	if (v < least[len] || v > 0x10ffff || (v >= 0xd800 && v < 0xe000))
+		return 1;
+	*c = v;
+	return len;
+}
+
+/* One character beyond ASCII; returns its bytes. */
+static size_t json_wide(struct json *j, const uint8_t *p, size_t n)
+{
+	uint32_t c;
+	size_t len = json_decode(p, n, &c);
+
+	if (c >= 0x10000) {
+		json_unit(j, 0xd800 + ((c - 0x10000) >> 10));
+		c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+	}
+	json_unit(j, c);
+	return len;
+}
+
+/* A quoted text. */
+static void json_text(struct json *j, struct str s)
+{
+	size_t i = 0, n;
+
+	sink_char(j->to, '"');
+	while (i < s.n) {
+		n = json_plain(s, i);
+		if (n) {
+			sink_put(j->to, str_make(s.p + i, n));
+			i += n;
+		} else if ((uint8_t)s.p[i] < 0x80) {
+			json_escape(j, s.p[i++]);
+		} else {
+			i += json_wide(j, (const uint8_t *)s.p + i, s.n - i);
+		}
+	}
+	sink_char(j->to, '"');
+}
+
+/* Names the value that comes next. */
+void json_key(struct json *j, struct str key)
+{
+	assert(j->depth && (j->objects & 1) && !j->keyed);
+	if (!j->first)
+		sink_char(j->to, ',');
+	json_text(j, key);
+	sink_char(j->to, ':');
+	j->keyed = true;
+}
+
+void json_string(struct json *j, struct str text)
+{
+	json_value(j);
+	json_text(j, text);
+}
+
+void json_i64(struct json *j, int64_t v)
+{
+	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+	char text[20], *p = text + sizeof text;
+
+	json_value(j);
+	do
+		*--p = (char)('0' + u % 10);
+	while (u /= 10);
+	if (v < 0)
+		*--p = '-';
+	sink_put(j->to, str_make(p, (size_t)(text + sizeof text - p)));
+}
+
+bool json_done(const struct json *j)
+{
+	bool done = !j->depth && !j->first;
+
+	assert(done);
+	return done;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A streaming JSON writer: no spaces, keys in the order given, text as ASCII. It asserts that what
+ * is opened gets closed and that keys stand where keys belong. Knows nothing of what is written.
+ */
+#ifndef TFPROF_IO_JSON_OUT_H
+#define TFPROF_IO_JSON_OUT_H
+
+#include "io/sink.h"
+
+#define JSON_DEPTH_MAX 64
+
+struct json {
+	struct sink *to;
+	uint64_t objects; /* one bit per level, the innermost lowest: an object, not an array */
+	unsigned depth;
+	bool first; /* nothing stands yet in the innermost level */
+	bool keyed; /* a key waits for its value */
+};
+
+void json_init(struct json *j, struct sink *to);
+void json_object(struct json *j);
+void json_object_end(struct json *j);
+void json_array(struct json *j);
+void json_array_end(struct json *j);
+void json_key(struct json *j, struct str key);
+
+/* Quotes, backslash and control characters escaped, '/' not, everything beyond ASCII as \uXXXX with
+ * surrogate pairs; a byte that is no UTF-8 becomes \ufffd. */
+void json_string(struct json *j, struct str text);
+void json_i64(struct json *j, int64_t v);
+
+/* One whole value was written: asserted, and returned for tests. */
+bool json_done(const struct json *j);
+
+#endif

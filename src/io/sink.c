@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The buffer of all sinks, and sinks to memory, descriptors and callbacks. After the first error
+ * the buffer has no room, so every put comes to sink_put, which then does nothing. Knows nothing of
+ * what is written; named files are in sink_file.c.
+ */
+#include "io/sink.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "io/sink_internal.h"
+
+struct sink_inner {
+	struct sink pub;
+	struct arena *a;
+	const struct sink_ops *ops; /* NULL: memory, all of it in the buffer */
+	void *user;
+	uint8_t *buf;
+	size_t cap;
+	uint64_t flushed; /* bytes put that are no longer in the buffer */
+	struct err err;   /* the first error; sentence in a */
+};
+
+/* A sink of any kind. ops NULL: memory. */
+struct sink *sink_new(struct arena *a, const struct sink_ops *ops, void *user)
+{
+	struct sink_inner *in = ARENA_NEW(a, struct sink_inner);
+
+	in->pub.in = in;
+	in->a = a;
+	in->ops = ops;
+	in->user = user;
+	in->err.a = a;
+	in->cap = SINK_BUFFER;
+	in->buf = ARENA_ARRAY(a, in->cap, uint8_t);
+	in->pub.p = in->buf;
+	in->pub.end = in->buf + in->cap;
+	return &in->pub;
+}
+
+static size_t sink_used(const struct sink *s)
+{
+	return (size_t)(s->p - s->in->buf);
+}
+
+bool sink_ok(const struct sink *s)
+{
+	return s->in->err.code == ERR_NONE;
+}
+
+uint64_t sink_size(const struct sink *s)
+{
+	return s->in->flushed + sink_used(s);
+}
+
+struct str sink_text(const struct sink *s)
+{
+	return str_make(s->in->buf, sink_used(s));
+}
+
+bool sink_copy_error(const struct sink *s, struct err *to)
+{
+	return err_set(to, s->in->err.code, "%.*s", STR(s->in->err.text));
+}
+
+/* Hands n bytes on; an error leaves the buffer without room. */
+static void sink_pass(struct sink *s, const void *p, size_t n)
+{
+	struct sink_inner *in = s->in;
+
+	if (n && !in->ops->put(in->user, p, n, &in->err))
+		s->p = s->end = in->buf;
+	else
+		in->flushed += n;
+}
+
+/* Empties the buffer. */
+void sink_flush(struct sink *s)
+{
+	struct sink_inner *in = s->in;
+	size_t n = sink_used(s);
+
+	if (!in->ops || !sink_ok(s))
+		return;
+	s->p = in->buf;
+	sink_pass(s, in->buf, n);
+}
+
+/* Sees to n free bytes in the buffer; false after an error. */
+static bool sink_room(struct sink *s, size_t n)
+{
+	struct sink_inner *in = s->in;
+	size_t used, cap;
+
+	if ((size_t)(s->end - s->p) < n)
+		sink_flush(s);
+	if (!sink_ok(s))
+		return false;
+	used = sink_used(s);
+	if (n > in->cap - used) {
+		cap = n > SIZE_MAX / 4 ? SIZE_MAX : in->cap * 2 + n;
+		in->buf = arena_grow(in->a, in->buf, in->cap, cap);
+		in->cap = cap;
+		s->p = in->buf + used;
+		s->end = in->buf + cap;
+	}
+	return true;
+}
+
+/* Puts bytes; what is larger than the buffer passes it by. */
+void sink_put(struct sink *s, struct str bytes)
+{
+	if (bytes.n == 0)
+		return;
+	if (s->in->ops && bytes.n >= s->in->cap) {
+		sink_flush(s);
+		if (sink_ok(s))
+			sink_pass(s, bytes.p, bytes.n);
+	} else if (sink_room(s, bytes.n)) {
+		memcpy(s->p, bytes.p, bytes.n);
+		s->p += bytes.n;
+	}
+}
+
+/* Puts what printf would print. */
+void sink_fmt(struct sink *s, const char *f, ...)
+{
+	size_t room = (size_t)(s->end - s->p);
+	va_list ap;
+	int n;
+
+	va_start(ap, f);
+	n = vsnprintf((char *)s->p, room, f, ap);
+	va_end(ap);
+	if (n < 0) {
+		err_set(&s->in->err, ERR_RESOURCE, "a text is too long to be written");
+		s->p = s->end = s->in->buf;
+		return;
+	}
+	if ((size_t)n >= room) {
+		if (!sink_room(s, (size_t)n + 1))
+			return;
+		va_start(ap, f);
+		vsnprintf((char *)s->p, (size_t)n + 1, f, ap);
+		va_end(ap);
+	}
+	s->p += n;
+}
+
+/* Ends a sink; the old file is gone only if all went well. */
+bool sink_close(struct sink *s, struct err *e)
+{
+	struct sink_inner *in = s->in;
+
+	sink_flush(s);
+	if (in->ops && in->ops->finish && sink_ok(s))
+		in->ops->finish(in->user, &in->err);
+	if (sink_ok(s))
+		return true;
+	sink_drop(s);
+	return sink_copy_error(s, e);
+}
+
+void sink_drop(struct sink *s)
+{
+	struct sink_inner *in = s->in;
+
+	if (in->ops && in->ops->drop)
+		in->ops->drop(in->user);
+	in->user = NULL;
+}
+
+struct sink *sink_memory(struct arena *a)
+{
+	return sink_new(a, NULL, NULL);
+}
+
+struct sink_target {
+	int fd;
+	struct str name;
+	bool (*put)(void *user, const void *p, size_t n);
+	void *user;
+};
+
+/* Writes all n bytes, however many calls that takes. */
+static bool sink_put_fd(void *user, const void *p, size_t n, struct err *why)
+{
+	const struct sink_target *t = user;
+
+	return sink_write(t->fd, t->name, p, n, why);
+}
+
+bool sink_write(int fd, struct str name, const void *p, size_t n, struct err *why)
+{
+	const char *from = p;
+	ssize_t done;
+
+	while (n) {
+		done = write(fd, from, n);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return err_system(why, "cannot write", name, done ? errno : EIO);
+		from += done;
+		n -= (size_t)done;
+	}
+	return true;
+}
+
+static const struct sink_ops sink_fd_ops = { .put = sink_put_fd };
+
+struct sink *sink_fd(struct arena *a, int fd, struct str name)
+{
+	struct sink_target *t = ARENA_NEW(a, struct sink_target);
+
+	t->fd = fd;
+	t->name = str_copy(a, name);
+	return sink_new(a, &sink_fd_ops, t);
+}
+
+static bool sink_put_call(void *user, const void *p, size_t n, struct err *why)
+{
+	const struct sink_target *t = user;
+
+	return t->put(t->user, p, n) ||
+	       err_set(why, ERR_IO, "cannot write: the receiver of the output gave up");
+}
+
+static const struct sink_ops sink_call_ops = { .put = sink_put_call };
+
+struct sink *sink_call(
+        struct arena *a, bool (*put)(void *user, const void *p, size_t n), void *user)
+{
+	struct sink_target *t = ARENA_NEW(a, struct sink_target);
+
+	t->put = put;
+	t->user = user;
+	return sink_new(a, &sink_call_ops, t);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Output to a file descriptor, to memory, or to a temporary file that is renamed when complete.
+ * A sink remembers its first error; puts after it do nothing; sink_close reports it.
+ */
+#ifndef TFPROF_IO_SINK_H
+#define TFPROF_IO_SINK_H
+
+#include "base/err.h"
+
+#define SINK_BUFFER ((size_t)64 << 10)
+
+struct sink {
+	uint8_t *p, *end; /* free part of the buffer */
+	struct sink_inner *in;
+};
+
+struct sink *sink_fd(struct arena *a, int fd, struct str name); /* does not own fd */
+struct sink *sink_memory(struct arena *a);
+struct sink *sink_call(struct arena *a, bool (*put)(void *user, const void *p, size_t n), void *user);
+
+/* Regular files: written beside path under a name of its own (created exclusively, mode as umask
+ * says, an existing file's mode kept), fsync not called, renamed over path by sink_close. Devices
+ * and pipes are written directly. A symbolic link is followed to its target first. Fails at once if
+ * the folder is missing or not writable. The temporary file is removed by a guard if work ends
+ * early. */
+bool sink_file(struct sink **out, struct arena *a, struct str path, struct err *e);
+
+void sink_put(struct sink *s, struct str bytes);
+static inline void sink_char(struct sink *s, char c)
+{
+	if (s->p < s->end)
+		*s->p++ = (uint8_t)c;
+	else
+		sink_put(s, (struct str){ &c, 1 });
+}
+void sink_fmt(struct sink *s, const char *f, ...) __attribute__((format(printf, 2, 3)));
+void sink_flush(struct sink *s);
+
+uint64_t sink_size(const struct sink *s); /* bytes put so far */
+bool sink_ok(const struct sink *s);
+struct str sink_text(const struct sink *s); /* what a memory sink holds */
+
+/* Flushes, renames. False with "cannot write '<path>': <reason>"; the old file is then untouched.
+ * sink_drop ends a sink without leaving anything behind. */
+bool sink_close(struct sink *s, struct err *e);
+void sink_drop(struct sink *s);
+
+#endif

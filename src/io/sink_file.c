@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sinks to named files. A regular file is written beside its place and renamed into it at the end,
+ * so that readers see the old content or the new one, never a part. What cannot be replaced (a
+ * device, a pipe, an open descriptor such as /dev/stdout) is written directly.
+ */
+#include "io/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "io/sink_internal.h"
+
+#define FILE_LINKS_MAX 40  /* symbolic links followed, as many as Linux follows */
+#define FILE_TRIES     100 /* names tried for the temporary file */
+#define FILE_MARK      ".tfprof-"
+#define FILE_STEM_MAX  (NAME_MAX - 24) /* bytes of the final name kept in the temporary one */
+
+struct file {
+	struct arena *a;
+	struct work *work;
+	struct guard guard;
+	struct str name;  /* as the caller gave it */
+	const char *path; /* where the links end */
+	const char *temp; /* NULL: written directly */
+	int fd;
+};
+
+/* Closes and removes what is unfinished. Also the guard. */
+static void file_abandon(void *what)
+{
+	struct file *f = what;
+
+	if (f->fd >= 0)
+		close(f->fd);
+	if (f->temp)
+		unlink(f->temp);
+	f->fd = -1;
+	f->temp = NULL;
+}
+
+static void file_drop(void *user)
+{
+	struct file *f = user;
+
+	if (f && f->fd >= 0) {
+		work_unguard(f->work, &f->guard);
+		file_abandon(f);
+	}
+}
+
+static bool file_fail(const struct file *f, int errnum, struct err *e)
+{
+	return err_system(e, "cannot write", f->name, errnum);
+}
+
+static bool file_put(void *user, const void *p, size_t n, struct err *why)
+{
+	const struct file *f = user;
+
+	return sink_write(f->fd, f->name, p, n, why);
+}
+
+/* Closes and renames; the sentence comes last, as making it may end the work. */
+static bool file_finish(void *user, struct err *why)
+{
+	struct file *f = user;
+	int fd = f->fd, errnum = 0;
+
+	work_unguard(f->work, &f->guard);
+	f->fd = -1;
+	if (close(fd) < 0 && errno != EINTR)
+		errnum = errno;
+	else if (f->temp && rename(f->temp, f->path) < 0)
+		errnum = errno;
+	else
+		f->temp = NULL;
+	file_abandon(f);
+	return !errnum || file_fail(f, errnum, why);
+}
+
+static const struct sink_ops file_ops = {
+	.put = file_put, .finish = file_finish, .drop = file_drop
+};
+
+/* The folder part of a path with its slash; may be empty. */
+static struct str file_folder(struct str path)
+{
+	size_t slash = str_rfind_char(path, '/');
+
+	return str_sub(path, 0, slash == SIZE_MAX ? 0 : slash + 1);
+}
+
+/* Follows the links at the end of f->path, whose target need not exist. */
+static bool file_follow(struct file *f, struct err *e)
+{
+	char to[PATH_MAX];
+	struct str folder;
+	ssize_t n;
+
+	for (int i = 0; i < FILE_LINKS_MAX; i++) {
+		n = readlink(f->path, to, sizeof to);
+		if (n < 0) /* not a link; or open says what is wrong */
+			return true;
+		if ((size_t)n == sizeof to)
+			return file_fail(f, ENAMETOOLONG, e);
+		folder = n && to[0] == '/' ? S("") : file_folder(str_of(f->path));
+		f->path = str_z(f->a, str_fmt(f->a, "%.*s%.*s", STR(folder), (int)n, to));
+	}
+	return file_fail(f, ELOOP, e);
+}
+
+/* The descriptor that a path such as /dev/stdout stands for, or -1. */
+static int file_descriptor(struct str path)
+{
+	static const struct str folders[] = { S("/dev/fd/"), S("/proc/self/fd/") };
+	int32_t fd;
+
+	if (str_eq(path, S("/dev/stdout")))
+		return STDOUT_FILENO;
+	if (str_eq(path, S("/dev/stderr")))
+		return STDERR_FILENO;
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+		if (str_starts(path, folders[i]) &&
+		        num_parse_i32(str_sub(path, folders[i].n, SIZE_MAX), &fd) && fd >= 0)
+			return fd;
+	return -1;
+}
+
+/* Opens what is there, to be written without replacing it. */
+static bool file_open_direct(struct file *f, int flags, struct err *e)
+{
+	do
+		f->fd = open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
+	while (f->fd < 0 && errno == EINTR);
+	return f->fd >= 0 || file_fail(f, errno, e);
+}
+
+/* Six letters and digits that another process hardly chooses at the same time. */
+static void file_random(const struct file *f, unsigned attempt, char out[6])
+{
+	static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
+	struct timespec t;
+	uint64_t x;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	x = (uint64_t)t.tv_nsec + ((uint64_t)t.tv_sec << 30) + ((uint64_t)getpid() << 40);
+	x += (uint64_t)(uintptr_t)f + attempt;
+	for (int i = 0; i < 6; i++) {
+		x = (x ^ x >> 32) * 0x9e3779b97f4a7c15;
+		out[i] = digits[x >> 59];
+	}
+}
+
+/* A name for the temporary file: of the final name at most `keep` bytes, whole characters. */
+static const char *file_temp_name(const struct file *f, size_t keep, unsigned attempt)
+{
+	struct str path = str_of(f->path), folder = file_folder(path), stem;
+	char random[6];
+
+	stem = str_sub(path, folder.n, SIZE_MAX);
+	if (stem.n > keep) {
+		while (keep && ((uint8_t)stem.p[keep] & 0xc0) == 0x80)
+			keep--;
+		stem.n = keep;
+	}
+	file_random(f, attempt, random);
+	return str_z(
+	        f->a, str_fmt(f->a, "%.*s.%.*s" FILE_MARK "%.6s", STR(folder), STR(stem), random));
+}
+
+/* Creates the temporary file; a name too long for its folder is tried once more without the stem.
+ */
+static bool file_create(struct file *f, mode_t mode, struct err *e)
+{
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+	size_t keep = FILE_STEM_MAX;
+	const char *temp;
+
+	for (unsigned i = 0; i < FILE_TRIES; i++) {
+		temp = file_temp_name(f, keep, i);
+		f->fd = open(temp, flags, mode);
+		if (f->fd >= 0) {
+			f->temp = temp;
+			return true;
+		}
+		if (errno == ENAMETOOLONG && keep)
+			keep = 0;
+		else if (errno != EEXIST && errno != EINTR)
+			return file_fail(f, errno, e);
+	}
+	return file_fail(f, errno, e);
+}
+
+/* Decides how to write, and opens. */
+static bool file_open(struct file *f, struct err *e)
+{
+	int fd = file_descriptor(f->name);
+	struct stat st;
+
+	if (f->name.n == 0)
+		return file_fail(f, ENOENT, e);
+	if (fd >= 0) {
+		f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		return f->fd >= 0 || file_fail(f, errno, e);
+	}
+	if (stat(f->path, &st) < 0) {
+		if (errno != ENOENT)
+			return file_fail(f, errno, e);
+		return file_follow(f, e) && file_create(f, 0666, e);
+	}
+	if (S_ISDIR(st.st_mode))
+		return file_fail(f, EISDIR, e);
+	if (!S_ISREG(st.st_mode))
+		return file_open_direct(f, 0, e);
+	if (faccessat(AT_FDCWD, f->path, W_OK, AT_EACCESS) < 0)
+		return file_fail(f, errno, e);
+	if (!file_follow(f, e) || !file_create(f, 0600, e))
+		return false;
+	(void)!fchmod(f->fd, st.st_mode & 0777); /* not every file system has modes */
+	return true;
+}
+
+bool sink_file(struct sink **out, struct arena *a, struct str path, struct err *e)
+{
+	struct file *f = ARENA_NEW(a, struct file);
+	struct sink *s;
+
+	f->a = a;
+	f->work = a->work;
+	f->name = str_copy(a, path);
+	f->path = str_z(a, path);
+	f->fd = -1;
+	if (memchr(f->path, 0, path.n))
+		return err_set(
+		        e, ERR_INVALID_ARGUMENT, "cannot write '%s': a NUL in its name", f->path);
+	s = sink_new(a, &file_ops, f);
+	if (!file_open(f, e)) {
+		file_abandon(f);
+		return false;
+	}
+	work_guard(f->work, &f->guard, file_abandon, f);
+	*out = s;
+	return true;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a new kind of sink has to provide. For files of this floor only.
+ */
+#ifndef TFPROF_IO_SINK_INTERNAL_H
+#define TFPROF_IO_SINK_INTERNAL_H
+
+#include "io/sink.h"
+
+/* Functions return false with *why filled; after that only drop is called. */
+struct sink_ops {
+	bool (*put)(void *user, const void *p, size_t n, struct err *why); /* takes all n bytes */
+	bool (*finish)(void *user, struct err *why); /* by sink_close; or NULL */
+	void (*drop)(void *user); /* instead of finish, or after it failed; or NULL */
+};
+
+struct sink *sink_new(struct arena *a, const struct sink_ops *ops, void *user);
+
+/* Writes all n bytes to fd. False with "cannot write '<name>': <reason>". */
+bool sink_write(int fd, struct str name, const void *p, size_t n, struct err *why);
+
+/* Copies the first error of s; returns false. */
+bool sink_copy_error(const struct sink *s, struct err *to);
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The input window. One routine, src_fill, moves bytes into it, from a file, a pipe or gzip data;
+ * everything else is bookkeeping of offsets. Memory that is not gzip is its own window.
+ * Growth follows the bytes that arrive, never the number that was asked for.
+ *
+ *   buf            p            end          buf + cap
+ *    | already read | unread     | free        |      offset of end: end_at
+ */
+#include "io/src.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/gz.h"
+
+#define SRC_HEAD 3 /* bytes that tell gzip from everything else */
+
+struct src_inner {
+	struct src pub;
+	struct arena *a;
+	struct work *work; /* holds the guard */
+	struct guard guard;
+	int fd;       /* -1: memory, or closed */
+	bool owned;   /* fd is ours to close */
+	bool regular; /* read by offset, may seek */
+	bool memory, ended, failed;
+	bool first;    /* the window still begins at offset 0 */
+	uint64_t base; /* where a regular file stood when it was opened */
+	uint64_t raw_at, raw_size;
+	struct str text; /* memory: all of it */
+	uint8_t *buf;    /* the window; NULL for memory that is not gzip */
+	size_t cap;
+	struct gunzip *gz; /* NULL: not compressed */
+	uint8_t *raw;      /* compressed bytes of a file */
+	struct str packed; /* those not yet unpacked */
+	bool (*tick)(void *user, uint64_t done, uint64_t size);
+	void *user;
+};
+
+/* Guard: closes the file. */
+static void src_drop(void *what)
+{
+	struct src_inner *in = what;
+
+	if (in->fd >= 0 && in->owned)
+		close(in->fd);
+	in->fd = -1;
+}
+
+static bool src_fail(struct src_inner *in)
+{
+	in->failed = true;
+	return false;
+}
+
+/* Reads up to n bytes of the file itself; SIZE_MAX when that failed. */
+static size_t src_read_raw(struct src_inner *in, void *p, size_t n)
+{
+	ssize_t got;
+
+	do {
+		if (in->fd < 0)
+			return 0;
+		if (in->regular)
+			got = pread(in->fd, p, n, (off_t)(in->base + in->raw_at));
+		else
+			got = read(in->fd, p, n);
+	} while (got < 0 && errno == EINTR);
+	if (got < 0) {
+		err_system(in->pub.e, "cannot read", in->pub.name, errno);
+		src_fail(in);
+		return SIZE_MAX;
+	}
+	in->raw_at += (uint64_t)got;
+	return (size_t)got;
+}
+
+/* The sentence for bad gzip data, with the offset in the file. */
+static bool src_fail_gzip(struct src_inner *in, const char *why)
+{
+	err_set(in->pub.e, ERR_DATA_LOSS,
+	        "%.*s: byte %" PRIu64 ": the gzip data cannot be unpacked: %s", STR(in->pub.name),
+	        in->raw_at - in->packed.n, why);
+	return src_fail(in);
+}
+
+/* Reads more compressed bytes; false when there are none (which may be an error). */
+static bool src_feed(struct src_inner *in)
+{
+	size_t got = src_read_raw(in, in->raw, SRC_WINDOW);
+
+	if (in->failed)
+		return false;
+	in->packed = str_make(in->raw, got);
+	if (got == 0 && !gunzip_at_end(in->gz))
+		return src_fail_gzip(in, "it ends in the middle");
+	return got > 0;
+}
+
+/* Unpacks up to n bytes to p; 0 at the end, SIZE_MAX when that failed. */
+static size_t src_read_gzip(struct src_inner *in, uint8_t *p, size_t n)
+{
+	uint8_t *out = p;
+	const char *why = "";
+
+	while (out == p) {
+		if (in->packed.n == 0 && !src_feed(in))
+			return in->failed ? SIZE_MAX : 0;
+		if (gunzip_run(in->gz, &in->packed, &out, p + n, &why) < 0) {
+			src_fail_gzip(in, why);
+			return SIZE_MAX;
+		}
+	}
+	return (size_t)(out - p);
+}
+
+/* Doubles the window, or makes it end just behind the file if that is less. */
+static void src_grow(struct src_inner *in)
+{
+	size_t cap = in->cap > SIZE_MAX / 2 ? SIZE_MAX : in->cap * 2;
+	uint64_t rest = in->raw_size - in->raw_at;
+
+	if (in->regular && !in->gz && in->raw_size >= in->raw_at && rest < cap - in->cap)
+		cap = in->cap + (size_t)rest + 1;
+	in->buf = arena_grow(in->a, in->buf, in->cap, cap);
+	in->cap = cap;
+}
+
+/* Sees to free room behind end, for `need` bytes if it can be had without growing, else for one:
+ * moves the unread bytes down, or grows. Keeps to the low end of a large window, for the cache. */
+static void src_room(struct src_inner *in, size_t need)
+{
+	struct src *s = &in->pub;
+	size_t have = (size_t)(s->end - s->p), from = (size_t)(s->p - in->buf);
+	size_t room = in->cap - from - have;
+
+	if (need <= room && (from < SRC_WINDOW || have > SRC_WINDOW))
+		return;
+	if (from > 0) {
+		memmove(in->buf, s->p, have);
+		in->first = false;
+		from = 0;
+	} else if (room == 0) {
+		src_grow(in);
+	}
+	s->p = in->buf + from;
+	s->end = s->p + have;
+}
+
+/* Brings more bytes into the window, which has less than the n bytes wanted. False at the end or
+ * when reading failed. */
+static bool src_fill(struct src_inner *in, size_t n)
+{
+	struct src *s = &in->pub;
+	size_t used, room, got;
+
+	if (in->ended || in->failed || !in->buf)
+		return false;
+	src_room(in, n - (size_t)(s->end - s->p));
+	used = (size_t)(s->end - in->buf);
+	room = in->cap - used < SRC_WINDOW ? in->cap - used : SRC_WINDOW;
+	got = in->gz ? src_read_gzip(in, in->buf + used, room)
+	             : src_read_raw(in, in->buf + used, room);
+	if (in->failed)
+		return false;
+	in->ended = got == 0;
+	s->end += got;
+	s->end_at += got;
+	if (in->tick && !in->tick(in->user, src_raw_at(s), in->raw_size)) {
+		err_set(s->e, ERR_CANCELLED, "reading '%.*s' was cancelled", STR(s->name));
+		return src_fail(in);
+	}
+	return got > 0;
+}
+
+/* An empty window at offset 0. */
+static void src_restart(struct src_inner *in)
+{
+	if (in->gz)
+		gunzip_restart(in->gz);
+	in->packed = in->text;
+	in->pub.p = in->pub.end = in->buf;
+	in->pub.end_at = 0;
+	in->raw_at = in->memory ? in->text.n : 0;
+	in->ended = false;
+	in->first = true;
+}
+
+/* Gives the input a window of its own. */
+static void src_add_window(struct src_inner *in)
+{
+	in->buf = ARENA_ARRAY(in->a, SRC_WINDOW, uint8_t);
+	in->cap = SRC_WINDOW;
+	src_restart(in);
+}
+
+/* Reads the first bytes of a file. If they are gzip, the window becomes the buffer of compressed
+ * bytes and a new one is made. */
+static bool src_start(struct src_inner *in)
+{
+	struct src *s = &in->pub;
+	uint64_t raw_at;
+
+	src_add_window(in);
+	while ((size_t)(s->end - s->p) < SRC_HEAD && src_fill(in, SRC_HEAD))
+		;
+	if (in->failed || !gz_is(str_make(s->p, (size_t)(s->end - s->p))))
+		return !in->failed;
+	in->raw = in->buf;
+	raw_at = in->raw_at;
+	src_add_window(in);
+	in->packed = str_make(in->raw, (size_t)raw_at);
+	in->raw_at = raw_at;
+	in->gz = gunzip_open(in->a);
+	return true;
+}
+
+/* Says which file it is and where it stands; refuses folders. */
+static bool src_look(struct src_inner *in)
+{
+	struct stat st;
+	off_t base;
+
+	if (fstat(in->fd, &st) < 0)
+		return err_system(in->pub.e, "cannot open", in->pub.name, errno);
+	if (S_ISDIR(st.st_mode))
+		return err_set(in->pub.e, ERR_INVALID_ARGUMENT,
+		        "cannot open '%.*s': it is a folder", STR(in->pub.name));
+	if (!S_ISREG(st.st_mode))
+		return true;
+	base = in->owned ? 0 : lseek(in->fd, 0, SEEK_CUR);
+	in->regular = base >= 0;
+	in->base = base > 0 ? (uint64_t)base : 0;
+	in->raw_size = (uint64_t)st.st_size > in->base ? (uint64_t)st.st_size - in->base : 0;
+	return true;
+}
+
+static struct src_inner *src_new(struct arena *a, struct str name, struct err *e)
+{
+	struct src_inner *in = ARENA_NEW(a, struct src_inner);
+
+	in->pub.in = in;
+	in->pub.name = str_copy(a, name);
+	in->pub.e = e;
+	in->a = a;
+	in->work = a->work;
+	in->fd = -1;
+	return in;
+}
+
+/* Opens a file, a pipe or standard input. */
+bool src_open(struct src **out, struct arena *a, struct str path, struct err *e)
+{
+	bool is_stdin = str_eq(path, S("-"));
+	struct src_inner *in = src_new(a, is_stdin ? S("standard input") : path, e);
+	const char *z = str_z(a, path);
+
+	if (memchr(z, 0, path.n))
+		return err_set(e, ERR_INVALID_ARGUMENT, "cannot open '%s': a NUL in its name", z);
+	in->owned = !is_stdin;
+	do
+		in->fd = is_stdin ? STDIN_FILENO : open(z, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	while (in->fd < 0 && errno == EINTR);
+	if (in->fd < 0)
+		return err_system(e, "cannot open", path, errno);
+	work_guard(in->work, &in->guard, src_drop, in);
+	if (!src_look(in) || !src_start(in)) {
+		src_close(&in->pub);
+		return false;
+	}
+	*out = &in->pub;
+	return true;
+}
+
+/* Opens memory. */
+bool src_memory(struct src **out, struct arena *a, struct str name, struct str bytes, struct err *e)
+{
+	struct src_inner *in = src_new(a, name, e);
+
+	in->memory = true;
+	in->text = bytes.n ? bytes : S("");
+	in->raw_size = bytes.n;
+	if (gz_is(bytes)) {
+		in->gz = gunzip_open(a);
+		src_add_window(in);
+	} else {
+		in->pub.p = (const uint8_t *)in->text.p;
+		in->pub.end = in->pub.p + bytes.n;
+		in->pub.end_at = bytes.n;
+	}
+	in->raw_at = bytes.n;
+	*out = &in->pub;
+	return true;
+}
+
+/* Makes n bytes contiguous. */
+bool src_need(struct src *s, size_t n)
+{
+	while ((size_t)(s->end - s->p) < n)
+		if (!src_fill(s->in, n))
+			return false;
+	return true;
+}
+
+/* Seeks n bytes forward from p in a regular file, or to its end if that comes first. */
+static bool src_seek(struct src_inner *in, uint64_t n)
+{
+	struct src *s = &in->pub;
+	uint64_t at = src_at(s);
+	struct stat st;
+	bool ok;
+
+	if (fstat(in->fd, &st) == 0) /* it may have grown or shrunk */
+		in->raw_size =
+		        (uint64_t)st.st_size > in->base ? (uint64_t)st.st_size - in->base : 0;
+	ok = in->raw_size > at && n <= in->raw_size - at;
+	if (ok)
+		s->end_at = at + n;
+	else if (in->raw_size > s->end_at)
+		s->end_at = in->raw_size;
+	in->raw_at = s->end_at;
+	s->p = s->end = in->buf;
+	in->first = in->ended = false;
+	return ok;
+}
+
+/* Goes n bytes forward. */
+bool src_skip(struct src *s, uint64_t n)
+{
+	struct src_inner *in = s->in;
+	uint64_t have = (uint64_t)(s->end - s->p);
+
+	if (n > have && !in->failed && in->regular && in->raw_size && !in->gz)
+		return src_seek(in, n);
+	while (n > have) {
+		n -= have;
+		s->p = s->end;
+		if (!src_fill(in, 1))
+			return false;
+		have = (uint64_t)(s->end - s->p);
+	}
+	s->p += n;
+	return true;
+}
+
+bool src_failed(const struct src *s)
+{
+	return s->in->failed;
+}
+
+/* 0 when the number of unpacked bytes is not known. */
+uint64_t src_size(const struct src *s)
+{
+	return s->in->gz ? 0 : s->in->raw_size;
+}
+
+uint64_t src_raw_at(const struct src *s)
+{
+	return s->in->raw_at - (s->in->memory ? s->in->packed.n : 0);
+}
+
+/* Hands out all the rest. */
+bool src_all(struct src *s, struct str *out)
+{
+	src_need(s, SIZE_MAX);
+	if (s->in->failed)
+		return false;
+	*out = str_make(s->p, (size_t)(s->end - s->p));
+	s->p = s->end;
+	return true;
+}
+
+void src_on_progress(
+        struct src *s, bool (*tick)(void *user, uint64_t done, uint64_t size), void *user)
+{
+	s->in->tick = tick;
+	s->in->user = user;
+}
+
+/* Back to offset 0. */
+bool src_rewind(struct src *s)
+{
+	struct src_inner *in = s->in;
+
+	if (in->failed)
+		return false;
+	if (!in->buf)
+		s->p = (const uint8_t *)in->text.p;
+	else if (in->first)
+		s->p = in->buf;
+	else if (in->memory || in->regular)
+		src_restart(in);
+	else
+		return false;
+	return true;
+}
+
+/* Closes the file; the window stays readable. */
+void src_close(struct src *s)
+{
+	struct src_inner *in = s->in;
+
+	if (in->fd >= 0)
+		work_unguard(in->work, &in->guard);
+	src_drop(in);
+	in->ended = true;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The input window where something is odd: damage, refusals, cancelling, files without a size.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "io/gz.h"
+#include "io/src.h"
+
+#define UNUSED void **state __attribute__((unused))
+#define SIZE   ((size_t)3 * SRC_WINDOW + 1234)
+
+static struct account account;
+static struct work work = { .account = &account };
+static struct arena arena;
+static struct err err;
+static char dir[] = "/tmp/test_src_XXXXXX", path[64];
+
+static void put_file(struct str bytes)
+{
+	struct sink *s;
+
+	assert_true(sink_file(&s, &arena, str_of(path), &err));
+	sink_put(s, bytes);
+	assert_true(sink_close(s, &err));
+}
+
+static int setup(UNUSED)
+{
+	arena_init(&arena, &work);
+	err = (struct err){ .a = &arena };
+	sprintf(path, "%s/file", dir);
+	return 0;
+}
+
+static int teardown(UNUSED)
+{
+	assert_null(work.guards);
+	unlink(path);
+	arena_free(&arena);
+	return 0;
+}
+
+/* SIZE zeros. */
+static struct str zeros(void)
+{
+	return str_make(arena_alloc(&arena, SIZE, 1), SIZE);
+}
+
+static struct str pack(struct str bytes)
+{
+	struct sink *to = sink_memory(&arena), *gz = gzip_sink(&arena, to);
+
+	sink_put(gz, bytes);
+	assert_true(sink_close(gz, &err));
+	return sink_text(to);
+}
+
+static void fails_with(const char *sentence, enum status code)
+{
+	assert_string_equal(str_z(&arena, err.text), sentence);
+	assert_int_equal(err.code, code);
+	err = (struct err){ .a = &arena };
+}
+
+static void damaged_gzip(UNUSED)
+{
+	struct str packed = pack(zeros());
+	char *copy = arena_copy(&arena, packed.p, packed.n);
+	struct src *s;
+
+	src_memory(&s, &arena, S("x.gz"), str_sub(packed, 0, packed.n - 1), &err);
+	assert_true(src_skip(s, SIZE));
+	assert_false(src_need(s, 1));
+	assert_true(src_failed(s) && !src_rewind(s));
+	fails_with(str_z(&arena, str_fmt(&arena,
+	                                 "x.gz: byte %zu: the gzip data cannot be "
+	                                 "unpacked: it ends in the middle",
+	                                 packed.n - 1)),
+	        ERR_DATA_LOSS);
+	copy[packed.n - 6] ^= 1; /* the sum */
+	src_memory(&s, &arena, S("x.gz"), str_make(copy, packed.n), &err);
+	assert_false(src_skip(s, SIZE + 1));
+	assert_true(src_failed(s) && err.code == ERR_DATA_LOSS);
+}
+
+static void cannot_open(UNUSED)
+{
+	struct src *s;
+
+	assert_false(src_open(&s, &arena, str_of(dir), &err));
+	fails_with(str_z(&arena, str_fmt(&arena, "cannot open '%s': it is a folder", dir)),
+	        ERR_INVALID_ARGUMENT);
+	assert_false(src_open(&s, &arena, S("/nowhere/x"), &err));
+	fails_with("cannot open '/nowhere/x': No such file or directory", ERR_NOT_FOUND);
+	assert_false(src_open(&s, &arena, S("a\0b"), &err));
+	fails_with("cannot open 'a': a NUL in its name", ERR_INVALID_ARGUMENT);
+	assert_false(src_open(&s, &arena, S("/proc/self/mem"), &err));
+	fails_with("cannot read '/proc/self/mem': Input/output error", ERR_IO);
+}
+
+static bool tick(void *user, uint64_t done, uint64_t size)
+{
+	assert_int_equal(size, SIZE);
+	*(uint64_t *)user = done;
+	return done <= 2 * SRC_WINDOW;
+}
+
+static void progress(UNUSED)
+{
+	struct str all = STR_NONE;
+	uint64_t done = 0;
+	struct src *s;
+
+	put_file(zeros());
+	assert_true(src_open(&s, &arena, str_of(path), &err));
+
+	src_on_progress(s, tick, &done);
+	assert_true(src_need(s, SRC_WINDOW + 1));
+	assert_int_equal(done, 2 * SRC_WINDOW);
+	assert_false(src_all(s, &all));
+	assert_true(src_failed(s) && err.code == ERR_CANCELLED);
+	src_close(s);
+}
+
+/* Standard input in the middle of a file, and files whose size is not known. */
+static void odd_files(UNUSED)
+{
+	struct str all = STR_NONE;
+	struct src *s;
+	int old = dup(0);
+
+	put_file(S("0123456789"));
+	assert_non_null(freopen(path, "r", stdin));
+	assert_int_equal(lseek(0, 4, SEEK_SET), 4);
+	assert_true(src_open(&s, &arena, S("-"), &err));
+	assert_true(src_skip(s, 1) && src_size(s) == 6 && src_all(s, &all));
+	assert_true(str_eq(all, S("56789")));
+	assert_string_equal(str_z(&arena, s->name), "standard input");
+	src_close(s);
+	assert_int_equal(dup2(old, 0), 0);
+	close(old);
+	assert_true(src_open(&s, &arena, S("/proc/self/status"), &err));
+	assert_true(src_skip(s, 5) && src_need(s, 1) && src_all(s, &all) && all.n > 100);
+	src_close(s);
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = { TEST(damaged_gzip), TEST(cannot_open), TEST(progress),
+		TEST(odd_files) };
+	int rc;
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	if (!mkdtemp(dir))
+		return 1;
+	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	rmdir(dir);
+	return rc;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The wire cursor on hand-made bytes: what is taken, what is refused and with which sentence.
+ * Each judgement is asked of both cursors.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "io/wire.h"
+
+#define B(literal) S(literal)
+
+static struct account account;
+static struct work work;
+static struct arena arena;
+static struct err err;
+
+static int setup(void **state)
+{
+	(void)state;
+	work.account = &account;
+	arena_init(&arena, &work);
+	err = (struct err){ .a = &arena };
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(&arena);
+	return 0;
+}
+
+static struct wire open_wire(struct str bytes)
+{
+	struct src *s;
+	struct wire w;
+
+	err = (struct err){ .a = &arena };
+	assert_true(src_memory(&s, &arena, S("run_meta"), bytes, &err));
+	wire_init(&w, s, "RunMetadata", &err);
+	return w;
+}
+
+static bool skip_all_streamed(struct str bytes)
+{
+	struct wire w = open_wire(bytes);
+
+	while (wire_next(&w))
+		wire_skip(&w);
+	assert_int_equal(w.bad, err.code == ERR_DATA_LOSS);
+	return !w.bad;
+}
+
+static bool skip_all_in_leaf(struct str bytes)
+{
+	struct leaf l = leaf_of(bytes);
+
+	while (leaf_next(&l))
+		leaf_skip(&l);
+	assert_true(l.bad || l.p == l.end);
+	return !l.bad;
+}
+
+static void good(struct str bytes)
+{
+	assert_true(skip_all_streamed(bytes));
+	assert_true(skip_all_in_leaf(bytes));
+}
+
+/* Refused by both; the streaming cursor with this sentence behind "run_meta: byte ". */
+static void bad(struct str bytes, const char *sentence)
+{
+	struct str want = str_fmt(&arena, "run_meta: byte %s", sentence);
+
+	assert_false(skip_all_in_leaf(bytes));
+	assert_false(skip_all_streamed(bytes));
+	assert_string_equal(str_z(&arena, err.text), str_z(&arena, want));
+}
+
+#define CANNOT ": RunMetadata cannot be parsed: "
+
+static void tags(void **state)
+{
+	(void)state;
+	good(B(""));
+	good(B("\x08\x00\x0d\x01\x02\x03\x04\x09\x01\x02\x03\x04\x05\x06\x07\x08\x12\x00"));
+	good(B("\x88\x80\x80\x80\x00\x05")); /* five bytes for field 1 */
+	good(B("\xf8\xff\xff\xff\x7f\x05")); /* bits above the 32nd are dropped */
+	bad(B("\x88\x80\x80\x80\x80\x00\x05"), "0" CANNOT "a tag is longer than 5 bytes");
+	bad(B("\x08\x01\x00\x01"), "2" CANNOT "field number 0");
+	bad(B("\x80\x80\x80\x80\x10\x01"), "0" CANNOT "field number 0");
+	bad(B("\x0e"), "0" CANNOT "field 1 has wire type 6, which does not exist");
+	bad(B("\x8f\x01"), "0" CANNOT "field 17 has wire type 7, which does not exist");
+	bad(B("\x08\x01\x0c"), "2" CANNOT "group 1 ends but did not start");
+	bad(B("\x84\x01"), "0" CANNOT "group 16 ends but did not start");
+	bad(B("\x08\x01\x88"), "2" CANNOT "the input ends inside a tag");
+}
+
+static void values(void **state)
+{
+	(void)state;
+	good(B("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"));
+	bad(B("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+	        "1" CANNOT "a varint is longer than 10 bytes");
+	bad(B("\x08"), "1" CANNOT "the input ends inside a varint");
+	bad(B("\x08\x80\x80"), "1" CANNOT "the input ends inside a varint");
+	bad(B("\x0d\x01\x02\x03"), "1" CANNOT "the input ends inside a number of 4 bytes");
+	bad(B("\x09\x01\x02\x03\x04\x05\x06\x07"),
+	        "1" CANNOT "the input ends inside a number of 8 bytes");
+	good(B("\x0a\x83\x80\x80\x80\x00yes"));
+	bad(B("\x0a\x83\x80\x80\x80\x80\x00yes"), "1" CANNOT "a length is longer than 5 bytes");
+	bad(B("\x0a\x03no"), "2" CANNOT "the input ends inside a value");
+	bad(B("\x0a\x83"), "1" CANNOT "the input ends inside a length");
+	bad(B("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+	        "1" CANNOT "a length is longer than 5 bytes");
+}
+
+/* n groups of field 1, one in the other. */
+static struct str nested(unsigned n)
+{
+	struct sb b = sb_in(&arena);
+
+	sb_repeat(&b, '\x0b', n);
+	sb_put(&b, B("\x10\x01"));
+	sb_repeat(&b, '\x0c', n);
+	return sb_str(&b);
+}
+
+static void groups(void **state)
+{
+	struct leaf l;
+
+	(void)state;
+	good(B("\x0b\x0c"));
+	good(B("\x08\x01\x0b\x10\x01\x13\x1a\x02\x0c\x0c\x14\x0c\x08\x01"));
+	bad(B("\x0b\x14"), "1" CANNOT "group 1 is closed as group 2");
+	bad(B("\x0b\x10\x01"), "3" CANNOT "the input ends inside a tag");
+	bad(B("\x0b\x00\x0c"), "1" CANNOT "field number 0");
+	bad(B("\x0b\x0f\x0c"), "1" CANNOT "field 1 has wire type 7, which does not exist");
+	good(nested(100));
+	bad(nested(101), "100" CANNOT "nested more than 100 deep");
+	l = leaf_of(nested(99));
+	l.depth = 2;
+	assert_true(leaf_next(&l));
+	leaf_skip(&l);
+	assert_true(l.bad);
+}
+
+/* 1: { 1: { 2: 5 } 2: "leaf" 3: 7 } 2: 9 */
+static const struct str tree = { "\x0a\x0c\x0a\x02\x10\x05\x12\x04leaf\x18\x07\x10\x09", 16 };
+
+static void levels(void **state)
+{
+	struct wire w = open_wire(tree);
+	struct str leaf = STR_NONE;
+	uint64_t v = 0;
+
+	(void)state;
+	assert_true(wire_next(&w) && w.field == 1 && w.type == WIRE_BYTES && wire_enter(&w));
+	assert_true(wire_next(&w) && wire_enter(&w) && w.depth == 2);
+	assert_true(wire_next(&w) && w.field == 2 && wire_u64(&w, &v) && v == 5);
+	assert_false(wire_next(&w));
+	assert_true(wire_leave(&w) && wire_next(&w) && wire_leaf(&w, &leaf));
+	assert_true(str_eq(leaf, S("leaf")));
+	assert_true(wire_leave(&w)); /* over field 3 */
+	assert_true(wire_next(&w) && wire_u64(&w, &v) && v == 9);
+	assert_false(wire_next(&w));
+	assert_false(w.bad);
+}
+
+/* Enters field 1 twice and skips the rest. */
+static const char *fault(struct str bytes)
+{
+	struct wire w = open_wire(bytes);
+
+	assert_true(wire_next(&w) && wire_enter(&w) && wire_next(&w));
+	if (w.type == WIRE_BYTES && !wire_enter(&w))
+		return str_z(&arena, err.text);
+	if (w.type != WIRE_BYTES)
+		wire_skip(&w);
+	while (wire_next(&w))
+		wire_skip(&w);
+	assert_true(w.bad);
+	assert_false(wire_next(&w) || wire_leave(&w) || wire_skip(&w));
+	return str_z(&arena, err.text);
+}
+
+#define IS(bytes, at, text) assert_string_equal(fault(B(bytes)), "run_meta: byte " at CANNOT text)
+
+static void parents(void **state)
+{
+	(void)state;
+	IS("\x0a\x04\x0a\x09zz", "3", "length 9 goes past the end of its message (byte 6)");
+	IS("\x0a\x04\x0a\x02\x10\x80\x01", "5", "its message ends (byte 6) inside a varint");
+	IS("\x0a\x05\x0a\x03\x15zz..", "5", "its message ends (byte 7) inside a number of 4 bytes");
+	IS("\x0a\x03\x0a\x01\x90\x01\x01", "4", "its message ends (byte 5) inside a tag");
+	IS("\x0a\x03\x0a\x01\x0b\x0c\x0c", "5", "its message ends inside group 1");
+	IS("\x0a\x02\x10\x80\x01", "3", "its message ends (byte 4) inside a varint");
+	IS("\x0a\x64\x0a\x60\x10\x01", "6", "the input ends inside a message");
+}
+
+static void long_lengths(void **state)
+{
+	struct wire w =
+	        open_wire(B("\x0a\x80\x80\x80\x80\x08\x08\x01")); /* 2 GiB and no such bytes */
+	struct str leaf = STR_NONE;
+	uint64_t v = 0;
+
+	(void)state;
+	assert_true(wire_next(&w) && wire_enter(&w) && wire_next(&w) && wire_u64(&w, &v));
+	assert_false(wire_leave(&w));
+	w = open_wire(B("\x0a\x80\x80\x80\x80\x08\x08\x01"));
+	assert_true(wire_next(&w));
+	assert_false(wire_leaf(&w, &leaf));
+	assert_string_equal(str_z(&arena, err.text),
+	        "run_meta: byte 1: RunMetadata cannot be parsed: "
+	        "length 2147483648 is over the limit of "
+	        "2147483647 bytes");
+	assert_true(account.peak < (size_t)16 << 20);
+}
+
+static void leaves(void **state)
+{
+	struct leaf l = leaf_of(B("\x08\x96\x01\x12\x02hi\x1d\x04\x03\x02\x01\x21\x08\x07\x06\x05"
+	                          "\x04\x03\x02\x01\x12\x80\x01"));
+
+	(void)state;
+	assert_true(leaf_next(&l) && l.tag == LEAF_TAG(1, WIRE_VARINT));
+	assert_int_equal(leaf_varint(&l), 150);
+	assert_true(leaf_next(&l) && str_eq(leaf_bytes(&l), S("hi")));
+	assert_true(leaf_next(&l) && leaf_fixed32(&l) == 0x01020304);
+	assert_true(leaf_next(&l) && leaf_fixed64(&l) == 0x0102030405060708);
+	assert_true(leaf_next(&l));
+	assert_int_equal(leaf_bytes(&l).n, 0);
+	assert_true(l.bad && !leaf_next(&l));
+}
+
+/* All lengths of varints, at all distances from the end of memory. */
+static void varints(void **state)
+{
+	uint8_t bytes[VARINT_MAX + 9], *end;
+	const uint8_t *p;
+	uint64_t v, got;
+
+	(void)state;
+	for (unsigned bits = 0; bits < 64; bits++) {
+		v = (UINT64_C(0xa5c396f00f96c3a5) | UINT64_C(1) << 63) >> bits;
+		memset(bytes, 0xff, sizeof bytes);
+		end = varint_put(bytes, v);
+		assert_int_equal(end - bytes, varint_size(v));
+		for (size_t more = 0; more < 9; more++) {
+			p = bytes;
+			assert_true(varint_get(&p, end + more, &got));
+			assert_true(got == v && p == end);
+		}
+		p = bytes;
+		assert_false(varint_get(&p, end - 1, &got));
+		assert_ptr_equal(p, bytes);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(tags, setup, teardown),
+		cmocka_unit_test_setup_teardown(values, setup, teardown),
+		cmocka_unit_test_setup_teardown(groups, setup, teardown),
+		cmocka_unit_test_setup_teardown(levels, setup, teardown),
+		cmocka_unit_test_setup_teardown(parents, setup, teardown),
+		cmocka_unit_test_setup_teardown(long_lengths, setup, teardown),
+		cmocka_unit_test_setup_teardown(leaves, setup, teardown),
+		cmocka_unit_test(varints),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
