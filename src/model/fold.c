@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Steps into the model. A batch is what one step file said, as a stream of packed records in file
+ * order; folding it makes the step's columns and does all that depends on the order of files:
+ * unknown nodes, canonical devices, coverage, notes. Knows no file format.
+ *
+ *   record: varint node | varint device * 2 + odd | zigzag start - previous | zigzag length |
+ *           [odd: varint gpu allocators | varint n, n bytes of label] | varint n, n bytes of memory
+ */
+#include "base/bits.h"
+#include "model/ingest_internal.h"
+
+struct batch_device {
+	struct str name; /* lower case */
+	unsigned kind;
+	uint32_t device; /* in the model; set by the fold */
+};
+
+struct batch {
+	struct arena *a;
+	const struct model *m;
+	int64_t step;
+	uint32_t ticks_per_us;
+	uint32_t n_nodes;    /* of the model when the batch began; ids from here on are fresh */
+	struct intern fresh; /* names of unknown nodes */
+	VEC(struct batch_device) devices;
+	VEC(uint8_t) stream;
+	int64_t last_start;
+	bool no_stats;
+	struct notes notes;
+};
+
+struct batch *batch_new(struct arena *a, const struct model *m, int64_t step, uint32_t unit)
+{
+	struct batch *b = ARENA_NEW(a, struct batch);
+
+	b->a = a;
+	b->m = m;
+	b->step = step;
+	b->ticks_per_us = unit;
+	b->n_nodes = (uint32_t)m->nodes.n;
+	intern_init(&b->fresh, a);
+	notes_init(&b->notes, a);
+	return b;
+}
+
+uint32_t batch_device(struct batch *b)
+{
+	VEC_PUSH(b->a, &b->devices, ((struct batch_device){ 0 }));
+	return (uint32_t)b->devices.n - 1;
+}
+
+void batch_name_device(struct batch *b, uint32_t device, struct str name)
+{
+	struct batch_device *d = &b->devices.v[device];
+
+	d->name = str_lower(b->a, name);
+	d->kind = device_kind(d->name);
+}
+
+struct notes *batch_notes(struct batch *b)
+{
+	return &b->notes;
+}
+
+struct arena *batch_arena(struct batch *b)
+{
+	return b->a;
+}
+
+void batch_no_stats(struct batch *b)
+{
+	b->no_stats = true;
+}
+
+uint32_t batch_node(struct batch *b, struct str name)
+{
+	uint32_t node = model_find(b->m, name);
+
+	return node != ID_NONE ? node : b->n_nodes + intern_add(&b->fresh, name);
+}
+
+uint32_t batch_find(const struct batch *b, struct str name)
+{
+	uint32_t node = model_find(b->m, name);
+
+	if (node != ID_NONE)
+		return node;
+	uint32_t fresh = intern_find(&b->fresh, name);
+	return fresh == ID_NONE ? ID_NONE : b->n_nodes + fresh;
+}
+
+void batch_record(struct batch *b, const struct record *r)
+{
+	bool odd = r->gpu_allocators > 1 || r->start <= 0;
+
+	VEC_ROOM(b->a, &b->stream, 7 * VARINT_MAX + r->label.n + r->mem_n);
+	uint8_t *p = b->stream.v + b->stream.n;
+	p = varint_put(p, r->node);
+	p = varint_put(p, (uint64_t)r->device * 2 + odd);
+	p = varint_put(p, zigzag((int64_t)((uint64_t)r->start - (uint64_t)b->last_start)));
+	p = varint_put(p, zigzag(r->length));
+	if (odd) {
+		p = varint_put(p, r->gpu_allocators);
+		p = varint_put(p, r->label.n);
+		if (r->label.n)
+			memcpy(p, r->label.p, r->label.n);
+		p += r->label.n;
+	}
+	p = varint_put(p, r->mem_n);
+	if (r->mem_n)
+		memcpy(p, r->mem, r->mem_n);
+	b->stream.n = (size_t)(p + r->mem_n - b->stream.v);
+	b->last_start = r->start;
+}
+
+/* ---- folding ---- */
+
+struct fold {
+	struct ingest *in;
+	struct model *m;
+	struct batch *b;
+	const struct step *old; /* the step of this id, if it is there already */
+	const uint8_t *p, *end; /* in the stream */
+	int64_t last_start;
+	uint32_t *fresh_node; /* 1 + model node of each fresh name, 0 until created */
+	VEC(uint32_t) spans;  /* by node: how many; then where the next goes */
+	VEC(uint64_t) mem;    /* likewise, bytes */
+	uint64_t n_spans, n_mem;
+	struct arena scratch;
+};
+
+static bool next_record(struct fold *f, struct record *r)
+{
+	uint64_t v = 0, odd;
+
+	if (f->p == f->end)
+		return false;
+	*r = (struct record){ 0 };
+	varint_get(&f->p, f->end, &v);
+	r->node = (uint32_t)v;
+	varint_get(&f->p, f->end, &odd);
+	r->device = (uint32_t)(odd >> 1);
+	varint_get(&f->p, f->end, &v);
+	r->start = (int64_t)((uint64_t)f->last_start + (uint64_t)unzigzag(v));
+	f->last_start = r->start;
+	varint_get(&f->p, f->end, &v);
+	r->length = unzigzag(v);
+	if (odd & 1) {
+		varint_get(&f->p, f->end, &v);
+		r->gpu_allocators = (uint32_t)v;
+		varint_get(&f->p, f->end, &v);
+		r->label = str_make(f->p, (size_t)v);
+		f->p += v;
+	}
+	varint_get(&f->p, f->end, &v);
+	r->mem = f->p;
+	r->mem_n = (size_t)v;
+	f->p += v;
+	return true;
+}
+
+static void rewind_records(struct fold *f)
+{
+	f->p = f->b->stream.v;
+	f->end = f->p + f->b->stream.n;
+	f->last_start = 0;
+}
+
+/* The model's node for a batch's node; creates it at first sight (B§5.2: its op is its name). */
+static uint32_t resolve_node(struct fold *f, uint32_t node)
+{
+	if (node >= f->b->n_nodes) {
+		uint32_t fresh = node - f->b->n_nodes;
+		if (!f->fresh_node[fresh]) {
+			uint32_t name = ingest_string(f->in, intern_str(&f->b->fresh, fresh));
+			uint32_t found = name < f->m->node_of_cap ? f->m->node_of[name] : 0;
+			if (!found) {
+				f->fresh_node[fresh] = ingest_plain_node(f->in, name, name) + 1;
+				return f->fresh_node[fresh] - 1;
+			}
+			f->fresh_node[fresh] = found;
+		}
+		node = f->fresh_node[fresh] - 1;
+	}
+	struct node *n = &f->m->nodes.v[node];
+	f->m->covered += !(n->flags & NODE_COVERED);
+	n->flags |= NODE_COVERED;
+	return node;
+}
+
+/* Is a record on this device part of the node? Its canonical device never changes (B§5.3). */
+static bool on_device(struct fold *f, uint32_t node, const struct batch_device *d)
+{
+	if (!(d->kind & DEVICE_CANONICAL))
+		return true;
+	if (f->m->nodes.v[node].device == ID_NONE)
+		ingest_canonical(f->in, node, d->device);
+	return f->m->nodes.v[node].device == d->device;
+}
+
+static unsigned record_spans(const struct record *r, unsigned kind)
+{
+	unsigned n = (kind & DEVICE_ACCELERATOR ? 1u : 0u) + (kind & DEVICE_CANONICAL ? 1u : 0u);
+
+	return r->start > 0 && n ? n : 1;
+}
+
+static void count_old(struct fold *f)
+{
+	const struct step *s = f->old;
+
+	for (uint32_t c = 0; s && c < s->n_cells; c++) {
+		f->spans.v[s->cell_node[c]] = s->cell_span0[c + 1] - s->cell_span0[c];
+		f->mem.v[s->cell_node[c]] = s->cell_mem0[c + 1] - s->cell_mem0[c];
+	}
+}
+
+/* First pass: what is kept, how much of it each node has, and the notes on the way. */
+static void count_records(struct fold *f)
+{
+	struct record r;
+
+	VEC_ROOM(&f->scratch, &f->spans, f->m->nodes.n + f->b->fresh.n);
+	VEC_ROOM(&f->scratch, &f->mem, f->m->nodes.n + f->b->fresh.n);
+	count_old(f);
+	for (rewind_records(f); next_record(f, &r);) {
+		const struct batch_device *d = &f->b->devices.v[r.device];
+		uint32_t node = resolve_node(f, r.node);
+		if (!on_device(f, node, d))
+			continue;
+		f->spans.v[node] += record_spans(&r, d->kind);
+		if (f->m->nodes.v[node].device != d->device)
+			continue;
+		if (r.start <= 0)
+			note_line(f->in->notes, "%.*s has no start time, skipping\n", STR(r.label));
+		else
+			f->mem.v[node] += r.mem_n;
+		if (r.start > 0 && r.gpu_allocators > 1)
+			note_line(f->in->notes, "found %u gpu allocator for 1 node\n",
+			        r.gpu_allocators);
+	}
+}
+
+/* Cells of the nodes that have spans, ascending; counts become places. */
+static bool make_cells(struct fold *f, struct step *s, struct err *e)
+{
+	struct arena *a = f->m->a;
+	size_t n = f->m->nodes.n, cells = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		cells += f->spans.v[i] != 0;
+		f->n_spans += f->spans.v[i];
+		f->n_mem += f->mem.v[i];
+	}
+	if (f->n_spans >= UINT32_MAX || f->n_mem >= UINT32_MAX)
+		return err_set(e, ERR_RESOURCE, "step %lld has more than 4294967294 %s",
+		        (long long)s->id,
+		        f->n_mem >= UINT32_MAX ? "bytes of memory records" : "execution records");
+	s->cell_node = ARENA_ARRAY(a, cells, uint32_t);
+	s->cell_span0 = ARENA_ARRAY(a, cells + 1, uint32_t);
+	s->cell_mem0 = ARENA_ARRAY(a, cells + 1, uint32_t);
+	s->cell_runs = ARENA_ARRAY(a, cells, int64_t);
+	s->cell_start = ARENA_ARRAY(a, cells, int64_t);
+	s->cell_end = ARENA_ARRAY(a, cells, int64_t);
+	uint32_t span = 0, mem = 0, c = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!f->spans.v[i])
+			continue;
+		s->cell_node[c] = i;
+		span += f->spans.v[i];
+		mem += (uint32_t)f->mem.v[i];
+		f->spans.v[i] = span - f->spans.v[i];
+		f->mem.v[i] = mem - f->mem.v[i];
+		s->cell_span0[++c] = span;
+		s->cell_mem0[c] = mem;
+	}
+	s->n_cells = c;
+	s->n_spans = span;
+	return true;
+}
+
+static void make_columns(struct fold *f, struct step *s)
+{
+	struct arena *a = f->m->a;
+
+	s->span_device = ARENA_ARRAY(a, s->n_spans, uint16_t);
+	s->span_kind = ARENA_ARRAY(a, s->n_spans, uint8_t);
+	s->span_start = ARENA_ARRAY(a, s->n_spans, int64_t);
+	s->span_length = ARENA_ARRAY(a, s->n_spans, int64_t);
+	s->mem = ARENA_ARRAY(a, f->n_mem, uint8_t);
+}
+
+static void put_span(struct step *s, uint32_t at, enum span_kind kind, uint32_t device,
+        int64_t start, int64_t length)
+{
+	s->span_kind[at] = (uint8_t)kind;
+	s->span_device[at] = (uint16_t)device;
+	s->span_start[at] = start;
+	s->span_length[at] = length;
+}
+
+static void copy_old(struct fold *f, struct step *s)
+{
+	const struct step *o = f->old;
+
+	for (uint32_t c = 0; o && c < o->n_cells; c++) {
+		uint32_t node = o->cell_node[c], at = step_cell(s, node);
+		s->cell_runs[at] = o->cell_runs[c];
+		s->cell_start[at] = o->cell_start[c];
+		s->cell_end[at] = o->cell_end[c];
+		for (uint32_t i = o->cell_span0[c]; i < o->cell_span0[c + 1]; i++)
+			put_span(s, f->spans.v[node]++, o->span_kind[i], o->span_device[i],
+			        o->span_start[i], o->span_length[i]);
+		uint32_t n = o->cell_mem0[c + 1] - o->cell_mem0[c];
+		memcpy(s->mem + f->mem.v[node], o->mem + o->cell_mem0[c], n);
+		f->mem.v[node] += n;
+	}
+}
+
+/* Second pass: every kept record to its place. */
+static void place_records(struct fold *f, struct step *s)
+{
+	uint32_t device0 = f->old ? f->old->n_devices : 0;
+	uint32_t *cell = ARENA_ARRAY(&f->scratch, f->m->nodes.n, uint32_t);
+	struct record r;
+
+	for (uint32_t c = 0; c < s->n_cells; c++)
+		cell[s->cell_node[c]] = c;
+	copy_old(f, s);
+	for (rewind_records(f); next_record(f, &r);) {
+		const struct batch_device *d = &f->b->devices.v[r.device];
+		uint32_t node =
+		        r.node < f->b->n_nodes ? r.node : f->fresh_node[r.node - f->b->n_nodes] - 1;
+		if (!on_device(f, node, d))
+			continue;
+		uint32_t c = cell[node], *at = &f->spans.v[node];
+		if (r.start <= 0) {
+			put_span(s, (*at)++, SPAN_SEEN, r.device + device0, 0, 0);
+			continue;
+		}
+		int64_t length = r.length ? r.length : 1, end = num_add(r.start, length);
+		if (s->cell_start[c] <= 0 || r.start < s->cell_start[c])
+			s->cell_start[c] = r.start;
+		if (end > s->cell_end[c])
+			s->cell_end[c] = end;
+		if (d->kind & DEVICE_ACCELERATOR)
+			put_span(s, (*at)++, SPAN_ACCELERATOR, r.device + device0, r.start, length);
+		if (d->kind & DEVICE_CANONICAL) {
+			put_span(s, (*at)++, SPAN_CPU, r.device + device0, r.start, length);
+			s->cell_runs[c]++;
+		}
+		if (!(d->kind & (DEVICE_ACCELERATOR | DEVICE_CANONICAL)))
+			put_span(s, (*at)++, SPAN_SEEN, r.device + device0, 0, 0);
+		if (f->m->nodes.v[node].device == d->device && r.mem_n) {
+			memcpy(s->mem + f->mem.v[node], r.mem, r.mem_n);
+			if (d->kind & DEVICE_CPU)
+				mem_to_host(s->mem + f->mem.v[node], r.mem_n);
+			f->mem.v[node] += r.mem_n;
+		}
+	}
+}
+
+static bool fold_devices(struct fold *f, struct step *s, struct err *e)
+{
+	struct batch *b = f->b;
+	size_t old = f->old ? f->old->n_devices : 0;
+	unsigned kinds = 0;
+
+	if (old + b->devices.n > STEP_DEVICES_MAX)
+		return err_set(e, ERR_RESOURCE, "step %lld has %zu devices; at most %u can be held",
+		        (long long)b->step, old + b->devices.n, STEP_DEVICES_MAX);
+	s->devices = ARENA_ARRAY(f->m->a, old + b->devices.n, uint32_t);
+	if (old)
+		memcpy(s->devices, f->old->devices, old * sizeof *s->devices);
+	for (size_t i = 0; i < b->devices.n; i++) {
+		b->devices.v[i].device = ingest_device(f->in, b->devices.v[i].name);
+		s->devices[old + i] = b->devices.v[i].device;
+		kinds |= b->devices.v[i].kind;
+	}
+	s->n_devices = (uint32_t)(old + b->devices.n);
+	if ((kinds & DEVICE_GPU) && !(kinds & DEVICE_ACCELERATOR))
+		f->m->misses_streams = true;
+	return true;
+}
+
+static bool fold_records(struct fold *f, struct step *s, struct err *e)
+{
+	if (f->b->n_nodes + f->b->fresh.n >= NODES_MAX ||
+	        f->m->nodes.n + f->b->fresh.n >= NODES_MAX)
+		return err_set(e, ERR_RESOURCE, "the model has more than %u nodes", NODES_MAX);
+	f->fresh_node = ARENA_ARRAY(&f->scratch, f->b->fresh.n, uint32_t);
+	count_records(f);
+	if (!make_cells(f, s, e))
+		return false;
+	make_columns(f, s);
+	place_records(f, s);
+	return true;
+}
+
+bool ingest_fold(struct ingest *in, struct batch *b, struct err *e)
+{
+	struct fold f = { .in = in, .m = in->m, .b = b, .old = model_step(in->m, b->step) };
+	bool ok;
+
+	note_append(in->notes, &b->notes);
+	if (b->no_stats) {
+		note_line(in->notes, "Invalid RunMetadata for step %lld\n", (long long)b->step);
+		return true;
+	}
+	struct step *s = ARENA_NEW(in->m->a, struct step);
+	s->id = b->step;
+	s->ticks_per_us = b->ticks_per_us;
+	if (f.old && f.old->ticks_per_us != s->ticks_per_us)
+		return err_set(e, ERR_FAILED, "step %lld has times in another unit already",
+		        (long long)s->id);
+	arena_init(&f.scratch, in->m->a->work);
+	ok = fold_devices(&f, s, e) && fold_records(&f, s, e);
+	arena_free(&f.scratch);
+	if (ok)
+		ingest_put_step(in, s);
+	return ok;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What ingest.c (static part, sealing) and fold.c (steps) share.
+ */
+#ifndef TFPROF_MODEL_INGEST_INTERNAL_H
+#define TFPROF_MODEL_INGEST_INTERNAL_H
+
+#include "model/ingest.h"
+
+/* Lengths of the model's lists when a file began, so that it can be taken back. */
+struct ingest_mark {
+	size_t nodes, inputs, input_index, input_slot, outputs, attrs, extra;
+	bool has_traces;
+};
+
+/* Something said of a node that is in force at the commit. */
+struct pending {
+	uint32_t node;
+	bool stack;    /* else float_ops */
+	int64_t value; /* frame or float_ops */
+};
+
+struct node_type {
+	uint32_t node, type;
+};
+
+/* A step that grows cell by cell. */
+struct step_in {
+	int64_t id;
+	VEC(uint32_t) node;
+	VEC(uint32_t) span0;
+	VEC(uint32_t) mem0;
+	VEC(int64_t) runs;
+	VEC(int64_t) start;
+	VEC(int64_t) end;
+	VEC(uint16_t) span_device;
+	VEC(uint8_t) span_kind;
+	VEC(int64_t) span_start;
+	VEC(int64_t) span_length;
+	VEC(uint8_t) mem;
+	VEC(uint32_t) devices;
+	struct imap device_index; /* model device id -> index in devices */
+};
+
+struct ingest {
+	struct model *m;
+	struct notes *notes;
+	bool keep_attrs;
+	struct arena *scratch;
+	struct ingest_mark mark;
+	VEC(struct pending) pending; /* in scratch */
+	VEC(struct node_type) extra; /* types beside op and device; in the model arena */
+	struct imap step_of;         /* step id -> index in steps */
+	VEC(struct step_in *)
+	steps;                     /* growing ones, in scratch; their columns in the model arena */
+	struct step_in *cell_step; /* of the last cell */
+	const char *overflow;      /* which index ran over; said by ingest_seal */
+	bool nodes_changed, types_changed;
+};
+
+void ingest_commit_steps(struct ingest *in);
+uint32_t ingest_plain_node(struct ingest *in, uint32_t name, uint32_t op);
+/* Gives the node its canonical device, once. */
+void ingest_canonical(struct ingest *in, uint32_t node, uint32_t device);
+/* Puts a finished step into the model (replacing the one of its id) and adds it to the sums. */
+void ingest_put_step(struct ingest *in, struct step *s);
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of inputs and the way from a path to a reader. Steps are read a wave of files at a
+ * time, each in an arena of its own, and folded when the wave is over: readers look names up in a
+ * model that nobody changes meanwhile. Knows no message.
+ */
+#include "model/input.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/par.h"
+#include "io/pbtext.h"
+#include "model/sniff.h"
+#include "tf_graph.pb-c.h"
+#include "tf_step.pb-c.h"
+#include "tfprof_log.pb-c.h"
+
+#define TEXT_LIKELY 50 /* from here on the text form's error is the one to tell */
+
+const struct input inputs[] = {
+	{ "graph", ROLE_GRAPH, true, 0, sniff_graph, read_graph, NULL,
+	        &tensorflow__graph_def__descriptor },
+	{ "run metadata", ROLE_STEP, false, 1, sniff_run, NULL, read_run,
+	        &tensorflow__run_metadata__descriptor },
+	{ "op log", ROLE_OPLOG, false, 0, sniff_oplog, read_oplog, NULL,
+	        &tensorflow__tfprof__op_log_proto__descriptor },
+	{ "profile", ROLE_PROFILE, false, 0, sniff_profile, read_profile, NULL,
+	        &tensorflow__tfprof__profile_proto__descriptor },
+};
+const size_t n_inputs = sizeof inputs / sizeof *inputs;
+
+/* ---- progress ---- */
+
+/* Bytes done of all files of a load. */
+struct watched {
+	pthread_mutex_t lock; /* of what follows */
+	const struct input_watch *watch;
+	uint64_t done, total;
+	bool cancelled;
+};
+
+/* One file's share. */
+struct share {
+	struct watched *all;
+	uint64_t done;
+};
+
+static bool tick(void *user, uint64_t done, uint64_t size)
+{
+	struct share *s = user;
+	struct watched *w = s->all;
+	bool go;
+
+	(void)size;
+	pthread_mutex_lock(&w->lock);
+	if (done > s->done) {
+		w->done += done - s->done;
+		s->done = done;
+	}
+	if (!w->cancelled)
+		w->cancelled = !w->watch->progress(w->watch->user, w->done, w->total);
+	go = !w->cancelled;
+	pthread_mutex_unlock(&w->lock);
+	return go;
+}
+
+/* Is it a file that has a size and can be read twice? */
+static bool is_regular(struct arena *a, const struct input_from *from, uint64_t *size)
+{
+	struct stat st;
+	int rc;
+
+	if (str_eq(from->name, S("-")))
+		rc = fstat(STDIN_FILENO, &st);
+	else
+		rc = stat(str_z(a, from->name), &st);
+	*size = rc == 0 && S_ISREG(st.st_mode) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+	return rc == 0 && S_ISREG(st.st_mode);
+}
+
+static uint64_t from_size(struct arena *a, const struct input_from *from)
+{
+	uint64_t size = from->bytes.n;
+
+	if (!from->memory)
+		is_regular(a, from, &size);
+	return size;
+}
+
+/* ---- one file ---- */
+
+/* A file on its way into the model, or (to is NULL) into a batch. */
+struct load {
+	const struct input *in;
+	const struct input_from *from;
+	struct arena *a; /* of the file */
+	struct ingest *to;
+	const struct model *m;
+	int64_t step;
+	struct batch *batch;
+	struct src *s;
+	struct share share;
+};
+
+static bool load_open(struct load *l, struct err *e)
+{
+	const struct input_from *from = l->from;
+
+	if (!(from->memory ? src_memory(&l->s, l->a, from->name, from->bytes, e)
+	                   : src_open(&l->s, l->a, from->name, e)))
+		return false;
+	if (l->share.all && l->share.all->watch)
+		src_on_progress(l->s, tick, &l->share);
+	return true;
+}
+
+/* Guard: takes back what a reader said before memory ended. */
+static void drop_said(void *ingest)
+{
+	ingest_undo(ingest);
+}
+
+/* Reads s as the binary form. */
+static bool load_binary(struct load *l, struct src *s, struct err *e)
+{
+	struct guard undo;
+	bool ok;
+
+	if (!l->to) {
+		l->batch = batch_new(l->a, l->m, l->step, l->in->ticks_per_us);
+		return l->in->read_step(s, l->batch, e);
+	}
+	ingest_begin(l->to, l->a);
+	work_guard(l->a->work, &undo, drop_said, l->to);
+	ok = l->in->read(s, l->to, l->a, e);
+	work_unguard(l->a->work, &undo);
+	if (ok)
+		ingest_commit(l->to);
+	else
+		ingest_undo(l->to);
+	return ok;
+}
+
+/* Translates the text form and reads the translation. */
+static bool load_text(struct load *l, struct src *s, struct err *e)
+{
+	struct str text, wire;
+	struct src *translated;
+
+	return src_all(s, &text) && pbtext_encode(l->in->text, text, s->name, l->a, &wire, e) &&
+	       src_memory(&translated, l->a, s->name, wire, e) && load_binary(l, translated, e);
+}
+
+/* Makes the input one that can be read twice, if it will be. */
+static bool load_twice(struct load *l, int text, struct err *e)
+{
+	struct str all;
+	uint64_t size;
+
+	if (l->from->memory || is_regular(l->a, l->from, &size))
+		return true;
+	if (!text && l->in->role != ROLE_PROFILE)
+		return true;
+	return src_all(l->s, &all) && src_memory(&l->s, l->a, l->s->name, all, e);
+}
+
+/* Tries one form; s->e is where a failing read puts its sentence. */
+static bool load_form(struct load *l, bool as_text, struct err *e)
+{
+	l->s->e = e;
+	return as_text ? load_text(l, l->s, e) : load_binary(l, l->s, e);
+}
+
+/* Tries the forms in the format's order, and tells the error of the likelier one. */
+static bool load_forms(struct load *l, struct err *e)
+{
+	bool text_first = l->in->text_first;
+	struct err first = { .a = e->a }, second = { .a = e->a };
+	struct err *told = &first;
+	struct str head;
+	int text;
+
+	l->s->e = e;
+	src_need(l->s, SNIFF_BYTES);
+	if (src_failed(l->s))
+		return false;
+	head = str_sub(str_make(l->s->p, (size_t)(l->s->end - l->s->p)), 0, SNIFF_BYTES);
+	text = l->in->text ? pbtext_sniff(head.n ? head : S("")) : 0;
+	if (!load_twice(l, text, e))
+		return false;
+	if (!text)
+		return load_form(l, false, e);
+	if (load_form(l, text_first, &first))
+		return true;
+	if (!src_failed(l->s) && src_rewind(l->s)) {
+		if (load_form(l, !text_first, &second))
+			return true;
+		if (src_failed(l->s) || (text >= TEXT_LIKELY) != text_first)
+			told = &second;
+	}
+	return err_set(e, told->code, "%.*s", STR(told->text));
+}
+
+static bool load_file(struct load *l, struct err *e)
+{
+	bool ok;
+
+	if (!load_open(l, e))
+		return false;
+	ok = load_forms(l, e);
+	l->s->e = e;
+	src_close(l->s);
+	return ok;
+}
+
+static const struct input *input_of(unsigned role)
+{
+	for (size_t i = 0; i < n_inputs; i++)
+		if (inputs[i].role == role)
+			return &inputs[i];
+	return NULL;
+}
+
+static void drop_arena(void *a)
+{
+	arena_free(a);
+}
+
+bool input_load(struct ingest *to, unsigned role, const struct input_from *from,
+        const struct input_watch *watch, struct work *work, struct err *e)
+{
+	struct watched all = { .watch = watch };
+	struct arena a;
+	struct guard g;
+	struct load l = { .in = input_of(role), .from = from, .a = &a, .to = to };
+	bool ok;
+
+	arena_init(&a, work);
+	work_guard(work, &g, drop_arena, &a);
+	pthread_mutex_init(&all.lock, NULL);
+	all.total = from_size(&a, from);
+	l.share.all = &all;
+	ok = load_file(&l, e);
+	pthread_mutex_destroy(&all.lock);
+	work_unguard(work, &g);
+	arena_free(&a);
+	return ok;
+}
+
+/* ---- steps ---- */
+
+struct job {
+	struct arena a;
+	struct load l;
+	struct err e;
+	bool open, ok, escaped; /* open: the arena holds something */
+};
+
+/* A load of steps: jobs [from, from + n) are the wave. */
+struct wave {
+	const struct input_steps *steps;
+	const struct model *m;
+	struct work *work; /* of the caller */
+	struct watched all;
+	struct job *jobs; /* [threads] */
+	size_t from, n;
+};
+
+static void wave_read(void *ctx, size_t i, struct work *w)
+{
+	struct wave *v = ctx;
+	struct job *j = &v->jobs[i];
+	const struct input_step *step = &v->steps->v[v->from + i];
+
+	arena_init(&j->a, w);
+	j->open = true;
+	j->e = (struct err){ .a = &j->a };
+	j->l = (struct load){ .in = input_of(ROLE_STEP),
+		.from = &step->from,
+		.a = &j->a,
+		.m = v->m,
+		.step = step->step,
+		.share = { .all = &v->all } };
+	j->ok = load_file(&j->l, &j->e);
+}
+
+static bool wave_read_done(void *ctx, size_t i, bool escaped)
+{
+	struct wave *v = ctx;
+
+	v->jobs[i].escaped = escaped;
+	v->jobs[i].a.work = v->work; /* the job's own is gone */
+	return true;
+}
+
+static void wave_drop(void *wave)
+{
+	struct wave *v = wave;
+
+	for (size_t i = 0; i < v->n; i++)
+		if (v->jobs[i].open)
+			arena_free(&v->jobs[i].a);
+	v->n = 0;
+	pthread_mutex_destroy(&v->all.lock);
+}
+
+/* Folds what one job read. */
+static bool fold_job(struct job *j, struct ingest *to, struct work *work, struct err *e)
+{
+	bool ok;
+
+	if (j->escaped)
+		work_escape(work);
+	ok = j->ok ? ingest_fold(to, j->l.batch, e) : err_set(e, j->e.code, "%.*s", STR(j->e.text));
+	arena_free(&j->a);
+	j->open = false;
+	return ok;
+}
+
+/* Folds the wave in order. *stop: folded() wants no more. */
+static bool wave_fold(struct wave *v, struct ingest *to, size_t *folded, bool *stop,
+        struct work *work, struct err *e)
+{
+	for (size_t i = 0; i < v->n && !*stop; i++) {
+		if (!fold_job(&v->jobs[i], to, work, e))
+			return false;
+		++*folded;
+		if (v->steps->folded)
+			*stop = !v->steps->folded(v->steps->user, v->from + i);
+	}
+	return true;
+}
+
+bool input_load_steps(struct ingest *to, const struct input_steps *steps, size_t *folded,
+        struct work *work, struct err *e)
+{
+	static const struct par_ops ops = { wave_read, wave_read_done, NULL };
+	size_t threads = steps->threads ? steps->threads : 1;
+	struct wave v = { .steps = steps, .m = ingest_model(to), .work = work };
+	bool ok = true, stop = false;
+	struct arena a;
+	struct guard free_arena, free_jobs;
+
+	*folded = 0;
+	threads = threads < steps->n ? threads : steps->n;
+	arena_init(&a, work);
+	work_guard(work, &free_arena, drop_arena, &a);
+	v.jobs = ARENA_ARRAY(&a, threads, struct job);
+	v.all.watch = steps->watch;
+	for (size_t i = 0; i < steps->n; i++)
+		v.all.total = v.all.total + from_size(&a, &steps->v[i].from);
+	pthread_mutex_init(&v.all.lock, NULL);
+	work_guard(work, &free_jobs, wave_drop, &v);
+	while (ok && !stop && v.from < steps->n) {
+		v.n = threads < steps->n - v.from ? threads : steps->n - v.from;
+		memset(v.jobs, 0, v.n * sizeof *v.jobs);
+		par_run(&ops, &v, v.n, (unsigned)threads, work);
+		ok = wave_fold(&v, to, folded, &stop, work, e);
+		v.from += ok && !stop ? v.n : 0;
+	}
+	work_unguard(work, &free_jobs);
+	wave_drop(&v);
+	work_unguard(work, &free_arena);
+	arena_free(&a);
+	return ok;
+}
+
+/* ---- guessing ---- */
+
+unsigned input_guess(struct str head, struct str path)
+{
+	unsigned role = 0;
+	int best = 1;
+
+	for (size_t i = 0; i < n_inputs; i++) {
+		int score = inputs[i].sniff(head, path);
+		if (score > best) {
+			best = score;
+			role = inputs[i].role;
+		}
+	}
+	return role;
+}
+
+bool input_guess_file(struct str path, unsigned *role, struct work *work, struct err *e)
+{
+	const struct input_from from = { .name = path };
+	struct arena a;
+	struct guard g;
+	struct src *s;
+	uint64_t size;
+	bool ok = true;
+
+	*role = 0;
+	arena_init(&a, work);
+	work_guard(work, &g, drop_arena, &a);
+	if (is_regular(&a, &from, &size) && !str_eq(path, S("-"))) {
+		ok = src_open(&s, &a, path, e);
+		if (ok) {
+			src_need(s, SNIFF_BYTES);
+			ok = !src_failed(s);
+			*role = input_guess(str_make(s->p, (size_t)(s->end - s->p)), path);
+			src_close(s);
+		}
+	}
+	work_unguard(work, &g);
+	arena_free(&a);
+	return ok;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loading: the table of inputs, the choice between a format's binary and its text form, and steps
+ * loaded in parallel. gzip is undone for all of them. Knows no message.
+ */
+#ifndef TFPROF_MODEL_INPUT_H
+#define TFPROF_MODEL_INPUT_H
+
+#include "model/read.h"
+
+/* What a file is for. */
+enum { ROLE_GRAPH = 1, ROLE_STEP = 2, ROLE_OPLOG = 4, ROLE_PROFILE = 8 };
+
+struct ProtobufCMessageDescriptor;
+struct input {
+	const char *name; /* in sentences */
+	unsigned role;
+	bool text_first; /* the order of tries; sniffing only leaves out what cannot succeed */
+	uint32_t ticks_per_us;                          /* of steps */
+	int (*sniff)(struct str head, struct str path); /* 0 no ... 100 certain */
+	bool (*read)(struct src *s, struct ingest *to, struct arena *a, struct err *e);
+	bool (*read_step)(struct src *s, struct batch *to, struct err *e);
+	const struct ProtobufCMessageDescriptor *text; /* its text form; NULL: never text */
+};
+extern const struct input inputs[];
+extern const size_t n_inputs;
+
+/* Where the bytes come from. */
+struct input_from {
+	struct str name;  /* path, "-" for standard input; of memory: a name for sentences */
+	struct str bytes; /* of memory */
+	bool memory;
+};
+
+/* Progress in bytes of the files themselves; total 0: not known. False cancels (ERR_CANCELLED).
+ * Called on any thread, but never by two at a time. A file may be gone over twice: done never goes
+ * back. */
+struct input_watch {
+	bool (*progress)(void *user, uint64_t done, uint64_t total);
+	void *user;
+};
+
+/* Loads a graph, an op log or a profile; nothing is left of it when that fails. The sentence names
+ * the file and the place of the fault, of the form (text or binary) that it seems to be. watch may
+ * be NULL. */
+bool input_load(struct ingest *to, unsigned role, const struct input_from *from,
+        const struct input_watch *watch, struct work *work, struct err *e);
+
+struct input_step {
+	struct input_from from;
+	int64_t step;
+};
+struct input_steps {
+	const struct input_step *v;
+	size_t n;
+	unsigned threads;
+	bool (*folded)(void *user, size_t i); /* step i is in the model; false stops. May be NULL */
+	void *user;
+	const struct input_watch *watch; /* may be NULL */
+};
+
+/* Loads steps in parallel and folds them in order, up to the first bad one. *folded says how many
+ * are in the model. If folded() stops it, the result is true. */
+bool input_load_steps(struct ingest *to, const struct input_steps *steps, size_t *folded,
+        struct work *work, struct err *e);
+
+/* The likely role of a file, by its first unpacked bytes and its path; 0: none of them. */
+unsigned input_guess(struct str head, struct str path);
+
+/* The same, looking into the file. Standard input and pipes are not looked at: *role is 0. */
+bool input_guess_file(struct str path, unsigned *role, struct work *work, struct err *e);
+
+#endif

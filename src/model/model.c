@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Read-only access to a sealed model.
+ */
+#include "model/model.h"
+
+uint32_t model_find(const struct model *m, struct str name)
+{
+	uint32_t id = intern_find(&m->strings, name);
+
+	return id == ID_NONE || id >= m->node_of_cap ? ID_NONE : m->node_of[id] - 1;
+}
+
+const struct step *model_step(const struct model *m, int64_t id)
+{
+	for (size_t i = 0; i < m->steps.n; i++)
+		if (m->steps.v[i]->id == id)
+			return m->steps.v[i];
+	return NULL;
+}
+
+size_t model_rank(const struct model *m, uint32_t shape)
+{
+	return shape == ID_NONE ? 0 : m->shapes.strings[shape].n / sizeof(int64_t);
+}
+
+int64_t model_dim(const struct model *m, uint32_t shape, size_t i)
+{
+	int64_t d;
+
+	memcpy(&d, m->shapes.strings[shape].p + i * sizeof d, sizeof d);
+	return d;
+}
+
+int32_t model_input_index(const struct model *m, uint32_t node, size_t i)
+{
+	return m->input_index.n ? m->input_index.v[i] : (int32_t)(i - m->input0.v[node]);
+}
+
+int32_t model_input_slot(const struct model *m, size_t i)
+{
+	return m->input_slot.n ? m->input_slot.v[i] : 0;
+}
+
+uint32_t model_input_shape(const struct model *m, size_t i)
+{
+	uint32_t source = m->inputs.v[i];
+
+	if (source & INPUT_UNKNOWN)
+		return ID_NONE;
+	int32_t slot = model_input_slot(m, i);
+	for (uint32_t o = m->output0.v[source]; o < m->output0.v[source + 1]; o++)
+		if (m->output_slot.v[o] == slot)
+			return m->output_shape.v[o];
+	return ID_NONE;
+}
+
+const uint32_t *model_types(const struct model *m, uint32_t set, size_t *n)
+{
+	*n = m->type0.v[set + 1] - m->type0.v[set];
+	return m->types.v + m->type0.v[set];
+}
+
+double model_coverage(const struct model *m)
+{
+	return (double)m->covered / ((double)m->nodes.n + 1e-10);
+}
+
+/* The values that do not come from a step: float_ops are per run once the node ran at all. */
+static void tally_static(const struct node *n, struct tally *t)
+{
+	t->v[V_PARAMS] = n->params;
+	t->v[V_FLOAT_OPS] =
+	        n->flags & NODE_RAN ? num_mul(n->float_ops, t->v[V_RUNS]) : n->float_ops;
+	t->v[V_DEFINITIONS] = 1;
+}
+
+/* Quirk 34: the average is over the steps in which the node has an entry. */
+static void tally_average(const struct model *m, uint32_t node, struct tally *t)
+{
+	const struct tally_sum *s = &m->sums.v[node];
+
+	for (int i = 0; s->steps && i < V_RECORDED; i++)
+		t->v[i] = s->v[i] / (int64_t)s->steps;
+}
+
+void model_tally(const struct model *m, uint32_t node, const struct step *s, struct tally *out)
+{
+	memset(out, 0, sizeof *out);
+	if (!s) {
+		tally_average(m, node, out);
+	} else {
+		uint32_t c = step_cell(s, node);
+		if (c != ID_NONE)
+			step_tally(s, c, out);
+	}
+	tally_static(&m->nodes.v[node], out);
+}
+
+struct tally *model_tallies(const struct model *m, const struct step *s, struct arena *a)
+{
+	struct tally *t = ARENA_ARRAY(a, m->nodes.n, struct tally);
+
+	for (uint32_t c = 0; s && c < s->n_cells; c++)
+		step_tally(s, c, &t[s->cell_node[c]]);
+	for (uint32_t n = 0; n < m->nodes.n; n++) {
+		if (!s)
+			tally_average(m, n, &t[n]);
+		tally_static(&m->nodes.v[n], &t[n]);
+	}
+	return t;
+}

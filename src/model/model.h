@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A loaded profile: nodes, strings, devices, call stacks, steps. Immutable between sealings;
+ * everything lives in the model arena. Views read it, ingest.c alone writes it.
+ */
+#ifndef TFPROF_MODEL_MODEL_H
+#define TFPROF_MODEL_MODEL_H
+
+#include "base/map.h"
+#include "base/note.h"
+#include "model/device.h"
+#include "model/step.h"
+
+#define NODES_MAX 0x7fffffffu /* node ids are below this; the top bit marks an unresolved input */
+
+enum {
+	NODE_RAN = 1,         /* has an entry in some step */
+	NODE_NHWC = 2,        /* attribute data_format is "NHWC" */
+	NODE_STACK = 4,       /* has a call stack, possibly empty */
+	NODE_COVERED = 8,     /* counted in the coverage */
+	NODE_TYPES_GIVEN = 16 /* its types come whole from a ProfileProto */
+};
+
+struct node {
+	uint32_t name, op; /* string ids */
+	uint32_t device,
+	        host; /* device id of the canonical device and string id of its host, or ID_NONE */
+	uint32_t frame; /* innermost call-stack frame, or ID_NONE */
+	uint32_t types; /* type set id; made by sealing */
+	uint32_t shape; /* shape id, or ID_NONE */
+	uint32_t flags;
+	int64_t float_ops; /* static */
+	int64_t params;
+};
+
+/* A call-stack frame; equal prefixes of stacks are shared. */
+struct frame {
+	uint32_t parent;         /* outer frame, or ID_NONE */
+	uint32_t file, function; /* string ids, or ID_NONE if the id was mapped to nothing */
+	uint32_t source;         /* source line, string id or ID_NONE */
+	int32_t line, func_start_line;
+};
+
+struct attr {
+	uint32_t key;     /* string id */
+	struct str value; /* bytes of an AttrValue */
+};
+
+struct device {
+	uint32_t name; /* string id; lower case */
+	uint32_t host; /* string id of the name with gpu:<n> replaced by cpu:0 */
+	unsigned kind; /* DEVICE_ bits */
+};
+
+struct tally_sum {
+	int64_t v[V_RECORDED];
+	uint32_t steps; /* in which the node has an entry */
+};
+
+struct model {
+	struct arena *a;
+	struct intern strings;
+	uint32_t *node_of;  /* by string id: 1 + the node of that name, 0 if none */
+	size_t node_of_cap; /* string ids from here on name no node */
+
+	VEC(struct node) nodes;
+	VEC(uint32_t) by_name; /* node ids in byte order of names; made by sealing */
+
+	/* Inputs of node i: input0[i] .. input0[i + 1]. */
+	VEC(uint32_t) input0;
+	VEC(uint32_t) inputs; /* source node, or INPUT_UNKNOWN | string id of a name nobody has */
+	VEC(int32_t) input_index; /* of each input, unless all are their position (then empty) */
+	VEC(int32_t) input_slot;  /* output of the source, unless all are 0 (then empty) */
+
+	/* Output shapes of node i: output0[i] .. output0[i + 1]. */
+	VEC(uint32_t) output0;
+	VEC(int32_t) output_slot;
+	VEC(uint32_t) output_shape; /* shape ids */
+	struct intern shapes;       /* bytes of int64_t dimensions */
+
+	/* Attributes of node i, kept only for writing a ProfileProto: attr0[i] .. attr0[i + 1]. */
+	VEC(uint32_t) attr0;
+	VEC(struct attr) attrs;
+
+	/* Type sets: types of set t: type0[t] .. type0[t + 1], string ids in byte order. */
+	VEC(uint32_t) type0;
+	VEC(uint32_t) types;
+
+	struct intern frames; /* bytes of struct frame; read with model_frame */
+	bool has_traces;      /* some op log entry had a code_def, even an empty one */
+	bool misses_streams;  /* some run metadata had a gpu but no stream:all */
+
+	VEC(struct device) devices;
+	struct imap device_of;    /* string id of its name -> device id */
+	VEC(struct step *) steps; /* ascending by id */
+
+	VEC(struct tally_sum) sums; /* of the recorded values over the steps, by node */
+
+	size_t covered;         /* nodes that run metadata found already there */
+	struct imap string_ids; /* id_to_string of op logs and profiles: id -> string id */
+};
+
+#define INPUT_UNKNOWN 0x80000000u
+
+static inline struct str model_str(const struct model *m, uint32_t id)
+{
+	return id == ID_NONE ? STR_NONE : m->strings.strings[id];
+}
+static inline struct str node_name(const struct model *m, uint32_t n)
+{
+	return m->strings.strings[m->nodes.v[n].name];
+}
+static inline struct str device_name(const struct model *m, uint32_t d)
+{
+	return d == ID_NONE ? STR_NONE : m->strings.strings[m->devices.v[d].name];
+}
+
+uint32_t model_find(const struct model *m, struct str name);      /* node or ID_NONE */
+const struct step *model_step(const struct model *m, int64_t id); /* or NULL */
+
+static inline struct frame model_frame(const struct model *m, uint32_t f)
+{
+	struct frame r;
+	memcpy(&r, m->frames.strings[f].p, sizeof r);
+	return r;
+}
+
+/* Share of the nodes that run metadata knows, as the original computes it. */
+double model_coverage(const struct model *m);
+
+/* Dimensions of a shape; -1 is unknown. An empty shape is one of unknown rank. */
+size_t model_rank(const struct model *m, uint32_t shape);
+int64_t model_dim(const struct model *m, uint32_t shape, size_t i);
+
+/* The shape that arrives at input i (an index into inputs), or ID_NONE if unknown. */
+uint32_t model_input_shape(const struct model *m, size_t i);
+
+/* Place of input i in its node's list, and output slot of its source. */
+int32_t model_input_index(const struct model *m, uint32_t node, size_t i);
+int32_t model_input_slot(const struct model *m, size_t i);
+
+/* The types of a node: n string ids in byte order. */
+const uint32_t *model_types(const struct model *m, uint32_t set, size_t *n);
+
+/* Values of one node for a step (NULL: the average over the steps in which it has an entry), and
+ * the static ones. out is overwritten. */
+void model_tally(const struct model *m, uint32_t node, const struct step *s, struct tally *out);
+
+/* The same for all nodes, in one pass: an array of nodes.n in a. */
+struct tally *model_tallies(const struct model *m, const struct step *s, struct arena *a);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the readers of GraphDef, OpLogProto and ProfileProto share: leaves that are refused with the
+ * offset of the fault, map entries, attribute values, call stacks. Hand walks follow the rules of
+ * libprotobuf: the last scalar wins, a known field of another wire type is unknown, copies of a
+ * submessage are joined, packed and unpacked lists are both taken, texts are UTF-8.
+ */
+#ifndef TFPROF_MODEL_READ_INTERNAL_H
+#define TFPROF_MODEL_READ_INTERNAL_H
+
+#include "io/wire.h"
+#include "model/read.h"
+
+/* One file being read. */
+struct reading {
+	struct wire w;
+	struct ingest *to;
+	struct arena *a;  /* of the file */
+	struct str leaf;  /* being walked; valid until the next one */
+	uint64_t leaf_at; /* its offset */
+	const char *why;  /* static: what read_text found */
+	char *join;       /* where read_join last put something */
+	size_t join_cap;
+};
+
+void reading_init(struct reading *r, struct src *s, const char *what, struct ingest *to,
+        struct arena *a, struct err *e);
+
+/* Takes the value announced by wire_next as the leaf to walk. */
+bool reading_leaf(struct reading *r);
+
+/* The end of a walk: true if l was good to its end, else fills *e with the place of the fault. */
+bool reading_end(struct reading *r, const struct leaf *l);
+
+/* Fills *e; near is a byte of the leaf, or NULL. Returns false. */
+bool reading_refuse(struct reading *r, const void *near, const char *why);
+
+/* A walk over bytes that stand depth levels below the top of the file. */
+static inline struct leaf leaf_below(struct str bytes, unsigned depth)
+{
+	struct leaf l = leaf_of(bytes);
+	l.depth = depth;
+	return l;
+}
+
+/* The value of a text field; what is not UTF-8 makes the walk bad. */
+static inline struct str read_text(struct reading *r, struct leaf *l)
+{
+	struct str s = leaf_bytes(l);
+
+	if (!str_is_utf8(s)) {
+		l->bad = true;
+		l->p = (const uint8_t *)s.p; /* where the fault is */
+		r->why = "a text that is not UTF-8";
+	}
+	return s;
+}
+
+/* One more copy of a submessage: the copies one after the other are their merge. */
+void read_join(struct reading *r, struct str *to, struct str copy);
+
+/* Adds the values of a packed list to a walk's column, or only checks them (to is NULL). */
+struct numbers {
+	int64_t *v;
+	size_t n, cap;
+};
+void read_packed(struct reading *r, struct leaf *l, struct numbers *to);
+
+/* A Tuple: its values are added to the column. */
+bool read_tuple(struct reading *r, struct str bytes, unsigned depth, struct numbers *to);
+
+/* Judges a submessage that is not kept. */
+struct ProtobufCMessageDescriptor;
+bool read_judge(struct reading *r, const struct ProtobufCMessageDescriptor *d, struct str bytes,
+        unsigned depth);
+
+/* ---- map entries ---- */
+
+struct entry {
+	int64_t key;      /* of a map by number */
+	struct str name;  /* of a map by text */
+	struct str value; /* text, or message with its copies joined */
+	int64_t number;   /* value of a map to numbers */
+};
+struct entries {
+	struct entry *v;
+	size_t n, cap;
+};
+enum entry_form {
+	ENTRY_MESSAGE = 0,
+	ENTRY_TEXT = 1,   /* the value is text */
+	ENTRY_NUMBER = 2, /* the value is a varint */
+	ENTRY_NAMED = 4,  /* the key is text, else a varint */
+	ENTRY_KEY32 = 8   /* the key has 32 bits */
+};
+bool read_entry(struct reading *r, struct str bytes, unsigned depth, enum entry_form form,
+        struct entry *out);
+bool read_entry_to(struct reading *r, struct str bytes, unsigned depth, enum entry_form form,
+        struct entries *to);
+
+/* Sort by number. Tidied: of equal keys only the last stays. */
+void entries_sort(struct arena *a, struct entries *v);
+bool entries_last(const struct entries *v, size_t i); /* sorted: the last of its key? */
+void entries_tidy(struct arena *a, struct entries *v);
+
+/* ---- attribute values ---- */
+
+enum { ATTR_LIST = 1, ATTR_TEXT = 2, ATTR_SHAPE = 7 }; /* members of AttrValue that are decoded */
+
+struct attr_shape {
+	size_t dim0, n;
+	bool unknown_rank;
+};
+struct attr_value {
+	uint32_t set; /* which member, 0: none */
+	struct str s;
+	VEC(struct attr_shape) shapes; /* one, or those of the list */
+	struct numbers dims;
+};
+void attr_clear(struct attr_value *v);
+bool read_attr(struct reading *r, struct str bytes, unsigned depth, struct attr_value *out);
+uint32_t attr_shape_id(struct ingest *to, const struct attr_value *v, size_t i);
+bool attr_is_nhwc(const struct attr_value *v);
+
+/* Attributes of one node that are kept as bytes; of equal keys the last stays. */
+struct attrs {
+	struct entries list;
+	struct intern names; /* of all nodes of the file */
+	VEC(uint32_t) id;    /* [list.n] */
+	VEC(size_t) last;    /* by name: index of its last entry */
+};
+void attrs_init(struct attrs *v, struct arena *a);
+void attrs_add(struct arena *a, struct attrs *v, const struct entry *e);
+void attrs_say(struct ingest *to, const struct attrs *v);
+
+/* ---- call stacks ---- */
+
+/* Texts by id, and the distinct call stacks of a file. */
+struct trace {
+	int64_t file, function, source; /* text ids */
+	int32_t line, func_start_line;
+};
+struct stack_text {
+	struct str text;
+	uint32_t string; /* in the model, ID_NONE until it is used */
+};
+struct stacks {
+	struct arena *a;
+	struct imap text_of;
+	VEC(struct stack_text) texts;
+	struct intern defs; /* bytes of CodeDefs */
+	VEC(struct trace) traces;
+	VEC(size_t) trace0;  /* by CodeDef; one more */
+	VEC(uint32_t) frame; /* by CodeDef: innermost frame, once asked for */
+	VEC(bool) framed;
+};
+void stacks_init(struct stacks *s, struct arena *a);
+/* An entry of id_to_string; the last of an id counts. */
+bool stacks_read_text(struct stacks *s, struct reading *r, struct str bytes);
+/* A CodeDef; equal bytes have equal ids. */
+bool stacks_read(
+        struct stacks *s, struct reading *r, struct str bytes, unsigned depth, uint32_t *id);
+/* The innermost frame, ID_NONE without frames. All texts must be known. */
+uint32_t stacks_frame(struct stacks *s, struct ingest *to, uint32_t id);
+
+/* ---- ExecProfile (read_exec.c) ---- */
+
+struct exec_times {
+	uint32_t device;
+	enum span_kind kind;
+	struct str times; /* ExecTime */
+};
+/* Scratch for the executions of a node in a step, and what was left out so far. */
+struct exec {
+	int64_t runs, start, end;
+	VEC(struct exec_times) times;
+	VEC(struct str) memory;
+	VEC(struct str) allocations;
+	VEC(size_t) last[2]; /* by device: index + 1 of its last map entry; accelerator, cpu */
+	VEC(uint64_t) seen;  /* by device: serial of the last cell that has a span there */
+	uint64_t serial;
+	struct numbers tuple;
+	struct entries outputs;
+	VEC(uint8_t) packed;
+	uint64_t short_tuples;
+};
+/* node ID_NONE: only judged. */
+bool read_exec(struct reading *r, struct exec *x, int64_t step, uint32_t node, struct str bytes);
+
+#endif

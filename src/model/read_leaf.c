@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Leaves of the streamed formats: where a fault is, texts, lists of numbers, map entries.
+ * Knows no message but Tuple.
+ */
+#include <stdint.h>
+
+#include "base/sort.h"
+#include "io/pb.h"
+#include "model/read_internal.h"
+
+void reading_init(struct reading *r, struct src *s, const char *what, struct ingest *to,
+        struct arena *a, struct err *e)
+{
+	*r = (struct reading){ .to = to, .a = a };
+	wire_init(&r->w, s, what, e);
+}
+
+/* Takes the value announced by wire_next as the leaf to walk. */
+bool reading_leaf(struct reading *r)
+{
+	if (!wire_leaf(&r->w, &r->leaf))
+		return false;
+	r->leaf_at = src_at(r->w.s) - r->leaf.n;
+	return true;
+}
+
+/* Fills *e with the place of near, or of the leaf where near is not in it (joined copies). */
+bool reading_refuse(struct reading *r, const void *near, const char *why)
+{
+	uintptr_t off = (uintptr_t)near - (uintptr_t)r->leaf.p;
+
+	if (r->w.bad)
+		return false;
+	return wire_fail(&r->w, r->leaf_at + (off <= r->leaf.n ? off : 0), "%s", why);
+}
+
+/* True if the walk came to its end. */
+bool reading_end(struct reading *r, const struct leaf *l)
+{
+	if (!l->bad && !r->w.bad)
+		return true;
+	return reading_refuse(r, l->p, r->why ? r->why : "a value that is broken or cut off");
+}
+
+/* Judges a submessage that is not kept. */
+bool read_judge(struct reading *r, const struct ProtobufCMessageDescriptor *d, struct str bytes,
+        unsigned depth)
+{
+	size_t at = 0;
+
+	if (!bytes.n || pb_gate(d, bytes, depth, r->a, &at) != PB_BAD)
+		return true;
+	return reading_refuse(r, bytes.p + at, "a value that is broken or cut off");
+}
+
+/* Refuses a copy whose last field is cut off: joined to the next one it would look whole. */
+static void check_copy(struct reading *r, struct str copy)
+{
+	struct leaf l = leaf_of(copy);
+
+	while (leaf_next(&l))
+		leaf_skip(&l);
+	reading_end(r, &l);
+}
+
+/* Puts a copy behind the ones before it. Room is doubled, so that many copies cost little. */
+void read_join(struct reading *r, struct str *to, struct str copy)
+{
+	size_t n = to->n + copy.n;
+
+	if (!copy.n)
+		return;
+	if (!to->n) {
+		*to = copy;
+		return;
+	}
+	if (to->p != r->join)
+		check_copy(r, *to);
+	check_copy(r, copy);
+	if (to->p != r->join || n > r->join_cap) {
+		r->join_cap = 2 * n;
+		r->join = ARENA_ARRAY(r->a, r->join_cap, char);
+		memcpy(r->join, to->p, to->n);
+	}
+	memcpy(r->join + to->n, copy.p, copy.n);
+	*to = str_make(r->join, n);
+}
+
+/* Takes a packed list of varints. */
+void read_packed(struct reading *r, struct leaf *l, struct numbers *to)
+{
+	struct leaf list = leaf_of(leaf_bytes(l));
+
+	while (list.p < list.end && !list.bad) {
+		int64_t v = (int64_t)leaf_varint(&list);
+		if (to && !list.bad)
+			VEC_PUSH(r->a, to, v);
+	}
+	l->bad |= list.bad;
+}
+
+/* Takes all values of a Tuple. */
+bool read_tuple(struct reading *r, struct str bytes, unsigned depth, struct numbers *to)
+{
+	struct leaf l = leaf_below(bytes, depth);
+
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_BYTES): read_packed(r, &l, to); break;
+		case LEAF_TAG(1, WIRE_VARINT): {
+			int64_t v = (int64_t)leaf_varint(&l);
+			VEC_PUSH(r->a, to, v);
+			break;
+		}
+		default: leaf_skip(&l);
+		}
+	}
+	return reading_end(r, &l);
+}
+
+/* ---- map entries ---- */
+
+/* The value of an entry; false if the tag is not that of such a value. */
+static bool take_value(struct reading *r, struct leaf *l, enum entry_form form, struct entry *out)
+{
+	if (form & ENTRY_NUMBER) {
+		if (l->tag != LEAF_TAG(2, WIRE_VARINT))
+			return false;
+		out->number = (int64_t)leaf_varint(l);
+	} else if (l->tag != LEAF_TAG(2, WIRE_BYTES)) {
+		return false;
+	} else if (form & ENTRY_TEXT) {
+		out->value = read_text(r, l);
+	} else {
+		read_join(r, &out->value, leaf_bytes(l));
+	}
+	return true;
+}
+
+/* Reads one entry of a map. A value that is a message is not looked into. */
+bool read_entry(struct reading *r, struct str bytes, unsigned depth, enum entry_form form,
+        struct entry *out)
+{
+	struct leaf l = leaf_below(bytes, depth);
+
+	*out = (struct entry){ .name = { "", 0 }, .value = { "", 0 } };
+	while (leaf_next(&l)) {
+		if (l.tag == LEAF_TAG(1, WIRE_BYTES) && (form & ENTRY_NAMED))
+			out->name = read_text(r, &l);
+		else if (l.tag == LEAF_TAG(1, WIRE_VARINT) && !(form & ENTRY_NAMED))
+			out->key = (int64_t)leaf_varint(&l);
+		else if (!take_value(r, &l, form, out))
+			leaf_skip(&l);
+	}
+	if (form & ENTRY_KEY32)
+		out->key = (int32_t)(uint32_t)out->key;
+	return reading_end(r, &l);
+}
+
+bool read_entry_to(struct reading *r, struct str bytes, unsigned depth, enum entry_form form,
+        struct entries *to)
+{
+	struct entry e;
+
+	if (!read_entry(r, bytes, depth, form, &e))
+		return false;
+	VEC_PUSH(r->a, to, e);
+	return true;
+}
+
+static int by_key(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct entry *v = ctx;
+
+	return (v[a].key > v[b].key) - (v[a].key < v[b].key);
+}
+
+/* Sorts by insertion, which is stable; or by merging where there are many. */
+static void sort_entries(struct arena *a, struct entries *v)
+{
+	struct arena_mark mark;
+	struct entry *copy;
+	uint32_t *order;
+
+	if (v->n <= 16) {
+		for (size_t i = 1; i < v->n; i++) {
+			struct entry e = v->v[i];
+			size_t k = i;
+			for (; k > 0 && v->v[k - 1].key > e.key; k--)
+				v->v[k] = v->v[k - 1];
+			v->v[k] = e;
+		}
+		return;
+	}
+	mark = arena_mark(a);
+	copy = ARENA_ARRAY(a, v->n, struct entry);
+	order = ARENA_ARRAY(a, v->n, uint32_t);
+	memcpy(copy, v->v, v->n * sizeof *copy);
+	for (uint32_t i = 0; i < v->n; i++)
+		order[i] = i;
+	sort_stable(a, order, v->n, by_key, copy);
+	for (size_t i = 0; i < v->n; i++)
+		v->v[i] = copy[order[i]];
+	arena_reset(a, mark);
+}
+
+/* Sorts by number; equal keys keep their order. */
+void entries_sort(struct arena *a, struct entries *v)
+{
+	bool sorted = true;
+
+	for (size_t i = 1; i < v->n && sorted; i++)
+		sorted = v->v[i - 1].key < v->v[i].key;
+	if (!sorted)
+		sort_entries(a, v);
+}
+
+/* In a sorted list: is this the last entry of its key? */
+bool entries_last(const struct entries *v, size_t i)
+{
+	return i + 1 == v->n || v->v[i].key != v->v[i + 1].key;
+}
+
+/* Sorts by number; of equal keys the last stays. */
+void entries_tidy(struct arena *a, struct entries *v)
+{
+	size_t kept = 0;
+
+	entries_sort(a, v);
+	for (size_t i = 0; i < v->n; i++)
+		if (entries_last(v, i))
+			v->v[kept++] = v->v[i];
+	v->n = kept;
+}

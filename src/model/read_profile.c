@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ProfileProto (B§5.8). The input is gone over twice, since nodes name their inputs by keys of
+ * nodes that come later, and texts of call stacks follow the nodes: first keys, names and texts are
+ * collected, then each node is a leaf that is walked by hand. No message is unpacked.
+ */
+#include "model/read_internal.h"
+
+#define NODE_DEPTH 2 /* ProfileProto > entry of nodes > ProfileNode */
+
+enum { NOTE_PROFILE_INPUT = 0x500, NOTE_PROFILE_TUPLE }; /* kinds of notes */
+
+/* A ProfileNode while it is walked. Its scratch is reused from node to node. */
+struct profile_node {
+	struct str op, device, host, trace;
+	int64_t float_ops;
+	struct numbers shape, dims;
+	struct entries inputs, slots, outputs, execs;
+	VEC(struct str) types;
+	struct attr_value format, other;
+	struct attrs kept;
+};
+
+struct profile {
+	struct numbers keys; /* by place among the entries of nodes: its key */
+	VEC(uint32_t) names; /* by place: string id */
+	uint32_t *place1;    /* by key: 1 + the last place of that key; NULL where keys are large */
+	size_t n_place1;
+	struct imap place_of; /* instead of place1 */
+	struct numbers steps;
+	struct stacks stacks;
+	bool has_trace;
+	size_t place; /* in the second pass */
+	struct profile_node n;
+	struct exec x;
+	uint64_t lost_inputs; /* by unknown key */
+	uint32_t lost_from;   /* name of the first node that lost one */
+};
+
+/* ---- first pass ---- */
+
+/* An entry of nodes: only its key and name. */
+static bool index_node(struct reading *r, struct profile *p)
+{
+	struct str name = S("");
+	struct entry e;
+	struct leaf l;
+
+	if (!read_entry(r, r->leaf, NODE_DEPTH - 1, ENTRY_MESSAGE, &e))
+		return false;
+	l = leaf_below(e.value, NODE_DEPTH);
+	while (leaf_next(&l)) {
+		if (l.tag == LEAF_TAG(1, WIRE_BYTES))
+			name = read_text(r, &l);
+		else
+			leaf_skip(&l);
+	}
+	VEC_PUSH(r->a, &p->keys, e.key);
+	VEC_PUSH(r->a, &p->names, ingest_string(r->to, name));
+	return reading_end(r, &l);
+}
+
+static void index_field(struct reading *r, struct profile *p)
+{
+	struct leaf l;
+	uint64_t v;
+
+	switch (LEAF_TAG(r->w.field, r->w.type)) {
+	case LEAF_TAG(1, WIRE_BYTES):
+		if (reading_leaf(r))
+			index_node(r, p);
+		break;
+	case LEAF_TAG(2, WIRE_VARINT):
+		if (wire_u64(&r->w, &v))
+			p->has_trace = v != 0;
+		break;
+	case LEAF_TAG(3, WIRE_VARINT):
+		if (wire_u64(&r->w, &v))
+			VEC_PUSH(r->a, &p->steps, (int64_t)v);
+		break;
+	case LEAF_TAG(3, WIRE_BYTES):
+		if (!reading_leaf(r))
+			break;
+		for (l = leaf_of(r->leaf); l.p < l.end && !l.bad;) {
+			v = leaf_varint(&l);
+			VEC_PUSH(r->a, &p->steps, (int64_t)v);
+		}
+		reading_end(r, &l);
+		break;
+	case LEAF_TAG(4, WIRE_BYTES):
+		if (reading_leaf(r))
+			stacks_read_text(&p->stacks, r, r->leaf);
+		break;
+	default: wire_skip(&r->w);
+	}
+}
+
+/* Keys to places. The original's keys count from 0: then an array will do. */
+static void index_keys(struct arena *a, struct profile *p)
+{
+	size_t most = 2 * p->keys.n + 1024;
+	bool small = true;
+
+	for (size_t i = 0; i < p->keys.n && small; i++)
+		small = p->keys.v[i] >= 0 && (uint64_t)p->keys.v[i] < most;
+	imap_init(&p->place_of, a);
+	p->n_place1 = small ? most : 0;
+	p->place1 = small ? ARENA_ARRAY(a, most, uint32_t) : NULL;
+	for (uint32_t i = 0; i < p->keys.n; i++) {
+		if (small)
+			p->place1[p->keys.v[i]] = i + 1;
+		else
+			imap_put(&p->place_of, (uint64_t)p->keys.v[i], i, true);
+	}
+}
+
+/* The last place of a key; false if no node has it. */
+static bool find_place(const struct profile *p, int64_t key, uint32_t *place)
+{
+	if (!p->place1)
+		return imap_get(&p->place_of, (uint64_t)key, place);
+	if (key < 0 || (uint64_t)key >= p->n_place1 || !p->place1[key])
+		return false;
+	*place = p->place1[key] - 1;
+	return true;
+}
+
+/* ---- second pass ---- */
+
+static bool node_attr(struct reading *r, struct profile_node *n, struct str bytes)
+{
+	struct entry e;
+
+	if (!read_entry(r, bytes, NODE_DEPTH + 1, ENTRY_NAMED, &e))
+		return false;
+	if (ingest_keeps_attrs(r->to))
+		attrs_add(r->a, &n->kept, &e);
+	return read_attr(r, e.value, NODE_DEPTH + 2,
+	        str_eq(e.name, S("data_format")) ? &n->format : &n->other);
+}
+
+/* An entry of input_shapes or outputs, which nobody uses. */
+static bool node_unused(struct reading *r, struct profile_node *n, uint32_t field, struct str bytes)
+{
+	struct entry e;
+
+	if (field == 3)
+		return read_entry(r, bytes, NODE_DEPTH + 1, ENTRY_NUMBER, &e);
+	n->dims.n = 0;
+	return read_entry(r, bytes, NODE_DEPTH + 1, ENTRY_MESSAGE, &e) &&
+	       read_tuple(r, e.value, NODE_DEPTH + 2, &n->dims);
+}
+
+/* A map of the node. */
+static bool node_map(struct reading *r, struct profile_node *n, uint32_t field, struct str bytes)
+{
+	const enum entry_form number32 = ENTRY_NUMBER | ENTRY_KEY32, message32 = ENTRY_KEY32;
+	const unsigned depth = NODE_DEPTH + 1;
+
+	switch (field) {
+	case 2: return read_entry_to(r, bytes, depth, number32, &n->inputs);
+	case 11: return node_attr(r, n, bytes);
+	case 12: return read_entry_to(r, bytes, depth, ENTRY_MESSAGE, &n->execs);
+	case 14: return read_entry_to(r, bytes, depth, ENTRY_NUMBER, &n->slots);
+	case 15: return read_entry_to(r, bytes, depth, message32, &n->outputs);
+	default: return node_unused(r, n, field, bytes);
+	}
+}
+
+/* A field of the node that is no map. */
+static void node_field(struct reading *r, struct profile_node *n, struct leaf *l)
+{
+	struct str s;
+	int64_t v;
+
+	switch (l->tag) {
+	case LEAF_TAG(4, WIRE_BYTES): read_packed(r, l, &n->shape); break;
+	case LEAF_TAG(4, WIRE_VARINT):
+		v = (int64_t)leaf_varint(l);
+		VEC_PUSH(r->a, &n->shape, v);
+		break;
+	case LEAF_TAG(5, WIRE_BYTES):
+		s = read_text(r, l);
+		VEC_PUSH(r->a, &n->types, s);
+		break;
+	case LEAF_TAG(6, WIRE_BYTES): n->device = read_text(r, l); break;
+	case LEAF_TAG(7, WIRE_BYTES): n->host = read_text(r, l); break;
+	case LEAF_TAG(8, WIRE_VARINT): n->float_ops = (int64_t)leaf_varint(l); break;
+	case LEAF_TAG(9, WIRE_BYTES): n->op = read_text(r, l); break;
+	case LEAF_TAG(10, WIRE_BYTES): read_join(r, &n->trace, leaf_bytes(l)); break;
+	default: leaf_skip(l);
+	}
+}
+
+static void node_clear(struct profile_node *n)
+{
+	n->op = n->device = n->host = n->trace = S("");
+	n->float_ops = 0;
+	n->shape.n = n->inputs.n = n->slots.n = n->outputs.n = n->execs.n = 0;
+	n->types.n = n->kept.list.n = 0;
+	attr_clear(&n->format);
+}
+
+/* Walks a ProfileNode; says nothing yet. */
+static bool walk_node(struct reading *r, struct profile_node *n, struct str bytes)
+{
+	struct leaf l = leaf_below(bytes, NODE_DEPTH);
+
+	node_clear(n);
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(2, WIRE_BYTES):
+		case LEAF_TAG(3, WIRE_BYTES):
+		case LEAF_TAG(11, WIRE_BYTES):
+		case LEAF_TAG(12, WIRE_BYTES):
+		case LEAF_TAG(14, WIRE_BYTES):
+		case LEAF_TAG(15, WIRE_BYTES):
+		case LEAF_TAG(16, WIRE_BYTES): {
+			uint32_t field = l.tag >> 3;
+			if (!node_map(r, n, field, leaf_bytes(&l)))
+				return false;
+			break;
+		}
+		default: node_field(r, n, &l);
+		}
+	}
+	entries_tidy(r->a, &n->inputs);
+	entries_tidy(r->a, &n->slots);
+	return reading_end(r, &l);
+}
+
+/* The output of source `key` that the node uses; -1, which no output has, if it does not say. */
+static int32_t node_slot(const struct profile_node *n, int64_t key)
+{
+	size_t lo = 0, hi = n->slots.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (n->slots.v[mid].key < key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < n->slots.n && n->slots.v[lo].key == key ? (int32_t)n->slots.v[lo].number : -1;
+}
+
+static void say_inputs(struct reading *r, struct profile *p, uint32_t name)
+{
+	const struct profile_node *n = &p->n;
+
+	for (size_t i = 0; i < n->inputs.n; i++) {
+		const struct entry *e = &n->inputs.v[i];
+		uint32_t place;
+		if (find_place(p, e->number, &place))
+			ingest_input(
+			        r->to, (int32_t)e->key, p->names.v[place], node_slot(n, e->number));
+		else if (p->lost_inputs++ == 0)
+			p->lost_from = name;
+	}
+}
+
+static uint32_t shape_id(struct ingest *to, const struct numbers *dims)
+{
+	static const int64_t none = 0;
+
+	return ingest_shape(to, dims->n ? dims->v : &none, dims->n);
+}
+
+/* Output shapes: all are judged, and told if say; of two entries for one output the last counts. */
+static bool walk_outputs(struct reading *r, struct profile_node *n, bool say)
+{
+	for (size_t i = 0; i < n->outputs.n; i++) {
+		n->dims.n = 0;
+		if (!read_tuple(r, n->outputs.v[i].value, NODE_DEPTH + 2, &n->dims))
+			return false;
+		n->outputs.v[i].number = shape_id(r->to, &n->dims);
+	}
+	entries_tidy(r->a, &n->outputs);
+	for (size_t i = 0; i < n->outputs.n && say; i++)
+		ingest_output(
+		        r->to, (int32_t)n->outputs.v[i].key, (uint32_t)n->outputs.v[i].number);
+	return true;
+}
+
+/* What is said of a node that is complete. */
+static void say_facts(struct reading *r, struct profile *p, uint32_t node, uint32_t stack)
+{
+	const struct profile_node *n = &p->n;
+	struct ingest *to = r->to;
+
+	ingest_given_types(to, node);
+	for (size_t i = 0; i < n->types.n; i++)
+		ingest_add_type(to, node, ingest_string(to, n->types.v[i]));
+	if (n->float_ops)
+		ingest_set_float_ops(to, node, n->float_ops);
+	if (n->device.n || n->host.n)
+		ingest_set_device(to, node, n->device.n ? ingest_device(to, n->device) : ID_NONE,
+		        n->host.n ? ingest_string(to, n->host) : ID_NONE);
+	ingest_set_stack(to, node, stacks_frame(&p->stacks, to, stack));
+}
+
+/* Executions: the last of a step counts, the others are only judged. */
+static bool walk_execs(struct reading *r, struct profile *p, uint32_t node)
+{
+	struct entries *v = &p->n.execs;
+
+	entries_sort(r->a, v);
+	for (size_t i = 0; i < v->n; i++) {
+		uint32_t to = entries_last(v, i) ? node : ID_NONE;
+		if (!read_exec(r, &p->x, v->v[i].key, to, v->v[i].value))
+			return false;
+	}
+	return true;
+}
+
+/* A whole node: walked, and told unless its key or its name is another's. */
+static bool take_node(struct reading *r, struct profile *p, struct str bytes, uint32_t place)
+{
+	struct profile_node *n = &p->n;
+	uint32_t node = ID_NONE, last = 0, stack;
+	bool say;
+
+	if (!walk_node(r, n, bytes) ||
+	        !stacks_read(&p->stacks, r, n->trace, NODE_DEPTH + 1, &stack))
+		return false;
+	say = find_place(p, p->keys.v[place], &last) && last == place &&
+	      ingest_node(r->to, p->names.v[place], ingest_string(r->to, n->op));
+	if (!walk_outputs(r, n, say))
+		return false;
+	if (say) {
+		say_inputs(r, p, p->names.v[place]);
+		if (n->shape.n)
+			ingest_node_shape(r->to, shape_id(r->to, &n->shape));
+		if (attr_is_nhwc(&n->format))
+			ingest_nhwc(r->to);
+		attrs_say(r->to, &n->kept);
+		node = ingest_end_node(r->to);
+		say_facts(r, p, node, stack);
+	}
+	return walk_execs(r, p, node);
+}
+
+/* An entry of nodes. */
+static bool take_entry(struct reading *r, struct profile *p)
+{
+	struct entry e;
+
+	if (!read_entry(r, r->leaf, NODE_DEPTH - 1, ENTRY_MESSAGE, &e))
+		return false;
+	if (p->place == p->keys.n || p->keys.v[p->place] != e.key)
+		return reading_refuse(r, NULL, "the input changed while it was read");
+	return take_node(r, p, e.value, (uint32_t)p->place++);
+}
+
+/* Remarks on what was left out. */
+static void say_notes(struct ingest *to, const struct profile *p)
+{
+	struct notes *notes = ingest_notes(to);
+
+	if (p->lost_inputs)
+		note_kind(notes, NOTE_PROFILE_INPUT,
+		        "%llu inputs by keys that no node has, left out; the first of '%.*s'",
+		        (unsigned long long)p->lost_inputs,
+		        STR(model_str(ingest_model(to), p->lost_from)));
+	if (p->x.short_tuples)
+		note_kind(notes, NOTE_PROFILE_TUPLE,
+		        "%llu execution times without a start and a duration, left out",
+		        (unsigned long long)p->x.short_tuples);
+}
+
+/* Reads a binary ProfileProto. Quirk 20: miss_accelerator_stream is not taken up. */
+bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err *e)
+{
+	struct profile *p = ARENA_NEW(a, struct profile);
+	struct reading r;
+
+	reading_init(&r, s, "ProfileProto", to, a, e);
+	stacks_init(&p->stacks, a);
+	attrs_init(&p->n.kept, a);
+	while (wire_next(&r.w))
+		index_field(&r, p);
+	if (r.w.bad)
+		return false;
+	if (!src_rewind(s))
+		return err_set(e, ERR_IO, "%.*s: cannot be read a second time", STR(s->name));
+	index_keys(a, p);
+	wire_init(&r.w, s, "ProfileProto", e);
+	while (wire_next(&r.w)) {
+		if (LEAF_TAG(r.w.field, r.w.type) != LEAF_TAG(1, WIRE_BYTES))
+			wire_skip(&r.w);
+		else if (reading_leaf(&r))
+			take_entry(&r, p);
+	}
+	if (r.w.bad)
+		return false;
+	for (size_t i = 0; i < p->steps.n; i++)
+		ingest_step(to, p->steps.v[i]);
+	if (p->has_trace)
+		ingest_has_traces(to);
+	say_notes(to, p);
+	return true;
+}

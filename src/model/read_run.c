@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * RunMetadata (B§5.2-5.5). step_stats and dev_stats are streamed, each NodeExecStats is a leaf that
+ * is walked straight into the batch; everything else of RunMetadata is skipped unread.
+ */
+#include "io/wire.h"
+#include "model/read.h"
+
+/* One NodeExecStats while it is walked. Its scratch is reused from leaf to leaf. */
+struct exec {
+	struct str name, label;
+	int64_t start, end_rel;
+	int64_t temp, persistent;
+	uint32_t gpu_allocators;
+	struct mem_item mem;
+	VEC(uint8_t) outputs;     /* packed */
+	VEC(uint8_t) allocations; /* packed items */
+	VEC(uint8_t) packed;
+};
+
+struct run {
+	struct wire w;
+	struct batch *b;
+	struct arena *a;
+	struct exec x;
+	uint32_t device;
+	struct str device_name;
+};
+
+/* AllocationRecord: one allocation or, negative, one release. */
+static void walk_allocation(struct run *r, struct leaf l)
+{
+	struct mem_item m = { .allocation = true };
+
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_VARINT): m.time = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(2, WIRE_VARINT): m.bytes = (int64_t)leaf_varint(&l); break;
+		default: leaf_skip(&l);
+		}
+	}
+	if (l.bad) {
+		r->w.bad = true;
+		return;
+	}
+	VEC_ROOM(r->a, &r->x.allocations, MEM_ITEM_MAX);
+	uint8_t *p = r->x.allocations.v + r->x.allocations.n;
+	r->x.allocations.n += (size_t)(mem_put(p, &m) - p);
+}
+
+/* Takes a string that protobuf would refuse if it were not UTF-8. */
+static struct str take_text(struct run *r, struct leaf *l)
+{
+	struct str s = leaf_bytes(l);
+
+	if (!l->bad && !str_is_utf8(s))
+		l->bad = r->w.bad = true;
+	return s;
+}
+
+/* AllocatorMemoryUsed. Sums run over all allocators; bytes in use and allocations are the GPU's. */
+static void walk_memory(struct run *r, struct leaf l)
+{
+	struct exec *x = &r->x;
+	struct str name = STR_NONE;
+	int64_t total = 0, peak = 0, live = 0, in_use = 0;
+	size_t before = x->allocations.n;
+
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_BYTES): name = take_text(r, &l); break;
+		case LEAF_TAG(2, WIRE_VARINT): total = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(3, WIRE_VARINT): peak = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(4, WIRE_VARINT): live = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(5, WIRE_VARINT): in_use = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(6, WIRE_BYTES): walk_allocation(r, leaf_of(leaf_bytes(&l))); break;
+		default: leaf_skip(&l);
+		}
+	}
+	r->w.bad |= l.bad;
+	x->mem.bytes = num_add(x->mem.bytes, total);
+	x->mem.peak = num_add(x->mem.peak, peak);
+	x->mem.residual = num_add(x->mem.residual, live);
+	if (str_contains(name, S("GPU"))) {
+		x->gpu_allocators++;
+		if (in_use > x->mem.in_use)
+			x->mem.in_use = in_use;
+	} else {
+		x->allocations.n = before;
+	}
+}
+
+struct description {
+	bool there;
+	int64_t requested, allocated;
+	uint64_t ptr;
+};
+
+static void walk_description(struct run *r, struct leaf l, struct description *d)
+{
+	d->there = true;
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_VARINT): d->requested = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(2, WIRE_VARINT): d->allocated = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(3, WIRE_BYTES): take_text(r, &l); break;
+		case LEAF_TAG(6, WIRE_VARINT): d->ptr = leaf_varint(&l); break;
+		default: leaf_skip(&l);
+		}
+	}
+	r->w.bad |= l.bad;
+}
+
+static void walk_tensor(struct run *r, struct leaf l, struct description *d)
+{
+	while (leaf_next(&l)) {
+		if (l.tag == LEAF_TAG(4, WIRE_BYTES))
+			walk_description(r, leaf_of(leaf_bytes(&l)), d);
+		else
+			leaf_skip(&l);
+	}
+	r->w.bad |= l.bad;
+}
+
+/* NodeOutput: counts when it says how its tensor was allocated. */
+static void walk_output(struct run *r, struct leaf l)
+{
+	struct exec *x = &r->x;
+	struct description d = { 0 };
+	struct mem_output o = { 0 };
+
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_VARINT): o.slot = (int32_t)leaf_varint(&l); break;
+		case LEAF_TAG(3, WIRE_BYTES): walk_tensor(r, leaf_of(leaf_bytes(&l)), &d); break;
+		default: leaf_skip(&l);
+		}
+	}
+	r->w.bad |= l.bad;
+	if (!d.there)
+		return;
+	o.bytes = d.allocated > d.requested ? d.allocated : d.requested;
+	o.ptr = d.ptr;
+	x->mem.output = num_add(x->mem.output, o.bytes);
+	x->mem.n_outputs++;
+	VEC_ROOM(r->a, &x->outputs, MEM_OUTPUT_MAX);
+	uint8_t *p = x->outputs.v + x->outputs.n;
+	x->outputs.n += (size_t)(mem_put_output(p, &o) - p);
+}
+
+/* MemoryStats: the fields that still mean something. */
+static void walk_memory_stats(struct run *r, struct leaf l)
+{
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_VARINT): r->x.temp = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(3, WIRE_VARINT): r->x.persistent = (int64_t)leaf_varint(&l); break;
+		default: leaf_skip(&l);
+		}
+	}
+	r->w.bad |= l.bad;
+}
+
+static void walk_exec(struct run *r, struct leaf l)
+{
+	struct exec *x = &r->x;
+
+	x->name = STR_NONE;
+	x->start = x->end_rel = x->temp = x->persistent = 0;
+	x->gpu_allocators = 0;
+	x->mem = (struct mem_item){ 0 };
+	x->outputs.n = x->allocations.n = 0;
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_BYTES): x->name = take_text(r, &l); break;
+		case LEAF_TAG(2, WIRE_VARINT): x->start = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(4, WIRE_VARINT): x->end_rel = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(6, WIRE_BYTES): walk_memory(r, leaf_of(leaf_bytes(&l))); break;
+		case LEAF_TAG(7, WIRE_BYTES): walk_output(r, leaf_of(leaf_bytes(&l))); break;
+		case LEAF_TAG(8, WIRE_BYTES): take_text(r, &l); break;
+		case LEAF_TAG(12, WIRE_BYTES): walk_memory_stats(r, leaf_of(leaf_bytes(&l))); break;
+		default: leaf_skip(&l);
+		}
+	}
+	r->w.bad |= l.bad;
+}
+
+/* Packs what the record says about memory: one item, then its allocations (B§5.5). */
+static void pack_memory(struct run *r)
+{
+	struct exec *x = &r->x;
+	struct mem_item *m = &x->mem;
+	int64_t used = num_add(x->temp, x->persistent);
+
+	m->time = num_add(x->start, x->end_rel);
+	m->bytes = num_add(m->bytes, used);
+	m->peak = num_add(m->peak, used);
+	m->residual = num_add(m->residual, x->persistent);
+	m->accelerator_temp = x->temp;
+	m->accelerator_persistent = x->persistent;
+	x->packed.n = 0;
+	VEC_ROOM(r->a, &x->packed, MEM_ITEM_MAX + x->outputs.n + x->allocations.n);
+	uint8_t *p = mem_put(x->packed.v, m);
+	if (x->outputs.n)
+		memcpy(p, x->outputs.v, x->outputs.n);
+	p += x->outputs.n;
+	if (x->allocations.n)
+		memcpy(p, x->allocations.v, x->allocations.n);
+	x->packed.n = (size_t)(p - x->packed.v) + x->allocations.n;
+}
+
+/* The node that a record is about, or ID_NONE: names of transfers are not nodes (B§5.2). */
+static uint32_t record_node(struct run *r, struct str recorded)
+{
+	size_t colon = str_find_char(recorded, ':');
+	struct str name = colon == SIZE_MAX ? recorded : str_sub(recorded, 0, colon);
+	uint32_t node = batch_find(r->b, name);
+
+	if (node != ID_NONE)
+		return node;
+	if (str_eq(name, S("RecvTensor")) || str_eq(name, S("_SOURCE")) ||
+	        str_contains(name, S("MEMCPY")))
+		return ID_NONE;
+	return batch_node(r->b, name);
+}
+
+static bool take_exec(struct run *r)
+{
+	struct exec *x = &r->x;
+	struct str bytes;
+	uint64_t at = src_at(r->w.s);
+
+	if (!wire_leaf(&r->w, &bytes))
+		return false;
+	walk_exec(r, leaf_of(bytes));
+	if (r->w.bad) {
+		r->w.bad = false;
+		return wire_fail(
+		        &r->w, at, "a NodeExecStats was expected, but its bytes are broken");
+	}
+	uint32_t node = record_node(r, x->name);
+	if (node == ID_NONE)
+		return true;
+	struct record record = { .node = node,
+		.device = r->device,
+		.start = x->start,
+		.length = x->end_rel,
+		.gpu_allocators = x->gpu_allocators };
+	if (x->start > 0) {
+		pack_memory(r);
+		record.mem = x->packed.v;
+		record.mem_n = x->packed.n;
+	} else {
+		record.label = x->name;
+	}
+	batch_record(r->b, &record);
+	return true;
+}
+
+static bool take_device_name(struct run *r)
+{
+	struct str name;
+	uint64_t at = src_at(r->w.s);
+
+	if (!wire_leaf(&r->w, &name))
+		return false;
+	if (!str_is_utf8(name))
+		return wire_fail(&r->w, at, "a device name was expected, but it is not UTF-8");
+	r->device_name = str_copy(r->a, name);
+	return true;
+}
+
+static bool read_device(struct run *r)
+{
+	r->device = batch_device(r->b);
+	r->device_name = STR_NONE;
+	if (!wire_enter(&r->w))
+		return false;
+	while (wire_next(&r->w)) {
+		if (r->w.field == 1 && r->w.type == WIRE_BYTES)
+			take_device_name(r);
+		else if (r->w.field == 2 && r->w.type == WIRE_BYTES)
+			take_exec(r);
+		else
+			wire_skip(&r->w);
+	}
+	batch_name_device(r->b, r->device, r->device_name);
+	return wire_leave(&r->w);
+}
+
+static bool read_step_stats(struct run *r)
+{
+	if (!wire_enter(&r->w))
+		return false;
+	while (wire_next(&r->w)) {
+		if (r->w.field == 1 && r->w.type == WIRE_BYTES)
+			read_device(r);
+		else
+			wire_skip(&r->w);
+	}
+	return wire_leave(&r->w);
+}
+
+bool read_run(struct src *s, struct batch *to, struct err *e)
+{
+	struct run r = { .b = to, .a = batch_arena(to) };
+	bool stats = false;
+
+	wire_init(&r.w, s, "RunMetadata", e);
+	while (wire_next(&r.w)) {
+		if (r.w.field == 1 && r.w.type == WIRE_BYTES) {
+			stats = true;
+			read_step_stats(&r);
+		} else {
+			wire_skip(&r.w);
+		}
+	}
+	if (!stats)
+		batch_no_stats(to);
+	return !r.w.bad;
+}

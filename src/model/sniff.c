@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a file may be. All formats begin with field 1, a message, whose inside tells them apart:
+ *
+ *   GraphDef      NodeDef      1 name  2 op (text)  3 input  4 device  5 attr
+ *   RunMetadata   StepStats    1 DeviceStepStats { 1 device ... }
+ *   OpLogProto    OpLogEntry   1 name  2 float_ops (varint)  3 types  4 CodeDef
+ *   ProfileProto  map entry    1 key (varint)  2 ProfileNode { 1 name ... }
+ *
+ * Text begins with the name of one of their fields.
+ */
+#include "model/sniff.h"
+
+#include "io/pbtext.h"
+#include "io/wire.h"
+
+#define SNIFF_RECORDS 16 /* of the top level that are looked at */
+
+enum kind { KIND_GRAPH, KIND_RUN, KIND_OPLOG, KIND_PROFILE, KIND_N };
+
+/* A message in the head; what is cut off by the head's end counts as far as it is there. */
+static struct str take_message(struct leaf *l)
+{
+	const uint8_t *p = l->p;
+	uint64_t n = 0;
+
+	if (!varint_get(&p, l->end, &n) || n > INT32_MAX) {
+		l->bad = true;
+		return STR_NONE;
+	}
+	if (n > (size_t)(l->end - p))
+		n = (uint64_t)(l->end - p);
+	l->p = p + n;
+	return str_make(p, (size_t)n);
+}
+
+/* Could this be a name: not empty, and no control characters? */
+static bool is_name(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if ((uint8_t)s.p[i] < 0x20 || s.p[i] == 0x7f)
+			return false;
+	return s.n > 0;
+}
+
+/* Does a message begin with field 1, a name? */
+static bool begins_with_name(struct str s)
+{
+	struct leaf l = leaf_of(s);
+
+	return leaf_next(&l) && l.tag == LEAF_TAG(1, WIRE_BYTES) && is_name(take_message(&l));
+}
+
+/* Judges a record of field 1 that begins with a name: NodeDef or OpLogEntry. */
+static void judge_named(struct leaf l, int *points)
+{
+	struct str s;
+
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(2, WIRE_VARINT): points[KIND_OPLOG] += 4; break;
+		case LEAF_TAG(2, WIRE_BYTES):
+		case LEAF_TAG(5, WIRE_BYTES): points[KIND_GRAPH] += 4; break;
+		case LEAF_TAG(4, WIRE_BYTES):
+			s = take_message(&l);
+			points[s.n && !is_name(s) ? KIND_OPLOG : KIND_GRAPH] += 2;
+			continue;
+		default: break;
+		}
+		leaf_skip(&l);
+	}
+}
+
+/* Judges a record of field 1 of the top message. */
+static void judge_record(struct str record, int *points)
+{
+	struct leaf l = leaf_of(record);
+	struct str first;
+
+	if (!leaf_next(&l))
+		return;
+	if (l.tag == LEAF_TAG(1, WIRE_VARINT)) {
+		leaf_varint(&l);
+		if (leaf_next(&l) && l.tag == LEAF_TAG(2, WIRE_BYTES) &&
+		        begins_with_name(take_message(&l)))
+			points[KIND_PROFILE] += 4;
+		return;
+	}
+	if (l.tag == LEAF_TAG(2, WIRE_BYTES)) { /* a node without a name but with an op */
+		points[KIND_GRAPH] += is_name(take_message(&l));
+		return;
+	}
+	if (l.tag != LEAF_TAG(1, WIRE_BYTES))
+		return;
+	first = take_message(&l);
+	if (begins_with_name(first)) {
+		points[KIND_RUN] += 8;
+	} else if (is_name(first)) {
+		points[KIND_GRAPH]++;
+		points[KIND_OPLOG]++;
+		judge_named(l, points);
+	}
+}
+
+/* Judges binary bytes; false if they are no message at all. */
+static bool judge_binary(struct str head, int *points)
+{
+	struct leaf l = leaf_of(head);
+	int records = 0;
+
+	while (records++ < SNIFF_RECORDS && leaf_next(&l)) {
+		if (l.tag == LEAF_TAG(1, WIRE_BYTES))
+			judge_record(take_message(&l), points);
+		else if ((l.tag & 7) == WIRE_BYTES)
+			take_message(&l);
+		else if (l.tag == LEAF_TAG(1, WIRE_VARINT))
+			return false;
+		else
+			leaf_skip(&l);
+	}
+	return records > 1 && !l.bad;
+}
+
+/* The first word of a text, behind blanks and comments. */
+static struct str first_word(struct str s)
+{
+	size_t i = 0, from;
+
+	while (i < s.n) {
+		if (s.p[i] == '#')
+			while (i < s.n && s.p[i] != '\n')
+				i++;
+		else if (s.p[i] != ' ' && (s.p[i] < '\t' || s.p[i] > '\r'))
+			break;
+		else
+			i++;
+	}
+	for (from = i; i < s.n; i++)
+		if (s.p[i] != '_' && (s.p[i] < 'a' || s.p[i] > 'z'))
+			break;
+	return str_make(s.p + from, i - from);
+}
+
+static void judge_text(struct str head, int *points)
+{
+	static const struct {
+		const char *word;
+		enum kind kind;
+	} words[] = {
+		{ "node", KIND_GRAPH },
+		{ "library", KIND_GRAPH },
+		{ "versions", KIND_GRAPH },
+		{ "version", KIND_GRAPH },
+		{ "debug_info", KIND_GRAPH },
+		{ "step_stats", KIND_RUN },
+		{ "cost_graph", KIND_RUN },
+		{ "partition_graphs", KIND_RUN },
+		{ "function_graphs", KIND_RUN },
+		{ "session_metadata", KIND_RUN },
+		{ "log_entries", KIND_OPLOG },
+		{ "id_to_string", KIND_OPLOG },
+		{ "nodes", KIND_PROFILE },
+		{ "has_trace", KIND_PROFILE },
+		{ "steps", KIND_PROFILE },
+		{ "miss_accelerator_stream", KIND_PROFILE },
+	};
+	struct str word = first_word(head);
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (str_eq(word, str_of(words[i].word)))
+			points[words[i].kind] += 16;
+}
+
+/* Does the file's own name have one of these words in it? */
+static bool path_says(struct str path, const char *const *words)
+{
+	size_t slash = str_rfind_char(path, '/');
+
+	if (slash != SIZE_MAX)
+		path = str_sub(path, slash + 1, SIZE_MAX);
+	for (; *words; words++)
+		if (str_contains(path, str_of(*words)))
+			return true;
+	return false;
+}
+
+/* Points of one kind against the best other, as a number of 0 ... 100; the path decides a tie. */
+static int sniff(struct str head, struct str path, enum kind kind, const char *const *words)
+{
+	int points[KIND_N] = { 0 }, other = 0;
+	bool named = path_says(path, words);
+
+	head = str_sub(head, 0, SNIFF_BYTES);
+	if (head.n == 0)
+		return named ? 20 : 1;
+	if (pbtext_sniff(head) > 0)
+		judge_text(head, points);
+	if (points[KIND_GRAPH] + points[KIND_RUN] + points[KIND_OPLOG] + points[KIND_PROFILE] ==
+	                0 &&
+	        !judge_binary(head, points))
+		return 0;
+	for (int k = 0; k < KIND_N; k++)
+		if (k != (int)kind && points[k] > other)
+			other = points[k];
+	if (points[kind] == 0)
+		return other || !named ? 0 : 10;
+	if (points[kind] < other)
+		return 5;
+	return (points[kind] > other ? 60 : 30) + (points[kind] >= 8 ? 20 : 0) + (named ? 20 : 0);
+}
+
+int sniff_graph(struct str head, struct str path)
+{
+	static const char *const words[] = { "graph", NULL };
+
+	return sniff(head, path, KIND_GRAPH, words);
+}
+
+int sniff_run(struct str head, struct str path)
+{
+	static const char *const words[] = { "run_meta", "runmeta", "step_stats", NULL };
+
+	return sniff(head, path, KIND_RUN, words);
+}
+
+int sniff_oplog(struct str head, struct str path)
+{
+	static const char *const words[] = { "op_log", "oplog", "tfprof_log", NULL };
+
+	return sniff(head, path, KIND_OPLOG, words);
+}
+
+int sniff_profile(struct str head, struct str path)
+{
+	static const char *const words[] = { "profile", NULL };
+
+	return sniff(head, path, KIND_PROFILE, words);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a file may be, judged by its first bytes (unpacked): 0 certainly not ... 100 certain.
+ * Opens nothing, and never replaces parsing.
+ */
+#ifndef TFPROF_MODEL_SNIFF_H
+#define TFPROF_MODEL_SNIFF_H
+
+#include "base/str.h"
+
+#define SNIFF_BYTES ((size_t)64 << 10) /* more are not looked at */
+
+int sniff_graph(struct str head, struct str path);
+int sniff_run(struct str head, struct str path);
+int sniff_oplog(struct str head, struct str path);
+int sniff_profile(struct str head, struct str path);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Packing of memory records and sums over a cell. Knows no file format and no node.
+ */
+#include "base/bits.h"
+#include "base/map.h"
+#include "model/step.h"
+
+/* Bits of the mask that begins a packed item; the values follow in this order. */
+enum {
+	HAS_BYTES = 1,
+	HAS_PEAK = 2,
+	HAS_RESIDUAL = 4,
+	HAS_OUTPUT = 8,
+	HAS_TIME = 16,
+	HAS_IN_USE = 32,
+	HAS_HOST_TEMP = 64,
+	HAS_HOST_PERSISTENT = 128,
+	HAS_ACCELERATOR_TEMP = 256,
+	HAS_ACCELERATOR_PERSISTENT = 512,
+	HAS_OUTPUTS = 1024,
+	IS_ALLOCATION = 2048
+};
+
+#define HOST_BITS         (HAS_HOST_TEMP | HAS_HOST_PERSISTENT)
+#define ACCELERATOR_SHIFT 2 /* from a host bit to the accelerator's */
+
+static uint8_t *put(uint8_t *p, uint64_t mask, uint64_t bit, int64_t v)
+{
+	return mask & bit ? varint_put(p, zigzag(v)) : p;
+}
+
+uint8_t *mem_put(uint8_t *p, const struct mem_item *m)
+{
+	uint64_t mask = (m->bytes ? HAS_BYTES : 0u) | (m->peak ? HAS_PEAK : 0u) |
+	                (m->residual ? HAS_RESIDUAL : 0u) | (m->output ? HAS_OUTPUT : 0u) |
+	                (m->time ? HAS_TIME : 0u) | (m->in_use ? HAS_IN_USE : 0u) |
+	                (m->host_temp ? HAS_HOST_TEMP : 0u) |
+	                (m->host_persistent ? HAS_HOST_PERSISTENT : 0u) |
+	                (m->accelerator_temp ? HAS_ACCELERATOR_TEMP : 0u) |
+	                (m->accelerator_persistent ? HAS_ACCELERATOR_PERSISTENT : 0u) |
+	                (m->n_outputs ? HAS_OUTPUTS : 0u) | (m->allocation ? IS_ALLOCATION : 0u);
+
+	*p++ = (uint8_t)mask;
+	*p++ = (uint8_t)(mask >> 8);
+	p = put(p, mask, HAS_BYTES, m->bytes);
+	p = put(p, mask, HAS_PEAK, m->peak);
+	p = put(p, mask, HAS_RESIDUAL, m->residual);
+	p = put(p, mask, HAS_OUTPUT, m->output);
+	p = put(p, mask, HAS_TIME, m->time);
+	p = put(p, mask, HAS_IN_USE, m->in_use);
+	p = put(p, mask, HAS_HOST_TEMP, m->host_temp);
+	p = put(p, mask, HAS_HOST_PERSISTENT, m->host_persistent);
+	p = put(p, mask, HAS_ACCELERATOR_TEMP, m->accelerator_temp);
+	p = put(p, mask, HAS_ACCELERATOR_PERSISTENT, m->accelerator_persistent);
+	if (m->n_outputs)
+		p = varint_put(p, m->n_outputs);
+	return p;
+}
+
+uint8_t *mem_put_output(uint8_t *p, const struct mem_output *o)
+{
+	p = varint_put(p, zigzag(o->slot));
+	p = varint_put(p, zigzag(o->bytes));
+	return varint_put(p, o->ptr);
+}
+
+/* A varint that we packed ourselves. */
+static uint64_t get(const uint8_t **p)
+{
+	uint64_t v = 0;
+	unsigned shift = 0;
+
+	while (**p >= 0x80) {
+		v |= (uint64_t)(*(*p)++ & 0x7f) << shift;
+		shift += 7;
+	}
+	return v | (uint64_t)(*(*p)++) << shift;
+}
+
+static int64_t get_if(const uint8_t **p, uint64_t mask, uint64_t bit)
+{
+	return mask & bit ? unzigzag(get(p)) : 0;
+}
+
+void mem_next_output(const uint8_t **p, struct mem_output *o)
+{
+	o->slot = (int32_t)unzigzag(get(p));
+	o->bytes = unzigzag(get(p));
+	o->ptr = get(p);
+}
+
+bool mem_next(const uint8_t **p, const uint8_t *end, struct mem_item *m)
+{
+	if (*p == end)
+		return false;
+	uint64_t mask = (uint64_t)(*p)[0] | (uint64_t)(*p)[1] << 8;
+	*p += 2;
+	m->allocation = (mask & IS_ALLOCATION) != 0;
+	m->bytes = get_if(p, mask, HAS_BYTES);
+	m->peak = get_if(p, mask, HAS_PEAK);
+	m->residual = get_if(p, mask, HAS_RESIDUAL);
+	m->output = get_if(p, mask, HAS_OUTPUT);
+	m->time = get_if(p, mask, HAS_TIME);
+	m->in_use = get_if(p, mask, HAS_IN_USE);
+	m->host_temp = get_if(p, mask, HAS_HOST_TEMP);
+	m->host_persistent = get_if(p, mask, HAS_HOST_PERSISTENT);
+	m->accelerator_temp = get_if(p, mask, HAS_ACCELERATOR_TEMP);
+	m->accelerator_persistent = get_if(p, mask, HAS_ACCELERATOR_PERSISTENT);
+	m->n_outputs = mask & HAS_OUTPUTS ? (size_t)get(p) : 0;
+	m->outputs = *p;
+	for (size_t i = 0; i < 3 * m->n_outputs; i++)
+		get(p);
+	return true;
+}
+
+void mem_to_host(uint8_t *p, size_t n)
+{
+	const uint8_t *at = p, *end = p + n;
+	struct mem_item m;
+
+	for (uint8_t *item = p; mem_next(&at, end, &m); item += at - item) {
+		unsigned mask = (unsigned)item[0] | (unsigned)item[1] << 8;
+		unsigned host = mask >> ACCELERATOR_SHIFT & HOST_BITS;
+		mask = (mask & ~((unsigned)HOST_BITS << ACCELERATOR_SHIFT)) | host;
+		item[0] = (uint8_t)mask;
+		item[1] = (uint8_t)(mask >> 8);
+	}
+}
+
+void step_tally(const struct step *s, uint32_t c, struct tally *to)
+{
+	int64_t *v = to->v, micros[3] = { 0, 0, 0 };
+	const uint8_t *p = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
+	struct mem_item m;
+
+	for (uint32_t i = s->cell_span0[c]; i < s->cell_span0[c + 1]; i++)
+		micros[s->span_kind[i]] = num_add(micros[s->span_kind[i]], s->span_length[i]);
+	int64_t accelerator = step_us(s, micros[SPAN_ACCELERATOR]);
+	int64_t cpu = step_us(s, micros[SPAN_CPU]);
+	v[V_ACCELERATOR_MICROS] = num_add(v[V_ACCELERATOR_MICROS], accelerator);
+	v[V_CPU_MICROS] = num_add(v[V_CPU_MICROS], cpu);
+	v[V_MICROS] = num_add(v[V_MICROS], num_add(accelerator, cpu));
+	v[V_RUNS] = num_add(v[V_RUNS], s->cell_runs[c]);
+	while (mem_next(&p, end, &m)) {
+		if (m.allocation)
+			continue;
+		v[V_BYTES] = num_add(v[V_BYTES], m.bytes);
+		v[V_PEAK_BYTES] = num_add(v[V_PEAK_BYTES], m.peak);
+		v[V_RESIDUAL_BYTES] = num_add(v[V_RESIDUAL_BYTES], m.residual);
+		v[V_OUTPUT_BYTES] = num_add(v[V_OUTPUT_BYTES], m.output);
+	}
+}
+
+uint32_t step_cell(const struct step *s, uint32_t node)
+{
+	uint32_t lo = 0, hi = s->n_cells;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (s->cell_node[mid] < node)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->n_cells && s->cell_node[lo] == node ? lo : ID_NONE;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Execution records of one step, as columns. Read-only after the fold; in the model's arena.
+ *
+ *   cell c = one node with an entry in this step, ascending by node
+ *     spans   cell_span0[c] .. cell_span0[c + 1]    time boxes, in file order
+ *     memory  cell_mem0[c] .. cell_mem0[c + 1]      bytes of packed items, in file order
+ *
+ * A packed memory item is a mask (two bytes) of what is there and a varint for each, so that what
+ * nobody recorded costs nothing; mem_next unpacks them one after the other.
+ */
+#ifndef TFPROF_MODEL_STEP_H
+#define TFPROF_MODEL_STEP_H
+
+#include "base/vec.h"
+#include "model/value.h"
+
+#define STEP_DEVICES_MAX 65535u /* devices of one step */
+
+enum span_kind {
+	SPAN_SEEN,
+	SPAN_ACCELERATOR,
+	SPAN_CPU
+}; /* SEEN: no time, only "was on this device" */
+
+struct step {
+	int64_t id;            /* what -step takes */
+	uint32_t ticks_per_us; /* unit of the times below: 1, 1000 or 1000000 */
+	int64_t base_us;       /* added to starts; 0 for RunMetadata and ProfileProto */
+
+	uint32_t n_cells;
+	uint32_t *cell_node;
+	uint32_t *cell_span0, *cell_mem0; /* [n_cells + 1] */
+	int64_t *cell_runs, *cell_start, *cell_end;
+
+	uint32_t n_spans;
+	uint16_t *span_device; /* index into devices */
+	uint8_t *span_kind;
+	int64_t *span_start, *span_length;
+
+	uint8_t *mem;
+
+	uint32_t n_devices;
+	uint32_t *devices; /* model device ids */
+};
+
+/* One record of memory use (an ExecMemory), or one allocation. */
+struct mem_output {
+	int32_t slot;
+	int64_t bytes;
+	uint64_t ptr;
+};
+struct mem_item {
+	bool allocation; /* then only time and bytes count */
+	int64_t time;    /* ticks */
+	int64_t bytes;   /* allocation: its size, negative when freed; else requested */
+	int64_t peak, residual, output;
+	int64_t in_use; /* allocator_bytes_in_use */
+	int64_t host_temp, host_persistent, accelerator_temp, accelerator_persistent;
+	size_t n_outputs;
+	const uint8_t *outputs; /* packed; read with mem_next_output */
+};
+
+#define MEM_ITEM_MAX   120 /* bytes of a packed item without its outputs */
+#define MEM_OUTPUT_MAX 30
+
+/* Packing: the item, then its outputs. Each returns the end of what it wrote. */
+uint8_t *mem_put(uint8_t *p, const struct mem_item *m);
+uint8_t *mem_put_output(uint8_t *p, const struct mem_output *o);
+
+/* Unpacks the item at *p (bytes packed by us: not checked again) and moves on; false at the end. */
+bool mem_next(const uint8_t **p, const uint8_t *end, struct mem_item *m);
+void mem_next_output(const uint8_t **p, struct mem_output *o);
+
+/* Makes the accelerator's temp and persistent bytes of all packed items the host's. */
+void mem_to_host(uint8_t *p, size_t n);
+
+/* Adds the recorded values of cell c: sums of its spans and memory, and its runs. */
+void step_tally(const struct step *s, uint32_t c, struct tally *to);
+
+/* The cell of a node, or ID_NONE. */
+uint32_t step_cell(const struct step *s, uint32_t node);
+
+/* Ticks as microseconds, rounded down; RunMetadata's are microseconds already. */
+static inline int64_t step_us(const struct step *s, int64_t ticks)
+{
+	return s->ticks_per_us == 1 ? ticks : ticks / (int64_t)s->ticks_per_us;
+}
+
+#endif

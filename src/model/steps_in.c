@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Steps that arrive node by node (profiles), and the list of steps with the sums over them.
+ */
+#include "model/ingest_internal.h"
+
+static struct step_in *step_in(struct ingest *in, int64_t id)
+{
+	uint32_t found;
+
+	if (imap_get(&in->step_of, (uint64_t)id, &found))
+		return in->steps.v[found];
+	struct step_in *s = ARENA_NEW(in->scratch, struct step_in);
+	s->id = id;
+	imap_init(&s->device_index, in->scratch);
+	imap_put(&in->step_of, (uint64_t)id, (uint32_t)in->steps.n, false);
+	VEC_PUSH(in->scratch, &in->steps, s);
+	return s;
+}
+
+void ingest_step(struct ingest *in, int64_t id)
+{
+	step_in(in, id);
+}
+
+void ingest_cell(struct ingest *in, int64_t step, uint32_t node, const struct cell_in *c)
+{
+	struct step_in *s = step_in(in, step);
+	struct arena *a = in->m->a;
+
+	if (s->mem.n >= UINT32_MAX || s->span_kind.n >= UINT32_MAX)
+		in->overflow = "execution records in one step";
+	VEC_PUSH(a, &s->node, node);
+	VEC_PUSH(a, &s->span0, (uint32_t)s->span_kind.n);
+	VEC_PUSH(a, &s->mem0, (uint32_t)s->mem.n);
+	VEC_PUSH(a, &s->runs, c->runs);
+	VEC_PUSH(a, &s->start, c->start);
+	VEC_PUSH(a, &s->end, c->end);
+	in->cell_step = s;
+}
+
+void ingest_span(
+        struct ingest *in, enum span_kind kind, uint32_t device, int64_t start, int64_t length)
+{
+	struct step_in *s = in->cell_step;
+	struct arena *a = in->m->a;
+	uint32_t index;
+
+	if (!imap_get(&s->device_index, device, &index)) {
+		index = (uint32_t)s->devices.n;
+		imap_put(&s->device_index, device, index, false);
+		VEC_PUSH(a, &s->devices, device);
+		if (s->devices.n > STEP_DEVICES_MAX)
+			in->overflow = "devices in one step";
+	}
+	VEC_PUSH(a, &s->span_device, (uint16_t)index);
+	VEC_PUSH(a, &s->span_kind, (uint8_t)kind);
+	VEC_PUSH(a, &s->span_start, start);
+	VEC_PUSH(a, &s->span_length, length);
+}
+
+void ingest_mem(struct ingest *in, const uint8_t *packed, size_t n)
+{
+	struct step_in *s = in->cell_step;
+
+	VEC_ROOM(in->m->a, &s->mem, n);
+	memcpy(s->mem.v + s->mem.n, packed, n);
+	s->mem.n += n;
+}
+
+static struct step *finish(struct model *m, struct step_in *g)
+{
+	struct step *s = ARENA_NEW(m->a, struct step);
+
+	VEC_PUSH(m->a, &g->span0, (uint32_t)g->span_kind.n);
+	VEC_PUSH(m->a, &g->mem0, (uint32_t)g->mem.n);
+	*s = (struct step){
+		.id = g->id,
+		.ticks_per_us = 1,
+		.n_cells = (uint32_t)g->node.n,
+		.cell_node = g->node.v,
+		.cell_span0 = g->span0.v,
+		.cell_mem0 = g->mem0.v,
+		.cell_runs = g->runs.v,
+		.cell_start = g->start.v,
+		.cell_end = g->end.v,
+		.n_spans = (uint32_t)g->span_kind.n,
+		.span_device = g->span_device.v,
+		.span_kind = g->span_kind.v,
+		.span_start = g->span_start.v,
+		.span_length = g->span_length.v,
+		.mem = g->mem.v,
+		.n_devices = (uint32_t)g->devices.n,
+		.devices = g->devices.v,
+	};
+	return s;
+}
+
+void ingest_commit_steps(struct ingest *in)
+{
+	for (size_t i = 0; i < in->steps.n; i++)
+		ingest_put_step(in, finish(in->m, in->steps.v[i]));
+}
+
+static void sum_cells(struct ingest *in, const struct step *s, int sign)
+{
+	struct model *m = in->m;
+
+	VEC_ROOM(m->a, &m->sums, m->nodes.n - m->sums.n);
+	m->sums.n = m->nodes.n;
+	for (uint32_t c = 0; c < s->n_cells; c++) {
+		struct tally_sum *to = &m->sums.v[s->cell_node[c]];
+		struct tally t = { 0 };
+		step_tally(s, c, &t);
+		for (int i = 0; i < V_RECORDED; i++)
+			to->v[i] = num_add(to->v[i], sign * t.v[i]);
+		to->steps += (uint32_t)sign;
+		m->nodes.v[s->cell_node[c]].flags |= NODE_RAN;
+	}
+}
+
+void ingest_put_step(struct ingest *in, struct step *s)
+{
+	struct model *m = in->m;
+	size_t i = 0;
+
+	sum_cells(in, s, 1);
+	while (i < m->steps.n && m->steps.v[i]->id < s->id)
+		i++;
+	if (i < m->steps.n && m->steps.v[i]->id == s->id) {
+		sum_cells(in, m->steps.v[i], -1);
+	} else {
+		VEC_PUSH(m->a, &m->steps, s);
+		memmove(m->steps.v + i + 1, m->steps.v + i,
+		        (m->steps.n - 1 - i) * sizeof *m->steps.v);
+	}
+	m->steps.v[i] = s;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the tests of the readers share: a model to read into, recorded files, changed copies of
+ * their records, and twins: readers that do the same over protobuf-c's unpacked messages.
+ */
+#ifndef TFPROF_TESTS_READER_RIG_H
+#define TFPROF_TESTS_READER_RIG_H
+
+#include "io/pb.h"
+#include "model/read.h"
+
+typedef bool reader_fn(struct src *s, struct ingest *to, struct arena *a, struct err *e);
+
+struct rig {
+	struct account account;
+	struct work work;
+	struct arena a; /* the model and everything else */
+	struct model *m;
+	struct notes notes;
+	struct ingest *in;
+	struct err e; /* of the last read */
+};
+void rig_open(struct rig *g, bool keep_attrs);
+void rig_close(struct rig *g);
+
+/* Reads bytes as a file named "in"; undone when it fails. */
+bool rig_read(struct rig *g, reader_fn *read, struct str bytes);
+/* The same of text, through the text format. */
+bool rig_read_text(
+        struct rig *g, reader_fn *read, const ProtobufCMessageDescriptor *d, const char *text);
+/* The sealed model as text. */
+struct str rig_text(struct rig *g);
+bool rig_says(struct rig *g, const char *part); /* does that text contain this? */
+
+struct str rig_file(struct arena *a, const char *path); /* fails the test if it is not there */
+
+/* The top-level records of a file: those of field 1, and all others as one slice. */
+struct records {
+	struct strs bodies; /* of field 1 */
+	struct str rest;
+};
+struct records rig_records(struct arena *a, struct str file);
+
+/* A small file: some records of field 1, one of them changed by random edits, and the rest. */
+struct str rig_changed(struct arena *a, const struct records *from, uint64_t *seed);
+
+/* Reads changed copies with reader and twin and compares verdicts and models. before (may be NULL)
+ * is read first, by read_before. */
+void rig_compare(reader_fn *read, reader_fn *twin, const char *path, reader_fn *read_before,
+        const char *before, unsigned rounds);
+
+bool twin_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e);
+bool twin_oplog(struct src *s, struct ingest *to, struct arena *a, struct err *e);
+bool twin_profile(struct src *s, struct ingest *to, struct arena *a, struct err *e);
+
+#endif

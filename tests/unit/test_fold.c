@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Steps into the model: the fold of batches, packed memory, sums over steps.
+ */
+#include "unit.h"
+
+#include "model/ingest.h"
+
+#define GPU    "/job:w/device:GPU:0"
+#define CPU    "/job:w/device:CPU:0"
+#define STREAM "/job:w/device:GPU:0/stream:all"
+
+struct rig {
+	struct model m;
+	struct notes notes;
+	struct ingest *in;
+	struct arena *a;
+	struct batch *b;
+};
+
+static struct rig *rig_of(void **state)
+{
+	struct rig *r = ARENA_NEW(*state, struct rig);
+
+	r->a = *state;
+	notes_init(&r->notes, r->a);
+	r->m.a = r->a;
+	r->in = ingest_open(&r->m, &r->notes, false);
+	ingest_begin(r->in, r->a);
+	ingest_node(r->in, ingest_string(r->in, S("a")), ingest_string(r->in, S("MatMul")));
+	ingest_end_node(r->in);
+	ingest_node(r->in, ingest_string(r->in, S("b")), ingest_string(r->in, S("Add")));
+	ingest_end_node(r->in);
+	ingest_commit(r->in);
+	return r;
+}
+
+static void begin(struct rig *r, int64_t step)
+{
+	r->b = batch_new(r->a, &r->m, step, 1);
+}
+
+static void record(
+        struct rig *r, const char *name, const char *device, int64_t start, int64_t length)
+{
+	uint32_t d = batch_device(r->b);
+
+	batch_name_device(r->b, d, str_of(device));
+	batch_record(r->b, &(struct record){ .node = batch_node(r->b, str_of(name)),
+	                           .device = d,
+	                           .start = start,
+	                           .length = length,
+	                           .label = str_of(name) });
+}
+
+static void fold(struct rig *r)
+{
+	struct err e = { .a = r->a };
+
+	assert_true(ingest_fold(r->in, r->b, &e));
+	assert_true(ingest_seal(r->in, &e));
+}
+
+static struct tally tally_of(struct rig *r, const char *name, int64_t step)
+{
+	struct tally t;
+
+	model_tally(&r->m, model_find(&r->m, str_of(name)),
+	        step < 0 ? NULL : model_step(&r->m, step), &t);
+	return t;
+}
+
+static void test_times_by_kind(void **state)
+{
+	struct rig *r = rig_of(state);
+
+	begin(r, 0);
+	record(r, "a", GPU, 100, 7);
+	record(r, "a", STREAM, 110, 30);
+	record(r, "a", GPU, 200, 0); /* counts as 1 */
+	record(r, "a", "/device:XLA_GPU:0", 300, 50);
+	fold(r);
+	struct tally t = tally_of(r, "a", 0);
+	assert_int_equal(t.v[V_CPU_MICROS], 8);
+	assert_int_equal(t.v[V_ACCELERATOR_MICROS], 30);
+	assert_int_equal(t.v[V_MICROS], 38);
+	assert_int_equal(t.v[V_RUNS], 2);
+	const struct step *s = model_step(&r->m, 0);
+	assert_int_equal(s->n_cells, 1);
+	assert_int_equal(s->cell_start[0], 100);
+	assert_int_equal(s->cell_end[0], 350);
+}
+
+/* The first canonical device wins; what comes from another one later is dropped. */
+static void test_device_never_changes(void **state)
+{
+	struct rig *r = rig_of(state);
+
+	begin(r, 0);
+	record(r, "a", CPU, 10, 5);
+	record(r, "a", GPU, 20, 9);
+	fold(r);
+	assert_str(device_name(&r->m, r->m.nodes.v[0].device), "/job:w/device:cpu:0");
+	assert_int_equal(tally_of(r, "a", 0).v[V_MICROS], 5);
+}
+
+static void test_unknown_names_become_nodes(void **state)
+{
+	struct rig *r = rig_of(state);
+
+	begin(r, 0);
+	record(r, "new", CPU, 10, 5);
+	fold(r);
+	uint32_t node = model_find(&r->m, S("new"));
+	assert_int_equal(node, 2);
+	assert_str(model_str(&r->m, r->m.nodes.v[node].op), "new");
+	assert_true(model_coverage(&r->m) < 0.01);
+	begin(r, 1);
+	record(r, "new", CPU, 10, 5);
+	record(r, "b", CPU, 10, 5);
+	fold(r);
+	assert_true(model_coverage(&r->m) > 0.66 && model_coverage(&r->m) < 0.67);
+}
+
+static void test_average_is_over_own_steps(void **state)
+{
+	struct rig *r = rig_of(state);
+
+	for (int64_t step = 0; step < 3; step++) {
+		begin(r, step);
+		record(r, "a", CPU, 10, 10 + 4 * step);
+		if (step == 2)
+			record(r, "b", CPU, 10, 6);
+		fold(r);
+	}
+	assert_int_equal(tally_of(r, "a", -1).v[V_MICROS], 14);
+	assert_int_equal(tally_of(r, "b", -1).v[V_MICROS], 6);
+	assert_int_equal(tally_of(r, "b", 0).v[V_MICROS], 0);
+}
+
+/* A step that comes again is added to, and the sums follow. */
+static void test_same_step_again(void **state)
+{
+	struct rig *r = rig_of(state);
+
+	begin(r, 5);
+	record(r, "b", CPU, 100, 3);
+	fold(r);
+	begin(r, 5);
+	record(r, "b", CPU, 50, 4);
+	record(r, "a", GPU, 60, 1);
+	fold(r);
+	assert_int_equal(r->m.steps.n, 1);
+	assert_int_equal(tally_of(r, "b", 5).v[V_MICROS], 7);
+	assert_int_equal(tally_of(r, "b", -1).v[V_MICROS], 7);
+	assert_int_equal(tally_of(r, "b", 5).v[V_RUNS], 2);
+	assert_int_equal(model_step(&r->m, 5)->cell_start[1], 50);
+}
+
+static void test_no_start_is_a_note(void **state)
+{
+	struct rig *r = rig_of(state);
+
+	begin(r, 0);
+	record(r, "a", CPU, 0, 5);
+	fold(r);
+	assert_str(notes_text(r->a, &r->notes), "a has no start time, skipping\n");
+	assert_int_equal(model_step(&r->m, 0)->n_cells, 1);
+	assert_int_equal(tally_of(r, "a", 0).v[V_MICROS], 0);
+}
+
+static void test_missing_streams(void **state)
+{
+	struct rig *r = rig_of(state);
+
+	begin(r, 0);
+	record(r, "a", GPU, 10, 5);
+	record(r, "a", STREAM, 10, 5);
+	fold(r);
+	assert_false(r->m.misses_streams);
+	begin(r, 1);
+	record(r, "a", GPU, 10, 5);
+	fold(r);
+	assert_true(r->m.misses_streams);
+}
+
+static void test_too_many_devices(void **state)
+{
+	struct rig *r = rig_of(state);
+	struct err e = { .a = r->a };
+
+	begin(r, 0);
+	for (uint32_t i = 0; i <= STEP_DEVICES_MAX; i++)
+		batch_device(r->b);
+	assert_false(ingest_fold(r->in, r->b, &e));
+	assert_str(e.text, "step 0 has 65536 devices; at most 65535 can be held");
+	assert_int_equal(r->m.steps.n, 0);
+}
+
+static void test_packed_memory(void **state)
+{
+	uint8_t packed[2 * MEM_ITEM_MAX + 2 * MEM_OUTPUT_MAX], *p = packed;
+	struct mem_item in = { .bytes = -5,
+		.peak = INT64_MAX,
+		.residual = INT64_MIN,
+		.output = 1,
+		.time = 77,
+		.in_use = 9,
+		.accelerator_temp = 3,
+		.accelerator_persistent = 4,
+		.n_outputs = 2 },
+	                out;
+	struct mem_output slot = { -1, 12, UINT64_MAX };
+
+	(void)state;
+	p = mem_put_output(mem_put_output(mem_put(p, &in), &slot), &slot);
+	p = mem_put(p, &(struct mem_item){ .allocation = true, .bytes = 6, .time = 1 });
+	mem_to_host(packed, (size_t)(p - packed));
+	const uint8_t *at = packed;
+	assert_true(mem_next(&at, p, &out));
+	assert_true(out.bytes == -5 && out.peak == INT64_MAX && out.residual == INT64_MIN);
+	assert_true(out.output == 1 && out.time == 77 && out.in_use == 9 && !out.allocation);
+	assert_true(out.host_temp == 3 && out.host_persistent == 4);
+	assert_true(out.accelerator_temp == 0 && out.accelerator_persistent == 0);
+	assert_int_equal(out.n_outputs, 2);
+	slot = (struct mem_output){ 0 };
+	mem_next_output(&out.outputs, &slot);
+	assert_true(slot.slot == -1 && slot.bytes == 12 && slot.ptr == UINT64_MAX);
+	assert_true(mem_next(&at, p, &out));
+	assert_true(out.allocation && out.bytes == 6 && out.time == 1);
+	assert_false(mem_next(&at, p, &out));
+}
+
+static void test_devices(void **state)
+{
+	(void)state;
+	assert_int_equal(device_kind(S("/job:a/replica:0/task:0/device:gpu:12")),
+	        DEVICE_CANONICAL | DEVICE_GPU);
+	assert_int_equal(device_kind(S("/job:a/cpu:0")), DEVICE_CANONICAL | DEVICE_CPU);
+	assert_int_equal(device_kind(S("/gpu:0/stream:all")), DEVICE_ACCELERATOR | DEVICE_GPU);
+	assert_int_equal(device_kind(S("/device:xla_gpu:0")), DEVICE_GPU);
+	assert_int_equal(device_kind(S("gpu:0")), DEVICE_GPU);
+	assert_int_equal(device_kind(S("/gpu:")), DEVICE_GPU);
+	assert_int_equal(device_kind(S("")), 0);
+	assert_str(device_host(*state, S("/a/gpu:12/gpu:x/gpu:3")), "/a/cpu:0/gpu:x/cpu:0");
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		unit_case(test_times_by_kind),
+		unit_case(test_device_never_changes),
+		unit_case(test_unknown_names_become_nodes),
+		unit_case(test_average_is_over_own_steps),
+		unit_case(test_same_step_again),
+		unit_case(test_no_start_is_a_note),
+		unit_case(test_missing_streams),
+		unit_case(test_too_many_devices),
+		unit_case(test_packed_memory),
+		unit_case(test_devices),
+	};
+
+	return unit_main(tests, argc, argv);
+}
