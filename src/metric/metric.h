@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of metrics: what -select, -order_by and -min_<name> know, how each view shows it, and
+ * the texts that go with it. The rows are in metric.def; nobody else repeats them.
+ */
+#ifndef TFPROF_METRIC_METRIC_H
+#define TFPROF_METRIC_METRIC_H
+
+#include "model/value.h"
+
+enum vk { VK_SCOPE, VK_GRAPH, VK_OP, VK_CODE, VK_N };
+
+enum metric_id {
+#define ROW(id, ...) M_##id,
+#include "metric/metric.def"
+#undef ROW
+	M_N,
+	M_NONE = M_N
+};
+
+enum on { ON_NOTHING, ON_SELF, ON_TOTAL, ON_NODES };
+enum unit {
+	UNIT_TEXT,
+	UNIT_COUNT,
+	UNIT_TIME, /* microseconds */
+	UNIT_BYTES,
+	UNIT_OCCURRENCE,
+	UNIT_DEVICES,
+	UNIT_TYPES,
+	UNIT_INPUT_SHAPES,
+	UNIT_TENSOR
+};
+enum { USE_SELECT = 1, USE_ORDER = 2, USE_MIN = 4, USE_PPROF = 8 };
+
+struct metric_in {           /* how one view shows the metric */
+	uint8_t rank;        /* place of its column; 0: never shown */
+	uint8_t min_on;      /* what -min_<name> tests */
+	uint8_t order_on;    /* what -order_by compares; ON_NOTHING: the name */
+	const char *legend;  /* NULL: no legend entry */
+	const char *suffix;  /* behind a count */
+	const char *instead; /* fixed cell text */
+};
+
+struct metric {
+	const char *name;
+	enum value value; /* V_NONE for names, devices, types, shapes */
+	enum unit unit;
+	unsigned uses;
+	unsigned brings; /* bits of the metrics whose columns come with it */
+	struct metric_in in[VK_N];
+	const char *doc[4];
+	const char *pprof_unit, *pprof_comment;
+};
+
+#define METRIC_BIT(id) (1u << (id))
+extern const struct metric metrics[M_N];
+
+/* The metric of that name that has all of `uses`, or M_NONE. */
+enum metric_id metric_find(struct str name, unsigned uses);
+
+/* The columns that a selection brings, in the order in which the view prints them; returns how
+ * many. order has room for M_N. */
+size_t metric_columns(unsigned select, enum vk view, enum metric_id *order);
+
+/* "node name | a | b\n" */
+void metric_legend(struct sb *b, unsigned select, enum vk view);
+
+/* Selected metrics in byte order of their names (the order of Doc lines and of dumps). */
+size_t metric_sorted(unsigned select, enum metric_id *order);
+
+/* Names of all metrics with a use, in table order, joined by `between`. */
+void metric_names(struct sb *b, unsigned use, const char *between);
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Parsing, defaults and dump of the options, all from the tables.
+ */
+#include <stddef.h>
+
+#include "metric/opts.h"
+
+#define ROW(id, name, keys, required, flags, help) { name, keys, required, flags, help },
+const struct output_row output_rows[OUT_N] = {
+#include "metric/output.def"
+};
+#undef ROW
+
+static const struct {
+	const char *name;
+	enum option_type type;
+	size_t at;
+	const char *preset, *help;
+} table[] = {
+#define ROW(name, type, field, preset, help)                                                       \
+	{ name, type, offsetof(struct opts, field), preset, help },
+#define MINIMA                                                                                     \
+	{ NULL, OPT_I64, offsetof(struct opts, min), "0", "show only nodes with at least this" },
+#include "metric/option.def"
+#undef ROW
+#undef MINIMA
+};
+
+static struct option make_row(const char *prefix, const char *name, enum option_type type,
+        size_t at, const char *preset, const char *help)
+{
+	struct option row = { .type = type, .at = at, .preset = preset, .help = help };
+	size_t n = strlen(prefix), m = strlen(name);
+
+	memcpy(row.name, prefix, n);
+	memcpy(row.name + n, name, m + 1);
+	return row;
+}
+
+size_t option_rows(struct option rows[OPTIONS_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		if (table[i].name) {
+			rows[n++] = make_row("", table[i].name, table[i].type, table[i].at,
+			        table[i].preset, table[i].help);
+			continue;
+		}
+		for (enum metric_id m = 0; m < M_N; m++)
+			if (metrics[m].uses & USE_MIN)
+				rows[n++] = make_row("min_", metrics[m].name, OPT_I64,
+				        table[i].at + m * sizeof(int64_t), table[i].preset,
+				        table[i].help);
+	}
+	return n;
+}
+
+bool option_find(struct str name, struct option *row)
+{
+	struct option rows[OPTIONS_MAX];
+	size_t n = option_rows(rows);
+
+	for (size_t i = 0; i < n; i++) {
+		if (str_eq(str_of(rows[i].name), name)) {
+			*row = rows[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- setting ---- */
+
+static struct strs copy_list(struct arena *a, const struct strs *v)
+{
+	struct strs to = { 0 };
+
+	for (size_t i = 0; i < v->n; i++)
+		strs_add(a, &to, str_copy(a, v->v[i]));
+	return to;
+}
+
+static struct str nearest_metric(struct str word, unsigned use)
+{
+	struct str names[M_N];
+	size_t n = 0;
+
+	for (enum metric_id i = 0; i < M_N; i++)
+		if (metrics[i].uses & use)
+			names[n++] = str_of(metrics[i].name);
+	return nearest_word(word, names, n);
+}
+
+/* "'<word>' is no <what>; did you mean ...? known are a, b" */
+static bool unknown_metric(struct err *e, const char *option, struct str word, unsigned use)
+{
+	struct sb b = sb_in(e->a);
+	struct str near = nearest_metric(word, use);
+
+	metric_names(&b, use, ", ");
+	if (near.n)
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "-%s: '%.*s' is not known; did you mean '%.*s'? Known are %.*s", option,
+		        STR(word), STR(near), STR(sb_str(&b)));
+	return err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not known. Known are %.*s", option,
+	        STR(word), STR(sb_str(&b)));
+}
+
+static bool set_order(
+        struct order *to, struct arena *a, struct str word, bool strict, struct err *e)
+{
+	struct order o = {
+		.word = str_copy(a, word), .by = metric_find(word, USE_ORDER), .none = word.n == 0
+	};
+
+	/* "depth" stands in the original's help, and its library takes it: by name. */
+	if (o.by == M_NONE) {
+		if (strict && !o.none && !str_eq(word, S("depth")))
+			return unknown_metric(e, "order_by", word, USE_ORDER);
+		o.by = M_NAME;
+	}
+	*to = o;
+	return true;
+}
+
+static bool set_select(
+        struct select *to, struct arena *a, const struct strs *items, bool strict, struct err *e)
+{
+	struct select s = { 0 };
+
+	for (size_t i = 0; i < items->n; i++) {
+		enum metric_id m = metric_find(items->v[i], USE_SELECT);
+		if (m != M_NONE)
+			s.metrics |= METRIC_BIT(m);
+		else if (strict)
+			return unknown_metric(e, "select", items->v[i], USE_SELECT);
+		else
+			strs_add(a, &s.unknown, str_copy(a, items->v[i]));
+	}
+	*to = s;
+	return true;
+}
+
+static bool find_output(struct str name, enum output_kind *kind, struct err *e)
+{
+	struct sb b = sb_in(e->a);
+
+	for (enum output_kind i = 0; i < OUT_N; i++) {
+		if (str_eq(str_of(output_rows[i].name), name)) {
+			*kind = i;
+			return true;
+		}
+		sb_fmt(&b, "%s%s", i ? "," : "", output_rows[i].name);
+	}
+	return err_set(e, ERR_INVALID_ARGUMENT,
+	        "-output: unknown type '%.*s'; valid types are %.*s", STR(name), STR(sb_str(&b)));
+}
+
+/* One key=value of an output; a doubled '=' is one (B§2.8). */
+static bool set_output_key(struct output *o, struct arena *a, struct str piece, struct err *e)
+{
+	struct strs parts = str_split(a, piece, '=');
+	const char *type = output_rows[o->kind].name;
+
+	if (parts.n < 2)
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "-output: '%.*s' is not key=value, as in %s:outfile=FILE", STR(piece),
+		        type);
+	if (!str_eq(parts.v[0], S("outfile")) || !(output_rows[o->kind].keys & KEY_OUTFILE))
+		return err_set(e, ERR_INVALID_ARGUMENT, "-output: %s has no option '%.*s'%s", type,
+		        STR(parts.v[0]), output_rows[o->kind].keys ? "; it has outfile" : "");
+	struct strs rest = { parts.v + 1, parts.n - 1, 0 };
+	o->outfile = strs_join(a, &rest, S("="));
+	return true;
+}
+
+static bool set_output(struct output *to, struct arena *a, struct str value, struct err *e)
+{
+	struct output o = *to;
+	size_t colon = str_find_char(value, ':');
+	struct str type = colon == SIZE_MAX ? value : str_sub(value, 0, colon);
+
+	if (value.n == 0)
+		return true;
+	if (!find_output(type, &o.kind, e))
+		return false;
+	struct str rest = colon == SIZE_MAX ? STR_NONE : str_sub(value, colon + 1, SIZE_MAX);
+	struct strs pieces = str_split(a, rest, ',');
+	for (size_t i = 0; i < pieces.n; i++)
+		if (!set_output_key(&o, a, pieces.v[i], e))
+			return false;
+	if ((output_rows[o.kind].required & KEY_OUTFILE) && o.outfile.n == 0)
+		return err_set(e, ERR_INVALID_ARGUMENT, "-output: %s needs a file: %s:outfile=FILE",
+		        output_rows[o.kind].name, output_rows[o.kind].name);
+	*to = o;
+	return true;
+}
+
+static bool bad_value(struct err *e, const struct option *row, struct str value, const char *want)
+{
+	return err_set(
+	        e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not %s", row->name, STR(value), want);
+}
+
+bool opts_set(
+        struct opts *o, struct arena *a, const struct option *row, struct str value, struct err *e)
+{
+	void *at = (char *)o + row->at;
+
+	switch (row->type) {
+	case OPT_I32:
+		if (!num_parse_i32(value, at))
+			return bad_value(
+			        e, row, value, "a whole number from -2147483648 to 2147483647");
+		return true;
+	case OPT_I64:
+		if (!num_parse_i64(value, at))
+			return bad_value(e, row, value, "a whole number of 64 bits");
+		return true;
+	case OPT_BOOL:
+		if (!num_parse_bool(value, at))
+			return bad_value(e, row, value, "true or false");
+		return true;
+	case OPT_ORDER: return set_order(at, a, str_strip_quotes(value), true, e);
+	case OPT_OUTPUT: return set_output(at, a, str_copy(a, value), e);
+	case OPT_PATTERNS:
+	case OPT_SELECT: break;
+	}
+	struct strs items = str_split(a, str_copy(a, str_strip_quotes(value)), ',');
+	return opts_set_list(o, a, row, &items, true, e);
+}
+
+bool opts_set_list(struct opts *o, struct arena *a, const struct option *row,
+        const struct strs *items, bool strict, struct err *e)
+{
+	void *at = (char *)o + row->at;
+
+	if (row->type == OPT_SELECT)
+		return set_select(at, a, items, strict, e);
+	if (row->type == OPT_PATTERNS) {
+		*(struct strs *)at = copy_list(a, items);
+		return true;
+	}
+	struct str one = items->n ? items->v[0] : STR_NONE;
+	if (items->n > 1)
+		return err_set(e, ERR_INVALID_ARGUMENT, "-%s takes one value, not %zu", row->name,
+		        items->n);
+	if (row->type == OPT_ORDER)
+		return set_order(at, a, one, strict, e);
+	return opts_set(o, a, row, one, e);
+}
+
+void opts_preset(struct opts *o, struct arena *a)
+{
+	struct option rows[OPTIONS_MAX];
+	size_t n = option_rows(rows);
+	struct err e = { .a = a };
+
+	memset(o, 0, sizeof *o);
+	o->output.kind = OUT_STDOUT;
+	for (size_t i = 0; i < n; i++)
+		opts_set(o, a, &rows[i], str_of(rows[i].preset), &e);
+}
+
+struct opts opts_copy(const struct opts *o, struct arena *a)
+{
+	struct opts c = *o;
+
+	c.order.word = str_copy(a, o->order.word);
+	c.account = copy_list(a, &o->account);
+	c.start = copy_list(a, &o->start);
+	c.trim = copy_list(a, &o->trim);
+	c.show = copy_list(a, &o->show);
+	c.hide = copy_list(a, &o->hide);
+	c.select.unknown = copy_list(a, &o->select.unknown);
+	c.output.outfile = str_copy(a, o->output.outfile);
+	return c;
+}
+
+/* ---- showing ---- */
+
+static void put_list(struct sb *b, const struct strs *v)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		if (i)
+			sb_char(b, ',');
+		sb_put(b, v->v[i]);
+	}
+}
+
+static void put_select(struct sb *b, const struct select *s)
+{
+	struct str names[M_N];
+	enum metric_id order[M_N];
+	size_t n = metric_sorted(s->metrics, order);
+	struct strs all = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		names[i] = str_of(metrics[order[i]].name);
+	for (size_t i = 0, j = 0; i < n || j < s->unknown.n;) {
+		bool known = j == s->unknown.n || (i < n && str_cmp(names[i], s->unknown.v[j]) < 0);
+		strs_add(b->a, &all, known ? names[i++] : s->unknown.v[j++]);
+	}
+	put_list(b, &all);
+}
+
+void opts_value(struct sb *b, const struct opts *o, const struct option *row)
+{
+	const void *at = (const char *)o + row->at;
+
+	switch (row->type) {
+	case OPT_I32: sb_fmt(b, "%d", *(const int32_t *)at); break;
+	case OPT_I64: sb_fmt(b, "%lld", (long long)*(const int64_t *)at); break;
+	case OPT_BOOL: sb_put(b, *(const bool *)at ? S("true") : S("false")); break;
+	case OPT_ORDER: sb_put(b, ((const struct order *)at)->word); break;
+	case OPT_PATTERNS: put_list(b, at); break;
+	case OPT_SELECT: put_select(b, at); break;
+	case OPT_OUTPUT:
+		sb_fmt(b, "%s:", output_rows[o->output.kind].name);
+		if (o->output.outfile.n)
+			sb_fmt(b, "outfile=%.*s", STR(o->output.outfile));
+		break;
+	}
+}
+
+void opts_dump(struct sb *b, const struct opts *o)
+{
+	struct option rows[OPTIONS_MAX];
+	size_t n = option_rows(rows);
+
+	for (size_t i = 0; i < n; i++) {
+		sb_fmt(b, "-%-27s", rows[i].name);
+		opts_value(b, o, &rows[i]);
+		sb_char(b, '\n');
+	}
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The options of a view. Filled only through the table in option.def, by the command line, the
+ * prompt, scripts and the library alike.
+ */
+#ifndef TFPROF_METRIC_OPTS_H
+#define TFPROF_METRIC_OPTS_H
+
+#include "base/err.h"
+#include "metric/metric.h"
+
+enum output_kind {
+#define ROW(id, ...) OUT_##id,
+#include "metric/output.def"
+#undef ROW
+	OUT_N
+};
+enum { KEY_OUTFILE = 1 };
+enum {
+	OUT_PREFIX = 1,   /* the Doc block comes first */
+	OUT_EXTENSION = 2 /* the original has no such kind */
+};
+
+struct output_row {
+	const char *name;
+	unsigned keys, required; /* KEY_ bits */
+	unsigned flags;
+	const char *help;
+};
+extern const struct output_row output_rows[OUT_N];
+
+struct output {
+	enum output_kind kind;
+	struct str outfile; /* quirk 22: kept when the kind changes; empty if never given */
+};
+
+struct order {
+	struct str word;   /* as given */
+	enum metric_id by; /* M_NAME also for words that only the original's library takes */
+	bool none;         /* the empty word: no sorting */
+};
+
+struct select {
+	unsigned metrics;    /* METRIC_BIT bits */
+	struct strs unknown; /* names that no metric has; only the library lets them in */
+};
+
+struct opts {
+	int32_t max_depth;
+	int64_t min[M_N]; /* by metric, where USE_MIN */
+	int64_t step;
+	struct order order;
+	struct strs account, start, trim, show, hide;
+	bool displayed_only;
+	struct select select;
+	struct output output;
+};
+
+enum option_type { OPT_I32, OPT_I64, OPT_BOOL, OPT_ORDER, OPT_PATTERNS, OPT_SELECT, OPT_OUTPUT };
+
+struct option {
+	char name[32];
+	enum option_type type;
+	size_t at;          /* offset in struct opts */
+	const char *preset; /* as a user would type it */
+	const char *help;
+};
+
+/* All options, -min_ ones expanded, in the order of the dump; returns how many. */
+#define OPTIONS_MAX 40
+size_t option_rows(struct option rows[OPTIONS_MAX]);
+bool option_find(struct str name, struct option *row); /* without dashes */
+
+/* Everything as the table presets it. Strings live in a. */
+void opts_preset(struct opts *o, struct arena *a);
+
+/* Sets one option from the words a user typed. Quotes around lists are stripped. value is copied
+ * into a. On failure *o is untouched. */
+bool opts_set(
+        struct opts *o, struct arena *a, const struct option *row, struct str value, struct err *e);
+
+/* Sets a list option from its items, which may hold commas and blanks. strict: names that no metric
+ * has are refused; else kept as unknown. */
+bool opts_set_list(struct opts *o, struct arena *a, const struct option *row,
+        const struct strs *items, bool strict, struct err *e);
+
+struct opts opts_copy(const struct opts *o, struct arena *a);
+
+/* The value as a user would type it. */
+void opts_value(struct sb *b, const struct opts *o, const struct option *row);
+
+/* "-name    value\n" for each option (B§1.6). */
+void opts_dump(struct sb *b, const struct opts *o);
+
+/* The word among n candidates that is nearest to word, or none if all are far. */
+struct str nearest_word(struct str word, const struct str *candidates, size_t n);
+
+#endif

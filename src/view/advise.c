@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of checkers. They read the model and the answers of views, and print nothing.
+ */
+#include "base/fmt.h"
+#include "base/sort.h"
+#include "view/advise.h"
+
+#define TOP        3    /* entries that a list names */
+#define MIN_MICROS 1000 /* of a line of code worth naming */
+#define LEVELS     4    /* of code below the first line that branches */
+
+struct checker {
+	const char *name;
+	bool (*run)(struct advise *ask, struct strs *reports, struct err *e);
+};
+
+/* ---- AcceleratorUtilizationChecker ---- */
+
+struct busy {
+	int64_t start, end, micros;
+};
+
+/* Adds what cell c of a step did on its node's device. */
+static void add_cell(const struct step *s, uint32_t c, struct busy *b)
+{
+	struct tally t = { 0 };
+	int64_t start = s->cell_start[c] ? num_add(s->base_us, step_us(s, s->cell_start[c])) : 0;
+	int64_t end = num_add(s->base_us, step_us(s, s->cell_end[c]));
+
+	if (b->start == 0 || (start != 0 && start < b->start))
+		b->start = start;
+	if (end > b->end)
+		b->end = end;
+	step_tally(s, c, &t);
+	b->micros = num_add(b->micros, t.v[V_ACCELERATOR_MICROS]);
+}
+
+/* By device: the last step of each node that is on an accelerator. */
+static struct busy *add_devices(const struct model *m, struct arena *a)
+{
+	struct busy *busy = ARENA_ARRAY(a, m->devices.n, struct busy);
+	bool *seen = ARENA_ARRAY(a, m->nodes.n, bool);
+
+	for (size_t i = m->steps.n; i-- > 0;) {
+		const struct step *s = m->steps.v[i];
+		for (uint32_t c = 0; c < s->n_cells; c++) {
+			uint32_t node = s->cell_node[c], device = m->nodes.v[node].device;
+			if (!seen[node] && device != ID_NONE &&
+			        (m->devices.v[device].kind & DEVICE_GPU))
+				add_cell(s, c, &busy[device]);
+			seen[node] = true;
+		}
+	}
+	return busy;
+}
+
+static int by_device_name(const void *ctx, uint32_t a, uint32_t b)
+{
+	return str_cmp(device_name(ctx, a), device_name(ctx, b));
+}
+
+/* Quirk 25: a third and a fifth of the time have one sentence. */
+static bool check_utilization(struct advise *ask, struct strs *reports, struct err *e)
+{
+	const struct model *m = ask->m;
+	struct busy *busy = add_devices(m, ask->a);
+	uint32_t *order = ARENA_ARRAY(ask->a, m->devices.n, uint32_t);
+
+	(void)e;
+	for (uint32_t i = 0; i < m->devices.n; i++)
+		order[i] = i;
+	sort_stable(ask->a, order, m->devices.n, by_device_name, m);
+	for (size_t i = 0; i < m->devices.n; i++) {
+		const struct busy *b = &busy[order[i]];
+		struct sb text = sb_in(ask->a);
+		int64_t total;
+		if (__builtin_sub_overflow(b->end, b->start, &total) || total <= 0)
+			continue;
+		double share = (double)b->micros / (double)total;
+		sb_put(&text, S("device: "));
+		sb_put(&text, device_name(m, order[i]));
+		sb_put(&text, share >= 0.5 ? S(" utilization: ") : S(" low utilization: "));
+		fmt_fixed2(&text, share);
+		strs_add(ask->a, reports, sb_str(&text));
+	}
+	return true;
+}
+
+/* ---- OperationChecker ---- */
+
+/* Quirk 27: FusedBatchNormV2 and V3 are not known here. */
+static bool check_operations(struct advise *ask, struct strs *reports, struct err *e)
+{
+	const struct model *m = ask->m;
+	bool norm = false, fused = false, nhwc = false;
+	uint32_t fused_type = intern_find(&m->strings, S("FusedBatchNorm"));
+
+	(void)e;
+	for (uint32_t i = 0; i < m->nodes.n; i++) {
+		const struct node *n = &m->nodes.v[i];
+		norm = norm || str_contains(node_name(m, i), S("BatchNorm"));
+		nhwc |= (n->flags & NODE_NHWC) && n->device != ID_NONE &&
+		        (m->devices.v[n->device].kind & DEVICE_GPU);
+	}
+	for (size_t i = 0; i < m->types.n; i++)
+		fused |= m->types.v[i] == fused_type;
+	if (norm && !fused)
+		strs_add(
+		        ask->a, reports, S("Maybe use faster FusedBatchNorm instead of BatchNorm"));
+	if (nhwc)
+		strs_add(ask->a, reports,
+		        S("Found operation using NHWC data_format on GPU. Maybe NCHW is faster."));
+	return true;
+}
+
+/* ---- ExpensiveOperationChecker ---- */
+
+/* The answer of a view, the costliest first, all steps averaged. */
+static bool ask_view(struct advise *ask, enum vk kind, int32_t depth, int64_t micros,
+        struct result *r, struct err *e)
+{
+	struct opts *o = ARENA_NEW(ask->a, struct opts);
+	struct query *q = ARENA_NEW(ask->a, struct query);
+
+	opts_preset(o, ask->a);
+	o->max_depth = depth;
+	o->min[M_MICROS] = micros;
+	o->order = (struct order){ .word = S("micros"), .by = M_MICROS };
+	o->step = -1;
+	o->output.kind = OUT_NONE;
+	*q = (struct query){ .m = ask->m, .o = o, .a = ask->a, .notes = ask->notes };
+	q->tree = ask->tree(ask->user, kind);
+	return view_run(views[kind], q, r, e);
+}
+
+static void put_times(struct sb *b, const struct tally *t)
+{
+	sb_put(b, S(", cpu: "));
+	fmt_micros(b, t->v[V_CPU_MICROS]);
+	sb_put(b, S(", accelerator: "));
+	fmt_micros(b, t->v[V_ACCELERATOR_MICROS]);
+	sb_put(b, S(", total: "));
+	fmt_micros(b, t->v[V_MICROS]);
+}
+
+static void put_entry(struct sb *b, const struct result *r, uint32_t i, const struct tally *t)
+{
+	const struct query *q = r->q;
+
+	sb_put(b, q->tree->name[q->kept.at[r->shown[i].kept]]);
+	put_times(b, t);
+}
+
+static bool check_types(struct advise *ask, struct strs *reports, struct err *e)
+{
+	struct sb b = sb_in(ask->a);
+	struct result r;
+
+	if (ask->m->steps.n == 0) {
+		note_line(ask->notes, "Missing run_meta for ExpensiveOperationChecker\n");
+		return true;
+	}
+	if (!ask_view(ask, VK_OP, 3, 1, &r, e))
+		return false;
+	for (uint32_t i = 0; i < r.n && i < TOP; i++) {
+		const struct tally *t = &r.shown[i].self;
+		sb_fmt(&b, "%stop %u operation type: ", i ? "\n" : "", i + 1);
+		put_entry(&b, &r, i, t);
+		sb_put(&b, S(" ("));
+		fmt_fixed2(
+		        &b, 100.0 * (double)t->v[V_MICROS] / ((double)r.root.v[V_MICROS] + 1e-10));
+		sb_put(&b, S("%)"));
+	}
+	if (r.n)
+		strs_add(ask->a, reports, sb_str(&b));
+	return true;
+}
+
+/* Quirk 26: scopes are chosen by all below them and named with their own times. */
+static bool check_scopes(struct advise *ask, struct strs *reports, struct err *e)
+{
+	struct sb b = sb_in(ask->a);
+	struct result r;
+	uint32_t n = 0;
+
+	if (!ask_view(ask, VK_SCOPE, 100, 100, &r, e))
+		return false;
+	for (uint32_t i = 1; i < r.n && n < TOP; i = r.shown[i].end) {
+		sb_fmt(&b, "%stop %u graph node: ", n ? "\n" : "", n + 1);
+		put_entry(&b, &r, i, &r.shown[i].self);
+		n++;
+	}
+	if (n)
+		strs_add(ask->a, reports, sb_str(&b));
+	return true;
+}
+
+/* Lines below entry `at`, which is level `level`: the first few children that cost something, each
+ * with its own. Recursion is LEVELS deep at most. */
+static void put_lines(struct sb *b, const struct result *r, uint32_t at, uint32_t level)
+{
+	const struct entry *x = &r->shown[at];
+	uint32_t n = 0;
+
+	if (level >= LEVELS || x->end == at + 1 || r->shown[at + 1].end == x->end)
+		return; /* too deep, no child, one child */
+	for (uint32_t i = at + 1; i < x->end && n < TOP; i = r->shown[i].end, n++) {
+		if (r->shown[i].total.v[V_MICROS] < MIN_MICROS)
+			continue;
+		if (b->n)
+			sb_char(b, '\n');
+		sb_repeat(b, ' ', (size_t)2 * level);
+		put_entry(b, r, i, &r->shown[i].total);
+		put_lines(b, r, i, level + 1);
+	}
+}
+
+static bool check_code(struct advise *ask, struct strs *reports, struct err *e)
+{
+	struct sb b = sb_in(ask->a);
+	struct result r;
+	uint32_t at = 0;
+
+	if (!ask->m->has_traces) {
+		note_line(
+		        ask->notes, "Missing op_log (code traces) for ExpensiveOperationChecker\n");
+		return true;
+	}
+	if (!ask_view(ask, VK_CODE, 100, 1, &r, e))
+		return false;
+	while (at + 1 < r.shown[at].end && r.shown[at + 1].end == r.shown[at].end)
+		at++; /* an only child */
+	if (at + 1 == r.shown[at].end)
+		return true;
+	put_lines(&b, &r, at, 0);
+	strs_add(ask->a, reports, sb_str(&b));
+	return true;
+}
+
+static bool check_expensive(struct advise *ask, struct strs *reports, struct err *e)
+{
+	if (ask->m->steps.n == 0)
+		note_line(ask->notes, "Missing RunMetadata info. Skip ExpensiveOperationChecker\n");
+	return check_types(ask, reports, e) && check_scopes(ask, reports, e) &&
+	       check_code(ask, reports, e);
+}
+
+/* ---- all ---- */
+
+static const struct checker checkers[CHECK_N] = {
+	[CHECK_ACCELERATOR_UTILIZATION] = { "AcceleratorUtilizationChecker", check_utilization },
+	[CHECK_OPERATION] = { "OperationChecker", check_operations },
+	[CHECK_EXPENSIVE_OPERATION] = { "ExpensiveOperationChecker", check_expensive },
+};
+
+const char *advise_name(enum checker_id id)
+{
+	return checkers[id].name;
+}
+
+unsigned advise_find(struct str name)
+{
+	for (enum checker_id i = 0; i < CHECK_N; i++)
+		if (str_eq(name, str_of(checkers[i].name)))
+			return CHECK_BIT(i);
+	return 0;
+}
+
+bool advise_run(struct advise *ask, struct advice *out, struct err *e)
+{
+	memset(out, 0, sizeof *out);
+	for (enum checker_id i = 0; i < CHECK_N; i++) {
+		out->asked[i] = (ask->checkers & CHECK_BIT(i)) != 0;
+		if (out->asked[i] && !checkers[i].run(ask, &out->reports[i], e))
+			return false;
+	}
+	return true;
+}

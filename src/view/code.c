@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The code view: nodes by the lines of Python that made them (B§4.4). Gradient nodes stand where
+ * the node stands whose gradient they compute, in a branch of their own.
+ */
+#include "base/fmt.h"
+#include "view/view.h"
+
+#define SUFFIX       S(" (gradient)")
+#define FUNCTION_MAX 20 /* a name this long is cut */
+#define FUNCTION_CUT 17
+
+enum { PLAIN, GRADIENT, BRANCHES };
+
+/* The tree as it grows. A child is its parent and its name; for the frames of one stack the entries
+ * are remembered, so that a stack met again costs one look. */
+struct lines {
+	const struct model *m;
+	struct arena *a; /* scratch */
+	struct tree_nodes nodes;
+	struct intern names;       /* in the tree's arena */
+	VEC(uint32_t) name, frame; /* of each entry */
+	VEC(bool) gradient;
+	uint32_t *entry_at[BRANCHES]; /* by model frame; 0: not yet */
+	VEC(uint32_t) path;           /* frames, innermost first */
+	struct imap child;            /* parent << 32 | name -> entry */
+	struct sb text;
+};
+
+/* "file.py:12:function", names of functions shortened. A frame without names is called none. */
+static struct str trace_name(struct lines *l, const struct frame *f, bool gradient)
+{
+	struct sb *b = &l->text;
+	struct str file = f->file == ID_NONE ? S("none") : model_str(l->m, f->file);
+	struct str function = f->function == ID_NONE ? S("none") : model_str(l->m, f->function);
+	size_t slash = str_rfind_char(file, '/');
+
+	b->n = 0;
+	sb_put(b, slash == SIZE_MAX ? file : str_sub(file, slash + 1, SIZE_MAX));
+	sb_char(b, ':');
+	fmt_i64(b, f->line);
+	sb_char(b, ':');
+	sb_put(b, str_sub(function, 0, function.n < FUNCTION_MAX ? function.n : FUNCTION_CUT));
+	if (function.n >= FUNCTION_MAX)
+		sb_put(b, S("..."));
+	if (gradient)
+		sb_put(b, SUFFIX);
+	return sb_str(b);
+}
+
+static uint32_t add_entry(
+        struct lines *l, uint32_t parent, uint32_t name, uint32_t frame, bool gradient)
+{
+	VEC_PUSH(l->a, &l->nodes.parent, parent);
+	VEC_PUSH(l->a, &l->name, name);
+	VEC_PUSH(l->a, &l->frame, frame);
+	VEC_PUSH(l->a, &l->gradient, gradient);
+	return (uint32_t)l->nodes.parent.n - 1;
+}
+
+static uint32_t find_child(struct lines *l, uint32_t parent, uint32_t frame, bool gradient)
+{
+	struct frame f = model_frame(l->m, frame);
+	uint32_t name = intern_add(&l->names, trace_name(l, &f, gradient)), entry;
+	uint64_t key = (uint64_t)parent << 32 | name;
+
+	if (imap_get(&l->child, key, &entry))
+		return entry;
+	entry = add_entry(l, parent, name, frame, gradient);
+	imap_put(&l->child, key, entry, false);
+	return entry;
+}
+
+/* The entry of the innermost frame of a stack, made with all above it if need be. */
+static uint32_t find_stack(struct lines *l, uint32_t frame, bool gradient)
+{
+	uint32_t *entry_at = l->entry_at[gradient], at = 0;
+
+	l->path.n = 0;
+	for (; frame != ID_NONE && !entry_at[frame]; frame = model_frame(l->m, frame).parent)
+		VEC_PUSH(l->a, &l->path, frame);
+	if (frame != ID_NONE)
+		at = entry_at[frame];
+	while (l->path.n) {
+		frame = l->path.v[--l->path.n];
+		at = entry_at[frame] = find_child(l, at, frame, gradient);
+	}
+	return at;
+}
+
+/* Quirk 23: is it named like the gradient of a node? Where "_grad/" comes too early, the rest of
+ * the name is taken for that node's. */
+static bool find_forward(struct str name, struct str *forward)
+{
+	size_t prefix = str_find(name, S("gradients/"));
+	size_t suffix = prefix == SIZE_MAX ? SIZE_MAX : str_find(name, S("_grad/"));
+
+	if (suffix == SIZE_MAX)
+		return false;
+	prefix += S("gradients/").n;
+	if (prefix == suffix)
+		return false;
+	*forward = str_sub(name, prefix, suffix > prefix ? suffix - prefix : SIZE_MAX);
+	return true;
+}
+
+/* What a gradient node is waiting for: forward[gradient node] is 1 + the node, and that one is
+ * wanted. */
+struct gradients {
+	uint32_t *forward;
+	bool *wanted;
+	struct intern missing; /* names */
+};
+
+static bool has_place(const struct model *m, uint32_t node)
+{
+	struct str forward;
+
+	return node != ID_NONE && m->nodes.v[node].frame != ID_NONE &&
+	       !find_forward(node_name(m, node), &forward);
+}
+
+/* Plain nodes go to their place, in name order; gradients are set aside. */
+static void add_plain(struct lines *l, struct gradients *g, uint32_t *entry)
+{
+	const struct model *m = l->m;
+
+	for (size_t i = 0; i < m->by_name.n; i++) {
+		uint32_t node = m->by_name.v[i], of;
+		struct str forward;
+		entry[node] = ID_NONE;
+		if (m->nodes.v[node].frame == ID_NONE)
+			continue;
+		if (!find_forward(node_name(m, node), &forward)) {
+			entry[node] = find_stack(l, m->nodes.v[node].frame, PLAIN);
+		} else if (has_place(m, of = model_find(m, forward))) {
+			g->forward[node] = of + 1;
+			g->wanted[of] = true;
+		} else {
+			intern_add_kept(&g->missing, forward);
+		}
+	}
+}
+
+/* Branches in name order of the forward nodes; then all their gradients. */
+static void add_gradients(struct lines *l, const struct gradients *g, uint32_t *entry)
+{
+	const struct model *m = l->m;
+
+	for (size_t i = 0; i < m->by_name.n; i++)
+		if (g->wanted[m->by_name.v[i]])
+			find_stack(l, m->nodes.v[m->by_name.v[i]].frame, GRADIENT);
+	for (uint32_t node = 0; node < m->nodes.n; node++)
+		if (g->forward[node])
+			entry[node] =
+			        find_stack(l, m->nodes.v[g->forward[node] - 1].frame, GRADIENT);
+}
+
+/* Puts the entries in order. entry: of each node, as it was added; becomes that of the tree. */
+static void finish(struct lines *l, struct tree *t, uint32_t *entry, struct arena *a)
+{
+	uint32_t *order = tree_order(t, &l->nodes, NULL, a);
+	uint32_t *place = ARENA_ARRAY(l->a, t->n, uint32_t);
+
+	t->name = ARENA_ARRAY(a, t->n, struct str);
+	t->frame = ARENA_ARRAY(a, t->n, uint32_t);
+	t->gradient = ARENA_ARRAY(a, t->n, bool);
+	for (uint32_t k = 0; k < t->n; k++) {
+		place[order[k]] = k;
+		t->name[k] = intern_str(&l->names, l->name.v[order[k]]);
+		t->frame[k] = l->frame.v[order[k]];
+		t->gradient[k] = l->gradient.v[order[k]];
+	}
+	for (uint32_t i = 0; i < l->m->nodes.n; i++)
+		if (entry[i] != ID_NONE)
+			entry[i] = place[entry[i]];
+	t->entry_of = entry;
+	tree_members(t, l->m, a);
+}
+
+static void build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
+{
+	struct arena scratch;
+
+	arena_init(&scratch, a->work);
+	struct lines l = {
+		.m = m, .a = &scratch, .nodes = { .a = &scratch }, .text = sb_in(&scratch)
+	};
+	struct gradients g = { .forward = ARENA_ARRAY(&scratch, m->nodes.n, uint32_t),
+		.wanted = ARENA_ARRAY(&scratch, m->nodes.n, bool) };
+	uint32_t *entry = ARENA_ARRAY(a, m->nodes.n, uint32_t);
+	intern_init(&l.names, a);
+	intern_init(&g.missing, &scratch);
+	imap_init(&l.child, &scratch);
+	for (int branch = 0; branch < BRANCHES; branch++)
+		l.entry_at[branch] = ARENA_ARRAY(&scratch, m->frames.n, uint32_t);
+	add_entry(&l, ID_NONE, intern_add_kept(&l.names, ROOT_NAME), ID_NONE, false);
+	add_plain(&l, &g, entry);
+	add_gradients(&l, &g, entry);
+	finish(&l, t, entry, a);
+	if (g.missing.n)
+		note_line(notes, "%zu gradient nodes not accounted\n", g.missing.n);
+	arena_free(&scratch);
+}
+
+static bool show(struct query *q, struct result *r, struct err *e)
+{
+	if (!q->m->has_traces) {
+		note_line(q->notes, "No code trace information\n");
+		return err_set(e, ERR_STEP,
+		        "there are no call stacks: no op log or profile with traces is loaded");
+	}
+	if (q->o->displayed_only) /* Quirk 35 */
+		note_line(q->notes, "Note: code view ignores account_displayed_op_only\n");
+	view_keep_members(q);
+	view_sum(q);
+	if (!view_walk(q, r, true, e))
+		return false;
+	for (uint32_t i = 0; i < r->n && (q->o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)); i++)
+		note_line(q->notes, "code view has no tensor value to show\n");
+	return true;
+}
+
+const struct view_ops view_code = {
+	.name = "code",
+	.kind = VK_CODE,
+	.doc = "code: When python trace is available, the nodes are python lines and their are "
+	       "organized by "
+	       "the python call stack.",
+	.help = "lines of Python by call stack (needs an op log)",
+	.outputs = 1u << OUT_STDOUT | 1u << OUT_FILE | 1u << OUT_NONE | 1u << OUT_TIMELINE |
+	           1u << OUT_PPROF,
+	.build = build,
+	.show = show,
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The graph view: from the nodes that feed nobody along inputs (B§4.2). A node stands below the
+ * first that reaches it, depth first, whatever is accounted: so the structure depends on the model
+ * alone. Nodes that only a cycle leads to are not in it.
+ */
+#include "view/view.h"
+
+struct descent {
+	const struct model *m;
+	struct tree *t;
+	bool *seen;      /* by node */
+	uint32_t *path;  /* entries from the top to the current one */
+	uint32_t *input; /* of each on the path: the next input to follow */
+	uint32_t deep;
+};
+
+/* Steps down to a node not yet seen. */
+static void enter(struct descent *d, uint32_t node)
+{
+	struct tree *t = d->t;
+	uint32_t i = t->n++;
+
+	d->seen[node] = true;
+	t->parent[i] = d->deep ? d->path[d->deep - 1] : 0;
+	t->node[i] = node;
+	t->name[i] = node_name(d->m, node);
+	d->path[d->deep] = i;
+	d->input[d->deep++] = d->m->input0.v[node];
+}
+
+/* Everything that can be reached from node. */
+static void descend(struct descent *d, uint32_t node)
+{
+	const struct model *m = d->m;
+
+	enter(d, node);
+	while (d->deep) {
+		uint32_t i = d->path[d->deep - 1], *input = &d->input[d->deep - 1];
+		if (*input == m->input0.v[d->t->node[i] + 1]) {
+			d->t->end[i] = d->t->n;
+			d->deep--;
+			continue;
+		}
+		uint32_t source = m->inputs.v[(*input)++];
+		if (!(source & INPUT_UNKNOWN) && !d->seen[source])
+			enter(d, source);
+	}
+}
+
+/* Which nodes are an input of some node. */
+static bool *find_named(const struct model *m, struct arena *a)
+{
+	bool *named = ARENA_ARRAY(a, m->nodes.n, bool);
+
+	for (size_t i = 0; i < m->inputs.n; i++)
+		if (!(m->inputs.v[i] & INPUT_UNKNOWN))
+			named[m->inputs.v[i]] = true;
+	return named;
+}
+
+static void build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
+{
+	size_t n = m->nodes.n + 1;
+	struct arena scratch;
+
+	(void)notes;
+	arena_init(&scratch, a->work);
+	struct descent d = { .m = m,
+		.t = t,
+		.seen = ARENA_ARRAY(&scratch, n, bool),
+		.path = ARENA_ARRAY(&scratch, n, uint32_t),
+		.input = ARENA_ARRAY(&scratch, n, uint32_t) };
+	bool *named = find_named(m, &scratch);
+	t->parent = ARENA_ARRAY(a, n, uint32_t);
+	t->end = ARENA_ARRAY(a, n, uint32_t);
+	t->name = ARENA_ARRAY(a, n, struct str);
+	t->node = ARENA_ARRAY(a, n, uint32_t);
+	t->parent[0] = t->node[0] = ID_NONE;
+	t->name[0] = ROOT_NAME;
+	t->n = 1;
+	for (size_t i = 0; i < m->by_name.n; i++)
+		if (!named[m->by_name.v[i]])
+			descend(&d, m->by_name.v[i]);
+	t->end[0] = t->n;
+	arena_free(&scratch);
+}
+
+/* Only accounted nodes are kept; what was below others goes to the nearest kept one above. */
+static bool show(struct query *q, struct result *r, struct err *e)
+{
+	const struct tree *t = q->tree;
+	bool *accounted = ARENA_ARRAY(q->a, t->n, bool);
+
+	for (uint32_t i = 1; i < t->n; i++)
+		accounted[i] = view_matches(q, t->node[i]) > 0;
+	view_keep(q, accounted, accounted);
+	view_sum(q);
+	return view_walk(q, r, false, e);
+}
+
+const struct view_ops view_graph = {
+	.name = "graph",
+	.kind = VK_GRAPH,
+	.doc = "graph: The nodes in the model graph are organized by their operation input and "
+	       "output.",
+	.help = "nodes by the edges between them, from the outputs to the inputs",
+	.made_up = "_TFGraphParent",
+	.outputs = 1u << OUT_STDOUT | 1u << OUT_FILE | 1u << OUT_NONE | 1u << OUT_TIMELINE,
+	.build = build,
+	.show = show,
+};

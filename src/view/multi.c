@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What op and code share: entries that stand for many graph nodes, and which of them they account
+ * (B§4.5). Knows neither view.
+ */
+#include "view/view.h"
+
+/* Sums and counts of the accounted members, by tree entry. One pass over the nodes in the order in
+ * which their numbers lie in memory. */
+static void sum_members(const struct query *q, struct tally *self, uint32_t *nodes)
+{
+	const struct tree *t = q->tree;
+
+	for (uint32_t node = 0; node < q->m->nodes.n; node++) {
+		uint32_t i = t->entry_of[node];
+		if (i == ID_NONE)
+			continue;
+		uint32_t matches = view_matches(q, node);
+		nodes[i] += matches > 0;
+		for (; matches > 0; matches--)
+			tally_add(&self[i], &q->tallies[node]);
+	}
+}
+
+void view_keep_members(struct query *q)
+{
+	const struct tree *t = q->tree;
+	struct kept *k = &q->kept;
+	bool *keep = ARENA_ARRAY(q->a, t->n, bool), *accounted = ARENA_ARRAY(q->a, t->n, bool);
+	struct tally *self = ARENA_ARRAY(q->a, t->n, struct tally);
+	uint32_t *nodes = ARENA_ARRAY(q->a, t->n, uint32_t);
+	bool all = rx_is_all(q->account);
+
+	sum_members(q, self, nodes);
+	for (uint32_t i = t->n; i-- > 1;) {
+		accounted[i] = all || nodes[i] > 0;
+		keep[i] |= accounted[i];
+		keep[t->parent[i]] |= keep[i];
+	}
+	view_keep(q, keep, accounted);
+	for (uint32_t i = 0; i < k->n;
+	        i++) { /* at[i] >= i: nothing is overwritten before it is read */
+		self[i] = self[k->at[i]];
+		nodes[i] = nodes[k->at[i]];
+	}
+	k->self = self;
+	k->nodes = nodes;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The op view: operation types as a list, each with the sum of what follows it (B§4.3).
+ */
+#include "base/sort.h"
+#include "view/view.h"
+
+/* The types that some node has, as string ids in byte order; of[string id] is the entry. */
+static size_t list_types(const struct model *m, uint32_t *of, uint32_t *list, struct arena *a)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < m->nodes.n; i++) {
+		uint32_t op = m->nodes.v[i].op;
+		if (!of[op])
+			list[n++] = op;
+		of[op] = 1;
+	}
+	sort_strings(a, list, n, m->strings.strings);
+	for (size_t i = 0; i < n; i++)
+		of[list[i]] = (uint32_t)i + 1;
+	return n;
+}
+
+static void build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
+{
+	struct arena scratch;
+
+	(void)notes;
+	arena_init(&scratch, a->work);
+	uint32_t *of = ARENA_ARRAY(&scratch, m->strings.n, uint32_t);
+	uint32_t *list = ARENA_ARRAY(&scratch, m->nodes.n, uint32_t);
+	t->n = (uint32_t)list_types(m, of, list, &scratch) + 1;
+	t->parent = ARENA_ARRAY(a, t->n, uint32_t);
+	t->end = ARENA_ARRAY(a, t->n, uint32_t);
+	t->name = ARENA_ARRAY(a, t->n, struct str);
+	t->entry_of = ARENA_ARRAY(a, m->nodes.n, uint32_t);
+	t->parent[0] = ID_NONE;
+	t->end[0] = t->n;
+	t->name[0] = ROOT_NAME;
+	for (uint32_t i = 1; i < t->n; i++) {
+		t->end[i] = i + 1;
+		t->name[i] = model_str(m, list[i - 1]);
+	}
+	for (uint32_t i = 0; i < m->nodes.n; i++)
+		t->entry_of[i] = of[m->nodes.v[i].op];
+	tree_members(t, m, a);
+	arena_free(&scratch);
+}
+
+static struct str kept_name(const struct query *q, uint32_t i)
+{
+	return q->tree->name[q->kept.at[i]];
+}
+
+static int by_option(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct query *q = ctx;
+	struct order_key x = { kept_name(q, a), &q->kept.self[a], view_nodes(q, a) };
+	struct order_key y = { kept_name(q, b), &q->kept.self[b], view_nodes(q, b) };
+
+	return view_order(q->o, VK_OP, &x, &y);
+}
+
+/* Kept entries in the order of the list, with the total of each: its own and all that follow it. */
+static uint32_t *make_list(struct query *q)
+{
+	struct kept *k = &q->kept;
+	uint32_t *list = ARENA_ARRAY(q->a, k->n, uint32_t), n = k->n - 1;
+
+	for (uint32_t i = 0; i < n; i++)
+		list[i] = i + 1;
+	if (!q->o->order.none)
+		sort_stable(q->a, list, n, by_option, q);
+	k->total = ARENA_ARRAY(q->a, k->n, struct tally);
+	for (uint32_t i = n; i-- > 0;) {
+		k->total[list[i]] = k->self[list[i]];
+		if (i + 1 < n)
+			tally_add(&k->total[list[i]], &k->total[list[i + 1]]);
+	}
+	if (n)
+		k->total[0] = k->total[list[0]];
+	return list;
+}
+
+/* Quirk 18: an empty start list begins at the first entry. */
+static uint32_t find_start(struct query *q, const uint32_t *list, uint32_t n)
+{
+	uint32_t i = 0;
+
+	if (rx_is_all(q->start) || rx_is_empty(q->start))
+		return 0;
+	while (i < n && !rx_match(q->start, kept_name(q, list[i])))
+		i++;
+	return i;
+}
+
+/* Shown entries from the start on; -max_depth counts places from 0, hidden ones included. */
+static void choose(struct query *q, const uint32_t *list, uint32_t n, struct result *r)
+{
+	uint32_t start = find_start(q, list, n);
+
+	r->shown = ARENA_ARRAY(q->a, n, struct entry);
+	for (uint32_t i = start; i < n && (int64_t)(i - start) <= q->o->max_depth; i++) {
+		struct entry x = { .kept = list[i],
+			.parent = r->n - 1,
+			.depth = r->n,
+			.accounted = true,
+			.self = q->kept.self[list[i]],
+			.total = q->kept.total[list[i]] };
+		struct str name = kept_name(q, x.kept);
+		if (rx_match(q->trim, name))
+			break;
+		if (view_shows(q, name, &x.self, &x.total, view_nodes(q, x.kept), i - start))
+			r->shown[r->n++] = x;
+	}
+	for (uint32_t i = 0; i < r->n; i++)
+		r->shown[i].end = r->n;
+}
+
+/* Totals over what is shown only. */
+static void reaccount(struct result *r)
+{
+	for (uint32_t i = r->n; i-- > 0;) {
+		struct entry *x = &r->shown[i];
+		x->total = x->self;
+		if (i + 1 < r->n)
+			tally_add(&x->total, &x[1].total);
+	}
+	r->root = r->n ? r->shown[0].total : (struct tally){ 0 };
+}
+
+static bool show(struct query *q, struct result *r, struct err *e)
+{
+	view_keep_members(q);
+	uint32_t *list = make_list(q);
+	r->empty = q->tree->n == 1;
+	r->root = q->kept.total[0];
+	choose(q, list, q->kept.n - 1, r);
+	if (q->o->displayed_only)
+		reaccount(r);
+	return view_patterns_ok(q, e);
+}
+
+const struct view_ops view_op = {
+	.name = "op",
+	.kind = VK_OP,
+	.doc = "op: The nodes are operation kernel type, such as MatMul, Conv2D. Graph nodes "
+	       "belonging to "
+	       "the same type are aggregated together.",
+	.help = "operation types, each with what follows it in the list",
+	.outputs = 1u << OUT_STDOUT | 1u << OUT_FILE | 1u << OUT_NONE,
+	.build = build,
+	.show = show,
+};

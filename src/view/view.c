@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of views, and the beginning that all queries share: step, patterns, tallies.
+ */
+#include "view/view.h"
+
+const struct view_ops *const views[VK_N] = { &view_scope, &view_graph, &view_op, &view_code };
+
+/* Quirk 21: a step that is not there is said in these words, and nothing else is printed. */
+static bool find_step(struct query *q, struct err *e)
+{
+	struct sb b = sb_in(q->a);
+
+	if (q->o->step < 0)
+		return true;
+	q->step = model_step(q->m, q->o->step);
+	if (q->step)
+		return true;
+	for (size_t i = 0; i < q->m->steps.n; i++)
+		sb_fmt(&b, "%lld ", (long long)q->m->steps.v[i]->id);
+	note_line(q->notes, "Options -step=%lld not found.\nAvailable steps: %.*s\n",
+	        (long long)q->o->step, STR(sb_str(&b)));
+	return err_set(e, ERR_STEP, "there is no step %lld; available steps: %.*s",
+	        (long long)q->o->step, STR(sb_str(&b)));
+}
+
+static bool compile(struct query *q, struct err *e)
+{
+	const struct opts *o = q->o;
+
+	return rx_compile(&q->account, q->a, &o->account, e) &&
+	       rx_compile(&q->start, q->a, &o->start, e) &&
+	       rx_compile(&q->trim, q->a, &o->trim, e) && rx_compile(&q->show, q->a, &o->show, e) &&
+	       rx_compile(&q->hide, q->a, &o->hide, e);
+}
+
+static void release(struct query *q)
+{
+	rx_free(q->account);
+	rx_free(q->start);
+	rx_free(q->trim);
+	rx_free(q->show);
+	rx_free(q->hide);
+}
+
+bool view_patterns_ok(const struct query *q, struct err *e)
+{
+	return !rx_failed(q->account, e) && !rx_failed(q->start, e) && !rx_failed(q->trim, e) &&
+	       !rx_failed(q->show, e) && !rx_failed(q->hide, e);
+}
+
+/* Patterns are asked once for each set of types, not for each node. */
+static void match_sets(struct query *q)
+{
+	const struct model *m = q->m;
+	uint32_t *matches = ARENA_ARRAY(q->a, m->type0.n, uint32_t);
+
+	for (uint32_t set = 0; set + 1 < m->type0.n; set++) {
+		size_t n;
+		const uint32_t *types = model_types(m, set, &n);
+		for (size_t p = 0; p < rx_count(q->account); p++) {
+			bool any = false;
+			for (size_t t = 0; t < n && !any; t++)
+				any = rx_match_one(q->account, p, model_str(m, types[t]));
+			matches[set] += any;
+		}
+		if (rx_is_all(q->account))
+			matches[set] = 1;
+	}
+	q->set_matches = matches;
+}
+
+bool view_run(const struct view_ops *v, struct query *q, struct result *r, struct err *e)
+{
+	memset(r, 0, sizeof *r);
+	r->q = q;
+	r->kind = v->kind;
+	if (!find_step(q, e))
+		return false;
+	bool ok = compile(q, e);
+	if (ok) {
+		match_sets(q);
+		q->tallies = model_tallies(q->m, q->step, q->a);
+		ok = v->show(q, r, e) && view_patterns_ok(q, e);
+	}
+	release(q);
+	return ok;
+}
+
+void view_keep(struct query *q, const bool *keep, const bool *accounted)
+{
+	const struct tree *t = q->tree;
+	struct kept *k = &q->kept;
+	uint32_t *index = ARENA_ARRAY(
+	        q->a, t->n, uint32_t); /* kept entry of it or its nearest kept ancestor */
+	uint32_t n = 1;
+
+	for (uint32_t i = 1; i < t->n; i++)
+		n += keep[i];
+	k->at = ARENA_ARRAY(q->a, n, uint32_t);
+	k->parent = ARENA_ARRAY(q->a, n, uint32_t);
+	k->end = ARENA_ARRAY(q->a, n, uint32_t);
+	k->accounted = ARENA_ARRAY(q->a, n, bool);
+	k->parent[0] = ID_NONE;
+	k->n = 1;
+	for (uint32_t i = 1; i < t->n; i++) {
+		index[i] = index[t->parent[i]];
+		if (!keep[i])
+			continue;
+		k->at[k->n] = i;
+		k->parent[k->n] = index[i];
+		k->accounted[k->n] = accounted[i];
+		index[i] = k->n++;
+	}
+	for (uint32_t i = k->n; i-- > 0;) {
+		k->end[i] = k->end[i] > i ? k->end[i] : i + 1;
+		if (i && k->end[k->parent[i]] < k->end[i])
+			k->end[k->parent[i]] = k->end[i];
+	}
+}
+
+void view_sum(struct query *q)
+{
+	struct kept *k = &q->kept;
+	struct tally self;
+
+	k->total = ARENA_ARRAY(q->a, k->n, struct tally);
+	for (uint32_t i = k->n; i-- > 1;) {
+		view_self(q, i, &self);
+		tally_add(&k->total[i], &self);
+		tally_add(&k->total[k->parent[i]], &k->total[i]);
+	}
+}
+
+void view_self(const struct query *q, uint32_t kept, struct tally *out)
+{
+	uint32_t node = q->tree->node ? q->tree->node[q->kept.at[kept]] : ID_NONE;
+
+	if (q->kept.self) {
+		*out = q->kept.self[kept];
+	} else if (node != ID_NONE) {
+		*out = q->tallies[node];
+	} else {
+		*out = (struct tally){ 0 };
+		out->v[V_DEFINITIONS] = 1;
+	}
+}
+
+static int64_t tested(enum on on, enum value v, const struct tally *self, const struct tally *total)
+{
+	return on == ON_SELF ? self->v[v] : total->v[v];
+}
+
+bool view_shows(struct query *q, struct str name, const struct tally *self,
+        const struct tally *total, int64_t nodes, int64_t depth)
+{
+	enum vk kind = q->tree->kind;
+
+	if (str_eq(name, ROOT_NAME))
+		return true;
+	for (enum metric_id m = 0; m < M_N; m++) {
+		enum on on = metrics[m].in[kind].min_on;
+		if (!(metrics[m].uses & USE_MIN) || on == ON_NOTHING)
+			continue;
+		/* Quirk 18: a negative count of nodes is taken for a huge one. */
+		if (on == ON_NODES ? (uint64_t)nodes < (uint64_t)q->o->min[m]
+		                   : tested(on, metrics[m].value, self, total) < q->o->min[m])
+			return false;
+	}
+	return depth <= q->o->max_depth && rx_match(q->show, name) && !rx_match(q->hide, name);
+}
+
+int view_order(
+        const struct opts *o, enum vk kind, const struct order_key *a, const struct order_key *b)
+{
+	const struct metric *by = &metrics[o->order.by];
+	enum on on = by->in[kind].order_on;
+	int64_t x, y;
+
+	if (str_eq(a->name, ROOT_NAME) || str_eq(b->name, ROOT_NAME))
+		return str_eq(b->name, ROOT_NAME) - str_eq(a->name, ROOT_NAME);
+	if (on == ON_NOTHING)
+		return str_cmp(a->name, b->name);
+	x = on == ON_NODES ? a->nodes : a->total->v[by->value];
+	y = on == ON_NODES ? b->nodes : b->total->v[by->value];
+	return (x < y) - (x > y);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Views: choose nodes of a model, add their numbers up, yield a result. A view writes only in the
+ * arena of its query and never prints; what the original says on standard error becomes notes.
+ */
+#ifndef TFPROF_VIEW_VIEW_H
+#define TFPROF_VIEW_VIEW_H
+
+#include "base/rx.h"
+#include "metric/opts.h"
+#include "view/tree.h"
+
+#define ROOT_NAME S("_TFProfRoot")
+
+/* The accounted structure: entries that count or lead to some that do, in pre-order, with their
+ * totals. Entry 0 is the root. In the query's arena. */
+struct kept {
+	uint32_t n;
+	uint32_t *at;           /* entry of the tree */
+	uint32_t *parent, *end; /* in kept entries */
+	bool *accounted;
+	struct tally *total;
+	/* Op and code, else NULL. What entry i accounts are those of the tree's members of at[i]
+	 * for which view_matches is not 0; see view_members. */
+	struct tally *self; /* sums over them; quirk 13: a node counts once for each pattern */
+	uint32_t *nodes;    /* how many they are, each counted once */
+};
+
+/* One shown line. */
+struct entry {
+	uint32_t kept;   /* entry of struct kept */
+	uint32_t parent; /* shown entry, ID_NONE for the first */
+	uint32_t end;    /* past its last shown descendant */
+	uint32_t depth;  /* number of shown ancestors; op: entry i's parent is i - 1 */
+	bool accounted;
+	struct tally self, total;
+};
+
+struct query;
+
+/* The answer: shown entries in printed order. Lives in the query's arena. */
+struct result {
+	const struct query *q;
+	enum vk kind;
+	struct entry *shown;
+	uint32_t n;
+	struct tally root; /* op: totals of the (unshown) root; else those of shown[0] */
+	bool empty;        /* op: there was no entry at all */
+};
+
+/* One command on a model. */
+struct query {
+	const struct model *m;
+	const struct opts *o;
+	struct arena *a;
+	struct notes *notes;
+	const struct tree *tree;
+	const struct step *step; /* NULL: the average */
+	struct tally *tallies;   /* of every node of the model for the step */
+	struct rx_list *account, *start, *trim, *show, *hide;
+	const uint32_t *set_matches; /* by type set: how many account patterns match it */
+	struct kept kept;
+};
+
+struct view_ops {
+	const char *name;
+	enum vk kind;
+	const char *doc;     /* what the Doc block prints */
+	const char *help;    /* ours */
+	const char *made_up; /* type of an entry that no node defines; NULL: there is none */
+	unsigned outputs;    /* bits of the output kinds it can feed */
+	/* The tree of a model, in a. Notes are those of building (once). */
+	void (*build)(const struct model *m, struct tree *t, struct arena *a, struct notes *notes);
+	/* Kept, chosen and sorted; false when a pattern gave up. */
+	bool (*show)(struct query *q, struct result *r, struct err *e);
+};
+extern const struct view_ops *const views[VK_N]; /* by kind */
+extern const struct view_ops view_scope, view_graph, view_op, view_code;
+
+/* Runs one command: finds the step, tallies, shows. A step that is not there is ERR_STEP, and a
+ * note says so in the original's words (B§2.7). */
+bool view_run(const struct view_ops *v, struct query *q, struct result *r, struct err *e);
+
+/* ---- shared steps, in the order of a query ---- */
+
+/* How many account patterns match some type of the node. */
+static inline uint32_t view_matches(const struct query *q, uint32_t node)
+{
+	return q->set_matches[q->m->nodes.v[node].types];
+}
+
+/* Makes q->kept of the root and the tree entries with keep[i]; the parent of each is its nearest
+ * kept ancestor. Totals are left to view_sum. */
+void view_keep(struct query *q, const bool *keep, const bool *accounted);
+
+/* Op and code (B§4.5): the same of the entries that account some node, or lead to one that does; if
+ * every type is accounted, of all. Fills kept.self and kept.nodes too. */
+void view_keep_members(struct query *q);
+
+/* The n graph nodes that may count for a kept entry of op or code, in name order; those do for
+ * which view_matches is not 0. */
+static inline const uint32_t *view_members(const struct query *q, uint32_t kept, uint32_t *n)
+{
+	const struct tree *t = q->tree;
+	uint32_t i = q->kept.at[kept];
+
+	*n = t->member0[i + 1] - t->member0[i];
+	return t->members + t->member0[i];
+}
+
+/* Adds up: an entry's total is its own numbers and its kept children's; the root's is its
+ * children's alone. kept.self must be there by now (op, code). */
+void view_sum(struct query *q);
+
+/* The own numbers of a kept entry. */
+void view_self(const struct query *q, uint32_t kept, struct tally *out);
+
+/* Does the entry pass the thresholds, -show_name_regexes and -hide_name_regexes? depth counts
+ * levels from 1. nodes: for occurrence of op. The root always does. */
+bool view_shows(struct query *q, struct str name, const struct tally *self,
+        const struct tally *total, int64_t nodes, int64_t depth);
+
+/* The walk of the tree views over q->kept: start, depth, trim, show, hide, re-accounting, order.
+ * cut_self: a trimmed or too deep entry goes with its subtree (code); else only its descendants. */
+bool view_walk(struct query *q, struct result *r, bool cut_self, struct err *e);
+
+static inline struct str view_made_up_type(enum vk kind)
+{
+	return str_of(views[kind]->made_up);
+}
+
+/* How many graph nodes a kept entry accounts (op, code); 0 elsewhere. */
+static inline int64_t view_nodes(const struct query *q, uint32_t kept)
+{
+	return q->kept.nodes ? q->kept.nodes[kept] : 0;
+}
+
+/* True unless a pattern gave up. */
+bool view_patterns_ok(const struct query *q, struct err *e);
+
+/* Negative, zero, positive as a is printed before, with, after b, by -order_by. */
+struct order_key {
+	struct str name;
+	const struct tally *total;
+	int64_t nodes;
+};
+int view_order(
+        const struct opts *o, enum vk kind, const struct order_key *a, const struct order_key *b);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The walk of scope, graph and code over what accounting kept: where to start, how deep, what is
+ * trimmed, shown, hidden; hidden entries hand their shown descendants to the nearest shown
+ * ancestor; then siblings are put in order. Knows no view.
+ */
+#include "base/sort.h"
+#include "view/view.h"
+
+struct walk {
+	struct query *q;
+	struct kept *k;
+	bool cut_self;
+	bool *live, *top;  /* reachable from a start; is a start */
+	int32_t *depth;    /* level below the root, which is 1; 0: not visited */
+	bool *open;        /* its children are visited */
+	uint32_t *shown;   /* kept entries that are shown, in pre-order */
+	uint32_t *parent;  /* index in shown of the shown parent */
+	uint32_t *nearest; /* of each kept entry: itself or its nearest shown ancestor, in shown */
+	uint32_t n;
+	struct tally *self, *total; /* by index in shown */
+};
+
+static struct str kept_name(const struct query *q, uint32_t i)
+{
+	return q->tree->name[q->kept.at[i]];
+}
+
+/* A start pattern makes its first match on each way down a child of the root. */
+static void find_starts(struct walk *w)
+{
+	struct kept *k = w->k;
+	bool all = rx_is_all(w->q->start);
+
+	w->live[0] = true;
+	for (uint32_t i = 1; i < k->n;) {
+		if (all ? k->parent[i] == 0 : rx_match(w->q->start, kept_name(w->q, i))) {
+			w->top[i] = true;
+			memset(w->live + i, true, k->end[i] - i);
+			i = k->end[i];
+		} else {
+			i++;
+		}
+	}
+}
+
+static uint32_t walk_parent(const struct walk *w, uint32_t i)
+{
+	return w->top[i] ? 0 : w->k->parent[i];
+}
+
+/* Visits entry i; false if its subtree is to be skipped. */
+static bool visit(struct walk *w, uint32_t i)
+{
+	struct query *q = w->q;
+	struct str name = kept_name(q, i);
+	uint32_t up = i ? walk_parent(w, i) : 0;
+	int32_t depth = i ? w->depth[up] + 1 : 1;
+	bool trimmed = rx_match(q->trim, name), deep = depth > q->o->max_depth;
+	struct tally self;
+
+	if (i && (!w->open[up] || (w->cut_self && (trimmed || deep))))
+		return false;
+	w->depth[i] = depth;
+	w->open[i] = !trimmed && !deep;
+	w->nearest[i] = i ? w->nearest[up] : 0;
+	view_self(q, i, &self);
+	if (i && !view_shows(q, name, &self, &w->k->total[i], view_nodes(q, i), depth))
+		return w->open[i];
+	w->parent[w->n] = i ? w->nearest[up] : ID_NONE;
+	w->self[w->n] = self;
+	w->total[w->n] = w->k->total[i];
+	w->nearest[i] = w->n;
+	w->shown[w->n++] = i;
+	return w->open[i];
+}
+
+static void visit_all(struct walk *w)
+{
+	for (uint32_t i = 0; i < w->k->n;)
+		if (!w->live[i])
+			i++;
+		else
+			i = visit(w, i) ? i + 1 : i == 0 ? w->k->n : w->k->end[i];
+}
+
+/* Totals over what is shown only: a parent's is its own and its shown children's. */
+static void reaccount(struct walk *w)
+{
+	memcpy(w->total, w->self, w->n * sizeof *w->total);
+	for (uint32_t i = w->n; i-- > 1;)
+		tally_add(&w->total[w->parent[i]], &w->total[i]);
+}
+
+static int by_option(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct walk *w = ctx;
+	const struct query *q = w->q;
+	struct order_key x = { kept_name(q, w->shown[a]), &w->total[a],
+		view_nodes(q, w->shown[a]) };
+	struct order_key y = { kept_name(q, w->shown[b]), &w->total[b],
+		view_nodes(q, w->shown[b]) };
+
+	return view_order(q->o, q->tree->kind, &x, &y);
+}
+
+/* Children of each shown entry, sorted: of i they are child[first[i]] .. child[first[i + 1]]. */
+static uint32_t *sort_children(struct walk *w, uint32_t **first)
+{
+	uint32_t *child = ARENA_ARRAY(w->q->a, w->n, uint32_t);
+	uint32_t *at = ARENA_ARRAY(w->q->a, (size_t)w->n + 2, uint32_t);
+
+	for (uint32_t i = 1; i < w->n; i++)
+		at[w->parent[i] + 2]++;
+	for (uint32_t i = 2; i <= w->n; i++)
+		at[i] += at[i - 1];
+	for (uint32_t i = 1; i < w->n; i++)
+		child[at[w->parent[i] + 1]++] = i;
+	for (uint32_t i = 0; i < w->n && !w->q->o->order.none; i++)
+		sort_stable(w->q->a, child + at[i], at[i + 1] - at[i], by_option, w);
+	*first = at;
+	return child;
+}
+
+/* Into the result, in printed order. */
+static void emit(struct walk *w, struct result *r)
+{
+	uint32_t *first, *child = sort_children(w, &first);
+	uint32_t *stack = ARENA_ARRAY(w->q->a, (size_t)w->n + 1, uint32_t), top = 0;
+	uint32_t *place = ARENA_ARRAY(w->q->a, w->n, uint32_t);
+
+	r->shown = ARENA_ARRAY(w->q->a, w->n, struct entry);
+	for (stack[top++] = 0; top;) {
+		uint32_t i = stack[--top], up = w->parent[i];
+		struct entry *x = &r->shown[r->n];
+		place[i] = r->n++;
+		x->kept = w->shown[i];
+		x->parent = up == ID_NONE ? ID_NONE : place[up];
+		x->depth = up == ID_NONE ? 0 : r->shown[x->parent].depth + 1;
+		x->accounted = w->k->accounted[x->kept];
+		x->self = w->self[i];
+		x->total = w->total[i];
+		for (uint32_t c = first[i + 1]; c > first[i]; c--)
+			stack[top++] = child[c - 1];
+	}
+	for (uint32_t i = r->n; i-- > 0;) {
+		struct entry *x = &r->shown[i];
+		if (x->end == 0)
+			x->end = i + 1;
+		if (x->parent != ID_NONE && r->shown[x->parent].end < x->end)
+			r->shown[x->parent].end = x->end;
+	}
+	r->root = r->shown[0].total;
+}
+
+bool view_walk(struct query *q, struct result *r, bool cut_self, struct err *e)
+{
+	struct kept *k = &q->kept;
+	struct walk w = { .q = q, .k = k, .cut_self = cut_self };
+
+	w.live = ARENA_ARRAY(q->a, k->n, bool);
+	w.top = ARENA_ARRAY(q->a, k->n, bool);
+	w.depth = ARENA_ARRAY(q->a, k->n, int32_t);
+	w.open = ARENA_ARRAY(q->a, k->n, bool);
+	w.shown = ARENA_ARRAY(q->a, k->n, uint32_t);
+	w.parent = ARENA_ARRAY(q->a, k->n, uint32_t);
+	w.nearest = ARENA_ARRAY(q->a, k->n, uint32_t);
+	w.self = ARENA_ARRAY(q->a, k->n, struct tally);
+	w.total = ARENA_ARRAY(q->a, k->n, struct tally);
+	find_starts(&w);
+	visit_all(&w);
+	if (!view_patterns_ok(q, e))
+		return false;
+	if (q->o->displayed_only && q->tree->kind != VK_CODE)
+		reaccount(&w);
+	emit(&w, r);
+	return true;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Options: presets, parsing of every type, refusals that leave all untouched, the dump, near words.
+ */
+#include "unit.h"
+
+#include "metric/opts.h"
+
+static struct opts preset(struct arena *a)
+{
+	struct opts o;
+
+	opts_preset(&o, a);
+	return o;
+}
+
+/* Sets one option; the error text, empty if it was taken. */
+static struct str set(struct opts *o, struct arena *a, const char *name, const char *value)
+{
+	struct err e = { .a = a };
+	struct option row;
+
+	assert_true(option_find(str_of(name), &row));
+	if (opts_set(o, a, &row, str_of(value), &e))
+		assert_int_equal(e.code, ERR_NONE);
+	else
+		assert_int_equal(e.code, ERR_INVALID_ARGUMENT);
+	return e.text;
+}
+
+static struct str value_of(struct opts *o, struct arena *a, const char *name)
+{
+	struct sb b = sb_in(a);
+	struct option row;
+
+	assert_true(option_find(str_of(name), &row));
+	opts_value(&b, o, &row);
+	return sb_str(&b);
+}
+
+/* Walks the table: every row has a text, and its preset is a value that it takes. */
+static void test_rows_are_complete(void **state)
+{
+	struct option rows[OPTIONS_MAX];
+	size_t n = option_rows(rows);
+
+	assert_int_equal(n, 21);
+	for (size_t i = 0; i < n; i++) {
+		struct opts o = preset(*state);
+		assert_true(strlen(rows[i].help) > 0);
+		assert_int_equal(set(&o, *state, rows[i].name, rows[i].preset).n, 0);
+	}
+}
+
+static void test_outputs_are_complete(void **state)
+{
+	(void)state;
+	for (enum output_kind i = 0; i < OUT_N; i++) {
+		assert_non_null(output_rows[i].help);
+		assert_int_equal(output_rows[i].required & ~output_rows[i].keys, 0);
+		if (i)
+			assert_true(strcmp(output_rows[i - 1].name, output_rows[i].name) < 0);
+	}
+}
+
+static void test_numbers(void **state)
+{
+	struct opts o = preset(*state);
+
+	assert_int_equal(set(&o, *state, "max_depth", "-3").n, 0);
+	assert_int_equal(o.max_depth, -3);
+	assert_int_equal(set(&o, *state, "min_bytes", "9223372036854775807").n, 0);
+	assert_true(o.min[M_BYTES] == INT64_MAX);
+	assert_true(set(&o, *state, "min_bytes", "9223372036854775808").n > 0);
+	assert_true(o.min[M_BYTES] == INT64_MAX);
+	assert_str(set(&o, *state, "max_depth", "4x"),
+	        "-max_depth: '4x' is not a whole number from -2147483648 to 2147483647");
+	assert_int_equal(o.max_depth, -3);
+	assert_true(set(&o, *state, "account_displayed_op_only", "perhaps").n > 0);
+}
+
+static void test_lists_lose_quotes_and_empties(void **state)
+{
+	struct opts o = preset(*state);
+
+	assert_int_equal(set(&o, *state, "show_name_regexes", "'a,,b.*'").n, 0);
+	assert_int_equal(o.show.n, 2);
+	assert_str(value_of(&o, *state, "show_name_regexes"), "a,b.*");
+	assert_int_equal(set(&o, *state, "show_name_regexes", "''").n, 0);
+	assert_int_equal(o.show.n, 0);
+}
+
+static void test_metric_names(void **state)
+{
+	struct opts o = preset(*state);
+
+	assert_int_equal(set(&o, *state, "select", "params,bytes").n, 0);
+	assert_str(value_of(&o, *state, "select"), "bytes,params");
+	assert_true(str_contains(set(&o, *state, "select", "bites"), S("did you mean 'bytes'?")));
+	assert_str(value_of(&o, *state, "select"), "bytes,params");
+	assert_int_equal(set(&o, *state, "order_by", "depth").n, 0);
+	assert_int_equal(o.order.by, M_NAME);
+	assert_int_equal(set(&o, *state, "order_by", "''").n, 0);
+	assert_true(o.order.none);
+	assert_true(set(&o, *state, "order_by", "device").n > 0);
+}
+
+/* The library lets names in that no metric has; they stay in the dump. */
+static void test_lenient_lists(void **state)
+{
+	struct opts o = preset(*state);
+	struct str items[] = { S("num_hidden_ops"), S("micros") };
+	struct strs list = { items, 2, 0 };
+	struct err e = { .a = *state };
+	struct option row;
+
+	assert_true(option_find(S("select"), &row));
+	assert_false(opts_set_list(&o, *state, &row, &list, true, &e));
+	e = (struct err){ .a = *state };
+	assert_true(opts_set_list(&o, *state, &row, &list, false, &e));
+	assert_str(value_of(&o, *state, "select"), "micros,num_hidden_ops");
+}
+
+/* Quirk 22: the file stays when the type changes. */
+static void test_output(void **state)
+{
+	struct opts o = preset(*state);
+
+	assert_int_equal(o.output.kind, OUT_STDOUT);
+	assert_str(set(&o, *state, "output", "timeline"),
+	        "-output: timeline needs a file: timeline:outfile=FILE");
+	assert_int_equal(o.output.kind, OUT_STDOUT);
+	assert_int_equal(set(&o, *state, "output", "file:outfile=/x==y").n, 0);
+	assert_str(o.output.outfile, "/x=y");
+	assert_int_equal(set(&o, *state, "output", "timeline").n, 0);
+	assert_str(value_of(&o, *state, "output"), "timeline:outfile=/x=y");
+	assert_true(set(&o, *state, "output", "stdout:outfile=x").n > 0);
+	assert_true(set(&o, *state, "output", "files:outfile=x").n > 0);
+	assert_true(set(&o, *state, "output", "file:outfile").n > 0);
+	assert_int_equal(o.output.kind, OUT_TIMELINE);
+}
+
+static void test_dump(void **state)
+{
+	struct opts o = preset(*state);
+	struct sb b = sb_in(*state);
+
+	opts_dump(&b, &o);
+	assert_true(str_starts(sb_str(&b), S("-max_depth                  10\n-min_bytes ")));
+	assert_true(str_contains(sb_str(&b), S("\n-trim_name_regexes          \n")));
+	assert_true(str_ends(sb_str(&b), S("\n-output                     stdout:\n")));
+}
+
+static void test_nearest(void **state)
+{
+	struct str words[] = { S("scope"), S("graph"), S("op"), S("code") };
+
+	(void)state;
+	assert_str(nearest_word(S("scop"), words, 4), "scope");
+	assert_str(nearest_word(S("grpah"), words, 4), "graph");
+	assert_int_equal(nearest_word(S("timeline"), words, 4).n, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		unit_case(test_rows_are_complete),
+		unit_case(test_outputs_are_complete),
+		unit_case(test_numbers),
+		unit_case(test_lists_lose_quotes_and_empties),
+		unit_case(test_metric_names),
+		unit_case(test_lenient_lists),
+		unit_case(test_output),
+		unit_case(test_dump),
+		unit_case(test_nearest),
+	};
+
+	return unit_main(tests, argc, argv);
+}
