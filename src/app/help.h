@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Help texts, made from the tables.
+ */
+#ifndef TFPROF_APP_HELP_H
+#define TFPROF_APP_HELP_H
+
+#include "app/session.h"
+
+/* The page for a topic (a command, an option with or without dashes), or for all. */
+bool help_write(struct session *s, const struct strs *topics, struct sink *out);
+
+/* Examples, commands, options. */
+void help_usage(struct session *s, struct sink *out);
+
+#endif

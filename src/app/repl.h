@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lines of commands from standard input: the prompt where it is a terminal, else a script.
+ */
+#ifndef TFPROF_APP_REPL_H
+#define TFPROF_APP_REPL_H
+
+#include "app/session.h"
+
+/* Runs every line; one that fails is said and the rest goes on. True if none failed. */
+bool repl_run(struct session *s, struct sink *out);
+
+/* Prints the notes of loading and of the last call on standard error, and its sentence if it
+ * failed. line: of a script, from 1; 0: not in a script. */
+void repl_say(struct session *s, bool ok, size_t line);
+
+#endif

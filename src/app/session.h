@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One loaded profile, its sticky options and its cached trees. The program and the library both
+ * work through it. Every call that can fail returns false and leaves its sentence in s->error; the
+ * session stays usable, after exhaustion of memory while loading it can only be closed.
+ */
+#ifndef TFPROF_APP_SESSION_H
+#define TFPROF_APP_SESSION_H
+
+#include "model/input.h"
+#include "out/out.h"
+
+struct session {
+	struct account account;
+	struct work work;
+	struct arena model_arena; /* the model */
+	struct arena tree_arena;  /* trees; dropped when the model changes */
+	struct arena
+	        query_arena; /* one command: tallies, result, texts, error; reset by the next */
+	struct arena opts_arena[2]; /* the sticky options live in one, the next ones are made in the
+	                               other */
+	unsigned opts_now;
+	struct opts sticky;
+	struct model model;
+	struct ingest *ingest;
+	struct tree trees[VK_N];
+	bool built[VK_N];
+	bool loaded, sealed, broken;
+	unsigned threads;
+	struct input_watch watch; /* progress of loading; may be left empty */
+	struct notes
+	        load_notes; /* of loading; in the model arena. Who prints them empties the list */
+	struct notes notes; /* of the last call; in the query arena */
+	struct err error;   /* of the last call; in the query arena */
+	char exhausted[80]; /* the sentence for the end of memory, made beforehand */
+};
+
+/* limit: bytes the session may hold, 0 for none. NULL if there is no memory for the session. */
+struct session *session_new(size_t limit);
+void session_free(struct session *s);
+
+/* Runs f(s, ctx) at a recovery point, with an empty query arena: false if f returns false or memory
+ * ends. All calls below are made inside it. */
+bool session_guard(struct session *s, bool (*f)(struct session *s, void *ctx), void *ctx);
+
+/* Loading. The model is sealed when it is first asked something. */
+bool session_load(struct session *s, unsigned role, const struct input_from *from);
+bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
+        bool (*folded)(void *user, size_t i), void *user);
+
+/* A command of a view with these options, its text to out. */
+bool session_view(
+        struct session *s, const struct view_ops *v, const struct opts *o, struct sink *out);
+
+/* The advice of the checkers (CHECK_BIT bits), in the query arena. */
+bool session_advise(struct session *s, unsigned checkers, struct advice *out);
+
+/* Makes the model readable: s->model. */
+bool session_seal(struct session *s);
+
+/* Makes these options the ones that later commands begin with. */
+void session_set(struct session *s, const struct opts *o);
+
+/* Fills s->error anew. */
+bool session_fail(struct session *s, enum status code, const char *f, ...)
+        __attribute__((format(printf, 3, 4)));
+
+#endif

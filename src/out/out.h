@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A result as bytes. Binds the rows of output.def to functions.
+ */
+#ifndef TFPROF_OUT_OUT_H
+#define TFPROF_OUT_OUT_H
+
+#include "io/sink.h"
+#include "view/advise.h"
+
+/* Where an output goes. */
+struct emit {
+	struct arena *a;  /* scratch; the query's */
+	struct sink *out; /* standard output of the command: text, and what is said beside files */
+	struct notes *notes; /* standard error lines */
+};
+
+/* Writes the answer as q->o->output asks. */
+bool out_write(const struct result *r, struct emit *to, struct err *e);
+
+/* ---- pieces ---- */
+
+/* Missing-stream notice, Doc block and "Profile:" (B§1.7). */
+void doc_write(struct sink *to, struct arena *a, const struct query *q);
+
+void text_tree(const struct result *r, struct sink *to, struct arena *a);  /* scope, graph */
+void text_multi(const struct result *r, struct sink *to, struct arena *a); /* op, code */
+void text_advice(const struct advice *advice, struct sink *to);
+
+/* Shared by the text outputs: each appends one cell. */
+void text_quantity(struct sb *b, enum unit u, int64_t v, const char *suffix);
+void text_shape(
+        struct sb *b, const struct model *m, uint32_t shape);       /* 3x3x6; nothing if unknown */
+void text_types(struct sb *b, const struct model *m, uint32_t set); /* a|b */
+void text_inputs(struct sb *b, const struct model *m, uint32_t node,
+        const char *between); /* 0:3x3|1:unknown */
+
+/* "self/total", or "--/total" where the entry is not accounted. */
+void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct entry *x);
+
+#endif

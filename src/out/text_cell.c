@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Cells that the text outputs share.
+ */
+#include "base/fmt.h"
+#include "out/out.h"
+
+void text_quantity(struct sb *b, enum unit u, int64_t v, const char *suffix)
+{
+	if (u == UNIT_TIME)
+		fmt_micros(b, v);
+	else if (u == UNIT_BYTES)
+		fmt_bytes(b, v);
+	else
+		fmt_count(b, v);
+	sb_put(b, str_of(suffix));
+}
+
+void text_shape(struct sb *b, const struct model *m, uint32_t shape)
+{
+	size_t rank = model_rank(m, shape);
+
+	for (size_t i = 0; i < rank; i++) {
+		if (i)
+			sb_char(b, 'x');
+		fmt_i64(b, model_dim(m, shape, i));
+	}
+}
+
+void text_types(struct sb *b, const struct model *m, uint32_t set)
+{
+	size_t n;
+	const uint32_t *types = model_types(m, set, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			sb_char(b, '|');
+		sb_put(b, model_str(m, types[i]));
+	}
+}
+
+void text_inputs(struct sb *b, const struct model *m, uint32_t node, const char *between)
+{
+	for (uint32_t i = m->input0.v[node]; i < m->input0.v[node + 1]; i++) {
+		uint32_t shape = model_input_shape(m, i);
+		if (i > m->input0.v[node])
+			sb_put(b, str_of(between));
+		fmt_i64(b, model_input_index(m, node, i));
+		sb_char(b, ':');
+		if (model_rank(m, shape))
+			text_shape(b, m, shape);
+		else
+			sb_put(b, S("unknown"));
+	}
+}
+
+void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct entry *x)
+{
+	if (x->accounted)
+		text_quantity(b, m->unit, x->self.v[m->value], "");
+	else
+		sb_put(b, S("--"));
+	sb_char(b, '/');
+	text_quantity(b, m->unit, x->total.v[m->value], m->in[kind].suffix);
+}

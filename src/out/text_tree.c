@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The text of scope and graph: one line for each shown node (B§3).
+ */
+#include "base/fmt.h"
+#include "out/out.h"
+
+struct lines {
+	const struct result *r;
+	const struct query *q;
+	struct sb b; /* the line being made */
+	size_t fields;
+};
+
+static void field(struct lines *l)
+{
+	if (l->fields++)
+		sb_put(&l->b, S(", "));
+}
+
+/* "run/total run|1/total defined" */
+static void put_occurrence(struct lines *l, const struct entry *x)
+{
+	struct sb *b = &l->b;
+
+	field(l);
+	if (x->accounted)
+		fmt_i64(b, x->self.v[V_RUNS]);
+	else
+		sb_put(b, S("--"));
+	sb_char(b, '/');
+	fmt_i64(b, x->total.v[V_RUNS]);
+	sb_put(b, x->accounted ? S("|1/") : S("|--/"));
+	fmt_i64(b, x->total.v[V_DEFINITIONS]);
+}
+
+static uint32_t entry_node(const struct lines *l, const struct entry *x)
+{
+	return l->q->tree->node[l->q->kept.at[x->kept]];
+}
+
+static void put_text(struct lines *l, enum unit unit, uint32_t node)
+{
+	const struct model *m = l->q->m;
+	struct sb *b = &l->b;
+
+	if (unit == UNIT_DEVICES) {
+		if (node == ID_NONE || m->nodes.v[node].device == ID_NONE)
+			return;
+		field(l);
+		sb_put(b, device_name(m, m->nodes.v[node].device));
+	} else if (unit == UNIT_TYPES) {
+		field(l);
+		if (node == ID_NONE)
+			sb_put(b, view_made_up_type(l->r->kind));
+		else
+			text_types(b, m, m->nodes.v[node].types);
+	} else if (unit == UNIT_INPUT_SHAPES) {
+		field(l);
+		if (node != ID_NONE)
+			text_inputs(b, m, node, "|");
+	}
+}
+
+static void put_shape(struct lines *l, uint32_t node)
+{
+	uint32_t shape = node == ID_NONE ? ID_NONE : l->q->m->nodes.v[node].shape;
+
+	if (model_rank(l->q->m, shape)) {
+		field(l);
+		text_shape(&l->b, l->q->m, shape);
+	}
+}
+
+static void put_entry(
+        struct lines *l, const struct entry *x, const enum metric_id *columns, size_t n)
+{
+	uint32_t node = entry_node(l, x);
+
+	l->b.n = 0;
+	l->fields = 0;
+	sb_repeat(&l->b, ' ', (size_t)2 * x->depth);
+	sb_put(&l->b, l->q->tree->name[l->q->kept.at[x->kept]]);
+	sb_put(&l->b, S(" ("));
+	for (size_t c = 0; c < n; c++) {
+		const struct metric *m = &metrics[columns[c]];
+		if (columns[c] == M_PARAMS)
+			put_shape(l, node);
+		if (m->unit == UNIT_OCCURRENCE) {
+			put_occurrence(l, x);
+		} else if (m->value != V_NONE) {
+			field(l);
+			text_pair(&l->b, m, l->r->kind, x);
+		} else {
+			put_text(l, m->unit, node);
+		}
+	}
+	sb_put(&l->b, S(")\n"));
+}
+
+void text_tree(const struct result *r, struct sink *to, struct arena *a)
+{
+	struct lines l = { .r = r, .q = r->q, .b = sb_in(a) };
+	enum metric_id columns[M_N];
+	size_t n = metric_columns(r->q->o->select.metrics, r->kind, columns);
+
+	metric_legend(&l.b, r->q->o->select.metrics, r->kind);
+	sink_put(to, sb_str(&l.b));
+	for (uint32_t i = 0; i < r->n; i++) {
+		put_entry(&l, &r->shown[i], columns, n);
+		sink_put(to, sb_str(&l.b));
+	}
+}

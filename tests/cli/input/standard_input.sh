@@ -1,0 +1,5 @@
+# what: one input may be -, compressed or not
+# from: deviation: the original reads files only
+$TFPROF scope --profile_path=- -max_depth 1 <"$DATA/recorded/synthetic_1/profile.pb" >a &&
+	gzip -c "$DATA/recorded/synthetic_1/profile.pb" | $TFPROF scope --profile_path=- -max_depth 1 >b &&
+	cmp a b && rm a b

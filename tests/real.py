@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the program with what releases of the original said about their own test inputs.
+
+REALDATA/expected/commands.json lists inputs, command, options, the file with the answer and what of it
+to compare. What cannot be compared yet is skipped, and the reasons are counted.
+
+    tests/real.py --realdata DIR [FILTER...]      a filter is a part of the answer's file name
+"""
+import argparse
+import collections
+import glob
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+spec = importlib.util.spec_from_file_location('recorded', os.path.join(HERE, 'recorded', 'run.py'))
+recorded = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(recorded)
+KNOWN = dict(recorded.OPTIONS)
+
+
+def why_not(entry):
+    """Why an entry cannot be compared yet, or None."""
+    compare = entry['compare']
+    if compare.startswith('tensor_value'):
+        return 'no checkpoint values yet'
+    if compare.startswith('result message'):
+        return recorded.NOT_YET.get('*.proto', 'no result messages through the program')
+    if not compare.startswith('text after the Doc block'):
+        return 'unknown comparison: ' + compare
+    if set(entry['options']) - set(KNOWN):
+        return 'options of an older generation'
+    kind = entry['command'] + '.file'
+    return next((w for p, w in recorded.NOT_YET.items() if recorded.matches(p, kind)), None)
+
+
+def ask(entry):
+    """(text after the line "Profile:", or None; what was printed)."""
+    folder = os.path.join(ARGS.realdata, entry['inputs'])
+    metas = sorted(glob.glob(os.path.join(folder, 'run_meta*')))
+    words = [entry['command'], '--graph_path=' + os.path.join(folder, 'graph.pbtxt'),
+             '--run_meta_path=' + ','.join(metas)]
+    log = os.path.join(folder, 'tfprof_log')
+    if os.path.exists(log):
+        words.append('--op_log_path=' + log)
+    for name, value in entry['options'].items():
+        if isinstance(value, bool):
+            value = str(value).lower()
+        words.append('--%s=%s' % (name, ','.join(value) if isinstance(value, list) else value))
+    with tempfile.TemporaryDirectory(prefix='tfprof-real-') as scratch:
+        out = os.path.join(scratch, 'out')
+        p = subprocess.run([ARGS.program] + words + ['--output=file:outfile=' + out],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           env=dict(os.environ, LC_ALL='C'), timeout=120)
+        if p.returncode or not os.path.exists(out):
+            return None, 'status %d: %s' % (p.returncode, p.stdout.decode('utf-8', 'replace'))
+        with open(out, 'rb') as f:
+            text = f.read()
+    return text.split(b'\nProfile:\n', 1)[-1], ''
+
+
+def main():
+    top = os.path.join(ARGS.realdata, 'expected')
+    with open(os.path.join(top, 'commands.json'), encoding='utf-8') as f:
+        entries = json.load(f)
+    passed, failed, skipped = 0, 0, collections.Counter()
+    for entry in entries:
+        name = entry['expected']
+        if not all(w in name or w in entry['command'] for w in ARGS.filters):
+            continue
+        reason = why_not(entry)
+        if reason:
+            skipped['%s: %s' % (entry['command'], reason)] += 1
+            continue
+        got, said = ask(entry)
+        with open(os.path.join(top, name), 'rb') as f:
+            exp = f.read()
+        if got is not None and 'every blank removed' in entry['compare']:
+            exp, got = (re.sub(rb' ', b'', x) for x in (exp, got))
+        if got == exp:
+            passed += 1
+            continue
+        failed += 1
+        print('FAILED %s %s' % (entry['command'], name))
+        print(said or recorded.differ(exp, got, name))
+    for reason, n in sorted(skipped.items()):
+        print('  %d skipped: %s' % (n, reason))
+    if not passed + failed + sum(skipped.values()):
+        print('no answer has that name')
+    print('%d passed, %d failed, %d skipped' % (passed, failed, sum(skipped.values())))
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    a.add_argument('filters', nargs='*')
+    a.add_argument('--realdata', required=True)
+    a.add_argument('--program', default=os.path.join(ROOT, 'build', 'tfprof'))
+    ARGS = a.parse_args()
+    ARGS.realdata, ARGS.program = os.path.abspath(ARGS.realdata), os.path.abspath(ARGS.program)
+    sys.exit(main())
