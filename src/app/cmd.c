@@ -34,14 +34,15 @@ static bool run_help(struct session *s, const struct request *r, struct sink *ou
 }
 
 const struct command commands[] = {
-	{ "scope", "nodes by name scope, like folders", &view_scope, run_view },
+	{ "scope", "nodes by name scope, like folders", &view_scope, true, run_view },
 	{ "graph", "nodes by the edges between them, from the outputs to the inputs", &view_graph,
+	        true, run_view },
+	{ "code", "lines of Python by call stack (needs an op log)", &view_code, true, run_view },
+	{ "op", "operation types, the costliest ones with what follows them", &view_op, true,
 	        run_view },
-	{ "code", "lines of Python by call stack (needs an op log)", &view_code, run_view },
-	{ "op", "operation types, the costliest ones with what follows them", &view_op, run_view },
-	{ "advise", "what stands out, in sentences", NULL, run_advise },
-	{ "set", "make options the default of the commands that follow", NULL, run_set },
-	{ "help", "this text", NULL, run_help },
+	{ "advise", "what stands out, in sentences", NULL, true, run_advise },
+	{ "set", "make options the default of the commands that follow", NULL, false, run_set },
+	{ "help", "this text", NULL, false, run_help },
 };
 const size_t n_commands = sizeof commands / sizeof *commands;
 

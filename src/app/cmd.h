@@ -12,6 +12,7 @@ struct request;
 struct command {
 	const char *name, *help;
 	const struct view_ops *view; /* of the view commands */
+	bool needs_profile;
 	bool (*run)(struct session *s, const struct request *r, struct sink *out);
 };
 extern const struct command commands[];

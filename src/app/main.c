@@ -53,7 +53,7 @@ static bool begin(struct session *s, void *ctx)
 	if (!cmd_parse(s, &f->words, &f->names, &r->request))
 		return false;
 	const struct command *c = r->request.command;
-	if (c && !c->view)
+	if (c && !c->needs_profile)
 		return c->run(s, &r->request, r->out);
 	if (!flags_inputs(f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
@@ -75,9 +75,12 @@ static bool begin(struct session *s, void *ctx)
 
 static int finish(struct session *s, struct run *r, bool ok)
 {
-	int status = ok                                      ? EXIT_DONE
-	             : s->error.code == ERR_INVALID_ARGUMENT ? EXIT_USAGE
-	                                                     : r->status;
+	int status = EXIT_DONE;
+
+	if (!ok)
+		status = r->status != EXIT_INPUT && s->error.code == ERR_INVALID_ARGUMENT
+		                 ? EXIT_USAGE
+		                 : r->status;
 
 	sink_flush(r->out);
 	repl_say(s, ok, 0);

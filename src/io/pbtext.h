@@ -12,9 +12,10 @@
 /* Translates text to the wire bytes of a message d, in a. False with
  * "<name>:<line>:<column>: <what was found and what was expected>" (ERR_DATA_LOSS). */
 bool pbtext_encode(const ProtobufCMessageDescriptor *d, struct str text, struct str name,
-                   struct arena *a, struct str *out, struct err *e);
+        struct arena *a, struct str *out, struct err *e);
 
-/* Could these first bytes be text format? 0 certainly not (a NUL, invalid UTF-8 control bytes) ... 100. */
+/* Could these first bytes be text format? 0 certainly not (a NUL, invalid UTF-8 control bytes) ...
+ * 100. */
 int pbtext_sniff(struct str head);
 
 #endif

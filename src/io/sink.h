@@ -17,7 +17,8 @@ struct sink {
 
 struct sink *sink_fd(struct arena *a, int fd, struct str name); /* does not own fd */
 struct sink *sink_memory(struct arena *a);
-struct sink *sink_call(struct arena *a, bool (*put)(void *user, const void *p, size_t n), void *user);
+struct sink *sink_call(
+        struct arena *a, bool (*put)(void *user, const void *p, size_t n), void *user);
 
 /* Regular files: written beside path under a name of its own (created exclusively, mode as umask
  * says, an existing file's mode kept), fsync not called, renamed over path by sink_close. Devices

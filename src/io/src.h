@@ -26,7 +26,8 @@ struct src {
 bool src_open(struct src **out, struct arena *a, struct str path, struct err *e);
 
 /* Reads from memory that outlives the src; name is used in sentences. */
-bool src_memory(struct src **out, struct arena *a, struct str name, struct str bytes, struct err *e);
+bool src_memory(
+        struct src **out, struct arena *a, struct str name, struct str bytes, struct err *e);
 
 /* Makes at least n bytes contiguous at s->p. False when the input ends before that (*e untouched:
  * the bytes that are there stay in p..end) or when reading fails (*e filled). */
@@ -46,9 +47,10 @@ uint64_t src_raw_at(const struct src *s); /* bytes taken from the file itself, f
 /* All the rest, contiguous (text inputs). */
 bool src_all(struct src *s, struct str *out);
 
-/* Called after each filling of the window with src_raw_at and the size of the file itself (0: unknown;
- * known for a gzip file too); false cancels: the read fails with ERR_CANCELLED. */
-void src_on_progress(struct src *s, bool (*tick)(void *user, uint64_t done, uint64_t size), void *user);
+/* Called after each filling of the window with src_raw_at and the size of the file itself (0:
+ * unknown; known for a gzip file too); false cancels: the read fails with ERR_CANCELLED. */
+void src_on_progress(
+        struct src *s, bool (*tick)(void *user, uint64_t done, uint64_t size), void *user);
 
 /* Back to offset 0, to try another format. Works while nothing but the first window was read, for
  * pipes too; always for files and memory. */

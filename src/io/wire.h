@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A pull cursor over protobuf wire bytes: outer messages are streamed, leaves are handed out whole.
- * Judges as libprotobuf does: field 0, stray group ends, tags over five bytes, lengths over 2 GiB - 1
- * or past their parent are refused; groups are skipped, nested at most WIRE_DEPTH_MAX deep.
+ * Judges as libprotobuf does: field 0, stray group ends, tags over five bytes, lengths over 2 GiB -
+ * 1 or past their parent are refused; groups are skipped, nested at most WIRE_DEPTH_MAX deep.
  * Exception: a top-level message or a streamed one may be longer than 2 GiB.
  */
 #ifndef TFPROF_IO_WIRE_H
@@ -12,7 +12,7 @@
 #include "io/src.h"
 
 #define WIRE_DEPTH_MAX 100 /* nested messages below the top, as libprotobuf allows */
-#define WIRE_STREAMED 8    /* levels that a streaming reader may enter */
+#define WIRE_STREAMED  8   /* levels that a streaming reader may enter */
 
 enum wire_type { WIRE_VARINT, WIRE_FIXED64, WIRE_BYTES, WIRE_GROUP, WIRE_GROUP_END, WIRE_FIXED32 };
 
@@ -20,12 +20,12 @@ enum wire_type { WIRE_VARINT, WIRE_FIXED64, WIRE_BYTES, WIRE_GROUP, WIRE_GROUP_E
 struct wire {
 	struct src *s;
 	struct err *e;
-	const char *what;               /* "RunMetadata", for sentences */
-	uint64_t stop[WIRE_STREAMED];   /* absolute end of each entered message */
-	unsigned depth;                 /* 0: the top message, which ends where the input ends */
-	uint32_t field;                 /* of the value that comes next */
+	const char *what;             /* "RunMetadata", for sentences */
+	uint64_t stop[WIRE_STREAMED]; /* absolute end of each entered message */
+	unsigned depth;               /* 0: the top message, which ends where the input ends */
+	uint32_t field;               /* of the value that comes next */
 	enum wire_type type;
-	bool bad;                       /* *e is filled; every call from now on returns false */
+	bool bad; /* *e is filled; every call from now on returns false */
 };
 
 void wire_init(struct wire *w, struct src *s, const char *what, struct err *e);
@@ -33,18 +33,19 @@ void wire_init(struct wire *w, struct src *s, const char *what, struct err *e);
 /* Reads the next tag of the current message. False at its end, or when bad. */
 bool wire_next(struct wire *w);
 /* The value announced by wire_next; each value must be taken by exactly one of these. */
-bool wire_u64(struct wire *w, uint64_t *v);  /* type must be WIRE_VARINT */
+bool wire_u64(struct wire *w, uint64_t *v);        /* type must be WIRE_VARINT */
 bool wire_leaf(struct wire *w, struct str *bytes); /* WIRE_BYTES; valid until the next wire call */
-bool wire_enter(struct wire *w);             /* WIRE_BYTES */
-bool wire_leave(struct wire *w);             /* skips what is left of the entered message */
-bool wire_skip(struct wire *w);              /* any type; unread bytes are not validated */
+bool wire_enter(struct wire *w);                   /* WIRE_BYTES */
+bool wire_leave(struct wire *w);                   /* skips what is left of the entered message */
+bool wire_skip(struct wire *w);                    /* any type; unread bytes are not validated */
 /* "<name>: byte <at>: <what> cannot be parsed: ..." as ERR_DATA_LOSS; sets bad, returns false. */
-bool wire_fail(struct wire *w, uint64_t at, const char *f, ...) __attribute__((format(printf, 3, 4)));
+bool wire_fail(struct wire *w, uint64_t at, const char *f, ...)
+        __attribute__((format(printf, 3, 4)));
 
 /* Cursor over a leaf in memory: a loop of leaf_next and one take for each value.
  *   struct leaf l = leaf_of(bytes);
- *   while (leaf_next(&l)) switch (l.tag) { case LEAF_TAG(1, WIRE_BYTES): name = leaf_bytes(&l); ... default: leaf_skip(&l); }
- *   if (l.bad) ...
+ *   while (leaf_next(&l)) switch (l.tag) { case LEAF_TAG(1, WIRE_BYTES): name = leaf_bytes(&l); ...
+ * default: leaf_skip(&l); } if (l.bad) ...
  */
 #define LEAF_TAG(field, type) ((uint32_t)(field) << 3 | (uint32_t)(type))
 struct leaf {
@@ -62,7 +63,8 @@ static inline bool leaf_next(struct leaf *l)
 {
 	if (l->p == l->end || l->bad)
 		return false;
-	if (*l->p < 0x80 && *l->p >= 8 && (0x2f >> (*l->p & 7) & 1)) { /* a type, and no group end */
+	if (*l->p < 0x80 && *l->p >= 8 &&
+	        (0x2f >> (*l->p & 7) & 1)) { /* a type, and no group end */
 		l->tag = *l->p++;
 		return true;
 	}

@@ -13,11 +13,14 @@
 #include "base/par.h"
 #include "io/pbtext.h"
 #include "model/sniff.h"
-#include "tf_graph.pb-c.h"
-#include "tf_step.pb-c.h"
-#include "tfprof_log.pb-c.h"
 
 #define TEXT_LIKELY 50 /* from here on the text form's error is the one to tell */
+
+/* Generated with the messages; all that this file needs of them. */
+extern const ProtobufCMessageDescriptor tensorflow__graph_def__descriptor;
+extern const ProtobufCMessageDescriptor tensorflow__run_metadata__descriptor;
+extern const ProtobufCMessageDescriptor tensorflow__tfprof__op_log_proto__descriptor;
+extern const ProtobufCMessageDescriptor tensorflow__tfprof__profile_proto__descriptor;
 
 const struct input inputs[] = {
 	{ "graph", ROLE_GRAPH, true, 0, sniff_graph, read_graph, NULL,

@@ -37,7 +37,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 NOT_YET = {
     '*.timeline': 'no timelines yet',
     '*.pprof': 'no pprof output yet',
-    'advise': 'no advise yet',
     '*.proto': 'no result messages through the program',
 }
 

@@ -177,6 +177,18 @@ static void faults_are_refused(void **state)
 	assert_refused(S("\x0a\x05\x12\x03\x52\x01\x0a"), "byte");                /* trace */
 }
 
+/* Copies of a message that are broken alone stay so, even where they fit together. */
+static void copies_are_judged_alone(void **state)
+{
+	(void)state;
+	assert_refused(S("\x0a\x0d\x12\x01\x39\x12\x08\x12\x06"
+	                 "abcdef"),
+	        "cut off");
+	assert_refused(S("\x0a\x11\x12\x02\x0a\x00\x12\x01\x39\x12\x08\x12\x06"
+	                 "abcdef"),
+	        "cut off");
+}
+
 static void walk_agrees_with_unpacked(void **state)
 {
 	(void)state;
@@ -197,6 +209,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(stack_is_always_there),
 		cmocka_unit_test(attributes_are_kept_if_wanted),
 		cmocka_unit_test(faults_are_refused),
+		cmocka_unit_test(copies_are_judged_alone),
 		cmocka_unit_test(walk_agrees_with_unpacked),
 	};
 
