@@ -151,6 +151,30 @@ static void src_room(struct src_inner *in, size_t need)
 	s->end = s->p + have;
 }
 
+/* Tells who watches how far it is; false when that ends the reading. */
+static bool src_tick(struct src_inner *in)
+{
+	struct src *s = &in->pub;
+
+	if (!in->tick || in->tick(in->user, src_raw_at(s), in->raw_size))
+		return true;
+	err_set(s->e, ERR_CANCELLED, "reading '%.*s' was cancelled", STR(s->name));
+	return src_fail(in);
+}
+
+/* Memory that is its own window: shows a piece more of it. */
+static bool src_show(struct src_inner *in)
+{
+	struct src *s = &in->pub;
+	uint64_t rest = in->text.n - s->end_at;
+	size_t n = rest < SRC_WINDOW ? (size_t)rest : SRC_WINDOW;
+
+	s->end += n;
+	s->end_at += n;
+	in->raw_at = s->end_at;
+	return n > 0 && src_tick(in);
+}
+
 /* Brings more bytes into the window, which has less than the n bytes wanted. False at the end or
  * when reading failed. */
 static bool src_fill(struct src_inner *in, size_t n)
@@ -158,8 +182,10 @@ static bool src_fill(struct src_inner *in, size_t n)
 	struct src *s = &in->pub;
 	size_t used, room, got;
 
-	if (in->ended || in->failed || !in->buf)
+	if (in->ended || in->failed)
 		return false;
+	if (!in->buf)
+		return src_show(in);
 	src_room(in, n - (size_t)(s->end - s->p));
 	used = (size_t)(s->end - in->buf);
 	room = in->cap - used < SRC_WINDOW ? in->cap - used : SRC_WINDOW;
@@ -170,11 +196,7 @@ static bool src_fill(struct src_inner *in, size_t n)
 	in->ended = got == 0;
 	s->end += got;
 	s->end_at += got;
-	if (in->tick && !in->tick(in->user, src_raw_at(s), in->raw_size)) {
-		err_set(s->e, ERR_CANCELLED, "reading '%.*s' was cancelled", STR(s->name));
-		return src_fail(in);
-	}
-	return got > 0;
+	return src_tick(in) && got > 0;
 }
 
 /* An empty window at offset 0. */
@@ -377,8 +399,14 @@ bool src_all(struct src *s, struct str *out)
 void src_on_progress(
         struct src *s, bool (*tick)(void *user, uint64_t done, uint64_t size), void *user)
 {
-	s->in->tick = tick;
-	s->in->user = user;
+	struct src_inner *in = s->in;
+
+	in->tick = tick;
+	in->user = user;
+	if (in->buf || s->p != (const uint8_t *)in->text.p)
+		return;
+	s->end = s->p; /* memory is shown piece by piece, so that there is something to watch */
+	s->end_at = in->raw_at = 0;
 }
 
 /* Back to offset 0. */

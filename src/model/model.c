@@ -58,7 +58,7 @@ uint32_t model_input_shape(const struct model *m, size_t i)
 const uint32_t *model_types(const struct model *m, uint32_t set, size_t *n)
 {
 	*n = m->type0.v[set + 1] - m->type0.v[set];
-	return m->types.v + m->type0.v[set];
+	return *n ? m->types.v + m->type0.v[set] : NULL;
 }
 
 double model_coverage(const struct model *m)

@@ -63,7 +63,7 @@ static struct str shown(struct rig *r)
 			sb_char(&b, ' ');
 		sb_repeat(&b, '.', x.shown[i].depth);
 		sb_put(&b, r->t.name[q.kept.at[x.shown[i].kept]]);
-		sb_fmt(&b, "=%lld", (long long)x.shown[i].total.v[V_FLOAT_OPS]);
+		sb_fmt(&b, "=%lld", (long long)x.shown[i].total->v[V_FLOAT_OPS]);
 	}
 	return sb_str(&b);
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the gate (pb.c) and the cleaner (pbclean.c) must agree on: which field a tag means, and
+ * which wire types it takes. Anything else is an unknown field.
+ */
+#ifndef TFPROF_IO_PB_INTERNAL_H
+#define TFPROF_IO_PB_INTERNAL_H
+
+#include "io/pb.h"
+#include "io/wire.h"
+
+#define PB_FRAMES (WIRE_DEPTH_MAX + 1) /* a message and what may nest in it */
+
+/* By ProtobufCType: the wire type of a single value. */
+static const uint8_t pb_wire_of[] = { WIRE_VARINT, WIRE_VARINT, WIRE_FIXED32, WIRE_VARINT,
+	WIRE_VARINT, WIRE_FIXED64, WIRE_VARINT, WIRE_FIXED32, WIRE_VARINT, WIRE_FIXED64,
+	WIRE_FIXED32, WIRE_FIXED64, WIRE_VARINT, WIRE_VARINT, WIRE_BYTES, WIRE_BYTES, WIRE_BYTES };
+_Static_assert(PROTOBUF_C_TYPE_FLOAT == 10 && PROTOBUF_C_TYPE_STRING == 14 &&
+                       PROTOBUF_C_TYPE_MESSAGE + 1 == sizeof(pb_wire_of),
+        "pb_wire_of follows the order of ProtobufCType");
+
+/* The field of this number, or NULL. */
+static inline const ProtobufCFieldDescriptor *pb_find(
+        const ProtobufCMessageDescriptor *d, uint32_t id)
+{
+	const ProtobufCIntRange *r = d->field_ranges;
+
+	for (unsigned i = 0; i < d->n_field_ranges; i++, r++) {
+		uint32_t from = (uint32_t)r->start_value;
+		if (id < from)
+			return NULL;
+		if (id - from < r[1].orig_index - r->orig_index)
+			return &d->fields[r->orig_index + (id - from)];
+	}
+	return NULL;
+}
+
+/* Does this wire type carry the field's values, one at a time or as a packed list? */
+static inline bool pb_takes(const ProtobufCFieldDescriptor *fd, uint32_t type)
+{
+	return type == pb_wire_of[fd->type] ||
+	       (type == WIRE_BYTES && fd->label == PROTOBUF_C_LABEL_REPEATED);
+}
+
+#endif

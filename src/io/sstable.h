@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sorted tables of keys and values, the container of checkpoints (B§9.5). A table is read through
+ * its index, block by block; every block that is used has its checksum tested first. Knows nothing
+ * of what keys and values mean.
+ *
+ *   block 0 | type crc | block 1 | type crc | ... | metaindex | type crc | index | type crc |
+ * footer footer, 48 bytes: handle of metaindex, handle of index (two varints each), zeros, magic
+ */
+#ifndef TFPROF_IO_SSTABLE_H
+#define TFPROF_IO_SSTABLE_H
+
+#include "io/rfile.h"
+
+struct table_handle {
+	uint64_t at, size; /* of the contents; type and checksum follow */
+};
+
+/* Contents of a block and the place in them. */
+struct table_block {
+	uint8_t *buf, *packed; /* contents; what was read, if it was compressed */
+	size_t cap, packed_cap;
+	struct table_handle from;
+	const uint8_t *p, *entries_end; /* next entry; where the restart array begins */
+	uint32_t restarts;
+	char *key_buf;
+	size_t key_n, key_cap;
+	struct str value;
+	bool loaded;
+	bool first;   /* the next entry shares nothing with the one before */
+	bool has_key; /* the key is that of the entry before: the next must come behind it */
+};
+
+struct table {
+	struct rfile file;
+	struct table_handle meta, index;
+	struct table_block top;  /* the index block; only its contents are shared by cursors */
+	const char *lead, *tail; /* around the sentences of table_open */
+	bool odd_footer;         /* not as a writer writes it */
+};
+
+/* Opens and reads the index, which lives in a, as the path must. lead and tail stand around the
+ * sentence when that fails for what the file holds; "" both for none. */
+bool table_open(struct table *t, struct arena *a, struct str path, const char *lead,
+        const char *tail, struct err *e);
+void table_close(struct table *t);
+
+/* A place in a table; buffers live in a, and are reused. */
+struct table_at {
+	struct table *t;
+	struct arena *a;
+	struct err *e;
+	struct str key, value; /* of the entry; valid until the next call */
+	uint64_t place;        /* offset of its block in the file */
+	bool bad;              /* *e is filled */
+	struct table_block top, block;
+	uint64_t expect; /* strict: where the next block must begin */
+	bool strict;     /* blocks must follow each other without gaps, up to the footer */
+};
+void table_at_init(struct table_at *c, struct table *t, struct arena *a, struct err *e);
+
+/* Goes to the next entry; false at the end, or when bad. */
+bool table_next(struct table_at *c);
+
+/* Goes to the entry of that key; false when there is none, or when bad. */
+bool table_find(struct table_at *c, struct str key);
+
+/* A fault of the current block: "<file>: byte <its offset>: ..." as ERR_DATA_LOSS; returns false.
+ */
+bool table_fail(struct table_at *c, const char *f, ...) __attribute__((format(printf, 2, 3)));
+
+/* After the last entry of a strict cursor: do metaindex, index and footer follow without gaps, each
+ * as a writer writes it? */
+bool table_verify_end(struct table_at *c);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What tests of views share: a small model written down in words, options, shown lines.
+ */
+#ifndef TFPROF_TESTS_VIEW_RIG_H
+#define TFPROF_TESTS_VIEW_RIG_H
+
+#include "model/ingest.h"
+#include "out/out.h"
+
+struct view_rig {
+	struct arena *a; /* everything */
+	struct model m;
+	struct notes notes;
+	struct ingest *in;
+	struct tree trees[VK_N];
+	bool built[VK_N];
+	struct opts o;
+	struct err e; /* of the last query */
+};
+
+struct view_rig *view_rig(struct arena *a);
+
+/* A node; inputs are names with blanks between them. Its float ops are a power of two of its own.
+ */
+uint32_t rig_node(struct view_rig *r, const char *name, const char *op, const char *inputs);
+/* Its call stack, outermost frame first: "file:function file:function"; each is line 1. */
+void rig_stack(struct view_rig *r, uint32_t node, const char *stack);
+void rig_device(struct view_rig *r, uint32_t node, const char *device);
+/* What it did in a step: micros on the host and on an accelerator, from start to end. */
+void rig_ran(struct view_rig *r, uint32_t node, int64_t step, int64_t cpu, int64_t accelerator);
+void rig_done(struct view_rig *r); /* the model can be asked from now on */
+
+void rig_set(struct view_rig *r, const char *name, const char *value);
+const struct tree *rig_tree(void *r, enum vk kind);
+
+/* The shown lines: a point for each level, name, '=', total float ops; blanks between them.
+ * "failed" if there is no answer. */
+struct str rig_shown(struct view_rig *r, enum vk kind);
+/* The text of the view, from the legend on. */
+struct str rig_lines(struct view_rig *r, enum vk kind);
+/* The notes since the last call. */
+struct str rig_notes(struct view_rig *r);
+
+#endif
