@@ -5,32 +5,9 @@
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/fmt.h"
-
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
-
-static int setup(void **state)
-{
-	(void)state;
-	arena_init(&arena, &work);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&arena);
-	assert_int_equal(account.used, 0);
-	return 0;
-}
 
 static uint64_t seed = 88172645463325252;
 
@@ -46,7 +23,7 @@ static struct sb b;
 
 /* What f put is exactly the text. */
 #define assert_put(call, text)                                                                     \
-	(b = sb_in(&arena), (call), assert_true(str_eq(sb_str(&b), str_of(text))))
+	(b = sb_in(&unit_arena), (call), assert_true(str_eq(sb_str(&b), str_of(text))))
 
 static void check_ratio(int64_t n, int64_t div)
 {
@@ -119,7 +96,7 @@ static void ratios_equal_printf(void **state)
 	static const int64_t divs[] = { 1000, 1000000, 1000000000 };
 
 	(void)state;
-	b = sb_in(&arena);
+	b = sb_in(&unit_arena);
 	for (size_t d = 0; d < 3; d++) {
 		check_ratio(INT64_MIN, divs[d]);
 		check_ratio(INT64_MAX, divs[d]);
@@ -154,7 +131,7 @@ static void doubles_equal_printf(void **state)
 		1e308, 1e22, HUGE_VAL, -HUGE_VAL };
 
 	(void)state;
-	b = sb_in(&arena);
+	b = sb_in(&unit_arena);
 	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
 		check_fixed(odd[i]);
 	for (int i = 0; i < 100000; i++) {
@@ -201,17 +178,15 @@ static void locales_do_not_matter(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(integers, setup, teardown),
-		cmocka_unit_test_setup_teardown(counts, setup, teardown),
-		cmocka_unit_test_setup_teardown(times_and_bytes, setup, teardown),
-		cmocka_unit_test_setup_teardown(ties, setup, teardown),
-		cmocka_unit_test_setup_teardown(ratios_equal_printf, setup, teardown),
-		cmocka_unit_test_setup_teardown(doubles_equal_printf, setup, teardown),
-		cmocka_unit_test_setup_teardown(general, setup, teardown),
-		cmocka_unit_test_setup_teardown(locales_do_not_matter, setup, teardown),
+		unit_case(integers),
+		unit_case(counts),
+		unit_case(times_and_bytes),
+		unit_case(ties),
+		unit_case(ratios_equal_printf),
+		unit_case(doubles_equal_printf),
+		unit_case(general),
+		unit_case(locales_do_not_matter),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -2,39 +2,16 @@
  *
  * The interner and the integer map against what they must hold.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/map.h"
-
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
-
-static int setup(void **state)
-{
-	(void)state;
-	arena_init(&arena, &work);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&arena);
-	assert_int_equal(account.used, 0);
-	return 0;
-}
 
 static void ids_count_in_order_of_first_sight(void **state)
 {
 	struct intern t;
 
 	(void)state;
-	intern_init(&t, &arena);
+	intern_init(&t, &unit_arena);
 	assert_int_equal(intern_find(&t, S("a")), ID_NONE);
 	assert_int_equal(intern_add(&t, S("a")), 0);
 	assert_int_equal(intern_add(&t, S("")), 1);
@@ -52,7 +29,7 @@ static void bytes_are_copied_or_kept(void **state)
 	struct intern t;
 
 	(void)state;
-	intern_init(&t, &arena);
+	intern_init(&t, &unit_arena);
 	intern_add(&t, str_make(text, 2));
 	intern_add_kept(&t, str_make(text, 3));
 	assert_ptr_not_equal(intern_str(&t, 0).p, text);
@@ -67,18 +44,19 @@ static void many_strings(void **state)
 	struct intern t;
 
 	(void)state;
-	intern_init(&t, &arena);
+	intern_init(&t, &unit_arena);
 	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(intern_add(&t, str_fmt(&arena, "scope_%u/node_%u", i % 7, i)), i);
+		assert_int_equal(
+		        intern_add(&t, str_fmt(&unit_arena, "scope_%u/node_%u", i % 7, i)), i);
 	assert_int_equal(t.n, n);
 	assert_true(t.n_slots < 4 * t.n);
 	for (uint32_t i = 0; i < n; i++) {
-		struct str s = str_fmt(&arena, "scope_%u/node_%u", i % 7, i);
+		struct str s = str_fmt(&unit_arena, "scope_%u/node_%u", i % 7, i);
 
 		assert_int_equal(intern_find(&t, s), i);
 		assert_true(str_eq(intern_str(&t, i), s));
-		assert_int_equal(
-		        intern_find(&t, str_fmt(&arena, "scope_%u/nod_%u", i % 7, i)), ID_NONE);
+		assert_int_equal(intern_find(&t, str_fmt(&unit_arena, "scope_%u/nod_%u", i % 7, i)),
+		        ID_NONE);
 	}
 }
 
@@ -89,12 +67,12 @@ static void growing_leaves_nothing_behind(void **state)
 	struct arena texts;
 
 	(void)state;
-	arena_init(&texts, &work);
-	intern_init(&t, &arena);
+	arena_init(&texts, &unit_work);
+	intern_init(&t, &unit_arena);
 	for (uint32_t i = 0; i < 200000; i++)
 		intern_add_kept(&t, str_fmt(&texts, "%06u", i));
 	arena_free(&texts);
-	assert_true(account.used < t.n_slots * 8 + t.cap * 16 + (256 << 10));
+	assert_true(unit_account.used < t.n_slots * 8 + t.cap * 16 + (256 << 10));
 }
 
 /* Every byte, and the length, must reach both halves of the hash. */
@@ -123,12 +101,12 @@ static void hash_sees_every_bit(void **state)
 static void hash_spreads_names(void **state)
 {
 	enum { N = 1 << 14 };
-	uint8_t *count = arena_alloc(&arena, N, 1);
+	uint8_t *count = arena_alloc(&unit_arena, N, 1);
 	size_t most = 0;
 
 	(void)state;
 	for (uint32_t i = 0; i < N; i++) {
-		struct str s = str_fmt(&arena, "tower_%u/block%u/unit_%u/conv/weights", i % 4,
+		struct str s = str_fmt(&unit_arena, "tower_%u/block%u/unit_%u/conv/weights", i % 4,
 		        i / 4 % 64, i / 256);
 		size_t at = hash_bytes(s.p, s.n) >> 32 & (N - 1);
 
@@ -144,7 +122,7 @@ static void integers(void **state)
 	uint32_t v = 5;
 
 	(void)state;
-	imap_init(&m, &arena);
+	imap_init(&m, &unit_arena);
 	assert_false(imap_get(&m, 0, &v));
 	assert_int_equal(v, 5);
 	assert_true(imap_put(&m, 0, 1, false));
@@ -169,16 +147,14 @@ static void integers(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(ids_count_in_order_of_first_sight, setup, teardown),
-		cmocka_unit_test_setup_teardown(bytes_are_copied_or_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(many_strings, setup, teardown),
-		cmocka_unit_test_setup_teardown(growing_leaves_nothing_behind, setup, teardown),
-		cmocka_unit_test_setup_teardown(hash_sees_every_bit, setup, teardown),
-		cmocka_unit_test_setup_teardown(hash_spreads_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(integers, setup, teardown),
+		unit_case(ids_count_in_order_of_first_sight),
+		unit_case(bytes_are_copied_or_kept),
+		unit_case(many_strings),
+		unit_case(growing_leaves_nothing_behind),
+		unit_case(hash_sees_every_bit),
+		unit_case(hash_spreads_names),
+		unit_case(integers),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

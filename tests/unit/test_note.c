@@ -2,38 +2,15 @@
  *
  * Notes: order, merging by kind, appending.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/note.h"
-
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
-
-static int setup(void **state)
-{
-	(void)state;
-	arena_init(&arena, &work);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&arena);
-	assert_int_equal(account.used, 0);
-	return 0;
-}
 
 static struct notes notes;
 
 static void assert_text(const char *text)
 {
-	struct str s = notes_text(&arena, &notes);
+	struct str s = notes_text(&unit_arena, &notes);
 
 	assert_true(str_eq(s, str_of(text)));
 }
@@ -41,7 +18,7 @@ static void assert_text(const char *text)
 static void lines_come_out_as_given(void **state)
 {
 	(void)state;
-	notes_init(&notes, &arena);
+	notes_init(&notes, &unit_arena);
 	assert_text("");
 	note_line(&notes, "%s %d\n", "first", 1);
 	note_line(&notes, "no end");
@@ -52,7 +29,7 @@ static void lines_come_out_as_given(void **state)
 static void kinds_are_counted_at_the_first(void **state)
 {
 	(void)state;
-	notes_init(&notes, &arena);
+	notes_init(&notes, &unit_arena);
 	note_kind(&notes, 7, "odd node '%s'", "a");
 	note_line(&notes, "line\n");
 	note_kind(&notes, 8, "once");
@@ -65,7 +42,7 @@ static void kinds_are_counted_at_the_first(void **state)
 static void kind_zero_is_never_merged(void **state)
 {
 	(void)state;
-	notes_init(&notes, &arena);
+	notes_init(&notes, &unit_arena);
 	note_line(&notes, "a\n");
 	note_line(&notes, "a\n");
 	assert_int_equal(notes.list.n, 2);
@@ -77,8 +54,8 @@ static void appending_copies_and_merges(void **state)
 	struct notes from;
 
 	(void)state;
-	arena_init(&other, &work);
-	notes_init(&notes, &arena);
+	arena_init(&other, &unit_work);
+	notes_init(&notes, &unit_arena);
 	notes_init(&from, &other);
 	note_kind(&notes, 1, "one");
 	note_line(&from, "line %d\n", 1);
@@ -94,13 +71,11 @@ static void appending_copies_and_merges(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(lines_come_out_as_given, setup, teardown),
-		cmocka_unit_test_setup_teardown(kinds_are_counted_at_the_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(kind_zero_is_never_merged, setup, teardown),
-		cmocka_unit_test_setup_teardown(appending_copies_and_merges, setup, teardown),
+		unit_case(lines_come_out_as_given),
+		unit_case(kinds_are_counted_at_the_first),
+		unit_case(kind_zero_is_never_merged),
+		unit_case(appending_copies_and_merges),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

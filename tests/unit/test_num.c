@@ -2,32 +2,9 @@
  *
  * Integers and truth values from text, sums and products at the ends of the type.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/num.h"
-
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
-
-static int setup(void **state)
-{
-	(void)state;
-	arena_init(&arena, &work);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&arena);
-	assert_int_equal(account.used, 0);
-	return 0;
-}
 
 static void integers(void **state)
 {
@@ -104,13 +81,11 @@ static void sums_stop_at_the_ends(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(integers, setup, teardown),
-		cmocka_unit_test_setup_teardown(narrow_integers, setup, teardown),
-		cmocka_unit_test_setup_teardown(truth_values, setup, teardown),
-		cmocka_unit_test_setup_teardown(sums_stop_at_the_ends, setup, teardown),
+		unit_case(integers),
+		unit_case(narrow_integers),
+		unit_case(truth_values),
+		unit_case(sums_stop_at_the_ends),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

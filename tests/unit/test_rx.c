@@ -4,32 +4,9 @@
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/rx.h"
-
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
-
-static int setup(void **state)
-{
-	(void)state;
-	arena_init(&arena, &work);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&arena);
-	assert_int_equal(account.used, 0);
-	return 0;
-}
 
 static uint64_t seed = 88172645463325252;
 
@@ -48,10 +25,10 @@ static struct rx_list *list_of(const char *const *patterns, size_t n)
 	struct strs v = { NULL, 0, 0 };
 	struct rx_list *l;
 
-	err = (struct err){ .a = &arena };
+	err = (struct err){ .a = &unit_arena };
 	for (size_t i = 0; i < n; i++)
-		strs_add(&arena, &v, str_of(patterns[i]));
-	return rx_compile(&l, &arena, &v, &err) ? l : NULL;
+		strs_add(&unit_arena, &v, str_of(patterns[i]));
+	return rx_compile(&l, &unit_arena, &v, &err) ? l : NULL;
 }
 
 static bool matches(const char *pattern, struct str text)
@@ -193,7 +170,7 @@ static void shortcuts_equal_the_engine(void **state)
 		}
 		pcre2_code_free(code);
 		rx_free(l);
-		arena_clear(&arena);
+		arena_clear(&unit_arena);
 	}
 	assert_true(valid > 10000);
 }
@@ -219,7 +196,7 @@ static void any_pattern_may_match(void **state)
 	l = list_of(twice, 2);
 	assert_false(rx_is_all(l));
 	rx_free(l);
-	assert_null(work.guards);
+	assert_null(unit_work.guards);
 }
 
 static void assert_refused(const char *pattern, const char *sentence)
@@ -230,7 +207,7 @@ static void assert_refused(const char *pattern, const char *sentence)
 	assert_int_equal(err.code, ERR_INVALID_ARGUMENT);
 	if (!str_eq(err.text, str_of(sentence)))
 		fail_msg("%.*s", STR(err.text));
-	assert_null(work.guards);
+	assert_null(unit_work.guards);
 }
 
 static void bad_patterns_are_refused(void **state)
@@ -249,7 +226,7 @@ static void costly_patterns_give_up(void **state)
 {
 	static const char *const patterns[] = { "(a*)*[bc]", "(a|aa)+[bc]", "(a|b)*c" };
 	size_t n = 1 << 20;
-	char *text = arena_alloc(&arena, n, 1);
+	char *text = arena_alloc(&unit_arena, n, 1);
 
 	(void)state;
 	memset(text, 'a', n);
@@ -273,27 +250,25 @@ static void lists_are_closed_by_escapes(void **state)
 	const char *pattern = "[ab]+";
 
 	(void)state;
-	if (!setjmp(work.escape)) {
+	if (!setjmp(unit_work.escape)) {
 		assert_non_null(list_of(&pattern, 1));
-		assert_non_null(work.guards);
-		work_escape(&work);
+		assert_non_null(unit_work.guards);
+		work_escape(&unit_work);
 	}
-	assert_null(work.guards);
+	assert_null(unit_work.guards);
 }
 
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(means_what_re2_means, setup, teardown),
-		cmocka_unit_test_setup_teardown(literals_are_literal, setup, teardown),
-		cmocka_unit_test_setup_teardown(shortcuts_equal_the_engine, setup, teardown),
-		cmocka_unit_test_setup_teardown(any_pattern_may_match, setup, teardown),
-		cmocka_unit_test_setup_teardown(bad_patterns_are_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(costly_patterns_give_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(lists_are_closed_by_escapes, setup, teardown),
+		unit_case(means_what_re2_means),
+		unit_case(literals_are_literal),
+		unit_case(shortcuts_equal_the_engine),
+		unit_case(any_pattern_may_match),
+		unit_case(bad_patterns_are_refused),
+		unit_case(costly_patterns_give_up),
+		unit_case(lists_are_closed_by_escapes),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -2,32 +2,9 @@
  *
  * Both sorts against their definition, on random, ordered and hostile input.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/sort.h"
-
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
-
-static int setup(void **state)
-{
-	(void)state;
-	arena_init(&arena, &work);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&arena);
-	assert_int_equal(account.used, 0);
-	return 0;
-}
 
 static uint64_t seed = 88172645463325252;
 
@@ -44,7 +21,7 @@ static uint32_t *v;
 
 static uint32_t *count_up(size_t n)
 {
-	v = ARENA_ARRAY(&arena, n, uint32_t);
+	v = ARENA_ARRAY(&unit_arena, n, uint32_t);
 	for (size_t i = 0; i < n; i++)
 		v[i] = (uint32_t)i;
 	return v;
@@ -77,7 +54,7 @@ static void merge_sort_is_stable(void **state)
 		for (uint32_t range = 1; range < 5000; range *= 7) {
 			for (size_t i = 0; i < n; i++)
 				keys[i] = (uint32_t)(next_random() % range);
-			sort_stable(&arena, count_up(n), n, by_key, keys);
+			sort_stable(&unit_arena, count_up(n), n, by_key, keys);
 			for (size_t i = 1; i < n; i++)
 				assert_true(keys[v[i - 1]] < keys[v[i]] ||
 				            (keys[v[i - 1]] == keys[v[i]] && v[i - 1] < v[i]));
@@ -96,7 +73,7 @@ static void merge_sort_is_quick_on_order(void **state)
 	size_t compares = 0;
 
 	(void)state;
-	sort_stable(&arena, count_up(100000), 100000, count_compares, &compares);
+	sort_stable(&unit_arena, count_up(100000), 100000, count_compares, &compares);
 	assert_true(compares < 120000);
 }
 
@@ -108,23 +85,23 @@ static void scratch_is_given_back(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 100; i++)
-		s[i] = str_fmt(&arena, "%zu", i * 7 % 100);
+		s[i] = str_fmt(&unit_arena, "%zu", i * 7 % 100);
 	count_up(100);
-	m = arena_mark(&arena);
-	sort_stable(&arena, v, 100, by_key, keys);
-	sort_strings(&arena, v, 100, s);
-	assert_ptr_equal(arena_mark(&arena).head, m.head);
-	assert_int_equal(arena_mark(&arena).used, m.used);
+	m = arena_mark(&unit_arena);
+	sort_stable(&unit_arena, v, 100, by_key, keys);
+	sort_strings(&unit_arena, v, 100, s);
+	assert_ptr_equal(arena_mark(&unit_arena).head, m.head);
+	assert_int_equal(arena_mark(&unit_arena).used, m.used);
 }
 
 /* Sorts n strings from the order in v and checks the order; equal ones keep theirs. */
 static void check(size_t n)
 {
-	uint32_t *rank = ARENA_ARRAY(&arena, n, uint32_t);
+	uint32_t *rank = ARENA_ARRAY(&unit_arena, n, uint32_t);
 
 	for (size_t i = 0; i < n; i++)
 		rank[v[i]] = (uint32_t)i;
-	sort_strings(&arena, v, n, strings);
+	sort_strings(&unit_arena, v, n, strings);
 	for (size_t i = 1; i < n; i++) {
 		int c = str_cmp(strings[v[i - 1]], strings[v[i]]);
 
@@ -140,11 +117,11 @@ static void random_strings(void **state)
 	(void)state;
 	for (size_t n = 0; n < 6000; n = n * 2 + 1) {
 		for (size_t longest = 1; longest < 200; longest *= 5) {
-			struct str *s = ARENA_ARRAY(&arena, n, struct str);
+			struct str *s = ARENA_ARRAY(&unit_arena, n, struct str);
 
 			for (size_t i = 0; i < n; i++) {
 				size_t length = next_random() % (longest + 1);
-				char *p = arena_alloc(&arena, length, 1);
+				char *p = arena_alloc(&unit_arena, length, 1);
 
 				for (size_t k = 0; k < length; k++)
 					p[k] = letters[next_random() % (1 + i % 4)];
@@ -157,18 +134,18 @@ static void random_strings(void **state)
 			shuffle(n);
 			check(n);
 		}
-		arena_clear(&arena);
+		arena_clear(&unit_arena);
 	}
 }
 
 static void names(void **state)
 {
 	enum { N = 20000 };
-	struct str *s = ARENA_ARRAY(&arena, N, struct str);
+	struct str *s = ARENA_ARRAY(&unit_arena, N, struct str);
 
 	(void)state;
 	for (unsigned i = 0; i < N; i++)
-		s[i] = str_fmt(&arena, "tower_%u/resnet/block%u/unit_%u/conv/weights/read_%u",
+		s[i] = str_fmt(&unit_arena, "tower_%u/resnet/block%u/unit_%u/conv/weights/read_%u",
 		        i % 4, i / 4 % 8, i / 32 % 50, i / 1600);
 	strings = s;
 	count_up(N);
@@ -188,8 +165,8 @@ static void names(void **state)
 static void nested_prefixes(void **state)
 {
 	enum { N = 2000 };
-	struct str *s = ARENA_ARRAY(&arena, N, struct str);
-	char *p = arena_alloc(&arena, N * 50, 1);
+	struct str *s = ARENA_ARRAY(&unit_arena, N, struct str);
+	char *p = arena_alloc(&unit_arena, N * 50, 1);
 
 	(void)state;
 	memset(p, 'a', N * 50);
@@ -207,7 +184,7 @@ static void nested_prefixes(void **state)
 static void organ_pipes(void **state)
 {
 	enum { N = 30000 };
-	struct str *s = ARENA_ARRAY(&arena, N, struct str);
+	struct str *s = ARENA_ARRAY(&unit_arena, N, struct str);
 
 	(void)state;
 	strings = s;
@@ -216,7 +193,7 @@ static void organ_pipes(void **state)
 			unsigned k = i % period;
 
 			s[i] = str_fmt(
-			        &arena, "%08u", (k < period / 2 ? k : period - k) * N + i / 2);
+			        &unit_arena, "%08u", (k < period / 2 ? k : period - k) * N + i / 2);
 		}
 		count_up(N);
 		check(N);
@@ -226,16 +203,14 @@ static void organ_pipes(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(merge_sort_is_stable, setup, teardown),
-		cmocka_unit_test_setup_teardown(merge_sort_is_quick_on_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(scratch_is_given_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(random_strings, setup, teardown),
-		cmocka_unit_test_setup_teardown(names, setup, teardown),
-		cmocka_unit_test_setup_teardown(nested_prefixes, setup, teardown),
-		cmocka_unit_test_setup_teardown(organ_pipes, setup, teardown),
+		unit_case(merge_sort_is_stable),
+		unit_case(merge_sort_is_quick_on_order),
+		unit_case(scratch_is_given_back),
+		unit_case(random_strings),
+		unit_case(names),
+		unit_case(nested_prefixes),
+		unit_case(organ_pipes),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -2,34 +2,9 @@
  *
  * Slices, lists and the builder, and the error value that is written with them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/err.h"
-
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
-
-static int setup(void **state)
-{
-	(void)state;
-	arena_init(&arena, &work);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&arena);
-	assert_int_equal(account.used, 0);
-	return 0;
-}
-
-#define assert_str(s, z) assert_true(str_eq((s), str_of(z)))
 
 static void order_is_bytewise(void **state)
 {
@@ -75,15 +50,16 @@ static void sub_is_clipped(void **state)
 static void copies(void **state)
 {
 	char text[] = "AbZ[@z\xc4";
-	struct str c = str_copy(&arena, str_of(text)), l = str_lower(&arena, str_of(text));
-	char *z = str_z(&arena, S("ab"));
+	struct str c = str_copy(&unit_arena, str_of(text)),
+	           l = str_lower(&unit_arena, str_of(text));
+	char *z = str_z(&unit_arena, S("ab"));
 
 	(void)state;
 	text[0] = 'x';
 	assert_str(c, "AbZ[@z\xc4");
 	assert_str(l, "abz[@z\xc4");
 	assert_string_equal(z, "ab");
-	assert_string_equal(str_z(&arena, STR_NONE), "");
+	assert_string_equal(str_z(&unit_arena, STR_NONE), "");
 	assert_int_equal(str_of(NULL).n, 0);
 }
 
@@ -116,28 +92,28 @@ static void quotes_are_stripped(void **state)
 
 static void lists(void **state)
 {
-	struct strs v = str_split(&arena, S(",a,,bc,"), ',');
+	struct strs v = str_split(&unit_arena, S(",a,,bc,"), ',');
 
 	(void)state;
 	assert_int_equal(v.n, 2);
 	assert_str(v.v[0], "a");
 	assert_str(v.v[1], "bc");
-	assert_str(strs_join(&arena, &v, S(", ")), "a, bc");
-	assert_int_equal(str_split(&arena, S(",,,"), ',').n, 0);
-	v = str_split(&arena, S(".*"), ',');
+	assert_str(strs_join(&unit_arena, &v, S(", ")), "a, bc");
+	assert_int_equal(str_split(&unit_arena, S(",,,"), ',').n, 0);
+	v = str_split(&unit_arena, S(".*"), ',');
 	assert_true(strs_is_one(&v, S(".*")));
 	assert_false(strs_is_one(&v, S("a")));
-	strs_add(&arena, &v, S(".*"));
+	strs_add(&unit_arena, &v, S(".*"));
 	assert_false(strs_is_one(&v, S(".*")));
 	for (int i = 0; i < 100; i++)
-		strs_add(&arena, &v, S("x"));
+		strs_add(&unit_arena, &v, S("x"));
 	assert_int_equal(v.n, 102);
 	assert_str(v.v[101], "x");
 }
 
 static void builder_builds(void **state)
 {
-	struct sb b = sb_in(&arena);
+	struct sb b = sb_in(&unit_arena);
 
 	(void)state;
 	assert_int_equal(sb_str(&b).n, 0);
@@ -151,7 +127,7 @@ static void builder_builds(void **state)
 	b.n = 0;
 	for (int i = 0; i < 20000; i++) {
 		sb_fmt(&b, "%05d", i);
-		arena_alloc(&arena, 1, 1); /* so that it moves */
+		arena_alloc(&unit_arena, 1, 1); /* so that it moves */
 	}
 	assert_int_equal(b.n, 100000);
 	assert_memory_equal(b.p + 5 * 19999, "19999", 5);
@@ -160,19 +136,19 @@ static void builder_builds(void **state)
 
 static void long_texts_are_not_cut(void **state)
 {
-	struct str big = str_fmt(&arena, "%100000d.", 7);
+	struct str big = str_fmt(&unit_arena, "%100000d.", 7);
 
 	(void)state;
 	assert_int_equal(big.n, 100001);
 	assert_memory_equal(big.p + 99999, "7.", 2);
-	assert_int_equal(str_fmt(&arena, "%s", "").n, 0);
+	assert_int_equal(str_fmt(&unit_arena, "%s", "").n, 0);
 	for (int n = 50; n < 80; n++)
-		assert_int_equal(str_fmt(&arena, "%*d", n, 1).n, n);
+		assert_int_equal(str_fmt(&unit_arena, "%*d", n, 1).n, n);
 }
 
 static void first_error_stays(void **state)
 {
-	struct err e = { .a = &arena };
+	struct err e = { .a = &unit_arena };
 
 	(void)state;
 	assert_false(err_set(&e, ERR_DATA_LOSS, "bad byte %d", 7));
@@ -184,7 +160,7 @@ static void first_error_stays(void **state)
 
 static void system_errors(void **state)
 {
-	struct err e = { .a = &arena }, f = { .a = &arena };
+	struct err e = { .a = &unit_arena }, f = { .a = &unit_arena };
 
 	(void)state;
 	assert_false(err_system(&e, "cannot open", S("a/b"), 2));
@@ -206,21 +182,19 @@ static void every_status_has_a_name(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(order_is_bytewise, setup, teardown),
-		cmocka_unit_test_setup_teardown(parts_are_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(sub_is_clipped, setup, teardown),
-		cmocka_unit_test_setup_teardown(copies, setup, teardown),
-		cmocka_unit_test_setup_teardown(utf8_is_judged, setup, teardown),
-		cmocka_unit_test_setup_teardown(quotes_are_stripped, setup, teardown),
-		cmocka_unit_test_setup_teardown(lists, setup, teardown),
-		cmocka_unit_test_setup_teardown(builder_builds, setup, teardown),
-		cmocka_unit_test_setup_teardown(long_texts_are_not_cut, setup, teardown),
-		cmocka_unit_test_setup_teardown(first_error_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(system_errors, setup, teardown),
-		cmocka_unit_test_setup_teardown(every_status_has_a_name, setup, teardown),
+		unit_case(order_is_bytewise),
+		unit_case(parts_are_found),
+		unit_case(sub_is_clipped),
+		unit_case(copies),
+		unit_case(utf8_is_judged),
+		unit_case(quotes_are_stripped),
+		unit_case(lists),
+		unit_case(builder_builds),
+		unit_case(long_texts_are_not_cut),
+		unit_case(first_error_stays),
+		unit_case(system_errors),
+		unit_case(every_status_has_a_name),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }
