@@ -16,21 +16,29 @@ static const struct {
 	const char *name;
 	enum option_type type;
 	size_t at;
-	const char *preset, *help;
+	const char *preset;
+	unsigned flags;
+	const char *help;
 } table[] = {
-#define ROW(name, type, field, preset, help)                                                       \
-	{ name, type, offsetof(struct opts, field), preset, help },
+#define EXTENSION OPTION_EXTENSION
+#define ROW(name, type, field, preset, flags, help)                                                \
+	{ name, type, offsetof(struct opts, field), preset, flags, help },
 #define MINIMA                                                                                     \
-	{ NULL, OPT_I64, offsetof(struct opts, min), "0", "show only nodes with at least this" },
+	{ NULL, OPT_I64, offsetof(struct opts, min), "0", 0, "show only nodes with at least this" },
 #include "metric/option.def"
 #undef ROW
 #undef MINIMA
+#undef EXTENSION
 };
 
-static struct option make_row(const char *prefix, const char *name, enum option_type type,
-        size_t at, const char *preset, const char *help)
+/* Row i of the table, under its full name; at: added to where its field is. */
+static struct option make_row(const char *prefix, const char *name, size_t i, size_t at)
 {
-	struct option row = { .type = type, .at = at, .preset = preset, .help = help };
+	struct option row = { .type = table[i].type,
+		.at = table[i].at + at,
+		.preset = table[i].preset,
+		.flags = table[i].flags,
+		.help = table[i].help };
 	size_t n = strlen(prefix), m = strlen(name);
 
 	memcpy(row.name, prefix, n);
@@ -44,15 +52,13 @@ size_t option_rows(struct option rows[OPTIONS_MAX])
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		if (table[i].name) {
-			rows[n++] = make_row("", table[i].name, table[i].type, table[i].at,
-			        table[i].preset, table[i].help);
+			rows[n++] = make_row("", table[i].name, i, 0);
 			continue;
 		}
 		for (enum metric_id m = 0; m < M_N; m++)
 			if (metrics[m].uses & USE_MIN)
-				rows[n++] = make_row("min_", metrics[m].name, OPT_I64,
-				        table[i].at + m * sizeof(int64_t), table[i].preset,
-				        table[i].help);
+				rows[n++] =
+				        make_row("min_", metrics[m].name, i, m * sizeof(int64_t));
 	}
 	return n;
 }
@@ -225,6 +231,7 @@ bool opts_set(
 		return true;
 	case OPT_ORDER: return set_order(at, a, str_strip_quotes(value), true, e);
 	case OPT_OUTPUT: return set_output(at, a, str_copy(a, value), e);
+	case OPT_STRING: *(struct str *)at = str_copy(a, str_strip_quotes(value)); return true;
 	case OPT_PATTERNS:
 	case OPT_SELECT: break;
 	}
@@ -276,6 +283,8 @@ struct opts opts_copy(const struct opts *o, struct arena *a)
 	c.hide = copy_list(a, &o->hide);
 	c.select.unknown = copy_list(a, &o->select.unknown);
 	c.output.outfile = str_copy(a, o->output.outfile);
+	c.devices = copy_list(a, &o->devices);
+	c.dump_to_file = str_copy(a, o->dump_to_file);
 	return c;
 }
 
@@ -316,6 +325,7 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row)
 	case OPT_BOOL: sb_put(b, *(const bool *)at ? S("true") : S("false")); break;
 	case OPT_ORDER: sb_put(b, ((const struct order *)at)->word); break;
 	case OPT_PATTERNS: put_list(b, at); break;
+	case OPT_STRING: sb_put(b, *(const struct str *)at); break;
 	case OPT_SELECT: put_select(b, at); break;
 	case OPT_OUTPUT:
 		sb_fmt(b, "%s:", output_rows[o->output.kind].name);
@@ -325,14 +335,29 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row)
 	}
 }
 
-void opts_dump(struct sb *b, const struct opts *o)
+void opts_dump_one(struct sb *b, const struct opts *o, const struct option *row)
+{
+	sb_fmt(b, "-%-27s", row->name);
+	opts_value(b, o, row);
+	sb_char(b, '\n');
+}
+
+static void dump(struct sb *b, const struct opts *o, unsigned without)
 {
 	struct option rows[OPTIONS_MAX];
 	size_t n = option_rows(rows);
 
-	for (size_t i = 0; i < n; i++) {
-		sb_fmt(b, "-%-27s", rows[i].name);
-		opts_value(b, o, &rows[i]);
-		sb_char(b, '\n');
-	}
+	for (size_t i = 0; i < n; i++)
+		if (!(rows[i].flags & without))
+			opts_dump_one(b, o, &rows[i]);
+}
+
+void opts_dump(struct sb *b, const struct opts *o)
+{
+	dump(b, o, OPTION_EXTENSION);
+}
+
+void opts_dump_all(struct sb *b, const struct opts *o)
+{
+	dump(b, o, 0);
 }

@@ -54,15 +54,31 @@ struct opts {
 	bool displayed_only;
 	struct select select;
 	struct output output;
+	/* Extensions. */
+	struct strs devices;
+	bool viz, bars, wide;
+	struct str dump_to_file;
+	int64_t max_values; /* of a tensor; negative: all */
 };
 
-enum option_type { OPT_I32, OPT_I64, OPT_BOOL, OPT_ORDER, OPT_PATTERNS, OPT_SELECT, OPT_OUTPUT };
+enum option_type {
+	OPT_I32,
+	OPT_I64,
+	OPT_BOOL,
+	OPT_ORDER,
+	OPT_PATTERNS,
+	OPT_SELECT,
+	OPT_OUTPUT,
+	OPT_STRING
+};
+#define OPTION_EXTENSION 1u
 
 struct option {
 	char name[32];
 	enum option_type type;
 	size_t at;          /* offset in struct opts */
 	const char *preset; /* as a user would type it */
+	unsigned flags;     /* OPTION_EXTENSION: today's original has no such option */
 	const char *help;
 };
 
@@ -89,8 +105,10 @@ struct opts opts_copy(const struct opts *o, struct arena *a);
 /* The value as a user would type it. */
 void opts_value(struct sb *b, const struct opts *o, const struct option *row);
 
-/* "-name    value\n" for each option (B§1.6). */
+/* "-name    value\n" for each option of the original (B§1.6); opts_dump_all: for ours too. */
 void opts_dump(struct sb *b, const struct opts *o);
+void opts_dump_all(struct sb *b, const struct opts *o);
+void opts_dump_one(struct sb *b, const struct opts *o, const struct option *row);
 
 /* The word among n candidates that is nearest to word, or none if all are far. */
 struct str nearest_word(struct str word, const struct str *candidates, size_t n);

@@ -164,7 +164,7 @@ static bool check_types(struct advise *ask, struct strs *reports, struct err *e)
 	if (!ask_view(ask, VK_OP, 3, 1, &r, e))
 		return false;
 	for (uint32_t i = 0; i < r.n && i < TOP; i++) {
-		const struct tally *t = &r.shown[i].self;
+		const struct tally *t = r.shown[i].self;
 		sb_fmt(&b, "%stop %u operation type: ", i ? "\n" : "", i + 1);
 		put_entry(&b, &r, i, t);
 		sb_put(&b, S(" ("));
@@ -188,7 +188,7 @@ static bool check_scopes(struct advise *ask, struct strs *reports, struct err *e
 		return false;
 	for (uint32_t i = 1; i < r.n && n < TOP; i = r.shown[i].end) {
 		sb_fmt(&b, "%stop %u graph node: ", n ? "\n" : "", n + 1);
-		put_entry(&b, &r, i, &r.shown[i].self);
+		put_entry(&b, &r, i, r.shown[i].self);
 		n++;
 	}
 	if (n)
@@ -206,12 +206,12 @@ static void put_lines(struct sb *b, const struct result *r, uint32_t at, uint32_
 	if (level >= LEVELS || x->end == at + 1 || r->shown[at + 1].end == x->end)
 		return; /* too deep, no child, one child */
 	for (uint32_t i = at + 1; i < x->end && n < TOP; i = r->shown[i].end, n++) {
-		if (r->shown[i].total.v[V_MICROS] < MIN_MICROS)
+		if (r->shown[i].total->v[V_MICROS] < MIN_MICROS)
 			continue;
 		if (b->n)
 			sb_char(b, '\n');
 		sb_repeat(b, ' ', (size_t)2 * level);
-		put_entry(b, r, i, &r->shown[i].total);
+		put_entry(b, r, i, r->shown[i].total);
 		put_lines(b, r, i, level + 1);
 	}
 }

@@ -13,6 +13,8 @@ static void sum_members(const struct query *q, struct tally *self, uint32_t *nod
 
 	for (uint32_t node = 0; node < q->m->nodes.n; node++) {
 		uint32_t i = t->entry_of[node];
+		if (node % 4096 == 4095)
+			work_poll(q->a->work);
 		if (i == ID_NONE)
 			continue;
 		uint32_t matches = view_matches(q, node);

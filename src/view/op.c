@@ -106,12 +106,13 @@ static void choose(struct query *q, const uint32_t *list, uint32_t n, struct res
 			.parent = r->n - 1,
 			.depth = r->n,
 			.accounted = true,
-			.self = q->kept.self[list[i]],
-			.total = q->kept.total[list[i]] };
+			.self = &q->kept.self[list[i]],
+			.total = &q->kept.total[list[i]] };
 		struct str name = kept_name(q, x.kept);
 		if (rx_match(q->trim, name))
 			break;
-		if (view_shows(q, name, &x.self, &x.total, view_nodes(q, x.kept), i - start))
+		if (view_shows(q, name, x.self, x.total, view_nodes(q, x.kept), i - start) &&
+		        view_on_device(q, x.kept))
 			r->shown[r->n++] = x;
 	}
 	for (uint32_t i = 0; i < r->n; i++)
@@ -119,15 +120,16 @@ static void choose(struct query *q, const uint32_t *list, uint32_t n, struct res
 }
 
 /* Totals over what is shown only. */
-static void reaccount(struct result *r)
+static void reaccount(struct query *q, struct result *r)
 {
 	for (uint32_t i = r->n; i-- > 0;) {
-		struct entry *x = &r->shown[i];
-		x->total = x->self;
+		const struct entry *x = &r->shown[i];
+		struct tally *total = &q->kept.total[x->kept];
+		*total = *x->self;
 		if (i + 1 < r->n)
-			tally_add(&x->total, &x[1].total);
+			tally_add(total, x[1].total);
 	}
-	r->root = r->n ? r->shown[0].total : (struct tally){ 0 };
+	r->root = r->n ? *r->shown[0].total : (struct tally){ 0 };
 }
 
 static bool show(struct query *q, struct result *r, struct err *e)
@@ -138,7 +140,7 @@ static bool show(struct query *q, struct result *r, struct err *e)
 	r->root = q->kept.total[0];
 	choose(q, list, q->kept.n - 1, r);
 	if (q->o->displayed_only)
-		reaccount(r);
+		reaccount(q, r);
 	return view_patterns_ok(q, e);
 }
 

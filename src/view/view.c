@@ -31,7 +31,9 @@ static bool compile(struct query *q, struct err *e)
 	return rx_compile(&q->account, q->a, &o->account, e) &&
 	       rx_compile(&q->start, q->a, &o->start, e) &&
 	       rx_compile(&q->trim, q->a, &o->trim, e) && rx_compile(&q->show, q->a, &o->show, e) &&
-	       rx_compile(&q->hide, q->a, &o->hide, e);
+	       rx_compile(&q->hide, q->a, &o->hide, e) &&
+	       (o->devices.n == 0 || strs_is_one(&o->devices, S(".*")) ||
+	               rx_compile(&q->devices, q->a, &o->devices, e));
 }
 
 static void release(struct query *q)
@@ -41,12 +43,15 @@ static void release(struct query *q)
 	rx_free(q->trim);
 	rx_free(q->show);
 	rx_free(q->hide);
+	if (q->devices)
+		rx_free(q->devices);
 }
 
 bool view_patterns_ok(const struct query *q, struct err *e)
 {
 	return !rx_failed(q->account, e) && !rx_failed(q->start, e) && !rx_failed(q->trim, e) &&
-	       !rx_failed(q->show, e) && !rx_failed(q->hide, e);
+	       !rx_failed(q->show, e) && !rx_failed(q->hide, e) &&
+	       (!q->devices || !rx_failed(q->devices, e));
 }
 
 /* Patterns are asked once for each set of types, not for each node. */
@@ -122,28 +127,23 @@ void view_keep(struct query *q, const bool *keep, const bool *accounted)
 void view_sum(struct query *q)
 {
 	struct kept *k = &q->kept;
-	struct tally self;
 
 	k->total = ARENA_ARRAY(q->a, k->n, struct tally);
 	for (uint32_t i = k->n; i-- > 1;) {
-		view_self(q, i, &self);
-		tally_add(&k->total[i], &self);
+		tally_add(&k->total[i], view_self(q, i));
 		tally_add(&k->total[k->parent[i]], &k->total[i]);
 	}
 }
 
-void view_self(const struct query *q, uint32_t kept, struct tally *out)
+const struct tally *view_self(const struct query *q, uint32_t kept)
 {
-	uint32_t node = q->tree->node ? q->tree->node[q->kept.at[kept]] : ID_NONE;
+	static const struct tally made_up = { .v[V_DEFINITIONS] = 1 };
+	uint32_t node;
 
-	if (q->kept.self) {
-		*out = q->kept.self[kept];
-	} else if (node != ID_NONE) {
-		*out = q->tallies[node];
-	} else {
-		*out = (struct tally){ 0 };
-		out->v[V_DEFINITIONS] = 1;
-	}
+	if (q->kept.self)
+		return &q->kept.self[kept];
+	node = q->tree->node[q->kept.at[kept]];
+	return node == ID_NONE ? &made_up : &q->tallies[node];
 }
 
 static int64_t tested(enum on on, enum value v, const struct tally *self, const struct tally *total)
@@ -162,12 +162,34 @@ bool view_shows(struct query *q, struct str name, const struct tally *self,
 		enum on on = metrics[m].in[kind].min_on;
 		if (!(metrics[m].uses & USE_MIN) || on == ON_NOTHING)
 			continue;
-		/* Quirk 18: a negative count of nodes is taken for a huge one. */
-		if (on == ON_NODES ? (uint64_t)nodes < (uint64_t)q->o->min[m]
-		                   : tested(on, metrics[m].value, self, total) < q->o->min[m])
+		int64_t v = on == ON_NODES ? nodes : tested(on, metrics[m].value, self, total);
+		if (v < q->o->min[m])
 			return false;
 	}
-	return depth <= q->o->max_depth && rx_match(q->show, name) && !rx_match(q->hide, name);
+	/* What ".*" alone shows is everything; a newline would not match it. */
+	return depth <= q->o->max_depth && (rx_is_all(q->show) || rx_match(q->show, name)) &&
+	       !rx_match(q->hide, name);
+}
+
+static bool on_device(struct query *q, uint32_t node)
+{
+	return rx_match(q->devices,
+	        node == ID_NONE ? S("") : device_name(q->m, q->m->nodes.v[node].device));
+}
+
+bool view_on_device(struct query *q, uint32_t kept)
+{
+	uint32_t n;
+
+	if (!q->devices || kept == 0)
+		return true;
+	if (!q->kept.nodes)
+		return on_device(q, q->tree->node[q->kept.at[kept]]);
+	const uint32_t *members = view_members(q, kept, &n);
+	for (uint32_t i = 0; i < n; i++)
+		if (view_matches(q, members[i]) && on_device(q, members[i]))
+			return true;
+	return false;
 }
 
 int view_order(

@@ -19,7 +19,7 @@ struct kept {
 	uint32_t *at;           /* entry of the tree */
 	uint32_t *parent, *end; /* in kept entries */
 	bool *accounted;
-	struct tally *total;
+	struct tally *total; /* of shown entries: over what is shown, if so asked */
 	/* Op and code, else NULL. What entry i accounts are those of the tree's members of at[i]
 	 * for which view_matches is not 0; see view_members. */
 	struct tally *self; /* sums over them; quirk 13: a node counts once for each pattern */
@@ -33,10 +33,11 @@ struct entry {
 	uint32_t end;    /* past its last shown descendant */
 	uint32_t depth;  /* number of shown ancestors; op: entry i's parent is i - 1 */
 	bool accounted;
-	struct tally self, total;
+	const struct tally *self, *total; /* in the query */
 };
 
 struct query;
+struct shown_tensor;
 
 /* The answer: shown entries in printed order. Lives in the query's arena. */
 struct result {
@@ -44,8 +45,9 @@ struct result {
 	enum vk kind;
 	struct entry *shown;
 	uint32_t n;
-	struct tally root; /* op: totals of the (unshown) root; else those of shown[0] */
-	bool empty;        /* op: there was no entry at all */
+	struct tally root;            /* op: totals of the (unshown) root; else those of shown[0] */
+	bool empty;                   /* op: there was no entry at all */
+	struct shown_tensor *tensors; /* by shown entry; NULL: no checkpoint was asked */
 };
 
 /* One command on a model. */
@@ -58,6 +60,7 @@ struct query {
 	const struct step *step; /* NULL: the average */
 	struct tally *tallies;   /* of every node of the model for the step */
 	struct rx_list *account, *start, *trim, *show, *hide;
+	struct rx_list *devices;     /* NULL: every device will do */
 	const uint32_t *set_matches; /* by type set: how many account patterns match it */
 	struct kept kept;
 };
@@ -113,7 +116,7 @@ static inline const uint32_t *view_members(const struct query *q, uint32_t kept,
 void view_sum(struct query *q);
 
 /* The own numbers of a kept entry. */
-void view_self(const struct query *q, uint32_t kept, struct tally *out);
+const struct tally *view_self(const struct query *q, uint32_t kept);
 
 /* Does the entry pass the thresholds, -show_name_regexes and -hide_name_regexes? depth counts
  * levels from 1. nodes: for occurrence of op. The root always does. */
@@ -128,6 +131,9 @@ static inline struct str view_made_up_type(enum vk kind)
 {
 	return str_of(views[kind]->made_up);
 }
+
+/* Is the entry, or one of the nodes that it accounts, on a device that the options ask for? */
+bool view_on_device(struct query *q, uint32_t kept);
 
 /* How many graph nodes a kept entry accounts (op, code); 0 elsewhere. */
 static inline int64_t view_nodes(const struct query *q, uint32_t kept)

@@ -18,7 +18,6 @@ struct walk {
 	uint32_t *parent;  /* index in shown of the shown parent */
 	uint32_t *nearest; /* of each kept entry: itself or its nearest shown ancestor, in shown */
 	uint32_t n;
-	struct tally *self, *total; /* by index in shown */
 };
 
 static struct str kept_name(const struct query *q, uint32_t i)
@@ -57,19 +56,16 @@ static bool visit(struct walk *w, uint32_t i)
 	uint32_t up = i ? walk_parent(w, i) : 0;
 	int32_t depth = i ? w->depth[up] + 1 : 1;
 	bool trimmed = rx_match(q->trim, name), deep = depth > q->o->max_depth;
-	struct tally self;
 
 	if (i && (!w->open[up] || (w->cut_self && (trimmed || deep))))
 		return false;
 	w->depth[i] = depth;
 	w->open[i] = !trimmed && !deep;
 	w->nearest[i] = i ? w->nearest[up] : 0;
-	view_self(q, i, &self);
-	if (i && !view_shows(q, name, &self, &w->k->total[i], view_nodes(q, i), depth))
+	if (i && !(view_shows(q, name, view_self(q, i), &w->k->total[i], view_nodes(q, i), depth) &&
+	                 view_on_device(q, i)))
 		return w->open[i];
 	w->parent[w->n] = i ? w->nearest[up] : ID_NONE;
-	w->self[w->n] = self;
-	w->total[w->n] = w->k->total[i];
 	w->nearest[i] = w->n;
 	w->shown[w->n++] = i;
 	return w->open[i];
@@ -77,29 +73,36 @@ static bool visit(struct walk *w, uint32_t i)
 
 static void visit_all(struct walk *w)
 {
-	for (uint32_t i = 0; i < w->k->n;)
+	unsigned seen = 0;
+
+	for (uint32_t i = 0; i < w->k->n;) {
+		if (++seen % 4096 == 0)
+			work_poll(w->q->a->work);
 		if (!w->live[i])
 			i++;
 		else
 			i = visit(w, i) ? i + 1 : i == 0 ? w->k->n : w->k->end[i];
+	}
 }
 
 /* Totals over what is shown only: a parent's is its own and its shown children's. */
 static void reaccount(struct walk *w)
 {
-	memcpy(w->total, w->self, w->n * sizeof *w->total);
+	struct tally *total = w->k->total;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		total[w->shown[i]] = *view_self(w->q, w->shown[i]);
 	for (uint32_t i = w->n; i-- > 1;)
-		tally_add(&w->total[w->parent[i]], &w->total[i]);
+		tally_add(&total[w->shown[w->parent[i]]], &total[w->shown[i]]);
 }
 
 static int by_option(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct walk *w = ctx;
 	const struct query *q = w->q;
-	struct order_key x = { kept_name(q, w->shown[a]), &w->total[a],
-		view_nodes(q, w->shown[a]) };
-	struct order_key y = { kept_name(q, w->shown[b]), &w->total[b],
-		view_nodes(q, w->shown[b]) };
+	uint32_t i = w->shown[a], k = w->shown[b];
+	struct order_key x = { kept_name(q, i), &w->k->total[i], view_nodes(q, i) };
+	struct order_key y = { kept_name(q, k), &w->k->total[k], view_nodes(q, k) };
 
 	return view_order(q->o, q->tree->kind, &x, &y);
 }
@@ -138,8 +141,8 @@ static void emit(struct walk *w, struct result *r)
 		x->parent = up == ID_NONE ? ID_NONE : place[up];
 		x->depth = up == ID_NONE ? 0 : r->shown[x->parent].depth + 1;
 		x->accounted = w->k->accounted[x->kept];
-		x->self = w->self[i];
-		x->total = w->total[i];
+		x->self = view_self(w->q, x->kept);
+		x->total = &w->k->total[x->kept];
 		for (uint32_t c = first[i + 1]; c > first[i]; c--)
 			stack[top++] = child[c - 1];
 	}
@@ -150,7 +153,7 @@ static void emit(struct walk *w, struct result *r)
 		if (x->parent != ID_NONE && r->shown[x->parent].end < x->end)
 			r->shown[x->parent].end = x->end;
 	}
-	r->root = r->shown[0].total;
+	r->root = *r->shown[0].total;
 }
 
 bool view_walk(struct query *q, struct result *r, bool cut_self, struct err *e)
@@ -165,8 +168,6 @@ bool view_walk(struct query *q, struct result *r, bool cut_self, struct err *e)
 	w.shown = ARENA_ARRAY(q->a, k->n, uint32_t);
 	w.parent = ARENA_ARRAY(q->a, k->n, uint32_t);
 	w.nearest = ARENA_ARRAY(q->a, k->n, uint32_t);
-	w.self = ARENA_ARRAY(q->a, k->n, struct tally);
-	w.total = ARENA_ARRAY(q->a, k->n, struct tally);
 	find_starts(&w);
 	visit_all(&w);
 	if (!view_patterns_ok(q, e))

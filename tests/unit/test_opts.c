@@ -42,14 +42,15 @@ static struct str value_of(struct opts *o, struct arena *a, const char *name)
 static void test_rows_are_complete(void **state)
 {
 	struct option rows[OPTIONS_MAX];
-	size_t n = option_rows(rows);
+	size_t n = option_rows(rows), original = 0;
 
-	assert_int_equal(n, 21);
 	for (size_t i = 0; i < n; i++) {
 		struct opts o = preset(*state);
+		original += !(rows[i].flags & OPTION_EXTENSION);
 		assert_true(strlen(rows[i].help) > 0);
 		assert_int_equal(set(&o, *state, rows[i].name, rows[i].preset).n, 0);
 	}
+	assert_int_equal(original, 21);
 }
 
 static void test_outputs_are_complete(void **state)
@@ -109,7 +110,7 @@ static void test_metric_names(void **state)
 static void test_lenient_lists(void **state)
 {
 	struct opts o = preset(*state);
-	struct str items[] = { S("num_hidden_ops"), S("micros") };
+	struct str items[] = { S("no_such_name"), S("micros") };
 	struct strs list = { items, 2, 0 };
 	struct err e = { .a = *state };
 	struct option row;
@@ -118,7 +119,7 @@ static void test_lenient_lists(void **state)
 	assert_false(opts_set_list(&o, *state, &row, &list, true, &e));
 	e = (struct err){ .a = *state };
 	assert_true(opts_set_list(&o, *state, &row, &list, false, &e));
-	assert_str(value_of(&o, *state, "select"), "micros,num_hidden_ops");
+	assert_str(value_of(&o, *state, "select"), "micros,no_such_name");
 }
 
 /* Quirk 22: the file stays when the type changes. */

@@ -1,0 +1,430 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Asks the program and a live original the same, about random inputs, and shows where they differ.
+
+A seed gives a graph, run metadata, an op log and commands on them: odd names, cycles, unknown nodes,
+many devices, times that are zero, negative or huge. Every third seed is also asked through a
+ProfileProto that the original wrote. The first difference is reduced: what is not needed for it is
+taken away, piece by piece, and the rest is printed.
+
+The original is the package tensorflow-cpu in a Python of its own: TFPROF_ORACLE names that Python; else
+this one is tried. Without it the test is skipped.
+
+    tests/oracle/differential.py                       seeds 1 to 40
+    tests/oracle/differential.py --seeds 100-399       others
+    tests/oracle/differential.py --seeds 7 --only op   commands or kinds with that word
+"""
+import argparse
+import copy
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+import differential_inputs as inputs  # noqa: E402
+
+VIEW_BANNER = '\n==================Model Analysis Report======================\n'
+END_BANNER = '\n======================End of Report==========================\n'
+TIMEOUT = 60
+HANG = 10  # seconds; a fork of the original now and then waits for a lock that nobody holds
+
+# Lines on standard error that are not the profiler's, or that are said while loading: those are
+# compared once for each profile.
+NOISE = re.compile(rb'^(\[libprotobuf |\d{4}-\d\d-\d\d \d\d:|[IWEF]\d{4} |WARNING: All log)')
+LOADING = re.compile(rb'.* has no start time, skipping$|found \d+ gpu allocator for 1 node$|'
+                     rb'Invalid RunMetadata for step ')
+
+
+# ---- the original, in a process that has it loaded ---------------------------------------------
+
+def worker():
+    """Answers jobs, a line each: {"dir", "load", "cases"}; in a Python that has the original."""
+    os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
+    os.environ.setdefault('TF_ENABLE_ONEDNN_OPTS', '0')
+    from tensorflow.python.util import _pywrap_tfprof as lib
+    from tensorflow.core.profiler import tfprof_options_pb2 as options_pb2
+    talk = os.fdopen(os.dup(1), 'w')
+    print('ready', file=talk, flush=True)
+    for line in sys.stdin:
+        job = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                answer_job(lib, options_pb2, job)
+                code = 0
+            finally:
+                os._exit(code)
+        _, status = os.waitpid(pid, 0)
+        print(status, file=talk, flush=True)
+
+
+def slurp(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
+
+def answer_job(lib, options_pb2, job):
+    """In a child: loads, then answers each case in a child of its own."""
+    where, load = job['dir'], job['load']
+    for fd, name in ((1, 'load.stdout'), (2, 'load.stderr')):
+        os.dup2(os.open(os.path.join(where, name), os.O_CREAT | os.O_WRONLY | os.O_TRUNC), fd)
+    coverage = []
+    if 'profile' in load:
+        lib.ProfilerFromFile(load['profile'].encode())
+    else:
+        read = lambda key: slurp(load[key]) if load.get(key) else b''
+        if not lib.NewProfiler(read('graph'), read('log')):
+            os._exit(2)
+        for i, path in enumerate(load['steps']):
+            coverage.append(lib.AddStep(i, b'', slurp(path), b''))
+    with open(os.path.join(where, 'load.coverage'), 'w') as f:
+        json.dump(coverage, f)
+    if job.get('write'):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                lib.WriteProfile(job['write'].encode())
+            finally:
+                os._exit(0)
+        os.waitpid(pid, 0)
+    for i, case in enumerate(job['cases']):
+        status = signal.SIGALRM
+        for _ in range(3):
+            if status != signal.SIGALRM:
+                break
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    answer_case(lib, options_pb2, case, os.path.join(where, str(i)))
+                finally:
+                    os._exit(0)
+            _, status = os.waitpid(pid, 0)
+        with open(os.path.join(where, str(i), 'status'), 'w') as f:
+            f.write(str(status))
+
+
+def answer_case(lib, options_pb2, case, where):
+    signal.alarm(HANG)
+    for fd, name in ((1, 'stdout'), (2, 'stderr')):
+        os.dup2(os.open(os.path.join(where, name), os.O_CREAT | os.O_WRONLY | os.O_TRUNC), fd)
+    if case['command'] == 'advise':
+        o = options_pb2.AdvisorOptionsProto()
+        for name in ('ExpensiveOperationChecker', 'AcceleratorUtilizationChecker', 'OperationChecker'):
+            o.checkers[name].SetInParent()
+    else:
+        o = options_pb2.OptionsProto()
+        for name, value in case['options'].items():
+            if isinstance(value, list):
+                getattr(o, name).extend(value)
+            else:
+                setattr(o, name, value.replace('%OUT%', where + '/out') if name == 'output' else value)
+    lib.Profile(case['command'].encode(), o.SerializeToString())
+
+
+class Original:
+    """The worker process. None of its own state survives a job."""
+
+    def __init__(self):
+        python = os.environ.get('TFPROF_ORACLE') or sys.executable
+        env = dict(os.environ, PYTHONDONTWRITEBYTECODE='1')
+        try:
+            self.p = subprocess.Popen([python, os.path.abspath(__file__), '--worker'], env=env, text=True,
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL)
+            self.there = self.p.stdout.readline() == 'ready\n'
+        except OSError:
+            self.there = False
+
+    def ask(self, job):
+        for i in range(len(job['cases'])):
+            os.makedirs(os.path.join(job['dir'], str(i)))
+        self.p.stdin.write(json.dumps(job) + '\n')
+        self.p.stdin.flush()
+        status = self.p.stdout.readline()
+        if not status:
+            raise SystemExit('the original has ended')
+        return int(status)
+
+
+# ---- answers ------------------------------------------------------------------------------------
+
+def files_in(where):
+    return {n: slurp(os.path.join(where, n)) for n in os.listdir(where) if n.startswith('out')}
+
+
+def unzip(data):
+    import gzip
+    return gzip.decompress(data) if data[:2] == b'\x1f\x8b' else data
+
+
+def plain(lines, drop):
+    """Standard error without noise and without what loading says."""
+    return b''.join(x for x in lines.splitlines(True)
+                    if not NOISE.match(x) and not (drop and LOADING.match(x.rstrip(b'\n'))))
+
+
+def theirs(where):
+    """What the original said: {"status", "stdout", "stderr", "files"}."""
+    get = lambda n: slurp(os.path.join(where, n)) if os.path.exists(os.path.join(where, n)) else b''
+    out = get('stdout')
+    if VIEW_BANNER.encode() in out:
+        out = out.split(VIEW_BANNER.encode(), 1)[1]
+        if out.endswith(END_BANNER.encode()):
+            out = out[:-len(END_BANNER)]
+    path = (where + '/out').encode()
+    return {'status': int(get('status') or b'0'), 'stdout': out.replace(path, b'%OUT%'),
+            'stderr': plain(get('stderr'), True).replace(path, b'%OUT%'),
+            'files': {n: unzip(v) for n, v in files_in(where).items()}}
+
+
+def flag(name, value):
+    if isinstance(value, bool):
+        value = 'true' if value else 'false'
+    elif isinstance(value, list):
+        value = ','.join(value)
+    return '--%s=%s' % (name, value)
+
+
+def load_flags(load):
+    if 'profile' in load:
+        return ['--profile_path=' + load['profile']]
+    words = [flag(n, load[k]) for n, k in (('graph_path', 'graph'), ('op_log_path', 'log')) if load.get(k)]
+    return words + (['--run_meta_path=' + ','.join(load['steps'])] if load['steps'] else [])
+
+
+def run(words, stdin=b''):
+    return subprocess.run([ARGS.program] + words, input=stdin, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=TIMEOUT, env=dict(os.environ, LC_ALL='C'))
+
+
+def start_lines(load, coverage):
+    text = 'Reading Files...\n'
+    if 'profile' not in load:
+        text += 'Try to use a single --profile_path instead of graph_path,op_log_path,run_meta_path\n'
+    return (text + ''.join('run graph coverage: %.2f\n' % c for c in coverage)).encode()
+
+
+def ours(load, case, where, start):
+    os.makedirs(where)
+    words = [flag(n, v) for n, v in case['options'].items()] if case['command'] != 'advise' else []
+    words = [w.replace('%OUT%', where + '/out') for w in words]
+    p = run([case['command']] + load_flags(load) + words)
+    out = p.stdout[len(start):] if p.stdout.startswith(start) else b'(start lines differ)\n' + p.stdout
+    path = (where + '/out').encode()
+    return {'status': p.returncode, 'stdout': out.replace(path, b'%OUT%'),
+            'stderr': plain(p.stderr, True).replace(path, b'%OUT%'),
+            'files': {n: unzip(v) for n, v in files_in(where).items()}}
+
+
+def checkers(text):
+    parts = re.split(rb'\n(\w+Checker):\n', text)
+    return sorted(zip(parts[1::2], parts[2::2]))
+
+
+def same(case, a, b):
+    """Equal answers? a is the original's."""
+    if case['command'] == 'advise':
+        return checkers(a['stdout']) == checkers(b['stdout']) and a['stderr'] == b['stderr']
+    return all(a[k] == b[k] for k in ('stdout', 'stderr', 'files'))
+
+
+def verdict(case, a, b):
+    """'same', 'crashed' (the original; then we need only answer), 'not yet', 'differs', or a known reason."""
+    if b['status'] < 0 or b['status'] > 1:
+        return 'differs'
+    if a['status']:
+        return 'crashed'
+    if b'is not available in this version' in b['stderr']:
+        return 'not yet'
+    if same(case, a, b):
+        return 'same'
+    return inputs.known_difference(case, a, b) or 'differs'
+
+
+# ---- one profile --------------------------------------------------------------------------------
+
+class Profile:
+    """A specification written to files in a folder of its own, loaded one way."""
+
+    def __init__(self, original, spec, cases, where, through_profile=False):
+        self.spec, self.cases, self.where = spec, cases, where
+        os.makedirs(where)
+        self.load = inputs.write(spec, where)
+        if through_profile:
+            written = os.path.join(where, 'profile.pb')
+            os.makedirs(os.path.join(where, 'first'))
+            original.ask({'dir': where + '/first', 'load': self.load, 'cases': [], 'write': written})
+            self.load = {'profile': written}
+        self.there = 'profile' not in self.load or os.path.exists(self.load['profile'])
+        if not self.there:
+            return
+        os.makedirs(where + '/o')
+        self.status = original.ask({'dir': where + '/o', 'load': self.load, 'cases': cases})
+        path = where + '/o/load.coverage'
+        self.coverage = json.load(open(path)) if os.path.exists(path) else []
+        self.start = start_lines(self.load, self.coverage)
+
+    def loads_alike(self):
+        p = run(['scope', '--output=none'] + load_flags(self.load))
+        if self.status or not os.path.exists(self.where + '/o/load.coverage'):
+            return True  # the original could not load it
+        a, b = plain(slurp(self.where + '/o/load.stderr'), False), plain(p.stderr, False)
+        if p.stdout == self.start and a == b:
+            return True
+        print('loading differs:\n%s%s' % (show(self.start + a, p.stdout + b), self.where))
+        return False
+
+    def judge(self, i):
+        self.theirs = theirs('%s/o/%d' % (self.where, i)) if not self.status else {'status': 1}
+        self.ours = ours(self.load, self.cases[i], '%s/p%d' % (self.where, i), self.start)
+        return verdict(self.cases[i], self.theirs, self.ours)
+
+    def session_alike(self):
+        """All cases that write files, in one session: the same files again? Else the first case."""
+        lines, places = b'', {}
+        for i, case in enumerate(self.cases):
+            words, out = [case['command']], '%s/s%d' % (self.where, i)
+            for n, v in case['options'].items():
+                v = flag(n, v).split('=', 1)[1].replace('%OUT%', out + '/out')
+                words += ['-' + n, v or "''"]
+                if ' ' in v or v != v.strip('\'"') or '\n' in v:
+                    break
+            else:
+                if case['options'].get('output', '').startswith('file'):
+                    os.makedirs(out)
+                    places[i] = out
+                    lines += ' '.join(words).encode() + b'\n'
+        run(load_flags(self.load), lines)
+        for i, out in places.items():
+            alone = files_in('%s/p%d' % (self.where, i))
+            if alone != files_in(out):
+                return i
+        return None
+
+
+def show(a, b):
+    import difflib
+    a, b = (x.decode('utf-8', 'backslashreplace').splitlines(True) for x in (a, b))
+    lines = list(difflib.unified_diff(a, b, 'original', 'ours', n=1))[:40]
+    return ''.join(x if x.endswith('\n') else x + '\n' for x in lines)
+
+
+def print_difference(p):
+    for what in ('stdout', 'stderr'):
+        if p.theirs[what] != p.ours[what]:
+            print('%s\n%s' % (what, show(p.theirs[what], p.ours[what])))
+    a, b = p.theirs['files'], p.ours['files']
+    for n in sorted(set(a) | set(b)):
+        if a.get(n) != b.get(n):
+            print('file %s\n%s' % (n, show(a.get(n, b'(none)\n'), b.get(n, b'(none)\n'))))
+    if p.ours['status'] not in (0, 1):
+        print('status %d' % p.ours['status'])
+
+
+def parts_that_differ(p):
+    return [k for k in ('stdout', 'stderr', 'files') if p.theirs[k] != p.ours[k]] + [p.ours['status']]
+
+
+def reduce(original, p, i, through_profile, scratch):
+    """A smaller specification and case that differ in the same parts."""
+    spec, case = copy.deepcopy(p.spec), copy.deepcopy(p.cases[i])
+    parts, tried = parts_that_differ(p), [0]
+
+    def differs(s, c):
+        tried[0] += 1
+        where = os.path.join(scratch, 'r%d' % tried[0])
+        if not s['nodes'] and not s['steps']:
+            return False
+        p = Profile(original, s, [c], where, through_profile)
+        bad = p.there and not p.status and p.judge(0) == 'differs' and parts_that_differ(p) == parts
+        shutil.rmtree(where)
+        return bad
+
+    smaller = True
+    while smaller and tried[0] < ARGS.tries:
+        smaller = False
+        for s, c in inputs.smaller(spec, case):
+            if tried[0] >= ARGS.tries:
+                break
+            if differs(s, c):
+                spec, case, smaller = s, c, True
+                break
+    return spec, case
+
+
+def main():
+    original = Original()
+    if not original.there:
+        print('skipped: no original here (tensorflow-cpu; TFPROF_ORACLE names a Python that has it)')
+        return 0
+    scratch = tempfile.mkdtemp(prefix='tfprof-differential-')
+    counts, commands, different = {}, 0, 0
+    first, last = (ARGS.seeds.split('-') + [ARGS.seeds])[:2]
+    for seed in range(int(first), int(last) + 1):
+        spec, cases = inputs.make(seed)
+        if not spec['nodes'] and not spec['steps']:
+            continue  # no input
+        cases = [c for c in cases if all(w in inputs.kind(c) for w in ARGS.only)]
+        for through_profile in (False, True)[:2 if seed % 3 == 0 else 1]:
+            where = os.path.join(scratch, '%d%s' % (seed, 'p' if through_profile else ''))
+            p = Profile(original, spec, cases, where, through_profile)
+            if not p.there:
+                continue  # the original could not write a profile of it
+            different += not p.loads_alike()
+            for i, case in enumerate(cases):
+                v = p.judge(i)
+                counts.setdefault(inputs.kind(case), {}).setdefault(v, 0)
+                counts[inputs.kind(case)][v] += 1
+                commands += 1
+                if v == 'differs':
+                    different += 1
+                    if different <= ARGS.first:
+                        report(original, p, i, seed, through_profile, scratch)
+            i = p.session_alike()
+            if i is not None:
+                different += 1
+                print('seed %d: in one session, case %d has another answer: %s' % (seed, i, cases[i]))
+            shutil.rmtree(where)
+    shutil.rmtree(scratch)
+    for k in sorted(counts):
+        print('  %-16s %s' % (k, ', '.join('%d %s' % (n, v) for v, n in sorted(counts[k].items()))))
+    print('%d commands, %d differences' % (commands, different))
+    return 1 if different else 0
+
+
+def report(original, p, i, seed, through_profile, scratch):
+    print('seed %d%s: %s' % (seed, ' through a profile' if through_profile else '', inputs.kind(p.cases[i])))
+    print_difference(p)
+    spec, case = reduce(original, p, i, through_profile, scratch)
+    where = os.path.join(ARGS.keep or scratch, 'seed%d_%d' % (seed, i))
+    shutil.rmtree(where, ignore_errors=True)
+    small = Profile(original, spec, [case], where, through_profile)
+    v = small.judge(0)
+    print('reduced (%s):\n%s\n%s' % (v, inputs.text(spec), json.dumps(case)))
+    if v == 'differs':
+        print_difference(small)
+    sys.stdout.flush()
+
+
+if __name__ == '__main__':
+    if sys.argv[1:] == ['--worker']:
+        worker()
+        sys.exit(0)
+    P = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    P.add_argument('--seeds', default='1-40')
+    P.add_argument('--only', nargs='*', default=[], help='kinds that have these words')
+    P.add_argument('--program', default=os.path.join(ROOT, 'build', 'tfprof'))
+    P.add_argument('--first', type=int, default=1, help='differences to reduce and show')
+    P.add_argument('--tries', type=int, default=400, help='for reducing one')
+    P.add_argument('--keep', help='folder for the files of reduced differences')
+    ARGS = P.parse_args()
+    ARGS.program = os.path.abspath(ARGS.program)
+    sys.exit(main())
