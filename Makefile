@@ -16,8 +16,8 @@ SOVERSION := 0
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all lib units fuzzers demo check check-deep check-real install uninstall format config \
-	help clean check-build syntax FORCE
+.PHONY: all lib units fuzzers demo check check-deep check-real fuzz oracle bench bench-compare \
+	bench-original install uninstall format config help clean check-build syntax FORCE
 
 comma := ,
 GOALS := $(or $(MAKECMDGOALS),all)
@@ -36,7 +36,7 @@ endif
 
 # ---- what has to be installed first -------------------------------------------------------------
 # Some goals install what they miss. This happens while the file is read, before pkg-config is asked.
-ifneq (,$(filter check-deep,$(GOALS)))
+ifneq (,$(filter check-deep fuzz,$(GOALS)))
 LEVEL := deep
 else ifneq (,$(filter check check-real format,$(GOALS)))
 LEVEL := check
@@ -125,12 +125,11 @@ BASE_FLAGS := $(STD) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS) -pthre
 ALL_LDFLAGS := -pthread $(SAN_FLAGS) $(harden_ld) -Wl,--as-needed $(LDFLAGS)
 
 # ---- files --------------------------------------------------------------------------------------
-# What only the program has; the rest of src/app is in the library.
-PROGRAM_ONLY := $(addprefix src/app/,main.c flags.c cmd.c help.c repl.c record.c diff.c gpu.c doctor.c ctl.c \
-	convert.c checkpoint.c)
+# What of src/app is in the library; the rest only the program has.
+LIBRARY_APP := $(wildcard src/app/api*.c) $(addprefix src/app/,session.c cmd.c help.c checkpoint.c progress.c term.c)
 SRC := $(filter-out src/collect/%,$(sort $(wildcard src/*/*.c)))
-PROGRAM_SRC := $(filter $(PROGRAM_ONLY),$(SRC))
-LIB_SRC := $(filter-out $(PROGRAM_ONLY),$(SRC))
+PROGRAM_SRC := $(filter-out $(LIBRARY_APP),$(filter src/app/%,$(SRC)))
+LIB_SRC := $(filter-out $(PROGRAM_SRC),$(SRC))
 PROTO := $(sort $(wildcard proto/*.proto))
 GEN_C := $(PROTO:proto/%.proto=$(GEN)/%.pb-c.c)
 GEN_H := $(GEN_C:.c=.h)
@@ -204,10 +203,12 @@ $(O)/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP:%.c=$(O)/obj/%.o) $(O)/program.
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		$(LIBS) $(PROGRAM_LIBS) $(TEST_LIBS)
 
-$(O)/fuzz/%: $(O)/obj/tests/fuzz/%.o $(FUZZ_DRIVER:%.c=$(O)/obj/%.o) $(O)/program.a $(BIN)/libtfprof.a
+# libFuzzer has a main of its own; elsewhere the driver replays a corpus.
+FUZZ_MAIN := $(if $(findstring fuzzer,$(SAN)),,$(FUZZ_DRIVER:%.c=$(O)/obj/%.o))
+$(O)/fuzz/%: $(O)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(O)/program.a $(BIN)/libtfprof.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
-		$(LIBS) $(PROGRAM_LIBS)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ \
+		$(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(PROGRAM_LIBS)
 
 .SECONDARY:
 -include $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/obj/%.d) \
@@ -267,6 +268,19 @@ uninstall:
 		"$(DESTDIR)$(INCLUDEDIR)/tfprof/tfprof.h"
 
 # ---- tests --------------------------------------------------------------------------------------
+# What libprotobuf says about the same messages; only the deep tests need a C++ compiler.
+PB_CC := $(PROTO:proto/%.proto=build/gen-cc/%.pb.cc)
+oracle: $(O)/oracle/pb_try build/gen-cc/pb_judge
+build/gen-cc/%.pb.cc: proto/%.proto
+	@mkdir -p $(@D)
+	$(call say,PROTOC,$@)protoc -Iproto --cpp_out=$(@D) $<
+build/gen-cc/pb_judge: tests/oracle/pb_judge.cc $(PB_CC)
+	$(call say,CXX,$@)$(CXX) -O1 -w -Ibuild/gen-cc `$(PKG_CONFIG) --cflags protobuf` -o $@ $^ \
+		`$(PKG_CONFIG) --libs protobuf`
+$(O)/oracle/%: $(O)/obj/tests/oracle/%.o $(BIN)/libtfprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
 # Each tier builds its configurations with a make of its own, then tests/check.py runs and counts.
 check-build: $(BIN)/tfprof lib units fuzzers
 	@:
@@ -295,14 +309,46 @@ check:
 
 ## check-deep: the same under ASan, UBSan and TSan, and the fuzz corpora
 check-deep:
-	+@$(MAKE) --no-print-directory SAN=address,undefined WERROR=1 check-build
-	+@$(MAKE) --no-print-directory SAN=thread WERROR=1 check-build
+	+@$(MAKE) --no-print-directory SAN=address,undefined check-build oracle
+	+@$(MAKE) --no-print-directory SAN=thread check-build
 	@$(CHECK) --bin build/san-address-undefined --tsan build/san-thread deep
 
 ## check-real: upstream's inputs and answers, which stay outside: REALDATA=dir GOLDEN=dir T=name
 check-real:
-	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof
+	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof lib
 	@$(CHECK) --bin build/check --realdata '$(REALDATA)' --golden '$(GOLDEN)' real
+
+FUZZ := address,undefined,fuzzer-no-link
+FUZZ_O := build/san-$(subst $(comma),-,$(FUZZ))
+## fuzz: one fuzz target for S seconds: T=graph S=600; finds go to build/fuzz/T/
+fuzz:
+	@$(if $(wildcard tests/fuzz/fuzz_$(T).c),,$(error T= is one of $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)))
+	+@$(MAKE) --no-print-directory CC=clang SAN=$(FUZZ) $(FUZZ_O)/fuzz/fuzz_$(T)
+	@mkdir -p build/fuzz/$(T)/found testdata/fuzz/$(T)
+	$(FUZZ_O)/fuzz/fuzz_$(T) -max_total_time=$(or $(S),600) -artifact_prefix=build/fuzz/$(T)/ \
+		build/fuzz/$(T)/found testdata/fuzz/$(T)
+
+# ---- speed --------------------------------------------------------------------------------------
+build/bench/bench: $(O)/obj/tests/bench/bench.o $(BIN)/libtfprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+BENCH = $(PYTHON) -B tests/bench/bench.py --bench build/bench/bench --program build/tfprof \
+	$(if $(SIZES),--sizes '$(SIZES)') $(if $(STEPS),--steps '$(STEPS)') $(if $(RUNS),--runs $(RUNS)) \
+	--json '$(or $(JSON),build/bench/last.json)'
+
+## bench: speed and memory on generated inputs: SIZES=1k,10k,100k,300k,1M STEPS=1,10,100 RUNS=5 JSON=file
+bench: build/bench/bench build/tfprof
+	@$(BENCH)
+
+## bench-compare: the same, and what changed since BASE=file, a JSON file that make bench left
+bench-compare: build/bench/bench build/tfprof
+	@$(if $(BASE),,$(error BASE=file is missing: build/bench/last.json of an earlier make bench))
+	@$(BENCH) --base '$(BASE)'
+
+## bench-original: the same beside the original, where TFPROF_ORACLE or python3 can import tensorflow
+bench-original: build/bench/bench build/tfprof
+	@$(BENCH) --original '$(or $(TFPROF_ORACLE),$(PYTHON))'
 
 ## format: clang-format on every C file
 format:

@@ -56,6 +56,12 @@ def yes(ok, text=''):
     return Result(1, 0, 0, '') if ok else Result(0, 1, 0, text)
 
 
+def one(words):
+    """A program that counts nothing: it passes or fails."""
+    status, text = run(words)
+    return yes(not status, text + '\n(status %d)' % status)
+
+
 # ---- steps --------------------------------------------------------------------------------------
 def unit(program):
     """One cmocka program."""
@@ -80,11 +86,14 @@ def clang_format():
     version = re.search(r'version (\d+)', run(['clang-format', '--version'])[1])
     if not version or version.group(1) != FORMATTER:
         return Result(skipped=1, note='clang-format %s decides, another is here' % FORMATTER)
-    bad = []
-    for f in files:
-        status, text = run(['clang-format', '--dry-run', '-Werror', f])
-        if status:
-            bad.append(next((x for x in text.split('\n') if 'error' in x), f + ': badly formatted'))
+    chunks = [files[i:i + 16] for i in range(0, len(files), 16)]
+    with concurrent.futures.ThreadPoolExecutor(CPUS) as pool:
+        said = ''.join(t for _, t in pool.map(
+            lambda c: run(['clang-format', '--dry-run', '-Werror'] + c), chunks))
+    first = {}
+    for m in re.finditer(r'^([^:\n]+):\d+:\d+: error: .*$', said, re.M):
+        first.setdefault(m.group(1), m.group(0))
+    bad = sorted(first.values())
     return Result(len(files) - len(bad), len(bad), 0,
                   '\n'.join(bad) + '\nmake format puts that right' if bad else '')
 
@@ -167,10 +176,10 @@ def recorded(program, threads, *more, skips=True, env=None):
 
 def replay(program, corpus):
     """One fuzz target over its corpus, every file in one process."""
-    files = sorted(f for f in glob.glob(corpus + '/**/*', recursive=True) if os.path.isfile(f))
+    files = [f for f in glob.glob(corpus + '/**/*', recursive=True) if os.path.isfile(f)]
     if not files:
         return Result(skipped=1, note='no corpus ' + corpus)
-    status, text = run([program] + files)
+    status, text = run([program, corpus])
     return Result(len(files) if not status else 0, 1 if status else 0, 0, text if status else '')
 
 
@@ -209,6 +218,10 @@ def deep(bin_dir):
     tsan = ARGS.tsan
     short = units(bin_dir)
     short += [('tsan-' + n, f) for n, f in units(tsan, lambda s: re.search(r'par|input|session|api', s))]
+    seeds = sorted(glob.glob('testdata/recorded/*/*.pb') + glob.glob('testdata/recorded/*/*.pbtxt'))
+    short.append(('libprotobuf', lambda: one(
+        [sys.executable, '-B', 'tests/oracle/pb_differential.py', '--try',
+         os.path.join(bin_dir, 'oracle', 'pb_try'), '--judge', 'build/gen-cc/pb_judge'] + seeds)))
     for s in sorted(glob.glob('tests/fuzz/fuzz_*.c')):
         name = os.path.basename(s)[:-2]
         short.append(('replay-' + name, lambda n=name: replay(
@@ -218,6 +231,8 @@ def deep(bin_dir):
             ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters())),
             ('tsan-recorded', lambda: recorded(os.path.join(tsan, 'tfprof'), MANY, '--inputs-only',
                                                *filters(), skips=False))]
+    if not ARGS.filter or ARGS.filter in 'cost':
+        wide.append(('cost', lambda: counted([sys.executable, '-B', 'tests/bench/guard.py'])))
     return short, wide
 
 
@@ -241,7 +256,7 @@ def tell(name, r, seconds):
     word = 'FAILED' if r.failed else 'ok' if r.passed else 'skip'
     print('%-7s%-20s %5d passed %3d failed %5d skipped %6.1fs%s' % (
         word, name, r.passed, r.failed, r.skipped, seconds, '  ' + r.note if r.note else ''))
-    if r.text.strip() and (r.failed or name.startswith(('recorded', 'upstream', 'tsan-rec'))):
+    if r.text.strip() and (r.failed or name.startswith(('recorded', 'upstream', 'tsan-rec', 'cost'))):
         print('\n'.join('    ' + x for x in r.text.rstrip().split('\n')))
     sys.stdout.flush()
 

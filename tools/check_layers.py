@@ -26,8 +26,8 @@ LIBRARIES = {
     'pcre2.h': re.compile(r'^base/rx\.c$'),
     'zlib.h': re.compile(r'^io/gz\.c$'),
     'snappy-c.h': re.compile(r'^io/sstable\.c$'),
-    'editline/': re.compile(r'^app/repl\.c$'),
-    'histedit.h': re.compile(r'^app/repl\.c$'),
+    'editline/': re.compile(r'^app/(repl|prompt)\.c$'),
+    'histedit.h': re.compile(r'^app/(repl|prompt)\.c$'),
     'setjmp.h': re.compile(r'^(base/(arena\.[ch]|par\.c)|app/(api|session)\.[ch])$'),
 }
 

@@ -3,28 +3,85 @@
  * The table of commands and the parser of their words.
  */
 #include "app/cmd.h"
+
+#include <unistd.h>
+
+#include "app/checkpoint.h"
 #include "app/help.h"
+
+/* The original's sentences about the option of 2016. */
+static void take_dump_to_file(struct session *s, struct opts *o)
+{
+	if (!o->dump_to_file.n)
+		return;
+	note_line(&s->notes,
+	        "-dump_to_file option is deprecated. Please use -output file:outfile=<filename>\n");
+	note_line(&s->notes, "-output %s is overwritten with -output file:outfile=%.*s\n",
+	        output_rows[o->output.kind].name, STR(o->dump_to_file));
+	o->output = (struct output){ OUT_FILE, o->dump_to_file };
+}
 
 static bool run_view(struct session *s, const struct request *r, struct sink *out)
 {
-	return session_view(s, r->command->view, &r->opts, out);
+	const struct view_ops *v = r->command->view;
+	struct opts o = r->opts;
+
+	take_dump_to_file(s, &o);
+	if (!session_answer(s, v, &o, out, r->message))
+		return false;
+	if (!o.viz || (o.output.kind != OUT_STDOUT && o.output.kind != OUT_FILE))
+		return true;
+	o.output = (struct output){ OUT_TIMELINE, str_of(v->name) };
+	return session_answer(s, v, &o, out, NULL);
 }
 
 static bool run_advise(struct session *s, const struct request *r, struct sink *out)
 {
 	struct advice advice;
 
-	(void)r; /* options are read and change nothing, as in the original */
-	if (!session_advise(s, CHECK_ALL, &advice))
+	/* Options are read and change nothing, as in the original. */
+	if (!session_advise(s, r->checkers, &advice))
 		return false;
 	text_advice(&advice, out);
+	if (r->message)
+		advice_write(&advice, r->message, &s->query_arena);
 	return true;
 }
 
 static bool run_set(struct session *s, const struct request *r, struct sink *out)
 {
-	(void)out;
+	struct sb b = sb_in(&s->query_arena);
+	struct option row;
+
 	session_set(s, &r->opts);
+	if (r->show_all)
+		opts_dump_all(&b, &s->sticky);
+	else if (r->prompt && !r->given && !r->shown.n)
+		opts_dump(&b, &s->sticky);
+	for (size_t i = 0; i < r->shown.n && !r->show_all; i++)
+		if (option_find(r->shown.v[i], &row))
+			opts_dump_one(&b, &s->sticky, &row);
+	sink_put(out, sb_str(&b));
+	return true;
+}
+
+static bool run_reset(struct session *s, const struct request *r, struct sink *out)
+{
+	struct opts o;
+
+	(void)r;
+	(void)out;
+	opts_preset(&o, &s->query_arena);
+	session_set(s, &o);
+	return true;
+}
+
+/* Who reads the lines ends. */
+static bool run_quit(struct session *s, const struct request *r, struct sink *out)
+{
+	(void)s;
+	(void)r;
+	(void)out;
 	return true;
 }
 
@@ -34,15 +91,9 @@ static bool run_help(struct session *s, const struct request *r, struct sink *ou
 }
 
 const struct command commands[] = {
-	{ "scope", "nodes by name scope, like folders", &view_scope, true, run_view },
-	{ "graph", "nodes by the edges between them, from the outputs to the inputs", &view_graph,
-	        true, run_view },
-	{ "code", "lines of Python by call stack (needs an op log)", &view_code, true, run_view },
-	{ "op", "operation types, the costliest ones with what follows them", &view_op, true,
-	        run_view },
-	{ "advise", "what stands out, in sentences", NULL, true, run_advise },
-	{ "set", "make options the default of the commands that follow", NULL, false, run_set },
-	{ "help", "this text", NULL, false, run_help },
+#define COMMAND(...) { __VA_ARGS__ },
+#include "app/command.def"
+#undef COMMAND
 };
 const size_t n_commands = sizeof commands / sizeof *commands;
 
@@ -54,22 +105,33 @@ const struct command *cmd_find(struct str name)
 	return NULL;
 }
 
-static bool unknown_command(struct session *s, struct str word)
+static struct strs command_names(struct arena *a)
 {
 	struct strs names = { 0 };
 
 	for (size_t i = 0; i < n_commands; i++)
-		strs_add(&s->query_arena, &names, str_of(commands[i].name));
+		strs_add(a, &names, str_of(commands[i].name));
+	return names;
+}
+
+static bool unknown_command(struct session *s, struct str word, const struct request *r)
+{
+	struct strs names = command_names(&s->query_arena);
 	struct str near = nearest_word(word, names.v, names.n),
 	           all = strs_join(&s->query_arena, &names, S(", "));
+
 	if (near.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "unknown command '%.*s'; did you mean '%.*s'?", STR(word), STR(near));
-	return session_fail(s, ERR_INVALID_ARGUMENT, "unknown command '%.*s'; commands are %.*s",
+	if (r->takes_files && str_find_char(word, '/') != SIZE_MAX)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "there is no file '%.*s'", STR(word));
+	return session_fail(s, ERR_INVALID_ARGUMENT,
+	        r->takes_files ? "'%.*s' is neither a command nor a file; commands are %.*s"
+	                       : "unknown command '%.*s'; commands are %.*s",
 	        STR(word), STR(all));
 }
 
-static bool unknown_option(
+bool cmd_unknown_option(
         struct session *s, struct str word, struct str name, const struct strs *more)
 {
 	struct option rows[OPTIONS_MAX];
@@ -111,33 +173,58 @@ static bool take_option(struct session *s, const struct strs *words, size_t *i,
 	bool has_value, truth;
 
 	cmd_option_word(word, &name, &value, &has_value);
+	bool set = r->command && r->command->run == run_set;
+	if (set && str_eq(name, S("all")) && !has_value)
+		return r->show_all = true;
 	if (!option_find(name, &row))
-		return unknown_option(s, word, name, more);
+		return cmd_unknown_option(s, word, name, more);
 	if (!has_value && row.type == OPT_BOOL) {
 		has_value = true;
 		value = S("true");
 		if (*i + 1 < words->n && num_parse_bool(words->v[*i + 1], &truth))
 			value = words->v[++*i];
 	}
+	if (!has_value && *i + 1 == words->n && set) {
+		strs_add(&s->query_arena, &r->shown, name);
+		return true;
+	}
 	if (!has_value && *i + 1 == words->n)
 		return session_fail(s, ERR_INVALID_ARGUMENT, "-%s needs a value", row.name);
 	if (!has_value)
 		value = words->v[++*i];
+	r->given++;
 	return opts_set(&r->opts, &s->query_arena, &row, value, &s->error);
+}
+
+/* Does a word of the command line name something to load? Checkpoints are named without the end of
+ * their files' names. */
+static bool is_input(struct session *s, struct str word)
+{
+	return access(str_z(&s->query_arena, word), F_OK) == 0 ||
+	       access(str_z(&s->query_arena, str_fmt(&s->query_arena, "%.*s.index", STR(word))),
+	               F_OK) == 0;
 }
 
 static bool take_word(struct session *s, struct str word, struct request *r)
 {
-	if (r->command && r->command->run == run_help) {
+	if (r->command && (r->command->run == run_help || r->command->own_words)) {
 		strs_add(&s->query_arena, &r->topics, word);
+		return true;
+	}
+	const struct command *c = r->command ? NULL : cmd_find(word);
+	if (c) {
+		r->command = c;
+		return true;
+	}
+	if (r->takes_files && is_input(s, word)) {
+		strs_add(&s->query_arena, &r->files, word);
 		return true;
 	}
 	if (r->command)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "unexpected '%.*s' after '%s'; options look like -name value", STR(word),
 		        r->command->name);
-	r->command = cmd_find(word);
-	return r->command || unknown_command(s, word);
+	return unknown_command(s, word, r);
 }
 
 bool cmd_parse(
@@ -147,9 +234,11 @@ bool cmd_parse(
 	bool has_value;
 
 	memset(r, 0, sizeof *r);
+	r->takes_files = more != NULL;
+	r->checkers = CHECK_ALL;
 	r->opts = opts_copy(&s->sticky, &s->query_arena);
 	for (size_t i = 0; i < words->n; i++) {
-		bool topic = r->command && r->command->run == run_help;
+		bool topic = r->command && (r->command->run == run_help || r->command->own_words);
 		if (!topic && cmd_option_word(words->v[i], &name, &value, &has_value)) {
 			if (!take_option(s, words, &i, more, r))
 				return false;
@@ -160,21 +249,32 @@ bool cmd_parse(
 	return true;
 }
 
-bool cmd_line(struct session *s, struct str line, struct sink *out)
+bool cmd_parse_line(struct session *s, struct str line, struct request *r)
 {
 	struct strs words = str_split(&s->query_arena, line, ' ');
-	struct sb b = sb_in(&s->query_arena);
-	struct request r;
 
-	if (words.n == 0) {
-		opts_dump(&b, &s->sticky);
-		sink_put(out, sb_str(&b));
-		return true;
-	}
-	if (!cmd_parse(s, &words, NULL, &r))
+	if (!cmd_parse(s, &words, NULL, r))
 		return false;
-	if (!r.command)
+	if (words.n && !r->command)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "a line begins with a command, not with '%.*s'", STR(words.v[0]));
-	return r.command->run(s, &r, out);
+	return true;
+}
+
+bool cmd_run(struct session *s, const struct request *r, struct sink *out)
+{
+	struct sb b = sb_in(&s->query_arena);
+
+	if (r->command)
+		return r->command->run(s, r, out);
+	opts_dump(&b, &s->sticky);
+	sink_put(out, sb_str(&b));
+	return true;
+}
+
+bool cmd_line(struct session *s, struct str line, struct sink *out)
+{
+	struct request r;
+
+	return cmd_parse_line(s, line, &r) && cmd_run(s, &r, out);
 }

@@ -11,9 +11,13 @@
 struct request;
 struct command {
 	const char *name, *help;
+	const char *about;           /* a paragraph */
+	const char *examples;        /* command lines, one a line */
 	const struct view_ops *view; /* of the view commands */
 	bool needs_profile;
 	bool (*run)(struct session *s, const struct request *r, struct sink *out);
+	bool own_words; /* what stands behind it is for it alone: request.topics */
+	bool ends;      /* nothing is read behind it */
 };
 extern const struct command commands[];
 extern const size_t n_commands;
@@ -22,7 +26,15 @@ extern const size_t n_commands;
 struct request {
 	const struct command *command; /* NULL: no command was named */
 	struct opts opts;              /* the sticky ones and what was set */
-	struct strs topics;            /* words behind help */
+	struct strs topics;   /* words behind help, and behind commands with words of their own */
+	unsigned checkers;    /* of advise: CHECK_BIT bits */
+	struct sink *message; /* where the result goes as a message; NULL: nowhere */
+	struct strs files;    /* of the command line: words that are no command but exist */
+	bool takes_files;
+	bool prompt;       /* a person typed it at the prompt */
+	bool show_all;     /* set -all */
+	struct strs shown; /* options without a value behind set: to be shown */
+	size_t given;      /* options that were given */
 };
 
 /* Reads words: a command and options, in any order, as -name value, --name value or --name=value.
@@ -30,6 +42,14 @@ struct request {
  * Inside a session_guard; strings of the request live in the query arena. */
 bool cmd_parse(
         struct session *s, const struct strs *words, const struct strs *more, struct request *r);
+
+/* Says that there is no such option; word as it was typed. */
+bool cmd_unknown_option(
+        struct session *s, struct str word, struct str name, const struct strs *more);
+
+/* The two halves of cmd_line. A blank line has no command. */
+bool cmd_parse_line(struct session *s, struct str line, struct request *r);
+bool cmd_run(struct session *s, const struct request *r, struct sink *out);
 
 /* Splits, parses and runs one line. A blank line shows the sticky options. */
 bool cmd_line(struct session *s, struct str line, struct sink *out);

@@ -4,30 +4,37 @@
  */
 #include "app/flags.h"
 
+#include <unistd.h>
+
 #include "app/cmd.h"
 
-/* One row per flag that is not an option of a view. */
-static const struct flag {
-	const char *name;
-	size_t at;
-	bool is_switch;
-} table[] = {
-	{ "profile_path", offsetof(struct flags, profile), false },
-	{ "graph_path", offsetof(struct flags, graph), false },
-	{ "run_meta_path", offsetof(struct flags, run_meta), false },
-	{ "op_log_path", offsetof(struct flags, op_log), false },
-	{ "checkpoint_path", offsetof(struct flags, checkpoint), false },
-	{ "help", offsetof(struct flags, help), true },
-	{ "version", offsetof(struct flags, version), true },
-};
-#define N_FLAGS (sizeof table / sizeof *table)
+#define ROW(name, field, ...) { name, offsetof(struct flags, field), __VA_ARGS__ },
+const struct flag flag_rows[] = { ROW("profile_path", profile, "FILE", true,
+	"ProfileProto: model, steps and call stacks in one file") ROW("graph_path", graph, "FILE",
+	true, "GraphDef, text or binary: the model") ROW("run_meta_path", run_meta, "A,B,C", true,
+	"RunMetadata of steps 0, 1, 2: times and memory") ROW("op_log_path", op_log, "FILE", true,
+	"OpLogProto: float operations, types, Python call stacks") ROW("checkpoint_path",
+	checkpoint, "FILE", true,
+	"checkpoint: which nodes are its variables, and their values") ROW("max-memory", max_memory,
+	"SIZE", false,
+	"hold no more than so much (500M, 2G); end with a sentence") ROW("lazy-steps", lazy_steps,
+	NULL, false, "read a step's file when a command asks for it") ROW("color", color, "WHEN",
+	false, "auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected")
+	        ROW("no-pager", no_pager, NULL, false,
+	                "show long answers without a pager (the program in PAGER, else less)")
+	                ROW("help", help, NULL, false, "examples, commands, options") ROW("version",
+	                        version, NULL, false, "the version and what it was built with") };
+#undef ROW
+const size_t n_flag_rows = sizeof flag_rows / sizeof *flag_rows;
 
 static const struct flag *find_flag(struct str name)
 {
-	for (size_t i = 0; i < N_FLAGS; i++)
-		if (str_eq(str_of(table[i].name), name))
-			return &table[i];
-	return str_eq(name, S("h")) ? &table[N_FLAGS - 2] : NULL;
+	if (str_eq(name, S("h")))
+		name = S("help");
+	for (size_t i = 0; i < n_flag_rows; i++)
+		if (str_eq(str_of(flag_rows[i].name), name))
+			return &flag_rows[i];
+	return NULL;
 }
 
 /* Takes argv[*i] if it is a flag of the table, with its value; else leaves it among the words. */
@@ -44,41 +51,120 @@ static bool take(struct session *s, int argc, char **argv, int *i, struct flags 
 		return true;
 	}
 	void *at = (char *)f + flag->at;
-	if (flag->is_switch) {
+	if (!flag->value) {
 		*(bool *)at = true;
 		return true;
 	}
 	if (!has_value && *i + 1 == argc)
-		return session_fail(s, ERR_INVALID_ARGUMENT, "--%s needs a file", flag->name);
+		return session_fail(s, ERR_INVALID_ARGUMENT, "--%s needs a value: --%s=%s",
+		        flag->name, flag->name, flag->value);
 	*(struct str *)at = has_value ? value : str_of(argv[++*i]);
 	return true;
+}
+
+/* Takes the limit: a number of bytes, or of K, M, G of them. */
+static bool set_limit(struct session *s, struct str given)
+{
+	static const char suffixes[] = "KMG";
+	struct str digits = given;
+	const char *suffix = given.n ? strchr(suffixes, given.p[given.n - 1] & ~0x20) : NULL;
+	unsigned shift = 0;
+	int64_t n;
+
+	if (suffix && *suffix) {
+		shift = 10 * (unsigned)(suffix - suffixes + 1);
+		digits.n--;
+	}
+	if (!num_parse_i64(digits, &n) || n <= 0 || n > INT64_MAX >> shift)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "--max-memory=%.*s is no number of bytes, such as 500M or 2G", STR(given));
+	session_limit(s, (size_t)n << shift);
+	return true;
+}
+
+static bool check_color(struct session *s, struct str when)
+{
+	if (!when.n || str_eq(when, S("auto")) || str_eq(when, S("always")) ||
+	        str_eq(when, S("never")))
+		return true;
+	return session_fail(
+	        s, ERR_INVALID_ARGUMENT, "--color is auto, always or never, not '%.*s'", STR(when));
 }
 
 bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 {
 	memset(f, 0, sizeof *f);
-	for (size_t i = 0; i < N_FLAGS; i++)
-		strs_add(&s->query_arena, &f->names, str_of(table[i].name));
+	for (size_t i = 0; i < n_flag_rows; i++)
+		strs_add(&s->query_arena, &f->names, str_of(flag_rows[i].name));
 	for (int i = 1; i < argc; i++)
 		if (!take(s, argc, argv, &i, f))
 			return false;
-	if (f->profile.n && (f->graph.n || f->run_meta.n))
+	return (!f->max_memory.n || set_limit(s, f->max_memory)) && check_color(s, f->color);
+}
+
+/* ---- which file is which ---- */
+
+/* Puts the file in the place of its kind, where there may be one. */
+static bool place(struct session *s, struct str *at, const char *kind, struct str file)
+{
+	if (at->n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "'%.*s' and '%.*s' are both %s; one is needed", STR(*at), STR(file), kind);
+	*at = file;
+	return true;
+}
+
+static bool exists(struct session *s, struct str path)
+{
+	return access(str_z(&s->query_arena, path), F_OK) == 0;
+}
+
+static bool sort_one(struct session *s, struct flags *f, struct str file)
+{
+	struct arena *a = &s->query_arena;
+	unsigned role = 0;
+
+	if (str_ends(file, S(".index")))
+		return place(s, &f->checkpoint, "checkpoints", str_sub(file, 0, file.n - 6));
+	if (exists(s, str_fmt(a, "%.*s.index", STR(file))))
+		return place(s, &f->checkpoint, "checkpoints", file);
+	if (!input_guess_file(file, &role, &s->work, &s->error))
+		return false;
+	switch (role) {
+	case ROLE_GRAPH: return place(s, &f->graph, "graphs", file);
+	case ROLE_OPLOG: return place(s, &f->op_log, "op logs", file);
+	case ROLE_PROFILE: return place(s, &f->profile, "profiles", file);
+	case ROLE_STEP: strs_add(a, &f->runs, file); return true;
+	}
+	return session_fail(s, ERR_INVALID_ARGUMENT,
+	        "cannot tell what '%.*s' is; say it: --graph_path=, --run_meta_path=, "
+	        "--op_log_path=, --profile_path= or --checkpoint_path=%.*s",
+	        STR(file), STR(file));
+}
+
+bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
+{
+	for (size_t i = 0; i < files->n; i++)
+		if (!sort_one(s, f, files->v[i]))
+			return false;
+	if (f->profile.n && (f->graph.n || f->run_meta.n || f->runs.n))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--profile_path is set, do not set --graph_path or --run_meta_path");
-	if (f->checkpoint.n)
-		return session_fail(
-		        s, ERR_UNIMPLEMENTED, "--checkpoint_path is not available in this version");
 	return true;
 }
 
 bool flags_inputs(const struct flags *f)
 {
-	return f->profile.n || f->graph.n || f->run_meta.n || f->op_log.n;
+	return f->profile.n || f->graph.n || f->run_meta.n || f->runs.n || f->op_log.n;
 }
 
 static struct strs run_files(struct session *s, const struct flags *f)
 {
-	return str_split(&s->query_arena, f->run_meta, ',');
+	struct strs files = str_split(&s->query_arena, f->run_meta, ',');
+
+	for (size_t i = 0; i < f->runs.n; i++)
+		strs_add(&s->query_arena, &files, f->runs.v[i]);
+	return files;
 }
 
 bool flags_use_stdin(struct session *s, const struct flags *f)
@@ -121,12 +207,18 @@ static bool load_runs(struct session *s, const struct flags *f, struct sink *out
 
 	for (size_t i = 0; i < files.n; i++)
 		v[i] = (struct input_step){ .from = { .name = files.v[i] }, .step = (int64_t)i };
+	if (f->lazy_steps) {
+		session_load_later(s, v, files.n);
+		return true;
+	}
 	return files.n == 0 || session_load_steps(s, v, files.n, say_coverage, &said);
 }
 
 bool flags_load(struct session *s, const struct flags *f, struct sink *out)
 {
 	sink_put(out, S("Reading Files...\n"));
+	if (f->checkpoint.n && !session_checkpoint(s, f->checkpoint))
+		return false;
 	if (f->profile.n)
 		return load(s, ROLE_PROFILE, f->profile);
 	sink_put(out, S("Try to use a single --profile_path instead of "

@@ -9,13 +9,32 @@
 
 struct flags {
 	struct str profile, graph, run_meta, op_log, checkpoint; /* as given; run_meta is a list */
+	struct str max_memory; /* bytes, with K, M or G behind them */
+	bool lazy_steps;       /* run_meta is read when a command asks for a step of it */
+	struct str color;      /* auto, always, never */
+	bool no_pager;
 	bool help, version;
+	struct strs runs;  /* step files that were given as bare words; behind those of run_meta */
 	struct strs words; /* command and view options */
 	struct strs names; /* of the flags above, for "did you mean" */
 };
 
+/* One row per flag that is no option of a view. */
+struct flag {
+	const char *name;
+	size_t at;         /* in struct flags */
+	const char *value; /* the word for its value; NULL: it is a switch */
+	bool file;         /* the value is a file or a list of them */
+	const char *help;
+};
+extern const struct flag flag_rows[];
+extern const size_t n_flag_rows;
+
 /* Inside a session_guard; strings stay in argv. */
 bool flags_parse(struct session *s, int argc, char **argv, struct flags *f);
+
+/* Finds out which file is which, and whether all of them go together. */
+bool flags_sort(struct session *s, struct flags *f, const struct strs *files);
 
 /* Is there anything to load? */
 bool flags_inputs(const struct flags *f);

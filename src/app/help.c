@@ -24,7 +24,9 @@ static const char *const EXAMPLES =
         "  --graph_path=FILE      GraphDef, text or binary: the model\n"
         "  --run_meta_path=A,B,C  RunMetadata of steps 0, 1, 2: times and memory\n"
         "  --op_log_path=FILE     OpLogProto: float operations, types, Python call stacks\n"
-        "  --profile_path=FILE    ProfileProto: all of that in one file, instead of the three\n";
+        "  --profile_path=FILE    ProfileProto: all of that in one file, instead of the three\n"
+        "  --lazy-steps           read a step's file when a command asks for it\n"
+        "  --max-memory=SIZE      hold no more than so much (500M, 2G); end with a sentence\n";
 
 static void put_outputs(struct sink *out)
 {

@@ -12,7 +12,10 @@
 #include "app/cmd.h"
 #include "app/flags.h"
 #include "app/help.h"
+#include "app/progress.h"
+#include "app/progress.h"
 #include "app/repl.h"
+#include "app/summary.h"
 #include "base/par.h"
 
 enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INPUT };
@@ -21,6 +24,7 @@ struct run {
 	int argc;
 	char **argv;
 	struct sink *out;
+	struct screen screen;
 	struct flags flags;
 	struct request request;
 	int status; /* if what comes next fails */
@@ -34,27 +38,81 @@ static void print_version(struct sink *out)
 	        HAVE_SNAPPY ? "yes" : "no");
 }
 
-/* Words, then files. False with r->status set. */
-static bool begin(struct session *s, void *ctx)
+/* A command that reads files of its own. */
+static bool run_alone(struct session *s, struct run *r)
 {
-	struct run *r = ctx;
+	struct input_watch before = s->watch;
+	struct progress progress;
+
+	progress_begin(&progress, &s->watch);
+	bool ok = r->request.command->run(s, &r->request, r->out);
+	progress_end(&progress);
+	s->watch = before;
+	r->status = s->error.code == ERR_INVALID_ARGUMENT                           ? EXIT_USAGE
+	            : s->error.code == ERR_FAILED || s->error.code == ERR_CANCELLED ? EXIT_FAILED
+	                                                                            : EXIT_INPUT;
+	return ok;
+}
+
+/* A text that is no answer: also long, also for a person. */
+static bool show_usage(struct session *s, struct run *r)
+{
+	help_usage(s, screen_begin(&r->screen, &s->sticky));
+	return true;
+}
+
+static bool run_command(struct session *s, struct run *r)
+{
+	return r->request.command->run(s, &r->request, screen_begin(&r->screen, &r->request.opts));
+}
+
+static bool load(struct session *s, struct run *r)
+{
+	struct progress p;
+
+	progress_begin(&p, &s->watch);
+	sink_flush(r->out);
+	bool ok = flags_load(s, &r->flags, r->out);
+	progress_end(&p);
+	s->watch = (struct input_watch){ 0 };
+	return ok;
+}
+
+static void take_comforts(struct run *r)
+{
+	const struct flags *f = &r->flags;
+
+	r->screen.pager = !f->no_pager;
+	r->screen.color = str_eq(f->color, S("always"))  ? TERM_ALWAYS
+	                  : str_eq(f->color, S("never")) ? TERM_NEVER
+	                                                 : TERM_AUTO;
+}
+
+/* Reads the words. True with *done if that was all there is to do. */
+static bool read_words(struct session *s, struct run *r, bool *done)
+{
 	struct flags *f = &r->flags;
 
-	r->status = EXIT_USAGE;
+	*done = true;
 	if (!flags_parse(s, r->argc, r->argv, f))
 		return false;
-	if (f->version || f->help || (r->argc == 1)) {
-		if (f->version)
-			print_version(r->out);
-		else
-			help_usage(s, r->out);
+	take_comforts(r);
+	if (f->version) {
+		print_version(r->out);
 		return true;
 	}
-	if (!cmd_parse(s, &f->words, &f->names, &r->request))
+	if (!f->help && !cmd_parse(s, &f->words, &f->names, &r->request))
 		return false;
+	if (f->help || r->argc == 1)
+		return show_usage(s, r);
 	const struct command *c = r->request.command;
+	if (c && c->own_words)
+		return run_alone(s, r);
 	if (c && !c->needs_profile)
-		return c->run(s, &r->request, r->out);
+		return run_command(s, r);
+	*done = false;
+	if (!flags_sort(s, f, &r->request.files))
+		return false;
 	if (!flags_inputs(f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "no input: give --profile_path=FILE, or --graph_path=FILE and "
@@ -62,14 +120,51 @@ static bool begin(struct session *s, void *ctx)
 	if (!c && flags_use_stdin(s, f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "an input from standard input needs the command on the command line");
-	r->status = EXIT_INPUT;
-	if (!flags_load(s, f, r->out))
+	return true;
+}
+
+/* Words, then files. False with r->status set. */
+static bool begin(struct session *s, void *ctx)
+{
+	struct run *r = ctx;
+	bool done;
+
+	r->status = EXIT_USAGE;
+	if (!read_words(s, r, &done))
 		return false;
-	r->lines = !c;
+	if (done)
+		return true;
+	r->status = EXIT_INPUT;
+	if (!load(s, r))
+		return false;
+	r->lines = !r->request.command;
 	r->status = EXIT_FAILED;
-	if (c)
-		return c->run(s, &r->request, r->out);
+	if (!r->lines)
+		return run_command(s, r);
 	session_set(s, &r->request.opts);
+	return true;
+}
+
+static bool summary(struct session *s, void *ctx)
+{
+	struct run *r = ctx;
+
+	return summary_write(s, &r->flags, r->out);
+}
+
+/* A person gets the summary first, a script its answers; where there is neither, the summary is the
+ * answer. */
+static bool run_lines(struct session *s, struct run *r)
+{
+	bool person = isatty(STDIN_FILENO);
+	size_t lines;
+
+	if (person)
+		repl_say(s, session_guard(s, summary, r), 0);
+	if (!repl_run(s, &r->screen, &lines))
+		return false;
+	if (!person && !lines)
+		repl_say(s, session_guard(s, summary, r), 0);
 	return true;
 }
 
@@ -81,10 +176,10 @@ static int finish(struct session *s, struct run *r, bool ok)
 		status = r->status != EXIT_INPUT && s->error.code == ERR_INVALID_ARGUMENT
 		                 ? EXIT_USAGE
 		                 : r->status;
-
+	screen_end(&r->screen);
 	sink_flush(r->out);
 	repl_say(s, ok, 0);
-	if (ok && r->lines && !repl_run(s, r->out))
+	if (ok && r->lines && !run_lines(s, r))
 		status = EXIT_FAILED;
 	sink_flush(r->out);
 	return status;
@@ -115,12 +210,14 @@ int main(int argc, char **argv)
 	s->threads = threads();
 	arena_init(&a, &work);
 	r.out = sink_fd(&a, STDOUT_FILENO, S("standard output"));
+	screen_init(&r.screen, r.out, &work);
 	int status = finish(s, &r, session_guard(s, begin, &r));
 	struct err e = { .a = &a };
 	if (!sink_close(r.out, &e)) {
 		fprintf(stderr, "tfprof: %.*s\n", STR(e.text));
 		status = status ? status : EXIT_FAILED;
 	}
+	arena_free(&r.screen.a);
 	arena_free(&a);
 	session_free(s);
 	return status;

@@ -9,12 +9,33 @@
 #include <unistd.h>
 
 #include "app/cmd.h"
+#include "app/line.h"
+#include "app/prompt.h"
+
+/* On a terminal, without what could steer it. */
+static void say(struct session *s, struct str text)
+{
+	struct sb b = sb_in(&s->query_arena);
+
+	if (!isatty(STDERR_FILENO) || s->error.code == ERR_RESOURCE) {
+		fwrite(text.p, 1, text.n, stderr);
+		return;
+	}
+	bool utf8 = term_look(TERM_AUTO).utf8;
+	while (text.n) {
+		size_t end = str_find_char(text, '\n');
+		pretty_escape(&b, str_sub(text, 0, end), utf8);
+		if (end == SIZE_MAX)
+			break;
+		sb_char(&b, '\n');
+		text = str_sub(text, end + 1, SIZE_MAX);
+	}
+	fwrite(b.p, 1, b.n, stderr);
+}
 
 static void say_notes(struct session *s, struct notes *notes)
 {
-	struct str text = notes_text(&s->query_arena, notes);
-
-	fwrite(text.p, 1, text.n, stderr);
+	say(s, notes_text(&s->query_arena, notes));
 	notes->list.n = 0;
 }
 
@@ -29,45 +50,87 @@ void repl_say(struct session *s, bool ok, size_t line)
 	fputs("tfprof: ", stderr);
 	if (line)
 		fprintf(stderr, "line %zu: ", line);
-	fwrite(s->error.text.p, 1, s->error.text.n, stderr);
+	say(s, s->error.text);
 	fputc('\n', stderr);
 }
 
 struct one_line {
 	struct str text;
-	struct sink *out;
+	struct screen *screen;
+	bool prompt, ends;
 };
 
+/* One line, its answer to where its end says. */
 static bool run_line(struct session *s, void *ctx)
 {
-	const struct one_line *l = ctx;
+	struct one_line *one = ctx;
+	struct request r;
+	struct line l;
 
-	return cmd_line(s, l->text, l->out);
+	if (!line_split(&l, one->text, &s->error) || !cmd_parse_line(s, l.command, &r))
+		return false;
+	r.prompt = one->prompt;
+	one->ends = r.command && r.command->ends;
+	if (!line_open(&l, &s->error))
+		return false;
+	struct sink *out = l.sink ? l.sink : screen_begin(one->screen, &r.opts);
+	return line_close(&l, cmd_run(s, &r, out), &s->error);
 }
 
-bool repl_run(struct session *s, struct sink *out)
+static bool run_one(struct session *s, struct one_line *one)
 {
-	bool prompt = isatty(STDIN_FILENO), all_ok = true;
-	char *text = NULL;
-	size_t cap = 0, line = 0;
+	bool ok = session_guard(s, run_line, one);
 
-	for (;;) {
-		if (prompt)
-			sink_put(out, S("tfprof> "));
-		sink_flush(out);
-		ssize_t n = getline(&text, &cap, stdin);
-		if (n < 0)
-			break;
+	screen_end(one->screen);
+	return ok;
+}
+
+/* Lines of a script. */
+static bool run_script(struct session *s, struct screen *screen, size_t *lines)
+{
+	bool all_ok = true, ends = false;
+	char *text = NULL;
+	size_t cap = 0;
+	ssize_t n;
+
+	while (!ends && (n = getline(&text, &cap, stdin)) >= 0) {
 		if (n > 0 && text[n - 1] == '\n')
 			n--;
-		struct one_line l = { { text, (size_t)n }, out };
-		bool ok = session_guard(s, run_line, &l);
-		sink_flush(out);
-		repl_say(s, ok, prompt ? 0 : ++line);
+		struct one_line one = { .text = { text, (size_t)n }, .screen = screen };
+		bool ok = run_one(s, &one);
+		repl_say(s, ok, ++*lines);
 		all_ok &= ok;
+		ends = one.ends;
 	}
 	free(text);
-	if (prompt)
-		sink_char(out, '\n');
 	return all_ok;
+}
+
+/* Lines of a person. Ctrl-C ends what is running, and that alone. */
+static bool run_prompt(struct session *s, struct screen *screen, size_t *lines)
+{
+	struct prompt *p = prompt_open(s);
+	struct one_line one = { .screen = screen, .prompt = true };
+	bool all_ok = true;
+
+	if (!p)
+		return false;
+	screen->stop = &s->cancel;
+	while (!one.ends && prompt_read(p, &one.text)) {
+		++*lines;
+		prompt_catch(s);
+		bool ok = run_one(s, &one);
+		prompt_catch(NULL);
+		repl_say(s, ok, 0);
+		all_ok &= ok;
+	}
+	prompt_close(p);
+	return all_ok;
+}
+
+bool repl_run(struct session *s, struct screen *screen, size_t *lines)
+{
+	*lines = 0;
+	sink_flush(screen->plain);
+	return isatty(STDIN_FILENO) ? run_prompt(s, screen, lines) : run_script(s, screen, lines);
 }

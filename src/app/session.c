@@ -12,47 +12,60 @@ static void begin(struct session *s)
 	arena_clear(&s->query_arena);
 	notes_init(&s->notes, &s->query_arena);
 	s->error = (struct err){ .a = &s->query_arena };
+	s->account.stop = NULL;
 }
 
 static bool open_session(struct session *s, void *ctx)
 {
-	(void)ctx;
 	notes_init(&s->load_notes, &s->model_arena);
 	s->model.a = &s->model_arena;
-	s->ingest = ingest_open(&s->model, &s->load_notes, false);
+	s->ingest = ingest_open(&s->model, &s->load_notes, *(const bool *)ctx);
 	opts_preset(&s->sticky, &s->opts_arena[0]);
 	return true;
 }
 
 struct session *session_new(size_t limit)
 {
+	return session_new_keeping(limit, false);
+}
+
+struct session *session_new_keeping(size_t limit, bool keep_attrs)
+{
 	struct session *s = calloc(1, sizeof *s);
 
 	if (!s)
 		return NULL;
+	session_limit(s, limit);
+	s->work.account = &s->account;
+	s->threads = 1;
+	arena_init(&s->model_arena, &s->work);
+	arena_init(&s->tree_arena, &s->work);
+	arena_init(&s->query_arena, &s->work);
+	arena_init(&s->ckpt_arena, &s->work);
+	arena_init(&s->opts_arena[0], &s->work);
+	arena_init(&s->opts_arena[1], &s->work);
+	if (session_guard(s, open_session, &keep_attrs))
+		return s;
+	session_free(s);
+	return NULL;
+}
+
+void session_limit(struct session *s, size_t limit)
+{
 	s->account.limit = limit;
 	if (limit)
 		snprintf(s->exhausted, sizeof s->exhausted,
 		        "the memory limit of %zu bytes is reached", limit);
 	else
 		snprintf(s->exhausted, sizeof s->exhausted, "out of memory");
-	s->work.account = &s->account;
-	s->threads = 1;
-	arena_init(&s->model_arena, &s->work);
-	arena_init(&s->tree_arena, &s->work);
-	arena_init(&s->query_arena, &s->work);
-	arena_init(&s->opts_arena[0], &s->work);
-	arena_init(&s->opts_arena[1], &s->work);
-	if (session_guard(s, open_session, NULL))
-		return s;
-	session_free(s);
-	return NULL;
 }
 
 void session_free(struct session *s)
 {
 	if (!s)
 		return;
+	ckpt_close(s->ckpt);
+	arena_free(&s->ckpt_arena);
 	arena_free(&s->model_arena);
 	arena_free(&s->tree_arena);
 	arena_free(&s->query_arena);
@@ -65,6 +78,9 @@ bool session_guard(struct session *s, bool (*f)(struct session *s, void *ctx), v
 {
 	if (setjmp(s->work.escape)) {
 		s->error = (struct err){ NULL, ERR_RESOURCE, str_of(s->exhausted) };
+		if (work_stopped(&s->work))
+			s->error =
+			        (struct err){ NULL, ERR_CANCELLED, S("the command was cancelled") };
 		return false;
 	}
 	begin(s);
@@ -105,6 +121,46 @@ static const struct input_watch *watch(const struct session *s)
 	return s->watch.progress ? &s->watch : NULL;
 }
 
+/* Gives the nodes that the checkpoint has values of the type _checkpoint_variables; quirk 20: not
+ * those of a ProfileProto. */
+static bool mark_variables(struct session *s)
+{
+	struct ckpt_tensor t;
+	struct ckpt_list *l;
+
+	if (!s->ckpt || s->profiled || !s->loaded)
+		return true;
+	begin_load(s);
+	l = ckpt_list(s->ckpt, &s->ckpt_arena, &s->error);
+	ingest_begin(s->ingest, &s->model_arena);
+	uint32_t type = ingest_string(s->ingest, S("_checkpoint_variables"));
+	for (;;) {
+		struct arena_mark m = arena_mark(&s->query_arena);
+		if (!ckpt_next(l, &s->query_arena, &t))
+			break;
+		uint32_t node = model_find(&s->model, t.name);
+		arena_reset(&s->query_arena, m);
+		if (node != ID_NONE)
+			ingest_add_type(s->ingest, node, type);
+	}
+	if (s->error.code)
+		ingest_undo(s->ingest);
+	else
+		ingest_commit(s->ingest);
+	s->broken = false;
+	return !s->error.code;
+}
+
+bool session_checkpoint(struct session *s, struct str path)
+{
+	if (!check_usable(s))
+		return false;
+	ckpt_close(s->ckpt);
+	s->ckpt = NULL;
+	arena_clear(&s->ckpt_arena);
+	return ckpt_open(&s->ckpt, &s->ckpt_arena, path, &s->error) && mark_variables(s);
+}
+
 bool session_load(struct session *s, unsigned role, const struct input_from *from)
 {
 	if (!check_usable(s))
@@ -113,7 +169,8 @@ bool session_load(struct session *s, unsigned role, const struct input_from *fro
 	bool ok = input_load(s->ingest, role, from, watch(s), &s->work, &s->error);
 	s->broken = false;
 	s->loaded |= ok;
-	return ok;
+	s->profiled |= ok && role == ROLE_PROFILE;
+	return ok && (role != ROLE_GRAPH || mark_variables(s));
 }
 
 bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
@@ -136,7 +193,42 @@ bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
 	return ok;
 }
 
+void session_load_later(struct session *s, const struct input_step *v, size_t n)
+{
+	s->later = ARENA_ARRAY(&s->model_arena, n, struct input_step);
+	memcpy(s->later, v, n * sizeof *v);
+	s->n_later = n;
+}
+
+/* Loads what was left for later of a step, or of all. */
+static bool load_later(struct session *s, int64_t step)
+{
+	struct input_step *now, *left = s->later;
+	size_t n = 0;
+
+	if (s->n_later == 0)
+		return true;
+	now = ARENA_ARRAY(&s->query_arena, s->n_later, struct input_step);
+	for (size_t i = 0; i < s->n_later; i++)
+		if (step < 0 || s->later[i].step == step)
+			now[n++] = s->later[i];
+	if (n && !session_load_steps(s, now, n, NULL, NULL))
+		return false;
+	for (size_t i = 0; i < s->n_later; i++)
+		if (step >= 0 && s->later[i].step != step)
+			*left++ = s->later[i];
+	s->n_later -= n;
+	return true;
+}
+
 /* ---- asking ---- */
+
+/* From here on a cancelled call ends at once: the model is not touched any more. */
+static void begin_query(struct session *s)
+{
+	s->account.stop = &s->cancel;
+	work_poll(&s->work);
+}
 
 bool session_seal(struct session *s)
 {
@@ -160,24 +252,49 @@ static const struct tree *tree_of(struct session *s, const struct view_ops *v)
 	struct tree *t = &s->trees[v->kind];
 
 	if (!s->built[v->kind]) {
+		s->account.stop = NULL; /* it would end without its tree, for nothing */
 		*t = (struct tree){ .kind = v->kind };
 		v->build(&s->model, t, &s->tree_arena, &s->notes);
 		s->built[v->kind] = true;
+		begin_query(s);
 	}
 	return t;
+}
+
+/* The graph timeline of the average is one of each step, and has no result. */
+static bool has_result(const struct view_ops *v, const struct opts *o)
+{
+	return v != &view_graph || o->output.kind != OUT_TIMELINE || o->step >= 0;
+}
+
+bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
+        struct sink *out, struct sink *message)
+{
+	struct query q = { .m = &s->model, .o = o, .a = &s->query_arena, .notes = &s->notes };
+	struct emit to = { .a = &s->query_arena, .out = out, .notes = &s->notes };
+	struct result r = { 0 };
+
+	if (!load_later(s, o->step) || !session_seal(s))
+		return false;
+	begin_query(s);
+	q.tree = tree_of(s, v);
+	if (!out_accepts(v, &q, &s->error)) {
+		if (message)
+			result_write_refused(message);
+		return false;
+	}
+	if (!view_run(v, &q, &r, &s->error))
+		return false;
+	if (s->ckpt && (o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)))
+		tensors_read(&r, s->ckpt, message != NULL);
+	return out_write(&r, &to, &s->error) &&
+	       (!message || !has_result(v, o) || result_write(&r, message, &s->error));
 }
 
 bool session_view(
         struct session *s, const struct view_ops *v, const struct opts *o, struct sink *out)
 {
-	struct query q = { .m = &s->model, .o = o, .a = &s->query_arena, .notes = &s->notes };
-	struct emit to = { .a = &s->query_arena, .out = out, .notes = &s->notes };
-	struct result r;
-
-	if (!session_seal(s))
-		return false;
-	q.tree = tree_of(s, v);
-	return view_run(v, &q, &r, &s->error) && out_write(&r, &to, &s->error);
+	return session_answer(s, v, o, out, NULL);
 }
 
 static const struct tree *tree_of_kind(void *user, enum vk kind)
@@ -194,8 +311,9 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out)
 		.tree = tree_of_kind,
 		.user = s };
 
-	if (!session_seal(s))
+	if (!load_later(s, -1) || !session_seal(s))
 		return false;
+	begin_query(s);
 	tree_of(s, &view_code); /* what building it says comes first, as in the original */
 	return advise_run(&ask, out, &s->error);
 }

@@ -9,11 +9,13 @@
 
 #include "model/input.h"
 #include "out/out.h"
+#include "out/tensor.h"
 
 struct session {
 	struct account account;
 	struct work work;
 	struct arena model_arena; /* the model */
+	struct arena ckpt_arena;  /* the checkpoint */
 	struct arena tree_arena;  /* trees; dropped when the model changes */
 	struct arena
 	        query_arena; /* one command: tallies, result, texts, error; reset by the next */
@@ -23,11 +25,16 @@ struct session {
 	struct opts sticky;
 	struct model model;
 	struct ingest *ingest;
+	struct ckpt *ckpt; /* NULL: none */
 	struct tree trees[VK_N];
 	bool built[VK_N];
 	bool loaded, sealed, broken;
+	bool profiled;            /* nodes came from a ProfileProto */
+	struct input_step *later; /* steps that are read when asked for; in the model arena */
+	size_t n_later;
 	unsigned threads;
 	struct input_watch watch; /* progress of loading; may be left empty */
+	atomic_bool cancel;       /* set by anyone: the call in progress is to end */
 	struct notes
 	        load_notes; /* of loading; in the model arena. Who prints them empties the list */
 	struct notes notes; /* of the last call; in the query arena */
@@ -37,7 +44,12 @@ struct session {
 
 /* limit: bytes the session may hold, 0 for none. NULL if there is no memory for the session. */
 struct session *session_new(size_t limit);
+/* The same, with node attributes kept for writing a profile. */
+struct session *session_new_keeping(size_t limit, bool keep_attrs);
 void session_free(struct session *s);
+
+/* Bytes that the session may hold from now on, 0 for no limit. */
+void session_limit(struct session *s, size_t limit);
 
 /* Runs f(s, ctx) at a recovery point, with an empty query arena: false if f returns false or memory
  * ends. All calls below are made inside it. */
@@ -48,9 +60,21 @@ bool session_load(struct session *s, unsigned role, const struct input_from *fro
 bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
         bool (*folded)(void *user, size_t i), void *user);
 
+/* Opens the checkpoint whose values tensor_value shows, instead of an earlier one. The nodes of
+ * graphs that it has values of get the type _checkpoint_variables. */
+bool session_checkpoint(struct session *s, struct str path);
+
+/* Steps that a command reads when it asks for one of them; the average asks for all. The file names
+ * outlive the session. */
+void session_load_later(struct session *s, const struct input_step *v, size_t n);
+
 /* A command of a view with these options, its text to out. */
 bool session_view(
         struct session *s, const struct view_ops *v, const struct opts *o, struct sink *out);
+
+/* The same, and its result as a message (an empty one: nothing is put); message may be NULL. */
+bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
+        struct sink *out, struct sink *message);
 
 /* The advice of the checkers (CHECK_BIT bits), in the query arena. */
 bool session_advise(struct session *s, unsigned checkers, struct advice *out);

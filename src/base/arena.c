@@ -38,6 +38,7 @@
 
 #define ARENA_ALIGN_MAX 16
 #define ARENA_PAGE      ((size_t)4096)
+#define ARENA_HUGE      ((size_t)4 << 20) /* of blocks this large, large pages are asked for */
 #define NO_PIECE        SIZE_MAX
 
 /* The header of a block; its bytes follow. */
@@ -86,6 +87,8 @@ static struct arena_block *block_get(size_t size, bool mapped)
 	if (mapped) {
 		b = mmap(NULL, HEADER + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 		        -1, 0);
+		if (b != MAP_FAILED && size >= ARENA_HUGE)
+			madvise(b, HEADER + size, MADV_HUGEPAGE); /* fewer faults; or not */
 		return b == MAP_FAILED ? NULL : b;
 	}
 #ifdef TFPROF_TEST
@@ -107,7 +110,7 @@ static struct arena_block *block_new(struct arena *a, size_t size)
 	bool mapped = size >= ARENA_MAP;
 	struct arena_block *b;
 
-	if (size > PTRDIFF_MAX - HEADER - ARENA_PAGE)
+	if (size > PTRDIFF_MAX - HEADER - ARENA_PAGE || work_stopped(a->work))
 		work_escape(a->work);
 	if (mapped)
 		size = (HEADER + size + ARENA_PAGE - 1) / ARENA_PAGE * ARENA_PAGE - HEADER;

@@ -24,6 +24,9 @@
 struct account {
 	atomic_size_t used, peak;
 	size_t limit; /* 0: none */
+	/* Not NULL: when it is set, the work ends at its next block or poll, as exhaustion ends it.
+	 */
+	const atomic_bool *stop;
 };
 
 /* Something to close when work is abandoned: an open file, a temporary file, a gzip state. */
@@ -80,6 +83,16 @@ void arena_free(struct arena *a);
 
 /* Ends the work as exhaustion does. */
 _Noreturn void work_escape(struct work *w);
+static inline bool work_stopped(const struct work *w)
+{
+	return w->account->stop && atomic_load_explicit(w->account->stop, memory_order_relaxed);
+}
+/* For long loops that ask for no memory. */
+static inline void work_poll(struct work *w)
+{
+	if (work_stopped(w))
+		work_escape(w);
+}
 void work_guard(struct work *w, struct guard *g, void (*drop)(void *), void *what);
 void work_unguard(struct work *w, struct guard *g);
 

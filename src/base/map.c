@@ -125,6 +125,12 @@ uint32_t intern_find(const struct intern *t, struct str s)
 	return t->n ? (uint32_t)t->slots[intern_slot(t, s, intern_hash(s))] - 1 : ID_NONE;
 }
 
+void intern_expect(const struct intern *t, struct str s)
+{
+	if (t->n)
+		__builtin_prefetch(&t->slots[intern_hash(s) & (t->n_slots - 1)]);
+}
+
 static uint32_t intern_put(struct intern *t, struct str s, bool copy)
 {
 	uint32_t hash = intern_hash(s);

@@ -19,6 +19,7 @@ struct intern {
 
 void intern_init(struct intern *t, struct arena *a);
 uint32_t intern_find(const struct intern *t, struct str s); /* id or ID_NONE */
+void intern_expect(const struct intern *t, struct str s);   /* s will be looked for soon */
 uint32_t intern_add(struct intern *t, struct str s);        /* copies the bytes if new */
 uint32_t intern_add_kept(struct intern *t, struct str s);   /* keeps the slice if new */
 static inline struct str intern_str(const struct intern *t, uint32_t id)

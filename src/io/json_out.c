@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+#include "base/bits.h"
+
 #define JSON_BAD 0xfffd /* the replacement character */
 
 /* Starts a document of one value. */
@@ -62,11 +64,23 @@ void json_array_end(struct json *j)
 	json_close(j, false);
 }
 
+/* Do all eight bytes stand for themselves? A byte that does not sets its highest bit in one of the
+ * four terms: control characters, quotes, backslashes, what is beyond ASCII. */
+static bool json_plain8(const char *p)
+{
+	const uint64_t ones = 0x0101010101010101, w = le64_get(p);
+
+	return !(((w - ones * 0x20) | ((w ^ ones * '"') - ones) | ((w ^ ones * '\\') - ones) | w) &
+	         ones * 0x80);
+}
+
 /* How many bytes of s from i on need no escape. */
 static size_t json_plain(struct str s, size_t i)
 {
 	size_t from = i;
 
+	while (s.n - i >= 8 && json_plain8(s.p + i))
+		i += 8;
 	while (i < s.n && (uint8_t)s.p[i] - 0x20u < 0x60 && s.p[i] != '"' && s.p[i] != '\\')
 		i++;
 	return i - from;

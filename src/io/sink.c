@@ -70,6 +70,7 @@ static void sink_pass(struct sink *s, const void *p, size_t n)
 {
 	struct sink_inner *in = s->in;
 
+	work_poll(in->a->work);
 	if (n && !in->ops->put(in->user, p, n, &in->err))
 		s->p = s->end = in->buf;
 	else

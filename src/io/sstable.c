@@ -25,12 +25,16 @@
 
 enum { BLOCK_RAW, BLOCK_SNAPPY };
 
+static const struct table_frame plain = { "", ": ", "", "" };
+
 /* The sentence about byte `at`. */
 static bool fail_at(
         const struct table *t, struct err *e, enum status code, uint64_t at, const char *what)
 {
-	return err_set(e, code, "%s%.*s: byte %" PRIu64 ": %s%s", t->lead, STR(t->file.path), at,
-	        what, t->tail);
+	const struct table_frame *f = t->frame;
+
+	return err_set(e, code, "%s%.*s%sbyte %" PRIu64 ": %s%s", f->lead, STR(t->file.path),
+	        f->middle, at, what, f->tail);
 }
 
 static bool lost(const struct table *t, struct err *e, uint64_t at, const char *what)
@@ -273,34 +277,37 @@ static bool footer_is_usual(const struct table *t, const uint8_t *footer)
 }
 
 /* Cannot the file be opened at all, the sentence says so without a place. */
-static bool fail_open(const struct table *t, struct err *e, const char *what)
+static bool fail_open(const struct table *t, struct err *e, const char *what, const char *more)
 {
-	return err_set(e, ERR_DATA_LOSS, "%s%.*s: %s%s", t->lead, STR(t->file.path), what, t->tail);
+	const struct table_frame *f = t->frame;
+
+	return err_set(e, ERR_DATA_LOSS, "%s%.*s%s%s%s%s", f->lead, STR(t->file.path), f->middle,
+	        what, more, f->tail);
 }
 
-bool table_open(struct table *t, struct arena *a, struct str path, const char *lead,
-        const char *tail, struct err *e)
+bool table_open(struct table *t, struct arena *a, struct str path, const struct table_frame *frame,
+        struct err *e)
 {
 	uint8_t footer[FOOTER];
 	const uint8_t *p = footer;
 
-	*t = (struct table){ .lead = lead, .tail = tail };
+	*t = (struct table){ .frame = frame ? frame : &plain };
 	rfile_init(&t->file, path);
 	if (!rfile_open(&t->file, a, e))
 		return false;
 	if (t->file.size < FOOTER)
-		return fail_open(t, e, "file is too short to be an sstable");
+		return fail_open(t, e, "file is too short to be an sstable", "");
 	if (!rfile_read(&t->file, t->file.size - FOOTER, footer, FOOTER, a, e))
 		return false;
 	if (le64_get(footer + FOOTER - 8) != MAGIC)
-		return fail_open(t, e, "not an sstable (bad magic number)");
+		return fail_open(t, e, "not an sstable (bad magic number)", t->frame->magic);
 	if (!get_handle(&p, footer + FOOTER - 8, &t->meta) ||
 	        !get_handle(&p, footer + FOOTER - 8, &t->index))
 		return lost(t, e, t->file.size - FOOTER, "bad block handle");
 	t->odd_footer = !footer_is_usual(t, footer);
 	if (!load(t, &t->top, t->index, a, e))
 		return false;
-	t->lead = t->tail = "";
+	t->frame = &plain;
 	return true;
 }
 

@@ -31,18 +31,24 @@ struct table_block {
 	bool has_key; /* the key is that of the entry before: the next must come behind it */
 };
 
+/* What stands around a sentence: lead FILE middle SENTENCE tail; magic too when the file is none.
+ */
+struct table_frame {
+	const char *lead, *middle, *tail, *magic;
+};
+
 struct table {
 	struct rfile file;
 	struct table_handle meta, index;
-	struct table_block top;  /* the index block; only its contents are shared by cursors */
-	const char *lead, *tail; /* around the sentences of table_open */
-	bool odd_footer;         /* not as a writer writes it */
+	struct table_block top; /* the index block; only its contents are shared by cursors */
+	const struct table_frame *frame; /* around its sentences */
+	bool odd_footer;                 /* not as a writer writes it */
 };
 
-/* Opens and reads the index, which lives in a, as the path must. lead and tail stand around the
- * sentence when that fails for what the file holds; "" both for none. */
-bool table_open(struct table *t, struct arena *a, struct str path, const char *lead,
-        const char *tail, struct err *e);
+/* Opens and reads the index, which lives in a, as the path must. frame stands around the sentence
+ * when that fails for what the file holds; NULL: "FILE: SENTENCE". */
+bool table_open(struct table *t, struct arena *a, struct str path, const struct table_frame *frame,
+        struct err *e);
 void table_close(struct table *t);
 
 /* A place in a table; buffers live in a, and are reused. */

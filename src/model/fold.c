@@ -90,6 +90,11 @@ uint32_t batch_find(const struct batch *b, struct str name)
 	return fresh == ID_NONE ? ID_NONE : b->n_nodes + fresh;
 }
 
+void batch_expect(const struct batch *b, struct str name)
+{
+	intern_expect(&b->m->strings, name);
+}
+
 void batch_record(struct batch *b, const struct record *r)
 {
 	bool odd = r->gpu_allocators > 1 || r->start <= 0;
@@ -127,6 +132,8 @@ struct fold {
 	VEC(uint32_t) spans;  /* by node: how many; then where the next goes */
 	VEC(uint64_t) mem;    /* likewise, bytes */
 	uint64_t n_spans, n_mem;
+	bool placing; /* in the second pass */
+	bool *late; /* by node: had no device until a record that the second pass has not met yet */
 	struct arena scratch;
 };
 
@@ -194,9 +201,22 @@ static bool on_device(struct fold *f, uint32_t node, const struct batch_device *
 {
 	if (!(d->kind & DEVICE_CANONICAL))
 		return true;
-	if (f->m->nodes.v[node].device == ID_NONE)
+	if (f->placing) {
+		f->late[node] = false;
+	} else if (f->m->nodes.v[node].device == ID_NONE) {
 		ingest_canonical(f->in, node, d->device);
+		f->late[node] = true;
+	}
 	return f->m->nodes.v[node].device == d->device;
+}
+
+/* Does its memory count? A device without a name is that of a node that has none. */
+static bool own_device(const struct fold *f, uint32_t node, const struct batch_device *d)
+{
+	uint32_t own = f->m->nodes.v[node].device;
+	bool none = own == ID_NONE || (f->placing && f->late[node]);
+
+	return own == d->device || (none && d->name.n == 0);
 }
 
 static unsigned record_spans(const struct record *r, unsigned kind)
@@ -230,7 +250,7 @@ static void count_records(struct fold *f)
 		if (!on_device(f, node, d))
 			continue;
 		f->spans.v[node] += record_spans(&r, d->kind);
-		if (f->m->nodes.v[node].device != d->device)
+		if (!own_device(f, node, d))
 			continue;
 		if (r.start <= 0)
 			note_line(f->in->notes, "%.*s has no start time, skipping\n", STR(r.label));
@@ -352,7 +372,7 @@ static void place_records(struct fold *f, struct step *s)
 		}
 		if (!(d->kind & (DEVICE_ACCELERATOR | DEVICE_CANONICAL)))
 			put_span(s, (*at)++, SPAN_SEEN, r.device + device0, 0, 0);
-		if (f->m->nodes.v[node].device == d->device && r.mem_n) {
+		if (own_device(f, node, d) && r.mem_n) {
 			memcpy(s->mem + f->mem.v[node], r.mem, r.mem_n);
 			if (d->kind & DEVICE_CPU)
 				mem_to_host(s->mem + f->mem.v[node], r.mem_n);
@@ -390,7 +410,9 @@ static bool fold_records(struct fold *f, struct step *s, struct err *e)
 	        f->m->nodes.n + f->b->fresh.n >= NODES_MAX)
 		return err_set(e, ERR_RESOURCE, "the model has more than %u nodes", NODES_MAX);
 	f->fresh_node = ARENA_ARRAY(&f->scratch, f->b->fresh.n, uint32_t);
+	f->late = ARENA_ARRAY(&f->scratch, f->m->nodes.n + f->b->fresh.n, bool);
 	count_records(f);
+	f->placing = true;
 	if (!make_cells(f, s, e))
 		return false;
 	make_columns(f, s);

@@ -75,13 +75,14 @@ static void tally_static(const struct node *n, struct tally *t)
 	t->v[V_DEFINITIONS] = 1;
 }
 
-/* Quirk 34: the average is over the steps in which the node has an entry. */
+/* Quirk 34: the average is over the steps in which the node has an entry. The original divides as
+ * if nothing were negative. */
 static void tally_average(const struct model *m, uint32_t node, struct tally *t)
 {
 	const struct tally_sum *s = &m->sums.v[node];
 
 	for (int i = 0; s->steps && i < V_RECORDED; i++)
-		t->v[i] = s->v[i] / (int64_t)s->steps;
+		t->v[i] = (int64_t)((uint64_t)s->v[i] / s->steps);
 }
 
 void model_tally(const struct model *m, uint32_t node, const struct step *s, struct tally *out)

@@ -209,11 +209,18 @@ static void pack_memory(struct run *r)
 	x->packed.n = (size_t)(p - x->packed.v) + x->allocations.n;
 }
 
+/* The name of what a record is about: all before the first ':'. */
+static struct str plain_name(struct str recorded)
+{
+	size_t colon = str_find_char(recorded, ':');
+
+	return colon == SIZE_MAX ? recorded : str_sub(recorded, 0, colon);
+}
+
 /* The node that a record is about, or ID_NONE: names of transfers are not nodes (B§5.2). */
 static uint32_t record_node(struct run *r, struct str recorded)
 {
-	size_t colon = str_find_char(recorded, ':');
-	struct str name = colon == SIZE_MAX ? recorded : str_sub(recorded, 0, colon);
+	struct str name = plain_name(recorded);
 	uint32_t node = batch_find(r->b, name);
 
 	if (node != ID_NONE)
@@ -224,6 +231,19 @@ static uint32_t record_node(struct run *r, struct str recorded)
 	return batch_node(r->b, name);
 }
 
+/* Most of the time goes into waiting for the names of nodes, which lie all over memory. So the next
+ * record, if it is in the window and begins with a short name, tells early which one it wants. */
+static void expect_next(struct run *r)
+{
+	struct leaf l = { .p = r->w.s->p, .end = r->w.s->end };
+
+	if (l.end - l.p < 256 || *l.p++ != LEAF_TAG(2, WIRE_BYTES))
+		return;
+	leaf_varint(&l);
+	if (*l.p++ == LEAF_TAG(1, WIRE_BYTES))
+		batch_expect(r->b, plain_name(leaf_bytes(&l)));
+}
+
 static bool take_exec(struct run *r)
 {
 	struct exec *x = &r->x;
@@ -232,6 +252,7 @@ static bool take_exec(struct run *r)
 
 	if (!wire_leaf(&r->w, &bytes))
 		return false;
+	expect_next(r);
 	walk_exec(r, leaf_of(bytes));
 	if (r->w.bad) {
 		r->w.bad = false;

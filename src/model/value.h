@@ -28,10 +28,11 @@ struct tally {
 	int64_t v[V_N];
 };
 
+/* Sums over nodes go round at the ends of the type, as the original's do. */
 static inline void tally_add(struct tally *to, const struct tally *from)
 {
 	for (int i = 0; i < V_N; i++)
-		to->v[i] = num_add(to->v[i], from->v[i]);
+		to->v[i] = (int64_t)((uint64_t)to->v[i] + (uint64_t)from->v[i]);
 }
 
 #endif

@@ -3,6 +3,66 @@
  * Binds the rows of output.def to what writes them.
  */
 #include "out/out.h"
+#include "out/pprof.h"
+#include "out/timeline.h"
+
+/* ---- scratch ---- */
+
+static void drop_scratch(void *what)
+{
+	arena_free(what);
+}
+
+void scratch_open(struct scratch *s, struct work *w)
+{
+	arena_init(&s->a, w);
+	work_guard(w, &s->guard, drop_scratch, &s->a);
+}
+
+void scratch_close(struct scratch *s)
+{
+	work_unguard(s->a.work, &s->guard);
+	arena_free(&s->a);
+}
+
+/* ---- refusals ---- */
+
+/* The original's sentence about a view that cannot feed the output; empty: it can. */
+static struct str refusal(const struct view_ops *v, const struct query *q)
+{
+	const struct opts *o = q->o;
+
+	if (o->output.kind == OUT_TIMELINE && v->kind == VK_OP)
+		return S("op view doesn't support timeline yet. Consider graph/scope/code view.");
+	if (o->output.kind != OUT_PPROF)
+		return STR_NONE;
+	if (v->kind != VK_CODE)
+		return S("Only 'code' view supports pprof output now.");
+	struct strs names = { 0 };
+	for (enum metric_id i = 0; i < M_N; i++)
+		if (o->select.metrics & METRIC_BIT(i))
+			strs_add(q->a, &names, str_of(metrics[i].name));
+	for (size_t i = 0; i < o->select.unknown.n; i++)
+		strs_add(q->a, &names, o->select.unknown.v[i]);
+	if (names.n != 1)
+		return S("Can only select 1 attribute for pprof output.");
+	if (pprof_metric(o) == M_NONE)
+		return str_fmt(q->a, "pprof doesn't support -select=%.*s", STR(names.v[0]));
+	return STR_NONE;
+}
+
+bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e)
+{
+	struct str why = refusal(v, q);
+
+	if (!why.n || (q->o->step >= 0 && !model_step(q->m, q->o->step)) ||
+	        (v->kind == VK_CODE && !q->m->has_traces))
+		return true;
+	note_line(q->notes, "%.*s\n", STR(why));
+	return err_set(e, ERR_STEP, "%.*s", STR(why));
+}
+
+/* ---- outputs ---- */
 
 static void put_text(const struct result *r, struct sink *to, struct arena *a)
 {
@@ -41,16 +101,48 @@ static bool write_none(const struct result *r, struct emit *to, struct err *e)
 	return true;
 }
 
+/* The graph of one step, or, for the average, one file for each step there is. */
+static bool write_graphs(const struct result *r, struct emit *to, struct err *e)
+{
+	struct scratch own;
+	bool ok = true;
+
+	if (r->q->o->step >= 0)
+		return timeline_graph(r, to, e);
+	scratch_open(&own, r->q->a->work);
+	for (size_t i = 0; i < r->q->m->steps.n && ok; i++) {
+		struct opts o = *r->q->o;
+		struct query q = {
+			.m = r->q->m, .o = &o, .a = &own.a, .notes = r->q->notes, .tree = r->q->tree
+		};
+		struct result one;
+		o.step = r->q->m->steps.v[i]->id;
+		ok = view_run(views[VK_GRAPH], &q, &one, e) && timeline_graph(&one, to, e);
+		arena_clear(&own.a);
+	}
+	scratch_close(&own);
+	return ok;
+}
+
+static bool write_timeline(const struct result *r, struct emit *to, struct err *e)
+{
+	return r->kind == VK_GRAPH ? write_graphs(r, to, e) : timeline_tree(r, to, e);
+}
+
 static bool (*const writers[OUT_N])(const struct result *, struct emit *, struct err *) = {
 	[OUT_FILE] = write_file,
 	[OUT_NONE] = write_none,
+	[OUT_PPROF] = pprof_write,
 	[OUT_STDOUT] = write_stdout,
+	[OUT_TIMELINE] = write_timeline,
 };
 
 bool out_write(const struct result *r, struct emit *to, struct err *e)
 {
 	enum output_kind kind = r->q->o->output.kind;
 
+	if (!out_accepts(views[r->kind], r->q, e))
+		return false;
 	if (!writers[kind])
 		return err_set(e, ERR_UNIMPLEMENTED, "-output %s is not available in this version",
 		        output_rows[kind].name);

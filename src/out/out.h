@@ -15,10 +15,38 @@ struct emit {
 	struct notes *notes; /* standard error lines */
 };
 
+/* Can the view feed the output that the options ask for? Where not, a note says so in the
+ * original's words and *e is ERR_STEP. To be asked before the view is run: what it would say itself
+ * about a missing step or missing traces goes first, so the answer is then true. */
+bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e);
+
 /* Writes the answer as q->o->output asks. */
 bool out_write(const struct result *r, struct emit *to, struct err *e);
 
+/* ---- messages ---- */
+
+/* The result as a serialized GraphNodeProto (scope, graph) or MultiGraphNodeProto (op, code). */
+bool result_write(const struct result *r, struct sink *to, struct err *e);
+
+/* What stands for a result where out_accepts said no: a message with the name of the root. */
+void result_write_refused(struct sink *to);
+
+/* Advice as a serialized AdviceProto. */
+void advice_write(const struct advice *advice, struct sink *to, struct arena *scratch);
+
+/* The model as a serialized ProfileProto. Inputs that no node has are left out, with a note. */
+bool profile_write(
+        const struct model *m, struct sink *to, struct arena *scratch, struct notes *notes);
+
 /* ---- pieces ---- */
+
+/* An arena that is freed with its scratch, also if the work ends early. */
+struct scratch {
+	struct arena a;
+	struct guard guard;
+};
+void scratch_open(struct scratch *s, struct work *w);
+void scratch_close(struct scratch *s);
 
 /* Missing-stream notice, Doc block and "Profile:" (B§1.7). */
 void doc_write(struct sink *to, struct arena *a, const struct query *q);
@@ -34,6 +62,11 @@ void text_shape(
 void text_types(struct sb *b, const struct model *m, uint32_t set); /* a|b */
 void text_inputs(struct sb *b, const struct model *m, uint32_t node,
         const char *between); /* 0:3x3|1:unknown */
+
+/* "57.35%": the total of the root's, of the metric that orders, else of the first of the columns.
+ */
+void text_percent(struct sb *b, const struct result *r, const struct entry *x,
+        const enum metric_id *columns, size_t n);
 
 /* "self/total", or "--/total" where the entry is not accounted. */
 void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct entry *x);

@@ -57,9 +57,28 @@ void text_inputs(struct sb *b, const struct model *m, uint32_t node, const char 
 void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct entry *x)
 {
 	if (x->accounted)
-		text_quantity(b, m->unit, x->self.v[m->value], "");
+		text_quantity(b, m->unit, x->self->v[m->value], "");
 	else
 		sb_put(b, S("--"));
 	sb_char(b, '/');
-	text_quantity(b, m->unit, x->total.v[m->value], m->in[kind].suffix);
+	text_quantity(b, m->unit, x->total->v[m->value], m->in[kind].suffix);
+}
+
+static bool is_quantity(enum metric_id m)
+{
+	return metrics[m].value != V_NONE && metrics[m].unit != UNIT_OCCURRENCE;
+}
+
+void text_percent(struct sb *b, const struct result *r, const struct entry *x,
+        const enum metric_id *columns, size_t n)
+{
+	enum metric_id of = r->q->o->order.by;
+
+	for (size_t i = 0; i < n && !is_quantity(of); i++)
+		of = columns[i];
+	if (!is_quantity(of))
+		of = M_MICROS;
+	int64_t root = r->root.v[metrics[of].value], total = x->total->v[metrics[of].value];
+	fmt_fixed2(b, root > 0 ? 100.0 * (double)total / (double)root : 0);
+	sb_char(b, '%');
 }

@@ -113,7 +113,7 @@ static double percent(int64_t part, int64_t whole)
  * 0. */
 static void put_shares(struct lines *l, const struct metric *m, const struct entry *x)
 {
-	int64_t self = x->self.v[m->value], total = x->total.v[m->value],
+	int64_t self = x->self->v[m->value], total = x->total->v[m->value],
 	        root = l->r->root.v[m->value];
 	bool any = (m->unit == UNIT_BYTES ? self : total) > 0;
 
@@ -180,15 +180,15 @@ static void put_input_shapes(struct lines *l, uint32_t kept)
 {
 	uint32_t n, count = l->q->kept.nodes[kept];
 	const uint32_t *members = view_members(l->q, kept, &n);
-	struct arena scratch;
+	struct scratch scratch;
 	struct intern lists;
 
 	if (!count)
 		return;
-	arena_init(&scratch, l->a->work);
-	intern_init(&lists, &scratch);
-	struct group *groups = ARENA_ARRAY(&scratch, count, struct group);
-	struct sb list = sb_in(&scratch);
+	scratch_open(&scratch, l->a->work);
+	intern_init(&lists, &scratch.a);
+	struct group *groups = ARENA_ARRAY(&scratch.a, count, struct group);
+	struct sb list = sb_in(&scratch.a);
 	for (uint32_t i = 0; i < n; i++) {
 		if (!view_matches(l->q, members[i]))
 			continue;
@@ -200,7 +200,7 @@ static void put_input_shapes(struct lines *l, uint32_t kept)
 		g->micros = num_add(g->micros, l->q->tallies[members[i]].v[V_MICROS]);
 	}
 	put_groups(l, &lists, groups);
-	arena_free(&scratch);
+	scratch_close(&scratch);
 }
 
 static void put_type(
@@ -223,7 +223,9 @@ static void put_type(
 		case UNIT_TYPES: put_types(l, x->kept); break;
 		case UNIT_TEXT:
 		case UNIT_INPUT_SHAPES:
-		case UNIT_TENSOR: break;
+		case UNIT_TENSOR:
+		case UNIT_HIDDEN:
+		case UNIT_PERCENT: break;
 		}
 	}
 	sb_char(&l->b, '\n');
@@ -252,6 +254,9 @@ static void put_line(
 			put_devices(l, x->kept);
 		} else if (m->unit == UNIT_TYPES) {
 			put_types(l, x->kept);
+		} else if (m->unit == UNIT_PERCENT) {
+			field(l);
+			text_percent(&l->b, l->r, x, columns, n);
 		}
 	}
 	sb_put(&l->b, S(")\n"));
@@ -265,7 +270,7 @@ void text_multi(const struct result *r, struct sink *to, struct arena *a)
 	const struct model *m = r->q->m;
 	enum metric_id columns[M_N];
 	size_t n = metric_columns(r->q->o->select.metrics, r->kind, columns);
-	struct entry root = { 0 };
+	struct entry root = { .self = &r->root, .total = &r->root };
 
 	l.sets_seen = ARENA_ARRAY(a, m->type0.n, uint32_t);
 	if (r->q->o->select.metrics & METRIC_BIT(M_OP_TYPES))

@@ -4,12 +4,14 @@
  */
 #include "base/fmt.h"
 #include "out/out.h"
+#include "out/tensor.h"
 
 struct lines {
 	const struct result *r;
 	const struct query *q;
 	struct sb b; /* the line being made */
 	size_t fields;
+	uint32_t *steps_in; /* num_hidden_ops: further indents of each entry; else NULL */
 };
 
 static void field(struct lines *l)
@@ -25,13 +27,13 @@ static void put_occurrence(struct lines *l, const struct entry *x)
 
 	field(l);
 	if (x->accounted)
-		fmt_i64(b, x->self.v[V_RUNS]);
+		fmt_i64(b, x->self->v[V_RUNS]);
 	else
 		sb_put(b, S("--"));
 	sb_char(b, '/');
-	fmt_i64(b, x->total.v[V_RUNS]);
+	fmt_i64(b, x->total->v[V_RUNS]);
 	sb_put(b, x->accounted ? S("|1/") : S("|--/"));
-	fmt_i64(b, x->total.v[V_DEFINITIONS]);
+	fmt_i64(b, x->total->v[V_DEFINITIONS]);
 }
 
 static uint32_t entry_node(const struct lines *l, const struct entry *x)
@@ -72,6 +74,39 @@ static void put_shape(struct lines *l, uint32_t node)
 	}
 }
 
+/* How many kept nodes lie between the entry and the shown one above it, or its start. */
+static uint32_t hidden_above(const struct lines *l, const struct entry *x)
+{
+	const struct kept *k = &l->q->kept;
+	uint32_t above = l->r->shown[x->parent].kept, n = 0, to_start = 0;
+	bool all = above || rx_is_all(l->q->start);
+
+	for (uint32_t i = k->parent[x->kept]; i != above && i != ID_NONE; i = k->parent[i]) {
+		n++;
+		if (!all && rx_match(l->q->start, l->q->tree->name[k->at[i]]))
+			to_start = n;
+	}
+	return all ? n : to_start;
+}
+
+/* Blanks for the depth; above them, if it is asked for, how many nodes are hidden there. */
+static void put_indent(struct lines *l, const struct entry *x)
+{
+	size_t i = (size_t)(x - l->r->shown), depth = x->depth;
+	uint32_t hidden = 0;
+
+	if (l->steps_in && x->parent != ID_NONE) {
+		hidden = hidden_above(l, x);
+		depth += l->steps_in[x->parent];
+		l->steps_in[i] = l->steps_in[x->parent] + (hidden > 0);
+	}
+	if (hidden) {
+		sb_repeat(&l->b, ' ', 2 * depth++);
+		sb_fmt(&l->b, "...hidden %u...\n", hidden);
+	}
+	sb_repeat(&l->b, ' ', 2 * depth);
+}
+
 static void put_entry(
         struct lines *l, const struct entry *x, const enum metric_id *columns, size_t n)
 {
@@ -79,7 +114,7 @@ static void put_entry(
 
 	l->b.n = 0;
 	l->fields = 0;
-	sb_repeat(&l->b, ' ', (size_t)2 * x->depth);
+	put_indent(l, x);
 	sb_put(&l->b, l->q->tree->name[l->q->kept.at[x->kept]]);
 	sb_put(&l->b, S(" ("));
 	for (size_t c = 0; c < n; c++) {
@@ -91,6 +126,9 @@ static void put_entry(
 		} else if (m->value != V_NONE) {
 			field(l);
 			text_pair(&l->b, m, l->r->kind, x);
+		} else if (m->unit == UNIT_PERCENT) {
+			field(l);
+			text_percent(&l->b, l->r, x, columns, n);
 		} else {
 			put_text(l, m->unit, node);
 		}
@@ -104,10 +142,14 @@ void text_tree(const struct result *r, struct sink *to, struct arena *a)
 	enum metric_id columns[M_N];
 	size_t n = metric_columns(r->q->o->select.metrics, r->kind, columns);
 
+	if (r->kind == VK_GRAPH && (r->q->o->select.metrics & METRIC_BIT(M_NUM_HIDDEN_OPS)))
+		l.steps_in = ARENA_ARRAY(a, r->n, uint32_t);
 	metric_legend(&l.b, r->q->o->select.metrics, r->kind);
 	sink_put(to, sb_str(&l.b));
 	for (uint32_t i = 0; i < r->n; i++) {
 		put_entry(&l, &r->shown[i], columns, n);
 		sink_put(to, sb_str(&l.b));
+		if (r->tensors)
+			sink_put(to, r->tensors[i].text);
 	}
 }

@@ -41,7 +41,7 @@ static bool fuzz_line(struct session *s, void *ctx)
 }
 
 /* The bytes that a line prints. */
-static struct str fuzz_answer(struct session *s, struct arena *a, struct str line)
+static inline struct str fuzz_answer(struct session *s, struct arena *a, struct str line)
 {
 	struct fuzz_ask ask = { line, sink_memory(a) };
 
@@ -65,7 +65,7 @@ static bool fuzz_load_one(struct session *s, void *ctx)
 }
 
 /* Loads the bytes in a role and asks everything twice. */
-static void fuzz_bytes(unsigned role, const uint8_t *data, size_t size)
+static inline void fuzz_bytes(unsigned role, const uint8_t *data, size_t size)
 {
 	struct session *s = session_new(FUZZ_LIMIT);
 	struct account account = { 0 };

@@ -131,6 +131,27 @@ static void progress(UNUSED)
 	src_close(s);
 }
 
+/* A skip in a file reads nothing; when work ends early, the file gets closed. */
+static void seeks_and_guard(UNUSED)
+{
+	struct src *s;
+	int next = dup(0);
+
+	close(next);
+	put_file(zeros());
+	assert_true(src_open(&s, &arena, str_of(path), &err));
+	assert_true(src_skip(s, SIZE - 1) && src_raw_at(s) == SIZE - 1);
+	assert_false(src_skip(s, 2));
+	assert_int_equal(src_at(s), SIZE);
+	assert_true(src_rewind(s) && src_need(s, SIZE));
+	assert_non_null(work.guards);
+	work.guards->drop(work.guards->what);
+	work_unguard(&work, work.guards);
+	assert_int_equal(dup(0), next);
+	close(next);
+	src_close(s);
+}
+
 /* Standard input in the middle of a file, and files whose size is not known. */
 static void odd_files(UNUSED)
 {
@@ -157,7 +178,7 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = { TEST(damaged_gzip), TEST(cannot_open), TEST(progress),
-		TEST(odd_files) };
+		TEST(seeks_and_guard), TEST(odd_files) };
 	int rc;
 
 	if (argc > 1)

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * libtfprof: where a TensorFlow model's time, memory, parameters and float operations go.
+ * The only public header: C99 and C++11 or newer.
+ *
+ *   struct tfp_session *s;
+ *   struct tfp_input graph = { sizeof graph }, step = { sizeof step };
+ *   graph.path = "graph.pbtxt", graph.path_size = TFP_Z;
+ *   step.path = "run_meta_0", step.path_size = TFP_Z;
+ *   if (tfp_open(&s, NULL) || tfp_add(s, TFP_GRAPH, &graph) || tfp_add(s, TFP_STEP, &step) ||
+ *       tfp_run_line(s, "scope -select micros -max_depth 3", TFP_Z, &run))
+ *           puts(tfp_error(s, NULL));
+ *   tfp_close(s);
+ *
+ * Strings are a pointer and a length; TFP_Z as the length says that a NUL ends them. Names from
+ * profiles are bytes, usually UTF-8. What a function returns a pointer to belongs to the session
+ * and is valid until the next call on it (tfp_cancel excepted).
+ *
+ * Errors: 0 or a TFP_E_ code; tfp_error then has a finished sentence. A call that fails leaves the
+ * session as it was, and usable; after TFP_E_MEMORY while something is added it may only be closed,
+ * and says so. Everything is judged, nothing is trusted: lengths, depths and offsets in files may
+ * be anything. Nothing here prints, ends the process, reads the environment or installs a signal
+ * handler.
+ *
+ * Threads: different sessions may be used by different threads at the same time, one session by one
+ * thread at a time. tfp_cancel alone may be called by any thread and from signal handlers. The
+ * numbers that are printed are the same in every locale.
+ *
+ * Structs begin with their size: set it to sizeof the struct and everything unused to 0. Later
+ * versions add fields at the end; a smaller struct than the library's is read as one of zeros
+ * there.
+ */
+#ifndef TFPROF_TFPROF_H
+#define TFPROF_TFPROF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define TFP_API __attribute__((visibility("default")))
+#else
+#define TFP_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TFP_Z ((size_t)-1) /* as a length: up to the NUL */
+
+enum {
+	TFP_OK,
+	TFP_E_INVALID_ARGUMENT, /* a command, an option, a value, a pattern */
+	TFP_E_NOT_FOUND,        /* a file */
+	TFP_E_PERMISSION,       /* the system says no */
+	TFP_E_DATA_LOSS,        /* bytes that cannot be parsed */
+	TFP_E_UNIMPLEMENTED,    /* known, but not in this version */
+	TFP_E_RESOURCE,  /* a limit: disk full, too many files, a pattern that takes too long */
+	TFP_E_IO,        /* reading or writing failed half-way */
+	TFP_E_CANCELLED, /* by tfp_cancel or by a callback */
+	TFP_E_FAILED,    /* understood, but it cannot be done */
+	TFP_E_STEP,      /* a step, call stacks or an output that this profile or view has not;
+	                  * tfp_notes has the sentence of the original profiler */
+	TFP_E_MEMORY     /* memory or the session's limit of it is at its end */
+};
+
+/* Version of the library, "0.1.0". The name of a code, "INVALID_ARGUMENT". Never NULL. */
+TFP_API const char *tfp_version(void);
+TFP_API const char *tfp_code_name(int code);
+
+/* ---- a session ---- */
+
+struct tfp_session;
+
+enum {
+	TFP_KEEP_ATTRS = 1 /* keep node attributes, for tfp_write_profile; costs memory */
+};
+
+struct tfp_config {
+	size_t size;
+	unsigned flags;        /* TFP_KEEP_ATTRS */
+	unsigned threads;      /* for steps added together; 0: as many as there are processors */
+	uint64_t memory_limit; /* bytes that the session may hold; 0: no limit */
+	/* Progress of adding: bytes read of bytes in all (0: not known), of one call. Not 0 ends
+	 * the call with TFP_E_CANCELLED. On any thread, but not on two at a time; it may call
+	 * tfp_cancel alone. */
+	int (*progress)(void *user, uint64_t done, uint64_t total);
+	void *user;
+};
+
+/* config may be NULL. On failure *out is NULL and nothing has to be closed. */
+TFP_API int tfp_open(struct tfp_session **out, const struct tfp_config *config);
+TFP_API void tfp_close(struct tfp_session *s); /* NULL is fine */
+
+/* About the last call: its code, and its sentence ("" if it went well), which has no newline at its
+ * end and always a NUL behind it. length may be NULL. A NULL session: that it could not be opened.
+ */
+TFP_API int tfp_error_code(const struct tfp_session *s);
+TFP_API const char *tfp_error(const struct tfp_session *s, size_t *length);
+
+/* What the last call remarked and went on: lines as the original prints them on standard error, or
+ * "note: ..." with how often. "" if nothing. length may be NULL. */
+TFP_API const char *tfp_notes(const struct tfp_session *s, size_t *length);
+
+/* Ends the call that is in progress, soon, with TFP_E_CANCELLED; without one it does nothing.
+ * Safe in signal handlers and on other threads. */
+TFP_API void tfp_cancel(struct tfp_session *s);
+
+/* ---- loading ---- */
+
+enum {
+	TFP_GRAPH = 1,   /* GraphDef, binary or text: the model */
+	TFP_STEP = 2,    /* RunMetadata, binary or text: times and memory of one step */
+	TFP_OP_LOG = 4,  /* OpLogProto: float operations, types, call stacks */
+	TFP_PROFILE = 8, /* ProfileProto: all of these */
+	TFP_CHECKPOINT =
+	        16 /* values of tensors, for tensor_value: its path, as TensorFlow takes it */
+};
+
+/* A file, or memory that is the caller's and only read during the call. gzip is undone. */
+struct tfp_input {
+	size_t size;
+	const char *path; /* "-": standard input. Of memory: its name in sentences, may be NULL */
+	size_t path_size;
+	const void *bytes; /* not NULL: memory, even if empty */
+	size_t bytes_size;
+	int64_t step; /* of TFP_STEP: its number, 0 or more */
+};
+
+/* Adds one of them; nothing is left of it when that fails. The first node of a name stays. A step
+ * added a second time adds to its numbers. Steps need the graph before them, if there is one. */
+TFP_API int tfp_add(struct tfp_session *s, int kind, const struct tfp_input *in);
+
+/* Adds n steps, read by several threads and added in this order up to the first that is bad. added:
+ * how many came in; may be NULL. Their structs stand size bytes of the first one apart. */
+TFP_API int tfp_add_steps(
+        struct tfp_session *s, const struct tfp_input *in, size_t n, size_t *added);
+
+/* Share of the graph's nodes that ran, 0 to 1, as the original counts it. 0 without steps. */
+TFP_API int tfp_coverage(struct tfp_session *s, double *coverage);
+
+/* Number of steps; the first cap of their numbers, ascending, are put into steps (may be NULL). */
+TFP_API size_t tfp_steps(const struct tfp_session *s, int64_t *steps, size_t cap);
+
+/* The i-th device name seen (lower case, a NUL behind it), or NULL beyond the last. */
+TFP_API const char *tfp_device(struct tfp_session *s, size_t i, size_t *length);
+
+/* ---- options ---- */
+
+struct tfp_str {
+	const char *data;
+	size_t size; /* or TFP_Z */
+};
+
+enum {
+	TFP_LENIENT = 1 /* let in -select and -order_by names that no metric has, as the original's
+	                 * library does */
+};
+
+/* Sets an option ("min_micros", "show_name_regexes", ...; without dashes) for all later commands.
+ * Lists take any number of values, none too, used as they are; the others just one, as it would be
+ * typed. Defaults are those of the program (its help lists them). Units: -min_*micros microseconds,
+ * -min_*bytes bytes. */
+TFP_API int tfp_set(struct tfp_session *s, const char *name, size_t name_size,
+        const struct tfp_str *values, size_t n, unsigned flags);
+
+/* All options as they were when the session was opened. */
+TFP_API int tfp_reset(struct tfp_session *s);
+
+/* ---- asking ---- */
+
+/* Takes n bytes; not 0: enough, the call ends with TFP_E_CANCELLED. */
+typedef int (*tfp_put)(void *user, const void *bytes, size_t n);
+
+enum {
+	TFP_BANNERS =
+	        1 /* frame text with the options and headings, as the original's library does */
+};
+
+struct tfp_run {
+	size_t size;
+	unsigned flags; /* TFP_BANNERS */
+	tfp_put text;   /* what the program would print on standard output. NULL: thrown away */
+	void *text_user;
+	/* The answer as a protobuf message: GraphNodeProto (scope, graph), MultiGraphNodeProto (op,
+	 * code) or AdviceProto (advise), of package tensorflow.tfprof. Times are microseconds,
+	 * sizes bytes. NULL: not made. Not called if the answer is the empty message. */
+	tfp_put result;
+	void *result_user;
+	const struct tfp_str *checkers; /* of advise: those to run. NULL: all */
+	size_t n_checkers;
+};
+
+/* Runs scope, graph, op, code or advise with the options set. Option "output" says where the answer
+ * goes: "stdout" to text, "file:outfile=F", "timeline:outfile=F", "pprof:outfile=F" to files, which
+ * are complete or not there, "none" nowhere. run may be NULL. */
+TFP_API int tfp_run(
+        struct tfp_session *s, const char *command, size_t command_size, const struct tfp_run *run);
+
+/* Runs a line of the prompt: "op -select micros", "set -max_depth 3", "help", "" (the options). */
+TFP_API int tfp_run_line(
+        struct tfp_session *s, const char *line, size_t line_size, const struct tfp_run *run);
+
+/* Writes all that is loaded as a ProfileProto: to a file, or if path is NULL to put. The session
+ * has to be opened with TFP_KEEP_ATTRS for the attributes to be in it. */
+TFP_API int tfp_write_profile(
+        struct tfp_session *s, const char *path, size_t path_size, tfp_put put, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a TensorFlow model's time, memory, parameters and float operations go.
+
+    import tfprof
+    p = tfprof.Profile(graph='graph.pbtxt', run_meta=['run_meta_0', 'run_meta_1'])
+    for depth, row in p.scope(max_depth=3, order_by='micros').walk():
+        print('  ' * depth, row.name, row.total.micros)
+
+tfprof.compat and tfprof.model_analyzer offer what TensorFlow's own profiler modules offer.
+"""
+from ._native import version
+from .errors import (CancelledError, DataLossError, Error, InvalidArgumentError, MemoryLimitError,
+                     NotFoundError, UnimplementedError)
+from .profile import Profile
+from .rows import Metrics, Row
+
+__version__ = version()
+__all__ = ['CancelledError', 'DataLossError', 'Error', 'InvalidArgumentError', 'MemoryLimitError',
+           'Metrics', 'NotFoundError', 'Profile', 'Row', 'UnimplementedError', 'version']

@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library as ctypes sees it, and a session on it. Knows no message and no view."""
+import ctypes
+import os
+import threading
+from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from . import errors
+
+GRAPH, STEP, OP_LOG, PROFILE, CHECKPOINT = 1, 2, 4, 8, 16
+OK, NO_STEP = 0, 10
+_LENIENT, _BANNERS, _KEEP_ATTRS = 1, 1, 1
+
+# A path (str, PathLike), bytes, or a protobuf message or graph of TensorFlow itself.
+Source = Any
+ProgressCallback = Callable[[int, int], Any]
+
+_Put = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_Progress = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64)
+
+
+class _Config(ctypes.Structure):
+    _fields_ = [('size', ctypes.c_size_t), ('flags', ctypes.c_uint), ('threads', ctypes.c_uint),
+                ('memory_limit', ctypes.c_uint64), ('progress', _Progress),
+                ('user', ctypes.c_void_p)]
+
+
+class _Input(ctypes.Structure):
+    _fields_ = [('size', ctypes.c_size_t), ('path', ctypes.c_char_p),
+                ('path_size', ctypes.c_size_t), ('bytes', ctypes.c_char_p),
+                ('bytes_size', ctypes.c_size_t), ('step', ctypes.c_int64)]
+
+
+class _Str(ctypes.Structure):
+    _fields_ = [('data', ctypes.c_char_p), ('size', ctypes.c_size_t)]
+
+
+class _Run(ctypes.Structure):
+    _fields_ = [('size', ctypes.c_size_t), ('flags', ctypes.c_uint), ('text', _Put),
+                ('text_user', ctypes.c_void_p), ('result', _Put), ('result_user', ctypes.c_void_p),
+                ('checkers', ctypes.POINTER(_Str)), ('n_checkers', ctypes.c_size_t)]
+
+
+_S = ctypes.c_void_p
+_LENGTH = ctypes.POINTER(ctypes.c_size_t)
+# Texts come back as addresses: they may hold a NUL.
+_FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
+    ('tfp_version', ctypes.c_char_p, []),
+    ('tfp_code_name', ctypes.c_char_p, [ctypes.c_int]),
+    ('tfp_open', ctypes.c_int, [ctypes.POINTER(_S), ctypes.POINTER(_Config)]),
+    ('tfp_close', None, [_S]),
+    ('tfp_error', _S, [_S, _LENGTH]),
+    ('tfp_notes', _S, [_S, _LENGTH]),
+    ('tfp_cancel', None, [_S]),
+    ('tfp_add', ctypes.c_int, [_S, ctypes.c_int, ctypes.POINTER(_Input)]),
+    ('tfp_add_steps', ctypes.c_int, [_S, ctypes.POINTER(_Input), ctypes.c_size_t, _LENGTH]),
+    ('tfp_coverage', ctypes.c_int, [_S, ctypes.POINTER(ctypes.c_double)]),
+    ('tfp_steps', ctypes.c_size_t, [_S, ctypes.POINTER(ctypes.c_int64), ctypes.c_size_t]),
+    ('tfp_device', _S, [_S, ctypes.c_size_t, _LENGTH]),
+    ('tfp_set', ctypes.c_int, [_S, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Str),
+                               ctypes.c_size_t, ctypes.c_uint]),
+    ('tfp_reset', ctypes.c_int, [_S]),
+    ('tfp_run', ctypes.c_int, [_S, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Run)]),
+    ('tfp_run_line', ctypes.c_int, [_S, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Run)]),
+    ('tfp_write_profile', ctypes.c_int, [_S, ctypes.c_char_p, ctypes.c_size_t, _Put, _S]),
+]
+
+_lib: Optional[ctypes.CDLL] = None
+
+
+def library() -> ctypes.CDLL:
+    """The library: the file that TFPROF_LIBRARY names, else the installed one."""
+    global _lib
+    if _lib is None:
+        given = os.environ.get('TFPROF_LIBRARY')
+        try:
+            lib = ctypes.CDLL(given or 'libtfprof.so.0')
+            for name, result, arguments in _FUNCTIONS:
+                f = getattr(lib, name)
+                f.restype, f.argtypes = result, arguments
+        except (OSError, AttributeError) as e:
+            raise ImportError('libtfprof.so.0 cannot be loaded (%s); install it, or set '
+                              'TFPROF_LIBRARY to its path' % e) from None
+        _lib = lib
+    return _lib
+
+
+def version() -> str:
+    """Version of the library."""
+    return library().tfp_version().decode()
+
+
+def text(b: bytes) -> str:
+    """Names are bytes; those that are no UTF-8 survive the way back."""
+    return b.decode('utf-8', 'surrogateescape')
+
+
+def raw(s: Union[str, bytes]) -> bytes:
+    return s.encode('utf-8', 'surrogateescape') if isinstance(s, str) else bytes(s)
+
+
+def _take(source: Source) -> Tuple[Optional[bytes], Optional[bytes]]:
+    """(path, bytes) of a source; one of them is None."""
+    if isinstance(source, (str, os.PathLike)):
+        return os.fsencode(source), None
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return None, bytes(source)
+    if hasattr(source, 'as_graph_def'):
+        source = source.as_graph_def(add_shapes=True)
+    if hasattr(source, 'SerializeToString'):
+        return None, source.SerializeToString()
+    raise errors.InvalidArgumentError(
+        'an input is a path, bytes or a message, not %s' % type(source).__name__,
+        'INVALID_ARGUMENT')
+
+
+def _input(source: Source, step: int = 0) -> _Input:
+    path, data = _take(source)
+    if not -2**63 <= step < 2**63:
+        raise errors.InvalidArgumentError('%d is no number of a step' % step, 'INVALID_ARGUMENT')
+    return _Input(ctypes.sizeof(_Input), path, len(path or b''), data, len(data or b''), step)
+
+
+def _strings(values: Iterable[Union[str, bytes]]) -> Any:
+    items = [raw(v) for v in values]
+    return (_Str * len(items))(*[_Str(b, len(b)) for b in items])
+
+
+class Answer(NamedTuple):
+    """What a command left: its code, what it printed, its result message, its remarks."""
+    code: int
+    text: bytes
+    result: bytes
+    notes: bytes
+
+
+class _Collector:
+    """A callback that keeps what it is given. It never raises into the library."""
+
+    def __init__(self) -> None:
+        self.parts: List[bytes] = []
+        self.failure: Optional[BaseException] = None
+        self.put = _Put(self._put)
+
+    def _put(self, _user: Any, p: int, n: int) -> int:
+        try:
+            self.parts.append(ctypes.string_at(p, n))
+            return 0
+        except BaseException as e:  # noqa: B902: it is raised again behind the call
+            self.failure = e
+            return 1
+
+    def bytes(self) -> bytes:
+        if self.failure:
+            raise self.failure
+        return b''.join(self.parts)
+
+
+_here = threading.local()
+
+
+class Session:
+    """One loaded profile. May be used by many threads: calls wait for each other. Ctrl-C ends the
+    call in progress."""
+
+    def __init__(self, threads: int = 0, memory_limit: int = 0,
+                 progress: Optional[ProgressCallback] = None, keep_attrs: bool = True) -> None:
+        self._s = _S()
+        self._lib = library()
+        self._lock = threading.Lock()
+        self._progress, self._failure = progress, None  # type: ignore[var-annotated]
+        self._callback = _Progress(self._on_progress) if progress else _Progress()
+        config = _Config(ctypes.sizeof(_Config), _KEEP_ATTRS if keep_attrs else 0, threads,
+                         memory_limit, self._callback, None)
+        code = self._lib.tfp_open(ctypes.byref(self._s), ctypes.byref(config))
+        if code:
+            raise self._error(code)
+
+    def _on_progress(self, _user: Any, done: int, total: int) -> int:
+        _here.busy = True
+        try:
+            assert self._progress
+            return 1 if self._progress(done, total) is False else 0
+        except BaseException as e:  # noqa: B902: it is raised again behind the call
+            self._failure = e
+            return 1
+        finally:
+            _here.busy = False
+
+    def close(self) -> None:
+        with self._lock:
+            s, self._s = self._s, _S()
+            if s:
+                self._lib.tfp_close(s)
+
+    def __del__(self) -> None:
+        if getattr(self, '_s', None):
+            self.close()
+
+    def cancel(self) -> None:
+        """Ends the call that is in progress on another thread."""
+        if self._s:
+            self._lib.tfp_cancel(self._s)
+
+    def _error(self, code: int) -> errors.Error:
+        n = ctypes.c_size_t()
+        p = self._lib.tfp_error(self._s, ctypes.byref(n))
+        return errors.make(code, self._lib.tfp_code_name(code).decode(),
+                           ctypes.string_at(p, n.value).decode('utf-8', 'replace'))
+
+    def _notes(self) -> bytes:
+        n = ctypes.c_size_t()
+        return ctypes.string_at(self._lib.tfp_notes(self._s, ctypes.byref(n)), n.value)
+
+    def _call(self, f: Any, *arguments: Any, may: Sequence[int] = (OK,)) -> Tuple[int, bytes]:
+        """(code, notes) of a call; raises for codes that it may not have."""
+        if getattr(_here, 'busy', False):
+            raise errors.Error('a callback cannot use the session that calls it')
+        with self._lock:
+            if not self._s:
+                raise errors.Error('the profile is closed')
+            self._failure = None
+            code = self._wait(f, arguments)
+            if self._failure:
+                raise self._failure
+            if code not in may:
+                raise self._error(code)
+            return code, self._notes()
+
+    def _wait(self, f: Any, arguments: Tuple[Any, ...]) -> int:
+        """Runs f so that the main thread can still be interrupted."""
+        if threading.current_thread() is not threading.main_thread():
+            return f(self._s, *arguments)
+        codes: List[int] = []
+        worker = threading.Thread(target=lambda: codes.append(f(self._s, *arguments)))
+        worker.start()
+        interrupted: Optional[BaseException] = None
+        while worker.is_alive():
+            try:
+                worker.join()
+            except KeyboardInterrupt as e:
+                interrupted = e
+                self.cancel()
+        if interrupted:
+            raise interrupted
+        return codes[0]
+
+    # ---- loading ----
+
+    def add(self, kind: int, source: Source, step: int = 0) -> bytes:
+        """Adds an input; what was remarked."""
+        return self._call(self._lib.tfp_add, kind, ctypes.byref(_input(source, step)))[1]
+
+    def add_steps(self, steps: Sequence[Tuple[int, Source]]) -> bytes:
+        """Adds steps, read in parallel."""
+        v = (_Input * len(steps))(*[_input(source, step) for step, source in steps])
+        return self._call(self._lib.tfp_add_steps, v, len(steps), None)[1]
+
+    def coverage(self) -> float:
+        x = ctypes.c_double()
+        self._call(self._lib.tfp_coverage, ctypes.byref(x))
+        return x.value
+
+    def steps(self) -> List[int]:
+        with self._lock:
+            if not self._s:
+                return []
+            n = self._lib.tfp_steps(self._s, None, 0)
+            v = (ctypes.c_int64 * n)()
+            self._lib.tfp_steps(self._s, v, n)
+            return list(v)
+
+    def devices(self) -> List[str]:
+        names: List[str] = []
+        n = ctypes.c_size_t()
+        with self._lock:
+            while self._s:
+                p = self._lib.tfp_device(self._s, len(names), ctypes.byref(n))
+                if not p:
+                    break
+                names.append(text(ctypes.string_at(p, n.value)))
+        return names
+
+    # ---- asking ----
+
+    def reset(self) -> None:
+        self._call(self._lib.tfp_reset)
+
+    def set(self, name: str, values: Iterable[Union[str, bytes]], lenient: bool = False) -> None:
+        v, b = _strings(values), raw(name)
+        self._call(self._lib.tfp_set, b, len(b), v, len(v), _LENIENT if lenient else 0)
+
+    def run(self, command: Union[str, bytes], *, line: bool = False, result: bool = False,
+            banners: bool = False, checkers: Optional[Iterable[str]] = None,
+            may: Sequence[int] = (OK,)) -> Answer:
+        """Runs a view, advise, or (line) a line of the prompt."""
+        printed, message = _Collector(), _Collector()
+        names = None if checkers is None else _strings(checkers)
+        how = _Run(ctypes.sizeof(_Run), _BANNERS if banners else 0, printed.put, None,
+                   message.put if result else _Put(), None, names, len(names or ()))
+        if names is not None and not len(names):
+            how.checkers = (_Str * 1)()
+        b = raw(command)
+        f = self._lib.tfp_run_line if line else self._lib.tfp_run
+        code, notes = self._call(f, b, len(b), ctypes.byref(how), may=may)
+        return Answer(code, printed.bytes(), message.bytes(), notes)
+
+    def write_profile(self, path: Optional[Union[str, bytes, 'os.PathLike[str]']] = None) -> bytes:
+        """Writes a ProfileProto to path; without one its bytes are returned."""
+        got = _Collector()
+        b = None if path is None else os.fsencode(path)
+        self._call(self._lib.tfp_write_profile, b, len(b or b''), got.put, None)
+        return got.bytes()

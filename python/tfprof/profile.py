@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A loaded profile, asked view by view."""
+import os
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
+
+from . import _native, rows
+from ._native import ProgressCallback, Source
+from .messages import AdviceProto
+from .rows import Row
+
+Path = Union[str, 'os.PathLike[str]']
+_LISTS = {'account_type_regexes', 'start_name_regexes', 'trim_name_regexes', 'show_name_regexes',
+          'hide_name_regexes', 'device_regexes'}
+
+
+def option_values(name: str, value: Any) -> List[str]:
+    """A value of Python as the library takes it: the items of a list, or one word."""
+    if isinstance(value, bool):
+        return ['true' if value else 'false']
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [str(v) for v in (value if isinstance(value, (list, tuple)) else sorted(value))]
+    if name == 'select':
+        return [v for v in str(value).split(',') if v]
+    if value is None and name in _LISTS:
+        return []
+    return [str(value)]
+
+
+class Profile:
+    """A profile: a graph and steps and an op log, or a ProfileProto that holds them all.
+
+    Each input is a path, bytes, or a message with SerializeToString; files may be gzipped.
+    run_meta: a list (steps 0, 1, ...) or a mapping from step to input.
+    progress(done, total): told while loading; returning False ends it.
+    memory_limit: bytes that the profile may take, 0: no limit. threads: 0: all processors.
+
+    Views take the options of the program by name: max_depth=5, min_micros=100, order_by='micros',
+    show_name_regexes=['.*conv.*'], select=['micros', 'bytes'], step=3, ...
+    """
+
+    def __init__(self, graph: Optional[Source] = None,
+                 run_meta: Union[Iterable[Source], Mapping[int, Source]] = (),
+                 op_log: Optional[Source] = None, profile: Optional[Source] = None,
+                 checkpoint: Optional[Path] = None, *, threads: int = 0, memory_limit: int = 0,
+                 progress: Optional[ProgressCallback] = None) -> None:
+        self._session = _native.Session(threads, memory_limit, progress)
+        self.notes: str = ''  # what the last call remarked
+        for kind, source in ((_native.CHECKPOINT, checkpoint), (_native.PROFILE, profile),
+                             (_native.GRAPH, graph), (_native.OP_LOG, op_log)):
+            if source is not None:
+                self._note(self._session.add(kind, source))
+        self.add_steps(run_meta)
+
+    def _note(self, notes: bytes) -> None:
+        self.notes += _native.text(notes)
+
+    def add_steps(self, run_meta: Union[Iterable[Source], Mapping[int, Source]]) -> None:
+        """Adds steps: a mapping from their numbers, or a list counted from 0 (after those there are)."""
+        if isinstance(run_meta, (str, bytes, os.PathLike)) or hasattr(run_meta, 'SerializeToString'):
+            run_meta = [run_meta]
+        if not isinstance(run_meta, Mapping):
+            first = max(self.steps, default=-1) + 1
+            run_meta = dict(enumerate(run_meta, first))
+        if run_meta:
+            self._note(self._session.add_steps(list(run_meta.items())))
+
+    @property
+    def steps(self) -> List[int]:
+        return self._session.steps()
+
+    @property
+    def devices(self) -> List[str]:
+        return self._session.devices()
+
+    @property
+    def coverage(self) -> float:
+        """Share of the graph's nodes that ran, 0 to 1."""
+        return self._session.coverage()
+
+    def _ask(self, view: str, result: bool, options: Dict[str, Any]) -> _native.Answer:
+        self._session.reset()
+        for name, value in options.items():
+            self._session.set(name, option_values(name, value))
+        answer = self._session.run(view, result=result)
+        self.notes = _native.text(answer.notes)
+        return answer
+
+    def _tree(self, view: str, make: Callable[[bytes], Row], options: Dict[str, Any]) -> Row:
+        options.setdefault('output', 'none')
+        return make(self._ask(view, True, options).result)
+
+    def scope(self, **options: Any) -> Row:
+        """Nodes by name scope, like folders."""
+        return self._tree('scope', rows.tree, options)
+
+    def graph(self, **options: Any) -> Row:
+        """Nodes by the edges between them."""
+        return self._tree('graph', rows.tree, options)
+
+    def op(self, **options: Any) -> Row:
+        """Operation types, as the children of the root."""
+        return self._tree('op', rows.op_list, options)
+
+    def code(self, **options: Any) -> Row:
+        """Lines of Python by call stack; needs an op log with call stacks."""
+        return self._tree('code', rows.multi_tree, options)
+
+    def advise(self, checkers: Optional[Iterable[str]] = None) -> Dict[str, List[str]]:
+        """What stands out: the reports of each checker (all of them, or those named)."""
+        answer = self._session.run('advise', result=True, checkers=checkers)
+        self.notes = _native.text(answer.notes)
+        found = AdviceProto.FromString(answer.result).checkers
+        return {name: list(c.reports) for name, c in found.items()}
+
+    def text(self, view: str, **options: Any) -> str:
+        """What the program prints for a view."""
+        return _native.text(self._ask(view, False, options).text)
+
+    def timeline(self, path: Path, view: str = 'graph', **options: Any) -> str:
+        """Writes a Chrome trace, or one for each step, to <path>_<step>; what is said about it."""
+        options['output'] = 'timeline:outfile=%s' % os.fspath(path)
+        options.setdefault('max_depth', 100000)
+        return self.text(view, **options)
+
+    def pprof(self, path: Path, metric: str = 'micros', **options: Any) -> str:
+        """Writes a gzipped pprof profile of the code view; what is said about it."""
+        options['output'] = 'pprof:outfile=%s' % os.fspath(path)
+        return self.text('code', select=[metric], **options)
+
+    def write(self, path: Path) -> None:
+        """Writes everything as one ProfileProto."""
+        self._session.write_profile(path)
+
+    def to_bytes(self) -> bytes:
+        """Everything as the bytes of one ProfileProto."""
+        return self._session.write_profile()
+
+    def cancel(self) -> None:
+        """Ends the call in progress on another thread; it raises CancelledError there."""
+        self._session.cancel()
+
+    def close(self) -> None:
+        """Gives the memory back; the profile cannot be asked any more."""
+        self._session.close()
+
+    def __enter__(self) -> 'Profile':
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()

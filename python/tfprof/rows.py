@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trees of rows, made of result messages."""
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+from .messages import GraphNodeProto, MultiGraphNodeProto
+from .wire import Message
+
+Shape = Optional[Tuple[int, ...]]
+
+
+class Metrics(NamedTuple):
+    """Times in microseconds, sizes in bytes; occurrence: runs, definitions: graph nodes (op and code
+    have no totals of these two)."""
+    micros: int
+    accelerator_micros: int
+    cpu_micros: int
+    bytes: int
+    peak_bytes: int
+    residual_bytes: int
+    output_bytes: int
+    params: int
+    float_ops: int
+    occurrence: int
+    definitions: int
+
+
+_FIELDS = ('exec_micros', 'accelerator_exec_micros', 'cpu_exec_micros', 'requested_bytes', 'peak_bytes',
+           'residual_bytes', 'output_bytes', 'parameters', 'float_ops', 'run_count', 'definition_count')
+
+
+def _metrics(m: Message, prefix: str) -> Metrics:
+    values = m._parsed()
+    return Metrics(*[values.get(prefix + f, 0) for f in _FIELDS])
+
+
+def _shape(m: Message) -> Shape:
+    """Sizes of the dimensions, -1 if unknown; None: nothing is known."""
+    return None if m.unknown_rank else tuple(d.size for d in m.dim)
+
+
+class Row:
+    """One line of a view: its own numbers, and the total of it and what is below it (in op: of it
+    and what follows it)."""
+
+    def __init__(self, message: Message, nodes: bool) -> None:
+        self._message = message
+        self._nodes = nodes
+        self._children: Optional[List['Row']] = None
+        self.name: str = message.name
+
+    @property
+    def own(self) -> Metrics:
+        own = _metrics(self._message, '')
+        if self._nodes:  # their message has no such numbers
+            runs = [n.run_count for n in self._message.graph_nodes]
+            own = own._replace(occurrence=sum(runs), definitions=len(runs))
+        return own
+
+    @property
+    def total(self) -> Metrics:
+        return _metrics(self._message, 'total_')
+
+    @property
+    def children(self) -> List['Row']:
+        if self._children is None:
+            self._children = [Row(c, self._nodes) for c in self._message.children]
+        return self._children
+
+    @property
+    def nodes(self) -> List['Row']:
+        """op and code: the graph nodes of this line."""
+        return [Row(n, False) for n in self._message.graph_nodes] if self._nodes else []
+
+    @property
+    def devices(self) -> List[str]:
+        return [] if self._nodes else list(self._message.devices)
+
+    @property
+    def input_shapes(self) -> Dict[int, Shape]:
+        return {} if self._nodes else {i: _shape(s) for i, s in self._message.input_shapes.items()}
+
+    @property
+    def tensor_value(self) -> List[Any]:
+        """scope and graph with a checkpoint and select='tensor_value': the values, in row order."""
+        if self._nodes or not self._message.HasField('tensor_value'):
+            return []
+        t = self._message.tensor_value
+        return list(t.value_double) or list(t.value_int64) or list(t.value_str)
+
+    def walk(self) -> Iterator[Tuple[int, 'Row']]:
+        """(depth, row) of this row and all below it, in printed order."""
+        stack = [(0, self)]
+        while stack:
+            depth, row = stack.pop()
+            yield depth, row
+            stack.extend((depth + 1, c) for c in reversed(row.children))
+
+    def find(self, name: str) -> Optional['Row']:
+        """The first row of that name, this one or below."""
+        return next((row for _, row in self.walk() if row.name == name), None)
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with a line for each row: depth, name, own_<metric>, total_<metric>."""
+        import pandas
+        columns = ['depth', 'name'] + [p + f for p in ('own_', 'total_') for f in Metrics._fields]
+        lines = [(d, r.name) + tuple(r.own) + tuple(r.total) for d, r in self.walk()]
+        return pandas.DataFrame.from_records(lines, columns=columns)
+
+    def __repr__(self) -> str:
+        return '<Row %r: %d us, %d bytes, %d children>' % (
+            self.name, self.total.micros, self.total.bytes, len(self.children))
+
+
+def tree(message: bytes) -> Row:
+    """The rows of scope and graph."""
+    return Row(GraphNodeProto.FromString(message), False)
+
+
+def multi_tree(message: bytes) -> Row:
+    """The rows of code."""
+    return Row(MultiGraphNodeProto.FromString(message), True)
+
+
+def op_list(message: bytes) -> Row:
+    """The rows of op: in the message each type is below the one before it, here all below the root."""
+    root = multi_tree(message)
+    rows: List[Row] = []
+    at = root._message.children
+    while at:
+        row = Row(at[0], True)
+        row._children = []
+        rows.append(row)
+        at = at[0].children
+    root._children = rows
+    return root

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Protobuf messages without protobuf: wire format, a table-driven message class, text.
+
+A message that was parsed is read-only and is taken apart only when it is looked at, one level at a
+time: nothing here recurses, whatever the depth of the message.
+"""
+import struct
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Type, Union
+
+Bytes = Union[bytes, memoryview]
+
+
+class Field(NamedTuple):
+    """One row of a message's table. kind: int, bool, enum, double, string, message; of a map the
+    kind of its values."""
+    name: str
+    kind: str
+    repeated: bool = False
+    message: Any = None          # class of a message; names of an enum
+    key: Optional[str] = None    # of a map: kind of its keys
+
+
+def _varint(data: Bytes, at: int) -> Tuple[int, int]:
+    value = shift = 0
+    while True:
+        if at >= len(data) or shift > 63:
+            raise ValueError('a varint is cut off or too long')
+        b = data[at]
+        at += 1
+        value |= (b & 0x7f) << shift
+        if b < 0x80:
+            return value & (2**64 - 1), at
+        shift += 7
+
+
+def fields(data: memoryview) -> Iterator[Tuple[int, int, Any]]:
+    """(number, wire type, value) of each field; a group is skipped."""
+    at = open_groups = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        number, kind = tag >> 3, tag & 7
+        value: Any = None
+        if kind == 0:
+            value, at = _varint(data, at)
+        elif kind in (1, 2, 5):
+            n = {1: 8, 5: 4}.get(kind, 0)
+            if kind == 2:
+                n, at = _varint(data, at)
+            if n > len(data) - at:
+                raise ValueError('a field ends behind its message')
+            value, at = data[at:at + n], at + n
+        elif kind == 3:
+            open_groups += 1
+        elif kind == 4 and open_groups:
+            open_groups -= 1
+            continue
+        else:
+            raise ValueError('wire type %d' % kind)
+        if not open_groups:
+            yield number, kind, value
+    if open_groups:
+        raise ValueError('a group has no end')
+
+
+def put_varint(out: bytearray, value: int) -> None:
+    value &= 2**64 - 1
+    while value > 0x7f:
+        out.append(value & 0x7f | 0x80)
+        value >>= 7
+    out.append(value)
+
+
+_DEFAULTS: Dict[str, Any] = {'int': 0, 'enum': 0, 'bool': False, 'double': 0.0, 'string': ''}
+
+
+def _scalar(kind: str, value: Any) -> Any:
+    if kind == 'string':
+        return bytes(value).decode('utf-8', 'surrogateescape')
+    if kind == 'double':
+        return struct.unpack('<d', value)[0]
+    if kind == 'bool':
+        return bool(value)
+    return value - 2**64 if value >= 2**63 else value
+
+
+_WIRE = {'string': 2, 'message': 2, 'double': 1}
+
+
+def _packed(kind: str, data: memoryview) -> Iterator[Any]:
+    if kind == 'double':
+        for i in range(0, len(data) - 7, 8):
+            yield _scalar(kind, data[i:i + 8])
+        return
+    at = 0
+    while at < len(data):
+        value, at = _varint(data, at)
+        yield _scalar(kind, value)
+
+
+class Repeated(List[Any]):
+    """A list field; one of messages makes its own items."""
+
+    def __init__(self, message: Any = None) -> None:
+        super().__init__()
+        self._message = message
+
+    def add(self, **values: Any) -> Any:
+        item = self._message(**values)
+        self.append(item)
+        return item
+
+
+class Message:
+    """A message by its table FIELDS: number -> Field. Fields are attributes."""
+    FIELDS: Dict[int, Field] = {}
+    NAMES: Dict[str, Field] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.NAMES = {f.name: f for f in cls.FIELDS.values()}
+
+    def __init__(self, **values: Any) -> None:
+        self._data: Optional[memoryview] = None
+        self._read_only = False
+        self._values: Dict[str, Any] = {}
+        for name, value in values.items():
+            setattr(self, name, value)
+
+    @classmethod
+    def FromString(cls, data: Bytes) -> Any:
+        m = cls()
+        m._data, m._read_only = memoryview(data), True
+        m._parsed()
+        return m
+
+    @classmethod
+    def _later(cls, data: memoryview) -> 'Message':
+        m = cls()
+        m._data, m._read_only = data, True
+        return m
+
+    def _parsed(self) -> Dict[str, Any]:
+        if self._read_only and not self._values and self._data:
+            values: Dict[str, Any] = {}
+            for number, kind, value in fields(self._data):
+                f = self.FIELDS.get(number)
+                if f:
+                    self._take(values, f, kind, value)
+            self._values = values
+        return self._values
+
+    @staticmethod
+    def _take(values: Dict[str, Any], f: Field, kind: int, value: Any) -> None:
+        if f.key is not None:
+            if kind == 2:
+                k, v = _entry(f, value)
+                values.setdefault(f.name, {})[k] = v
+        elif f.repeated and kind == 2 and f.kind not in ('string', 'message'):
+            values.setdefault(f.name, Repeated()).extend(_packed(f.kind, value))
+        elif kind == _WIRE.get(f.kind, 0):
+            v = f.message._later(value) if f.kind == 'message' else _scalar(f.kind, value)
+            if f.repeated:
+                values.setdefault(f.name, Repeated(f.message)).append(v)
+            else:
+                values[f.name] = v
+
+    def __getattr__(self, name: str) -> Any:
+        f = type(self).NAMES.get(name)
+        if f is None or name.startswith('__'):
+            raise AttributeError('%s has no field %s' % (type(self).__name__, name))
+        values = self._parsed()
+        if name in values:
+            return values[name]
+        if f.key is not None or f.repeated:
+            return values.setdefault(name, {} if f.key is not None else Repeated(f.message))
+        return f.message() if f.kind == 'message' else _DEFAULTS[f.kind]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith('_'):
+            object.__setattr__(self, name, value)
+            return
+        f = type(self).NAMES.get(name)
+        if f is None:
+            raise AttributeError('%s has no field %s' % (type(self).__name__, name))
+        if self._read_only:
+            raise AttributeError('a parsed %s is read-only' % type(self).__name__)
+        if f.repeated:
+            items = Repeated(f.message)
+            items.extend(value)
+            value = items
+        self._values[name] = value
+
+    def __dir__(self) -> List[str]:
+        return sorted(set(super().__dir__()) | set(type(self).NAMES))
+
+    def __eq__(self, other: Any) -> bool:
+        return type(self) is type(other) and str(self) == str(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def HasField(self, name: str) -> bool:
+        return name in self._parsed()
+
+    def SerializeToString(self) -> bytes:
+        if self._read_only:
+            return bytes(self._data or b'')
+        out = bytearray()
+        for number, f in sorted(self.FIELDS.items()):
+            if f.name in self._values:
+                _put_field(out, number, f, self._values[f.name])
+        return bytes(out)
+
+    def __str__(self) -> str:
+        return to_text(self)
+
+    def __repr__(self) -> str:
+        return '<%s%s>' % (type(self).__name__, ' %r' % self.name if 'name' in type(self).NAMES else '')
+
+
+def _entry(f: Field, data: memoryview) -> Tuple[Any, Any]:
+    """Key and value of a map's entry."""
+    assert f.key is not None
+    key, value = _DEFAULTS[f.key], None
+    for number, kind, v in fields(data):
+        if number == 1 and kind == _WIRE.get(f.key, 0):
+            key = _scalar(f.key, v)
+        elif number == 2 and kind == _WIRE.get(f.kind, 0):
+            value = f.message._later(v) if f.kind == 'message' else _scalar(f.kind, v)
+    if value is None:
+        value = f.message._later(memoryview(b'')) if f.kind == 'message' else _DEFAULTS[f.kind]
+    return key, value
+
+
+def _put_value(out: bytearray, number: int, kind: str, value: Any) -> None:
+    put_varint(out, number << 3 | _WIRE.get(kind, 0))
+    if kind == 'double':
+        out += struct.pack('<d', value)
+    elif kind in ('string', 'message'):
+        data = value.SerializeToString() if kind == 'message' else value
+        data = data.encode('utf-8', 'surrogateescape') if isinstance(data, str) else bytes(data)
+        put_varint(out, len(data))
+        out += data
+    else:
+        if not -2**63 <= int(value) < 2**63:
+            raise ValueError('%d does not fit into 64 bits' % value)
+        put_varint(out, int(value))
+
+
+def _put_field(out: bytearray, number: int, f: Field, value: Any) -> None:
+    if f.key is not None:
+        for k, v in value.items():
+            entry = bytearray()
+            _put_value(entry, 1, f.key, k)
+            _put_value(entry, 2, f.kind, v)
+            put_varint(out, number << 3 | 2)
+            put_varint(out, len(entry))
+            out += entry
+    elif f.repeated:
+        for v in value:
+            _put_value(out, number, f.kind, v)
+    elif f.kind == 'message' or value:
+        _put_value(out, number, f.kind, value)
+
+
+# ---- text ----
+
+_ESCAPES = {9: '\\t', 10: '\\n', 13: '\\r', 34: '\\"', 39: "\\'", 92: '\\\\'}
+
+
+def _quote(s: str) -> str:
+    return '"%s"' % ''.join(_ESCAPES.get(ord(c)) or ('\\%03o' % ord(c) if ord(c) < 32 or ord(c) == 127
+                                                     else c) for c in s)
+
+
+def _show(f: Field, kind: str, value: Any) -> str:
+    if kind == 'string':
+        return _quote(value)
+    if kind == 'bool':
+        return 'true' if value else 'false'
+    if kind == 'enum' and f.message:
+        return f.message.get(value, str(value))
+    return str(value)
+
+
+def _items(m: Message) -> Iterator[Tuple[Field, str, Any]]:
+    """(field, 'value' or 'entry', value) of what is set, in the order of field numbers."""
+    values = m._parsed()
+    for _, f in sorted(m.FIELDS.items()):
+        value = values.get(f.name)
+        if f.key is not None:
+            for k in sorted(value or {}):
+                yield f, 'entry', (k, value[k])
+        elif f.repeated:
+            for v in value or []:
+                yield f, 'value', v
+        elif value is not None and (f.kind == 'message' or value):
+            yield f, 'value', value
+
+
+def _entry_items(f: Field, key: Any, value: Any) -> Iterator[Tuple[Field, str, Any]]:
+    if key:
+        yield Field('key', f.key or ''), 'value', key
+    if f.kind == 'message' or value:
+        yield Field('value', f.kind, message=f.message), 'value', value
+
+
+def to_text(m: Message) -> str:
+    """The message in protobuf's text format."""
+    lines: List[str] = []
+    stack = [_items(m)]
+    while stack:
+        indent = '  ' * (len(stack) - 1)
+        for f, what, value in stack[-1]:
+            if what == 'entry' or f.kind == 'message':
+                lines.append('%s%s {\n' % (indent, f.name))
+                stack.append(_entry_items(f, *value) if what == 'entry' else _items(value))
+                break
+            lines.append('%s%s: %s\n' % (indent, f.name, _show(f, f.kind, value)))
+        else:
+            stack.pop()
+            if stack:
+                lines.append('  ' * (len(stack) - 1) + '}\n')
+    return ''.join(lines)
+
+
+MessageType = Type[Message]

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The public interface: sessions and loading; options and asking are in api_run.c. Every call runs
+ * at the session's recovery point and in a C locale, and leaves its code, sentence and notes
+ * behind. Prints nothing.
+ */
+#define _GNU_SOURCE 1
+#include <stdlib.h>
+
+#include "app/api_internal.h"
+#include "base/par.h"
+
+#define THREADS_MAX 256u
+
+_Static_assert((int)TFP_E_STEP == (int)ERR_STEP && (int)TFP_E_MEMORY == (int)ERR_N,
+        "codes are status words");
+_Static_assert((int)TFP_GRAPH == ROLE_GRAPH && (int)TFP_STEP == ROLE_STEP &&
+                       (int)TFP_OP_LOG == ROLE_OPLOG && (int)TFP_PROFILE == ROLE_PROFILE,
+        "kinds are roles");
+
+#define NOT_OPENED S("the session could not be opened: out of memory")
+
+/* One call: what it runs, and on what. */
+struct call {
+	struct tfp_session *t;
+	bool (*f)(struct tfp_session *t, void *arg);
+	void *arg;
+};
+
+bool api_take(void *to, size_t to_size, const void *from)
+{
+	size_t n;
+
+	memset(to, 0, to_size);
+	if (!from)
+		return true;
+	memcpy(&n, from, sizeof n);
+	if (n < sizeof n)
+		return false;
+	memcpy(to, from, n < to_size ? n : to_size);
+	return true;
+}
+
+bool api_fail_size(struct session *s, const char *what)
+{
+	return session_fail(s, ERR_INVALID_ARGUMENT, "%s has no size: set it to sizeof", what);
+}
+
+static struct str with_nul(struct arena *a, struct str text)
+{
+	return str_make(str_z(a, text), text.n);
+}
+
+/* Remarks of loading from the given one on, then those of the call. */
+static struct str notes_since(struct session *s, size_t from)
+{
+	struct notes loading = { .a = s->load_notes.a };
+
+	struct sb b = sb_in(&s->query_arena);
+	if (s->load_notes.list.n > from) {
+		loading.list.v = s->load_notes.list.v + from;
+		loading.list.n = s->load_notes.list.n - from;
+		sb_put(&b, notes_text(&s->query_arena, &loading));
+	}
+	sb_put(&b, notes_text(&s->query_arena, &s->notes));
+	return sb_str(&b);
+}
+
+static bool call_inside(struct session *s, void *ctx)
+{
+	const struct call *c = ctx;
+	size_t from = s->load_notes.list.n;
+	bool ok = c->f(c->t, c->arg);
+
+	s->account.stop = NULL;
+	if (c->t->put_stopped)
+		ok = session_fail(
+		        s, ERR_CANCELLED, "cancelled: the receiver of the output has enough");
+	c->t->notes = with_nul(&s->query_arena, notes_since(s, from));
+	if (!ok)
+		c->t->error = with_nul(&s->query_arena, s->error.text);
+	return ok;
+}
+
+int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg), void *arg)
+{
+	struct call c = { t, f, arg };
+	locale_t before = uselocale(t->c);
+
+	atomic_store(&t->s->cancel, false);
+	t->put_stopped = false;
+	t->error = t->notes = S("");
+	if (session_guard(t->s, call_inside, &c)) {
+		t->code = TFP_OK;
+	} else if (t->s->error.a) {
+		t->code = (int)t->s->error.code;
+	} else { /* it ended early, with a sentence made beforehand */
+		t->code = t->s->error.code == ERR_CANCELLED ? TFP_E_CANCELLED : TFP_E_MEMORY;
+		t->error = t->s->error.text;
+	}
+	uselocale(before);
+	return t->code;
+}
+
+/* ---- a session ---- */
+
+const char *tfp_version(void)
+{
+	return TFPROF_VERSION;
+}
+
+const char *tfp_code_name(int code)
+{
+	if (code == TFP_OK)
+		return "OK";
+	if (code == TFP_E_MEMORY)
+		return "MEMORY";
+	return code > 0 && code < ERR_N ? status_name((enum status)code) : "UNKNOWN";
+}
+
+/* Progress of any thread, one at a time. */
+static bool watch_progress(void *user, uint64_t done, uint64_t total)
+{
+	struct tfp_session *t = user;
+
+	if (atomic_load(&t->s->cancel))
+		return false;
+	return !t->config.progress || t->config.progress(t->config.user, done, total) == 0;
+}
+
+int tfp_open(struct tfp_session **out, const struct tfp_config *config)
+{
+	struct tfp_session *t = calloc(1, sizeof *t);
+
+	*out = NULL;
+	if (!t)
+		return TFP_E_MEMORY;
+	if (!api_take(&t->config, sizeof t->config, config)) {
+		free(t);
+		return TFP_E_INVALID_ARGUMENT;
+	}
+	uint64_t limit = t->config.memory_limit;
+	unsigned threads = t->config.threads ? t->config.threads : par_cpus();
+	t->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	t->s = t->c ? session_new_keeping(limit < SIZE_MAX ? (size_t)limit : SIZE_MAX,
+	                      t->config.flags & TFP_KEEP_ATTRS)
+	            : NULL;
+	if (!t->s) {
+		tfp_close(t);
+		return TFP_E_MEMORY;
+	}
+	t->s->threads = threads < THREADS_MAX ? threads : THREADS_MAX;
+	t->s->watch = (struct input_watch){ watch_progress, t };
+	t->error = t->notes = S("");
+	*out = t;
+	return TFP_OK;
+}
+
+void tfp_close(struct tfp_session *t)
+{
+	if (!t)
+		return;
+	session_free(t->s);
+	if (t->c)
+		freelocale(t->c);
+	free(t);
+}
+
+int tfp_error_code(const struct tfp_session *t)
+{
+	return t ? t->code : TFP_E_MEMORY;
+}
+
+const char *tfp_error(const struct tfp_session *t, size_t *length)
+{
+	struct str text = t ? t->error : NOT_OPENED;
+
+	if (length)
+		*length = text.n;
+	return text.p;
+}
+
+const char *tfp_notes(const struct tfp_session *t, size_t *length)
+{
+	struct str text = t ? t->notes : S("");
+
+	if (length)
+		*length = text.n;
+	return text.p;
+}
+
+void tfp_cancel(struct tfp_session *t)
+{
+	atomic_store(&t->s->cancel, true);
+}
+
+/* ---- loading ---- */
+
+static struct input_from from_caller(const struct tfp_input *in)
+{
+	struct input_from from = { .name = api_str(in->path, in->path_size) };
+
+	if (in->bytes) {
+		from.memory = true;
+		from.bytes = str_make(in->bytes, in->bytes_size);
+		if (!from.name.n)
+			from.name = S("memory");
+	}
+	return from;
+}
+
+struct adding {
+	int kind;
+	const struct tfp_input *in;
+	size_t n, added;
+};
+
+static bool count_step(void *user, size_t i)
+{
+	struct adding *x = user;
+
+	x->added = i + 1;
+	return true;
+}
+
+static bool add_steps(struct tfp_session *t, void *arg)
+{
+	struct adding *x = arg;
+	struct session *s = t->s;
+	struct input_step *v = ARENA_ARRAY(&s->query_arena, x->n, struct input_step);
+	const char *at = (const char *)x->in;
+
+	for (size_t i = 0; i < x->n; i++, at += x->in->size) {
+		struct tfp_input in;
+		if (!api_take(&in, sizeof in, at))
+			return api_fail_size(s, "an input");
+		if (in.step < 0)
+			return session_fail(s, ERR_INVALID_ARGUMENT,
+			        "a step is 0 or more, not %lld", (long long)in.step);
+		v[i] = (struct input_step){ from_caller(&in), in.step };
+	}
+	return x->n == 0 || session_load_steps(s, v, x->n, count_step, x);
+}
+
+static bool add_one(struct tfp_session *t, void *arg)
+{
+	struct adding *x = arg;
+	struct tfp_input in;
+
+	if (!api_take(&in, sizeof in, x->in) || !x->in)
+		return api_fail_size(t->s, "the input");
+	struct input_from from = from_caller(&in);
+	switch (x->kind) {
+	case TFP_STEP: return add_steps(t, arg);
+	case TFP_GRAPH:
+	case TFP_OP_LOG:
+	case TFP_PROFILE: return session_load(t->s, (unsigned)x->kind, &from);
+	case TFP_CHECKPOINT:
+		if (from.memory)
+			return session_fail(t->s, ERR_INVALID_ARGUMENT,
+			        "a checkpoint is several files: it needs a path");
+		return session_checkpoint(t->s, from.name);
+	default:
+		return session_fail(
+		        t->s, ERR_INVALID_ARGUMENT, "there is no kind %d of input", x->kind);
+	}
+}
+
+int tfp_add(struct tfp_session *t, int kind, const struct tfp_input *in)
+{
+	struct adding x = { kind, in, 1, 0 };
+
+	return api_call(t, add_one, &x);
+}
+
+int tfp_add_steps(struct tfp_session *t, const struct tfp_input *in, size_t n, size_t *added)
+{
+	struct adding x = { TFP_STEP, in, in ? n : 0, 0 };
+	int code = api_call(t, add_steps, &x);
+
+	if (added)
+		*added = x.added;
+	return code;
+}
+
+static bool get_coverage(struct tfp_session *t, void *arg)
+{
+	double *coverage = arg;
+
+	if (!session_seal(t->s))
+		return false;
+	*coverage = t->s->model.nodes.n && t->s->model.steps.n ? model_coverage(&t->s->model) : 0;
+	return true;
+}
+
+int tfp_coverage(struct tfp_session *t, double *coverage)
+{
+	return api_call(t, get_coverage, coverage);
+}
+
+size_t tfp_steps(const struct tfp_session *t, int64_t *steps, size_t cap)
+{
+	const struct model *m = &t->s->model;
+	size_t n = t->s->broken ? 0 : m->steps.n;
+
+	for (size_t i = 0; steps && i < n && i < cap; i++)
+		steps[i] = m->steps.v[i]->id;
+	return n;
+}
+
+struct asked_device {
+	size_t i;
+	struct str name;
+};
+
+static bool get_device(struct tfp_session *t, void *arg)
+{
+	struct asked_device *x = arg;
+	const struct model *m = &t->s->model;
+
+	if (x->i < m->devices.n && !t->s->broken)
+		x->name = with_nul(&t->s->query_arena, device_name(m, (uint32_t)x->i));
+	return true;
+}
+
+const char *tfp_device(struct tfp_session *t, size_t i, size_t *length)
+{
+	struct asked_device x = { i, STR_NONE };
+
+	api_call(t, get_device, &x);
+	if (length)
+		*length = x.name.n;
+	return x.name.p;
+}

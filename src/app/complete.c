@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See complete.h.
+ */
+#include "app/complete.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "app/cmd.h"
+#include "base/sort.h"
+
+static void offer(struct session *s, struct complete *c, struct str word)
+{
+	if (!str_starts(word, c->stem))
+		return;
+	if (c->items.n >= COMPLETE_MAX)
+		c->more = true;
+	else
+		strs_add(&s->query_arena, &c->items, word);
+}
+
+/* ---- names ---- */
+
+/* The first place in by_name from lo on whose name is not below prefix or, past: is behind all that
+ * begin with it. */
+static size_t bisect(const struct model *m, size_t lo, struct str prefix, bool past)
+{
+	size_t hi = m->by_name.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		struct str name = node_name(m, m->by_name.v[mid]);
+		bool before = past ? str_cmp(str_sub(name, 0, prefix.n), prefix) <= 0
+		                   : str_cmp(name, prefix) < 0;
+		if (before)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void complete_nodes(struct session *s, struct str stem, struct complete *c)
+{
+	const struct model *m = &s->model;
+	size_t i = bisect(m, 0, stem, false);
+
+	while (i < m->by_name.n) {
+		struct str name = node_name(m, m->by_name.v[i]);
+		if (!str_starts(name, stem))
+			break;
+		size_t slash = str_find_char(str_sub(name, stem.n, SIZE_MAX), '/');
+		struct str level = slash == SIZE_MAX ? name : str_sub(name, 0, stem.n + slash + 1);
+		offer(s, c, level);
+		if (c->more)
+			break;
+		c->open |= slash != SIZE_MAX;
+		i = slash == SIZE_MAX ? i + 1 : bisect(m, i, level, true);
+	}
+}
+
+/* ---- other words of the model ---- */
+
+/* Each string id of v once, in byte order. */
+static void offer_ids(struct session *s, struct complete *c, uint32_t *v, size_t n)
+{
+	sort_strings(&s->query_arena, v, n, s->model.strings.strings);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || v[i] != v[i - 1])
+			offer(s, c, model_str(&s->model, v[i]));
+}
+
+static void offer_types(struct session *s, struct complete *c)
+{
+	uint32_t *v = ARENA_ARRAY(&s->query_arena, s->model.types.n, uint32_t);
+
+	memcpy(v, s->model.types.v, s->model.types.n * sizeof *v);
+	offer_ids(s, c, v, s->model.types.n);
+}
+
+static void offer_devices(struct session *s, struct complete *c)
+{
+	uint32_t *v = ARENA_ARRAY(&s->query_arena, s->model.devices.n, uint32_t);
+
+	for (size_t i = 0; i < s->model.devices.n; i++)
+		v[i] = s->model.devices.v[i].name;
+	offer_ids(s, c, v, s->model.devices.n);
+}
+
+/* File names of the call stacks, as patterns of code see them. */
+static void offer_sources(struct session *s, struct complete *c)
+{
+	const struct model *m = &s->model;
+	uint32_t *v = ARENA_ARRAY(&s->query_arena, m->frames.n, uint32_t);
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < m->frames.n; i++) {
+		uint32_t file = model_frame(m, i).file;
+		if (file != ID_NONE)
+			v[n++] = file;
+	}
+	c->open = true;
+	offer_ids(s, c, v, n);
+}
+
+static void offer_steps(struct session *s, struct complete *c)
+{
+	offer(s, c, S("-1"));
+	for (size_t i = 0; i < s->model.steps.n; i++)
+		offer(s, c, str_fmt(&s->query_arena, "%lld", (long long)s->model.steps.v[i]->id));
+}
+
+static int by_text(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct str *v = ctx;
+
+	return str_cmp(v[a], v[b]);
+}
+
+static void offer_files(struct session *s, struct complete *c)
+{
+	struct arena *a = &s->query_arena;
+	size_t slash = str_rfind_char(c->stem, '/');
+	struct str folder = slash == SIZE_MAX ? STR_NONE : str_sub(c->stem, 0, slash + 1);
+	DIR *d = opendir(folder.n ? str_z(a, folder) : ".");
+	struct strs found = { 0 };
+	struct dirent *x;
+	struct stat st;
+
+	while (d && (x = readdir(d))) {
+		if (x->d_name[0] == '.' && c->stem.n == folder.n)
+			continue;
+		struct str path = str_fmt(a, "%.*s%s", STR(folder), x->d_name);
+		if (stat(str_z(a, path), &st) == 0 && S_ISDIR(st.st_mode))
+			path = str_fmt(a, "%.*s/", STR(path));
+		strs_add(a, &found, path);
+	}
+	if (d)
+		closedir(d);
+	uint32_t *order = ARENA_ARRAY(a, found.n, uint32_t);
+	for (uint32_t i = 0; i < found.n; i++)
+		order[i] = i;
+	sort_stable(a, order, found.n, by_text, found.v);
+	for (size_t i = 0; i < found.n; i++)
+		offer(s, c, found.v[order[i]]);
+	c->open = c->items.n == 1 && str_ends(c->items.v[0], S("/"));
+}
+
+/* ---- words of the language ---- */
+
+static void offer_commands(struct session *s, struct complete *c)
+{
+	for (size_t i = 0; i < n_commands; i++)
+		offer(s, c, str_of(commands[i].name));
+}
+
+static void offer_options(struct session *s, struct complete *c)
+{
+	struct option rows[OPTIONS_MAX];
+	size_t n = option_rows(rows);
+
+	for (size_t i = 0; i < n; i++)
+		offer(s, c, str_fmt(&s->query_arena, "-%s", rows[i].name));
+}
+
+static void offer_metrics(struct session *s, struct complete *c, unsigned use)
+{
+	for (enum metric_id m = 0; m < M_N; m++)
+		if (metrics[m].uses & use)
+			offer(s, c, str_of(metrics[m].name));
+}
+
+static void offer_outputs(struct session *s, struct complete *c)
+{
+	size_t file = str_find(c->stem, S("outfile="));
+
+	if (file != SIZE_MAX) {
+		c->stem = str_sub(c->stem, file + 8, SIZE_MAX);
+		offer_files(s, c);
+		return;
+	}
+	for (enum output_kind i = 0; i < OUT_N; i++) {
+		bool needs = output_rows[i].required & KEY_OUTFILE;
+		offer(s, c,
+		        str_fmt(&s->query_arena, "%s%s", output_rows[i].name,
+		                needs ? ":outfile=" : ""));
+		c->open |= needs && c->items.n;
+	}
+}
+
+static void offer_patterns(
+        struct session *s, struct complete *c, const struct option *row, const struct command *cmd)
+{
+	struct str name = str_of(row->name);
+
+	if (str_starts(name, S("account_type")))
+		offer_types(s, c);
+	else if (str_starts(name, S("device")))
+		offer_devices(s, c);
+	else if (cmd && cmd->view == &view_op)
+		offer_types(s, c);
+	else if (cmd && cmd->view == &view_code)
+		offer_sources(s, c);
+	else
+		complete_nodes(s, c->stem, c);
+}
+
+/* The part behind the last of these letters is what is being typed. */
+static void cut_stem(struct complete *c, const char *at)
+{
+	for (; *at; at++) {
+		size_t i = str_rfind_char(c->stem, *at);
+		if (i != SIZE_MAX)
+			c->stem = str_sub(c->stem, i + 1, SIZE_MAX);
+	}
+}
+
+static void offer_values(
+        struct session *s, struct complete *c, const struct option *row, const struct command *cmd)
+{
+	switch (row->type) {
+	case OPT_I32: break;
+	case OPT_I64:
+		if (str_eq(str_of(row->name), S("step")))
+			offer_steps(s, c);
+		break;
+	case OPT_BOOL:
+		offer(s, c, S("true"));
+		offer(s, c, S("false"));
+		break;
+	case OPT_ORDER: offer_metrics(s, c, USE_ORDER); break;
+	case OPT_SELECT:
+		cut_stem(c, ",'\"");
+		offer_metrics(s, c, USE_SELECT);
+		break;
+	case OPT_PATTERNS:
+		cut_stem(c, ",'\"");
+		offer_patterns(s, c, row, cmd);
+		break;
+	case OPT_OUTPUT: offer_outputs(s, c); break;
+	case OPT_STRING: offer_files(s, c); break;
+	}
+}
+
+static void share(struct complete *c)
+{
+	if (!c->items.n)
+		return;
+	struct str first = c->items.v[0];
+	size_t n = first.n;
+	for (size_t i = 1; i < c->items.n; i++) {
+		size_t k = 0;
+		while (k < n && k < c->items.v[i].n && c->items.v[i].p[k] == first.p[k])
+			k++;
+		n = k;
+	}
+	while (n < first.n && n > 0 && ((unsigned char)first.p[n] & 0xc0) == 0x80)
+		n--; /* no half letters */
+	c->shared = str_sub(first, 0, n);
+	c->open |= c->items.n > 1;
+}
+
+static bool is_redirect(struct str word)
+{
+	return str_eq(word, S(">")) || str_eq(word, S(">>"));
+}
+
+bool complete_line(struct session *s, struct str text, struct complete *c)
+{
+	struct strs words = str_split(&s->query_arena, text, ' ');
+	bool begun = text.n && text.p[text.n - 1] != ' ';
+	struct str last, name, value;
+	struct option row;
+	bool has_value;
+
+	*c = (struct complete){ 0 };
+	if (!session_seal(s))
+		return false;
+	if (begun && words.n)
+		c->stem = words.v[--words.n];
+	if (words.n == 0) {
+		offer_commands(s, c);
+		share(c);
+		return true;
+	}
+	last = words.v[words.n - 1];
+	const struct command *cmd = cmd_find(words.v[0]);
+	if (is_redirect(last)) {
+		offer_files(s, c);
+	} else if (cmd && str_eq(words.v[0], S("help"))) {
+		offer_commands(s, c);
+		offer_options(s, c);
+	} else if (cmd_option_word(last, &name, &value, &has_value) && !has_value &&
+	           option_find(name, &row) &&
+	           !(row.type == OPT_BOOL && str_starts(c->stem, S("-")))) {
+		offer_values(s, c, &row, cmd);
+	} else {
+		offer_options(s, c);
+		if (str_eq(words.v[0], S("set")))
+			offer(s, c, S("-all"));
+	}
+	share(c);
+	return true;
+}

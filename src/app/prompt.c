@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See prompt.h. No other file knows that libedit does the editing.
+ */
+#include "app/prompt.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#if HAVE_LIBEDIT
+#include <histedit.h>
+#endif
+
+#include "app/complete.h"
+#include "app/history.h"
+#include "app/pretty.h"
+
+#define PROMPT "tfprof> "
+
+struct prompt {
+	struct session *session;
+	struct work work;
+	struct arena a, line_arena;
+	struct str history_file;
+	char *text;
+	size_t cap;
+	bool smart, given_up;
+#if HAVE_LIBEDIT
+	EditLine *edit;
+	History *history;
+#endif
+};
+
+/* ---- Ctrl-C while a command runs ---- */
+
+static struct session *volatile running;
+
+static void on_interrupt(int sig)
+{
+	(void)sig;
+	if (running)
+		atomic_store(&running->cancel, true);
+}
+
+void prompt_catch(struct session *s)
+{
+	struct sigaction a = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
+
+	running = s;
+	if (s)
+		atomic_store(&s->cancel, false);
+	sigemptyset(&a.sa_mask);
+	sigaction(SIGINT, &a, NULL);
+}
+
+/* ---- plain lines ---- */
+
+static bool read_plain(struct prompt *p, struct str *line)
+{
+	fputs(PROMPT, stdout);
+	fflush(stdout);
+	ssize_t n = getline(&p->text, &p->cap, stdin);
+	if (n < 0)
+		return false;
+	*line = str_make(p->text, (size_t)n - (n > 0 && p->text[n - 1] == '\n'));
+	return true;
+}
+
+#if HAVE_LIBEDIT
+
+static char *prompt_text(EditLine *e)
+{
+	static char text[] = PROMPT;
+
+	(void)e;
+	return text;
+}
+
+/* ---- keys ---- */
+
+struct asked {
+	struct str text;
+	struct complete c;
+};
+
+static bool ask(struct session *s, void *ctx)
+{
+	struct asked *q = ctx;
+
+	return complete_line(s, q->text, &q->c);
+}
+
+/* Candidates in columns, below the line that is being typed. */
+static void list(const struct complete *c, struct arena *a)
+{
+	unsigned rows, columns;
+	size_t width = 0, across, down;
+	size_t cut = str_rfind_char(str_sub(c->stem, 0, c->stem.n), '/');
+	size_t skip = cut == SIZE_MAX ? 0 : cut + 1;
+	struct sb b = sb_in(a);
+
+	term_size(STDOUT_FILENO, &rows, &columns);
+	for (size_t i = 0; i < c->items.n; i++) {
+		size_t w = pretty_width(str_sub(c->items.v[i], skip, SIZE_MAX), true);
+		width = w > width ? w : width;
+	}
+	across = columns > width + 2 ? columns / (width + 2) : 1;
+	down = (c->items.n + across - 1) / across;
+	sb_char(&b, '\n');
+	for (size_t r = 0; r < down; r++) {
+		for (size_t i = r; i < c->items.n; i += down) {
+			struct str word = str_sub(c->items.v[i], skip, SIZE_MAX);
+			pretty_escape(&b, word, true);
+			if (i + down < c->items.n)
+				sb_repeat(&b, ' ', width + 2 - pretty_width(word, true));
+		}
+		sb_char(&b, '\n');
+	}
+	if (c->more)
+		sb_fmt(&b, "... and more; type on to see fewer\n");
+	fwrite(b.p, 1, b.n, stdout);
+	fflush(stdout);
+}
+
+static unsigned char on_tab(EditLine *e, int key)
+{
+	const LineInfo *at = el_line(e);
+	struct prompt *p;
+	struct asked q = { .text = str_make(at->buffer, (size_t)(at->cursor - at->buffer)) };
+
+	(void)key;
+	el_get(e, EL_CLIENTDATA, &p);
+	struct complete *c = &q.c;
+	if (!session_guard(p->session, ask, &q) || !c->items.n)
+		return CC_REFRESH_BEEP;
+	struct arena *a = &p->session->query_arena;
+	struct str more = str_sub(c->shared, c->stem.n, SIZE_MAX);
+	if (more.n && el_insertstr(e, str_z(a, more)))
+		return CC_REFRESH_BEEP;
+	if (c->items.n == 1 && !c->open)
+		el_insertstr(e, " ");
+	else if (!more.n && c->items.n > 1) {
+		list(c, a);
+		return CC_REDISPLAY;
+	}
+	return CC_REFRESH;
+}
+
+/* Ctrl-C while a line is typed: the line is given up, a new one begins. */
+static unsigned char on_break(EditLine *e, int key)
+{
+	const LineInfo *at = el_line(e);
+	struct prompt *p;
+
+	(void)key;
+	el_get(e, EL_CLIENTDATA, &p);
+	p->given_up = at->lastchar > at->buffer;
+	return CC_NEWLINE;
+}
+
+/* Ctrl-Z: the shell's turn. */
+static unsigned char on_stop(EditLine *e, int key)
+{
+	(void)key;
+	el_set(e, EL_PREP_TERM, 0);
+	raise(SIGTSTP);
+	el_set(e, EL_PREP_TERM, 1);
+	return CC_REDISPLAY;
+}
+
+static void open_edit(struct prompt *p)
+{
+	HistEvent event;
+	struct strs old = history_read(&p->a, p->history_file);
+
+	setlocale(LC_CTYPE, "");
+	p->edit = el_init("tfprof", stdin, stdout, stderr);
+	p->history = history_init();
+	if (!p->edit || !p->history)
+		return;
+	history(p->history, &event, H_SETSIZE, HISTORY_MAX);
+	history(p->history, &event, H_SETUNIQUE, 1);
+	for (size_t i = 0; i < old.n; i++)
+		history(p->history, &event, H_ENTER, str_z(&p->a, old.v[i]));
+	el_set(p->edit, EL_CLIENTDATA, p);
+	el_set(p->edit, EL_SIGNAL, 1);
+	el_set(p->edit, EL_PROMPT, prompt_text);
+	el_set(p->edit, EL_EDITOR, "emacs");
+	el_set(p->edit, EL_HIST, history, p->history);
+	el_set(p->edit, EL_ADDFN, "tfprof-complete", "complete the word", on_tab);
+	el_set(p->edit, EL_ADDFN, "tfprof-break", "give the line up", on_break);
+	el_set(p->edit, EL_BIND, "\t", "tfprof-complete", NULL);
+	el_set(p->edit, EL_BIND, "^C", "tfprof-break", NULL);
+	el_set(p->edit, EL_ADDFN, "tfprof-stop", "stop the program", on_stop);
+	el_set(p->edit, EL_BIND, "^Z", "tfprof-stop", NULL);
+	el_set(p->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
+	/* Ctrl-C and Ctrl-Z are keys while a line is typed. */
+	el_set(p->edit, EL_SETTY, "-d", "-isig", NULL);
+	el_source(p->edit, NULL);
+}
+
+static bool read_edited(struct prompt *p, struct str *line)
+{
+	int n;
+	const char *text = el_gets(p->edit, &n);
+
+	if (!text || n <= 0) {
+		fputc('\n', stdout);
+		fflush(stdout);
+		return false;
+	}
+	*line = str_make(text, (size_t)n - (text[n - 1] == '\n'));
+	return true;
+}
+
+/* A line equal to the one before is not kept again. */
+static void remember(struct prompt *p, struct str line)
+{
+	HistEvent event;
+
+	if (setjmp(p->work.escape))
+		return;
+	if (history(p->history, &event, H_FIRST) == 0 && str_eq(str_of(event.str), line))
+		return;
+	arena_clear(&p->line_arena);
+	history(p->history, &event, H_ENTER, str_z(&p->line_arena, line));
+	history_add(&p->line_arena, p->history_file, line);
+}
+
+#else
+
+static void open_edit(struct prompt *p)
+{
+	(void)p;
+}
+
+#endif
+
+/* ---- both ---- */
+
+/* False: no memory. */
+static bool fill(struct prompt *p, struct session *s)
+{
+	p->session = s;
+	p->work.account = &s->account;
+	arena_init(&p->a, &p->work);
+	arena_init(&p->line_arena, &p->work);
+	if (setjmp(p->work.escape))
+		return false;
+	p->history_file = history_path(&p->a);
+	p->smart = term_look(TERM_AUTO).smart && HAVE_LIBEDIT;
+	if (p->smart)
+		open_edit(p);
+	return true;
+}
+
+struct prompt *prompt_open(struct session *s)
+{
+	struct prompt *p = calloc(1, sizeof *p);
+
+	if (p && fill(p, s))
+		return p;
+	if (p)
+		prompt_close(p);
+	return NULL;
+}
+
+void prompt_close(struct prompt *p)
+{
+#if HAVE_LIBEDIT
+	if (p->history)
+		history_end(p->history);
+	if (p->edit)
+		el_end(p->edit);
+#endif
+	arena_free(&p->a);
+	arena_free(&p->line_arena);
+	free(p->text);
+	free(p);
+}
+
+bool prompt_read(struct prompt *p, struct str *line)
+{
+#if HAVE_LIBEDIT
+	if (p->smart && p->edit && p->history) {
+		do {
+			p->given_up = false;
+			if (!read_edited(p, line))
+				return false;
+		} while (p->given_up);
+		if (line->n)
+			remember(p, *line);
+		return true;
+	}
+#endif
+	return read_plain(p, line);
+}

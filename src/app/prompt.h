@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lines typed at a terminal: editing, history, completion. Without the editing library, or on a
+ * terminal that cannot move its cursor, plain lines behind the same prompt.
+ */
+#ifndef TFPROF_APP_PROMPT_H
+#define TFPROF_APP_PROMPT_H
+
+#include "app/session.h"
+
+struct prompt;
+
+/* NULL: no memory. */
+struct prompt *prompt_open(struct session *s);
+void prompt_close(struct prompt *p);
+
+/* The next line without its newline, valid until the next call; false at the end (Ctrl-D). A line
+ * that was given up with Ctrl-C is left out. */
+bool prompt_read(struct prompt *p, struct str *line);
+
+/* Until it is called again with NULL, Ctrl-C cancels what this session does. */
+void prompt_catch(struct session *s);
+
+#endif

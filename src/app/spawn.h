@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program that reads what we write: a pager, or the words behind '|'. No shell is involved.
+ */
+#ifndef TFPROF_APP_SPAWN_H
+#define TFPROF_APP_SPAWN_H
+
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct child {
+	pid_t pid;
+	int fd; /* writes to its standard input */
+	struct str name;
+};
+
+/* Starts words->v[0] from PATH with the words as its arguments. env: one more NAME=value for it, or
+ * NULL. The child's name lives as long as words. */
+bool spawn_start(struct child *c, const struct strs *words, const char *env, struct err *e);
+
+/* Closes the pipe and waits. False if the program failed. */
+bool spawn_wait(struct child *c, struct err *e);
+
+/* The same, whatever becomes of it. */
+void spawn_leave(struct child *c);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See summary.h.
+ */
+#include "app/summary.h"
+
+#include "base/fmt.h"
+
+#define STEPS_SHOWN   12
+#define DEVICES_SHOWN 8
+
+static void put_file(struct sink *out, const char *what, struct str file)
+{
+	if (file.n)
+		sink_fmt(out, "  %-12s %.*s\n", what, STR(file));
+}
+
+static void put_files(struct session *s, const struct flags *f, struct sink *out)
+{
+	struct strs runs = str_split(&s->query_arena, f->run_meta, ',');
+
+	for (size_t i = 0; i < f->runs.n; i++)
+		strs_add(&s->query_arena, &runs, f->runs.v[i]);
+	put_file(out, "profile", f->profile);
+	put_file(out, "graph", f->graph);
+	for (size_t i = 0; i < runs.n && i < STEPS_SHOWN; i++)
+		put_file(out, i ? "" : "run metadata", runs.v[i]);
+	put_file(out, "op log", f->op_log);
+	put_file(out, "checkpoint", f->checkpoint);
+}
+
+static void put_steps(struct session *s, struct sink *out)
+{
+	const struct model *m = &s->model;
+
+	sink_fmt(out, "  %-12s %zu", "steps", (size_t)m->steps.n);
+	for (size_t i = 0; i < m->steps.n && i < STEPS_SHOWN; i++)
+		sink_fmt(out, "%s%lld", i ? ", " : ": ", (long long)m->steps.v[i]->id);
+	sink_put(out, m->steps.n > STEPS_SHOWN ? S(", ...\n") : S("\n"));
+}
+
+static void put_devices(struct session *s, struct sink *out)
+{
+	const struct model *m = &s->model;
+
+	for (uint32_t i = 0; i < m->devices.n && i < DEVICES_SHOWN; i++)
+		sink_fmt(out, "  %-12s %.*s\n", i ? "" : "devices", STR(device_name(m, i)));
+	if (m->devices.n > DEVICES_SHOWN)
+		sink_fmt(out, "  %-12s and %zu more\n", "", (size_t)m->devices.n - DEVICES_SHOWN);
+}
+
+struct totals {
+	int64_t params, float_ops, edges;
+};
+
+static struct totals add_up(const struct model *m)
+{
+	struct totals t = { .edges = (int64_t)m->inputs.n };
+
+	for (size_t i = 0; i < m->nodes.n; i++) {
+		t.params = num_add(t.params, m->nodes.v[i].params);
+		t.float_ops = num_add(t.float_ops, m->nodes.v[i].float_ops);
+	}
+	return t;
+}
+
+static void put_missing(
+        const struct flags *f, const struct model *m, const struct totals *t, struct sink *out)
+{
+	const struct {
+		bool missing;
+		const char *text;
+	} rows[] = {
+		{ t->edges == 0 && !f->profile.n,
+		        "the graph itself: --graph_path=FILE, from tf.train.write_graph" },
+		{ m->steps.n == 0 && !f->lazy_steps, "times and memory: --run_meta_path=FILE, a "
+		                                     "RunMetadata of a session run with "
+		                                     "FULL_TRACE" },
+		{ !m->has_traces, "lines of Python (code): --op_log_path=FILE, from "
+		                  "tfprof_logger.write_op_log" },
+		{ t->float_ops == 0, "float operations: --op_log_path=FILE, written with the run "
+		                     "metadata of a step" },
+		{ !f->checkpoint.n, "values of variables: --checkpoint_path=FILE, from "
+		                    "tf.train.Saver" },
+	};
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (!rows[i].missing)
+			continue;
+		if (!any)
+			sink_put(out, S("\nNot loaded\n"));
+		any = true;
+		sink_fmt(out, "  %s\n", rows[i].text);
+	}
+}
+
+bool summary_write(struct session *s, const struct flags *f, struct sink *out)
+{
+	const struct model *m = &s->model;
+	struct sb b = sb_in(&s->query_arena);
+
+	if (!session_seal(s))
+		return false;
+	struct totals t = add_up(m);
+	sink_fmt(out, "\ntfprof %s\n\nLoaded\n", TFPROF_VERSION);
+	put_files(s, f, out);
+	sb_fmt(&b, "  %-12s %zu, ", "nodes", (size_t)m->nodes.n);
+	fmt_count(&b, t.params);
+	sb_put(&b, S(" parameters, "));
+	fmt_count(&b, t.float_ops);
+	sb_put(&b, S(" float operations\n"));
+	sink_put(out, sb_str(&b));
+	put_steps(s, out);
+	put_devices(s, out);
+	put_missing(f, m, &t, out);
+	sink_put(out, S("\nTry: scope, op -order_by micros, help\n\n"));
+	return true;
+}

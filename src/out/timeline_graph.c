@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The graph timeline (B§6.2): every execution of a shown node as a box on its device, boxes that
+ * overlap in lanes of their own, and arrows where data goes from one device to another.
+ *
+ *   boxes   box0[rank] .. box0[rank] + n_boxes[rank]   of one device, by start; ranks by name
+ *   order   the same places                            by lane, then start
+ *   flows   flow0[box] .. flow0[box + 1]               the boxes that this one leads to
+ */
+#include "base/sort.h"
+#include "out/keysort.h"
+#include "out/timeline.h"
+
+#define NO_PID (-1)
+
+struct chart {
+	const struct result *r;
+	const struct query *q;
+	const struct model *m;
+	const struct step *s;
+	struct arena *a;
+	struct trace t;
+	uint32_t *cell; /* by shown entry: its cell if it is drawn, else ID_NONE */
+	uint32_t n_ranks;
+	uint32_t *rank;   /* by device of the step */
+	uint32_t *device; /* by rank: the model's device */
+	int64_t *pid;     /* by rank */
+	uint32_t *by_pid; /* ranks in the order of their pids */
+	uint32_t n_pids;
+	size_t *box0, *n_boxes; /* by rank */
+	uint32_t *span, *of;    /* by box: span and cell of the step */
+	uint32_t *lane;         /* by box */
+	uint32_t *order;
+	size_t *flow0;
+	uint32_t *flows;
+};
+
+/* The cell of a shown entry if it is drawn: it ran in the step, has a start and devices. */
+static uint32_t drawn_cell(const struct result *r, uint32_t shown)
+{
+	const struct query *q = r->q;
+	uint32_t node = q->tree->node[q->kept.at[r->shown[shown].kept]];
+
+	if (shown == 0 || node == ID_NONE || q->m->nodes.v[node].device == ID_NONE ||
+	        q->m->nodes.v[node].host == ID_NONE)
+		return ID_NONE;
+	uint32_t c = step_cell(q->step, node);
+	return c == ID_NONE || q->step->cell_start[c] == 0 ? ID_NONE : c;
+}
+
+/* ---- devices ---- */
+
+static int by_device_name(const void *ctx, uint32_t a, uint32_t b)
+{
+	return str_cmp(device_name(ctx, a), device_name(ctx, b));
+}
+
+/* Devices of the step in byte order of their names, each once. */
+static void rank_devices(struct chart *c)
+{
+	uint32_t *of = ARENA_ARRAY(c->a, c->m->devices.n, uint32_t); /* 1 + rank */
+
+	c->device = ARENA_ARRAY(c->a, c->s->n_devices, uint32_t);
+	c->rank = ARENA_ARRAY(c->a, c->s->n_devices, uint32_t);
+	for (uint32_t i = 0; i < c->s->n_devices; i++) {
+		uint32_t d = c->s->devices[i];
+		if (!of[d])
+			c->device[c->n_ranks++] = d;
+		of[d] = 1;
+	}
+	sort_stable(c->a, c->device, c->n_ranks, by_device_name, c->m);
+	for (uint32_t k = 0; k < c->n_ranks; k++)
+		of[c->device[k]] = k + 1;
+	for (uint32_t i = 0; i < c->s->n_devices; i++)
+		c->rank[i] = of[c->s->devices[i]] - 1;
+}
+
+static uint32_t span_rank(const struct chart *c, uint32_t span)
+{
+	return c->rank[c->s->span_device[span]];
+}
+
+/* The devices that a cell is the first to use get pids in byte order. */
+static void name_devices(struct chart *c, uint32_t *fresh, uint32_t n)
+{
+	struct trace *t = &c->t;
+	uint64_t *keys = ARENA_ARRAY(c->a, n, uint64_t);
+
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = fresh[i];
+	keysort(c->a, keys, fresh, n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct str name = device_name(c->m, c->device[fresh[i]]);
+		bool stream = str_contains(name, S("stream"));
+		t->text.n = 0;
+		sb_put(&t->text,
+		        stream ? S("Op execution threads: ") : S("Op scheduling threads: "));
+		sb_put(&t->text, name);
+		c->pid[fresh[i]] = c->n_pids;
+		c->by_pid[c->n_pids] = fresh[i];
+		trace_process(t, sb_str(&t->text), c->n_pids++);
+	}
+}
+
+/* First pass: rows, and how many boxes each may get. */
+static void count_boxes(struct chart *c)
+{
+	uint32_t *fresh = ARENA_ARRAY(c->a, c->n_ranks, uint32_t);
+
+	for (uint32_t i = 0; i < c->r->n; i++) {
+		uint32_t cell = c->cell[i] = drawn_cell(c->r, i), n = 0;
+		if (cell == ID_NONE)
+			continue;
+		for (uint32_t k = c->s->cell_span0[cell]; k < c->s->cell_span0[cell + 1]; k++) {
+			uint32_t rank = span_rank(c, k);
+			if (c->s->span_kind[k] == SPAN_SEEN)
+				continue;
+			if (c->n_boxes[rank]++ == 0)
+				fresh[n++] = rank;
+		}
+		if (n)
+			name_devices(c, fresh, n);
+	}
+}
+
+/* ---- boxes ---- */
+
+static int64_t box_start(const struct chart *c, size_t box)
+{
+	return c->s->span_start[c->span[box]];
+}
+static int64_t box_end(const struct chart *c, size_t box)
+{
+	return num_add(box_start(c, box), c->s->span_length[c->span[box]]);
+}
+
+static void gather_cell(struct chart *c, uint32_t cell, enum span_kind kind, size_t *next)
+{
+	for (uint32_t k = c->s->cell_span0[cell]; k < c->s->cell_span0[cell + 1]; k++) {
+		if (c->s->span_kind[k] != kind)
+			continue;
+		size_t box = next[span_rank(c, k)]++;
+		c->span[box] = k;
+		c->of[box] = cell;
+	}
+}
+
+/* Boxes of each device in the order in which they were met. */
+static void gather_boxes(struct chart *c)
+{
+	size_t *next = ARENA_ARRAY(c->a, c->n_ranks, size_t), n = 0;
+
+	for (uint32_t k = 0; k < c->n_ranks; k++) {
+		c->box0[k] = next[k] = n;
+		n += c->n_boxes[k];
+	}
+	c->box0[c->n_ranks] = n;
+	c->span = ARENA_ARRAY(c->a, n, uint32_t);
+	c->of = ARENA_ARRAY(c->a, n, uint32_t);
+	for (uint32_t i = 0; i < c->r->n; i++) {
+		if (c->cell[i] == ID_NONE)
+			continue;
+		gather_cell(c, c->cell[i], SPAN_ACCELERATOR, next);
+		gather_cell(c, c->cell[i], SPAN_CPU, next);
+	}
+}
+
+/* By start; quirk 28: of those that start together only the first stays. */
+static void sort_boxes(struct chart *c, uint32_t rank)
+{
+	struct arena_mark mark = arena_mark(c->a);
+	size_t n = c->n_boxes[rank], kept = 0;
+	uint32_t *span = c->span + c->box0[rank], *of = c->of + c->box0[rank];
+	uint64_t *keys = ARENA_ARRAY(c->a, n, uint64_t);
+	uint32_t *ids = ARENA_ARRAY(c->a, n, uint32_t);
+
+	for (uint32_t i = 0; i < n; i++) {
+		keys[i] = keysort_signed(c->s->span_start[span[i]]);
+		ids[i] = i;
+	}
+	keysort(c->a, keys, ids, n);
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (uint64_t)span[ids[i]] << 32 | of[ids[i]];
+	for (size_t i = 0; i < n; i++) {
+		uint32_t k = (uint32_t)(keys[i] >> 32);
+		if (kept && c->s->span_start[span[kept - 1]] == c->s->span_start[k])
+			continue;
+		span[kept] = k;
+		of[kept++] = (uint32_t)keys[i];
+	}
+	c->n_boxes[rank] = kept;
+	arena_reset(c->a, mark);
+}
+
+/* ---- lanes ---- */
+
+/* When each lane gets free, and the least of any two below: the first free one is found from the
+ * top. Lanes not yet opened are never free. */
+struct lanes {
+	struct arena *a;
+	int64_t *free; /* [2 * cap]; that of lane i at cap + i */
+	size_t cap, n;
+};
+
+static void grow_lanes(struct lanes *l)
+{
+	size_t had = l->cap, cap = had ? 2 * had : 64;
+	int64_t *free = ARENA_ARRAY(l->a, 2 * cap, int64_t);
+
+	for (size_t i = 0; i < cap; i++)
+		free[cap + i] = i < had ? l->free[had + i] : INT64_MAX;
+	for (size_t i = cap; i-- > 1;)
+		free[i] = free[2 * i] < free[2 * i + 1] ? free[2 * i] : free[2 * i + 1];
+	l->free = free;
+	l->cap = cap;
+}
+
+/* The first lane that is free at start, or a new one; taken until end. */
+static size_t take_lane(struct lanes *l, int64_t start, int64_t end)
+{
+	size_t i = 1, lane = l->n;
+
+	if (l->n && l->free[1] <= start) {
+		while (i < l->cap)
+			i = 2 * i + (l->free[2 * i] > start);
+		lane = i - l->cap < l->n ? i - l->cap : l->n;
+	}
+	if (lane == l->n && l->n++ == l->cap)
+		grow_lanes(l);
+	i = l->cap + lane;
+	l->free[i] = end;
+	for (i /= 2; i >= 1; i /= 2)
+		l->free[i] =
+		        l->free[2 * i] < l->free[2 * i + 1] ? l->free[2 * i] : l->free[2 * i + 1];
+	return lane;
+}
+
+static size_t find_lanes(struct chart *c, uint32_t rank)
+{
+	struct arena_mark mark = arena_mark(c->a);
+	struct lanes l = { .a = c->a };
+
+	for (size_t i = 0; i < c->n_boxes[rank]; i++) {
+		size_t box = c->box0[rank] + i;
+		c->lane[box] = (uint32_t)take_lane(&l, box_start(c, box), box_end(c, box));
+	}
+	arena_reset(c->a, mark);
+	return l.n;
+}
+
+/* By lane, then start. */
+static void order_boxes(struct chart *c, uint32_t rank, size_t n_lanes)
+{
+	struct arena_mark mark = arena_mark(c->a);
+	size_t box0 = c->box0[rank], n = c->n_boxes[rank];
+	uint32_t *next = ARENA_ARRAY(c->a, n_lanes + 1, uint32_t);
+
+	for (size_t i = 0; i < n; i++)
+		next[c->lane[box0 + i] + 1]++;
+	for (size_t i = 1; i <= n_lanes; i++)
+		next[i] += next[i - 1];
+	for (size_t i = 0; i < n; i++)
+		c->order[box0 + next[c->lane[box0 + i]]++] = (uint32_t)(box0 + i);
+	arena_reset(c->a, mark);
+}
+
+/* ---- flows ---- */
+
+/* The box of a device that starts at start, or ID_NONE. */
+static uint32_t find_box(const struct chart *c, uint32_t rank, int64_t start)
+{
+	size_t lo = c->box0[rank], end = lo + c->n_boxes[rank], hi = end;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (box_start(c, mid) < start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < end && box_start(c, lo) == start ? (uint32_t)lo : ID_NONE;
+}
+
+/* A device with boxes from and to which arrows may go. */
+static bool is_canonical(const struct chart *c, uint32_t rank)
+{
+	return c->n_boxes[rank] && (c->m->devices.v[c->device[rank]].kind & DEVICE_CANONICAL);
+}
+
+/* Arrows to a box from the executions of one of its inputs on other devices. Counted: flow0[box +
+ * 1] is how many; else flow0[box + 1] is where the next goes. */
+static void add_flows(struct chart *c, uint32_t rank, uint32_t box, uint32_t source, bool count)
+{
+	const struct step *s = c->s;
+	const struct node *n = &c->m->nodes.v[source];
+	uint32_t cell = step_cell(s, source);
+
+	if (cell == ID_NONE || s->cell_start[cell] == 0 || n->device == ID_NONE ||
+	        n->host == ID_NONE || !view_matches(c->q, source))
+		return;
+	for (uint32_t k = s->cell_span0[cell]; k < s->cell_span0[cell + 1]; k++) {
+		uint32_t other = span_rank(c, k);
+		if (s->span_kind[k] != SPAN_CPU || other == rank || !is_canonical(c, other))
+			continue;
+		uint32_t from = find_box(c, other, s->span_start[k]);
+		if (from == ID_NONE)
+			continue;
+		if (!count)
+			c->flows[c->flow0[from + 1]] = box;
+		c->flow0[from + 1]++;
+	}
+}
+
+static void walk_flows(struct chart *c, bool count)
+{
+	const struct model *m = c->m;
+
+	for (uint32_t rank = 0; rank < c->n_ranks; rank++) {
+		if (!is_canonical(c, rank))
+			continue;
+		for (size_t i = 0; i < c->n_boxes[rank]; i++) {
+			size_t box = c->box0[rank] + i;
+			uint32_t node = c->s->cell_node[c->of[box]];
+			for (uint32_t k = m->input0.v[node]; k < m->input0.v[node + 1]; k++)
+				if (!(m->inputs.v[k] & INPUT_UNKNOWN))
+					add_flows(c, rank, (uint32_t)box, m->inputs.v[k], count);
+		}
+	}
+}
+
+/* Of one device alone there are none. */
+static void find_flows(struct chart *c)
+{
+	size_t n = c->box0[c->n_ranks];
+	uint32_t used = 0;
+
+	for (uint32_t rank = 0; rank < c->n_ranks; rank++)
+		used += is_canonical(c, rank);
+	if (used < 2)
+		return;
+	c->flow0 = ARENA_ARRAY(c->a, n + 2, size_t);
+	walk_flows(c, true);
+	for (size_t i = 1; i <= n; i++)
+		c->flow0[i] += c->flow0[i - 1];
+	c->flows = ARENA_ARRAY(c->a, c->flow0[n], uint32_t);
+	memmove(c->flow0 + 1, c->flow0, (n + 1) * sizeof *c->flow0);
+	c->flow0[0] = 0;
+	walk_flows(c, false);
+}
+
+/* ---- writing ---- */
+
+static struct str box_name(const struct chart *c, size_t box)
+{
+	return node_name(c->m, c->s->cell_node[c->of[box]]);
+}
+
+/* Names lie all over the memory of the model, four steps from a box: the next ones are asked for
+ * early, a step at a time. */
+static void fetch_names(const struct chart *c, const uint32_t *box, size_t n)
+{
+	const uint32_t *node = c->s->cell_node, *of = c->of;
+	const struct node *nodes = c->m->nodes.v;
+	const struct str *strings = c->m->strings.strings;
+
+	if (n > 24)
+		__builtin_prefetch(&node[of[box[24]]]);
+	if (n > 16)
+		__builtin_prefetch(&nodes[node[of[box[16]]]]);
+	if (n > 8)
+		__builtin_prefetch(&strings[nodes[node[of[box[8]]]].name]);
+	if (n > 4)
+		__builtin_prefetch(strings[nodes[node[of[box[4]]]].name].p);
+}
+
+static uint32_t box_rank(const struct chart *c, size_t box)
+{
+	uint32_t lo = 0, hi = c->n_ranks - 1;
+
+	while (lo < hi) { /* the last rank that begins at or before it */
+		uint32_t mid = (lo + hi + 1) / 2;
+		if (c->box0[mid] <= box)
+			lo = mid;
+		else
+			hi = mid - 1;
+	}
+	return lo;
+}
+
+static void put_region(struct chart *c, int64_t pid, size_t box)
+{
+	struct region b = { .pid = pid,
+		.tid = c->lane[box],
+		.start = trace_us(c->s, box_start(c, box)),
+		.length = step_us(c->s, c->s->span_length[c->span[box]]),
+		.name = box_name(c, box) };
+
+	trace_region(&c->t, &b);
+}
+
+static void put_flows(struct chart *c, int64_t pid, size_t box, int64_t *id)
+{
+	struct flow_end from = { .pid = pid,
+		.tid = c->lane[box],
+		.at = trace_us(c->s, box_end(c, box)),
+		.source = box_name(c, box),
+		.start = true };
+
+	for (size_t i = c->flow0[box]; i < c->flow0[box + 1]; i++) {
+		uint32_t to = c->flows[i];
+		struct flow_end end = { .id = *id,
+			.pid = c->pid[box_rank(c, to)],
+			.tid = c->lane[to],
+			.at = trace_us(c->s, box_start(c, to)),
+			.source = from.source };
+		from.id = (*id)++;
+		trace_flow(&c->t, &from);
+		trace_flow(&c->t, &end);
+	}
+}
+
+static void put_all(struct chart *c, struct sink *say)
+{
+	int64_t next_pid = c->n_pids, id = 1;
+	struct trace_mem *memory;
+
+	for (uint32_t p = 0; p < c->n_pids; p++) {
+		size_t n = c->n_boxes[c->by_pid[p]];
+		const uint32_t *boxes = c->order + c->box0[c->by_pid[p]];
+		for (size_t i = 0; i < n; i++) {
+			fetch_names(c, boxes + i, n - i);
+			put_region(c, p, boxes[i]);
+		}
+	}
+	memory = trace_mem_new(c->r, c->cell, c->a);
+	trace_mem_rows(memory, &c->t, next_pid);
+	for (uint32_t p = 0; p < c->n_pids && c->flow0; p++)
+		for (size_t i = 0; i < c->n_boxes[c->by_pid[p]]; i++)
+			put_flows(c, p, c->order[c->box0[c->by_pid[p]] + i], &id);
+	trace_mem_counters(memory, &c->t, next_pid, say);
+}
+
+static void draw(struct chart *c, struct emit *to)
+{
+	rank_devices(c);
+	c->cell = ARENA_ARRAY(c->a, c->r->n, uint32_t);
+	c->pid = ARENA_ARRAY(c->a, c->n_ranks, int64_t);
+	c->by_pid = ARENA_ARRAY(c->a, c->n_ranks, uint32_t);
+	c->n_boxes = ARENA_ARRAY(c->a, c->n_ranks, size_t);
+	c->box0 = ARENA_ARRAY(c->a, (size_t)c->n_ranks + 1, size_t);
+	count_boxes(c);
+	gather_boxes(c);
+	for (uint32_t k = 0; k < c->n_ranks; k++)
+		sort_boxes(c, k);
+	c->lane = ARENA_ARRAY(c->a, c->box0[c->n_ranks], uint32_t);
+	c->order = ARENA_ARRAY(c->a, c->box0[c->n_ranks], uint32_t);
+	for (uint32_t k = 0; k < c->n_ranks; k++)
+		order_boxes(c, k, find_lanes(c, k));
+	find_flows(c);
+	sink_put(to->out, S("generating trace file.\n"));
+	put_all(c, to->out);
+}
+
+bool timeline_graph(const struct result *r, struct emit *to, struct err *e)
+{
+	struct chart c = { .r = r, .q = r->q, .m = r->q->m, .s = r->q->step, .a = r->q->a };
+
+	if (!trace_open(&c.t, r->q, e))
+		return false;
+	draw(&c, to);
+	return trace_close(&c.t, to, e);
+}

@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures speed and memory on generated inputs: make bench. Standard library only.
+
+    tests/bench/bench.py --bench build/bench/bench --program build/tfprof
+    ... --sizes 1k,10k,100k,1M --steps 1,10 --runs 5 --json FILE     what to measure
+    ... --base FILE        beside an earlier --json, what changed by more than a twentieth
+    ... --original PYTHON  beside the original on the same files; PYTHON has tensorflow
+
+CPU seconds, medians of the runs. Inputs are made once and kept in --folder.
+"""
+import argparse
+import collections
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+MOST = 4 << 30  # bytes of inputs of one size
+VIEWS = ('scope', 'graph', 'op', 'code')
+
+# What is aimed at: row, number in it, limit ('>': at least).
+MARKS = {
+    'graph+oplog': ('mbps', '>', 300), 'text graph': ('mbps', '>', 100),
+    'steps, sealed': ('mbps', '>', 400), 'steps, 2 threads': ('wall_mbps', '>', 700),
+    'profile': ('mbps', '>', 300), 'write': ('mbps', '>', 300),
+    'scope': ('us', '<', 1.5), 'scope again': ('us', '<', 1), 'graph': ('us', '<', 1.5),
+    'graph again': ('us', '<', 1), 'op': ('us', '<', 0.5), 'op again': ('us', '<', 0.2),
+    'code': ('us', '<', 1), 'code again': ('us', '<', 0.5),
+    'scope/timeline': ('us_event', '<', 1), 'graph/timeline': ('us_event', '<', 1),
+    'code/pprof': ('us', '<', 4), 'advise': ('us', '<', 3),
+    'start': ('wall_ms', '<', 10), 'start, cpu': ('cpu_ms', '<', 3),
+    'start, memory': ('peak_mb', '<', 10), 'memory': ('peak_per_byte', '<', 0.5),
+    'growth': ('times', '<', 13)}
+FLOOR = 0.002  # seconds below which a growth says nothing
+
+
+def number(word):
+    for end, factor in (('k', 1000), ('M', 1000000)):
+        if word.endswith(end):
+            return int(float(word[:-1]) * factor)
+    return int(word)
+
+
+def label(n):
+    return '%gM' % (n / 1e6) if n >= 1000000 else '%gk' % (n / 1e3)
+
+
+def size(*paths):
+    return sum(os.path.getsize(p) for p in paths)
+
+
+# ---- inputs -------------------------------------------------------------------------------------
+class Inputs:
+    """The files of one model."""
+    def __init__(self, nodes, steps, folder):
+        self.nodes, self.folder = nodes, os.path.join(folder, label(nodes))
+        self.steps = [self.path('run_meta_%d.pb' % k) for k in range(steps)]
+        self.graph, self.oplog = self.path('graph.pb'), self.path('op_log.pb')
+        self.text = self.path('graph.pbtxt')
+        if not all(map(os.path.exists, self.steps + [self.graph, self.oplog])):
+            subprocess.run([sys.executable, os.path.join(HERE, 'make_big.py'), '--nodes', str(nodes),
+                            '--steps', str(steps), '--out', self.folder], check=True,
+                           stdout=subprocess.DEVNULL)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def add_text(self):
+        if not os.path.exists(self.text) and shutil.which('protoc'):
+            with open(self.graph, 'rb') as i, open(self.text + '~', 'wb') as o:
+                subprocess.run(['protoc', '-I' + os.path.join(ROOT, 'proto'),
+                                '--decode=tensorflow.GraphDef', 'tf_graph.proto'], stdin=i, stdout=o,
+                               check=True)
+            os.rename(self.text + '~', self.text)
+        return os.path.exists(self.text)
+
+
+# ---- measuring ----------------------------------------------------------------------------------
+def tasks(words, threads=1):
+    """One run of bench: its rows by task, a task met again by "task again"."""
+    if words[0] != '-x':
+        words = ['-t', str(threads), '-o', ARGS.folder] + words
+    p = subprocess.run([ARGS.bench] + words,
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+    rows = collections.OrderedDict()
+    for line in p.stdout.splitlines():
+        row = json.loads(line)
+        rows.setdefault(row['task'] if row['task'] not in rows else row['task'] + ' again', row)
+    return rows
+
+
+def median(runs):
+    """Rows of several runs into one: the middle of each number."""
+    return collections.OrderedDict(
+        (k, {f: statistics.median(r[k][f] for r in runs) if f != 'task' else v
+             for f, v in runs[0][k].items()}) for k in runs[0])
+
+
+def repeat(words, threads=1):
+    return median([tasks(words, threads) for _ in range(ARGS.runs)])
+
+
+def load_row(*rows, files):
+    """A row of loading: its parts are what a reader did, and sealing where it belongs to it."""
+    cpu, wall = sum(r['cpu'] for r in rows), sum(r['wall'] for r in rows)
+    return {'cpu': cpu, 'wall': wall, 'mb': files / 1e6, 'mbps': files / cpu / 1e6,
+            'wall_mbps': files / wall / 1e6, 'us': cpu / rows[0]['nodes'] * 1e6,
+            'peak_per_byte': max(r['peak'] - rows[0]['before'] for r in rows) / files,
+            'held_per_byte': (rows[-1]['held'] - rows[0]['before']) / files}
+
+
+def task_row(r, events=0):
+    row = {'cpu': r['cpu'], 'wall': r['wall'], 'us': r['cpu'] / r['nodes'] * 1e6,
+           'peak_mb': (r['peak'] - r['before']) / 1e6}
+    if r['bytes']:
+        row.update(mb=r['bytes'] / 1e6, mbps=r['bytes'] / r['cpu'] / 1e6)
+    if events:
+        row.update(events=events, us_event=r['cpu'] / events * 1e6)
+    return row
+
+
+def count_events(task):
+    """Events of the timeline that a task left behind."""
+    view, kind = task.split('/')
+    for end in ('', '_0'):
+        path = os.path.join(ARGS.folder, '%s.%s%s' % (view, kind, end))
+        if kind == 'timeline' and os.path.exists(path):
+            with open(path, 'rb') as f:
+                return f.read().count(b'"ph"')
+    return 0
+
+
+def measure_model(inputs, steps):
+    """Loading and everything that is asked of one model."""
+    files = inputs.steps[:steps]
+    words = ['graph=' + inputs.graph, 'oplog=' + inputs.oplog, 'steps=' + ','.join(files), 'seal']
+    words += [v for v in VIEWS for _ in (1, 2)] + [v + '+' for v in VIEWS]
+    words += ['scope/timeline', 'graph/timeline', 'code/pprof', 'advise']
+    r = repeat(words)
+    rows = collections.OrderedDict()
+    first, oplog, loaded, seal = (r[k] for k in ('load graph', 'load oplog', 'load steps', 'seal'))
+    rows['graph, reading'] = load_row(first, files=size(inputs.graph))
+    rows['graph+oplog'] = load_row(first, oplog, files=size(inputs.graph, inputs.oplog))
+    rows['op log'] = load_row(oplog, files=size(inputs.oplog))
+    rows['steps, sealed'] = load_row(loaded, seal, files=size(*files))
+    rows['seal'] = task_row(seal)
+    for task in list(r)[4:]:
+        rows[task.replace('+', ', to a file')] = task_row(
+            r[task], count_events(task) if '/' in task else 0)
+    read = size(inputs.graph, inputs.oplog, *files)
+    peak = max(x['peak'] for x in r.values()) - first['before']
+    rows['memory'] = {'peak_mb': peak / 1e6, 'peak_per_byte': peak / read, 'mb': read / 1e6,
+                      'bytes_per_node': (r['seal']['held'] - first['before']) / first['nodes']}
+    return rows
+
+
+def measure_threads(inputs, steps):
+    files = inputs.steps[:steps]
+    words = ['graph=' + inputs.graph, 'steps=' + ','.join(files), 'seal']
+    r = repeat(words, 2)
+    return {'steps, 2 threads': load_row(r['load steps'], r['seal'], files=size(*files))}
+
+
+def measure_readers(inputs, steps):
+    """Readers that need files of their own."""
+    rows = collections.OrderedDict()
+    if inputs.add_text():
+        r = repeat(['graph=' + inputs.text])
+        rows['text graph'] = load_row(r['load graph'], files=size(inputs.text))
+    profile = inputs.path('profile_%d.pb' % steps)
+    r = repeat(['-a', 'graph=' + inputs.graph, 'oplog=' + inputs.oplog,
+                'steps=' + ','.join(inputs.steps[:steps]), 'seal', 'write=' + profile])['write']
+    rows['write'] = dict(task_row(r), peak_per_byte=(r['peak'] - r['before']) / r['bytes'])
+    r = repeat(['profile=' + profile, 'seal'])
+    rows['profile'] = load_row(r['load profile'], r['seal'], files=size(profile))
+    return rows
+
+
+def measure_start():
+    path = os.path.join(ROOT, 'testdata', 'recorded', 'queue_0', 'profile.pb')
+    words = ['-x', ARGS.program, '--profile_path=' + path, 'scope', '-max_depth', '3']
+    r = median([tasks(words) for _ in range(5 * ARGS.runs)])['start']
+    return collections.OrderedDict([
+        ('start', {'wall_ms': r['wall'] * 1e3}), ('start, cpu', {'cpu_ms': r['cpu'] * 1e3}),
+        ('start, memory', {'peak_mb': r['peak'] / 1e6, 'mb': size(path) / 1e6})])
+
+
+def measure_floors(inputs):
+    """What the machine itself takes: copying memory, and counting the bytes of a pipe."""
+    r = repeat(['memcpy'])['memcpy']
+    rows = {'memcpy': {'cpu': r['cpu'], 'mbps': r['bytes'] / r['cpu'] / 1e6}}
+    times = []
+    for _ in range(ARGS.runs):
+        cat = subprocess.Popen(['cat', inputs.graph], stdout=subprocess.PIPE)
+        t = time.perf_counter()
+        subprocess.run(['wc', '-c'], stdin=cat.stdout, stdout=subprocess.DEVNULL)
+        times.append(time.perf_counter() - t)
+        cat.wait()
+    seconds = statistics.median(times)
+    rows['wc -c'] = {'wall': seconds, 'mbps': size(inputs.graph) / seconds / 1e6}
+    return rows
+
+
+def measure_original(inputs, steps):
+    """The original on the same files: CPU seconds by row, once."""
+    p = subprocess.run([ARGS.original, os.path.join(HERE, 'original.py'), '--folder', ARGS.folder,
+                        '--steps', str(steps), inputs.folder], stdout=subprocess.PIPE,
+                       stderr=subprocess.DEVNULL)
+    return {r['row']: r for r in map(json.loads, p.stdout.splitlines())}
+
+
+# ---- telling ------------------------------------------------------------------------------------
+UNITS = (('cpu', '%9.4f s'), ('mbps', '%7.0f MB/s'), ('wall_mbps', '%7.0f MB/s wall'),
+         ('us', '%7.3f us/node'), ('us_event', '%6.3f us/event'), ('wall_ms', '%6.2f ms wall'),
+         ('cpu_ms', '%6.2f ms'), ('peak_mb', '%8.1f MB peak'), ('peak_per_byte', '%5.2f x peak'),
+         ('held_per_byte', '%5.2f x held'), ('bytes_per_node', '%6.0f B/node'), ('times', '%6.1f x'))
+
+
+def judged(name, row):
+    """What is aimed at and whether it is reached; nothing where nothing is said."""
+    mark = MARKS.get(name)
+    if not mark or mark[0] not in row:
+        return ''
+    field, way, limit = mark
+    ok = row[field] >= limit if way == '>' else row[field] <= limit
+    return '  %s %s %g %s' % ('ok' if ok else 'OVER', '>=' if way == '>' else '<=', limit, field)
+
+
+def tell(title, rows, original):
+    print('\n%s' % title)
+    for name, row in rows.items():
+        cells = [form % row[key] for key, form in UNITS if key in row]
+        beside = original.get(name)
+        if beside and row.get('cpu'):
+            cells.append('original %.4f s, %.0f times' % (beside['cpu'], beside['cpu'] / row['cpu']))
+        print('  %-22s %s%s' % (name, '  '.join(cells), judged(name, row)))
+    sys.stdout.flush()
+
+
+def growth(parts):
+    """t(10 N) / t(N) of every row that is measured at both sizes."""
+    rows = collections.OrderedDict()
+    for key, part in parts.items():
+        n, steps = part['nodes'], part['steps']
+        big = next((p for p in parts.values() if p['nodes'] == 10 * n and p['steps'] == steps), None)
+        for name, row in part['rows'].items() if big and n >= 10000 else ():
+            to = big['rows'].get(name, {}).get('cpu')
+            if to and row.get('cpu', 0) >= FLOOR:
+                rows['%s: %s' % (key, name)] = {'times': to / row['cpu']}
+    return rows
+
+
+def compare(now, base):
+    """Rows that became slower or faster by more than a twentieth."""
+    print('\nbeside %s (%s)' % (ARGS.base, base['when']))
+    for key, part in now['parts'].items():
+        for name, row in part['rows'].items():
+            was = base['parts'].get(key, {}).get('rows', {}).get(name, {})
+            for field in ('cpu', 'peak_per_byte', 'peak_mb'):
+                if field == 'cpu' and row.get('cpu', 0) < FLOOR:
+                    continue
+                if row.get(field) and was.get(field) and abs(row[field] / was[field] - 1) > 0.05:
+                    print('  %-14s %-22s %-14s %10.4f -> %10.4f  %+5.0f %%' % (
+                        key, name, field, was[field], row[field],
+                        100 * (row[field] / was[field] - 1)))
+
+
+def machine():
+    name = ''
+    if os.path.exists('/proc/cpuinfo'):
+        with open('/proc/cpuinfo') as f:
+            name = next((x.split(':')[1].strip() for x in f if x.startswith('model name')), '')
+    return '%s, %d CPUs, Linux %s' % (name, os.cpu_count(), platform.release())
+
+
+def main():
+    steps = [int(x) for x in ARGS.steps.replace(',', ' ').split()]
+    result = {'when': time.strftime('%Y-%m-%d %H:%M'), 'machine': machine(), 'runs': ARGS.runs,
+              'parts': collections.OrderedDict()}
+    os.makedirs(ARGS.folder, exist_ok=True)
+    print('%s; CPU seconds, medians of %d' % (result['machine'], ARGS.runs))
+    for nodes in (number(x) for x in ARGS.sizes.replace(',', ' ').split()):
+        fits = [k for k in steps if nodes * (560 + 324 * k) <= MOST]
+        inputs = Inputs(nodes, max(fits), ARGS.folder) if fits else None
+        if inputs and not result['parts']:
+            rows = measure_floors(inputs)
+            rows.update(measure_start())
+            result['parts']['machine'] = {'nodes': 0, 'steps': 0, 'rows': rows}
+            tell('machine and start', rows, {})
+        for k in fits:
+            rows = measure_model(inputs, k)
+            if k > 1:
+                rows.update(measure_threads(inputs, k))
+            if k == fits[0]:
+                rows.update(measure_readers(inputs, k))
+            key = '%s x %d' % (label(nodes), k)
+            result['parts'][key] = {'nodes': nodes, 'steps': k, 'rows': rows}
+            tell('%s nodes, %d steps' % (label(nodes), k), rows,
+                 measure_original(inputs, k) if ARGS.original else {})
+    rows = growth(result['parts'])
+    worst = sorted(rows.items(), key=lambda x: -x[1]['times'])[:8]
+    if worst:
+        tell('growth of the time with ten times the nodes, the largest', dict(worst), {})
+        result['parts']['growth'] = {'nodes': 0, 'steps': 0, 'rows': rows}
+        over = [k for k, r in rows.items() if r['times'] > MARKS['growth'][2]]
+        print('  %d of %d rows over %g' % (len(over), len(rows), MARKS['growth'][2]))
+    if ARGS.json:
+        with open(ARGS.json, 'w') as f:
+            json.dump(result, f, indent=1)
+    if ARGS.base:
+        with open(ARGS.base) as f:
+            compare(result, json.load(f))
+
+
+if __name__ == '__main__':
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--bench', default='build/bench/bench')
+    p.add_argument('--program', default='build/tfprof')
+    p.add_argument('--folder', default='build/bench/inputs')
+    p.add_argument('--sizes', default='10k,100k')
+    p.add_argument('--steps', default='1,10')
+    p.add_argument('--runs', type=int, default=5)
+    p.add_argument('--json', default='')
+    p.add_argument('--base', default='')
+    p.add_argument('--original', default='')
+    ARGS = p.parse_args()
+    if ARGS.original and subprocess.run([ARGS.original, '-c', 'import tensorflow'],
+                                        stderr=subprocess.DEVNULL).returncode:
+        print('the original is not there: %s cannot import tensorflow; TFPROF_ORACLE=python names '
+              'one that can' % ARGS.original)
+        ARGS.original = ''
+    main()

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What tests of outputs share: a model written down as the text of a ProfileProto, options, an
+ * answer, the files it left in a folder of its own.
+ */
+#ifndef TFPROF_TESTS_OUT_RIG_H
+#define TFPROF_TESTS_OUT_RIG_H
+
+#include "out/out.h"
+#include "reader_rig.h"
+
+struct out_rig {
+	struct rig g;
+	struct opts o;
+	struct tree trees[VK_N];
+	bool built[VK_N];
+	struct query q; /* the last one */
+	struct result r;
+	struct sink *out; /* standard output of the last one */
+	char folder[32];
+};
+
+void out_open(struct out_rig *x, const char *profile);
+void out_close(struct out_rig *x); /* removes the folder */
+void out_set(struct out_rig *x, const char *name, const char *value);
+/* -output <kind>:outfile=<folder>/<name> */
+void out_to(struct out_rig *x, const char *kind, const char *name);
+bool out_view(struct out_rig *x, enum vk kind);           /* the answer, not yet written */
+bool out_ask(struct out_rig *x, enum vk kind);            /* and written */
+struct str out_file(struct out_rig *x, const char *name); /* fails the test if it is not there */
+int out_files(struct out_rig *x);                         /* how many there are */
+struct str out_notes(struct out_rig *x);                  /* since the last call */
+
+#define assert_text(s, z)                                                                          \
+	do {                                                                                       \
+		struct str found_ = (s), want_ = str_of(z);                                        \
+		if (!str_eq(found_, want_))                                                        \
+			print_message("found: %.*s\nwanted: %.*s\n", STR(found_), STR(want_));     \
+		assert_true(str_eq(found_, want_));                                                \
+	} while (0)
+
+#endif

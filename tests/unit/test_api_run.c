@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The public interface: options and answers, as a caller sees them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api_rig.h"
+
+static void test_answers(void **state)
+{
+	struct tfp_session *s = rig_loaded(0);
+	struct got text = { 0 }, message = { 0 };
+	struct tfp_run run = { sizeof run, 0, rig_take, &text, rig_take, &message, NULL, 0 };
+
+	(void)state;
+	assert_string_equal(tfp_error(s, NULL), "");
+	assert_int_equal(tfp_run_line(s, API_VIEW, TFP_Z, &run), TFP_OK);
+	assert_non_null(strstr(text.text, API_SHOWN));
+	assert_memory_equal(message.text, "\n\13_TFProfRoot", 13);
+	assert_int_equal(tfp_run(s, "scope", TFP_Z, NULL), TFP_OK);
+	run.size = offsetof(struct tfp_run, result); /* an older caller */
+	message.n = 0;
+	assert_int_equal(tfp_run(s, "scopeXX", 5, &run), TFP_OK);
+	assert_int_equal(message.n, 0);
+	tfp_close(s);
+}
+
+static int set(
+        struct tfp_session *s, const char *name, const char *one, const char *two, unsigned flags)
+{
+	struct tfp_str v[2] = { { one, TFP_Z }, { two, TFP_Z } };
+
+	return tfp_set(s, name, TFP_Z, v, two ? 2 : one ? 1 : 0, flags);
+}
+
+static void test_options(void **state)
+{
+	struct tfp_session *s = rig_loaded(0);
+	struct got got;
+
+	(void)state;
+	assert_int_equal(set(s, "show_name_regexes", "a,b{0,1}", "a/b", 0), TFP_OK);
+	assert_int_equal(
+	        set(s, "select", "float_ops", "no_such_metric", 0), TFP_E_INVALID_ARGUMENT);
+	assert_int_equal(set(s, "select", "params", "no_such_metric", TFP_LENIENT), TFP_OK);
+	assert_int_equal(set(s, "order_by", "", NULL, TFP_LENIENT), TFP_OK);
+	assert_int_equal(set(s, "max_depth", "4", "5", 0), TFP_E_INVALID_ARGUMENT);
+	assert_int_equal(set(s, "min_micros", NULL, NULL, 0), TFP_E_INVALID_ARGUMENT);
+	assert_int_equal(set(s, "max_dept", "4", NULL, 0), TFP_E_INVALID_ARGUMENT);
+	assert_non_null(strstr(tfp_error(s, NULL), "max_depth"));
+	assert_int_equal(rig_line(s, "", &got), TFP_OK);
+	assert_non_null(strstr(got.text, "-show_name_regexes          a,b{0,1},a/b\n"));
+	assert_non_null(strstr(got.text, "-select                     no_such_metric,params\n"));
+	assert_int_equal(rig_line(s, "scope", &got), TFP_OK);
+	assert_non_null(strstr(got.text, "_TFProfRoot (--/0 params)\n  a/b (0/0 params)\n"));
+	assert_int_equal(tfp_reset(s), TFP_OK);
+	assert_int_equal(rig_line(s, "", &got), TFP_OK);
+	assert_non_null(strstr(got.text, "-show_name_regexes          .*\n"));
+	assert_int_equal(rig_line(s, "set -max_depth 1", &got), TFP_OK);
+	assert_int_equal(rig_line(s, API_VIEW, &got), TFP_OK);
+	assert_null(strstr(got.text, "a/b"));
+	tfp_close(s);
+}
+
+static void test_banners(void **state)
+{
+	struct tfp_session *s = rig_loaded(0);
+	struct got got = { 0 };
+	struct tfp_run run = {
+		.size = sizeof run, .flags = TFP_BANNERS, .text = rig_take, .text_user = &got
+	};
+	const char *end = "\n======================End of Report==========================\n";
+
+	(void)state;
+	assert_int_equal(tfp_run_line(s, API_VIEW, TFP_Z, &run), TFP_OK);
+	assert_memory_equal(got.text,
+	        "\n=========================Options============================="
+	        "\n-max_depth                  10\n",
+	        93);
+	assert_non_null(
+	        strstr(got.text, "-output                     stdout:\n\n==================Model "
+	                         "Analysis Report======================\n\nDoc:\n"));
+	assert_string_equal(got.text + got.n - strlen(end), end);
+	memset(&got, 0, sizeof got);
+	assert_int_equal(tfp_run_line(s, "scope -output none", TFP_Z, &run), TFP_OK);
+	assert_int_equal(got.n, 0);
+	tfp_close(s);
+}
+
+static void test_advise(void **state)
+{
+	struct tfp_session *s = rig_loaded(0);
+	struct tfp_str names[] = { { "OperationChecker", TFP_Z }, { "JobChecker", TFP_Z } };
+	struct got text = { 0 }, message = { 0 };
+	struct tfp_run run = { sizeof run, 0, rig_take, &text, rig_take, &message, names, 2 };
+
+	(void)state;
+	assert_int_equal(tfp_run(s, "advise", TFP_Z, &run), TFP_OK);
+	assert_string_equal(text.text, "\nOperationChecker:\n");
+	assert_memory_equal(message.text, "\n\24\n\20OperationChecker\22\0", 22);
+	names[0].data = "NoChecker";
+	assert_int_equal(tfp_run(s, "advise", TFP_Z, &run), TFP_E_INVALID_ARGUMENT);
+	tfp_close(s);
+}
+
+static void test_cancel(void **state)
+{
+	struct tfp_session *s = rig_loaded(0);
+	struct got text = { 0 }, message = { 0 };
+	struct tfp_run run = { sizeof run, 0, rig_take, &text, rig_take, &message, NULL, 0 };
+
+	(void)state;
+	tfp_cancel(s); /* nothing is in progress */
+	assert_int_equal(tfp_run(s, "scope", TFP_Z, &run), TFP_OK);
+	text = message = (struct got){ .cancel = s };
+	assert_int_equal(tfp_run(s, "scope", TFP_Z, &run), TFP_E_CANCELLED);
+	assert_int_equal(text.calls, 1);
+	assert_int_equal(message.calls, 0);
+	text = (struct got){ .answer = 1 };
+	assert_int_equal(tfp_run(s, "scope", TFP_Z, &run), TFP_E_CANCELLED);
+	text = message = (struct got){ 0 };
+	assert_int_equal(tfp_run(s, "scope", TFP_Z, &run), TFP_OK);
+	assert_true(message.n > 0);
+	tfp_close(s);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_banners),
+		cmocka_unit_test(test_advise),
+		cmocka_unit_test(test_cancel),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
