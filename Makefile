@@ -16,7 +16,7 @@ SOVERSION := 0
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all lib units fuzzers demo check check-deep check-real fuzz oracle bench bench-compare \
+.PHONY: all lib units fuzzers docs demo check check-deep check-real fuzz oracle bench bench-compare \
 	bench-original install uninstall format config help clean check-build syntax FORCE
 
 comma := ,
@@ -126,7 +126,7 @@ ALL_LDFLAGS := -pthread $(SAN_FLAGS) $(harden_ld) -Wl,--as-needed $(LDFLAGS)
 
 # ---- files --------------------------------------------------------------------------------------
 # What of src/app is in the library; the rest only the program has.
-LIBRARY_APP := $(wildcard src/app/api*.c) $(addprefix src/app/,session.c cmd.c help.c checkpoint.c progress.c term.c)
+LIBRARY_APP := $(wildcard src/app/api*.c) $(addprefix src/app/,session.c cmd.c flags.c help.c checkpoint.c progress.c term.c)
 SRC := $(filter-out src/collect/%,$(sort $(wildcard src/*/*.c)))
 PROGRAM_SRC := $(filter-out $(LIBRARY_APP),$(filter src/app/%,$(SRC)))
 LIB_SRC := $(filter-out $(PROGRAM_SRC),$(SRC))
@@ -210,6 +210,16 @@ $(O)/fuzz/%: $(O)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(O)/program.a $(BIN)/libtfpro
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ \
 		$(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(PROGRAM_LIBS)
 
+# Manual pages and completions are made from the tables; what is made is kept in docs/.
+$(O)/gen_docs: $(O)/obj/tools/gen_docs.o $(O)/program.a $(BIN)/libtfprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+		$(LIBS) $(PROGRAM_LIBS)
+
+## docs: manual pages and completions, again
+docs: $(O)/gen_docs
+	$(O)/gen_docs docs
+
 .SECONDARY:
 -include $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/obj/%.d) \
 	$(UNIT_HELP:%.c=$(O)/obj/%.d) $(FUZZ_SRC:%.c=$(O)/obj/%.d) $(FUZZ_DRIVER:%.c=$(O)/obj/%.d)
@@ -231,6 +241,11 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
 INSTALL ?= install
+MANDIR ?= $(PREFIX)/share/man
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+MAN := $(sort $(wildcard docs/man/*.1))
 
 # Libraries that have no module of their own on every system come last, in link order.
 define PC_FILE
@@ -259,13 +274,21 @@ install: $(BIN)/tfprof $(BIN)/libtfprof.a $(BIN)/libtfprof.so
 	ln -sf libtfprof.so.$(SOVERSION) "$(DESTDIR)$(LIBDIR)/libtfprof.so"
 	$(INSTALL) -m 644 include/tfprof/tfprof.h "$(DESTDIR)$(INCLUDEDIR)/tfprof/tfprof.h"
 	printf '%s\n' "$$PC_FILE" >"$(DESTDIR)$(PKGCONFIGDIR)/tfprof.pc"
+	$(INSTALL) -d "$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(BASHDIR)" "$(DESTDIR)$(ZSHDIR)" \
+		"$(DESTDIR)$(FISHDIR)"
+	$(INSTALL) -m 644 $(MAN) "$(DESTDIR)$(MANDIR)/man1"
+	$(INSTALL) -m 644 docs/completion/tfprof.bash "$(DESTDIR)$(BASHDIR)/tfprof"
+	$(INSTALL) -m 644 docs/completion/_tfprof "$(DESTDIR)$(ZSHDIR)/_tfprof"
+	$(INSTALL) -m 644 docs/completion/tfprof.fish "$(DESTDIR)$(FISHDIR)/tfprof.fish"
 
 ## uninstall: removes what install put there
 uninstall:
 	rm -f "$(DESTDIR)$(BINDIR)/tfprof" "$(DESTDIR)$(LIBDIR)/libtfprof.a" \
 		"$(DESTDIR)$(LIBDIR)/libtfprof.so" "$(DESTDIR)$(LIBDIR)/libtfprof.so.$(SOVERSION)" \
 		"$(DESTDIR)$(LIBDIR)/libtfprof.so.$(VERSION)" "$(DESTDIR)$(PKGCONFIGDIR)/tfprof.pc" \
-		"$(DESTDIR)$(INCLUDEDIR)/tfprof/tfprof.h"
+		"$(DESTDIR)$(INCLUDEDIR)/tfprof/tfprof.h" "$(DESTDIR)$(BASHDIR)/tfprof" \
+		"$(DESTDIR)$(ZSHDIR)/_tfprof" "$(DESTDIR)$(FISHDIR)/tfprof.fish" \
+		$(MAN:docs/man/%="$(DESTDIR)$(MANDIR)/man1/%")
 
 # ---- tests --------------------------------------------------------------------------------------
 # What libprotobuf says about the same messages; only the deep tests need a C++ compiler.
@@ -282,7 +305,7 @@ $(O)/oracle/%: $(O)/obj/tests/oracle/%.o $(BIN)/libtfprof.a
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # Each tier builds its configurations with a make of its own, then tests/check.py runs and counts.
-check-build: $(BIN)/tfprof lib units fuzzers
+check-build: $(BIN)/tfprof lib units fuzzers $(O)/gen_docs
 	@:
 
 # What clang thinks of the same sources, where there is one.

@@ -200,7 +200,11 @@ def quick(bin_dir):
         ('layers', lambda: counted([sys.executable, '-B', 'tools/check_layers.py'])),
         ('symbols', lambda: counted(['sh', 'tools/check_symbols.sh', bin_dir])),
         ('format', clang_format), ('header', header), ('install', lambda: install(bin_dir)),
-        ('python-load', lambda: python_load(bin_dir))]
+        ('python-load', lambda: python_load(bin_dir)),
+        ('checkpoint', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--program',
+                                        program])),
+        ('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir])),
+        ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir]))]
     # These use all the CPUs themselves, and find in the filter what is theirs.
     wide = [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program', program]
                                     + filters())),
@@ -226,6 +230,16 @@ def deep(bin_dir):
         name = os.path.basename(s)[:-2]
         short.append(('replay-' + name, lambda n=name: replay(
             os.path.join(bin_dir, 'fuzz', n), 'testdata/fuzz/' + n[len('fuzz_'):])))
+    short += [('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir,
+                                       '--san', 'address,undefined'])),
+              ('api-tsan', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', tsan,
+                                            '--san', 'thread'])),
+              ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir,
+                                          '--preload', 'libasan.so,libubsan.so'])),
+              ('checkpoint', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--sanitized',
+                                              '--program', os.path.join(bin_dir, 'tfprof')])),
+              ('checkpoint-oracle', lambda: counted([sys.executable, '-B', 'tests/oracle/checkpoint.py',
+                                                     '--program', os.path.join(bin_dir, 'tfprof')]))]
     wide = [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program',
                                      os.path.join(bin_dir, 'tfprof')] + filters())),
             ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters())),
@@ -242,6 +256,10 @@ def real(bin_dir):
         return [('real', lambda: Result(skipped=1, note='REALDATA is not set'))], []
     wide = [('upstream', lambda: counted([sys.executable, '-B', 'tests/real.py', '--program', program,
                                           '--realdata', ARGS.realdata] + filters()))]
+    if not ARGS.filter or ARGS.filter in 'checkpoint-real':
+        wide.append(('checkpoint-real', lambda: counted(
+            [sys.executable, '-B', 'tests/checkpoint.py', '--program', program, '--realdata',
+             ARGS.realdata, 'hostile', 'damage_real'])))
     if ARGS.golden:
         release = os.path.join(ARGS.golden, 'release')
         wide.append(('recorded-real', lambda: recorded(

@@ -212,15 +212,16 @@ class Session:
         n = ctypes.c_size_t()
         return ctypes.string_at(self._lib.tfp_notes(self._s, ctypes.byref(n)), n.value)
 
-    def _call(self, f: Any, *arguments: Any, may: Sequence[int] = (OK,)) -> Tuple[int, bytes]:
-        """(code, notes) of a call; raises for codes that it may not have."""
+    def _call(self, f: Any, *arguments: Any, may: Sequence[int] = (OK,),
+              long: bool = False) -> Tuple[int, bytes]:
+        """(code, notes) of a call; raises for codes that it may not have. long: it may take a while."""
         if getattr(_here, 'busy', False):
             raise errors.Error('a callback cannot use the session that calls it')
         with self._lock:
             if not self._s:
                 raise errors.Error('the profile is closed')
             self._failure = None
-            code = self._wait(f, arguments)
+            code = self._wait(f, arguments) if long else f(self._s, *arguments)
             if self._failure:
                 raise self._failure
             if code not in may:
@@ -249,12 +250,12 @@ class Session:
 
     def add(self, kind: int, source: Source, step: int = 0) -> bytes:
         """Adds an input; what was remarked."""
-        return self._call(self._lib.tfp_add, kind, ctypes.byref(_input(source, step)))[1]
+        return self._call(self._lib.tfp_add, kind, ctypes.byref(_input(source, step)), long=True)[1]
 
     def add_steps(self, steps: Sequence[Tuple[int, Source]]) -> bytes:
         """Adds steps, read in parallel."""
         v = (_Input * len(steps))(*[_input(source, step) for step, source in steps])
-        return self._call(self._lib.tfp_add_steps, v, len(steps), None)[1]
+        return self._call(self._lib.tfp_add_steps, v, len(steps), None, long=True)[1]
 
     def coverage(self) -> float:
         x = ctypes.c_double()
@@ -302,12 +303,13 @@ class Session:
             how.checkers = (_Str * 1)()
         b = raw(command)
         f = self._lib.tfp_run_line if line else self._lib.tfp_run
-        code, notes = self._call(f, b, len(b), ctypes.byref(how), may=may)
+        code, notes = self._call(f, b, len(b), ctypes.byref(how), may=may, long=True)
         return Answer(code, printed.bytes(), message.bytes(), notes)
 
     def write_profile(self, path: Optional[Union[str, bytes, 'os.PathLike[str]']] = None) -> bytes:
         """Writes a ProfileProto to path; without one its bytes are returned."""
         got = _Collector()
         b = None if path is None else os.fsencode(path)
-        self._call(self._lib.tfp_write_profile, b, len(b or b''), got.put, None)
+        self._call(self._lib.tfp_write_profile, b, len(b or b''), got.put, None,
+                   long=True)
         return got.bytes()

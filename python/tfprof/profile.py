@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A loaded profile, asked view by view."""
 import os
+import threading
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
 
 from . import _native, rows
@@ -44,6 +45,7 @@ class Profile:
                  checkpoint: Optional[Path] = None, *, threads: int = 0, memory_limit: int = 0,
                  progress: Optional[ProgressCallback] = None) -> None:
         self._session = _native.Session(threads, memory_limit, progress)
+        self._order = threading.Lock()  # setting options and running go together
         self.notes: str = ''  # what the last call remarked
         for kind, source in ((_native.CHECKPOINT, checkpoint), (_native.PROFILE, profile),
                              (_native.GRAPH, graph), (_native.OP_LOG, op_log)):
@@ -78,10 +80,11 @@ class Profile:
         return self._session.coverage()
 
     def _ask(self, view: str, result: bool, options: Dict[str, Any]) -> _native.Answer:
-        self._session.reset()
-        for name, value in options.items():
-            self._session.set(name, option_values(name, value))
-        answer = self._session.run(view, result=result)
+        with self._order:
+            self._session.reset()
+            for name, value in options.items():
+                self._session.set(name, option_values(name, value))
+            answer = self._session.run(view, result=result)
         self.notes = _native.text(answer.notes)
         return answer
 

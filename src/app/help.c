@@ -4,29 +4,35 @@
  */
 #include "app/help.h"
 #include "app/cmd.h"
+#include "app/flags.h"
 
-static const char *const EXAMPLES =
+static const char *const INTRO =
         "tfprof answers where a TensorFlow model's time, memory, parameters and float operations "
         "go.\n"
         "\n"
         "Examples\n"
-        "  tfprof scope --graph_path=graph.pbtxt --run_meta_path=run_meta -select micros,bytes\n"
+        "  tfprof scope graph.pbtxt run_meta tfprof_log -select micros,bytes\n"
         "  tfprof op --profile_path=profile_100 -order_by micros -select micros,occurrence\n"
         "  tfprof code --profile_path=profile_100 -max_depth 20 -show_name_regexes '.*train.*'\n"
         "  printf 'scope -max_depth 3\\nset -select bytes\\nscope\\n' | tfprof "
         "--profile_path=profile_100\n"
         "\n"
-        "Usage: tfprof [COMMAND] [INPUTS] [OPTIONS]\n"
+        "Usage: tfprof [COMMAND] [FLAGS] [FILE...] [OPTIONS]\n"
+        "  FILEs are sorted out by their content; the flags say what is what. gzip is undone, one "
+        "may be -.\n"
         "  Options are -name value, --name value or --name=value, before or after the command.\n"
-        "  Without a command, lines of commands are read from standard input.\n"
-        "\n"
-        "Inputs (gzip is undone; one of them may be -)\n"
-        "  --graph_path=FILE      GraphDef, text or binary: the model\n"
-        "  --run_meta_path=A,B,C  RunMetadata of steps 0, 1, 2: times and memory\n"
-        "  --op_log_path=FILE     OpLogProto: float operations, types, Python call stacks\n"
-        "  --profile_path=FILE    ProfileProto: all of that in one file, instead of the three\n"
-        "  --lazy-steps           read a step's file when a command asks for it\n"
-        "  --max-memory=SIZE      hold no more than so much (500M, 2G); end with a sentence\n";
+        "  Without a command, lines of commands are read from standard input.\n";
+
+static void put_flags(struct session *s, struct sink *out)
+{
+	sink_put(out, S("\nFlags\n"));
+	for (size_t i = 0; i < n_flag_rows; i++) {
+		const struct flag *f = &flag_rows[i];
+		struct str name = str_fmt(&s->query_arena, "--%s%s%s", f->name, f->value ? "=" : "",
+		        f->value ? f->value : "");
+		sink_fmt(out, "  %-22.*s %s\n", STR(name), f->help);
+	}
+}
 
 static void put_outputs(struct sink *out)
 {
@@ -57,12 +63,80 @@ static void put_options(struct session *s, struct sink *out)
 
 void help_usage(struct session *s, struct sink *out)
 {
-	sink_put(out, str_of(EXAMPLES));
+	sink_put(out, str_of(INTRO));
 	sink_put(out, S("\nCommands\n"));
 	for (size_t i = 0; i < n_commands; i++)
-		sink_fmt(out, "  %-7s %s\n", commands[i].name, commands[i].help);
+		sink_fmt(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+	put_flags(s, out);
 	put_options(s, out);
 	put_outputs(out);
+}
+
+/* Text in lines of at most 100 letters, two blanks before each. */
+static void put_wrapped(struct str text, struct sink *out)
+{
+	while (text.n) {
+		size_t n = text.n;
+		if (n > 98) {
+			size_t blank = str_rfind_char(str_sub(text, 0, 98), ' ');
+			n = blank == SIZE_MAX ? 98 : blank;
+		}
+		sink_put(out, S("  "));
+		sink_put(out, str_sub(text, 0, n));
+		sink_char(out, '\n');
+		text = str_sub(text, n + 1, SIZE_MAX);
+	}
+}
+
+static void put_command(struct session *s, const struct command *c, struct sink *out)
+{
+	struct strs lines = str_split(&s->query_arena, str_of(c->examples), '\n');
+
+	sink_fmt(out, "%s: %s\n\n", c->name, c->help);
+	put_wrapped(str_of(c->about), out);
+	if (lines.n)
+		sink_put(out, S("\nExamples\n"));
+	for (size_t i = 0; i < lines.n; i++)
+		sink_fmt(out, "  %.*s\n", STR(lines.v[i]));
+	if (c->view)
+		put_options(s, out);
+}
+
+/* The words that an option takes, where the tables know them. */
+static void put_words(struct session *s, const struct option *row, struct sink *out)
+{
+	struct sb b = sb_in(&s->query_arena);
+
+	if (row->type == OPT_ORDER)
+		metric_names(&b, USE_ORDER, ", ");
+	else if (row->type == OPT_SELECT)
+		metric_names(&b, USE_SELECT, ", ");
+	else if (row->type == OPT_OUTPUT)
+		put_outputs(out);
+	else if (row->type == OPT_PATTERNS)
+		sb_put(&b, S("regular expressions that match the whole name, separated by commas"));
+	if (!b.n)
+		return;
+	sink_char(out, '\n');
+	put_wrapped(sb_str(&b), out);
+}
+
+static bool unknown_topic(struct session *s, struct str topic)
+{
+	struct option rows[OPTIONS_MAX];
+	struct strs names = { 0 };
+	size_t n = option_rows(rows);
+
+	for (size_t i = 0; i < n_commands; i++)
+		strs_add(&s->query_arena, &names, str_of(commands[i].name));
+	for (size_t i = 0; i < n; i++)
+		strs_add(&s->query_arena, &names, str_of(rows[i].name));
+	struct str near = nearest_word(topic, names.v, names.n);
+	if (near.n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "there is no help on '%.*s'; did you mean '%.*s'?", STR(topic), STR(near));
+	return session_fail(s, ERR_INVALID_ARGUMENT,
+	        "there is no help on '%.*s'; topics are commands and options", STR(topic));
 }
 
 static bool put_topic(struct session *s, struct str topic, struct sink *out)
@@ -73,17 +147,22 @@ static bool put_topic(struct session *s, struct str topic, struct sink *out)
 
 	while (dashes < topic.n && topic.p[dashes] == '-')
 		dashes++;
+	struct str name = str_sub(topic, dashes, SIZE_MAX);
 	if (c) {
-		sink_fmt(out, "%s: %s\n", c->name, c->help);
-		if (c->view)
-			sink_fmt(out, "%s\n", c->view->doc);
+		put_command(s, c, out);
 		return true;
 	}
-	if (!option_find(str_sub(topic, dashes, SIZE_MAX), &row))
-		return session_fail(
-		        s, ERR_INVALID_ARGUMENT, "there is no help on '%.*s'", STR(topic));
+	for (size_t i = 0; i < n_flag_rows; i++) {
+		if (str_eq(str_of(flag_rows[i].name), name)) {
+			sink_fmt(out, "--%s: %s\n", flag_rows[i].name, flag_rows[i].help);
+			return true;
+		}
+	}
+	if (!option_find(name, &row))
+		return unknown_topic(s, topic);
 	sink_fmt(out, "-%s: %s%s%s\n", row.name, row.help, row.preset[0] ? "; default " : "",
 	        row.preset);
+	put_words(s, &row, out);
 	return true;
 }
 

@@ -18,7 +18,8 @@ static void say(struct session *s, struct str text)
 	struct sb b = sb_in(&s->query_arena);
 
 	if (!isatty(STDERR_FILENO) || s->error.code == ERR_RESOURCE) {
-		fwrite(text.p, 1, text.n, stderr);
+		if (text.n)
+			fwrite(text.p, 1, text.n, stderr);
 		return;
 	}
 	bool utf8 = term_look(TERM_AUTO).utf8;

@@ -56,6 +56,10 @@ static uint64_t bits_of(const uint8_t *p, size_t n)
 {
 	uint64_t v = 0;
 
+	if (n == 4)
+		return le32_get(p);
+	if (n == 8)
+		return le64_get(p);
 	for (size_t i = 0; i < n; i++)
 		v |= (uint64_t)p[i] << (8 * i);
 	return v;

@@ -43,10 +43,11 @@ void ordered_i64(struct sb *b, int64_t v)
 		n++;
 	for (unsigned i = 0; i < n; i++) {
 		unsigned shift = 8 * (n - 1 - i);
-		code[i] = shift < 64 ? (uint8_t)((uint64_t)v >> shift) : v < 0 ? 0xff : 0;
+		uint64_t high = v < 0 ? UINT64_MAX : 0;
+		code[i] = (uint8_t)(shift < 64 ? (uint64_t)v >> shift : high);
 	}
 	for (unsigned i = 0; i < n; i++)
-		code[i / 8] ^= (uint8_t)(0x80u >> i % 8);
+		code[i / 8] = (uint8_t)(code[i / 8] ^ 0x80u >> i % 8);
 	sb_put(b, str_make(code, n));
 }
 

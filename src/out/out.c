@@ -101,23 +101,35 @@ static bool write_none(const struct result *r, struct emit *to, struct err *e)
 	return true;
 }
 
+/* The view of a step, drawn. A step whose id is taken for the average cannot be. */
+static bool write_step(
+        const struct query *of, int64_t step, struct arena *a, struct emit *to, struct err *e)
+{
+	struct opts o = *of->o;
+	struct query q = { .m = of->m, .o = &o, .a = a, .notes = of->notes, .tree = of->tree };
+	struct result r;
+
+	if (step < 0) {
+		note_line(of->notes,
+		        "Must specify -step option to generate timeline in graph view.\n");
+		return true;
+	}
+	o.step = step;
+	return view_run(views[VK_GRAPH], &q, &r, e) && timeline_graph(&r, to, e);
+}
+
 /* The graph of one step, or, for the average, one file for each step there is. */
 static bool write_graphs(const struct result *r, struct emit *to, struct err *e)
 {
+	const struct model *m = r->q->m;
 	struct scratch own;
 	bool ok = true;
 
 	if (r->q->o->step >= 0)
 		return timeline_graph(r, to, e);
 	scratch_open(&own, r->q->a->work);
-	for (size_t i = 0; i < r->q->m->steps.n && ok; i++) {
-		struct opts o = *r->q->o;
-		struct query q = {
-			.m = r->q->m, .o = &o, .a = &own.a, .notes = r->q->notes, .tree = r->q->tree
-		};
-		struct result one;
-		o.step = r->q->m->steps.v[i]->id;
-		ok = view_run(views[VK_GRAPH], &q, &one, e) && timeline_graph(&one, to, e);
+	for (size_t i = 0; i < m->steps.n && ok; i++) {
+		ok = write_step(r->q, m->steps.v[i]->id, &own.a, to, e);
 		arena_clear(&own.a);
 	}
 	scratch_close(&own);

@@ -5,76 +5,52 @@
 #include "base/sort.h"
 #include "view/view.h"
 
-/* The parts of all names as a trie: a scope is its parent and one more part. So a long name costs
- * its length, however many parts it has. */
+/* Entries as they are found, in pre-order. */
 struct scope {
-	uint32_t parent; /* scope; 0 is the root */
-	uint32_t node;   /* of this name, or ID_NONE */
-	struct str name; /* whole; bytes in the model */
-	size_t part;     /* where its last part begins */
+	uint32_t parent, node; /* node of this name, or ID_NONE */
+	struct str name;       /* whole; bytes in the model */
 };
 
 struct scopes {
 	struct arena *a; /* scratch */
 	VEC(struct scope) list;
-	VEC(uint32_t) open; /* the scopes of the last name, outermost first */
-	uint32_t *slots;    /* scope, 0 = empty; a power of two of them */
-	size_t n_slots;
+	VEC(uint32_t) open; /* the entries of the last name, outermost first */
 };
 
-static struct str last_part(const struct scope *x)
+/* How many bytes two names have in common from the start. */
+static size_t common_bytes(struct str x, struct str y)
 {
-	return str_sub(x->name, x->part, SIZE_MAX);
+	size_t most = x.n < y.n ? x.n : y.n, i = 0;
+
+	while (most - i >= 8 && memcmp(x.p + i, y.p + i, 8) == 0)
+		i += 8;
+	while (i < most && x.p[i] == y.p[i])
+		i++;
+	return i;
 }
 
-static size_t first_slot(const struct scopes *s, uint32_t parent, struct str part)
+/* The order of paths: part by part, so that what is below a scope follows it at once. */
+static int by_path(const void *ctx, uint32_t a, uint32_t b)
 {
-	return (size_t)((hash_bytes(part.p, part.n) ^ parent * 0x9e3779b97f4a7c15u) >> 7) &
-	       (s->n_slots - 1);
+	const struct str *names = ctx, x = names[a], y = names[b];
+	size_t i = common_bytes(x, y);
+
+	if (i == x.n || i == y.n)
+		return (x.n > y.n) - (x.n < y.n);
+	if (x.p[i] == '/' || y.p[i] == '/')
+		return x.p[i] == '/' ? -1 : 1;
+	return (uint8_t)x.p[i] < (uint8_t)y.p[i] ? -1 : 1;
 }
 
-static void grow_slots(struct scopes *s)
-{
-	s->n_slots = s->n_slots ? 2 * s->n_slots : 1024;
-	s->slots = ARENA_ARRAY(s->a, s->n_slots, uint32_t);
-	for (uint32_t i = 1; i < s->list.n; i++) {
-		size_t at = first_slot(s, s->list.v[i].parent, last_part(&s->list.v[i]));
-		while (s->slots[at])
-			at = (at + 1) & (s->n_slots - 1);
-		s->slots[at] = i;
-	}
-}
-
-/* The scope `name`, which is one part (from byte `part`) below parent. */
-static uint32_t find_scope(struct scopes *s, uint32_t parent, struct str name, size_t part)
-{
-	struct scope x = { parent, ID_NONE, name, part };
-
-	if (2 * s->list.n >= s->n_slots)
-		grow_slots(s);
-	size_t at = first_slot(s, parent, last_part(&x));
-	for (; s->slots[at]; at = (at + 1) & (s->n_slots - 1)) {
-		const struct scope *y = &s->list.v[s->slots[at]];
-		if (y->parent == parent && str_eq(last_part(y), last_part(&x)))
-			return s->slots[at];
-	}
-	s->slots[at] = (uint32_t)s->list.n;
-	VEC_PUSH(s->a, &s->list, x);
-	return s->slots[at];
-}
-
-/* How many of the open scopes contain the name too. */
+/* How many of the open entries contain the name too. */
 static size_t common_scopes(const struct scopes *s, struct str name)
 {
 	size_t lo = 0, hi = s->open.n;
 
 	if (hi == 0)
 		return 0;
-	struct str last = s->list.v[s->open.v[hi - 1]].name;
-	size_t same = 0, most = last.n < name.n ? last.n : name.n;
-	while (same < most && last.p[same] == name.p[same])
-		same++;
-	while (lo < hi) { /* scopes whose name and the '/' behind it are in the common part */
+	size_t same = common_bytes(s->list.v[s->open.v[hi - 1]].name, name);
+	while (lo < hi) { /* those whose name and the '/' behind it are in the common part */
 		size_t mid = lo + (hi - lo) / 2, n = s->list.v[s->open.v[mid]].name.n;
 		if (n < same || (n == same && n < name.n && name.p[n] == '/'))
 			lo = mid + 1;
@@ -84,6 +60,7 @@ static size_t common_scopes(const struct scopes *s, struct str name)
 	return lo;
 }
 
+/* Adds the entries of a name that are not open: it comes behind all that precede it as paths. */
 static void add_name(struct scopes *s, struct str name, uint32_t node)
 {
 	size_t from = 0;
@@ -98,54 +75,43 @@ static void add_name(struct scopes *s, struct str name, uint32_t node)
 		size_t slash = str_find_char(str_sub(name, from, SIZE_MAX), '/');
 		more = slash != SIZE_MAX;
 		size_t end = more ? from + slash : name.n;
-		up = find_scope(s, up, str_sub(name, 0, end), from);
+		struct scope x = { up, ID_NONE, str_sub(name, 0, end) };
+		up = (uint32_t)s->list.n;
+		VEC_PUSH(s->a, &s->list, x);
 		VEC_PUSH(s->a, &s->open, up);
 		from = end + 1;
 	}
 	s->list.v[up].node = node;
 }
 
-static int by_name(const void *ctx, uint32_t a, uint32_t b)
+/* The nodes as paths in order. Names in byte order are nearly so, which the sort makes use of. */
+static uint32_t *order_paths(const struct model *m, const struct str *names, struct arena *a)
 {
-	const struct scopes *s = ctx;
+	uint32_t *order = ARENA_ARRAY(a, m->by_name.n, uint32_t);
 
-	return str_cmp(last_part(&s->list.v[a]), last_part(&s->list.v[b]));
+	for (uint32_t i = 0; i < m->by_name.n; i++)
+		order[i] = i;
+	sort_stable(a, order, m->by_name.n, by_path, names);
+	return order;
 }
 
-/* Scopes so that siblings are in byte order: grouped by parent, each group sorted. */
-static uint32_t *sort_siblings(struct scopes *s)
+static void fill_tree(const struct scopes *s, struct tree *t, struct arena *a)
 {
-	size_t n = s->list.n;
-	uint32_t *first = ARENA_ARRAY(s->a, n + 2, uint32_t), *all = ARENA_ARRAY(s->a, n, uint32_t);
+	uint32_t n = t->n = (uint32_t)s->list.n;
 
-	for (size_t i = 1; i < n; i++)
-		first[s->list.v[i].parent + 2]++;
-	for (size_t i = 2; i <= n; i++)
-		first[i] += first[i - 1];
-	for (uint32_t i = 1; i < n; i++)
-		all[first[s->list.v[i].parent + 1]++] = i;
-	for (size_t i = 0; i < n; i++)
-		sort_stable(s->a, all + first[i], first[i + 1] - first[i], by_name, s);
-	return all;
-}
-
-/* Entries in an order in which parents come first: a parent's group ends before its children's. */
-static void order_scopes(struct scopes *s, struct tree *t, struct arena *a)
-{
-	uint32_t *all = sort_siblings(s), n = (uint32_t)s->list.n;
-	struct tree_nodes nodes = { .a = s->a };
-
-	VEC_ROOM(s->a, &nodes.parent, n);
-	nodes.parent.n = n;
-	nodes.parent.v[0] = ID_NONE;
-	for (uint32_t i = 1; i < n; i++)
-		nodes.parent.v[i] = s->list.v[i].parent;
-	uint32_t *order = tree_order(t, &nodes, all, a);
+	t->parent = ARENA_ARRAY(a, n, uint32_t);
+	t->end = ARENA_ARRAY(a, n, uint32_t);
 	t->name = ARENA_ARRAY(a, n, struct str);
 	t->node = ARENA_ARRAY(a, n, uint32_t);
-	for (uint32_t k = 0; k < n; k++) {
-		t->name[k] = k ? s->list.v[order[k]].name : ROOT_NAME;
-		t->node[k] = s->list.v[order[k]].node;
+	for (uint32_t i = n; i-- > 0;) {
+		const struct scope *x = &s->list.v[i];
+		t->parent[i] = x->parent;
+		t->name[i] = x->name;
+		t->node[i] = x->node;
+		if (t->end[i] == 0) /* nothing below it */
+			t->end[i] = i + 1;
+		if (i && t->end[x->parent] < t->end[i])
+			t->end[x->parent] = t->end[i];
 	}
 }
 
@@ -156,10 +122,14 @@ static void build(const struct model *m, struct tree *t, struct arena *a, struct
 	(void)notes;
 	arena_init(&scratch, a->work);
 	struct scopes s = { .a = &scratch };
-	VEC_PUSH(&scratch, &s.list, ((struct scope){ .node = ID_NONE }));
+	struct str *names = ARENA_ARRAY(&scratch, m->by_name.n, struct str);
 	for (size_t i = 0; i < m->by_name.n; i++)
-		add_name(&s, node_name(m, m->by_name.v[i]), m->by_name.v[i]);
-	order_scopes(&s, t, a);
+		names[i] = node_name(m, m->by_name.v[i]);
+	uint32_t *order = order_paths(m, names, &scratch);
+	VEC_PUSH(&scratch, &s.list, ((struct scope){ ID_NONE, ID_NONE, ROOT_NAME }));
+	for (size_t i = 0; i < m->by_name.n; i++)
+		add_name(&s, names[order[i]], m->by_name.v[order[i]]);
+	fill_tree(&s, t, a);
 	arena_free(&scratch);
 }
 

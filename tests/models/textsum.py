@@ -56,7 +56,7 @@ def loss(m):
                     trace=labels)
         s = m.add(scope + '/LogUniformCandidateSampler', 'LogUniformCandidateSampler', [lab],
                   out=[4096], device=CPU, micros=2300, size=32768, trace=inner)
-        x = m.add(scope + '/MatMul', 'MatMul', [w, s], out=[32, 4096], device=g, micros=800, gpu=12500,
+        x = m.add(scope + '/MatMul', 'MatMul', [w, s], out=[32, 4096], device=g, micros=800, gpu=16800,
                   size=524288, flops=2 * 32 * 256 * 4096, trace=inner)
         x = m.add(scope + '/Add', 'Add', [x, s], out=[32, 4096], device=g, micros=400, gpu=8700,
                   size=524288, trace=inner)
@@ -91,11 +91,11 @@ def encoder(m):
 def training(m):
     grads = at(TRAIN, MODEL, 307, '_add_train_op', 'tf.gradients(self._loss, tvars)')
     for i in range(30):
-        m.add('gradients/seq2seq/sequence_loss/sampled_loss_%d/MatMul_grad/MatMul' % i, 'MatMul',
+        m.add('gradients/part_%02d/MatMul' % i, 'MatMul',
               ['seq2seq/sequence_loss/sampled_loss_%d/SoftmaxCrossEntropyWithLogits' % i],
               out=[256, 4096], device=GPU % (i % 4), micros=600, gpu=14000, size=4194304,
               flops=2 * 32 * 256 * 4096, trace=grads)
-    parts = ['gradients/seq2seq/sequence_loss/sampled_loss_%d/MatMul_grad/MatMul' % i for i in range(30)]
+    parts = ['gradients/part_%02d/MatMul' % i for i in range(30)]
     m.add('gradients/AddN', 'AddN', parts, out=[256, 4096], device=GPU % 3, micros=440, gpu=50000,
           size=4194304, trace=grads)
     m.add('gradients/concat', 'ConcatV2', ['gradients/AddN'], out=[256, 100000], device=CPU,
@@ -114,7 +114,7 @@ def summaries(m):
           trace=BASE + [(MODEL, 364, 'build_graph', 350, 'self._summaries = tf.summary.merge_all()')])
     m.add('save/Const', 'Const', out=[], trace=BASE[:4] + [
         (MAIN, 129, '_Train', 90, 'saver = tf.train.Saver()')])
-    m.add('global_step_1/read', 'Identity', ['global_step'], out=[], trace=BASE[:4] + [
+    m.add('train/global_step/read', 'Identity', ['global_step'], out=[], trace=BASE[:4] + [
         (MAIN, 140, '_Train', 90, 'global_step=model.global_step)')])
     for name, line in (('DW', 36), ('DW2', 39)):
         m.add('analyzer/%s/Conv2D' % name, 'Conv2D', out=[2, 6, 6, 6], device=CPU, micros=700 + line,

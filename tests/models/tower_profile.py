@@ -7,27 +7,10 @@ v/tower_0/cg/resnet_v20/conv0/conv2d/Conv2D. The same bytes every time; the stan
 """
 import sys
 
+from wire import num, sub, varint
+
 STEPS = 10
 DEVICE = '/job:localhost/replica:0/task:0/device:gpu:0'
-
-
-def varint(v):
-    out = bytearray()
-    v &= 2**64 - 1
-    while v > 0x7f:
-        out.append(v & 0x7f | 0x80)
-        v >>= 7
-    out.append(v)
-    return bytes(out)
-
-
-def number(field, v):
-    return varint(field << 3) + varint(v)
-
-
-def part(field, data):
-    data = data.encode() if isinstance(data, str) else data
-    return varint(field << 3 | 2) + varint(len(data)) + data
 
 
 def names(blocks):
@@ -76,28 +59,28 @@ def exec_profile(i, step):
     accelerator, cpu = times(i, step)
 
     def span(field, device, begin, length):
-        pair = part(1, varint(begin) + varint(length))  # Tuple
-        return part(field, part(1, device) + part(2, part(1, pair)))
-    memory = number(6, size(i)) + number(7, size(i)) + number(9, size(i))
-    return (number(1, 1) + number(2, start) + number(3, start + 150)
+        pair = sub(1, varint(begin) + varint(length))  # Tuple
+        return sub(field, sub(1, device) + sub(2, sub(1, pair)))
+    memory = num(6, size(i)) + num(7, size(i)) + num(9, size(i))
+    return (num(1, 1) + num(2, start) + num(3, start + 150)
             + span(4, DEVICE + '/stream:all', start + 20, accelerator) + span(5, DEVICE, start, cpu)
-            + part(6, DEVICE) + part(7, memory))
+            + sub(6, DEVICE) + sub(7, memory))
 
 
 def profile_node(i, name, op):
-    out = part(1, name) + part(5, op) + part(5, DEVICE) + part(6, DEVICE) + part(9, op) + number(13, i)
+    out = sub(1, name) + sub(5, op) + sub(5, DEVICE) + sub(6, DEVICE) + sub(9, op) + num(13, i)
     if i:
-        out += part(2, number(1, 0) + number(2, i - 1))
+        out += sub(2, num(1, 0) + num(2, i - 1))
     for step in range(STEPS):
-        out += part(12, number(1, step) + part(2, exec_profile(i, step)))
+        out += sub(12, num(1, step) + sub(2, exec_profile(i, step)))
     return out
 
 
 def profile(blocks=4):
     """The bytes of the ProfileProto."""
-    out = b''.join(part(1, number(1, i) + part(2, profile_node(i, name, op)))
+    out = b''.join(sub(1, num(1, i) + sub(2, profile_node(i, name, op)))
                    for i, (name, op) in enumerate(nodes(blocks)))
-    return out + part(3, b''.join(map(varint, range(STEPS))))
+    return out + sub(3, b''.join(map(varint, range(STEPS))))
 
 
 if __name__ == '__main__':

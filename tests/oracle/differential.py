@@ -24,6 +24,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -367,8 +368,12 @@ def main():
         return 0
     scratch = tempfile.mkdtemp(prefix='tfprof-differential-')
     counts, commands, different = {}, 0, 0
+    end = time.time() + ARGS.seconds
     first, last = (ARGS.seeds.split('-') + [ARGS.seeds])[:2]
     for seed in range(int(first), int(last) + 1):
+        if time.time() > end:
+            print('stopped before seed %d' % seed)
+            break
         spec, cases = inputs.make(seed)
         if not spec['nodes'] and not spec['steps']:
             continue  # no input
@@ -424,6 +429,7 @@ if __name__ == '__main__':
     P.add_argument('--program', default=os.path.join(ROOT, 'build', 'tfprof'))
     P.add_argument('--first', type=int, default=1, help='differences to reduce and show')
     P.add_argument('--tries', type=int, default=400, help='for reducing one')
+    P.add_argument('--seconds', type=float, default=1e9, help='begin no seed after so many')
     P.add_argument('--keep', help='folder for the files of reduced differences')
     ARGS = P.parse_args()
     ARGS.program = os.path.abspath(ARGS.program)

@@ -131,6 +131,24 @@ static void progress(UNUSED)
 	src_close(s);
 }
 
+/* Memory is shown piece by piece to who watches, and can still be had as a whole. */
+static void progress_in_memory(UNUSED)
+{
+	struct str all = STR_NONE, bytes = zeros();
+	uint64_t done = 0;
+	struct src *s;
+
+	src_memory(&s, &arena, S("memory"), bytes, &err);
+	assert_true(src_size(s) == SIZE && src_raw_at(s) == SIZE);
+	src_on_progress(s, tick, &done);
+	assert_true(src_raw_at(s) == 0 && src_need(s, SRC_WINDOW + 1));
+	assert_int_equal(done, 2 * SRC_WINDOW);
+	assert_int_equal(src_at(s), 0);
+	assert_ptr_equal(s->p, bytes.p);
+	assert_false(src_all(s, &all));
+	assert_int_equal(err.code, ERR_CANCELLED);
+}
+
 /* A skip in a file reads nothing; when work ends early, the file gets closed. */
 static void seeks_and_guard(UNUSED)
 {
@@ -178,7 +196,7 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = { TEST(damaged_gzip), TEST(cannot_open), TEST(progress),
-		TEST(seeks_and_guard), TEST(odd_files) };
+		TEST(progress_in_memory), TEST(seeks_and_guard), TEST(odd_files) };
 	int rc;
 
 	if (argc > 1)

@@ -109,14 +109,16 @@ static void graph_writes_a_file_for_each_step(void **state)
 	struct out_rig x;
 
 	(void)state;
-	out_open(&x,
-	        NODE("1", "a",
-	                ON(CPU) EXEC(TIMES("cpu_execs", CPU, T("1", "1")))) "steps: 0 steps: 7");
+	out_open(&x, NODE("1", "a",
+	                     ON(CPU) EXEC(TIMES("cpu_execs", CPU,
+	                             T("1", "1")))) "steps: 0 steps: 7 steps: -2");
 	out_to(&x, "timeline", "t");
 	assert_true(out_ask(&x, VK_GRAPH));
 	assert_int_equal(out_files(&x), 2);
 	assert_true(out_file(&x, "t_0").n > out_file(&x, "t_7").n);
 	assert_text(out_file(&x, "t_7"), BEGIN END);
+	assert_text(
+	        out_notes(&x), "Must specify -step option to generate timeline in graph view.\n");
 	out_close(&x);
 	out_open(&x, NODE("1", "a", ""));
 	out_to(&x, "timeline", "t");

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds programs on the public header and the built library, and runs them: the example as C99 and as
+C++17, on the shared library and on the archive; two sessions in two threads; the library in a Python
+that has its own readline. The last line counts.
+
+    tests/api/run.py --bin build
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MLP = os.path.join(ROOT, 'testdata', 'recorded', 'mlp_0')
+STRICT = ['-pedantic', '-Wall', '-Wextra', '-Werror', '-I', os.path.join(ROOT, 'include')]
+counts = {'passed': 0, 'failed': 0, 'skipped': 0}
+
+
+def run(words, **env):
+    p = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       env=dict(os.environ, LC_ALL='C', **env), cwd=ROOT, timeout=300)
+    return p.returncode, p.stdout.decode('utf-8', 'backslashreplace')
+
+
+def judge(name, why):
+    """Counts a check; why: what is wrong with it, or nothing."""
+    counts['failed' if why else 'passed'] += 1
+    if why:
+        print('%s:\n%s' % (name, why.rstrip()))
+
+
+def skip(name, why):
+    counts['skipped'] += 1
+    print('%s: %s' % (name, why))
+
+
+def build(source, out, compiler, flags, link):
+    status, text = run(compiler + flags + STRICT + [source, '-o', out] + link)
+    return text if status else ''
+
+
+def example_says(exe, **env):
+    files = [os.path.join(MLP, f) for f in ('graph.pb', 'run_meta_0.pb', 'run_meta_1.pb', 'run_meta_2.pb')]
+    status, text = run([exe] + files, **env)
+    lines = text.split('\n')
+    if status or not text.startswith('node name |') or len(lines) != 12 or not lines[1].startswith('MatMul '):
+        return 'status %d\n%s' % (status, text)
+    status, text = run([exe, '/no/such', '/no/such'], **env)
+    if status != 1 or "cannot open '/no/such': No such file or directory" not in text:
+        return 'status %d\n%s' % (status, text)
+    return ''
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--bin', default='build', help='the folder with libtfprof.so and libtfprof.a')
+    p.add_argument('--san', default='', help='the sanitizers it was built with')
+    args = p.parse_args()
+    bin_dir = os.path.abspath(args.bin)
+    tmp = tempfile.mkdtemp(prefix='tfprof-api-')
+    try:
+        check(bin_dir, tmp, ['-fsanitize=' + args.san] if args.san else [])
+    finally:
+        shutil.rmtree(tmp)
+    print('%(passed)d passed, %(failed)d failed, %(skipped)d skipped' % counts)
+    return 1 if counts['failed'] else 0
+
+
+def check(bin_dir, tmp, san):
+    os.symlink(os.path.join(bin_dir, 'libtfprof.so'), os.path.join(tmp, 'libtfprof.so.0'))
+    cc = [os.environ.get('CC') or 'cc'] + san
+    cxx = next(([c, '-x', 'c++'] + san for c in ('g++', 'clang++') if shutil.which(c)), None)
+    so = ['-x', 'none', os.path.join(tmp, 'libtfprof.so.0')]
+    status, libs = run(['pkg-config', '--libs', 'libprotobuf-c', 'libpcre2-8', 'zlib'])
+    with open(os.path.join(bin_dir, 'libtfprof.a'), 'rb') as f:
+        snappy = ['-lsnappy'] if b'snappy_uncompress' in f.read() else []
+    archive = ['-x', 'none', os.path.join(bin_dir, 'libtfprof.a')] + libs.split() + snappy + ['-lm', '-pthread']
+    source = os.path.join(ROOT, 'examples', 'op_types.c')
+    for name, compiler, std, link in (('C99, shared', cc, 'c99', so), ('C99, archive', cc, 'c99', archive),
+                                      ('C++17, shared', cxx, 'c++17', so)):
+        if not compiler:
+            skip(name, 'no C++ compiler')
+            continue
+        exe = os.path.join(tmp, 'op_types')
+        why = build(source, exe, compiler, ['-std=' + std], link)
+        judge('example, ' + name, why or example_says(exe, LD_LIBRARY_PATH=tmp))
+    exe = os.path.join(tmp, 'two_sessions')
+    why = build(os.path.join(ROOT, 'tests', 'api', 'two_sessions.c'), exe, cc, ['-std=c99', '-pthread'], so)
+    if not why:
+        status, text = run([exe, os.path.join(MLP, 'profile.pb')], LD_LIBRARY_PATH=tmp)
+        why = text if status else ''
+    judge('two sessions', why)
+    with open(source) as f:
+        judge('the example is short', '' if len(f.readlines()) < 60 else 'it has 60 lines or more')
+    needs = run(['ldd', os.path.join(bin_dir, 'libtfprof.so')])[1]
+    judge('prompt libraries', needs if 'libedit' in needs or 'readline' in needs else '')
+    if san:
+        return  # a sanitized library wants to be first in the process
+    code = ('import readline, ctypes; lib = ctypes.CDLL(%r); lib.tfp_version.restype = ctypes.c_char_p; '
+            'assert lib.tfp_version()' % os.path.join(bin_dir, 'libtfprof.so'))
+    status, text = run([sys.executable, '-c', code])
+    judge('beside readline', text if status else '')
+
+
+if __name__ == '__main__':
+    sys.exit(main())

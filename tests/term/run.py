@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Uses the program in a terminal (tmux) as a person does, at 80x24 and 200x50, and compares the
+screens with expected/NAME-SIZE.txt. A case is a list of steps:
+
+    'text'      typed as it is          Key('Tab')  a key by its name
+    Wait('x')   until x is on the screen, and the screen is still
+    Shot()      the screen is compared  Size(w, h)  the terminal is resized
+
+    tests/term/run.py [NAME...]     tests/term/run.py --accept [NAME...]
+"""
+import argparse
+import difflib
+import glob
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+FILES = 'graph.pbtxt run_meta tfprof_log'
+
+
+class Key(str):
+    pass
+
+
+class Wait(str):
+    pass
+
+
+class Shot:
+    pass
+
+
+class Colours:
+    """The next screen is compared with its colours."""
+
+
+class Size:
+    def __init__(self, w, h):
+        self.w, self.h = w, h
+
+
+class Sleep(float):
+    pass
+
+
+START = ['tfprof ' + FILES, Key('Enter'), Wait('tfprof> ')]
+CASES = {
+    'summary': START + [Shot()],
+    'completion': START + [
+        'sc', Key('Tab'), '-max_d', Key('Tab'), '2 -order_by mi', Key('Tab'), '-select micros,pa',
+        Key('Tab'), Wait('params'), Shot(), Key('C-c'), 'scope -show_name_regexes seq2seq/dec',
+        Key('Tab'), Key('Tab'), Wait('lstm13/'), Shot(), Key('C-c'),
+        'op -account_type_regexes Soft', Key('Tab'), Wait('Logits'), 'x', Key('C-c'), 'scope -step ',
+        Key('Tab'), Wait('-1'), Shot()],
+    'answer': START + ['scope -max_depth 2 -order_by micros -select micros', Key('Enter'),
+                       Wait('(END)|save'), Shot(), Colours()],
+    'pager': START + ['scope -max_depth 6 -select micros', Key('Enter'), Wait(':'), Sleep(0.4), Shot(),
+                      'G', Wait('(END)'), Shot(), 'q', Wait('tfprof> '), 'set -step', Key('Enter'),
+                      Wait('-step   '), Shot()],
+    'history': START + ['set -max_depth 1', Key('Enter'), 'set -step 0', Key('Enter'), 'quit', Key('Enter'),
+                        Wait('$ '), 'clear; tfprof ' + FILES, Key('Enter'), Wait('tfprof> '), Key('Up'),
+                        Key('Up'), Key('Up'), Wait('max_depth 1'), Shot(), Key('C-c'), Key('C-d'), Wait('$ '),
+                        'clear; stat -c %a .local/state/tfprof/history.txt; '
+                        'cat .local/state/tfprof/history.txt', Key('Enter'), Wait('quit'), Shot()],
+    'redirect': START + ['scope -max_depth 1 > out', Key('Enter'), 'scope -max_depth 1 >> out', Key('Enter'),
+                         'scope -max_depth 1 | grep -c Root', Key('Enter'), Wait('\n1\n'), 'exit',
+                         Key('Enter'), Wait('$ '), 'clear; grep -c _TFProfRoot out', Key('Enter'),
+                         Wait('2'), Shot()],
+    'bars': START + ['scope -max_depth 2 -order_by micros -bars -select micros,percent | cat', Key('Enter'),
+                     Wait('save'), 'scope -max_depth 2 -min_micros 100000 -order_by micros -bars',
+                     Key('Enter'), Wait('█'), Sleep(0.3), 'q', Shot()],
+    'narrow': START + ['scope -max_depth 9 -min_micros 43000 -select float_ops', Key('Enter'),
+                       Wait('…|MatMul'), Sleep(0.3), 'q', Shot()],
+    'errors': START + ['scpe', Key('Enter'), Wait('mean'), 'scope -max_dept 3', Key('Enter'),
+                       'scope -max_depth x', Key('Enter'), 'scope |', Key('Enter'), Wait('less'), Shot()],
+    'break': START + ['half a line', Key('C-c'), 'set -step', Key('Enter'), Wait('-step   '), Key('C-c'),
+                      Key('C-c'), 'set -viz', Wait('-viz'), Shot()],
+    'resize': START + ['scope -max_depth 2', Sleep(0.2), Size(60, 20), Sleep(0.3), Key('C-c'),
+                       'set -select', Key('Enter'), Wait('-select  '), Shot()],
+    'dumb': ['TERM=dumb tfprof ' + FILES, Key('Enter'), Wait('tfprof> '), 'set -step', Key('Enter'),
+             Wait('-step   '), Shot(), 'scope -max_depth 1', Key('Enter'), Wait('Root'), Shot(),
+             Key('C-d')],
+    'unset': ['env -u TERM tfprof ' + FILES, Key('Enter'), Wait('tfprof> '), 'set -step', Key('Enter'),
+              Wait('-step   '), Shot(), Key('C-d')],
+}
+
+
+class Terminal:
+    def __init__(self, top, w, h):
+        self.socket = 'tfprof-term-%d' % os.getpid()
+        env = ['env', '-i', 'HOME=' + top, 'TERM=tmux-256color', 'LANG=C.UTF-8', 'LC_ALL=C.UTF-8',
+               'PS1=$ ', 'PATH=%s/bin:%s' % (top, os.environ['PATH'])]
+        self.tmux('-f', '/dev/null', 'new-session', '-d', '-x', str(w), '-y', str(h), '-c', top,
+                  ' '.join("'%s'" % x for x in env + ['sh']))
+        self.tmux('set-option', '-g', 'escape-time', '0')
+
+    def tmux(self, *words):
+        return subprocess.run(('tmux', '-L', self.socket) + words, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE).stdout.decode('utf-8', 'replace')
+
+    def screen(self, *more):
+        return '\n'.join(x.rstrip() for x in self.tmux('capture-pane', '-p', *more).split('\n')).rstrip('\n')
+
+    def still(self):
+        before = self.screen()
+        for _ in range(50):
+            time.sleep(0.06)
+            now = self.screen()
+            if now == before:
+                return
+            before = now
+
+    def wait(self, marks):
+        for _ in range(200):
+            text = self.screen() + '\n'
+            if any(m in text for m in marks.split('|')):
+                self.still()
+                return True
+            time.sleep(0.05)
+        return False
+
+    def close(self):
+        self.tmux('kill-server')
+
+
+def play(name, w, h, top):
+    """The shots, and what never came."""
+    t = Terminal(top, w, h)
+    shots, missing = [], []
+    t.wait('$')
+    for step in CASES[name]:
+        if isinstance(step, Wait):
+            if not t.wait(step):
+                missing.append('never seen: ' + step)
+        elif isinstance(step, Shot):
+            t.still()
+            shots.append(t.screen())
+        elif isinstance(step, Colours):
+            shots.append(t.screen('-e'))
+        elif isinstance(step, Size):
+            t.tmux('resize-window', '-x', str(step.w), '-y', str(step.h))
+        elif isinstance(step, Sleep):
+            time.sleep(step)
+        elif isinstance(step, Key):
+            t.tmux('send-keys', step)
+            time.sleep(0.08)
+        else:
+            t.tmux('send-keys', '-l', step)
+            time.sleep(0.05)
+    t.close()
+    return shots, missing
+
+
+def do(name, w, h):
+    top = tempfile.mkdtemp(prefix='tfprof-term-')
+    os.mkdir(top + '/bin')
+    os.symlink(ARGS.program, top + '/bin/tfprof')
+    for path in glob.glob(os.path.join(ROOT, 'testdata/models/textsum/*.gz')):
+        with gzip.open(path) as f, open(os.path.join(top, os.path.basename(path)[:-3]), 'wb') as g:
+            shutil.copyfileobj(f, g)
+    shots, bad = play(name, w, h, top)
+    shutil.rmtree(top)
+    text = ('\n' + '=' * 40 + '\n').join(shots) + '\n'
+    path = os.path.join(HERE, 'expected', '%s-%dx%d.txt' % (name, w, h))
+    if ARGS.accept and not bad:
+        with open(path, 'w') as f:
+            f.write(text)
+    expected = open(path).read() if os.path.exists(path) else ''
+    if text != expected:
+        bad.append(''.join(list(difflib.unified_diff(expected.splitlines(True), text.splitlines(True),
+                                                     'expected', 'found', n=2))[:80]))
+    return bad
+
+
+def main():
+    if not shutil.which('tmux') or not shutil.which('less'):
+        print('no tmux or no less\n0 passed, 0 failed, 1 skipped')
+        return 0
+    passed = failed = 0
+    for name in ARGS.names or CASES:
+        for w, h in ((80, 24), (200, 50)):
+            bad = do(name, w, h)
+            if bad:  # a machine under load may be slow once
+                bad = do(name, w, h)
+            passed += not bad
+            failed += bool(bad)
+            if bad:
+                print('FAILED %s at %dx%d\n%s' % (name, w, h, '\n'.join(bad)))
+    print('%d passed, %d failed, 0 skipped' % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    p = argparse.ArgumentParser(description='Uses the program in a terminal.')
+    p.add_argument('names', nargs='*')
+    p.add_argument('--program', default=os.path.join(ROOT, 'build', 'tfprof'))
+    p.add_argument('--accept', action='store_true')
+    ARGS = p.parse_args()
+    ARGS.program = os.path.abspath(ARGS.program)
+    sys.exit(main())

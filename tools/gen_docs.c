@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Writes the manual pages and the shells' completions from the program's tables:
+ *   gen_docs FOLDER    FOLDER/man/tfprof.1, FOLDER/man/tfprof-scope.1, ..., FOLDER/completion/...
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "app/cmd.h"
+#include "app/flags.h"
+
+static struct option options[OPTIONS_MAX];
+static size_t n_options;
+static const char *folder;
+
+static FILE *begin(const char *sub, const char *name)
+{
+	char path[4096];
+
+	mkdir(folder, 0777);
+	snprintf(path, sizeof path, "%s/%s", folder, sub);
+	mkdir(path, 0777);
+	snprintf(path, sizeof path, "%s/%s/%s", folder, sub, name);
+	FILE *f = fopen(path, "w");
+	if (!f) {
+		perror(path);
+		exit(1);
+	}
+	return f;
+}
+
+static void end(FILE *f)
+{
+	if (ferror(f) || fclose(f)) {
+		perror(folder);
+		exit(1);
+	}
+}
+
+/* ---- manual ---- */
+
+/* Text as roff reads it. */
+static void put(FILE *f, const char *s)
+{
+	for (bool first = true; *s; first = *s++ == '\n') {
+		if (first && (*s == '.' || *s == '\''))
+			fputs("\\&", f);
+		if (*s == '-')
+			fputs("\\-", f);
+		else if (*s == '\\')
+			fputs("\\e", f);
+		else if (*s == '\'')
+			fputs("\\(aq", f);
+		else
+			fputc(*s, f);
+	}
+}
+
+static void put_head(FILE *f, const char *name, const char *what)
+{
+	fprintf(f,
+	        ".\\\" Made by tools/gen_docs.c; do not edit.\n.TH %s 1 \"\" \"tfprof %s\" \"User "
+	        "Commands\"\n.SH NAME\n",
+	        name, TFPROF_VERSION);
+	put(f, name);
+	fputs(" \\- ", f);
+	put(f, what);
+	fputs("\n", f);
+}
+
+static void put_section(FILE *f, const char *name)
+{
+	fprintf(f, ".SH %s\n", name);
+}
+
+static void put_item(FILE *f, const char *before, const char *name, const char *value)
+{
+	fputs(".TP\n.B ", f);
+	put(f, before);
+	put(f, name);
+	if (value) {
+		fputs(*before && before[1] ? "\\fR=\\fI" : " \\fI", f);
+		put(f, value);
+		fputs("\\fR", f);
+	}
+	fputs("\n", f);
+}
+
+static const char *value_word(const struct option *o)
+{
+	switch (o->type) {
+	case OPT_BOOL: return NULL;
+	case OPT_ORDER: return "METRIC";
+	case OPT_SELECT: return "METRIC,...";
+	case OPT_PATTERNS: return "PATTERN,...";
+	case OPT_OUTPUT: return "TYPE[:outfile=FILE]";
+	case OPT_STRING: return "FILE";
+	case OPT_I32:
+	case OPT_I64: break;
+	}
+	return "N";
+}
+
+static void put_options(FILE *f)
+{
+	for (size_t i = 0; i < n_options; i++) {
+		put_item(f, "-", options[i].name, value_word(&options[i]));
+		put(f, options[i].help);
+		if (options[i].preset[0]) {
+			fputs(" (default ", f);
+			put(f, options[i].preset);
+			fputs(")", f);
+		}
+		fputs(".\n", f);
+	}
+}
+
+static void put_flags(FILE *f)
+{
+	for (size_t i = 0; i < n_flag_rows; i++) {
+		put_item(f, "--", flag_rows[i].name, flag_rows[i].value);
+		put(f, flag_rows[i].help);
+		fputs(".\n", f);
+	}
+}
+
+static void put_metrics(FILE *f, enum vk only)
+{
+	for (enum metric_id m = 0; m < M_N; m++) {
+		if (!(metrics[m].uses & USE_SELECT) ||
+		        (only != VK_N && !metrics[m].in[only].rank && m != M_NUM_HIDDEN_OPS))
+			continue;
+		put_item(f, "", metrics[m].name, NULL);
+		put(f, metrics[m].doc[0]);
+		fputs("\n", f);
+	}
+}
+
+static void put_examples(FILE *f, const char *lines)
+{
+	if (!*lines)
+		return;
+	put_section(f, "EXAMPLES");
+	fputs(".nf\n", f);
+	put(f, lines);
+	fputs(".fi\n", f);
+}
+
+static void page_of(const struct command *c)
+{
+	char name[64], file[80];
+
+	snprintf(name, sizeof name, "tfprof-%s", c->name);
+	snprintf(file, sizeof file, "%s.1", name);
+	FILE *f = begin("man", file);
+	put_head(f, name, c->help);
+	put_section(f, "SYNOPSIS");
+	fputs(".B tfprof ", f);
+	put(f, c->name);
+	fputs(c->own_words ? " \\fIWORDS\\fR\n"
+	        : c->view  ? " \\fIFILE\\fR... [\\fIOPTIONS\\fR]\n"
+	                   : "\n",
+	        f);
+	put_section(f, "DESCRIPTION");
+	put(f, c->about);
+	fputs("\n", f);
+	if (c->view) {
+		put_section(f, "OPTIONS");
+		put_options(f);
+		put_section(f, "COLUMNS (-select)");
+		put_metrics(f, c->view->kind);
+	}
+	put_examples(f, c->examples);
+	put_section(f, "SEE ALSO");
+	fputs(".BR tfprof (1)\n", f);
+	end(f);
+}
+
+static const char MAIN_ABOUT[] =
+        "Answers where a TensorFlow model's time, memory, parameters and float operations go, from "
+        "the files that TensorFlow leaves behind. FILEs are sorted out by content; the flags say "
+        "what is what. Several run metadata files are steps 0, 1, 2 in their order. Files may be "
+        "binary or text and may be compressed with gzip. Options are -name value, --name value or "
+        "--name=value and may stand before or after the command. Without a command the prompt "
+        "opens; where standard input is no terminal, commands are read from it, one a line.";
+static const char MAIN_PROMPT[] =
+        "Tab completes commands, options, values and names of nodes; the arrow keys bring back "
+        "what "
+        "was typed before. Ctrl-C ends what is running, Ctrl-D the session. An empty line shows "
+        "the "
+        "options. A line may end in | PROGRAM, > FILE or >> FILE; no shell is involved.";
+static const char MAIN_FILES[] =
+        ".TP\n.I .tfprof_history.txt\nlines typed at the prompt, if it is in the current folder; "
+        "else\n.I ~/.local/state/tfprof/history.txt\n(XDG_STATE_HOME is respected).\n";
+static const char MAIN_ENV[] =
+        ".TP\n.B PAGER\nprogram for long answers on a terminal; less if it is not set.\n.TP\n.B "
+        "NO_COLOR, CLICOLOR_FORCE\nno colours; colours even where no terminal is.\n.TP\n.B "
+        "TFPROF_THREADS\nhow many threads read step files; the number of CPUs if it is not set.\n";
+static const char MAIN_STATUS[] =
+        "0 done; 1 the command failed; 2 wrong words; 3 an input that cannot be read or parsed.";
+
+static void main_page(void)
+{
+	FILE *f = begin("man", "tfprof.1");
+
+	put_head(f, "tfprof", "profiler for TensorFlow models");
+	put_section(f, "SYNOPSIS");
+	fputs(".B tfprof\n[\\fICOMMAND\\fR] [\\fIFLAGS\\fR] [\\fIFILE\\fR...] [\\fIOPTIONS\\fR]\n",
+	        f);
+	put_section(f, "DESCRIPTION");
+	put(f, MAIN_ABOUT);
+	fputs("\n", f);
+	put_examples(f, "tfprof scope graph.pbtxt run_meta tfprof_log -select micros,bytes\n"
+	                "tfprof op --profile_path=profile_100 -order_by micros\n"
+	                "tfprof help scope\n");
+	put_section(f, "COMMANDS");
+	for (size_t i = 0; i < n_commands; i++) {
+		put_item(f, "", commands[i].name, NULL);
+		put(f, commands[i].help);
+		fputs(".\n", f);
+	}
+	put_section(f, "FLAGS");
+	put_flags(f);
+	put_section(f, "OPTIONS");
+	put_options(f);
+	put_section(f, "COLUMNS (-select)");
+	put_metrics(f, VK_N);
+	put_section(f, "OUTPUTS");
+	for (enum output_kind i = 0; i < OUT_N; i++) {
+		put_item(f, "", output_rows[i].name, NULL);
+		put(f, output_rows[i].help);
+		fputs(".\n", f);
+	}
+	put_section(f, "PROMPT");
+	put(f, MAIN_PROMPT);
+	fputs("\n", f);
+	put_section(f, "EXIT STATUS");
+	put(f, MAIN_STATUS);
+	fputs("\n", f);
+	put_section(f, "ENVIRONMENT");
+	fputs(MAIN_ENV, f);
+	put_section(f, "FILES");
+	fputs(MAIN_FILES, f);
+	end(f);
+}
+
+/* ---- completion ---- */
+
+static void put_names(FILE *f, unsigned use, const char *between)
+{
+	bool any = false;
+
+	for (enum metric_id m = 0; m < M_N; m++) {
+		if (!(metrics[m].uses & use))
+			continue;
+		fprintf(f, "%s%s", any ? between : "", metrics[m].name);
+		any = true;
+	}
+}
+
+static void put_commands(FILE *f)
+{
+	for (size_t i = 0; i < n_commands; i++)
+		fprintf(f, "%s%s", i ? " " : "", commands[i].name);
+}
+
+static void bash(void)
+{
+	FILE *f = begin("completion", "tfprof.bash");
+
+	fputs("# Made by tools/gen_docs.c; do not edit.\n_tfprof()\n{\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} pre\n"
+	      "\t[ \"$cur\" = = ] && cur=\n"
+	      "\t[ \"$prev\" = = ] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+	      "\tpre=\n\tcase $cur in *,*) pre=${cur%,*}, ;; esac\n"
+	      "\tcase ${prev#-} in\n\tselect|-select)\n\t\tCOMPREPLY=($(compgen -P \"$pre\" -W '",
+	        f);
+	put_names(f, USE_SELECT, " ");
+	fputs("' -- \"${cur##*,}\")); return ;;\n\torder_by|-order_by)\n\t\tCOMPREPLY=($(compgen "
+	      "-W '",
+	        f);
+	put_names(f, USE_ORDER, " ");
+	fputs("' -- \"$cur\")); return ;;\n\toutput|-output)\n\t\tCOMPREPLY=($(compgen -W '", f);
+	for (enum output_kind i = 0; i < OUT_N; i++)
+		fprintf(f, "%s%s%s", i ? " " : "", output_rows[i].name,
+		        output_rows[i].required ? ":outfile=" : "");
+	fputs("' -- \"$cur\")); return ;;\n\t-color)\n\t\tCOMPREPLY=($(compgen -W 'auto always "
+	      "never' -- "
+	      "\"$cur\")); return ;;\n\tesac\n\tcase $cur in\n\t--*) COMPREPLY=($(compgen -W '",
+	        f);
+	for (size_t i = 0; i < n_flag_rows; i++)
+		fprintf(f, "%s--%s%s", i ? " " : "", flag_rows[i].name,
+		        flag_rows[i].value ? "=" : "");
+	fputs("' -- \"$cur\"))\n\t\tcase $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;\n"
+	      "\t-*) COMPREPLY=($(compgen -W '",
+	        f);
+	for (size_t i = 0; i < n_options; i++)
+		fprintf(f, "%s-%s", i ? " " : "", options[i].name);
+	fputs("' -- \"$cur\")); return ;;\n\tesac\n\tCOMPREPLY=($(compgen -W '", f);
+	put_commands(f);
+	fputs("' -- \"$cur\") $(compgen -f -- \"$cur\"))\n}\ncomplete -o filenames -F _tfprof "
+	      "tfprof\n",
+	        f);
+	end(f);
+}
+
+/* Text inside single quotes of zsh and fish, without what their lists give a meaning. */
+static void put_plain(FILE *f, const char *s)
+{
+	for (; *s; s++)
+		if (!strchr("'[]:\\", *s))
+			fputc(*s, f);
+		else if (*s == ':')
+			fputc(';', f);
+}
+
+static void zsh(void)
+{
+	FILE *f = begin("completion", "_tfprof");
+
+	fputs("#compdef tfprof\n# Made by tools/gen_docs.c; do not edit.\n_tfprof_first() "
+	      "{\n\tlocal -a "
+	      "commands\n\tcommands=(\n",
+	        f);
+	for (size_t i = 0; i < n_commands; i++) {
+		fprintf(f, "\t\t'%s:", commands[i].name);
+		put_plain(f, commands[i].help);
+		fputs("'\n", f);
+	}
+	fputs("\t)\n\t_describe -t commands command commands\n\t_files\n}\n_arguments \\\n", f);
+	for (size_t i = 0; i < n_flag_rows; i++) {
+		fprintf(f, "\t'--%s%s[", flag_rows[i].name, flag_rows[i].value ? "=" : "");
+		put_plain(f, flag_rows[i].help);
+		fprintf(f, "]%s' \\\n",
+		        !flag_rows[i].value ? ""
+		        : flag_rows[i].file ? ":file:_files"
+		                            : ":value: ");
+	}
+	for (size_t i = 0; i < n_options; i++) {
+		enum option_type t = options[i].type;
+		fprintf(f, "\t'*-%s[", options[i].name);
+		put_plain(f, options[i].help);
+		fputs(t == OPT_BOOL ? "]" : "]:value:", f);
+		if (t == OPT_SELECT || t == OPT_ORDER) {
+			fputs(t == OPT_SELECT ? "_values -s , metric " : "(", f);
+			put_names(f, t == OPT_SELECT ? USE_SELECT : USE_ORDER, " ");
+			fputs(t == OPT_ORDER ? ")" : "", f);
+		} else if (t == OPT_STRING) {
+			fputs("_files", f);
+		} else if (t != OPT_BOOL) {
+			fputs(" ", f);
+		}
+		fputs("' \\\n", f);
+	}
+	fputs("\t'*:command or file:_tfprof_first'\n", f);
+	end(f);
+}
+
+static void fish(void)
+{
+	FILE *f = begin("completion", "tfprof.fish");
+
+	fputs("# Made by tools/gen_docs.c; do not edit.\n", f);
+	for (size_t i = 0; i < n_commands; i++) {
+		fprintf(f, "complete -c tfprof -n __fish_use_subcommand -a %s -d '",
+		        commands[i].name);
+		put_plain(f, commands[i].help);
+		fputs("'\n", f);
+	}
+	for (size_t i = 0; i < n_flag_rows; i++) {
+		fprintf(f, "complete -c tfprof -l %s%s -d '", flag_rows[i].name,
+		        !flag_rows[i].value ? ""
+		        : flag_rows[i].file ? " -r"
+		                            : " -x");
+		put_plain(f, flag_rows[i].help);
+		fputs("'\n", f);
+	}
+	for (size_t i = 0; i < n_options; i++) {
+		enum option_type t = options[i].type;
+		fprintf(f, "complete -c tfprof -o %s", options[i].name);
+		if (t == OPT_SELECT || t == OPT_ORDER) {
+			fputs(" -x -a '", f);
+			put_names(f, t == OPT_SELECT ? USE_SELECT : USE_ORDER, " ");
+			fputs("'", f);
+		} else if (t != OPT_BOOL) {
+			fputs(t == OPT_STRING ? " -r" : " -x", f);
+		}
+		fputs(" -d '", f);
+		put_plain(f, options[i].help);
+		fputs("'\n", f);
+	}
+	end(f);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fputs("usage: gen_docs FOLDER\n", stderr);
+		return 2;
+	}
+	folder = argv[1];
+	n_options = option_rows(options);
+	main_page();
+	for (size_t i = 0; i < n_commands; i++)
+		page_of(&commands[i]);
+	bash();
+	zsh();
+	fish();
+	return 0;
+}
