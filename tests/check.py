@@ -203,6 +203,9 @@ def quick(bin_dir):
         ('python-load', lambda: python_load(bin_dir)),
         ('checkpoint', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--program',
                                         program])),
+        ('timelines', lambda: counted([sys.executable, '-B', 'tests/timeline_check.py', '--program',
+                                       program])),
+        ('pprof', lambda: counted([sys.executable, '-B', 'tests/pprof_check.py', '--program', program])),
         ('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir])),
         ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir]))]
     # These use all the CPUs themselves, and find in the filter what is theirs.

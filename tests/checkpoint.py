@@ -245,9 +245,8 @@ def case_bundles(top):
     refused(os.path.join(top, 'gone'), 'gone.data-00001-of-00003')
 
 
-def try_bytes(job):
+def found(folder, prefix, victim, text):
     """Does --verify see this damage?"""
-    folder, prefix, victim, text = job
     with open(os.path.join(folder, os.path.basename(victim)), 'wb') as f:
         f.write(text)
     status, _, err, memory = run(os.path.join(folder, prefix), '--verify')
@@ -266,24 +265,26 @@ def damage(top, prefix, files, cuts, flips, seed):
     jobs = []
     for f, text in whole.items():
         places = range(len(text)) if len(text) <= cuts else sorted(rng.sample(range(len(text)), cuts))
-        jobs += [(f, text[:at], 'cut at %d' % at) for at in places]
+        jobs += [(f, at, None) for at in places]
     for _ in range(flips):
         at = rng.randrange(total * 8)
         for f, text in whole.items():
             if at < len(text) * 8:
                 break
             at -= len(text) * 8
-        b = bytearray(text)
-        b[at // 8] ^= 1 << at % 8
-        jobs.append((f, bytes(b), 'bit %d of byte %d' % (at % 8, at // 8)))
+        jobs.append((f, at // 8, at % 8))
 
     def share(k):
         for f in files:
             shutil.copy(f, work[k])
         bad = []
-        for f, text, what in jobs[k::len(work)]:
-            if not try_bytes((work[k], prefix, f, text)):
-                bad.append('%s: %s is not found' % (f, what))
+        for f, at, bit in jobs[k::len(work)]:
+            text = bytearray(whole[f] if bit is not None else whole[f][:at])
+            if bit is not None:
+                text[at] ^= 1 << bit
+            if not found(work[k], prefix, f, text):
+                bad.append('%s: %s byte %d is not found' % (
+                    f, 'a cut at' if bit is None else 'bit %d of' % bit, at))
             with open(os.path.join(work[k], os.path.basename(f)), 'wb') as g:
                 g.write(whole[f])
         return bad

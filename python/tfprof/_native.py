@@ -87,7 +87,7 @@ def library() -> ctypes.CDLL:
 
 def version() -> str:
     """Version of the library."""
-    return library().tfp_version().decode()
+    return str(library().tfp_version().decode())
 
 
 def text(b: bytes) -> str:
@@ -168,7 +168,8 @@ class Session:
         self._s = _S()
         self._lib = library()
         self._lock = threading.Lock()
-        self._progress, self._failure = progress, None  # type: ignore[var-annotated]
+        self._progress = progress
+        self._failure: Optional[BaseException] = None
         self._callback = _Progress(self._on_progress) if progress else _Progress()
         config = _Config(ctypes.sizeof(_Config), _KEEP_ATTRS if keep_attrs else 0, threads,
                          memory_limit, self._callback, None)
@@ -231,7 +232,7 @@ class Session:
     def _wait(self, f: Any, arguments: Tuple[Any, ...]) -> int:
         """Runs f so that the main thread can still be interrupted."""
         if threading.current_thread() is not threading.main_thread():
-            return f(self._s, *arguments)
+            return int(f(self._s, *arguments))
         codes: List[int] = []
         worker = threading.Thread(target=lambda: codes.append(f(self._s, *arguments)))
         worker.start()

@@ -2,17 +2,15 @@
 """TensorFlow's model_analyzer and option_builder on this library: graphs, run metadata and op logs are
 serialized messages, or paths, or objects with SerializeToString (or as_graph_def)."""
 import copy
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
+from typing import Any, Dict, Iterable, Mapping, Optional, Union, cast
 
-from . import _native, compat, errors
+from . import compat, errors
 from .messages import (AdviceProto, AdvisorOptionsProto, CheckerOption, GraphNodeProto,
                        MultiGraphNodeProto, OptionsProto)
 
 Options = Dict[str, Any]
 Result = Union[GraphNodeProto, MultiGraphNodeProto]
 
-_LISTS = ('account_type_regexes', 'start_name_regexes', 'trim_name_regexes', 'show_name_regexes',
-          'hide_name_regexes', 'select')
 # What an option is that a dict does not name.
 _ABSENT = {'max_depth': 10, 'step': -1, 'order_by': 'name', 'output': 'stdout'}
 _RESULTS = {'scope': GraphNodeProto, 'graph': GraphNodeProto, 'op': MultiGraphNodeProto,
@@ -186,22 +184,24 @@ class Profiler:
         return _RESULTS[_check(cmd)].FromString(compat.run(self._session, cmd, serialized))
 
     def profile_python(self, options: Mapping[str, Any]) -> MultiGraphNodeProto:
-        return self._profile('code', options)
+        """The code view."""
+        return cast(MultiGraphNodeProto, self._profile('code', options))
 
     profile_python_codes = profile_python
 
     def profile_operations(self, options: Mapping[str, Any]) -> MultiGraphNodeProto:
-        return self._profile('op', options)
+        return cast(MultiGraphNodeProto, self._profile('op', options))
 
     def profile_name_scope(self, options: Mapping[str, Any]) -> GraphNodeProto:
-        return self._profile('scope', options)
+        return cast(GraphNodeProto, self._profile('scope', options))
 
     def profile_graph(self, options: Mapping[str, Any]) -> GraphNodeProto:
-        return self._profile('graph', options)
+        return cast(GraphNodeProto, self._profile('graph', options))
 
     def advise(self, options: Mapping[str, Any]) -> AdviceProto:
         serialized = _build_advisor_options(options).SerializeToString()
-        return AdviceProto.FromString(compat.run(self._session, 'advise', serialized))
+        result = compat.run(self._session, 'advise', serialized)
+        return cast(AdviceProto, AdviceProto.FromString(result))
 
     def serialize_to_string(self) -> bytes:
         return self._session.write_profile()

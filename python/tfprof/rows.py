@@ -42,11 +42,16 @@ class Row:
     """One line of a view: its own numbers, and the total of it and what is below it (in op: of it
     and what follows it)."""
 
+    __slots__ = ('_message', '_nodes', '_children')
+
     def __init__(self, message: Message, nodes: bool) -> None:
         self._message = message
         self._nodes = nodes
         self._children: Optional[List['Row']] = None
-        self.name: str = message.name
+
+    @property
+    def name(self) -> str:
+        return str(self._message.name)
 
     @property
     def own(self) -> Metrics:
@@ -101,7 +106,7 @@ class Row:
 
     def to_pandas(self) -> Any:
         """A DataFrame with a line for each row: depth, name, own_<metric>, total_<metric>."""
-        import pandas
+        import pandas  # type: ignore[import-untyped, unused-ignore]
         columns = ['depth', 'name'] + [p + f for p in ('own_', 'total_') for f in Metrics._fields]
         lines = [(d, r.name) + tuple(r.own) + tuple(r.total) for d, r in self.walk()]
         return pandas.DataFrame.from_records(lines, columns=columns)

@@ -21,6 +21,8 @@ class Field(NamedTuple):
 
 
 def _varint(data: Bytes, at: int) -> Tuple[int, int]:
+    if at < len(data) and data[at] < 0x80:
+        return data[at], at + 1
     value = shift = 0
     while True:
         if at >= len(data) or shift > 63:
@@ -36,17 +38,18 @@ def _varint(data: Bytes, at: int) -> Tuple[int, int]:
 def fields(data: memoryview) -> Iterator[Tuple[int, int, Any]]:
     """(number, wire type, value) of each field; a group is skipped."""
     at = open_groups = 0
-    while at < len(data):
-        tag, at = _varint(data, at)
+    end = len(data)
+    while at < end:
+        tag, at = _varint(data, at) if data[at] > 0x7f else (data[at], at + 1)
         number, kind = tag >> 3, tag & 7
         value: Any = None
         if kind == 0:
             value, at = _varint(data, at)
-        elif kind in (1, 2, 5):
-            n = {1: 8, 5: 4}.get(kind, 0)
+        elif kind == 2 or kind == 1 or kind == 5:
+            n = 8 if kind == 1 else 4
             if kind == 2:
                 n, at = _varint(data, at)
-            if n > len(data) - at:
+            if n > end - at:
                 raise ValueError('a field ends behind its message')
             value, at = data[at:at + n], at + n
         elif kind == 3:
@@ -110,8 +113,12 @@ class Repeated(List[Any]):
         return item
 
 
+_NOTHING: Dict[str, Any] = {}  # the values of a message that nobody has looked at
+
+
 class Message:
     """A message by its table FIELDS: number -> Field. Fields are attributes."""
+    __slots__ = ('_data', '_read_only', '_values')
     FIELDS: Dict[int, Field] = {}
     NAMES: Dict[str, Field] = {}
 
@@ -127,25 +134,32 @@ class Message:
 
     @classmethod
     def FromString(cls, data: Bytes) -> Any:
-        m = cls()
-        m._data, m._read_only = memoryview(data), True
+        m = cls._later(memoryview(data))
         m._parsed()
         return m
 
     @classmethod
     def _later(cls, data: memoryview) -> 'Message':
-        m = cls()
-        m._data, m._read_only = data, True
+        m = cls.__new__(cls)
+        put = object.__setattr__
+        put(m, '_data', data)
+        put(m, '_read_only', True)
+        put(m, '_values', _NOTHING)
         return m
 
     def _parsed(self) -> Dict[str, Any]:
-        if self._read_only and not self._values and self._data:
+        if self._values is _NOTHING:
             values: Dict[str, Any] = {}
-            for number, kind, value in fields(self._data):
-                f = self.FIELDS.get(number)
-                if f:
-                    self._take(values, f, kind, value)
-            self._values = values
+            table, take = self.FIELDS, self._take
+            for number, kind, value in fields(self._data or memoryview(b'')):
+                f = table.get(number)
+                if f is None:
+                    continue
+                if kind == 0 and f.kind == 'int' and not f.repeated:
+                    values[f.name] = value if value < 2**63 else value - 2**64
+                else:
+                    take(values, f, kind, value)
+            object.__setattr__(self, '_values', values)
         return self._values
 
     @staticmethod
@@ -277,7 +291,7 @@ def _show(f: Field, kind: str, value: Any) -> str:
     if kind == 'bool':
         return 'true' if value else 'false'
     if kind == 'enum' and f.message:
-        return f.message.get(value, str(value))
+        return str(f.message.get(value, value))
     return str(value)
 
 
@@ -285,7 +299,7 @@ def _items(m: Message) -> Iterator[Tuple[Field, str, Any]]:
     """(field, 'value' or 'entry', value) of what is set, in the order of field numbers."""
     values = m._parsed()
     for _, f in sorted(m.FIELDS.items()):
-        value = values.get(f.name)
+        value: Any = values.get(f.name)
         if f.key is not None:
             for k in sorted(value or {}):
                 yield f, 'entry', (k, value[k])

@@ -205,14 +205,12 @@ static bool write_profile(struct tfp_session *t, void *arg)
 	struct session *s = t->s;
 	struct sink *to;
 
+	if (x->path.p)
+		return session_write_profile(s, x->path);
 	if (!session_seal(s))
 		return false;
-	if (!x->path.p)
-		to = open_receiver(t, x->put, x->user);
-	else if (!sink_file(&to, &s->query_arena, x->path, &s->error))
-		return false;
-	profile_write(
-	        &s->model, to, &s->query_arena, &s->notes); /* if it fails, the sink knows why */
+	to = open_receiver(t, x->put, x->user);
+	profile_write(&s->model, to, &s->query_arena, &s->notes); /* the sink knows what failed */
 	return sink_close(to, &s->error);
 }
 

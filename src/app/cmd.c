@@ -48,6 +48,17 @@ static bool run_advise(struct session *s, const struct request *r, struct sink *
 	return true;
 }
 
+static bool run_convert(struct session *s, const struct request *r, struct sink *out)
+{
+	const struct output *to = &r->opts.output;
+
+	(void)out;
+	if (to->kind != OUT_PROFILE)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "convert writes a profile: -output profile:outfile=FILE");
+	return session_write_profile(s, to->outfile);
+}
+
 static bool run_set(struct session *s, const struct request *r, struct sink *out)
 {
 	struct sb b = sb_in(&s->query_arena);

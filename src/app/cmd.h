@@ -15,6 +15,7 @@ struct command {
 	const char *examples;        /* command lines, one a line */
 	const struct view_ops *view; /* of the view commands */
 	bool needs_profile;
+	bool keeps_attrs; /* what it writes has node attributes in it */
 	bool (*run)(struct session *s, const struct request *r, struct sink *out);
 	bool own_words; /* what stands behind it is for it alone: request.topics */
 	bool ends;      /* nothing is read behind it */

@@ -70,9 +70,15 @@ static bool load(struct session *s, struct run *r)
 {
 	struct progress p;
 
+	if (r->request.command && r->request.command->keeps_attrs)
+		session_keep_attrs(s);
 	progress_begin(&p, &s->watch);
 	sink_flush(r->out);
-	bool ok = flags_load(s, &r->flags, r->out);
+	bool ours = output_rows[r->request.opts.output.kind].flags & OUT_EXTENSION;
+	struct sink *say =
+	        ours ? sink_fd(&s->query_arena, STDERR_FILENO, S("standard error")) : r->out;
+	bool ok = flags_load(s, &r->flags, say);
+	sink_flush(say);
 	progress_end(&p);
 	s->watch = (struct input_watch){ 0 };
 	return ok;

@@ -302,6 +302,21 @@ static const struct tree *tree_of_kind(void *user, enum vk kind)
 	return tree_of(user, views[kind]);
 }
 
+bool session_write_profile(struct session *s, struct str path)
+{
+	struct sink *to;
+
+	if (!session_seal(s) || !sink_file(&to, &s->query_arena, path, &s->error))
+		return false;
+	profile_write(&s->model, to, &s->query_arena, &s->notes); /* the sink knows what failed */
+	return sink_close(to, &s->error);
+}
+
+void session_keep_attrs(struct session *s)
+{
+	ingest_keep_attrs(s->ingest);
+}
+
 bool session_advise(struct session *s, unsigned checkers, struct advice *out)
 {
 	struct advise ask = { .m = &s->model,

@@ -76,6 +76,13 @@ bool session_view(
 bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
         struct sink *out, struct sink *message);
 
+/* Everything that is loaded, as a ProfileProto in a file. Attributes are in it if they were kept.
+ */
+bool session_write_profile(struct session *s, struct str path);
+
+/* Node attributes of what is loaded from now on are kept for it. */
+void session_keep_attrs(struct session *s);
+
 /* The advice of the checkers (CHECK_BIT bits), in the query arena. */
 bool session_advise(struct session *s, unsigned checkers, struct advice *out);
 

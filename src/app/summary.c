@@ -39,14 +39,21 @@ static void put_steps(struct session *s, struct sink *out)
 	sink_put(out, m->steps.n > STEPS_SHOWN ? S(", ...\n") : S("\n"));
 }
 
+/* What nodes run on; not the streams that a device is recorded as beside itself. */
 static void put_devices(struct session *s, struct sink *out)
 {
 	const struct model *m = &s->model;
+	size_t n = 0;
 
-	for (uint32_t i = 0; i < m->devices.n && i < DEVICES_SHOWN; i++)
-		sink_fmt(out, "  %-12s %.*s\n", i ? "" : "devices", STR(device_name(m, i)));
-	if (m->devices.n > DEVICES_SHOWN)
-		sink_fmt(out, "  %-12s and %zu more\n", "", (size_t)m->devices.n - DEVICES_SHOWN);
+	for (uint32_t i = 0; i < m->devices.n; i++) {
+		if (m->devices.v[i].kind & DEVICE_ACCELERATOR)
+			continue;
+		if (n++ < DEVICES_SHOWN)
+			sink_fmt(out, "  %-12s %.*s\n", n > 1 ? "" : "devices",
+			        STR(device_name(m, i)));
+	}
+	if (n > DEVICES_SHOWN)
+		sink_fmt(out, "  %-12s and %zu more\n", "", n - DEVICES_SHOWN);
 }
 
 struct totals {

@@ -35,6 +35,11 @@ struct notes *ingest_notes(struct ingest *in)
 	return in->notes;
 }
 
+void ingest_keep_attrs(struct ingest *in)
+{
+	in->keep_attrs = true;
+}
+
 bool ingest_keeps_attrs(const struct ingest *in)
 {
 	return in->keep_attrs;

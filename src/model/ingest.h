@@ -22,6 +22,7 @@ struct ingest;
 struct ingest *ingest_open(struct model *m, struct notes *notes, bool keep_attrs);
 const struct model *ingest_model(const struct ingest *in);
 struct notes *ingest_notes(struct ingest *in);
+void ingest_keep_attrs(struct ingest *in);
 bool ingest_keeps_attrs(const struct ingest *in);
 
 /* scratch: arena of the file, for what is pending until the commit. */

@@ -32,6 +32,8 @@ static struct str refusal(const struct view_ops *v, const struct query *q)
 {
 	const struct opts *o = q->o;
 
+	if (o->output.kind == OUT_PROFILE)
+		return S("A profile is written by the command convert.");
 	if (o->output.kind == OUT_TIMELINE && v->kind == VK_OP)
 		return S("op view doesn't support timeline yet. Consider graph/scope/code view.");
 	if (o->output.kind != OUT_PPROF)

@@ -20,11 +20,11 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -34,7 +34,6 @@ import differential_inputs as inputs  # noqa: E402
 VIEW_BANNER = '\n==================Model Analysis Report======================\n'
 END_BANNER = '\n======================End of Report==========================\n'
 TIMEOUT = 60
-HANG = 10  # seconds; a fork of the original now and then waits for a lock that nobody holds
 
 # Lines on standard error that are not the profiler's, or that are said while loading: those are
 # compared once for each profile.
@@ -43,119 +42,43 @@ LOADING = re.compile(rb'.* has no start time, skipping$|found \d+ gpu allocator 
                      rb'Invalid RunMetadata for step ')
 
 
-# ---- the original, in a process that has it loaded ---------------------------------------------
-
-def worker():
-    """Answers jobs, a line each: {"dir", "load", "cases"}; in a Python that has the original."""
-    os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '3')
-    os.environ.setdefault('TF_ENABLE_ONEDNN_OPTS', '0')
-    from tensorflow.python.util import _pywrap_tfprof as lib
-    from tensorflow.core.profiler import tfprof_options_pb2 as options_pb2
-    talk = os.fdopen(os.dup(1), 'w')
-    print('ready', file=talk, flush=True)
-    for line in sys.stdin:
-        job = json.loads(line)
-        pid = os.fork()
-        if pid == 0:
-            code = 1
-            try:
-                answer_job(lib, options_pb2, job)
-                code = 0
-            finally:
-                os._exit(code)
-        _, status = os.waitpid(pid, 0)
-        print(status, file=talk, flush=True)
-
-
-def slurp(path):
-    with open(path, 'rb') as f:
-        return f.read()
-
-
-def answer_job(lib, options_pb2, job):
-    """In a child: loads, then answers each case in a child of its own."""
-    where, load = job['dir'], job['load']
-    for fd, name in ((1, 'load.stdout'), (2, 'load.stderr')):
-        os.dup2(os.open(os.path.join(where, name), os.O_CREAT | os.O_WRONLY | os.O_TRUNC), fd)
-    coverage = []
-    if 'profile' in load:
-        lib.ProfilerFromFile(load['profile'].encode())
-    else:
-        read = lambda key: slurp(load[key]) if load.get(key) else b''
-        if not lib.NewProfiler(read('graph'), read('log')):
-            os._exit(2)
-        for i, path in enumerate(load['steps']):
-            coverage.append(lib.AddStep(i, b'', slurp(path), b''))
-    with open(os.path.join(where, 'load.coverage'), 'w') as f:
-        json.dump(coverage, f)
-    if job.get('write'):
-        pid = os.fork()
-        if pid == 0:
-            try:
-                lib.WriteProfile(job['write'].encode())
-            finally:
-                os._exit(0)
-        os.waitpid(pid, 0)
-    for i, case in enumerate(job['cases']):
-        status = signal.SIGALRM
-        for _ in range(3):
-            if status != signal.SIGALRM:
-                break
-            pid = os.fork()
-            if pid == 0:
-                try:
-                    answer_case(lib, options_pb2, case, os.path.join(where, str(i)))
-                finally:
-                    os._exit(0)
-            _, status = os.waitpid(pid, 0)
-        with open(os.path.join(where, str(i), 'status'), 'w') as f:
-            f.write(str(status))
-
-
-def answer_case(lib, options_pb2, case, where):
-    signal.alarm(HANG)
-    for fd, name in ((1, 'stdout'), (2, 'stderr')):
-        os.dup2(os.open(os.path.join(where, name), os.O_CREAT | os.O_WRONLY | os.O_TRUNC), fd)
-    if case['command'] == 'advise':
-        o = options_pb2.AdvisorOptionsProto()
-        for name in ('ExpensiveOperationChecker', 'AcceleratorUtilizationChecker', 'OperationChecker'):
-            o.checkers[name].SetInParent()
-    else:
-        o = options_pb2.OptionsProto()
-        for name, value in case['options'].items():
-            if isinstance(value, list):
-                getattr(o, name).extend(value)
-            else:
-                setattr(o, name, value.replace('%OUT%', where + '/out') if name == 'output' else value)
-    lib.Profile(case['command'].encode(), o.SerializeToString())
-
+# ---- the original --------------------------------------------------------------------------------
 
 class Original:
-    """The worker process. None of its own state survives a job."""
+    """The process that has the original. None of its own state survives a job."""
 
     def __init__(self):
         python = os.environ.get('TFPROF_ORACLE') or sys.executable
         env = dict(os.environ, PYTHONDONTWRITEBYTECODE='1')
         try:
-            self.p = subprocess.Popen([python, os.path.abspath(__file__), '--worker'], env=env, text=True,
-                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            self.p = subprocess.Popen([python, os.path.join(HERE, 'differential_original.py')], env=env,
+                                      text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                       stderr=subprocess.DEVNULL)
-            self.there = self.p.stdout.readline() == 'ready\n'
+            self.there = self.p.stdout.readline() == '"ready"\n'
         except OSError:
             self.there = False
 
     def ask(self, job):
-        for i in range(len(job['cases'])):
-            os.makedirs(os.path.join(job['dir'], str(i)))
         self.p.stdin.write(json.dumps(job) + '\n')
         self.p.stdin.flush()
-        status = self.p.stdout.readline()
-        if not status:
+        answer = self.p.stdout.readline()
+        if not answer:
             raise SystemExit('the original has ended')
-        return int(status)
+        return json.loads(answer)
+
+    def answer(self, where, load, cases, write=None):
+        """Status of loading; answers lie in where/<number of the case>."""
+        for i in range(len(cases)):
+            os.makedirs(os.path.join(where, str(i)))
+        return self.ask({'dir': where, 'load': load, 'cases': cases, 'write': write})
 
 
 # ---- answers ------------------------------------------------------------------------------------
+
+def slurp(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
 
 def files_in(where):
     return {n: slurp(os.path.join(where, n)) for n in os.listdir(where) if n.startswith('out')}
@@ -225,6 +148,22 @@ def ours(load, case, where, start):
             'files': {n: unzip(v) for n, v in files_in(where).items()}}
 
 
+def library_session(load):
+    """A session of the library that the program lies beside."""
+    os.environ['TFPROF_LIBRARY'] = os.path.join(os.path.dirname(ARGS.program), 'libtfprof.so')
+    sys.path.insert(0, os.path.join(ROOT, 'python'))
+    from tfprof import _native as native
+    session = native.Session(threads=1)
+    if 'profile' in load:
+        session.add(native.PROFILE, load['profile'])
+        return session
+    for kind, key in ((native.GRAPH, 'graph'), (native.OP_LOG, 'log')):
+        if load.get(key):
+            session.add(kind, load[key])
+    session.add_steps(list(enumerate(load['steps'])))
+    return session
+
+
 def checkers(text):
     parts = re.split(rb'\n(\w+Checker):\n', text)
     return sorted(zip(parts[1::2], parts[2::2]))
@@ -262,13 +201,13 @@ class Profile:
         if through_profile:
             written = os.path.join(where, 'profile.pb')
             os.makedirs(os.path.join(where, 'first'))
-            original.ask({'dir': where + '/first', 'load': self.load, 'cases': [], 'write': written})
+            original.answer(where + '/first', self.load, [], written)
             self.load = {'profile': written}
         self.there = 'profile' not in self.load or os.path.exists(self.load['profile'])
         if not self.there:
             return
         os.makedirs(where + '/o')
-        self.status = original.ask({'dir': where + '/o', 'load': self.load, 'cases': cases})
+        self.status = original.answer(where + '/o', self.load, cases)
         path = where + '/o/load.coverage'
         self.coverage = json.load(open(path)) if os.path.exists(path) else []
         self.start = start_lines(self.load, self.coverage)
@@ -287,6 +226,37 @@ class Profile:
         self.theirs = theirs('%s/o/%d' % (self.where, i)) if not self.status else {'status': 1}
         self.ours = ours(self.load, self.cases[i], '%s/p%d' % (self.where, i), self.start)
         return verdict(self.cases[i], self.theirs, self.ours)
+
+    def messages_alike(self, original):
+        """Result messages through the library, all cases in one session. Returns what differs."""
+        def ask(i, case, session):
+            out = '%s/m%d' % (self.where, i)
+            os.makedirs(out)
+            session.reset()
+            for n, v in case['options'].items():
+                values = v if isinstance(v, list) else [flag(n, v).split('=', 1)[1].replace('%OUT%', out + '/out')]
+                session.set(n, values, lenient=True)
+            a = session.run(case['command'], result=True, may=range(12))
+            with open(out + '/result', 'wb') as f:
+                f.write(a.result)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                session = library_session(self.load)
+                for i, case in enumerate(self.cases):
+                    ask(i, case, session)
+                os._exit(0)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+        if os.waitpid(pid, 0)[1]:
+            return ['the library failed']
+        o = '%s/o/%d/result'
+        which = [i for i in range(len(self.cases)) if os.path.exists(o % (self.where, i))]
+        pairs = [[self.cases[i]['command'], o % (self.where, i), '%s/m%d/result' % (self.where, i)] for i in which]
+        self.messages = len(pairs)
+        return ['case %d: %s\n%s' % (i, json.dumps(self.cases[i]), show(*(t.encode() for t in d)))
+                for i, d in zip(which, original.ask({'compare': pairs})) if d]
 
     def session_alike(self):
         """All cases that write files, in one session: the same files again? Else the first case."""
@@ -367,7 +337,7 @@ def main():
         print('skipped: no original here (tensorflow-cpu; TFPROF_ORACLE names a Python that has it)')
         return 0
     scratch = tempfile.mkdtemp(prefix='tfprof-differential-')
-    counts, commands, different = {}, 0, 0
+    counts, commands, messages, different = {}, 0, 0, 0
     end = time.time() + ARGS.seconds
     first, last = (ARGS.seeds.split('-') + [ARGS.seeds])[:2]
     for seed in range(int(first), int(last) + 1):
@@ -393,6 +363,12 @@ def main():
                     different += 1
                     if different <= ARGS.first:
                         report(original, p, i, seed, through_profile, scratch)
+            if p.status == 0:
+                wrong = p.messages_alike(original)
+                messages += getattr(p, 'messages', 0)
+                different += len(wrong)
+                for text in wrong[:ARGS.first]:
+                    print('seed %d%s: result message of %s' % (seed, ' through a profile' * through_profile, text))
             i = p.session_alike()
             if i is not None:
                 different += 1
@@ -401,7 +377,7 @@ def main():
     shutil.rmtree(scratch)
     for k in sorted(counts):
         print('  %-16s %s' % (k, ', '.join('%d %s' % (n, v) for v, n in sorted(counts[k].items()))))
-    print('%d commands, %d differences' % (commands, different))
+    print('%d commands and %d result messages, %d differences' % (commands, messages, different))
     return 1 if different else 0
 
 
@@ -420,9 +396,6 @@ def report(original, p, i, seed, through_profile, scratch):
 
 
 if __name__ == '__main__':
-    if sys.argv[1:] == ['--worker']:
-        worker()
-        sys.exit(0)
     P = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     P.add_argument('--seeds', default='1-40')
     P.add_argument('--only', nargs='*', default=[], help='kinds that have these words')

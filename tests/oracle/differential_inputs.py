@@ -298,6 +298,8 @@ def text(spec):
 
 def known_difference(case, a, b):
     """The reason why an answer is another on purpose, or None. a is the original's."""
+    if b'note: a box of the timeline is wider than its time' in b['stderr']:
+        return 'times beyond 64 bits: boxes end at the last number'
     return None
 
 

@@ -32,12 +32,6 @@ import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# Kinds that the program cannot answer yet, and why. They count as skipped, never as passed.
-# Take a line out when its kind works. A last "*" stands for anything.
-NOT_YET = {
-    '*.proto': 'no result messages through the program',
-}
-
 # Options in the order of the original's dump, and what an unnamed one is.
 OPTIONS = [('max_depth', 0), ('min_bytes', 0), ('min_peak_bytes', 0), ('min_residual_bytes', 0),
            ('min_output_bytes', 0), ('min_micros', 0), ('min_accelerator_micros', 0),
@@ -125,17 +119,15 @@ class Case:
         self.load, self.line, self.kind, self.entry = load, line, kind, entry
         self.label = '%s:%d' % (load.name, line)
         self.crashed = entry.get('crashed')
-        self.why_not = not_yet(kind) or self.not_passable()
+        self.why_not = self.not_passable()
 
     @staticmethod
     def parts(load, line, entry):
-        """The answer itself, its result message, its option block."""
+        """The answer itself and its option block. Result messages: tests/python/test_recorded.py."""
         output = entry['options'].get('output', '').split(':')[0]
         command = entry['command']
         kind = command if command == 'advise' else '%s.%s' % (command, output)
         parts = [Case(load, line, kind, entry)]
-        if entry.get('proto'):
-            parts.append(Case(load, line, command + '.proto', entry))
         if output == 'stdout' and not entry.get('crashed') and DUMP_BANNER in entry['stdout']:
             parts.append(Case(load, line, 'options', entry))
         return parts
@@ -210,18 +202,6 @@ class Case:
             if got != exp:
                 bad.append(differ(exp, got, n))
         return bad
-
-
-def matches(pattern, kind):
-    if pattern.startswith('*'):
-        return kind.endswith(pattern[1:])
-    return kind.startswith(pattern[:-1]) if pattern.endswith('*') else kind == pattern
-
-
-def not_yet(kind):
-    why = next((p for p in NOT_YET if matches(p, kind)), None)
-    # No word asks for a result message: --all does not either.
-    return NOT_YET[why] if why and not (ARGS.all and why != '*.proto') else None
 
 
 def differ(exp, got, name):
@@ -472,7 +452,6 @@ def arguments():
     p.add_argument('--jobs', type=int, default=min(os.cpu_count() or 2, 8))
     p.add_argument('--profile-only', action='store_true', help='only as loaded from a ProfileProto')
     p.add_argument('--inputs-only', action='store_true', help='only as loaded from graph and steps')
-    p.add_argument('--all', action='store_true', help='also the kinds that are not expected to work')
     p.add_argument('--keep', action='store_true', help='keep what the program wrote; one by one')
     p.add_argument('--first', type=int, default=3, help='differences to show')
     p.add_argument('--exec-prefix', default='', help="run the program under this: 'valgrind -q'")

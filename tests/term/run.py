@@ -50,7 +50,7 @@ class Sleep(float):
     pass
 
 
-START = ['tfprof ' + FILES, Key('Enter'), Wait('tfprof> ')]
+START = ['tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n')]
 CASES = {
     'summary': START + [Shot()],
     'completion': START + [
@@ -62,16 +62,16 @@ CASES = {
     'answer': START + ['scope -max_depth 2 -order_by micros -select micros', Key('Enter'),
                        Wait('(END)|save'), Shot(), Colours()],
     'pager': START + ['scope -max_depth 6 -select micros', Key('Enter'), Wait(':'), Sleep(0.4), Shot(),
-                      'G', Wait('(END)'), Shot(), 'q', Wait('tfprof> '), 'set -step', Key('Enter'),
+                      'G', Wait('(END)'), Shot(), 'q', Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
                       Wait('-step   '), Shot()],
     'history': START + ['set -max_depth 1', Key('Enter'), 'set -step 0', Key('Enter'), 'quit', Key('Enter'),
-                        Wait('$ '), 'clear; tfprof ' + FILES, Key('Enter'), Wait('tfprof> '), Key('Up'),
-                        Key('Up'), Key('Up'), Wait('max_depth 1'), Shot(), Key('C-c'), Key('C-d'), Wait('$ '),
+                        Wait('\n$\n'), 'clear; tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), Key('Up'),
+                        Key('Up'), Key('Up'), Wait('max_depth 1'), Shot(), Key('C-c'), Key('C-d'), Wait('\n$\n'),
                         'clear; stat -c %a .local/state/tfprof/history.txt; '
                         'cat .local/state/tfprof/history.txt', Key('Enter'), Wait('quit'), Shot()],
     'redirect': START + ['scope -max_depth 1 > out', Key('Enter'), 'scope -max_depth 1 >> out', Key('Enter'),
                          'scope -max_depth 1 | grep -c Root', Key('Enter'), Wait('\n1\n'), 'exit',
-                         Key('Enter'), Wait('$ '), 'clear; grep -c _TFProfRoot out', Key('Enter'),
+                         Key('Enter'), Wait('\n$\n'), 'clear; grep -c _TFProfRoot out', Key('Enter'),
                          Wait('2'), Shot()],
     'bars': START + ['scope -max_depth 2 -order_by micros -bars -select micros,percent | cat', Key('Enter'),
                      Wait('save'), 'scope -max_depth 2 -min_micros 100000 -order_by micros -bars',
@@ -84,10 +84,10 @@ CASES = {
                       Key('C-c'), 'set -viz', Wait('-viz'), Shot()],
     'resize': START + ['scope -max_depth 2', Sleep(0.2), Size(60, 20), Sleep(0.3), Key('C-c'),
                        'set -select', Key('Enter'), Wait('-select  '), Shot()],
-    'dumb': ['TERM=dumb tfprof ' + FILES, Key('Enter'), Wait('tfprof> '), 'set -step', Key('Enter'),
+    'dumb': ['TERM=dumb tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
              Wait('-step   '), Shot(), 'scope -max_depth 1', Key('Enter'), Wait('Root'), Shot(),
              Key('C-d')],
-    'unset': ['env -u TERM tfprof ' + FILES, Key('Enter'), Wait('tfprof> '), 'set -step', Key('Enter'),
+    'unset': ['env -u TERM tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
               Wait('-step   '), Shot(), Key('C-d')],
 }
 
@@ -118,9 +118,9 @@ class Terminal:
             before = now
 
     def wait(self, marks):
-        for _ in range(200):
+        for _ in range(80):
             text = self.screen() + '\n'
-            if any(m in text for m in marks.split('|')):
+            if any(m.rstrip(' ') in text for m in marks.split('|')):
                 self.still()
                 return True
             time.sleep(0.05)

@@ -144,17 +144,27 @@ static void test_memory_limit(void **state)
 	free(graph);
 }
 
+static int see_locale(void *user, const void *bytes, size_t n)
+{
+	(void)bytes;
+	(void)n;
+	*(locale_t *)user = uselocale((locale_t)0);
+	return 0;
+}
+
 static void test_locale_of_the_caller(void **state)
 {
 	locale_t before = uselocale((locale_t)0),
 	         own = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
 	struct tfp_session *s = rig_loaded(0);
-	struct got got;
+	locale_t inside = own;
+	struct tfp_run run = { .size = sizeof run, .text = see_locale, .text_user = &inside };
 
 	(void)state;
 	uselocale(own);
-	assert_int_equal(rig_line(s, API_VIEW, &got), TFP_OK);
+	assert_int_equal(tfp_run_line(s, API_VIEW, TFP_Z, &run), TFP_OK);
 	assert_true(uselocale(before) == own);
+	assert_true(inside != own);
 	freelocale(own);
 	tfp_close(s);
 }
