@@ -156,7 +156,11 @@ static unsigned char on_break(EditLine *e, int key)
 
 	(void)key;
 	el_get(e, EL_CLIENTDATA, &p);
-	p->given_up = at->lastchar > at->buffer;
+	p->given_up = true;
+	el_cursor(e, (int)(at->lastchar - at->cursor));
+	el_set(e, EL_REFRESH);
+	fputs("^C\n", stdout);
+	fflush(stdout);
 	return CC_NEWLINE;
 }
 
@@ -206,6 +210,8 @@ static bool read_edited(struct prompt *p, struct str *line)
 	int n;
 	const char *text = el_gets(p->edit, &n);
 
+	if (p->given_up)
+		return true;
 	if (!text || n <= 0) {
 		fputc('\n', stdout);
 		fflush(stdout);

@@ -312,7 +312,7 @@ def reduce(original, p, i, through_profile, scratch):
     def differs(s, c):
         tried[0] += 1
         where = os.path.join(scratch, 'r%d' % tried[0])
-        if not s['nodes'] and not s['steps']:
+        if not s['nodes'] and not s['steps'] and 'profile' not in s:
             return False
         p = Profile(original, s, [c], where, through_profile)
         bad = p.there and not p.status and p.judge(0) == 'differs' and parts_that_differ(p) == parts
@@ -345,10 +345,10 @@ def main():
             print('stopped before seed %d' % seed)
             break
         spec, cases = inputs.make(seed)
-        if not spec['nodes'] and not spec['steps']:
+        if not spec['nodes'] and not spec['steps'] and 'profile' not in spec:
             continue  # no input
         cases = [c for c in cases if all(w in inputs.kind(c) for w in ARGS.only)]
-        for through_profile in (False, True)[:2 if seed % 3 == 0 else 1]:
+        for through_profile in (False, True)[:2 if seed % 3 == 0 and 'profile' not in spec else 1]:
             where = os.path.join(scratch, '%d%s' % (seed, 'p' if through_profile else ''))
             p = Profile(original, spec, cases, where, through_profile)
             if not p.there:

@@ -36,7 +36,7 @@ def shape(dims):
     return num(3, 1) if dims is None else b''.join(sub(2, num(1, d)) for d in dims)
 
 
-def attr(a):
+def attr(a, field=5):
     kind, value = a
     if kind == 'shape':
         key, body = 'shape', sub(7, shape(value))
@@ -46,7 +46,7 @@ def attr(a):
         key, body = 'data_format', sub(2, value)
     else:  # a number under a key that means something else
         key, body = value, num(3, 3)
-    return sub(5, sub(1, key) + sub(2, body))
+    return sub(field, sub(1, key) + sub(2, body))
 
 
 def node(n):
@@ -75,6 +75,12 @@ def step(devices):
                            for d in devices))
 
 
+def code(traces):
+    """CodeDef."""
+    return b''.join(sub(1, num(2, line) + num(5, start) + num(6, f) + num(7, fn) + num(8, source))
+                    for f, fn, source, line, start in traces)
+
+
 def log(spec):
     out = b''
     for e in spec['entries']:
@@ -82,11 +88,47 @@ def log(spec):
         if e['float_ops']:
             body += num(2, e['float_ops'])
         if e['code'] is not None:
-            body += sub(4, b''.join(
-                sub(1, num(2, line) + num(5, start) + num(6, f) + num(7, fn) + num(8, source))
-                for f, fn, source, line, start in e['code']))
+            body += sub(4, code(e['code']))
         out += sub(1, body)
     return out + b''.join(sub(2, num(1, k) + sub(2, v)) for k, v in spec['strings'])
+
+
+def tuple_of(numbers):
+    return sub(1, b''.join(map(varint, numbers)))
+
+
+def profile_exec(x):
+    """ExecProfile."""
+    out = num(1, x['runs']) + num(2, x['start']) + num(3, x['end'])
+    for field, key in ((4, 'accelerator'), (5, 'cpu')):
+        for device, times in x[key]:
+            out += sub(field, sub(1, device) + sub(2, b''.join(sub(1, tuple_of(t)) for t in times)))
+    out += b''.join(sub(6, d) for d in x['devices'])
+    for m in x['memory']:
+        out += sub(7, b''.join(num(i + 1, v) for i, v in enumerate(m['numbers'])) + b''.join(
+            sub(11, num(1, slot) + sub(2, num(1, size) + num(2, ptr))) for slot, size, ptr in m['outputs']))
+    return out + b''.join(sub(11, num(1, t) + num(2, n)) for t, n in x['allocations'])
+
+
+def profile_node(n):
+    out = sub(1, n['name']) + sub(9, n['op']) + num(13, n['id']) + num(8, n['float_ops'])
+    out += b''.join(sub(2, num(1, i) + num(2, source)) for i, source in n['inputs'])
+    out += sub(4, b''.join(map(varint, n['shape']))) + b''.join(sub(5, t) for t in n['types'])
+    out += sub(6, n['device']) + sub(7, n['host']) + b''.join(attr(a, 11) for a in n['attrs'])
+    if n['code'] is not None:
+        out += sub(10, code(n['code']))
+    out += b''.join(sub(12, num(1, k) + sub(2, profile_exec(x))) for k, x in n['execs'])
+    out += b''.join(sub(14, num(1, source) + num(2, slot)) for source, slot in n['sources'])
+    out += b''.join(sub(15, num(1, slot) + sub(2, tuple_of(d))) for slot, d in n['outputs'])
+    return sub(1, num(1, n['id']) + sub(2, out))
+
+
+def profile(p):
+    known = {n['id'] for n in p['nodes']}  # the original ends where an input has no node
+    nodes = [dict(n, inputs=[i for i in n['inputs'] if i[1] in known],
+                  sources=[i for i in n['sources'] if i[0] in known]) for n in p['nodes']]
+    return (b''.join(map(profile_node, nodes)) + num(2, p['traces']) + b''.join(num(3, k) for k in p['steps'])
+            + b''.join(sub(4, num(1, k) + sub(2, v)) for k, v in p['strings']) + num(5, p['misses']))
 
 
 def write(spec, where):
@@ -96,6 +138,8 @@ def write(spec, where):
         with open(path, 'wb') as f:
             f.write(body)
         return path
+    if 'profile' in spec:
+        return {'profile': put('profile.pb', profile(spec['profile']))}
     load = {'graph': put('graph.pb', b''.join(map(node, spec['nodes']))) if spec['nodes'] else None,
             'steps': [put('run_meta_%d.pb' % i, step(s)) for i, s in enumerate(spec['steps'])],
             'log': put('op_log.pb', log(spec['log'])) if spec['log']['entries'] else None}
@@ -230,6 +274,53 @@ def make_log(r, names):
     return {'entries': entries, 'strings': strings}
 
 
+def make_times(r, devices, now):
+    return [[d, [[now + r.randrange(1000), r.size()] for _ in range(r.randrange(4))]]
+            for d in r.sample(devices, r.randrange(min(3, len(devices)) + 1))]
+
+
+def make_exec(r, devices, now):
+    return {'runs': r.choice([0, 1, 1, 2, 7, -1]), 'start': r.choice([now, now + 5, 0]), 'end': now + r.size(),
+            'accelerator': make_times(r, devices, now), 'cpu': make_times(r, devices, now),
+            'devices': r.sample(devices, r.randrange(len(devices))),
+            'memory': [{'numbers': [now + r.randrange(99)] + [r.size() for _ in range(9)],
+                        'outputs': [[s, r.size(), r.randrange(99)] for s in range(r.randrange(3))]}
+                       for _ in range(r.choice([0, 1, 1, 2]))],
+            'allocations': [[now + r.randrange(2000), r.size()] for _ in range(r.choice([0, 0, 1, 3]))]}
+
+
+def make_profile(r):
+    """A ProfileProto as no original would write it: ids with gaps, types and devices that do not fit."""
+    plain, names = make_nodes(r)
+    entries = make_log(r, names)
+    codes = {e['name']: e['code'] for e in entries['entries']}
+    devices = [d.lower() for d in r.sample(DEVICES, 5)]
+    ids, nodes = {}, []
+    for n in plain:
+        if n['name'] not in ids:
+            ids[n['name']] = r.choice([len(ids), 1000 + len(ids), 3 * len(ids) + 7777777])
+    for n in plain:
+        if any(n['name'] == x['name'] for x in nodes):
+            continue
+        sources = [ids[i.lstrip('^').split(':')[0]] for i in n['inputs'] if i.lstrip('^').split(':')[0] in ids]
+        now = r.choice([1000, 10 ** 15])
+        nodes.append({
+            'name': n['name'], 'op': n['op'], 'id': ids[n['name']], 'attrs': n['attrs'],
+            'inputs': [[i * r.choice([1, 1, 2]) + r.choice([0, 0, 3]), x] for i, x in enumerate(sources)],
+            'sources': [[x, r.choice([0, 1, 2])] for x in sources], 'float_ops': r.choice([0, 5, 10 ** 9, -2]),
+            'shape': make_dims(r) or [], 'types': sorted(set(r.sample(OPS + devices + ['mine'], r.randrange(4)))),
+            'device': r.choice(devices + ['', '']), 'host': r.choice(devices + ['']),
+            'code': codes.get(n['name']) if r.chance(.9) else None,
+            'execs': [[k, make_exec(r, devices, now + 5000 * k)] for k in r.sample([0, 1, 2, 9], r.choice([0, 1, 1, 2]))],
+            'outputs': [[slot, make_dims(r) or []] for slot in range(r.randrange(3))]})
+        if len({i for i, _ in nodes[-1]['inputs']}) < len(nodes[-1]['inputs']):
+            nodes[-1]['inputs'] = nodes[-1]['inputs'][:1]
+        if len({i for i, _ in nodes[-1]['sources']}) < len(nodes[-1]['sources']):
+            nodes[-1]['sources'] = nodes[-1]['sources'][:1]
+    return {'nodes': nodes, 'traces': int(r.chance(.8)), 'steps': r.sample([0, 1, 2, 9], r.randrange(5)),
+            'strings': entries['strings'] or [[0, 'none']], 'misses': int(r.chance(.2))}
+
+
 def pattern(r, words):
     word = r.choice(words) if words and r.chance(.8) else r.choice(PARTS)
     safe = ''.join('.' if not c.isalnum() and c not in '/_' else c for c in word)
@@ -276,6 +367,10 @@ def make_case(r, spec, names):
 def make(seed):
     """(specification, cases) of a seed."""
     r = Random(seed)
+    if seed % 4 == 1:
+        spec = {'nodes': [], 'steps': [], 'log': {'entries': [], 'strings': []}, 'profile': make_profile(r)}
+        names = [n['name'] for n in spec['profile']['nodes']]
+        return spec, [make_case(r, spec, names) for _ in range(22)]
     nodes, names = make_nodes(r)
     spec = {'nodes': nodes, 'steps': make_steps(r, names), 'log': make_log(r, names)}
     return spec, [make_case(r, spec, names) for _ in range(22)]
@@ -287,7 +382,9 @@ def kind(case):
 
 def text(spec):
     """A specification to read: a line for each node, device of a step, entry of the op log."""
-    lines = ['node %s' % json.dumps(n) for n in spec['nodes']]
+    lines = ['node %s' % json.dumps(n) for n in spec['nodes'] or spec.get('profile', {}).get('nodes', [])]
+    if 'profile' in spec:
+        lines.append(json.dumps(dict(spec['profile'], nodes='above')))
     for i, devices in enumerate(spec['steps']):
         lines += ['step %d' % i] + ['  %s' % json.dumps(d) for d in devices]
     return '\n'.join(lines + ['log %s' % json.dumps(e) for e in spec['log']['entries']]
@@ -311,7 +408,8 @@ def lists_in(x, path=()):
         for k, v in x.items():
             yield from lists_in(v, path + (k,))
     elif isinstance(x, list) and (not x or isinstance(x[0], dict) or
-                                  path[-1] in ('inputs', 'attrs', 'types', 'code', 'memory', 'outputs', 'steps', 'strings')):
+                                  path[-1] in ('inputs', 'attrs', 'types', 'code', 'memory', 'outputs', 'steps', 'strings', 'execs', 'cpu', 'accelerator', 'devices',
+                                               'allocations', 'sources')):
         yield path
         for i, v in enumerate(x):
             if isinstance(v, (dict, list)):

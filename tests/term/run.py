@@ -152,7 +152,7 @@ def play(name, w, h, top):
             t.tmux('send-keys', step)
             time.sleep(0.08)
         else:
-            t.tmux('send-keys', '-l', step)
+            t.tmux('send-keys', '-l', '--', step)
             time.sleep(0.05)
     t.close()
     return shots, missing
