@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -169,6 +170,38 @@ def python_load(bin_dir):
     return yes(not status, text)
 
 
+def same(made, kept, names, cure):
+    bad = []
+    for n in names:
+        a, b = os.path.join(made, n), os.path.join(kept, n)
+        if not os.path.exists(a) or not os.path.exists(b) or open(a, 'rb').read() != open(b, 'rb').read():
+            bad.append('%s/%s is stale: %s' % (kept, n, cure))
+    return Result(len(names) - len(bad), len(bad), 0, '\n'.join(bad))
+
+
+def files(top, below=('',)):
+    return {os.path.relpath(p, top) for d in below
+            for p in glob.glob(os.path.join(top, d, '**', '*'), recursive=True) if os.path.isfile(p)}
+
+
+def docs(bin_dir):
+    """Manual pages and completions are those that the tables make."""
+    made = os.path.join(ROOT, bin_dir, 'docs')
+    shutil.rmtree(made, ignore_errors=True)
+    status, text = run([os.path.join(bin_dir, 'gen_docs'), made])
+    if status:
+        return yes(False, text)
+    return same(made, 'docs', sorted(files(made) | files('docs', ('man', 'completion'))), 'make docs')
+
+
+def models():
+    """The models of the examples are those that their generator makes."""
+    with tempfile.TemporaryDirectory() as made:
+        status, text = run([sys.executable, '-B', 'tests/models/make.py', made])
+        return yes(False, text) if status else same(
+            made, 'testdata/models', sorted(files(made)), 'tests/models/make.py testdata/models')
+
+
 def recorded(program, threads, *more, skips=True, env=None):
     words = [sys.executable, '-B', 'tests/recorded/run.py', '--program', program, '--threads', threads]
     return counted(words + list(more), env, skips)
@@ -211,6 +244,13 @@ def quick(bin_dir):
     # These use all the CPUs themselves, and find in the filter what is theirs.
     wide = [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program', program]
                                     + filters())),
+            ('examples', lambda: counted([sys.executable, '-B', 'tests/examples/run.py', '--program',
+                                          program] + filters())),
+            ('errors', lambda: counted([sys.executable, '-B', 'tests/errors/run.py', '--program',
+                                        program])),
+            ('term', lambda: counted([sys.executable, '-B', 'tests/term/run.py', '--program', program])),
+            ('locales', lambda: counted([sys.executable, '-B', 'tests/locale/run.py', '--program',
+                                         program])),
             ('recorded', lambda: recorded(program, '1', *filters())),
             ('recorded-threads', lambda: recorded(program, MANY, *filters(), skips=False))]
     return short, wide

@@ -40,6 +40,11 @@ build pc  snappy             libsnappy-dev       snappy-devel        snappy     
 check pc  cmocka             libcmocka-dev       libcmocka-devel     cmocka           cmocka
 check cmd python3            python3             python3             python           python3
 check cmd clang-format       clang-format        clang-tools-extra   clang            clang-format
+check cmd tmux               tmux                tmux                tmux             tmux
+check cmd less               less                less                less             less
+check cmd localedef          libc-bin            glibc-common        glibc            -
+check fn  have_locales       locales             glibc-locale-source glibc            -
+check cmd man                man-db              man-db              man-db           -
 deep  cmd clang              clang               clang               clang            llvm
 deep  fn  have_clang_rt      @clang_rt           compiler-rt         compiler-rt      -
 deep  cmd g++                g++                 gcc-c++             -                -
@@ -54,6 +59,9 @@ have_cc() {
 	have "${CC:-cc}" || have gcc || have clang || return 1
 	[ -e /usr/include/stdio.h ] || ! have apt-get
 }
+
+# The sources from which localedef makes locales; where there is no localedef, none are wanted.
+have_locales() { [ -e /usr/share/i18n/locales/de_DE ] || ! have localedef; }
 
 # The run-time libraries of clang's sanitizers and fuzzer.
 have_clang_rt() {

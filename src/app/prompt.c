@@ -151,14 +151,11 @@ static unsigned char on_tab(EditLine *e, int key)
 /* Ctrl-C while a line is typed: the line is given up, a new one begins. */
 static unsigned char on_break(EditLine *e, int key)
 {
-	const LineInfo *at = el_line(e);
 	struct prompt *p;
 
 	(void)key;
 	el_get(e, EL_CLIENTDATA, &p);
 	p->given_up = true;
-	el_cursor(e, (int)(at->lastchar - at->cursor));
-	el_set(e, EL_REFRESH);
 	fputs("^C\n", stdout);
 	fflush(stdout);
 	return CC_NEWLINE;

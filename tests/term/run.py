@@ -56,7 +56,7 @@ CASES = {
     'completion': START + [
         'sc', Key('Tab'), '-max_d', Key('Tab'), '2 -order_by mi', Key('Tab'), '-select micros,pa',
         Key('Tab'), Wait('params'), Shot(), Key('C-c'), 'scope -show_name_regexes seq2seq/dec',
-        Key('Tab'), Key('Tab'), Wait('lstm13/'), Shot(), Key('C-c'),
+        Key('Tab'), Key('Tab'), Key('Tab'), Wait('lstm13/'), Shot(), Key('C-c'),
         'op -account_type_regexes Soft', Key('Tab'), Wait('Logits'), 'x', Key('C-c'), 'scope -step ',
         Key('Tab'), Wait('-1'), Shot()],
     'answer': START + ['scope -max_depth 2 -order_by micros -select micros', Key('Enter'),
@@ -77,7 +77,7 @@ CASES = {
                      Wait('save'), 'scope -max_depth 2 -min_micros 100000 -order_by micros -bars',
                      Key('Enter'), Wait('█'), Sleep(0.3), 'q', Shot()],
     'narrow': START + ['scope -max_depth 9 -min_micros 43000 -select float_ops', Key('Enter'),
-                       Wait('…|MatMul'), Sleep(0.3), 'q', Shot()],
+                       Wait('sampled_loss'), Sleep(0.3), 'q', Shot()],
     'errors': START + ['scpe', Key('Enter'), Wait('mean'), 'scope -max_dept 3', Key('Enter'),
                        'scope -max_depth x', Key('Enter'), 'scope |', Key('Enter'), Wait('less'), Shot()],
     'break': START + ['half a line', Key('C-c'), 'set -step', Key('Enter'), Wait('-step   '), Key('C-c'),
