@@ -394,3 +394,20 @@ void *vec_grow(struct arena *a, void *v, size_t *cap, size_t need, size_t size)
 	*cap = to;
 	return v;
 }
+
+static void drop_scratch(void *what)
+{
+	arena_free(what);
+}
+
+void scratch_open(struct scratch *s, struct work *w)
+{
+	arena_init(&s->a, w);
+	work_guard(w, &s->guard, drop_scratch, &s->a);
+}
+
+void scratch_close(struct scratch *s)
+{
+	work_unguard(s->a.work, &s->guard);
+	arena_free(&s->a);
+}

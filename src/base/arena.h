@@ -96,6 +96,14 @@ static inline void work_poll(struct work *w)
 void work_guard(struct work *w, struct guard *g, void (*drop)(void *), void *what);
 void work_unguard(struct work *w, struct guard *g);
 
+/* An arena of one function, freed when it ends and also if the work ends early. */
+struct scratch {
+	struct arena a;
+	struct guard guard;
+};
+void scratch_open(struct scratch *s, struct work *w);
+void scratch_close(struct scratch *s);
+
 #define ARENA_NEW(a, type)      ((type *)arena_alloc((a), sizeof(type), _Alignof(type)))
 #define ARENA_ARRAY(a, n, type) ((type *)arena_array((a), (n), sizeof(type), _Alignof(type)))
 

@@ -110,7 +110,9 @@ static void json_escape(struct json *j, char c)
 	sink_char(j->to, letters[at - names]);
 }
 
-/* Decodes the character beyond ASCII at p; returns its bytes, 1 for JSON_BAD. */
+/* Decodes the character beyond ASCII at p; returns its bytes. What is no UTF-8 is read as the
+ * original reads it: only the first byte says how many there are, the others are taken as they
+ * come. A character that is cut off is JSON_BAD and one byte long. */
 static size_t json_decode(const uint8_t *p, size_t n, uint32_t *c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -118,16 +120,12 @@ static size_t json_decode(const uint8_t *p, size_t n, uint32_t *c)
 	uint32_t v = *p & (0x7fu >> len);
 
 	*c = JSON_BAD;
-	if (*p < 0xc0 || *p > 0xf4 || len > n)
+	if (*p >= 0xf8 || len > n)
 		return 1;
-	for (size_t i = 1; i < len; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 1;
+	for (size_t i = 1; i < len; i++)
 		v = v << 6 | (p[i] & 0x3f);
-	}
-	if (v < least[len] || v > 0x10ffff || (v >= 0xd800 && v < 0xe000))
-		return 1;
-	*c = v;
+	if (v >= least[len] && (len != 3 || v < 0xd800 || v >= 0xe000))
+		*c = v;
 	return len;
 }
 

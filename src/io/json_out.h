@@ -26,7 +26,7 @@ void json_array_end(struct json *j);
 void json_key(struct json *j, struct str key);
 
 /* Quotes, backslash and control characters escaped, '/' not, everything beyond ASCII as \uXXXX with
- * surrogate pairs; a byte that is no UTF-8 becomes \ufffd. */
+ * surrogate pairs. What is no UTF-8 comes out as some other characters, those of the original. */
 void json_string(struct json *j, struct str text);
 void json_i64(struct json *j, int64_t v);
 

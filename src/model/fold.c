@@ -134,7 +134,7 @@ struct fold {
 	uint64_t n_spans, n_mem;
 	bool placing; /* in the second pass */
 	bool *late; /* by node: had no device until a record that the second pass has not met yet */
-	struct arena scratch;
+	struct scratch scratch;
 };
 
 static bool next_record(struct fold *f, struct record *r)
@@ -241,8 +241,8 @@ static void count_records(struct fold *f)
 {
 	struct record r;
 
-	VEC_ROOM(&f->scratch, &f->spans, f->m->nodes.n + f->b->fresh.n);
-	VEC_ROOM(&f->scratch, &f->mem, f->m->nodes.n + f->b->fresh.n);
+	VEC_ROOM(&f->scratch.a, &f->spans, f->m->nodes.n + f->b->fresh.n);
+	VEC_ROOM(&f->scratch.a, &f->mem, f->m->nodes.n + f->b->fresh.n);
 	count_old(f);
 	for (rewind_records(f); next_record(f, &r);) {
 		const struct batch_device *d = &f->b->devices.v[r.device];
@@ -342,7 +342,7 @@ static void copy_old(struct fold *f, struct step *s)
 static void place_records(struct fold *f, struct step *s)
 {
 	uint32_t device0 = f->old ? f->old->n_devices : 0;
-	uint32_t *cell = ARENA_ARRAY(&f->scratch, f->m->nodes.n, uint32_t);
+	uint32_t *cell = ARENA_ARRAY(&f->scratch.a, f->m->nodes.n, uint32_t);
 	struct record r;
 
 	for (uint32_t c = 0; c < s->n_cells; c++)
@@ -409,8 +409,8 @@ static bool fold_records(struct fold *f, struct step *s, struct err *e)
 	if (f->b->n_nodes + f->b->fresh.n >= NODES_MAX ||
 	        f->m->nodes.n + f->b->fresh.n >= NODES_MAX)
 		return err_set(e, ERR_RESOURCE, "the model has more than %u nodes", NODES_MAX);
-	f->fresh_node = ARENA_ARRAY(&f->scratch, f->b->fresh.n, uint32_t);
-	f->late = ARENA_ARRAY(&f->scratch, f->m->nodes.n + f->b->fresh.n, bool);
+	f->fresh_node = ARENA_ARRAY(&f->scratch.a, f->b->fresh.n, uint32_t);
+	f->late = ARENA_ARRAY(&f->scratch.a, f->m->nodes.n + f->b->fresh.n, bool);
 	count_records(f);
 	f->placing = true;
 	if (!make_cells(f, s, e))
@@ -436,9 +436,9 @@ bool ingest_fold(struct ingest *in, struct batch *b, struct err *e)
 	if (f.old && f.old->ticks_per_us != s->ticks_per_us)
 		return err_set(e, ERR_FAILED, "step %lld has times in another unit already",
 		        (long long)s->id);
-	arena_init(&f.scratch, in->m->a->work);
+	scratch_open(&f.scratch, in->m->a->work);
 	ok = fold_devices(&f, s, e) && fold_records(&f, s, e);
-	arena_free(&f.scratch);
+	scratch_close(&f.scratch);
 	if (ok)
 		ingest_put_step(in, s);
 	return ok;

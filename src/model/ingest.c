@@ -367,17 +367,17 @@ static const uint32_t *extra_by_node(struct ingest *in, struct arena *a, uint32_
 static void make_type_sets(struct ingest *in)
 {
 	struct model *m = in->m;
-	struct arena scratch;
+	struct scratch own;
 	struct intern sets;
 	struct imap plain;
 	uint32_t *extra, set;
 
-	arena_init(&scratch, m->a->work);
-	intern_init(&sets, &scratch);
-	imap_init(&plain, &scratch);
+	scratch_open(&own, m->a->work);
+	intern_init(&sets, &own.a);
+	imap_init(&plain, &own.a);
 	m->types.n = 0;
 	m->type0.n = 1;
-	const uint32_t *first = extra_by_node(in, &scratch, &extra);
+	const uint32_t *first = extra_by_node(in, &own.a, &extra);
 	VEC(uint32_t) ids = { 0 };
 	for (uint32_t i = 0; i < m->nodes.n; i++) {
 		struct node *n = &m->nodes.v[i];
@@ -387,18 +387,18 @@ static void make_type_sets(struct ingest *in)
 			continue;
 		ids.n = 0;
 		if (!(n->flags & NODE_TYPES_GIVEN)) {
-			VEC_PUSH(&scratch, &ids, n->op);
+			VEC_PUSH(&own.a, &ids, n->op);
 			if (n->device != ID_NONE)
-				VEC_PUSH(&scratch, &ids, m->devices.v[n->device].name);
+				VEC_PUSH(&own.a, &ids, m->devices.v[n->device].name);
 		}
 		for (uint32_t e = first[i]; e < first[i + 1]; e++)
-			VEC_PUSH(&scratch, &ids, extra[e]);
-		set = add_set(m, &sets, ids.v, tidy_set(m, &scratch, ids.v, ids.n));
+			VEC_PUSH(&own.a, &ids, extra[e]);
+		set = add_set(m, &sets, ids.v, tidy_set(m, &own.a, ids.v, ids.n));
 		n->types = set;
 		if (is_plain)
 			imap_put(&plain, key, set, false);
 	}
-	arena_free(&scratch);
+	scratch_close(&own);
 }
 
 bool ingest_seal(struct ingest *in, struct err *e)

@@ -6,25 +6,6 @@
 #include "out/pprof.h"
 #include "out/timeline.h"
 
-/* ---- scratch ---- */
-
-static void drop_scratch(void *what)
-{
-	arena_free(what);
-}
-
-void scratch_open(struct scratch *s, struct work *w)
-{
-	arena_init(&s->a, w);
-	work_guard(w, &s->guard, drop_scratch, &s->a);
-}
-
-void scratch_close(struct scratch *s)
-{
-	work_unguard(s->a.work, &s->guard);
-	arena_free(&s->a);
-}
-
 /* ---- refusals ---- */
 
 /* The original's sentence about a view that cannot feed the output; empty: it can. */

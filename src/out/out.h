@@ -40,14 +40,6 @@ bool profile_write(
 
 /* ---- pieces ---- */
 
-/* An arena that is freed with its scratch, also if the work ends early. */
-struct scratch {
-	struct arena a;
-	struct guard guard;
-};
-void scratch_open(struct scratch *s, struct work *w);
-void scratch_close(struct scratch *s);
-
 /* Missing-stream notice, Doc block and "Profile:" (B§1.7). */
 void doc_write(struct sink *to, struct arena *a, const struct query *q);
 

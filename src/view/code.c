@@ -180,27 +180,25 @@ static void finish(struct lines *l, struct tree *t, uint32_t *entry, struct aren
 
 static void build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
 {
-	struct arena scratch;
+	struct scratch own;
 
-	arena_init(&scratch, a->work);
-	struct lines l = {
-		.m = m, .a = &scratch, .nodes = { .a = &scratch }, .text = sb_in(&scratch)
-	};
-	struct gradients g = { .forward = ARENA_ARRAY(&scratch, m->nodes.n, uint32_t),
-		.wanted = ARENA_ARRAY(&scratch, m->nodes.n, bool) };
+	scratch_open(&own, a->work);
+	struct lines l = { .m = m, .a = &own.a, .nodes = { .a = &own.a }, .text = sb_in(&own.a) };
+	struct gradients g = { .forward = ARENA_ARRAY(&own.a, m->nodes.n, uint32_t),
+		.wanted = ARENA_ARRAY(&own.a, m->nodes.n, bool) };
 	uint32_t *entry = ARENA_ARRAY(a, m->nodes.n, uint32_t);
 	intern_init(&l.names, a);
-	intern_init(&g.missing, &scratch);
-	imap_init(&l.child, &scratch);
+	intern_init(&g.missing, &own.a);
+	imap_init(&l.child, &own.a);
 	for (int branch = 0; branch < BRANCHES; branch++)
-		l.entry_at[branch] = ARENA_ARRAY(&scratch, m->frames.n, uint32_t);
+		l.entry_at[branch] = ARENA_ARRAY(&own.a, m->frames.n, uint32_t);
 	add_entry(&l, ID_NONE, intern_add_kept(&l.names, ROOT_NAME), ID_NONE, false);
 	add_plain(&l, &g, entry);
 	add_gradients(&l, &g, entry);
 	finish(&l, t, entry, a);
 	if (g.missing.n)
 		note_line(notes, "%zu gradient nodes not accounted\n", g.missing.n);
-	arena_free(&scratch);
+	scratch_close(&own);
 }
 
 static bool show(struct query *q, struct result *r, struct err *e)

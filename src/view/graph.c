@@ -62,16 +62,16 @@ static bool *find_named(const struct model *m, struct arena *a)
 static void build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
 {
 	size_t n = m->nodes.n + 1;
-	struct arena scratch;
+	struct scratch own;
 
 	(void)notes;
-	arena_init(&scratch, a->work);
+	scratch_open(&own, a->work);
 	struct descent d = { .m = m,
 		.t = t,
-		.seen = ARENA_ARRAY(&scratch, n, bool),
-		.path = ARENA_ARRAY(&scratch, n, uint32_t),
-		.input = ARENA_ARRAY(&scratch, n, uint32_t) };
-	bool *named = find_named(m, &scratch);
+		.seen = ARENA_ARRAY(&own.a, n, bool),
+		.path = ARENA_ARRAY(&own.a, n, uint32_t),
+		.input = ARENA_ARRAY(&own.a, n, uint32_t) };
+	bool *named = find_named(m, &own.a);
 	t->parent = ARENA_ARRAY(a, n, uint32_t);
 	t->end = ARENA_ARRAY(a, n, uint32_t);
 	t->name = ARENA_ARRAY(a, n, struct str);
@@ -83,7 +83,7 @@ static void build(const struct model *m, struct tree *t, struct arena *a, struct
 		if (!named[m->by_name.v[i]])
 			descend(&d, m->by_name.v[i]);
 	t->end[0] = t->n;
-	arena_free(&scratch);
+	scratch_close(&own);
 }
 
 /* Only accounted nodes are kept; what was below others goes to the nearest kept one above. */

@@ -24,13 +24,13 @@ static size_t list_types(const struct model *m, uint32_t *of, uint32_t *list, st
 
 static void build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
 {
-	struct arena scratch;
+	struct scratch own;
 
 	(void)notes;
-	arena_init(&scratch, a->work);
-	uint32_t *of = ARENA_ARRAY(&scratch, m->strings.n, uint32_t);
-	uint32_t *list = ARENA_ARRAY(&scratch, m->nodes.n, uint32_t);
-	t->n = (uint32_t)list_types(m, of, list, &scratch) + 1;
+	scratch_open(&own, a->work);
+	uint32_t *of = ARENA_ARRAY(&own.a, m->strings.n, uint32_t);
+	uint32_t *list = ARENA_ARRAY(&own.a, m->nodes.n, uint32_t);
+	t->n = (uint32_t)list_types(m, of, list, &own.a) + 1;
 	t->parent = ARENA_ARRAY(a, t->n, uint32_t);
 	t->end = ARENA_ARRAY(a, t->n, uint32_t);
 	t->name = ARENA_ARRAY(a, t->n, struct str);
@@ -45,7 +45,7 @@ static void build(const struct model *m, struct tree *t, struct arena *a, struct
 	for (uint32_t i = 0; i < m->nodes.n; i++)
 		t->entry_of[i] = of[m->nodes.v[i].op];
 	tree_members(t, m, a);
-	arena_free(&scratch);
+	scratch_close(&own);
 }
 
 static struct str kept_name(const struct query *q, uint32_t i)

@@ -117,20 +117,20 @@ static void fill_tree(const struct scopes *s, struct tree *t, struct arena *a)
 
 static void build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
 {
-	struct arena scratch;
+	struct scratch own;
 
 	(void)notes;
-	arena_init(&scratch, a->work);
-	struct scopes s = { .a = &scratch };
-	struct str *names = ARENA_ARRAY(&scratch, m->by_name.n, struct str);
+	scratch_open(&own, a->work);
+	struct scopes s = { .a = &own.a };
+	struct str *names = ARENA_ARRAY(&own.a, m->by_name.n, struct str);
 	for (size_t i = 0; i < m->by_name.n; i++)
 		names[i] = node_name(m, m->by_name.v[i]);
-	uint32_t *order = order_paths(m, names, &scratch);
-	VEC_PUSH(&scratch, &s.list, ((struct scope){ ID_NONE, ID_NONE, ROOT_NAME }));
+	uint32_t *order = order_paths(m, names, &own.a);
+	VEC_PUSH(&own.a, &s.list, ((struct scope){ ID_NONE, ID_NONE, ROOT_NAME }));
 	for (size_t i = 0; i < m->by_name.n; i++)
 		add_name(&s, names[order[i]], m->by_name.v[order[i]]);
 	fill_tree(&s, t, a);
-	arena_free(&scratch);
+	scratch_close(&own);
 }
 
 /* A scope is kept if it is accounted or leads to something that is; quirk 8: it then counts. */

@@ -97,24 +97,25 @@ static void wide(void **state)
 
 #define BAD "\\ufffd"
 
-/* Alone, cut off, overlong, surrogate, above the last character: one replacement per byte. */
+/* Alone, cut off, overlong, surrogate, above the last character: the first byte says how many are
+ * taken, and whatever follows is. */
 static void not_utf8(void **state)
 {
 	(void)state;
 	json_array(&json);
-	json_string(&json, S("\x80z\xff"));
+	json_string(&json, S("\xe4\xb8...")); /* a cut name */
+	json_string(&json, S("\x9cz\xff"));
 	json_string(&json, S("\xc3"));
-	json_string(&json, S("\xe2\x82\""));
-	json_string(&json, S("\xc1\x81"));
+	json_string(&json, S("\xe2\x82"));
+	json_string(&json, S("\xc1\x81x"));
 	json_string(&json, S("\xe0\x81\x81"));
 	json_string(&json, S("\xed\xa0\x80"));
 	json_string(&json, S("\xf0\x80\x80\x80"));
 	json_string(&json, S("\xf4\x90\x80\x80"));
-	json_string(&json, S("\xf8\x80\x80\x80"));
+	json_string(&json, S("\xf8\x80\xc2"));
 	json_array_end(&json);
-	written("[\"" BAD "z" BAD "\",\"" BAD "\",\"" BAD BAD "\\\"\",\"" BAD BAD
-	        "\",\"" BAD BAD BAD "\",\"" BAD BAD BAD "\",\"" BAD BAD BAD BAD
-	        "\",\"" BAD BAD BAD BAD "\",\"" BAD BAD BAD BAD "\"]");
+	written("[\"\\u4e2e..\",\"\\u073a" BAD "\",\"" BAD "\",\"" BAD BAD "\",\"" BAD "x\",\"" BAD
+	        "\",\"" BAD "\",\"" BAD "\",\"\\udc00\\udc00\",\"" BAD "\\u0002\"]");
 }
 
 static void deepest(void **state)
