@@ -239,6 +239,7 @@ def quick(bin_dir):
         ('timelines', lambda: counted([sys.executable, '-B', 'tests/timeline_check.py', '--program',
                                        program])),
         ('pprof', lambda: counted([sys.executable, '-B', 'tests/pprof_check.py', '--program', program])),
+        ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--program', program])),
         ('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir])),
         ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir]))]
     # These use all the CPUs themselves, and find in the filter what is theirs.
@@ -282,7 +283,12 @@ def deep(bin_dir):
               ('checkpoint', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--sanitized',
                                               '--program', os.path.join(bin_dir, 'tfprof')])),
               ('checkpoint-oracle', lambda: counted([sys.executable, '-B', 'tests/oracle/checkpoint.py',
-                                                     '--program', os.path.join(bin_dir, 'tfprof')]))]
+                                                     '--program', os.path.join(bin_dir, 'tfprof')])),
+              ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--seeds', '100-150',
+                                            '--program', os.path.join(bin_dir, 'tfprof')])),
+              ('differential', lambda: counted([sys.executable, '-B', 'tests/oracle/differential.py', '--seeds',
+                                                '1-40', '--seconds', '120', '--program',
+                                                os.path.join(bin_dir, 'tfprof')]))]
     wide = [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program',
                                      os.path.join(bin_dir, 'tfprof')] + filters())),
             ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters())),

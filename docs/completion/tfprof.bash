@@ -12,7 +12,7 @@ _tfprof()
 	order_by|-order_by)
 		COMPREPLY=($(compgen -W 'name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -- "$cur")); return ;;
 	output|-output)
-		COMPREPLY=($(compgen -W 'file:outfile= none pprof:outfile= stdout timeline:outfile=' -- "$cur")); return ;;
+		COMPREPLY=($(compgen -W 'file:outfile= none pprof:outfile= profile:outfile= stdout' -- "$cur")); return ;;
 	-color)
 		COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
 	esac
@@ -21,6 +21,6 @@ _tfprof()
 		case $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;
 	-*) COMPREPLY=($(compgen -W '-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -bars -wide -max_values' -- "$cur")); return ;;
 	esac
-	COMPREPLY=($(compgen -W 'scope graph code op advise set reset checkpoint help quit exit' -- "$cur") $(compgen -f -- "$cur"))
+	COMPREPLY=($(compgen -W 'scope graph code op advise convert set reset checkpoint help quit exit' -- "$cur") $(compgen -f -- "$cur"))
 }
 complete -o filenames -F _tfprof tfprof

@@ -4,6 +4,7 @@ complete -c tfprof -n __fish_use_subcommand -a graph -d 'nodes by the edges betw
 complete -c tfprof -n __fish_use_subcommand -a code -d 'lines of Python by call stack (needs an op log)'
 complete -c tfprof -n __fish_use_subcommand -a op -d 'operation types, the costliest ones with what follows them'
 complete -c tfprof -n __fish_use_subcommand -a advise -d 'what stands out, in sentences'
+complete -c tfprof -n __fish_use_subcommand -a convert -d 'one ProfileProto of the many files'
 complete -c tfprof -n __fish_use_subcommand -a set -d 'make options the default of the commands that follow'
 complete -c tfprof -n __fish_use_subcommand -a reset -d 'give every option its first value again'
 complete -c tfprof -n __fish_use_subcommand -a checkpoint -d 'the tensors of a checkpoint; --verify tests it, two are compared'

@@ -78,8 +78,8 @@ static bool load(struct session *s, struct run *r)
 	struct sink *say =
 	        ours ? sink_fd(&s->query_arena, STDERR_FILENO, S("standard error")) : r->out;
 	bool ok = flags_load(s, &r->flags, say);
-	sink_flush(say);
 	progress_end(&p);
+	sink_flush(say);
 	s->watch = (struct input_watch){ 0 };
 	return ok;
 }

@@ -66,13 +66,13 @@ double model_coverage(const struct model *m)
 	return (double)m->covered / ((double)m->nodes.n + 1e-10);
 }
 
-/* The values that do not come from a step: float_ops are per run once the node ran at all. Products go
- * round at the ends of the type, as the original's do. */
+/* The values that do not come from a step: float_ops are per run once the node ran at all. Products
+ * go round at the ends of the type, as the original's do. */
 static void tally_static(const struct node *n, struct tally *t)
 {
 	t->v[V_PARAMS] = n->params;
-	t->v[V_FLOAT_OPS] =
-	        n->flags & NODE_RAN ? (int64_t)((uint64_t)n->float_ops * (uint64_t)t->v[V_RUNS])
+	t->v[V_FLOAT_OPS] = n->flags & NODE_RAN
+	                            ? (int64_t)((uint64_t)n->float_ops * (uint64_t)t->v[V_RUNS])
 	                            : n->float_ops;
 	t->v[V_DEFINITIONS] = 1;
 }

@@ -23,6 +23,11 @@ enum span_kind {
 	SPAN_CPU
 }; /* SEEN: no time, only "was on this device" */
 
+struct holding {
+	uint32_t node;
+	int64_t bytes; /* accelerator_persistent */
+};
+
 struct step {
 	int64_t id;            /* what -step takes */
 	uint32_t ticks_per_us; /* unit of the times below: 1, 1000 or 1000000 */
@@ -39,6 +44,9 @@ struct step {
 	int64_t *span_start, *span_length;
 
 	uint8_t *mem;
+
+	/* Nodes that hold memory of an accelerator from the start on, ascending by node. */
+	VEC(struct holding) holdings;
 
 	uint32_t n_devices;
 	uint32_t *devices; /* model device ids */
@@ -77,6 +85,9 @@ void mem_to_host(uint8_t *p, size_t n);
 
 /* Adds the recorded values of cell c: sums of its spans and memory, and its runs. */
 void step_tally(const struct step *s, uint32_t c, struct tally *to);
+
+/* Bytes of an accelerator that the node holds from the start of the step on. */
+int64_t step_holding(const struct step *s, uint32_t node);
 
 /* The cell of a node, or ID_NONE. */
 uint32_t step_cell(const struct step *s, uint32_t node);

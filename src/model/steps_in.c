@@ -119,12 +119,27 @@ static void sum_cells(struct ingest *in, const struct step *s, int sign)
 	}
 }
 
+/* Found once here, so that nobody has to unpack all memory records of all steps for it. */
+static void find_holdings(struct arena *a, struct step *s)
+{
+	for (uint32_t c = 0; c < s->n_cells; c++) {
+		const uint8_t *p = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
+		struct holding h = { .node = s->cell_node[c] };
+		struct mem_item m;
+		while (mem_next(&p, end, &m))
+			h.bytes = num_add(h.bytes, m.accelerator_persistent);
+		if (h.bytes)
+			VEC_PUSH(a, &s->holdings, h);
+	}
+}
+
 void ingest_put_step(struct ingest *in, struct step *s)
 {
 	struct model *m = in->m;
 	size_t i = 0;
 
 	sum_cells(in, s, 1);
+	find_holdings(m->a, s);
 	while (i < m->steps.n && m->steps.v[i]->id < s->id)
 		i++;
 	if (i < m->steps.n && m->steps.v[i]->id == s->id) {

@@ -185,16 +185,8 @@ static int64_t find_persistent(const struct model *m, uint32_t node)
 	int64_t most = 0;
 
 	for (size_t i = 0; i < m->steps.n; i++) {
-		const struct step *s = m->steps.v[i];
-		uint32_t c = step_cell(s, node);
-		struct mem_item item;
-		int64_t sum = 0;
-		if (c == ID_NONE)
-			continue;
-		const uint8_t *p = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
-		while (mem_next(&p, end, &item))
-			sum = num_add(sum, item.accelerator_persistent);
-		most = sum > most ? sum : most;
+		int64_t bytes = step_holding(m->steps.v[i], node);
+		most = bytes > most ? bytes : most;
 	}
 	return most;
 }

@@ -110,7 +110,7 @@ def main():
         if why:
             failed += 1
             print('FAILED seed %d: %s\n  %s\n  %s' % (seed, compare(load, lines), load[0], '\n  '.join(lines)))
-    print('%d sessions, %d failed' % (int(last) - int(first) + 1, failed))
+    print('%d passed, %d failed, 0 skipped' % (int(last) - int(first) + 1 - failed, failed))
     return 1 if failed else 0
 
 

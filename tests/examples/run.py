@@ -103,10 +103,11 @@ def run(case, top):
     for name in sorted(set(os.listdir(here)) - before):
         with open(os.path.join(here, name), 'rb') as f:
             data = f.read()
-        if data[:1] in (b'{', b'\x1f'):
-            out += '--- file %s\n' % name
-        else:
-            out += '--- file %s\n%s' % (name, data.decode())
+        out += '--- file %s\n' % name
+        try:
+            out += data.decode() if data[:1] != b'{' else ''
+        except UnicodeDecodeError:
+            pass  # a message or a compressed file
     shutil.rmtree(here)
     return out
 

@@ -124,10 +124,13 @@ def profile_node(n):
 
 
 def profile(p):
+    """A ProfileProto. Steps that have records are always in the list of steps: where they are not, the
+    original counts them in averages and says that they are not there."""
+    steps = sorted(set(p['steps']) | {k for n in p['nodes'] for k, _ in n['execs']})
     known = {n['id'] for n in p['nodes']}  # the original ends where an input has no node
     nodes = [dict(n, inputs=[i for i in n['inputs'] if i[1] in known],
                   sources=[i for i in n['sources'] if i[0] in known]) for n in p['nodes']]
-    return (b''.join(map(profile_node, nodes)) + num(2, p['traces']) + b''.join(num(3, k) for k in p['steps'])
+    return (b''.join(map(profile_node, nodes)) + num(2, p['traces']) + b''.join(num(3, k) for k in steps)
             + b''.join(sub(4, num(1, k) + sub(2, v)) for k, v in p['strings']) + num(5, p['misses']))
 
 
@@ -317,7 +320,8 @@ def make_profile(r):
             nodes[-1]['inputs'] = nodes[-1]['inputs'][:1]
         if len({i for i, _ in nodes[-1]['sources']}) < len(nodes[-1]['sources']):
             nodes[-1]['sources'] = nodes[-1]['sources'][:1]
-    return {'nodes': nodes, 'traces': int(r.chance(.8)), 'steps': r.sample([0, 1, 2, 9], r.randrange(5)),
+    steps = {k for n in nodes for k, _ in n['execs']} | set(r.sample([0, 1, 2, 9], r.randrange(3)))
+    return {'nodes': nodes, 'traces': int(r.chance(.8)), 'steps': sorted(steps),
             'strings': entries['strings'] or [[0, 'none']], 'misses': int(r.chance(.2))}
 
 

@@ -78,6 +78,17 @@ static void test_names_are_cut(void **state)
 	                                  " .z:1:exactly_twenty_by...=2");
 }
 
+/* A function's name can be cut within a character. */
+static void test_cut_character(void **state)
+{
+	struct view_rig *r = view_rig(*state);
+
+	rig_stack(r, rig_node(r, "a", "Op", ""), "f:\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d");
+	rig_done(r);
+	assert_str(rig_shown(r, VK_CODE),
+	        "_TFProfRoot=1 .f:1:\u4e2d\u4e2d\u4e2d\u4e2d\u4e2d\xe4\xb8...=1");
+}
+
 /* A trimmed or too deep line goes with all below it; quirk 12: the root stays. */
 static void test_cut(void **state)
 {
@@ -161,6 +172,7 @@ int main(int argc, char **argv)
 		unit_case(test_gradient_marks),
 		unit_case(test_forward_names),
 		unit_case(test_names_are_cut),
+		unit_case(test_cut_character),
 		unit_case(test_cut),
 		unit_case(test_account),
 		unit_case(test_notes),

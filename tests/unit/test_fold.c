@@ -197,6 +197,61 @@ static void test_too_many_devices(void **state)
 	assert_int_equal(r->m.steps.n, 0);
 }
 
+static void memory(struct rig *r, const char *device, int64_t bytes)
+{
+	uint8_t packed[MEM_ITEM_MAX];
+	uint32_t d = batch_device(r->b);
+	struct mem_item item = { .bytes = bytes, .time = 1 };
+
+	batch_name_device(r->b, d, str_of(device));
+	batch_record(r->b, &(struct record){ .node = batch_node(r->b, S("a")),
+	                           .device = d,
+	                           .start = 10,
+	                           .length = 1,
+	                           .mem = packed,
+	                           .mem_n = (size_t)(mem_put(packed, &item) - packed) });
+}
+
+/* As long as a node has no device, a device without a name is its own: its memory counts. */
+static void test_device_without_name(void **state)
+{
+	struct rig *r = rig_of(state);
+
+	begin(r, 0);
+	memory(r, "", 1);
+	memory(r, STREAM, 2);
+	memory(r, GPU, 4);
+	memory(r, "", 8);
+	memory(r, GPU, 16);
+	fold(r);
+	assert_int_equal(tally_of(r, "a", 0).v[V_BYTES], 21);
+	begin(r, 1);
+	memory(r, "", 1);
+	fold(r);
+	assert_int_equal(tally_of(r, "a", 1).v[V_BYTES], 0);
+}
+
+/* Averages divide as if nothing were negative, and products go round. */
+static void test_odd_numbers(void **state)
+{
+	struct rig *r = rig_of(state);
+
+	ingest_begin(r->in, r->a);
+	ingest_set_float_ops(r->in, 0, 3);
+	ingest_commit(r->in);
+	for (int64_t step = 0; step < 2; step++) {
+		begin(r, step);
+		record(r, "a", CPU, 10, step ? -4 : 1);
+		fold(r);
+	}
+	assert_int_equal(tally_of(r, "a", 1).v[V_MICROS], -4);
+	assert_int_equal(tally_of(r, "a", -1).v[V_MICROS], INT64_MAX - 1); /* of -3 */
+	assert_int_equal(tally_of(r, "a", -1).v[V_FLOAT_OPS], 3);
+	r->m.nodes.v[0].float_ops = INT64_MAX;
+	r->m.sums.v[0].v[V_RUNS] = 4;
+	assert_int_equal(tally_of(r, "a", -1).v[V_FLOAT_OPS], -2);
+}
+
 static void test_packed_memory(void **state)
 {
 	uint8_t packed[2 * MEM_ITEM_MAX + 2 * MEM_OUTPUT_MAX], *p = packed;
@@ -231,20 +286,6 @@ static void test_packed_memory(void **state)
 	assert_false(mem_next(&at, p, &out));
 }
 
-static void test_devices(void **state)
-{
-	(void)state;
-	assert_int_equal(device_kind(S("/job:a/replica:0/task:0/device:gpu:12")),
-	        DEVICE_CANONICAL | DEVICE_GPU);
-	assert_int_equal(device_kind(S("/job:a/cpu:0")), DEVICE_CANONICAL | DEVICE_CPU);
-	assert_int_equal(device_kind(S("/gpu:0/stream:all")), DEVICE_ACCELERATOR | DEVICE_GPU);
-	assert_int_equal(device_kind(S("/device:xla_gpu:0")), DEVICE_GPU);
-	assert_int_equal(device_kind(S("gpu:0")), DEVICE_GPU);
-	assert_int_equal(device_kind(S("/gpu:")), DEVICE_GPU);
-	assert_int_equal(device_kind(S("")), 0);
-	assert_str(device_host(*state, S("/a/gpu:12/gpu:x/gpu:3")), "/a/cpu:0/gpu:x/cpu:0");
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,8 +297,9 @@ int main(int argc, char **argv)
 		unit_case(test_no_start_is_a_note),
 		unit_case(test_missing_streams),
 		unit_case(test_too_many_devices),
+		unit_case(test_device_without_name),
+		unit_case(test_odd_numbers),
 		unit_case(test_packed_memory),
-		unit_case(test_devices),
 	};
 
 	return unit_main(tests, argc, argv);

@@ -115,6 +115,18 @@ static void test_root_type(void **state)
 	                                   "  n (Op, 0/0|1/1)\n");
 }
 
+/* What ".*" alone shows is everything; as one of two patterns it does not match a newline. */
+static void test_newline_in_name(void **state)
+{
+	struct view_rig *r = view_rig(*state);
+
+	rig_node(r, "two\nlines", "Op", "");
+	rig_done(r);
+	assert_str(rig_shown(r, VK_GRAPH), "_TFProfRoot=1 .two\nlines=1");
+	rig_set(r, "show_name_regexes", ".*,x");
+	assert_str(rig_shown(r, VK_GRAPH), "_TFProfRoot=1");
+}
+
 /* A chain of 200,000 nodes: no recursion anywhere. */
 static void test_deep(void **state)
 {
@@ -144,6 +156,7 @@ int main(int argc, char **argv)
 		unit_case(test_start_trim_hide),
 		unit_case(test_order),
 		unit_case(test_root_type),
+		unit_case(test_newline_in_name),
 		unit_case(test_deep),
 	};
 

@@ -1,0 +1,6 @@
+# what: a node that two account patterns match is added twice in code too
+# from: original 2.21.0
+$TFPROF code --graph_path="$DATA/small/views.graph.pbtxt" \
+	--run_meta_path="$DATA/small/views.run_meta_0.pbtxt,$DATA/small/views.run_meta_1.pbtxt" \
+	--op_log_path="$DATA/small/views.op_log.pbtxt" \
+	-max_depth 10000 -account_type_regexes layers,MatMul -select float_ops,micros

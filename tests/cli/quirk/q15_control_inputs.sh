@@ -1,0 +1,6 @@
+# what: a control input stands among the input shapes
+# from: original 2.21.0
+$TFPROF graph --graph_path="$DATA/small/views.graph.pbtxt" \
+	--run_meta_path="$DATA/small/views.run_meta_0.pbtxt,$DATA/small/views.run_meta_1.pbtxt" \
+	--op_log_path="$DATA/small/views.op_log.pbtxt" \
+	-max_depth 10000 -show_name_regexes net/MatMul -select input_shapes

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The end of a line: only words that are exactly |, > or >> count.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "app/line.h"
+
+static struct account account;
+static struct work work = { .account = &account };
+static struct arena arena;
+
+static bool split(struct line *l, const char *text)
+{
+	struct err e = { .a = &arena };
+
+	return line_split(l, str_of(text), &e);
+}
+
+static void test_plain(void **state)
+{
+	struct line l;
+
+	(void)state;
+	assert_true(split(&l, "scope -show_name_regexes a|b>c -select x"));
+	assert_int_equal(l.to, LINE_SCREEN);
+	assert_int_equal(l.command.n, 40);
+}
+
+static void test_program(void **state)
+{
+	struct line l;
+
+	(void)state;
+	assert_true(split(&l, "scope -max_depth 2 | grep -c 'a|b' > x"));
+	assert_int_equal(l.to, LINE_PROGRAM);
+	assert_true(str_eq(l.command, S("scope -max_depth 2 ")));
+	assert_int_equal(l.words.n, 5);
+	assert_true(str_eq(l.words.v[2], S("a|b")));
+	assert_true(str_eq(l.words.v[3], S(">")));
+}
+
+static void test_files(void **state)
+{
+	struct line l;
+
+	(void)state;
+	assert_true(split(&l, "op > a"));
+	assert_int_equal(l.to, LINE_FILE);
+	assert_true(split(&l, "op >> a"));
+	assert_int_equal(l.to, LINE_APPEND);
+	assert_true(str_eq(l.words.v[0], S("a")));
+}
+
+static void test_refused(void **state)
+{
+	struct line l;
+
+	(void)state;
+	assert_false(split(&l, "op >"));
+	assert_false(split(&l, "op > a b"));
+	assert_false(split(&l, "op |"));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_program),
+		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_refused),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	if (setjmp(work.escape))
+		return 1;
+	arena_init(&arena, &work);
+	int r = cmocka_run_group_tests(tests, NULL, NULL);
+	arena_free(&arena);
+	return r;
+}
