@@ -12,7 +12,7 @@ _tfprof()
 	order_by|-order_by)
 		COMPREPLY=($(compgen -W 'name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -- "$cur")); return ;;
 	output|-output)
-		COMPREPLY=($(compgen -W 'file:outfile= none pprof:outfile= profile:outfile= stdout' -- "$cur")); return ;;
+		COMPREPLY=($(compgen -W 'file:outfile= none pprof:outfile= profile:outfile= stdout timeline:outfile=' -- "$cur")); return ;;
 	-color)
 		COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
 	esac

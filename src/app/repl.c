@@ -17,6 +17,8 @@ static void say(struct session *s, struct str text)
 {
 	struct sb b = sb_in(&s->query_arena);
 
+	if (!text.n)
+		return;
 	if (!isatty(STDERR_FILENO) || s->error.code == ERR_RESOURCE) {
 		if (text.n)
 			fwrite(text.p, 1, text.n, stderr);

@@ -27,13 +27,13 @@ static void put_occurrence(struct lines *l, const struct entry *x)
 
 	field(l);
 	if (x->accounted)
-		fmt_i64(b, x->self->v[V_RUNS]);
+		fmt_count(b, x->self->v[V_RUNS]);
 	else
 		sb_put(b, S("--"));
 	sb_char(b, '/');
-	fmt_i64(b, x->total->v[V_RUNS]);
+	fmt_count(b, x->total->v[V_RUNS]);
 	sb_put(b, x->accounted ? S("|1/") : S("|--/"));
-	fmt_i64(b, x->total->v[V_DEFINITIONS]);
+	fmt_count(b, x->total->v[V_DEFINITIONS]);
 }
 
 static uint32_t entry_node(const struct lines *l, const struct entry *x)

@@ -252,40 +252,6 @@ static void test_odd_numbers(void **state)
 	assert_int_equal(tally_of(r, "a", -1).v[V_FLOAT_OPS], -2);
 }
 
-static void test_packed_memory(void **state)
-{
-	uint8_t packed[2 * MEM_ITEM_MAX + 2 * MEM_OUTPUT_MAX], *p = packed;
-	struct mem_item in = { .bytes = -5,
-		.peak = INT64_MAX,
-		.residual = INT64_MIN,
-		.output = 1,
-		.time = 77,
-		.in_use = 9,
-		.accelerator_temp = 3,
-		.accelerator_persistent = 4,
-		.n_outputs = 2 },
-	                out;
-	struct mem_output slot = { -1, 12, UINT64_MAX };
-
-	(void)state;
-	p = mem_put_output(mem_put_output(mem_put(p, &in), &slot), &slot);
-	p = mem_put(p, &(struct mem_item){ .allocation = true, .bytes = 6, .time = 1 });
-	mem_to_host(packed, (size_t)(p - packed));
-	const uint8_t *at = packed;
-	assert_true(mem_next(&at, p, &out));
-	assert_true(out.bytes == -5 && out.peak == INT64_MAX && out.residual == INT64_MIN);
-	assert_true(out.output == 1 && out.time == 77 && out.in_use == 9 && !out.allocation);
-	assert_true(out.host_temp == 3 && out.host_persistent == 4);
-	assert_true(out.accelerator_temp == 0 && out.accelerator_persistent == 0);
-	assert_int_equal(out.n_outputs, 2);
-	slot = (struct mem_output){ 0 };
-	mem_next_output(&out.outputs, &slot);
-	assert_true(slot.slot == -1 && slot.bytes == 12 && slot.ptr == UINT64_MAX);
-	assert_true(mem_next(&at, p, &out));
-	assert_true(out.allocation && out.bytes == 6 && out.time == 1);
-	assert_false(mem_next(&at, p, &out));
-}
-
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,7 +265,6 @@ int main(int argc, char **argv)
 		unit_case(test_too_many_devices),
 		unit_case(test_device_without_name),
 		unit_case(test_odd_numbers),
-		unit_case(test_packed_memory),
 	};
 
 	return unit_main(tests, argc, argv);

@@ -115,6 +115,20 @@ static void test_root_type(void **state)
 	                                   "  n (Op, 0/0|1/1)\n");
 }
 
+/* Counts of runs and definitions are shortened like all counts. */
+static void test_occurrence(void **state)
+{
+	struct view_rig *r = view_rig(*state);
+	struct cell_in often = { .runs = 12345, .start = 1, .end = 2 };
+
+	ingest_cell(r->in, 0, rig_node(r, "n", "Op", ""), &often);
+	rig_done(r);
+	rig_set(r, "select", "occurrence");
+	assert_str(rig_lines(r, VK_GRAPH), "node name | op count (run|defined)\n"
+	                                   "_TFProfRoot (--/12.35k|--/1)\n"
+	                                   "  n (12.35k/12.35k|1/1)\n");
+}
+
 /* What ".*" alone shows is everything; as one of two patterns it does not match a newline. */
 static void test_newline_in_name(void **state)
 {
