@@ -199,7 +199,7 @@ def make_dims(r):
 
 def make_nodes(r):
     nodes, names = [], []
-    many = r.choice([0, 1, 2, 5, 10, 20, 30, 50])
+    many = r.choice([0, 1, 2, 5, 10, 20, 30, 50, 50, 1500]) if r.chance(.1) else r.choice([2, 5, 10, 20, 30])
     for _ in range(many):
         names.append(r.choice(names) if names and r.chance(.02) else make_name(r, names))
     for i, name in enumerate(names):
@@ -244,7 +244,7 @@ def make_steps(r, names):
     steps, now = [], r.choice([1000, 10 ** 6, 1500000000000000])
     devices = r.sample(DEVICES, r.randrange(1, 7))
     for _ in range(r.choice([0, 1, 1, 2, 3])):
-        many = r.choice([0, 3, 10, 30])
+        many = r.choice([0, 3, 10, 30] if r.chance(.95) else [3000])
         steps.append([{'device': d, 'records': [make_record(r, names, now) for _ in range(r.randrange(many + 1))]}
                       for d in devices])
         now += r.choice([100, 5000, 10 ** 6])
@@ -283,7 +283,7 @@ def make_times(r, devices, now):
 
 
 def make_exec(r, devices, now):
-    return {'runs': r.choice([0, 1, 1, 2, 7, -1]), 'start': r.choice([now, now + 5, 0]), 'end': now + r.size(),
+    return {'runs': r.choice([0, 1, 1, 2, 7, -1, 999, 1000, 54321]), 'start': r.choice([now, now + 5, 0]), 'end': now + r.size(),
             'accelerator': make_times(r, devices, now), 'cpu': make_times(r, devices, now),
             'devices': r.sample(devices, r.randrange(len(devices))),
             'memory': [{'numbers': [now + r.randrange(99)] + [r.size() for _ in range(9)],

@@ -170,6 +170,7 @@ int main(int argc, char **argv)
 		unit_case(test_start_trim_hide),
 		unit_case(test_order),
 		unit_case(test_root_type),
+		unit_case(test_occurrence),
 		unit_case(test_newline_in_name),
 		unit_case(test_deep),
 	};
