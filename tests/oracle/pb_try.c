@@ -72,7 +72,8 @@ static bool answer(bool text, const ProtobufCMessageDescriptor *d, uint32_t n, s
 	n = (uint32_t)out.n;
 	fwrite(&c, 1, 1, stdout);
 	fwrite(&n, 4, 1, stdout);
-	fwrite(out.p, 1, n, stdout);
+	if (n)
+		fwrite(out.p, 1, n, stdout);
 	fflush(stdout);
 	free(p);
 	arena_reset(a, mark);
