@@ -85,8 +85,10 @@ static bool call_inside(struct session *s, void *ctx)
 int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg), void *arg)
 {
 	struct call c = { t, f, arg };
-	locale_t before = uselocale(t->c);
 
+	if (!t)
+		return tfp_error_code(t);
+	locale_t before = uselocale(t->c);
 	atomic_store(&t->s->cancel, false);
 	t->put_stopped = false;
 	t->error = t->notes = S("");
@@ -191,7 +193,8 @@ const char *tfp_notes(const struct tfp_session *t, size_t *length)
 
 void tfp_cancel(struct tfp_session *t)
 {
-	atomic_store(&t->s->cancel, true);
+	if (t)
+		atomic_store(&t->s->cancel, true);
 }
 
 /* ---- loading ---- */
@@ -300,11 +303,10 @@ int tfp_coverage(struct tfp_session *t, double *coverage)
 
 size_t tfp_steps(const struct tfp_session *t, int64_t *steps, size_t cap)
 {
-	const struct model *m = &t->s->model;
-	size_t n = t->s->broken ? 0 : m->steps.n;
+	size_t n = t && !t->s->broken ? t->s->model.steps.n : 0;
 
 	for (size_t i = 0; steps && i < n && i < cap; i++)
-		steps[i] = m->steps.v[i]->id;
+		steps[i] = t->s->model.steps.v[i]->id;
 	return n;
 }
 

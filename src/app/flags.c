@@ -134,7 +134,7 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	case ROLE_GRAPH: return place(s, &f->graph, "graphs", file);
 	case ROLE_OPLOG: return place(s, &f->op_log, "op logs", file);
 	case ROLE_PROFILE: return place(s, &f->profile, "profiles", file);
-	case ROLE_STEP: strs_add(a, &f->runs, file); return true;
+	case ROLE_STEP: strs_add(&s->model_arena, &f->runs, file); return true;
 	}
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        "cannot tell what '%.*s' is; say it: --graph_path=, --run_meta_path=, "

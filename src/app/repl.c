@@ -20,8 +20,7 @@ static void say(struct session *s, struct str text)
 	if (!text.n)
 		return;
 	if (!isatty(STDERR_FILENO) || s->error.code == ERR_RESOURCE) {
-		if (text.n)
-			fwrite(text.p, 1, text.n, stderr);
+		fwrite(text.p, 1, text.n, stderr);
 		return;
 	}
 	bool utf8 = term_look(TERM_AUTO).utf8;

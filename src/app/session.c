@@ -200,11 +200,30 @@ void session_load_later(struct session *s, const struct input_step *v, size_t n)
 	s->n_later = n;
 }
 
-/* Loads what was left for later of a step, or of all. */
+/* Has the profile a step of this number that was not left for later? */
+static bool has_step(const struct session *s, int64_t step)
+{
+	for (size_t i = 0; i < s->model.steps.n; i++)
+		if (s->model.steps.v[i]->id == step)
+			return true;
+	return false;
+}
+
+/* Steps come in one after the other: those that did are not loaded a second time. */
+static bool count_folded(void *user, size_t i)
+{
+	size_t *n = user;
+
+	*n = i + 1;
+	return true;
+}
+
+/* Loads what was left for later of a step, or of all; all of it too if a step is not there, as the
+ * sentence names those that are. */
 static bool load_later(struct session *s, int64_t step)
 {
 	struct input_step *now, *left = s->later;
-	size_t n = 0;
+	size_t n = 0, seen = 0, folded = 0;
 
 	if (s->n_later == 0)
 		return true;
@@ -212,13 +231,14 @@ static bool load_later(struct session *s, int64_t step)
 	for (size_t i = 0; i < s->n_later; i++)
 		if (step < 0 || s->later[i].step == step)
 			now[n++] = s->later[i];
-	if (n && !session_load_steps(s, now, n, NULL, NULL))
-		return false;
+	if (n == 0)
+		return has_step(s, step) || load_later(s, -1);
+	bool ok = session_load_steps(s, now, n, count_folded, &folded);
 	for (size_t i = 0; i < s->n_later; i++)
-		if (step >= 0 && s->later[i].step != step)
+		if ((step >= 0 && s->later[i].step != step) || seen++ >= folded)
 			*left++ = s->later[i];
-	s->n_later -= n;
-	return true;
+	s->n_later = (size_t)(left - s->later);
+	return ok;
 }
 
 /* ---- asking ---- */

@@ -23,6 +23,14 @@ static inline int64_t num_add(int64_t a, int64_t b)
 	return r;
 }
 
+static inline int64_t num_sub(int64_t a, int64_t b)
+{
+	int64_t r;
+	if (__builtin_sub_overflow(a, b, &r))
+		return b < 0 ? INT64_MAX : INT64_MIN;
+	return r;
+}
+
 static inline int64_t num_mul(int64_t a, int64_t b)
 {
 	int64_t r;

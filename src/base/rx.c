@@ -202,8 +202,10 @@ static bool compile_one(const struct rx_list *l, struct rx *r, struct err *e)
 		pcre2_code_free(as_given);
 	else
 		offset = at;
-	return err_set(e, ERR_INVALID_ARGUMENT, "pattern '%.*s': column %zu: %s", STR(r->pattern),
-	        offset + 1, (const char *)reason);
+	bool cut = r->pattern.n > RX_SHOWN;
+	struct str shown = str_sub(r->pattern, 0, cut ? RX_SHOWN : r->pattern.n);
+	return err_set(e, ERR_INVALID_ARGUMENT, "pattern '%.*s%s': column %zu: %s", STR(shown),
+	        cut ? "..." : "", offset + 1, (const char *)reason);
 }
 
 /* Closes what PCRE2 holds; the list then is empty. */
@@ -362,7 +364,7 @@ bool rx_failed(const struct rx_list *l, struct err *e)
 		return false;
 	pcre2_get_error_message(l->reason, reason, sizeof reason);
 	err_set(e, ERR_RESOURCE, "pattern '%.*s': gave up on '%.*s%s' (%zu bytes): %s",
-	        STR(l->failed->pattern), STR(text), cut ? "..." : "", l->failed_n,
-	        (const char *)reason);
+	        STR(str_sub(l->failed->pattern, 0, RX_SHOWN)), STR(text), cut ? "..." : "",
+	        l->failed_n, (const char *)reason);
 	return true;
 }

@@ -409,8 +409,8 @@ bool ingest_seal(struct ingest *in, struct err *e)
 	if (in->nodes_changed) {
 		resolve_inputs(in->m);
 		sort_names(in->m);
-		VEC_ROOM(in->m->a, &in->m->sums, in->m->nodes.n - in->m->sums.n);
-		in->m->sums.n = in->m->nodes.n;
+		if (in->m->sums.n)
+			ingest_sum_room(in->m);
 	}
 	if (in->types_changed)
 		make_type_sets(in);

@@ -58,6 +58,8 @@ struct ingest {
 	bool nodes_changed, types_changed;
 };
 
+/* Sums for nodes that came after the last ones. */
+void ingest_sum_room(struct model *m);
 void ingest_commit_steps(struct ingest *in);
 uint32_t ingest_plain_node(struct ingest *in, uint32_t name, uint32_t op);
 /* Gives the node its canonical device, once. */

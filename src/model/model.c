@@ -87,12 +87,19 @@ static void tally_average(const struct model *m, uint32_t node, struct tally *t)
 		t->v[i] = (int64_t)((uint64_t)s->v[i] / s->steps);
 }
 
+/* The step that stands for the average while it is the only one: then there are no sums yet. */
+static const struct step *step_or_only(const struct model *m, const struct step *s)
+{
+	return !s && m->steps.n == 1 ? m->steps.v[0] : s;
+}
+
 void model_tally(const struct model *m, uint32_t node, const struct step *s, struct tally *out)
 {
 	memset(out, 0, sizeof *out);
-	if (!s) {
+	s = step_or_only(m, s);
+	if (!s && m->sums.n) {
 		tally_average(m, node, out);
-	} else {
+	} else if (s) {
 		uint32_t c = step_cell(s, node);
 		if (c != ID_NONE)
 			step_tally(s, c, out);
@@ -104,10 +111,11 @@ struct tally *model_tallies(const struct model *m, const struct step *s, struct 
 {
 	struct tally *t = ARENA_ARRAY(a, m->nodes.n, struct tally);
 
+	s = step_or_only(m, s);
 	for (uint32_t c = 0; s && c < s->n_cells; c++)
 		step_tally(s, c, &t[s->cell_node[c]]);
 	for (uint32_t n = 0; n < m->nodes.n; n++) {
-		if (!s)
+		if (!s && m->sums.n)
 			tally_average(m, n, &t[n]);
 		tally_static(&m->nodes.v[n], &t[n]);
 	}

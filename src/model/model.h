@@ -94,7 +94,8 @@ struct model {
 	struct imap device_of;    /* string id of its name -> device id */
 	VEC(struct step *) steps; /* ascending by id */
 
-	VEC(struct tally_sum) sums; /* of the recorded values over the steps, by node */
+	VEC(struct tally_sum)
+	sums; /* of the recorded values over the steps, by node; from two steps on */
 
 	size_t covered;         /* nodes that run metadata found already there */
 	struct imap string_ids; /* id_to_string of op logs and profiles: id -> string id */

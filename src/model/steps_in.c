@@ -102,20 +102,23 @@ void ingest_commit_steps(struct ingest *in)
 		ingest_put_step(in, finish(in->m, in->steps.v[i]));
 }
 
-static void sum_cells(struct ingest *in, const struct step *s, int sign)
+void ingest_sum_room(struct model *m)
 {
-	struct model *m = in->m;
-
 	VEC_ROOM(m->a, &m->sums, m->nodes.n - m->sums.n);
 	m->sums.n = m->nodes.n;
+}
+
+/* Adds the numbers of a step to the sums of its nodes, or takes them out. */
+static void sum_cells(struct model *m, const struct step *s, bool in_sum)
+{
+	ingest_sum_room(m);
 	for (uint32_t c = 0; c < s->n_cells; c++) {
 		struct tally_sum *to = &m->sums.v[s->cell_node[c]];
 		struct tally t = { 0 };
 		step_tally(s, c, &t);
 		for (int i = 0; i < V_RECORDED; i++)
-			to->v[i] = num_add(to->v[i], sign * t.v[i]);
-		to->steps += (uint32_t)sign;
-		m->nodes.v[s->cell_node[c]].flags |= NODE_RAN;
+			to->v[i] = in_sum ? num_add(to->v[i], t.v[i]) : num_sub(to->v[i], t.v[i]);
+		to->steps += in_sum ? 1 : UINT32_MAX;
 	}
 }
 
@@ -133,21 +136,39 @@ static void find_holdings(struct arena *a, struct step *s)
 	}
 }
 
+/* The place of a step among those there, by its id; *there: it has it already. */
+static size_t find_place(const struct model *m, int64_t id, bool *there)
+{
+	size_t i = 0;
+
+	while (i < m->steps.n && m->steps.v[i]->id < id)
+		i++;
+	*there = i < m->steps.n && m->steps.v[i]->id == id;
+	return i;
+}
+
+/* A model of one step has no sums: the step is its average. They begin with the second one. */
 void ingest_put_step(struct ingest *in, struct step *s)
 {
 	struct model *m = in->m;
-	size_t i = 0;
+	bool there;
+	size_t i = find_place(m, s->id, &there);
 
-	sum_cells(in, s, 1);
 	find_holdings(m->a, s);
-	while (i < m->steps.n && m->steps.v[i]->id < s->id)
-		i++;
-	if (i < m->steps.n && m->steps.v[i]->id == s->id) {
-		sum_cells(in, m->steps.v[i], -1);
+	for (uint32_t c = 0; c < s->n_cells; c++)
+		m->nodes.v[s->cell_node[c]].flags |= NODE_RAN;
+	if (m->steps.n == 1 && !there)
+		sum_cells(m, m->steps.v[0], true);
+	if (there) {
+		if (m->steps.n > 1)
+			sum_cells(
+			        m, m->steps.v[i], false); /* before its follower: sums have ends */
 	} else {
 		VEC_PUSH(m->a, &m->steps, s);
 		memmove(m->steps.v + i + 1, m->steps.v + i,
 		        (m->steps.n - 1 - i) * sizeof *m->steps.v);
 	}
 	m->steps.v[i] = s;
+	if (m->steps.n > 1)
+		sum_cells(m, s, true);
 }

@@ -35,11 +35,8 @@ VIEW_BANNER = '\n==================Model Analysis Report======================\n
 END_BANNER = '\n======================End of Report==========================\n'
 TIMEOUT = 60
 
-# Lines on standard error that are not the profiler's, or that are said while loading: those are
-# compared once for each profile.
+# Lines on standard error that are not the profiler's.
 NOISE = re.compile(rb'^(\[libprotobuf |\d{4}-\d\d-\d\d \d\d:|[IWEF]\d{4} |WARNING: All log)')
-LOADING = re.compile(rb'.* has no start time, skipping$|found \d+ gpu allocator for 1 node$|'
-                     rb'Invalid RunMetadata for step ')
 
 
 # ---- the original --------------------------------------------------------------------------------
@@ -89,10 +86,9 @@ def unzip(data):
     return gzip.decompress(data) if data[:2] == b'\x1f\x8b' else data
 
 
-def plain(lines, drop):
-    """Standard error without noise and without what loading says."""
-    return b''.join(x for x in lines.splitlines(True)
-                    if not NOISE.match(x) and not (drop and LOADING.match(x.rstrip(b'\n'))))
+def plain(lines):
+    """Standard error without noise."""
+    return b''.join(x for x in lines.splitlines(True) if not NOISE.match(x))
 
 
 def theirs(where):
@@ -105,7 +101,7 @@ def theirs(where):
             out = out[:-len(END_BANNER)]
     path = (where + '/out').encode()
     return {'status': int(get('status') or b'0'), 'stdout': out.replace(path, b'%OUT%'),
-            'stderr': plain(get('stderr'), True).replace(path, b'%OUT%'),
+            'stderr': plain(get('stderr')).replace(path, b'%OUT%'),
             'files': {n: unzip(v) for n, v in files_in(where).items()}}
 
 
@@ -136,15 +132,17 @@ def start_lines(load, coverage):
     return (text + ''.join('run graph coverage: %.2f\n' % c for c in coverage)).encode()
 
 
-def ours(load, case, where, start):
+def ours(load, case, where, start, loading):
+    """The same of the program; start and loading are what it prints before it answers."""
     os.makedirs(where)
     words = [flag(n, v) for n, v in case['options'].items()] if case['command'] != 'advise' else []
     words = [w.replace('%OUT%', where + '/out') for w in words]
     p = run([case['command']] + load_flags(load) + words)
     out = p.stdout[len(start):] if p.stdout.startswith(start) else b'(start lines differ)\n' + p.stdout
+    err = p.stderr[len(loading):] if p.stderr.startswith(loading) else b'(loading differs)\n' + p.stderr
     path = (where + '/out').encode()
     return {'status': p.returncode, 'stdout': out.replace(path, b'%OUT%'),
-            'stderr': plain(p.stderr, True).replace(path, b'%OUT%'),
+            'stderr': plain(err).replace(path, b'%OUT%'),
             'files': {n: unzip(v) for n, v in files_in(where).items()}}
 
 
@@ -217,20 +215,21 @@ class Profile:
         path = where + '/o/load.coverage'
         self.coverage = json.load(open(path)) if os.path.exists(path) else []
         self.start = start_lines(self.load, self.coverage)
+        self.loading = run(['scope', '--output=none'] + load_flags(self.load))
 
     def loads_alike(self):
-        p = run(['scope', '--output=none'] + load_flags(self.load))
         if self.status or not os.path.exists(self.where + '/o/load.coverage'):
             return True  # the original could not load it
-        a, b = plain(slurp(self.where + '/o/load.stderr'), False), plain(p.stderr, False)
-        if p.stdout == self.start and a == b:
+        a, b = plain(slurp(self.where + '/o/load.stderr')), plain(self.loading.stderr)
+        if self.loading.stdout == self.start and a == b:
             return True
-        print('loading differs:\n%s%s' % (show(self.start + a, p.stdout + b), self.where))
+        print('loading differs:\n%s%s' % (show(self.start + a, self.loading.stdout + b), self.where))
         return False
 
     def judge(self, i):
         self.theirs = theirs('%s/o/%d' % (self.where, i)) if not self.status else {'status': 1}
-        self.ours = ours(self.load, self.cases[i], '%s/p%d' % (self.where, i), self.start)
+        self.ours = ours(self.load, self.cases[i], '%s/p%d' % (self.where, i), self.start,
+                         self.loading.stderr)
         return verdict(self.cases[i], self.theirs, self.ours)
 
     def messages_alike(self, original):
@@ -373,6 +372,8 @@ def main():
                     different += 1
                     if different <= ARGS.first:
                         report(original, p, i, seed, through_profile, scratch)
+                    else:
+                        print('seed %d, case %d: %s' % (seed, i, inputs.kind(case)))
             if library and p.status == 0:
                 wrong = p.messages_alike(original)
                 messages += p.messages

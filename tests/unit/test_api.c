@@ -90,6 +90,28 @@ static void test_profiles(void **state)
 	tfp_close(s);
 }
 
+/* What could not be opened may be used as if it had been. */
+static void test_no_session(void **state)
+{
+	struct tfp_input in = { .size = sizeof in };
+	int64_t step = -7;
+	double coverage;
+
+	(void)state;
+	assert_int_equal(tfp_add(NULL, TFP_GRAPH, &in), TFP_E_MEMORY);
+	assert_int_equal(tfp_add_steps(NULL, &in, 1, NULL), TFP_E_MEMORY);
+	assert_int_equal(tfp_coverage(NULL, &coverage), TFP_E_MEMORY);
+	assert_int_equal(tfp_set(NULL, "step", TFP_Z, NULL, 0, 0), TFP_E_MEMORY);
+	assert_int_equal(tfp_reset(NULL), TFP_E_MEMORY);
+	assert_int_equal(tfp_run(NULL, "scope", TFP_Z, NULL), TFP_E_MEMORY);
+	assert_int_equal(tfp_run_line(NULL, "scope", TFP_Z, NULL), TFP_E_MEMORY);
+	assert_int_equal(tfp_write_profile(NULL, "f", TFP_Z, NULL, NULL), TFP_E_MEMORY);
+	assert_int_equal(tfp_steps(NULL, &step, 1), 0);
+	assert_null(tfp_device(NULL, 0, NULL));
+	tfp_cancel(NULL);
+	tfp_close(NULL);
+}
+
 struct watched {
 	unsigned calls, stop_at;
 	uint64_t done, total;
@@ -207,6 +229,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_knows_what_is_loaded),
 		cmocka_unit_test(test_errors_leave_it_usable),
 		cmocka_unit_test(test_profiles),
+		cmocka_unit_test(test_no_session),
 		cmocka_unit_test(test_progress),
 		cmocka_unit_test(test_memory_limit),
 		cmocka_unit_test(test_locale_of_the_caller),

@@ -157,6 +157,28 @@ static void test_same_step_again(void **state)
 	assert_int_equal(model_step(&r->m, 5)->cell_start[1], 50);
 }
 
+/* Numbers at their ends go out of the sums as they came in. */
+static void test_extreme_step_again(void **state)
+{
+	static const int64_t ends[] = { INT64_MAX, -INT64_MAX };
+
+	for (int i = 0; i < 2; i++) {
+		struct rig *r = rig_of(state);
+		begin(r, 4); /* sums begin with the second step */
+		record(r, "a", CPU, 100, 1);
+		fold(r);
+		assert_int_equal(r->m.sums.n, 0);
+		for (int again = 0; again < 2; again++) {
+			begin(r, 5);
+			record(r, "b", CPU, 100, again ? 0 : ends[i]);
+			fold(r);
+			/* A length of 0 counts as 1. */
+			assert_int_equal(r->m.sums.v[1].v[V_MICROS], num_add(ends[i], again));
+			assert_int_equal(r->m.sums.v[1].steps, 1);
+		}
+	}
+}
+
 static void test_no_start_is_a_note(void **state)
 {
 	struct rig *r = rig_of(state);
@@ -260,6 +282,7 @@ int main(int argc, char **argv)
 		unit_case(test_unknown_names_become_nodes),
 		unit_case(test_average_is_over_own_steps),
 		unit_case(test_same_step_again),
+		unit_case(test_extreme_step_again),
 		unit_case(test_no_start_is_a_note),
 		unit_case(test_missing_streams),
 		unit_case(test_too_many_devices),

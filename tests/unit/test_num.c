@@ -72,6 +72,10 @@ static void sums_stop_at_the_ends(void **state)
 	assert_int_equal(num_add(INT64_MAX, 1), INT64_MAX);
 	assert_int_equal(num_add(INT64_MIN, -1), INT64_MIN);
 	assert_int_equal(num_add(INT64_MAX, INT64_MIN), -1);
+	assert_int_equal(num_sub(2, -3), 5);
+	assert_int_equal(num_sub(-2, INT64_MAX), INT64_MIN);
+	assert_int_equal(num_sub(INT64_MIN, INT64_MIN), 0);
+	assert_int_equal(num_sub(0, INT64_MIN), INT64_MAX);
 	assert_int_equal(num_mul(-4, 5), -20);
 	assert_int_equal(num_mul(INT64_MAX, 2), INT64_MAX);
 	assert_int_equal(num_mul(INT64_MAX, -2), INT64_MIN);

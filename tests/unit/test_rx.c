@@ -222,6 +222,21 @@ static void bad_patterns_are_refused(void **state)
 	assert_null(list_of(&(const char *){ "(*UTF)\\C" }, 1));
 }
 
+/* Of a pattern that is long, the sentence has the beginning. */
+static void long_patterns_are_cut(void **state)
+{
+	struct sb pattern = sb_in(&unit_arena);
+	const char *z;
+
+	(void)state;
+	sb_repeat(&pattern, 'a', 100000);
+	sb_char(&pattern, '(');
+	z = str_z(&unit_arena, sb_str(&pattern));
+	assert_null(list_of(&z, 1));
+	assert_true(err.text.n < 200);
+	assert_true(str_ends(err.text, S("a...': column 100002: missing closing parenthesis")));
+}
+
 static void costly_patterns_give_up(void **state)
 {
 	static const char *const patterns[] = { "(a*)*[bc]", "(a|aa)+[bc]", "(a|b)*c" };
@@ -266,6 +281,7 @@ int main(int argc, char **argv)
 		unit_case(shortcuts_equal_the_engine),
 		unit_case(any_pattern_may_match),
 		unit_case(bad_patterns_are_refused),
+		unit_case(long_patterns_are_cut),
 		unit_case(costly_patterns_give_up),
 		unit_case(lists_are_closed_by_escapes),
 	};

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Completion: which words are offered where, their order, what they share; node names one level at
+ * a time, also of a model with a million of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "app/complete.h"
+
+#define MANY 1000000
+
+struct ask {
+	struct str text;
+	const char *expected; /* items with a blank behind each; NULL: the first is enough */
+	const char *shared;
+	bool open, more;
+	size_t n;
+};
+
+static const char small[] = "node { name: 'enc/a' op: 'MatMul' device: '/cpu:0' }\n"
+                            "node { name: 'enc/b/c' op: 'Mul' }\n"
+                            "node { name: 'enc/b/d' op: 'Mul' }\n"
+                            "node { name: 'end' op: 'Add' }\n"
+                            "node { name: '\303\251' op: 'Add' }\n"
+                            "node { name: '\303\250' op: 'Add' }\n";
+
+static bool load(struct session *s, void *text)
+{
+	struct input_from from = {
+		.name = S("graph"), .bytes = *(struct str *)text, .memory = true
+	};
+
+	return session_load(s, ROLE_GRAPH, &from);
+}
+
+static struct session *loaded(struct str text)
+{
+	struct session *s = session_new(0);
+
+	assert_non_null(s);
+	if (!session_guard(s, load, &text))
+		fail_msg("%.*s", STR(s->error.text));
+	return s;
+}
+
+/* Completes and compares, inside the guard. */
+static bool try(struct session *s, void *what)
+{
+	const struct ask *x = what;
+	struct complete c;
+	struct sb b = sb_in(&s->query_arena);
+
+	assert_true(complete_line(s, x->text, &c));
+	for (size_t i = 0; i < c.items.n; i++)
+		sb_fmt(&b, "%.*s ", STR(c.items.v[i]));
+	if (x->expected && !str_eq(sb_str(&b), str_of(x->expected)))
+		fail_msg("'%.*s' gives %.*s", STR(x->text), STR(sb_str(&b)));
+	if (x->shared && !str_eq(c.shared, str_of(x->shared)))
+		fail_msg("'%.*s' shares %.*s", STR(x->text), STR(c.shared));
+	if (x->n)
+		assert_int_equal(c.items.n, x->n);
+	assert_int_equal(c.more, x->more);
+	assert_int_equal(c.open, x->open);
+	return true;
+}
+
+static void all(struct session *s, struct ask *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		assert_true(session_guard(s, try, &v[i]));
+	session_free(s);
+}
+
+static void test_words(void **state)
+{
+	struct ask v[] = {
+		{ S("sc"), "scope ", "scope", false, false, 1 },
+		{ S("re"), "reset ", "reset", false, false, 1 },
+		{ S("zz"), "", "", false, false, 0 },
+		{ S("scope -max_d"), "-max_depth ", "-max_depth", false, false, 1 },
+		{ S("scope -account_displayed_op_only "), "true false ", "", true, false, 2 },
+		{ S("scope -select micros,accelerator_m"), "accelerator_micros ",
+		        "accelerator_micros", false, false, 1 },
+		{ S("scope -step "), "-1 ", "-1", false, false, 1 },
+		{ S("help sco"), "scope ", "scope", false, false, 1 },
+		{ S("set -al"), "-all ", "-all", false, false, 1 },
+	};
+
+	(void)state;
+	all(loaded(str_of(small)), v, sizeof v / sizeof *v);
+}
+
+static void test_names(void **state)
+{
+	struct ask v[] = {
+		{ S("scope -show_name_regexes en"), "enc/ end ", "en", true, false, 2 },
+		{ S("scope -show_name_regexes enc/"), "enc/a enc/b/ ", "enc/", true, false, 2 },
+		{ S("scope -show_name_regexes x,enc/b/"), "enc/b/c enc/b/d ", "enc/b/", true, false,
+		        2 },
+		{ S("graph -start_name_regexes end"), "end ", "end", false, false, 1 },
+		{ S("graph -start_name_regexes \303"), "\303\250 \303\251 ", "", true, false, 2 },
+		{ S("op -show_name_regexes M"), "MatMul Mul ", "M", true, false, 2 },
+	};
+
+	(void)state;
+	all(loaded(str_of(small)), v, sizeof v / sizeof *v);
+}
+
+/* A thousand scopes of a thousand names: each question finds its few. */
+static void test_million(void **state)
+{
+	struct ask v[] = {
+		{ S("scope -show_name_regexes s"), NULL, "s", true, true, COMPLETE_MAX },
+		{ S("scope -show_name_regexes s999"), "s999/ ", "s999/", true, false, 1 },
+		{ S("scope -show_name_regexes s99"), NULL, "s99", true, false, 10 },
+		{ S("scope -show_name_regexes s123/n45"), NULL, "s123/n45", true, false, 10 },
+		{ S("scope -show_name_regexes s123/n456"), "s123/n456 ", "s123/n456", false, false,
+		        1 },
+		{ S("scope -show_name_regexes t"), "", "", false, false, 0 },
+	};
+	size_t room = (size_t)MANY * 32, n = 0;
+	char *text = malloc(room);
+
+	(void)state;
+	assert_non_null(text);
+	for (int i = 0; i < MANY; i++)
+		n += (size_t)snprintf(
+		        text + n, room - n, "node{name:'s%03d/n%03d'}\n", i / 1000, i % 1000);
+	struct session *s = loaded(str_make(text, n));
+	all(s, v, sizeof v / sizeof *v);
+	free(text);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_million),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
