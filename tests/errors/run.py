@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Provokes every error sentence of errors.list and compares docs/ERRORS.md with what is made of it.
+Then looks through the source: every text given to a function that fails must have been printed, or
+stand among the lines "- TEXT | why" of errors.list.
 
     tests/errors/run.py            all
     tests/errors/run.py --write    writes docs/ERRORS.md
 """
 import argparse
 import fnmatch
+import glob
 import gzip
 import os
 import re
@@ -15,16 +18,68 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+import files  # noqa: E402
 PAGE = os.path.join(ROOT, 'docs', 'ERRORS.md')
 KEYS = {'$': 'command', '=': 'sentence', '!': 'status', 'c': 'cause', 'h': 'cure', 'x': 'untested'}
+
+FAILING = ('err_set err_system session_fail table_fail pbtext_fail wire_fail wire_fail_short wire_varint wire_pass '
+           'fail_here fail_open fail_at lost damaged bad_slices bad_values field_fail FIELD_FAIL reading_refuse '
+           'src_fail_gzip place api_fail_size').split()
+CALL = re.compile(r'\b(?:%s)\(' % '|'.join(FAILING))
+TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|\b(PRI[a-z0-9]+)\b|([()])|(\s+)|.', re.S)
+CONVERSION = re.compile(r'%(?:%|[-0-9.*]*[hlz]*[a-zA-Z])')
+
+
+def texts(source, at):
+    """The texts among the arguments that begin at `at`; those side by side are one."""
+    out, now, depth = [], None, 1
+    for m in TOKEN.finditer(source, at):
+        if m.group(1) is not None or m.group(2):
+            now = (now or '') + ('d' if m.group(2) else m.group(1))
+        elif not m.group(4):
+            out += [] if now is None else [now]
+            now = None
+            depth += {'(': 1, ')': -1}.get(m.group(3), 0)
+            if not depth:
+                return out
+
+
+def in_source():
+    """(text, where) for all that a failing function is given."""
+    for path in sorted(glob.glob(os.path.join(ROOT, 'src', '**', '*.[ch]'), recursive=True)):
+        with open(path) as f:
+            source = f.read()
+        for m in CALL.finditer(source):
+            for text in texts(source, m.end()):
+                if re.search('[A-Za-z]{3}', CONVERSION.sub(' ', text)):
+                    yield text, '%s:%d' % (os.path.relpath(path, ROOT), source.count('\n', 0, m.start()) + 1)
+
+
+def check_source(said):
+    """What the source can say and nobody provoked; what is excused without need."""
+    excused, bad = {}, []
+    for line in open(os.path.join(HERE, 'errors.list')):
+        if line.startswith('- '):
+            excused[line[2:].rpartition(' | ')[0]] = False
+    everything = '\n'.join(sorted(said))
+    for text, where in in_source():
+        plain = text.replace('\\"', '"').replace('\\\\', '\\')
+        found = re.search('.*?'.join(re.escape(x) for x in CONVERSION.split(plain)), everything)
+        if plain in excused:
+            excused[plain] = True
+        if not found and plain not in excused:
+            bad.append('%s: nothing in errors.list provokes: %s' % (where, plain))
+    return bad + ['errors.list excuses what is not in the source: ' + x for x in excused if not excused[x]]
 
 
 def blocks():
     section, block = '', {}
     for line in open(os.path.join(HERE, 'errors.list')).read().split('\n') + ['']:
-        if line.startswith('#'):
+        if line.startswith(('#', '- ')):
             continue
         if line.startswith('@ '):
             section = line[2:]
@@ -57,14 +112,15 @@ def folder(top):
     put(os.path.join(top, 's'), b'cat >/dev/null; kill -15 $$\n')
 
 
-def provoke(block, top):
-    """What is wrong."""
+def provoke(block, top, every):
+    """What is wrong. All that was said is added to every."""
     env = dict(os.environ, LC_ALL='C', TERM='dumb', HOME=top,
                PATH=os.path.join(top, 'bin') + ':' + os.environ['PATH'])
     p = subprocess.run(['sh', '-c', block['command']], cwd=top, env=env, timeout=60,
                        input=''.join(x + '\n' for x in block.get('lines', [])).encode(),
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     said = [x.removeprefix('tfprof: ') for x in p.stderr.decode().split('\n') if x]
+    every.update(said)
     pattern = re.sub(r'([\[?])', r'[\1]', block['sentence'])
     if not any(fnmatch.fnmatchcase(x, pattern) for x in said):
         return 'expected: %s\nsaid:     %s' % (block['sentence'], '\n          '.join(said) or '(nothing)')
@@ -94,27 +150,31 @@ def page(every):
 
 
 def main():
-    every, failed = list(blocks()), 0
+    every, failed, said = list(blocks()), 0, set()
     top = tempfile.mkdtemp(prefix='tfprof-errors-')
     os.mkdir(os.path.join(top, 'bin'))
     os.symlink(ARGS.program, os.path.join(top, 'bin', 'tfprof'))
     folder(top)
+    files.write(top)
     tried = [b for b in every if 'untested' not in b]
     for b in tried:
-        bad = provoke(b, top)
+        bad = provoke(b, top, said)
         if bad:
             failed += 1
             print('FAILED %s\n%s' % (b['command'], bad))
     shutil.rmtree(top)
+    unsaid = check_source(said)
+    print('\n'.join(unsaid))
     text = page(every)
     if ARGS.write:
         put(PAGE, text.encode())
     stale = not os.path.exists(PAGE) or open(PAGE).read() != text
     if stale:
         print('docs/ERRORS.md is stale: tests/errors/run.py --write')
-    print('%d passed, %d failed, %d skipped' % (len(tried) - failed + (not stale), failed + stale,
+    print('%d passed, %d failed, %d skipped' % (len(tried) - failed + (not stale) + (not unsaid),
+                                                failed + stale + bool(unsaid),
                                                 len(every) - len(tried)))
-    return 1 if failed or stale else 0
+    return 1 if failed or stale or unsaid else 0
 
 
 if __name__ == '__main__':

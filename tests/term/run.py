@@ -6,6 +6,9 @@ screens with expected/NAME-SIZE.txt. A case is a list of steps:
     'text'      typed as it is          Key('Tab')  a key by its name
     Wait('x')   until x is on the screen, and the screen is still
     Shot()      the screen is compared  Size(w, h)  the terminal is resized
+    Numbers()   only the line of progress, its numbers as N
+
+Then the completions are tried in the shells that are there.
 
     tests/term/run.py [NAME...]     tests/term/run.py --accept [NAME...]
 """
@@ -14,6 +17,7 @@ import difflib
 import glob
 import gzip
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -39,6 +43,10 @@ class Shot:
 
 class Colours:
     """The next screen is compared with its colours."""
+
+
+class Numbers:
+    """The line of the cursor as it is, with N for each number."""
 
 
 class Size:
@@ -82,6 +90,10 @@ CASES = {
                        'scope -max_depth x', Key('Enter'), 'scope |', Key('Enter'), Wait('less'), Shot()],
     'break': START + ['half a line', Key('C-c'), 'set -step', Key('Enter'), Wait('-step   '), Key('C-c'),
                       Key('C-c'), 'set -viz', Wait('-viz'), Shot()],
+    'running': START + ['scope -max_depth 1 | sleep 60', Key('Enter'), Sleep(0.6), Key('C-c'), Wait('signal'), 'set -step', Key('Enter'), Wait('-step   '), Shot()],
+    'progress': ['(for i in 1 2 3 4 5; do seq -f "node{name:\'n$i%g\'}" 90000; sleep 0.4; done) | '
+                 'tfprof --graph_path=- scope -max_depth 1', Key('Enter'), Wait('reading'), Numbers(),
+                 Wait('\n_TFProfRoot'), Shot()],
     'resize': START + ['scope -max_depth 2', Sleep(0.2), Size(60, 20), Sleep(0.3), Key('C-c'),
                        'set -select', Key('Enter'), Wait('-select  '), Shot()],
     'dumb': ['TERM=dumb tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
@@ -93,8 +105,11 @@ CASES = {
 
 
 class Terminal:
+    made = 0
+
     def __init__(self, top, w, h):
-        self.socket = 'tfprof-term-%d' % os.getpid()
+        Terminal.made += 1  # the server of the one before may still be ending
+        self.socket = 'tfprof-term-%d-%d' % (os.getpid(), Terminal.made)
         env = ['env', '-i', 'HOME=' + top, 'TERM=tmux-256color', 'LANG=C.UTF-8', 'LC_ALL=C.UTF-8',
                'PS1=$ ', 'PATH=%s/bin:%s' % (top, os.environ['PATH'])]
         self.tmux('-f', '/dev/null', 'new-session', '-d', '-x', str(w), '-y', str(h), '-c', top,
@@ -142,6 +157,9 @@ def play(name, w, h, top):
         elif isinstance(step, Shot):
             t.still()
             shots.append(t.screen())
+        elif isinstance(step, Numbers):
+            lines = [re.sub(r'\d+', 'N', x) for x in t.screen().split('\n')]
+            shots.append('\n'.join(x for x in lines if x.startswith('reading')))
         elif isinstance(step, Colours):
             shots.append(t.screen('-e'))
         elif isinstance(step, Size):
@@ -179,11 +197,58 @@ def do(name, w, h):
     return bad
 
 
+# ---- completion in the shells -------------------------------------------------------------------
+COMPLETION = os.path.join(ROOT, 'docs', 'completion')
+SHELLS = {
+    'bash': ('bash --norc --noprofile -i', 'source %s/tfprof.bash' % COMPLETION),
+    'zsh': ('zsh -f -i', 'fpath=(%s $fpath); autoload -Uz compinit; compinit -u -D' % COMPLETION),
+    'fish': ('fish --no-config -i', 'source %s/tfprof.fish' % COMPLETION),
+}
+
+
+def in_shell(name):
+    """Does a word that was begun become the one that it must, and an option of it too?"""
+    top = tempfile.mkdtemp(prefix='tfprof-term-')
+    os.mkdir(top + '/bin')
+    os.symlink(ARGS.program, top + '/bin/tfprof')
+    t = Terminal(top, 200, 50)
+    start, load = SHELLS[name]
+    t.wait('$')
+    for line in (start, load, 'echo rea""dy'):
+        t.tmux('send-keys', '-l', '--', line)
+        t.tmux('send-keys', 'Enter')
+        t.still()
+    ready = t.wait('\nready')
+    for word in ('tfprof sco', '-max_d'):
+        t.tmux('send-keys', '-l', '--', word)
+        t.tmux('send-keys', 'Tab')
+        t.still()
+    good = ready and t.wait('tfprof scope -max_depth')
+    if not good:
+        print('FAILED completion in %s\n%s' % (name, t.screen()))
+    t.close()
+    shutil.rmtree(top)
+    return good
+
+
+def in_shells():
+    """Passed, failed, skipped."""
+    count = [0, 0, 0]
+    for name in SHELLS:
+        if not shutil.which(name):
+            print('no %s: its completion is not tried' % name)
+            count[2] += 1
+        else:
+            good = in_shell(name) or in_shell(name)
+            count[not good] += 1
+    return count
+
+
 def main():
     if not shutil.which('tmux') or not shutil.which('less'):
         print('no tmux or no less\n0 passed, 0 failed, 1 skipped')
         return 0
-    passed = failed = 0
+    passed, failed, skipped = (0, 0, 0) if ARGS.names else in_shells()
     for name in ARGS.names or CASES:
         for w, h in ((80, 24), (200, 50)):
             bad = do(name, w, h)
@@ -193,7 +258,7 @@ def main():
             failed += bool(bad)
             if bad:
                 print('FAILED %s at %dx%d\n%s' % (name, w, h, '\n'.join(bad)))
-    print('%d passed, %d failed, 0 skipped' % (passed, failed))
+    print('%d passed, %d failed, %d skipped' % (passed, failed, skipped))
     return 1 if failed else 0
 
 
