@@ -49,6 +49,8 @@ deep  cmd clang              clang               clang               clang      
 deep  fn  have_clang_rt      @clang_rt           compiler-rt         compiler-rt      -
 deep  cmd g++                g++                 gcc-c++             -                -
 deep  cmd valgrind           valgrind            valgrind            valgrind         -
+deep  cmd zsh                zsh                 zsh                 zsh              zsh
+deep  cmd fish               fish                fish                fish             fish
 deep  pc  protobuf           libprotobuf-dev     protobuf-devel      -                -
 '
 

@@ -129,6 +129,29 @@ static bool read_words(struct session *s, struct run *r, bool *done)
 	return true;
 }
 
+static struct session *interrupted; /* whose command a signal ends */
+static volatile sig_atomic_t signal_seen;
+
+static void on_signal(int number)
+{
+	signal_seen = number;
+	atomic_store(&interrupted->cancel, true);
+}
+
+/* From here on a signal ends the command, which takes away what it has not written to its end; a
+ * second one ends the program. */
+static void catch_signals(struct session *s)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction a = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND }, old;
+
+	interrupted = s;
+	sigemptyset(&a.sa_mask);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (!sigaction(numbers[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &a, NULL);
+}
+
 /* Words, then files. False with r->status set. */
 static bool begin(struct session *s, void *ctx)
 {
@@ -145,8 +168,10 @@ static bool begin(struct session *s, void *ctx)
 		return false;
 	r->lines = !r->request.command;
 	r->status = EXIT_FAILED;
-	if (!r->lines)
+	if (!r->lines) {
+		catch_signals(s);
 		return run_command(s, r);
+	}
 	session_set(s, &r->request.opts);
 	return true;
 }
@@ -208,6 +233,7 @@ int main(int argc, char **argv)
 	struct arena a;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* the write says so */
 	work.account = &account;
 	if (!s || setjmp(work.escape)) {
 		fputs("tfprof: out of memory\n", stderr);
@@ -226,5 +252,7 @@ int main(int argc, char **argv)
 	arena_free(&r.screen.a);
 	arena_free(&a);
 	session_free(s);
+	if (signal_seen)
+		raise(signal_seen);
 	return status;
 }

@@ -98,6 +98,8 @@ static bool run_script(struct session *s, struct screen *screen, size_t *lines)
 	while (!ends && (n = getline(&text, &cap, stdin)) >= 0) {
 		if (n > 0 && text[n - 1] == '\n')
 			n--;
+		if (n > 0 && text[n - 1] == '\r') /* a script from another system */
+			n--;
 		struct one_line one = { .text = { text, (size_t)n }, .screen = screen };
 		bool ok = run_one(s, &one);
 		repl_say(s, ok, ++*lines);
