@@ -13,7 +13,6 @@
 #include "app/flags.h"
 #include "app/help.h"
 #include "app/progress.h"
-#include "app/progress.h"
 #include "app/repl.h"
 #include "app/summary.h"
 #include "base/par.h"

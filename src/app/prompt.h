@@ -18,7 +18,7 @@ void prompt_close(struct prompt *p);
  * that was given up with Ctrl-C is left out. */
 bool prompt_read(struct prompt *p, struct str *line);
 
-/* Until it is called again with NULL, Ctrl-C cancels what this session does. */
+/* Until it is called again with NULL, Ctrl-C cancels what the session does. */
 void prompt_catch(struct session *s);
 
 #endif

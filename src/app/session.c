@@ -105,7 +105,7 @@ static bool check_usable(struct session *s)
 {
 	if (s->broken)
 		return session_fail(
-		        s, ERR_FAILED, "memory ended while this session was loading: close it");
+		        s, ERR_FAILED, "memory ended while the session was loading: close it");
 	return true;
 }
 

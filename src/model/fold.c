@@ -27,7 +27,6 @@ struct batch {
 	VEC(uint8_t) stream;
 	int64_t last_start;
 	bool no_stats;
-	struct notes notes;
 };
 
 struct batch *batch_new(struct arena *a, const struct model *m, int64_t step, uint32_t unit)
@@ -40,7 +39,6 @@ struct batch *batch_new(struct arena *a, const struct model *m, int64_t step, ui
 	b->ticks_per_us = unit;
 	b->n_nodes = (uint32_t)m->nodes.n;
 	intern_init(&b->fresh, a);
-	notes_init(&b->notes, a);
 	return b;
 }
 
@@ -56,11 +54,6 @@ void batch_name_device(struct batch *b, uint32_t device, struct str name)
 
 	d->name = str_lower(b->a, name);
 	d->kind = device_kind(d->name);
-}
-
-struct notes *batch_notes(struct batch *b)
-{
-	return &b->notes;
 }
 
 struct arena *batch_arena(struct batch *b)
@@ -425,7 +418,6 @@ bool ingest_fold(struct ingest *in, struct batch *b, struct err *e)
 	struct fold f = { .in = in, .m = in->m, .b = b, .old = model_step(in->m, b->step) };
 	bool ok;
 
-	note_append(in->notes, &b->notes);
 	if (b->no_stats) {
 		note_line(in->notes, "Invalid RunMetadata for step %lld\n", (long long)b->step);
 		return true;

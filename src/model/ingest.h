@@ -93,7 +93,6 @@ uint32_t batch_node(struct batch *b, struct str name);
 uint32_t batch_find(const struct batch *b, struct str name); /* the same, or ID_NONE if unknown */
 void batch_expect(const struct batch *b, struct str name);   /* it will be looked for soon */
 void batch_record(struct batch *b, const struct record *r);
-struct notes *batch_notes(struct batch *b);
 struct arena *batch_arena(struct batch *b);
 void batch_no_stats(struct batch *b); /* the file had no step_stats at all */
 
