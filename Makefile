@@ -54,6 +54,7 @@ BUILDS := $(filter-out $(NO_BUILD),$(GOALS))
 
 # ---- configuration ------------------------------------------------------------------------------
 ifneq (,$(SAN))
+$(if $(filter command,$(firstword $(origin CONFIG))),$(error SAN= names its configuration: leave CONFIG= out))
 CONFIG := san-$(subst $(comma),-,$(SAN))
 else ifneq (,$(COVERAGE))
 CONFIG := coverage

@@ -8,27 +8,12 @@ import copy
 import json
 import os
 import random
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'models'))
+from wire import num, sub  # noqa: E402
 
 # ---- protobuf ----------------------------------------------------------------------------------
-
-
-def varint(n):
-    n &= (1 << 64) - 1
-    out = bytearray()
-    while n > 127:
-        out.append(n & 127 | 128)
-        n >>= 7
-    out.append(n)
-    return bytes(out)
-
-
-def num(field, n):
-    return varint(field << 3) + varint(n)
-
-
-def sub(field, body):
-    body = body.encode() if isinstance(body, str) else body
-    return varint(field << 3 | 2) + varint(len(body)) + body
 
 
 def shape(dims):
