@@ -11,7 +11,7 @@ import random
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'models'))
-from wire import num, sub  # noqa: E402
+from wire import num, sub, varint  # noqa: E402
 
 # ---- protobuf ----------------------------------------------------------------------------------
 
