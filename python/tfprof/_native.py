@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library as ctypes sees it, and a session on it. Knows no message and no view."""
 import ctypes
+import operator
 import os
 import threading
 from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
@@ -96,7 +97,20 @@ def text(b: bytes) -> str:
 
 
 def raw(s: Union[str, bytes]) -> bytes:
-    return s.encode('utf-8', 'surrogateescape') if isinstance(s, str) else bytes(s)
+    if isinstance(s, str):
+        return s.encode('utf-8', 'surrogateescape')
+    if isinstance(s, (bytes, bytearray, memoryview)):
+        return bytes(s)
+    raise TypeError('a text is str or bytes, not %s' % type(s).__name__)
+
+
+def _number(name: str, value: int, bits: int) -> int:
+    """A number as the library takes it; ctypes would cut it."""
+    n = operator.index(value)
+    if not 0 <= n < 2**bits:
+        raise errors.InvalidArgumentError('%s is 0 or more, and below 2**%d, not %d' % (name, bits, n),
+                                          'INVALID_ARGUMENT')
+    return n
 
 
 def _take(source: Source) -> Tuple[Optional[bytes], Optional[bytes]]:
@@ -171,8 +185,9 @@ class Session:
         self._progress = progress
         self._failure: Optional[BaseException] = None
         self._callback = _Progress(self._on_progress) if progress else _Progress()
-        config = _Config(ctypes.sizeof(_Config), _KEEP_ATTRS if keep_attrs else 0, threads,
-                         memory_limit, self._callback, None)
+        config = _Config(ctypes.sizeof(_Config), _KEEP_ATTRS if keep_attrs else 0,
+                         _number('threads', threads, 32), _number('memory_limit', memory_limit, 64),
+                         self._callback, None)
         code = self._lib.tfp_open(ctypes.byref(self._s), ctypes.byref(config))
         if code:
             raise self._error(code)

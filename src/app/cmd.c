@@ -48,15 +48,18 @@ static bool run_advise(struct session *s, const struct request *r, struct sink *
 	return true;
 }
 
+static bool check_convert(struct session *s, const struct request *r)
+{
+	if (r->opts.output.kind == OUT_PROFILE)
+		return true;
+	return session_fail(
+	        s, ERR_INVALID_ARGUMENT, "convert writes a profile: -output profile:outfile=FILE");
+}
+
 static bool run_convert(struct session *s, const struct request *r, struct sink *out)
 {
-	const struct output *to = &r->opts.output;
-
 	(void)out;
-	if (to->kind != OUT_PROFILE)
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "convert writes a profile: -output profile:outfile=FILE");
-	return session_write_profile(s, to->outfile);
+	return session_write_profile(s, r->opts.output.outfile);
 }
 
 static bool run_set(struct session *s, const struct request *r, struct sink *out)
@@ -257,7 +260,7 @@ bool cmd_parse(
 			return false;
 		}
 	}
-	return true;
+	return !r->command || !r->command->check || r->command->check(s, r);
 }
 
 bool cmd_parse_line(struct session *s, struct str line, struct request *r)

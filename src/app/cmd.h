@@ -17,6 +17,7 @@ struct command {
 	bool needs_profile;
 	bool keeps_attrs; /* what it writes has node attributes in it */
 	bool (*run)(struct session *s, const struct request *r, struct sink *out);
+	bool (*check)(struct session *s, const struct request *r); /* of the words; may be NULL */
 	bool own_words; /* what stands behind it is for it alone: request.topics */
 	bool ends;      /* nothing is read behind it */
 };

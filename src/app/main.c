@@ -3,6 +3,7 @@
  * The program: start, one command or lines of commands, exit status.
  *   0 done   1 the command failed   2 wrong words   3 an input that cannot be read or parsed
  */
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "app/help.h"
 #include "app/progress.h"
 #include "app/repl.h"
+#include "app/signals.h"
 #include "app/summary.h"
 #include "base/par.h"
 
@@ -116,8 +118,10 @@ static bool read_words(struct session *s, struct run *r, bool *done)
 	if (c && !c->needs_profile)
 		return run_command(s, r);
 	*done = false;
-	if (!flags_sort(s, f, &r->request.files))
+	if (!flags_sort(s, f, &r->request.files)) {
+		r->status = s->error.code == ERR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_INPUT;
 		return false;
+	}
 	if (!flags_inputs(f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "no input: give --profile_path=FILE, or --graph_path=FILE and "
@@ -126,29 +130,6 @@ static bool read_words(struct session *s, struct run *r, bool *done)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "an input from standard input needs the command on the command line");
 	return true;
-}
-
-static struct session *interrupted; /* whose command a signal ends */
-static volatile sig_atomic_t signal_seen;
-
-static void on_signal(int number)
-{
-	signal_seen = number;
-	atomic_store(&interrupted->cancel, true);
-}
-
-/* From here on a signal ends the command, which takes away what it has not written to its end; a
- * second one ends the program. */
-static void catch_signals(struct session *s)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction a = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND }, old;
-
-	interrupted = s;
-	sigemptyset(&a.sa_mask);
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		if (!sigaction(numbers[i], NULL, &old) && old.sa_handler != SIG_IGN)
-			sigaction(numbers[i], &a, NULL);
 }
 
 /* Words, then files. False with r->status set. */
@@ -168,7 +149,7 @@ static bool begin(struct session *s, void *ctx)
 	r->lines = !r->request.command;
 	r->status = EXIT_FAILED;
 	if (!r->lines) {
-		catch_signals(s);
+		signals_catch(s);
 		return run_command(s, r);
 	}
 	session_set(s, &r->request.opts);
@@ -223,6 +204,14 @@ static unsigned threads(void)
 	return z && num_parse_i32(str_of(z), &n) && n > 0 ? (unsigned)n : par_cpus();
 }
 
+/* Where a standard descriptor is closed, no file may take its number: what fails is put there. */
+static void fill_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
 	struct session *s = session_new(0);
@@ -231,6 +220,7 @@ int main(int argc, char **argv)
 	struct account account = { 0 };
 	struct arena a;
 
+	fill_descriptors();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* the write says so */
 	work.account = &account;
@@ -251,7 +241,6 @@ int main(int argc, char **argv)
 	arena_free(&r.screen.a);
 	arena_free(&a);
 	session_free(s);
-	if (signal_seen)
-		raise(signal_seen);
+	signals_pass();
 	return status;
 }

@@ -11,6 +11,7 @@
 #include "app/cmd.h"
 #include "app/line.h"
 #include "app/prompt.h"
+#include "app/signals.h"
 
 /* On a terminal, without what could steer it. */
 static void say(struct session *s, struct str text)
@@ -101,10 +102,12 @@ static bool run_script(struct session *s, struct screen *screen, size_t *lines)
 		if (n > 0 && text[n - 1] == '\r') /* a script from another system */
 			n--;
 		struct one_line one = { .text = { text, (size_t)n }, .screen = screen };
+		signals_catch(s);
 		bool ok = run_one(s, &one);
+		signals_catch(NULL);
 		repl_say(s, ok, ++*lines);
 		all_ok &= ok;
-		ends = one.ends;
+		ends = one.ends || signals_came();
 	}
 	free(text);
 	return all_ok;
@@ -120,10 +123,12 @@ static bool run_prompt(struct session *s, struct screen *screen, size_t *lines)
 	if (!p)
 		return false;
 	screen->stop = &s->cancel;
-	while (!one.ends && prompt_read(p, &one.text)) {
+	while (!one.ends && !signals_came() && prompt_read(p, &one.text)) {
 		++*lines;
+		signals_catch(s);
 		prompt_catch(s);
 		bool ok = run_one(s, &one);
+		signals_catch(NULL);
 		prompt_catch(NULL);
 		repl_say(s, ok, 0);
 		all_ok &= ok;

@@ -35,7 +35,7 @@ struct session *session_new_keeping(size_t limit, bool keep_attrs)
 
 	if (!s)
 		return NULL;
-	session_limit(s, limit);
+	session_limit(s, 0);
 	s->work.account = &s->account;
 	s->threads = 1;
 	arena_init(&s->model_arena, &s->work);
@@ -44,10 +44,12 @@ struct session *session_new_keeping(size_t limit, bool keep_attrs)
 	arena_init(&s->ckpt_arena, &s->work);
 	arena_init(&s->opts_arena[0], &s->work);
 	arena_init(&s->opts_arena[1], &s->work);
-	if (session_guard(s, open_session, &keep_attrs))
-		return s;
-	session_free(s);
-	return NULL;
+	if (!session_guard(s, open_session, &keep_attrs)) {
+		session_free(s);
+		return NULL;
+	}
+	session_limit(s, limit);
+	return s;
 }
 
 void session_limit(struct session *s, size_t limit)

@@ -42,7 +42,8 @@ struct session {
 	char exhausted[80]; /* the sentence for the end of memory, made beforehand */
 };
 
-/* limit: bytes the session may hold, 0 for none. NULL if there is no memory for the session. */
+/* limit: bytes the session may hold, 0 for none; one that is too small ends its first call. NULL if
+ * there is no memory for the session. */
 struct session *session_new(size_t limit);
 /* The same, with node attributes kept for writing a profile. */
 struct session *session_new_keeping(size_t limit, bool keep_attrs);

@@ -15,28 +15,10 @@
 #define LENGTH_ROOM 5
 #define SEEN_BITS   64u /* of fields behind these a second value is not noticed */
 
-/* Fails at the current token. */
-static bool fail_here(struct pbtext *r, const char *expected)
-{
-	if (r->type == PBT_END)
-		return pbtext_fail(r, r->tok, "the text ends, %s expected", expected);
-	if (r->type == PBT_STRING)
-		return pbtext_fail(r, r->tok, "found a string, %s expected", expected);
-	size_t n = (size_t)(r->p - r->tok);
-	return pbtext_fail(
-	        r, r->tok, "found '%.*s', %s expected", (int)(n < 60 ? n : 60), r->tok, expected);
-}
-
-/* Is the current token this character? */
-static bool at_char(const struct pbtext *r, char c)
-{
-	return r->type == PBT_SYMBOL && *r->tok == c;
-}
-
 /* Steps over this character if it is the current token; *there says whether it was. */
 static bool skip_char(struct pbtext *r, char c, bool *there)
 {
-	*there = at_char(r, c);
+	*there = pbtext_at(r, c);
 	return !*there || pbtext_next(r);
 }
 
@@ -92,7 +74,7 @@ static void put_integer(struct pbtext *r, const ProtobufCFieldDescriptor *fd, ui
 static bool read_unsigned(struct pbtext *r, uint64_t max, uint64_t *v)
 {
 	if (r->type != PBT_INT)
-		return fail_here(r, "an integer");
+		return pbtext_fail_here(r, "an integer");
 	if (!pbtext_integer(r, max, v))
 		return pbtext_fail(r, r->tok, "the number is out of range");
 	return pbtext_next(r);
@@ -137,7 +119,7 @@ static bool read_bool(struct pbtext *r, uint64_t *v)
 		return read_unsigned(r, 1, v);
 	*v = at_word(r, "true") || at_word(r, "True") || at_word(r, "t");
 	if (!*v && !at_word(r, "false") && !at_word(r, "False") && !at_word(r, "f"))
-		return fail_here(r, "true or false");
+		return pbtext_fail_here(r, "true or false");
 	return pbtext_next(r);
 }
 
@@ -154,10 +136,10 @@ static bool read_enum(struct pbtext *r, const ProtobufCEnumDescriptor *d, uint64
 	struct str word = str_make(r->tok, (size_t)(r->p - r->tok));
 	size_t lo = 0, hi = d->n_value_names;
 
-	if (r->type == PBT_INT || at_char(r, '-'))
+	if (r->type == PBT_INT || pbtext_at(r, '-'))
 		return read_signed(r, INT32_MAX, v);
 	if (r->type != PBT_WORD)
-		return fail_here(r, "a name or a number");
+		return pbtext_fail_here(r, "a name or a number");
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		int c = compare_name(d->values_by_name[mid].name, word);
@@ -192,7 +174,7 @@ static bool read_special(struct pbtext *r, double *v)
 	else if (at_word_any_case(r, S("inf")) || at_word_any_case(r, S("infinity")))
 		*v = (double)INFINITY;
 	else
-		return fail_here(r, "a number");
+		return pbtext_fail_here(r, "a number");
 	return true;
 }
 
@@ -207,9 +189,9 @@ static bool read_double(struct pbtext *r, double *v)
 		if (!read_special(r, v))
 			return false;
 	} else if (r->type != PBT_FLOAT && r->type != PBT_INT) {
-		return fail_here(r, "a number");
+		return pbtext_fail_here(r, "a number");
 	} else if (!pbtext_double(r, v)) {
-		return fail_here(r, "a decimal number");
+		return pbtext_fail_here(r, "a decimal number");
 	}
 	if (minus)
 		*v = -*v;
@@ -259,7 +241,7 @@ static bool read_string(struct pbtext *r, const ProtobufCFieldDescriptor *fd, ui
 	size_t at, n, more;
 
 	if (r->type != PBT_STRING)
-		return fail_here(r, "a string in quotes");
+		return pbtext_fail_here(r, "a string in quotes");
 	put_tag(r, fd, WIRE_BYTES);
 	room(r, 1);
 	at = ++r->out.n;
@@ -360,10 +342,10 @@ static bool check_once(struct pbtext *r, const ProtobufCFieldDescriptor *fd)
 /* Opens a message at its brace. */
 static bool open_message(struct pbtext *r, const ProtobufCFieldDescriptor *fd, bool in_list)
 {
-	char close = at_char(r, '{') ? '}' : '>';
+	char close = pbtext_at(r, '{') ? '}' : '>';
 
-	if (close == '>' && !at_char(r, '<'))
-		return fail_here(r, "'{'");
+	if (close == '>' && !pbtext_at(r, '<'))
+		return pbtext_fail_here(r, "'{'");
 	if (r->top == r->stack + WIRE_DEPTH_MAX)
 		return pbtext_fail(
 		        r, r->tok, "messages are nested more than %d deep", WIRE_DEPTH_MAX);
@@ -392,8 +374,8 @@ static bool read_list(struct pbtext *r, const ProtobufCFieldDescriptor *fd)
 		if (!read_scalar(r, fd, &v) || !skip_char(r, ',', &more))
 			return false;
 	} while (more);
-	if (!at_char(r, ']'))
-		return fail_here(r, "',' or ']'");
+	if (!pbtext_at(r, ']'))
+		return pbtext_fail_here(r, "',' or ']'");
 	return pbtext_next(r) && end_field(r);
 }
 
@@ -406,8 +388,8 @@ static bool read_value(struct pbtext *r, const ProtobufCFieldDescriptor *fd)
 	if (!skip_char(r, ':', &there))
 		return false;
 	if (!there && !message)
-		return fail_here(r, "':'");
-	if (fd->label == PROTOBUF_C_LABEL_REPEATED && at_char(r, '[')) {
+		return pbtext_fail_here(r, "':'");
+	if (fd->label == PROTOBUF_C_LABEL_REPEATED && pbtext_at(r, '[')) {
 		if (!pbtext_next(r) || !skip_char(r, ']', &there))
 			return false;
 		if (there)
@@ -432,10 +414,10 @@ static bool read_field(struct pbtext *r)
 	struct str word = str_make(r->tok, (size_t)(r->p - r->tok));
 	const ProtobufCFieldDescriptor *fd;
 
-	if (at_char(r, '['))
+	if (pbtext_at(r, '['))
 		return pbtext_fail(r, r->tok, "extensions and Any are not supported");
 	if (r->type != PBT_WORD)
-		return fail_here(r, "the name of a field");
+		return pbtext_fail_here(r, "the name of a field");
 	fd = find_field(r->top, word);
 	if (!fd)
 		return pbtext_fail(r, r->tok, "%s has no field named '%.*s'", r->top->d->short_name,
@@ -454,8 +436,8 @@ static bool close_message(struct pbtext *r)
 	uint8_t *p = (uint8_t *)r->out.p + m.body - LENGTH_ROOM;
 	bool more;
 
-	if (!at_char(r, m.close))
-		return fail_here(r, m.close == '}' ? "'}'" : "'>'");
+	if (!pbtext_at(r, m.close))
+		return pbtext_fail_here(r, m.close == '}' ? "'}'" : "'>'");
 	if (n > INT32_MAX)
 		return pbtext_fail(r, r->tok, "the message is longer than 2 GiB");
 	for (int i = 0; i < LENGTH_ROOM; i++, n >>= 7)
@@ -469,31 +451,50 @@ static bool close_message(struct pbtext *r)
 		return false;
 	if (more)
 		return open_message(r, r->top->field, true);
-	if (!at_char(r, ']'))
-		return fail_here(r, "',' or ']'");
+	if (!pbtext_at(r, ']'))
+		return pbtext_fail_here(r, "',' or ']'");
 	return pbtext_next(r) && end_field(r);
+}
+
+/* Reads all fields of the top message. */
+static bool read_all(struct pbtext *r, const ProtobufCMessageDescriptor *d, struct str text)
+{
+	bool ok;
+
+	r->end = (r->p = r->start = text.p) + text.n;
+	r->out = sb_in(r->a);
+	r->top = r->stack;
+	r->top->d = d;
+	ok = pbtext_next(r);
+	while (ok && (r->type != PBT_END || r->top > r->stack)) {
+		if (r->top > r->stack &&
+		        (r->type == PBT_END || pbtext_at(r, '}') || pbtext_at(r, '>')))
+			ok = close_message(r);
+		else
+			ok = read_field(r);
+	}
+	return ok;
 }
 
 bool pbtext_encode(const ProtobufCMessageDescriptor *d, struct str text, struct str name,
         struct arena *a, struct str *out, struct err *e)
 {
-	struct pbtext r = { .p = text.p, .start = text.p, .end = text.p + text.n };
-	bool ok;
+	struct pbtext r = { .a = a, .name = name, .e = e };
+	bool ok = read_all(&r, d, text);
 
-	r.a = a;
-	r.e = e;
-	r.name = name;
-	r.out = sb_in(a);
-	r.top = r.stack;
-	r.top->d = d;
-	ok = pbtext_next(&r);
-	while (ok && (r.type != PBT_END || r.top > r.stack)) {
-		if (r.top > r.stack && (r.type == PBT_END || at_char(&r, '}') || at_char(&r, '>')))
-			ok = close_message(&r);
-		else
-			ok = read_field(&r);
-	}
 	if (ok)
 		*out = sb_str(&r.out);
 	return ok;
+}
+
+bool pbtext_begins(const ProtobufCMessageDescriptor *d, struct str head, struct str name,
+        struct arena *a, struct err *e)
+{
+	struct err own = { .a = a };
+	struct pbtext r = { .a = a, .name = name, .e = &own };
+	size_t end = str_rfind_char(head, '\n'); /* no token goes over the end of a line */
+
+	if (end == SIZE_MAX || read_all(&r, d, str_sub(head, 0, end + 1)) || r.type == PBT_END)
+		return true;
+	return err_set(e, own.code, "%.*s", STR(own.text));
 }

@@ -14,6 +14,11 @@
 bool pbtext_encode(const ProtobufCMessageDescriptor *d, struct str text, struct str name,
         struct arena *a, struct str *out, struct err *e);
 
+/* Could a text that begins with head, of which more comes, be translated? False, with the sentence,
+ * if a line that is whole in head is wrong. */
+bool pbtext_begins(const ProtobufCMessageDescriptor *d, struct str head, struct str name,
+        struct arena *a, struct err *e);
+
 /* Could these first bytes be text format? 0 certainly not (a NUL, invalid UTF-8 control bytes) ...
  * 100. */
 int pbtext_sniff(struct str head);

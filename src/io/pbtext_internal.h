@@ -32,6 +32,12 @@ struct pbtext {
 	struct pbtext_open stack[WIRE_DEPTH_MAX + 1];
 };
 
+/* Is the current token this character? */
+static inline bool pbtext_at(const struct pbtext *r, char c)
+{
+	return r->type == PBT_SYMBOL && *r->tok == c;
+}
+
 /* Goes to the next token. False when the characters make none. */
 bool pbtext_next(struct pbtext *r);
 
@@ -43,6 +49,9 @@ bool pbtext_double(struct pbtext *r, double *v);
 
 /* Appends the bytes of the current PBT_STRING to the output and goes behind its closing quote. */
 bool pbtext_literal(struct pbtext *r);
+
+/* Says what the current token is, and what should stand there instead. */
+bool pbtext_fail_here(struct pbtext *r, const char *expected);
 
 /* Fills the error with "<name>:<line>:<column>: <sentence>" and returns false. */
 bool pbtext_fail(struct pbtext *r, const char *at, const char *f, ...)

@@ -60,6 +60,17 @@ bool pbtext_fail(struct pbtext *r, const char *at, const char *f, ...)
 	        (size_t)(at - bol) + 1, STR(sb_str(&b)));
 }
 
+bool pbtext_fail_here(struct pbtext *r, const char *expected)
+{
+	if (r->type == PBT_END)
+		return pbtext_fail(r, r->tok, "the text ends, %s expected", expected);
+	if (r->type == PBT_STRING)
+		return pbtext_fail(r, r->tok, "found a string, %s expected", expected);
+	size_t n = (size_t)(r->p - r->tok);
+	return pbtext_fail(
+	        r, r->tok, "found '%.*s', %s expected", (int)(n < 60 ? n : 60), r->tok, expected);
+}
+
 /* Steps over blanks and comments. */
 static const char *skip_blanks(const char *p, const char *end)
 {

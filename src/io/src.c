@@ -29,6 +29,7 @@ struct src_inner {
 	bool regular; /* read by offset, may seek */
 	bool memory, ended, failed;
 	bool first;    /* the window still begins at offset 0 */
+	bool keep;     /* it goes on doing so */
 	uint64_t base; /* where a regular file stood when it was opened */
 	uint64_t raw_at, raw_size;
 	struct str text; /* memory: all of it */
@@ -138,9 +139,9 @@ static void src_room(struct src_inner *in, size_t need)
 	size_t have = (size_t)(s->end - s->p), from = (size_t)(s->p - in->buf);
 	size_t room = in->cap - from - have;
 
-	if (need <= room && (from < SRC_WINDOW || have > SRC_WINDOW))
+	if (need <= room && (from < SRC_WINDOW || have > SRC_WINDOW || in->keep))
 		return;
-	if (from > 0) {
+	if (from > 0 && !in->keep) {
 		memmove(in->buf, s->p, have);
 		in->first = false;
 		from = 0;
@@ -425,6 +426,13 @@ bool src_rewind(struct src *s)
 	else
 		return false;
 	return true;
+}
+
+void src_keep(struct src *s)
+{
+	struct src_inner *in = s->in;
+
+	in->keep = in->first && !in->regular && !in->memory;
 }
 
 /* Closes the file; the window stays readable. */

@@ -56,6 +56,9 @@ void src_on_progress(
  * pipes too; always for files and memory. */
 bool src_rewind(struct src *s);
 
+/* From now on all that is read is kept, so that src_rewind works for pipes too. */
+void src_keep(struct src *s);
+
 void src_close(struct src *s);
 
 #endif

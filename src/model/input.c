@@ -104,6 +104,7 @@ struct load {
 	int64_t step;
 	struct batch *batch;
 	struct src *s;
+	struct str head; /* its first bytes */
 	struct share share;
 };
 
@@ -152,21 +153,11 @@ static bool load_text(struct load *l, struct src *s, struct err *e)
 	struct str text, wire;
 	struct src *translated;
 
+	/* What has no size may have no end. */
+	if (!src_size(s) && !pbtext_begins(l->in->text, l->head, s->name, l->a, e))
+		return false;
 	return src_all(s, &text) && pbtext_encode(l->in->text, text, s->name, l->a, &wire, e) &&
 	       src_memory(&translated, l->a, s->name, wire, e) && load_binary(l, translated, e);
-}
-
-/* Makes the input one that can be read twice, if it will be. */
-static bool load_twice(struct load *l, int text, struct err *e)
-{
-	struct str all;
-	uint64_t size;
-
-	if (l->from->memory || is_regular(l->a, l->from, &size))
-		return true;
-	if (!text && l->in->role != ROLE_PROFILE)
-		return true;
-	return src_all(l->s, &all) && src_memory(&l->s, l->a, l->s->name, all, e);
 }
 
 /* Tries one form; s->e is where a failing read puts its sentence. */
@@ -176,23 +167,30 @@ static bool load_form(struct load *l, bool as_text, struct err *e)
 	return as_text ? load_text(l, l->s, e) : load_binary(l, l->s, e);
 }
 
+/* A copy of the first bytes. */
+static struct str load_head(struct load *l)
+{
+	struct str have = str_make(l->s->p, (size_t)(l->s->end - l->s->p));
+
+	return str_copy(l->a, str_sub(have, 0, SNIFF_BYTES));
+}
+
 /* Tries the forms in the format's order, and tells the error of the likelier one. */
 static bool load_forms(struct load *l, struct err *e)
 {
 	bool text_first = l->in->text_first;
 	struct err first = { .a = e->a }, second = { .a = e->a };
 	struct err *told = &first;
-	struct str head;
 	int text;
 
 	l->s->e = e;
 	src_need(l->s, SNIFF_BYTES);
 	if (src_failed(l->s))
 		return false;
-	head = str_sub(str_make(l->s->p, (size_t)(l->s->end - l->s->p)), 0, SNIFF_BYTES);
-	text = l->in->text ? pbtext_sniff(head.n ? head : S("")) : 0;
-	if (!load_twice(l, text, e))
-		return false;
+	l->head = load_head(l);
+	text = l->in->text ? pbtext_sniff(l->head) : 0;
+	if (text || l->in->role == ROLE_PROFILE)
+		src_keep(l->s); /* it is gone over twice */
 	if (!text)
 		return load_form(l, false, e);
 	if (load_form(l, text_first, &first))

@@ -27,7 +27,7 @@ PAGE = os.path.join(ROOT, 'docs', 'ERRORS.md')
 KEYS = {'$': 'command', '=': 'sentence', '!': 'status', 'c': 'cause', 'h': 'cure', 'x': 'untested'}
 
 FAILING = ('err_set err_system session_fail table_fail pbtext_fail wire_fail wire_fail_short wire_varint wire_pass '
-           'fail_here fail_open fail_at lost damaged bad_slices bad_values field_fail FIELD_FAIL reading_refuse '
+           'fail_here pbtext_fail_here fail_open fail_at lost damaged bad_slices bad_values field_fail FIELD_FAIL reading_refuse '
            'src_fail_gzip place api_fail_size').split()
 CALL = re.compile(r'\b(?:%s)\(' % '|'.join(FAILING))
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|\b(PRI[a-z0-9]+)\b|([()])|(\s+)|.', re.S)

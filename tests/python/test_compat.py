@@ -70,6 +70,8 @@ class Compat(unittest.TestCase):
             compat.NewProfiler(b'\xff\xff', b'')
         with self.assertRaises(tfprof.NotFoundError):
             compat.ProfilerFromFile('/no/such')
+        with self.assertRaises(TypeError):
+            compat.ProfilerFromFile(0)
         compat.DeleteProfiler()
         compat.DeleteProfiler()
         with self.assertRaisesRegex(tfprof.Error, 'there is no profiler'):

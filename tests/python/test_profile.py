@@ -127,6 +127,16 @@ class Inputs(unittest.TestCase):
         many = b''.join(b'\x0a\x0a\x0a\x08%08d' % i for i in range(100000))
         with self.assertRaisesRegex(tfprof.MemoryLimitError, 'the memory limit of 3000000 bytes'):
             tfprof.Profile(many, memory_limit=3000000)
+        with self.assertRaisesRegex(tfprof.MemoryLimitError, 'the memory limit of 1 bytes'):
+            tfprof.Profile(many, memory_limit=1)
+
+    def test_numbers_that_would_be_cut(self):
+        for bad in ({'memory_limit': -1}, {'memory_limit': 2**70}, {'threads': -1}, {'threads': 2**40}):
+            with self.assertRaisesRegex(ValueError, '0 or more'):
+                tfprof.Profile(read('graph.pb'), **bad)
+        for bad in ({'memory_limit': 1.5}, {'threads': 'x'}):
+            with self.assertRaises(TypeError):
+                tfprof.Profile(read('graph.pb'), **bad)
 
 
 class Errors(unittest.TestCase):

@@ -235,6 +235,22 @@ static void sniffing(void **state)
 	assert_int_equal(pbtext_sniff(S("{\"a\": 1}")), 0);
 }
 
+/* The first bytes of a text: only what is whole in them can be refused. */
+static void beginnings(void **state)
+{
+	struct err e = { .a = &arena };
+
+	(void)state;
+	assert_true(
+	        pbtext_begins(GRAPH, S("node { name: 'a' }\nnode {\n op: "), S("x"), &arena, &e));
+	assert_true(pbtext_begins(GRAPH, S("bad"), S("x"), &arena, &e));
+	assert_true(pbtext_begins(GRAPH, S("node { name:\n"), S("x"), &arena, &e));
+	assert_true(pbtext_begins(GRAPH, S("node {\n op: 'cut "), S("x"), &arena, &e));
+	assert_int_equal(e.code, ERR_NONE);
+	assert_false(pbtext_begins(GRAPH, S("node { }\nbad: 1\n"), S("x"), &arena, &e));
+	assert_string_equal(str_z(&arena, e.text), "x:2:1: GraphDef has no field named 'bad'");
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(int argc, char **argv)
@@ -242,7 +258,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = { T(messages_and_separators), T(map_entries),
 		T(strings_and_escapes), T(long_strings_get_long_lengths), T(integers), T(reals),
 		T(singular_fields_have_one_value), T(faults_of_structure), T(nesting_has_a_limit),
-		T(sniffing) };
+		T(sniffing), T(beginnings) };
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);

@@ -234,11 +234,26 @@ static void sizes(UNUSED)
 	close_way(s);
 }
 
+/* What was kept can be gone over again, however much it was. */
+static void kept_pipe(UNUSED)
+{
+	struct str all = STR_NONE;
+	struct src *s = open_pipe(text);
+
+	assert_true(src_need(s, 100));
+	src_keep(s);
+	assert_true(src_skip(s, 2 * SRC_WINDOW) && src_need(s, SRC_WINDOW) && src_rewind(s));
+	assert_true(src_all(s, &all) && str_eq(all, text));
+	assert_true(src_rewind(s) && src_at(s) == 0);
+	src_close(s);
+	waitpid(writer, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = { TEST(needs_and_skips), TEST(large_values_and_skips),
-		TEST(whole), TEST(rewinds), TEST(false_lengths), TEST(sizes) };
+		TEST(whole), TEST(rewinds), TEST(false_lengths), TEST(sizes), TEST(kept_pipe) };
 	int rc;
 
 	if (argc > 1)
