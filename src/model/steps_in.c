@@ -74,6 +74,7 @@ static struct step *finish(struct model *m, struct step_in *g)
 
 	VEC_PUSH(m->a, &g->span0, (uint32_t)g->span_kind.n);
 	VEC_PUSH(m->a, &g->mem0, (uint32_t)g->mem.n);
+	VEC_ROOM(m->a, &g->mem, 1); /* an address, also of nothing */
 	*s = (struct step){
 		.id = g->id,
 		.ticks_per_us = 1,
