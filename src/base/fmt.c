@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define DIGITS_MAX 20 /* of a uint64_t */
 
@@ -105,6 +106,17 @@ void fmt_general(struct sb *b, double v, int digits)
 			sb_char(b, '.');
 		point = !keep;
 	}
+}
+
+void fmt_real(struct sb *b, double v)
+{
+	char text[128];
+	int digits = 15;
+
+	while (digits < 17 &&
+	        (snprintf(text, sizeof text, "%.*g", digits, v), strtod(text, NULL) != v))
+		digits++;
+	fmt_general(b, v, digits);
 }
 
 /* n in the unit of the first step, or scaled to that of the second, third or, if there is one,

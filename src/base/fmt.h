@@ -17,6 +17,8 @@ void fmt_ratio2(struct sb *b, int64_t v, int64_t div);
 void fmt_fixed2(struct sb *b, double v); /* %.2f, including inf and nan as printf spells them */
 void fmt_general(struct sb *b, double v, int digits); /* %.<digits>g */
 
+void fmt_real(struct sb *b, double v); /* the shortest that reads back as v */
+
 void fmt_count(struct sb *b, int64_t n);  /* 999, 1.00k, 1.00m, 1.00b */
 void fmt_micros(struct sb *b, int64_t n); /* 999us, 1.00ms, 1.00sec */
 void fmt_bytes(struct sb *b, int64_t n);  /* 999B, 1.00KB, 1.00MB */

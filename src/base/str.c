@@ -243,6 +243,22 @@ void sb_vfmt(struct sb *b, const char *f, va_list ap)
 		b->n += (size_t)n;
 }
 
+void sb_put_utf8(struct sb *b, struct str s)
+{
+	size_t from = 0, length;
+
+	for (size_t i = 0; i < s.n; i += length ? length : 1) {
+		const uint8_t *p = (const uint8_t *)s.p + i;
+		length = *p < 0x80 ? 1 : utf8_length(p, s.n - i);
+		if (length)
+			continue;
+		sb_put(b, str_sub(s, from, i - from));
+		sb_fmt(b, "\\x%02x", *p);
+		from = i + 1;
+	}
+	sb_put(b, str_sub(s, from, SIZE_MAX));
+}
+
 void sb_fmt(struct sb *b, const char *f, ...)
 {
 	va_list ap;

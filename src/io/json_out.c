@@ -194,6 +194,12 @@ void json_i64(struct json *j, int64_t v)
 	sink_put(j->to, str_make(p, (size_t)(text + sizeof text - p)));
 }
 
+void json_literal(struct json *j, struct str text)
+{
+	json_value(j);
+	sink_put(j->to, text);
+}
+
 bool json_done(const struct json *j)
 {
 	bool done = !j->depth && !j->first;

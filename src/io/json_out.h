@@ -29,6 +29,7 @@ void json_key(struct json *j, struct str key);
  * surrogate pairs. What is no UTF-8 comes out as some other characters, those of the original. */
 void json_string(struct json *j, struct str text);
 void json_i64(struct json *j, int64_t v);
+void json_literal(struct json *j, struct str text); /* a number, true, false or null, as it is */
 
 /* One whole value was written: asserted, and returned for tests. */
 bool json_done(const struct json *j);
