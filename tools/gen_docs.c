@@ -96,6 +96,8 @@ static const char *value_word(const struct option *o)
 	case OPT_PATTERNS: return "PATTERN,...";
 	case OPT_OUTPUT: return "TYPE[:outfile=FILE]";
 	case OPT_STRING: return "FILE";
+	case OPT_STEPS: return "N|N,...|N..M";
+	case OPT_STATS: return "NAME,...";
 	case OPT_I32:
 	case OPT_I64: break;
 	}
@@ -226,6 +228,12 @@ static void main_page(void)
 	put_options(f);
 	put_section(f, "COLUMNS (-select)");
 	put_metrics(f, VK_N);
+	put_section(f, "STATISTICS (-stats)");
+	for (enum stat_id i = 0; i < STATS_N; i++) {
+		put_item(f, "", stat_rows[i].name, NULL);
+		put(f, stat_rows[i].help);
+		fputs(".\n", f);
+	}
 	put_section(f, "OUTPUTS");
 	for (enum output_kind i = 0; i < OUT_N; i++) {
 		put_item(f, "", output_rows[i].name, NULL);
@@ -259,6 +267,12 @@ static void put_names(FILE *f, unsigned use, const char *between)
 	}
 }
 
+static void put_stats(FILE *f)
+{
+	for (enum stat_id i = 0; i < STATS_N; i++)
+		fprintf(f, "%s%s", i ? " " : "", stat_rows[i].name);
+}
+
 static void put_commands(FILE *f)
 {
 	for (size_t i = 0; i < n_commands; i++)
@@ -281,7 +295,12 @@ static void bash(void)
 	      "-W '",
 	        f);
 	put_names(f, USE_ORDER, " ");
-	fputs("' -- \"$cur\")); return ;;\n\toutput|-output)\n\t\tCOMPREPLY=($(compgen -W '", f);
+	fputs("' -- \"$cur\")); return ;;\n\tstats|-stats)\n\t\tCOMPREPLY=($(compgen -P \"$pre\" "
+	      "-W '",
+	        f);
+	put_stats(f);
+	fputs("' -- \"${cur##*,}\")); return ;;\n\toutput|-output)\n\t\tCOMPREPLY=($(compgen -W '",
+	        f);
 	for (enum output_kind i = 0; i < OUT_N; i++)
 		fprintf(f, "%s%s%s", i ? " " : "", output_rows[i].name,
 		        output_rows[i].required ? ":outfile=" : "");
@@ -346,6 +365,9 @@ static void zsh(void)
 			fputs(t == OPT_SELECT ? "_values -s , metric " : "(", f);
 			put_names(f, t == OPT_SELECT ? USE_SELECT : USE_ORDER, " ");
 			fputs(t == OPT_ORDER ? ")" : "", f);
+		} else if (t == OPT_STATS) {
+			fputs("_values -s , statistic ", f);
+			put_stats(f);
 		} else if (t == OPT_STRING) {
 			fputs("_files", f);
 		} else if (t != OPT_BOOL) {
@@ -382,6 +404,10 @@ static void fish(void)
 		if (t == OPT_SELECT || t == OPT_ORDER) {
 			fputs(" -x -a '", f);
 			put_names(f, t == OPT_SELECT ? USE_SELECT : USE_ORDER, " ");
+			fputs("'", f);
+		} else if (t == OPT_STATS) {
+			fputs(" -x -a '", f);
+			put_stats(f);
 			fputs("'", f);
 		} else if (t != OPT_BOOL) {
 			fputs(t == OPT_STRING ? " -r" : " -x", f);

@@ -25,7 +25,7 @@ static bool set_option(struct tfp_session *t, void *arg)
 
 	if (!option_find(x->name, &row))
 		return cmd_unknown_option(s, x->name, x->name, NULL);
-	if (x->n != 1 && row.type != OPT_PATTERNS && row.type != OPT_SELECT)
+	if (x->n != 1 && !option_is_list(&row))
 		return session_fail(
 		        s, ERR_INVALID_ARGUMENT, "-%s takes one value, not %zu", row.name, x->n);
 	for (size_t i = 0; i < x->n; i++)

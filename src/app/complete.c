@@ -220,10 +220,16 @@ static void offer_values(
         struct session *s, struct complete *c, const struct option *row, const struct command *cmd)
 {
 	switch (row->type) {
-	case OPT_I32: break;
-	case OPT_I64:
-		if (str_eq(str_of(row->name), S("step")))
-			offer_steps(s, c);
+	case OPT_I32:
+	case OPT_I64: break;
+	case OPT_STEPS:
+		cut_stem(c, ",");
+		offer_steps(s, c);
+		break;
+	case OPT_STATS:
+		cut_stem(c, ",'\"");
+		for (enum stat_id i = 0; i < STATS_N; i++)
+			offer(s, c, str_of(stat_rows[i].name));
 		break;
 	case OPT_BOOL:
 		offer(s, c, S("true"));

@@ -41,6 +41,13 @@ static void put_outputs(struct sink *out)
 		sink_fmt(out, "  %-10s %s\n", output_rows[i].name, output_rows[i].help);
 }
 
+static void put_stats(struct sink *out)
+{
+	sink_put(out, S("\nStatistics over the steps (-stats NAME,...)\n"));
+	for (enum stat_id i = 0; i < STATS_N; i++)
+		sink_fmt(out, "  %-10s %s\n", stat_rows[i].name, stat_rows[i].help);
+}
+
 static void put_options(struct session *s, struct sink *out)
 {
 	struct option rows[OPTIONS_MAX];
@@ -113,6 +120,8 @@ static void put_words(struct session *s, const struct option *row, struct sink *
 		metric_names(&b, USE_SELECT, ", ");
 	else if (row->type == OPT_OUTPUT)
 		put_outputs(out);
+	else if (row->type == OPT_STATS)
+		put_stats(out);
 	else if (row->type == OPT_PATTERNS)
 		sb_put(&b, S("regular expressions that match the whole name, separated by commas"));
 	if (!b.n)

@@ -77,6 +77,12 @@ bool option_find(struct str name, struct option *row)
 	return false;
 }
 
+bool option_is_list(const struct option *row)
+{
+	return row->type == OPT_PATTERNS || row->type == OPT_SELECT || row->type == OPT_STEPS ||
+	       row->type == OPT_STATS;
+}
+
 /* ---- setting ---- */
 
 static struct strs copy_list(struct arena *a, const struct strs *v)
@@ -210,6 +216,22 @@ static bool bad_value(struct err *e, const struct option *row, struct str value,
 	        e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not %s", row->name, STR(value), want);
 }
 
+/* One number is taken as the original takes it. */
+static bool set_steps(struct opts *o, struct arena *a, struct str value, struct err *e)
+{
+	int64_t one;
+
+	if (num_parse_i64(value, &one)) {
+		o->step = one;
+		o->steps = (struct step_set){ 0 };
+		return true;
+	}
+	if (!steps_parse(&o->steps, a, value, e))
+		return false;
+	o->step = -1;
+	return true;
+}
+
 bool opts_set(
         struct opts *o, struct arena *a, const struct option *row, struct str value, struct err *e)
 {
@@ -232,8 +254,10 @@ bool opts_set(
 	case OPT_ORDER: return set_order(at, a, str_strip_quotes(value), true, e);
 	case OPT_OUTPUT: return set_output(at, a, str_copy(a, value), e);
 	case OPT_STRING: *(struct str *)at = str_copy(a, str_strip_quotes(value)); return true;
+	case OPT_STEPS: return set_steps(o, a, str_strip_quotes(value), e);
 	case OPT_PATTERNS:
-	case OPT_SELECT: break;
+	case OPT_SELECT:
+	case OPT_STATS: break;
 	}
 	struct strs items = str_split(a, str_copy(a, str_strip_quotes(value)), ',');
 	return opts_set_list(o, a, row, &items, true, e);
@@ -246,6 +270,10 @@ bool opts_set_list(struct opts *o, struct arena *a, const struct option *row,
 
 	if (row->type == OPT_SELECT)
 		return set_select(at, a, items, strict, e);
+	if (row->type == OPT_STATS)
+		return stats_parse(at, items, e);
+	if (row->type == OPT_STEPS && items->n > 1)
+		return set_steps(o, a, strs_join(a, items, S(",")), e);
 	if (row->type == OPT_PATTERNS) {
 		*(struct strs *)at = copy_list(a, items);
 		return true;
@@ -271,6 +299,11 @@ void opts_preset(struct opts *o, struct arena *a)
 		opts_set(o, a, &rows[i], str_of(rows[i].preset), &e);
 }
 
+bool opts_has_step(const struct opts *o, int64_t step)
+{
+	return o->steps.n ? steps_has(&o->steps, step) : o->step < 0 || o->step == step;
+}
+
 struct opts opts_copy(const struct opts *o, struct arena *a)
 {
 	struct opts c = *o;
@@ -284,6 +317,10 @@ struct opts opts_copy(const struct opts *o, struct arena *a)
 	c.select.unknown = copy_list(a, &o->select.unknown);
 	c.output.outfile = str_copy(a, o->output.outfile);
 	c.devices = copy_list(a, &o->devices);
+	c.steps.text = str_copy(a, o->steps.text);
+	c.steps.v = ARENA_ARRAY(a, o->steps.n, struct step_range);
+	if (o->steps.n)
+		memcpy(c.steps.v, o->steps.v, o->steps.n * sizeof *c.steps.v);
 	c.dump_to_file = str_copy(a, o->dump_to_file);
 	return c;
 }
@@ -327,6 +364,13 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row)
 	case OPT_PATTERNS: put_list(b, at); break;
 	case OPT_STRING: sb_put(b, *(const struct str *)at); break;
 	case OPT_SELECT: put_select(b, at); break;
+	case OPT_STATS: stats_names(b, *(const unsigned *)at, ","); break;
+	case OPT_STEPS:
+		if (o->steps.n)
+			sb_put(b, o->steps.text);
+		else
+			sb_fmt(b, "%lld", (long long)o->step);
+		break;
 	case OPT_OUTPUT:
 		sb_fmt(b, "%s:", output_rows[o->output.kind].name);
 		if (o->output.outfile.n)

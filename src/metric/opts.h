@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "metric/metric.h"
+#include "metric/steps.h"
 
 enum output_kind {
 #define ROW(id, ...) OUT_##id,
@@ -55,6 +56,8 @@ struct opts {
 	struct select select;
 	struct output output;
 	/* Extensions. */
+	struct step_set steps; /* unless empty, step is negative */
+	unsigned stats;        /* STAT_BIT bits */
 	struct strs devices;
 	bool viz, bars, wide;
 	struct str dump_to_file;
@@ -69,7 +72,9 @@ enum option_type {
 	OPT_PATTERNS,
 	OPT_SELECT,
 	OPT_OUTPUT,
-	OPT_STRING
+	OPT_STRING,
+	OPT_STEPS,
+	OPT_STATS
 };
 #define OPTION_EXTENSION 1u
 
@@ -86,6 +91,7 @@ struct option {
 #define OPTIONS_MAX 40
 size_t option_rows(struct option rows[OPTIONS_MAX]);
 bool option_find(struct str name, struct option *row); /* without dashes */
+bool option_is_list(const struct option *row);
 
 /* Everything as the table presets it. Strings live in a. */
 void opts_preset(struct opts *o, struct arena *a);
@@ -99,6 +105,9 @@ bool opts_set(
  * has are refused; else kept as unknown. */
 bool opts_set_list(struct opts *o, struct arena *a, const struct option *row,
         const struct strs *items, bool strict, struct err *e);
+
+/* Does -step choose it? A negative number chooses all. */
+bool opts_has_step(const struct opts *o, int64_t step);
 
 struct opts opts_copy(const struct opts *o, struct arena *a);
 

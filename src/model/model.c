@@ -79,12 +79,21 @@ static void tally_static(const struct node *n, struct tally *t)
 
 /* Quirk 34: the average is over the steps in which the node has an entry. The original divides as
  * if nothing were negative. */
-static void tally_average(const struct model *m, uint32_t node, struct tally *t)
+static void tally_average(const struct tally_sum *s, struct tally *t)
 {
-	const struct tally_sum *s = &m->sums.v[node];
-
 	for (int i = 0; s->steps && i < V_RECORDED; i++)
 		t->v[i] = (int64_t)((uint64_t)s->v[i] / s->steps);
+}
+
+/* Adds a cell of a step. */
+static void tally_cell(struct tally_sum *to, const struct step *s, uint32_t c)
+{
+	struct tally t = { 0 };
+
+	step_tally(s, c, &t);
+	for (int i = 0; i < V_RECORDED; i++)
+		to->v[i] = num_add(to->v[i], t.v[i]);
+	to->steps++;
 }
 
 /* The step that stands for the average while it is the only one: then there are no sums yet. */
@@ -98,7 +107,7 @@ void model_tally(const struct model *m, uint32_t node, const struct step *s, str
 	memset(out, 0, sizeof *out);
 	s = step_or_only(m, s);
 	if (!s && m->sums.n) {
-		tally_average(m, node, out);
+		tally_average(&m->sums.v[node], out);
 	} else if (s) {
 		uint32_t c = step_cell(s, node);
 		if (c != ID_NONE)
@@ -116,8 +125,27 @@ struct tally *model_tallies(const struct model *m, const struct step *s, struct 
 		step_tally(s, c, &t[s->cell_node[c]]);
 	for (uint32_t n = 0; n < m->nodes.n; n++) {
 		if (!s && m->sums.n)
-			tally_average(m, n, &t[n]);
+			tally_average(&m->sums.v[n], &t[n]);
 		tally_static(&m->nodes.v[n], &t[n]);
 	}
+	return t;
+}
+
+struct tally *model_tallies_over(
+        const struct model *m, const struct step *const *steps, size_t n, struct arena *a)
+{
+	struct tally *t = ARENA_ARRAY(a, m->nodes.n, struct tally);
+	struct scratch own;
+
+	scratch_open(&own, a->work);
+	struct tally_sum *sums = ARENA_ARRAY(&own.a, m->nodes.n, struct tally_sum);
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t c = 0; c < steps[i]->n_cells; c++)
+			tally_cell(&sums[steps[i]->cell_node[c]], steps[i], c);
+	for (uint32_t i = 0; i < m->nodes.n; i++) {
+		tally_average(&sums[i], &t[i]);
+		tally_static(&m->nodes.v[i], &t[i]);
+	}
+	scratch_close(&own);
 	return t;
 }

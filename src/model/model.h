@@ -150,4 +150,8 @@ void model_tally(const struct model *m, uint32_t node, const struct step *s, str
 /* The same for all nodes, in one pass: an array of nodes.n in a. */
 struct tally *model_tallies(const struct model *m, const struct step *s, struct arena *a);
 
+/* The average over some of the steps. */
+struct tally *model_tallies_over(
+        const struct model *m, const struct step *const *steps, size_t n, struct arena *a);
+
 #endif

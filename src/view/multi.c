@@ -5,9 +5,9 @@
  */
 #include "view/view.h"
 
-/* Sums and counts of the accounted members, by tree entry. One pass over the nodes in the order in
- * which their numbers lie in memory. */
-static void sum_members(const struct query *q, struct tally *self, uint32_t *nodes)
+/* One pass over the nodes in the order in which their numbers lie in memory. */
+void view_sum_members(
+        const struct query *q, const struct tally *tallies, struct tally *self, uint32_t *nodes)
 {
 	const struct tree *t = q->tree;
 
@@ -18,9 +18,10 @@ static void sum_members(const struct query *q, struct tally *self, uint32_t *nod
 		if (i == ID_NONE)
 			continue;
 		uint32_t matches = view_matches(q, node);
-		nodes[i] += matches > 0;
+		if (nodes)
+			nodes[i] += matches > 0;
 		for (; matches > 0; matches--)
-			tally_add(&self[i], &q->tallies[node]);
+			tally_add(&self[i], &tallies[node]);
 	}
 }
 
@@ -33,7 +34,7 @@ void view_keep_members(struct query *q)
 	uint32_t *nodes = ARENA_ARRAY(q->a, t->n, uint32_t);
 	bool all = rx_is_all(q->account);
 
-	sum_members(q, self, nodes);
+	view_sum_members(q, q->tallies, self, nodes);
 	for (uint32_t i = t->n; i-- > 1;) {
 		accounted[i] = all || nodes[i] > 0;
 		keep[i] |= accounted[i];

@@ -66,7 +66,7 @@ static int by_option(const void *ctx, uint32_t a, uint32_t b)
 static uint32_t *make_list(struct query *q)
 {
 	struct kept *k = &q->kept;
-	uint32_t *list = ARENA_ARRAY(q->a, k->n, uint32_t), n = k->n - 1;
+	uint32_t *list = k->list = ARENA_ARRAY(q->a, k->n, uint32_t), n = k->n - 1;
 
 	for (uint32_t i = 0; i < n; i++)
 		list[i] = i + 1;
@@ -100,8 +100,11 @@ static void choose(struct query *q, const uint32_t *list, uint32_t n, struct res
 {
 	uint32_t start = find_start(q, list, n);
 
+	uint32_t i = start;
+
 	r->shown = ARENA_ARRAY(q->a, n, struct entry);
-	for (uint32_t i = start; i < n && (int64_t)(i - start) <= q->o->max_depth; i++) {
+	r->hidden[HIDDEN_START] = start;
+	for (; i < n && (int64_t)(i - start) <= q->o->max_depth; i++) {
 		struct entry x = { .kept = list[i],
 			.parent = r->n - 1,
 			.depth = r->n,
@@ -111,11 +114,18 @@ static void choose(struct query *q, const uint32_t *list, uint32_t n, struct res
 		struct str name = kept_name(q, x.kept);
 		if (rx_match(q->trim, name))
 			break;
-		if (view_shows(q, name, x.self, x.total, view_nodes(q, x.kept), i - start) &&
-		        view_on_device(q, x.kept))
+		enum hidden_by why =
+		        view_hides(q, name, x.self, x.total, view_nodes(q, x.kept), i - start);
+		if (why == HIDDEN_N && !view_on_device(q, x.kept))
+			why = HIDDEN_NAME;
+		if (why == HIDDEN_N)
 			r->shown[r->n++] = x;
+		else
+			r->hidden[why]++;
 	}
-	for (uint32_t i = 0; i < r->n; i++)
+	bool deep = i < n && (int64_t)(i - start) > q->o->max_depth;
+	r->hidden[deep ? HIDDEN_DEPTH : HIDDEN_TRIM] += n - i;
+	for (i = 0; i < r->n; i++)
 		r->shown[i].end = r->n;
 }
 

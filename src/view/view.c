@@ -7,21 +7,52 @@
 const struct view_ops *const views[VK_N] = { &view_scope, &view_graph, &view_op, &view_code };
 
 /* Quirk 21: a step that is not there is said in these words, and nothing else is printed. */
-static bool find_step(struct query *q, struct err *e)
+static bool no_step(struct query *q, struct str asked, struct err *e)
 {
 	struct sb b = sb_in(q->a);
 
-	if (q->o->step < 0)
-		return true;
-	q->step = model_step(q->m, q->o->step);
-	if (q->step)
-		return true;
 	for (size_t i = 0; i < q->m->steps.n; i++)
 		sb_fmt(&b, "%lld ", (long long)q->m->steps.v[i]->id);
-	note_line(q->notes, "Options -step=%lld not found.\nAvailable steps: %.*s\n",
-	        (long long)q->o->step, STR(sb_str(&b)));
-	return err_set(e, ERR_STEP, "there is no step %lld; available steps: %.*s",
-	        (long long)q->o->step, STR(sb_str(&b)));
+	note_line(q->notes, "Options -step=%.*s not found.\nAvailable steps: %.*s\n", STR(asked),
+	        STR(sb_str(&b)));
+	return err_set(e, ERR_STEP, "there is no step %.*s; available steps: %.*s", STR(asked),
+	        STR(sb_str(&b)));
+}
+
+/* Each number of a list has to be there, of a range some. */
+static bool check_steps(struct query *q, struct err *e)
+{
+	const struct step_set *s = &q->o->steps;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (s->v[i].from == s->v[i].to && !model_step(q->m, s->v[i].from))
+			return no_step(q, str_fmt(q->a, "%lld", (long long)s->v[i].from), e);
+	return !s->n || q->n_steps || no_step(q, s->text, e);
+}
+
+static bool find_steps(struct query *q, struct err *e)
+{
+	const struct step **found = ARENA_ARRAY(q->a, q->m->steps.n, const struct step *);
+
+	q->steps = found;
+	for (size_t i = 0; i < q->m->steps.n; i++)
+		if (opts_has_step(q->o, q->m->steps.v[i]->id))
+			found[q->n_steps++] = q->m->steps.v[i];
+	if (q->o->step >= 0 && !q->n_steps)
+		return no_step(q, str_fmt(q->a, "%lld", (long long)q->o->step), e);
+	if (!check_steps(q, e))
+		return false;
+	if (q->o->step >= 0 || (q->o->steps.n && q->n_steps == 1))
+		q->step = found[0];
+	return true;
+}
+
+/* The numbers of the nodes: of a step, of some, or the average that the model keeps. */
+static struct tally *find_tallies(const struct query *q)
+{
+	if (q->o->steps.n && q->n_steps > 1)
+		return model_tallies_over(q->m, q->steps, q->n_steps, q->a);
+	return model_tallies(q->m, q->step, q->a);
 }
 
 static bool compile(struct query *q, struct err *e)
@@ -80,14 +111,16 @@ bool view_run(const struct view_ops *v, struct query *q, struct result *r, struc
 	memset(r, 0, sizeof *r);
 	r->q = q;
 	r->kind = v->kind;
-	if (!find_step(q, e))
+	if (!find_steps(q, e))
 		return false;
 	bool ok = compile(q, e);
 	if (ok) {
 		match_sets(q);
-		q->tallies = model_tallies(q->m, q->step, q->a);
+		q->tallies = find_tallies(q);
 		ok = v->show(q, r, e) && view_patterns_ok(q, e);
 	}
+	if (ok && q->o->stats)
+		stats_add(r);
 	release(q);
 	return ok;
 }
@@ -151,24 +184,27 @@ static int64_t tested(enum on on, enum value v, const struct tally *self, const 
 	return on == ON_SELF ? self->v[v] : total->v[v];
 }
 
-bool view_shows(struct query *q, struct str name, const struct tally *self,
+enum hidden_by view_hides(struct query *q, struct str name, const struct tally *self,
         const struct tally *total, int64_t nodes, int64_t depth)
 {
 	enum vk kind = q->tree->kind;
 
 	if (str_eq(name, ROOT_NAME))
-		return true;
+		return HIDDEN_N;
 	for (enum metric_id m = 0; m < M_N; m++) {
 		enum on on = metrics[m].in[kind].min_on;
 		if (!(metrics[m].uses & USE_MIN) || on == ON_NOTHING)
 			continue;
 		int64_t v = on == ON_NODES ? nodes : tested(on, metrics[m].value, self, total);
 		if (v < q->o->min[m])
-			return false;
+			return HIDDEN_MIN;
 	}
+	if (depth > q->o->max_depth)
+		return HIDDEN_DEPTH;
 	/* What ".*" alone shows is everything; a newline would not match it. */
-	return depth <= q->o->max_depth && (rx_is_all(q->show) || rx_match(q->show, name)) &&
-	       !rx_match(q->hide, name);
+	if (!(rx_is_all(q->show) || rx_match(q->show, name)) || rx_match(q->hide, name))
+		return HIDDEN_NAME;
+	return HIDDEN_N;
 }
 
 static bool on_device(struct query *q, uint32_t node)

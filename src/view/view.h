@@ -24,6 +24,7 @@ struct kept {
 	 * for which view_matches is not 0; see view_members. */
 	struct tally *self; /* sums over them; quirk 13: a node counts once for each pattern */
 	uint32_t *nodes;    /* how many they are, each counted once */
+	uint32_t *list;     /* op, else NULL: entries 1 .. n - 1 in the order of the list */
 };
 
 /* One shown line. */
@@ -34,6 +35,32 @@ struct entry {
 	uint32_t depth;  /* number of shown ancestors; op: entry i's parent is i - 1 */
 	bool accounted;
 	const struct tally *self, *total; /* in the query */
+};
+
+/* A column beyond those of the metrics: a statistic over steps, a worker. Outputs show them behind
+ * the metrics, in their order. In the query's arena. */
+union figure {
+	int64_t whole; /* FIGURE_NONE: there is none */
+	double real;   /* likewise NAN */
+};
+#define FIGURE_NONE INT64_MIN
+struct extra {
+	struct str name;   /* "mean", a worker; data outputs put that of the metric before it */
+	enum metric_id of; /* M_NONE: of no metric */
+	enum unit unit;    /* UNIT_COUNT, UNIT_TIME, UNIT_BYTES or UNIT_PERCENT */
+	bool whole;        /* which member of the numbers counts */
+	union figure *own, *total; /* by shown entry */
+};
+
+/* Why kept entries are not shown; the first reason counts. Those of an entry that is skipped with
+ * its subtree are as many as the subtree has. */
+enum hidden_by {
+	HIDDEN_START, /* -start_name_regexes */
+	HIDDEN_DEPTH, /* -max_depth */
+	HIDDEN_TRIM,  /* -trim_name_regexes */
+	HIDDEN_MIN,   /* a -min_ option */
+	HIDDEN_NAME,  /* -show_name_regexes, -hide_name_regexes, -device_regexes */
+	HIDDEN_N
 };
 
 struct query;
@@ -48,6 +75,9 @@ struct result {
 	struct tally root;            /* op: totals of the (unshown) root; else those of shown[0] */
 	bool empty;                   /* op: there was no entry at all */
 	struct shown_tensor *tensors; /* by shown entry; NULL: no checkpoint was asked */
+	struct extra *extra;
+	size_t n_extra;
+	uint32_t hidden[HIDDEN_N]; /* how many kept entries */
 };
 
 /* One command on a model. */
@@ -57,8 +87,10 @@ struct query {
 	struct arena *a;
 	struct notes *notes;
 	const struct tree *tree;
-	const struct step *step; /* NULL: the average */
-	struct tally *tallies;   /* of every node of the model for the step */
+	const struct step *step;         /* NULL: the average over steps */
+	const struct step *const *steps; /* those that -step chooses, ascending */
+	size_t n_steps;
+	struct tally *tallies; /* of every node of the model for the step */
 	struct rx_list *account, *start, *trim, *show, *hide;
 	struct rx_list *devices;     /* NULL: every device will do */
 	const uint32_t *set_matches; /* by type set: how many account patterns match it */
@@ -100,6 +132,11 @@ void view_keep(struct query *q, const bool *keep, const bool *accounted);
  * every type is accounted, of all. Fills kept.self and kept.nodes too. */
 void view_keep_members(struct query *q);
 
+/* Sums over the accounted members of each entry of the tree, and how many those are (may be NULL).
+ */
+void view_sum_members(
+        const struct query *q, const struct tally *tallies, struct tally *self, uint32_t *nodes);
+
 /* The n graph nodes that may count for a kept entry of op or code, in name order; those do for
  * which view_matches is not 0. */
 static inline const uint32_t *view_members(const struct query *q, uint32_t kept, uint32_t *n)
@@ -118,9 +155,9 @@ void view_sum(struct query *q);
 /* The own numbers of a kept entry. */
 const struct tally *view_self(const struct query *q, uint32_t kept);
 
-/* Does the entry pass the thresholds, -show_name_regexes and -hide_name_regexes? depth counts
- * levels from 1. nodes: for occurrence of op. The root always does. */
-bool view_shows(struct query *q, struct str name, const struct tally *self,
+/* Which of thresholds, depth, -show_name_regexes and -hide_name_regexes hides the entry; HIDDEN_N:
+ * none. depth counts levels from 1. nodes: for occurrence of op. The root is always shown. */
+enum hidden_by view_hides(struct query *q, struct str name, const struct tally *self,
         const struct tally *total, int64_t nodes, int64_t depth);
 
 /* The walk of the tree views over q->kept: start, depth, trim, show, hide, re-accounting, order.
@@ -131,6 +168,19 @@ static inline struct str view_made_up_type(enum vk kind)
 {
 	return str_of(views[kind]->made_up);
 }
+
+/* ---- the same answer with other numbers ---- */
+
+/* The numbers that the shown entries would have if the tallies of the nodes were these (of another
+ * step, another worker): what is kept, what is shown and in which order stays as it is. Own numbers
+ * and totals by shown entry, in a. */
+struct retally {
+	struct tally *own, *total;
+};
+struct retally view_retally(const struct result *r, const struct tally *tallies, struct arena *a);
+
+/* Adds the columns that -stats asks for (stats.c). */
+void stats_add(struct result *r);
 
 /* Is the entry, or one of the nodes that it accounts, on a device that the options ask for? */
 bool view_on_device(struct query *q, uint32_t kept);

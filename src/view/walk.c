@@ -18,6 +18,7 @@ struct walk {
 	uint32_t *parent;  /* index in shown of the shown parent */
 	uint32_t *nearest; /* of each kept entry: itself or its nearest shown ancestor, in shown */
 	uint32_t n;
+	uint32_t hidden[HIDDEN_N];
 };
 
 static struct str kept_name(const struct query *q, uint32_t i)
@@ -48,6 +49,15 @@ static uint32_t walk_parent(const struct walk *w, uint32_t i)
 	return w->top[i] ? 0 : w->k->parent[i];
 }
 
+/* What hides entry i, or HIDDEN_N. */
+static enum hidden_by judge(struct query *q, uint32_t i, int32_t depth)
+{
+	enum hidden_by why = view_hides(
+	        q, kept_name(q, i), view_self(q, i), &q->kept.total[i], view_nodes(q, i), depth);
+
+	return why == HIDDEN_N && !view_on_device(q, i) ? HIDDEN_NAME : why;
+}
+
 /* Visits entry i; false if its subtree is to be skipped. */
 static bool visit(struct walk *w, uint32_t i)
 {
@@ -57,14 +67,21 @@ static bool visit(struct walk *w, uint32_t i)
 	int32_t depth = i ? w->depth[up] + 1 : 1;
 	bool trimmed = rx_match(q->trim, name), deep = depth > q->o->max_depth;
 
-	if (i && (!w->open[up] || (w->cut_self && (trimmed || deep))))
+	enum hidden_by cut = trimmed ? HIDDEN_TRIM : HIDDEN_DEPTH;
+
+	if (i && (!w->open[up] || (w->cut_self && (trimmed || deep)))) {
+		w->hidden[cut] += w->k->end[i] - i;
 		return false;
+	}
 	w->depth[i] = depth;
 	w->open[i] = !trimmed && !deep;
+	w->hidden[cut] += w->open[i] ? 0 : w->k->end[i] - i - 1;
 	w->nearest[i] = i ? w->nearest[up] : 0;
-	if (i && !(view_shows(q, name, view_self(q, i), &w->k->total[i], view_nodes(q, i), depth) &&
-	                 view_on_device(q, i)))
+	enum hidden_by why = i ? judge(q, i, depth) : HIDDEN_N;
+	if (why != HIDDEN_N) {
+		w->hidden[why]++;
 		return w->open[i];
+	}
 	w->parent[w->n] = i ? w->nearest[up] : ID_NONE;
 	w->nearest[i] = w->n;
 	w->shown[w->n++] = i;
@@ -78,10 +95,12 @@ static void visit_all(struct walk *w)
 	for (uint32_t i = 0; i < w->k->n;) {
 		if (++seen % 4096 == 0)
 			work_poll(w->q->a->work);
-		if (!w->live[i])
-			i++;
-		else
+		if (w->live[i]) {
 			i = visit(w, i) ? i + 1 : i == 0 ? w->k->n : w->k->end[i];
+		} else {
+			w->hidden[HIDDEN_START]++;
+			i++;
+		}
 	}
 }
 
@@ -175,5 +194,6 @@ bool view_walk(struct query *q, struct result *r, bool cut_self, struct err *e)
 	if (q->o->displayed_only && q->tree->kind != VK_CODE)
 		reaccount(&w);
 	emit(&w, r);
+	memcpy(r->hidden, w.hidden, sizeof r->hidden);
 	return true;
 }

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See steps.h.
+ */
+#include "metric/steps.h"
+
+#include "base/num.h"
+
+static bool parse_range(struct str text, struct step_range *r)
+{
+	size_t dots = str_find(text, S(".."));
+
+	if (dots == SIZE_MAX)
+		return num_parse_i64(text, &r->from) && (r->to = r->from) >= 0;
+	return num_parse_i64(str_sub(text, 0, dots), &r->from) &&
+	       num_parse_i64(str_sub(text, dots + 2, SIZE_MAX), &r->to) && r->from >= 0 &&
+	       r->from <= r->to;
+}
+
+bool steps_parse(struct step_set *s, struct arena *a, struct str text, struct err *e)
+{
+	struct strs pieces = str_split(a, text, ',');
+	struct step_set made = { .v = ARENA_ARRAY(a, pieces.n, struct step_range) };
+	struct sb b = sb_in(a);
+
+	for (; made.n < pieces.n; made.n++) {
+		struct step_range *r = &made.v[made.n];
+		if (!parse_range(pieces.v[made.n], r))
+			break;
+		sb_fmt(&b, "%s%lld", made.n ? "," : "", (long long)r->from);
+		if (r->to != r->from)
+			sb_fmt(&b, "..%lld", (long long)r->to);
+	}
+	if (!made.n || made.n < pieces.n)
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "-step: '%.*s' is neither a whole number of 64 bits nor steps such as "
+		        "0,2,5 "
+		        "or 3..9",
+		        STR(text));
+	made.text = sb_str(&b);
+	*s = made;
+	return true;
+}
+
+bool steps_has(const struct step_set *s, int64_t step)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (step >= s->v[i].from && step <= s->v[i].to)
+			return true;
+	return false;
+}
+
+#define ROW(id, ...) { __VA_ARGS__ },
+const struct stat_row stat_rows[STATS_N] = {
+#include "metric/stat.def"
+};
+#undef ROW
+
+static unsigned find_stat(struct str word)
+{
+	for (unsigned i = 0; i < STATS_N; i++)
+		if (str_eq(str_of(stat_rows[i].name), word))
+			return STAT_BIT(i);
+	return 0;
+}
+
+bool stats_parse(unsigned *bits, const struct strs *words, struct err *e)
+{
+	struct sb b = sb_in(e->a);
+	unsigned found = 0;
+
+	for (size_t i = 0; i < words->n; i++) {
+		unsigned bit = find_stat(words->v[i]);
+		found |= bit;
+		if (bit)
+			continue;
+		stats_names(&b, STAT_BIT(STATS_N) - 1, ", ");
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "-stats: '%.*s' is not known. Known are %.*s", STR(words->v[i]),
+		        STR(sb_str(&b)));
+	}
+	*bits = found;
+	return true;
+}
+
+void stats_names(struct sb *b, unsigned bits, const char *between)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < STATS_N; i++)
+		if (bits & STAT_BIT(i))
+			sb_fmt(b, "%s%s", n++ ? between : "", stat_rows[i].name);
+}
