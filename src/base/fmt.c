@@ -139,23 +139,46 @@ static void put_scaled(struct sb *b, int64_t n, const char *const units[4])
 	sb_put(b, str_of(units[i]));
 }
 
+static const char *const COUNTS[4] = { "", "k", "m", "b" };
+static const char *const TIMES[4] = { "us", "ms", "sec", NULL };
+static const char *const SIZES[4] = { "B", "KB", "MB", NULL };
+
 void fmt_count(struct sb *b, int64_t n)
 {
-	static const char *const units[4] = { "", "k", "m", "b" };
-
-	put_scaled(b, n, units);
+	put_scaled(b, n, COUNTS);
 }
 
 void fmt_micros(struct sb *b, int64_t n)
 {
-	static const char *const units[4] = { "us", "ms", "sec", NULL };
-
-	put_scaled(b, n, units);
+	put_scaled(b, n, TIMES);
 }
 
 void fmt_bytes(struct sb *b, int64_t n)
 {
-	static const char *const units[4] = { "B", "KB", "MB", NULL };
+	put_scaled(b, n, SIZES);
+}
 
-	put_scaled(b, n, units);
+static void put_scaled_real(struct sb *b, double v, const char *const units[4])
+{
+	int i = 0;
+
+	for (; i < 3 && units[i + 1] && v >= 1000; i++)
+		v /= 1000;
+	fmt_fixed2(b, v);
+	sb_put(b, str_of(units[i]));
+}
+
+void fmt_count_real(struct sb *b, double v)
+{
+	put_scaled_real(b, v, COUNTS);
+}
+
+void fmt_micros_real(struct sb *b, double v)
+{
+	put_scaled_real(b, v, TIMES);
+}
+
+void fmt_bytes_real(struct sb *b, double v)
+{
+	put_scaled_real(b, v, SIZES);
 }

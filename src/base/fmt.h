@@ -19,8 +19,12 @@ void fmt_general(struct sb *b, double v, int digits); /* %.<digits>g */
 
 void fmt_real(struct sb *b, double v); /* the shortest that reads back as v */
 
+/* Quantities; a _real one below the second unit has its two decimals too: 999.00us. */
 void fmt_count(struct sb *b, int64_t n);  /* 999, 1.00k, 1.00m, 1.00b */
 void fmt_micros(struct sb *b, int64_t n); /* 999us, 1.00ms, 1.00sec */
 void fmt_bytes(struct sb *b, int64_t n);  /* 999B, 1.00KB, 1.00MB */
+void fmt_count_real(struct sb *b, double v);
+void fmt_micros_real(struct sb *b, double v);
+void fmt_bytes_real(struct sb *b, double v);
 
 #endif

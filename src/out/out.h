@@ -60,6 +60,12 @@ void text_inputs(struct sb *b, const struct model *m, uint32_t node,
 void text_percent(struct sb *b, const struct result *r, const struct entry *x,
         const enum metric_id *columns, size_t n);
 
+/* The legend of a result's columns, those beyond the metrics among them. */
+void text_legend(struct sb *b, const struct result *r);
+
+/* "own/total" of shown entry i, or "--/total". */
+void text_extra(struct sb *b, const struct result *r, const struct extra *x, uint32_t i);
+
 /* "self/total", or "--/total" where the entry is not accounted. */
 void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct entry *x);
 

@@ -2,6 +2,8 @@
  *
  * Cells that the text outputs share.
  */
+#include <math.h>
+
 #include "base/fmt.h"
 #include "out/out.h"
 
@@ -81,4 +83,50 @@ void text_percent(struct sb *b, const struct result *r, const struct entry *x,
 	int64_t root = r->root.v[metrics[of].value], total = x->total->v[metrics[of].value];
 	fmt_fixed2(b, root > 0 ? 100.0 * (double)total / (double)root : 0);
 	sb_char(b, '%');
+}
+
+/* ---- columns beyond the metrics ---- */
+
+void text_legend(struct sb *b, const struct result *r)
+{
+	metric_legend(b, r->q->o->select.metrics, r->kind);
+	if (r->n_extra)
+		b->n--; /* its newline */
+	for (size_t i = 0; i < r->n_extra; i++) {
+		const struct extra *x = &r->extra[i];
+		sb_put(b, S(" | "));
+		sb_put(b, x->name);
+		if (x->of != M_NONE)
+			sb_fmt(b, " %s", metrics[x->of].in[r->kind].legend);
+	}
+	if (r->n_extra)
+		sb_char(b, '\n');
+}
+
+static void put_figure(struct sb *b, const struct extra *x, union figure f)
+{
+	if (x->whole ? f.whole == FIGURE_NONE : isnan(f.real))
+		sb_char(b, '-');
+	else if (x->whole)
+		text_quantity(b, x->unit, f.whole, "");
+	else if (x->unit == UNIT_PERCENT)
+		fmt_fixed2(b, f.real);
+	else if (x->unit == UNIT_TIME)
+		fmt_micros_real(b, f.real);
+	else if (x->unit == UNIT_BYTES)
+		fmt_bytes_real(b, f.real);
+	else
+		fmt_count_real(b, f.real);
+	if (x->unit == UNIT_PERCENT)
+		sb_char(b, '%');
+}
+
+void text_extra(struct sb *b, const struct result *r, const struct extra *x, uint32_t i)
+{
+	if (r->shown[i].accounted)
+		put_figure(b, x, x->own[i]);
+	else
+		sb_put(b, S("--"));
+	sb_char(b, '/');
+	put_figure(b, x, x->total[i]);
 }

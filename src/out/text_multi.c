@@ -228,6 +228,11 @@ static void put_type(
 		case UNIT_PERCENT: break;
 		}
 	}
+	for (size_t i = 0; i < l->r->n_extra && !l->r->empty; i++) {
+		l->cell.n = 0;
+		text_extra(&l->cell, l->r, &l->r->extra[i], (uint32_t)(x - l->r->shown));
+		put_right(l, sb_str(&l->cell), CELL_WIDTH);
+	}
 	sb_char(&l->b, '\n');
 	if (l->q->o->select.metrics & METRIC_BIT(M_INPUT_SHAPES))
 		put_input_shapes(l, x->kept);
@@ -259,6 +264,10 @@ static void put_line(
 			text_percent(&l->b, l->r, x, columns, n);
 		}
 	}
+	for (size_t i = 0; i < l->r->n_extra; i++) {
+		field(l);
+		text_extra(&l->b, l->r, &l->r->extra[i], (uint32_t)(x - l->r->shown));
+	}
 	sb_put(&l->b, S(")\n"));
 }
 
@@ -281,7 +290,7 @@ void text_multi(const struct result *r, struct sink *to, struct arena *a)
 		sink_put(to, sb_str(&l.b));
 		return;
 	}
-	metric_legend(&l.b, r->q->o->select.metrics, r->kind);
+	text_legend(&l.b, r);
 	sink_put(to, sb_str(&l.b));
 	for (uint32_t i = 0; i < r->n; i++) {
 		if (r->kind == VK_OP)

@@ -133,6 +133,10 @@ static void put_entry(
 			put_text(l, m->unit, node);
 		}
 	}
+	for (size_t i = 0; i < l->r->n_extra; i++) {
+		field(l);
+		text_extra(&l->b, l->r, &l->r->extra[i], (uint32_t)(x - l->r->shown));
+	}
 	sb_put(&l->b, S(")\n"));
 }
 
@@ -144,7 +148,7 @@ void text_tree(const struct result *r, struct sink *to, struct arena *a)
 
 	if (r->kind == VK_GRAPH && (r->q->o->select.metrics & METRIC_BIT(M_NUM_HIDDEN_OPS)))
 		l.steps_in = ARENA_ARRAY(a, r->n, uint32_t);
-	metric_legend(&l.b, r->q->o->select.metrics, r->kind);
+	text_legend(&l.b, r);
 	sink_put(to, sb_str(&l.b));
 	for (uint32_t i = 0; i < r->n; i++) {
 		put_entry(&l, &r->shown[i], columns, n);
