@@ -54,14 +54,10 @@ static struct str with_nul(struct arena *a, struct str text)
 /* Remarks of loading from the given one on, then those of the call. */
 static struct str notes_since(struct session *s, size_t from)
 {
-	struct notes loading = { .a = s->load_notes.a };
-
+	struct notes loading = notes_from(&s->load_notes, from);
 	struct sb b = sb_in(&s->query_arena);
-	if (s->load_notes.list.n > from) {
-		loading.list.v = s->load_notes.list.v + from;
-		loading.list.n = s->load_notes.list.n - from;
-		sb_put(&b, notes_text(&s->query_arena, &loading));
-	}
+
+	sb_put(&b, notes_text(&s->query_arena, &loading));
 	sb_put(&b, notes_text(&s->query_arena, &s->notes));
 	return sb_str(&b);
 }

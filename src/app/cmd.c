@@ -39,10 +39,13 @@ static bool run_advise(struct session *s, const struct request *r, struct sink *
 {
 	struct advice advice;
 
-	/* Options are read and change nothing, as in the original. */
+	/* Options are read and change nothing, as in the original; but for our own outputs. */
 	if (!session_advise(s, r->checkers, &advice))
 		return false;
-	text_advice(&advice, out);
+	if (!out_is_data(r->opts.output.kind))
+		text_advice(&advice, out);
+	else if (!session_put_advice(s, &advice, &r->opts, out))
+		return false;
 	if (r->message)
 		advice_write(&advice, r->message, &s->query_arena);
 	return true;

@@ -36,17 +36,14 @@ static void say(struct session *s, struct str text)
 	fwrite(b.p, 1, b.n, stderr);
 }
 
-static void say_notes(struct session *s, struct notes *notes)
-{
-	say(s, notes_text(&s->query_arena, notes));
-	notes->list.n = 0;
-}
-
 void repl_say(struct session *s, bool ok, size_t line)
 {
 	if (!s->broken) {
-		say_notes(s, &s->load_notes);
-		say_notes(s, &s->notes);
+		struct notes loading = notes_from(&s->load_notes, s->load_said);
+		s->load_said = s->load_notes.list.n;
+		say(s, notes_text(&s->query_arena, &loading));
+		say(s, notes_text(&s->query_arena, &s->notes));
+		s->notes.list.n = 0;
 	}
 	if (ok || s->error.code == ERR_STEP)
 		return;

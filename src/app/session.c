@@ -111,6 +111,39 @@ static bool check_usable(struct session *s)
 	return true;
 }
 
+static const char *kind_of(unsigned role)
+{
+	return role == ROLE_GRAPH   ? "graph"
+	       : role == ROLE_STEP  ? "run_meta"
+	       : role == ROLE_OPLOG ? "op_log"
+	                            : "profile";
+}
+
+static void add_source(struct session *s, const char *kind, struct str path, int64_t step)
+{
+	struct source x = { kind, str_copy(&s->model_arena, path), step };
+
+	VEC_PUSH(&s->model_arena, &s->sources, x);
+}
+
+static const char CHECKPOINT[] = "checkpoint";
+
+/* There is one at a time, the last one. */
+static void drop_checkpoint(struct session *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->sources.n; i++)
+		if (s->sources.v[i].kind != CHECKPOINT)
+			s->sources.v[n++] = s->sources.v[i];
+	s->sources.n = n;
+}
+
+static struct origin origin_of(const struct session *s)
+{
+	return (struct origin){ s->sources.v, s->sources.n, &s->load_notes };
+}
+
 /* Until the load ends well, the model may be in pieces. */
 static void begin_load(struct session *s)
 {
@@ -159,8 +192,12 @@ bool session_checkpoint(struct session *s, struct str path)
 		return false;
 	ckpt_close(s->ckpt);
 	s->ckpt = NULL;
+	drop_checkpoint(s);
 	arena_clear(&s->ckpt_arena);
-	return ckpt_open(&s->ckpt, &s->ckpt_arena, path, &s->error) && mark_variables(s);
+	if (!ckpt_open(&s->ckpt, &s->ckpt_arena, path, &s->error))
+		return false;
+	add_source(s, CHECKPOINT, path, 0);
+	return mark_variables(s);
 }
 
 bool session_load(struct session *s, unsigned role, const struct input_from *from)
@@ -172,6 +209,8 @@ bool session_load(struct session *s, unsigned role, const struct input_from *fro
 	s->broken = false;
 	s->loaded |= ok;
 	s->profiled |= ok && role == ROLE_PROFILE;
+	if (ok)
+		add_source(s, kind_of(role), from->name, 0);
 	return ok && (role != ROLE_GRAPH || mark_variables(s));
 }
 
@@ -192,6 +231,8 @@ bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
 	bool ok = input_load_steps(s->ingest, &steps, &done, &s->work, &s->error);
 	s->broken = false;
 	s->loaded |= done > 0;
+	for (size_t i = 0; i < done; i++)
+		add_source(s, kind_of(ROLE_STEP), v[i].from.name, v[i].step);
 	return ok;
 }
 
@@ -220,24 +261,43 @@ static bool count_folded(void *user, size_t i)
 	return true;
 }
 
-/* Loads what was left for later of a step, or of all; all of it too if a step is not there, as the
- * sentence names those that are. */
-static bool load_later(struct session *s, int64_t step)
+/* Is the step there, or left for later? */
+static bool knows_step(const struct session *s, int64_t step)
+{
+	for (size_t i = 0; i < s->n_later; i++)
+		if (s->later[i].step == step)
+			return true;
+	return has_step(s, step);
+}
+
+static bool knows_steps(const struct session *s, const struct opts *o)
+{
+	for (size_t i = 0; i < o->steps.n; i++)
+		if (o->steps.v[i].from == o->steps.v[i].to && !knows_step(s, o->steps.v[i].from))
+			return false;
+	return o->step < 0 || knows_step(s, o->step);
+}
+
+/* Loads what was left for later of the steps that the options choose, NULL: of all; all of it too
+ * if a step is not there, as the sentence names those that are. */
+static bool load_later(struct session *s, const struct opts *o)
 {
 	struct input_step *now, *left = s->later;
 	size_t n = 0, seen = 0, folded = 0;
 
 	if (s->n_later == 0)
 		return true;
+	if (o && !knows_steps(s, o))
+		o = NULL;
 	now = ARENA_ARRAY(&s->query_arena, s->n_later, struct input_step);
 	for (size_t i = 0; i < s->n_later; i++)
-		if (step < 0 || s->later[i].step == step)
+		if (!o || opts_has_step(o, s->later[i].step))
 			now[n++] = s->later[i];
 	if (n == 0)
-		return has_step(s, step) || load_later(s, -1);
+		return true;
 	bool ok = session_load_steps(s, now, n, count_folded, &folded);
 	for (size_t i = 0; i < s->n_later; i++)
-		if ((step >= 0 && s->later[i].step != step) || seen++ >= folded)
+		if ((o && !opts_has_step(o, s->later[i].step)) || seen++ >= folded)
 			*left++ = s->later[i];
 	s->n_later = (size_t)(left - s->later);
 	return ok;
@@ -296,9 +356,10 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	struct emit to = { .a = &s->query_arena, .out = out, .notes = &s->notes };
 	struct result r = { 0 };
 
-	if (!load_later(s, o->step) || !session_seal(s))
+	if (!load_later(s, o) || !session_seal(s))
 		return false;
 	begin_query(s);
+	to.from = origin_of(s);
 	q.tree = tree_of(s, v);
 	if (!out_accepts(v, &q, &s->error)) {
 		if (message)
@@ -348,11 +409,21 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out)
 		.tree = tree_of_kind,
 		.user = s };
 
-	if (!load_later(s, -1) || !session_seal(s))
+	if (!load_later(s, NULL) || !session_seal(s))
 		return false;
 	begin_query(s);
 	tree_of(s, &view_code); /* what building it says comes first, as in the original */
 	return advise_run(&ask, out, &s->error);
+}
+
+bool session_put_advice(
+        struct session *s, const struct advice *advice, const struct opts *o, struct sink *out)
+{
+	struct emit to = {
+		.a = &s->query_arena, .out = out, .notes = &s->notes, .from = origin_of(s)
+	};
+
+	return data_advice(advice, o, &to, &s->error);
 }
 
 void session_set(struct session *s, const struct opts *o)

@@ -33,13 +33,14 @@ struct session {
 	struct input_step *later; /* steps that are read when asked for; in the model arena */
 	size_t n_later;
 	unsigned threads;
-	struct input_watch watch; /* progress of loading; may be left empty */
-	atomic_bool cancel;       /* set by anyone: the call in progress is to end */
-	struct notes
-	        load_notes; /* of loading; in the model arena. Who prints them empties the list */
-	struct notes notes; /* of the last call; in the query arena */
-	struct err error;   /* of the last call; in the query arena */
-	char exhausted[80]; /* the sentence for the end of memory, made beforehand */
+	struct input_watch watch;   /* progress of loading; may be left empty */
+	atomic_bool cancel;         /* set by anyone: the call in progress is to end */
+	struct notes load_notes;    /* of loading; in the model arena */
+	size_t load_said;           /* how many of them somebody has printed */
+	VEC(struct source) sources; /* what is loaded; in the model arena */
+	struct notes notes;         /* of the last call; in the query arena */
+	struct err error;           /* of the last call; in the query arena */
+	char exhausted[80];         /* the sentence for the end of memory, made beforehand */
 };
 
 /* limit: bytes the session may hold, 0 for none; one that is too small ends its first call. NULL if
@@ -86,6 +87,10 @@ void session_keep_attrs(struct session *s);
 
 /* The advice of the checkers (CHECK_BIT bits), in the query arena. */
 bool session_advise(struct session *s, unsigned checkers, struct advice *out);
+
+/* Puts it as rows, as the options' output wants them. */
+bool session_put_advice(
+        struct session *s, const struct advice *advice, const struct opts *o, struct sink *out);
 
 /* Makes the model readable: s->model. */
 bool session_seal(struct session *s);

@@ -90,3 +90,25 @@ struct str notes_text(struct arena *a, const struct notes *n)
 	}
 	return sb_str(&b);
 }
+
+struct notes notes_from(const struct notes *n, size_t from)
+{
+	struct notes rest = { .a = n->a };
+
+	if (n->list.n > from) {
+		rest.list.v = n->list.v + from;
+		rest.list.n = n->list.n - from;
+	}
+	return rest;
+}
+
+struct str note_text(struct arena *a, const struct note *note)
+{
+	struct str text = note->text;
+
+	while (text.n && text.p[text.n - 1] == '\n')
+		text.n--;
+	if (note->kind && note->count > 1)
+		return str_fmt(a, "%.*s (%" PRIu64 " times)", STR(text), note->count);
+	return text;
+}

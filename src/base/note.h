@@ -33,6 +33,12 @@ void note_kind(struct notes *n, uint32_t kind, const char *f, ...)
 
 void note_append(struct notes *to, const struct notes *from); /* copies the texts, merges kinds */
 
+/* Those from the given one on; what notes point to is shared. */
+struct notes notes_from(const struct notes *n, size_t from);
+
+/* One remark as a sentence: nothing before it, no newline at its end. */
+struct str note_text(struct arena *a, const struct note *note);
+
 /* The whole list as printed. */
 struct str notes_text(struct arena *a, const struct notes *n);
 

@@ -198,6 +198,8 @@ static bool set_output(struct output *to, struct arena *a, struct str value, str
 		return true;
 	if (!find_output(type, &o.kind, e))
 		return false;
+	if (output_rows[o.kind].flags & OUT_ROWS)
+		o.outfile = STR_NONE;
 	struct str rest = colon == SIZE_MAX ? STR_NONE : str_sub(value, colon + 1, SIZE_MAX);
 	struct strs pieces = str_split(a, rest, ',');
 	for (size_t i = 0; i < pieces.n; i++)

@@ -18,8 +18,9 @@ enum output_kind {
 };
 enum { KEY_OUTFILE = 1 };
 enum {
-	OUT_PREFIX = 1,   /* the Doc block comes first */
-	OUT_EXTENSION = 2 /* the original has no such kind */
+	OUT_PREFIX = 1,    /* the Doc block comes first */
+	OUT_EXTENSION = 2, /* the original has no such kind */
+	OUT_ROWS = 4       /* rows of numbers; a file that an earlier kind was given is forgotten */
 };
 
 struct output_row {

@@ -98,21 +98,22 @@ static bool write_step(
 		return true;
 	}
 	o.step = step;
+	o.steps.n = 0;
+	o.stats = 0;
 	return view_run(views[VK_GRAPH], &q, &r, e) && timeline_graph(&r, to, e);
 }
 
-/* The graph of one step, or, for the average, one file for each step there is. */
+/* The graph of one step, or, for the average, one file for each step that is in it. */
 static bool write_graphs(const struct result *r, struct emit *to, struct err *e)
 {
-	const struct model *m = r->q->m;
 	struct scratch own;
 	bool ok = true;
 
 	if (r->q->o->step >= 0)
 		return timeline_graph(r, to, e);
 	scratch_open(&own, r->q->a->work);
-	for (size_t i = 0; i < m->steps.n && ok; i++) {
-		ok = write_step(r->q, m->steps.v[i]->id, &own.a, to, e);
+	for (size_t i = 0; i < r->q->n_steps && ok; i++) {
+		ok = write_step(r->q, r->q->steps[i]->id, &own.a, to, e);
 		arena_clear(&own.a);
 	}
 	scratch_close(&own);
@@ -125,7 +126,11 @@ static bool write_timeline(const struct result *r, struct emit *to, struct err *
 }
 
 static bool (*const writers[OUT_N])(const struct result *, struct emit *, struct err *) = {
+	[OUT_CSV] = data_write,
 	[OUT_FILE] = write_file,
+	[OUT_JSON] = data_write,
+	[OUT_MD] = data_write,
+	[OUT_NDJSON] = data_write,
 	[OUT_NONE] = write_none,
 	[OUT_PPROF] = pprof_write,
 	[OUT_STDOUT] = write_stdout,

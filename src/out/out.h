@@ -8,11 +8,24 @@
 #include "io/sink.h"
 #include "view/advise.h"
 
+/* Where an answer comes from. Documents say so. */
+struct source {
+	const char *kind; /* graph, run_meta, op_log, profile, checkpoint */
+	struct str path;  /* as given; of memory: its name, or empty */
+	int64_t step;     /* of run_meta */
+};
+struct origin {
+	const struct source *v;
+	size_t n;
+	const struct notes *loading; /* remarks of loading */
+};
+
 /* Where an output goes. */
 struct emit {
 	struct arena *a;  /* scratch; the query's */
 	struct sink *out; /* standard output of the command: text, and what is said beside files */
 	struct notes *notes; /* standard error lines */
+	struct origin from;
 };
 
 /* Can the view feed the output that the options ask for? Where not, a note says so in the
@@ -22,6 +35,13 @@ bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e)
 
 /* Writes the answer as q->o->output asks. */
 bool out_write(const struct result *r, struct emit *to, struct err *e);
+
+/* Is the kind one of rows: csv, json, md, ndjson? */
+bool out_is_data(enum output_kind kind);
+
+/* The answer in rows (data.c), and advice; o: the options of the command. */
+bool data_write(const struct result *r, struct emit *to, struct err *e);
+bool data_advice(const struct advice *advice, const struct opts *o, struct emit *to, struct err *e);
 
 /* ---- messages ---- */
 
@@ -55,10 +75,18 @@ void text_types(struct sb *b, const struct model *m, uint32_t set); /* a|b */
 void text_inputs(struct sb *b, const struct model *m, uint32_t node,
         const char *between); /* 0:3x3|1:unknown */
 
-/* "57.35%": the total of the root's, of the metric that orders, else of the first of the columns.
- */
+/* One of them; i: an index into the model's inputs. */
+void text_input(struct sb *b, const struct model *m, uint32_t node, uint32_t i);
+
+/* The total as percent of the root's, of the metric that orders, else of the first of the columns;
+ * and as text, "57.35%". */
+double text_share(
+        const struct result *r, const struct entry *x, const enum metric_id *columns, size_t n);
 void text_percent(struct sb *b, const struct result *r, const struct entry *x,
         const enum metric_id *columns, size_t n);
+
+/* Graph: how many kept nodes lie between the entry and the shown one above it, or its start. */
+uint32_t text_hidden_above(const struct result *r, const struct entry *x);
 
 /* The legend of a result's columns, those beyond the metrics among them. */
 void text_legend(struct sb *b, const struct result *r);

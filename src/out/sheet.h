@@ -4,7 +4,8 @@
  * are no UTF-8 are written as \xNN, so that what comes out can be read everywhere. Knows nothing of
  * what stands in the cells.
  *
- *   struct column columns[] = { { S("path"), COLUMN_TEXT }, { S("micros"), COLUMN_INTEGER } };
+ *   struct column columns[] = { { S("path"), COLUMN_TEXT, NULL },
+ *                               { S("micros"), COLUMN_INTEGER, "us" } };
  *   sheet_open(&t, SHEET_CSV, to, a, columns, 2);
  *   sheet_text(&t, name), sheet_i64(&t, micros);     once a row
  *   sheet_close(&t);
@@ -21,6 +22,7 @@ enum column_type { COLUMN_TEXT, COLUMN_LIST, COLUMN_INTEGER, COLUMN_REAL, COLUMN
 struct column {
 	struct str name;
 	enum column_type type;
+	const char *unit; /* NULL: none; nothing is scaled by it */
 };
 
 struct sheet {

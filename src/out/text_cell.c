@@ -41,18 +41,24 @@ void text_types(struct sb *b, const struct model *m, uint32_t set)
 	}
 }
 
+void text_input(struct sb *b, const struct model *m, uint32_t node, uint32_t i)
+{
+	uint32_t shape = model_input_shape(m, i);
+
+	fmt_i64(b, model_input_index(m, node, i));
+	sb_char(b, ':');
+	if (model_rank(m, shape))
+		text_shape(b, m, shape);
+	else
+		sb_put(b, S("unknown"));
+}
+
 void text_inputs(struct sb *b, const struct model *m, uint32_t node, const char *between)
 {
 	for (uint32_t i = m->input0.v[node]; i < m->input0.v[node + 1]; i++) {
-		uint32_t shape = model_input_shape(m, i);
 		if (i > m->input0.v[node])
 			sb_put(b, str_of(between));
-		fmt_i64(b, model_input_index(m, node, i));
-		sb_char(b, ':');
-		if (model_rank(m, shape))
-			text_shape(b, m, shape);
-		else
-			sb_put(b, S("unknown"));
+		text_input(b, m, node, i);
 	}
 }
 
@@ -66,13 +72,28 @@ void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct 
 	text_quantity(b, m->unit, x->total->v[m->value], m->in[kind].suffix);
 }
 
+uint32_t text_hidden_above(const struct result *r, const struct entry *x)
+{
+	const struct kept *k = &r->q->kept;
+	uint32_t n = 0;
+
+	if (x->parent == ID_NONE)
+		return 0;
+	for (uint32_t i = x->kept; !k->start[i]; n++) {
+		i = k->parent[i];
+		if (i == r->shown[x->parent].kept)
+			return n;
+	}
+	return n;
+}
+
 static bool is_quantity(enum metric_id m)
 {
 	return metrics[m].value != V_NONE && metrics[m].unit != UNIT_OCCURRENCE;
 }
 
-void text_percent(struct sb *b, const struct result *r, const struct entry *x,
-        const enum metric_id *columns, size_t n)
+double text_share(
+        const struct result *r, const struct entry *x, const enum metric_id *columns, size_t n)
 {
 	enum metric_id of = r->q->o->order.by;
 
@@ -81,7 +102,13 @@ void text_percent(struct sb *b, const struct result *r, const struct entry *x,
 	if (!is_quantity(of))
 		of = M_MICROS;
 	int64_t root = r->root.v[metrics[of].value], total = x->total->v[metrics[of].value];
-	fmt_fixed2(b, root > 0 ? 100.0 * (double)total / (double)root : 0);
+	return root > 0 ? 100.0 * (double)total / (double)root : 0;
+}
+
+void text_percent(struct sb *b, const struct result *r, const struct entry *x,
+        const enum metric_id *columns, size_t n)
+{
+	fmt_fixed2(b, text_share(r, x, columns, n));
 	sb_char(b, '%');
 }
 

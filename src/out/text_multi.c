@@ -4,7 +4,7 @@
  */
 #include "base/fmt.h"
 #include "base/sort.h"
-#include "base/vec.h"
+#include "out/members.h"
 #include "out/out.h"
 
 #define NAME_WIDTH       25
@@ -18,11 +18,7 @@ struct lines {
 	struct sb b; /* the line being made */
 	struct sb cell;
 	size_t fields;
-	uint32_t *sets_seen; /* by type set, type and device: 1 + the entry that has it already */
-	uint32_t *types_seen;
-	uint32_t *devices_seen;
-	struct strs words;
-	VEC(uint32_t) order;
+	struct members members;
 };
 
 static void field(struct lines *l)
@@ -40,66 +36,24 @@ static void put_right(struct lines *l, struct str text, size_t width)
 	sb_put(&l->b, text);
 }
 
-/* The words in byte order, joined. */
-static void put_words(struct lines *l)
+/* The words, joined. */
+static void put_words(struct lines *l, const struct strs *words)
 {
-	l->order.n = 0;
-	for (uint32_t i = 0; i < l->words.n; i++)
-		VEC_PUSH(l->a, &l->order, i);
-	sort_strings(l->a, l->order.v, l->order.n, l->words.v);
 	field(l);
-	for (size_t i = 0; i < l->words.n; i++) {
+	for (size_t i = 0; i < words->n; i++) {
 		if (i)
 			sb_char(&l->b, '|');
-		sb_put(&l->b, l->words.v[l->order.v[i]]);
+		sb_put(&l->b, words->v[i]);
 	}
-}
-
-/* True the first time that it is asked with this stamp. */
-static bool first_time(uint32_t *seen, uint32_t stamp)
-{
-	bool first = *seen != stamp;
-
-	*seen = stamp;
-	return first;
 }
 
 /* The devices of the accounted nodes; quirk 11: that of a node without one is the empty word. */
 static void put_devices(struct lines *l, uint32_t kept)
 {
-	const struct model *m = l->q->m;
-	uint32_t n, devices = (uint32_t)m->devices.n;
-	const uint32_t *members = view_members(l->q, kept, &n);
+	const struct strs *devices = members_devices(&l->members, kept);
 
-	l->words.n = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t d = m->nodes.v[members[i]].device;
-		if (view_matches(l->q, members[i]) &&
-		        first_time(&l->devices_seen[d == ID_NONE ? devices : d], kept + 1))
-			strs_add(l->a, &l->words, device_name(m, d));
-	}
-	if (l->words.n || l->r->kind == VK_OP)
-		put_words(l);
-}
-
-static void put_types(struct lines *l, uint32_t kept)
-{
-	const struct model *m = l->q->m;
-	uint32_t n;
-	const uint32_t *members = view_members(l->q, kept, &n);
-
-	l->words.n = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t set = m->nodes.v[members[i]].types;
-		size_t n_types;
-		if (!view_matches(l->q, members[i]) || !first_time(&l->sets_seen[set], kept + 1))
-			continue;
-		const uint32_t *types = model_types(m, set, &n_types);
-		for (size_t k = 0; k < n_types; k++)
-			if (first_time(&l->types_seen[types[k]], kept + 1))
-				strs_add(l->a, &l->words, model_str(m, types[k]));
-	}
-	put_words(l);
+	if (devices->n || l->r->kind == VK_OP)
+		put_words(l, devices);
 }
 
 /* ---- op ---- */
@@ -220,7 +174,7 @@ static void put_type(
 		case UNIT_BYTES: put_shares(l, m, x); break;
 		case UNIT_OCCURRENCE: put_occurrence(l, x->kept); break;
 		case UNIT_DEVICES: put_devices(l, x->kept); break;
-		case UNIT_TYPES: put_types(l, x->kept); break;
+		case UNIT_TYPES: put_words(l, members_types(&l->members, x->kept)); break;
 		case UNIT_TEXT:
 		case UNIT_INPUT_SHAPES:
 		case UNIT_TENSOR:
@@ -258,7 +212,7 @@ static void put_line(
 		} else if (m->unit == UNIT_DEVICES) {
 			put_devices(l, x->kept);
 		} else if (m->unit == UNIT_TYPES) {
-			put_types(l, x->kept);
+			put_words(l, members_types(&l->members, x->kept));
 		} else if (m->unit == UNIT_PERCENT) {
 			field(l);
 			text_percent(&l->b, l->r, x, columns, n);
@@ -276,15 +230,11 @@ static void put_line(
 void text_multi(const struct result *r, struct sink *to, struct arena *a)
 {
 	struct lines l = { .r = r, .q = r->q, .a = a, .b = sb_in(a), .cell = sb_in(a) };
-	const struct model *m = r->q->m;
 	enum metric_id columns[M_N];
 	size_t n = metric_columns(r->q->o->select.metrics, r->kind, columns);
 	struct entry root = { .self = &r->root, .total = &r->root };
 
-	l.sets_seen = ARENA_ARRAY(a, m->type0.n, uint32_t);
-	if (r->q->o->select.metrics & METRIC_BIT(M_OP_TYPES))
-		l.types_seen = ARENA_ARRAY(a, m->strings.n, uint32_t);
-	l.devices_seen = ARENA_ARRAY(a, m->devices.n + 1, uint32_t);
+	members_init(&l.members, r->q, a);
 	if (r->empty) { /* the bare root, and no legend */
 		put_type(&l, &root, columns, n);
 		sink_put(to, sb_str(&l.b));

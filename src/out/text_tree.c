@@ -74,21 +74,6 @@ static void put_shape(struct lines *l, uint32_t node)
 	}
 }
 
-/* How many kept nodes lie between the entry and the shown one above it, or its start. */
-static uint32_t hidden_above(const struct lines *l, const struct entry *x)
-{
-	const struct kept *k = &l->q->kept;
-	uint32_t above = l->r->shown[x->parent].kept, n = 0, to_start = 0;
-	bool all = above || rx_is_all(l->q->start);
-
-	for (uint32_t i = k->parent[x->kept]; i != above && i != ID_NONE; i = k->parent[i]) {
-		n++;
-		if (!all && rx_match(l->q->start, l->q->tree->name[k->at[i]]))
-			to_start = n;
-	}
-	return all ? n : to_start;
-}
-
 /* Blanks for the depth; above them, if it is asked for, how many nodes are hidden there. */
 static void put_indent(struct lines *l, const struct entry *x)
 {
@@ -96,7 +81,7 @@ static void put_indent(struct lines *l, const struct entry *x)
 	uint32_t hidden = 0;
 
 	if (l->steps_in && x->parent != ID_NONE) {
-		hidden = hidden_above(l, x);
+		hidden = text_hidden_above(l->r, x);
 		depth += l->steps_in[x->parent];
 		l->steps_in[i] = l->steps_in[x->parent] + (hidden > 0);
 	}

@@ -41,7 +41,10 @@ bool trace_open(struct trace *t, const struct query *q, struct err *e)
 
 	sb_put(&b, q->o->output.outfile);
 	sb_char(&b, '_');
-	fmt_i64(&b, q->o->step);
+	if (q->o->steps.n)
+		sb_put(&b, q->o->steps.text);
+	else
+		fmt_i64(&b, q->o->step);
 	t->path = sb_str(&b);
 	t->text = sb_in(q->a);
 	if (!sink_file(&t->file, q->a, t->path, e))

@@ -226,8 +226,7 @@ const struct view_ops view_code = {
 	       "organized by "
 	       "the python call stack.",
 	.help = "lines of Python by call stack (needs an op log)",
-	.outputs = 1u << OUT_STDOUT | 1u << OUT_FILE | 1u << OUT_NONE | 1u << OUT_TIMELINE |
-	           1u << OUT_PPROF,
+	.outputs = VIEW_OUTPUTS | 1u << OUT_TIMELINE | 1u << OUT_PPROF,
 	.build = build,
 	.show = show,
 };

@@ -106,7 +106,7 @@ const struct view_ops view_graph = {
 	       "output.",
 	.help = "nodes by the edges between them, from the outputs to the inputs",
 	.made_up = "_TFGraphParent",
-	.outputs = 1u << OUT_STDOUT | 1u << OUT_FILE | 1u << OUT_NONE | 1u << OUT_TIMELINE,
+	.outputs = VIEW_OUTPUTS | 1u << OUT_TIMELINE,
 	.build = build,
 	.show = show,
 };

@@ -161,7 +161,7 @@ const struct view_ops view_op = {
 	       "belonging to "
 	       "the same type are aggregated together.",
 	.help = "operation types, each with what follows it in the list",
-	.outputs = 1u << OUT_STDOUT | 1u << OUT_FILE | 1u << OUT_NONE,
+	.outputs = VIEW_OUTPUTS,
 	.build = build,
 	.show = show,
 };

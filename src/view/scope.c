@@ -158,7 +158,7 @@ const struct view_ops view_scope = {
 	       "like filesystem.",
 	.help = "nodes by name scope, like folders",
 	.made_up = "_kTFScopeParent",
-	.outputs = 1u << OUT_STDOUT | 1u << OUT_FILE | 1u << OUT_NONE | 1u << OUT_TIMELINE,
+	.outputs = VIEW_OUTPUTS | 1u << OUT_TIMELINE,
 	.build = build,
 	.show = show,
 };

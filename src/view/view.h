@@ -12,6 +12,11 @@
 
 #define ROOT_NAME S("_TFProfRoot")
 
+/* Bits of the output kinds that any view can feed. */
+#define VIEW_OUTPUTS                                                                               \
+	(1u << OUT_STDOUT | 1u << OUT_FILE | 1u << OUT_NONE | 1u << OUT_CSV | 1u << OUT_JSON |     \
+	        1u << OUT_MD | 1u << OUT_NDJSON)
+
 /* The accounted structure: entries that count or lead to some that do, in pre-order, with their
  * totals. Entry 0 is the root. In the query's arena. */
 struct kept {
@@ -20,6 +25,7 @@ struct kept {
 	uint32_t *parent, *end; /* in kept entries */
 	bool *accounted;
 	struct tally *total; /* of shown entries: over what is shown, if so asked */
+	bool *start;         /* tree views: an entry at which the answer begins */
 	/* Op and code, else NULL. What entry i accounts are those of the tree's members of at[i]
 	 * for which view_matches is not 0; see view_members. */
 	struct tally *self; /* sums over them; quirk 13: a node counts once for each pattern */

@@ -181,7 +181,7 @@ bool view_walk(struct query *q, struct result *r, bool cut_self, struct err *e)
 	struct walk w = { .q = q, .k = k, .cut_self = cut_self };
 
 	w.live = ARENA_ARRAY(q->a, k->n, bool);
-	w.top = ARENA_ARRAY(q->a, k->n, bool);
+	w.top = k->start = ARENA_ARRAY(q->a, k->n, bool);
 	w.depth = ARENA_ARRAY(q->a, k->n, int32_t);
 	w.open = ARENA_ARRAY(q->a, k->n, bool);
 	w.shown = ARENA_ARRAY(q->a, k->n, uint32_t);

@@ -9,11 +9,11 @@
 #include "out/sheet.h"
 
 static const struct column COLUMNS[] = {
-	{ S("name"), COLUMN_TEXT },
-	{ S("types"), COLUMN_LIST },
-	{ S("us"), COLUMN_INTEGER },
-	{ S("mean"), COLUMN_REAL },
-	{ S("own"), COLUMN_BOOL },
+	{ S("name"), COLUMN_TEXT, NULL },
+	{ S("types"), COLUMN_LIST, NULL },
+	{ S("us"), COLUMN_INTEGER, "us" },
+	{ S("mean"), COLUMN_REAL, "us" },
+	{ S("own"), COLUMN_BOOL, NULL },
 };
 #define N (sizeof COLUMNS / sizeof *COLUMNS)
 
@@ -82,7 +82,7 @@ static void test_json(void **state)
 	sheet_close(&t);
 	json_array_end(&j);
 	assert_true(json_done(&j));
-	assert_str(sink_text(to), "[{\"name\":\"a\"},{\"name\":\"\"}]");
+	assert_str(sink_text(to), "[\n{\"name\":\"a\"}\n,{\"name\":\"\"}]");
 }
 
 /* One text in one cell. */

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Answers as data: csv, md and ndjson are the rows alone, json is a document around them
+ * (docs/schema/).
+ */
+#include "base/fmt.h"
+#include "out/document.h"
+#include "out/rows.h"
+
+enum { NOTE_TOO_DEEP = 0x710 }; /* kind of note */
+
+#define VIEW_SCHEMA   "tfprof/view"
+#define ADVICE_SCHEMA "tfprof/advice"
+#define VERSION       1 /* of both; a new member needs no new one */
+
+bool out_is_data(enum output_kind kind)
+{
+	return output_rows[kind].flags & OUT_ROWS;
+}
+
+static enum sheet_form form_of(enum output_kind kind)
+{
+	return kind == OUT_CSV ? SHEET_CSV : kind == OUT_MD ? SHEET_MD : SHEET_NDJSON;
+}
+
+/* Where it goes: the file of -output, else standard output. */
+static bool open_sink(struct sink **s, const struct opts *o, struct emit *to, struct err *e)
+{
+	*s = to->out;
+	return !o->output.outfile.n || sink_file(s, to->a, o->output.outfile, e);
+}
+
+static bool close_sink(struct sink *s, const struct emit *to, struct err *e)
+{
+	return s == to->out || sink_close(s, e);
+}
+
+/* ---- views ---- */
+
+static void put_steps(struct document *d, const struct query *q)
+{
+	struct sb b = sb_in(d->a);
+	struct option row;
+
+	if (option_find(S("step"), &row))
+		opts_value(&b, q->o, &row);
+	document_key(d, "steps");
+	json_object(&d->j);
+	document_text(d, "asked", sb_str(&b));
+	document_key(d, "used");
+	json_array(&d->j);
+	for (size_t i = 0; i < q->n_steps; i++)
+		json_i64(&d->j, q->steps[i]->id);
+	json_array_end(&d->j);
+	document_key(d, "loaded");
+	json_array(&d->j);
+	for (size_t i = 0; i < q->m->steps.n; i++)
+		json_i64(&d->j, q->m->steps.v[i]->id);
+	json_array_end(&d->j);
+	json_object_end(&d->j);
+}
+
+/* How many entries there are, and what keeps which of them from being rows. */
+static void put_truncation(struct document *d, const struct result *r)
+{
+	static const char *const names[HIDDEN_N] = { [HIDDEN_START] = "start",
+		[HIDDEN_DEPTH] = "max_depth",
+		[HIDDEN_TRIM] = "trim",
+		[HIDDEN_MIN] = "min",
+		[HIDDEN_NAME] = "patterns" };
+
+	document_key(d, "truncation");
+	json_object(&d->j);
+	document_i64(d, "entries", (int64_t)r->q->kept.n - (r->kind == VK_OP));
+	document_i64(d, "shown", r->n);
+	document_key(d, "hidden_by");
+	json_object(&d->j);
+	for (int i = 0; i < HIDDEN_N; i++)
+		document_i64(d, names[i], r->hidden[i]);
+	json_object_end(&d->j);
+	json_object_end(&d->j);
+}
+
+/* Totals of the root, which op shows in no row. */
+static void put_totals(struct document *d, const struct rows *x)
+{
+	document_key(d, "total");
+	json_object(&d->j);
+	for (size_t i = 0; i < x->n_metrics; i++) {
+		const struct metric *m = &metrics[x->metrics[i]];
+		if (m->value != V_NONE)
+			document_i64(d, m->name, x->r->root.v[m->value]);
+	}
+	json_object_end(&d->j);
+}
+
+static void put_document(struct rows *x, struct emit *to, struct sink *s)
+{
+	const struct query *q = x->r->q;
+	struct document d;
+	struct sheet rows;
+
+	document_begin(&d, s, to->a, VIEW_SCHEMA, VERSION);
+	document_text(&d, "view", str_of(views[x->r->kind]->name));
+	document_sources(&d, &to->from);
+	put_steps(&d, q);
+	document_options(&d, q->o);
+	document_warnings(&d, to->from.loading, to->notes);
+	put_truncation(&d, x->r);
+	put_totals(&d, x);
+	document_rows(&d, &rows, x->columns.v, x->columns.n);
+	rows_write(x, &rows);
+	document_rows_end(&d, &rows);
+	document_end(&d);
+}
+
+/* Of the kinds that cannot say so themselves. */
+static void note_depth(const struct result *r, struct notes *notes)
+{
+	if (r->hidden[HIDDEN_DEPTH])
+		note_kind(notes, NOTE_TOO_DEEP,
+		        "%u entries below -max_depth %d are not among the rows",
+		        (unsigned)r->hidden[HIDDEN_DEPTH], (int)r->q->o->max_depth);
+}
+
+bool data_write(const struct result *r, struct emit *to, struct err *e)
+{
+	enum output_kind kind = r->q->o->output.kind;
+	struct sheet sheet;
+	struct rows rows;
+	struct sink *s;
+
+	if (!open_sink(&s, r->q->o, to, e))
+		return false;
+	rows_open(&rows, r, to->a);
+	if (kind == OUT_JSON) {
+		put_document(&rows, to, s);
+		return close_sink(s, to, e);
+	}
+	note_depth(r, to->notes);
+	sheet_open(&sheet, form_of(kind), s, to->a, rows.columns.v, rows.columns.n);
+	rows_write(&rows, &sheet);
+	sheet_close(&sheet);
+	return close_sink(s, to, e);
+}
+
+/* ---- advice ---- */
+
+static void put_reports(const struct advice *advice, struct sheet *to)
+{
+	for (enum checker_id i = 0; i < CHECK_N; i++) {
+		for (size_t k = 0; advice->asked[i] && k < advice->reports[i].n; k++) {
+			sheet_text(to, str_of(advise_name(i)));
+			sheet_text(to, advice->reports[i].v[k]);
+		}
+	}
+}
+
+bool data_advice(const struct advice *advice, const struct opts *o, struct emit *to, struct err *e)
+{
+	static const struct column columns[] = { { S("checker"), COLUMN_TEXT, NULL },
+		{ S("report"), COLUMN_TEXT, NULL } };
+	struct document d;
+	struct sheet sheet;
+	struct sink *s;
+
+	if (!open_sink(&s, o, to, e))
+		return false;
+	if (o->output.kind == OUT_JSON) {
+		document_begin(&d, s, to->a, ADVICE_SCHEMA, VERSION);
+		document_sources(&d, &to->from);
+		document_warnings(&d, to->from.loading, to->notes);
+		document_rows(&d, &sheet, columns, 2);
+		put_reports(advice, &sheet);
+		document_rows_end(&d, &sheet);
+		document_end(&d);
+	} else {
+		sheet_open(&sheet, form_of(o->output.kind), s, to->a, columns, 2);
+		put_reports(advice, &sheet);
+		sheet_close(&sheet);
+	}
+	return close_sink(s, to, e);
+}
