@@ -14,7 +14,7 @@ _tfprof()
 	stats|-stats)
 		COMPREPLY=($(compgen -P "$pre" -W 'mean cv median min max std p95 p99 n' -- "${cur##*,}")); return ;;
 	output|-output)
-		COMPREPLY=($(compgen -W 'file:outfile= none pprof:outfile= profile:outfile= stdout timeline:outfile=' -- "$cur")); return ;;
+		COMPREPLY=($(compgen -W 'csv file:outfile= json md ndjson none pprof:outfile= profile:outfile= stdout timeline:outfile=' -- "$cur")); return ;;
 	-color)
 		COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
 	esac

@@ -16,6 +16,18 @@ void json_init(struct json *j, struct sink *to)
 	*j = (struct json){ .to = to, .first = true };
 }
 
+void json_line(struct json *j)
+{
+	j->line = true;
+}
+
+static void json_break(struct json *j)
+{
+	if (j->line)
+		sink_char(j->to, '\n');
+	j->line = false;
+}
+
 /* Comes before every value: the comma of an array, and what must hold. */
 static void json_value(struct json *j)
 {
@@ -23,6 +35,7 @@ static void json_value(struct json *j)
 	assert(!j->depth || j->keyed == (j->objects & 1));
 	if (!j->first && !j->keyed)
 		sink_char(j->to, ',');
+	json_break(j);
 	j->first = j->keyed = false;
 }
 
@@ -41,6 +54,7 @@ static void json_open(struct json *j, bool object)
 static void json_close(struct json *j, bool object)
 {
 	assert(j->depth && (j->objects & 1) == object && !j->keyed);
+	json_break(j);
 	j->depth--;
 	j->objects >>= 1;
 	j->first = false;
@@ -169,6 +183,7 @@ void json_key(struct json *j, struct str key)
 	assert(j->depth && (j->objects & 1) && !j->keyed);
 	if (!j->first)
 		sink_char(j->to, ',');
+	json_break(j);
 	json_text(j, key);
 	sink_char(j->to, ':');
 	j->keyed = true;

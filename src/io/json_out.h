@@ -16,6 +16,7 @@ struct json {
 	unsigned depth;
 	bool first; /* nothing stands yet in the innermost level */
 	bool keyed; /* a key waits for its value */
+	bool line;  /* what comes next begins a line */
 };
 
 void json_init(struct json *j, struct sink *to);
@@ -24,6 +25,7 @@ void json_object_end(struct json *j);
 void json_array(struct json *j);
 void json_array_end(struct json *j);
 void json_key(struct json *j, struct str key);
+void json_line(struct json *j); /* the next key, value or end begins a line */
 
 /* Quotes, backslash and control characters escaped, '/' not, everything beyond ASCII as \uXXXX with
  * surrogate pairs. What is no UTF-8 comes out as some other characters, those of the original. */

@@ -8,7 +8,7 @@
 void document_key(struct document *d, const char *name)
 {
 	if (d->j.depth == 1)
-		sink_char(d->j.to, '\n');
+		json_line(&d->j);
 	json_key(&d->j, str_of(name));
 }
 
@@ -49,7 +49,7 @@ void document_begin(
 
 void document_end(struct document *d)
 {
-	sink_char(d->j.to, '\n');
+	json_line(&d->j);
 	json_object_end(&d->j);
 	sink_char(d->j.to, '\n');
 	json_done(&d->j);
@@ -163,6 +163,6 @@ void document_rows(struct document *d, struct sheet *rows, const struct column *
 void document_rows_end(struct document *d, struct sheet *rows)
 {
 	sheet_close(rows);
-	sink_char(d->j.to, '\n');
+	json_line(&d->j);
 	json_array_end(&d->j);
 }

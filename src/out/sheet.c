@@ -62,7 +62,7 @@ static void begin_cell(struct sheet *t)
 			if (t->form == SHEET_NDJSON)
 				json_init(t->json, t->to);
 			else
-				sink_char(t->to, '\n'); /* a line each */
+				json_line(t->json);
 			json_object(t->json);
 		}
 		json_key(t->json, t->columns[t->at].name);

@@ -82,7 +82,7 @@ static void test_json(void **state)
 	sheet_close(&t);
 	json_array_end(&j);
 	assert_true(json_done(&j));
-	assert_str(sink_text(to), "[\n{\"name\":\"a\"}\n,{\"name\":\"\"}]");
+	assert_str(sink_text(to), "[\n{\"name\":\"a\"},\n{\"name\":\"\"}]");
 }
 
 /* One text in one cell. */
