@@ -222,8 +222,9 @@ docs: $(O)/gen_docs
 	$(O)/gen_docs docs
 
 .SECONDARY:
--include $(O)/obj/tools/gen_docs.d $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/obj/%.d) \
-	$(UNIT_HELP:%.c=$(O)/obj/%.d) $(FUZZ_SRC:%.c=$(O)/obj/%.d) $(FUZZ_DRIVER:%.c=$(O)/obj/%.d)
+-include $(O)/obj/tools/gen_docs.d $(O)/obj/tests/bench/bench.d $(LIB_OBJ:.o=.d) \
+	$(PROGRAM_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/obj/%.d) $(UNIT_HELP:%.c=$(O)/obj/%.d) \
+	$(FUZZ_SRC:%.c=$(O)/obj/%.d) $(FUZZ_DRIVER:%.c=$(O)/obj/%.d)
 
 # ---- using it -----------------------------------------------------------------------------------
 ## demo: build, then show where a recorded training step spends time, memory and operations

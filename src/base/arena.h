@@ -7,6 +7,7 @@
  *
  *   block:  | header | used ........ | red zone | used ... | free ...... |
  *   A request above ARENA_BIG gets a block of its own, which arena_grow can resize in place.
+ *   Ordinary blocks grow with what the arena holds, so that what is large lies on few large pages.
  */
 #ifndef TFPROF_BASE_ARENA_H
 #define TFPROF_BASE_ARENA_H
@@ -17,8 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARENA_BLOCK ((size_t)64 << 10) /* size of an ordinary block */
-#define ARENA_BIG   ((size_t)16 << 10) /* requests above this have a block of their own */
+#define ARENA_BLOCK     ((size_t)64 << 10) /* size of the first ordinary blocks */
+#define ARENA_BLOCK_MAX ((size_t)8 << 20)  /* and of the last */
+#define ARENA_BIG       ((size_t)16 << 10) /* requests above this have a block of their own */
 
 /* Bytes held by all arenas of a session. Shared by its threads. */
 struct account {
@@ -48,6 +50,8 @@ struct arena_block;
 struct arena {
 	struct work *work;              /* replaced by each call that uses the arena; never NULL */
 	struct arena_block *head, *big; /* newest first */
+	struct arena_block *spare;      /* a large ordinary block that a reset left over, or NULL */
+	size_t ordinary;                /* bytes of ordinary blocks */
 	uint64_t serial;                /* big blocks made so far; orders them in time */
 };
 struct arena_mark {

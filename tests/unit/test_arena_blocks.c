@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Ordinary blocks of a large arena: how large they become, and that marks at their ends are cheap.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/arena.h"
+
+#define PIECE 10000
+#define ALL   ((size_t)64 << 20)
+
+static struct account account;
+static struct work work = { .account = &account };
+static struct arena arena;
+
+static int setup(void **state)
+{
+	(void)state;
+	arena_init(&arena, &work);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(&arena);
+	assert_int_equal(account.used, 0);
+	return 0;
+}
+
+/* Takes so many bytes in pieces, each of them zero, and fills them; returns the first. */
+static char *take(size_t bytes)
+{
+	static const char zero[PIECE];
+	char *first = NULL;
+
+	for (size_t n = 0; n < bytes; n += PIECE) {
+		char *p = arena_alloc(&arena, PIECE, 1);
+		assert_memory_equal(p, zero, PIECE);
+		memset(p, 'x', PIECE);
+		first = first ? first : p;
+	}
+	return first;
+}
+
+static size_t count_blocks(void)
+{
+	struct arena_block *before = NULL;
+	size_t blocks = 0;
+
+	for (size_t n = 0; n < ALL; n += PIECE) {
+		arena_alloc(&arena, PIECE, 1);
+		blocks += arena.head != before;
+		before = arena.head;
+	}
+	return blocks;
+}
+
+/* Little is held in vain, and few blocks hold it. */
+static void blocks_grow_with_the_arena(void **state)
+{
+	(void)state;
+	assert_in_range(count_blocks(), 8, 200);
+	assert_true(account.used < ALL + ALL / 8 + ALL / 16);
+	arena_clear(&arena);
+	assert_int_equal(account.used, ARENA_BLOCK);
+}
+
+/* A mark near the end of a block: what a reset leaves over is used again. */
+static void a_large_block_waits(void **state)
+{
+	char *again = NULL;
+	size_t used = 0;
+
+	(void)state;
+	take(ALL);
+	struct arena_mark m = arena_mark(&arena);
+	for (int round = 0; round < 3; round++) {
+		take(ARENA_BLOCK_MAX);
+		used = round ? used : account.used;
+		assert_true(account.used <= used);
+		arena_reset(&arena, m);
+	}
+	take(ARENA_BLOCK_MAX / 2);
+	arena_clear(&arena);
+	assert_int_equal(account.used, ARENA_BLOCK);
+	again = take(ALL);
+	arena_clear(&arena);
+	assert_ptr_equal(take(PIECE), again);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(blocks_grow_with_the_arena, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_large_block_waits, setup, teardown),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
