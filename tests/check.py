@@ -240,6 +240,7 @@ def quick(bin_dir):
                                        program])),
         ('pprof', lambda: counted([sys.executable, '-B', 'tests/pprof_check.py', '--program', program])),
         ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--program', program])),
+        ('data', lambda: counted([sys.executable, '-B', 'tests/data/run.py', '--program', program])),
         ('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir])),
         ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir]))]
     # These use all the CPUs themselves, and find in the filter what is theirs.
@@ -284,6 +285,8 @@ def deep(bin_dir):
                                               '--program', os.path.join(bin_dir, 'tfprof')])),
               ('checkpoint-oracle', lambda: counted([sys.executable, '-B', 'tests/oracle/checkpoint.py',
                                                      '--program', os.path.join(bin_dir, 'tfprof')])),
+              ('data', lambda: counted([sys.executable, '-B', 'tests/data/run.py', '--all', '--program',
+                                        os.path.join(bin_dir, 'tfprof')])),
               ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--seeds', '100-150',
                                             '--program', os.path.join(bin_dir, 'tfprof')])),
               ('differential', lambda: counted([sys.executable, '-B', 'tests/oracle/differential.py', '--seeds',

@@ -44,6 +44,7 @@ check cmd tmux               tmux                tmux                tmux       
 check cmd less               less                less                less             less
 check cmd localedef          libc-bin            glibc-common        glibc            -
 check fn  have_locales       locales             glibc-locale-source glibc            -
+check fn  have_jsonschema    python3-jsonschema  python3-jsonschema  python-jsonschema -
 check cmd man                man-db              man-db              man-db           -
 deep  cmd clang              clang               clang               clang            llvm
 deep  fn  have_clang_rt      @clang_rt           compiler-rt         compiler-rt      -
@@ -64,6 +65,14 @@ have_cc() {
 
 # The sources from which localedef makes locales; where there is no localedef, none are wanted.
 have_locales() { [ -e /usr/share/i18n/locales/de_DE ] || ! have localedef; }
+
+# The validator of JSON schemas, for the Python that is used or the one that packages are for.
+have_jsonschema() {
+	for p in python3 /usr/bin/python3; do
+		"$p" -c 'import jsonschema' 2>/dev/null && return 0
+	done
+	[ "$(uname -s)" = Darwin ]
+}
 
 # The run-time libraries of clang's sanitizers and fuzzer.
 have_clang_rt() {

@@ -24,7 +24,7 @@ void md_text(struct sink *to, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		uint8_t c = (uint8_t)s.p[i];
-		if (c < 0x20 || c == 0x7f) {
+		if ((c < 0x20 && c != '\t') || c == 0x7f) {
 			sink_fmt(to, "\\\\x%02x", c);
 			continue;
 		}
