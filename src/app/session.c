@@ -13,6 +13,7 @@ static void begin(struct session *s)
 	notes_init(&s->notes, &s->query_arena);
 	s->error = (struct err){ .a = &s->query_arena };
 	s->account.stop = NULL;
+	s->built_notes = 0;
 }
 
 static bool open_session(struct session *s, void *ctx)
@@ -139,9 +140,14 @@ static void drop_checkpoint(struct session *s)
 	s->sources.n = n;
 }
 
-static struct origin origin_of(const struct session *s)
+/* For an answer of a view of this kind, whose tree is there. */
+static struct origin origin_of(const struct session *s, enum vk kind)
 {
-	return (struct origin){ s->sources.v, s->sources.n, &s->load_notes };
+	return (struct origin){ .v = s->sources.v,
+		.n = s->sources.n,
+		.loading = &s->load_notes,
+		.building = &s->tree_notes[kind],
+		.built = s->built_notes };
 }
 
 /* Until the load ends well, the model may be in pieces. */
@@ -336,7 +342,11 @@ static const struct tree *tree_of(struct session *s, const struct view_ops *v)
 	if (!s->built[v->kind]) {
 		s->account.stop = NULL; /* it would end without its tree, for nothing */
 		*t = (struct tree){ .kind = v->kind };
-		v->build(&s->model, t, &s->tree_arena, &s->notes);
+		notes_init(&s->tree_notes[v->kind], &s->tree_arena);
+		v->build(&s->model, t, &s->tree_arena, &s->tree_notes[v->kind]);
+		note_append(&s->notes, &s->tree_notes[v->kind]);
+		if (s->tree_notes[v->kind].list.n)
+			s->built_notes = s->notes.list.n;
 		s->built[v->kind] = true;
 		begin_query(s);
 	}
@@ -359,8 +369,8 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	if (!load_later(s, o) || !session_seal(s))
 		return false;
 	begin_query(s);
-	to.from = origin_of(s);
 	q.tree = tree_of(s, v);
+	to.from = origin_of(s, v->kind);
 	if (!out_accepts(v, &q, &s->error)) {
 		if (message)
 			result_write_refused(message);
@@ -420,7 +430,7 @@ bool session_put_advice(
         struct session *s, const struct advice *advice, const struct opts *o, struct sink *out)
 {
 	struct emit to = {
-		.a = &s->query_arena, .out = out, .notes = &s->notes, .from = origin_of(s)
+		.a = &s->query_arena, .out = out, .notes = &s->notes, .from = origin_of(s, VK_CODE)
 	};
 
 	return data_advice(advice, o, &to, &s->error);

@@ -28,6 +28,8 @@ struct session {
 	struct ckpt *ckpt; /* NULL: none */
 	struct tree trees[VK_N];
 	bool built[VK_N];
+	struct notes tree_notes[VK_N]; /* of building each; with the trees */
+	size_t built_notes;            /* how many of the notes below are such */
 	bool loaded, sealed, broken;
 	bool profiled;            /* nodes came from a ProfileProto */
 	struct input_step *later; /* steps that are read when asked for; in the model arena */

@@ -105,7 +105,7 @@ static void put_document(struct rows *x, struct emit *to, struct sink *s)
 	document_sources(&d, &to->from);
 	put_steps(&d, q);
 	document_options(&d, q->o);
-	document_warnings(&d, to->from.loading, to->notes);
+	document_warnings(&d, &to->from, to->notes);
 	put_truncation(&d, x->r);
 	put_totals(&d, x);
 	document_rows(&d, &rows, x->columns.v, x->columns.n);
@@ -169,7 +169,7 @@ bool data_advice(const struct advice *advice, const struct opts *o, struct emit 
 	if (o->output.kind == OUT_JSON) {
 		document_begin(&d, s, to->a, ADVICE_SCHEMA, VERSION);
 		document_sources(&d, &to->from);
-		document_warnings(&d, to->from.loading, to->notes);
+		document_warnings(&d, &to->from, to->notes);
 		document_rows(&d, &sheet, columns, 2);
 		put_reports(advice, &sheet);
 		document_rows_end(&d, &sheet);

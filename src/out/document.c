@@ -116,18 +116,19 @@ void document_options(struct document *d, const struct opts *o)
 	json_object_end(&d->j);
 }
 
-static void put_notes(struct document *d, const struct notes *n)
+static void put_notes(struct document *d, const struct notes *n, size_t from)
 {
-	for (size_t i = 0; n && i < n->list.n; i++)
+	for (size_t i = from; n && i < n->list.n; i++)
 		text(d, note_text(d->a, &n->list.v[i]));
 }
 
-void document_warnings(struct document *d, const struct notes *loading, const struct notes *command)
+void document_warnings(struct document *d, const struct origin *from, const struct notes *command)
 {
 	document_key(d, "warnings");
 	json_array(&d->j);
-	put_notes(d, loading);
-	put_notes(d, command);
+	put_notes(d, from->loading, 0);
+	put_notes(d, from->building, 0);
+	put_notes(d, command, from->built);
 	json_array_end(&d->j);
 }
 

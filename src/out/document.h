@@ -28,8 +28,7 @@ void document_i64(struct document *d, const char *key, int64_t value);
 /* "sources": [...], "options": {...}, "warnings": [...]. */
 void document_sources(struct document *d, const struct origin *from);
 void document_options(struct document *d, const struct opts *o);
-void document_warnings(
-        struct document *d, const struct notes *loading, const struct notes *command);
+void document_warnings(struct document *d, const struct origin *from, const struct notes *command);
 
 /* "columns": [...] and "rows": [ of the sheet that this opens; document_rows_end. */
 void document_rows(struct document *d, struct sheet *rows, const struct column *columns, size_t n);

@@ -17,7 +17,9 @@ struct source {
 struct origin {
 	const struct source *v;
 	size_t n;
-	const struct notes *loading; /* remarks of loading */
+	const struct notes *loading;  /* remarks of loading */
+	const struct notes *building; /* of the view's tree, when it was built; NULL: none */
+	size_t built; /* so many of the command's remarks are those once more: it built the tree */
 };
 
 /* Where an output goes. */

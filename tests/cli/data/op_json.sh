@@ -1,0 +1,4 @@
+# what: json: sources, steps, options, remarks, what is hidden, totals, columns, rows
+# from: deviation: an extension
+$TFPROF op --graph_path=$DATA/small/views.graph.pbtxt --run_meta_path=$DATA/small/views.run_meta_0.pbtxt,$DATA/small/views.run_meta_1.pbtxt --op_log_path=$DATA/small/views.op_log.pbtxt -select micros,occurrence -order_by micros -max_depth 2 -output json |
+	sed 's/"version":"[0-9.]*"/"version":"V"/'
