@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "unit.h"
 
 #include "base/fmt.h"
@@ -157,6 +158,44 @@ static void general(void **state)
 	assert_put(fmt_general(&b, HUGE_VAL, 6), "inf");
 }
 
+static void reals(void **state)
+{
+	(void)state;
+	assert_put(fmt_real(&b, 0), "0");
+	assert_put(fmt_real(&b, 95), "95");
+	assert_put(fmt_real(&b, 0.1), "0.1");
+	assert_put(fmt_real(&b, 0.1 + 0.2), "0.30000000000000004");
+	assert_put(fmt_real(&b, 55 / 3.0), "18.333333333333332");
+	assert_put(fmt_real(&b, 9223372036854775807.0), "9.2233720368547758e+18");
+	assert_put(fmt_real(&b, -1e-300), "-1e-300");
+	assert_put(fmt_micros_real(&b, 0), "0.00us");
+	assert_put(fmt_micros_real(&b, 999.994), "999.99us");
+	assert_put(fmt_micros_real(&b, 1000), "1.00ms");
+	assert_put(fmt_micros_real(&b, 123456789), "123.46sec");
+	assert_put(fmt_bytes_real(&b, 1234.5), "1.23KB");
+	assert_put(fmt_bytes_real(&b, 1e9), "1000.00MB");
+	assert_put(fmt_count_real(&b, 2.5), "2.50");
+	assert_put(fmt_count_real(&b, 1e9), "1.00b");
+}
+
+/* What is printed reads back as the same number, whatever it is. */
+static void reals_read_back(void **state)
+{
+	uint64_t bits;
+	double v;
+
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		bits = next_random();
+		memcpy(&v, &bits, sizeof v);
+		if (!isfinite(v))
+			continue;
+		b = sb_in(&unit_arena);
+		fmt_real(&b, v);
+		assert_true(strtod(str_z(&unit_arena, sb_str(&b)), NULL) == v);
+	}
+}
+
 /* A locale with a comma, if the system has one, changes nothing. */
 static void locales_do_not_matter(void **state)
 {
@@ -168,6 +207,8 @@ static void locales_do_not_matter(void **state)
 		set = setlocale(LC_NUMERIC, names[i]);
 	if (!set)
 		skip();
+	assert_put(fmt_real(&b, 0.25), "0.25");
+	assert_put(fmt_real(&b, 55 / 3.0), "18.333333333333332");
 	assert_put(fmt_general(&b, 0.25, 6), "0.25");
 	assert_put(fmt_general(&b, 1.5e100, 6), "1.5e+100");
 	assert_put(fmt_fixed2(&b, 0.25), "0.25");
@@ -185,6 +226,8 @@ int main(int argc, char **argv)
 		unit_case(ratios_equal_printf),
 		unit_case(doubles_equal_printf),
 		unit_case(general),
+		unit_case(reals),
+		unit_case(reals_read_back),
 		unit_case(locales_do_not_matter),
 	};
 

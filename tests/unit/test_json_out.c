@@ -118,6 +118,26 @@ static void not_utf8(void **state)
 	        "\",\"" BAD "\",\"" BAD "\",\"\\udc00\\udc00\",\"" BAD BAD "\"]");
 }
 
+static void lines_and_literals(void **state)
+{
+	(void)state;
+	json_object(&json);
+	json_line(&json);
+	json_key(&json, S("a"));
+	json_literal(&json, S("null"));
+	json_line(&json);
+	json_key(&json, S("b"));
+	json_array(&json);
+	json_literal(&json, S("1.5"));
+	json_line(&json);
+	json_i64(&json, 2);
+	json_line(&json);
+	json_array_end(&json);
+	json_object_end(&json);
+	assert_true(json_done(&json));
+	written("{\n\"a\":null,\n\"b\":[1.5,\n2\n]}");
+}
+
 static void deepest(void **state)
 {
 	(void)state;
@@ -138,6 +158,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(keys_are_escaped, setup, teardown),
 		cmocka_unit_test_setup_teardown(wide, setup, teardown),
 		cmocka_unit_test_setup_teardown(not_utf8, setup, teardown),
+		cmocka_unit_test_setup_teardown(lines_and_literals, setup, teardown),
 		cmocka_unit_test_setup_teardown(deepest, setup, teardown),
 	};
 

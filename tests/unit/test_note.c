@@ -68,6 +68,22 @@ static void appending_copies_and_merges(void **state)
 	assert_text("note: one (3 times)\nline 1\nnote: two (2 times)\n");
 }
 
+static void one_as_a_sentence(void **state)
+{
+	struct notes rest;
+
+	(void)state;
+	notes_init(&notes, &unit_arena);
+	note_line(&notes, "two\nlines\n\n");
+	note_kind(&notes, 3, "odd");
+	note_kind(&notes, 3, "odd");
+	assert_str(note_text(&unit_arena, &notes.list.v[0]), "two\nlines");
+	assert_str(note_text(&unit_arena, &notes.list.v[1]), "odd (2 times)");
+	rest = notes_from(&notes, 1);
+	assert_str(notes_text(&unit_arena, &rest), "note: odd (2 times)\n");
+	assert_int_equal(notes_from(&notes, 2).list.n, 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -75,6 +91,7 @@ int main(int argc, char **argv)
 		unit_case(kinds_are_counted_at_the_first),
 		unit_case(kind_zero_is_never_merged),
 		unit_case(appending_copies_and_merges),
+		unit_case(one_as_a_sentence),
 	};
 
 	return unit_main(tests, argc, argv);

@@ -179,6 +179,18 @@ static void every_status_has_a_name(void **state)
 	assert_string_equal(status_name(ERR_N), "UNKNOWN");
 }
 
+static void what_is_no_utf8_is_spelled(void **state)
+{
+	struct sb b = sb_in(&unit_arena);
+
+	(void)state;
+	sb_put_utf8(&b, S("gr\xc3\xbcn \xf0\x9f\x98\x80\0|"));
+	assert_int_equal(b.n, S("gr\xc3\xbcn \xf0\x9f\x98\x80\0|").n);
+	b.n = 0;
+	sb_put_utf8(&b, S("\xff.\xc3(\xed\xa0\x80\xe2\x82"));
+	assert_str(sb_str(&b), "\\xff.\\xc3(\\xed\\xa0\\x80\\xe2\\x82");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -194,6 +206,7 @@ int main(int argc, char **argv)
 		unit_case(first_error_stays),
 		unit_case(system_errors),
 		unit_case(every_status_has_a_name),
+		unit_case(what_is_no_utf8_is_spelled),
 	};
 
 	return unit_main(tests, argc, argv);
