@@ -129,6 +129,34 @@ static void test_cancel(void **state)
 	tfp_close(s);
 }
 
+/* Data come to the same callback; lists of steps and statistics are lists of values too. */
+static void test_data(void **state)
+{
+	struct tfp_session *s = rig_loaded(0);
+	struct got got = { 0 };
+	struct tfp_run run = { sizeof run, 0, rig_take, &got, NULL, NULL, NULL, 0 };
+
+	(void)state;
+	assert_int_equal(set(s, "output", "ndjson", NULL, 0), TFP_OK);
+	assert_int_equal(set(s, "stats", "n", "mean", 0), TFP_OK);
+	assert_int_equal(set(s, "step", "3", "4..9", 0), TFP_OK);
+	assert_int_equal(set(s, "show_name_regexes", "a/b", NULL, 0), TFP_OK);
+	assert_int_equal(set(s, "select", "cpu_micros", NULL, 0), TFP_OK);
+	assert_int_equal(tfp_run(s, "scope", TFP_Z, &run), TFP_OK);
+	assert_non_null(strstr(got.text, "{\"path\":\"a/b\",\"parent\":\"_TFProfRoot\","));
+	assert_non_null(strstr(got.text, "\"own_cpu_micros\":7,\"total_cpu_micros\":7,"
+	                                 "\"own_cpu_micros_mean\":7,\"total_cpu_micros_mean\":7,"
+	                                 "\"own_n\":1,\"total_n\":1}\n"));
+	assert_int_equal(set(s, "output", "json", NULL, 0), TFP_OK);
+	got.n = 0;
+	assert_int_equal(tfp_run(s, "advise", TFP_Z, &run), TFP_OK);
+	assert_non_null(strstr(got.text, "\"schema\":{\"name\":\"tfprof/advice\",\"version\":1}"));
+	got = (struct got){ .answer = 1 }; /* who has enough is not asked again */
+	assert_int_equal(tfp_run(s, "scope", TFP_Z, &run), TFP_E_CANCELLED);
+	assert_int_equal(set(s, "stats", "mode", NULL, 0), TFP_E_INVALID_ARGUMENT);
+	tfp_close(s);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +165,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_banners),
 		cmocka_unit_test(test_advise),
 		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_data),
 	};
 
 	if (argc > 1)
