@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A loaded profile, asked view by view."""
+import json
 import os
 import threading
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
@@ -118,6 +119,20 @@ class Profile:
     def text(self, view: str, **options: Any) -> str:
         """What the program prints for a view."""
         return _native.text(self._ask(view, False, options).text)
+
+    def document(self, view: str, **options: Any) -> Dict[str, Any]:
+        """The answer of a view as the program's -output json has it (docs/schema/view.json): 'rows',
+        and where they come from: 'sources', 'steps', 'options', 'warnings', 'truncation'."""
+        options['output'] = 'json'
+        answer = self._ask(view, False, options)
+        document: Dict[str, Any] = json.loads(answer.text)
+        return document
+
+    def records(self, view: str, **options: Any) -> List[Dict[str, Any]]:
+        """Its rows: path, parent, depth, type, own_<metric>, total_<metric>, ...; with
+        stats=['mean', 'cv'] statistics over the steps too. pandas.DataFrame takes the list."""
+        rows: List[Dict[str, Any]] = self.document(view, **options)['rows']
+        return rows
 
     def timeline(self, path: Path, view: str = 'graph', **options: Any) -> str:
         """Writes a Chrome trace, or one for each step, to <path>_<step>; what is said about it."""

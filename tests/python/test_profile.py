@@ -82,6 +82,32 @@ class Trees(unittest.TestCase):
         self.assertEqual('_TFProfRoot', frame.name[0])
         self.assertEqual(self.p.scope().total.micros, frame.total_micros[0])
 
+    def test_records(self):
+        options = {'max_depth': 100, 'order_by': 'micros', 'select': ['micros', 'bytes']}
+        rows = self.p.records('scope', stats=['mean', 'n'], **options)
+        tree = [r for _, r in self.p.scope(**options).walk()]
+        self.assertEqual([r.name for r in tree], [r['path'] for r in rows])
+        self.assertEqual([(r.own.micros, r.total.bytes) for r in tree[1:]],
+                         [(r['own_micros'], r['total_bytes']) for r in rows[1:]])
+        steps = [self.p.records('scope', step=s, **options)[0]['total_micros'] for s in (0, 1)]
+        self.assertEqual((sum(steps) / 2, 2), (rows[0]['total_micros_mean'], rows[0]['total_n']))
+        self.assertEqual(self.p.records('op', step=[0, 1]), self.p.records('op', step='0..1'))
+        self.assertEqual(self.p.records('op', step=[1]), self.p.records('op', step=1))
+        document = self.p.document('code', max_depth=2)
+        self.assertEqual(('code', [0, 1]), (document['view'], document['steps']['used']))
+        self.assertGreater(document['truncation']['hidden_by']['max_depth'], 0)
+        self.assertEqual(self.p.text('op', output='ndjson').splitlines()[0][:9], '{"path":"')
+        self.assertEqual({'checker', 'report'}, set(self.p.document('advise')['rows'][0]))
+
+    def test_frame_of_records(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest('pandas is not installed')
+        frame = pandas.DataFrame(self.p.records('scope', stats='mean,cv'))
+        self.assertEqual('int64', str(frame.own_micros.dtype))
+        self.assertGreater(frame.sort_values('total_micros_cv').total_micros_cv.iloc[-1], 0)
+
     def test_files(self):
         with tempfile.TemporaryDirectory() as d:
             out = os.path.join(d, 'out')
