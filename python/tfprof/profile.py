@@ -21,7 +21,7 @@ def option_values(name: str, value: Any) -> List[str]:
         return ['true' if value else 'false']
     if isinstance(value, (list, tuple, set, frozenset)):
         return [str(v) for v in (value if isinstance(value, (list, tuple)) else sorted(value))]
-    if name == 'select':
+    if name in ('select', 'stats'):
         return [v for v in str(value).split(',') if v]
     if value is None and name in _LISTS:
         return []
