@@ -193,7 +193,9 @@ struct tfp_run {
 
 /* Runs scope, graph, op, code or advise with the options set. Option "output" says where the answer
  * goes: "stdout" to text, "file:outfile=F", "timeline:outfile=F", "pprof:outfile=F" to files, which
- * are complete or not there, "none" nowhere. run may be NULL. */
+ * are complete or not there, "none" nowhere; "csv", "json", "ndjson", "md" put rows to text, or
+ * with
+ * ":outfile=F" into a file (docs/schema). run may be NULL. */
 TFP_API int tfp_run(
         struct tfp_session *s, const char *command, size_t command_size, const struct tfp_run *run);
 

@@ -94,30 +94,27 @@ static struct strs copy_list(struct arena *a, const struct strs *v)
 	return to;
 }
 
-static struct str nearest_metric(struct str word, unsigned use)
+bool opts_unknown_word(struct err *e, const char *option, struct str word, const struct strs *known)
 {
-	struct str names[M_N];
-	size_t n = 0;
+	struct str near = nearest_word(word, known->v, known->n),
+	           all = strs_join(e->a, known, S(", "));
 
-	for (enum metric_id i = 0; i < M_N; i++)
-		if (metrics[i].uses & use)
-			names[n++] = str_of(metrics[i].name);
-	return nearest_word(word, names, n);
-}
-
-/* "'<word>' is no <what>; did you mean ...? known are a, b" */
-static bool unknown_metric(struct err *e, const char *option, struct str word, unsigned use)
-{
-	struct sb b = sb_in(e->a);
-	struct str near = nearest_metric(word, use);
-
-	metric_names(&b, use, ", ");
 	if (near.n)
 		return err_set(e, ERR_INVALID_ARGUMENT,
 		        "-%s: '%.*s' is not known; did you mean '%.*s'? Known are %.*s", option,
-		        STR(word), STR(near), STR(sb_str(&b)));
+		        STR(word), STR(near), STR(all));
 	return err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not known. Known are %.*s", option,
-	        STR(word), STR(sb_str(&b)));
+	        STR(word), STR(all));
+}
+
+static bool unknown_metric(struct err *e, const char *option, struct str word, unsigned use)
+{
+	struct strs known = { 0 };
+
+	for (enum metric_id i = 0; i < M_N; i++)
+		if (metrics[i].uses & use)
+			strs_add(e->a, &known, str_of(metrics[i].name));
+	return opts_unknown_word(e, option, word, &known);
 }
 
 static bool set_order(

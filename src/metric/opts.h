@@ -120,6 +120,10 @@ void opts_dump(struct sb *b, const struct opts *o);
 void opts_dump_all(struct sb *b, const struct opts *o);
 void opts_dump_one(struct sb *b, const struct opts *o, const struct option *row);
 
+/* "-<option>: '<word>' is not known; did you mean ...? Known are ..." */
+bool opts_unknown_word(
+        struct err *e, const char *option, struct str word, const struct strs *known);
+
 /* The word among n candidates that is nearest to word, or none if all are far. */
 struct str nearest_word(struct str word, const struct str *candidates, size_t n);
 

@@ -5,6 +5,7 @@
 #include "metric/steps.h"
 
 #include "base/num.h"
+#include "metric/opts.h"
 
 static bool parse_range(struct str text, struct step_range *r)
 {
@@ -64,20 +65,24 @@ static unsigned find_stat(struct str word)
 	return 0;
 }
 
+static bool unknown_stat(struct err *e, struct str word)
+{
+	struct strs known = { 0 };
+
+	for (enum stat_id i = 0; i < STATS_N; i++)
+		strs_add(e->a, &known, str_of(stat_rows[i].name));
+	return opts_unknown_word(e, "stats", word, &known);
+}
+
 bool stats_parse(unsigned *bits, const struct strs *words, struct err *e)
 {
-	struct sb b = sb_in(e->a);
 	unsigned found = 0;
 
 	for (size_t i = 0; i < words->n; i++) {
 		unsigned bit = find_stat(words->v[i]);
+		if (!bit)
+			return unknown_stat(e, words->v[i]);
 		found |= bit;
-		if (bit)
-			continue;
-		stats_names(&b, STAT_BIT(STATS_N) - 1, ", ");
-		return err_set(e, ERR_INVALID_ARGUMENT,
-		        "-stats: '%.*s' is not known. Known are %.*s", STR(words->v[i]),
-		        STR(sb_str(&b)));
 	}
 	*bits = found;
 	return true;
