@@ -8,6 +8,7 @@
  *     graph=F oplog=F steps=F,F,... profile=F  load      scope graph op code  view, no output
  *     scope+ graph+ op+ code+  view to a file            seal advise memcpy
  *     NAME/KIND                view NAME to output KIND, first step
+ *     NAME/stats               view NAME with statistics over the steps, no output
  *     write=F                  the profile; with -a before the tasks, with attributes of nodes
  */
 #include <fcntl.h>
@@ -119,8 +120,9 @@ static bool view(struct bench *b)
 	struct opts *o = ARENA_NEW(a, struct opts);
 	struct str kind = b->kind == '/' ? str_of(b->value) : S("file");
 	struct str path = str_fmt(a, "%s/%s.%.*s", b->folder, b->task, STR(kind));
+	bool stats = str_eq(kind, S("stats")), files = b->kind && !stats;
 	struct str output =
-	        b->kind ? str_fmt(a, "%.*s:outfile=%.*s", STR(kind), STR(path)) : S("none");
+	        files ? str_fmt(a, "%.*s:outfile=%.*s", STR(kind), STR(path)) : S("none");
 
 	opts_preset(o, a);
 	if (!set(b, o, "max_depth", S("10000")) || !set(b, o, "start_name_regexes", S(".*")) ||
@@ -131,14 +133,15 @@ static bool view(struct bench *b)
 	                str_eq(kind, S("pprof")) ? S("micros")
 	                                         : S("micros,bytes,params,float_ops")))
 		return false;
-	if (b->kind == '/' && !str_eq(kind, S("pprof")) && !set(b, o, "step", S("0")))
+	if (stats ? !set(b, o, "stats", S("mean,cv,n"))
+	          : b->kind == '/' && !str_eq(kind, S("pprof")) && !set(b, o, "step", S("0")))
 		return false;
 	for (size_t i = 0; i < VK_N; i++) {
 		if (strcmp(b->task, views[i]->name) != 0)
 			continue;
 		if (!session_view(b->s, views[i], o, sink_memory(a)))
 			return false;
-		b->bytes = b->kind ? file_size(str_z(a, path)) : 0;
+		b->bytes = files ? file_size(str_z(a, path)) : 0;
 		return true;
 	}
 	return session_fail(b->s, ERR_INVALID_ARGUMENT, "no task is called '%s'", b->task);
