@@ -216,6 +216,24 @@ def replay(program, corpus):
     return Result(len(files) if not status else 0, 1 if status else 0, 0, text if status else '')
 
 
+PACKAGES = ['jsonschema==4.23.0', 'pandas==2.2.3', 'duckdb==1.1.3']
+
+
+def data_tools(program):
+    """What loads our rows, in a scratch environment of Python that is made once."""
+    home = os.path.join('build', 'venv')
+    python, done = os.path.join(home, 'bin', 'python'), os.path.join(home, 'packages')
+    if not os.path.exists(done) or open(done).read() != ' '.join(PACKAGES):
+        for words in ([sys.executable, '-m', 'venv', '--clear', home],
+                      [python, '-m', 'pip', 'install', '--quiet', '--only-binary=:all:'] + PACKAGES):
+            status, text = run(words)
+            if status:
+                return Result(skipped=1, note='no scratch environment: ' + text.strip().split('\n')[-1])
+        with open(done, 'w') as f:
+            f.write(' '.join(PACKAGES))
+    return counted([python, '-B', 'tests/data/run.py', '--program', program, 'other_tools', 'schemas'])
+
+
 # ---- tiers --------------------------------------------------------------------------------------
 def units(bin_dir, only=None):
     return [(os.path.basename(s)[:-2], lambda s=s: unit(os.path.join(bin_dir, 'unit',
@@ -287,6 +305,7 @@ def deep(bin_dir):
                                                      '--program', os.path.join(bin_dir, 'tfprof')])),
               ('data', lambda: counted([sys.executable, '-B', 'tests/data/run.py', '--all', '--program',
                                         os.path.join(bin_dir, 'tfprof')])),
+              ('data-tools', lambda: data_tools(os.path.join(bin_dir, 'tfprof'))),
               ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--seeds', '100-150',
                                             '--program', os.path.join(bin_dir, 'tfprof')])),
               ('differential', lambda: counted([sys.executable, '-B', 'tests/oracle/differential.py', '--seeds',

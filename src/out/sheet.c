@@ -31,10 +31,25 @@ static void put_head(struct sheet *t)
 		sink_put(t->to, S("|\n"));
 }
 
+/* Names that are no UTF-8 (of workers, of files) as text that is. */
+static const struct column *clean_names(const struct column *columns, size_t n, struct arena *a)
+{
+	struct column *clean = ARENA_ARRAY(a, n, struct column);
+
+	for (size_t i = 0; i < n; i++) {
+		struct sb b = sb_in(a);
+		clean[i] = columns[i];
+		sb_put_utf8(&b, columns[i].name);
+		clean[i].name = sb_str(&b);
+	}
+	return clean;
+}
+
 void sheet_open(struct sheet *t, enum sheet_form form, struct sink *to, struct arena *a,
         const struct column *columns, size_t n)
 {
-	*t = (struct sheet){ .form = form, .to = to, .columns = columns, .n = n, .text = sb_in(a) };
+	*t = (struct sheet){ .form = form, .to = to, .n = n, .text = sb_in(a) };
+	t->columns = clean_names(columns, n, a);
 	t->json = &t->own;
 	if (form == SHEET_CSV || form == SHEET_MD)
 		put_head(t);

@@ -28,7 +28,7 @@ struct column {
 struct sheet {
 	enum sheet_form form;
 	struct sink *to;
-	const struct column *columns; /* the caller's */
+	const struct column *columns; /* with names that are UTF-8; in the given arena */
 	size_t n, at;                 /* columns; the next cell's */
 	struct json own, *json;       /* JSON: own for lines, else the document's */
 	struct sb text;

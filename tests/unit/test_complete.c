@@ -89,6 +89,8 @@ static void test_words(void **state)
 		{ S("scope -select micros,accelerator_m"), "accelerator_micros ",
 		        "accelerator_micros", false, false, 1 },
 		{ S("scope -step "), "-1 ", "-1", false, false, 1 },
+		{ S("scope -stats mean,p9"), "p95 p99 ", "p9", true, false, 2 },
+		{ S("scope -output nd"), "ndjson ", "ndjson", false, false, 1 },
 		{ S("help sco"), "scope ", "scope", false, false, 1 },
 		{ S("set -al"), "-all ", "-all", false, false, 1 },
 	};

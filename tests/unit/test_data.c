@@ -16,7 +16,7 @@
 #define TRACE(function, line) "traces { file_id: 1 function_id: " function " lineno: " line " } "
 #define NODE(key, name, op, more)                                                                  \
 	"nodes { key: " key " value { name: '" name "' op: '" op "' op_types: '" op "' " more "} " \
-	                                                                                      "} "
+	"} "
 #define RAN(us)                                                                                    \
 	"execs { key: 0 value { run_count: 1 all_start_micros: 5 latest_end_micros: 9 "            \
 	"cpu_execs { key: '/cpu:0' value { times { int64_values: [5, " us "] } } } } } "

@@ -116,6 +116,19 @@ static void test_odd_json(void **state)
 	        "{\"name\":\"\\u00fc\\\\xff\\\\xed\\\\xa0\\\\x80\"}\n");
 }
 
+static void test_odd_head(void **state)
+{
+	static const struct column odd[] = { { S("a\xff,b"), COLUMN_TEXT, NULL } };
+	struct sink *to = sink_memory(*state);
+	struct sheet t;
+
+	sheet_open(&t, SHEET_CSV, to, *state, odd, 1);
+	sheet_open(&t, SHEET_MD, to, *state, odd, 1);
+	sheet_open(&t, SHEET_NDJSON, to, *state, odd, 1);
+	sheet_null(&t);
+	assert_str(sink_text(to), "\"a\\xff,b\"\n| a\\\\xff,b |\n| --- |\n{\"a\\\\xff,b\":null}\n");
+}
+
 static void test_odd_md(void **state)
 {
 	assert_str(cell(*state, SHEET_MD, S("a|b\\|c")), "| a\\|b\\\\\\|c |\n");
@@ -129,7 +142,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { unit_case(test_csv), unit_case(test_md),
 		unit_case(test_ndjson), unit_case(test_json), unit_case(test_odd_csv),
-		unit_case(test_odd_json), unit_case(test_odd_md) };
+		unit_case(test_odd_json), unit_case(test_odd_head), unit_case(test_odd_md) };
 
 	return unit_main(tests, argc, argv);
 }
