@@ -182,10 +182,11 @@ static void offer_outputs(struct session *s, struct complete *c)
 	}
 	for (enum output_kind i = 0; i < OUT_N; i++) {
 		bool needs = output_rows[i].required & KEY_OUTFILE;
+		size_t before = c->items.n;
 		offer(s, c,
 		        str_fmt(&s->query_arena, "%s%s", output_rows[i].name,
 		                needs ? ":outfile=" : ""));
-		c->open |= needs && c->items.n;
+		c->open |= needs && c->items.n > before;
 	}
 }
 
