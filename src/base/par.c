@@ -34,8 +34,8 @@ struct pool {
 
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t may_start, has_ended;
-	size_t started, done;
-	bool stop;
+	size_t started, running, done;
+	bool stop, quiet;
 	enum job_state states[PAR_THREADS + 1];
 };
 
@@ -50,6 +50,11 @@ static bool run_job(const struct par_ops *ops, void *ctx, size_t job, struct acc
 	return true;
 }
 
+static bool may_not_start(const struct pool *p)
+{
+	return !p->stop && p->started < p->jobs && (p->quiet || p->started - p->done >= p->room);
+}
+
 static void *worker(void *pool)
 {
 	struct pool *p = pool;
@@ -60,16 +65,18 @@ static void *worker(void *pool)
 		size_t job;
 		bool ok;
 
-		while (!p->stop && p->started < p->jobs && p->started - p->done >= p->room)
+		while (may_not_start(p))
 			pthread_cond_wait(&p->may_start, &p->lock);
 		if (p->stop || p->started == p->jobs)
 			break;
 		job = p->started++;
 		p->states[job % p->room] = JOB_RUNNING;
+		p->running++;
 		pthread_mutex_unlock(&p->lock);
 		ok = run_job(p->ops, p->ctx, job, p->account);
 		pthread_mutex_lock(&p->lock);
 		p->states[job % p->room] = ok ? JOB_OK : JOB_ESCAPED;
+		p->running--;
 		pthread_cond_signal(&p->has_ended);
 	}
 	pthread_mutex_unlock(&p->lock);
@@ -123,6 +130,17 @@ static bool pool_wait(struct pool *p)
 	return ok;
 }
 
+void par_quiet(struct pool *p)
+{
+	if (!p)
+		return;
+	pthread_mutex_lock(&p->lock);
+	p->quiet = true;
+	while (p->running)
+		pthread_cond_wait(&p->has_ended, &p->lock);
+	pthread_mutex_unlock(&p->lock);
+}
+
 /* Folds what the threads make, in order. A result counts until done has returned. */
 static void pool_fold(struct pool *p)
 {
@@ -130,11 +148,12 @@ static void pool_fold(struct pool *p)
 		bool ok = pool_wait(p);
 
 		p->taken++;
-		if (!p->ops->done(p->ctx, p->taken - 1, !ok))
+		if (!p->ops->done(p->ctx, p->taken - 1, !ok, p))
 			return;
 		pthread_mutex_lock(&p->lock);
 		p->done++;
-		pthread_cond_signal(&p->may_start);
+		p->quiet = false;
+		pthread_cond_broadcast(&p->may_start);
 		pthread_mutex_unlock(&p->lock);
 	}
 }
@@ -144,7 +163,7 @@ static void run_inline(const struct par_ops *ops, void *ctx, size_t jobs, struct
 	for (size_t i = 0; i < jobs; i++) {
 		bool ok = run_job(ops, ctx, i, account);
 
-		if (!ops->done(ctx, i, !ok))
+		if (!ops->done(ctx, i, !ok, NULL))
 			break;
 	}
 }
@@ -163,7 +182,7 @@ void par_run(
 		return;
 	}
 	p.locale = uselocale((locale_t)0);
-	p.room = (size_t)threads + 1;
+	p.room = PAR_ROOM(threads);
 	work_guard(caller, &p.guard, pool_close, &p);
 	pool_start(&p, threads);
 	if (p.n)

@@ -91,8 +91,19 @@ void ingest_undo(struct ingest *in)
 	in->scratch = NULL;
 }
 
+void ingest_beside(struct ingest *in, struct pool *p)
+{
+	in->beside = p;
+}
+
 uint32_t ingest_string(struct ingest *in, struct str s)
 {
+	if (in->beside) {
+		uint32_t id = intern_find(&in->m->strings, s);
+		if (id != ID_NONE)
+			return id;
+		par_quiet(in->beside);
+	}
 	return intern_add(&in->m->strings, s);
 }
 
@@ -136,6 +147,7 @@ uint32_t ingest_plain_node(struct ingest *in, uint32_t name, uint32_t op)
 		.frame = ID_NONE,
 		.shape = ID_NONE };
 
+	par_quiet(in->beside);
 	name_node(m, name, (uint32_t)m->nodes.n);
 	VEC_PUSH(m->a, &m->nodes, n);
 	in->nodes_changed = in->types_changed = true;

@@ -4,7 +4,7 @@
  * file format. It alone writes the model, between ingest_begin and ingest_seal.
  *
  *   graph, op log, profile:  ingest_begin  add ... add  ingest_commit | ingest_undo
- *   step files, any thread:  batch_new  batch_record ...     then on one thread, in file order:
+ *   step files, any thread:  batch_new  batch_record ...     meanwhile on one, in file order:
  *                            ingest_fold
  *   finally:                 ingest_seal
  *
@@ -14,6 +14,7 @@
 #define TFPROF_MODEL_INGEST_H
 
 #include "base/err.h"
+#include "base/par.h"
 #include "model/model.h"
 
 struct ingest;
@@ -82,7 +83,8 @@ struct record {
 	struct str label;        /* the name as recorded, for the note that there is no start */
 };
 
-/* m is only read, so several batches may grow at once. unit: ticks per microsecond. */
+/* Only names are read in m, so several batches may grow at once, and others be folded. unit: ticks
+ * per microsecond. */
 struct batch *batch_new(struct arena *a, const struct model *m, int64_t step, uint32_t unit);
 /* A device of the step, and its name in any case: records may come before the name is known. */
 uint32_t batch_device(struct batch *b);
@@ -95,6 +97,10 @@ void batch_expect(const struct batch *b, struct str name);   /* it will be looke
 void batch_record(struct batch *b, const struct record *r);
 struct arena *batch_arena(struct batch *b);
 void batch_no_stats(struct batch *b); /* the file had no step_stats at all */
+
+/* While batches grow on the threads of p, what they read is changed only when they are quiet. NULL:
+ * there are none. */
+void ingest_beside(struct ingest *in, struct pool *p);
 
 /* Adds the batch to the model: creates unknown nodes, applies the first-canonical-device rule,
  * makes the step, counts coverage, adds notes. False only for limits. */

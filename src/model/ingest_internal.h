@@ -54,6 +54,7 @@ struct ingest {
 	VEC(struct step_in *)
 	steps;                     /* growing ones, in scratch; their columns in the model arena */
 	struct step_in *cell_step; /* of the last cell */
+	struct pool *beside;       /* threads that look names up, or NULL */
 	const char *overflow;      /* which index ran over; said by ingest_seal */
 	bool nodes_changed, types_changed;
 };

@@ -256,24 +256,27 @@ struct job {
 	struct arena a;
 	struct load l;
 	struct err e;
-	bool open, ok, escaped; /* open: the arena holds something */
+	bool open, ok; /* open: the arena holds something */
 };
 
-/* A load of steps: jobs [from, from + n) are the wave. */
-struct wave {
+/* A load of steps: job i is in slot i % room. */
+struct steps_load {
 	const struct input_steps *steps;
-	const struct model *m;
+	struct ingest *to;
 	struct work *work; /* of the caller */
+	struct err *e;
 	struct watched all;
-	struct job *jobs; /* [threads] */
-	size_t from, n;
+	struct job *jobs; /* [room] */
+	size_t room;
+	size_t *folded;
+	bool ok;
 };
 
-static void wave_read(void *ctx, size_t i, struct work *w)
+static void read_step(void *ctx, size_t i, struct work *w)
 {
-	struct wave *v = ctx;
-	struct job *j = &v->jobs[i];
-	const struct input_step *step = &v->steps->v[v->from + i];
+	struct steps_load *v = ctx;
+	struct job *j = &v->jobs[i % v->room];
+	const struct input_step *step = &v->steps->v[i];
 
 	arena_init(&j->a, w);
 	j->open = true;
@@ -281,91 +284,75 @@ static void wave_read(void *ctx, size_t i, struct work *w)
 	j->l = (struct load){ .in = input_of(ROLE_STEP),
 		.from = &step->from,
 		.a = &j->a,
-		.m = v->m,
+		.m = ingest_model(v->to),
 		.step = step->step,
 		.share = { .all = &v->all } };
 	j->ok = load_file(&j->l, &j->e);
 }
 
-static bool wave_read_done(void *ctx, size_t i, bool escaped)
+/* Folds what job i read. */
+static bool fold_step(void *ctx, size_t i, bool escaped, struct pool *p)
 {
-	struct wave *v = ctx;
+	struct steps_load *v = ctx;
+	struct job *j = &v->jobs[i % v->room];
 
-	v->jobs[i].escaped = escaped;
-	v->jobs[i].a.work = v->work; /* the job's own is gone */
-	return true;
-}
-
-static void wave_drop(void *wave)
-{
-	struct wave *v = wave;
-
-	for (size_t i = 0; i < v->n; i++)
-		if (v->jobs[i].open)
-			arena_free(&v->jobs[i].a);
-	v->n = 0;
-	pthread_mutex_destroy(&v->all.lock);
-}
-
-/* Folds what one job read. */
-static bool fold_job(struct job *j, struct ingest *to, struct work *work, struct err *e)
-{
-	bool ok;
-
-	if (j->escaped)
-		work_escape(work);
-	ok = j->ok ? ingest_fold(to, j->l.batch, e) : err_set(e, j->e.code, "%.*s", STR(j->e.text));
+	j->a.work = v->work; /* the job's own is gone */
+	if (escaped)
+		work_escape(v->work);
+	ingest_beside(v->to, p);
+	v->ok = j->ok ? ingest_fold(v->to, j->l.batch, v->e)
+	              : err_set(v->e, j->e.code, "%.*s", STR(j->e.text));
+	ingest_beside(v->to, NULL);
 	arena_free(&j->a);
 	j->open = false;
-	return ok;
+	*v->folded += v->ok;
+	return v->ok && (!v->steps->folded || v->steps->folded(v->steps->user, i));
 }
 
-/* Folds the wave in order. *stop: folded() wants no more. */
-static bool wave_fold(struct wave *v, struct ingest *to, size_t *folded, bool *stop,
-        struct work *work, struct err *e)
+/* Guard, and the end: what was read and not folded goes. */
+static void drop_steps(void *ctx)
 {
-	for (size_t i = 0; i < v->n && !*stop; i++) {
-		if (!fold_job(&v->jobs[i], to, work, e))
-			return false;
-		++*folded;
-		if (v->steps->folded)
-			*stop = !v->steps->folded(v->steps->user, v->from + i);
+	struct steps_load *v = ctx;
+
+	ingest_beside(v->to, NULL);
+	for (size_t i = 0; i < v->room; i++) {
+		v->jobs[i].a.work = v->work;
+		if (v->jobs[i].open)
+			arena_free(&v->jobs[i].a);
 	}
-	return true;
+	pthread_mutex_destroy(&v->all.lock);
 }
 
 bool input_load_steps(struct ingest *to, const struct input_steps *steps, size_t *folded,
         struct work *work, struct err *e)
 {
-	static const struct par_ops ops = { wave_read, wave_read_done, NULL };
-	size_t threads = steps->threads ? steps->threads : 1;
-	struct wave v = { .steps = steps, .m = ingest_model(to), .work = work };
-	bool ok = true, stop = false;
+	static const struct par_ops ops = { read_step, fold_step, NULL };
+	size_t threads = steps->threads < steps->n ? steps->threads : steps->n;
+	struct steps_load v = { .steps = steps,
+		.to = to,
+		.work = work,
+		.e = e,
+		.room = PAR_ROOM(threads),
+		.folded = folded,
+		.ok = true };
 	struct arena a;
 	struct guard free_arena, free_jobs;
 
 	*folded = 0;
-	threads = threads < steps->n ? threads : steps->n;
 	arena_init(&a, work);
 	work_guard(work, &free_arena, drop_arena, &a);
-	v.jobs = ARENA_ARRAY(&a, threads, struct job);
+	v.jobs = ARENA_ARRAY(&a, v.room, struct job);
 	v.all.watch = steps->watch;
 	for (size_t i = 0; i < steps->n; i++)
 		v.all.total = v.all.total + from_size(&a, &steps->v[i].from);
 	pthread_mutex_init(&v.all.lock, NULL);
-	work_guard(work, &free_jobs, wave_drop, &v);
-	while (ok && !stop && v.from < steps->n) {
-		v.n = threads < steps->n - v.from ? threads : steps->n - v.from;
-		memset(v.jobs, 0, v.n * sizeof *v.jobs);
-		par_run(&ops, &v, v.n, (unsigned)threads, work);
-		ok = wave_fold(&v, to, folded, &stop, work, e);
-		v.from += ok && !stop ? v.n : 0;
-	}
+	work_guard(work, &free_jobs, drop_steps, &v);
+	par_run(&ops, &v, steps->n, (unsigned)threads, work);
 	work_unguard(work, &free_jobs);
-	wave_drop(&v);
+	drop_steps(&v);
 	work_unguard(work, &free_arena);
 	arena_free(&a);
-	return ok;
+	return v.ok;
 }
 
 /* ---- guessing ---- */

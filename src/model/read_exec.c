@@ -188,11 +188,13 @@ static bool pack_memory(struct reading *r, struct exec *x, struct str bytes)
 	entries_tidy(r->a, &x->outputs);
 	m.n_outputs = x->outputs.n;
 	VEC_ROOM(r->a, &x->packed, MEM_ITEM_MAX + m.n_outputs * MEM_OUTPUT_MAX);
-	p = mem_put(x->packed.v + x->packed.n, &m);
+	uint8_t *item = x->packed.v + x->packed.n;
+	p = mem_put(item, &m);
 	for (size_t i = 0; i < x->outputs.n; i++) {
 		read_output(r, &x->outputs.v[i], &o);
 		p = mem_put_output(p, &o);
 	}
+	mem_close(item, p);
 	x->packed.n = (size_t)(p - x->packed.v);
 	return true;
 }

@@ -204,6 +204,7 @@ static void pack_memory(struct run *r)
 	if (x->outputs.n)
 		memcpy(p, x->outputs.v, x->outputs.n);
 	p += x->outputs.n;
+	mem_close(x->packed.v, p);
 	if (x->allocations.n)
 		memcpy(p, x->allocations.v, x->allocations.n);
 	x->packed.n = (size_t)(p - x->packed.v) + x->allocations.n;

@@ -22,6 +22,7 @@ enum {
 	IS_ALLOCATION = 2048
 };
 
+#define HEAD              3 /* mask and length */
 #define HOST_BITS         (HAS_HOST_TEMP | HAS_HOST_PERSISTENT)
 #define ACCELERATOR_SHIFT 2 /* from a host bit to the accelerator's */
 
@@ -41,8 +42,10 @@ uint8_t *mem_put(uint8_t *p, const struct mem_item *m)
 	                (m->accelerator_persistent ? HAS_ACCELERATOR_PERSISTENT : 0u) |
 	                (m->n_outputs ? HAS_OUTPUTS : 0u) | (m->allocation ? IS_ALLOCATION : 0u);
 
+	uint8_t *item = p;
 	*p++ = (uint8_t)mask;
 	*p++ = (uint8_t)(mask >> 8);
+	*p++ = 0;
 	p = put(p, mask, HAS_BYTES, m->bytes);
 	p = put(p, mask, HAS_PEAK, m->peak);
 	p = put(p, mask, HAS_RESIDUAL, m->residual);
@@ -55,7 +58,16 @@ uint8_t *mem_put(uint8_t *p, const struct mem_item *m)
 	p = put(p, mask, HAS_ACCELERATOR_PERSISTENT, m->accelerator_persistent);
 	if (m->n_outputs)
 		p = varint_put(p, m->n_outputs);
+	else
+		mem_close(item, p);
 	return p;
+}
+
+void mem_close(uint8_t *item, const uint8_t *end)
+{
+	size_t n = (size_t)(end - item) - HEAD;
+
+	item[2] = n <= UINT8_MAX ? (uint8_t)n : 0;
 }
 
 uint8_t *mem_put_output(uint8_t *p, const struct mem_output *o)
@@ -90,37 +102,67 @@ void mem_next_output(const uint8_t **p, struct mem_output *o)
 	o->ptr = get(p);
 }
 
-bool mem_next(const uint8_t **p, const uint8_t *end, struct mem_item *m)
+static uint64_t item_mask(const uint8_t *item)
 {
-	if (*p == end)
-		return false;
-	uint64_t mask = (uint64_t)(*p)[0] | (uint64_t)(*p)[1] << 8;
-	*p += 2;
-	m->allocation = (mask & IS_ALLOCATION) != 0;
-	m->bytes = get_if(p, mask, HAS_BYTES);
-	m->peak = get_if(p, mask, HAS_PEAK);
-	m->residual = get_if(p, mask, HAS_RESIDUAL);
-	m->output = get_if(p, mask, HAS_OUTPUT);
-	m->time = get_if(p, mask, HAS_TIME);
-	m->in_use = get_if(p, mask, HAS_IN_USE);
-	m->host_temp = get_if(p, mask, HAS_HOST_TEMP);
-	m->host_persistent = get_if(p, mask, HAS_HOST_PERSISTENT);
-	m->accelerator_temp = get_if(p, mask, HAS_ACCELERATOR_TEMP);
-	m->accelerator_persistent = get_if(p, mask, HAS_ACCELERATOR_PERSISTENT);
-	m->n_outputs = mask & HAS_OUTPUTS ? (size_t)get(p) : 0;
-	m->outputs = *p;
-	for (size_t i = 0; i < 3 * m->n_outputs; i++)
+	return (uint64_t)item[0] | (uint64_t)item[1] << 8;
+}
+
+static void skip(const uint8_t **p, size_t varints)
+{
+	for (size_t i = 0; i < varints; i++)
 		get(p);
+}
+
+/* Behind the item. */
+static const uint8_t *item_end(const uint8_t *item)
+{
+	const uint8_t *p = item + HEAD;
+	uint64_t mask = item_mask(item);
+
+	if (item[2])
+		return p + item[2];
+	for (uint64_t bit = HAS_BYTES; bit < HAS_OUTPUTS; bit <<= 1)
+		skip(&p, (mask & bit) != 0);
+	if (mask & HAS_OUTPUTS)
+		skip(&p, 3 * (size_t)get(&p));
+	return p;
+}
+
+bool mem_next(const uint8_t **at, const uint8_t *end, struct mem_item *m)
+{
+	const uint8_t *p = *at + HEAD;
+
+	if (*at == end)
+		return false;
+	uint64_t mask = item_mask(*at);
+	m->allocation = (mask & IS_ALLOCATION) != 0;
+	m->bytes = get_if(&p, mask, HAS_BYTES);
+	m->peak = get_if(&p, mask, HAS_PEAK);
+	m->residual = get_if(&p, mask, HAS_RESIDUAL);
+	m->output = get_if(&p, mask, HAS_OUTPUT);
+	m->time = get_if(&p, mask, HAS_TIME);
+	m->in_use = get_if(&p, mask, HAS_IN_USE);
+	m->host_temp = get_if(&p, mask, HAS_HOST_TEMP);
+	m->host_persistent = get_if(&p, mask, HAS_HOST_PERSISTENT);
+	m->accelerator_temp = get_if(&p, mask, HAS_ACCELERATOR_TEMP);
+	m->accelerator_persistent = get_if(&p, mask, HAS_ACCELERATOR_PERSISTENT);
+	m->n_outputs = mask & HAS_OUTPUTS ? (size_t)get(&p) : 0;
+	m->outputs = p;
+	*at = item_end(*at);
 	return true;
+}
+
+bool mem_next_of(const uint8_t **p, const uint8_t *end, bool allocation, struct mem_item *m)
+{
+	while (*p != end && ((item_mask(*p) & IS_ALLOCATION) != 0) != allocation)
+		*p = item_end(*p);
+	return mem_next(p, end, m);
 }
 
 void mem_to_host(uint8_t *p, size_t n)
 {
-	const uint8_t *at = p, *end = p + n;
-	struct mem_item m;
-
-	for (uint8_t *item = p; mem_next(&at, end, &m); item += at - item) {
-		unsigned mask = (unsigned)item[0] | (unsigned)item[1] << 8;
+	for (uint8_t *item = p; item != p + n; item += item_end(item) - item) {
+		unsigned mask = (unsigned)item_mask(item);
 		unsigned host = mask >> ACCELERATOR_SHIFT & HOST_BITS;
 		mask = (mask & ~((unsigned)HOST_BITS << ACCELERATOR_SHIFT)) | host;
 		item[0] = (uint8_t)mask;
@@ -128,11 +170,32 @@ void mem_to_host(uint8_t *p, size_t n)
 	}
 }
 
+static void add_if(int64_t *to, const uint8_t **p, uint64_t mask, uint64_t bit)
+{
+	if (mask & bit)
+		*to = num_add(*to, unzigzag(get(p)));
+}
+
+/* Adds the four numbers that begin each item but allocations. */
+static void add_memory(const struct step *s, uint32_t c, int64_t *v)
+{
+	const uint8_t *item = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
+
+	for (; item != end; item = item_end(item)) {
+		const uint8_t *p = item + HEAD;
+		uint64_t mask = item_mask(item);
+		if (mask & IS_ALLOCATION)
+			continue;
+		add_if(&v[V_BYTES], &p, mask, HAS_BYTES);
+		add_if(&v[V_PEAK_BYTES], &p, mask, HAS_PEAK);
+		add_if(&v[V_RESIDUAL_BYTES], &p, mask, HAS_RESIDUAL);
+		add_if(&v[V_OUTPUT_BYTES], &p, mask, HAS_OUTPUT);
+	}
+}
+
 void step_tally(const struct step *s, uint32_t c, struct tally *to)
 {
 	int64_t *v = to->v, micros[3] = { 0, 0, 0 };
-	const uint8_t *p = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
-	struct mem_item m;
 
 	for (uint32_t i = s->cell_span0[c]; i < s->cell_span0[c + 1]; i++)
 		micros[s->span_kind[i]] = num_add(micros[s->span_kind[i]], s->span_length[i]);
@@ -142,14 +205,24 @@ void step_tally(const struct step *s, uint32_t c, struct tally *to)
 	v[V_CPU_MICROS] = num_add(v[V_CPU_MICROS], cpu);
 	v[V_MICROS] = num_add(v[V_MICROS], num_add(accelerator, cpu));
 	v[V_RUNS] = num_add(v[V_RUNS], s->cell_runs[c]);
-	while (mem_next(&p, end, &m)) {
-		if (m.allocation)
-			continue;
-		v[V_BYTES] = num_add(v[V_BYTES], m.bytes);
-		v[V_PEAK_BYTES] = num_add(v[V_PEAK_BYTES], m.peak);
-		v[V_RESIDUAL_BYTES] = num_add(v[V_RESIDUAL_BYTES], m.residual);
-		v[V_OUTPUT_BYTES] = num_add(v[V_OUTPUT_BYTES], m.output);
+	add_memory(s, c, v);
+}
+
+int64_t step_find_holding(const struct step *s, uint32_t c)
+{
+	const uint8_t *item = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
+	int64_t bytes = 0;
+	struct mem_item m;
+
+	while (item != end) {
+		if (item_mask(item) & HAS_ACCELERATOR_PERSISTENT) {
+			mem_next(&item, end, &m);
+			bytes = num_add(bytes, m.accelerator_persistent);
+		} else {
+			item = item_end(item);
+		}
 	}
+	return bytes;
 }
 
 uint32_t step_cell(const struct step *s, uint32_t node)

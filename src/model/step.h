@@ -6,8 +6,9 @@
  *     spans   cell_span0[c] .. cell_span0[c + 1]    time boxes, in file order
  *     memory  cell_mem0[c] .. cell_mem0[c + 1]      bytes of packed items, in file order
  *
- * A packed memory item is a mask (two bytes) of what is there and a varint for each, so that what
- * nobody recorded costs nothing; mem_next unpacks them one after the other.
+ * A packed memory item is a mask (two bytes) of what is there, how many bytes follow (one, 0: not
+ * said) and a varint for each number, so that what nobody recorded costs nothing; mem_next unpacks
+ * them one after the other.
  */
 #ifndef TFPROF_MODEL_STEP_H
 #define TFPROF_MODEL_STEP_H
@@ -69,15 +70,19 @@ struct mem_item {
 	const uint8_t *outputs; /* packed; read with mem_next_output */
 };
 
-#define MEM_ITEM_MAX   120 /* bytes of a packed item without its outputs */
+#define MEM_ITEM_MAX   121 /* bytes of a packed item without its outputs */
 #define MEM_OUTPUT_MAX 30
 
-/* Packing: the item, then its outputs. Each returns the end of what it wrote. */
+/* Packing: the item, then its outputs, each returns the end of what it wrote; then mem_close, so
+ * that the item can be skipped. */
 uint8_t *mem_put(uint8_t *p, const struct mem_item *m);
 uint8_t *mem_put_output(uint8_t *p, const struct mem_output *o);
+void mem_close(uint8_t *item, const uint8_t *end);
 
 /* Unpacks the item at *p (bytes packed by us: not checked again) and moves on; false at the end. */
 bool mem_next(const uint8_t **p, const uint8_t *end, struct mem_item *m);
+/* The same of the next allocation, or of the next that is none. */
+bool mem_next_of(const uint8_t **p, const uint8_t *end, bool allocation, struct mem_item *m);
 void mem_next_output(const uint8_t **p, struct mem_output *o);
 
 /* Makes the accelerator's temp and persistent bytes of all packed items the host's. */
@@ -86,7 +91,9 @@ void mem_to_host(uint8_t *p, size_t n);
 /* Adds the recorded values of cell c: sums of its spans and memory, and its runs. */
 void step_tally(const struct step *s, uint32_t c, struct tally *to);
 
-/* Bytes of an accelerator that the node holds from the start of the step on. */
+/* Bytes of an accelerator that the node holds from the start of the step on: of cell c, by its
+ * records; and by the holdings found so. */
+int64_t step_find_holding(const struct step *s, uint32_t c);
 int64_t step_holding(const struct step *s, uint32_t node);
 
 /* The cell of a node, or ID_NONE. */

@@ -127,11 +127,7 @@ static void sum_cells(struct model *m, const struct step *s, bool in_sum)
 static void find_holdings(struct arena *a, struct step *s)
 {
 	for (uint32_t c = 0; c < s->n_cells; c++) {
-		const uint8_t *p = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
-		struct holding h = { .node = s->cell_node[c] };
-		struct mem_item m;
-		while (mem_next(&p, end, &m))
-			h.bytes = num_add(h.bytes, m.accelerator_persistent);
+		struct holding h = { s->cell_node[c], step_find_holding(s, c) };
 		if (h.bytes)
 			VEC_PUSH(a, &s->holdings, h);
 	}

@@ -235,9 +235,8 @@ static void collect_cell(struct changes *c, uint32_t cell)
 	struct mem_item item;
 
 	add_change(c, node, 0, find_persistent(c->x->m, node));
-	while (mem_next(&p, end, &item))
-		if (item.allocation)
-			add_change(c, node, trace_us(s, item.time), item.bytes);
+	while (mem_next_of(&p, end, true, &item))
+		add_change(c, node, trace_us(s, item.time), item.bytes);
 	settle(c, from);
 	if (c->time.n == from + 1 && c->bytes.v[from] <= 0)
 		c->time.n = c->bytes.n = c->node.n = from;
@@ -390,8 +389,8 @@ static void collect_points(struct changes *c, uint32_t device, struct points *v)
 	for (uint32_t i = x->cell0[device]; i < x->cell0[device + 1]; i++) {
 		const uint8_t *p = s->mem + s->cell_mem0[x->cell[i]];
 		const uint8_t *end = s->mem + s->cell_mem0[x->cell[i] + 1];
-		while (mem_next(&p, end, &item)) {
-			if (item.allocation || item.time <= 0)
+		while (mem_next_of(&p, end, false, &item)) {
+			if (item.time <= 0)
 				continue;
 			VEC_PUSH(c->a, &v->time, keysort_signed(trace_us(s, item.time)));
 			VEC_PUSH(c->a, &v->id, (uint32_t)v->bytes.n);

@@ -30,7 +30,8 @@ static int teardown(void **state)
 enum { JOBS = 200 };
 
 struct run {
-	atomic_int started, held, most_held;
+	atomic_int started, running, held, most_held;
+	int read_by_jobs; /* changed only while they are quiet; the thread sanitizer looks on */
 	int done[JOBS], n_done, n_escaped;
 	atomic_int dropped[JOBS];
 	bool ran[JOBS];
@@ -47,13 +48,16 @@ static void run_job(void *ctx, size_t job, struct work *w)
 	struct run *r = ctx;
 	int held = atomic_fetch_add(&r->held, 1) + 1, most = atomic_load(&r->most_held);
 
+	atomic_fetch_add(&r->running, 1);
 	assert_true(atomic_fetch_add(&r->started, 1) < JOBS);
+	assert_true(r->read_by_jobs >= 0);
 	assert_false(r->ran[job]);
 	r->ran[job] = true;
 	while (held > most && !atomic_compare_exchange_weak(&r->most_held, &most, held))
 		;
 	for (volatile size_t spin = 0; spin < job * 7919 % 20000; spin++)
 		;
+	atomic_fetch_sub(&r->running, 1);
 	if ((int)job == r->escape_at) {
 		struct arena a;
 
@@ -62,7 +66,7 @@ static void run_job(void *ctx, size_t job, struct work *w)
 	}
 }
 
-static bool job_done(void *ctx, size_t job, bool escaped)
+static bool job_done(void *ctx, size_t job, bool escaped, struct pool *p)
 {
 	struct run *r = ctx;
 
@@ -70,6 +74,12 @@ static bool job_done(void *ctx, size_t job, bool escaped)
 	r->n_escaped += escaped;
 	assert_int_equal(escaped, (int)job == r->escape_at);
 	assert_true(r->ran[job]);
+	if (job % 5 == 0) {
+		par_quiet(p);
+		for (int i = 0; i < 1000; i++)
+			assert_int_equal(r->running, 0);
+		r->read_by_jobs++;
+	}
 	if ((int)job == r->exhaust_at)
 		work_escape(&work);
 	atomic_fetch_sub(&r->held, 1);
