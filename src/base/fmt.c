@@ -12,13 +12,36 @@
 
 #define DIGITS_MAX 20 /* of a uint64_t */
 
-/* Writes the digits of v before end and returns where they begin. */
+/* Writes the digits of v before end, two at a time, and returns where they begin. */
 static char *put_digits(char *end, uint64_t v)
 {
-	do
-		*--end = (char)('0' + v % 10);
-	while (v /= 10);
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+	                            "25262728293031323334353637383940414243444546474849"
+	                            "50515253545556575859606162636465666768697071727374"
+	                            "75767778798081828384858687888990919293949596979899";
+
+	for (; v >= 100; v /= 100) {
+		end -= 2;
+		memcpy(end, pairs + 2 * (v % 100), 2);
+	}
+	if (v >= 10) {
+		end -= 2;
+		memcpy(end, pairs + 2 * v, 2);
+		return end;
+	}
+	*--end = (char)('0' + v);
 	return end;
+}
+
+char *fmt_put_i64(char *p, int64_t v)
+{
+	char text[DIGITS_MAX], *end = text + sizeof text;
+	char *from = put_digits(end, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+
+	if (v < 0)
+		*p++ = '-';
+	memcpy(p, from, (size_t)(end - from));
+	return p + (end - from);
 }
 
 void fmt_u64(struct sb *b, uint64_t v)
@@ -31,9 +54,7 @@ void fmt_u64(struct sb *b, uint64_t v)
 
 void fmt_i64(struct sb *b, int64_t v)
 {
-	if (v < 0)
-		sb_char(b, '-');
-	fmt_u64(b, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+	b->n = (size_t)(fmt_put_i64(sb_room(b, FMT_I64_MAX), v) - b->p);
 }
 
 /* The number of hundredths in v, which is below 2^63, and its part before the point. The fraction

@@ -7,6 +7,9 @@
 
 #include "base/str.h"
 
+#define FMT_I64_MAX 20 /* characters */
+
+char *fmt_put_i64(char *p, int64_t v); /* at p; returns the end */
 void fmt_i64(struct sb *b, int64_t v);
 void fmt_u64(struct sb *b, uint64_t v);
 

@@ -101,27 +101,27 @@ static size_t json_plain(struct str s, size_t i)
 }
 
 /* One UTF-16 unit. */
-static void json_unit(struct json *j, uint32_t u)
+static void json_unit(struct sink *to, uint32_t u)
 {
 	static const char hex[] = "0123456789abcdef";
 	char text[6] = { '\\', 'u', hex[u >> 12 & 15], hex[u >> 8 & 15], hex[u >> 4 & 15],
 		hex[u & 15] };
 
-	sink_put(j->to, str_make(text, sizeof text));
+	sink_put(to, str_make(text, sizeof text));
 }
 
 /* One ASCII character that cannot stand for itself. */
-static void json_escape(struct json *j, char c)
+static void json_escape(struct sink *to, char c)
 {
 	static const char names[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
 	const char *at = c ? strchr(names, c) : NULL;
 
 	if (!at) {
-		json_unit(j, (uint8_t)c);
+		json_unit(to, (uint8_t)c);
 		return;
 	}
-	sink_char(j->to, '\\');
-	sink_char(j->to, letters[at - names]);
+	sink_char(to, '\\');
+	sink_char(to, letters[at - names]);
 }
 
 /* Decodes the character beyond ASCII at p; returns its bytes. What is no UTF-8 is read as the
@@ -144,37 +144,36 @@ static size_t json_decode(const uint8_t *p, size_t n, uint32_t *c)
 }
 
 /* One character beyond ASCII; returns its bytes. */
-static size_t json_wide(struct json *j, const uint8_t *p, size_t n)
+static size_t json_wide(struct sink *to, const uint8_t *p, size_t n)
 {
 	uint32_t c;
 	size_t len = json_decode(p, n, &c);
 
 	if (c >= 0x10000) {
-		json_unit(j, 0xd800 + ((c - 0x10000) >> 10));
+		json_unit(to, 0xd800 + ((c - 0x10000) >> 10));
 		c = 0xdc00 + ((c - 0x10000) & 0x3ff);
 	}
-	json_unit(j, c);
+	json_unit(to, c);
 	return len;
 }
 
-/* A quoted text. */
-static void json_text(struct json *j, struct str s)
+void json_put_text(struct sink *to, struct str s)
 {
 	size_t i = 0, n;
 
-	sink_char(j->to, '"');
+	sink_char(to, '"');
 	while (i < s.n) {
 		n = json_plain(s, i);
 		if (n) {
-			sink_put(j->to, str_make(s.p + i, n));
+			sink_put(to, str_make(s.p + i, n));
 			i += n;
 		} else if ((uint8_t)s.p[i] < 0x80) {
-			json_escape(j, s.p[i++]);
+			json_escape(to, s.p[i++]);
 		} else {
-			i += json_wide(j, (const uint8_t *)s.p + i, s.n - i);
+			i += json_wide(to, (const uint8_t *)s.p + i, s.n - i);
 		}
 	}
-	sink_char(j->to, '"');
+	sink_char(to, '"');
 }
 
 /* Names the value that comes next. */
@@ -184,7 +183,7 @@ void json_key(struct json *j, struct str key)
 	if (!j->first)
 		sink_char(j->to, ',');
 	json_break(j);
-	json_text(j, key);
+	json_put_text(j->to, key);
 	sink_char(j->to, ':');
 	j->keyed = true;
 }
@@ -192,21 +191,13 @@ void json_key(struct json *j, struct str key)
 void json_string(struct json *j, struct str text)
 {
 	json_value(j);
-	json_text(j, text);
+	json_put_text(j->to, text);
 }
 
 void json_i64(struct json *j, int64_t v)
 {
-	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-	char text[20], *p = text + sizeof text;
-
 	json_value(j);
-	do
-		*--p = (char)('0' + u % 10);
-	while (u /= 10);
-	if (v < 0)
-		*--p = '-';
-	sink_put(j->to, str_make(p, (size_t)(text + sizeof text - p)));
+	sink_i64(j->to, v);
 }
 
 void json_literal(struct json *j, struct str text)

@@ -33,6 +33,9 @@ void json_string(struct json *j, struct str text);
 void json_i64(struct json *j, int64_t v);
 void json_literal(struct json *j, struct str text); /* a number, true, false or null, as it is */
 
+/* The same text by itself. */
+void json_put_text(struct sink *to, struct str text);
+
 /* One whole value was written: asserted, and returned for tests. */
 bool json_done(const struct json *j);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/fmt.h"
 #include "io/sink_internal.h"
 
 struct sink_inner {
@@ -111,10 +112,8 @@ static bool sink_room(struct sink *s, size_t n)
 }
 
 /* Puts bytes; what is larger than the buffer passes it by. */
-void sink_put(struct sink *s, struct str bytes)
+void sink_put_beyond(struct sink *s, struct str bytes)
 {
-	if (bytes.n == 0)
-		return;
 	if (s->in->ops && bytes.n >= s->in->cap) {
 		sink_flush(s);
 		if (sink_ok(s))
@@ -123,6 +122,16 @@ void sink_put(struct sink *s, struct str bytes)
 		memcpy(s->p, bytes.p, bytes.n);
 		s->p += bytes.n;
 	}
+}
+
+void sink_i64(struct sink *s, int64_t v)
+{
+	char text[FMT_I64_MAX];
+
+	if (s->end - s->p >= FMT_I64_MAX)
+		s->p = (uint8_t *)fmt_put_i64((char *)s->p, v);
+	else
+		sink_put(s, str_make(text, (size_t)(fmt_put_i64(text, v) - text)));
 }
 
 /* Puts what printf would print. */

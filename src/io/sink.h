@@ -27,14 +27,24 @@ struct sink *sink_call(
  * early. */
 bool sink_file(struct sink **out, struct arena *a, struct str path, struct err *e);
 
-void sink_put(struct sink *s, struct str bytes);
+void sink_put_beyond(struct sink *s, struct str bytes); /* what the buffer has no room for */
+static inline void sink_put(struct sink *s, struct str bytes)
+{
+	if (bytes.n > (size_t)(s->end - s->p)) {
+		sink_put_beyond(s, bytes);
+	} else if (bytes.n) {
+		memcpy(s->p, bytes.p, bytes.n);
+		s->p += bytes.n;
+	}
+}
 static inline void sink_char(struct sink *s, char c)
 {
 	if (s->p < s->end)
 		*s->p++ = (uint8_t)c;
 	else
-		sink_put(s, (struct str){ &c, 1 });
+		sink_put_beyond(s, (struct str){ &c, 1 });
 }
+void sink_i64(struct sink *s, int64_t v);
 void sink_fmt(struct sink *s, const char *f, ...) __attribute__((format(printf, 2, 3)));
 void sink_flush(struct sink *s);
 

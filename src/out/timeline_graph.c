@@ -13,6 +13,10 @@
 
 #define NO_PID (-1)
 
+struct arrow {
+	uint32_t from, to; /* boxes */
+};
+
 struct chart {
 	const struct result *r;
 	const struct query *q;
@@ -20,7 +24,8 @@ struct chart {
 	const struct step *s;
 	struct arena *a;
 	struct trace t;
-	uint32_t *cell; /* by shown entry: its cell if it is drawn, else ID_NONE */
+	uint32_t *cell_of; /* by node of the model: 1 + its cell, or 0 */
+	uint32_t *cell;    /* by shown entry: its cell if it is drawn, else ID_NONE */
 	uint32_t n_ranks;
 	uint32_t *rank;   /* by device of the step */
 	uint32_t *device; /* by rank: the model's device */
@@ -31,21 +36,31 @@ struct chart {
 	uint32_t *span, *of;    /* by box: span and cell of the step */
 	uint32_t *lane;         /* by box */
 	uint32_t *order;
+	VEC(struct arrow) arrows; /* as they are found; in own */
+	struct arena *own;
 	size_t *flow0;
 	uint32_t *flows;
 };
 
 /* The cell of a shown entry if it is drawn: it ran in the step, has a start and devices. */
-static uint32_t drawn_cell(const struct result *r, uint32_t shown)
+static uint32_t drawn_cell(const struct chart *c, uint32_t shown)
 {
-	const struct query *q = r->q;
+	const struct query *q = c->q;
+	const struct result *r = c->r;
 	uint32_t node = q->tree->node[q->kept.at[r->shown[shown].kept]];
 
 	if (shown == 0 || node == ID_NONE || q->m->nodes.v[node].device == ID_NONE ||
 	        q->m->nodes.v[node].host == ID_NONE)
 		return ID_NONE;
-	uint32_t c = step_cell(q->step, node);
-	return c == ID_NONE || q->step->cell_start[c] == 0 ? ID_NONE : c;
+	uint32_t cell = c->cell_of[node];
+	return cell == 0 || c->s->cell_start[cell - 1] == 0 ? ID_NONE : cell - 1;
+}
+
+static void find_cells(struct chart *c)
+{
+	c->cell_of = ARENA_ARRAY(c->a, c->m->nodes.n, uint32_t);
+	for (uint32_t i = 0; i < c->s->n_cells; i++)
+		c->cell_of[c->s->cell_node[i]] = i + 1;
 }
 
 /* ---- devices ---- */
@@ -108,7 +123,7 @@ static void count_boxes(struct chart *c)
 	uint32_t *fresh = ARENA_ARRAY(c->a, c->n_ranks, uint32_t);
 
 	for (uint32_t i = 0; i < c->r->n; i++) {
-		uint32_t cell = c->cell[i] = drawn_cell(c->r, i), n = 0;
+		uint32_t cell = c->cell[i] = drawn_cell(c, i), n = 0;
 		if (cell == ID_NONE)
 			continue;
 		for (uint32_t k = c->s->cell_span0[cell]; k < c->s->cell_span0[cell + 1]; k++) {
@@ -287,13 +302,12 @@ static bool is_canonical(const struct chart *c, uint32_t rank)
 	return c->n_boxes[rank] && (c->m->devices.v[c->device[rank]].kind & DEVICE_CANONICAL);
 }
 
-/* Arrows to a box from the executions of one of its inputs on other devices. Counted: flow0[box +
- * 1] is how many; else flow0[box + 1] is where the next goes. */
-static void add_flows(struct chart *c, uint32_t rank, uint32_t box, uint32_t source, bool count)
+/* Arrows to a box from the executions of one of its inputs on other devices. */
+static void add_flows(struct chart *c, uint32_t rank, uint32_t box, uint32_t source)
 {
 	const struct step *s = c->s;
 	const struct node *n = &c->m->nodes.v[source];
-	uint32_t cell = step_cell(s, source);
+	uint32_t cell = c->cell_of[source] - 1;
 
 	if (cell == ID_NONE || s->cell_start[cell] == 0 || n->device == ID_NONE ||
 	        n->host == ID_NONE || !view_matches(c->q, source))
@@ -303,15 +317,12 @@ static void add_flows(struct chart *c, uint32_t rank, uint32_t box, uint32_t sou
 		if (s->span_kind[k] != SPAN_CPU || other == rank || !is_canonical(c, other))
 			continue;
 		uint32_t from = find_box(c, other, s->span_start[k]);
-		if (from == ID_NONE)
-			continue;
-		if (!count)
-			c->flows[c->flow0[from + 1]] = box;
-		c->flow0[from + 1]++;
+		if (from != ID_NONE)
+			VEC_PUSH(c->own, &c->arrows, ((struct arrow){ from, box }));
 	}
 }
 
-static void walk_flows(struct chart *c, bool count)
+static void walk_flows(struct chart *c)
 {
 	const struct model *m = c->m;
 
@@ -323,29 +334,31 @@ static void walk_flows(struct chart *c, bool count)
 			uint32_t node = c->s->cell_node[c->of[box]];
 			for (uint32_t k = m->input0.v[node]; k < m->input0.v[node + 1]; k++)
 				if (!(m->inputs.v[k] & INPUT_UNKNOWN))
-					add_flows(c, rank, (uint32_t)box, m->inputs.v[k], count);
+					add_flows(c, rank, (uint32_t)box, m->inputs.v[k]);
 		}
 	}
 }
 
-/* Of one device alone there are none. */
+/* By the box that they come from; of one in the order in which they were met. Of one device alone
+ * there are none. */
 static void find_flows(struct chart *c)
 {
-	size_t n = c->box0[c->n_ranks];
+	size_t n = c->box0[c->n_ranks], *next;
 	uint32_t used = 0;
 
 	for (uint32_t rank = 0; rank < c->n_ranks; rank++)
 		used += is_canonical(c, rank);
 	if (used < 2)
 		return;
-	c->flow0 = ARENA_ARRAY(c->a, n + 2, size_t);
-	walk_flows(c, true);
-	for (size_t i = 1; i <= n; i++)
-		c->flow0[i] += c->flow0[i - 1];
-	c->flows = ARENA_ARRAY(c->a, c->flow0[n], uint32_t);
-	memmove(c->flow0 + 1, c->flow0, (n + 1) * sizeof *c->flow0);
-	c->flow0[0] = 0;
-	walk_flows(c, false);
+	walk_flows(c);
+	next = c->flow0 = ARENA_ARRAY(c->a, n + 2, size_t);
+	for (size_t i = 0; i < c->arrows.n; i++)
+		next[c->arrows.v[i].from + 2]++;
+	for (size_t i = 2; i < n + 2; i++)
+		next[i] += next[i - 1];
+	c->flows = ARENA_ARRAY(c->a, c->arrows.n, uint32_t);
+	for (size_t i = 0; i < c->arrows.n; i++)
+		c->flows[next[c->arrows.v[i].from + 1]++] = c->arrows.v[i].to;
 }
 
 /* ---- writing ---- */
@@ -400,6 +413,8 @@ static void put_region(struct chart *c, int64_t pid, size_t box)
 
 static void put_flows(struct chart *c, int64_t pid, size_t box, int64_t *id)
 {
+	if (c->flow0[box] == c->flow0[box + 1])
+		return;
 	struct flow_end from = { .pid = pid,
 		.tid = c->lane[box],
 		.at = trace_us(c->s, box_end(c, box)),
@@ -442,6 +457,7 @@ static void put_all(struct chart *c, struct sink *say)
 
 static void draw(struct chart *c, struct emit *to)
 {
+	find_cells(c);
 	rank_devices(c);
 	c->cell = ARENA_ARRAY(c->a, c->r->n, uint32_t);
 	c->pid = ARENA_ARRAY(c->a, c->n_ranks, int64_t);
@@ -464,9 +480,13 @@ static void draw(struct chart *c, struct emit *to)
 bool timeline_graph(const struct result *r, struct emit *to, struct err *e)
 {
 	struct chart c = { .r = r, .q = r->q, .m = r->q->m, .s = r->q->step, .a = r->q->a };
+	struct scratch own;
 
 	if (!trace_open(&c.t, r->q, e))
 		return false;
+	scratch_open(&own, c.a->work);
+	c.own = &own.a;
 	draw(&c, to);
+	scratch_close(&own);
 	return trace_close(&c.t, to, e);
 }

@@ -21,18 +21,12 @@ static void put(struct trace *t, struct str bytes)
 
 static void put_text(struct trace *t, struct str text)
 {
-	struct json j;
-
-	json_init(&j, t->file);
-	json_string(&j, text);
+	json_put_text(t->file, text);
 }
 
 static void put_number(struct trace *t, int64_t v)
 {
-	struct json j;
-
-	json_init(&j, t->file);
-	json_i64(&j, v);
+	sink_i64(t->file, v);
 }
 
 bool trace_open(struct trace *t, const struct query *q, struct err *e)
@@ -120,7 +114,7 @@ void trace_region(struct trace *t, const struct region *r)
 
 void trace_flow(struct trace *t, const struct flow_end *f)
 {
-	t->text.n = 0;
+	t->text.n = 0; /* in one piece: a character that is cut off would take some of "_flow" */
 	sb_put(&t->text, f->source);
 	sb_put(&t->text, S("_flow"));
 	put_event(t, S("{\"cat\":\"DataFlow\",\"id\":"));
