@@ -74,6 +74,7 @@ void session_free(struct session *s)
 	arena_free(&s->query_arena);
 	arena_free(&s->opts_arena[0]);
 	arena_free(&s->opts_arena[1]);
+	account_close(&s->account);
 	free(s);
 }
 

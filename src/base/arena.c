@@ -1,151 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arenas over malloc; large blocks are mapped, so that growing them moves pages, not bytes.
- * Under the address sanitizer every piece is followed by a red zone and what is dropped is
- * poisoned. Knows nothing of what is stored and of who catches an escape.
+ * Arenas over blocks. Under the address sanitizer every piece is followed by a red zone and what is
+ * dropped is poisoned. Knows nothing of what is stored and of who catches an escape.
  */
-#define _GNU_SOURCE 1
 #include "base/arena.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "base/block.h"
 #include "base/vec.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define ARENA_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ARENA_ASAN 1
-#endif
-#endif
-#ifdef ARENA_ASAN
-#include <sanitizer/asan_interface.h>
-#define POISON(p, n)    ASAN_POISON_MEMORY_REGION((p), (n))
-#define UNPOISON(p, n)  ASAN_UNPOISON_MEMORY_REGION((p), (n))
-#define ARENA_GAP       16
-#define ARENA_ALIGN_MIN 8 /* the sanitizer's grain */
-#define ARENA_MAP       SIZE_MAX
-#else
-#define POISON(p, n)    ((void)(p), (void)(n))
-#define UNPOISON(p, n)  ((void)(p), (void)(n))
-#define ARENA_GAP       0
-#define ARENA_ALIGN_MIN 1
-#define ARENA_MAP       ((size_t)1 << 20) /* larger blocks are mapped and need no clearing */
-#endif
 
 #define ARENA_ALIGN_MAX 16
 #define ARENA_SHARE     8 /* a new ordinary block is at most this part of those there */
-#define ARENA_PAGE      ((size_t)4096)
-#define ARENA_HUGE      ((size_t)4 << 20) /* of blocks this large, large pages are asked for */
-#define NO_PIECE        SIZE_MAX
-
-/* The header of a block; its bytes follow. */
-struct arena_block {
-	struct arena_block *next, *prev; /* older; newer (big blocks only) */
-	uint64_t serial;                 /* big blocks: when it was made */
-	size_t size;                     /* bytes after the header */
-	size_t used;                     /* of them handed out; of a big block: its one piece */
-	size_t last;                     /* offset of the newest piece, or NO_PIECE */
-	size_t dirty;                    /* from here on all bytes are zero */
-	bool mapped;
-};
-#define HEADER ((sizeof(struct arena_block) + 63) / 64 * 64)
-
-static char *block_data(struct arena_block *b)
-{
-	return (char *)b + HEADER;
-}
-
-/* Adds to what the account holds; false, and nothing added, beyond its limit. */
-static bool account_take(struct account *c, size_t n)
-{
-	size_t now = atomic_fetch_add(&c->used, n) + n;
-	size_t peak;
-
-	if (c->limit && now > c->limit) {
-		atomic_fetch_sub(&c->used, n);
-		return false;
-	}
-	peak = atomic_load(&c->peak);
-	while (now > peak && !atomic_compare_exchange_weak(&c->peak, &peak, now))
-		;
-	return true;
-}
-
-static void account_give(struct account *c, size_t n)
-{
-	atomic_fetch_sub(&c->used, n);
-}
-
-/* Fewer faults, and fewer entries for the processor to look up; or not. */
-static void ask_huge(void *p, size_t size)
-{
-	if (size >= ARENA_HUGE)
-		madvise(p, size, MADV_HUGEPAGE);
-}
-
-/* Header and size bytes, all zero (in test builds: to be zeroed when used), or NULL. */
-static struct arena_block *block_get(size_t size, bool mapped)
-{
-	struct arena_block *b;
-
-	if (mapped) {
-		b = mmap(NULL, HEADER + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		        -1, 0);
-		if (b == MAP_FAILED)
-			return NULL;
-		ask_huge(b, HEADER + size);
-		return b;
-	}
-#ifdef TFPROF_TEST
-	b = malloc(HEADER + size);
-	if (b) {
-		memset(b, 0x55, HEADER + size);
-		memset(b, 0, sizeof *b);
-		b->dirty = size;
-	}
-#else
-	b = calloc(1, HEADER + size);
-#endif
-	return b;
-}
-
-/* A new block; does not return if there is none to have. */
-static struct arena_block *block_new(struct arena *a, size_t size)
-{
-	bool mapped = size >= ARENA_MAP;
-	struct arena_block *b;
-
-	if (size > PTRDIFF_MAX - HEADER - ARENA_PAGE || work_stopped(a->work))
-		work_escape(a->work);
-	if (mapped)
-		size = (HEADER + size + ARENA_PAGE - 1) / ARENA_PAGE * ARENA_PAGE - HEADER;
-	if (!account_take(a->work->account, HEADER + size))
-		work_escape(a->work);
-	b = block_get(size, mapped);
-	if (!b) {
-		account_give(a->work->account, HEADER + size);
-		work_escape(a->work);
-	}
-	b->size = size;
-	b->last = NO_PIECE;
-	b->mapped = mapped;
-	POISON(block_data(b), size);
-	return b;
-}
-
-static void block_free(struct arena *a, struct arena_block *b)
-{
-	account_give(a->work->account, HEADER + b->size);
-	UNPOISON(block_data(b), b->size);
-	if (b->mapped)
-		munmap(b, HEADER + b->size);
-	else
-		free(b);
-}
 
 /* Hands out the bytes [from, to) of a block, zeroed. */
 static void block_open(struct arena_block *b, size_t from, size_t to)
@@ -176,7 +43,7 @@ void arena_init(struct arena *a, struct work *w)
 /* A piece in a block of its own. */
 static void *big_alloc(struct arena *a, size_t size)
 {
-	struct arena_block *b = block_new(a, size);
+	struct arena_block *b = block_new(a->work, size);
 
 	block_open(b, 0, size);
 	b->used = size;
@@ -192,41 +59,15 @@ static void *big_alloc(struct arena *a, size_t size)
 static struct arena_block *head_new(struct arena *a)
 {
 	size_t size = ARENA_BLOCK;
-	struct arena_block *b = a->spare;
+	struct arena_block *b;
 
-	a->spare = NULL;
-	while (!b && size < ARENA_BLOCK_MAX && size < a->ordinary / ARENA_SHARE / 2)
+	while (size < ARENA_BLOCK_MAX && size < a->ordinary / ARENA_SHARE / 2)
 		size *= 2;
-	if (!b)
-		b = block_new(a, size - HEADER);
+	b = block_new(a->work, size - BLOCK_HEADER);
 	b->next = a->head;
 	a->head = b;
 	a->ordinary += b->size;
 	return b;
-}
-
-/* Takes the newest ordinary block out. */
-static void head_drop(struct arena *a)
-{
-	struct arena_block *b = a->head;
-
-	a->head = b->next;
-	a->ordinary -= b->size;
-	if (!b->mapped || a->spare) {
-		block_free(a, b);
-		return;
-	}
-	POISON(block_data(b), b->size);
-	b->used = 0;
-	b->last = NO_PIECE;
-	a->spare = b;
-}
-
-static void drop_spare(struct arena *a)
-{
-	if (a->spare)
-		block_free(a, a->spare);
-	a->spare = NULL;
 }
 
 void *arena_alloc(struct arena *a, size_t size, size_t align)
@@ -261,66 +102,17 @@ void *arena_array(struct arena *a, size_t n, size_t size, size_t align)
 	return arena_alloc(a, total, align);
 }
 
-/* Resizes a big block; returns it at its new place, unlinked neighbours still pointing to the old
- * one, or NULL with nothing changed. */
-static struct arena_block *big_resize(struct arena_block *b, size_t size)
-{
-	struct arena_block *r;
-
-	if (b->mapped) {
-		size_t had = HEADER + b->size;
-		r = mremap(b, had, HEADER + size, MREMAP_MAYMOVE);
-		if (r == MAP_FAILED)
-			return NULL;
-		if (had < ARENA_HUGE)
-			ask_huge(r, HEADER + size);
-		return r;
-	}
-	if (size >= ARENA_MAP) {
-		r = block_get(size, true);
-		if (!r)
-			return NULL;
-		memcpy(r, b, HEADER + b->used);
-		r->mapped = true;
-		free(b);
-		return r;
-	}
-	UNPOISON(block_data(b), b->size);
-	r = realloc(b, HEADER + size);
-	if (!r)
-		return NULL;
-#ifdef TFPROF_TEST
-	memset(block_data(r) + r->size, 0x55, size - r->size);
-#endif
-	r->dirty = size;
-	return r;
-}
-
 static void *big_grow(struct arena *a, struct arena_block *b, size_t size)
 {
-	size_t had = b->size, want = size;
-	struct arena_block *r = b;
-
-	if (size > PTRDIFF_MAX - HEADER - ARENA_PAGE)
-		work_escape(a->work);
-	if (size > had) {
-		if (size >= ARENA_MAP)
-			want = (HEADER + size + ARENA_PAGE - 1) / ARENA_PAGE * ARENA_PAGE - HEADER;
-		if (!account_take(a->work->account, want - had))
-			work_escape(a->work);
-		r = big_resize(b, want);
-		if (!r) {
-			account_give(a->work->account, want - had);
-			work_escape(a->work);
-		}
-		r->size = want;
-		*(r->prev ? &r->prev->next : &a->big) = r;
-		if (r->next)
-			r->next->prev = r;
+	if (size > b->size) {
+		b = block_grow(a->work, b, size);
+		*(b->prev ? &b->prev->next : &a->big) = b;
+		if (b->next)
+			b->next->prev = b;
 	}
-	block_open(r, r->used, size);
-	r->used = size;
-	return block_data(r);
+	block_open(b, b->used, size);
+	b->used = size;
+	return block_data(b);
 }
 
 void *arena_grow(struct arena *a, void *p, size_t old, size_t size)
@@ -333,7 +125,7 @@ void *arena_grow(struct arena *a, void *p, size_t old, size_t size)
 	if (size <= old && p)
 		return p;
 	if (old > ARENA_BIG)
-		return big_grow(a, (struct arena_block *)(void *)((char *)p - HEADER), size);
+		return big_grow(a, (struct arena_block *)(void *)((char *)p - BLOCK_HEADER), size);
 	if (p && b && b->last != NO_PIECE && (char *)p == block_data(b) + b->last &&
 	        size <= ARENA_BIG && size <= b->size - b->last) {
 		at = b->last;
@@ -379,11 +171,14 @@ void arena_reset(struct arena *a, struct arena_mark m)
 		a->big = b->next;
 		if (b->next)
 			b->next->prev = NULL;
-		block_free(a, b);
+		block_free(a->work, b);
 	}
 	/* A mark of an empty arena keeps the oldest block. */
-	while ((b = a->head) && b != m.head && (m.head || b->next))
-		head_drop(a);
+	while ((b = a->head) && b != m.head && (m.head || b->next)) {
+		a->head = b->next;
+		a->ordinary -= b->size;
+		block_free(a->work, b);
+	}
 	if (b)
 		block_reset(b, m.used);
 }
@@ -391,14 +186,13 @@ void arena_reset(struct arena *a, struct arena_mark m)
 void arena_clear(struct arena *a)
 {
 	arena_reset(a, (struct arena_mark){ NULL, 0, 0 });
-	drop_spare(a);
 }
 
 void arena_free(struct arena *a)
 {
 	arena_clear(a);
 	if (a->head)
-		block_free(a, a->head);
+		block_free(a->work, a->head);
 	a->head = NULL;
 	a->ordinary = 0;
 }

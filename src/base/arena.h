@@ -29,7 +29,13 @@ struct account {
 	/* Not NULL: when it is set, the work ends at its next block or poll, as exhaustion ends it.
 	 */
 	const atomic_bool *stop;
+	/* Mapped blocks that wait for their next use (block.c); not counted as used. */
+	atomic_flag spare_busy; /* guards the list */
+	struct arena_block *spare;
+	unsigned spare_n;
+	atomic_size_t spare_bytes;
 };
+void account_close(struct account *c); /* gives up what waits */
 
 /* Something to close when work is abandoned: an open file, a temporary file, a gzip state. */
 struct guard {
@@ -50,7 +56,6 @@ struct arena_block;
 struct arena {
 	struct work *work;              /* replaced by each call that uses the arena; never NULL */
 	struct arena_block *head, *big; /* newest first */
-	struct arena_block *spare;      /* a large ordinary block that a reset left over, or NULL */
 	size_t ordinary;                /* bytes of ordinary blocks */
 	uint64_t serial;                /* big blocks made so far; orders them in time */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ordinary blocks of a large arena: how large they become, and that marks at their ends are cheap.
+ * Blocks of large arenas: how large they become, and what waits for its next use.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,9 @@ static int teardown(void **state)
 {
 	(void)state;
 	arena_free(&arena);
+	account_close(&account);
 	assert_int_equal(account.used, 0);
+	assert_int_equal(account.spare_bytes, 0);
 	return 0;
 }
 
@@ -94,11 +96,51 @@ static void a_large_block_waits(void **state)
 	assert_ptr_equal(take(PIECE), again);
 }
 
+static bool all_zero(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i])
+			return false;
+	return true;
+}
+
+/* Large blocks are used again, clean, as long as they are no more than what is held; they give way
+ * to what is larger, and to the limit. (The address sanitizer keeps none.) */
+static void freed_blocks_wait(void **state)
+{
+	const size_t mb = (size_t)1 << 20;
+	struct arena other;
+
+	(void)state;
+	arena_init(&other, &work);
+	arena_alloc(&other, 20 * mb, 1);
+	for (int round = 0; round < 4; round++) {
+		char *p = arena_alloc(&arena, (size_t)(8 + round % 2) * mb, 1);
+		assert_true(all_zero(p, 8 * mb));
+		memset(p, 'x', 8 * mb);
+		arena_free(&arena);
+		assert_true(account.spare_bytes <= 10 * mb);
+	}
+	arena_alloc(&arena, 30 * mb, 1);
+	assert_int_equal(account.spare_bytes, 0);
+	arena_free(&arena);
+	assert_true(account.spare_bytes <= account.used);
+	arena_alloc(&arena, 8 * mb, 1);
+	arena_free(&arena);
+	account.limit = account.used + 2 * mb;
+	arena_alloc(&arena, mb / 2, 1);
+	assert_true(account.used + account.spare_bytes <= account.limit);
+	account.limit = 0;
+	arena_free(&arena);
+	arena_free(&other);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(blocks_grow_with_the_arena, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_block_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(freed_blocks_wait, setup, teardown),
 	};
 
 	if (argc > 1)
