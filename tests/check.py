@@ -259,6 +259,7 @@ def quick(bin_dir):
         ('pprof', lambda: counted([sys.executable, '-B', 'tests/pprof_check.py', '--program', program])),
         ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--program', program])),
         ('data', lambda: counted([sys.executable, '-B', 'tests/data/run.py', '--program', program])),
+        ('large', lambda: counted([sys.executable, '-B', 'tests/large.py', '--program', program])),
         ('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir])),
         ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir]))]
     # These use all the CPUs themselves, and find in the filter what is theirs.
@@ -306,6 +307,8 @@ def deep(bin_dir):
               ('data', lambda: counted([sys.executable, '-B', 'tests/data/run.py', '--all', '--program',
                                         os.path.join(bin_dir, 'tfprof')])),
               ('data-tools', lambda: data_tools(os.path.join(bin_dir, 'tfprof'))),
+              ('large', lambda: counted([sys.executable, '-B', 'tests/large.py', 'whole', '--program',
+                                         os.path.join(bin_dir, 'tfprof')])),
               ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--seeds', '100-150',
                                             '--program', os.path.join(bin_dir, 'tfprof')])),
               ('differential', lambda: counted([sys.executable, '-B', 'tests/oracle/differential.py', '--seeds',
