@@ -125,11 +125,29 @@ static size_t utf8_length(const uint8_t *p, size_t n)
 	return length;
 }
 
+/* All bytes below 0x80? The last eight are looked at again where they overlap others. */
+static bool is_ascii(const uint8_t *p, size_t n)
+{
+	const uint64_t high = 0x8080808080808080;
+	uint64_t seen = 0;
+
+	if (n < 8) {
+		for (size_t i = 0; i < n; i++)
+			seen |= p[i];
+		return !(seen & 0x80);
+	}
+	for (size_t i = 0; i + 8 < n; i += 8)
+		seen |= le64_get(p + i);
+	return !((seen | le64_get(p + n - 8)) & high);
+}
+
 bool str_is_utf8(struct str s)
 {
 	const uint8_t *p = (const uint8_t *)s.p;
 	size_t i = 0, length;
 
+	if (is_ascii(p, s.n))
+		return true;
 	while (i < s.n) {
 		if (s.n - i >= 8 && !(le64_get(p + i) & 0x8080808080808080)) {
 			i += 8;

@@ -47,6 +47,11 @@ struct changes {
 	uint32_t *place, *at; /* place of a change; change at a place */
 	size_t n_places;
 	struct bits live;
+	/* The texts of the counter written last: most of it comes again in the next. */
+	struct shown_text {
+		uint32_t change; /* 1 + change, 0: none */
+		struct sb text;
+	} shown[SHOWN];
 };
 
 /* Bytes in use on one device. */
@@ -349,32 +354,40 @@ static void put_in_use(struct trace *t, int64_t pid, int64_t at, int64_t bytes)
 	trace_counter_end(t, S("Allocated Bytes"), pid, at);
 }
 
-/* Quirk 28: slot 00 is there only if it is filled. */
-static void put_top(struct trace *t, const struct changes *c, int64_t pid, int64_t at, int64_t left)
+/* What the counter says of a change in a slot. */
+static struct str top_text(struct changes *c, int slot, uint32_t change)
 {
-	struct sb *b = &t->text;
+	struct shown_text *x = &c->shown[slot];
+
+	if (x->change == change + 1)
+		return sb_str(&x->text);
+	x->change = change + 1;
+	x->text.a = c->a;
+	x->text.n = 0;
+	fmt_general(&x->text, (double)c->bytes.v[change] / 1e6, 6);
+	sb_put(&x->text, S(" MB from "));
+	sb_put(&x->text, node_name(c->x->m, c->node.v[change]));
+	return sb_str(&x->text);
+}
+
+/* Quirk 28: slot 00 is there only if it is filled. */
+static void put_top(struct trace *t, struct changes *c, int64_t pid, int64_t at, int64_t left)
+{
 	uint32_t top[SHOWN];
 	int n = find_top(c, &left, top);
 	char key[] = "Top Allocation 00";
 
 	trace_counter(t);
-	b->n = 0;
-	fmt_ratio2(b, left, 1000000);
-	sb_put(b, S(" MB"));
-	trace_counter_text(t, S("Not Displayed"), sb_str(b));
+	t->text.n = 0;
+	fmt_ratio2(&t->text, left, 1000000);
+	sb_put(&t->text, S(" MB"));
+	trace_counter_text(t, S("Not Displayed"), sb_str(&t->text));
 	for (int i = 0; i < SHOWN; i++) {
 		if (i == 0 && n == 0)
 			continue;
 		key[sizeof key - 2] = (char)('0' + i);
-		b->n = 0;
-		if (i < n) {
-			fmt_general(b, (double)c->bytes.v[top[i]] / 1e6, 6);
-			sb_put(b, S(" MB from "));
-			sb_put(b, node_name(c->x->m, c->node.v[top[i]]));
-		} else {
-			sb_put(b, S("N/A"));
-		}
-		trace_counter_text(t, str_make(key, sizeof key - 1), sb_str(b));
+		trace_counter_text(t, str_make(key, sizeof key - 1),
+		        i < n ? top_text(c, i, top[i]) : S("N/A"));
 	}
 	trace_counter_end(t, S("Top Allocations"), pid, at);
 }

@@ -79,6 +79,16 @@ static void utf8_is_judged(void **state)
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_false(str_is_utf8(str_of(bad[i])));
 	assert_true(str_is_utf8(str_make("\0", 1)));
+	for (size_t n = 1; n < 40; n++) {
+		char text[40];
+		memset(text, 'a', sizeof text);
+		assert_true(str_is_utf8(str_make(text, n)));
+		for (size_t i = 0; i < n; i++) {
+			text[i] = (char)0xff;
+			assert_false(str_is_utf8(str_make(text, n)));
+			text[i] = 'a';
+		}
+	}
 }
 
 static void quotes_are_stripped(void **state)
