@@ -238,17 +238,3 @@ uint32_t step_cell(const struct step *s, uint32_t node)
 	}
 	return lo < s->n_cells && s->cell_node[lo] == node ? lo : ID_NONE;
 }
-
-int64_t step_holding(const struct step *s, uint32_t node)
-{
-	size_t lo = 0, hi = s->holdings.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (s->holdings.v[mid].node < node)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < s->holdings.n && s->holdings.v[lo].node == node ? s->holdings.v[lo].bytes : 0;
-}

@@ -91,10 +91,9 @@ void mem_to_host(uint8_t *p, size_t n);
 /* Adds the recorded values of cell c: sums of its spans and memory, and its runs. */
 void step_tally(const struct step *s, uint32_t c, struct tally *to);
 
-/* Bytes of an accelerator that the node holds from the start of the step on: of cell c, by its
- * records; and by the holdings found so. */
+/* Bytes of an accelerator that the node of cell c holds from the start of the step on, by its
+ * records. */
 int64_t step_find_holding(const struct step *s, uint32_t c);
-int64_t step_holding(const struct step *s, uint32_t node);
 
 /* The cell of a node, or ID_NONE. */
 uint32_t step_cell(const struct step *s, uint32_t node);

@@ -33,6 +33,7 @@ struct trace_mem {
 	uint32_t *cell0,
 	        *cell;  /* cells of device i, as shown: cell[cell0[i]] .. cell[cell0[i+1]] */
 	uint32_t *rank; /* of each node of the model, by name */
+	int64_t *held;  /* by node: the most that it held from the start of a step on; or NULL */
 };
 
 /* The changes of one device. */
@@ -142,6 +143,19 @@ static void find_devices(struct trace_mem *x, const uint32_t *cell, uint32_t n, 
 		of[x->device[k]] = k + 1;
 }
 
+static void find_held(struct trace_mem *x)
+{
+	for (size_t i = 0; i < x->m->steps.n; i++) {
+		const struct step *s = x->m->steps.v[i];
+		if (s->holdings.n && !x->held)
+			x->held = ARENA_ARRAY(x->a, x->m->nodes.n, int64_t);
+		for (size_t k = 0; k < s->holdings.n; k++) {
+			int64_t *most = &x->held[s->holdings.v[k].node];
+			*most = s->holdings.v[k].bytes > *most ? s->holdings.v[k].bytes : *most;
+		}
+	}
+}
+
 struct trace_mem *trace_mem_new(const struct result *r, const uint32_t *cell, struct arena *a)
 {
 	struct trace_mem *x = ARENA_NEW(a, struct trace_mem);
@@ -164,6 +178,8 @@ struct trace_mem *trace_mem_new(const struct result *r, const uint32_t *cell, st
 	for (uint32_t i = 0; i < r->n; i++)
 		if (cell[i] != ID_NONE && of[cell_device(x, cell[i])])
 			x->cell[x->cell0[of[cell_device(x, cell[i])]]++] = cell[i];
+	if (total)
+		find_held(x);
 	x->rank = ARENA_ARRAY(a, total ? x->m->nodes.n : 0, uint32_t);
 	for (uint32_t i = 0; total && i < x->m->by_name.n; i++)
 		x->rank[x->m->by_name.v[i]] = i;
@@ -183,18 +199,6 @@ void trace_mem_rows(const struct trace_mem *x, struct trace *t, int64_t pid)
 }
 
 /* ---- changes ---- */
-
-/* The largest number of persistent bytes that the node had in a step. */
-static int64_t find_persistent(const struct model *m, uint32_t node)
-{
-	int64_t most = 0;
-
-	for (size_t i = 0; i < m->steps.n; i++) {
-		int64_t bytes = step_holding(m->steps.v[i], node);
-		most = bytes > most ? bytes : most;
-	}
-	return most;
-}
 
 /* Puts the changes from `from` on in the order of time, makes one of those of one moment, and
  * changes by so many bytes into bytes held. */
@@ -239,7 +243,7 @@ static void collect_cell(struct changes *c, uint32_t cell)
 	size_t from = c->time.n;
 	struct mem_item item;
 
-	add_change(c, node, 0, find_persistent(c->x->m, node));
+	add_change(c, node, 0, c->x->held ? c->x->held[node] : 0);
 	while (mem_next_of(&p, end, true, &item))
 		add_change(c, node, trace_us(s, item.time), item.bytes);
 	settle(c, from);
