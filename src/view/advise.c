@@ -131,7 +131,10 @@ static bool ask_view(struct advise *ask, enum vk kind, int32_t depth, int64_t mi
 	o->output.kind = OUT_NONE;
 	*q = (struct query){ .m = ask->m, .o = o, .a = ask->a, .notes = ask->notes };
 	q->tree = ask->tree(ask->user, kind);
-	return view_run(views[kind], q, r, e);
+	q->tallies = ask->tallies;
+	bool ok = view_run(views[kind], q, r, e);
+	ask->tallies = q->tallies;
+	return ok;
 }
 
 static void put_times(struct sb *b, const struct tally *t)

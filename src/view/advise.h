@@ -27,6 +27,7 @@ struct advise {
 	unsigned checkers; /* CHECK_BIT bits */
 	const struct tree *(*tree)(void *user, enum vk kind);
 	void *user;
+	struct tally *tallies; /* of all views that it asks, once one was asked */
 };
 
 struct advice {

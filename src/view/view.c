@@ -116,7 +116,8 @@ bool view_run(const struct view_ops *v, struct query *q, struct result *r, struc
 	bool ok = compile(q, e);
 	if (ok) {
 		match_sets(q);
-		q->tallies = find_tallies(q);
+		if (!q->tallies)
+			q->tallies = find_tallies(q);
 		ok = v->show(q, r, e) && view_patterns_ok(q, e);
 	}
 	if (ok && q->o->stats)

@@ -96,7 +96,7 @@ struct query {
 	const struct step *step;         /* NULL: the average over steps */
 	const struct step *const *steps; /* those that -step chooses, ascending */
 	size_t n_steps;
-	struct tally *tallies; /* of every node of the model for the step */
+	struct tally *tallies; /* of every node of the model for the step; made if NULL */
 	struct rx_list *account, *start, *trim, *show, *hide;
 	struct rx_list *devices;     /* NULL: every device will do */
 	const uint32_t *set_matches; /* by type set: how many account patterns match it */
