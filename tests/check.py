@@ -309,6 +309,8 @@ def deep(bin_dir):
               ('data-tools', lambda: data_tools(os.path.join(bin_dir, 'tfprof'))),
               ('large', lambda: counted([sys.executable, '-B', 'tests/large.py', 'whole', '--program',
                                          os.path.join(bin_dir, 'tfprof')])),
+              ('large-tsan', lambda: counted([sys.executable, '-B', 'tests/large.py', 'threads', '--program',
+                                              os.path.join(tsan, 'tfprof')])),
               ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--seeds', '100-150',
                                             '--program', os.path.join(bin_dir, 'tfprof')])),
               ('differential', lambda: counted([sys.executable, '-B', 'tests/oracle/differential.py', '--seeds',

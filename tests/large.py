@@ -4,6 +4,7 @@
 
     tests/large.py --program build/tfprof           sparse files and deep models: a second or two
     tests/large.py --program build/tfprof whole     files of 2.2 GiB of which every byte is read
+    tests/large.py --program build/tfprof threads   only steps that are loaded in parallel
 
 Hardly any disk is used: what is long is a hole in the file or comes through a pipe. Texts of a deep
 tree are asked for only a few levels: their indentation grows with the square of the depth.
@@ -284,7 +285,30 @@ def deep_profile():
     expect(answer('--profile_path=deep.profile', *words), answer(*files, *words))
 
 
-CASES = {'quick': [sparse_run_meta, sparse_profile, deep_views, deep_timeline, deep_pprof, deep_profile],
+# ---- many steps ---------------------------------------------------------------------------------
+def names_of_every_step():
+    """Files that bring nodes and devices of their own are the same steps for any number of threads."""
+    files = ['--graph_path=' + save('graph.pb', graph(small_model()))]
+    paths = []
+    for k in range(16):
+        m = Model()
+        for i in range(200):
+            m.add('step%d/n%d' % (k * (k % 3 > 0), i + 50 * k), 'Op', micros=i + k, gpu=3, size=i + 1,
+                  device='/job:w/replica:0/task:%d/device:%s:0' % (k % 5, 'GPU' if i % 2 else 'CPU'))
+        paths.append(save('run%d.pb' % k, run_meta(m)))
+    files.append('--run_meta_path=' + ','.join(paths))
+    words = ['scope', '-max_depth', '9', '-select', 'micros,bytes,occurrence,device']
+    answers = []
+    for threads in ('1', '2', '3', '8'):
+        os.environ['TFPROF_THREADS'] = threads
+        answers.append(tell(*files, *words))
+    expect(len(answers[0].splitlines()) > 1000, True)
+    expect(answers[1:], answers[:1] * 3)
+
+
+CASES = {'quick': [sparse_run_meta, sparse_profile, deep_views, deep_timeline, deep_pprof, deep_profile,
+                   names_of_every_step],
+         'threads': [names_of_every_step],
          'whole': [whole_run_meta, whole_profile]}
 
 
