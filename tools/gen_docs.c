@@ -98,6 +98,8 @@ static const char *value_word(const struct option *o)
 	case OPT_STRING: return "FILE";
 	case OPT_STEPS: return "N|N,...|N..M";
 	case OPT_STATS: return "NAME,...";
+	case OPT_BY: return "none|worker";
+	case OPT_ALIGN: return "step|time";
 	case OPT_I32:
 	case OPT_I64: break;
 	}

@@ -48,6 +48,11 @@ extern "C" {
 
 #define TFP_Z ((size_t)-1) /* as a length: up to the NUL */
 
+struct tfp_str {
+	const char *data;
+	size_t size; /* or TFP_Z */
+};
+
 enum {
 	TFP_OK,
 	TFP_E_INVALID_ARGUMENT, /* a command, an option, a value, a pattern */
@@ -136,6 +141,18 @@ TFP_API int tfp_add(struct tfp_session *s, int kind, const struct tfp_input *in)
 TFP_API int tfp_add_steps(
         struct tfp_session *s, const struct tfp_input *in, size_t n, size_t *added);
 
+/* Adds what --profile_path of the program names: profiles, folders that ProfileContext left,
+ * patterns
+ * ("job_*" "/profile_100"), lists with commas. A single file is as with tfp_add. Several of them
+ * are workers of one model, with steps of their own, and have to be the first that is added; option
+ * "by" makes columns of them. A folder is its newest profile; older ones are read when option
+ * "step" names a step of theirs, and are never in the average. */
+TFP_API int tfp_add_paths(struct tfp_session *s, const struct tfp_str *paths, size_t n);
+
+/* The name of the i-th worker (a NUL behind it): that part of its path in which the paths differ.
+ * NULL beyond the last; single files have none. */
+TFP_API const char *tfp_worker(struct tfp_session *s, size_t i, size_t *length);
+
 /* Share of the graph's nodes that ran, 0 to 1, as the original counts it. 0 without steps. */
 TFP_API int tfp_coverage(struct tfp_session *s, double *coverage);
 
@@ -146,11 +163,6 @@ TFP_API size_t tfp_steps(const struct tfp_session *s, int64_t *steps, size_t cap
 TFP_API const char *tfp_device(struct tfp_session *s, size_t i, size_t *length);
 
 /* ---- options ---- */
-
-struct tfp_str {
-	const char *data;
-	size_t size; /* or TFP_Z */
-};
 
 enum {
 	TFP_LENIENT = 1 /* let in -select and -order_by names that no metric has, as the original's

@@ -55,6 +55,8 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ('tfp_cancel', None, [_S]),
     ('tfp_add', ctypes.c_int, [_S, ctypes.c_int, ctypes.POINTER(_Input)]),
     ('tfp_add_steps', ctypes.c_int, [_S, ctypes.POINTER(_Input), ctypes.c_size_t, _LENGTH]),
+    ('tfp_add_paths', ctypes.c_int, [_S, ctypes.POINTER(_Str), ctypes.c_size_t]),
+    ('tfp_worker', _S, [_S, ctypes.c_size_t, _LENGTH]),
     ('tfp_coverage', ctypes.c_int, [_S, ctypes.POINTER(ctypes.c_double)]),
     ('tfp_steps', ctypes.c_size_t, [_S, ctypes.POINTER(ctypes.c_int64), ctypes.c_size_t]),
     ('tfp_device', _S, [_S, ctypes.c_size_t, _LENGTH]),
@@ -273,6 +275,11 @@ class Session:
         v = (_Input * len(steps))(*[_input(source, step) for step, source in steps])
         return self._call(self._lib.tfp_add_steps, v, len(steps), None, long=True)[1]
 
+    def add_paths(self, paths: Iterable[Any]) -> bytes:
+        """Adds profiles, folders of them, patterns: a worker each if they are several."""
+        v = _strings([os.fsencode(p) for p in paths])
+        return self._call(self._lib.tfp_add_paths, v, len(v), long=True)[1]
+
     def coverage(self) -> float:
         x = ctypes.c_double()
         self._call(self._lib.tfp_coverage, ctypes.byref(x))
@@ -287,16 +294,22 @@ class Session:
             self._lib.tfp_steps(self._s, v, n)
             return list(v)
 
-    def devices(self) -> List[str]:
+    def _names(self, f: Any) -> List[str]:
         names: List[str] = []
         n = ctypes.c_size_t()
         with self._lock:
             while self._s:
-                p = self._lib.tfp_device(self._s, len(names), ctypes.byref(n))
+                p = f(self._s, len(names), ctypes.byref(n))
                 if not p:
                     break
                 names.append(text(ctypes.string_at(p, n.value)))
         return names
+
+    def devices(self) -> List[str]:
+        return self._names(self._lib.tfp_device)
+
+    def workers(self) -> List[str]:
+        return self._names(self._lib.tfp_worker)
 
     # ---- asking ----
 

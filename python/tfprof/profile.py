@@ -12,7 +12,7 @@ from .rows import Row
 
 Path = Union[str, 'os.PathLike[str]']
 _LISTS = {'account_type_regexes', 'start_name_regexes', 'trim_name_regexes', 'show_name_regexes',
-          'hide_name_regexes', 'device_regexes'}
+          'hide_name_regexes', 'device_regexes', 'worker_regexes'}
 
 
 def option_values(name: str, value: Any) -> List[str]:
@@ -32,6 +32,8 @@ class Profile:
     """A profile: a graph and steps and an op log, or a ProfileProto that holds them all.
 
     Each input is a path, bytes, or a message with SerializeToString; files may be gzipped.
+    profile: also a folder that ProfileContext left, a pattern such as 'job_*/profile_100', or a list
+    of such paths: each is a worker then, with steps of its own; by='worker' compares them.
     run_meta: a list (steps 0, 1, ...) or a mapping from step to input.
     progress(done, total): told while loading; returning False ends it.
     memory_limit: bytes that the profile may take, 0: no limit. threads: 0: all processors.
@@ -42,12 +44,17 @@ class Profile:
 
     def __init__(self, graph: Optional[Source] = None,
                  run_meta: Union[Iterable[Source], Mapping[int, Source]] = (),
-                 op_log: Optional[Source] = None, profile: Optional[Source] = None,
+                 op_log: Optional[Source] = None,
+                 profile: Union[Source, Iterable[Path], None] = None,
                  checkpoint: Optional[Path] = None, *, threads: int = 0, memory_limit: int = 0,
                  progress: Optional[ProgressCallback] = None) -> None:
         self._session = _native.Session(threads, memory_limit, progress)
         self._order = threading.Lock()  # setting options and running go together
         self.notes: str = ''  # what the last call remarked
+        paths = [profile] if isinstance(profile, (str, os.PathLike)) else profile
+        if isinstance(paths, (list, tuple)):
+            self._note(self._session.add_paths(paths))
+            profile = None
         for kind, source in ((_native.CHECKPOINT, checkpoint), (_native.PROFILE, profile),
                              (_native.GRAPH, graph), (_native.OP_LOG, op_log)):
             if source is not None:
@@ -74,6 +81,11 @@ class Profile:
     @property
     def devices(self) -> List[str]:
         return self._session.devices()
+
+    @property
+    def workers(self) -> List[str]:
+        """Names of the workers; none of a single file."""
+        return self._session.workers()
 
     @property
     def coverage(self) -> float:

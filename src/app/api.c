@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "app/api_internal.h"
+#include "app/sources.h"
 #include "base/par.h"
 
 #define THREADS_MAX 256u
@@ -208,6 +209,10 @@ static struct input_from from_caller(const struct tfp_input *in)
 	return from;
 }
 
+struct adding_paths {
+	const struct tfp_str *paths;
+	size_t n;
+};
 struct adding {
 	int kind;
 	const struct tfp_input *in;
@@ -282,6 +287,24 @@ int tfp_add_steps(struct tfp_session *t, const struct tfp_input *in, size_t n, s
 	return code;
 }
 
+static bool add_paths(struct tfp_session *t, void *arg)
+{
+	const struct adding_paths *x = arg;
+	struct strs words = { 0 };
+	struct sources src;
+
+	for (size_t i = 0; i < x->n; i++)
+		strs_add(&t->s->query_arena, &words, api_str(x->paths[i].data, x->paths[i].size));
+	return sources_find(t->s, &words, &src) && sources_load(t->s, &src, false);
+}
+
+int tfp_add_paths(struct tfp_session *t, const struct tfp_str *paths, size_t n)
+{
+	struct adding_paths x = { paths, paths ? n : 0 };
+
+	return api_call(t, add_paths, &x);
+}
+
 static bool get_coverage(struct tfp_session *t, void *arg)
 {
 	double *coverage = arg;
@@ -299,21 +322,28 @@ int tfp_coverage(struct tfp_session *t, double *coverage)
 
 size_t tfp_steps(const struct tfp_session *t, int64_t *steps, size_t cap)
 {
-	size_t n = t && !t->s->broken ? t->s->model.steps.n : 0;
+	size_t n = 0;
+	int64_t id;
 
-	for (size_t i = 0; steps && i < n && i < cap; i++)
-		steps[i] = t->s->model.steps.v[i]->id;
+	if (!t || t->s->broken)
+		return 0;
+	const struct model *m = &t->s->model;
+	for (bool any = model_first_step(m, &id); any; any = model_next_step(m, &id)) {
+		if (steps && n < cap)
+			steps[n] = id;
+		n++;
+	}
 	return n;
 }
 
-struct asked_device {
+struct asked_name {
 	size_t i;
 	struct str name;
 };
 
 static bool get_device(struct tfp_session *t, void *arg)
 {
-	struct asked_device *x = arg;
+	struct asked_name *x = arg;
 	const struct model *m = &t->s->model;
 
 	if (x->i < m->devices.n && !t->s->broken)
@@ -323,9 +353,29 @@ static bool get_device(struct tfp_session *t, void *arg)
 
 const char *tfp_device(struct tfp_session *t, size_t i, size_t *length)
 {
-	struct asked_device x = { i, STR_NONE };
+	struct asked_name x = { i, STR_NONE };
 
 	api_call(t, get_device, &x);
+	if (length)
+		*length = x.name.n;
+	return x.name.p;
+}
+
+static bool get_worker(struct tfp_session *t, void *arg)
+{
+	struct asked_name *x = arg;
+	const struct model *m = &t->s->model;
+
+	if (x->i < m->workers.n && !t->s->broken)
+		x->name = with_nul(&t->s->query_arena, m->workers.v[x->i]);
+	return true;
+}
+
+const char *tfp_worker(struct tfp_session *t, size_t i, size_t *length)
+{
+	struct asked_name x = { i, STR_NONE };
+
+	api_call(t, get_worker, &x);
 	if (length)
 		*length = x.name.n;
 	return x.name.p;

@@ -8,6 +8,8 @@
 
 #include "app/checkpoint.h"
 #include "app/help.h"
+#include "app/jobs.h"
+#include "io/paths.h"
 
 /* The original's sentences about the option of 2016. */
 static void take_dump_to_file(struct session *s, struct opts *o)
@@ -233,7 +235,7 @@ static bool take_word(struct session *s, struct str word, struct request *r)
 		r->command = c;
 		return true;
 	}
-	if (r->takes_files && is_input(s, word)) {
+	if (r->takes_files && (is_input(s, word) || path_is_pattern(word))) {
 		strs_add(&s->query_arena, &r->files, word);
 		return true;
 	}

@@ -7,7 +7,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "app/cmd.h"
+#include "app/jobs.h"
 #include "base/sort.h"
 
 static void offer(struct session *s, struct complete *c, struct str word)
@@ -106,9 +106,12 @@ static void offer_sources(struct session *s, struct complete *c)
 
 static void offer_steps(struct session *s, struct complete *c)
 {
+	int64_t id;
+
 	offer(s, c, S("-1"));
-	for (size_t i = 0; i < s->model.steps.n; i++)
-		offer(s, c, str_fmt(&s->query_arena, "%lld", (long long)s->model.steps.v[i]->id));
+	for (bool any = model_first_step(&s->model, &id); any;
+	        any = model_next_step(&s->model, &id))
+		offer(s, c, str_fmt(&s->query_arena, "%lld", (long long)id));
 }
 
 static int by_text(const void *ctx, uint32_t a, uint32_t b)
@@ -195,7 +198,10 @@ static void offer_patterns(
 {
 	struct str name = str_of(row->name);
 
-	if (str_starts(name, S("account_type")))
+	if (str_starts(name, S("worker")))
+		for (size_t i = 0; i < s->model.workers.n; i++)
+			offer(s, c, s->model.workers.v[i]);
+	else if (str_starts(name, S("account_type")))
 		offer_types(s, c);
 	else if (str_starts(name, S("device")))
 		offer_devices(s, c);
@@ -236,6 +242,11 @@ static void offer_values(
 		offer(s, c, S("true"));
 		offer(s, c, S("false"));
 		break;
+	case OPT_BY:
+	case OPT_ALIGN:
+		for (const char *const *w = option_words(row); *w; w++)
+			offer(s, c, str_of(*w));
+		break;
 	case OPT_ORDER: offer_metrics(s, c, USE_ORDER); break;
 	case OPT_SELECT:
 		cut_stem(c, ",'\"");
@@ -268,6 +279,12 @@ static void share(struct complete *c)
 	c->open |= c->items.n > 1;
 }
 
+static void offer_jobs(struct session *s, struct complete *c)
+{
+	for (size_t i = 0; s->jobs && i < s->jobs->list.n; i++)
+		offer(s, c, s->jobs->list.v[i].name);
+}
+
 static bool is_redirect(struct str word)
 {
 	return str_eq(word, S(">")) || str_eq(word, S(">>"));
@@ -295,6 +312,13 @@ bool complete_line(struct session *s, struct str text, struct complete *c)
 	const struct command *cmd = cmd_find(words.v[0]);
 	if (is_redirect(last)) {
 		offer_files(s, c);
+	} else if (cmd && cmd->run == jobs_use) {
+		offer_jobs(s, c);
+	} else if (cmd && cmd->run == jobs_load) {
+		cut_stem(c, "=");
+		offer_files(s, c);
+	} else if (cmd && cmd->run == jobs_list) {
+		share(c);
 	} else if (cmd && str_eq(words.v[0], S("help"))) {
 		offer_commands(s, c);
 		offer_options(s, c);

@@ -7,23 +7,28 @@
 #include <unistd.h>
 
 #include "app/cmd.h"
+#include "app/sources.h"
+#include "io/paths.h"
 
-#define ROW(name, field, ...) { name, offsetof(struct flags, field), __VA_ARGS__ },
-const struct flag flag_rows[] = { ROW("profile_path", profile, "FILE", true,
-	"ProfileProto: model, steps and call stacks in one file") ROW("graph_path", graph, "FILE",
-	true, "GraphDef, text or binary: the model") ROW("run_meta_path", run_meta, "A,B,C", true,
+#define ROW(name, field, value, file, many, help)                                                  \
+	{ name, offsetof(struct flags, field), value, file, many, help },
+const struct flag flag_rows[] = { ROW("profile_path", profiles, "FILE", true, true,
+	"ProfileProto: model, steps and call stacks in one file; a folder of them; "
+	"'job_*/profile_100' or A,B: a worker each") ROW("graph_path", graph, "FILE", true, false,
+	"GraphDef, text or binary: the model") ROW("run_meta_path", run_meta, "A,B,C", true, false,
 	"RunMetadata of steps 0, 1, 2: times and memory") ROW("op_log_path", op_log, "FILE", true,
-	"OpLogProto: float operations, types, Python call stacks") ROW("checkpoint_path",
-	checkpoint, "FILE", true,
+	false, "OpLogProto: float operations, types, Python call stacks") ROW("checkpoint_path",
+	checkpoint, "FILE", true, false,
 	"checkpoint: which nodes are its variables, and their values") ROW("max-memory", max_memory,
-	"SIZE", false,
+	"SIZE", false, false,
 	"hold no more than so much (500M, 2G); end with a sentence") ROW("lazy-steps", lazy_steps,
-	NULL, false, "read a step's file when a command asks for it") ROW("color", color, "WHEN",
-	false, "auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected")
-	        ROW("no-pager", no_pager, NULL, false,
+	NULL, false, false, "read a step's file when a command asks for it") ROW("color", color,
+	"WHEN", false, false, "auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected")
+	        ROW("no-pager", no_pager, NULL, false, false,
 	                "show long answers without a pager (the program in PAGER, else less)")
-	                ROW("help", help, NULL, false, "examples, commands, options") ROW("version",
-	                        version, NULL, false, "the version and what it was built with") };
+	                ROW("help", help, NULL, false, false, "examples, commands, options")
+	                        ROW("version", version, NULL, false, false,
+	                                "the version and what it was built with") };
 #undef ROW
 const size_t n_flag_rows = sizeof flag_rows / sizeof *flag_rows;
 
@@ -58,7 +63,12 @@ static bool take(struct session *s, int argc, char **argv, int *i, struct flags 
 	if (!has_value && *i + 1 == argc)
 		return session_fail(s, ERR_INVALID_ARGUMENT, "--%s needs a value: --%s=%s",
 		        flag->name, flag->name, flag->value);
-	*(struct str *)at = has_value ? value : str_of(argv[++*i]);
+	if (!has_value)
+		value = str_of(argv[++*i]);
+	if (flag->many)
+		strs_add(&s->model_arena, at, value);
+	else
+		*(struct str *)at = value;
 	return true;
 }
 
@@ -124,6 +134,10 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	struct arena *a = &s->query_arena;
 	unsigned role = 0;
 
+	if (path_is_folder(a, file) || (path_is_pattern(file) && !exists(s, file))) {
+		strs_add(&s->model_arena, &f->profiles, file);
+		return true;
+	}
 	if (str_ends(file, S(".index")))
 		return place(s, &f->checkpoint, "checkpoints", str_sub(file, 0, file.n - 6));
 	if (exists(s, str_fmt(a, "%.*s.index", STR(file))))
@@ -133,7 +147,7 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	switch (role) {
 	case ROLE_GRAPH: return place(s, &f->graph, "graphs", file);
 	case ROLE_OPLOG: return place(s, &f->op_log, "op logs", file);
-	case ROLE_PROFILE: return place(s, &f->profile, "profiles", file);
+	case ROLE_PROFILE: strs_add(&s->model_arena, &f->profiles, file); return true;
 	case ROLE_STEP: strs_add(&s->model_arena, &f->runs, file); return true;
 	}
 	return session_fail(s, ERR_INVALID_ARGUMENT,
@@ -147,7 +161,7 @@ bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
 	for (size_t i = 0; i < files->n; i++)
 		if (!sort_one(s, f, files->v[i]))
 			return false;
-	if (f->profile.n && (f->graph.n || f->run_meta.n || f->runs.n))
+	if (f->profiles.n && (f->graph.n || f->run_meta.n || f->runs.n))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--profile_path is set, do not set --graph_path or --run_meta_path");
 	return true;
@@ -155,7 +169,7 @@ bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
 
 bool flags_inputs(const struct flags *f)
 {
-	return f->profile.n || f->graph.n || f->run_meta.n || f->runs.n || f->op_log.n;
+	return f->profiles.n || f->graph.n || f->run_meta.n || f->runs.n || f->op_log.n;
 }
 
 static struct strs run_files(struct session *s, const struct flags *f)
@@ -171,7 +185,8 @@ bool flags_use_stdin(struct session *s, const struct flags *f)
 {
 	struct strs files = run_files(s, f);
 
-	strs_add(&s->query_arena, &files, f->profile);
+	for (size_t i = 0; i < f->profiles.n; i++)
+		strs_add(&s->query_arena, &files, f->profiles.v[i]);
 	strs_add(&s->query_arena, &files, f->graph);
 	strs_add(&s->query_arena, &files, f->op_log);
 	for (size_t i = 0; i < files.n; i++)
@@ -219,8 +234,10 @@ bool flags_load(struct session *s, const struct flags *f, struct sink *out)
 	sink_put(out, S("Reading Files...\n"));
 	if (f->checkpoint.n && !session_checkpoint(s, f->checkpoint))
 		return false;
-	if (f->profile.n)
-		return load(s, ROLE_PROFILE, f->profile);
+	if (f->profiles.n) {
+		struct sources src;
+		return sources_find(s, &f->profiles, &src) && sources_load(s, &src, f->lazy_steps);
+	}
 	sink_put(out, S("Try to use a single --profile_path instead of "
 	                "graph_path,op_log_path,run_meta_path\n"));
 	return load(s, ROLE_GRAPH, f->graph) && load(s, ROLE_OPLOG, f->op_log) &&

@@ -8,10 +8,11 @@
 #include "app/session.h"
 
 struct flags {
-	struct str profile, graph, run_meta, op_log, checkpoint; /* as given; run_meta is a list */
-	struct str max_memory; /* bytes, with K, M or G behind them */
-	bool lazy_steps;       /* run_meta is read when a command asks for a step of it */
-	struct str color;      /* auto, always, never */
+	struct strs profiles; /* paths, patterns and lists, as given; once for each flag */
+	struct str graph, run_meta, op_log, checkpoint; /* as given; run_meta is a list */
+	struct str max_memory;                          /* bytes, with K, M or G behind them */
+	bool lazy_steps;  /* run_meta is read when a command asks for a step of it */
+	struct str color; /* auto, always, never */
 	bool no_pager;
 	bool help, version;
 	struct strs runs;  /* step files that were given as bare words; behind those of run_meta */
@@ -25,6 +26,7 @@ struct flag {
 	size_t at;         /* in struct flags */
 	const char *value; /* the word for its value; NULL: it is a switch */
 	bool file;         /* the value is a file or a list of them */
+	bool many;         /* may be given again: a list of values */
 	const char *help;
 };
 extern const struct flag flag_rows[];

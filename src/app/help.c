@@ -109,6 +109,12 @@ static void put_command(struct session *s, const struct command *c, struct sink 
 		put_options(s, out);
 }
 
+static void put_choice(struct sb *b, const char *const *words)
+{
+	for (size_t i = 0; words[i]; i++)
+		sb_fmt(b, "%s%s", i ? ", " : "", words[i]);
+}
+
 /* The words that an option takes, where the tables know them. */
 static void put_words(struct session *s, const struct option *row, struct sink *out)
 {
@@ -122,6 +128,8 @@ static void put_words(struct session *s, const struct option *row, struct sink *
 		put_outputs(out);
 	else if (row->type == OPT_STATS)
 		put_stats(out);
+	else if (option_words(row))
+		put_choice(&b, option_words(row));
 	else if (row->type == OPT_PATTERNS)
 		sb_put(&b, S("regular expressions that match the whole name, separated by commas"));
 	if (!b.n)

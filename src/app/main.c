@@ -64,6 +64,7 @@ static bool show_usage(struct session *s, struct run *r)
 
 static bool run_command(struct session *s, struct run *r)
 {
+	screen_fit(&r->screen, &r->request.opts);
 	return r->request.command->run(s, &r->request, screen_begin(&r->screen, &r->request.opts));
 }
 
@@ -168,21 +169,24 @@ static bool summary(struct session *s, void *ctx)
 static bool run_lines(struct session *s, struct run *r)
 {
 	bool person = isatty(STDIN_FILENO);
+	struct jobs jobs;
 	size_t lines;
 
 	if (person)
 		repl_say(s, session_guard(s, summary, r), 0);
-	if (!repl_run(s, &r->screen, &lines))
-		return false;
-	if (!person && !lines)
+	bool ok = jobs_begin(&jobs, s, &r->flags) && repl_run(&jobs, &r->screen, &lines);
+	jobs_end(&jobs);
+	if (ok && !person && !lines)
 		repl_say(s, session_guard(s, summary, r), 0);
-	return true;
+	return ok;
 }
 
 static int finish(struct session *s, struct run *r, bool ok)
 {
 	int status = EXIT_DONE;
 
+	if (!ok && r->status == EXIT_INPUT && s->error.code == ERR_FAILED)
+		r->status = EXIT_FAILED; /* it was read, and does not go with the rest */
 	if (!ok)
 		status = r->status != EXIT_INPUT && s->error.code == ERR_INVALID_ARGUMENT
 		                 ? EXIT_USAGE

@@ -17,13 +17,14 @@
 #include "app/history.h"
 #include "app/pretty.h"
 
-#define PROMPT "tfprof> "
+#define PROMPT_NAME 40 /* letters of a job's name before the cursor */
 
 struct prompt {
 	struct session *session;
 	struct work work;
 	struct arena a, line_arena;
 	struct str history_file;
+	char shown[PROMPT_NAME * 4 + 16]; /* what stands before the cursor */
 	char *text;
 	size_t cap;
 	bool smart, given_up;
@@ -59,7 +60,7 @@ void prompt_catch(struct session *s)
 
 static bool read_plain(struct prompt *p, struct str *line)
 {
-	fputs(PROMPT, stdout);
+	fputs(p->shown, stdout);
 	fflush(stdout);
 	ssize_t n = getline(&p->text, &p->cap, stdin);
 	if (n < 0)
@@ -72,10 +73,10 @@ static bool read_plain(struct prompt *p, struct str *line)
 
 static char *prompt_text(EditLine *e)
 {
-	static char text[] = PROMPT;
+	struct prompt *p;
 
-	(void)e;
-	return text;
+	el_get(e, EL_CLIENTDATA, &p);
+	return p->shown;
 }
 
 /* ---- keys ---- */
@@ -247,7 +248,8 @@ static void open_edit(struct prompt *p)
 static bool fill(struct prompt *p, struct session *s)
 {
 	p->session = s;
-	p->work.account = &s->account;
+	strcpy(p->shown, "tfprof> ");
+	p->work.account = s->work.account;
 	arena_init(&p->a, &p->work);
 	arena_init(&p->line_arena, &p->work);
 	if (setjmp(p->work.escape))
@@ -282,6 +284,18 @@ void prompt_close(struct prompt *p)
 	arena_free(&p->line_arena);
 	free(p->text);
 	free(p);
+}
+
+/* A session may have gone on without memory for this: then the name stays as it was. */
+void prompt_use(struct prompt *p, struct session *s, struct str name)
+{
+	p->session = s;
+	if (setjmp(p->work.escape))
+		return;
+	arena_clear(&p->line_arena);
+	struct sb b = sb_in(&p->line_arena);
+	pretty_escape(&b, str_sub(name, 0, PROMPT_NAME), false);
+	snprintf(p->shown, sizeof p->shown, "tfprof%s%.*s> ", name.n ? " " : "", STR(sb_str(&b)));
 }
 
 bool prompt_read(struct prompt *p, struct str *line)

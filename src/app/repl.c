@@ -73,6 +73,8 @@ static bool run_line(struct session *s, void *ctx)
 	one->ends = r.command && r.command->ends;
 	if (!line_open(&l, &s->error))
 		return false;
+	if (!l.sink && r.command && r.command->view)
+		screen_fit(one->screen, &r.opts);
 	struct sink *out = l.sink ? l.sink : screen_begin(one->screen, &r.opts);
 	return line_close(&l, cmd_run(s, &r, out), &s->error);
 }
@@ -86,8 +88,9 @@ static bool run_one(struct session *s, struct one_line *one)
 }
 
 /* Lines of a script. */
-static bool run_script(struct session *s, struct screen *screen, size_t *lines)
+static bool run_script(struct jobs *jobs, struct screen *screen, size_t *lines)
 {
+	struct session *s = jobs_now(jobs);
 	bool all_ok = true, ends = false;
 	char *text = NULL;
 	size_t cap = 0;
@@ -105,23 +108,25 @@ static bool run_script(struct session *s, struct screen *screen, size_t *lines)
 		repl_say(s, ok, ++*lines);
 		all_ok &= ok;
 		ends = one.ends || signals_came();
+		s = jobs_next(jobs, s);
 	}
 	free(text);
 	return all_ok;
 }
 
 /* Lines of a person. Ctrl-C ends what is running, and that alone. */
-static bool run_prompt(struct session *s, struct screen *screen, size_t *lines)
+static bool run_prompt(struct jobs *jobs, struct screen *screen, size_t *lines)
 {
+	struct session *s = jobs_now(jobs);
 	struct prompt *p = prompt_open(s);
 	struct one_line one = { .screen = screen, .prompt = true };
 	bool all_ok = true;
 
 	if (!p)
 		return false;
-	screen->stop = &s->cancel;
 	while (!one.ends && !signals_came() && prompt_read(p, &one.text)) {
 		++*lines;
+		screen->stop = &s->cancel;
 		signals_catch(s);
 		prompt_catch(s);
 		bool ok = run_one(s, &one);
@@ -129,14 +134,17 @@ static bool run_prompt(struct session *s, struct screen *screen, size_t *lines)
 		prompt_catch(NULL);
 		repl_say(s, ok, 0);
 		all_ok &= ok;
+		s = jobs_next(jobs, s);
+		prompt_use(p, s, jobs_name(jobs));
 	}
 	prompt_close(p);
 	return all_ok;
 }
 
-bool repl_run(struct session *s, struct screen *screen, size_t *lines)
+bool repl_run(struct jobs *jobs, struct screen *screen, size_t *lines)
 {
 	*lines = 0;
 	sink_flush(screen->plain);
-	return isatty(STDIN_FILENO) ? run_prompt(s, screen, lines) : run_script(s, screen, lines);
+	return isatty(STDIN_FILENO) ? run_prompt(jobs, screen, lines)
+	                            : run_script(jobs, screen, lines);
 }

@@ -5,12 +5,12 @@
 #ifndef TFPROF_APP_REPL_H
 #define TFPROF_APP_REPL_H
 
+#include "app/jobs.h"
 #include "app/screen.h"
-#include "app/session.h"
 
 /* Runs every line; one that fails is said and the rest goes on. True if none failed. *lines: how
  * many there were. */
-bool repl_run(struct session *s, struct screen *screen, size_t *lines);
+bool repl_run(struct jobs *jobs, struct screen *screen, size_t *lines);
 
 /* Prints the notes of loading and of the last call on standard error, and its sentence if it
  * failed. line: of a script, from 1; 0: not in a script. */

@@ -4,6 +4,11 @@
  */
 #include "app/screen.h"
 
+#define TAKEN       60 /* columns of a terminal for a name and the metrics */
+#define WORKER      12 /* for a worker */
+#define WORKERS_MIN 2
+#define WORKERS_MAX 8
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -101,6 +106,15 @@ static bool take(void *user, const void *p, size_t n)
 		text = str_sub(text, end + 1, SIZE_MAX);
 	}
 	return true;
+}
+
+void screen_fit(const struct screen *s, struct opts *o)
+{
+	struct term t = term_look(s->color);
+	unsigned n = t.columns > TAKEN ? (t.columns - TAKEN) / WORKER : 0;
+
+	if (t.tty && t.columns && o->max_workers < 0 && n < WORKERS_MAX)
+		o->max_workers = n < WORKERS_MIN ? WORKERS_MIN : n;
 }
 
 struct sink *screen_begin(struct screen *s, const struct opts *o)

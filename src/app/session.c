@@ -12,7 +12,7 @@ static void begin(struct session *s)
 	arena_clear(&s->query_arena);
 	notes_init(&s->notes, &s->query_arena);
 	s->error = (struct err){ .a = &s->query_arena };
-	s->account.stop = NULL;
+	s->work.account->stop = NULL;
 	s->built_notes = 0;
 }
 
@@ -30,14 +30,15 @@ struct session *session_new(size_t limit)
 	return session_new_keeping(limit, false);
 }
 
-struct session *session_new_keeping(size_t limit, bool keep_attrs)
+/* A session that charges the account, or, if it is NULL, its own with this limit. */
+static struct session *new_session(struct account *account, size_t limit, bool keep_attrs)
 {
 	struct session *s = calloc(1, sizeof *s);
 
 	if (!s)
 		return NULL;
-	session_limit(s, 0);
-	s->work.account = &s->account;
+	s->work.account = account ? account : &s->account;
+	session_limit(s, s->work.account->limit);
 	s->threads = 1;
 	arena_init(&s->model_arena, &s->work);
 	arena_init(&s->tree_arena, &s->work);
@@ -49,13 +50,27 @@ struct session *session_new_keeping(size_t limit, bool keep_attrs)
 		session_free(s);
 		return NULL;
 	}
-	session_limit(s, limit);
+	session_limit(s, account ? account->limit : limit);
+	return s;
+}
+
+struct session *session_new_keeping(size_t limit, bool keep_attrs)
+{
+	return new_session(NULL, limit, keep_attrs);
+}
+
+struct session *session_new_beside(struct session *first)
+{
+	struct session *s = new_session(first->work.account, 0, false);
+
+	if (s)
+		s->threads = first->threads;
 	return s;
 }
 
 void session_limit(struct session *s, size_t limit)
 {
-	s->account.limit = limit;
+	s->work.account->limit = limit;
 	if (limit)
 		snprintf(s->exhausted, sizeof s->exhausted,
 		        "the memory limit of %zu bytes is reached", limit);
@@ -243,71 +258,39 @@ bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
 	return ok;
 }
 
-void session_load_later(struct session *s, const struct input_step *v, size_t n)
+static void add_worker_sources(struct session *s, const struct input_worker *w)
 {
-	s->later = ARENA_ARRAY(&s->model_arena, n, struct input_step);
-	memcpy(s->later, v, n * sizeof *v);
-	s->n_later = n;
+	if (w->profile.n)
+		add_source(s, kind_of(ROLE_PROFILE), w->profile, 0);
+	if (w->graph.n)
+		add_source(s, kind_of(ROLE_GRAPH), w->graph, 0);
+	if (w->oplog.n)
+		add_source(s, kind_of(ROLE_OPLOG), w->oplog, 0);
+	for (size_t i = 0; i < w->n_steps; i++)
+		add_source(s, kind_of(ROLE_STEP), w->steps[i].from.name, w->steps[i].step);
 }
 
-/* Has the profile a step of this number that was not left for later? */
-static bool has_step(const struct session *s, int64_t step)
+bool session_load_workers(
+        struct session *s, const struct strs *names, const struct input_worker *v, size_t n)
 {
-	for (size_t i = 0; i < s->model.steps.n; i++)
-		if (s->model.steps.v[i]->id == step)
-			return true;
-	return false;
-}
+	const struct input_workers workers = {
+		.v = v, .n = n, .threads = s->threads, .watch = watch(s)
+	};
+	size_t merged = 0;
 
-/* Steps come in one after the other: those that did are not loaded a second time. */
-static bool count_folded(void *user, size_t i)
-{
-	size_t *n = user;
-
-	*n = i + 1;
-	return true;
-}
-
-/* Is the step there, or left for later? */
-static bool knows_step(const struct session *s, int64_t step)
-{
-	for (size_t i = 0; i < s->n_later; i++)
-		if (s->later[i].step == step)
-			return true;
-	return has_step(s, step);
-}
-
-static bool knows_steps(const struct session *s, const struct opts *o)
-{
-	for (size_t i = 0; i < o->steps.n; i++)
-		if (o->steps.v[i].from == o->steps.v[i].to && !knows_step(s, o->steps.v[i].from))
-			return false;
-	return o->step < 0 || knows_step(s, o->step);
-}
-
-/* Loads what was left for later of the steps that the options choose, NULL: of all; all of it too
- * if a step is not there, as the sentence names those that are. */
-static bool load_later(struct session *s, const struct opts *o)
-{
-	struct input_step *now, *left = s->later;
-	size_t n = 0, seen = 0, folded = 0;
-
-	if (s->n_later == 0)
-		return true;
-	if (o && !knows_steps(s, o))
-		o = NULL;
-	now = ARENA_ARRAY(&s->query_arena, s->n_later, struct input_step);
-	for (size_t i = 0; i < s->n_later; i++)
-		if (!o || opts_has_step(o, s->later[i].step))
-			now[n++] = s->later[i];
-	if (n == 0)
-		return true;
-	bool ok = session_load_steps(s, now, n, count_folded, &folded);
-	for (size_t i = 0; i < s->n_later; i++)
-		if ((o && !opts_has_step(o, s->later[i].step)) || seen++ >= folded)
-			*left++ = s->later[i];
-	s->n_later = (size_t)(left - s->later);
-	return ok;
+	if (!check_usable(s))
+		return false;
+	begin_load(s);
+	bool ok = input_load_workers(s->ingest, &workers, &merged, &s->work, &s->error);
+	if (merged && names)
+		ingest_workers(s->ingest, names);
+	s->broken = false;
+	s->loaded |= merged > 0;
+	for (size_t i = 0; i < merged; i++) {
+		s->profiled |= v[i].profile.n > 0;
+		add_worker_sources(s, &v[i]);
+	}
+	return ok && mark_variables(s);
 }
 
 /* ---- asking ---- */
@@ -315,7 +298,7 @@ static bool load_later(struct session *s, const struct opts *o)
 /* From here on a cancelled call ends at once: the model is not touched any more. */
 static void begin_query(struct session *s)
 {
-	s->account.stop = &s->cancel;
+	s->work.account->stop = &s->cancel;
 	work_poll(&s->work);
 }
 
@@ -341,7 +324,7 @@ static const struct tree *tree_of(struct session *s, const struct view_ops *v)
 	struct tree *t = &s->trees[v->kind];
 
 	if (!s->built[v->kind]) {
-		s->account.stop = NULL; /* it would end without its tree, for nothing */
+		s->work.account->stop = NULL; /* it would end without its tree, for nothing */
 		*t = (struct tree){ .kind = v->kind };
 		notes_init(&s->tree_notes[v->kind], &s->tree_arena);
 		v->build(&s->model, t, &s->tree_arena, &s->tree_notes[v->kind]);
@@ -367,7 +350,7 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	struct emit to = { .a = &s->query_arena, .out = out, .notes = &s->notes };
 	struct result r = { 0 };
 
-	if (!load_later(s, o) || !session_seal(s))
+	if (!session_need_steps(s, o) || !session_seal(s))
 		return false;
 	begin_query(s);
 	q.tree = tree_of(s, v);
@@ -396,11 +379,21 @@ static const struct tree *tree_of_kind(void *user, enum vk kind)
 	return tree_of(user, views[kind]);
 }
 
+bool session_one_worker(struct session *s)
+{
+	if (s->model.workers.n <= 1)
+		return true;
+	return session_fail(s, ERR_FAILED,
+	        "a profile has the steps of one worker, and %zu are loaded: load one of them",
+	        s->model.workers.n);
+}
+
 bool session_write_profile(struct session *s, struct str path)
 {
 	struct sink *to;
 
-	if (!session_seal(s) || !sink_file(&to, &s->query_arena, path, &s->error))
+	if (!session_need_all(s, true) || !session_seal(s) || !session_one_worker(s) ||
+	        !sink_file(&to, &s->query_arena, path, &s->error))
 		return false;
 	profile_write(&s->model, to, &s->query_arena, &s->notes); /* the sink knows what failed */
 	return sink_close(to, &s->error);
@@ -420,7 +413,7 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out)
 		.tree = tree_of_kind,
 		.user = s };
 
-	if (!load_later(s, NULL) || !session_seal(s))
+	if (!session_need_all(s, false) || !session_seal(s))
 		return false;
 	begin_query(s);
 	tree_of(s, &view_code); /* what building it says comes first, as in the original */

@@ -11,8 +11,9 @@
 #include "out/out.h"
 #include "out/tensor.h"
 
+struct jobs;
 struct session {
-	struct account account;
+	struct account account; /* charged by this session, unless it stands beside another */
 	struct work work;
 	struct arena model_arena; /* the model */
 	struct arena ckpt_arena;  /* the checkpoint */
@@ -34,6 +35,10 @@ struct session {
 	bool profiled;            /* nodes came from a ProfileProto */
 	struct input_step *later; /* steps that are read when asked for; in the model arena */
 	size_t n_later;
+	struct input_worker
+	        *older; /* files that are read when a step is asked for that is not there */
+	size_t n_older;
+	struct jobs *jobs; /* that it is one of, where several can be loaded (jobs.h); else NULL */
 	unsigned threads;
 	struct input_watch watch;   /* progress of loading; may be left empty */
 	atomic_bool cancel;         /* set by anyone: the call in progress is to end */
@@ -50,6 +55,8 @@ struct session {
 struct session *session_new(size_t limit);
 /* The same, with node attributes kept for writing a profile. */
 struct session *session_new_keeping(size_t limit, bool keep_attrs);
+/* One that charges the account of another, which outlives it, and has as many threads. */
+struct session *session_new_beside(struct session *first);
 void session_free(struct session *s);
 
 /* Bytes that the session may hold from now on, 0 for no limit. */
@@ -68,9 +75,22 @@ bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
  * graphs that it has values of get the type _checkpoint_variables. */
 bool session_checkpoint(struct session *s, struct str path);
 
-/* Steps that a command reads when it asks for one of them; the average asks for all. The file names
- * outlive the session. */
+/* Steps that a command reads when it asks for one of them; the average asks for all. File names are
+ * copied. */
 void session_load_later(struct session *s, const struct input_step *v, size_t n);
+
+/* Loads workers, whose steps stay apart under these names. names NULL: those there are stay. */
+bool session_load_workers(
+        struct session *s, const struct strs *names, const struct input_worker *v, size_t n);
+
+/* Workers' files that are read, all of them, when a step is asked for that the model has not; their
+ * steps are never in the average. Paths are copied. */
+bool session_keep_older(struct session *s, const struct input_worker *v, size_t n);
+
+/* Reads what was left for later of the steps that the options choose; or all of it, older: and all
+ * that was kept. */
+bool session_need_steps(struct session *s, const struct opts *o);
+bool session_need_all(struct session *s, bool older);
 
 /* A command of a view with these options, its text to out. */
 bool session_view(
@@ -83,6 +103,9 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 /* Everything that is loaded, as a ProfileProto in a file. Attributes are in it if they were kept.
  */
 bool session_write_profile(struct session *s, struct str path);
+
+/* Fails if there are several workers: a ProfileProto cannot hold them. */
+bool session_one_worker(struct session *s);
 
 /* Node attributes of what is loaded from now on are kept for it. */
 void session_keep_attrs(struct session *s);

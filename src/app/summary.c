@@ -21,7 +21,8 @@ static void put_files(struct session *s, const struct flags *f, struct sink *out
 
 	for (size_t i = 0; i < f->runs.n; i++)
 		strs_add(&s->query_arena, &runs, f->runs.v[i]);
-	put_file(out, "profile", f->profile);
+	for (size_t i = 0; i < f->profiles.n && i < STEPS_SHOWN; i++)
+		put_file(out, i ? "" : "profile", f->profiles.v[i]);
 	put_file(out, "graph", f->graph);
 	for (size_t i = 0; i < runs.n && i < STEPS_SHOWN; i++)
 		put_file(out, i ? "" : "run metadata", runs.v[i]);
@@ -33,10 +34,22 @@ static void put_steps(struct session *s, struct sink *out)
 {
 	const struct model *m = &s->model;
 
+	int64_t id;
+	size_t n = 0;
+
 	sink_fmt(out, "  %-12s %zu", "steps", (size_t)m->steps.n);
-	for (size_t i = 0; i < m->steps.n && i < STEPS_SHOWN; i++)
-		sink_fmt(out, "%s%lld", i ? ", " : ": ", (long long)m->steps.v[i]->id);
-	sink_put(out, m->steps.n > STEPS_SHOWN ? S(", ...\n") : S("\n"));
+	for (bool any = model_first_step(m, &id); any && n <= STEPS_SHOWN;
+	        any = model_next_step(m, &id))
+		if (n++ < STEPS_SHOWN)
+			sink_fmt(out, "%s%lld", n > 1 ? ", " : ": ", (long long)id);
+	sink_put(out, n > STEPS_SHOWN ? S(", ...\n") : S("\n"));
+	if (s->n_older)
+		sink_fmt(out, "  %-12s %zu older files, read when -step asks for their steps\n", "",
+		        s->n_older);
+	for (size_t i = 0; i < m->workers.n && m->workers.n > 1 && i < STEPS_SHOWN; i++)
+		sink_fmt(out, "  %-12s %.*s\n", i ? "" : "workers", STR(m->workers.v[i]));
+	if (m->workers.n > STEPS_SHOWN)
+		sink_fmt(out, "  %-12s and %zu more\n", "", m->workers.n - STEPS_SHOWN);
 }
 
 /* What nodes run on; not the streams that a device is recorded as beside itself. */
@@ -78,7 +91,7 @@ static void put_missing(
 		bool missing;
 		const char *text;
 	} rows[] = {
-		{ t->edges == 0 && !f->profile.n,
+		{ t->edges == 0 && !f->profiles.n,
 		        "the graph itself: --graph_path=FILE, from tf.train.write_graph" },
 		{ m->steps.n == 0 && !f->lazy_steps, "times and memory: --run_meta_path=FILE, a "
 		                                     "RunMetadata of a session run with "

@@ -84,6 +84,16 @@ struct str str_lower(struct arena *a, struct str s)
 	return str_make(p, s.n);
 }
 
+struct str str_replace_char(struct arena *a, struct str s, char from, char to)
+{
+	char *p = arena_copy(a, s.p, s.n);
+
+	for (size_t i = 0; i < s.n; i++)
+		if (p[i] == from)
+			p[i] = to;
+	return str_make(p, s.n);
+}
+
 char *str_z(struct arena *a, struct str s)
 {
 	char *p = arena_alloc(a, s.n + 1, 1);

@@ -46,8 +46,9 @@ bool str_contains(struct str s, struct str part);
 struct str str_sub(struct str s, size_t from, size_t n); /* clipped to s */
 struct str str_copy(struct arena *a, struct str s);
 struct str str_lower(struct arena *a, struct str s); /* ASCII only */
-char *str_z(struct arena *a, struct str s);          /* NUL-terminated copy, for system calls */
-bool str_is_utf8(struct str s);                      /* as protobuf judges proto3 strings */
+struct str str_replace_char(struct arena *a, struct str s, char from, char to);
+char *str_z(struct arena *a, struct str s); /* NUL-terminated copy, for system calls */
+bool str_is_utf8(struct str s);             /* as protobuf judges proto3 strings */
 
 /* Removes every leading and trailing ' and " character. */
 struct str str_strip_quotes(struct str s);

@@ -77,6 +77,14 @@ bool option_find(struct str name, struct option *row)
 	return false;
 }
 
+const char *const *option_words(const struct option *row)
+{
+	static const char *const by[] = { "none", "worker", NULL };
+	static const char *const align[] = { "step", "time", NULL };
+
+	return row->type == OPT_BY ? by : row->type == OPT_ALIGN ? align : NULL;
+}
+
 bool option_is_list(const struct option *row)
 {
 	return row->type == OPT_PATTERNS || row->type == OPT_SELECT || row->type == OPT_STEPS ||
@@ -231,10 +239,28 @@ static bool set_steps(struct opts *o, struct arena *a, struct str value, struct 
 	return true;
 }
 
+/* The place of the word among those that the option takes. */
+static bool find_word(const struct option *row, struct str value, int *place, struct err *e)
+{
+	const char *const *words = option_words(row);
+	struct sb b = sb_in(e->a);
+
+	for (int i = 0; words[i]; i++) {
+		if (str_eq(value, str_of(words[i]))) {
+			*place = i;
+			return true;
+		}
+		sb_fmt(&b, "%s%s", i ? " or " : "", words[i]);
+	}
+	return err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not %.*s", row->name, STR(value),
+	        STR(sb_str(&b)));
+}
+
 bool opts_set(
         struct opts *o, struct arena *a, const struct option *row, struct str value, struct err *e)
 {
 	void *at = (char *)o + row->at;
+	int place;
 
 	switch (row->type) {
 	case OPT_I32:
@@ -254,6 +280,16 @@ bool opts_set(
 	case OPT_OUTPUT: return set_output(at, a, str_copy(a, value), e);
 	case OPT_STRING: *(struct str *)at = str_copy(a, str_strip_quotes(value)); return true;
 	case OPT_STEPS: return set_steps(o, a, str_strip_quotes(value), e);
+	case OPT_BY:
+		if (!find_word(row, value, &place, e))
+			return false;
+		*(enum by *)at = (enum by)place;
+		return true;
+	case OPT_ALIGN:
+		if (!find_word(row, value, &place, e))
+			return false;
+		*(enum align *)at = (enum align)place;
+		return true;
 	case OPT_PATTERNS:
 	case OPT_SELECT:
 	case OPT_STATS: break;
@@ -316,6 +352,7 @@ struct opts opts_copy(const struct opts *o, struct arena *a)
 	c.select.unknown = copy_list(a, &o->select.unknown);
 	c.output.outfile = str_copy(a, o->output.outfile);
 	c.devices = copy_list(a, &o->devices);
+	c.workers = copy_list(a, &o->workers);
 	c.steps.text = str_copy(a, o->steps.text);
 	c.steps.v = ARENA_ARRAY(a, o->steps.n, struct step_range);
 	if (o->steps.n)
@@ -363,6 +400,8 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row)
 	case OPT_PATTERNS: put_list(b, at); break;
 	case OPT_STRING: sb_put(b, *(const struct str *)at); break;
 	case OPT_SELECT: put_select(b, at); break;
+	case OPT_BY: sb_put(b, str_of(option_words(row)[*(const enum by *)at])); break;
+	case OPT_ALIGN: sb_put(b, str_of(option_words(row)[*(const enum align *)at])); break;
 	case OPT_STATS: stats_names(b, *(const unsigned *)at, ","); break;
 	case OPT_STEPS:
 		if (o->steps.n)

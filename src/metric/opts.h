@@ -20,7 +20,8 @@ enum { KEY_OUTFILE = 1 };
 enum {
 	OUT_PREFIX = 1,    /* the Doc block comes first */
 	OUT_EXTENSION = 2, /* the original has no such kind */
-	OUT_ROWS = 4       /* rows of numbers; a file that an earlier kind was given is forgotten */
+	OUT_ROWS = 4,      /* rows of numbers; a file that an earlier kind was given is forgotten */
+	OUT_LONG = 8       /* -by gives each worker rows of its own, not columns */
 };
 
 struct output_row {
@@ -35,6 +36,9 @@ struct output {
 	enum output_kind kind;
 	struct str outfile; /* quirk 22: kept when the kind changes; empty if never given */
 };
+
+enum by { BY_NONE, BY_WORKER };
+enum align { ALIGN_STEP, ALIGN_TIME };
 
 struct order {
 	struct str word;   /* as given */
@@ -59,7 +63,10 @@ struct opts {
 	/* Extensions. */
 	struct step_set steps; /* unless empty, step is negative */
 	unsigned stats;        /* STAT_BIT bits */
-	struct strs devices;
+	struct strs devices, workers;
+	enum by by;
+	int64_t max_workers; /* columns; negative: as many as are sensible */
+	enum align align;
 	bool viz, bars, wide;
 	struct str dump_to_file;
 	int64_t max_values; /* of a tensor; negative: all */
@@ -75,7 +82,9 @@ enum option_type {
 	OPT_OUTPUT,
 	OPT_STRING,
 	OPT_STEPS,
-	OPT_STATS
+	OPT_STATS,
+	OPT_BY,
+	OPT_ALIGN
 };
 #define OPTION_EXTENSION 1u
 
@@ -89,9 +98,11 @@ struct option {
 };
 
 /* All options, -min_ ones expanded, in the order of the dump; returns how many. */
-#define OPTIONS_MAX 40
+#define OPTIONS_MAX 48
 size_t option_rows(struct option rows[OPTIONS_MAX]);
 bool option_find(struct str name, struct option *row); /* without dashes */
+/* The words of which it takes one, up to a NULL; NULL: it takes others. */
+const char *const *option_words(const struct option *row);
 bool option_is_list(const struct option *row);
 
 /* Everything as the table presets it. Strings live in a. */

@@ -415,7 +415,9 @@ static bool fold_records(struct fold *f, struct step *s, struct err *e)
 
 bool ingest_fold(struct ingest *in, struct batch *b, struct err *e)
 {
-	struct fold f = { .in = in, .m = in->m, .b = b, .old = model_step(in->m, b->step) };
+	struct fold f = {
+		.in = in, .m = in->m, .b = b, .old = model_step_of(in->m, 0, b->step, NULL)
+	};
 	bool ok;
 
 	if (b->no_stats) {

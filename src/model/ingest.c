@@ -25,6 +25,51 @@ struct ingest *ingest_open(struct model *m, struct notes *notes, bool keep_attrs
 	return in;
 }
 
+uint32_t ingest_find_next(const struct model *m, struct str name, uint32_t *next)
+{
+	uint32_t n = *next;
+
+	if (n >= m->nodes.n || !str_eq(node_name(m, n), name))
+		n = model_find(m, name);
+	if (n != ID_NONE)
+		*next = n + 1;
+	return n;
+}
+
+void ingest_base(struct ingest *in, const struct model *base)
+{
+	in->base = base;
+}
+
+bool ingest_begin_beside(struct ingest *in)
+{
+	if (!in->base || in->m->nodes.n || in->m->steps.n)
+		return false;
+	in->base_next = 0;
+	in->base_seen = ARENA_ARRAY(in->m->a, in->base->nodes.n, bool);
+	return true;
+}
+
+size_t ingest_base_nodes(const struct ingest *in)
+{
+	return in->base->nodes.n;
+}
+
+bool ingest_base_node(struct ingest *in, struct str name, uint32_t *node)
+{
+	*node = ingest_find_next(in->base, name, &in->base_next);
+	if (*node == ID_NONE || in->base_seen[*node])
+		return false;
+	return in->base_seen[*node] = true;
+}
+
+void ingest_end_beside(struct ingest *in, struct arena *scratch)
+{
+	in->base_seen = NULL;
+	ingest_undo(in);
+	ingest_begin(in, scratch);
+}
+
 const struct model *ingest_model(const struct ingest *in)
 {
 	return in->m;
@@ -293,6 +338,13 @@ uint32_t ingest_frame(struct ingest *in, const struct frame *f)
 void ingest_has_traces(struct ingest *in)
 {
 	in->m->has_traces = true;
+}
+
+void ingest_workers(struct ingest *in, const struct strs *names)
+{
+	in->m->workers.n = 0;
+	for (size_t i = 0; i < names->n; i++)
+		strs_add(in->m->a, &in->m->workers, str_copy(in->m->a, names->v[i]));
 }
 
 void ingest_commit(struct ingest *in)

@@ -21,6 +21,17 @@ struct ingest;
 
 /* notes outlive the ingest. keep_attrs: node attributes are kept for writing a ProfileProto. */
 struct ingest *ingest_open(struct model *m, struct notes *notes, bool keep_attrs);
+/* What is said goes into a model that will be merged into this one (ingest_merge), which is only
+ * read meanwhile. */
+void ingest_base(struct ingest *in, const struct model *base);
+
+/* From here on, nodes are those of that model, found by name, each once; of them only executions
+ * are said. False if there is no such model. ingest_end_beside takes back what was said so. */
+bool ingest_begin_beside(struct ingest *in);
+size_t ingest_base_nodes(const struct ingest *in); /* how many it has */
+bool ingest_base_node(struct ingest *in, struct str name, uint32_t *node);
+void ingest_end_beside(struct ingest *in, struct arena *scratch);
+
 const struct model *ingest_model(const struct ingest *in);
 struct notes *ingest_notes(struct ingest *in);
 void ingest_keep_attrs(struct ingest *in);
@@ -105,6 +116,16 @@ void ingest_beside(struct ingest *in, struct pool *p);
 /* Adds the batch to the model: creates unknown nodes, applies the first-canonical-device rule,
  * makes the step, counts coverage, adds notes. False only for limits. */
 bool ingest_fold(struct ingest *in, struct batch *b, struct err *e);
+
+/* Adds another model, which is only read and was not sealed: nodes are matched by name, its steps
+ * become those of a worker. aside: not for the average, and only those that the worker has not.
+ * False, and nothing added, if both have nodes and none in common (ERR_FAILED; name stands for it
+ * in the sentence), or for limits. */
+bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker, bool aside,
+        struct str name, struct err *e);
+
+/* The workers' names, by their numbers. */
+void ingest_workers(struct ingest *in, const struct strs *names);
 
 /* Resolves inputs, sorts names, makes type sets. The model may be read from then on. */
 bool ingest_seal(struct ingest *in, struct err *e);

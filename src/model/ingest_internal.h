@@ -55,10 +55,16 @@ struct ingest {
 	steps;                     /* growing ones, in scratch; their columns in the model arena */
 	struct step_in *cell_step; /* of the last cell */
 	struct pool *beside;       /* threads that look names up, or NULL */
+	const struct model *base;  /* that this one will be merged into; NULL: none */
+	uint32_t base_next;        /* its node that is likely the next one asked for */
+	bool *base_seen;           /* by its nodes: asked for; NULL: cells are of nodes of m */
 	const char *overflow;      /* which index ran over; said by ingest_seal */
 	bool nodes_changed, types_changed;
 };
 
+/* The node of that name, or ID_NONE. Models of one job have their nodes in the same order: the one
+ * behind the last found is tried first. */
+uint32_t ingest_find_next(const struct model *m, struct str name, uint32_t *next);
 /* Sums for nodes that came after the last ones. */
 void ingest_sum_room(struct model *m);
 void ingest_commit_steps(struct ingest *in);

@@ -64,6 +64,27 @@ struct input_steps {
 bool input_load_steps(struct ingest *to, const struct input_steps *steps, size_t *folded,
         struct work *work, struct err *e);
 
+/* The files of one worker: a profile, or a graph with what belongs to it. */
+struct input_worker {
+	struct str name;                  /* in sentences */
+	struct str profile, graph, oplog; /* paths; empty: none */
+	const struct input_step *steps;
+	size_t n_steps;
+	uint32_t worker; /* whose steps they become */
+	bool aside;      /* only the steps that the worker has not, and not for the average */
+};
+struct input_workers {
+	const struct input_worker *v;
+	size_t n;
+	unsigned threads;
+	const struct input_watch *watch; /* may be NULL */
+};
+
+/* Loads workers in parallel, each into a model of its own, and merges them in order, up to the
+ * first bad one; *merged says how many are in the model. */
+bool input_load_workers(struct ingest *to, const struct input_workers *workers, size_t *merged,
+        struct work *work, struct err *e);
+
 /* The likely role of a file, by its first unpacked bytes and its path; 0: none of them. */
 unsigned input_guess(struct str head, struct str path);
 

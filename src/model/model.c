@@ -19,6 +19,55 @@ const struct step *model_step(const struct model *m, int64_t id)
 	return NULL;
 }
 
+const struct step *model_step_of(const struct model *m, uint32_t worker, int64_t id, size_t *place)
+{
+	size_t lo = 0, hi = m->steps.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct step *x = m->steps.v[mid];
+		if (x->worker < worker || (x->worker == worker && x->id < id))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (place)
+		*place = lo;
+	const struct step *x = lo < m->steps.n ? m->steps.v[lo] : NULL;
+	return x && x->worker == worker && x->id == id ? x : NULL;
+}
+
+/* The least number of a step above the given one, or from it on. */
+static bool find_number(const struct model *m, int64_t *id, bool above)
+{
+	int64_t from = *id;
+	bool any = false;
+	size_t i;
+
+	if (above && from++ == INT64_MAX)
+		return false;
+	for (uint32_t w = 0; w == 0 || w < m->workers.n; w++) {
+		model_step_of(m, w, from, &i);
+		if (i == m->steps.n || m->steps.v[i]->worker != w ||
+		        (any && m->steps.v[i]->id >= *id))
+			continue;
+		*id = m->steps.v[i]->id;
+		any = true;
+	}
+	return any;
+}
+
+bool model_first_step(const struct model *m, int64_t *id)
+{
+	*id = INT64_MIN;
+	return find_number(m, id, false);
+}
+
+bool model_next_step(const struct model *m, int64_t *id)
+{
+	return find_number(m, id, true);
+}
+
 size_t model_rank(const struct model *m, uint32_t shape)
 {
 	return shape == ID_NONE ? 0 : m->shapes.strings[shape].n / sizeof(int64_t);
@@ -71,7 +120,7 @@ double model_coverage(const struct model *m)
 static void tally_static(const struct node *n, struct tally *t)
 {
 	t->v[V_PARAMS] = n->params;
-	t->v[V_FLOAT_OPS] = n->flags & NODE_RAN
+	t->v[V_FLOAT_OPS] = n->flags & NODE_RAN || t->v[V_RUNS]
 	                            ? (int64_t)((uint64_t)n->float_ops * (uint64_t)t->v[V_RUNS])
 	                            : n->float_ops;
 	t->v[V_DEFINITIONS] = 1;
@@ -99,7 +148,10 @@ static void tally_cell(struct tally_sum *to, const struct step *s, uint32_t c)
 /* The step that stands for the average while it is the only one: then there are no sums yet. */
 static const struct step *step_or_only(const struct model *m, const struct step *s)
 {
-	return !s && m->steps.n == 1 ? m->steps.v[0] : s;
+	for (size_t i = 0; !s && m->averaged == 1 && i < m->steps.n; i++)
+		if (!m->steps.v[i]->aside)
+			return m->steps.v[i];
+	return s;
 }
 
 void model_tally(const struct model *m, uint32_t node, const struct step *s, struct tally *out)

@@ -92,10 +92,12 @@ struct model {
 
 	VEC(struct device) devices;
 	struct imap device_of;    /* string id of its name -> device id */
-	VEC(struct step *) steps; /* ascending by id */
+	struct strs workers;      /* names, if several were merged; each has steps of its own */
+	VEC(struct step *) steps; /* ascending by worker, then by id */
 
+	size_t averaged; /* steps that are in the average: all that are not aside */
 	VEC(struct tally_sum)
-	sums; /* of the recorded values over the steps, by node; from two steps on */
+	sums; /* of the recorded values over these, by node; from two of them on */
 
 	size_t covered;         /* nodes that run metadata found already there */
 	struct imap string_ids; /* id_to_string of op logs and profiles: id -> string id */
@@ -117,7 +119,14 @@ static inline struct str device_name(const struct model *m, uint32_t d)
 }
 
 uint32_t model_find(const struct model *m, struct str name);      /* node or ID_NONE */
-const struct step *model_step(const struct model *m, int64_t id); /* or NULL */
+const struct step *model_step(const struct model *m, int64_t id); /* any worker's, or NULL */
+
+/* The step of a worker, or NULL; *place, where it stands or would stand, may be NULL. */
+const struct step *model_step_of(const struct model *m, uint32_t worker, int64_t id, size_t *place);
+
+/* The numbers of all steps, each once, ascending; false beyond the last. */
+bool model_first_step(const struct model *m, int64_t *id);
+bool model_next_step(const struct model *m, int64_t *id);
 
 static inline struct frame model_frame(const struct model *m, uint32_t f)
 {

@@ -368,12 +368,100 @@ static void say_notes(struct ingest *to, const struct profile *p)
 		        (unsigned long long)p->x.short_tuples);
 }
 
+static void say_steps(struct ingest *to, const struct profile *p)
+{
+	for (size_t i = 0; i < p->steps.n; i++)
+		ingest_step(to, p->steps.v[i]);
+	if (p->has_trace)
+		ingest_has_traces(to);
+	say_notes(to, p);
+}
+
+/* ---- beside another model ---- */
+
+/* Keys that came, where they are as small as the original's. */
+struct keys {
+	bool *seen;
+	uint64_t n;
+};
+
+static bool new_key(struct keys *k, int64_t key)
+{
+	if (key < 0 || (uint64_t)key >= k->n || k->seen[key])
+		return false;
+	return k->seen[key] = true;
+}
+
+/* An entry of a node that the other model has: its name and executions, the rest is skipped. False
+ * also if it is not there, or comes a second time. */
+static bool take_known(struct reading *r, struct profile *p, struct keys *keys)
+{
+	struct profile_node *n = &p->n;
+	struct str name = S("");
+	uint32_t node;
+	struct entry e;
+	struct leaf l;
+
+	if (!read_entry(r, r->leaf, NODE_DEPTH - 1, ENTRY_MESSAGE, &e) || !new_key(keys, e.key))
+		return false;
+	node_clear(n);
+	for (l = leaf_below(e.value, NODE_DEPTH); leaf_next(&l);) {
+		if (l.tag == LEAF_TAG(1, WIRE_BYTES))
+			name = read_text(r, &l);
+		else if (l.tag != LEAF_TAG(12, WIRE_BYTES))
+			leaf_skip(&l);
+		else if (!node_map(r, n, 12, leaf_bytes(&l)))
+			return false;
+	}
+	return reading_end(r, &l) && ingest_base_node(r->to, name, &node) && walk_execs(r, p, node);
+}
+
+/* Reads a profile all of whose nodes the other model has, in one go. False: it is none such, or
+ * bad. */
+static bool read_known(struct src *s, struct ingest *to, struct arena *a)
+{
+	struct profile *p = ARENA_NEW(a, struct profile);
+	struct err e = { .a = a };
+	struct reading r;
+	struct keys keys = { .n = 2 * ingest_base_nodes(to) + 1024 };
+	bool ok = true;
+
+	reading_init(&r, s, "ProfileProto", to, a, &e);
+	stacks_init(&p->stacks, a);
+	keys.seen = ARENA_ARRAY(a, keys.n, bool);
+	while (ok && wire_next(&r.w)) {
+		switch (LEAF_TAG(r.w.field, r.w.type)) {
+		case LEAF_TAG(1, WIRE_BYTES):
+			ok = reading_leaf(&r) && take_known(&r, p, &keys);
+			break;
+		case LEAF_TAG(4, WIRE_BYTES): wire_skip(&r.w); break;
+		default: index_field(&r, p);
+		}
+	}
+	if (!ok || r.w.bad)
+		return false;
+	say_steps(to, p);
+	return true;
+}
+
+static bool no_second_time(const struct src *s, struct err *e)
+{
+	return err_set(e, ERR_IO, "%.*s: cannot be read a second time", STR(s->name));
+}
+
 /* Reads a binary ProfileProto. Quirk 20: miss_accelerator_stream is not taken up. */
 bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
 	struct profile *p = ARENA_NEW(a, struct profile);
 	struct reading r;
 
+	if (ingest_begin_beside(to)) {
+		if (read_known(s, to, a))
+			return true;
+		ingest_end_beside(to, a);
+		if (!src_rewind(s))
+			return no_second_time(s, e);
+	}
 	reading_init(&r, s, "ProfileProto", to, a, e);
 	stacks_init(&p->stacks, a);
 	attrs_init(&p->n.kept, a);
@@ -382,7 +470,7 @@ bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err 
 	if (r.w.bad)
 		return false;
 	if (!src_rewind(s))
-		return err_set(e, ERR_IO, "%.*s: cannot be read a second time", STR(s->name));
+		return no_second_time(s, e);
 	index_keys(a, p);
 	wire_init(&r.w, s, "ProfileProto", e);
 	while (wire_next(&r.w)) {
@@ -393,10 +481,6 @@ bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err 
 	}
 	if (r.w.bad)
 		return false;
-	for (size_t i = 0; i < p->steps.n; i++)
-		ingest_step(to, p->steps.v[i]);
-	if (p->has_trace)
-		ingest_has_traces(to);
-	say_notes(to, p);
+	say_steps(to, p);
 	return true;
 }

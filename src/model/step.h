@@ -30,7 +30,9 @@ struct holding {
 };
 
 struct step {
-	int64_t id;            /* what -step takes */
+	int64_t id;      /* what -step takes */
+	uint32_t worker; /* whose it is: index in the model's workers; 0 where none are named */
+	bool aside;      /* only for who asks for it: not in the average */
 	uint32_t ticks_per_us; /* unit of the times below: 1, 1000 or 1000000 */
 	int64_t base_us;       /* added to starts; 0 for RunMetadata and ProfileProto */
 

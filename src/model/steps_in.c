@@ -133,39 +133,45 @@ static void find_holdings(struct arena *a, struct step *s)
 	}
 }
 
-/* The place of a step among those there, by its id; *there: it has it already. */
-static size_t find_place(const struct model *m, int64_t id, bool *there)
+/* Takes a step out of the average, or in. A model of one step has no sums: the step is its average.
+ * They begin with the second one. */
+static void average_without(struct model *m, const struct step *s)
 {
-	size_t i = 0;
-
-	while (i < m->steps.n && m->steps.v[i]->id < id)
-		i++;
-	*there = i < m->steps.n && m->steps.v[i]->id == id;
-	return i;
+	m->averaged--;
+	if (m->sums.n)
+		sum_cells(m, s, false);
 }
 
-/* A model of one step has no sums: the step is its average. They begin with the second one. */
+static void average_with(struct model *m, const struct step *s)
+{
+	for (uint32_t c = 0; c < s->n_cells; c++)
+		m->nodes.v[s->cell_node[c]].flags |= NODE_RAN;
+	for (size_t i = 0; m->averaged == 1 && !m->sums.n && i < m->steps.n; i++)
+		if (!m->steps.v[i]->aside && m->steps.v[i] != s)
+			sum_cells(m, m->steps.v[i], true);
+	if (m->averaged++)
+		sum_cells(m, s, true);
+}
+
 void ingest_put_step(struct ingest *in, struct step *s)
 {
 	struct model *m = in->m;
-	bool there;
-	size_t i = find_place(m, s->id, &there);
+	size_t i;
+	const struct step *before = model_step_of(m, s->worker, s->id, &i);
 
-	find_holdings(m->a, s);
-	for (uint32_t c = 0; c < s->n_cells; c++)
-		m->nodes.v[s->cell_node[c]].flags |= NODE_RAN;
-	if (m->steps.n == 1 && !there)
-		sum_cells(m, m->steps.v[0], true);
-	if (there) {
-		if (m->steps.n > 1)
-			sum_cells(
-			        m, m->steps.v[i], false); /* before its follower: sums have ends */
+	if (in->base) {
+		s->aside = true; /* what it is worth is found out when it is merged */
 	} else {
+		find_holdings(m->a, s);
+	}
+	if (before && !before->aside)
+		average_without(m, before); /* before its follower: sums have ends */
+	if (!before) {
 		VEC_PUSH(m->a, &m->steps, s);
 		memmove(m->steps.v + i + 1, m->steps.v + i,
 		        (m->steps.n - 1 - i) * sizeof *m->steps.v);
 	}
 	m->steps.v[i] = s;
-	if (m->steps.n > 1)
-		sum_cells(m, s, true);
+	if (!s->aside)
+		average_with(m, s);
 }

@@ -41,7 +41,13 @@ static void put_steps(struct document *d, const struct query *q)
 {
 	struct sb b = sb_in(d->a);
 	struct option row;
+	struct imap used;
+	uint32_t place;
+	int64_t id;
 
+	imap_init(&used, d->a);
+	for (size_t i = 0; i < q->n_steps; i++)
+		imap_put(&used, (uint64_t)q->steps[i]->id, 0, true);
 	if (option_find(S("step"), &row))
 		opts_value(&b, q->o, &row);
 	document_key(d, "steps");
@@ -49,13 +55,14 @@ static void put_steps(struct document *d, const struct query *q)
 	document_text(d, "asked", sb_str(&b));
 	document_key(d, "used");
 	json_array(&d->j);
-	for (size_t i = 0; i < q->n_steps; i++)
-		json_i64(&d->j, q->steps[i]->id);
+	for (bool any = model_first_step(q->m, &id); any; any = model_next_step(q->m, &id))
+		if (imap_get(&used, (uint64_t)id, &place))
+			json_i64(&d->j, id);
 	json_array_end(&d->j);
 	document_key(d, "loaded");
 	json_array(&d->j);
-	for (size_t i = 0; i < q->m->steps.n; i++)
-		json_i64(&d->j, q->m->steps.v[i]->id);
+	for (bool any = model_first_step(q->m, &id); any; any = model_next_step(q->m, &id))
+		json_i64(&d->j, id);
 	json_array_end(&d->j);
 	json_object_end(&d->j);
 }
@@ -94,6 +101,17 @@ static void put_totals(struct document *d, const struct rows *x)
 	json_object_end(&d->j);
 }
 
+/* The workers whose steps those are; of a single file none. */
+static void put_workers(struct document *d, const struct query *q)
+{
+	document_key(d, "workers");
+	json_array(&d->j);
+	for (size_t i = 0; i < q->m->workers.n; i++)
+		if (!q->workers || q->workers[i])
+			document_word(d, q->m->workers.v[i]);
+	json_array_end(&d->j);
+}
+
 static void put_document(struct rows *x, struct emit *to, struct sink *s)
 {
 	const struct query *q = x->r->q;
@@ -104,6 +122,7 @@ static void put_document(struct rows *x, struct emit *to, struct sink *s)
 	document_text(&d, "view", str_of(views[x->r->kind]->name));
 	document_sources(&d, &to->from);
 	put_steps(&d, q);
+	put_workers(&d, q);
 	document_options(&d, q->o);
 	document_warnings(&d, &to->from, to->notes);
 	put_truncation(&d, x->r);

@@ -12,7 +12,7 @@ void document_key(struct document *d, const char *name)
 	json_key(&d->j, str_of(name));
 }
 
-static void text(struct document *d, struct str s)
+void document_word(struct document *d, struct str s)
 {
 	json_bytes(&d->j, &d->scratch, s);
 }
@@ -20,7 +20,7 @@ static void text(struct document *d, struct str s)
 void document_text(struct document *d, const char *name, struct str value)
 {
 	document_key(d, name);
-	text(d, value);
+	document_word(d, value);
 }
 
 void document_i64(struct document *d, const char *name, int64_t value)
@@ -75,7 +75,7 @@ static void put_list(struct document *d, const struct strs *v)
 {
 	json_array(&d->j);
 	for (size_t i = 0; i < v->n; i++)
-		text(d, v->v[i]);
+		document_word(d, v->v[i]);
 	json_array_end(&d->j);
 }
 
@@ -100,7 +100,9 @@ static void put_option(struct document *d, const struct opts *o, const struct op
 	case OPT_ORDER:
 	case OPT_OUTPUT:
 	case OPT_STRING:
-	case OPT_STEPS: text(d, sb_str(&b)); break;
+	case OPT_BY:
+	case OPT_ALIGN:
+	case OPT_STEPS: document_word(d, sb_str(&b)); break;
 	}
 }
 
@@ -119,7 +121,7 @@ void document_options(struct document *d, const struct opts *o)
 static void put_notes(struct document *d, const struct notes *n, size_t from)
 {
 	for (size_t i = from; n && i < n->list.n; i++)
-		text(d, note_text(d->a, &n->list.v[i]));
+		document_word(d, note_text(d->a, &n->list.v[i]));
 }
 
 void document_warnings(struct document *d, const struct origin *from, const struct notes *command)

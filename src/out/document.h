@@ -23,6 +23,7 @@ void document_end(struct document *d);
 
 void document_key(struct document *d, const char *key); /* of what d->j is given next */
 void document_text(struct document *d, const char *key, struct str value); /* any bytes */
+void document_word(struct document *d, struct str value); /* the same, in an array */
 void document_i64(struct document *d, const char *key, int64_t value);
 
 /* "sources": [...], "options": {...}, "warnings": [...]. */

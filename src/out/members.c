@@ -15,6 +15,16 @@ void members_init(struct members *x, const struct query *q, struct arena *a)
 	x->devices_seen = ARENA_ARRAY(a, m->devices.n + 1, uint32_t);
 }
 
+void members_again(struct members *x)
+{
+	const struct model *m = x->q->m;
+
+	memset(x->sets_seen, 0, m->type0.n * sizeof *x->sets_seen);
+	memset(x->devices_seen, 0, (m->devices.n + 1) * sizeof *x->devices_seen);
+	if (x->types_seen)
+		memset(x->types_seen, 0, m->strings.n * sizeof *x->types_seen);
+}
+
 /* True the first time that it is asked with this stamp. */
 static bool first_time(uint32_t *seen, uint32_t stamp)
 {

@@ -19,6 +19,9 @@ struct members {
 
 void members_init(struct members *x, const struct query *q, struct arena *a);
 
+/* To be called before the entries are asked about once more. */
+void members_again(struct members *x);
+
 /* The words of the accounted nodes of a kept entry, valid until the next question. A node without a
  * device has the empty word. */
 const struct strs *members_types(struct members *x, uint32_t kept);

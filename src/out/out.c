@@ -85,35 +85,38 @@ static bool write_none(const struct result *r, struct emit *to, struct err *e)
 }
 
 /* The view of a step, drawn. A step whose id is taken for the average cannot be. */
-static bool write_step(
-        const struct query *of, int64_t step, struct arena *a, struct emit *to, struct err *e)
+static bool write_step(const struct query *of, const struct step *step, struct arena *a,
+        struct emit *to, struct err *e)
 {
 	struct opts o = *of->o;
 	struct query q = { .m = of->m, .o = &o, .a = a, .notes = of->notes, .tree = of->tree };
 	struct result r;
 
-	if (step < 0) {
+	if (step->id < 0) {
 		note_line(of->notes,
 		        "Must specify -step option to generate timeline in graph view.\n");
 		return true;
 	}
-	o.step = step;
+	o.step = step->id;
 	o.steps.n = 0;
 	o.stats = 0;
+	o.by = BY_NONE;
+	q.only = step;
 	return view_run(views[VK_GRAPH], &q, &r, e) && timeline_graph(&r, to, e);
 }
 
 /* The graph of one step, or, for the average, one file for each step that is in it. */
 static bool write_graphs(const struct result *r, struct emit *to, struct err *e)
 {
+	const struct query *q = r->q;
 	struct scratch own;
 	bool ok = true;
 
-	if (r->q->o->step >= 0)
+	if (q->o->step >= 0 && q->step)
 		return timeline_graph(r, to, e);
-	scratch_open(&own, r->q->a->work);
-	for (size_t i = 0; i < r->q->n_steps && ok; i++) {
-		ok = write_step(r->q, r->q->steps[i]->id, &own.a, to, e);
+	scratch_open(&own, q->a->work);
+	for (size_t i = 0; i < q->n_steps && ok; i++) {
+		ok = write_step(q, q->steps[i], &own.a, to, e);
 		arena_clear(&own.a);
 	}
 	scratch_close(&own);

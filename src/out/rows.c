@@ -8,6 +8,7 @@
 #include "out/tensor.h"
 
 enum what {
+	CELL_WORKER,
 	CELL_PATH,
 	CELL_PARENT,
 	CELL_DEPTH,
@@ -27,7 +28,8 @@ enum what {
 	CELL_TENSOR,
 	CELL_HIDDEN,
 	CELL_EXTRA_OWN,
-	CELL_EXTRA_TOTAL
+	CELL_EXTRA_TOTAL,
+	CELL_EXTRA_WORDS
 };
 struct cell {
 	enum what what;
@@ -86,6 +88,13 @@ static void add_metric(struct rows *x, enum metric_id id)
 /* "own_micros_mean", or "own_n" where it is of no metric. */
 static void add_extra(struct rows *x, const struct extra *extra)
 {
+	if (extra->words) {
+		struct str name = str_replace_char(x->a, extra->name, ' ', '_');
+		VEC_PUSH(x->a, &x->columns, ((struct column){ name, COLUMN_TEXT, NULL }));
+		VEC_PUSH(x->a, &x->cells,
+		        ((struct cell){ .what = CELL_EXTRA_WORDS, .extra = extra }));
+		return;
+	}
 	struct str of =
 	        extra->of == M_NONE ? STR_NONE : str_fmt(x->a, "%s_", metrics[extra->of].name);
 	enum column_type type = extra->whole ? COLUMN_INTEGER : COLUMN_REAL;
@@ -103,6 +112,8 @@ static void add_extra(struct rows *x, const struct extra *extra)
 
 static void add_place(struct rows *x)
 {
+	if (x->by_worker)
+		add(x, "worker", COLUMN_TEXT, CELL_WORKER);
 	add(x, "path", COLUMN_TEXT, CELL_PATH);
 	add(x, "parent", COLUMN_TEXT, CELL_PARENT);
 	add(x, "depth", COLUMN_INTEGER, CELL_DEPTH);
@@ -124,7 +135,7 @@ void rows_open(struct rows *x, const struct result *r, struct arena *a)
 {
 	unsigned select = r->q->o->select.metrics;
 
-	*x = (struct rows){ .r = r, .a = a };
+	*x = (struct rows){ .r = r, .a = a, .by_worker = workers_in_rows(r->q->o) };
 	x->n_metrics = metric_columns(select, r->kind, x->metrics);
 	members_init(&x->members, r->q, a);
 	add_place(x);
@@ -269,6 +280,20 @@ static void put_extra(struct sheet *to, const struct extra *x, union figure f)
 		sheet_i64(to, f.whole);
 }
 
+/* A number, or that of the row's worker: none if nothing of the entry ran there. */
+static void put_number(struct sheet *to, const struct rows *x, bool own, uint32_t i, enum value v)
+{
+	const struct entry *e = &x->r->shown[i];
+	const struct tally *t = own ? e->self : e->total;
+
+	if (x->by_worker)
+		t = own ? &x->numbers.own[i] : &x->numbers.total[i];
+	if (x->by_worker && !workers_has(&x->numbers.total[i], v))
+		sheet_null(to);
+	else
+		sheet_i64(to, t->v[v]);
+}
+
 static void put_cell(struct rows *x, struct sheet *to, const struct cell *c, uint32_t i)
 {
 	const struct result *r = x->r;
@@ -276,6 +301,7 @@ static void put_cell(struct rows *x, struct sheet *to, const struct cell *c, uin
 	uint32_t at = tree_entry(x, i);
 
 	switch (c->what) {
+	case CELL_WORKER: sheet_text(to, r->q->m->workers.v[x->worker]); break;
 	case CELL_PATH: sheet_text(to, find_path(x, i)); break;
 	case CELL_PARENT: put_parent(x, to, i); break;
 	case CELL_DEPTH: sheet_i64(to, r->kind == VK_OP ? 0 : e->depth); break;
@@ -288,18 +314,19 @@ static void put_cell(struct rows *x, struct sheet *to, const struct cell *c, uin
 	case CELL_DEVICE: put_device(x, to, e->kept, at); break;
 	case CELL_ACCOUNTED: sheet_bool(to, e->accounted); break;
 	case CELL_NODES: sheet_i64(to, view_nodes(r->q, e->kept)); break;
-	case CELL_OWN: sheet_i64(to, e->self->v[c->value]); break;
-	case CELL_TOTAL: sheet_i64(to, e->total->v[c->value]); break;
+	case CELL_OWN: put_number(to, x, true, i, c->value); break;
+	case CELL_TOTAL: put_number(to, x, false, i, c->value); break;
 	case CELL_PERCENT: sheet_real(to, text_share(r, e, x->metrics, x->n_metrics)); break;
 	case CELL_INPUTS: put_inputs(x, to, at); break;
 	case CELL_TENSOR: sheet_text(to, r->tensors[i].text); break;
 	case CELL_HIDDEN: sheet_i64(to, text_hidden_above(r, e)); break;
+	case CELL_EXTRA_WORDS: sheet_text(to, c->extra->words[i]); break;
 	case CELL_EXTRA_OWN: put_extra(to, c->extra, c->extra->own[i]); break;
 	case CELL_EXTRA_TOTAL: put_extra(to, c->extra, c->extra->total[i]); break;
 	}
 }
 
-void rows_write(struct rows *x, struct sheet *to)
+static void write_all(struct rows *x, struct sheet *to)
 {
 	struct scratch own;
 
@@ -313,4 +340,31 @@ void rows_write(struct rows *x, struct sheet *to)
 		arena_clear(x->row);
 	}
 	scratch_close(&own);
+}
+
+/* One worker after the other; those without a step that was chosen have no rows. */
+static void write_workers(struct rows *x, struct sheet *to)
+{
+	const struct query *q = x->r->q;
+	struct scratch own;
+
+	scratch_open(&own, x->a->work);
+	for (x->worker = 0; x->worker < q->m->workers.n; x->worker++) {
+		struct tally *tallies = workers_tallies(q, x->worker, &own.a);
+		if (tallies) {
+			x->numbers = view_retally(x->r, tallies, &own.a);
+			members_again(&x->members);
+			write_all(x, to);
+		}
+		arena_clear(&own.a);
+	}
+	scratch_close(&own);
+}
+
+void rows_write(struct rows *x, struct sheet *to)
+{
+	if (x->by_worker)
+		write_workers(x, to);
+	else
+		write_all(x, to);
 }

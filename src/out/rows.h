@@ -3,11 +3,11 @@
  * A result as rows of a sheet: which columns it has and what stands in them. Numbers are integers
  * in base units. Knows no form of output.
  *
- *   path, parent, depth | code: file, line, function, gradient | type, types, device, accounted |
- *   op, code: nodes | own_ and total_ of each metric | what -stats and others add
+ *   -by worker: worker | path, parent, depth | code: file, line, function, gradient | type, types,
+ * device, accounted | op, code: nodes | own_ and total_ of each metric | what -stats and others add
  *
- * path is unique in an answer: of scope and graph the name of the node, of op the type, of code the
- * lines from the outermost on, joined by '/'.
+ * path is unique in an answer, or with -by worker among the rows of a worker: of scope and graph
+ * the name of the node, of op the type, of code the lines from the outermost on, joined by '/'.
  */
 #ifndef TFPROF_OUT_ROWS_H
 #define TFPROF_OUT_ROWS_H
@@ -25,6 +25,9 @@ struct rows {
 	VEC(struct column) columns; /* of the sheet */
 	VEC(struct cell) cells;     /* what stands in each */
 	struct arena *row;          /* of the row at hand */
+	bool by_worker;             /* each worker has rows of its own */
+	uint32_t worker;            /* then: whose the row is, and its numbers */
+	struct retally numbers;
 };
 
 void rows_open(struct rows *x, const struct result *r, struct arena *a);

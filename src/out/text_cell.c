@@ -132,9 +132,11 @@ void text_legend(struct sb *b, const struct result *r)
 
 static void put_figure(struct sb *b, const struct extra *x, union figure f)
 {
-	if (x->whole ? f.whole == FIGURE_NONE : isnan(f.real))
+	if (x->whole ? f.whole == FIGURE_NONE : isnan(f.real)) {
 		sb_char(b, '-');
-	else if (x->whole)
+		return;
+	}
+	if (x->whole)
 		text_quantity(b, x->unit, f.whole, "");
 	else if (x->unit == UNIT_PERCENT)
 		fmt_fixed2(b, f.real);
@@ -150,6 +152,14 @@ static void put_figure(struct sb *b, const struct extra *x, union figure f)
 
 void text_extra(struct sb *b, const struct result *r, const struct extra *x, uint32_t i)
 {
+	if (x->words) {
+		sb_put(b, x->words[i]);
+		return;
+	}
+	if (x->total_only) {
+		put_figure(b, x, x->total[i]);
+		return;
+	}
 	if (r->shown[i].accounted)
 		put_figure(b, x, x->own[i]);
 	else

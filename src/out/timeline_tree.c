@@ -34,6 +34,10 @@ bool trace_open(struct trace *t, const struct query *q, struct err *e)
 	struct sb b = sb_in(q->a);
 
 	sb_put(&b, q->o->output.outfile);
+	if (q->step && q->m->workers.n > 1) {
+		sb_char(&b, '_');
+		sb_put(&b, str_replace_char(q->a, q->m->workers.v[q->step->worker], '/', '_'));
+	}
 	sb_char(&b, '_');
 	if (q->o->steps.n)
 		sb_put(&b, q->o->steps.text);

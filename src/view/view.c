@@ -11,8 +11,10 @@ static bool no_step(struct query *q, struct str asked, struct err *e)
 {
 	struct sb b = sb_in(q->a);
 
-	for (size_t i = 0; i < q->m->steps.n; i++)
-		sb_fmt(&b, "%lld ", (long long)q->m->steps.v[i]->id);
+	int64_t id;
+
+	for (bool any = model_first_step(q->m, &id); any; any = model_next_step(q->m, &id))
+		sb_fmt(&b, "%lld ", (long long)id);
 	note_line(q->notes, "Options -step=%.*s not found.\nAvailable steps: %.*s\n", STR(asked),
 	        STR(sb_str(&b)));
 	return err_set(e, ERR_STEP, "there is no step %.*s; available steps: %.*s", STR(asked),
@@ -30,27 +32,35 @@ static bool check_steps(struct query *q, struct err *e)
 	return !s->n || q->n_steps || no_step(q, s->text, e);
 }
 
+/* Is it some of the steps whose numbers are wanted, not the average that the model keeps? */
+static bool names_steps(const struct query *q)
+{
+	return q->o->step >= 0 || q->o->steps.n || q->workers;
+}
+
 static bool find_steps(struct query *q, struct err *e)
 {
-	const struct step **found = ARENA_ARRAY(q->a, q->m->steps.n, const struct step *);
-
-	q->steps = found;
-	for (size_t i = 0; i < q->m->steps.n; i++)
-		if (opts_has_step(q->o, q->m->steps.v[i]->id))
-			found[q->n_steps++] = q->m->steps.v[i];
+	q->steps = ARENA_ARRAY(q->a, q->m->steps.n, const struct step *);
+	if (q->only) {
+		q->step = q->steps[q->n_steps++] = q->only;
+		return true;
+	}
+	if (!workers_choose(q, e))
+		return false;
+	workers_steps(q);
 	if (q->o->step >= 0 && !q->n_steps)
 		return no_step(q, str_fmt(q->a, "%lld", (long long)q->o->step), e);
 	if (!check_steps(q, e))
 		return false;
-	if (q->o->step >= 0 || (q->o->steps.n && q->n_steps == 1))
-		q->step = found[0];
+	if (names_steps(q) && q->n_steps == 1)
+		q->step = q->steps[0];
 	return true;
 }
 
 /* The numbers of the nodes: of a step, of some, or the average that the model keeps. */
 static struct tally *find_tallies(const struct query *q)
 {
-	if (q->o->steps.n && q->n_steps > 1)
+	if (!q->step && names_steps(q))
 		return model_tallies_over(q->m, q->steps, q->n_steps, q->a);
 	return model_tallies(q->m, q->step, q->a);
 }
@@ -122,6 +132,8 @@ bool view_run(const struct view_ops *v, struct query *q, struct result *r, struc
 	}
 	if (ok && q->o->stats)
 		stats_add(r);
+	if (ok && q->o->by == BY_WORKER && !workers_in_rows(q->o))
+		workers_add(r);
 	release(q);
 	return ok;
 }

@@ -55,7 +55,9 @@ struct extra {
 	enum metric_id of; /* M_NONE: of no metric */
 	enum unit unit;    /* UNIT_COUNT, UNIT_TIME, UNIT_BYTES or UNIT_PERCENT */
 	bool whole;        /* which member of the numbers counts */
+	bool total_only;   /* text leaves its own numbers out */
 	union figure *own, *total; /* by shown entry */
+	struct str *words;         /* likewise; not NULL: there are words instead of numbers */
 };
 
 /* Why kept entries are not shown; the first reason counts. Those of an entry that is skipped with
@@ -93,10 +95,12 @@ struct query {
 	struct arena *a;
 	struct notes *notes;
 	const struct tree *tree;
-	const struct step *step;         /* NULL: the average over steps */
-	const struct step *const *steps; /* those that -step chooses, ascending */
+	const struct step *step;   /* NULL: the average over steps */
+	const struct step **steps; /* those that -step chooses, ascending */
 	size_t n_steps;
-	struct tally *tallies; /* of every node of the model for the step; made if NULL */
+	const struct step *only; /* not NULL: this one is chosen, whatever the options say */
+	bool *workers;           /* by worker: is it chosen? NULL: all are */
+	struct tally *tallies;   /* of every node of the model for the step; made if NULL */
 	struct rx_list *account, *start, *trim, *show, *hide;
 	struct rx_list *devices;     /* NULL: every device will do */
 	const uint32_t *set_matches; /* by type set: how many account patterns match it */
@@ -187,6 +191,34 @@ struct retally view_retally(const struct result *r, const struct tally *tallies,
 
 /* Adds the columns that -stats asks for (stats.c). */
 void stats_add(struct result *r);
+
+/* ---- workers (workers.c) ---- */
+
+/* Finds out which workers are chosen. False: there is none, or there are no workers at all though
+ * they are asked for. */
+bool workers_choose(struct query *q, struct err *e);
+
+/* Fills q->steps with those of the chosen workers that the options choose; in lock-step or by time.
+ * A note names workers that have none of them. */
+void workers_steps(struct query *q);
+
+/* The numbers of the nodes in the chosen steps of one worker; NULL: it has none. */
+struct tally *workers_tallies(const struct query *q, uint32_t worker, struct arena *a);
+
+/* Has a worker such a number at all? What does not come from running, everyone has. */
+static inline bool workers_has(const struct tally *t, enum value v)
+{
+	return v >= V_RECORDED || t->v[V_RUNS] > 0 || t->v[v] != 0;
+}
+
+/* Does the answer have rows for each worker, instead of columns? */
+static inline bool workers_in_rows(const struct opts *o)
+{
+	return o->by == BY_WORKER && (output_rows[o->output.kind].flags & OUT_LONG);
+}
+
+/* Adds the columns that -by worker asks for. */
+void workers_add(struct result *r);
 
 /* Is the entry, or one of the nodes that it accounts, on a device that the options ask for? */
 bool view_on_device(struct query *q, uint32_t kept);

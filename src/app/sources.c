@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See sources.h.
+ */
+#include "app/sources.h"
+
+#include "io/paths.h"
+#include "model/folder.h"
+
+/* The run metadata of a folder as steps of their numbers. */
+static void put_runs(struct arena *a, const struct folder *f, struct input_worker *w)
+{
+	struct input_step *v = ARENA_ARRAY(a, f->runs.n, struct input_step);
+
+	for (size_t i = 0; i < f->runs.n; i++) {
+		const struct folder_file *x = &f->runs.v[i];
+		v[i] = (struct input_step){ { .name = x->path }, x->step < 0 ? 0 : x->step };
+	}
+	w->steps = v;
+	w->n_steps = f->runs.n;
+}
+
+/* A folder: its newest profile, and later its older ones and the steps beside them; without a
+ * profile, all that is there. */
+static bool add_folder(struct session *s, struct sources *to, struct input_worker w)
+{
+	struct arena *a = &s->query_arena;
+	struct folder f;
+
+	if (!folder_list(a, w.name, &f, &s->load_notes, &s->error))
+		return false;
+	if (!f.profiles.n) {
+		w.graph = f.graph;
+		w.oplog = f.oplog;
+		put_runs(a, &f, &w);
+		VEC_PUSH(a, &to->now, w);
+		return true;
+	}
+	w.profile = f.profiles.v[f.profiles.n - 1].path;
+	VEC_PUSH(a, &to->now, w);
+	w.aside = true;
+	for (size_t i = f.profiles.n - 1; i-- > 0;) {
+		w.name = w.profile = f.profiles.v[i].path;
+		VEC_PUSH(a, &to->later, w);
+	}
+	w.profile = STR_NONE;
+	put_runs(a, &f, &w);
+	if (w.n_steps) {
+		w.name = w.steps[0].from.name;
+		VEC_PUSH(a, &to->later, w);
+	}
+	return true;
+}
+
+bool sources_find(struct session *s, const struct strs *words, struct sources *out)
+{
+	struct arena *a = &s->query_arena;
+	bool folders = false;
+
+	*out = (struct sources){ 0 };
+	for (size_t i = 0; i < words->n; i++)
+		if (!paths_expand(a, words->v[i], &out->paths, &s->error))
+			return false;
+	paths_once(a, &out->paths, &s->load_notes);
+	for (size_t i = 0; i < out->paths.n; i++) {
+		struct input_worker w = { .name = out->paths.v[i], .worker = (uint32_t)i };
+		bool folder = path_is_folder(a, w.name);
+		folders |= folder;
+		if (folder && !add_folder(s, out, w))
+			return false;
+		w.profile = w.name;
+		if (!folder)
+			VEC_PUSH(a, &out->now, w);
+	}
+	if (folders || out->paths.n > 1)
+		out->names = paths_names(a, &out->paths);
+	return true;
+}
+
+bool sources_load(struct session *s, const struct sources *src, bool lazy)
+{
+	struct input_worker *only = src->now.n == 1 ? &src->now.v[0] : NULL;
+
+	if (only && only->profile.n && !src->names.n)
+		return session_load(s, ROLE_PROFILE, &(struct input_from){ .name = only->profile });
+	if (src->now.n && s->loaded)
+		return session_fail(s, ERR_FAILED,
+		        "workers have to be loaded before everything else, '%.*s' among them",
+		        STR(src->now.v[0].name));
+	if (lazy && only && only->n_steps) {
+		session_load_later(s, only->steps, only->n_steps);
+		only->n_steps = 0;
+	}
+	return session_load_workers(s, &src->names, src->now.v, src->now.n) &&
+	       session_keep_older(s, src->later.v, src->later.n);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See folder.h.
+ *
+ *   profile_100   profile_200.gz   run_meta_100   graph.pbtxt   tfprof_log   op_log.pb
+ */
+#include "model/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+
+#include "base/num.h"
+#include "io/paths.h"
+
+enum { NOTE_FOLDER_MANY = 0x610 }; /* kind of note */
+
+enum kind { KIND_NONE, KIND_PROFILE, KIND_RUN, KIND_GRAPH, KIND_OPLOG };
+
+/* The longer of two words that begin alike comes first. */
+static const struct {
+	const char *word;
+	enum kind kind;
+} words[] = {
+	{ "profile", KIND_PROFILE },
+	{ "run_metadata", KIND_RUN },
+	{ "run_meta", KIND_RUN },
+	{ "graph_def", KIND_GRAPH },
+	{ "graph", KIND_GRAPH },
+	{ "tfprof_log", KIND_OPLOG },
+	{ "op_log", KIND_OPLOG },
+};
+static const char *const endings[] = { ".gz", ".pb", ".pbtxt", ".textproto" };
+
+/* The name without .gz and what stands for a format. */
+static struct str without_endings(struct str name)
+{
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		if (str_ends(name, str_of(endings[i])))
+			name = str_sub(name, 0, name.n - strlen(endings[i]));
+	return name;
+}
+
+/* What a file of this name is, and its step. */
+static enum kind judge_name(struct str name, int64_t *step)
+{
+	*step = -1;
+	name = without_endings(name);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		if (!str_starts(name, str_of(words[i].word)))
+			continue;
+		struct str rest = str_sub(name, strlen(words[i].word), SIZE_MAX);
+		if (!rest.n)
+			return words[i].kind;
+		bool number = rest.n > 1 && (rest.p[0] == '_' || rest.p[0] == '-') &&
+		              rest.p[1] >= '0' && rest.p[1] <= '9' &&
+		              num_parse_i64(str_sub(rest, 1, SIZE_MAX), step);
+		return number && words[i].kind <= KIND_RUN ? words[i].kind : KIND_NONE;
+	}
+	return KIND_NONE;
+}
+
+static void drop_dir(void *d)
+{
+	closedir(d);
+}
+
+/* The names in a folder, in path_order. */
+static bool read_names(struct arena *a, struct str path, struct strs *names, struct err *e)
+{
+	DIR *d = opendir(str_z(a, path));
+	struct dirent *x;
+	struct guard g;
+
+	if (!d)
+		return err_system(e, "cannot read the folder", path, errno);
+	work_guard(a->work, &g, drop_dir, d);
+	for (errno = 0; (x = readdir(d)); errno = 0)
+		strs_add(a, names, str_copy(a, str_of(x->d_name)));
+	int failed = errno;
+	work_unguard(a->work, &g);
+	closedir(d);
+	if (failed)
+		return err_system(e, "cannot read the folder", path, failed);
+	paths_sort(a, names);
+	return true;
+}
+
+static void take_one(struct str *at, const char *what, struct str path, struct notes *notes)
+{
+	if (!at->n)
+		*at = path;
+	else
+		note_kind(notes, NOTE_FOLDER_MANY,
+		        "two %s in one folder: '%.*s' is taken, not '%.*s'", what, STR(*at),
+		        STR(path));
+}
+
+/* Behind those of its number and below. */
+static void put_file(struct arena *a, struct folder_files *to, struct folder_file x)
+{
+	VEC_PUSH(a, to, x);
+	for (size_t k = to->n; k-- > 1 && to->v[k - 1].step > x.step;) {
+		to->v[k] = to->v[k - 1];
+		to->v[k - 1] = x;
+	}
+}
+
+static bool nothing_known(struct arena *a, struct str path, const struct strs *names, struct err *e)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (names->v[i].p[0] != '.' &&
+		        path_is_folder(a, str_fmt(a, "%.*s/%.*s", STR(path), STR(names->v[i]))))
+			return err_set(e, ERR_NOT_FOUND,
+			        "the folder '%.*s' has no profile_N, graph or run_meta_N in it, "
+			        "but "
+			        "folders such as '%.*s': --profile_path='%.*s/*' takes each as a "
+			        "worker",
+			        STR(path), STR(names->v[i]), STR(path));
+	return err_set(e, ERR_NOT_FOUND,
+	        "the folder '%.*s' has no profile_N, graph or run_meta_N in it", STR(path));
+}
+
+bool folder_list(
+        struct arena *a, struct str path, struct folder *f, struct notes *notes, struct err *e)
+{
+	struct strs names = { 0 };
+
+	*f = (struct folder){ 0 };
+	while (path.n > 1 && path.p[path.n - 1] == '/')
+		path.n--;
+	if (!read_names(a, path, &names, e))
+		return false;
+	for (size_t i = 0; i < names.n; i++) {
+		struct folder_file x;
+		enum kind kind = judge_name(names.v[i], &x.step);
+		if (kind == KIND_NONE)
+			continue;
+		x.path = str_fmt(a, "%.*s/%.*s", STR(path), STR(names.v[i]));
+		if (path_is_folder(a, x.path))
+			continue;
+		switch (kind) {
+		case KIND_PROFILE: put_file(a, &f->profiles, x); break;
+		case KIND_RUN: put_file(a, &f->runs, x); break;
+		case KIND_GRAPH: take_one(&f->graph, "graphs", x.path, notes); break;
+		case KIND_OPLOG: take_one(&f->oplog, "op logs", x.path, notes); break;
+		case KIND_NONE: break;
+		}
+	}
+	if (f->profiles.n || f->runs.n || f->graph.n)
+		return true;
+	return nothing_known(a, path, &names, e);
+}

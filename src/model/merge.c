@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One model into another: nodes are matched by name, steps become steps of a worker. What is known
+ * of a node stays as it is; only nodes that the model has not are taken over whole. The model that
+ * is taken from was not sealed: its inputs are names.
+ */
+#include "base/sort.h"
+#include "model/ingest_internal.h"
+
+struct merge {
+	struct ingest *in;
+	const struct ingest *from_in;
+	const struct model *from;
+	struct arena *a;  /* scratch */
+	uint32_t *node;   /* of from -> of the model; NULL: they are those of the model */
+	bool *fresh;      /* of from: was not there */
+	uint32_t *string; /* of from -> 1 + that of the model, 0 until asked for */
+	uint32_t *device; /* likewise */
+	uint32_t *frame;  /* likewise; NULL until one is asked for */
+};
+
+static uint32_t map_string(struct merge *g, uint32_t id)
+{
+	if (id == ID_NONE)
+		return ID_NONE;
+	if (!g->string[id])
+		g->string[id] = ingest_string(g->in, model_str(g->from, id)) + 1;
+	return g->string[id] - 1;
+}
+
+static uint32_t map_device(struct merge *g, uint32_t id)
+{
+	if (id == ID_NONE)
+		return ID_NONE;
+	if (!g->device[id])
+		g->device[id] = ingest_device(g->in, device_name(g->from, id)) + 1;
+	return g->device[id] - 1;
+}
+
+/* Frames come after those that they stand in. */
+static uint32_t map_frame(struct merge *g, uint32_t id)
+{
+	if (id == ID_NONE)
+		return ID_NONE;
+	if (!g->frame) {
+		g->frame = ARENA_ARRAY(g->a, g->from->frames.n, uint32_t);
+		for (uint32_t i = 0; i < g->from->frames.n; i++) {
+			struct frame f = model_frame(g->from, i);
+			f.parent = f.parent == ID_NONE ? ID_NONE : g->frame[f.parent];
+			f.file = map_string(g, f.file);
+			f.function = map_string(g, f.function);
+			f.source = map_string(g, f.source);
+			g->frame[i] = ingest_frame(g->in, &f);
+		}
+	}
+	return g->frame[id];
+}
+
+static void map_shape(struct merge *g, uint32_t shape, uint32_t *to)
+{
+	struct str bytes = intern_str(&g->from->shapes, shape);
+
+	*to = intern_add(&g->in->m->shapes, bytes);
+}
+
+/* Inputs, outputs, attributes of a node that is being added. */
+static void add_edges(struct merge *g, uint32_t i)
+{
+	const struct model *f = g->from;
+	uint32_t shape;
+
+	for (uint32_t k = f->input0.v[i]; k < f->input0.v[i + 1]; k++)
+		ingest_input(g->in, model_input_index(f, i, k),
+		        map_string(g, f->inputs.v[k] & ~INPUT_UNKNOWN), model_input_slot(f, k));
+	for (uint32_t k = f->output0.v[i]; k < f->output0.v[i + 1]; k++) {
+		map_shape(g, f->output_shape.v[k], &shape);
+		ingest_output(g->in, f->output_slot.v[k], shape);
+	}
+	for (uint32_t k = f->attr0.v[i]; k < f->attr0.v[i + 1]; k++)
+		ingest_attr(g->in, model_str(f, f->attrs.v[k].key), f->attrs.v[k].value);
+	if (f->nodes.v[i].shape != ID_NONE) {
+		map_shape(g, f->nodes.v[i].shape, &shape);
+		ingest_node_shape(g->in, shape);
+	}
+	if (f->nodes.v[i].flags & NODE_NHWC)
+		ingest_nhwc(g->in);
+}
+
+static uint32_t add_node(struct merge *g, uint32_t i)
+{
+	const struct node *n = &g->from->nodes.v[i];
+	uint32_t to;
+
+	ingest_node(g->in, map_string(g, n->name), map_string(g, n->op));
+	add_edges(g, i);
+	to = ingest_end_node(g->in);
+	if (n->float_ops)
+		ingest_set_float_ops(g->in, to, n->float_ops);
+	if (n->device != ID_NONE || n->host != ID_NONE)
+		ingest_set_device(g->in, to, map_device(g, n->device), map_string(g, n->host));
+	if (n->flags & NODE_STACK)
+		ingest_set_stack(g->in, to, map_frame(g, n->frame));
+	if (n->flags & NODE_TYPES_GIVEN)
+		ingest_given_types(g->in, to);
+	if (n->flags & NODE_COVERED) {
+		g->in->m->nodes.v[to].flags |= NODE_COVERED;
+		g->in->m->covered++;
+	}
+	return to;
+}
+
+/* Nodes of from that the model has not. */
+static void merge_nodes(struct merge *g)
+{
+	const struct model *f = g->from;
+
+	for (uint32_t i = 0; i < f->nodes.n; i++)
+		if (g->node[i] == ID_NONE) {
+			g->node[i] = add_node(g, i);
+			g->fresh[i] = true;
+		}
+	for (size_t i = 0; i < g->from_in->extra.n; i++) {
+		const struct node_type *x = &g->from_in->extra.v[i];
+		if (g->fresh[x->node])
+			ingest_add_type(g->in, g->node[x->node], map_string(g, x->type));
+	}
+	g->in->m->has_traces |= f->has_traces;
+	g->in->m->misses_streams |= f->misses_streams;
+}
+
+/* ---- steps ---- */
+
+static int by_node(const void *ctx, uint32_t a, uint32_t b)
+{
+	const uint32_t *node = ctx;
+
+	return (node[a] > node[b]) - (node[a] < node[b]);
+}
+
+/* The cells of a step in the order of the model's nodes; nearly always as they are. */
+static uint32_t *order_cells(struct merge *g, const struct step *f, uint32_t *node)
+{
+	uint32_t *order = ARENA_ARRAY(g->a, f->n_cells, uint32_t);
+	bool ascends = true;
+
+	for (uint32_t c = 0; c < f->n_cells; c++) {
+		order[c] = c;
+		node[c] = g->node ? g->node[f->cell_node[c]] : f->cell_node[c];
+		ascends &= c == 0 || node[c - 1] < node[c];
+	}
+	if (!ascends)
+		sort_stable(g->a, order, f->n_cells, by_node, node);
+	return order;
+}
+
+static void copy_spans(struct step *to, uint32_t at, const struct step *f, uint32_t c)
+{
+	uint32_t from = f->cell_span0[c], n = f->cell_span0[c + 1] - from;
+
+	for (uint32_t k = 0; k < n; k++) {
+		to->span_device[at + k] = f->span_device[from + k];
+		to->span_kind[at + k] = f->span_kind[from + k];
+		to->span_start[at + k] = f->span_start[from + k];
+		to->span_length[at + k] = f->span_length[from + k];
+	}
+}
+
+static void make_columns(struct arena *a, struct step *s, const struct step *f)
+{
+	size_t n = f->n_cells;
+
+	s->n_cells = f->n_cells;
+	s->n_spans = f->n_spans;
+	s->n_devices = f->n_devices;
+	s->cell_node = ARENA_ARRAY(a, n, uint32_t);
+	s->cell_span0 = ARENA_ARRAY(a, n + 1, uint32_t);
+	s->cell_mem0 = ARENA_ARRAY(a, n + 1, uint32_t);
+	s->cell_runs = ARENA_ARRAY(a, n, int64_t);
+	s->cell_start = ARENA_ARRAY(a, n, int64_t);
+	s->cell_end = ARENA_ARRAY(a, n, int64_t);
+	s->span_device = ARENA_ARRAY(a, f->n_spans, uint16_t);
+	s->span_kind = ARENA_ARRAY(a, f->n_spans, uint8_t);
+	s->span_start = ARENA_ARRAY(a, f->n_spans, int64_t);
+	s->span_length = ARENA_ARRAY(a, f->n_spans, int64_t);
+	s->mem = ARENA_ARRAY(a, n ? f->cell_mem0[n] : 0, uint8_t);
+	s->devices = ARENA_ARRAY(a, f->n_devices, uint32_t);
+}
+
+static struct step *copy_step(struct merge *g, const struct step *f)
+{
+	struct arena *a = g->in->m->a;
+	struct step *s = ARENA_NEW(a, struct step);
+	uint32_t *node = ARENA_ARRAY(g->a, f->n_cells, uint32_t);
+	uint32_t *order = order_cells(g, f, node), spans = 0, mem = 0;
+
+	*s = (struct step){ .id = f->id, .ticks_per_us = f->ticks_per_us, .base_us = f->base_us };
+	make_columns(a, s, f);
+	for (uint32_t i = 0; i < f->n_cells; i++) {
+		uint32_t c = order[i], bytes = f->cell_mem0[c + 1] - f->cell_mem0[c];
+		s->cell_node[i] = node[c];
+		s->cell_runs[i] = f->cell_runs[c];
+		s->cell_start[i] = f->cell_start[c];
+		s->cell_end[i] = f->cell_end[c];
+		copy_spans(s, spans, f, c);
+		memcpy(s->mem + mem, f->mem + f->cell_mem0[c], bytes);
+		spans += f->cell_span0[c + 1] - f->cell_span0[c];
+		mem += bytes;
+		s->cell_span0[i + 1] = spans;
+		s->cell_mem0[i + 1] = mem;
+	}
+	for (uint32_t i = 0; i < f->n_devices; i++)
+		s->devices[i] = map_device(g, f->devices[i]);
+	return s;
+}
+
+static void merge_steps(struct merge *g, uint32_t worker, bool aside)
+{
+	for (size_t i = 0; i < g->from->steps.n; i++) {
+		const struct step *f = g->from->steps.v[i];
+		if (aside && model_step_of(g->in->m, worker, f->id, NULL))
+			continue;
+		struct arena_mark mark = arena_mark(g->a);
+		struct step *s = copy_step(g, f);
+		s->worker = worker;
+		s->aside = aside;
+		ingest_put_step(g->in, s);
+		arena_reset(g->a, mark);
+	}
+}
+
+/* ---- all ---- */
+
+/* Finds what both have; false if that is nothing though both have nodes. */
+static bool match_nodes(struct merge *g, const struct model *m)
+{
+	uint32_t next = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < g->from->nodes.n; i++) {
+		g->node[i] = ingest_find_next(m, node_name(g->from, i), &next);
+		any |= g->node[i] != ID_NONE;
+	}
+	return any || !m->nodes.n || !g->from->nodes.n;
+}
+
+bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker, bool aside,
+        struct str name, struct err *e)
+{
+	const struct model *f = from->m;
+	struct merge g = { .in = in, .from_in = from, .from = f };
+	struct scratch own;
+	bool ok;
+
+	scratch_open(&own, in->m->a->work);
+	g.a = &own.a;
+	if (!from->base_seen)
+		g.node = ARENA_ARRAY(g.a, f->nodes.n, uint32_t);
+	g.fresh = ARENA_ARRAY(g.a, f->nodes.n, bool);
+	g.string = ARENA_ARRAY(g.a, f->strings.n, uint32_t);
+	g.device = ARENA_ARRAY(g.a, f->devices.n, uint32_t);
+	ok = match_nodes(&g, in->m);
+	if (!ok)
+		err_set(e, ERR_FAILED,
+		        "'%.*s' is of another model: none of its nodes ('%.*s', ...) is among "
+		        "those "
+		        "loaded before ('%.*s', ...)",
+		        STR(name), STR(node_name(f, 0)), STR(node_name(in->m, 0)));
+	if (ok && in->m->nodes.n + f->nodes.n >= NODES_MAX)
+		ok = err_set(e, ERR_RESOURCE, "the model has more than %u nodes", NODES_MAX);
+	if (ok) {
+		ingest_begin(in, g.a);
+		merge_nodes(&g);
+		ingest_commit(in);
+		merge_steps(&g, worker, aside);
+	}
+	scratch_close(&own);
+	return ok;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Many workers into one model. A wave of them is read at a time, each by the ordinary readers into
+ * a model of its own, which is merged when the wave is over and given back: so the memory needed is
+ * that of the merged model and of a wave. Knows no message.
+ */
+#include "model/input.h"
+
+#include <pthread.h>
+
+#include "base/par.h"
+
+/* One worker on its way. */
+struct worker_job {
+	struct arena a; /* the model, its notes and the error */
+	struct model m;
+	struct ingest *in;
+	struct notes notes;
+	struct err e;
+	bool open, ok, escaped; /* open: the arena holds something */
+	uint64_t done; /* bytes of its files before the one that is being read, and of that */
+	uint64_t before;
+	struct crew *crew;
+};
+
+/* A load of workers: jobs [from, from + n) are the wave. */
+struct crew {
+	const struct input_workers *workers;
+	struct ingest *to;
+	struct work *work;       /* of the caller */
+	struct worker_job *jobs; /* [threads] */
+	size_t from, n;
+	pthread_mutex_t lock; /* of what follows */
+	uint64_t done;
+	bool cancelled;
+};
+
+/* Progress of one file of one job. */
+static bool tick(void *user, uint64_t done, uint64_t total)
+{
+	struct worker_job *j = user;
+	struct crew *c = j->crew;
+	const struct input_watch *w = c->workers->watch;
+	bool go;
+
+	(void)total;
+	pthread_mutex_lock(&c->lock);
+	if (j->before + done > j->done) {
+		c->done += j->before + done - j->done;
+		j->done = j->before + done;
+	}
+	if (!c->cancelled)
+		c->cancelled = !w->progress(w->user, c->done, 0);
+	go = !c->cancelled;
+	pthread_mutex_unlock(&c->lock);
+	return go;
+}
+
+static bool load_one(struct worker_job *j, struct ingest *to, unsigned role, struct str path,
+        struct work *work, struct err *e)
+{
+	const struct input_watch watch = { tick, j };
+	const struct input_from from = { .name = path };
+
+	j->before = j->done;
+	return path.n == 0 ||
+	       input_load(to, role, &from, j->crew->workers->watch ? &watch : NULL, work, e);
+}
+
+/* All files of a worker. */
+static bool load_files(struct worker_job *j, const struct input_worker *w, struct ingest *to,
+        unsigned threads, struct work *work, struct err *e)
+{
+	const struct input_watch watch = { tick, j };
+	struct input_steps steps = { .v = w->steps, .n = w->n_steps, .threads = threads };
+	size_t folded;
+
+	if (!load_one(j, to, ROLE_PROFILE, w->profile, work, e) ||
+	        !load_one(j, to, ROLE_GRAPH, w->graph, work, e) ||
+	        !load_one(j, to, ROLE_OPLOG, w->oplog, work, e))
+		return false;
+	j->before = j->done;
+	steps.watch = j->crew->workers->watch ? &watch : NULL;
+	return w->n_steps == 0 || input_load_steps(to, &steps, &folded, work, e);
+}
+
+static void crew_read(void *ctx, size_t i, struct work *w)
+{
+	struct crew *c = ctx;
+	struct worker_job *j = &c->jobs[i];
+
+	arena_init(&j->a, w);
+	j->open = true;
+	j->crew = c;
+	j->e = (struct err){ .a = &j->a };
+	j->m.a = &j->a;
+	notes_init(&j->notes, &j->a);
+	j->in = ingest_open(&j->m, &j->notes, ingest_keeps_attrs(c->to));
+	ingest_base(j->in, ingest_model(c->to));
+	j->ok = load_files(j, &c->workers->v[c->from + i], j->in, 1, w, &j->e);
+}
+
+static bool crew_read_done(void *ctx, size_t i, bool escaped, struct pool *p)
+{
+	struct crew *c = ctx;
+
+	(void)p;
+	c->jobs[i].escaped = escaped;
+	c->jobs[i].a.work = c->work; /* the job's own is gone */
+	return true;
+}
+
+static void crew_drop(void *crew)
+{
+	struct crew *c = crew;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (c->jobs[i].open)
+			arena_free(&c->jobs[i].a);
+	c->n = 0;
+	pthread_mutex_destroy(&c->lock);
+}
+
+/* Merges what one job read. */
+static bool merge_job(
+        struct crew *c, struct worker_job *j, const struct input_worker *w, struct err *e)
+{
+	bool ok;
+
+	if (j->escaped)
+		work_escape(c->work);
+	ok = j->ok ? ingest_merge(c->to, j->in, w->worker, w->aside, w->name, e)
+	           : err_set(e, j->e.code, "%.*s", STR(j->e.text));
+	if (ok)
+		note_append(ingest_notes(c->to), &j->notes);
+	arena_free(&j->a);
+	j->open = false;
+	return ok;
+}
+
+static bool merge_wave(struct crew *c, size_t *merged, struct err *e)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (!merge_job(c, &c->jobs[i], &c->workers->v[c->from + i], e))
+			return false;
+		++*merged;
+	}
+	return true;
+}
+
+/* The first worker of an empty model is loaded straight into it. */
+static bool load_first(struct crew *c, size_t *merged, struct err *e)
+{
+	struct worker_job *j = &c->jobs[0];
+
+	if (ingest_model(c->to)->nodes.n || c->workers->v[0].worker || c->workers->v[0].aside)
+		return true;
+	j->crew = c;
+	if (!load_files(j, &c->workers->v[0], c->to, c->workers->threads, c->work, e))
+		return false;
+	*merged = c->from = 1;
+	return true;
+}
+
+bool input_load_workers(struct ingest *to, const struct input_workers *workers, size_t *merged,
+        struct work *work, struct err *e)
+{
+	static const struct par_ops ops = { crew_read, crew_read_done, NULL };
+	size_t threads = workers->threads ? workers->threads : 1;
+	struct crew c = { .workers = workers, .to = to, .work = work };
+	struct scratch own;
+	struct guard free_jobs;
+	bool ok;
+
+	*merged = 0;
+	if (workers->n == 0)
+		return true;
+	threads = threads < workers->n ? threads : workers->n;
+	scratch_open(&own, work);
+	c.jobs = ARENA_ARRAY(&own.a, threads, struct worker_job);
+	pthread_mutex_init(&c.lock, NULL);
+	work_guard(work, &free_jobs, crew_drop, &c);
+	ok = load_first(&c, merged, e);
+	while (ok && c.from < workers->n) {
+		c.n = threads < workers->n - c.from ? threads : workers->n - c.from;
+		memset(c.jobs, 0, c.n * sizeof *c.jobs);
+		par_run(&ops, &c, c.n, (unsigned)threads, work);
+		ok = merge_wave(&c, merged, e);
+		c.from += ok ? c.n : 0;
+	}
+	work_unguard(work, &free_jobs);
+	crew_drop(&c);
+	scratch_close(&own);
+	return ok;
+}
