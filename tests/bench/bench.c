@@ -5,10 +5,12 @@
  *
  *   bench -x PROGRAM WORD...             a whole process, from start to end
  *   bench [-a] [-t THREADS] [-o FOLDER] TASK...
- *     graph=F oplog=F steps=F,F,... profile=F  load      scope graph op code  view, no output
+ *     graph=F oplog=F steps=F,F,... profile=F workers=F,F,...  load
+ *     scope graph op code  view, no output
  *     scope+ graph+ op+ code+  view to a file            seal advise memcpy
  *     NAME/KIND                view NAME to output KIND, first step
  *     NAME/stats               view NAME with statistics over the steps, no output
+ *     NAME/by                  view NAME with columns by worker, no output
  *     write=F                  the profile; with -a before the tasks, with attributes of nodes
  */
 #include <fcntl.h>
@@ -19,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app/session.h"
+#include "app/sources.h"
 
 struct bench {
 	struct session *s;
@@ -93,6 +95,19 @@ static bool load_steps(struct bench *b)
 	return session_load_steps(b->s, v, files.n, NULL, NULL);
 }
 
+static bool load_workers(struct bench *b)
+{
+	struct str words[] = { str_of(b->value) };
+	struct strs list = { words, 1, 1 };
+	struct sources src;
+
+	if (!sources_find(b->s, &list, &src))
+		return false;
+	for (size_t i = 0; i < src.paths.n; i++)
+		b->bytes += file_size(str_z(&b->s->query_arena, src.paths.v[i]));
+	return sources_load(b->s, &src, false);
+}
+
 static bool write_profile(struct bench *b)
 {
 	struct session *s = b->s;
@@ -120,7 +135,8 @@ static bool view(struct bench *b)
 	struct opts *o = ARENA_NEW(a, struct opts);
 	struct str kind = b->kind == '/' ? str_of(b->value) : S("file");
 	struct str path = str_fmt(a, "%s/%s.%.*s", b->folder, b->task, STR(kind));
-	bool stats = str_eq(kind, S("stats")), files = b->kind && !stats;
+	bool stats = str_eq(kind, S("stats")), by = str_eq(kind, S("by"));
+	bool files = b->kind && !stats && !by;
 	struct str output =
 	        files ? str_fmt(a, "%.*s:outfile=%.*s", STR(kind), STR(path)) : S("none");
 
@@ -133,8 +149,9 @@ static bool view(struct bench *b)
 	                str_eq(kind, S("pprof")) ? S("micros")
 	                                         : S("micros,bytes,params,float_ops")))
 		return false;
-	if (stats ? !set(b, o, "stats", S("mean,cv,n"))
-	          : b->kind == '/' && !str_eq(kind, S("pprof")) && !set(b, o, "step", S("0")))
+	if (by          ? !set(b, o, "by", S("worker"))
+	        : stats ? !set(b, o, "stats", S("mean,cv,n"))
+	                : b->kind == '/' && !str_eq(kind, S("pprof")) && !set(b, o, "step", S("0")))
 		return false;
 	for (size_t i = 0; i < VK_N; i++) {
 		if (strcmp(b->task, views[i]->name) != 0)
@@ -182,6 +199,8 @@ static bool run_task(struct session *s, void *ctx)
 			return load(b, ROLE_OPLOG);
 		if (!strcmp(b->task, "profile"))
 			return load(b, ROLE_PROFILE);
+		if (!strcmp(b->task, "workers"))
+			return load_workers(b);
 		return !strcmp(b->task, "write") ? write_profile(b) : load_steps(b);
 	}
 	if (!strcmp(b->task, "seal"))

@@ -35,9 +35,11 @@ MARKS = {
     'code': ('us', '<', 1), 'code again': ('us', '<', 0.5),
     'scope/timeline': ('us_event', '<', 1), 'graph/timeline': ('us_event', '<', 1),
     'code/pprof': ('us', '<', 4), 'scope/csv': ('us', '<', 4), 'scope/json': ('us', '<', 6), 'advise': ('us', '<', 3),
+    'workers, merged': ('wall_s', '<', 6), 'workers, memory': ('peak_per_byte', '<', 2),
     'start': ('wall_ms', '<', 10), 'start, cpu': ('cpu_ms', '<', 3),
     'start, memory': ('peak_mb', '<', 10), 'memory, many steps': ('peak_per_byte', '<', 0.5),
     'checkpoint --verify': ('mbps', '>', 1000), 'growth': ('times', '<', 13)}
+WORKERS = 64  # profiles that are merged
 FLOOR = 0.002  # seconds below which a growth says nothing
 
 
@@ -186,6 +188,23 @@ def measure_readers(inputs, steps):
     return rows
 
 
+def measure_workers(inputs, steps):
+    """As many profiles as WORKERS into one model on two threads, and a view with columns of them."""
+    profile = inputs.path('profile_%d.pb' % steps)
+    paths = [inputs.path('worker_%d.pb' % i) for i in range(WORKERS)]
+    for p in paths:
+        if not os.path.exists(p):
+            os.link(profile, p)
+    r = repeat(['workers=' + ','.join(paths), 'seal', 'scope', 'scope/by'], 2)
+    load, files = r['load workers'], size(*paths)
+    return collections.OrderedDict([
+        ('workers, merged', {'cpu': load['cpu'], 'wall_s': load['wall'], 'mb': files / 1e6}),
+        ('workers, memory', {'peak_per_byte': (load['peak'] - load['before']) / files,
+                             'peak_mb': (load['peak'] - load['before']) / 1e6}),
+        ('scope by worker', {'cpu': r['scope/by']['cpu'],
+                             'us': r['scope/by']['cpu'] / load['nodes'] / WORKERS * 1e6})])
+
+
 def measure_start():
     path = os.path.join(ROOT, 'testdata', 'recorded', 'queue_0', 'profile.pb')
     words = ['-x', ARGS.program, '--profile_path=' + path, 'scope', '-max_depth', '3']
@@ -257,7 +276,7 @@ def measure_original(inputs, steps):
 
 
 # ---- telling ------------------------------------------------------------------------------------
-UNITS = (('cpu', '%9.4f s'), ('mbps', '%7.0f MB/s'), ('wall_mbps', '%7.0f MB/s wall'),
+UNITS = (('cpu', '%9.4f s'), ('wall_s', '%8.3f s wall'), ('mbps', '%7.0f MB/s'), ('wall_mbps', '%7.0f MB/s wall'),
          ('us', '%7.3f us/node'), ('us_event', '%6.3f us/event'), ('wall_ms', '%6.2f ms wall'),
          ('cpu_ms', '%6.2f ms'), ('peak_mb', '%8.1f MB peak'), ('peak_per_byte', '%5.2f x peak'),
          ('held_per_byte', '%5.2f x held'), ('bytes_per_node', '%6.0f B/node'), ('times', '%6.1f x'))
@@ -341,6 +360,8 @@ def main():
                 rows.update(measure_threads(inputs, k))
             if k == fits[0]:
                 rows.update(measure_readers(inputs, k))
+                if inputs.nodes <= 100000:
+                    rows.update(measure_workers(inputs, k))
             key = '%s x %d' % (label(nodes), k)
             result['parts'][key] = {'nodes': nodes, 'steps': k, 'rows': rows}
             tell('%s nodes, %d steps' % (label(nodes), k), rows,

@@ -90,6 +90,35 @@ def test_schemas(t):
         t.check(not bad, '%s advise: %s' % (name, bad[:3]))
 
 
+def test_workers(t):
+    """Rows by worker: as the schema says, and each worker's are what its file alone answers."""
+    judge = validators()
+    load = dict(recorded())['mlp_0']
+    with tempfile.TemporaryDirectory(prefix='tfprof-data-') as home:
+        paths = [os.path.join(home, w + '.pb') for w in ('a', 'b')]
+        shutil.copy(os.path.join(ROOT, 'testdata', 'recorded', 'mlp_0', 'profile.pb'), paths[0])
+        t.run([load[0], load[1].split(',')[0], 'convert', '-output', 'profile:outfile=' + paths[1]])
+        for view in ('scope', 'graph', 'op'):
+            words = [view, '-max_depth', '100', '-select', 'micros,bytes,occurrence']
+            every = ['--profile_path=' + home + '/*.pb'] + words + ['-by', 'worker', '-output']
+            doc = json.loads(t.run(every + ['json']))
+            bad = judge['view.json'](dict(doc, rows=t.some(doc['rows']))) if judge else []
+            t.check(not bad, 'by worker, %s: %s' % (view, bad[:3]))
+            t.check(doc['workers'] == ['a.pb', 'b.pb'], 'workers are %s' % doc['workers'])
+            db = sqlite3.connect(':memory:')
+            db.execute('create table t (worker text, path text, micros integer, bytes integer)')
+            for row in parse(t.run(every + ['ndjson']), 'ndjson'):
+                db.execute('insert into t values (?, ?, ?, ?)', (row['worker'], row['path'], row['total_micros'],
+                                                                 row['total_bytes']))
+            for path in paths:
+                alone = {r['path']: (r['total_micros'], r['total_bytes'])
+                         for r in t.rows(['--profile_path=' + path] + words)}
+                among = {p: (m or 0, b or 0) for p, m, b in db.execute(
+                    'select path, micros, bytes from t where worker = ?', (os.path.basename(path),))}
+                bad = [p for p in among if alone.get(p, (0, 0)) != among[p] and view != 'op']
+                t.check(not bad and set(alone) <= set(among), '%s of %s: %s' % (view, path, bad[:3]))
+
+
 def test_schemas_judge(t):
     """What is wrong is seen to be."""
     judge = validators()

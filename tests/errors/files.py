@@ -233,9 +233,18 @@ def put(top, name, data):
         f.write(data)
 
 
+def put_folders(top):
+    """Jobs of two workers, a job of another model, and nothing."""
+    for folder in ('empty', 'jobs/a', 'jobs/b', 'other'):
+        os.makedirs(os.path.join(top, folder))
+    for folder, name in (('jobs/a', b'n'), ('jobs/b', b'n'), ('other', b'z')):
+        put(top, folder + '/graph.pbtxt', b'node { name: "%s" op: "NoOp" }\n' % name)
+
+
 def write(top):
     for folder in 'twk':
         os.mkdir(os.path.join(top, folder))
+    put_folders(top)
     for name, text in TEXTS.items():
         put(top, 't/' + name, text.encode('latin-1'))
     for name, data in RUNS.items():

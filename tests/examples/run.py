@@ -77,6 +77,9 @@ def folder(case, top):
         unpack('textsum', here)
         for i in '01':
             shutil.copy(os.path.join(here, 'run_meta'), os.path.join(here, 'run_meta_' + i))
+        for name in ('train_dir', 'job_0', 'job_1'):
+            os.mkdir(os.path.join(here, name))
+            shutil.copy(os.path.join(here, 'profile_100'), os.path.join(here, name))
     else:
         unpack(case.model, here)
     return here

@@ -194,6 +194,9 @@ class Readme(InFolder):
         for name in os.listdir(MLP):
             if name.endswith('.pb'):
                 shutil.copy(os.path.join(MLP, name), self.folder)
+        for job in ('job_0', 'job_1'):
+            os.mkdir(job)
+            shutil.copy('profile.pb', job + '/profile_100')
         with open(os.path.join(support.ROOT, 'python', 'README.md'), encoding='utf-8') as f:
             examples = re.findall(r'```python\n(.*?)```', f.read(), re.S)
         self.assertGreater(len(examples), 4)

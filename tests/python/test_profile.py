@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """tfprof.Profile: trees, text, files, errors, cancelling."""
 import gc
+import json
 import os
+import shutil
 import tempfile
 import threading
 import unittest
 
 import support
-from support import path, read
+from support import MLP, path, read
 
 import tfprof
 from tfprof import _native, messages, wire
@@ -32,6 +34,28 @@ class Trees(unittest.TestCase):
         self.p.add_steps({7: path('run_meta_2.pb')})
         self.p.add_steps(path('run_meta_2.pb'))
         self.assertEqual([0, 1, 7, 8], self.p.steps)
+
+    def test_workers(self):
+        with tempfile.TemporaryDirectory() as top:
+            for job in ('job_2', 'job_10'):
+                os.mkdir(os.path.join(top, job))
+                shutil.copy(os.path.join(MLP, 'profile.pb'), os.path.join(top, job, 'profile_100'))
+            shutil.copy(os.path.join(MLP, 'run_meta_0.pb'), os.path.join(top, 'job_2', 'run_meta_7'))
+            with tfprof.Profile(profile=os.path.join(top, 'job_*', 'profile_100')) as p:
+                self.assertEqual(['job_2', 'job_10'], p.workers)
+                self.assertEqual([0, 1, 2], p.steps)
+                doc = json.loads(p.text('scope', by='worker', max_depth=1, output='json'))
+                self.assertEqual(['job_2', 'job_10'], [r['worker'] for r in doc['rows']])
+                alone = p.scope(worker_regexes=['job_2']).total.micros
+            with tfprof.Profile(profile=[os.path.join(top, 'job_2')]) as p:
+                self.assertEqual(['job_2'], p.workers)
+                self.assertEqual(alone, p.scope().total.micros)
+                self.assertEqual(p.scope(step=0).total.micros, p.scope(step=7).total.micros)
+                self.assertEqual([0, 1, 2, 7], p.steps)
+                self.assertEqual(alone, p.scope().total.micros)
+            with self.assertRaises(tfprof.Error) as e:
+                tfprof.Profile(profile=os.path.join(top, '*', 'none'))
+            self.assertIn('nothing matches', str(e.exception))
 
     def test_scope_adds_up(self):
         root = self.p.scope(max_depth=10000)

@@ -92,7 +92,7 @@ static void test_words(void **state)
 		{ S("scope -stats mean,p9"), "p95 p99 ", "p9", true, false, 2 },
 		{ S("scope -output nd"), "ndjson ", "ndjson", false, false, 1 },
 		{ S("help sco"), "scope ", "scope", false, false, 1 },
-		{ S("set -al"), "-all ", "-all", false, false, 1 },
+		{ S("set -all"), "-all ", "-all", false, false, 1 },
 	};
 
 	(void)state;
