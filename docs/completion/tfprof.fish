@@ -20,6 +20,7 @@ complete -c tfprof -l run_meta_path -r -d 'RunMetadata of steps 0, 1, 2; times a
 complete -c tfprof -l op_log_path -r -d 'OpLogProto; float operations, types, Python call stacks'
 complete -c tfprof -l checkpoint_path -r -d 'checkpoint; which nodes are its variables, and their values'
 complete -c tfprof -l max-memory -x -d 'hold no more than so much (500M, 2G); end with a sentence'
+complete -c tfprof -l recover -d 'read damaged binary files up to the damage, and warn of what is lost'
 complete -c tfprof -l lazy-steps -d 'read a steps file when a command asks for it'
 complete -c tfprof -l color -x -d 'auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected'
 complete -c tfprof -l no-pager -d 'show long answers without a pager (the program in PAGER, else less)'

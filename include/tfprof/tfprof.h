@@ -78,12 +78,13 @@ TFP_API const char *tfp_code_name(int code);
 struct tfp_session;
 
 enum {
-	TFP_KEEP_ATTRS = 1 /* keep node attributes, for tfp_write_profile; costs memory */
+	TFP_KEEP_ATTRS = 1, /* keep node attributes, for tfp_write_profile; costs memory */
+	TFP_RECOVER = 2     /* read damaged binary inputs up to the damage; tfp_notes warns */
 };
 
 struct tfp_config {
 	size_t size;
-	unsigned flags;        /* TFP_KEEP_ATTRS */
+	unsigned flags;        /* TFP_KEEP_ATTRS, TFP_RECOVER */
 	unsigned threads;      /* for steps added together; 0: as many as there are processors */
 	uint64_t memory_limit; /* bytes that the session may hold; 0: no limit */
 	/* Progress of adding: bytes read of bytes in all (0: not known), of one call. Not 0 ends

@@ -10,7 +10,7 @@ from . import errors
 
 GRAPH, STEP, OP_LOG, PROFILE, CHECKPOINT = 1, 2, 4, 8, 16
 OK, NO_STEP = 0, 10
-_LENIENT, _BANNERS, _KEEP_ATTRS = 1, 1, 1
+_LENIENT, _BANNERS, _KEEP_ATTRS, _RECOVER = 1, 1, 1, 2
 
 # A path (str, PathLike), bytes, or a protobuf message or graph of TensorFlow itself.
 Source = Any
@@ -180,14 +180,16 @@ class Session:
     call in progress."""
 
     def __init__(self, threads: int = 0, memory_limit: int = 0,
-                 progress: Optional[ProgressCallback] = None, keep_attrs: bool = True) -> None:
+                 progress: Optional[ProgressCallback] = None, keep_attrs: bool = True,
+                 recover: bool = False) -> None:
         self._s = _S()
         self._lib = library()
         self._lock = threading.Lock()
         self._progress = progress
         self._failure: Optional[BaseException] = None
         self._callback = _Progress(self._on_progress) if progress else _Progress()
-        config = _Config(ctypes.sizeof(_Config), _KEEP_ATTRS if keep_attrs else 0,
+        flags = (_KEEP_ATTRS if keep_attrs else 0) | (_RECOVER if recover else 0)
+        config = _Config(ctypes.sizeof(_Config), flags,
                          _number('threads', threads, 32), _number('memory_limit', memory_limit, 64),
                          self._callback, None)
         code = self._lib.tfp_open(ctypes.byref(self._s), ctypes.byref(config))

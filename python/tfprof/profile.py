@@ -37,6 +37,7 @@ class Profile:
     run_meta: a list (steps 0, 1, ...) or a mapping from step to input.
     progress(done, total): told while loading; returning False ends it.
     memory_limit: bytes that the profile may take, 0: no limit. threads: 0: all processors.
+    recover: damaged binary inputs are read up to the damage; notes says what was lost.
 
     Views take the options of the program by name: max_depth=5, min_micros=100, order_by='micros',
     show_name_regexes=['.*conv.*'], select=['micros', 'bytes'], step=3, ...
@@ -47,8 +48,8 @@ class Profile:
                  op_log: Optional[Source] = None,
                  profile: Union[Source, Iterable[Path], None] = None,
                  checkpoint: Optional[Path] = None, *, threads: int = 0, memory_limit: int = 0,
-                 progress: Optional[ProgressCallback] = None) -> None:
-        self._session = _native.Session(threads, memory_limit, progress)
+                 progress: Optional[ProgressCallback] = None, recover: bool = False) -> None:
+        self._session = _native.Session(threads, memory_limit, progress, recover=recover)
         self._order = threading.Lock()  # setting options and running go together
         self.notes: str = ''  # what the last call remarked
         paths = [profile] if isinstance(profile, (str, os.PathLike)) else profile

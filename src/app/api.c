@@ -196,9 +196,10 @@ void tfp_cancel(struct tfp_session *t)
 
 /* ---- loading ---- */
 
-static struct input_from from_caller(const struct tfp_input *in)
+static struct input_from from_caller(const struct tfp_session *t, const struct tfp_input *in)
 {
-	struct input_from from = { .name = api_str(in->path, in->path_size) };
+	struct input_from from = { .name = api_str(in->path, in->path_size),
+		.recover = t->config.flags & TFP_RECOVER };
 
 	if (in->bytes) {
 		from.memory = true;
@@ -241,7 +242,7 @@ static bool add_steps(struct tfp_session *t, void *arg)
 		if (in.step < 0)
 			return session_fail(s, ERR_INVALID_ARGUMENT,
 			        "a step is 0 or more, not %lld", (long long)in.step);
-		v[i] = (struct input_step){ from_caller(&in), in.step };
+		v[i] = (struct input_step){ from_caller(t, &in), in.step };
 	}
 	return x->n == 0 || session_load_steps(s, v, x->n, count_step, x);
 }
@@ -253,7 +254,7 @@ static bool add_one(struct tfp_session *t, void *arg)
 
 	if (!api_take(&in, sizeof in, x->in) || !x->in)
 		return api_fail_size(t->s, "the input");
-	struct input_from from = from_caller(&in);
+	struct input_from from = from_caller(t, &in);
 	switch (x->kind) {
 	case TFP_STEP: return add_steps(t, arg);
 	case TFP_GRAPH:

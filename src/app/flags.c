@@ -21,14 +21,16 @@ const struct flag flag_rows[] = { ROW("profile_path", profiles, "FILE", true, tr
 	checkpoint, "FILE", true, false,
 	"checkpoint: which nodes are its variables, and their values") ROW("max-memory", max_memory,
 	"SIZE", false, false,
-	"hold no more than so much (500M, 2G); end with a sentence") ROW("lazy-steps", lazy_steps,
-	NULL, false, false, "read a step's file when a command asks for it") ROW("color", color,
-	"WHEN", false, false, "auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected")
-	        ROW("no-pager", no_pager, NULL, false, false,
-	                "show long answers without a pager (the program in PAGER, else less)")
-	                ROW("help", help, NULL, false, false, "examples, commands, options")
-	                        ROW("version", version, NULL, false, false,
-	                                "the version and what it was built with") };
+	"hold no more than so much (500M, 2G); end with a sentence") ROW("recover", recover, NULL,
+	false, false,
+	"read damaged binary files up to the damage, and warn of what is lost") ROW("lazy-steps",
+	lazy_steps, NULL, false, false,
+	"read a step's file when a command asks for it") ROW("color", color, "WHEN", false, false,
+	"auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected") ROW("no-pager",
+	no_pager, NULL, false, false,
+	"show long answers without a pager (the program in PAGER, else less)")
+	        ROW("help", help, NULL, false, false, "examples, commands, options") ROW("version",
+	                version, NULL, false, false, "the version and what it was built with") };
 #undef ROW
 const size_t n_flag_rows = sizeof flag_rows / sizeof *flag_rows;
 
@@ -195,9 +197,10 @@ bool flags_use_stdin(struct session *s, const struct flags *f)
 	return false;
 }
 
-static bool load(struct session *s, unsigned role, struct str path)
+static bool load(struct session *s, const struct flags *f, unsigned role, struct str path)
 {
-	return path.n == 0 || session_load(s, role, &(struct input_from){ .name = path });
+	return path.n == 0 ||
+	       session_load(s, role, &(struct input_from){ .name = path, .recover = f->recover });
 }
 
 struct step_said {
@@ -221,7 +224,8 @@ static bool load_runs(struct session *s, const struct flags *f, struct sink *out
 	struct step_said said = { s, out };
 
 	for (size_t i = 0; i < files.n; i++)
-		v[i] = (struct input_step){ .from = { .name = files.v[i] }, .step = (int64_t)i };
+		v[i] = (struct input_step){ .from = { .name = files.v[i], .recover = f->recover },
+			.step = (int64_t)i };
 	if (f->lazy_steps) {
 		session_load_later(s, v, files.n);
 		return true;
@@ -236,10 +240,11 @@ bool flags_load(struct session *s, const struct flags *f, struct sink *out)
 		return false;
 	if (f->profiles.n) {
 		struct sources src;
+		s->recover = f->recover;
 		return sources_find(s, &f->profiles, &src) && sources_load(s, &src, f->lazy_steps);
 	}
 	sink_put(out, S("Try to use a single --profile_path instead of "
 	                "graph_path,op_log_path,run_meta_path\n"));
-	return load(s, ROLE_GRAPH, f->graph) && load(s, ROLE_OPLOG, f->op_log) &&
+	return load(s, f, ROLE_GRAPH, f->graph) && load(s, f, ROLE_OPLOG, f->op_log) &&
 	       load_runs(s, f, out);
 }

@@ -11,6 +11,7 @@ struct flags {
 	struct strs profiles; /* paths, patterns and lists, as given; once for each flag */
 	struct str graph, run_meta, op_log, checkpoint; /* as given; run_meta is a list */
 	struct str max_memory;                          /* bytes, with K, M or G behind them */
+	bool recover;     /* of damaged files what comes before the damage is read */
 	bool lazy_steps;  /* run_meta is read when a command asks for a step of it */
 	struct str color; /* auto, always, never */
 	bool no_pager;

@@ -52,6 +52,8 @@ void repl_say(struct session *s, bool ok, size_t line)
 		fprintf(stderr, "line %zu: ", line);
 	say(s, s->error.text);
 	fputc('\n', stderr);
+	if (s->error.partial)
+		fputs("tfprof: --recover reads what comes before the damage\n", stderr);
 }
 
 struct one_line {

@@ -96,10 +96,10 @@ void session_free(struct session *s)
 bool session_guard(struct session *s, bool (*f)(struct session *s, void *ctx), void *ctx)
 {
 	if (setjmp(s->work.escape)) {
-		s->error = (struct err){ NULL, ERR_RESOURCE, str_of(s->exhausted) };
+		s->error = (struct err){ .code = ERR_RESOURCE, .text = str_of(s->exhausted) };
 		if (work_stopped(&s->work))
-			s->error =
-			        (struct err){ NULL, ERR_CANCELLED, S("the command was cancelled") };
+			s->error = (struct err){ .code = ERR_CANCELLED,
+				.text = S("the command was cancelled") };
 		return false;
 	}
 	begin(s);
@@ -114,7 +114,7 @@ bool session_fail(struct session *s, enum status code, const char *f, ...)
 	va_start(ap, f);
 	sb_vfmt(&b, f, ap);
 	va_end(ap);
-	s->error = (struct err){ &s->query_arena, code, sb_str(&b) };
+	s->error = (struct err){ .a = &s->query_arena, .code = code, .text = sb_str(&b) };
 	return false;
 }
 

@@ -82,7 +82,8 @@ bool sources_load(struct session *s, const struct sources *src, bool lazy)
 	struct input_worker *only = src->now.n == 1 ? &src->now.v[0] : NULL;
 
 	if (only && only->profile.n && !src->names.n)
-		return session_load(s, ROLE_PROFILE, &(struct input_from){ .name = only->profile });
+		return session_load(s, ROLE_PROFILE,
+		        &(struct input_from){ .name = only->profile, .recover = s->recover });
 	if (src->now.n && s->loaded)
 		return session_fail(s, ERR_FAILED,
 		        "workers have to be loaded before everything else, '%.*s' among them",

@@ -28,6 +28,7 @@ struct err {
 	struct arena *a;
 	enum status code;
 	struct str text; /* no trailing newline */
+	bool partial;    /* of a file: what comes before the fault could be kept */
 };
 
 /* Fills *e, if it is not filled yet, and returns false, so that callers can return its result. */

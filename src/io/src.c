@@ -80,12 +80,19 @@ static size_t src_read_raw(struct src_inner *in, void *p, size_t n)
 	return (size_t)got;
 }
 
-/* The sentence for bad gzip data, with the offset in the file. */
+/* The sentence for bad gzip data, with the offset in the file. If what comes before counts, they
+ * end here. */
 static bool src_fail_gzip(struct src_inner *in, const char *why)
 {
-	err_set(in->pub.e, ERR_DATA_LOSS,
-	        "%.*s: byte %" PRIu64 ": the gzip data cannot be unpacked: %s", STR(in->pub.name),
-	        in->raw_at - in->packed.n, why);
+	struct err own = { .a = in->a };
+
+	err_set(&own, ERR_DATA_LOSS, "%.*s: byte %" PRIu64 ": the gzip data cannot be unpacked: %s",
+	        STR(in->pub.name), in->raw_at - in->packed.n, why);
+	if (in->pub.damage->recover) {
+		in->pub.damage->in_gzip = own.text;
+		return false;
+	}
+	err_set(in->pub.e, own.code, "%.*s", STR(own.text));
 	return src_fail(in);
 }
 
@@ -113,7 +120,7 @@ static size_t src_read_gzip(struct src_inner *in, uint8_t *p, size_t n)
 			return in->failed ? SIZE_MAX : 0;
 		if (gunzip_run(in->gz, &in->packed, &out, p + n, &why) < 0) {
 			src_fail_gzip(in, why);
-			return SIZE_MAX;
+			return in->failed ? SIZE_MAX : (size_t)(out - p);
 		}
 	}
 	return (size_t)(out - p);
@@ -269,6 +276,8 @@ static struct src_inner *src_new(struct arena *a, struct str name, struct err *e
 	in->pub.in = in;
 	in->pub.name = str_copy(a, name);
 	in->pub.e = e;
+	in->pub.damage = ARENA_NEW(a, struct src_damage);
+	in->pub.damage->at = UINT64_MAX;
 	in->a = a;
 	in->work = a->work;
 	in->fd = -1;
@@ -379,6 +388,15 @@ bool src_failed(const struct src *s)
 uint64_t src_size(const struct src *s)
 {
 	return s->in->gz ? 0 : s->in->raw_size;
+}
+
+bool src_rest(const struct src *s, uint64_t from, uint64_t *n)
+{
+	const struct src_inner *in = s->in;
+	uint64_t end = in->ended ? s->end_at : in->raw_size;
+
+	*n = end > from ? end - from : 0;
+	return in->ended || (!in->gz && (in->memory || in->regular));
 }
 
 uint64_t src_raw_at(const struct src *s)

@@ -13,11 +13,23 @@
 
 #define SRC_WINDOW ((size_t)1 << 20)
 
+/* Where an input stops being good. Filled by who reads it. */
+struct src_damage {
+	bool recover;       /* what comes before counts: gzip data that break off just end */
+	struct str in_gzip; /* the sentence about them */
+	uint64_t at;        /* where the first record that is lost begins; UINT64_MAX: nowhere */
+	uint64_t missing;   /* bytes that should come behind the last one */
+	uint64_t kept;      /* records before it */
+	uint64_t groups;    /* that they belong to */
+	uint64_t lost;      /* records of which those that were kept speak */
+};
+
 struct src {
-	const uint8_t *p, *end; /* unread part of the window; readers may advance p up to end */
-	uint64_t end_at;        /* offset of end */
-	struct str name;        /* of the input, for sentences */
-	struct err *e;          /* filled when reading fails; set by the caller of src_open */
+	const uint8_t *p, *end;    /* unread part of the window; readers may advance p up to end */
+	uint64_t end_at;           /* offset of end */
+	struct str name;           /* of the input, for sentences */
+	struct err *e;             /* filled when reading fails; set by the caller of src_open */
+	struct src_damage *damage; /* made by the src */
 	struct src_inner *in;
 };
 
@@ -43,6 +55,9 @@ static inline uint64_t src_at(const struct src *s) /* offset of s->p */
 bool src_failed(const struct src *s);     /* a read error, not an end */
 uint64_t src_size(const struct src *s);   /* bytes of the file, 0 if unknown (pipe, gzip) */
 uint64_t src_raw_at(const struct src *s); /* bytes taken from the file itself, for progress */
+
+/* Bytes between an offset and the end; false if nobody knows where that is. */
+bool src_rest(const struct src *s, uint64_t from, uint64_t *n);
 
 /* All the rest, contiguous (text inputs). */
 bool src_all(struct src *s, struct str *out);

@@ -30,15 +30,28 @@ bool wire_fail(struct wire *w, uint64_t at, const char *f, ...)
 	sb_vfmt(&b, f, ap);
 	va_end(ap);
 	w->bad = true;
+	if (w->record_at < w->s->damage->at)
+		w->s->damage->at = w->record_at;
 	return err_set(w->e, ERR_DATA_LOSS, "%.*s: byte %" PRIu64 ": %s cannot be parsed: %.*s",
 	        STR(w->s->name), at, w->what, STR(sb_str(&b)));
+}
+
+/* The input ends, though lengths promised more. */
+static bool wire_fail_end(struct wire *w, uint64_t at, const char *part)
+{
+	struct src_damage *d = w->s->damage;
+	uint64_t promised = w->depth ? w->stop[0] : w->value_end, end = w->s->end_at;
+
+	if (promised > end)
+		d->missing = promised - end;
+	return wire_fail(w, at, "the input ends inside %s", part);
 }
 
 /* The input gave less than was asked for: a read error, or an end inside `part`. */
 static bool wire_fail_short(struct wire *w, uint64_t at, const char *part)
 {
 	if (!src_failed(w->s))
-		return wire_fail(w, at, "the input ends inside %s", part);
+		return wire_fail_end(w, at, part);
 	w->bad = true;
 	if (w->s->e != w->e)
 		err_set(w->e, w->s->e->code, "%.*s", STR(w->s->e->text));
@@ -109,12 +122,19 @@ bool wire_next(struct wire *w)
 		return false;
 	if (w->depth && src_at(s) >= w->stop[w->depth - 1])
 		return false;
+	w->record_at = src_at(s);
 	if (s->p == s->end && !src_need(s, 1)) {
 		if (w->depth || src_failed(s))
 			wire_fail_short(w, src_at(s), "a message");
 		return false;
 	}
 	return wire_tag(w, false);
+}
+
+bool wire_done(struct wire *w, uint64_t records)
+{
+	w->s->damage->kept = records;
+	return !w->bad || (w->s->damage->recover && w->e->code == ERR_DATA_LOSS);
 }
 
 /* Takes a varint. */
@@ -132,6 +152,7 @@ static bool wire_size(struct wire *w, uint64_t *n)
 	if (!wire_varint(w, VARINT_MAX, "a length", n))
 		return false;
 	start = src_at(w->s);
+	w->value_end = *n > UINT64_MAX - start ? start : start + *n;
 	if (*n > INT64_MAX || (*n <= INT32_MAX && start - at > SIZE_BYTES))
 		return wire_fail(w, at, "a length is longer than %d bytes", SIZE_BYTES);
 	if (*n > end - start)

@@ -23,6 +23,8 @@ struct wire {
 	const char *what;             /* "RunMetadata", for sentences */
 	uint64_t stop[WIRE_STREAMED]; /* absolute end of each entered message */
 	unsigned depth;               /* 0: the top message, which ends where the input ends */
+	uint64_t record_at;           /* where the last tag stands */
+	uint64_t value_end;           /* where the last value of known length ends */
 	uint32_t field;               /* of the value that comes next */
 	enum wire_type type;
 	bool bad; /* *e is filled; every call from now on returns false */
@@ -38,6 +40,9 @@ bool wire_leaf(struct wire *w, struct str *bytes); /* WIRE_BYTES; valid until th
 bool wire_enter(struct wire *w);                   /* WIRE_BYTES */
 bool wire_leave(struct wire *w);                   /* skips what is left of the entered message */
 bool wire_skip(struct wire *w);                    /* any type; unread bytes are not validated */
+/* The end: true if all was good, or if it was till the damage and that counts (src_damage). records
+ * is how many were taken. */
+bool wire_done(struct wire *w, uint64_t records);
 /* "<name>: byte <at>: <what> cannot be parsed: ..." as ERR_DATA_LOSS; sets bad, returns false. */
 bool wire_fail(struct wire *w, uint64_t at, const char *f, ...)
         __attribute__((format(printf, 3, 4)));

@@ -34,6 +34,7 @@ struct batch *batch_new(struct arena *a, const struct model *m, int64_t step, ui
 	struct batch *b = ARENA_NEW(a, struct batch);
 
 	b->a = a;
+	VEC_ROOM(a, &b->stream, 1); /* an address, also of nothing */
 	b->m = m;
 	b->step = step;
 	b->ticks_per_us = unit;

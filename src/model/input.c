@@ -23,13 +23,13 @@ extern const ProtobufCMessageDescriptor tensorflow__tfprof__op_log_proto__descri
 extern const ProtobufCMessageDescriptor tensorflow__tfprof__profile_proto__descriptor;
 
 const struct input inputs[] = {
-	{ "graph", ROLE_GRAPH, true, 0, sniff_graph, read_graph, NULL,
+	{ "graph", "nodes", ROLE_GRAPH, true, 0, sniff_graph, read_graph, NULL,
 	        &tensorflow__graph_def__descriptor },
-	{ "run metadata", ROLE_STEP, false, 1, sniff_run, NULL, read_run,
+	{ "run metadata", "executions", ROLE_STEP, false, 1, sniff_run, NULL, read_run,
 	        &tensorflow__run_metadata__descriptor },
-	{ "op log", ROLE_OPLOG, false, 0, sniff_oplog, read_oplog, NULL,
+	{ "op log", "entries", ROLE_OPLOG, false, 0, sniff_oplog, read_oplog, NULL,
 	        &tensorflow__tfprof__op_log_proto__descriptor },
-	{ "profile", ROLE_PROFILE, false, 0, sniff_profile, read_profile, NULL,
+	{ "profile", "nodes", ROLE_PROFILE, false, 0, sniff_profile, read_profile, NULL,
 	        &tensorflow__tfprof__profile_proto__descriptor },
 };
 const size_t n_inputs = sizeof inputs / sizeof *inputs;
@@ -104,7 +104,8 @@ struct load {
 	int64_t step;
 	struct batch *batch;
 	struct src *s;
-	struct str head; /* its first bytes */
+	struct str head;    /* its first bytes */
+	struct str warning; /* what was lost of it */
 	struct share share;
 };
 
@@ -126,6 +127,17 @@ static void drop_said(void *ingest)
 	ingest_undo(ingest);
 }
 
+/* Does what was read of a damaged input count? */
+static bool is_kept(struct src *s, bool ok, struct err *e)
+{
+	struct src_damage *d = s->damage;
+
+	if (ok && e->code && d->kept)
+		return true;
+	e->partial = d->kept && e->code == ERR_DATA_LOSS;
+	return ok && !e->code;
+}
+
 /* Reads s as the binary form. */
 static bool load_binary(struct load *l, struct src *s, struct err *e)
 {
@@ -134,17 +146,41 @@ static bool load_binary(struct load *l, struct src *s, struct err *e)
 
 	if (!l->to) {
 		l->batch = batch_new(l->a, l->m, l->step, l->in->ticks_per_us);
-		return l->in->read_step(s, l->batch, e);
+		return is_kept(s, l->in->read_step(s, l->batch, e), e);
 	}
 	ingest_begin(l->to, l->a);
 	work_guard(l->a->work, &undo, drop_said, l->to);
-	ok = l->in->read(s, l->to, l->a, e);
+	ok = is_kept(s, l->in->read(s, l->to, l->a, e), e);
 	work_unguard(l->a->work, &undo);
 	if (ok)
 		ingest_commit(l->to);
 	else
 		ingest_undo(l->to);
 	return ok;
+}
+
+/* The warning for an input of which only the beginning counts. */
+static void load_warn(struct load *l, struct err *e)
+{
+	const struct src_damage *d = l->s->damage;
+	struct sb b = sb_in(l->a);
+	uint64_t bytes, at = d->at == UINT64_MAX ? src_at(l->s) : d->at;
+
+	sb_fmt(&b, "warning: %.*s; %llu %s", STR(d->in_gzip.n ? d->in_gzip : e->text),
+	        (unsigned long long)d->kept, l->in->records);
+	if (l->in->role == ROLE_PROFILE)
+		sb_fmt(&b, " and %llu steps", (unsigned long long)d->groups);
+	sb_put(&b, S(" before it are kept; lost are "));
+	if (d->lost)
+		sb_fmt(&b, "at least %llu %s, ", (unsigned long long)d->lost, l->in->records);
+	if (!d->in_gzip.n && src_rest(l->s, at, &bytes))
+		sb_fmt(&b, "%llu bytes", (unsigned long long)bytes);
+	else
+		sb_fmt(&b, "all bytes from %llu on", (unsigned long long)at);
+	if (d->missing && !d->in_gzip.n)
+		sb_fmt(&b, "; %llu more are missing", (unsigned long long)d->missing);
+	l->warning = sb_str(&b);
+	*e = (struct err){ .a = e->a };
 }
 
 /* Translates the text form and reads the translation. */
@@ -163,8 +199,14 @@ static bool load_text(struct load *l, struct src *s, struct err *e)
 /* Tries one form; s->e is where a failing read puts its sentence. */
 static bool load_form(struct load *l, bool as_text, struct err *e)
 {
+	bool ok;
+
 	l->s->e = e;
-	return as_text ? load_text(l, l->s, e) : load_binary(l, l->s, e);
+	l->s->damage->recover = l->from->recover && !as_text;
+	ok = as_text ? load_text(l, l->s, e) : load_binary(l, l->s, e);
+	if (ok && (e->code || l->s->damage->in_gzip.n))
+		load_warn(l, e);
+	return ok;
 }
 
 /* A copy of the first bytes. */
@@ -184,6 +226,7 @@ static bool load_forms(struct load *l, struct err *e)
 	int text;
 
 	l->s->e = e;
+	l->s->damage->recover = l->from->recover;
 	src_need(l->s, SNIFF_BYTES);
 	if (src_failed(l->s))
 		return false;
@@ -201,6 +244,7 @@ static bool load_forms(struct load *l, struct err *e)
 		if (src_failed(l->s) || (text >= TEXT_LIKELY) != text_first)
 			told = &second;
 	}
+	e->partial = told->partial;
 	return err_set(e, told->code, "%.*s", STR(told->text));
 }
 
@@ -224,6 +268,12 @@ static const struct input *input_of(unsigned role)
 	return NULL;
 }
 
+static void say_warning(struct ingest *to, const struct load *l)
+{
+	if (l->warning.n)
+		note_line(ingest_notes(to), "%.*s\n", STR(l->warning));
+}
+
 static void drop_arena(void *a)
 {
 	arena_free(a);
@@ -245,6 +295,7 @@ bool input_load(struct ingest *to, unsigned role, const struct input_from *from,
 	l.share.all = &all;
 	ok = load_file(&l, e);
 	pthread_mutex_destroy(&all.lock);
+	say_warning(to, &l);
 	work_unguard(work, &g);
 	arena_free(&a);
 	return ok;
@@ -300,6 +351,8 @@ static bool fold_step(void *ctx, size_t i, bool escaped, struct pool *p)
 	if (escaped)
 		work_escape(v->work);
 	ingest_beside(v->to, p);
+	v->e->partial = j->e.partial;
+	say_warning(v->to, &j->l);
 	v->ok = j->ok ? ingest_fold(v->to, j->l.batch, v->e)
 	              : err_set(v->e, j->e.code, "%.*s", STR(j->e.text));
 	ingest_beside(v->to, NULL);

@@ -13,7 +13,7 @@ enum { ROLE_GRAPH = 1, ROLE_STEP = 2, ROLE_OPLOG = 4, ROLE_PROFILE = 8 };
 
 struct ProtobufCMessageDescriptor;
 struct input {
-	const char *name; /* in sentences */
+	const char *name, *records; /* in sentences */
 	unsigned role;
 	bool text_first; /* the order of tries; sniffing only leaves out what cannot succeed */
 	uint32_t ticks_per_us;                          /* of steps */
@@ -30,6 +30,8 @@ struct input_from {
 	struct str name;  /* path, "-" for standard input; of memory: a name for sentences */
 	struct str bytes; /* of memory */
 	bool memory;
+	bool recover; /* binary, and damaged: what comes before the damage is loaded, with a warning
+	               */
 };
 
 /* Progress in bytes of the files themselves; total 0: not known. False cancels (ERR_CANCELLED).

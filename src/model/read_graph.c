@@ -117,6 +117,7 @@ static void say_node(struct ingest *to, const struct graph_node *n)
 bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
 	struct graph_node n = { 0 };
+	uint64_t taken = 0;
 	struct reading r;
 
 	reading_init(&r, s, "GraphDef", to, a, e);
@@ -124,8 +125,10 @@ bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e
 	while (wire_next(&r.w)) {
 		if (LEAF_TAG(r.w.field, r.w.type) != LEAF_TAG(1, WIRE_BYTES))
 			wire_skip(&r.w);
-		else if (reading_leaf(&r) && walk_node(&r, &n))
+		else if (reading_leaf(&r) && walk_node(&r, &n)) {
 			say_node(to, &n);
+			taken++;
+		}
 	}
-	return !r.w.bad;
+	return wire_done(&r.w, taken);
 }

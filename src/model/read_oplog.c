@@ -48,15 +48,15 @@ static bool walk_entry(struct reading *r, struct oplog *o)
 }
 
 /* Tells the model about the entry; one for a node that nobody knows is only judged. */
-static void say_entry(struct reading *r, struct oplog *o)
+static bool say_entry(struct reading *r, struct oplog *o)
 {
 	uint32_t node = model_find(ingest_model(r->to), o->name);
 	uint32_t stack = 0;
 
 	if (o->has_code_def && !stacks_read(&o->stacks, r, o->code_def, ENTRY_DEPTH + 1, &stack))
-		return;
+		return false;
 	if (node == ID_NONE)
-		return;
+		return true;
 	for (size_t i = 0; i < o->types.n; i++)
 		ingest_add_type(r->to, node, ingest_string(r->to, o->types.v[i]));
 	if (o->float_ops)
@@ -65,12 +65,14 @@ static void say_entry(struct reading *r, struct oplog *o)
 		struct node_stack told = { node, stack };
 		VEC_PUSH(r->a, &o->told, told);
 	}
+	return true;
 }
 
 /* Reads a binary OpLogProto. */
 bool read_oplog(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
 	struct oplog o = { 0 };
+	uint64_t taken = 0;
 	struct reading r;
 
 	reading_init(&r, s, "OpLogProto", to, a, e);
@@ -79,7 +81,7 @@ bool read_oplog(struct src *s, struct ingest *to, struct arena *a, struct err *e
 		switch (LEAF_TAG(r.w.field, r.w.type)) {
 		case LEAF_TAG(1, WIRE_BYTES):
 			if (reading_leaf(&r) && walk_entry(&r, &o))
-				say_entry(&r, &o);
+				taken += say_entry(&r, &o);
 			break;
 		case LEAF_TAG(2, WIRE_BYTES):
 			if (reading_leaf(&r))
@@ -88,7 +90,7 @@ bool read_oplog(struct src *s, struct ingest *to, struct arena *a, struct err *e
 		default: wire_skip(&r.w);
 		}
 	}
-	if (r.w.bad)
+	if (!wire_done(&r.w, taken))
 		return false;
 	for (size_t i = 0; i < o.told.n; i++)
 		ingest_set_stack(

@@ -8,7 +8,7 @@
 
 #define NODE_DEPTH 2 /* ProfileProto > entry of nodes > ProfileNode */
 
-enum { NOTE_PROFILE_INPUT = 0x500, NOTE_PROFILE_TUPLE }; /* kinds of notes */
+enum { NOTE_PROFILE_INPUT = 0x500, NOTE_PROFILE_TUPLE, NOTE_PROFILE_STEP }; /* kinds of notes */
 
 /* A ProfileNode while it is walked. Its scratch is reused from node to node. */
 struct profile_node {
@@ -34,7 +34,9 @@ struct profile {
 	struct profile_node n;
 	struct exec x;
 	uint64_t lost_inputs; /* by unknown key */
-	uint32_t lost_from;   /* name of the first node that lost one */
+	/* While damage is looked for: those keys, and the steps that have records. */
+	struct imap lost_nodes, ran;
+	uint32_t lost_from; /* name of the first node that lost one */
 };
 
 /* ---- first pass ---- */
@@ -104,6 +106,8 @@ static void index_keys(struct arena *a, struct profile *p)
 	for (size_t i = 0; i < p->keys.n && small; i++)
 		small = p->keys.v[i] >= 0 && (uint64_t)p->keys.v[i] < most;
 	imap_init(&p->place_of, a);
+	imap_init(&p->lost_nodes, a);
+	imap_init(&p->ran, a);
 	p->n_place1 = small ? most : 0;
 	p->place1 = small ? ARENA_ARRAY(a, most, uint32_t) : NULL;
 	for (uint32_t i = 0; i < p->keys.n; i++) {
@@ -244,6 +248,15 @@ static int32_t node_slot(const struct profile_node *n, int64_t key)
 	return lo < n->slots.n && n->slots.v[lo].key == key ? (int32_t)n->slots.v[lo].number : -1;
 }
 
+/* An input by a key that no node has. */
+static void lose_input(struct reading *r, struct profile *p, uint32_t name, int64_t key)
+{
+	if (p->lost_inputs++ == 0)
+		p->lost_from = name;
+	if (r->w.s->damage->recover)
+		imap_put(&p->lost_nodes, (uint64_t)key, 0, false);
+}
+
 static void say_inputs(struct reading *r, struct profile *p, uint32_t name)
 {
 	const struct profile_node *n = &p->n;
@@ -254,8 +267,8 @@ static void say_inputs(struct reading *r, struct profile *p, uint32_t name)
 		if (find_place(p, e->number, &place))
 			ingest_input(
 			        r->to, (int32_t)e->key, p->names.v[place], node_slot(n, e->number));
-		else if (p->lost_inputs++ == 0)
-			p->lost_from = name;
+		else
+			lose_input(r, p, name, e->number);
 	}
 }
 
@@ -266,8 +279,8 @@ static uint32_t shape_id(struct ingest *to, const struct numbers *dims)
 	return ingest_shape(to, dims->n ? dims->v : &none, dims->n);
 }
 
-/* Output shapes: all are judged, and told if say; of two entries for one output the last counts. */
-static bool walk_outputs(struct reading *r, struct profile_node *n, bool say)
+/* Output shapes: all are judged; of two entries for one output the last counts. */
+static bool walk_outputs(struct reading *r, struct profile_node *n)
 {
 	for (size_t i = 0; i < n->outputs.n; i++) {
 		n->dims.n = 0;
@@ -276,9 +289,6 @@ static bool walk_outputs(struct reading *r, struct profile_node *n, bool say)
 		n->outputs.v[i].number = shape_id(r->to, &n->dims);
 	}
 	entries_tidy(r->a, &n->outputs);
-	for (size_t i = 0; i < n->outputs.n && say; i++)
-		ingest_output(
-		        r->to, (int32_t)n->outputs.v[i].key, (uint32_t)n->outputs.v[i].number);
 	return true;
 }
 
@@ -299,12 +309,12 @@ static void say_facts(struct reading *r, struct profile *p, uint32_t node, uint3
 	ingest_set_stack(to, node, stacks_frame(&p->stacks, to, stack));
 }
 
-/* Executions: the last of a step counts, the others are only judged. */
+/* Executions: the last of a step counts, the others are only judged; all are if node is ID_NONE.
+ */
 static bool walk_execs(struct reading *r, struct profile *p, uint32_t node)
 {
 	struct entries *v = &p->n.execs;
 
-	entries_sort(r->a, v);
 	for (size_t i = 0; i < v->n; i++) {
 		uint32_t to = entries_last(v, i) ? node : ID_NONE;
 		if (!read_exec(r, &p->x, v->v[i].key, to, v->v[i].value))
@@ -313,30 +323,55 @@ static bool walk_execs(struct reading *r, struct profile *p, uint32_t node)
 	return true;
 }
 
-/* A whole node: walked, and told unless its key or its name is another's. */
+/* The same, and nothing is told. */
+static bool judge_execs(struct reading *r, struct profile *p)
+{
+	uint64_t before = p->x.short_tuples;
+	bool ok = walk_execs(r, p, ID_NONE);
+
+	p->x.short_tuples = before;
+	for (size_t i = 0; ok && i < p->n.execs.n; i++)
+		imap_put(&p->ran, (uint64_t)p->n.execs.v[i].key, 0, false);
+	return ok;
+}
+
+/* Says what is known of the node; its executions come after it. */
+static uint32_t say_node(struct reading *r, struct profile *p, uint32_t name, uint32_t stack)
+{
+	struct profile_node *n = &p->n;
+	uint32_t node;
+
+	say_inputs(r, p, name);
+	if (n->shape.n)
+		ingest_node_shape(r->to, shape_id(r->to, &n->shape));
+	for (size_t i = 0; i < n->outputs.n; i++)
+		ingest_output(
+		        r->to, (int32_t)n->outputs.v[i].key, (uint32_t)n->outputs.v[i].number);
+	if (attr_is_nhwc(&n->format))
+		ingest_nhwc(r->to);
+	attrs_say(r->to, &n->kept);
+	node = ingest_end_node(r->to);
+	say_facts(r, p, node, stack);
+	return node;
+}
+
+/* A whole node: walked, and told unless its key or its name is another's. What comes before damage
+ * counts only if nothing of a node is told before all of it is judged. */
 static bool take_node(struct reading *r, struct profile *p, struct str bytes, uint32_t place)
 {
 	struct profile_node *n = &p->n;
 	uint32_t node = ID_NONE, last = 0, stack;
-	bool say;
 
 	if (!walk_node(r, n, bytes) ||
-	        !stacks_read(&p->stacks, r, n->trace, NODE_DEPTH + 1, &stack))
+	        !stacks_read(&p->stacks, r, n->trace, NODE_DEPTH + 1, &stack) ||
+	        !walk_outputs(r, n))
 		return false;
-	say = find_place(p, p->keys.v[place], &last) && last == place &&
-	      ingest_node(r->to, p->names.v[place], ingest_string(r->to, n->op));
-	if (!walk_outputs(r, n, say))
+	entries_sort(r->a, &n->execs);
+	if (r->w.s->damage->recover && !judge_execs(r, p))
 		return false;
-	if (say) {
-		say_inputs(r, p, p->names.v[place]);
-		if (n->shape.n)
-			ingest_node_shape(r->to, shape_id(r->to, &n->shape));
-		if (attr_is_nhwc(&n->format))
-			ingest_nhwc(r->to);
-		attrs_say(r->to, &n->kept);
-		node = ingest_end_node(r->to);
-		say_facts(r, p, node, stack);
-	}
+	if (find_place(p, p->keys.v[place], &last) && last == place &&
+	        ingest_node(r->to, p->names.v[place], ingest_string(r->to, n->op)))
+		node = say_node(r, p, p->names.v[place], stack);
 	return walk_execs(r, p, node);
 }
 
@@ -349,7 +384,10 @@ static bool take_entry(struct reading *r, struct profile *p)
 		return false;
 	if (p->place == p->keys.n || p->keys.v[p->place] != e.key)
 		return reading_refuse(r, NULL, "the input changed while it was read");
-	return take_node(r, p, e.value, (uint32_t)p->place++);
+	if (!take_node(r, p, e.value, (uint32_t)p->place))
+		return false;
+	p->place++;
+	return true;
 }
 
 /* Remarks on what was left out. */
@@ -449,6 +487,22 @@ static bool no_second_time(const struct src *s, struct err *e)
 	return err_set(e, ERR_IO, "%.*s: cannot be read a second time", STR(s->name));
 }
 
+/* What is lost of a damaged profile, as far as what is left of it tells. */
+static void say_lost(struct src_damage *d, struct ingest *to, const struct profile *p)
+{
+	uint64_t steps = 0;
+	uint32_t found;
+
+	d->groups = p->ran.n;
+	d->lost = p->keys.n - p->place + p->lost_nodes.n;
+	for (size_t i = 0; i < p->steps.n; i++)
+		steps += !imap_get(&p->ran, (uint64_t)p->steps.v[i], &found);
+	if (steps)
+		note_kind(ingest_notes(to), NOTE_PROFILE_STEP,
+		        "%llu steps are lost: none of their records was kept",
+		        (unsigned long long)steps);
+}
+
 /* Reads a binary ProfileProto. Quirk 20: miss_accelerator_stream is not taken up. */
 bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
@@ -459,6 +513,7 @@ bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err 
 		if (read_known(s, to, a))
 			return true;
 		ingest_end_beside(to, a);
+		*s->damage = (struct src_damage){ .recover = s->damage->recover, .at = UINT64_MAX };
 		if (!src_rewind(s))
 			return no_second_time(s, e);
 	}
@@ -467,7 +522,7 @@ bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err 
 	attrs_init(&p->n.kept, a);
 	while (wire_next(&r.w))
 		index_field(&r, p);
-	if (r.w.bad)
+	if (!wire_done(&r.w, p->keys.n))
 		return false;
 	if (!src_rewind(s))
 		return no_second_time(s, e);
@@ -479,8 +534,10 @@ bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err 
 		else if (reading_leaf(&r))
 			take_entry(&r, p);
 	}
-	if (r.w.bad)
+	if (!wire_done(&r.w, p->place))
 		return false;
+	if (s->damage->recover && e->code)
+		say_lost(s->damage, to, p);
 	say_steps(to, p);
 	return true;
 }

@@ -25,6 +25,7 @@ struct run {
 	struct exec x;
 	uint32_t device;
 	struct str device_name;
+	uint64_t taken;
 };
 
 /* AllocationRecord: one allocation or, negative, one release. */
@@ -260,6 +261,7 @@ static bool take_exec(struct run *r)
 		return wire_fail(
 		        &r->w, at, "a NodeExecStats was expected, but its bytes are broken");
 	}
+	r->taken++;
 	uint32_t node = record_node(r, x->name);
 	if (node == ID_NONE)
 		return true;
@@ -339,5 +341,5 @@ bool read_run(struct src *s, struct batch *to, struct err *e)
 	}
 	if (!stats)
 		batch_no_stats(to);
-	return !r.w.bad;
+	return wire_done(&r.w, r.taken);
 }

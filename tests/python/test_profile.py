@@ -180,6 +180,13 @@ class Inputs(unittest.TestCase):
         with self.assertRaisesRegex(tfprof.MemoryLimitError, 'the memory limit of 1 bytes'):
             tfprof.Profile(many, memory_limit=1)
 
+    def test_recover(self):
+        cut = read('graph.pb')[:-100]
+        with self.assertRaises(tfprof.DataLossError):
+            tfprof.Profile(cut)
+        p = tfprof.Profile(cut, recover=True)
+        self.assertRegex(p.notes, r'warning: .*; \d+ nodes before it are kept; lost are \d+ bytes')
+
     def test_numbers_that_would_be_cut(self):
         for bad in ({'memory_limit': -1}, {'memory_limit': 2**70}, {'threads': -1}, {'threads': 2**40}):
             with self.assertRaisesRegex(ValueError, '0 or more'):

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Cuts recorded files after each 1/64 of their length. Without --recover what is cut inside a record
+is refused, and a second line names the flag; with it the run succeeds, and its warning has the counts
+that a parser of this file's own finds: records kept, bytes lost, bytes missing.
+
+    tests/recover.py --program build/tfprof [--all]
+"""
+import argparse
+import concurrent.futures
+import glob
+import gzip
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PARTS = 64
+KINDS = {'graph': ('--graph_path', 'nodes'), 'run_meta': ('--run_meta_path', 'executions'),
+         'op_log': ('--op_log_path', 'entries'), 'profile': ('--profile_path', 'nodes')}
+KEPT = re.compile(r'^warning: .*; (\d+) (\w+)(?: and (\d+) steps)? before it are kept; lost are '
+                  r'(?:at least (\d+) nodes, )?(?:(\d+) bytes|all bytes from (\d+) on)(?:; (\d+) more are missing)?$',
+                  re.M)
+
+
+def fields(data, at, end):
+    """(field, type, where its tag stands, where its value begins, where it ends), till data ends."""
+    def varint(i):
+        n = shift = 0
+        while i < len(data):
+            n |= (data[i] & 127) << shift
+            shift += 7
+            i += 1
+            if data[i - 1] < 128:
+                return n, i
+        raise EOFError
+    while at < min(end, len(data)):
+        try:
+            tag, i = varint(at)
+            if tag & 7 == 2:
+                n, i = varint(i)
+                yield tag >> 3, 2, at, i, i + n
+                at = i + n
+                continue
+            j = varint(i)[1] if tag & 7 == 0 else i + {1: 8, 5: 4}[tag & 7]
+        except EOFError:
+            yield 0, 0, at, len(data), len(data) + 1
+            return
+        yield tag >> 3, tag & 7, at, i, j
+        at = j
+
+
+def judge(kind, data):
+    """(records kept, where the first lost one begins or None, keys of their steps)."""
+    kept, steps = 0, set()
+    enter = {0: {1}, 1: {1}} if kind == 'run_meta' else {}
+    leaf = {'graph': (0, 1), 'op_log': (0, 1), 'profile': (0, 1), 'run_meta': (2, 2)}[kind]
+
+    def walk(depth, at, end):
+        nonlocal kept
+        last = at
+        for field, wire, tag, begin, stop in fields(data, at, end):
+            if wire == 2 and field in enter.get(depth, ()):
+                cut = walk(depth + 1, begin, stop)
+                if cut is not None:
+                    return cut
+            elif stop > len(data):
+                return tag
+            elif wire == 2 and (depth, field) == leaf:
+                kept += 1
+                if kind == 'profile':
+                    for f, _, _, b, e in fields(data, begin, stop):
+                        if f == 2:
+                            for g, w, _, b2, e2 in fields(data, b, e):
+                                if (g, w) == (12, 2):
+                                    for h, _, _, b3, e3 in fields(data, b2, e2):
+                                        if h == 1:
+                                            steps.add(data[b3:e3])
+            last = stop
+        return last if depth and last < end else None
+    lost = walk(0, 0, len(data) + 1)
+    return kept, lost, steps
+
+
+def run(program, words):
+    p = subprocess.run([program] + words + ['scope', '-max_depth', '0'], stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120)
+    return p.returncode, p.stderr.decode('utf-8', 'replace')
+
+
+def check(program, kind, path, data, graph):
+    """None, or what is wrong."""
+    flag, noun = KINDS[kind]
+    kept, at, steps = judge(kind, data)
+    words = graph + ['%s=%s' % (flag, path)]
+    status, text = run(program, words)
+    if at is None:
+        return None if status == 0 else 'a whole file: status %d: %s' % (status, text)
+    if status != 3 or ('tfprof: --recover reads' in text) != (kept > 0):
+        return 'without --recover: status %d: %s' % (status, text)
+    status, text = run(program, ['--recover'] + words)
+    m = KEPT.search(text)
+    if not kept:
+        return None if status == 3 else 'nothing to keep: status %d: %s' % (status, text)
+    if status != 0 or not m:
+        return 'status %d, no warning: %s' % (status, text)
+    found = (int(m.group(1)), m.group(2), int(m.group(5)))
+    if found != (kept, noun, len(data) - at):
+        return 'expected %s, found %s' % ((kept, noun, len(data) - at), text)
+    if kind == 'profile' and int(m.group(3)) != len(steps):
+        return 'expected %d steps: %s' % (len(steps), text)
+    return None
+
+
+def inputs(everything):
+    for path in sorted(glob.glob(ROOT + '/testdata/recorded/*/*.pb*')):
+        kind = next((k for k in KINDS if os.path.basename(path).startswith(k)), None)
+        folder = os.path.basename(os.path.dirname(path))
+        if not kind or 'pbtxt' in path or not (everything or folder == 'rnn_0'):
+            continue
+        with open(path, 'rb') as f:
+            data = f.read()
+        yield kind, path, gzip.decompress(data) if path.endswith('.gz') else data
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument('--program', default=os.path.join(ROOT, 'build/tfprof'))
+    p.add_argument('--all', action='store_true')
+    a = p.parse_args()
+    program = os.path.abspath(a.program)
+    jobs, bad = [], []
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor() as pool:
+        for k, (kind, path, data) in enumerate(inputs(a.all)):
+            graph = glob.glob(os.path.dirname(path) + '/graph.pb*') if kind == 'op_log' else []
+            for i in range(PARTS + 1):
+                cut = os.path.join(folder, '%d.%d' % (k, i))
+                part = data[:len(data) * i // PARTS]
+                with open(cut, 'wb') as f:
+                    f.write(part)
+                jobs.append(('%s cut after %d/%d' % (os.path.relpath(path, ROOT), i, PARTS), pool.submit(
+                    check, program, kind, cut, part, ['--graph_path=' + g for g in graph[:1]])))
+        for name, job in jobs:
+            if job.result():
+                bad.append('%s: %s' % (name, job.result()))
+    print('\n'.join(bad))
+    print('%d passed, %d failed, 0 skipped' % (len(jobs) - len(bad), len(bad)))
+    return 1 if bad else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
