@@ -67,7 +67,10 @@ GEN := build/gen
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
 	-Wconversion $(if $(filter 1,$(WERROR)),-Werror)
 
-harden_cc := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+# The third level needs a compiler and a C library that know it.
+fortify := $(shell echo 'int x;' | $(CC) -include string.h -O2 -Werror -D_FORTIFY_SOURCE=3 -x c -c -o /dev/null - \
+	2>/dev/null && echo -D_FORTIFY_SOURCE=3 || echo -D_FORTIFY_SOURCE=2)
+harden_cc := -fstack-protector-strong -U_FORTIFY_SOURCE $(fortify)
 harden_ld := -Wl,-z,relro -Wl,-z,now
 ifeq (release,$(CONFIG))
 CFLAGS ?= -O2 -g
@@ -98,7 +101,7 @@ ifneq (ok,$(shell $(PKG_CONFIG) --exists libprotobuf-c libpcre2-8 zlib 2>/dev/nu
 $(error a library is missing: type tools/deps.sh build)
 endif
 try = $(shell echo 'int x;' | $(CC) -Werror $(1) -x c -c -o /dev/null - 2>/dev/null && echo $(1))
-harden_cc += $(call try,-fcf-protection)
+harden_cc += $(call try,-fcf-protection) $(call try,-fstack-clash-protection)
 
 # A probe compiles and links tools/probe/NAME.c; a yes is kept, a no is asked again.
 PROBES := HAVE_LIBEDIT HAVE_SNAPPY
@@ -211,6 +214,11 @@ $(O)/fuzz/%: $(O)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(O)/program.a $(BIN)/libtfpro
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ \
 		$(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(PROGRAM_LIBS)
 
+# What makes calls fail, preloaded by tests/faults/run.py.
+$(O)/faults/shim.so: tests/faults/shim.c
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) -O1 -g $(WARN) -Wno-missing-prototypes -shared -fPIC -pthread -o $@ $< -ldl
+
 # Manual pages and completions are made from the tables; what is made is kept in docs/.
 $(O)/gen_docs: $(O)/obj/tools/gen_docs.o $(O)/program.a $(BIN)/libtfprof.a
 	@mkdir -p $(@D)
@@ -307,7 +315,7 @@ $(O)/oracle/%: $(O)/obj/tests/oracle/%.o $(BIN)/libtfprof.a
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # Each tier builds its configurations with a make of its own, then tests/check.py runs and counts.
-check-build: $(BIN)/tfprof lib units fuzzers $(O)/gen_docs
+check-build: $(BIN)/tfprof lib units fuzzers $(O)/gen_docs $(if $(SAN),,$(O)/faults/shim.so)
 	@:
 
 # What clang thinks of the same sources, where there is one.
@@ -336,6 +344,7 @@ check:
 check-deep:
 	+@$(MAKE) --no-print-directory SAN=address,undefined check-build oracle
 	+@$(MAKE) --no-print-directory SAN=thread check-build
+	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof lib build/check/faults/shim.so
 	@$(CHECK) --bin build/san-address-undefined --tsan build/san-thread deep
 
 ## check-real: upstream's inputs and answers, which stay outside: REALDATA=dir GOLDEN=dir T=name

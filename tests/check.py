@@ -207,6 +207,12 @@ def recorded(program, threads, *more, skips=True, env=None):
     return counted(words + list(more), env, skips)
 
 
+def faults(bin_dir, *more):
+    """The plain program: what makes calls fail does not go with sanitizers."""
+    return counted([sys.executable, '-B', 'tests/faults/run.py', '--program', os.path.join(bin_dir, 'tfprof'),
+                    '--shim', os.path.join(bin_dir, 'faults', 'shim.so')] + list(more))
+
+
 def replay(program, corpus):
     """One fuzz target over its corpus, every file in one process."""
     files = [f for f in glob.glob(corpus + '/**/*', recursive=True) if os.path.isfile(f)]
@@ -250,6 +256,7 @@ def quick(bin_dir):
     short = units(bin_dir) + [
         ('layers', lambda: counted([sys.executable, '-B', 'tools/check_layers.py'])),
         ('symbols', lambda: counted(['sh', 'tools/check_symbols.sh', bin_dir])),
+        ('hardening', lambda: counted(['sh', 'tools/check_hardening.sh', bin_dir])),
         ('format', clang_format), ('header', header), ('install', lambda: install(bin_dir)),
         ('python-load', lambda: python_load(bin_dir)),
         ('checkpoint', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--program',
@@ -273,6 +280,7 @@ def quick(bin_dir):
             ('term', lambda: counted([sys.executable, '-B', 'tests/term/run.py', '--program', program])),
             ('locales', lambda: counted([sys.executable, '-B', 'tests/locale/run.py', '--program',
                                          program])),
+            ('faults', lambda: faults(bin_dir)),
             ('recorded', lambda: recorded(program, '1', *filters())),
             ('recorded-threads', lambda: recorded(program, MANY, *filters(), skips=False))]
     return short, wide
@@ -321,6 +329,7 @@ def deep(bin_dir):
                                                 os.path.join(bin_dir, 'tfprof')]))]
     wide = [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program',
                                      os.path.join(bin_dir, 'tfprof')] + filters())),
+            ('faults', lambda: faults('build/check', '--all')),
             ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters())),
             ('tsan-recorded', lambda: recorded(os.path.join(tsan, 'tfprof'), MANY, '--inputs-only',
                                                *filters(), skips=False))]

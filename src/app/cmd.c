@@ -4,6 +4,7 @@
  */
 #include "app/cmd.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include "app/checkpoint.h"
@@ -215,13 +216,19 @@ static bool take_option(struct session *s, const struct strs *words, size_t *i,
 	return opts_set(&r->opts, &s->query_arena, &row, value, &s->error);
 }
 
+/* Is there such a file, or one that the system will not tell of? */
+static bool is_file(const char *path)
+{
+	return access(path, F_OK) == 0 || errno == EACCES || errno == EIO;
+}
+
 /* Does a word of the command line name something to load? Checkpoints are named without the end of
  * their files' names. */
 static bool is_input(struct session *s, struct str word)
 {
-	return access(str_z(&s->query_arena, word), F_OK) == 0 ||
-	       access(str_z(&s->query_arena, str_fmt(&s->query_arena, "%.*s.index", STR(word))),
-	               F_OK) == 0;
+	struct arena *a = &s->query_arena;
+
+	return is_file(str_z(a, word)) || is_file(str_z(a, str_fmt(a, "%.*s.index", STR(word))));
 }
 
 static bool take_word(struct session *s, struct str word, struct request *r)

@@ -187,10 +187,10 @@ static int finish(struct session *s, struct run *r, bool ok)
 
 	if (!ok && r->status == EXIT_INPUT && s->error.code == ERR_FAILED)
 		r->status = EXIT_FAILED; /* it was read, and does not go with the rest */
-	if (!ok)
-		status = r->status != EXIT_INPUT && s->error.code == ERR_INVALID_ARGUMENT
-		                 ? EXIT_USAGE
-		                 : r->status;
+	if (!ok && r->status == EXIT_INPUT)
+		status = EXIT_INPUT;
+	else if (!ok)
+		status = s->error.code == ERR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
 	screen_end(&r->screen);
 	sink_flush(r->out);
 	repl_say(s, ok, 0);

@@ -4,6 +4,7 @@
  */
 #include "app/repl.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -96,7 +97,7 @@ static bool run_script(struct jobs *jobs, struct screen *screen, size_t *lines)
 	bool all_ok = true, ends = false;
 	char *text = NULL;
 	size_t cap = 0;
-	ssize_t n;
+	ssize_t n = 0;
 
 	while (!ends && (n = getline(&text, &cap, stdin)) >= 0) {
 		if (n > 0 && text[n - 1] == '\n')
@@ -113,6 +114,10 @@ static bool run_script(struct jobs *jobs, struct screen *screen, size_t *lines)
 		s = jobs_next(jobs, s);
 	}
 	free(text);
+	if (n < 0 && !feof(stdin) && !signals_came()) {
+		fprintf(stderr, "tfprof: cannot read 'standard input': %s\n", strerror(errno));
+		return false;
+	}
 	return all_ok;
 }
 

@@ -31,12 +31,20 @@ bool rfile_open(struct rfile *f, struct arena *scratch, struct err *e)
 
 	if (f->fd >= 0)
 		return true;
-	int fd = open(str_z(scratch, f->path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	const char *path = str_z(scratch, f->path);
+	int fd;
+	do
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	while (fd < 0 && errno == EINTR);
 	if (fd < 0)
 		return err_system(e, "cannot open", f->path, errno);
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+	int why = fstat(fd, &st) != 0   ? errno
+	          : S_ISREG(st.st_mode) ? 0
+	          : S_ISDIR(st.st_mode) ? EISDIR
+	                                : EINVAL;
+	if (why) {
 		close(fd);
-		return err_system(e, "cannot open", f->path, S_ISDIR(st.st_mode) ? EISDIR : EINVAL);
+		return err_system(e, "cannot open", f->path, why);
 	}
 	f->fd = fd;
 	f->size = (uint64_t)st.st_size;

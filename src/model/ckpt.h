@@ -34,7 +34,8 @@ struct ckpt_tensor {
 };
 
 /* Opens path.index and what belongs to it, or, if there is no such file, the tables that match the
- * pattern path. Everything lives in a. */
+ * pattern path. Everything lives in a; later calls are given
+ * other arenas. */
 bool ckpt_open(struct ckpt **out, struct arena *a, struct str path, struct err *e);
 void ckpt_close(struct ckpt *c);
 

@@ -6,6 +6,7 @@
  */
 #include "model/input.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -437,7 +438,11 @@ bool input_guess_file(struct str path, unsigned *role, struct work *work, struct
 	*role = 0;
 	arena_init(&a, work);
 	work_guard(work, &g, drop_arena, &a);
-	if (is_regular(&a, &from, &size) && !str_eq(path, S("-"))) {
+	errno = 0;
+	bool regular = is_regular(&a, &from, &size);
+	if (!regular && errno) {
+		ok = err_system(e, "cannot open", path, errno);
+	} else if (regular && !str_eq(path, S("-"))) {
 		ok = src_open(&s, &a, path, e);
 		if (ok) {
 			src_need(s, SNIFF_BYTES);

@@ -2,6 +2,7 @@
  *
  * ProfileProto, gzip or not.
  */
+#include "mutate.h"
 #include "rig.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

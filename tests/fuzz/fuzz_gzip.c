@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * gzip: the input as packed data, unpacked up to a bound; and packed and unpacked again.
+ */
+#include "io/gz.h"
+#include "io/src.h"
+#include "rig.h"
+
+#define UNPACKED_MOST ((size_t)16 << 20)
+
+/* Reads all that there is, up to the bound. */
+static size_t unpack(struct arena *a, struct str bytes, struct str *out, bool recover)
+{
+	struct err e = { .a = a };
+	struct src *s;
+
+	if (!src_memory(&s, a, S("input"), bytes, &e))
+		abort();
+	s->damage->recover = recover;
+	src_need(s, UNPACKED_MOST);
+	if (src_failed(s) != (e.code != ERR_NONE) || (recover && src_failed(s)))
+		abort();
+	*out = str_make(s->p, (size_t)(s->end - s->p));
+	return out->n;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct account account = { .limit = FUZZ_LIMIT };
+	struct work work = { .account = &account };
+	struct str bytes = str_make(data, size), out, more;
+	struct arena a;
+	struct err e;
+
+	arena_init(&a, &work);
+	if (!setjmp(work.escape)) {
+		e = (struct err){ .a = &a };
+		unpack(&a, bytes, &out, false);
+		unpack(&a, bytes, &more, true);
+		if (!str_eq(str_sub(more, 0, out.n), out))
+			abort();
+		struct sink *to = sink_memory(&a), *gz = gzip_sink(&a, to);
+		sink_put(gz, bytes);
+		if (!sink_close(gz, &e))
+			abort();
+		unpack(&a, sink_text(to), &out, false);
+		if (!str_eq(out, bytes))
+			abort();
+	}
+	arena_free(&a);
+	return 0;
+}

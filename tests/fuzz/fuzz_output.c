@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Values of options: the first byte says of which, the rest is the value. What is taken is shown
+ * again as a value that is taken too, and shown alike.
+ */
+#include "metric/opts.h"
+#include "rig.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct account account = { .limit = FUZZ_LIMIT };
+	struct work work = { .account = &account };
+	struct option rows[OPTIONS_MAX];
+	size_t n = option_rows(rows);
+	struct arena a;
+
+	if (!size)
+		return 0;
+	arena_init(&a, &work);
+	if (!setjmp(work.escape)) {
+		const struct option *row = &rows[data[0] % n];
+		struct err e = { .a = &a };
+		struct opts o;
+		opts_preset(&o, &a);
+		if (opts_set(&o, &a, row, str_make(data + 1, size - 1), &e)) {
+			struct sb first = sb_in(&a), second = sb_in(&a);
+			opts_value(&first, &o, row);
+			if (row->type == OPT_OUTPUT && opts_set(&o, &a, row, sb_str(&first), &e)) {
+				opts_value(&second, &o, row);
+				if (!str_eq(sb_str(&first), sb_str(&second)))
+					abort();
+			}
+		} else if (!e.text.n) {
+			abort();
+		}
+	}
+	arena_free(&a);
+	return 0;
+}
