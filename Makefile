@@ -16,7 +16,7 @@ SOVERSION := 0
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all lib units fuzzers docs demo check check-deep check-real fuzz oracle bench bench-compare \
+.PHONY: all lib units fuzzers docs demo check check-deep check-real lint coverage fuzz oracle bench bench-compare \
 	bench-original install uninstall format config help clean check-build syntax FORCE
 
 comma := ,
@@ -36,7 +36,7 @@ endif
 
 # ---- what has to be installed first -------------------------------------------------------------
 # Some goals install what they miss. This happens while the file is read, before pkg-config is asked.
-ifneq (,$(filter check-deep fuzz,$(GOALS)))
+ifneq (,$(filter check-deep fuzz lint,$(GOALS)))
 LEVEL := deep
 else ifneq (,$(filter check check-real format,$(GOALS)))
 LEVEL := check
@@ -141,6 +141,7 @@ UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 # Helpers that several unit tests share.
 UNIT_HELP := $(filter-out $(UNIT_SRC),$(sort $(wildcard tests/unit/*.c)))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FAULTS := $(O)/faults/shim.so $(O)/faults/jail.so
 FUZZ_DRIVER := $(wildcard tests/fuzz/driver.c)
 FORMATTED = $(sort $(shell find src include tests tools examples -name '*.[ch]' 2>/dev/null))
 
@@ -214,8 +215,8 @@ $(O)/fuzz/%: $(O)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(O)/program.a $(BIN)/libtfpro
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ \
 		$(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(PROGRAM_LIBS)
 
-# What makes calls fail, preloaded by tests/faults/run.py.
-$(O)/faults/shim.so: tests/faults/shim.c
+# Preloaded by tests: what makes calls fail, and what forbids them.
+$(O)/faults/%.so: tests/faults/%.c
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) -O1 -g $(WARN) -Wno-missing-prototypes -shared -fPIC -pthread -o $@ $< -ldl
 
@@ -315,7 +316,7 @@ $(O)/oracle/%: $(O)/obj/tests/oracle/%.o $(BIN)/libtfprof.a
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # Each tier builds its configurations with a make of its own, then tests/check.py runs and counts.
-check-build: $(BIN)/tfprof lib units fuzzers $(O)/gen_docs $(if $(SAN),,$(O)/faults/shim.so)
+check-build: $(BIN)/tfprof lib units fuzzers $(O)/gen_docs $(if $(SAN),,$(FAULTS))
 	@:
 
 # What clang thinks of the same sources, where there is one.
@@ -327,6 +328,23 @@ build/clang/%.ok: %.c $(O)/flags | $(GEN_H)
 	$(call say,CLANG,$<)clang $(STD) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS) $(WARN) \
 		-fsyntax-only -MMD -MP -MT $@ -MF $(@:.ok=.d) $< && touch $@
 -include $(SYNTAX_OK:.ok=.d)
+
+# Static analysis. A file that was found good is looked at again when it, or what it includes, changes.
+LINT_FLAGS = $(STD) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS)
+LINT := $(SRC:%.c=build/lint/%.ok)
+## lint: static analysis with gcc -fanalyzer, clang-tidy and cppcheck
+lint: $(LINT) build/lint/cppcheck.ok
+	@echo '$(words $(LINT)) passed, 0 failed, 0 skipped'
+build/lint/%.ok: %.c .clang-tidy $(O)/flags | $(GEN_H)
+	@mkdir -p $(@D)
+	$(call say,LINT,$<)$(if $(shell command -v gcc),gcc $(LINT_FLAGS) -O1 -fanalyzer -Werror -MMD -MP -MT $@ \
+		-MF $(@:.ok=.d) -c -o /dev/null $<)
+	@clang-tidy --quiet $< -- $(LINT_FLAGS) >$(@:.ok=.log) 2>&1 || { cat $(@:.ok=.log); exit 1; }
+	@touch $@
+build/lint/cppcheck.ok: $(SRC) $(wildcard src/*/*.h src/*/*.def)
+	$(call say,LINT,cppcheck)cppcheck --std=c11 --enable=warning,performance,portability --inline-suppr \
+		--error-exitcode=1 --quiet --suppress=missingInclude -Isrc -Iinclude $(DEFS) src && touch $@
+-include $(LINT:.ok=.d)
 
 # Goals given together do not build the same files at the same time.
 check check-deep check-real: | $(filter all lib demo install,$(GOALS))
@@ -344,7 +362,7 @@ check:
 check-deep:
 	+@$(MAKE) --no-print-directory SAN=address,undefined check-build oracle
 	+@$(MAKE) --no-print-directory SAN=thread check-build
-	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof lib build/check/faults/shim.so
+	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof lib build/check/faults/shim.so build/check/faults/jail.so
 	@$(CHECK) --bin build/san-address-undefined --tsan build/san-thread deep
 
 ## check-real: upstream's inputs and answers, which stay outside: REALDATA=dir GOLDEN=dir T=name

@@ -213,6 +213,11 @@ def faults(bin_dir, *more):
                     '--shim', os.path.join(bin_dir, 'faults', 'shim.so')] + list(more))
 
 
+def security(bin_dir):
+    return counted([sys.executable, '-B', 'tests/security.py', '--program', os.path.join(bin_dir, 'tfprof'),
+                    '--jail', os.path.join(bin_dir, 'faults', 'jail.so')])
+
+
 def replay(program, corpus):
     """One fuzz target over its corpus, every file in one process."""
     files = [f for f in glob.glob(corpus + '/**/*', recursive=True) if os.path.isfile(f)]
@@ -281,6 +286,7 @@ def quick(bin_dir):
             ('locales', lambda: counted([sys.executable, '-B', 'tests/locale/run.py', '--program',
                                          program])),
             ('faults', lambda: faults(bin_dir)),
+            ('security', lambda: security(bin_dir)),
             ('recorded', lambda: recorded(program, '1', *filters())),
             ('recorded-threads', lambda: recorded(program, MANY, *filters(), skips=False))]
     return short, wide

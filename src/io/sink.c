@@ -142,6 +142,7 @@ void sink_fmt(struct sink *s, const char *f, ...)
 	int n;
 
 	va_start(ap, f);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started in the line above */
 	n = vsnprintf((char *)s->p, room, f, ap);
 	va_end(ap);
 	if (n < 0) {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "io/shared.h"
 #include "io/sink_internal.h"
 
 #define FILE_LINKS_MAX 40  /* symbolic links followed, as many as Linux follows */
@@ -106,6 +107,8 @@ static bool file_follow(struct file *f, struct err *e)
 	ssize_t n;
 
 	for (int i = 0; i < FILE_LINKS_MAX; i++) {
+		if (!shared_check(f->path, f->a, e))
+			return false;
 		n = readlink(f->path, to, sizeof to);
 		if (n < 0) /* not a link; or open says what is wrong */
 			return true;
@@ -219,7 +222,7 @@ static bool file_open(struct file *f, struct err *e)
 	if (S_ISDIR(st.st_mode))
 		return file_fail(f, EISDIR, e);
 	if (!S_ISREG(st.st_mode))
-		return file_open_direct(f, 0, e);
+		return shared_check(f->path, f->a, e) && file_open_direct(f, 0, e);
 	if (faccessat(AT_FDCWD, f->path, W_OK, AT_EACCESS) < 0)
 		return file_fail(f, errno, e);
 	if (!file_follow(f, e) || !file_create(f, 0600, e))

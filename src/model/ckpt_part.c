@@ -229,7 +229,7 @@ static bool begin_strings(struct part_read *r)
 static bool next_strings(struct part_read *r, struct ckpt_values *v)
 {
 	struct window *w = &r->bytes;
-	uint64_t n;
+	uint64_t n = 0;
 
 	if (!r->begun && r->part.size && !begin_strings(r))
 		return false;

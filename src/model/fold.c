@@ -93,7 +93,7 @@ void batch_record(struct batch *b, const struct record *r)
 {
 	bool odd = r->gpu_allocators > 1 || r->start <= 0;
 
-	VEC_ROOM(b->a, &b->stream, 7 * VARINT_MAX + r->label.n + r->mem_n);
+	VEC_ROOM(b->a, &b->stream, (size_t)7 * VARINT_MAX + r->label.n + r->mem_n);
 	uint8_t *p = b->stream.v + b->stream.n;
 	p = varint_put(p, r->node);
 	p = varint_put(p, (uint64_t)r->device * 2 + odd);

@@ -55,6 +55,21 @@ static void test_cuts(void **state)
 	        lines.v[HISTORY_MAX - 1], str_fmt(&arena, "set -step %d", 2 * HISTORY_MAX + 4)));
 }
 
+/* What is a link, or not this user's file, is left alone. */
+static void test_links(void **state)
+{
+	struct str path = file("link"), target = file("target");
+	FILE *f = fopen(str_z(&arena, target), "w");
+
+	(void)state;
+	assert_true(f && fputs("mine\n", f) >= 0 && fclose(f) == 0);
+	assert_int_equal(symlink(str_z(&arena, target), str_z(&arena, path)), 0);
+	history_add(&arena, path, S("scope"));
+	assert_int_equal(history_read(&arena, path).n, 0);
+	assert_int_equal(history_read(&arena, target).n, 1);
+	unlink(str_z(&arena, path));
+}
+
 /* Four processes write whole lines and read (so cut) in between; no line is broken. */
 static void test_shared(void **state)
 {
@@ -84,6 +99,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_keeps),
 		cmocka_unit_test(test_cuts),
+		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_shared),
 	};
 
@@ -93,8 +109,9 @@ int main(int argc, char **argv)
 		return 1;
 	arena_init(&arena, &work);
 	int r = cmocka_run_group_tests(tests, NULL, NULL);
-	for (const char *const *n = (const char *const[]){ "keeps", "cuts", "shared", NULL }; *n;
-	        n++)
+	for (const char *const *n =
+	                (const char *const[]){ "keeps", "cuts", "shared", "target", NULL };
+	        *n; n++)
 		unlink(str_z(&arena, file(*n)));
 	rmdir(folder);
 	arena_free(&arena);

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The promises of docs/SECURITY.md, each on the program itself.
+
+    tests/security.py --program build/check/tfprof --jail build/check/faults/jail.so
+"""
+import argparse
+import os
+import pty
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(HERE, 'models'))
+import make_checkpoint  # noqa: E402
+from wire import num, sub  # noqa: E402
+
+SMALL = os.path.join(ROOT, 'testdata', 'small') + '/views.'
+MODEL = ['--graph_path=%sgraph.pbtxt' % SMALL, '--op_log_path=%sop_log.pbtxt' % SMALL,
+         '--run_meta_path=%srun_meta_0.pbtxt,%srun_meta_1.pbtxt' % (SMALL, SMALL)]
+SOMEBODY = 65534
+
+
+class Skip(Exception):
+    pass
+
+
+def run(words, cwd, **more):
+    env = dict({'PATH': os.environ['PATH'], 'LC_ALL': 'C', 'HOME': cwd, 'TFPROF_THREADS': '4'}, **more.pop('env', {}))
+    p = subprocess.run(words, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
+                       **dict({'stdin': subprocess.DEVNULL}, **more))
+    return p.returncode, p.stdout, p.stderr.decode('utf-8', 'replace')
+
+
+def write(path, data):
+    with open(path, 'wb') as f:
+        f.write(data)
+
+
+def read(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
+
+def jailed(t):
+    """Loading and viewing need no network, no other program, and make no file."""
+    make_checkpoint.bundle('ckpt', make_checkpoint.usual())
+    assert run([t.program] + MODEL + ['convert', '-output', 'profile:outfile=profile'], '.')[0] == 0
+    subprocess.run(['gzip', '-k', 'profile'], check=True)
+    loads = [MODEL, ['--profile_path=profile'], ['profile.gz'], ['--recover', 'profile'],
+             MODEL + ['--checkpoint_path=ckpt']]
+    asks = [[v, '-max_depth', '20'] for v in ('scope', 'graph', 'op', 'code')] + [['advise']]
+    for words in [x + y for x in loads for y in asks] + [['checkpoint', '--verify', 'ckpt'], ['checkpoint', 'ckpt'],
+                                                          ['help'], ['--version']]:
+        free = run([t.program] + words, '.')
+        kept = run([t.program] + words, '.', env={'LD_PRELOAD': t.jail})
+        if kept[0] == 77:
+            raise Skip('no seccomp here')
+        assert free == kept, '%s: %s is not %s' % (words, kept, free)
+    assert run([t.program] + MODEL + ['scope', '-output', 'file:outfile=x'], '.', env={'LD_PRELOAD': t.jail})[0] < 0, \
+        'the jail lets files be written'
+
+
+def traced(t, words, **more):
+    """Lines of strace about files, processes and the network."""
+    if not shutil.which('strace'):
+        raise Skip('no strace')
+    got = run(['strace', '-f', '-qq', '-s', '4096', '-o', 'trace', '-e', 'trace=%file,%network,%process,write', t.program]
+              + words, '.', **more)
+    return got, read('trace').decode('utf-8', 'replace').splitlines()
+
+
+def named_output(t):
+    """Nothing is written but the output that was named, and what becomes it."""
+    for words in (['scope', '-output', 'file:outfile=out'], ['graph', '-step', '0', '-output', 'timeline:outfile=out'],
+                  ['op', '-output', 'pprof:outfile=out'], ['convert', '-output', 'profile:outfile=out']):
+        _, lines = traced(t, MODEL + words)
+        for x in lines:
+            if re.search(r'open.*(O_WRONLY|O_RDWR|O_CREAT)', x):
+                assert re.search(r'"(\./)?\.?out[^/"]*"', x), x
+            assert not re.search(r'(socket|connect|fork|execve.*= 0)\(', x), x
+            assert not re.search(r'\b(mkdir|symlink|link|chown|truncate)', x), x
+            if re.search(r'\b(rename|unlink)', x):
+                assert re.search(r'"\.?out', x), x
+        assert len([x for x in lines if 'execve(' in x]) == 1, 'it starts programs'
+
+
+def message(field, *parts):
+    return sub(field, b''.join(parts))
+
+
+def hostile_names(t):
+    """A file that an input names is never opened: not as a node, a device, a line of Python, a slice."""
+    canary = os.path.abspath('canary')
+    write(canary, b'secret')
+    names = [canary, '../' * 20 + canary.lstrip('/'), './canary', 'canary']
+    graph = b''.join(message(1, sub(1, n), sub(2, n), sub(4, n)) for n in names)
+    log = b''.join(message(1, sub(1, n), message(4, *[message(1, num(2, 1), num(6, 1), num(7, 1), num(8, 1))]))
+                   for n in names) + message(2, num(1, 1), sub(2, canary))
+    write('graph', graph)
+    write('log', log)
+    make_checkpoint.bundle('ckpt', [make_checkpoint.Tensor(n, 'int64', [], [1]) for n in names])
+    for words in (['--graph_path=graph', '--op_log_path=log', v] for v in ('scope', 'graph', 'op', 'code', 'advise')):
+        got, lines = traced(t, words)
+        assert got[0] == 0, got
+        told = [x for x in lines if 'canary' in x and 'write(' not in x]
+        assert not told, told
+    got, lines = traced(t, ['--graph_path=graph', '--checkpoint_path=ckpt', 'scope', '-select', 'tensor_value'])
+    assert got[0] == 0 and b'canary' in got[1], got
+    assert not [x for x in lines if 'canary' in x and 'write(' not in x]
+    assert read(canary) == b'secret'
+
+
+def shared_folder(t):
+    """Links, pipes and devices of others in a folder that all share are not written to."""
+    if os.geteuid() != 0:
+        raise Skip('only root can be somebody else')
+    os.mkdir('shared')
+    os.chmod('shared', 0o1777)
+    write('target', b'mine')
+    os.symlink(os.path.abspath('target'), 'shared/link')
+    os.mkfifo('shared/fifo')
+    for f in ('shared/link', 'shared/fifo'):
+        os.chown(f, SOMEBODY, SOMEBODY, follow_symlinks=False)
+    os.symlink(os.path.abspath('target'), 'shared/ours')
+    for f, word in (('link', 'link'), ('fifo', 'device or a pipe')):
+        for words, lines in ((['scope', '-output', 'file:outfile=shared/' + f], b''), ([], b'scope > shared/%s\n' % f.encode()),
+                             ([], b'scope >> shared/%s\n' % f.encode())):
+            status, _, err = run([t.program] + MODEL + words, '.', stdin=None, input=lines) if lines else run(
+                [t.program] + MODEL + words, '.')
+            assert status == 1 and 'another user put a %s there' % word in err, (status, err)
+    assert read('target') == b'mine'
+    status, _, err = run([t.program] + MODEL + ['scope', '-output', 'file:outfile=shared/ours'], '.')
+    assert status == 0 and read('target') != b'mine', err
+
+
+def modes(t):
+    """A new file has the mode that the umask says, a replaced one keeps its own."""
+    for mask, mode in ((0o077, 0o600), (0o022, 0o644)):
+        status = run(['sh', '-c', 'umask %03o; exec "$@"' % mask, 'sh', t.program] + MODEL +
+                     ['scope', '-output', 'file:outfile=m%o' % mask], '.')
+        assert status[0] == 0 and stat.S_IMODE(os.stat('m%o' % mask).st_mode) == mode, status
+    write('private', b'')
+    os.chmod('private', 0o600)
+    assert run([t.program] + MODEL + ['scope', '-output', 'file:outfile=private'], '.')[0] == 0
+    assert stat.S_IMODE(os.stat('private').st_mode) == 0o600
+
+
+def no_shell(t):
+    """Programs are started by their words: what a shell would take apart is one word."""
+    for word in (b'cat;touch${IFS}pwned', b'cat`touch', b'cat&touch', b'$(touch'):
+        run([t.program] + MODEL, '.', stdin=None, input=b'scope | %s pwned\n' % word)
+        assert not os.path.exists('pwned'), word
+    on_terminal(t, ['scope', '-max_depth', '20'], {'PAGER': 'cat;touch pwned', 'TERM': 'xterm'})
+    assert not os.path.exists('pwned')
+
+
+def on_terminal(t, words, env):
+    master, slave = pty.openpty()
+    p = subprocess.Popen([t.program] + t.words + words, stdin=slave, stdout=slave, stderr=slave, close_fds=True,
+                         env=dict({'PATH': os.environ['PATH'], 'LC_ALL': 'C.UTF-8', 'TERM': 'dumb'}, **env))
+    os.close(slave)
+    out = b''
+    while True:
+        try:
+            more = os.read(master, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        out += more
+    p.wait(timeout=60)
+    os.close(master)
+    return out
+
+
+def control_bytes(t):
+    """Names cannot steer a terminal; through a pipe they are as they are."""
+    name = 'a\x1b]0;title\x07b\x9b2J\x7f'
+    write('graph', message(1, sub(1, name), sub(2, 'Op\x1b[2J')))
+    words = ['--graph_path=graph', '--color=never', 'scope', '-select', 'op_types']
+    assert name.encode() in run([t.program] + words, '.')[1]
+    t.words = []
+    for more in ([], ['-bars', 'true']):
+        out = on_terminal(t, words + more, {})
+        bad = re.sub(rb'[\r\n\t]', b'', out)
+        assert b'title' in out and not re.search(rb'[\x00-\x1f\x7f]|\xc2[\x80-\x9f]', bad), out
+    t.words = MODEL
+    write('bad\x1b[2J', b'\xff\xff')
+    out = on_terminal(t, ['--profile_path=bad\x1b[2J'], {})
+    assert b'\x1b' not in out, out
+
+
+TESTS = [jailed, named_output, hostile_names, shared_folder, modes, no_shell, control_bytes]
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--program', default=os.path.join(ROOT, 'build/check/tfprof'))
+    p.add_argument('--jail', default=os.path.join(ROOT, 'build/check/faults/jail.so'))
+    t = p.parse_args()
+    t.program, t.jail, t.words = os.path.abspath(t.program), os.path.abspath(t.jail), MODEL
+    counts = {'passed': 0, 'failed': 0, 'skipped': 0}
+    for f in TESTS:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                f(t)
+                word = 'passed'
+            except Skip as e:
+                word = 'skipped'
+                print('%s: skipped: %s' % (f.__name__, e))
+            except (AssertionError, subprocess.SubprocessError, OSError) as e:
+                word = 'failed'
+                print('%s: %s: %s' % (f.__name__, f.__doc__, e))
+            os.chdir(ROOT)
+        counts[word] += 1
+    print('%(passed)d passed, %(failed)d failed, %(skipped)d skipped' % counts)
+    return 1 if counts['failed'] else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
