@@ -370,6 +370,13 @@ check-real:
 	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof lib
 	@$(CHECK) --bin build/check --realdata '$(REALDATA)' --golden '$(GOLDEN)' real
 
+## coverage: lines and branches that the quick tests and the fuzz corpora reach, by folder
+coverage:
+	+@$(MAKE) --no-print-directory COVERAGE=1 check-build
+	@find build/coverage -name '*.gcda' -delete
+	@$(CHECK) --bin build/coverage covered
+	@$(PYTHON) -B tools/coverage.py build/coverage --least 95 src/model src/view
+
 FUZZ := address,undefined,fuzzer-no-link
 FUZZ_O := build/san-$(subst $(comma),-,$(FUZZ))
 ## fuzz: one fuzz target for S seconds: T=graph S=600; finds go to build/fuzz/T/

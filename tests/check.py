@@ -213,6 +213,17 @@ def faults(bin_dir, *more):
                     '--shim', os.path.join(bin_dir, 'faults', 'shim.so')] + list(more))
 
 
+def limits(bin_dir):
+    return counted([sys.executable, '-B', 'tests/limits.py', '--program', os.path.join(bin_dir, 'tfprof'), '--shim',
+                    os.path.join(bin_dir, 'faults', 'shim.so')])
+
+
+def valgrind(bin_dir):
+    """A hundred recorded answers."""
+    how = 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible'
+    return recorded(os.path.join(bin_dir, 'tfprof'), '1', '--exec-prefix', how, 'synthetic_0', 'mlp_0:1')
+
+
 def security(bin_dir):
     return counted([sys.executable, '-B', 'tests/security.py', '--program', os.path.join(bin_dir, 'tfprof'),
                     '--jail', os.path.join(bin_dir, 'faults', 'jail.so')])
@@ -305,10 +316,7 @@ def deep(bin_dir):
     short.append(('libprotobuf', lambda: one(
         [sys.executable, '-B', 'tests/oracle/pb_differential.py', '--try',
          os.path.join(bin_dir, 'oracle', 'pb_try'), '--judge', 'build/gen-cc/pb_judge'] + seeds)))
-    for s in sorted(glob.glob('tests/fuzz/fuzz_*.c')):
-        name = os.path.basename(s)[:-2]
-        short.append(('replay-' + name, lambda n=name: replay(
-            os.path.join(bin_dir, 'fuzz', n), 'testdata/fuzz/' + n[len('fuzz_'):])))
+    short += replays(bin_dir)
     short += [('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir,
                                        '--san', 'address,undefined'])),
               ('api-tsan', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', tsan,
@@ -336,12 +344,31 @@ def deep(bin_dir):
     wide = [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program',
                                      os.path.join(bin_dir, 'tfprof')] + filters())),
             ('faults', lambda: faults('build/check', '--all')),
+            ('limits', lambda: limits('build/check')),
+            ('valgrind', lambda: valgrind('build/check')),
             ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters())),
             ('tsan-recorded', lambda: recorded(os.path.join(tsan, 'tfprof'), MANY, '--inputs-only',
                                                *filters(), skips=False))]
     if not ARGS.filter or ARGS.filter in 'cost':
         wide.append(('cost', lambda: counted([sys.executable, '-B', 'tests/bench/guard.py'])))
     return short, wide
+
+
+def replays(bin_dir):
+    names = [os.path.basename(s)[:-2] for s in sorted(glob.glob('tests/fuzz/fuzz_*.c'))]
+    return [('replay-' + n, lambda n=n: replay(os.path.join(bin_dir, 'fuzz', n), 'testdata/fuzz/' + n[len('fuzz_'):]))
+            for n in names]
+
+
+def covered(bin_dir):
+    """What says which lines are reached: no test of the build itself, nothing that takes long."""
+    program = os.path.join(bin_dir, 'tfprof')
+    short, _ = quick(bin_dir)
+    left_out = ('layers', 'symbols', 'hardening', 'format', 'header', 'install', 'python-load', 'python', 'api', 'docs', 'models')
+    short = [s for s in short if s[0] not in left_out] + replays(bin_dir)
+    return short, [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program', program])),
+                   ('errors', lambda: counted([sys.executable, '-B', 'tests/errors/run.py', '--program', program])),
+                   ('faults', lambda: faults(bin_dir)), ('recorded', lambda: recorded(program, MANY))]
 
 
 def real(bin_dir):
@@ -383,7 +410,7 @@ def timed(f):
 
 
 def main():
-    short, wide = {'quick': quick, 'deep': deep, 'real': real}[ARGS.tier](ARGS.bin)
+    short, wide = {'quick': quick, 'deep': deep, 'real': real, 'covered': covered}[ARGS.tier](ARGS.bin)
     results = []
     if ARGS.filter:
         short = [s for s in short if ARGS.filter in s[0]]
@@ -407,7 +434,7 @@ def main():
 
 if __name__ == '__main__':
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    p.add_argument('tier', choices=['quick', 'deep', 'real'])
+    p.add_argument('tier', choices=['quick', 'deep', 'real', 'covered'])
     p.add_argument('--bin', default='build')
     p.add_argument('--tsan', default='build/san-thread')
     p.add_argument('--filter', default='')

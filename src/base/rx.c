@@ -11,6 +11,7 @@
 #include <pcre2.h>
 
 #define RX_MATCH_LIMIT 30000000   /* steps of one match, below a second */
+#define RX_BACK_WORK   1000000000 /* the same where a step may compare the whole text */
 #define RX_HEAP_LIMIT  (64 << 10) /* KiB of backtracking state */
 #define RX_NEST_LIMIT  1000       /* parentheses, as in RE2 */
 #define RX_SHOWN       100        /* bytes of a text quoted in an error */
@@ -22,6 +23,7 @@ struct rx {
 	struct str literal; /* unless kind is RX_ENGINE */
 	enum rx_kind kind;
 	bool bytes; /* matched as bytes, not as UTF-8 */
+	bool back;  /* refers back to what a group matched; is interpreted, as that counts better */
 	pcre2_code *code;
 };
 
@@ -178,6 +180,13 @@ static pcre2_code *compile(
 	return c;
 }
 
+static bool refers_back(const pcre2_code *code)
+{
+	uint32_t most = 0;
+
+	return pcre2_pattern_info(code, PCRE2_INFO_BACKREFMAX, &most) == 0 && most > 0;
+}
+
 /* Compiles pattern r; an error is reported at its place in the pattern as given. */
 static bool compile_one(const struct rx_list *l, struct rx *r, struct err *e)
 {
@@ -192,7 +201,8 @@ static bool compile_one(const struct rx_list *l, struct rx *r, struct err *e)
 	arena_reset(l->a, m);
 	if (r->code) {
 		find_literal(l->a, r);
-		if (r->kind == RX_ENGINE)
+		r->back = refers_back(r->code);
+		if (r->kind == RX_ENGINE && !r->back)
 			pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE); /* else interpreted */
 		return true;
 	}
@@ -234,7 +244,6 @@ static void open_contexts(struct rx_list *l)
 		work_escape(l->a->work);
 	pcre2_set_newline(l->compiling, PCRE2_NEWLINE_LF);
 	pcre2_set_parens_nest_limit(l->compiling, RX_NEST_LIMIT);
-	pcre2_set_match_limit(l->matching, RX_MATCH_LIMIT);
 	pcre2_set_heap_limit(l->matching, RX_HEAP_LIMIT);
 }
 
@@ -288,6 +297,9 @@ static bool run(struct rx_list *l, const struct rx *r, struct str text)
 {
 	PCRE2_SPTR p = (PCRE2_SPTR)(text.n ? text.p : "");
 	uint32_t options = r->bytes ? 0 : PCRE2_NO_UTF_CHECK;
+	size_t steps = r->back ? RX_BACK_WORK / (text.n + 1) : RX_MATCH_LIMIT;
+	pcre2_set_match_limit(
+	        l->matching, steps < RX_MATCH_LIMIT ? (uint32_t)steps : RX_MATCH_LIMIT);
 	int n = pcre2_match(r->code, p, text.n, 0, options, l->data, l->matching);
 
 	if (n == PCRE2_ERROR_JIT_STACKLIMIT)

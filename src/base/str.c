@@ -224,7 +224,7 @@ bool strs_is_one(const struct strs *v, struct str s)
 
 char *sb_room(struct sb *b, size_t n)
 {
-	if (n > b->cap - b->n) {
+	if (!b->p || n > b->cap - b->n) {
 		if (!b->cap && n < 64)
 			n = 64;
 		b->p = vec_grow(b->a, b->p, &b->cap, b->n + n, 1);

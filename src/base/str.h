@@ -73,7 +73,8 @@ static inline struct sb sb_in(struct arena *a)
 {
 	return (struct sb){ a, NULL, 0, 0 };
 }
-char *sb_room(struct sb *b, size_t n); /* space for n more bytes; the caller adds to b->n */
+/* Space for n more bytes; the caller adds to b->n. */
+char *sb_room(struct sb *b, size_t n) __attribute__((returns_nonnull));
 void sb_put(struct sb *b, struct str s);
 void sb_char(struct sb *b, char c);
 void sb_repeat(struct sb *b, char c, size_t n);

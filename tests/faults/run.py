@@ -175,6 +175,19 @@ def random_signal(stage, seed):
     return name, how, stage.verdict(name, how, False, p.returncode, out, err, *stage.files(name, place))
 
 
+def closed(stage):
+    """Standard descriptors that are closed at the start are taken by no file."""
+    for shut in ('<&-', '>&-', '2>&-', '<&- >&-', '<&- >&- 2>&-'):
+        place = stage.place('view')
+        words = [stage.program] + RUNS['view'][0]
+        status = subprocess.run(['sh', '-c', '"$@" ' + shut, 'sh'] + words, cwd=place, env=stage.environment(),
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+        files, left = stage.files('view', place)
+        if files not in (stage.good['view'][3], {'out': OLD}) or left or status not in (0, 1) or (
+                status == 0 and '>&-' in shut.split()):
+            yield '%s: status %d, %s' % (shut, status, {f: len(b) for f, b in files.items()})
+
+
 def measure(stage, name):
     best = 1.0
     for _ in range(3):
@@ -213,6 +226,8 @@ def main():
                 done += 1
                 if wrong:
                     bad.append('%s with %s at some time: %s' % (name, how, wrong))
+        bad += closed(stage)
+        done += 5
         for name in RUNS if a.all else ():
             print('%-10s %s' % (name, ' '.join('%s %d' % x for x in stage.calls[name].items() if x[1])))
     print('\n'.join(bad[:200]))

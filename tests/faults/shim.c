@@ -6,7 +6,7 @@
  *      HOW   a name of an error (EIO, ENOSPC, EINTR, ENOMEM, EACCES), short (half of what was
  *            asked for), or a signal that arrives just before the call (SIGTERM, SIGKILL, ...)
  *   FAULT=full:N       files take N bytes in all, then the disk is full
- *   FAULT_COUNT=FILE   at the end, "KIND CALLS" for each kind, and "bytes WRITTEN"
+ *   FAULT_COUNT=FILE   at the end, "KIND CALLS" for each kind, "bytes WRITTEN", "peak KIB"
  * Calls that the C library makes for itself are not seen, nor is standard error touched.
  */
 #define _GNU_SOURCE 1
@@ -84,6 +84,21 @@ __attribute__((constructor)) static void begin(void)
 	on = 1;
 }
 
+/* The most memory that was held, in KiB; getrusage counts what was there before the exec too. */
+static unsigned long peak(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	unsigned long n = 0;
+	char line[256];
+
+	while (f && !n && fgets(line, sizeof line, f))
+		if (!strncmp(line, "VmHWM:", 6))
+			n = strtoul(line + 6, NULL, 10);
+	if (f)
+		fclose(f);
+	return n;
+}
+
 __attribute__((destructor)) static void end(void)
 {
 	const char *path = getenv("FAULT_COUNT");
@@ -95,6 +110,7 @@ __attribute__((destructor)) static void end(void)
 	for (int k = 0; k < KINDS; k++)
 		fprintf(f, "%s %lu\n", kinds[k], calls[k]);
 	fprintf(f, "bytes %lu\n", written);
+	fprintf(f, "peak %lu\n", peak());
 	fclose(f);
 }
 

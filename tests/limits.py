@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Limits of the program, on inputs made here: memory, patterns, counts, depths, lengths of names.
+
+    tests/limits.py --program build/check/tfprof --shim build/check/faults/shim.so [NAME ...]
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(HERE, 'models'))
+from wire import num, sub  # noqa: E402
+
+MB = 1 << 20
+OVERHEAD = 8 * MB  # program, libraries, stacks, what the C library keeps
+WORST = 64          # bytes of memory for one of the input's, unpacked; see worst()
+
+
+def write(path, *parts):
+    with open(path, 'wb') as f:
+        for p in parts:
+            f.write(p)
+    return path
+
+
+def node(name, op='Op', inputs=()):
+    return sub(1, sub(1, name) + sub(2, op) + b''.join(sub(3, i) for i in inputs))
+
+
+def execs(records, device='/job:a/replica:0/task:0/device:CPU:0'):
+    return sub(1, sub(1, sub(1, device) + b''.join(records)))
+
+
+def record(name, micros=5, size=0):
+    return sub(2, sub(1, name) + num(2, 1000) + num(4, micros) + (
+        sub(6, sub(1, 'cpu') + num(2, size)) if size else b''))
+
+
+class Result:
+    def __init__(self, status, out, err, peak):
+        self.status, self.out, self.err, self.peak = status, out, err, peak
+
+
+def run(program, words, lines=None, keep=True):
+    """Its status, what it printed, and the most memory that it held, as the preloaded shim tells."""
+    count = os.path.abspath('count')
+    env = dict(os.environ, LC_ALL='C', FAULT_COUNT=count, LD_PRELOAD=SHIM)
+    p = subprocess.run([program] + words, input=lines, stdin=None if lines else subprocess.DEVNULL, env=env,
+                       stdout=subprocess.PIPE if keep else subprocess.DEVNULL, stderr=subprocess.PIPE)
+    with open(count) as f:
+        peak = int(re.search(r'peak (\d+)', f.read()).group(1)) * 1024
+    return Result(p.returncode, p.stdout, p.stderr.decode('utf-8', 'replace'), peak)
+
+
+def need(truth, what):
+    if not truth:
+        raise AssertionError(what)
+
+
+# ---- memory -------------------------------------------------------------------------------------
+def memory_limit(program):
+    """--max-memory is kept and ends in a sentence."""
+    write('g', *[node('scope/layer_%d/weights_%d' % (i % 100, i), inputs=['scope/layer_%d/weights_%d' % (
+        (i - 1) % 100, i - 1)] if i else []) for i in range(100000)])
+    ended = 0
+    for limit in (2, 4, 8, 16, 32, 64, 128):
+        for words in (['scope'], ['graph', '-max_depth', '5'], ['op', '-select', 'occurrence']):
+            r = run(program, ['--graph_path=g', '--max-memory=%dM' % limit] + words, keep=False)
+            need(r.peak <= limit * MB + OVERHEAD, '%d MB at a limit of %d: %s' % (r.peak // MB, limit, words))
+            need(r.status in (0, 1, 3), 'status %d: %s' % (r.status, r.err))
+            if r.status:
+                need('the memory limit of %d bytes is reached' % (limit * MB) in r.err, r.err)
+                ended += 1
+    need(0 < ended < 21, '%d of 21 runs ended at the limit' % ended)
+
+
+def worst(program):
+    """The most memory for a byte of input: nodes of short names, all distinct, in every format."""
+    letters = [bytes([c]) for c in range(33, 127)]
+    names = [a + b + c for a in letters for b in letters for c in letters][:300000]
+    files = {'--graph_path': [b''.join(b'\x0a\x05\x0a\x03' + n for n in names)],
+             '--run_meta_path': [execs([b'\x12\x09\x0a\x03' + n + b'\x10\x01\x20\x01' for n in names])],
+             '--profile_path': [b''.join(sub(1, num(1, i) + b'\x12\x05\x0a\x03' + n) for i, n in enumerate(names))]}
+    base = run(program, ['--graph_path=%s' % write('empty')] + ['scope']).peak
+    told = []
+    for flag, parts in files.items():
+        size = sum(len(p) for p in parts)
+        for view in ('scope', 'graph', 'op'):
+            r = run(program, ['%s=%s' % (flag, write('w', *parts)), view, '-max_depth', '1'], keep=False)
+            told.append(((r.peak - base) / size, flag, view))
+            need(r.status == 0, r.err)
+    told.sort(reverse=True)
+    print('memory for a byte of input: %s' % ', '.join('%.0f (%s %s)' % x for x in told[:3]))
+    need(told[0][0] <= WORST, 'more than %d bytes for a byte: %s' % (WORST, told[0]))
+
+
+# ---- patterns -----------------------------------------------------------------------------------
+def patterns(program):
+    """Patterns that other engines hang on, on names of 1 MB: an answer or a sentence."""
+    write('g', node('a' * MB + '!'), node('b' * MB), node('ab' * (MB // 2)), node('a/' * 5000))
+    for pattern in ('(a+)+$', '(a|a)*b', '(a|aa)+$', '(.*)*x', '(a*)*b', '([a-z]+)*1', '(.*a){25}x', '(x+x+)+y',
+                    '((a+)?)*!!', '(?:a?){64}a{64}b', r'(\w+)\1+x', '(ab*)*c', '.*.*.*.*.*x', '(?=(a+))a*b'):
+        for option in ('-show_name_regexes', '-start_name_regexes', '-account_type_regexes'):
+            r = run(program, ['--graph_path=g', 'scope', option, pattern], keep=False)
+            need(r.status == 0 or (r.status in (1, 2) and 'tfprof: ' in r.err), '%s: %d %s' % (pattern, r.status, r.err[:300]))
+
+
+# ---- counts and depths --------------------------------------------------------------------------
+def steps(program):
+    """10,000 steps."""
+    write('g', node('a'), node('b'))
+    write('r', execs([record('a', 5, 7)]))
+    files = '--run_meta_path=' + ','.join(['r'] * 10000)
+    r = run(program, ['--graph_path=g', files, 'scope', '-select', 'micros,bytes'])
+    need(r.status == 0 and b'a (7B/7B, 5us/5us' in r.out, r.out[-300:])
+    r = run(program, ['--graph_path=g', files, 'op', '-step', '9999', '-select', 'micros'])
+    need(r.status == 0 and b'5us' in r.out, r.out[-300:] + r.err.encode())
+    r = run(program, ['--graph_path=g', files, 'scope', '-step', '10000'])
+    need(r.status == 1, r.err[-300:])
+
+
+def levels(program):
+    """10,000 levels of scopes, of inputs, of call stacks."""
+    n = 10000
+    write('g', node('/'.join(['s'] * n)))
+    write('chain', *[node('n%d' % i, inputs=['n%d' % (i - 1)] if i else []) for i in range(n)])
+    stack = sub(4, b''.join(sub(1, num(2, i + 1) + num(6, 1) + num(7, 1) + num(8, 1)) for i in range(n)))
+    write('log', sub(1, sub(1, 'n0') + stack), sub(2, num(1, 1) + sub(2, 'f')))
+    deep = ['-max_depth', str(n + 10)]
+    for words in (['--graph_path=g', 'scope'], ['--graph_path=chain', 'graph'],
+                  ['--graph_path=chain', '--op_log_path=log', 'code'],
+                  ['--graph_path=g', 'scope', '-output', 'timeline:outfile=t'],
+                  ['--graph_path=chain', '--op_log_path=log', 'code', '-output', 'pprof:outfile=p']):
+        r = run(program, words + deep)
+        need(r.status == 0 and not r.err.startswith('tfprof'), '%s: %s' % (words, r.err[-300:]))
+        need('-output' in words or len(r.out.splitlines()) >= n, '%s: %d lines' % (words, len(r.out.splitlines())))
+
+
+def long_names(program):
+    """Names of 1 MB, in every view and output."""
+    names = ['x' * MB, 'y' * MB, 'scope/' + 'z' * MB]
+    write('g', *[node(n, 'O' * MB, names[:i]) for i, n in enumerate(names)])
+    write('r', execs([record(n, 5, 7) for n in names], '/job:' + 'd' * MB + '/device:CPU:0'))
+    for words in (['scope'], ['graph'], ['op', '-select', 'micros,device'], ['scope', '-select', 'micros,device,op_types'],
+                  ['graph', '-step', '0', '-output', 'timeline:outfile=t'], ['scope', '-output', 'timeline:outfile=t'],
+                  ['convert', '-output', 'profile:outfile=p'], ['advise']):
+        r = run(program, ['--graph_path=g', '--run_meta_path=r'] + words)
+        need(r.status == 0, '%s: %s' % (words, r.err[-300:]))
+    need(run(program, ['--profile_path=p', 'scope']).out.count(b'x' * MB) == 1, 'the name is lost')
+
+
+def devices(program):
+    """60,000 devices in a step; above 65,535 a sentence."""
+    write('g', *[node('n%d' % i) for i in range(10)])
+    for n, fits in ((60000, True), (65535, True), (65536, False), (70000, False)):
+        write('r', sub(1, b''.join(sub(1, sub(1, '/job:w/task:%d/device:GPU:0' % i) + record('n%d' % (i % 10)))
+                                   for i in range(n))))
+        r = run(program, ['--graph_path=g', '--run_meta_path=r', 'scope', '-select', 'micros'])
+        if fits:
+            need(r.status == 0, '%d devices: %s' % (n, r.err[-300:]))
+        else:
+            need(r.status == 3 and 'devices' in r.err and '65535' in r.err, '%d devices: status %d %s' % (n, r.status, r.err[-300:]))
+
+
+def huge(program):
+    """10,000,000 nodes."""
+    with open('g', 'wb') as f:
+        for i in range(0, 10000000, 10000):
+            f.write(b''.join(node('s%d/n%d' % (k % 1000, k)) for k in range(i, i + 10000)))
+    r = run(program, ['--graph_path=g', 'scope', '-max_depth', '1'])
+    need(r.status == 0 and r.out.count(b'\n') > 1000, r.err[-300:])
+    print('10,000,000 nodes: %d MB held for a file of %d MB' % (r.peak // MB, os.path.getsize('g') // MB))
+    os.unlink('g')
+
+
+def soak(program):
+    """One session with 100,000 commands: memory stays flat."""
+    small = os.path.join(ROOT, 'testdata', 'small') + '/views.'
+    words = ['--graph_path=%sgraph.pbtxt' % small, '--op_log_path=%sop_log.pbtxt' % small,
+             '--run_meta_path=%srun_meta_0.pbtxt,%srun_meta_1.pbtxt' % (small, small)]
+    lines = ['scope -max_depth 3', 'op -order_by occurrence', 'graph -step 1', 'code -max_depth 4', 'set -max_depth 2',
+             'reset', 'nonsense', 'scope -max_depth x', 'scope -show_name_regexes .*conv.*,(a|b)+', 'scope -step 77',
+             'graph -account_type_regexes [', 'help scope', '', 'advise', 'op -output file:outfile=out',
+             'graph -step 0 -output timeline:outfile=t', 'scope > out', 'set -select micros,bytes', 'code -output pprof:outfile=p']
+    p = subprocess.Popen([program] + words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    held = []
+    for done in range(0, 100000, 10000):
+        p.stdin.write('\n'.join(lines[i % len(lines)] for i in range(done, done + 10000)).encode() + b'\n')
+        p.stdin.flush()
+        with open('/proc/%d/status' % p.pid) as f:
+            held.append(int(re.search(r'VmRSS:\s+(\d+)', f.read()).group(1)))
+    p.stdin.close()
+    status = p.wait()
+    print('held after each 10,000 commands: %s kB' % ' '.join(map(str, held)))
+    need(status == 1, 'status %d' % status)
+    need(held[-1] <= held[1] + 1024, 'it grows')
+
+
+TESTS = [memory_limit, worst, patterns, devices, levels, steps, long_names, soak]
+BY_NAME = [huge]  # takes gigabytes
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--program', default=os.path.join(ROOT, 'build/check/tfprof'))
+    p.add_argument('--shim', default=os.path.join(ROOT, 'build/check/faults/shim.so'))
+    p.add_argument('names', nargs='*')
+    a = p.parse_args()
+    global SHIM
+    SHIM = os.path.abspath(a.shim)
+    program = os.path.abspath(a.program)
+    tests = [t for t in TESTS + BY_NAME if t.__name__ in a.names or (not a.names and t in TESTS)]
+    failed = 0
+    for t in tests:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                t(program)
+            except AssertionError as e:
+                failed += 1
+                print('%s: %s: %s' % (t.__name__, t.__doc__, e))
+            os.chdir(ROOT)
+    print('%d passed, %d failed, 0 skipped' % (len(tests) - failed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
