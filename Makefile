@@ -332,8 +332,8 @@ build/clang/%.ok: %.c $(O)/flags | $(GEN_H)
 # Static analysis. A file that was found good is looked at again when it, or what it includes, changes.
 LINT_FLAGS = $(STD) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS)
 LINT := $(SRC:%.c=build/lint/%.ok)
-## lint: static analysis with gcc -fanalyzer, clang-tidy and cppcheck
-lint: $(LINT) build/lint/cppcheck.ok
+## lint: static analysis with gcc -fanalyzer and clang-tidy
+lint: $(LINT)
 	@echo '$(words $(LINT)) passed, 0 failed, 0 skipped'
 build/lint/%.ok: %.c .clang-tidy $(O)/flags | $(GEN_H)
 	@mkdir -p $(@D)
@@ -341,9 +341,6 @@ build/lint/%.ok: %.c .clang-tidy $(O)/flags | $(GEN_H)
 		-MF $(@:.ok=.d) -c -o /dev/null $<)
 	@clang-tidy --quiet $< -- $(LINT_FLAGS) >$(@:.ok=.log) 2>&1 || { cat $(@:.ok=.log); exit 1; }
 	@touch $@
-build/lint/cppcheck.ok: $(SRC) $(wildcard src/*/*.h src/*/*.def)
-	$(call say,LINT,cppcheck)cppcheck --std=c11 --enable=warning,performance,portability --inline-suppr \
-		--error-exitcode=1 --quiet --suppress=missingInclude -Isrc -Iinclude $(DEFS) src && touch $@
 -include $(LINT:.ok=.d)
 
 # Goals given together do not build the same files at the same time.

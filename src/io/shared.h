@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Folders that everybody may write to, such as /tmp: what another user put there under the name that
- * we are to write is a trap.
+ * Folders that everybody may write to, such as /tmp: what another user put there under the name
+ * that we are to write is a trap.
  */
 #ifndef TFPROF_IO_SHARED_H
 #define TFPROF_IO_SHARED_H

@@ -50,28 +50,28 @@ static void try_path(struct str path)
 	arena_free(&a);
 }
 
+static void try_files(struct arena *a, const uint8_t *data, size_t size, size_t cut)
+{
+	struct str index = fuzz_file(a, "m.index", data, cut);
+
+	fuzz_file(a, "m.data-00000-of-00001", data + cut, size - cut);
+	try_path(str_sub(index, 0, index.n - 6));
+	try_path(fuzz_file(a, "v1", data, cut));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct account account = { 0 };
 	struct work work = { .account = &account };
-	struct str v1, index;
 	struct arena a;
-	size_t cut;
 
 	if (size < 2)
 		return 0;
 	if (setjmp(work.escape))
 		abort();
 	arena_init(&a, &work);
-	cut = (size_t)data[0] | (size_t)data[1] << 8;
-	data += 2;
-	size -= 2;
-	cut = cut < size ? cut : size;
-	index = fuzz_file(&a, "m.index", data, cut);
-	fuzz_file(&a, "m.data-00000-of-00001", data + cut, size - cut);
-	v1 = fuzz_file(&a, "v1", data, cut);
-	try_path(str_sub(index, 0, index.n - 6));
-	try_path(v1);
+	size_t cut = (size_t)data[0] | (size_t)data[1] << 8;
+	try_files(&a, data + 2, size - 2, cut < size - 2 ? cut : size - 2);
 	arena_free(&a);
 	return 0;
 }
