@@ -41,6 +41,7 @@ __attribute__((constructor)) static void lock(void)
 		MAY(lstat),
 		MAY(statx),
 		MAY(access),
+		MAY(getcwd),
 		MAY(readlink),
 		MAY(faccessat),
 		MAY(fcntl),
