@@ -23,7 +23,7 @@ GENERATED = re.compile(r'^(model/read_\w+|model/ckpt|out/\w*pb|out/pprof)\.c$')
 # Who may include the headers of a library: one place each.
 LIBRARIES = {
     'protobuf-c/': re.compile(r'^(io/pb\w*\.[ch]|model/(read_\w+|ckpt|input)\.c|out/(\w*pb|pprof)\.c)$'),
-    'pcre2.h': re.compile(r'^base/rx\.c$'),
+    'pcre2.h': re.compile(r'^base/rx(_subst)?\.c$'),
     'zlib.h': re.compile(r'^io/gz\.c$'),
     'snappy-c.h': re.compile(r'^io/sstable\.c$'),
     'editline/': re.compile(r'^app/(repl|prompt)\.c$'),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lists of patterns, each matched against the whole text. No other file knows that PCRE2 does it.
- * Match and heap limits are set: a pattern that hits one is an error, never a hang.
+ * Lists of patterns, each matched against the whole text. Only this file and rx_subst.c know that
+ * PCRE2 does it. Match and heap limits are set: a pattern that hits one is an error, never a hang.
  */
 #ifndef TFPROF_BASE_RX_H
 #define TFPROF_BASE_RX_H

@@ -201,6 +201,12 @@ static void build(const struct model *m, struct tree *t, struct arena *a, struct
 	scratch_close(&own);
 }
 
+static void account(struct query *q)
+{
+	view_keep_members(q);
+	view_sum(q);
+}
+
 static bool show(struct query *q, struct result *r, struct err *e)
 {
 	if (!q->m->has_traces) {
@@ -210,8 +216,7 @@ static bool show(struct query *q, struct result *r, struct err *e)
 	}
 	if (q->o->displayed_only) /* Quirk 35 */
 		note_line(q->notes, "Note: code view ignores account_displayed_op_only\n");
-	view_keep_members(q);
-	view_sum(q);
+	account(q);
 	if (!view_walk(q, r, true, e))
 		return false;
 	for (uint32_t i = 0; i < r->n && (q->o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)); i++)
@@ -228,5 +233,6 @@ const struct view_ops view_code = {
 	.help = "lines of Python by call stack (needs an op log)",
 	.outputs = VIEW_OUTPUTS | 1u << OUT_TIMELINE | 1u << OUT_PPROF,
 	.build = build,
+	.account = account,
 	.show = show,
 };

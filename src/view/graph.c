@@ -87,7 +87,7 @@ static void build(const struct model *m, struct tree *t, struct arena *a, struct
 }
 
 /* Only accounted nodes are kept; what was below others goes to the nearest kept one above. */
-static bool show(struct query *q, struct result *r, struct err *e)
+static void account(struct query *q)
 {
 	const struct tree *t = q->tree;
 	bool *accounted = ARENA_ARRAY(q->a, t->n, bool);
@@ -96,6 +96,11 @@ static bool show(struct query *q, struct result *r, struct err *e)
 		accounted[i] = view_matches(q, t->node[i]) > 0;
 	view_keep(q, accounted, accounted);
 	view_sum(q);
+}
+
+static bool show(struct query *q, struct result *r, struct err *e)
+{
+	account(q);
 	return view_walk(q, r, false, e);
 }
 
@@ -108,5 +113,6 @@ const struct view_ops view_graph = {
 	.made_up = "_TFGraphParent",
 	.outputs = VIEW_OUTPUTS | 1u << OUT_TIMELINE,
 	.build = build,
+	.account = account,
 	.show = show,
 };

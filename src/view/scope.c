@@ -134,7 +134,7 @@ static void build(const struct model *m, struct tree *t, struct arena *a, struct
 }
 
 /* A scope is kept if it is accounted or leads to something that is; quirk 8: it then counts. */
-static bool show(struct query *q, struct result *r, struct err *e)
+static void account(struct query *q)
 {
 	const struct tree *t = q->tree;
 	bool *keep = ARENA_ARRAY(q->a, t->n, bool), *accounted = ARENA_ARRAY(q->a, t->n, bool);
@@ -147,6 +147,11 @@ static bool show(struct query *q, struct result *r, struct err *e)
 	}
 	view_keep(q, keep, accounted);
 	view_sum(q);
+}
+
+static bool show(struct query *q, struct result *r, struct err *e)
+{
+	account(q);
 	return view_walk(q, r, false, e);
 }
 
@@ -160,5 +165,6 @@ const struct view_ops view_scope = {
 	.made_up = "_kTFScopeParent",
 	.outputs = VIEW_OUTPUTS | 1u << OUT_TIMELINE,
 	.build = build,
+	.account = account,
 	.show = show,
 };

@@ -77,7 +77,7 @@ static bool compile(struct query *q, struct err *e)
 	               rx_compile(&q->devices, q->a, &o->devices, e));
 }
 
-static void release(struct query *q)
+void view_close(struct query *q)
 {
 	rx_free(q->account);
 	rx_free(q->start);
@@ -116,25 +116,33 @@ static void match_sets(struct query *q)
 	q->set_matches = matches;
 }
 
+bool view_open(struct query *q, struct err *e)
+{
+	if (!find_steps(q, e))
+		return false;
+	if (!compile(q, e)) {
+		view_close(q);
+		return false;
+	}
+	match_sets(q);
+	if (!q->tallies)
+		q->tallies = find_tallies(q);
+	return true;
+}
+
 bool view_run(const struct view_ops *v, struct query *q, struct result *r, struct err *e)
 {
 	memset(r, 0, sizeof *r);
 	r->q = q;
 	r->kind = v->kind;
-	if (!find_steps(q, e))
+	if (!view_open(q, e))
 		return false;
-	bool ok = compile(q, e);
-	if (ok) {
-		match_sets(q);
-		if (!q->tallies)
-			q->tallies = find_tallies(q);
-		ok = v->show(q, r, e) && view_patterns_ok(q, e);
-	}
+	bool ok = v->show(q, r, e) && view_patterns_ok(q, e);
 	if (ok && q->o->stats)
 		stats_add(r);
 	if (ok && q->o->by == BY_WORKER && !workers_in_rows(q->o))
 		workers_add(r);
-	release(q);
+	view_close(q);
 	return ok;
 }
 

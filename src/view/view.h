@@ -116,6 +116,9 @@ struct view_ops {
 	unsigned outputs;    /* bits of the output kinds it can feed */
 	/* The tree of a model, in a. Notes are those of building (once). */
 	void (*build)(const struct model *m, struct tree *t, struct arena *a, struct notes *notes);
+	/* Fills q->kept: what is accounted, added up (op: own sums; its totals are those of a
+	 * list). Code: only where the model has traces. */
+	void (*account)(struct query *q);
 	/* Kept, chosen and sorted; false when a pattern gave up. */
 	bool (*show)(struct query *q, struct result *r, struct err *e);
 };
@@ -125,6 +128,11 @@ extern const struct view_ops view_scope, view_graph, view_op, view_code;
 /* Runs one command: finds the step, tallies, shows. A step that is not there is ERR_STEP, and a
  * note says so in the original's words (B§2.7). */
 bool view_run(const struct view_ops *v, struct query *q, struct result *r, struct err *e);
+
+/* What view_run does before the view is asked, and behind it: for who needs all that is accounted
+ * and chooses for himself. view_close follows on a view_open that was true. */
+bool view_open(struct query *q, struct err *e);
+void view_close(struct query *q);
 
 /* ---- shared steps, in the order of a query ---- */
 

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Renaming by substitution, as sed writes it: s/pattern/replacement/flags, where any character may
+ * stand for the slash; flags are g (all matches) and i (in any case). In the replacement \1 or $1
+ * is what the first parentheses matched, & is a plain character.
+ */
+#ifndef TFPROF_BASE_RX_SUBST_H
+#define TFPROF_BASE_RX_SUBST_H
+
+#include "base/err.h"
+
+struct rx_subst;
+
+/* Compiles the rules, which are applied one after the other. Closed as lists of rx.h are. */
+bool rx_subst_compile(
+        struct rx_subst **out, struct arena *a, const struct strs *rules, struct err *e);
+void rx_subst_free(struct rx_subst *l);
+bool rx_subst_is_empty(const struct rx_subst *l);
+
+/* The text with all rules applied, in a; the very slice given if none matches. */
+bool rx_subst_apply(
+        const struct rx_subst *l, struct str text, struct arena *a, struct str *out, struct err *e);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See likeness.h.
+ */
+#include "view/likeness.h"
+
+#include "base/map.h"
+#include "base/sort.h"
+
+void likeness_add(struct signature *s, struct arena *a, struct str text)
+{
+	VEC_PUSH(a, s, hash_bytes(text.p, text.n));
+}
+
+static int by_hash(const void *ctx, uint32_t a, uint32_t b)
+{
+	const uint64_t *v = ctx;
+
+	return (v[a] > v[b]) - (v[a] < v[b]);
+}
+
+void likeness_end(struct signature *s, struct arena *a)
+{
+	uint32_t *order = ARENA_ARRAY(a, s->n, uint32_t);
+	uint64_t *to = ARENA_ARRAY(a, s->n, uint64_t);
+
+	for (uint32_t i = 0; i < s->n; i++)
+		order[i] = i;
+	sort_stable(a, order, s->n, by_hash, s->v);
+	for (size_t i = 0; i < s->n; i++)
+		to[i] = s->v[order[i]];
+	s->v = to;
+	s->cap = s->n;
+}
+
+double likeness_share(const struct signature *a, const struct signature *b)
+{
+	size_t i = 0, k = 0, both = 0, most = a->n > b->n ? a->n : b->n;
+
+	while (i < a->n && k < b->n) {
+		uint64_t x = a->v[i], y = b->v[k];
+		both += x == y;
+		i += x <= y;
+		k += y <= x;
+	}
+	return most ? (double)both / (double)most : 0;
+}

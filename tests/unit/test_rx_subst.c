@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Renaming rules as sed writes them.
+ */
+#include "unit.h"
+
+#include "base/rx_subst.h"
+
+static struct str renamed(struct arena *a, const char *rules, const char *name)
+{
+	struct strs v = str_split(a, str_of(rules), ' ');
+	struct err e = { .a = a };
+	struct rx_subst *l;
+	struct str out;
+
+	if (!rx_subst_compile(&l, a, &v, &e))
+		return e.text;
+	bool ok = rx_subst_apply(l, str_of(name), a, &out, &e);
+	rx_subst_free(l);
+	return ok ? out : e.text;
+}
+
+static void test_rules(void **state)
+{
+	assert_str(renamed(*state, "s/tower_0/tower_1/", "tower_0/x/tower_0"), "tower_1/x/tower_0");
+	assert_str(
+	        renamed(*state, "s/tower_0/tower_1/g", "tower_0/x/tower_0"), "tower_1/x/tower_1");
+	assert_str(renamed(*state, "s,^a/,,", "a/b/c"), "b/c");
+	assert_str(renamed(*state, "s/a\\/b/c/", "a/b"), "c");
+	assert_str(renamed(*state, "s/([a-z]+)_([0-9]+)/\\2_$1/", "tower_12"), "12_tower");
+	assert_str(renamed(*state, "s/X/y/i", "x"), "y");
+	assert_str(renamed(*state, "s/a/b/ s/b/c/", "a"), "c");
+	assert_str(renamed(*state, "s/a/$x&${9}/", "a"), "$x&${9}");
+	assert_str(renamed(*state, "s/q/r/", "a"), "a");
+	assert_str(renamed(*state, "s/a//", "a"), "");
+}
+
+static void test_bad_rules(void **state)
+{
+	static const char *const bad[] = { "s/a/b", "s/a", "y/a/b/", "s/a/b/x", "s", "s//" };
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_true(str_contains(renamed(*state, bad[i], "a"), S("is not s/PATTERN/")));
+	assert_true(str_contains(renamed(*state, "s/(a/b/", "a"), S("column 3")));
+}
+
+static void test_names_that_are_no_text(void **state)
+{
+	assert_str(renamed(*state, "s/a/b/", "a\xff"), "a\xff");
+	assert_true(str_contains(
+	        renamed(*state, "s/(a+)+$/b/", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"),
+	        S("a")));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		unit_case(test_rules),
+		unit_case(test_bad_rules),
+		unit_case(test_names_that_are_no_text),
+	};
+
+	return unit_main(tests, argc, argv);
+}
