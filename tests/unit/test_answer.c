@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Text answers read again: preambles and legends of each generation, lines, faults.
+ */
+#include "unit.h"
+
+#include "view/answer.h"
+
+static bool read_text(struct arena *a, const char *text, struct answer *x, struct err *e)
+{
+	struct src *s;
+
+	*e = (struct err){ .a = a };
+	assert_true(src_memory(&s, a, S("in"), str_of(text), e));
+	bool ok = answer_read(x, s, a, e);
+	src_close(s);
+	return ok;
+}
+
+#define BODY "_TFProfRoot (--/30.00KB)\n  a (10B/30.00KB)\n    a/b (--/20.00KB)\n"
+
+static void test_preambles(void **state)
+{
+	static const char *const heads[] = { "",
+		"Parsing GraphDef...\nParsing RunMetadata...\n"
+		"Preparing Views...\n\n",
+		"Parsing Inputs...\nPreparing Views...\nnode name | requested bytes\n",
+		"Reading Files...\nTry to use a single --profile_path instead of "
+		"graph_path,op_log_path,run_meta_path\nParsing Inputs...\n"
+		"run graph coverage: 0.32\n\nDoc:\nscope: _TFProfRoot is its root.\n\nProfile:\n"
+		"node name | requested bytes\n" };
+
+	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+		struct answer x;
+		struct err e;
+		struct str text = str_fmt(*state, "%s%s\nprofile> scope\n", heads[i], BODY);
+		assert_true(answer_sniff(text));
+		assert_true(read_text(*state, str_z(*state, text), &x, &e));
+		assert_int_equal(x.lines.n, 3);
+		assert_int_equal(x.columns, 1);
+		assert_int_equal(x.metric[0], M_BYTES);
+		assert_int_equal(x.total.v[2], 20000);
+		assert_false(x.lines.v[2].accounted);
+	}
+}
+
+static void test_columns(void **state)
+{
+	struct answer x;
+	struct err e;
+
+	assert_true(read_text(*state,
+	        "node name | # parameters | total execution time | accelerator execution time | "
+	        "cpu execution time | assigned devices\n"
+	        "_TFProfRoot (--/1.45k params, --/2.00sec, --/0us, --/2.00sec)\n"
+	        "  w (3x3, 9/9 params, 1us/1us, 0us/0us, 1us/1us, /job:a/cpu:0)\n",
+	        &x, &e));
+	assert_int_equal(x.columns, 4);
+	assert_int_equal(x.metric[0], M_PARAMS);
+	assert_int_equal(x.metric[3], M_CPU_MICROS);
+	assert_int_equal(x.total.v[0], 1450);
+	assert_int_equal(x.total.v[4], 9);
+	/* The first generation has no legend. */
+	assert_true(read_text(
+	        *state, "_TFProfRoot (--/5 flops, --/3us)\n  a (5/5 flops, 3us/3us)\n", &x, &e));
+	assert_int_equal(x.metric[0], M_FLOAT_OPS);
+	assert_int_equal(x.metric[1], M_MICROS);
+}
+
+static void test_sides(void **state)
+{
+	const enum metric_id bytes = M_BYTES, micros = M_MICROS;
+	struct answer x;
+	struct side s;
+	struct err e;
+
+	assert_true(read_text(*state, BODY, &x, &e));
+	assert_true(answer_side(&x, VK_SCOPE, &bytes, 1, &s, *state, &e));
+	assert_int_equal(s.n, 3);
+	assert_str(s.name[2], "a/b");
+	assert_int_equal(s.parent[2], 1);
+	assert_int_equal(s.self[1], 10);
+	assert_false(answer_side(&x, VK_SCOPE, &micros, 1, &s, *state, &e));
+	assert_str(e.text, "'in' has no micros; it has bytes");
+	/* By indent where names are no paths. */
+	assert_true(read_text(*state,
+	        "_TFProfRoot (--/3us)\n  f.py:1:main (1us/3us)\n    f.py:2:g (gradient) "
+	        "(2us/2us)\n",
+	        &x, &e));
+	assert_true(answer_side(&x, VK_CODE, &micros, 1, &s, *state, &e));
+	assert_str(s.name[2], "f.py:2:g (gradient)");
+	assert_int_equal(s.parent[2], 1);
+}
+
+static void test_faults(void **state)
+{
+	struct answer x;
+	struct err e;
+
+	assert_false(answer_sniff(S("x _TFProfRoot (1B/1B)\n")));
+	assert_false(read_text(*state, "nothing\n", &x, &e));
+	assert_false(read_text(*state, "\n_TFProfRoot (--/1B)\n  a (1B/1B)\n  b (1B/\n", &x, &e));
+	assert_str(e.text, "'in': line 4 is no line of an answer: '  b (1B/'");
+	assert_false(read_text(*state, "_TFProfRoot (--/1B)\n  a (1B/1B, 2B/2B)\n", &x, &e));
+	assert_true(read_text(*state, "_TFProfRoot (--/1B)\n ...\n  a (1B/1B)\n", &x, &e));
+	assert_int_equal(x.lines.n, 2);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		unit_case(test_preambles),
+		unit_case(test_columns),
+		unit_case(test_sides),
+		unit_case(test_faults),
+	};
+
+	return unit_main(tests, argc, argv);
+}

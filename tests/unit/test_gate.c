@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Gates: what is read, where a fault is, what holds.
+ */
+#include "unit.h"
+
+#include "view/gate.h"
+
+static struct gate gate(struct arena *a, const char *text)
+{
+	struct err e = { .a = a };
+	struct gate g;
+
+	assert_true(gate_parse(&g, str_of(text), &e));
+	return g;
+}
+
+static struct str fault(struct arena *a, const char *text)
+{
+	struct err e = { .a = a };
+	struct gate g;
+
+	assert_false(gate_parse(&g, str_of(text), &e));
+	return e.text;
+}
+
+static void test_parse(void **state)
+{
+	struct gate g = gate(*state, "scope:loss/.*<x.bytes<=+1MB");
+
+	assert_int_equal(g.view, VK_SCOPE);
+	assert_str(g.pattern, "loss/.*<x");
+	assert_int_equal(g.metric, M_BYTES);
+	assert_true(g.less && g.equal && g.change && !g.percent && !g.total);
+	assert_int_equal(g.amount, 1000000);
+	g = gate(*state, "total.micros<+5%");
+	assert_true(g.total && g.percent && g.share == 0.05);
+	g = gate(*state, "op:Conv2D.accelerator_micros>30ms");
+	assert_true(!g.less && !g.change && g.amount == 30000);
+}
+
+static void test_faults(void **state)
+{
+	static const char *const bad[][2] = { { "total.micros", "column 13: <" },
+		{ "", "column 1: <" }, { "micros<5", "column 1: a point" },
+		{ "total.nonsense<5", "column 7: that is no metric" },
+		{ "total.device<5", "column 7: that is no metric" },
+		{ "all.micros<5", "column 1: a rule begins" },
+		{ "op:.micros<5", "column 4: a pattern" },
+		{ "total.micros<", "column 14: a limit" },
+		{ "total.micros<5%", "column 14: a share" },
+		{ "total.micros<+x%", "column 14: that is no number of percent" },
+		{ "total.bytes<+5ms", "column 13: that is no amount of bytes" },
+		{ "total.params<+5MB", "column 14: that is no number" } };
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct str said = fault(*state, bad[i][0]);
+		assert_true(str_contains(said, str_of(bad[i][1])));
+	}
+}
+
+static void test_holds(void **state)
+{
+	struct gate g = gate(*state, "total.micros<+5%");
+
+	assert_true(gate_holds(&g, 100, 104));
+	assert_false(gate_holds(&g, 100, 105));
+	assert_true(gate_holds(&g, 100, 0));
+	assert_true(gate_holds(&g, 0, 0));
+	assert_false(gate_holds(&g, 0, 1));
+	g = gate(*state, "total.bytes<=+0");
+	assert_true(gate_holds(&g, 7, 7));
+	assert_false(gate_holds(&g, 7, 8));
+	g = gate(*state, "total.micros<-10%");
+	assert_false(gate_holds(&g, 100, 100));
+	assert_true(!gate_holds(&g, 0, 0) && gate_holds(&g, 100, 80));
+	g = gate(*state, "total.bytes<=-1");
+	assert_false(gate_holds(&g, 5, 5));
+	g = gate(*state, "total.micros<-10%");
+	assert_true(gate_holds(&g, 100, 80));
+	g = gate(*state, "total.params>=10");
+	assert_true(gate_holds(&g, 0, 10));
+	assert_false(gate_holds(&g, 99, 9));
+	g = gate(*state, "total.residual_bytes<+50%");
+	assert_true(gate_holds(&g, -100, -60));
+	assert_false(gate_holds(&g, -100, -40));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		unit_case(test_parse),
+		unit_case(test_faults),
+		unit_case(test_holds),
+	};
+
+	return unit_main(tests, argc, argv);
+}
