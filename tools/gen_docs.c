@@ -162,13 +162,30 @@ static void page_of(const struct command *c)
 	put_section(f, "SYNOPSIS");
 	fputs(".B tfprof ", f);
 	put(f, c->name);
-	fputs(c->own_words ? " \\fIWORDS\\fR\n"
-	        : c->view  ? " \\fIFILE\\fR... [\\fIOPTIONS\\fR]\n"
-	                   : "\n",
+	if (c->words) {
+		fputs(" ", f);
+		put(f, c->words);
+	}
+	fputs(c->words         ? "\n"
+	        : c->own_words ? " \\fIWORDS\\fR\n"
+	        : c->view      ? " \\fIFILE\\fR... [\\fIOPTIONS\\fR]\n"
+	                       : "\n",
 	        f);
 	put_section(f, "DESCRIPTION");
 	put(f, c->about);
 	fputs("\n", f);
+	if (c->own) {
+		put_section(f, "OPTIONS OF ITS OWN");
+		for (const struct own_option *o = c->own; o->name; o++) {
+			put_item(f, "--", o->name, o->value);
+			put(f, o->help);
+			fputs(".\n", f);
+		}
+	}
+	if (c->view_options) {
+		put_section(f, "OPTIONS");
+		put_options(f);
+	}
 	if (c->view) {
 		put_section(f, "OPTIONS");
 		put_options(f);

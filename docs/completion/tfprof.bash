@@ -14,7 +14,7 @@ _tfprof()
 	stats|-stats)
 		COMPREPLY=($(compgen -P "$pre" -W 'mean cv median min max std p95 p99 n' -- "${cur##*,}")); return ;;
 	output|-output)
-		COMPREPLY=($(compgen -W 'csv file:outfile= json md ndjson none pprof:outfile= profile:outfile= stdout timeline:outfile=' -- "$cur")); return ;;
+		COMPREPLY=($(compgen -W 'csv file:outfile= github json junit md ndjson none pprof:outfile= profile:outfile= stdout timeline:outfile=' -- "$cur")); return ;;
 	-color)
 		COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
 	esac
@@ -23,6 +23,6 @@ _tfprof()
 		case $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;
 	-*) COMPREPLY=($(compgen -W '-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -stats -by -max_workers -worker_regexes -align -bars -wide -max_values' -- "$cur")); return ;;
 	esac
-	COMPREPLY=($(compgen -W 'scope graph code op advise convert set reset checkpoint load use list help quit exit' -- "$cur") $(compgen -f -- "$cur"))
+	COMPREPLY=($(compgen -W 'scope graph code op advise convert set reset checkpoint diff baseline load use list help quit exit' -- "$cur") $(compgen -f -- "$cur"))
 }
 complete -o filenames -F _tfprof tfprof

@@ -8,6 +8,8 @@ complete -c tfprof -n __fish_use_subcommand -a convert -d 'one ProfileProto of t
 complete -c tfprof -n __fish_use_subcommand -a set -d 'make options the default of the commands that follow'
 complete -c tfprof -n __fish_use_subcommand -a reset -d 'give every option its first value again'
 complete -c tfprof -n __fish_use_subcommand -a checkpoint -d 'the tensors of a checkpoint; --verify tests it, two are compared'
+complete -c tfprof -n __fish_use_subcommand -a diff -d 'what differs between two runs or more, and gates for machines'
+complete -c tfprof -n __fish_use_subcommand -a baseline -d 'named results, kept as text for diff; save, list, show, remove'
 complete -c tfprof -n __fish_use_subcommand -a load -d 'one more job beside those loaded, and use it'
 complete -c tfprof -n __fish_use_subcommand -a use -d 'the job that the lines which follow are about'
 complete -c tfprof -n __fish_use_subcommand -a list -d 'the jobs that are loaded'

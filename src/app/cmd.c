@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "app/baseline.h"
 #include "app/checkpoint.h"
+#include "app/diff.h"
 #include "app/help.h"
 #include "app/jobs.h"
 #include "io/paths.h"
@@ -184,6 +186,24 @@ bool cmd_option_word(struct str word, struct str *name, struct str *value, bool 
 	return true;
 }
 
+bool cmd_set_option(struct session *s, const struct option *row, const struct strs *words,
+        size_t *i, bool has_value, struct str value, struct opts *o)
+{
+	bool truth;
+
+	if (!has_value && row->type == OPT_BOOL) {
+		has_value = true;
+		value = S("true");
+		if (*i + 1 < words->n && num_parse_bool(words->v[*i + 1], &truth))
+			value = words->v[++*i];
+	}
+	if (!has_value && *i + 1 == words->n)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "-%s needs a value", row->name);
+	if (!has_value)
+		value = words->v[++*i];
+	return opts_set(o, &s->query_arena, row, value, &s->error);
+}
+
 /* Takes the option at words[*i] and, where it has one, its value behind it. */
 static bool take_option(struct session *s, const struct strs *words, size_t *i,
         const struct strs *more, struct request *r)
@@ -198,22 +218,12 @@ static bool take_option(struct session *s, const struct strs *words, size_t *i,
 		return r->show_all = true;
 	if (!option_find(name, &row))
 		return cmd_unknown_option(s, word, name, more);
-	if (!has_value && row.type == OPT_BOOL) {
-		has_value = true;
-		value = S("true");
-		if (*i + 1 < words->n && num_parse_bool(words->v[*i + 1], &truth))
-			value = words->v[++*i];
-	}
-	if (!has_value && *i + 1 == words->n && set) {
+	if (!has_value && row.type != OPT_BOOL && *i + 1 == words->n && set) {
 		strs_add(&s->query_arena, &r->shown, name);
 		return true;
 	}
-	if (!has_value && *i + 1 == words->n)
-		return session_fail(s, ERR_INVALID_ARGUMENT, "-%s needs a value", row.name);
-	if (!has_value)
-		value = words->v[++*i];
 	r->given++;
-	return opts_set(&r->opts, &s->query_arena, &row, value, &s->error);
+	return cmd_set_option(s, &row, words, i, has_value, value, &r->opts);
 }
 
 /* Is there such a file, or one that the system will not tell of? */

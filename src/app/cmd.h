@@ -8,6 +8,13 @@
 
 #include "app/session.h"
 
+/* An option that only one command has. */
+struct own_option {
+	const char *name;
+	const char *value; /* the word for its value; NULL: it is a switch */
+	const char *help;
+};
+
 struct request;
 struct command {
 	const char *name, *help;
@@ -18,8 +25,11 @@ struct command {
 	bool keeps_attrs; /* what it writes has node attributes in it */
 	bool (*run)(struct session *s, const struct request *r, struct sink *out);
 	bool (*check)(struct session *s, const struct request *r); /* of the words; may be NULL */
-	bool own_words; /* what stands behind it is for it alone: request.topics */
-	bool ends;      /* nothing is read behind it */
+	const char *words;            /* behind the name, in the manual; NULL: WORDS */
+	bool own_words;               /* what stands behind it is for it alone: request.topics */
+	const struct own_option *own; /* ended by a row without a name; NULL: none */
+	bool view_options;            /* with own words: it takes the options of the views too */
+	bool ends;                    /* nothing is read behind it */
 };
 extern const struct command commands[];
 extern const size_t n_commands;
@@ -48,6 +58,11 @@ bool cmd_parse(
 /* Says that there is no such option; word as it was typed. */
 bool cmd_unknown_option(
         struct session *s, struct str word, struct str name, const struct strs *more);
+
+/* Sets an option from its value, or where it has none behind '=', from the word behind words[*i].
+ */
+bool cmd_set_option(struct session *s, const struct option *row, const struct strs *words,
+        size_t *i, bool has_value, struct str value, struct opts *o);
 
 /* The two halves of cmd_line. A blank line has no command. */
 bool cmd_parse_line(struct session *s, struct str line, struct request *r);

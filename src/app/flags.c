@@ -150,8 +150,11 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	case ROLE_GRAPH: return place(s, &f->graph, "graphs", file);
 	case ROLE_OPLOG: return place(s, &f->op_log, "op logs", file);
 	case ROLE_PROFILE: strs_add(&s->model_arena, &f->profiles, file); return true;
+	case ROLE_BASELINE: return place(s, &f->baseline, "baselines", file);
 	case ROLE_STEP: strs_add(&s->model_arena, &f->runs, file); return true;
 	}
+	if (!exists(s, file) && !str_eq(file, S("-")))
+		return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'", STR(file));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        "cannot tell what '%.*s' is; say it: --graph_path=, --run_meta_path=, "
 	        "--op_log_path=, --profile_path= or --checkpoint_path=%.*s",
@@ -163,6 +166,9 @@ bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
 	for (size_t i = 0; i < files->n; i++)
 		if (!sort_one(s, f, files->v[i]))
 			return false;
+	if (f->baseline.n && (f->profiles.n || f->graph.n || f->run_meta.n || f->runs.n))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "a baseline stands alone; '%.*s' has others beside it", STR(f->baseline));
 	if (f->profiles.n && (f->graph.n || f->run_meta.n || f->runs.n))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--profile_path is set, do not set --graph_path or --run_meta_path");
@@ -171,7 +177,8 @@ bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
 
 bool flags_inputs(const struct flags *f)
 {
-	return f->profiles.n || f->graph.n || f->run_meta.n || f->runs.n || f->op_log.n;
+	return f->profiles.n || f->baseline.n || f->graph.n || f->run_meta.n || f->runs.n ||
+	       f->op_log.n;
 }
 
 static struct strs run_files(struct session *s, const struct flags *f)
@@ -243,6 +250,8 @@ bool flags_load(struct session *s, const struct flags *f, struct sink *out)
 		s->recover = f->recover;
 		return sources_find(s, &f->profiles, &src) && sources_load(s, &src, f->lazy_steps);
 	}
+	if (f->baseline.n)
+		return load(s, ROLE_BASELINE, f->baseline);
 	sink_put(out, S("Try to use a single --profile_path instead of "
 	                "graph_path,op_log_path,run_meta_path\n"));
 	return load(s, f, ROLE_GRAPH, f->graph) && load(s, f, ROLE_OPLOG, f->op_log) &&

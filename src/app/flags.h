@@ -16,6 +16,7 @@ struct flags {
 	struct str color; /* auto, always, never */
 	bool no_pager;
 	bool help, version;
+	struct str baseline; /* a bare word too */
 	struct strs runs;  /* step files that were given as bare words; behind those of run_meta */
 	struct strs words; /* command and view options */
 	struct strs names; /* of the flags above, for "did you mean" */

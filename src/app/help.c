@@ -101,11 +101,18 @@ static void put_command(struct session *s, const struct command *c, struct sink 
 
 	sink_fmt(out, "%s: %s\n\n", c->name, c->help);
 	put_wrapped(str_of(c->about), out);
+	if (c->own)
+		sink_put(out, S("\nOptions of its own\n"));
+	for (const struct own_option *o = c->own; o && o->name; o++) {
+		struct str name = str_fmt(&s->query_arena, "--%s%s%s", o->name, o->value ? " " : "",
+		        o->value ? o->value : "");
+		sink_fmt(out, "  %-22.*s %s\n", STR(name), o->help);
+	}
 	if (lines.n)
 		sink_put(out, S("\nExamples\n"));
 	for (size_t i = 0; i < lines.n; i++)
 		sink_fmt(out, "  %.*s\n", STR(lines.v[i]));
-	if (c->view)
+	if (c->view || c->view_options)
 		put_options(s, out);
 }
 

@@ -39,14 +39,42 @@ static void print_version(struct sink *out)
 	        HAVE_SNAPPY ? "yes" : "no");
 }
 
+static struct session *interrupted; /* whose command a signal ends */
+static volatile sig_atomic_t signal_seen;
+
+static void on_signal(int number)
+{
+	signal_seen = number;
+	atomic_store(&interrupted->cancel, true);
+}
+
+/* From here on a signal ends the command, which takes away what it has not written to its end; a
+ * second one ends the program. */
+static void catch_signals(struct session *s)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction a = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND }, old;
+
+	interrupted = s;
+	sigemptyset(&a.sa_mask);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (!sigaction(numbers[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &a, NULL);
+}
+
 /* A command that reads files of its own. */
 static bool run_alone(struct session *s, struct run *r)
 {
 	struct input_watch before = s->watch;
 	struct progress progress;
 
+	const struct command *c = r->request.command;
+
 	progress_begin(&progress, &s->watch);
-	bool ok = r->request.command->run(s, &r->request, r->out);
+	if (c->view_options) /* long, as answers of views are */
+		catch_signals(s);
+	bool ok = c->run(
+	        s, &r->request, c->view_options ? screen_begin(&r->screen, &s->sticky) : r->out);
 	progress_end(&progress);
 	s->watch = before;
 	r->status = s->error.code == ERR_INVALID_ARGUMENT                           ? EXIT_USAGE

@@ -130,10 +130,11 @@ static bool check_usable(struct session *s)
 
 static const char *kind_of(unsigned role)
 {
-	return role == ROLE_GRAPH   ? "graph"
-	       : role == ROLE_STEP  ? "run_meta"
-	       : role == ROLE_OPLOG ? "op_log"
-	                            : "profile";
+	return role == ROLE_GRAPH      ? "graph"
+	       : role == ROLE_STEP     ? "run_meta"
+	       : role == ROLE_OPLOG    ? "op_log"
+	       : role == ROLE_BASELINE ? "baseline"
+	                               : "profile";
 }
 
 static void add_source(struct session *s, const char *kind, struct str path, int64_t step)
@@ -372,6 +373,65 @@ bool session_view(
         struct session *s, const struct view_ops *v, const struct opts *o, struct sink *out)
 {
 	return session_answer(s, v, o, out, NULL);
+}
+
+/* A query whose view has accounted. */
+static bool account(struct session *s, const struct side_ask *ask, struct query *q)
+{
+	q->tree = tree_of(s, ask->view);
+	if (!view_open(q, &s->error))
+		return false;
+	if (ask->per_run)
+		side_per_run(q);
+	ask->view->account(q);
+	return true;
+}
+
+/* The numbers of one step. */
+static bool fill_step(struct session *s, const struct side_ask *ask, uint32_t i, struct side *out,
+        struct arena *scratch)
+{
+	struct opts o = *ask->o;
+	struct query q = { .m = &s->model, .o = &o, .a = scratch, .notes = &s->notes };
+
+	o.step = ask->steps[i];
+	o.steps.n = 0;
+	if (!account(s, ask, &q))
+		return false;
+	side_fill(out, &q, (i + 1) * ask->n, ask->n);
+	view_close(&q);
+	return true;
+}
+
+bool session_side(struct session *s, const struct side_ask *ask, struct side *out, struct arena *a)
+{
+	struct query q = { .m = &s->model, .o = ask->o, .notes = &s->notes };
+	uint32_t n = ask->n * (ask->n_steps + 1);
+	enum value *values = ARENA_ARRAY(a, n, enum value);
+	struct scratch own;
+
+	if (!session_need_steps(s, ask->o) || !session_seal(s))
+		return false;
+	begin_query(s);
+	if (ask->view->kind == VK_CODE && !s->model.has_traces)
+		return session_fail(s, ERR_FAILED,
+		        "there are no call stacks: no op log or profile with traces is loaded");
+	for (uint32_t i = 0; i < n; i++)
+		values[i] = ask->values[i % ask->n];
+	scratch_open(&own, &s->work);
+	q.a = &own.a;
+	bool ok = account(s, ask, &q);
+	if (ok) {
+		side_from_query(out, &q, &(struct side_values){ values, n }, a);
+		ok = view_patterns_ok(&q, &s->error);
+		view_close(&q);
+	}
+	for (uint32_t i = 0; i < ask->n_steps && ok; i++) {
+		arena_clear(&own.a);
+		ok = fill_step(s, ask, i, out, &own.a);
+	}
+	scratch_close(&own);
+	return ok;
 }
 
 static const struct tree *tree_of_kind(void *user, enum vk kind)

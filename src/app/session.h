@@ -10,6 +10,7 @@
 #include "model/input.h"
 #include "out/out.h"
 #include "out/tensor.h"
+#include "view/side.h"
 
 struct jobs;
 struct session {
@@ -100,6 +101,20 @@ bool session_view(
 /* The same, and its result as a message (an empty one: nothing is put); message may be NULL. */
 bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
         struct sink *out, struct sink *message);
+
+/* What a view accounts, as a side of a comparison. Of the options the steps, the types and the
+ * devices count. */
+struct side_ask {
+	const struct view_ops *view;
+	const struct opts *o;
+	const enum value *values;
+	uint32_t n;
+	bool per_run;         /* recorded numbers are those of one run of each node */
+	const int64_t *steps; /* behind the values come those of each of these steps */
+	uint32_t n_steps;
+};
+/* In a; names are the model's and its trees'. */
+bool session_side(struct session *s, const struct side_ask *ask, struct side *out, struct arena *a);
 
 /* Everything that is loaded, as a ProfileProto in a file. Attributes are in it if they were kept.
  */

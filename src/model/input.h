@@ -9,7 +9,7 @@
 #include "model/read.h"
 
 /* What a file is for. */
-enum { ROLE_GRAPH = 1, ROLE_STEP = 2, ROLE_OPLOG = 4, ROLE_PROFILE = 8 };
+enum { ROLE_GRAPH = 1, ROLE_STEP = 2, ROLE_OPLOG = 4, ROLE_PROFILE = 8, ROLE_BASELINE = 16 };
 
 struct ProtobufCMessageDescriptor;
 struct input {

@@ -15,6 +15,8 @@ bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e
 bool read_oplog(struct src *s, struct ingest *to, struct arena *a, struct err *e); /* OpLogProto */
 /* ProfileProto. Goes over the input twice: src_rewind must work. */
 bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err *e);
+#define BASELINE_HEAD "tfprof baseline 1"
+bool read_baseline(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 
 bool read_run(struct src *s, struct batch *to, struct err *e); /* RunMetadata */
 

@@ -13,6 +13,7 @@
 
 #include "io/pbtext.h"
 #include "io/wire.h"
+#include "model/read.h"
 
 #define SNIFF_RECORDS 16 /* of the top level that are looked at */
 
@@ -235,4 +236,10 @@ int sniff_profile(struct str head, struct str path)
 	static const char *const words[] = { "profile", NULL };
 
 	return sniff(head, path, KIND_PROFILE, words);
+}
+
+int sniff_baseline(struct str head, struct str path)
+{
+	(void)path;
+	return str_starts(head, S(BASELINE_HEAD "\n")) ? 100 : 0;
 }

@@ -14,5 +14,6 @@ int sniff_graph(struct str head, struct str path);
 int sniff_run(struct str head, struct str path);
 int sniff_oplog(struct str head, struct str path);
 int sniff_profile(struct str head, struct str path);
+int sniff_baseline(struct str head, struct str path);
 
 #endif

@@ -60,6 +60,9 @@ void advice_write(const struct advice *advice, struct sink *to, struct arena *sc
 bool profile_write(
         const struct model *m, struct sink *to, struct arena *scratch, struct notes *notes);
 
+/* The model as a baseline (model/read_baseline.c): a text with names, types and numbers. */
+void baseline_write(const struct model *m, struct sink *to, struct arena *a);
+
 /* ---- pieces ---- */
 
 /* Missing-stream notice, Doc block and "Profile:" (B§1.7). */

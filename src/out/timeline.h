@@ -15,6 +15,8 @@ struct trace {
 };
 
 bool trace_open(struct trace *t, const struct query *q, struct err *e);
+/* The same, into just that file. */
+bool trace_open_at(struct trace *t, struct arena *a, struct str path, struct err *e);
 /* Renames the file into its place and says so. */
 bool trace_close(struct trace *t, struct emit *to, struct err *e);
 

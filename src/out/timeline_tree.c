@@ -43,9 +43,14 @@ bool trace_open(struct trace *t, const struct query *q, struct err *e)
 		sb_put(&b, q->o->steps.text);
 	else
 		fmt_i64(&b, q->o->step);
-	t->path = sb_str(&b);
-	t->text = sb_in(q->a);
-	if (!sink_file(&t->file, q->a, t->path, e))
+	return trace_open_at(t, q->a, sb_str(&b), e);
+}
+
+bool trace_open_at(struct trace *t, struct arena *a, struct str path, struct err *e)
+{
+	t->path = path;
+	t->text = sb_in(a);
+	if (!sink_file(&t->file, a, path, e))
 		return false;
 	t->first = true;
 	put(t, S("{\"traceEvents\":["));

@@ -36,6 +36,7 @@ MARKS = {
     'scope/timeline': ('us_event', '<', 1), 'graph/timeline': ('us_event', '<', 1),
     'code/pprof': ('us', '<', 4), 'scope/csv': ('us', '<', 4), 'scope/json': ('us', '<', 6), 'advise': ('us', '<', 3),
     'workers, merged': ('wall_s', '<', 6), 'workers, memory': ('peak_per_byte', '<', 2),
+    'diff': ('us', '<', 6),
     'start': ('wall_ms', '<', 10), 'start, cpu': ('cpu_ms', '<', 3),
     'start, memory': ('peak_mb', '<', 10), 'memory, many steps': ('peak_per_byte', '<', 0.5),
     'checkpoint --verify': ('mbps', '>', 1000), 'growth': ('times', '<', 13)}
@@ -61,14 +62,14 @@ def size(*paths):
 # ---- inputs -------------------------------------------------------------------------------------
 class Inputs:
     """The files of one model."""
-    def __init__(self, nodes, steps, folder):
+    def __init__(self, nodes, steps, folder, seed=1):
         self.nodes, self.folder = nodes, os.path.join(folder, label(nodes))
         self.steps = [self.path('run_meta_%d.pb' % k) for k in range(steps)]
         self.graph, self.oplog = self.path('graph.pb'), self.path('op_log.pb')
         self.text = self.path('graph.pbtxt')
         if not all(map(os.path.exists, self.steps + [self.graph, self.oplog])):
             subprocess.run([sys.executable, os.path.join(HERE, 'make_big.py'), '--nodes', str(nodes),
-                            '--steps', str(steps), '--out', self.folder], check=True,
+                            '--steps', str(steps), '--out', self.folder, '--seed', str(seed)], check=True,
                            stdout=subprocess.DEVNULL)
 
     def path(self, name):
@@ -186,6 +187,22 @@ def measure_readers(inputs, steps):
     r = repeat(['profile=' + profile, 'seal'])
     rows['profile'] = load_row(r['load profile'], r['seal'], files=size(profile))
     return rows
+
+
+def measure_diff(inputs, steps):
+    """Two profiles of as many nodes compared: the second has other times."""
+    a, b = inputs.path('profile_%d.pb' % steps), inputs.path('other_%d.pb' % steps)
+    if not os.path.exists(b):
+        other = Inputs(inputs.nodes, steps, os.path.join(inputs.folder, 'other'), seed=2)
+        subprocess.run([ARGS.program, 'convert', '--graph_path=' + other.graph, '--op_log_path=' + other.oplog,
+                        '--run_meta_path=' + ','.join(other.steps[:steps]),
+                        '-output', 'profile:outfile=' + b], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        shutil.rmtree(os.path.join(inputs.folder, 'other'))
+    r = median([tasks(['-x', ARGS.program, 'diff', a, b, '-output', 'none'])['start']
+                for _ in range(ARGS.runs)])
+    return {'diff': {'cpu': r['cpu'], 'wall_s': r['wall'], 'us': r['cpu'] / inputs.nodes * 1e6,
+                     'peak_mb': r['peak'] / 1e6, 'peak_per_byte': r['peak'] / size(a, b)}}
 
 
 def measure_workers(inputs, steps):
@@ -360,6 +377,7 @@ def main():
                 rows.update(measure_threads(inputs, k))
             if k == fits[0]:
                 rows.update(measure_readers(inputs, k))
+                rows.update(measure_diff(inputs, k))
                 if inputs.nodes <= 100000:
                     rows.update(measure_workers(inputs, k))
             key = '%s x %d' % (label(nodes), k)

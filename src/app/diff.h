@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command diff: loads the sides, compares them, writes what differs, judges by gates.
+ */
+#ifndef TFPROF_APP_DIFF_H
+#define TFPROF_APP_DIFF_H
+
+#include "app/cmd.h"
+
+extern const struct own_option diff_options[];
+bool diff_command(struct session *s, const struct request *r, struct sink *out);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the parts of the command diff share: its words, its sides, its gates.
+ */
+#ifndef TFPROF_APP_DIFF_INTERNAL_H
+#define TFPROF_APP_DIFF_INTERNAL_H
+
+#include "app/diff.h"
+#include "out/diff_out.h"
+#include "view/answer.h"
+#include "view/gate.h"
+
+#define DIFF_SIDES_MAX 64
+
+struct diff_words {
+	struct opts o;
+	const struct view_ops *view;
+	struct strs sides, names; /* words that are there; words that are not, or of --names */
+	struct strs renames;
+	VEC(struct gate) gates;
+	double delta, level;
+	int64_t min_size;
+	bool swap, per_run, by_path;
+	bool select_given, depth_given, order_given;
+};
+
+/* Reads the words behind diff. */
+bool diff_read_words(struct session *s, const struct strs *words, struct diff_words *w);
+
+/* One side: what it was loaded into. */
+struct diff_side {
+	struct str word;       /* as given */
+	struct str name;       /* in the answer */
+	struct session *s;     /* the side's own */
+	struct answer *answer; /* a text; NULL: the session has a model */
+	struct side *side;     /* of the view asked for last; in its session */
+	struct str failed;     /* the sentence, where it could not be loaded */
+	enum status code;
+};
+
+struct diff_sides {
+	struct session *s; /* that asks */
+	struct diff_side *v;
+	size_t n;
+	struct guard guard;
+	/* What is made of the loaded sides; see diff_sides_make. */
+	const struct view_ops *view;
+	const struct opts *o;
+	const enum metric_id *metrics;
+	uint32_t n_metrics;
+	bool per_run;
+	bool with_steps; /* behind the numbers those of each step that -step chooses */
+};
+
+/* Loads them side by side. To be closed if it returned true; if work ends early they close
+ * themselves. */
+bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_words *w);
+void diff_sides_close(struct diff_sides *d);
+
+/* Makes v[i].side of all sides for a view, options and metrics; earlier ones stay. */
+bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const struct opts *o,
+        const enum metric_id *metrics, uint32_t n);
+
+/* The sides as one tree: renamed by the rules, then what was renamed found. */
+bool diff_merge(struct diff_sides *d, const struct diff_words *w, struct compare *c,
+        struct alias **aliases);
+
+/* Judges the gates; *n results. */
+bool diff_judge(
+        struct diff_sides *d, const struct diff_words *w, struct gate_result **results, size_t *n);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Baselines: text of ours, a line for each node and one for each step in which it ran, fields
+ * behind tabs. Names have \xNN for what would end a field. No edges, no call stacks.
+ *
+ *   tfprof baseline 1
+ *   step  ID
+ *   node  NAME  TYPE  SHAPE  FLOAT_OPS  DEVICE  TYPES
+ *   run   STEP  RUNS  ACCELERATOR_MICROS  CPU_MICROS  BYTES  PEAK  RESIDUAL  OUTPUT
+ */
+#include "model/read.h"
+
+#include "model/device.h"
+
+#define FIELDS_MAX 9
+
+struct reading {
+	struct ingest *to;
+	struct arena *a;
+	struct src *s;
+	struct err *e;
+	size_t line;
+	uint32_t node, device; /* of the last node line; ID_NONE: there was none */
+	struct str field[FIELDS_MAX];
+	size_t n;
+};
+
+static bool fault(struct reading *r, const char *what)
+{
+	return err_set(r->e, ERR_DATA_LOSS, "'%.*s': line %zu: %s", STR(r->s->name), r->line, what);
+}
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* A field without its escapes. */
+static struct str plain(struct reading *r, struct str s)
+{
+	struct sb b = sb_in(r->a);
+
+	if (str_find_char(s, '\\') == SIZE_MAX)
+		return s;
+	for (size_t i = 0; i < s.n; i++) {
+		bool code = i + 3 < s.n && s.p[i] == '\\' && s.p[i + 1] == 'x' &&
+		            hex(s.p[i + 2]) >= 0 && hex(s.p[i + 3]) >= 0;
+		sb_char(&b,
+		        code ? (char)(uint8_t)(hex(s.p[i + 2]) * 16 + hex(s.p[i + 3])) : s.p[i]);
+		i += code ? 3 : 0;
+	}
+	return sb_str(&b);
+}
+
+static bool split(struct reading *r, struct str line)
+{
+	for (r->n = 0;;) {
+		size_t tab = str_find_char(line, '\t');
+		if (r->n == FIELDS_MAX)
+			return fault(r, "there are too many fields");
+		r->field[r->n++] = str_sub(line, 0, tab);
+		if (tab == SIZE_MAX)
+			return true;
+		line = str_sub(line, tab + 1, SIZE_MAX);
+	}
+}
+
+/* 3x3x64, or - for none. */
+static bool read_shape(struct reading *r, struct str s, uint32_t *shape)
+{
+	VEC(int64_t) dims = { 0 };
+
+	*shape = ID_NONE;
+	if (str_eq(s, S("-")))
+		return true;
+	struct strs parts = str_split(r->a, s, 'x');
+	for (size_t i = 0; i < parts.n; i++) {
+		int64_t d;
+		if (!num_parse_i64(parts.v[i], &d))
+			return fault(r, "that is no shape");
+		VEC_PUSH(r->a, &dims, d);
+	}
+	int64_t none = 0;
+	*shape = ingest_shape(r->to, dims.n ? dims.v : &none, dims.n);
+	return true;
+}
+
+static void set_device(struct reading *r, struct str name)
+{
+	r->device = ID_NONE;
+	if (!name.n)
+		return;
+	name = str_lower(r->a, name);
+	r->device = ingest_device(r->to, name);
+	ingest_set_device(r->to, r->node, r->device, ingest_string(r->to, device_host(r->a, name)));
+}
+
+static bool read_node(struct reading *r)
+{
+	uint32_t shape;
+	int64_t float_ops;
+
+	if (r->n != 7 || !num_parse_i64(r->field[4], &float_ops))
+		return fault(
+		        r, "a node has six fields: name, type, shape, float_ops, device, types");
+	if (!read_shape(r, r->field[3], &shape))
+		return false;
+	if (!ingest_node(r->to, ingest_string(r->to, plain(r, r->field[1])),
+	            ingest_string(r->to, plain(r, r->field[2]))))
+		return fault(r, "there is a node of this name already");
+	if (shape != ID_NONE)
+		ingest_node_shape(r->to, shape);
+	r->node = ingest_end_node(r->to);
+	ingest_set_float_ops(r->to, r->node, float_ops);
+	set_device(r, plain(r, r->field[5]));
+	ingest_given_types(r->to, r->node);
+	struct strs types = str_split(r->a, r->field[6], '|');
+	for (size_t i = 0; i < types.n; i++)
+		ingest_add_type(r->to, r->node, ingest_string(r->to, plain(r, types.v[i])));
+	return true;
+}
+
+static bool read_run_line(struct reading *r)
+{
+	int64_t v[FIELDS_MAX] = { 0 };
+	uint8_t packed[MEM_ITEM_MAX];
+
+	if (r->n != 9 || r->node == ID_NONE)
+		return fault(r, r->n == 9 ? "a run stands behind no node"
+		                          : "a run has eight numbers: step, runs, times and bytes");
+	for (size_t i = 1; i < r->n; i++)
+		if (!num_parse_i64(r->field[i], &v[i]))
+			return fault(r, "that is no whole number");
+	struct cell_in cell = { .runs = v[2] };
+	struct mem_item m = { .bytes = v[5], .peak = v[6], .residual = v[7], .output = v[8] };
+	uint32_t device = r->device;
+	if (device == ID_NONE)
+		device = ingest_device(r->to, S("unknown"));
+	ingest_cell(r->to, v[1], r->node, &cell);
+	if (v[3])
+		ingest_span(r->to, SPAN_ACCELERATOR, device, 0, v[3]);
+	if (v[4])
+		ingest_span(r->to, SPAN_CPU, device, 0, v[4]);
+	if (v[5] || v[6] || v[7] || v[8])
+		ingest_mem(r->to, packed, (size_t)(mem_put(packed, &m) - packed));
+	return true;
+}
+
+static bool read_line(struct reading *r, struct str line)
+{
+	int64_t id;
+
+	if (!line.n || line.p[0] == '#')
+		return true;
+	if (!split(r, line))
+		return false;
+	if (str_eq(r->field[0], S("node")))
+		return read_node(r);
+	if (str_eq(r->field[0], S("run")))
+		return read_run_line(r);
+	if (!str_eq(r->field[0], S("step")) || r->n != 2 || !num_parse_i64(r->field[1], &id))
+		return fault(r, "a line begins with step, node or run");
+	ingest_step(r->to, id);
+	return true;
+}
+
+bool read_baseline(struct src *s, struct ingest *to, struct arena *a, struct err *e)
+{
+	struct reading r = { to, a, s, e, .node = ID_NONE };
+	struct str text;
+
+	if (!src_all(s, &text))
+		return false;
+	while (text.n) {
+		size_t end = str_find_char(text, '\n');
+		struct str line = str_sub(text, 0, end);
+		text = end == SIZE_MAX ? STR_NONE : str_sub(text, end + 1, SIZE_MAX);
+		if (line.n && line.p[line.n - 1] == '\r')
+			line.n--;
+		if (++r.line == 1 && !str_eq(line, S(BASELINE_HEAD)))
+			return fault(&r, "a baseline begins with '" BASELINE_HEAD "'");
+		if (r.line > 1 && !read_line(&r, line))
+			return false;
+	}
+	return r.line || fault(&r, "it is empty");
+}

@@ -1,0 +1,6 @@
+# what: a side differs from itself in nothing
+# from: deviation: the original compares nothing
+V=$DATA/small/views.graph.pbtxt
+A=$V,$DATA/small/views.run_meta_0.pbtxt
+B=$V,$DATA/small/views.run_meta_1.pbtxt
+$TFPROF diff $A $A --delta 0

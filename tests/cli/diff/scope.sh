@@ -1,0 +1,6 @@
+# what: two steps of one model, what differs by a tenth
+# from: deviation: the original compares nothing
+V=$DATA/small/views.graph.pbtxt
+A=$V,$DATA/small/views.run_meta_0.pbtxt
+B=$V,$DATA/small/views.run_meta_1.pbtxt
+$TFPROF diff $A $B

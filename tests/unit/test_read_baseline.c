@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Baselines: what is written is read again as the same numbers, and written again as the same
+ * bytes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "out/out.h"
+#include "reader_rig.h"
+
+static bool read_text(struct rig *g, const char *text)
+{
+	rig_open(g, false);
+	return rig_read(g, read_baseline, str_of(text));
+}
+
+static struct str written(struct rig *g)
+{
+	struct sink *to = sink_memory(&g->a);
+
+	assert_true(ingest_seal(g->in, &g->e));
+	baseline_write(g->m, to, &g->a);
+	return sink_text(to);
+}
+
+static void says(struct str s, const char *z)
+{
+	assert_int_equal(s.n, strlen(z));
+	assert_memory_equal(s.p, z, s.n);
+}
+
+#define WHOLE                                                                                      \
+	"tfprof baseline 1\nstep\t0\nstep\t3\n"                                                    \
+	"node\ta\tMatMul\t3x-1\t7\t/job:a/cpu:0\t/job:a/cpu:0|MatMul|my\\x7ctype\n"                \
+	"run\t0\t2\t0\t5\t100\t200\t-3\t4\nrun\t3\t1\t9\t0\t0\t0\t0\t0\n"                          \
+	"node\tb\\x09\\x5c\tAdd\t-\t0\t\tAdd\n"
+
+static void test_again(void **state)
+{
+	struct rig g;
+
+	(void)state;
+	assert_true(read_text(&g, WHOLE));
+	says(written(&g), WHOLE);
+	struct tally t;
+	model_tally(g.m, 0, model_step(g.m, 0), &t);
+	assert_int_equal(t.v[V_CPU_MICROS], 5);
+	assert_int_equal(t.v[V_MICROS], 5);
+	assert_int_equal(t.v[V_RUNS], 2);
+	assert_int_equal(t.v[V_RESIDUAL_BYTES], -3);
+	assert_int_equal(t.v[V_FLOAT_OPS], 14);
+	model_tally(g.m, 0, model_step(g.m, 3), &t);
+	assert_int_equal(t.v[V_ACCELERATOR_MICROS], 9);
+	assert_true(str_eq(node_name(g.m, 1), S("b\t\\")));
+	rig_close(&g);
+}
+
+static void test_faults(void **state)
+{
+	static const char *const bad[][2] = {
+		{ "", "it is empty" },
+		{ "something\n", "line 1: a baseline begins" },
+		{ "tfprof baseline 1\nfoo\n", "line 2: a line begins with step, node or run" },
+		{ "tfprof baseline 1\nnode\ta\n", "line 2: a node has six fields" },
+		{ "tfprof baseline 1\nnode\ta\tA\tx3q\t0\t\t\n", "that is no shape" },
+		{ "tfprof baseline 1\nrun\t0\t1\t1\t1\t1\t1\t1\t1\n", "behind no node" },
+		{ "tfprof baseline 1\nnode\ta\tA\t-\t0\t\tA\nrun\t0\t1\n", "a run has eight" },
+		{ "tfprof baseline 1\nnode\ta\tA\t-\t0\t\tA\nrun\t0\t1\t1\t1\t1\t1\t1\tx\n",
+		        "no whole number" },
+		{ "tfprof baseline 1\nnode\ta\tA\t-\t0\t\tA\nnode\ta\tA\t-\t0\t\tA\n",
+		        "line 3: there is a node of this name" },
+		{ "tfprof baseline 1\n1\t2\t3\t4\t5\t6\t7\t8\t9\t10\n", "too many fields" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct rig g;
+		assert_false(read_text(&g, bad[i][0]));
+		assert_true(str_contains(g.e.text, str_of(bad[i][1])));
+		rig_close(&g);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_faults),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
