@@ -210,7 +210,7 @@ static bool take_option(struct session *s, const struct strs *words, size_t *i,
 {
 	struct str word = words->v[*i], name = STR_NONE, value = STR_NONE;
 	struct option row;
-	bool has_value = false, truth;
+	bool has_value = false;
 
 	cmd_option_word(word, &name, &value, &has_value);
 	bool set = r->command && r->command->run == run_set;

@@ -251,7 +251,7 @@ bool flags_load(struct session *s, const struct flags *f, struct sink *out)
 		return sources_find(s, &f->profiles, &src) && sources_load(s, &src, f->lazy_steps);
 	}
 	if (f->baseline.n)
-		return load(s, ROLE_BASELINE, f->baseline);
+		return load(s, f, ROLE_BASELINE, f->baseline);
 	sink_put(out, S("Try to use a single --profile_path instead of "
 	                "graph_path,op_log_path,run_meta_path\n"));
 	return load(s, f, ROLE_GRAPH, f->graph) && load(s, f, ROLE_OPLOG, f->op_log) &&

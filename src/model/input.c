@@ -32,7 +32,8 @@ const struct input inputs[] = {
 	        &tensorflow__tfprof__op_log_proto__descriptor },
 	{ "profile", "nodes", ROLE_PROFILE, false, 0, sniff_profile, read_profile, NULL,
 	        &tensorflow__tfprof__profile_proto__descriptor },
-	{ "baseline", ROLE_BASELINE, false, 0, sniff_baseline, read_baseline, NULL, NULL },
+	{ "baseline", "entries", ROLE_BASELINE, false, 0, sniff_baseline, read_baseline, NULL,
+	        NULL },
 };
 const size_t n_inputs = sizeof inputs / sizeof *inputs;
 

@@ -104,6 +104,9 @@ def run(case, top):
     if p.returncode:
         out += '--- status %d\n' % p.returncode
     for name in sorted(set(os.listdir(here)) - before):
+        if os.path.isdir(os.path.join(here, name)):
+            out += '--- folder %s\n' % name
+            continue
         with open(os.path.join(here, name), 'rb') as f:
             data = f.read()
         out += '--- file %s\n' % name
