@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The decoder of spools: finding and judging blocks, and the fields of each kind of record, in the
+ * order in which spool_put.c writes them. A header that is right says how much to skip where its
+ * payload is wrong; else the next magic is looked for. So no byte is judged more than twice.
+ */
+#define _GNU_SOURCE /* memmem */
+#include "io/spool_get.h"
+
+#include <inttypes.h>
+
+#include "base/bits.h"
+#include "base/crc32c.h"
+
+void spool_get_init(struct spool_get *g, struct src *s, struct arena *a, struct err *e)
+{
+	memset(g, 0, sizeof *g);
+	g->s = s;
+	g->a = a;
+	g->e = e;
+}
+
+/* ---- blocks ---- */
+
+/* Fills *d for what was passed since byte at. */
+static enum spool_event damage(
+        struct spool_get *g, struct spool_damage *d, uint64_t at, const char *why)
+{
+	g->damaged = true;
+	d->at = at;
+	d->skipped = src_at(g->s) - at;
+	d->why = why;
+	return src_failed(g->s) ? SPOOL_EVENT_FAILED : SPOOL_EVENT_DAMAGE;
+}
+
+/* Goes to the next magic behind the place, or to the end. */
+static void find_block(struct src *s)
+{
+	s->p += s->p < s->end;
+	while (src_need(s, SPOOL_MAGIC_SIZE)) {
+		const uint8_t *found =
+		        memmem(s->p, (size_t)(s->end - s->p), SPOOL_MAGIC, SPOOL_MAGIC_SIZE);
+		if (found) {
+			s->p = found;
+			return;
+		}
+		s->p = s->end - (SPOOL_MAGIC_SIZE - 1);
+	}
+	s->p = s->end;
+}
+
+/* Is there a header at p, as its checksum says? */
+static bool is_header(const uint8_t *p)
+{
+	return !memcmp(p, SPOOL_MAGIC, SPOOL_MAGIC_SIZE) && le32_get(p + 40) == crc32c(p, 40) &&
+	       le32_get(p + 12) <= SPOOL_PAYLOAD_MAX;
+}
+
+/* Makes the block of a good header the current one, unless it does not belong here: then why. */
+static const char *enter_block(struct spool_get *g, const uint8_t *p, uint32_t payload)
+{
+	uint32_t sequence = le32_get(p + 16), writer = le32_get(p + 32);
+
+	if (g->blocks && writer != g->writer)
+		return "a block of another process";
+	if (g->blocks && sequence < g->sequence)
+		return "a block that came before";
+	g->p = p + SPOOL_HEADER;
+	g->end = g->p + payload;
+	g->left = le32_get(p + 20);
+	g->writer = writer;
+	g->sequence = sequence + 1;
+	g->slots.stamp = ++g->blocks;
+	for (unsigned i = 0; i < SPOOL_N; i++) {
+		g->slots.last[i].time = le64_get(p + 24);
+		g->slots.last[i].node = g->slots.last[i].correlation = 0;
+	}
+	return NULL;
+}
+
+/* Goes to the next block: RECORD stands for a block. */
+static enum spool_event next_block(struct spool_get *g, struct spool_damage *d)
+{
+	struct src *s = g->s;
+	uint64_t at = src_at(s);
+	uint32_t payload, expected = g->sequence;
+	bool explained = g->damaged;
+	const char *why;
+
+	if (!src_need(s, SPOOL_HEADER) || !is_header(s->p)) {
+		if (s->p == s->end)
+			return src_failed(s) ? SPOOL_EVENT_FAILED : SPOOL_EVENT_END;
+		find_block(s);
+		return damage(g, d, at, "not the beginning of a block");
+	}
+	if (le32_get(s->p + 8) != SPOOL_VERSION) {
+		err_set(g->e, ERR_UNIMPLEMENTED,
+		        "%.*s: byte %" PRIu64
+		        ": a spool of version %u; this program reads version %u",
+		        STR(s->name), at, le32_get(s->p + 8), SPOOL_VERSION);
+		return SPOOL_EVENT_FAILED;
+	}
+	payload = le32_get(s->p + 12);
+	if (!src_need(s, SPOOL_HEADER + (size_t)payload)) {
+		s->p = s->end;
+		return damage(g, d, at, "the file ends inside a block");
+	}
+	if (crc32c(s->p + SPOOL_HEADER, payload) != le32_get(s->p + 36))
+		why = "the checksum of a block does not match";
+	else
+		why = enter_block(g, s->p, payload);
+	s->p += SPOOL_HEADER + (size_t)payload;
+	if (why)
+		return damage(g, d, at, why);
+	g->block_at = at;
+	g->damaged = false;
+	if (g->sequence - 1 == expected || explained)
+		return SPOOL_EVENT_RECORD;
+	*d = (struct spool_damage){ at, 0, "blocks are missing before this one" };
+	return SPOOL_EVENT_DAMAGE;
+}
+
+/* ---- fields ---- */
+
+/* A place in the payload. */
+struct cursor {
+	const uint8_t *p, *end;
+	bool bad;
+};
+
+static uint64_t get_u64(struct cursor *c)
+{
+	uint64_t v = 0;
+
+	if (!varint_get(&c->p, c->end, &v))
+		c->bad = true;
+	return v;
+}
+
+static uint32_t get_u32(struct cursor *c)
+{
+	uint64_t v = get_u64(c);
+
+	c->bad |= v > UINT32_MAX;
+	return (uint32_t)v;
+}
+
+static uint8_t get_byte(struct cursor *c)
+{
+	if (c->p == c->end) {
+		c->bad = true;
+		return 0;
+	}
+	return *c->p++;
+}
+
+static struct spool_text get_text(struct cursor *c)
+{
+	struct spool_text t = { NULL, 0 };
+	uint64_t n = get_u64(c);
+
+	if (n > (uint64_t)(c->end - c->p)) {
+		c->bad = true;
+		return t;
+	}
+	t = (struct spool_text){ (const char *)c->p, (size_t)n };
+	c->p += n;
+	return t;
+}
+
+static void get_bytes(struct cursor *c, uint8_t *to, size_t n)
+{
+	if ((size_t)(c->end - c->p) < n) {
+		c->bad = true;
+		return;
+	}
+	memcpy(to, c->p, n);
+	c->p += n;
+}
+
+static uint64_t get_time(struct spool_get *g, struct cursor *c, enum spool_kind kind)
+{
+	return g->slots.last[kind].time += (uint64_t)unzigzag(get_u64(c));
+}
+
+static uint32_t get_correlation(struct spool_get *g, struct cursor *c, enum spool_kind kind)
+{
+	return g->slots.last[kind].correlation += (uint32_t)unzigzag(get_u64(c));
+}
+
+static void get_where(struct cursor *c, struct spool_where *w)
+{
+	w->device = get_u32(c);
+	w->context = get_u32(c);
+	w->stream = get_u32(c);
+}
+
+static void get_graph(struct spool_get *g, struct cursor *c, enum spool_kind kind, unsigned flags,
+        uint32_t *graph, uint64_t *node)
+{
+	*graph = 0;
+	*node = 0;
+	if (!(flags & 4))
+		return;
+	*graph = get_u32(c);
+	*node = g->slots.last[kind].node += (uint64_t)unzigzag(get_u64(c));
+}
+
+/* ---- records ---- */
+
+/* A slot number; its contents follow if flag 1 is set, else they must be there. */
+static bool get_slot(struct cursor *c, uint64_t v, unsigned flags, uint32_t *i)
+{
+	c->bad |= v >= SPOOL_SLOTS;
+	*i = c->bad ? 0 : (uint32_t)v;
+	return flags & 1;
+}
+
+static void get_kernel(
+        struct spool_get *g, struct cursor *c, unsigned flags, struct spool_kernel *k)
+{
+	uint32_t i;
+
+	if (get_slot(c, get_u64(c), flags, &i)) {
+		g->slots.kernel[i].stamp = g->slots.stamp;
+		g->slots.kernel[i].name = get_u32(c);
+		get_where(c, &g->slots.kernel[i].at);
+		for (unsigned j = 0; j < 9; j++)
+			g->slots.kernel[i].shape[j] = get_u32(c);
+	}
+	c->bad |= g->slots.kernel[i].stamp != g->slots.stamp;
+	k->name = g->slots.kernel[i].name;
+	k->at = g->slots.kernel[i].at;
+	memcpy(k->grid, g->slots.kernel[i].shape, sizeof k->grid);
+	memcpy(k->block, g->slots.kernel[i].shape + 3, sizeof k->block);
+	k->registers = g->slots.kernel[i].shape[6];
+	k->static_shared = g->slots.kernel[i].shape[7];
+	k->dynamic_shared = g->slots.kernel[i].shape[8];
+	k->start = get_time(g, c, SPOOL_KERNEL);
+	k->length = get_u64(c);
+	k->correlation = get_correlation(g, c, SPOOL_KERNEL);
+	get_graph(g, c, SPOOL_KERNEL, flags, &k->graph, &k->graph_node);
+}
+
+static void get_api(struct spool_get *g, struct cursor *c, unsigned flags, struct spool_api *v)
+{
+	uint32_t i;
+
+	if (get_slot(c, get_u64(c), flags, &i)) {
+		g->slots.api[i].stamp = g->slots.stamp;
+		g->slots.api[i].name = get_u32(c);
+		g->slots.api[i].tid = get_u32(c);
+		g->slots.api[i].result = get_u32(c);
+	}
+	c->bad |= g->slots.api[i].stamp != g->slots.stamp;
+	v->name = g->slots.api[i].name;
+	v->tid = g->slots.api[i].tid;
+	v->result = g->slots.api[i].result;
+	v->start = get_time(g, c, SPOOL_API);
+	v->length = get_u64(c);
+	v->correlation = get_correlation(g, c, SPOOL_API);
+}
+
+static void get_range(struct spool_get *g, struct cursor *c, unsigned flags, struct spool_range *v)
+{
+	uint64_t word = get_u64(c);
+	uint32_t i;
+
+	c->bad |= (word & 7) > SPOOL_INSTANT;
+	v->op = (enum spool_range_op)(word & 7);
+	if (get_slot(c, word >> 3, flags, &i)) {
+		g->slots.range[i].stamp = g->slots.stamp;
+		g->slots.range[i].name = get_u32(c);
+		g->slots.range[i].tid = get_u32(c);
+		g->slots.range[i].domain = get_u32(c);
+	}
+	c->bad |= g->slots.range[i].stamp != g->slots.stamp;
+	v->name = g->slots.range[i].name;
+	v->tid = g->slots.range[i].tid;
+	v->domain = g->slots.range[i].domain;
+	v->time = get_time(g, c, SPOOL_RANGE);
+	v->id = v->op == SPOOL_START || v->op == SPOOL_STOP ? get_u64(c) : 0;
+}
+
+static void get_copy(struct spool_get *g, struct cursor *c, unsigned flags, struct spool_copy *v)
+{
+	v->start = get_time(g, c, SPOOL_COPY);
+	v->length = get_u64(c);
+	v->correlation = get_correlation(g, c, SPOOL_COPY);
+	v->kind = get_byte(c);
+	v->from = get_byte(c);
+	v->to = get_byte(c);
+	v->flags = get_byte(c);
+	v->bytes = get_u64(c);
+	get_where(c, &v->at);
+	v->peer = flags & 1;
+	v->from_device = v->peer ? get_u32(c) : 0;
+	v->to_device = v->peer ? get_u32(c) : 0;
+	get_graph(g, c, SPOOL_COPY, flags, &v->graph, &v->graph_node);
+}
+
+static void get_set(struct spool_get *g, struct cursor *c, unsigned flags, struct spool_set *v)
+{
+	v->start = get_time(g, c, SPOOL_SET);
+	v->length = get_u64(c);
+	v->correlation = get_correlation(g, c, SPOOL_SET);
+	v->memory = get_byte(c);
+	v->bytes = get_u64(c);
+	get_where(c, &v->at);
+	get_graph(g, c, SPOOL_SET, flags, &v->graph, &v->graph_node);
+}
+
+static void get_memory(
+        struct spool_get *g, struct cursor *c, unsigned flags, struct spool_memory *v)
+{
+	v->time = get_time(g, c, SPOOL_MEMORY);
+	v->correlation = get_correlation(g, c, SPOOL_MEMORY);
+	v->freed = flags & 1;
+	v->address = get_u64(c);
+	v->bytes = get_u64(c);
+	v->memory = get_byte(c);
+	get_where(c, &v->at);
+	v->name = get_u32(c);
+}
+
+static void get_sync(struct spool_get *g, struct cursor *c, struct spool_sync *v)
+{
+	v->start = get_time(g, c, SPOOL_SYNC);
+	v->length = get_u64(c);
+	v->correlation = get_correlation(g, c, SPOOL_SYNC);
+	v->type = get_byte(c);
+	v->context = get_u32(c);
+	v->stream = get_u32(c);
+	v->event = get_u32(c);
+}
+
+static void get_launch(struct spool_get *g, struct cursor *c, struct spool_graph *v)
+{
+	v->start = get_time(g, c, SPOOL_GRAPH);
+	v->length = get_u64(c);
+	v->correlation = get_correlation(g, c, SPOOL_GRAPH);
+	get_where(c, &v->at);
+	v->graph = get_u32(c);
+}
+
+static void get_overhead(struct spool_get *g, struct cursor *c, struct spool_overhead *v)
+{
+	v->start = get_time(g, c, SPOOL_OVERHEAD);
+	v->length = get_u64(c);
+	v->kind = get_u32(c);
+	v->tid = get_u32(c);
+}
+
+static void get_device(struct cursor *c, struct spool_device *v)
+{
+	v->id = get_u32(c);
+	get_bytes(c, v->uuid, sizeof v->uuid);
+	get_bytes(c, v->mig_uuid, sizeof v->mig_uuid);
+	v->name = get_u32(c);
+	v->memory = get_u64(c);
+	v->multiprocessors = get_u32(c);
+	v->major = get_u32(c);
+	v->minor = get_u32(c);
+}
+
+/* Keeps a string. Each one takes three bytes of the file, so ids beyond that are no writer's. */
+static void get_string(struct spool_get *g, struct cursor *c, struct spool_string *v)
+{
+	v->id = get_u32(c);
+	v->text = get_text(c);
+	c->bad |= v->id == 0 || v->id > src_at(g->s) / 3;
+	if (c->bad)
+		return;
+	if (v->id >= g->strings.n) {
+		VEC_ROOM(g->a, &g->strings, v->id + 1 - g->strings.n);
+		while (g->strings.n <= v->id)
+			g->strings.v[g->strings.n++] = STR_NONE;
+	}
+	g->strings.v[v->id] = str_copy(g->a, str_make(v->text.p, v->text.n));
+}
+
+static void get_sum(struct cursor *c, struct spool_sum *v)
+{
+	v->what = (enum spool_kind)get_byte(c);
+	c->bad |= v->what != SPOOL_KERNEL && v->what != SPOOL_COPY && v->what != SPOOL_SET &&
+	          v->what != SPOOL_API;
+	v->name = get_u32(c);
+	v->device = get_u32(c);
+	v->scope = get_u32(c);
+	v->from = get_u64(c);
+	v->to = get_u64(c);
+	v->count = get_u64(c);
+	v->sum = get_u64(c);
+	v->min = get_u64(c);
+	v->max = get_u64(c);
+	v->bytes = get_u64(c);
+}
+
+/* Totals of kinds that we do not know are passed over. */
+static void get_end(struct cursor *c, struct spool_end *v)
+{
+	uint32_t n;
+
+	memset(v->totals, 0, sizeof v->totals);
+	v->time = get_u64(c);
+	n = get_u32(c);
+	for (uint32_t i = 0; i < n && !c->bad; i++) {
+		uint64_t total = get_u64(c);
+		if (i < SPOOL_N)
+			v->totals[i] = total;
+	}
+}
+
+/* The records of which there are few. */
+static void get_rare(struct spool_get *g, struct cursor *c, unsigned flags, struct spool_record *r)
+{
+	switch (r->kind) {
+	case SPOOL_INFO:
+		r->info.key = get_text(c);
+		r->info.value = get_text(c);
+		break;
+	case SPOOL_STRING: get_string(g, c, &r->string); break;
+	case SPOOL_CLOCK:
+		r->clock.realtime = get_u64(c);
+		r->clock.monotonic_raw = get_u64(c);
+		r->clock.cupti = get_u64(c);
+		break;
+	case SPOOL_DEVICE: get_device(c, &r->device); break;
+	case SPOOL_CONTEXT:
+		r->context.id = get_u32(c);
+		r->context.device = get_u32(c);
+		break;
+	case SPOOL_THREAD:
+		r->thread.tid = get_u32(c);
+		r->thread.name = get_u32(c);
+		break;
+	case SPOOL_MARK:
+		c->bad |= flags > SPOOL_PROFILER_STOP;
+		r->mark.what = (enum spool_mark_what)flags;
+		r->mark.time = get_time(g, c, SPOOL_MARK);
+		r->mark.label = get_u32(c);
+		break;
+	case SPOOL_SUM: get_sum(c, &r->sum); break;
+	case SPOOL_LOST:
+		r->lost.why = (enum spool_lost_why)get_u32(c);
+		c->bad |= r->lost.why >= SPOOL_LOST_WHY_N;
+		r->lost.count = get_u64(c);
+		break;
+	case SPOOL_GAP:
+		r->gap.from = get_u64(c);
+		r->gap.to = get_u64(c);
+		r->gap.why = get_u32(c);
+		break;
+	case SPOOL_NOTE: r->note.text = get_text(c); break;
+	case SPOOL_END: get_end(c, &r->end); break;
+	default: c->bad = true;
+	}
+}
+
+/* The next record of the block; false if it cannot be read. */
+static bool get_record(struct spool_get *g, struct spool_record *r)
+{
+	struct cursor c = { g->p, g->end, false };
+	uint8_t tag = get_byte(&c);
+	unsigned flags = tag >> 5;
+
+	r->kind = (enum spool_kind)(tag & 31);
+	switch (r->kind) {
+	case SPOOL_KERNEL: get_kernel(g, &c, flags, &r->kernel); break;
+	case SPOOL_API: get_api(g, &c, flags, &r->api); break;
+	case SPOOL_RANGE: get_range(g, &c, flags, &r->range); break;
+	case SPOOL_COPY: get_copy(g, &c, flags, &r->copy); break;
+	case SPOOL_SET: get_set(g, &c, flags, &r->set); break;
+	case SPOOL_MEMORY: get_memory(g, &c, flags, &r->memory); break;
+	case SPOOL_SYNC: get_sync(g, &c, &r->sync); break;
+	case SPOOL_GRAPH: get_launch(g, &c, &r->graph); break;
+	case SPOOL_OVERHEAD: get_overhead(g, &c, &r->overhead); break;
+	default: get_rare(g, &c, flags, r);
+	}
+	g->p = c.p;
+	return !c.bad;
+}
+
+enum spool_event spool_get(struct spool_get *g, struct spool_record *r, struct spool_damage *d)
+{
+	while (!g->left) {
+		enum spool_event event = next_block(g, d);
+		if (event != SPOOL_EVENT_RECORD)
+			return event;
+	}
+	if (!get_record(g, r)) {
+		*d = (struct spool_damage){ g->block_at, (uint64_t)(g->end - g->p),
+			"a record of the block cannot be read" };
+		g->left = 0;
+		g->damaged = true;
+		return SPOOL_EVENT_DAMAGE;
+	}
+	g->left--;
+	g->ended = r->kind == SPOOL_END;
+	return SPOOL_EVENT_RECORD;
+}

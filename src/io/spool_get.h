@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The decoder of spools: pulls one record after the other out of an input. Blocks are judged whole,
+ * by their checksum, before a record of theirs is handed out. What is damaged is skipped up to the
+ * next block and reported; a missing end is no fault. Hostile bytes cost no more memory than they
+ * are.
+ */
+#ifndef TFPROF_IO_SPOOL_GET_H
+#define TFPROF_IO_SPOOL_GET_H
+
+#include "base/vec.h"
+#include "io/spool.h"
+#include "io/src.h"
+
+struct spool_get {
+	struct src *s;
+	struct arena *a;
+	struct err *e;
+	const uint8_t *p, *end;    /* records of the block that are left */
+	uint32_t left;             /* how many */
+	uint32_t blocks;           /* good ones so far */
+	uint32_t writer, sequence; /* of the file; of the next block */
+	uint64_t block_at;
+	bool damaged;            /* just before the next block */
+	bool ended;              /* the last record was an end */
+	VEC(struct str) strings; /* by id; NULL: none of that id */
+	struct spool_slots slots;
+};
+
+/* Bytes that could not be used. */
+struct spool_damage {
+	uint64_t at, skipped;
+	const char *why; /* "the checksum does not match" */
+};
+
+enum spool_event { SPOOL_EVENT_RECORD, SPOOL_EVENT_DAMAGE, SPOOL_EVENT_END, SPOOL_EVENT_FAILED };
+
+/* Starts at the current place of s; the strings live in a. */
+void spool_get_init(struct spool_get *g, struct src *s, struct arena *a, struct err *e);
+
+/* The next record, whose texts are valid until the next call; or what was skipped; or the end of
+ * the file. FAILED: reading failed, or the version is not ours, and *e says so. */
+enum spool_event spool_get(struct spool_get *g, struct spool_record *r, struct spool_damage *d);
+
+/* The string of an id; p is NULL when the id is 0 or was lost. */
+static inline struct str spool_get_string(const struct spool_get *g, uint32_t id)
+{
+	return id < g->strings.n ? g->strings.v[id] : STR_NONE;
+}
+
+#endif
