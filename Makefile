@@ -104,19 +104,20 @@ try = $(shell echo 'int x;' | $(CC) -Werror $(1) -x c -c -o /dev/null - 2>/dev/n
 harden_cc += $(call try,-fcf-protection) $(call try,-fstack-clash-protection)
 
 # A probe compiles and links tools/probe/NAME.c; a yes is kept, a no is asked again.
-PROBES := HAVE_LIBEDIT HAVE_SNAPPY
+PROBES := HAVE_LIBEDIT HAVE_SNAPPY HAVE_DEMANGLE
 HAVE_LIBEDIT_PC := libedit
 HAVE_SNAPPY_PC := snappy
+HAVE_DEMANGLE_LIBS := -lstdc++
 probe = $(shell [ -e build/probe/$(1).yes ] && echo 1 || { mkdir -p build/probe && \
 	$(CC) $(CFLAGS) tools/probe/$(1).c -o build/probe/$(1) $(LDFLAGS) \
-		`$(PKG_CONFIG) --cflags --libs $($(1)_PC)` >build/probe/$(1).log 2>&1 && \
+		$(if $($(1)_PC),`$(PKG_CONFIG) --cflags --libs $($(1)_PC)`) $($(1)_LIBS) >build/probe/$(1).log 2>&1 && \
 	touch build/probe/$(1).yes && echo 1 || echo 0; })
 $(foreach p,$(PROBES),$(if $(filter undefined,$(origin $(p))),$(eval $(p) := $(call probe,$(p)))))
 
 PC_LIB := libprotobuf-c libpcre2-8 zlib $(if $(filter 1,$(HAVE_SNAPPY)),snappy)
 PC_PROGRAM := $(if $(filter 1,$(HAVE_LIBEDIT)),libedit)
 PC_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PC_LIB) $(PC_PROGRAM))
-LIBS := $(shell $(PKG_CONFIG) --libs $(PC_LIB)) -lm
+LIBS := $(shell $(PKG_CONFIG) --libs $(PC_LIB)) $(if $(filter 1,$(HAVE_DEMANGLE)),$(HAVE_DEMANGLE_LIBS)) -lm
 PROGRAM_LIBS := $(if $(PC_PROGRAM),$(shell $(PKG_CONFIG) --libs $(PC_PROGRAM)))
 TEST_LIBS := $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)
 endif
@@ -269,7 +270,7 @@ Description: Profiler for TensorFlow models: scope, graph, op and code views
 Version: $(VERSION)
 Requires.private: libprotobuf-c libpcre2-8 zlib
 Libs: -L$${libdir} -ltfprof
-Libs.private: $(if $(filter 1,$(HAVE_SNAPPY)),-lsnappy -lstdc++ )-lm -pthread
+Libs.private: $(if $(filter 1,$(HAVE_SNAPPY)),-lsnappy )$(if $(filter 1,$(HAVE_SNAPPY) $(HAVE_DEMANGLE)),-lstdc++ )-lm -pthread
 Cflags: -I$${includedir}
 endef
 export PC_FILE

@@ -35,8 +35,8 @@ struct run {
 static void print_version(struct sink *out)
 {
 	sink_fmt(out, "tfprof %s\n", TFPROF_VERSION);
-	sink_fmt(out, "libedit %s, snappy %s\n", HAVE_LIBEDIT ? "yes" : "no",
-	        HAVE_SNAPPY ? "yes" : "no");
+	sink_fmt(out, "libedit %s, snappy %s, demangler %s\n", HAVE_LIBEDIT ? "yes" : "no",
+	        HAVE_SNAPPY ? "yes" : "no", HAVE_DEMANGLE ? "yes" : "no");
 }
 
 static struct session *interrupted; /* whose command a signal ends */

@@ -136,7 +136,7 @@ static uint8_t *put_kernel(struct spool_put *p, uint8_t *q, const struct spool_k
 	             !memcmp(&p->slots.kernel[i].at, &k->at, sizeof k->at) &&
 	             !memcmp(p->slots.kernel[i].shape, shape, sizeof shape);
 
-	q = put_tag(q, SPOOL_KERNEL, !known | (k->graph ? 4 : 0));
+	q = put_tag(q, SPOOL_KERNEL, (known ? 0u : 1u) | (k->graph ? 4u : 0u));
 	q = varint_put(q, i);
 	if (!known) {
 		q = put_where(varint_put(q, k->name), &k->at);
