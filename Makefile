@@ -131,7 +131,7 @@ ALL_LDFLAGS := -pthread $(SAN_FLAGS) $(harden_ld) -Wl,--as-needed $(LDFLAGS)
 
 # ---- files --------------------------------------------------------------------------------------
 # What of src/app is in the library; the rest only the program has.
-LIBRARY_APP := $(wildcard src/app/api*.c src/app/diff*.c) $(addprefix src/app/,session.c session_later.c sources.c jobs.c cmd.c flags.c help.c checkpoint.c baseline.c progress.c term.c)
+LIBRARY_APP := $(wildcard src/app/api*.c src/app/diff*.c) $(addprefix src/app/,session.c session_later.c sources.c jobs.c cmd.c flags.c flags_spool.c help.c checkpoint.c baseline.c progress.c term.c)
 SRC := $(filter-out src/collect/%,$(sort $(wildcard src/*/*.c)))
 PROGRAM_SRC := $(filter-out $(LIBRARY_APP),$(filter src/app/%,$(SRC)))
 LIB_SRC := $(filter-out $(PROGRAM_SRC),$(SRC))
@@ -221,6 +221,11 @@ $(O)/faults/%.so: tests/faults/%.c
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) -O1 -g $(WARN) -Wno-missing-prototypes -shared -fPIC -pthread -o $@ $< -ldl
 
+# Makes spools for tests and benches; like the collector it links nothing of ours but the encoder.
+$(O)/spool_make: $(O)/obj/tests/spool/spool_make.o $(O)/obj/src/io/spool_put.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^
+
 # Manual pages and completions are made from the tables; what is made is kept in docs/.
 $(O)/gen_docs: $(O)/obj/tools/gen_docs.o $(O)/program.a $(BIN)/libtfprof.a
 	@mkdir -p $(@D)
@@ -232,7 +237,7 @@ docs: $(O)/gen_docs
 	$(O)/gen_docs docs
 
 .SECONDARY:
--include $(O)/obj/tools/gen_docs.d $(O)/obj/tests/bench/bench.d $(LIB_OBJ:.o=.d) \
+-include $(O)/obj/tools/gen_docs.d $(O)/obj/tests/spool/spool_make.d $(O)/obj/tests/bench/bench.d $(LIB_OBJ:.o=.d) \
 	$(PROGRAM_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/obj/%.d) $(UNIT_HELP:%.c=$(O)/obj/%.d) \
 	$(FUZZ_SRC:%.c=$(O)/obj/%.d) $(FUZZ_DRIVER:%.c=$(O)/obj/%.d)
 
@@ -317,7 +322,7 @@ $(O)/oracle/%: $(O)/obj/tests/oracle/%.o $(BIN)/libtfprof.a
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # Each tier builds its configurations with a make of its own, then tests/check.py runs and counts.
-check-build: $(BIN)/tfprof lib units fuzzers $(O)/gen_docs $(if $(SAN),,$(FAULTS))
+check-build: $(BIN)/tfprof lib units fuzzers $(O)/gen_docs $(if $(SAN),,$(FAULTS)) $(O)/spool_make
 	@:
 
 # What clang thinks of the same sources, where there is one.
@@ -390,21 +395,21 @@ build/bench/bench: $(O)/obj/tests/bench/bench.o $(BIN)/libtfprof.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-BENCH = $(PYTHON) -B tests/bench/bench.py --bench build/bench/bench --program build/tfprof \
+BENCH = $(PYTHON) -B tests/bench/bench.py --bench build/bench/bench --program build/tfprof --spool-make $(O)/spool_make \
 	$(if $(SIZES),--sizes '$(SIZES)') $(if $(STEPS),--steps '$(STEPS)') $(if $(RUNS),--runs $(RUNS)) \
 	--json '$(or $(JSON),build/bench/last.json)'
 
 ## bench: speed and memory on generated inputs: SIZES=1k,10k,100k,300k,1M STEPS=1,10,100 RUNS=5 JSON=file
-bench: build/bench/bench build/tfprof
+bench: build/bench/bench build/tfprof $(O)/spool_make
 	@$(BENCH)
 
 ## bench-compare: the same, and what changed since BASE=file, a JSON file that make bench left
-bench-compare: build/bench/bench build/tfprof
+bench-compare: build/bench/bench build/tfprof $(O)/spool_make
 	@$(if $(BASE),,$(error BASE=file is missing: build/bench/last.json of an earlier make bench))
 	@$(BENCH) --base '$(BASE)'
 
 ## bench-original: the same beside the original, where TFPROF_ORACLE or python3 can import tensorflow
-bench-original: build/bench/bench build/tfprof
+bench-original: build/bench/bench build/tfprof $(O)/spool_make
 	@$(BENCH) --original '$(or $(TFPROF_ORACLE),$(PYTHON))'
 
 ## format: clang-format on every C file

@@ -263,6 +263,11 @@ def units(bin_dir, only=None):
             for s in sorted(glob.glob('tests/unit/test_*.c')) if not only or only(s)]
 
 
+def spool(bin_dir):
+    return counted([sys.executable, '-B', 'tests/spool/run.py', '--program', os.path.join(bin_dir, 'tfprof'),
+                    '--make', os.path.join(bin_dir, 'spool_make')])
+
+
 def filters():
     return [ARGS.filter] if ARGS.filter else []
 
@@ -285,6 +290,7 @@ def quick(bin_dir):
         ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--program', program])),
         ('data', lambda: counted([sys.executable, '-B', 'tests/data/run.py', '--program', program])),
         ('large', lambda: counted([sys.executable, '-B', 'tests/large.py', '--program', program])),
+        ('spool', lambda: spool(bin_dir)),
         ('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir])),
         ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir]))]
     # These use all the CPUs themselves, and find in the filter what is theirs.
@@ -339,6 +345,10 @@ def deep(bin_dir):
                                               os.path.join(tsan, 'tfprof')])),
               ('diffs', lambda: counted([sys.executable, '-B', 'tests/diff_check.py', '--seeds', '6', '--program',
                                          os.path.join(bin_dir, 'tfprof')])),
+              ('spool', lambda: spool(bin_dir)),
+              ('spool-original', lambda: counted([sys.executable, '-B', 'tests/oracle/spool.py', '--make',
+                                                  os.path.join(bin_dir, 'spool_make'), '--program',
+                                                  os.path.join(bin_dir, 'tfprof')])),
               ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--seeds', '100-150',
                                             '--program', os.path.join(bin_dir, 'tfprof')])),
               ('differential', lambda: counted([sys.executable, '-B', 'tests/oracle/differential.py', '--seeds',

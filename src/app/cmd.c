@@ -58,15 +58,18 @@ static bool run_advise(struct session *s, const struct request *r, struct sink *
 
 static bool check_convert(struct session *s, const struct request *r)
 {
-	if (r->opts.output.kind == OUT_PROFILE)
+	if (r->opts.output.kind == OUT_PROFILE || r->opts.output.kind == OUT_RUN_META)
 		return true;
-	return session_fail(
-	        s, ERR_INVALID_ARGUMENT, "convert writes a profile: -output profile:outfile=FILE");
+	return session_fail(s, ERR_INVALID_ARGUMENT,
+	        "convert writes a profile: -output profile:outfile=FILE; or what the original took "
+	        "before: -output run_meta:outfile=FILE");
 }
 
 static bool run_convert(struct session *s, const struct request *r, struct sink *out)
 {
 	(void)out;
+	if (r->opts.output.kind == OUT_RUN_META)
+		return session_write_runs(s, r->opts.output.outfile);
 	return session_write_profile(s, r->opts.output.outfile);
 }
 

@@ -11,27 +11,38 @@
 #include "io/paths.h"
 
 #define ROW(name, field, value, file, many, help)                                                  \
-	{ name, offsetof(struct flags, field), value, file, many, help },
-const struct flag flag_rows[] = { ROW("profile_path", profiles, "FILE", true, true,
-	"ProfileProto: model, steps and call stacks in one file; a folder of them; "
-	"'job_*/profile_100' or A,B: a worker each") ROW("graph_path", graph, "FILE", true, false,
-	"GraphDef, text or binary: the model") ROW("run_meta_path", run_meta, "A,B,C", true, false,
-	"RunMetadata of steps 0, 1, 2: times and memory") ROW("op_log_path", op_log, "FILE", true,
-	false, "OpLogProto: float operations, types, Python call stacks") ROW("checkpoint_path",
-	checkpoint, "FILE", true, false,
-	"checkpoint: which nodes are its variables, and their values") ROW("max-memory", max_memory,
-	"SIZE", false, false,
-	"hold no more than so much (500M, 2G); end with a sentence") ROW("recover", recover, NULL,
-	false, false,
-	"read damaged binary files up to the damage, and warn of what is lost") ROW("lazy-steps",
-	lazy_steps, NULL, false, false,
-	"read a step's file when a command asks for it") ROW("color", color, "WHEN", false, false,
-	"auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected") ROW("no-pager",
-	no_pager, NULL, false, false,
-	"show long answers without a pager (the program in PAGER, else less)")
-	        ROW("help", help, NULL, false, false, "examples, commands, options") ROW("version",
-	                version, NULL, false, false, "the version and what it was built with") };
+	{ name, offsetof(struct flags, field), value, file, many, help, false },
+#define SPOOL_ROW(name, field, value, help)                                                        \
+	{ name, offsetof(struct flags, field), value, false, false, help, true },
+/* clang-format off */
+const struct flag flag_rows[] = {
+	ROW("profile_path", profiles, "FILE", true, true, "ProfileProto: model, steps and call stacks in one file; a folder of them; 'job_*/profile_100' or A,B: a worker each")
+	ROW("graph_path", graph, "FILE", true, false, "GraphDef, text or binary: the model")
+	ROW("run_meta_path", run_meta, "A,B,C", true, false, "RunMetadata of steps 0, 1, 2: times and memory")
+	ROW("op_log_path", op_log, "FILE", true, false, "OpLogProto: float operations, types, Python call stacks")
+	ROW("checkpoint_path", checkpoint, "FILE", true, false, "checkpoint: which nodes are its variables, and their values")
+	ROW("spool", spool, "DIR", true, false, "recorded GPU work: the folder of a session, or one process's file of it")
+	SPOOL_ROW("step-nvtx", step_nvtx, "REGEX", "a step begins with each range or mark of such a name; pytorch, optimizer, xla are known")
+	SPOOL_ROW("step-kernel", step_kernel, "REGEX", "a step begins where such a kernel is launched")
+	SPOOL_ROW("step-every", step_every, "MS", "steps of so many milliseconds")
+	SPOOL_ROW("keep-warmup", keep_warmup, NULL, "what was launched before the first step is step 0")
+	SPOOL_ROW("leaf", leaf, "WHAT", "kernel: a node for each kernel in a range; op: one for each range")
+	SPOOL_ROW("merge", merge, "HOW", "by-rank: nodes of their own for each process; sum: processes add up")
+	SPOOL_ROW("tf-layout", tf_layout, NULL, "copies on a device of their own, as TensorFlow records them")
+	SPOOL_ROW("process", process, "PID", "only this process")
+	SPOOL_ROW("job", job, "ID", "only the processes of this job")
+	SPOOL_ROW("detail-steps", detail_steps, "A-B,C", "keep every operation of these steps, also of a long recording")
+	ROW("max-memory", max_memory, "SIZE", false, false, "hold no more than so much (500M, 2G); end with a sentence")
+	ROW("recover", recover, NULL, false, false, "read damaged binary files up to the damage, and warn of what is lost")
+	ROW("lazy-steps", lazy_steps, NULL, false, false, "read a step's file when a command asks for it")
+	ROW("color", color, "WHEN", false, false, "auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected")
+	ROW("no-pager", no_pager, NULL, false, false, "show long answers without a pager (the program in PAGER, else less)")
+	ROW("help", help, NULL, false, false, "examples, commands, options")
+	ROW("version", version, NULL, false, false, "the version and what it was built with")
+};
+/* clang-format on */
 #undef ROW
+#undef SPOOL_ROW
 const size_t n_flag_rows = sizeof flag_rows / sizeof *flag_rows;
 
 static const struct flag *find_flag(struct str name)
@@ -136,6 +147,8 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	struct arena *a = &s->query_arena;
 	unsigned role = 0;
 
+	if (spools_is_folder(a, file))
+		return place(s, &f->spool, "recordings", file);
 	if (path_is_folder(a, file) || (path_is_pattern(file) && !exists(s, file))) {
 		strs_add(&s->model_arena, &f->profiles, file);
 		return true;
@@ -151,6 +164,7 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	case ROLE_OPLOG: return place(s, &f->op_log, "op logs", file);
 	case ROLE_PROFILE: strs_add(&s->model_arena, &f->profiles, file); return true;
 	case ROLE_BASELINE: return place(s, &f->baseline, "baselines", file);
+	case ROLE_SPOOL: return place(s, &f->spool, "recordings", file);
 	case ROLE_STEP: strs_add(&s->model_arena, &f->runs, file); return true;
 	}
 	if (!exists(s, file) && !str_eq(file, S("-")))
@@ -172,13 +186,17 @@ bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
 	if (f->profiles.n && (f->graph.n || f->run_meta.n || f->runs.n))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--profile_path is set, do not set --graph_path or --run_meta_path");
-	return true;
+	if (f->spool.n && (f->profiles.n || f->graph.n || f->run_meta.n || f->runs.n))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "--spool is set, do not set --profile_path, --graph_path or "
+		        "--run_meta_path");
+	return !f->spool.n || flags_check_spools(s, f);
 }
 
 bool flags_inputs(const struct flags *f)
 {
-	return f->profiles.n || f->baseline.n || f->graph.n || f->run_meta.n || f->runs.n ||
-	       f->op_log.n;
+	return f->spool.n || f->profiles.n || f->baseline.n || f->graph.n || f->run_meta.n ||
+	       f->runs.n || f->op_log.n;
 }
 
 static struct strs run_files(struct session *s, const struct flags *f)
@@ -245,6 +263,8 @@ bool flags_load(struct session *s, const struct flags *f, struct sink *out)
 	sink_put(out, S("Reading Files...\n"));
 	if (f->checkpoint.n && !session_checkpoint(s, f->checkpoint))
 		return false;
+	if (f->spool.n)
+		return flags_load_spools(s, f) && load(s, f, ROLE_OPLOG, f->op_log);
 	if (f->profiles.n) {
 		struct sources src;
 		s->recover = f->recover;

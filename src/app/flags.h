@@ -10,10 +10,14 @@
 struct flags {
 	struct strs profiles; /* paths, patterns and lists, as given; once for each flag */
 	struct str graph, run_meta, op_log, checkpoint; /* as given; run_meta is a list */
-	struct str max_memory;                          /* bytes, with K, M or G behind them */
-	bool recover;     /* of damaged files what comes before the damage is read */
-	bool lazy_steps;  /* run_meta is read when a command asks for a step of it */
-	struct str color; /* auto, always, never */
+	struct str spool;                               /* a file or a folder */
+	/* How spools are read; see struct spools_opts. */
+	struct str step_nvtx, step_kernel, step_every, leaf, merge, process, job, detail_steps;
+	bool keep_warmup, tf_layout;
+	struct str max_memory; /* bytes, with K, M or G behind them */
+	bool recover;          /* of damaged files what comes before the damage is read */
+	bool lazy_steps;       /* run_meta is read when a command asks for a step of it */
+	struct str color;      /* auto, always, never */
 	bool no_pager;
 	bool help, version;
 	struct str baseline; /* a bare word too */
@@ -30,6 +34,7 @@ struct flag {
 	bool file;         /* the value is a file or a list of them */
 	bool many;         /* may be given again: a list of values */
 	const char *help;
+	bool of_spools; /* may stand in the options file of a session */
 };
 extern const struct flag flag_rows[];
 extern const size_t n_flag_rows;
@@ -45,6 +50,12 @@ bool flags_inputs(const struct flags *f);
 
 /* Does one of the inputs come from standard input? */
 bool flags_use_stdin(struct session *s, const struct flags *f);
+
+/* Do the flags about spools make sense? */
+bool flags_check_spools(struct session *s, const struct flags *f);
+
+/* Loads the spools, by these flags and those that stand in the session's options file. */
+bool flags_load_spools(struct session *s, const struct flags *f);
 
 /* Loads them all, with the original's progress sentences on out. */
 bool flags_load(struct session *s, const struct flags *f, struct sink *out);

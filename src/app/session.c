@@ -237,6 +237,27 @@ bool session_load(struct session *s, unsigned role, const struct input_from *fro
 	return ok && (role != ROLE_GRAPH || mark_variables(s));
 }
 
+bool session_load_spools(struct session *s, const struct spools *files, const struct spools_opts *o)
+{
+	const struct spools_watch w = { s->watch.progress, s->watch.user };
+	struct scratch own;
+
+	if (!check_usable(s))
+		return false;
+	begin_load(s);
+	scratch_open(&own, &s->work);
+	ingest_begin(s->ingest, &own.a);
+	bool ok = spools_read(s->ingest, files, o, w.progress ? &w : NULL, &own.a, &s->error);
+	if (ok)
+		ingest_commit(s->ingest);
+	else
+		ingest_undo(s->ingest);
+	scratch_close(&own);
+	s->broken = false;
+	s->loaded |= ok;
+	return ok;
+}
+
 bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
         bool (*folded)(void *user, size_t i), void *user)
 {
@@ -456,6 +477,37 @@ bool session_write_profile(struct session *s, struct str path)
 	        !sink_file(&to, &s->query_arena, path, &s->error))
 		return false;
 	profile_write(&s->model, to, &s->query_arena, &s->notes); /* the sink knows what failed */
+	return sink_close(to, &s->error);
+}
+
+static bool write_run(struct session *s, const struct step *step, struct str path)
+{
+	struct scratch own;
+	struct sink *to;
+	bool ok;
+
+	scratch_open(&own, &s->work);
+	ok = sink_file(&to, &s->query_arena, path, &s->error);
+	if (ok) {
+		run_write(&s->model, step, to, &own.a, &s->notes, &s->error);
+		ok = sink_close(to, &s->error);
+	}
+	scratch_close(&own);
+	return ok && !s->error.code;
+}
+
+bool session_write_runs(struct session *s, struct str path)
+{
+	struct arena *a = &s->query_arena;
+	struct sink *to;
+	bool ok = session_need_all(s, true) && session_seal(s) && session_one_worker(s);
+
+	for (size_t i = 0; ok && i < s->model.steps.n; i++)
+		ok = write_run(s, s->model.steps.v[i],
+		        str_fmt(a, "%.*s_%lld", STR(path), (long long)s->model.steps.v[i]->id));
+	if (!ok || !sink_file(&to, a, str_fmt(a, "%.*s_graph.pb", STR(path)), &s->error))
+		return false;
+	graph_write(&s->model, to, a);
 	return sink_close(to, &s->error);
 }
 

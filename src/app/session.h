@@ -8,6 +8,7 @@
 #define TFPROF_APP_SESSION_H
 
 #include "model/input.h"
+#include "model/spools.h"
 #include "out/out.h"
 #include "out/tensor.h"
 #include "view/side.h"
@@ -73,6 +74,10 @@ bool session_load(struct session *s, unsigned role, const struct input_from *fro
 bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
         bool (*folded)(void *user, size_t i), void *user);
 
+/* Spools of recorded GPU work: a file or the folder of a session. */
+bool session_load_spools(
+        struct session *s, const struct spools *files, const struct spools_opts *o);
+
 /* Opens the checkpoint whose values tensor_value shows, instead of an earlier one. The nodes of
  * graphs that it has values of get the type _checkpoint_variables. */
 bool session_checkpoint(struct session *s, struct str path);
@@ -122,6 +127,8 @@ bool session_write_profile(struct session *s, struct str path);
 
 /* Fails if there are several workers: a ProfileProto cannot hold them. */
 bool session_one_worker(struct session *s);
+/* Each step as a RunMetadata in <path>_<step>, the nodes as a GraphDef in <path>_graph.pb. */
+bool session_write_runs(struct session *s, struct str path);
 
 /* Node attributes of what is loaded from now on are kept for it. */
 void session_keep_attrs(struct session *s);

@@ -21,6 +21,7 @@ static void put_files(struct session *s, const struct flags *f, struct sink *out
 
 	for (size_t i = 0; i < f->runs.n; i++)
 		strs_add(&s->query_arena, &runs, f->runs.v[i]);
+	put_file(out, "recording", f->spool);
 	for (size_t i = 0; i < f->profiles.n && i < STEPS_SHOWN; i++)
 		put_file(out, i ? "" : "profile", f->profiles.v[i]);
 	put_file(out, "graph", f->graph);
@@ -91,7 +92,7 @@ static void put_missing(
 		bool missing;
 		const char *text;
 	} rows[] = {
-		{ t->edges == 0 && !f->profiles.n,
+		{ t->edges == 0 && !f->profiles.n && !f->spool.n,
 		        "the graph itself: --graph_path=FILE, from tf.train.write_graph" },
 		{ m->steps.n == 0 && !f->lazy_steps, "times and memory: --run_meta_path=FILE, a "
 		                                     "RunMetadata of a session run with "

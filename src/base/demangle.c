@@ -13,16 +13,20 @@
 
 #if HAVE_DEMANGLE
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *size, int *status);
-#else
-static char *__cxa_demangle(const char *mangled, char *buffer, size_t *size, int *status)
-{
-	(void)mangled;
-	(void)buffer;
-	(void)size;
-	*status = -1;
-	return NULL;
-}
 #endif
+
+/* What the C++ runtime makes of it, to be freed; NULL: nothing. */
+static char *runtime_demangle(const char *mangled)
+{
+#if HAVE_DEMANGLE
+	int status;
+
+	return __cxa_demangle(mangled, NULL, NULL, &status);
+#else
+	(void)mangled;
+	return NULL;
+#endif
+}
 
 static bool is_mangled(struct str s)
 {
@@ -49,13 +53,12 @@ static unsigned references(struct str s)
 struct str demangle(struct arena *a, struct str mangled, size_t *budget)
 {
 	struct str full = mangled;
-	int status;
 	char *z;
 
 	if (!is_mangled(mangled) || mangled.n > MANGLED_MAX || !*budget ||
 	        memchr(mangled.p, 0, mangled.n) || references(mangled) > REFERENCES_MAX)
 		return mangled;
-	z = __cxa_demangle(str_z(a, mangled), NULL, NULL, &status);
+	z = runtime_demangle(str_z(a, mangled));
 	if (!z)
 		return mangled;
 	full = str_of(z);
@@ -110,7 +113,7 @@ static size_t put_operator(struct sb *b, struct str s, size_t i)
 		while (end < s.n && s.p[end] != '(' && !at(s, end, S(" <")))
 			end++;
 	sb_put(b, str_sub(s, i, end - i));
-	return end;
+	return end + at(s, end, S(" <"));
 }
 
 static void add_part(struct arena *a, struct sb *b, struct strs *path)

@@ -47,7 +47,7 @@
  *   options                                       what `tfprof record` was given, for the reader
  *
  * A line of control is "<time, ns since 1970> <word>[ <label>]\n" with a word of SPOOL_CONTROL_*;
- * a line of options is an option of the program, "--step_nvtx=..." for instance. */
+ * a line of options is an option of the program, "--step-nvtx=..." for instance. */
 #define SPOOL_SUFFIX        ".tfspool"
 #define SPOOL_CONTROL       "control"
 #define SPOOL_OPTIONS       "options"
@@ -153,6 +153,17 @@ struct spool_copy {
 	uint64_t graph_node;
 };
 
+/* What copies are called, by kind; also in sums of them. */
+#define SPOOL_COPY_KINDS 11
+static inline const char *spool_copy_name(unsigned kind)
+{
+	static const char *const names[SPOOL_COPY_KINDS] = { "Memcpy", "MemcpyHtoD", "MemcpyDtoH",
+		"MemcpyHtoA", "MemcpyAtoH", "MemcpyAtoA", "MemcpyAtoD", "MemcpyDtoA", "MemcpyDtoD",
+		"MemcpyHtoH", "MemcpyPtoP" };
+
+	return names[kind < SPOOL_COPY_KINDS ? kind : 0];
+}
+
 struct spool_set {
 	uint64_t start, length, bytes;
 	uint32_t correlation;
@@ -223,7 +234,7 @@ struct spool_mark {
 /* Exact sums by name, in place of the records from --max-size on. */
 struct spool_sum {
 	enum spool_kind what;          /* KERNEL, COPY, SET or API */
-	uint32_t name;                 /* string; of copies and sets as MemcpyHtoD, Memset */
+	uint32_t name;                 /* string; of copies: spool_copy_name, of memsets "Memset" */
 	uint32_t device;               /* 0 for API */
 	uint32_t scope;                /* string: the ranges around it, '/' between them; or 0 */
 	uint64_t from, to;             /* time of the first and the last one */

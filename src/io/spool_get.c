@@ -27,9 +27,7 @@ static enum spool_event damage(
         struct spool_get *g, struct spool_damage *d, uint64_t at, const char *why)
 {
 	g->damaged = true;
-	d->at = at;
-	d->skipped = src_at(g->s) - at;
-	d->why = why;
+	*d = (struct spool_damage){ at, src_at(g->s) - at, why };
 	return src_failed(g->s) ? SPOOL_EVENT_FAILED : SPOOL_EVENT_DAMAGE;
 }
 
@@ -128,16 +126,20 @@ struct cursor {
 	bool bad;
 };
 
-static uint64_t get_u64(struct cursor *c)
+static __attribute__((noinline)) uint64_t get_long(struct cursor *c)
 {
 	uint64_t v = 0;
 
-	if (!varint_get(&c->p, c->end, &v))
-		c->bad = true;
+	c->bad |= !varint_get(&c->p, c->end, &v);
 	return v;
 }
 
-static uint32_t get_u32(struct cursor *c)
+static inline uint64_t get_u64(struct cursor *c)
+{
+	return c->p < c->end && *c->p < 0x80 ? *c->p++ : get_long(c);
+}
+
+static inline uint32_t get_u32(struct cursor *c)
 {
 	uint64_t v = get_u64(c);
 
@@ -147,11 +149,8 @@ static uint32_t get_u32(struct cursor *c)
 
 static uint8_t get_byte(struct cursor *c)
 {
-	if (c->p == c->end) {
-		c->bad = true;
-		return 0;
-	}
-	return *c->p++;
+	c->bad |= c->p == c->end;
+	return c->bad ? 0 : *c->p++;
 }
 
 static struct spool_text get_text(struct cursor *c)
@@ -461,8 +460,7 @@ static void get_rare(struct spool_get *g, struct cursor *c, unsigned flags, stru
 static bool get_record(struct spool_get *g, struct spool_record *r)
 {
 	struct cursor c = { g->p, g->end, false };
-	uint8_t tag = get_byte(&c);
-	unsigned flags = tag >> 5;
+	unsigned tag = get_byte(&c), flags = tag >> 5;
 
 	r->kind = (enum spool_kind)(tag & 31);
 	switch (r->kind) {

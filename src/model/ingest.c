@@ -100,6 +100,7 @@ void ingest_begin(struct ingest *in, struct arena *scratch)
 	memset(&in->pending, 0, sizeof in->pending);
 	memset(&in->steps, 0, sizeof in->steps);
 	imap_init(&in->step_of, scratch);
+	in->ticks_per_us = 1;
 	in->cell_step = NULL;
 }
 

@@ -79,6 +79,8 @@ void ingest_cell(struct ingest *in, int64_t step, uint32_t node, const struct ce
 void ingest_span(
         struct ingest *in, enum span_kind kind, uint32_t device, int64_t start, int64_t length);
 void ingest_mem(struct ingest *in, const uint8_t *packed, size_t n);
+/* Ticks per microsecond of the cells to come, up to the commit; 1 if never said. */
+void ingest_ticks(struct ingest *in, uint32_t per_us);
 void ingest_step(struct ingest *in, int64_t step); /* known to exist, maybe without cells */
 
 /* Records of one step file: a stream of its own in the arena of its job. */

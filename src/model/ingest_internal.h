@@ -27,6 +27,7 @@ struct node_type {
 /* A step that grows cell by cell. */
 struct step_in {
 	int64_t id;
+	uint32_t ticks_per_us;
 	VEC(uint32_t) node;
 	VEC(uint32_t) span0;
 	VEC(uint32_t) mem0;
@@ -53,6 +54,7 @@ struct ingest {
 	struct imap step_of;         /* step id -> index in steps */
 	VEC(struct step_in *)
 	steps;                     /* growing ones, in scratch; their columns in the model arena */
+	uint32_t ticks_per_us;     /* of steps to come */
 	struct step_in *cell_step; /* of the last cell */
 	struct pool *beside;       /* threads that look names up, or NULL */
 	const struct model *base;  /* that this one will be merged into; NULL: none */

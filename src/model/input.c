@@ -34,6 +34,7 @@ const struct input inputs[] = {
 	        &tensorflow__tfprof__profile_proto__descriptor },
 	{ "baseline", "entries", ROLE_BASELINE, false, 0, sniff_baseline, read_baseline, NULL,
 	        NULL },
+	{ "spool", "records", ROLE_SPOOL, false, 0, sniff_spool, read_spool, NULL, NULL },
 };
 const size_t n_inputs = sizeof inputs / sizeof *inputs;
 
@@ -235,7 +236,7 @@ static bool load_forms(struct load *l, struct err *e)
 		return false;
 	l->head = load_head(l);
 	text = l->in->text ? pbtext_sniff(l->head) : 0;
-	if (text || l->in->role == ROLE_PROFILE)
+	if (text || (l->in->role & (ROLE_PROFILE | ROLE_SPOOL)))
 		src_keep(l->s); /* it is gone over twice */
 	if (!text)
 		return load_form(l, false, e);

@@ -9,7 +9,14 @@
 #include "model/read.h"
 
 /* What a file is for. */
-enum { ROLE_GRAPH = 1, ROLE_STEP = 2, ROLE_OPLOG = 4, ROLE_PROFILE = 8, ROLE_BASELINE = 16 };
+enum {
+	ROLE_GRAPH = 1,
+	ROLE_STEP = 2,
+	ROLE_OPLOG = 4,
+	ROLE_PROFILE = 8,
+	ROLE_BASELINE = 16,
+	ROLE_SPOOL = 32
+};
 
 struct ProtobufCMessageDescriptor;
 struct input {

@@ -18,6 +18,9 @@ bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err 
 #define BASELINE_HEAD "tfprof baseline 1"
 bool read_baseline(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 
+/* A spool, without options: see spools.h for all there is to them. Goes over it twice. */
+bool read_spool(struct src *s, struct ingest *to, struct arena *a, struct err *e);
+
 bool read_run(struct src *s, struct batch *to, struct err *e); /* RunMetadata */
 
 #endif

@@ -11,6 +11,8 @@
  */
 #include "model/sniff.h"
 
+#include "io/spool.h"
+
 #include "io/pbtext.h"
 #include "io/wire.h"
 #include "model/read.h"
@@ -242,4 +244,11 @@ int sniff_baseline(struct str head, struct str path)
 {
 	(void)path;
 	return str_starts(head, S(BASELINE_HEAD "\n")) ? 100 : 0;
+}
+
+int sniff_spool(struct str head, struct str path)
+{
+	if (str_starts(head, str_make(SPOOL_MAGIC, SPOOL_MAGIC_SIZE)))
+		return 100;
+	return str_ends(path, S(SPOOL_SUFFIX)) ? 60 : 0;
 }

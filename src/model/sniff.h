@@ -15,5 +15,6 @@ int sniff_run(struct str head, struct str path);
 int sniff_oplog(struct str head, struct str path);
 int sniff_profile(struct str head, struct str path);
 int sniff_baseline(struct str head, struct str path);
+int sniff_spool(struct str head, struct str path);
 
 #endif

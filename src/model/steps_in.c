@@ -12,10 +12,16 @@ static struct step_in *step_in(struct ingest *in, int64_t id)
 		return in->steps.v[found];
 	struct step_in *s = ARENA_NEW(in->scratch, struct step_in);
 	s->id = id;
+	s->ticks_per_us = in->ticks_per_us;
 	imap_init(&s->device_index, in->scratch);
 	imap_put(&in->step_of, (uint64_t)id, (uint32_t)in->steps.n, false);
 	VEC_PUSH(in->scratch, &in->steps, s);
 	return s;
+}
+
+void ingest_ticks(struct ingest *in, uint32_t per_us)
+{
+	in->ticks_per_us = per_us;
 }
 
 void ingest_step(struct ingest *in, int64_t id)
@@ -77,7 +83,7 @@ static struct step *finish(struct model *m, struct step_in *g)
 	VEC_ROOM(m->a, &g->mem, 1); /* an address, also of nothing */
 	*s = (struct step){
 		.id = g->id,
-		.ticks_per_us = 1,
+		.ticks_per_us = g->ticks_per_us,
 		.n_cells = (uint32_t)g->node.n,
 		.cell_node = g->node.v,
 		.cell_span0 = g->span0.v,

@@ -17,6 +17,8 @@ static struct str refusal(const struct view_ops *v, const struct query *q)
 		return S("A profile is written by the command convert.");
 	if (o->output.kind == OUT_GITHUB || o->output.kind == OUT_JUNIT)
 		return S("Annotations and JUnit reports are written by the command diff.");
+	if (o->output.kind == OUT_RUN_META)
+		return S("Run metadata are written by the command convert.");
 	if (o->output.kind == OUT_TIMELINE && v->kind == VK_OP)
 		return S("op view doesn't support timeline yet. Consider graph/scope/code view.");
 	if (o->output.kind != OUT_PPROF)

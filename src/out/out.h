@@ -63,6 +63,12 @@ bool profile_write(
 /* The model as a baseline (model/read_baseline.c): a text with names, types and numbers. */
 void baseline_write(const struct model *m, struct sink *to, struct arena *a);
 
+/* One step as a serialized RunMetadata, and the nodes as a GraphDef. Fails also if no one could
+ * read it. */
+bool run_write(const struct model *m, const struct step *s, struct sink *to, struct arena *scratch,
+        struct notes *notes, struct err *e);
+bool graph_write(const struct model *m, struct sink *to, struct arena *scratch);
+
 /* ---- pieces ---- */
 
 /* Missing-stream notice, Doc block and "Profile:" (B§1.7). */

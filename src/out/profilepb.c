@@ -184,9 +184,14 @@ static void put_devices(struct writer *w)
 static void put_time(struct pbput *b, const struct step *s, uint32_t span)
 {
 	size_t mark = pbput_size(b);
+	int64_t from = step_us(s, s->span_start[span]);
+	int64_t length = s->span_length[span];
 
-	pbput_varint(b, (uint64_t)step_us(s, s->span_length[span]));
-	pbput_varint(b, (uint64_t)num_add(s->base_us, step_us(s, s->span_start[span])));
+	if (s->ticks_per_us >
+	        1) /* both ends are rounded, so that what follows each other adds up */
+		length = num_sub(step_us(s, num_add(s->span_start[span], length)), from);
+	pbput_varint(b, (uint64_t)length);
+	pbput_varint(b, (uint64_t)num_add(s->base_us, from));
 	pbput_close(b, 1, mark);
 	pbput_close(b, 1, mark);
 }

@@ -76,7 +76,9 @@ def check(bin_dir, tmp, san):
     so = ['-x', 'none', os.path.join(tmp, 'libtfprof.so.0')]
     status, libs = run(['pkg-config', '--libs', 'libprotobuf-c', 'libpcre2-8', 'zlib'])
     with open(os.path.join(bin_dir, 'libtfprof.a'), 'rb') as f:
-        snappy = ['-lsnappy'] if b'snappy_uncompress' in f.read() else []
+        text = f.read()
+    snappy = ['-lsnappy'] if b'snappy_uncompress' in text else []
+    snappy += ['-lstdc++'] if b'__cxa_demangle' in text else []
     archive = ['-x', 'none', os.path.join(bin_dir, 'libtfprof.a')] + libs.split() + snappy + ['-lm', '-pthread']
     source = os.path.join(ROOT, 'examples', 'op_types.c')
     for name, compiler, std, link in (('C99, shared', cc, 'c99', so), ('C99, archive', cc, 'c99', archive),

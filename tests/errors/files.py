@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The damaged files that errors.list names: texts in t/, messages in w/, checkpoints in k/."""
+"""The damaged files that errors.list names: texts in t/, messages in w/, checkpoints in k/, spools in n/."""
 import os
 import struct
 import sys
@@ -241,8 +241,23 @@ def put_folders(top):
         put(top, folder + '/graph.pbtxt', b'node { name: "%s" op: "NoOp" }\n' % name)
 
 
+def block(version, records, sequence=0):
+    """A block of a spool: without payload there is no record in it."""
+    head = b'TFPSPL\r\n' + struct.pack('<IIIIQI', version, 0, sequence, records, 0, 1)
+    head += struct.pack('<I', make.crc32c(b''))
+    return head + struct.pack('<I', make.crc32c(head))
+
+
+def put_spools(top):
+    os.mkdir(os.path.join(top, 'n', 'empty'))
+    put(top, 'n/empty/options', b'')
+    put(top, 'n/a.tfspool', block(1, 0))
+    put(top, 'n/later.tfspool', block(9, 0))
+    put(top, 'n/text.tfspool', b'no spool')
+
+
 def write(top):
-    for folder in 'twk':
+    for folder in 'twkn':
         os.mkdir(os.path.join(top, folder))
     put_folders(top)
     for name, text in TEXTS.items():
@@ -254,3 +269,4 @@ def write(top):
     put_bundles(top)
     put_old(top)
     put_tables(top)
+    put_spools(top)

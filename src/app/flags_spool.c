@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The flags about spools: what was given on the command line, else what `tfprof record` wrote into
+ * the session's folder when the recording was made.
+ */
+#include "app/cmd.h"
+#include "app/flags.h"
+
+/* The flag of that name that may stand in an options file. */
+static const struct flag *find_flag(struct str name)
+{
+	for (size_t i = 0; i < n_flag_rows; i++)
+		if (flag_rows[i].of_spools && str_eq(str_of(flag_rows[i].name), name))
+			return &flag_rows[i];
+	return NULL;
+}
+
+/* Takes the lines of an options file, such as "--step-nvtx=pytorch", for what is not given. */
+static void take_recorded(struct session *s, struct flags *f, struct str options)
+{
+	struct strs lines = str_split(&s->query_arena, options, '\n');
+	struct str name, value;
+	bool has_value;
+
+	for (size_t i = 0; i < lines.n; i++) {
+		const struct flag *row = NULL;
+		if (cmd_option_word(lines.v[i], &name, &value, &has_value))
+			row = find_flag(name);
+		if (!row)
+			continue;
+		void *at = (char *)f + row->at;
+		if (!row->value)
+			*(bool *)at = true;
+		else if (has_value && !((struct str *)at)->n)
+			*(struct str *)at = value;
+	}
+}
+
+/* Sets *second if the word is the second of the two. */
+static bool choose(struct session *s, const char *flag, struct str word, const char *first,
+        const char *other, bool *second)
+{
+	*second = str_eq(word, str_of(other));
+	if (!word.n || *second || str_eq(word, str_of(first)))
+		return true;
+	return session_fail(s, ERR_INVALID_ARGUMENT, "--%s is %s or %s, not '%.*s'", flag, first,
+	        other, STR(word));
+}
+
+static bool read_options(struct session *s, const struct flags *f, struct spools_opts *o)
+{
+	*o = (struct spools_opts){ .step_nvtx = f->step_nvtx,
+		.step_kernel = f->step_kernel,
+		.keep_warmup = f->keep_warmup,
+		.tf_layout = f->tf_layout,
+		.process = f->process,
+		.job = f->job,
+		.detail_steps = f->detail_steps };
+	if (f->step_every.n &&
+	        (!num_parse_i64(f->step_every, &o->step_every) || o->step_every <= 0))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "--step-every=%.*s is no number of milliseconds", STR(f->step_every));
+	return choose(s, "leaf", f->leaf, "kernel", "op", &o->by_op) &&
+	       choose(s, "merge", f->merge, "by-rank", "sum", &o->sum_ranks);
+}
+
+bool flags_check_spools(struct session *s, const struct flags *f)
+{
+	struct spools_opts o;
+
+	return read_options(s, f, &o) && spools_check(&o, &s->query_arena, &s->error);
+}
+
+bool flags_load_spools(struct session *s, const struct flags *f)
+{
+	struct flags all = *f;
+	struct spools files;
+	struct spools_opts o;
+
+	if (!spools_find(&files, &s->query_arena, f->spool, &s->error))
+		return false;
+	take_recorded(s, &all, files.options);
+	return read_options(s, &all, &o) && session_load_spools(s, &files, &o);
+}

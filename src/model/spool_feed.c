@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One reading of a spool: opens it, decodes it, and makes its times continuous where the clock was
+ * set while it was written. CUPTI's times follow the clock of the day; readings of a clock that
+ * nobody sets stand between the records.
+ */
+#include "model/spools_internal.h"
+
+/* Bytes of all files and readings together. */
+static bool tick(void *user, uint64_t done, uint64_t size)
+{
+	const struct reading_spools *r = user;
+
+	(void)size;
+	return r->watch->progress(r->watch->user, r->done + done, r->total);
+}
+
+bool feed_open(struct feed *f, struct reading_spools *r, struct process *p)
+{
+	struct arena *a = &f->scratch.a;
+
+	*f = (struct feed){ .r = r, .p = p, .s = p->file->given, .own = !p->file->given };
+	scratch_open(&f->scratch, r->a->work);
+	if (f->own ? !src_open(&f->s, a, p->file->path, r->e) : !src_rewind(f->s)) {
+		scratch_close(&f->scratch);
+		return err_set(r->e, ERR_IO, "%.*s: cannot be read a second time", STR(p->name));
+	}
+	f->s->e = r->e;
+	if (f->own && r->watch)
+		src_on_progress(f->s, tick, r);
+	f->get = ARENA_NEW(a, struct spool_get);
+	spool_get_init(f->get, f->s, a, r->e);
+	return true;
+}
+
+void feed_close(struct feed *f)
+{
+	f->r->done += src_raw_at(f->s);
+	if (f->own)
+		src_close(f->s);
+	scratch_close(&f->scratch);
+}
+
+/* Was the time read between the clock readings before and behind reading i, by the offset of i? */
+static bool fits(const struct process *p, size_t i, uint64_t time)
+{
+	uint64_t at = time - (uint64_t)p->clocks.v[i].offset;
+	uint64_t from = p->clocks.v[i ? i - 1 : 0].monotonic;
+	uint64_t to = p->clocks.v[i + 1 < p->clocks.n ? i + 1 : i].monotonic;
+
+	return at >= from && at <= to;
+}
+
+/* The time as if nobody had set the clock since the first reading. Records reach the file after
+ * what they tell of: the readings around their place are tried. */
+static uint64_t continuous(const struct feed *f, uint64_t time)
+{
+	const struct process *p = f->p;
+	size_t here = f->epoch ? f->epoch - 1 : 0, i = here;
+
+	if (!time)
+		return 0;
+	if (!fits(p, here, time)) {
+		if (here + 1 < p->clocks.n && fits(p, here + 1, time))
+			i = here + 1;
+		else if (here && fits(p, here - 1, time))
+			i = here - 1;
+	}
+	return time - (uint64_t)(p->clocks.v[i].offset - p->clocks.v[0].offset);
+}
+
+static void fix_times(const struct feed *f, struct spool_record *r)
+{
+	switch (r->kind) {
+	case SPOOL_KERNEL: r->kernel.start = continuous(f, r->kernel.start); break;
+	case SPOOL_API: r->api.start = continuous(f, r->api.start); break;
+	case SPOOL_RANGE: r->range.time = continuous(f, r->range.time); break;
+	case SPOOL_COPY: r->copy.start = continuous(f, r->copy.start); break;
+	case SPOOL_SET: r->set.start = continuous(f, r->set.start); break;
+	case SPOOL_MEMORY: r->memory.time = continuous(f, r->memory.time); break;
+	case SPOOL_SYNC: r->sync.start = continuous(f, r->sync.start); break;
+	case SPOOL_GRAPH: r->graph.start = continuous(f, r->graph.start); break;
+	case SPOOL_OVERHEAD: r->overhead.start = continuous(f, r->overhead.start); break;
+	case SPOOL_MARK: r->mark.time = continuous(f, r->mark.time); break;
+	case SPOOL_SUM:
+		r->sum.from = continuous(f, r->sum.from);
+		r->sum.to = continuous(f, r->sum.to);
+		break;
+	default: break;
+	}
+}
+
+enum spool_event feed_next(struct feed *f, struct spool_record *r, struct spool_damage *d)
+{
+	enum spool_event event = spool_get(f->get, r, d);
+
+	if (event != SPOOL_EVENT_RECORD || !f->p->jumped)
+		return event;
+	if (r->kind == SPOOL_CLOCK)
+		f->epoch++;
+	else if (f->p->clocks.n)
+		fix_times(f, r);
+	return event;
+}
+
+/* The string, or what stands for one that was lost. */
+struct str process_string(const struct feed *f, struct process *p, uint32_t id)
+{
+	struct str s = spool_get_string(f->get, id);
+
+	if (s.p)
+		return s;
+	if (!id)
+		return S("unnamed");
+	p->unknown_strings = true;
+	return str_fmt(f->get->a, "name#%u", id);
+}

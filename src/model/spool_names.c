@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names: what frameworks put into ranges as a path, and names of kernels as components that names
+ * of nodes may have: the original ends a node's name at the first ':' and takes it apart at '/'.
+ */
+#include "base/demangle.h"
+#include "model/spools_internal.h"
+
+#define PART_MAX   200 /* bytes of a component; longer ones are cut and get a checksum */
+#define PARTS_MAX  32  /* components of one range; more are left out */
+#define DEPTH_MAX  256 /* components of a path; ranges further in are not told apart */
+#define STEP_MARK  "tfprof.step"
+#define ANY_NUMBER "[0-9]+"
+
+/* What --step-nvtx= may say instead of a pattern. */
+static const struct {
+	const char *word, *pattern;
+} presets[] = {
+	{ "pytorch", "ProfilerStep#" ANY_NUMBER },
+	{ "optimizer", "Optimizer\\.step#.*" },
+	{ "xla", "XlaModule:#.*" },
+};
+
+static bool compile(struct rx_list **out, struct arena *a, struct str pattern, struct err *e)
+{
+	struct strs one = { 0 };
+
+	*out = NULL;
+	if (!pattern.n)
+		return true;
+	for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
+		if (str_eq(pattern, str_of(presets[i].word)))
+			pattern = str_of(presets[i].pattern);
+	strs_add(a, &one, pattern);
+	return rx_compile(out, a, &one, e);
+}
+
+bool names_init(struct names *n, struct arena *a, const struct spools_opts *o, struct err *e)
+{
+	*n = (struct names){ .a = a, .budget = DEMANGLE_BUDGET };
+	intern_init(&n->parts, a);
+	intern_init(&n->range_texts, a);
+	intern_init(&n->leaf_texts, a);
+	imap_init(&n->child, a);
+	imap_init(&n->pushed, a);
+	VEC_PUSH(a, &n->scopes, ((struct scope){ 0 }));
+	return compile(&n->step_nvtx, a, o->step_nvtx, e) &&
+	       compile(&n->step_kernel, a, o->step_kernel, e);
+}
+
+bool names_end(struct names *n, struct err *e)
+{
+	bool bad = (n->step_nvtx && rx_failed(n->step_nvtx, e)) ||
+	           (n->step_kernel && rx_failed(n->step_kernel, e));
+
+	rx_free(n->step_nvtx);
+	rx_free(n->step_kernel);
+	return !bad;
+}
+
+/* ---- components ---- */
+
+/* A text fit for a component: no ':', '/' or control byte, no bad UTF-8, not endless. */
+static struct str clean_part(struct arena *a, struct str s)
+{
+	bool utf8 = str_is_utf8(s);
+	struct sb b = sb_in(a);
+
+	for (size_t i = 0; i < s.n && i < PART_MAX; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		if (c == ':' && i && s.p[i - 1] == ':')
+			continue;
+		if (c == ':' || c == '/')
+			sb_char(&b, '.');
+		else
+			sb_char(&b, c < 0x20 || c == 0x7f || (c >= 0x80 && !utf8) ? '_' : (char)c);
+	}
+	if (s.n > PART_MAX) {
+		while (utf8 && b.n && (s.p[b.n] & 0xc0) == 0x80)
+			b.n--;
+		sb_fmt(&b, "~%08x", (unsigned)hash_bytes(s.p, s.n));
+	}
+	return sb_str(&b);
+}
+
+/* Adds the pieces of a path between slashes. */
+static void add_path(struct arena *a, struct strs *to, struct str path)
+{
+	struct strs pieces = str_split(a, path, '/');
+
+	for (size_t i = 0; i < pieces.n && i < PARTS_MAX; i++)
+		strs_add(a, to, clean_part(a, pieces.v[i]));
+}
+
+/* ---- ranges ---- */
+
+/* The value of "key=" in "Name:#a=b,key=value#"; empty if it is not there. */
+static struct str trace_value(struct str s, struct str key)
+{
+	size_t from = str_find(s, key), end;
+
+	if (from == SIZE_MAX)
+		return S("");
+	s = str_sub(s, from + key.n, SIZE_MAX);
+	for (end = 0; end < s.n && s.p[end] != ',' && s.p[end] != '#'; end++)
+		if (s.p[end] == '(') /* jit(f) may hold commas */
+			while (end + 1 < s.n && s.p[end + 1] != ')' && s.p[end + 1] != '#')
+				end++;
+	return str_sub(s, 0, end);
+}
+
+/* Ranges of XLA and TensorFlow that carry values: "Thunk:#name=a/b,hlo_op=fusion.6#". */
+static void take_trace(struct arena *a, struct range_name *r, struct str s, size_t at)
+{
+	struct str name = trace_value(s, S("#name=")), op = trace_value(s, S("hlo_op="));
+	struct str module = trace_value(s, S("hlo_module="));
+
+	r->type = str_copy(a, op.n ? op : str_sub(s, 0, at));
+	if (module.n && str_starts(s, S("XlaModule"))) {
+		strs_add(a, &r->parts, clean_part(a, module));
+		return;
+	}
+	add_path(a, &r->parts, name);
+	if (op.n && !str_ends(name, op))
+		strs_add(a, &r->parts, clean_part(a, op));
+	if (!r->parts.n)
+		strs_add(a, &r->parts, clean_part(a, str_sub(s, 0, at)));
+}
+
+/* Is it "path/of/node:OpType", as TensorFlow names them? Then *colon is where the type begins. */
+static bool is_node_and_type(struct str s, size_t *colon)
+{
+	*colon = str_find_char(s, ':');
+	if (*colon == SIZE_MAX || *colon == 0 || *colon + 1 >= s.n)
+		return false;
+	for (size_t i = *colon + 1; i < s.n; i++) {
+		char c = s.p[i];
+		if (!(c >= '0' && c <= '9') && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') &&
+		        c != '_')
+			return false;
+	}
+	return s.p[*colon + 1] >= 'A' && s.p[*colon + 1] <= 'Z';
+}
+
+/* Without the arguments that PyTorch puts behind a name, and without a number of the instance:
+ * "aten::linear, seq = 5, ..." and "ProfilerStep#7". */
+static struct str without_arguments(struct str s)
+{
+	size_t comma = str_find(s, S(", "));
+
+	if (comma != SIZE_MAX && str_find(str_sub(s, comma, SIZE_MAX), S(" = ")) != SIZE_MAX)
+		s = str_sub(s, 0, comma);
+	size_t n = s.n;
+	while (n && s.p[n - 1] >= '0' && s.p[n - 1] <= '9')
+		n--;
+	return n && n < s.n && s.p[n - 1] == '#' ? str_sub(s, 0, n - 1) : s;
+}
+
+uint32_t names_range(struct names *n, struct str text)
+{
+	uint32_t id = intern_add(&n->range_texts, text);
+	struct range_name r = { 0 };
+	size_t at;
+
+	if (id < n->ranges.n)
+		return id;
+	text = intern_str(&n->range_texts, id);
+	r.step = n->step_nvtx && rx_match(n->step_nvtx, text);
+	r.mark = str_starts(text, S(STEP_MARK));
+	at = str_find(text, S(":#"));
+	if (at != SIZE_MAX && at) {
+		take_trace(n->a, &r, text, at);
+	} else {
+		struct str s = without_arguments(text);
+		r.type = s;
+		if (is_node_and_type(s, &at)) {
+			r.type = str_sub(s, at + 1, SIZE_MAX);
+			s = str_sub(s, 0, at);
+		}
+		add_path(n->a, &r.parts, s);
+	}
+	if (r.step)
+		r.parts.n = 0;
+	VEC_PUSH(n->a, &n->ranges, r);
+	return id;
+}
+
+/* The scope of a component below another. */
+static uint32_t child(struct names *n, uint32_t parent, struct str part, struct str type)
+{
+	uint32_t id = intern_add(&n->parts, part), found;
+	uint64_t key = (uint64_t)parent << 32 | id;
+
+	if (n->scopes.v[parent].depth == DEPTH_MAX)
+		return parent;
+	if (imap_get(&n->child, key, &found))
+		return found;
+	found = (uint32_t)n->scopes.n;
+	imap_put(&n->child, key, found, false);
+	VEC_PUSH(n->a, &n->scopes,
+	        ((struct scope){ parent, id, n->scopes.v[parent].depth + 1, type }));
+	return found;
+}
+
+uint32_t names_push(struct names *n, uint32_t scope, uint32_t range)
+{
+	uint64_t key = (uint64_t)scope << 32 | range;
+	uint32_t to = scope;
+
+	if (imap_get(&n->pushed, key, &to))
+		return to;
+	const struct range_name *r = &n->ranges.v[range];
+	for (size_t i = 0; i < r->parts.n; i++)
+		to = child(n, to, r->parts.v[i], r->type);
+	imap_put(&n->pushed, key, to, false);
+	return to;
+}
+
+void names_put_scope(const struct names *n, struct sb *b, uint32_t scope)
+{
+	uint32_t way[DEPTH_MAX];
+	size_t depth = 0;
+
+	for (; scope; scope = n->scopes.v[scope].parent)
+		way[depth++] = scope;
+	while (depth-- > 0) {
+		if (b->n && b->p[b->n - 1] != '/')
+			sb_char(b, '/');
+		sb_put(b, intern_str(&n->parts, n->scopes.v[way[depth]].part));
+	}
+}
+
+/* ---- operations ---- */
+
+uint32_t names_leaf(struct names *n, struct str text)
+{
+	uint32_t id = intern_add(&n->leaf_texts, text);
+	struct leaf_name leaf = { 0 };
+	struct strs path = { 0 };
+
+	if (id < n->leaves.n)
+		return id;
+	text = intern_str(&n->leaf_texts, id);
+	leaf.full = demangle(n->a, text, &n->budget);
+	demangle_path(n->a, text, leaf.full, &path);
+	for (size_t i = 0; i < path.n; i++) {
+		struct str part = clean_part(n->a, path.v[i]);
+		if (part.n)
+			strs_add(n->a, &leaf.parts, part);
+	}
+	if (!leaf.parts.n)
+		strs_add(n->a, &leaf.parts, S("unnamed"));
+	leaf.type = strs_join(n->a, &leaf.parts, S("::"));
+	leaf.step = n->step_kernel &&
+	            (rx_match(n->step_kernel, leaf.full) || rx_match(n->step_kernel, leaf.type));
+	VEC_PUSH(n->a, &n->leaves, leaf);
+	return id;
+}

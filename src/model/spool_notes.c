@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a recording lacks, in sentences: lost and damaged records, operations that are in no step or
+ * have no call, gaps, clocks that were set. Nothing of this is ever passed over in silence.
+ */
+#include <inttypes.h>
+
+#include "base/note.h"
+#include "model/spools_internal.h"
+
+/* Kinds of notes: one kind is one line, however many processes it is about. */
+enum { NOTE_DAMAGE = 0x800, NOTE_ENDLESS, NOTE_CLOCK, NOTE_GAP, NOTE_SPOOL_STRING, NOTE_SAID };
+
+/* The sum of a count over all processes. */
+static uint64_t sum_at(const struct reading_spools *r, size_t at)
+{
+	uint64_t sum = 0, v;
+
+	for (size_t i = 0; i < r->n; i++) {
+		memcpy(&v, (const char *)&r->v[i] + at, sizeof v);
+		sum += v;
+	}
+	return sum;
+}
+#define SUM_OF(r, field) sum_at((r), offsetof(struct process, field))
+
+/* A count and what it is of, in the singular or the plural; nothing if it is 0. */
+static void say(struct notes *to, uint64_t n, const char *one, const char *many)
+{
+	if (n)
+		note_line(to, "note: %" PRIu64 " %s\n", n, n == 1 ? one : many);
+}
+
+static void say_process(struct notes *to, const struct process *p)
+{
+	const struct spool_damage *d = &p->first_damage;
+
+	if (p->damages)
+		note_kind(to, NOTE_DAMAGE,
+		        "%.*s: byte %" PRIu64 ": %s; in all %" PRIu64 " bytes are left out",
+		        STR(p->name), d->at, d->why, p->damaged_bytes);
+	if (!p->ended)
+		note_kind(to, NOTE_ENDLESS,
+		        "%.*s has no end: the process was killed, or is recorded still",
+		        STR(p->name));
+	if (p->jumped)
+		note_kind(to, NOTE_CLOCK,
+		        "%.*s: the clock was set by %+.3f s while it was recorded; later times are "
+		        "corrected",
+		        STR(p->name), (double)p->jump / 1e9);
+	if (p->gaps)
+		note_kind(to, NOTE_GAP,
+		        "%.*s: nothing was recorded in %" PRIu64
+		        " stretches of time, together %.3f s",
+		        STR(p->name), p->gaps, (double)p->gap_ns / 1e9);
+	if (p->unknown_strings)
+		note_kind(to, NOTE_SPOOL_STRING,
+		        "%.*s: names were lost and are shown as name#<number>", STR(p->name));
+	for (size_t i = 0; i < p->notes.n; i++)
+		note_kind(to,
+		        NOTE_SAID + (uint32_t)(hash_bytes(p->notes.v[i].p, p->notes.v[i].n) << 16),
+		        "%.*s: %.*s", STR(p->name), STR(p->notes.v[i]));
+}
+
+static void say_lost(const struct reading_spools *r, struct notes *to)
+{
+	static const char *const texts[SPOOL_LOST_WHY_N][2] = {
+		{ "record was dropped by CUPTI, which had no room for it",
+		        "records were dropped by CUPTI, which had no room for them" },
+		{ "record is of a kind that the recorder does not know",
+		        "records are of kinds that the recorder does not know" },
+		{ "record had impossible times", "records had impossible times" },
+		{ "record of ranges was dropped by the recorder",
+		        "records of ranges were dropped by the recorder" },
+		{ "record could not be written", "records could not be written" },
+	};
+
+	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
+		say(to, sum_at(r, offsetof(struct process, lost) + i * sizeof(uint64_t)),
+		        texts[i][0], texts[i][1]);
+}
+
+/* What was not recorded at all. */
+static void say_missing(const struct reading_spools *r, struct notes *to, uint64_t ops)
+{
+	uint64_t calls = SUM_OF(r, totals[SPOOL_API]), unlaunched = SUM_OF(r, unlaunched);
+
+	if (!ops)
+		say(to, calls, "call was recorded, but no operation of the GPU",
+		        "calls were recorded, but no operation of the GPU");
+	if (ops && !calls && unlaunched)
+		note_line(to, "note: calls were not recorded: no operation has ranges around it or "
+		              "time of the cpu\n");
+	else
+		say(to, unlaunched, "operation has no record of the call that launched it",
+		        "operations have no record of the calls that launched them");
+}
+
+static void say_operations(const struct reading_spools *r, struct notes *to)
+{
+	uint64_t ops = SUM_OF(r, totals[SPOOL_KERNEL]) + SUM_OF(r, totals[SPOOL_COPY]) +
+	               SUM_OF(r, totals[SPOOL_SET]) + SUM_OF(r, totals[SPOOL_GRAPH]);
+	bool steps = r->o->step_nvtx.n || r->o->step_kernel.n, found = false;
+
+	say_missing(r, to, ops);
+	say(to, SUM_OF(r, untimed), "operation has no time and is left out",
+	        "operations have no time and are left out");
+	say(to, SUM_OF(r, outside),
+	        "operation is in no step and is left out; --keep-warmup makes it part of step 0",
+	        "operations are in no step and are left out; --keep-warmup makes them step 0");
+	if (SUM_OF(r, totals[SPOOL_SUM]))
+		note_line(to, "note: a spool was full: from then on there are only sums by name\n");
+	if (r->place->summed && !r->place->keep_all)
+		note_line(to,
+		        "note: %" PRIu64 " operations are summed by node and step; "
+		        "--detail-steps=0-1 keeps those of steps 0 and 1 singly\n",
+		        ops);
+	for (size_t i = 0; i < r->n; i++)
+		found |= r->v[i].steps_nvtx.n || r->v[i].steps_kernel.n;
+	if (steps && !found)
+		note_line(to, "note: no range, mark or kernel is the beginning of a step as it was "
+		              "asked for\n");
+}
+
+/* GPUs that several processes shared: time of one passes while another's kernels run. */
+static void say_shared(const struct reading_spools *r, struct notes *to)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct process *p = &r->v[i];
+		for (size_t k = 0; k < p->gpus.n; k++) {
+			const struct gpu_seen *g = &p->gpus.v[k];
+			if (g->used && g->sharers == i + 1 && g->shared > 1)
+				note_line(to,
+				        "note: GPU %u was shared by %u processes: times of one "
+				        "include waiting for the others\n",
+				        g->index, g->shared);
+		}
+	}
+}
+
+void notes_say(struct reading_spools *r)
+{
+	struct notes *to = ingest_notes(r->to);
+
+	for (size_t i = 0; i < r->n; i++)
+		say_process(to, &r->v[i]);
+	say_lost(r, to);
+	say_operations(r, to);
+	say_shared(r, to);
+}

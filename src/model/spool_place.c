@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Operations to nodes and steps. Of each node and step there is a cell with sums; where there are
+ * not too many operations, or --detail-steps asks for it, each one is kept besides.
+ */
+#include "model/spools_internal.h"
+
+#define KEPT_MAX ((uint64_t)1 << 20) /* a session of more operations is summed by node and step */
+#define BY_OP    UINT32_MAX          /* instead of a leaf: the node is the range itself */
+
+/* ---- preparing ---- */
+
+/* Reads "3-5,9": pairs of the first and the last. */
+bool place_detail(struct steps_list *to, struct arena *a, struct str text, struct err *e)
+{
+	struct strs parts = str_split(a, text, ',');
+
+	for (size_t i = 0; i < parts.n; i++) {
+		size_t dash = str_find_char(parts.v[i], '-');
+		int64_t first, last;
+		bool ok = num_parse_i64(str_sub(parts.v[i], 0, dash), &first);
+		last = first;
+		if (ok && dash != SIZE_MAX)
+			ok = num_parse_i64(str_sub(parts.v[i], dash + 1, SIZE_MAX), &last);
+		if (!ok || first < 0 || last < first)
+			return err_set(e, ERR_INVALID_ARGUMENT,
+			        "--detail-steps=%.*s is no list of steps, such as 3-5,9",
+			        STR(text));
+		VEC_PUSH(a, to, first);
+		VEC_PUSH(a, to, last);
+	}
+	return true;
+}
+
+bool place_begin(struct reading_spools *r)
+{
+	struct place *w = r->place = ARENA_NEW(r->a, struct place);
+	uint64_t ops = 0;
+
+	w->a = r->a;
+	imap_init(&w->node_of, r->a);
+	imap_init(&w->cell_of, r->a);
+	imap_init(&w->held, r->a);
+	for (size_t i = 0; i < r->n; i++) {
+		const uint64_t *t = r->v[i].totals;
+		ops += t[SPOOL_KERNEL] + t[SPOOL_COPY] + t[SPOOL_SET] + t[SPOOL_GRAPH];
+	}
+	w->keep_all = ops <= KEPT_MAX;
+	return place_detail(&w->detail, r->a, r->o->detail_steps, r->e);
+}
+
+static bool is_kept(const struct place *w, int64_t step)
+{
+	if (w->keep_all)
+		return true;
+	for (size_t i = 0; i < w->detail.n; i += 2)
+		if (step >= w->detail.v[i] && step <= w->detail.v[i + 1])
+			return true;
+	return false;
+}
+
+/* ---- devices ---- */
+
+/* "localhost", or the job in characters that names of devices have. */
+static struct str job_word(struct arena *a, struct str job)
+{
+	struct sb b = sb_in(a);
+
+	for (size_t i = 0; i < job.n; i++) {
+		char c = job.p[i];
+		bool plain = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+		sb_char(&b, plain || c == '-' || c == '.' ? c : '_');
+	}
+	return job.n ? str_lower(a, sb_str(&b)) : S("localhost");
+}
+
+static struct unit make_unit(
+        struct reading_spools *r, const struct process *p, uint32_t process, uint32_t device)
+{
+	struct unit u = { .process = process, .gpu = device };
+	struct arena *a = r->a;
+	uint32_t index = device;
+	bool sum = r->o->sum_ranks;
+
+	for (size_t i = 0; i < p->gpus.n && !sum; i++)
+		if (p->gpus.v[i].id == device)
+			index = p->gpus.v[i].index;
+	struct str name = str_fmt(a, "/job:%.*s/replica:0/task:%lld/device:gpu:%u",
+	        STR(job_word(a, p->job)), (long long)(sum || p->rank < 0 ? 0 : p->rank), index);
+	u.prefix = p->gpus_used > 1 ? str_fmt(a, "%.*sgpu%u/", STR(p->prefix), index) : p->prefix;
+	u.device = ingest_device(r->to, name);
+	u.all = ingest_device(r->to, str_fmt(a, "%.*s/stream:all", STR(name)));
+	u.copies = u.all;
+	if (r->o->tf_layout)
+		u.copies = ingest_device(r->to, str_fmt(a, "%.*s/memcpy", STR(name)));
+	imap_init(&u.streams, a);
+	imap_init(&u.nodes, a);
+	return u;
+}
+
+static uint32_t unit_of(struct reading_spools *r, struct process *p, uint32_t device)
+{
+	struct place *w = r->place;
+	uint32_t process = r->o->sum_ranks ? 0 : (uint32_t)(p - r->v);
+
+	if (w->last_unit < w->units.n && w->units.v[w->last_unit].process == process &&
+	        w->units.v[w->last_unit].gpu == device)
+		return w->last_unit;
+	for (uint32_t i = 0; i < w->units.n; i++)
+		if (w->units.v[i].process == process && w->units.v[i].gpu == device)
+			return w->last_unit = i;
+	VEC_PUSH(r->a, &w->units, make_unit(r, p, process, device));
+	return w->last_unit = (uint32_t)w->units.n - 1;
+}
+
+static uint32_t stream_of(struct reading_spools *r, struct unit *u, uint32_t stream)
+{
+	uint32_t device;
+
+	if (imap_get(&u->streams, stream, &device))
+		return device;
+	struct str name = device_name(ingest_model(r->to), u->device);
+	device = ingest_device(r->to, str_fmt(r->a, "%.*s/stream:%u", STR(name), stream));
+	imap_put(&u->streams, stream, device, false);
+	return device;
+}
+
+/* ---- nodes ---- */
+
+static struct str node_path(
+        struct reading_spools *r, const struct unit *u, uint32_t scope, uint32_t leaf)
+{
+	struct sb b = sb_in(r->a);
+	const struct strs *parts;
+
+	sb_put(&b, u->prefix);
+	names_put_scope(&r->names, &b, scope);
+	if (leaf == BY_OP)
+		return sb_str(&b);
+	parts = &r->names.leaves.v[leaf].parts;
+	for (size_t i = scope ? parts->n - 1 : 0; i < parts->n; i++) {
+		if (b.n && b.p[b.n - 1] != '/')
+			sb_char(&b, '/');
+		sb_put(&b, parts->v[i]);
+	}
+	return sb_str(&b);
+}
+
+/* Makes the node known, and one more full name of what is summed in it. */
+static uint32_t make_node(struct reading_spools *r, uint32_t unit, uint32_t scope, uint32_t leaf)
+{
+	struct place *w = r->place;
+	struct str name = node_path(r, &w->units.v[unit], scope, leaf);
+	uint32_t id = ingest_string(r->to, name), node = (uint32_t)w->nodes.n;
+
+	if (!imap_get(&w->node_of, id, &node)) {
+		struct made_node n = {
+			.name = id, .scope = scope, .unit = unit, .last_step = INT64_MIN
+		};
+		n.type = leaf == BY_OP ? r->names.scopes.v[scope].type
+		                       : r->names.leaves.v[leaf].type;
+		imap_put(&w->node_of, id, node, false);
+		VEC_PUSH(w->a, &w->nodes, n);
+	}
+	if (leaf != BY_OP) {
+		VEC_PUSH(w->a, &w->fulls, ((struct full_name){ w->nodes.v[node].full, leaf }));
+		w->nodes.v[node].full = (uint32_t)w->fulls.n;
+	}
+	return node;
+}
+
+static uint32_t node_of(struct reading_spools *r, uint32_t unit, uint32_t scope, uint32_t leaf)
+{
+	struct place *w = r->place;
+	uint64_t key = (uint64_t)scope << 32 | leaf;
+	struct recent *recent = &w->recent[(scope * 31 + leaf) % PLACE_RECENT];
+	uint32_t node;
+
+	if (recent->key == key && recent->unit == unit + 1)
+		return recent->node;
+	if (!imap_get(&w->units.v[unit].nodes, key, &node)) {
+		node = make_node(r, unit, scope, leaf);
+		imap_put(&w->units.v[unit].nodes, key, node, false);
+	}
+	*recent = (struct recent){ key, unit + 1, node };
+	return node;
+}
+
+/* ---- cells ---- */
+
+static uint32_t cell_of(struct place *w, uint32_t node, int64_t step)
+{
+	struct made_node *n = &w->nodes.v[node];
+	uint64_t key = (uint64_t)step << 32 | node;
+	uint32_t cell;
+
+	if (n->last_step == step)
+		return n->last_cell;
+	if (!imap_get(&w->cell_of, key, &cell)) {
+		cell = (uint32_t)w->cells.n;
+		imap_put(&w->cell_of, key, cell, false);
+		VEC_PUSH(w->a, &w->cells, ((struct cell){ .node = node, .step = step }));
+	}
+	n->last_step = step;
+	n->last_cell = cell;
+	return cell;
+}
+
+static int64_t time_of(uint64_t ns)
+{
+	return ns > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)ns;
+}
+
+/* Adds a time to a cell's sums and, if it is kept, as a span. */
+static void add_time(struct place *w, uint32_t cell, enum span_kind kind, uint32_t device,
+        uint64_t from, uint64_t ns)
+{
+	struct cell *c = &w->cells.v[cell];
+	int64_t start = time_of(from), length = time_of(ns), end = num_add(start, length);
+
+	if (!c->start || start < c->start)
+		c->start = start;
+	if (end > c->end)
+		c->end = end;
+	if (kind == SPAN_CPU) {
+		c->cpu_start = c->cpu_start && c->cpu_start < start ? c->cpu_start : start;
+		c->cpu_length = num_add(c->cpu_length, length);
+	} else if (kind == SPAN_ACCELERATOR) {
+		c->acc_start = c->acc_start && c->acc_start < start ? c->acc_start : start;
+		c->acc_length = num_add(c->acc_length, length);
+	}
+	if (!is_kept(w, c->step)) {
+		w->summed++;
+		return;
+	}
+	c->spans++;
+	VEC_PUSH(
+	        w->a, &w->singles, ((struct single){ cell, device, (uint8_t)kind, start, length }));
+}
+
+/* ---- memory ---- */
+
+static void add_piece(struct place *w, struct cell *c, uint64_t time, int64_t bytes)
+{
+	VEC_PUSH(w->a, &w->pieces, ((struct piece){ c->items, time_of(time), bytes }));
+	c->items = (uint32_t)w->pieces.n;
+	c->live = num_add(c->live, bytes);
+	c->peak = c->live > c->peak ? c->live : c->peak;
+	if (bytes > 0)
+		c->requested = num_add(c->requested, bytes);
+	if (!c->start)
+		c->start = c->end = time_of(time);
+}
+
+/* Memory is given back where it was asked for, if that is in the same step. */
+static void place_free(struct reading_spools *r, const struct op *op, int64_t step)
+{
+	struct place *w = r->place;
+	uint32_t i;
+
+	if (!imap_get(&w->held, op->address, &i) || !w->holds.v[i].bytes)
+		return;
+	struct hold *h = &w->holds.v[i];
+	if (w->cells.v[h->cell].step == step)
+		add_piece(w, &w->cells.v[h->cell], op->start, -h->bytes);
+	h->bytes = 0;
+}
+
+static void place_memory(struct reading_spools *r, const struct op *op, uint32_t node, int64_t step)
+{
+	struct place *w = r->place;
+	uint32_t cell = cell_of(w, node, step);
+	int64_t bytes = time_of(op->bytes);
+
+	w->cells.v[cell].runs++;
+	add_piece(w, &w->cells.v[cell], op->start, bytes);
+	imap_put(&w->held, op->address, (uint32_t)w->holds.n, true);
+	VEC_PUSH(w->a, &w->holds, ((struct hold){ cell, bytes }));
+}
+
+/* ---- operations ---- */
+
+/* The launch of a graph is a node of its own: its operations share it. */
+static void place_graph_launch(
+        struct reading_spools *r, uint32_t unit, int64_t step, struct launch *l)
+{
+	struct place *w = r->place;
+
+	if (!w->graph_leaf)
+		w->graph_leaf = 1 + names_leaf(&r->names, S("GraphLaunch"));
+	uint32_t node = node_of(r, unit, l->scope, w->graph_leaf - 1);
+	uint32_t cell = cell_of(w, node, step);
+
+	w->cells.v[cell].runs++;
+	add_time(w, cell, SPAN_CPU, w->units.v[unit].device, l->start, l->length);
+}
+
+static void place_launch(struct reading_spools *r, uint32_t unit, uint32_t cell,
+        const struct op *op, struct launch *l)
+{
+	struct place *w = r->place;
+
+	if (!l || l->announced)
+		return;
+	l->announced = true;
+	if (l->graph && op->kind != SPOOL_GRAPH)
+		place_graph_launch(r, unit, w->cells.v[cell].step, l);
+	else
+		add_time(w, cell, SPAN_CPU, w->units.v[unit].device, l->start, l->length);
+}
+
+static void place_times(struct reading_spools *r, uint32_t unit, uint32_t cell, const struct op *op)
+{
+	struct place *w = r->place;
+	struct unit *u = &w->units.v[unit];
+	bool apart = r->o->tf_layout && op->kind == SPOOL_COPY;
+
+	add_time(w, cell, apart ? SPAN_SEEN : SPAN_ACCELERATOR, apart ? u->copies : u->all,
+	        op->start, op->length);
+	if (op->kind != SPOOL_SUM && is_kept(w, w->cells.v[cell].step))
+		add_time(w, cell, SPAN_SEEN, stream_of(r, u, op->stream), op->start, op->length);
+}
+
+/* Does the operation count, and in which step? */
+static bool judge(struct reading_spools *r, struct process *p, const struct op *op,
+        const struct launch *l, int64_t *step)
+{
+	if (!op->start) {
+		p->untimed++;
+		return false;
+	}
+	*step = steps_of(r, p, l ? l->start : op->start);
+	p->outside += *step < 0;
+	if (*step >= 0 && !l && op->kind != SPOOL_SUM && op->kind != SPOOL_MEMORY)
+		p->unlaunched++;
+	return *step >= 0;
+}
+
+void place_op(struct reading_spools *r, struct process *p, const struct op *op, struct launch *l)
+{
+	struct place *w = r->place;
+	uint32_t scope = l ? l->scope : op->scope, leaf = op->leaf, unit, node, cell;
+	int64_t step;
+
+	if (!judge(r, p, op, l, &step))
+		return;
+	if (op->kind == SPOOL_MEMORY && op->freed) {
+		place_free(r, op, step);
+		return;
+	}
+	unit = unit_of(r, p, op->device);
+	if (r->o->by_op && scope && op->kind != SPOOL_MEMORY) {
+		node = node_of(r, unit, scope, BY_OP);
+		cell = cell_of(w, node, step);
+		place_times(r, unit, cell, op);
+		return;
+	}
+	node = node_of(r, unit, scope, leaf);
+	if (op->kind == SPOOL_MEMORY) {
+		place_memory(r, op, node, step);
+		return;
+	}
+	cell = cell_of(w, node, step);
+	place_launch(r, unit, cell, op, l);
+	w->cells.v[cell].runs =
+	        num_add(w->cells.v[cell].runs, op->kind == SPOOL_SUM ? time_of(op->bytes) : 1);
+	place_times(r, unit, cell, op);
+}
+
+/* Ranges run as often as they were entered; the time they had for themselves is that of the cpu.
+ * Only those that launched something are nodes. */
+void place_ranges(struct reading_spools *r, struct process *p)
+{
+	struct place *w = r->place;
+
+	for (size_t i = 0; i < p->runs.n; i++) {
+		const struct range_run *run = &p->runs.v[i];
+		int64_t step = steps_of(r, p, run->start);
+		uint64_t key = (uint64_t)run->scope << 32 | BY_OP;
+		uint32_t process = r->o->sum_ranks ? 0 : (uint32_t)(p - r->v), node = ID_NONE, u;
+		for (u = 0; u < w->units.n && node == ID_NONE; u++)
+			if (w->units.v[u].process != process ||
+			        !imap_get(&w->units.v[u].nodes, key, &node))
+				node = ID_NONE;
+		if (step < 0 || node == ID_NONE)
+			continue;
+		uint32_t cell = cell_of(w, node, step);
+		w->cells.v[cell].runs++;
+		add_time(w, cell, SPAN_CPU, w->units.v[u - 1].device, run->start, run->own);
+	}
+}

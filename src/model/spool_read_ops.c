@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The second reading of a spool: calls and operations go through the join, and what it brings
+ * together is placed. Each call finds the ranges that were open on its thread when it began.
+ */
+#include "model/spools_internal.h"
+
+enum { API_UNKNOWN, API_OTHER, API_LAUNCH, API_GRAPH };
+
+/* One process being read. */
+struct reading_ops {
+	struct reading_spools *r;
+	struct feed f;
+	struct join *join;
+	uint32_t copies[SPOOL_COPY_KINDS], sets, memory; /* 1 + leaf of names, 0: not made yet */
+};
+
+/* ---- names ---- */
+
+/* Makes columns by string id as long as there are strings. */
+static void columns(struct reading_ops *x)
+{
+	struct process *p = x->f.p;
+	size_t n = x->f.get->strings.n;
+
+	if (p->leaf_of.n >= n)
+		return;
+	VEC_ROOM(x->r->a, &p->leaf_of, n - p->leaf_of.n);
+	VEC_ROOM(x->r->a, &p->api_of, n - p->api_of.n);
+	memset(p->leaf_of.v + p->leaf_of.n, 0, (n - p->leaf_of.n) * sizeof *p->leaf_of.v);
+	memset(p->api_of.v + p->api_of.n, 0, n - p->api_of.n);
+	p->leaf_of.n = p->api_of.n = n;
+}
+
+static uint32_t leaf_of(struct reading_ops *x, uint32_t id)
+{
+	struct process *p = x->f.p;
+
+	columns(x);
+	if (id >= p->leaf_of.n)
+		return names_leaf(&x->r->names, process_string(&x->f, p, id));
+	if (!p->leaf_of.v[id])
+		p->leaf_of.v[id] = 1 + names_leaf(&x->r->names, process_string(&x->f, p, id));
+	return p->leaf_of.v[id] - 1;
+}
+
+/* May this call launch operations? */
+static unsigned judge_api(struct str name, bool memory)
+{
+	static const char *const words[] = { "Launch", "Memcpy", "Memset", "Malloc", "Free",
+		"Mem" };
+
+	if (str_contains(name, S("GraphLaunch")))
+		return API_GRAPH;
+	for (size_t i = 0; i < (memory ? 6 : 3); i++)
+		if (str_contains(name, str_of(words[i])))
+			return API_LAUNCH;
+	return API_OTHER;
+}
+
+static unsigned api_of(struct reading_ops *x, uint32_t id)
+{
+	struct process *p = x->f.p;
+	bool memory = p->totals[SPOOL_MEMORY] != 0;
+
+	columns(x);
+	if (id >= p->api_of.n) /* a lost name: it may */
+		return API_LAUNCH;
+	if (!p->api_of.v[id])
+		p->api_of.v[id] = (uint8_t)judge_api(process_string(&x->f, p, id), memory);
+	return p->api_of.v[id];
+}
+
+/* "MemcpyHtoD" and the like: a name made from ours, once. */
+static uint32_t own_leaf(struct reading_ops *x, uint32_t *known, struct str name)
+{
+	if (!*known)
+		*known = 1 + names_leaf(&x->r->names, name);
+	return *known - 1;
+}
+
+/* ---- calls ---- */
+
+/* What was open on the thread at that time. Calls mostly come in order of time. */
+static uint32_t scope_at(struct process *p, uint32_t tid, uint64_t time)
+{
+	uint32_t at = p->last_thread;
+
+	if (!p->threads.n || (p->threads.v[at].tid != tid && !imap_get(&p->thread_of, tid, &at)))
+		return SCOPE_NONE;
+	struct thread *t = &p->threads.v[at];
+	p->last_thread = at;
+	const uint64_t *v = t->times.v;
+	size_t lo = 0, hi = t->times.n, i = t->cursor;
+	for (unsigned tries = 0; tries < 4 && i < hi && v[i] <= time; tries++, i++)
+		if (i + 1 == hi || time < v[i + 1]) {
+			t->cursor = i;
+			return t->scopes.v[i];
+		}
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (v[mid] <= time)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	t->cursor = lo ? lo - 1 : 0;
+	return lo ? t->scopes.v[lo - 1] : SCOPE_NONE;
+}
+
+static void take_api(struct reading_ops *x, const struct spool_api *c)
+{
+	unsigned what = api_of(x, c->name);
+
+	if (what == API_OTHER || !c->correlation)
+		return;
+	struct launch l = { .start = c->start,
+		.length = c->length,
+		.scope = scope_at(x->f.p, c->tid, c->start),
+		.graph = what == API_GRAPH };
+	join_call(x->join, c->correlation, &l);
+}
+
+/* ---- operations ---- */
+
+/* Where no call was recorded, none is waited for. */
+static void join(struct reading_ops *x, uint32_t correlation, struct op *op)
+{
+	op->device = process_device(op->device);
+	join_op(x->join, x->f.p->totals[SPOOL_API] ? correlation : 0, op);
+}
+
+static void take_kernel(struct reading_ops *x, const struct spool_kernel *k)
+{
+	struct op op = { .kind = SPOOL_KERNEL,
+		.start = k->start,
+		.length = k->length,
+		.leaf = leaf_of(x, k->name),
+		.device = k->at.device,
+		.stream = k->at.stream,
+		.graph = k->graph };
+
+	join(x, k->correlation, &op);
+}
+
+static void take_copy(struct reading_ops *x, const struct spool_copy *c)
+{
+	unsigned kind = c->kind < SPOOL_COPY_KINDS ? c->kind : 0;
+	struct op op = { .kind = SPOOL_COPY,
+		.start = c->start,
+		.length = c->length,
+		.bytes = c->bytes,
+		.leaf = own_leaf(x, &x->copies[kind], str_of(spool_copy_name(c->kind))),
+		.device = c->at.device,
+		.stream = c->at.stream,
+		.graph = c->graph };
+
+	join(x, c->correlation, &op);
+}
+
+static void take_set(struct reading_ops *x, const struct spool_set *s)
+{
+	struct op op = { .kind = SPOOL_SET,
+		.start = s->start,
+		.length = s->length,
+		.bytes = s->bytes,
+		.leaf = own_leaf(x, &x->sets, S("Memset")),
+		.device = s->at.device,
+		.stream = s->at.stream,
+		.graph = s->graph };
+
+	join(x, s->correlation, &op);
+}
+
+static void take_graph(struct reading_ops *x, const struct spool_graph *g)
+{
+	struct str name = str_fmt(&x->f.scratch.a, "CudaGraph_%u", g->graph);
+	struct op op = { .kind = SPOOL_GRAPH,
+		.start = g->start,
+		.length = g->length,
+		.leaf = names_leaf(&x->r->names, name),
+		.device = g->at.device,
+		.stream = g->at.stream };
+
+	join(x, g->correlation, &op);
+}
+
+static void take_memory(struct reading_ops *x, const struct spool_memory *m)
+{
+	struct op op = { .kind = SPOOL_MEMORY,
+		.start = m->time,
+		.bytes = m->bytes,
+		.address = m->address,
+		.freed = m->freed,
+		.leaf = own_leaf(x, &x->memory, S("DeviceMemory")),
+		.device = m->at.device };
+
+	join(x, m->correlation, &op);
+}
+
+/* Sums have no call: their ranges are written beside them. */
+static void take_sum(struct reading_ops *x, const struct spool_sum *s)
+{
+	struct op op = { .kind = SPOOL_SUM,
+		.start = s->from,
+		.length = s->sum,
+		.bytes = s->count,
+		.device = process_device(s->device) };
+
+	if (s->what == SPOOL_API)
+		return;
+	op.leaf = leaf_of(x, s->name);
+	if (s->scope)
+		op.scope = names_push(&x->r->names, SCOPE_NONE,
+		        names_range(&x->r->names, process_string(&x->f, x->f.p, s->scope)));
+	place_op(x->r, x->f.p, &op, NULL);
+}
+
+static void take(struct reading_ops *x, const struct spool_record *r)
+{
+	switch (r->kind) {
+	case SPOOL_API: take_api(x, &r->api); break;
+	case SPOOL_KERNEL: take_kernel(x, &r->kernel); break;
+	case SPOOL_COPY: take_copy(x, &r->copy); break;
+	case SPOOL_SET: take_set(x, &r->set); break;
+	case SPOOL_GRAPH: take_graph(x, &r->graph); break;
+	case SPOOL_MEMORY: take_memory(x, &r->memory); break;
+	case SPOOL_SUM: take_sum(x, &r->sum); break;
+	default: break;
+	}
+}
+
+static void found_op(void *user, const struct op *op, struct launch *l)
+{
+	struct reading_ops *x = user;
+
+	place_op(x->r, x->f.p, op, l);
+}
+
+static void found_anchor(void *user, const struct op *op, struct launch *l)
+{
+	struct reading_ops *x = user;
+
+	if (op->kind == SPOOL_KERNEL && x->r->names.leaves.v[op->leaf].step)
+		VEC_PUSH(x->r->a, &x->f.p->steps_kernel, l ? l->start : op->start);
+}
+
+bool place_process(struct reading_spools *r, struct process *p, bool anchors)
+{
+	struct reading_ops *x = ARENA_NEW(r->a, struct reading_ops);
+	struct spool_record rec;
+	struct spool_damage d;
+	enum spool_event event;
+	struct scratch s;
+
+	x->r = r;
+	scratch_open(&s, r->a->work);
+	x->join = join_new(&s.a, anchors ? found_anchor : found_op, x);
+	if (feed_open(&x->f, r, p)) {
+		while ((event = feed_next(&x->f, &rec, &d)) != SPOOL_EVENT_END &&
+		        event != SPOOL_EVENT_FAILED) {
+			if (event == SPOOL_EVENT_RECORD && !(anchors && rec.kind == SPOOL_SUM))
+				take(x, &rec);
+		}
+		join_finish(x->join);
+		feed_close(&x->f);
+	}
+	scratch_close(&s);
+	return !r->e->code;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The first reading of a spool: facts, devices, clocks, losses, what the steps may be, and for each
+ * thread which ranges were open from when on. Operations are only counted.
+ */
+#include "base/sort.h"
+#include "model/spools_internal.h"
+
+#define OPEN_MAX   128                 /* ranges open on a thread; deeper ones are counted only */
+#define CLOCK_STEP (int64_t)1000000000 /* ns: a larger change of its offset is no drift */
+#define NOTES_KEPT 16                  /* sentences of the recorder */
+
+/* ---- ranges ---- */
+
+static struct thread *thread_of(struct reading_spools *r, struct process *p, uint32_t tid)
+{
+	uint32_t at = (uint32_t)p->threads.n;
+
+	if (imap_get(&p->thread_of, tid, &at))
+		return &p->threads.v[at];
+	imap_put(&p->thread_of, tid, at, false);
+	VEC_PUSH(r->a, &p->threads, ((struct thread){ .tid = tid }));
+	return &p->threads.v[at];
+}
+
+/* The thread's innermost scope is this one from now on. */
+static void change_scope(struct arena *a, struct thread *t, uint64_t time, uint32_t scope)
+{
+	size_t n = t->times.n;
+
+	if (n && t->times.v[n - 1] == time) {
+		t->scopes.v[n - 1] = scope;
+		return;
+	}
+	t->unsorted |= n && t->times.v[n - 1] > time;
+	VEC_PUSH(a, &t->times, time);
+	VEC_PUSH(a, &t->scopes, scope);
+}
+
+static uint32_t top_scope(const struct thread *t)
+{
+	return t->open.n ? t->open.v[t->open.n - 1].scope : SCOPE_NONE;
+}
+
+/* Adds what the innermost range has had for itself up to now. */
+static void own_time(struct thread *t, uint64_t time)
+{
+	struct open_range *o = t->open.n ? &t->open.v[t->open.n - 1] : NULL;
+
+	if (o && time > o->resumed)
+		o->own += time - o->resumed;
+}
+
+/* A step that a range or a mark began; 1 + its index. */
+static uint32_t begin_step(struct reading_spools *r, struct process *p, uint64_t time)
+{
+	VEC_PUSH(r->a, &p->steps_nvtx, ((struct span_of_time){ time, 0 }));
+	return (uint32_t)p->steps_nvtx.n;
+}
+
+static void end_step(struct process *p, uint32_t step, uint64_t time)
+{
+	if (step)
+		p->steps_nvtx.v[step - 1].end = time;
+}
+
+static uint32_t range_of(struct reading_spools *r, const struct feed *f, uint32_t id)
+{
+	struct process *p = f->p;
+
+	if (id >= p->range_of.n) {
+		if (id >= f->get->strings.n)
+			return names_range(&r->names, process_string(f, p, id));
+		size_t more = f->get->strings.n - p->range_of.n;
+		VEC_ROOM(r->a, &p->range_of, more);
+		memset(p->range_of.v + p->range_of.n, 0, more * sizeof *p->range_of.v);
+		p->range_of.n += more;
+	}
+	if (!p->range_of.v[id])
+		p->range_of.v[id] = 1 + names_range(&r->names, process_string(f, p, id));
+	return p->range_of.v[id] - 1;
+}
+
+static void push_range(
+        struct reading_spools *r, struct feed *f, const struct spool_range *g, uint32_t range)
+{
+	struct thread *t = thread_of(r, f->p, g->tid);
+	struct open_range o = {
+		.domain = g->domain, .range = range, .since = g->time, .resumed = g->time
+	};
+
+	if (t->open.n == OPEN_MAX) {
+		t->too_deep++;
+		return;
+	}
+	own_time(t, g->time);
+	if (r->names.ranges.v[range].step)
+		o.step = begin_step(r, f->p, g->time);
+	o.scope = names_push(&r->names, top_scope(t), range);
+	VEC_PUSH(r->a, &t->open, o);
+	change_scope(r->a, t, g->time, o.scope);
+}
+
+static void end_range(
+        struct reading_spools *r, struct process *p, const struct open_range *o, uint64_t time)
+{
+	end_step(p, o->step, time);
+	if (r->o->by_op && o->scope)
+		VEC_PUSH(r->a, &p->runs, ((struct range_run){ o->scope, o->since, o->own }));
+}
+
+/* Ends the innermost range of the domain; those within it that are of others become its parent's.
+ */
+static void pop_range(struct reading_spools *r, struct feed *f, const struct spool_range *g)
+{
+	struct thread *t = thread_of(r, f->p, g->tid);
+	size_t i = t->open.n;
+
+	if (t->too_deep) {
+		t->too_deep--;
+		return;
+	}
+	while (i && t->open.v[i - 1].domain != g->domain)
+		i--;
+	if (!i)
+		return;
+	own_time(t, g->time);
+	end_range(r, f->p, &t->open.v[i - 1], g->time);
+	memmove(t->open.v + i - 1, t->open.v + i, (t->open.n - i) * sizeof *t->open.v);
+	t->open.n--;
+	for (size_t k = i - 1; k < t->open.n; k++) {
+		struct open_range *o = &t->open.v[k];
+		o->scope = names_push(&r->names, k ? t->open.v[k - 1].scope : SCOPE_NONE, o->range);
+	}
+	if (t->open.n)
+		t->open.v[t->open.n - 1].resumed = g->time;
+	change_scope(r->a, t, g->time, top_scope(t));
+}
+
+static void take_range(struct reading_spools *r, struct feed *f, const struct spool_range *g)
+{
+	struct process *p = f->p;
+	uint32_t step = 0;
+
+	if (g->op == SPOOL_POP) {
+		pop_range(r, f, g);
+		return;
+	}
+	if (g->op == SPOOL_STOP) {
+		if (imap_get(&p->started_range, g->id, &step))
+			end_step(p, step, g->time);
+		return;
+	}
+	uint32_t range = range_of(r, f, g->name);
+	const struct range_name *name = &r->names.ranges.v[range];
+	if (g->op == SPOOL_PUSH)
+		push_range(r, f, g, range);
+	else if (g->op == SPOOL_START && name->step)
+		imap_put(&p->started_range, g->id, begin_step(r, p, g->time), true);
+	else if (g->op == SPOOL_INSTANT && name->step)
+		begin_step(r, p, g->time);
+	else if (g->op == SPOOL_INSTANT && name->mark)
+		VEC_PUSH(r->a, &p->steps_mark, g->time);
+}
+
+/* ---- facts ---- */
+
+static bool is_one_of(struct str s, const char *const *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(s, str_of(v[i])))
+			return true;
+	return false;
+}
+
+static void take_info(struct reading_spools *r, struct process *p, const struct spool_info *i)
+{
+	static const char *const ranks[] = { "env.RANK", "env.OMPI_COMM_WORLD_RANK", "env.PMI_RANK",
+		"env.SLURM_PROCID" };
+	static const char *const jobs[] = { "env.TFPROF_JOB", "env.SLURM_JOB_ID",
+		"env.OMPI_MCA_ess_base_jobid" };
+	struct str key = str_make(i->key.p, i->key.n), value = str_make(i->value.p, i->value.n);
+	int64_t n;
+
+	if (str_eq(key, S("host")))
+		p->host = str_copy(r->a, value);
+	else if (str_eq(key, S("exe")))
+		p->exe = str_copy(r->a, value);
+	else if (str_eq(key, S("pid")) && num_parse_i64(value, &n))
+		p->pid = n;
+	else if (str_eq(key, S("start")) && num_parse_i64(value, &n))
+		p->started = (uint64_t)n;
+	else if (p->rank < 0 && is_one_of(key, ranks, sizeof ranks / sizeof *ranks) &&
+	         num_parse_i64(value, &n) && n >= 0)
+		p->rank = n;
+	else if (value.n && is_one_of(key, jobs, sizeof jobs / sizeof *jobs) &&
+	         (!p->job.n || str_eq(key, str_of(jobs[0]))))
+		p->job = str_copy(r->a, value);
+}
+
+/* The device of that number. */
+static struct gpu_seen *gpu_of(struct reading_spools *r, struct process *p, uint32_t id)
+{
+	id = process_device(id);
+	if (p->last_gpu < p->gpus.n && p->gpus.v[p->last_gpu].id == id)
+		return &p->gpus.v[p->last_gpu];
+	for (p->last_gpu = 0; p->last_gpu < p->gpus.n; p->last_gpu++)
+		if (p->gpus.v[p->last_gpu].id == id)
+			return &p->gpus.v[p->last_gpu];
+	VEC_PUSH(r->a, &p->gpus, ((struct gpu_seen){ .id = id }));
+	return &p->gpus.v[p->last_gpu];
+}
+
+static void take_device(struct reading_spools *r, struct process *p, const struct spool_device *d)
+{
+	static const uint8_t none[16];
+	struct gpu_seen *g = gpu_of(r, p, d->id);
+
+	memcpy(g->identity, memcmp(d->mig_uuid, none, 16) ? d->mig_uuid : d->uuid, 16);
+}
+
+static void use_device(struct reading_spools *r, struct process *p, uint32_t id)
+{
+	struct gpu_seen *g = gpu_of(r, p, id);
+
+	p->gpus_used += !g->used;
+	g->used = true;
+}
+
+static void take_clock(struct reading_spools *r, struct process *p, const struct spool_clock *c)
+{
+	int64_t offset = (int64_t)(c->realtime - c->monotonic_raw);
+	size_t n = p->clocks.n;
+
+	if (p->jumped_before)
+		return;
+	VEC_PUSH(r->a, &p->clocks, ((struct clock_at){ c->monotonic_raw, offset }));
+	if (!n)
+		return;
+	int64_t change = num_sub(offset, p->clocks.v[n - 1].offset);
+	if (change > CLOCK_STEP || change < -CLOCK_STEP) {
+		p->jumped = true;
+		p->jump = num_add(p->jump, change);
+	}
+}
+
+static void take_mark(struct reading_spools *r, struct process *p, const struct spool_mark *m)
+{
+	size_t n = p->steps_profiler.n;
+
+	if (m->what == SPOOL_STEP)
+		VEC_PUSH(r->a, &p->steps_signal, m->time);
+	else if (m->what == SPOOL_PROFILER_START)
+		VEC_PUSH(r->a, &p->steps_profiler, ((struct span_of_time){ m->time, 0 }));
+	else if (n && !p->steps_profiler.v[n - 1].end)
+		p->steps_profiler.v[n - 1].end = m->time;
+}
+
+static void take_note(struct reading_spools *r, struct process *p, const struct spool_note *n)
+{
+	if (p->notes.n < NOTES_KEPT)
+		strs_add(r->a, &p->notes, str_copy(r->a, str_make(n->text.p, n->text.n)));
+}
+
+static void take_time(struct process *p, uint64_t time)
+{
+	if (time && time < p->first)
+		p->first = time;
+}
+
+static void take_record(struct reading_spools *r, struct feed *f, const struct spool_record *x)
+{
+	struct process *p = f->p;
+
+	p->totals[x->kind]++;
+	p->ended = x->kind == SPOOL_END;
+	switch (x->kind) {
+	case SPOOL_API: take_time(p, x->api.start); break;
+	case SPOOL_KERNEL:
+		take_time(p, x->kernel.start);
+		use_device(r, p, x->kernel.at.device);
+		break;
+	case SPOOL_RANGE: take_range(r, f, &x->range); break;
+	case SPOOL_COPY: use_device(r, p, x->copy.at.device); break;
+	case SPOOL_SET: use_device(r, p, x->set.at.device); break;
+	case SPOOL_GRAPH: use_device(r, p, x->graph.at.device); break;
+	case SPOOL_SUM:
+		if (x->sum.what != SPOOL_API)
+			use_device(r, p, x->sum.device);
+		take_time(p, x->sum.from);
+		break;
+	case SPOOL_INFO: take_info(r, p, &x->info); break;
+	case SPOOL_DEVICE: take_device(r, p, &x->device); break;
+	case SPOOL_CLOCK: take_clock(r, p, &x->clock); break;
+	case SPOOL_MARK: take_mark(r, p, &x->mark); break;
+	case SPOOL_NOTE: take_note(r, p, &x->note); break;
+	case SPOOL_LOST:
+		p->lost[x->lost.why] =
+		        (uint64_t)num_add((int64_t)p->lost[x->lost.why], (int64_t)x->lost.count);
+		break;
+	case SPOOL_GAP:
+		p->gaps++;
+		p->gap_ns += x->gap.to > x->gap.from ? x->gap.to - x->gap.from : 0;
+		break;
+	default: break;
+	}
+}
+
+/* ---- the whole file ---- */
+
+static void take_damage(struct process *p, const struct spool_damage *d)
+{
+	if (!p->damages++)
+		p->first_damage = *d;
+	p->damaged_bytes += d->skipped;
+}
+
+static int by_time(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct thread *t = ctx;
+
+	return t->times.v[a] < t->times.v[b] ? -1 : t->times.v[a] > t->times.v[b];
+}
+
+/* Brings the moments of a thread into order of time. */
+static void sort_thread(struct arena *a, struct thread *t)
+{
+	size_t n = t->times.n;
+	uint32_t *by = ARENA_ARRAY(a, n, uint32_t), *scopes = ARENA_ARRAY(a, n, uint32_t);
+	uint64_t *times = ARENA_ARRAY(a, n, uint64_t);
+
+	for (uint32_t i = 0; i < n; i++)
+		by[i] = i;
+	sort_stable(a, by, n, by_time, t);
+	for (size_t i = 0; i < n; i++) {
+		times[i] = t->times.v[by[i]];
+		scopes[i] = t->scopes.v[by[i]];
+	}
+	memcpy(t->times.v, times, n * sizeof *times);
+	memcpy(t->scopes.v, scopes, n * sizeof *scopes);
+}
+
+static void start_over(struct process *p, struct arena *a)
+{
+	struct process fresh = {
+		.file = p->file, .name = p->name, .rank = -1, .first = UINT64_MAX
+	};
+
+	*p = fresh;
+	imap_init(&p->thread_of, a);
+	imap_init(&p->started_range, a);
+}
+
+static bool begins_as_spool(struct src *s)
+{
+	return src_rewind(s) && src_need(s, SPOOL_MAGIC_SIZE) &&
+	       !memcmp(s->p, SPOOL_MAGIC, SPOOL_MAGIC_SIZE);
+}
+
+static bool read_all(struct reading_spools *r, struct process *p)
+{
+	struct spool_record x;
+	struct spool_damage d;
+	enum spool_event event;
+	struct feed f;
+
+	if (!feed_open(&f, r, p))
+		return false;
+	while ((event = feed_next(&f, &x, &d)) != SPOOL_EVENT_END && event != SPOOL_EVENT_FAILED) {
+		if (event == SPOOL_EVENT_RECORD)
+			take_record(r, &f, &x);
+		else
+			take_damage(p, &d);
+	}
+	if (event == SPOOL_EVENT_END && !f.get->blocks && src_at(f.s) && !begins_as_spool(f.s))
+		err_set(r->e, ERR_DATA_LOSS, "%.*s: byte 0: this is no spool", STR(p->name));
+	feed_close(&f);
+	return !r->e->code;
+}
+
+/* Where the clock was set, everything is read again with times made continuous. */
+bool survey_process(struct reading_spools *r, struct process *p)
+{
+	start_over(p, r->a);
+	if (!read_all(r, p))
+		return false;
+	if (p->jumped) {
+		struct process first = *p;
+		start_over(p, r->a);
+		p->clocks.v = first.clocks.v;
+		p->clocks.n = first.clocks.n;
+		p->jump = first.jump;
+		p->jumped = p->jumped_before = true;
+		if (!read_all(r, p))
+			return false;
+	}
+	for (size_t i = 0; i < p->threads.n; i++)
+		if (p->threads.v[i].unsorted)
+			sort_thread(r->a, &p->threads.v[i]);
+	return true;
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Converts recordings and asks a live original about what came out: a ProfileProto, and RunMetadata
+with a GraphDef. It must read both and answer as the program does: text of all views, timelines, advice.
+
+Without a Python that has tensorflow-cpu (TFPROF_ORACLE, else this one) the test is skipped.
+
+    tests/oracle/spool.py --program build/tfprof --make build/check/spool_make
+"""
+import argparse
+import json
+import os
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'spool'))
+import differential  # noqa: E402
+import run as spool  # noqa: E402
+
+ALL = {'max_depth': 100, 'step': -1, 'order_by': 'name', 'account_type_regexes': ['.*'], 'start_name_regexes': ['.*'],
+       'show_name_regexes': ['.*'], 'select': ['micros', 'occurrence', 'device'], 'output': 'stdout'}
+
+
+def cases():
+    for command in ('scope', 'graph', 'op', 'code'):
+        for step in (-1, 0, 3):
+            yield {'command': command, 'options': dict(ALL, step=step)}
+    for command, step in (('graph', 0), ('graph', 3), ('scope', 0)):
+        yield {'command': command, 'options': dict(ALL, step=step, output='timeline:outfile=%OUT%')}
+    yield {'command': 'scope', 'options': dict(ALL, select=['bytes', 'peak_bytes', 'residual_bytes'])}
+    yield {'command': 'op', 'options': dict(ALL, select=['micros', 'op_types'], order_by='micros')}
+
+
+def recordings():
+    """(name, spool, words)."""
+    yield 'training', spool.sample(), ['--step-nvtx=pytorch']
+    yield 'ops', spool.sample(), ['--step-nvtx=pytorch', '--leaf=op']
+    yield 'copies', spool.sample(), ['--tf-layout']
+    s = spool.Spool(env_RANK=3)
+    for gpu in (0, 1):
+        s.add('gpu', id=gpu, uuid='GPU-%d' % gpu)
+        s.push(gpu * 10 ** 6, 'model/dense/MatMul:MatMul').launch(gpu * 10 ** 6 + 10, '_ZN2at6native4gemmIfEEvPT_', device=gpu)
+        s.launch(gpu * 10 ** 6 + 20000, 'MEMCPY').launch(gpu * 10 ** 6 + 40000, 'größe').pop(gpu * 10 ** 6 + 900000)
+    s.add('api', start=spool.T0 + 3000000, length=9000, correlation=77, name='cudaGraphLaunch', tid=1)
+    for i in range(20):
+        s.add('kernel', start=spool.T0 + 3100000 + i * 300, length=200, correlation=77, name='tiny', stream=7, graph=1, node=i)
+    yield 'two gpus', s.end(), []
+
+
+def compare(original, load, where):
+    """Problems, and how many answers were compared."""
+    asked = list(cases())
+    os.makedirs(where + '/o')
+    status = original.answer(where + '/o', load, asked)
+    if status:
+        return ['the original could not load it: status %d' % status], 0
+    with open(where + '/o/load.coverage') as f:
+        start = differential.start_lines(load, json.load(f))
+    loading = differential.run(['scope', '--output=none'] + differential.load_flags(load))
+    problems = []
+    for i, case in enumerate(asked):
+        a = differential.theirs('%s/o/%d' % (where, i))
+        b = differential.ours(load, case, '%s/p%d' % (where, i), start, loading.stderr)
+        if differential.verdict(case, a, b) not in ('same',):
+            problems.append('%s\n%s%s' % (json.dumps(case), differential.show(a['stdout'], b['stdout']),
+                                          differential.show(a['stderr'], b['stderr'])))
+    return problems, len(asked)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument('--program', required=True)
+    p.add_argument('--make', required=True)
+    args = p.parse_args()
+    args.program, args.make = os.path.abspath(args.program), os.path.abspath(args.make)
+    differential.ARGS = args
+    original = differential.Original()
+    if not original.there:
+        print('no TensorFlow: TFPROF_ORACLE names no Python that has it\n0 passed, 0 failed, 1 skipped')
+        return 0
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix='tfprof-oracle-') as folder:
+        t = spool.Bench(args, folder)
+        for i, (name, script, words) in enumerate(recordings()):
+            path, base = t.write(script), t.path('r%d' % i)
+            t.run('convert', path, *words, '-output', 'profile:outfile=%s.profile' % base)
+            t.run('convert', path, *words, '-output', 'run_meta:outfile=' + base)
+            steps = [base + '_%d' % k for k in range(100) if os.path.exists(base + '_%d' % k)]
+            for route, load in (('profile', {'profile': base + '.profile'}),
+                                ('run metadata', {'graph': base + '_graph.pb', 'steps': steps})):
+                problems, n = compare(original, load, t.path('%s-%d' % (route.split()[0], i)))
+                passed, failed = passed + n - len(problems), failed + len(problems)
+                if problems:
+                    print('%s, %s:\n%s' % (name, route, problems[0]))
+    print('%d passed, %d failed, 0 skipped' % (passed, failed))
+    return failed != 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Spools: what is encoded comes back, whatever it is; a file that was cut off or changed gives what
+ * is whole in it, never more, and says what it lacks.
+ */
+#include "unit.h"
+
+#include "spool_rig.h"
+
+#define RECORDS 3000
+
+static bool text_eq(struct spool_text a, struct spool_text b)
+{
+	return a.n == b.n && (!a.n || !memcmp(a.p, b.p, a.n));
+}
+
+/* Equal in all that is written. */
+static void assert_record(struct spool_record a, struct spool_record b)
+{
+	static const struct spool_text none;
+
+	assert_int_equal(a.kind, b.kind);
+	if (a.kind == SPOOL_INFO) {
+		assert_true(text_eq(a.info.key, b.info.key));
+		assert_true(text_eq(a.info.value, b.info.value));
+		a.info.key = b.info.key = a.info.value = b.info.value = none;
+	} else if (a.kind == SPOOL_STRING) {
+		assert_true(text_eq(a.string.text, b.string.text));
+		a.string.text = b.string.text = none;
+	} else if (a.kind == SPOOL_NOTE) {
+		assert_true(text_eq(a.note.text, b.note.text));
+		return;
+	} else if (a.kind == SPOOL_END) {
+		assert_int_equal(a.end.time, b.end.time);
+		return;
+	}
+	assert_memory_equal(&a, &b, sizeof a);
+}
+
+static struct spool_get *open_bytes(struct arena *a, struct str bytes, struct err *e)
+{
+	struct spool_get *g = ARENA_NEW(a, struct spool_get);
+	struct src *s;
+
+	*e = (struct err){ .a = a };
+	assert_true(src_memory(&s, a, S("spool"), bytes, e));
+	spool_get_init(g, s, a, e);
+	return g;
+}
+
+/* All records of a file come back in their order: those whose block ends at or before the cut, and
+ * from byte `skip` on. Returns how many places were damaged. */
+static size_t check_all(struct arena *a, const struct spooled *f, struct str bytes)
+{
+	struct arena_mark mark = arena_mark(a);
+	struct spool_record r;
+	struct spool_damage d;
+	enum spool_event event;
+	struct err e;
+	struct spool_get *g = open_bytes(a, bytes, &e);
+	size_t i = 0, damages = 0;
+
+	while (memset(&r, 0, sizeof r), (event = spool_get(g, &r, &d)) != SPOOL_EVENT_END) {
+		assert_int_not_equal(event, SPOOL_EVENT_FAILED);
+		if (event == SPOOL_EVENT_DAMAGE) {
+			damages++;
+			while (i < f->n && f->block[i] <= d.at + d.skipped)
+				i++;
+			continue;
+		}
+		assert_true(i < f->n);
+		assert_record(f->records[i++], r);
+	}
+	assert_true(i == f->n || f->block[i] > bytes.n || damages);
+	arena_reset(a, mark);
+	return damages;
+}
+
+static void records_go_round(void **state)
+{
+	for (spool_seed = 1; spool_seed < 20; spool_seed++) {
+		uint64_t start = spool_seed;
+		struct spooled f = spool_make(*state, RECORDS, start % 2 ? UINT32_MAX : 100);
+		assert_int_equal(check_all(*state, &f, sb_str(&f.bytes)), 0);
+		spool_seed = start;
+		arena_clear(*state);
+	}
+}
+
+/* Cut anywhere, all whole blocks are there; the rest is one damage. */
+static void cut_anywhere(void **state)
+{
+	spool_seed = 5;
+	struct spooled f = spool_make(*state, 60, 7);
+
+	for (size_t n = 0; n < f.bytes.n; n++) {
+		size_t damages = check_all(*state, &f, str_sub(sb_str(&f.bytes), 0, n));
+		bool at_block = n == 0;
+		for (size_t i = 0; i < f.n; i++)
+			at_block |= f.block[i] == n;
+		assert_int_equal(damages, at_block ? 0 : 1);
+	}
+}
+
+/* A bit changed anywhere costs its block and no other. */
+static void flip_anywhere(void **state)
+{
+	spool_seed = 6;
+	struct spooled f = spool_make(*state, 60, 7);
+
+	for (size_t i = 0; i < f.bytes.n * 8; i += 3) {
+		f.bytes.p[i / 8] = (char)(f.bytes.p[i / 8] ^ 1 << i % 8);
+		assert_in_range(check_all(*state, &f, sb_str(&f.bytes)), 1, 2);
+		f.bytes.p[i / 8] = (char)(f.bytes.p[i / 8] ^ 1 << i % 8);
+	}
+}
+
+/* Strings are found by id; one of a lost block is not. */
+static void strings_are_kept(void **state)
+{
+	struct spool_put *put = ARENA_NEW((struct arena *)*state, struct spool_put);
+	uint8_t *buffer = ARENA_ARRAY((struct arena *)*state, BUFFER, uint8_t);
+	struct spool_record r = { .kind = SPOOL_STRING, .string = { 1, { "gemm", 4 } } };
+	struct spool_damage d;
+	struct err e;
+
+	spool_put_init(put, 1);
+	spool_put_begin(put, buffer, BUFFER, 0);
+	assert_int_equal(spool_put_finish(put), 0);
+	assert_true(spool_put(put, &r));
+	struct spool_get *g = open_bytes(*state, str_make(buffer, spool_put_finish(put)), &e);
+	assert_int_equal(spool_get(g, &r, &d), SPOOL_EVENT_RECORD);
+	assert_str(spool_get_string(g, 1), "gemm");
+	assert_null(spool_get_string(g, 2).p);
+	assert_null(spool_get_string(g, 0).p);
+	assert_false(g->ended);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		unit_case(records_go_round),
+		unit_case(cut_anywhere),
+		unit_case(flip_anywhere),
+		unit_case(strings_are_kept),
+	};
+
+	return unit_main(tests, argc, argv);
+}
