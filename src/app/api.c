@@ -323,18 +323,12 @@ int tfp_coverage(struct tfp_session *t, double *coverage)
 
 size_t tfp_steps(const struct tfp_session *t, int64_t *steps, size_t cap)
 {
-	size_t n = 0;
-	int64_t id;
-
 	if (!t || t->s->broken)
 		return 0;
 	const struct model *m = &t->s->model;
-	for (bool any = model_first_step(m, &id); any; any = model_next_step(m, &id)) {
-		if (steps && n < cap)
-			steps[n] = id;
-		n++;
-	}
-	return n;
+	for (size_t i = 0; steps && i < cap && i < m->step_ids.n; i++)
+		steps[i] = m->step_ids.v[i];
+	return m->step_ids.n;
 }
 
 struct asked_name {

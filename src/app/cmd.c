@@ -259,6 +259,10 @@ static bool take_word(struct session *s, struct str word, struct request *r)
 		strs_add(&s->query_arena, &r->files, word);
 		return true;
 	}
+	if (r->command && r->takes_files && !cmd_find(word))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "'%.*s' after '%s' is no file, and options look like -name value",
+		        STR(word), r->command->name);
 	if (r->command)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "unexpected '%.*s' after '%s'; options look like -name value", STR(word),

@@ -106,12 +106,11 @@ static void offer_sources(struct session *s, struct complete *c)
 
 static void offer_steps(struct session *s, struct complete *c)
 {
-	int64_t id;
+	const struct model *m = &s->model;
 
 	offer(s, c, S("-1"));
-	for (bool any = model_first_step(&s->model, &id); any;
-	        any = model_next_step(&s->model, &id))
-		offer(s, c, str_fmt(&s->query_arena, "%lld", (long long)id));
+	for (size_t i = 0; i < m->step_ids.n; i++)
+		offer(s, c, str_fmt(&s->query_arena, "%lld", (long long)m->step_ids.v[i]));
 }
 
 static int by_text(const void *ctx, uint32_t a, uint32_t b)

@@ -117,7 +117,7 @@ static void put_size(struct session *s, struct sb *b)
 	const struct model *m = &s->model;
 	size_t n = 0;
 
-	sb_fmt(b, "%zu nodes", (size_t)m->nodes.n);
+	sb_fmt(b, "%zu node%s", (size_t)m->nodes.n, m->nodes.n == 1 ? "" : "s");
 	if (m->workers.n > 1)
 		sb_fmt(b, ", %zu workers", m->workers.n);
 	if (!m->steps.n && !s->n_later)
@@ -188,6 +188,19 @@ struct loading {
 	struct str name; /* given; else derived */
 };
 
+/* The word as a shell would hand it on: without the quotes around it, or around its value. */
+static struct str bare_word(struct arena *a, struct str word)
+{
+	size_t equals = str_find_char(word, '=');
+
+	if (path_exists(a, word))
+		return word;
+	if (equals == SIZE_MAX)
+		return str_strip_quotes(word);
+	return str_fmt(a, "%.*s=%.*s", STR(str_sub(word, 0, equals)),
+	        STR(str_strip_quotes(str_sub(word, equals + 1, SIZE_MAX))));
+}
+
 /* The words of load as those of a command line. */
 static bool read_flags(struct session *s, struct loading *l, struct flags *f)
 {
@@ -199,9 +212,9 @@ static bool read_flags(struct session *s, struct loading *l, struct flags *f)
 	bool has_value;
 
 	for (size_t i = 0; i < n; i++)
-		argv[i + 1] = str_z(&s->model_arena, l->words->v[i]);
+		argv[i + 1] = str_z(&s->model_arena, bare_word(a, l->words->v[i]));
 	if (l->name.n)
-		argv[1] = str_z(&s->model_arena, str_sub(l->words->v[0], l->name.n + 1, SIZE_MAX));
+		argv[1] += l->name.n + 1;
 	argv[0] = argv[n + 1] = NULL;
 	if (!flags_parse(s, (int)n + 1, argv, f))
 		return false;

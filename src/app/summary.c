@@ -35,15 +35,10 @@ static void put_steps(struct session *s, struct sink *out)
 {
 	const struct model *m = &s->model;
 
-	int64_t id;
-	size_t n = 0;
-
 	sink_fmt(out, "  %-12s %zu", "steps", (size_t)m->steps.n);
-	for (bool any = model_first_step(m, &id); any && n <= STEPS_SHOWN;
-	        any = model_next_step(m, &id))
-		if (n++ < STEPS_SHOWN)
-			sink_fmt(out, "%s%lld", n > 1 ? ", " : ": ", (long long)id);
-	sink_put(out, n > STEPS_SHOWN ? S(", ...\n") : S("\n"));
+	for (size_t i = 0; i < m->step_ids.n && i < STEPS_SHOWN; i++)
+		sink_fmt(out, "%s%lld", i ? ", " : ": ", (long long)m->step_ids.v[i]);
+	sink_put(out, m->step_ids.n > STEPS_SHOWN ? S(", ...\n") : S("\n"));
 	if (s->n_older)
 		sink_fmt(out, "  %-12s %zu older files, read when -step asks for their steps\n", "",
 		        s->n_older);

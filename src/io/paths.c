@@ -86,6 +86,13 @@ bool path_is_folder(struct arena *a, struct str path)
 	return stat(str_z(a, path), &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+bool path_is_special(struct arena *a, struct str path)
+{
+	struct stat st;
+
+	return stat(str_z(a, path), &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 bool path_is_pattern(struct str word)
 {
 	return str_find_char(word, '*') != SIZE_MAX || str_find_char(word, '?') != SIZE_MAX ||

@@ -136,7 +136,7 @@ bool folder_list(
 		if (kind == KIND_NONE)
 			continue;
 		x.path = str_fmt(a, "%.*s/%.*s", STR(path), STR(names.v[i]));
-		if (path_is_folder(a, x.path))
+		if (path_is_special(a, x.path))
 			continue;
 		switch (kind) {
 		case KIND_PROFILE: put_file(a, &f->profiles, x); break;

@@ -37,37 +37,6 @@ const struct step *model_step_of(const struct model *m, uint32_t worker, int64_t
 	return x && x->worker == worker && x->id == id ? x : NULL;
 }
 
-/* The least number of a step above the given one, or from it on. */
-static bool find_number(const struct model *m, int64_t *id, bool above)
-{
-	int64_t from = *id;
-	bool any = false;
-	size_t i;
-
-	if (above && from++ == INT64_MAX)
-		return false;
-	for (uint32_t w = 0; w == 0 || w < m->workers.n; w++) {
-		model_step_of(m, w, from, &i);
-		if (i == m->steps.n || m->steps.v[i]->worker != w ||
-		        (any && m->steps.v[i]->id >= *id))
-			continue;
-		*id = m->steps.v[i]->id;
-		any = true;
-	}
-	return any;
-}
-
-bool model_first_step(const struct model *m, int64_t *id)
-{
-	*id = INT64_MIN;
-	return find_number(m, id, false);
-}
-
-bool model_next_step(const struct model *m, int64_t *id)
-{
-	return find_number(m, id, true);
-}
-
 size_t model_rank(const struct model *m, uint32_t shape)
 {
 	return shape == ID_NONE ? 0 : m->shapes.strings[shape].n / sizeof(int64_t);

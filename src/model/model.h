@@ -94,6 +94,7 @@ struct model {
 	struct imap device_of;    /* string id of its name -> device id */
 	struct strs workers;      /* names, if several were merged; each has steps of its own */
 	VEC(struct step *) steps; /* ascending by worker, then by id */
+	VEC(int64_t) step_ids;    /* of all workers, each once, ascending */
 
 	size_t averaged; /* steps that are in the average: all that are not aside */
 	VEC(struct tally_sum)
@@ -123,10 +124,6 @@ const struct step *model_step(const struct model *m, int64_t id); /* any worker'
 
 /* The step of a worker, or NULL; *place, where it stands or would stand, may be NULL. */
 const struct step *model_step_of(const struct model *m, uint32_t worker, int64_t id, size_t *place);
-
-/* The numbers of all steps, each once, ascending; false beyond the last. */
-bool model_first_step(const struct model *m, int64_t *id);
-bool model_next_step(const struct model *m, int64_t *id);
 
 static inline struct frame model_frame(const struct model *m, uint32_t f)
 {

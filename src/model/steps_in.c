@@ -159,6 +159,26 @@ static void average_with(struct model *m, const struct step *s)
 		sum_cells(m, s, true);
 }
 
+/* Puts the number of a step among those of all workers, if it is not there. */
+static void put_id(struct model *m, int64_t id)
+{
+	size_t lo = 0, hi = m->step_ids.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (m->step_ids.v[mid] < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < m->step_ids.n && m->step_ids.v[lo] == id)
+		return;
+	VEC_PUSH(m->a, &m->step_ids, id);
+	memmove(m->step_ids.v + lo + 1, m->step_ids.v + lo,
+	        (m->step_ids.n - 1 - lo) * sizeof *m->step_ids.v);
+	m->step_ids.v[lo] = id;
+}
+
 void ingest_put_step(struct ingest *in, struct step *s)
 {
 	struct model *m = in->m;
@@ -176,6 +196,7 @@ void ingest_put_step(struct ingest *in, struct step *s)
 		VEC_PUSH(m->a, &m->steps, s);
 		memmove(m->steps.v + i + 1, m->steps.v + i,
 		        (m->steps.n - 1 - i) * sizeof *m->steps.v);
+		put_id(m, s->id);
 	}
 	m->steps.v[i] = s;
 	if (!s->aside)

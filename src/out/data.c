@@ -39,11 +39,11 @@ static bool close_sink(struct sink *s, const struct emit *to, struct err *e)
 
 static void put_steps(struct document *d, const struct query *q)
 {
+	const struct model *m = q->m;
 	struct sb b = sb_in(d->a);
 	struct option row;
 	struct imap used;
 	uint32_t place;
-	int64_t id;
 
 	imap_init(&used, d->a);
 	for (size_t i = 0; i < q->n_steps; i++)
@@ -55,14 +55,14 @@ static void put_steps(struct document *d, const struct query *q)
 	document_text(d, "asked", sb_str(&b));
 	document_key(d, "used");
 	json_array(&d->j);
-	for (bool any = model_first_step(q->m, &id); any; any = model_next_step(q->m, &id))
-		if (imap_get(&used, (uint64_t)id, &place))
-			json_i64(&d->j, id);
+	for (size_t i = 0; i < m->step_ids.n; i++)
+		if (imap_get(&used, (uint64_t)m->step_ids.v[i], &place))
+			json_i64(&d->j, m->step_ids.v[i]);
 	json_array_end(&d->j);
 	document_key(d, "loaded");
 	json_array(&d->j);
-	for (bool any = model_first_step(q->m, &id); any; any = model_next_step(q->m, &id))
-		json_i64(&d->j, id);
+	for (size_t i = 0; i < m->step_ids.n; i++)
+		json_i64(&d->j, m->step_ids.v[i]);
 	json_array_end(&d->j);
 	json_object_end(&d->j);
 }
@@ -136,10 +136,12 @@ static void put_document(struct rows *x, struct emit *to, struct sink *s)
 /* Of the kinds that cannot say so themselves. */
 static void note_depth(const struct result *r, struct notes *notes)
 {
-	if (r->hidden[HIDDEN_DEPTH])
-		note_kind(notes, NOTE_TOO_DEEP,
-		        "%u entries below -max_depth %d are not among the rows",
-		        (unsigned)r->hidden[HIDDEN_DEPTH], (int)r->q->o->max_depth);
+	unsigned n = r->hidden[HIDDEN_DEPTH];
+
+	if (n)
+		note_kind(notes, NOTE_TOO_DEEP, "%u %s below -max_depth %d %s not among the rows",
+		        n, n == 1 ? "entry" : "entries", (int)r->q->o->max_depth,
+		        n == 1 ? "is" : "are");
 }
 
 bool data_write(const struct result *r, struct emit *to, struct err *e)

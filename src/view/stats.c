@@ -2,7 +2,7 @@
  *
  * Statistics over the chosen steps, as columns beside an answer: the numbers of each shown entry in
  * each step, one step after the other. Held are, for each shown entry and selected metric, its own
- * numbers and totals: 2 x 40 bytes, and where something is ranked 2 x 8 bytes a step; beside
+ * numbers and totals: 2 x 48 bytes, and where something is ranked 2 x 8 bytes a step; beside
  * that one step's tallies of all nodes.
  */
 #include <math.h>
@@ -11,9 +11,10 @@
 #include "view/view.h"
 
 /* Numbers of one kind, seen one by one. The mean runs (Welford), so that neither large numbers nor
- * many spoil the variance; the sum is exact until it reaches the end of its type. */
+ * many spoil the variance; the sum is exact as long as its type holds it. */
 struct series {
 	int64_t sum, min, max;
+	bool over; /* the type did not hold the sum */
 	double mean, m2;
 };
 
@@ -33,7 +34,7 @@ static void series_add(struct series *s, int64_t v, size_t n)
 {
 	double delta = (double)v - s->mean;
 
-	s->sum = num_add(s->sum, v);
+	s->over |= __builtin_add_overflow(s->sum, v, &s->sum);
 	s->min = n == 1 || v < s->min ? v : s->min;
 	s->max = n == 1 || v > s->max ? v : s->max;
 	s->mean += delta / (double)n;
@@ -93,9 +94,7 @@ static int64_t ranked(const struct stats *s, size_t at, size_t percent)
 
 static double mean_of(const struct series *x, size_t n)
 {
-	bool exact = x->sum != INT64_MAX && x->sum != INT64_MIN;
-
-	return exact ? (double)x->sum / (double)n : x->mean;
+	return x->over ? x->mean : (double)x->sum / (double)n;
 }
 
 static union figure statistic(const struct stats *s, enum stat_id id, size_t at)

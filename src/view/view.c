@@ -11,10 +11,8 @@ static bool no_step(struct query *q, struct str asked, struct err *e)
 {
 	struct sb b = sb_in(q->a);
 
-	int64_t id;
-
-	for (bool any = model_first_step(q->m, &id); any; any = model_next_step(q->m, &id))
-		sb_fmt(&b, "%lld ", (long long)id);
+	for (size_t i = 0; i < q->m->step_ids.n; i++)
+		sb_fmt(&b, "%lld ", (long long)q->m->step_ids.v[i]);
 	note_line(q->notes, "Options -step=%.*s not found.\nAvailable steps: %.*s\n", STR(asked),
 	        STR(sb_str(&b)));
 	return err_set(e, ERR_STEP, "there is no step %.*s; available steps: %.*s", STR(asked),

@@ -117,11 +117,30 @@ static void test_huge(void **state)
 
 	for (int64_t step = 0; step < 4; step++)
 		rig_ran(r, x, step, (int64_t)1 << 62, 0);
+	rig_ran(r, x, 4, -10, 0); /* leads back from the end */
 	rig_done(r);
 	rig_set(r, "stats", "mean,std,cv");
+	assert_stat(r, VK_SCOPE, "x", "mean", "3689348814741910528.0000");
+	rig_set(r, "step", "0..3");
 	assert_stat(r, VK_SCOPE, "x", "mean", "4611686018427387904.0000");
 	assert_stat(r, VK_SCOPE, "x", "std", "0.0000");
 	assert_stat(r, VK_SCOPE, "x", "cv", "0.0000");
+}
+
+/* Numbers of steps end where their type does. */
+static void test_last_step(void **state)
+{
+	struct view_rig *r = view_rig(*state);
+	uint32_t x = rig_node(r, "x", "A", "");
+
+	rig_ran(r, x, INT64_MAX, 2, 0);
+	rig_ran(r, x, INT64_MIN, 1, 0);
+	rig_done(r);
+	assert_int_equal(r->m.step_ids.n, 2);
+	assert_true(r->m.step_ids.v[0] == INT64_MIN && r->m.step_ids.v[1] == INT64_MAX);
+	rig_set(r, "step", "5..9223372036854775807");
+	rig_set(r, "stats", "max");
+	assert_stat(r, VK_SCOPE, "x", "max", "2");
 }
 
 /* ---- properties on random models ---- */
@@ -206,7 +225,8 @@ static void test_random(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { unit_case(test_by_hand), unit_case(test_chosen_steps),
-		unit_case(test_no_steps), unit_case(test_huge), unit_case(test_random) };
+		unit_case(test_no_steps), unit_case(test_huge), unit_case(test_last_step),
+		unit_case(test_random) };
 
 	return unit_main(tests, argc, argv);
 }
