@@ -354,6 +354,8 @@ static void write_workers(struct rows *x, struct sheet *to)
 		if (tallies) {
 			x->numbers = view_retally(x->r, tallies, &own.a);
 			members_again(&x->members);
+			if (q->o->stats)
+				stats_of_worker(x->r, x->worker);
 			write_all(x, to);
 		}
 		arena_clear(&own.a);

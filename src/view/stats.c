@@ -19,8 +19,10 @@ struct series {
 };
 
 struct stats {
-	struct result *r;
+	const struct result *r;
 	const struct query *q;
+	const struct step *const *steps; /* these */
+	size_t n_steps;
 	enum metric_id columns[M_N];
 	size_t n_columns;
 	size_t n_series;        /* of an entry: two for each column */
@@ -45,7 +47,7 @@ static void add_number(struct stats *s, size_t at, int64_t v, size_t step)
 {
 	series_add(&s->series[at], v, step + 1);
 	if (s->values)
-		s->values[at * s->q->n_steps + step] = v;
+		s->values[at * s->n_steps + step] = v;
 }
 
 /* Takes in the numbers of one step. */
@@ -78,7 +80,7 @@ static int by_value(const void *a, const void *b)
 
 static void sort_values(struct stats *s)
 {
-	size_t n = s->q->n_steps;
+	size_t n = s->n_steps;
 
 	for (size_t i = 0; i < s->r->n * s->n_series; i++)
 		qsort(s->values + i * n, n, sizeof *s->values, by_value);
@@ -87,7 +89,7 @@ static void sort_values(struct stats *s)
 /* The value whose rank is so many percent of the steps, rounded up: the nearest rank. */
 static int64_t ranked(const struct stats *s, size_t at, size_t percent)
 {
-	size_t n = s->q->n_steps;
+	size_t n = s->n_steps;
 
 	return s->values[at * n + (n * percent + 99) / 100 - 1];
 }
@@ -100,7 +102,7 @@ static double mean_of(const struct series *x, size_t n)
 static union figure statistic(const struct stats *s, enum stat_id id, size_t at)
 {
 	const struct series *x = &s->series[at];
-	size_t n = s->q->n_steps;
+	size_t n = s->n_steps;
 
 	if (!n)
 		return stat_rows[id].whole ? (union figure){ .whole = FIGURE_NONE }
@@ -121,19 +123,6 @@ static union figure statistic(const struct stats *s, enum stat_id id, size_t at)
 	return (union figure){ 0 };
 }
 
-static struct extra *new_extra(struct stats *s, enum stat_id id, enum metric_id of, enum unit unit)
-{
-	struct extra *x = &s->r->extra[s->r->n_extra++];
-
-	*x = (struct extra){ .name = str_of(stat_rows[id].name),
-		.of = of,
-		.unit = unit,
-		.whole = stat_rows[id].whole,
-		.own = ARENA_ARRAY(s->q->a, s->r->n, union figure),
-		.total = ARENA_ARRAY(s->q->a, s->r->n, union figure) };
-	return x;
-}
-
 static enum unit unit_of(enum metric_id m, enum stat_id id)
 {
 	if (id == STAT_CV)
@@ -141,32 +130,49 @@ static enum unit unit_of(enum metric_id m, enum stat_id id)
 	return metrics[m].unit == UNIT_OCCURRENCE ? UNIT_COUNT : metrics[m].unit;
 }
 
-static void add_column(struct stats *s, size_t column, enum stat_id id)
+static void new_extra(struct result *r, enum stat_id id, enum metric_id of, enum unit unit)
 {
-	enum metric_id of = s->columns[column];
-	struct extra *x = new_extra(s, id, of, unit_of(of, id));
-
-	for (uint32_t e = 0; e < s->r->n; e++) {
-		size_t at = e * s->n_series + 2 * column;
-		x->own[e] = statistic(s, id, at);
-		x->total[e] = statistic(s, id, at + 1);
-	}
+	r->extra[r->n_extra++] = (struct extra){ .name = str_of(stat_rows[id].name),
+		.of = of,
+		.unit = unit,
+		.whole = stat_rows[id].whole,
+		.own = ARENA_ARRAY(r->q->a, r->n, union figure),
+		.total = ARENA_ARRAY(r->q->a, r->n, union figure) };
 }
 
 /* The columns: for each metric those that were asked for, and how often it ran. */
-static void add_columns(struct stats *s)
+static void new_columns(struct result *r, const struct stats *s)
 {
 	unsigned asked = s->q->o->stats;
 
-	s->r->extra = ARENA_ARRAY(s->q->a, s->n_columns * STATS_N + 1, struct extra);
+	r->extra = ARENA_ARRAY(s->q->a, s->n_columns * STATS_N + 1, struct extra);
 	for (size_t c = 0; c < s->n_columns; c++)
 		for (enum stat_id id = 0; id < STAT_N; id++)
 			if (asked & STAT_BIT(id))
-				add_column(s, c, id);
-	if (!(asked & STAT_BIT(STAT_N)))
-		return;
-	struct extra *x = new_extra(s, STAT_N, M_NONE, UNIT_COUNT);
-	for (uint32_t e = 0; e < s->r->n; e++) {
+				new_extra(r, id, s->columns[c], unit_of(s->columns[c], id));
+	if (asked & STAT_BIT(STAT_N))
+		new_extra(r, STAT_N, M_NONE, UNIT_COUNT);
+}
+
+/* Fills them, in their order. */
+static void fill_columns(const struct stats *s)
+{
+	unsigned asked = s->q->o->stats;
+	const struct extra *x = s->r->extra;
+
+	for (size_t c = 0; c < s->n_columns; c++) {
+		for (enum stat_id id = 0; id < STAT_N; id++) {
+			if (!(asked & STAT_BIT(id)))
+				continue;
+			for (uint32_t e = 0; e < s->r->n; e++) {
+				size_t at = e * s->n_series + 2 * c;
+				x->own[e] = statistic(s, id, at);
+				x->total[e] = statistic(s, id, at + 1);
+			}
+			x++;
+		}
+	}
+	for (uint32_t e = 0; (asked & STAT_BIT(STAT_N)) && e < s->r->n; e++) {
 		x->own[e].whole = s->ran[2 * e];
 		x->total[e].whole = s->ran[2 * e + 1];
 	}
@@ -181,27 +187,54 @@ static bool any_ranked(unsigned asked)
 	return false;
 }
 
-void stats_add(struct result *r)
+static struct stats stats_of(const struct result *r)
 {
 	struct stats s = { .r = r, .q = r->q };
-	const struct opts *o = r->q->o;
 	enum metric_id order[M_N];
-	size_t n = metric_columns(o->select.metrics, r->kind, order);
+	size_t n = metric_columns(r->q->o->select.metrics, r->kind, order);
 
 	for (size_t i = 0; i < n; i++)
 		if (metrics[order[i]].value != V_NONE)
 			s.columns[s.n_columns++] = order[i];
 	s.n_series = 2 * s.n_columns;
-	scratch_open(&s.scratch, s.q->a->work);
-	s.series = ARENA_ARRAY(&s.scratch.a, r->n * s.n_series, struct series);
-	s.ran = ARENA_ARRAY(&s.scratch.a, (size_t)2 * r->n, uint32_t);
-	if (any_ranked(o->stats))
-		s.values = arena_array(&s.scratch.a, r->n * s.n_series,
-		        s.q->n_steps * sizeof *s.values, _Alignof(int64_t));
-	for (size_t i = 0; i < s.q->n_steps; i++)
-		add_step(&s, s.q->steps[i], i);
-	if (s.values)
-		sort_values(&s);
-	add_columns(&s);
-	scratch_close(&s.scratch);
+	return s;
+}
+
+/* Fills the columns with the statistics over n steps. */
+static void fill(struct stats *s, const struct step *const *steps, size_t n)
+{
+	uint32_t entries = s->r->n;
+
+	s->steps = steps;
+	s->n_steps = n;
+	scratch_open(&s->scratch, s->q->a->work);
+	s->series = ARENA_ARRAY(&s->scratch.a, entries * s->n_series, struct series);
+	s->ran = ARENA_ARRAY(&s->scratch.a, (size_t)2 * entries, uint32_t);
+	if (any_ranked(s->q->o->stats))
+		s->values = arena_array(&s->scratch.a, entries * s->n_series, n * sizeof *s->values,
+		        _Alignof(int64_t));
+	for (size_t i = 0; i < n; i++)
+		add_step(s, steps[i], i);
+	if (s->values)
+		sort_values(s);
+	fill_columns(s);
+	scratch_close(&s->scratch);
+}
+
+void stats_add(struct result *r)
+{
+	struct stats s = stats_of(r);
+
+	new_columns(r, &s);
+	if (!workers_in_rows(r->q->o))
+		fill(&s, (const struct step *const *)r->q->steps, r->q->n_steps);
+}
+
+void stats_of_worker(const struct result *r, uint32_t worker)
+{
+	struct stats s = stats_of(r);
+	size_t n;
+	const struct step *const *steps = workers_steps_of(r->q, worker, &n);
+
+	fill(&s, steps, n);
 }

@@ -197,8 +197,10 @@ struct retally {
 };
 struct retally view_retally(const struct result *r, const struct tally *tallies, struct arena *a);
 
-/* Adds the columns that -stats asks for (stats.c). */
+/* Adds the columns that -stats asks for (stats.c), over the chosen steps. Rows for each worker need
+ * those over its own ones: stats_of_worker puts them into the columns. */
 void stats_add(struct result *r);
+void stats_of_worker(const struct result *r, uint32_t worker);
 
 /* ---- workers (workers.c) ---- */
 
@@ -210,7 +212,10 @@ bool workers_choose(struct query *q, struct err *e);
  * A note names workers that have none of them. */
 void workers_steps(struct query *q);
 
-/* The numbers of the nodes in the chosen steps of one worker; NULL: it has none. */
+/* The chosen steps of one worker. */
+const struct step *const *workers_steps_of(const struct query *q, uint32_t worker, size_t *n);
+
+/* The numbers of the nodes in them; NULL: it has none. */
 struct tally *workers_tallies(const struct query *q, uint32_t worker, struct arena *a);
 
 /* Has a worker such a number at all? What does not come from running, everyone has. */

@@ -41,10 +41,8 @@ bool workers_choose(struct query *q, struct err *e)
 	if (all)
 		return true;
 	q->workers = ARENA_ARRAY(q->a, names->n, bool);
-	if (!rx_compile(&rx, q->a, &q->o->workers, e)) {
-		rx_free(rx);
+	if (!rx_compile(&rx, q->a, &q->o->workers, e))
 		return false;
-	}
 	for (size_t i = 0; i < names->n; i++)
 		any |= q->workers[i] = rx_match(rx, names->v[i]);
 	bool ok = !rx_failed(rx, e);
@@ -197,9 +195,9 @@ void workers_steps(struct query *q)
 		note_missing(q, counts);
 }
 
-struct tally *workers_tallies(const struct query *q, uint32_t worker, struct arena *a)
+const struct step *const *workers_steps_of(const struct query *q, uint32_t worker, size_t *n)
 {
-	size_t lo = 0, hi = q->n_steps, n = 0;
+	size_t lo = 0, hi = q->n_steps;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
@@ -208,12 +206,19 @@ struct tally *workers_tallies(const struct query *q, uint32_t worker, struct are
 		else
 			hi = mid;
 	}
-	while (lo + n < q->n_steps && q->steps[lo + n]->worker == worker)
-		n++;
+	for (*n = 0; lo + *n < q->n_steps && q->steps[lo + *n]->worker == worker;)
+		++*n;
+	return (const struct step *const *)q->steps + lo;
+}
+
+struct tally *workers_tallies(const struct query *q, uint32_t worker, struct arena *a)
+{
+	size_t n;
+	const struct step *const *steps = workers_steps_of(q, worker, &n);
+
 	if (n == 0)
 		return NULL;
-	return n == 1 ? model_tallies(q->m, q->steps[lo], a)
-	              : model_tallies_over(q->m, q->steps + lo, n, a);
+	return n == 1 ? model_tallies(q->m, steps[0], a) : model_tallies_over(q->m, steps, n, a);
 }
 
 /* ---- columns ---- */
