@@ -107,7 +107,7 @@ static void put_workers(struct document *d, const struct query *q)
 	document_key(d, "workers");
 	json_array(&d->j);
 	for (size_t i = 0; i < q->m->workers.n; i++)
-		if (!q->workers || q->workers[i])
+		if (workers_chosen(q, i))
 			document_word(d, q->m->workers.v[i]);
 	json_array_end(&d->j);
 }

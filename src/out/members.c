@@ -40,11 +40,11 @@ static const struct strs *sorted(struct members *x)
 	struct arena_mark mark;
 	struct str *copy;
 
+	if (x->words.n < 2)
+		return &x->words;
 	x->order.n = 0;
 	for (uint32_t i = 0; i < x->words.n; i++)
 		VEC_PUSH(x->a, &x->order, i);
-	if (x->words.n < 2)
-		return &x->words;
 	mark = arena_mark(x->a);
 	copy = ARENA_ARRAY(x->a, x->words.n, struct str);
 	memcpy(copy, x->words.v, x->words.n * sizeof *copy);

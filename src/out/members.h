@@ -11,9 +11,9 @@
 struct members {
 	const struct query *q;
 	struct arena *a;
-	uint32_t *sets_seen, *types_seen,
-	        *devices_seen; /* by id: 1 + the entry that has it already */
-	struct strs words;     /* of the last question */
+	/* by id: 1 + the entry that has it already */
+	uint32_t *sets_seen, *types_seen, *devices_seen;
+	struct strs words; /* of the last question */
 	VEC(uint32_t) order;
 };
 

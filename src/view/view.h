@@ -208,6 +208,11 @@ void stats_of_worker(const struct result *r, uint32_t worker);
  * they are asked for. */
 bool workers_choose(struct query *q, struct err *e);
 
+static inline bool workers_chosen(const struct query *q, size_t worker)
+{
+	return !q->workers || q->workers[worker];
+}
+
 /* Fills q->steps with those of the chosen workers that the options choose; in lock-step or by time.
  * A note names workers that have none of them. */
 void workers_steps(struct query *q);

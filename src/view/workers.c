@@ -50,11 +50,6 @@ bool workers_choose(struct query *q, struct err *e)
 	return ok && (any || no_worker(q, e));
 }
 
-static bool is_chosen(const struct query *q, uint32_t worker)
-{
-	return !q->workers || q->workers[worker];
-}
-
 static uint32_t count_workers(const struct model *m)
 {
 	return m->workers.n ? (uint32_t)m->workers.n : 1;
@@ -160,7 +155,7 @@ static void note_missing(struct query *q, const uint32_t *counts)
 	for (uint32_t w = 0; w < workers; w++)
 		most = counts[w] > most ? counts[w] : most;
 	for (uint32_t w = 0; w < workers; w++) {
-		if (!is_chosen(q, w) || counts[w] == most)
+		if (!workers_chosen(q, w) || counts[w] == most)
 			continue;
 		if (missing++ < NAMES_MAX)
 			sb_fmt(&b, "%s'%.*s' %u of %u", missing > 1 ? ", " : "",
@@ -182,7 +177,7 @@ void workers_steps(struct query *q)
 
 	for (uint32_t w = 0; w < workers; w++) {
 		size_t before = q->n_steps;
-		if (!is_chosen(q, w))
+		if (!workers_chosen(q, w))
 			continue;
 		if (by_time && first)
 			choose_by_time(q, w, first);
@@ -299,7 +294,7 @@ static void choose_columns(struct columns *c, struct arena *a)
 	bool *chosen = ARENA_ARRAY(a, workers, bool);
 
 	for (uint32_t w = 0; w < workers; w++)
-		if (is_chosen(c->q, w))
+		if (workers_chosen(c->q, w))
 			order[n++] = w;
 	sort_stable(a, order, n, by_first, c->first);
 	for (uint32_t i = 0; i < n && i < most; i++)
@@ -409,7 +404,7 @@ void workers_add(struct result *r)
 	c.slowest = ARENA_ARRAY(&own.a, r->n, uint32_t);
 	c.first = ARENA_ARRAY(&own.a, workers, int64_t);
 	for (uint32_t w = 0; w < workers; w++) {
-		if (is_chosen(r->q, w))
+		if (workers_chosen(r->q, w))
 			add_worker(&c, w, &each.a);
 		arena_clear(&each.a);
 	}
