@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The search. Two copies of CUPTI in one process do not know of each other, so a copy that is there already always comes
+ * first; then what the user named, then the places beside the program's own CUDA, then the system's.
+ */
+#define _GNU_SOURCE
+#include "collect/cupti_open.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "collect/collect.h"
+
+#define ANY_MAJOR 99
+
+/* Names under which the loader knows CUPTI, newest first; up to 11 each minor version had its own. */
+static const struct soname {
+	int major;
+	const char *name;
+} sonames[] = {
+	{ 13, "libcupti.so.13" },
+	{ 12, "libcupti.so.12" },
+	{ 11, "libcupti.so.11.8" },
+	{ 11, "libcupti.so.11.7" },
+	{ 11, "libcupti.so.11.6" },
+	{ 11, "libcupti.so.11.5" },
+	{ 11, "libcupti.so.11.4" },
+	{ 11, "libcupti.so.11.3" },
+	{ 11, "libcupti.so.11.2" },
+	{ 11, "libcupti.so.11.1" },
+	{ 11, "libcupti.so.11.0" },
+	{ 11, "libcupti.so.11" },
+};
+#define SONAMES (sizeof sonames / sizeof *sonames)
+
+/* Where CUPTI lies, seen from the folder of the program's libcudart. */
+static const char *const beside[] = { "", "/../../cuda_cupti/lib", "/../extras/CUPTI/lib64",
+	"/../../../extras/CUPTI/lib64" };
+/* And below the root of a toolkit. */
+static const char *const below[] = { "/extras/CUPTI/lib64", "/lib64", "/lib" };
+
+static char found_at[PATH_MAX];
+
+const char *cupti_path(void)
+{
+	return found_at;
+}
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/* ---- what is loaded ---------------------------------------------------------------------------- */
+struct loaded {
+	const char *prefix;
+	char path[PATH_MAX];
+};
+
+static int see(struct dl_phdr_info *info, size_t size, void *user)
+{
+	struct loaded *l = user;
+
+	(void)size;
+	if (!info->dlpi_name || !begins(base_of(info->dlpi_name), l->prefix) ||
+	        strlen(info->dlpi_name) >= sizeof l->path)
+		return 0;
+	strcpy(l->path, info->dlpi_name);
+	return 1;
+}
+
+/* The path of a library of the process whose name begins so. */
+static bool loaded_path(struct loaded *l, const char *prefix)
+{
+	l->prefix = prefix;
+	return dl_iterate_phdr(see, l) == 1;
+}
+
+static void *open_loaded(void)
+{
+	struct loaded l;
+
+	for (unsigned i = 0; i < SONAMES; i++) {
+		void *h = dlopen(sonames[i].name, RTLD_NOW | RTLD_NOLOAD);
+
+		if (h)
+			return h;
+	}
+	/* One that was opened by a path and has another name inside. */
+	return loaded_path(&l, "libcupti.so") ? dlopen(l.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+}
+
+/* ---- what can be loaded ------------------------------------------------------------------------ */
+/* The newest of a folder that is not newer than the driver. */
+static void *open_in(const char *folder, const char *more, int major)
+{
+	char path[PATH_MAX];
+	struct stat s;
+
+	for (unsigned i = 0; i < SONAMES; i++) {
+		if (sonames[i].major > major)
+			continue;
+		int n = snprintf(path, sizeof path, "%s%s/%s", folder, more, sonames[i].name);
+
+		if (n < 0 || (size_t)n >= sizeof path || stat(path, &s))
+			continue;
+		void *h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+		if (h)
+			return h;
+	}
+	return NULL;
+}
+
+static void *open_named(int major)
+{
+	const char *path = secure_getenv(COLLECT_ENV_CUPTI);
+	struct stat s;
+
+	if (!path || !*path || stat(path, &s))
+		return NULL;
+	return S_ISDIR(s.st_mode) ? open_in(path, "", major) : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void *open_beside(int major)
+{
+	struct loaded l;
+	void *h = NULL;
+
+	if (!loaded_path(&l, "libcudart.so") || !strrchr(l.path, '/'))
+		return NULL;
+	*strrchr(l.path, '/') = 0;
+	for (unsigned i = 0; !h && i < sizeof beside / sizeof *beside; i++)
+		h = open_in(l.path, beside[i], major);
+	return h;
+}
+
+static void *open_soname(int major)
+{
+	void *h = NULL;
+
+	for (unsigned i = 0; !h && i < SONAMES; i++)
+		if (sonames[i].major <= major)
+			h = dlopen(sonames[i].name, RTLD_NOW | RTLD_LOCAL);
+	return h;
+}
+
+static void *open_toolkit(int major)
+{
+	const char *roots[] = { secure_getenv("CUDA_HOME"), secure_getenv("CUDA_PATH"), "/usr/local/cuda" };
+	void *h = NULL;
+
+	for (unsigned r = 0; r < sizeof roots / sizeof *roots; r++)
+		for (unsigned i = 0; !h && roots[r] && i < sizeof below / sizeof *below; i++)
+			h = open_in(roots[r], below[i], major);
+	return h;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------- */
+static int driver_version(void)
+{
+	void *h = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	int (*get)(int *) = h ? (int (*)(int *))dlsym(h, "cuDriverGetVersion") : NULL;
+	int v = 0;
+
+	if (get && get(&v))
+		v = 0;
+	if (h)
+		dlclose(h);
+	return v;
+}
+
+static void remember_path(void *h)
+{
+	struct link_map *map = NULL;
+
+	found_at[0] = 0;
+	if (!dlinfo(h, RTLD_DI_LINKMAP, &map) && map && map->l_name)
+		snprintf(found_at, sizeof found_at, "%s", map->l_name);
+}
+
+static bool resolve(struct cupti *c, void *h, char *why, size_t n)
+{
+#define CUPTI_RESOLVE(name, optional, args) \
+	c->name = (uint32_t(*) args)dlsym(h, "cupti" #name); \
+	if (!c->name && !(optional)) { \
+		snprintf(why, n, "%s has no function cupti" #name, found_at); \
+		return false; \
+	}
+	CUPTI_FUNCTIONS(CUPTI_RESOLVE)
+#undef CUPTI_RESOLVE
+	return true;
+}
+
+bool cupti_open(struct cupti *c, char *why, size_t n)
+{
+	*c = (struct cupti){ .driver = driver_version() };
+	int major = c->driver ? c->driver / 1000 : ANY_MAJOR;
+	void *h = open_loaded();
+
+	if (!h)
+		h = open_named(major);
+	if (!h)
+		h = open_beside(major);
+	if (!h)
+		h = open_soname(major);
+	if (!h)
+		h = open_toolkit(major);
+	if (!h) {
+		if (c->driver)
+			snprintf(why, n, "no libcupti for a driver of CUDA %d.%d was found; set %s to one",
+			        major, c->driver % 1000 / 10, COLLECT_ENV_CUPTI);
+		else
+			snprintf(why, n, "no libcupti was found; set %s to one", COLLECT_ENV_CUPTI);
+		return false;
+	}
+	remember_path(h);
+	if (!resolve(c, h, why, n))
+		return false;
+	if (c->GetVersion(&c->version))
+		c->version = 0;
+	return true;
+}

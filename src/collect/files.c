@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Descriptors with their identity, and what can go wrong with a file that the program does not know of.
+ */
+#define _GNU_SOURCE
+#include "collect/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collect/collect.h"
+#include "collect/process.h"
+
+#define FD_FIRST      128 /* ours are from here on, so that the program's numbers stay what they were */
+#define FD_LEAST      3
+#define LOG_LINES     64u /* of one process */
+#define LINE_MOST     512u
+#define NAME_ATTEMPTS 8
+
+struct file {
+	int fd; /* -1: closed */
+	dev_t dev;
+	ino_t ino;
+};
+
+static struct {
+	struct file folder, spool, log, control;
+	bool verbose;
+	char spool_name[NAME_MAX + 1];
+	uint64_t spool_size;
+	char fault[128]; /* why the spool takes no more */
+	unsigned lines;
+} files = { .folder.fd = -1, .spool.fd = -1, .log.fd = -1, .control.fd = -1 };
+
+/* Takes a fresh descriptor over, under a number that is out of the way. False: it is closed. */
+static bool file_keep(struct file *f, int fd)
+{
+	struct stat s;
+
+	f->fd = -1;
+	if (fd < 0)
+		return false;
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, FD_FIRST);
+
+	if (high < 0 && fd < FD_LEAST)
+		high = fcntl(fd, F_DUPFD_CLOEXEC, FD_LEAST);
+	if (high >= 0) {
+		close(fd);
+		fd = high;
+	}
+	if (fd < FD_LEAST || fstat(fd, &s)) {
+		close(fd);
+		return false;
+	}
+	*f = (struct file){ fd, s.st_dev, s.st_ino };
+	return true;
+}
+
+/* Whether the descriptor is still what it was. */
+static bool file_ok(const struct file *f)
+{
+	struct stat s;
+
+	return f->fd >= 0 && !fstat(f->fd, &s) && s.st_dev == f->dev && s.st_ino == f->ino;
+}
+
+static void file_close(struct file *f)
+{
+	if (file_ok(f))
+		close(f->fd);
+	f->fd = -1;
+}
+
+/* What an error is called. */
+static const char *text_of(int error, char *p, size_t n)
+{
+	return strerror_r(error, p, n);
+}
+
+bool files_open(const char *folder, bool verbose)
+{
+	files.verbose = verbose;
+	files.spool_size = 0;
+	files.fault[0] = 0;
+	files.lines = 0;
+	if (file_keep(&files.folder, open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)))
+		return true;
+	files_say("the session folder '%.200s' cannot be opened: %s", folder, text_of(errno, (char[80]){ 0 }, 80));
+	return false;
+}
+
+void files_close(void)
+{
+	file_close(&files.spool);
+	file_close(&files.log);
+	file_close(&files.control);
+	file_close(&files.folder);
+}
+
+/* A new file of ours alone. */
+static bool make(struct file *f, const char *name)
+{
+	if (!file_ok(&files.folder)) {
+		errno = EBADF;
+		return false;
+	}
+	return file_keep(f, openat(files.folder.fd, name,
+	                            O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY,
+	                            0600));
+}
+
+/* Makes a file with an unused name of the session's form; its end is `suffix`. */
+static bool make_unique(struct file *f, const char *suffix, char *name, size_t size)
+{
+	char host[COLLECT_HOST_MAX + 1];
+	uint32_t random = 0;
+
+	process_host(host, sizeof host);
+	for (int i = 0; i < NAME_ATTEMPTS; i++) {
+		if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
+			random = (uint32_t)process_clock() ^ (uint32_t)i << 24;
+		int n = snprintf(name, size, COLLECT_SPOOL_FMT, host, (long)getpid(),
+		        process_start_ticks(), random);
+
+		if (n < 0 || (size_t)n >= size)
+			break;
+		strcpy(name + n - strlen(SPOOL_SUFFIX), suffix);
+		if (make(f, name))
+			return true;
+		if (errno != EEXIST)
+			break;
+	}
+	return false;
+}
+
+/* ---- log --------------------------------------------------------------------------------------- */
+/* Writes all of it, as far as the limit of file sizes allows: crossing it would raise a signal. */
+static bool put(int fd, uint64_t at, const void *data, size_t n)
+{
+	const char *p = data;
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+	        at + n > limit.rlim_cur) {
+		errno = EFBIG;
+		return false;
+	}
+	while (n) {
+		ssize_t did = write(fd, p, n);
+
+		if (did < 0 && errno == EINTR)
+			continue;
+		if (did <= 0) {
+			if (!did)
+				errno = ENOSPC;
+			return false;
+		}
+		p += did;
+		n -= (size_t)did;
+	}
+	return true;
+}
+
+/* The log is made with the first line. Another process of that number has left one: then by the long name. */
+static bool log_ready(void)
+{
+	char name[NAME_MAX + 1];
+
+	if (files.log.fd >= 0)
+		return file_ok(&files.log);
+	snprintf(name, sizeof name, COLLECT_LOG_FMT, (long)getpid());
+	return make(&files.log, name) ||
+	       (errno == EEXIST && make_unique(&files.log, ".log", name, sizeof name));
+}
+
+void files_say(const char *format, ...)
+{
+	char line[LINE_MOST];
+	int saved = errno;
+	sigset_t all, old;
+	struct stat s;
+	va_list args;
+
+	va_start(args, format);
+	int n = vsnprintf(line, sizeof line - 1, format, args);
+	va_end(args);
+	if (n < 0 || files.lines++ >= LOG_LINES)
+		return;
+	size_t length = (size_t)n < sizeof line - 2 ? (size_t)n : sizeof line - 2;
+
+	line[length++] = '\n';
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	if (log_ready() && !fstat(files.log.fd, &s))
+		put(files.log.fd, (uint64_t)s.st_size, line, length);
+	if (files.verbose) {
+		static const char who[] = "tfprof: ";
+		char said[LINE_MOST + sizeof who];
+
+		memcpy(said, who, sizeof who - 1);
+		memcpy(said + sizeof who - 1, line, length);
+		if (write(STDERR_FILENO, said, sizeof who - 1 + length) < 0)
+			errno = saved; /* nobody to tell */
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	errno = saved;
+}
+
+/* ---- spool ------------------------------------------------------------------------------------- */
+bool files_spool_make(void)
+{
+	if (make_unique(&files.spool, SPOOL_SUFFIX, files.spool_name, sizeof files.spool_name))
+		return true;
+	files_say("nothing is recorded: no file can be made in the session folder: %s",
+	        text_of(errno, (char[80]){ 0 }, 80));
+	return false;
+}
+
+static bool fail(const char *why)
+{
+	if (!files.fault[0])
+		snprintf(files.fault, sizeof files.fault, "%s", why);
+	return false;
+}
+
+bool files_spool_write(const void *p, size_t n)
+{
+	if (files.fault[0])
+		return false;
+	if (!file_ok(&files.spool))
+		return fail("the program has closed its descriptor");
+	if (put(files.spool.fd, files.spool_size, p, n)) {
+		files.spool_size += n;
+		return true;
+	}
+	fail(text_of(errno, (char[80]){ 0 }, 80));
+	/* What was begun is taken back: the file ends with a whole block. */
+	if (ftruncate(files.spool.fd, (off_t)files.spool_size))
+		return false;
+	return false;
+}
+
+const char *files_spool_fault(void)
+{
+	return files.fault;
+}
+
+uint64_t files_spool_size(void)
+{
+	return files.spool_size;
+}
+
+/* ---- control ----------------------------------------------------------------------------------- */
+size_t files_control_read(char *p, size_t n, uint64_t offset)
+{
+	ssize_t got = -1;
+
+	if (files.control.fd < 0 && file_ok(&files.folder))
+		file_keep(&files.control, openat(files.folder.fd, SPOOL_CONTROL,
+		                                  O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+	if (file_ok(&files.control))
+		got = pread(files.control.fd, p, n, (off_t)offset);
+	return got > 0 ? (size_t)got : 0;
+}

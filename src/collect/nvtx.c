@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The functions of NVTX that we answer. Each reads the gate first; then it costs a clock, a look at the message
+ * and an entry in the thread's ring. errno is left alone: nothing here makes a system call but where a ring is
+ * made or the writer woken, and those put it back.
+ */
+#include "collect/nvtx.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "collect/gate.h"
+#include "collect/ring.h"
+
+#define DOMAINS_MOST 1024u
+#define WIDE_MOST    1024u /* characters of a wide string */
+
+struct domain {
+	_Atomic uint32_t name; /* names_number, 0: free */
+};
+
+static struct {
+	struct domain domain[DOMAINS_MOST]; /* by number; 0 is the default one */
+	_Atomic uint64_t ranges;            /* started so far */
+} nvtx;
+
+uint32_t nvtx_domain_name(uint16_t domain)
+{
+	return domain < DOMAINS_MOST ? atomic_load(&nvtx.domain[domain].name) : 0;
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+/* The name of a message. The thread remembers it by its address, and looks whether the text is still the same. */
+static struct name *name_of(struct ring *r, const char *text)
+{
+	if (!text)
+		return names_add("", 0);
+	uint64_t slot = ((uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15u >> 32) & (RING_MEMO - 1);
+
+	if (r->memo[slot].at == text) {
+		struct name *e = r->memo[slot].name;
+
+		if (e->length != NAME_NO_TEXT && !strcmp(text, e->text))
+			return e;
+	}
+	struct name *e = names_add(text, strlen(text));
+
+	r->memo[slot].at = text;
+	r->memo[slot].name = e;
+	return e;
+}
+
+static char *utf8_put(char *p, uint32_t c)
+{
+	if (c < 0x80) {
+		*p++ = (char)c;
+	} else if (c < 0x800) {
+		*p++ = (char)(0xc0 | c >> 6);
+		*p++ = (char)(0x80 | (c & 0x3f));
+	} else if (c < 0x10000) {
+		*p++ = (char)(0xe0 | c >> 12);
+		*p++ = (char)(0x80 | (c >> 6 & 0x3f));
+		*p++ = (char)(0x80 | (c & 0x3f));
+	} else {
+		*p++ = (char)(0xf0 | c >> 18);
+		*p++ = (char)(0x80 | (c >> 12 & 0x3f));
+		*p++ = (char)(0x80 | (c >> 6 & 0x3f));
+		*p++ = (char)(0x80 | (c & 0x3f));
+	}
+	return p;
+}
+
+static struct name *name_of_wide(const wchar_t *text)
+{
+	char utf8[WIDE_MOST * 4], *p = utf8;
+
+	for (unsigned i = 0; text && text[i] && i < WIDE_MOST; i++) {
+		uint32_t c = (uint32_t)text[i];
+
+		p = utf8_put(p, c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0xfffd : c);
+	}
+	return names_add(utf8, (size_t)(p - utf8));
+}
+
+/* What an event says; fields behind the size that the program knew are not there. */
+static uint32_t name_of_event(struct ring *r, const struct nvtx_event *e)
+{
+	struct name *n = NULL;
+
+	if (!e || e->size < sizeof *e)
+		return names_number(names_add("", 0));
+	switch (e->message_type) {
+	case NVTX_MESSAGE_ASCII: n = name_of(r, e->message.ascii); break;
+	case NVTX_MESSAGE_WIDE: n = name_of_wide(e->message.wide); break;
+	case NVTX_MESSAGE_REGISTERED:
+		if (names_has(e->message.registered))
+			n = (struct name *)(uintptr_t)e->message.registered;
+		break;
+	default: break;
+	}
+	return names_number(n ? n : names_add("", 0));
+}
+
+/* The payload as a whole number; false where there is none or it is a fraction. */
+static bool payload_of(const struct nvtx_event *e, uint64_t *v)
+{
+	*v = 0;
+	if (!e || e->size < sizeof *e)
+		return false;
+	switch (e->payload_type) {
+	case NVTX_PAYLOAD_U64:
+	case NVTX_PAYLOAD_I64: *v = e->payload.u64; return true;
+	case NVTX_PAYLOAD_U32: *v = e->payload.u32; return true;
+	case NVTX_PAYLOAD_I32: *v = (uint64_t)(int64_t)e->payload.i32; return true;
+	default: return false;
+	}
+}
+
+/* ---- what the functions do --------------------------------------------------------------------- */
+static uint16_t number_of(const void *domain)
+{
+	return domain ? (uint16_t)((const struct domain *)domain - nvtx.domain) : 0;
+}
+
+static int push_name(struct ring *r, uint32_t round, uint16_t domain, uint32_t name,
+        const struct nvtx_event *e)
+{
+	uint64_t payload;
+	bool has = payload_of(e, &payload);
+
+	if (ring_enter(r, round, domain))
+		ring_put(r, now(), payload, name, domain, RING_PUSH, has);
+	return NVTX_NO_DEPTH;
+}
+
+static int pop(uint16_t domain)
+{
+	uint32_t round = gate_round();
+	struct ring *r;
+
+	if (round && (r = ring_mine()) && ring_leave(r, round, domain))
+		ring_put(r, now(), 0, 0, domain, RING_POP, false);
+	return NVTX_NO_DEPTH;
+}
+
+static uint64_t start_name(struct ring *r, uint16_t domain, uint32_t name)
+{
+	uint64_t id = atomic_fetch_add_explicit(&nvtx.ranges, 1, memory_order_relaxed) + 1;
+
+	ring_put(r, now(), id, name, domain, RING_START, false);
+	return id;
+}
+
+static void end(uint16_t domain, uint64_t id)
+{
+	struct ring *r;
+
+	if (id && gate_round() && (r = ring_mine()))
+		ring_put(r, now(), id, 0, domain, RING_END, false);
+}
+
+static void mark_name(struct ring *r, uint16_t domain, uint32_t name, const struct nvtx_event *e)
+{
+	uint64_t payload;
+	bool has = payload_of(e, &payload);
+
+	ring_put(r, now(), payload, name, domain, RING_MARK, has);
+}
+
+/* The ring of the calling thread, where ranges are recorded now. */
+static struct ring *ring_now(uint32_t *round)
+{
+	*round = gate_round();
+	return *round ? ring_mine() : NULL;
+}
+
+/* ---- core -------------------------------------------------------------------------------------- */
+static int push_a(const char *text)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	if (r && ring_enter(r, round, 0))
+		ring_put(r, now(), 0, names_number(name_of(r, text)), 0, RING_PUSH, false);
+	return NVTX_NO_DEPTH;
+}
+
+static int push_w(const wchar_t *text)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	return r ? push_name(r, round, 0, names_number(name_of_wide(text)), NULL) : NVTX_NO_DEPTH;
+}
+
+static int push_ex(const struct nvtx_event *e)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	return r ? push_name(r, round, 0, name_of_event(r, e), e) : NVTX_NO_DEPTH;
+}
+
+static int pop_core(void)
+{
+	return pop(0);
+}
+
+static uint64_t start_a(const char *text)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	return r ? start_name(r, 0, names_number(name_of(r, text))) : 0;
+}
+
+static uint64_t start_w(const wchar_t *text)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	return r ? start_name(r, 0, names_number(name_of_wide(text))) : 0;
+}
+
+static uint64_t start_ex(const struct nvtx_event *e)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	return r ? start_name(r, 0, name_of_event(r, e)) : 0;
+}
+
+static void end_core(uint64_t id)
+{
+	end(0, id);
+}
+
+static void mark_a(const char *text)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	if (r)
+		mark_name(r, 0, names_number(name_of(r, text)), NULL);
+}
+
+static void mark_w(const wchar_t *text)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	if (r)
+		mark_name(r, 0, names_number(name_of_wide(text)), NULL);
+}
+
+static void mark_ex(const struct nvtx_event *e)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	if (r)
+		mark_name(r, 0, name_of_event(r, e), e);
+}
+
+static void name_thread_a(uint32_t tid, const char *text)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	if (r)
+		ring_put(r, now(), tid, names_number(name_of(r, text)), 0, RING_THREAD, false);
+}
+
+static void name_thread_w(uint32_t tid, const wchar_t *text)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	if (r)
+		ring_put(r, now(), tid, names_number(name_of_wide(text)), 0, RING_THREAD, false);
+}
+
+/* ---- domains ----------------------------------------------------------------------------------- */
+/* The domain of that name, made at need; the default one where there is no more room. A domain exists even while
+ * nothing is recorded: programs ask for it once, and ask whether there is one before they say anything. */
+static void *domain_of(const struct name *n)
+{
+	uint32_t wanted = names_number(n);
+
+	for (uint32_t i = 1; wanted && i < DOMAINS_MOST; i++) {
+		uint32_t is = 0;
+
+		if (atomic_compare_exchange_strong(&nvtx.domain[i].name, &is, wanted) || is == wanted)
+			return &nvtx.domain[i];
+	}
+	return &nvtx.domain[0];
+}
+
+static void *domain_create_a(const char *text)
+{
+	return gate_ours() && text ? domain_of(names_add(text, strlen(text))) : NULL;
+}
+
+static void *domain_create_w(const wchar_t *text)
+{
+	return gate_ours() && text ? domain_of(name_of_wide(text)) : NULL;
+}
+
+static const void *register_a(void *domain, const char *text)
+{
+	(void)domain;
+	return gate_ours() && text ? names_add(text, strlen(text)) : NULL;
+}
+
+static const void *register_w(void *domain, const wchar_t *text)
+{
+	(void)domain;
+	return gate_ours() && text ? name_of_wide(text) : NULL;
+}
+
+static int domain_push_ex(void *domain, const struct nvtx_event *e)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	return r ? push_name(r, round, number_of(domain), name_of_event(r, e), e) : NVTX_NO_DEPTH;
+}
+
+static int domain_pop(void *domain)
+{
+	return pop(number_of(domain));
+}
+
+static uint64_t domain_start_ex(void *domain, const struct nvtx_event *e)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	return r ? start_name(r, number_of(domain), name_of_event(r, e)) : 0;
+}
+
+static void domain_end(void *domain, uint64_t id)
+{
+	end(number_of(domain), id);
+}
+
+static void domain_mark_ex(void *domain, const struct nvtx_event *e)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	if (r)
+		mark_name(r, number_of(domain), name_of_event(r, e), e);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------ */
+typedef void nvtx_function(void);
+
+static const struct {
+	int module;
+	unsigned place;
+	nvtx_function *function;
+} functions[] = {
+	{ NVTX_CORE, NVTX_MARK_EX, (nvtx_function *)mark_ex },
+	{ NVTX_CORE, NVTX_MARK_A, (nvtx_function *)mark_a },
+	{ NVTX_CORE, NVTX_MARK_W, (nvtx_function *)mark_w },
+	{ NVTX_CORE, NVTX_START_EX, (nvtx_function *)start_ex },
+	{ NVTX_CORE, NVTX_START_A, (nvtx_function *)start_a },
+	{ NVTX_CORE, NVTX_START_W, (nvtx_function *)start_w },
+	{ NVTX_CORE, NVTX_END, (nvtx_function *)end_core },
+	{ NVTX_CORE, NVTX_PUSH_EX, (nvtx_function *)push_ex },
+	{ NVTX_CORE, NVTX_PUSH_A, (nvtx_function *)push_a },
+	{ NVTX_CORE, NVTX_PUSH_W, (nvtx_function *)push_w },
+	{ NVTX_CORE, NVTX_POP, (nvtx_function *)pop_core },
+	{ NVTX_CORE, NVTX_NAME_THREAD_A, (nvtx_function *)name_thread_a },
+	{ NVTX_CORE, NVTX_NAME_THREAD_W, (nvtx_function *)name_thread_w },
+	{ NVTX_CORE2, NVTX_DOMAIN_MARK_EX, (nvtx_function *)domain_mark_ex },
+	{ NVTX_CORE2, NVTX_DOMAIN_START_EX, (nvtx_function *)domain_start_ex },
+	{ NVTX_CORE2, NVTX_DOMAIN_END, (nvtx_function *)domain_end },
+	{ NVTX_CORE2, NVTX_DOMAIN_PUSH_EX, (nvtx_function *)domain_push_ex },
+	{ NVTX_CORE2, NVTX_DOMAIN_POP, (nvtx_function *)domain_pop },
+	{ NVTX_CORE2, NVTX_DOMAIN_REGISTER_A, (nvtx_function *)register_a },
+	{ NVTX_CORE2, NVTX_DOMAIN_REGISTER_W, (nvtx_function *)register_w },
+	{ NVTX_CORE2, NVTX_DOMAIN_CREATE_A, (nvtx_function *)domain_create_a },
+	{ NVTX_CORE2, NVTX_DOMAIN_CREATE_W, (nvtx_function *)domain_create_w },
+};
+
+bool nvtx_fill(nvtx_get_table *get)
+{
+	const struct nvtx_callbacks *c = get ? get(NVTX_TABLE_CALLBACKS) : NULL;
+	bool any = false;
+
+	if (!c || c->size < sizeof *c || !c->module)
+		return false;
+	for (unsigned i = 0; i < sizeof functions / sizeof *functions; i++) {
+		nvtx_function ***table = NULL;
+		unsigned count = 0;
+
+		if (!c->module(functions[i].module, &table, &count) || !table ||
+		        functions[i].place >= count || !table[functions[i].place])
+			continue;
+		*table[functions[i].place] = functions[i].function;
+		any = true;
+	}
+	return any;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The part of NVTX 2 and 3 that an injection library sees: how a module hands out its table of functions, where
+ * each function is in it, and the event that ranges and marks are described by.
+ */
+#ifndef TFPROF_COLLECT_NVTX_ABI_H
+#define TFPROF_COLLECT_NVTX_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <wchar.h>
+
+typedef const void *nvtx_get_table(uint32_t id);
+enum { NVTX_TABLE_CALLBACKS = 1 };
+enum { NVTX_CORE = 1, NVTX_CORE2 = 5 };
+
+struct nvtx_callbacks {
+	size_t size;
+	int (*module)(int module, void (****table)(void), unsigned *count);
+};
+
+/* Places in the table of NVTX_CORE. */
+enum {
+	NVTX_MARK_EX = 1,
+	NVTX_MARK_A,
+	NVTX_MARK_W,
+	NVTX_START_EX,
+	NVTX_START_A,
+	NVTX_START_W,
+	NVTX_END,
+	NVTX_PUSH_EX,
+	NVTX_PUSH_A,
+	NVTX_PUSH_W,
+	NVTX_POP,
+	NVTX_NAME_THREAD_A = 14,
+	NVTX_NAME_THREAD_W,
+};
+
+/* Places in the table of NVTX_CORE2. */
+enum {
+	NVTX_DOMAIN_MARK_EX = 1,
+	NVTX_DOMAIN_START_EX,
+	NVTX_DOMAIN_END,
+	NVTX_DOMAIN_PUSH_EX,
+	NVTX_DOMAIN_POP,
+	NVTX_DOMAIN_REGISTER_A = 10,
+	NVTX_DOMAIN_REGISTER_W,
+	NVTX_DOMAIN_CREATE_A,
+	NVTX_DOMAIN_CREATE_W,
+};
+
+enum { NVTX_MESSAGE_ASCII = 1, NVTX_MESSAGE_WIDE = 2, NVTX_MESSAGE_REGISTERED = 3 };
+enum {
+	NVTX_PAYLOAD_NONE,
+	NVTX_PAYLOAD_U64,
+	NVTX_PAYLOAD_I64,
+	NVTX_PAYLOAD_DOUBLE,
+	NVTX_PAYLOAD_U32,
+	NVTX_PAYLOAD_I32,
+	NVTX_PAYLOAD_FLOAT,
+};
+/* What a push answers where depths are not counted. */
+enum { NVTX_NO_DEPTH = -2 };
+
+struct nvtx_event {
+	uint16_t version, size;
+	uint32_t category;
+	int32_t color_type;
+	uint32_t color;
+	int32_t payload_type, reserved;
+	union {
+		uint64_t u64;
+		int64_t i64;
+		uint32_t u32;
+		int32_t i32;
+	} payload;
+	int32_t message_type; /* 32 */
+	union {
+		const char *ascii;
+		const wchar_t *wide;
+		const void *registered;
+	} message; /* 40 */
+};
+
+#endif

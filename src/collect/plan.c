@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads the option string: a table of words, each with its field and its kind of value.
+ */
+#define _GNU_SOURCE
+#include "collect/plan.h"
+
+#include <string.h>
+
+#include "collect/pool.h"
+
+enum kind { FLAG, SECONDS, MILLISECONDS, BYTES, BUFFER_BYTES, BUFFERS, LEVEL, GRAPHS, START };
+
+static const struct word {
+	const char *name;
+	enum kind kind;
+	size_t field;
+} words[] = {
+	{ "level", LEVEL, 0 },
+	{ "graphs", GRAPHS, 0 },
+	{ "start", START, 0 },
+	{ "mem", FLAG, offsetof(struct plan, memory) },
+	{ "sync", FLAG, offsetof(struct plan, sync) },
+	{ "overhead", FLAG, offsetof(struct plan, overhead) },
+	{ "nvtx", FLAG, offsetof(struct plan, nvtx) },
+	{ "verbose", FLAG, offsetof(struct plan, verbose) },
+	{ "step_signal", FLAG, offsetof(struct plan, step_signal) },
+	{ "self_limit", FLAG, offsetof(struct plan, self_limit) },
+	{ "detach", FLAG, offsetof(struct plan, detach) },
+	{ "delay", SECONDS, offsetof(struct plan, delay_ns) },
+	{ "duration", SECONDS, offsetof(struct plan, duration_ns) },
+	{ "flush", MILLISECONDS, offsetof(struct plan, flush_ns) },
+	{ "max_size", BYTES, offsetof(struct plan, max_bytes) },
+	{ "buffers", BUFFERS, 0 },
+	{ "buffer_size", BUFFER_BYTES, 0 },
+};
+
+#define DELAY_MOST     (365u * 86400u) /* seconds */
+#define FLUSH_LEAST_NS 20000000u
+#define MAX_SIZE       ((uint64_t)2 << 30) /* bytes of a spool, unless an option says otherwise */
+
+/* A decimal number with up to nine digits behind the point, times `unit`; false if it is none. */
+static bool number(const char *p, const char *end, uint64_t unit, uint64_t most, uint64_t *out)
+{
+	uint64_t v = 0;
+	bool digits = false;
+
+	for (; p < end && *p >= '0' && *p <= '9'; p++, digits = true) {
+		v = v * 10 + (uint64_t)(*p - '0');
+		if (v > most / unit)
+			return false;
+	}
+	v *= unit;
+	if (p < end && *p == '.')
+		for (p++; p < end && *p >= '0' && *p <= '9'; p++, digits = true) {
+			unit /= 10;
+			v += (uint64_t)(*p - '0') * unit;
+		}
+	*out = v;
+	return digits && p == end;
+}
+
+/* A number of bytes, with k, M or G (powers of 1024) behind it or not. */
+static bool bytes(const char *p, const char *end, uint64_t *out)
+{
+	static const char units[] = "kMG";
+	const char *u = end > p && end[-1] ? strchr(units, end[-1]) : NULL;
+
+	return number(p, u ? end - 1 : end, u ? (uint64_t)1 << 10 * (u - units + 1) : 1,
+	        (uint64_t)1 << 60, out);
+}
+
+/* Whether that is the word; '-' counts as '_'. */
+static bool is(const char *p, const char *end, const char *word)
+{
+	for (; p < end && *word; p++, word++)
+		if (*p != *word && !(*p == '-' && *word == '_'))
+			return false;
+	return p == end && !*word;
+}
+
+/* One of two words; false if it is neither. */
+static bool choice(const char *p, const char *end, const char *no, const char *yes, bool *out)
+{
+	*out = is(p, end, yes);
+	return *out || is(p, end, no);
+}
+
+static bool level(const char *p, const char *end, enum plan_level *out)
+{
+	static const char *const names[] = { "kernels", "launches", "full" };
+
+	for (unsigned i = 0; i < 3; i++)
+		if (is(p, end, names[i])) {
+			*out = (enum plan_level)i;
+			return true;
+		}
+	return false;
+}
+
+/* Sets one word's value, between p and end; p is NULL where there is no "=". */
+static bool set(struct plan *plan, const struct word *w, const char *p, const char *end)
+{
+	void *field = (char *)plan + w->field;
+	uint64_t n = 0;
+
+	if (!p) {
+		if (w->kind == FLAG)
+			*(bool *)field = true;
+		return w->kind == FLAG;
+	}
+	switch (w->kind) {
+	case FLAG: return choice(p, end, "0", "1", field);
+	case LEVEL: return level(p, end, &plan->level);
+	case GRAPHS: return choice(p, end, "node", "graph", &plan->graph_level);
+	case START: return choice(p, end, "now", "ctl", &plan->wait_for_start);
+	case SECONDS: return number(p, end, 1000000000u, DELAY_MOST * (uint64_t)1000000000u, field);
+	case MILLISECONDS:
+		if (!number(p, end, 1000000u, 3600 * (uint64_t)1000000000u, &n) || n < FLUSH_LEAST_NS)
+			return false;
+		*(uint64_t *)field = n;
+		return true;
+	case BYTES: return bytes(p, end, field);
+	case BUFFERS:
+		if (!number(p, end, 1, POOL_BUFFERS, &n) || !n)
+			return false;
+		plan->buffers = (uint32_t)n;
+		return true;
+	case BUFFER_BYTES:
+		if (!bytes(p, end, &n) || n < POOL_BYTES_LEAST || n > (uint64_t)64 << 20 || n % 4096)
+			return false;
+		plan->buffer_bytes = n;
+		return true;
+	}
+	return false;
+}
+
+static bool read_word(struct plan *plan, const char *p, const char *end)
+{
+	const char *equals = memchr(p, '=', (size_t)(end - p));
+	const char *stop = equals ? equals : end;
+
+	for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+		if (is(p, stop, words[i].name))
+			return set(plan, &words[i], equals ? equals + 1 : NULL, end);
+	return false;
+}
+
+bool plan_read(struct plan *plan, const char *options, const char **wrong, size_t *length)
+{
+	bool ok = true;
+
+	*plan = (struct plan){ .level = LEVEL_LAUNCHES,
+		.overhead = true,
+		.nvtx = true,
+		.flush_ns = 500000000u,
+		.max_bytes = MAX_SIZE,
+		.buffers = POOL_BUFFERS,
+		.buffer_bytes = POOL_BYTES };
+	for (const char *p = options ? options : "", *end; *p; p = *end ? end + 1 : end) {
+		end = strchrnul(p, ',');
+		if (end == p || read_word(plan, p, end))
+			continue;
+		if (ok) {
+			*wrong = p;
+			*length = (size_t)(end - p);
+		}
+		ok = false;
+	}
+	if (plan->level == LEVEL_FULL)
+		plan->memory = plan->sync = true;
+	return ok;
+}
