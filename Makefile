@@ -16,7 +16,7 @@ SOVERSION := 0
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all lib units fuzzers docs demo check check-deep check-real lint coverage fuzz oracle bench bench-compare \
+.PHONY: all lib units fuzzers collect-tests docs demo check check-deep check-real lint coverage fuzz oracle bench bench-compare \
 	bench-original install uninstall format config help clean check-build syntax FORCE
 
 comma := ,
@@ -138,6 +138,8 @@ LIB_SRC := $(filter-out $(PROGRAM_SRC),$(SRC))
 PROTO := $(sort $(wildcard proto/*.proto))
 GEN_C := $(PROTO:proto/%.proto=$(GEN)/%.pb-c.c)
 GEN_H := $(GEN_C:.c=.h)
+# The collector runs inside other programs: it is built apart, and the encoder of spools with it.
+COLLECT_SRC := $(sort $(wildcard src/collect/*.c)) src/io/spool_put.c
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 # Helpers that several unit tests share.
 UNIT_HELP := $(filter-out $(UNIT_SRC),$(sort $(wildcard tests/unit/*.c)))
@@ -154,8 +156,8 @@ FUZZERS := $(if $(FUZZ_DRIVER),$(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzz/%))
 
 say = $(if $(filter 1,$(V)),,@printf '  %-6s %s\n' $(1) $(2);)
 
-## all: program and libraries: build/tfprof, build/libtfprof.a, build/libtfprof.so (the default)
-all: $(BIN)/tfprof lib
+## all: program, libraries, collector: build/tfprof, build/libtfprof.{a,so}, build/libtfprof_cupti.so
+all: $(BIN)/tfprof lib $(BIN)/libtfprof_cupti.so
 
 ## lib: the libraries alone
 lib: $(BIN)/libtfprof.a $(BIN)/libtfprof.so
@@ -198,6 +200,59 @@ $(BIN)/tfprof: $(PROGRAM_OBJ) $(BIN)/libtfprof.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(PROGRAM_OBJ) $(BIN)/libtfprof.a \
 		$(LIBS) $(PROGRAM_LIBS)
+
+# ---- collector ----------------------------------------------------------------------------------
+# Needs no CUDA to be built; where its headers are, each field that is read is held against them.
+COLLECT_OBJ := $(COLLECT_SRC:%.c=$(O)/obj/collector/%.o)
+COLLECT_FLAGS := $(STD) -Isrc -DTFPROF_VERSION='"$(VERSION)"' -pthread -fPIC -fvisibility=hidden \
+	-ffile-prefix-map=$(CURDIR)/= $(harden_cc) $(SAN_FLAGS)
+CUDA_HOME ?= /usr/local/cuda
+CUDA_INCLUDE := $(wildcard $(CUDA_HOME)/include $(CUDA_HOME)/extras/CUPTI/include)
+CUPTI_LAYOUT := $(if $(wildcard $(addsuffix /cupti.h,$(CUDA_INCLUDE))),$(O)/obj/collector/layout.ok)
+
+$(O)/obj/collector/%.o: %.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(COLLECT_FLAGS) $(WARN) -MMD -MP -c -o $@ $<
+
+$(O)/obj/collector/layout.ok: tools/probe/cupti_layout.c src/collect/cupti_abi.h
+	@mkdir -p $(@D)
+	$(call say,CHECK,$<)$(CC) $(STD) -Isrc $(CUDA_INCLUDE:%=-isystem %) -fsyntax-only $< && touch $@
+
+$(BIN)/libtfprof_cupti.so: $(COLLECT_OBJ) $(CUPTI_LAYOUT)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -shared -Wl,-soname,libtfprof_cupti.so $(ALL_LDFLAGS) \
+		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,-z,nodelete -o $@ $(COLLECT_OBJ) -ldl
+
+# A driver and CUPTIs without a GPU, a program that uses them, and what prints spools: for tests.
+FAKES := $(addprefix $(O)/fakes/,libcuda.so.1 libcupti.so.13 libcupti.so.12 libcupti.so.11.8 \
+	bare/libcupti.so.13 broken/libcupti.so.13 program dump)
+FAKE_CC = $(CC) $(CFLAGS) $(STD) -pthread -fPIC -Wall -Wextra $(SAN_FLAGS)
+-include $(COLLECT_OBJ:.o=.d)
+collect-tests: $(FAKES) $(BIN)/libtfprof_cupti.so
+$(O)/fakes/libcuda.so.1: tests/fakes/fake_cuda.c tests/fakes/fake_cuda.h
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(FAKE_CC) -fvisibility=hidden -shared -Wl,-soname,$(@F) -o $@ $< -ldl
+FAKE_VERSION_libcupti.so.13 := 130001
+FAKE_VERSION_libcupti.so.12 := 28
+FAKE_VERSION_libcupti.so.11.8 := 18
+$(O)/fakes/libcupti.%: tests/fakes/fake_cupti.c tests/fakes/fake_cuda.h
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(FAKE_CC) -fvisibility=hidden -shared -Wl,-soname,$(@F) \
+		-DFAKE_VERSION=$(FAKE_VERSION_$(@F)) -o $@ $< -ldl
+# Only what a session cannot do without; and less than that.
+$(O)/fakes/bare/libcupti.so.13: tests/fakes/fake_cupti.c tests/fakes/fake_cuda.h
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(FAKE_CC) -fvisibility=hidden -shared -Wl,-soname,$(@F) -DFAKE_BARE -o $@ $< -ldl
+$(O)/fakes/broken/libcupti.so.13: tests/fakes/fake_cuda.c tests/fakes/fake_cuda.h
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(FAKE_CC) -shared -Wl,-soname,$(@F) -o $@ $< -ldl
+$(O)/fakes/program: tests/inject/program.c tests/inject/module.c tests/inject/nvtx_mini.h $(O)/fakes/libcuda.so.1
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(FAKE_CC) -o $@ $(filter %.c,$^) $(O)/fakes/libcuda.so.1 \
+		-Wl,-rpath,'$$ORIGIN' -ldl
+$(O)/fakes/dump: $(O)/obj/tests/inject/dump.o $(BIN)/libtfprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # A unit test sees every internal function, those of the program too.
 $(O)/program.a: $(filter-out %/main.o,$(PROGRAM_OBJ))
@@ -322,11 +377,11 @@ $(O)/oracle/%: $(O)/obj/tests/oracle/%.o $(BIN)/libtfprof.a
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # Each tier builds its configurations with a make of its own, then tests/check.py runs and counts.
-check-build: $(BIN)/tfprof lib units fuzzers $(O)/gen_docs $(if $(SAN),,$(FAULTS)) $(O)/spool_make
+check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS)) $(O)/spool_make
 	@:
 
 # What clang thinks of the same sources, where there is one.
-SYNTAX_OK := $(patsubst %.c,build/clang/%.ok,$(SRC) $(UNIT_SRC) $(UNIT_HELP))
+SYNTAX_OK := $(patsubst %.c,build/clang/%.ok,$(SRC) $(COLLECT_SRC) $(UNIT_SRC) $(UNIT_HELP))
 syntax: $(if $(shell command -v clang),$(SYNTAX_OK))
 	@:
 build/clang/%.ok: %.c $(O)/flags | $(GEN_H)

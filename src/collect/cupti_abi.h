@@ -21,10 +21,10 @@ enum {
 
 /* Versions as cuptiGetVersion tells them: small numbers up to 12.9, then xxyyzz. */
 enum {
-	CUPTI_API_11_0 = 13,
 	CUPTI_API_11_1 = 14,
-	CUPTI_API_12_5 = 23,
+	CUPTI_API_11_8 = 18,
 	CUPTI_API_12_9 = 27,
+	CUPTI_API_13_2 = 130200,
 };
 
 enum {
@@ -113,6 +113,7 @@ struct rec_memcpy {
 	uint32_t pad;
 	void *reserved;
 	uint64_t graph_node; /* 64 */
+	uint32_t graph;      /* 72, from here on since 11.1 */
 } REC_PACKED;
 
 struct rec_memcpy_peer {
@@ -133,6 +134,8 @@ struct rec_memcpy_peer {
 	uint32_t dst_context;
 	uint32_t correlation; /* 60 */
 	void *reserved;
+	uint64_t graph_node; /* 72 */
+	uint32_t graph;      /* 80, from here on since 11.1 */
 } REC_PACKED;
 
 struct rec_memset {
@@ -149,6 +152,8 @@ struct rec_memset {
 	uint16_t memory_kind; /* 50 */
 	uint32_t pad;
 	void *reserved;
+	uint64_t graph_node; /* 64 */
+	uint32_t graph;      /* 72, from here on since 11.1 */
 } REC_PACKED;
 
 struct rec_memory {
@@ -239,7 +244,7 @@ struct rec_device {
 	uint32_t ecc;
 	uint8_t uuid[16];     /* 120 */
 	const char *name;     /* 136 */
-	uint8_t cuda_visible; /* 144 */
+	uint8_t cuda_visible; /* 144, from here on known since 11.8 */
 	uint8_t mig;
 	uint8_t reserved[6];
 	uint32_t gpu_instance;

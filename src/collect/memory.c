@@ -26,12 +26,3 @@ void *memory_map(size_t n, enum memory_fork fork)
 	errno = saved;
 	return p;
 }
-
-void memory_unmap(void *p, size_t n)
-{
-	int saved = errno;
-
-	if (p)
-		munmap(p, n);
-	errno = saved;
-}

@@ -15,6 +15,5 @@ enum memory_fork {
 
 /* At least n zeroed bytes, or NULL; errno stays as it was. */
 void *memory_map(size_t n, enum memory_fork);
-void memory_unmap(void *, size_t n);
 
 #endif

@@ -110,35 +110,16 @@ static uint32_t name_of_event(struct ring *r, const struct nvtx_event *e)
 	return names_number(n ? n : names_add("", 0));
 }
 
-/* The payload as a whole number; false where there is none or it is a fraction. */
-static bool payload_of(const struct nvtx_event *e, uint64_t *v)
-{
-	*v = 0;
-	if (!e || e->size < sizeof *e)
-		return false;
-	switch (e->payload_type) {
-	case NVTX_PAYLOAD_U64:
-	case NVTX_PAYLOAD_I64: *v = e->payload.u64; return true;
-	case NVTX_PAYLOAD_U32: *v = e->payload.u32; return true;
-	case NVTX_PAYLOAD_I32: *v = (uint64_t)(int64_t)e->payload.i32; return true;
-	default: return false;
-	}
-}
-
 /* ---- what the functions do --------------------------------------------------------------------- */
 static uint16_t number_of(const void *domain)
 {
 	return domain ? (uint16_t)((const struct domain *)domain - nvtx.domain) : 0;
 }
 
-static int push_name(struct ring *r, uint32_t round, uint16_t domain, uint32_t name,
-        const struct nvtx_event *e)
+static int push_name(struct ring *r, uint32_t round, uint16_t domain, uint32_t name)
 {
-	uint64_t payload;
-	bool has = payload_of(e, &payload);
-
 	if (ring_enter(r, round, domain))
-		ring_put(r, now(), payload, name, domain, RING_PUSH, has);
+		ring_put(r, now(), 0, name, domain, RING_PUSH);
 	return NVTX_NO_DEPTH;
 }
 
@@ -148,7 +129,7 @@ static int pop(uint16_t domain)
 	struct ring *r;
 
 	if (round && (r = ring_mine()) && ring_leave(r, round, domain))
-		ring_put(r, now(), 0, 0, domain, RING_POP, false);
+		ring_put(r, now(), 0, 0, domain, RING_POP);
 	return NVTX_NO_DEPTH;
 }
 
@@ -156,7 +137,7 @@ static uint64_t start_name(struct ring *r, uint16_t domain, uint32_t name)
 {
 	uint64_t id = atomic_fetch_add_explicit(&nvtx.ranges, 1, memory_order_relaxed) + 1;
 
-	ring_put(r, now(), id, name, domain, RING_START, false);
+	ring_put(r, now(), id, name, domain, RING_START);
 	return id;
 }
 
@@ -165,15 +146,12 @@ static void end(uint16_t domain, uint64_t id)
 	struct ring *r;
 
 	if (id && gate_round() && (r = ring_mine()))
-		ring_put(r, now(), id, 0, domain, RING_END, false);
+		ring_put(r, now(), id, 0, domain, RING_END);
 }
 
-static void mark_name(struct ring *r, uint16_t domain, uint32_t name, const struct nvtx_event *e)
+static void mark_name(struct ring *r, uint16_t domain, uint32_t name)
 {
-	uint64_t payload;
-	bool has = payload_of(e, &payload);
-
-	ring_put(r, now(), payload, name, domain, RING_MARK, has);
+	ring_put(r, now(), 0, name, domain, RING_MARK);
 }
 
 /* The ring of the calling thread, where ranges are recorded now. */
@@ -190,7 +168,7 @@ static int push_a(const char *text)
 	struct ring *r = ring_now(&round);
 
 	if (r && ring_enter(r, round, 0))
-		ring_put(r, now(), 0, names_number(name_of(r, text)), 0, RING_PUSH, false);
+		ring_put(r, now(), 0, names_number(name_of(r, text)), 0, RING_PUSH);
 	return NVTX_NO_DEPTH;
 }
 
@@ -199,7 +177,7 @@ static int push_w(const wchar_t *text)
 	uint32_t round;
 	struct ring *r = ring_now(&round);
 
-	return r ? push_name(r, round, 0, names_number(name_of_wide(text)), NULL) : NVTX_NO_DEPTH;
+	return r ? push_name(r, round, 0, names_number(name_of_wide(text))) : NVTX_NO_DEPTH;
 }
 
 static int push_ex(const struct nvtx_event *e)
@@ -207,7 +185,7 @@ static int push_ex(const struct nvtx_event *e)
 	uint32_t round;
 	struct ring *r = ring_now(&round);
 
-	return r ? push_name(r, round, 0, name_of_event(r, e), e) : NVTX_NO_DEPTH;
+	return r ? push_name(r, round, 0, name_of_event(r, e)) : NVTX_NO_DEPTH;
 }
 
 static int pop_core(void)
@@ -250,7 +228,7 @@ static void mark_a(const char *text)
 	struct ring *r = ring_now(&round);
 
 	if (r)
-		mark_name(r, 0, names_number(name_of(r, text)), NULL);
+		mark_name(r, 0, names_number(name_of(r, text)));
 }
 
 static void mark_w(const wchar_t *text)
@@ -259,7 +237,7 @@ static void mark_w(const wchar_t *text)
 	struct ring *r = ring_now(&round);
 
 	if (r)
-		mark_name(r, 0, names_number(name_of_wide(text)), NULL);
+		mark_name(r, 0, names_number(name_of_wide(text)));
 }
 
 static void mark_ex(const struct nvtx_event *e)
@@ -268,7 +246,7 @@ static void mark_ex(const struct nvtx_event *e)
 	struct ring *r = ring_now(&round);
 
 	if (r)
-		mark_name(r, 0, name_of_event(r, e), e);
+		mark_name(r, 0, name_of_event(r, e));
 }
 
 static void name_thread_a(uint32_t tid, const char *text)
@@ -277,7 +255,7 @@ static void name_thread_a(uint32_t tid, const char *text)
 	struct ring *r = ring_now(&round);
 
 	if (r)
-		ring_put(r, now(), tid, names_number(name_of(r, text)), 0, RING_THREAD, false);
+		ring_put(r, now(), tid, names_number(name_of(r, text)), 0, RING_THREAD);
 }
 
 static void name_thread_w(uint32_t tid, const wchar_t *text)
@@ -286,7 +264,7 @@ static void name_thread_w(uint32_t tid, const wchar_t *text)
 	struct ring *r = ring_now(&round);
 
 	if (r)
-		ring_put(r, now(), tid, names_number(name_of_wide(text)), 0, RING_THREAD, false);
+		ring_put(r, now(), tid, names_number(name_of_wide(text)), 0, RING_THREAD);
 }
 
 /* ---- domains ----------------------------------------------------------------------------------- */
@@ -332,7 +310,7 @@ static int domain_push_ex(void *domain, const struct nvtx_event *e)
 	uint32_t round;
 	struct ring *r = ring_now(&round);
 
-	return r ? push_name(r, round, number_of(domain), name_of_event(r, e), e) : NVTX_NO_DEPTH;
+	return r ? push_name(r, round, number_of(domain), name_of_event(r, e)) : NVTX_NO_DEPTH;
 }
 
 static int domain_pop(void *domain)
@@ -359,7 +337,7 @@ static void domain_mark_ex(void *domain, const struct nvtx_event *e)
 	struct ring *r = ring_now(&round);
 
 	if (r)
-		mark_name(r, number_of(domain), name_of_event(r, e), e);
+		mark_name(r, number_of(domain), name_of_event(r, e));
 }
 
 /* ---- tables ------------------------------------------------------------------------------------ */

@@ -50,15 +50,6 @@ enum {
 };
 
 enum { NVTX_MESSAGE_ASCII = 1, NVTX_MESSAGE_WIDE = 2, NVTX_MESSAGE_REGISTERED = 3 };
-enum {
-	NVTX_PAYLOAD_NONE,
-	NVTX_PAYLOAD_U64,
-	NVTX_PAYLOAD_I64,
-	NVTX_PAYLOAD_DOUBLE,
-	NVTX_PAYLOAD_U32,
-	NVTX_PAYLOAD_I32,
-	NVTX_PAYLOAD_FLOAT,
-};
 /* What a push answers where depths are not counted. */
 enum { NVTX_NO_DEPTH = -2 };
 
@@ -68,12 +59,7 @@ struct nvtx_event {
 	int32_t color_type;
 	uint32_t color;
 	int32_t payload_type, reserved;
-	union {
-		uint64_t u64;
-		int64_t i64;
-		uint32_t u32;
-		int32_t i32;
-	} payload;
+	uint64_t payload; /* not recorded */
 	int32_t message_type; /* 32 */
 	union {
 		const char *ascii;

@@ -30,6 +30,7 @@ static const struct word {
 	{ "delay", SECONDS, offsetof(struct plan, delay_ns) },
 	{ "duration", SECONDS, offsetof(struct plan, duration_ns) },
 	{ "flush", MILLISECONDS, offsetof(struct plan, flush_ns) },
+	{ "silence", MILLISECONDS, offsetof(struct plan, silence_ns) },
 	{ "max_size", BYTES, offsetof(struct plan, max_bytes) },
 	{ "buffers", BUFFERS, 0 },
 	{ "buffer_size", BUFFER_BYTES, 0 },
@@ -154,6 +155,7 @@ bool plan_read(struct plan *plan, const char *options, const char **wrong, size_
 		.overhead = true,
 		.nvtx = true,
 		.flush_ns = 500000000u,
+		.silence_ns = 3000000000u,
 		.max_bytes = MAX_SIZE,
 		.buffers = POOL_BUFFERS,
 		.buffer_bytes = POOL_BYTES };

@@ -108,7 +108,7 @@ static uint32_t room(struct ring *r, uint32_t head)
 }
 
 void ring_put(struct ring *r, uint64_t time, uint64_t value, uint32_t name, uint16_t domain,
-        enum ring_kind kind, bool has_payload)
+        enum ring_kind kind)
 {
 	uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
 	/* The pops of what is open must fit, whatever else does not. */
@@ -122,8 +122,7 @@ void ring_put(struct ring *r, uint64_t time, uint64_t value, uint32_t name, uint
 		.value = value,
 		.name = name,
 		.domain = domain,
-		.kind = (uint8_t)kind,
-		.has_payload = has_payload };
+		.kind = (uint8_t)kind };
 	atomic_store_explicit(&r->head, head + 1, memory_order_release);
 }
 

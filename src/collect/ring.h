@@ -22,11 +22,10 @@ enum ring_kind { RING_PUSH, RING_POP, RING_START, RING_END, RING_MARK, RING_THRE
 
 struct ring_entry {
 	uint64_t time;   /* ns, CLOCK_REALTIME as CUPTI's clock */
-	uint64_t value;  /* start and end: which range; thread: its number; else the payload */
+	uint64_t value;  /* start and end: which range; thread: its number */
 	uint32_t name;   /* names_number; of pop and end: 0 */
 	uint16_t domain; /* number of the domain, 0: the default one */
 	uint8_t kind;
-	uint8_t has_payload;
 };
 
 struct ring {
@@ -55,7 +54,7 @@ bool rings_make(void);
 struct ring *ring_mine(void);
 /* Puts an entry; full rings lose it and count it. Wakes the writer when half full. */
 void ring_put(struct ring *, uint64_t time, uint64_t value, uint32_t name, uint16_t domain,
-        enum ring_kind, bool has_payload);
+        enum ring_kind);
 /* Begins or ends a range that nests: false if it is to be left out. */
 bool ring_enter(struct ring *, uint32_t round, uint16_t domain);
 bool ring_leave(struct ring *, uint32_t round, uint16_t domain);

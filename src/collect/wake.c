@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One futex. The word is 1 from the first call until the writer has seen it: of many calls one is a
+ * Two futexes. The writer's word is 1 from the first call until the writer has seen it: of many calls one is a
  * system call.
  */
 #define _GNU_SOURCE
 #include "collect/wake.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -14,23 +15,57 @@
 #include <time.h>
 #include <unistd.h>
 
-static _Atomic uint32_t wanted;
+#include "collect/process.h"
+
+static _Atomic uint32_t wanted, done;
+
+/* Sleeps while the word is 0, ns at most. */
+static void sleep_on(_Atomic uint32_t *word, uint64_t ns)
+{
+	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
+
+	if (!atomic_load(word))
+		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+}
+
+/* Makes the word 1 and wakes who sleeps on it. */
+static void set(_Atomic uint32_t *word, int sleepers)
+{
+	int saved = errno;
+
+	if (!atomic_exchange(word, 1))
+		syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, sleepers, NULL, NULL, 0);
+	errno = saved;
+}
 
 void wake_writer(void)
 {
-	if (atomic_load_explicit(&wanted, memory_order_relaxed) || atomic_exchange(&wanted, 1))
-		return;
-	int saved = errno;
-
-	syscall(SYS_futex, &wanted, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-	errno = saved;
+	if (!atomic_load_explicit(&wanted, memory_order_relaxed))
+		set(&wanted, 1);
 }
 
 void wake_wait(uint64_t ns)
 {
-	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
-
-	if (!atomic_load(&wanted))
-		syscall(SYS_futex, &wanted, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
+	sleep_on(&wanted, ns);
 	atomic_store(&wanted, 0);
+}
+
+void wake_done(void)
+{
+	set(&done, INT_MAX);
+}
+
+bool wake_done_wait(uint64_t ns)
+{
+	uint64_t end = process_ticks() + ns, now;
+
+	while (!atomic_load(&done) && (now = process_ticks()) < end)
+		sleep_on(&done, end - now);
+	return atomic_load(&done);
+}
+
+void wake_reset(void)
+{
+	atomic_store(&wanted, 0);
+	atomic_store(&done, 0);
 }

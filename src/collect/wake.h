@@ -11,5 +11,10 @@
 void wake_writer(void);
 /* The writer's wait: until woken, ns at most. */
 void wake_wait(uint64_t ns);
+/* The writer has ended; and the wait for that, ns at most: false if it has not. */
+void wake_done(void);
+bool wake_done_wait(uint64_t ns);
+/* Before a writer is started. */
+void wake_reset(void);
 
 #endif

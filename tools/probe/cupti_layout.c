@@ -61,7 +61,8 @@ KERNEL5(CUpti_ActivityKernel13);
 	SAME(rec_memcpy, context, T, contextId); \
 	SAME(rec_memcpy, stream, T, streamId); \
 	SAME(rec_memcpy, correlation, T, correlationId); \
-	SAME(rec_memcpy, graph_node, T, graphNodeId)
+	SAME(rec_memcpy, graph_node, T, graphNodeId); \
+	SAME(rec_memcpy, graph, T, graphId)
 COPY(CUpti_ActivityMemcpy4);
 COPY(CUpti_ActivityMemcpy5);
 #if CUPTI_API_VERSION >= 130001
@@ -78,8 +79,10 @@ COPY(CUpti_ActivityMemcpy6);
 	SAME(rec_memcpy_peer, stream, T, streamId); \
 	SAME(rec_memcpy_peer, src_device, T, srcDeviceId); \
 	SAME(rec_memcpy_peer, dst_device, T, dstDeviceId); \
-	SAME(rec_memcpy_peer, correlation, T, correlationId)
-PEER(CUpti_ActivityMemcpyPtoP2);
+	SAME(rec_memcpy_peer, correlation, T, correlationId); \
+	SAME(rec_memcpy_peer, graph_node, T, graphNodeId); \
+	SAME(rec_memcpy_peer, graph, T, graphId)
+PEER(CUpti_ActivityMemcpyPtoP3);
 PEER(CUpti_ActivityMemcpyPtoP4);
 
 #define SET(T) \
@@ -91,8 +94,10 @@ PEER(CUpti_ActivityMemcpyPtoP4);
 	SAME(rec_memset, context, T, contextId); \
 	SAME(rec_memset, stream, T, streamId); \
 	SAME(rec_memset, correlation, T, correlationId); \
-	SAME(rec_memset, memory_kind, T, memoryKind)
-SET(CUpti_ActivityMemset2);
+	SAME(rec_memset, memory_kind, T, memoryKind); \
+	SAME(rec_memset, graph_node, T, graphNodeId); \
+	SAME(rec_memset, graph, T, graphId)
+SET(CUpti_ActivityMemset3);
 SET(CUpti_ActivityMemset4);
 
 #define MEMORY(T) \
@@ -178,7 +183,7 @@ DEVICE4(CUpti_ActivityDevice5);
 
 SAME(cb_data, site, CUpti_CallbackData, callbackSite);
 SAME(cb_data, function, CUpti_CallbackData, functionName);
-#if CUPTI_API_VERSION >= 26
+#if CUPTI_API_VERSION >= 130001
 SAME(subscriber_params, size, CUpti_SubscriberParams, structSize);
 SAME(subscriber_params, name, CUpti_SubscriberParams, subscriberName);
 SAME(subscriber_params, holder, CUpti_SubscriberParams, oldSubscriberName);

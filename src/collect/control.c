@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lines of "<time> <word>[ <label>]". A line counts when its end is there; words that we do not know are for others.
+ */
+#include "collect/control.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "collect/collect.h"
+#include "collect/files.h"
+
+#define LINE_MOST 4096u
+
+static struct {
+	_Atomic uint32_t state;
+	uint64_t offset;
+} control;
+
+void control_reset(void)
+{
+	atomic_store(&control.state, CONTROL_SILENT);
+	control.offset = 0;
+}
+
+enum control control_state(void)
+{
+	return (enum control)atomic_load(&control.state);
+}
+
+void control_stop(void)
+{
+	atomic_store(&control.state, CONTROL_STOPPED);
+}
+
+static bool is(const char *p, size_t n, const char *word)
+{
+	return n == strlen(word) && !memcmp(p, word, n);
+}
+
+/* One line; true if it asks for a flush. */
+static bool line(const char *p, const char *end)
+{
+	const char *space = memchr(p, ' ', (size_t)(end - p));
+
+	if (!space)
+		return false;
+	p = space + 1;
+	space = memchr(p, ' ', (size_t)(end - p));
+	size_t n = (size_t)((space ? space : end) - p);
+
+	if (is(p, n, SPOOL_CONTROL_START))
+		atomic_store(&control.state, CONTROL_STARTED);
+	if (is(p, n, SPOOL_CONTROL_STOP))
+		atomic_store(&control.state, CONTROL_STOPPED);
+	return is(p, n, SPOOL_CONTROL_FLUSH);
+}
+
+bool control_read(void)
+{
+	char text[LINE_MOST];
+	bool flush = false;
+	size_t n;
+
+	while ((n = files_control_read(text, sizeof text, control.offset))) {
+		const char *p = text, *end;
+
+		while ((end = memchr(p, '\n', (size_t)(text + n - p)))) {
+			flush |= line(p, end);
+			p = end + 1;
+		}
+		if (p == text && n < sizeof text)
+			break; /* its end is still to come */
+		control.offset += p == text ? n : (uint64_t)(p - text);
+	}
+	return flush;
+}

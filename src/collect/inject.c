@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where the collector is entered: by the CUDA driver in cuInit, by NVTX once for each module of the program that has
+ * ranges, by fork and by exit. Whatever goes wrong, the program hears nothing of it.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/collect.h"
+#include "collect/decode.h"
+#include "collect/files.h"
+#include "collect/gate.h"
+#include "collect/nvtx.h"
+#include "collect/plan.h"
+#include "collect/pool.h"
+#include "collect/process.h"
+#include "collect/ring.h"
+#include "collect/store.h"
+#include "collect/writer.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int InitializeInjection(void);
+EXPORT int InitializeInjectionNvtx2(nvtx_get_table *);
+
+/* In one word with the process that it is the state of: a forked child begins anew. */
+enum state { UNOPENED, OPENING, OPEN, DORMANT, STATES };
+
+static struct {
+	_Atomic uint64_t word; /* process id * STATES + state */
+	bool hooked;
+	struct plan plan;
+} life;
+
+static uint64_t word_of(enum state s)
+{
+	return (uint64_t)getpid() * STATES + s;
+}
+
+/* ---- ends -------------------------------------------------------------------------------------- */
+static void at_exit(void)
+{
+	if (gate_ours() && atomic_load(&life.word) == word_of(OPEN))
+		writer_finish();
+}
+
+static void in_child(void)
+{
+	int saved = errno;
+
+	gate_forget();
+	files_close();
+	errno = saved;
+}
+
+static void on_step(int signal)
+{
+	int saved = errno;
+
+	(void)signal;
+	if (gate_ours())
+		writer_step();
+	errno = saved;
+}
+
+/* Handlers that a child inherits are not set again. */
+static void hook(void)
+{
+	struct sigaction a;
+
+	if (!life.hooked) {
+		pthread_atfork(NULL, NULL, in_child);
+		atexit(at_exit);
+		at_quick_exit(at_exit);
+	}
+	life.hooked = true;
+	if (!life.plan.step_signal || sigaction(SIGUSR2, NULL, &a) || a.sa_handler != SIG_DFL)
+		return;
+	memset(&a, 0, sizeof a);
+	a.sa_handler = on_step;
+	a.sa_flags = SA_RESTART;
+	sigaction(SIGUSR2, &a, NULL);
+}
+
+/* ---- beginning --------------------------------------------------------------------------------- */
+static void put_fact(void *unused, const char *key, const char *value, size_t n)
+{
+	(void)unused;
+	store_info(key, value, n);
+}
+
+static void put_header(const char *options)
+{
+	static const char *const levels[] = { "kernels", "launches", "full" };
+
+	process_facts(put_fact, NULL);
+	store_info("level", levels[life.plan.level], strlen(levels[life.plan.level]));
+	if (options)
+		store_info("options", options, strlen(options));
+	store_sync();
+}
+
+/* Makes everything that recording needs; false, with a sentence in the log where there can be one. */
+static bool make(void)
+{
+	const char *folder = secure_getenv(COLLECT_ENV_SESSION);
+	const char *options = secure_getenv(COLLECT_ENV_OPTS), *wrong = NULL;
+	size_t length = 0;
+
+	if (!folder || !*folder)
+		return false;
+	bool understood = plan_read(&life.plan, options, &wrong, &length);
+
+	files_close();
+	if (!files_open(folder, life.plan.verbose))
+		return false;
+	if (!understood)
+		files_say("%s: '%.*s' is not understood", COLLECT_ENV_OPTS, (int)length, wrong);
+	if (!files_spool_make())
+		return false;
+	if (!gate_make() || !names_make() || !rings_make() || !store_open(life.plan.max_bytes)) {
+		files_say("nothing is recorded: there is no memory for it");
+		return false;
+	}
+	pool_reset(life.plan.buffers, life.plan.buffer_bytes);
+	decode_reset();
+	hook();
+	put_header(options);
+	if (writer_start(&life.plan))
+		return true;
+	files_say("nothing is recorded: no thread can be made");
+	gate_forget();
+	return false;
+}
+
+/* Opens the session of this process, once; true if there is one. */
+static bool open_session(void)
+{
+	uint64_t is = atomic_load(&life.word);
+
+	if (is / STATES != (uint64_t)getpid()) {
+		/* The child of a process that used CUDA can have no CUDA of its own. */
+		bool hopeless = is && writer_used_cupti();
+
+		if (atomic_compare_exchange_strong(&life.word, &is, word_of(hopeless ? DORMANT : OPENING)) &&
+		        !hopeless) {
+			bool ok = make();
+
+			if (!ok)
+				files_close();
+			atomic_store(&life.word, word_of(ok ? OPEN : DORMANT));
+		}
+	}
+	while (atomic_load(&life.word) == word_of(OPENING))
+		sched_yield();
+	return atomic_load(&life.word) == word_of(OPEN);
+}
+
+int InitializeInjection(void)
+{
+	int saved = errno;
+
+	if (open_session())
+		writer_cuda();
+	errno = saved;
+	return 1;
+}
+
+int InitializeInjectionNvtx2(nvtx_get_table *get)
+{
+	int saved = errno;
+	bool ok = open_session() && life.plan.nvtx && nvtx_fill(get);
+
+	errno = saved;
+	return ok;
+}

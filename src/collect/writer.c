@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A loop of ticks. CUPTI is started by the thread that initialises the driver if recording begins at once, since a
+ * kernel may follow at once; in all other cases, and for everything else, by the writer.
+ */
+#define _GNU_SOURCE
+#include "collect/writer.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collect/control.h"
+#include "collect/cupti.h"
+#include "collect/decode.h"
+#include "collect/files.h"
+#include "collect/gate.h"
+#include "collect/pool.h"
+#include "collect/process.h"
+#include "collect/ring.h"
+#include "collect/store.h"
+#include "collect/wake.h"
+#include "collect/watch.h"
+
+#define TICK_NS    100000000u
+#define SECOND_NS  1000000000u
+#define CLOCK_NS   5000000000u /* between readings of all clocks */
+#define FINISH_NS  2000000000u /* that the program's exit waits at most */
+#define STOP_NS    200000000u  /* that kernels have to end when recording stops */
+#define STACK      (512u << 10)
+#define STEPS_KEPT 64u /* step signals between two ticks */
+
+static struct {
+	struct plan plan;
+	_Atomic bool finish;
+	/* Set by the driver's thread, with what came of it, before `cuda`. */
+	_Atomic bool cuda;
+	enum { CUPTI_OFF, CUPTI_ON, CUPTI_FAILED } cupti, told;
+	char why[256];
+	bool used_cupti;
+	/* The writer's own. */
+	uint64_t opened, next_flush, next_second, next_clock;
+	uint64_t lost_ranges, textless;
+	bool ranges_on, cheaper;
+	/* Of the signal handler. */
+	_Atomic uint32_t steps;
+	_Atomic uint64_t step_at[STEPS_KEPT];
+	uint32_t steps_taken;
+} writer;
+
+bool writer_used_cupti(void)
+{
+	return writer.used_cupti;
+}
+
+/* Whether it is the time to record. */
+static bool wanted(uint64_t now)
+{
+	const struct plan *p = &writer.plan;
+	uint64_t begin = writer.opened + p->delay_ns;
+
+	switch (control_state()) {
+	case CONTROL_STOPPED: return false;
+	case CONTROL_STARTED: return true;
+	case CONTROL_SILENT: break;
+	}
+	if (p->wait_for_start || now < begin)
+		return false;
+	return !p->duration_ns || now < begin + p->duration_ns;
+}
+
+/* ---- start and stop ---------------------------------------------------------------------------- */
+static void start_cupti(void)
+{
+	writer.used_cupti = true;
+	writer.cupti = cupti_start(&writer.plan, writer.why, sizeof writer.why) ? CUPTI_ON : CUPTI_FAILED;
+}
+
+void writer_cuda(void)
+{
+	if (atomic_load(&writer.cuda))
+		return;
+	if (wanted(process_ticks()))
+		start_cupti();
+	atomic_store(&writer.cuda, true);
+	wake_writer();
+}
+
+static void put_number(const char *key, uint64_t v)
+{
+	char text[24];
+	int n = snprintf(text, sizeof text, "%llu", (unsigned long long)v);
+
+	store_info(key, text, (size_t)n);
+}
+
+static void put_clocks(void)
+{
+	struct spool_record r = { .kind = SPOOL_CLOCK };
+
+	r.clock.cupti = writer.cupti == CUPTI_ON ? cupti_clock() : 0;
+	r.clock.realtime = process_clock();
+	r.clock.monotonic_raw = process_raw_clock();
+	store_put(&r);
+}
+
+/* Writes down what came of a start. */
+static void tell_start(void)
+{
+	writer.told = writer.cupti;
+	if (writer.cupti == CUPTI_OFF)
+		return;
+	if (writer.cupti == CUPTI_FAILED) {
+		store_note("no GPU work is recorded: %s", writer.why);
+		return;
+	}
+	put_number("cupti", cupti_functions()->version);
+	put_number("driver", (uint64_t)cupti_functions()->driver);
+	store_info("libcupti", cupti_path(), strlen(cupti_path()));
+	if (*cupti_missing())
+		store_note("CUPTI does not record: %s", cupti_missing());
+	put_clocks();
+	watch_begin(writer.plan.silence_ns);
+	writer.next_flush = process_ticks() + writer.plan.flush_ns;
+}
+
+/* Takes in what the program's threads have left; true if CUPTI has handed anything over. */
+static bool drain(void)
+{
+	uint64_t before = decode_counts()->records;
+
+	for (struct pool_buffer *b = pool_drain(), *next; b; b = next) {
+		next = b->next;
+		decode_buffer(b->data, b->valid);
+		pool_give(b);
+	}
+	rings_drain(decode_entry, NULL);
+	return decode_counts()->records != before;
+}
+
+static void put_losses(void)
+{
+	uint64_t ranges = rings_lost() + rings_too_deep();
+	uint64_t dropped = writer.cupti == CUPTI_ON ? cupti_dropped() : 0;
+
+	store_lost(SPOOL_LOST_RANGES, ranges - writer.lost_ranges);
+	writer.lost_ranges = ranges;
+	store_lost(SPOOL_LOST_DROPPED, dropped);
+	if (writer.cupti == CUPTI_ON && watch_check(process_ticks(), dropped))
+		writer.cheaper = true;
+	if (names_textless() && !writer.textless)
+		store_note("there are too many different names: from here on new ones have a number instead");
+	writer.textless = names_textless();
+}
+
+static void stop_cupti(uint64_t patience_ns)
+{
+	const char *failure = cupti_failure();
+
+	if (writer.cupti == CUPTI_ON) {
+		put_clocks();
+		cupti_stop(patience_ns, writer.plan.detach);
+		drain();
+		put_losses();
+		watch_end();
+	}
+	if (failure)
+		store_note("CUPTI failed: %s", failure);
+	writer.cupti = writer.told = failure ? CUPTI_FAILED : CUPTI_OFF;
+}
+
+/* What costs too much is done with less: first without calls, then not at all. */
+static void make_cheaper(void)
+{
+	writer.cheaper = false;
+	if (!writer.plan.self_limit || writer.cupti != CUPTI_ON)
+		return;
+	if (writer.plan.level != LEVEL_KERNELS) {
+		writer.plan.level = LEVEL_KERNELS;
+		cupti_no_calls();
+		store_note("calls are not recorded from here on, as recording costs too much");
+	} else {
+		store_note("nothing is recorded from here on, as recording costs too much");
+		control_stop();
+	}
+}
+
+/* Brings what is on in line with what should be. */
+static void follow(uint64_t now)
+{
+	bool want = wanted(now) && !store_broken();
+
+	if (want != writer.ranges_on && writer.plan.nvtx) {
+		(want ? gate_open : gate_close)(GATE_NVTX);
+		writer.ranges_on = want;
+	}
+	if (!atomic_load(&writer.cuda))
+		return;
+	if (writer.cupti != writer.told)
+		tell_start();
+	if (writer.cupti == CUPTI_ON && cupti_failure())
+		stop_cupti(0);
+	else if (want && writer.cupti == CUPTI_OFF) {
+		start_cupti();
+		tell_start();
+	} else if (!want && writer.cupti == CUPTI_ON) {
+		stop_cupti(STOP_NS);
+	} else if (!want && writer.cupti == CUPTI_FAILED && !cupti_failure()) {
+		writer.cupti = writer.told = CUPTI_OFF; /* the next start tries again */
+	}
+}
+
+/* ---- ticks ------------------------------------------------------------------------------------- */
+void writer_step(void)
+{
+	uint32_t i = atomic_fetch_add(&writer.steps, 1);
+
+	atomic_store(&writer.step_at[i % STEPS_KEPT], process_clock());
+}
+
+static void put_steps(void)
+{
+	uint32_t n = atomic_load(&writer.steps);
+	struct spool_record r = { .kind = SPOOL_MARK };
+
+	if (n - writer.steps_taken > STEPS_KEPT)
+		writer.steps_taken = n - STEPS_KEPT;
+	for (; writer.steps_taken != n; writer.steps_taken++) {
+		uint64_t at = atomic_load(&writer.step_at[writer.steps_taken % STEPS_KEPT]);
+
+		r.mark = (struct spool_mark){ SPOOL_STEP, at, 0 };
+		store_put(&r);
+	}
+}
+
+static void tick(void)
+{
+	uint64_t now = process_ticks();
+	bool flush = control_read();
+
+	follow(now);
+	if (writer.cupti == CUPTI_ON && (flush || now >= writer.next_flush)) {
+		cupti_flush(false);
+		writer.next_flush = now + writer.plan.flush_ns;
+	}
+	bool came = drain();
+
+	put_steps();
+	if (writer.cupti == CUPTI_ON)
+		watch_tick(now, came);
+	if (now >= writer.next_second) {
+		writer.next_second = now + SECOND_NS;
+		store_put_sums();
+		put_losses();
+		if (writer.cheaper)
+			make_cheaper();
+	}
+	if (now >= writer.next_clock && writer.cupti == CUPTI_ON) {
+		writer.next_clock = now + CLOCK_NS;
+		put_clocks();
+	}
+	store_sync();
+}
+
+static void *work(void *unused)
+{
+	(void)unused;
+	while (!atomic_load(&writer.finish) && !process_is_last_thread()) {
+		tick();
+		wake_wait(TICK_NS);
+	}
+	gate_close(GATE_NVTX);
+	tick();
+	stop_cupti(0);
+	drain();
+	put_losses();
+	store_close();
+	files_close();
+	wake_done();
+	return NULL;
+}
+
+/* ---- the thread -------------------------------------------------------------------------------- */
+static bool make_thread(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t all, old;
+	bool ok;
+
+	if (pthread_attr_init(&attr))
+		return false;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, STACK);
+	/* A signal of the program's is never handled by a thread that it does not know. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ok = !pthread_create(&thread, &attr, work, NULL);
+	if (ok)
+		pthread_setname_np(thread, "tfprof");
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return ok;
+}
+
+bool writer_start(const struct plan *plan)
+{
+	memset(&writer, 0, sizeof writer);
+	writer.plan = *plan;
+	writer.opened = process_ticks();
+	wake_reset();
+	control_reset();
+	control_read();
+	if (plan->nvtx && wanted(writer.opened)) {
+		gate_open(GATE_NVTX);
+		writer.ranges_on = true;
+	}
+	return make_thread();
+}
+
+void writer_finish(void)
+{
+	atomic_store(&writer.finish, true);
+	wake_writer();
+	wake_done_wait(FINISH_NS);
+}

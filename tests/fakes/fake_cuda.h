@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the fake driver and the fake CUPTI say to each other, and what a test program may call of the driver. The
+ * functions have the names of the driver's; a function handle is the name of the kernel, a graph the number of its nodes.
+ */
+#ifndef FAKES_FAKE_CUDA_H
+#define FAKES_FAKE_CUDA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum fake_what {
+	FAKE_LAUNCH,
+	FAKE_COPY,
+	FAKE_SET,
+	FAKE_ALLOC,
+	FAKE_FREE,
+	FAKE_SYNC,
+	FAKE_GRAPH,
+	FAKE_DESTROY,
+	FAKE_RESET, /* cudaDeviceReset */
+	FAKE_UNLOAD,
+	FAKE_PROFILER_START,
+	FAKE_PROFILER_STOP,
+	FAKE_GET_DEVICE, /* a call that is of no interest */
+};
+
+struct fake_op {
+	enum fake_what what;
+	const char *name;
+	uint64_t bytes, address; /* of a graph: bytes is the number of nodes */
+	uint32_t grid[3], block[3], shared, stream;
+	int kind;    /* of a copy */
+	int entered; /* 1: the call begins, 0: it has ended and the record is due */
+};
+
+/* Set by CUPTI when it is subscribed to. */
+extern void (*fake_hook)(const struct fake_op *);
+
+int cuInit(unsigned flags);
+int cuDriverGetVersion(int *version);
+int cuLaunchKernel(const char *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+        unsigned bz, unsigned shared, void *stream, void **params, void **extra);
+int cuGraphLaunch(void *graph, void *stream);
+int cuMemcpyHtoD_v2(uint64_t dst, const void *src, size_t n);
+int cuMemcpyDtoH_v2(void *dst, uint64_t src, size_t n);
+int cuMemcpyPeer(uint64_t dst, void *to, uint64_t src, void *from, size_t n);
+int cuMemsetD8_v2(uint64_t dst, unsigned char value, size_t n);
+int cuMemAlloc_v2(uint64_t *p, size_t n);
+int cuMemFree_v2(uint64_t p);
+int cuCtxSynchronize(void);
+int cuCtxGetDevice(int *device);
+int cuCtxDestroy_v2(void *context);
+int cuModuleUnload(void *module);
+int cuProfilerStart(void);
+int cuProfilerStop(void);
+int cudaDeviceReset(void); /* of the runtime, here for simplicity */
+
+#endif
