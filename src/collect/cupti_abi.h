@@ -21,6 +21,7 @@ enum {
 
 /* Versions as cuptiGetVersion tells them: small numbers up to 12.9, then xxyyzz. */
 enum {
+	CUPTI_API_11_0 = 13,
 	CUPTI_API_11_1 = 14,
 	CUPTI_API_11_8 = 18,
 	CUPTI_API_12_9 = 27,

@@ -231,5 +231,9 @@ bool cupti_open(struct cupti *c, char *why, size_t n)
 		return false;
 	if (c->GetVersion(&c->version))
 		c->version = 0;
+	if (c->version && c->version < CUPTI_API_11_0) {
+		snprintf(why, n, "%s is older than CUDA 11", found_at);
+		return false;
+	}
 	return true;
 }

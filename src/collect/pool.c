@@ -53,10 +53,11 @@ uint8_t *pool_take(void)
 	int i = take_bit(&pool.free);
 
 	if (i < 0) {
+		/* A forked child finds zeros: its copy of CUPTI may go on writing into what it has. */
 		i = take_bit(&pool.fresh);
 		if (i < 0)
 			return NULL;
-		pool.buffer[i].data = memory_map(pool.bytes, MEMORY_GONE_BY_FORK);
+		pool.buffer[i].data = memory_map(pool.bytes, MEMORY_WIPED_BY_FORK);
 		if (!pool.buffer[i].data) {
 			atomic_fetch_or(&pool.fresh, (uint64_t)1 << i);
 			return NULL;

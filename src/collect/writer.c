@@ -160,13 +160,13 @@ static void stop_cupti(uint64_t patience_ns)
 {
 	const char *failure = cupti_failure();
 
-	if (writer.cupti == CUPTI_ON) {
-		put_clocks();
-		cupti_stop(patience_ns, writer.plan.detach);
-		drain();
-		put_losses();
-		watch_end();
-	}
+	if (writer.cupti != CUPTI_ON)
+		return;
+	put_clocks();
+	cupti_stop(patience_ns, writer.plan.detach);
+	drain();
+	put_losses();
+	watch_end();
 	if (failure)
 		store_note("CUPTI failed: %s", failure);
 	writer.cupti = writer.told = failure ? CUPTI_FAILED : CUPTI_OFF;

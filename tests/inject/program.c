@@ -77,19 +77,20 @@ static void do_launch(void)
 	launch(number(0, 1), argument[1]);
 }
 
+/* Kernels with long names, each at an address of its own: CUPTI keeps them as long as it runs. */
 static void do_names(void)
 {
 	size_t length = (size_t)number(1, 20);
-	char *text = malloc(length + 16);
 
-	if (!text)
-		wrong("no memory");
-	memset(text, 'n', length);
 	for (long i = 0; i < number(0, 1); i++) {
+		char *text = malloc(length + 24);
+
+		if (!text)
+			wrong("no memory");
+		memset(text, 'n', length);
 		sprintf(text + length, "%ld", i);
 		launch(1, text);
 	}
-	/* Names belong to CUPTI for as long as it runs: not freed. */
 }
 
 static void do_graph(void)
