@@ -243,7 +243,7 @@ $(O)/fakes/libcupti.%: tests/fakes/fake_cupti.c tests/fakes/fake_cuda.h
 $(O)/fakes/bare/libcupti.so.13: tests/fakes/fake_cupti.c tests/fakes/fake_cuda.h
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(FAKE_CC) -fvisibility=hidden -shared -Wl,-soname,$(@F) -DFAKE_BARE -o $@ $< -ldl
-$(O)/fakes/broken/libcupti.so.13: tests/fakes/fake_cuda.c tests/fakes/fake_cuda.h
+$(O)/fakes/broken/libcupti.so.13: tests/fakes/fake_broken.c
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(FAKE_CC) -shared -Wl,-soname,$(@F) -o $@ $< -ldl
 $(O)/fakes/program: tests/inject/program.c tests/inject/module.c tests/inject/nvtx_mini.h $(O)/fakes/libcuda.so.1

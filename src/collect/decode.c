@@ -12,6 +12,7 @@
 #include "collect/nvtx.h"
 #include "collect/process.h"
 #include "collect/store.h"
+#include "collect/ticks.h"
 
 #define DAY_NS   86400000000000u
 #define CBIDS    2048u /* numbers of functions that names are remembered for */
@@ -429,7 +430,7 @@ void decode_entry(void *unused, uint32_t tid, const struct ring_entry *e)
 	} else {
 		r.kind = SPOOL_RANGE;
 		r.range = (struct spool_range){ .op = ops[e->kind],
-			.time = e->time,
+			.time = ticks_time(e->time),
 			.tid = tid,
 			.domain = domain ? store_name(names_at(domain)) : 0,
 			.name = e->kind == RING_POP || e->kind == RING_END ? 0 : store_name(names_at(e->name)),

@@ -23,6 +23,7 @@
 #include "collect/process.h"
 #include "collect/ring.h"
 #include "collect/store.h"
+#include "collect/ticks.h"
 #include "collect/writer.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -131,6 +132,7 @@ static bool make(void)
 	}
 	pool_reset(life.plan.buffers, life.plan.buffer_bytes);
 	decode_reset();
+	ticks_begin();
 	hook();
 	put_header(options);
 	if (writer_start(&life.plan))

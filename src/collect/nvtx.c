@@ -8,10 +8,10 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "collect/gate.h"
 #include "collect/ring.h"
+#include "collect/ticks.h"
 
 #define DOMAINS_MOST 1024u
 #define WIDE_MOST    1024u /* characters of a wide string */
@@ -28,14 +28,6 @@ static struct {
 uint32_t nvtx_domain_name(uint16_t domain)
 {
 	return domain < DOMAINS_MOST ? atomic_load(&nvtx.domain[domain].name) : 0;
-}
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */
@@ -119,7 +111,7 @@ static uint16_t number_of(const void *domain)
 static int push_name(struct ring *r, uint32_t round, uint16_t domain, uint32_t name)
 {
 	if (ring_enter(r, round, domain))
-		ring_put(r, now(), 0, name, domain, RING_PUSH);
+		ring_put(r, ticks_now(), 0, name, domain, RING_PUSH);
 	return NVTX_NO_DEPTH;
 }
 
@@ -129,7 +121,7 @@ static int pop(uint16_t domain)
 	struct ring *r;
 
 	if (round && (r = ring_mine()) && ring_leave(r, round, domain))
-		ring_put(r, now(), 0, 0, domain, RING_POP);
+		ring_put(r, ticks_now(), 0, 0, domain, RING_POP);
 	return NVTX_NO_DEPTH;
 }
 
@@ -137,7 +129,7 @@ static uint64_t start_name(struct ring *r, uint16_t domain, uint32_t name)
 {
 	uint64_t id = atomic_fetch_add_explicit(&nvtx.ranges, 1, memory_order_relaxed) + 1;
 
-	ring_put(r, now(), id, name, domain, RING_START);
+	ring_put(r, ticks_now(), id, name, domain, RING_START);
 	return id;
 }
 
@@ -146,12 +138,12 @@ static void end(uint16_t domain, uint64_t id)
 	struct ring *r;
 
 	if (id && gate_round() && (r = ring_mine()))
-		ring_put(r, now(), id, 0, domain, RING_END);
+		ring_put(r, ticks_now(), id, 0, domain, RING_END);
 }
 
 static void mark_name(struct ring *r, uint16_t domain, uint32_t name)
 {
-	ring_put(r, now(), 0, name, domain, RING_MARK);
+	ring_put(r, ticks_now(), 0, name, domain, RING_MARK);
 }
 
 /* The ring of the calling thread, where ranges are recorded now. */
@@ -168,7 +160,7 @@ static int push_a(const char *text)
 	struct ring *r = ring_now(&round);
 
 	if (r && ring_enter(r, round, 0))
-		ring_put(r, now(), 0, names_number(name_of(r, text)), 0, RING_PUSH);
+		ring_put(r, ticks_now(), 0, names_number(name_of(r, text)), 0, RING_PUSH);
 	return NVTX_NO_DEPTH;
 }
 
@@ -255,7 +247,7 @@ static void name_thread_a(uint32_t tid, const char *text)
 	struct ring *r = ring_now(&round);
 
 	if (r)
-		ring_put(r, now(), tid, names_number(name_of(r, text)), 0, RING_THREAD);
+		ring_put(r, ticks_now(), tid, names_number(name_of(r, text)), 0, RING_THREAD);
 }
 
 static void name_thread_w(uint32_t tid, const wchar_t *text)
@@ -264,7 +256,7 @@ static void name_thread_w(uint32_t tid, const wchar_t *text)
 	struct ring *r = ring_now(&round);
 
 	if (r)
-		ring_put(r, now(), tid, names_number(name_of_wide(text)), 0, RING_THREAD);
+		ring_put(r, ticks_now(), tid, names_number(name_of_wide(text)), 0, RING_THREAD);
 }
 
 /* ---- domains ----------------------------------------------------------------------------------- */

@@ -47,8 +47,7 @@ uint64_t process_thread_cpu(void)
 	return clock_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* The beginning of a file, with a NUL behind it; how much, 0 if there is nothing. */
-static size_t slurp(const char *path, char *p, size_t n)
+size_t process_file(const char *path, char *p, size_t n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t have = 0;
@@ -73,7 +72,7 @@ static size_t slurp(const char *path, char *p, size_t n)
 /* Field `index` of /proc/self/stat, counted as in proc(5), from 3 on; NULL if it is not there. */
 static const char *stat_field(char *buffer, size_t n, int index)
 {
-	if (!slurp("/proc/self/stat", buffer, n))
+	if (!process_file("/proc/self/stat", buffer, n))
 		return NULL;
 	char *p = strrchr(buffer, ')'); /* the name may hold anything */
 
@@ -175,7 +174,7 @@ void process_facts(process_fact *put, void *user)
 	put(user, "host", text, strlen(text));
 	put_link(put, user, "exe", "/proc/self/exe");
 	put_link(put, user, "cwd", "/proc/self/cwd");
-	n = slurp("/proc/self/cmdline", text, sizeof text);
+	n = process_file("/proc/self/cmdline", text, sizeof text);
 	while (n && !text[n - 1])
 		n--;
 	put(user, "argv", text, n);
@@ -188,7 +187,7 @@ bool process_thread_name(uint32_t tid, char *p, size_t n)
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/self/task/%lu/comm", (unsigned long)tid);
-	size_t have = slurp(path, p, n);
+	size_t have = process_file(path, p, n);
 
 	while (have && p[have - 1] == '\n')
 		p[--have] = 0;

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The beginning of a file, n bytes with the NUL behind it; how many without, 0 if there is nothing. */
+size_t process_file(const char *path, char *, size_t n);
+
 /* ns since 1970. */
 uint64_t process_clock(void);
 /* ns of CLOCK_MONOTONIC. */

@@ -21,7 +21,7 @@
 enum ring_kind { RING_PUSH, RING_POP, RING_START, RING_END, RING_MARK, RING_THREAD };
 
 struct ring_entry {
-	uint64_t time;   /* ns, CLOCK_REALTIME as CUPTI's clock */
+	uint64_t time;   /* ticks_now */
 	uint64_t value;  /* start and end: which range; thread: its number */
 	uint32_t name;   /* names_number; of pop and end: 0 */
 	uint16_t domain; /* number of the domain, 0: the default one */

@@ -22,6 +22,7 @@
 #include "collect/process.h"
 #include "collect/ring.h"
 #include "collect/store.h"
+#include "collect/ticks.h"
 #include "collect/wake.h"
 #include "collect/watch.h"
 
@@ -36,12 +37,14 @@
 static struct {
 	struct plan plan;
 	_Atomic bool finish;
-	/* Set by the driver's thread, with what came of it, before `cuda`. */
+	/* Of the driver's thread, until it sets `cuda`; then the writer's. */
 	_Atomic bool cuda;
-	enum { CUPTI_OFF, CUPTI_ON, CUPTI_FAILED } cupti, told;
+	enum { CUPTI_OFF, CUPTI_ON, CUPTI_FAILED } first;
 	char why[256];
 	bool used_cupti;
 	/* The writer's own. */
+	bool adopted; /* it has seen `cuda` */
+	unsigned cupti; /* as first */
 	uint64_t opened, next_flush, next_second, next_clock;
 	uint64_t lost_ranges, textless;
 	bool ranges_on, cheaper;
@@ -73,10 +76,11 @@ static bool wanted(uint64_t now)
 }
 
 /* ---- start and stop ---------------------------------------------------------------------------- */
-static void start_cupti(void)
+/* What comes of it; why not is in writer.why. */
+static unsigned start_cupti(void)
 {
 	writer.used_cupti = true;
-	writer.cupti = cupti_start(&writer.plan, writer.why, sizeof writer.why) ? CUPTI_ON : CUPTI_FAILED;
+	return cupti_start(&writer.plan, writer.why, sizeof writer.why) ? CUPTI_ON : CUPTI_FAILED;
 }
 
 void writer_cuda(void)
@@ -84,7 +88,7 @@ void writer_cuda(void)
 	if (atomic_load(&writer.cuda))
 		return;
 	if (wanted(process_ticks()))
-		start_cupti();
+		writer.first = start_cupti();
 	atomic_store(&writer.cuda, true);
 	wake_writer();
 }
@@ -107,10 +111,10 @@ static void put_clocks(void)
 	store_put(&r);
 }
 
-/* Writes down what came of a start. */
-static void tell_start(void)
+/* Takes over what came of a start, and writes it down. */
+static void adopt(unsigned state)
 {
-	writer.told = writer.cupti;
+	writer.cupti = state;
 	if (writer.cupti == CUPTI_OFF)
 		return;
 	if (writer.cupti == CUPTI_FAILED) {
@@ -137,6 +141,7 @@ static bool drain(void)
 		decode_buffer(b->data, b->valid);
 		pool_give(b);
 	}
+	ticks_read();
 	rings_drain(decode_entry, NULL);
 	return decode_counts()->records != before;
 }
@@ -169,7 +174,7 @@ static void stop_cupti(uint64_t patience_ns)
 	watch_end();
 	if (failure)
 		store_note("CUPTI failed: %s", failure);
-	writer.cupti = writer.told = failure ? CUPTI_FAILED : CUPTI_OFF;
+	writer.cupti = failure ? CUPTI_FAILED : CUPTI_OFF;
 }
 
 /* What costs too much is done with less: first without calls, then not at all. */
@@ -199,18 +204,18 @@ static void follow(uint64_t now)
 	}
 	if (!atomic_load(&writer.cuda))
 		return;
-	if (writer.cupti != writer.told)
-		tell_start();
+	if (!writer.adopted) {
+		writer.adopted = true;
+		adopt(writer.first);
+	}
 	if (writer.cupti == CUPTI_ON && cupti_failure())
 		stop_cupti(0);
-	else if (want && writer.cupti == CUPTI_OFF) {
-		start_cupti();
-		tell_start();
-	} else if (!want && writer.cupti == CUPTI_ON) {
+	else if (want && writer.cupti == CUPTI_OFF)
+		adopt(start_cupti());
+	else if (!want && writer.cupti == CUPTI_ON)
 		stop_cupti(STOP_NS);
-	} else if (!want && writer.cupti == CUPTI_FAILED && !cupti_failure()) {
-		writer.cupti = writer.told = CUPTI_OFF; /* the next start tries again */
-	}
+	else if (!want && writer.cupti == CUPTI_FAILED && !cupti_failure())
+		writer.cupti = CUPTI_OFF; /* the next start tries again */
 }
 
 /* ---- ticks ------------------------------------------------------------------------------------- */

@@ -185,7 +185,7 @@ static void give_back(struct shard *s)
 		p[valid] = 55;
 		valid += 48;
 	}
-	c.complete(NULL, 0, p, s->size, valid);
+	GET(c.complete)(NULL, 0, p, s->size, valid);
 }
 
 /* A record of a kind; NULL if it must be dropped. The shard is locked. */
@@ -202,7 +202,7 @@ static uint8_t *record(struct shard *s, unsigned kind)
 			s->buffer = c.theirs;
 			s->size = STOLEN;
 		} else {
-			c.request(&s->buffer, &s->size, &most);
+			GET(c.request)(&s->buffer, &s->size, &most);
 		}
 		if (!s->buffer || s->size < n) {
 			__atomic_fetch_add(&c.dropped, 1, __ATOMIC_RELAXED);
@@ -268,7 +268,7 @@ static uint32_t tid(void)
 
 	if (!mine)
 		mine = (uint32_t)syscall(SYS_gettid);
-	return c.system_tids ? mine : (uint32_t)pthread_self();
+	return GET(c.system_tids) ? mine : (uint32_t)pthread_self();
 }
 
 static void put_kernel(struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at,
@@ -360,9 +360,9 @@ static void put_graph(struct shard *s, const struct fake_op *op, uint32_t correl
 	struct fake_op node = *op;
 	uint8_t *p;
 
-	if (!c.kinds[51]) {
+	if (!GET(c.kinds[51])) {
 		node.name = NULL;
-		for (uint64_t i = 1; i <= op->bytes && c.kinds[10]; i++)
+		for (uint64_t i = 1; i <= op->bytes && GET(c.kinds[10]); i++)
 			put_kernel(s, &node, correlation, at, i);
 		return;
 	}
@@ -380,25 +380,25 @@ static void put_work(struct shard *s, const struct fake_op *op, uint32_t correla
 {
 	switch (op->what) {
 	case FAKE_LAUNCH:
-		if (c.kinds[10] && !option("FAKE_MUTE"))
+		if (GET(c.kinds[10]) && !option("FAKE_MUTE"))
 			put_kernel(s, op, correlation, at, 0);
 		break;
 	case FAKE_GRAPH: put_graph(s, op, correlation, at); break;
 	case FAKE_COPY:
-		if (c.kinds[op->kind == 10 ? 22 : 1])
+		if (GET(c.kinds[op->kind == 10 ? 22 : 1]))
 			put_transfer(s, op, correlation, at);
 		break;
 	case FAKE_SET:
-		if (c.kinds[2])
+		if (GET(c.kinds[2]))
 			put_transfer(s, op, correlation, at);
 		break;
 	case FAKE_ALLOC:
 	case FAKE_FREE:
-		if (c.kinds[49])
+		if (GET(c.kinds[49]))
 			put_memory(s, op, correlation, at);
 		break;
 	case FAKE_SYNC:
-		if (c.kinds[38])
+		if (GET(c.kinds[38]))
 			put_sync(s, correlation, at);
 		break;
 	default: break;
@@ -409,7 +409,7 @@ static void put_call(struct shard *s, unsigned domain, unsigned cbid, uint32_t c
 {
 	uint8_t *p;
 
-	if (!c.kinds[domain == RUNTIME ? 5 : 4] && !c.single[domain][cbid])
+	if (!GET(c.kinds[domain == RUNTIME ? 5 : 4]) && !GET(c.single[domain][cbid]))
 		return;
 	if (!(p = record(s, domain == RUNTIME ? 5 : 4)))
 		return;
@@ -434,7 +434,7 @@ static void tell(unsigned domain, unsigned cbid, unsigned site)
 	callback *told = GET(c.told);
 
 	if (told && GET(c.listening[domain][cbid]))
-		told(c.user, domain, cbid, &d);
+		told(GET(c.user), domain, cbid, &d);
 }
 
 static void count_launch(void)
@@ -469,10 +469,10 @@ static void ran(const struct fake_op *op)
 	struct shard *s = &c.shard[tid() % SHARDS];
 	uint32_t correlation = __atomic_add_fetch(&c.correlation, 1, __ATOMIC_RELAXED);
 
-	if (option("FAKE_UNCORRELATED") && !c.kinds[4])
+	if (option("FAKE_UNCORRELATED") && !GET(c.kinds[4]))
 		correlation = 0;
 	pthread_mutex_lock(&s->lock);
-	if (c.request) {
+	if (GET(c.request)) {
 		put_call(s, domain, cbid, correlation, at);
 		put_work(s, op, correlation, at);
 	}
@@ -496,12 +496,12 @@ EXPORT int cuptiSubscribe(void **s, callback *f, void *user)
 	void (**hook)(const struct fake_op *) = cuda ? dlsym(cuda, "fake_hook") : NULL;
 
 	FAIL("Subscribe", 0);
-	if (getenv("FAKE_HOLDER") || c.subscribed)
+	if (getenv("FAKE_HOLDER") || GET(c.subscribed))
 		return MULTIPLE;
 	if (!hook)
 		return 999;
-	c.correlation = (uint32_t)option("FAKE_CORRELATION");
-	c.user = user;
+	SET(c.correlation, (uint32_t)option("FAKE_CORRELATION"));
+	SET(c.user, user);
 	SET(c.told, f);
 	SET(c.subscribed, 1);
 	SET(c.finalized, 0);
@@ -531,13 +531,18 @@ EXPORT int cuptiSubscribe_v2(void **s, callback *f, void *user, struct params *p
 
 EXPORT int cuptiUnsubscribe(void *s)
 {
-	if (s != &c || !c.subscribed)
+	if (s != &c || !GET(c.subscribed))
 		return INVALID;
 	SET(c.subscribed, 0);
 	SET(c.told, NULL);
-	memset(c.kinds, 0, sizeof c.kinds);
-	memset(c.single, 0, sizeof c.single);
-	memset(c.listening, 0, sizeof c.listening);
+	for (unsigned i = 0; i < sizeof c.kinds; i++)
+		SET(c.kinds[i], 0);
+	for (unsigned i = 0; i < CBIDS; i++) {
+		for (unsigned d = 0; d < 3; d++)
+			SET(c.single[d][i], 0);
+		for (unsigned d = 0; d < 7; d++)
+			SET(c.listening[d][i], 0);
+	}
 	FAIL("Unsubscribe", 0);
 	return OK;
 }
@@ -546,8 +551,8 @@ EXPORT int cuptiActivityRegisterCallbacks(void (*request)(uint8_t **, size_t *, 
         void (*complete)(void *, unsigned, uint8_t *, size_t, size_t))
 {
 	FAIL("ActivityRegisterCallbacks", 0);
-	c.request = request;
-	c.complete = complete;
+	SET(c.request, request);
+	SET(c.complete, complete);
 	return OK;
 }
 
@@ -582,7 +587,7 @@ EXPORT int cuptiActivityFlushAll(unsigned forced)
 		struct shard *s = &c.shard[backwards ? SHARDS - 1 - i : i];
 
 		pthread_mutex_lock(&s->lock);
-		if (c.complete)
+		if (GET(c.complete))
 			give_back(s);
 		pthread_mutex_unlock(&s->lock);
 	}
@@ -669,7 +674,7 @@ EXPORT int cuptiActivitySetAttribute(unsigned attribute, size_t *size, void *val
 EXPORT int cuptiSetThreadIdType(unsigned type)
 {
 	FAIL("SetThreadIdType", type);
-	c.system_tids = type == 1;
+	SET(c.system_tids, type == 1);
 	return OK;
 }
 
@@ -733,9 +738,9 @@ EXPORT void fake_cupti_state(char *p, size_t n)
 	unsigned kinds = 0, single = 0;
 
 	for (unsigned i = 0; i < KINDS; i++)
-		kinds += c.kinds[i];
+		kinds += GET(c.kinds[i]);
 	for (unsigned i = 0; i < CBIDS; i++)
-		single += c.single[1][i] + c.single[2][i];
-	snprintf(p, n, "subscribed %d kinds %u single %u version %d", c.subscribed, kinds, single,
+		single += GET(c.single[1][i]) + GET(c.single[2][i]);
+	snprintf(p, n, "subscribed %d kinds %u single %u version %d", GET(c.subscribed), kinds, single,
 	        FAKE_VERSION);
 }

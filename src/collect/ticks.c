@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Both clocks are read together now and then, and time runs evenly from one reading to the next.
+ *
+ *     time  |            * now
+ *           |       * before
+ *           +------------------ ticks
+ */
+#include "collect/ticks.h"
+
+#include <string.h>
+
+#include "collect/process.h"
+
+#define CLOCK_SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+#define TRIES        4
+
+bool ticks_by_counter;
+
+struct reading {
+	uint64_t ticks, time;
+};
+static struct reading before, now;
+
+/* The best of some tries: whoever is interrupted in between reads nonsense. */
+static struct reading take(void)
+{
+	struct reading r = { 0 };
+	uint64_t width = UINT64_MAX;
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t a = ticks_now(), time = process_clock(), b = ticks_now();
+
+		if (b - a < width) {
+			width = b - a;
+			r = (struct reading){ a + width / 2, time };
+		}
+	}
+	return r;
+}
+
+void ticks_begin(void)
+{
+	char source[16];
+
+	ticks_by_counter = process_file(CLOCK_SOURCE, source, sizeof source) && !strcmp(source, "tsc\n");
+	before = now = take();
+}
+
+void ticks_read(void)
+{
+	before = now;
+	now = take();
+}
+
+uint64_t ticks_time(uint64_t ticks)
+{
+	if (!ticks_by_counter || now.ticks <= before.ticks)
+		return ticks_by_counter ? now.time : ticks;
+	double slope = (double)(int64_t)(now.time - before.time) / (double)(now.ticks - before.ticks);
+
+	return before.time + (uint64_t)(int64_t)((double)(int64_t)(ticks - before.ticks) * slope);
+}
