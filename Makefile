@@ -16,7 +16,7 @@ SOVERSION := 0
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all lib units fuzzers collect-tests docs demo check check-deep check-real lint coverage fuzz oracle bench bench-compare \
+.PHONY: all lib units fuzzers collect-tests docs demo check check-deep check-real check-gpu lint coverage fuzz oracle bench bench-compare \
 	bench-original install uninstall format config help clean check-build syntax FORCE
 
 comma := ,
@@ -336,7 +336,7 @@ endef
 export PC_FILE
 
 ## install: into DESTDIR$(PREFIX), PREFIX=/usr/local
-install: $(BIN)/tfprof $(BIN)/libtfprof.a $(BIN)/libtfprof.so
+install: $(BIN)/tfprof $(BIN)/libtfprof.a $(BIN)/libtfprof.so $(BIN)/libtfprof_cupti.so
 	$(INSTALL) -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(PKGCONFIGDIR)" \
 		"$(DESTDIR)$(INCLUDEDIR)/tfprof"
 	$(INSTALL) -m 755 $(BIN)/tfprof "$(DESTDIR)$(BINDIR)/tfprof"
@@ -344,6 +344,8 @@ install: $(BIN)/tfprof $(BIN)/libtfprof.a $(BIN)/libtfprof.so
 	$(INSTALL) -m 755 $(BIN)/libtfprof.so "$(DESTDIR)$(LIBDIR)/libtfprof.so.$(VERSION)"
 	ln -sf libtfprof.so.$(VERSION) "$(DESTDIR)$(LIBDIR)/libtfprof.so.$(SOVERSION)"
 	ln -sf libtfprof.so.$(SOVERSION) "$(DESTDIR)$(LIBDIR)/libtfprof.so"
+	$(INSTALL) -d "$(DESTDIR)$(LIBDIR)/tfprof"
+	$(INSTALL) -m 755 $(BIN)/libtfprof_cupti.so "$(DESTDIR)$(LIBDIR)/tfprof/libtfprof_cupti.so"
 	$(INSTALL) -m 644 include/tfprof/tfprof.h "$(DESTDIR)$(INCLUDEDIR)/tfprof/tfprof.h"
 	printf '%s\n' "$$PC_FILE" >"$(DESTDIR)$(PKGCONFIGDIR)/tfprof.pc"
 	$(INSTALL) -d "$(DESTDIR)$(MANDIR)/man1" "$(DESTDIR)$(BASHDIR)" "$(DESTDIR)$(ZSHDIR)" \
@@ -420,7 +422,7 @@ check:
 check-deep:
 	+@$(MAKE) --no-print-directory SAN=address,undefined check-build oracle
 	+@$(MAKE) --no-print-directory SAN=thread check-build
-	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof lib build/check/faults/shim.so build/check/faults/jail.so
+	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof lib collect-tests build/check/faults/shim.so build/check/faults/jail.so
 	@$(CHECK) --bin build/san-address-undefined --tsan build/san-thread deep
 
 ## check-real: upstream's inputs and answers, which stay outside: REALDATA=dir GOLDEN=dir T=name
@@ -444,6 +446,10 @@ fuzz:
 	@mkdir -p build/fuzz/$(T)/found testdata/fuzz/$(T)
 	$(FUZZ_O)/fuzz/fuzz_$(T) -max_total_time=$(or $(S),600) -artifact_prefix=build/fuzz/$(T)/ \
 		build/fuzz/$(T)/found testdata/fuzz/$(T)
+
+## check-gpu: the collector on a machine with a GPU; elsewhere it says that there is none
+check-gpu: $(BIN)/libtfprof_cupti.so $(O)/fakes/dump
+	@$(PYTHON) -B tests/gpu/run.py --bin $(BIN) --dump $(O)/fakes/dump $(if $(OUT),--out '$(OUT)') $(T)
 
 # ---- speed --------------------------------------------------------------------------------------
 build/bench/bench: $(O)/obj/tests/bench/bench.o $(BIN)/libtfprof.a

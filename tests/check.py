@@ -256,6 +256,16 @@ def data_tools(program):
     return counted([python, '-B', 'tests/data/run.py', '--program', program, 'other_tools', 'schemas'])
 
 
+# The tests of the collector that need no certain speed: under valgrind everything is slow.
+UNTIMED = ['t03', 't04', 't06', 't09', 't12', 't13', 't14', 't16', 't17', 't18', 't19', 't20', 't21', 't22', 't25',
+           't29', 't44', 't51_limit', 't51_graphs']
+
+
+def inject(bin_dir, *more):
+    """The collector under fakes of driver and CUPTI."""
+    return counted([sys.executable, '-B', 'tests/inject/run.py', '--bin', bin_dir] + list(more))
+
+
 # ---- tiers --------------------------------------------------------------------------------------
 def units(bin_dir, only=None):
     return [(os.path.basename(s)[:-2], lambda s=s: unit(os.path.join(bin_dir, 'unit',
@@ -291,6 +301,7 @@ def quick(bin_dir):
         ('data', lambda: counted([sys.executable, '-B', 'tests/data/run.py', '--program', program])),
         ('large', lambda: counted([sys.executable, '-B', 'tests/large.py', '--program', program])),
         ('spool', lambda: spool(bin_dir)),
+        ('inject', lambda: inject(bin_dir)),
         ('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir])),
         ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir]))]
     # These use all the CPUs themselves, and find in the filter what is theirs.
@@ -354,6 +365,11 @@ def deep(bin_dir):
               ('differential', lambda: counted([sys.executable, '-B', 'tests/oracle/differential.py', '--seeds',
                                                 '1-40', '--seconds', '120', '--program',
                                                 os.path.join(bin_dir, 'tfprof')]))]
+    short += [('inject', lambda: inject(bin_dir, '--san', 'address,undefined', '--long')),
+              ('inject-tsan', lambda: inject(tsan, '--san', 'thread')),
+              ('inject-valgrind', lambda: inject('build/check', '--valgrind', *UNTIMED)),
+              ('inject-real', lambda: counted([sys.executable, '-B', 'tests/inject/real.py', '--bin',
+                                               'build/check']))]
     wide = [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program',
                                      os.path.join(bin_dir, 'tfprof')] + filters())),
             ('faults', lambda: faults('build/check', '--all')),

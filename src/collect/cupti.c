@@ -203,8 +203,8 @@ static bool subscribe(char *why, size_t n)
 	if (e == CUPTI_E_MULTIPLE_SUBSCRIBERS)
 		snprintf(why, n, "another profiler has CUPTI%s%s", holder[0] ? ": " : "", holder);
 	else if (e == CUPTI_E_NOT_INITIALIZED)
-		snprintf(why, n, "CUPTI %u does not fit the driver, which is of CUDA %d.%d", session.f.version,
-		        session.f.driver / 1000, session.f.driver % 1000 / 10);
+		snprintf(why, n, "CUPTI %u does not work with this driver, which is of CUDA %d.%d",
+		        session.f.version, session.f.driver / 1000, session.f.driver % 1000 / 10);
 	else
 		fail(why, n, "Subscribe", e);
 	return false;
