@@ -466,11 +466,17 @@ bench: build/bench/bench build/tfprof $(O)/spool_make
 
 ## bench-compare: the same, and what changed since BASE=file, a JSON file that make bench left
 bench-compare: build/bench/bench build/tfprof $(O)/spool_make
+bench: build/bench/bench build/tfprof collect-tests
+	@$(BENCH)
+
+## bench-compare: the same, and what changed since BASE=file, a JSON file that make bench left
+bench-compare: build/bench/bench build/tfprof collect-tests
 	@$(if $(BASE),,$(error BASE=file is missing: build/bench/last.json of an earlier make bench))
 	@$(BENCH) --base '$(BASE)'
 
 ## bench-original: the same beside the original, where TFPROF_ORACLE or python3 can import tensorflow
 bench-original: build/bench/bench build/tfprof $(O)/spool_make
+bench-original: build/bench/bench build/tfprof collect-tests
 	@$(BENCH) --original '$(or $(TFPROF_ORACLE),$(PYTHON))'
 
 ## format: clang-format on every C file

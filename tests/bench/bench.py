@@ -39,7 +39,7 @@ MARKS = {
     'diff': ('us', '<', 6),
     'start': ('wall_ms', '<', 10), 'start, cpu': ('cpu_ms', '<', 3),
     'start, memory': ('peak_mb', '<', 10), 'memory, many steps': ('peak_per_byte', '<', 0.5),
-    'checkpoint --verify': ('mbps', '>', 1000),
+    'checkpoint --verify': ('mbps', '>', 1000), 'range push and pop': ('ns', '<', 60),
     'spool, encoding': ('ns', '<', 15), 'spool, size': ('bytes', '<', 20),
     'spool, op': ('cpu', '<', 2), 'spool, op, memory': ('peak_per_byte', '<', 2), 'growth': ('times', '<', 13)}
 WORKERS = 64  # profiles that are merged
@@ -249,6 +249,29 @@ def measure_floors(inputs):
     return rows
 
 
+def measure_collector():
+    """What the collector costs under fakes of driver and CUPTI: the program for a range, the writer for a record."""
+    folder = os.path.join(ARGS.folder, 'session')
+    env = {'PATH': os.environ['PATH'], 'LD_LIBRARY_PATH': ARGS.fakes, 'TFPROF_SESSION': folder,
+           'CUDA_INJECTION64_PATH': ARGS.collector, 'NVTX_INJECTION64_PATH': ARGS.collector}
+    # So much at a time that no buffer runs out.
+    words = {'range push and pop': ['cost'], 'writer, a record': ['writer'] + ['launch:2500', 'sleep:20'] * 100 +
+             ['sleep:700', 'writer']}
+    rows = collections.OrderedDict()
+    for name, more in words.items():
+        found = []
+        for _ in range(ARGS.runs):
+            shutil.rmtree(folder, ignore_errors=True)
+            os.makedirs(folder)
+            out = subprocess.run([os.path.join(ARGS.fakes, 'program'), 'init', 'sleep:50'] + more, env=env,
+                                 stdout=subprocess.PIPE, check=True).stdout.decode()
+            n = [float(line.split(':')[1]) for line in out.splitlines()]
+            found.append(n[0] if len(n) == 1 else (n[1] - n[0]) / 500000)
+        rows[name] = {'ns': statistics.median(found)}
+    shutil.rmtree(folder, ignore_errors=True)
+    return rows
+
+
 def child_cpu(words):
     """CPU seconds of a program that prints what nobody reads."""
     pid = subprocess.Popen(words, stdout=subprocess.DEVNULL).pid
@@ -388,6 +411,7 @@ def main():
             rows.update(measure_start())
             rows.update(measure_checkpoint())
             rows.update(measure_spool())
+            rows.update(measure_collector())
             result['parts']['machine'] = {'nodes': 0, 'steps': 0, 'rows': rows}
             tell('machine and start', rows, {})
         for k in fits:
@@ -423,6 +447,8 @@ if __name__ == '__main__':
     p.add_argument('--bench', default='build/bench/bench')
     p.add_argument('--program', default='build/tfprof')
     p.add_argument('--spool-make', default='build/release/spool_make')
+    p.add_argument('--collector', default=os.path.join(ROOT, 'build', 'libtfprof_cupti.so'))
+    p.add_argument('--fakes', default=os.path.join(ROOT, 'build', 'release', 'fakes'))
     p.add_argument('--folder', default='build/bench/inputs')
     p.add_argument('--sizes', default='10k,100k')
     p.add_argument('--steps', default='1,10')

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -521,6 +522,29 @@ static void do_pthread_exit(void)
 	pthread_exit(NULL);
 }
 
+/* Processor time of our writer thread so far, ns. */
+static void do_writer(void)
+{
+	char path[64], name[32];
+
+	for (pid_t tid = getpid(); tid < getpid() + 100; tid++) {
+		snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
+		FILE *f = fopen(path, "r");
+
+		if (!f)
+			continue;
+		bool ours = fgets(name, sizeof name, f) && !strcmp(name, "tfprof\n");
+
+		fclose(f);
+		snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", tid);
+		if (!ours || !(f = fopen(path, "r")))
+			continue;
+		if (fscanf(f, "%31s", name) == 1)
+			printf("writer ns: %s\n", name);
+		fclose(f);
+	}
+}
+
 static void do_memory_use(void)
 {
 	struct rusage u;
@@ -580,6 +604,7 @@ static const struct {
 	{ "raise", do_raise },
 	{ "pthread-exit", do_pthread_exit },
 	{ "kilobytes", do_memory_use },
+	{ "writer", do_writer },
 };
 
 static void run(char *word)
