@@ -259,7 +259,12 @@ $(O)/program.a: $(filter-out %/main.o,$(PROGRAM_OBJ))
 	@mkdir -p $(@D)
 	@rm -f $@ && $(AR) rcs $@ $(filter-out %/main.o,$(PROGRAM_OBJ))
 
-$(O)/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP:%.c=$(O)/obj/%.o) $(O)/program.a $(BIN)/libtfprof.a
+$(O)/collector.a: $(COLLECT_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@ && $(AR) rcs $@ $(COLLECT_OBJ)
+
+$(O)/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP:%.c=$(O)/obj/%.o) $(O)/collector.a $(O)/program.a \
+		$(BIN)/libtfprof.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		$(LIBS) $(PROGRAM_LIBS) $(TEST_LIBS)

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * names: each text once, in any thread, also when there are too many.
+ */
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collect/names.h"
+
+static struct name *add(const char *text)
+{
+	return names_add(text, strlen(text));
+}
+
+static void test_once(void **state)
+{
+	struct name *a = add("matmul"), *empty = add("");
+
+	(void)state;
+	assert_ptr_equal(add("matmul"), a);
+	assert_ptr_not_equal(add("matmu"), a);
+	assert_string_equal(a->text, "matmul");
+	assert_int_equal(a->length, 6);
+	assert_ptr_equal(add(""), empty);
+	assert_ptr_equal(names_add("a\0b", 3), names_add("a\0b", 3));
+	assert_ptr_not_equal(names_add("a\0b", 3), names_add("a\0c", 3));
+	assert_ptr_equal(names_at(names_number(a)), a);
+	assert_true(names_has(a));
+	assert_false(names_has(NULL) || names_has(&empty) || names_has((char *)a + 1));
+	/* Made again, it keeps what it has, but for what was written of it. */
+	a->spool_id = 5;
+	assert_true(names_make());
+	assert_ptr_equal(add("matmul"), a);
+	assert_int_equal(a->spool_id, 0);
+}
+
+static void test_long(void **state)
+{
+	size_t n = NAME_LONGEST + 100;
+	char *text = malloc(n);
+
+	(void)state;
+	memset(text, 'x', n);
+	assert_int_equal(names_add(text, n)->length, NAME_LONGEST);
+	/* It is not cut within a character. */
+	memcpy(text + NAME_LONGEST - 1, "\xe2\x82\xac", 3);
+	assert_int_equal(names_add(text, n)->length, NAME_LONGEST - 1);
+	free(text);
+}
+
+enum { THREADS = 4, TEXTS = 2000 };
+static struct name *seen[THREADS][TEXTS];
+
+static void *race(void *which)
+{
+	char text[32];
+
+	for (int i = 0; i < TEXTS; i++) {
+		snprintf(text, sizeof text, "kernel_%d", i);
+		seen[(intptr_t)which][i] = add(text);
+	}
+	return NULL;
+}
+
+static void test_threads(void **state)
+{
+	pthread_t t[THREADS];
+
+	(void)state;
+	for (intptr_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&t[i], NULL, race, (void *)i), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+	for (int i = 1; i < THREADS; i++)
+		assert_memory_equal(seen[0], seen[i], sizeof seen[0]);
+}
+
+/* Too many: first texts are lost, then identities; nothing else happens. */
+static void test_full(void **state)
+{
+	static char text[4096];
+	struct name *first = add("before"), *late, *lost = names_at(0);
+	uint32_t n = 0;
+
+	(void)state;
+	memset(text, 'y', sizeof text);
+	do {
+		n += (uint32_t)snprintf(text, 16, "%08x", n);
+		late = names_add(text, sizeof text);
+	} while (late != lost && late->length != NAME_NO_TEXT && n < 1 << 20);
+	assert_int_equal(late->length, NAME_NO_TEXT);
+	assert_ptr_equal(names_add(text, sizeof text), late);
+	assert_true(names_textless() > 0);
+	assert_ptr_equal(add("before"), first);
+	for (n = 0; n < 1 << 18; n++) {
+		snprintf(text, 16, "%08x", n);
+		late = names_add(text, 15);
+	}
+	assert_ptr_equal(late, lost);
+	assert_int_equal(names_number(late), 0);
+	assert_ptr_equal(add("before"), first);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = { unit_case(test_once), unit_case(test_long),
+		unit_case(test_threads), unit_case(test_full) };
+
+	if (!names_make())
+		return 1;
+	return unit_main(tests, argc, argv);
+}

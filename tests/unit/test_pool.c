@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * pool: buffers go round, cleared, in the order in which they came back.
+ */
+#include "unit.h"
+
+#include "collect/pool.h"
+
+static void test_round(void **state)
+{
+	uint8_t *a, *b, other[8];
+
+	(void)state;
+	pool_reset(2, 16 << 10);
+	a = pool_take();
+	b = pool_take();
+	assert_non_null(a);
+	assert_non_null(b);
+	assert_null(pool_take());
+	assert_int_equal(pool_out(), 2);
+	assert_false(pool_put(other, 8));
+	a[0] = b[9000] = a[16383] = 1;
+	assert_true(pool_put(b, 9001));
+	assert_true(pool_put(a, 99999));
+	assert_false(pool_put(a, 1)); /* it is not out any more */
+
+	struct pool_buffer *first = pool_drain(), *second = first->next;
+
+	assert_ptr_equal(first->data, b);
+	assert_int_equal(first->valid, 9001);
+	assert_ptr_equal(second->data, a);
+	assert_int_equal(second->valid, 16 << 10);
+	assert_null(second->next);
+	assert_null(pool_drain());
+	assert_null(pool_take());
+	pool_give(first);
+	assert_ptr_equal(pool_take(), b);
+	assert_int_equal(b[9000], 0);
+	pool_give(second);
+	assert_ptr_equal(pool_take(), a);
+	assert_int_equal(a[0] + a[16383], 0);
+}
+
+static void test_all(void **state)
+{
+	(void)state;
+	pool_reset(1000, POOL_BYTES_LEAST);
+	for (unsigned i = 0; i < POOL_BUFFERS; i++) {
+		uint8_t *p = pool_take();
+
+		assert_non_null(p);
+		assert_int_equal((uintptr_t)p % 8, 0);
+	}
+	assert_null(pool_take());
+	assert_int_equal(pool_out(), POOL_BUFFERS);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = { unit_case(test_round), unit_case(test_all) };
+
+	return unit_main(tests, argc, argv);
+}
