@@ -365,6 +365,7 @@ uninstall:
 	rm -f "$(DESTDIR)$(BINDIR)/tfprof" "$(DESTDIR)$(LIBDIR)/libtfprof.a" \
 		"$(DESTDIR)$(LIBDIR)/libtfprof.so" "$(DESTDIR)$(LIBDIR)/libtfprof.so.$(SOVERSION)" \
 		"$(DESTDIR)$(LIBDIR)/libtfprof.so.$(VERSION)" "$(DESTDIR)$(PKGCONFIGDIR)/tfprof.pc" \
+		"$(DESTDIR)$(LIBDIR)/tfprof/libtfprof_cupti.so" \
 		"$(DESTDIR)$(INCLUDEDIR)/tfprof/tfprof.h" "$(DESTDIR)$(BASHDIR)/tfprof" \
 		"$(DESTDIR)$(ZSHDIR)/_tfprof" "$(DESTDIR)$(FISHDIR)/tfprof.fish" \
 		$(MAN:docs/man/%="$(DESTDIR)$(MANDIR)/man1/%")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lines of "<time> <word>[ <label>]". A line counts when its end is there; words that we do not know are for others.
+ * Lines of "<time> <word>[ <label>]". A line counts when its end is there; words that we do not
+ * know are for others.
  */
 #include "collect/control.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The control file of the session, as far as it concerns a collector: start, stop, flush. Writer thread only, but for
- * control_state.
+ * The control file of the session, as far as it concerns a collector: start, stop, flush. Writer
+ * thread only, but for control_state.
  */
 #ifndef TFPROF_COLLECT_CONTROL_H
 #define TFPROF_COLLECT_CONTROL_H

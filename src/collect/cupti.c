@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One session at a time. The callbacks run in the program's threads: they take no lock, allocate nothing and
- * leave errno alone. CUPTI's records of ranges, its timestamp callback, external correlations and the kernel kind that
- * serialises are not used.
+ * One session at a time. The callbacks run in the program's threads: they take no lock, allocate
+ * nothing and leave errno alone. CUPTI's records of ranges, its timestamp callback, external
+ * correlations and the kernel kind that serialises are not used.
  */
 #include "collect/cupti.h"
 
@@ -47,7 +47,8 @@ const char *cupti_missing(void)
 	return session.missing;
 }
 
-/* ---- buffers ----------------------------------------------------------------------------------- */
+/* ---- buffers -----------------------------------------------------------------------------------
+ */
 static uint8_t *take_discard(size_t *size)
 {
 	uint32_t out = atomic_load(&session.discards_out);
@@ -55,7 +56,8 @@ static uint8_t *take_discard(size_t *size)
 	for (;;) {
 		unsigned i = (unsigned)__builtin_ctz(~out);
 
-		if (i >= DISCARDS) /* all are out: two threads share one, and what it holds is lost anyway */
+		if (i >= DISCARDS) /* all are out: two threads share one, and what it holds is lost
+		                      anyway */
 			i = 0;
 		if (atomic_compare_exchange_weak(&session.discards_out, &out, out | 1u << i)) {
 			*size = DISCARD;
@@ -106,14 +108,15 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 	errno = saved;
 }
 
-/* ---- callbacks --------------------------------------------------------------------------------- */
+/* ---- callbacks ---------------------------------------------------------------------------------
+ */
 static bool ends_context(uint32_t domain, uint32_t cbid)
 {
 	if (domain == CB_RUNTIME)
 		return cbid == CBID_DEVICE_RESET;
-	return cbid == CBID_CTX_DESTROY || cbid == CBID_CTX_DESTROY_V2 || cbid == CBID_PRIMARY_RELEASE ||
-	       cbid == CBID_PRIMARY_RELEASE_V2 || cbid == CBID_PRIMARY_RESET ||
-	       cbid == CBID_PRIMARY_RESET_V2;
+	return cbid == CBID_CTX_DESTROY || cbid == CBID_CTX_DESTROY_V2 ||
+	       cbid == CBID_PRIMARY_RELEASE || cbid == CBID_PRIMARY_RELEASE_V2 ||
+	       cbid == CBID_PRIMARY_RESET || cbid == CBID_PRIMARY_RESET_V2;
 }
 
 /* CUPTI may be left for good only from here. */
@@ -155,7 +158,8 @@ const char *cupti_failure(void)
 	return atomic_load(&session.fatal) ? "a fatal error" : NULL;
 }
 
-/* ---- start ------------------------------------------------------------------------------------- */
+/* ---- start -------------------------------------------------------------------------------------
+ */
 static const char *text_of(uint32_t error)
 {
 	const char *text = NULL;
@@ -171,7 +175,8 @@ static bool fail(char *why, size_t n, const char *function, uint32_t error)
 	return false;
 }
 
-/* Subscribes with our name, or tells the name of who has the only place; "" if CUPTI does not say. */
+/* Subscribes with our name, or tells the name of who has the only place; "" if CUPTI does not say.
+ */
 static uint32_t subscribe_v2(char *holder)
 {
 	struct subscriber_params p = { .size = SUBSCRIBER_PARAMS_SIZE,
@@ -183,20 +188,23 @@ static uint32_t subscribe_v2(char *holder)
 	return session.f.Subscribe_v2(&session.subscriber, called, NULL, &p);
 }
 
-/* From 13.2 on, who subscribes by the newer function may have to use only such; so there it is asked for the
- * name alone. */
+/* From 13.2 on, who subscribes by the newer function may have to use only such; so there it is
+ * asked for the name alone. */
 static bool subscribe(char *why, size_t n)
 {
 	char holder[SUBSCRIBER_HOLDER_SIZE + 1] = "";
 	bool v2 = session.f.Subscribe_v2 && session.f.version < CUPTI_API_13_2;
-	uint32_t e = v2 ? subscribe_v2(holder) : session.f.Subscribe(&session.subscriber, called, NULL);
+	uint32_t e =
+	        v2 ? subscribe_v2(holder) : session.f.Subscribe(&session.subscriber, called, NULL);
 
 	if (v2 && e && e != CUPTI_E_MULTIPLE_SUBSCRIBERS && e != CUPTI_E_NOT_INITIALIZED)
 		e = session.f.Subscribe(&session.subscriber, called, NULL);
 	if (!e)
 		return true;
-	if (e == CUPTI_E_MULTIPLE_SUBSCRIBERS && !v2 && session.f.Subscribe_v2 && !subscribe_v2(holder)) {
-		session.f.Unsubscribe(session.subscriber); /* it has become free just now: too late */
+	if (e == CUPTI_E_MULTIPLE_SUBSCRIBERS && !v2 && session.f.Subscribe_v2 &&
+	        !subscribe_v2(holder)) {
+		session.f.Unsubscribe(
+		        session.subscriber); /* it has become free just now: too late */
 		holder[0] = 0;
 	}
 	holder[SUBSCRIBER_HOLDER_SIZE] = 0;
@@ -259,7 +267,8 @@ static void want(uint32_t kind, const char *name)
 	size_t used = strlen(session.missing);
 
 	if (enable(kind))
-		snprintf(session.missing + used, sizeof session.missing - used, "%s%s", used ? ", " : "", name);
+		snprintf(session.missing + used, sizeof session.missing - used, "%s%s",
+		        used ? ", " : "", name);
 }
 
 /* Switches single functions on; false where this CUPTI cannot, or one refuses. */
@@ -303,7 +312,8 @@ static bool enable_all(const struct plan *plan, char *why, size_t n)
 	/* Graph launches and single kernels are both wanted; only the nodes of graphs are not. */
 	if (plan->graph_level && !need(ACT_KERNEL, why, n))
 		return false;
-	if (!need(ACT_MEMCPY, why, n) || !need(ACT_MEMSET, why, n) || !enable_calls(plan->level, why, n))
+	if (!need(ACT_MEMCPY, why, n) || !need(ACT_MEMSET, why, n) ||
+	        !enable_calls(plan->level, why, n))
 		return false;
 	want(ACT_MEMCPY_PEER, "copies between devices");
 	if (plan->overhead)
@@ -357,7 +367,8 @@ bool cupti_start(const struct plan *plan, char *why, size_t n)
 	return false;
 }
 
-/* ---- while it runs ----------------------------------------------------------------------------- */
+/* ---- while it runs -----------------------------------------------------------------------------
+ */
 void cupti_flush(bool forced)
 {
 	session.f.ActivityFlushAll(forced ? CUPTI_FLUSH_FORCED : 0);
@@ -368,7 +379,8 @@ uint64_t cupti_dropped(void)
 	size_t n = 0;
 
 	/* The count begins anew with each call. */
-	if (!session.f.ActivityGetNumDroppedRecords || session.f.ActivityGetNumDroppedRecords(NULL, 0, &n))
+	if (!session.f.ActivityGetNumDroppedRecords ||
+	        session.f.ActivityGetNumDroppedRecords(NULL, 0, &n))
 		n = 0;
 	return n + atomic_exchange(&session.discarded, 0);
 }
@@ -419,7 +431,8 @@ uint64_t cupti_launches(void)
 	return atomic_load(&session.launches);
 }
 
-/* ---- stop -------------------------------------------------------------------------------------- */
+/* ---- stop --------------------------------------------------------------------------------------
+ */
 void cupti_stop(uint64_t patience_ns, bool detach)
 {
 	struct timespec t = { .tv_sec = (time_t)(patience_ns / 1000000000u),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUPTI session: from finding the library to handing it back. Start and stop may be called by different threads, never
- * by two at a time. Nothing here writes to the spool.
+ * The CUPTI session: from finding the library to handing it back. Start and stop may be called by
+ * different threads, never by two at a time. Nothing here writes to the spool.
  */
 #ifndef TFPROF_COLLECT_CUPTI_H
 #define TFPROF_COLLECT_CUPTI_H
@@ -17,12 +17,14 @@
 bool cupti_start(const struct plan *, char *why, size_t n);
 /* Kinds that could not be enabled though the rest was, as a list; "" if all were. */
 const char *cupti_missing(void);
-/* Disables everything and unsubscribes; the buffers that are out come back, after `patience` with what is unfinished.
- * Where CUPTI has failed it is left alone. detach: it leaves the process with the next launch. */
+/* Disables everything and unsubscribes; the buffers that are out come back, after `patience` with
+ * what is unfinished. Where CUPTI has failed it is left alone. detach: it leaves the process with
+ * the next launch. */
 void cupti_stop(uint64_t patience_ns, bool detach);
 /* Hands finished buffers to us; forced: unfinished ones too. */
 void cupti_flush(bool forced);
-/* Records that CUPTI had no room for since the last call, those in our own makeshift buffers too. */
+/* Records that CUPTI had no room for since the last call, those in our own makeshift buffers too.
+ */
 uint64_t cupti_dropped(void);
 /* CUPTI's clock, ns; 0: it does not say. */
 uint64_t cupti_clock(void);

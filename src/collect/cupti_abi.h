@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the collector knows of CUPTI: the fields it reads of each record, at the places where every CUPTI
- * from 11 on has them, the numbers it passes, and the functions it calls. Records only ever grow at
- * their end, so these prefixes fit any version; sizes are CUPTI's own business (cuptiActivityGetNextRecord).
- * No CUDA header is needed; where there are some, tools/probe/cupti_layout.c holds each offset against them.
+ * What the collector knows of CUPTI: the fields it reads of each record, at the places where every
+ * CUPTI from 11 on has them, the numbers it passes, and the functions it calls. Records only ever
+ * grow at their end, so these prefixes fit any version; sizes are CUPTI's own business
+ * (cuptiActivityGetNextRecord). No CUDA header is needed; where there are some,
+ * tools/probe/cupti_layout.c holds each offset against them.
  */
 #ifndef TFPROF_COLLECT_CUPTI_ABI_H
 #define TFPROF_COLLECT_CUPTI_ABI_H
@@ -287,30 +288,31 @@ struct subscriber_params {
 #define SUBSCRIBER_HOLDER_SIZE 64
 
 typedef void cupti_requested(uint8_t **buffer, size_t *size, size_t *most_records);
-typedef void cupti_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
+typedef void cupti_completed(
+        void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 typedef void cupti_callback(void *user, uint32_t domain, uint32_t cbid, const void *data);
 
 /* Name without "cupti", whether a session can do without it, and its arguments. */
-#define CUPTI_FUNCTIONS(F) \
-	F(GetVersion, 0, (uint32_t *)) \
-	F(Subscribe, 0, (void **, cupti_callback *, void *)) \
-	F(Unsubscribe, 0, (void *)) \
-	F(ActivityRegisterCallbacks, 0, (cupti_requested *, cupti_completed *)) \
-	F(ActivityEnable, 0, (uint32_t)) \
-	F(ActivityDisable, 0, (uint32_t)) \
-	F(ActivityFlushAll, 0, (uint32_t)) \
-	F(ActivityGetNextRecord, 0, (uint8_t *, size_t, union rec **)) \
-	F(Subscribe_v2, 1, (void **, cupti_callback *, void *, struct subscriber_params *)) \
-	F(EnableCallback, 1, (uint32_t, void *, uint32_t, uint32_t)) \
-	F(ActivityGetNumDroppedRecords, 1, (void *, uint32_t, size_t *)) \
-	F(ActivityEnableAndDump, 1, (uint32_t)) \
-	F(ActivitySetAttribute, 1, (uint32_t, size_t *, void *)) \
-	F(ActivityEnableRuntimeApi, 1, (uint32_t, uint8_t)) \
-	F(ActivityEnableDriverApi, 1, (uint32_t, uint8_t)) \
-	F(SetThreadIdType, 1, (uint32_t)) \
-	F(GetTimestamp, 1, (uint64_t *)) \
-	F(GetCallbackName, 1, (uint32_t, uint32_t, const char **)) \
-	F(GetResultString, 1, (uint32_t, const char **)) \
+#define CUPTI_FUNCTIONS(F)                                                                         \
+	F(GetVersion, 0, (uint32_t *))                                                             \
+	F(Subscribe, 0, (void **, cupti_callback *, void *))                                       \
+	F(Unsubscribe, 0, (void *))                                                                \
+	F(ActivityRegisterCallbacks, 0, (cupti_requested *, cupti_completed *))                    \
+	F(ActivityEnable, 0, (uint32_t))                                                           \
+	F(ActivityDisable, 0, (uint32_t))                                                          \
+	F(ActivityFlushAll, 0, (uint32_t))                                                         \
+	F(ActivityGetNextRecord, 0, (uint8_t *, size_t, union rec **))                             \
+	F(Subscribe_v2, 1, (void **, cupti_callback *, void *, struct subscriber_params *))        \
+	F(EnableCallback, 1, (uint32_t, void *, uint32_t, uint32_t))                               \
+	F(ActivityGetNumDroppedRecords, 1, (void *, uint32_t, size_t *))                           \
+	F(ActivityEnableAndDump, 1, (uint32_t))                                                    \
+	F(ActivitySetAttribute, 1, (uint32_t, size_t *, void *))                                   \
+	F(ActivityEnableRuntimeApi, 1, (uint32_t, uint8_t))                                        \
+	F(ActivityEnableDriverApi, 1, (uint32_t, uint8_t))                                         \
+	F(SetThreadIdType, 1, (uint32_t))                                                          \
+	F(GetTimestamp, 1, (uint64_t *))                                                           \
+	F(GetCallbackName, 1, (uint32_t, uint32_t, const char **))                                 \
+	F(GetResultString, 1, (uint32_t, const char **))                                           \
 	F(Finalize, 1, (void))
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The search. Two copies of CUPTI in one process do not know of each other, so a copy that is there already always comes
- * first; then what the user named, then the places beside the program's own CUDA, then the system's.
+ * The search. Two copies of CUPTI in one process do not know of each other, so a copy that is there
+ * already always comes first; then what the user named, then the places beside the program's own
+ * CUDA, then the system's.
  */
 #define _GNU_SOURCE
 #include "collect/cupti_open.h"
@@ -18,7 +19,8 @@
 
 #define ANY_MAJOR 99
 
-/* Names under which the loader knows CUPTI, newest first; up to 11 each minor version had its own. */
+/* Names under which the loader knows CUPTI, newest first; up to 11 each minor version had its own.
+ */
 static const struct soname {
 	int major;
 	const char *name;
@@ -63,7 +65,8 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* ---- what is loaded ---------------------------------------------------------------------------- */
+/* ---- what is loaded ----------------------------------------------------------------------------
+ */
 struct loaded {
 	const char *prefix;
 	char path[PATH_MAX];
@@ -102,7 +105,8 @@ static void *open_loaded(void)
 	return loaded_path(&l, "libcupti.so") ? dlopen(l.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
 }
 
-/* ---- what can be loaded ------------------------------------------------------------------------ */
+/* ---- what can be loaded ------------------------------------------------------------------------
+ */
 /* The newest of a folder that is not newer than the driver. */
 static void *open_in(const char *folder, const char *more, int major)
 {
@@ -159,7 +163,8 @@ static void *open_soname(int major)
 
 static void *open_toolkit(int major)
 {
-	const char *roots[] = { secure_getenv("CUDA_HOME"), secure_getenv("CUDA_PATH"), "/usr/local/cuda" };
+	const char *roots[] = { secure_getenv("CUDA_HOME"), secure_getenv("CUDA_PATH"),
+		"/usr/local/cuda" };
 	void *h = NULL;
 
 	for (unsigned r = 0; r < sizeof roots / sizeof *roots; r++)
@@ -168,7 +173,8 @@ static void *open_toolkit(int major)
 	return h;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
 static int driver_version(void)
 {
 	void *h = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -193,11 +199,11 @@ static void remember_path(void *h)
 
 static bool resolve(struct cupti *c, void *h, char *why, size_t n)
 {
-#define CUPTI_RESOLVE(name, optional, args) \
-	c->name = (uint32_t(*) args)dlsym(h, "cupti" #name); \
-	if (!c->name && !(optional)) { \
-		snprintf(why, n, "%s has no function cupti" #name, found_at); \
-		return false; \
+#define CUPTI_RESOLVE(name, optional, args)                                                        \
+	c->name = (uint32_t(*) args)dlsym(h, "cupti" #name);                                       \
+	if (!c->name && !(optional)) {                                                             \
+		snprintf(why, n, "%s has no function cupti" #name, found_at);                      \
+		return false;                                                                      \
 	}
 	CUPTI_FUNCTIONS(CUPTI_RESOLVE)
 #undef CUPTI_RESOLVE
@@ -220,7 +226,8 @@ bool cupti_open(struct cupti *c, char *why, size_t n)
 		h = open_toolkit(major);
 	if (!h) {
 		if (c->driver)
-			snprintf(why, n, "no libcupti for a driver of CUDA %d.%d was found; set %s to one",
+			snprintf(why, n,
+			        "no libcupti for a driver of CUDA %d.%d was found; set %s to one",
 			        major, c->driver % 1000 / 10, COLLECT_ENV_CUPTI);
 		else
 			snprintf(why, n, "no libcupti was found; set %s to one", COLLECT_ENV_CUPTI);

@@ -18,7 +18,8 @@ struct cupti {
 	int driver;       /* 12040 for CUDA 12.4; 0: unknown */
 };
 
-/* Opens the copy that the program has loaded, else one that fits the driver. False: *why says what is missing. */
+/* Opens the copy that the program has loaded, else one that fits the driver. False: *why says what
+ * is missing. */
 bool cupti_open(struct cupti *, char *why, size_t n);
 
 /* Where the driver and libcupti are, for the spool; "" if unknown. */

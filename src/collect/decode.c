@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One function for each kind of record. What cannot be is not believed: times are checked, names copied at first
- * sight, records that would reach beyond their buffer left out.
+ * One function for each kind of record. What cannot be is not believed: times are checked, names
+ * copied at first sight, records that would reach beyond their buffer left out.
  */
 #include "collect/decode.h"
 
@@ -29,8 +29,9 @@ struct call {
 static struct {
 	const struct cupti *cupti;
 	bool all_calls;
-	bool graphs, parts; /* copies say of which graph they are; devices, of which part of a GPU */
-	uint64_t now; /* when the buffer was begun */
+	bool graphs,
+	        parts; /* copies say of which graph they are; devices, of which part of a GPU */
+	uint64_t now;  /* when the buffer was begun */
 	struct call call[2][CBIDS];
 	struct {
 		const char *at;
@@ -65,12 +66,14 @@ const struct decode_counts *decode_counts(void)
 	return &decode.counts;
 }
 
-/* ---- names ------------------------------------------------------------------------------------- */
+/* ---- names -------------------------------------------------------------------------------------
+ */
 bool decode_wants(const char *name)
 {
-	static const char *const yes[] = { "Launch", "Memcpy", "Memset", "Malloc", "MemAlloc", "HostAlloc",
-		"Free", "Synchronize", "Profiler", "GraphInstantiate", "MemPrefetch" };
-	static const char *const no[] = { "Node", "Attribute", "Get", "Params", "Support", "Callback" };
+	static const char *const yes[] = { "Launch", "Memcpy", "Memset", "Malloc", "MemAlloc",
+		"HostAlloc", "Free", "Synchronize", "Profiler", "GraphInstantiate", "MemPrefetch" };
+	static const char *const no[] = { "Node", "Attribute", "Get", "Params", "Support",
+		"Callback" };
 	bool wanted = false;
 
 	for (unsigned i = 0; i < sizeof yes / sizeof *yes && !wanted; i++)
@@ -104,7 +107,8 @@ static struct call *call_of(uint32_t domain, uint32_t cbid)
 	if (!decode.cupti->GetCallbackName || decode.cupti->GetCallbackName(domain, cbid, &name))
 		name = NULL;
 	if (!name)
-		snprintf(number, sizeof number, "%s#%u", domain == CB_RUNTIME ? "cuda" : "cu", cbid);
+		snprintf(
+		        number, sizeof number, "%s#%u", domain == CB_RUNTIME ? "cuda" : "cu", cbid);
 	c->name = name ? names_add(name, unversioned(name)) : names_add(number, strlen(number));
 	c->wanted = !name || decode_wants(name) ? CALL_WANTED : CALL_UNWANTED;
 	if (!name)
@@ -122,7 +126,8 @@ static uint32_t kernel_name(const char *name)
 {
 	if (!name)
 		return store_name(names_add("?", 1));
-	uint32_t slot = (uint32_t)((uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u >> 40) & (POINTERS - 1);
+	uint32_t slot =
+	        (uint32_t)((uint64_t)(uintptr_t)name * 0x9e3779b97f4a7c15u >> 40) & (POINTERS - 1);
 
 	if (decode.kernel[slot].at != name) {
 		decode.kernel[slot].name = names_add(name, strnlen(name, NAME_LONGEST + 1));
@@ -157,7 +162,8 @@ static void meet(uint32_t tid)
 	store_put(&r);
 }
 
-/* ---- kinds ------------------------------------------------------------------------------------- */
+/* ---- kinds -------------------------------------------------------------------------------------
+ */
 /* Start and length; both 0 and counted if they cannot be. */
 static void times(uint64_t start, uint64_t end, uint64_t *from, uint64_t *length)
 {
@@ -345,7 +351,8 @@ static void put_device(const struct rec_device *d)
 	store_put(&r);
 }
 
-/* ---- buffers ----------------------------------------------------------------------------------- */
+/* ---- buffers -----------------------------------------------------------------------------------
+ */
 /* Up to a field that only newer versions have. */
 #define UP_TO(has, record, field) ((has) ? sizeof(struct record) : offsetof(struct record, field))
 
@@ -426,14 +433,17 @@ void decode_entry(void *unused, uint32_t tid, const struct ring_entry *e)
 	meet(tid);
 	if (e->kind == RING_THREAD) {
 		r.kind = SPOOL_THREAD;
-		r.thread = (struct spool_thread){ (uint32_t)e->value, store_name(names_at(e->name)) };
+		r.thread =
+		        (struct spool_thread){ (uint32_t)e->value, store_name(names_at(e->name)) };
 	} else {
 		r.kind = SPOOL_RANGE;
 		r.range = (struct spool_range){ .op = ops[e->kind],
 			.time = ticks_time(e->time),
 			.tid = tid,
 			.domain = domain ? store_name(names_at(domain)) : 0,
-			.name = e->kind == RING_POP || e->kind == RING_END ? 0 : store_name(names_at(e->name)),
+			.name = e->kind == RING_POP || e->kind == RING_END
+			                ? 0
+			                : store_name(names_at(e->name)),
 			.id = e->value };
 	}
 	store_put(&r);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Descriptors with their identity, and what can go wrong with a file that the program does not know of.
+ * Descriptors with their identity, and what can go wrong with a file that the program does not know
+ * of.
  */
 #define _GNU_SOURCE
 #include "collect/files.h"
@@ -21,7 +22,8 @@
 #include "collect/collect.h"
 #include "collect/process.h"
 
-#define FD_FIRST      128 /* ours are from here on, so that the program's numbers stay what they were */
+#define FD_FIRST 128 /* ours are from here on, so that the program's numbers stay what they were   \
+	              */
 #define FD_LEAST      3
 #define LOG_LINES     64u /* of one process */
 #define LINE_MOST     512u
@@ -95,7 +97,8 @@ bool files_open(const char *folder, bool verbose)
 	files.lines = 0;
 	if (file_keep(&files.folder, open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)))
 		return true;
-	files_say("the session folder '%.200s' cannot be opened: %s", folder, text_of(errno, (char[80]){ 0 }, 80));
+	files_say("the session folder '%.200s' cannot be opened: %s", folder,
+	        text_of(errno, (char[80]){ 0 }, 80));
 	return false;
 }
 
@@ -114,9 +117,10 @@ static bool make(struct file *f, const char *name)
 		errno = EBADF;
 		return false;
 	}
-	return file_keep(f, openat(files.folder.fd, name,
-	                            O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY,
-	                            0600));
+	return file_keep(f,
+	        openat(files.folder.fd, name,
+	                O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY,
+	                0600));
 }
 
 /* Makes a file with an unused name of the session's form; its end is `suffix`. */
@@ -143,7 +147,8 @@ static bool make_unique(struct file *f, const char *suffix, char *name, size_t s
 	return false;
 }
 
-/* ---- log --------------------------------------------------------------------------------------- */
+/* ---- log ---------------------------------------------------------------------------------------
+ */
 /* Writes all of it, as far as the limit of file sizes allows: crossing it would raise a signal. */
 static bool put(int fd, uint64_t at, const void *data, size_t n)
 {
@@ -171,7 +176,8 @@ static bool put(int fd, uint64_t at, const void *data, size_t n)
 	return true;
 }
 
-/* The log is made with the first line. Another process of that number has left one: then by the long name. */
+/* The log is made with the first line. Another process of that number has left one: then by the
+ * long name. */
 static bool log_ready(void)
 {
 	char name[NAME_MAX + 1];
@@ -216,7 +222,8 @@ void files_say(const char *format, ...)
 	errno = saved;
 }
 
-/* ---- spool ------------------------------------------------------------------------------------- */
+/* ---- spool -------------------------------------------------------------------------------------
+ */
 bool files_spool_make(void)
 {
 	if (make_unique(&files.spool, SPOOL_SUFFIX, files.spool_name, sizeof files.spool_name))
@@ -260,14 +267,16 @@ uint64_t files_spool_size(void)
 	return files.spool_size;
 }
 
-/* ---- control ----------------------------------------------------------------------------------- */
+/* ---- control -----------------------------------------------------------------------------------
+ */
 size_t files_control_read(char *p, size_t n, uint64_t offset)
 {
 	ssize_t got = -1;
 
 	if (files.control.fd < 0 && file_ok(&files.folder))
-		file_keep(&files.control, openat(files.folder.fd, SPOOL_CONTROL,
-		                                  O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+		file_keep(&files.control,
+		        openat(files.folder.fd, SPOOL_CONTROL,
+		                O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
 	if (file_ok(&files.control))
 		got = pread(files.control.fd, p, n, (off_t)offset);
 	return got > 0 ? (size_t)got : 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the collector is entered: by the CUDA driver in cuInit, by NVTX once for each module of the program that has
- * ranges, by fork and by exit. Whatever goes wrong, the program hears nothing of it.
+ * Where the collector is entered: by the CUDA driver in cuInit, by NVTX once for each module of the
+ * program that has ranges, by fork and by exit. Whatever goes wrong, the program hears nothing of
+ * it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -45,7 +46,8 @@ static uint64_t word_of(enum state s)
 	return (uint64_t)getpid() * STATES + s;
 }
 
-/* ---- ends -------------------------------------------------------------------------------------- */
+/* ---- ends --------------------------------------------------------------------------------------
+ */
 static void at_exit(void)
 {
 	if (gate_ours() && atomic_load(&life.word) == word_of(OPEN))
@@ -90,7 +92,8 @@ static void hook(void)
 	sigaction(SIGUSR2, &a, NULL);
 }
 
-/* ---- beginning --------------------------------------------------------------------------------- */
+/* ---- beginning ---------------------------------------------------------------------------------
+ */
 static void put_fact(void *unused, const char *key, const char *value, size_t n)
 {
 	(void)unused;
@@ -108,7 +111,8 @@ static void put_header(const char *options)
 	store_sync();
 }
 
-/* Makes everything that recording needs; false, with a sentence in the log where there can be one. */
+/* Makes everything that recording needs; false, with a sentence in the log where there can be one.
+ */
 static bool make(void)
 {
 	const char *folder = secure_getenv(COLLECT_ENV_SESSION);
@@ -151,7 +155,8 @@ static bool open_session(void)
 		/* The child of a process that used CUDA can have no CUDA of its own. */
 		bool hopeless = is && writer_used_cupti();
 
-		if (atomic_compare_exchange_strong(&life.word, &is, word_of(hopeless ? DORMANT : OPENING)) &&
+		if (atomic_compare_exchange_strong(
+		            &life.word, &is, word_of(hopeless ? DORMANT : OPENING)) &&
 		        !hopeless) {
 			bool ok = make();
 

@@ -14,7 +14,8 @@
 void *memory_map(size_t n, enum memory_fork fork)
 {
 	int saved = errno;
-	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+	        -1, 0);
 
 	if (p == MAP_FAILED) {
 		errno = saved;

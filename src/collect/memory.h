@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of the collector: whole zeroed mappings, never malloc, and of little use in a forked child.
+ * Memory of the collector: whole zeroed mappings, never malloc, and of little use in a forked
+ * child.
  */
 #ifndef TFPROF_COLLECT_MEMORY_H
 #define TFPROF_COLLECT_MEMORY_H

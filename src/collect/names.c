@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An open hash table of pointers into one growing block. A thread that adds a name builds it first and then
- * swings a slot to it; if another was faster with the same text, its own copy is left over.
+ * An open hash table of pointers into one growing block. A thread that adds a name builds it first
+ * and then swings a slot to it; if another was faster with the same text, its own copy is left
+ * over.
  *
  *     block:  | slots, 8 bytes each | name | name | ...                    | names without text |
  *                                   ^ base              texts_end ^          end ^
@@ -15,8 +16,8 @@
 
 #define SLOTS_LOG   16
 #define SLOTS       (1u << SLOTS_LOG)
-#define PROBES      64u      /* slots looked at before a name counts as not fitting */
-#define TEXTLESS    16u      /* one part in so many of the block is for names without text */
+#define PROBES      64u /* slots looked at before a name counts as not fitting */
+#define TEXTLESS    16u /* one part in so many of the block is for names without text */
 #define BYTES_LEAST (1u << 20)
 
 typedef struct name *_Atomic name_slot; /* an atomic pointer needs a name of its own in C11 */

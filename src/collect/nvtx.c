@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions of NVTX that we answer. Each reads the gate first; then it costs a clock, a look at the message
- * and an entry in the thread's ring. errno is left alone: nothing here makes a system call but where a ring is
- * made or the writer woken, and those put it back.
+ * The functions of NVTX that we answer. Each reads the gate first; then it costs a clock, a look at
+ * the message and an entry in the thread's ring. errno is left alone: nothing here makes a system
+ * call but where a ring is made or the writer woken, and those put it back.
  */
 #include "collect/nvtx.h"
 
@@ -31,7 +31,8 @@ uint32_t nvtx_domain_name(uint16_t domain)
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */
-/* The name of a message. The thread remembers it by its address, and looks whether the text is still the same. */
+/* The name of a message. The thread remembers it by its address, and looks whether the text is
+ * still the same. */
 static struct name *name_of(struct ring *r, const char *text)
 {
 	if (!text)
@@ -102,7 +103,8 @@ static uint32_t name_of_event(struct ring *r, const struct nvtx_event *e)
 	return names_number(n ? n : names_add("", 0));
 }
 
-/* ---- what the functions do --------------------------------------------------------------------- */
+/* ---- what the functions do ---------------------------------------------------------------------
+ */
 static uint16_t number_of(const void *domain)
 {
 	return domain ? (uint16_t)((const struct domain *)domain - nvtx.domain) : 0;
@@ -153,7 +155,8 @@ static struct ring *ring_now(uint32_t *round)
 	return *round ? ring_mine() : NULL;
 }
 
-/* ---- core -------------------------------------------------------------------------------------- */
+/* ---- core --------------------------------------------------------------------------------------
+ */
 static int push_a(const char *text)
 {
 	uint32_t round;
@@ -259,9 +262,11 @@ static void name_thread_w(uint32_t tid, const wchar_t *text)
 		ring_put(r, ticks_now(), tid, names_number(name_of_wide(text)), 0, RING_THREAD);
 }
 
-/* ---- domains ----------------------------------------------------------------------------------- */
-/* The domain of that name, made at need; the default one where there is no more room. A domain exists even while
- * nothing is recorded: programs ask for it once, and ask whether there is one before they say anything. */
+/* ---- domains -----------------------------------------------------------------------------------
+ */
+/* The domain of that name, made at need; the default one where there is no more room. A domain
+ * exists even while nothing is recorded: programs ask for it once, and ask whether there is one
+ * before they say anything. */
 static void *domain_of(const struct name *n)
 {
 	uint32_t wanted = names_number(n);
@@ -269,7 +274,8 @@ static void *domain_of(const struct name *n)
 	for (uint32_t i = 1; wanted && i < DOMAINS_MOST; i++) {
 		uint32_t is = 0;
 
-		if (atomic_compare_exchange_strong(&nvtx.domain[i].name, &is, wanted) || is == wanted)
+		if (atomic_compare_exchange_strong(&nvtx.domain[i].name, &is, wanted) ||
+		        is == wanted)
 			return &nvtx.domain[i];
 	}
 	return &nvtx.domain[0];
@@ -332,7 +338,8 @@ static void domain_mark_ex(void *domain, const struct nvtx_event *e)
 		mark_name(r, number_of(domain), name_of_event(r, e));
 }
 
-/* ---- tables ------------------------------------------------------------------------------------ */
+/* ---- tables ------------------------------------------------------------------------------------
+ */
 typedef void nvtx_function(void);
 
 static const struct {

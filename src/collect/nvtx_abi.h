@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part of NVTX 2 and 3 that an injection library sees: how a module hands out its table of functions, where
- * each function is in it, and the event that ranges and marks are described by.
+ * The part of NVTX 2 and 3 that an injection library sees: how a module hands out its table of
+ * functions, where each function is in it, and the event that ranges and marks are described by.
  */
 #ifndef TFPROF_COLLECT_NVTX_ABI_H
 #define TFPROF_COLLECT_NVTX_ABI_H
@@ -59,7 +59,7 @@ struct nvtx_event {
 	int32_t color_type;
 	uint32_t color;
 	int32_t payload_type, reserved;
-	uint64_t payload; /* not recorded */
+	uint64_t payload;     /* not recorded */
 	int32_t message_type; /* 32 */
 	union {
 		const char *ascii;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "collect/collect.h"
 #include "collect/pool.h"
 
 enum kind { FLAG, SECONDS, MILLISECONDS, BYTES, BUFFER_BYTES, BUFFERS, LEVEL, GRAPHS, START };
@@ -16,24 +17,24 @@ static const struct word {
 	enum kind kind;
 	size_t field;
 } words[] = {
-	{ "level", LEVEL, 0 },
-	{ "graphs", GRAPHS, 0 },
-	{ "start", START, 0 },
-	{ "mem", FLAG, offsetof(struct plan, memory) },
-	{ "sync", FLAG, offsetof(struct plan, sync) },
-	{ "overhead", FLAG, offsetof(struct plan, overhead) },
-	{ "nvtx", FLAG, offsetof(struct plan, nvtx) },
-	{ "verbose", FLAG, offsetof(struct plan, verbose) },
-	{ "step_signal", FLAG, offsetof(struct plan, step_signal) },
-	{ "self_limit", FLAG, offsetof(struct plan, self_limit) },
-	{ "detach", FLAG, offsetof(struct plan, detach) },
-	{ "delay", SECONDS, offsetof(struct plan, delay_ns) },
-	{ "duration", SECONDS, offsetof(struct plan, duration_ns) },
-	{ "flush", MILLISECONDS, offsetof(struct plan, flush_ns) },
-	{ "silence", MILLISECONDS, offsetof(struct plan, silence_ns) },
-	{ "max_size", BYTES, offsetof(struct plan, max_bytes) },
-	{ "buffers", BUFFERS, 0 },
-	{ "buffer_size", BUFFER_BYTES, 0 },
+	{ COLLECT_OPT_LEVEL, LEVEL, 0 },
+	{ COLLECT_OPT_GRAPHS, GRAPHS, 0 },
+	{ COLLECT_OPT_START, START, 0 },
+	{ COLLECT_OPT_MEM, FLAG, offsetof(struct plan, memory) },
+	{ COLLECT_OPT_SYNC, FLAG, offsetof(struct plan, sync) },
+	{ COLLECT_OPT_OVERHEAD, FLAG, offsetof(struct plan, overhead) },
+	{ COLLECT_OPT_NVTX, FLAG, offsetof(struct plan, nvtx) },
+	{ COLLECT_OPT_VERBOSE, FLAG, offsetof(struct plan, verbose) },
+	{ COLLECT_OPT_STEP_SIGNAL, FLAG, offsetof(struct plan, step_signal) },
+	{ COLLECT_OPT_SELF_LIMIT, FLAG, offsetof(struct plan, self_limit) },
+	{ COLLECT_OPT_DETACH, FLAG, offsetof(struct plan, detach) },
+	{ COLLECT_OPT_DELAY, SECONDS, offsetof(struct plan, delay_ns) },
+	{ COLLECT_OPT_DURATION, SECONDS, offsetof(struct plan, duration_ns) },
+	{ COLLECT_OPT_FLUSH, MILLISECONDS, offsetof(struct plan, flush_ns) },
+	{ COLLECT_OPT_SILENCE, MILLISECONDS, offsetof(struct plan, silence_ns) },
+	{ COLLECT_OPT_MAX_SIZE, BYTES, offsetof(struct plan, max_bytes) },
+	{ COLLECT_OPT_BUFFERS, BUFFERS, 0 },
+	{ COLLECT_OPT_BUFFER_SIZE, BUFFER_BYTES, 0 },
 };
 
 #define DELAY_MOST     (365u * 86400u) /* seconds */
@@ -64,10 +65,11 @@ static bool number(const char *p, const char *end, uint64_t unit, uint64_t most,
 /* A number of bytes, with k, M or G (powers of 1024) behind it or not. */
 static bool bytes(const char *p, const char *end, uint64_t *out)
 {
-	static const char units[] = "kMG";
-	const char *u = end > p && end[-1] ? strchr(units, end[-1]) : NULL;
+	static const char units[] = "kKMG";
+	static const unsigned shifts[] = { 10, 10, 20, 30 };
+	const char *u = end > p ? memchr(units, end[-1], sizeof shifts / sizeof *shifts) : NULL;
 
-	return number(p, u ? end - 1 : end, u ? (uint64_t)1 << 10 * (u - units + 1) : 1,
+	return number(p, u ? end - 1 : end, u ? (uint64_t)1 << shifts[u - units] : 1,
 	        (uint64_t)1 << 60, out);
 }
 
@@ -117,7 +119,8 @@ static bool set(struct plan *plan, const struct word *w, const char *p, const ch
 	case START: return choice(p, end, "now", "ctl", &plan->wait_for_start);
 	case SECONDS: return number(p, end, 1000000000u, DELAY_MOST * (uint64_t)1000000000u, field);
 	case MILLISECONDS:
-		if (!number(p, end, 1000000u, 3600 * (uint64_t)1000000000u, &n) || n < FLUSH_LEAST_NS)
+		if (!number(p, end, 1000000u, 3600 * (uint64_t)1000000000u, &n) ||
+		        n < FLUSH_LEAST_NS)
 			return false;
 		*(uint64_t *)field = n;
 		return true;
@@ -128,7 +131,8 @@ static bool set(struct plan *plan, const struct word *w, const char *p, const ch
 		plan->buffers = (uint32_t)n;
 		return true;
 	case BUFFER_BYTES:
-		if (!bytes(p, end, &n) || n < POOL_BYTES_LEAST || n > (uint64_t)64 << 20 || n % 4096)
+		if (!bytes(p, end, &n) || n < POOL_BYTES_LEAST || n > (uint64_t)64 << 20 ||
+		        n % 4096)
 			return false;
 		plan->buffer_bytes = n;
 		return true;

@@ -23,8 +23,8 @@ struct plan {
 	size_t buffer_bytes;
 };
 
-/* The plan that `options` (or NULL) describes. False if a word is not understood: the first such word is then in
- * *wrong, *length long, and the others hold. */
+/* The plan that `options` (or NULL) describes. False if a word is not understood: the first such
+ * word is then in *wrong, *length long, and the others hold. */
 bool plan_read(struct plan *, const char *options, const char **wrong, size_t *length);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Buffers as bits: one word says which are free, one which were never mapped. Finished ones are pushed on
- * a list that the writer takes as a whole, so no pointer is compared after it was reused.
+ * Buffers as bits: one word says which are free, one which were never mapped. Finished ones are
+ * pushed on a list that the writer takes as a whole, so no pointer is compared after it was reused.
  */
 #include "collect/pool.h"
 
@@ -53,7 +53,8 @@ uint8_t *pool_take(void)
 	int i = take_bit(&pool.free);
 
 	if (i < 0) {
-		/* A forked child finds zeros: its copy of CUPTI may go on writing into what it has. */
+		/* A forked child finds zeros: its copy of CUPTI may go on writing into what it has.
+		 */
 		i = take_bit(&pool.fresh);
 		if (i < 0)
 			return NULL;
@@ -107,7 +108,8 @@ void pool_give(struct pool_buffer *b)
 	if (used > pool.bytes)
 		used = pool.bytes;
 	memset(b->data, 0, used);
-	/* Behind what is valid CUPTI may have written too: the system clears that, if it was touched. */
+	/* Behind what is valid CUPTI may have written too: the system clears that, if it was
+	 * touched. */
 	if (used < pool.bytes && madvise(b->data + used, pool.bytes - used, MADV_DONTNEED))
 		memset(b->data + used, 0, pool.bytes - used);
 	atomic_fetch_or(&pool.free, (uint64_t)1 << (b - pool.buffer));

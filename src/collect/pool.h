@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The buffers that CUPTI fills: taken and handed on by its callbacks in any thread, without a lock and
- * without malloc; emptied by the writer thread alone.
+ * The buffers that CUPTI fills: taken and handed on by its callbacks in any thread, without a lock
+ * and without malloc; emptied by the writer thread alone.
  */
 #ifndef TFPROF_COLLECT_POOL_H
 #define TFPROF_COLLECT_POOL_H

@@ -101,7 +101,8 @@ void process_host(char *p, size_t n)
 			*p = '_';
 }
 
-/* ---- facts ------------------------------------------------------------------------------------- */
+/* ---- facts -------------------------------------------------------------------------------------
+ */
 static void put_number(process_fact *put, void *user, const char *key, uint64_t v)
 {
 	char text[24];
@@ -133,8 +134,9 @@ static bool is_rank(const char *name, size_t n)
 {
 	static const char *const whole[] = { "RANK", "LOCAL_RANK", "WORLD_SIZE", "TFPROF_JOB",
 		"CUDA_VISIBLE_DEVICES" };
-	static const char *const begin[] = { "OMPI_COMM_WORLD_", "PMI_", "SLURM_JOB_ID", "SLURM_PROCID",
-		"SLURM_LOCALID", "SLURM_NTASKS", "SLURM_STEP_ID", "SLURM_JOB_NAME", "SLURM_NODEID" };
+	static const char *const begin[] = { "OMPI_COMM_WORLD_", "PMI_", "SLURM_JOB_ID",
+		"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_STEP_ID", "SLURM_JOB_NAME",
+		"SLURM_NODEID" };
 
 	for (unsigned i = 0; i < sizeof whole / sizeof *whole; i++)
 		if (strlen(whole[i]) == n && !memcmp(name, whole[i], n))
@@ -154,7 +156,8 @@ static void put_environment(process_fact *put, void *user)
 
 		if (!equals || !is_rank(*e, (size_t)(equals - *e)))
 			continue;
-		if ((size_t)snprintf(key, sizeof key, "env.%.*s", (int)(equals - *e), *e) < sizeof key)
+		if ((size_t)snprintf(key, sizeof key, "env.%.*s", (int)(equals - *e), *e) <
+		        sizeof key)
 			put(user, key, equals + 1, strnlen(equals + 1, VALUE_MOST));
 	}
 }
@@ -181,7 +184,8 @@ void process_facts(process_fact *put, void *user)
 	put_environment(put, user);
 }
 
-/* ---- threads ----------------------------------------------------------------------------------- */
+/* ---- threads -----------------------------------------------------------------------------------
+ */
 bool process_thread_name(uint32_t tid, char *p, size_t n)
 {
 	char path[64];

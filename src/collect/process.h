@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Facts about the process and its threads, from the system. No malloc; what cannot be found out is left out.
+ * Facts about the process and its threads, from the system. No malloc; what cannot be found out is
+ * left out.
  */
 #ifndef TFPROF_COLLECT_PROCESS_H
 #define TFPROF_COLLECT_PROCESS_H
@@ -9,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The beginning of a file, n bytes with the NUL behind it; how many without, 0 if there is nothing. */
+/* The beginning of a file, n bytes with the NUL behind it; how many without, 0 if there is nothing.
+ */
 size_t process_file(const char *path, char *, size_t n);
 
 /* ns since 1970. */

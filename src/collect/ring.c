@@ -118,11 +118,9 @@ void ring_put(struct ring *r, uint64_t time, uint64_t value, uint32_t name, uint
 		atomic_fetch_add_explicit(&r->lost, 1, memory_order_relaxed);
 		return;
 	}
-	r->entry[head % RING_ENTRIES] = (struct ring_entry){ .time = time,
-		.value = value,
-		.name = name,
-		.domain = domain,
-		.kind = (uint8_t)kind };
+	r->entry[head % RING_ENTRIES] = (struct ring_entry){
+		.time = time, .value = value, .name = name, .domain = domain, .kind = (uint8_t)kind
+	};
 	atomic_store_explicit(&r->head, head + 1, memory_order_release);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a thread says about its ranges: a ring of its own for each thread, written by it alone and emptied by
- * the writer thread. When the thread is gone, its ring is emptied once more and goes to the next one.
+ * What a thread says about its ranges: a ring of its own for each thread, written by it alone and
+ * emptied by the writer thread. When the thread is gone, its ring is emptied once more and goes to
+ * the next one.
  */
 #ifndef TFPROF_COLLECT_RING_H
 #define TFPROF_COLLECT_RING_H

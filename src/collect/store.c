@@ -91,8 +91,9 @@ static bool is_full(void)
 
 	if (store.max && !store.summing && n >= store.max) {
 		store.summing = true;
-		store_note("the size limit of %llu bytes is reached: from here on there are sums by "
-		           "name instead of records",
+		store_note(
+		        "the size limit of %llu bytes is reached: from here on there are sums by "
+		        "name instead of records",
 		        (unsigned long long)store.max);
 	}
 	return store.summing;

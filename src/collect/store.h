@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The spool of this process: records in, blocks out. Used by one thread at a time: the one that opens the session, then
- * the writer. Behind the size limit, sums take the place of records.
+ * The spool of this process: records in, blocks out. Used by one thread at a time: the one that
+ * opens the session, then the writer. Behind the size limit, sums take the place of records.
  */
 #ifndef TFPROF_COLLECT_STORE_H
 #define TFPROF_COLLECT_STORE_H
@@ -14,7 +14,8 @@
 
 #define STORE_BLOCK ((size_t)1 << 20) /* bytes that are encoded before they are written */
 
-/* Begins an empty spool (files_spool_make made the file); max: bytes, 0: no limit. False: no memory. */
+/* Begins an empty spool (files_spool_make made the file); max: bytes, 0: no limit. False: no
+ * memory. */
 bool store_open(uint64_t max);
 void store_put(const struct spool_record *);
 /* The id of a name; its text is put before, if it is new. */

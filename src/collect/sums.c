@@ -52,12 +52,14 @@ static bool row_of(const struct spool_record *r, struct spool_sum *s, uint64_t *
 		*start = r->kernel.start;
 		break;
 	case SPOOL_GRAPH:
-		*s = (struct spool_sum){ .name = graph_name(r->graph.graph), .device = r->graph.at.device };
+		*s = (struct spool_sum){ .name = graph_name(r->graph.graph),
+			.device = r->graph.at.device };
 		s->sum = r->graph.length;
 		*start = r->graph.start;
 		break;
 	case SPOOL_COPY:
-		*s = (struct spool_sum){ .name = copy_name(r->copy.kind), .device = r->copy.at.device };
+		*s = (struct spool_sum){ .name = copy_name(r->copy.kind),
+			.device = r->copy.at.device };
 		s->sum = r->copy.length;
 		s->bytes = r->copy.bytes;
 		*start = r->copy.start;
@@ -82,7 +84,8 @@ static bool row_of(const struct spool_record *r, struct spool_sum *s, uint64_t *
 /* The row with the key of s, made at need; NULL: no room. */
 static struct spool_sum *find(const struct spool_sum *s)
 {
-	uint32_t h = (s->name * 0x9e3779b1u ^ s->device * 0x85ebca6bu ^ (uint32_t)s->what) * 0xc2b2ae35u;
+	uint32_t h =
+	        (s->name * 0x9e3779b1u ^ s->device * 0x85ebca6bu ^ (uint32_t)s->what) * 0xc2b2ae35u;
 
 	if (!rows)
 		rows = memory_map(SUMS_MOST * sizeof *rows, MEMORY_GONE_BY_FORK);
@@ -90,7 +93,9 @@ static struct spool_sum *find(const struct spool_sum *s)
 		struct spool_sum *row = &rows[((h >> 12) + i) & (SUMS_MOST - 1)];
 
 		if (!row->what)
-			*row = (struct spool_sum){ .what = s->what, .name = s->name, .device = s->device };
+			*row = (struct spool_sum){
+				.what = s->what, .name = s->name, .device = s->device
+			};
 		if (row->what == s->what && row->name == s->name && row->device == s->device)
 			return row;
 	}
@@ -126,6 +131,8 @@ void sums_take(void (*put)(const struct spool_sum *))
 		if (!row->count)
 			continue;
 		put(row);
-		*row = (struct spool_sum){ .what = row->what, .name = row->name, .device = row->device };
+		*row = (struct spool_sum){
+			.what = row->what, .name = row->name, .device = row->device
+		};
 	}
 }

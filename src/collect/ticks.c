@@ -14,7 +14,7 @@
 
 #define CLOCK_SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
-#define TRIES        4
+#define TRIES 4
 
 bool ticks_by_counter;
 
@@ -44,7 +44,8 @@ void ticks_begin(void)
 {
 	char source[16];
 
-	ticks_by_counter = process_file(CLOCK_SOURCE, source, sizeof source) && !strcmp(source, "tsc\n");
+	ticks_by_counter =
+	        process_file(CLOCK_SOURCE, source, sizeof source) && !strcmp(source, "tsc\n");
 	before = now = take();
 }
 
@@ -58,7 +59,8 @@ uint64_t ticks_time(uint64_t ticks)
 {
 	if (!ticks_by_counter || now.ticks <= before.ticks)
 		return ticks_by_counter ? now.time : ticks;
-	double slope = (double)(int64_t)(now.time - before.time) / (double)(now.ticks - before.ticks);
+	double slope =
+	        (double)(int64_t)(now.time - before.time) / (double)(now.ticks - before.ticks);
 
 	return before.time + (uint64_t)(int64_t)((double)(int64_t)(ticks - before.ticks) * slope);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two futexes. The writer's word is 1 from the first call until the writer has seen it: of many calls one is a
- * system call.
+ * Two futexes. The writer's word is 1 from the first call until the writer has seen it: of many
+ * calls one is a system call.
  */
 #define _GNU_SOURCE
 #include "collect/wake.h"
@@ -22,7 +22,8 @@ static _Atomic uint32_t wanted, done;
 /* Sleeps while the word is 0, ns at most. */
 static void sleep_on(_Atomic uint32_t *word, uint64_t ns)
 {
-	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u) };
+	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000u),
+		.tv_nsec = (long)(ns % 1000000000u) };
 
 	if (!atomic_load(word))
 		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);

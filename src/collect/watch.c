@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Silence is ambiguous: an idle program, or another profiler that has put its callbacks in the place of ours. So after a while
- * of it launches are counted by callbacks, which cost nothing while there are none. If there are, and still no
- * record comes, the records go elsewhere.
+ * Silence is ambiguous: an idle program, or another profiler that has put its callbacks in the
+ * place of ours. So after a while of it launches are counted by callbacks, which cost nothing while
+ * there are none. If there are, and still no record comes, the records go elsewhere.
  */
 #include "collect/watch.h"
 
@@ -72,10 +72,12 @@ void watch_tick(uint64_t now, bool came)
 		cupti_count_launches(true);
 	} else if (watch.state == ASKED && !watch.launch_at && cupti_launches()) {
 		watch.launch_at = now;
-	} else if (watch.state == ASKED && watch.launch_at && now - watch.launch_at >= watch.silence) {
+	} else if (watch.state == ASKED && watch.launch_at &&
+	           now - watch.launch_at >= watch.silence) {
 		watch.state = GAP;
 		cupti_count_launches(false);
-		store_note("the program launches kernels, but no record of them comes: another profiler has "
+		store_note("the program launches kernels, but no record of them comes: another "
+		           "profiler has "
 		           "taken the place of this one");
 	}
 }
@@ -86,7 +88,8 @@ static void tell_share(bool *told, uint64_t part, uint64_t whole, const char *wh
 	if (*told || whole < FEW || part * 100 <= whole * PERCENT_LOST)
 		return;
 	*told = true;
-	store_note("%llu of %llu records %s", (unsigned long long)part, (unsigned long long)whole, what);
+	store_note("%llu of %llu records %s", (unsigned long long)part, (unsigned long long)whole,
+	        what);
 }
 
 static void check_records(uint64_t now)
@@ -105,7 +108,8 @@ static void check_records(uint64_t now)
 	if (n->launches >= FEW && !n->kernels && !watch.told_no_kernels &&
 	        now - watch.first_launch_at >= NO_KERNELS_NS) {
 		watch.told_no_kernels = true;
-		store_note("%llu launches were recorded but no kernel: CUPTI %u may not know this GPU",
+		store_note(
+		        "%llu launches were recorded but no kernel: CUPTI %u may not know this GPU",
 		        (unsigned long long)n->launches, cupti_functions()->version);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Watches over the recording itself: notes in spool and log where it has gaps, loses records, cannot be right or
- * costs too much. Writer thread only, while a CUPTI session runs.
+ * Watches over the recording itself: notes in spool and log where it has gaps, loses records,
+ * cannot be right or costs too much. Writer thread only, while a CUPTI session runs.
  */
 #ifndef TFPROF_COLLECT_WATCH_H
 #define TFPROF_COLLECT_WATCH_H
@@ -9,11 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A session begins; silence: how long no record may come before it is asked whether the program is idle, ns. */
+/* A session begins; silence: how long no record may come before it is asked whether the program is
+ * idle, ns. */
 void watch_begin(uint64_t silence_ns);
 /* At each tick; came: whether records have come since the last one. Times are of process_ticks. */
 void watch_tick(uint64_t now, bool came);
-/* Now and then, with what was dropped since the last call: true if recording should become cheaper. */
+/* Now and then, with what was dropped since the last call: true if recording should become cheaper.
+ */
 bool watch_check(uint64_t now, uint64_t dropped);
 /* A session ends. */
 void watch_end(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A loop of ticks. CUPTI is started by the thread that initialises the driver if recording begins at once, since a
- * kernel may follow at once; in all other cases, and for everything else, by the writer.
+ * A loop of ticks. CUPTI is started by the thread that initialises the driver if recording begins
+ * at once, since a kernel may follow at once; in all other cases, and for everything else, by the
+ * writer.
  */
 #define _GNU_SOURCE
 #include "collect/writer.h"
@@ -43,7 +44,7 @@ static struct {
 	char why[256];
 	bool used_cupti;
 	/* The writer's own. */
-	bool adopted; /* it has seen `cuda` */
+	bool adopted;   /* it has seen `cuda` */
 	unsigned cupti; /* as first */
 	uint64_t opened, next_flush, next_second, next_clock;
 	uint64_t lost_ranges, textless;
@@ -75,7 +76,8 @@ static bool wanted(uint64_t now)
 	return !p->duration_ns || now < begin + p->duration_ns;
 }
 
-/* ---- start and stop ---------------------------------------------------------------------------- */
+/* ---- start and stop ----------------------------------------------------------------------------
+ */
 /* What comes of it; why not is in writer.why. */
 static unsigned start_cupti(void)
 {
@@ -157,7 +159,8 @@ static void put_losses(void)
 	if (writer.cupti == CUPTI_ON && watch_check(process_ticks(), dropped))
 		writer.cheaper = true;
 	if (names_textless() && !writer.textless)
-		store_note("there are too many different names: from here on new ones have a number instead");
+		store_note("there are too many different names: from here on new ones have a "
+		           "number instead");
 	writer.textless = names_textless();
 }
 
@@ -218,7 +221,8 @@ static void follow(uint64_t now)
 		writer.cupti = CUPTI_OFF; /* the next start tries again */
 }
 
-/* ---- ticks ------------------------------------------------------------------------------------- */
+/* ---- ticks -------------------------------------------------------------------------------------
+ */
 void writer_step(void)
 {
 	uint32_t i = atomic_fetch_add(&writer.steps, 1);
@@ -288,7 +292,8 @@ static void *work(void *unused)
 	return NULL;
 }
 
-/* ---- the thread -------------------------------------------------------------------------------- */
+/* ---- the thread --------------------------------------------------------------------------------
+ */
 static bool make_thread(void)
 {
 	pthread_attr_t attr;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A driver without a GPU: libcuda.so.1 for tests. cuInit loads the library that CUDA_INJECTION64_PATH names, as the
- * real one does; work takes no time, and is reported to the fake CUPTI if there is one.
- *   FAKE_DRIVER=12040   the version (13000)
- *   FAKE_INJECT=2       how often InitializeInjection is called
+ * A driver without a GPU: libcuda.so.1 for tests. cuInit loads the library that
+ * CUDA_INJECTION64_PATH names, as the real one does; work takes no time, and is reported to the
+ * fake CUPTI if there is one. FAKE_DRIVER=12040   the version (13000) FAKE_INJECT=2       how often
+ * InitializeInjection is called
  */
 #define _GNU_SOURCE
 #include "fake_cuda.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the fake driver and the fake CUPTI say to each other, and what a test program may call of the driver. The
- * functions have the names of the driver's; a function handle is the name of the kernel, a graph the number of its nodes.
+ * What the fake driver and the fake CUPTI say to each other, and what a test program may call of
+ * the driver. The functions have the names of the driver's; a function handle is the name of the
+ * kernel, a graph the number of its nodes.
  */
 #ifndef FAKES_FAKE_CUDA_H
 #define FAKES_FAKE_CUDA_H

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A CUPTI without a GPU: libcupti.so.11.8, .12 and .13 for tests, told apart by FAKE_VERSION. It makes a record
- * of each operation of the fake driver, in the sizes and places of that version (from CUPTI's own headers, not
- * from the collector's), and can be told to misbehave:
- *   FAKE_FAIL=ActivityEnable:2[:10],...  a function returns that error [if its first number is that]
- *   FAKE_HOLDER=nsys           another tool has the only place
- *   FAKE_FATAL=100             it gives up after so many launches
- *   FAKE_STEAL=100[:200]       another client takes the buffers after so many launches [until so many]
- *   FAKE_TIMES=zero|negative|huge|early   times of kernels
+ * A CUPTI without a GPU: libcupti.so.11.8, .12 and .13 for tests, told apart by FAKE_VERSION. It
+ * makes a record of each operation of the fake driver, in the sizes and places of that version
+ * (from CUPTI's own headers, not from the collector's), and can be told to misbehave:
+ *   FAKE_FAIL=ActivityEnable:2[:10],...  a function returns that error [if its first number is
+ * that] FAKE_HOLDER=nsys           another tool has the only place FAKE_FATAL=100             it
+ * gives up after so many launches FAKE_STEAL=100[:200]       another client takes the buffers after
+ * so many launches [until so many] FAKE_TIMES=zero|negative|huge|early   times of kernels
  *   FAKE_END=truncated|unknown|empty      how buffers end
  *   FAKE_CORRELATION=4294967290           the first one
  *   FAKE_UNCORRELATED=1        none until whole kinds of calls are enabled
@@ -32,13 +31,13 @@
 #ifndef FAKE_VERSION
 #define FAKE_VERSION 130001
 #endif
-#define EXPORT  __attribute__((visibility("default")))
-#define NEWER   (FAKE_VERSION >= 130001)
-#define MIDDLE  (FAKE_VERSION >= 24)
-#define SHARDS  8
-#define KINDS   64
-#define CBIDS   600
-#define STOLEN  65536
+#define EXPORT __attribute__((visibility("default")))
+#define NEWER  (FAKE_VERSION >= 130001)
+#define MIDDLE (FAKE_VERSION >= 24)
+#define SHARDS 8
+#define KINDS  64
+#define CBIDS  600
+#define STOLEN 65536
 
 enum { OK, INVALID = 1, MAX_LIMIT = 12, MULTIPLE = 39 };
 enum { DRIVER = 1, RUNTIME = 2, RESOURCE = 3, STATE = 6 };
@@ -51,7 +50,9 @@ static unsigned size_of[KINDS] = {
 	[5] = 40,
 	[8] = MIDDLE ? 184 : 176,
 	[9] = MIDDLE ? 32 : 16,
-	[10] = NEWER ? 216 : MIDDLE ? 208 : 200,
+	[10] = NEWER    ? 216
+	       : MIDDLE ? 208
+	                : 200,
 	[17] = MIDDLE ? 56 : 40,
 	[22] = 96,
 	[38] = MIDDLE ? 56 : 40,
@@ -152,11 +153,11 @@ static int fail(const char *function, unsigned argument)
 	}
 	return 0;
 }
-#define FAIL(function, argument) \
-	do { \
-		int error_ = fail(function, (unsigned)(argument)); \
-		if (error_) \
-			return error_; \
+#define FAIL(function, argument)                                                                   \
+	do {                                                                                       \
+		int error_ = fail(function, (unsigned)(argument));                                 \
+		if (error_)                                                                        \
+			return error_;                                                             \
 	} while (0)
 
 __attribute__((constructor)) static void set_sizes(void)
@@ -165,7 +166,8 @@ __attribute__((constructor)) static void set_sizes(void)
 		size_of[10] = (unsigned)option("FAKE_KERNEL_SIZE");
 }
 
-/* ---- buffers ----------------------------------------------------------------------------------- */
+/* ---- buffers -----------------------------------------------------------------------------------
+ */
 static void give_back(struct shard *s)
 {
 	uint8_t *p = s->buffer;
@@ -239,7 +241,8 @@ static void times(uint64_t *start, uint64_t *end)
 		*start = *end = *start - 3600u * 1000000000u;
 }
 
-/* ---- records ----------------------------------------------------------------------------------- */
+/* ---- records -----------------------------------------------------------------------------------
+ */
 static unsigned cbid_of(const struct fake_op *op, unsigned *domain)
 {
 	static const unsigned ids[] = { [FAKE_LAUNCH] = 307,
@@ -257,9 +260,9 @@ static unsigned cbid_of(const struct fake_op *op, unsigned *domain)
 		[FAKE_GET_DEVICE] = 16 };
 
 	*domain = op->what == FAKE_RESET ? RUNTIME : DRIVER;
-	return op->what == FAKE_COPY && op->kind == 2 ? 278 : op->what == FAKE_COPY && op->kind == 10 ?
-	        407 :
-	        ids[op->what];
+	return op->what == FAKE_COPY && op->kind == 2    ? 278
+	       : op->what == FAKE_COPY && op->kind == 10 ? 407
+	                                                 : ids[op->what];
 }
 
 static uint32_t tid(void)
@@ -271,8 +274,8 @@ static uint32_t tid(void)
 	return GET(c.system_tids) ? mine : (uint32_t)pthread_self();
 }
 
-static void put_kernel(struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at,
-        uint64_t node)
+static void put_kernel(
+        struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at, uint64_t node)
 {
 	uint64_t start = at + 2000, end = start + 1000 + (node ? node : 0);
 	uint8_t *p = record(s, 10);
@@ -299,7 +302,8 @@ static void put_kernel(struct shard *s, const struct fake_op *op, uint32_t corre
 	}
 }
 
-static void put_transfer(struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at)
+static void put_transfer(
+        struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at)
 {
 	int peer = op->kind == 10, set = op->what == FAKE_SET;
 	uint8_t *p = record(s, set ? 2 : peer ? 22 : 1);
@@ -405,7 +409,8 @@ static void put_work(struct shard *s, const struct fake_op *op, uint32_t correla
 	}
 }
 
-static void put_call(struct shard *s, unsigned domain, unsigned cbid, uint32_t correlation, uint64_t at)
+static void put_call(
+        struct shard *s, unsigned domain, unsigned cbid, uint32_t correlation, uint64_t at)
 {
 	uint8_t *p;
 
@@ -421,7 +426,8 @@ static void put_call(struct shard *s, unsigned domain, unsigned cbid, uint32_t c
 	PUT32(32, correlation);
 }
 
-/* ---- what the driver reports -------------------------------------------------------------------- */
+/* ---- what the driver reports --------------------------------------------------------------------
+ */
 struct call_data {
 	unsigned site;
 	const char *function;
@@ -482,7 +488,8 @@ static void ran(const struct fake_op *op)
 		count_launch();
 }
 
-/* ---- the functions ------------------------------------------------------------------------------ */
+/* ---- the functions ------------------------------------------------------------------------------
+ */
 EXPORT int cuptiGetVersion(unsigned *v)
 {
 	FAIL("GetVersion", 0);
@@ -573,7 +580,8 @@ EXPORT int cuptiActivityDisable(unsigned kind)
 	return OK;
 }
 
-/* A shard whose lock is taken by the caller's own thread is a callback that may not flush: the test hangs. */
+/* A shard whose lock is taken by the caller's own thread is a callback that may not flush: the test
+ * hangs. */
 EXPORT int cuptiActivityFlushAll(unsigned forced)
 {
 	int backwards = option("FAKE_SHUFFLE") != 0;
@@ -741,6 +749,6 @@ EXPORT void fake_cupti_state(char *p, size_t n)
 		kinds += GET(c.kinds[i]);
 	for (unsigned i = 0; i < CBIDS; i++)
 		single += GET(c.single[1][i]) + GET(c.single[2][i]);
-	snprintf(p, n, "subscribed %d kinds %u single %u version %d", GET(c.subscribed), kinds, single,
-	        FAKE_VERSION);
+	snprintf(p, n, "subscribed %d kinds %u single %u version %d", GET(c.subscribed), kinds,
+	        single, FAKE_VERSION);
 }

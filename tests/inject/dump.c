@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints a spool as lines of JSON, one for each record, then one that says how it ended: for the tests.
- *     dump [--count] FILE
+ * Prints a spool as lines of JSON, one for each record, then one that says how it ended: for the
+ * tests. dump [--count] FILE
  * --count: totals alone.
  */
 #include <inttypes.h>
@@ -173,7 +173,8 @@ static int dump(const char *path, bool count, struct arena *a, struct err *e)
 	if (!src_open(&s, a, str_of(path), e))
 		return 2;
 	spool_get_init(&g, s, a, e);
-	while ((event = spool_get(&g, &r, &d)) == SPOOL_EVENT_RECORD || event == SPOOL_EVENT_DAMAGE) {
+	while ((event = spool_get(&g, &r, &d)) == SPOOL_EVENT_RECORD ||
+	        event == SPOOL_EVENT_DAMAGE) {
 		if (event == SPOOL_EVENT_DAMAGE) {
 			damaged += d.skipped;
 			continue;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NVTX as a program has it, in small: each file that includes this is a module of its own with its own table, filled by the
- * library that NVTX_INJECTION64_PATH names when the first function is called. Written from the published interface.
+ * NVTX as a program has it, in small: each file that includes this is a module of its own with its
+ * own table, filled by the library that NVTX_INJECTION64_PATH names when the first function is
+ * called. Written from the published interface.
  */
 #ifndef INJECT_NVTX_MINI_H
 #define INJECT_NVTX_MINI_H
@@ -69,36 +70,36 @@ struct mini_event {
 	const void *message;
 };
 
-#define MINI_EVENT(type, text) \
-	(&(struct mini_event){ .version = 3, \
-	        .size = sizeof(struct mini_event), \
-	        .category = 4, \
-	        .payload_type = 1, \
-	        .payload = 42, \
-	        .message_type = (type), \
+#define MINI_EVENT(type, text)                                                                     \
+	(&(struct mini_event){ .version = 3,                                                       \
+	        .size = sizeof(struct mini_event),                                                 \
+	        .category = 4,                                                                     \
+	        .payload_type = 1,                                                                 \
+	        .payload = 42,                                                                     \
+	        .message_type = (type),                                                            \
 	        .message = (text) })
-#define MINI_CALL(table, place, type, otherwise, ...) \
+#define MINI_CALL(table, place, type, otherwise, ...)                                              \
 	(mini_once(), table[place] ? ((type)table[place])(__VA_ARGS__) : (otherwise))
-#define MINI_DO(table, place, type, ...) \
-	do { \
-		mini_once(); \
-		if (table[place]) \
-			((type)table[place])(__VA_ARGS__); \
+#define MINI_DO(table, place, type, ...)                                                           \
+	do {                                                                                       \
+		mini_once();                                                                       \
+		if (table[place])                                                                  \
+			((type)table[place])(__VA_ARGS__);                                         \
 	} while (0)
 
-#define mini_push(text)      MINI_CALL(mini_core_slot, 9, int (*)(const char *), -2, text)
-#define mini_push_w(text)    MINI_CALL(mini_core_slot, 10, int (*)(const wchar_t *), -2, text)
-#define mini_push_ex(e)      MINI_CALL(mini_core_slot, 8, int (*)(const struct mini_event *), -2, e)
-#define mini_pop()           MINI_CALL(mini_core_slot, 11, int (*)(void), -2)
-#define mini_start(text)     MINI_CALL(mini_core_slot, 5, uint64_t (*)(const char *), 0, text)
-#define mini_end(id)         MINI_DO(mini_core_slot, 7, void (*)(uint64_t), id)
-#define mini_mark(text)      MINI_DO(mini_core_slot, 2, void (*)(const char *), text)
-#define mini_thread(id, text) \
+#define mini_push(text)   MINI_CALL(mini_core_slot, 9, int (*)(const char *), -2, text)
+#define mini_push_w(text) MINI_CALL(mini_core_slot, 10, int (*)(const wchar_t *), -2, text)
+#define mini_push_ex(e)   MINI_CALL(mini_core_slot, 8, int (*)(const struct mini_event *), -2, e)
+#define mini_pop()        MINI_CALL(mini_core_slot, 11, int (*)(void), -2)
+#define mini_start(text)  MINI_CALL(mini_core_slot, 5, uint64_t (*)(const char *), 0, text)
+#define mini_end(id)      MINI_DO(mini_core_slot, 7, void (*)(uint64_t), id)
+#define mini_mark(text)   MINI_DO(mini_core_slot, 2, void (*)(const char *), text)
+#define mini_thread(id, text)                                                                      \
 	MINI_DO(mini_core_slot, 14, void (*)(uint32_t, const char *), id, text)
 #define mini_domain(text) MINI_CALL(mini_core2_slot, 12, void *(*)(const char *), NULL, text)
-#define mini_string(domain, text) \
+#define mini_string(domain, text)                                                                  \
 	MINI_CALL(mini_core2_slot, 10, void *(*)(void *, const char *), NULL, domain, text)
-#define mini_domain_push(domain, e) \
+#define mini_domain_push(domain, e)                                                                \
 	MINI_CALL(mini_core2_slot, 4, int (*)(void *, const struct mini_event *), -2, domain, e)
 #define mini_domain_pop(domain) MINI_CALL(mini_core2_slot, 5, int (*)(void *), -2, domain)
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that does what its words say, one after the other: the program under observation in the tests of the
- * collector. "launch:100" launches a hundred kernels; the table at the end lists all words. It checks by itself that
- * errno, signals and descriptors are what they would be without a collector.
+ * A program that does what its words say, one after the other: the program under observation in the
+ * tests of the collector. "launch:100" launches a hundred kernels; the table at the end lists all
+ * words. It checks by itself that errno, signals and descriptors are what they would be without a
+ * collector.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -41,16 +42,17 @@ static void wrong(const char *what)
 	_exit(99);
 }
 
-/* ---- work -------------------------------------------------------------------------------------- */
+/* ---- work --------------------------------------------------------------------------------------
+ */
 static void launch(long n, const char *name)
 {
-	static const char *const names[] = { "_Z6matmulPfS_S_i", "_Z7softmaxPfi", "_ZN2at6native4reluEPf",
-		"sgemm_128x128" };
+	static const char *const names[] = { "_Z6matmulPfS_S_i", "_Z7softmaxPfi",
+		"_ZN2at6native4reluEPf", "sgemm_128x128" };
 
 	for (long i = 0; i < n; i++) {
 		errno = EDOM;
-		cuLaunchKernel(name ? name : names[i % 4], (unsigned)(i % 4 + 1), 2, 1, 128, 1, 1, 0, NULL,
-		        NULL, NULL);
+		cuLaunchKernel(name ? name : names[i % 4], (unsigned)(i % 4 + 1), 2, 1, 128, 1, 1,
+		        0, NULL, NULL, NULL);
 		if (errno != EDOM)
 			wrong("a launch changed errno");
 	}
@@ -154,7 +156,8 @@ static void do_profiler(void)
 	cuProfilerStop();
 }
 
-/* ---- threads ----------------------------------------------------------------------------------- */
+/* ---- threads -----------------------------------------------------------------------------------
+ */
 static void *launcher(void *n)
 {
 	mini_push("thread");
@@ -227,7 +230,8 @@ static void *leave_inside(void *unused)
 	pthread_exit(NULL);
 }
 
-/* ---- ranges ------------------------------------------------------------------------------------ */
+/* ---- ranges ------------------------------------------------------------------------------------
+ */
 static void do_push(void)
 {
 	mini_push(argument[0]);
@@ -330,12 +334,14 @@ static void do_cost(void)
 	printf("ns per pair: %.1f\n", ns[BURSTS / 2]);
 }
 
-/* ---- the process ------------------------------------------------------------------------------- */
+/* ---- the process -------------------------------------------------------------------------------
+ */
 static void reap(pid_t child)
 {
 	int status;
 
-	if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status))
+	if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
+	        WEXITSTATUS(status))
 		wrong("a child failed");
 }
 
@@ -347,7 +353,8 @@ static void do_fork(void)
 	pid_t child = fork();
 
 	if (!child) {
-		for (char *w = words ? strtok_r(words, "+", &save) : NULL; w; w = strtok_r(NULL, "+", &save)) {
+		for (char *w = words ? strtok_r(words, "+", &save) : NULL; w;
+		        w = strtok_r(NULL, "+", &save)) {
 			for (char *p = w; *p; p++)
 				if (*p == '=')
 					*p = ':';
@@ -478,7 +485,8 @@ static void do_state(void)
 {
 	void (*state)(char *, size_t) = NULL;
 	char text[200] = "no CUPTI";
-	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8" };
+	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
+		"libcupti.so.11.8" };
 
 	for (unsigned i = 0; i < 3 && !state; i++) {
 		void *h = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
@@ -554,7 +562,8 @@ static void do_memory_use(void)
 	fflush(stdout);
 }
 
-/* ---- words ------------------------------------------------------------------------------------- */
+/* ---- words -------------------------------------------------------------------------------------
+ */
 static const struct {
 	const char *name;
 	void (*act)(void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The real libcupti without a driver, held against what the collector believes of it. Compiled with CUPTI's own headers:
- *     real_cupti LIBCUPTI
- * Records are filled by the names of CUPTI's fields, stepped over by CUPTI, and read through our prefixes. Then the names
- * of all API functions go through the collector's choice.
+ * The real libcupti without a driver, held against what the collector believes of it. Compiled with
+ * CUPTI's own headers: real_cupti LIBCUPTI Records are filled by the names of CUPTI's fields,
+ * stepped over by CUPTI, and read through our prefixes. Then the names of all API functions go
+ * through the collector's choice.
  */
 #include <cupti.h>
 #include <dlfcn.h>
@@ -37,13 +37,13 @@ typedef CUpti_ActivityMemory3 memory_record;
 
 static int bad;
 
-#define SAME(what, a, b) \
-	do { \
-		if ((unsigned long long)(a) != (unsigned long long)(b)) { \
-			printf("%s: %llu is not %llu\n", what, (unsigned long long)(a), \
-			        (unsigned long long)(b)); \
-			bad++; \
-		} \
+#define SAME(what, a, b)                                                                           \
+	do {                                                                                       \
+		if ((unsigned long long)(a) != (unsigned long long)(b)) {                          \
+			printf("%s: %llu is not %llu\n", what, (unsigned long long)(a),            \
+			        (unsigned long long)(b));                                          \
+			bad++;                                                                     \
+		}                                                                                  \
 	} while (0)
 
 static _Alignas(8) uint8_t buffer[1 << 14];
@@ -67,13 +67,32 @@ static void records(int (*next)(uint8_t *, size_t, union rec **))
 	CUpti_ActivityAPI *a = add(sizeof *a, ACT_RUNTIME);
 	memory_record *m = add(sizeof *m, ACT_MEMORY);
 
-	*k = (kernel){ .kind = k->kind, .start = 11, .end = 12, .streamId = 13, .correlationId = 14,
-		.name = "name", .gridX = 15, .blockZ = 16, .graphNodeId = 17, .graphId = 18 };
-	*c = (memcpy_record){ .kind = c->kind, .copyKind = 2, .bytes = 21, .end = 22, .correlationId = 23,
-		.graphNodeId = 24, .graphId = 25 };
-	*s = (memset_record){ .kind = s->kind, .bytes = 31, .correlationId = 32, .memoryKind = 3, .graphId = 33 };
-	*a = (CUpti_ActivityAPI){ .kind = a->kind, .cbid = 211, .start = 41, .threadId = 42, .correlationId = 43 };
-	*m = (memory_record){ .kind = m->kind, .memoryOperationType = 1, .bytes = 51, .timestamp = 52 };
+	*k = (kernel){ .kind = k->kind,
+		.start = 11,
+		.end = 12,
+		.streamId = 13,
+		.correlationId = 14,
+		.name = "name",
+		.gridX = 15,
+		.blockZ = 16,
+		.graphNodeId = 17,
+		.graphId = 18 };
+	*c = (memcpy_record){ .kind = c->kind,
+		.copyKind = 2,
+		.bytes = 21,
+		.end = 22,
+		.correlationId = 23,
+		.graphNodeId = 24,
+		.graphId = 25 };
+	*s = (memset_record){
+		.kind = s->kind, .bytes = 31, .correlationId = 32, .memoryKind = 3, .graphId = 33
+	};
+	*a = (CUpti_ActivityAPI){
+		.kind = a->kind, .cbid = 211, .start = 41, .threadId = 42, .correlationId = 43
+	};
+	*m = (memory_record){
+		.kind = m->kind, .memoryOperationType = 1, .bytes = 51, .timestamp = 52
+	};
 	add(sizeof *k, ACT_KERNEL);
 
 	if (next(buffer, used, &r) || !r) {

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ranges by NVIDIA's own header: compiled twice, as a program and as a library that it loads, two modules for NVTX.
+ * Ranges by NVIDIA's own header: compiled twice, as a program and as a library that it loads, two
+ * modules for NVTX.
  */
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
 #include <stdio.h>
 
-#define EVENT(type, field, text) \
-	{ .version = NVTX_VERSION, .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE, .category = 3, \
-		.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64, .payload.ullValue = 7, .messageType = (type), \
-		.message.field = (text) }
+#define EVENT(type, field, text)                                                                   \
+	{                                                                                          \
+		.version = NVTX_VERSION, .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE, .category = 3,     \
+		.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64, .payload.ullValue = 7,            \
+		.messageType = (type), .message.field = (text)                                     \
+	}
 
 #ifdef MODULE
 void module_ranges(void);

@@ -687,6 +687,16 @@ def t29_flood():
         check(ops.count(PUSH) + s.lost(RANGES) == n, ops.count(PUSH), s.lost(RANGES))
 
 
+def t30_names_verbatim():
+    """What frameworks put into ranges arrives as it is; the reader takes it apart."""
+    names = ['aten::linear, seq = 5, op_id = 12, sizes = [[2, 3], [3]]', 'XlaModule#prefix=jit(f)/layer,program_id=3#',
+             'ProfilerStep#7', 'Optimizer.step#SGD.step', 'a/b\\"c\u00e4', 'x' * 9000]
+    names = [n.replace(':', ';') for n in names]  # a colon separates arguments of the program
+    with Run('init', *(w for n in names for w in ('push:' + n, 'pop'))) as r:
+        got = [x['name'] for x in r.ok().spool().of('RANGE') if x['op'] == PUSH]
+        check(got == names[:-1] + ['x' * 8192], got)
+
+
 def t31_cost():
     """What a push and a pop cost (told, not judged)."""
     with Run('init', 'cost') as r:

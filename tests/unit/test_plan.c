@@ -61,10 +61,11 @@ static void test_words(void **state)
 
 static void test_wrong(void **state)
 {
-	static const char *const words[] = { "level", "level=", "level=all", "graphs=nodes", "mem=2",
-		"mem=yes", "delay=", "delay=x", "delay=1s", "delay=-1", "delay=.", "delay=99999999999",
-		"max_size=12x", "max_size=99999999999999999999", "buffers=0", "buffers=65", "buffer_size=1000",
-		"buffer_size=1G", "flush=1", "start=soon", "colour", "=", "mem=1=1" };
+	static const char *const words[] = { "level", "level=", "level=all", "graphs=nodes",
+		"mem=2", "mem=yes", "delay=", "delay=x", "delay=1s", "delay=-1", "delay=.",
+		"delay=99999999999", "max_size=12x", "max_size=99999999999999999999", "buffers=0",
+		"buffers=65", "buffer_size=1000", "buffer_size=1G", "flush=1", "start=soon",
+		"colour", "=", "mem=1=1" };
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
