@@ -277,7 +277,9 @@ static void tick(void)
 static void *work(void *unused)
 {
 	(void)unused;
-	while (!atomic_load(&writer.finish) && !process_is_last_thread()) {
+	for (unsigned i = 1; !atomic_load(&writer.finish); i++) {
+		if (i % ALONE_TICKS == 0 && process_is_last_thread())
+			break; /* main has left by pthread_exit: without us the process would be over */
 		tick();
 		wake_wait(TICK_NS);
 	}
