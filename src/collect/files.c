@@ -22,8 +22,9 @@
 #include "collect/collect.h"
 #include "collect/process.h"
 
-#define FD_FIRST 128 /* ours are from here on, so that the program's numbers stay what they were   \
-	              */
+#define FD_FIRST                                                                                   \
+	128 /* ours are from here on, so that the program's numbers stay what they were            \
+	     */
 #define FD_LEAST      3
 #define LOG_LINES     64u /* of one process */
 #define LINE_MOST     512u

@@ -27,13 +27,14 @@
 #include "collect/wake.h"
 #include "collect/watch.h"
 
-#define TICK_NS    100000000u
-#define SECOND_NS  1000000000u
-#define CLOCK_NS   5000000000u /* between readings of all clocks */
-#define FINISH_NS  2000000000u /* that the program's exit waits at most */
-#define STOP_NS    200000000u  /* that kernels have to end when recording stops */
-#define STACK      (512u << 10)
-#define STEPS_KEPT 64u /* step signals between two ticks */
+#define TICK_NS     100000000u
+#define ALONE_TICKS 5u /* between two looks for other threads */
+#define SECOND_NS   1000000000u
+#define CLOCK_NS    5000000000u /* between readings of all clocks */
+#define FINISH_NS   2000000000u /* that the program's exit waits at most */
+#define STOP_NS     200000000u  /* that kernels have to end when recording stops */
+#define STACK       (512u << 10)
+#define STEPS_KEPT  64u /* step signals between two ticks */
 
 static struct {
 	struct plan plan;
@@ -279,7 +280,8 @@ static void *work(void *unused)
 	(void)unused;
 	for (unsigned i = 1; !atomic_load(&writer.finish); i++) {
 		if (i % ALONE_TICKS == 0 && process_is_last_thread())
-			break; /* main has left by pthread_exit: without us the process would be over */
+			break; /* main has left by pthread_exit: without us the process would be
+			          over */
 		tick();
 		wake_wait(TICK_NS);
 	}
