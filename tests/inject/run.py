@@ -719,7 +719,7 @@ def t50_control():
         with open(r.folder + '/control', 'a') as f:
             f.write('%d %s\n' % (time.time_ns(), word))
 
-    rounds = 100 if LONG else 4
+    rounds = 12 if LONG else 4
     pause = 0.45 * SLOWER
     with Run('init', 'background:2', 'sleep:%d' % int(1000 * (rounds * 2 + 2) * pause), 'exit:3', opts='start=ctl,flush=50',
              wait=False, timeout=300) as r:
