@@ -12,8 +12,17 @@
 bool num_parse_i64(struct str s, int64_t *out);
 bool num_parse_i32(struct str s, int32_t *out);
 
+/* A number of bytes above 0, or of K, M, G of them: 500M. */
+bool num_parse_size(struct str s, int64_t *out);
+
 /* true/t/yes/y/1 and false/f/no/n/0 in any case. */
 bool num_parse_bool(struct str s, bool *out);
+
+/* The number, or the end of the type. */
+static inline int64_t num_from_u64(uint64_t v)
+{
+	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
 
 static inline int64_t num_add(int64_t a, int64_t b)
 {
