@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See spool_look.h.
+ */
+#include "io/spool_look.h"
+
+#include "io/spool_get.h"
+
+static struct str text_of(struct spool_text t)
+{
+	return str_make(t.p, t.n);
+}
+
+/* The last part of the first word of argv, or of a path. */
+static struct str program_of(struct str value)
+{
+	struct str word = str_sub(value, 0, str_find_char(value, '\0'));
+	size_t slash = str_rfind_char(word, '/');
+
+	return slash == SIZE_MAX ? word : str_sub(word, slash + 1, SIZE_MAX);
+}
+
+static void take_fact(struct arena *a, struct spool_look *l, struct str key, struct str value)
+{
+	if (str_eq(key, S("argv")) || (str_eq(key, S("exe")) && !l->program.n))
+		l->program = str_copy(a, program_of(value));
+	else if (str_eq(key, S("env.TFPROF_JOB")))
+		l->job = str_copy(a, value);
+}
+
+static void take(struct arena *a, struct spool_look *l, const struct spool_record *r)
+{
+	l->kinds[r->kind]++;
+	l->ended = r->kind == SPOOL_END;
+	switch (r->kind) {
+	case SPOOL_INFO: take_fact(a, l, text_of(r->info.key), text_of(r->info.value)); break;
+	case SPOOL_LOST:
+		if (r->lost.why < SPOOL_LOST_WHY_N)
+			l->lost[r->lost.why] += r->lost.count;
+		break;
+	case SPOOL_NOTE:
+		if (l->notes.n < SPOOL_NOTES_MAX)
+			strs_add(a, &l->notes, str_copy(a, text_of(r->note.text)));
+		break;
+	case SPOOL_SUM:
+		if (r->sum.what < SPOOL_N)
+			l->kinds[r->sum.what] += r->sum.count;
+		break;
+	default: break;
+	}
+}
+
+/* All records of s. */
+static bool take_all(
+        struct arena *a, struct arena *scratch, struct spool_look *l, struct src *s, struct err *e)
+{
+	struct spool_get *g = ARENA_NEW(scratch, struct spool_get);
+	struct spool_damage damage;
+	struct spool_record r;
+	enum spool_event event;
+
+	spool_get_init(g, s, scratch, e);
+	while ((event = spool_get(g, &r, &damage)) < SPOOL_EVENT_END) {
+		if (event == SPOOL_EVENT_RECORD)
+			take(a, l, &r);
+		else
+			l->damaged += damage.skipped;
+	}
+	l->size = src_at(s);
+	return event == SPOOL_EVENT_END;
+}
+
+bool spool_look(struct arena *a, struct str path, struct spool_look *l, struct err *e)
+{
+	struct scratch scratch;
+	struct src *s;
+
+	*l = (struct spool_look){ 0 };
+	scratch_open(&scratch, a->work);
+	bool ok = src_open(&s, &scratch.a, path, e);
+	if (ok) {
+		ok = take_all(a, &scratch.a, l, s, e);
+		src_close(s);
+	}
+	scratch_close(&scratch);
+	return ok;
+}
+
+uint64_t spool_look_lost(const struct spool_look *l)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
+		n += l->lost[i];
+	return n;
+}
+
+void spool_lost_text(struct sb *b, const uint64_t lost[SPOOL_LOST_WHY_N], uint64_t damaged)
+{
+	static const char *const why[] = { [SPOOL_LOST_DROPPED] = "records dropped by CUPTI",
+		[SPOOL_LOST_UNKNOWN] = "records of unknown kinds",
+		[SPOOL_LOST_UNTIMED] = "records with impossible times",
+		[SPOOL_LOST_RANGES] = "NVTX events lost",
+		[SPOOL_LOST_WRITE] = "records not written" };
+
+	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
+		if (lost[i])
+			sb_fmt(b, "%s%llu %s", b->n ? ", " : "", (unsigned long long)lost[i],
+			        why[i]);
+	if (damaged)
+		sb_fmt(b, "%s%llu bytes damaged", b->n ? ", " : "", (unsigned long long)damaged);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See gpu_use.h. The walk over the intervals of a GPU, and the order of what is shown.
+ *
+ * Intervals come by their beginnings. So at any time behind the newest beginning, what some of them
+ * cover is one piece that ends at the latest end among them; each interval adds what lies behind
+ * that end, and only ends have to be remembered.
+ */
+#include <stdlib.h>
+
+#include "base/demangle.h"
+#include "base/num.h"
+#include "view/gpu_use.h"
+
+uint64_t gpu_count(const struct gpu_times *t)
+{
+	return t->h.n + t->summed;
+}
+
+int64_t gpu_total(const struct gpu_times *t)
+{
+	return num_add(t->h.sum, t->summed_ns);
+}
+
+int64_t gpu_min(const struct gpu_times *t)
+{
+	return t->summed && (!t->h.n || t->summed_min < t->h.min) ? t->summed_min : t->h.min;
+}
+
+int64_t gpu_max(const struct gpu_times *t)
+{
+	return t->summed_max > t->h.max ? t->summed_max : t->h.max;
+}
+
+/* ---- the walk ---- */
+
+struct last { /* a process and the end of what it covers */
+	uint64_t end;
+	unsigned owner;
+};
+
+struct walk {
+	struct gpu_use *u;
+	struct gpu_device *d;
+	uint64_t all, kernels, copies; /* ends of what these cover */
+	uint64_t *part_ends;
+	struct last latest[3]; /* the three processes whose ends are the latest */
+};
+
+struct piece {
+	uint64_t from, to;
+};
+
+static int64_t length(uint64_t from, uint64_t to)
+{
+	return to > from ? num_from_u64(to - from) : 0;
+}
+
+/* What x adds to that which ends at *end. */
+static struct piece cover(uint64_t *end, struct piece x)
+{
+	if (x.from < *end)
+		x.from = *end < x.to ? *end : x.to;
+	if (x.to > *end)
+		*end = x.to;
+	return x;
+}
+
+/* Keeps the three latest ends of different processes. */
+static void remember(struct last latest[3], unsigned owner, uint64_t end)
+{
+	unsigned i = 0;
+
+	while (i < 2 && latest[i].end && latest[i].owner != owner)
+		i++;
+	if (latest[i].end && latest[i].owner != owner && latest[i].end >= end)
+		return;
+	latest[i] = (struct last){ end, owner };
+	for (; i && latest[i].end > latest[i - 1].end; i--) {
+		struct last x = latest[i];
+		latest[i] = latest[i - 1];
+		latest[i - 1] = x;
+	}
+}
+
+/* A process runs for the piece anew: how much of it lies beside just one other, so that it has not
+ * been counted as shared yet. */
+static int64_t newly_shared(const struct last latest[3], unsigned owner, struct piece x)
+{
+	uint64_t others[2] = { 0, 0 };
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 3 && n < 2; i++)
+		if (latest[i].end && latest[i].owner != owner)
+			others[n++] = latest[i].end;
+	return length(x.from > others[1] ? x.from : others[1], x.to < others[0] ? x.to : others[0]);
+}
+
+static void step(struct walk *w, const struct span *s, unsigned owner)
+{
+	const uint64_t end = s->length > UINT64_MAX - s->start ? UINT64_MAX : s->start + s->length;
+	struct piece whole = { s->start, end }, x;
+	struct gpu_device *d = w->d;
+
+	if (w->all && s->start > w->all)
+		hist_add(&d->gaps, w->u->a, length(w->all, s->start));
+	x = cover(&w->all, whole);
+	d->busy = num_add(d->busy, length(x.from, x.to));
+	x = cover(&w->part_ends[owner], whole);
+	struct gpu_part *p = &w->u->parts.v[d->parts.v[owner]];
+	p->busy = num_add(p->busy, length(x.from, x.to));
+	d->shared = num_add(d->shared, newly_shared(w->latest, owner, x));
+	remember(w->latest, owner, w->part_ends[owner]);
+	if (s->class == GPU_KERNEL) {
+		x = cover(&w->kernels, whole);
+		d->busy_kernels = num_add(d->busy_kernels, length(x.from, x.to));
+		d->overlap =
+		        num_add(d->overlap, length(x.from, x.to < w->copies ? x.to : w->copies));
+	} else if (s->class == GPU_COPY) {
+		x = cover(&w->copies, whole);
+		d->busy_copies = num_add(d->busy_copies, length(x.from, x.to));
+		d->overlap =
+		        num_add(d->overlap, length(x.from, x.to < w->kernels ? x.to : w->kernels));
+	}
+}
+
+static void add_up(struct gpu_use *u, struct gpu_device *d, struct arena *scratch)
+{
+	struct walk w = { .u = u, .d = d };
+	struct span_walk spans;
+	struct span x;
+	unsigned owner;
+	bool first = true;
+
+	w.part_ends = ARENA_ARRAY(scratch, d->parts.n, uint64_t);
+	span_walk_begin(&spans, scratch);
+	for (unsigned i = 0; i < d->parts.n; i++)
+		span_walk_add(&spans, &u->parts.v[d->parts.v[i]].spans, i);
+	while (span_walk_next(&spans, &x, &owner)) {
+		if (first)
+			d->from = num_from_u64(x.start);
+		first = false;
+		step(&w, &x, owner);
+		work_poll(scratch->work);
+	}
+	d->to = num_from_u64(w.all);
+}
+
+/* ---- GPUs ---- */
+
+/* GPUs by their UUIDs. */
+struct known {
+	struct intern uuids;
+	VEC(uint32_t) devices; /* by id of the UUID */
+};
+
+static struct gpu_device *device_of(struct gpu_use *u, struct known *k, const struct gpu_part *p)
+{
+	struct gpu_device new = { .known = p->known, .name = p->name, .local = p->local };
+
+	if (p->known) {
+		uint32_t id = intern_add(&k->uuids, str_make(p->uuid, sizeof p->uuid));
+		if (id < k->devices.n)
+			return &u->devices.v[k->devices.v[id]];
+		VEC_PUSH(k->uuids.a, &k->devices, (uint32_t)u->devices.n);
+	}
+	memcpy(new.uuid, p->uuid, 16);
+	VEC_PUSH(u->a, &u->devices, new);
+	return &u->devices.v[u->devices.n - 1];
+}
+
+static void add_part(struct gpu_use *u, struct known *k, uint32_t part)
+{
+	const struct gpu_part *p = &u->parts.v[part];
+	struct gpu_device *d = device_of(u, k, p);
+
+	VEC_PUSH(u->a, &d->parts, part);
+	d->kernels += p->kernels;
+	for (enum gpu_way i = 0; i < WAY_N; i++) {
+		d->ways[i].count += p->ways[i].count;
+		d->ways[i].bytes = num_add(d->ways[i].bytes, p->ways[i].bytes);
+		d->ways[i].ns = num_add(d->ways[i].ns, p->ways[i].ns);
+	}
+}
+
+/* Did anything happen on it? Processes name all GPUs that they see. */
+static bool is_used(const struct gpu_part *p)
+{
+	uint64_t n = p->kernels;
+
+	for (enum gpu_way i = 0; i < WAY_N; i++)
+		n += p->ways[i].count;
+	return n > 0;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct gpu_times *x = a, *y = b;
+	int64_t p = gpu_total(x), q = gpu_total(y);
+
+	return p != q ? p < q ? 1 : -1 : str_cmp(x->name, y->name);
+}
+
+/* Names as C++ writes them. */
+static void demangle_all(struct gpu_use *u)
+{
+	size_t budget = DEMANGLE_BUDGET;
+
+	for (size_t i = 0; i < u->kernels.n; i++)
+		u->kernels.v[i].name = demangle(u->a, u->kernels.v[i].mangled, &budget);
+}
+
+void gpu_use_end(struct gpu_use *u)
+{
+	struct scratch scratch;
+	struct known known = { 0 };
+
+	demangle_all(u);
+	scratch_open(&scratch, u->a->work);
+	intern_init(&known.uuids, &scratch.a);
+	for (uint32_t i = 0; i < u->parts.n; i++)
+		if (is_used(&u->parts.v[i]))
+			add_part(u, &known, i);
+	scratch_close(&scratch);
+	for (size_t i = 0; i < u->devices.n; i++) {
+		scratch_open(&scratch, u->a->work);
+		add_up(u, &u->devices.v[i], &scratch.a);
+		scratch_close(&scratch);
+	}
+	if (u->kernels.n)
+		qsort(u->kernels.v, u->kernels.n, sizeof *u->kernels.v, by_total);
+	if (u->waits.n)
+		qsort(u->waits.v, u->waits.n, sizeof *u->waits.v, by_total);
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See gpu_use.h. The records of a spool.
+ */
+#include "view/gpu_use.h"
+
+#include "base/num.h"
+#include "io/spool_get.h"
+
+#define NOTES_MAX 100 /* that are kept */
+
+const char *const gpu_ways[WAY_N] = { [WAY_HTOD] = "HtoD",
+	[WAY_DTOH] = "DtoH",
+	[WAY_DTOD] = "DtoD",
+	[WAY_PTOP] = "PtoP",
+	[WAY_HTOH] = "HtoH",
+	[WAY_SET] = "Memset",
+	[WAY_OTHER] = "other" };
+
+/* CUpti_ActivityMemcpyKind: A is an array on the device. */
+static const enum gpu_way way_of[] = { WAY_OTHER, WAY_HTOD, WAY_DTOH, WAY_HTOD, WAY_DTOH, WAY_DTOD,
+	WAY_DTOD, WAY_DTOD, WAY_DTOD, WAY_HTOH, WAY_PTOP };
+
+/* CUpti_ActivitySynchronizationType; in the third it is a stream that waits, and no host. */
+static const char *const sync_names[GPU_SYNCS] = { "synchronisation", "event synchronize", NULL,
+	"stream synchronize", "context synchronize" };
+
+/* A call in which the host waits that may yet turn out to lie in another one: the driver's in the
+ * runtime's. */
+struct pending {
+	uint64_t start, length;
+	uint32_t name;
+};
+
+/* One spool being read. */
+struct reading {
+	struct gpu_use *u;
+	struct arena *scratch;
+	struct spool_get *g;
+	uint32_t process;
+	VEC(uint32_t)
+	parts; /* of this process, by the number it gives the GPU; 0: none, else + 1 */
+	VEC(uint32_t) kernel_of; /* by string id, likewise */
+	VEC(uint8_t) call_is;    /* by string id */
+	struct imap threads;     /* -> pending */
+	VEC(struct pending) pending;
+};
+
+#define DEVICES_MAX 4096 /* numbers above count as this one */
+
+static struct str text_of(struct spool_text t)
+{
+	return str_make(t.p, t.n);
+}
+
+static struct gpu_part *part_of(struct reading *r, uint32_t local)
+{
+	struct gpu_use *u = r->u;
+
+	local = local < DEVICES_MAX ? local : DEVICES_MAX;
+	while (r->parts.n <= local)
+		VEC_PUSH(r->scratch, &r->parts, 0);
+	if (!r->parts.v[local]) {
+		struct gpu_part new = { .process = r->process, .local = local };
+		VEC_PUSH(u->a, &u->parts, new);
+		r->parts.v[local] = (uint32_t)u->parts.n;
+	}
+	return &u->parts.v[r->parts.v[local] - 1];
+}
+
+/* ---- durations by name ---- */
+
+static uint32_t times_index(struct gpu_use *u, struct imap *of, struct str name, bool kernel)
+{
+	struct str bytes = name.p ? name : S("(name lost)");
+	uint32_t id = intern_add(&u->names, bytes), i;
+	struct gpu_times new = { .name = intern_str(&u->names, id),
+		.mangled = intern_str(&u->names, id) };
+
+	if (imap_get(of, id, &i))
+		return i;
+	i = (uint32_t)(kernel ? u->kernels.n : u->waits.n);
+	if (kernel)
+		VEC_PUSH(u->a, &u->kernels, new);
+	else
+		VEC_PUSH(u->a, &u->waits, new);
+	imap_put(of, id, i, false);
+	return i;
+}
+
+static struct gpu_times *kernel_times(struct reading *r, uint32_t name)
+{
+	struct gpu_use *u = r->u;
+	struct str text = spool_get_string(r->g, name);
+
+	if (!text.p) {
+		uint32_t i = times_index(u, &u->kernel_of, STR_NONE, true);
+		return &u->kernels.v[i];
+	}
+	while (r->kernel_of.n <= name)
+		VEC_PUSH(r->scratch, &r->kernel_of, 0);
+	if (!r->kernel_of.v[name])
+		r->kernel_of.v[name] = 1 + times_index(u, &u->kernel_of, text, true);
+	return &u->kernels.v[r->kernel_of.v[name] - 1];
+}
+
+/* ---- operations ---- */
+
+static void take_span(struct reading *r, struct gpu_part *p, enum gpu_class class, uint64_t start,
+        uint64_t length)
+{
+	spans_add(&p->spans, r->u->a, r->scratch, (struct span){ start, length, class });
+}
+
+static void take_kernel(struct reading *r, const struct spool_kernel *k)
+{
+	struct gpu_part *p = part_of(r, k->at.device);
+
+	p->kernels++;
+	if (!k->start) {
+		r->u->untimed++;
+		return;
+	}
+	hist_add(&kernel_times(r, k->name)->h, r->u->a, num_from_u64(k->length));
+	take_span(r, p, GPU_KERNEL, k->start, k->length);
+}
+
+static void take_graph(struct reading *r, const struct spool_graph *g)
+{
+	struct gpu_part *p = part_of(r, g->at.device);
+	struct gpu_use *u = r->u;
+
+	p->kernels++;
+	if (!g->start) {
+		u->untimed++;
+		return;
+	}
+	struct str name = str_fmt(r->scratch, "(graph %u)", g->graph);
+	uint32_t i = times_index(u, &u->kernel_of, name, true);
+	hist_add(&u->kernels.v[i].h, u->a, num_from_u64(g->length));
+	take_span(r, p, GPU_KERNEL, g->start, g->length);
+}
+
+static void take_copy(struct reading *r, enum gpu_way way, const struct spool_where *at,
+        uint64_t start, uint64_t length, uint64_t bytes)
+{
+	struct gpu_part *p = part_of(r, at->device);
+	struct gpu_copies *c = &p->ways[way];
+
+	c->count++;
+	c->bytes = num_add(c->bytes, num_from_u64(bytes));
+	if (!start) {
+		r->u->untimed++;
+		return;
+	}
+	c->ns = num_add(c->ns, num_from_u64(length));
+	if (way != WAY_HTOH)
+		take_span(r, p, way == WAY_SET ? GPU_SET : GPU_COPY, start, length);
+}
+
+static enum gpu_way way(const struct spool_copy *c)
+{
+	return c->kind < sizeof way_of / sizeof *way_of ? way_of[c->kind] : WAY_OTHER;
+}
+
+static void take_sum_of_copies(struct gpu_part *p, enum gpu_way way, const struct spool_sum *s)
+{
+	struct gpu_copies *c = &p->ways[way];
+
+	c->count += s->count;
+	c->bytes = num_add(c->bytes, num_from_u64(s->bytes));
+	c->ns = num_add(c->ns, num_from_u64(s->sum));
+}
+
+static void take_sum(struct reading *r, const struct spool_sum *s)
+{
+	struct str name = spool_get_string(r->g, s->name);
+	struct gpu_use *u = r->u;
+
+	if (s->what == SPOOL_API)
+		return;
+	struct gpu_part *p = part_of(r, s->device);
+	u->summed += s->count;
+	if (s->what == SPOOL_SET) {
+		take_sum_of_copies(p, WAY_SET, s);
+		return;
+	}
+	if (s->what == SPOOL_COPY) {
+		enum gpu_way w = 0;
+		while (w < WAY_OTHER && !str_ends(name, str_of(gpu_ways[w])))
+			w++;
+		take_sum_of_copies(p, w, s);
+		return;
+	}
+	struct gpu_times *t = kernel_times(r, s->name);
+	int64_t min = num_from_u64(s->min), max = num_from_u64(s->max);
+	p->kernels += s->count;
+	t->summed_min = t->summed && t->summed_min < min ? t->summed_min : min;
+	t->summed_max = t->summed_max > max ? t->summed_max : max;
+	t->summed += s->count;
+	t->summed_ns = num_add(t->summed_ns, num_from_u64(s->sum));
+}
+
+/* ---- waiting ---- */
+
+enum { CALL_NEW, CALL_WAITS, CALL_OTHER }; /* what is known of a name */
+
+/* Does the host wait in a call of this name? */
+static bool says_wait(struct str name)
+{
+	if (str_contains(name, S("Synchronize")))
+		return true;
+	return (str_contains(name, S("Memcpy")) || str_contains(name, S("Memset"))) &&
+	       !str_contains(name, S("Async")) && !str_contains(name, S("Graph"));
+}
+
+static bool is_wait(struct reading *r, uint32_t name)
+{
+	struct str text = spool_get_string(r->g, name);
+
+	if (!text.p)
+		return false;
+	while (r->call_is.n <= name)
+		VEC_PUSH(r->scratch, &r->call_is, CALL_NEW);
+	if (r->call_is.v[name] == CALL_NEW)
+		r->call_is.v[name] = says_wait(text) ? CALL_WAITS : CALL_OTHER;
+	return r->call_is.v[name] == CALL_WAITS;
+}
+
+static void count_wait(struct reading *r, const struct pending *p)
+{
+	struct gpu_use *u = r->u;
+	uint32_t i = times_index(u, &u->wait_of, spool_get_string(r->g, p->name), false);
+
+	hist_add(&u->waits.v[i].h, u->a, num_from_u64(p->length));
+}
+
+static void take_call(struct reading *r, const struct spool_api *c)
+{
+	struct pending now = { c->start, c->length, c->name };
+	uint32_t i;
+
+	if (!is_wait(r, c->name))
+		return;
+	if (!imap_get(&r->threads, c->tid, &i)) {
+		imap_put(&r->threads, c->tid, (uint32_t)r->pending.n, false);
+		VEC_PUSH(r->scratch, &r->pending, now);
+		return;
+	}
+	struct pending *p = &r->pending.v[i];
+	bool inside = p->start >= now.start && p->start - now.start <= now.length &&
+	              p->length <= now.length - (p->start - now.start);
+	if (!inside)
+		count_wait(r, p);
+	*p = now;
+}
+
+static void take_sync(struct gpu_use *u, const struct spool_sync *s)
+{
+	unsigned type = s->type < GPU_SYNCS ? s->type : 0;
+
+	if (!sync_names[type])
+		return;
+	u->syncs[type].name = str_of(sync_names[type]);
+	hist_add(&u->syncs[type].h, u->a, num_from_u64(s->length));
+}
+
+/* ---- facts ---- */
+
+static struct str last_part(struct str path)
+{
+	struct str word = str_sub(path, 0, str_find_char(path, '\0'));
+	size_t slash = str_rfind_char(word, '/');
+
+	return slash == SIZE_MAX ? word : str_sub(word, slash + 1, SIZE_MAX);
+}
+
+static void take_fact(struct reading *r, struct str key, struct str value)
+{
+	struct gpu_process *p = &r->u->processes.v[r->process];
+	struct arena *a = r->u->a;
+
+	if (str_eq(key, S("pid")))
+		num_parse_i64(value, &p->pid);
+	else if (str_eq(key, S("argv")) || (str_eq(key, S("exe")) && !p->program.n))
+		p->program = str_copy(a, last_part(value));
+	else if (str_eq(key, S("host")))
+		p->host = str_copy(a, value);
+	else if (str_eq(key, S("env.TFPROF_JOB")) ||
+	         (str_eq(key, S("env.SLURM_JOB_ID")) && !p->job.n))
+		p->job = str_copy(a, value);
+	else if (str_eq(key, S("env.RANK")) || (str_eq(key, S("env.SLURM_PROCID")) && !p->rank.n) ||
+	         (str_eq(key, S("env.OMPI_COMM_WORLD_RANK")) && !p->rank.n))
+		p->rank = str_copy(a, value);
+}
+
+static void take_device(struct reading *r, const struct spool_device *d)
+{
+	static const uint8_t none[16];
+	struct gpu_part *p = part_of(r, d->id);
+	bool mig = memcmp(d->mig_uuid, none, 16) != 0;
+
+	memcpy(p->uuid, mig ? d->mig_uuid : d->uuid, 16);
+	p->known = memcmp(p->uuid, none, 16) != 0;
+	p->name = str_copy(r->u->a, spool_get_string(r->g, d->name));
+}
+
+static void take_note(struct gpu_use *u, struct str text)
+{
+	for (size_t i = 0; i < u->notes.n; i++)
+		if (str_eq(u->notes.v[i], text))
+			return;
+	if (u->notes.n < NOTES_MAX)
+		strs_add(u->a, &u->notes, str_copy(u->a, text));
+}
+
+static void take(struct reading *r, const struct spool_record *x)
+{
+	struct gpu_use *u = r->u;
+
+	u->processes.v[r->process].ended = x->kind == SPOOL_END;
+	switch (x->kind) {
+	case SPOOL_KERNEL: take_kernel(r, &x->kernel); break;
+	case SPOOL_API: take_call(r, &x->api); break;
+	case SPOOL_COPY:
+		take_copy(r, way(&x->copy), &x->copy.at, x->copy.start, x->copy.length,
+		        x->copy.bytes);
+		break;
+	case SPOOL_SET:
+		take_copy(r, WAY_SET, &x->set.at, x->set.start, x->set.length, x->set.bytes);
+		break;
+	case SPOOL_GRAPH: take_graph(r, &x->graph); break;
+	case SPOOL_SYNC: take_sync(u, &x->sync); break;
+	case SPOOL_SUM: take_sum(r, &x->sum); break;
+	case SPOOL_INFO: take_fact(r, text_of(x->info.key), text_of(x->info.value)); break;
+	case SPOOL_DEVICE: take_device(r, &x->device); break;
+	case SPOOL_LOST:
+		if (x->lost.why < SPOOL_LOST_WHY_N)
+			u->lost[x->lost.why] += x->lost.count;
+		break;
+	case SPOOL_GAP:
+		u->gaps++;
+		u->gap_ns = num_add(u->gap_ns, num_from_u64(x->gap.to - x->gap.from));
+		take_note(u, spool_get_string(r->g, x->gap.why));
+		break;
+	case SPOOL_NOTE: take_note(u, text_of(x->note.text)); break;
+	default: break;
+	}
+}
+
+/* ---- a spool ---- */
+
+void gpu_use_init(struct gpu_use *u, struct arena *a)
+{
+	*u = (struct gpu_use){ .a = a };
+	intern_init(&u->names, a);
+	imap_init(&u->kernel_of, a);
+	imap_init(&u->wait_of, a);
+}
+
+static bool read_spool(struct reading *r, struct src *s, struct err *e)
+{
+	struct spool_damage damage;
+	struct spool_record x;
+	enum spool_event event;
+
+	r->g = ARENA_NEW(r->scratch, struct spool_get);
+	imap_init(&r->threads, r->scratch);
+	spool_get_init(r->g, s, r->scratch, e);
+	while ((event = spool_get(r->g, &x, &damage)) < SPOOL_EVENT_END) {
+		if (event == SPOOL_EVENT_RECORD)
+			take(r, &x);
+		else
+			r->u->damaged += damage.skipped;
+	}
+	for (size_t i = 0; i < r->pending.n; i++)
+		count_wait(r, &r->pending.v[i]);
+	for (size_t i = 0; i < r->parts.n; i++)
+		if (r->parts.v[i])
+			spans_end(&r->u->parts.v[r->parts.v[i] - 1].spans, r->u->a);
+	return event == SPOOL_EVENT_END;
+}
+
+bool gpu_use_add(struct gpu_use *u, struct str path, struct err *e)
+{
+	struct gpu_process process = { .file = path };
+	struct scratch scratch;
+	struct src *s;
+
+	scratch_open(&scratch, u->a->work);
+	struct reading r = { .u = u, .scratch = &scratch.a, .process = (uint32_t)u->processes.n };
+	bool ok = src_open(&s, &scratch.a, path, e);
+	if (ok) {
+		VEC_PUSH(u->a, &u->processes, process);
+		ok = read_spool(&r, s, e);
+		src_close(s);
+	}
+	scratch_close(&scratch);
+	return ok;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What GPUs did, against a drawing of the same operations nanosecond by nanosecond.
+ */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/spool_put.h"
+#include "view/gpu_use.h"
+
+#define SPAN      4000 /* nanoseconds that are drawn */
+#define PROCESSES 4
+#define BASE      1700000000000000000u
+
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t random_below(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % n;
+}
+
+/* ---- writing ---- */
+
+struct writer {
+	struct spool_put put;
+	uint8_t block[SPOOL_BLOCK_MIN];
+	char path[64];
+	int fd;
+};
+static struct writer writer;
+
+static void begin(uint32_t pid)
+{
+	strcpy(writer.path, "/tmp/tfprof-gpu-XXXXXX");
+	writer.fd = mkstemp(writer.path);
+	assert_true(writer.fd >= 0);
+	spool_put_init(&writer.put, pid);
+	spool_put_begin(&writer.put, writer.block, sizeof writer.block, BASE);
+}
+
+static void put(struct spool_record r)
+{
+	if (spool_put(&writer.put, &r))
+		return;
+	size_t n = spool_put_finish(&writer.put);
+	assert_int_equal(write(writer.fd, writer.block, n), n);
+	spool_put_begin(&writer.put, writer.block, sizeof writer.block, BASE);
+	assert_true(spool_put(&writer.put, &r));
+}
+
+static void put_name(uint32_t id, const char *z)
+{
+	put((struct spool_record){ .kind = SPOOL_STRING, .string = { id, { z, strlen(z) } } });
+}
+
+/* Ends the spool and adds it up. */
+static void end(struct gpu_use *u, bool closed)
+{
+	struct err e = { .a = u->a };
+
+	if (closed)
+		put((struct spool_record){ .kind = SPOOL_END });
+	size_t n = spool_put_finish(&writer.put);
+	assert_int_equal(write(writer.fd, writer.block, n), n);
+	close(writer.fd);
+	assert_true(gpu_use_add(u, str_of(writer.path), &e));
+	unlink(writer.path);
+}
+
+/* ---- drawing ---- */
+
+static uint8_t kernels[PROCESSES][SPAN * 2], copies[SPAN * 2], anything[PROCESSES][SPAN * 2];
+
+static void draw(uint8_t *line, uint64_t start, uint64_t length)
+{
+	memset(line + start, 1, length);
+}
+
+static void put_random(uint32_t process)
+{
+	uint64_t start = random_below(SPAN), length = 1 + random_below(40);
+	struct spool_record r = { .kind = SPOOL_KERNEL };
+
+	if (random_below(3)) {
+		r.kernel =
+		        (struct spool_kernel){ .start = BASE + start, .length = length, .name = 1 };
+		draw(kernels[process], start, length);
+	} else {
+		r.kind = SPOOL_COPY;
+		r.copy = (struct spool_copy){
+			.start = BASE + start, .length = length, .bytes = 1000, .kind = 1
+		};
+		draw(copies, start, length);
+	}
+	draw(anything[process], start, length);
+	put(r);
+}
+
+static void compare(const struct gpu_use *u)
+{
+	int64_t busy = 0, k = 0, c = 0, overlap = 0, shared = 0, from = -1, to = 0, gaps = 0;
+	int64_t own[PROCESSES] = { 0 };
+	const struct gpu_device *d = &u->devices.v[0];
+
+	for (int64_t t = 0; t < SPAN * 2; t++) {
+		int n = 0, kernel = 0;
+		for (int p = 0; p < PROCESSES; p++) {
+			n += anything[p][t];
+			kernel |= kernels[p][t];
+			own[p] += anything[p][t];
+		}
+		gaps += n && to && t > to;
+		from = n && from < 0 ? t : from;
+		to = n ? t + 1 : to;
+		busy += n > 0;
+		shared += n > 1;
+		k += kernel;
+		c += copies[t];
+		overlap += kernel && copies[t];
+	}
+	assert_int_equal(u->devices.n, 1);
+	assert_int_equal(d->from - (int64_t)BASE, from);
+	assert_int_equal(d->to - (int64_t)BASE, to);
+	assert_int_equal(d->busy, busy);
+	assert_int_equal(d->busy_kernels, k);
+	assert_int_equal(d->busy_copies, c);
+	assert_int_equal(d->overlap, overlap);
+	assert_int_equal(d->shared, shared);
+	assert_int_equal(d->gaps.n, gaps);
+	assert_int_equal(d->gaps.sum, to - from - busy);
+	for (int p = 0; p < PROCESSES; p++)
+		assert_int_equal(u->parts.v[p].busy, own[p]);
+}
+
+static void as_drawn(void **state)
+{
+	for (uint64_t density = 3; density < 300; density *= 3) {
+		struct gpu_use u;
+		memset(kernels, 0, sizeof kernels);
+		memset(copies, 0, sizeof copies);
+		memset(anything, 0, sizeof anything);
+		gpu_use_init(&u, *state);
+		for (uint32_t p = 0; p < PROCESSES; p++) {
+			begin(p + 1);
+			put_name(1, "kernel");
+			put((struct spool_record){
+			        .kind = SPOOL_DEVICE, .device = { .uuid = { 7 }, .name = 1 } });
+			for (uint64_t i = 0; i < density; i++)
+				put_random(p);
+			end(&u, true);
+		}
+		gpu_use_end(&u);
+		compare(&u);
+	}
+}
+
+/* Intervals beyond one batch, in no order: all in one, and one behind the other. */
+static void many(void **state)
+{
+	struct gpu_use u;
+	uint64_t n = SPAN_BATCH * 2 + 5;
+
+	gpu_use_init(&u, *state);
+	begin(1);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t at = (i * 104729) % n;
+		put((struct spool_record){
+		        .kind = SPOOL_KERNEL, .kernel = { .start = BASE + at * 10, .length = 4 } });
+	}
+	end(&u, true);
+	gpu_use_end(&u);
+	assert_int_equal(u.devices.v[0].kernels, n);
+	assert_int_equal(u.devices.v[0].busy, n * 4);
+	assert_int_equal(u.devices.v[0].gaps.n, n - 1);
+	assert_int_equal(hist_quantile(&u.devices.v[0].gaps, 500), 6);
+	assert_int_equal(u.kernels.n, 1);
+	assert_str(u.kernels.v[0].name, "(name lost)");
+}
+
+/* The same part of the machine under two numbers; two GPUs that no UUID tells apart. */
+static void uuids(void **state)
+{
+	struct gpu_use u;
+
+	gpu_use_init(&u, *state);
+	for (uint32_t p = 0; p < 2; p++) {
+		begin(p + 1);
+		put((struct spool_record){ .kind = SPOOL_KERNEL,
+		        .kernel = { .start = BASE, .length = 4, .at = { .device = p } } });
+		put((struct spool_record){ .kind = SPOOL_KERNEL,
+		        .kernel = { .start = BASE, .length = 4, .at = { .device = 5 } } });
+		put((struct spool_record){
+		        .kind = SPOOL_DEVICE, .device = { .id = p, .uuid = { 9 } } });
+		put((struct spool_record){ .kind = SPOOL_DEVICE, .device = { .id = 77 } });
+		end(&u, p);
+	}
+	gpu_use_end(&u);
+	assert_int_equal(u.devices.n, 3);
+	assert_int_equal(u.devices.v[0].parts.n, 2);
+	assert_int_equal(u.devices.v[0].shared, 4);
+	assert_false(u.processes.v[0].ended);
+	assert_true(u.processes.v[1].ended);
+}
+
+static void put_call(uint32_t tid, uint32_t name, uint64_t start, uint64_t length)
+{
+	put((struct spool_record){ .kind = SPOOL_API,
+	        .api = { .start = BASE + start, .length = length, .name = name, .tid = tid } });
+}
+
+/* The driver's call inside the runtime's is not counted twice. */
+static void waits(void **state)
+{
+	struct gpu_use u;
+
+	gpu_use_init(&u, *state);
+	begin(1);
+	put_name(1, "cuStreamSynchronize");
+	put_name(2, "cudaStreamSynchronize_v3020");
+	put_name(3, "cudaLaunchKernel");
+	put_name(4, "cudaMemcpyAsync");
+	put_call(1, 1, 100, 50);
+	put_call(2, 1, 110, 40);
+	put_call(1, 2, 90, 70);
+	put_call(1, 3, 200, 10);
+	put_call(1, 4, 210, 10);
+	put_call(1, 2, 300, 30);
+	end(&u, true);
+	gpu_use_end(&u);
+	assert_int_equal(u.waits.n, 2);
+	assert_str(u.waits.v[0].name, "cudaStreamSynchronize_v3020");
+	assert_int_equal(gpu_count(&u.waits.v[0]), 2);
+	assert_int_equal(gpu_total(&u.waits.v[0]), 100);
+	assert_int_equal(gpu_total(&u.waits.v[1]), 40);
+}
+
+static void what_is_missing(void **state)
+{
+	struct gpu_use u;
+
+	gpu_use_init(&u, *state);
+	begin(1);
+	put_name(1, "k");
+	put_name(2, "MemcpyDtoH");
+	put((struct spool_record){
+	        .kind = SPOOL_KERNEL, .kernel = { .start = BASE, .length = 10, .name = 1 } });
+	put((struct spool_record){ .kind = SPOOL_KERNEL, .kernel = { .name = 1 } });
+	put((struct spool_record){ .kind = SPOOL_LOST, .lost = { SPOOL_LOST_DROPPED, 12 } });
+	put((struct spool_record){ .kind = SPOOL_GAP, .gap = { BASE, BASE + 5, 0 } });
+	put((struct spool_record){
+	        .kind = SPOOL_SUM, .sum = { SPOOL_KERNEL, 1, 0, 0, 0, 0, 100, 3000, 2, 90, 0 } });
+	put((struct spool_record){
+	        .kind = SPOOL_SUM, .sum = { SPOOL_COPY, 2, 0, 0, 0, 0, 3, 300, 50, 150, 4096 } });
+	end(&u, false);
+	gpu_use_end(&u);
+	assert_int_equal(u.untimed, 1);
+	assert_int_equal(u.lost[SPOOL_LOST_DROPPED], 12);
+	assert_int_equal(u.gaps, 1);
+	assert_int_equal(u.gap_ns, 5);
+	assert_int_equal(u.summed, 103);
+	assert_int_equal(gpu_count(&u.kernels.v[0]), 101);
+	assert_int_equal(gpu_total(&u.kernels.v[0]), 3010);
+	assert_int_equal(gpu_min(&u.kernels.v[0]), 2);
+	assert_int_equal(gpu_max(&u.kernels.v[0]), 90);
+	assert_int_equal(u.devices.v[0].kernels, 102);
+	assert_int_equal(u.devices.v[0].ways[WAY_DTOH].bytes, 4096);
+	assert_int_equal(u.devices.v[0].ways[WAY_DTOH].count, 3);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		unit_case(as_drawn),
+		unit_case(many),
+		unit_case(uuids),
+		unit_case(waits),
+		unit_case(what_is_missing),
+	};
+
+	return unit_main(tests, argc, argv);
+}
