@@ -131,7 +131,7 @@ ALL_LDFLAGS := -pthread $(SAN_FLAGS) $(harden_ld) -Wl,--as-needed $(LDFLAGS)
 
 # ---- files --------------------------------------------------------------------------------------
 # What of src/app is in the library; the rest only the program has.
-LIBRARY_APP := $(wildcard src/app/api*.c src/app/diff*.c) $(addprefix src/app/,session.c session_later.c sources.c jobs.c cmd.c flags.c flags_spool.c help.c checkpoint.c baseline.c progress.c term.c)
+LIBRARY_APP := $(wildcard src/app/api*.c src/app/diff*.c) $(addprefix src/app/,session.c session_later.c sources.c jobs.c cmd.c flags.c flags_spool.c help.c checkpoint.c baseline.c progress.c term.c words.c)
 SRC := $(filter-out src/collect/%,$(sort $(wildcard src/*/*.c)))
 PROGRAM_SRC := $(filter-out $(LIBRARY_APP),$(filter src/app/%,$(SRC)))
 LIB_SRC := $(filter-out $(PROGRAM_SRC),$(SRC))
@@ -286,6 +286,11 @@ $(O)/spool_make: $(O)/obj/tests/spool/spool_make.o $(O)/obj/src/io/spool_put.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^
 
+# Spools for tests, from lines of text.
+$(O)/spool_write: $(O)/obj/tests/spool/spool_write.o $(BIN)/libtfprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
 # Manual pages and completions are made from the tables; what is made is kept in docs/.
 $(O)/gen_docs: $(O)/obj/tools/gen_docs.o $(O)/program.a $(BIN)/libtfprof.a
 	@mkdir -p $(@D)
@@ -297,7 +302,7 @@ docs: $(O)/gen_docs
 	$(O)/gen_docs docs
 
 .SECONDARY:
--include $(O)/obj/tools/gen_docs.d $(O)/obj/tests/spool/spool_make.d $(O)/obj/tests/bench/bench.d $(LIB_OBJ:.o=.d) \
+-include $(O)/obj/tools/gen_docs.d $(O)/obj/tests/spool/spool_make.d $(O)/obj/tests/spool/spool_write.d $(O)/obj/tests/bench/bench.d $(LIB_OBJ:.o=.d) \
 	$(PROGRAM_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/obj/%.d) $(UNIT_HELP:%.c=$(O)/obj/%.d) \
 	$(FUZZ_SRC:%.c=$(O)/obj/%.d) $(FUZZ_DRIVER:%.c=$(O)/obj/%.d)
 
@@ -385,7 +390,7 @@ $(O)/oracle/%: $(O)/obj/tests/oracle/%.o $(BIN)/libtfprof.a
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # Each tier builds its configurations with a make of its own, then tests/check.py runs and counts.
-check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS)) $(O)/spool_make
+check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS)) $(O)/spool_make $(O)/spool_write
 	@:
 
 # What clang thinks of the same sources, where there is one.

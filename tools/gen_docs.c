@@ -9,6 +9,7 @@
 
 #include "app/cmd.h"
 #include "app/flags.h"
+#include "app/words.h"
 
 static struct option options[OPTIONS_MAX];
 static size_t n_options;
@@ -151,6 +152,24 @@ static void put_examples(FILE *f, const char *lines)
 	fputs(".fi\n", f);
 }
 
+static void put_own_words(FILE *f, const struct word *w)
+{
+	for (; w->name; w++) {
+		bool letter = w->name[1] == '\0';
+		fputs(".TP\n.B ", f);
+		put(f, letter ? "-" : "--");
+		put(f, w->name);
+		if (w->value) {
+			fputs(letter ? " \\fI" : w->alone ? "\\fR[=\\fI" : "\\fR=\\fI", f);
+			put(f, w->value);
+			fputs(w->alone ? "\\fR]" : "\\fR", f);
+		}
+		fputs("\n", f);
+		put(f, w->help);
+		fputs(".\n", f);
+	}
+}
+
 static void page_of(const struct command *c)
 {
 	char name[64], file[80];
@@ -162,11 +181,12 @@ static void page_of(const struct command *c)
 	put_section(f, "SYNOPSIS");
 	fputs(".B tfprof ", f);
 	put(f, c->name);
-	if (c->words) {
-		fputs(" ", f);
-		put(f, c->words);
+	if (c->synopsis) {
+		fputs(" \\fI", f);
+		put(f, c->synopsis);
+		fputs("\\fR", f);
 	}
-	fputs(c->words         ? "\n"
+	fputs(c->synopsis      ? "\n"
 	        : c->own_words ? " \\fIWORDS\\fR\n"
 	        : c->view      ? " \\fIFILE\\fR... [\\fIOPTIONS\\fR]\n"
 	                       : "\n",
@@ -191,6 +211,10 @@ static void page_of(const struct command *c)
 		put_options(f);
 		put_section(f, "COLUMNS (-select)");
 		put_metrics(f, c->view->kind);
+	}
+	if (c->words && c->words->name) {
+		put_section(f, "OPTIONS");
+		put_own_words(f, c->words);
 	}
 	put_examples(f, c->examples);
 	put_section(f, "SEE ALSO");
@@ -217,9 +241,13 @@ static const char MAIN_FILES[] =
 static const char MAIN_ENV[] =
         ".TP\n.B PAGER\nprogram for long answers on a terminal; less if it is not set.\n.TP\n.B "
         "NO_COLOR, CLICOLOR_FORCE\nno colours; colours even where no terminal is.\n.TP\n.B "
-        "TFPROF_THREADS\nhow many threads read step files; the number of CPUs if it is not set.\n";
-static const char MAIN_STATUS[] =
-        "0 done; 1 the command failed; 2 wrong words; 3 an input that cannot be read or parsed.";
+        "TFPROF_THREADS\nhow many threads read step files; the number of CPUs if it is not "
+        "set.\n.TP\n.B "
+        "TFPROF_CUPTI_PATH\nthe libcupti that recorded programs without one of their own "
+        "load.\n.TP\n.B TFPROF_JOB\nthe name of the job to which recorded processes belong.\n";
+static const char MAIN_STATUS[] = "0 done; 1 the command failed; 2 wrong words; 3 an input that "
+                                  "cannot be read or parsed. That "
+                                  "of record is the status of the program it ran.";
 
 static void main_page(void)
 {
@@ -298,13 +326,34 @@ static void put_commands(FILE *f)
 		fprintf(f, "%s%s", i ? " " : "", commands[i].name);
 }
 
+/* The options of commands with words of their own; other words are files there. */
+static void bash_own_words(FILE *f)
+{
+	fputs("\t[ \"$COMP_CWORD\" -gt 1 ] && case ${COMP_WORDS[1]} in\n", f);
+	for (size_t i = 0; i < n_commands; i++) {
+		const struct word *w = commands[i].words;
+		if (!w)
+			continue;
+		fprintf(f, "\t%s) COMPREPLY=($(compgen -W '", commands[i].name);
+		for (; w->name; w++)
+			fprintf(f, "%s%s%s ", w->name[1] ? "--" : "-", w->name,
+			        w->value && w->name[1] && !w->alone ? "=" : "");
+		fputs("' -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
+		      "\t\tcase $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;\n",
+		        f);
+	}
+	fputs("\tesac\n", f);
+}
+
 static void bash(void)
 {
 	FILE *f = begin("completion", "tfprof.bash");
 
 	fputs("# Made by tools/gen_docs.c; do not edit.\n_tfprof()\n{\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} pre\n"
-	      "\t[ \"$cur\" = = ] && cur=\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} pre\n",
+	        f);
+	bash_own_words(f);
+	fputs("\t[ \"$cur\" = = ] && cur=\n"
 	      "\t[ \"$prev\" = = ] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
 	      "\tpre=\n\tcase $cur in *,*) pre=${cur%,*}, ;; esac\n"
 	      "\tcase ${prev#-} in\n\tselect|-select)\n\t\tCOMPREPLY=($(compgen -P \"$pre\" -W '",
@@ -353,6 +402,42 @@ static void put_plain(FILE *f, const char *s)
 			fputc(';', f);
 }
 
+/* What a word's value may be, where the table lists it; with a blank between. */
+static void put_choices(FILE *f, const struct word *w)
+{
+	for (const char *p = w->value; *p; p++)
+		fputc(*p == '|' ? ' ' : *p, f);
+}
+
+static void zsh_own_words(FILE *f)
+{
+	fputs("(( CURRENT > 2 )) && case $words[2] in\n", f);
+	for (size_t i = 0; i < n_commands; i++) {
+		const struct word *w = commands[i].words;
+		if (!w)
+			continue;
+		fprintf(f, "%s)\n\t_arguments '1:command: ' \\\n", commands[i].name);
+		for (; w->name; w++) {
+			fprintf(f, "\t'%s%s%s[", w->name[1] ? "--" : "-", w->name,
+			        !w->value || w->alone ? ""
+			        : w->name[1]          ? "="
+			                              : "+");
+			put_plain(f, w->help);
+			fputs(!w->value || w->alone ? "]" : "]:value:", f);
+			if (w->type == WORD_CHOICE && !w->alone) {
+				fputs("(", f);
+				put_choices(f, w);
+				fputs(")", f);
+			} else if (w->value && !w->alone) {
+				fputs(w->name[1] ? " " : "_files", f);
+			}
+			fputs("' \\\n", f);
+		}
+		fputs("\t'*:file:_files'\n\treturn ;;\n", f);
+	}
+	fputs("esac\n", f);
+}
+
 static void zsh(void)
 {
 	FILE *f = begin("completion", "_tfprof");
@@ -366,7 +451,9 @@ static void zsh(void)
 		put_plain(f, commands[i].help);
 		fputs("'\n", f);
 	}
-	fputs("\t)\n\t_describe -t commands command commands\n\t_files\n}\n_arguments \\\n", f);
+	fputs("\t)\n\t_describe -t commands command commands\n\t_files\n}\n", f);
+	zsh_own_words(f);
+	fputs("_arguments \\\n", f);
 	for (size_t i = 0; i < n_flag_rows; i++) {
 		fprintf(f, "\t'--%s%s[", flag_rows[i].name, flag_rows[i].value ? "=" : "");
 		put_plain(f, flag_rows[i].help);
@@ -396,6 +483,26 @@ static void zsh(void)
 	}
 	fputs("\t'*:command or file:_tfprof_first'\n", f);
 	end(f);
+}
+
+static void fish_own_words(FILE *f)
+{
+	for (size_t i = 0; i < n_commands; i++) {
+		for (const struct word *w = commands[i].words; w && w->name; w++) {
+			fprintf(f, "complete -c tfprof -n '__fish_seen_subcommand_from %s' -%c %s",
+			        commands[i].name, w->name[1] ? 'l' : 's', w->name);
+			if (w->type == WORD_CHOICE && !w->alone) {
+				fputs(" -x -a '", f);
+				put_choices(f, w);
+				fputs("'", f);
+			} else if (w->value && !w->alone) {
+				fputs(w->name[1] ? " -x" : " -r", f);
+			}
+			fputs(" -d '", f);
+			put_plain(f, w->help);
+			fputs("'\n", f);
+		}
+	}
 }
 
 static void fish(void)
@@ -435,6 +542,7 @@ static void fish(void)
 		put_plain(f, options[i].help);
 		fputs("'\n", f);
 	}
+	fish_own_words(f);
 	end(f);
 }
 

@@ -13,6 +13,7 @@
 #include "app/help.h"
 #include "app/jobs.h"
 #include "io/paths.h"
+#include "app/words.h"
 
 /* The original's sentences about the option of 2016. */
 static void take_dump_to_file(struct session *s, struct opts *o)
@@ -99,6 +100,15 @@ static bool run_reset(struct session *s, const struct request *r, struct sink *o
 	opts_preset(&o, &s->query_arena);
 	session_set(s, &o);
 	return true;
+}
+
+/* In a session there is nobody to run it. */
+static bool run_elsewhere(struct session *s, const struct request *r, struct sink *out)
+{
+	(void)out;
+	return session_fail(s, ERR_INVALID_ARGUMENT,
+	        "%s is no command of a session: type tfprof %s in the shell", r->command->name,
+	        r->command->name);
 }
 
 /* Who reads the lines ends. */

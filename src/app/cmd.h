@@ -16,6 +16,7 @@ struct own_option {
 };
 
 struct request;
+struct word;
 struct command {
 	const char *name, *help;
 	const char *about;           /* a paragraph */
@@ -25,9 +26,11 @@ struct command {
 	bool keeps_attrs; /* what it writes has node attributes in it */
 	bool (*run)(struct session *s, const struct request *r, struct sink *out);
 	bool (*check)(struct session *s, const struct request *r); /* of the words; may be NULL */
-	const char *words;            /* behind the name, in the manual; NULL: WORDS */
 	bool own_words;               /* what stands behind it is for it alone: request.topics */
+	bool program;                 /* and only the program has it: program.h */
+	const struct word *words;     /* its options, where word.def has them */
 	const struct own_option *own; /* ended by a row without a name; NULL: none */
+	const char *synopsis;         /* what stands behind it besides, in the manual */
 	bool view_options;            /* with own words: it takes the options of the views too */
 	bool ends;                    /* nothing is read behind it */
 };

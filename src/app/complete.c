@@ -151,10 +151,12 @@ static void offer_files(struct session *s, struct complete *c)
 
 /* ---- words of the language ---- */
 
-static void offer_commands(struct session *s, struct complete *c)
+/* all: those too that no session runs. */
+static void offer_commands(struct session *s, struct complete *c, bool all)
 {
 	for (size_t i = 0; i < n_commands; i++)
-		offer(s, c, str_of(commands[i].name));
+		if (all || !commands[i].program)
+			offer(s, c, str_of(commands[i].name));
 }
 
 static void offer_options(struct session *s, struct complete *c)
@@ -303,7 +305,7 @@ bool complete_line(struct session *s, struct str text, struct complete *c)
 	if (begun && words.n)
 		c->stem = words.v[--words.n];
 	if (words.n == 0) {
-		offer_commands(s, c);
+		offer_commands(s, c, false);
 		share(c);
 		return true;
 	}
@@ -319,7 +321,7 @@ bool complete_line(struct session *s, struct str text, struct complete *c)
 	} else if (cmd && cmd->run == jobs_list) {
 		share(c);
 	} else if (cmd && str_eq(words.v[0], S("help"))) {
-		offer_commands(s, c);
+		offer_commands(s, c, true);
 		offer_options(s, c);
 	} else if (cmd_option_word(last, &name, &value, &has_value) && !has_value &&
 	           option_find(name, &row) &&

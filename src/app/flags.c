@@ -85,23 +85,15 @@ static bool take(struct session *s, int argc, char **argv, int *i, struct flags 
 	return true;
 }
 
-/* Takes the limit: a number of bytes, or of K, M, G of them. */
+/* Takes the limit of memory. */
 static bool set_limit(struct session *s, struct str given)
 {
-	static const char suffixes[] = "KMG";
-	struct str digits = given;
-	const char *suffix = given.n ? strchr(suffixes, given.p[given.n - 1] & ~0x20) : NULL;
-	unsigned shift = 0;
 	int64_t n;
 
-	if (suffix && *suffix) {
-		shift = 10 * (unsigned)(suffix - suffixes + 1);
-		digits.n--;
-	}
-	if (!num_parse_i64(digits, &n) || n <= 0 || n > INT64_MAX >> shift)
+	if (!num_parse_size(given, &n))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--max-memory=%.*s is no number of bytes, such as 500M or 2G", STR(given));
-	session_limit(s, (size_t)n << shift);
+	session_limit(s, (size_t)n);
 	return true;
 }
 
@@ -114,14 +106,28 @@ static bool check_color(struct session *s, struct str when)
 	        s, ERR_INVALID_ARGUMENT, "--color is auto, always or never, not '%.*s'", STR(when));
 }
 
+/* All behind such a word is its own, and may be another program's command line. */
+static bool is_program_command(struct str word)
+{
+	const struct command *c = cmd_find(word);
+
+	return c && c->program;
+}
+
 bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 {
+	bool rest = false;
+
 	memset(f, 0, sizeof *f);
 	for (size_t i = 0; i < n_flag_rows; i++)
 		strs_add(&s->query_arena, &f->names, str_of(flag_rows[i].name));
-	for (int i = 1; i < argc; i++)
-		if (!take(s, argc, argv, &i, f))
+	for (int i = 1; i < argc; i++) {
+		rest |= !f->words.n && is_program_command(str_of(argv[i]));
+		if (rest)
+			strs_add(&s->query_arena, &f->words, str_of(argv[i]));
+		else if (!take(s, argc, argv, &i, f))
 			return false;
+	}
 	return (!f->max_memory.n || set_limit(s, f->max_memory)) && check_color(s, f->color);
 }
 

@@ -5,6 +5,7 @@
 #include "app/help.h"
 #include "app/cmd.h"
 #include "app/flags.h"
+#include "app/words.h"
 
 static const char *const INTRO =
         "tfprof answers where a TensorFlow model's time, memory, parameters and float operations "
@@ -79,19 +80,45 @@ void help_usage(struct session *s, struct sink *out)
 	put_outputs(out);
 }
 
-/* Text in lines of at most 100 letters, two blanks before each. */
-static void put_wrapped(struct str text, struct sink *out)
+/* Text in lines of at most 100 letters, so many blanks before each but the first. */
+static void put_hanging(struct str text, size_t blanks, struct sink *out)
 {
-	while (text.n) {
+	const size_t room = 100 - blanks;
+
+	for (bool first = true; text.n; first = false) {
 		size_t n = text.n;
-		if (n > 98) {
-			size_t blank = str_rfind_char(str_sub(text, 0, 98), ' ');
-			n = blank == SIZE_MAX ? 98 : blank;
+		if (n > room) {
+			size_t blank = str_rfind_char(str_sub(text, 0, room), ' ');
+			n = blank == SIZE_MAX ? room : blank;
 		}
-		sink_put(out, S("  "));
+		for (size_t i = 0; i < blanks && !first; i++)
+			sink_char(out, ' ');
 		sink_put(out, str_sub(text, 0, n));
 		sink_char(out, '\n');
 		text = str_sub(text, n + 1, SIZE_MAX);
+	}
+}
+
+static void put_wrapped(struct str text, struct sink *out)
+{
+	sink_put(out, text.n ? S("  ") : STR_NONE);
+	put_hanging(text, 2, out);
+}
+
+/* The options of a command with words of its own. */
+static void put_own_words(struct session *s, const struct command *c, struct sink *out)
+{
+	if (c->synopsis)
+		sink_fmt(out, "\nUsage: tfprof %s %s\n", c->name, c->synopsis);
+	if (c->words && c->words->name)
+		sink_put(out, S("\nOptions\n"));
+	for (const struct word *w = c->words; w && w->name; w++) {
+		struct sb name = sb_in(&s->query_arena);
+		word_usage(&name, w);
+		sink_fmt(out, "  %-27.*s", STR(sb_str(&name)));
+		if (name.n > 26)
+			sink_fmt(out, "\n%29s", "");
+		put_hanging(str_of(w->help), 29, out);
 	}
 }
 
@@ -108,6 +135,7 @@ static void put_command(struct session *s, const struct command *c, struct sink 
 		        o->value ? o->value : "");
 		sink_fmt(out, "  %-22.*s %s\n", STR(name), o->help);
 	}
+	put_own_words(s, c, out);
 	if (lines.n)
 		sink_put(out, S("\nExamples\n"));
 	for (size_t i = 0; i < lines.n; i++)

@@ -13,6 +13,7 @@
 #include "app/cmd.h"
 #include "app/flags.h"
 #include "app/help.h"
+#include "app/program.h"
 #include "app/progress.h"
 #include "app/repl.h"
 #include "app/signals.h"
@@ -29,6 +30,7 @@ struct run {
 	struct flags flags;
 	struct request request;
 	int status; /* if what comes next fails */
+	int done;   /* if it does not */
 	bool lines; /* no command: read lines */
 };
 
@@ -62,6 +64,17 @@ static void catch_signals(struct session *s)
 			sigaction(numbers[i], &a, NULL);
 }
 
+/* How a command with words of its own has failed. */
+static int status_of(const struct session *s)
+{
+	switch (s->error.code) {
+	case ERR_INVALID_ARGUMENT: return EXIT_USAGE;
+	case ERR_FAILED:
+	case ERR_CANCELLED: return EXIT_FAILED;
+	default: return EXIT_INPUT;
+	}
+}
+
 /* A command that reads files of its own. */
 static bool run_alone(struct session *s, struct run *r)
 {
@@ -77,9 +90,7 @@ static bool run_alone(struct session *s, struct run *r)
 	        s, &r->request, c->view_options ? screen_begin(&r->screen, &s->sticky) : r->out);
 	progress_end(&progress);
 	s->watch = before;
-	r->status = s->error.code == ERR_INVALID_ARGUMENT                           ? EXIT_USAGE
-	            : s->error.code == ERR_FAILED || s->error.code == ERR_CANCELLED ? EXIT_FAILED
-	                                                                            : EXIT_INPUT;
+	r->status = status_of(s);
 	return ok;
 }
 
@@ -88,6 +99,24 @@ static bool show_usage(struct session *s, struct run *r)
 {
 	help_usage(s, screen_begin(&r->screen, &s->sticky));
 	return true;
+}
+
+/* A command that the library does not have. */
+static bool run_program(struct session *s, struct run *r)
+{
+	const struct strs *words = &r->request.topics;
+	struct program p = { .s = s, .words = words };
+
+	p.out = screen_begin(&r->screen, &s->sticky);
+	p.columns = r->screen.pretty.term.tty ? r->screen.pretty.term.columns : 0;
+	if (words->n && (str_eq(words->v[0], S("--help")) || str_eq(words->v[0], S("-h")))) {
+		struct str name = str_of(r->request.command->name);
+		return help_write(s, &(struct strs){ .v = &name, .n = 1 }, p.out);
+	}
+	bool ok = program_run(&p, r->request.command);
+	r->done = p.status;
+	r->status = status_of(s);
+	return ok;
 }
 
 static bool run_command(struct session *s, struct run *r)
@@ -142,6 +171,8 @@ static bool read_words(struct session *s, struct run *r, bool *done)
 	if (f->help || r->argc == 1)
 		return show_usage(s, r);
 	const struct command *c = r->request.command;
+	if (c && c->program)
+		return run_program(s, r);
 	if (c && c->own_words)
 		return run_alone(s, r);
 	if (c && !c->needs_profile)
@@ -211,7 +242,7 @@ static bool run_lines(struct session *s, struct run *r)
 
 static int finish(struct session *s, struct run *r, bool ok)
 {
-	int status = EXIT_DONE;
+	int status = r->done;
 
 	if (!ok && r->status == EXIT_INPUT && s->error.code == ERR_FAILED)
 		r->status = EXIT_FAILED; /* it was read, and does not go with the rest */
@@ -236,12 +267,14 @@ static unsigned threads(void)
 	return z && num_parse_i32(str_of(z), &n) && n > 0 ? (unsigned)n : par_cpus();
 }
 
-/* Where a standard descriptor is closed, no file may take its number: what fails is put there. */
+/* Where a standard descriptor is closed, no file may take its number: what fails is put there. A
+ * program that we start finds it closed. */
 static void fill_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
-			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+			(void)!open("/dev/null",
+			        (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
 int main(int argc, char **argv)
@@ -253,8 +286,7 @@ int main(int argc, char **argv)
 	struct arena a;
 
 	fill_descriptors();
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* the write says so */
+	spawn_ignore_signals();
 	work.account = &account;
 	if (!s || setjmp(work.escape)) {
 		fputs("tfprof: out of memory\n", stderr);

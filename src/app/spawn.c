@@ -13,6 +13,23 @@
 
 extern char **environ;
 
+static struct sigaction pipe_before, size_before;
+
+void spawn_ignore_signals(void)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	sigemptyset(&ignore.sa_mask);
+	sigaction(SIGPIPE, &ignore, &pipe_before);
+	sigaction(SIGXFSZ, &ignore, &size_before);
+}
+
+void spawn_restore_signals(void)
+{
+	sigaction(SIGPIPE, &pipe_before, NULL);
+	sigaction(SIGXFSZ, &size_before, NULL);
+}
+
 /* The environment with one more entry in front. */
 static char **with(struct arena *a, const char *entry)
 {

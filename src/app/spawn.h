@@ -9,6 +9,13 @@
 
 #include "base/err.h"
 
+/* From here on what we write to a closed pipe, or beyond the limit of a file's size, fails instead
+ * of ending us. */
+void spawn_ignore_signals(void);
+
+/* In a child, before exec: those signals as they were. */
+void spawn_restore_signals(void);
+
 struct child {
 	pid_t pid;
 	int fd; /* writes to its standard input */

@@ -23,6 +23,10 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 MODELS = os.path.join(ROOT, 'testdata', 'models')
 
 
+# These need a recording or a GPU: tests/record.py uses them.
+RECORDING = re.compile(r'(?:build/)?tfprof (?:record|ctl|gpu|doctor)\b')
+
+
 class Case:
     def __init__(self, name, model):
         self.name, self.model, self.lines, self.must, self.shell = name, model, [], [], None
@@ -48,6 +52,8 @@ def manuals():
     for page in sorted(glob.glob(os.path.join(ROOT, 'docs/man/*.1'))):
         part = re.search(r'\.SH EXAMPLES\n(.*?)(?=\n\.SH|\Z)', open(page).read(), re.S)
         for i, line in enumerate(re.findall(r'^(?:tfprof|printf).*', part.group(1), re.M) if part else []):
+            if RECORDING.match(line):
+                continue
             case = Case('man-%s-%d' % (os.path.basename(page)[:-2], i + 1), 'all')
             case.shell = line.replace('\\-', '-').replace('\\(aq', "'").replace('\\e', '\\')
             yield case
@@ -56,7 +62,8 @@ def manuals():
 def readme():
     text = open(os.path.join(ROOT, 'README.md')).read()
     part = text[text.index('## Using it'):].replace('\\\n', ' ')
-    for i, line in enumerate(re.findall(r'^(?:build/tfprof|printf).*', part, re.M)):
+    for i, line in enumerate(filter(lambda x: not RECORDING.match(x), re.findall(
+            r'^(?:build/tfprof|printf).*', part, re.M))):
         case = Case('readme-%d' % (i + 1), 'all')
         case.shell = line.replace('build/tfprof', 'tfprof')
         yield case

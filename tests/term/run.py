@@ -99,6 +99,11 @@ CASES = {
     'dumb': ['TERM=dumb tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
              Wait('-step   '), Shot(), 'scope -max_depth 1', Key('Enter'), Wait('Root'), Shot(),
              Key('C-d')],
+    'gpu': ['tfprof gpu', Key('Enter'), Wait('kernel'), Sleep(0.4), 'q', Key('BSpace'), Shot(),
+            'clear; tfprof ctl tfprof-run status', Key('Enter'), Wait('trainer'), Shot()],
+    'record': ['tfprof record -o r -- sh -c "trap \'echo got it; exit 3\' INT; echo up; sleep 60 & wait"',
+               Key('Enter'), Wait('\nup'), Key('C-c'), Wait('doctor'), 'echo status $?', Key('Enter'),
+               Wait('status 3'), Shot()],
     'unset': ['env -u TERM tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
               Wait('-step   '), Shot(), Key('C-d')],
 }
@@ -176,8 +181,33 @@ def play(name, w, h, top):
     return shots, missing
 
 
+RUN = """info pid 4711
+info argv /usr/bin/trainer
+info env.RANK 0
+string NVIDIA H200
+string _ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEviT0_T1_
+string ampere_sgemm_128x64_tn
+string cudaStreamSynchronize_v3020
+string _ZN7cutlass6KernelI67cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8EEvNT_6ParamsE
+device 0 18 1
+kernel 1000000 20000 2 0 7 1
+kernel 1030000 25000 3 0 7 2
+kernel 1060000 21000 2 0 7 3
+kernel 1090000 121000 5 0 7 3
+copy 1 1010000 40000 4000000 0
+copy 2 1200000 10000 1000 0
+set 1300000 1000 64 0
+api 4 77 1000000 60000 9
+lost 0 12
+end
+"""
+
+
 def do(name, w, h):
     top = tempfile.mkdtemp(prefix='tfprof-term-')
+    os.mkdir(top + '/tfprof-run')
+    subprocess.run([ARGS.spool_write, top + '/tfprof-run/host-4711-1-00000001.tfspool', '4711'],
+                   input=RUN.encode(), check=True)
     os.mkdir(top + '/bin')
     os.symlink(ARGS.program, top + '/bin/tfprof')
     for path in glob.glob(os.path.join(ROOT, 'testdata/models/textsum/*.gz')):
@@ -266,7 +296,9 @@ if __name__ == '__main__':
     p = argparse.ArgumentParser(description='Uses the program in a terminal.')
     p.add_argument('names', nargs='*')
     p.add_argument('--program', default=os.path.join(ROOT, 'build', 'tfprof'))
+    p.add_argument('--tools', default=os.path.join(ROOT, 'build', 'release'), help='where spool_write is')
     p.add_argument('--accept', action='store_true')
     ARGS = p.parse_args()
     ARGS.program = os.path.abspath(ARGS.program)
+    ARGS.spool_write = os.path.join(os.path.abspath(ARGS.tools), 'spool_write')
     sys.exit(main())

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See ctl.h. A line is appended whole, by one write, so that any number of us may do it at once.
+ */
+#define _GNU_SOURCE 1
+#include "app/ctl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app/recording.h"
+#include "base/fmt.h"
+#include "io/spool_look.h"
+
+/* ---- orders ---- */
+
+static bool append(struct session *s, struct str folder, struct str line)
+{
+	struct str path = str_fmt(&s->query_arena, "%.*s/" SPOOL_CONTROL, STR(folder));
+	int fd = open(str_z(&s->query_arena, path),
+	        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+	ssize_t n;
+
+	if (fd < 0)
+		return err_system(&s->error, "cannot open", path, errno);
+	do
+		n = write(fd, line.p, line.n);
+	while (n < 0 && errno == EINTR);
+	int why = n < 0 ? errno : n == (ssize_t)line.n ? 0 : ENOSPC;
+	close(fd);
+	return !why || err_system(&s->error, "cannot write", path, why);
+}
+
+static bool check_label(struct session *s, struct str label)
+{
+	bool plain = label.n <= CTL_LABEL_MAX;
+
+	for (size_t i = 0; i < label.n; i++)
+		plain &= (unsigned char)label.p[i] >= ' ' && label.p[i] != 0x7f;
+	return plain ||
+	       session_fail(s, ERR_INVALID_ARGUMENT,
+	               "a step's label has at most %d bytes, and no control bytes", CTL_LABEL_MAX);
+}
+
+static bool order(struct session *s, struct str folder, struct str word, struct str label)
+{
+	struct timespec now;
+
+	if (!check_label(s, label) || !recording_check(&s->query_arena, folder, &s->error))
+		return false;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return append(s, folder,
+	        str_fmt(&s->query_arena, "%lld %.*s%s%.*s\n",
+	                (long long)now.tv_sec * 1000000000 + now.tv_nsec, STR(word),
+	                label.n ? " " : "", STR(label)));
+}
+
+/* ---- status ---- */
+
+static const char *state_of(const struct owner *o, const struct spool_look *l, bool lives)
+{
+	return l->ended ? "closed" : lives ? "records" : o->here ? "cut off" : "elsewhere";
+}
+
+static void put_row(struct arena *a, struct sink *out, const struct owner *o,
+        const struct spool_look *l, bool lives)
+{
+	struct sb size = sb_in(a), lost = sb_in(a);
+
+	fmt_bytes(&size, (int64_t)l->size);
+	spool_lost_text(&lost, l->lost, l->damaged);
+	sink_fmt(out, "%-8lld %-9s %10.*s %10llu %10llu  %.*s%s%.*s\n", (long long)o->pid,
+	        state_of(o, l, lives), STR(sb_str(&size)),
+	        (unsigned long long)(l->kinds[SPOOL_KERNEL] + l->kinds[SPOOL_GRAPH]),
+	        (unsigned long long)(l->kinds[SPOOL_COPY] + l->kinds[SPOOL_SET]), STR(l->program),
+	        o->here ? "" : " on ", STR(o->here ? STR_NONE : o->host));
+	if (lost.n)
+		sink_fmt(out, "%9s%.*s\n", "", STR(sb_str(&lost)));
+	for (size_t i = 0; i < l->notes.n; i++)
+		sink_fmt(out, "%9s%.*s\n", "", STR(l->notes.v[i]));
+}
+
+static void put_spool(struct session *s, struct sink *out, struct str file)
+{
+	struct arena *a = &s->query_arena;
+	struct arena_mark m = arena_mark(a);
+	struct err e = { .a = a };
+	struct spool_look look;
+	struct owner owner = { 0 };
+
+	if (!recording_owner(a, file, &owner))
+		sink_fmt(out, "%.*s: not the name of a spool\n", STR(file));
+	else if (!spool_look(a, file, &look, &e))
+		sink_fmt(out, "%.*s\n", STR(e.text));
+	else
+		put_row(a, out, &owner, &look, recording_lives(a, &owner));
+	arena_reset(a, m);
+}
+
+static void put_log(struct session *s, struct sink *out, struct str file)
+{
+	struct arena *a = &s->query_arena;
+	struct arena_mark m = arena_mark(a);
+	struct err e = { .a = a };
+	size_t slash = str_rfind_char(file, '/');
+	struct src *in;
+
+	if (src_open(&in, a, file, &e)) {
+		src_need(in, 1);
+		struct strs lines = str_split(a, str_make(in->p, (size_t)(in->end - in->p)), '\n');
+		for (size_t i = 0; i < lines.n; i++)
+			sink_fmt(out, "%.*s: %.*s\n", STR(str_sub(file, slash + 1, SIZE_MAX)),
+			        STR(lines.v[i]));
+		src_close(in);
+	}
+	arena_reset(a, m);
+}
+
+static bool status(struct session *s, struct str folder, struct sink *out)
+{
+	struct strs spools, logs;
+
+	if (!recording_files(&s->query_arena, folder, S(SPOOL_SUFFIX), &spools, &s->error) ||
+	        !recording_files(&s->query_arena, folder, S(".log"), &logs, &s->error))
+		return false;
+	if (!spools.n)
+		sink_put(out, S("no process has started CUDA yet\n"));
+	else
+		sink_fmt(out, "%-8s %-9s %10s %10s %10s  %s\n", "process", "state", "size",
+		        "kernels", "copies", "program");
+	for (size_t i = 0; i < spools.n; i++)
+		put_spool(s, out, spools.v[i]);
+	for (size_t i = 0; i < logs.n; i++)
+		put_log(s, out, logs.v[i]);
+	return true;
+}
+
+bool ctl_run(struct program *p)
+{
+	static const char *const orders[] = { SPOOL_CONTROL_START, SPOOL_CONTROL_STOP,
+		SPOOL_CONTROL_STEP, SPOOL_CONTROL_FLUSH };
+	struct session *s = p->s;
+	struct words w = { .command = "ctl", .table = ctl_words };
+
+	if (!words_read(s, p->words, &w))
+		return false;
+	bool step = w.rest.n > 1 && str_eq(w.rest.v[1], S(SPOOL_CONTROL_STEP));
+	if (w.rest.n < 2 || w.rest.n > (step ? 3 : 2))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "ctl takes a folder and one of start, stop, step [LABEL], flush, status");
+	struct str folder = w.rest.v[0], word = w.rest.v[1];
+	if (str_eq(word, S("status")))
+		return status(s, folder, p->out);
+	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+		if (str_eq(word, str_of(orders[i])))
+			return order(s, folder, word, w.rest.n > 2 ? w.rest.v[2] : STR_NONE);
+	return session_fail(s, ERR_INVALID_ARGUMENT,
+	        "'%.*s' is no order of ctl; it knows start, stop, step, flush, status", STR(word));
+}

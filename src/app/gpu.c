@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See gpu.h.
+ */
+#include "app/gpu.h"
+
+#include "app/recording.h"
+#include "out/gpu_out.h"
+
+#define TOP 20 /* kernels of the text */
+
+enum { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
+
+static bool find(struct program *p, const struct words *w, struct strs *spools)
+{
+	struct session *s = p->s;
+	struct str folder;
+
+	if (w->rest.n > 1)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "gpu takes one folder, or none");
+	if (w->rest.n)
+		folder = w->rest.v[0];
+	else if (!recording_newest(&s->query_arena, &folder, &s->error))
+		return false;
+	if (!recording_files(&s->query_arena, folder, S(SPOOL_SUFFIX), spools, &s->error))
+		return false;
+	if (!spools->n)
+		return session_fail(s, ERR_NOT_FOUND,
+		        "'%.*s' holds no recording of a process; tfprof ctl %.*s status says more",
+		        STR(folder), STR(folder));
+	return true;
+}
+
+bool gpu_run(struct program *p)
+{
+	struct gpu_words words = { .top = -1 };
+	struct words w = { .command = "gpu", .table = gpu_words, .into = &words };
+	struct session *s = p->s;
+	struct strs spools;
+	struct gpu_use u;
+
+	if (!words_read(s, p->words, &w) || !find(p, &w, &spools))
+		return false;
+	gpu_use_init(&u, &s->query_arena);
+	for (size_t i = 0; i < spools.n; i++)
+		if (!gpu_use_add(&u, spools.v[i], &s->error))
+			return false;
+	gpu_use_end(&u);
+	size_t top = words.top >= 0                ? (size_t)words.top
+	             : words.output == OUTPUT_TEXT ? TOP
+	                                           : SIZE_MAX;
+	if (words.output == OUTPUT_JSON)
+		gpu_json(&u, top, p->out);
+	else if (words.output == OUTPUT_CSV)
+		gpu_csv(&u, top, p->out);
+	else
+		gpu_text(&u, top, words.wide ? 0 : p->columns, p->out);
+	return true;
+}

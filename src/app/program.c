@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See program.h.
+ */
+#include "app/program.h"
+
+#include "app/ctl.h"
+#include "app/doctor.h"
+#include "app/gpu.h"
+#include "app/record.h"
+
+static const struct {
+	const char *name;
+	bool (*run)(struct program *p);
+} rows[] = { { "record", record_run }, { "ctl", ctl_run }, { "gpu", gpu_run },
+	{ "doctor", doctor_run } };
+
+bool program_run(struct program *p, const struct command *c)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		if (str_eq(str_of(rows[i].name), str_of(c->name)))
+			return rows[i].run(p);
+	return false;
+}

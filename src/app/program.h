@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Commands that only the program has, not the library: they start other programs, look at the
+ * machine, or speak with running collectors.
+ */
+#ifndef TFPROF_APP_PROGRAM_H
+#define TFPROF_APP_PROGRAM_H
+
+#include "app/cmd.h"
+#include "app/words.h"
+
+struct program {
+	struct session *s;
+	const struct strs *words; /* those behind the command */
+	struct sink *out;
+	unsigned columns; /* of the terminal behind out; 0: it is none */
+	int status;       /* the exit status where the command did what it was asked */
+};
+
+/* Runs the command of r. False with the session's error. */
+bool program_run(struct program *p, const struct command *c);
+
+#endif

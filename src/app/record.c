@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See record.h. Everything that the collector needs goes through the environment, so that it
+ * reaches whatever the program starts; nothing here is needed once the program runs.
+ */
+#define _GNU_SOURCE 1
+#include "app/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/follow.h"
+#include "app/recording.h"
+#include "app/repl.h"
+#include "base/fmt.h"
+#include "io/spool_look.h"
+
+#define WAIT_MS  10000 /* for processes that outlive the program, unless --wait says so */
+#define LOOK_MS  50    /* so often */
+#define SAID_MAX 3     /* sentences of collectors that are passed on */
+
+struct variable {
+	const char *name;
+	struct str value;
+};
+
+struct recorder {
+	struct session *s;
+	struct arena *a;
+	struct record_words words;
+	struct strs command;
+	struct str folder, collector;
+	struct strs before; /* spools that are none of ours */
+	struct variable set[4];
+	size_t n_set;
+};
+
+/* ---- before ---- */
+
+static bool ours(const char *path)
+{
+	return str_ends(str_of(path), S("/" COLLECT_LIBRARY));
+}
+
+/* Refuses to push another profiler aside unless told to. */
+static bool check_variables(struct recorder *r)
+{
+	const char *cuda = getenv(COLLECT_ENV_INJECT), *nvtx = getenv(COLLECT_ENV_NVTX);
+
+	if (cuda && *cuda && strcmp(cuda, "none") != 0 && !ours(cuda) && !r->words.force)
+		return session_fail(r->s, ERR_FAILED,
+		        "%s=%s is set: another profiler would be pushed aside; unset it, or add "
+		        "--force",
+		        COLLECT_ENV_INJECT, cuda);
+	if (nvtx && *nvtx && !ours(nvtx) && !r->words.no_nvtx)
+		note_line(&r->s->notes,
+		        "tfprof: " COLLECT_ENV_NVTX "=%s is replaced by the collector; "
+		        "--no-nvtx leaves it\n",
+		        nvtx);
+	return true;
+}
+
+static void put_option(struct sb *b, const char *name, int64_t value)
+{
+	if (value >= 0)
+		sb_fmt(b, "%s%s=%lld", b->n ? "," : "", name, (long long)value);
+}
+
+static void put_seconds(struct sb *b, const char *name, int64_t milliseconds)
+{
+	if (milliseconds >= 0)
+		sb_fmt(b, "%s%s=%lld.%03d", b->n ? "," : "", name, (long long)milliseconds / 1000,
+		        (int)(milliseconds % 1000));
+}
+
+static void put_choice(struct recorder *r, struct sb *b, const char *name, int value)
+{
+	struct str word = words_choice(r->a, record_words, name, value);
+
+	if (word.n)
+		sb_fmt(b, "%s%s=%.*s", b->n ? "," : "", name, STR(word));
+}
+
+/* TFPROF_OPTS: what was given, the rest is the collector's to choose. */
+static struct str collector_options(struct recorder *r)
+{
+	const struct record_words *w = &r->words;
+	struct sb b = sb_in(r->a);
+
+	put_choice(r, &b, COLLECT_OPT_LEVEL, w->level);
+	put_choice(r, &b, COLLECT_OPT_GRAPHS, w->graphs);
+	put_choice(r, &b, COLLECT_OPT_START, w->start);
+	put_option(&b, COLLECT_OPT_MEM, w->mem ? 1 : -1);
+	put_option(&b, COLLECT_OPT_SYNC, w->sync ? 1 : -1);
+	put_seconds(&b, COLLECT_OPT_DELAY, w->delay);
+	put_seconds(&b, COLLECT_OPT_DURATION, w->duration);
+	put_option(&b, COLLECT_OPT_MAX_SIZE, w->max_size);
+	put_option(&b, COLLECT_OPT_NVTX, w->no_nvtx ? 0 : -1);
+	put_option(&b, COLLECT_OPT_VERBOSE, w->verbose ? 1 : -1);
+	return sb_str(&b);
+}
+
+static void set(struct recorder *r, const char *name, struct str value)
+{
+	r->set[r->n_set++] = (struct variable){ name, value };
+}
+
+static void choose_variables(struct recorder *r)
+{
+	set(r, COLLECT_ENV_INJECT, r->collector);
+	if (!r->words.no_nvtx)
+		set(r, COLLECT_ENV_NVTX, r->collector);
+	set(r, COLLECT_ENV_SESSION, r->folder);
+	set(r, COLLECT_ENV_OPTS, collector_options(r));
+}
+
+/* What was said about steps becomes the default of whoever opens the recording. */
+static bool keep_options(struct recorder *r)
+{
+	const struct record_words *w = &r->words;
+	struct str path = str_fmt(r->a, "%.*s/" SPOOL_OPTIONS, STR(r->folder));
+	struct sb b = sb_in(r->a);
+	struct sink *to;
+
+	if (w->step_nvtx.n)
+		sb_fmt(&b, "--step-nvtx=%.*s\n", STR(w->step_nvtx));
+	if (w->step_every > 0)
+		sb_fmt(&b, "--step-every=%lld\n", (long long)w->step_every);
+	if (!b.n)
+		return true;
+	if (!sink_file(&to, r->a, path, &r->s->error))
+		return false;
+	sink_put(to, sb_str(&b));
+	return sink_close(to, &r->s->error);
+}
+
+static bool prepare(struct recorder *r)
+{
+	struct err *e = &r->s->error;
+
+	if (str_find_char(r->words.step_nvtx, '\n') != SIZE_MAX)
+		return session_fail(
+		        r->s, ERR_INVALID_ARGUMENT, "--step-nvtx: a pattern is one line");
+	if (!check_variables(r))
+		return false;
+	if (!recording_collector(r->a, &r->collector))
+		return session_fail(r->s, ERR_NOT_FOUND,
+		        "the collector (%s) is neither beside the program nor in ../lib/tfprof",
+		        COLLECT_LIBRARY);
+	if (!recording_make(r->a, r->words.folder, r->words.force, &r->folder, e) ||
+	        !keep_options(r) ||
+	        !recording_files(r->a, r->folder, S(SPOOL_SUFFIX), &r->before, e))
+		return false;
+	choose_variables(r);
+	return true;
+}
+
+/* ---- instead: the variables for others ---- */
+
+/* As one word of a shell. */
+static void put_word(struct sink *out, struct str word)
+{
+	sink_char(out, '\'');
+	for (size_t i = 0; i < word.n; i++)
+		if (word.p[i] == '\'')
+			sink_put(out, S("'\\''"));
+		else
+			sink_char(out, word.p[i]);
+	sink_char(out, '\'');
+}
+
+static void print_variables(struct recorder *r, struct sink *out)
+{
+	bool docker = r->words.env > 0;
+
+	for (size_t i = 0; i < r->n_set; i++) {
+		struct str pair = str_fmt(r->a, "%s=%.*s", r->set[i].name, STR(r->set[i].value));
+		sink_put(out, docker ? S("-e ") : S("export "));
+		if (docker)
+			put_word(out, pair);
+		else
+			sink_fmt(out, "%s=", r->set[i].name), put_word(out, r->set[i].value);
+		sink_put(out, docker ? S(" ") : S("\n"));
+	}
+	if (!docker)
+		return;
+	sink_put(out, S("-v "));
+	put_word(out, str_fmt(r->a, "%.*s:%.*s", STR(r->folder), STR(r->folder)));
+	sink_put(out, S(" -v "));
+	put_word(out, str_fmt(r->a, "%.*s:%.*s:ro", STR(r->collector), STR(r->collector)));
+	sink_char(out, '\n');
+}
+
+/* ---- afterwards ---- */
+
+static bool is_among(const struct strs *v, struct str file)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (str_eq(v->v[i], file))
+			return true;
+	return false;
+}
+
+/* Is somebody still writing this spool? */
+static bool is_open(struct recorder *r, struct str file)
+{
+	struct owner owner;
+	struct spool_look look;
+	struct err e = { .a = r->a };
+
+	if (is_among(&r->before, file) || !recording_owner(r->a, file, &owner) ||
+	        !recording_lives(r->a, &owner))
+		return false;
+	return !spool_look(r->a, file, &look, &e) || !look.ended;
+}
+
+/* How many processes still record. */
+static size_t count_open(struct recorder *r)
+{
+	struct arena_mark m = arena_mark(r->a);
+	struct err e = { .a = r->a };
+	struct strs files;
+	size_t n = 0;
+
+	if (recording_files(r->a, r->folder, S(SPOOL_SUFFIX), &files, &e))
+		for (size_t i = 0; i < files.n; i++)
+			n += is_open(r, files.v[i]);
+	arena_reset(r->a, m);
+	return n;
+}
+
+/* Waits for those that the program has left behind. Looks less and less often: looking reads the
+ * spools. */
+static size_t wait_for_others(struct recorder *r)
+{
+	int64_t left = r->words.wait >= 0 ? r->words.wait : WAIT_MS, pause = LOOK_MS;
+	size_t n;
+
+	while ((n = count_open(r)) && left > 0) {
+		pause = pause < left ? pause : left;
+		if (!follow_wait(pause))
+			break;
+		left -= pause;
+		pause += pause / 2;
+	}
+	return n;
+}
+
+struct summary {
+	uint64_t processes, kernels, copies, bytes, damaged, lost[SPOOL_LOST_WHY_N];
+	struct strs said;
+};
+
+static void add(struct recorder *r, struct summary *x, struct str file)
+{
+	struct spool_look look;
+	struct err e = { .a = r->a };
+
+	x->processes++;
+	if (!spool_look(r->a, file, &look, &e)) {
+		strs_add(r->a, &x->said, e.text);
+		return;
+	}
+	x->kernels += look.kinds[SPOOL_KERNEL] + look.kinds[SPOOL_GRAPH];
+	x->copies += look.kinds[SPOOL_COPY] + look.kinds[SPOOL_SET];
+	x->bytes += look.size;
+	x->damaged += look.damaged;
+	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
+		x->lost[i] += look.lost[i];
+	for (size_t i = 0; i < look.notes.n; i++)
+		if (!is_among(&x->said, look.notes.v[i]))
+			strs_add(r->a, &x->said, look.notes.v[i]);
+}
+
+/* What collectors that made no spool have written into their logs. */
+static void add_logs(struct recorder *r, struct summary *x)
+{
+	struct err e = { .a = r->a };
+	struct str text;
+	struct strs files;
+	struct src *s;
+
+	if (!recording_files(r->a, r->folder, S(".log"), &files, &e))
+		return;
+	for (size_t i = 0; i < files.n && x->said.n < SAID_MAX; i++) {
+		if (!src_open(&s, r->a, files.v[i], &e))
+			continue;
+		src_need(s, 1);
+		text = str_make(s->p, (size_t)(s->end - s->p));
+		text = str_copy(r->a, str_sub(text, 0, str_find_char(text, '\n')));
+		src_close(s);
+		if (text.n && !is_among(&x->said, text))
+			strs_add(r->a, &x->said, text);
+	}
+}
+
+/* What was recorded, and what to type next. */
+static void say_summary(struct recorder *r, const struct summary *x, size_t open)
+{
+	struct notes *to = &r->s->notes;
+	struct sb size = sb_in(r->a), lost = sb_in(r->a);
+	struct str dir = r->words.folder.n ? r->words.folder : r->folder;
+
+	if (!r->words.folder.n) {
+		size_t slash = str_rfind_char(dir, '/');
+		dir = str_sub(dir, slash + 1, SIZE_MAX);
+	}
+	for (size_t i = 0; i < x->said.n && i < SAID_MAX; i++)
+		note_line(to, "tfprof: %.*s\n", STR(x->said.v[i]));
+	if (!x->processes) {
+		note_line(to,
+		        "tfprof: nothing was recorded: no process has started CUDA; see tfprof "
+		        "doctor\n");
+		return;
+	}
+	fmt_bytes(&size, (int64_t)x->bytes);
+	spool_lost_text(&lost, x->lost, x->damaged);
+	note_line(to, "tfprof: %llu process%s, %llu kernels, %llu copies, %.*s in %.*s; %.*s\n",
+	        (unsigned long long)x->processes, x->processes == 1 ? "" : "es",
+	        (unsigned long long)x->kernels, (unsigned long long)x->copies, STR(sb_str(&size)),
+	        STR(dir), STR(lost.n ? sb_str(&lost) : S("nothing lost")));
+	if (open)
+		note_line(to, "tfprof: %zu of them still run%s and record%s\n", open,
+		        open == 1 ? "s" : "", open == 1 ? "s" : "");
+	note_line(
+	        to, "tfprof: next: tfprof gpu %.*s, tfprof op --spool=%.*s\n", STR(dir), STR(dir));
+}
+
+static void report(struct recorder *r, size_t open)
+{
+	struct err e = { .a = r->a };
+	struct summary x = { 0 };
+	struct strs files;
+
+	if (!recording_files(r->a, r->folder, S(SPOOL_SUFFIX), &files, &e)) {
+		note_line(&r->s->notes, "tfprof: %.*s\n", STR(e.text));
+		return;
+	}
+	for (size_t i = 0; i < files.n; i++)
+		if (!is_among(&r->before, files.v[i]))
+			add(r, &x, files.v[i]);
+	if (!x.processes)
+		add_logs(r, &x);
+	say_summary(r, &x, open);
+}
+
+/* ---- all of it ---- */
+
+static bool run(struct recorder *r, int *status)
+{
+	char **argv = ARENA_ARRAY(r->a, r->command.n + 1, char *);
+	struct follow f;
+
+	for (size_t i = 0; i < r->command.n; i++)
+		argv[i] = str_z(r->a, r->command.v[i]);
+	for (size_t i = 0; i < r->n_set; i++)
+		setenv(r->set[i].name, str_z(r->a, r->set[i].value), 1);
+	repl_say(r->s, true, 0); /* before the program says something */
+	bool ran = follow_run(&f, argv);
+	*status = f.status;
+	if (ran) {
+		report(r, wait_for_others(r));
+	} else {
+		note_line(
+		        &r->s->notes, "tfprof: cannot run '%s': %s\n", argv[0], strerror(f.error));
+		recording_drop(r->a, r->folder);
+	}
+	follow_end(&f);
+	return true;
+}
+
+bool record_run(struct program *p)
+{
+	struct recorder r = { .s = p->s, .a = &p->s->query_arena };
+	struct words w = {
+		.command = "record", .table = record_words, .into = &r.words, .first = true
+	};
+
+	r.words.level = r.words.graphs = r.words.start = r.words.env = -1;
+	r.words.delay = r.words.duration = r.words.wait = -1;
+	r.words.step_every = r.words.max_size = -1;
+	if (!words_read(p->s, p->words, &w))
+		return false;
+	r.command = w.rest;
+	if (r.words.env < 0 && !r.command.n)
+		return session_fail(p->s, ERR_INVALID_ARGUMENT,
+		        "record needs a program to run: tfprof record [OPTIONS] -- PROGRAM "
+		        "[WORDS]");
+	if (r.words.env >= 0 && r.command.n)
+		return session_fail(p->s, ERR_INVALID_ARGUMENT,
+		        "record --env starts nothing: leave '%.*s' out", STR(r.command.v[0]));
+	if (!prepare(&r))
+		return false;
+	if (r.words.env < 0)
+		return run(&r, &p->status);
+	print_variables(&r, p->out);
+	return true;
+}

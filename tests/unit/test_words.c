@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Options of commands with words of their own: every row of the table is complete, values are
+ * read, and what is no option stays.
+ */
+#include "unit.h"
+
+#include "app/cmd.h"
+#include "app/cupti_find.h"
+#include "app/proc.h"
+#include "app/record.h"
+
+static struct record_words got;
+static struct words left;
+
+static bool read_now(struct session *s, void *ctx)
+{
+	struct strs words = str_split(&s->query_arena, str_of(ctx), ' ');
+
+	got = (struct record_words){ .level = -1, .env = -1, .delay = -1 };
+	left = (struct words){
+		.command = "record", .table = record_words, .into = &got, .first = true
+	};
+	return words_read(s, &words, &left);
+}
+
+/* What is said of such a line; NULL: it is taken. */
+static const char *said(struct session *s, const char *line)
+{
+	return session_guard(s, read_now, (void *)(uintptr_t)line)
+	               ? NULL
+	               : str_z(&s->query_arena, s->error.text);
+}
+
+static void values(void **state)
+{
+	struct session *s = session_new(0);
+
+	(void)state;
+	assert_null(
+	        said(s, "--level full --delay=1.25 --max-size=2K --mem -o dir prog --mem -- x"));
+	assert_int_equal(got.level, 2);
+	assert_int_equal(got.delay, 1250);
+	assert_int_equal(got.max_size, 2048);
+	assert_true(got.mem);
+	assert_false(got.sync);
+	assert_str(got.folder, "dir");
+	assert_int_equal(left.rest.n, 4);
+	assert_str(left.rest.v[1], "--mem");
+	assert_null(said(s, "--delay=7 --env -- --mem"));
+	assert_int_equal(got.delay, 7000);
+	assert_int_equal(got.env, 0);
+	assert_str(left.rest.v[0], "--mem");
+	assert_null(said(s, "--env=docker"));
+	assert_int_equal(got.env, 1);
+	assert_null(said(s, "--delay=0.0019"));
+	assert_int_equal(got.delay, 1);
+	session_free(s);
+}
+
+static void faults(void **state)
+{
+	static const char *const lines[] = { "--delay=", "--delay=.5", "--delay=-1",
+		"--delay=1.5.5", "--delay=9999999999", "--step-every=0", "--level=", "--mem=yes",
+		"--env=podman", "--nothing-like-it", "--max-size=9999999999G", "-o" };
+	struct session *s = session_new(0);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		assert_non_null(said(s, lines[i]));
+		assert_int_equal(s->error.code, ERR_INVALID_ARGUMENT);
+	}
+	session_free(s);
+}
+
+static void rows_are_complete(void **state)
+{
+	static const struct word *const tables[] = { record_words, gpu_words, doctor_words };
+
+	(void)state;
+	for (size_t t = 0; t < 3; t++) {
+		for (const struct word *w = tables[t]; w->name; w++) {
+			assert_true(w->name[0] && w->name[0] != '-');
+			assert_true(w->help && w->help[0] && w->help[strlen(w->help) - 1] != '.');
+			assert_int_equal(w->value == NULL, w->type == WORD_SWITCH);
+			for (const struct word *v = tables[t]; v < w; v++)
+				assert_string_not_equal(v->name, w->name);
+		}
+	}
+	for (size_t i = 0; i < n_commands; i++) {
+		assert_true(!commands[i].program || commands[i].own_words);
+		assert_true(!commands[i].program || commands[i].synopsis);
+	}
+}
+
+static void versions_of_cupti(void **state)
+{
+	bool exact;
+
+	(void)state;
+	assert_int_equal(cupti_cuda(130001, &exact), 13000);
+	assert_true(exact);
+	assert_int_equal(cupti_cuda(130200, &exact), 13020);
+	assert_int_equal(cupti_cuda(24, &exact), 12060);
+	assert_true(exact);
+	assert_int_equal(cupti_cuda(25, &exact), 12060);
+	assert_false(exact);
+	assert_int_equal(cupti_cuda(12, &exact), 0);
+}
+
+static void variables(void **state)
+{
+	static const char bytes[] = "AB=1\0A=\0B=x=y\0C";
+	struct str e = str_make(bytes, sizeof bytes - 1);
+
+	(void)state;
+	assert_str(proc_variable(e, S("AB")), "1");
+	assert_str(proc_variable(e, S("A")), "");
+	assert_str(proc_variable(e, S("B")), "x=y");
+	assert_null(proc_variable(e, S("C")).p);
+	assert_null(proc_variable(STR_NONE, S("A")).p);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		unit_case(values),
+		unit_case(faults),
+		unit_case(rows_are_complete),
+		unit_case(versions_of_cupti),
+		unit_case(variables),
+	};
+
+	return unit_main(tests, argc, argv);
+}
