@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "collect/decode.h"
-#include "collect/gate.h"
+#include "collect/door.h"
 #include "collect/pool.h"
 #include "collect/wake.h"
 
@@ -88,7 +88,7 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most)
 	int saved = errno;
 
 	*most = 0;
-	*buffer = gate_is_open(GATE_CUPTI) ? pool_take() : NULL;
+	*buffer = door_is_open(DOOR_CUPTI) ? pool_take() : NULL;
 	*size = *buffer ? pool_bytes() : 0;
 	/* Older versions may crash when they get none. */
 	if (!*buffer && session.f.version < CUPTI_API_12_9)
@@ -103,7 +103,7 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 	(void)context, (void)stream, (void)size;
 	if (buffer && is_discard(buffer))
 		give_discard(buffer, valid);
-	else if (buffer && gate_ours() && pool_put(buffer, valid))
+	else if (buffer && door_ours() && pool_put(buffer, valid))
 		wake_writer();
 	errno = saved;
 }
@@ -139,7 +139,7 @@ static void called(void *user, uint32_t domain, uint32_t cbid, const void *data)
 	} else if (domain == CB_RESOURCE) {
 		if (cbid == CB_RESOURCE_MODULE_UNLOAD)
 			decode_forget_names();
-	} else if (data && gate_ours()) {
+	} else if (data && door_ours()) {
 		const struct cb_data *d = data;
 
 		if (ends_context(domain, cbid)) {
@@ -353,7 +353,7 @@ bool cupti_start(const struct plan *plan, char *why, size_t n)
 		return false;
 	adjust();
 	decode_use(&session.f, plan->level == LEVEL_FULL);
-	gate_open(GATE_CUPTI);
+	door_open(DOOR_CUPTI);
 	e = session.f.ActivityRegisterCallbacks(requested, completed);
 	if (e)
 		fail(why, n, "ActivityRegisterCallbacks", e);
@@ -361,7 +361,7 @@ bool cupti_start(const struct plan *plan, char *why, size_t n)
 	if (!e && enable_all(plan, why, n))
 		return true;
 	disable_all();
-	gate_close(GATE_CUPTI);
+	door_close(DOOR_CUPTI);
 	session.f.Unsubscribe(session.subscriber);
 	session.subscriber = NULL;
 	return false;
@@ -441,7 +441,7 @@ void cupti_stop(uint64_t patience_ns, bool detach)
 	if (cupti_failure())
 		session.subscriber = NULL;
 	if (!session.subscriber) {
-		gate_close(GATE_CUPTI);
+		door_close(DOOR_CUPTI);
 		return;
 	}
 	disable_all();
@@ -449,7 +449,7 @@ void cupti_stop(uint64_t patience_ns, bool detach)
 	if (patience_ns)
 		nanosleep(&t, NULL);
 	cupti_flush(true);
-	gate_close(GATE_CUPTI);
+	door_close(DOOR_CUPTI);
 	if (detach && session.f.Finalize) {
 		/* The next launch takes CUPTI out of the process. */
 		atomic_store(&session.detach, true);

@@ -17,7 +17,7 @@
 #include "collect/collect.h"
 #include "collect/decode.h"
 #include "collect/files.h"
-#include "collect/gate.h"
+#include "collect/door.h"
 #include "collect/nvtx.h"
 #include "collect/plan.h"
 #include "collect/pool.h"
@@ -50,7 +50,7 @@ static uint64_t word_of(enum state s)
  */
 static void at_exit(void)
 {
-	if (gate_ours() && atomic_load(&life.word) == word_of(OPEN))
+	if (door_ours() && atomic_load(&life.word) == word_of(OPEN))
 		writer_finish();
 }
 
@@ -58,7 +58,7 @@ static void in_child(void)
 {
 	int saved = errno;
 
-	gate_forget();
+	door_forget();
 	files_close();
 	errno = saved;
 }
@@ -68,7 +68,7 @@ static void on_step(int signal)
 	int saved = errno;
 
 	(void)signal;
-	if (gate_ours())
+	if (door_ours())
 		writer_step();
 	errno = saved;
 }
@@ -130,7 +130,7 @@ static bool make(void)
 		files_say("%s: '%.*s' is not understood", COLLECT_ENV_OPTS, (int)length, wrong);
 	if (!files_spool_make())
 		return false;
-	if (!gate_make() || !names_make() || !rings_make() || !store_open(life.plan.max_bytes)) {
+	if (!door_make() || !names_make() || !rings_make() || !store_open(life.plan.max_bytes)) {
 		files_say("nothing is recorded: there is no memory for it");
 		return false;
 	}
@@ -142,7 +142,7 @@ static bool make(void)
 	if (writer_start(&life.plan))
 		return true;
 	files_say("nothing is recorded: no thread can be made");
-	gate_forget();
+	door_forget();
 	return false;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions of NVTX that we answer. Each reads the gate first; then it costs a clock, a look at
+ * The functions of NVTX that we answer. Each reads the door first; then it costs a clock, a look at
  * the message and an entry in the thread's ring. errno is left alone: nothing here makes a system
  * call but where a ring is made or the writer woken, and those put it back.
  */
@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "collect/gate.h"
+#include "collect/door.h"
 #include "collect/ring.h"
 #include "collect/ticks.h"
 
@@ -119,7 +119,7 @@ static int push_name(struct ring *r, uint32_t round, uint16_t domain, uint32_t n
 
 static int pop(uint16_t domain)
 {
-	uint32_t round = gate_round();
+	uint32_t round = door_round();
 	struct ring *r;
 
 	if (round && (r = ring_mine()) && ring_leave(r, round, domain))
@@ -139,7 +139,7 @@ static void end(uint16_t domain, uint64_t id)
 {
 	struct ring *r;
 
-	if (id && gate_round() && (r = ring_mine()))
+	if (id && door_round() && (r = ring_mine()))
 		ring_put(r, ticks_now(), id, 0, domain, RING_END);
 }
 
@@ -151,7 +151,7 @@ static void mark_name(struct ring *r, uint16_t domain, uint32_t name)
 /* The ring of the calling thread, where ranges are recorded now. */
 static struct ring *ring_now(uint32_t *round)
 {
-	*round = gate_round();
+	*round = door_round();
 	return *round ? ring_mine() : NULL;
 }
 
@@ -283,24 +283,24 @@ static void *domain_of(const struct name *n)
 
 static void *domain_create_a(const char *text)
 {
-	return gate_ours() && text ? domain_of(names_add(text, strlen(text))) : NULL;
+	return door_ours() && text ? domain_of(names_add(text, strlen(text))) : NULL;
 }
 
 static void *domain_create_w(const wchar_t *text)
 {
-	return gate_ours() && text ? domain_of(name_of_wide(text)) : NULL;
+	return door_ours() && text ? domain_of(name_of_wide(text)) : NULL;
 }
 
 static const void *register_a(void *domain, const char *text)
 {
 	(void)domain;
-	return gate_ours() && text ? names_add(text, strlen(text)) : NULL;
+	return door_ours() && text ? names_add(text, strlen(text)) : NULL;
 }
 
 static const void *register_w(void *domain, const wchar_t *text)
 {
 	(void)domain;
-	return gate_ours() && text ? name_of_wide(text) : NULL;
+	return door_ours() && text ? name_of_wide(text) : NULL;
 }
 
 static int domain_push_ex(void *domain, const struct nvtx_event *e)

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collect/gate.h"
+#include "collect/door.h"
 #include "collect/memory.h"
 #include "collect/wake.h"
 
@@ -27,7 +27,7 @@ static struct {
 /* Of a thread that ends: the writer empties its ring before another gets it. */
 static void leave(void *ring)
 {
-	if (gate_ours())
+	if (door_ours())
 		atomic_store(&((struct ring *)ring)->state, RING_LEFT);
 }
 

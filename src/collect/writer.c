@@ -18,7 +18,7 @@
 #include "collect/cupti.h"
 #include "collect/decode.h"
 #include "collect/files.h"
-#include "collect/gate.h"
+#include "collect/door.h"
 #include "collect/pool.h"
 #include "collect/process.h"
 #include "collect/ring.h"
@@ -203,7 +203,7 @@ static void follow(uint64_t now)
 	bool want = wanted(now) && !store_broken();
 
 	if (want != writer.ranges_on && writer.plan.nvtx) {
-		(want ? gate_open : gate_close)(GATE_NVTX);
+		(want ? door_open : door_close)(DOOR_NVTX);
 		writer.ranges_on = want;
 	}
 	if (!atomic_load(&writer.cuda))
@@ -285,7 +285,7 @@ static void *work(void *unused)
 		tick();
 		wake_wait(TICK_NS);
 	}
-	gate_close(GATE_NVTX);
+	door_close(DOOR_NVTX);
 	tick();
 	stop_cupti(0);
 	drain();
@@ -329,7 +329,7 @@ bool writer_start(const struct plan *plan)
 	control_reset();
 	control_read();
 	if (plan->nvtx && wanted(writer.opened)) {
-		gate_open(GATE_NVTX);
+		door_open(DOOR_NVTX);
 		writer.ranges_on = true;
 	}
 	return make_thread();

@@ -2,7 +2,7 @@
  *
  * The writer thread: it alone writes, it starts and stops recording as plan and control file say,
  * and it is the only one that may take its time. The program's threads meet it in the pool, in
- * rings and in the gate.
+ * rings and in the door.
  */
 #ifndef TFPROF_COLLECT_WRITER_H
 #define TFPROF_COLLECT_WRITER_H

@@ -3,50 +3,50 @@
  * Whether hooks record: one word that every hook reads first. It lies in memory that a forked child
  * finds zeroed, so that in a child nothing of ours does anything, however it was forked.
  */
-#ifndef TFPROF_COLLECT_GATE_H
-#define TFPROF_COLLECT_GATE_H
+#ifndef TFPROF_COLLECT_DOOR_H
+#define TFPROF_COLLECT_DOOR_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GATE_CUPTI = 1, GATE_NVTX = 2 };
+enum { DOOR_CUPTI = 1, DOOR_NVTX = 2 };
 
-struct gate {
+struct door {
 	_Atomic uint32_t open;  /* GATE_ bits */
-	_Atomic uint32_t round; /* counts the times that GATE_NVTX was opened */
+	_Atomic uint32_t round; /* counts the times that DOOR_NVTX was opened */
 	_Atomic uint32_t ours;  /* 1 in the process that made it */
 };
-extern struct gate *_Atomic gate_word;
+extern struct door *_Atomic door_word;
 
 /* Makes the word, all closed, for this process; false if there is no memory. */
-bool gate_make(void);
-void gate_open(uint32_t bits);
-void gate_close(uint32_t bits);
+bool door_make(void);
+void door_open(uint32_t bits);
+void door_close(uint32_t bits);
 /* For the child of a fork, where the kernel did not wipe the word. */
-void gate_forget(void);
+void door_forget(void);
 
 /* Whether this process made the word: false in a forked child. */
-static inline bool gate_ours(void)
+static inline bool door_ours(void)
 {
-	struct gate *g = atomic_load_explicit(&gate_word, memory_order_acquire);
+	struct door *g = atomic_load_explicit(&door_word, memory_order_acquire);
 
 	return g && atomic_load_explicit(&g->ours, memory_order_relaxed);
 }
 
-static inline bool gate_is_open(uint32_t bit)
+static inline bool door_is_open(uint32_t bit)
 {
-	struct gate *g = atomic_load_explicit(&gate_word, memory_order_acquire);
+	struct door *g = atomic_load_explicit(&door_word, memory_order_acquire);
 
 	return g && atomic_load_explicit(&g->open, memory_order_acquire) & bit;
 }
 
 /* The round of ranges that is recorded now, from 1 on; 0: none is. */
-static inline uint32_t gate_round(void)
+static inline uint32_t door_round(void)
 {
-	struct gate *g = atomic_load_explicit(&gate_word, memory_order_acquire);
+	struct door *g = atomic_load_explicit(&door_word, memory_order_acquire);
 
-	if (!g || !(atomic_load_explicit(&g->open, memory_order_acquire) & GATE_NVTX))
+	if (!g || !(atomic_load_explicit(&g->open, memory_order_acquire) & DOOR_NVTX))
 		return 0;
 	return atomic_load_explicit(&g->round, memory_order_relaxed);
 }
