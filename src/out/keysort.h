@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sorting many numbers with what belongs to them: times with boxes, sizes with buffers. Knows
- * neither.
+ * Sorting many things by a number of each: boxes by time, buffers by size. Knows neither.
  */
 #ifndef TFPROF_OUT_KEYSORT_H
 #define TFPROF_OUT_KEYSORT_H
 
 #include "base/arena.h"
 
-/* Sorts keys ascending, ids along with them; equal keys keep their order. Scratch (12 bytes an
- * element) comes from a and is given back. */
-void keysort(struct arena *a, uint64_t *keys, uint32_t *ids, size_t n);
+/* Sorts ids by key[id], ascending; ids of equal keys keep their order. Scratch (4 bytes an id)
+ * comes from a and is given back. */
+void keysort(struct arena *a, uint32_t *ids, size_t n, const int64_t *key);
 
-/* A signed number as a key of the same order. */
-static inline uint64_t keysort_signed(int64_t v)
-{
-	return (uint64_t)v ^ (uint64_t)1 << 63;
-}
+/* 0 .. n - 1 in the order of their keys; in a. */
+uint32_t *keysort_new(struct arena *a, size_t n, const int64_t *key);
 
 #endif

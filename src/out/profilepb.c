@@ -18,14 +18,15 @@ struct writer {
 	const struct model *m;
 	struct arena *a;
 	struct pbput b;
-	uint32_t *cursor;      /* by step: the first cell whose node is not done */
-	uint32_t *device_rank; /* by model device: place by name */
-	uint32_t *device_at;   /* by rank */
-	uint32_t *text_id;     /* by string: id of the text of a call stack, 0: none yet */
-	VEC(uint32_t) texts;   /* strings of the texts 1 .. n */
-	uint32_t *slot_said;   /* by source: 1 + the last node that told its slot */
-	VEC(uint64_t) keys;    /* of the spans of a cell */
-	VEC(uint32_t) spans;
+	uint32_t *cursor;           /* by step: the first cell whose node is not done */
+	uint32_t *device_rank;      /* by model device: place by name */
+	uint32_t *device_at;        /* by rank */
+	uint32_t *text_id;          /* by string: id of the text of a call stack, 0: none yet */
+	VEC(uint32_t) texts;        /* strings of the texts 1 .. n */
+	uint32_t *slot_said;        /* by source: 1 + the last node that told its slot */
+	uint32_t span0;             /* the first span of a cell, */
+	VEC(int64_t) keys;          /* keys of its spans, */
+	VEC(uint32_t) sorted;       /* and these in order, as places in keys */
 	VEC(const uint8_t *) items; /* memory of a cell */
 	uint64_t lost;
 	uint32_t lost_name, lost_from; /* strings of the last lost input and of its node */
@@ -137,13 +138,19 @@ static void put_items(struct writer *w, const struct step *s, uint32_t c)
 /* The spans of a cell by kind, then device, in file order where these are the same. */
 static void sort_spans(struct writer *w, const struct step *s, uint32_t c)
 {
-	w->keys.n = w->spans.n = 0;
-	for (uint32_t k = s->cell_span0[c]; k < s->cell_span0[c + 1]; k++) {
-		uint64_t rank = w->device_rank[s->devices[s->span_device[k]]];
-		VEC_PUSH(w->a, &w->keys, (uint64_t)s->span_kind[k] << KEY_KIND_SHIFT | rank);
-		VEC_PUSH(w->a, &w->spans, k);
+	w->span0 = s->cell_span0[c];
+	w->keys.n = w->sorted.n = 0;
+	for (uint32_t k = w->span0; k < s->cell_span0[c + 1]; k++) {
+		int64_t rank = w->device_rank[s->devices[s->span_device[k]]];
+		VEC_PUSH(w->a, &w->keys, (int64_t)s->span_kind[k] << KEY_KIND_SHIFT | rank);
+		VEC_PUSH(w->a, &w->sorted, k - w->span0);
 	}
-	keysort(w->a, w->keys.v, w->spans.v, w->keys.n);
+	keysort(w->a, w->sorted.v, w->sorted.n, w->keys.v);
+}
+
+static uint64_t sorted_key(const struct writer *w, size_t i)
+{
+	return (uint64_t)w->keys.v[w->sorted.v[i]];
 }
 
 static struct str rank_name(const struct writer *w, uint64_t key)
@@ -158,7 +165,7 @@ static void put_devices(struct writer *w)
 
 	for (unsigned kind = 1; kind < 3; kind++)
 		for (from[kind] = from[kind - 1]; from[kind] < w->keys.n; from[kind]++)
-			if (w->keys.v[from[kind]] >> KEY_KIND_SHIFT >= kind)
+			if (sorted_key(w, from[kind]) >> KEY_KIND_SHIFT >= kind)
 				break;
 	for (unsigned kind = 0; kind < 3; kind++)
 		end[kind] = from[kind + 1];
@@ -168,7 +175,7 @@ static void put_devices(struct writer *w)
 		for (unsigned kind = 0; kind < 3; kind++) {
 			if (end[kind] == from[kind])
 				continue;
-			uint32_t rank = (uint32_t)w->keys.v[end[kind] - 1];
+			uint32_t rank = (uint32_t)sorted_key(w, end[kind] - 1);
 			most = any && most > rank ? most : rank;
 			any = true;
 		}
@@ -176,7 +183,8 @@ static void put_devices(struct writer *w)
 			return;
 		pbput_item(&w->b, 6, rank_name(w, most));
 		for (unsigned kind = 0; kind < 3; kind++)
-			while (end[kind] > from[kind] && (uint32_t)w->keys.v[end[kind] - 1] == most)
+			while (end[kind] > from[kind] &&
+			        (uint32_t)sorted_key(w, end[kind] - 1) == most)
 				end[kind]--;
 	}
 }
@@ -202,13 +210,13 @@ static void put_times(struct writer *w, const struct step *s)
 	struct pbput *b = &w->b;
 
 	for (size_t i = w->keys.n; i-- > 0;) {
-		uint64_t key = w->keys.v[i], kind = key >> KEY_KIND_SHIFT;
+		uint64_t key = sorted_key(w, i), kind = key >> KEY_KIND_SHIFT;
 		size_t entry = pbput_size(b);
 		if (kind == SPAN_SEEN)
 			return;
-		put_time(b, s, w->spans.v[i]);
-		for (; i > 0 && w->keys.v[i - 1] == key; i--)
-			put_time(b, s, w->spans.v[i - 1]);
+		put_time(b, s, w->span0 + w->sorted.v[i]);
+		for (; i > 0 && sorted_key(w, i - 1) == key; i--)
+			put_time(b, s, w->span0 + w->sorted.v[i - 1]);
 		pbput_close(b, 2, entry);
 		pbput_item(b, 1, rank_name(w, key));
 		pbput_close(b, kind == SPAN_CPU ? 5 : 4, entry);

@@ -172,24 +172,20 @@ static void put_record(struct run_writer *w, const struct box *box, int64_t star
  * show one of them only. */
 static void put_device(struct run_writer *w, uint32_t device, const uint32_t *boxes, size_t n)
 {
-	uint64_t *keys = ARENA_ARRAY(w->a, n, uint64_t);
-	uint32_t *ids = ARENA_ARRAY(w->a, n, uint32_t);
 	int64_t *starts = ARENA_ARRAY(w->a, n, int64_t), last = INT64_MIN;
 	size_t mark = pbput_size(&w->b);
 
+	for (size_t i = 0; i < n; i++)
+		starts[i] = w->boxes.v[boxes[i]].start;
+	const uint32_t *order = keysort_new(w->a, n, starts);
 	for (size_t i = 0; i < n; i++) {
-		keys[i] = keysort_signed(w->boxes.v[boxes[i]].start);
-		ids[i] = boxes[i];
-	}
-	keysort(w->a, keys, ids, n);
-	for (size_t i = 0; i < n; i++) {
-		starts[i] = step_us(w->s, w->boxes.v[ids[i]].start);
+		starts[i] = step_us(w->s, w->boxes.v[boxes[order[i]]].start);
 		if (w->s->ticks_per_us > 1 && starts[i] <= last)
 			starts[i] = last + 1;
 		last = starts[i];
 	}
 	for (size_t i = n; i-- > 0;)
-		put_record(w, &w->boxes.v[ids[i]], starts[i]);
+		put_record(w, &w->boxes.v[boxes[order[i]]], starts[i]);
 	pbput_text(&w->b, 1, device_name(w->m, device));
 	pbput_close(&w->b, 1, mark);
 }

@@ -5,6 +5,7 @@
 #ifndef TFPROF_OUT_TIMELINE_H
 #define TFPROF_OUT_TIMELINE_H
 
+#include "out/idset.h"
 #include "out/out.h"
 
 struct trace {
@@ -53,12 +54,29 @@ static inline int64_t trace_us(const struct step *s, int64_t ticks)
 
 /* ---- graph ---- */
 
-/* Memory of accelerators (timeline_mem.c). cell: of each shown entry its cell of the step if it is
- * drawn, else ID_NONE. Each device has two rows, from pid on; first the rows are named, then the
- * counters written. */
-struct trace_mem;
-struct trace_mem *trace_mem_new(const struct result *r, const uint32_t *cell, struct arena *a);
+/* Memory of accelerators (timeline_mem.c). Each device has two rows, from pid on; first the rows
+ * are named, then the cells read, then the counters written. */
+struct trace_mem {
+	const struct model *m;
+	const struct step *s;
+	struct arena *a;
+	const uint32_t *cell; /* cells that are drawn, as shown; until they are read */
+	uint32_t n_cells;
+	uint32_t *device; /* model devices that are no CPU, by name */
+	uint32_t n_devices;
+	uint32_t *of;         /* by model device: 1 + place in device, or 0 */
+	uint32_t *at, *named; /* cells of device i by name: named[at[i]] .. named[at[i + 1]] */
+	struct points {       /* by device: bytes in use that counters are written for, in time */
+		VEC(int64_t) time, bytes;
+		int64_t most;       /* of all that there were */
+		size_t allocations; /* recorded with them */
+	} * points;
+};
+void trace_mem_init(
+        struct trace_mem *x, const struct result *r, const uint32_t *cell, uint32_t n_cells);
 void trace_mem_rows(const struct trace_mem *x, struct trace *t, int64_t pid);
+/* cells: the nodes of the step. */
+void trace_mem_read(struct trace_mem *x, const struct idset *cells);
 void trace_mem_counters(const struct trace_mem *x, struct trace *t, int64_t pid, struct sink *say);
 
 /* What out.c binds. */

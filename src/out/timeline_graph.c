@@ -8,6 +8,7 @@
  *   flows   flow0[box] .. flow0[box + 1]               the boxes that this one leads to
  */
 #include "base/sort.h"
+#include "out/idset.h"
 #include "out/keysort.h"
 #include "out/timeline.h"
 
@@ -24,8 +25,10 @@ struct chart {
 	const struct step *s;
 	struct arena *a;
 	struct trace t;
-	uint32_t *cell_of; /* by node of the model: 1 + its cell, or 0 */
-	uint32_t *cell;    /* by shown entry: its cell if it is drawn, else ID_NONE */
+	struct idset cells; /* the nodes of the step: which one a node is, is its cell */
+	uint32_t *cell;     /* those that are drawn, as shown */
+	uint32_t n_cells;
+	struct arena *own_cells; /* of these */
 	uint32_t n_ranks;
 	uint32_t *rank;   /* by device of the step */
 	uint32_t *device; /* by rank: the model's device */
@@ -33,13 +36,13 @@ struct chart {
 	uint32_t *by_pid; /* ranks in the order of their pids */
 	uint32_t n_pids;
 	size_t *box0, *n_boxes; /* by rank */
-	uint32_t *span, *of;    /* by box: span and cell of the step */
+	struct arena *own;      /* of all below: given back before memory is drawn */
+	uint32_t *node;         /* by span of the step; of those that are drawn */
+	uint32_t *span;         /* by box: span of the step */
 	uint32_t *lane;         /* by box */
 	uint32_t *order;
-	VEC(struct arrow) arrows; /* as they are found; in own */
-	struct arena *own;
-	size_t *flow0;
-	uint32_t *flows;
+	VEC(struct arrow) arrows; /* as they are found */
+	uint32_t *flow0, *flows;
 };
 
 /* The cell of a shown entry if it is drawn: it ran in the step, has a start and devices. */
@@ -52,18 +55,26 @@ static uint32_t drawn_cell(const struct chart *c, uint32_t shown)
 	if (shown == 0 || node == ID_NONE || q->m->nodes.v[node].device == ID_NONE ||
 	        q->m->nodes.v[node].host == ID_NONE)
 		return ID_NONE;
-	uint32_t cell = c->cell_of[node];
-	return cell == 0 || c->s->cell_start[cell - 1] == 0 ? ID_NONE : cell - 1;
+	uint32_t cell = idset_place(&c->cells, node);
+	return cell == ID_NONE || c->s->cell_start[cell] == 0 ? ID_NONE : cell;
 }
 
 static void find_cells(struct chart *c)
 {
-	c->cell_of = ARENA_ARRAY(c->a, c->m->nodes.n, uint32_t);
+	c->cells = idset_new(c->own_cells, c->m->nodes.n);
 	for (uint32_t i = 0; i < c->s->n_cells; i++)
-		c->cell_of[c->s->cell_node[i]] = i + 1;
+		idset_add(&c->cells, c->s->cell_node[i]);
+	idset_count(&c->cells);
+	c->cell = ARENA_ARRAY(c->own_cells, c->s->n_cells, uint32_t);
 }
 
 /* ---- devices ---- */
+
+static int by_number(const void *ctx, uint32_t a, uint32_t b)
+{
+	(void)ctx;
+	return (a > b) - (a < b);
+}
 
 static int by_device_name(const void *ctx, uint32_t a, uint32_t b)
 {
@@ -99,11 +110,8 @@ static uint32_t span_rank(const struct chart *c, uint32_t span)
 static void name_devices(struct chart *c, uint32_t *fresh, uint32_t n)
 {
 	struct trace *t = &c->t;
-	uint64_t *keys = ARENA_ARRAY(c->a, n, uint64_t);
 
-	for (uint32_t i = 0; i < n; i++)
-		keys[i] = fresh[i];
-	keysort(c->a, keys, fresh, n);
+	sort_stable(c->a, fresh, n, by_number, NULL);
 	for (uint32_t i = 0; i < n; i++) {
 		struct str name = device_name(c->m, c->device[fresh[i]]);
 		bool stream = str_contains(name, S("stream"));
@@ -122,12 +130,15 @@ static void count_boxes(struct chart *c)
 {
 	uint32_t *fresh = ARENA_ARRAY(c->a, c->n_ranks, uint32_t);
 
+	c->node = ARENA_ARRAY(c->own, c->s->n_spans, uint32_t);
 	for (uint32_t i = 0; i < c->r->n; i++) {
-		uint32_t cell = c->cell[i] = drawn_cell(c, i), n = 0;
+		uint32_t cell = drawn_cell(c, i), n = 0;
 		if (cell == ID_NONE)
 			continue;
+		c->cell[c->n_cells++] = cell;
 		for (uint32_t k = c->s->cell_span0[cell]; k < c->s->cell_span0[cell + 1]; k++) {
 			uint32_t rank = span_rank(c, k);
+			c->node[k] = c->s->cell_node[cell];
 			if (c->s->span_kind[k] == SPAN_SEEN)
 				continue;
 			if (c->n_boxes[rank]++ == 0)
@@ -151,13 +162,9 @@ static int64_t box_end(const struct chart *c, size_t box)
 
 static void gather_cell(struct chart *c, uint32_t cell, enum span_kind kind, size_t *next)
 {
-	for (uint32_t k = c->s->cell_span0[cell]; k < c->s->cell_span0[cell + 1]; k++) {
-		if (c->s->span_kind[k] != kind)
-			continue;
-		size_t box = next[span_rank(c, k)]++;
-		c->span[box] = k;
-		c->of[box] = cell;
-	}
+	for (uint32_t k = c->s->cell_span0[cell]; k < c->s->cell_span0[cell + 1]; k++)
+		if (c->s->span_kind[k] == kind)
+			c->span[next[span_rank(c, k)]++] = k;
 }
 
 /* Boxes of each device in the order in which they were met. */
@@ -170,11 +177,8 @@ static void gather_boxes(struct chart *c)
 		n += c->n_boxes[k];
 	}
 	c->box0[c->n_ranks] = n;
-	c->span = ARENA_ARRAY(c->a, n, uint32_t);
-	c->of = ARENA_ARRAY(c->a, n, uint32_t);
-	for (uint32_t i = 0; i < c->r->n; i++) {
-		if (c->cell[i] == ID_NONE)
-			continue;
+	c->span = ARENA_ARRAY(c->own, n, uint32_t);
+	for (uint32_t i = 0; i < c->n_cells; i++) {
 		gather_cell(c, c->cell[i], SPAN_ACCELERATOR, next);
 		gather_cell(c, c->cell[i], SPAN_CPU, next);
 	}
@@ -183,28 +187,15 @@ static void gather_boxes(struct chart *c)
 /* By start; quirk 28: of those that start together only the first stays. */
 static void sort_boxes(struct chart *c, uint32_t rank)
 {
-	struct arena_mark mark = arena_mark(c->a);
 	size_t n = c->n_boxes[rank], kept = 0;
-	uint32_t *span = c->span + c->box0[rank], *of = c->of + c->box0[rank];
-	uint64_t *keys = ARENA_ARRAY(c->a, n, uint64_t);
-	uint32_t *ids = ARENA_ARRAY(c->a, n, uint32_t);
+	uint32_t *span = c->span + c->box0[rank];
+	const int64_t *start = c->s->span_start;
 
-	for (uint32_t i = 0; i < n; i++) {
-		keys[i] = keysort_signed(c->s->span_start[span[i]]);
-		ids[i] = i;
-	}
-	keysort(c->a, keys, ids, n);
+	keysort(c->own, span, n, start);
 	for (size_t i = 0; i < n; i++)
-		keys[i] = (uint64_t)span[ids[i]] << 32 | of[ids[i]];
-	for (size_t i = 0; i < n; i++) {
-		uint32_t k = (uint32_t)(keys[i] >> 32);
-		if (kept && c->s->span_start[span[kept - 1]] == c->s->span_start[k])
-			continue;
-		span[kept] = k;
-		of[kept++] = (uint32_t)keys[i];
-	}
+		if (!kept || start[span[kept - 1]] != start[span[i]])
+			span[kept++] = span[i];
 	c->n_boxes[rank] = kept;
-	arena_reset(c->a, mark);
 }
 
 /* ---- lanes ---- */
@@ -252,23 +243,23 @@ static size_t take_lane(struct lanes *l, int64_t start, int64_t end)
 
 static size_t find_lanes(struct chart *c, uint32_t rank)
 {
-	struct arena_mark mark = arena_mark(c->a);
-	struct lanes l = { .a = c->a };
+	struct arena_mark mark = arena_mark(c->own);
+	struct lanes l = { .a = c->own };
 
 	for (size_t i = 0; i < c->n_boxes[rank]; i++) {
 		size_t box = c->box0[rank] + i;
 		c->lane[box] = (uint32_t)take_lane(&l, box_start(c, box), box_end(c, box));
 	}
-	arena_reset(c->a, mark);
+	arena_reset(c->own, mark);
 	return l.n;
 }
 
 /* By lane, then start. */
 static void order_boxes(struct chart *c, uint32_t rank, size_t n_lanes)
 {
-	struct arena_mark mark = arena_mark(c->a);
+	struct arena_mark mark = arena_mark(c->own);
 	size_t box0 = c->box0[rank], n = c->n_boxes[rank];
-	uint32_t *next = ARENA_ARRAY(c->a, n_lanes + 1, uint32_t);
+	uint32_t *next = ARENA_ARRAY(c->own, n_lanes + 1, uint32_t);
 
 	for (size_t i = 0; i < n; i++)
 		next[c->lane[box0 + i] + 1]++;
@@ -276,7 +267,7 @@ static void order_boxes(struct chart *c, uint32_t rank, size_t n_lanes)
 		next[i] += next[i - 1];
 	for (size_t i = 0; i < n; i++)
 		c->order[box0 + next[c->lane[box0 + i]]++] = (uint32_t)(box0 + i);
-	arena_reset(c->a, mark);
+	arena_reset(c->own, mark);
 }
 
 /* ---- flows ---- */
@@ -307,7 +298,7 @@ static void add_flows(struct chart *c, uint32_t rank, uint32_t box, uint32_t sou
 {
 	const struct step *s = c->s;
 	const struct node *n = &c->m->nodes.v[source];
-	uint32_t cell = c->cell_of[source] - 1;
+	uint32_t cell = idset_place(&c->cells, source);
 
 	if (cell == ID_NONE || s->cell_start[cell] == 0 || n->device == ID_NONE ||
 	        n->host == ID_NONE || !view_matches(c->q, source))
@@ -317,8 +308,11 @@ static void add_flows(struct chart *c, uint32_t rank, uint32_t box, uint32_t sou
 		if (s->span_kind[k] != SPAN_CPU || other == rank || !is_canonical(c, other))
 			continue;
 		uint32_t from = find_box(c, other, s->span_start[k]);
-		if (from != ID_NONE)
-			VEC_PUSH(c->own, &c->arrows, ((struct arrow){ from, box }));
+		if (from == ID_NONE)
+			continue;
+		if (c->arrows.n == UINT32_MAX) /* of 2^32 there would be 32 GiB */
+			work_escape(c->own->work);
+		VEC_PUSH(c->own, &c->arrows, ((struct arrow){ from, box }));
 	}
 }
 
@@ -331,7 +325,7 @@ static void walk_flows(struct chart *c)
 			continue;
 		for (size_t i = 0; i < c->n_boxes[rank]; i++) {
 			size_t box = c->box0[rank] + i;
-			uint32_t node = c->s->cell_node[c->of[box]];
+			uint32_t node = c->node[c->span[box]];
 			for (uint32_t k = m->input0.v[node]; k < m->input0.v[node + 1]; k++)
 				if (!(m->inputs.v[k] & INPUT_UNKNOWN))
 					add_flows(c, rank, (uint32_t)box, m->inputs.v[k]);
@@ -343,20 +337,20 @@ static void walk_flows(struct chart *c)
  * there are none. */
 static void find_flows(struct chart *c)
 {
-	size_t n = c->box0[c->n_ranks], *next;
-	uint32_t used = 0;
+	size_t n = c->box0[c->n_ranks];
+	uint32_t used = 0, *next;
 
 	for (uint32_t rank = 0; rank < c->n_ranks; rank++)
 		used += is_canonical(c, rank);
 	if (used < 2)
 		return;
 	walk_flows(c);
-	next = c->flow0 = ARENA_ARRAY(c->a, n + 2, size_t);
+	next = c->flow0 = ARENA_ARRAY(c->own, n + 2, uint32_t);
 	for (size_t i = 0; i < c->arrows.n; i++)
 		next[c->arrows.v[i].from + 2]++;
 	for (size_t i = 2; i < n + 2; i++)
 		next[i] += next[i - 1];
-	c->flows = ARENA_ARRAY(c->a, c->arrows.n, uint32_t);
+	c->flows = ARENA_ARRAY(c->own, c->arrows.n, uint32_t);
 	for (size_t i = 0; i < c->arrows.n; i++)
 		c->flows[next[c->arrows.v[i].from + 1]++] = c->arrows.v[i].to;
 }
@@ -365,25 +359,28 @@ static void find_flows(struct chart *c)
 
 static struct str box_name(const struct chart *c, size_t box)
 {
-	return node_name(c->m, c->s->cell_node[c->of[box]]);
+	return node_name(c->m, c->node[c->span[box]]);
 }
 
 /* Names lie all over the memory of the model, four steps from a box: the next ones are asked for
  * early, a step at a time. */
 static void fetch_names(const struct chart *c, const uint32_t *box, size_t n)
 {
-	const uint32_t *node = c->s->cell_node, *of = c->of;
+	const uint32_t *node = c->node, *span = c->span;
 	const struct node *nodes = c->m->nodes.v;
 	const struct str *strings = c->m->strings.strings;
 
-	if (n > 24)
-		__builtin_prefetch(&node[of[box[24]]]);
+	if (n > 24) {
+		__builtin_prefetch(&node[span[box[24]]]);
+		__builtin_prefetch(&c->s->span_start[span[box[24]]]);
+		__builtin_prefetch(&c->s->span_length[span[box[24]]]);
+	}
 	if (n > 16)
-		__builtin_prefetch(&nodes[node[of[box[16]]]]);
+		__builtin_prefetch(&nodes[node[span[box[16]]]]);
 	if (n > 8)
-		__builtin_prefetch(&strings[nodes[node[of[box[8]]]].name]);
+		__builtin_prefetch(&strings[nodes[node[span[box[8]]]].name]);
 	if (n > 4)
-		__builtin_prefetch(strings[nodes[node[of[box[4]]]].name].p);
+		__builtin_prefetch(strings[nodes[node[span[box[4]]]].name].p);
 }
 
 static uint32_t box_rank(const struct chart *c, size_t box)
@@ -434,11 +431,8 @@ static void put_flows(struct chart *c, int64_t pid, size_t box, int64_t *id)
 	}
 }
 
-static void put_all(struct chart *c, struct sink *say)
+static void put_boxes(struct chart *c)
 {
-	int64_t next_pid = c->n_pids, id = 1;
-	struct trace_mem *memory;
-
 	for (uint32_t p = 0; p < c->n_pids; p++) {
 		size_t n = c->n_boxes[c->by_pid[p]];
 		const uint32_t *boxes = c->order + c->box0[c->by_pid[p]];
@@ -447,46 +441,60 @@ static void put_all(struct chart *c, struct sink *say)
 			put_region(c, p, boxes[i]);
 		}
 	}
-	memory = trace_mem_new(c->r, c->cell, c->a);
-	trace_mem_rows(memory, &c->t, next_pid);
+}
+
+static void put_arrows(struct chart *c)
+{
+	int64_t id = 1;
+
 	for (uint32_t p = 0; p < c->n_pids && c->flow0; p++)
 		for (size_t i = 0; i < c->n_boxes[c->by_pid[p]]; i++)
 			put_flows(c, p, c->order[c->box0[c->by_pid[p]] + i], &id);
-	trace_mem_counters(memory, &c->t, next_pid, say);
 }
 
-static void draw(struct chart *c, struct emit *to)
+/* Everything that is known of boxes lives only as long as this. */
+static void draw_boxes(struct chart *c, struct emit *to, struct trace_mem *memory)
 {
-	find_cells(c);
-	rank_devices(c);
-	c->cell = ARENA_ARRAY(c->a, c->r->n, uint32_t);
-	c->pid = ARENA_ARRAY(c->a, c->n_ranks, int64_t);
-	c->by_pid = ARENA_ARRAY(c->a, c->n_ranks, uint32_t);
-	c->n_boxes = ARENA_ARRAY(c->a, c->n_ranks, size_t);
-	c->box0 = ARENA_ARRAY(c->a, (size_t)c->n_ranks + 1, size_t);
+	struct scratch own;
+
+	scratch_open(&own, c->a->work);
+	c->own = &own.a;
 	count_boxes(c);
 	gather_boxes(c);
 	for (uint32_t k = 0; k < c->n_ranks; k++)
 		sort_boxes(c, k);
-	c->lane = ARENA_ARRAY(c->a, c->box0[c->n_ranks], uint32_t);
-	c->order = ARENA_ARRAY(c->a, c->box0[c->n_ranks], uint32_t);
+	c->lane = ARENA_ARRAY(c->own, c->box0[c->n_ranks], uint32_t);
+	c->order = ARENA_ARRAY(c->own, c->box0[c->n_ranks], uint32_t);
 	for (uint32_t k = 0; k < c->n_ranks; k++)
 		order_boxes(c, k, find_lanes(c, k));
 	find_flows(c);
 	sink_put(to->out, S("generating trace file.\n"));
-	put_all(c, to->out);
+	put_boxes(c);
+	trace_mem_init(memory, c->r, c->cell, c->n_cells);
+	trace_mem_rows(memory, &c->t, c->n_pids);
+	put_arrows(c);
+	scratch_close(&own);
 }
 
 bool timeline_graph(const struct result *r, struct emit *to, struct err *e)
 {
 	struct chart c = { .r = r, .q = r->q, .m = r->q->m, .s = r->q->step, .a = r->q->a };
-	struct scratch own;
+	struct trace_mem memory = { 0 };
+	struct scratch cells;
 
 	if (!trace_open(&c.t, r->q, e))
 		return false;
-	scratch_open(&own, c.a->work);
-	c.own = &own.a;
-	draw(&c, to);
-	scratch_close(&own);
+	scratch_open(&cells, c.a->work);
+	c.own_cells = &cells.a;
+	find_cells(&c);
+	rank_devices(&c);
+	c.pid = ARENA_ARRAY(c.a, c.n_ranks, int64_t);
+	c.by_pid = ARENA_ARRAY(c.a, c.n_ranks, uint32_t);
+	c.n_boxes = ARENA_ARRAY(c.a, c.n_ranks, size_t);
+	c.box0 = ARENA_ARRAY(c.a, (size_t)c.n_ranks + 1, size_t);
+	draw_boxes(&c, to, &memory);
+	trace_mem_read(&memory, &c.cells);
+	scratch_close(&cells);
+	trace_mem_counters(&memory, &c.t, c.n_pids, to->out);
 	return trace_close(&c.t, to, e);
 }

@@ -4,115 +4,59 @@
  * hold the largest buffers. Allocations and releases of all nodes are gone through once, in time;
  * those that live are a set ordered by size, then name:
  *
- *   changes   every moment at which a node's bytes change, by node in name order, then time
- *   place     of a change with bytes > 0: its rank by (bytes descending, name, time)
+ *   buffers   all that a node ever holds, by node in name order, then time; then by size
+ *   place     of a buffer: its rank by (bytes descending, name, time)
+ *   changes   one buffer ends, another begins
  *   live      one bit per place: set if the node has just these bytes now
  */
 #include "base/fmt.h"
 #include "base/sort.h"
+#include "out/bittree.h"
 #include "out/keysort.h"
 #include "out/timeline.h"
 
-#define SHOWN     10  /* allocations named in one counter */
-#define BETWEEN   100 /* microseconds from one counter to the next */
-#define LEVELS    6   /* of bits: 64^6 places and more than there can be */
-#define WORD_BITS 64
+#define SHOWN   10  /* allocations named in one counter */
+#define BETWEEN 100 /* microseconds from one counter to the next */
 
-/* Every level has a word more than its bits need, so that one may ask from the end on. */
-struct bits {
-	uint64_t *level[LEVELS]; /* a bit of level i + 1: some bit of that word of level i is set */
+#define NOTHING UINT32_MAX
+
+/* What nodes hold from the start of a step on: the most of all steps. */
+struct held {
+	struct idset nodes;
+	int64_t *bytes; /* by member */
 };
 
-struct trace_mem {
-	const struct query *q;
-	const struct model *m;
-	const struct step *s;
-	struct arena *a;
-	uint32_t *device; /* model devices that are no CPU, by name */
-	uint32_t n_devices;
-	uint32_t *cell0,
-	        *cell;  /* cells of device i, as shown: cell[cell0[i]] .. cell[cell0[i+1]] */
-	uint32_t *rank; /* of each node of the model, by name */
-	int64_t *held;  /* by node: the most that it held from the start of a step on; or NULL */
+/* A moment at which a node's bytes change. */
+struct change {
+	uint32_t from, to; /* buffers, then places; NOTHING: no bytes */
 };
 
 /* The changes of one device. */
 struct changes {
 	const struct trace_mem *x;
+	const struct held *held;
 	struct arena *a;
-	VEC(int64_t) time;  /* microseconds */
-	VEC(int64_t) bytes; /* that the node holds from then on */
+	VEC(int64_t) less; /* bytes of buffers, negative: the largest is the first */
 	VEC(uint32_t) node;
-	uint32_t *by_time; /* all changes but each node's first */
-	size_t n_by_time, applied;
-	uint32_t *place, *at; /* place of a change; change at a place */
-	size_t n_places;
-	struct bits live;
+	uint32_t *at;      /* buffer at a place */
+	VEC(int64_t) time; /* microseconds; INT64_MIN: from the start on */
+	VEC(struct change) list;
+	uint32_t *by_time;
+	size_t applied;
+	struct bittree live;
 	/* The texts of the counter written last: most of it comes again in the next. */
 	struct shown_text {
-		uint32_t change; /* 1 + change, 0: none */
+		uint32_t buffer; /* 1 + buffer, 0: none */
 		struct sb text;
 	} shown[SHOWN];
 };
 
-/* Bytes in use on one device. */
-struct points {
-	VEC(uint64_t) time; /* as keys */
-	VEC(uint32_t) id;   /* in bytes */
-	VEC(int64_t) bytes;
+/* The records of one cell: when, and by how many bytes its memory changes. */
+struct moments {
+	struct arena *a;
+	VEC(int64_t) at, by;
+	VEC(uint32_t) order;
 };
-
-/* ---- the ordered set ---- */
-
-static void bits_init(struct bits *b, size_t n, struct arena *a)
-{
-	for (int i = 0; i < LEVELS; i++) {
-		n = n / WORD_BITS + 1;
-		b->level[i] = ARENA_ARRAY(a, n, uint64_t);
-	}
-}
-
-static void bits_set(struct bits *b, size_t at)
-{
-	for (int i = 0; i < LEVELS; i++) {
-		uint64_t *word = &b->level[i][at / WORD_BITS], had = *word;
-		*word |= (uint64_t)1 << at % WORD_BITS;
-		if (had)
-			return;
-		at /= WORD_BITS;
-	}
-}
-
-static void bits_clear(struct bits *b, size_t at)
-{
-	for (int i = 0; i < LEVELS; i++) {
-		uint64_t *word = &b->level[i][at / WORD_BITS];
-		*word &= ~((uint64_t)1 << at % WORD_BITS);
-		if (*word)
-			return;
-		at /= WORD_BITS;
-	}
-}
-
-/* The first bit set from `at` on, or SIZE_MAX. */
-static size_t bits_next(const struct bits *b, size_t at)
-{
-	int i = 0;
-
-	for (; i < LEVELS; i++) {
-		uint64_t word = b->level[i][at / WORD_BITS] >> at % WORD_BITS;
-		if (word) {
-			at += (size_t)__builtin_ctzll(word);
-			break;
-		}
-		at = at / WORD_BITS + 1;
-	}
-	if (i == LEVELS)
-		return SIZE_MAX;
-	while (i-- > 0)
-		at = at * WORD_BITS + (size_t)__builtin_ctzll(b->level[i][at]);
-	return at;
-}
 
 /* ---- devices and their cells ---- */
 
@@ -126,64 +70,96 @@ static int by_device_name(const void *ctx, uint32_t a, uint32_t b)
 	return str_cmp(device_name(ctx, a), device_name(ctx, b));
 }
 
-/* Finds the devices; of[device] becomes 1 + place in x->device, 0 for those left out. */
-static void find_devices(struct trace_mem *x, const uint32_t *cell, uint32_t n, uint32_t *of)
+/* Finds the devices. */
+static void find_devices(struct trace_mem *x)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		if (cell[i] == ID_NONE)
+	for (uint32_t i = 0; i < x->n_cells; i++) {
+		uint32_t d = cell_device(x, x->cell[i]);
+		if (x->of[d] || (x->m->devices.v[d].kind & DEVICE_CPU))
 			continue;
-		uint32_t d = cell_device(x, cell[i]);
-		if (of[d] || (x->m->devices.v[d].kind & DEVICE_CPU))
-			continue;
-		of[d] = 1;
+		x->of[d] = 1;
 		x->device[x->n_devices++] = d;
 	}
 	sort_stable(x->a, x->device, x->n_devices, by_device_name, x->m);
 	for (uint32_t k = 0; k < x->n_devices; k++)
-		of[x->device[k]] = k + 1;
+		x->of[x->device[k]] = k + 1;
 }
 
-static void find_held(struct trace_mem *x)
+void trace_mem_init(
+        struct trace_mem *x, const struct result *r, const uint32_t *cell, uint32_t n_cells)
 {
-	for (size_t i = 0; i < x->m->steps.n; i++) {
-		const struct step *s = x->m->steps.v[i];
-		if (s->holdings.n && !x->held)
-			x->held = ARENA_ARRAY(x->a, x->m->nodes.n, int64_t);
-		for (size_t k = 0; k < s->holdings.n; k++) {
-			int64_t *most = &x->held[s->holdings.v[k].node];
-			*most = s->holdings.v[k].bytes > *most ? s->holdings.v[k].bytes : *most;
-		}
-	}
-}
-
-struct trace_mem *trace_mem_new(const struct result *r, const uint32_t *cell, struct arena *a)
-{
-	struct trace_mem *x = ARENA_NEW(a, struct trace_mem);
 	const struct query *q = r->q;
 
-	*x = (struct trace_mem){ .q = q, .m = q->m, .s = q->step, .a = a };
-	uint32_t *of = ARENA_ARRAY(a, x->m->devices.n, uint32_t), total = 0;
-	x->device = ARENA_ARRAY(a, x->m->devices.n, uint32_t);
-	find_devices(x, cell, r->n, of);
-	x->cell0 = ARENA_ARRAY(a, (size_t)x->n_devices + 2, uint32_t);
-	for (uint32_t i = 0; i < r->n; i++) {
-		if (cell[i] == ID_NONE || !of[cell_device(x, cell[i])])
-			continue;
-		x->cell0[of[cell_device(x, cell[i])] + 1]++;
-		total++;
+	*x = (struct trace_mem){
+		.m = q->m, .s = q->step, .a = q->a, .cell = cell, .n_cells = n_cells
+	};
+	x->of = ARENA_ARRAY(x->a, x->m->devices.n, uint32_t);
+	x->device = ARENA_ARRAY(x->a, x->m->devices.n, uint32_t);
+	find_devices(x);
+}
+
+/* The drawn cells in the order of their nodes' names. */
+static uint32_t *order_cells(const struct trace_mem *x, const struct idset *cells, struct arena *a)
+{
+	uint32_t *v = ARENA_ARRAY(a, x->n_cells, uint32_t), n = 0;
+	struct idset drawn = idset_new(a, x->s->n_cells);
+
+	for (uint32_t i = 0; i < x->n_cells; i++)
+		idset_add(&drawn, x->cell[i]);
+	for (size_t i = 0; i < x->m->by_name.n; i++) {
+		uint32_t cell = idset_place(cells, x->m->by_name.v[i]);
+		if (cell != UINT32_MAX && idset_has(&drawn, cell))
+			v[n++] = cell;
 	}
+	return v;
+}
+
+/* The cells of each device, in the order in which they come: of device k they are at[k] .. at[k+1].
+ */
+static uint32_t *part_cells(
+        const struct trace_mem *x, const uint32_t *cell, uint32_t **at, struct arena *a)
+{
+	uint32_t *first = ARENA_ARRAY(a, (size_t)x->n_devices + 2, uint32_t);
+
+	for (uint32_t i = 0; i < x->n_cells; i++)
+		first[x->of[cell_device(x, cell[i])] + 1]++;
+	first[1] = 0; /* of no device */
 	for (uint32_t k = 2; k < x->n_devices + 2; k++)
-		x->cell0[k] += x->cell0[k - 1];
-	x->cell = ARENA_ARRAY(a, total, uint32_t);
-	for (uint32_t i = 0; i < r->n; i++)
-		if (cell[i] != ID_NONE && of[cell_device(x, cell[i])])
-			x->cell[x->cell0[of[cell_device(x, cell[i])]]++] = cell[i];
-	if (total)
-		find_held(x);
-	x->rank = ARENA_ARRAY(a, total ? x->m->nodes.n : 0, uint32_t);
-	for (uint32_t i = 0; total && i < x->m->by_name.n; i++)
-		x->rank[x->m->by_name.v[i]] = i;
-	return x;
+		first[k] += first[k - 1];
+	uint32_t *v = ARENA_ARRAY(a, first[x->n_devices + 1], uint32_t);
+	for (uint32_t i = 0; i < x->n_cells; i++) {
+		uint32_t k = x->of[cell_device(x, cell[i])];
+		if (k)
+			v[first[k]++] = cell[i];
+	}
+	*at = first;
+	return v;
+}
+
+static struct held find_held(const struct model *m, struct arena *a)
+{
+	struct held h = { .nodes = idset_new(a, m->nodes.n) };
+
+	for (size_t i = 0; i < m->steps.n; i++)
+		for (size_t k = 0; k < m->steps.v[i]->holdings.n; k++)
+			idset_add(&h.nodes, m->steps.v[i]->holdings.v[k].node);
+	idset_count(&h.nodes);
+	h.bytes = ARENA_ARRAY(a, h.nodes.n, int64_t);
+	for (size_t i = 0; i < m->steps.n; i++) {
+		for (size_t k = 0; k < m->steps.v[i]->holdings.n; k++) {
+			const struct holding *x = &m->steps.v[i]->holdings.v[k];
+			int64_t *most = &h.bytes[idset_place(&h.nodes, x->node)];
+			*most = x->bytes > *most ? x->bytes : *most;
+		}
+	}
+	return h;
+}
+
+static int64_t held_bytes(const struct held *h, uint32_t node)
+{
+	uint32_t i = idset_place(&h->nodes, node);
+
+	return i == UINT32_MAX ? 0 : h->bytes[i];
 }
 
 void trace_mem_rows(const struct trace_mem *x, struct trace *t, int64_t pid)
@@ -200,132 +176,118 @@ void trace_mem_rows(const struct trace_mem *x, struct trace *t, int64_t pid)
 
 /* ---- changes ---- */
 
-/* Puts the changes from `from` on in the order of time, makes one of those of one moment, and
- * changes by so many bytes into bytes held. */
-static void settle(struct changes *c, size_t from)
+/* The buffer that a node has from then on. */
+static uint32_t add_buffer(struct changes *c, uint32_t node, int64_t bytes)
 {
-	size_t n = c->time.n - from, kept = from;
-	struct arena_mark mark = arena_mark(c->a);
-	uint64_t *keys = ARENA_ARRAY(c->a, n, uint64_t);
-	uint32_t *ids = ARENA_ARRAY(c->a, n, uint32_t);
-	int64_t *by = ARENA_ARRAY(c->a, n, int64_t), held = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		keys[i] = keysort_signed(c->time.v[from + i]);
-		ids[i] = i;
-		by[i] = c->bytes.v[from + i];
-	}
-	keysort(c->a, keys, ids, n);
-	for (size_t i = 0; i < n; i++) {
-		held = num_add(held, by[ids[i]]);
-		if (i && keys[i] == keys[i - 1])
-			kept--;
-		c->time.v[kept] = (int64_t)(keys[i] ^ keysort_signed(0));
-		c->bytes.v[kept++] = held;
-	}
-	c->time.n = c->bytes.n = c->node.n = kept;
-	arena_reset(c->a, mark);
-}
-
-static void add_change(struct changes *c, uint32_t node, int64_t time, int64_t bytes)
-{
-	VEC_PUSH(c->a, &c->time, time);
-	VEC_PUSH(c->a, &c->bytes, bytes);
+	if (bytes <= 0)
+		return NOTHING;
+	VEC_PUSH(c->a, &c->less, -bytes);
 	VEC_PUSH(c->a, &c->node, node);
+	return (uint32_t)(c->less.n - 1);
 }
 
-/* Appends the changes of a cell: what its node holds from the start on, then its records. */
-static void collect_cell(struct changes *c, uint32_t cell)
+/* What a node has at its first moment it has from the start on; of one moment the last counts. */
+static void add_changes(struct changes *c, const struct moments *m, uint32_t node)
+{
+	int64_t bytes = 0;
+	uint32_t had = NOTHING;
+	bool first = true;
+
+	for (size_t i = 0; i < m->order.n; i++) {
+		int64_t at = m->at.v[m->order.v[i]];
+		bytes = num_add(bytes, m->by.v[m->order.v[i]]);
+		if (i + 1 < m->order.n && m->at.v[m->order.v[i + 1]] == at)
+			continue;
+		struct change x = { had, add_buffer(c, node, bytes) };
+		if (x.from != NOTHING || x.to != NOTHING) {
+			VEC_PUSH(c->a, &c->time, first ? INT64_MIN : at);
+			VEC_PUSH(c->a, &c->list, x);
+		}
+		had = x.to;
+		first = false;
+	}
+}
+
+static void add_moment(struct moments *m, int64_t at, int64_t by)
+{
+	VEC_PUSH(m->a, &m->order, (uint32_t)m->at.n);
+	VEC_PUSH(m->a, &m->at, at);
+	VEC_PUSH(m->a, &m->by, by);
+}
+
+/* What the node of a cell holds from the start on, then its records. */
+static void collect_cell(struct changes *c, struct moments *m, uint32_t cell)
 {
 	const struct step *s = c->x->s;
 	const uint8_t *p = s->mem + s->cell_mem0[cell], *end = s->mem + s->cell_mem0[cell + 1];
 	uint32_t node = s->cell_node[cell];
-	size_t from = c->time.n;
 	struct mem_item item;
 
-	add_change(c, node, 0, c->x->held ? c->x->held[node] : 0);
+	m->at.n = m->by.n = m->order.n = 0;
+	add_moment(m, 0, held_bytes(c->held, node));
 	while (mem_next_of(&p, end, true, &item))
-		add_change(c, node, trace_us(s, item.time), item.bytes);
-	settle(c, from);
-	if (c->time.n == from + 1 && c->bytes.v[from] <= 0)
-		c->time.n = c->bytes.n = c->node.n = from;
+		add_moment(m, trace_us(s, item.time), item.bytes);
+	keysort(m->a, m->order.v, m->order.n, m->at.v);
+	add_changes(c, m, node);
 }
 
-static bool is_first(const struct changes *c, size_t i)
+/* Gives every buffer its place in the set, and the changes these. */
+static void find_places(struct changes *c, struct arena *scratch)
 {
-	return i == 0 || c->node.v[i] != c->node.v[i - 1];
+	size_t n = c->less.n;
+
+	c->at = keysort_new(c->a, n, c->less.v);
+	uint32_t *place = ARENA_ARRAY(scratch, n, uint32_t);
+	for (size_t k = 0; k < n; k++)
+		place[c->at[k]] = (uint32_t)k;
+	for (size_t i = 0; i < c->list.n; i++) {
+		struct change *x = &c->list.v[i];
+		x->from = x->from == NOTHING ? NOTHING : place[x->from];
+		x->to = x->to == NOTHING ? NOTHING : place[x->to];
+	}
+	bittree_init(&c->live, n, c->a);
 }
 
-/* Gives every change with bytes its place in the set. */
-static void find_places(struct changes *c)
-{
-	size_t n = c->time.n;
-	uint64_t *keys = ARENA_ARRAY(c->a, n, uint64_t);
-
-	c->place = ARENA_ARRAY(c->a, n, uint32_t);
-	c->at = ARENA_ARRAY(c->a, n, uint32_t);
-	c->by_time = ARENA_ARRAY(c->a, n, uint32_t);
-	for (uint32_t i = 0; i < n; i++) {
-		if (c->bytes.v[i] <= 0)
-			continue;
-		keys[c->n_places] = (uint64_t)(INT64_MAX - c->bytes.v[i]);
-		c->at[c->n_places++] = i;
-	}
-	keysort(c->a, keys, c->at, c->n_places);
-	for (uint32_t k = 0; k < c->n_places; k++)
-		c->place[c->at[k]] = k;
-	for (uint32_t i = 0; i < n; i++) {
-		if (is_first(c, i))
-			continue;
-		keys[c->n_by_time] = keysort_signed(c->time.v[i]);
-		c->by_time[c->n_by_time++] = i;
-	}
-	keysort(c->a, keys, c->by_time, c->n_by_time);
-	bits_init(&c->live, c->n_places, c->a);
-	for (uint32_t i = 0; i < n; i++)
-		if (is_first(c, i) && c->bytes.v[i] > 0)
-			bits_set(&c->live, c->place[i]);
-}
-
-static void collect_changes(struct changes *c, uint32_t device)
+/* Those of device k. There are hardly more than allocations: more would be held from the start on.
+ */
+static void collect_changes(struct changes *c, uint32_t k)
 {
 	const struct trace_mem *x = c->x;
-	uint32_t n = x->cell0[device + 1] - x->cell0[device];
-	uint32_t *cells = ARENA_ARRAY(c->a, n, uint32_t);
-	uint64_t *keys = ARENA_ARRAY(c->a, n, uint64_t);
+	struct scratch own;
 
-	for (uint32_t i = 0; i < n; i++) {
-		cells[i] = x->cell[x->cell0[device] + i];
-		keys[i] = x->rank[x->s->cell_node[cells[i]]];
-	}
-	keysort(c->a, keys, cells, n);
-	for (uint32_t i = 0; i < n; i++)
-		collect_cell(c, cells[i]);
-	find_places(c);
+	scratch_open(&own, c->a->work);
+	struct moments m = { .a = &own.a };
+	VEC_ROOM(c->a, &c->time, x->points[k].allocations);
+	VEC_ROOM(c->a, &c->list, x->points[k].allocations);
+	for (uint32_t i = x->at[k]; i < x->at[k + 1]; i++)
+		collect_cell(c, &m, x->named[i]);
+	c->by_time = keysort_new(c->a, c->time.n, c->time.v);
+	find_places(c, &own.a);
+	scratch_close(&own);
 }
 
 /* Applies what changed before `time`. */
 static void advance(struct changes *c, int64_t time)
 {
-	for (; c->applied < c->n_by_time; c->applied++) {
+	for (; c->applied < c->list.n; c->applied++) {
 		uint32_t i = c->by_time[c->applied];
 		if (c->time.v[i] >= time)
 			break;
-		if (c->bytes.v[i - 1] > 0)
-			bits_clear(&c->live, c->place[i - 1]);
-		if (c->bytes.v[i] > 0)
-			bits_set(&c->live, c->place[i]);
+		if (c->list.v[i].from != NOTHING)
+			bittree_clear(&c->live, c->list.v[i].from);
+		if (c->list.v[i].to != NOTHING)
+			bittree_set(&c->live, c->list.v[i].to);
 	}
 }
 
 /* The first place from `from` on with at most so many bytes. */
 static size_t skip_larger(const struct changes *c, size_t from, int64_t bytes)
 {
-	size_t lo = from, hi = c->n_places;
+	size_t lo = from, hi = c->less.n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (c->bytes.v[c->at[mid]] > bytes)
+		if (-c->less.v[c->at[mid]] > bytes)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -340,11 +302,11 @@ static int find_top(const struct changes *c, int64_t *left, uint32_t top[SHOWN])
 	int n = 0;
 
 	while (n < SHOWN) {
-		place = bits_next(&c->live, skip_larger(c, place, *left));
+		place = bittree_next(&c->live, skip_larger(c, place, *left));
 		if (place == SIZE_MAX)
 			break;
 		top[n] = c->at[place++];
-		*left -= c->bytes.v[top[n++]];
+		*left += c->less.v[top[n++]];
 	}
 	return n;
 }
@@ -358,19 +320,19 @@ static void put_in_use(struct trace *t, int64_t pid, int64_t at, int64_t bytes)
 	trace_counter_end(t, S("Allocated Bytes"), pid, at);
 }
 
-/* What the counter says of a change in a slot. */
-static struct str top_text(struct changes *c, int slot, uint32_t change)
+/* What the counter says in a slot of a buffer. */
+static struct str top_text(struct changes *c, int slot, uint32_t buffer)
 {
 	struct shown_text *x = &c->shown[slot];
 
-	if (x->change == change + 1)
+	if (x->buffer == buffer + 1)
 		return sb_str(&x->text);
-	x->change = change + 1;
+	x->buffer = buffer + 1;
 	x->text.a = c->a;
 	x->text.n = 0;
-	fmt_general(&x->text, (double)c->bytes.v[change] / 1e6, 6);
+	fmt_general(&x->text, (double)-c->less.v[buffer] / 1e6, 6);
 	sb_put(&x->text, S(" MB from "));
-	sb_put(&x->text, node_name(c->x->m, c->node.v[change]));
+	sb_put(&x->text, node_name(c->x->m, c->node.v[buffer]));
 	return sb_str(&x->text);
 }
 
@@ -396,46 +358,70 @@ static void put_top(struct trace *t, struct changes *c, int64_t pid, int64_t at,
 	trace_counter_end(t, S("Top Allocations"), pid, at);
 }
 
-/* Bytes in use as recorded with each execution, in time; of one moment the last counts. */
-static void collect_points(struct changes *c, uint32_t device, struct points *v)
+/* Bytes in use as recorded with each execution of n cells, as shown; returns how many allocations
+ * are recorded beside them. */
+static size_t collect_points(const struct trace_mem *x, const uint32_t *cells, uint32_t n,
+        struct points *v, struct arena *a)
 {
-	const struct trace_mem *x = c->x;
 	const struct step *s = x->s;
 	struct mem_item item;
+	size_t allocations = 0;
 
-	for (uint32_t i = x->cell0[device]; i < x->cell0[device + 1]; i++) {
-		const uint8_t *p = s->mem + s->cell_mem0[x->cell[i]];
-		const uint8_t *end = s->mem + s->cell_mem0[x->cell[i] + 1];
-		while (mem_next_of(&p, end, false, &item)) {
-			if (item.time <= 0)
+	for (uint32_t i = 0; i < n; i++) {
+		const uint8_t *p = s->mem + s->cell_mem0[cells[i]];
+		const uint8_t *end = s->mem + s->cell_mem0[cells[i] + 1];
+		while (mem_next(&p, end, &item)) {
+			allocations += item.allocation;
+			if (item.allocation || item.time <= 0)
 				continue;
-			VEC_PUSH(c->a, &v->time, keysort_signed(trace_us(s, item.time)));
-			VEC_PUSH(c->a, &v->id, (uint32_t)v->bytes.n);
-			VEC_PUSH(c->a, &v->bytes, item.in_use);
+			VEC_PUSH(a, &v->time, trace_us(s, item.time));
+			VEC_PUSH(a, &v->bytes, item.in_use);
 		}
 	}
-	keysort(c->a, v->time.v, v->id.v, v->time.n);
+	return allocations;
 }
 
-/* The counters of one device; returns the most bytes in use. */
-static int64_t put_device(struct trace *t, struct changes *c, const struct points *v, int64_t pid)
+/* The points that counters are written for, in time; of one moment the last counts. */
+static void choose_points(
+        const struct points *from, const uint32_t *order, struct points *to, struct arena *a)
 {
-	int64_t most = 0, last = 0;
+	int64_t last = 0;
 
-	for (size_t i = 0; i < v->time.n; i++) {
-		int64_t at = (int64_t)(v->time.v[i] ^ keysort_signed(0)),
-		        bytes = v->bytes.v[v->id.v[i]];
-		if (i + 1 < v->time.n && v->time.v[i + 1] == v->time.v[i])
+	for (size_t i = 0; i < from->time.n; i++) {
+		int64_t at = from->time.v[order[i]], bytes = from->bytes.v[order[i]];
+		if (i + 1 < from->time.n && from->time.v[order[i + 1]] == at)
 			continue;
-		most = bytes > most ? bytes : most;
+		to->most = bytes > to->most ? bytes : to->most;
 		if (at - last < BETWEEN)
 			continue;
 		last = at;
-		advance(c, at);
-		put_in_use(t, pid, at, bytes);
-		put_top(t, c, pid + 1, at, bytes);
+		VEC_PUSH(a, &to->time, at);
+		VEC_PUSH(a, &to->bytes, bytes);
 	}
-	return most;
+}
+
+void trace_mem_read(struct trace_mem *x, const struct idset *cells)
+{
+	struct scratch own, one;
+	uint32_t *at;
+
+	if (!x->n_devices)
+		return;
+	scratch_open(&own, x->a->work);
+	scratch_open(&one, x->a->work);
+	x->named = part_cells(x, order_cells(x, cells, &one.a), &x->at, x->a);
+	x->points = ARENA_ARRAY(x->a, x->n_devices, struct points);
+	const uint32_t *cell = part_cells(x, x->cell, &at, &own.a);
+	for (uint32_t k = 0; k < x->n_devices; k++) {
+		struct points all = { 0 };
+		arena_clear(&one.a);
+		x->points[k].allocations =
+		        collect_points(x, cell + at[k], at[k + 1] - at[k], &all, &one.a);
+		const uint32_t *order = keysort_new(&one.a, all.time.n, all.time.v);
+		choose_points(&all, order, &x->points[k], x->a);
+	}
+	scratch_close(&one);
+	scratch_close(&own);
 }
 
 static void put_peak(const struct trace_mem *x, uint32_t device, int64_t most, struct sink *say)
@@ -449,19 +435,29 @@ static void put_peak(const struct trace_mem *x, uint32_t device, int64_t most, s
 	sink_put(say, sb_str(&b));
 }
 
+static void put_device(struct trace *t, struct changes *c, const struct points *v, int64_t pid)
+{
+	for (size_t i = 0; i < v->time.n; i++) {
+		advance(c, v->time.v[i]);
+		put_in_use(t, pid, v->time.v[i], v->bytes.v[i]);
+		put_top(t, c, pid + 1, v->time.v[i], v->bytes.v[i]);
+	}
+}
+
 void trace_mem_counters(const struct trace_mem *x, struct trace *t, int64_t pid, struct sink *say)
 {
 	struct scratch own;
 
+	if (!x->n_devices)
+		return;
+	const struct held held = find_held(x->m, x->a);
 	scratch_open(&own, x->a->work);
 	for (uint32_t k = 0; k < x->n_devices; k++, pid += 2) {
-		struct changes c = { .x = x, .a = &own.a };
-		struct points v = { 0 };
+		struct changes c = { .x = x, .held = &held, .a = &own.a };
 		collect_changes(&c, k);
-		collect_points(&c, k, &v);
-		int64_t most = put_device(t, &c, &v, pid);
+		put_device(t, &c, &x->points[k], pid);
 		if (x->m->devices.v[x->device[k]].kind & DEVICE_GPU)
-			put_peak(x, k, most, say);
+			put_peak(x, k, x->points[k].most, say);
 		arena_clear(&own.a);
 	}
 	scratch_close(&own);

@@ -14,19 +14,18 @@ static uint64_t next_random(uint64_t *seed)
 
 static void sort_one(struct arena *a, uint64_t *seed, size_t n, uint64_t mask)
 {
-	uint64_t *keys = ARENA_ARRAY(a, n, uint64_t), *had = ARENA_ARRAY(a, n, uint64_t);
-	uint32_t *ids = ARENA_ARRAY(a, n, uint32_t);
+	int64_t *key = ARENA_ARRAY(a, n, int64_t);
 
-	for (uint32_t i = 0; i < n; i++) {
-		keys[i] = had[i] = next_random(seed) & mask;
-		ids[i] = i;
-	}
-	keysort(a, keys, ids, n);
-	for (size_t i = 0; i < n; i++) {
-		assert_true(keys[i] == had[ids[i]]);
-		assert_true(i == 0 || keys[i - 1] < keys[i] ||
-		            (keys[i - 1] == keys[i] && ids[i - 1] < ids[i]));
-	}
+	for (size_t i = 0; i < n; i++)
+		key[i] = (int64_t)(next_random(seed) & mask);
+	uint32_t *ids = keysort_new(a, n, key);
+	for (size_t i = 1; i < n; i++)
+		assert_true(key[ids[i - 1]] < key[ids[i]] ||
+		            (key[ids[i - 1]] == key[ids[i]] && ids[i - 1] < ids[i]));
+	for (size_t i = 0; i < n; i++)
+		key[ids[i]] = -1; /* each id is there, once */
+	for (size_t i = 0; i < n; i++)
+		assert_true(key[i] == -1);
 }
 
 static void test_sorts(void **state)
@@ -40,17 +39,19 @@ static void test_sorts(void **state)
 			sort_one(*state, &seed, lengths[n], masks[m]);
 }
 
-static void test_signed(void **state)
+static void test_some_ids(void **state)
 {
-	(void)state;
-	assert_true(keysort_signed(INT64_MIN) == 0);
-	assert_true(keysort_signed(-1) < keysort_signed(0));
-	assert_true(keysort_signed(0) < keysort_signed(INT64_MAX));
+	static const int64_t key[] = { INT64_MAX, 5, INT64_MIN, 5, -1, 0 };
+	uint32_t ids[] = { 5, 3, 0, 1, 2 };
+	static const uint32_t want[] = { 2, 5, 3, 1, 0 };
+
+	keysort(*state, ids, 5, key);
+	assert_memory_equal(ids, want, sizeof want);
 }
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { unit_case(test_sorts), unit_case(test_signed) };
+	const struct CMUnitTest tests[] = { unit_case(test_sorts), unit_case(test_some_ids) };
 
 	return unit_main(tests, argc, argv);
 }
