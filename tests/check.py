@@ -218,6 +218,12 @@ def limits(bin_dir):
                     os.path.join(bin_dir, 'faults', 'shim.so')])
 
 
+def lint():
+    """Static analysis; files that did not change since it found them good cost nothing."""
+    return counted(['make', '--no-print-directory', '-k', '-j%d' % CPUS, 'lint'],
+                   {'MAKEFLAGS': '', 'MFLAGS': '', 'MAKELEVEL': ''})
+
+
 def valgrind(bin_dir):
     """A hundred recorded answers."""
     how = 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible'
@@ -380,6 +386,7 @@ def deep(bin_dir):
             ('faults', lambda: faults('build/check', '--all')),
             ('limits', lambda: limits('build/check')),
             ('valgrind', lambda: valgrind('build/check')),
+            ('lint', lint),
             ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters())),
             ('tsan-recorded', lambda: recorded(os.path.join(tsan, 'tfprof'), MANY, '--inputs-only',
                                                *filters(), skips=False))]

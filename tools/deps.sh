@@ -49,6 +49,7 @@ check cmd man                man-db              man-db              man-db     
 deep  cmd clang              clang               clang               clang            llvm
 deep  fn  have_clang_rt      @clang_rt           compiler-rt         compiler-rt      -
 deep  cmd clang-tidy         clang-tidy          clang-tools-extra   -                llvm
+deep  cmd cppcheck           cppcheck            cppcheck            cppcheck         cppcheck
 deep  cmd g++                g++                 gcc-c++             -                -
 deep  cmd valgrind           valgrind            valgrind            valgrind         -
 deep  cmd zsh                zsh                 zsh                 zsh              zsh

@@ -56,8 +56,8 @@ static bool file_of(struct str name, struct str *path, bool *there, struct arena
 
 bool baseline_path(struct str *name, struct arena *a, struct err *e)
 {
-	struct str path;
-	bool there;
+	struct str path = STR_NONE;
+	bool there = false;
 
 	if (!file_of(*name, &path, &there, a, e))
 		return false;
@@ -82,8 +82,8 @@ static bool write_file(struct session *s, const struct model *m, struct str name
 {
 	struct arena *a = &s->query_arena;
 	struct sink *to;
-	struct str path;
-	bool there;
+	struct str path = STR_NONE;
+	bool there = false;
 
 	if (!file_of(name, &path, &there, a, &s->error) || !make_folder(s) ||
 	        !sink_file(&to, a, path, &s->error))

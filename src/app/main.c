@@ -273,6 +273,7 @@ static void fill_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
+			/* cppcheck-suppress leakReturnValNotUsed ; it stays open until the end */
 			(void)!open("/dev/null",
 			        (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }

@@ -219,9 +219,10 @@ static bool gate_run(struct gate *g, size_t *at)
 			continue;
 		}
 		from = g->p;
-		if (gate_tag(g, &tag) && tag >> 3 == 0)
-			gate_bad(g, "field number 0");
-		if (g->why || !gate_value(g, tag)) {
+		bool ok = gate_tag(g, &tag);
+		if (ok && tag >> 3 == 0)
+			ok = gate_bad(g, "field number 0");
+		if (!ok || !gate_value(g, tag)) {
 			*at = (size_t)(from - start);
 			return false;
 		}

@@ -160,6 +160,7 @@ void quantity_short(struct sb *b, enum unit u, int64_t v, bool sign)
 		sb_char(b, '.');
 	while (rest) {
 		unit /= 10;
+		/* cppcheck-suppress zerodivcond ; rest is below unit, which is a power of ten */
 		sb_char(b, (char)('0' + rest / unit));
 		rest %= unit;
 	}

