@@ -215,6 +215,7 @@ static void note_nodes(struct session *s, const struct diff *d, const struct str
 		if (d->only[i])
 			sb_fmt(&b, "%s%llu only in %.*s", b.n ? ", " : "",
 			        (unsigned long long)d->only[i],
+			        /* NOLINTNEXTLINE: every side has a name */
 			        STR(names->v[i ? names->n - 1 : 0]));
 	if (d->aliases)
 		sb_fmt(&b, "%s%zu renamed", b.n ? ", " : "", d->aliases);

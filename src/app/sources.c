@@ -87,6 +87,7 @@ bool sources_load(struct session *s, const struct sources *src, bool lazy)
 	if (src->now.n && s->loaded)
 		return session_fail(s, ERR_FAILED,
 		        "workers have to be loaded before everything else, '%.*s' among them",
+		        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are n */
 		        STR(src->now.v[0].name));
 	if (lazy && only && only->n_steps) {
 		session_load_later(s, only->steps, only->n_steps);

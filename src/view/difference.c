@@ -289,12 +289,12 @@ static void fill_numbers(struct diff *d, struct arena *a)
 	d->total = ARENA_ARRAY(a, all, int64_t);
 	for (uint32_t row = 0; row < d->n && n; row++) {
 		for (uint32_t s = 0; s < c->sides; s++, at += n) {
-			if (!compare_has(c, s, d->row[row].entry))
+			const int64_t *self = compare_self(c, s, d->row[row].entry);
+			const int64_t *total = compare_total(c, s, d->row[row].entry);
+			if (!self || !total)
 				continue;
-			memcpy(d->self + at, compare_self(c, s, d->row[row].entry),
-			        n * sizeof *d->self);
-			memcpy(d->total + at, compare_total(c, s, d->row[row].entry),
-			        n * sizeof *d->total);
+			memcpy(d->self + at, self, n * sizeof *d->self);
+			memcpy(d->total + at, total, n * sizeof *d->total);
 		}
 	}
 }
