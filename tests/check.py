@@ -334,11 +334,16 @@ SAN_ENV = {'ASAN_OPTIONS': 'detect_leaks=1:abort_on_error=1', 'UBSAN_OPTIONS': '
            'TSAN_OPTIONS': 'halt_on_error=1:abort_on_error=1'}
 
 
+# MSan does not see what libraries write that were built without it; here it is looked at.
+MSAN_BLIND = re.compile(r'test_(pprof|profilepb|resultpb|rx|rx_subst|sstable)\.c')
+
+
 def deep(bin_dir):
     os.environ.update(SAN_ENV)
     tsan = ARGS.tsan
     short = units(bin_dir)
     short += [('tsan-' + n, f) for n, f in units(tsan, lambda s: re.search(r'par|input|session|api', s))]
+    short += [('msan-' + n, f) for n, f in units(ARGS.msan, lambda s: not MSAN_BLIND.search(s))]
     seeds = sorted(glob.glob('testdata/recorded/*/*.pb') + glob.glob('testdata/recorded/*/*.pbtxt'))
     short.append(('libprotobuf', lambda: one(
         [sys.executable, '-B', 'tests/oracle/pb_differential.py', '--try',
@@ -478,6 +483,7 @@ if __name__ == '__main__':
     p.add_argument('tier', choices=['quick', 'deep', 'real', 'covered'])
     p.add_argument('--bin', default='build')
     p.add_argument('--tsan', default='build/san-thread')
+    p.add_argument('--msan', default='build/san-memory')
     p.add_argument('--filter', default='')
     p.add_argument('--realdata', default='')
     p.add_argument('--golden', default='')
