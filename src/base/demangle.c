@@ -52,7 +52,7 @@ static unsigned references(struct str s)
 
 struct str demangle(struct arena *a, struct str mangled, size_t *budget)
 {
-	struct str full = mangled;
+	struct str full;
 	char *z;
 
 	if (!is_mangled(mangled) || mangled.n > MANGLED_MAX || !*budget ||

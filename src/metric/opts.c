@@ -260,7 +260,7 @@ bool opts_set(
         struct opts *o, struct arena *a, const struct option *row, struct str value, struct err *e)
 {
 	void *at = (char *)o + row->at;
-	int place;
+	int place = 0;
 
 	switch (row->type) {
 	case OPT_I32:

@@ -122,6 +122,7 @@ static void merge_nodes(struct merge *g)
 	for (size_t i = 0; i < g->from_in->extra.n; i++) {
 		const struct node_type *x = &g->from_in->extra.v[i];
 		if (g->fresh[x->node])
+			/* NOLINTNEXTLINE: beside a base there are no types */
 			ingest_add_type(g->in, g->node[x->node], map_string(g, x->type));
 	}
 	g->in->m->has_traces |= f->has_traces;
@@ -237,6 +238,7 @@ static bool match_nodes(struct merge *g, const struct model *m)
 	bool any = false;
 
 	for (uint32_t i = 0; i < g->from->nodes.n; i++) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): beside a base: no nodes */
 		g->node[i] = ingest_find_next(m, node_name(g->from, i), &next);
 		any |= g->node[i] != ID_NONE;
 	}

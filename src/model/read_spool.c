@@ -214,6 +214,7 @@ static void number_gpus(struct reading_spools *r)
 				VEC_PUSH(r->a, &firsts, g);
 				VEC_PUSH(r->a, &owners, i);
 			}
+			/* NOLINTNEXTLINE: each of known is there */
 			firsts.v[g->index]->shared++;
 			g->sharers = firsts.v[g->index] == g ? i + 1 : 0;
 		}

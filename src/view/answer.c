@@ -237,7 +237,7 @@ bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *wan
 {
 	enum value *v = ARENA_ARRAY(a, n, enum value);
 	struct side_values values = { v, n };
-	uint32_t column[M_N];
+	uint32_t column[M_N] = { 0 };
 	VEC(struct open) open = { 0 };
 	int64_t self[M_N], total[M_N];
 

@@ -65,8 +65,8 @@ static void add_step(struct stats *s, const struct step *step, size_t i)
 			add_number(s, at++, x.own[e].v[v], i);
 			add_number(s, at++, x.total[e].v[v], i);
 		}
-		s->ran[2 * e] += x.own[e].v[V_RUNS] > 0;
-		s->ran[2 * e + 1] += x.total[e].v[V_RUNS] > 0;
+		s->ran[(size_t)2 * e] += x.own[e].v[V_RUNS] > 0;
+		s->ran[(size_t)2 * e + 1] += x.total[e].v[V_RUNS] > 0;
 	}
 	scratch_close(&own);
 }
@@ -174,8 +174,8 @@ static void fill_columns(const struct stats *s)
 		}
 	}
 	for (uint32_t e = 0; (asked & STAT_BIT(STAT_N)) && e < s->r->n; e++) {
-		x->own[e].whole = s->ran[2 * e];
-		x->total[e].whole = s->ran[2 * e + 1];
+		x->own[e].whole = s->ran[(size_t)2 * e];
+		x->total[e].whole = s->ran[(size_t)2 * e + 1];
 	}
 }
 
