@@ -131,7 +131,7 @@ ALL_LDFLAGS := -pthread $(SAN_FLAGS) $(harden_ld) -Wl,--as-needed $(LDFLAGS)
 
 # ---- files --------------------------------------------------------------------------------------
 # What of src/app is in the library; the rest only the program has.
-LIBRARY_APP := $(wildcard src/app/api*.c src/app/diff*.c) $(addprefix src/app/,session.c session_later.c sources.c jobs.c cmd.c flags.c flags_spool.c help.c checkpoint.c baseline.c progress.c term.c words.c)
+LIBRARY_APP := $(wildcard src/app/api*.c src/app/diff*.c) $(addprefix src/app/,session.c session_ask.c session_later.c sources.c jobs.c cmd.c flags.c flags_spool.c help.c checkpoint.c baseline.c progress.c term.c words.c)
 SRC := $(filter-out src/collect/%,$(sort $(wildcard src/*/*.c)))
 PROGRAM_SRC := $(filter-out $(LIBRARY_APP),$(filter src/app/%,$(SRC)))
 LIB_SRC := $(filter-out $(PROGRAM_SRC),$(SRC))

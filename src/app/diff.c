@@ -182,11 +182,11 @@ bool diff_merge(
 	struct rx_subst *rules;
 	bool ok = true;
 
-	if (!rx_subst_compile(&rules, a, &w->renames, &d->s->error))
+	if (!rx_subst_compile(&rules, a, w->o.rename, &d->s->error))
 		return false;
 	for (size_t i = 0; i < d->n && ok; i++) {
 		sides[i] = d->v[i].side;
-		if (w->renames.n)
+		if (w->o.rename.n)
 			sides[i] = side_rename(sides[i], by_rules, rules, a, &d->s->error);
 		ok = sides[i] != NULL;
 	}

@@ -16,7 +16,6 @@ struct diff_words {
 	struct opts o;
 	const struct view_ops *view;
 	struct strs sides, names; /* words that are there; words that are not, or of --names */
-	struct strs renames;
 	VEC(struct gate) gates;
 	double delta, level;
 	int64_t min_size;

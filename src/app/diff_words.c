@@ -93,7 +93,8 @@ static bool set_own(struct session *s, struct str name, struct str value, struct
 	if (str_eq(name, S("names")))
 		w->names = str_split(a, value, ',');
 	else if (str_eq(name, S("rename")))
-		strs_add(a, &w->renames, value);
+		w->o.rename = w->o.rename.n ? str_fmt(a, "%.*s;%.*s", STR(w->o.rename), STR(value))
+		                            : str_copy(a, value);
 	else if (str_eq(name, S("gate")))
 		return add_gate(s, value, w);
 	return true;

@@ -140,6 +140,9 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out);
 bool session_put_advice(
         struct session *s, const struct advice *advice, const struct opts *o, struct sink *out);
 
+/* Fails if memory ended while something was loaded. */
+bool session_usable(struct session *s);
+
 /* Makes the model readable: s->model. */
 bool session_seal(struct session *s);
 

@@ -7,6 +7,8 @@
 
 #include <pcre2.h>
 
+#include "base/vec.h"
+
 #define SUBST_MATCH_LIMIT 30000000
 #define SUBST_NAME_MAX    ((size_t)1 << 20) /* bytes of a name that comes out */
 
@@ -18,8 +20,7 @@ struct rule {
 
 struct rx_subst {
 	struct arena *a;
-	struct rule *v;
-	size_t n;
+	VEC(struct rule) v;
 	pcre2_match_context *matching;
 	struct guard guard;
 };
@@ -28,11 +29,11 @@ static void close_rules(void *rules)
 {
 	struct rx_subst *l = rules;
 
-	for (size_t i = 0; i < l->n; i++)
-		pcre2_code_free(l->v[i].code);
+	for (size_t i = 0; i < l->v.n; i++)
+		pcre2_code_free(l->v.v[i].code);
 	pcre2_match_context_free(l->matching);
 	l->matching = NULL;
-	l->n = 0;
+	l->v.n = 0;
 }
 
 /* The part of a rule from `from` up to the next separator that no backslash quotes. */
@@ -73,20 +74,22 @@ static struct str translate(struct arena *a, struct str r)
 	return sb_str(&b);
 }
 
-static bool take_flags(struct str flags, struct rule *r, uint32_t *options)
+/* The flags from `from` up to the ; or the end. */
+static bool take_flags(struct str rules, size_t *from, struct rule *r, uint32_t *options)
 {
-	for (size_t i = 0; i < flags.n; i++) {
-		if (flags.p[i] == 'g')
+	for (; *from < rules.n; ++*from) {
+		if (rules.p[*from] == 'g')
 			r->all = true;
-		else if (flags.p[i] == 'i')
+		else if (rules.p[*from] == 'i')
 			*options |= PCRE2_CASELESS;
 		else
-			return false;
+			return rules.p[*from] == ';';
 	}
 	return true;
 }
 
-static bool compile_rule(const struct rx_subst *l, struct rule *r, struct err *e)
+/* Takes the first rule off the text. */
+static bool compile_rule(const struct rx_subst *l, struct rule *r, struct str *rules, struct err *e)
 {
 	struct sb pattern = sb_in(l->a), replacement = sb_in(l->a);
 	uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY;
@@ -94,12 +97,14 @@ static bool compile_rule(const struct rx_subst *l, struct rule *r, struct err *e
 	size_t at = 2, column;
 	int code;
 
-	if (r->text.n < 4 || r->text.p[0] != 's' || r->text.p[1] == '\\' ||
-	        !take_part(r->text, &at, &pattern) || !take_part(r->text, &at, &replacement) ||
-	        !take_flags(str_sub(r->text, at, SIZE_MAX), r, &options))
+	if (rules->n < 4 || rules->p[0] != 's' || rules->p[1] == '\\' ||
+	        !take_part(*rules, &at, &pattern) || !take_part(*rules, &at, &replacement) ||
+	        !take_flags(*rules, &at, r, &options))
 		return err_set(e, ERR_INVALID_ARGUMENT,
-		        "--rename: '%.*s' is not s/PATTERN/REPLACEMENT/ with g or i behind it",
-		        STR(r->text));
+		        "-rename: '%.*s' is not s/PATTERN/REPLACEMENT/ with g or i behind it",
+		        STR(*rules));
+	r->text = str_sub(*rules, 0, at);
+	*rules = str_sub(*rules, at + (at < rules->n), SIZE_MAX);
 	r->replacement = translate(l->a, sb_str(&replacement));
 	r->code = pcre2_compile(
 	        (PCRE2_SPTR)(pattern.n ? pattern.p : ""), pattern.n, options, &code, &column, NULL);
@@ -108,26 +113,23 @@ static bool compile_rule(const struct rx_subst *l, struct rule *r, struct err *e
 	if (code == PCRE2_ERROR_HEAP_FAILED)
 		work_escape(l->a->work);
 	pcre2_get_error_message(code, reason, sizeof reason);
-	return err_set(e, ERR_INVALID_ARGUMENT, "--rename: '%.*s': column %zu of the pattern: %s",
+	return err_set(e, ERR_INVALID_ARGUMENT, "-rename: '%.*s': column %zu of the pattern: %s",
 	        STR(r->text), column + 1, (const char *)reason);
 }
 
-bool rx_subst_compile(
-        struct rx_subst **out, struct arena *a, const struct strs *rules, struct err *e)
+bool rx_subst_compile(struct rx_subst **out, struct arena *a, struct str rules, struct err *e)
 {
 	struct rx_subst *l = ARENA_NEW(a, struct rx_subst);
 
 	l->a = a;
-	l->v = ARENA_ARRAY(a, rules->n, struct rule);
 	work_guard(a->work, &l->guard, close_rules, l);
 	l->matching = pcre2_match_context_create(NULL);
 	if (!l->matching)
 		work_escape(a->work);
 	pcre2_set_match_limit(l->matching, SUBST_MATCH_LIMIT);
-	for (size_t i = 0; i < rules->n; i++) {
-		l->v[i].text = str_copy(a, rules->v[i]);
-		l->n = i + 1;
-		if (!compile_rule(l, &l->v[i], e)) {
+	while (rules.n) {
+		VEC_PUSH(a, &l->v, (struct rule){ .all = false });
+		if (!compile_rule(l, &l->v.v[l->v.n - 1], &rules, e)) {
 			rx_subst_free(l);
 			return false;
 		}
@@ -142,11 +144,6 @@ void rx_subst_free(struct rx_subst *l)
 		return;
 	work_unguard(l->a->work, &l->guard);
 	close_rules(l);
-}
-
-bool rx_subst_is_empty(const struct rx_subst *l)
-{
-	return l->n == 0;
 }
 
 /* Applies one rule; *text is replaced where it matches. */
@@ -173,7 +170,7 @@ static bool apply_rule(const struct rx_subst *l, const struct rule *r, struct st
 	/* What is no UTF-8 matches nothing. */
 	if (n >= 0 || (n <= PCRE2_ERROR_UTF8_ERR1 && n >= PCRE2_ERROR_UTF8_ERR21))
 		return true;
-	return err_set(e, ERR_RESOURCE, "--rename: '%.*s' gave up on a name of %zu bytes",
+	return err_set(e, ERR_RESOURCE, "-rename: '%.*s' gave up on a name of %zu bytes",
 	        STR(r->text), text->n);
 }
 
@@ -181,8 +178,8 @@ bool rx_subst_apply(
         const struct rx_subst *l, struct str text, struct arena *a, struct str *out, struct err *e)
 {
 	*out = text;
-	for (size_t i = 0; i < l->n; i++)
-		if (!apply_rule(l, &l->v[i], out, a, e))
+	for (size_t i = 0; i < l->v.n; i++)
+		if (!apply_rule(l, &l->v.v[i], out, a, e))
 			return false;
 	return true;
 }

@@ -2,7 +2,8 @@
  *
  * Renaming by substitution, as sed writes it: s/pattern/replacement/flags, where any character may
  * stand for the slash; flags are g (all matches) and i (in any case). In the replacement \1 or $1
- * is what the first parentheses matched, & is a plain character.
+ * is what the first parentheses matched, & is a plain character. Several rules stand behind each
+ * other, with a ; between them.
  */
 #ifndef TFPROF_BASE_RX_SUBST_H
 #define TFPROF_BASE_RX_SUBST_H
@@ -11,11 +12,9 @@
 
 struct rx_subst;
 
-/* Compiles the rules, which are applied one after the other. Closed as lists of rx.h are. */
-bool rx_subst_compile(
-        struct rx_subst **out, struct arena *a, const struct strs *rules, struct err *e);
+/* Compiles the rules, which are applied one after the other; their bytes are kept. Closed as lists of rx.h are. */
+bool rx_subst_compile(struct rx_subst **out, struct arena *a, struct str rules, struct err *e);
 void rx_subst_free(struct rx_subst *l);
-bool rx_subst_is_empty(const struct rx_subst *l);
 
 /* The text with all rules applied, in a; the very slice given if none matches. */
 bool rx_subst_apply(

@@ -358,6 +358,7 @@ struct opts opts_copy(const struct opts *o, struct arena *a)
 	if (o->steps.n)
 		memcpy(c.steps.v, o->steps.v, o->steps.n * sizeof *c.steps.v);
 	c.dump_to_file = str_copy(a, o->dump_to_file);
+	c.rename = str_copy(a, o->rename);
 	return c;
 }
 

@@ -106,18 +106,16 @@ static bool write_step(const struct query *of, const struct step *step, struct a
 	o.stats = 0;
 	o.by = BY_NONE;
 	q.only = step;
-	return view_run(views[VK_GRAPH], &q, &r, e) && timeline_graph(&r, to, e);
+	return view_run(views[VK_GRAPH], &q, &r, e) && view_rename(&q, e) &&
+	       timeline_graph(&r, to, e);
 }
 
-/* The graph of one step, or, for the average, one file for each step that is in it. */
-static bool write_graphs(const struct result *r, struct emit *to, struct err *e)
+/* The graphs of an average: one file for each step that is in it. */
+static bool write_steps(const struct query *q, struct emit *to, struct err *e)
 {
-	const struct query *q = r->q;
 	struct scratch own;
 	bool ok = true;
 
-	if (q->o->step >= 0 && q->step)
-		return timeline_graph(r, to, e);
 	scratch_open(&own, q->a->work);
 	for (size_t i = 0; i < q->n_steps && ok; i++) {
 		ok = write_step(q, q->steps[i], &own.a, to, e);
@@ -129,7 +127,7 @@ static bool write_graphs(const struct result *r, struct emit *to, struct err *e)
 
 static bool write_timeline(const struct result *r, struct emit *to, struct err *e)
 {
-	return r->kind == VK_GRAPH ? write_graphs(r, to, e) : timeline_tree(r, to, e);
+	return r->kind == VK_GRAPH ? timeline_graph(r, to, e) : timeline_tree(r, to, e);
 }
 
 static bool (*const writers[OUT_N])(const struct result *, struct emit *, struct err *) = {
@@ -153,5 +151,10 @@ bool out_write(const struct result *r, struct emit *to, struct err *e)
 	if (!writers[kind])
 		return err_set(e, ERR_UNIMPLEMENTED, "-output %s is not available in this version",
 		        output_rows[kind].name);
-	return writers[kind](r, to, e);
+	if (kind == OUT_TIMELINE && r->kind == VK_GRAPH && (r->q->o->step < 0 || !r->q->step))
+		return write_steps(r->q, to, e);
+	struct query shown = *r->q;
+	struct result renamed = *r;
+	renamed.q = &shown;
+	return view_rename(&shown, e) && writers[kind](&renamed, to, e);
 }

@@ -129,6 +129,9 @@ extern const struct view_ops view_scope, view_graph, view_op, view_code;
  * note says so in the original's words (B§2.7). */
 bool view_run(const struct view_ops *v, struct query *q, struct result *r, struct err *e);
 
+/* From here on the query's model and tree have the names that -rename gives. */
+bool view_rename(struct query *q, struct err *e);
+
 /* What view_run does before the view is asked, and behind it: for who needs all that is accounted
  * and chooses for himself. view_close follows on a view_open that was true. */
 bool view_open(struct query *q, struct err *e);

@@ -8,12 +8,11 @@
 
 static struct str renamed(struct arena *a, const char *rules, const char *name)
 {
-	struct strs v = str_split(a, str_of(rules), ' ');
 	struct err e = { .a = a };
 	struct rx_subst *l;
 	struct str out;
 
-	if (!rx_subst_compile(&l, a, &v, &e))
+	if (!rx_subst_compile(&l, a, str_of(rules), &e))
 		return e.text;
 	bool ok = rx_subst_apply(l, str_of(name), a, &out, &e);
 	rx_subst_free(l);
@@ -29,15 +28,19 @@ static void test_rules(void **state)
 	assert_str(renamed(*state, "s/a\\/b/c/", "a/b"), "c");
 	assert_str(renamed(*state, "s/([a-z]+)_([0-9]+)/\\2_$1/", "tower_12"), "12_tower");
 	assert_str(renamed(*state, "s/X/y/i", "x"), "y");
-	assert_str(renamed(*state, "s/a/b/ s/b/c/", "a"), "c");
+	assert_str(renamed(*state, "s/a/b/;s/b/c/", "a"), "c");
 	assert_str(renamed(*state, "s/a/$x&${9}/", "a"), "$x&${9}");
+	assert_str(renamed(*state, "s;a;b;;s/B/c;/i", "ab"), "c;b");
+	assert_str(renamed(*state, "s/a/b/g;", "aa"), "bb");
+	assert_str(renamed(*state, "", "a"), "a");
 	assert_str(renamed(*state, "s/q/r/", "a"), "a");
 	assert_str(renamed(*state, "s/a//", "a"), "");
 }
 
 static void test_bad_rules(void **state)
 {
-	static const char *const bad[] = { "s/a/b", "s/a", "y/a/b/", "s/a/b/x", "s", "s//" };
+	static const char *const bad[] = { "s/a/b", "s/a", "y/a/b/", "s/a/b/x", "s", "s//", ";",
+		"s/a/b/;;", "s/a/b/ s/b/c/" };
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_true(str_contains(renamed(*state, bad[i], "a"), S("is not s/PATTERN/")));
