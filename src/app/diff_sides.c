@@ -165,7 +165,7 @@ bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_
 	struct arena *a = &s->query_arena;
 	unsigned threads = s->threads / (unsigned)w->sides.n;
 
-	*d = (struct diff_sides){ .s = s };
+	*d = (struct diff_sides){ .s = s, .per_run = w->per_run };
 	d->v = ARENA_ARRAY(a, w->sides.n, struct diff_side);
 	work_guard(&s->work, &d->guard, close_sides, d);
 	for (size_t i = 0; i < w->sides.n; i++) {
@@ -214,6 +214,9 @@ static bool make_side(struct session *s, void *ctx)
 		.per_run = d->per_run };
 
 	m->x->side = ARENA_NEW(&s->model_arena, struct side);
+	if (m->x->answer && d->per_run)
+		return session_fail(s, ERR_FAILED,
+		        "a text does not say how often a node ran: --per run cannot be");
 	if (m->x->answer)
 		return answer_side(m->x->answer, d->view->kind, d->metrics, d->n_metrics,
 		        m->x->side, &s->model_arena, &s->error);

@@ -90,9 +90,11 @@ static bool set_own(struct session *s, struct str name, struct str value, struct
 		return choose(s, name, value, "auto", "path", &w->by_path);
 	if (str_eq(name, S("per")))
 		return choose(s, name, value, "step", "run", &w->per_run);
-	if (str_eq(name, S("names")))
+	if (str_eq(name, S("names"))) {
 		w->names = str_split(a, value, ',');
-	else if (str_eq(name, S("rename")))
+		return w->names.n || bad(s, name, value, "a list of names");
+	}
+	if (str_eq(name, S("rename")))
 		w->o.rename = w->o.rename.n ? str_fmt(a, "%.*s;%.*s", STR(w->o.rename), STR(value))
 		                            : str_copy(a, value);
 	else if (str_eq(name, S("gate")))
@@ -148,6 +150,9 @@ static bool take_option(
 	}
 	if (!option_find(name, &row))
 		return unknown(s, words->v[*i], name);
+	if (row.type == OPT_STATS || row.type == OPT_BY)
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "-%s: diff does not show that", row.name);
 	note_given(w, name);
 	return cmd_set_option(s, &row, words, i, has_value, value, &w->o);
 }

@@ -12,7 +12,8 @@
 
 struct rx_subst;
 
-/* Compiles the rules, which are applied one after the other; their bytes are kept. Closed as lists of rx.h are. */
+/* Compiles the rules, which are applied one after the other; their bytes are kept. Closed as lists
+ * of rx.h are. */
 bool rx_subst_compile(struct rx_subst **out, struct arena *a, struct str rules, struct err *e);
 void rx_subst_free(struct rx_subst *l);
 

@@ -24,9 +24,23 @@ static size_t find_root(struct str text)
 	}
 }
 
+#define LEGEND S("node name | ")
+
+/* Behind the legend, a line that begins so. */
+static size_t find_list(struct str text)
+{
+	size_t at = str_starts(text, LEGEND) ? 0 : str_find(text, S("\nnode name | "));
+
+	if (at == SIZE_MAX)
+		return SIZE_MAX;
+	size_t end = str_find_char(str_sub(text, at + 1, SIZE_MAX), '\n');
+	return end == SIZE_MAX ? SIZE_MAX : at + end + 2;
+}
+
 bool answer_sniff(struct str head)
 {
-	return find_root(str_sub(head, 0, ANSWER_HEAD)) != SIZE_MAX;
+	head = str_sub(head, 0, ANSWER_HEAD);
+	return find_root(head) != SIZE_MAX || find_list(head) != SIZE_MAX;
 }
 
 /* ---- columns ---- */
@@ -46,7 +60,7 @@ static void read_legend(struct answer *x, struct str before)
 {
 	size_t at = str_rfind_char(str_sub(before, 0, before.n ? before.n - 1 : 0), '\n');
 	struct str line = at == SIZE_MAX ? before : str_sub(before, at + 1, SIZE_MAX);
-	struct str head = S("node name | ");
+	struct str head = LEGEND;
 
 	if (!str_starts(line, head))
 		return;
@@ -143,6 +157,17 @@ static size_t find_fields(struct str line)
 	return SIZE_MAX;
 }
 
+static bool add_line(
+        struct answer *x, const struct answer_line *line, const struct pair *p, struct arena *a)
+{
+	for (uint32_t i = 0; i < x->columns; i++) {
+		VEC_PUSH(a, &x->self, p[i].self);
+		VEC_PUSH(a, &x->total, p[i].total);
+	}
+	VEC_PUSH(a, &x->lines, *line);
+	return true;
+}
+
 static bool read_line(struct answer *x, struct str line, struct arena *a)
 {
 	struct answer_line to = { .indent = 0 };
@@ -151,22 +176,95 @@ static bool read_line(struct answer *x, struct str line, struct arena *a)
 
 	if (at == SIZE_MAX || !str_ends(line, S(")")))
 		return false;
-	while (to.indent < line.n && line.p[to.indent] == ' ')
+	/* Names may be empty or begin with a blank: a line is two columns behind the last at most.
+	 */
+	size_t deepest = x->lines.n ? x->lines.v[x->lines.n - 1].indent + 2 : 0, most = at - 2;
+	if (most > deepest)
+		most = deepest;
+	while (to.indent < most && line.p[to.indent] == ' ')
 		to.indent++;
-	if (to.indent + 2 > at)
-		return false;
 	to.name = str_sub(line, to.indent, at - 2 - to.indent);
 	uint32_t n = read_fields(str_sub(line, at, line.n - at - 1), p);
 	if (!x->lines.n && n != x->columns && !guess_columns(x, p, n))
 		return false;
 	if (n != x->columns)
 		return false;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++)
 		to.accounted |= p[i].accounted;
-		VEC_PUSH(a, &x->self, p[i].self);
-		VEC_PUSH(a, &x->total, p[i].total);
+	return add_line(x, &to, p, a);
+}
+
+/* "Type   value (share, own share), value ( ... ), words": numbers come first. */
+static bool read_type(struct answer *x, struct str line, struct arena *a)
+{
+	size_t blank = str_find_char(line, ' ');
+	struct answer_line to = { .name = str_sub(line, 0, blank), .indent = 2, .accounted = true };
+	struct pair p[M_N];
+
+	for (uint32_t i = 0; i < x->columns; i++) {
+		line = blank == SIZE_MAX ? STR_NONE : str_sub(line, blank, SIZE_MAX);
+		while (line.n && (line.p[0] == ' ' || line.p[0] == ','))
+			line = str_sub(line, 1, SIZE_MAX);
+		size_t open = str_find(line, S(" (")), unit = str_find_char(line, ' ');
+		enum unit u = metrics[x->metric[i]].unit;
+		if (open == SIZE_MAX || !quantity_parse(str_sub(line, 0, unit), u, &p[i].self))
+			return false;
+		p[i].total = p[i].self;
+		blank = str_find_char(line, ')');
+		blank = blank == SIZE_MAX ? blank : blank + 1;
 	}
-	VEC_PUSH(a, &x->lines, to);
+	return add_line(x, &to, p, a);
+}
+
+static bool bad_line(const struct answer *x, size_t number, struct str line, struct err *e)
+{
+	return err_set(e, ERR_DATA_LOSS, "'%.*s': line %zu is no line of an answer: '%.*s'",
+	        STR(x->file), number, STR(str_sub(line, 0, 80)));
+}
+
+/* The line at the start of the text, without what is blank behind it. */
+static struct str take_line(struct str *text)
+{
+	size_t end = str_find_char(*text, '\n');
+	struct str line = str_sub(*text, 0, end);
+
+	*text = end == SIZE_MAX ? STR_NONE : str_sub(*text, end + 1, SIZE_MAX);
+	while (line.n && (line.p[line.n - 1] == '\r' || line.p[line.n - 1] == ' '))
+		line.n--;
+	return line;
+}
+
+static bool read_tree(
+        struct answer *x, struct str text, size_t number, struct arena *a, struct err *e)
+{
+	for (; text.n; number++) {
+		struct str line = take_line(&text);
+		if (!line.n || (x->lines.n && line.p[0] != ' '))
+			break; /* behind the answer stands something else */
+		if (str_find(line, S("...")) != SIZE_MAX && find_fields(line) == SIZE_MAX)
+			continue; /* "...hidden 3...", or left out by hand */
+		if (!read_line(x, line, a))
+			return bad_line(x, number, line, e);
+	}
+	return true;
+}
+
+/* Lines of types, between which blank ones and those of their inputs may stand. */
+static bool read_list(
+        struct answer *x, struct str text, size_t number, struct arena *a, struct err *e)
+{
+	const struct answer_line root = { .name = ROOT_NAME };
+	const struct pair none[M_N] = { 0 };
+	bool behind = false;
+
+	add_line(x, &root, none, a);
+	for (; text.n; number++) {
+		struct str line = take_line(&text);
+		bool skip = !line.n || str_starts(line, S("input_type: "));
+		if (!skip && !read_type(x, line, a))
+			return behind || bad_line(x, number, line, e);
+		behind = skip;
+	}
 	return true;
 }
 
@@ -178,31 +276,23 @@ bool answer_read(struct answer *x, struct src *s, struct arena *a, struct err *e
 	*x = (struct answer){ .file = s->name };
 	if (!src_all(s, &text))
 		return false;
-	size_t root = find_root(text);
-	if (root == SIZE_MAX)
+	size_t at = find_root(text);
+	x->op = at == SIZE_MAX;
+	if (x->op)
+		at = find_list(text);
+	if (at == SIZE_MAX)
 		return err_set(e, ERR_DATA_LOSS,
 		        "'%.*s' is no answer of a view: no line begins "
 		        "with _TFProfRoot",
 		        STR(s->name));
-	for (size_t i = 0; i < root; i++)
+	for (size_t i = 0; i < at; i++)
 		number += text.p[i] == '\n';
-	read_legend(x, str_sub(text, 0, root));
-	text = str_sub(text, root, SIZE_MAX);
-	for (; text.n; number++) {
-		size_t end = str_find_char(text, '\n');
-		struct str line = str_sub(text, 0, end);
-		text = end == SIZE_MAX ? STR_NONE : str_sub(text, end + 1, SIZE_MAX);
-		while (line.n && (line.p[line.n - 1] == '\r' || line.p[line.n - 1] == ' '))
-			line.n--;
-		if (!line.n || (x->lines.n && line.p[0] != ' '))
-			break; /* behind the answer stands something else */
-		if (str_find(line, S("...")) != SIZE_MAX && find_fields(line) == SIZE_MAX)
-			continue; /* "...hidden 3...", or left out by hand */
-		if (!read_line(x, line, a))
-			return err_set(e, ERR_DATA_LOSS,
-			        "'%.*s': line %zu is no line of an answer: '%.*s'", STR(s->name),
-			        number, STR(str_sub(line, 0, 80)));
-	}
+	read_legend(x, str_sub(text, 0, at));
+	text = str_sub(text, at, SIZE_MAX);
+	if (!(x->op ? read_list : read_tree)(x, text, number, a, e))
+		return false;
+	if (!x->columns)
+		return err_set(e, ERR_FAILED, "'%.*s' is an answer without numbers", STR(s->name));
 	return true;
 }
 
@@ -241,6 +331,9 @@ bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *wan
 	VEC(struct open) open = { 0 };
 	int64_t self[M_N], total[M_N];
 
+	if (x->op != (kind == VK_OP))
+		return err_set(e, ERR_FAILED, "'%.*s' is an answer of %s, and no side of %s",
+		        STR(x->file), x->op ? "op" : "a tree", views[kind]->name);
 	if (!find_columns(x, wanted, n, column, e))
 		return false;
 	for (uint32_t k = 0; k < n; k++)
@@ -262,7 +355,8 @@ bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *wan
 			total[k] = x->total.v[i * x->columns + column[k]];
 		}
 		side_add(w, entry, self, SIDE_NODE | (l->accounted ? SIDE_ACCOUNTED : 0));
-		side_set_total(w, entry, total);
+		if (!x->op)
+			side_set_total(w, entry, total);
 	}
 	side_end(w, to);
 	return true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A text answer of a view, of the original in any generation or of ours, read again: what stands
- * before the root is skipped, lines below it are nodes by name, indent and rounded numbers.
+ * before the root is skipped, lines below it are nodes by name, indent and rounded numbers. The op
+ * view has no root: its lines stand below the legend.
  */
 #ifndef TFPROF_VIEW_ANSWER_H
 #define TFPROF_VIEW_ANSWER_H
@@ -9,7 +10,7 @@
 #include "io/src.h"
 #include "view/side.h"
 
-#define ANSWER_HEAD ((size_t)64 << 10) /* bytes within which the root has to stand */
+#define ANSWER_HEAD ((size_t)64 << 10) /* bytes within which the first line has to stand */
 
 struct answer_line {
 	struct str name;
@@ -19,6 +20,7 @@ struct answer_line {
 
 struct answer {
 	struct str file;
+	bool op; /* of the op view: names are types, and the root's numbers are not known */
 	enum metric_id metric[M_N]; /* of each column with numbers, as the text has them */
 	uint32_t columns;
 	VEC(struct answer_line) lines; /* the root first */

@@ -307,14 +307,31 @@ void side_fill(struct side *s, struct query *q, uint32_t first, uint32_t n)
 
 /* ---- other names ---- */
 
+/* What the total of an entry holds beside its own and its children: a text may leave lines out. */
+static void add_unseen(struct side_maker *w, uint32_t to, const struct side *s, uint32_t i)
+{
+	uint32_t n = s->values.n;
+
+	for (uint32_t k = 0; k < n; k++) {
+		int64_t *total = &w->total.v[(size_t)to * n + k],
+		        rest = num_sub(s->total[(size_t)i * n + k], s->self[(size_t)i * n + k]);
+		for (uint32_t c = i + 1; c < s->end[i]; c = s->end[c])
+			rest = num_sub(rest, s->total[(size_t)c * n + k]);
+		*total = num_add(*total, rest);
+	}
+}
+
 /* The entries again, in a maker. Of scope those that a node defines make their path anew. */
 static bool rename_entries(struct side_maker *w, const struct side *s, side_name *rename,
         void *user, bool *changed, struct err *e)
 {
 	uint32_t *to = ARENA_ARRAY(w->a, s->n, uint32_t);
 
+	add_unseen(w, 0, s, 0);
 	for (uint32_t i = 1; i < s->n; i++) {
 		struct str name;
+		if (i % 4096 == 4095)
+			work_poll(w->a->work);
 		if (!rename(user, s->name[i], w->a, &name, e))
 			return false;
 		*changed |= !str_eq(name, s->name[i]);
@@ -323,6 +340,7 @@ static bool rename_entries(struct side_maker *w, const struct side *s, side_name
 		to[i] = s->kind == VK_SCOPE ? side_path(w, name)
 		                            : side_child(w, to[s->parent[i]], name);
 		side_add(w, to[i], s->self + (size_t)i * s->values.n, s->flags[i]);
+		add_unseen(w, to[i], s, i);
 		side_set_type(w, to[i], s->types.v[s->type[i]]);
 		side_set_given(w, to[i], side_given(s, i));
 	}
