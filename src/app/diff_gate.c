@@ -195,7 +195,7 @@ static void put_causes(struct judge *j, uint32_t from, uint32_t end, struct str 
 	}
 	for (size_t k = 0; k < n; k++) {
 		sb_put(&j->text, k ? S(", ") : S("; caused by "));
-		sb_put(&j->text, j->c.name[most[k]]);
+		sb_put_name(&j->text, j->c.name[most[k]]);
 		sb_put(&j->text, S(" ("));
 		quantity_short(&j->text, metrics[j->g->metric].unit,
 		        j->g->less ? worse(j, most[k]) : num_sub(0, worse(j, most[k])),
@@ -254,7 +254,7 @@ static const uint32_t *sort_broken(struct judge *j)
 static void put_suspect(struct judge *j, const struct suspect *x)
 {
 	if (!j->g->total) {
-		sb_put(&j->text, j->c.name[x->entry]);
+		sb_put_name(&j->text, j->c.name[x->entry]);
 		sb_char(&j->text, ' ');
 	}
 	put_change(j, base_of(j, x->entry), now_of(j, x->entry));

@@ -307,3 +307,14 @@ struct str str_fmt(struct arena *a, const char *f, ...)
 	va_end(ap);
 	return sb_str(&b);
 }
+
+void sb_put_name(struct sb *b, struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		uint8_t c = (uint8_t)s.p[i];
+		if (c < 0x20 || c == 0x7f)
+			sb_fmt(b, "\\x%02x", c);
+		else
+			sb_char(b, (char)c);
+	}
+}

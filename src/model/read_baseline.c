@@ -7,6 +7,7 @@
  *   step  ID
  *   node  NAME  TYPE  SHAPE  FLOAT_OPS  DEVICE  TYPES
  *   run   STEP  RUNS  ACCELERATOR_MICROS  CPU_MICROS  BYTES  PEAK  RESIDUAL  OUTPUT
+ *   end
  */
 #include "model/read.h"
 
@@ -23,6 +24,7 @@ struct reading {
 	uint32_t node, device; /* of the last node line; ID_NONE: there was none */
 	struct str field[FIELDS_MAX];
 	size_t n;
+	bool ended; /* the last line was there: nothing is cut off */
 };
 
 static bool fault(struct reading *r, const char *what)
@@ -152,14 +154,17 @@ static bool read_line(struct reading *r, struct str line)
 
 	if (!line.n || line.p[0] == '#')
 		return true;
-	if (!split(r, line))
-		return false;
+	if (r->ended)
+		return fault(r, "something stands behind the end");
+	r->ended = str_eq(line, S("end"));
+	if (r->ended || !split(r, line))
+		return r->ended;
 	if (str_eq(r->field[0], S("node")))
 		return read_node(r);
 	if (str_eq(r->field[0], S("run")))
 		return read_run_line(r);
 	if (!str_eq(r->field[0], S("step")) || r->n != 2 || !num_parse_i64(r->field[1], &id))
-		return fault(r, "a line begins with step, node or run");
+		return fault(r, "a line begins with step, node, run or end");
 	ingest_step(r->to, id);
 	return true;
 }
@@ -182,5 +187,7 @@ bool read_baseline(struct src *s, struct ingest *to, struct arena *a, struct err
 		if (r.line > 1 && !read_line(&r, line))
 			return false;
 	}
-	return r.line || fault(&r, "it is empty");
+	if (!r.line)
+		return fault(&r, "it is empty");
+	return r.ended || fault(&r, "the line 'end' is missing: something was cut off");
 }

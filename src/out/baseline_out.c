@@ -87,4 +87,5 @@ void baseline_write(const struct model *m, struct sink *to, struct arena *a)
 		}
 		sink_put(to, sb_str(&b));
 	}
+	sink_put(to, S("end\n"));
 }

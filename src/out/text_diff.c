@@ -105,10 +105,10 @@ void diff_name(struct sb *b, const struct diff *d, uint32_t row)
 
 	const struct alias *a = diff_alias(d, row);
 
-	sb_put(b, entry ? d->ask->c->name[entry] : S("_TfProfRoot"));
+	sb_put_name(b, entry ? d->ask->c->name[entry] : S("_TfProfRoot"));
 	if (a) {
 		sb_put(b, S(" => "));
-		sb_put(b, a->name);
+		sb_put_name(b, a->name);
 	}
 }
 
