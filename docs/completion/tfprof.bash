@@ -31,7 +31,7 @@ _tfprof()
 	case $cur in
 	--*) COMPREPLY=($(compgen -W '--profile_path= --graph_path= --run_meta_path= --op_log_path= --checkpoint_path= --spool= --step-nvtx= --step-kernel= --step-every= --keep-warmup --leaf= --merge= --tf-layout --process= --job= --detail-steps= --max-memory= --recover --lazy-steps --color= --no-pager --help --version' -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;
-	-*) COMPREPLY=($(compgen -W '-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -stats -by -max_workers -worker_regexes -align -bars -wide -max_values' -- "$cur")); return ;;
+	-*) COMPREPLY=($(compgen -W '-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -rename -stats -by -max_workers -worker_regexes -align -bars -wide -max_values' -- "$cur")); return ;;
 	esac
 	COMPREPLY=($(compgen -W 'scope graph code op advise convert set reset checkpoint diff baseline load use list record ctl gpu doctor help quit exit' -- "$cur") $(compgen -f -- "$cur"))
 }

@@ -67,6 +67,7 @@ complete -c tfprof -o output -x -d 'where the answer goes; type or type;key=valu
 complete -c tfprof -o device_regexes -x -d 'show only nodes on a device that matches'
 complete -c tfprof -o viz -d 'write a Chrome trace beside the text, named <view>_<step>'
 complete -c tfprof -o dump_to_file -r -d 'old name of -output file;outfile=FILE'
+complete -c tfprof -o rename -r -d 'show nodes under other names, by rules such as s/tower_0/t0/ (several; with ; between them)'
 complete -c tfprof -o stats -x -a 'mean cv median min max std p95 p99 n' -d 'more columns; statistics over the steps, such as mean,cv,p95,n'
 complete -c tfprof -o by -x -d 'more columns; for each worker, the slowest one, the spread'
 complete -c tfprof -o max_workers -x -d 'columns of so many workers, those with the most; negative; 8, or what a terminal has room for'

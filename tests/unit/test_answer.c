@@ -92,6 +92,49 @@ static void test_sides(void **state)
 	assert_int_equal(s.parent[2], 1);
 }
 
+static void test_list(void **state)
+{
+	static const char text[] =
+	        "node name | total execution time | accelerator execution time | "
+	        "cpu execution time | # parameters | op occurrence (run|defined)\n"
+	        "MatMul     84.93ms (100.00%, 99.44%),  0us (0.00%, 0.00%), 84.93ms (100.00%, "
+	        "99.44%), 7 params (100.00%, 0.00%),  3|4\n"
+	        "\ninput_type: 0:3x3\t(run*1|defined*1)\texec_time: 5us\n\n"
+	        "Add   0us (0.00%, 0.00%), 0us (0.00%, 0.00%), 0us (0.00%, 0.00%), 2 params "
+	        "(3.00%, 0.00%), 1|1\n\nprofile> exit\n";
+	const enum metric_id wanted[] = { M_PARAMS, M_MICROS };
+	struct answer x;
+	struct side s;
+	struct err e;
+
+	assert_true(answer_sniff(str_of(text)));
+	assert_true(read_text(*state, text, &x, &e));
+	assert_true(x.op);
+	assert_true(answer_side(&x, VK_OP, wanted, 2, &s, *state, &e));
+	assert_int_equal(s.n, 3);
+	assert_str(s.name[1], "Add");
+	assert_int_equal(s.total[0], 9);
+	assert_int_equal(s.total[1], 84930);
+	assert_int_equal(s.self[4], 7);
+	assert_false(answer_side(&x, VK_SCOPE, wanted, 2, &s, *state, &e));
+	assert_false(read_text(
+	        *state, "node name | requested bytes\nMul 5B (1.00%, 1.00%)\nAdd 5q (1\n", &x, &e));
+	assert_str(e.text, "'in': line 3 is no line of an answer: 'Add 5q (1'");
+}
+
+static void test_blank_names(void **state)
+{
+	struct answer x;
+	struct err e;
+
+	assert_true(read_text(*state,
+	        "_TFProfRoot (--/9us)\n   (1us/9us)\n     b (2us/2us)\n   c (3us/3us)\n", &x, &e));
+	assert_str(x.lines.v[1].name, "");
+	assert_int_equal(x.lines.v[1].indent, 2);
+	assert_str(x.lines.v[2].name, " b");
+	assert_int_equal(x.lines.v[3].indent, 3);
+}
+
 static void test_faults(void **state)
 {
 	struct answer x;
@@ -104,6 +147,8 @@ static void test_faults(void **state)
 	assert_false(read_text(*state, "_TFProfRoot (--/1B)\n  a (1B/1B, 2B/2B)\n", &x, &e));
 	assert_true(read_text(*state, "_TFProfRoot (--/1B)\n ...\n  a (1B/1B)\n", &x, &e));
 	assert_int_equal(x.lines.n, 2);
+	assert_false(read_text(*state, "_TFProfRoot ()\n  a ()\n", &x, &e));
+	assert_str(e.text, "'in' is an answer without numbers");
 }
 
 int main(int argc, char **argv)
@@ -112,6 +157,8 @@ int main(int argc, char **argv)
 		unit_case(test_preambles),
 		unit_case(test_columns),
 		unit_case(test_sides),
+		unit_case(test_list),
+		unit_case(test_blank_names),
 		unit_case(test_faults),
 	};
 

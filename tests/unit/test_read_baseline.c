@@ -37,7 +37,7 @@ static void says(struct str s, const char *z)
 	"tfprof baseline 1\nstep\t0\nstep\t3\n"                                                    \
 	"node\ta\tMatMul\t3x-1\t7\t/job:a/cpu:0\t/job:a/cpu:0|MatMul|my\\x7ctype\n"                \
 	"run\t0\t2\t0\t5\t100\t200\t-3\t4\nrun\t3\t1\t9\t0\t0\t0\t0\t0\n"                          \
-	"node\tb\\x09\\x5c\tAdd\t-\t0\t\tAdd\n"
+	"node\tb\\x09\\x5c\tAdd\t-\t0\t\tAdd\nend\n"
 
 static void test_again(void **state)
 {
@@ -64,7 +64,7 @@ static void test_faults(void **state)
 	static const char *const bad[][2] = {
 		{ "", "it is empty" },
 		{ "something\n", "line 1: a baseline begins" },
-		{ "tfprof baseline 1\nfoo\n", "line 2: a line begins with step, node or run" },
+		{ "tfprof baseline 1\nfoo\n", "line 2: a line begins with step, node, run or end" },
 		{ "tfprof baseline 1\nnode\ta\n", "line 2: a node has six fields" },
 		{ "tfprof baseline 1\nnode\ta\tA\tx3q\t0\t\t\n", "that is no shape" },
 		{ "tfprof baseline 1\nrun\t0\t1\t1\t1\t1\t1\t1\t1\n", "behind no node" },
@@ -74,6 +74,8 @@ static void test_faults(void **state)
 		{ "tfprof baseline 1\nnode\ta\tA\t-\t0\t\tA\nnode\ta\tA\t-\t0\t\tA\n",
 		        "line 3: there is a node of this name" },
 		{ "tfprof baseline 1\n1\t2\t3\t4\t5\t6\t7\t8\t9\t10\n", "too many fields" },
+		{ "tfprof baseline 1\nstep\t0\n", "the line 'end' is missing" },
+		{ "tfprof baseline 1\nend\nstep\t0\n", "line 3: something stands behind" },
 	};
 
 	(void)state;
