@@ -178,6 +178,8 @@ bool rx_subst_apply(
         const struct rx_subst *l, struct str text, struct arena *a, struct str *out, struct err *e)
 {
 	*out = text;
+	if (l->v.n)
+		work_poll(a->work); /* a name may take long */
 	for (size_t i = 0; i < l->v.n; i++)
 		if (!apply_rule(l, &l->v.v[i], out, a, e))
 			return false;

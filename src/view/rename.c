@@ -37,8 +37,6 @@ static bool rename_nodes(struct renaming *x, struct model *m, struct err *e)
 	struct node *nodes = ARENA_ARRAY(x->a, m->nodes.n, struct node);
 
 	for (size_t i = 0; i < m->nodes.n; i++) {
-		if (i % 4096 == 4095)
-			work_poll(x->a->work);
 		nodes[i] = m->nodes.v[i];
 		if (!rename_string(x, &nodes[i].name, e))
 			return false;
@@ -80,8 +78,6 @@ static bool rename_tree(struct renaming *x, struct tree *t, struct err *e)
 
 	names[0] = t->name[0];
 	for (uint32_t i = 1; i < t->n; i++) {
-		if (i % 4096 == 4095)
-			work_poll(x->a->work);
 		if (!rx_subst_apply(x->rules, t->name[i], x->a, &names[i], e))
 			return false;
 	}

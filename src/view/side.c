@@ -330,8 +330,6 @@ static bool rename_entries(struct side_maker *w, const struct side *s, side_name
 	add_unseen(w, 0, s, 0);
 	for (uint32_t i = 1; i < s->n; i++) {
 		struct str name;
-		if (i % 4096 == 4095)
-			work_poll(w->a->work);
 		if (!rename(user, s->name[i], w->a, &name, e))
 			return false;
 		*changed |= !str_eq(name, s->name[i]);
