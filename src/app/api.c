@@ -149,6 +149,7 @@ int tfp_open(struct tfp_session **out, const struct tfp_config *config)
 		return TFP_E_MEMORY;
 	}
 	t->s->threads = threads < THREADS_MAX ? threads : THREADS_MAX;
+	t->s->recover = t->config.flags & TFP_RECOVER;
 	t->s->watch = (struct input_watch){ watch_progress, t };
 	t->error = t->notes = S("");
 	*out = t;
@@ -199,7 +200,7 @@ void tfp_cancel(struct tfp_session *t)
 static struct input_from from_caller(const struct tfp_session *t, const struct tfp_input *in)
 {
 	struct input_from from = { .name = api_str(in->path, in->path_size),
-		.recover = t->config.flags & TFP_RECOVER };
+		.recover = t->s->recover };
 
 	if (in->bytes) {
 		from.memory = true;

@@ -119,12 +119,14 @@ static bool with_files(struct session *s, struct strs *files, struct str name, s
 	if (!own)
 		work_escape(&s->work);
 	own->threads = s->threads;
+	own->recover = s->recover;
 	work_guard(&s->work, &g, drop_session, own);
 	bool ok = session_guard(own, load, files);
+	note_append(&s->notes, &own->load_notes);
 	if (ok)
 		ok = done(s, &own->model, name, out);
 	else
-		session_fail(s, own->error.code, "%.*s", STR(own->error.text));
+		session_fail_as(s, &own->error);
 	work_unguard(&s->work, &g);
 	session_free(own);
 	return ok;

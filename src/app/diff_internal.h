@@ -35,6 +35,7 @@ struct diff_side {
 	struct side *side;     /* of the view asked for last; in its session */
 	struct str failed;     /* the sentence, where it could not be loaded */
 	enum status code;
+	bool partial; /* what comes before the damage of its file could be read */
 };
 
 struct diff_sides {

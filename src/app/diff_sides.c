@@ -75,6 +75,7 @@ static void keep_error(struct diff_side *x)
 {
 	x->code = x->s->error.code ? x->s->error.code : ERR_FAILED;
 	x->failed = x->s->error.text;
+	x->partial = x->s->error.partial;
 }
 
 static void run_load(void *ctx, size_t i, struct work *w)
@@ -136,9 +137,12 @@ static bool collect(struct diff_sides *d)
 			collect_notes(s, x->s);
 		else if (str_contains(x->failed, x->word) ||
 		         str_starts(x->word, S(BASELINE_PREFIX)))
-			return session_fail(s, code, "%.*s", STR(x->failed));
+			session_fail(s, code, "%.*s", STR(x->failed));
 		else
-			return session_fail(s, code, "'%.*s': %.*s", STR(x->word), STR(x->failed));
+			session_fail(s, code, "'%.*s': %.*s", STR(x->word), STR(x->failed));
+		s->error.partial = x->partial;
+		if (code)
+			return false;
 	}
 	return true;
 }
@@ -175,6 +179,7 @@ bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_
 		if (!x->s)
 			work_escape(&s->work);
 		x->s->threads = threads ? threads : 1;
+		x->s->recover = s->recover;
 		x->s->watch = (struct input_watch){ not_cancelled, s };
 	}
 	run_all(d, run_load);

@@ -128,6 +128,7 @@ bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 		else if (!take(s, argc, argv, &i, f))
 			return false;
 	}
+	s->recover |= f->recover;
 	return (!f->max_memory.n || set_limit(s, f->max_memory)) && check_color(s, f->color);
 }
 
@@ -228,10 +229,10 @@ bool flags_use_stdin(struct session *s, const struct flags *f)
 	return false;
 }
 
-static bool load(struct session *s, const struct flags *f, unsigned role, struct str path)
+static bool load(struct session *s, unsigned role, struct str path)
 {
 	return path.n == 0 ||
-	       session_load(s, role, &(struct input_from){ .name = path, .recover = f->recover });
+	       session_load(s, role, &(struct input_from){ .name = path, .recover = s->recover });
 }
 
 struct step_said {
@@ -255,7 +256,7 @@ static bool load_runs(struct session *s, const struct flags *f, struct sink *out
 	struct step_said said = { s, out };
 
 	for (size_t i = 0; i < files.n; i++)
-		v[i] = (struct input_step){ .from = { .name = files.v[i], .recover = f->recover },
+		v[i] = (struct input_step){ .from = { .name = files.v[i], .recover = s->recover },
 			.step = (int64_t)i };
 	if (f->lazy_steps) {
 		session_load_later(s, v, files.n);
@@ -273,13 +274,12 @@ bool flags_load(struct session *s, const struct flags *f, struct sink *out)
 		return flags_load_spools(s, f) && load(s, f, ROLE_OPLOG, f->op_log);
 	if (f->profiles.n) {
 		struct sources src;
-		s->recover = f->recover;
 		return sources_find(s, &f->profiles, &src) && sources_load(s, &src, f->lazy_steps);
 	}
 	if (f->baseline.n)
-		return load(s, f, ROLE_BASELINE, f->baseline);
+		return load(s, ROLE_BASELINE, f->baseline);
 	sink_put(out, S("Try to use a single --profile_path instead of "
 	                "graph_path,op_log_path,run_meta_path\n"));
-	return load(s, f, ROLE_GRAPH, f->graph) && load(s, f, ROLE_OPLOG, f->op_log) &&
+	return load(s, ROLE_GRAPH, f->graph) && load(s, ROLE_OPLOG, f->op_log) &&
 	       load_runs(s, f, out);
 }

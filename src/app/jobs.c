@@ -294,7 +294,7 @@ bool jobs_load(struct session *s, const struct request *r, struct sink *out)
 	bool ok = session_guard(next, load_job, &l);
 	s->work.account->stop = NULL;
 	if (!ok) {
-		session_fail(s, next->error.code, "%.*s", STR(next->error.text));
+		session_fail_as(s, &next->error);
 		work_unguard(&s->work, &g);
 		session_free(next);
 		return false;

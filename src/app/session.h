@@ -34,7 +34,7 @@ struct session {
 	struct notes tree_notes[VK_N]; /* of building each; with the trees */
 	size_t built_notes;            /* how many of the notes below are such */
 	bool loaded, sealed, broken;
-	bool recover;             /* profiles are read up to their damage */
+	bool recover;             /* damaged files are read up to their damage */
 	bool profiled;            /* nodes came from a ProfileProto */
 	struct input_step *later; /* steps that are read when asked for; in the model arena */
 	size_t n_later;
@@ -152,5 +152,13 @@ void session_set(struct session *s, const struct opts *o);
 /* Fills s->error anew. */
 bool session_fail(struct session *s, enum status code, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
+
+/* The same, with the error of another session, which may go then. */
+static inline bool session_fail_as(struct session *s, const struct err *e)
+{
+	session_fail(s, e->code, "%.*s", STR(e->text));
+	s->error.partial = e->partial;
+	return false;
+}
 
 #endif

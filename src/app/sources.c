@@ -14,7 +14,8 @@ static void put_runs(struct arena *a, const struct folder *f, struct input_worke
 
 	for (size_t i = 0; i < f->runs.n; i++) {
 		const struct folder_file *x = &f->runs.v[i];
-		v[i] = (struct input_step){ { .name = x->path }, x->step < 0 ? 0 : x->step };
+		v[i] = (struct input_step){ .from = { .name = x->path, .recover = w->recover },
+			.step = x->step < 0 ? 0 : x->step };
 	}
 	w->steps = v;
 	w->n_steps = f->runs.n;
@@ -63,7 +64,9 @@ bool sources_find(struct session *s, const struct strs *words, struct sources *o
 			return false;
 	paths_once(a, &out->paths, &s->load_notes);
 	for (size_t i = 0; i < out->paths.n; i++) {
-		struct input_worker w = { .name = out->paths.v[i], .worker = (uint32_t)i };
+		struct input_worker w = {
+			.name = out->paths.v[i], .worker = (uint32_t)i, .recover = s->recover
+		};
 		bool folder = path_is_folder(a, w.name);
 		folders |= folder;
 		if (folder && !add_folder(s, out, w))
@@ -83,7 +86,7 @@ bool sources_load(struct session *s, const struct sources *src, bool lazy)
 
 	if (only && only->profile.n && !src->names.n)
 		return session_load(s, ROLE_PROFILE,
-		        &(struct input_from){ .name = only->profile, .recover = s->recover });
+		        &(struct input_from){ .name = only->profile, .recover = only->recover });
 	if (src->now.n && s->loaded)
 		return session_fail(s, ERR_FAILED,
 		        "workers have to be loaded before everything else, '%.*s' among them",

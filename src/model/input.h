@@ -81,6 +81,7 @@ struct input_worker {
 	size_t n_steps;
 	uint32_t worker; /* whose steps they become */
 	bool aside;      /* only the steps that the worker has not, and not for the average */
+	bool recover;    /* as in input_from, for the paths above; steps say it themselves */
 };
 struct input_workers {
 	const struct input_worker *v;

@@ -56,15 +56,14 @@ static bool tick(void *user, uint64_t done, uint64_t total)
 	return go;
 }
 
-static bool load_one(struct worker_job *j, struct ingest *to, unsigned role, struct str path,
-        struct work *work, struct err *e)
+static bool load_one(struct worker_job *j, struct ingest *to, unsigned role,
+        const struct input_from *from, struct work *work, struct err *e)
 {
 	const struct input_watch watch = { tick, j };
-	const struct input_from from = { .name = path };
 
 	j->before = j->done;
-	return path.n == 0 ||
-	       input_load(to, role, &from, j->crew->workers->watch ? &watch : NULL, work, e);
+	return from->name.n == 0 ||
+	       input_load(to, role, from, j->crew->workers->watch ? &watch : NULL, work, e);
 }
 
 /* All files of a worker. */
@@ -72,12 +71,15 @@ static bool load_files(struct worker_job *j, const struct input_worker *w, struc
         unsigned threads, struct work *work, struct err *e)
 {
 	const struct input_watch watch = { tick, j };
+	const struct input_from profile = { .name = w->profile, .recover = w->recover };
+	const struct input_from graph = { .name = w->graph, .recover = w->recover };
+	const struct input_from oplog = { .name = w->oplog, .recover = w->recover };
 	struct input_steps steps = { .v = w->steps, .n = w->n_steps, .threads = threads };
 	size_t folded;
 
-	if (!load_one(j, to, ROLE_PROFILE, w->profile, work, e) ||
-	        !load_one(j, to, ROLE_GRAPH, w->graph, work, e) ||
-	        !load_one(j, to, ROLE_OPLOG, w->oplog, work, e))
+	if (!load_one(j, to, ROLE_PROFILE, &profile, work, e) ||
+	        !load_one(j, to, ROLE_GRAPH, &graph, work, e) ||
+	        !load_one(j, to, ROLE_OPLOG, &oplog, work, e))
 		return false;
 	j->before = j->done;
 	steps.watch = j->crew->workers->watch ? &watch : NULL;
@@ -129,6 +131,7 @@ static bool merge_job(
 
 	if (j->escaped)
 		work_escape(c->work);
+	e->partial = j->e.partial;
 	ok = j->ok ? ingest_merge(c->to, j->in, w->worker, w->aside, w->name, e)
 	           : err_set(e, j->e.code, "%.*s", STR(j->e.text));
 	if (ok)
