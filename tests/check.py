@@ -225,9 +225,9 @@ def lint():
 
 
 def valgrind(bin_dir):
-    """A hundred recorded answers."""
+    """A hundred recorded answers, some of each profile."""
     how = 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible'
-    return recorded(os.path.join(bin_dir, 'tfprof'), '1', '--exec-prefix', how, 'synthetic_0', 'mlp_0:1')
+    return recorded(os.path.join(bin_dir, 'tfprof'), '1', '--exec-prefix', how, '--sample', '100')
 
 
 def security(bin_dir):
@@ -358,7 +358,7 @@ def deep(bin_dir):
                                           '--preload', 'libasan.so,libubsan.so'])),
               ('checkpoint', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--sanitized',
                                               '--program', os.path.join(bin_dir, 'tfprof')])),
-              ('recover', lambda: counted([sys.executable, '-B', 'tests/recover.py', '--all', '--program',
+              ('recover', lambda: counted([sys.executable, '-B', 'tests/recover.py', '--sample', '800', '--program',
                                            os.path.join(bin_dir, 'tfprof')])),
               ('checkpoint-oracle', lambda: counted([sys.executable, '-B', 'tests/oracle/checkpoint.py',
                                                      '--program', os.path.join(bin_dir, 'tfprof')])),

@@ -4,7 +4,7 @@
 is refused, and a second line names the flag; with it the run succeeds, and its warning has the counts
 that a parser of this file's own finds: records kept, bytes lost, bytes missing.
 
-    tests/recover.py --program build/tfprof [--all]
+    tests/recover.py --program build/tfprof [--all | --sample N]
 """
 import argparse
 import concurrent.futures
@@ -129,6 +129,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument('--program', default=os.path.join(ROOT, 'build/tfprof'))
     p.add_argument('--all', action='store_true')
+    p.add_argument('--sample', type=int, help='so many cuts, drawn from all with a fixed seed')
     a = p.parse_args()
     program = os.path.abspath(a.program)
     jobs, bad = [], []

@@ -290,6 +290,7 @@ bool jobs_load(struct session *s, const struct request *r, struct sink *out)
 	struct session *next = session_new_beside(j->list.v[0].s);
 	if (!next)
 		return session_fail(s, ERR_RESOURCE, "out of memory");
+	next->recover = j->list.v[0].s->recover;
 	work_guard(&s->work, &g, drop_session, next);
 	bool ok = session_guard(next, load_job, &l);
 	s->work.account->stop = NULL;

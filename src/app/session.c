@@ -63,10 +63,8 @@ struct session *session_new_beside(struct session *first)
 {
 	struct session *s = new_session(first->work.account, 0, false);
 
-	if (s) {
+	if (s)
 		s->threads = first->threads;
-		s->recover = first->recover;
-	}
 	return s;
 }
 

@@ -20,8 +20,10 @@ import collections
 import concurrent.futures
 import difflib
 import gzip
+import itertools
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -452,6 +454,7 @@ def arguments():
     p.add_argument('--jobs', type=int, default=min(os.cpu_count() or 2, 8))
     p.add_argument('--profile-only', action='store_true', help='only as loaded from a ProfileProto')
     p.add_argument('--inputs-only', action='store_true', help='only as loaded from graph and steps')
+    p.add_argument('--sample', type=int, help='only so many, drawn from all with a fixed seed')
     p.add_argument('--keep', action='store_true', help='keep what the program wrote; one by one')
     p.add_argument('--first', type=int, default=3, help='differences to show')
     p.add_argument('--exec-prefix', default='', help="run the program under this: 'valgrind -q'")
@@ -464,12 +467,15 @@ def arguments():
 
 def main():
     r = Runner(tempfile.mkdtemp(prefix='tfprof-recorded-'))
-    jobs, seen = [], 0
-    for load in find_loads():
-        cases = [c for c in load.cases if wanted(c, ARGS.filters)]
-        seen += len(cases)
-        jobs += r.jobs(load, cases)
-    if not seen:
+    cases = [c for load in find_loads() for c in load.cases if wanted(c, ARGS.filters)]
+    if ARGS.sample:
+        can = [c for c in cases if not c.why_not and not c.crashed]
+        drawn = set(random.Random(1).sample(range(len(can)), min(ARGS.sample, len(can))))
+        cases = [c for i, c in enumerate(can) if i in drawn]
+    jobs = []
+    for load, of_load in itertools.groupby(cases, lambda c: c.load):
+        jobs += r.jobs(load, list(of_load))
+    if not cases:
         print('no recorded answer has that name')
     elif not os.path.exists(ARGS.program):
         print('there is no program %s' % ARGS.program)
@@ -481,7 +487,7 @@ def main():
     if not ARGS.keep:
         shutil.rmtree(r.scratch, ignore_errors=True)
     report(r)
-    return 1 if r.failed or not seen else 0
+    return 1 if r.failed or not cases else 0
 
 
 if __name__ == '__main__':
