@@ -11,6 +11,7 @@ import concurrent.futures
 import glob
 import gzip
 import os
+import random
 import re
 import subprocess
 import sys
@@ -125,6 +126,39 @@ def inputs(everything):
         yield kind, path, gzip.decompress(data) if path.endswith('.gz') else data
 
 
+def check_cut(program, cut, kind, path, data, i):
+    part = data[:len(data) * i // PARTS]
+    with open(cut, 'wb') as f:
+        f.write(part)
+    graph = glob.glob(os.path.dirname(path) + '/graph.pb*') if kind == 'op_log' else []
+    return check(program, kind, cut, part, ['--graph_path=' + g for g in graph[:1]])
+
+
+def check_workers(program, folder):
+    """A damaged file among workers, in a folder, of a side, a baseline and a job: None, or what is wrong."""
+    with gzip.open(ROOT + '/testdata/recorded/rnn_0/profile.pb.gz') as f:
+        data = f.read()
+    for name, part in (('whole', data), ('cut', data[:15000])):
+        os.mkdir(os.path.join(folder, name))
+        with open(os.path.join(folder, name, 'profile_1'), 'wb') as f:
+            f.write(part)
+    kept = judge('profile', data[:15000])[0]
+    view = ['scope', '-max_depth', '0']
+    for words, lines in ((['whole/profile_1', 'cut/profile_1'] + view, ''), (['cut', 'whole'] + view, ''),
+                         (['cut'] + view, ''), (['diff', 'whole/profile_1', 'cut/profile_1'], ''),
+                         (['baseline', 'save', 'kept', 'cut/profile_1'], ''), (['whole'], 'load cut\n')):
+        for flags in ([], ['--recover']):
+            p = subprocess.run([program] + words[:1] + flags + words[1:], cwd=folder, input=lines.encode(),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120)
+            err = p.stderr.decode('utf-8', 'replace')
+            found = KEPT.search(err)
+            if not flags and (p.returncode not in (1, 3) or found or 'tfprof: --recover reads' not in err):
+                return 'refused with the flag named? %s: status %d: %s' % (words, p.returncode, err)
+            if flags and (p.returncode or not found or int(found.group(1)) != kept):
+                return 'kept? %s: status %d: %s' % (words, p.returncode, err)
+    return None
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument('--program', default=os.path.join(ROOT, 'build/tfprof'))
@@ -132,20 +166,16 @@ def main():
     p.add_argument('--sample', type=int, help='so many cuts, drawn from all with a fixed seed')
     a = p.parse_args()
     program = os.path.abspath(a.program)
-    jobs, bad = [], []
+    cuts = [(kind, path, data, i) for kind, path, data in inputs(a.all or a.sample) for i in range(PARTS + 1)]
+    if a.sample:
+        cuts = random.Random(1).sample(cuts, min(a.sample, len(cuts)))
+    jobs = [('workers', lambda folder: check_workers(program, folder))]
+    jobs += [('%s cut after %d/%d' % (os.path.relpath(path, ROOT), i, PARTS),
+              lambda folder, k=k, cut=(kind, path, data, i): check_cut(program, os.path.join(folder, str(k)), *cut))
+             for k, (kind, path, data, i) in enumerate(cuts)]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor() as pool:
-        for k, (kind, path, data) in enumerate(inputs(a.all)):
-            graph = glob.glob(os.path.dirname(path) + '/graph.pb*') if kind == 'op_log' else []
-            for i in range(PARTS + 1):
-                cut = os.path.join(folder, '%d.%d' % (k, i))
-                part = data[:len(data) * i // PARTS]
-                with open(cut, 'wb') as f:
-                    f.write(part)
-                jobs.append(('%s cut after %d/%d' % (os.path.relpath(path, ROOT), i, PARTS), pool.submit(
-                    check, program, kind, cut, part, ['--graph_path=' + g for g in graph[:1]])))
-        for name, job in jobs:
-            if job.result():
-                bad.append('%s: %s' % (name, job.result()))
+        found = list(pool.map(lambda job: job[1](folder), jobs))
+    bad = ['%s: %s' % (name, wrong) for (name, _), wrong in zip(jobs, found) if wrong]
     print('\n'.join(bad))
     print('%d passed, %d failed, 0 skipped' % (len(jobs) - len(bad), len(bad)))
     return 1 if bad else 0

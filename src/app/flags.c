@@ -271,7 +271,7 @@ bool flags_load(struct session *s, const struct flags *f, struct sink *out)
 	if (f->checkpoint.n && !session_checkpoint(s, f->checkpoint))
 		return false;
 	if (f->spool.n)
-		return flags_load_spools(s, f) && load(s, f, ROLE_OPLOG, f->op_log);
+		return flags_load_spools(s, f) && load(s, ROLE_OPLOG, f->op_log);
 	if (f->profiles.n) {
 		struct sources src;
 		return sources_find(s, &f->profiles, &src) && sources_load(s, &src, f->lazy_steps);

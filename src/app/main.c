@@ -233,7 +233,10 @@ static bool run_lines(struct session *s, struct run *r)
 
 	if (person)
 		repl_say(s, session_guard(s, summary, r), 0);
-	bool ok = jobs_begin(&jobs, s, &r->flags) && repl_run(&jobs, &r->screen, &lines);
+	bool begun = jobs_begin(&jobs, s, &r->flags);
+	if (!begun)
+		repl_say(s, false, 0);
+	bool ok = begun && repl_run(&jobs, &r->screen, &lines);
 	jobs_end(&jobs);
 	if (ok && !person && !lines)
 		repl_say(s, session_guard(s, summary, r), 0);
