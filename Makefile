@@ -461,7 +461,7 @@ coverage:
 	+@$(MAKE) --no-print-directory COVERAGE=1 check-build
 	@find build/coverage -name '*.gcda' -delete
 	@$(CHECK) --bin build/coverage covered
-	@$(PYTHON) -B tools/coverage.py build/coverage --least 95 src/model src/view
+	@$(PYTHON) -B tools/coverage.py build/coverage --least 95 src/io src/model src/view
 
 FUZZ := address,undefined,fuzzer-no-link
 FUZZ_O := build/san-$(subst $(comma),-,$(FUZZ))

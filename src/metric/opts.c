@@ -413,7 +413,8 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row)
 	case OPT_OUTPUT:
 		sb_fmt(b, "%s:", output_rows[o->output.kind].name);
 		if (o->output.outfile.n)
-			sb_fmt(b, "outfile=%.*s", STR(o->output.outfile));
+			sb_put(b, S("outfile="));
+		sb_put(b, o->output.outfile);
 		break;
 	}
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Values of options: the first byte says of which, the rest is the value. What is taken is shown
- * and given again; what is not, with a sentence.
+ * and given again; what is not, with a sentence. An -output that is shown is taken as it is shown,
+ * and then is shown alike. It need not be what was typed: a doubled '=' is one, of two files the
+ * last counts (a ':' in a name stays: only the first one ends the type). Lists lose a pair of
+ * quotes each time, as the original's do, so that they need not come back alike.
  */
 #include "metric/opts.h"
 #include "rig.h"
@@ -25,7 +28,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (opts_set(&o, &a, row, str_make(data + 1, size - 1), &e)) {
 			struct sb b = sb_in(&a);
 			opts_value(&b, &o, row);
-			opts_set(&o, &a, row, sb_str(&b), &e);
+			if (!opts_set(&o, &a, row, sb_str(&b), &e) && row->type == OPT_OUTPUT)
+				abort();
+			struct sb again = sb_in(&a);
+			opts_value(&again, &o, row);
+			if (row->type == OPT_OUTPUT && !str_eq(sb_str(&b), sb_str(&again)))
+				abort();
 		} else if (!e.text.n) {
 			abort();
 		}
