@@ -487,16 +487,11 @@ BENCH = $(PYTHON) -B tests/bench/bench.py --bench build/bench/bench --program bu
 	--json '$(or $(JSON),build/bench/last.json)'
 
 ## bench: speed and memory on generated inputs: SIZES=1k,10k,100k,300k,1M STEPS=1,10,100 RUNS=5 JSON=file
-bench: build/bench/bench build/tfprof $(O)/spool_make
+bench: build/bench/bench build/tfprof $(O)/spool_make collect-tests
 	@$(BENCH)
 
 ## bench-compare: the same, and what changed since BASE=file, a JSON file that make bench left
-bench-compare: build/bench/bench build/tfprof $(O)/spool_make
-bench: build/bench/bench build/tfprof collect-tests
-	@$(BENCH)
-
-## bench-compare: the same, and what changed since BASE=file, a JSON file that make bench left
-bench-compare: build/bench/bench build/tfprof collect-tests
+bench-compare: build/bench/bench build/tfprof $(O)/spool_make collect-tests
 	@$(if $(BASE),,$(error BASE=file is missing: build/bench/last.json of an earlier make bench))
 	@$(BENCH) --base '$(BASE)'
 
