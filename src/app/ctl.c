@@ -68,13 +68,14 @@ static void put_row(struct arena *a, struct sink *out, const struct owner *o,
         const struct spool_look *l, bool lives)
 {
 	struct sb size = sb_in(a), lost = sb_in(a);
+	unsigned long long kernels = l->kinds[SPOOL_KERNEL], copies = l->kinds[SPOOL_COPY];
 
+	kernels += l->kinds[SPOOL_GRAPH];
+	copies += l->kinds[SPOOL_SET];
 	fmt_bytes(&size, (int64_t)l->size);
 	spool_lost_text(&lost, l->lost, l->damaged);
 	sink_fmt(out, "%-8lld %-9s %10.*s %10llu %10llu  %.*s%s%.*s\n", (long long)o->pid,
-	        state_of(o, l, lives), STR(sb_str(&size)),
-	        (unsigned long long)(l->kinds[SPOOL_KERNEL] + l->kinds[SPOOL_GRAPH]),
-	        (unsigned long long)(l->kinds[SPOOL_COPY] + l->kinds[SPOOL_SET]), STR(l->program),
+	        state_of(o, l, lives), STR(sb_str(&size)), kernels, copies, STR(l->program),
 	        o->here ? "" : " on ", STR(o->here ? STR_NONE : o->host));
 	if (lost.n)
 		sink_fmt(out, "%9s%.*s\n", "", STR(sb_str(&lost)));

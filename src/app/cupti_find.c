@@ -69,10 +69,12 @@ static bool try(struct arena *a, const char *name, struct cupti_found *f)
 		return false;
 	void *at = dlsym(lib, "cuptiGetVersion");
 	if (!at || ((int (*)(uint32_t *))at)(&version) != 0)
+		/* cppcheck-suppress resourceLeak ; a CUPTI that was loaded stays */
 		return false;
 	f->path =
 	        str_copy(a, str_of(dladdr(at, &where) && where.dli_fname ? where.dli_fname : name));
 	f->cuda = cupti_cuda(version, &f->exact);
+	/* cppcheck-suppress resourceLeak */
 	return true;
 }
 

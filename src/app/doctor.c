@@ -83,6 +83,7 @@ static void check_driver(struct doctor *d)
 		row(d, FINE, "driver",
 		        str_fmt(d->a, "%.*s%s%.*s", STR(module), module.n ? ", up to " : "up to ",
 		                STR(cuda_version(d, d->driver))));
+		/* cppcheck-suppress resourceLeak ; the driver stays loaded */
 		return;
 	}
 	d->driver = 0;
@@ -90,6 +91,7 @@ static void check_driver(struct doctor *d)
 		row(d, BAD, "driver", S("libcuda.so.1 does not say its version"));
 		cure(d, "Is it the stub that CUDA has for linking? Take its folder out of "
 		        "LD_LIBRARY_PATH.");
+		/* cppcheck-suppress resourceLeak ; the driver stays loaded */
 		return;
 	}
 	row(d, BAD, "driver", str_fmt(d->a, "%s", why));

@@ -36,7 +36,7 @@ bool gpu_run(struct program *p)
 	struct gpu_words words = { .top = -1 };
 	struct words w = { .command = "gpu", .table = gpu_words, .into = &words };
 	struct session *s = p->s;
-	struct strs spools;
+	struct strs spools = { 0 };
 	struct gpu_use u;
 
 	if (!words_read(s, p->words, &w) || !find(p, &w, &spools))

@@ -80,7 +80,7 @@ static int see(struct dl_phdr_info *info, size_t size, void *user)
 	if (!info->dlpi_name || !begins(base_of(info->dlpi_name), l->prefix) ||
 	        strlen(info->dlpi_name) >= sizeof l->path)
 		return 0;
-	strcpy(l->path, info->dlpi_name);
+	memcpy(l->path, info->dlpi_name, strlen(info->dlpi_name) + 1);
 	return 1;
 }
 
@@ -199,6 +199,7 @@ static void remember_path(void *h)
 
 static bool resolve(struct cupti *c, void *h, char *why, size_t n)
 {
+/* NOLINTBEGIN(bugprone-macro-parentheses): args are the parentheses of a prototype */
 #define CUPTI_RESOLVE(name, optional, args)                                                        \
 	c->name = (uint32_t(*) args)dlsym(h, "cupti" #name);                                       \
 	if (!c->name && !(optional)) {                                                             \
@@ -207,6 +208,7 @@ static bool resolve(struct cupti *c, void *h, char *why, size_t n)
 	}
 	CUPTI_FUNCTIONS(CUPTI_RESOLVE)
 #undef CUPTI_RESOLVE
+	/* NOLINTEND(bugprone-macro-parentheses) */
 	return true;
 }
 

@@ -11,9 +11,11 @@
 
 /* NULL: that version of CUPTI has no such function. */
 struct cupti {
+/* NOLINTBEGIN(bugprone-macro-parentheses): args are the parentheses of a prototype */
 #define CUPTI_MEMBER(name, optional, args) uint32_t(*name) args;
 	CUPTI_FUNCTIONS(CUPTI_MEMBER)
 #undef CUPTI_MEMBER
+	/* NOLINTEND(bugprone-macro-parentheses) */
 	uint32_t version; /* of CUPTI; 0: unknown */
 	int driver;       /* 12040 for CUDA 12.4; 0: unknown */
 };

@@ -139,7 +139,7 @@ static bool make_unique(struct file *f, const char *suffix, char *name, size_t s
 
 		if (n < 0 || (size_t)n >= size)
 			break;
-		strcpy(name + n - strlen(SPOOL_SUFFIX), suffix);
+		memcpy(name + n - strlen(SPOOL_SUFFIX), suffix, strlen(suffix) + 1);
 		if (make(f, name))
 			return true;
 		if (errno != EEXIST)

@@ -81,7 +81,7 @@ static void hook(void)
 	if (!life.hooked) {
 		pthread_atfork(NULL, NULL, in_child);
 		atexit(at_exit);
-		at_quick_exit(at_exit);
+		(void)at_quick_exit(at_exit); /* without room for it, quick_exit loses a second */
 	}
 	life.hooked = true;
 	if (!life.plan.step_signal || sigaction(SIGUSR2, NULL, &a) || a.sa_handler != SIG_DFL)

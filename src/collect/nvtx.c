@@ -96,7 +96,8 @@ static uint32_t name_of_event(struct ring *r, const struct nvtx_event *e)
 	case NVTX_MESSAGE_WIDE: n = name_of_wide(e->message.wide); break;
 	case NVTX_MESSAGE_REGISTERED:
 		if (names_has(e->message.registered))
-			n = (struct name *)(uintptr_t)e->message.registered;
+			n = (struct name *)(uintptr_t)
+			            e->message.registered; /* NOLINT: our pointer */
 		break;
 	default: break;
 	}

@@ -117,7 +117,7 @@ static bool set(struct plan *plan, const struct word *w, const char *p, const ch
 	case LEVEL: return level(p, end, &plan->level);
 	case GRAPHS: return choice(p, end, "node", "graph", &plan->graph_level);
 	case START: return choice(p, end, "now", "ctl", &plan->wait_for_start);
-	case SECONDS: return number(p, end, 1000000000u, DELAY_MOST * (uint64_t)1000000000u, field);
+	case SECONDS: return number(p, end, 1000000000u, (uint64_t)DELAY_MOST * 1000000000u, field);
 	case MILLISECONDS:
 		if (!number(p, end, 1000000u, 3600 * (uint64_t)1000000000u, &n) ||
 		        n < FLUSH_LEAST_NS)

@@ -201,8 +201,7 @@ def measure_diff(inputs, steps):
                         '-output', 'profile:outfile=' + b], check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
         shutil.rmtree(os.path.join(inputs.folder, 'other'))
-    r = median([tasks(['-x', ARGS.program, 'diff', a, b, '-output', 'none'])['start']
-                for _ in range(ARGS.runs)])
+    r = repeat(['-x', ARGS.program, 'diff', a, b, '-output', 'none'])['start']
     return {'diff': {'cpu': r['cpu'], 'wall_s': r['wall'], 'us': r['cpu'] / inputs.nodes * 1e6,
                      'peak_mb': r['peak'] / 1e6, 'peak_per_byte': r['peak'] / size(a, b)}}
 
