@@ -96,8 +96,7 @@ static uint32_t name_of_event(struct ring *r, const struct nvtx_event *e)
 	case NVTX_MESSAGE_WIDE: n = name_of_wide(e->message.wide); break;
 	case NVTX_MESSAGE_REGISTERED:
 		if (names_has(e->message.registered))
-			n = (struct name *)(uintptr_t)
-			            e->message.registered; /* NOLINT: our pointer */
+			memcpy(&n, &e->message.registered, sizeof n); /* it was our pointer */
 		break;
 	default: break;
 	}

@@ -458,8 +458,7 @@ static void draw_boxes(struct chart *c, struct emit *to, struct trace_mem *memor
 	struct scratch own;
 
 	scratch_open(&own, c->a->work);
-	/* cppcheck-suppress autoVariables ; it ends with this function */
-	c->own = &own.a;
+	c->own = &own.a; /* cppcheck-suppress autoVariables ; until the end of this function */
 	count_boxes(c);
 	gather_boxes(c);
 	for (uint32_t k = 0; k < c->n_ranks; k++)
@@ -474,7 +473,6 @@ static void draw_boxes(struct chart *c, struct emit *to, struct trace_mem *memor
 	trace_mem_init(memory, c->r, c->cell, c->n_cells);
 	trace_mem_rows(memory, &c->t, c->n_pids);
 	put_arrows(c);
-	c->own = NULL;
 	scratch_close(&own);
 }
 
