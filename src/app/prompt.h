@@ -18,7 +18,8 @@ void prompt_close(struct prompt *p);
  * that was given up with Ctrl-C is left out. */
 bool prompt_read(struct prompt *p, struct str *line);
 
-/* Lines are for this session from now on; the name stands before the cursor, unless it is empty. */
+/* Lines are for the session given from now on; the name stands before the cursor, unless it is
+ * empty. */
 void prompt_use(struct prompt *p, struct session *s, struct str name);
 
 /* Until it is called again with NULL, Ctrl-C cancels what the session does. */

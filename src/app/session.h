@@ -15,7 +15,7 @@
 
 struct jobs;
 struct session {
-	struct account account; /* charged by this session, unless it stands beside another */
+	struct account account; /* charged by the session, unless it stands beside another */
 	struct work work;
 	struct arena model_arena; /* the model */
 	struct arena ckpt_arena;  /* the checkpoint */
