@@ -232,17 +232,18 @@ collect-tests: $(FAKES) $(BIN)/libtfprof_cupti.so
 $(O)/fakes/libcuda.so.1: tests/fakes/fake_cuda.c tests/fakes/fake_cuda.h
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(FAKE_CC) -fvisibility=hidden -shared -Wl,-soname,$(@F) -o $@ $< -ldl
+FAKE_CUPTI := $(wildcard tests/fakes/fake_cupti*.[ch]) tests/fakes/fake_cuda.h
 FAKE_VERSION_libcupti.so.13 := 130001
 FAKE_VERSION_libcupti.so.12 := 28
 FAKE_VERSION_libcupti.so.11.8 := 18
-$(O)/fakes/libcupti.%: tests/fakes/fake_cupti.c tests/fakes/fake_cuda.h
+$(O)/fakes/libcupti.%: $(FAKE_CUPTI)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(FAKE_CC) -fvisibility=hidden -shared -Wl,-soname,$(@F) \
-		-DFAKE_VERSION=$(FAKE_VERSION_$(@F)) -o $@ $< -ldl
+		-DFAKE_VERSION=$(FAKE_VERSION_$(@F)) -o $@ $(filter %.c,$^) -ldl
 # Only what a session cannot do without; and less than that.
-$(O)/fakes/bare/libcupti.so.13: tests/fakes/fake_cupti.c tests/fakes/fake_cuda.h
+$(O)/fakes/bare/libcupti.so.13: $(FAKE_CUPTI)
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(FAKE_CC) -fvisibility=hidden -shared -Wl,-soname,$(@F) -DFAKE_BARE -o $@ $< -ldl
+	$(call say,LD,$@)$(FAKE_CC) -fvisibility=hidden -shared -Wl,-soname,$(@F) -DFAKE_BARE -o $@ $(filter %.c,$^) -ldl
 $(O)/fakes/broken/libcupti.so.13: tests/fakes/fake_broken.c
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(FAKE_CC) -shared -Wl,-soname,$(@F) -o $@ $< -ldl

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How the fake CUPTI is told to misbehave: the variables listed in fake_cupti.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_cupti.h"
+
+unsigned long fake_option(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v ? strtoul(v, NULL, 10) : 0;
+}
+
+int fake_option_is(const char *name, const char *value)
+{
+	const char *v = getenv(name);
+
+	return v && !strcmp(v, value);
+}
+
+int fake_fail(const char *function, unsigned argument)
+{
+	const char *p = getenv("FAKE_FAIL");
+	size_t n = strlen(function);
+
+	for (; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		char *end;
+
+		if (strncmp(p, function, n) || p[n] != ':')
+			continue;
+		int error = (int)strtoul(p + n + 1, &end, 10);
+
+		if (*end != ':' || strtoul(end + 1, NULL, 10) == argument)
+			return error;
+	}
+	return 0;
+}

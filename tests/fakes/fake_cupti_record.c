@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Buffers and records of the fake CUPTI: each field is put where that version's own headers have
+ * it.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fake_cupti.h"
+
+/* Sizes of records in this version; 0: there is no such kind. */
+static unsigned size_of[KINDS] = {
+	[1] = NEWER || MIDDLE ? 96 : 88,
+	[2] = 88,
+	[4] = 40,
+	[5] = 40,
+	[8] = MIDDLE ? 184 : 176,
+	[9] = MIDDLE ? 32 : 16,
+	[10] = NEWER    ? 216
+	       : MIDDLE ? 208
+	                : 200,
+	[17] = MIDDLE ? 56 : 40,
+	[22] = 96,
+	[38] = MIDDLE ? 56 : 40,
+	[49] = NEWER ? 128 : 120,
+	[51] = MIDDLE ? 56 : 48,
+	[55] = 48,
+};
+
+unsigned fake_record_size(unsigned kind)
+{
+	return kind < KINDS ? size_of[kind] : 0;
+}
+
+__attribute__((constructor)) static void set_sizes(void)
+{
+	if (fake_option("FAKE_KERNEL_SIZE"))
+		size_of[10] = (unsigned)fake_option("FAKE_KERNEL_SIZE");
+}
+
+/* ---- buffers ---- */
+
+void fake_give_back(struct shard *s)
+{
+	uint8_t *p = s->buffer;
+	size_t valid = s->used;
+
+	if (!p)
+		return;
+	s->buffer = NULL;
+	if (s->theirs)
+		return;
+	if (fake_option_is("FAKE_END", "truncated") && valid > 20)
+		valid -= 20;
+	if (fake_option_is("FAKE_END", "empty"))
+		valid = 0;
+	if (fake_option_is("FAKE_END", "unknown") && s->size - valid >= 48) {
+		memset(p + valid, 0, 48);
+		p[valid] = 55;
+		valid += 48;
+	}
+	GET(fake.complete)(NULL, 0, p, s->size, valid);
+}
+
+/* A record of a kind; NULL if it must be dropped. The shard is locked. */
+static uint8_t *record(struct shard *s, unsigned kind)
+{
+	size_t n = size_of[kind], most;
+
+	if (s->buffer && (s->size - s->used < n || s->theirs != GET(fake.stolen)))
+		fake_give_back(s);
+	if (!s->buffer) {
+		s->used = 0;
+		s->theirs = GET(fake.stolen);
+		if (s->theirs) {
+			s->buffer = fake.theirs;
+			s->size = STOLEN;
+		} else {
+			GET(fake.request)(&s->buffer, &s->size, &most);
+		}
+		if (!s->buffer || s->size < n) {
+			__atomic_fetch_add(&fake.dropped, 1, __ATOMIC_RELAXED);
+			s->buffer = NULL;
+			return NULL;
+		}
+	}
+	uint8_t *p = s->buffer + s->used;
+
+	s->used += n;
+	if (s->theirs)
+		return NULL;
+	memset(p, 0, n);
+	memcpy(p, &kind, 4);
+	return p;
+}
+
+static void put(uint8_t *p, unsigned at, uint64_t v, unsigned size)
+{
+	memcpy(p + at, &v, size);
+}
+#define PUT32(at, v) put(p, at, (uint64_t)(v), 4)
+#define PUT64(at, v) put(p, at, (uint64_t)(v), 8)
+
+static void times(uint64_t *start, uint64_t *end)
+{
+	if (fake_option_is("FAKE_TIMES", "zero"))
+		*start = *end = 0;
+	if (fake_option_is("FAKE_TIMES", "negative"))
+		*end = *start - 100;
+	if (fake_option_is("FAKE_TIMES", "huge"))
+		*end = UINT64_MAX - 5;
+	if (fake_option_is("FAKE_TIMES", "early"))
+		*start = *end = *start - 3600u * 1000000000u;
+}
+
+/* ---- records ---- */
+
+uint32_t fake_tid(void)
+{
+	static __thread uint32_t mine;
+
+	if (!mine)
+		mine = (uint32_t)syscall(SYS_gettid);
+	return GET(fake.system_tids) ? mine : (uint32_t)pthread_self();
+}
+
+static void put_kernel(
+        struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at, uint64_t node)
+{
+	uint64_t start = at + 2000, end = start + 1000 + (node ? node : 0);
+	uint8_t *p = record(s, 10);
+
+	if (!p)
+		return;
+	times(&start, &end);
+	put(p, 6, 32, 2);
+	PUT64(16, start);
+	PUT64(24, end);
+	PUT32(40, 0);
+	PUT32(44, 1);
+	PUT32(48, op->stream + 7);
+	for (unsigned i = 0; i < 3; i++) {
+		PUT32(52 + 4 * i, op->grid[i] ? op->grid[i] : 1);
+		PUT32(64 + 4 * i, op->block[i] ? op->block[i] : 1);
+	}
+	PUT32(80, op->shared);
+	PUT32(92, correlation);
+	PUT64(104, (uintptr_t)(op->name ? op->name : "_Z4nodev"));
+	if (node) {
+		PUT64(144, node);
+		PUT32(156, 5);
+	}
+}
+
+static void put_transfer(
+        struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at)
+{
+	int peer = op->kind == 10, set = op->what == FAKE_SET;
+	uint8_t *p = record(s, set ? 2 : peer ? 22 : 1);
+
+	if (!p)
+		return;
+	if (!set) {
+		put(p, 4, (uint64_t)op->kind, 1);
+		put(p, 5, op->kind == 1 ? 1 : 3, 1);
+		put(p, 6, op->kind == 2 ? 1 : 3, 1);
+	}
+	PUT64(8, op->bytes);
+	PUT64(16, at + 2000);
+	PUT64(24, at + 2000 + op->bytes / 16);
+	PUT32(36, 1);
+	PUT32(40, 7);
+	if (peer) {
+		PUT32(44, 0);
+		PUT32(52, 1);
+		PUT32(60, correlation);
+	} else {
+		PUT32(44, correlation);
+	}
+	if (set)
+		put(p, 50, 3, 2);
+}
+
+static void put_memory(struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at)
+{
+	uint8_t *p = record(s, 49);
+
+	if (!p)
+		return;
+	PUT32(4, op->what == FAKE_ALLOC ? 1 : 2);
+	PUT32(8, 3);
+	PUT32(12, correlation);
+	PUT64(16, op->address);
+	PUT64(24, op->bytes);
+	PUT64(32, at);
+	PUT32(56, 1);
+}
+
+static void put_sync(struct shard *s, uint32_t correlation, uint64_t at)
+{
+	uint8_t *p = record(s, 38);
+
+	if (!p)
+		return;
+	PUT32(4, 4);
+	PUT64(8, at);
+	PUT64(16, at + 5000);
+	PUT32(24, correlation);
+	PUT32(28, 1);
+}
+
+static void put_graph(struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at)
+{
+	struct fake_op node = *op;
+	uint8_t *p;
+
+	if (!GET(fake.kinds[51])) {
+		node.name = NULL;
+		for (uint64_t i = 1; i <= op->bytes && GET(fake.kinds[10]); i++)
+			put_kernel(s, &node, correlation, at, i);
+		return;
+	}
+	if (!(p = record(s, 51)))
+		return;
+	PUT32(4, correlation);
+	PUT64(8, at + 2000);
+	PUT64(16, at + 2000 + 1000 * op->bytes);
+	PUT32(28, 5);
+	PUT32(32, 1);
+	PUT32(36, op->stream + 7);
+}
+
+void fake_put_work(struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at)
+{
+	switch (op->what) {
+	case FAKE_LAUNCH:
+		if (GET(fake.kinds[10]) && !fake_option("FAKE_MUTE"))
+			put_kernel(s, op, correlation, at, 0);
+		break;
+	case FAKE_GRAPH: put_graph(s, op, correlation, at); break;
+	case FAKE_COPY:
+		if (GET(fake.kinds[op->kind == 10 ? 22 : 1]))
+			put_transfer(s, op, correlation, at);
+		break;
+	case FAKE_SET:
+		if (GET(fake.kinds[2]))
+			put_transfer(s, op, correlation, at);
+		break;
+	case FAKE_ALLOC:
+	case FAKE_FREE:
+		if (GET(fake.kinds[49]))
+			put_memory(s, op, correlation, at);
+		break;
+	case FAKE_SYNC:
+		if (GET(fake.kinds[38]))
+			put_sync(s, correlation, at);
+		break;
+	default: break;
+	}
+}
+
+void fake_put_call(
+        struct shard *s, unsigned domain, unsigned cbid, uint32_t correlation, uint64_t at)
+{
+	uint8_t *p;
+
+	if (!GET(fake.kinds[domain == RUNTIME ? 5 : 4]) && !GET(fake.single[domain][cbid]))
+		return;
+	if (!(p = record(s, domain == RUNTIME ? 5 : 4)))
+		return;
+	PUT32(4, cbid);
+	PUT64(8, at);
+	PUT64(16, at + 1500);
+	PUT32(24, getpid());
+	PUT32(28, fake_tid());
+	PUT32(32, correlation);
+}
+
+void fake_put_device(struct shard *s)
+{
+	uint8_t *p = record(s, 8);
+
+	if (!p)
+		return;
+	PUT64(16, (uint64_t)80 << 30);
+	PUT32(44, 132);
+	PUT32(104, 9);
+	PUT32(108, 0);
+	PUT32(112, 0);
+	for (unsigned i = 0; i < 16; i++)
+		p[120 + i] = (uint8_t)(0xa0 + i);
+	PUT64(136, (uintptr_t) "Fake GPU");
+}
+
+void fake_put_context(struct shard *s)
+{
+	uint8_t *p = record(s, 9);
+
+	if (p)
+		PUT32(4, 1);
+}
