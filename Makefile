@@ -247,7 +247,8 @@ $(O)/fakes/bare/libcupti.so.13: $(FAKE_CUPTI)
 $(O)/fakes/broken/libcupti.so.13: tests/fakes/fake_broken.c
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(FAKE_CC) -shared -Wl,-soname,$(@F) -o $@ $< -ldl
-$(O)/fakes/program: tests/inject/program.c tests/inject/module.c tests/inject/nvtx_mini.h $(O)/fakes/libcuda.so.1
+$(O)/fakes/program: $(wildcard tests/inject/program*.[ch]) tests/inject/module.c tests/inject/nvtx_mini.h \
+		tests/fakes/fake_cuda.h $(O)/fakes/libcuda.so.1
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(FAKE_CC) -o $@ $(filter %.c,$^) $(O)/fakes/libcuda.so.1 \
 		-Wl,-rpath,'$$ORIGIN' -ldl

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of the program under observation share.
+ */
+#ifndef INJECT_PROGRAM_H
+#define INJECT_PROGRAM_H
+
+struct word {
+	const char *name;
+	void (*act)(void);
+};
+/* Rows end with one that has no name. */
+extern const struct word work_words[], process_words[];
+
+extern char *argument[3]; /* what is behind the colons */
+extern const char *self;
+
+/* An argument as a number. */
+long number(int i, long otherwise);
+/* Says so, and ends at once with a status that no test expects. */
+_Noreturn void wrong(const char *what);
+/* Does what a word says. */
+void run(char *word);
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Words of the program that give the driver work, in one thread or many, with ranges around it.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../fakes/fake_cuda.h"
+#include "nvtx_mini.h"
+#include "program.h"
+
+void module_ranges(void);
+
+/* ---- work ---- */
+
+static void launch(long n, const char *name)
+{
+	static const char *const names[] = { "_Z6matmulPfS_S_i", "_Z7softmaxPfi",
+		"_ZN2at6native4reluEPf", "sgemm_128x128" };
+
+	for (long i = 0; i < n; i++) {
+		errno = EDOM;
+		cuLaunchKernel(name ? name : names[i % 4], (unsigned)(i % 4 + 1), 2, 1, 128, 1, 1,
+		        0, NULL, NULL, NULL);
+		if (errno != EDOM)
+			wrong("a launch changed errno");
+	}
+}
+
+static void do_init(void)
+{
+	sigset_t before, after;
+
+	sigemptyset(&before);
+	sigemptyset(&after);
+	sigprocmask(SIG_SETMASK, NULL, &before);
+	errno = EDOM;
+	if (cuInit(0))
+		wrong("cuInit failed");
+	if (errno != EDOM)
+		wrong("cuInit changed errno");
+	sigprocmask(SIG_SETMASK, NULL, &after);
+	if (memcmp(&before, &after, 8))
+		wrong("cuInit changed the blocked signals");
+}
+
+static void do_launch(void)
+{
+	launch(number(0, 1), argument[1]);
+}
+
+/* Kernels with long names, each at an address of its own: CUPTI keeps them as long as it runs. */
+static void do_names(void)
+{
+	size_t length = (size_t)number(1, 20);
+
+	for (long i = 0; i < number(0, 1); i++) {
+		char *text = malloc(length + 24);
+
+		if (!text)
+			wrong("no memory");
+		memset(text, 'n', length);
+		sprintf(text + length, "%ld", i);
+		launch(1, text);
+	}
+}
+
+static void do_graph(void)
+{
+	for (long i = 0; i < number(0, 1); i++)
+		cuGraphLaunch((void *)number(1, 10), NULL);
+}
+
+static void do_copies(void)
+{
+	for (long i = 0; i < number(0, 1); i++) {
+		cuMemcpyHtoD_v2(0, NULL, (size_t)number(1, 4096));
+		cuMemcpyDtoH_v2(NULL, 0, (size_t)number(1, 4096));
+		cuMemcpyPeer(0, NULL, 0, NULL, (size_t)number(1, 4096));
+		cuMemsetD8_v2(0, 0, (size_t)number(1, 4096));
+	}
+}
+
+static void do_memory(void)
+{
+	uint64_t p;
+
+	for (long i = 0; i < number(0, 1); i++) {
+		cuMemAlloc_v2(&p, (size_t)number(1, 1 << 20));
+		cuMemFree_v2(p);
+	}
+}
+
+static void do_sync(void)
+{
+	cuCtxSynchronize();
+}
+
+static void do_device(void)
+{
+	int device;
+
+	for (long i = 0; i < number(0, 1); i++)
+		cuCtxGetDevice(&device);
+}
+
+static void do_destroy(void)
+{
+	cuCtxDestroy_v2(NULL);
+}
+
+static void do_reset(void)
+{
+	cudaDeviceReset();
+}
+
+static void do_unload(void)
+{
+	cuModuleUnload(NULL);
+}
+
+static void do_profiler(void)
+{
+	cuProfilerStart();
+	cuProfilerStop();
+}
+
+/* ---- threads ---- */
+
+static void *launcher(void *n)
+{
+	mini_push("thread");
+	launch((long)(intptr_t)n, NULL);
+	mini_pop();
+	return NULL;
+}
+
+static void *endless(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		mini_push("endless");
+		launch(10, NULL);
+		mini_pop();
+		usleep(200);
+	}
+	return NULL;
+}
+
+static void threads(long at_once, long rounds, void *(*work)(void *), long n)
+{
+	pthread_t t[64];
+
+	for (long r = 0; r < rounds; r++) {
+		for (long i = 0; i < at_once && i < 64; i++)
+			if (pthread_create(&t[i], NULL, work, (void *)(intptr_t)n))
+				wrong("no thread");
+		for (long i = 0; i < at_once && i < 64; i++)
+			pthread_join(t[i], NULL);
+	}
+}
+
+static void do_threads(void)
+{
+	threads(number(0, 4), 1, launcher, number(1, 100));
+}
+
+static void do_churn(void)
+{
+	threads(4, number(0, 10), launcher, number(1, 10));
+}
+
+static void do_background(void)
+{
+	pthread_t t;
+
+	for (long i = 0; i < number(0, 1); i++)
+		if (pthread_create(&t, NULL, endless, NULL))
+			wrong("no thread");
+}
+
+static void *leaver(void *code)
+{
+	exit((int)(intptr_t)code);
+}
+
+static void do_thread_exit(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, leaver, (void *)number(0, 0));
+	pthread_join(t, NULL);
+}
+
+static void *leave_inside(void *unused)
+{
+	(void)unused;
+	mini_push("left inside");
+	pthread_exit(NULL);
+}
+
+/* ---- ranges ---- */
+
+static void do_push(void)
+{
+	mini_push(argument[0]);
+}
+
+static void do_pop(void)
+{
+	for (long i = 0; i < number(0, 1); i++)
+		mini_pop();
+}
+
+static void do_mark(void)
+{
+	mini_mark(argument[0]);
+}
+
+static void do_deep(void)
+{
+	long n = number(0, 1000);
+
+	for (long i = 0; i < n; i++)
+		mini_push("deep");
+	for (long i = 0; i < n; i++)
+		mini_pop();
+}
+
+static void *ender(void *id)
+{
+	mini_end(*(uint64_t *)id);
+	return NULL;
+}
+
+static void do_ranges(void)
+{
+	void *domain = mini_domain("TSL");
+	void *string = mini_string(domain, "Thunk:#name=dot.1,hlo_op=fusion.6#");
+	uint64_t id = mini_start("started here");
+	pthread_t t;
+
+	module_ranges();
+	mini_domain_push(domain, MINI_EVENT(3, string));
+	mini_domain_pop(domain);
+	mini_push_w(L"wide \u00e4\u20ac\U0001f600");
+	mini_pop();
+	mini_push_ex(MINI_EVENT(1, "with event"));
+	mini_pop();
+	mini_push_ex(MINI_EVENT(3, (void *)16)); /* no string of ours */
+	mini_pop();
+	mini_push_ex(NULL);
+	mini_pop();
+	mini_push(NULL);
+	mini_pop();
+	mini_thread((uint32_t)gettid(), "named by NVTX");
+	pthread_create(&t, NULL, ender, &id);
+	pthread_join(t, NULL);
+	pthread_create(&t, NULL, leave_inside, NULL);
+	pthread_join(t, NULL);
+	mini_pop(); /* one too many */
+}
+
+static double pairs(long n)
+{
+	struct timespec a, b;
+
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	for (long i = 0; i < n; i++) {
+		mini_push("forward");
+		mini_pop();
+	}
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	return (double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec);
+}
+
+static void do_pairs(void)
+{
+	pairs(number(0, 1000));
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* What a pair costs where the writer keeps up: the median of bursts with pauses between. */
+static void do_cost(void)
+{
+	enum { BURSTS = 101, PAIRS = 1000 };
+	struct timespec pause = { 0, 2000000 };
+	double ns[BURSTS];
+
+	for (int i = 0; i < 10; i++)
+		pairs(PAIRS);
+	for (int i = 0; i < BURSTS; i++) {
+		nanosleep(&pause, NULL);
+		ns[i] = pairs(PAIRS) / PAIRS;
+	}
+	qsort(ns, BURSTS, sizeof *ns, compare);
+	printf("ns per pair: %.1f\n", ns[BURSTS / 2]);
+}
+
+const struct word work_words[] = {
+	{ "init", do_init },
+	{ "launch", do_launch },
+	{ "names", do_names },
+	{ "graph", do_graph },
+	{ "copies", do_copies },
+	{ "memory", do_memory },
+	{ "sync", do_sync },
+	{ "device", do_device },
+	{ "destroy", do_destroy },
+	{ "reset", do_reset },
+	{ "unload", do_unload },
+	{ "profiler", do_profiler },
+	{ "threads", do_threads },
+	{ "churn", do_churn },
+	{ "background", do_background },
+	{ "thread-exit", do_thread_exit },
+	{ "push", do_push },
+	{ "pop", do_pop },
+	{ "mark", do_mark },
+	{ "deep", do_deep },
+	{ "ranges", do_ranges },
+	{ "pairs", do_pairs },
+	{ "cost", do_cost },
+	{ NULL, NULL },
+};
