@@ -163,6 +163,28 @@ bool stacks_read(
 /* The innermost frame, ID_NONE without frames. All texts must be known. */
 uint32_t stacks_frame(struct stacks *s, struct ingest *to, uint32_t id);
 
+/* ---- ProfileNode (read_profile_node.c) ---- */
+
+#define PROFILE_NODE_DEPTH 2 /* ProfileProto > entry of nodes > ProfileNode */
+
+/* A node while it is walked. Its scratch is reused from node to node. */
+struct profile_node {
+	struct str op, device, host, trace;
+	int64_t float_ops;
+	uint32_t stack; /* id */
+	struct numbers shape, dims;
+	struct entries inputs, slots, outputs, execs;
+	VEC(struct str) types;
+	struct attr_value format, other;
+	struct attrs kept;
+};
+/* All of the node but its name, outputs by shape id; executions are sorted, and not looked into. */
+bool read_profile_node(
+        struct reading *r, struct profile_node *n, struct str bytes, struct stacks *stacks);
+/* Only its name, and its executions in the order of the file. */
+bool read_profile_node_known(
+        struct reading *r, struct profile_node *n, struct str bytes, struct str *name);
+
 /* ---- ExecProfile (read_exec.c) ---- */
 
 struct exec_times {

@@ -2,24 +2,12 @@
  *
  * ProfileProto (B§5.8). The input is gone over twice, since nodes name their inputs by keys of
  * nodes that come later, and texts of call stacks follow the nodes: first keys, names and texts are
- * collected, then each node is a leaf that is walked by hand. No message is unpacked.
+ * collected, then each node is a leaf that is walked by hand (read_profile_node.c). No message is
+ * unpacked.
  */
 #include "model/read_internal.h"
 
-#define NODE_DEPTH 2 /* ProfileProto > entry of nodes > ProfileNode */
-
 enum { NOTE_PROFILE_INPUT = 0x500, NOTE_PROFILE_TUPLE, NOTE_PROFILE_STEP }; /* kinds of notes */
-
-/* A ProfileNode while it is walked. Its scratch is reused from node to node. */
-struct profile_node {
-	struct str op, device, host, trace;
-	int64_t float_ops;
-	struct numbers shape, dims;
-	struct entries inputs, slots, outputs, execs;
-	VEC(struct str) types;
-	struct attr_value format, other;
-	struct attrs kept;
-};
 
 struct profile {
 	struct numbers keys; /* by place among the entries of nodes: its key */
@@ -48,9 +36,9 @@ static bool index_node(struct reading *r, struct profile *p)
 	struct entry e;
 	struct leaf l;
 
-	if (!read_entry(r, r->leaf, NODE_DEPTH - 1, ENTRY_MESSAGE, &e))
+	if (!read_entry(r, r->leaf, PROFILE_NODE_DEPTH - 1, ENTRY_MESSAGE, &e))
 		return false;
-	l = leaf_below(e.value, NODE_DEPTH);
+	l = leaf_below(e.value, PROFILE_NODE_DEPTH);
 	while (leaf_next(&l)) {
 		if (l.tag == LEAF_TAG(1, WIRE_BYTES))
 			name = read_text(r, &l);
@@ -131,108 +119,6 @@ static bool find_place(const struct profile *p, int64_t key, uint32_t *place)
 
 /* ---- second pass ---- */
 
-static bool node_attr(struct reading *r, struct profile_node *n, struct str bytes)
-{
-	struct entry e;
-
-	if (!read_entry(r, bytes, NODE_DEPTH + 1, ENTRY_NAMED, &e))
-		return false;
-	if (ingest_keeps_attrs(r->to))
-		attrs_add(r->a, &n->kept, &e);
-	return read_attr(r, e.value, NODE_DEPTH + 2,
-	        str_eq(e.name, S("data_format")) ? &n->format : &n->other);
-}
-
-/* An entry of input_shapes or outputs, which nobody uses. */
-static bool node_unused(struct reading *r, struct profile_node *n, uint32_t field, struct str bytes)
-{
-	struct entry e;
-
-	if (field == 3)
-		return read_entry(r, bytes, NODE_DEPTH + 1, ENTRY_NUMBER, &e);
-	n->dims.n = 0;
-	return read_entry(r, bytes, NODE_DEPTH + 1, ENTRY_MESSAGE, &e) &&
-	       read_tuple(r, e.value, NODE_DEPTH + 2, &n->dims);
-}
-
-/* A map of the node. */
-static bool node_map(struct reading *r, struct profile_node *n, uint32_t field, struct str bytes)
-{
-	const enum entry_form number32 = ENTRY_NUMBER | ENTRY_KEY32, message32 = ENTRY_KEY32;
-	const unsigned depth = NODE_DEPTH + 1;
-
-	switch (field) {
-	case 2: return read_entry_to(r, bytes, depth, number32, &n->inputs);
-	case 11: return node_attr(r, n, bytes);
-	case 12: return read_entry_to(r, bytes, depth, ENTRY_MESSAGE, &n->execs);
-	case 14: return read_entry_to(r, bytes, depth, ENTRY_NUMBER, &n->slots);
-	case 15: return read_entry_to(r, bytes, depth, message32, &n->outputs);
-	default: return node_unused(r, n, field, bytes);
-	}
-}
-
-/* A field of the node that is no map. */
-static void node_field(struct reading *r, struct profile_node *n, struct leaf *l)
-{
-	struct str s;
-	int64_t v;
-
-	switch (l->tag) {
-	case LEAF_TAG(4, WIRE_BYTES): read_packed(r, l, &n->shape); break;
-	case LEAF_TAG(4, WIRE_VARINT):
-		v = (int64_t)leaf_varint(l);
-		VEC_PUSH(r->a, &n->shape, v);
-		break;
-	case LEAF_TAG(5, WIRE_BYTES):
-		s = read_text(r, l);
-		VEC_PUSH(r->a, &n->types, s);
-		break;
-	case LEAF_TAG(6, WIRE_BYTES): n->device = read_text(r, l); break;
-	case LEAF_TAG(7, WIRE_BYTES): n->host = read_text(r, l); break;
-	case LEAF_TAG(8, WIRE_VARINT): n->float_ops = (int64_t)leaf_varint(l); break;
-	case LEAF_TAG(9, WIRE_BYTES): n->op = read_text(r, l); break;
-	case LEAF_TAG(10, WIRE_BYTES): read_join(r, &n->trace, leaf_bytes(l)); break;
-	default: leaf_skip(l);
-	}
-}
-
-static void node_clear(struct profile_node *n)
-{
-	n->op = n->device = n->host = n->trace = S("");
-	n->float_ops = 0;
-	n->shape.n = n->inputs.n = n->slots.n = n->outputs.n = n->execs.n = 0;
-	n->types.n = n->kept.list.n = 0;
-	attr_clear(&n->format);
-}
-
-/* Walks a ProfileNode; says nothing yet. */
-static bool walk_node(struct reading *r, struct profile_node *n, struct str bytes)
-{
-	struct leaf l = leaf_below(bytes, NODE_DEPTH);
-
-	node_clear(n);
-	while (leaf_next(&l)) {
-		switch (l.tag) {
-		case LEAF_TAG(2, WIRE_BYTES):
-		case LEAF_TAG(3, WIRE_BYTES):
-		case LEAF_TAG(11, WIRE_BYTES):
-		case LEAF_TAG(12, WIRE_BYTES):
-		case LEAF_TAG(14, WIRE_BYTES):
-		case LEAF_TAG(15, WIRE_BYTES):
-		case LEAF_TAG(16, WIRE_BYTES): {
-			uint32_t field = l.tag >> 3;
-			if (!node_map(r, n, field, leaf_bytes(&l)))
-				return false;
-			break;
-		}
-		default: node_field(r, n, &l);
-		}
-	}
-	entries_tidy(r->a, &n->inputs);
-	entries_tidy(r->a, &n->slots);
-	return reading_end(r, &l);
-}
-
 /* The output of source `key` that the node uses; -1, which no output has, if it does not say. */
 static int32_t node_slot(const struct profile_node *n, int64_t key)
 {
@@ -272,28 +158,8 @@ static void say_inputs(struct reading *r, struct profile *p, uint32_t name)
 	}
 }
 
-static uint32_t shape_id(struct ingest *to, const struct numbers *dims)
-{
-	static const int64_t none = 0;
-
-	return ingest_shape(to, dims->n ? dims->v : &none, dims->n);
-}
-
-/* Output shapes: all are judged; of two entries for one output the last counts. */
-static bool walk_outputs(struct reading *r, struct profile_node *n)
-{
-	for (size_t i = 0; i < n->outputs.n; i++) {
-		n->dims.n = 0;
-		if (!read_tuple(r, n->outputs.v[i].value, NODE_DEPTH + 2, &n->dims))
-			return false;
-		n->outputs.v[i].number = shape_id(r->to, &n->dims);
-	}
-	entries_tidy(r->a, &n->outputs);
-	return true;
-}
-
 /* What is said of a node that is complete. */
-static void say_facts(struct reading *r, struct profile *p, uint32_t node, uint32_t stack)
+static void say_facts(struct reading *r, struct profile *p, uint32_t node)
 {
 	const struct profile_node *n = &p->n;
 	struct ingest *to = r->to;
@@ -306,7 +172,7 @@ static void say_facts(struct reading *r, struct profile *p, uint32_t node, uint3
 	if (n->device.n || n->host.n)
 		ingest_set_device(to, node, n->device.n ? ingest_device(to, n->device) : ID_NONE,
 		        n->host.n ? ingest_string(to, n->host) : ID_NONE);
-	ingest_set_stack(to, node, stacks_frame(&p->stacks, to, stack));
+	ingest_set_stack(to, node, stacks_frame(&p->stacks, to, n->stack));
 }
 
 /* Executions: the last of a step counts, the others are only judged; all are if node is ID_NONE.
@@ -336,14 +202,14 @@ static bool judge_execs(struct reading *r, struct profile *p)
 }
 
 /* Says what is known of the node; its executions come after it. */
-static uint32_t say_node(struct reading *r, struct profile *p, uint32_t name, uint32_t stack)
+static uint32_t say_node(struct reading *r, struct profile *p, uint32_t name)
 {
 	struct profile_node *n = &p->n;
 	uint32_t node;
 
 	say_inputs(r, p, name);
 	if (n->shape.n)
-		ingest_node_shape(r->to, shape_id(r->to, &n->shape));
+		ingest_node_shape(r->to, ingest_shape(r->to, n->shape.v, n->shape.n));
 	for (size_t i = 0; i < n->outputs.n; i++)
 		ingest_output(
 		        r->to, (int32_t)n->outputs.v[i].key, (uint32_t)n->outputs.v[i].number);
@@ -351,7 +217,7 @@ static uint32_t say_node(struct reading *r, struct profile *p, uint32_t name, ui
 		ingest_nhwc(r->to);
 	attrs_say(r->to, &n->kept);
 	node = ingest_end_node(r->to);
-	say_facts(r, p, node, stack);
+	say_facts(r, p, node);
 	return node;
 }
 
@@ -360,18 +226,15 @@ static uint32_t say_node(struct reading *r, struct profile *p, uint32_t name, ui
 static bool take_node(struct reading *r, struct profile *p, struct str bytes, uint32_t place)
 {
 	struct profile_node *n = &p->n;
-	uint32_t node = ID_NONE, last = 0, stack;
+	uint32_t node = ID_NONE, last = 0;
 
-	if (!walk_node(r, n, bytes) ||
-	        !stacks_read(&p->stacks, r, n->trace, NODE_DEPTH + 1, &stack) ||
-	        !walk_outputs(r, n))
+	if (!read_profile_node(r, n, bytes, &p->stacks))
 		return false;
-	entries_sort(r->a, &n->execs);
 	if (r->w.s->damage->recover && !judge_execs(r, p))
 		return false;
 	if (find_place(p, p->keys.v[place], &last) && last == place &&
 	        ingest_node(r->to, p->names.v[place], ingest_string(r->to, n->op)))
-		node = say_node(r, p, p->names.v[place], stack);
+		node = say_node(r, p, p->names.v[place]);
 	return walk_execs(r, p, node);
 }
 
@@ -380,7 +243,7 @@ static bool take_entry(struct reading *r, struct profile *p)
 {
 	struct entry e;
 
-	if (!read_entry(r, r->leaf, NODE_DEPTH - 1, ENTRY_MESSAGE, &e))
+	if (!read_entry(r, r->leaf, PROFILE_NODE_DEPTH - 1, ENTRY_MESSAGE, &e))
 		return false;
 	if (p->place == p->keys.n || p->keys.v[p->place] != e.key)
 		return reading_refuse(r, NULL, "the input changed while it was read");
@@ -434,24 +297,13 @@ static bool new_key(struct keys *k, int64_t key)
  * also if it is not there, or comes a second time. */
 static bool take_known(struct reading *r, struct profile *p, struct keys *keys)
 {
-	struct profile_node *n = &p->n;
-	struct str name = S("");
+	struct str name;
 	uint32_t node;
 	struct entry e;
-	struct leaf l;
 
-	if (!read_entry(r, r->leaf, NODE_DEPTH - 1, ENTRY_MESSAGE, &e) || !new_key(keys, e.key))
-		return false;
-	node_clear(n);
-	for (l = leaf_below(e.value, NODE_DEPTH); leaf_next(&l);) {
-		if (l.tag == LEAF_TAG(1, WIRE_BYTES))
-			name = read_text(r, &l);
-		else if (l.tag != LEAF_TAG(12, WIRE_BYTES))
-			leaf_skip(&l);
-		else if (!node_map(r, n, 12, leaf_bytes(&l)))
-			return false;
-	}
-	return reading_end(r, &l) && ingest_base_node(r->to, name, &node) && walk_execs(r, p, node);
+	return read_entry(r, r->leaf, PROFILE_NODE_DEPTH - 1, ENTRY_MESSAGE, &e) &&
+	       new_key(keys, e.key) && read_profile_node_known(r, &p->n, e.value, &name) &&
+	       ingest_base_node(r->to, name, &node) && walk_execs(r, p, node);
 }
 
 /* Reads a profile all of whose nodes the other model has, in one go. False: it is none such, or
