@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is recorded when: late starts, orders, limits and the sums behind them, steps, ends of contexts."""
+import os
+import signal
+import time
+
+from rig import ARGS, WRITE, Run, check
+
+
+def t50_late_start():
+    with Run('init', 'launch:10', 'state', 'sleep:400', 'launch:20', 'state', 'exit:3', opts='delay=0.2') as r:
+        s = r.ok(3).complete(20)
+        check(r.out.startswith('no CUPTI') and 'subscribed 1' in r.out, r.out)
+    with Run('init', 'push:a', 'launch:10', 'pop', 'sleep:500', 'state', 'push:b', 'launch:20', 'pop', 'exit:3',
+             opts='duration=0.2') as r:
+        s = r.ok(3).complete(10)
+        check(s.n('RANGE') == 2 and 'subscribed 0 kinds 0' in r.out, s.of('RANGE'), r.out)
+
+
+def t50_control():
+    def say(r, word):
+        with open(r.folder + '/control', 'a') as f:
+            f.write('%d %s\n' % (time.time_ns(), word))
+
+    rounds = 12 if ARGS.long else 4
+    pause = 0.45 * ARGS.slower
+    with Run('init', 'background:2', 'sleep:%d' % int(1000 * (rounds * 2 + 2) * pause), 'exit:3', opts='start=ctl,flush=50',
+             wait=False, timeout=300) as r:
+        time.sleep(pause)
+        check(r.spool('--count').n('KERNEL') == 0, 'it began too early')
+        sizes = []
+        for i in range(rounds):
+            say(r, 'start')
+            time.sleep(pause)
+            say(r, 'flush')
+            say(r, 'step a label')
+            say(r, 'stop')
+            time.sleep(pause)
+            sizes.append(r.spool('--count').n('KERNEL'))
+        s = r.wait().ok(3).spool('--count')
+        check(sizes == sorted(set(sizes)) and sizes[0] > 0 and s.n('KERNEL') == sizes[-1] and s.complete, sizes, s.end)
+        check(not r.log(), r.log())
+
+
+def t50_detach():
+    with Run('init', 'launch:10', 'sleep:700', 'launch:1', 'state', 'exit:3', opts='duration=0.2,detach') as r:
+        r.ok(3).complete(10)
+        check('subscribed 0' in r.out, r.out)
+
+
+def t51_limit():
+    """Behind the limit, exact sums by name take the place of records."""
+    with Run('init', 'launch:20000', 'sleep:300', 'copies:100:4096', 'memory:3', 'exit:3', opts='max_size=64k,flush=50,mem') as r:
+        s = r.ok(3).spool()
+        sums = s.of('SUM')
+        kernels = sum(x['count'] for x in sums if x['what'] == 7)
+        check(s.complete and s.n('KERNEL') + kernels == 20000, s.n('KERNEL'), kernels)
+        check(s.n('API') + sum(x['count'] for x in sums if x['what'] == 11) == 20406, s.end)
+        check(sum(x['sum'] for x in sums if x['what'] == 7) == 1000 * kernels, sums)
+        check(sum(x['bytes'] for x in sums if x['what'] == 8) == 300 * 4096, sums)
+        check({x['name'] for x in sums} >= {'MemcpyHtoD', 'MemcpyDtoH', 'MemcpyPtoP', 'Memset', 'cuLaunchKernel'}, sums)
+        check(s.lost(WRITE) == 6 and os.path.getsize(s.path) < 80 << 10, s.of('LOST'), os.path.getsize(s.path))
+        check('size limit' in r.log(), r.log())
+
+
+def t51_many_names():
+    with Run('init', 'names:3000:7000', 'exit:3', timeout=120) as r:
+        s = r.ok(3).complete(3000)
+        names = {k['name'] for k in s.of('KERNEL')}
+        check(len(names) == 3000 and any(n.startswith('name#') for n in names), len(names))
+        check('too many different names' in r.log(), r.log())
+
+
+def t51_graphs():
+    with Run('init', 'graph:10:20', 'launch:5', 'exit:3', opts='graphs=graph') as r:
+        s = r.ok(3).complete(5)
+        check(s.n('GRAPH') == 10 and s.of('GRAPH')[0]['length'] == 20000, s.end)
+
+
+def t51_step_signal():
+    with Run('init', 'launch', 'raise:12', 'launch', 'raise:12', 'sleep:150', 'exit:3', opts='step_signal') as r:
+        s = r.ok(3).complete(2)
+        check([m['what'] for m in s.of('MARK')] == [0, 0], s.of('MARK'))
+    with Run('init', 'raise:12', opts='') as r:
+        r.ok(-signal.SIGUSR2)
+
+
+def t51_context_ends():
+    """What is recorded is fetched before its context goes away, and names of kernels are looked at anew."""
+    with Run('init', 'launch:10', 'destroy', 'launch:10', 'reset', 'unload', 'launch:10', '_exit:3', opts='flush=10000') as r:
+        check(r.ok(3).rc == 3)
+    with Run('init', 'launch:10', 'destroy', 'sleep:250', '_exit:3', opts='flush=10000') as r:
+        check(r.ok(3).spool().n('KERNEL') == 10)

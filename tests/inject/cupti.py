@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How CUPTI may behave: taken by others, failing, dropping, silent, out of order."""
+import os
+import time
+
+from rig import ARGS, DROPPED, UNKNOWN, UNTIMED, Run, check, dormant
+
+
+def t16_other_profiler():
+    with Run('init', 'push:a', 'launch:10', 'pop', 'state', 'exit:3', env={'FAKE_HOLDER': 'Nsight Systems'}) as r:
+        dormant(r, 'another profiler has CUPTI: CUPTI for Nsight Systems', 3)
+        check(r.spool().n('RANGE') == 2 and 'subscribed 0' in r.out, r.out)
+    with Run('init', 'launch:10', 'exit:3', env={'FAKE_HOLDER': 'x', 'FAKE_DRIVER': '12040'}) as r:
+        dormant(r, 'another profiler has CUPTI', 3)
+
+
+# What happens when a function fails: whether anything is recorded, and the number of kernels.
+NEEDED = ['Subscribe', 'ActivityRegisterCallbacks', 'ActivityEnable:2:10', 'ActivityEnable:2:1', 'ActivityEnable:2:2']
+SPARED = ['ActivityEnable:2:22', 'ActivityEnable:2:17', 'ActivityEnableAndDump', 'ActivitySetAttribute', 'Subscribe_v2',
+          'SetThreadIdType', 'EnableCallback', 'GetCallbackName', 'GetResultString', 'GetTimestamp', 'GetVersion',
+          'ActivityEnableRuntimeApi', 'ActivityEnableDriverApi', 'ActivityGetNumDroppedRecords', 'ActivityDisable',
+          'Unsubscribe', 'ActivityEnable:2:49', 'ActivityEnable:2:38']
+
+
+def t17_each_function_fails():
+    for f in NEEDED:
+        for code in ('1', '2', '15', '999') if ARGS.long else ('2', '15'):
+            word = f.replace(':2', ':' + code, 1) if ':' in f else f + ':' + code
+            words = word + (',Subscribe_v2:' + code if f == 'Subscribe' else '')
+            with Run('init', 'push:a', 'launch:10', 'pop', 'state', 'exit:3', env={'FAKE_FAIL': words}) as r:
+                dormant(r, 'no GPU work is recorded', 3)
+                check('subscribed 0 kinds 0 single 0' in r.out, words, r.out)
+    for f in SPARED:
+        for code in ('1', '999') if ARGS.long else ('2',):
+            word = f.replace(':2', ':' + code, 1) if ':' in f else f + ':' + code
+            with Run('init', 'launch:10', 'exit:3', opts='sync,mem', env={'FAKE_FAIL': word}) as r:
+                s = r.ok(3).complete(10)
+                check(s.n('API') == 10, word, s.end)
+    for code in ('1', '21'):
+        with Run('init', 'launch:10', 'exit:3', env={'FAKE_FAIL': 'ActivityGetNextRecord:' + code}) as r:
+            r.ok(3).complete(0)
+        with Run('init', 'launch:10', 'exit:3', env={'FAKE_FAIL': 'ActivityFlushAll:' + code}) as r:
+            check(r.ok(3).spool().complete)
+
+
+def t18_missing_functions():
+    with Run('init', 'launch:10', 'exit:3', fakes=os.path.join(ARGS.fakes, 'bare')) as r:
+        s = r.ok(3).complete(10, 10)
+        check({x['name'] for x in s.of('API')} == {'cu#307'}, s.of('API')[:2])
+    with Run('init', 'launch:10', 'exit:3', fakes=os.path.join(ARGS.fakes, 'broken')) as r:
+        dormant(r, 'has no function cuptiSubscribe', 3)
+    with Run('init', 'launch:10', 'exit:3', env={'FAKE_DRIVER': '10020'}) as r:
+        dormant(r, 'no libcupti for a driver of CUDA 10.2 was found; set TFPROF_CUPTI_PATH to one', 3)
+
+
+def t19_no_buffers():
+    """One small buffer: the rest is dropped and counted, by NULL or by makeshift buffers."""
+    for driver in ('13000', '12040', '11080'):
+        with Run('init', 'threads:4:2000', 'launch:10', 'exit:3', opts='buffers=1,buffer_size=16k',
+                 env={'FAKE_DRIVER': driver}) as r:
+            s = r.ok(3).spool()
+            lost = s.lost(DROPPED)
+            check(s.complete and lost > 0, driver, s.end, lost)
+            # Makeshift buffers that are shared lose some uncounted.
+            check(s.n('KERNEL') + s.n('API') + lost == 16020 or driver != '13000', s.end, lost)
+            check('were dropped' in r.log(), r.log())
+
+
+def t20_dropped():
+    with Run('init', 'launch:1000', 'exit:3', env={'FAKE_DROPPED': '500'}) as r:
+        s = r.ok(3).complete(1000)
+        check(s.lost(DROPPED) >= 500 and any('were dropped' in n for n in s.notes), s.of('LOST'), s.notes)
+
+
+def t21_odd_buffers():
+    with Run('init', 'launch:100', 'exit:3', env={'FAKE_END': 'truncated'}) as r:
+        r.ok(3).complete(99)
+    with Run('init', 'launch:100', 'exit:3', env={'FAKE_END': 'empty'}) as r:
+        r.ok(3).complete(0)
+    with Run('init', 'launch:100', 'exit:3', env={'FAKE_END': 'unknown'}) as r:
+        check(r.ok(3).complete(100).lost(UNKNOWN) >= 1)
+
+
+def t22_odd_times():
+    for times in ('zero', 'negative', 'huge'):
+        with Run('init', 'launch:200', 'exit:3', env={'FAKE_TIMES': times}) as r:
+            s = r.ok(3).complete(200, 200)
+            check(s.lost(UNTIMED) == 200, s.of('LOST'))
+            check(all(k['start'] == k['length'] == 0 for k in s.of('KERNEL')), s.of('KERNEL')[0])
+            check('impossible times' in r.log(), r.log())
+    with Run('init', 'launch:200', 'exit:3', env={'FAKE_TIMES': 'early'}) as r:
+        s = r.ok(3).complete(200)
+        check(not s.lost(UNTIMED) and s.of('KERNEL')[0]['start'] < s.of('API')[0]['start'], s.of('LOST'))
+
+
+def t23_out_of_order():
+    with Run('init', 'threads:6:3000', 'exit:3', opts='buffer_size=16k,flush=20', env={'FAKE_SHUFFLE': '1'}) as r:
+        s = r.ok(3).spool()
+        lost = s.lost(DROPPED)
+        check(s.complete and s.n('KERNEL') + s.n('API') + lost == 36000, s.end, lost)
+        if not lost:
+            check(sorted(k['correlation'] for k in s.of('KERNEL')) == list(range(1, 18001)))
+
+
+def t24_correlations_wrap():
+    with Run('init', 'launch:20', 'exit:3', env={'FAKE_CORRELATION': '4294967290'}) as r:
+        s = r.ok(3).complete(20)
+        want = [(4294967290 + i) & 0xffffffff for i in range(1, 21)]
+        check([k['correlation'] for k in s.of('KERNEL')] == want, s.of('KERNEL')[4:8])
+    # Single functions yield no correlations: all calls are switched on, and still only some kept.
+    with Run('init', 'launch:5', 'sleep:1300', 'device:3', 'launch:5', 'exit:3', opts='flush=50',
+             env={'FAKE_UNCORRELATED': '1'}) as r:
+        s = r.ok(3).complete(10, 10)
+        check([bool(k['correlation']) for k in s.of('KERNEL')] == [False] * 5 + [True] * 5, s.of('KERNEL'))
+
+
+def t25_threads():
+    with Run('init', 'threads:32:1000', 'exit:3') as r:
+        s = r.ok(3).complete(32000, 32000)
+        tids = {a['tid'] for a in s.of('API')}
+        check(len(tids) == 32 and tids == {x['tid'] for x in s.of('RANGE')}, len(tids))
+
+
+def t26_cupti_fails():
+    with Run('init', 'launch:100', 'sleep:250', 'launch:100', 'sleep:150', 'exit:3', opts='flush=50',
+             env={'FAKE_FATAL': '150'}) as r:
+        s = r.ok(3).spool()
+        check(s.complete and 100 <= s.n('KERNEL') <= 150, s.end)
+        check('CUPTI failed' in r.log() and len(r.log().splitlines()) == 1, r.log())
+
+
+def t27_flush_hangs():
+    """The exit of the program waits two seconds at most."""
+    begin = time.time()
+    with Run('init', 'launch:100', 'sleep:250', 'exit:3', opts='flush=50', env={'FAKE_BLOCK': '30'}) as r:
+        s = r.ok(3).spool()
+        check(s.n('KERNEL') == 100 and not s.complete and not s.end['damaged'], s.end)
+        check(time.time() - begin < 25, 'it waited for the flush')
+
+
+def t28_second_client():
+    """Another client takes the buffers while the program goes on: a gap is noted, and its end."""
+    with Run('init', 'launch:50', 'sleep:300', *(['launch:10', 'sleep:60'] * 12), 'launch:300', 'sleep:300', 'exit:3',
+             opts='flush=20,silence=150', env={'FAKE_STEAL': '50:200'}) as r:
+        s = r.ok(3).spool()
+        check(s.complete and 50 < s.n('KERNEL') < 480, s.end)
+        check(s.n('GAP') == 1 and s.of('GAP')[0]['to'] > s.of('GAP')[0]['from'], s.of('GAP'), s.notes)
+        check('another profiler' in r.log() and 'records come again' in r.log(), r.log())
+    with Run('init', 'launch:50', 'sleep:700', 'launch:50', 'sleep:100', opts='flush=20,silence=100') as r:
+        check(not r.ok().complete(100).n('GAP') and not r.log(), r.log())  # it was idle
+
+
+def t28_silent_kernels():
+    with Run('init', 'launch:200', 'sleep:6500', 'exit:3', opts='flush=50', env={'FAKE_MUTE': '1'}) as r:
+        check('may not know this GPU' in r.ok(3).log(), r.log())
+
+
+t28_silent_kernels.slow = True

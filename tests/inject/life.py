@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of records and functions; how processes begin, fork and end; which library is used."""
+import concurrent.futures
+import os
+import random
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+from rig import ARGS, DROPPED, RANGES, ROOT, Run, check
+
+
+# ---- records and functions ------------------------------------------------------------------------
+def t01_offsets():
+    """Offsets hold against CUDA's headers, where some are installed (others: tests/inject/real.py)."""
+    roots = [os.environ.get('CUDA_HOME', '/usr/local/cuda')]
+    dirs = [d for r in roots for d in (r + '/include', r + '/extras/CUPTI/include') if os.path.isdir(d)]
+    if not any(os.path.exists(d + '/cupti.h') for d in dirs):
+        return 'no CUDA headers are installed here'
+    p = subprocess.run([ARGS.cc, '-std=gnu11', '-I', ROOT + '/src', '-fsyntax-only', ROOT + '/tools/probe/cupti_layout.c'] +
+                       [x for d in dirs for x in ('-isystem', d)], stderr=subprocess.PIPE)
+    check(p.returncode == 0, p.stderr.decode()[:2000])
+
+
+def t03_generations():
+    """Kernel records of each length since CUDA 11 say the same."""
+    for size in (160, 168, 176, 200, 208, 216):
+        with Run('init', 'launch:4', 'graph:1:2', env={'FAKE_KERNEL_SIZE': str(size)}) as r:
+            s = r.ok().complete(6)
+            k = s.of('KERNEL')[1]
+            check((k['name'], k['grid'], k['block'], k['registers'], k['stream'], k['length'], k['graph']) == (
+                '_Z7softmaxPfi', 2, 128, 32, 7, 1000, 0), k)
+            k = s.of('KERNEL')[5]
+            check((k['graph'], k['node']) == (5, 2), k)
+    for driver in ('13000', '12040', '11080'):
+        with Run('init', 'launch:4', 'copies:2', 'state', env={'FAKE_DRIVER': driver}) as r:
+            s = r.ok().complete(4, 12)
+            check(s.n('COPY') == 6 and s.n('SET') == 2 and s.n('DEVICE') == 1, s.end)
+            check(s.info['cupti'] in r.out, s.info, r.out)
+
+
+def t04_calls():
+    """Of the functions of runtime and driver, those that launch, copy, allocate or wait are kept."""
+    with Run('init', 'launch:3', 'device:5', 'copies:1', 'memory:1', 'sync', 'profiler') as r:
+        s = r.ok().complete(3)
+        names = {x['name'] for x in s.of('API')}
+        check('cuLaunchKernel' in names and 'cuMemAlloc_v2' in names and 'cuCtxSynchronize' in names, names)
+        check('cuCtxGetDevice' not in names, names)
+        check([m['what'] for m in s.of('MARK')] == [1, 2], s.of('MARK'))
+    # Versions that can only switch all of them on: the rest is left out here.
+    with Run('init', 'launch:3', 'device:5', 'state', env={'FAKE_DRIVER': '11080'}) as r:
+        s = r.ok().complete(3, 3)
+        check('single 0' in r.out, r.out)
+    with Run('init', 'launch:3', 'device:5', opts='level=full') as r:
+        r.ok().complete(3, 8)
+    with Run('init', 'launch:3', 'device:5', opts='level=kernels') as r:
+        r.ok().complete(3, 0)
+
+
+# ---- life cycle -----------------------------------------------------------------------------------
+def t06_exit():
+    for words, rc in ((['exit:3'], 3), ([], 0), (['quick:4'], 4)):
+        with Run('init', 'push:step', 'launch:100', 'pop', *words) as r:
+            s = r.ok(rc).complete(100, 100)
+            check(s.n('RANGE') == 2 and not r.log(), s.end, r.log())
+            check(s.info['pid'] == str(r.process.pid) and s.info['exe'] == ARGS.program or ARGS.valgrind, s.info)
+
+
+def t06_untouched():
+    """A program that never calls the driver is left alone."""
+    with Run('launch:10', 'say:hello', nvtx=False) as r:
+        r.ok()
+        check(r.out == 'hello\n' and not os.listdir(r.folder), r.out, os.listdir(r.folder))
+
+
+def t06_header():
+    env = {'RANK': '3', 'LOCAL_RANK': '1', 'SLURM_JOB_ID': '77', 'OMPI_COMM_WORLD_RANK': '3',
+           'CUDA_VISIBLE_DEVICES': '0,1', 'TFPROF_JOB': 'train', 'SECRET_TOKEN': 'x'}
+    with Run('init', 'launch', opts='level=launches,nvtx=1', env=env) as r:
+        i = r.ok().complete(1).info
+        for k, v in env.items():
+            check(i.get('env.' + k) == (None if k.startswith('SECRET') else v), k, i)
+        check(i['argv'].split('\0')[-2:] == ['init', 'launch'] and i['cwd'] == os.getcwd(), i)
+        check(i['level'] == 'launches' and i['options'] == 'level=launches,nvtx=1' and i['driver'] == '13000', i)
+        check(abs(int(i['start']) / 1e9 - time.time()) < 600 and int(i['pidns']) and i['host'], i)
+        check({'libcupti', 'cupti', 'ppid'} <= set(i), i)
+
+
+def t07_threads_at_exit():
+    for words, rc in ((['background:3', 'sleep:50', 'exit:5'], 5), (['background:3', 'sleep:50'], 0),
+                      (['background:2', 'sleep:20', 'thread-exit:6'], 6), (['launch:50', 'thread-exit:7'], 7)):
+        with Run('init', *words) as r:
+            s = r.ok(rc).spool()
+            check(s.complete and s.n('KERNEL') > 0, s.end, r.log())
+
+
+def t07_main_leaves():
+    """The first thread ends by pthread_exit: the process must not live on because of our thread."""
+    if ARGS.san == 'thread':
+        return 'the sanitizer has a thread of its own'
+    with Run('init', 'launch:50', 'pthread-exit') as r:
+        r.ok().complete(50)
+
+
+ENDS = ['_exit:3', 'abort', 'raise:15', 'raise:9', 'quick:2']
+END_STATUS = {'_exit:3': 3, 'abort': -6, 'raise:15': -15, 'raise:9': -9, 'quick:2': 2}
+
+
+def t08_sudden_ends():
+    """_exit, abort and signals: what was flushed is readable, and the status is the program's."""
+    for end in ENDS:
+        with Run('init', 'launch:500', 'sleep:250', end, opts='flush=50') as r:
+            s = r.ok(END_STATUS[end]).spool()
+            check(s.n('KERNEL') == 500 and not s.end['damaged'], end, s.end)
+            check(s.complete == (end == 'quick:2'), end, s.end)
+
+
+def t08_killed():
+    """SIGKILL at any time: the file is readable, and complete up to the last flush."""
+    def one(i):
+        with Run('init', 'background:2', 'sleep:20000', opts='flush=20', wait=False) as r:
+            time.sleep(random.Random(i).uniform(0.0, 0.5 * ARGS.slower))
+            r.process.kill()
+            r.wait()
+            for s in r.spools():
+                check(not s.complete and s.end['damaged'] < 2 << 20, s.end)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(one, range(100 if ARGS.long else 8)))
+
+
+def t09_fork():
+    for words, spools in ((['fork:launch=5'], 1), (['fork:launch=5+fork=launch'], 1), (['fork-exec:launch:9'], 2),
+                          (['vfork', 'spawn'], 1), (['fork:init+launch=5'], 1), (['fork:push=x+pop+_exit=0'], 1),
+                          (['background:2', 'fork:launch', 'fork:launch', 'fork:init+launch+exit=0'], 1)):
+        with Run('init', 'push:a', 'launch:100', *words, 'launch:20', 'pop', 'exit:3') as r:
+            all_ = r.ok(3).spools()
+            check(len(all_) == spools, words, len(all_), 'spools')
+            mine = [s for s in all_ if s.info['pid'] == str(r.process.pid)]
+            check(len(mine) == 1 and mine[0].complete and not mine[0].end['damaged'], words, [s.end for s in all_])
+            check('background:2' in words or mine[0].n('KERNEL') == 120, words, mine[0].end)
+
+
+def t09_child_begins_anew():
+    """A child of a process that had ranges but no CUDA yet may use CUDA: it has a spool of its own."""
+    with Run('push:parent', 'fork:init+push=child+launch=5+pop', 'pop', 'init', 'launch:3') as r:
+        a, b = sorted(r.ok().spools(), key=lambda s: s.n('KERNEL'))
+        check((a.n('KERNEL'), b.n('KERNEL')) == (3, 5) and a.complete and b.complete, a.end, b.end)
+        check([x['name'] for x in b.of('RANGE')][0:1] == ['child'], b.of('RANGE'))
+
+
+def t10_exec():
+    with Run('init', 'launch:11', 'sleep:200', 'exec', opts='flush=50') as r:
+        a, b = sorted(r.ok().spools(), key=lambda s: -s.n('KERNEL'))
+        check((a.n('KERNEL'), b.n('KERNEL')) == (11, 7) and b.complete and not a.complete, a.end, b.end)
+        check(a.info['pid'] == b.info['pid'] and r.out == 'second\n', a.info, r.out)
+
+
+def t11_many_processes():
+    folder = tempfile.mkdtemp(prefix='tfprof-inject-')
+    try:
+        n = 32 if ARGS.long else 12
+        runs = [Run('init', 'push:p', 'launch:2000', 'pop', folder=folder, wait=False) for _ in range(n)]
+        for r in runs:
+            r.wait().ok()
+        spools = runs[0].spools()
+        check(len(spools) == n, len(spools), 'spools')
+        for s in spools:
+            check(s.complete and s.n('KERNEL') == 2000 and not s.end['damaged'], s.end)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def t12_threads():
+    rounds = 100 if ARGS.long else 15
+    with Run('init', 'churn:%d:10' % rounds, 'threads:8:500') as r:
+        s = r.ok().complete(rounds * 40 + 4000)
+        check(s.n('RANGE') == 2 * (rounds * 4 + 8), s.end)
+        check(not s.lost(RANGES) and not s.lost(DROPPED), s.of('LOST'))
+
+
+def t13_dlclose():
+    with Run('init', 'push:a', 'dlclose', 'launch:10', 'pop', 'dlclose', 'launch:10') as r:
+        r.ok().complete(20)
+
+
+def t14_twice():
+    with Run('init', 'launch:10', env={'FAKE_INJECT': '3'}) as r:
+        r.ok().complete(10, 10)
+
+
+# ---- the library ----------------------------------------------------------------------------------
+def t43_library():
+    symbols = subprocess.run(['nm', '-D', '--defined-only', ARGS.collector], stdout=subprocess.PIPE).stdout.decode()
+    names = {x.split()[-1] for x in symbols.splitlines()}
+    check(names == {'InitializeInjection', 'InitializeInjectionNvtx2'}, names)
+    dynamic = subprocess.run(['readelf', '-d', ARGS.collector], stdout=subprocess.PIPE).stdout.decode()
+    needed = set(re.findall(r'NEEDED.*\[(.*)\]', dynamic))
+    allowed = {'libc.so.6', 'libdl.so.2', 'libpthread.so.0', 'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'}
+    check(needed <= allowed or ARGS.san, needed)
+    check('NODELETE' in dynamic and 'NOW' in dynamic, dynamic)
+    segments = subprocess.run(['readelf', '-lW', ARGS.collector], stdout=subprocess.PIPE).stdout.decode()
+    check(not re.search(r'^ *TLS ', segments, re.M) or ARGS.san, 'it has thread-local storage')
+
+
+def t44_one_cupti():
+    """A copy that the program has loaded is taken, by whatever path."""
+    with tempfile.TemporaryDirectory() as d:
+        shutil.copy(ARGS.fakes + '/libcupti.so.13', d)
+        other = os.path.join(d, 'libcupti.so.13')
+        for words in (['load:' + other, 'init', 'launch:5'], ['init', 'launch:5']):
+            with Run(*words, 'state') as r:
+                s = r.ok().complete(5)
+                check(s.info['libcupti'] == (other if len(words) == 3 else ARGS.fakes + '/libcupti.so.13'), s.info)
+        # An older one that is loaded comes before a newer one that is not.
+        with Run('load:' + ARGS.fakes + '/libcupti.so.12', 'init', 'launch:5') as r:
+            check(r.ok().complete(5).info['cupti'] == '28')
+        with Run('init', 'launch:5', env={'TFPROF_CUPTI_PATH': other}) as r:
+            check(r.ok().complete(5).info['libcupti'] == other)
+        with Run('init', 'launch:5', env={'TFPROF_CUPTI_PATH': d}) as r:
+            check(r.ok().complete(5).info['libcupti'] == other)

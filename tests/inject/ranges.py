@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges of NVTX: what arrives, what is lost and counted, what they cost."""
+from rig import ARGS, INSTANT, POP, PUSH, RANGES, START, STOP, Run, check
+
+
+def shape(s):
+    return [(x['op'], x['domain'], x['name']) for x in s.of('RANGE')]
+
+
+def t29_ranges():
+    with Run('init', 'push:outer', 'mark:here', 'launch:3', 'ranges', 'pop:3', 'sleep:150') as r:
+        s = r.ok().complete(3)
+        got = shape(s)
+        for want in ((PUSH, '', 'outer'), (INSTANT, '', 'here'), (PUSH, '', 'from the module'),
+                     (PUSH, 'other', 'in a domain'), (POP, 'other', ''), (START, '', 'started here'), (STOP, '', ''),
+                     (PUSH, 'TSL', 'Thunk:#name=dot.1,hlo_op=fusion.6#'), (PUSH, '', 'wide \u00e4\u20ac\U0001f600'),
+                     (PUSH, '', 'with event'), (PUSH, '', 'left inside')):
+            check(want in got, want, got)
+        # Each pop has its push, one too many is left out; the range that its thread left has none.
+        check(sum(g[0] == PUSH for g in got) == sum(g[0] == POP for g in got) + 1, got)
+        ids = {x['op']: x['id'] for x in s.of('RANGE') if x['op'] in (START, STOP)}
+        tids = {x['op']: x['tid'] for x in s.of('RANGE') if x['op'] in (START, STOP)}
+        check(ids[START] == ids[STOP] and tids[START] != tids[STOP], ids, tids)
+        check('named by NVTX' in [t['name'] for t in s.of('THREAD')], s.of('THREAD'))
+
+
+def t29_ranges_alone():
+    """Ranges need no driver: a program without CUDA has them recorded, and CUPTI is not touched."""
+    with Run('push:a', 'pop', 'state') as r:
+        s = r.ok().spool()
+        check(s.complete and s.n('RANGE') == 2 and 'no CUPTI' in r.out, s.end, r.out)
+    with Run('init', 'push:a', 'launch:2', 'pop', opts='nvtx=0') as r:
+        check(r.ok().complete(2).n('RANGE') == 0)
+
+
+def t29_deep():
+    with Run('deep:1000', 'push:after', 'pop') as r:
+        s = r.ok().spool()
+        got = shape(s)
+        check(got.count((PUSH, '', 'deep')) == 128 and len(got) == 2 * 129, len(got))
+        check(got[-2:] == [(PUSH, '', 'after'), (POP, '', '')] and s.lost(RANGES) == 872, got[-3:], s.of('LOST'))
+
+
+def t29_flood():
+    """More than can be written: what is lost is counted, and pushes and pops still belong together."""
+    n = 2000000 if ARGS.long else 200000
+    with Run('pairs:%d' % n) as r:
+        s = r.ok().spool()
+        ops = [x['op'] for x in s.of('RANGE')]
+        check(s.complete and ops.count(PUSH) == ops.count(POP) and ops[:2] == [PUSH, POP], s.end)
+        check(ops.count(PUSH) + s.lost(RANGES) == n, ops.count(PUSH), s.lost(RANGES))
+
+
+def t30_names_verbatim():
+    """What frameworks put into ranges arrives as it is; the reader takes it apart."""
+    names = ['aten::linear, seq = 5, op_id = 12, sizes = [[2, 3], [3]]', 'XlaModule#prefix=jit(f)/layer,program_id=3#',
+             'ProfilerStep#7', 'Optimizer.step#SGD.step', 'a/b\\"c\u00e4', 'x' * 9000]
+    names = [n.replace(':', ';') for n in names]  # a colon separates arguments of the program
+    with Run('init', *(w for n in names for w in ('push:' + n, 'pop'))) as r:
+        got = [x['name'] for x in r.ok().spool().of('RANGE') if x['op'] == PUSH]
+        check(got == names[:-1] + ['x' * 8192], got)
+
+
+def t31_cost():
+    """What a push and a pop cost (told, not judged)."""
+    with Run('init', 'cost') as r:
+        check('ns per pair' in r.ok().out, r.out)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the system refuses: folders, space, descriptors, memory, threads. The program goes on regardless."""
+import glob
+import os
+import shutil
+import subprocess
+import tempfile
+
+from rig import ARGS, Run, check
+
+
+def t15_no_session():
+    for env in ({'TFPROF_SESSION': None}, {'TFPROF_SESSION': ''}, {'TFPROF_SESSION': '/no/such/folder'},
+                {'TFPROF_SESSION': '/dev/null'}, {'CUDA_INJECTION64_PATH': 'none'},
+                {'CUDA_INJECTION64_PATH': 'libtfprof_cupti.so'}, {'CUDA_INJECTION64_PATH': ''}):
+        with Run('init', 'push:a', 'launch:10', 'pop', 'state', 'exit:3', env=env, nvtx='TFPROF_SESSION' in env) as r:
+            r.ok(3)
+            check(not os.listdir(r.folder) and r.out == 'no CUPTI\n', r.out, os.listdir(r.folder))
+
+
+def t15_relative_session():
+    with tempfile.TemporaryDirectory() as d, Run('init', 'launch:4', env={'TFPROF_SESSION': 'here'}, cwd=d,
+                                                 folder=os.path.join(d, 'here'), wait=False) as r:
+        r.wait().ok()
+        check(not os.path.exists(d + '/here'))
+    with tempfile.TemporaryDirectory() as d:
+        os.mkdir(d + '/here')
+        with Run('init', 'launch:4', env={'TFPROF_SESSION': 'here'}, cwd=d, folder=d + '/here') as r:
+            r.ok().complete(4)
+
+
+def t15_verbose():
+    with Run('init', 'launch:4', opts='verbose', env={'FAKE_HOLDER': 'nsys'}) as r:
+        dormant_line = 'tfprof: no GPU work is recorded: another profiler has CUPTI: CUPTI for nsys\n'
+        r.ok(0, dormant_line)
+    with Run('init', 'launch:4', opts='level=all,delay=x,colour') as r:
+        s = r.ok().complete(4)
+        check(r.log() == "TFPROF_OPTS: 'level=all' is not understood\n", r.log(), s.notes)
+
+
+def unprivileged():
+    """Runs as nobody, for whom a folder can be read-only."""
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+
+
+def t15_read_only_folder():
+    with tempfile.TemporaryDirectory() as d:
+        os.mkdir(d + '/s', 0o555)
+        os.chmod(d, 0o755)
+        if os.getuid() == 0 and not reachable_by_nobody():
+            return 'the build folder cannot be reached without privileges'
+        with Run('init', 'push:a', 'launch:10', 'pop', 'exit:3', folder=d + '/s',
+                 preexec=unprivileged if os.getuid() == 0 else None) as r:
+            r.ok(3)
+            check(not os.listdir(d + '/s'), os.listdir(d + '/s'))
+
+
+def reachable_by_nobody():
+    p = subprocess.run(['true'] if os.getuid() else [ARGS.program], preexec_fn=None if os.getuid() else unprivileged,
+                       env={'LD_LIBRARY_PATH': ARGS.fakes}, stderr=subprocess.DEVNULL)
+    return p.returncode == 0
+
+
+def t15_setuid():
+    """A program with another's rights takes no notice of the environment."""
+    if os.getuid() or ARGS.valgrind or ARGS.san:
+        return 'needs root, and no sanitizer'
+    # A folder where a set-user-ID bit counts; the loader drops LD_LIBRARY_PATH then, so all of it lies beside.
+    with tempfile.TemporaryDirectory(dir=ARGS.fakes) as d:
+        os.chmod(d, 0o755)
+        os.mkdir(d + '/s', 0o777)
+        os.chmod(d + '/s', 0o777)
+        shutil.copy(ARGS.program, d + '/program')
+        shutil.copy(ARGS.fakes + '/libcuda.so.1', d)
+        os.chmod(d + '/program', 0o6755)
+        if not reachable_by_nobody():
+            return 'the build folder cannot be reached without privileges'
+        p = subprocess.run([d + '/program', 'init', 'launch:5', 'exit:3'], preexec_fn=unprivileged, env={
+            'CUDA_INJECTION64_PATH': ARGS.collector, 'TFPROF_SESSION': d + '/s'}, stderr=subprocess.PIPE)
+        check(not os.listdir(d + '/s'), os.listdir(d + '/s'))
+        check(p.returncode in (3, 127), p.returncode, p.stderr)
+
+
+def t15_full_disk():
+    with tempfile.TemporaryDirectory() as d:
+        if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', d],
+                          stderr=subprocess.DEVNULL).returncode:
+            return 'no file system of 64 kB can be mounted here'
+        try:
+            with Run('init', 'threads:4:4000', 'sleep:200', 'launch:10', 'exit:3', folder=d, opts='flush=50') as r:
+                s = r.ok(3).spool()
+                check(not s.end['damaged'] and not s.complete, s.end)
+        finally:
+            subprocess.run(['umount', d])
+
+
+def t15_file_size_limit():
+    """SIGXFSZ would kill: the limit is not crossed, and the file ends with a whole block."""
+    with Run('init', 'limit:FSIZE:20000', 'launch:3000', 'sleep:250', 'launch:10', 'exit:3', opts='flush=50') as r:
+        s = r.ok(3).spool()
+        check(not s.end['damaged'] and not s.complete and os.path.getsize(s.path) <= 20000, s.end)
+        check('recording stopped after' in r.log() and 'File too large' in r.log(), r.log())
+    with Run('limit:FSIZE:0', 'init', 'launch:10', 'exit:3') as r:
+        r.ok(3)
+
+
+def t15_few_descriptors():
+    for n in (3, 4, 5, 6, 7, 12, 130):
+        with Run('limit:NOFILE:%d' % n, 'init', 'push:a', 'launch:10', 'pop', 'exit:3') as r:
+            r.ok(3)
+            check(n < 12 or r.spool().complete, n)
+
+
+def t15_little_memory():
+    if ARGS.valgrind or ARGS.san:
+        return 'sanitizers and valgrind need address space'
+    for mb in range(8, 120, 8 if ARGS.long else 16):
+        with Run('limit:AS:%d' % (mb << 20), 'init', 'push:a', 'launch:1000', 'pop', 'exit:3') as r:
+            check(r.rc == 3 or 'cannot' in r.err, mb, r.rc, r.err)
+    with Run('init', 'limit:AS:%d' % (1 << 20), 'push:a', 'threads:0', 'launch:1000', 'pop', 'exit:3') as r:
+        r.ok(3)
+
+
+def t15_no_thread():
+    if os.getuid() or ARGS.valgrind or ARGS.san or not reachable_by_nobody():
+        return 'needs root, a reachable build folder, and no sanitizer'
+    with tempfile.TemporaryDirectory() as d:
+        os.chmod(d, 0o755)
+        os.mkdir(d + '/s')
+        os.chown(d + '/s', 65534, 65534)
+        with Run('limit:NPROC:1', 'init', 'launch:10', 'exit:3', folder=d + '/s', preexec=unprivileged) as r:
+            r.ok(3)
+            check('no thread can be made' in r.log() or r.spools()[0].complete, r.log())
+
+
+def t15_closed_standard_streams():
+    """Descriptors 0 to 2 stay free for the program."""
+    for close in ((0,), (1, 2), (0, 1, 2)):
+        words = ['close:%d' % i for i in close] + ['init', 'push:a', 'launch:10', 'pop', 'exit:3']
+        with Run(*words, env={'FAKE_HOLDER': 'x'} if 2 in close else {}) as r:
+            r.ok(3)
+            check(len(r.spools()) == 1)
+    with Run('init', 'launch:10', 'fds', stdin=None, close_fds=True) as a, Run(
+            'launch:10', 'fds', env={'CUDA_INJECTION64_PATH': None}, nvtx=False, stdin=None) as b:
+        check(a.out == b.out, a.out, b.out)
+
+
+def t15_descriptors_closed_by_program():
+    """The program closes all descriptors and opens its own under those numbers: nothing is written there."""
+    if ARGS.san == 'thread':
+        return 'the sanitizer does not like it'
+    with tempfile.TemporaryDirectory() as d:
+        with Run('init', 'launch:10', 'sleep:250', 'close-all', 'reopen:' + d + '/own', 'launch:1000', 'sleep:250',
+                 'exit:3', opts='flush=50') as r:
+            s = r.ok(3).spool()
+            check(s.n('KERNEL') == 10 and not s.complete, s.end)
+            check(os.path.getsize(d + '/own') == 0, 'we wrote into a file of the program')
+
+
+def t15_log_name_taken():
+    """A process that finds a log of its number there, or a link, makes another."""
+    with tempfile.TemporaryDirectory() as d:
+        with Run('sleep:300', 'init', 'exit:3', folder=d, env={'FAKE_HOLDER': 'nsys'}, wait=False) as r:
+            os.symlink('/tmp/never-written', '%s/%d.log' % (d, r.process.pid))
+            r.wait().ok(3)
+            logs = [p for p in glob.glob(d + '/*.log') if not os.path.islink(p)]
+            check(len(logs) == 1 and 'nsys' in open(logs[0]).read(), os.listdir(d))
+            check(not os.path.exists('/tmp/never-written'))
+            check(oct(os.stat(logs[0]).st_mode)[-3:] == '600')

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the collector share: the program run under it, and its spool as rows."""
+import argparse
+import glob
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ARGS = argparse.Namespace()  # what is tested and how: run.py fills it
+MARK = 'WRONG'
+DROPPED, UNKNOWN, UNTIMED, RANGES, WRITE = range(5)
+PUSH, POP, START, STOP, INSTANT = range(5)
+
+
+class Failed(Exception):
+    pass
+
+
+def check(ok, *what):
+    if not ok:
+        raise Failed(' '.join(str(w) for w in what))
+
+
+class Spool:
+    """A spool as dump prints it."""
+
+    def __init__(self, path, *how):
+        p = subprocess.run([os.path.join(ARGS.fakes, 'dump')] + list(how) + [path], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, timeout=120, env=dict(os.environ, LC_ALL='C'))
+        check(p.returncode == 0, 'dump of', path, p.returncode, p.stderr.decode()[-500:])
+        rows = [json.loads(x) for x in p.stdout.decode('utf-8', 'replace').splitlines()]
+        self.path, self.end, self.rows = path, rows.pop(), rows
+        self.info = {r['key']: r['value'] for r in rows if r['kind'] == 'INFO'}
+        self.notes = [r['text'] for r in rows if r['kind'] == 'NOTE']
+
+    def of(self, kind):
+        return [r for r in self.rows if r['kind'] == kind]
+
+    def n(self, kind):
+        return self.end[kind]
+
+    def lost(self, why):
+        return sum(r['count'] for r in self.of('LOST') if r['why'] == why)
+
+    @property
+    def complete(self):
+        return bool(self.end['complete'])
+
+
+class Run:
+    """The program, run to its end in a session folder."""
+
+    def __init__(self, *words, opts='', env=None, folder=None, fakes=None, wait=True, nvtx=True, timeout=60,
+                 prefix=(), preexec=None, **popen):
+        self.made = folder is None
+        self.folder = folder or tempfile.mkdtemp(prefix='tfprof-inject-')
+        path = ':'.join([fakes] * bool(fakes) + [ARGS.fakes])
+        e = {'PATH': os.environ['PATH'], 'LC_ALL': 'C', 'LD_LIBRARY_PATH': path, 'TFPROF_SESSION': self.folder,
+             'CUDA_INJECTION64_PATH': ARGS.collector}
+        # The program ends with threads at work, which is no leak.
+        e.update({'ASAN_OPTIONS': 'detect_leaks=0:abort_on_error=1', 'TSAN_OPTIONS': 'halt_on_error=1:abort_on_error=1:die_after_fork=0'})
+        if nvtx:
+            e['NVTX_INJECTION64_PATH'] = ARGS.collector
+        if opts:
+            e['TFPROF_OPTS'] = opts
+        e.update(env or {})
+        self.timeout = timeout * ARGS.slower
+        self.process = subprocess.Popen(
+            list(prefix) + ARGS.under + [ARGS.program] + list(words), stdin=popen.pop('stdin', subprocess.DEVNULL),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=preexec,
+            env={k: v for k, v in e.items() if v is not None}, **popen)
+        if wait:
+            self.wait()
+
+    def wait(self):
+        try:
+            out, err = self.process.communicate(timeout=self.timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+            raise Failed('no end in sight')
+        self.rc, self.out, self.err = self.process.returncode, out.decode('utf-8', 'replace'), err.decode(
+            'utf-8', 'replace')
+        check(MARK not in self.out, self.out, self.err)
+        return self
+
+    def ok(self, rc=0, err=''):
+        check(self.rc == rc, 'status', self.rc, 'is not', rc, self.out[-300:], self.err[-3000:], self.log())
+        check(err is None or self.err == err, 'standard error:', self.err[-3000:])
+        return self
+
+    def spools(self, *how):
+        return [Spool(p, *how) for p in sorted(glob.glob(self.folder + '/*.tfspool'))]
+
+    def spool(self, *how):
+        all_ = self.spools(*how)
+        check(len(all_) == 1, len(all_), 'spools', self.log())
+        return all_[0]
+
+    def log(self):
+        return ''.join(open(p).read() for p in sorted(glob.glob(self.folder + '/*.log'))
+                       if not os.path.islink(p))
+
+    def complete(self, kernels, calls=None):
+        s = self.spool()
+        check(s.complete and not s.end['damaged'], 'it has no end, or is damaged', s.end)
+        check(s.n('KERNEL') == kernels, s.n('KERNEL'), 'kernels, not', kernels, self.log())
+        check(calls is None or s.n('API') == calls, s.n('API'), 'calls, not', calls)
+        return s
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+        if self.made:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def dormant(r, log, rc=0, kernels=0):
+    """The program ran as if we were not there, and the log says why in one line."""
+    r.ok(rc)
+    lines = r.log().splitlines()
+    check(len(lines) == 1 and log in lines[0], 'the log should say', repr(log), 'not', lines)
+    for s in r.spools():
+        check(s.n('KERNEL') == kernels, s.n('KERNEL'), 'kernels')
