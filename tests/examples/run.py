@@ -23,7 +23,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 MODELS = os.path.join(ROOT, 'testdata', 'models')
 
 
-# These need a recording or a GPU: tests/record.py uses them.
+# These need a recording or a GPU: tests/record/run.py uses them.
 RECORDING = re.compile(r'(?:build/)?tfprof (?:record|ctl|gpu|doctor)\b')
 
 

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command doctor, on machines made of folders and little libraries, and of processes on them."""
+import os
+import shutil
+import subprocess
+
+from rig import LIBRARY, holds, put, same, tfprof
+
+
+def library(path, code):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    subprocess.run([os.environ.get('CC', 'cc'), '-shared', '-fPIC', '-x', 'c', '-', '-o', path], input=code.encode(),
+                   check=True)
+
+
+def machine(driver=13000, cupti=130001, params='RmProfilingAdminOnly: 0\n'):
+    """A machine that is ready, as far as it is looked at. The variables to look at it with."""
+    if driver:
+        library('lib/libcuda.so.1', 'int cuDriverGetVersion(int *v) { *v = %d; return 0; }' % driver)
+        put('root/proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue\nGCC\n')
+        put('root/proc/driver/nvidia/params', params)
+        for name in ('nvidiactl', 'nvidia0', 'nvidia-uvm'):
+            put('root/dev/' + name, '')
+    if cupti:
+        library('lib/libcupti.so.13', 'int cuptiGetVersion(unsigned *v) { *v = %d; return 0; }' % cupti)
+    return dict(TFPROF_ROOT=os.path.abspath('root'), LD_LIBRARY_PATH=os.path.abspath('lib'), CUDA_HOME='', CUDA_PATH='')
+
+
+def judge(env, status, *parts, words=()):
+    got = tfprof('doctor', *words, more=env)
+    for part in parts:
+        holds(got[1], part)
+    same(got[0], status, got)
+    same(got[1].split('\n')[-2].startswith('Verdict: '), True, 'the verdict comes last')
+
+
+def test_doctor():
+    env = machine()
+    judge(env, 0, '580.95.05, up to CUDA 13.0', '/dev/nvidiactl, /dev/nvidia-uvm, /dev/nvidia0', 'of CUDA 13.0, ',
+          'Verdict: ready to record')
+    judge(dict(env, CUDA_INJECTION64_PATH='/opt/x.so'), 1, 'CUDA_INJECTION64_PATH=/opt/x.so',
+          'Verdict: not ready to record (profilers)')
+    judge(dict(env, NVTX_INJECTION64_PATH='/opt/x.so'), 0, 'NVTX_INJECTION64_PATH=/opt/x.so', '--no-nvtx')
+    judge(env, 1, "cannot write into 'none'", words=('-o', 'none/such'))
+    judge(env, 0, 'recordings can be written', words=('-o', 'bin/none/'))
+    put('root/proc/77/comm', 'nsys\n')
+    judge(env, 0, 'nsys (process 77)')
+    put('root/proc/driver/nvidia/params', 'X: 1\nRmProfilingAdminOnly: 1\n')
+    judge(env, 0, 'NVreg_RestrictProfilingToAdminUsers=0', '--cap-add=SYS_ADMIN', 'Verdict: ready')
+    shutil.rmtree('root/dev')
+    judge(env, 0, 'there is no /dev/nvidia*')
+    os.remove('bin/' + LIBRARY)
+    judge(env, 1, 'Verdict: not ready to record (collector)')
+
+
+def test_doctor_without():
+    judge(machine(0, 130001), 1, 'libcuda.so.1', 'docker run --gpus all', 'Verdict: not ready to record (driver, and more)')
+    judge(machine(13000, 0) if not os.path.exists('lib/libcupti.so.13') or not os.remove('lib/libcupti.so.13') else {}, 1,
+          'no libcupti.so is found', 'TFPROF_CUPTI_PATH')
+    env = machine(13000, 130200)
+    judge(env, 0, 'of CUDA 13.2', 'a little newer than the driver')
+    os.rename('lib/libcupti.so.13', 'cupti.so')
+    judge(dict(machine(12040, 0), TFPROF_CUPTI_PATH=os.path.abspath('cupti.so')), 1, 'It is newer than the driver')
+    library('stub/libcuda.so.1', 'int nothing;')
+    judge(dict(env, LD_LIBRARY_PATH=os.path.abspath('stub')), 1, 'does not say its version', 'the stub')
+
+
+def process(pid, environment, maps):
+    put('root/proc/%d/stat' % pid, '%d (a ) b) S' % pid + ' 1' * 18 + ' 12345 0 0\n')
+    put('root/proc/%d/environ' % pid, ''.join(x + '\0' for x in environment))
+    put('root/proc/%d/maps' % pid, ''.join('7f00-7f01 r-xp 0 fe:01 1   %s\n' % x for x in maps))
+
+
+def test_doctor_of_process():
+    env = dict(TFPROF_ROOT=os.path.abspath('root'))
+    os.mkdir('folder')
+    ours = ['CUDA_INJECTION64_PATH=/x/' + LIBRARY, 'TFPROF_SESSION=' + os.path.abspath('folder')]
+    cuda, collector = '/usr/lib/libcuda.so.1', '/x/' + LIBRARY
+    process(1, ours, ['/bin/x', cuda, collector, '/usr/lib/libcupti.so.13'])
+    judge(env, 0, 'libcupti.so.13', 'Verdict: process 1 is recorded.', words=['1'])
+    process(2, ours, ['/bin/x'])
+    judge(env, 0, 'has not loaded libcuda', 'Verdict: process 2 will be recorded', words=['2'])
+    process(3, [], ['/bin/x', cuda])
+    judge(env, 1, 'CUDA_INJECTION64_PATH is not set', 'Verdict: process 3 is not recorded (variables', words=['3'])
+    process(4, ours, ['/bin/x', cuda])
+    judge(env, 1, 'has CUDA, but not the collector', words=['4'])
+    process(5, ['CUDA_INJECTION64_PATH=/opt/x.so'], ['/bin/x', cuda, '/opt/nsight/libToolsInjection64.so'])
+    judge(env, 1, 'Another profiler was given', 'libToolsInjection64.so is in it', words=['5'])
+    process(6, [ours[0], 'TFPROF_SESSION=/no/such'], ['/bin/x', cuda, collector])
+    judge(env, 1, 'cannot write there', words=['6'])
+    for word, status, sentence in (('x', 2, "not 'x'"), ('7', 3, 'there is no process 7')):
+        got = tfprof('doctor', word, more=env)
+        holds(got[2], sentence)
+        same(got[0], status)
+    same(tfprof('doctor', '1', '2')[0], 2)

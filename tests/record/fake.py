@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All of it with a driver and a CUPTI without a GPU."""
+import json
+import os
+import shlex
+import signal
+import subprocess
+
+from rig import ARGS, child_of, clean_env, holds, same, state, tfprof
+
+
+def fake(*words):
+    return [os.path.join(ARGS.fakes, 'program'), 'init'] + list(words)
+
+
+def gpu(folder):
+    return json.loads(tfprof('gpu', folder, '--output=json')[1])
+
+
+def kernels(folder):
+    return {k['name']: k['count'] for k in gpu(folder)['kernels']}
+
+
+def test_fake_run():
+    env = dict(LD_LIBRARY_PATH=ARGS.fakes)
+    got = tfprof('record', '-o', 'f', '--', *fake('launch:1000', 'exit:9'), more=env)
+    same(got[0], 9, got)
+    holds(got[2], 'tfprof: 1 process, 1000 kernels, 0 copies')
+    holds(got[2], 'nothing lost')
+    same(kernels('f'), {'at::native::relu(float*)': 250, 'matmul(float*, float*, float*, int)': 250,
+                        'sgemm_128x128': 250, 'softmax(float*, int)': 250})
+    same(gpu('f')['gpus'][0]['name'], 'Fake GPU')
+    holds(tfprof('ctl', 'f', 'status')[1], 'closed')
+    # Several at once into one folder, one of them killed.
+    script = ''.join('%s & ' % shlex.join(fake('launch:100', 'sleep:100')) for _ in range(3)) + 'wait; exec ' + \
+        shlex.join(fake('launch:64', 'sleep:1500', 'raise:9'))
+    got = tfprof('record', '-o', 'k', '--', 'sh', '-c', script, more=env)
+    same(got[0], 137, got)
+    holds(got[2], '4 processes, 364 kernels')
+    data = gpu('k')
+    same([len(data['gpus']), len(data['gpus'][0]['processes']), data['lost']['processes_not_closed']], [1, 4, 1])
+    holds(tfprof('ctl', 'k', 'status')[1], 'cut off')
+    holds(tfprof('gpu', 'k')[1], '1 of 4 processes had not closed')
+
+
+def test_fake_views():
+    """The views open the recording, with the steps that record was told."""
+    env = dict(LD_LIBRARY_PATH=ARGS.fakes)
+    step = ['push:train', 'launch:8', 'pop']
+    tfprof('record', '-o', 's', '--step-nvtx=train', '--', *fake(*step, *step, 'sleep:100'), more=env)
+    got = tfprof('op', '--spool=s', '-select', 'occurrence', '-step', '1')
+    same(got[0], 0, got)
+    for name in ('at::native::relu', 'matmul', 'sgemm_128x128', 'softmax'):
+        holds(got[1], name)
+    same(tfprof('op', '--spool=s', '-step', '7')[0], 1)
+
+
+def test_fake_ctl():
+    """Nothing before ctl start, nothing after ctl stop."""
+    env = clean_env(LD_LIBRARY_PATH=ARGS.fakes)
+    stop = ['raise:%d' % signal.SIGSTOP, 'sleep:700']
+    words = fake('launch:10', *stop, 'launch:20', *stop, 'launch:40')
+    p = subprocess.Popen(['./bin/tfprof', 'record', '--start=ctl', '-o', 'c', '--'] + words, env=env,
+                         stderr=subprocess.PIPE, start_new_session=True)
+    child = child_of(p.pid)
+    for order in ('start', 'stop'):
+        state(child, 'T')
+        tfprof('ctl', 'c', order)
+        os.kill(child, signal.SIGCONT)
+        state(child, 'SR')
+    text = p.communicate()[1].decode()
+    same(p.returncode, 0, text)
+    same(sum(kernels('c').values()), 20, 'kernels between start and stop')
+
+
+def test_fake_doctor():
+    env = dict(LD_LIBRARY_PATH=ARGS.fakes)
+    p = subprocess.Popen(['./bin/tfprof', 'record', '-o', 'd', '--'] + fake('launch:1', 'say:up', 'sleep:20000'),
+                         env=clean_env(**env), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    p.stdout.readline()
+    got = tfprof('doctor', str(child_of(p.pid)))
+    p.send_signal(signal.SIGTERM)
+    same(p.wait(), 143)
+    same(got[0], 0, got)
+    holds(got[1], 'is recorded.')

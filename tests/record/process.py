@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program sees that runs below record: statuses, words, surroundings, streams, signals, keys."""
+import glob
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+
+from rig import VARIABLES, Bad, child_of, clean_env, holds, put, run, same, state, tfprof
+
+
+# ---- statuses, words, streams -------------------------------------------------------------------
+def test_status():
+    for n in (0, 1, 2, 7, 126, 255):
+        same(tfprof('record', '--', 'sh', '-c', 'exit %d' % n)[0], n, 'exit')
+    for n in (1, 6, 9, 11, 15):
+        same(tfprof('record', '-o', 'r', 'sh', '-c', 'ulimit -c 0; kill -%d $$' % n)[0], 128 + n, 'signal')
+    put('plain', 'no program')
+    before = sorted(os.listdir('.'))
+    for word, status, why in (('./plain', 126, 'Permission denied'), ('.', 126, 'Permission denied'),
+                              ('no-such-program', 127, 'No such file'), ('./none/x', 127, 'No such file'),
+                              ('./plain/x', 126, 'Not a directory')):
+        got = tfprof('record', '--', word)
+        same(got[0], status, word)
+        same(got[2], "tfprof: cannot run '%s': %s\n" % (word, os.strerror(
+            {'Permission denied': 13, 'No such file': 2, 'Not a directory': 20}[why])))
+    same(sorted(os.listdir('.')), before, 'a folder stays for a program that never ran')
+
+
+def test_words():
+    words = ['--version', '', 'a b', 'x\ny', "'", '--', '-o', '$HOME', '*', '--color=never']
+    code = 'import sys, json; print(json.dumps(sys.argv[1:]))'
+    for line in (['record', '--', sys.executable, '-c', code], ['record', sys.executable, '-c', code],
+                 ['record', '-o', 'w', '--mem', '--', sys.executable, '-c', code]):
+        got = tfprof(*line, *words)
+        same(json.loads(got[1]), words, 'words')
+
+
+def test_wrong_words():
+    for words, sentence in (([], 'record needs a program'), (['--levl=full', 'true'], "did you mean '--level'"),
+                            (['--zzzzzzzz', 'true'], "record has no option '--zzzzzzzz'; it has --level"),
+                            (['--level=some', 'true'], "'some' is none of --level=kernels|launches|full"),
+                            (['--delay=x', 'true'], 'no number of seconds'), (['--delay=1.x', 'true'], 'seconds'),
+                            (['--max-size=0', 'true'], 'no number of bytes'),
+                            (['--step-every=-1', 'true'], 'no number above 0'),
+                            (['--step-nvtx=a\nb', 'true'], 'a pattern is one line'),
+                            (['--mem=1', 'true'], '--mem takes no value'), (['-o'], '-o needs a value'),
+                            (['--env', 'true'], 'starts nothing')):
+        got = tfprof('record', *words)
+        same(got[0], 2, words)
+        holds(got[2], sentence)
+    same(glob.glob('tfprof-*'), [], 'folders')
+
+
+LOOK = '''import os, json
+status = dict(x.split(':\\t', 1) for x in open('/proc/self/status').read().split('\\n') if ':\\t' in x)
+fds = {}
+for fd in os.listdir('/proc/self/fd'):
+    try: fds[fd] = os.readlink('/proc/self/fd/' + fd)
+    except OSError: pass
+fds = {k: v for k, v in fds.items() if not v.startswith('/proc/')}
+out = [status['SigIgn'], status['SigBlk'], sorted(fds), os.getpgid(0) == PGID, os.getcwd(), os.umask(0)]
+open(OUT, 'w').write(json.dumps(out))
+'''
+
+
+def seen(prefix, shell):
+    """What a program sees of its surroundings, started by such lines of Python."""
+    put('look.py', 'OUT = %r\nimport os, sys\nPGID = int(os.environ["PGID"])\n' % os.path.abspath('seen') + LOOK)
+    code = ('import os, signal, sys\nos.setpgid(0, 0)\nos.environ["PGID"] = str(os.getpid())\n'
+            'signal.signal(signal.SIGPIPE, signal.SIG_DFL); signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n' + shell +
+            '\nos.execv(%r, %r)' % (prefix[0] if prefix else sys.executable, prefix + [sys.executable, 'look.py']))
+    subprocess.run([sys.executable, '-c', code], env=clean_env(), timeout=60, stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return json.load(open('seen'))
+
+
+def test_surroundings():
+    s = 'signal.signal(signal.SIG%s, signal.SIG_IGN)\n'
+    for shell in ('', s % 'PIPE' + s % 'CHLD' + s % 'INT' + s % 'HUP' + s % 'XFSZ' + 'os.umask(0o77)\n'
+                  'signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGTERM])\n'
+                  'os.dup2(1, 9, inheritable=True)', 'os.close(0)', 'os.closerange(0, 3)'):
+        plain = seen([], shell)
+        recorded = seen(['./bin/tfprof', 'record', '-o', 's', '--'], shell)
+        same(recorded, plain, 'surroundings with %r' % shell)
+
+
+def test_streams():
+    p = subprocess.run(['./bin/tfprof', 'record', '--', 'sh', '-c', 'cat; echo err >&2'], input=b'through\0\n',
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_env())
+    same(p.stdout, b'through\0\n', 'stdout')
+    same(p.stderr.split(b'\n')[0], b'err', 'stderr')
+    got = run('bash', '-c', './bin/tfprof record -- yes | head -n 1; echo ${PIPESTATUS[0]}')
+    same(got[1], 'y\n141\n', 'a pipe that closes')
+
+
+# ---- signals ------------------------------------------------------------------------------------
+COUNTER = '''import signal, sys, time
+seen = []
+for n in NAMES:
+    signal.signal(getattr(signal, 'SIG' + n), lambda s, f: seen.append(signal.Signals(s).name[3:]))
+print('ready', flush=True)
+end = time.time() + 20
+while len(seen) < WANT and time.time() < end:
+    time.sleep(0.01)
+time.sleep(0.2)
+print(' '.join(seen), flush=True)
+sys.exit(3)
+'''
+
+
+def counter(names, want):
+    return [sys.executable, '-c', 'NAMES = %r\nWANT = %d\n' % (names, want) + COUNTER]
+
+
+def test_signals():
+    names = ['HUP', 'INT', 'QUIT', 'USR1', 'USR2', 'ALRM', 'TERM', 'WINCH', 'CONT', 'URG', 'RTMIN']
+    p = subprocess.Popen(['./bin/tfprof', 'record', '--'] + counter(names, len(names)), stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, env=clean_env())
+    same(p.stdout.readline(), b'ready\n')
+    for n in names:
+        p.send_signal(getattr(signal, 'SIG' + n))
+        time.sleep(0.03)
+    same(p.stdout.readline().decode().split(), names, 'signals that came')
+    same(p.wait(), 3, 'status')
+
+
+def test_stop_and_go():
+    """Stopped and continued by another process: the program stops and goes on, and nothing is lost. (A group whose
+    parents are all in it, or in another session, is not stopped by the keyboard's signal: so it has one of its own.)"""
+    p = subprocess.Popen(['./bin/tfprof', 'record', '--'] + counter(['USR1'], 1), stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, env=clean_env(), preexec_fn=os.setpgrp)
+    same(p.stdout.readline(), b'ready\n')
+    child = child_of(p.pid)
+    os.kill(p.pid, signal.SIGTSTP)
+    state(child, 'T')
+    os.kill(p.pid, signal.SIGCONT)
+    state(child, 'SR')
+    os.kill(p.pid, signal.SIGUSR1)
+    same(p.stdout.readline(), b'USR1\n')
+    same(p.wait(), 3, 'status')
+
+
+class Shell:
+    """An interactive shell on a terminal of its own."""
+
+    def __init__(self):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ.update(PS1='$ ', TERM='dumb')
+            for v in VARIABLES:
+                os.environ.pop(v, None)
+            os.execvp('bash', ['bash', '--norc', '--noprofile', '-i'])
+        self.text, self.at = '', 0
+
+    def type(self, keys):
+        os.write(self.fd, keys.encode())
+
+    def wait(self, mark):
+        """All that came up to the mark, once it has come."""
+        end = time.time() + 20
+        while mark not in self.text[self.at:]:
+            if not select.select([self.fd], [], [], max(0, end - time.time()))[0]:
+                raise Bad('never came: %r; there is %r' % (mark, self.text[self.at:]))
+            self.text += os.read(self.fd, 4096).decode('utf-8', 'replace')
+        until = self.text.index(mark, self.at) + len(mark)
+        text, self.at = self.text[self.at:until], until
+        return text
+
+    def close(self):
+        os.close(self.fd)
+        os.kill(self.pid, signal.SIGHUP)
+        os.waitpid(self.pid, 0)
+
+
+def test_keys():
+    """Ctrl-C reaches the program once; Ctrl-Z stops both, fg and bg go on; the shell keeps the terminal."""
+    put('c.py', counter(['INT'], 1)[2])
+    t = Shell()
+    try:
+        t.type('./bin/tfprof record -- %s c.py; echo status=$?\n' % sys.executable)
+        t.wait('ready')
+        t.type('\x03')
+        text = t.wait('status=3')
+        same(text.count('INT'), 1, 'Ctrl-C')
+        t.type('./bin/tfprof record -- %s c.py; echo status=$?\n' % sys.executable)
+        t.wait('ready')
+        t.type('\x1a')
+        t.wait('Stopped')
+        t.type('jobs; fg\n')
+        t.wait('Stopped')
+        t.wait('c.py')
+        time.sleep(0.3)
+        t.type('\x03')
+        t.wait('INT')
+        t.type('echo al""ive\n')
+        t.wait('alive')
+        t.type('./bin/tfprof record -- cat & sleep 0.5; jobs\n')  # stopped for reading the terminal
+        t.wait('Stopped')
+        t.type('fg\n')
+        t.wait('cat')
+        time.sleep(0.3)
+        t.type('line\n')
+        t.wait('line\r\nline')
+        t.type('\x04')
+        t.wait('tfprof: ')
+        t.type('stty -a | grep -cE "(^| )isig"\n')
+        t.wait('1')
+    finally:
+        t.close()

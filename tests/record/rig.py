@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of record, ctl, gpu and doctor share: commands run, spools and files made, processes watched."""
+import argparse
+import os
+import socket
+import subprocess
+import time
+
+ARGS = argparse.Namespace()  # what is tested: run.py fills it
+LIBRARY = 'libtfprof_cupti.so'
+HOST = socket.gethostname()
+VARIABLES = ('CUDA_INJECTION64_PATH', 'NVTX_INJECTION64_PATH', 'TFPROF_SESSION', 'TFPROF_OPTS')
+
+
+class Bad(Exception):
+    pass
+
+
+def same(found, wanted, what=''):
+    if found != wanted:
+        raise Bad('%s: %r is not %r' % (what, found, wanted))
+
+
+def holds(text, part):
+    if part not in text:
+        raise Bad('%r is not in %r' % (part, text))
+
+
+def clean_env(**more):
+    return dict({k: v for k, v in os.environ.items() if k not in VARIABLES}, LC_ALL='C', **more)
+
+
+def run(*words, **how):
+    """(status, stdout, stderr)"""
+    env = clean_env(**how.pop('more', {}))
+    p = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, timeout=60,
+                       stdin=how.pop('stdin', subprocess.DEVNULL), **how)
+    return p.returncode, p.stdout.decode('utf-8', 'replace'), p.stderr.decode('utf-8', 'replace')
+
+
+def tfprof(*words, **how):
+    return run('./bin/tfprof', *words, **how)
+
+
+def spool(folder, lines, pid=4711, start=1, number=1):
+    path = os.path.join(folder, '%s-%d-%d-%08x.tfspool' % (HOST, pid, start, number))
+    subprocess.run([ARGS.spool_write, path, str(pid)], input=lines.encode(), check=True)
+    return path
+
+
+def start_ticks(pid):
+    return int(open('/proc/%d/stat' % pid).read().rpartition(')')[2].split()[19])
+
+
+def put(path, text):
+    os.makedirs(os.path.dirname(path) or '.', exist_ok=True)
+    with open(path, 'w') as f:
+        f.write(text)
+
+
+def child_of(pid):
+    for _ in range(500):
+        children = open('/proc/%d/task/%d/children' % (pid, pid)).read().split()
+        if children:
+            return int(children[0])
+        time.sleep(0.01)
+    raise Bad('no child')
+
+
+def state(pid, wanted):
+    for _ in range(200):
+        now = open('/proc/%d/stat' % pid).read().rpartition(')')[2].split()[0]
+        if now in wanted:
+            return
+        time.sleep(0.02)
+    raise Bad('process is %s, not %s' % (now, wanted))
