@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'spool'))
 import differential  # noqa: E402
-import run as spool  # noqa: E402
+import rig as spool  # noqa: E402
 
 ALL = {'max_depth': 100, 'step': -1, 'order_by': 'name', 'account_type_regexes': ['.*'], 'start_name_regexes': ['.*'],
        'show_name_regexes': ['.*'], 'select': ['micros', 'occurrence', 'device'], 'output': 'stdout'}

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes a node, and whose an operation is: names, ranges, calls, graphs, memory."""
+from rig import T0, Spool, same
+
+
+def check_names(t):
+    """Names of kernels lose templates, parameters and what a node's name cannot hold."""
+    long = 'x' * 10000
+    cases = {
+        '_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEENS_6detail5ArrayIPcLi1EEEEEviT0_T1_':
+            'at/native/vectorized_elementwise_kernel',
+        '_ZN12_GLOBAL__N_19my_kernelIfEEvPT_': 'anonymous/my_kernel',
+        '_Z6vecaddPKfS0_Pfi': 'vecadd',
+        'void odd:name/with': 'void odd.name.with',
+        'MEMCPY': 'MEMCPY',
+        'größe': 'größe',
+        '_ZZN2ns1fEiENKUliE_clEi': 'ns/f/lambda#1/operator()',
+    }
+    s = Spool()
+    for i, name in enumerate(list(cases) + [long, '\x01\x1b[31m']):
+        s.launch(i * 20000, name)
+    found = t.runs('scope', t.write(s.end()))
+    for name in cases.values():
+        assert found.pop(name) == 1, (name, found)
+    assert found.pop('__[31m') == 1, found
+    (rest, n), = found.items()
+    assert n == 1 and rest.startswith('x' * 200) and len(rest) == 209, rest
+
+
+def check_ranges(t):
+    """What frameworks put into ranges becomes the path of nodes."""
+    cases = [
+        (['aten::linear, seq = 5, op_id = 12, sizes = [[1, 2]], input_op_ids = []'], 'aten.linear'),
+        (['XlaModule:#prefix=,hlo_module=jit_f,program_id=3#', 'Thunk:#name=jit(f)/jit(main)/dot_general,hlo_op=fusion.6#'],
+         'jit_f/jit(f)/jit(main)/dot_general/fusion.6'),
+        (['model/dense/MatMul:MatMul'], 'model/dense/MatMul'),
+        (['ProfilerStep#17', 'Optimizer.step#SGD.step'], 'ProfilerStep/Optimizer.step#SGD.step'),
+        (['ncclAllReduce: 5'], 'ncclAllReduce. 5'),
+        (['a/b//c/'], 'a/b/c'),
+    ]
+    s, at = Spool(), 0
+    for names, _ in cases:
+        for name in names:
+            s.push(at, name)
+        s.launch(at + 1000, 'gemm')
+        for name in names:
+            s.pop(at + 5000)
+        at += 100000
+    found = t.runs('scope', t.write(s.end()))
+    same(found, {path + '/gemm': 1 for _, path in cases})
+
+
+def check_join(t):
+    """An operation belongs to the innermost range of its call's thread, in all domains, at that time."""
+    s = Spool()
+    s.push(0, 'a').push(100, 'b', domain='lib').push(200, 'other', tid=2)
+    s.launch(300, 'k1').launch(350, 'k2', tid=2).launch(400, 'k3', tid=3)
+    s.pop(500)                       # a ends, b of the other domain stays
+    s.launch(600, 'k4').pop(700, domain='lib').launch(800, 'k5')
+    s.pop(900).pop(901).pop(950, tid=2)  # more than there are
+    s.push(1000, 'late').launch(1100, 'k6')
+    same(t.runs('scope', t.write(s.end())), {'a/b/k1': 1, 'other/k2': 1, 'k3': 1, 'b/k4': 1, 'k5': 1, 'late/k6': 1})
+
+
+def check_order(t):
+    """Calls may come before or after their operations, and ranges after both."""
+    s, kernels, calls = Spool(), [], []
+    for i in range(3000):
+        one = Spool()
+        one.correlation = i
+        one.launch(i * 20000, 'k%d' % (i % 3))
+        calls.append(one.lines[-2])
+        kernels.append(one.lines[-1])
+    s.lines += list(reversed(kernels)) + calls
+    s.push(-5, 'all').pop(3000 * 20000).end()
+    same(t.times('scope', t.write(s)), {'all/k%d' % i: (5000, 2000) for i in range(3)})
+    same(t.notes.count('no record of the call'), 0)
+
+
+def check_wrap(t):
+    """Correlations go round at 2^32."""
+    s = Spool()
+    for i, c in enumerate([4294967294, 4294967295, 0, 1, 2, 3]):
+        s.push(i * 20000, 'r%d' % i)
+        s.launch(i * 20000 + 10, 'k', correlation=c)
+        s.pop(i * 20000 + 5000)
+    found = t.runs('scope', t.write(s.end()))
+    same(found, {'k' if i == 2 else 'r%d/k' % i: 1 for i in range(6)})  # 0 is no correlation
+
+
+def check_unlaunched(t):
+    """Operations without a call count, without time of the cpu, and are told."""
+    s = Spool().launch(0, 'k')
+    s.add('kernel', start=T0 + 50000, length=7000, correlation=99, name='orphan', stream=7)
+    s.add('kernel', start=0, length=0, correlation=98, name='untimed', stream=7)
+    same(t.times('scope', t.write(s.end())), {'k': (5, 2), 'orphan': (7, 0)})
+    assert '1 operation has no record of the call that launched it' in t.notes, t.notes
+    assert '1 operation has no time' in t.notes, t.notes
+
+
+def check_twice(t):
+    """Driver's and runtime's record of one call are one launch; two operations of it share its time."""
+    s = Spool()
+    s.add('api', start=T0 + 10, length=500, correlation=1, name='cuLaunchKernel', tid=1)
+    s.add('api', start=T0, length=2000, correlation=1, name='cudaLaunchKernel', tid=1)
+    s.add('kernel', start=T0 + 5000, length=3000, correlation=1, name='k', stream=7)
+    s.add('kernel', start=T0 + 9000, length=3000, correlation=1, name='k', stream=7)
+    s.add('api', start=T0 + 10, length=500, correlation=1, name='cuLaunchKernel', tid=1)
+    path = t.write(s.end())
+    same(t.times('scope', path), {'k': (6, 2)})
+    same(t.runs('scope', path), {'k': 2})
+
+
+def check_graphs(t):
+    """The launch of a graph is a node; its kernels share it. Whole graphs are nodes of their own."""
+    s = Spool().push(0, 'step')
+    s.add('api', start=T0 + 10, length=9000, correlation=5, name='cudaGraphLaunch', tid=1)
+    for i in range(10):
+        s.add('kernel', start=T0 + 20000 + i * 1000, length=500, correlation=5, name='k%d' % (i % 2), stream=7, graph=3, node=i)
+    s.launch(200000, word='graph', api='cudaGraphLaunch', graph=8, length=40000)
+    path = t.write(s.end())
+    same(t.times('scope', path), {'step/GraphLaunch': (0, 9), 'step/k0': (2, 0), 'step/k1': (2, 0), 'step/CudaGraph_8': (40, 2)})
+    same(t.runs('scope', path), {'step/GraphLaunch': 1, 'step/k0': 5, 'step/k1': 5, 'step/CudaGraph_8': 1})
+
+
+def check_leaf_op(t):
+    """--leaf=op: a node for each range, with the time that the cpu had in it alone, as often as it was entered."""
+    s = Spool()
+    for i in range(3):
+        at = i * 100000
+        s.push(at, 'forward').push(at + 1000, 'aten::mm').launch(at + 1500, 'k1', length=4000)
+        s.launch(at + 3000, 'k2', length=6000).pop(at + 9000).pop(at + 10000)
+    path = t.write(s.end())
+    same(t.times('scope', path, '--leaf=op'), {'forward/aten.mm': (30, 24)})
+    same(t.runs('op', path, '--leaf=op'), {'aten::mm': 3})
+
+
+def check_memory(t):
+    """Allocations are requested, peak and residual bytes of their range; what is freed is no residual."""
+    s = Spool()
+    for i, (at, freed, address, size) in enumerate(
+            [(0, 0, 16, 1000), (100, 0, 32, 500), (200, 1, 16, 1000), (300, 0, 48, 200), (400, 1, 99, 5)]):
+        s.push(at, 'net')
+        s.launch(at + 1, word='memory', api='cudaFree' if freed else 'cudaMalloc', freed=freed, address=address,
+                 bytes=size, late=0)
+        s.pop(at + 50)
+    row = t.rows('scope', t.write(s.end()), select='bytes,peak_bytes,residual_bytes,occurrence')['net/DeviceMemory']
+    same([row['own_' + x] for x in ('bytes', 'peak_bytes', 'residual_bytes', 'occurrence')], ['1700', '1500', '700', '3'])

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the checks of spools share: the script of a spool, its making, questions to the program."""
+import csv
+import io
+import os
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+T0 = 1700000000000000000
+US = 1000
+
+
+class Spool:
+    """The script of one process's spool."""
+
+    def __init__(self, **info):
+        self.lines, self.correlation = [], 0
+        for key, value in dict({'pid': 1}, **info).items():
+            self.add('info', key=key.replace('env_', 'env.'), value=value)
+
+    def add(self, word, **pairs):
+        self.lines.append(' '.join([word] + ['%s="%s"' % x if isinstance(x[1], str) else '%s=%d' % x
+                                             for x in pairs.items()]))
+        return self
+
+    def push(self, at, name, tid=1, **more):
+        return self.add('push', start=T0 + at, name=name, tid=tid, **more)
+
+    def pop(self, at, tid=1, **more):
+        return self.add('pop', start=T0 + at, tid=tid, **more)
+
+    def launch(self, at, name='gemm', length=5000, tid=1, late=10000, call=2000, word='kernel', api='cudaLaunchKernel',
+               correlation=None, **more):
+        if correlation is None:
+            self.correlation += 1
+            correlation = self.correlation
+        self.add('api', start=T0 + at, length=call, correlation=correlation, name=api, tid=tid)
+        more.setdefault('stream', 7)
+        return self.add(word, start=T0 + at + late, length=length, correlation=correlation,
+                        **dict({'name': name} if word == 'kernel' else {}, **more))
+
+    def end(self):
+        return self.add('end', start=T0)
+
+
+class Bench:
+    def __init__(self, args, where):
+        self.args, self.where, self.n = args, where, 0
+
+    def path(self, name):
+        return os.path.join(self.where, name)
+
+    def write(self, spool, name=None, folder=''):
+        self.n += 1
+        path = self.path(os.path.join(folder, name or 's%d.tfspool' % self.n))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        subprocess.run([self.args.make, path], input='\n'.join(spool.lines).encode(), check=True)
+        return path
+
+    def run(self, *words, status=0):
+        p = subprocess.run([self.args.program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, cwd=self.where)
+        assert p.returncode == status, (p.returncode, words, p.stderr.decode())
+        self.notes = p.stderr.decode()
+        return p.stdout.decode()
+
+    def rows(self, view, *words, select='micros,occurrence', key='path'):
+        """Own numbers by name."""
+        text = self.run(view, *words, '-max_depth', '1000', '-select', select, '-output', 'csv')
+        return {r[key]: r for r in csv.DictReader(io.StringIO(text))}
+
+    def runs(self, view, *words):
+        return {k: int(r['own_occurrence']) for k, r in self.rows(view, *words).items() if int(r['own_occurrence'] or 0)}
+
+    def times(self, view, *words):
+        """(accelerator, cpu) microseconds by name."""
+        return {k: (int(r['own_accelerator_micros'] or 0), int(r['own_cpu_micros'] or 0))
+                for k, r in self.rows(view, *words).items()
+                if int(r['own_micros'] or 0) or int(r['own_occurrence'] or 0)}
+
+
+def same(found, expected):
+    assert found == expected, 'found %r\nexpected %r' % (found, expected)
+
+
+def steps_of(t, path, *words):
+    """Runs by step."""
+    found = []
+    for step in range(20):
+        p = subprocess.run([t.args.program, 'scope', path, *words, '-step', str(step), '-select', 'occurrence',
+                            '-output', 'csv'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=t.where)
+        if p.returncode:
+            break
+        rows = list(csv.DictReader(io.StringIO(p.stdout.decode())))
+        found.append(int(rows[0]['total_occurrence']))
+    return found
+
+
+def sample():
+    s = Spool(env_RANK=0).add('gpu', id=0, uuid='GPU-A')
+    for i in range(4):
+        at = i * 1000000
+        s.push(at, 'ProfilerStep#%d' % i).push(at + 10, 'layer1')
+        for k in range(5):
+            s.launch(at + 1000 + k * 20000, '_ZN3net4convIfEEvPT_', length=4321 + k, call=2345)
+        s.pop(at + 900).launch(at + 300000, word='copy', api='cudaMemcpyAsync', kind=2, bytes=100, length=7654)
+        s.launch(at + 400000, word='memory', api='cudaMalloc', address=4096 + i, bytes=1024, late=0).pop(at + 500000)
+    s.add('kernel', start=T0 + 3500000, length=1500, correlation=9999, name='orphan', stream=9)
+    return s.end()

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings as a whole: devices, ranks and processes, clocks, losses and damage, and what comes out again."""
+import os
+import re
+import subprocess
+
+from rig import ROOT, T0, Spool, same, sample, steps_of
+
+
+# ---- processes and devices ----
+
+def check_gpus(t):
+    """Several GPUs of a process have prefixes, numbered by UUID over all processes."""
+    a = Spool(pid=1, host='h', env_RANK=0)
+    a.add('gpu', id=0, uuid='GPU-A').add('gpu', id=1, uuid='GPU-B').launch(0, 'k', device=0).launch(50000, 'k', device=1)
+    b = Spool(pid=2, host='h', env_RANK=1).add('gpu', id=0, uuid='GPU-B').launch(0, 'k', device=0)
+    alone = t.write(a.end(), folder='both')
+    same(t.runs('scope', alone), {'gpu0/k': 1, 'gpu1/k': 1})
+    t.write(b.end(), folder='both')
+    rows = t.rows('scope', 'both', select='occurrence,device')
+    same({k: r['device'] for k, r in rows.items() if r['device']}, {
+        'rank0/gpu0/k': '/job:localhost/replica:0/task:0/device:gpu:0',
+        'rank0/gpu1/k': '/job:localhost/replica:0/task:0/device:gpu:1',
+        'rank1/k': '/job:localhost/replica:0/task:1/device:gpu:1'})
+    assert 'GPU 1 was shared by 2 processes' in t.notes, t.notes
+
+
+def check_ranks(t):
+    """Ranks are told apart or added up; processes and jobs can be chosen."""
+    for rank in range(3):
+        s = Spool(pid=100 + rank, env_RANK=rank, env_SLURM_JOB_ID=7)
+        t.write(s.launch(0, 'k').launch(50000, 'k').end(), folder='job')
+    same(t.runs('scope', 'job'), {'rank%d/k' % r: 2 for r in range(3)})
+    same(t.runs('scope', 'job', '--merge=sum'), {'k': 6})
+    same(t.runs('scope', 'job', '--process=101'), {'k': 2})
+    t.write(Spool(pid=200, env_TFPROF_JOB='other').launch(0, 'j').end(), folder='job')
+    same(t.runs('scope', 'job', '--job=other'), {'j': 1})
+    same(t.runs('scope', 'job'), dict({'job-7/rank%d/k' % r: 2 for r in range(3)}, **{'job-other/process3/j': 1}))
+    t.run('scope', 'job', '--process=5', status=3)
+    t.run('scope', 'job', '--job=none', status=3)
+
+
+def check_idle_processes(t):
+    """Processes without work of the GPU give no prefixes."""
+    t.write(Spool(pid=1).launch(0, 'k').end(), folder='f')
+    t.write(Spool(pid=2).end(), folder='f')
+    same(t.runs('scope', 'f'), {'k': 1})
+
+
+def check_layout(t):
+    """--tf-layout keeps copies out of the accelerator's time."""
+    s = Spool().launch(0, 'k').launch(50000, word='copy', api='cudaMemcpyAsync', kind=1, bytes=4096)
+    s.launch(90000, word='set', api='cudaMemsetAsync', bytes=64)
+    path = t.write(s.end())
+    same(t.times('scope', path), {'k': (5, 2), 'MemcpyHtoD': (5, 2), 'Memset': (5, 2)})
+    same(t.times('scope', path, '--tf-layout'), {'k': (5, 2), 'MemcpyHtoD': (0, 2), 'Memset': (5, 2)})
+
+
+# ---- clocks, losses, sums ----
+
+def check_clock(t):
+    """The clock is set in mid-run, either way: ranges and steps are as if it had not been."""
+    for jump in (3600 * 10 ** 9, -3600 * 10 ** 9):
+        s = Spool()
+        for i in range(10):
+            at, shift = i * 10 ** 9, jump if i >= 5 else 0
+            s.add('clock', realtime=T0 + at + shift, monotonic=50 + at)
+            at += shift + 1000
+            s.push(at, 'step#%d' % i).push(at + 10, 'op').launch(at + 100).pop(at + 9000).pop(at + 9001)
+        s.add('clock', realtime=T0 + 10 ** 10 + jump, monotonic=50 + 10 ** 10)
+        path = t.write(s.end())
+        same(steps_of(t, path, '--step-nvtx=step#.*'), [1] * 10)
+        same(t.runs('scope', path), {'step/op/gemm': 10})
+        assert 'clock was set by %+.3f s' % (jump / 1e9) in t.notes, t.notes
+        t.run('graph', path, '-step', '0', '-output', 'timeline:outfile=tl')
+        starts = [int(x) for x in re.findall(r'"ts": ?(\d+)', open(t.path('tl_0')).read())]
+        assert max(starts) - min(starts) < 10 ** 7, (min(starts), max(starts))
+
+
+def check_told(t):
+    """Losses, gaps, notes and a missing end are told."""
+    s = Spool().launch(0, 'k').add('lost', why=0, count=17).add('lost', why=0, count=3).add('lost', why=3, count=1)
+    s.add('gap', start=T0, to=T0 + 5 * 10 ** 8, why='x').add('note', text='another profiler took CUPTI')
+    t.run('scope', t.write(s))
+    for text in ('20 records were dropped by CUPTI', '1 record of ranges was dropped', '0.500 s', 'another profiler took CUPTI',
+                 'has no end'):
+        assert text in t.notes, (text, t.notes)
+
+
+def check_sums(t):
+    """Sums in place of records give the same totals."""
+    full, half = Spool(), Spool()
+    count, total = 0, 0
+    for i in range(50):
+        full.push(i * 50000, 'net').launch(i * 50000 + 100, 'k', length=5000 + i * 7).pop(i * 50000 + 9000)
+        if i < 20:
+            half.push(i * 50000, 'net').launch(i * 50000 + 100, 'k', length=5000 + i * 7).pop(i * 50000 + 9000)
+        else:
+            count, total = count + 1, total + 5000 + i * 7
+    half.add('sum', what=7, name='k', scope='net', start=T0 + 20 * 50000, to=T0, count=count, sum=total, min=1, max=2)
+    a, b = t.write(full.end()), t.write(half.end())
+    same(t.times('scope', a)['net/k'][0], t.times('scope', b)['net/k'][0])
+    same(t.runs('scope', a), t.runs('scope', b))
+    assert 'only sums by name' in t.notes, t.notes
+
+
+def check_damage(t):
+    """A file cut off or damaged anywhere is read as far as it goes, in silence never."""
+    s = Spool()
+    for i in range(40):
+        s.launch(i * 20000, 'k').add('block', start=T0)
+    path = t.write(s.end())
+    with open(path, 'rb') as f:
+        whole = f.read()
+    for cut in range(60, len(whole), 97):
+        with open(path, 'wb') as f:
+            f.write(whole[:cut])
+        t.run('op', path)
+        assert 'has no end' in t.notes, (cut, t.notes)
+        with open(path, 'wb') as f:
+            f.write(whole[:cut] + bytes([whole[cut] ^ 16]) + whole[cut + 1:])
+        t.run('op', path)
+        assert 'left out' in t.notes or 'missing' in t.notes, (cut, t.notes)
+    with open(path, 'wb') as f:
+        f.write(b'no spool at all')
+    t.run('op', '--spool=' + path, status=3)
+    t.run('op', '--spool=' + t.path('nothing'), status=3)
+    t.run('op', path, '--profile_path=' + path, status=2)
+
+
+# ---- out again ----
+
+def check_routes(t):
+    """The same totals from the spool, from a ProfileProto and from RunMetadata with a GraphDef."""
+    path = t.write(sample())
+    words = ('--step-nvtx=pytorch',)
+    t.run('convert', path, *words, '-output', 'profile:outfile=p')
+    t.run('convert', path, *words, '-output', 'run_meta:outfile=r')
+    for view in ('scope', 'op'):
+        for step in ('-1', '0', '3'):
+            direct = t.times(view, path, *words, '-step', step)
+            for route in (['--profile_path=p'], ['--graph_path=r_graph.pb', '--run_meta_path=r_0,r_1,r_2,r_3']):
+                other = t.times(view, *route, '-step', step)
+                same(sorted(other), sorted(direct))
+                for name, (accelerator, cpu) in direct.items():
+                    bound = 6 if name != 'orphan' else 2
+                    assert abs(other[name][0] - accelerator) <= bound and abs(other[name][1] - cpu) <= bound, (
+                        view, step, route, name, direct[name], other[name])
+    direct = t.rows('scope', path, *words, select='bytes,peak_bytes,residual_bytes')
+    for route in (['--profile_path=p'], ['--graph_path=r_graph.pb', '--run_meta_path=r_0,r_1,r_2,r_3']):
+        other = t.rows('scope', *route, select='bytes,peak_bytes,residual_bytes')
+        same(other['DeviceMemory'], direct['DeviceMemory'])
+    for view in ('scope', 'graph', 'op', 'code', 'advise'):
+        t.run(view, '--profile_path=p')
+
+
+def check_detail(t):
+    """Steps that are summed and steps that are kept have the same totals."""
+    path = t.path('big.tfspool')
+    subprocess.run([t.args.make, path, 'big', '1100000'], check=True)
+    a = t.run('op', path, '--step-nvtx=pytorch', '-step', '3', '-select', 'micros,occurrence')
+    assert 'summed by node and step' in t.notes, t.notes
+    same(t.run('op', path, '--step-nvtx=pytorch', '--detail-steps=2-4,7', '-step', '3', '-select', 'micros,occurrence'), a)
+    t.run('op', path, '--detail-steps=4-2', status=2)
+    os.unlink(path)
+
+
+def check_kept(t):
+    """The spools that are kept come out of their scripts byte for byte: the format has not changed."""
+    kept = os.path.join(ROOT, 'testdata', 'small')
+    names = [x for x in sorted(os.listdir(kept)) if x.endswith('.tfspool')]
+    assert names
+    for name in names:
+        with open(os.path.join(kept, name.replace('.tfspool', '.spool.txt'))) as f:
+            subprocess.run([t.args.make, t.path(name)], stdin=f, check=True)
+        with open(t.path(name), 'rb') as a, open(os.path.join(kept, name), 'rb') as b:
+            assert a.read() == b.read(), name

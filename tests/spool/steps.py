@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where steps come from."""
+from rig import T0, Spool, same, steps_of
+
+
+def stepped(**more):
+    """Two launches before, then 3, 4 and 5 in what may be steps."""
+    s, at = Spool(**more), 0
+    for i, n in enumerate([2, 3, 4, 5]):
+        if i:
+            s.push(at, 'ProfilerStep#%d' % i).add('mark', start=T0 + at, name='tfprof.step', tid=1)
+            s.launch(at + 10, 'anchor' if i else 'k').add('step', start=T0 + at, what=0, label='x')
+            n -= 1
+        for k in range(n):
+            s.launch(at + (100 if i else 0) + k * 20000)
+        at += 1000000
+        if i:
+            s.pop(at - 10)
+    return s
+
+
+def check_steps(t):
+    """Steps by every source; what comes before the first is left out, or step 0."""
+    s = stepped()
+    s.lines = [x for x in s.lines if not x.startswith(('mark', 'step'))]
+    path = t.write(s.end())
+    same(steps_of(t, path), [14])
+    for way in ('--step-nvtx=pytorch', '--step-nvtx=ProfilerStep.*', '--step-kernel=anchor'):
+        same(steps_of(t, path, way), [3, 4, 5])
+        same(steps_of(t, path, way, '--keep-warmup'), [2, 3, 4, 5])
+    same(steps_of(t, path, '--step-every=1'), [2, 3, 4, 5])
+    same(steps_of(t, path, '--step-nvtx=nothing'), [14])
+    t.run('scope', path, '--step-nvtx=nothing')
+    assert 'no range, mark or kernel' in t.notes, t.notes
+    t.run('scope', path, '--step-nvtx=pytorch')
+    assert '2 operations are in no step' in t.notes, t.notes
+
+
+def check_steps_within(t):
+    """Ranges that are steps are no part of paths; those within a step begin no other."""
+    s = stepped().push(5000000, 'ProfilerStep#9').launch(5000100).push(5000200, 'ProfilerStep#10', tid=2)
+    s.launch(5000300).pop(5000900, tid=2).launch(5000950).pop(5001000)
+    path = t.write(s.end())
+    same(steps_of(t, path, '--step-nvtx=pytorch'), [3, 4, 5, 3])
+    same(set(t.runs('scope', path, '--step-nvtx=pytorch')), {'gemm', 'anchor'})
+
+
+def check_steps_marks(t):
+    """Marks called tfprof.step, signals and tfprof ctl are steps without being asked for."""
+    s = stepped()
+    same(steps_of(t, t.write(s.end())), [3, 4, 5])
+    s.lines = [x for x in s.lines if not x.startswith('mark')]
+    same(steps_of(t, t.write(s)), [3, 4, 5])
+    s.lines = [x for x in s.lines if not x.startswith('step')]
+    t.write(s, folder='session')
+    with open(t.path('session/control'), 'w') as f:
+        f.write('%d start\n' % T0)
+        for i in (1, 2, 3):
+            f.write('%d step number %d\n' % (T0 + i * 1000000, i))
+        f.write('nonsense\n5\n%d stop\n' % T0)
+    same(steps_of(t, 'session'), [3, 4, 5])
+
+
+def check_steps_profiler(t):
+    """Between cuProfilerStart and cuProfilerStop."""
+    s = stepped()
+    s.lines = [x for x in s.lines if not x.startswith(('mark', 'step'))]
+    for at, what in ((1000000, 1), (1999990, 2), (3000000, 1), (3900000, 2)):
+        s.add('step', start=T0 + at, what=what)
+    same(steps_of(t, t.write(s.end())), [3, 5])
+
+
+def check_options_file(t):
+    """What was given to record is the default; the command line goes before it."""
+    t.write(stepped().end(), folder='session')
+    with open(t.path('session/options'), 'w') as f:
+        f.write('--step-nvtx=pytorch\n--keep-warmup\n--max-memory=1\n--no-such=thing\n')
+    same(steps_of(t, 'session'), [2, 3, 4, 5])
+    same(steps_of(t, 'session', '--step-nvtx=.*Step#2'), [5, 9])
