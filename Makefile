@@ -294,7 +294,8 @@ $(O)/spool_write: $(O)/obj/tests/spool/spool_write.o $(BIN)/libtfprof.a
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # Manual pages and completions are made from the tables; what is made is kept in docs/.
-$(O)/gen_docs: $(O)/obj/tools/gen_docs.o $(O)/program.a $(BIN)/libtfprof.a
+GEN_DOCS_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard tools/gen_docs*.c))
+$(O)/gen_docs: $(GEN_DOCS_OBJ) $(O)/program.a $(BIN)/libtfprof.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		$(LIBS) $(PROGRAM_LIBS)
@@ -304,7 +305,7 @@ docs: $(O)/gen_docs
 	$(O)/gen_docs docs
 
 .SECONDARY:
--include $(O)/obj/tools/gen_docs.d $(O)/obj/tests/spool/spool_make.d $(O)/obj/tests/spool/spool_write.d $(O)/obj/tests/bench/bench.d $(LIB_OBJ:.o=.d) \
+-include $(GEN_DOCS_OBJ:.o=.d) $(O)/obj/tests/spool/spool_make.d $(O)/obj/tests/spool/spool_write.d $(O)/obj/tests/bench/bench.d $(LIB_OBJ:.o=.d) \
 	$(PROGRAM_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/obj/%.d) $(UNIT_HELP:%.c=$(O)/obj/%.d) \
 	$(FUZZ_SRC:%.c=$(O)/obj/%.d) $(FUZZ_DRIVER:%.c=$(O)/obj/%.d)
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files that make the docs share.
+ */
+#ifndef TOOLS_GEN_DOCS_H
+#define TOOLS_GEN_DOCS_H
+
+#include <stdio.h>
+
+#include "app/cmd.h"
+#include "app/flags.h"
+#include "app/words.h"
+
+extern struct option options[OPTIONS_MAX];
+extern size_t n_options;
+
+/* A file of the folder's sub-folder, to be written; what fails ends the program. */
+FILE *docs_begin(const char *sub, const char *name);
+void docs_end(FILE *f);
+
+/* Manual pages (gen_docs_man.c). */
+void docs_main_page(void);
+void docs_page_of(const struct command *c);
+
+/* Completions (gen_docs_completion.c). */
+void docs_bash(void);
+void docs_zsh(void);
+void docs_fish(void);
+
+#endif

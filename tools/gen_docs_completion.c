@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The completions of bash, zsh and fish.
+ */
+#include "gen_docs.h"
+
+static void put_names(FILE *f, unsigned use, const char *between)
+{
+	bool any = false;
+
+	for (enum metric_id m = 0; m < M_N; m++) {
+		if (!(metrics[m].uses & use))
+			continue;
+		fprintf(f, "%s%s", any ? between : "", metrics[m].name);
+		any = true;
+	}
+}
+
+static void put_stats(FILE *f)
+{
+	for (enum stat_id i = 0; i < STATS_N; i++)
+		fprintf(f, "%s%s", i ? " " : "", stat_rows[i].name);
+}
+
+static void put_commands(FILE *f)
+{
+	for (size_t i = 0; i < n_commands; i++)
+		fprintf(f, "%s%s", i ? " " : "", commands[i].name);
+}
+
+/* The options of commands with words of their own; other words are files there. */
+static void bash_own_words(FILE *f)
+{
+	fputs("\t[ \"$COMP_CWORD\" -gt 1 ] && case ${COMP_WORDS[1]} in\n", f);
+	for (size_t i = 0; i < n_commands; i++) {
+		const struct word *w = commands[i].words;
+		if (!w)
+			continue;
+		fprintf(f, "\t%s) COMPREPLY=($(compgen -W '", commands[i].name);
+		for (; w->name; w++)
+			fprintf(f, "%s%s%s ", w->name[1] ? "--" : "-", w->name,
+			        w->value && w->name[1] && !w->alone ? "=" : "");
+		fputs("' -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
+		      "\t\tcase $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;\n",
+		        f);
+	}
+	fputs("\tesac\n", f);
+}
+
+void docs_bash(void)
+{
+	FILE *f = docs_begin("completion", "tfprof.bash");
+
+	fputs("# Made by tools/gen_docs.c; do not edit.\n_tfprof()\n{\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} pre\n",
+	        f);
+	bash_own_words(f);
+	fputs("\t[ \"$cur\" = = ] && cur=\n"
+	      "\t[ \"$prev\" = = ] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+	      "\tpre=\n\tcase $cur in *,*) pre=${cur%,*}, ;; esac\n"
+	      "\tcase ${prev#-} in\n\tselect|-select)\n\t\tCOMPREPLY=($(compgen -P \"$pre\" -W '",
+	        f);
+	put_names(f, USE_SELECT, " ");
+	fputs("' -- \"${cur##*,}\")); return ;;\n\torder_by|-order_by)\n\t\tCOMPREPLY=($(compgen "
+	      "-W '",
+	        f);
+	put_names(f, USE_ORDER, " ");
+	fputs("' -- \"$cur\")); return ;;\n\tstats|-stats)\n\t\tCOMPREPLY=($(compgen -P \"$pre\" "
+	      "-W '",
+	        f);
+	put_stats(f);
+	fputs("' -- \"${cur##*,}\")); return ;;\n\toutput|-output)\n\t\tCOMPREPLY=($(compgen -W '",
+	        f);
+	for (enum output_kind i = 0; i < OUT_N; i++)
+		fprintf(f, "%s%s%s", i ? " " : "", output_rows[i].name,
+		        output_rows[i].required ? ":outfile=" : "");
+	fputs("' -- \"$cur\")); return ;;\n\t-color)\n\t\tCOMPREPLY=($(compgen -W 'auto always "
+	      "never' -- "
+	      "\"$cur\")); return ;;\n\tesac\n\tcase $cur in\n\t--*) COMPREPLY=($(compgen -W '",
+	        f);
+	for (size_t i = 0; i < n_flag_rows; i++)
+		fprintf(f, "%s--%s%s", i ? " " : "", flag_rows[i].name,
+		        flag_rows[i].value ? "=" : "");
+	fputs("' -- \"$cur\"))\n\t\tcase $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;\n"
+	      "\t-*) COMPREPLY=($(compgen -W '",
+	        f);
+	for (size_t i = 0; i < n_options; i++)
+		fprintf(f, "%s-%s", i ? " " : "", options[i].name);
+	fputs("' -- \"$cur\")); return ;;\n\tesac\n\tCOMPREPLY=($(compgen -W '", f);
+	put_commands(f);
+	fputs("' -- \"$cur\") $(compgen -f -- \"$cur\"))\n}\ncomplete -o filenames -F _tfprof "
+	      "tfprof\n",
+	        f);
+	docs_end(f);
+}
+
+/* Text inside single quotes of zsh and fish, without what their lists give a meaning. */
+static void put_plain(FILE *f, const char *s)
+{
+	for (; *s; s++)
+		if (!strchr("'[]:\\", *s))
+			fputc(*s, f);
+		else if (*s == ':')
+			fputc(';', f);
+}
+
+/* What a word's value may be, where the table lists it; with a blank between. */
+static void put_choices(FILE *f, const struct word *w)
+{
+	for (const char *p = w->value; *p; p++)
+		fputc(*p == '|' ? ' ' : *p, f);
+}
+
+static void zsh_own_words(FILE *f)
+{
+	fputs("(( CURRENT > 2 )) && case $words[2] in\n", f);
+	for (size_t i = 0; i < n_commands; i++) {
+		const struct word *w = commands[i].words;
+		if (!w)
+			continue;
+		fprintf(f, "%s)\n\t_arguments '1:command: ' \\\n", commands[i].name);
+		for (; w->name; w++) {
+			fprintf(f, "\t'%s%s%s[", w->name[1] ? "--" : "-", w->name,
+			        !w->value || w->alone ? ""
+			        : w->name[1]          ? "="
+			                              : "+");
+			put_plain(f, w->help);
+			fputs(!w->value || w->alone ? "]" : "]:value:", f);
+			if (w->type == WORD_CHOICE && !w->alone) {
+				fputs("(", f);
+				put_choices(f, w);
+				fputs(")", f);
+			} else if (w->value && !w->alone) {
+				fputs(w->name[1] ? " " : "_files", f);
+			}
+			fputs("' \\\n", f);
+		}
+		fputs("\t'*:file:_files'\n\treturn ;;\n", f);
+	}
+	fputs("esac\n", f);
+}
+
+void docs_zsh(void)
+{
+	FILE *f = docs_begin("completion", "_tfprof");
+
+	fputs("#compdef tfprof\n# Made by tools/gen_docs.c; do not edit.\n_tfprof_first() "
+	      "{\n\tlocal -a "
+	      "commands\n\tcommands=(\n",
+	        f);
+	for (size_t i = 0; i < n_commands; i++) {
+		fprintf(f, "\t\t'%s:", commands[i].name);
+		put_plain(f, commands[i].help);
+		fputs("'\n", f);
+	}
+	fputs("\t)\n\t_describe -t commands command commands\n\t_files\n}\n", f);
+	zsh_own_words(f);
+	fputs("_arguments \\\n", f);
+	for (size_t i = 0; i < n_flag_rows; i++) {
+		fprintf(f, "\t'--%s%s[", flag_rows[i].name, flag_rows[i].value ? "=" : "");
+		put_plain(f, flag_rows[i].help);
+		fprintf(f, "]%s' \\\n",
+		        !flag_rows[i].value ? ""
+		        : flag_rows[i].file ? ":file:_files"
+		                            : ":value: ");
+	}
+	for (size_t i = 0; i < n_options; i++) {
+		enum option_type t = options[i].type;
+		fprintf(f, "\t'*-%s[", options[i].name);
+		put_plain(f, options[i].help);
+		fputs(t == OPT_BOOL ? "]" : "]:value:", f);
+		if (t == OPT_SELECT || t == OPT_ORDER) {
+			fputs(t == OPT_SELECT ? "_values -s , metric " : "(", f);
+			put_names(f, t == OPT_SELECT ? USE_SELECT : USE_ORDER, " ");
+			fputs(t == OPT_ORDER ? ")" : "", f);
+		} else if (t == OPT_STATS) {
+			fputs("_values -s , statistic ", f);
+			put_stats(f);
+		} else if (t == OPT_STRING) {
+			fputs("_files", f);
+		} else if (t != OPT_BOOL) {
+			fputs(" ", f);
+		}
+		fputs("' \\\n", f);
+	}
+	fputs("\t'*:command or file:_tfprof_first'\n", f);
+	docs_end(f);
+}
+
+static void fish_own_words(FILE *f)
+{
+	for (size_t i = 0; i < n_commands; i++) {
+		for (const struct word *w = commands[i].words; w && w->name; w++) {
+			fprintf(f, "complete -c tfprof -n '__fish_seen_subcommand_from %s' -%c %s",
+			        commands[i].name, w->name[1] ? 'l' : 's', w->name);
+			if (w->type == WORD_CHOICE && !w->alone) {
+				fputs(" -x -a '", f);
+				put_choices(f, w);
+				fputs("'", f);
+			} else if (w->value && !w->alone) {
+				fputs(w->name[1] ? " -x" : " -r", f);
+			}
+			fputs(" -d '", f);
+			put_plain(f, w->help);
+			fputs("'\n", f);
+		}
+	}
+}
+
+void docs_fish(void)
+{
+	FILE *f = docs_begin("completion", "tfprof.fish");
+
+	fputs("# Made by tools/gen_docs.c; do not edit.\n", f);
+	for (size_t i = 0; i < n_commands; i++) {
+		fprintf(f, "complete -c tfprof -n __fish_use_subcommand -a %s -d '",
+		        commands[i].name);
+		put_plain(f, commands[i].help);
+		fputs("'\n", f);
+	}
+	for (size_t i = 0; i < n_flag_rows; i++) {
+		fprintf(f, "complete -c tfprof -l %s%s -d '", flag_rows[i].name,
+		        !flag_rows[i].value ? ""
+		        : flag_rows[i].file ? " -r"
+		                            : " -x");
+		put_plain(f, flag_rows[i].help);
+		fputs("'\n", f);
+	}
+	for (size_t i = 0; i < n_options; i++) {
+		enum option_type t = options[i].type;
+		fprintf(f, "complete -c tfprof -o %s", options[i].name);
+		if (t == OPT_SELECT || t == OPT_ORDER) {
+			fputs(" -x -a '", f);
+			put_names(f, t == OPT_SELECT ? USE_SELECT : USE_ORDER, " ");
+			fputs("'", f);
+		} else if (t == OPT_STATS) {
+			fputs(" -x -a '", f);
+			put_stats(f);
+			fputs("'", f);
+		} else if (t != OPT_BOOL) {
+			fputs(t == OPT_STRING ? " -r" : " -x", f);
+		}
+		fputs(" -d '", f);
+		put_plain(f, options[i].help);
+		fputs("'\n", f);
+	}
+	fish_own_words(f);
+	docs_end(f);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The manual pages: one of the program, one of each command.
+ */
+#include "gen_docs.h"
+
+/* Text as roff reads it. */
+static void put(FILE *f, const char *s)
+{
+	for (bool first = true; *s; first = *s++ == '\n') {
+		if (first && (*s == '.' || *s == '\''))
+			fputs("\\&", f);
+		if (*s == '-')
+			fputs("\\-", f);
+		else if (*s == '\\')
+			fputs("\\e", f);
+		else if (*s == '\'')
+			fputs("\\(aq", f);
+		else
+			fputc(*s, f);
+	}
+}
+
+static void put_head(FILE *f, const char *name, const char *what)
+{
+	fprintf(f,
+	        ".\\\" Made by tools/gen_docs.c; do not edit.\n.TH %s 1 \"\" \"tfprof %s\" \"User "
+	        "Commands\"\n.SH NAME\n",
+	        name, TFPROF_VERSION);
+	put(f, name);
+	fputs(" \\- ", f);
+	put(f, what);
+	fputs("\n", f);
+}
+
+static void put_section(FILE *f, const char *name)
+{
+	fprintf(f, ".SH %s\n", name);
+}
+
+static void put_item(FILE *f, const char *before, const char *name, const char *value)
+{
+	fputs(".TP\n.B ", f);
+	put(f, before);
+	put(f, name);
+	if (value) {
+		fputs(*before && before[1] ? "\\fR=\\fI" : " \\fI", f);
+		put(f, value);
+		fputs("\\fR", f);
+	}
+	fputs("\n", f);
+}
+
+static const char *value_word(const struct option *o)
+{
+	switch (o->type) {
+	case OPT_BOOL: return NULL;
+	case OPT_ORDER: return "METRIC";
+	case OPT_SELECT: return "METRIC,...";
+	case OPT_PATTERNS: return "PATTERN,...";
+	case OPT_OUTPUT: return "TYPE[:outfile=FILE]";
+	case OPT_STRING: return "FILE";
+	case OPT_STEPS: return "N|N,...|N..M";
+	case OPT_STATS: return "NAME,...";
+	case OPT_BY: return "none|worker";
+	case OPT_ALIGN: return "step|time";
+	case OPT_I32:
+	case OPT_I64: break;
+	}
+	return "N";
+}
+
+static void put_options(FILE *f)
+{
+	for (size_t i = 0; i < n_options; i++) {
+		put_item(f, "-", options[i].name, value_word(&options[i]));
+		put(f, options[i].help);
+		if (options[i].preset[0]) {
+			fputs(" (default ", f);
+			put(f, options[i].preset);
+			fputs(")", f);
+		}
+		fputs(".\n", f);
+	}
+}
+
+static void put_flags(FILE *f)
+{
+	for (size_t i = 0; i < n_flag_rows; i++) {
+		put_item(f, "--", flag_rows[i].name, flag_rows[i].value);
+		put(f, flag_rows[i].help);
+		fputs(".\n", f);
+	}
+}
+
+static void put_metrics(FILE *f, enum vk only)
+{
+	for (enum metric_id m = 0; m < M_N; m++) {
+		if (!(metrics[m].uses & USE_SELECT) ||
+		        (only != VK_N && !metrics[m].in[only].rank && m != M_NUM_HIDDEN_OPS))
+			continue;
+		put_item(f, "", metrics[m].name, NULL);
+		put(f, metrics[m].doc[0]);
+		fputs("\n", f);
+	}
+}
+
+static void put_examples(FILE *f, const char *lines)
+{
+	if (!*lines)
+		return;
+	put_section(f, "EXAMPLES");
+	fputs(".nf\n", f);
+	put(f, lines);
+	fputs(".fi\n", f);
+}
+
+static void put_own_words(FILE *f, const struct word *w)
+{
+	for (; w->name; w++) {
+		bool letter = w->name[1] == '\0';
+		fputs(".TP\n.B ", f);
+		put(f, letter ? "-" : "--");
+		put(f, w->name);
+		if (w->value) {
+			fputs(letter ? " \\fI" : w->alone ? "\\fR[=\\fI" : "\\fR=\\fI", f);
+			put(f, w->value);
+			fputs(w->alone ? "\\fR]" : "\\fR", f);
+		}
+		fputs("\n", f);
+		put(f, w->help);
+		fputs(".\n", f);
+	}
+}
+
+void docs_page_of(const struct command *c)
+{
+	char name[64], file[80];
+
+	snprintf(name, sizeof name, "tfprof-%s", c->name);
+	snprintf(file, sizeof file, "%s.1", name);
+	FILE *f = docs_begin("man", file);
+	put_head(f, name, c->help);
+	put_section(f, "SYNOPSIS");
+	fputs(".B tfprof ", f);
+	put(f, c->name);
+	if (c->synopsis) {
+		fputs(" \\fI", f);
+		put(f, c->synopsis);
+		fputs("\\fR", f);
+	}
+	fputs(c->synopsis      ? "\n"
+	        : c->own_words ? " \\fIWORDS\\fR\n"
+	        : c->view      ? " \\fIFILE\\fR... [\\fIOPTIONS\\fR]\n"
+	                       : "\n",
+	        f);
+	put_section(f, "DESCRIPTION");
+	put(f, c->about);
+	fputs("\n", f);
+	if (c->own) {
+		put_section(f, "OPTIONS OF ITS OWN");
+		for (const struct own_option *o = c->own; o->name; o++) {
+			put_item(f, "--", o->name, o->value);
+			put(f, o->help);
+			fputs(".\n", f);
+		}
+	}
+	if (c->view_options) {
+		put_section(f, "OPTIONS");
+		put_options(f);
+	}
+	if (c->view) {
+		put_section(f, "OPTIONS");
+		put_options(f);
+		put_section(f, "COLUMNS (-select)");
+		put_metrics(f, c->view->kind);
+	}
+	if (c->words && c->words->name) {
+		put_section(f, "OPTIONS");
+		put_own_words(f, c->words);
+	}
+	put_examples(f, c->examples);
+	put_section(f, "SEE ALSO");
+	fputs(".BR tfprof (1)\n", f);
+	docs_end(f);
+}
+
+static const char MAIN_ABOUT[] =
+        "Answers where a TensorFlow model's time, memory, parameters and float operations go, from "
+        "the files that TensorFlow leaves behind. FILEs are sorted out by content; the flags say "
+        "what is what. Several run metadata files are steps 0, 1, 2 in their order. Files may be "
+        "binary or text and may be compressed with gzip. Options are -name value, --name value or "
+        "--name=value and may stand before or after the command. Without a command the prompt "
+        "opens; where standard input is no terminal, commands are read from it, one a line.";
+static const char MAIN_PROMPT[] =
+        "Tab completes commands, options, values and names of nodes; the arrow keys bring back "
+        "what "
+        "was typed before. Ctrl-C ends what is running, Ctrl-D the session. An empty line shows "
+        "the "
+        "options. A line may end in | PROGRAM, > FILE or >> FILE; no shell is involved.";
+static const char MAIN_FILES[] =
+        ".TP\n.I .tfprof_history.txt\nlines typed at the prompt, if it is in the current folder; "
+        "else\n.I ~/.local/state/tfprof/history.txt\n(XDG_STATE_HOME is respected).\n";
+static const char MAIN_ENV[] =
+        ".TP\n.B PAGER\nprogram for long answers on a terminal; less if it is not set.\n.TP\n.B "
+        "NO_COLOR, CLICOLOR_FORCE\nno colours; colours even where no terminal is.\n.TP\n.B "
+        "TFPROF_THREADS\nhow many threads read step files; the number of CPUs if it is not "
+        "set.\n.TP\n.B "
+        "TFPROF_CUPTI_PATH\nthe libcupti that recorded programs without one of their own "
+        "load.\n.TP\n.B TFPROF_JOB\nthe name of the job to which recorded processes belong.\n";
+static const char MAIN_STATUS[] = "0 done; 1 the command failed; 2 wrong words; 3 an input that "
+                                  "cannot be read or parsed. That "
+                                  "of record is the status of the program it ran.";
+
+void docs_main_page(void)
+{
+	FILE *f = docs_begin("man", "tfprof.1");
+
+	put_head(f, "tfprof", "profiler for TensorFlow models");
+	put_section(f, "SYNOPSIS");
+	fputs(".B tfprof\n[\\fICOMMAND\\fR] [\\fIFLAGS\\fR] [\\fIFILE\\fR...] [\\fIOPTIONS\\fR]\n",
+	        f);
+	put_section(f, "DESCRIPTION");
+	put(f, MAIN_ABOUT);
+	fputs("\n", f);
+	put_examples(f, "tfprof scope graph.pbtxt run_meta tfprof_log -select micros,bytes\n"
+	                "tfprof op --profile_path=profile_100 -order_by micros\n"
+	                "tfprof help scope\n");
+	put_section(f, "COMMANDS");
+	for (size_t i = 0; i < n_commands; i++) {
+		put_item(f, "", commands[i].name, NULL);
+		put(f, commands[i].help);
+		fputs(".\n", f);
+	}
+	put_section(f, "FLAGS");
+	put_flags(f);
+	put_section(f, "OPTIONS");
+	put_options(f);
+	put_section(f, "COLUMNS (-select)");
+	put_metrics(f, VK_N);
+	put_section(f, "STATISTICS (-stats)");
+	for (enum stat_id i = 0; i < STATS_N; i++) {
+		put_item(f, "", stat_rows[i].name, NULL);
+		put(f, stat_rows[i].help);
+		fputs(".\n", f);
+	}
+	put_section(f, "OUTPUTS");
+	for (enum output_kind i = 0; i < OUT_N; i++) {
+		put_item(f, "", output_rows[i].name, NULL);
+		put(f, output_rows[i].help);
+		fputs(".\n", f);
+	}
+	put_section(f, "PROMPT");
+	put(f, MAIN_PROMPT);
+	fputs("\n", f);
+	put_section(f, "EXIT STATUS");
+	put(f, MAIN_STATUS);
+	fputs("\n", f);
+	put_section(f, "ENVIRONMENT");
+	fputs(MAIN_ENV, f);
+	put_section(f, "FILES");
+	fputs(MAIN_FILES, f);
+	docs_end(f);
+}
