@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The whole build. Objects go to build/CONFIG/, generated code to build/gen/, and what the release
-# configuration makes to build/ itself: tfprof, libtfprof.a, libtfprof.so.
+# The whole build; tests/rules.mk links the programs of the tests. Objects go to build/CONFIG/, generated code
+# to build/gen/, and what the release configuration makes to build/ itself: tfprof, libtfprof.a, libtfprof.so.
 #
 #   make                          release
 #   make CONFIG=debug             build/debug/...
@@ -223,75 +223,7 @@ $(BIN)/libtfprof_cupti.so: $(COLLECT_OBJ) $(CUPTI_LAYOUT)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -shared -Wl,-soname,libtfprof_cupti.so $(ALL_LDFLAGS) \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,-z,nodelete -o $@ $(COLLECT_OBJ) -ldl
 
-# A driver and CUPTIs without a GPU, a program that uses them, and what prints spools: for tests.
-FAKES := $(addprefix $(O)/fakes/,libcuda.so.1 libcupti.so.13 libcupti.so.12 libcupti.so.11.8 \
-	bare/libcupti.so.13 broken/libcupti.so.13 program dump)
-FAKE_CC = $(CC) $(CFLAGS) $(STD) -pthread -fPIC -Wall -Wextra $(SAN_FLAGS)
--include $(COLLECT_OBJ:.o=.d)
-collect-tests: $(FAKES) $(BIN)/libtfprof_cupti.so
-$(O)/fakes/libcuda.so.1: tests/fakes/fake_cuda.c tests/fakes/fake_cuda.h
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(FAKE_CC) -fvisibility=hidden -shared -Wl,-soname,$(@F) -o $@ $< -ldl
-FAKE_CUPTI := $(wildcard tests/fakes/fake_cupti*.[ch]) tests/fakes/fake_cuda.h
-FAKE_VERSION_libcupti.so.13 := 130001
-FAKE_VERSION_libcupti.so.12 := 28
-FAKE_VERSION_libcupti.so.11.8 := 18
-$(O)/fakes/libcupti.%: $(FAKE_CUPTI)
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(FAKE_CC) -fvisibility=hidden -shared -Wl,-soname,$(@F) \
-		-DFAKE_VERSION=$(FAKE_VERSION_$(@F)) -o $@ $(filter %.c,$^) -ldl
-# Only what a session cannot do without; and less than that.
-$(O)/fakes/bare/libcupti.so.13: $(FAKE_CUPTI)
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(FAKE_CC) -fvisibility=hidden -shared -Wl,-soname,$(@F) -DFAKE_BARE -o $@ $(filter %.c,$^) -ldl
-$(O)/fakes/broken/libcupti.so.13: tests/fakes/fake_broken.c
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(FAKE_CC) -shared -Wl,-soname,$(@F) -o $@ $< -ldl
-$(O)/fakes/program: $(wildcard tests/inject/program*.[ch]) tests/inject/module.c tests/inject/nvtx_mini.h \
-		tests/fakes/fake_cuda.h $(O)/fakes/libcuda.so.1
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(FAKE_CC) -o $@ $(filter %.c,$^) $(O)/fakes/libcuda.so.1 \
-		-Wl,-rpath,'$$ORIGIN' -ldl
-$(O)/fakes/dump: $(O)/obj/tests/inject/dump.o $(BIN)/libtfprof.a
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
-
-# A unit test sees every internal function, those of the program too.
-$(O)/program.a: $(filter-out %/main.o,$(PROGRAM_OBJ))
-	@mkdir -p $(@D)
-	@rm -f $@ && $(AR) rcs $@ $(filter-out %/main.o,$(PROGRAM_OBJ))
-
-$(O)/collector.a: $(COLLECT_OBJ)
-	@mkdir -p $(@D)
-	@rm -f $@ && $(AR) rcs $@ $(COLLECT_OBJ)
-
-$(O)/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP:%.c=$(O)/obj/%.o) $(O)/collector.a $(O)/program.a \
-		$(BIN)/libtfprof.a
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
-		$(LIBS) $(PROGRAM_LIBS) $(TEST_LIBS)
-
-# libFuzzer has a main of its own; elsewhere the driver replays a corpus.
-FUZZ_MAIN := $(if $(findstring fuzzer,$(SAN)),,$(FUZZ_DRIVER:%.c=$(O)/obj/%.o))
-$(O)/fuzz/%: $(O)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(O)/program.a $(BIN)/libtfprof.a
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ \
-		$(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(PROGRAM_LIBS)
-
-# Preloaded by tests: what makes calls fail, and what forbids them.
-$(O)/faults/%.so: tests/faults/%.c
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) -O1 -g $(WARN) -Wno-missing-prototypes -shared -fPIC -pthread -o $@ $< -ldl
-
-# Makes spools for tests and benches; like the collector it links nothing of ours but the encoder.
-$(O)/spool_make: $(O)/obj/tests/spool/spool_make.o $(O)/obj/src/io/spool_put.o
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^
-
-# Spools for tests, from lines of text.
-$(O)/spool_write: $(O)/obj/tests/spool/spool_write.o $(BIN)/libtfprof.a
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+include tests/rules.mk
 
 # Manual pages and completions are made from the tables; what is made is kept in docs/.
 GEN_DOCS_OBJ := $(patsubst %.c,$(O)/obj/%.o,$(wildcard tools/gen_docs*.c))
@@ -305,8 +237,8 @@ docs: $(O)/gen_docs
 	$(O)/gen_docs docs
 
 .SECONDARY:
--include $(GEN_DOCS_OBJ:.o=.d) $(O)/obj/tests/spool/spool_make.d $(O)/obj/tests/spool/spool_write.d $(O)/obj/tests/bench/bench.d $(LIB_OBJ:.o=.d) \
-	$(PROGRAM_OBJ:.o=.d) $(UNIT_SRC:%.c=$(O)/obj/%.d) $(UNIT_HELP:%.c=$(O)/obj/%.d) \
+-include $(LIB_OBJ:.o=.d) $(PROGRAM_OBJ:.o=.d) $(COLLECT_OBJ:.o=.d) $(GEN_DOCS_OBJ:.o=.d) $(HELPER_OBJ:.o=.d) \
+	$(UNIT_SRC:%.c=$(O)/obj/%.d) $(UNIT_HELP:%.c=$(O)/obj/%.d) \
 	$(FUZZ_SRC:%.c=$(O)/obj/%.d) $(FUZZ_DRIVER:%.c=$(O)/obj/%.d)
 
 # ---- using it -----------------------------------------------------------------------------------
@@ -379,19 +311,6 @@ uninstall:
 		$(MAN:docs/man/%="$(DESTDIR)$(MANDIR)/man1/%")
 
 # ---- tests --------------------------------------------------------------------------------------
-# What libprotobuf says about the same messages; only the deep tests need a C++ compiler.
-PB_CC := $(PROTO:proto/%.proto=build/gen-cc/%.pb.cc)
-oracle: $(O)/oracle/pb_try build/gen-cc/pb_judge
-build/gen-cc/%.pb.cc: proto/%.proto
-	@mkdir -p $(@D)
-	$(call say,PROTOC,$@)protoc -Iproto --cpp_out=$(@D) $<
-build/gen-cc/pb_judge: tests/oracle/pb_judge.cc $(PB_CC)
-	$(call say,CXX,$@)$(CXX) -O1 -w -Ibuild/gen-cc `$(PKG_CONFIG) --cflags protobuf` -o $@ $^ \
-		`$(PKG_CONFIG) --libs protobuf`
-$(O)/oracle/%: $(O)/obj/tests/oracle/%.o $(BIN)/libtfprof.a
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
-
 # Each tier builds its configurations with a make of its own, then tests/check.py runs and counts.
 check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS)) $(O)/spool_make $(O)/spool_write
 	@:
@@ -481,10 +400,6 @@ check-gpu: $(BIN)/libtfprof_cupti.so $(O)/fakes/dump
 	@$(PYTHON) -B tests/gpu/run.py --bin $(BIN) --dump $(O)/fakes/dump $(if $(OUT),--out '$(OUT)') $(T)
 
 # ---- speed --------------------------------------------------------------------------------------
-build/bench/bench: $(O)/obj/tests/bench/bench.o $(BIN)/libtfprof.a
-	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
-
 BENCH = $(PYTHON) -B tests/bench/bench.py --bench build/bench/bench --program build/tfprof --spool-make $(O)/spool_make \
 	$(if $(SIZES),--sizes '$(SIZES)') $(if $(STEPS),--steps '$(STEPS)') $(if $(RUNS),--runs $(RUNS)) \
 	--json '$(or $(JSON),build/bench/last.json)'

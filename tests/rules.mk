@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# How the programs of the tests are linked; what runs them stands in the Makefile, which includes this.
+
+# ---- collector ----------------------------------------------------------------------------------
+# A driver and CUPTIs without a GPU, and a program that uses them.
+FAKE_LIBS := $(addprefix $(O)/fakes/,libcuda.so.1 libcupti.so.13 libcupti.so.12 libcupti.so.11.8 \
+	bare/libcupti.so.13 broken/libcupti.so.13)
+FAKE_CUPTI := $(wildcard tests/fakes/fake_cupti*.[ch]) tests/fakes/fake_cuda.h
+FAKE_CC = $(CC) $(CFLAGS) $(STD) -pthread -fPIC -Wall -Wextra $(SAN_FLAGS)
+FAKE_FLAGS = -fvisibility=hidden
+collect-tests: $(FAKE_LIBS) $(O)/fakes/program $(O)/fakes/dump $(BIN)/libtfprof_cupti.so
+
+$(O)/fakes/libcuda.so.1: tests/fakes/fake_cuda.c tests/fakes/fake_cuda.h
+$(filter $(O)/fakes/libcupti.%,$(FAKE_LIBS)): $(FAKE_CUPTI)
+$(O)/fakes/libcupti.so.13: FAKE_FLAGS += -DFAKE_VERSION=130001
+$(O)/fakes/libcupti.so.12: FAKE_FLAGS += -DFAKE_VERSION=28
+$(O)/fakes/libcupti.so.11.8: FAKE_FLAGS += -DFAKE_VERSION=18
+# Only what a session cannot do without; and less than that.
+$(O)/fakes/bare/libcupti.so.13: $(FAKE_CUPTI)
+$(O)/fakes/bare/libcupti.so.13: FAKE_FLAGS += -DFAKE_BARE
+$(O)/fakes/broken/libcupti.so.13: tests/fakes/fake_broken.c
+$(O)/fakes/broken/libcupti.so.13: FAKE_FLAGS :=
+$(FAKE_LIBS):
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(FAKE_CC) $(FAKE_FLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -ldl
+
+$(O)/fakes/program: $(wildcard tests/inject/program*.[ch]) tests/inject/module.c tests/inject/nvtx_mini.h \
+		tests/fakes/fake_cuda.h $(O)/fakes/libcuda.so.1
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(FAKE_CC) -o $@ $(filter %.c,$^) $(O)/fakes/libcuda.so.1 \
+		-Wl,-rpath,'$$ORIGIN' -ldl
+
+# ---- engine -------------------------------------------------------------------------------------
+# A unit test sees every internal function, those of the program too.
+$(O)/program.a: $(filter-out %/main.o,$(PROGRAM_OBJ))
+	@mkdir -p $(@D)
+	@rm -f $@ && $(AR) rcs $@ $(filter-out %/main.o,$(PROGRAM_OBJ))
+
+$(O)/collector.a: $(COLLECT_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@ && $(AR) rcs $@ $(COLLECT_OBJ)
+
+$(O)/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP:%.c=$(O)/obj/%.o) $(O)/collector.a $(O)/program.a \
+		$(BIN)/libtfprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+		$(LIBS) $(PROGRAM_LIBS) $(TEST_LIBS)
+
+# libFuzzer has a main of its own; elsewhere the driver replays a corpus.
+FUZZ_MAIN := $(if $(findstring fuzzer,$(SAN)),,$(FUZZ_DRIVER:%.c=$(O)/obj/%.o))
+$(O)/fuzz/%: $(O)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(O)/program.a $(BIN)/libtfprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ \
+		$(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(PROGRAM_LIBS)
+
+# Preloaded by tests: what makes calls fail, and what forbids them.
+$(O)/faults/%.so: tests/faults/%.c
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) -O1 -g $(WARN) -Wno-missing-prototypes -shared -fPIC -pthread -o $@ $< -ldl
+
+# Makes spools for tests and benches; like the collector it links nothing of ours but the encoder.
+$(O)/spool_make: $(O)/obj/tests/spool/spool_make.o $(O)/obj/src/io/spool_put.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^
+
+# These link the library and nothing else: what prints spools, what writes them from lines of text, speed.
+$(O)/fakes/dump: $(O)/obj/tests/inject/dump.o
+$(O)/spool_write: $(O)/obj/tests/spool/spool_write.o
+build/bench/bench: $(O)/obj/tests/bench/bench.o
+$(O)/oracle/pb_try: $(O)/obj/tests/oracle/pb_try.o
+HELPERS := $(O)/fakes/dump $(O)/spool_write build/bench/bench $(O)/oracle/pb_try
+$(HELPERS): $(BIN)/libtfprof.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+HELPER_OBJ := $(addprefix $(O)/obj/tests/,inject/dump.o spool/spool_make.o spool/spool_write.o bench/bench.o oracle/pb_try.o)
+
+# What libprotobuf says about the same messages; only the deep tests need a C++ compiler.
+PB_CC := $(PROTO:proto/%.proto=build/gen-cc/%.pb.cc)
+oracle: $(O)/oracle/pb_try build/gen-cc/pb_judge
+build/gen-cc/%.pb.cc: proto/%.proto
+	@mkdir -p $(@D)
+	$(call say,PROTOC,$@)protoc -Iproto --cpp_out=$(@D) $<
+build/gen-cc/pb_judge: tests/oracle/pb_judge.cc $(PB_CC)
+	$(call say,CXX,$@)$(CXX) -O1 -w -Ibuild/gen-cc `$(PKG_CONFIG) --cflags protobuf` -o $@ $^ \
+		`$(PKG_CONFIG) --libs protobuf`
