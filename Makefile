@@ -312,7 +312,7 @@ uninstall:
 
 # ---- tests --------------------------------------------------------------------------------------
 # Each tier builds its configurations with a make of its own, then tests/check.py runs and counts.
-check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS)) $(O)/spool_make $(O)/spool_write
+check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS)) $(O)/spool_make
 	@:
 
 # What clang thinks of the same sources, where there is one.

@@ -64,16 +64,15 @@ $(O)/spool_make: $(O)/obj/tests/spool/spool_make.o $(O)/obj/src/io/spool_put.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^
 
-# These link the library and nothing else: what prints spools, what writes them from lines of text, speed.
+# These link the library and nothing else: what prints spools, what measures speed, what tries messages.
 $(O)/fakes/dump: $(O)/obj/tests/inject/dump.o
-$(O)/spool_write: $(O)/obj/tests/spool/spool_write.o
 build/bench/bench: $(O)/obj/tests/bench/bench.o
 $(O)/oracle/pb_try: $(O)/obj/tests/oracle/pb_try.o
-HELPERS := $(O)/fakes/dump $(O)/spool_write build/bench/bench $(O)/oracle/pb_try
+HELPERS := $(O)/fakes/dump build/bench/bench $(O)/oracle/pb_try
 $(HELPERS): $(BIN)/libtfprof.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
-HELPER_OBJ := $(addprefix $(O)/obj/tests/,inject/dump.o spool/spool_make.o spool/spool_write.o bench/bench.o oracle/pb_try.o)
+HELPER_OBJ := $(addprefix $(O)/obj/tests/,inject/dump.o spool/spool_make.o bench/bench.o oracle/pb_try.o)
 
 # What libprotobuf says about the same messages; only the deep tests need a C++ compiler.
 PB_CC := $(PROTO:proto/%.proto=build/gen-cc/%.pb.cc)

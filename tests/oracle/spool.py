@@ -17,7 +17,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'spool'))
 import differential  # noqa: E402
-import rig as spool  # noqa: E402
+import rig  # noqa: E402
+from script import T0, Spool  # noqa: E402
 
 ALL = {'max_depth': 100, 'step': -1, 'order_by': 'name', 'account_type_regexes': ['.*'], 'start_name_regexes': ['.*'],
        'show_name_regexes': ['.*'], 'select': ['micros', 'occurrence', 'device'], 'output': 'stdout'}
@@ -35,17 +36,17 @@ def cases():
 
 def recordings():
     """(name, spool, words)."""
-    yield 'training', spool.sample(), ['--step-nvtx=pytorch']
-    yield 'ops', spool.sample(), ['--step-nvtx=pytorch', '--leaf=op']
-    yield 'copies', spool.sample(), ['--tf-layout']
-    s = spool.Spool(env_RANK=3)
+    yield 'training', rig.sample(), ['--step-nvtx=pytorch']
+    yield 'ops', rig.sample(), ['--step-nvtx=pytorch', '--leaf=op']
+    yield 'copies', rig.sample(), ['--tf-layout']
+    s = Spool(env_RANK=3)
     for gpu in (0, 1):
         s.add('gpu', id=gpu, uuid='GPU-%d' % gpu)
         s.push(gpu * 10 ** 6, 'model/dense/MatMul:MatMul').launch(gpu * 10 ** 6 + 10, '_ZN2at6native4gemmIfEEvPT_', device=gpu)
         s.launch(gpu * 10 ** 6 + 20000, 'MEMCPY').launch(gpu * 10 ** 6 + 40000, 'größe').pop(gpu * 10 ** 6 + 900000)
-    s.add('api', start=spool.T0 + 3000000, length=9000, correlation=77, name='cudaGraphLaunch', tid=1)
+    s.add('api', start=T0 + 3000000, length=9000, correlation=77, name='cudaGraphLaunch', tid=1)
     for i in range(20):
-        s.add('kernel', start=spool.T0 + 3100000 + i * 300, length=200, correlation=77, name='tiny', stream=7, graph=1, node=i)
+        s.add('kernel', start=T0 + 3100000 + i * 300, length=200, correlation=77, name='tiny', stream=7, graph=1, node=i)
     yield 'two gpus', s.end(), []
 
 
@@ -82,7 +83,7 @@ def main():
         return 0
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix='tfprof-oracle-') as folder:
-        t = spool.Bench(args, folder)
+        t = rig.Bench(args, folder)
         for i, (name, script, words) in enumerate(recordings()):
             path, base = t.write(script), t.path('r%d' % i)
             t.run('convert', path, *words, '-output', 'profile:outfile=%s.profile' % base)

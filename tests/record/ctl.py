@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from rig import holds, put, same, spool, start_ticks, tfprof
+from script import Spool, launches
 
 
 def test_ctl():
@@ -41,14 +42,14 @@ def test_ctl():
 def test_status_of_spools():
     os.mkdir('c', 0o700)
     holds(tfprof('ctl', 'c', 'status')[1], 'no process has started CUDA yet')
-    spool('c', 'info argv /usr/bin/trainer\nmany 20 2\nnote half a sentence\nend\n', 10, 1)
-    spool('c', 'many 30 2\nlost 4 4\n', 20, 1, 2)
-    spool('c', 'many 40 2\n', os.getpid(), start_ticks(os.getpid()), 3)
-    os.rename(spool('c', 'end\n', 40, 1, 4), 'c/other-host-40-1-00000004.tfspool')
-    spool('c', 'end\n', 41, 1, 5)
+    spool('c', launches(20, argv='/usr/bin/trainer').add('note', text='half a sentence').end(), 10, 1)
+    spool('c', launches(30).add('lost', why=4, count=4), 20, 1, 2)
+    spool('c', launches(40), os.getpid(), start_ticks(os.getpid()), 3)
+    os.rename(spool('c', Spool().end(), 40, 1, 4), 'c/other-host-40-1-00000004.tfspool')
+    spool('c', Spool().end(), 41, 1, 5)
     with open(glob.glob('c/*-41-1-*')[0], 'r+b') as f:
         f.write(b'junk')
-    os.rename(spool('c', 'end\n', 50, 1, 6), 'c/odd.tfspool')
+    os.rename(spool('c', Spool().end(), 50, 1, 6), 'c/odd.tfspool')
     put('c/9.log', 'one\ntwo\n')
     rows = tfprof('ctl', 'c', 'status')[1].split('\n')
     table = {x.split()[0]: x.split() for x in rows if x}

@@ -4,40 +4,34 @@ import json
 import os
 
 from rig import ARGS, holds, put, same, spool, tfprof
+from script import T0, Spool
 
 ANSWER = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'gpu.txt')
-RUN = '''info pid %d
-info argv /usr/bin/python
-info env.RANK %d
-info env.TFPROF_JOB night
-string NVIDIA H200
-string _ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEviT0_T1_
-string sgemm_128
-string cudaStreamSynchronize_v3020
-string the program's own profiler took over
-device %d 18 1
-kernel %d 20000 2 %d 7 1
-kernel 1030000 25000 3 %d 7 2
-kernel 1060000 21000 2 %d 7 3
-kernel 0 0 2 %d 7 4
-copy 1 1010000 40000 4000000 %d
-copy 2 1200000 10000 1000 %d
-set 1300000 1000 64 %d
-graph 1310000 5000 3 %d
-api 4 77 1000000 60000 9
-api 4 77 1100000 70000 10
-gap 1400000 1500000 5
-sum 7 2 %d 10 100000 9000 11000 0
-lost 0 12
-note the buffers were full once
-'''
+RELU = '_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEviT0_T1_'
+
+
+def rank(n):
+    s = Spool(pid=10 + n, argv='/usr/bin/python', env_RANK=n, env_TFPROF_JOB='night')
+    s.add('gpu', id=n, uuid='\x12' * 16, name='NVIDIA H200')
+    for at, length, name, correlation in ((1000000 + 5000 * n, 20000, RELU, 1), (1030000, 25000, 'sgemm_128', 2),
+                                          (1060000, 21000, RELU, 3), (-T0, 0, RELU, 4)):
+        s.add('kernel', start=T0 + at, length=length, name=name, device=n, stream=7, correlation=correlation)
+    s.add('copy', kind=1, start=T0 + 1010000, length=40000, bytes=4000000, device=n, stream=7)
+    s.add('copy', kind=2, start=T0 + 1200000, length=10000, bytes=1000, device=n, stream=7)
+    s.add('set', start=T0 + 1300000, length=1000, bytes=64, device=n, stream=7)
+    s.add('graph', start=T0 + 1310000, length=5000, graph=3, device=n, stream=7)
+    for at, length, correlation in ((1000000, 60000, 9), (1100000, 70000, 10)):
+        s.add('api', name='cudaStreamSynchronize_v3020', tid=77, start=T0 + at, length=length, correlation=correlation)
+    s.add('gap', start=T0 + 1400000, to=T0 + 1500000, why="the program's own profiler took over")
+    s.add('sum', what=7, name=RELU, device=n, start=T0, to=T0, count=10, sum=100000, min=9000, max=11000)
+    s.add('lost', why=0, count=12).add('note', text='the buffers were full once')
+    return s
 
 
 def two_ranks():
     os.mkdir('g', 0o700)
-    for rank in (0, 1):
-        spool('g', RUN % ((10 + rank, rank, rank, 1000000 + 5000 * rank) + (rank,) * 9) + ('' if rank else 'end\n'),
-              10 + rank)
+    spool('g', rank(0).end(), 10)
+    spool('g', rank(1), 11)
 
 
 def test_gpu_text():
@@ -77,7 +71,7 @@ def test_gpu_words():
     holds(got[2], 'no folder of a recording (tfprof-DATE-PID) is here')
     for name in ('tfprof-old', 'tfprof-new'):
         os.mkdir(name)
-        spool(name, 'string %s\nkernel 5 5 1 0 0 0\nend\n' % name)
+        spool(name, Spool().add('kernel', name=name, start=T0 + 5, length=5).end())
     os.utime('tfprof-old', (1, 1))
     holds(tfprof('gpu')[1], 'tfprof-new')
     os.mkdir('empty')

@@ -42,10 +42,8 @@ def tfprof(*words, **how):
     return run('./bin/tfprof', *words, **how)
 
 
-def spool(folder, lines, pid=4711, start=1, number=1):
-    path = os.path.join(folder, '%s-%d-%d-%08x.tfspool' % (HOST, pid, start, number))
-    subprocess.run([ARGS.spool_write, path, str(pid)], input=lines.encode(), check=True)
-    return path
+def spool(folder, script, pid=4711, start=1, number=1):
+    return script.make(ARGS.spool_make, os.path.join(folder, '%s-%d-%d-%08x.tfspool' % (HOST, pid, start, number)))
 
 
 def start_ticks(pid):

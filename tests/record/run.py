@@ -13,7 +13,8 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'spool')]
 import ctl
 import doctor
 import fake
@@ -22,7 +23,7 @@ import process
 import session
 from rig import ARGS, LIBRARY, Bad, put
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 def do(name, f):
@@ -77,5 +78,5 @@ if __name__ == '__main__':
     p.parse_args(namespace=ARGS)
     ARGS.program = os.path.abspath(ARGS.program)
     ARGS.fakes = os.path.abspath(os.path.join(ARGS.tools, 'fakes'))
-    ARGS.spool_write = os.path.abspath(os.path.join(ARGS.tools, 'spool_write'))
+    ARGS.spool_make = os.path.abspath(os.path.join(ARGS.tools, 'spool_make'))
     sys.exit(main())

@@ -9,6 +9,7 @@ import stat
 import sys
 
 from rig import ARGS, HOST, LIBRARY, VARIABLES, Bad, holds, put, run, same, spool, tfprof
+from script import Spool, launches
 
 
 # ---- variables and folders ----------------------------------------------------------------------
@@ -74,7 +75,7 @@ def test_folders():
     os.mkdir('open')
     os.chmod('open', 0o777)
     os.mkdir('mine', 0o700)
-    spool('mine', 'end\n')
+    spool('mine', Spool().end())
     put('mine/control', '')
     put('mine/17.log', '')
     put('file', '')
@@ -103,11 +104,11 @@ LATE = '''import os, subprocess, sys, time
 def spool(n, lines):
     start = open('/proc/self/stat').read().rpartition(')')[2].split()[19]
     path = '%s/%s-%d-%s-%08x.tfspool' % (os.environ['TFPROF_SESSION'], HOST, os.getpid(), start, n)
-    subprocess.run([WRITE, path, str(os.getpid())], input=lines.encode(), check=True)
-spool(1, 'many 1000 3\\nlost 0 7\\nend\\n')
+    subprocess.run([MAKE, path], input=lines.encode(), check=True)
+spool(1, FIRST)
 if os.fork() == 0:
     os.closerange(0, 3)
-    spool(2, 'many 500 3\\n')
+    spool(2, SECOND)
     with open('pid', 'w') as f:
         f.write(str(os.getpid()))
     os.rename('pid', 'ready')
@@ -121,7 +122,11 @@ sys.exit(4)
 
 
 def late(sleep):
-    return [sys.executable, '-c', 'HOST = %r\nWRITE = %r\nSLEEP = %r\n' % (HOST, ARGS.spool_write, sleep) + LATE]
+    first, second = launches(1000).add('lost', why=0, count=7).end(), launches(500)
+    put('late.py', ''.join('%s = %r\n' % x for x in (
+        ('HOST', HOST), ('MAKE', ARGS.spool_make), ('SLEEP', sleep), ('FIRST', '\n'.join(first.lines)),
+        ('SECOND', '\n'.join(second.lines)))) + LATE)
+    return [sys.executable, 'late.py']
 
 
 def test_summary():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What becomes a node, and whose an operation is: names, ranges, calls, graphs, memory."""
-from rig import T0, Spool, same
+from rig import same
+from script import T0, Spool
 
 
 def check_names(t):

@@ -1,46 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks of spools share: the script of a spool, its making, questions to the program."""
+"""What the checks of spools share: a folder of spools, questions to the program, a sample."""
 import csv
 import io
 import os
 import subprocess
 
+from script import T0, Spool
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-T0 = 1700000000000000000
-US = 1000
-
-
-class Spool:
-    """The script of one process's spool."""
-
-    def __init__(self, **info):
-        self.lines, self.correlation = [], 0
-        for key, value in dict({'pid': 1}, **info).items():
-            self.add('info', key=key.replace('env_', 'env.'), value=value)
-
-    def add(self, word, **pairs):
-        self.lines.append(' '.join([word] + ['%s="%s"' % x if isinstance(x[1], str) else '%s=%d' % x
-                                             for x in pairs.items()]))
-        return self
-
-    def push(self, at, name, tid=1, **more):
-        return self.add('push', start=T0 + at, name=name, tid=tid, **more)
-
-    def pop(self, at, tid=1, **more):
-        return self.add('pop', start=T0 + at, tid=tid, **more)
-
-    def launch(self, at, name='gemm', length=5000, tid=1, late=10000, call=2000, word='kernel', api='cudaLaunchKernel',
-               correlation=None, **more):
-        if correlation is None:
-            self.correlation += 1
-            correlation = self.correlation
-        self.add('api', start=T0 + at, length=call, correlation=correlation, name=api, tid=tid)
-        more.setdefault('stream', 7)
-        return self.add(word, start=T0 + at + late, length=length, correlation=correlation,
-                        **dict({'name': name} if word == 'kernel' else {}, **more))
-
-    def end(self):
-        return self.add('end', start=T0)
 
 
 class Bench:
@@ -54,8 +21,7 @@ class Bench:
         self.n += 1
         path = self.path(os.path.join(folder, name or 's%d.tfspool' % self.n))
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        subprocess.run([self.args.make, path], input='\n'.join(spool.lines).encode(), check=True)
-        return path
+        return spool.make(self.args.make, path)
 
     def run(self, *words, status=0):
         p = subprocess.run([self.args.program, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

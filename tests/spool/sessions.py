@@ -4,7 +4,8 @@ import os
 import re
 import subprocess
 
-from rig import ROOT, T0, Spool, same, sample, steps_of
+from rig import ROOT, same, sample, steps_of
+from script import T0, Spool
 
 
 # ---- processes and devices ----

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where steps come from."""
-from rig import T0, Spool, same, steps_of
+from rig import same, steps_of
+from script import T0, Spool
 
 
 def stepped(**more):

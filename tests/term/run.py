@@ -26,6 +26,9 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'spool'))
+from script import T0, Spool
+
 FILES = 'graph.pbtxt run_meta tfprof_log'
 
 
@@ -181,33 +184,25 @@ def play(name, w, h, top):
     return shots, missing
 
 
-RUN = """info pid 4711
-info argv /usr/bin/trainer
-info env.RANK 0
-string NVIDIA H200
-string _ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEviT0_T1_
-string ampere_sgemm_128x64_tn
-string cudaStreamSynchronize_v3020
-string _ZN7cutlass6KernelI67cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8EEvNT_6ParamsE
-device 0 18 1
-kernel 1000000 20000 2 0 7 1
-kernel 1030000 25000 3 0 7 2
-kernel 1060000 21000 2 0 7 3
-kernel 1090000 121000 5 0 7 3
-copy 1 1010000 40000 4000000 0
-copy 2 1200000 10000 1000 0
-set 1300000 1000 64 0
-api 4 77 1000000 60000 9
-lost 0 12
-end
-"""
+def recording():
+    relu = '_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEviT0_T1_'
+    cutlass = ('_ZN7cutlass6KernelI67cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_tn_align8EEvNT_6'
+               'ParamsE')
+    s = Spool(pid=4711, argv='/usr/bin/trainer', env_RANK=0).add('gpu', uuid='\x12' * 16, name='NVIDIA H200')
+    for at, length, name in ((1000000, 20000, relu), (1030000, 25000, 'ampere_sgemm_128x64_tn'),
+                             (1060000, 21000, relu), (1090000, 121000, cutlass)):
+        s.add('kernel', start=T0 + at, length=length, name=name, stream=7)
+    s.add('copy', kind=1, start=T0 + 1010000, length=40000, bytes=4000000, stream=7)
+    s.add('copy', kind=2, start=T0 + 1200000, length=10000, bytes=1000, stream=7)
+    s.add('set', start=T0 + 1300000, length=1000, bytes=64, stream=7)
+    s.add('api', name='cudaStreamSynchronize_v3020', tid=77, start=T0 + 1000000, length=60000, correlation=9)
+    return s.add('lost', why=0, count=12).end()
 
 
 def do(name, w, h):
     top = tempfile.mkdtemp(prefix='tfprof-term-')
     os.mkdir(top + '/tfprof-run')
-    subprocess.run([ARGS.spool_write, top + '/tfprof-run/host-4711-1-00000001.tfspool', '4711'],
-                   input=RUN.encode(), check=True)
+    recording().make(ARGS.spool_make, top + '/tfprof-run/host-4711-1-00000001.tfspool')
     os.mkdir(top + '/bin')
     os.symlink(ARGS.program, top + '/bin/tfprof')
     for path in glob.glob(os.path.join(ROOT, 'testdata/models/textsum/*.gz')):
@@ -296,9 +291,9 @@ if __name__ == '__main__':
     p = argparse.ArgumentParser(description='Uses the program in a terminal.')
     p.add_argument('names', nargs='*')
     p.add_argument('--program', default=os.path.join(ROOT, 'build', 'tfprof'))
-    p.add_argument('--tools', default=os.path.join(ROOT, 'build', 'release'), help='where spool_write is')
+    p.add_argument('--tools', default=os.path.join(ROOT, 'build', 'release'), help='where spool_make is')
     p.add_argument('--accept', action='store_true')
     ARGS = p.parse_args()
     ARGS.program = os.path.abspath(ARGS.program)
-    ARGS.spool_write = os.path.join(os.path.abspath(ARGS.tools), 'spool_write')
+    ARGS.spool_make = os.path.join(os.path.abspath(ARGS.tools), 'spool_make')
     sys.exit(main())
