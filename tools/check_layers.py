@@ -31,10 +31,8 @@ LIBRARIES = {
     'setjmp.h': re.compile(r'^(base/(arena\.[ch]|par\.c)|app/(api|session)\.[ch])$'),
 }
 
-FILE_SOFT, FILE_HARD, FUNCTION_MAX, UNIT_MAX = 500, 800, 60, 300
-# Files above the soft limit, and why.
-LONG_FILES = {
-}
+FILE_MAX, FUNCTION_MAX, UNIT_MAX = 500, 60, 300
+CODE = ('.c', '.cc', '.h', '.py', '.sh', '.mk')
 # Files of nothing but tables and literal texts may have any length.
 ANY_LENGTH = re.compile(r'\.def$')
 
@@ -142,17 +140,12 @@ def check_functions(path, code):
             start = None
 
 
-def check_size(path, name, lines, unit):
-    if ANY_LENGTH.search(name):
-        return
-    if unit:
-        if lines > UNIT_MAX:
-            say(path, lines, '%d lines: a unit test has %d at most' % (lines, UNIT_MAX))
-    elif lines > FILE_HARD:
-        say(path, lines, '%d lines: %d at most' % (lines, FILE_HARD))
-    elif lines > FILE_SOFT and name not in LONG_FILES:
-        say(path, lines, '%d lines: above %d a file is listed with its reason in LONG_FILES of %s'
-            % (lines, FILE_SOFT, os.path.basename(__file__)))
+def check_size(path, text):
+    lines, most = text.count('\n'), FILE_MAX
+    if re.search(r'/tests/unit/.*\.[ch]$', path):
+        most = UNIT_MAX
+    if lines > most and not ANY_LENGTH.search(path):
+        say(path, lines, '%d lines: %d at most' % (lines, most))
 
 
 def check_source(path, name, src, graph):
@@ -170,22 +163,22 @@ def check_source(path, name, src, graph):
             m = TALK.search(line)
             if m:
                 say(path, i, 'the engine does not talk or exit: %s' % m.group(0).rstrip('( '))
-    check_size(path, name, text.count('\n'), False)
+    check_size(path, text)
     check_functions(path, code)
 
 
-def c_files(folder):
-    for at, dirs, names in sorted(os.walk(folder)):
+def files_of(folder, *ends):
+    for at, dirs, names in sorted(os.walk(os.path.join(ROOT, folder))):
         dirs.sort()
         for n in sorted(names):
-            if n.endswith(('.c', '.h', '.def')):
+            if n.endswith(ends):
                 yield os.path.join(at, n)
 
 
 def main():
     src = os.path.join(ROOT, 'src')
     graph, names, count = {}, {}, 0
-    for path in c_files(src):
+    for path in files_of('src', '.c', '.h', '.def'):
         name = os.path.relpath(path, src).replace(os.sep, '/')
         count += 1
         if name.count('/') != 1:
@@ -196,14 +189,12 @@ def main():
         names[base] = name
         check_source(path, name, src, graph)
     check_cycles(graph)
-    for path in c_files(os.path.join(ROOT, 'tests', 'unit')):
+    for path in [os.path.join(ROOT, 'Makefile'), *files_of('tests', *CODE), *files_of('tools', *CODE), *files_of('python', *CODE)]:
         count += 1
         text = open(path, encoding='utf-8').read()
-        check_size(path, os.path.basename(path), text.count('\n'), True)
-        check_functions(path, strip_comments(text))
-    for name in LONG_FILES:
-        if not os.path.exists(os.path.join(src, name)):
-            say(os.path.join(src, name), 1, 'listed in LONG_FILES, but not there')
+        check_size(path, text)
+        if path.endswith(('.c', '.h')):
+            check_functions(path, strip_comments(text))
     for line in bad:
         print(line)
     files = len({line.split(':')[0] for line in bad})
