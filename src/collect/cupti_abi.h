@@ -65,194 +65,156 @@ enum {
 
 enum { COPY_PTOP = 10, MEMORY_OP_ALLOC = 1, MEMORY_OP_FREE = 2 };
 
-#define REC_PACKED __attribute__((packed, aligned(8)))
+/* Each field that is read: F(T, type, name, offset, name in CUPTI's own struct T). Structs and the
+ * probe are made of these rows. */
+#define REC_KERNEL(F, T)                                                                           \
+	F(T, uint16_t, registers, 6, registersPerThread)                                           \
+	F(T, uint64_t, start, 16, start)                                                           \
+	F(T, uint64_t, end, 24, end)                                                               \
+	F(T, uint32_t, device, 40, deviceId)                                                       \
+	F(T, uint32_t, context, 44, contextId)                                                     \
+	F(T, uint32_t, stream, 48, streamId)                                                       \
+	F(T, int32_t, grid_x, 52, gridX)                                                           \
+	F(T, int32_t, grid_y, 56, gridY)                                                           \
+	F(T, int32_t, grid_z, 60, gridZ)                                                           \
+	F(T, int32_t, block_x, 64, blockX)                                                         \
+	F(T, int32_t, block_y, 68, blockY)                                                         \
+	F(T, int32_t, block_z, 72, blockZ)                                                         \
+	F(T, int32_t, static_shared, 76, staticSharedMemory)                                       \
+	F(T, int32_t, dynamic_shared, 80, dynamicSharedMemory)                                     \
+	F(T, uint32_t, correlation, 92, correlationId)                                             \
+	F(T, const char *, name, 104, name)
+#define REC_KERNEL_GRAPH(F, T)                                                                     \
+	F(T, uint64_t, graph_node, 144, graphNodeId)                                               \
+	F(T, uint32_t, graph, 156, graphId)
 
-struct rec_kernel {
-	uint32_t kind;
-	uint16_t cache_config;
-	uint16_t registers;
-	uint32_t partitioned[2];
-	uint64_t start; /* 16 */
-	uint64_t end;
-	uint64_t completed;
-	uint32_t device; /* 40 */
-	uint32_t context;
-	uint32_t stream;
-	int32_t grid[3];  /* 52 */
-	int32_t block[3]; /* 64 */
-	int32_t static_shared;
-	int32_t dynamic_shared;
-	uint32_t local_per_thread; /* 84 */
-	uint32_t local_total;
-	uint32_t correlation; /* 92 */
-	int64_t grid_id;
-	const char *name; /* 104 */
-	void *reserved;
-	uint64_t queued; /* 120 */
-	uint64_t submitted;
-	uint8_t launch_type; /* 136 */
-	uint8_t carveout[3];
-	uint32_t shared_executed;
-	uint64_t graph_node; /* 144 */
-	uint32_t shared_limit;
-	uint32_t graph; /* 156 */
-} REC_PACKED;
+/* What copies of both kinds begin with; the graph of copies and sets is known since 11.1. */
+#define REC_COPY(F, T)                                                                             \
+	F(T, uint8_t, copy_kind, 4, copyKind)                                                      \
+	F(T, uint8_t, src_kind, 5, srcKind)                                                        \
+	F(T, uint8_t, dst_kind, 6, dstKind)                                                        \
+	F(T, uint8_t, flags, 7, flags)                                                             \
+	F(T, uint64_t, bytes, 8, bytes)                                                            \
+	F(T, uint64_t, start, 16, start)                                                           \
+	F(T, uint64_t, end, 24, end)                                                               \
+	F(T, uint32_t, device, 32, deviceId)                                                       \
+	F(T, uint32_t, context, 36, contextId)                                                     \
+	F(T, uint32_t, stream, 40, streamId)
+#define REC_MEMCPY(F, T)                                                                           \
+	REC_COPY(F, T)                                                                             \
+	F(T, uint32_t, correlation, 44, correlationId)                                             \
+	F(T, uint64_t, graph_node, 64, graphNodeId)                                                \
+	F(T, uint32_t, graph, 72, graphId)
+#define REC_MEMCPY_PEER(F, T)                                                                      \
+	REC_COPY(F, T)                                                                             \
+	F(T, uint32_t, src_device, 44, srcDeviceId)                                                \
+	F(T, uint32_t, dst_device, 52, dstDeviceId)                                                \
+	F(T, uint32_t, correlation, 60, correlationId)                                             \
+	F(T, uint64_t, graph_node, 72, graphNodeId)                                                \
+	F(T, uint32_t, graph, 80, graphId)
 
-struct rec_memcpy {
-	uint32_t kind;
-	uint8_t copy_kind; /* 4 */
-	uint8_t src_kind;
-	uint8_t dst_kind;
-	uint8_t flags;
-	uint64_t bytes; /* 8 */
-	uint64_t start;
-	uint64_t end;
-	uint32_t device; /* 32 */
-	uint32_t context;
-	uint32_t stream;
-	uint32_t correlation; /* 44 */
-	uint32_t runtime_correlation;
-	uint32_t pad;
-	void *reserved;
-	uint64_t graph_node; /* 64 */
-	uint32_t graph;      /* 72, from here on since 11.1 */
-} REC_PACKED;
+#define REC_MEMSET(F, T)                                                                           \
+	F(T, uint64_t, bytes, 8, bytes)                                                            \
+	F(T, uint64_t, start, 16, start)                                                           \
+	F(T, uint64_t, end, 24, end)                                                               \
+	F(T, uint32_t, device, 32, deviceId)                                                       \
+	F(T, uint32_t, context, 36, contextId)                                                     \
+	F(T, uint32_t, stream, 40, streamId)                                                       \
+	F(T, uint32_t, correlation, 44, correlationId)                                             \
+	F(T, uint16_t, memory_kind, 50, memoryKind)                                                \
+	F(T, uint64_t, graph_node, 64, graphNodeId)                                                \
+	F(T, uint32_t, graph, 72, graphId)
 
-struct rec_memcpy_peer {
-	uint32_t kind;
-	uint8_t copy_kind; /* 4 */
-	uint8_t src_kind;
-	uint8_t dst_kind;
-	uint8_t flags;
-	uint64_t bytes; /* 8 */
-	uint64_t start;
-	uint64_t end;
-	uint32_t device; /* 32 */
-	uint32_t context;
-	uint32_t stream;
-	uint32_t src_device; /* 44 */
-	uint32_t src_context;
-	uint32_t dst_device; /* 52 */
-	uint32_t dst_context;
-	uint32_t correlation; /* 60 */
-	void *reserved;
-	uint64_t graph_node; /* 72 */
-	uint32_t graph;      /* 80, from here on since 11.1 */
-} REC_PACKED;
+#define REC_MEMORY(F, T)                                                                           \
+	F(T, uint32_t, operation, 4, memoryOperationType)                                          \
+	F(T, uint32_t, memory_kind, 8, memoryKind)                                                 \
+	F(T, uint32_t, correlation, 12, correlationId)                                             \
+	F(T, uint64_t, address, 16, address)                                                       \
+	F(T, uint64_t, bytes, 24, bytes)                                                           \
+	F(T, uint64_t, time, 32, timestamp)                                                        \
+	F(T, uint32_t, device, 52, deviceId)                                                       \
+	F(T, uint32_t, context, 56, contextId)                                                     \
+	F(T, uint32_t, stream, 60, streamId)                                                       \
+	F(T, const char *, name, 64, name)
 
-struct rec_memset {
-	uint32_t kind;
-	uint32_t value;
-	uint64_t bytes; /* 8 */
-	uint64_t start;
-	uint64_t end;
-	uint32_t device; /* 32 */
-	uint32_t context;
-	uint32_t stream;
-	uint32_t correlation; /* 44 */
-	uint16_t flags;
-	uint16_t memory_kind; /* 50 */
-	uint32_t pad;
-	void *reserved;
-	uint64_t graph_node; /* 64 */
-	uint32_t graph;      /* 72, from here on since 11.1 */
-} REC_PACKED;
+#define REC_API(F, T)                                                                              \
+	F(T, uint32_t, cbid, 4, cbid)                                                              \
+	F(T, uint64_t, start, 8, start)                                                            \
+	F(T, uint64_t, end, 16, end)                                                               \
+	F(T, uint32_t, thread, 28, threadId)                                                       \
+	F(T, uint32_t, correlation, 32, correlationId)                                             \
+	F(T, uint32_t, status, 36, returnValue)
 
-struct rec_memory {
-	uint32_t kind;
-	uint32_t operation; /* 4 */
-	uint32_t memory_kind;
-	uint32_t correlation; /* 12 */
-	uint64_t address;
-	uint64_t bytes; /* 24 */
-	uint64_t time;
-	uint64_t pc;
-	uint32_t process; /* 48 */
-	uint32_t device;
-	uint32_t context;
-	uint32_t stream; /* 60 */
-	const char *name;
-} REC_PACKED;
+#define REC_GRAPH(F, T)                                                                            \
+	F(T, uint32_t, correlation, 4, correlationId)                                              \
+	F(T, uint64_t, start, 8, start)                                                            \
+	F(T, uint64_t, end, 16, end)                                                               \
+	F(T, uint32_t, device, 24, deviceId)                                                       \
+	F(T, uint32_t, graph, 28, graphId)                                                         \
+	F(T, uint32_t, context, 32, contextId)                                                     \
+	F(T, uint32_t, stream, 36, streamId)
 
-struct rec_api {
-	uint32_t kind;
-	uint32_t cbid; /* 4 */
-	uint64_t start;
-	uint64_t end;
-	uint32_t process; /* 24 */
-	uint32_t thread;
-	uint32_t correlation; /* 32 */
-	uint32_t status;
-} REC_PACKED;
+#define REC_SYNC(F, T)                                                                             \
+	F(T, uint32_t, type, 4, type)                                                              \
+	F(T, uint64_t, start, 8, start)                                                            \
+	F(T, uint64_t, end, 16, end)                                                               \
+	F(T, uint32_t, correlation, 24, correlationId)                                             \
+	F(T, uint32_t, context, 28, contextId)                                                     \
+	F(T, uint32_t, stream, 32, streamId)                                                       \
+	F(T, uint32_t, event, 36, cudaEventId)
 
-struct rec_graph {
-	uint32_t kind;
-	uint32_t correlation; /* 4 */
-	uint64_t start;
-	uint64_t end;
-	uint32_t device; /* 24 */
-	uint32_t graph;
-	uint32_t context; /* 32 */
-	uint32_t stream;
-	void *reserved;
-} REC_PACKED;
+/* The object is process and thread, or device, context and stream. */
+#define REC_OVERHEAD(F, T)                                                                         \
+	F(T, uint32_t, overhead_kind, 4, overheadKind)                                             \
+	F(T, uint32_t, object_kind, 8, objectKind)                                                 \
+	F(T, uint32_t[3], object, 12, objectId)                                                    \
+	F(T, uint64_t, start, 24, start)                                                           \
+	F(T, uint64_t, end, 32, end)
 
-struct rec_sync {
-	uint32_t kind;
-	uint32_t type; /* 4 */
-	uint64_t start;
-	uint64_t end;
-	uint32_t correlation; /* 24 */
-	uint32_t context;
-	uint32_t stream; /* 32 */
-	uint32_t event;
-} REC_PACKED;
+#define REC_CONTEXT(F, T)                                                                          \
+	F(T, uint32_t, context, 4, contextId)                                                      \
+	F(T, uint32_t, device, 8, deviceId)
 
-/* Alike in all three generations. */
-struct rec_overhead {
-	uint32_t kind;
-	uint32_t overhead_kind; /* 4 */
-	uint32_t object_kind;   /* 8 */
-	uint32_t object[3];     /* 12: process and thread, or device, context and stream */
-	uint64_t start;         /* 24 */
-	uint64_t end;
-} REC_PACKED;
+#define REC_DEVICE(F, T)                                                                           \
+	F(T, uint64_t, memory_size, 16, globalMemorySize)                                          \
+	F(T, uint32_t, multiprocessors, 44, numMultiprocessors)                                    \
+	F(T, uint32_t, capability_major, 104, computeCapabilityMajor)                              \
+	F(T, uint32_t, capability_minor, 108, computeCapabilityMinor)                              \
+	F(T, uint32_t, id, 112, id)                                                                \
+	F(T, uint8_t[16], uuid, 120, uuid)                                                         \
+	F(T, const char *, name, 136, name)
+/* Since 11.8. */
+#define REC_DEVICE_PART(F, T)                                                                      \
+	F(T, uint8_t, mig, 145, isMigEnabled)                                                      \
+	F(T, uint8_t[16], mig_uuid, 160, migUuid)
+
+/* At its offset, whatever is before it. */
+#define REC_FIELD(T, type, name, at, theirs)                                                       \
+	struct {                                                                                   \
+		uint8_t before_##name[at];                                                         \
+		__typeof__(type) name;                                                             \
+	} __attribute__((packed));
+#define REC(rec, rows)                                                                             \
+	struct rec {                                                                               \
+		union {                                                                            \
+			uint32_t kind;                                                             \
+			rows                                                                       \
+		};                                                                                 \
+	} __attribute__((aligned(8)))
+
+REC(rec_kernel, REC_KERNEL(REC_FIELD, ) REC_KERNEL_GRAPH(REC_FIELD, ));
+REC(rec_memcpy, REC_MEMCPY(REC_FIELD, ));
+REC(rec_memcpy_peer, REC_MEMCPY_PEER(REC_FIELD, ));
+REC(rec_memset, REC_MEMSET(REC_FIELD, ));
+REC(rec_memory, REC_MEMORY(REC_FIELD, ));
+REC(rec_api, REC_API(REC_FIELD, ));
+REC(rec_graph, REC_GRAPH(REC_FIELD, ));
+REC(rec_sync, REC_SYNC(REC_FIELD, ));
+REC(rec_overhead, REC_OVERHEAD(REC_FIELD, ));
+REC(rec_context, REC_CONTEXT(REC_FIELD, ));
+REC(rec_device, REC_DEVICE(REC_FIELD, ) REC_DEVICE_PART(REC_FIELD, ));
 
 enum { OBJECT_THREAD = 2 };
-
-struct rec_context {
-	uint32_t kind;
-	uint32_t context; /* 4 */
-	uint32_t device;
-	uint16_t api; /* 12 */
-	uint16_t null_stream;
-} REC_PACKED;
-
-struct rec_device {
-	uint32_t kind;
-	uint32_t flags;
-	uint64_t bandwidth;
-	uint64_t memory_size; /* 16 */
-	uint32_t constant_size;
-	uint32_t l2_size;
-	uint32_t warp;
-	uint32_t clock;
-	uint32_t engines;
-	uint32_t multiprocessors; /* 44 */
-	uint32_t limits[14];
-	uint32_t capability_major; /* 104 */
-	uint32_t capability_minor;
-	uint32_t id; /* 112 */
-	uint32_t ecc;
-	uint8_t uuid[16];     /* 120 */
-	const char *name;     /* 136 */
-	uint8_t cuda_visible; /* 144, from here on known since 11.8 */
-	uint8_t mig;
-	uint8_t reserved[6];
-	uint32_t gpu_instance;
-	uint32_t compute_instance;
-	uint8_t mig_uuid[16]; /* 160 */
-} REC_PACKED;
 
 union rec {
 	uint32_t kind;

@@ -183,8 +183,8 @@ static void put_kernel(const struct rec_kernel *k)
 	r.kernel = (struct spool_kernel){ .correlation = k->correlation,
 		.name = kernel_name(k->name),
 		.at = { k->device, k->context, k->stream },
-		.grid = { (uint32_t)k->grid[0], (uint32_t)k->grid[1], (uint32_t)k->grid[2] },
-		.block = { (uint32_t)k->block[0], (uint32_t)k->block[1], (uint32_t)k->block[2] },
+		.grid = { (uint32_t)k->grid_x, (uint32_t)k->grid_y, (uint32_t)k->grid_z },
+		.block = { (uint32_t)k->block_x, (uint32_t)k->block_y, (uint32_t)k->block_z },
 		.registers = k->registers,
 		.static_shared = (uint32_t)k->static_shared,
 		.dynamic_shared = (uint32_t)k->dynamic_shared,
@@ -196,41 +196,28 @@ static void put_kernel(const struct rec_kernel *k)
 	store_put(&r);
 }
 
-static void put_copy(const struct rec_memcpy *c)
+/* A copy of either kind: both begin alike. */
+static void put_copy(const union rec *rec)
 {
+	const struct rec_memcpy *c = &rec->copy;
+	const struct rec_memcpy_peer *p = rec->kind == ACT_MEMCPY_PEER ? &rec->peer : NULL;
 	struct spool_record r;
 
 	r.kind = SPOOL_COPY;
 	r.copy = (struct spool_copy){ .bytes = c->bytes,
-		.correlation = c->correlation,
+		.correlation = p ? p->correlation : c->correlation,
 		.kind = c->copy_kind,
 		.from = c->src_kind,
 		.to = c->dst_kind,
 		.flags = c->flags,
 		.at = { c->device, c->context, c->stream },
-		.graph = decode.graphs ? c->graph : 0,
-		.graph_node = decode.graphs ? c->graph_node : 0 };
-	times(c->start, c->end, &r.copy.start, &r.copy.length);
-	store_put(&r);
-}
-
-static void put_peer(const struct rec_memcpy_peer *c)
-{
-	struct spool_record r;
-
-	r.kind = SPOOL_COPY;
-	r.copy = (struct spool_copy){ .bytes = c->bytes,
-		.correlation = c->correlation,
-		.kind = c->copy_kind,
-		.from = c->src_kind,
-		.to = c->dst_kind,
-		.flags = c->flags,
-		.at = { c->device, c->context, c->stream },
-		.peer = true,
-		.from_device = c->src_device,
-		.to_device = c->dst_device,
-		.graph = decode.graphs ? c->graph : 0,
-		.graph_node = decode.graphs ? c->graph_node : 0 };
+		.peer = p != NULL,
+		.from_device = p ? p->src_device : 0,
+		.to_device = p ? p->dst_device : 0 };
+	if (decode.graphs) {
+		r.copy.graph = p ? p->graph : c->graph;
+		r.copy.graph_node = p ? p->graph_node : c->graph_node;
+	}
 	times(c->start, c->end, &r.copy.start, &r.copy.length);
 	store_put(&r);
 }
@@ -353,17 +340,19 @@ static void put_device(const struct rec_device *d)
 
 /* ---- buffers -----------------------------------------------------------------------------------
  */
-/* Up to a field that only newer versions have. */
-#define UP_TO(has, record, field) ((has) ? sizeof(struct record) : offsetof(struct record, field))
+/* Of versions that do not have all fields, up to the last that they have. */
+#define UP_TO(has, record, last)                                                                   \
+	((has) ? sizeof(struct record)                                                             \
+	       : offsetof(struct record, last) + sizeof(((struct record *)0)->last))
 
 /* Bytes of a record that are read; 0: a kind that is not. */
 static size_t size_of(uint32_t kind)
 {
 	switch (kind) {
 	case ACT_KERNEL: return sizeof(struct rec_kernel);
-	case ACT_MEMCPY: return UP_TO(decode.graphs, rec_memcpy, graph_node);
-	case ACT_MEMCPY_PEER: return UP_TO(decode.graphs, rec_memcpy_peer, graph_node);
-	case ACT_MEMSET: return UP_TO(decode.graphs, rec_memset, graph_node);
+	case ACT_MEMCPY: return UP_TO(decode.graphs, rec_memcpy, correlation);
+	case ACT_MEMCPY_PEER: return UP_TO(decode.graphs, rec_memcpy_peer, correlation);
+	case ACT_MEMSET: return UP_TO(decode.graphs, rec_memset, memory_kind);
 	case ACT_MEMORY: return sizeof(struct rec_memory);
 	case ACT_RUNTIME:
 	case ACT_DRIVER: return sizeof(struct rec_api);
@@ -371,7 +360,7 @@ static size_t size_of(uint32_t kind)
 	case ACT_SYNC: return sizeof(struct rec_sync);
 	case ACT_OVERHEAD: return sizeof(struct rec_overhead);
 	case ACT_CONTEXT: return sizeof(struct rec_context);
-	case ACT_DEVICE: return UP_TO(decode.parts, rec_device, cuda_visible);
+	case ACT_DEVICE: return UP_TO(decode.parts, rec_device, name);
 	default: return 0;
 	}
 }
@@ -380,8 +369,8 @@ static void put_record(const union rec *r)
 {
 	switch (r->kind) {
 	case ACT_KERNEL: put_kernel(&r->kernel); break;
-	case ACT_MEMCPY: put_copy(&r->copy); break;
-	case ACT_MEMCPY_PEER: put_peer(&r->peer); break;
+	case ACT_MEMCPY:
+	case ACT_MEMCPY_PEER: put_copy(r); break;
 	case ACT_MEMSET: put_set(&r->set); break;
 	case ACT_MEMORY: put_memory(&r->memory); break;
 	case ACT_RUNTIME:

@@ -110,8 +110,8 @@ static void records(int (*next)(uint8_t *, size_t, union rec **))
 	SAME("kernel.start", r->kernel.start, 11);
 	SAME("kernel.stream", r->kernel.stream, 13);
 	SAME("kernel.correlation", r->kernel.correlation, 14);
-	SAME("kernel.grid", r->kernel.grid[0], 15);
-	SAME("kernel.block", r->kernel.block[2], 16);
+	SAME("kernel.grid", r->kernel.grid_x, 15);
+	SAME("kernel.block", r->kernel.block_z, 16);
 	SAME("kernel.node", r->kernel.graph_node, 17);
 	SAME("kernel.graph", r->kernel.graph, 18);
 	SAME("kernel.name", strcmp(r->kernel.name, "name"), 0);

@@ -12,175 +12,52 @@
 	        offsetof(struct ours, field) == offsetof(theirs, member), #ours "." #field);       \
 	_Static_assert(sizeof(((struct ours *)0)->field) == sizeof(((theirs *)0)->member),         \
 	        "size of " #ours "." #field)
+#define ROW(T, type, name, at, theirs)                                                             \
+	_Static_assert(offsetof(T, theirs) == (at), #T "." #theirs);                               \
+	_Static_assert(sizeof(((T *)0)->theirs) == sizeof(type), "size of " #T "." #theirs);
 #define VALUE(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)
 
-#define KERNEL(T)                                                                                  \
-	SAME(rec_kernel, registers, T, registersPerThread);                                        \
-	SAME(rec_kernel, start, T, start);                                                         \
-	SAME(rec_kernel, end, T, end);                                                             \
-	SAME(rec_kernel, device, T, deviceId);                                                     \
-	SAME(rec_kernel, context, T, contextId);                                                   \
-	SAME(rec_kernel, stream, T, streamId);                                                     \
-	SAME(rec_kernel, grid[0], T, gridX);                                                       \
-	SAME(rec_kernel, grid[2], T, gridZ);                                                       \
-	SAME(rec_kernel, block[0], T, blockX);                                                     \
-	SAME(rec_kernel, block[2], T, blockZ);                                                     \
-	SAME(rec_kernel, static_shared, T, staticSharedMemory);                                    \
-	SAME(rec_kernel, dynamic_shared, T, dynamicSharedMemory);                                  \
-	SAME(rec_kernel, local_per_thread, T, localMemoryPerThread);                               \
-	SAME(rec_kernel, correlation, T, correlationId);                                           \
-	SAME(rec_kernel, name, T, name);                                                           \
-	SAME(rec_kernel, queued, T, queued);                                                       \
-	SAME(rec_kernel, launch_type, T, launchType)
-#define KERNEL5(T)                                                                                 \
-	KERNEL(T);                                                                                 \
-	SAME(rec_kernel, graph_node, T, graphNodeId);                                              \
-	SAME(rec_kernel, graph, T, graphId)
-KERNEL(CUpti_ActivityKernel4);
-KERNEL5(CUpti_ActivityKernel5);
-KERNEL5(CUpti_ActivityKernel7);
+REC_KERNEL(ROW, CUpti_ActivityKernel4)
+#define KERNEL(T) REC_KERNEL(ROW, T) REC_KERNEL_GRAPH(ROW, T)
+KERNEL(CUpti_ActivityKernel5)
+KERNEL(CUpti_ActivityKernel7)
+REC_MEMCPY(ROW, CUpti_ActivityMemcpy4)
+REC_MEMCPY(ROW, CUpti_ActivityMemcpy5)
+REC_MEMCPY_PEER(ROW, CUpti_ActivityMemcpyPtoP3)
+REC_MEMCPY_PEER(ROW, CUpti_ActivityMemcpyPtoP4)
+REC_MEMSET(ROW, CUpti_ActivityMemset3)
+REC_MEMSET(ROW, CUpti_ActivityMemset4)
+REC_MEMORY(ROW, CUpti_ActivityMemory2)
+REC_MEMORY(ROW, CUpti_ActivityMemory3)
+REC_API(ROW, CUpti_ActivityAPI)
+REC_GRAPH(ROW, CUpti_ActivityGraphTrace)
+REC_SYNC(ROW, CUpti_ActivitySynchronization)
+REC_OVERHEAD(ROW, CUpti_ActivityOverhead)
+REC_CONTEXT(ROW, CUpti_ActivityContext)
+REC_DEVICE(ROW, CUpti_ActivityDevice2)
+#define DEVICE(T) REC_DEVICE(ROW, T) REC_DEVICE_PART(ROW, T)
+DEVICE(CUpti_ActivityDevice4)
 #if CUPTI_API_VERSION >= 18
-KERNEL5(CUpti_ActivityKernel8);
+KERNEL(CUpti_ActivityKernel8)
 #endif
 #if CUPTI_API_VERSION >= 20
-KERNEL5(CUpti_ActivityKernel9);
+KERNEL(CUpti_ActivityKernel9)
+#endif
+#if CUPTI_API_VERSION >= 24
+REC_GRAPH(ROW, CUpti_ActivityGraphTrace2)
+REC_OVERHEAD(ROW, CUpti_ActivityOverhead3)
+DEVICE(CUpti_ActivityDevice5)
+#endif
+#if CUPTI_API_VERSION >= 26
+REC_SYNC(ROW, CUpti_ActivitySynchronization2)
 #endif
 #if CUPTI_API_VERSION >= 130001
-KERNEL5(CUpti_ActivityKernel10);
+KERNEL(CUpti_ActivityKernel10)
+REC_MEMCPY(ROW, CUpti_ActivityMemcpy6)
+REC_MEMORY(ROW, CUpti_ActivityMemory4)
 #endif
 #if CUPTI_API_VERSION >= 130400
-KERNEL5(CUpti_ActivityKernel13);
-#endif
-
-#define COPY(T)                                                                                    \
-	SAME(rec_memcpy, copy_kind, T, copyKind);                                                  \
-	SAME(rec_memcpy, src_kind, T, srcKind);                                                    \
-	SAME(rec_memcpy, dst_kind, T, dstKind);                                                    \
-	SAME(rec_memcpy, bytes, T, bytes);                                                         \
-	SAME(rec_memcpy, start, T, start);                                                         \
-	SAME(rec_memcpy, end, T, end);                                                             \
-	SAME(rec_memcpy, device, T, deviceId);                                                     \
-	SAME(rec_memcpy, context, T, contextId);                                                   \
-	SAME(rec_memcpy, stream, T, streamId);                                                     \
-	SAME(rec_memcpy, correlation, T, correlationId);                                           \
-	SAME(rec_memcpy, graph_node, T, graphNodeId);                                              \
-	SAME(rec_memcpy, graph, T, graphId)
-COPY(CUpti_ActivityMemcpy4);
-COPY(CUpti_ActivityMemcpy5);
-#if CUPTI_API_VERSION >= 130001
-COPY(CUpti_ActivityMemcpy6);
-#endif
-
-#define PEER(T)                                                                                    \
-	SAME(rec_memcpy_peer, copy_kind, T, copyKind);                                             \
-	SAME(rec_memcpy_peer, bytes, T, bytes);                                                    \
-	SAME(rec_memcpy_peer, start, T, start);                                                    \
-	SAME(rec_memcpy_peer, end, T, end);                                                        \
-	SAME(rec_memcpy_peer, device, T, deviceId);                                                \
-	SAME(rec_memcpy_peer, context, T, contextId);                                              \
-	SAME(rec_memcpy_peer, stream, T, streamId);                                                \
-	SAME(rec_memcpy_peer, src_device, T, srcDeviceId);                                         \
-	SAME(rec_memcpy_peer, dst_device, T, dstDeviceId);                                         \
-	SAME(rec_memcpy_peer, correlation, T, correlationId);                                      \
-	SAME(rec_memcpy_peer, graph_node, T, graphNodeId);                                         \
-	SAME(rec_memcpy_peer, graph, T, graphId)
-PEER(CUpti_ActivityMemcpyPtoP3);
-PEER(CUpti_ActivityMemcpyPtoP4);
-
-#define SET(T)                                                                                     \
-	SAME(rec_memset, value, T, value);                                                         \
-	SAME(rec_memset, bytes, T, bytes);                                                         \
-	SAME(rec_memset, start, T, start);                                                         \
-	SAME(rec_memset, end, T, end);                                                             \
-	SAME(rec_memset, device, T, deviceId);                                                     \
-	SAME(rec_memset, context, T, contextId);                                                   \
-	SAME(rec_memset, stream, T, streamId);                                                     \
-	SAME(rec_memset, correlation, T, correlationId);                                           \
-	SAME(rec_memset, memory_kind, T, memoryKind);                                              \
-	SAME(rec_memset, graph_node, T, graphNodeId);                                              \
-	SAME(rec_memset, graph, T, graphId)
-SET(CUpti_ActivityMemset3);
-SET(CUpti_ActivityMemset4);
-
-#define MEMORY(T)                                                                                  \
-	SAME(rec_memory, operation, T, memoryOperationType);                                       \
-	SAME(rec_memory, memory_kind, T, memoryKind);                                              \
-	SAME(rec_memory, correlation, T, correlationId);                                           \
-	SAME(rec_memory, address, T, address);                                                     \
-	SAME(rec_memory, bytes, T, bytes);                                                         \
-	SAME(rec_memory, time, T, timestamp);                                                      \
-	SAME(rec_memory, device, T, deviceId);                                                     \
-	SAME(rec_memory, context, T, contextId);                                                   \
-	SAME(rec_memory, stream, T, streamId)
-MEMORY(CUpti_ActivityMemory2);
-MEMORY(CUpti_ActivityMemory3);
-#if CUPTI_API_VERSION >= 130001
-MEMORY(CUpti_ActivityMemory4);
-#endif
-
-SAME(rec_api, cbid, CUpti_ActivityAPI, cbid);
-SAME(rec_api, start, CUpti_ActivityAPI, start);
-SAME(rec_api, end, CUpti_ActivityAPI, end);
-SAME(rec_api, thread, CUpti_ActivityAPI, threadId);
-SAME(rec_api, correlation, CUpti_ActivityAPI, correlationId);
-SAME(rec_api, status, CUpti_ActivityAPI, returnValue);
-
-#define GRAPH(T)                                                                                   \
-	SAME(rec_graph, correlation, T, correlationId);                                            \
-	SAME(rec_graph, start, T, start);                                                          \
-	SAME(rec_graph, end, T, end);                                                              \
-	SAME(rec_graph, device, T, deviceId);                                                      \
-	SAME(rec_graph, graph, T, graphId);                                                        \
-	SAME(rec_graph, context, T, contextId);                                                    \
-	SAME(rec_graph, stream, T, streamId)
-GRAPH(CUpti_ActivityGraphTrace);
-#if CUPTI_API_VERSION >= 24
-GRAPH(CUpti_ActivityGraphTrace2);
-#endif
-
-#define SYNC(T)                                                                                    \
-	SAME(rec_sync, type, T, type);                                                             \
-	SAME(rec_sync, start, T, start);                                                           \
-	SAME(rec_sync, end, T, end);                                                               \
-	SAME(rec_sync, correlation, T, correlationId);                                             \
-	SAME(rec_sync, context, T, contextId);                                                     \
-	SAME(rec_sync, stream, T, streamId)
-SYNC(CUpti_ActivitySynchronization);
-#if CUPTI_API_VERSION >= 26
-SYNC(CUpti_ActivitySynchronization2);
-#endif
-
-#define OVERHEAD(T)                                                                                \
-	SAME(rec_overhead, overhead_kind, T, overheadKind);                                        \
-	SAME(rec_overhead, object_kind, T, objectKind);                                            \
-	SAME(rec_overhead, object, T, objectId);                                                   \
-	SAME(rec_overhead, start, T, start);                                                       \
-	SAME(rec_overhead, end, T, end)
-OVERHEAD(CUpti_ActivityOverhead);
-#if CUPTI_API_VERSION >= 24
-OVERHEAD(CUpti_ActivityOverhead3);
-#endif
-
-SAME(rec_context, context, CUpti_ActivityContext, contextId);
-SAME(rec_context, device, CUpti_ActivityContext, deviceId);
-SAME(rec_context, null_stream, CUpti_ActivityContext, nullStreamId);
-
-#define DEVICE(T)                                                                                  \
-	SAME(rec_device, memory_size, T, globalMemorySize);                                        \
-	SAME(rec_device, multiprocessors, T, numMultiprocessors);                                  \
-	SAME(rec_device, capability_major, T, computeCapabilityMajor);                             \
-	SAME(rec_device, capability_minor, T, computeCapabilityMinor);                             \
-	SAME(rec_device, id, T, id);                                                               \
-	SAME(rec_device, uuid, T, uuid);                                                           \
-	SAME(rec_device, name, T, name)
-#define DEVICE4(T)                                                                                 \
-	DEVICE(T);                                                                                 \
-	SAME(rec_device, mig, T, isMigEnabled);                                                    \
-	SAME(rec_device, mig_uuid, T, migUuid)
-DEVICE(CUpti_ActivityDevice2);
-DEVICE4(CUpti_ActivityDevice4);
-#if CUPTI_API_VERSION >= 24
-DEVICE4(CUpti_ActivityDevice5);
+KERNEL(CUpti_ActivityKernel13)
 #endif
 
 SAME(cb_data, site, CUpti_CallbackData, callbackSite);
