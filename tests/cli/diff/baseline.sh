@@ -1,17 +1,6 @@
 # what: named results: saved, listed, compared with, removed; no link is followed
 # from: deviation: the original compares nothing
-cat >old.pbtxt <<'END'
-node { name: "a/w" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 2000 } } } } }
-node { name: "a/x" op: "MatMul" input: "a/w" }
-node { name: "gone/v" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 300 } } } } }
-node { name: "late" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 7 } } } } }
-END
-cat >new.pbtxt <<'END'
-node { name: "a/w" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 2500 } } } } }
-node { name: "a/x" op: "MatMul" input: "a/w" }
-node { name: "fresh/v" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 400 } } } } }
-node { name: "late" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 0 } } } } }
-END
+. "${0%/*}/sides.inc"
 run() { $TFPROF "$@"; echo "$?"; }
 run baseline list
 run baseline save main old.pbtxt
@@ -34,4 +23,3 @@ run baseline remove main
 run baseline list
 run baseline save bad nowhere
 rmdir .tfprof/baselines .tfprof
-rm old.pbtxt new.pbtxt

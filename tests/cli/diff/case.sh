@@ -1,18 +1,4 @@
 # what: names that differ only in case are different nodes, which is said
 # from: deviation: the original compares nothing
-cat >old.pbtxt <<'END'
-node { name: "a/w" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 2000 } } } } }
-node { name: "a/x" op: "MatMul" input: "a/w" }
-node { name: "gone/v" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 300 } } } } }
-node { name: "late" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 7 } } } } }
-END
-cat >new.pbtxt <<'END'
-node { name: "a/w" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 2500 } } } } }
-node { name: "a/x" op: "MatMul" input: "a/w" }
-node { name: "fresh/v" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 400 } } } } }
-node { name: "late" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 0 } } } } }
-END
-sed 's/late/Late/' old.pbtxt >other.pbtxt && $TFPROF diff old.pbtxt other.pbtxt -select params; rm other.pbtxt
-status=$?
-rm old.pbtxt new.pbtxt
-exit $status
+. "${0%/*}/sides.inc"
+sed 's/late/Late/' old.pbtxt >other.pbtxt && $TFPROF diff old.pbtxt other.pbtxt -select params

@@ -1,17 +1,6 @@
 # what: wrong words end with status 2, missing files with 3
 # from: deviation: the original compares nothing
-cat >old.pbtxt <<'END'
-node { name: "a/w" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 2000 } } } } }
-node { name: "a/x" op: "MatMul" input: "a/w" }
-node { name: "gone/v" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 300 } } } } }
-node { name: "late" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 7 } } } } }
-END
-cat >new.pbtxt <<'END'
-node { name: "a/w" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 2500 } } } } }
-node { name: "a/x" op: "MatMul" input: "a/w" }
-node { name: "fresh/v" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 400 } } } } }
-node { name: "late" op: "VariableV2" attr { key: "shape" value { shape { dim { size: 0 } } } } }
-END
+. "${0%/*}/sides.inc"
 try() { $TFPROF diff "$@"; echo "$?"; }
 try
 try old.pbtxt
@@ -34,4 +23,3 @@ try code old.pbtxt new.pbtxt
 try old.pbtxt,nowhere new.pbtxt
 $TFPROF scope old.pbtxt -output junit
 echo $?
-rm old.pbtxt new.pbtxt
