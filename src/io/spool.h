@@ -308,12 +308,10 @@ struct spool_slots {
 		struct spool_where at;
 		uint32_t shape[9]; /* grid, block, registers, static and dynamic shared memory */
 	} kernel[SPOOL_SLOTS];
-	struct {
-		uint32_t stamp, name, tid, result;
-	} api[SPOOL_SLOTS];
-	struct {
-		uint32_t stamp, name, tid, domain;
-	} range[SPOOL_SLOTS];
+	struct spool_slot {
+		uint32_t stamp, name, tid;
+		uint32_t more; /* of a call its result, of a range its domain */
+	} api[SPOOL_SLOTS], range[SPOOL_SLOTS];
 	struct {
 		uint64_t time;
 		uint64_t node; /* of a graph */

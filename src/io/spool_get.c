@@ -187,6 +187,15 @@ static uint32_t get_correlation(struct spool_get *g, struct cursor *c, enum spoo
 	return g->slots.last[kind].correlation += (uint32_t)unzigzag(get_u64(c));
 }
 
+/* What all have that takes time. */
+static inline void get_span(struct spool_get *g, struct cursor *c, enum spool_kind kind,
+        uint64_t *start, uint64_t *length, uint32_t *correlation)
+{
+	*start = get_time(g, c, kind);
+	*length = get_u64(c);
+	*correlation = get_correlation(g, c, kind);
+}
+
 static void get_where(struct cursor *c, struct spool_where *w)
 {
 	w->device = get_u32(c);
@@ -235,57 +244,53 @@ static void get_kernel(
 	k->registers = g->slots.kernel[i].shape[6];
 	k->static_shared = g->slots.kernel[i].shape[7];
 	k->dynamic_shared = g->slots.kernel[i].shape[8];
-	k->start = get_time(g, c, SPOOL_KERNEL);
-	k->length = get_u64(c);
-	k->correlation = get_correlation(g, c, SPOOL_KERNEL);
+	get_span(g, c, SPOOL_KERNEL, &k->start, &k->length, &k->correlation);
 	get_graph(g, c, SPOOL_KERNEL, flags, &k->graph, &k->graph_node);
+}
+
+/* The slot of a call or a range. */
+static inline const struct spool_slot *get_small_slot(
+        struct spool_get *g, struct cursor *c, uint64_t v, unsigned flags, struct spool_slot *of)
+{
+	uint32_t i;
+
+	if (get_slot(c, v, flags, &i)) {
+		of[i].stamp = g->slots.stamp;
+		of[i].name = get_u32(c);
+		of[i].tid = get_u32(c);
+		of[i].more = get_u32(c);
+	}
+	c->bad |= of[i].stamp != g->slots.stamp;
+	return &of[i];
 }
 
 static void get_api(struct spool_get *g, struct cursor *c, unsigned flags, struct spool_api *v)
 {
-	uint32_t i;
+	const struct spool_slot *s = get_small_slot(g, c, get_u64(c), flags, g->slots.api);
 
-	if (get_slot(c, get_u64(c), flags, &i)) {
-		g->slots.api[i].stamp = g->slots.stamp;
-		g->slots.api[i].name = get_u32(c);
-		g->slots.api[i].tid = get_u32(c);
-		g->slots.api[i].result = get_u32(c);
-	}
-	c->bad |= g->slots.api[i].stamp != g->slots.stamp;
-	v->name = g->slots.api[i].name;
-	v->tid = g->slots.api[i].tid;
-	v->result = g->slots.api[i].result;
-	v->start = get_time(g, c, SPOOL_API);
-	v->length = get_u64(c);
-	v->correlation = get_correlation(g, c, SPOOL_API);
+	v->name = s->name;
+	v->tid = s->tid;
+	v->result = s->more;
+	get_span(g, c, SPOOL_API, &v->start, &v->length, &v->correlation);
 }
 
 static void get_range(struct spool_get *g, struct cursor *c, unsigned flags, struct spool_range *v)
 {
 	uint64_t word = get_u64(c);
-	uint32_t i;
+	const struct spool_slot *s = get_small_slot(g, c, word >> 3, flags, g->slots.range);
 
 	c->bad |= (word & 7) > SPOOL_INSTANT;
 	v->op = (enum spool_range_op)(word & 7);
-	if (get_slot(c, word >> 3, flags, &i)) {
-		g->slots.range[i].stamp = g->slots.stamp;
-		g->slots.range[i].name = get_u32(c);
-		g->slots.range[i].tid = get_u32(c);
-		g->slots.range[i].domain = get_u32(c);
-	}
-	c->bad |= g->slots.range[i].stamp != g->slots.stamp;
-	v->name = g->slots.range[i].name;
-	v->tid = g->slots.range[i].tid;
-	v->domain = g->slots.range[i].domain;
+	v->name = s->name;
+	v->tid = s->tid;
+	v->domain = s->more;
 	v->time = get_time(g, c, SPOOL_RANGE);
 	v->id = v->op == SPOOL_START || v->op == SPOOL_STOP ? get_u64(c) : 0;
 }
 
 static void get_copy(struct spool_get *g, struct cursor *c, unsigned flags, struct spool_copy *v)
 {
-	v->start = get_time(g, c, SPOOL_COPY);
-	v->length = get_u64(c);
-	v->correlation = get_correlation(g, c, SPOOL_COPY);
+	get_span(g, c, SPOOL_COPY, &v->start, &v->length, &v->correlation);
 	v->kind = get_byte(c);
 	v->from = get_byte(c);
 	v->to = get_byte(c);
@@ -300,9 +305,7 @@ static void get_copy(struct spool_get *g, struct cursor *c, unsigned flags, stru
 
 static void get_set(struct spool_get *g, struct cursor *c, unsigned flags, struct spool_set *v)
 {
-	v->start = get_time(g, c, SPOOL_SET);
-	v->length = get_u64(c);
-	v->correlation = get_correlation(g, c, SPOOL_SET);
+	get_span(g, c, SPOOL_SET, &v->start, &v->length, &v->correlation);
 	v->memory = get_byte(c);
 	v->bytes = get_u64(c);
 	get_where(c, &v->at);
@@ -324,9 +327,7 @@ static void get_memory(
 
 static void get_sync(struct spool_get *g, struct cursor *c, struct spool_sync *v)
 {
-	v->start = get_time(g, c, SPOOL_SYNC);
-	v->length = get_u64(c);
-	v->correlation = get_correlation(g, c, SPOOL_SYNC);
+	get_span(g, c, SPOOL_SYNC, &v->start, &v->length, &v->correlation);
 	v->type = get_byte(c);
 	v->context = get_u32(c);
 	v->stream = get_u32(c);
@@ -335,9 +336,7 @@ static void get_sync(struct spool_get *g, struct cursor *c, struct spool_sync *v
 
 static void get_launch(struct spool_get *g, struct cursor *c, struct spool_graph *v)
 {
-	v->start = get_time(g, c, SPOOL_GRAPH);
-	v->length = get_u64(c);
-	v->correlation = get_correlation(g, c, SPOOL_GRAPH);
+	get_span(g, c, SPOOL_GRAPH, &v->start, &v->length, &v->correlation);
 	get_where(c, &v->at);
 	v->graph = get_u32(c);
 }

@@ -90,6 +90,14 @@ static uint8_t *put_where(uint8_t *q, const struct spool_where *w)
 	return varint_put(q, w->stream);
 }
 
+/* What all have that takes time. */
+static inline uint8_t *put_span(struct spool_put *p, uint8_t *q, enum spool_kind kind,
+        uint64_t start, uint64_t length, uint32_t correlation)
+{
+	q = varint_put(put_time(p, q, kind, start), length);
+	return put_correlation(p, q, kind, correlation);
+}
+
 static size_t text_size(struct spool_text t)
 {
 	return t.n < SPOOL_TEXT_MAX ? t.n : SPOOL_TEXT_MAX;
@@ -147,48 +155,39 @@ static uint8_t *put_kernel(struct spool_put *p, uint8_t *q, const struct spool_k
 		p->slots.kernel[i].at = k->at;
 		memcpy(p->slots.kernel[i].shape, shape, sizeof shape);
 	}
-	q = put_time(p, q, SPOOL_KERNEL, k->start);
-	q = varint_put(q, k->length);
-	q = put_correlation(p, q, SPOOL_KERNEL, k->correlation);
+	q = put_span(p, q, SPOOL_KERNEL, k->start, k->length, k->correlation);
 	return put_graph(p, q, SPOOL_KERNEL, k->graph, k->graph_node);
+}
+
+/* The slot of a call or a range; its number stands above some low bits of a word. */
+static inline uint8_t *put_small_slot(uint8_t *q, enum spool_kind kind, struct spool_slot *of,
+        struct spool_slot v, unsigned shift, unsigned low)
+{
+	unsigned i = slot_of(v.name, v.tid, v.more);
+	bool known = of[i].stamp == v.stamp && of[i].name == v.name && of[i].tid == v.tid &&
+	             of[i].more == v.more;
+
+	q = put_tag(q, kind, !known);
+	q = varint_put(q, i << shift | low);
+	if (known)
+		return q;
+	of[i] = v;
+	return varint_put(varint_put(varint_put(q, v.name), v.tid), v.more);
 }
 
 static uint8_t *put_api(struct spool_put *p, uint8_t *q, const struct spool_api *c)
 {
-	unsigned i = slot_of(c->name, c->tid, c->result);
-	bool known = p->slots.api[i].stamp == p->slots.stamp && p->slots.api[i].name == c->name &&
-	             p->slots.api[i].tid == c->tid && p->slots.api[i].result == c->result;
+	struct spool_slot v = { p->slots.stamp, c->name, c->tid, c->result };
 
-	q = put_tag(q, SPOOL_API, !known);
-	q = varint_put(q, i);
-	if (!known) {
-		q = varint_put(varint_put(varint_put(q, c->name), c->tid), c->result);
-		p->slots.api[i].stamp = p->slots.stamp;
-		p->slots.api[i].name = c->name;
-		p->slots.api[i].tid = c->tid;
-		p->slots.api[i].result = c->result;
-	}
-	q = put_time(p, q, SPOOL_API, c->start);
-	q = varint_put(q, c->length);
-	return put_correlation(p, q, SPOOL_API, c->correlation);
+	q = put_small_slot(q, SPOOL_API, p->slots.api, v, 0, 0);
+	return put_span(p, q, SPOOL_API, c->start, c->length, c->correlation);
 }
 
 static uint8_t *put_range(struct spool_put *p, uint8_t *q, const struct spool_range *g)
 {
-	unsigned i = slot_of(g->name, g->tid, g->domain);
-	bool known = p->slots.range[i].stamp == p->slots.stamp &&
-	             p->slots.range[i].name == g->name && p->slots.range[i].tid == g->tid &&
-	             p->slots.range[i].domain == g->domain;
+	struct spool_slot v = { p->slots.stamp, g->name, g->tid, g->domain };
 
-	q = put_tag(q, SPOOL_RANGE, !known);
-	q = varint_put(q, i << 3 | (unsigned)g->op);
-	if (!known) {
-		q = varint_put(varint_put(varint_put(q, g->name), g->tid), g->domain);
-		p->slots.range[i].stamp = p->slots.stamp;
-		p->slots.range[i].name = g->name;
-		p->slots.range[i].tid = g->tid;
-		p->slots.range[i].domain = g->domain;
-	}
+	q = put_small_slot(q, SPOOL_RANGE, p->slots.range, v, 3, (unsigned)g->op);
 	q = put_time(p, q, SPOOL_RANGE, g->time);
 	return g->op == SPOOL_START || g->op == SPOOL_STOP ? varint_put(q, g->id) : q;
 }
@@ -199,9 +198,7 @@ static uint8_t *put_range(struct spool_put *p, uint8_t *q, const struct spool_ra
 static uint8_t *put_copy(struct spool_put *p, uint8_t *q, const struct spool_copy *c)
 {
 	q = put_tag(q, SPOOL_COPY, c->peer | (c->graph ? 4u : 0));
-	q = put_time(p, q, SPOOL_COPY, c->start);
-	q = varint_put(q, c->length);
-	q = put_correlation(p, q, SPOOL_COPY, c->correlation);
+	q = put_span(p, q, SPOOL_COPY, c->start, c->length, c->correlation);
 	*q++ = c->kind;
 	*q++ = c->from;
 	*q++ = c->to;
@@ -215,9 +212,7 @@ static uint8_t *put_copy(struct spool_put *p, uint8_t *q, const struct spool_cop
 static uint8_t *put_set(struct spool_put *p, uint8_t *q, const struct spool_set *s)
 {
 	q = put_tag(q, SPOOL_SET, s->graph ? 4 : 0);
-	q = put_time(p, q, SPOOL_SET, s->start);
-	q = varint_put(q, s->length);
-	q = put_correlation(p, q, SPOOL_SET, s->correlation);
+	q = put_span(p, q, SPOOL_SET, s->start, s->length, s->correlation);
 	*q++ = s->memory;
 	q = put_where(varint_put(q, s->bytes), &s->at);
 	return put_graph(p, q, SPOOL_SET, s->graph, s->graph_node);
@@ -237,9 +232,7 @@ static uint8_t *put_memory(struct spool_put *p, uint8_t *q, const struct spool_m
 static uint8_t *put_sync(struct spool_put *p, uint8_t *q, const struct spool_sync *s)
 {
 	q = put_tag(q, SPOOL_SYNC, 0);
-	q = put_time(p, q, SPOOL_SYNC, s->start);
-	q = varint_put(q, s->length);
-	q = put_correlation(p, q, SPOOL_SYNC, s->correlation);
+	q = put_span(p, q, SPOOL_SYNC, s->start, s->length, s->correlation);
 	*q++ = s->type;
 	return varint_put(varint_put(varint_put(q, s->context), s->stream), s->event);
 }
@@ -247,9 +240,7 @@ static uint8_t *put_sync(struct spool_put *p, uint8_t *q, const struct spool_syn
 static uint8_t *put_launch(struct spool_put *p, uint8_t *q, const struct spool_graph *g)
 {
 	q = put_tag(q, SPOOL_GRAPH, 0);
-	q = put_time(p, q, SPOOL_GRAPH, g->start);
-	q = varint_put(q, g->length);
-	q = put_correlation(p, q, SPOOL_GRAPH, g->correlation);
+	q = put_span(p, q, SPOOL_GRAPH, g->start, g->length, g->correlation);
 	return varint_put(put_where(q, &g->at), g->graph);
 }
 
