@@ -8,6 +8,7 @@
     CASE.stderr.glob    the same by lines, where "..." alone on a line stands for any lines
     CASE.exit           status; absent = 0
     CASE.files/         files the run must leave behind, byte for byte; absent = none
+    NAME.inc            what several cases share: . "${0%/*}/NAME.inc"
 
 The first lines of the .sh are "# what: " and one sentence, and "# from: " and one of
 "original <version>" (recorded from the original), "rule B§n" (worked out by hand), "deviation: why".
@@ -179,13 +180,15 @@ def do(case):
 def strays(cases):
     """Files beside the cases that belong to none."""
     bases = {c.base for c in cases}
+    shared = {os.path.join(os.path.dirname(c.path), n) for c in cases
+              for n in re.findall(r'^\. "\$\{0%/\*\}/(.*)"$', c.read('.sh').decode('utf-8'), re.M)}
     kinds = ('.sh', '.in', '.exit', '.stdout.exact', '.stdout.glob', '.stderr.exact', '.stderr.glob',
              '.files')
     for suite in sorted(os.listdir(HERE)):
         top = os.path.join(HERE, suite)
         for n in sorted(os.listdir(top)) if os.path.isdir(top) and suite != '__pycache__' else []:
             p = os.path.join(top, n)
-            if not any(p.endswith(k) and p[:-len(k)] in bases for k in kinds):
+            if p not in shared and not any(p.endswith(k) and p[:-len(k)] in bases for k in kinds):
                 yield os.path.relpath(p, HERE)
 
 
