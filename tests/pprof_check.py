@@ -11,7 +11,6 @@ view rounds, so the totals may differ by as much. Skips with a line where there 
 """
 import argparse
 import glob
-import json
 import os
 import re
 import shutil
@@ -20,6 +19,9 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'data'))
+from rig import words_of
+
 UNIT = {'us': 1, 'ms': 1e3, 'sec': 1e6, 'B': 1, 'KB': 1e3, 'MB': 1e6, 'GB': 1e9, '': 1, 'k': 1e3, 'm': 1e6,
         'b': 1e9}
 METRICS = {'micros': 'us', 'bytes': 'B', 'params': '', 'float_ops': ''}
@@ -27,19 +29,6 @@ METRICS = {'micros': 'us', 'bytes': 'B', 'params': '', 'float_ops': ''}
 
 def go():
     return shutil.which('go') or next(filter(os.path.exists, ['/usr/local/go/bin/go']), None)
-
-
-def words(home):
-    spec = json.load(open(os.path.join(home, 'load.json')))
-    out = []
-    for name in ('graph', 'run_meta', 'op_log'):
-        files = spec.get(name) or []
-        files = [files] if isinstance(files, str) else files
-        paths = [os.path.join(home, f) for f in files]
-        if paths:
-            out.append('--%s_path=%s' % (name, ','.join(
-                p if os.path.exists(p) else p + '.gz' for p in paths)))
-    return out
 
 
 def number(text):
@@ -84,7 +73,7 @@ def compare(tool, program, home, metric, folder):
     """None if all agrees, else what does not; False if there is nothing to compare."""
     path = os.path.join(folder, 'p.gz')
     line = 'code -max_depth 10000 -step -1 -select %s' % metric
-    p = subprocess.run([program] + words(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    p = subprocess.run([program] + words_of(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                        input=('%s -output pprof:outfile=%s\n%s\n' % (line, path, line)).encode())
     if not os.path.exists(path):
         return False

@@ -25,6 +25,9 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'data'))
+from rig import recorded
+
 INT = range(-2**63, 2**63)
 PLACE = ['pid', 'tid', 'ts']
 KEYS = {
@@ -191,21 +194,9 @@ def check(data):
 
 # ---- recorded profiles --------------------------------------------------------------------------
 
-def find(home, name):
-    path = os.path.join(home, name)
-    return path if os.path.exists(path) else path + '.gz'
-
-
 def make_all(program, folder):
     """Timelines of the recorded profiles; yields (what, path)."""
-    for load in sorted(glob.glob(os.path.join(ROOT, 'testdata', 'recorded', '*', 'load.json'))):
-        home = os.path.dirname(load)
-        spec = json.load(open(load))
-        words = ['--%s_path=%s' % (k, ','.join(find(home, f) for f in v)) for k, v in
-                 (('graph', [spec['graph']] if spec.get('graph') else []),
-                  ('run_meta', spec.get('run_meta') or []),
-                  ('op_log', [spec['op_log']] if spec.get('op_log') else [])) if v]
-        name = os.path.basename(home)
+    for name, words in recorded():
         lines = ''.join('%s -max_depth 10000 -output timeline:outfile=%s/%s.%s\n' % (
             v, folder, name, v) for v in ('scope', 'graph', 'code'))
         subprocess.run([program] + words, input=lines.encode(), stdout=subprocess.DEVNULL,

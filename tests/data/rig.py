@@ -49,20 +49,25 @@ class Count:
         return out if out is None else parse(out, kind)
 
 
+def words_of(home):
+    """The words that load a recorded profile."""
+    with open(os.path.join(home, 'load.json')) as f:
+        spec = json.load(f)
+    words = []
+    for name in ('graph', 'run_meta', 'op_log'):
+        files = spec.get(name) or []
+        files = [files] if isinstance(files, str) else files
+        paths = [os.path.join(home, f) for f in files]
+        if paths:
+            words.append('--%s_path=%s' % (name, ','.join(
+                p if os.path.exists(p) else p + '.gz' for p in paths)))
+    return words
+
+
 def recorded():
     """(name, words that load it) of every recorded profile."""
     for home in sorted(glob.glob(os.path.join(ROOT, 'testdata', 'recorded', '*', ''))):
-        with open(os.path.join(home, 'load.json')) as f:
-            spec = json.load(f)
-        words = []
-        for name in ('graph', 'run_meta', 'op_log'):
-            files = spec.get(name) or []
-            files = [files] if isinstance(files, str) else files
-            paths = [os.path.join(home, f) for f in files]
-            if paths:
-                words.append('--%s_path=%s' % (name, ','.join(
-                    p if os.path.exists(p) else p + '.gz' for p in paths)))
-        yield os.path.basename(os.path.dirname(home)), words
+        yield os.path.basename(os.path.dirname(home)), words_of(home)
 
 
 def number(text, kind):

@@ -13,7 +13,6 @@ import argparse
 import json
 import math
 import os
-import re
 import shutil
 import sqlite3
 import subprocess
