@@ -160,12 +160,9 @@ static bool list(struct session *s, struct sink *out)
 			strs_add(a, &names, str_copy(a, str_of(x->d_name)));
 	if (d)
 		closedir(d);
-	uint32_t *order = ARENA_ARRAY(a, names.n, uint32_t);
-	for (uint32_t i = 0; i < names.n; i++)
-		order[i] = i;
-	sort_strings(a, order, names.n, names.v);
+	sort_list(a, &names);
 	for (size_t i = 0; i < names.n; i++)
-		sink_fmt(out, "%.*s\n", STR(names.v[order[i]]));
+		sink_fmt(out, "%.*s\n", STR(names.v[i]));
 	return true;
 }
 

@@ -113,13 +113,6 @@ static void offer_steps(struct session *s, struct complete *c)
 		offer(s, c, str_fmt(&s->query_arena, "%lld", (long long)m->step_ids.v[i]));
 }
 
-static int by_text(const void *ctx, uint32_t a, uint32_t b)
-{
-	const struct str *v = ctx;
-
-	return str_cmp(v[a], v[b]);
-}
-
 static void offer_files(struct session *s, struct complete *c)
 {
 	struct arena *a = &s->query_arena;
@@ -140,12 +133,9 @@ static void offer_files(struct session *s, struct complete *c)
 	}
 	if (d)
 		closedir(d);
-	uint32_t *order = ARENA_ARRAY(a, found.n, uint32_t);
-	for (uint32_t i = 0; i < found.n; i++)
-		order[i] = i;
-	sort_stable(a, order, found.n, by_text, found.v);
+	sort_list(a, &found);
 	for (size_t i = 0; i < found.n; i++)
-		offer(s, c, found.v[order[i]]);
+		offer(s, c, found.v[i]);
 	c->open = c->items.n == 1 && str_ends(c->items.v[0], S("/"));
 }
 

@@ -171,33 +171,20 @@ bool recording_newest(struct arena *a, struct str *path, struct err *e)
 	                          "no folder of a recording (%sDATE-PID) is here: name it", PREFIX);
 }
 
-static int by_text(const void *ctx, uint32_t a, uint32_t b)
-{
-	const struct str *v = ctx;
-
-	return str_cmp(v[a], v[b]);
-}
-
 bool recording_files(
         struct arena *a, struct str path, struct str end, struct strs *files, struct err *e)
 {
 	DIR *d = opendir(str_z(a, path));
-	struct strs found = { 0 };
 	struct dirent *x;
 
 	*files = (struct strs){ 0 };
 	if (!d)
 		return err_system(e, "cannot open the folder", path, errno);
-	while ((x = readdir(d)) && found.n < RECORDING_SPOOLS_MAX)
+	while ((x = readdir(d)) && files->n < RECORDING_SPOOLS_MAX)
 		if (str_ends(str_of(x->d_name), end))
-			strs_add(a, &found, str_fmt(a, "%.*s/%s", STR(path), x->d_name));
+			strs_add(a, files, str_fmt(a, "%.*s/%s", STR(path), x->d_name));
 	closedir(d);
-	uint32_t *order = ARENA_ARRAY(a, found.n, uint32_t);
-	for (uint32_t i = 0; i < found.n; i++)
-		order[i] = i;
-	sort_stable(a, order, found.n, by_text, found.v);
-	for (size_t i = 0; i < found.n; i++)
-		strs_add(a, files, found.v[order[i]]);
+	sort_list(a, files);
 	return true;
 }
 

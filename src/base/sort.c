@@ -315,3 +315,30 @@ void sort_strings(struct arena *a, uint32_t *v, size_t n, const struct str *stri
 		v[i] = items[i].id;
 	arena_reset(a, m);
 }
+
+void sort_list(struct arena *a, struct strs *list)
+{
+	uint32_t *order = ARENA_ARRAY(a, list->n, uint32_t);
+	struct strs sorted = { 0 };
+
+	for (uint32_t i = 0; i < list->n; i++)
+		order[i] = i;
+	sort_strings(a, order, list->n, list->v);
+	for (size_t i = 0; i < list->n; i++)
+		strs_add(a, &sorted, list->v[order[i]]);
+	*list = sorted;
+}
+
+size_t sort_count(const uint64_t *v, size_t n, uint64_t key)
+{
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (v[mid] <= key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sorting of index arrays: a stable merge sort by any comparison, and a fast order of strings.
+ * Sorting of index arrays: a stable merge sort by any comparison, and a fast order of strings;
+ * search in what is sorted.
  * Depth of recursion is bounded by the number of bits in n, never by the input's contents.
  */
 #ifndef TFPROF_BASE_SORT_H
@@ -16,5 +17,11 @@ void sort_stable(struct arena *a, uint32_t *v, size_t n, sort_cmp *cmp, const vo
 
 /* Sorts ids v[0..n) by the bytes of strings[id]; equal strings keep their order. */
 void sort_strings(struct arena *a, uint32_t *v, size_t n, const struct str *strings);
+
+/* Sorts a list by the bytes of its strings. */
+void sort_list(struct arena *a, struct strs *list);
+
+/* How many of v[0..n), which ascend, are not above key. */
+size_t sort_count(const uint64_t *v, size_t n, uint64_t key);
 
 #endif

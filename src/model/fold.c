@@ -259,8 +259,8 @@ static void count_records(struct fold *f)
 /* Cells of the nodes that have spans, ascending; counts become places. */
 static bool make_cells(struct fold *f, struct step *s, struct err *e)
 {
-	struct arena *a = f->m->a;
-	size_t n = f->m->nodes.n, cells = 0;
+	size_t n = f->m->nodes.n;
+	uint32_t cells = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		cells += f->spans.v[i] != 0;
@@ -271,12 +271,7 @@ static bool make_cells(struct fold *f, struct step *s, struct err *e)
 		return err_set(e, ERR_RESOURCE, "step %lld has more than 4294967294 %s",
 		        (long long)s->id,
 		        f->n_mem >= UINT32_MAX ? "bytes of memory records" : "execution records");
-	s->cell_node = ARENA_ARRAY(a, cells, uint32_t);
-	s->cell_span0 = ARENA_ARRAY(a, cells + 1, uint32_t);
-	s->cell_mem0 = ARENA_ARRAY(a, cells + 1, uint32_t);
-	s->cell_runs = ARENA_ARRAY(a, cells, int64_t);
-	s->cell_start = ARENA_ARRAY(a, cells, int64_t);
-	s->cell_end = ARENA_ARRAY(a, cells, int64_t);
+	step_make_columns(f->m->a, s, cells, (uint32_t)f->n_spans, f->n_mem);
 	uint32_t span = 0, mem = 0, c = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		if (!f->spans.v[i])
@@ -289,20 +284,7 @@ static bool make_cells(struct fold *f, struct step *s, struct err *e)
 		s->cell_span0[++c] = span;
 		s->cell_mem0[c] = mem;
 	}
-	s->n_cells = c;
-	s->n_spans = span;
 	return true;
-}
-
-static void make_columns(struct fold *f, struct step *s)
-{
-	struct arena *a = f->m->a;
-
-	s->span_device = ARENA_ARRAY(a, s->n_spans, uint16_t);
-	s->span_kind = ARENA_ARRAY(a, s->n_spans, uint8_t);
-	s->span_start = ARENA_ARRAY(a, s->n_spans, int64_t);
-	s->span_length = ARENA_ARRAY(a, s->n_spans, int64_t);
-	s->mem = ARENA_ARRAY(a, f->n_mem, uint8_t);
 }
 
 static void put_span(struct step *s, uint32_t at, enum span_kind kind, uint32_t device,
@@ -409,7 +391,6 @@ static bool fold_records(struct fold *f, struct step *s, struct err *e)
 	f->placing = true;
 	if (!make_cells(f, s, e))
 		return false;
-	make_columns(f, s);
 	place_records(f, s);
 	return true;
 }

@@ -168,22 +168,10 @@ static void copy_spans(struct step *to, uint32_t at, const struct step *f, uint3
 
 static void make_columns(struct arena *a, struct step *s, const struct step *f)
 {
-	size_t n = f->n_cells;
+	uint32_t n = f->n_cells;
 
-	s->n_cells = f->n_cells;
-	s->n_spans = f->n_spans;
+	step_make_columns(a, s, n, f->n_spans, n ? f->cell_mem0[n] : 0);
 	s->n_devices = f->n_devices;
-	s->cell_node = ARENA_ARRAY(a, n, uint32_t);
-	s->cell_span0 = ARENA_ARRAY(a, n + 1, uint32_t);
-	s->cell_mem0 = ARENA_ARRAY(a, n + 1, uint32_t);
-	s->cell_runs = ARENA_ARRAY(a, n, int64_t);
-	s->cell_start = ARENA_ARRAY(a, n, int64_t);
-	s->cell_end = ARENA_ARRAY(a, n, int64_t);
-	s->span_device = ARENA_ARRAY(a, f->n_spans, uint16_t);
-	s->span_kind = ARENA_ARRAY(a, f->n_spans, uint8_t);
-	s->span_start = ARENA_ARRAY(a, f->n_spans, int64_t);
-	s->span_length = ARENA_ARRAY(a, f->n_spans, int64_t);
-	s->mem = ARENA_ARRAY(a, n ? f->cell_mem0[n] : 0, uint8_t);
 	s->devices = ARENA_ARRAY(a, f->n_devices, uint32_t);
 }
 

@@ -3,6 +3,7 @@
  * The second reading of a spool: calls and operations go through the join, and what it brings
  * together is placed. Each call finds the ranges that were open on its thread when it began.
  */
+#include "base/sort.h"
 #include "model/spools_internal.h"
 
 enum { API_UNKNOWN, API_OTHER, API_LAUNCH, API_GRAPH };
@@ -91,21 +92,15 @@ static uint32_t scope_at(struct process *p, uint32_t tid, uint64_t time)
 	struct thread *t = &p->threads.v[at];
 	p->last_thread = at;
 	const uint64_t *v = t->times.v;
-	size_t lo = 0, hi = t->times.n, i = t->cursor;
-	for (unsigned tries = 0; tries < 4 && i < hi && v[i] <= time; tries++, i++)
-		if (i + 1 == hi || time < v[i + 1]) {
+	size_t n = t->times.n, i = t->cursor;
+	for (unsigned tries = 0; tries < 4 && i < n && v[i] <= time; tries++, i++)
+		if (i + 1 == n || time < v[i + 1]) {
 			t->cursor = i;
 			return t->scopes.v[i];
 		}
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (v[mid] <= time)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	t->cursor = lo ? lo - 1 : 0;
-	return lo ? t->scopes.v[lo - 1] : SCOPE_NONE;
+	n = sort_count(v, n, time);
+	t->cursor = n ? n - 1 : 0;
+	return n ? t->scopes.v[n - 1] : SCOPE_NONE;
 }
 
 static void take_api(struct reading_ops *x, const struct spool_api *c)

@@ -111,19 +111,13 @@ void steps_decide(struct reading_spools *r, struct process *p)
 static size_t find_boundary(struct process *p, uint64_t time)
 {
 	const uint64_t *v = p->boundaries.v;
-	size_t lo = 0, hi = p->boundaries.n, i = p->boundary;
+	size_t n = p->boundaries.n, i = p->boundary;
 
-	if (i < hi && v[i] <= time && (i + 1 == hi || time < v[i + 1]))
+	if (i < n && v[i] <= time && (i + 1 == n || time < v[i + 1]))
 		return i;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (v[mid] <= time)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	p->boundary = lo ? lo - 1 : 0;
-	return lo ? lo - 1 : SIZE_MAX;
+	n = sort_count(v, n, time);
+	p->boundary = n ? n - 1 : 0;
+	return n ? n - 1 : SIZE_MAX;
 }
 
 int64_t steps_of(const struct reading_spools *r, struct process *p, uint64_t time)

@@ -238,3 +238,20 @@ uint32_t step_cell(const struct step *s, uint32_t node)
 	}
 	return lo < s->n_cells && s->cell_node[lo] == node ? lo : ID_NONE;
 }
+
+void step_make_columns(struct arena *a, struct step *s, uint32_t cells, uint32_t spans, size_t mem)
+{
+	s->n_cells = cells;
+	s->cell_node = ARENA_ARRAY(a, cells, uint32_t);
+	s->cell_span0 = ARENA_ARRAY(a, (size_t)cells + 1, uint32_t);
+	s->cell_mem0 = ARENA_ARRAY(a, (size_t)cells + 1, uint32_t);
+	s->cell_runs = ARENA_ARRAY(a, cells, int64_t);
+	s->cell_start = ARENA_ARRAY(a, cells, int64_t);
+	s->cell_end = ARENA_ARRAY(a, cells, int64_t);
+	s->n_spans = spans;
+	s->span_device = ARENA_ARRAY(a, spans, uint16_t);
+	s->span_kind = ARENA_ARRAY(a, spans, uint8_t);
+	s->span_start = ARENA_ARRAY(a, spans, int64_t);
+	s->span_length = ARENA_ARRAY(a, spans, int64_t);
+	s->mem = ARENA_ARRAY(a, mem, uint8_t);
+}

@@ -90,6 +90,9 @@ void mem_next_output(const uint8_t **p, struct mem_output *o);
 /* Makes the accelerator's temp and persistent bytes of all packed items the host's. */
 void mem_to_host(uint8_t *p, size_t n);
 
+/* Columns for so many cells, spans and bytes of packed items. */
+void step_make_columns(struct arena *a, struct step *s, uint32_t cells, uint32_t spans, size_t mem);
+
 /* Adds the recorded values of cell c: sums of its spans and memory, and its runs. */
 void step_tally(const struct step *s, uint32_t c, struct tally *to);
 

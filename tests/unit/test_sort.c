@@ -200,6 +200,32 @@ static void organ_pipes(void **state)
 	}
 }
 
+static void lists(void **state)
+{
+	struct strs l = str_split(&unit_arena, S("b,\xff,a,ab,b,B"), ','), none = { 0 };
+
+	(void)state;
+	sort_list(&unit_arena, &l);
+	assert_true(str_eq(strs_join(&unit_arena, &l, S(",")), S("B,a,ab,b,b,\xff")));
+	sort_list(&unit_arena, &none);
+	assert_int_equal(none.n, 0);
+}
+
+static void counts(void **state)
+{
+	static const uint64_t ascending[] = { 0, 3, 3, 7, UINT64_MAX };
+	static const struct {
+		uint64_t key;
+		size_t n;
+	} cases[] = { { 0, 1 }, { 2, 1 }, { 3, 3 }, { 6, 3 }, { 7, 4 }, { UINT64_MAX, 5 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_int_equal(sort_count(ascending, 5, cases[i].key), cases[i].n);
+	assert_int_equal(sort_count(ascending + 1, 4, 2), 0);
+	assert_int_equal(sort_count(NULL, 0, 2), 0);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +236,8 @@ int main(int argc, char **argv)
 		unit_case(names),
 		unit_case(nested_prefixes),
 		unit_case(organ_pipes),
+		unit_case(lists),
+		unit_case(counts),
 	};
 
 	return unit_main(tests, argc, argv);
