@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between pbtext.c (fields, values, messages) and pbtoken.c (characters, tokens, literals).
+ * Between pbtext.c (fields, messages), pbvalue.c (values) and pbtoken.c (characters, tokens,
+ * literals).
  */
 #ifndef TFPROF_IO_PBTEXT_INTERNAL_H
 #define TFPROF_IO_PBTEXT_INTERNAL_H
 
+#include "base/bits.h"
 #include "io/pb.h"
 #include "io/wire.h"
 
@@ -56,5 +58,42 @@ bool pbtext_fail_here(struct pbtext *r, const char *expected);
 /* Fills the error with "<name>:<line>:<column>: <sentence>" and returns false. */
 bool pbtext_fail(struct pbtext *r, const char *at, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
+
+/* Steps over this character if it is the current token; *there says whether it was. */
+static inline bool pbtext_skip(struct pbtext *r, char c, bool *there)
+{
+	*there = pbtext_at(r, c);
+	return !*there || pbtext_next(r);
+}
+
+/* Room for n more bytes of output. */
+static inline uint8_t *pbtext_room(struct pbtext *r, size_t n)
+{
+	if (r->out.cap - r->out.n >= n)
+		return (uint8_t *)r->out.p + r->out.n;
+	return (uint8_t *)sb_room(&r->out, n);
+}
+
+static inline void pbtext_put_varint(struct pbtext *r, uint64_t v)
+{
+	uint8_t *p = pbtext_room(r, VARINT_MAX);
+	r->out.n += (size_t)(varint_put(p, v) - p);
+}
+
+static inline void pbtext_put_tag(
+        struct pbtext *r, const ProtobufCFieldDescriptor *fd, enum wire_type type)
+{
+	pbtext_put_varint(r, (uint64_t)fd->id << 3 | type);
+}
+
+/* Orders a NUL-terminated name against a word of the text. */
+static inline int pbtext_compare(const char *name, struct str word)
+{
+	int c = strncmp(name, word.p, word.n);
+	return c ? c : (unsigned char)name[word.n];
+}
+
+/* Reads one value of a field that is no message and writes it. *v is 0 for the default. */
+bool pbtext_scalar(struct pbtext *r, const ProtobufCFieldDescriptor *fd, uint64_t *v);
 
 #endif
