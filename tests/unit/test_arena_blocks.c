@@ -2,38 +2,10 @@
  *
  * Blocks of large arenas: how large they become, and what waits for its next use.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
-#include "base/arena.h"
+#include "arena_rig.h"
 
 #define PIECE 10000
 #define ALL   ((size_t)64 << 20)
-
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
-
-static int setup(void **state)
-{
-	(void)state;
-	arena_init(&arena, &work);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&arena);
-	account_close(&account);
-	assert_int_equal(account.used, 0);
-	assert_int_equal(account.spare_bytes, 0);
-	return 0;
-}
 
 /* Takes so many bytes in pieces, each of them zero, and fills them; returns the first. */
 static char *take(size_t bytes)
