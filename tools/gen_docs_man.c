@@ -51,6 +51,15 @@ static void put_item(FILE *f, const char *before, const char *name, const char *
 	fputs("\n", f);
 }
 
+/* An item and its sentence. */
+static void put_row(
+        FILE *f, const char *before, const char *name, const char *value, const char *help)
+{
+	put_item(f, before, name, value);
+	put(f, help);
+	fputs(".\n", f);
+}
+
 static const char *value_word(const struct option *o)
 {
 	switch (o->type) {
@@ -86,11 +95,8 @@ static void put_options(FILE *f)
 
 static void put_flags(FILE *f)
 {
-	for (size_t i = 0; i < n_flag_rows; i++) {
-		put_item(f, "--", flag_rows[i].name, flag_rows[i].value);
-		put(f, flag_rows[i].help);
-		fputs(".\n", f);
-	}
+	for (size_t i = 0; i < n_flag_rows; i++)
+		put_row(f, "--", flag_rows[i].name, flag_rows[i].value, flag_rows[i].help);
 }
 
 static void put_metrics(FILE *f, enum vk only)
@@ -159,11 +165,8 @@ void docs_page_of(const struct command *c)
 	fputs("\n", f);
 	if (c->own) {
 		put_section(f, "OPTIONS OF ITS OWN");
-		for (const struct own_option *o = c->own; o->name; o++) {
-			put_item(f, "--", o->name, o->value);
-			put(f, o->help);
-			fputs(".\n", f);
-		}
+		for (const struct own_option *o = c->own; o->name; o++)
+			put_row(f, "--", o->name, o->value, o->help);
 	}
 	if (c->view_options) {
 		put_section(f, "OPTIONS");
@@ -227,11 +230,8 @@ void docs_main_page(void)
 	                "tfprof op --profile_path=profile_100 -order_by micros\n"
 	                "tfprof help scope\n");
 	put_section(f, "COMMANDS");
-	for (size_t i = 0; i < n_commands; i++) {
-		put_item(f, "", commands[i].name, NULL);
-		put(f, commands[i].help);
-		fputs(".\n", f);
-	}
+	for (size_t i = 0; i < n_commands; i++)
+		put_row(f, "", commands[i].name, NULL, commands[i].help);
 	put_section(f, "FLAGS");
 	put_flags(f);
 	put_section(f, "OPTIONS");
@@ -239,17 +239,11 @@ void docs_main_page(void)
 	put_section(f, "COLUMNS (-select)");
 	put_metrics(f, VK_N);
 	put_section(f, "STATISTICS (-stats)");
-	for (enum stat_id i = 0; i < STATS_N; i++) {
-		put_item(f, "", stat_rows[i].name, NULL);
-		put(f, stat_rows[i].help);
-		fputs(".\n", f);
-	}
+	for (enum stat_id i = 0; i < STATS_N; i++)
+		put_row(f, "", stat_rows[i].name, NULL, stat_rows[i].help);
 	put_section(f, "OUTPUTS");
-	for (enum output_kind i = 0; i < OUT_N; i++) {
-		put_item(f, "", output_rows[i].name, NULL);
-		put(f, output_rows[i].help);
-		fputs(".\n", f);
-	}
+	for (enum output_kind i = 0; i < OUT_N; i++)
+		put_row(f, "", output_rows[i].name, NULL, output_rows[i].help);
 	put_section(f, "PROMPT");
 	put(f, MAIN_PROMPT);
 	fputs("\n", f);
