@@ -192,7 +192,7 @@ enum { COPY_PTOP = 10, MEMORY_OP_ALLOC = 1, MEMORY_OP_FREE = 2 };
 #define REC_FIELD(T, type, name, at, theirs)                                                       \
 	struct {                                                                                   \
 		uint8_t before_##name[at];                                                         \
-		__typeof__(type) name;                                                             \
+		__typeof__(type)(name);                                                            \
 	} __attribute__((packed));
 #define REC(rec, rows)                                                                             \
 	struct rec {                                                                               \
