@@ -68,10 +68,8 @@ static void put_row(struct arena *a, struct sink *out, const struct owner *o,
         const struct spool_look *l, bool lives)
 {
 	struct sb size = sb_in(a), lost = sb_in(a);
-	unsigned long long kernels = l->kinds[SPOOL_KERNEL], copies = l->kinds[SPOOL_COPY];
+	unsigned long long kernels = spool_look_kernels(l), copies = spool_look_copies(l);
 
-	kernels += l->kinds[SPOOL_GRAPH];
-	copies += l->kinds[SPOOL_SET];
 	fmt_bytes(&size, (int64_t)l->size);
 	spool_lost_text(&lost, l->lost, l->damaged);
 	sink_fmt(out, "%-8lld %-9s %10.*s %10llu %10llu  %.*s%s%.*s\n", (long long)o->pid,

@@ -17,6 +17,7 @@
 #include "app/recording.h"
 #include "app/repl.h"
 #include "base/fmt.h"
+#include "base/num.h"
 #include "io/spool_look.h"
 
 #define WAIT_MS  10000 /* for processes that outlive the program, unless --wait says so */
@@ -265,12 +266,12 @@ static void add(struct recorder *r, struct summary *x, struct str file)
 		strs_add(r->a, &x->said, e.text);
 		return;
 	}
-	x->kernels += look.kinds[SPOOL_KERNEL] + look.kinds[SPOOL_GRAPH];
-	x->copies += look.kinds[SPOOL_COPY] + look.kinds[SPOOL_SET];
+	x->kernels = num_add_u64(x->kernels, spool_look_kernels(&look));
+	x->copies = num_add_u64(x->copies, spool_look_copies(&look));
 	x->bytes += look.size;
 	x->damaged += look.damaged;
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
-		x->lost[i] += look.lost[i];
+		x->lost[i] = num_add_u64(x->lost[i], look.lost[i]);
 	for (size_t i = 0; i < look.notes.n; i++)
 		if (!is_among(&x->said, look.notes.v[i]))
 			strs_add(r->a, &x->said, look.notes.v[i]);

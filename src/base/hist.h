@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Statistics of numbers that are not kept: count, sum, extremes and deviation exactly, any
- * quantile to a five-hundredth of itself. Memory grows with the decades seen, not with the numbers.
+ * Statistics of numbers: count, sum, extremes and deviation exactly, any quantile to a
+ * five-hundredth of itself. A few numbers are kept as they are; of more there are counters, whose
+ * memory grows with the decades seen.
  *
  *   below 256: one counter a value; above: 256 counters for each doubling
  */
@@ -10,13 +11,16 @@
 
 #include "base/arena.h"
 
-#define HIST_BITS 8
+#define HIST_BITS  8
+#define HIST_FEW   512 /* numbers that are kept */
+#define HIST_FIRST 4   /* for so many there is room at first */
 
 struct hist {
 	uint64_t n;
 	int64_t sum, min, max; /* the sum stops at the end of its type */
 	double mean, squares;  /* running mean, and squared distances from it */
-	uint64_t *octaves[64 - HIST_BITS];
+	int64_t *few;       /* all numbers, up to HIST_FEW; then NULL */
+	uint64_t **octaves; /* by octave; NULL where there are none */
 };
 
 /* A negative number counts as 0. */

@@ -4,6 +4,7 @@
  */
 #include "io/spool_look.h"
 
+#include "base/num.h"
 #include "io/spool_get.h"
 
 static struct str text_of(struct spool_text t)
@@ -36,7 +37,8 @@ static void take(struct arena *a, struct spool_look *l, const struct spool_recor
 	case SPOOL_INFO: take_fact(a, l, text_of(r->info.key), text_of(r->info.value)); break;
 	case SPOOL_LOST:
 		if (r->lost.why < SPOOL_LOST_WHY_N)
-			l->lost[r->lost.why] += r->lost.count;
+			l->lost[r->lost.why] =
+			        num_add_u64(l->lost[r->lost.why], r->lost.count);
 		break;
 	case SPOOL_NOTE:
 		if (l->notes.n < SPOOL_NOTES_MAX)
@@ -44,7 +46,8 @@ static void take(struct arena *a, struct spool_look *l, const struct spool_recor
 		break;
 	case SPOOL_SUM:
 		if (r->sum.what < SPOOL_N)
-			l->kinds[r->sum.what] += r->sum.count;
+			l->kinds[r->sum.what] =
+			        num_add_u64(l->kinds[r->sum.what], r->sum.count);
 		break;
 	default: break;
 	}
@@ -86,12 +89,22 @@ bool spool_look(struct arena *a, struct str path, struct spool_look *l, struct e
 	return ok;
 }
 
+uint64_t spool_look_kernels(const struct spool_look *l)
+{
+	return num_add_u64(l->kinds[SPOOL_KERNEL], l->kinds[SPOOL_GRAPH]);
+}
+
+uint64_t spool_look_copies(const struct spool_look *l)
+{
+	return num_add_u64(l->kinds[SPOOL_COPY], l->kinds[SPOOL_SET]);
+}
+
 uint64_t spool_look_lost(const struct spool_look *l)
 {
 	uint64_t n = 0;
 
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
-		n += l->lost[i];
+		n = num_add_u64(n, l->lost[i]);
 	return n;
 }
 
@@ -108,5 +121,6 @@ void spool_lost_text(struct sb *b, const uint64_t lost[SPOOL_LOST_WHY_N], uint64
 			sb_fmt(b, "%s%llu %s", b->n ? ", " : "", (unsigned long long)lost[i],
 			        why[i]);
 	if (damaged)
-		sb_fmt(b, "%s%llu bytes damaged", b->n ? ", " : "", (unsigned long long)damaged);
+		sb_fmt(b, "%s%llu byte%s damaged", b->n ? ", " : "", (unsigned long long)damaged,
+		        damaged == 1 ? "" : "s");
 }

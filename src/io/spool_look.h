@@ -25,6 +25,10 @@ struct spool_look {
 /* Texts live in a. False if the file cannot be read or is no spool. */
 bool spool_look(struct arena *a, struct str path, struct spool_look *l, struct err *e);
 
+/* Kernels and launches of graphs; copies and memsets. */
+uint64_t spool_look_kernels(const struct spool_look *l);
+uint64_t spool_look_copies(const struct spool_look *l);
+
 /* All that was lost. */
 uint64_t spool_look_lost(const struct spool_look *l);
 

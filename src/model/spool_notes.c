@@ -18,7 +18,7 @@ static uint64_t sum_at(const struct reading_spools *r, size_t at)
 
 	for (size_t i = 0; i < r->n; i++) {
 		memcpy(&v, (const char *)&r->v[i] + at, sizeof v);
-		sum += v;
+		sum = num_add_u64(sum, v);
 	}
 	return sum;
 }

@@ -295,12 +295,12 @@ static void take_record(struct reading_spools *r, struct feed *f, const struct s
 	case SPOOL_MARK: take_mark(r, p, &x->mark); break;
 	case SPOOL_NOTE: take_note(r, p, &x->note); break;
 	case SPOOL_LOST:
-		p->lost[x->lost.why] =
-		        (uint64_t)num_add((int64_t)p->lost[x->lost.why], (int64_t)x->lost.count);
+		p->lost[x->lost.why] = num_add_u64(p->lost[x->lost.why], x->lost.count);
 		break;
 	case SPOOL_GAP:
 		p->gaps++;
-		p->gap_ns += x->gap.to > x->gap.from ? x->gap.to - x->gap.from : 0;
+		if (x->gap.to > x->gap.from)
+			p->gap_ns = num_add_u64(p->gap_ns, x->gap.to - x->gap.from);
 		break;
 	default: break;
 	}

@@ -14,7 +14,7 @@
 
 uint64_t gpu_count(const struct gpu_times *t)
 {
-	return t->h.n + t->summed;
+	return num_add_u64(t->h.n, t->summed);
 }
 
 int64_t gpu_total(const struct gpu_times *t)
@@ -175,9 +175,9 @@ static void add_part(struct gpu_use *u, struct known *k, uint32_t part)
 	struct gpu_device *d = device_of(u, k, p);
 
 	VEC_PUSH(u->a, &d->parts, part);
-	d->kernels += p->kernels;
+	d->kernels = num_add_u64(d->kernels, p->kernels);
 	for (enum gpu_way i = 0; i < WAY_N; i++) {
-		d->ways[i].count += p->ways[i].count;
+		d->ways[i].count = num_add_u64(d->ways[i].count, p->ways[i].count);
 		d->ways[i].bytes = num_add(d->ways[i].bytes, p->ways[i].bytes);
 		d->ways[i].ns = num_add(d->ways[i].ns, p->ways[i].ns);
 	}
@@ -186,11 +186,11 @@ static void add_part(struct gpu_use *u, struct known *k, uint32_t part)
 /* Did anything happen on it? Processes name all GPUs that they see. */
 static bool is_used(const struct gpu_part *p)
 {
-	uint64_t n = p->kernels;
+	uint64_t any = p->kernels;
 
 	for (enum gpu_way i = 0; i < WAY_N; i++)
-		n += p->ways[i].count;
-	return n > 0;
+		any |= p->ways[i].count;
+	return any != 0;
 }
 
 static int by_total(const void *a, const void *b)

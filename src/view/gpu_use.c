@@ -167,7 +167,7 @@ static void take_sum_of_copies(struct gpu_part *p, enum gpu_way way, const struc
 {
 	struct gpu_copies *c = &p->ways[way];
 
-	c->count += s->count;
+	c->count = num_add_u64(c->count, s->count);
 	c->bytes = num_add(c->bytes, num_from_u64(s->bytes));
 	c->ns = num_add(c->ns, num_from_u64(s->sum));
 }
@@ -180,7 +180,7 @@ static void take_sum(struct reading *r, const struct spool_sum *s)
 	if (s->what == SPOOL_API)
 		return;
 	struct gpu_part *p = part_of(r, s->device);
-	u->summed += s->count;
+	u->summed = num_add_u64(u->summed, s->count);
 	if (s->what == SPOOL_SET) {
 		take_sum_of_copies(p, WAY_SET, s);
 		return;
@@ -194,10 +194,10 @@ static void take_sum(struct reading *r, const struct spool_sum *s)
 	}
 	struct gpu_times *t = kernel_times(r, s->name);
 	int64_t min = num_from_u64(s->min), max = num_from_u64(s->max);
-	p->kernels += s->count;
+	p->kernels = num_add_u64(p->kernels, s->count);
 	t->summed_min = t->summed && t->summed_min < min ? t->summed_min : min;
 	t->summed_max = t->summed_max > max ? t->summed_max : max;
-	t->summed += s->count;
+	t->summed = num_add_u64(t->summed, s->count);
 	t->summed_ns = num_add(t->summed_ns, num_from_u64(s->sum));
 }
 
@@ -336,7 +336,8 @@ static void take(struct reading *r, const struct spool_record *x)
 	case SPOOL_DEVICE: take_device(r, &x->device); break;
 	case SPOOL_LOST:
 		if (x->lost.why < SPOOL_LOST_WHY_N)
-			u->lost[x->lost.why] += x->lost.count;
+			u->lost[x->lost.why] =
+			        num_add_u64(u->lost[x->lost.why], x->lost.count);
 		break;
 	case SPOOL_GAP:
 		u->gaps++;

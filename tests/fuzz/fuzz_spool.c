@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Spools of recorded GPU work. Checksums are put right first: else nothing behind them would be
- * reached.
+ * Spools of recorded GPU work, through the views, `gpu` and `ctl status`. Checksums are put right
+ * first: else nothing behind them would be reached.
  */
 #include "rig.h"
 
 #include "base/bits.h"
 #include "base/crc32c.h"
-#include "io/spool.h"
+#include "io/spool_look.h"
+#include "out/gpu_out.h"
 
 static void put32(uint8_t *p, uint32_t v)
 {
@@ -30,6 +31,61 @@ static void mend(uint8_t *p, size_t n)
 	}
 }
 
+struct ask_gpu {
+	struct str path;
+	struct sink *out;
+};
+
+/* All that `gpu` says of it, and what a look at it finds. */
+static bool ask_gpu(struct session *s, void *ctx)
+{
+	const struct ask_gpu *ask = ctx;
+	struct arena *a = &s->query_arena;
+	struct err e = { .a = a };
+	struct spool_look look;
+	struct gpu_use u;
+
+	gpu_use_init(&u, a);
+	for (unsigned i = 0; i < 2; i++) /* another process on the same GPUs */
+		if (!gpu_use_add(&u, ask->path, &s->error))
+			return false;
+	gpu_use_end(&u);
+	gpu_text(&u, 20, 0, ask->out);
+	gpu_text(&u, 3, 60, ask->out);
+	gpu_json(&u, SIZE_MAX, ask->out);
+	gpu_csv(&u, SIZE_MAX, ask->out);
+	if (spool_look(a, ask->path, &look, &e))
+		sink_fmt(ask->out, "%llu lost\n", (unsigned long long)spool_look_lost(&look));
+	return true;
+}
+
+static struct str answer_of_gpu(struct arena *a, struct str path)
+{
+	struct ask_gpu ask = { path, sink_memory(a) };
+	struct session *s = session_new_keeping(FUZZ_LIMIT, false);
+
+	if (!s)
+		abort();
+	session_guard(s, ask_gpu, &ask);
+	session_free(s);
+	return sink_text(ask.out);
+}
+
+static void fuzz_gpu(const uint8_t *data, size_t size)
+{
+	struct account account = { 0 };
+	struct work work = { .account = &account };
+	struct arena a;
+
+	if (setjmp(work.escape))
+		abort();
+	arena_init(&a, &work);
+	struct str path = fuzz_file(&a, "host-1-1-1.tfspool", data, size);
+	if (!str_eq(answer_of_gpu(&a, path), answer_of_gpu(&a, path)))
+		abort();
+	arena_free(&a);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size + 1);
@@ -39,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(copy, data, size);
 	mend(copy, size);
 	fuzz_bytes(ROLE_SPOOL, copy, size);
+	fuzz_gpu(copy, size);
 	free(copy);
 	return 0;
 }

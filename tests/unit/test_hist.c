@@ -62,6 +62,33 @@ static void random_numbers(void **state)
 	}
 }
 
+/* Where numbers are no longer kept. */
+static void many_after_few(void **state)
+{
+	static int64_t v[HIST_FEW + 1];
+
+	for (size_t n = 1; n <= HIST_FEW + 1; n += n < 20 || n > HIST_FEW - 3 ? 1 : 47) {
+		struct hist h = { 0 };
+		for (size_t i = 0; i < n; i++) {
+			v[i] = (int64_t)(i * 7919 % 1000 * 1000);
+			hist_add(&h, *state, v[i]);
+		}
+		compare(&h, v, n);
+	}
+}
+
+/* A recording may have as many names as kernels. */
+static void few_take_little(void **state)
+{
+	struct arena *a = *state;
+	struct hist *h = ARENA_ARRAY(a, 100000, struct hist);
+
+	for (size_t i = 0; i < 100000; i++)
+		for (int64_t v = 1; v < INT64_MAX >> 21; v <<= 21)
+			hist_add(&h[i], a, v);
+	assert_true(atomic_load(&a->work->account->used) < (size_t)16 << 20);
+}
+
 static void small_numbers_are_exact(void **state)
 {
 	struct hist h = { 0 };
@@ -103,6 +130,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		unit_case(random_numbers),
+		unit_case(many_after_few),
+		unit_case(few_take_little),
 		unit_case(small_numbers_are_exact),
 		unit_case(one_number_and_none),
 		unit_case(ends_of_the_type),
