@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,11 +21,17 @@ static bool append(struct session *s, struct str folder, struct str line)
 {
 	struct str path = str_fmt(&s->query_arena, "%.*s/" SPOOL_CONTROL, STR(folder));
 	int fd = open(str_z(&s->query_arena, path),
-	        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+	        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY,
+	        0600);
+	struct stat st;
 	ssize_t n;
 
 	if (fd < 0)
 		return err_system(&s->error, "cannot open", path, errno);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return session_fail(s, ERR_IO, "cannot open '%.*s': it is no file", STR(path));
+	}
 	do
 		n = write(fd, line.p, line.n);
 	while (n < 0 && errno == EINTR);
@@ -64,6 +71,15 @@ static const char *state_of(const struct owner *o, const struct spool_look *l, b
 	return l->ended ? "closed" : lives ? "records" : o->here ? "cut off" : "elsewhere";
 }
 
+/* A line of which others have written a part: it stays one. */
+static void put_line(struct arena *a, struct sink *out, const char *indent, struct str text)
+{
+	struct sb b = sb_in(a);
+
+	sb_put_name(&b, text);
+	sink_fmt(out, "%s%.*s\n", indent, STR(sb_str(&b)));
+}
+
 static void put_row(struct arena *a, struct sink *out, const struct owner *o,
         const struct spool_look *l, bool lives)
 {
@@ -72,13 +88,15 @@ static void put_row(struct arena *a, struct sink *out, const struct owner *o,
 
 	fmt_bytes(&size, (int64_t)l->size);
 	spool_lost_text(&lost, l->lost, l->damaged);
-	sink_fmt(out, "%-8lld %-9s %10.*s %10llu %10llu  %.*s%s%.*s\n", (long long)o->pid,
-	        state_of(o, l, lives), STR(sb_str(&size)), kernels, copies, STR(l->program),
-	        o->here ? "" : " on ", STR(o->here ? STR_NONE : o->host));
+	sink_fmt(out, "%-8lld %-9s %10.*s %10llu %10llu  ", (long long)o->pid,
+	        state_of(o, l, lives), STR(sb_str(&size)), kernels, copies);
+	put_line(a, out, "",
+	        str_fmt(a, "%.*s%s%.*s", STR(l->program), o->here ? "" : " on ",
+	                STR(o->here ? STR_NONE : o->host)));
 	if (lost.n)
-		sink_fmt(out, "%9s%.*s\n", "", STR(sb_str(&lost)));
+		put_line(a, out, "         ", sb_str(&lost));
 	for (size_t i = 0; i < l->notes.n; i++)
-		sink_fmt(out, "%9s%.*s\n", "", STR(l->notes.v[i]));
+		put_line(a, out, "         ", l->notes.v[i]);
 }
 
 static void put_spool(struct session *s, struct sink *out, struct str file)
@@ -90,9 +108,9 @@ static void put_spool(struct session *s, struct sink *out, struct str file)
 	struct owner owner = { 0 };
 
 	if (!recording_owner(a, file, &owner))
-		sink_fmt(out, "%.*s: not the name of a spool\n", STR(file));
+		put_line(a, out, "", str_fmt(a, "%.*s: not the name of a spool", STR(file)));
 	else if (!spool_look(a, file, &look, &e))
-		sink_fmt(out, "%.*s\n", STR(e.text));
+		put_line(a, out, "", e.text);
 	else
 		put_row(a, out, &owner, &look, recording_lives(a, &owner));
 	arena_reset(a, m);
@@ -106,13 +124,16 @@ static void put_log(struct session *s, struct sink *out, struct str file)
 	size_t slash = str_rfind_char(file, '/');
 	struct src *in;
 
-	if (src_open(&in, a, file, &e)) {
+	if (src_open_file(&in, a, file, &e)) {
 		src_need(in, 1);
 		struct strs lines = str_split(a, str_make(in->p, (size_t)(in->end - in->p)), '\n');
 		for (size_t i = 0; i < lines.n; i++)
-			sink_fmt(out, "%.*s: %.*s\n", STR(str_sub(file, slash + 1, SIZE_MAX)),
-			        STR(lines.v[i]));
+			put_line(a, out, "",
+			        str_fmt(a, "%.*s: %.*s", STR(str_sub(file, slash + 1, SIZE_MAX)),
+			                STR(lines.v[i])));
 		src_close(in);
+	} else {
+		put_line(a, out, "", e.text);
 	}
 	arena_reset(a, m);
 }

@@ -288,7 +288,7 @@ static void add_logs(struct recorder *r, struct summary *x)
 	if (!recording_files(r->a, r->folder, S(".log"), &files, &e))
 		return;
 	for (size_t i = 0; i < files.n && x->said.n < SAID_MAX; i++) {
-		if (!src_open(&s, r->a, files.v[i], &e))
+		if (!src_open_file(&s, r->a, files.v[i], &e))
 			continue;
 		src_need(s, 1);
 		text = str_make(s->p, (size_t)(s->end - s->p));

@@ -37,8 +37,7 @@ static void take(struct arena *a, struct spool_look *l, const struct spool_recor
 	case SPOOL_INFO: take_fact(a, l, text_of(r->info.key), text_of(r->info.value)); break;
 	case SPOOL_LOST:
 		if (r->lost.why < SPOOL_LOST_WHY_N)
-			l->lost[r->lost.why] =
-			        num_add_u64(l->lost[r->lost.why], r->lost.count);
+			l->lost[r->lost.why] = num_add_u64(l->lost[r->lost.why], r->lost.count);
 		break;
 	case SPOOL_NOTE:
 		if (l->notes.n < SPOOL_NOTES_MAX)
@@ -46,8 +45,7 @@ static void take(struct arena *a, struct spool_look *l, const struct spool_recor
 		break;
 	case SPOOL_SUM:
 		if (r->sum.what < SPOOL_N)
-			l->kinds[r->sum.what] =
-			        num_add_u64(l->kinds[r->sum.what], r->sum.count);
+			l->kinds[r->sum.what] = num_add_u64(l->kinds[r->sum.what], r->sum.count);
 		break;
 	default: break;
 	}
@@ -80,7 +78,7 @@ bool spool_look(struct arena *a, struct str path, struct spool_look *l, struct e
 
 	*l = (struct spool_look){ 0 };
 	scratch_open(&scratch, a->work);
-	bool ok = src_open(&s, &scratch.a, path, e);
+	bool ok = src_open_file(&s, &scratch.a, path, e);
 	if (ok) {
 		ok = take_all(a, &scratch.a, l, s, e);
 		src_close(s);

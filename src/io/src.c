@@ -249,8 +249,8 @@ static bool src_start(struct src_inner *in)
 	return true;
 }
 
-/* Says which file it is and where it stands; refuses folders. */
-static bool src_look(struct src_inner *in)
+/* Says which file it is and where it stands; refuses folders, and if asked to all but files. */
+static bool src_look(struct src_inner *in, bool only_file)
 {
 	struct stat st;
 	off_t base;
@@ -258,10 +258,11 @@ static bool src_look(struct src_inner *in)
 	if (fstat(in->fd, &st) < 0)
 		return err_system(in->pub.e, "cannot open", in->pub.name, errno);
 	if (S_ISDIR(st.st_mode))
-		return err_set(in->pub.e, ERR_INVALID_ARGUMENT,
+		return err_set(in->pub.e, only_file ? ERR_IO : ERR_INVALID_ARGUMENT,
 		        "cannot open '%.*s': it is a folder", STR(in->pub.name));
 	if (!S_ISREG(st.st_mode))
-		return true;
+		return !only_file || err_set(in->pub.e, ERR_IO, "cannot open '%.*s': it is no file",
+		                             STR(in->pub.name));
 	base = in->owned ? 0 : lseek(in->fd, 0, SEEK_CUR);
 	in->regular = base >= 0;
 	in->base = base > 0 ? (uint64_t)base : 0;
@@ -284,28 +285,51 @@ static struct src_inner *src_new(struct arena *a, struct str name, struct err *e
 	return in;
 }
 
-/* Opens a file, a pipe or standard input. */
-bool src_open(struct src **out, struct arena *a, struct str path, struct err *e)
+/* Opens what has that name; with a further flag. */
+static bool src_open_named(struct src_inner *in, struct str path, int flag)
 {
-	bool is_stdin = str_eq(path, S("-"));
-	struct src_inner *in = src_new(a, is_stdin ? S("standard input") : path, e);
-	const char *z = str_z(a, path);
+	const char *z = str_z(in->a, path);
 
 	if (memchr(z, 0, path.n))
-		return err_set(e, ERR_INVALID_ARGUMENT, "cannot open '%s': a NUL in its name", z);
-	in->owned = !is_stdin;
+		return err_set(
+		        in->pub.e, ERR_INVALID_ARGUMENT, "cannot open '%s': a NUL in its name", z);
 	do
-		in->fd = is_stdin ? STDIN_FILENO : open(z, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+		in->fd = open(z, O_RDONLY | O_CLOEXEC | O_NOCTTY | flag);
 	while (in->fd < 0 && errno == EINTR);
-	if (in->fd < 0)
-		return err_system(e, "cannot open", path, errno);
+	in->owned = true;
+	return in->fd >= 0 || err_system(in->pub.e, "cannot open", path, errno);
+}
+
+/* Judges what was opened and reads its first bytes. */
+static bool src_begin(struct src **out, struct src_inner *in, bool only_file)
+{
 	work_guard(in->work, &in->guard, src_drop, in);
-	if (!src_look(in) || !src_start(in)) {
+	if (!src_look(in, only_file) || !src_start(in)) {
 		src_close(&in->pub);
 		return false;
 	}
 	*out = &in->pub;
 	return true;
+}
+
+/* Opens a file, a pipe or standard input. */
+bool src_open(struct src **out, struct arena *a, struct str path, struct err *e)
+{
+	bool is_stdin = str_eq(path, S("-"));
+	struct src_inner *in = src_new(a, is_stdin ? S("standard input") : path, e);
+
+	if (is_stdin)
+		in->fd = STDIN_FILENO;
+	else if (!src_open_named(in, path, 0))
+		return false;
+	return src_begin(out, in, false);
+}
+
+bool src_open_file(struct src **out, struct arena *a, struct str path, struct err *e)
+{
+	struct src_inner *in = src_new(a, path, e);
+
+	return src_open_named(in, path, O_NONBLOCK) && src_begin(out, in, true);
 }
 
 /* Opens memory. */

@@ -37,6 +37,9 @@ struct src {
  * by the arena's work until src_close. Sentences: "cannot open '<path>': <reason>". */
 bool src_open(struct src **out, struct arena *a, struct str path, struct err *e);
 
+/* The same for what must be a file: neither a pipe nor a device, for which one could wait. */
+bool src_open_file(struct src **out, struct arena *a, struct str path, struct err *e);
+
 /* Reads from memory that outlives the src; name is used in sentences. */
 bool src_memory(
         struct src **out, struct arena *a, struct str name, struct str bytes, struct err *e);

@@ -83,7 +83,7 @@ static bool read_aside(
 	*out = S("");
 	if (access(str_z(a, path), F_OK) != 0)
 		return true;
-	if (!src_open(&s, a, path, e))
+	if (!src_open_file(&s, a, path, e))
 		return false;
 	src_need(s, ASIDE_MAX);
 	*out = str_copy(a, str_make(s->p, (size_t)(s->end - s->p)));

@@ -21,7 +21,7 @@ bool feed_open(struct feed *f, struct reading_spools *r, struct process *p)
 
 	*f = (struct feed){ .r = r, .p = p, .s = p->file->given, .own = !p->file->given };
 	scratch_open(&f->scratch, r->a->work);
-	if (f->own ? !src_open(&f->s, a, p->file->path, r->e) : !src_rewind(f->s)) {
+	if (f->own ? !src_open_file(&f->s, a, p->file->path, r->e) : !src_rewind(f->s)) {
 		scratch_close(&f->scratch);
 		return err_set(r->e, ERR_IO, "%.*s: cannot be read a second time", STR(p->name));
 	}

@@ -69,19 +69,28 @@ static bool is_narrow(const struct page *p)
 	return p->columns && p->columns < NARROW;
 }
 
+/* What others have named, as a part of one line. */
+static struct str one_line(struct page *p, struct str name)
+{
+	struct sb b = sb_in(p->a);
+
+	sb_put_name(&b, name);
+	return sb_str(&b);
+}
+
 /* The name. Where the line would be too long it goes without templates and parameters, then without
  * its middle; letters of more than one byte are not cut apart. */
 static struct str name_text(struct page *p, const struct gpu_times *t)
 {
 	size_t numbers = NUMBERS - (is_narrow(p) ? LEFT_OUT : 0), left, right,
 	       room = p->columns > numbers + NAME_MIN ? p->columns - numbers : NAME_MIN;
-	struct str name = t->name;
+	struct str name = one_line(p, t->name);
 	struct strs path = { 0 };
 
 	if (!p->columns || name.n <= room)
 		return name;
 	demangle_path(p->a, t->mangled, name, &path);
-	name = strs_join(p->a, &path, S("::"));
+	name = one_line(p, strs_join(p->a, &path, S("::")));
 	if (name.n <= room)
 		return name;
 	left = (room - 3) / 3;
@@ -132,11 +141,11 @@ static void put_parts(struct page *p, const struct gpu_device *d)
 		sink_fmt(p->to, "  %-8lld %7s %6s  %8llu  ", (long long)who->pid,
 		        time_text(p, (double)x->busy), percent(p, x->busy, time),
 		        (unsigned long long)x->kernels);
-		sink_put(p->to, who->program);
+		sink_put(p->to, one_line(p, who->program));
 		if (who->rank.n)
-			sink_fmt(p->to, ", rank %.*s", STR(who->rank));
+			sink_fmt(p->to, ", rank %.*s", STR(one_line(p, who->rank)));
 		if (who->job.n)
-			sink_fmt(p->to, ", job %.*s", STR(who->job));
+			sink_fmt(p->to, ", job %.*s", STR(one_line(p, who->job)));
 		sink_char(p->to, '\n');
 	}
 	if (d->parts.n > PARTS_MAX)
@@ -156,7 +165,7 @@ static void put_device(struct page *p, const struct gpu_device *d)
 
 	sink_fmt(p->to, "GPU %u", d->local);
 	if (d->name.n)
-		sink_fmt(p->to, ": %.*s", STR(d->name));
+		sink_fmt(p->to, ": %.*s", STR(one_line(p, d->name)));
 	if (uuid.n)
 		sink_fmt(p->to, ", %.*s", STR(uuid));
 	sink_fmt(p->to, "\n  %-8s %7s %6s  first operation to end of last\n", "time",
@@ -257,7 +266,7 @@ static void put_missing(struct page *p)
 		        (unsigned long long)u->gaps, u->gaps == 1 ? "" : "s",
 		        time_text(p, (double)u->gap_ns));
 	for (size_t i = 0; i < u->notes.n; i++)
-		sink_fmt(p->to, "Note: %.*s.\n", STR(u->notes.v[i]));
+		sink_fmt(p->to, "Note: %.*s.\n", STR(one_line(p, u->notes.v[i])));
 }
 
 void gpu_text(const struct gpu_use *u, size_t top, unsigned columns, struct sink *to)

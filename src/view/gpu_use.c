@@ -336,8 +336,7 @@ static void take(struct reading *r, const struct spool_record *x)
 	case SPOOL_DEVICE: take_device(r, &x->device); break;
 	case SPOOL_LOST:
 		if (x->lost.why < SPOOL_LOST_WHY_N)
-			u->lost[x->lost.why] =
-			        num_add_u64(u->lost[x->lost.why], x->lost.count);
+			u->lost[x->lost.why] = num_add_u64(u->lost[x->lost.why], x->lost.count);
 		break;
 	case SPOOL_GAP:
 		u->gaps++;
@@ -390,7 +389,7 @@ bool gpu_use_add(struct gpu_use *u, struct str path, struct err *e)
 
 	scratch_open(&scratch, u->a->work);
 	struct reading r = { .u = u, .scratch = &scratch.a, .process = (uint32_t)u->processes.n };
-	bool ok = src_open(&s, &scratch.a, path, e);
+	bool ok = src_open_file(&s, &scratch.a, path, e);
 	if (ok) {
 		VEC_PUSH(u->a, &u->processes, process);
 		ok = read_spool(&r, s, e);

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "io/gz.h"
@@ -107,6 +108,27 @@ static void cannot_open(UNUSED)
 	fails_with("cannot read '/proc/self/mem': Input/output error", ERR_IO);
 }
 
+/* What must be a file is never waited for. */
+static void only_files(UNUSED)
+{
+	struct str pipe = str_fmt(&arena, "%s/pipe", dir);
+	struct src *s;
+
+	assert_int_equal(mkfifo(str_z(&arena, pipe), 0600), 0);
+	assert_false(src_open_file(&s, &arena, pipe, &err));
+	fails_with(str_z(&arena, str_fmt(&arena, "cannot open '%.*s': it is no file", STR(pipe))),
+	        ERR_IO);
+	unlink(str_z(&arena, pipe));
+	assert_false(src_open_file(&s, &arena, S("/dev/zero"), &err));
+	fails_with("cannot open '/dev/zero': it is no file", ERR_IO);
+	assert_false(src_open_file(&s, &arena, str_of(dir), &err));
+	fails_with(str_z(&arena, str_fmt(&arena, "cannot open '%s': it is a folder", dir)), ERR_IO);
+	put_file(S("text"));
+	assert_true(src_open_file(&s, &arena, str_of(path), &err));
+	assert_true(src_need(s, 4));
+	src_close(s);
+}
+
 static bool tick(void *user, uint64_t done, uint64_t size)
 {
 	assert_int_equal(size, SIZE);
@@ -195,8 +217,8 @@ static void odd_files(UNUSED)
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = { TEST(damaged_gzip), TEST(cannot_open), TEST(progress),
-		TEST(progress_in_memory), TEST(seeks_and_guard), TEST(odd_files) };
+	const struct CMUnitTest tests[] = { TEST(damaged_gzip), TEST(cannot_open), TEST(only_files),
+		TEST(progress), TEST(progress_in_memory), TEST(seeks_and_guard), TEST(odd_files) };
 	int rc;
 
 	if (argc > 1)
