@@ -19,6 +19,7 @@ import ctl
 import doctor
 import fake
 import gpu
+import hostile
 import process
 import session
 from rig import ARGS, LIBRARY, Bad, put
@@ -49,7 +50,7 @@ def do(name, f):
 
 
 def main():
-    tests = {k[5:]: v for m in (process, session, fake, ctl, gpu, doctor) for k, v in vars(m).items() if k.startswith('test_')}
+    tests = {k[5:]: v for m in (process, session, fake, ctl, gpu, doctor, hostile) for k, v in vars(m).items() if k.startswith('test_')}
     passed = failed = skipped = 0
     for name, f in tests.items():
         if ARGS.names and name not in ARGS.names:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What others may have put into a recording's folder, and what it still holds of an earlier one."""
+import glob
+import os
+
+from rig import HOST, holds, same, spool, tfprof
+from script import Spool, launches
+
+
+def one(folder):
+    os.mkdir(folder, 0o700)
+    spool(folder, launches(20, argv='/usr/bin/x').end())
+
+
+def test_no_files():
+    """A pipe, a device, a folder or a link to nowhere is refused, not waited for."""
+    name = '%s-11-1-00000002.tfspool' % HOST
+    one('pipe')
+    os.mkfifo('pipe/' + name)
+    one('device')
+    os.symlink('/dev/zero', 'device/' + name)
+    one('folder')
+    os.mkdir('folder/' + name)
+    one('nowhere')
+    os.symlink('none', 'nowhere/' + name)
+    for folder, why in (('pipe', 'it is no file'), ('device', 'it is no file'), ('folder', 'it is a folder'),
+                        ('nowhere', 'No such file')):
+        sentence = "cannot open '%s/%s': %s" % (folder, name, why)
+        for words in (['gpu', folder], ['op', '--spool=' + folder], ['convert', folder, '-output', 'profile:outfile=p']):
+            got = tfprof(*words)
+            holds(got[2], sentence)
+            same(got[0], 3, words)
+        got = tfprof('ctl', folder, 'status')
+        holds(got[1], sentence)
+        holds(got[1], 'closed')
+    for aside in ('options', 'control', '7.log'):
+        one('aside-' + aside)
+        os.mkfifo('aside-%s/%s' % (aside, aside))
+    holds(tfprof('op', '--spool=aside-options')[2], "cannot open 'aside-options/options': it is no file")
+    holds(tfprof('op', '--spool=aside-control')[2], "cannot open 'aside-control/control': it is no file")
+    holds(tfprof('ctl', 'aside-control', 'stop')[2], "cannot open 'aside-control/control': ")
+    holds(tfprof('ctl', 'aside-7.log', 'status')[1], "cannot open 'aside-7.log/7.log': it is no file")
+    same(tfprof('record', '-o', 'aside-7.log', '--', 'true')[0], 0)
+
+
+def test_names():
+    """What others have named stays on its line, and steers no terminal."""
+    os.mkdir('n', 0o700)
+    s = Spool(argv='ev\x1bil', env_TFPROF_JOB='j\x07')
+    s.add('note', text='note\x1b[1m').add('kernel', name='k\x1b]0;t\x07', start=5, length=5)
+    spool('n', s, 10)
+    os.rename(spool('n', s, 11), 'n/x\n\x1b-11-1-00000001.tfspool')
+    with open('n/a\x1b.log', 'w') as f:
+        f.write('lo\x1bg\n')
+    for words in (['gpu', 'n'], ['ctl', 'n', 'status']):
+        got = tfprof(*words)
+        same(got[0], 0, got)
+        same([c for c in got[1] if c < ' ' and c != '\n'], [], words)
+    holds(got[1], 'ev\\x1bil on x\\x0a\\x1b\n')
+    holds(got[1], 'a\\x1b.log: lo\\x1bg\n')
