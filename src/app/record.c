@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app/follow.h"
@@ -86,6 +87,19 @@ static void put_choice(struct recorder *r, struct sb *b, const char *name, int v
 		sb_fmt(b, "%s%s=%.*s", b->n ? "," : "", name, STR(word));
 }
 
+/* Orders that the folder holds already were given to an earlier recording. */
+static void put_since(struct recorder *r, struct sb *b)
+{
+	struct timespec now;
+	struct stat st;
+
+	if (lstat(str_z(r->a, str_fmt(r->a, "%.*s/" SPOOL_CONTROL, STR(r->folder))), &st) != 0)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	sb_fmt(b, "%s" COLLECT_OPT_SINCE "=%lld.%09ld", b->n ? "," : "", (long long)now.tv_sec,
+	        now.tv_nsec);
+}
+
 /* TFPROF_OPTS: what was given, the rest is the collector's to choose. */
 static struct str collector_options(struct recorder *r)
 {
@@ -102,6 +116,7 @@ static struct str collector_options(struct recorder *r)
 	put_option(&b, COLLECT_OPT_MAX_SIZE, w->max_size);
 	put_option(&b, COLLECT_OPT_NVTX, w->no_nvtx ? 0 : -1);
 	put_option(&b, COLLECT_OPT_VERBOSE, w->verbose ? 1 : -1);
+	put_since(r, &b);
 	return sb_str(&b);
 }
 

@@ -30,6 +30,7 @@
 #define COLLECT_OPT_DELAY    "delay"    /* seconds, with a fraction */
 #define COLLECT_OPT_DURATION "duration" /* likewise */
 #define COLLECT_OPT_START    "start"    /* ctl: wait for `tfprof ctl start` */
+#define COLLECT_OPT_SINCE    "since"    /* seconds since 1970: earlier orders of ctl do not count */
 #define COLLECT_OPT_MAX_SIZE "max_size" /* bytes of one spool, then sums only */
 #define COLLECT_OPT_NVTX     "nvtx"     /* 0: no ranges */
 #define COLLECT_OPT_VERBOSE  "verbose"  /* 1: sentences on standard error too */

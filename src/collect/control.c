@@ -6,7 +6,6 @@
 #include "collect/control.h"
 
 #include <stdatomic.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "collect/collect.h"
@@ -16,13 +15,14 @@
 
 static struct {
 	_Atomic uint32_t state;
-	uint64_t offset;
+	uint64_t offset, since;
 } control;
 
-void control_reset(void)
+void control_reset(uint64_t since)
 {
 	atomic_store(&control.state, CONTROL_SILENT);
 	control.offset = 0;
+	control.since = since;
 }
 
 enum control control_state(void)
@@ -40,12 +40,22 @@ static bool is(const char *p, size_t n, const char *word)
 	return n == strlen(word) && !memcmp(p, word, n);
 }
 
+/* The number at the beginning of a line. */
+static uint64_t time_of(const char *p, const char *end)
+{
+	uint64_t v = 0;
+
+	for (; p < end && *p >= '0' && *p <= '9' && v < UINT64_MAX / 10; p++)
+		v = v * 10 + (uint64_t)(*p - '0');
+	return v;
+}
+
 /* One line; true if it asks for a flush. */
 static bool line(const char *p, const char *end)
 {
 	const char *space = memchr(p, ' ', (size_t)(end - p));
 
-	if (!space)
+	if (!space || time_of(p, space) < control.since)
 		return false;
 	p = space + 1;
 	space = memchr(p, ' ', (size_t)(end - p));

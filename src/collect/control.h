@@ -7,10 +7,12 @@
 #define TFPROF_COLLECT_CONTROL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum control { CONTROL_SILENT, CONTROL_STARTED, CONTROL_STOPPED };
 
-void control_reset(void);
+/* Orders that were given before `since` do not count: they are of an earlier recording. */
+void control_reset(uint64_t since);
 /* Reads what is new; true if a flush was asked for. */
 bool control_read(void);
 /* What was asked for last. */

@@ -10,7 +10,7 @@
 #include "collect/collect.h"
 #include "collect/pool.h"
 
-enum kind { FLAG, SECONDS, MILLISECONDS, BYTES, BUFFER_BYTES, BUFFERS, LEVEL, GRAPHS, START };
+enum kind { FLAG, TIME, SECONDS, MILLISECONDS, BYTES, BUFFER_BYTES, BUFFERS, LEVEL, GRAPHS, START };
 
 static const struct word {
 	const char *name;
@@ -30,6 +30,7 @@ static const struct word {
 	{ COLLECT_OPT_DETACH, FLAG, offsetof(struct plan, detach) },
 	{ COLLECT_OPT_DELAY, SECONDS, offsetof(struct plan, delay_ns) },
 	{ COLLECT_OPT_DURATION, SECONDS, offsetof(struct plan, duration_ns) },
+	{ COLLECT_OPT_SINCE, TIME, offsetof(struct plan, since_ns) },
 	{ COLLECT_OPT_FLUSH, MILLISECONDS, offsetof(struct plan, flush_ns) },
 	{ COLLECT_OPT_SILENCE, MILLISECONDS, offsetof(struct plan, silence_ns) },
 	{ COLLECT_OPT_MAX_SIZE, BYTES, offsetof(struct plan, max_bytes) },
@@ -117,6 +118,7 @@ static bool set(struct plan *plan, const struct word *w, const char *p, const ch
 	case LEVEL: return level(p, end, &plan->level);
 	case GRAPHS: return choice(p, end, "node", "graph", &plan->graph_level);
 	case START: return choice(p, end, "now", "ctl", &plan->wait_for_start);
+	case TIME: return number(p, end, 1000000000u, INT64_MAX, field);
 	case SECONDS: return number(p, end, 1000000000u, (uint64_t)DELAY_MOST * 1000000000u, field);
 	case MILLISECONDS:
 		if (!number(p, end, 1000000u, 3600 * (uint64_t)1000000000u, &n) ||

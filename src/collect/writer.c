@@ -326,7 +326,7 @@ bool writer_start(const struct plan *plan)
 	writer.plan = *plan;
 	writer.opened = process_ticks();
 	wake_reset();
-	control_reset();
+	control_reset(plan->since_ns);
 	control_read();
 	if (plan->nvtx && wanted(writer.opened)) {
 		door_open(DOOR_NVTX);

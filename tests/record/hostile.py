@@ -3,7 +3,8 @@
 import glob
 import os
 
-from rig import HOST, holds, same, spool, tfprof
+from fake import fake
+from rig import ARGS, HOST, holds, same, spool, tfprof
 from script import Spool, launches
 
 
@@ -41,6 +42,18 @@ def test_no_files():
     holds(tfprof('ctl', 'aside-control', 'stop')[2], "cannot open 'aside-control/control': ")
     holds(tfprof('ctl', 'aside-7.log', 'status')[1], "cannot open 'aside-7.log/7.log': it is no file")
     same(tfprof('record', '-o', 'aside-7.log', '--', 'true')[0], 0)
+
+
+def test_old_orders():
+    """What ctl told an earlier recording in the folder does not stop, or start, the next one."""
+    env = dict(LD_LIBRARY_PATH=ARGS.fakes)
+    tfprof('record', '-o', 'o', '--', *fake('launch:10'), more=env)
+    tfprof('ctl', 'o', 'stop')
+    got = tfprof('record', '-o', 'o', '--', *fake('launch:20', 'sleep:300', 'launch:20'), more=env)
+    holds(got[2], 'tfprof: 1 process, 40 kernels')
+    tfprof('ctl', 'o', 'start')
+    got = tfprof('record', '-o', 'o', '--start=ctl', '--', *fake('sleep:300', 'launch:20'), more=env)
+    holds(got[2], 'tfprof: 1 process, 0 kernels')
 
 
 def test_names():

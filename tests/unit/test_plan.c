@@ -55,6 +55,7 @@ static void test_words(void **state)
 	assert_int_equal(plan_of("max_size=1G").max_bytes, 1 << 30);
 	assert_int_equal(plan_of("max_size=0").max_bytes, 0);
 	assert_int_equal(plan_of("flush=50").flush_ns, 50000000);
+	assert_true(plan_of("since=1795270989.283470223").since_ns == 1795270989283470223u);
 	assert_true(plan_of("level=full").memory && plan_of("level=full").sync);
 	assert_int_equal(plan_of("level=full,level=launches").level, LEVEL_LAUNCHES);
 }
@@ -65,7 +66,7 @@ static void test_wrong(void **state)
 		"mem=2", "mem=yes", "delay=", "delay=x", "delay=1s", "delay=-1", "delay=.",
 		"delay=99999999999", "max_size=12x", "max_size=99999999999999999999", "buffers=0",
 		"buffers=65", "buffer_size=1000", "buffer_size=1G", "flush=1", "start=soon",
-		"colour", "=", "mem=1=1" };
+		"since=9999999999", "colour", "=", "mem=1=1" };
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
