@@ -36,7 +36,7 @@ struct recorder {
 	struct record_words words;
 	struct strs command;
 	struct str folder, collector;
-	struct strs before; /* spools that are none of ours */
+	struct strs before; /* spools and logs that are none of ours */
 	struct variable set[4];
 	size_t n_set;
 };
@@ -154,6 +154,19 @@ static bool keep_options(struct recorder *r)
 	return sink_close(to, &r->s->error);
 }
 
+/* What an earlier recording has left in the folder. */
+static bool list_before(struct recorder *r, struct err *e)
+{
+	struct strs logs;
+
+	if (!recording_files(r->a, r->folder, S(SPOOL_SUFFIX), &r->before, e) ||
+	        !recording_files(r->a, r->folder, S(".log"), &logs, e))
+		return false;
+	for (size_t i = 0; i < logs.n; i++)
+		strs_add(r->a, &r->before, logs.v[i]);
+	return true;
+}
+
 static bool prepare(struct recorder *r)
 {
 	struct err *e = &r->s->error;
@@ -168,8 +181,7 @@ static bool prepare(struct recorder *r)
 		        "the collector (%s) is neither beside the program nor in ../lib/tfprof",
 		        COLLECT_LIBRARY);
 	if (!recording_make(r->a, r->words.folder, r->words.force, &r->folder, e) ||
-	        !keep_options(r) ||
-	        !recording_files(r->a, r->folder, S(SPOOL_SUFFIX), &r->before, e))
+	        !keep_options(r) || !list_before(r, e))
 		return false;
 	choose_variables(r);
 	return true;
@@ -267,7 +279,7 @@ static size_t wait_for_others(struct recorder *r)
 }
 
 struct summary {
-	uint64_t processes, kernels, copies, bytes, damaged, lost[SPOOL_LOST_WHY_N];
+	uint64_t processes, unended, kernels, copies, bytes, damaged, lost[SPOOL_LOST_WHY_N];
 	struct strs said;
 };
 
@@ -285,6 +297,7 @@ static void add(struct recorder *r, struct summary *x, struct str file)
 	x->copies = num_add_u64(x->copies, spool_look_copies(&look));
 	x->bytes += look.size;
 	x->damaged += look.damaged;
+	x->unended += !look.ended;
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
 		x->lost[i] = num_add_u64(x->lost[i], look.lost[i]);
 	for (size_t i = 0; i < look.notes.n; i++)
@@ -292,7 +305,7 @@ static void add(struct recorder *r, struct summary *x, struct str file)
 			strs_add(r->a, &x->said, look.notes.v[i]);
 }
 
-/* What collectors that made no spool have written into their logs. */
+/* What collectors have written into their logs first. */
 static void add_logs(struct recorder *r, struct summary *x)
 {
 	struct err e = { .a = r->a };
@@ -303,7 +316,7 @@ static void add_logs(struct recorder *r, struct summary *x)
 	if (!recording_files(r->a, r->folder, S(".log"), &files, &e))
 		return;
 	for (size_t i = 0; i < files.n && x->said.n < SAID_MAX; i++) {
-		if (!src_open_file(&s, r->a, files.v[i], &e))
+		if (is_among(&r->before, files.v[i]) || !src_open_file(&s, r->a, files.v[i], &e))
 			continue;
 		src_need(s, 1);
 		text = str_make(s->p, (size_t)(s->end - s->p));
@@ -335,6 +348,9 @@ static void say_summary(struct recorder *r, const struct summary *x, size_t open
 	}
 	fmt_bytes(&size, (int64_t)x->bytes);
 	spool_lost_text(&lost, x->lost, x->damaged);
+	if (x->unended > open)
+		sb_fmt(&lost, "%s%llu cut off without an end", lost.n ? ", " : "",
+		        (unsigned long long)x->unended - open);
 	note_line(to, "tfprof: %llu process%s, %llu kernels, %llu copies, %.*s in %.*s; %.*s\n",
 	        (unsigned long long)x->processes, x->processes == 1 ? "" : "es",
 	        (unsigned long long)x->kernels, (unsigned long long)x->copies, STR(sb_str(&size)),
@@ -359,8 +375,7 @@ static void report(struct recorder *r, size_t open)
 	for (size_t i = 0; i < files.n; i++)
 		if (!is_among(&r->before, files.v[i]))
 			add(r, &x, files.v[i]);
-	if (!x.processes)
-		add_logs(r, &x);
+	add_logs(r, &x);
 	say_summary(r, &x, open);
 }
 

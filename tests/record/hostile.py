@@ -4,7 +4,7 @@ import glob
 import os
 
 from fake import fake
-from rig import ARGS, HOST, holds, same, spool, tfprof
+from rig import ARGS, HOST, holds, run, same, spool, tfprof
 from script import Spool, launches
 
 
@@ -54,6 +54,19 @@ def test_old_orders():
     tfprof('ctl', 'o', 'start')
     got = tfprof('record', '-o', 'o', '--start=ctl', '--', *fake('sleep:300', 'launch:20'), more=env)
     holds(got[2], 'tfprof: 1 process, 0 kernels')
+
+
+def test_no_room():
+    """A file that may not grow cuts the recording off, and record and gpu say so."""
+    env = dict(LD_LIBRARY_PATH=ARGS.fakes)
+    got = run('sh', '-c', 'ulimit -f 128; exec "$@"', 'sh', './bin/tfprof', 'record', '-o', 'r', '--',
+              *fake('launch:50000', 'sleep:300', 'exit:5'), more=env)
+    same(got[0], 5)
+    for part in ('tfprof: recording stopped after ', ': File too large\n', ' records not written, 1 cut off without an end\n'):
+        holds(got[2], part)
+    got = tfprof('gpu', 'r')
+    holds(got[1], ' records not written.\n')
+    holds(got[1], 'Note: recording stopped after ')
 
 
 def test_names():
