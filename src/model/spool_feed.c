@@ -56,10 +56,12 @@ static bool fits(const struct process *p, size_t i, uint64_t time)
 static uint64_t continuous(const struct feed *f, uint64_t time)
 {
 	const struct process *p = f->p;
-	size_t here = f->epoch ? f->epoch - 1 : 0, i = here;
+	/* A spool that is recorded still has more readings now than when they were looked at. */
+	size_t last = p->clocks.n - 1, here = f->epoch ? f->epoch - 1 : 0, i;
 
 	if (!time)
 		return 0;
+	i = here = here < last ? here : last;
 	if (!fits(p, here, time)) {
 		if (here + 1 < p->clocks.n && fits(p, here + 1, time))
 			i = here + 1;

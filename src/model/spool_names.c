@@ -6,9 +6,10 @@
 #include "base/demangle.h"
 #include "model/spools_internal.h"
 
-#define PART_MAX   200 /* bytes of a component; longer ones are cut and get a checksum */
-#define PARTS_MAX  32  /* components of one range; more are left out */
-#define DEPTH_MAX  256 /* components of a path; ranges further in are not told apart */
+#define PART_MAX   200  /* bytes of a component; longer ones are cut and get a checksum */
+#define PARTS_MAX  32   /* components of one range; more are left out */
+#define DEPTH_MAX  256  /* components of a path; ranges further in are not told apart */
+#define SIZE_MOST  4096 /* likewise bytes */
 #define STEP_MARK  "tfprof.step"
 #define ANY_NUMBER "[0-9]+"
 
@@ -190,15 +191,16 @@ static uint32_t child(struct names *n, uint32_t parent, struct str part, struct 
 {
 	uint32_t id = intern_add(&n->parts, part), found;
 	uint64_t key = (uint64_t)parent << 32 | id;
+	const struct scope *p = &n->scopes.v[parent];
+	struct scope new = { parent, id, p->depth + 1, p->size + (uint32_t)part.n + 1, type };
 
-	if (n->scopes.v[parent].depth == DEPTH_MAX)
+	if (p->depth == DEPTH_MAX || new.size > SIZE_MOST)
 		return parent;
 	if (imap_get(&n->child, key, &found))
 		return found;
 	found = (uint32_t)n->scopes.n;
 	imap_put(&n->child, key, found, false);
-	VEC_PUSH(n->a, &n->scopes,
-	        ((struct scope){ parent, id, n->scopes.v[parent].depth + 1, type }));
+	VEC_PUSH(n->a, &n->scopes, new);
 	return found;
 }
 
@@ -244,6 +246,8 @@ uint32_t names_leaf(struct names *n, struct str text)
 	leaf.full = demangle(n->a, text, &n->budget);
 	demangle_path(n->a, text, leaf.full, &path);
 	for (size_t i = 0; i < path.n; i++) {
+		if (i == PARTS_MAX - 1 && path.n > PARTS_MAX)
+			i = path.n - 1;
 		struct str part = clean_part(n->a, path.v[i]);
 		if (part.n)
 			strs_add(n->a, &leaf.parts, part);

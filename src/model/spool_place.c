@@ -6,7 +6,9 @@
 #include "model/spools_internal.h"
 
 #define KEPT_MAX ((uint64_t)1 << 20) /* a session of more operations is summed by node and step */
-#define BY_OP    UINT32_MAX          /* instead of a leaf: the node is the range itself */
+#define STREAMS_MAX                                                                                \
+	32768u           /* in all; programs that make ever new ones share a device for the rest */
+#define BY_OP UINT32_MAX /* instead of a leaf: the node is the range itself */
 
 /* ---- preparing ---- */
 
@@ -38,6 +40,7 @@ bool place_begin(struct reading_spools *r)
 	uint64_t ops = 0;
 
 	w->a = r->a;
+	w->path = sb_in(r->a);
 	imap_init(&w->node_of, r->a);
 	imap_init(&w->cell_of, r->a);
 	imap_init(&w->held, r->a);
@@ -106,7 +109,7 @@ static uint32_t unit_of(struct reading_spools *r, struct process *p, uint32_t de
 	if (w->last_unit < w->units.n && w->units.v[w->last_unit].process == process &&
 	        w->units.v[w->last_unit].gpu == device)
 		return w->last_unit;
-	for (uint32_t i = 0; i < w->units.n; i++)
+	for (uint32_t i = (uint32_t)w->units.n; i-- > 0;) /* those of this process are the newest */
 		if (w->units.v[i].process == process && w->units.v[i].gpu == device)
 			return w->last_unit = i;
 	VEC_PUSH(r->a, &w->units, make_unit(r, p, process, device));
@@ -120,30 +123,35 @@ static uint32_t stream_of(struct reading_spools *r, struct unit *u, uint32_t str
 	if (imap_get(&u->streams, stream, &device))
 		return device;
 	struct str name = device_name(ingest_model(r->to), u->device);
+	if (r->place->streams == STREAMS_MAX)
+		return ingest_device(r->to, str_fmt(r->a, "%.*s/stream:others", STR(name)));
 	device = ingest_device(r->to, str_fmt(r->a, "%.*s/stream:%u", STR(name), stream));
 	imap_put(&u->streams, stream, device, false);
+	r->place->streams++;
 	return device;
 }
 
 /* ---- nodes ---- */
 
+/* Valid until the next call. */
 static struct str node_path(
         struct reading_spools *r, const struct unit *u, uint32_t scope, uint32_t leaf)
 {
-	struct sb b = sb_in(r->a);
+	struct sb *b = &r->place->path;
 	const struct strs *parts;
 
-	sb_put(&b, u->prefix);
-	names_put_scope(&r->names, &b, scope);
+	b->n = 0;
+	sb_put(b, u->prefix);
+	names_put_scope(&r->names, b, scope);
 	if (leaf == BY_OP)
-		return sb_str(&b);
+		return sb_str(b);
 	parts = &r->names.leaves.v[leaf].parts;
 	for (size_t i = scope ? parts->n - 1 : 0; i < parts->n; i++) {
-		if (b.n && b.p[b.n - 1] != '/')
-			sb_char(&b, '/');
-		sb_put(&b, parts->v[i]);
+		if (b->n && b->p[b->n - 1] != '/')
+			sb_char(b, '/');
+		sb_put(b, parts->v[i]);
 	}
-	return sb_str(&b);
+	return sb_str(b);
 }
 
 /* Makes the node known, and one more full name of what is summed in it. */

@@ -21,6 +21,7 @@ struct scope {
 	uint32_t parent;
 	uint32_t part;   /* string of names.parts */
 	uint32_t depth;  /* components up to here */
+	uint32_t size;   /* and bytes, with a slash each */
 	struct str type; /* what the innermost range is called, as recorded but for its arguments */
 };
 
@@ -295,8 +296,10 @@ struct recent { /* a node that was found */
 
 struct place {
 	struct arena *a;
+	struct sb path; /* of the node that is made */
 	struct recent recent[PLACE_RECENT];
 	bool keep_all;            /* few enough operations to keep each */
+	uint32_t streams;         /* that have devices of their own */
 	struct steps_list detail; /* steps of which operations are kept singly */
 	VEC(struct unit) units;
 	VEC(struct made_node) nodes;

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A spool that grows between its two readings, as one does that is recorded still.
+ */
+#include "unit.h"
+
+#include "io/spool_put.h"
+#include "model/spools_internal.h"
+
+#define BASE   1700000000000000000u
+#define SECOND 1000000000u
+
+/* Readings of the clock, each with a kernel of that time behind it, as a spool. */
+static struct str write_spool(struct arena *a, unsigned n)
+{
+	struct spool_put *p = ARENA_NEW(a, struct spool_put);
+	uint8_t *block = ARENA_ARRAY(a, SPOOL_BLOCK_MIN, uint8_t);
+
+	spool_put_init(p, 1);
+	spool_put_begin(p, block, SPOOL_BLOCK_MIN, BASE);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t now = BASE + i * SECOND;
+		spool_put(p, &(struct spool_record){
+		                     .kind = SPOOL_CLOCK, .clock = { now, i * SECOND, now } });
+		spool_put(p, &(struct spool_record){
+		                     .kind = SPOOL_KERNEL, .kernel = { .start = now + 5 } });
+	}
+	return str_make(block, spool_put_finish(p));
+}
+
+/* The readings that the first time has not seen are none of ours. */
+static void more_readings(void **state)
+{
+	struct arena *a = *state;
+	struct err e = { .a = a };
+	struct reading_spools r = { .a = a, .e = &e };
+	struct spools_file file = { 0 };
+	struct process p = { .file = &file, .jumped = true };
+	struct spool_damage d;
+	struct spool_record x;
+	struct feed f;
+	unsigned kernels = 0;
+
+	assert_true(src_memory(&file.given, a, S("spool"), write_spool(a, 9), &e));
+	VEC_PUSH(a, &p.clocks, ((struct clock_at){ 0, BASE }));
+	VEC_PUSH(a, &p.clocks, ((struct clock_at){ SECOND, BASE }));
+	for (unsigned i = 0; i < 8; i++)
+		VEC_PUSH(a, &p.clocks, ((struct clock_at){ i * SECOND, 77777 }));
+	p.clocks.n = 2;
+	assert_true(feed_open(&f, &r, &p));
+	while (feed_next(&f, &x, &d) == SPOOL_EVENT_RECORD)
+		if (x.kind == SPOOL_KERNEL)
+			assert_int_equal(x.kernel.start, BASE + kernels++ * (uint64_t)SECOND + 5);
+	assert_int_equal(kernels, 9);
+	feed_close(&f);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = { unit_case(more_readings) };
+
+	return unit_main(tests, argc, argv);
+}
