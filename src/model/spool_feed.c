@@ -68,7 +68,7 @@ static uint64_t continuous(const struct feed *f, uint64_t time)
 		else if (here && fits(p, here - 1, time))
 			i = here - 1;
 	}
-	return time - (uint64_t)(p->clocks.v[i].offset - p->clocks.v[0].offset);
+	return time - ((uint64_t)p->clocks.v[i].offset - (uint64_t)p->clocks.v[0].offset);
 }
 
 static void fix_times(const struct feed *f, struct spool_record *r)

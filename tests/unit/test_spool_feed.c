@@ -55,9 +55,30 @@ static void more_readings(void **state)
 	feed_close(&f);
 }
 
+/* Clocks of which the offsets are further apart than their type reaches. */
+static void far_clocks(void **state)
+{
+	struct arena *a = *state;
+	struct err e = { .a = a };
+	struct reading_spools r = { .a = a, .e = &e };
+	struct spools_file file = { 0 };
+	struct process p = { .file = &file, .jumped = true };
+	struct spool_damage d;
+	struct spool_record x;
+	struct feed f;
+
+	assert_true(src_memory(&file.given, a, S("spool"), write_spool(a, 3), &e));
+	VEC_PUSH(a, &p.clocks, ((struct clock_at){ 0, INT64_MAX }));
+	VEC_PUSH(a, &p.clocks, ((struct clock_at){ SECOND, INT64_MIN }));
+	assert_true(feed_open(&f, &r, &p));
+	while (feed_next(&f, &x, &d) == SPOOL_EVENT_RECORD)
+		;
+	feed_close(&f);
+}
+
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { unit_case(more_readings) };
+	const struct CMUnitTest tests[] = { unit_case(more_readings), unit_case(far_clocks) };
 
 	return unit_main(tests, argc, argv);
 }
