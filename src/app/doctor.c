@@ -301,7 +301,8 @@ static struct str mapped(struct str maps, struct str name)
 	return slash == SIZE_MAX ? STR_NONE : str_sub(line, slash, SIZE_MAX);
 }
 
-static void check_libraries(struct doctor *d, struct str maps)
+/* asked: its variables bring the collector in. */
+static void check_libraries(struct doctor *d, struct str maps, bool asked)
 {
 	static const char *const others[] = { "libToolsInjection", "libcuinj64", "libnvprof",
 		"libsanitizer-collection", "libpcsamplingutil" };
@@ -323,10 +324,13 @@ static void check_libraries(struct doctor *d, struct str maps)
 	else if (cuda.n)
 		row(d, BAD, "collector", S("the process has CUDA, but not the collector"));
 	else
-		row(d, REMARK, "collector", S("will be loaded with the driver"));
+		row(d, REMARK, "collector",
+		        asked ? S("will be loaded with the driver")
+		              : S("will not be loaded with the driver"));
 }
 
-static void check_environment(struct doctor *d, struct str environment)
+/* Do its variables bring the collector in? */
+static bool check_environment(struct doctor *d, struct str environment)
 {
 	struct str cuda = proc_variable(environment, S(COLLECT_ENV_INJECT)),
 	           nvtx = proc_variable(environment, S(COLLECT_ENV_NVTX)),
@@ -344,12 +348,13 @@ static void check_environment(struct doctor *d, struct str environment)
 		               : S("as record sets them, without NVTX ranges"));
 	}
 	if (!folder.n)
-		return;
+		return ours(cuda);
 	bool there = access(str_z(d->a, folder), W_OK | X_OK) == 0;
 	row(d, there ? FINE : BAD, "folder", folder);
 	if (!there)
 		cure(d, "The process cannot write there, or sees other folders than we (a "
 		        "container).");
+	return ours(cuda);
 }
 
 static bool check_process(struct doctor *d, struct str word)
@@ -361,15 +366,19 @@ static bool check_process(struct doctor *d, struct str word)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "doctor takes the number of a process, not '%.*s'", STR(word));
 	if (!proc_start(d->a, pid))
-		return session_fail(s, ERR_NOT_FOUND, "there is no process %lld", (long long)pid);
+		return session_fail(s, ERR_NOT_FOUND, "there is no process %lld, or it has ended",
+		        (long long)pid);
 	struct str environment = proc_read(d->a, "/proc/%lld/environ", (long long)pid);
 	struct str maps = proc_read(d->a, "/proc/%lld/maps", (long long)pid);
+	if (!maps.n && geteuid() == 0)
+		return session_fail(s, ERR_PERMISSION,
+		        "process %lld shows nothing of itself: it is the kernel's, or guarded",
+		        (long long)pid);
 	if (!maps.n)
 		return session_fail(s, ERR_PERMISSION,
 		        "process %lld is another user's: ask as that user, or as root",
 		        (long long)pid);
-	check_environment(d, environment);
-	check_libraries(d, maps);
+	check_libraries(d, maps, check_environment(d, environment));
 	if (d->bad)
 		sink_fmt(d->p->out, "Verdict: process %lld is not recorded (%.*s).\n",
 		        (long long)pid, STR(d->first));

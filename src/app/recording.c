@@ -88,7 +88,13 @@ static bool check_folder(struct str path, const char *z, bool force, struct err 
 			close(fd);
 		return err_system(e, "cannot open the folder", path, why);
 	}
-	if (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH)) {
+	if (st.st_uid != geteuid()) {
+		close(fd);
+		return err_set(e, ERR_PERMISSION,
+		        "'%.*s' belongs to another user: a recording needs a folder of its own",
+		        STR(path));
+	}
+	if (st.st_mode & (S_IWGRP | S_IWOTH)) {
 		close(fd);
 		return err_set(e, ERR_PERMISSION,
 		        "others may write into '%.*s': record into another folder, or chmod 700 "

@@ -88,7 +88,13 @@ def test_doctor_of_process():
     judge(env, 1, 'Another profiler was given', 'libToolsInjection64.so is in it', words=['5'])
     process(6, [ours[0], 'TFPROF_SESSION=/no/such'], ['/bin/x', cuda, collector])
     judge(env, 1, 'cannot write there', words=['6'])
-    for word, status, sentence in (('x', 2, "not 'x'"), ('7', 3, 'there is no process 7')):
+    process(8, [], ['/bin/x'])
+    judge(env, 1, 'will not be loaded with the driver', words=['8'])
+    process(9, [], [])
+    holds(tfprof('doctor', '9', more=env)[2], 'shows nothing of itself' if os.geteuid() == 0 else "another user's")
+    process(10, [], [])
+    put('root/proc/10/stat', open('root/proc/10/stat').read().replace(') S', ') Z'))
+    for word, status, sentence in (('10', 3, 'there is no process 10, or it has ended'), ('x', 2, "not 'x'"), ('7', 3, 'there is no process 7')):
         got = tfprof('doctor', word, more=env)
         holds(got[2], sentence)
         same(got[0], status)

@@ -4,7 +4,7 @@ import glob
 import os
 
 from fake import fake
-from rig import ARGS, HOST, holds, run, same, spool, tfprof
+from rig import ARGS, HOST, holds, run, same, spool, start_ticks, tfprof
 from script import Spool, launches
 
 
@@ -54,6 +54,24 @@ def test_old_orders():
     tfprof('ctl', 'o', 'start')
     got = tfprof('record', '-o', 'o', '--start=ctl', '--', *fake('sleep:300', 'launch:20'), more=env)
     holds(got[2], 'tfprof: 1 process, 0 kernels')
+
+
+def test_nobody_hears():
+    """An order to processes that have all ended says so; one to those that may come does not."""
+    one('over')
+    same(tfprof('ctl', 'over', 'stop')[::2], (0, "tfprof: no process that has recorded into 'over' still runs\n"))
+    spool('over', Spool(), os.getpid(), start_ticks(os.getpid()))
+    same(tfprof('ctl', 'over', 'stop'), (0, '', ''))
+
+
+def test_foreign_folder():
+    """A folder of another user is none for a recording, whatever its mode."""
+    os.mkdir('foreign', 0o755)
+    if os.geteuid() == 0:
+        os.chown('foreign', 65534, -1)
+        got = tfprof('record', '-o', 'foreign', 'true')
+        holds(got[2], "'foreign' belongs to another user")
+        same(got[0], 3)
 
 
 def test_no_room():
