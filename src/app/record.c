@@ -20,6 +20,7 @@
 #include "base/fmt.h"
 #include "base/num.h"
 #include "io/spool_look.h"
+#include "model/spools.h"
 
 #define WAIT_MS  10000 /* for processes that outlive the program, unless --wait says so */
 #define LOOK_MS  50    /* so often */
@@ -171,10 +172,12 @@ static bool prepare(struct recorder *r)
 {
 	struct err *e = &r->s->error;
 
+	struct spools_opts later = { .step_nvtx = r->words.step_nvtx };
+
 	if (str_find_char(r->words.step_nvtx, '\n') != SIZE_MAX)
 		return session_fail(
 		        r->s, ERR_INVALID_ARGUMENT, "--step-nvtx: a pattern is one line");
-	if (!check_variables(r))
+	if (!spools_check(&later, r->a, e) || !check_variables(r))
 		return false;
 	if (!recording_collector(r->a, &r->collector))
 		return session_fail(r->s, ERR_NOT_FOUND,
