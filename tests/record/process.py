@@ -47,7 +47,8 @@ def test_wrong_words():
                             (['--delay=x', 'true'], 'no number of seconds'), (['--delay=1.x', 'true'], 'seconds'),
                             (['--max-size=0', 'true'], 'no number of bytes'),
                             (['--step-every=-1', 'true'], 'no number above 0'),
-                            (['--step-nvtx=a\nb', 'true'], 'a pattern is one line'), (['--step-nvtx=(', 'true'], 'missing closing parenthesis'),
+                            (['--step-nvtx=a\nb', 'true'], 'a pattern is one line'),
+                            (['--step-nvtx=(', 'true'], 'missing closing parenthesis'),
                             (['--mem=1', 'true'], '--mem takes no value'), (['-o'], '-o needs a value'),
                             (['--env', 'true'], 'starts nothing')):
         got = tfprof('record', *words)
