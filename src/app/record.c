@@ -18,6 +18,7 @@
 #include "app/recording.h"
 #include "app/repl.h"
 #include "base/fmt.h"
+#include "base/map.h"
 #include "base/num.h"
 #include "io/spool_look.h"
 #include "model/spools.h"
@@ -37,7 +38,7 @@ struct recorder {
 	struct record_words words;
 	struct strs command;
 	struct str folder, collector;
-	struct strs before; /* spools and logs that are none of ours */
+	struct intern before; /* spools and logs that are none of ours */
 	struct variable set[4];
 	size_t n_set;
 };
@@ -158,13 +159,16 @@ static bool keep_options(struct recorder *r)
 /* What an earlier recording has left in the folder. */
 static bool list_before(struct recorder *r, struct err *e)
 {
-	struct strs logs;
+	static const char *const ends[] = { SPOOL_SUFFIX, ".log" };
+	struct strs files;
 
-	if (!recording_files(r->a, r->folder, S(SPOOL_SUFFIX), &r->before, e) ||
-	        !recording_files(r->a, r->folder, S(".log"), &logs, e))
-		return false;
-	for (size_t i = 0; i < logs.n; i++)
-		strs_add(r->a, &r->before, logs.v[i]);
+	intern_init(&r->before, r->a);
+	for (size_t i = 0; i < 2; i++) {
+		if (!recording_files(r->a, r->folder, str_of(ends[i]), &files, e))
+			return false;
+		for (size_t k = 0; k < files.n; k++)
+			intern_add_kept(&r->before, files.v[k]);
+	}
 	return true;
 }
 
@@ -228,12 +232,9 @@ static void print_variables(struct recorder *r, struct sink *out)
 
 /* ---- afterwards ---- */
 
-static bool is_among(const struct strs *v, struct str file)
+static bool is_new(const struct recorder *r, struct str file)
 {
-	for (size_t i = 0; i < v->n; i++)
-		if (str_eq(v->v[i], file))
-			return true;
-	return false;
+	return intern_find(&r->before, file) == ID_NONE;
 }
 
 /* Is somebody still writing this spool? */
@@ -243,7 +244,7 @@ static bool is_open(struct recorder *r, struct str file)
 	struct spool_look look;
 	struct err e = { .a = r->a };
 
-	if (is_among(&r->before, file) || !recording_owner(r->a, file, &owner) ||
+	if (!is_new(r, file) || !recording_owner(r->a, file, &owner) ||
 	        !recording_lives(r->a, &owner))
 		return false;
 	return !spool_look(r->a, file, &look, &e) || !look.ended;
@@ -286,6 +287,16 @@ struct summary {
 	struct strs said;
 };
 
+/* The first few sentences, each once. */
+static void keep_said(struct recorder *r, struct summary *x, struct str text)
+{
+	for (size_t i = 0; i < x->said.n; i++)
+		if (str_eq(x->said.v[i], text))
+			return;
+	if (text.n && x->said.n < SAID_MAX)
+		strs_add(r->a, &x->said, text);
+}
+
 static void add(struct recorder *r, struct summary *x, struct str file)
 {
 	struct spool_look look;
@@ -293,7 +304,7 @@ static void add(struct recorder *r, struct summary *x, struct str file)
 
 	x->processes++;
 	if (!spool_look(r->a, file, &look, &e)) {
-		strs_add(r->a, &x->said, e.text);
+		keep_said(r, x, e.text);
 		return;
 	}
 	x->kernels = num_add_u64(x->kernels, spool_look_kernels(&look));
@@ -304,8 +315,7 @@ static void add(struct recorder *r, struct summary *x, struct str file)
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
 		x->lost[i] = num_add_u64(x->lost[i], look.lost[i]);
 	for (size_t i = 0; i < look.notes.n; i++)
-		if (!is_among(&x->said, look.notes.v[i]))
-			strs_add(r->a, &x->said, look.notes.v[i]);
+		keep_said(r, x, look.notes.v[i]);
 }
 
 /* What collectors have written into their logs first. */
@@ -319,14 +329,13 @@ static void add_logs(struct recorder *r, struct summary *x)
 	if (!recording_files(r->a, r->folder, S(".log"), &files, &e))
 		return;
 	for (size_t i = 0; i < files.n && x->said.n < SAID_MAX; i++) {
-		if (is_among(&r->before, files.v[i]) || !src_open_file(&s, r->a, files.v[i], &e))
+		if (!is_new(r, files.v[i]) || !src_open_file(&s, r->a, files.v[i], &e))
 			continue;
 		src_need(s, 1);
 		text = str_make(s->p, (size_t)(s->end - s->p));
 		text = str_copy(r->a, str_sub(text, 0, str_find_char(text, '\n')));
 		src_close(s);
-		if (text.n && !is_among(&x->said, text))
-			strs_add(r->a, &x->said, text);
+		keep_said(r, x, text);
 	}
 }
 
@@ -341,7 +350,7 @@ static void say_summary(struct recorder *r, const struct summary *x, size_t open
 		size_t slash = str_rfind_char(dir, '/');
 		dir = str_sub(dir, slash + 1, SIZE_MAX);
 	}
-	for (size_t i = 0; i < x->said.n && i < SAID_MAX; i++)
+	for (size_t i = 0; i < x->said.n; i++)
 		note_line(to, "tfprof: %.*s\n", STR(x->said.v[i]));
 	if (!x->processes) {
 		note_line(to,
@@ -376,7 +385,7 @@ static void report(struct recorder *r, size_t open)
 		return;
 	}
 	for (size_t i = 0; i < files.n; i++)
-		if (!is_among(&r->before, files.v[i]))
+		if (is_new(r, files.v[i]))
 			add(r, &x, files.v[i]);
 	add_logs(r, &x);
 	say_summary(r, &x, open);
