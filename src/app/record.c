@@ -68,6 +68,18 @@ static bool check_variables(struct recorder *r)
 	return true;
 }
 
+/* A recording within another one: the outer one will not see the program. */
+static void say_nested(struct recorder *r)
+{
+	struct str outer = str_of(getenv(COLLECT_ENV_SESSION));
+
+	if (outer.n && r->words.env < 0 && !str_eq(outer, r->folder))
+		note_line(&r->s->notes,
+		        "tfprof: a recording into '%.*s' is going on: this program is recorded "
+		        "into '%.*s' instead\n",
+		        STR(outer), STR(r->folder));
+}
+
 static void put_option(struct sb *b, const char *name, int64_t value)
 {
 	if (value >= 0)
@@ -190,6 +202,7 @@ static bool prepare(struct recorder *r)
 	if (!recording_make(r->a, r->words.folder, r->words.force, &r->folder, e) ||
 	        !keep_options(r) || !list_before(r, e))
 		return false;
+	say_nested(r);
 	choose_variables(r);
 	return true;
 }

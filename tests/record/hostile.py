@@ -56,6 +56,16 @@ def test_old_orders():
     holds(got[2], 'tfprof: 1 process, 0 kernels')
 
 
+def test_nested():
+    """A recording within a recording has the program; that is said."""
+    env = dict(LD_LIBRARY_PATH=ARGS.fakes)
+    got = tfprof('record', '-o', 'outer', '--', './bin/tfprof', 'record', '-o', 'inner', '--', *fake('launch:7', 'exit:4'), more=env)
+    same(got[0], 4)
+    holds(got[2], "outer' is going on: this program is recorded into '")
+    holds(got[2], '1 process, 7 kernels')
+    same([len(glob.glob(x + '/*.tfspool')) for x in ('outer', 'inner')], [0, 1])
+
+
 def test_nobody_hears():
     """An order to processes that have all ended says so; one to those that may come does not."""
     one('over')
