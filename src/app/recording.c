@@ -186,10 +186,13 @@ bool recording_files(
 	*files = (struct strs){ 0 };
 	if (!d)
 		return err_system(e, "cannot open the folder", path, errno);
-	while ((x = readdir(d)) && files->n < RECORDING_SPOOLS_MAX)
+	while ((x = readdir(d)) && files->n <= RECORDING_FILES_MAX)
 		if (str_ends(str_of(x->d_name), end))
 			strs_add(a, files, str_fmt(a, "%.*s/%s", STR(path), x->d_name));
 	closedir(d);
+	if (files->n > RECORDING_FILES_MAX)
+		return err_set(e, ERR_RESOURCE, "'%.*s' holds more than %d files named *%.*s",
+		        STR(path), RECORDING_FILES_MAX, STR(end));
 	sort_list(a, files);
 	return true;
 }

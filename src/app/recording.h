@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "collect/collect.h"
 
-#define RECORDING_SPOOLS_MAX 100000 /* spools of a folder that are looked at */
+#define RECORDING_FILES_MAX 100000 /* spools, or logs, of a folder */
 
 /* The collector: beside the program, or in ../lib/tfprof. */
 bool recording_collector(struct arena *a, struct str *path);

@@ -27,7 +27,8 @@ def test_no_files():
     for folder, why in (('pipe', 'it is no file'), ('device', 'it is no file'), ('folder', 'it is a folder'),
                         ('nowhere', 'No such file')):
         sentence = "cannot open '%s/%s': %s" % (folder, name, why)
-        for words in (['gpu', folder], ['op', '--spool=' + folder], ['convert', folder, '-output', 'profile:outfile=p']):
+        for words in (['gpu', folder], ['op', '--spool=' + folder],
+                      ['convert', folder, '-output', 'profile:outfile=p']):
             got = tfprof(*words)
             holds(got[2], sentence)
             same(got[0], 3, words)
@@ -59,7 +60,8 @@ def test_old_orders():
 def test_nested():
     """A recording within a recording has the program; that is said."""
     env = dict(LD_LIBRARY_PATH=ARGS.fakes)
-    got = tfprof('record', '-o', 'outer', '--', './bin/tfprof', 'record', '-o', 'inner', '--', *fake('launch:7', 'exit:4'), more=env)
+    got = tfprof('record', '-o', 'outer', '--', './bin/tfprof', 'record', '-o', 'inner', '--',
+                 *fake('launch:7', 'exit:4'), more=env)
     same(got[0], 4)
     holds(got[2], "outer' is going on: this program is recorded into '")
     holds(got[2], '1 process, 7 kernels')
@@ -90,7 +92,8 @@ def test_no_room():
     got = run('sh', '-c', 'ulimit -f 128; exec "$@"', 'sh', './bin/tfprof', 'record', '-o', 'r', '--',
               *fake('launch:50000', 'sleep:300', 'exit:5'), more=env)
     same(got[0], 5)
-    for part in ('tfprof: recording stopped after ', ': File too large\n', ' records not written, 1 cut off without an end\n'):
+    for part in ('tfprof: recording stopped after ', ': File too large\n',
+                 ' records not written, 1 cut off without an end\n'):
         holds(got[2], part)
     got = tfprof('gpu', 'r')
     holds(got[1], ' records not written.\n')
