@@ -31,7 +31,7 @@ static void take_fact(struct arena *a, struct spool_look *l, struct str key, str
 
 static void take(struct arena *a, struct spool_look *l, const struct spool_record *r)
 {
-	l->kinds[r->kind]++;
+	l->kinds[r->kind] = num_add_u64(l->kinds[r->kind], 1);
 	l->ended = r->kind == SPOOL_END;
 	switch (r->kind) {
 	case SPOOL_INFO: take_fact(a, l, text_of(r->info.key), text_of(r->info.value)); break;

@@ -116,7 +116,7 @@ static void take_kernel(struct reading *r, const struct spool_kernel *k)
 {
 	struct gpu_part *p = part_of(r, k->at.device);
 
-	p->kernels++;
+	p->kernels = num_add_u64(p->kernels, 1);
 	if (!k->start) {
 		r->u->untimed++;
 		return;
@@ -130,7 +130,7 @@ static void take_graph(struct reading *r, const struct spool_graph *g)
 	struct gpu_part *p = part_of(r, g->at.device);
 	struct gpu_use *u = r->u;
 
-	p->kernels++;
+	p->kernels = num_add_u64(p->kernels, 1);
 	if (!g->start) {
 		u->untimed++;
 		return;
@@ -147,7 +147,7 @@ static void take_copy(struct reading *r, enum gpu_way way, const struct spool_wh
 	struct gpu_part *p = part_of(r, at->device);
 	struct gpu_copies *c = &p->ways[way];
 
-	c->count++;
+	c->count = num_add_u64(c->count, 1);
 	c->bytes = num_add(c->bytes, num_from_u64(bytes));
 	if (!start) {
 		r->u->untimed++;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What others may have put into a recording's folder, and what it still holds of an earlier one."""
 import glob
+import json
 import os
 
 from fake import fake
@@ -115,3 +116,18 @@ def test_names():
         same([c for c in got[1] if c < ' ' and c != '\n'], [], words)
     holds(got[1], 'ev\\x1bil on x\\x0a\\x1b\n')
     holds(got[1], 'a\\x1b.log: lo\\x1bg\n')
+
+
+def test_ends_of_types():
+    """Numbers stop at the ends of their types: none of them goes round."""
+    os.mkdir('e', 0o700)
+    most = 2 ** 64 - 1
+    s = Spool().add('copy', start=5, length=1, bytes=2 ** 63 - 1, kind=1)
+    for _ in range(2):
+        s.add('sum', what=7, name='k', count=most, sum=most, min=1, max=most).add('lost', why=0, count=most)
+    spool('e', s.add('kernel', name='k', start=5, length=most).end())
+    data = json.loads(tfprof('gpu', 'e', '--output=json')[1])
+    same([data['gpus'][0]['kernels'], data['lost']['dropped'], data['gpus'][0]['copies'][0]['bytes_per_second'],
+          data['kernels'][0]['total_ns'], data['kernels'][0]['count']], [2 ** 63 - 1] * 5)
+    row = tfprof('ctl', 'e', 'status')[1].split('\n')[1].split()
+    same(row[3], str(most), row)
