@@ -4,12 +4,22 @@
  */
 #include "app/gpu.h"
 
+#include <sys/stat.h>
+
 #include "app/recording.h"
 #include "out/gpu_out.h"
 
 #define TOP 20 /* kernels of the text */
 
 enum { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
+
+/* One spool. */
+static bool is_file(struct arena *a, struct str path)
+{
+	struct stat st;
+
+	return stat(str_z(a, path), &st) == 0 && S_ISREG(st.st_mode);
+}
 
 static bool find(struct program *p, const struct words *w, struct strs *spools)
 {
@@ -18,6 +28,10 @@ static bool find(struct program *p, const struct words *w, struct strs *spools)
 
 	if (w->rest.n > 1)
 		return session_fail(s, ERR_INVALID_ARGUMENT, "gpu takes one folder, or none");
+	if (w->rest.n && is_file(&s->query_arena, w->rest.v[0])) {
+		strs_add(&s->query_arena, spools, w->rest.v[0]);
+		return true;
+	}
 	if (w->rest.n)
 		folder = w->rest.v[0];
 	else if (!recording_newest(&s->query_arena, &folder, &s->error))

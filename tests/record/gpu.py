@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command gpu: what it says of two ranks is in gpu.txt (--accept)."""
+import glob
 import json
 import os
 
@@ -75,6 +76,7 @@ def test_gpu_words():
     os.utime('tfprof-old', (1, 1))
     holds(tfprof('gpu')[1], 'tfprof-new')
     os.mkdir('empty')
+    holds(tfprof('gpu', glob.glob('tfprof-old/*')[0])[1], 'tfprof-old')
     holds(tfprof('gpu', 'empty')[2], "'empty' holds no recording of a process")
     holds(tfprof('gpu', 'none')[2], "cannot open the folder 'none'")
     same(tfprof('gpu', 'a', 'b')[0], 2)
