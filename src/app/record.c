@@ -38,6 +38,7 @@ struct recorder {
 	struct record_words words;
 	struct strs command;
 	struct str folder, collector;
+	bool made;            /* the folder */
 	struct intern before; /* spools and logs that are none of ours */
 	struct variable set[4];
 	size_t n_set;
@@ -199,7 +200,7 @@ static bool prepare(struct recorder *r)
 		return session_fail(r->s, ERR_NOT_FOUND,
 		        "the collector (%s) is neither beside the program nor in ../lib/tfprof",
 		        COLLECT_LIBRARY);
-	if (!recording_make(r->a, r->words.folder, r->words.force, &r->folder, e) ||
+	if (!recording_make(r->a, r->words.folder, r->words.force, &r->folder, &r->made, e) ||
 	        !keep_options(r) || !list_before(r, e))
 		return false;
 	say_nested(r);
@@ -423,7 +424,8 @@ static bool run(struct recorder *r, int *status)
 	} else {
 		note_line(
 		        &r->s->notes, "tfprof: cannot run '%s': %s\n", argv[0], strerror(f.error));
-		recording_drop(r->a, r->folder);
+		if (r->made)
+			recording_drop(r->a, r->folder);
 	}
 	follow_end(&f);
 	return true;

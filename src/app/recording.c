@@ -123,14 +123,16 @@ static struct str default_name(struct arena *a)
 	return str_fmt(a, PREFIX "%s-%ld", text, (long)getpid());
 }
 
-bool recording_make(struct arena *a, struct str name, bool force, struct str *path, struct err *e)
+bool recording_make(
+        struct arena *a, struct str name, bool force, struct str *path, bool *made, struct err *e)
 {
 	if (!name.n)
 		name = default_name(a);
 	while (name.n > 1 && name.p[name.n - 1] == '/') /* behind a slash a link is followed */
 		name.n--;
 	char *z = str_z(a, name);
-	if (mkdir(z, 0700) != 0) {
+	*made = mkdir(z, 0700) == 0;
+	if (!*made) {
 		if (errno != EEXIST)
 			return err_system(e, "cannot make the folder", name, errno);
 		if (!check_folder(name, z, force, e))

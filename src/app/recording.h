@@ -14,10 +14,11 @@
 /* The collector: beside the program, or in ../lib/tfprof. */
 bool recording_collector(struct arena *a, struct str *path);
 
-/* Makes the folder (private), or takes one that is there: it must be a folder of ours and not a
- * link, and hold nothing but a recording; force: whatever it holds. No name: tfprof-DATE-PID here.
- * *path is absolute. */
-bool recording_make(struct arena *a, struct str name, bool force, struct str *path, struct err *e);
+/* Makes the folder (private; *made), or takes one that is there: it must be a folder of ours and
+ * not a link, and hold nothing but a recording; force: whatever it holds. No name: tfprof-DATE-PID
+ * here. *path is absolute. */
+bool recording_make(
+        struct arena *a, struct str name, bool force, struct str *path, bool *made, struct err *e);
 
 /* Is path a folder that holds nothing but a recording, or nothing yet? */
 bool recording_check(struct arena *a, struct str path, struct err *e);

@@ -87,6 +87,13 @@ def test_foreign_folder():
         same(got[0], 3)
 
 
+def test_typo():
+    """A program that cannot be run leaves what an earlier recording has put into the folder."""
+    tfprof('record', '-o', 't', '--step-nvtx=train', '--', 'true')
+    same(tfprof('record', '-o', 't', '--', 'no-such-program')[0], 127)
+    same(open('t/options').read(), '--step-nvtx=train\n')
+
+
 def test_no_room():
     """A file that may not grow cuts the recording off, and record and gpu say so."""
     env = dict(LD_LIBRARY_PATH=ARGS.fakes)
