@@ -19,8 +19,8 @@ struct hist {
 	uint64_t n;
 	int64_t sum, min, max; /* the sum stops at the end of its type */
 	double mean, squares;  /* running mean, and squared distances from it */
-	int64_t *few;       /* all numbers, up to HIST_FEW; then NULL */
-	uint64_t **octaves; /* by octave; NULL where there are none */
+	int64_t *few;          /* all numbers, up to HIST_FEW; then NULL */
+	uint64_t **octaves;    /* by octave; NULL where there are none */
 };
 
 /* A negative number counts as 0. */

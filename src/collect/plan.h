@@ -17,7 +17,7 @@ struct plan {
 	bool memory, sync, overhead, nvtx;
 	bool wait_for_start, verbose, step_signal, self_limit, detach;
 	uint64_t delay_ns, duration_ns; /* duration 0: to the end */
-	uint64_t since_ns; /* orders of the control file count from then on */
+	uint64_t since_ns;              /* orders of the control file count from then on */
 	uint64_t flush_ns, silence_ns;
 	uint64_t max_bytes; /* of the spool; 0: no limit */
 	uint32_t buffers;

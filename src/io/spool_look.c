@@ -97,15 +97,6 @@ uint64_t spool_look_copies(const struct spool_look *l)
 	return num_add_u64(l->kinds[SPOOL_COPY], l->kinds[SPOOL_SET]);
 }
 
-uint64_t spool_look_lost(const struct spool_look *l)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
-		n = num_add_u64(n, l->lost[i]);
-	return n;
-}
-
 void spool_lost_text(struct sb *b, const uint64_t lost[SPOOL_LOST_WHY_N], uint64_t damaged)
 {
 	static const char *const why[] = { [SPOOL_LOST_DROPPED] = "records dropped by CUPTI",

@@ -29,9 +29,6 @@ bool spool_look(struct arena *a, struct str path, struct spool_look *l, struct e
 uint64_t spool_look_kernels(const struct spool_look *l);
 uint64_t spool_look_copies(const struct spool_look *l);
 
-/* All that was lost. */
-uint64_t spool_look_lost(const struct spool_look *l);
-
 /* What was lost and why: "12 dropped by CUPTI, 3 without times"; empty if nothing was. */
 void spool_lost_text(struct sb *b, const uint64_t lost[SPOOL_LOST_WHY_N], uint64_t damaged);
 

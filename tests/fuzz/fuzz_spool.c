@@ -54,8 +54,11 @@ static bool ask_gpu(struct session *s, void *ctx)
 	gpu_text(&u, 3, 60, ask->out);
 	gpu_json(&u, SIZE_MAX, ask->out);
 	gpu_csv(&u, SIZE_MAX, ask->out);
-	if (spool_look(a, ask->path, &look, &e))
-		sink_fmt(ask->out, "%llu lost\n", (unsigned long long)spool_look_lost(&look));
+	if (spool_look(a, ask->path, &look, &e)) {
+		struct sb lost = sb_in(a);
+		spool_lost_text(&lost, look.lost, look.damaged);
+		sink_put(ask->out, sb_str(&lost));
+	}
 	return true;
 }
 
