@@ -6,6 +6,7 @@
 #define _GNU_SOURCE 1
 #include "app/record.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -43,6 +44,32 @@ struct recorder {
 	struct variable set[4];
 	size_t n_set;
 };
+
+/* ---- words of a shell ---- */
+
+/* As one word of a shell. */
+static struct str quoted(struct arena *a, struct str word)
+{
+	struct sb b = sb_in(a);
+
+	sb_char(&b, '\'');
+	for (size_t i = 0; i < word.n; i++)
+		if (word.p[i] == '\'')
+			sb_put(&b, S("'\\''"));
+		else
+			sb_char(&b, word.p[i]);
+	sb_char(&b, '\'');
+	return sb_str(&b);
+}
+
+/* The same where a person reads it: without quotes if it needs none. */
+static struct str shown(struct arena *a, struct str word)
+{
+	for (size_t i = 0; i < word.n; i++)
+		if (!isalnum((unsigned char)word.p[i]) && !strchr("_./+-@%=:,", word.p[i]))
+			return quoted(a, word);
+	return word;
+}
 
 /* ---- before ---- */
 
@@ -210,18 +237,6 @@ static bool prepare(struct recorder *r)
 
 /* ---- instead: the variables for others ---- */
 
-/* As one word of a shell. */
-static void put_word(struct sink *out, struct str word)
-{
-	sink_char(out, '\'');
-	for (size_t i = 0; i < word.n; i++)
-		if (word.p[i] == '\'')
-			sink_put(out, S("'\\''"));
-		else
-			sink_char(out, word.p[i]);
-	sink_char(out, '\'');
-}
-
 static void print_variables(struct recorder *r, struct sink *out)
 {
 	bool docker = r->words.env > 0;
@@ -230,17 +245,19 @@ static void print_variables(struct recorder *r, struct sink *out)
 		struct str pair = str_fmt(r->a, "%s=%.*s", r->set[i].name, STR(r->set[i].value));
 		sink_put(out, docker ? S("-e ") : S("export "));
 		if (docker)
-			put_word(out, pair);
+			sink_put(out, quoted(r->a, pair));
 		else
-			sink_fmt(out, "%s=", r->set[i].name), put_word(out, r->set[i].value);
+			sink_fmt(out, "%s=", r->set[i].name),
+			        sink_put(out, quoted(r->a, r->set[i].value));
 		sink_put(out, docker ? S(" ") : S("\n"));
 	}
 	if (!docker)
 		return;
 	sink_put(out, S("-v "));
-	put_word(out, str_fmt(r->a, "%.*s:%.*s", STR(r->folder), STR(r->folder)));
+	sink_put(out, quoted(r->a, str_fmt(r->a, "%.*s:%.*s", STR(r->folder), STR(r->folder))));
 	sink_put(out, S(" -v "));
-	put_word(out, str_fmt(r->a, "%.*s:%.*s:ro", STR(r->collector), STR(r->collector)));
+	sink_put(out,
+	        quoted(r->a, str_fmt(r->a, "%.*s:%.*s:ro", STR(r->collector), STR(r->collector))));
 	sink_char(out, '\n');
 }
 
@@ -377,13 +394,15 @@ static void say_summary(struct recorder *r, const struct summary *x, size_t open
 	if (x->unended > open)
 		sb_fmt(&lost, "%s%llu cut off without an end", lost.n ? ", " : "",
 		        (unsigned long long)x->unended - open);
-	note_line(to, "tfprof: %llu process%s, %llu kernels, %llu copies, %.*s in %.*s; %.*s\n",
+	note_line(to, "tfprof: %llu process%s, %llu kernel%s, %llu cop%s, %.*s in %.*s; %.*s\n",
 	        (unsigned long long)x->processes, x->processes == 1 ? "" : "es",
-	        (unsigned long long)x->kernels, (unsigned long long)x->copies, STR(sb_str(&size)),
+	        (unsigned long long)x->kernels, x->kernels == 1 ? "" : "s",
+	        (unsigned long long)x->copies, x->copies == 1 ? "y" : "ies", STR(sb_str(&size)),
 	        STR(dir), STR(lost.n ? sb_str(&lost) : S("nothing lost")));
 	if (open)
 		note_line(to, "tfprof: %zu of them still run%s and record%s\n", open,
 		        open == 1 ? "s" : "", open == 1 ? "s" : "");
+	dir = shown(r->a, dir);
 	note_line(
 	        to, "tfprof: next: tfprof gpu %.*s, tfprof op --spool=%.*s\n", STR(dir), STR(dir));
 }

@@ -44,6 +44,15 @@ def test_fake_run():
     holds(tfprof('gpu', 'k')[1], '1 of 4 processes had not closed')
 
 
+def test_fake_next():
+    """What to type next can be typed."""
+    got = tfprof('record', '-o', "it's a", '--', *fake('launch:1'), more=dict(LD_LIBRARY_PATH=ARGS.fakes))
+    holds(got[2], "tfprof: 1 process, 1 kernel, 0 copies, ")
+    words = shlex.split(got[2].split('next: tfprof ')[1].split(',')[0])
+    same(words, ['gpu', "it's a"])
+    holds(tfprof(*words)[1], '1 launched')
+
+
 def test_fake_views():
     """The views open the recording, with the steps that record was told."""
     env = dict(LD_LIBRARY_PATH=ARGS.fakes)
