@@ -38,11 +38,6 @@ static inline uint64_t num_add_u64(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &r) ? UINT64_MAX : r;
 }
 
-static inline int64_t num_from_double(double v)
-{
-	return v >= 0x1p63 ? INT64_MAX : v <= -0x1p63 ? INT64_MIN : (int64_t)v;
-}
-
 static inline int64_t num_sub(int64_t a, int64_t b)
 {
 	int64_t r;

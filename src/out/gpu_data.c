@@ -13,7 +13,7 @@ static int64_t mean(const struct gpu_times *t)
 {
 	uint64_t n = gpu_count(t);
 
-	return n ? num_from_double((double)gpu_total(t) / (double)n + 0.5) : 0;
+	return n ? (int64_t)((double)gpu_total(t) / (double)n + 0.5) : 0;
 }
 
 /* ---- JSON ---- */
@@ -45,7 +45,7 @@ static void put_copies(struct json *j, const struct gpu_device *d)
 		put_number(j, "ns", c->ns);
 		if (c->ns > 0)
 			put_number(j, "bytes_per_second",
-			        num_from_double((double)c->bytes / (double)c->ns * 1e9));
+			        (int64_t)((double)c->bytes / (double)c->ns * 1e9));
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -116,7 +116,7 @@ static void put_times(struct json *j, const char *key, const struct gpu_times *v
 		if (t->h.n) {
 			put_number(j, "median_ns", hist_quantile(&t->h, 500));
 			put_number(j, "p99_ns", hist_quantile(&t->h, 990));
-			put_number(j, "deviation_ns", num_from_double(hist_deviation(&t->h) + 0.5));
+			put_number(j, "deviation_ns", (int64_t)(hist_deviation(&t->h) + 0.5));
 		}
 		json_object_end(j);
 	}
@@ -185,7 +185,7 @@ static void put_row(struct sink *to, const char *kind, const struct gpu_times *t
 		sink_put(to, S(",,"));
 	sink_fmt(to, ",%" PRId64 ",%" PRId64, gpu_min(t), gpu_max(t));
 	if (t->h.n)
-		sink_fmt(to, ",%" PRId64 ",\n", num_from_double(hist_deviation(&t->h) + 0.5));
+		sink_fmt(to, ",%" PRId64 ",\n", (int64_t)(hist_deviation(&t->h) + 0.5));
 	else
 		sink_put(to, S(",,\n"));
 }

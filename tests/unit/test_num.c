@@ -91,9 +91,6 @@ static void sums_stop_at_the_ends(void **state)
 	assert_int_equal(num_add(INT64_MAX, INT64_MIN), -1);
 	assert_true(num_add_u64(UINT64_MAX - 1, 1) == UINT64_MAX);
 	assert_true(num_add_u64(UINT64_MAX, UINT64_MAX) == UINT64_MAX);
-	assert_int_equal(num_from_double(1e300), INT64_MAX);
-	assert_int_equal(num_from_double(-0x1p63), INT64_MIN);
-	assert_int_equal(num_from_double(-2.9), -2);
 	assert_int_equal(num_sub(2, -3), 5);
 	assert_int_equal(num_sub(-2, INT64_MAX), INT64_MIN);
 	assert_int_equal(num_sub(INT64_MIN, INT64_MIN), 0);
