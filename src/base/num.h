@@ -24,6 +24,14 @@ static inline int64_t num_from_u64(uint64_t v)
 	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
+/* The number without its fraction, or the end of the type; what is no number is 0. */
+static inline int64_t num_from_real(double v)
+{
+	if (!(v > -0x1p63 && v < 0x1p63))
+		return v > 0 ? INT64_MAX : v < 0 ? INT64_MIN : 0;
+	return (int64_t)v;
+}
+
 static inline int64_t num_add(int64_t a, int64_t b)
 {
 	int64_t r;

@@ -194,6 +194,16 @@ void json_string(struct json *j, struct str text)
 	json_put_text(j->to, text);
 }
 
+void json_bytes(struct json *j, struct sb *scratch, struct str text)
+{
+	if (!str_is_utf8(text)) {
+		scratch->n = 0;
+		sb_put_utf8(scratch, text);
+		text = sb_str(scratch);
+	}
+	json_string(j, text);
+}
+
 void json_i64(struct json *j, int64_t v)
 {
 	json_value(j);

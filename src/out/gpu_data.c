@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "base/num.h"
-#include "io/json_out.h"
 #include "out/gpu_out.h"
 #include "out/sheet.h"
 
@@ -13,117 +12,127 @@ static int64_t mean(const struct gpu_times *t)
 {
 	uint64_t n = gpu_count(t);
 
-	return n ? (int64_t)((double)gpu_total(t) / (double)n + 0.5) : 0;
+	return n ? num_from_real((double)gpu_total(t) / (double)n + 0.5) : 0;
+}
+
+static int64_t deviation(const struct hist *h)
+{
+	return num_from_real(hist_deviation(h) + 0.5);
 }
 
 /* ---- JSON ---- */
 
-static void put_number(struct json *j, const char *key, int64_t v)
+struct writer {
+	struct json j;
+	struct sb text;
+};
+
+static void put_number(struct writer *w, const char *key, int64_t v)
 {
-	json_key(j, str_of(key));
-	json_i64(j, v);
+	json_key(&w->j, str_of(key));
+	json_i64(&w->j, v);
 }
 
-static void put_string(struct json *j, const char *key, struct str v)
+static void put_string(struct writer *w, const char *key, struct str v)
 {
-	json_key(j, str_of(key));
-	json_string(j, v);
+	json_key(&w->j, str_of(key));
+	json_bytes(&w->j, &w->text, v);
 }
 
-static void put_copies(struct json *j, const struct gpu_device *d)
+static void put_copies(struct writer *w, const struct gpu_device *d)
 {
-	json_key(j, S("copies"));
-	json_array(j);
+	json_key(&w->j, S("copies"));
+	json_array(&w->j);
 	for (enum gpu_way i = 0; i < WAY_N; i++) {
 		const struct gpu_copies *c = &d->ways[i];
 		if (!c->count)
 			continue;
-		json_object(j);
-		put_string(j, "way", str_of(gpu_ways[i]));
-		put_number(j, "count", num_from_u64(c->count));
-		put_number(j, "bytes", c->bytes);
-		put_number(j, "ns", c->ns);
+		json_object(&w->j);
+		put_string(w, "way", str_of(gpu_ways[i]));
+		put_number(w, "count", num_from_u64(c->count));
+		put_number(w, "bytes", c->bytes);
+		put_number(w, "ns", c->ns);
 		if (c->ns > 0)
-			put_number(j, "bytes_per_second",
-			        (int64_t)((double)c->bytes / (double)c->ns * 1e9));
-		json_object_end(j);
+			put_number(w, "bytes_per_second",
+			        num_from_real((double)c->bytes / (double)c->ns * 1e9));
+		json_object_end(&w->j);
 	}
-	json_array_end(j);
+	json_array_end(&w->j);
 }
 
-static void put_processes(struct json *j, const struct gpu_use *u, const struct gpu_device *d)
+static void put_processes(struct writer *w, const struct gpu_use *u, const struct gpu_device *d)
 {
-	json_key(j, S("processes"));
-	json_array(j);
+	json_key(&w->j, S("processes"));
+	json_array(&w->j);
 	for (size_t i = 0; i < d->parts.n; i++) {
 		const struct gpu_part *p = &u->parts.v[d->parts.v[i]];
 		const struct gpu_process *who = &u->processes.v[p->process];
-		json_object(j);
-		put_number(j, "pid", who->pid);
-		put_string(j, "host", who->host);
-		put_string(j, "program", who->program);
-		put_string(j, "job", who->job);
-		put_string(j, "rank", who->rank);
-		put_number(j, "kernels", num_from_u64(p->kernels));
-		put_number(j, "busy_ns", p->busy);
-		json_object_end(j);
+		json_object(&w->j);
+		put_number(w, "pid", who->pid);
+		put_string(w, "host", who->host);
+		put_string(w, "program", who->program);
+		put_string(w, "job", who->job);
+		put_string(w, "rank", who->rank);
+		put_number(w, "kernels", num_from_u64(p->kernels));
+		put_number(w, "busy_ns", p->busy);
+		json_object_end(&w->j);
 	}
-	json_array_end(j);
+	json_array_end(&w->j);
 }
 
-static void put_device(struct json *j, const struct gpu_use *u, const struct gpu_device *d)
+static void put_device(struct writer *w, const struct gpu_use *u, const struct gpu_device *d)
 {
-	json_object(j);
-	put_number(j, "gpu", d->local);
-	put_string(j, "name", d->name);
-	put_string(j, "uuid", gpu_uuid(u->a, d));
-	put_number(j, "from_ns", d->from);
-	put_number(j, "to_ns", d->to);
-	put_number(j, "busy_ns", d->busy);
-	put_number(j, "idle_ns", num_sub(num_sub(d->to, d->from), d->busy));
-	put_number(j, "kernel_busy_ns", d->busy_kernels);
-	put_number(j, "copy_busy_ns", d->busy_copies);
-	put_number(j, "overlap_ns", d->overlap);
-	put_number(j, "shared_ns", d->shared);
-	put_number(j, "kernels", num_from_u64(d->kernels));
-	json_key(j, S("gaps"));
-	json_object(j);
-	put_number(j, "count", num_from_u64(d->gaps.n));
-	put_number(j, "median_ns", hist_quantile(&d->gaps, 500));
-	put_number(j, "p99_ns", hist_quantile(&d->gaps, 990));
-	put_number(j, "max_ns", d->gaps.max);
-	json_object_end(j);
-	put_copies(j, d);
-	put_processes(j, u, d);
-	json_object_end(j);
+	json_object(&w->j);
+	put_number(w, "gpu", d->local);
+	put_string(w, "name", d->name);
+	put_string(w, "uuid", gpu_uuid(u->a, d));
+	put_number(w, "from_ns", d->from);
+	put_number(w, "to_ns", d->to);
+	put_number(w, "busy_ns", d->busy);
+	put_number(w, "idle_ns", num_sub(num_sub(d->to, d->from), d->busy));
+	put_number(w, "kernel_busy_ns", d->busy_kernels);
+	put_number(w, "copy_busy_ns", d->busy_copies);
+	put_number(w, "overlap_ns", d->overlap);
+	put_number(w, "shared_ns", d->shared);
+	put_number(w, "kernels", num_from_u64(d->kernels));
+	json_key(&w->j, S("gaps"));
+	json_object(&w->j);
+	put_number(w, "count", num_from_u64(d->gaps.n));
+	put_number(w, "median_ns", hist_quantile(&d->gaps, 500));
+	put_number(w, "p99_ns", hist_quantile(&d->gaps, 990));
+	put_number(w, "max_ns", d->gaps.max);
+	json_object_end(&w->j);
+	put_copies(w, d);
+	put_processes(w, u, d);
+	json_object_end(&w->j);
 }
 
-static void put_times(struct json *j, const char *key, const struct gpu_times *v, size_t n)
+static void put_times(struct writer *w, const char *key, const struct gpu_times *v, size_t n)
 {
-	json_key(j, str_of(key));
-	json_array(j);
+	json_key(&w->j, str_of(key));
+	json_array(&w->j);
 	for (size_t i = 0; i < n; i++) {
 		const struct gpu_times *t = &v[i];
 		if (!gpu_count(t))
 			continue;
-		json_object(j);
-		put_string(j, "name", t->name);
-		put_number(j, "count", num_from_u64(gpu_count(t)));
-		put_number(j, "total_ns", gpu_total(t));
-		put_number(j, "average_ns", mean(t));
-		put_number(j, "min_ns", gpu_min(t));
-		put_number(j, "max_ns", gpu_max(t));
+		json_object(&w->j);
+		put_string(w, "name", t->name);
+		put_number(w, "count", num_from_u64(gpu_count(t)));
+		put_number(w, "total_ns", gpu_total(t));
+		put_number(w, "average_ns", mean(t));
+		put_number(w, "min_ns", gpu_min(t));
+		put_number(w, "max_ns", gpu_max(t));
 		if (t->h.n) {
-			put_number(j, "median_ns", hist_quantile(&t->h, 500));
-			put_number(j, "p99_ns", hist_quantile(&t->h, 990));
-			put_number(j, "deviation_ns", (int64_t)(hist_deviation(&t->h) + 0.5));
+			put_number(w, "median_ns", hist_quantile(&t->h, 500));
+			put_number(w, "p99_ns", hist_quantile(&t->h, 990));
+			put_number(w, "deviation_ns", deviation(&t->h));
 		}
-		json_object_end(j);
+		json_object_end(&w->j);
 	}
-	json_array_end(j);
+	json_array_end(&w->j);
 }
 
-static void put_missing(struct json *j, const struct gpu_use *u)
+static void put_missing(struct writer *w, const struct gpu_use *u)
 {
 	static const char *const why[] = { [SPOOL_LOST_DROPPED] = "dropped",
 		[SPOOL_LOST_UNKNOWN] = "unknown",
@@ -134,49 +143,52 @@ static void put_missing(struct json *j, const struct gpu_use *u)
 
 	for (size_t i = 0; i < u->processes.n; i++)
 		open += !u->processes.v[i].ended;
-	json_key(j, S("lost"));
-	json_object(j);
+	json_key(&w->j, S("lost"));
+	json_object(&w->j);
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
-		put_number(j, why[i], num_from_u64(u->lost[i]));
-	put_number(j, "damaged_bytes", num_from_u64(u->damaged));
-	put_number(j, "operations_without_times", num_from_u64(u->untimed));
-	put_number(j, "operations_in_sums_only", num_from_u64(u->summed));
-	put_number(j, "times_not_recorded", num_from_u64(u->gaps));
-	put_number(j, "ns_not_recorded", u->gap_ns);
-	put_number(j, "processes_not_closed", open);
-	json_object_end(j);
-	json_key(j, S("notes"));
-	json_array(j);
+		put_number(w, why[i], num_from_u64(u->lost[i]));
+	put_number(w, "damaged_bytes", num_from_u64(u->damaged));
+	put_number(w, "operations_without_times", num_from_u64(u->untimed));
+	put_number(w, "operations_in_sums_only", num_from_u64(u->summed));
+	put_number(w, "times_not_recorded", num_from_u64(u->gaps));
+	put_number(w, "ns_not_recorded", u->gap_ns);
+	put_number(w, "processes_not_closed", open);
+	json_object_end(&w->j);
+	json_key(&w->j, S("notes"));
+	json_array(&w->j);
 	for (size_t i = 0; i < u->notes.n; i++)
-		json_string(j, u->notes.v[i]);
-	json_array_end(j);
+		json_bytes(&w->j, &w->text, u->notes.v[i]);
+	json_array_end(&w->j);
 }
 
 void gpu_json(const struct gpu_use *u, size_t top, struct sink *to)
 {
-	struct json j;
+	struct writer w = { .text = sb_in(u->a) };
 
-	json_init(&j, to);
-	json_object(&j);
-	json_key(&j, S("gpus"));
-	json_array(&j);
+	json_init(&w.j, to);
+	json_object(&w.j);
+	json_key(&w.j, S("gpus"));
+	json_array(&w.j);
 	for (size_t i = 0; i < u->devices.n; i++)
-		put_device(&j, u, &u->devices.v[i]);
-	json_array_end(&j);
-	put_times(&j, "waits", u->waits.v, u->waits.n);
-	put_times(&j, "synchronisations", u->syncs, GPU_SYNCS);
-	put_times(&j, "kernels", u->kernels.v, top < u->kernels.n ? top : u->kernels.n);
-	put_missing(&j, u);
-	json_object_end(&j);
+		put_device(&w, u, &u->devices.v[i]);
+	json_array_end(&w.j);
+	put_times(&w, "waits", u->waits.v, u->waits.n);
+	put_times(&w, "synchronisations", u->syncs, GPU_SYNCS);
+	put_times(&w, "kernels", u->kernels.v, top < u->kernels.n ? top : u->kernels.n);
+	put_missing(&w, u);
+	json_object_end(&w.j);
 	sink_char(to, '\n');
 }
 
 /* ---- CSV ---- */
 
-static void put_row(struct sink *to, const char *kind, const struct gpu_times *t)
+static void put_row(
+        struct sink *to, const char *kind, const struct gpu_times *t, struct sb *scratch)
 {
+	scratch->n = 0;
+	sb_put_utf8(scratch, t->name);
 	sink_fmt(to, "%s,,", kind);
-	csv_text(to, t->name);
+	csv_text(to, sb_str(scratch));
 	sink_fmt(to, ",%" PRIu64 ",%" PRId64 ",%" PRId64, gpu_count(t), gpu_total(t), mean(t));
 	if (t->h.n)
 		sink_fmt(to, ",%" PRId64 ",%" PRId64, hist_quantile(&t->h, 500),
@@ -185,7 +197,7 @@ static void put_row(struct sink *to, const char *kind, const struct gpu_times *t
 		sink_put(to, S(",,"));
 	sink_fmt(to, ",%" PRId64 ",%" PRId64, gpu_min(t), gpu_max(t));
 	if (t->h.n)
-		sink_fmt(to, ",%" PRId64 ",\n", (int64_t)(hist_deviation(&t->h) + 0.5));
+		sink_fmt(to, ",%" PRId64 ",\n", deviation(&t->h));
 	else
 		sink_put(to, S(",,\n"));
 }
@@ -224,6 +236,8 @@ static void put_sums(struct sink *to, const struct gpu_device *d, struct str gpu
 
 void gpu_csv(const struct gpu_use *u, size_t top, struct sink *to)
 {
+	struct sb scratch = sb_in(u->a);
+
 	sink_put(to, S("kind,gpu,name,count,total_ns,average_ns,median_ns,p99_ns,min_ns,max_ns,"
 	               "deviation_ns,bytes\n"));
 	for (size_t i = 0; i < u->devices.n; i++) {
@@ -232,10 +246,10 @@ void gpu_csv(const struct gpu_use *u, size_t top, struct sink *to)
 		        gpu.n ? gpu : str_fmt(u->a, "GPU %u", u->devices.v[i].local));
 	}
 	for (size_t i = 0; i < u->waits.n; i++)
-		put_row(to, "wait", &u->waits.v[i]);
+		put_row(to, "wait", &u->waits.v[i], &scratch);
 	for (size_t i = 0; i < GPU_SYNCS; i++)
 		if (u->syncs[i].h.n)
-			put_row(to, "synchronisation", &u->syncs[i]);
+			put_row(to, "synchronisation", &u->syncs[i], &scratch);
 	for (size_t i = 0; i < u->kernels.n && i < top; i++)
-		put_row(to, "kernel", &u->kernels.v[i]);
+		put_row(to, "kernel", &u->kernels.v[i], &scratch);
 }

@@ -108,16 +108,6 @@ static bool is_json(const struct sheet *t)
 	return t->form == SHEET_NDJSON || t->form == SHEET_JSON;
 }
 
-void json_bytes(struct json *j, struct sb *scratch, struct str s)
-{
-	if (!str_is_utf8(s)) {
-		scratch->n = 0;
-		sb_put_utf8(scratch, s);
-		s = sb_str(scratch);
-	}
-	json_string(j, s);
-}
-
 /* Text that is UTF-8, as a cell's content. */
 static void put_text(struct sheet *t, struct str s)
 {

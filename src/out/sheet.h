@@ -59,7 +59,4 @@ void sheet_close(struct sheet *t);
 void csv_text(struct sink *to, struct str s);
 void md_text(struct sink *to, struct str s);
 
-/* A JSON string of any bytes. scratch is used and emptied. */
-void json_bytes(struct json *j, struct sb *scratch, struct str s);
-
 #endif
