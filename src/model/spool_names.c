@@ -84,6 +84,18 @@ static struct str clean_part(struct arena *a, struct str s)
 	return sb_str(&b);
 }
 
+/* A text that a file of protobufs may hold. */
+static struct str clean_text(struct arena *a, struct str s)
+{
+	if (str_is_utf8(s))
+		return s;
+	char *p = arena_copy(a, s.p, s.n);
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)p[i] >= 0x80)
+			p[i] = '_';
+	return str_make(p, s.n);
+}
+
 /* Adds the pieces of a path between slashes. */
 static void add_path(struct arena *a, struct strs *to, struct str path)
 {
@@ -165,7 +177,7 @@ uint32_t names_range(struct names *n, struct str text)
 
 	if (id < n->ranges.n)
 		return id;
-	text = intern_str(&n->range_texts, id);
+	text = clean_text(n->a, intern_str(&n->range_texts, id));
 	r.step = n->step_nvtx && rx_match(n->step_nvtx, text);
 	r.mark = str_starts(text, S(STEP_MARK));
 	at = str_find(text, S(":#"));
@@ -243,7 +255,7 @@ uint32_t names_leaf(struct names *n, struct str text)
 	if (id < n->leaves.n)
 		return id;
 	text = intern_str(&n->leaf_texts, id);
-	leaf.full = demangle(n->a, text, &n->budget);
+	leaf.full = clean_text(n->a, demangle(n->a, text, &n->budget));
 	demangle_path(n->a, text, leaf.full, &path);
 	for (size_t i = 0; i < path.n; i++) {
 		if (i == PARTS_MAX - 1 && path.n > PARTS_MAX)

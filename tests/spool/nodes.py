@@ -28,6 +28,16 @@ def check_names(t):
     assert n == 1 and rest.startswith('x' * 200) and len(rest) == 209, rest
 
 
+def check_no_utf8(t):
+    """Names that are no UTF-8 come out as some that the original reads again."""
+    s = Spool().push(0, 'range\udcff').launch(1000, '_Z5gr\udcfc\udc80nv').pop(90000)
+    path = t.write(s.end())
+    same(t.runs('scope', path), {'range_/gr__n': 1})
+    t.run('convert', path, '-output', 'profile:outfile=p.pb')
+    same(t.runs('scope', '--profile_path=p.pb'), {'range_/gr__n': 1})
+    t.run('code', '--profile_path=p.pb')
+
+
 def check_ranges(t):
     """What frameworks put into ranges becomes the path of nodes."""
     cases = [
