@@ -241,6 +241,13 @@ static bool fail(const char *why)
 	return false;
 }
 
+/* What was begun is taken back: the file ends with a whole block. */
+static void take_back(void)
+{
+	if (ftruncate(files.spool.fd, (off_t)files.spool_size))
+		return; /* then its reader finds a block cut off */
+}
+
 bool files_spool_write(const void *p, size_t n)
 {
 	if (files.fault[0])
@@ -252,10 +259,18 @@ bool files_spool_write(const void *p, size_t n)
 		return true;
 	}
 	fail(text_of(errno, (char[80]){ 0 }, 80));
-	/* What was begun is taken back: the file ends with a whole block. */
-	if (ftruncate(files.spool.fd, (off_t)files.spool_size))
-		return false;
+	take_back();
 	return false;
+}
+
+void files_spool_write_last(const void *p, size_t n)
+{
+	if (!file_ok(&files.spool))
+		return;
+	if (put(files.spool.fd, files.spool_size, p, n))
+		files.spool_size += n;
+	else
+		take_back();
 }
 
 const char *files_spool_fault(void)

@@ -26,6 +26,8 @@ bool files_spool_make(void);
  * whole block, and files_spool_fault says why. Only the writer thread calls it, which has signals
  * blocked. */
 bool files_spool_write(const void *, size_t n);
+/* The same after a failure, for what little there is to say of it. */
+void files_spool_write_last(const void *, size_t n);
 const char *files_spool_fault(void);
 uint64_t files_spool_size(void);
 

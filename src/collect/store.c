@@ -45,17 +45,32 @@ bool store_open(uint64_t max)
 	return true;
 }
 
+/* The file takes no more: says so in the log, and in a last small block, for which there mostly is
+ * room where there was none for a large one. */
+static void give_up(void)
+{
+	struct spool_record r = { .kind = SPOOL_NOTE };
+	char text[NOTE_MOST];
+	int n = snprintf(text, sizeof text, "recording stopped after %llu bytes: %s",
+	        (unsigned long long)files_spool_size(), files_spool_fault());
+
+	store.broken = true;
+	files_say("%s", text);
+	store.put.sequence--; /* of the block that was taken back */
+	begin();
+	r.note.text = (struct spool_text){ text, n > 0 ? (size_t)n : 0 };
+	spool_put(&store.put, &r);
+	files_spool_write_last(store.block, spool_put_finish(&store.put));
+}
+
 void store_sync(void)
 {
 	size_t n;
 
 	if (store.broken || !(n = spool_put_finish(&store.put)))
 		return;
-	if (!files_spool_write(store.block, n)) {
-		store.broken = true;
-		files_say("recording stopped after %llu bytes: %s",
-		        (unsigned long long)files_spool_size(), files_spool_fault());
-	}
+	if (!files_spool_write(store.block, n))
+		give_up();
 	begin();
 }
 
