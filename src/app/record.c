@@ -314,7 +314,8 @@ static size_t wait_for_others(struct recorder *r)
 }
 
 struct summary {
-	uint64_t processes, unended, kernels, copies, bytes, damaged, lost[SPOOL_LOST_WHY_N];
+	uint64_t processes, kernels, copies, bytes, damaged, lost[SPOOL_LOST_WHY_N];
+	uint64_t unended; /* spools that nobody closed, nor will */
 	struct strs said;
 };
 
@@ -342,7 +343,7 @@ static void add(struct recorder *r, struct summary *x, struct str file)
 	x->copies = num_add_u64(x->copies, spool_look_copies(&look));
 	x->bytes += look.size;
 	x->damaged += look.damaged;
-	x->unended += !look.ended;
+	x->unended += !look.ended && !is_open(r, file);
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
 		x->lost[i] = num_add_u64(x->lost[i], look.lost[i]);
 	for (size_t i = 0; i < look.notes.n; i++)
@@ -391,9 +392,12 @@ static void say_summary(struct recorder *r, const struct summary *x, size_t open
 	}
 	fmt_bytes(&size, (int64_t)x->bytes);
 	spool_lost_text(&lost, x->lost, x->damaged);
-	if (x->unended > open)
-		sb_fmt(&lost, "%s%llu cut off without an end", lost.n ? ", " : "",
-		        (unsigned long long)x->unended - open);
+	if (x->unended)
+		sb_fmt(&lost,
+		        "%s%llu process%s had not closed %s spool%s: what came last may be missing",
+		        lost.n ? ", " : "", (unsigned long long)x->unended,
+		        x->unended == 1 ? "" : "es", x->unended == 1 ? "its" : "their",
+		        x->unended == 1 ? "" : "s");
 	note_line(to, "tfprof: %llu process%s, %llu kernel%s, %llu cop%s, %.*s in %.*s; %.*s\n",
 	        (unsigned long long)x->processes, x->processes == 1 ? "" : "es",
 	        (unsigned long long)x->kernels, x->kernels == 1 ? "" : "s",

@@ -49,7 +49,8 @@ bool store_open(uint64_t max)
  * room where there was none for a large one. */
 static void give_up(void)
 {
-	struct spool_record r = { .kind = SPOOL_NOTE };
+	struct spool_record r = { .kind = SPOOL_NOTE }, lost = { .kind = SPOOL_LOST,
+		.lost = { SPOOL_LOST_WRITE, store.put.records } };
 	char text[NOTE_MOST];
 	int n = snprintf(text, sizeof text, "recording stopped after %llu bytes: %s",
 	        (unsigned long long)files_spool_size(), files_spool_fault());
@@ -60,6 +61,7 @@ static void give_up(void)
 	begin();
 	r.note.text = (struct spool_text){ text, n > 0 ? (size_t)n : 0 };
 	spool_put(&store.put, &r);
+	spool_put(&store.put, &lost);
 	files_spool_write_last(store.block, spool_put_finish(&store.put));
 }
 

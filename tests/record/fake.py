@@ -37,7 +37,7 @@ def test_fake_run():
     got = tfprof('record', '-o', 'k', '--', 'sh', '-c', script, more=env)
     same(got[0], 137, got)
     holds(got[2], '4 processes, 364 kernels')
-    holds(got[2], '; 1 cut off without an end\n')
+    holds(got[2], '; 1 process had not closed its spool: ')
     data = gpu('k')
     same([len(data['gpus']), len(data['gpus'][0]['processes']), data['lost']['processes_not_closed']], [1, 4, 1])
     holds(tfprof('ctl', 'k', 'status')[1], 'cut off')
