@@ -38,7 +38,7 @@ class Spool:
         return self.add('end', start=T0)
 
     def make(self, tool, path):
-        subprocess.run([tool, path], input='\n'.join(self.lines).encode(errors='surrogateescape'), check=True)
+        subprocess.run([tool, path], input='\n'.join(self.lines).encode('utf-8', 'surrogateescape'), check=True)
         return path
 
 
