@@ -16,6 +16,8 @@
 #define COLLECT_ENV_INJECT  "CUDA_INJECTION64_PATH"
 #define COLLECT_ENV_NVTX    "NVTX_INJECTION64_PATH"
 
+#define COLLECT_ENV_CHAIN "TFPROF_NVTX_CHAIN" /* a library that is told of ranges beside ours */
+
 /* May be set by the user. */
 #define COLLECT_ENV_JOB   "TFPROF_JOB"        /* name of the job, for merging */
 #define COLLECT_ENV_CUPTI "TFPROF_CUPTI_PATH" /* the libcupti to open */
@@ -43,8 +45,10 @@
 #define COLLECT_OPT_SELF_LIMIT "self_limit"
 
 /* For tests and experiments. */
-#define COLLECT_OPT_FLUSH       "flush"       /* ms between two flushes: 500 */
-#define COLLECT_OPT_SILENCE     "silence"     /* ms without records that are looked into: 3000 */
+#define COLLECT_OPT_FLUSH "flush" /* ms between two flushes: 500 */
+#define COLLECT_OPT_SILENCE                                                                        \
+	"silence" /* ms without records that are looked into: 3000; twice as long is judged what   \
+	             recording costs */
 #define COLLECT_OPT_BUFFERS     "buffers"     /* that CUPTI may fill: 64, which is the most */
 #define COLLECT_OPT_BUFFER_SIZE "buffer_size" /* of one, bytes, whole pages: 1M */
 

@@ -15,6 +15,7 @@
 #include "collect/decode.h"
 #include "collect/door.h"
 #include "collect/pool.h"
+#include "collect/threads.h"
 #include "collect/wake.h"
 
 #define OUR_NAME  "tfprof"
@@ -88,7 +89,11 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most)
 	int saved = errno;
 
 	*most = 0;
-	*buffer = door_is_open(DOOR_CUPTI) ? pool_take() : NULL;
+	*buffer = NULL;
+	if (door_is_open(DOOR_CUPTI)) {
+		threads_see(); /* the first record in it is mostly this thread's */
+		*buffer = pool_take();
+	}
 	*size = *buffer ? pool_bytes() : 0;
 	/* Older versions may crash when they get none. */
 	if (!*buffer && session.f.version < CUPTI_API_12_9)

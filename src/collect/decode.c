@@ -12,6 +12,7 @@
 #include "collect/nvtx.h"
 #include "collect/process.h"
 #include "collect/store.h"
+#include "collect/threads.h"
 #include "collect/ticks.h"
 
 #define DAY_NS   86400000000000u
@@ -156,7 +157,7 @@ static void meet(uint32_t tid)
 		decode.tids++;
 		break;
 	}
-	if (!process_thread_name(tid, text, sizeof text))
+	if (!threads_name(tid, text, sizeof text))
 		return;
 	r.thread = (struct spool_thread){ tid, store_name(names_add(text, strlen(text))) };
 	store_put(&r);

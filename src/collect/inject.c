@@ -19,18 +19,20 @@
 #include "collect/files.h"
 #include "collect/door.h"
 #include "collect/nvtx.h"
+#include "collect/nvtx_chain.h"
 #include "collect/plan.h"
 #include "collect/pool.h"
 #include "collect/process.h"
 #include "collect/ring.h"
 #include "collect/store.h"
+#include "collect/threads.h"
 #include "collect/ticks.h"
 #include "collect/writer.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT int InitializeInjection(void);
-EXPORT int InitializeInjectionNvtx2(nvtx_get_table *);
+EXPORT nvtx_init InitializeInjectionNvtx2;
 
 /* In one word with the process that it is the state of: a forked child begins anew. */
 enum state { UNOPENED, OPENING, OPEN, DORMANT, STATES };
@@ -136,6 +138,7 @@ static bool make(void)
 	}
 	pool_reset(life.plan.buffers, life.plan.buffer_bytes);
 	decode_reset();
+	threads_reset();
 	ticks_begin();
 	hook();
 	put_header(options);
@@ -183,7 +186,7 @@ int InitializeInjection(void)
 int InitializeInjectionNvtx2(nvtx_get_table *get)
 {
 	int saved = errno;
-	bool ok = open_session() && life.plan.nvtx && nvtx_fill(get);
+	bool ok = open_session() && life.plan.nvtx ? nvtx_fill(get) : nvtx_chain_init(get);
 
 	errno = saved;
 	return ok;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "collect/door.h"
-#include "collect/ring.h"
+#include "collect/nvtx_chain.h"
 #include "collect/ticks.h"
 
 #define DOMAINS_MOST 1024u
@@ -127,10 +127,11 @@ static int pop(uint16_t domain)
 	return NVTX_NO_DEPTH;
 }
 
-static uint64_t start_name(struct ring *r, uint16_t domain, uint32_t name)
+/* Id 0: the range gets one of ours. */
+static uint64_t start_name(struct ring *r, uint16_t domain, uint32_t name, uint64_t id)
 {
-	uint64_t id = atomic_fetch_add_explicit(&nvtx.ranges, 1, memory_order_relaxed) + 1;
-
+	if (!id)
+		id = atomic_fetch_add_explicit(&nvtx.ranges, 1, memory_order_relaxed) + 1;
 	ring_put(r, ticks_now(), id, name, domain, RING_START);
 	return id;
 }
@@ -193,7 +194,7 @@ static uint64_t start_a(const char *text)
 	uint32_t round;
 	struct ring *r = ring_now(&round);
 
-	return r ? start_name(r, 0, names_number(name_of(r, text))) : 0;
+	return r ? start_name(r, 0, names_number(name_of(r, text)), 0) : 0;
 }
 
 static uint64_t start_w(const wchar_t *text)
@@ -201,7 +202,7 @@ static uint64_t start_w(const wchar_t *text)
 	uint32_t round;
 	struct ring *r = ring_now(&round);
 
-	return r ? start_name(r, 0, names_number(name_of_wide(text))) : 0;
+	return r ? start_name(r, 0, names_number(name_of_wide(text)), 0) : 0;
 }
 
 static uint64_t start_ex(const struct nvtx_event *e)
@@ -209,7 +210,7 @@ static uint64_t start_ex(const struct nvtx_event *e)
 	uint32_t round;
 	struct ring *r = ring_now(&round);
 
-	return r ? start_name(r, 0, name_of_event(r, e)) : 0;
+	return r ? start_name(r, 0, name_of_event(r, e), 0) : 0;
 }
 
 static void end_core(uint64_t id)
@@ -321,7 +322,7 @@ static uint64_t domain_start_ex(void *domain, const struct nvtx_event *e)
 	uint32_t round;
 	struct ring *r = ring_now(&round);
 
-	return r ? start_name(r, number_of(domain), name_of_event(r, e)) : 0;
+	return r ? start_name(r, number_of(domain), name_of_event(r, e), 0) : 0;
 }
 
 static void domain_end(void *domain, uint64_t id)
@@ -338,54 +339,93 @@ static void domain_mark_ex(void *domain, const struct nvtx_event *e)
 		mark_name(r, number_of(domain), name_of_event(r, e));
 }
 
+/* ---- for nvtx_chain -----------------------------------------------------------------------------
+ */
+bool nvtx_has_domain(const void *p)
+{
+	return (const struct domain *)p >= nvtx.domain &&
+	       (const struct domain *)p < nvtx.domain + DOMAINS_MOST;
+}
+
+uint16_t nvtx_domain_number(const void *domain)
+{
+	return number_of(domain);
+}
+
+const void *nvtx_string(const struct nvtx_event *e)
+{
+	return e->message_type == NVTX_MESSAGE_WIDE ? register_w(NULL, e->message.wide)
+	                                            : register_a(NULL, e->message.ascii);
+}
+
+const void *nvtx_domain(const struct nvtx_event *e)
+{
+	return e->message_type == NVTX_MESSAGE_WIDE ? domain_create_w(e->message.wide)
+	                                            : domain_create_a(e->message.ascii);
+}
+
+uint64_t nvtx_say(enum ring_kind kind, uint16_t domain, const struct nvtx_event *e, uint64_t value)
+{
+	uint32_t round;
+	struct ring *r = ring_now(&round);
+
+	if (!r)
+		return value;
+	switch (kind) {
+	case RING_PUSH: push_name(r, round, domain, name_of_event(r, e)); break;
+	case RING_POP: pop(domain); break;
+	case RING_START: return start_name(r, domain, name_of_event(r, e), value);
+	case RING_END: end(domain, value); break;
+	case RING_MARK: mark_name(r, domain, name_of_event(r, e)); break;
+	case RING_THREAD:
+		ring_put(r, ticks_now(), value, name_of_event(r, e), 0, RING_THREAD);
+		break;
+	}
+	return value;
+}
+
 /* ---- tables ------------------------------------------------------------------------------------
  */
-typedef void nvtx_function(void);
-
 static const struct {
 	int module;
 	unsigned place;
 	nvtx_function *function;
 } functions[] = {
-	{ NVTX_CORE, NVTX_MARK_EX, (nvtx_function *)mark_ex },
-	{ NVTX_CORE, NVTX_MARK_A, (nvtx_function *)mark_a },
-	{ NVTX_CORE, NVTX_MARK_W, (nvtx_function *)mark_w },
-	{ NVTX_CORE, NVTX_START_EX, (nvtx_function *)start_ex },
-	{ NVTX_CORE, NVTX_START_A, (nvtx_function *)start_a },
-	{ NVTX_CORE, NVTX_START_W, (nvtx_function *)start_w },
-	{ NVTX_CORE, NVTX_END, (nvtx_function *)end_core },
-	{ NVTX_CORE, NVTX_PUSH_EX, (nvtx_function *)push_ex },
-	{ NVTX_CORE, NVTX_PUSH_A, (nvtx_function *)push_a },
-	{ NVTX_CORE, NVTX_PUSH_W, (nvtx_function *)push_w },
-	{ NVTX_CORE, NVTX_POP, (nvtx_function *)pop_core },
-	{ NVTX_CORE, NVTX_NAME_THREAD_A, (nvtx_function *)name_thread_a },
-	{ NVTX_CORE, NVTX_NAME_THREAD_W, (nvtx_function *)name_thread_w },
-	{ NVTX_CORE2, NVTX_DOMAIN_MARK_EX, (nvtx_function *)domain_mark_ex },
-	{ NVTX_CORE2, NVTX_DOMAIN_START_EX, (nvtx_function *)domain_start_ex },
-	{ NVTX_CORE2, NVTX_DOMAIN_END, (nvtx_function *)domain_end },
-	{ NVTX_CORE2, NVTX_DOMAIN_PUSH_EX, (nvtx_function *)domain_push_ex },
-	{ NVTX_CORE2, NVTX_DOMAIN_POP, (nvtx_function *)domain_pop },
-	{ NVTX_CORE2, NVTX_DOMAIN_REGISTER_A, (nvtx_function *)register_a },
-	{ NVTX_CORE2, NVTX_DOMAIN_REGISTER_W, (nvtx_function *)register_w },
-	{ NVTX_CORE2, NVTX_DOMAIN_CREATE_A, (nvtx_function *)domain_create_a },
-	{ NVTX_CORE2, NVTX_DOMAIN_CREATE_W, (nvtx_function *)domain_create_w },
+#define NVTX_ROW(module, place, name) { module, place, (nvtx_function *)(name) },
+	NVTX_FUNCTIONS(NVTX_ROW)
+#undef NVTX_ROW
 };
+
+/* Where the table of a module has a function; NULL: nowhere. */
+static nvtx_function **slot_of(const struct nvtx_callbacks *c, unsigned i)
+{
+	nvtx_function ***table = NULL;
+	unsigned count = 0;
+
+	if (!c->module(functions[i].module, &table, &count) || !table ||
+	        functions[i].place >= count)
+		return NULL;
+	return table[functions[i].place];
+}
 
 bool nvtx_fill(nvtx_get_table *get)
 {
 	const struct nvtx_callbacks *c = get ? get(NVTX_TABLE_CALLBACKS) : NULL;
+	nvtx_function **slot[NVTX_FUNCTIONS_N], *before[NVTX_FUNCTIONS_N];
 	bool any = false;
 
 	if (!c || c->size < sizeof *c || !c->module)
-		return false;
-	for (unsigned i = 0; i < sizeof functions / sizeof *functions; i++) {
-		nvtx_function ***table = NULL;
-		unsigned count = 0;
-
-		if (!c->module(functions[i].module, &table, &count) || !table ||
-		        functions[i].place >= count || !table[functions[i].place])
+		return nvtx_chain_init(get);
+	for (unsigned i = 0; i < NVTX_FUNCTIONS_N; i++) {
+		slot[i] = slot_of(c, i);
+		before[i] = slot[i] ? *slot[i] : NULL;
+	}
+	nvtx_chain_init(get);
+	for (unsigned i = 0; i < NVTX_FUNCTIONS_N; i++) {
+		if (!slot[i])
 			continue;
-		*table[functions[i].place] = functions[i].function;
+		*slot[i] = nvtx_chain_over(
+		        (enum nvtx_index)i, before[i], *slot[i], functions[i].function);
 		any = true;
 	}
 	return any;

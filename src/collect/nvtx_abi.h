@@ -11,6 +11,8 @@
 #include <wchar.h>
 
 typedef const void *nvtx_get_table(uint32_t id);
+typedef int nvtx_init(nvtx_get_table *);
+typedef void nvtx_function(void);
 enum { NVTX_TABLE_CALLBACKS = 1 };
 enum { NVTX_CORE = 1, NVTX_CORE2 = 5 };
 
@@ -48,6 +50,34 @@ enum {
 	NVTX_DOMAIN_CREATE_A,
 	NVTX_DOMAIN_CREATE_W,
 };
+
+/* Those that we answer: table, place, and what they are called here. */
+#define NVTX_FUNCTIONS(F)                                                                          \
+	F(NVTX_CORE, NVTX_MARK_EX, mark_ex)                                                        \
+	F(NVTX_CORE, NVTX_MARK_A, mark_a)                                                          \
+	F(NVTX_CORE, NVTX_MARK_W, mark_w)                                                          \
+	F(NVTX_CORE, NVTX_START_EX, start_ex)                                                      \
+	F(NVTX_CORE, NVTX_START_A, start_a)                                                        \
+	F(NVTX_CORE, NVTX_START_W, start_w)                                                        \
+	F(NVTX_CORE, NVTX_END, end_core)                                                           \
+	F(NVTX_CORE, NVTX_PUSH_EX, push_ex)                                                        \
+	F(NVTX_CORE, NVTX_PUSH_A, push_a)                                                          \
+	F(NVTX_CORE, NVTX_PUSH_W, push_w)                                                          \
+	F(NVTX_CORE, NVTX_POP, pop_core)                                                           \
+	F(NVTX_CORE, NVTX_NAME_THREAD_A, name_thread_a)                                            \
+	F(NVTX_CORE, NVTX_NAME_THREAD_W, name_thread_w)                                            \
+	F(NVTX_CORE2, NVTX_DOMAIN_MARK_EX, domain_mark_ex)                                         \
+	F(NVTX_CORE2, NVTX_DOMAIN_START_EX, domain_start_ex)                                       \
+	F(NVTX_CORE2, NVTX_DOMAIN_END, domain_end)                                                 \
+	F(NVTX_CORE2, NVTX_DOMAIN_PUSH_EX, domain_push_ex)                                         \
+	F(NVTX_CORE2, NVTX_DOMAIN_POP, domain_pop)                                                 \
+	F(NVTX_CORE2, NVTX_DOMAIN_REGISTER_A, register_a)                                          \
+	F(NVTX_CORE2, NVTX_DOMAIN_REGISTER_W, register_w)                                          \
+	F(NVTX_CORE2, NVTX_DOMAIN_CREATE_A, domain_create_a)                                       \
+	F(NVTX_CORE2, NVTX_DOMAIN_CREATE_W, domain_create_w)
+#define NVTX_INDEX(table, place, name) NVTX_I_##name,
+enum nvtx_index { NVTX_FUNCTIONS(NVTX_INDEX) NVTX_FUNCTIONS_N };
+#undef NVTX_INDEX
 
 enum { NVTX_MESSAGE_ASCII = 1, NVTX_MESSAGE_WIDE = 2, NVTX_MESSAGE_REGISTERED = 3 };
 /* What a push answers where depths are not counted. */

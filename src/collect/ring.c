@@ -7,11 +7,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "collect/door.h"
 #include "collect/memory.h"
+#include "collect/threads.h"
 #include "collect/wake.h"
 
 enum { RING_FREE, RING_OWNED, RING_LEFT };
@@ -27,8 +26,10 @@ static struct {
 /* Of a thread that ends: the writer empties its ring before another gets it. */
 static void leave(void *ring)
 {
-	if (door_ours())
-		atomic_store(&((struct ring *)ring)->state, RING_LEFT);
+	if (!door_ours())
+		return;
+	threads_see();
+	atomic_store(&((struct ring *)ring)->state, RING_LEFT);
 }
 
 bool rings_make(void)
@@ -72,7 +73,7 @@ __attribute__((noinline)) static struct ring *get(void)
 	struct ring *r = find();
 
 	if (r) {
-		r->tid = (uint32_t)syscall(SYS_gettid);
+		r->tid = threads_see();
 		r->tail_seen = atomic_load(&r->tail);
 		r->round = r->depth = 0;
 		if (pthread_setspecific(rings.key, r)) {

@@ -11,17 +11,18 @@
 #include "collect/process.h"
 #include "collect/store.h"
 
-#define FEW           100u /* records or launches about which nothing is said */
-#define PERCENT_LOST  1u
-#define PERCENT_CPU   5u
-#define CPU_SPAN_NS   5000000000u
-#define NO_KERNELS_NS 5000000000u /* after the first launch */
+#define FEW          100u /* records or launches about which nothing is said */
+#define PERCENT_LOST 1u
+#define PERCENT_CPU  5u
+#define SPAN                                                                                       \
+	2u /* silences: over so long it is judged what recording costs, and whether kernels come   \
+	    */
 
 static struct {
 	enum { HEARD, ASKED, GAP } state;
 	uint64_t silence, heard_at, heard_clock; /* when records came last */
 	uint64_t launch_at;                      /* when a launch was seen in silence, 0: none */
-	uint64_t cpu, cpu_at;
+	uint64_t cpu, span_at, span_dropped;     /* when the span began */
 	uint64_t first_launch_at;
 	uint64_t dropped;
 	bool any, told_untimed, told_dropped, told_cpu, told_no_kernels, all_calls;
@@ -33,9 +34,9 @@ void watch_begin(uint64_t silence_ns)
 	watch.silence = silence_ns;
 	watch.any = false;
 	watch.all_calls = false;
-	watch.heard_at = watch.cpu_at = process_ticks();
+	watch.heard_at = watch.span_at = process_ticks();
 	watch.cpu = process_thread_cpu();
-	watch.launch_at = watch.first_launch_at = 0;
+	watch.launch_at = watch.first_launch_at = watch.span_dropped = 0;
 }
 
 static void end_gap(void)
@@ -106,7 +107,7 @@ static void check_records(uint64_t now)
 	if (n->launches && !watch.first_launch_at)
 		watch.first_launch_at = now;
 	if (n->launches >= FEW && !n->kernels && !watch.told_no_kernels &&
-	        now - watch.first_launch_at >= NO_KERNELS_NS) {
+	        now - watch.first_launch_at >= SPAN * watch.silence) {
 		watch.told_no_kernels = true;
 		store_note(
 		        "%llu launches were recorded but no kernel: CUPTI %u may not know this GPU",
@@ -116,22 +117,23 @@ static void check_records(uint64_t now)
 
 bool watch_check(uint64_t now, uint64_t dropped)
 {
-	uint64_t cpu = process_thread_cpu(), used = cpu - watch.cpu, span = now - watch.cpu_at;
-	bool costly = false;
+	uint64_t cpu = process_thread_cpu(), used = cpu - watch.cpu, span = now - watch.span_at;
 
 	watch.dropped += dropped;
+	watch.span_dropped += dropped;
 	check_records(now);
-	if (span < CPU_SPAN_NS)
+	if (span < SPAN * watch.silence)
 		return false;
-	costly = used * 100 > span * PERCENT_CPU;
+	bool costly = used * 100 > span * PERCENT_CPU, drops = watch.span_dropped;
 	if (costly && !watch.told_cpu) {
 		watch.told_cpu = true;
 		store_note("writing what is recorded takes %llu %% of a processor",
 		        (unsigned long long)(used * 100 / span));
 	}
 	watch.cpu = cpu;
-	watch.cpu_at = now;
-	return costly || dropped;
+	watch.span_at = now;
+	watch.span_dropped = 0;
+	return costly || drops;
 }
 
 void watch_end(void)
