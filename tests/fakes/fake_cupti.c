@@ -21,6 +21,7 @@
  *   FAKE_MUTE=1                            launches, but no kernels
  *   FAKE_SHUFFLE=1                         buffers come back in another order
  *   FAKE_KERNEL_SIZE=160                   size of kernel records
+ *   FAKE_API=12                            the version that it says it has
  */
 /* clang-format on */
 #define _GNU_SOURCE
@@ -100,6 +101,17 @@ static void count_launch(void)
 	}
 }
 
+/* From 13.0 on each thread has buffers of its own; here, eight have. */
+static struct shard *shard_of_thread(void)
+{
+	static unsigned next;
+	static __thread unsigned mine;
+
+	if (!mine)
+		mine = 1 + __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
+	return &fake.shard[(NEWER ? mine : fake_tid()) % SHARDS];
+}
+
 static void ran(const struct fake_op *op)
 {
 	unsigned domain, cbid = cbid_of(op, &domain);
@@ -113,7 +125,7 @@ static void ran(const struct fake_op *op)
 			tell(RESOURCE, 7, 0);
 		return;
 	}
-	struct shard *s = &fake.shard[fake_tid() % SHARDS];
+	struct shard *s = shard_of_thread();
 	uint32_t correlation = __atomic_add_fetch(&fake.correlation, 1, __ATOMIC_RELAXED);
 
 	if (fake_option("FAKE_UNCORRELATED") && !GET(fake.kinds[4]))
@@ -134,7 +146,7 @@ static void ran(const struct fake_op *op)
 EXPORT int cuptiGetVersion(unsigned *v)
 {
 	FAIL("GetVersion", 0);
-	*v = FAKE_VERSION;
+	*v = fake_option("FAKE_API") ? (unsigned)fake_option("FAKE_API") : FAKE_VERSION;
 	return OK;
 }
 
@@ -325,10 +337,19 @@ static const struct {
 	{ RUNTIME, 211, "cudaLaunchKernel_v7000" },
 	{ RUNTIME, 3, "cudaGetDevice_v3020" },
 	{ RUNTIME, 31, "cudaMemcpy_v3020" },
+	{ RUNTIME, 214, "cudaLaunchKernel_ptsz_v7000" },
+	{ RUNTIME, 269, "cudaLaunchCooperativeKernel_v9000" },
+	{ RUNTIME, 311, "cudaGraphLaunch_v10000" },
+	{ RUNTIME, 430, "cudaLaunchKernelExC_v11060" },
 	{ RUNTIME, 505, "__cudaLaunchKernel_v13000" },
 	{ RUNTIME, 506, "__cudaLaunchKernel_ptsz_v13000" },
 	{ DRIVER, 307, "cuLaunchKernel" },
+	{ DRIVER, 442, "cuLaunchKernel_ptsz" },
+	{ DRIVER, 477, "cuLaunchCooperativeKernel" },
 	{ DRIVER, 514, "cuGraphLaunch" },
+	{ DRIVER, 652, "cuLaunchKernelEx" },
+	{ DRIVER, 681, "cuKernelGetAttribute" },
+	{ DRIVER, 385, "cuDevicePrimaryCtxGetState" },
 	{ DRIVER, 276, "cuMemcpyHtoD_v2" },
 	{ DRIVER, 278, "cuMemcpyDtoH_v2" },
 	{ DRIVER, 407, "cuMemcpyPeer" },
@@ -391,7 +412,7 @@ EXPORT int cuptiActivityEnableDriverApi(unsigned cbid, uint8_t on)
 #endif
 #endif
 
-/* For test programs: what is switched on. */
+/* For test programs: what is switched on; and which single functions, as "domain:number". */
 EXPORT void fake_cupti_state(char *p, size_t n)
 {
 	unsigned kinds = 0, single = 0;
@@ -402,4 +423,14 @@ EXPORT void fake_cupti_state(char *p, size_t n)
 		single += GET(fake.single[1][i]) + GET(fake.single[2][i]);
 	snprintf(p, n, "subscribed %d kinds %u single %u version %d", GET(fake.subscribed), kinds,
 	        single, FAKE_VERSION);
+}
+
+EXPORT void fake_cupti_calls(char *p, size_t n)
+{
+	size_t used = 0;
+
+	for (unsigned d = DRIVER; d <= RUNTIME; d++)
+		for (unsigned i = 0; i < CBIDS && used < n; i++)
+			if (GET(fake.single[d][i]))
+				used += (size_t)snprintf(p + used, n - used, "%u:%u ", d, i);
 }

@@ -19,7 +19,7 @@
 #define MIDDLE (FAKE_VERSION >= 24)
 #define SHARDS 8
 #define KINDS  64
-#define CBIDS  600
+#define CBIDS  700
 #define STOLEN 65536
 
 enum { OK, INVALID = 1, MAX_LIMIT = 12, MULTIPLE = 39 };

@@ -129,7 +129,8 @@ uint32_t fake_tid(void)
 static void put_kernel(
         struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at, uint64_t node)
 {
-	uint64_t start = at + 2000, end = start + 1000 + (node ? node : 0);
+	uint64_t length = op->what == FAKE_LAUNCH && op->bytes ? op->bytes : 1000 + node;
+	uint64_t start = at + 2000, end = start + length;
 	uint8_t *p = record(s, 10);
 
 	if (!p)

@@ -10,7 +10,7 @@ struct word {
 	void (*act)(void);
 };
 /* Rows end with one that has no name. */
-extern const struct word work_words[], process_words[];
+extern const struct word work_words[], process_words[], refuse_words[];
 
 extern char *argument[3]; /* what is behind the colons */
 extern const char *self;

@@ -146,8 +146,11 @@ static void do_limit(void)
 
 	for (unsigned i = 0; i < 4; i++)
 		if (!strcmp(argument[0], limits[i].name)) {
-			struct rlimit l = { (rlim_t)number(1, 0), (rlim_t)number(1, 0) };
+			struct rlimit l;
 
+			if (getrlimit((__rlimit_resource_t)limits[i].what, &l))
+				wrong("getrlimit");
+			l.rlim_cur = (rlim_t)number(1, 0);
 			if (setrlimit((__rlimit_resource_t)limits[i].what, &l))
 				wrong("setrlimit");
 		}
@@ -167,22 +170,33 @@ static void do_load(void)
 		wrong(dlerror());
 }
 
-static void do_state(void)
+/* What a function of the fake CUPTI says. */
+static void say_cupti(const char *function)
 {
 	void (*state)(char *, size_t) = NULL;
-	char text[200] = "no CUPTI";
+	char text[4000] = "no CUPTI";
 	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
 		"libcupti.so.11.8" };
 
 	for (unsigned i = 0; i < 3 && !state; i++) {
 		void *h = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
 
-		state = h ? (void (*)(char *, size_t))dlsym(h, "fake_cupti_state") : NULL;
+		state = h ? (void (*)(char *, size_t))dlsym(h, function) : NULL;
 	}
 	if (state)
 		state(text, sizeof text);
 	printf("%s\n", text);
 	fflush(stdout);
+}
+
+static void do_state(void)
+{
+	say_cupti("fake_cupti_state");
+}
+
+static void do_calls(void)
+{
+	say_cupti("fake_cupti_calls");
 }
 
 static void do_exit(void)
@@ -264,6 +278,7 @@ const struct word process_words[] = {
 	{ "dlclose", do_dlclose },
 	{ "load", do_load },
 	{ "state", do_state },
+	{ "calls", do_calls },
 	{ "exit", do_exit },
 	{ "_exit", do__exit },
 	{ "quick", do_quick },

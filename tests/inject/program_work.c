@@ -4,11 +4,13 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -186,6 +188,105 @@ static void do_background(void)
 			wrong("no thread");
 }
 
+static _Atomic uint64_t *counted; /* launches so far, then by each millisecond */
+#define COUNTED_MS 20000u
+
+static void *counter(void *unused)
+{
+	static struct timespec begin;
+	struct timespec now;
+
+	(void)unused;
+	if (!begin.tv_sec)
+		clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (;;) {
+		launch(10, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		long ms = (now.tv_sec - begin.tv_sec) * 1000 +
+		          (now.tv_nsec - begin.tv_nsec) / 1000000;
+
+		if (ms >= (long)COUNTED_MS)
+			return NULL;
+		counted[0] += 10;
+		counted[1 + ms] = counted[0];
+		usleep(200);
+	}
+}
+
+/* Launches without end, and keeps count in a file that outlives the process. */
+static void do_counted(void)
+{
+	size_t n = (1 + COUNTED_MS) * sizeof *counted;
+	int fd = open(argument[0], O_RDWR | O_CREAT, 0600);
+	pthread_t t;
+
+	if (fd < 0 || ftruncate(fd, (off_t)n))
+		wrong("no file to count in");
+	counted = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (counted == MAP_FAILED || pthread_create(&t, NULL, counter, NULL))
+		wrong("no thread");
+}
+
+/* Launches until the collector has said something in its log. */
+static void do_until_log(void)
+{
+	char path[4096];
+
+	snprintf(path, sizeof path, "%s/%d.log", getenv("TFPROF_SESSION"), (int)getpid());
+	for (long i = 0; access(path, F_OK) && i < number(0, 300000); i++)
+		launch(100, NULL);
+}
+
+static pthread_barrier_t together;
+
+/* Is over before the writer has seen anything of it. */
+static void *named(void *i)
+{
+	char name[16];
+
+	snprintf(name, sizeof name, "worker-%d", (int)(intptr_t)i);
+	pthread_setname_np(pthread_self(), name);
+	pthread_barrier_wait(&together);
+	if (argument[1])
+		mini_push(argument[1]);
+	else
+		launch(1, NULL);
+	return NULL;
+}
+
+static void do_named_threads(void)
+{
+	long n = number(0, 4);
+	pthread_t t[64];
+
+	pthread_barrier_init(&together, NULL, (unsigned)n);
+	for (long i = 0; i < n && i < 64; i++)
+		if (pthread_create(&t[i], NULL, named, (void *)(intptr_t)i))
+			wrong("no thread");
+	for (long i = 0; i < n && i < 64; i++)
+		pthread_join(t[i], NULL);
+}
+
+static int later_ms, later_status;
+
+static void *leave_later(void *unused)
+{
+	(void)unused;
+	usleep((useconds_t)later_ms * 1000);
+	exit(later_status);
+}
+
+static void do_exit_later(void)
+{
+	pthread_t t;
+
+	later_ms = (int)number(0, 100);
+	later_status = (int)number(1, 0);
+	if (pthread_create(&t, NULL, leave_later, NULL))
+		wrong("no thread");
+}
+
 static void *leaver(void *code)
 {
 	exit((int)(intptr_t)code);
@@ -326,6 +427,10 @@ const struct word work_words[] = {
 	{ "threads", do_threads },
 	{ "churn", do_churn },
 	{ "background", do_background },
+	{ "counted", do_counted },
+	{ "until-log", do_until_log },
+	{ "named-threads", do_named_threads },
+	{ "exit-later", do_exit_later },
 	{ "thread-exit", do_thread_exit },
 	{ "push", do_push },
 	{ "pop", do_pop },

@@ -65,3 +65,31 @@ def t31_cost():
     """What a push and a pop cost (told, not judged)."""
     with Run('init', 'cost') as r:
         check('ns per pair' in r.ok().out, r.out)
+
+
+def t29_threads_have_names():
+    """A thread is named as it was called, though it has ended before the writer hears of it."""
+    for words in (['named-threads:4:work'], ['init', 'named-threads:4']):
+        with Run(*words) as r:
+            s = r.ok().spool()
+            check({'worker-%d' % i for i in range(4)} <= {t['name'] for t in s.of('THREAD')}, words, s.of('THREAD'))
+
+
+def t29_another_listener():
+    """A second library for ranges hears what it would hear alone, and we what we would."""
+    tool = ARGS.fakes + '/libnvtx.so'
+    words = ['init', 'push:outer', 'mark:here', 'ranges', 'pop:3', 'launch:3']
+    with Run(*words) as r:
+        alone = r.ok().complete(3)
+    for how, chain, opts in (('', tool, ''), ('core', tool, ''), ('null', tool, ''), ('no', tool, ''), ('', '/no/such.so', ''),
+                             ('', ARGS.collector, ''), ('', tool, 'nvtx=0')):
+        with Run(*words, env={'FAKE_NVTX': how, 'TFPROF_NVTX_CHAIN': chain}, opts=opts) as r, \
+                Run(*words, env={'FAKE_NVTX': how, 'NVTX_INJECTION64_PATH': chain if chain == tool else None}) as b:
+            a, b = r.ok().complete(3), b.ok()
+            if how != 'null':  # without handles, a program says less to them
+                check(r.out == b.out, how, chain, r.out, b.out)
+            check(sorted(shape(a)) == ([] if opts else sorted(shape(alone))), how, chain, shape(a), shape(alone))
+            ids = [x['id'] for x in a.of('RANGE') if x['op'] in (START, STOP)]
+            check(opts or len(ids) == 2 and ids[0] == ids[1], ids)
+    with Run(*words, env={'TFPROF_SESSION': None, 'TFPROF_NVTX_CHAIN': tool}) as r:
+        check('push /outer\n' in r.ok().out, 'without a session the other one hears nothing', r.out)
