@@ -18,6 +18,7 @@
  *   FAKE_UNCORRELATED=1                    none until whole kinds of calls are enabled
  *   FAKE_DROPPED=5                         at each question
  *   FAKE_BLOCK=10                          seconds that a forced flush takes
+ *   FAKE_BURN=50                           milliseconds of processor time that another flush takes
  *   FAKE_MUTE=1                            launches, but no kernels
  *   FAKE_SHUFFLE=1                         buffers come back in another order
  *   FAKE_KERNEL_SIZE=160                   size of kernel records
@@ -233,12 +234,26 @@ EXPORT int cuptiActivityDisable(unsigned kind)
 	return OK;
 }
 
+static void burn(unsigned long ms)
+{
+	struct timespec t;
+	long begin = 0, now;
+
+	do {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+		now = t.tv_sec * 1000 + t.tv_nsec / 1000000;
+		begin = begin ? begin : now;
+	} while (now < begin + (long)ms);
+}
+
 /* A shard whose lock is taken by the caller's own thread is a callback that may not flush: the test
  * hangs. */
 EXPORT int cuptiActivityFlushAll(unsigned forced)
 {
 	int backwards = fake_option("FAKE_SHUFFLE") != 0;
 
+	if (!forced && fake_option("FAKE_BURN"))
+		burn(fake_option("FAKE_BURN"));
 	if (forced && fake_option("FAKE_BLOCK"))
 		sleep((unsigned)fake_option("FAKE_BLOCK"));
 	FAIL("ActivityFlushAll", forced);

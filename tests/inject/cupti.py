@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How CUPTI may behave: taken by others, failing, dropping, silent, out of order."""
 import os
+import re
 import time
 
-from rig import ARGS, DROPPED, UNKNOWN, UNTIMED, Run, check, dormant
+from rig import ARGS, DROPPED, ROOT, UNKNOWN, UNTIMED, Run, check, dormant, settle, sleep
 
 
 def t16_other_profiler():
@@ -22,21 +23,40 @@ SPARED = ['ActivityEnable:2:22', 'ActivityEnable:2:17', 'ActivityEnableAndDump',
           'Unsubscribe', 'ActivityEnable:2:49', 'ActivityEnable:2:38']
 
 
+# Those that records come by: nothing, or less, is recorded, and in order.
+LATER = ['ActivityGetNextRecord', 'ActivityFlushAll', 'Finalize']
+
+
+def codes(few):
+    return ('1', '2', '15', '21', '39', '999') if ARGS.long else few[:1] if ARGS.valgrind else few
+
+
+def t17_all_functions():
+    """The tables above have each function that the collector asks of CUPTI."""
+    with open(ROOT + '/src/collect/cupti_abi.h') as f:
+        asked = set(re.findall(r'^\tF\((\w+), [01],', f.read(), re.M))
+    named = {x.split(':')[0] for x in NEEDED + SPARED + LATER}
+    check(len(asked) >= 20 and named == asked, asked ^ named)
+
+
 def t17_each_function_fails():
     for f in NEEDED:
-        for code in ('1', '2', '15', '999') if ARGS.long else ('2', '15'):
+        for code in codes(('2', '15')):
             word = f.replace(':2', ':' + code, 1) if ':' in f else f + ':' + code
             words = word + (',Subscribe_v2:' + code if f == 'Subscribe' else '')
             with Run('init', 'push:a', 'launch:10', 'pop', 'state', 'exit:3', env={'FAKE_FAIL': words}) as r:
                 dormant(r, 'no GPU work is recorded', 3)
                 check('subscribed 0 kinds 0 single 0' in r.out, words, r.out)
     for f in SPARED:
-        for code in ('1', '999') if ARGS.long else ('2',):
+        for code in codes(('2',)):
             word = f.replace(':2', ':' + code, 1) if ':' in f else f + ':' + code
             with Run('init', 'launch:10', 'exit:3', opts='sync,mem', env={'FAKE_FAIL': word}) as r:
                 s = r.ok(3).complete(10)
                 check(s.n('API') == 10, word, s.end)
-    for code in ('1', '21'):
+    for code in codes(('1', '21')):
+        with Run('init', 'launch:10', sleep(700), 'launch:1', 'exit:3', opts='duration=%g,detach' % (0.2 * ARGS.pause),
+                 env={'FAKE_FAIL': 'Finalize:' + code}) as r:
+            r.ok(3).complete(10)
         with Run('init', 'launch:10', 'exit:3', env={'FAKE_FAIL': 'ActivityGetNextRecord:' + code}) as r:
             r.ok(3).complete(0)
         with Run('init', 'launch:10', 'exit:3', env={'FAKE_FAIL': 'ActivityFlushAll:' + code}) as r:
@@ -94,12 +114,12 @@ def t22_odd_times():
 
 
 def t23_out_of_order():
-    with Run('init', 'threads:6:3000', 'exit:3', opts='buffer_size=16k,flush=20', env={'FAKE_SHUFFLE': '1'}) as r:
-        s = r.ok(3).spool()
-        lost = s.lost(DROPPED)
-        check(s.complete and s.n('KERNEL') + s.n('API') + lost == 36000, s.end, lost)
-        if not lost:
-            check(sorted(k['correlation'] for k in s.of('KERNEL')) == list(range(1, 18001)))
+    """Buffers come back in another order than they were filled: nothing is lost, each has its call."""
+    with Run('init', 'threads:6:1000', 'exit:3', opts='buffer_size=64k,flush=20', env={'FAKE_SHUFFLE': '1'}) as r:
+        s = r.ok(3).complete(6000, 6000)
+        numbers = [k['correlation'] for k in s.of('KERNEL')]
+        check(numbers != sorted(numbers), 'they are in order')
+        check(sorted(numbers) == sorted(a['correlation'] for a in s.of('API')) == list(range(1, 6001)))
 
 
 def t24_correlations_wrap():
@@ -108,7 +128,7 @@ def t24_correlations_wrap():
         want = [(4294967290 + i) & 0xffffffff for i in range(1, 21)]
         check([k['correlation'] for k in s.of('KERNEL')] == want, s.of('KERNEL')[4:8])
     # Single functions yield no correlations: all calls are switched on, and still only some kept.
-    with Run('init', 'launch:5', 'sleep:1300', 'device:3', 'launch:5', 'exit:3', opts='flush=50',
+    with Run('init', 'launch:5', sleep(1300), 'device:3', 'launch:5', 'exit:3', opts='flush=50',
              env={'FAKE_UNCORRELATED': '1'}) as r:
         s = r.ok(3).complete(10, 10)
         check([bool(k['correlation']) for k in s.of('KERNEL')] == [False] * 5 + [True] * 5, s.of('KERNEL'))
@@ -122,7 +142,7 @@ def t25_threads():
 
 
 def t26_cupti_fails():
-    with Run('init', 'launch:100', 'sleep:250', 'launch:100', 'sleep:150', 'exit:3', opts='flush=50',
+    with Run('init', 'launch:100', settle(), 'launch:100', settle(), 'exit:3', opts='flush=50',
              env={'FAKE_FATAL': '150'}) as r:
         s = r.ok(3).spool()
         check(s.complete and 100 <= s.n('KERNEL') <= 150, s.end)
@@ -132,27 +152,40 @@ def t26_cupti_fails():
 def t27_flush_hangs():
     """The exit of the program waits two seconds at most."""
     begin = time.time()
-    with Run('init', 'launch:100', 'sleep:250', 'exit:3', opts='flush=50', env={'FAKE_BLOCK': '30'}) as r:
+    with Run('init', 'launch:100', settle(), 'exit:3', opts='flush=50', env={'FAKE_BLOCK': '60'}) as r:
         s = r.ok(3).spool()
         check(s.n('KERNEL') == 100 and not s.complete and not s.end['damaged'], s.end)
-        check(time.time() - begin < 25, 'it waited for the flush')
+        check(time.time() - begin < 50, 'it waited for the flush')
 
 
 def t28_second_client():
     """Another client takes the buffers while the program goes on: a gap is noted, and its end."""
-    with Run('init', 'launch:50', 'sleep:300', *(['launch:10', 'sleep:60'] * 12), 'launch:300', 'sleep:300', 'exit:3',
-             opts='flush=20,silence=150', env={'FAKE_STEAL': '50:200'}) as r:
+    quiet = 'flush=20,silence=%d' % (150 * ARGS.pause)
+    with Run('init', 'launch:50', sleep(300), *(['launch:10', sleep(60)] * 12), 'launch:300', sleep(300), 'exit:3', opts=quiet,
+             env={'FAKE_STEAL': '50:200'}) as r:
         s = r.ok(3).spool()
         check(s.complete and 50 < s.n('KERNEL') < 480, s.end)
         check(s.n('GAP') == 1 and s.of('GAP')[0]['to'] > s.of('GAP')[0]['from'], s.of('GAP'), s.notes)
         check('another profiler' in r.log() and 'records come again' in r.log(), r.log())
-    with Run('init', 'launch:50', 'sleep:700', 'launch:50', 'sleep:100', opts='flush=20,silence=100') as r:
+    with Run('init', 'launch:50', sleep(700), 'launch:50', sleep(100), opts=quiet) as r:
         check(not r.ok().complete(100).n('GAP') and not r.log(), r.log())  # it was idle
 
 
 def t28_silent_kernels():
-    with Run('init', 'launch:200', 'sleep:6500', 'exit:3', opts='flush=50', env={'FAKE_MUTE': '1'}) as r:
+    """Launches but no kernels, as from a CUPTI that does not know the GPU."""
+    with Run('init', 'until-log', 'exit:3', opts='flush=50,silence=50', env={'FAKE_MUTE': '1'}) as r:
         check('may not know this GPU' in r.ok(3).log(), r.log())
+        check(r.spool().n('API') >= 100 and not r.spool().n('KERNEL'), r.spool().end)
 
 
-t28_silent_kernels.slow = True
+def t28_costs():
+    """What takes more than its share of a processor is told; with self_limit less is recorded, then nothing."""
+    with Run('init', 'until-log', 'launch:10', 'exit:3', opts='flush=50,silence=50', env={'FAKE_BURN': '50'}) as r:
+        check(re.fullmatch(r'writing what is recorded takes \d+ % of a processor\n', r.ok(3).log()), r.log())
+        s = r.spool()
+        check(s.complete and s.n('API') == s.n('KERNEL'), s.end)
+    with Run('init', 'launch:200', sleep(1500), 'launch:50', sleep(1500), 'launch:50', settle(), 'state', 'exit:3',
+             opts='self_limit,silence=50,flush=50', env={'FAKE_DROPPED': '5'}) as r:
+        r.ok(3).complete(250, 200)
+        check('calls are not recorded from here on' in r.log() and 'nothing is recorded from here on' in r.log(), r.log())
+        check('subscribed 0' in r.out, r.out)

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is known of records and functions; how processes begin, fork and end; which library is used."""
 import concurrent.futures
+import glob
 import os
 import random
 import re
 import shutil
+import signal
+import struct
 import subprocess
 import tempfile
 import time
 
-from rig import ARGS, DROPPED, RANGES, ROOT, Run, check
+from rig import ARGS, DROPPED, RANGES, ROOT, Run, Spool, check, dormant, settle, sleep
 
 
 # ---- records and functions ------------------------------------------------------------------------
 def t01_offsets():
-    """Offsets hold against CUDA's headers, where some are installed (others: tests/inject/real.py)."""
-    roots = [os.environ.get('CUDA_HOME', '/usr/local/cuda')]
-    dirs = [d for r in roots for d in (r + '/include', r + '/extras/CUPTI/include') if os.path.isdir(d)]
+    """Offsets hold against CUDA's headers, where some are installed (those of packages: tests/inject/real.py)."""
+    root = os.environ.get('CUDA_HOME', '/usr/local/cuda')
+    dirs = [d for d in (root + '/include', root + '/extras/CUPTI/include') if os.path.isdir(d)]
     if not any(os.path.exists(d + '/cupti.h') for d in dirs):
         return 'no CUDA headers are installed here'
     p = subprocess.run([ARGS.cc, '-std=gnu11', '-I', ROOT + '/src', '-fsyntax-only', ROOT + '/tools/probe/cupti_layout.c'] +
@@ -25,7 +28,9 @@ def t01_offsets():
 
 
 def t03_generations():
-    """Kernel records of each length since CUDA 11 say the same."""
+    """Kernel records of each length since CUDA 11 say the same; what is older is not read."""
+    with Run('init', 'launch:4', 'exit:3', env={'FAKE_KERNEL_SIZE': '144', 'FAKE_API': '12'}) as r:
+        dormant(r, 'is older than CUDA 11', 3)
     for size in (160, 168, 176, 200, 208, 216):
         with Run('init', 'launch:4', 'graph:1:2', env={'FAKE_KERNEL_SIZE': str(size)}) as r:
             s = r.ok().complete(6)
@@ -49,6 +54,11 @@ def t04_calls():
         check('cuLaunchKernel' in names and 'cuMemAlloc_v2' in names and 'cuCtxSynchronize' in names, names)
         check('cuCtxGetDevice' not in names, names)
         check([m['what'] for m in s.of('MARK')] == [1, 2], s.of('MARK'))
+    with Run('init', 'calls') as r:
+        on = set(r.ok().out.split())
+        want = {'2:%d' % i for i in (211, 214, 269, 311, 430, 505, 506, 31)} | {
+            '1:%d' % i for i in (307, 442, 477, 514, 652, 276, 278, 407, 267, 243, 245, 17, 308, 309)}
+        check(on == want, 'switched on that need not be:', on - want, 'not switched on:', want - on)
     # Versions that can only switch all of them on: the rest is left out here.
     with Run('init', 'launch:3', 'device:5', 'state', env={'FAKE_DRIVER': '11080'}) as r:
         s = r.ok().complete(3, 3)
@@ -89,8 +99,8 @@ def t06_header():
 
 
 def t07_threads_at_exit():
-    for words, rc in ((['background:3', 'sleep:50', 'exit:5'], 5), (['background:3', 'sleep:50'], 0),
-                      (['background:2', 'sleep:20', 'thread-exit:6'], 6), (['launch:50', 'thread-exit:7'], 7)):
+    for words, rc in ((['background:3', sleep(50), 'exit:5'], 5), (['background:3', sleep(50)], 0),
+                      (['background:2', sleep(20), 'thread-exit:6'], 6), (['launch:50', 'thread-exit:7'], 7)):
         with Run('init', *words) as r:
             s = r.ok(rc).spool()
             check(s.complete and s.n('KERNEL') > 0, s.end, r.log())
@@ -98,8 +108,10 @@ def t07_threads_at_exit():
 
 def t07_main_leaves():
     """The first thread ends by pthread_exit: the process must not live on because of our thread."""
+    with Run('init', 'launch:50', 'exit-later:%d:7' % (300 * ARGS.pause), 'pthread-exit') as r:
+        r.ok(7).complete(50)
     if ARGS.san == 'thread':
-        return 'the sanitizer has a thread of its own'
+        return  # its own thread is one that never ends
     with Run('init', 'launch:50', 'pthread-exit') as r:
         r.ok().complete(50)
 
@@ -111,23 +123,41 @@ END_STATUS = {'_exit:3': 3, 'abort': -6, 'raise:15': -15, 'raise:9': -9, 'quick:
 def t08_sudden_ends():
     """_exit, abort and signals: what was flushed is readable, and the status is the program's."""
     for end in ENDS:
-        with Run('init', 'launch:500', 'sleep:250', end, opts='flush=50') as r:
+        with Run('init', 'launch:500', settle(), end, opts='flush=50') as r:
             s = r.ok(END_STATUS[end]).spool()
             check(s.n('KERNEL') == 500 and not s.end['damaged'], end, s.end)
             check(s.complete == (end == 'quick:2'), end, s.end)
 
 
-def t08_killed():
-    """SIGKILL at any time: the file is readable, and complete up to the last flush."""
-    def one(i):
-        with Run('init', 'background:2', 'sleep:20000', opts='flush=20', wait=False) as r:
-            time.sleep(random.Random(i).uniform(0.0, 0.5 * ARGS.slower))
-            r.process.kill()
-            r.wait()
-            for s in r.spools():
-                check(not s.complete and s.end['damaged'] < 2 << 20, s.end)
+# How a process may end at any time, by itself or by another; and its status.
+AT_ANY_TIME = (('_exit:3', None, 3), ('quick:2', None, 2), ('abort', None, -6), (None, signal.SIGTERM, -15),
+               (None, signal.SIGKILL, -9), (None, signal.SIGABRT, -6))
+
+
+def ended(i):
+    """A process that launches without end is ended: the spool is readable, and at most the last second is lost."""
+    word, sent, status = AT_ANY_TIME[i % len(AT_ANY_TIME)]
+    later = random.Random(i).uniform(0.2, 1.8) * ARGS.slower
+    with tempfile.TemporaryDirectory() as d:
+        words = ['init', 'counted:' + d + '/count'] + (['sleep:%d' % (later * 1000), word] if word else ['sleep:200000'])
+        with Run(*words, opts='flush=200', wait=False) as r:
+            if sent:
+                time.sleep(later)
+                r.process.send_signal(sent)
+            r.wait().ok(status)
+            if not os.path.exists(d + '/count') or not r.spools('--count'):
+                return check(sent, 'it did not even begin')  # the signal came first
+            s = r.spool('--count')
+            count = struct.unpack('<%dQ' % (os.path.getsize(d + '/count') // 8), open(d + '/count', 'rb').read())
+        by_ms = [(ms, n) for ms, n in enumerate(count[1:]) if n]
+        safe = max([n for ms, n in by_ms if ms < by_ms[-1][0] - 1000 * ARGS.slower] or [0])
+        check(safe <= s.n('KERNEL') <= count[0] + 1, i, s.n('KERNEL'), 'kernels; launched', count[0], 'a second before', safe)
+        check(s.end['damaged'] < 2 << 20 and s.complete == (word == 'quick:2'), i, s.end)
+
+
+def t08_ended_at_any_time():
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        list(pool.map(one, range(100 if ARGS.long else 8)))
+        list(pool.map(ended, range(102 if ARGS.long else 12 if not ARGS.valgrind else 6)))
 
 
 def t09_fork():
@@ -151,7 +181,7 @@ def t09_child_begins_anew():
 
 
 def t10_exec():
-    with Run('init', 'launch:11', 'sleep:200', 'exec', opts='flush=50') as r:
+    with Run('init', 'launch:11', settle(), 'exec', opts='flush=50') as r:
         a, b = sorted(r.ok().spools(), key=lambda s: -s.n('KERNEL'))
         check((a.n('KERNEL'), b.n('KERNEL')) == (11, 7) and b.complete and not a.complete, a.end, b.end)
         check(a.info['pid'] == b.info['pid'] and r.out == 'second\n', a.info, r.out)
@@ -168,6 +198,22 @@ def t11_many_processes():
         check(len(spools) == n, len(spools), 'spools')
         for s in spools:
             check(s.complete and s.n('KERNEL') == 2000 and not s.end['damaged'], s.end)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def t11_short_processes():
+    """Process after process, several at once: each has a spool of its own, whole."""
+    folder = tempfile.mkdtemp(prefix='tfprof-inject-')
+    n = 1000 if ARGS.long else 16 if ARGS.valgrind else 60
+    try:
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            runs = list(pool.map(lambda i: Run('init', 'launch:%d' % (i % 5), folder=folder).ok(), range(n)))
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            spools = list(pool.map(lambda p: Spool(p, '--count'), glob.glob(folder + '/*.tfspool')))
+        check(len(spools) == len(runs) == n, len(spools), 'spools')
+        check(all(s.complete for s in spools) and sum(s.n('KERNEL') for s in spools) == sum(i % 5 for i in range(n)))
+        check(not runs[0].log(), runs[0].log())
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

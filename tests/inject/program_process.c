@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -97,6 +99,36 @@ static void do_sleep(void)
 
 	while (nanosleep(&t, &t) && errno == EINTR)
 		;
+}
+
+/* Bytes of all spools of the session. */
+static long spooled(void)
+{
+	char pattern[4096];
+	struct stat s;
+	long n = 0;
+	glob_t g;
+
+	snprintf(pattern, sizeof pattern, "%s/*.tfspool", getenv("TFPROF_SESSION"));
+	if (glob(pattern, 0, NULL, &g))
+		return 0;
+	for (size_t i = 0; i < g.gl_pathc; i++)
+		n += stat(g.gl_pathv[i], &s) ? 0 : (long)s.st_size;
+	globfree(&g);
+	return n;
+}
+
+/* Until the writer has been quiet for so many milliseconds; half a minute at most. */
+static void do_settle(void)
+{
+	struct timespec t = { 0, 10000000 };
+	long quiet = 0, before = spooled(), now;
+
+	for (int i = 0; quiet < number(0, 300) && i < 3000; i++, before = now) {
+		nanosleep(&t, NULL);
+		now = spooled();
+		quiet = now == before ? quiet + 10 : 0;
+	}
 }
 
 static void do_say(void)
@@ -269,6 +301,7 @@ const struct word process_words[] = {
 	{ "spawn", do_spawn },
 	{ "exec", do_exec },
 	{ "sleep", do_sleep },
+	{ "settle", do_settle },
 	{ "say", do_say },
 	{ "fds", do_fds },
 	{ "close", do_close },

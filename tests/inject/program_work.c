@@ -200,16 +200,16 @@ static void *counter(void *unused)
 	if (!begin.tv_sec)
 		clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (;;) {
-		launch(10, NULL);
+		launch(1, NULL);
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		long ms = (now.tv_sec - begin.tv_sec) * 1000 +
 		          (now.tv_nsec - begin.tv_nsec) / 1000000;
 
 		if (ms >= (long)COUNTED_MS)
 			return NULL;
-		counted[0] += 10;
+		counted[0]++;
 		counted[1 + ms] = counted[0];
-		usleep(200);
+		usleep(1000); /* so seldom that no buffer becomes full */
 	}
 }
 
@@ -228,14 +228,16 @@ static void do_counted(void)
 		wrong("no thread");
 }
 
-/* Launches until the collector has said something in its log. */
+/* Launches a hundred now and then until the collector has said something in its log. */
 static void do_until_log(void)
 {
 	char path[4096];
 
 	snprintf(path, sizeof path, "%s/%d.log", getenv("TFPROF_SESSION"), (int)getpid());
-	for (long i = 0; access(path, F_OK) && i < number(0, 300000); i++)
+	for (long i = 0; access(path, F_OK) && i < number(0, 3000); i++) {
 		launch(100, NULL);
+		usleep(10000);
+	}
 }
 
 static pthread_barrier_t together;

@@ -122,6 +122,15 @@ class Run:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def settle(ms=300):
+    """The word for waiting until all is written that will be."""
+    return 'settle:%d' % (ms * ARGS.pause)
+
+
+def sleep(ms):
+    return 'sleep:%d' % (ms * ARGS.pause)
+
+
 def dormant(r, log, rc=0, kernels=0):
     """The program ran as if we were not there, and the log says why in one line."""
     r.ok(rc)

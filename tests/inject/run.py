@@ -68,5 +68,6 @@ if __name__ == '__main__':
     ARGS.collector = os.path.join(ARGS.bin, 'libtfprof_cupti.so')
     ARGS.cc = os.environ.get('CC', 'cc')
     ARGS.slower = 10 if ARGS.valgrind else 3 if ARGS.san else 1
-    ARGS.under = ['valgrind', '-q', '--error-exitcode=77', '--trace-children=no'] if ARGS.valgrind else []
+    ARGS.pause = 5 if ARGS.valgrind else 2 if ARGS.san else 1
+    ARGS.under = ['valgrind', '-q', '--error-exitcode=77', '--trace-children=no', '--fair-sched=try'] if ARGS.valgrind else []
     sys.exit(main())
