@@ -131,6 +131,12 @@ static void do_settle(void)
 	}
 }
 
+/* Until somebody says something on standard input, or it ends. */
+static void do_listen(void)
+{
+	getchar();
+}
+
 static void do_say(void)
 {
 	printf("%s\n", argument[0]);
@@ -302,6 +308,7 @@ const struct word process_words[] = {
 	{ "exec", do_exec },
 	{ "sleep", do_sleep },
 	{ "settle", do_settle },
+	{ "listen", do_listen },
 	{ "say", do_say },
 	{ "fds", do_fds },
 	{ "close", do_close },

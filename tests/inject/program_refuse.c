@@ -18,7 +18,9 @@
 static int maps_left = -1; /* mappings that succeed; -1: all */
 static int no_threads, secure;
 
-void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset)
+/* Called before a sanitizer is ready for instrumented code. */
+__attribute__((no_sanitize_address, no_sanitize_thread)) void *mmap(
+        void *at, size_t n, int protection, int flags, int fd, off_t offset)
 {
 	if (!maps_left) {
 		errno = ENOMEM;

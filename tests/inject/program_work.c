@@ -240,6 +240,24 @@ static void do_until_log(void)
 	}
 }
 
+/* Until the log has so many lines; half a minute at most. */
+static void do_await_lines(void)
+{
+	char text[8192], path[4096];
+	long lines = 0;
+
+	snprintf(path, sizeof path, "%s/%d.log", getenv("TFPROF_SESSION"), (int)getpid());
+	for (int i = 0; lines < number(0, 1) && i < 3000; i++) {
+		FILE *f = fopen(path, "r");
+
+		for (lines = 0; f && fgets(text, sizeof text, f); lines++)
+			;
+		if (f)
+			fclose(f);
+		usleep(10000);
+	}
+}
+
 static pthread_barrier_t together;
 
 /* Is over before the writer has seen anything of it. */
@@ -431,6 +449,7 @@ const struct word work_words[] = {
 	{ "background", do_background },
 	{ "counted", do_counted },
 	{ "until-log", do_until_log },
+	{ "await-lines", do_await_lines },
 	{ "named-threads", do_named_threads },
 	{ "exit-later", do_exit_later },
 	{ "thread-exit", do_thread_exit },

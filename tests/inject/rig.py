@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ARGS = argparse.Namespace()  # what is tested and how: run.py fills it
@@ -129,6 +130,14 @@ def settle(ms=300):
 
 def sleep(ms):
     return 'sleep:%d' % (ms * ARGS.pause)
+
+
+def until(ready, what):
+    """Waits, a minute at most."""
+    end = time.time() + 60
+    while not ready():
+        check(time.time() < end, what)
+        time.sleep(0.05)
 
 
 def dormant(r, log, rc=0, kernels=0):
