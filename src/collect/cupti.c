@@ -215,6 +215,8 @@ static bool subscribe(char *why, size_t n)
 	holder[SUBSCRIBER_HOLDER_SIZE] = 0;
 	if (e == CUPTI_E_MULTIPLE_SUBSCRIBERS)
 		snprintf(why, n, "another profiler has CUPTI%s%s", holder[0] ? ": " : "", holder);
+	else if (e == CUPTI_E_NOT_INITIALIZED && !session.f.driver)
+		snprintf(why, n, "CUPTI %u does not work without a driver", session.f.version);
 	else if (e == CUPTI_E_NOT_INITIALIZED)
 		snprintf(why, n, "CUPTI %u does not work with this driver, which is of CUDA %d.%d",
 		        session.f.version, session.f.driver / 1000, session.f.driver % 1000 / 10);

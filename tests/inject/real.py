@@ -3,7 +3,8 @@
 """The collector against NVIDIA's own libcupti and headers, without a driver: takes them from packages of PyPI into a scratch
 folder that is kept, and skips itself where it cannot. The last line counts.
 
-    tests/inject/real.py --bin build/check [--packages FOLDER]
+    tests/inject/real.py --bin build/check [--packages FOLDER] [--valgrind]
+    tests/inject/real.py --bin build/san-thread --san thread
 """
 import argparse
 import glob
@@ -65,7 +66,9 @@ def includes(folder):
 
 
 def run(words, env=None, **more):
-    p = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
+    if env:
+        env = dict(env, ASAN_OPTIONS='detect_leaks=0')
+    p = subprocess.run((UNDER if env is not None else []) + words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300,
                        env=env and dict(env, PATH=os.environ['PATH'], LC_ALL='C'), **more)
     return p.returncode, p.stdout.decode('utf-8', 'replace')
 
@@ -75,7 +78,7 @@ def generation(name, wanted, scratch):
     if not folder:
         return
     cupti = [p for p in found(folder, 'libcupti.so.*')]
-    flags = ['-std=gnu11', '-I', ROOT + '/src'] + includes(folder)
+    flags = SAN + ['-std=gnu11', '-I', ROOT + '/src'] + includes(folder)
     for cc in ('gcc', 'clang'):
         if shutil.which(cc):
             status, text = run([cc] + flags + ['-fsyntax-only', ROOT + '/tools/probe/cupti_layout.c'])
@@ -83,10 +86,10 @@ def generation(name, wanted, scratch):
     exe = scratch + '/real_cupti'
     status, text = run(['gcc'] + flags + ['-o', exe, ROOT + '/tests/inject/real_cupti.c', '-pthread', '-ldl'] + objects())
     if not status:
-        status, text = run([exe, cupti[0]])
+        status, text = run([exe, cupti[0]], {})
         print('CUDA %s: %s' % (name, text.strip()))
     judge('02 and 04 records and calls, CUDA %s' % name, not status, (status, text[:2000]))
-    for driver in ('a driver without a GPU', 'no driver'):
+    for driver in ('a driver without a GPU', 'no driver')[:1 if SAN or UNDER else 2]:  # Python itself is not sanitized
         dormant(name, driver, cupti[0], scratch)
 
 
@@ -120,7 +123,7 @@ def nvtx(scratch):
     if not folder:
         return
     header = found(folder, 'nvtx3/nvToolsExt.h')
-    flags = ['-std=gnu11', '-isystem', os.path.dirname(os.path.dirname(header[0])), ROOT + '/tests/inject/real_nvtx.c']
+    flags = SAN + ['-std=gnu11', '-isystem', os.path.dirname(os.path.dirname(header[0])), ROOT + '/tests/inject/real_nvtx.c']
     exe, module = scratch + '/real_nvtx', scratch + '/module.so'
     status, text = run(['gcc'] + flags + ['-o', exe, '-pthread', '-ldl'])
     status2, text2 = run(['gcc', '-DMODULE', '-shared', '-fPIC'] + flags + ['-o', module, '-ldl'])
@@ -151,6 +154,10 @@ if __name__ == '__main__':
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--bin', default='build/check')
     p.add_argument('--packages', default=os.path.join(ROOT, 'build', 'nvidia'))
+    p.add_argument('--san', default='')
+    p.add_argument('--valgrind', action='store_true')
     ARGS = p.parse_args()
+    SAN = ['-fsanitize=' + ARGS.san] if ARGS.san else []
+    UNDER = ['valgrind', '-q', '--error-exitcode=77'] if ARGS.valgrind else []
     ARGS.bin, ARGS.packages = os.path.abspath(ARGS.bin), os.path.abspath(ARGS.packages)
     sys.exit(main())
