@@ -370,7 +370,8 @@ check-deep:
 	+@$(MAKE) --no-print-directory SAN=address,undefined check-build oracle
 	+@$(MAKE) --no-print-directory SAN=thread check-build
 	+@$(MAKE) --no-print-directory CC=clang SAN=memory units
-	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof lib collect-tests build/check/faults/shim.so build/check/faults/jail.so
+	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof lib units collect-tests \
+		build/check/spool_make build/check/faults/shim.so build/check/faults/jail.so
 	@$(CHECK) --bin build/san-address-undefined --tsan build/san-thread --msan build/san-memory deep
 
 ## check-real: upstream's inputs and answers, which stay outside: REALDATA=dir GOLDEN=dir T=name

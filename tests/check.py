@@ -262,11 +262,6 @@ def data_tools(program):
     return counted([python, '-B', 'tests/data/run.py', '--program', program, 'other_tools', 'schemas'])
 
 
-# The tests of the collector that need no certain speed: under valgrind everything is slow.
-UNTIMED = ['t03', 't04', 't06', 't09', 't12', 't13', 't14', 't16', 't17', 't18', 't19', 't20', 't21', 't22', 't25',
-           't29', 't44', 't51_limit', 't51_graphs']
-
-
 def inject(bin_dir, *more):
     """The collector under fakes of driver and CUPTI."""
     return counted([sys.executable, '-B', 'tests/inject/run.py', '--bin', bin_dir] + list(more))
@@ -279,9 +274,51 @@ def units(bin_dir, only=None):
             for s in sorted(glob.glob('tests/unit/test_*.c')) if not only or only(s)]
 
 
-def spool(bin_dir):
-    return counted([sys.executable, '-B', 'tests/spool/run.py', '--program', os.path.join(bin_dir, 'tfprof'),
-                    '--make', os.path.join(bin_dir, 'spool_make')])
+# Of spools as profiles, what valgrind has the time for: cuts and damage have unit tests.
+SPOOLS_SLOWLY = ['names', 'ranges', 'join', 'wrap', 'steps', 'steps_marks', 'gpus', 'ranks', 'clock', 'sums', 'routes', 'bounded',
+                 'kept', 'size']
+
+
+def spool(bin_dir, program=None, names=()):
+    return counted([sys.executable, '-B', 'tests/spool/run.py', '--program', program or os.path.join(bin_dir, 'tfprof'),
+                    '--make', os.path.join(bin_dir, 'spool_make')] + list(names))
+
+
+# What reads spools, and the parts of the collector by themselves.
+SPOOLS = re.compile(r'test_(spool|spool_join|gpu_use|demangle|names|plan|pool|ring)\.c')
+
+
+def under_valgrind(program):
+    """A script that runs a program under valgrind."""
+    path = os.path.join(ROOT, 'build', 'valgrind', os.path.basename(program))
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w') as f:
+        f.write('#!/bin/sh\nexec valgrind -q --error-exitcode=99 %s "$@"\n' % os.path.join(ROOT, program))
+    os.chmod(path, 0o755)
+    return path
+
+
+def real_cupti(bin_dir, *more):
+    return counted([sys.executable, '-B', 'tests/inject/real.py', '--bin', bin_dir] + list(more))
+
+
+def collector(bin_dir, tsan):
+    """The tests that docs/COLLECTOR_TESTS.md lists, each under ASan and UBSan, TSan and valgrind."""
+    plain = 'build/check'
+    steps = [('inject', lambda: inject(bin_dir, '--san', 'address,undefined', '--long')),
+             ('inject-tsan', lambda: inject(tsan, '--san', 'thread')),
+             ('inject-valgrind', lambda: inject(plain, '--valgrind')),
+             ('inject-real', lambda: real_cupti(plain)),
+             ('inject-real-asan', lambda: real_cupti(bin_dir, '--san', 'address,undefined')),
+             ('inject-real-tsan', lambda: real_cupti(tsan, '--san', 'thread')),
+             ('inject-real-valgrind', lambda: real_cupti(plain, '--valgrind')),
+             ('spool-tsan', lambda: spool(tsan)),
+             ('spool-valgrind', lambda: spool(plain, under_valgrind(plain + '/tfprof'), SPOOLS_SLOWLY))]
+    steps += [('tsan-' + n, f) for n, f in units(tsan, SPOOLS.search)]
+    for source in filter(SPOOLS.search, sorted(glob.glob('tests/unit/test_*.c'))):
+        program = os.path.join(plain, 'unit', os.path.basename(source)[:-2])
+        steps.append(('valgrind-' + os.path.basename(program), lambda p=program: unit(under_valgrind(p))))
+    return steps
 
 
 def filters():
@@ -382,11 +419,7 @@ def deep(bin_dir):
               ('differential', lambda: counted([sys.executable, '-B', 'tests/oracle/differential.py', '--seeds',
                                                 '1-40', '--seconds', '120', '--program',
                                                 os.path.join(bin_dir, 'tfprof')]))]
-    short += [('inject', lambda: inject(bin_dir, '--san', 'address,undefined', '--long')),
-              ('inject-tsan', lambda: inject(tsan, '--san', 'thread')),
-              ('inject-valgrind', lambda: inject('build/check', '--valgrind', *UNTIMED)),
-              ('inject-real', lambda: counted([sys.executable, '-B', 'tests/inject/real.py', '--bin',
-                                               'build/check']))]
+    short += collector(bin_dir, tsan)
     wide = [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program',
                                      os.path.join(bin_dir, 'tfprof')] + filters())),
             ('faults', lambda: faults('build/check', '--all')),

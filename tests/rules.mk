@@ -5,7 +5,7 @@
 # ---- collector ----------------------------------------------------------------------------------
 # A driver and CUPTIs without a GPU, and a program that uses them.
 FAKE_LIBS := $(addprefix $(O)/fakes/,libcuda.so.1 libcupti.so.13 libcupti.so.12 libcupti.so.11.8 \
-	bare/libcupti.so.13 broken/libcupti.so.13)
+	bare/libcupti.so.13 broken/libcupti.so.13 libnvtx.so)
 FAKE_CUPTI := $(wildcard tests/fakes/fake_cupti*.[ch]) tests/fakes/fake_cuda.h
 FAKE_CC = $(CC) $(CFLAGS) $(STD) -pthread -fPIC -Wall -Wextra $(SAN_FLAGS)
 FAKE_FLAGS = -fvisibility=hidden
@@ -21,6 +21,9 @@ $(O)/fakes/bare/libcupti.so.13: $(FAKE_CUPTI)
 $(O)/fakes/bare/libcupti.so.13: FAKE_FLAGS += -DFAKE_BARE
 $(O)/fakes/broken/libcupti.so.13: tests/fakes/fake_broken.c
 $(O)/fakes/broken/libcupti.so.13: FAKE_FLAGS :=
+# Another tool that listens to ranges.
+$(O)/fakes/libnvtx.so: tests/fakes/fake_nvtx.c
+$(O)/fakes/libnvtx.so: FAKE_FLAGS :=
 $(FAKE_LIBS):
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(FAKE_CC) $(FAKE_FLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -ldl

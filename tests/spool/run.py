@@ -15,6 +15,7 @@ import tempfile
 import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import bounds
 import endless
 import nodes
 import sessions
@@ -30,7 +31,7 @@ def main():
     args = p.parse_args()
     args.program, args.make = os.path.abspath(args.program), os.path.abspath(args.make)
     passed = failed = 0
-    checks = {k[6:]: v for m in (endless, nodes, steps, sessions) for k, v in vars(m).items() if k.startswith('check_')}
+    checks = {k[6:]: v for m in (bounds, endless, nodes, steps, sessions) for k, v in vars(m).items() if k.startswith('check_')}
     for name, f in sorted(checks.items()):
         if args.names and name not in args.names:
             continue
