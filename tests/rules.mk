@@ -5,7 +5,7 @@
 # ---- collector ----------------------------------------------------------------------------------
 # A driver and CUPTIs without a GPU, and a program that uses them.
 FAKE_LIBS := $(addprefix $(O)/fakes/,libcuda.so.1 libcupti.so.13 libcupti.so.12 libcupti.so.11.8 \
-	bare/libcupti.so.13 broken/libcupti.so.13 libnvtx.so)
+	bare/libcupti.so.13 broken/libcupti.so.13 libnvtx.so ranges.so gpu/libcuda.so.1 gpu/libcudart.so.13)
 FAKE_CUPTI := $(wildcard tests/fakes/fake_cupti*.[ch]) tests/fakes/fake_cuda.h
 FAKE_CC = $(CC) $(CFLAGS) $(STD) -pthread -fPIC -Wall -Wextra $(SAN_FLAGS)
 FAKE_FLAGS = -fvisibility=hidden
@@ -24,6 +24,11 @@ $(O)/fakes/broken/libcupti.so.13: FAKE_FLAGS :=
 # Another tool that listens to ranges.
 $(O)/fakes/libnvtx.so: tests/fakes/fake_nvtx.c
 $(O)/fakes/libnvtx.so: FAKE_FLAGS :=
+# Ranges for who is no C program; a driver that has a GPU, and libraries on it.
+$(O)/fakes/ranges.so: tests/gpu/ranges.c tests/inject/nvtx_mini.h
+$(O)/fakes/ranges.so: FAKE_FLAGS := -Itests/inject
+$(O)/fakes/gpu/libcuda.so.1: tests/fakes/fake_cuda.c tests/fakes/fake_gpu.c tests/fakes/fake_cuda.h
+$(O)/fakes/gpu/libcudart.so.13: tests/fakes/fake_libraries.c tests/fakes/fake_cuda.h
 $(FAKE_LIBS):
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(FAKE_CC) $(FAKE_FLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -ldl

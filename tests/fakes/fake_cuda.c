@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -44,7 +45,7 @@ EXPORT int cuDriverGetVersion(int *version)
 	return 0;
 }
 
-static int run(struct fake_op op)
+EXPORT int fake_run(struct fake_op op)
 {
 	void (*hook)(const struct fake_op *) = __atomic_load_n(&fake_hook, __ATOMIC_ACQUIRE);
 
@@ -57,12 +58,39 @@ static int run(struct fake_op op)
 	return 0;
 }
 
+/* What is captured: by which stream, and how much so far. */
+static void *_Atomic capturing;
+static _Atomic unsigned captured;
+static _Atomic uint64_t spun;
+
+EXPORT unsigned fake_capture(void *stream)
+{
+	unsigned n = captured;
+
+	capturing = stream;
+	captured = 0;
+	return n;
+}
+
+EXPORT uint64_t fake_spun(void)
+{
+	return spun;
+}
+
 EXPORT int cuLaunchKernel(const char *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
         unsigned by, unsigned bz, unsigned shared, void *stream, void **params, void **extra)
 {
-	(void)params, (void)extra;
-	return run((struct fake_op){ .what = FAKE_LAUNCH,
+	uint64_t ns = params && f && !strcmp(f, "spin_kernel") ? *(uint64_t *)params[0] : 0;
+
+	(void)extra;
+	if (stream && stream == capturing) {
+		captured++;
+		return 0;
+	}
+	spun += ns;
+	return fake_run((struct fake_op){ .what = FAKE_LAUNCH,
 	        .name = f,
+	        .bytes = ns,
 	        .grid = { gx, gy, gz },
 	        .block = { bx, by, bz },
 	        .shared = shared,
@@ -71,7 +99,7 @@ EXPORT int cuLaunchKernel(const char *f, unsigned gx, unsigned gy, unsigned gz, 
 
 EXPORT int cuGraphLaunch(void *graph, void *stream)
 {
-	return run((struct fake_op){ .what = FAKE_GRAPH,
+	return fake_run((struct fake_op){ .what = FAKE_GRAPH,
 	        .bytes = (uintptr_t)graph,
 	        .stream = (uint32_t)(uintptr_t)stream });
 }
@@ -79,25 +107,25 @@ EXPORT int cuGraphLaunch(void *graph, void *stream)
 EXPORT int cuMemcpyHtoD_v2(uint64_t dst, const void *src, size_t n)
 {
 	(void)dst, (void)src;
-	return run((struct fake_op){ .what = FAKE_COPY, .bytes = n, .kind = 1 });
+	return fake_run((struct fake_op){ .what = FAKE_COPY, .bytes = n, .kind = 1 });
 }
 
 EXPORT int cuMemcpyDtoH_v2(void *dst, uint64_t src, size_t n)
 {
 	(void)dst, (void)src;
-	return run((struct fake_op){ .what = FAKE_COPY, .bytes = n, .kind = 2 });
+	return fake_run((struct fake_op){ .what = FAKE_COPY, .bytes = n, .kind = 2 });
 }
 
 EXPORT int cuMemcpyPeer(uint64_t dst, void *to, uint64_t src, void *from, size_t n)
 {
 	(void)dst, (void)to, (void)src, (void)from;
-	return run((struct fake_op){ .what = FAKE_COPY, .bytes = n, .kind = 10 });
+	return fake_run((struct fake_op){ .what = FAKE_COPY, .bytes = n, .kind = 10 });
 }
 
 EXPORT int cuMemsetD8_v2(uint64_t dst, unsigned char value, size_t n)
 {
 	(void)dst, (void)value;
-	return run((struct fake_op){ .what = FAKE_SET, .bytes = n });
+	return fake_run((struct fake_op){ .what = FAKE_SET, .bytes = n });
 }
 
 EXPORT int cuMemAlloc_v2(uint64_t *p, size_t n)
@@ -105,48 +133,48 @@ EXPORT int cuMemAlloc_v2(uint64_t *p, size_t n)
 	static uint64_t next = 0x7f0000000000;
 
 	*p = __atomic_fetch_add(&next, (n + 511) & ~(size_t)511, __ATOMIC_RELAXED);
-	return run((struct fake_op){ .what = FAKE_ALLOC, .bytes = n, .address = *p });
+	return fake_run((struct fake_op){ .what = FAKE_ALLOC, .bytes = n, .address = *p });
 }
 
 EXPORT int cuMemFree_v2(uint64_t p)
 {
-	return run((struct fake_op){ .what = FAKE_FREE, .address = p });
+	return fake_run((struct fake_op){ .what = FAKE_FREE, .address = p });
 }
 
 EXPORT int cuCtxSynchronize(void)
 {
-	return run((struct fake_op){ .what = FAKE_SYNC });
+	return fake_run((struct fake_op){ .what = FAKE_SYNC });
 }
 
 EXPORT int cuCtxGetDevice(int *device)
 {
 	*device = 0;
-	return run((struct fake_op){ .what = FAKE_GET_DEVICE });
+	return fake_run((struct fake_op){ .what = FAKE_GET_DEVICE });
 }
 
 EXPORT int cuCtxDestroy_v2(void *context)
 {
 	(void)context;
-	return run((struct fake_op){ .what = FAKE_DESTROY });
+	return fake_run((struct fake_op){ .what = FAKE_DESTROY });
 }
 
 EXPORT int cuModuleUnload(void *module)
 {
 	(void)module;
-	return run((struct fake_op){ .what = FAKE_UNLOAD });
+	return fake_run((struct fake_op){ .what = FAKE_UNLOAD });
 }
 
 EXPORT int cuProfilerStart(void)
 {
-	return run((struct fake_op){ .what = FAKE_PROFILER_START });
+	return fake_run((struct fake_op){ .what = FAKE_PROFILER_START });
 }
 
 EXPORT int cuProfilerStop(void)
 {
-	return run((struct fake_op){ .what = FAKE_PROFILER_STOP });
+	return fake_run((struct fake_op){ .what = FAKE_PROFILER_STOP });
 }
 
 EXPORT int cudaDeviceReset(void)
 {
-	return run((struct fake_op){ .what = FAKE_RESET });
+	return fake_run((struct fake_op){ .what = FAKE_RESET });
 }

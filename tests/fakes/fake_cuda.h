@@ -29,14 +29,24 @@ enum fake_what {
 struct fake_op {
 	enum fake_what what;
 	const char *name;
-	uint64_t bytes, address; /* of a graph: bytes is the number of nodes */
+	/* bytes: of a graph the number of nodes, of a kernel its length in ns, 0: 1000 */
+	uint64_t bytes, address;
 	uint32_t grid[3], block[3], shared, stream;
-	int kind;    /* of a copy */
+	int kind;    /* of a copy; of a kernel FAKE_BY_RUNTIME or 0 */
 	int entered; /* 1: the call begins, 0: it has ended and the record is due */
 };
 
 /* Set by CUPTI when it is subscribed to. */
 extern void (*fake_hook)(const struct fake_op *);
+
+enum { FAKE_BY_RUNTIME = 1 };
+
+/* Does an operation as the driver does. */
+int fake_run(struct fake_op op);
+/* What a stream is given from now on becomes a graph; NULL: nothing any more. How much it was. */
+unsigned fake_capture(void *stream);
+/* How long all kernels have spun, ns. */
+uint64_t fake_spun(void);
 
 int cuInit(unsigned flags);
 int cuDriverGetVersion(int *version);

@@ -57,8 +57,11 @@ static unsigned cbid_of(const struct fake_op *op, unsigned *domain)
 		[FAKE_PROFILER_STOP] = 309,
 		[FAKE_GET_DEVICE] = 16 };
 
-	*domain = op->what == FAKE_RESET ? RUNTIME : DRIVER;
-	return op->what == FAKE_COPY && op->kind == 2    ? 278
+	int runtime = op->what == FAKE_LAUNCH && op->kind == FAKE_BY_RUNTIME;
+
+	*domain = op->what == FAKE_RESET || runtime ? RUNTIME : DRIVER;
+	return runtime                                   ? 211
+	       : op->what == FAKE_COPY && op->kind == 2  ? 278
 	       : op->what == FAKE_COPY && op->kind == 10 ? 407
 	                                                 : ids[op->what];
 }

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * With fake_cuda.c, a driver that has a GPU: enough for a rehearsal of tests/gpu. Kernels take no
+ * time, but the spinning one, which says how long it took; what is captured becomes a graph.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_cuda.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct event {
+	uint64_t at;
+};
+
+EXPORT int cuDeviceGetCount(int *n)
+{
+	*n = 1;
+	return 0;
+}
+
+EXPORT int cuDeviceGet(int *device, int i)
+{
+	*device = i;
+	return 0;
+}
+
+EXPORT int cuDevicePrimaryCtxRetain(void **context, int device)
+{
+	(void)device;
+	*context = context;
+	return 0;
+}
+
+EXPORT int cuDevicePrimaryCtxReset_v2(int device)
+{
+	(void)device;
+	return cuCtxDestroy_v2(NULL);
+}
+
+EXPORT int cuCtxSetCurrent(void *context)
+{
+	(void)context;
+	return 0;
+}
+
+EXPORT int cuModuleLoadData(void **module, const void *image)
+{
+	(void)image;
+	*module = module;
+	return 0;
+}
+
+/* A function is its name. */
+EXPORT int cuModuleGetFunction(char **f, void *module, const char *name)
+{
+	(void)module;
+	*f = strdup(name);
+	return !*f;
+}
+
+EXPORT int cuStreamCreate(void **stream, unsigned flags)
+{
+	static uintptr_t next;
+
+	(void)flags;
+	*stream = (void *)(13 + next++);
+	return 0;
+}
+
+EXPORT int cuStreamBeginCapture_v2(void *stream, int mode)
+{
+	(void)mode;
+	fake_capture(stream);
+	return 0;
+}
+
+/* A graph is the number of its nodes. */
+EXPORT int cuStreamEndCapture(void *stream, void **graph)
+{
+	(void)stream;
+	*graph = (void *)(uintptr_t)fake_capture(NULL);
+	return 0;
+}
+
+EXPORT int cuGraphInstantiateWithFlags(void **made, void *graph, unsigned long long flags)
+{
+	(void)flags;
+	*made = graph;
+	return 0;
+}
+
+EXPORT int cuMemcpyDtoD_v2(uint64_t dst, uint64_t src, size_t n)
+{
+	(void)dst, (void)src;
+	return cuMemcpyHtoD_v2(dst, NULL, n);
+}
+
+EXPORT int cuMemGetInfo_v2(size_t *left, size_t *all)
+{
+	*left = (size_t)70 << 30;
+	*all = (size_t)80 << 30;
+	return 0;
+}
+
+EXPORT int cuEventCreate(struct event **e, unsigned flags)
+{
+	(void)flags;
+	*e = calloc(1, sizeof **e);
+	return !*e;
+}
+
+EXPORT int cuEventRecord(struct event *e, void *stream)
+{
+	(void)stream;
+	e->at = fake_spun();
+	return 0;
+}
+
+EXPORT int cuEventSynchronize(struct event *e)
+{
+	(void)e;
+	return 0;
+}
+
+EXPORT int cuEventElapsedTime(float *ms, const struct event *a, const struct event *b)
+{
+	*ms = (float)((double)(b->at - a->at) / 1e6);
+	return 0;
+}
+
+struct launch_config {
+	unsigned grid[3], block[3], shared;
+	void *stream, *attributes;
+	unsigned count;
+};
+
+EXPORT int cuLaunchKernelEx(
+        const struct launch_config *c, const char *f, void **params, void **extra)
+{
+	return cuLaunchKernel(f, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1],
+	        c->block[2], c->shared, c->stream, params, extra);
+}
