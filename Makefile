@@ -397,7 +397,7 @@ fuzz:
 		build/fuzz/$(T)/found testdata/fuzz/$(T)
 
 ## check-gpu: the collector on a machine with a GPU; elsewhere it says that there is none
-check-gpu: $(BIN)/libtfprof_cupti.so $(O)/fakes/dump
+check-gpu: $(BIN)/tfprof $(BIN)/libtfprof_cupti.so $(O)/fakes/dump $(O)/fakes/ranges.so
 	@$(PYTHON) -B tests/gpu/run.py --bin $(BIN) --dump $(O)/fakes/dump $(if $(OUT),--out '$(OUT)') $(T)
 
 # ---- speed --------------------------------------------------------------------------------------

@@ -312,6 +312,7 @@ def collector(bin_dir, tsan):
              ('inject-real-asan', lambda: real_cupti(bin_dir, '--san', 'address,undefined')),
              ('inject-real-tsan', lambda: real_cupti(tsan, '--san', 'thread')),
              ('inject-real-valgrind', lambda: real_cupti(plain, '--valgrind')),
+             ('gpu-rehearsal', lambda: counted([sys.executable, '-B', 'tests/gpu/rehearsal.py', '--bin', plain])),
              ('spool-tsan', lambda: spool(tsan)),
              ('spool-valgrind', lambda: spool(plain, under_valgrind(plain + '/tfprof'), SPOOLS_SLOWLY))]
     steps += [('tsan-' + n, f) for n, f in units(tsan, SPOOLS.search)]

@@ -5,7 +5,8 @@
 # ---- collector ----------------------------------------------------------------------------------
 # A driver and CUPTIs without a GPU, and a program that uses them.
 FAKE_LIBS := $(addprefix $(O)/fakes/,libcuda.so.1 libcupti.so.13 libcupti.so.12 libcupti.so.11.8 \
-	bare/libcupti.so.13 broken/libcupti.so.13 libnvtx.so ranges.so gpu/libcuda.so.1 gpu/libcudart.so.13)
+	bare/libcupti.so.13 broken/libcupti.so.13 libnvtx.so ranges.so gpu/libcuda.so.1 \
+	gpu/libcudart.so.13 gpu/libcublas.so.13 gpu/libcudnn.so.9)
 FAKE_CUPTI := $(wildcard tests/fakes/fake_cupti*.[ch]) tests/fakes/fake_cuda.h
 FAKE_CC = $(CC) $(CFLAGS) $(STD) -pthread -fPIC -Wall -Wextra $(SAN_FLAGS)
 FAKE_FLAGS = -fvisibility=hidden
@@ -28,7 +29,9 @@ $(O)/fakes/libnvtx.so: FAKE_FLAGS :=
 $(O)/fakes/ranges.so: tests/gpu/ranges.c tests/inject/nvtx_mini.h
 $(O)/fakes/ranges.so: FAKE_FLAGS := -Itests/inject
 $(O)/fakes/gpu/libcuda.so.1: tests/fakes/fake_cuda.c tests/fakes/fake_gpu.c tests/fakes/fake_cuda.h
-$(O)/fakes/gpu/libcudart.so.13: tests/fakes/fake_libraries.c tests/fakes/fake_cuda.h
+GPU_LIBS := $(filter $(O)/fakes/gpu/%,$(filter-out %/libcuda.so.1,$(FAKE_LIBS)))
+$(GPU_LIBS): tests/fakes/fake_libraries.c tests/fakes/fake_cuda.h $(O)/fakes/gpu/libcuda.so.1
+$(GPU_LIBS): FAKE_FLAGS = -fvisibility=hidden -Wl,--no-as-needed $(O)/fakes/gpu/libcuda.so.1
 $(FAKE_LIBS):
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(FAKE_CC) $(FAKE_FLAGS) -shared -Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -ldl

@@ -21,7 +21,7 @@ EXPORT int cudaLibraryLoadData(void **library, const void *code, void *a, void *
 {
 	(void)code, (void)a, (void)b, (void)n, (void)c, (void)d, (void)m;
 	*library = library;
-	return 0;
+	return cuInit(0);
 }
 
 EXPORT int cudaLibraryGetKernel(char **kernel, void *library, const char *name)

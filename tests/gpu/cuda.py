@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Just enough of the CUDA driver by ctypes, with kernels in PTX: no compiler and no toolkit needed."""
 import ctypes
-import ctypes.util
+import glob
+import os
+import sys
 import threading
 
 PTX = b"""
@@ -25,6 +27,18 @@ again:
 \0"""
 
 
+TARGETS = (b'sm_70', b'sm_80', b'sm_90')  # older ones are given up now and then
+
+
+def find(name):
+    """The newest library of that name in a toolkit or in packages of NVIDIA, else NULL."""
+    roots = os.environ.get('TFPROF_GPU_LIBRARIES', '').split(':') + [os.environ.get('CUDA_HOME', ''), '/usr/local/cuda'] + sys.path
+    below = ('', 'lib64', 'extras/CUPTI/lib64', 'nvidia/cu13/lib', 'nvidia/cuda_cupti/lib', 'nvidia/cuda_runtime/lib',
+             'nvidia/cublas/lib', 'nvidia/cudnn/lib')
+    all_ = [p for r in roots if r for b in below for p in sorted(glob.glob(os.path.join(r, b, name + '.so.*')), reverse=True)]
+    return os.path.abspath(all_[0]) if all_ else None
+
+
 def load():
     """The driver, or None: there is none, or no GPU."""
     try:
@@ -41,6 +55,16 @@ class Error(Exception):
     pass
 
 
+class Config(ctypes.Structure):
+    """What cuLaunchKernelEx is told."""
+    _fields_ = [('grid', ctypes.c_uint * 3), ('block', ctypes.c_uint * 3), ('shared', ctypes.c_uint),
+                ('stream', ctypes.c_void_p), ('attributes', ctypes.c_void_p), ('count', ctypes.c_uint)]
+
+
+class Dim3(ctypes.Structure):
+    _fields_ = [('x', ctypes.c_uint), ('y', ctypes.c_uint), ('z', ctypes.c_uint)]
+
+
 class Gpu:
     """A context on the first GPU, with the kernels."""
 
@@ -54,7 +78,12 @@ class Gpu:
         self.device = device.value
         self('cuDevicePrimaryCtxRetain', ctypes.byref(self.context), device)
         self('cuCtxSetCurrent', self.context)
-        self('cuModuleLoadData', ctypes.byref(self.module), PTX)
+        for i, target in enumerate(TARGETS):
+            status = self.lib.cuModuleLoadData(ctypes.byref(self.module), PTX.replace(TARGETS[0], target))
+            if not status:
+                break
+            if i == len(TARGETS) - 1:
+                raise Error('cuModuleLoadData failed: %d' % status)
         self.empty, self.spinner = self.function(b'empty_kernel'), self.function(b'spin_kernel')
 
     def __call__(self, name, *args):
@@ -73,6 +102,16 @@ class Gpu:
             status = go(f, 1, 1, 1, 1, 1, 1, 0, s, None, None)
             if status:
                 raise Error('cuLaunchKernel failed: %d' % status)
+
+    def launch_ex(self, n=1):
+        config = Config((1, 1, 1), (1, 1, 1), 0, None, None, 0)
+        for _ in range(n):
+            self('cuLaunchKernelEx', ctypes.byref(config), self.empty, None, None)
+
+    def memory_left(self):
+        left, all_ = ctypes.c_size_t(), ctypes.c_size_t()
+        self('cuMemGetInfo_v2', ctypes.byref(left), ctypes.byref(all_))
+        return left.value
 
     def spin(self, ns, n=1, stream=None):
         value = ctypes.c_uint64(int(ns))
@@ -135,3 +174,47 @@ def in_threads(n, work):
         t.start()
     for t in threads:
         t.join()
+
+
+class Runtime:
+    """Launches by the runtime, with kernels that it loads from PTX as libraries do; needs CUDA 12.8."""
+
+    def __init__(self):
+        path = find('libcudart')
+        if not path:
+            raise Error('libcudart is missing')
+        self.lib = ctypes.CDLL(path)
+        if not hasattr(self.lib, 'cudaLibraryLoadData'):
+            raise Error('libcudart is older than CUDA 12.8')
+        library, self.kernel = ctypes.c_void_p(), ctypes.c_void_p()
+        status = self.lib.cudaLibraryLoadData(ctypes.byref(library), PTX, None, None, 0, None, None, 0)
+        status = status or self.lib.cudaLibraryGetKernel(ctypes.byref(self.kernel), library, b'empty_kernel')
+        if status:
+            raise Error('the runtime cannot load a kernel: %d' % status)
+
+    def launch(self, n):
+        one = Dim3(1, 1, 1)
+        for _ in range(n):
+            status = self.lib.cudaLaunchKernel(self.kernel, one, one, None, ctypes.c_size_t(0), None)
+            if status:
+                raise Error('cudaLaunchKernel failed: %d' % status)
+        self.lib.cudaDeviceSynchronize()
+
+
+class Ranges:
+    """NVTX ranges, by a module of ours."""
+
+    def __init__(self):
+        self.lib = ctypes.CDLL(os.environ['TFPROF_GPU_RANGES'])
+
+    def push(self, text, domain=None):
+        if domain:
+            self.lib.ranges_push_in(domain.encode(), text.encode())
+        else:
+            self.lib.ranges_push(text.encode())
+
+    def pop(self, domain=None):
+        if domain:
+            self.lib.ranges_pop_in(domain.encode())
+        else:
+            self.lib.ranges_pop()

@@ -13,10 +13,17 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cuda
 
 
-def launches(n):
-    gpu = cuda.Gpu()
-    gpu.launch(int(n))
-    gpu.sync()
+def launches(n, how='plain'):
+    """plain: cuLaunchKernel; ex: cuLaunchKernelEx; runtime: cudaLaunchKernel."""
+    if how == 'runtime':
+        try:
+            cuda.Runtime().launch(int(n))
+        except cuda.Error as e:
+            return print(json.dumps({'missing': str(e)}))
+    else:
+        gpu = cuda.Gpu()
+        (gpu.launch_ex if how == 'ex' else gpu.launch)(int(n))
+        gpu.sync()
     print(json.dumps({'tid': threading.get_native_id()}))
 
 
@@ -30,12 +37,19 @@ def spins():
     print(json.dumps(said))
 
 
-def graphs(nodes, replays):
+def graphs(nodes, replays, order=''):
+    """early: the graph is made, then recording is started by who listens on the other side."""
     gpu = cuda.Gpu()
     made = gpu.graph(int(nodes))
+    gpu.sync()
+    if order == 'early':
+        print('made', flush=True)
+        sys.stdin.readline()
+    before = gpu.memory_left()
     for _ in range(int(replays)):
         gpu.replay(made)
     gpu.sync()
+    print(json.dumps({'grown': before - gpu.memory_left()}))
 
 
 def copies(n):
@@ -91,6 +105,47 @@ def forks():
     gpu.sync()
 
 
+def worker(n):
+    gpu = cuda.Gpu()
+    gpu.launch(n)
+    gpu.sync()
+    time.sleep(1.2)  # such workers end by _exit: the last flush is over
+
+
+def workers(how, n):
+    """Workers of multiprocessing, as data loaders have them."""
+    import multiprocessing
+    context = multiprocessing.get_context(how)
+    children = [context.Process(target=worker, args=(int(n),)) for _ in range(2)]
+    for c in children:
+        c.start()
+    for c in children:
+        c.join()
+    sys.exit(max(c.exitcode for c in children))
+
+
+def loader(n):
+    """PyTorch's data loader, whose workers are forked and have no CUDA."""
+    import torch
+    a = torch.zeros(8, device='cuda')
+    for batch in torch.utils.data.DataLoader(list(range(int(n))), num_workers=2):
+        a += batch.to('cuda').sum()
+    torch.cuda.synchronize()
+    print(json.dumps(float(a[0])))
+
+
+def rank():
+    """One rank of two on the same GPU."""
+    import torch
+    import torch.distributed as dist
+    dist.init_process_group('gloo')
+    a = torch.ones(1024, device='cuda')
+    for _ in range(10):
+        a = a * 2 - 1
+    dist.barrier()
+    torch.cuda.synchronize()
+
+
 def taken():
     """Has CUPTI for itself before the driver is initialised."""
     cupti = ctypes.CDLL(os.environ['TFPROF_CUPTI_PATH'], ctypes.RTLD_GLOBAL)
@@ -101,9 +156,29 @@ def taken():
     launches(100)
 
 
+def writer():
+    """Processor time of the collector's thread, ns."""
+    for t in os.listdir('/proc/self/task'):
+        with open('/proc/self/task/%s/comm' % t) as f:
+            if f.read() == 'tfprof\n':
+                with open('/proc/self/task/%s/schedstat' % t) as s:
+                    return int(s.read().split()[0])
+    return 0
+
+
+def idle(seconds):
+    gpu = cuda.Gpu()
+    gpu.launch(10)
+    gpu.sync()
+    before = writer()
+    time.sleep(float(seconds))
+    print(json.dumps({'writer': writer() - before, 'left': gpu.memory_left()}))
+
+
 def busy(seconds, every='0'):
     """Launches until the time is over; tells the memory of the process now and then."""
     gpu = cuda.Gpu()
+    before = writer()
     end, said, n = time.time() + float(seconds), [], 0
     following = time.time()
     while time.time() < end:
@@ -114,22 +189,98 @@ def busy(seconds, every='0'):
             following += float(every)
             with open('/proc/self/statm') as f:
                 said.append(int(f.read().split()[1]) * 4096)
-    print(json.dumps({'launches': n, 'resident': said}))
+    print(json.dumps({'launches': n, 'resident': said, 'writer': writer() - before, 'left': gpu.memory_left()}))
 
 
-def timed(what, n):
+def timed(what, n, ranges=''):
     """Seconds that the work takes, without start and end of the process."""
-    gpu = cuda.Gpu()
     n = int(n)
+    if what == 'training':
+        return print(json.dumps(timed_training(n)))
+    gpu = cuda.Gpu()
+    if what == 'matmul':
+        return print(json.dumps(timed_matmul(gpu, n)))
     made = gpu.graph(100) if what == 'graph' else None
     works = {'empty': lambda: gpu.launch(n), 'spin20': lambda: gpu.spin(20000, n),
              'spin200': lambda: gpu.spin(200000, n), 'graph': lambda: gpu.replay(made, n)}
+    if ranges:
+        plain, nvtx = works[what], cuda.Ranges()
+
+        def within():
+            nvtx.push('work')
+            plain()
+            nvtx.pop()
+        works[what] = within
     works[what]()
     gpu.sync()
     begin = time.perf_counter()
     works[what]()
     gpu.sync()
     print(json.dumps(time.perf_counter() - begin))
+
+
+def timed_training(n):
+    """Steps of a small transformer."""
+    import torch
+    layer = torch.nn.TransformerEncoderLayer(512, 8, batch_first=True).cuda().to(torch.bfloat16)
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.01)
+    x = torch.randn(32, 128, 512, device='cuda', dtype=torch.bfloat16)
+
+    def steps(k):
+        for _ in range(k):
+            optimizer.zero_grad(set_to_none=True)
+            layer(x).square().mean().backward()
+            optimizer.step()
+        torch.cuda.synchronize()
+
+    steps(10)
+    begin = time.perf_counter()
+    steps(n)
+    return time.perf_counter() - begin
+
+
+def timed_matmul(gpu, n):
+    blas = Blas(gpu, 2048)
+    blas.multiply(n)
+    gpu.sync()
+    begin = time.perf_counter()
+    blas.multiply(n)
+    gpu.sync()
+    return time.perf_counter() - begin
+
+
+class Blas:
+    """Square matrices and cuBLAS."""
+
+    def __init__(self, gpu, n):
+        self.lib, self.n, self.handle = ctypes.CDLL(cuda.find('libcublas')), n, ctypes.c_void_p()
+        self.matrices = [gpu.alloc(4 * n * n) for _ in range(3)]
+        if self.lib.cublasCreate_v2(ctypes.byref(self.handle)):
+            raise cuda.Error('cublasCreate failed')
+
+    def multiply(self, times=1):
+        one, n = ctypes.c_float(1), self.n
+        a, b, c = self.matrices
+        for _ in range(times):
+            status = self.lib.cublasSgemm_v2(self.handle, 0, 0, n, n, n, ctypes.byref(one), a, n, b, n, ctypes.byref(one), c, n)
+            if status:
+                raise cuda.Error('cublasSgemm failed: %d' % status)
+
+
+def activate(gpu):
+    """One activation by cuDNN."""
+    lib = ctypes.CDLL(cuda.find('libcudnn'))
+    handle, tensor, how, one = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_float(1)
+    x, y = gpu.alloc(4096), gpu.alloc(4096)
+    for name, *args in (('cudnnCreate', ctypes.byref(handle)), ('cudnnCreateTensorDescriptor', ctypes.byref(tensor)),
+                        ('cudnnSetTensor4dDescriptor', tensor, 0, 0, 1, 1, 32, 32),
+                        ('cudnnCreateActivationDescriptor', ctypes.byref(how)),
+                        ('cudnnSetActivationDescriptor', how, 1, 0, ctypes.c_double(0)),
+                        ('cudnnActivationForward', handle, how, ctypes.byref(one), tensor, x, ctypes.byref(ctypes.c_float(0)),
+                         tensor, y)):
+        status = getattr(lib, name)(*args)
+        if status:
+            raise cuda.Error('%s failed: %d' % (name, status))
 
 
 def buffers(folder):
@@ -213,7 +364,35 @@ def torch_step(steps, profiled):
     print(json.dumps(names))
 
 
-def jax_step():
+def torch_profiled(steps):
+    """torch.profiler in a program that is recorded already."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+    x = torch.randn(256, 256, device='cuda')
+
+    def work():
+        for _ in range(int(steps)):
+            x.square()
+        torch.cuda.synchronize()
+
+    work()
+    time.sleep(1.5)
+    with profile(activities=[ProfilerActivity.CUDA]):
+        end = time.time() + 8
+        while time.time() < end:
+            work()
+            time.sleep(0.1)
+    work()
+
+
+def torch_memory(n):
+    """Segments of the caching allocator, which alone asks the driver."""
+    import torch
+    kept = [torch.empty(64 << 20, dtype=torch.uint8, device='cuda') for _ in range(int(n))]
+    print(json.dumps({'segments': torch.cuda.memory_stats()['segment.all.allocated'], 'kept': len(kept)}))
+
+
+def jax_step(profiled='0'):
     import jax
     import jax.numpy as jnp
 
@@ -222,12 +401,20 @@ def jax_step():
         with jax.named_scope('layer'):
             return jnp.tanh(x @ x).sum()
 
+    if int(profiled):
+        import tempfile
+        with tempfile.TemporaryDirectory() as d, jax.profiler.trace(d):
+            f(jnp.ones((512, 512))).block_until_ready()
     print(json.dumps(float(f(jnp.ones((512, 512))))))
 
 
 def library(name):
     """Work by a library that launches through the driver."""
-    if name == 'cupy':
+    if name in ('libcublas', 'libcudnn'):
+        gpu = cuda.Gpu()
+        Blas(gpu, 256).multiply() if name == 'libcublas' else activate(gpu)
+        gpu.sync()
+    elif name == 'cupy':
         import cupy
         print(float((cupy.ones((64, 64)) @ cupy.ones((64, 64))).sum()))
     else:

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks that do not speak to each other."""
+
+
+def init_process_group(_):
+    pass
+
+
+def barrier():
+    pass
