@@ -3,7 +3,7 @@ _tfprof()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} pre
 	[ "$COMP_CWORD" -gt 1 ] && case ${COMP_WORDS[1]} in
-	record) COMPREPLY=($(compgen -W '--level= --graphs= --mem --sync --delay= --duration= --start= --step-nvtx= --step-every= --max-size= --no-nvtx --wait= -o --force --verbose --env ' -- "$cur") $(compgen -f -- "$cur"))
+	record) COMPREPLY=($(compgen -W '--level= --graphs= --mem --sync --delay= --duration= --start= --step-nvtx= --step-every= --max-size= --no-nvtx --chain --step-signal --self-limit --detach --wait= -o --force --verbose --env ' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;
 	ctl) COMPREPLY=($(compgen -W '' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;

@@ -41,7 +41,8 @@ struct recorder {
 	struct str folder, collector;
 	bool made;            /* the folder */
 	struct intern before; /* spools and logs that are none of ours */
-	struct variable set[4];
+	struct str chained; /* the library for ranges that is called too */
+	struct variable set[5];
 	size_t n_set;
 };
 
@@ -78,6 +79,11 @@ static bool ours(const char *path)
 	return str_ends(str_of(path), S("/" COLLECT_LIBRARY));
 }
 
+static bool has_other(const char *library)
+{
+	return library && *library && !ours(library);
+}
+
 /* Refuses to push another profiler aside unless told to. */
 static bool check_variables(struct recorder *r)
 {
@@ -88,11 +94,18 @@ static bool check_variables(struct recorder *r)
 		        "%s=%s is set: another profiler would be pushed aside; unset it, or add "
 		        "--force",
 		        COLLECT_ENV_INJECT, cuda);
-	if (nvtx && *nvtx && !ours(nvtx) && !r->words.no_nvtx)
+	if (r->words.no_nvtx)
+		return true;
+	if (has_other(nvtx) && r->words.chain)
+		r->chained = str_of(nvtx);
+	else if (has_other(nvtx))
 		note_line(&r->s->notes,
-		        "tfprof: " COLLECT_ENV_NVTX "=%s is replaced by the collector; "
-		        "--no-nvtx leaves it\n",
+		        "tfprof: " COLLECT_ENV_NVTX "=%s is replaced by the collector; --chain "
+		        "keeps both, --no-nvtx leaves it\n",
 		        nvtx);
+	else if (r->words.chain)
+		note_line(&r->s->notes, "tfprof: --chain: " COLLECT_ENV_NVTX
+		                        " names no library to be called too\n");
 	return true;
 }
 
@@ -157,6 +170,9 @@ static struct str collector_options(struct recorder *r)
 	put_seconds(&b, COLLECT_OPT_DURATION, w->duration);
 	put_option(&b, COLLECT_OPT_MAX_SIZE, w->max_size);
 	put_option(&b, COLLECT_OPT_NVTX, w->no_nvtx ? 0 : -1);
+	put_option(&b, COLLECT_OPT_STEP_SIGNAL, w->step_signal ? 1 : -1);
+	put_option(&b, COLLECT_OPT_SELF_LIMIT, w->self_limit ? 1 : -1);
+	put_option(&b, COLLECT_OPT_DETACH, w->detach ? 1 : -1);
 	put_option(&b, COLLECT_OPT_VERBOSE, w->verbose ? 1 : -1);
 	put_since(r, &b);
 	return sb_str(&b);
@@ -172,6 +188,8 @@ static void choose_variables(struct recorder *r)
 	set(r, COLLECT_ENV_INJECT, r->collector);
 	if (!r->words.no_nvtx)
 		set(r, COLLECT_ENV_NVTX, r->collector);
+	if (r->chained.n)
+		set(r, COLLECT_ENV_CHAIN, r->chained);
 	set(r, COLLECT_ENV_SESSION, r->folder);
 	set(r, COLLECT_ENV_OPTS, collector_options(r));
 }

@@ -9,7 +9,7 @@
 
 struct record_words {
 	int level, graphs, start, env; /* places in the lists of word.def; -1: not given */
-	bool mem, sync, no_nvtx, force, verbose;
+	bool mem, sync, no_nvtx, chain, step_signal, self_limit, detach, force, verbose;
 	int64_t delay, duration, wait; /* milliseconds; -1: not given */
 	int64_t step_every, max_size;  /* -1: not given */
 	struct str step_nvtx, folder;

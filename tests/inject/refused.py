@@ -95,6 +95,8 @@ def t15_full_disk():
             with Run('init', 'threads:4:4000', settle(), 'launch:10', 'exit:3', folder=d, opts='flush=50') as r:
                 s = r.ok(3).spool()
                 check(not s.end['damaged'] and not s.complete, s.end)
+                said = r.log() + ''.join(s.notes)  # the log may have no room either
+                check('recording stopped after' in said and 'No space left' in said, said)
         finally:
             subprocess.run(['umount', d])
 

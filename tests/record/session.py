@@ -24,10 +24,11 @@ def test_variables():
     same(got, {'CUDA_INJECTION64_PATH': library, 'NVTX_INJECTION64_PATH': library, 'TFPROF_SESSION': session,
                'TFPROF_OPTS': ''}, 'variables')
     got = variables(tfprof('record', '-o', 'v/', '--level=full', '--graphs', 'graph', '--mem', '--sync', '--delay=1.5',
-                           '--duration=20', '--start=ctl', '--max-size=2G', '--verbose', '--no-nvtx', 'env')[1])
+                           '--duration=20', '--start=ctl', '--max-size=2G', '--verbose', '--no-nvtx', '--step-signal',
+                           '--self-limit', '--detach', 'env')[1])
     same(got, {'CUDA_INJECTION64_PATH': library, 'TFPROF_SESSION': session, 'TFPROF_OPTS':
                'level=full,graphs=graph,start=ctl,mem=1,sync=1,delay=1.500,duration=20.000,max_size=2147483648,'
-               'nvtx=0,verbose=1'}, 'variables')
+               'nvtx=0,step_signal=1,self_limit=1,detach=1,verbose=1'}, 'variables')
     tfprof('record', '-o', 'v', '--step-nvtx=step.*', '--step-every=20', 'true')
     same(open('v/options').read(), '--step-nvtx=step.*\n--step-every=20\n', 'options')
 
@@ -45,6 +46,13 @@ def test_other_profilers():
     holds(tfprof('record', '--', 'true', more=nvtx)[2], 'NVTX_INJECTION64_PATH=/opt/nvtx.so is replaced')
     got = tfprof('record', '--no-nvtx', '--', 'env', more=nvtx)
     holds(got[1], 'NVTX_INJECTION64_PATH=/opt/nvtx.so\n')
+    got = tfprof('record', '--chain', '--', 'env', more=nvtx)
+    holds(got[1], 'TFPROF_NVTX_CHAIN=/opt/nvtx.so\n')
+    holds(got[1], 'NVTX_INJECTION64_PATH=' + os.path.realpath('bin'))
+    same('replaced' in got[2], False, 'a remark')
+    got = tfprof('record', '--chain', '--', 'env')
+    holds(got[2], '--chain: NVTX_INJECTION64_PATH names no library')
+    same('NVTX_CHAIN' in got[1], False, 'a library')
 
 
 def test_env():
