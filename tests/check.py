@@ -302,8 +302,12 @@ def real_cupti(bin_dir, *more):
     return counted([sys.executable, '-B', 'tests/inject/real.py', '--bin', bin_dir] + list(more))
 
 
+def spool_goldens(bin_dir, *more):
+    return counted([sys.executable, '-B', 'tests/cli/run.py', '--program', os.path.join(bin_dir, 'tfprof'), 'spool/'] + list(more))
+
+
 def collector(bin_dir, tsan):
-    """The tests that docs/COLLECTOR_TESTS.md lists, each under ASan and UBSan, TSan and valgrind."""
+    """The tests that tests/inject/README.md lists, each under ASan and UBSan, TSan and valgrind."""
     plain = 'build/check'
     steps = [('inject', lambda: inject(bin_dir, '--san', 'address,undefined', '--long')),
              ('inject-tsan', lambda: inject(tsan, '--san', 'thread')),
@@ -313,6 +317,8 @@ def collector(bin_dir, tsan):
              ('inject-real-tsan', lambda: real_cupti(tsan, '--san', 'thread')),
              ('inject-real-valgrind', lambda: real_cupti(plain, '--valgrind')),
              ('gpu-rehearsal', lambda: counted([sys.executable, '-B', 'tests/gpu/rehearsal.py', '--bin', plain])),
+             ('cli-spool-tsan', lambda: spool_goldens(tsan)),
+             ('cli-spool-valgrind', lambda: spool_goldens(plain, '--exec-prefix', 'valgrind -q --error-exitcode=99')),
              ('spool-tsan', lambda: spool(tsan)),
              ('spool-valgrind', lambda: spool(plain, under_valgrind(plain + '/tfprof'), SPOOLS_SLOWLY))]
     steps += [('tsan-' + n, f) for n, f in units(tsan, SPOOLS.search)]

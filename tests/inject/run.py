@@ -22,7 +22,7 @@ import cupti
 import life
 import ranges
 import refused
-from rig import ARGS, Failed
+from rig import ARGS, Failed, check
 
 
 def one(f):
@@ -36,8 +36,19 @@ def one(f):
         return f.__name__, 'FAILED', '%s: %s' % (type(e).__name__, e), time.time() - begin
 
 
+def all_tests():
+    return {n: f for m in (life, refused, cupti, ranges, control) for n, f in vars(m).items() if re.match(r't\d\d_', n)}
+
+
+def t00_table():
+    """The table in README.md has each test, and no other."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'README.md')) as f:
+        named = set(re.findall(r'`(t\d\d_\w+)`', f.read()))
+    check(named == set(all_tests()), named ^ set(all_tests()))
+
+
 def main():
-    tests = {n: f for m in (life, refused, cupti, ranges, control) for n, f in vars(m).items() if re.match(r't\d\d_', n)}
+    tests = dict(all_tests(), t00_table=t00_table)
     tests = [tests[n] for n in sorted(tests)]
     tests = [f for f in tests if ARGS.tests or ARGS.long or not getattr(f, 'slow', False)]
     if ARGS.tests:
