@@ -28,21 +28,25 @@ static void put_commands(FILE *f)
 		fprintf(f, "%s%s", i ? " " : "", commands[i].name);
 }
 
-/* The options of commands with words of their own; other words are files there. */
+/* The options that only one command has; other words are files there. Those of the views come
+ * below. */
 static void bash_own_words(FILE *f)
 {
 	fputs("\t[ \"$COMP_CWORD\" -gt 1 ] && case ${COMP_WORDS[1]} in\n", f);
 	for (size_t i = 0; i < n_commands; i++) {
 		const struct word *w = commands[i].words;
-		if (!w)
+		if (!w || !commands[i].own_words)
 			continue;
-		fprintf(f, "\t%s) COMPREPLY=($(compgen -W '", commands[i].name);
+		fprintf(f, "\t%s)%s COMPREPLY=($(compgen -W '", commands[i].name,
+		        commands[i].view_options ? " case $cur in --*)" : "");
 		for (; w->name; w++)
 			fprintf(f, "%s%s%s ", w->name[1] ? "--" : "-", w->name,
 			        w->value && w->name[1] && !w->alone ? "=" : "");
-		fputs("' -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
-		      "\t\tcase $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;\n",
-		        f);
+		fprintf(f,
+		        "' -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
+		        "\t\tcase $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; "
+		        "return ;;%s\n",
+		        commands[i].view_options ? " esac ;;" : "");
 	}
 	fputs("\tesac\n", f);
 }
@@ -81,7 +85,8 @@ void docs_bash(void)
 	for (size_t i = 0; i < n_flag_rows; i++)
 		fprintf(f, "%s--%s%s", i ? " " : "", flag_rows[i].name,
 		        flag_rows[i].value ? "=" : "");
-	fputs("' -- \"$cur\"))\n\t\tcase $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;\n"
+	fputs("' -- \"$cur\"))\n\t\tcase $COMPREPLY in *=) compopt -o nospace +o filenames ;; "
+	      "esac; return ;;\n"
 	      "\t-*) COMPREPLY=($(compgen -W '",
 	        f);
 	for (size_t i = 0; i < n_options; i++)
@@ -111,16 +116,43 @@ static void put_choices(FILE *f, const struct word *w)
 		fputc(*p == '|' ? ' ' : *p, f);
 }
 
+/* The options of the views, for whom takes them. */
+static void zsh_options(FILE *f)
+{
+	fputs("local -a views=(\n", f);
+	for (size_t i = 0; i < n_options; i++) {
+		enum option_type t = options[i].type;
+		fprintf(f, "\t'*-%s[", options[i].name);
+		put_plain(f, options[i].help);
+		fputs(t == OPT_BOOL ? "]" : "]:value:", f);
+		if (t == OPT_SELECT || t == OPT_ORDER) {
+			fputs(t == OPT_SELECT ? "_values -s , metric " : "(", f);
+			put_names(f, t == OPT_SELECT ? USE_SELECT : USE_ORDER, " ");
+			fputs(t == OPT_ORDER ? ")" : "", f);
+		} else if (t == OPT_STATS) {
+			fputs("_values -s , statistic ", f);
+			put_stats(f);
+		} else if (t == OPT_STRING) {
+			fputs("_files", f);
+		} else if (t != OPT_BOOL) {
+			fputs(" ", f);
+		}
+		fputs("'\n", f);
+	}
+	fputs(")\n", f);
+}
+
 static void zsh_own_words(FILE *f)
 {
 	fputs("(( CURRENT > 2 )) && case $words[2] in\n", f);
 	for (size_t i = 0; i < n_commands; i++) {
 		const struct word *w = commands[i].words;
-		if (!w)
+		if (!w || !commands[i].own_words)
 			continue;
 		fprintf(f, "%s)\n\t_arguments '1:command: ' \\\n", commands[i].name);
 		for (; w->name; w++) {
-			fprintf(f, "\t'%s%s%s[", w->name[1] ? "--" : "-", w->name,
+			fprintf(f, "\t'%s%s%s%s[", w->type == WORD_TEXTS ? "*" : "",
+			        w->name[1] ? "--" : "-", w->name,
 			        !w->value || w->alone ? ""
 			        : w->name[1]          ? "="
 			                              : "+");
@@ -135,7 +167,8 @@ static void zsh_own_words(FILE *f)
 			}
 			fputs("' \\\n", f);
 		}
-		fputs("\t'*:file:_files'\n\treturn ;;\n", f);
+		fprintf(f, "\t%s'*:file:_files'\n\treturn ;;\n",
+		        commands[i].view_options ? "$views " : "");
 	}
 	fputs("esac\n", f);
 }
@@ -154,6 +187,7 @@ void docs_zsh(void)
 		fputs("'\n", f);
 	}
 	fputs("\t)\n\t_describe -t commands command commands\n\t_files\n}\n", f);
+	zsh_options(f);
 	zsh_own_words(f);
 	fputs("_arguments \\\n", f);
 	for (size_t i = 0; i < n_flag_rows; i++) {
@@ -164,26 +198,7 @@ void docs_zsh(void)
 		        : flag_rows[i].file ? ":file:_files"
 		                            : ":value: ");
 	}
-	for (size_t i = 0; i < n_options; i++) {
-		enum option_type t = options[i].type;
-		fprintf(f, "\t'*-%s[", options[i].name);
-		put_plain(f, options[i].help);
-		fputs(t == OPT_BOOL ? "]" : "]:value:", f);
-		if (t == OPT_SELECT || t == OPT_ORDER) {
-			fputs(t == OPT_SELECT ? "_values -s , metric " : "(", f);
-			put_names(f, t == OPT_SELECT ? USE_SELECT : USE_ORDER, " ");
-			fputs(t == OPT_ORDER ? ")" : "", f);
-		} else if (t == OPT_STATS) {
-			fputs("_values -s , statistic ", f);
-			put_stats(f);
-		} else if (t == OPT_STRING) {
-			fputs("_files", f);
-		} else if (t != OPT_BOOL) {
-			fputs(" ", f);
-		}
-		fputs("' \\\n", f);
-	}
-	fputs("\t'*:command or file:_tfprof_first'\n", f);
+	fputs("\t$views '*:command or file:_tfprof_first'\n", f);
 	docs_end(f);
 }
 

@@ -79,9 +79,12 @@ static const char *value_word(const struct option *o)
 	return "N";
 }
 
-static void put_options(FILE *f)
+/* Those that mean something to the command; of no command: all. */
+static void put_options(FILE *f, const struct command *c)
 {
 	for (size_t i = 0; i < n_options; i++) {
+		if (c && !cmd_has_option(c, &options[i]))
+			continue;
 		put_item(f, "-", options[i].name, value_word(&options[i]));
 		put(f, options[i].help);
 		if (options[i].preset[0]) {
@@ -163,24 +166,17 @@ void docs_page_of(const struct command *c)
 	put_section(f, "DESCRIPTION");
 	put(f, c->about);
 	fputs("\n", f);
-	if (c->own) {
-		put_section(f, "OPTIONS OF ITS OWN");
-		for (const struct own_option *o = c->own; o->name; o++)
-			put_row(f, "--", o->name, o->value, o->help);
+	if (c->words && c->words->name) {
+		put_section(f, c->view_options ? "OPTIONS OF ITS OWN" : "OPTIONS");
+		put_own_words(f, c->words);
 	}
-	if (c->view_options) {
+	if (c->view || c->view_options) {
 		put_section(f, "OPTIONS");
-		put_options(f);
+		put_options(f, c);
 	}
 	if (c->view) {
-		put_section(f, "OPTIONS");
-		put_options(f);
 		put_section(f, "COLUMNS (-select)");
 		put_metrics(f, c->view->kind);
-	}
-	if (c->words && c->words->name) {
-		put_section(f, "OPTIONS");
-		put_own_words(f, c->words);
 	}
 	put_examples(f, c->examples);
 	put_section(f, "SEE ALSO");
@@ -235,7 +231,7 @@ void docs_main_page(void)
 	put_section(f, "FLAGS");
 	put_flags(f);
 	put_section(f, "OPTIONS");
-	put_options(f);
+	put_options(f, NULL);
 	put_section(f, "COLUMNS (-select)");
 	put_metrics(f, VK_N);
 	put_section(f, "STATISTICS (-stats)");

@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See checkpoint.h. Its words are its own:
- *   checkpoint P [-show_name_regexes LIST] [-output text|csv|json] [--verify]
- *   checkpoint A B [the same, without --verify]
+ * See checkpoint.h.
  */
 #include "app/checkpoint.h"
 
 #include <inttypes.h>
 
+#include "app/words.h"
 #include "base/fmt.h"
 #include "io/json_out.h"
 #include "model/ckpt_diff.h"
 
-enum form { FORM_TEXT, FORM_CSV, FORM_JSON, FORM_N };
-static const char *const form_names[FORM_N] = { "text", "csv", "json" };
+enum { FORM_TEXT, FORM_CSV, FORM_JSON };
 
 struct ask {
 	struct session *s;
 	struct sink *out;
-	struct strs paths, patterns;
-	enum form form;
-	bool verify;
+	struct checkpoint_words words;
+	struct strs paths;
 	struct rx_list *show;
 	struct sb b;
 	struct json json;
@@ -28,59 +25,6 @@ struct ask {
 	int64_t params;
 	uint64_t bytes;
 };
-
-/* ---- words ---- */
-
-static bool set_form(struct ask *k, struct str value)
-{
-	if (value.n && value.p[value.n - 1] == ':')
-		value.n--;
-	for (enum form f = 0; f < FORM_N; f++) {
-		if (str_eq(value, str_of(form_names[f]))) {
-			k->form = f;
-			return true;
-		}
-	}
-	return session_fail(k->s, ERR_INVALID_ARGUMENT,
-	        "-output: '%.*s' is not known here; known are text, csv, json", STR(value));
-}
-
-static bool take_words(struct ask *k, const struct strs *words)
-{
-	struct str name, value;
-	bool has_value;
-
-	for (size_t i = 0; i < words->n; i++) {
-		if (!cmd_option_word(words->v[i], &name, &value, &has_value)) {
-			strs_add(&k->s->query_arena, &k->paths, words->v[i]);
-			continue;
-		}
-		if (str_eq(name, S("verify"))) {
-			k->verify = true;
-			continue;
-		}
-		bool output = str_eq(name, S("output"));
-		if (!output && !str_eq(name, S("show_name_regexes")))
-			return session_fail(k->s, ERR_INVALID_ARGUMENT,
-			        "checkpoint has no option '%.*s'; it has -show_name_regexes, "
-			        "-output "
-			        "and --verify",
-			        STR(words->v[i]));
-		if (!has_value && ++i == words->n)
-			return session_fail(
-			        k->s, ERR_INVALID_ARGUMENT, "-%.*s needs a value", STR(name));
-		value = str_strip_quotes(has_value ? value : words->v[i]);
-		if (output && !set_form(k, value))
-			return false;
-		if (!output)
-			k->patterns = str_split(&k->s->query_arena, value, ',');
-	}
-	if (k->paths.n < 1 || k->paths.n > 2 || (k->verify && k->paths.n == 2))
-		return session_fail(k->s, ERR_INVALID_ARGUMENT,
-		        "checkpoint takes one checkpoint, or two to compare%s",
-		        k->verify ? "; --verify takes one" : "");
-	return true;
-}
 
 /* ---- rows ---- */
 
@@ -146,9 +90,9 @@ static void put_json(struct ask *k, const struct cell *c, size_t n)
 /* Text: cells behind each other; csv: the same with commas and a head. */
 static void put_row(struct ask *k, const struct cell *c, size_t n)
 {
-	bool csv = k->form == FORM_CSV;
+	bool csv = k->words.output == FORM_CSV;
 
-	if (k->form == FORM_JSON) {
+	if (k->words.output == FORM_JSON) {
 		put_json(k, c, n);
 		return;
 	}
@@ -175,7 +119,7 @@ static void put_row(struct ask *k, const struct cell *c, size_t n)
 
 static void begin_rows(struct ask *k)
 {
-	if (k->form != FORM_JSON)
+	if (k->words.output != FORM_JSON)
 		return;
 	json_init(&k->json, k->out);
 	json_array(&k->json);
@@ -183,7 +127,7 @@ static void begin_rows(struct ask *k)
 
 static void end_rows(struct ask *k)
 {
-	if (k->form != FORM_JSON)
+	if (k->words.output != FORM_JSON)
 		return;
 	json_array_end(&k->json);
 	sink_char(k->out, '\n');
@@ -258,7 +202,7 @@ static bool list(struct ask *k, struct ckpt *c)
 	if (k->s->error.code || (k->show && rx_failed(k->show, &k->s->error)))
 		return false;
 	end_rows(k);
-	if (k->form == FORM_TEXT)
+	if (k->words.output == FORM_TEXT)
 		sink_fmt(k->out,
 		        "%zu tensors, %" PRId64 " params, %" PRIu64 " bytes, %" PRIu32 " %s\n",
 		        k->rows, k->params, k->bytes, ckpt_shards(c), files(c));
@@ -327,16 +271,31 @@ static bool compare(struct ask *k, struct ckpt *a, struct ckpt *b)
 	if (k->rows)
 		return session_fail(s, ERR_FAILED, "%zu %s", k->rows,
 		        k->rows == 1 ? "tensor differs" : "tensors differ");
-	if (k->form == FORM_TEXT)
+	if (k->words.output == FORM_TEXT)
 		sink_put(k->out, S("the checkpoints are equal\n"));
 	return true;
 }
 
 static bool answer(struct ask *k, struct ckpt *a, struct ckpt *b)
 {
-	if (k->verify)
+	if (k->words.verify)
 		return verify(k, a);
 	return b ? compare(k, a, b) : list(k, a);
+}
+
+static bool read_words(struct ask *k, const struct request *r)
+{
+	struct words w = { .command = r->command, .into = &k->words };
+
+	if (!words_read(k->s, &r->topics, &w))
+		return false;
+	k->paths = w.rest;
+	if (k->paths.n < 1 || k->paths.n > 2 || (k->words.verify && k->paths.n == 2))
+		return session_fail(k->s, ERR_INVALID_ARGUMENT,
+		        "checkpoint takes one checkpoint, or two to compare%s",
+		        k->words.verify ? "; --verify takes one" : "");
+	return !k->words.show.n ||
+	       rx_compile(&k->show, &k->s->query_arena, &k->words.show, &k->s->error);
 }
 
 bool checkpoint_run(struct session *s, const struct request *r, struct sink *out)
@@ -345,13 +304,12 @@ bool checkpoint_run(struct session *s, const struct request *r, struct sink *out
 	struct ckpt *a = NULL, *b = NULL;
 	bool ok;
 
-	if (!take_words(&k, &r->topics) ||
-	        (k.patterns.n && !rx_compile(&k.show, &s->query_arena, &k.patterns, &s->error)))
+	if (!read_words(&k, r))
 		return false;
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): take_words sees to one path */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): read_words sees to one path */
 	ok = ckpt_open(&a, &s->ckpt_arena, k.paths.v[0], &s->error) &&
 	     (k.paths.n < 2 || ckpt_open(&b, &s->ckpt_arena, k.paths.v[1], &s->error));
-	if (!ok && k.verify && s->error.code == ERR_DATA_LOSS)
+	if (!ok && k.words.verify && s->error.code == ERR_DATA_LOSS)
 		s->error.code = ERR_FAILED;
 	ok = ok && answer(&k, a, b);
 	ckpt_close(a);

@@ -7,6 +7,12 @@
 
 #include "app/cmd.h"
 
+struct checkpoint_words {
+	struct strs show;
+	int output; /* place in the list of word.def */
+	bool verify;
+};
+
 bool checkpoint_run(struct session *s, const struct request *r, struct sink *out);
 
 #endif

@@ -12,8 +12,8 @@
 #include "app/diff.h"
 #include "app/help.h"
 #include "app/jobs.h"
-#include "io/paths.h"
 #include "app/words.h"
+#include "io/paths.h"
 
 /* The original's sentences about the option of 2016. */
 static void take_dump_to_file(struct session *s, struct opts *o)
@@ -80,11 +80,11 @@ static bool run_set(struct session *s, const struct request *r, struct sink *out
 	struct option row;
 
 	session_set(s, &r->opts);
-	if (r->show_all)
+	if (r->set.all)
 		opts_dump_all(&b, &s->sticky);
 	else if (r->prompt && !r->given && !r->shown.n)
 		opts_dump(&b, &s->sticky);
-	for (size_t i = 0; i < r->shown.n && !r->show_all; i++)
+	for (size_t i = 0; i < r->shown.n && !r->set.all; i++)
 		if (option_find(r->shown.v[i], &row))
 			opts_dump_one(&b, &s->sticky, &row);
 	sink_put(out, sb_str(&b));
@@ -217,6 +217,17 @@ bool cmd_set_option(struct session *s, const struct option *row, const struct st
 	return opts_set(o, &s->query_arena, row, value, &s->error);
 }
 
+bool cmd_has_option(const struct command *c, const struct option *row)
+{
+	return c->view || c->run == run_set || (row->type != OPT_STATS && row->type != OPT_BY);
+}
+
+bool cmd_check_option(struct session *s, const struct command *c, const struct option *row)
+{
+	return cmd_has_option(c, row) || session_fail(s, ERR_INVALID_ARGUMENT,
+	                                         "-%s: %s does not show that", row->name, c->name);
+}
+
 /* Takes the option at words[*i] and, where it has one, its value behind it. */
 static bool take_option(struct session *s, const struct strs *words, size_t *i,
         const struct strs *more, struct request *r)
@@ -227,8 +238,9 @@ static bool take_option(struct session *s, const struct strs *words, size_t *i,
 
 	cmd_option_word(word, &name, &value, &has_value);
 	bool set = r->command && r->command->run == run_set;
-	if (set && str_eq(name, S("all")) && !has_value)
-		return r->show_all = true;
+	if (set && word_find(set_words, name))
+		return words_take(
+		        s, words, i, &(struct words){ .command = r->command, .into = &r->set });
 	if (!option_find(name, &row))
 		return cmd_unknown_option(s, word, name, more);
 	if (!has_value && row.type != OPT_BOOL && *i + 1 == words->n && set) {

@@ -8,13 +8,6 @@
 
 #include "app/session.h"
 
-/* An option that only one command has. */
-struct own_option {
-	const char *name;
-	const char *value; /* the word for its value; NULL: it is a switch */
-	const char *help;
-};
-
 struct request;
 struct word;
 struct command {
@@ -26,16 +19,20 @@ struct command {
 	bool keeps_attrs; /* what it writes has node attributes in it */
 	bool (*run)(struct session *s, const struct request *r, struct sink *out);
 	bool (*check)(struct session *s, const struct request *r); /* of the words; may be NULL */
-	bool own_words;               /* what stands behind it is for it alone: request.topics */
-	bool program;                 /* and only the program has it: program.h */
-	const struct word *words;     /* its options, where word.def has them */
-	const struct own_option *own; /* ended by a row without a name; NULL: none */
-	const char *synopsis;         /* what stands behind it besides, in the manual */
-	bool view_options;            /* with own words: it takes the options of the views too */
-	bool ends;                    /* nothing is read behind it */
+	bool own_words;           /* what stands behind it is for it alone: request.topics */
+	bool program;             /* and only the program has it: program.h */
+	const struct word *words; /* the options that only it has (words.h); NULL: none */
+	const char *synopsis;     /* what stands behind it besides, in the manual */
+	bool view_options;        /* with own words: it takes the options of the views too */
+	bool ends;                /* nothing is read behind it */
 };
 extern const struct command commands[];
 extern const size_t n_commands;
+
+/* The option of set that is no view's. */
+struct set_words {
+	bool all;
+};
 
 /* What a command line asks for. */
 struct request {
@@ -46,10 +43,11 @@ struct request {
 	struct sink *message; /* where the result goes as a message; NULL: nowhere */
 	struct strs files;    /* of the command line: words that are no command but exist */
 	bool takes_files;
-	bool prompt;       /* a person typed it at the prompt */
-	bool show_all;     /* set -all */
+	bool prompt; /* a person typed it at the prompt */
+	struct set_words set;
 	struct strs shown; /* options without a value behind set: to be shown */
-	size_t given;      /* options that were given */
+
+	size_t given; /* options that were given */
 };
 
 /* Reads words: a command and options, in any order, as -name value, --name value or --name=value.
@@ -61,6 +59,12 @@ bool cmd_parse(
 /* Says that there is no such option; word as it was typed. */
 bool cmd_unknown_option(
         struct session *s, struct str word, struct str name, const struct strs *more);
+
+/* Does the option of the views mean something to the command? */
+bool cmd_has_option(const struct command *c, const struct option *row);
+
+/* The same, and fails if not. */
+bool cmd_check_option(struct session *s, const struct command *c, const struct option *row);
 
 /* Sets an option from its value, or where it has none behind '=', from the word behind words[*i].
  */

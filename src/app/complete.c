@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "app/jobs.h"
+#include "app/words.h"
 #include "base/sort.h"
 
 static void offer(struct session *s, struct complete *c, struct str word)
@@ -149,13 +150,38 @@ static void offer_commands(struct session *s, struct complete *c, bool all)
 			offer(s, c, str_of(commands[i].name));
 }
 
-static void offer_options(struct session *s, struct complete *c)
+/* An option, with as many dashes as are typed. */
+static void offer_option(
+        struct session *s, struct complete *c, const char *dashes, const char *name)
+{
+	if (c->stem.n > 1 && c->stem.p[0] == '-')
+		dashes = c->stem.p[1] == '-' ? "--" : "-";
+	offer(s, c, str_fmt(&s->query_arena, "%s%s", dashes, name));
+}
+
+/* Of the views, those that mean something to the command; of no command: all. */
+static void offer_options(struct session *s, struct complete *c, const struct command *cmd)
 {
 	struct option rows[OPTIONS_MAX];
 	size_t n = option_rows(rows);
 
 	for (size_t i = 0; i < n; i++)
-		offer(s, c, str_fmt(&s->query_arena, "-%s", rows[i].name));
+		if (!cmd || (cmd_has_option(cmd, &rows[i]) &&
+		                    !word_find(cmd->words, str_of(rows[i].name))))
+			offer_option(s, c, "-", rows[i].name);
+}
+
+/* Of the command, where words are its own also files. */
+static void offer_own(struct session *s, struct complete *c, const struct command *cmd)
+{
+	bool option = str_starts(c->stem, S("-"));
+
+	if (cmd->own_words && !option)
+		offer_files(s, c);
+	for (const struct word *w = cmd->words; w && w->name && (option || !cmd->own_words); w++)
+		offer_option(s, c, w->name[1] ? "--" : "-", w->name);
+	if (!cmd->own_words || (cmd->view_options && option))
+		offer_options(s, c, cmd);
 }
 
 static void offer_metrics(struct session *s, struct complete *c, unsigned use)
@@ -281,13 +307,53 @@ static bool is_redirect(struct str word)
 	return str_eq(word, S(">")) || str_eq(word, S(">>"));
 }
 
+/* The values of a command's own option, where it lists them. */
+static void offer_choices(struct session *s, struct complete *c, const struct word *w)
+{
+	struct strs choices = word_choices(&s->query_arena, w);
+
+	for (size_t i = 0; i < choices.n && w->type == WORD_CHOICE; i++)
+		offer(s, c, choices.v[i]);
+}
+
+/* What may stand behind these words, a command first. */
+static void offer_behind(struct session *s, struct complete *c, const struct strs *words)
+{
+	struct str last = words->v[words->n - 1], name = STR_NONE, value;
+	const struct command *cmd = cmd_find(words->v[0]);
+	bool has_value, option = cmd_option_word(last, &name, &value, &has_value) && !has_value;
+	const struct word *own = cmd && option ? word_find(cmd->words, name) : NULL;
+	struct option row;
+
+	if (is_redirect(last)) {
+		offer_files(s, c);
+	} else if (cmd && cmd->run == jobs_use) {
+		offer_jobs(s, c);
+	} else if (cmd && cmd->run == jobs_load) {
+		cut_stem(c, "=");
+		offer_files(s, c);
+	} else if (cmd && (cmd->run == jobs_list || cmd->program)) {
+		return;
+	} else if (cmd && str_eq(words->v[0], S("help"))) {
+		offer_commands(s, c, true);
+		offer_options(s, c, NULL);
+	} else if (own && own->value) {
+		offer_choices(s, c, own);
+	} else if (option && !own && (!cmd || !cmd->own_words || cmd->view_options) &&
+	           option_find(name, &row) &&
+	           !(row.type == OPT_BOOL && str_starts(c->stem, S("-")))) {
+		offer_values(s, c, &row, cmd);
+	} else if (cmd) {
+		offer_own(s, c, cmd);
+	} else {
+		offer_options(s, c, NULL);
+	}
+}
+
 bool complete_line(struct session *s, struct str text, struct complete *c)
 {
 	struct strs words = str_split(&s->query_arena, text, ' ');
 	bool begun = text.n && text.p[text.n - 1] != ' ';
-	struct str last, name, value;
-	struct option row;
-	bool has_value;
 
 	*c = (struct complete){ 0 };
 	if (!session_seal(s))
@@ -299,29 +365,7 @@ bool complete_line(struct session *s, struct str text, struct complete *c)
 		share(c);
 		return true;
 	}
-	last = words.v[words.n - 1];
-	const struct command *cmd = cmd_find(words.v[0]);
-	if (is_redirect(last)) {
-		offer_files(s, c);
-	} else if (cmd && cmd->run == jobs_use) {
-		offer_jobs(s, c);
-	} else if (cmd && cmd->run == jobs_load) {
-		cut_stem(c, "=");
-		offer_files(s, c);
-	} else if (cmd && cmd->run == jobs_list) {
-		share(c);
-	} else if (cmd && str_eq(words.v[0], S("help"))) {
-		offer_commands(s, c, true);
-		offer_options(s, c);
-	} else if (cmd_option_word(last, &name, &value, &has_value) && !has_value &&
-	           option_find(name, &row) &&
-	           !(row.type == OPT_BOOL && str_starts(c->stem, S("-")))) {
-		offer_values(s, c, &row, cmd);
-	} else {
-		offer_options(s, c);
-		if (str_eq(words.v[0], S("set")))
-			offer(s, c, S("-all"));
-	}
+	offer_behind(s, c, &words);
 	share(c);
 	return true;
 }

@@ -181,7 +181,7 @@ bool ctl_run(struct program *p)
 	static const char *const orders[] = { SPOOL_CONTROL_START, SPOOL_CONTROL_STOP,
 		SPOOL_CONTROL_STEP, SPOOL_CONTROL_FLUSH };
 	struct session *s = p->s;
-	struct words w = { .command = "ctl", .table = ctl_words };
+	struct words w = { .command = p->command };
 
 	if (!words_read(s, p->words, &w))
 		return false;

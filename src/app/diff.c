@@ -243,7 +243,7 @@ static bool answer(struct diff_sides *d, const struct diff_words *w, struct sink
 	struct arena *a = &s->query_arena;
 	struct strs names = choose_names(a, w);
 	struct emit to = { .a = a, .out = out, .notes = &s->notes };
-	struct diff_answer x = { .view = w->view,
+	struct diff_answer x = { .view = views[w->view],
 		.words = &w->sides,
 		.names = &names,
 		.min_size = w->min_size,
@@ -258,7 +258,8 @@ static bool answer(struct diff_sides *d, const struct diff_words *w, struct sink
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--names: two sides have the same "
 		        "name");
-	if (!choose_metrics(d, w, &k) || !diff_sides_make(d, w->view, &w->o, k.metrics, k.n) ||
+	if (!choose_metrics(d, w, &k) ||
+	        !diff_sides_make(d, views[w->view], &w->o, k.metrics, k.n) ||
 	        !diff_merge(d, w, &c, &aliases))
 		return false;
 	struct diff_ask ask = { .c = &c,

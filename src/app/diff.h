@@ -7,7 +7,6 @@
 
 #include "app/cmd.h"
 
-extern const struct own_option diff_options[];
 bool diff_command(struct session *s, const struct request *r, struct sink *out);
 
 #endif

@@ -14,12 +14,14 @@
 
 struct diff_words {
 	struct opts o;
-	const struct view_ops *view;
-	struct strs sides, names; /* words that are there; words that are not, or of --names */
+	int view;                  /* enum vk */
+	struct strs sides, names;  /* words that are there; words that are not, or of --names */
+	struct strs rename, rules; /* as given; read: in o and gates */
 	VEC(struct gate) gates;
 	double delta, level;
 	int64_t min_size;
-	bool swap, per_run, by_path;
+	bool swap;
+	int per_run, by_path; /* 0 or 1 */
 	bool select_given, depth_given, order_given;
 };
 

@@ -410,7 +410,7 @@ static void check_machine(struct doctor *d)
 bool doctor_run(struct program *p)
 {
 	struct doctor d = { .p = p, .a = &p->s->query_arena };
-	struct words w = { .command = "doctor", .table = doctor_words, .into = &d.words };
+	struct words w = { .command = p->command, .into = &d.words };
 
 	if (!words_read(p->s, p->words, &w))
 		return false;

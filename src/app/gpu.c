@@ -48,7 +48,7 @@ static bool find(struct program *p, const struct words *w, struct strs *spools)
 bool gpu_run(struct program *p)
 {
 	struct gpu_words words = { .top = -1 };
-	struct words w = { .command = "gpu", .table = gpu_words, .into = &words };
+	struct words w = { .command = p->command, .into = &words };
 	struct session *s = p->s;
 	struct strs spools = { 0 };
 	struct gpu_use u;

@@ -49,16 +49,18 @@ static void put_stats(struct sink *out)
 		sink_fmt(out, "  %-10s %s\n", stat_rows[i].name, stat_rows[i].help);
 }
 
-static void put_options(struct session *s, struct sink *out)
+/* Those that mean something to the command; of no command: all. */
+static void put_options(struct session *s, const struct command *c, struct sink *out)
 {
 	struct option rows[OPTIONS_MAX];
 	size_t n = option_rows(rows);
 
 	sink_put(out, S("\nOptions\n"));
 	for (size_t i = 0; i < n; i++)
-		sink_fmt(out, "  -%-26s %s%s%s%s\n", rows[i].name, rows[i].help,
-		        rows[i].preset[0] ? " [" : "", rows[i].preset,
-		        rows[i].preset[0] ? "]" : "");
+		if (!c || cmd_has_option(c, &rows[i]))
+			sink_fmt(out, "  -%-26s %s%s%s%s\n", rows[i].name, rows[i].help,
+			        rows[i].preset[0] ? " [" : "", rows[i].preset,
+			        rows[i].preset[0] ? "]" : "");
 	struct sb b = sb_in(&s->query_arena);
 	sb_put(&b, S("  -select: "));
 	metric_names(&b, USE_SELECT, ", ");
@@ -76,7 +78,7 @@ void help_usage(struct session *s, struct sink *out)
 	for (size_t i = 0; i < n_commands; i++)
 		sink_fmt(out, "  %-10s %s\n", commands[i].name, commands[i].help);
 	put_flags(s, out);
-	put_options(s, out);
+	put_options(s, NULL, out);
 	put_outputs(out);
 }
 
@@ -105,13 +107,13 @@ static void put_wrapped(struct str text, struct sink *out)
 	put_hanging(text, 2, out);
 }
 
-/* The options of a command with words of its own. */
+/* The options that only this command has. */
 static void put_own_words(struct session *s, const struct command *c, struct sink *out)
 {
 	if (c->synopsis)
 		sink_fmt(out, "\nUsage: tfprof %s %s\n", c->name, c->synopsis);
 	if (c->words && c->words->name)
-		sink_put(out, S("\nOptions\n"));
+		sink_put(out, c->view_options ? S("\nOptions of its own\n") : S("\nOptions\n"));
 	for (const struct word *w = c->words; w && w->name; w++) {
 		struct sb name = sb_in(&s->query_arena);
 		word_usage(&name, w);
@@ -128,20 +130,13 @@ static void put_command(struct session *s, const struct command *c, struct sink 
 
 	sink_fmt(out, "%s: %s\n\n", c->name, c->help);
 	put_wrapped(str_of(c->about), out);
-	if (c->own)
-		sink_put(out, S("\nOptions of its own\n"));
-	for (const struct own_option *o = c->own; o && o->name; o++) {
-		struct str name = str_fmt(&s->query_arena, "--%s%s%s", o->name, o->value ? " " : "",
-		        o->value ? o->value : "");
-		sink_fmt(out, "  %-22.*s %s\n", STR(name), o->help);
-	}
 	put_own_words(s, c, out);
 	if (lines.n)
 		sink_put(out, S("\nExamples\n"));
 	for (size_t i = 0; i < lines.n; i++)
 		sink_fmt(out, "  %.*s\n", STR(lines.v[i]));
 	if (c->view || c->view_options)
-		put_options(s, out);
+		put_options(s, c, out);
 }
 
 static void put_choice(struct sb *b, const char *const *words)

@@ -105,15 +105,15 @@ static bool show_usage(struct session *s, struct run *r)
 static bool run_program(struct session *s, struct run *r)
 {
 	const struct strs *words = &r->request.topics;
-	struct program p = { .s = s, .words = words };
+	struct program p = { .s = s, .command = r->request.command, .words = words };
 
 	p.out = screen_begin(&r->screen, &s->sticky);
 	p.columns = r->screen.pretty.term.tty ? r->screen.pretty.term.columns : 0;
 	if (words->n && (str_eq(words->v[0], S("--help")) || str_eq(words->v[0], S("-h")))) {
-		struct str name = str_of(r->request.command->name);
+		struct str name = str_of(p.command->name);
 		return help_write(s, &(struct strs){ .v = &name, .n = 1 }, p.out);
 	}
-	bool ok = program_run(&p, r->request.command);
+	bool ok = program_run(&p);
 	r->done = p.status;
 	r->status = status_of(s);
 	return ok;

@@ -15,10 +15,10 @@ static const struct {
 } rows[] = { { "record", record_run }, { "ctl", ctl_run }, { "gpu", gpu_run },
 	{ "doctor", doctor_run } };
 
-bool program_run(struct program *p, const struct command *c)
+bool program_run(struct program *p)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (str_eq(str_of(rows[i].name), str_of(c->name)))
+		if (str_eq(str_of(rows[i].name), str_of(p->command->name)))
 			return rows[i].run(p);
 	return false;
 }

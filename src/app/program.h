@@ -11,13 +11,14 @@
 
 struct program {
 	struct session *s;
-	const struct strs *words; /* those behind the command */
+	const struct command *command;
+	const struct strs *words; /* those behind it */
 	struct sink *out;
 	unsigned columns; /* of the terminal behind out; 0: it is none */
 	int status;       /* the exit status where the command did what it was asked */
 };
 
-/* Runs the command of r. False with the session's error. */
-bool program_run(struct program *p, const struct command *c);
+/* Runs the command. False with the session's error. */
+bool program_run(struct program *p);
 
 #endif

@@ -136,10 +136,10 @@ static void put_seconds(struct sb *b, const char *name, int64_t milliseconds)
 
 static void put_choice(struct recorder *r, struct sb *b, const char *name, int value)
 {
-	struct str word = words_choice(r->a, record_words, name, value);
+	struct strs words = word_choices(r->a, word_find(record_words, str_of(name)));
 
-	if (word.n)
-		sb_fmt(b, "%s%s=%.*s", b->n ? "," : "", name, STR(word));
+	if (value >= 0)
+		sb_fmt(b, "%s%s=%.*s", b->n ? "," : "", name, STR(words.v[value]));
 }
 
 /* Orders that the folder holds already were given to an earlier recording. */
@@ -475,9 +475,7 @@ static bool run(struct recorder *r, int *status)
 bool record_run(struct program *p)
 {
 	struct recorder r = { .s = p->s, .a = &p->s->query_arena };
-	struct words w = {
-		.command = "record", .table = record_words, .into = &r.words, .first = true
-	};
+	struct words w = { .command = p->command, .into = &r.words, .first = true };
 
 	r.words.level = r.words.graphs = r.words.start = r.words.env = -1;
 	r.words.delay = r.words.duration = r.words.wait = -1;

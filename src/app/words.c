@@ -4,11 +4,12 @@
  */
 #include "app/words.h"
 
-#include "app/cmd.h"
-#include "app/ctl.h"
+#include "app/checkpoint.h"
+#include "app/diff_internal.h"
 #include "app/doctor.h"
 #include "app/gpu.h"
 #include "app/record.h"
+#include "metric/quantity.h"
 
 #define WORDS(command) const struct word command##_words[] = {
 #define WORD(command, t, field, name_, value_, help_, ...)                                         \
@@ -41,39 +42,54 @@ void word_usage(struct sb *b, const struct word *w)
 		        w->alone ? "]" : "");
 }
 
-static const struct word *find(const struct word *table, struct str name)
+const struct word *word_find(const struct word *table, struct str name)
 {
-	for (; table->name; table++)
+	for (; table && table->name; table++)
 		if (str_eq(str_of(table->name), name))
 			return table;
 	return NULL;
 }
 
+struct strs word_choices(struct arena *a, const struct word *w)
+{
+	return str_split(a, str_of(w->value), '|');
+}
+
+static const char *dashes(const struct word *w)
+{
+	return w->name[1] ? "--" : "-";
+}
+
 static bool unknown(struct session *s, const struct words *w, struct str word, struct str name)
 {
+	const struct command *c = w->command;
 	struct arena *a = &s->query_arena;
 	struct strs names = { 0 };
+	struct option rows[OPTIONS_MAX];
+	size_t n = w->opts ? option_rows(rows) : 0;
 	struct sb all = sb_in(a);
 
-	for (const struct word *x = w->table; x->name; x++) {
+	for (const struct word *x = c->words; x->name; x++) {
 		strs_add(a, &names, str_of(x->name));
-		sb_put(&all, x == w->table ? S("") : S(", "));
-		sb_fmt(&all, "%s%s", x->name[1] ? "--" : "-", x->name);
+		sb_fmt(&all, "%s%s%s", all.n ? ", " : "", dashes(x), x->name);
 	}
+	for (size_t i = 0; i < n; i++)
+		strs_add(a, &names, str_of(rows[i].name));
 	struct str near = nearest_word(name, names.v, names.n);
+	const struct word *own = word_find(c->words, near);
 	if (near.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "%s has no option '%.*s'; did you mean '%s%.*s'?", w->command, STR(word),
-		        near.n > 1 ? "--" : "-", STR(near));
-	return session_fail(s, ERR_INVALID_ARGUMENT, "%s has no option '%.*s'; it has %.*s",
-	        w->command, STR(word), STR(sb_str(&all)));
+		        "%s has no option '%.*s'; did you mean '%s%.*s'?", c->name, STR(word),
+		        own ? dashes(own) : "-", STR(near));
+	return session_fail(s, ERR_INVALID_ARGUMENT, "%s has no option '%.*s'; it has %.*s%s",
+	        c->name, STR(word), STR(sb_str(&all)), n ? " and those of the views" : "");
 }
 
 /* ---- values ---- */
 
 static bool set_choice(struct arena *a, const struct word *x, struct str value, int *at)
 {
-	struct strs choices = str_split(a, str_of(x->value), '|');
+	struct strs choices = word_choices(a, x);
 
 	for (size_t i = 0; i < choices.n; i++) {
 		if (str_eq(choices.v[i], value)) {
@@ -103,70 +119,81 @@ static bool set_seconds(struct str value, int64_t *at)
 	return true;
 }
 
-struct str words_choice(struct arena *a, const struct word *table, const char *name, int i)
+/* 0.1 or 10%. */
+static bool set_share(struct str value, double *at)
 {
-	struct strs choices = str_split(a, str_of(find(table, str_of(name))->value), '|');
+	bool percent = str_ends(value, S("%"));
 
-	return i >= 0 && (size_t)i < choices.n ? choices.v[i] : STR_NONE;
+	if (!quantity_parse_real(str_sub(value, 0, value.n - percent), at))
+		return false;
+	*at /= percent ? 100 : 1;
+	return *at >= 0;
 }
 
-static bool set(struct session *s, const struct words *w, const struct word *x, struct str value)
+/* What the value is, if it is not this; else NULL. */
+static const char *set(struct arena *a, const struct word *x, struct str value, void *at)
 {
-	void *at = (char *)w->into + x->at;
-	const char *is = "";
-	bool ok = true;
-
 	switch (x->type) {
-	case WORD_SWITCH: *(bool *)at = true; return true;
-	case WORD_TEXT: *(struct str *)at = value; return true;
-	case WORD_CHOICE:
-		ok = set_choice(&s->query_arena, x, value, at);
-		is = "none of";
-		break;
+	case WORD_SWITCH: *(bool *)at = true; break;
+	case WORD_TEXT: *(struct str *)at = value; break;
+	case WORD_TEXTS: strs_add(a, at, value); break;
+	case WORD_LIST:
+		*(struct strs *)at = str_split(a, value, ',');
+		return ((struct strs *)at)->n ? NULL : "no list, such as A,B:";
+	case WORD_CHOICE: return set_choice(a, x, value, at) ? NULL : "none of";
 	case WORD_COUNT:
-		ok = num_parse_i64(value, at) && *(int64_t *)at > 0;
-		is = "no number above 0:";
+		if (!num_parse_i64(value, at) || *(int64_t *)at <= 0)
+			return "no number above 0:";
 		break;
 	case WORD_SECONDS:
-		ok = set_seconds(value, at);
-		is = "no number of seconds, such as 3 or 0.5:";
-		break;
+		return set_seconds(value, at) ? NULL : "no number of seconds, such as 3 or 0.5:";
 	case WORD_SIZE:
-		ok = num_parse_size(value, at);
-		is = "no number of bytes, such as 500M or 2G:";
-		break;
+		return num_parse_size(value, at) ? NULL : "no number of bytes, such as 500M or 2G:";
+	case WORD_QUANTITY:
+		return quantity_parse(value, UNIT_BYTES, at) ? NULL : "no size, such as 1MB:";
+	case WORD_SHARE: return set_share(value, at) ? NULL : "no share, such as 0.1 or 10%:";
 	}
-	if (ok)
-		return true;
-	return session_fail(s, ERR_INVALID_ARGUMENT, "'%.*s' is %s %s%s=%s", STR(value), is,
-	        x->name[1] ? "--" : "-", x->name, x->value);
+	return NULL;
 }
 
 /* ---- words ---- */
 
-/* Takes the option at words->v[*i] and, where it has one, its value behind it. */
-static bool take(struct session *s, const struct strs *words, size_t *i, const struct words *w)
+bool words_take(struct session *s, const struct strs *words, size_t *i, struct words *w)
 {
+	struct arena *a = &s->query_arena;
 	struct str name, value;
+	struct sb usage = sb_in(a);
+	struct option row;
 	bool has_value;
 
 	cmd_option_word(words->v[*i], &name, &value, &has_value);
-	const struct word *x = find(w->table, name);
+	const struct word *x = word_find(w->command->words, name);
+	if (!x && w->opts && option_find(name, &row)) {
+		strs_add(a, &w->given, name);
+		return cmd_check_option(s, w->command, &row) &&
+		       cmd_set_option(s, &row, words, i, has_value, value, w->opts);
+	}
 	if (!x)
 		return unknown(s, w, words->v[*i], name);
+	void *at = (char *)w->into + x->at;
+	word_usage(&usage, x);
 	if (!x->value && has_value)
 		return session_fail(s, ERR_INVALID_ARGUMENT, "--%s takes no value", x->name);
-	if (x->value && !has_value && x->alone) {
-		*(int *)((char *)w->into + x->at) = 0;
+	if (x->alone && !has_value) {
+		*(int *)at = 0;
 		return true;
 	}
 	if (x->value && !has_value) {
 		if (*i + 1 == words->n)
-			return session_fail(s, ERR_INVALID_ARGUMENT, "%s%s needs a value",
-			        x->name[1] ? "--" : "-", x->name);
+			return session_fail(s, ERR_INVALID_ARGUMENT, "%s%s needs a value: %.*s",
+			        dashes(x), x->name, STR(sb_str(&usage)));
 		value = words->v[++*i];
 	}
-	return set(s, w, x, value);
+	if (!w->command->program) /* there the shell has done it */
+		value = str_strip_quotes(value);
+	const char *is = set(a, x, value, at);
+	return !is || session_fail(s, ERR_INVALID_ARGUMENT, "'%.*s' is %s %.*s", STR(value), is,
+	                      STR(sb_str(&usage)));
 }
 
 bool words_read(struct session *s, const struct strs *words, struct words *w)
@@ -178,7 +205,7 @@ bool words_read(struct session *s, const struct strs *words, struct words *w)
 		if (options && str_eq(words->v[i], S("--"))) {
 			options = false;
 		} else if (options && cmd_option_word(words->v[i], &name, &value, &has_value)) {
-			if (!take(s, words, &i, w))
+			if (!words_take(s, words, &i, w))
 				return false;
 		} else {
 			strs_add(&s->query_arena, &w->rest, words->v[i]);

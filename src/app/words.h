@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Options of the commands that have words of their own. One table per command: the words are read
- * by it, and help, manual page and completion are made of it.
+ * Options that only one command has. One table per command: the words are read by it, and help,
+ * manual page and completion are made of it.
  */
 #ifndef TFPROF_APP_WORDS_H
 #define TFPROF_APP_WORDS_H
 
-#include "app/session.h"
+#include "app/cmd.h"
 
 enum word_type {
-	WORD_SWITCH,  /* bool */
-	WORD_TEXT,    /* struct str */
-	WORD_CHOICE,  /* int: which of the words of .value, separated by bars; from 0 */
-	WORD_COUNT,   /* int64_t, above 0 */
-	WORD_SECONDS, /* int64_t milliseconds, given as seconds: 3 or 0.5 */
-	WORD_SIZE,    /* int64_t bytes, with K, M or G behind them */
+	WORD_SWITCH,   /* bool */
+	WORD_TEXT,     /* struct str */
+	WORD_TEXTS,    /* struct strs: one more each time it is given */
+	WORD_LIST,     /* struct strs: A,B,... */
+	WORD_CHOICE,   /* int: which of the words of .value, separated by bars; from 0 */
+	WORD_COUNT,    /* int64_t, above 0 */
+	WORD_SECONDS,  /* int64_t milliseconds, given as seconds: 3 or 0.5 */
+	WORD_SIZE,     /* int64_t bytes, with K, M or G behind them */
+	WORD_QUANTITY, /* int64_t bytes, as views write them: 1.5MB */
+	WORD_SHARE,    /* double, not negative: 0.1 or 10% */
 };
 
 struct word {
@@ -26,20 +30,28 @@ struct word {
 	bool alone; /* a choice that may stand without its value: then it is the first */
 };
 
-extern const struct word record_words[], ctl_words[], doctor_words[], gpu_words[];
+extern const struct word set_words[], checkpoint_words[], diff_words[], record_words[], ctl_words[],
+        doctor_words[], gpu_words[];
 
-/* What a table is read with. */
+/* What words are read with. */
 struct words {
-	const char *command;
-	const struct word *table;
-	void *into;       /* holds what stays when an option is not given */
-	bool first;       /* the first word that is no option, and all behind it, are left */
-	struct strs rest; /* words that are no options, or stand behind "--" */
+	const struct command *command; /* whose table it is */
+	void *into;                    /* holds what stays when an option is not given */
+	struct opts *opts;             /* of a command with view_options: where these go */
+	bool first;        /* the first word that is no option, and all behind it, are left */
+	struct strs rest;  /* words that are no options, or stand behind "--" */
+	struct strs given; /* the names of the view's options among the words */
 };
 bool words_read(struct session *s, const struct strs *words, struct words *w);
 
-/* The i-th word of the choice of that name. */
-struct str words_choice(struct arena *a, const struct word *table, const char *name, int i);
+/* Takes the option at words->v[*i] and, where it has one, its value behind it. */
+bool words_take(struct session *s, const struct strs *words, size_t *i, struct words *w);
+
+/* The row of that name, or NULL; also of no table. */
+const struct word *word_find(const struct word *table, struct str name);
+
+/* The words of a choice. */
+struct strs word_choices(struct arena *a, const struct word *w);
 
 /* Appends "--name=value", or "-n value" where the name is one letter. */
 void word_usage(struct sb *b, const struct word *w);

@@ -232,7 +232,7 @@ SHELLS = {
 
 
 def in_shell(name):
-    """Does a word that was begun become the one that it must, and an option of it too?"""
+    """Do words that were begun become those that they must: a command, an option of it, one of its own?"""
     top = tempfile.mkdtemp(prefix='tfprof-term-')
     os.mkdir(top + '/bin')
     os.symlink(ARGS.program, top + '/bin/tfprof')
@@ -243,12 +243,15 @@ def in_shell(name):
         t.tmux('send-keys', '-l', '--', line)
         t.tmux('send-keys', 'Enter')
         t.still()
-    ready = t.wait('\nready')
-    for word in ('tfprof sco', '-max_d'):
-        t.tmux('send-keys', '-l', '--', word)
-        t.tmux('send-keys', 'Tab')
-        t.still()
-    good = ready and t.wait('tfprof scope -max_depth')
+    good = t.wait('\nready')
+    for begun, whole, more in (('tfprof sco', 'tfprof scope', '-max_d'),
+                               ('tfprof diff --gat', 'diff --gate', 'x -max_d')):
+        for word in (begun, more):
+            t.tmux('send-keys', '-l', '--', word)
+            t.tmux('send-keys', 'Tab')
+            t.still()
+        good = good and t.wait(more + 'epth') and whole in t.screen() and '\\' not in t.screen()
+        t.tmux('send-keys', 'C-u' if good else 'End')
     if not good:
         print('FAILED completion in %s\n%s' % (name, t.screen()))
     t.close()

@@ -93,6 +93,17 @@ static void test_words(void **state)
 		{ S("scope -output nd"), "ndjson ", "ndjson", false, false, 1 },
 		{ S("help sco"), "scope ", "scope", false, false, 1 },
 		{ S("set -all"), "-all ", "-all", false, false, 1 },
+		{ S("set --al"), "--all --align ", "--al", true, false, 2 },
+		{ S("diff --mat"), "--match ", "--match", false, false, 1 },
+		{ S("diff -mat"), "-match ", "-match", false, false, 1 },
+		{ S("diff x --match "), "auto path ", "", true, false, 2 },
+		{ S("diff --delta "), "", "", false, false, 0 },
+		{ S("diff -select micros,par"), "params ", "params", false, false, 1 },
+		{ S("diff --s"), NULL, "--s", true, false, 5 },
+		{ S("diff --rename"), "--rename ", "--rename", false, false, 1 },
+		{ S("checkpoint -o"), "-output ", "-output", false, false, 1 },
+		{ S("checkpoint --output c"), "csv ", "csv", false, false, 1 },
+		{ S("record --l"), "", "", false, false, 0 },
 	};
 
 	(void)state;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Options of commands with words of their own: every row of the table is complete, values are
+ * Options that only one command has: every row of the table is complete, values are
  * read, and what is no option stays.
  */
 #include "unit.h"
 
-#include "app/cmd.h"
 #include "app/cupti_find.h"
+#include "app/diff_internal.h"
 #include "app/proc.h"
 #include "app/record.h"
 
@@ -18,9 +18,7 @@ static bool read_now(struct session *s, void *ctx)
 	struct strs words = str_split(&s->query_arena, str_of(ctx), ' ');
 
 	got = (struct record_words){ .level = -1, .env = -1, .delay = -1 };
-	left = (struct words){
-		.command = "record", .table = record_words, .into = &got, .first = true
-	};
+	left = (struct words){ .command = cmd_find(S("record")), .into = &got, .first = true };
 	return words_read(s, &words, &left);
 }
 
@@ -58,6 +56,58 @@ static void values(void **state)
 	session_free(s);
 }
 
+static struct diff_words diff;
+
+static bool read_diff(struct session *s, void *ctx)
+{
+	struct strs words = str_split(&s->query_arena, str_of(ctx), ' ');
+
+	return diff_read_words(s, &words, &diff);
+}
+
+/* What is said of the line behind diff; NULL: it is taken. */
+static const char *said_diff(struct session *s, const char *line)
+{
+	return session_guard(s, read_diff, (void *)(uintptr_t)line)
+	               ? NULL
+	               : str_z(&s->query_arena, s->error.text);
+}
+
+/* Options of its own and of the views, some of them more than once, among names of files. */
+static void mixed(void **state)
+{
+	struct session *s = session_new(0);
+
+	(void)state;
+	assert_null(said_diff(s,
+	        "op / -select bytes --delta 5% /tmp --gate total.bytes<+5% -rename 's/a/b/' --gate "
+	        "total.bytes<9MB --names=x,y --match=path --rename=s/c/d/ --level=0.01 --per run"));
+	assert_int_equal(diff.view, VK_OP);
+	assert_true(diff.delta == 0.05 && diff.level == 0.01);
+	assert_int_equal(diff.sides.n, 2);
+	assert_int_equal(diff.names.n, 2);
+	assert_str(diff.names.v[1], "y");
+	assert_int_equal(diff.gates.n, 2);
+	assert_str(diff.o.rename, "s/a/b/;s/c/d/");
+	assert_true(diff.by_path && diff.per_run && diff.select_given);
+	assert_true(!diff.order_given && !diff.swap);
+	assert_int_equal(diff.o.select.metrics, METRIC_BIT(M_BYTES));
+	assert_int_equal(diff.o.max_depth, INT32_MAX);
+	assert_null(said_diff(s, "--view code --swap -max_depth=3 --min_size 2KB -- / / a b"));
+	assert_int_equal(diff.view, VK_CODE);
+	assert_int_equal(diff.min_size, 2000);
+	assert_int_equal(diff.o.max_depth, 3);
+	assert_true(diff.swap);
+	assert_string_equal(said_diff(s, "/ / --selct x"),
+	        "diff has no option '--selct'; did you mean '-select'?");
+	assert_string_equal(said_diff(s, "/ / --delt x"),
+	        "diff has no option '--delt'; did you mean '--delta'?");
+	assert_string_equal(said_diff(s, "/ / --names"), "--names needs a value: --names=A,B,...");
+	assert_string_equal(said_diff(s, "/ / --delta=-1"),
+	        "'-1' is no share, such as 0.1 or 10%: --delta=SHARE");
+	session_free(s);
+}
+
 static void faults(void **state)
 {
 	static const char *const lines[] = { "--delay=", "--delay=.5", "--delay=-1",
@@ -75,19 +125,15 @@ static void faults(void **state)
 
 static void rows_are_complete(void **state)
 {
-	static const struct word *const tables[] = { record_words, gpu_words, doctor_words };
-
 	(void)state;
-	for (size_t t = 0; t < 3; t++) {
-		for (const struct word *w = tables[t]; w->name; w++) {
+	for (size_t i = 0; i < n_commands; i++) {
+		const struct word *table = commands[i].words;
+		for (const struct word *w = table; w && w->name; w++) {
 			assert_true(w->name[0] && w->name[0] != '-');
 			assert_true(w->help && w->help[0] && w->help[strlen(w->help) - 1] != '.');
 			assert_int_equal(w->value == NULL, w->type == WORD_SWITCH);
-			for (const struct word *v = tables[t]; v < w; v++)
-				assert_string_not_equal(v->name, w->name);
+			assert_ptr_equal(word_find(table, str_of(w->name)), w);
 		}
-	}
-	for (size_t i = 0; i < n_commands; i++) {
 		assert_true(!commands[i].program || commands[i].own_words);
 		assert_true(!commands[i].program || commands[i].synopsis);
 	}
@@ -125,6 +171,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		unit_case(values),
+		unit_case(mixed),
 		unit_case(faults),
 		unit_case(rows_are_complete),
 		unit_case(versions_of_cupti),
