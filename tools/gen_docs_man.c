@@ -209,7 +209,8 @@ static const char MAIN_ENV[] =
         "load.\n.TP\n.B TFPROF_JOB\nthe name of the job to which recorded processes belong.\n";
 static const char MAIN_STATUS[] = "0 done; 1 the command failed; 2 wrong words; 3 an input that "
                                   "cannot be read or parsed. That "
-                                  "of record is the status of the program it ran.";
+                                  "of record is the status of the program it ran. Where "
+                                  "nobody reads standard output any more SIGPIPE ends it.";
 
 void docs_main_page(void)
 {

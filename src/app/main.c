@@ -3,6 +3,7 @@
  * The program: start, one command or lines of commands, exit status.
  *   0 done   1 the command failed   2 wrong words   3 an input that cannot be read or parsed
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
@@ -281,6 +282,14 @@ static void fill_descriptors(void)
 			        (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
+/* Whoever read our output has left: that ends us without a word, as it does others in a pipe.
+ * Returns where our parent wants to hear of it. */
+static void end_unread(void)
+{
+	spawn_restore_signals();
+	raise(SIGPIPE);
+}
+
 int main(int argc, char **argv)
 {
 	struct session *s = session_new(0);
@@ -303,6 +312,8 @@ int main(int argc, char **argv)
 	int status = finish(s, &r, session_guard(s, begin, &r));
 	struct err e = { .a = &a };
 	if (!sink_close(r.out, &e)) {
+		if (e.errnum == EPIPE)
+			end_unread();
 		fprintf(stderr, "tfprof: %.*s\n", STR(e.text));
 		status = status ? status : EXIT_FAILED;
 	}

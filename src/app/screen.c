@@ -56,7 +56,13 @@ static bool let_go(struct screen *s)
 		s->paging = start_pager(s);
 		s->gave_up = !s->paging;
 	}
-	ok = write_all(s->paging ? s->child.fd : STDOUT_FILENO, text);
+	if (s->paging) {
+		ok = write_all(s->child.fd, text);
+	} else {
+		sink_put(s->plain, text);
+		sink_flush(s->plain);
+		ok = sink_ok(s->plain);
+	}
 	s->held.n = 0;
 	s->held_lines = 0;
 	return ok;

@@ -48,6 +48,8 @@ bool err_system(struct err *e, const char *what, struct str path, int errnum)
 	char text[256];
 	const char *reason = strerror_r(errnum, text, sizeof text);
 
+	if (e && e->code == ERR_NONE)
+		e->errnum = errnum;
 	return err_set(e, code_of(errnum), "%s '%.*s': %s", what, STR(path), reason);
 }
 

@@ -29,6 +29,7 @@ struct err {
 	enum status code;
 	struct str text; /* no trailing newline */
 	bool partial;    /* of a file: what comes before the fault could be kept */
+	int errnum;      /* what the system said; 0: nothing */
 };
 
 /* Fills *e, if it is not filled yet, and returns false, so that callers can return its result. */

@@ -63,6 +63,8 @@ struct str sink_text(const struct sink *s)
 
 bool sink_copy_error(const struct sink *s, struct err *to)
 {
+	if (to && to->code == ERR_NONE)
+		to->errnum = s->in->err.errnum;
 	return err_set(to, s->in->err.code, "%.*s", STR(s->in->err.text));
 }
 

@@ -188,6 +188,24 @@ def closed(stage):
             yield '%s: status %d, %s' % (shut, status, {f: len(b) for f, b in files.items()})
 
 
+def unread(stage):
+    """Nobody reads standard output: that is no fault to speak of, unless the parent ignores SIGPIPE; the
+    files that were asked for are whole."""
+    for name, more, deaf in (('view', [], False), ('script', [], False), ('checkpoint', [], False),
+                             ('script', ['--color=always'], False), ('view', [], True), ('script', [], True)):
+        place = stage.place(name)
+        words, lines, _ = RUNS[name]
+        reads, writes = os.pipe()
+        os.close(reads)
+        p = subprocess.run([stage.program] + words + more, cwd=place, env=stage.environment(), stdout=writes,
+                           input=lines.encode(), stderr=subprocess.PIPE, restore_signals=not deaf)
+        os.close(writes)
+        files, left = stage.files(name, place)
+        said = b"cannot write 'standard output': Broken pipe" in p.stderr
+        if p.returncode != (1 if deaf else -signal.SIGPIPE) or said != deaf or left or files != stage.good[name][3]:
+            yield 'unread, %s %s: status %d, %s' % (name, more, p.returncode, p.stderr.decode())
+
+
 def measure(stage, name):
     best = 1.0
     for _ in range(3):
@@ -226,8 +244,8 @@ def main():
                 done += 1
                 if wrong:
                     bad.append('%s with %s at some time: %s' % (name, how, wrong))
-        bad += closed(stage)
-        done += 5
+        bad += list(closed(stage)) + list(unread(stage))
+        done += 11
         for name in RUNS if a.all else ():
             print('%-10s %s' % (name, ' '.join('%s %d' % x for x in stage.calls[name].items() if x[1])))
     print('\n'.join(bad[:200]))
