@@ -45,7 +45,7 @@ const struct flag flag_rows[] = {
 #undef SPOOL_ROW
 const size_t n_flag_rows = sizeof flag_rows / sizeof *flag_rows;
 
-static const struct flag *find_flag(struct str name)
+const struct flag *flag_find(struct str name)
 {
 	if (str_eq(name, S("h")))
 		name = S("help");
@@ -63,7 +63,7 @@ static bool take(struct session *s, int argc, char **argv, int *i, struct flags 
 	bool has_value = false;
 
 	if (cmd_option_word(word, &name, &value, &has_value))
-		flag = find_flag(name);
+		flag = flag_find(name);
 	if (!flag) {
 		strs_add(&s->query_arena, &f->words, word);
 		return true;

@@ -38,6 +38,7 @@ struct flag {
 };
 extern const struct flag flag_rows[];
 extern const size_t n_flag_rows;
+const struct flag *flag_find(struct str name); /* without dashes; or NULL */
 
 /* Inside a session_guard; strings stay in argv. */
 bool flags_parse(struct session *s, int argc, char **argv, struct flags *f);

@@ -189,6 +189,7 @@ static bool unknown_topic(struct session *s, struct str topic)
 static bool put_topic(struct session *s, struct str topic, struct sink *out)
 {
 	const struct command *c = cmd_find(topic);
+	const struct flag *flag;
 	size_t dashes = 0;
 	struct option row;
 
@@ -199,11 +200,10 @@ static bool put_topic(struct session *s, struct str topic, struct sink *out)
 		put_command(s, c, out);
 		return true;
 	}
-	for (size_t i = 0; i < n_flag_rows; i++) {
-		if (str_eq(str_of(flag_rows[i].name), name)) {
-			sink_fmt(out, "--%s: %s\n", flag_rows[i].name, flag_rows[i].help);
-			return true;
-		}
+	flag = flag_find(name);
+	if (flag) {
+		sink_fmt(out, "--%s: %s\n", flag->name, flag->help);
+		return true;
 	}
 	if (!option_find(name, &row))
 		return unknown_topic(s, topic);

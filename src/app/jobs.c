@@ -201,6 +201,25 @@ static struct str bare_word(struct arena *a, struct str word)
 	        STR(str_strip_quotes(str_sub(word, equals + 1, SIZE_MAX))));
 }
 
+/* Takes NAME= off the first word that is neither a flag nor its value; a file of such a name is a file.
+ */
+static void take_name(struct session *s, struct loading *l, char **argv, size_t n)
+{
+	struct str name, value;
+	bool has_value;
+	size_t i = 0;
+
+	while (i < n && cmd_option_word(str_of(argv[i]), &name, &value, &has_value)) {
+		const struct flag *flag = flag_find(name);
+		i += flag && flag->value && !has_value ? 2 : 1;
+	}
+	size_t equals = i < n ? str_find_char(str_of(argv[i]), '=') : SIZE_MAX;
+	if (equals == SIZE_MAX || equals == 0 || path_exists(&s->query_arena, str_of(argv[i])))
+		return;
+	l->name = str_make(argv[i], equals);
+	argv[i] += equals + 1;
+}
+
 /* The words of load as those of a command line. */
 static bool read_flags(struct session *s, struct loading *l, struct flags *f)
 {
@@ -213,8 +232,7 @@ static bool read_flags(struct session *s, struct loading *l, struct flags *f)
 
 	for (size_t i = 0; i < n; i++)
 		argv[i + 1] = str_z(&s->model_arena, bare_word(a, l->words->v[i]));
-	if (l->name.n)
-		argv[1] += l->name.n + 1;
+	take_name(s, l, argv + 1, n);
 	argv[0] = argv[n + 1] = NULL;
 	if (!flags_parse(s, (int)n + 1, argv, f))
 		return false;
@@ -260,17 +278,6 @@ static bool load_job(struct session *s, void *ctx)
 	return ok;
 }
 
-/* NAME of NAME=FILE; a file of such a name is a file. */
-static struct str given_name(struct session *s, struct str word)
-{
-	size_t equals = str_find_char(word, '=');
-
-	if (equals == SIZE_MAX || equals == 0 || word.p[0] == '-' ||
-	        path_exists(&s->query_arena, word))
-		return STR_NONE;
-	return str_sub(word, 0, equals);
-}
-
 static void drop_session(void *s)
 {
 	session_free(s);
@@ -285,8 +292,6 @@ bool jobs_load(struct session *s, const struct request *r, struct sink *out)
 		return false;
 	struct jobs *j = s->jobs;
 	struct loading l = { .j = j, .from = s, .words = &r->topics };
-	if (r->topics.n)
-		l.name = given_name(s, r->topics.v[0]);
 	struct session *next = session_new_beside(j->list.v[0].s);
 	if (!next)
 		return session_fail(s, ERR_RESOURCE, "out of memory");
