@@ -206,6 +206,25 @@ bool diff_merge(
 
 /* ---- the command ---- */
 
+/* What chooses among the numbers of a profile does nothing to those of a text. */
+static void note_texts(const struct diff_sides *d, const struct opts *o)
+{
+	const struct {
+		const char *name;
+		bool set;
+	} chosen[] = { { "-step", o->step >= 0 || o->steps.n },
+		{ "-account_type_regexes", !strs_is_one(&o->account, S(".*")) },
+		{ "-device_regexes", !strs_is_one(&o->devices, S(".*")) },
+		{ "-worker_regexes", !strs_is_one(&o->workers, S(".*")) } };
+
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < sizeof chosen / sizeof *chosen; k++)
+			if (d->v[i].answer && chosen[k].set)
+				note_line(&d->s->notes,
+				        "note: %s has no effect on '%.*s', which is a text\n",
+				        chosen[k].name, STR(d->v[i].word));
+}
+
 /* Beside the answer: what only one side has. */
 static void note_nodes(struct session *s, const struct diff *d, const struct strs *names)
 {
@@ -258,6 +277,7 @@ static bool answer(struct diff_sides *d, const struct diff_words *w, struct sink
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--names: two sides have the same "
 		        "name");
+	note_texts(d, &w->o);
 	if (!choose_metrics(d, w, &k) ||
 	        !diff_sides_make(d, views[w->view], &w->o, k.metrics, k.n) ||
 	        !diff_merge(d, w, &c, &aliases))

@@ -201,7 +201,8 @@ static struct str bare_word(struct arena *a, struct str word)
 	        STR(str_strip_quotes(str_sub(word, equals + 1, SIZE_MAX))));
 }
 
-/* Takes NAME= off the first word that is neither a flag nor its value; a file of such a name is a file.
+/* Takes NAME= off the first word that is neither a flag nor its value; a file of such a name is a
+ * file.
  */
 static void take_name(struct session *s, struct loading *l, char **argv, size_t n)
 {
