@@ -82,7 +82,7 @@ static bool run_set(struct session *s, const struct request *r, struct sink *out
 	session_set(s, &r->opts);
 	if (r->set.all)
 		opts_dump_all(&b, &s->sticky);
-	else if (r->prompt && !r->given && !r->shown.n)
+	else if (r->prompt && !r->given.n && !r->shown.n)
 		opts_dump(&b, &s->sticky);
 	for (size_t i = 0; i < r->shown.n && !r->set.all; i++)
 		if (option_find(r->shown.v[i], &row))
@@ -247,7 +247,7 @@ static bool take_option(struct session *s, const struct strs *words, size_t *i,
 		strs_add(&s->query_arena, &r->shown, name);
 		return true;
 	}
-	r->given++;
+	strs_add(&s->query_arena, &r->given, name);
 	return cmd_set_option(s, &row, words, i, has_value, value, &r->opts);
 }
 
@@ -292,6 +292,17 @@ static bool take_word(struct session *s, struct str word, struct request *r)
 	return unknown_command(s, word, r);
 }
 
+/* Do the options that were given go with the command, which may stand behind them? */
+static bool check_options(struct session *s, const struct request *r)
+{
+	struct option row;
+
+	for (size_t i = 0; r->command && i < r->given.n; i++)
+		if (option_find(r->given.v[i], &row) && !cmd_check_option(s, r->command, &row))
+			return false;
+	return true;
+}
+
 bool cmd_parse(
         struct session *s, const struct strs *words, const struct strs *more, struct request *r)
 {
@@ -311,6 +322,8 @@ bool cmd_parse(
 			return false;
 		}
 	}
+	if (!check_options(s, r))
+		return false;
 	return !r->command || !r->command->check || r->command->check(s, r);
 }
 

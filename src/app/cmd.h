@@ -46,8 +46,7 @@ struct request {
 	bool prompt; /* a person typed it at the prompt */
 	struct set_words set;
 	struct strs shown; /* options without a value behind set: to be shown */
-
-	size_t given; /* options that were given */
+	struct strs given; /* the names of the options that were given */
 };
 
 /* Reads words: a command and options, in any order, as -name value, --name value or --name=value.
