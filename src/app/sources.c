@@ -80,6 +80,20 @@ bool sources_find(struct session *s, const struct strs *words, struct sources *o
 	return true;
 }
 
+/* Names the profile that was read for a folder if it has no steps. */
+static void note_silent(struct session *s, const struct input_worker *w, bool older)
+{
+	size_t i = 0;
+
+	while (i < s->model.steps.n && s->model.steps.v[i]->worker != w->worker)
+		i++;
+	if (i < s->model.steps.n || !w->profile.n || str_eq(w->profile, w->name))
+		return;
+	note_line(&s->load_notes, "note: '%.*s', the newest of its folder, %s%s\n", STR(w->profile),
+	        s->model.nodes.n ? "has no steps" : "is empty",
+	        older ? "; -step chooses those of older ones" : "");
+}
+
 bool sources_load(struct session *s, const struct sources *src, bool lazy)
 {
 	struct input_worker *only = src->now.n == 1 ? &src->now.v[0] : NULL;
@@ -96,6 +110,9 @@ bool sources_load(struct session *s, const struct sources *src, bool lazy)
 		session_load_later(s, only->steps, only->n_steps);
 		only->n_steps = 0;
 	}
-	return session_load_workers(s, &src->names, src->now.v, src->now.n) &&
-	       session_keep_older(s, src->later.v, src->later.n);
+	if (!session_load_workers(s, &src->names, src->now.v, src->now.n))
+		return false;
+	for (size_t i = 0; i < src->now.n; i++)
+		note_silent(s, &src->now.v[i], only && src->later.n);
+	return session_keep_older(s, src->later.v, src->later.n);
 }
