@@ -78,7 +78,7 @@ $(O)/spool_make: $(O)/obj/tests/spool/spool_make.o $(O)/obj/src/io/spool_put.o
 # These link the library and nothing else: what prints spools, what measures speed, what tries messages.
 $(O)/fakes/dump: $(O)/obj/tests/inject/dump.o
 build/bench/bench: $(O)/obj/tests/bench/bench.o
-$(O)/oracle/pb_try: $(O)/obj/tests/oracle/pb_try.o
+$(O)/oracle/pb_try: $(O)/obj/tests/oracle/pb_try.o $(O)/obj/tests/unit/pb_twin.o
 HELPERS := $(O)/fakes/dump build/bench/bench $(O)/oracle/pb_try
 $(HELPERS): $(BIN)/libtfprof.a
 	@mkdir -p $(@D)

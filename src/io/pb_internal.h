@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the gate (pb.c) and the cleaner (pbclean.c) must agree on: which field a tag means, and
- * which wire types it takes. Anything else is an unknown field.
+ * Which field a tag means, and which wire types it takes: anything else is an unknown field.
  */
 #ifndef TFPROF_IO_PB_INTERNAL_H
 #define TFPROF_IO_PB_INTERNAL_H

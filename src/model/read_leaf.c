@@ -49,7 +49,7 @@ bool read_judge(struct reading *r, const struct ProtobufCMessageDescriptor *d, s
 {
 	size_t at = 0;
 
-	if (!bytes.n || pb_gate(d, bytes, depth, r->a, &at) != PB_BAD)
+	if (!bytes.n || pb_gate(d, bytes, depth, &at))
 		return true;
 	return reading_refuse(r, bytes.p + at, "a value that is broken or cut off");
 }

@@ -231,7 +231,6 @@ const struct view_ops view_code = {
 	       "organized by "
 	       "the python call stack.",
 	.help = "lines of Python by call stack (needs an op log)",
-	.outputs = VIEW_OUTPUTS | 1u << OUT_TIMELINE | 1u << OUT_PPROF,
 	.build = build,
 	.account = account,
 	.show = show,

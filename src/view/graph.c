@@ -111,7 +111,6 @@ const struct view_ops view_graph = {
 	       "output.",
 	.help = "nodes by the edges between them, from the outputs to the inputs",
 	.made_up = "_TFGraphParent",
-	.outputs = VIEW_OUTPUTS | 1u << OUT_TIMELINE,
 	.build = build,
 	.account = account,
 	.show = show,

@@ -161,7 +161,6 @@ const struct view_ops view_op = {
 	       "belonging to "
 	       "the same type are aggregated together.",
 	.help = "operation types, each with what follows it in the list",
-	.outputs = VIEW_OUTPUTS,
 	.build = build,
 	.account = view_keep_members,
 	.show = show,

@@ -163,7 +163,6 @@ const struct view_ops view_scope = {
 	       "like filesystem.",
 	.help = "nodes by name scope, like folders",
 	.made_up = "_kTFScopeParent",
-	.outputs = VIEW_OUTPUTS | 1u << OUT_TIMELINE,
 	.build = build,
 	.account = account,
 	.show = show,

@@ -12,11 +12,6 @@
 
 #define ROOT_NAME S("_TFProfRoot")
 
-/* Bits of the output kinds that any view can feed. */
-#define VIEW_OUTPUTS                                                                               \
-	(1u << OUT_STDOUT | 1u << OUT_FILE | 1u << OUT_NONE | 1u << OUT_CSV | 1u << OUT_JSON |     \
-	        1u << OUT_MD | 1u << OUT_NDJSON)
-
 /* The accounted structure: entries that count or lead to some that do, in pre-order, with their
  * totals. Entry 0 is the root. In the query's arena. */
 struct kept {
@@ -113,7 +108,6 @@ struct view_ops {
 	const char *doc;     /* what the Doc block prints */
 	const char *help;    /* ours */
 	const char *made_up; /* type of an entry that no node defines; NULL: there is none */
-	unsigned outputs;    /* bits of the output kinds it can feed */
 	/* The tree of a model, in a. Notes are those of building (once). */
 	void (*build)(const struct model *m, struct tree *t, struct arena *a, struct notes *notes);
 	/* Fills q->kept: what is accounted, added up (op: own sums; its totals are those of a

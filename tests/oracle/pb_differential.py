@@ -65,7 +65,7 @@ class Sides:
         """For each item: (what is wrong or None, our letter)."""
         ours = list(split(self.run(self.ours, [mode, kind], records(items)), 1))
         theirs = self.judged(mode, kind, items)
-        again = self.judged('binary', kind, [bytes if letter in b'go' else b''
+        again = self.judged('binary', kind, [bytes if letter in b'g' else b''
                                              for letter, bytes in ours])
         assert len(ours) == len(theirs) == len(again) == len(items)
         return [(self.fault(mode, o, t, a), o[0].decode())

@@ -3,13 +3,13 @@
  * What our readers make of messages, for pb_differential.py.
  *   pb_try binary|text TYPE < records > answers
  * A record is a length (4 bytes, host order) and so many bytes. An answer is a letter and a record:
- * 'g' good, 'o' odd, 'b' bad, '!' if our own parts contradict each other; the bytes are those of
+ * 'g' good, 'b' bad, '!' if our own parts contradict each other; the bytes are those of
  * the message packed again (binary) or translated (text), or the sentence of the error.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "io/pb.h"
+#include "../unit/pb_twin.h"
 #include "io/pbtext.h"
 #include "tf_checkpoint.pb-c.h"
 #include "tf_graph.pb-c.h"
@@ -28,20 +28,16 @@ static char try_binary(
 {
 	struct err e = { .a = a };
 	size_t at;
-	enum pb_verdict v = pb_gate(d, in, 0, a, &at);
-	ProtobufCMessage *m = pb_unpack(d, in, 0, S("in"), d->short_name, 0, a, &e);
-	struct sink *s = sink_memory(a);
+	bool good = pb_gate(d, in, 0, &at);
+	ProtobufCMessage *m = pb_unpack(d, in, S("in"), a, &e);
 
 	*out = e.text;
-	if ((v == PB_BAD) != !m)
+	if (good != (m != NULL))
 		return '!';
 	if (!m)
 		return 'b';
-	if (v == PB_ODD && pb_gate(d, pb_clean(d, in, a), 0, a, &at) != PB_GOOD)
-		return '!';
-	pb_pack(m, a, s);
-	*out = sink_text(s);
-	return v == PB_GOOD ? 'g' : 'o';
+	*out = pb_pack(m, a);
+	return pb_gate(d, pb_clean(d, in, a), 0, &at) ? 'g' : '!';
 }
 
 static char try_text(
@@ -53,7 +49,7 @@ static char try_text(
 
 	if (!ok)
 		*out = e.text;
-	if (ok && (pb_gate(d, *out, 0, a, &at) != PB_GOOD || !pbtext_sniff(in)))
+	if (ok && (!pb_gate(d, *out, 0, &at) || !pbtext_sniff(in)))
 		return '!';
 	return ok ? 'g' : 'b';
 }

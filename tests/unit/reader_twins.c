@@ -3,7 +3,7 @@
  * Twins of the readers: whole messages unpacked by protobuf-c and told to the model, slow and
  * plain.
  */
-#include "io/pb.h"
+#include "pb_twin.h"
 #include "reader_rig.h"
 #include "tf_graph.pb-c.h"
 #include "tfprof_log.pb-c.h"
@@ -15,7 +15,7 @@ static ProtobufCMessage *unpack(
 {
 	struct str all;
 
-	return src_all(s, &all) ? pb_unpack(d, all, 0, s->name, d->name, 0, a, e) : NULL;
+	return src_all(s, &all) ? pb_unpack(d, all, s->name, a, e) : NULL;
 }
 
 static uint32_t shape_of(struct ingest *to, const Tensorflow__TensorShapeProto *p)

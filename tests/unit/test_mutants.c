@@ -127,7 +127,7 @@ static bool try_one(const struct kind *k, struct str bytes, char *why, size_t si
 	rig_open(&g, false);
 	struct sb pruned = sb_in(&g.a);
 	prune(&pruned, bytes, k->rules);
-	bool good = pb_gate(k->type, sb_str(&pruned), 0, &g.a, &at) != PB_BAD;
+	bool good = pb_gate(k->type, sb_str(&pruned), 0, &at);
 	bool taken = k->read ? rig_read(&g, k->read, bytes) : read_step(&g, bytes);
 	if (taken)
 		ask_all(&g);

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "io/pbtext.h"
+#include "pb_twin.h"
 #include "tf_graph.pb-c.h"
 
 static struct account account;
@@ -46,8 +47,8 @@ static void *read_text(const ProtobufCMessageDescriptor *d, struct str text)
 
 	if (!pbtext_encode(d, text, S("f"), &arena, &bytes, &e))
 		fail_msg("%.*s", STR(e.text));
-	assert_int_equal(pb_gate(d, bytes, 0, &arena, &at), PB_GOOD);
-	return pb_unpack(d, bytes, 0, S("f"), d->short_name, 0, &arena, &e);
+	assert_true(pb_gate(d, bytes, 0, &at));
+	return pb_unpack(d, bytes, S("f"), &arena, &e);
 }
 
 /* The sentence with which a text is refused. */

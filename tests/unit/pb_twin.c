@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The cleaner: rewrites bytes that passed the gate as odd, so that protobuf-c reads in them what
- * libprotobuf reads. Judges nothing: broken bytes must not come here. Keeps an explicit stack.
+ * See pb_twin.h. Broken bytes do not come to the cleaner. Keeps an explicit stack.
  */
 #include <assert.h>
 
 #include "base/bits.h"
-#include "io/pb.h"
 #include "io/pb_internal.h"
+#include "pb_twin.h"
 
 /* Copies of one singular submessage. Members of a oneof start afresh behind another member. */
 struct copies {
@@ -178,4 +177,39 @@ struct str pb_clean(const ProtobufCMessageDescriptor *d, struct str bytes, struc
 			w = clean_value(&r->in, fd, w);
 		}
 	}
+}
+
+static void *take(void *arena, size_t n)
+{
+	return arena_alloc(arena, n, _Alignof(uint64_t));
+}
+
+static void keep(void *arena, void *p)
+{
+	(void)arena;
+	(void)p;
+}
+
+ProtobufCMessage *pb_unpack(const ProtobufCMessageDescriptor *d, struct str bytes, struct str name,
+        struct arena *a, struct err *e)
+{
+	ProtobufCAllocator memory = { take, keep, a };
+	ProtobufCMessage *m = NULL;
+	size_t at;
+
+	if (pb_gate(d, bytes, 0, &at)) {
+		bytes = pb_clean(d, bytes, a);
+		m = protobuf_c_message_unpack(
+		        d, &memory, bytes.n, (const uint8_t *)(bytes.n ? bytes.p : ""));
+	}
+	if (!m)
+		err_set(e, ERR_DATA_LOSS, "%.*s: byte %zu: no %s", STR(name), at, d->short_name);
+	return m;
+}
+
+struct str pb_pack(const ProtobufCMessage *m, struct arena *a)
+{
+	uint8_t *p = ARENA_ARRAY(a, protobuf_c_message_get_packed_size(m), uint8_t);
+
+	return str_make(p, protobuf_c_message_pack(m, p));
 }
