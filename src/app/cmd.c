@@ -57,10 +57,27 @@ static bool run_advise(struct session *s, const struct request *r, struct sink *
 	return true;
 }
 
+/* Can the file be made? Asked before everything is loaded for it. */
+static bool can_write(struct session *s, struct str path)
+{
+	struct arena *a = &s->query_arena;
+	size_t slash = str_rfind_char(path, '/');
+	struct str folder = slash == SIZE_MAX ? S(".") : str_sub(path, 0, slash + 1);
+
+	if (path_is_folder(a, path))
+		return err_system(&s->error, "cannot write", path, EISDIR);
+	return access(str_z(a, path_exists(a, path) ? path : folder), W_OK) == 0 ||
+	       err_system(&s->error, "cannot write", path, errno);
+}
+
 static bool check_convert(struct session *s, const struct request *r)
 {
-	if (r->opts.output.kind == OUT_PROFILE || r->opts.output.kind == OUT_RUN_META)
-		return true;
+	const struct output *to = &r->opts.output;
+
+	if (to->kind == OUT_PROFILE)
+		return can_write(s, to->outfile);
+	if (to->kind == OUT_RUN_META)
+		return can_write(s, session_run_graph(s, to->outfile));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        "convert writes a profile: -output profile:outfile=FILE; or what the original took "
 	        "before: -output run_meta:outfile=FILE");

@@ -42,29 +42,6 @@ static void print_version(struct sink *out)
 	        HAVE_SNAPPY ? "yes" : "no", HAVE_DEMANGLE ? "yes" : "no");
 }
 
-static struct session *interrupted; /* whose command a signal ends */
-static volatile sig_atomic_t signal_seen;
-
-static void on_signal(int number)
-{
-	signal_seen = number;
-	atomic_store(&interrupted->cancel, true);
-}
-
-/* From here on a signal ends the command, which takes away what it has not written to its end; a
- * second one ends the program. */
-static void catch_signals(struct session *s)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction a = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND }, old;
-
-	interrupted = s;
-	sigemptyset(&a.sa_mask);
-	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-		if (!sigaction(numbers[i], NULL, &old) && old.sa_handler != SIG_IGN)
-			sigaction(numbers[i], &a, NULL);
-}
-
 /* How a command with words of its own has failed. */
 static int status_of(const struct session *s)
 {
@@ -86,7 +63,7 @@ static bool run_alone(struct session *s, struct run *r)
 
 	progress_begin(&progress, &s->watch);
 	if (c->view_options) /* long, as answers of views are */
-		catch_signals(s);
+		signals_catch(s);
 	bool ok = c->run(
 	        s, &r->request, c->view_options ? screen_begin(&r->screen, &s->sticky) : r->out);
 	progress_end(&progress);

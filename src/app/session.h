@@ -129,6 +129,7 @@ bool session_write_profile(struct session *s, struct str path);
 bool session_one_worker(struct session *s);
 /* Each step as a RunMetadata in <path>_<step>, the nodes as a GraphDef in <path>_graph.pb. */
 bool session_write_runs(struct session *s, struct str path);
+struct str session_run_graph(struct session *s, struct str path); /* that of the GraphDef */
 
 /* Node attributes of what is loaded from now on are kept for it. */
 void session_keep_attrs(struct session *s);

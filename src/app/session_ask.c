@@ -193,6 +193,11 @@ static bool write_run(struct session *s, const struct step *step, struct str pat
 	return ok && !s->error.code;
 }
 
+struct str session_run_graph(struct session *s, struct str path)
+{
+	return str_fmt(&s->query_arena, "%.*s_graph.pb", STR(path));
+}
+
 bool session_write_runs(struct session *s, struct str path)
 {
 	struct arena *a = &s->query_arena;
@@ -202,7 +207,7 @@ bool session_write_runs(struct session *s, struct str path)
 	for (size_t i = 0; ok && i < s->model.steps.n; i++)
 		ok = write_run(s, s->model.steps.v[i],
 		        str_fmt(a, "%.*s_%lld", STR(path), (long long)s->model.steps.v[i]->id));
-	if (!ok || !sink_file(&to, a, str_fmt(a, "%.*s_graph.pb", STR(path)), &s->error))
+	if (!ok || !sink_file(&to, a, session_run_graph(s, path), &s->error))
 		return false;
 	graph_write(&s->model, to, a);
 	return sink_close(to, &s->error);

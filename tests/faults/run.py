@@ -39,6 +39,7 @@ RUNS = {
               ['out']),
     'convert': (['--graph_path=I/views.graph.pbtxt', '--run_meta_path=I/views.run_meta_0.pbtxt', 'convert',
                  '-output', 'profile:outfile=out'], '', ['out']),
+    'diff': (['diff', 'I/profile', 'I/views.graph.pbtxt,I/views.run_meta_1.pbtxt', '-output', 'csv:outfile=out'], '', ['out']),
     'checkpoint': (['checkpoint', '--verify', 'I/model.ckpt'], '', []),
     'script': (['--profile_path=I/profile.gz'], 'op -max_depth 3 > out\nscope -max_depth 1 -output file:outfile=more\n'
                'scope -max_depth 1\n', ['out', 'more']),
