@@ -179,7 +179,7 @@ class Shell:
 
 
 def test_keys():
-    """Ctrl-C reaches the program once; Ctrl-Z stops both, fg and bg go on; the shell keeps the terminal."""
+    """Ctrl-C and Ctrl-\\ reach the program once; Ctrl-Z stops both, fg and bg go on; the shell keeps the terminal."""
     put('c.py', counter(['INT'], 1)[2])
     t = Shell()
     try:
@@ -188,6 +188,14 @@ def test_keys():
         t.type('\x03')
         text = t.wait('status=3')
         same(text.count('INT'), 1, 'Ctrl-C')
+        put('both.py', counter(['INT', 'QUIT'], 2)[2])
+        t.type('./bin/tfprof record -- %s both.py; echo status=$?\n' % sys.executable)
+        t.wait('ready')
+        t.type('\x03')
+        time.sleep(0.2)
+        t.type('\x1c')
+        text = t.wait('status=3')
+        same((text.count('INT'), text.count('QUIT')), (1, 1), 'Ctrl-C and Ctrl-\\')
         t.type('./bin/tfprof record -- %s c.py; echo status=$?\n' % sys.executable)
         t.wait('ready')
         t.type('\x1a')
