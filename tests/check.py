@@ -117,51 +117,6 @@ def header():
     return total
 
 
-USER = '''#include <stdio.h>
-#include <tfprof/tfprof.h>
-int main(void) { return puts(tfp_version()) < 0; }
-'''
-
-
-def install(bin_dir):
-    """make install into a staging folder; a program is built on it with pkg-config, both ways."""
-    stage = os.path.join(ROOT, bin_dir, 'stage')
-    shutil.rmtree(stage, ignore_errors=True)
-    config = os.path.basename(bin_dir)
-    status, text = run(['make', '--no-print-directory', 'CONFIG=' + config, 'WERROR=1',
-                        'PREFIX=/opt/tfprof', 'DESTDIR=' + stage, 'install'],
-                       {'MAKEFLAGS': '', 'MFLAGS': '', 'MAKELEVEL': ''})
-    if status:
-        return yes(False, text)
-    pc = os.path.join(stage, 'opt/tfprof/lib/pkgconfig')
-    lib = os.path.join(stage, 'opt/tfprof/lib')
-    source = os.path.join(stage, 'user.c')
-    with open(source, 'w') as f:
-        f.write(USER)
-    env = {'PKG_CONFIG_PATH': pc}
-    prefix = '--define-variable=prefix=%s/opt/tfprof' % stage
-    out = Result()
-    # snappy's archive needs the C++ run time, which comes with a C++ compiler.
-    static = os.path.isabs(run(['cc', '-print-file-name=libstdc++.a'])[1].strip())
-    if not static:
-        out.skipped, out.note = 1, 'no libstdc++.a: static linking not tried'
-    for name, how, more in [('shared', [], []), ('static', ['--static'], ['-static'])][:1 + static]:
-        status, flags = run(['pkg-config'] + how + [prefix, '--cflags', '--libs', 'tfprof'], env)
-        exe = os.path.join(stage, name)
-        if not status:
-            status, flags = run(['cc', source, '-o', exe] + more + flags.split())
-        if not status:
-            status, flags = run([exe], {'LD_LIBRARY_PATH': lib})
-        out.passed += not status
-        out.failed += bool(status)
-        out.text += '%s: %s' % (name, flags) if status else ''
-    status, text = run([os.path.join(stage, 'opt/tfprof/bin/tfprof'), '--version'])
-    out.passed += not status
-    out.failed += bool(status)
-    out.text += text if status else ''
-    return out
-
-
 def python_load(bin_dir):
     """The shared library loads into a Python that has its own readline."""
     code = ('import readline, ctypes; l = ctypes.CDLL(%r); l.tfp_version.restype = ctypes.c_char_p; '
@@ -342,7 +297,8 @@ def quick(bin_dir):
         ('layers', lambda: counted([sys.executable, '-B', 'tools/check_layers.py'])),
         ('symbols', lambda: counted(['sh', 'tools/check_symbols.sh', bin_dir])),
         ('hardening', lambda: counted(['sh', 'tools/check_hardening.sh', bin_dir])),
-        ('format', clang_format), ('header', header), ('install', lambda: install(bin_dir)),
+        ('format', clang_format), ('header', header),
+        ('install', lambda: counted([sys.executable, '-B', 'tests/install.py', '--bin', bin_dir])),
         ('python-load', lambda: python_load(bin_dir)),
         ('checkpoint', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--program',
                                         program])),

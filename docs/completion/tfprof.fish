@@ -80,7 +80,7 @@ complete -c tfprof -n '__fish_seen_subcommand_from set' -l all -d 'show all opti
 complete -c tfprof -n '__fish_seen_subcommand_from checkpoint' -l show_name_regexes -x -d 'only tensors whose names match'
 complete -c tfprof -n '__fish_seen_subcommand_from checkpoint' -l output -x -a 'text csv json' -d 'text, or the same as data'
 complete -c tfprof -n '__fish_seen_subcommand_from checkpoint' -l verify -d 'read every value and test its checksum'
-complete -c tfprof -n '__fish_seen_subcommand_from diff' -l view -x -a 'scope graph op code' -d 'what is compared (scope); the bare word says it too'
+complete -c tfprof -n '__fish_seen_subcommand_from diff' -l view -x -a 'scope graph op code' -d 'the view that is compared (scope); the bare word says it too'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l delta -x -d 'show what differs by more than this; 0.1, or 10% (the default)'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l min_size -x -d 'of bytes, show what some side has this much of (1MB by default)'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l names -x -d 'what the sides are called; also as words behind them'

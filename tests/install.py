@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make install into a staging folder: a program is built on what is there with pkg-config, both ways, and the
+installed program finds the collector wherever all of it is put, also where libraries stand elsewhere.
+
+    tests/install.py --bin build/check
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+USER = '''#include <stdio.h>
+#include <tfprof/tfprof.h>
+int main(void) { return puts(tfp_version()) < 0; }
+'''
+
+
+def run(words, **env):
+    """(status, what it says)."""
+    p = subprocess.run(words, cwd=ROOT, env=dict(os.environ, **env), stdin=subprocess.DEVNULL,
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+    return p.returncode, p.stdout.decode('utf-8', 'backslashreplace')
+
+
+def install(name, *more):
+    """(folder, status, what make says)."""
+    stage = os.path.join(ROOT, ARGS.bin, name)
+    shutil.rmtree(stage, ignore_errors=True)
+    return (stage,) + run(['make', '--no-print-directory', 'CONFIG=' + os.path.basename(ARGS.bin), 'WERROR=1',
+                           'PREFIX=/opt/tfprof', 'DESTDIR=' + stage, *more, 'install'],
+                          MAKEFLAGS='', MFLAGS='', MAKELEVEL='')
+
+
+def built_on(stage, exe, how, more):
+    """What is wrong with a program that is linked so, or ''."""
+    lib, source = os.path.join(stage, 'opt/tfprof/lib'), os.path.join(stage, 'user.c')
+    with open(source, 'w') as f:
+        f.write(USER)
+    status, text = run(['pkg-config'] + how + ['--define-variable=prefix=%s/opt/tfprof' % stage, '--cflags', '--libs',
+                                               'tfprof'], PKG_CONFIG_PATH=os.path.join(lib, 'pkgconfig'))
+    if not status:
+        status, text = run(['cc', source, '-o', exe] + more + text.split())
+    if not status:
+        status, text = run([exe], LD_LIBRARY_PATH=lib)
+    return '%s: %s' % (exe, text) if status else ''
+
+
+def collector_found(stage, lib):
+    """What is wrong with the program when all is moved elsewhere, or ''."""
+    moved = stage + '.moved'
+    shutil.rmtree(moved, ignore_errors=True)
+    os.rename(stage, moved)
+    status, text = run([moved + '/opt/tfprof/bin/tfprof', 'record', '--env', '-o', moved + '/session'])
+    found = not status and '%s/opt/tfprof/%s/tfprof/libtfprof_cupti.so' % (moved, lib) in text
+    return '' if found else '%s: %s' % (lib, text)
+
+
+def main():
+    # snappy's archive needs the C++ run time, which comes with a C++ compiler.
+    static = os.path.isabs(run(['cc', '-print-file-name=libstdc++.a'])[1].strip())
+    stage, status, text = install('stage')
+    wrong = [text] if status else [built_on(stage, os.path.join(stage, 'shared'), [], [])]
+    if not status and static:
+        wrong.append(built_on(stage, os.path.join(stage, 'static'), ['--static'], ['-static']))
+    if not status:
+        wrong.append(collector_found(stage, 'lib'))
+    lib = 'lib/x86_64-linux-gnu'
+    stage, status, text = install('stage.lib', 'LIBDIR=/opt/tfprof/' + lib)
+    wrong.append(text if status else collector_found(stage, lib))
+    bad = [x for x in wrong if x]
+    print('\n'.join(bad) if static else '\n'.join(bad + ['no libstdc++.a: static linking not tried']))
+    print('%d passed, %d failed, %d skipped' % (len(wrong) - len(bad), len(bad), not static))
+    return 1 if bad else 0
+
+
+if __name__ == '__main__':
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--bin', default='build/check')
+    ARGS = p.parse_args()
+    sys.exit(main())
