@@ -110,7 +110,7 @@ static void put_row(struct arena *a, struct sink *out, const struct owner *o,
 	sink_fmt(out, "%-8lld %-9s %10.*s %10llu %10llu  ", (long long)o->pid,
 	        state_of(o, l, lives), STR(sb_str(&size)), kernels, copies);
 	put_line(a, out, "",
-	        str_fmt(a, "%.*s%s%.*s", STR(l->program), o->here ? "" : " on ",
+	        str_fmt(a, "%.*s%s%.*s", STR(l->who.program), o->here ? "" : " on ",
 	                STR(o->here ? STR_NONE : o->host)));
 	if (lost.n)
 		put_line(a, out, "         ", sb_str(&lost));

@@ -12,7 +12,8 @@ struct flags {
 	struct str graph, run_meta, op_log, checkpoint; /* as given; run_meta is a list */
 	struct str spool;                               /* a file or a folder */
 	/* How spools are read; see struct spools_opts. */
-	struct str step_nvtx, step_kernel, step_every, leaf, merge, process, job, detail_steps;
+	struct str step_nvtx, step_kernel, step_every, step_merge, leaf, merge;
+	struct str process, job, gpu, detail_steps;
 	bool keep_warmup, tf_layout;
 	struct str max_memory; /* bytes, with K, M or G behind them */
 	bool recover;          /* of damaged files what comes before the damage is read */

@@ -55,13 +55,15 @@ static bool read_options(struct session *s, const struct flags *f, struct spools
 		.tf_layout = f->tf_layout,
 		.process = f->process,
 		.job = f->job,
+		.gpu = f->gpu,
 		.detail_steps = f->detail_steps };
 	if (f->step_every.n &&
 	        (!num_parse_i64(f->step_every, &o->step_every) || o->step_every <= 0))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--step-every=%.*s is no number of milliseconds", STR(f->step_every));
 	return choose(s, "leaf", f->leaf, "kernel", "op", &o->by_op) &&
-	       choose(s, "merge", f->merge, "by-rank", "sum", &o->sum_ranks);
+	       choose(s, "merge", f->merge, "by-rank", "sum", &o->sum_ranks) &&
+	       choose(s, "step-merge", f->step_merge, "number", "time", &o->steps_by_time);
 }
 
 bool flags_check_spools(struct session *s, const struct flags *f)

@@ -12,29 +12,12 @@ static struct str text_of(struct spool_text t)
 	return str_make(t.p, t.n);
 }
 
-/* The last part of the first word of argv, or of a path. */
-static struct str program_of(struct str value)
-{
-	struct str word = str_sub(value, 0, str_find_char(value, '\0'));
-	size_t slash = str_rfind_char(word, '/');
-
-	return slash == SIZE_MAX ? word : str_sub(word, slash + 1, SIZE_MAX);
-}
-
-static void take_fact(struct arena *a, struct spool_look *l, struct str key, struct str value)
-{
-	if (str_eq(key, S("argv")) || (str_eq(key, S("exe")) && !l->program.n))
-		l->program = str_copy(a, program_of(value));
-	else if (str_eq(key, S("env.TFPROF_JOB")))
-		l->job = str_copy(a, value);
-}
-
 static void take(struct arena *a, struct spool_look *l, const struct spool_record *r)
 {
 	l->kinds[r->kind] = num_add_u64(l->kinds[r->kind], 1);
 	l->ended = r->kind == SPOOL_END;
 	switch (r->kind) {
-	case SPOOL_INFO: take_fact(a, l, text_of(r->info.key), text_of(r->info.value)); break;
+	case SPOOL_INFO: spool_who_take(&l->who, a, &r->info); break;
 	case SPOOL_LOST:
 		if (r->lost.why < SPOOL_LOST_WHY_N)
 			l->lost[r->lost.why] = num_add_u64(l->lost[r->lost.why], r->lost.count);
@@ -77,6 +60,7 @@ bool spool_look(struct arena *a, struct str path, struct spool_look *l, struct e
 	struct src *s;
 
 	*l = (struct spool_look){ 0 };
+	spool_who_init(&l->who);
 	scratch_open(&scratch, a->work);
 	bool ok = src_open_file(&s, &scratch.a, path, e);
 	if (ok) {

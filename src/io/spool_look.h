@@ -7,7 +7,7 @@
 #define TFPROF_IO_SPOOL_LOOK_H
 
 #include "base/err.h"
-#include "io/spool.h"
+#include "io/spool_who.h"
 
 #define SPOOL_NOTES_MAX 100 /* notes of a spool that are kept */
 
@@ -17,8 +17,7 @@ struct spool_look {
 	uint64_t lost[SPOOL_LOST_WHY_N];
 	uint64_t damaged;   /* bytes that could not be used */
 	bool ended;         /* the collector closed it */
-	struct str program; /* argv[0]'s last part, or of exe; may be empty */
-	struct str job;     /* TFPROF_JOB */
+	struct spool_who who;
 	struct strs notes;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Spools as a model: which files there are, which processes count, how their GPUs and ranks are
- * told apart; then the readings in order. What each reading does is in spool_*.c.
+ * Spools as a model: which files there are, and the readings in order. What each reading does is in
+ * spool_*.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -116,137 +116,22 @@ bool spools_find(struct spools *s, struct arena *a, struct str path, struct err 
 	       read_aside(&s->options, a, folder, SPOOL_OPTIONS, e);
 }
 
-/* ---- processes ---- */
-
-static bool is_wanted(const struct spools_opts *o, const struct process *p)
-{
-	int64_t pid;
-
-	if (o->process.n && (!num_parse_i64(o->process, &pid) || pid != p->pid))
-		return false;
-	return !o->job.n || str_eq(o->job, p->job);
-}
-
-static bool has_operations(const struct process *p)
-{
-	return p->totals[SPOOL_KERNEL] || p->totals[SPOOL_COPY] || p->totals[SPOOL_SET] ||
-	       p->totals[SPOOL_GRAPH] || p->totals[SPOOL_SUM] || p->totals[SPOOL_MEMORY];
-}
-
-/* By job, then rank, then age. */
-static int by_rank(const void *ctx, uint32_t a, uint32_t b)
-{
-	const struct process *v = ctx, *p = &v[a], *q = &v[b];
-	int job = str_cmp(p->job, q->job);
-
-	if (job)
-		return job;
-	if (p->rank != q->rank)
-		return p->rank < q->rank ? -1 : 1;
-	if (p->started != q->started)
-		return p->started < q->started ? -1 : 1;
-	return str_cmp(p->name, q->name);
-}
-
-static void sort_processes(struct reading_spools *r)
-{
-	uint32_t *by = ARENA_ARRAY(r->a, r->n, uint32_t);
-	struct process *v = ARENA_ARRAY(r->a, r->n, struct process);
-
-	for (uint32_t i = 0; i < r->n; i++)
-		by[i] = i;
-	sort_stable(r->a, by, r->n, by_rank, r->v);
-	for (size_t i = 0; i < r->n; i++)
-		v[i] = r->v[by[i]];
-	r->v = v;
-}
-
-/* Prefixes, where nodes of several processes would be mixed up: "rank3/", with the job before it if
- * there are several, with the process behind it if it is not the only one of that rank. */
-static void name_processes(struct reading_spools *r)
-{
-	size_t working = 0;
-	bool jobs = false;
-
-	for (size_t i = 0; i < r->n; i++) {
-		working += has_operations(&r->v[i]);
-		jobs |= i && !str_eq(r->v[i].job, r->v[i - 1].job);
-	}
-	for (size_t i = 0; i < r->n && working > 1 && !r->o->sum_ranks; i++) {
-		struct process *p = &r->v[i];
-		struct sb b = sb_in(r->a);
-		bool twin =
-		        (i && by_rank(r->v, (uint32_t)i - 1, (uint32_t)i) &&
-		                r->v[i - 1].rank == p->rank && str_eq(r->v[i - 1].job, p->job)) ||
-		        (i + 1 < r->n && r->v[i + 1].rank == p->rank &&
-		                str_eq(r->v[i + 1].job, p->job));
-		if (jobs)
-			sb_fmt(&b, "job-%.*s/", STR(p->job.n ? p->job : S("none")));
-		if (p->rank >= 0)
-			sb_fmt(&b, "rank%lld%s", (long long)p->rank, twin ? "-" : "/");
-		if (p->rank < 0 || twin)
-			sb_fmt(&b, "process%zu/", i);
-		p->prefix = sb_str(&b);
-	}
-}
-
-/* Numbers the GPUs over all processes: the same UUID is the same one, whatever the process calls
- * it; without a UUID it is the host's by that number. */
-static void number_gpus(struct reading_spools *r)
-{
-	static const uint8_t none[16];
-	struct intern known;
-	VEC(struct gpu_seen *) firsts = { 0 };
-	VEC(uint32_t) owners = { 0 };
-
-	intern_init(&known, r->a);
-	for (uint32_t i = 0; i < r->n; i++) {
-		struct process *p = &r->v[i];
-		for (size_t k = 0; k < p->gpus.n; k++) {
-			struct gpu_seen *g = &p->gpus.v[k];
-			struct str id = str_make(g->identity, sizeof g->identity);
-			if (!memcmp(g->identity, none, sizeof none))
-				id = str_fmt(r->a, "%.*s %u", STR(p->host), g->id);
-			if (!g->used)
-				continue;
-			g->index = intern_add(&known, id);
-			if (g->index == firsts.n) {
-				VEC_PUSH(r->a, &firsts, g);
-				VEC_PUSH(r->a, &owners, i);
-			}
-			/* NOLINTNEXTLINE: each of known is there */
-			firsts.v[g->index]->shared++;
-			g->sharers = firsts.v[g->index] == g ? i + 1 : 0;
-		}
-	}
-}
-
 /* ---- the readings ---- */
 
 static bool survey_all(struct reading_spools *r)
 {
-	size_t n = r->files->n, wanted = 0;
-
-	r->v = ARENA_ARRAY(r->a, n, struct process);
-	for (size_t i = 0; i < n; i++) {
-		struct process *p = &r->v[wanted];
+	r->n = r->files->n;
+	r->v = ARENA_ARRAY(r->a, r->n, struct process);
+	for (size_t i = 0; i < r->n; i++) {
 		const struct spools_file *f = &r->files->v[i];
 		size_t slash = str_rfind_char(f->path, '/');
-		*p = (struct process){ .file = f,
+		r->v[i] = (struct process){ .file = f,
 			.name = slash == SIZE_MAX ? f->path
 			                          : str_sub(f->path, slash + 1, SIZE_MAX) };
-		if (!survey_process(r, p))
+		if (!survey_process(r, &r->v[i]))
 			return false;
-		wanted += is_wanted(r->o, p);
 	}
-	r->n = wanted;
-	if (wanted)
-		return true;
-	if (r->o->process.n)
-		return err_set(r->e, ERR_NOT_FOUND, "no spool is of process '%.*s'%s%.*s%s",
-		        STR(r->o->process), r->o->job.n ? " of job '" : "", STR(r->o->job),
-		        r->o->job.n ? "'" : "");
-	return err_set(r->e, ERR_NOT_FOUND, "no spool is of job '%.*s'", STR(r->o->job));
+	return true;
 }
 
 static void find_origin(struct reading_spools *r)
@@ -257,11 +142,40 @@ static void find_origin(struct reading_spools *r)
 			r->origin = r->v[i].first;
 }
 
+static bool decide_steps(struct reading_spools *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->o->step_kernel.n && !place_process(r, &r->v[i], true))
+			return false;
+		steps_decide(r, &r->v[i]);
+	}
+	if (r->o->steps_by_time)
+		steps_follow(r);
+	return true;
+}
+
+/* Where nothing was launched in a step, there would be nothing to see: then all of it is step 0. */
+static bool place_all(struct reading_spools *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct process *p = &r->v[i];
+		if (!place_process(r, p, false))
+			return false;
+		if (!p->placed && p->outside && !p->follows) {
+			steps_forget(p);
+			if (!place_process(r, p, false))
+				return false;
+		}
+		if (r->o->by_op)
+			place_ranges(r, p);
+	}
+	return true;
+}
+
 bool spools_read(struct ingest *to, const struct spools *s, const struct spools_opts *o,
         const struct spools_watch *watch, struct arena *a, struct err *e)
 {
 	struct reading_spools *r = ARENA_NEW(a, struct reading_spools);
-	bool ok;
 
 	*r = (struct reading_spools){ .to = to,
 		.files = s,
@@ -270,23 +184,10 @@ bool spools_read(struct ingest *to, const struct spools *s, const struct spools_
 		.e = e,
 		.watch = watch,
 		.total = s->bytes * (o->step_kernel.n ? 3 : 2) };
-	if (!names_init(&r->names, a, o, e) || !survey_all(r))
+	if (!names_init(&r->names, a, o, e) || !survey_all(r) || !processes_arrange(r))
 		return false;
-	sort_processes(r);
-	name_processes(r);
-	number_gpus(r);
 	find_origin(r);
-	ok = place_begin(r);
-	for (size_t i = 0; i < r->n && ok; i++) {
-		if (o->step_kernel.n)
-			ok = place_process(r, &r->v[i], true);
-		steps_decide(r, &r->v[i]);
-		ok = ok && place_process(r, &r->v[i], false);
-		if (ok && o->by_op)
-			place_ranges(r, &r->v[i]);
-	}
-	ok = ok && names_end(&r->names, e);
-	if (!ok)
+	if (!place_begin(r) || !decide_steps(r) || !place_all(r) || !names_end(&r->names, e))
 		return false;
 	emit_model(r);
 	notes_say(r);

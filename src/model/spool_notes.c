@@ -9,7 +9,7 @@
 #include "model/spools_internal.h"
 
 /* Kinds of notes: one kind is one line, however many processes it is about. */
-enum { NOTE_DAMAGE = 0x800, NOTE_ENDLESS, NOTE_CLOCK, NOTE_GAP, NOTE_SPOOL_STRING, NOTE_SAID };
+enum { NOTE_DAMAGE = 0x800, NOTE_ENDLESS, NOTE_CLOCK, NOTE_GAP, NOTE_SPOOL_STRING, NOTE_STEPLESS, NOTE_SAID };
 
 /* The sum of a count over all processes. */
 static uint64_t sum_at(const struct reading_spools *r, size_t at)
@@ -56,6 +56,10 @@ static void say_process(struct notes *to, const struct process *p)
 	if (p->unknown_strings)
 		note_kind(to, NOTE_SPOOL_STRING,
 		        "%.*s: names were lost and are shown as name#<number>", STR(p->name));
+	if (p->stepless)
+		note_kind(to, NOTE_STEPLESS,
+		        "%.*s: nothing was launched in a step, so all that was launched is step 0",
+		        STR(p->name));
 	for (size_t i = 0; i < p->notes.n; i++)
 		note_kind(to,
 		        NOTE_SAID + (uint32_t)(hash_bytes(p->notes.v[i].p, p->notes.v[i].n) << 16),
@@ -129,11 +133,11 @@ static void say_shared(const struct reading_spools *r, struct notes *to)
 		const struct process *p = &r->v[i];
 		for (size_t k = 0; k < p->gpus.n; k++) {
 			const struct gpu_seen *g = &p->gpus.v[k];
-			if (g->used && g->sharers == i + 1 && g->shared > 1)
+			if (g->shared > 1)
 				note_line(to,
 				        "note: GPU %u was shared by %u processes: times of one "
 				        "include waiting for the others\n",
-				        g->index, g->shared);
+				        g->number, g->shared);
 		}
 	}
 }

@@ -64,19 +64,6 @@ static bool is_kept(const struct place *w, int64_t step)
 
 /* ---- devices ---- */
 
-/* "localhost", or the job in characters that names of devices have. */
-static struct str job_word(struct arena *a, struct str job)
-{
-	struct sb b = sb_in(a);
-
-	for (size_t i = 0; i < job.n; i++) {
-		char c = job.p[i];
-		bool plain = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-		sb_char(&b, plain || c == '-' || c == '.' ? c : '_');
-	}
-	return job.n ? str_lower(a, sb_str(&b)) : S("localhost");
-}
-
 static struct unit make_unit(
         struct reading_spools *r, const struct process *p, uint32_t process, uint32_t device)
 {
@@ -87,9 +74,10 @@ static struct unit make_unit(
 
 	for (size_t i = 0; i < p->gpus.n && !sum; i++)
 		if (p->gpus.v[i].id == device)
-			index = p->gpus.v[i].index;
+			index = p->gpus.v[i].number;
 	struct str name = str_fmt(a, "/job:%.*s/replica:0/task:%lld/device:gpu:%u",
-	        STR(job_word(a, p->job)), (long long)(sum || p->rank < 0 ? 0 : p->rank), index);
+	        STR(str_lower(a, process_job(a, p, S("localhost")))),
+	        (long long)(sum || p->who.rank < 0 ? 0 : p->who.rank), index);
 	u.prefix = p->gpus_used > 1 ? str_fmt(a, "%.*sgpu%u/", STR(p->prefix), index) : p->prefix;
 	u.device = ingest_device(r->to, name);
 	u.all = ingest_device(r->to, str_fmt(a, "%.*s/stream:all", STR(name)));
@@ -329,6 +317,22 @@ static void place_times(struct reading_spools *r, uint32_t unit, uint32_t cell, 
 		add_time(w, cell, SPAN_SEEN, stream_of(r, u, op->stream), op->start, op->length);
 }
 
+/* Is it of a GPU that was asked for? */
+static bool is_asked(struct process *p, uint32_t device)
+{
+	struct gpu_seen *v = p->gpus.v;
+	size_t i = p->last_gpu;
+
+	if (i < p->gpus.n && v[i].id == device)
+		return v[i].used;
+	for (i = 0; i < p->gpus.n; i++)
+		if (v[i].id == device) {
+			p->last_gpu = (uint32_t)i;
+			return v[i].used;
+		}
+	return false;
+}
+
 /* Does the operation count, and in which step? */
 static bool judge(struct reading_spools *r, struct process *p, const struct op *op,
         const struct launch *l, int64_t *step)
@@ -339,6 +343,7 @@ static bool judge(struct reading_spools *r, struct process *p, const struct op *
 	}
 	*step = steps_of(r, p, l ? l->start : op->start);
 	p->outside += *step < 0;
+	p->placed += *step >= 0;
 	if (*step >= 0 && !l && op->kind != SPOOL_SUM && op->kind != SPOOL_MEMORY)
 		p->unlaunched++;
 	return *step >= 0;
@@ -350,7 +355,7 @@ void place_op(struct reading_spools *r, struct process *p, const struct op *op, 
 	uint32_t scope = l ? l->scope : op->scope, leaf = op->leaf, unit, node, cell;
 	int64_t step;
 
-	if (!judge(r, p, op, l, &step))
+	if ((r->o->gpu.n && !is_asked(p, op->device)) || !judge(r, p, op, l, &step))
 		return;
 	if (op->kind == SPOOL_MEMORY && op->freed) {
 		place_free(r, op, step);

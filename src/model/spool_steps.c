@@ -120,6 +120,43 @@ static size_t find_boundary(struct process *p, uint64_t time)
 	return n ? n - 1 : SIZE_MAX;
 }
 
+/* The first process that has steps. */
+static const struct process *find_lead(const struct reading_spools *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->v[i].boundaries.n)
+			return &r->v[i];
+	return NULL;
+}
+
+void steps_follow(struct reading_spools *r)
+{
+	const struct process *lead = find_lead(r);
+	size_t n = lead ? lead->boundaries.n : 0;
+	uint64_t *ends = ARENA_ARRAY(r->a, n, uint64_t);
+
+	for (size_t i = 0; i < n; i++)
+		ends[i] = lead->ends.n        ? lead->ends.v[i]
+		          : i + 1 < n         ? lead->boundaries.v[i + 1]
+		                              : lead->last + 1;
+	for (size_t i = 0; i < r->n && n; i++) {
+		struct process *p = &r->v[i];
+		if (str_eq(p->who.job, lead->who.job))
+			continue;
+		p->follows = true;
+		p->boundaries.v = lead->boundaries.v;
+		p->ends.v = ends;
+		p->boundaries.n = p->boundaries.cap = p->ends.n = p->ends.cap = n;
+	}
+}
+
+void steps_forget(struct process *p)
+{
+	p->boundaries.n = p->ends.n = 0;
+	p->untimed = p->unlaunched = p->outside = 0;
+	p->stepless = true;
+}
+
 int64_t steps_of(const struct reading_spools *r, struct process *p, uint64_t time)
 {
 	int64_t step = 0, warmup = r->o->keep_warmup ? 0 : STEP_WARMUP, first = r->o->keep_warmup;

@@ -165,39 +165,6 @@ static void take_range(struct reading_spools *r, struct feed *f, const struct sp
 
 /* ---- facts ---- */
 
-static bool is_one_of(struct str s, const char *const *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (str_eq(s, str_of(v[i])))
-			return true;
-	return false;
-}
-
-static void take_info(struct reading_spools *r, struct process *p, const struct spool_info *i)
-{
-	static const char *const ranks[] = { "env.RANK", "env.OMPI_COMM_WORLD_RANK", "env.PMI_RANK",
-		"env.SLURM_PROCID" };
-	static const char *const jobs[] = { "env.TFPROF_JOB", "env.SLURM_JOB_ID",
-		"env.OMPI_MCA_ess_base_jobid" };
-	struct str key = str_make(i->key.p, i->key.n), value = str_make(i->value.p, i->value.n);
-	int64_t n;
-
-	if (str_eq(key, S("host")))
-		p->host = str_copy(r->a, value);
-	else if (str_eq(key, S("exe")))
-		p->exe = str_copy(r->a, value);
-	else if (str_eq(key, S("pid")) && num_parse_i64(value, &n))
-		p->pid = n;
-	else if (str_eq(key, S("start")) && num_parse_i64(value, &n))
-		p->started = (uint64_t)n;
-	else if (p->rank < 0 && is_one_of(key, ranks, sizeof ranks / sizeof *ranks) &&
-	         num_parse_i64(value, &n) && n >= 0)
-		p->rank = n;
-	else if (value.n && is_one_of(key, jobs, sizeof jobs / sizeof *jobs) &&
-	         (!p->job.n || str_eq(key, str_of(jobs[0]))))
-		p->job = str_copy(r->a, value);
-}
-
 /* The device of that number. */
 static struct gpu_seen *gpu_of(struct reading_spools *r, struct process *p, uint32_t id)
 {
@@ -266,6 +233,8 @@ static void take_time(struct process *p, uint64_t time)
 {
 	if (time && time < p->first)
 		p->first = time;
+	if (time > p->last)
+		p->last = time;
 }
 
 static void take_record(struct reading_spools *r, struct feed *f, const struct spool_record *x)
@@ -289,7 +258,7 @@ static void take_record(struct reading_spools *r, struct feed *f, const struct s
 			use_device(r, p, x->sum.device);
 		take_time(p, x->sum.from);
 		break;
-	case SPOOL_INFO: take_info(r, p, &x->info); break;
+	case SPOOL_INFO: spool_who_take(&p->who, r->a, &x->info); break;
 	case SPOOL_DEVICE: take_device(r, p, &x->device); break;
 	case SPOOL_CLOCK: take_clock(r, p, &x->clock); break;
 	case SPOOL_MARK: take_mark(r, p, &x->mark); break;
@@ -342,11 +311,10 @@ static void sort_thread(struct arena *a, struct thread *t)
 
 static void start_over(struct process *p, struct arena *a)
 {
-	struct process fresh = {
-		.file = p->file, .name = p->name, .rank = -1, .first = UINT64_MAX
-	};
+	struct process fresh = { .file = p->file, .name = p->name, .first = UINT64_MAX };
 
 	*p = fresh;
+	spool_who_init(&p->who);
 	imap_init(&p->thread_of, a);
 	imap_init(&p->started_range, a);
 }

@@ -19,7 +19,8 @@ struct spools_opts {
 	bool by_op;              /* a node for each range, not for each kernel in it */
 	bool tf_layout;          /* copies on a device of their own, as TensorFlow records them */
 	bool sum_ranks;          /* processes are executions of the same nodes */
-	struct str process, job; /* only this one; empty: all */
+	bool steps_by_time; /* of several jobs: a step is when the first job was in it */
+	struct str process, job, gpu; /* only this one; empty: all */
 	struct str detail_steps; /* "3-5,9": every operation of these is kept */
 };
 

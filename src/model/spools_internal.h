@@ -10,6 +10,7 @@
 
 #include "base/rx.h"
 #include "io/spool_get.h"
+#include "io/spool_who.h"
 #include "model/spools.h"
 
 /* ---- names ---- */
@@ -70,9 +71,8 @@ struct gpu_seen {
 	uint32_t id;          /* as the process numbers it */
 	uint8_t identity[16]; /* UUID; zeros: unknown */
 	bool used;
-	uint32_t index;  /* over all processes */
-	uint32_t shared; /* processes that used it; of the first that did */
-	size_t sharers;  /* 1 + that first process; else 0 */
+	uint32_t number; /* over all processes */
+	uint32_t shared; /* processes that used it; said of the first that did, else 0 */
 };
 
 struct clock_at {
@@ -112,9 +112,7 @@ struct process {
 	const struct spools_file *file;
 	struct str name; /* of the file */
 	/* Facts. */
-	struct str host, job, exe;
-	int64_t pid, rank; /* -1: unknown */
-	uint64_t started;
+	struct spool_who who;
 	struct str prefix; /* of its nodes: "rank0/" or nothing */
 	VEC(struct gpu_seen) gpus;
 	unsigned gpus_used;
@@ -142,7 +140,9 @@ struct process {
 	VEC(uint64_t) ends;       /* of the profiler's, else empty */
 	size_t boundary;          /* last one found */
 	uint64_t every;           /* ns: steps are of this length */
-	uint64_t first;           /* time of the first call or operation */
+	uint64_t first, last;     /* time of the first call or operation, of the last */
+	bool follows;             /* its steps are those of another job */
+	bool stepless;            /* nothing was launched in its steps: as if it had none */
 	/* What is there and what is not. */
 	uint64_t totals[SPOOL_N];
 	uint64_t lost[SPOOL_LOST_WHY_N];
@@ -151,7 +151,8 @@ struct process {
 	struct spool_damage first_damage;
 	struct strs notes;
 	bool ended;
-	uint64_t untimed, unlaunched, outside; /* operations; counted while placing */
+	/* Operations; counted while placing. */
+	uint64_t placed, untimed, unlaunched, outside;
 };
 
 /* One reading of a file, times made continuous. */
@@ -186,6 +187,11 @@ struct reading_spools {
 	const struct spools_watch *watch;
 };
 
+/* Which processes count, in order, with their prefixes, GPUs and jobs; false if none does. */
+bool processes_arrange(struct reading_spools *r);
+/* Its job in letters that names of devices and nodes may have; none: what to say if it has none. */
+struct str process_job(struct arena *a, const struct process *p, struct str none);
+
 /* Goes over the file and fills p. */
 bool survey_process(struct reading_spools *r, struct process *p);
 
@@ -205,6 +211,10 @@ struct str process_string(const struct feed *f, struct process *p, uint32_t id);
 
 /* Decides where the steps of the process begin. */
 void steps_decide(struct reading_spools *r, struct process *p);
+/* Gives the steps of the first process that has some to those of other jobs, by time. */
+void steps_follow(struct reading_spools *r);
+/* Makes everything of the process step 0. */
+void steps_forget(struct process *p);
 /* The step of a moment, or STEP_WARMUP. */
 int64_t steps_of(const struct reading_spools *r, struct process *p, uint64_t time);
 

@@ -66,13 +66,14 @@ static void put_processes(struct writer *w, const struct gpu_use *u, const struc
 	json_array(&w->j);
 	for (size_t i = 0; i < d->parts.n; i++) {
 		const struct gpu_part *p = &u->parts.v[d->parts.v[i]];
-		const struct gpu_process *who = &u->processes.v[p->process];
+		const struct spool_who *who = &u->processes.v[p->process].who;
 		json_object(&w->j);
 		put_number(w, "pid", who->pid);
 		put_string(w, "host", who->host);
 		put_string(w, "program", who->program);
 		put_string(w, "job", who->job);
-		put_string(w, "rank", who->rank);
+		put_string(w, "rank",
+		        who->rank < 0 ? STR_NONE : str_fmt(u->a, "%lld", (long long)who->rank));
 		put_number(w, "kernels", num_from_u64(p->kernels));
 		put_number(w, "busy_ns", p->busy);
 		json_object_end(&w->j);
@@ -83,7 +84,7 @@ static void put_processes(struct writer *w, const struct gpu_use *u, const struc
 static void put_device(struct writer *w, const struct gpu_use *u, const struct gpu_device *d)
 {
 	json_object(&w->j);
-	put_number(w, "gpu", d->local);
+	put_number(w, "gpu", d->number);
 	put_string(w, "name", d->name);
 	put_string(w, "uuid", gpu_uuid(u->a, d));
 	put_number(w, "from_ns", d->from);
@@ -243,7 +244,7 @@ void gpu_csv(const struct gpu_use *u, size_t top, struct sink *to)
 	for (size_t i = 0; i < u->devices.n; i++) {
 		struct str gpu = gpu_uuid(u->a, &u->devices.v[i]);
 		put_sums(to, &u->devices.v[i],
-		        gpu.n ? gpu : str_fmt(u->a, "GPU %u", u->devices.v[i].local));
+		        gpu.n ? gpu : str_fmt(u->a, "GPU %u", u->devices.v[i].number));
 	}
 	for (size_t i = 0; i < u->waits.n; i++)
 		put_row(to, "wait", &u->waits.v[i], &scratch);

@@ -137,13 +137,13 @@ static void put_parts(struct page *p, const struct gpu_device *d)
 
 	for (size_t i = 0; d->parts.n > 1 && i < d->parts.n && i < PARTS_MAX; i++) {
 		const struct gpu_part *x = &p->u->parts.v[d->parts.v[i]];
-		const struct gpu_process *who = &p->u->processes.v[x->process];
+		const struct spool_who *who = &p->u->processes.v[x->process].who;
 		sink_fmt(p->to, "  %-8lld %7s %6s  %8llu  ", (long long)who->pid,
 		        time_text(p, (double)x->busy), percent(p, x->busy, time),
 		        (unsigned long long)x->kernels);
 		sink_put(p->to, one_line(p, who->program));
-		if (who->rank.n)
-			sink_fmt(p->to, ", rank %.*s", STR(one_line(p, who->rank)));
+		if (who->rank >= 0)
+			sink_fmt(p->to, ", rank %lld", (long long)who->rank);
 		if (who->job.n)
 			sink_fmt(p->to, ", job %.*s", STR(one_line(p, who->job)));
 		sink_char(p->to, '\n');
@@ -163,7 +163,7 @@ static void put_device(struct page *p, const struct gpu_device *d)
 	int64_t time = num_sub(d->to, d->from), idle = num_sub(time, d->busy);
 	struct str uuid = gpu_uuid(p->a, d);
 
-	sink_fmt(p->to, "GPU %u", d->local);
+	sink_fmt(p->to, "GPU %u", d->number);
 	if (d->name.n)
 		sink_fmt(p->to, ": %.*s", STR(one_line(p, d->name)));
 	if (uuid.n)

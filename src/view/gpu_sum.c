@@ -148,31 +148,37 @@ static void add_up(struct gpu_use *u, struct gpu_device *d, struct arena *scratc
 
 /* ---- GPUs ---- */
 
-/* GPUs by their UUIDs. */
-struct known {
-	struct intern uuids;
-	VEC(uint32_t) devices; /* by id of the UUID */
-};
-
-static struct gpu_device *device_of(struct gpu_use *u, struct known *k, const struct gpu_part *p)
+/* The number of each part's GPU, as the views have it. */
+static const struct spool_gpu *number_gpus(const struct gpu_use *u, struct arena *a)
 {
-	struct gpu_device new = { .known = p->known, .name = p->name, .local = p->local };
+	struct spool_gpu *v = ARENA_ARRAY(a, u->parts.n, struct spool_gpu);
 
-	if (p->known) {
-		uint32_t id = intern_add(&k->uuids, str_make(p->uuid, sizeof p->uuid));
-		if (id < k->devices.n)
-			return &u->devices.v[k->devices.v[id]];
-		VEC_PUSH(k->uuids.a, &k->devices, (uint32_t)u->devices.n);
+	for (size_t i = 0; i < u->parts.n; i++) {
+		const struct gpu_part *p = &u->parts.v[i];
+		v[i] = (struct spool_gpu){ .host = u->processes.v[p->process].who.host,
+			.id = p->local };
+		memcpy(v[i].uuid, p->uuid, sizeof v[i].uuid);
 	}
+	spool_who_gpus(v, u->parts.n, a);
+	return v;
+}
+
+static struct gpu_device *device_of(struct gpu_use *u, const struct gpu_part *p, uint32_t number)
+{
+	struct gpu_device new = { .known = p->known, .name = p->name, .number = number };
+
+	for (size_t i = 0; i < u->devices.n; i++)
+		if (u->devices.v[i].number == number)
+			return &u->devices.v[i];
 	memcpy(new.uuid, p->uuid, 16);
 	VEC_PUSH(u->a, &u->devices, new);
 	return &u->devices.v[u->devices.n - 1];
 }
 
-static void add_part(struct gpu_use *u, struct known *k, uint32_t part)
+static void add_part(struct gpu_use *u, uint32_t part, uint32_t number)
 {
 	const struct gpu_part *p = &u->parts.v[part];
-	struct gpu_device *d = device_of(u, k, p);
+	struct gpu_device *d = device_of(u, p, number);
 
 	VEC_PUSH(u->a, &d->parts, part);
 	d->kernels = num_add_u64(d->kernels, p->kernels);
@@ -201,6 +207,22 @@ static int by_total(const void *a, const void *b)
 	return p != q ? p < q ? 1 : -1 : str_cmp(x->name, y->name);
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const struct gpu_device *x = a, *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void name_jobs(struct gpu_use *u)
+{
+	struct spool_who **v = ARENA_ARRAY(u->a, u->processes.n, struct spool_who *);
+
+	for (size_t i = 0; i < u->processes.n; i++)
+		v[i] = &u->processes.v[i].who;
+	spool_who_jobs(v, u->processes.n, u->a);
+}
+
 /* Names as C++ writes them. */
 static void demangle_all(struct gpu_use *u)
 {
@@ -213,15 +235,17 @@ static void demangle_all(struct gpu_use *u)
 void gpu_use_end(struct gpu_use *u)
 {
 	struct scratch scratch;
-	struct known known = { 0 };
 
 	demangle_all(u);
+	name_jobs(u);
 	scratch_open(&scratch, u->a->work);
-	intern_init(&known.uuids, &scratch.a);
+	const struct spool_gpu *gpus = number_gpus(u, &scratch.a);
 	for (uint32_t i = 0; i < u->parts.n; i++)
 		if (is_used(&u->parts.v[i]))
-			add_part(u, &known, i);
+			add_part(u, i, gpus[i].number);
 	scratch_close(&scratch);
+	if (u->devices.n)
+		qsort(u->devices.v, u->devices.n, sizeof *u->devices.v, by_number);
 	for (size_t i = 0; i < u->devices.n; i++) {
 		scratch_open(&scratch, u->a->work);
 		add_up(u, &u->devices.v[i], &scratch.a);

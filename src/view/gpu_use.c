@@ -267,33 +267,6 @@ static void take_sync(struct gpu_use *u, const struct spool_sync *s)
 
 /* ---- facts ---- */
 
-static struct str last_part(struct str path)
-{
-	struct str word = str_sub(path, 0, str_find_char(path, '\0'));
-	size_t slash = str_rfind_char(word, '/');
-
-	return slash == SIZE_MAX ? word : str_sub(word, slash + 1, SIZE_MAX);
-}
-
-static void take_fact(struct reading *r, struct str key, struct str value)
-{
-	struct gpu_process *p = &r->u->processes.v[r->process];
-	struct arena *a = r->u->a;
-
-	if (str_eq(key, S("pid")))
-		num_parse_i64(value, &p->pid);
-	else if (str_eq(key, S("argv")) || (str_eq(key, S("exe")) && !p->program.n))
-		p->program = str_copy(a, last_part(value));
-	else if (str_eq(key, S("host")))
-		p->host = str_copy(a, value);
-	else if (str_eq(key, S("env.TFPROF_JOB")) ||
-	         (str_eq(key, S("env.SLURM_JOB_ID")) && !p->job.n))
-		p->job = str_copy(a, value);
-	else if (str_eq(key, S("env.RANK")) || (str_eq(key, S("env.SLURM_PROCID")) && !p->rank.n) ||
-	         (str_eq(key, S("env.OMPI_COMM_WORLD_RANK")) && !p->rank.n))
-		p->rank = str_copy(a, value);
-}
-
 static void take_device(struct reading *r, const struct spool_device *d)
 {
 	static const uint8_t none[16];
@@ -332,7 +305,9 @@ static void take(struct reading *r, const struct spool_record *x)
 	case SPOOL_GRAPH: take_graph(r, &x->graph); break;
 	case SPOOL_SYNC: take_sync(u, &x->sync); break;
 	case SPOOL_SUM: take_sum(r, &x->sum); break;
-	case SPOOL_INFO: take_fact(r, text_of(x->info.key), text_of(x->info.value)); break;
+	case SPOOL_INFO:
+		spool_who_take(&u->processes.v[r->process].who, u->a, &x->info);
+		break;
 	case SPOOL_DEVICE: take_device(r, &x->device); break;
 	case SPOOL_LOST:
 		if (x->lost.why < SPOOL_LOST_WHY_N)
@@ -387,6 +362,7 @@ bool gpu_use_add(struct gpu_use *u, struct str path, struct err *e)
 	struct scratch scratch;
 	struct src *s;
 
+	spool_who_init(&process.who);
 	scratch_open(&scratch, u->a->work);
 	struct reading r = { .u = u, .scratch = &scratch.a, .process = (uint32_t)u->processes.n };
 	bool ok = src_open_file(&s, &scratch.a, path, e);

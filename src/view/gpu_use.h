@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/hist.h"
 #include "base/map.h"
-#include "io/spool.h"
+#include "io/spool_who.h"
 #include "view/spans.h"
 
 enum gpu_class { GPU_KERNEL, GPU_COPY, GPU_SET, GPU_CLASS_N };
@@ -56,7 +56,7 @@ struct gpu_device {
 	uint8_t uuid[16];
 	bool known;
 	struct str name;
-	uint32_t local;
+	uint32_t number; /* over all processes, as in the views */
 	VEC(uint32_t) parts;
 	uint64_t kernels;
 	int64_t from, to; /* the first beginning and the last end; ns since 1970 */
@@ -68,8 +68,8 @@ struct gpu_device {
 };
 
 struct gpu_process {
-	struct str file, program, job, rank, host;
-	int64_t pid;
+	struct str file;
+	struct spool_who who;
 	bool ended;
 };
 

@@ -17,6 +17,7 @@ import traceback
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bounds
 import endless
+import jobs
 import nodes
 import sessions
 import steps
@@ -31,7 +32,7 @@ def main():
     args = p.parse_args()
     args.program, args.make = os.path.abspath(args.program), os.path.abspath(args.make)
     passed = failed = 0
-    checks = {k[6:]: v for m in (bounds, endless, nodes, steps, sessions) for k, v in vars(m).items() if k.startswith('check_')}
+    checks = {k[6:]: v for m in (bounds, endless, nodes, steps, sessions, jobs) for k, v in vars(m).items() if k.startswith('check_')}
     for name, f in sorted(checks.items()):
         if args.names and name not in args.names:
             continue

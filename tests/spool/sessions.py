@@ -36,7 +36,7 @@ def check_ranks(t):
     same(t.runs('scope', 'job', '--process=101'), {'k': 2})
     t.write(Spool(pid=200, env_TFPROF_JOB='other').launch(0, 'j').end(), folder='job')
     same(t.runs('scope', 'job', '--job=other'), {'j': 1})
-    same(t.runs('scope', 'job'), dict({'job-7/rank%d/k' % r: 2 for r in range(3)}, **{'job-other/process3/j': 1}))
+    same(t.runs('scope', 'job'), dict({'job-7/rank%d/k' % r: 2 for r in range(3)}, **{'job-other/j': 1}))
     t.run('scope', 'job', '--process=5', status=3)
     t.run('scope', 'job', '--job=none', status=3)
 

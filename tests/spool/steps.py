@@ -71,6 +71,23 @@ def check_steps_profiler(t):
     same(steps_of(t, t.write(s.end())), [3, 5])
 
 
+def check_steps_late(t):
+    """If nothing is launched in any step, as when cuProfilerStart comes only at the end, all of it is step 0."""
+    s = Spool()
+    for i in range(5):
+        s.launch(i * 20000, 'k')
+    s.add('step', start=T0 + 900000, what=1).add('step', start=T0 + 900001, what=2)
+    path = t.write(s.end())
+    for words in ((), ('--keep-warmup',), ('--leaf=op',)):
+        same(t.runs('scope', path, *words), {'k': 5})
+    t.run('scope', path)
+    assert 'nothing was launched in a step, so all that was launched is step 0' in t.notes, t.notes
+    assert 'left out' not in t.notes, t.notes
+    path = t.write(s.launch(900000, 'k').end())
+    same(t.runs('scope', path), {'k': 1})
+    assert '5 operations are in no step' in t.notes, t.notes
+
+
 def check_options_file(t):
     """What was given to record is the default; the command line goes before it."""
     t.write(stepped().end(), folder='session')

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The processes of a recording, side by side: which of them count, in which order, what their nodes
+ * have before their names, and which GPUs they share.
+ */
+#include "base/sort.h"
+#include "model/spools_internal.h"
+
+/* ---- jobs and GPUs ---- */
+
+struct str process_job(struct arena *a, const struct process *p, struct str none)
+{
+	struct str job = p->who.job;
+	struct sb b = sb_in(a);
+
+	for (size_t i = 0; i < job.n; i++) {
+		char c = job.p[i];
+		bool plain = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+		sb_char(&b, plain || c == '-' || c == '.' ? c : '_');
+	}
+	return job.n ? sb_str(&b) : none;
+}
+
+static void name_jobs(struct reading_spools *r)
+{
+	struct spool_who **v = ARENA_ARRAY(r->a, r->n, struct spool_who *);
+
+	for (size_t i = 0; i < r->n; i++)
+		v[i] = &r->v[i].who;
+	spool_who_jobs(v, r->n, r->a);
+}
+
+static void number_gpus(struct reading_spools *r)
+{
+	VEC(struct spool_gpu) v = { 0 };
+	size_t at = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		for (size_t k = 0; k < r->v[i].gpus.n; k++) {
+			const struct gpu_seen *g = &r->v[i].gpus.v[k];
+			struct spool_gpu x = { .host = r->v[i].who.host, .id = g->id };
+			memcpy(x.uuid, g->identity, sizeof x.uuid);
+			VEC_PUSH(r->a, &v, x);
+		}
+	spool_who_gpus(v.v, v.n, r->a);
+	for (size_t i = 0; i < r->n; i++)
+		for (size_t k = 0; k < r->v[i].gpus.n; k++)
+			r->v[i].gpus.v[k].number = v.v[at++].number;
+}
+
+/* ---- which of them count ---- */
+
+/* Does the text begin the UUID, as `tfprof gpu` shows it? */
+static bool is_uuid(struct arena *a, const struct gpu_seen *g, struct str text)
+{
+	struct sb b = sb_in(a);
+
+	sb_put(&b, S("gpu-"));
+	for (unsigned i = 0; i < sizeof g->identity; i++)
+		sb_fmt(&b, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+		        g->identity[i]);
+	return str_starts(sb_str(&b), str_lower(a, text));
+}
+
+/* Leaves the GPUs that were asked for as used, and no others. */
+static void choose_gpus(struct reading_spools *r, struct process *p)
+{
+	int64_t number = -1;
+	bool is_number = num_parse_i64(r->o->gpu, &number);
+
+	for (size_t k = 0; k < p->gpus.n && r->o->gpu.n; k++) {
+		struct gpu_seen *g = &p->gpus.v[k];
+		bool asked = is_number ? g->number == number : is_uuid(r->a, g, r->o->gpu);
+		p->gpus_used -= g->used && !asked;
+		g->used &= asked;
+	}
+}
+
+static bool is_wanted(struct reading_spools *r, const struct process *p)
+{
+	const struct spools_opts *o = r->o;
+	int64_t pid;
+
+	if (o->process.n && (!num_parse_i64(o->process, &pid) || pid != p->who.pid))
+		return false;
+	if (o->gpu.n && !p->gpus_used)
+		return false;
+	return !o->job.n || str_eq(o->job, p->who.job) ||
+	       str_eq(o->job, process_job(r->a, p, STR_NONE));
+}
+
+static bool choose(struct reading_spools *r)
+{
+	const struct spools_opts *o = r->o;
+	struct sb b = sb_in(r->a);
+	size_t wanted = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		choose_gpus(r, &r->v[i]);
+		if (is_wanted(r, &r->v[i]))
+			r->v[wanted++] = r->v[i];
+	}
+	r->n = wanted;
+	if (wanted)
+		return true;
+	if (o->process.n)
+		sb_fmt(&b, " is of process '%.*s'", STR(o->process));
+	if (o->job.n)
+		sb_fmt(&b, "%s is of job '%.*s'", b.n ? " and" : "", STR(o->job));
+	if (o->gpu.n)
+		sb_fmt(&b, "%s has work of GPU '%.*s'", b.n ? " and" : "", STR(o->gpu));
+	return err_set(r->e, ERR_NOT_FOUND, "no spool%.*s", STR(sb_str(&b)));
+}
+
+/* ---- order and names ---- */
+
+/* By job, then rank, then age. */
+static int by_rank(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct process *v = ctx, *p = &v[a], *q = &v[b];
+	int job = str_cmp(p->who.job, q->who.job);
+
+	if (job)
+		return job;
+	if (p->who.rank != q->who.rank)
+		return p->who.rank < q->who.rank ? -1 : 1;
+	if (p->who.started != q->who.started)
+		return p->who.started < q->who.started ? -1 : 1;
+	return str_cmp(p->name, q->name);
+}
+
+static void sort_processes(struct reading_spools *r)
+{
+	uint32_t *by = ARENA_ARRAY(r->a, r->n, uint32_t);
+	struct process *v = ARENA_ARRAY(r->a, r->n, struct process);
+
+	for (uint32_t i = 0; i < r->n; i++)
+		by[i] = i;
+	sort_stable(r->a, by, r->n, by_rank, r->v);
+	for (size_t i = 0; i < r->n; i++)
+		v[i] = r->v[by[i]];
+	r->v = v;
+}
+
+static bool has_operations(const struct process *p)
+{
+	return p->totals[SPOOL_KERNEL] || p->totals[SPOOL_COPY] || p->totals[SPOOL_SET] ||
+	       p->totals[SPOOL_GRAPH] || p->totals[SPOOL_SUM] || p->totals[SPOOL_MEMORY];
+}
+
+/* How many of the processes from..to do work, of this rank, or (ANY) of all. */
+#define ANY (-2)
+static size_t count_working(const struct reading_spools *r, size_t from, size_t to, int64_t rank)
+{
+	size_t n = 0;
+
+	for (size_t i = from; i < to; i++)
+		n += has_operations(&r->v[i]) && (rank == ANY || r->v[i].who.rank == rank);
+	return n;
+}
+
+/* Prefixes of one job, processes from..to: "rank3/" where several of them work, with a number
+ * behind it where several are of that rank. */
+static void name_job(struct reading_spools *r, size_t from, size_t to, bool jobs)
+{
+	bool alone = count_working(r, from, to, ANY) <= 1;
+	size_t number = 0;
+
+	for (size_t i = from; i < to; i++) {
+		struct process *p = &r->v[i];
+		struct sb b = sb_in(r->a);
+		if (!has_operations(p))
+			continue;
+		bool twin = count_working(r, from, to, p->who.rank) > 1;
+		if (i == from || p->who.rank != r->v[i - 1].who.rank)
+			number = 0;
+		if (jobs)
+			sb_fmt(&b, "job-%.*s/", STR(process_job(r->a, p, S("none"))));
+		if (p->who.rank >= 0 && (!alone || jobs))
+			sb_fmt(&b, "rank%lld%s", (long long)p->who.rank, twin ? "-" : "/");
+		if (!alone && (p->who.rank < 0 || twin))
+			sb_fmt(&b, "process%zu/", number++);
+		p->prefix = sb_str(&b);
+	}
+}
+
+/* Prefixes, where nodes of several processes would be mixed up. */
+static void name_processes(struct reading_spools *r)
+{
+	bool jobs = false;
+	size_t from = 0;
+
+	if (r->o->sum_ranks || count_working(r, 0, r->n, ANY) <= 1)
+		return;
+	for (size_t i = 1; i < r->n; i++)
+		jobs |= !str_eq(r->v[i].who.job, r->v[i - 1].who.job);
+	for (size_t i = 1; i <= r->n; i++)
+		if (i == r->n || !str_eq(r->v[i].who.job, r->v[from].who.job)) {
+			name_job(r, from, i, jobs);
+			from = i;
+		}
+}
+
+/* Counts by how many processes each GPU was used. */
+static void count_sharers(struct reading_spools *r)
+{
+	VEC(struct gpu_seen *) firsts = { 0 };
+	struct imap known;
+	uint32_t at;
+
+	imap_init(&known, r->a);
+	for (size_t i = 0; i < r->n; i++)
+		for (size_t k = 0; k < r->v[i].gpus.n; k++) {
+			struct gpu_seen *g = &r->v[i].gpus.v[k];
+			if (!g->used)
+				continue;
+			if (!imap_get(&known, g->number, &at)) {
+				at = (uint32_t)firsts.n;
+				imap_put(&known, g->number, at, false);
+				VEC_PUSH(r->a, &firsts, g);
+			}
+			/* NOLINTNEXTLINE: each of known is there */
+			firsts.v[at]->shared++;
+		}
+}
+
+bool processes_arrange(struct reading_spools *r)
+{
+	name_jobs(r);
+	number_gpus(r);
+	if (!choose(r))
+		return false;
+	sort_processes(r);
+	name_processes(r);
+	count_sharers(r);
+	return true;
+}
