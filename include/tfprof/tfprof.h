@@ -120,7 +120,8 @@ enum {
 	TFP_OP_LOG = 4,  /* OpLogProto: float operations, types, call stacks */
 	TFP_PROFILE = 8, /* ProfileProto: all of these */
 	TFP_CHECKPOINT =
-	        16 /* values of tensors, for tensor_value: its path, as TensorFlow takes it */
+	        16,    /* values of tensors, for tensor_value: its path, as TensorFlow takes it */
+	TFP_SPOOL = 32 /* recorded GPU work: the folder of a session, or one process's file of it */
 };
 
 /* A file, or memory that is the caller's and only read during the call. gzip is undone. */
@@ -131,6 +132,11 @@ struct tfp_input {
 	const void *bytes; /* not NULL: memory, even if empty */
 	size_t bytes_size;
 	int64_t step; /* of TFP_STEP: its number, 0 or more */
+	/* Of TFP_SPOOL: how to read it, as the program's flags about spools say it, without dashes:
+	 * "step-nvtx=pytorch", "leaf=op", "keep-warmup". What was given to the recorder holds
+	 * besides. */
+	const struct tfp_str *how;
+	size_t n_how;
 };
 
 /* Adds one of them; nothing is left of it when that fails. The first node of a name stays. A step

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence
 
 from . import errors
 
-GRAPH, STEP, OP_LOG, PROFILE, CHECKPOINT = 1, 2, 4, 8, 16
+GRAPH, STEP, OP_LOG, PROFILE, CHECKPOINT, SPOOL = 1, 2, 4, 8, 16, 32
 OK, NO_STEP = 0, 10
 _LENIENT, _BANNERS, _KEEP_ATTRS, _RECOVER = 1, 1, 1, 2
 
@@ -26,14 +26,15 @@ class _Config(ctypes.Structure):
                 ('user', ctypes.c_void_p)]
 
 
+class _Str(ctypes.Structure):
+    _fields_ = [('data', ctypes.c_char_p), ('size', ctypes.c_size_t)]
+
+
 class _Input(ctypes.Structure):
     _fields_ = [('size', ctypes.c_size_t), ('path', ctypes.c_char_p),
                 ('path_size', ctypes.c_size_t), ('bytes', ctypes.c_char_p),
-                ('bytes_size', ctypes.c_size_t), ('step', ctypes.c_int64)]
-
-
-class _Str(ctypes.Structure):
-    _fields_ = [('data', ctypes.c_char_p), ('size', ctypes.c_size_t)]
+                ('bytes_size', ctypes.c_size_t), ('step', ctypes.c_int64),
+                ('how', ctypes.POINTER(_Str)), ('n_how', ctypes.c_size_t)]
 
 
 class _Run(ctypes.Structure):
@@ -130,11 +131,12 @@ def _take(source: Source) -> Tuple[Optional[bytes], Optional[bytes]]:
         'INVALID_ARGUMENT')
 
 
-def _input(source: Source, step: int = 0) -> _Input:
+def _input(source: Source, step: int = 0, how: Sequence[str] = ()) -> _Input:
     path, data = _take(source)
     if not -2**63 <= step < 2**63:
         raise errors.InvalidArgumentError('%d is no number of a step' % step, 'INVALID_ARGUMENT')
-    return _Input(ctypes.sizeof(_Input), path, len(path or b''), data, len(data or b''), step)
+    return _Input(ctypes.sizeof(_Input), path, len(path or b''), data, len(data or b''), step,
+                  _strings(how), len(how))
 
 
 def _strings(values: Iterable[Union[str, bytes]]) -> Any:
@@ -268,9 +270,10 @@ class Session:
 
     # ---- loading ----
 
-    def add(self, kind: int, source: Source, step: int = 0) -> bytes:
-        """Adds an input; what was remarked."""
-        return self._call(self._lib.tfp_add, kind, ctypes.byref(_input(source, step)), long=True)[1]
+    def add(self, kind: int, source: Source, step: int = 0, how: Sequence[str] = ()) -> bytes:
+        """Adds an input; what was remarked. how: words about a spool."""
+        return self._call(self._lib.tfp_add, kind, ctypes.byref(_input(source, step, how)),
+                          long=True)[1]
 
     def add_steps(self, steps: Sequence[Tuple[int, Source]]) -> bytes:
         """Adds steps, read in parallel."""

@@ -28,13 +28,28 @@ def option_values(name: str, value: Any) -> List[str]:
     return [str(value)]
 
 
+def spool_words(how: Mapping[str, Any]) -> List[str]:
+    """Options of spools as the library takes them: step_nvtx='pytorch' is step-nvtx=pytorch, a switch
+    that is False or None is left out."""
+    words = []
+    for name, value in how.items():
+        if value is None or value is False:
+            continue
+        word = name.replace('_', '-')
+        words.append(word if value is True else '%s=%s' % (word, value))
+    return words
+
+
 class Profile:
-    """A profile: a graph and steps and an op log, or a ProfileProto that holds them all.
+    """A profile: a graph and steps and an op log, or a ProfileProto that holds them all, or a recording.
 
     Each input is a path, bytes, or a message with SerializeToString; files may be gzipped.
     profile: also a folder that ProfileContext left, a pattern such as 'job_*/profile_100', or a list
     of such paths: each is a worker then, with steps of its own; by='worker' compares them.
     run_meta: a list (steps 0, 1, ...) or a mapping from step to input.
+    spool: recorded GPU work: the folder of a session, or one process's file of it. spool_options: how
+    to read it, as the program's flags about spools, such as {'step_nvtx': 'pytorch', 'job': '7',
+    'keep_warmup': True}.
     progress(done, total): told while loading; returning False ends it.
     memory_limit: bytes that the profile may take, 0: no limit. threads: 0: all processors.
     recover: damaged binary inputs are read up to the damage; notes says what was lost.
@@ -47,7 +62,8 @@ class Profile:
                  run_meta: Union[Iterable[Source], Mapping[int, Source]] = (),
                  op_log: Optional[Source] = None,
                  profile: Union[Source, Iterable[Path], None] = None,
-                 checkpoint: Optional[Path] = None, *, threads: int = 0, memory_limit: int = 0,
+                 checkpoint: Optional[Path] = None, *, spool: Optional[Source] = None,
+                 spool_options: Optional[Mapping[str, Any]] = None, threads: int = 0, memory_limit: int = 0,
                  progress: Optional[ProgressCallback] = None, recover: bool = False) -> None:
         self._session = _native.Session(threads, memory_limit, progress, recover=recover)
         self._order = threading.Lock()  # setting options and running go together
@@ -56,6 +72,8 @@ class Profile:
         if isinstance(paths, (list, tuple)):
             self._note(self._session.add_paths(paths))
             profile = None
+        if spool is not None:
+            self._note(self._session.add(_native.SPOOL, spool, how=spool_words(spool_options or {})))
         for kind, source in ((_native.CHECKPOINT, checkpoint), (_native.PROFILE, profile),
                              (_native.GRAPH, graph), (_native.OP_LOG, op_log)):
             if source is not None:

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "app/api_internal.h"
+#include "app/flags.h"
 #include "app/sources.h"
 #include "base/par.h"
 
@@ -248,6 +249,24 @@ static bool add_steps(struct tfp_session *t, void *arg)
 	return x->n == 0 || session_load_steps(s, v, x->n, count_step, x);
 }
 
+static bool add_spool(
+        struct tfp_session *t, const struct tfp_input *in, const struct input_from *from)
+{
+	struct flags f = { .spool = from->name };
+
+	if (t->s->model.steps.n)
+		return session_fail(t->s, ERR_INVALID_ARGUMENT,
+		        "'%.*s': a recording has steps of its own, and there are some already",
+		        STR(from->name));
+	for (size_t i = 0; i < in->n_how; i++)
+		if (!flags_spool_word(t->s, &f, api_str(in->how[i].data, in->how[i].size)))
+			return false;
+	if (!flags_check_spools(t->s, &f))
+		return false;
+	return from->memory ? flags_load_spool_bytes(t->s, &f, from->bytes)
+	                    : flags_load_spools(t->s, &f);
+}
+
 static bool add_one(struct tfp_session *t, void *arg)
 {
 	struct adding *x = arg;
@@ -266,6 +285,7 @@ static bool add_one(struct tfp_session *t, void *arg)
 			return session_fail(t->s, ERR_INVALID_ARGUMENT,
 			        "a checkpoint is several files: it needs a path");
 		return session_checkpoint(t->s, from.name);
+	case TFP_SPOOL: return add_spool(t, &in, &from);
 	default:
 		return session_fail(
 		        t->s, ERR_INVALID_ARGUMENT, "there is no kind %d of input", x->kind);

@@ -56,8 +56,13 @@ bool flags_use_stdin(struct session *s, const struct flags *f);
 /* Do the flags about spools make sense? */
 bool flags_check_spools(struct session *s, const struct flags *f);
 
+/* Takes one of them as the library is given it: "step-nvtx=pytorch", "keep-warmup". */
+bool flags_spool_word(struct session *s, struct flags *f, struct str word);
+
 /* Loads the spools, by these flags and those that stand in the session's options file. */
 bool flags_load_spools(struct session *s, const struct flags *f);
+/* The same of one that is in memory; f->spool is its name. */
+bool flags_load_spool_bytes(struct session *s, const struct flags *f, struct str bytes);
 
 /* Loads them all, with the original's progress sentences on out. */
 bool flags_load(struct session *s, const struct flags *f, struct sink *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The flags about spools: what was given on the command line, else what `tfprof record` wrote into
- * the session's folder when the recording was made.
+ * The flags about spools: what was given on the command line or to the library, else what `tfprof
+ * record` wrote into the session's folder when the recording was made.
  */
 #include "app/cmd.h"
 #include "app/flags.h"
@@ -56,7 +56,8 @@ static bool read_options(struct session *s, const struct flags *f, struct spools
 		.process = f->process,
 		.job = f->job,
 		.gpu = f->gpu,
-		.detail_steps = f->detail_steps };
+		.detail_steps = f->detail_steps,
+		.recover = s->recover };
 	if (f->step_every.n &&
 	        (!num_parse_i64(f->step_every, &o->step_every) || o->step_every <= 0))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
@@ -73,14 +74,52 @@ bool flags_check_spools(struct session *s, const struct flags *f)
 	return read_options(s, f, &o) && spools_check(&o, &s->query_arena, &s->error);
 }
 
-bool flags_load_spools(struct session *s, const struct flags *f)
+bool flags_spool_word(struct session *s, struct flags *f, struct str word)
+{
+	size_t equals = str_find_char(word, '=');
+	struct str name = str_sub(word, 0, equals);
+	const struct flag *row = find_flag(name);
+
+	if (!row)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "spools have no option '%.*s'",
+		        STR(name));
+	if (!row->value != (equals == SIZE_MAX))
+		return session_fail(s, ERR_INVALID_ARGUMENT, "option '%s' of spools %s", row->name,
+		        row->value ? "needs a value" : "has no value");
+	void *at = (char *)f + row->at;
+	if (row->value)
+		*(struct str *)at = str_sub(word, equals + 1, SIZE_MAX);
+	else
+		*(bool *)at = true;
+	return true;
+}
+
+static bool load(struct session *s, const struct flags *f, const struct spools *files)
 {
 	struct flags all = *f;
-	struct spools files;
 	struct spools_opts o;
 
-	if (!spools_find(&files, &s->query_arena, f->spool, &s->error))
+	take_recorded(s, &all, files->options);
+	return read_options(s, &all, &o) && session_load_spools(s, f->spool, files, &o);
+}
+
+bool flags_load_spools(struct session *s, const struct flags *f)
+{
+	struct spools files;
+
+	return spools_find(&files, &s->query_arena, f->spool, &s->error) && load(s, f, &files);
+}
+
+bool flags_load_spool_bytes(struct session *s, const struct flags *f, struct str bytes)
+{
+	struct spools_file file = { .path = f->spool };
+	struct spools files = { .v = &file, .n = 1, .bytes = bytes.n };
+	bool ok = src_memory(&file.given, &s->query_arena, f->spool, bytes, &s->error);
+
+	if (!ok)
 		return false;
-	take_recorded(s, &all, files.options);
-	return read_options(s, &all, &o) && session_load_spools(s, &files, &o);
+	src_keep(file.given);
+	ok = load(s, f, &files);
+	src_close(file.given);
+	return ok;
 }

@@ -74,9 +74,9 @@ bool session_load(struct session *s, unsigned role, const struct input_from *fro
 bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
         bool (*folded)(void *user, size_t i), void *user);
 
-/* Spools of recorded GPU work: a file or the folder of a session. */
-bool session_load_spools(
-        struct session *s, const struct spools *files, const struct spools_opts *o);
+/* Spools of recorded GPU work; path: the file or the folder of a session where they were found. */
+bool session_load_spools(struct session *s, struct str path, const struct spools *files,
+        const struct spools_opts *o);
 
 /* Opens the checkpoint whose values tensor_value shows, instead of an earlier one. The nodes of
  * graphs that it has values of get the type _checkpoint_variables. */

@@ -22,6 +22,7 @@ struct spools_opts {
 	bool steps_by_time; /* of several jobs: a step is when the first job was in it */
 	struct str process, job, gpu; /* only this one; empty: all */
 	struct str detail_steps; /* "3-5,9": every operation of these is kept */
+	bool recover;            /* damaged spools are read around the damage */
 };
 
 /* One process's spool: a path, or an input that is open already. */

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tfprof.Profile of recorded GPU work: files, folders, bytes, options."""
+import os
+import shutil
+import tempfile
+import unittest
+
+import support
+
+import tfprof
+from tfprof.profile import spool_words
+
+SPOOL = os.path.join(support.ROOT, 'testdata', 'small', 'train.tfspool')
+LINEAR = 'forward/aten.linear'
+KERNEL = LINEAR + '/ampere_sgemm_128x64_tn'
+
+
+def nodes(profile):
+    return {r['path']: r['own_occurrence'] for r in profile.records('scope', select='occurrence', max_depth=99)
+            if r['own_occurrence']}
+
+
+class Spools(unittest.TestCase):
+    def test_a_file_and_its_bytes(self):
+        with open(SPOOL, 'rb') as f:
+            data = f.read()
+        for source in (SPOOL, data):
+            with tfprof.Profile(spool=source) as p:
+                self.assertEqual(1, nodes(p)['ProfilerStep/' + KERNEL])
+                self.assertIn('1 operation has no record of the call', tfprof.Profile(spool=source).notes)
+                self.assertIn('/job:localhost/replica:0/task:0/device:gpu:0', p.devices)
+
+    def test_options(self):
+        with tfprof.Profile(spool=SPOOL, spool_options={'step_nvtx': 'pytorch', 'keep_warmup': False}) as p:
+            self.assertEqual(1, nodes(p)[KERNEL])
+            self.assertEqual([0], p.steps)
+            self.assertEqual([{'kind': 'spool', 'path': SPOOL}], p.document('op')['sources'])
+        with tfprof.Profile(spool=SPOOL, spool_options={'step_nvtx': 'pytorch', 'leaf': 'op'}) as p:
+            self.assertEqual(1, nodes(p)[LINEAR])
+            self.assertNotIn(KERNEL, nodes(p))
+            again = tfprof.Profile(profile=p.to_bytes())
+            self.assertEqual(nodes(p), nodes(again))
+        self.assertEqual(['step-every=5', 'keep-warmup'],
+                         spool_words({'step_every': 5, 'keep_warmup': True, 'tf_layout': False, 'job': None}))
+
+    def test_a_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaises(tfprof.NotFoundError):
+                tfprof.Profile(spool=folder)
+            shutil.copy(SPOOL, folder)
+            with open(os.path.join(folder, 'options'), 'w') as f:
+                f.write('--step-nvtx=pytorch\n')
+            with tfprof.Profile(spool=folder) as p:
+                self.assertEqual(1, nodes(p)[KERNEL])
+
+    def test_refusals(self):
+        for options in ({'leaves': 'op'}, {'leaf': 'x'}, {'leaf': True}, {'step_nvtx': '('}):
+            with self.assertRaises(tfprof.InvalidArgumentError):
+                tfprof.Profile(spool=SPOOL, spool_options=options)
+        with self.assertRaises(tfprof.NotFoundError):
+            tfprof.Profile(spool=SPOOL, spool_options={'process': 5})
