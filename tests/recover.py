@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cuts recorded files after each 1/64 of their length. Without --recover what is cut inside a record
 is refused, and a second line names the flag; with it the run succeeds, and its warning has the counts
-that a parser of this file's own finds: records kept, bytes lost, bytes missing.
+that a parser of this file's own finds: records kept, bytes lost, bytes missing. Then the same of spools
+(spool/recover_spools.py), which may break off, but not be damaged.
 
-    tests/recover.py --program build/tfprof [--all | --sample N]
+    tests/recover.py --program build/tfprof [--make build/check/spool_make] [--all | --sample N]
 """
 import argparse
 import concurrent.futures
@@ -18,6 +19,8 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'spool'))
+import recover_spools  # noqa: E402
 PARTS = 64
 KINDS = {'graph': ('--graph_path', 'nodes'), 'run_meta': ('--run_meta_path', 'executions'),
          'op_log': ('--op_log_path', 'entries'), 'profile': ('--profile_path', 'nodes')}
@@ -159,9 +162,16 @@ def check_workers(program, folder):
     return None
 
 
+def new_folder(folder, k):
+    folder = os.path.join(folder, 'spool%d' % k)
+    os.mkdir(folder)
+    return folder
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument('--program', default=os.path.join(ROOT, 'build/tfprof'))
+    p.add_argument('--make', help='spool_make: spools too')
     p.add_argument('--all', action='store_true')
     p.add_argument('--sample', type=int, help='so many cuts, drawn from all with a fixed seed')
     a = p.parse_args()
@@ -173,6 +183,9 @@ def main():
     jobs += [('%s cut after %d/%d' % (os.path.relpath(path, ROOT), i, PARTS),
               lambda folder, k=k, cut=(kind, path, data, i): check_cut(program, os.path.join(folder, str(k)), *cut))
              for k, (kind, path, data, i) in enumerate(cuts)]
+    if a.make:
+        jobs += [(name, lambda folder, f=f, k=k: f(new_folder(folder, k)))
+                 for k, (name, f) in enumerate(recover_spools.jobs(program, os.path.abspath(a.make)))]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor() as pool:
         found = list(pool.map(lambda job: job[1](folder), jobs))
     bad = ['%s: %s' % (name, wrong) for (name, _), wrong in zip(jobs, found) if wrong]

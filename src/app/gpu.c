@@ -45,6 +45,28 @@ static bool find(struct program *p, const struct words *w, struct strs *spools)
 	return true;
 }
 
+/* Damaged spools are refused, or told of. */
+static bool judge(struct session *s, const struct gpu_use *u)
+{
+	const struct gpu_process *bad = NULL;
+	uint64_t kept = 0;
+
+	for (size_t i = 0; i < u->processes.n; i++) {
+		const struct gpu_process *p = &u->processes.v[i];
+		struct sb b = sb_in(&s->query_arena);
+		kept += p->fault.kept;
+		if (!p->fault.places)
+			continue;
+		bad = bad ? bad : p;
+		spool_fault_text(&b, &p->fault, p->file);
+		if (s->recover)
+			note_line(&s->notes, "warning: %.*s\n", STR(sb_str(&b)));
+	}
+	if (!bad || (s->recover && kept))
+		return true;
+	return spool_fault_judge(&bad->fault, bad->file, kept > 0, &s->error);
+}
+
 bool gpu_run(struct program *p)
 {
 	struct gpu_words words = { .top = -1 };
@@ -59,6 +81,9 @@ bool gpu_run(struct program *p)
 	for (size_t i = 0; i < spools.n; i++)
 		if (!gpu_use_add(&u, spools.v[i], &s->error))
 			return false;
+	s->recover |= words.recover;
+	if (!judge(s, &u))
+		return false;
 	gpu_use_end(&u);
 	size_t top = words.top >= 0                ? (size_t)words.top
 	             : words.output == OUTPUT_TEXT ? TOP

@@ -10,7 +10,7 @@
 struct gpu_words {
 	int64_t top;
 	int output; /* place in the list of word.def */
-	bool wide;
+	bool recover, wide;
 };
 
 bool gpu_run(struct program *p);

@@ -54,7 +54,7 @@ void repl_say(struct session *s, bool ok, size_t line)
 	say(s, s->error.text);
 	fputc('\n', stderr);
 	if (s->error.partial)
-		fputs("tfprof: --recover reads what comes before the damage\n", stderr);
+		fputs("tfprof: --recover reads what is not damaged\n", stderr);
 }
 
 struct one_line {

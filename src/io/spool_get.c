@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The decoder of spools: finding and judging blocks, and the fields of each kind of record, in the
- * order in which spool_put.c writes them. A header that is right says how much to skip where its
- * payload is wrong; else the next magic is looked for. So no byte is judged more than twice.
+ * The decoder of spools: the fields of each kind of record, in the order in which spool_put.c writes
+ * them. Blocks are found and judged in spool_block.c.
  */
-#define _GNU_SOURCE /* memmem */
-#include "io/spool_get.h"
-
-#include <inttypes.h>
+#include "io/spool_block.h"
 
 #include "base/bits.h"
-#include "base/crc32c.h"
 
 void spool_get_init(struct spool_get *g, struct src *s, struct arena *a, struct err *e)
 {
@@ -18,104 +13,6 @@ void spool_get_init(struct spool_get *g, struct src *s, struct arena *a, struct 
 	g->s = s;
 	g->a = a;
 	g->e = e;
-}
-
-/* ---- blocks ---- */
-
-/* Fills *d for what was passed since byte at. */
-static enum spool_event damage(
-        struct spool_get *g, struct spool_damage *d, uint64_t at, const char *why)
-{
-	g->damaged = true;
-	*d = (struct spool_damage){ at, src_at(g->s) - at, why };
-	return src_failed(g->s) ? SPOOL_EVENT_FAILED : SPOOL_EVENT_DAMAGE;
-}
-
-/* Goes to the next magic behind the place, or to the end. */
-static void find_block(struct src *s)
-{
-	s->p += s->p < s->end;
-	while (src_need(s, SPOOL_MAGIC_SIZE)) {
-		const uint8_t *found =
-		        memmem(s->p, (size_t)(s->end - s->p), SPOOL_MAGIC, SPOOL_MAGIC_SIZE);
-		if (found) {
-			s->p = found;
-			return;
-		}
-		s->p = s->end - (SPOOL_MAGIC_SIZE - 1);
-	}
-	s->p = s->end;
-}
-
-/* Is there a header at p, as its checksum says? */
-static bool is_header(const uint8_t *p)
-{
-	return !memcmp(p, SPOOL_MAGIC, SPOOL_MAGIC_SIZE) && le32_get(p + 40) == crc32c(p, 40) &&
-	       le32_get(p + 12) <= SPOOL_PAYLOAD_MAX;
-}
-
-/* Makes the block of a good header the current one, unless it does not belong here: then why. */
-static const char *enter_block(struct spool_get *g, const uint8_t *p, uint32_t payload)
-{
-	uint32_t sequence = le32_get(p + 16), writer = le32_get(p + 32);
-
-	if (g->blocks && writer != g->writer)
-		return "a block of another process";
-	if (g->blocks && sequence < g->sequence)
-		return "a block that came before";
-	g->p = p + SPOOL_HEADER;
-	g->end = g->p + payload;
-	g->left = le32_get(p + 20);
-	g->writer = writer;
-	g->sequence = sequence + 1;
-	g->slots.stamp = ++g->blocks;
-	for (unsigned i = 0; i < SPOOL_N; i++) {
-		g->slots.last[i].time = le64_get(p + 24);
-		g->slots.last[i].node = g->slots.last[i].correlation = 0;
-	}
-	return NULL;
-}
-
-/* Goes to the next block: RECORD stands for a block. */
-static enum spool_event next_block(struct spool_get *g, struct spool_damage *d)
-{
-	struct src *s = g->s;
-	uint64_t at = src_at(s);
-	uint32_t payload, expected = g->sequence;
-	bool explained = g->damaged;
-	const char *why;
-
-	if (!src_need(s, SPOOL_HEADER) || !is_header(s->p)) {
-		if (s->p == s->end)
-			return src_failed(s) ? SPOOL_EVENT_FAILED : SPOOL_EVENT_END;
-		find_block(s);
-		return damage(g, d, at, "not the beginning of a block");
-	}
-	if (le32_get(s->p + 8) != SPOOL_VERSION) {
-		err_set(g->e, ERR_UNIMPLEMENTED,
-		        "%.*s: byte %" PRIu64
-		        ": a spool of version %u; this program reads version %u",
-		        STR(s->name), at, le32_get(s->p + 8), SPOOL_VERSION);
-		return SPOOL_EVENT_FAILED;
-	}
-	payload = le32_get(s->p + 12);
-	if (!src_need(s, SPOOL_HEADER + (size_t)payload)) {
-		s->p = s->end;
-		return damage(g, d, at, "the file ends inside a block");
-	}
-	if (crc32c(s->p + SPOOL_HEADER, payload) != le32_get(s->p + 36))
-		why = "the checksum of a block does not match";
-	else
-		why = enter_block(g, s->p, payload);
-	s->p += SPOOL_HEADER + (size_t)payload;
-	if (why)
-		return damage(g, d, at, why);
-	g->block_at = at;
-	g->damaged = false;
-	if (g->sequence - 1 == expected || explained)
-		return SPOOL_EVENT_RECORD;
-	*d = (struct spool_damage){ at, 0, "blocks are missing before this one" };
-	return SPOOL_EVENT_DAMAGE;
 }
 
 /* ---- fields ---- */
@@ -481,13 +378,15 @@ static bool get_record(struct spool_get *g, struct spool_record *r)
 enum spool_event spool_get(struct spool_get *g, struct spool_record *r, struct spool_damage *d)
 {
 	while (!g->left) {
-		enum spool_event event = next_block(g, d);
+		enum spool_event event = spool_block_next(g, d);
 		if (event != SPOOL_EVENT_RECORD)
 			return event;
 	}
 	if (!get_record(g, r)) {
-		*d = (struct spool_damage){ g->block_at, (uint64_t)(g->end - g->p),
-			"a record of the block cannot be read" };
+		*d = (struct spool_damage){ .at = g->block_at,
+			.skipped = (uint64_t)(g->end - g->p),
+			.why = "a record of the block cannot be read",
+			.records = g->left };
 		g->left = 0;
 		g->damaged = true;
 		return SPOOL_EVENT_DAMAGE;

@@ -2,8 +2,8 @@
  *
  * The decoder of spools: pulls one record after the other out of an input. Blocks are judged whole,
  * by their checksum, before a record of theirs is handed out. What is damaged is skipped up to the
- * next block and reported; a missing end is no fault. Hostile bytes cost no more memory than they
- * are.
+ * next block and reported, and so is where the file breaks off; a missing end is no fault. Hostile
+ * bytes cost no more memory than they are.
  */
 #ifndef TFPROF_IO_SPOOL_GET_H
 #define TFPROF_IO_SPOOL_GET_H
@@ -30,7 +30,10 @@ struct spool_get {
 /* Bytes that could not be used. */
 struct spool_damage {
 	uint64_t at, skipped;
-	const char *why; /* "the checksum does not match" */
+	const char *why;  /* "the checksum does not match" */
+	uint32_t records; /* that were in there, if its header is whole; else 0 */
+	bool cut; /* the file breaks off here, as one does whose writer was killed, or whose machine
+	           * went down: in the middle of a block, or in zeros up to its end */
 };
 
 enum spool_event { SPOOL_EVENT_RECORD, SPOOL_EVENT_DAMAGE, SPOOL_EVENT_END, SPOOL_EVENT_FAILED };

@@ -47,7 +47,7 @@ static bool take_all(
 	while ((event = spool_get(g, &r, &damage)) < SPOOL_EVENT_END) {
 		if (event == SPOOL_EVENT_RECORD)
 			take(a, l, &r);
-		else
+		else if (!damage.cut)
 			l->damaged += damage.skipped;
 	}
 	l->size = src_at(s);

@@ -120,6 +120,8 @@ bool spools_find(struct spools *s, struct arena *a, struct str path, struct err 
 
 static bool survey_all(struct reading_spools *r)
 {
+	uint64_t kept = 0;
+
 	r->n = r->files->n;
 	r->v = ARENA_ARRAY(r->a, r->n, struct process);
 	for (size_t i = 0; i < r->n; i++) {
@@ -130,7 +132,12 @@ static bool survey_all(struct reading_spools *r)
 			                          : str_sub(f->path, slash + 1, SIZE_MAX) };
 		if (!survey_process(r, &r->v[i]))
 			return false;
+		kept += r->v[i].fault.kept;
 	}
+	/* Without any record, there is nothing to recover. */
+	for (size_t i = 0; i < r->n && !kept; i++)
+		if (!spool_fault_judge(&r->v[i].fault, r->v[i].name, false, r->e))
+			return false;
 	return true;
 }
 
@@ -206,7 +213,7 @@ bool spools_check(const struct spools_opts *o, struct arena *a, struct err *e)
 /* One spool with the options preset: from memory, by the library. */
 bool read_spool(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
-	struct spools_opts o = { 0 };
+	struct spools_opts o = { .recover = s->damage->recover };
 	struct spools_file file = { .path = s->name, .given = s };
 	struct spools all = { .v = &file, .n = 1 };
 

@@ -9,7 +9,7 @@
 #include "model/spools_internal.h"
 
 /* Kinds of notes: one kind is one line, however many processes it is about. */
-enum { NOTE_DAMAGE = 0x800, NOTE_ENDLESS, NOTE_CLOCK, NOTE_GAP, NOTE_SPOOL_STRING, NOTE_STEPLESS, NOTE_SAID };
+enum { NOTE_CUT = 0x800, NOTE_ENDLESS, NOTE_CLOCK, NOTE_GAP, NOTE_SPOOL_STRING, NOTE_STEPLESS, NOTE_SAID };
 
 /* The sum of a count over all processes. */
 static uint64_t sum_at(const struct reading_spools *r, size_t at)
@@ -33,12 +33,12 @@ static void say(struct notes *to, uint64_t n, const char *one, const char *many)
 
 static void say_process(struct notes *to, const struct process *p)
 {
-	const struct spool_damage *d = &p->first_damage;
+	const struct spool_damage *cut = &p->fault.cut;
 
-	if (p->damages)
-		note_kind(to, NOTE_DAMAGE,
-		        "%.*s: byte %" PRIu64 ": %s; in all %" PRIu64 " bytes are left out",
-		        STR(p->name), d->at, d->why, p->damaged_bytes);
+	if (cut->why)
+		note_kind(to, NOTE_CUT,
+		        "%.*s: byte %" PRIu64 ": %s; %" PRIu64 " bytes are left out", STR(p->name),
+		        cut->at, cut->why, cut->skipped);
 	if (!p->ended)
 		note_kind(to, NOTE_ENDLESS,
 		        "%.*s has no end: the process was killed, or is recorded still",
@@ -142,10 +142,23 @@ static void say_shared(const struct reading_spools *r, struct notes *to)
 	}
 }
 
+/* Damage is a warning for each spool, however many there are. */
+static void say_damage(const struct reading_spools *r, struct notes *to)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct sb b = sb_in(r->a);
+		if (!r->v[i].fault.places)
+			continue;
+		spool_fault_text(&b, &r->v[i].fault, r->v[i].name);
+		note_line(to, "warning: %.*s\n", STR(sb_str(&b)));
+	}
+}
+
 void notes_say(struct reading_spools *r)
 {
 	struct notes *to = ingest_notes(r->to);
 
+	say_damage(r, to);
 	for (size_t i = 0; i < r->n; i++)
 		say_process(to, &r->v[i]);
 	say_lost(r, to);

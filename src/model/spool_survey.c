@@ -277,13 +277,6 @@ static void take_record(struct reading_spools *r, struct feed *f, const struct s
 
 /* ---- the whole file ---- */
 
-static void take_damage(struct process *p, const struct spool_damage *d)
-{
-	if (!p->damages++)
-		p->first_damage = *d;
-	p->damaged_bytes += d->skipped;
-}
-
 static int by_time(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct thread *t = ctx;
@@ -325,6 +318,22 @@ static bool begins_as_spool(struct src *s)
 	       !memcmp(s->p, SPOOL_MAGIC, SPOOL_MAGIC_SIZE);
 }
 
+/* Refuses what is damaged, unless the rest of it, or others, are to be read nevertheless. */
+static void judge_fault(struct reading_spools *r, const struct process *p, bool is_spool)
+{
+	const struct spool_fault *f = &p->fault;
+	bool others = r->files->n > 1;
+
+	if (!f->places || (r->o->recover && (f->kept || others)))
+		return;
+	if (is_spool) {
+		spool_fault_judge(f, p->name, others, r->e);
+		return;
+	}
+	err_set(r->e, ERR_DATA_LOSS, "%.*s: byte 0: this is no spool", STR(p->name));
+	r->e->partial = others;
+}
+
 static bool read_all(struct reading_spools *r, struct process *p)
 {
 	struct spool_record x;
@@ -335,13 +344,12 @@ static bool read_all(struct reading_spools *r, struct process *p)
 	if (!feed_open(&f, r, p))
 		return false;
 	while ((event = feed_next(&f, &x, &d)) != SPOOL_EVENT_END && event != SPOOL_EVENT_FAILED) {
+		spool_fault_take(&p->fault, event, &x, &d);
 		if (event == SPOOL_EVENT_RECORD)
 			take_record(r, &f, &x);
-		else
-			take_damage(p, &d);
 	}
-	if (event == SPOOL_EVENT_END && !f.get->blocks && src_at(f.s) && !begins_as_spool(f.s))
-		err_set(r->e, ERR_DATA_LOSS, "%.*s: byte 0: this is no spool", STR(p->name));
+	if (event == SPOOL_EVENT_END)
+		judge_fault(r, p, f.get->blocks || begins_as_spool(f.s));
 	feed_close(&f);
 	return !r->e->code;
 }

@@ -9,7 +9,7 @@
 #define TFPROF_MODEL_SPOOLS_INTERNAL_H
 
 #include "base/rx.h"
-#include "io/spool_get.h"
+#include "io/spool_fault.h"
 #include "io/spool_who.h"
 #include "model/spools.h"
 
@@ -146,9 +146,9 @@ struct process {
 	/* What is there and what is not. */
 	uint64_t totals[SPOOL_N];
 	uint64_t lost[SPOOL_LOST_WHY_N];
-	uint64_t damages, damaged_bytes, gaps, gap_ns;
+	uint64_t gaps, gap_ns;
 	bool unknown_strings;
-	struct spool_damage first_damage;
+	struct spool_fault fault;
 	struct strs notes;
 	bool ended;
 	/* Operations; counted while placing. */

@@ -247,11 +247,13 @@ static void put_missing(struct page *p)
 		open += !u->processes.v[i].ended;
 	spool_lost_text(&b, u->lost, u->damaged);
 	sink_fmt(p->to, "Lost: %.*s.\n", STR(b.n ? sb_str(&b) : S("nothing that is known of")));
-	if (open)
+	if (open && u->processes.n == 1)
+		sink_put(p->to, S("The process had not closed its spool: what it recorded last "
+		                  "may be missing.\n"));
+	else if (open)
 		sink_fmt(p->to,
 		        "%zu of %zu processes had not closed their spools: what they recorded last "
-		        "may "
-		        "be missing.\n",
+		        "may be missing.\n",
 		        open, u->processes.n);
 	if (u->untimed)
 		sink_fmt(p->to, "%llu operations have no times: counted above, but in no sum.\n",

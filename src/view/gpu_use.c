@@ -343,9 +343,10 @@ static bool read_spool(struct reading *r, struct src *s, struct err *e)
 	imap_init(&r->threads, r->scratch);
 	spool_get_init(r->g, s, r->scratch, e);
 	while ((event = spool_get(r->g, &x, &damage)) < SPOOL_EVENT_END) {
+		spool_fault_take(&r->u->processes.v[r->process].fault, event, &x, &damage);
 		if (event == SPOOL_EVENT_RECORD)
 			take(r, &x);
-		else
+		else if (!damage.cut)
 			r->u->damaged += damage.skipped;
 	}
 	for (size_t i = 0; i < r->pending.n; i++)

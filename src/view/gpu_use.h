@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/hist.h"
 #include "base/map.h"
+#include "io/spool_fault.h"
 #include "io/spool_who.h"
 #include "view/spans.h"
 
@@ -70,6 +71,7 @@ struct gpu_device {
 struct gpu_process {
 	struct str file;
 	struct spool_who who;
+	struct spool_fault fault;
 	bool ended;
 };
 
@@ -93,7 +95,7 @@ struct gpu_use {
 
 void gpu_use_init(struct gpu_use *u, struct arena *a);
 
-/* Adds a spool. False if it cannot be read. */
+/* Adds a spool, whatever is wrong with it. False if it cannot be read. */
 bool gpu_use_add(struct gpu_use *u, struct str path, struct err *e);
 
 /* Adds up the GPUs and sorts. */
