@@ -311,6 +311,7 @@ bool session_load_workers(
 void session_keep_attrs(struct session *s)
 {
 	ingest_keep_attrs(s->ingest);
+	ingest_keep_said(s->ingest);
 }
 
 void session_set(struct session *s, const struct opts *o)

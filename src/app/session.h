@@ -131,7 +131,7 @@ bool session_one_worker(struct session *s);
 bool session_write_runs(struct session *s, struct str path);
 struct str session_run_graph(struct session *s, struct str path); /* that of the GraphDef */
 
-/* Node attributes of what is loaded from now on are kept for it. */
+/* Node attributes, labels and threads of what is loaded from now on are kept for it. */
 void session_keep_attrs(struct session *s);
 
 /* The advice of the checkers (CHECK_BIT bits), in the query arena. */

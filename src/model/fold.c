@@ -4,8 +4,9 @@
  * order; folding it makes the step's columns and does all that depends on the order of files:
  * unknown nodes, canonical devices, coverage, notes. Knows no file format.
  *
- *   record: varint node | varint device * 2 + odd | zigzag start - previous | zigzag length |
- *           [odd: varint gpu allocators | varint n, n bytes of label] | varint n, n bytes of memory
+ *   record: varint node | varint device * 4 + said * 2 + odd | zigzag start - previous |
+ *           zigzag length | [odd: varint gpu allocators | varint n, n bytes of label] |
+ *           [said: varint thread | varint n, n bytes of label] | varint n, n bytes of memory
  */
 #include "base/bits.h"
 #include "model/ingest_internal.h"
@@ -89,27 +90,35 @@ void batch_expect(const struct batch *b, struct str name)
 	intern_expect(&b->m->strings, name);
 }
 
+static uint8_t *put_bytes(uint8_t *p, struct str s)
+{
+	p = varint_put(p, s.n);
+	if (s.n)
+		memcpy(p, s.p, s.n);
+	return p + s.n;
+}
+
 void batch_record(struct batch *b, const struct record *r)
 {
 	bool odd = r->gpu_allocators > 1 || r->start <= 0;
+	bool said = b->m->keeps_said && (r->said.n || r->thread);
 
-	VEC_ROOM(b->a, &b->stream, (size_t)7 * VARINT_MAX + r->label.n + r->mem_n);
+	VEC_ROOM(b->a, &b->stream, (size_t)9 * VARINT_MAX + r->label.n + r->said.n + r->mem_n);
 	uint8_t *p = b->stream.v + b->stream.n;
 	p = varint_put(p, r->node);
-	p = varint_put(p, (uint64_t)r->device * 2 + odd);
+	p = varint_put(p, (uint64_t)r->device * 4 + said * 2u + odd);
 	p = varint_put(p, zigzag((int64_t)((uint64_t)r->start - (uint64_t)b->last_start)));
 	p = varint_put(p, zigzag(r->length));
 	if (odd) {
 		p = varint_put(p, r->gpu_allocators);
-		p = varint_put(p, r->label.n);
-		if (r->label.n)
-			memcpy(p, r->label.p, r->label.n);
-		p += r->label.n;
+		p = put_bytes(p, r->label);
 	}
-	p = varint_put(p, r->mem_n);
-	if (r->mem_n)
-		memcpy(p, r->mem, r->mem_n);
-	b->stream.n = (size_t)(p + r->mem_n - b->stream.v);
+	if (said) {
+		p = varint_put(p, r->thread);
+		p = put_bytes(p, r->said);
+	}
+	p = put_bytes(p, str_make(r->mem, r->mem_n));
+	b->stream.n = (size_t)(p - b->stream.v);
 	b->last_start = r->start;
 }
 
@@ -131,6 +140,17 @@ struct fold {
 	struct scratch scratch;
 };
 
+static struct str next_bytes(struct fold *f)
+{
+	uint64_t n = 0;
+	struct str s;
+
+	varint_get(&f->p, f->end, &n);
+	s = str_make(f->p, (size_t)n);
+	f->p += n;
+	return s;
+}
+
 static bool next_record(struct fold *f, struct record *r)
 {
 	uint64_t v = 0, odd;
@@ -141,7 +161,7 @@ static bool next_record(struct fold *f, struct record *r)
 	varint_get(&f->p, f->end, &v);
 	r->node = (uint32_t)v;
 	varint_get(&f->p, f->end, &odd);
-	r->device = (uint32_t)(odd >> 1);
+	r->device = (uint32_t)(odd >> 2);
 	varint_get(&f->p, f->end, &v);
 	r->start = (int64_t)((uint64_t)f->last_start + (uint64_t)unzigzag(v));
 	f->last_start = r->start;
@@ -150,14 +170,16 @@ static bool next_record(struct fold *f, struct record *r)
 	if (odd & 1) {
 		varint_get(&f->p, f->end, &v);
 		r->gpu_allocators = (uint32_t)v;
-		varint_get(&f->p, f->end, &v);
-		r->label = str_make(f->p, (size_t)v);
-		f->p += v;
+		r->label = next_bytes(f);
 	}
-	varint_get(&f->p, f->end, &v);
-	r->mem = f->p;
-	r->mem_n = (size_t)v;
-	f->p += v;
+	if (odd & 2) {
+		varint_get(&f->p, f->end, &v);
+		r->thread = (uint32_t)v;
+		r->said = next_bytes(f);
+	}
+	struct str mem = next_bytes(f);
+	r->mem = (const uint8_t *)mem.p;
+	r->mem_n = mem.n;
 	return true;
 }
 
@@ -272,6 +294,8 @@ static bool make_cells(struct fold *f, struct step *s, struct err *e)
 		        (long long)s->id,
 		        f->n_mem >= UINT32_MAX ? "bytes of memory records" : "execution records");
 	step_make_columns(f->m->a, s, cells, (uint32_t)f->n_spans, f->n_mem);
+	if (f->m->keeps_said)
+		s->span_said = ARENA_ARRAY(f->m->a, f->n_spans, struct span_said);
 	uint32_t span = 0, mem = 0, c = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		if (!f->spans.v[i])
@@ -296,6 +320,20 @@ static void put_span(struct step *s, uint32_t at, enum span_kind kind, uint32_t 
 	s->span_length[at] = length;
 }
 
+/* Keeps what the record says of its spans, n from place at on. */
+static void put_said(
+        struct fold *f, struct step *s, uint32_t at, unsigned n, const struct record *r)
+{
+	struct span_said said = { .thread = r->thread };
+
+	if (!s->span_said)
+		return;
+	if (r->said.n)
+		said.label = 1 + ingest_string(f->in, r->said);
+	for (unsigned i = 0; i < n; i++)
+		s->span_said[at + i] = said;
+}
+
 static void copy_old(struct fold *f, struct step *s)
 {
 	const struct step *o = f->old;
@@ -305,9 +343,13 @@ static void copy_old(struct fold *f, struct step *s)
 		s->cell_runs[at] = o->cell_runs[c];
 		s->cell_start[at] = o->cell_start[c];
 		s->cell_end[at] = o->cell_end[c];
-		for (uint32_t i = o->cell_span0[c]; i < o->cell_span0[c + 1]; i++)
-			put_span(s, f->spans.v[node]++, o->span_kind[i], o->span_device[i],
-			        o->span_start[i], o->span_length[i]);
+		for (uint32_t i = o->cell_span0[c]; i < o->cell_span0[c + 1]; i++) {
+			uint32_t k = f->spans.v[node]++;
+			put_span(s, k, o->span_kind[i], o->span_device[i], o->span_start[i],
+			        o->span_length[i]);
+			if (s->span_said && o->span_said)
+				s->span_said[k] = o->span_said[i];
+		}
 		uint32_t n = o->cell_mem0[c + 1] - o->cell_mem0[c];
 		memcpy(s->mem + f->mem.v[node], o->mem + o->cell_mem0[c], n);
 		f->mem.v[node] += n;
@@ -331,6 +373,7 @@ static void place_records(struct fold *f, struct step *s)
 		if (!on_device(f, node, d))
 			continue;
 		uint32_t c = cell[node], *at = &f->spans.v[node];
+		put_said(f, s, *at, record_spans(&r, d->kind), &r);
 		if (r.start <= 0) {
 			put_span(s, (*at)++, SPAN_SEEN, r.device + device0, 0, 0);
 			continue;

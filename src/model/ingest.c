@@ -85,6 +85,11 @@ void ingest_keep_attrs(struct ingest *in)
 	in->keep_attrs = true;
 }
 
+void ingest_keep_said(struct ingest *in)
+{
+	in->m->keeps_said = true;
+}
+
 bool ingest_keeps_attrs(const struct ingest *in)
 {
 	return in->keep_attrs;

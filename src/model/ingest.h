@@ -36,6 +36,7 @@ const struct model *ingest_model(const struct ingest *in);
 struct notes *ingest_notes(struct ingest *in);
 void ingest_keep_attrs(struct ingest *in);
 bool ingest_keeps_attrs(const struct ingest *in);
+void ingest_keep_said(struct ingest *in); /* labels and threads of spans, to write run metadata */
 
 /* scratch: arena of the file, for what is pending until the commit. */
 void ingest_begin(struct ingest *in, struct arena *scratch);
@@ -75,9 +76,11 @@ struct cell_in {
 	int64_t runs, start, end;
 };
 void ingest_cell(struct ingest *in, int64_t step, uint32_t node, const struct cell_in *c);
-/* The next two belong to the cell just made. device: model device id. */
+/* The next three belong to the cell just made. device: model device id. */
 void ingest_span(
         struct ingest *in, enum span_kind kind, uint32_t device, int64_t start, int64_t length);
+/* Of the span just made. */
+void ingest_span_said(struct ingest *in, struct span_said said);
 void ingest_mem(struct ingest *in, const uint8_t *packed, size_t n);
 /* Ticks per microsecond of the cells to come, up to the commit; 1 if never said. */
 void ingest_ticks(struct ingest *in, uint32_t per_us);
@@ -94,6 +97,8 @@ struct record {
 	size_t mem_n;
 	uint32_t gpu_allocators; /* more than one gives a note */
 	struct str label;        /* the name as recorded, for the note that there is no start */
+	struct str said;         /* timeline_label and the thread, if the model keeps them */
+	uint32_t thread;
 };
 
 /* Only names are read in m, so several batches may grow at once, and others be folded. unit: ticks

@@ -88,6 +88,7 @@ struct model {
 
 	struct intern frames; /* bytes of struct frame; read with model_frame */
 	bool has_traces;      /* some op log entry had a code_def, even an empty one */
+	bool keeps_said;      /* spans have what run metadata says of them besides */
 	bool misses_streams;  /* some run metadata had a gpu but no stream:all */
 
 	VEC(struct device) devices;

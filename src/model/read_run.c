@@ -9,6 +9,8 @@
 /* One NodeExecStats while it is walked. Its scratch is reused from leaf to leaf. */
 struct exec {
 	struct str name, label;
+	struct str said; /* timeline_label */
+	uint32_t thread;
 	int64_t start, end_rel;
 	int64_t temp, persistent;
 	uint32_t gpu_allocators;
@@ -168,7 +170,8 @@ static void walk_exec(struct run *r, struct leaf l)
 
 	x->name = STR_NONE;
 	x->start = x->end_rel = x->temp = x->persistent = 0;
-	x->gpu_allocators = 0;
+	x->gpu_allocators = x->thread = 0;
+	x->said = STR_NONE;
 	x->mem = (struct mem_item){ 0 };
 	x->outputs.n = x->allocations.n = 0;
 	while (leaf_next(&l)) {
@@ -178,7 +181,8 @@ static void walk_exec(struct run *r, struct leaf l)
 		case LEAF_TAG(4, WIRE_VARINT): x->end_rel = (int64_t)leaf_varint(&l); break;
 		case LEAF_TAG(6, WIRE_BYTES): walk_memory(r, leaf_of(leaf_bytes(&l))); break;
 		case LEAF_TAG(7, WIRE_BYTES): walk_output(r, leaf_of(leaf_bytes(&l))); break;
-		case LEAF_TAG(8, WIRE_BYTES): take_text(r, &l); break;
+		case LEAF_TAG(8, WIRE_BYTES): x->said = take_text(r, &l); break;
+		case LEAF_TAG(10, WIRE_VARINT): x->thread = (uint32_t)leaf_varint(&l); break;
 		case LEAF_TAG(12, WIRE_BYTES): walk_memory_stats(r, leaf_of(leaf_bytes(&l))); break;
 		default: leaf_skip(&l);
 		}
@@ -269,6 +273,8 @@ static bool take_exec(struct run *r)
 		.device = r->device,
 		.start = x->start,
 		.length = x->end_rel,
+		.said = x->said,
+		.thread = x->thread,
 		.gpu_allocators = x->gpu_allocators };
 	if (x->start > 0) {
 		pack_memory(r);

@@ -191,6 +191,7 @@ bool spools_read(struct ingest *to, const struct spools *s, const struct spools_
 		.e = e,
 		.watch = watch,
 		.total = s->bytes * (o->step_kernel.n ? 3 : 2) };
+	imap_init(&r->label_of, a);
 	if (!names_init(&r->names, a, o, e) || !survey_all(r) || !processes_arrange(r))
 		return false;
 	find_origin(r);

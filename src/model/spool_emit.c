@@ -147,6 +147,20 @@ static void emit_memory(struct emitting *x, const struct cell *c)
 	}
 }
 
+static void emit_said(struct emitting *x, uint32_t single, const struct cell *c)
+{
+	const struct place *w = x->r->place;
+	struct ingest *to = x->r->to;
+
+	if (!w->said.n)
+		return;
+	struct span_said said = w->said.v[single];
+	struct str node = node_name(ingest_model(to), x->node[c->node]);
+	said.label = labels_of_node(x->r, said.label, node);
+	if (said.label || said.thread)
+		ingest_span_said(to, said);
+}
+
 static void emit_cell(struct emitting *x, uint32_t at)
 {
 	struct ingest *to = x->r->to;
@@ -159,6 +173,7 @@ static void emit_cell(struct emitting *x, uint32_t at)
 	for (uint32_t i = x->single0[at]; i < x->single0[at + 1]; i++) {
 		const struct single *s = &w->singles.v[x->singles[i]];
 		ingest_span(to, s->kind, s->device, s->start, s->length);
+		emit_said(x, x->singles[i], c);
 	}
 	if (!c->spans && c->cpu_start)
 		ingest_span(to, SPAN_CPU, u->device, c->cpu_start, c->cpu_length);

@@ -207,31 +207,42 @@ static int64_t time_of(uint64_t ns)
 	return ns > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)ns;
 }
 
-/* Adds a time to a cell's sums and, if it is kept, as a span. */
-static void add_time(struct place *w, uint32_t cell, enum span_kind kind, uint32_t device,
-        uint64_t from, uint64_t ns)
+static struct single single_of(
+        uint32_t cell, enum span_kind kind, uint32_t device, uint64_t from, uint64_t ns)
 {
-	struct cell *c = &w->cells.v[cell];
-	int64_t start = time_of(from), length = time_of(ns), end = num_add(start, length);
+	return (struct single){ .cell = cell,
+		.device = device,
+		.kind = (uint8_t)kind,
+		.start = time_of(from),
+		.length = time_of(ns) };
+}
 
-	if (!c->start || start < c->start)
-		c->start = start;
+/* Adds a time to its cell's sums and, if it is kept, as a span. */
+static void add_time(struct reading_spools *r, struct single t, struct span_said said)
+{
+	struct place *w = r->place;
+	struct cell *c = &w->cells.v[t.cell];
+	int64_t end = num_add(t.start, t.length);
+
+	if (!c->start || t.start < c->start)
+		c->start = t.start;
 	if (end > c->end)
 		c->end = end;
-	if (kind == SPAN_CPU) {
-		c->cpu_start = c->cpu_start && c->cpu_start < start ? c->cpu_start : start;
-		c->cpu_length = num_add(c->cpu_length, length);
-	} else if (kind == SPAN_ACCELERATOR) {
-		c->acc_start = c->acc_start && c->acc_start < start ? c->acc_start : start;
-		c->acc_length = num_add(c->acc_length, length);
+	if (t.kind == SPAN_CPU) {
+		c->cpu_start = c->cpu_start && c->cpu_start < t.start ? c->cpu_start : t.start;
+		c->cpu_length = num_add(c->cpu_length, t.length);
+	} else if (t.kind == SPAN_ACCELERATOR) {
+		c->acc_start = c->acc_start && c->acc_start < t.start ? c->acc_start : t.start;
+		c->acc_length = num_add(c->acc_length, t.length);
 	}
 	if (!is_kept(w, c->step)) {
 		w->summed++;
 		return;
 	}
 	c->spans++;
-	VEC_PUSH(
-	        w->a, &w->singles, ((struct single){ cell, device, (uint8_t)kind, start, length }));
+	VEC_PUSH(w->a, &w->singles, t);
+	if (ingest_model(r->to)->keeps_said)
+		VEC_PUSH(w->a, &w->said, said);
 }
 
 /* ---- memory ---- */
@@ -288,7 +299,8 @@ static void place_graph_launch(
 	uint32_t cell = cell_of(w, node, step);
 
 	w->cells.v[cell].runs++;
-	add_time(w, cell, SPAN_CPU, w->units.v[unit].device, l->start, l->length);
+	add_time(r, single_of(cell, SPAN_CPU, w->units.v[unit].device, l->start, l->length),
+	        (struct span_said){ 0, l->thread });
 }
 
 static void place_launch(struct reading_spools *r, uint32_t unit, uint32_t cell,
@@ -302,19 +314,28 @@ static void place_launch(struct reading_spools *r, uint32_t unit, uint32_t cell,
 	if (l->graph && op->kind != SPOOL_GRAPH)
 		place_graph_launch(r, unit, w->cells.v[cell].step, l);
 	else
-		add_time(w, cell, SPAN_CPU, w->units.v[unit].device, l->start, l->length);
+		add_time(r,
+		        single_of(cell, SPAN_CPU, w->units.v[unit].device, l->start, l->length),
+		        (struct span_said){ op->label, l->thread });
 }
 
-static void place_times(struct reading_spools *r, uint32_t unit, uint32_t cell, const struct op *op)
+static void place_times(struct reading_spools *r, uint32_t unit, uint32_t cell, const struct op *op,
+        const struct launch *l)
 {
+	struct span_said said = { op->label, l ? l->thread : 0 };
 	struct place *w = r->place;
 	struct unit *u = &w->units.v[unit];
 	bool apart = r->o->tf_layout && op->kind == SPOOL_COPY;
 
-	add_time(w, cell, apart ? SPAN_SEEN : SPAN_ACCELERATOR, apart ? u->copies : u->all,
-	        op->start, op->length);
+	add_time(r,
+	        single_of(cell, apart ? SPAN_SEEN : SPAN_ACCELERATOR, apart ? u->copies : u->all,
+	                op->start, op->length),
+	        said);
 	if (op->kind != SPOOL_SUM && is_kept(w, w->cells.v[cell].step))
-		add_time(w, cell, SPAN_SEEN, stream_of(r, u, op->stream), op->start, op->length);
+		add_time(r,
+		        single_of(cell, SPAN_SEEN, stream_of(r, u, op->stream), op->start,
+		                op->length),
+		        said);
 }
 
 /* Is it of a GPU that was asked for? */
@@ -365,7 +386,7 @@ void place_op(struct reading_spools *r, struct process *p, const struct op *op, 
 	if (r->o->by_op && scope && op->kind != SPOOL_MEMORY) {
 		node = node_of(r, unit, scope, BY_OP);
 		cell = cell_of(w, node, step);
-		place_times(r, unit, cell, op);
+		place_times(r, unit, cell, op, l);
 		return;
 	}
 	node = node_of(r, unit, scope, leaf);
@@ -377,7 +398,7 @@ void place_op(struct reading_spools *r, struct process *p, const struct op *op, 
 	place_launch(r, unit, cell, op, l);
 	w->cells.v[cell].runs =
 	        num_add(w->cells.v[cell].runs, op->kind == SPOOL_SUM ? time_of(op->bytes) : 1);
-	place_times(r, unit, cell, op);
+	place_times(r, unit, cell, op, l);
 }
 
 /* Ranges run as often as they were entered; the time they had for themselves is that of the cpu.
@@ -399,6 +420,8 @@ void place_ranges(struct reading_spools *r, struct process *p)
 			continue;
 		uint32_t cell = cell_of(w, node, step);
 		w->cells.v[cell].runs++;
-		add_time(w, cell, SPAN_CPU, w->units.v[u - 1].device, run->start, run->own);
+		add_time(r,
+		        single_of(cell, SPAN_CPU, w->units.v[u - 1].device, run->start, run->own),
+		        (struct span_said){ 0, run->thread });
 	}
 }

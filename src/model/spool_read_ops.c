@@ -112,6 +112,7 @@ static void take_api(struct reading_ops *x, const struct spool_api *c)
 	struct launch l = { .start = c->start,
 		.length = c->length,
 		.scope = scope_at(x->f.p, c->tid, c->start),
+		.thread = c->tid,
 		.graph = what == API_GRAPH };
 	join_call(x->join, c->correlation, &l);
 }
@@ -135,6 +136,7 @@ static void take_kernel(struct reading_ops *x, const struct spool_kernel *k)
 		.stream = k->at.stream,
 		.graph = k->graph };
 
+	op.label = labels_kernel(x->r, op.leaf, k);
 	join(x, k->correlation, &op);
 }
 
@@ -150,6 +152,7 @@ static void take_copy(struct reading_ops *x, const struct spool_copy *c)
 		.stream = c->at.stream,
 		.graph = c->graph };
 
+	op.label = labels_copy(x->r, op.leaf, c);
 	join(x, c->correlation, &op);
 }
 
@@ -164,6 +167,7 @@ static void take_set(struct reading_ops *x, const struct spool_set *s)
 		.stream = s->at.stream,
 		.graph = s->graph };
 
+	op.label = labels_set(x->r, op.leaf, s);
 	join(x, s->correlation, &op);
 }
 

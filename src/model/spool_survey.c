@@ -101,12 +101,13 @@ static void push_range(
 	change_scope(r->a, t, g->time, o.scope);
 }
 
-static void end_range(
-        struct reading_spools *r, struct process *p, const struct open_range *o, uint64_t time)
+static void end_range(struct reading_spools *r, struct process *p, const struct open_range *o,
+        const struct spool_range *g)
 {
-	end_step(p, o->step, time);
+	end_step(p, o->step, g->time);
 	if (r->o->by_op && o->scope)
-		VEC_PUSH(r->a, &p->runs, ((struct range_run){ o->scope, o->since, o->own }));
+		VEC_PUSH(r->a, &p->runs,
+		        ((struct range_run){ o->scope, g->tid, o->since, o->own }));
 }
 
 /* Ends the innermost range of the domain; those within it that are of others become its parent's.
@@ -125,7 +126,7 @@ static void pop_range(struct reading_spools *r, struct feed *f, const struct spo
 	if (!i)
 		return;
 	own_time(t, g->time);
-	end_range(r, f->p, &t->open.v[i - 1], g->time);
+	end_range(r, f->p, &t->open.v[i - 1], g);
 	memmove(t->open.v + i - 1, t->open.v + i, (t->open.n - i) * sizeof *t->open.v);
 	t->open.n--;
 	for (size_t k = i - 1; k < t->open.n; k++) {

@@ -100,7 +100,7 @@ struct thread {
 
 /* A range that has ended. */
 struct range_run {
-	uint32_t scope;
+	uint32_t scope, thread;
 	uint64_t start, own; /* time in it but in none within it */
 };
 
@@ -179,6 +179,8 @@ struct reading_spools {
 	struct arena *a;
 	struct err *e;
 	struct names names;
+	struct imap label_of; /* hash of what it says -> label */
+	struct strs labels;
 	struct process *v;
 	size_t n;
 	uint64_t done, total; /* bytes read and to be read, for progress */
@@ -225,6 +227,7 @@ struct op {
 	uint64_t start, length;
 	uint64_t bytes, address; /* MEMORY; SUM: bytes is how many there were */
 	uint32_t leaf;           /* of names */
+	uint32_t label;
 	uint32_t device, stream, graph;
 	bool freed;
 	uint32_t scope; /* SUM */
@@ -232,7 +235,7 @@ struct op {
 };
 struct launch {
 	uint64_t start, length;
-	uint32_t scope;
+	uint32_t scope, thread;
 	bool graph;     /* launches a graph: many operations */
 	bool announced; /* its own node has been placed */
 };
@@ -244,6 +247,15 @@ struct join *join_new(struct arena *a,
 void join_call(struct join *j, uint32_t correlation, const struct launch *l);
 void join_op(struct join *j, uint32_t correlation, const struct op *op);
 void join_finish(struct join *j); /* those that still wait had no call */
+
+/* ---- labels ---- */
+
+/* Labels of operations; 0 where nobody will see them. */
+uint32_t labels_kernel(struct reading_spools *r, uint32_t leaf, const struct spool_kernel *k);
+uint32_t labels_copy(struct reading_spools *r, uint32_t leaf, const struct spool_copy *c);
+uint32_t labels_set(struct reading_spools *r, uint32_t leaf, const struct spool_set *s);
+/* The same of one node, as a string of the model, 1 and up. */
+uint32_t labels_of_node(struct reading_spools *r, uint32_t label, struct str node);
 
 /* Reads the operations of a process through a join. anchors: only to find steps_kernel. */
 bool place_process(struct reading_spools *r, struct process *p, bool anchors);
@@ -318,6 +330,8 @@ struct place {
 	struct imap cell_of; /* step << 32 | node -> cell */
 	VEC(struct cell) cells;
 	VEC(struct single) singles;
+	VEC(struct span_said) said; /* of each of them, if run metadata may be written; its label is
+	                             * one of ours */
 	VEC(struct piece) pieces;
 	struct imap held; /* address -> 1 + index in holds */
 	VEC(struct hold) holds;

@@ -24,6 +24,12 @@ enum span_kind {
 	SPAN_CPU
 }; /* SEEN: no time, only "was on this device" */
 
+/* What run metadata says of a record besides, kept where some may be written. */
+struct span_said {
+	uint32_t label;  /* 1 + string: its timeline_label; 0: none */
+	uint32_t thread; /* that launched it; 0: unknown */
+};
+
 struct holding {
 	uint32_t node;
 	int64_t bytes; /* accelerator_persistent */
@@ -45,6 +51,7 @@ struct step {
 	uint16_t *span_device; /* index into devices */
 	uint8_t *span_kind;
 	int64_t *span_start, *span_length;
+	struct span_said *span_said; /* NULL: nobody said anything */
 
 	uint8_t *mem;
 

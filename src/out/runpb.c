@@ -17,6 +17,7 @@ enum { NOTE_RUN_INPUT = 0x740, NOTE_RUN_SUMMED }; /* kinds of notes */
 struct box {
 	uint32_t device, cell; /* of the model; of the step */
 	int64_t start, length; /* ticks */
+	struct span_said said;
 	const uint8_t *mem, *mem_end;
 };
 
@@ -92,6 +93,8 @@ static void add_cell(struct run_writer *w, uint32_t cell)
 			.cell = cell,
 			.start = s->span_start[k],
 			.length = s->span_length[k] };
+		if (s->span_said)
+			box.said = s->span_said[k];
 		if (s->span_kind[k] == SPAN_CPU) {
 			add_run(w, box, &mem, cell, --runs == 0);
 			continue;
@@ -100,6 +103,7 @@ static void add_cell(struct run_writer *w, uint32_t cell)
 			VEC_PUSH(w->a, &w->boxes, box);
 		if (s->span_kind[k] == SPAN_ACCELERATOR && missing > 0 && missing--) {
 			none.start = box.start;
+			none.said = box.said;
 			add_run(w, none, &mem, cell, --runs == 0);
 		}
 	}
@@ -159,7 +163,8 @@ static void put_record(struct run_writer *w, const struct box *box, int64_t star
 		pbput_i64(b, 15, ns);
 		pbput_i64(b, 13, num_mul(box->start, 1000 / ticks));
 	}
-	pbput_text(b, 8, model_str(w->m, n->op));
+	pbput_i64(b, 10, box->said.thread);
+	pbput_text(b, 8, model_str(w->m, box->said.label ? box->said.label - 1 : n->op));
 	put_memory(w, box);
 	pbput_i64(b, 5, length);
 	pbput_i64(b, 4, length);
