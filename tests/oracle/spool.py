@@ -10,6 +10,8 @@ Without a Python that has tensorflow-cpu (TFPROF_ORACLE, else this one) the test
 import argparse
 import json
 import os
+import re
+import subprocess
 import sys
 import tempfile
 
@@ -48,6 +50,43 @@ def recordings():
     for i in range(20):
         s.add('kernel', start=T0 + 3100000 + i * 300, length=200, correlation=77, name='tiny', stream=7, graph=1, node=i)
     yield 'two gpus', s.end(), []
+
+
+TRACE = r"""
+import json, sys
+from tensorflow.core.protobuf import config_pb2
+from tensorflow.python.client import timeline
+found = []
+for path in sys.argv[1:]:
+    m = config_pb2.RunMetadata()
+    m.ParseFromString(open(path, 'rb').read())
+    found.append([[d.device, n.node_name, n.timeline_label, n.thread_id, n.all_start_micros, n.op_end_rel_micros]
+                  for d in m.step_stats.dev_stats for n in d.node_stats])
+    trace = json.loads(timeline.Timeline(m.step_stats).generate_chrome_trace_format())
+    assert sum(e['ph'] == 'X' for e in trace['traceEvents']) == len(found[-1]), path
+print(json.dumps(found))
+"""
+
+
+def check_labels(t, base, steps):
+    """What TensorFlow reads in run metadata besides, and its own timeline of it: problems."""
+    def read(files):
+        p = subprocess.run([os.environ.get('TFPROF_ORACLE') or sys.executable, '-c', TRACE] + files, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE)
+        assert p.returncode == 0, p.stderr.decode()[-2000:]
+        return json.loads(p.stdout.decode().splitlines()[-1])
+    t.run('convert', '--graph_path=%s_graph.pb' % base, '--run_meta_path=' + ','.join(steps), '-output', 'run_meta:outfile=again')
+    first, again = read(steps), read([t.path('again_%d' % i) for i in range(len(steps))])
+    problems = []
+    for a, b in zip(first, again):
+        for device, node, label, thread, _, _ in a:
+            if node.endswith('/conv') and (thread != 1 or label != 'void net::conv<float>(float*) regs:0 shm:0 grid:1,1,1 '
+                                           'block:128,1,1@@' + node):
+                problems.append('%s %s %r %d' % (device, node, label, thread))
+        kept = [x[:5] + [max(1, x[5])] for x in a if re.search(r'gpu:\d+(/stream:all)?$', x[0])]  # those with times
+        if sorted(kept) != sorted(b):
+            problems.append('read and written again: %s' % [x for x in kept if x not in b][:3])
+    return problems
 
 
 def compare(original, load, where):
@@ -95,6 +134,9 @@ def main():
                 passed, failed = passed + n - len(problems), failed + len(problems)
                 if problems:
                     print('%s, %s:\n%s' % (name, route, problems[0]))
+            problems = check_labels(t, base, steps)
+            passed, failed = passed + (not problems), failed + bool(problems)
+            print('\n'.join('%s, labels: %s' % (name, x) for x in problems), end='\n' if problems else '')
     print('%d passed, %d failed, 0 skipped' % (passed, failed))
     return failed != 0
 

@@ -177,3 +177,54 @@ def check_kept(t):
             subprocess.run([t.args.make, t.path(name)], stdin=f, check=True)
         with open(t.path(name), 'rb') as a, open(os.path.join(kept, name), 'rb') as b:
             assert a.read() == b.read(), name
+
+
+def messages(data):
+    """(field, value) of a protobuf message: numbers, or bytes."""
+    def varint(i):
+        n = shift = 0
+        while True:
+            n |= (data[i] & 127) << shift
+            i, shift = i + 1, shift + 7
+            if data[i - 1] < 128:
+                return n, i
+    i = 0
+    while i < len(data):
+        tag, i = varint(i)
+        n, i = varint(i)
+        if tag & 7 == 2:
+            yield tag >> 3, data[i:i + n]
+            i += n
+        else:
+            yield tag >> 3, n
+
+
+def records(path):
+    """(device, node, label, thread) of the records in run metadata."""
+    with open(path, 'rb') as f:
+        stats = dict(messages(f.read()))[1]
+    for _, device in messages(stats):
+        fields = list(messages(device))
+        for field, value in fields:
+            if field == 2:
+                x = dict(messages(value))
+                yield dict(fields)[1].decode().split('task:0')[1], x[1].decode(), x.get(8, b'').decode(), x.get(10, 0)
+
+
+def check_labels(t):
+    """Run metadata has labels as TensorFlow's tracers write them, and the thread that launched; what was read is kept."""
+    s = Spool().push(0, 'net', tid=7).launch(10, '_ZN3net4convIfEEvPT_', tid=7).launch(50000, 'bad\udcff', tid=8)
+    s.launch(90000, word='copy', api='cudaMemcpyAsync', kind=1, bytes=4096, tid=7).launch(
+        120000, word='set', api='cudaMemsetAsync', bytes=64, tid=7)
+    s.add('kernel', start=T0 + 200000, length=5000, correlation=99, name='orphan', stream=7)
+    path = t.write(s.pop(300000, tid=7).end())
+    t.run('convert', path, '-output', 'run_meta:outfile=r')
+    shape, gpu = ' regs:0 shm:0 grid:1,1,1 block:128,1,1@@', '/device:gpu:0'
+    expected = {('net/conv', 'void net::conv<float>(float*)' + shape + 'net/conv', 7), ('bad_', 'bad_' + shape + 'bad_', 8),
+                ('net/MemcpyHtoD', 'MemcpyHtoD 4096 bytes (Unknown to Unknown)@@net/MemcpyHtoD', 7),
+                ('net/Memset', 'Memset 64 bytes (Unknown)@@net/Memset', 7), ('orphan', 'orphan' + shape + 'orphan', 0)}
+    for device in (gpu, gpu + '/stream:all', gpu + '/stream:7'):
+        same({x[1:] for x in records(t.path('r_0')) if x[0] == device}, expected)
+    t.run('convert', '--graph_path=r_graph.pb', '--run_meta_path=r_0', '-output', 'run_meta:outfile=again')
+    for device in (gpu, gpu + '/stream:all'):
+        same({x[1:] for x in records(t.path('again_0')) if x[0] == device}, expected)
