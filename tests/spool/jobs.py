@@ -2,7 +2,8 @@
 """Several jobs in one recording: apart, together, by GPU, and whose steps are whose."""
 import re
 
-from rig import Spool, same, steps_of
+from rig import same, steps_of
+from script import Spool
 
 
 def two_jobs(t):

@@ -9,7 +9,7 @@ import re
 import struct
 import subprocess
 
-from rig import T0, Spool
+from script import T0, Spool
 
 BLOCKS, LAUNCHES, PARTS = 40, 3, 64
 MAGIC, HEADER = b'TFPSPL\r\n', 44

@@ -200,8 +200,12 @@ static void *use_session(void *unused)
 	size_t added;
 
 	for (int i = 0; i < 3; i++)
-		in[i] = (struct tfp_input){ sizeof *in, "s", 1, API_STEP, sizeof API_STEP - 1,
-			10 + i };
+		in[i] = (struct tfp_input){ .size = sizeof *in,
+			.path = "s",
+			.path_size = 1,
+			.bytes = API_STEP,
+			.bytes_size = sizeof API_STEP - 1,
+			.step = 10 + i };
 	in[2].bytes_size = 12;
 	for (int i = 0; i < 50; i++) {
 		assert_int_equal(tfp_add_steps(s, in, 3, &added), TFP_E_DATA_LOSS);
