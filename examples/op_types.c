@@ -27,7 +27,7 @@ static int keep(void *user, const void *bytes, size_t n)
 
 static int add(struct tfp_session *s, int kind, const char *path, int64_t step)
 {
-	struct tfp_input in = { .size = sizeof in, .path = path, .path_size = TFP_Z, .step = step };
+	struct tfp_input in = { sizeof in, path, TFP_Z, NULL, 0, step, NULL, 0 };
 
 	return tfp_add(s, kind, &in);
 }

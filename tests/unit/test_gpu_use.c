@@ -183,7 +183,7 @@ static void many(void **state)
 	assert_str(u.kernels.v[0].name, "(name lost)");
 }
 
-/* The same part of the machine under two numbers; two GPUs that no UUID tells apart. */
+/* The same GPU under two numbers; one without a UUID is the host's by its number. */
 static void uuids(void **state)
 {
 	struct gpu_use u;
@@ -201,8 +201,11 @@ static void uuids(void **state)
 		end(&u, p);
 	}
 	gpu_use_end(&u);
-	assert_int_equal(u.devices.n, 3);
+	assert_int_equal(u.devices.n, 2);
+	assert_int_equal(u.devices.v[0].number, 1);
+	assert_int_equal(u.devices.v[1].number, 5);
 	assert_int_equal(u.devices.v[0].parts.n, 2);
+	assert_int_equal(u.devices.v[1].parts.n, 2);
 	assert_int_equal(u.devices.v[0].shared, 4);
 	assert_false(u.processes.v[0].ended);
 	assert_true(u.processes.v[1].ended);
