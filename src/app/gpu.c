@@ -27,15 +27,15 @@ static bool find(struct program *p, const struct words *w, struct strs *spools)
 	struct str folder;
 
 	if (w->rest.n > 1)
-		return session_fail(s, ERR_INVALID_ARGUMENT, "gpu takes one folder, or none");
-	if (w->rest.n && is_file(&s->query_arena, w->rest.v[0])) {
-		strs_add(&s->query_arena, spools, w->rest.v[0]);
-		return true;
-	}
+		return session_fail(s, ERR_INVALID_ARGUMENT, "gpu takes one folder or spool, or none");
 	if (w->rest.n)
 		folder = w->rest.v[0];
 	else if (!recording_newest(&s->query_arena, &folder, &s->error))
 		return false;
+	if (is_file(&s->query_arena, folder)) {
+		strs_add(&s->query_arena, spools, folder);
+		return true;
+	}
 	if (!recording_files(&s->query_arena, folder, S(SPOOL_SUFFIX), spools, &s->error))
 		return false;
 	if (!spools->n)

@@ -135,8 +135,9 @@ static void say_shared(const struct reading_spools *r, struct notes *to)
 			const struct gpu_seen *g = &p->gpus.v[k];
 			if (g->shared > 1)
 				note_line(to,
-				        "note: GPU %u was shared by %u processes: times of one "
-				        "include waiting for the others\n",
+				        "note: GPU %u was shared by %u processes: where they ran "
+				        "at once, "
+				        "times of one include waiting for the others\n",
 				        g->number, g->shared);
 		}
 	}
