@@ -106,7 +106,7 @@ void batch_record(struct batch *b, const struct record *r)
 	VEC_ROOM(b->a, &b->stream, (size_t)9 * VARINT_MAX + r->label.n + r->said.n + r->mem_n);
 	uint8_t *p = b->stream.v + b->stream.n;
 	p = varint_put(p, r->node);
-	p = varint_put(p, (uint64_t)r->device * 4 + said * 2u + odd);
+	p = varint_put(p, (uint64_t)r->device * 4 + (uint64_t)said * 2 + odd);
 	p = varint_put(p, zigzag((int64_t)((uint64_t)r->start - (uint64_t)b->last_start)));
 	p = varint_put(p, zigzag(r->length));
 	if (odd) {

@@ -113,7 +113,9 @@ static void say_operations(const struct reading_spools *r, struct notes *to)
 	        "operation is in no step and is left out; --keep-warmup makes it part of step 0",
 	        "operations are in no step and are left out; --keep-warmup makes them step 0");
 	if (SUM_OF(r, totals[SPOOL_SUM]))
-		note_line(to, "note: a spool was full: from then on there are only sums by name\n");
+		note_line(to,
+		        "note: a spool was full: from then on there are only sums by name, and "
+		        "ranges begin no steps\n");
 	if (r->place->summed && !r->place->keep_all)
 		note_line(to,
 		        "note: %" PRIu64 " operations are summed by node and step; "
