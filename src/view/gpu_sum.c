@@ -163,22 +163,25 @@ static const struct spool_gpu *number_gpus(const struct gpu_use *u, struct arena
 	return v;
 }
 
-static struct gpu_device *device_of(struct gpu_use *u, const struct gpu_part *p, uint32_t number)
+/* The GPU of that number, made at first sight. */
+static struct gpu_device *device_of(
+        struct gpu_use *u, struct imap *known, const struct gpu_part *p, uint32_t number)
 {
 	struct gpu_device new = { .known = p->known, .name = p->name, .number = number };
+	uint32_t i;
 
-	for (size_t i = 0; i < u->devices.n; i++)
-		if (u->devices.v[i].number == number)
-			return &u->devices.v[i];
+	if (imap_get(known, number, &i))
+		return &u->devices.v[i];
+	imap_put(known, number, (uint32_t)u->devices.n, false);
 	memcpy(new.uuid, p->uuid, 16);
 	VEC_PUSH(u->a, &u->devices, new);
 	return &u->devices.v[u->devices.n - 1];
 }
 
-static void add_part(struct gpu_use *u, uint32_t part, uint32_t number)
+static void add_part(struct gpu_use *u, struct imap *known, uint32_t part, uint32_t number)
 {
 	const struct gpu_part *p = &u->parts.v[part];
-	struct gpu_device *d = device_of(u, p, number);
+	struct gpu_device *d = device_of(u, known, p, number);
 
 	VEC_PUSH(u->a, &d->parts, part);
 	d->kernels = num_add_u64(d->kernels, p->kernels);
@@ -235,14 +238,16 @@ static void demangle_all(struct gpu_use *u)
 void gpu_use_end(struct gpu_use *u)
 {
 	struct scratch scratch;
+	struct imap known;
 
 	demangle_all(u);
 	name_jobs(u);
 	scratch_open(&scratch, u->a->work);
+	imap_init(&known, &scratch.a);
 	const struct spool_gpu *gpus = number_gpus(u, &scratch.a);
 	for (uint32_t i = 0; i < u->parts.n; i++)
 		if (is_used(&u->parts.v[i]))
-			add_part(u, i, gpus[i].number);
+			add_part(u, &known, i, gpus[i].number);
 	scratch_close(&scratch);
 	if (u->devices.n)
 		qsort(u->devices.v, u->devices.n, sizeof *u->devices.v, by_number);
