@@ -50,6 +50,13 @@ def recordings():
     for i in range(20):
         s.add('kernel', start=T0 + 3100000 + i * 300, length=200, correlation=77, name='tiny', stream=7, graph=1, node=i)
     yield 'two gpus', s.end(), []
+    jobs = []
+    for job, first, every in ((7, 0, 1000000), (8, 300000, 400000)):
+        jobs.append(Spool(pid=job, host='n', env_SLURM_JOB_ID=job).add('gpu', id=0, uuid='GPU-A'))
+        for i in range(4):
+            at = first + i * every
+            jobs[-1].push(at, 'ProfilerStep#%d' % i).launch(at + 10, 'k%d' % job, length=123456).pop(at + 200000)
+    yield 'two jobs', [s.end() for s in jobs], ['--step-nvtx=pytorch', '--step-merge=time']
 
 
 TRACE = r"""
@@ -124,7 +131,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix='tfprof-oracle-') as folder:
         t = rig.Bench(args, folder)
         for i, (name, script, words) in enumerate(recordings()):
-            path, base = t.write(script), t.path('r%d' % i)
+            folder = 'f%d' % i
+            paths = [t.write(s, folder=folder) for s in (script if isinstance(script, list) else [script])]
+            path, base = folder if len(paths) > 1 else paths[0], t.path('r%d' % i)
             t.run('convert', path, *words, '-output', 'profile:outfile=%s.profile' % base)
             t.run('convert', path, *words, '-output', 'run_meta:outfile=' + base)
             steps = [base + '_%d' % k for k in range(100) if os.path.exists(base + '_%d' % k)]
