@@ -23,7 +23,7 @@ static struct job *find_job(const struct jobs *j, struct str name)
 static struct str first_input(const struct flags *f)
 {
 	struct str v[] = { f->profiles.n ? f->profiles.v[0] : STR_NONE, f->graph, f->run_meta,
-		f->runs.n ? f->runs.v[0] : STR_NONE, f->op_log };
+		f->runs.n ? f->runs.v[0] : STR_NONE, f->spool, f->baseline, f->op_log };
 	size_t i = 0;
 
 	while (i < sizeof v / sizeof *v - 1 && !v[i].n)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several jobs in one recording: apart, together, by GPU, and whose steps are whose."""
 import re
+import subprocess
 
 from rig import same, steps_of
 from script import Spool
@@ -64,6 +65,16 @@ def check_jobs_by_time(t):
         t.run('convert', path, *words, '-output', 'profile:outfile=p')
         same(t.times('scope', '--profile_path=p', '-step', way), t.times('scope', path, *words, '-step', way))
     t.run('scope', path, '--step-merge=never', status=2)
+
+
+def check_prompt(t):
+    """Recordings are jobs of the prompt, called after their folders."""
+    for name in ('one', 'two'):
+        t.write(Spool().launch(0, name).end(), folder='runs/' + name)
+    p = subprocess.run([t.args.program, 'runs/one/'], input=b'load runs/two\nop\nlist\nuse one\nop\n', cwd=t.where,
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    same((p.returncode, p.stderr), (0, b''))
+    same(re.findall(r'^(one|two|[* ] (?:one|two))  ', p.stdout.decode(), re.M), ['two', '  one', '* two', 'one'])
 
 
 def check_launchers(t):
