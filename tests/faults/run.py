@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Six small runs of the program, each with one fault after the other put in by shim.c, and with
+"""Small runs of the program, each with one fault after the other put in by shim.c, and with
 signals at any time. Afterwards: no crash; every output file is whole, the old one or the new one; no
 temporary file is left; the exit status is right, and what failed is told in a sentence.
 
@@ -41,6 +41,8 @@ RUNS = {
                  '-output', 'profile:outfile=out'], '', ['out']),
     'diff': (['diff', 'I/profile', 'I/views.graph.pbtxt,I/views.run_meta_1.pbtxt', '-output', 'csv:outfile=out'], '', ['out']),
     'checkpoint': (['checkpoint', '--verify', 'I/model.ckpt'], '', []),
+    'diff': (['diff', 'I/views.graph.pbtxt,I/views.run_meta_0.pbtxt', 'I/views.graph.pbtxt,I/views.run_meta_1.pbtxt',
+              '-output', 'csv:outfile=out'], '', ['out']),
     'script': (['--profile_path=I/profile.gz'], 'op -max_depth 3 > out\nscope -max_depth 1 -output file:outfile=more\n'
                'scope -max_depth 1\n', ['out', 'more']),
 }
@@ -207,6 +209,14 @@ def unread(stage):
             yield 'unread, %s %s: status %d, %s' % (name, more, p.returncode, p.stderr.decode())
 
 
+def ended(stage):
+    """What a signal ends ends as by that signal, after it has cleaned up."""
+    for name in RUNS:
+        status = stage.run(name, 'write:1:SIGTERM')[0]
+        if status != -signal.SIGTERM:
+            yield '%s with SIGTERM: status %d' % (name, status)
+
+
 def measure(stage, name):
     best = 1.0
     for _ in range(3):
@@ -245,8 +255,8 @@ def main():
                 done += 1
                 if wrong:
                     bad.append('%s with %s at some time: %s' % (name, how, wrong))
-        bad += list(closed(stage)) + list(unread(stage))
-        done += 11
+        bad += list(closed(stage)) + list(unread(stage)) + list(ended(stage))
+        done += 11 + len(RUNS)
         for name in RUNS if a.all else ():
             print('%-10s %s' % (name, ' '.join('%s %d' % x for x in stage.calls[name].items() if x[1])))
     print('\n'.join(bad[:200]))
