@@ -7,7 +7,8 @@
 #include "base/num.h"
 #include "io/spool_get.h"
 
-#define NOTES_MAX 100 /* that are kept */
+#define NOTES_MAX   100  /* that are kept */
+#define DEVICES_MAX 4096 /* numbers above count as this one */
 
 const char *const gpu_ways[WAY_N] = { [WAY_HTOD] = "HtoD",
 	[WAY_DTOH] = "DtoH",
@@ -38,15 +39,13 @@ struct reading {
 	struct arena *scratch;
 	struct spool_get *g;
 	uint32_t process;
-	VEC(uint32_t)
-	parts; /* of this process, by the number it gives the GPU; 0: none, else + 1 */
-	VEC(uint32_t) kernel_of; /* by string id, likewise */
+	VEC(uint32_t) parts;     /* by the number that the process gives a GPU: 1 + its part */
+	VEC(uint32_t) kernel_of; /* by string id: 1 + the kernel */
+	struct imap graphs;      /* number -> kernel */
 	VEC(uint8_t) call_is;    /* by string id */
 	struct imap threads;     /* -> pending */
 	VEC(struct pending) pending;
 };
-
-#define DEVICES_MAX 4096 /* numbers above count as this one */
 
 static struct str text_of(struct spool_text t)
 {
@@ -70,38 +69,47 @@ static struct gpu_part *part_of(struct reading *r, uint32_t local)
 
 /* ---- durations by name ---- */
 
-static uint32_t times_index(struct gpu_use *u, struct imap *of, struct str name, bool kernel)
+/* The index of what has that name; p is NULL where the name is lost. */
+static uint32_t times_index(struct gpu_use *u, struct gpu_list *list, struct str name)
 {
-	struct str bytes = name.p ? name : S("(name lost)");
-	uint32_t id = intern_add(&u->names, bytes), i;
-	struct gpu_times new = { .name = intern_str(&u->names, id),
-		.mangled = intern_str(&u->names, id) };
+	uint32_t id = intern_add(&u->names, name.p ? name : S("(name lost)")), i;
+	struct str bytes = intern_str(&u->names, id);
 
-	if (imap_get(of, id, &i))
+	if (imap_get(&list->at, id, &i))
 		return i;
-	i = (uint32_t)(kernel ? u->kernels.n : u->waits.n);
-	if (kernel)
-		VEC_PUSH(u->a, &u->kernels, new);
-	else
-		VEC_PUSH(u->a, &u->waits, new);
-	imap_put(of, id, i, false);
+	i = (uint32_t)list->n;
+	VEC_PUSH(u->a, list, ((struct gpu_times){ .name = bytes, .mangled = bytes }));
+	imap_put(&list->at, id, i, false);
 	return i;
 }
 
 static struct gpu_times *kernel_times(struct reading *r, uint32_t name)
 {
-	struct gpu_use *u = r->u;
+	struct gpu_list *kernels = &r->u->kernels;
 	struct str text = spool_get_string(r->g, name);
 
 	if (!text.p) {
-		uint32_t i = times_index(u, &u->kernel_of, STR_NONE, true);
-		return &u->kernels.v[i];
+		uint32_t i = times_index(r->u, kernels, text);
+		return &kernels->v[i];
 	}
 	while (r->kernel_of.n <= name)
 		VEC_PUSH(r->scratch, &r->kernel_of, 0);
 	if (!r->kernel_of.v[name])
-		r->kernel_of.v[name] = 1 + times_index(u, &u->kernel_of, text, true);
-	return &u->kernels.v[r->kernel_of.v[name] - 1];
+		r->kernel_of.v[name] = 1 + times_index(r->u, kernels, text);
+	return &kernels->v[r->kernel_of.v[name] - 1];
+}
+
+/* A graph whose kernels are not recorded one by one counts as a kernel. */
+static struct gpu_times *graph_times(struct reading *r, uint32_t graph)
+{
+	struct gpu_list *kernels = &r->u->kernels;
+	uint32_t i;
+
+	if (!imap_get(&r->graphs, graph, &i)) {
+		i = times_index(r->u, kernels, str_fmt(r->scratch, "(graph %u)", graph));
+		imap_put(&r->graphs, graph, i, false);
+	}
+	return &kernels->v[i];
 }
 
 /* ---- operations ---- */
@@ -128,16 +136,13 @@ static void take_kernel(struct reading *r, const struct spool_kernel *k)
 static void take_graph(struct reading *r, const struct spool_graph *g)
 {
 	struct gpu_part *p = part_of(r, g->at.device);
-	struct gpu_use *u = r->u;
 
 	p->kernels = num_add_u64(p->kernels, 1);
 	if (!g->start) {
-		u->untimed++;
+		r->u->untimed++;
 		return;
 	}
-	struct str name = str_fmt(r->scratch, "(graph %u)", g->graph);
-	uint32_t i = times_index(u, &u->kernel_of, name, true);
-	hist_add(&u->kernels.v[i].h, u->a, num_from_u64(g->length));
+	hist_add(&graph_times(r, g->graph)->h, r->u->a, num_from_u64(g->length));
 	take_span(r, p, GPU_KERNEL, g->start, g->length);
 }
 
@@ -230,7 +235,7 @@ static bool is_wait(struct reading *r, uint32_t name)
 static void count_wait(struct reading *r, const struct pending *p)
 {
 	struct gpu_use *u = r->u;
-	uint32_t i = times_index(u, &u->wait_of, spool_get_string(r->g, p->name), false);
+	uint32_t i = times_index(u, &u->waits, spool_get_string(r->g, p->name));
 
 	hist_add(&u->waits.v[i].h, u->a, num_from_u64(p->length));
 }
@@ -315,7 +320,8 @@ static void take(struct reading *r, const struct spool_record *x)
 		break;
 	case SPOOL_GAP:
 		u->gaps++;
-		u->gap_ns = num_add(u->gap_ns, num_from_u64(x->gap.to - x->gap.from));
+		if (x->gap.to > x->gap.from)
+			u->gap_ns = num_add(u->gap_ns, num_from_u64(x->gap.to - x->gap.from));
 		take_note(u, spool_get_string(r->g, x->gap.why));
 		break;
 	case SPOOL_NOTE: take_note(u, text_of(x->note.text)); break;
@@ -329,8 +335,8 @@ void gpu_use_init(struct gpu_use *u, struct arena *a)
 {
 	*u = (struct gpu_use){ .a = a };
 	intern_init(&u->names, a);
-	imap_init(&u->kernel_of, a);
-	imap_init(&u->wait_of, a);
+	imap_init(&u->kernels.at, a);
+	imap_init(&u->waits.at, a);
 }
 
 static bool read_spool(struct reading *r, struct src *s, struct err *e)
@@ -341,6 +347,7 @@ static bool read_spool(struct reading *r, struct src *s, struct err *e)
 
 	r->g = ARENA_NEW(r->scratch, struct spool_get);
 	imap_init(&r->threads, r->scratch);
+	imap_init(&r->graphs, r->scratch);
 	spool_get_init(r->g, s, r->scratch, e);
 	while ((event = spool_get(r->g, &x, &damage)) < SPOOL_EVENT_END) {
 		spool_fault_take(&r->u->processes.v[r->process].fault, event, &x, &damage);

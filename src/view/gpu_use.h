@@ -2,7 +2,7 @@
  *
  * What the GPUs of a recording did: one pass over each spool, then one walk over the intervals of
  * each GPU. Of an operation about six bytes are kept; all else is sums. A GPU is known by its UUID,
- * so that one that several processes share is one. Knows nothing of names' meaning or of output.
+ * so that one that several processes share is one. Knows nothing of output.
  */
 #ifndef TFPROF_VIEW_GPU_USE_H
 #define TFPROF_VIEW_GPU_USE_H
@@ -29,6 +29,12 @@ struct gpu_times {
 	struct hist h;
 	uint64_t summed;
 	int64_t summed_ns, summed_min, summed_max;
+};
+/* Things by name. */
+struct gpu_list {
+	struct gpu_times *v;
+	size_t n, cap;
+	struct imap at; /* id of the name -> index */
 };
 uint64_t gpu_count(const struct gpu_times *t);
 int64_t gpu_total(const struct gpu_times *t);
@@ -81,10 +87,9 @@ struct gpu_use {
 	VEC(struct gpu_process) processes;
 	VEC(struct gpu_part) parts;
 	VEC(struct gpu_device) devices;    /* filled by gpu_use_end, in the order they are shown */
-	VEC(struct gpu_times) kernels;     /* by total after gpu_use_end; likewise the next */
-	VEC(struct gpu_times) waits;       /* calls in which the host waited */
+	struct gpu_list kernels;           /* by total after gpu_use_end; likewise the next */
+	struct gpu_list waits;             /* calls in which the host waited */
 	struct gpu_times syncs[GPU_SYNCS]; /* the same as CUPTI tells it, where asked to */
-	struct imap kernel_of, wait_of;    /* name -> index */
 	uint64_t summed;                   /* operations of which only sums are known */
 	uint64_t untimed;                  /* operations without times */
 	uint64_t lost[SPOOL_LOST_WHY_N], damaged;

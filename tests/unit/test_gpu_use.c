@@ -27,13 +27,12 @@ static uint64_t random_below(uint64_t n)
 
 /* ---- writing ---- */
 
-struct writer {
+static struct {
 	struct spool_put put;
 	uint8_t block[SPOOL_BLOCK_MIN];
 	char path[64];
 	int fd;
-};
-static struct writer writer;
+} writer;
 
 static void begin(uint32_t pid)
 {
@@ -88,14 +87,11 @@ static void put_random(uint32_t process)
 	struct spool_record r = { .kind = SPOOL_KERNEL };
 
 	if (random_below(3)) {
-		r.kernel =
-		        (struct spool_kernel){ .start = BASE + start, .length = length, .name = 1 };
+		r.kernel = (struct spool_kernel){ BASE + start, length, .name = 1 };
 		draw(kernels[process], start, length);
 	} else {
 		r.kind = SPOOL_COPY;
-		r.copy = (struct spool_copy){
-			.start = BASE + start, .length = length, .bytes = 1000, .kind = 1
-		};
+		r.copy = (struct spool_copy){ BASE + start, length, .bytes = 1000, .kind = 1 };
 		draw(copies, start, length);
 	}
 	draw(anything[process], start, length);
@@ -191,12 +187,11 @@ static void uuids(void **state)
 	gpu_use_init(&u, *state);
 	for (uint32_t p = 0; p < 2; p++) {
 		begin(p + 1);
-		put((struct spool_record){ .kind = SPOOL_KERNEL,
-		        .kernel = { .start = BASE, .length = 4, .at = { .device = p } } });
-		put((struct spool_record){ .kind = SPOOL_KERNEL,
-		        .kernel = { .start = BASE, .length = 4, .at = { .device = 5 } } });
 		put((struct spool_record){
-		        .kind = SPOOL_DEVICE, .device = { .id = p, .uuid = { 9 } } });
+		        SPOOL_KERNEL, .kernel = { BASE, 4, .at = { .device = p } } });
+		put((struct spool_record){
+		        SPOOL_KERNEL, .kernel = { BASE, 4, .at = { .device = 5 } } });
+		put((struct spool_record){ .kind = SPOOL_DEVICE, .device = { p, .uuid = { 9 } } });
 		put((struct spool_record){ .kind = SPOOL_DEVICE, .device = { .id = 77 } });
 		end(&u, p);
 	}
@@ -243,6 +238,23 @@ static void waits(void **state)
 	assert_int_equal(gpu_total(&u.waits.v[1]), 40);
 }
 
+/* A launch of a graph leaves what a kernel does, and no more. */
+static void graphs(void **state)
+{
+	const struct work *w = ((struct arena *)*state)->work;
+	struct gpu_use u;
+
+	gpu_use_init(&u, *state);
+	begin(1);
+	for (uint32_t i = 0; i < 300000; i++)
+		put((struct spool_record){
+		        .kind = SPOOL_GRAPH, .graph = { BASE + i, 1, .graph = i % 3 } });
+	end(&u, true);
+	assert_int_equal(u.kernels.n, 3);
+	assert_int_equal(gpu_count(&u.kernels.v[2]), 100000);
+	assert_true(atomic_load(&w->account->peak) < (size_t)16 << 20);
+}
+
 static void what_is_missing(void **state)
 {
 	struct gpu_use u;
@@ -251,11 +263,11 @@ static void what_is_missing(void **state)
 	begin(1);
 	put_name(1, "k");
 	put_name(2, "MemcpyDtoH");
-	put((struct spool_record){
-	        .kind = SPOOL_KERNEL, .kernel = { .start = BASE, .length = 10, .name = 1 } });
+	put((struct spool_record){ .kind = SPOOL_KERNEL, .kernel = { BASE, 10, .name = 1 } });
 	put((struct spool_record){ .kind = SPOOL_KERNEL, .kernel = { .name = 1 } });
 	put((struct spool_record){ .kind = SPOOL_LOST, .lost = { SPOOL_LOST_DROPPED, 12 } });
 	put((struct spool_record){ .kind = SPOOL_GAP, .gap = { BASE, BASE + 5, 0 } });
+	put((struct spool_record){ .kind = SPOOL_GAP, .gap = { BASE + 9, BASE, 0 } });
 	put((struct spool_record){
 	        .kind = SPOOL_SUM, .sum = { SPOOL_KERNEL, 1, 0, 0, 0, 0, 100, 3000, 2, 90, 0 } });
 	put((struct spool_record){
@@ -264,7 +276,7 @@ static void what_is_missing(void **state)
 	gpu_use_end(&u);
 	assert_int_equal(u.untimed, 1);
 	assert_int_equal(u.lost[SPOOL_LOST_DROPPED], 12);
-	assert_int_equal(u.gaps, 1);
+	assert_int_equal(u.gaps, 2);
 	assert_int_equal(u.gap_ns, 5);
 	assert_int_equal(u.summed, 103);
 	assert_int_equal(gpu_count(&u.kernels.v[0]), 101);
@@ -283,6 +295,7 @@ int main(int argc, char **argv)
 		unit_case(many),
 		unit_case(uuids),
 		unit_case(waits),
+		unit_case(graphs),
 		unit_case(what_is_missing),
 	};
 
