@@ -5,9 +5,9 @@
  */
 #include "view/view.h"
 
-/* One pass over the nodes in the order in which their numbers lie in memory. */
-void view_sum_members(
-        const struct query *q, const struct tally *tallies, struct tally *self, uint32_t *nodes)
+/* By entry of the tree: sums over the accounted members, and how many those are (may be NULL). One
+ * pass over the nodes in the order in which their numbers lie in memory. */
+static void sum_entries(const struct query *q, struct tally *self, uint32_t *nodes)
 {
 	const struct tree *t = q->tree;
 
@@ -21,8 +21,18 @@ void view_sum_members(
 		if (nodes)
 			nodes[i] += matches > 0;
 		for (; matches > 0; matches--)
-			tally_add(&self[i], &tallies[node]);
+			tally_add(&self[i], &q->tallies[node]);
 	}
+}
+
+struct tally *view_sum_members(const struct query *q)
+{
+	struct tally *self = ARENA_ARRAY(q->a, q->tree->n, struct tally);
+
+	sum_entries(q, self, NULL);
+	for (uint32_t i = 0; i < q->kept.n; i++) /* at[i] >= i: none is overwritten unread */
+		self[i] = self[q->kept.at[i]];
+	return self;
 }
 
 void view_keep_members(struct query *q)
@@ -34,15 +44,14 @@ void view_keep_members(struct query *q)
 	uint32_t *nodes = ARENA_ARRAY(q->a, t->n, uint32_t);
 	bool all = rx_is_all(q->account);
 
-	view_sum_members(q, q->tallies, self, nodes);
+	sum_entries(q, self, nodes);
 	for (uint32_t i = t->n; i-- > 1;) {
 		accounted[i] = all || nodes[i] > 0;
 		keep[i] |= accounted[i];
 		keep[t->parent[i]] |= keep[i];
 	}
 	view_keep(q, keep, accounted);
-	for (uint32_t i = 0; i < k->n;
-	        i++) { /* at[i] >= i: nothing is overwritten before it is read */
+	for (uint32_t i = 0; i < k->n; i++) { /* as above */
 		self[i] = self[k->at[i]];
 		nodes[i] = nodes[k->at[i]];
 	}

@@ -62,45 +62,35 @@ static int by_option(const void *ctx, uint32_t a, uint32_t b)
 	return view_order(q->o, VK_OP, &x, &y);
 }
 
-/* Kept entries in the order of the list, with the total of each: its own and all that follow it. */
-static uint32_t *make_list(struct query *q)
+/* Kept entries but the root, in the order of the list. */
+static void make_list(struct query *q)
 {
 	struct kept *k = &q->kept;
-	uint32_t *list = k->list = ARENA_ARRAY(q->a, k->n, uint32_t), n = k->n - 1;
 
-	for (uint32_t i = 0; i < n; i++)
-		list[i] = i + 1;
+	k->list = ARENA_ARRAY(q->a, k->n, uint32_t);
+	for (uint32_t i = 1; i < k->n; i++)
+		k->list[i - 1] = i;
 	if (!q->o->order.none)
-		sort_stable(q->a, list, n, by_option, q);
-	k->total = ARENA_ARRAY(q->a, k->n, struct tally);
-	for (uint32_t i = n; i-- > 0;) {
-		k->total[list[i]] = k->self[list[i]];
-		if (i + 1 < n)
-			tally_add(&k->total[list[i]], &k->total[list[i + 1]]);
-	}
-	if (n)
-		k->total[0] = k->total[list[0]];
-	return list;
+		sort_stable(q->a, k->list, k->n - 1, by_option, q);
 }
 
 /* Quirk 18: an empty start list begins at the first entry. */
-static uint32_t find_start(struct query *q, const uint32_t *list, uint32_t n)
+static uint32_t find_start(struct query *q)
 {
-	uint32_t i = 0;
+	uint32_t i = 0, n = q->kept.n - 1;
 
 	if (rx_is_all(q->start) || rx_is_empty(q->start))
 		return 0;
-	while (i < n && !rx_match(q->start, kept_name(q, list[i])))
+	while (i < n && !rx_match(q->start, kept_name(q, q->kept.list[i])))
 		i++;
 	return i;
 }
 
 /* Shown entries from the start on; -max_depth counts places from 0, hidden ones included. */
-static void choose(struct query *q, const uint32_t *list, uint32_t n, struct result *r)
+static void choose(struct query *q, struct result *r)
 {
-	uint32_t start = find_start(q, list, n);
-
-	uint32_t i = start;
+	const uint32_t *list = q->kept.list;
+	uint32_t start = find_start(q), i = start, n = q->kept.n - 1;
 
 	r->shown = ARENA_ARRAY(q->a, n, struct entry);
 	r->hidden[HIDDEN_START] = start;
@@ -145,10 +135,11 @@ static void reaccount(struct query *q, struct result *r)
 static bool show(struct query *q, struct result *r, struct err *e)
 {
 	view_keep_members(q);
-	uint32_t *list = make_list(q);
+	make_list(q);
+	view_sum_list(q);
 	r->empty = q->tree->n == 1;
 	r->root = q->kept.total[0];
-	choose(q, list, q->kept.n - 1, r);
+	choose(q, r);
 	if (q->o->displayed_only)
 		reaccount(q, r);
 	return view_patterns_ok(q, e);

@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The numbers of an answer once more, from other tallies of the nodes. Follows what view_sum, the
- * list of op and re-accounting do, without choosing or sorting anything.
+ * The numbers of an answer once more, from other tallies of the nodes: the query with these instead
+ * of its own adds up what it has kept. Nothing is chosen or sorted.
  */
 #include "view/view.h"
-
-/* The own numbers of each kept entry. */
-static struct tally *find_own(const struct query *q, const struct tally *tallies, struct arena *a)
-{
-	const struct kept *k = &q->kept;
-	const struct tree *t = q->tree;
-	struct tally *own = ARENA_ARRAY(a, k->self ? t->n : k->n, struct tally);
-
-	if (k->self)
-		view_sum_members(q, tallies, own, NULL);
-	for (uint32_t i = 0; i < k->n;
-	        i++) { /* at[i] >= i: nothing is overwritten before it is read */
-		uint32_t node = k->self ? ID_NONE : t->node[k->at[i]];
-		if (k->self)
-			own[i] = own[k->at[i]];
-		else
-			own[i] = node == ID_NONE ? *view_self(q, i) : tallies[node];
-	}
-	return own;
-}
 
 /* Totals over what is shown only. */
 static void sum_shown(const struct result *r, struct retally *x)
@@ -36,42 +16,35 @@ static void sum_shown(const struct result *r, struct retally *x)
 	}
 }
 
-/* Totals over what is kept, of each kept entry. */
-static struct tally *sum_kept(const struct query *q, const struct tally *own, struct arena *a)
+/* Totals over all that is kept. */
+static void sum_kept(const struct result *r, struct query *q, struct retally *x)
 {
-	const struct kept *k = &q->kept;
-	struct tally *total = ARENA_ARRAY(a, k->n, struct tally);
-
-	for (uint32_t i = k->list ? k->n - 1 : 0; i-- > 0;) {
-		total[k->list[i]] = own[k->list[i]];
-		if (i + 2 < k->n)
-			tally_add(&total[k->list[i]], &total[k->list[i + 1]]);
-	}
-	for (uint32_t i = k->list ? 0 : k->n; i-- > 1;) {
-		tally_add(&total[i], &own[i]);
-		tally_add(&total[k->parent[i]], &total[i]);
-	}
-	return total;
+	if (q->kept.list)
+		view_sum_list(q);
+	else
+		view_sum(q);
+	for (uint32_t i = 0; i < r->n; i++)
+		x->total[i] = q->kept.total[r->shown[i].kept];
 }
 
-struct retally view_retally(const struct result *r, const struct tally *tallies, struct arena *a)
+struct retally view_retally(const struct result *r, struct tally *tallies, struct arena *a)
 {
-	const struct query *q = r->q;
 	struct retally x = { ARENA_ARRAY(a, r->n, struct tally),
 		ARENA_ARRAY(a, r->n, struct tally) };
+	struct query q = *r->q;
 	struct scratch scratch;
 
 	scratch_open(&scratch, a->work);
-	struct tally *own = find_own(q, tallies, &scratch.a);
+	q.a = &scratch.a;
+	q.tallies = tallies;
+	if (q.kept.self)
+		q.kept.self = view_sum_members(&q);
 	for (uint32_t i = 0; i < r->n; i++)
-		x.own[i] = own[r->shown[i].kept];
-	if (q->o->displayed_only && r->kind != VK_CODE) {
+		x.own[i] = *view_self(&q, r->shown[i].kept);
+	if (q.o->displayed_only && r->kind != VK_CODE)
 		sum_shown(r, &x);
-	} else {
-		struct tally *total = sum_kept(q, own, &scratch.a);
-		for (uint32_t i = 0; i < r->n; i++)
-			x.total[i] = total[r->shown[i].kept];
-	}
+	else
+		sum_kept(r, &q, &x);
 	scratch_close(&scratch);
 	return x;
 }

@@ -187,6 +187,21 @@ void view_sum(struct query *q)
 	}
 }
 
+void view_sum_list(struct query *q)
+{
+	struct kept *k = &q->kept;
+	uint32_t n = k->n - 1, *list = k->list;
+
+	k->total = ARENA_ARRAY(q->a, k->n, struct tally);
+	for (uint32_t i = n; i-- > 0;) {
+		k->total[list[i]] = *view_self(q, list[i]);
+		if (i + 1 < n)
+			tally_add(&k->total[list[i]], &k->total[list[i + 1]]);
+	}
+	if (n)
+		k->total[0] = k->total[list[0]];
+}
+
 const struct tally *view_self(const struct query *q, uint32_t kept)
 {
 	static const struct tally made_up = { .v[V_DEFINITIONS] = 1 };

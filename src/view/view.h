@@ -147,10 +147,8 @@ void view_keep(struct query *q, const bool *keep, const bool *accounted);
  * every type is accounted, of all. Fills kept.self and kept.nodes too. */
 void view_keep_members(struct query *q);
 
-/* Sums over the accounted members of each entry of the tree, and how many those are (may be NULL).
- */
-void view_sum_members(
-        const struct query *q, const struct tally *tallies, struct tally *self, uint32_t *nodes);
+/* Op and code: the own numbers of each kept entry, from q->tallies; in q->a. */
+struct tally *view_sum_members(const struct query *q);
 
 /* The n graph nodes that may count for a kept entry of op or code, in name order; those do for
  * which view_matches is not 0. */
@@ -166,6 +164,10 @@ static inline const uint32_t *view_members(const struct query *q, uint32_t kept,
 /* Adds up: an entry's total is its own numbers and its kept children's; the root's is its
  * children's alone. kept.self must be there by now (op, code). */
 void view_sum(struct query *q);
+
+/* Op: an entry's total is its own numbers and those of all that follow it in kept.list; the root's
+ * is that of the first. */
+void view_sum_list(struct query *q);
 
 /* The own numbers of a kept entry. */
 const struct tally *view_self(const struct query *q, uint32_t kept);
@@ -192,7 +194,7 @@ static inline struct str view_made_up_type(enum vk kind)
 struct retally {
 	struct tally *own, *total;
 };
-struct retally view_retally(const struct result *r, const struct tally *tallies, struct arena *a);
+struct retally view_retally(const struct result *r, struct tally *tallies, struct arena *a);
 
 /* Adds the columns that -stats asks for (stats.c), over the chosen steps. Rows for each worker need
  * those over its own ones: stats_of_worker puts them into the columns. */
