@@ -57,6 +57,12 @@ struct metric {
 #define METRIC_BIT(id) (1u << (id))
 extern const struct metric metrics[M_N];
 
+/* The unit of its numbers; an occurrence is a count. */
+static inline enum unit metric_unit(enum metric_id m)
+{
+	return metrics[m].unit == UNIT_OCCURRENCE ? UNIT_COUNT : metrics[m].unit;
+}
+
 /* The metric of that name that has all of `uses`, or M_NONE. */
 enum metric_id metric_find(struct str name, unsigned uses);
 

@@ -339,6 +339,11 @@ bool opts_has_step(const struct opts *o, int64_t step)
 	return o->steps.n ? steps_has(&o->steps, step) : o->step < 0 || o->step == step;
 }
 
+bool opts_names_steps(const struct opts *o)
+{
+	return o->step >= 0 || o->steps.n;
+}
+
 struct opts opts_copy(const struct opts *o, struct arena *a)
 {
 	struct opts c = *o;

@@ -121,6 +121,8 @@ bool opts_set_list(struct opts *o, struct arena *a, const struct option *row,
 
 /* Does -step choose it? A negative number chooses all. */
 bool opts_has_step(const struct opts *o, int64_t step);
+/* Does it name steps, so that those that are not in the average can be meant? */
+bool opts_names_steps(const struct opts *o);
 
 struct opts opts_copy(const struct opts *o, struct arena *a);
 

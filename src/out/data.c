@@ -6,6 +6,7 @@
 #include "base/fmt.h"
 #include "out/document.h"
 #include "out/rows.h"
+#include "view/workers.h"
 
 enum { NOTE_TOO_DEEP = 0x710 }; /* kind of note */
 

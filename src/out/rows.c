@@ -6,6 +6,8 @@
 
 #include "out/out.h"
 #include "out/tensor.h"
+#include "view/stats.h"
+#include "view/workers.h"
 
 enum what {
 	CELL_WORKER,

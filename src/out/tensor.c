@@ -279,7 +279,7 @@ static void look_up(struct lookup *l, uint32_t i)
 	struct scratch own;
 	struct ckpt_tensor t;
 	struct shown_tensor got = { 0 };
-	struct str name = q->tree->name[q->kept.at[l->r->shown[i].kept]];
+	struct str name = view_name(q, l->r->shown[i].kept);
 
 	if (str_eq(name, ROOT_NAME))
 		return;

@@ -160,7 +160,7 @@ static void put_input_shapes(struct lines *l, uint32_t kept)
 static void put_type(
         struct lines *l, const struct entry *x, const enum metric_id *columns, size_t n)
 {
-	struct str name = l->q->tree->name[l->q->kept.at[x->kept]];
+	struct str name = view_name(l->q, x->kept);
 
 	l->b.n = l->fields = 0;
 	sb_put(&l->b, name);
@@ -199,7 +199,7 @@ static void put_line(
 {
 	l->b.n = l->fields = 0;
 	sb_repeat(&l->b, ' ', (size_t)2 * x->depth);
-	sb_put(&l->b, l->q->tree->name[l->q->kept.at[x->kept]]);
+	sb_put(&l->b, view_name(l->q, x->kept));
 	sb_put(&l->b, S(" ("));
 	for (size_t c = 0; c < n; c++) {
 		const struct metric *m = &metrics[columns[c]];

@@ -100,7 +100,7 @@ static void put_entry(
 	l->b.n = 0;
 	l->fields = 0;
 	put_indent(l, x);
-	sb_put(&l->b, l->q->tree->name[l->q->kept.at[x->kept]]);
+	sb_put(&l->b, view_name(l->q, x->kept));
 	sb_put(&l->b, S(" ("));
 	for (size_t c = 0; c < n; c++) {
 		const struct metric *m = &metrics[columns[c]];

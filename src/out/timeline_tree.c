@@ -212,7 +212,7 @@ static void put_entries(struct trace *t, const struct result *r, const int64_t *
 			/* NOLINTNEXTLINE: a parent came before */
 			.start = x->depth ? next.v[x->depth] : 0,
 			.length = width[i],
-			.name = q->tree->name[q->kept.at[x->kept]],
+			.name = view_name(q, x->kept),
 			.op = true };
 		while (next.n < (size_t)x->depth + 2)
 			VEC_PUSH(a, &next, 0);

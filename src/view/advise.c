@@ -149,9 +149,7 @@ static void put_times(struct sb *b, const struct tally *t)
 
 static void put_entry(struct sb *b, const struct result *r, uint32_t i, const struct tally *t)
 {
-	const struct query *q = r->q;
-
-	sb_put(b, q->tree->name[q->kept.at[r->shown[i].kept]]);
+	sb_put(b, view_name(r->q, r->shown[i].kept));
 	put_times(b, t);
 }
 

@@ -48,18 +48,11 @@ static void build(const struct model *m, struct tree *t, struct arena *a, struct
 	scratch_close(&own);
 }
 
-static struct str kept_name(const struct query *q, uint32_t i)
-{
-	return q->tree->name[q->kept.at[i]];
-}
-
 static int by_option(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct query *q = ctx;
-	struct order_key x = { kept_name(q, a), &q->kept.self[a], view_nodes(q, a) };
-	struct order_key y = { kept_name(q, b), &q->kept.self[b], view_nodes(q, b) };
 
-	return view_order(q->o, VK_OP, &x, &y);
+	return view_order(q, q->kept.self, a, b);
 }
 
 /* Kept entries but the root, in the order of the list. */
@@ -81,7 +74,7 @@ static uint32_t find_start(struct query *q)
 
 	if (rx_is_all(q->start) || rx_is_empty(q->start))
 		return 0;
-	while (i < n && !rx_match(q->start, kept_name(q, q->kept.list[i])))
+	while (i < n && !rx_match(q->start, view_name(q, q->kept.list[i])))
 		i++;
 	return i;
 }
@@ -101,13 +94,9 @@ static void choose(struct query *q, struct result *r)
 			.accounted = true,
 			.self = &q->kept.self[list[i]],
 			.total = &q->kept.total[list[i]] };
-		struct str name = kept_name(q, x.kept);
-		if (rx_match(q->trim, name))
+		if (rx_match(q->trim, view_name(q, x.kept)))
 			break;
-		enum hidden_by why =
-		        view_hides(q, name, x.self, x.total, view_nodes(q, x.kept), i - start);
-		if (why == HIDDEN_N && !view_on_device(q, x.kept))
-			why = HIDDEN_NAME;
+		enum hidden_by why = view_hides(q, x.kept, i - start);
 		if (why == HIDDEN_N)
 			r->shown[r->n++] = x;
 		else

@@ -5,10 +5,12 @@
  * numbers and totals: 2 x 48 bytes, and where something is ranked 2 x 8 bytes a step; beside
  * that one step's tallies of all nodes.
  */
+#include "view/stats.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "view/view.h"
+#include "view/workers.h"
 
 /* Numbers of one kind, seen one by one. The mean runs (Welford), so that neither large numbers nor
  * many spoil the variance; the sum is exact as long as its type holds it. */
@@ -126,9 +128,7 @@ static union figure statistic(const struct stats *s, enum stat_id id, size_t at)
 
 static enum unit unit_of(enum metric_id m, enum stat_id id)
 {
-	if (id == STAT_CV)
-		return UNIT_PERCENT;
-	return metrics[m].unit == UNIT_OCCURRENCE ? UNIT_COUNT : metrics[m].unit;
+	return id == STAT_CV ? UNIT_PERCENT : metric_unit(m);
 }
 
 static void new_extra(struct result *r, enum stat_id id, enum metric_id of, enum unit unit)

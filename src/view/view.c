@@ -2,7 +2,8 @@
  *
  * The table of views, and the beginning that all queries share: step, patterns, tallies.
  */
-#include "view/view.h"
+#include "view/stats.h"
+#include "view/workers.h"
 
 const struct view_ops *const views[VK_N] = { &view_scope, &view_graph, &view_op, &view_code };
 
@@ -33,7 +34,7 @@ static bool check_steps(struct query *q, struct err *e)
 /* Is it some of the steps whose numbers are wanted, not the average that the model keeps? */
 static bool names_steps(const struct query *q)
 {
-	return q->o->step >= 0 || q->o->steps.n || q->workers;
+	return opts_names_steps(q->o) || q->workers;
 }
 
 static bool find_steps(struct query *q, struct err *e)
@@ -213,34 +214,6 @@ const struct tally *view_self(const struct query *q, uint32_t kept)
 	return node == ID_NONE ? &made_up : &q->tallies[node];
 }
 
-static int64_t tested(enum on on, enum value v, const struct tally *self, const struct tally *total)
-{
-	return on == ON_SELF ? self->v[v] : total->v[v];
-}
-
-enum hidden_by view_hides(struct query *q, struct str name, const struct tally *self,
-        const struct tally *total, int64_t nodes, int64_t depth)
-{
-	enum vk kind = q->tree->kind;
-
-	if (str_eq(name, ROOT_NAME))
-		return HIDDEN_N;
-	for (enum metric_id m = 0; m < M_N; m++) {
-		enum on on = metrics[m].in[kind].min_on;
-		if (!(metrics[m].uses & USE_MIN) || on == ON_NOTHING)
-			continue;
-		int64_t v = on == ON_NODES ? nodes : tested(on, metrics[m].value, self, total);
-		if (v < q->o->min[m])
-			return HIDDEN_MIN;
-	}
-	if (depth > q->o->max_depth)
-		return HIDDEN_DEPTH;
-	/* What ".*" alone shows is everything; a newline would not match it. */
-	if (!(rx_is_all(q->show) || rx_match(q->show, name)) || rx_match(q->hide, name))
-		return HIDDEN_NAME;
-	return HIDDEN_N;
-}
-
 static bool on_device(struct query *q, uint32_t node)
 {
 	return rx_match(q->devices,
@@ -262,18 +235,52 @@ bool view_on_device(struct query *q, uint32_t kept)
 	return false;
 }
 
-int view_order(
-        const struct opts *o, enum vk kind, const struct order_key *a, const struct order_key *b)
+/* Does one of the -min_ options hide the entry? */
+static bool below_least(const struct query *q, uint32_t kept)
 {
-	const struct metric *by = &metrics[o->order.by];
-	enum on on = by->in[kind].order_on;
+	const struct tally *self = view_self(q, kept), *total = &q->kept.total[kept];
+
+	for (enum metric_id m = 0; m < M_N; m++) {
+		enum on on = metrics[m].in[q->tree->kind].min_on;
+		if (!(metrics[m].uses & USE_MIN) || on == ON_NOTHING)
+			continue;
+		int64_t v = on == ON_NODES  ? view_nodes(q, kept)
+		            : on == ON_SELF ? self->v[metrics[m].value]
+		                            : total->v[metrics[m].value];
+		if (v < q->o->min[m])
+			return true;
+	}
+	return false;
+}
+
+enum hidden_by view_hides(struct query *q, uint32_t kept, int64_t depth)
+{
+	struct str name = view_name(q, kept);
+
+	if (str_eq(name, ROOT_NAME))
+		return HIDDEN_N;
+	if (below_least(q, kept))
+		return HIDDEN_MIN;
+	if (depth > q->o->max_depth)
+		return HIDDEN_DEPTH;
+	/* What ".*" alone shows is everything; a newline would not match it. */
+	if (!(rx_is_all(q->show) || rx_match(q->show, name)) || rx_match(q->hide, name))
+		return HIDDEN_NAME;
+	return view_on_device(q, kept) ? HIDDEN_N : HIDDEN_NAME;
+}
+
+int view_order(const struct query *q, const struct tally *tallies, uint32_t a, uint32_t b)
+{
+	const struct metric *by = &metrics[q->o->order.by];
+	enum on on = by->in[q->tree->kind].order_on;
+	struct str name_a = view_name(q, a), name_b = view_name(q, b);
 	int64_t x, y;
 
-	if (str_eq(a->name, ROOT_NAME) || str_eq(b->name, ROOT_NAME))
-		return str_eq(b->name, ROOT_NAME) - str_eq(a->name, ROOT_NAME);
+	if (str_eq(name_a, ROOT_NAME) || str_eq(name_b, ROOT_NAME))
+		return str_eq(name_b, ROOT_NAME) - str_eq(name_a, ROOT_NAME);
 	if (on == ON_NOTHING)
-		return str_cmp(a->name, b->name);
-	x = on == ON_NODES ? a->nodes : a->total->v[by->value];
-	y = on == ON_NODES ? b->nodes : b->total->v[by->value];
+		return str_cmp(name_a, name_b);
+	x = on == ON_NODES ? view_nodes(q, a) : tallies[a].v[by->value];
+	y = on == ON_NODES ? view_nodes(q, b) : tallies[b].v[by->value];
 	return (x < y) - (x > y);
 }

@@ -169,13 +169,17 @@ void view_sum(struct query *q);
  * is that of the first. */
 void view_sum_list(struct query *q);
 
+static inline struct str view_name(const struct query *q, uint32_t kept)
+{
+	return q->tree->name[q->kept.at[kept]];
+}
+
 /* The own numbers of a kept entry. */
 const struct tally *view_self(const struct query *q, uint32_t kept);
 
-/* Which of thresholds, depth, -show_name_regexes and -hide_name_regexes hides the entry; HIDDEN_N:
- * none. depth counts levels from 1. nodes: for occurrence of op. The root is always shown. */
-enum hidden_by view_hides(struct query *q, struct str name, const struct tally *self,
-        const struct tally *total, int64_t nodes, int64_t depth);
+/* Which of thresholds, depth, -show_name_regexes, -hide_name_regexes and -device_regexes hides the
+ * kept entry; HIDDEN_N: none. depth counts levels from 1. The root is always shown. */
+enum hidden_by view_hides(struct query *q, uint32_t kept, int64_t depth);
 
 /* The walk of the tree views over q->kept: start, depth, trim, show, hide, re-accounting, order.
  * cut_self: a trimmed or too deep entry goes with its subtree (code); else only its descendants. */
@@ -185,57 +189,6 @@ static inline struct str view_made_up_type(enum vk kind)
 {
 	return str_of(views[kind]->made_up);
 }
-
-/* ---- the same answer with other numbers ---- */
-
-/* The numbers that the shown entries would have if the tallies of the nodes were these (of another
- * step, another worker): what is kept, what is shown and in which order stays as it is. Own numbers
- * and totals by shown entry, in a. */
-struct retally {
-	struct tally *own, *total;
-};
-struct retally view_retally(const struct result *r, struct tally *tallies, struct arena *a);
-
-/* Adds the columns that -stats asks for (stats.c), over the chosen steps. Rows for each worker need
- * those over its own ones: stats_of_worker puts them into the columns. */
-void stats_add(struct result *r);
-void stats_of_worker(const struct result *r, uint32_t worker);
-
-/* ---- workers (workers.c) ---- */
-
-/* Finds out which workers are chosen. False: there is none, or there are no workers at all though
- * they are asked for. */
-bool workers_choose(struct query *q, struct err *e);
-
-static inline bool workers_chosen(const struct query *q, size_t worker)
-{
-	return !q->workers || q->workers[worker];
-}
-
-/* Fills q->steps with those of the chosen workers that the options choose; in lock-step or by time.
- * A note names workers that have none of them. */
-void workers_steps(struct query *q);
-
-/* The chosen steps of one worker. */
-const struct step *const *workers_steps_of(const struct query *q, uint32_t worker, size_t *n);
-
-/* The numbers of the nodes in them; NULL: it has none. */
-struct tally *workers_tallies(const struct query *q, uint32_t worker, struct arena *a);
-
-/* Has a worker such a number at all? What does not come from running, everyone has. */
-static inline bool workers_has(const struct tally *t, enum value v)
-{
-	return v >= V_RECORDED || t->v[V_RUNS] > 0 || t->v[v] != 0;
-}
-
-/* Does the answer have rows for each worker, instead of columns? */
-static inline bool workers_in_rows(const struct opts *o)
-{
-	return o->by == BY_WORKER && (output_rows[o->output.kind].flags & OUT_LONG);
-}
-
-/* Adds the columns that -by worker asks for. */
-void workers_add(struct result *r);
 
 /* Is the entry, or one of the nodes that it accounts, on a device that the options ask for? */
 bool view_on_device(struct query *q, uint32_t kept);
@@ -249,13 +202,18 @@ static inline int64_t view_nodes(const struct query *q, uint32_t kept)
 /* True unless a pattern gave up. */
 bool view_patterns_ok(const struct query *q, struct err *e);
 
-/* Negative, zero, positive as a is printed before, with, after b, by -order_by. */
-struct order_key {
-	struct str name;
-	const struct tally *total;
-	int64_t nodes;
+/* Negative, zero, positive as kept entry a is printed before, with, after b, by -order_by; tallies
+ * are those that are compared, by kept entry. */
+int view_order(const struct query *q, const struct tally *tallies, uint32_t a, uint32_t b);
+
+/* ---- the same answer with other numbers ---- */
+
+/* The numbers that the shown entries would have if the tallies of the nodes were these (of another
+ * step, another worker): what is kept, what is shown and in which order stays as it is. Own numbers
+ * and totals by shown entry, in a. */
+struct retally {
+	struct tally *own, *total;
 };
-int view_order(
-        const struct opts *o, enum vk kind, const struct order_key *a, const struct order_key *b);
+struct retally view_retally(const struct result *r, struct tally *tallies, struct arena *a);
 
 #endif

@@ -21,11 +21,6 @@ struct walk {
 	uint32_t hidden[HIDDEN_N];
 };
 
-static struct str kept_name(const struct query *q, uint32_t i)
-{
-	return q->tree->name[q->kept.at[i]];
-}
-
 /* A start pattern makes its first match on each way down a child of the root. */
 static void find_starts(struct walk *w)
 {
@@ -34,7 +29,7 @@ static void find_starts(struct walk *w)
 
 	w->live[0] = true;
 	for (uint32_t i = 1; i < k->n;) {
-		if (all ? k->parent[i] == 0 : rx_match(w->q->start, kept_name(w->q, i))) {
+		if (all ? k->parent[i] == 0 : rx_match(w->q->start, view_name(w->q, i))) {
 			w->top[i] = true;
 			memset(w->live + i, true, k->end[i] - i);
 			i = k->end[i];
@@ -49,24 +44,13 @@ static uint32_t walk_parent(const struct walk *w, uint32_t i)
 	return w->top[i] ? 0 : w->k->parent[i];
 }
 
-/* What hides entry i, or HIDDEN_N. */
-static enum hidden_by judge(struct query *q, uint32_t i, int32_t depth)
-{
-	enum hidden_by why = view_hides(
-	        q, kept_name(q, i), view_self(q, i), &q->kept.total[i], view_nodes(q, i), depth);
-
-	return why == HIDDEN_N && !view_on_device(q, i) ? HIDDEN_NAME : why;
-}
-
 /* Visits entry i; false if its subtree is to be skipped. */
 static bool visit(struct walk *w, uint32_t i)
 {
 	struct query *q = w->q;
-	struct str name = kept_name(q, i);
 	uint32_t up = i ? walk_parent(w, i) : 0;
 	int32_t depth = i ? w->depth[up] + 1 : 1;
-	bool trimmed = rx_match(q->trim, name), deep = depth > q->o->max_depth;
-
+	bool trimmed = rx_match(q->trim, view_name(q, i)), deep = depth > q->o->max_depth;
 	enum hidden_by cut = trimmed ? HIDDEN_TRIM : HIDDEN_DEPTH;
 
 	if (i && (!w->open[up] || (w->cut_self && (trimmed || deep)))) {
@@ -77,7 +61,7 @@ static bool visit(struct walk *w, uint32_t i)
 	w->open[i] = !trimmed && !deep;
 	w->hidden[cut] += w->open[i] ? 0 : w->k->end[i] - i - 1;
 	w->nearest[i] = i ? w->nearest[up] : 0;
-	enum hidden_by why = i ? judge(q, i, depth) : HIDDEN_N;
+	enum hidden_by why = i ? view_hides(q, i, depth) : HIDDEN_N;
 	if (why != HIDDEN_N) {
 		w->hidden[why]++;
 		return w->open[i];
@@ -118,12 +102,8 @@ static void reaccount(struct walk *w)
 static int by_option(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct walk *w = ctx;
-	const struct query *q = w->q;
-	uint32_t i = w->shown[a], k = w->shown[b];
-	struct order_key x = { kept_name(q, i), &w->k->total[i], view_nodes(q, i) };
-	struct order_key y = { kept_name(q, k), &w->k->total[k], view_nodes(q, k) };
 
-	return view_order(q->o, q->tree->kind, &x, &y);
+	return view_order(w->q, w->k->total, w->shown[a], w->shown[b]);
 }
 
 /* Children of each shown entry, sorted: of i they are child[first[i]] .. child[first[i + 1]]. */

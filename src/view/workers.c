@@ -4,10 +4,11 @@
  * answer. Numbers of one worker are held at a time; beside them, for each shown entry, the least,
  * the greatest and the sum, so that ten thousand workers need no more room than two.
  */
+#include "view/workers.h"
+
 #include <math.h>
 
 #include "base/sort.h"
-#include "view/view.h"
 
 #define COLUMNS_MAX 8 /* workers that get a column of their own, unless -max_workers says it */
 #define NAMES_MAX   3 /* that a note names */
@@ -57,12 +58,6 @@ static uint32_t count_workers(const struct model *m)
 
 /* ---- steps ---- */
 
-/* Are steps named, so that those that are not in the average can be meant? */
-static bool names_steps(const struct opts *o)
-{
-	return o->step >= 0 || o->steps.n;
-}
-
 static void put_step(struct query *q, const struct step *s)
 {
 	q->steps[q->n_steps++] = s;
@@ -87,7 +82,7 @@ static void choose_by_number(struct query *q, uint32_t worker)
 
 	for (size_t i = from; i < end; i++)
 		if (opts_has_step(q->o, m->steps.v[i]->id) &&
-		        (names_steps(q->o) || !m->steps.v[i]->aside))
+		        (opts_names_steps(q->o) || !m->steps.v[i]->aside))
 			put_step(q, m->steps.v[i]);
 }
 
@@ -172,7 +167,7 @@ void workers_steps(struct query *q)
 {
 	uint32_t workers = count_workers(q->m);
 	uint32_t *counts = ARENA_ARRAY(q->a, workers, uint32_t);
-	bool by_time = q->o->align == ALIGN_TIME && names_steps(q->o);
+	bool by_time = q->o->align == ALIGN_TIME && opts_names_steps(q->o);
 	size_t first = 0;
 
 	for (uint32_t w = 0; w < workers; w++) {
@@ -186,7 +181,7 @@ void workers_steps(struct query *q)
 		first = first ? first : q->n_steps;
 		counts[w] = (uint32_t)(q->n_steps - before);
 	}
-	if (names_steps(q->o) || q->o->by == BY_WORKER)
+	if (opts_names_steps(q->o) || q->o->by == BY_WORKER)
 		note_missing(q, counts);
 }
 
@@ -340,7 +335,7 @@ static union figure whole(const struct spread *s, int64_t v)
 /* Which is the slowest, and how far they are apart. */
 static void add_spread(struct columns *c)
 {
-	enum unit unit = metrics[c->of].unit == UNIT_OCCURRENCE ? UNIT_COUNT : metrics[c->of].unit;
+	enum unit unit = metric_unit(c->of);
 	bool time = unit == UNIT_TIME;
 	struct extra *name = new_column(
 	        c, time ? S("slowest worker") : S("largest worker"), M_NONE, UNIT_TEXT, true);
@@ -367,7 +362,7 @@ static void add_spread(struct columns *c)
 static void add_column(struct columns *c, uint32_t worker, struct arena *a)
 {
 	enum value v = metrics[c->of].value;
-	enum unit unit = metrics[c->of].unit == UNIT_OCCURRENCE ? UNIT_COUNT : metrics[c->of].unit;
+	enum unit unit = metric_unit(c->of);
 	struct extra *x = new_column(c, c->q->m->workers.v[worker], c->of, unit, true);
 	struct tally *tallies = workers_tallies(c->q, worker, a);
 	struct retally y = { 0 };
