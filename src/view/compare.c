@@ -8,19 +8,20 @@
 /* The tree as it grows. */
 struct merge {
 	struct arena *a;
-	VEC(uint32_t) parent, first, next;
+	struct tree_nodes nodes;
+	VEC(uint32_t) first, next;
 	VEC(uint32_t) cursor; /* the child met last in this pass, or ID_NONE */
 	VEC(struct str) name;
 };
 
 static uint32_t add_entry(struct merge *m, uint32_t parent, struct str name)
 {
-	VEC_PUSH(m->a, &m->parent, parent);
+	VEC_PUSH(m->a, &m->nodes.parent, parent);
 	VEC_PUSH(m->a, &m->first, ID_NONE);
 	VEC_PUSH(m->a, &m->next, ID_NONE);
 	VEC_PUSH(m->a, &m->cursor, ID_NONE);
 	VEC_PUSH(m->a, &m->name, name);
-	return (uint32_t)m->parent.n - 1;
+	return (uint32_t)m->name.n - 1;
 }
 
 /* The child of that name; all names that came before it in this pass are smaller. */
@@ -63,39 +64,6 @@ static uint32_t *merge_side(struct merge *m, const struct side *s)
 	return to;
 }
 
-/* Numbers the entries in pre-order: place[entry]. */
-static uint32_t *put_in_order(struct compare *c, const struct merge *m)
-{
-	uint32_t *place = ARENA_ARRAY(m->a, c->n, uint32_t), k = 0, i = 0;
-
-	while (i != ID_NONE) {
-		uint32_t up = m->parent.v[i];
-		place[i] = k;
-		c->parent[k] = up == ID_NONE ? ID_NONE : place[up];
-		c->name[k++] = m->name.v[i];
-		if (m->first.v[i] != ID_NONE) {
-			i = m->first.v[i];
-			continue;
-		}
-		while (i != ID_NONE && m->next.v[i] == ID_NONE) {
-			c->end[place[i]] = k;
-			i = m->parent.v[i];
-		}
-		if (i != ID_NONE) {
-			c->end[place[i]] = k;
-			i = m->next.v[i];
-		}
-	}
-	return place;
-}
-
-static void make_room(struct compare *c)
-{
-	c->parent = ARENA_ARRAY(c->a, c->n, uint32_t);
-	c->end = ARENA_ARRAY(c->a, c->n, uint32_t);
-	c->name = ARENA_ARRAY(c->a, c->n, struct str);
-}
-
 static uint32_t *new_column(struct compare *c)
 {
 	uint32_t *at = ARENA_ARRAY(c->a, c->n, uint32_t);
@@ -109,16 +77,22 @@ void compare_sides(struct compare *c, const struct side *const *sides, uint32_t 
 	struct scratch own;
 
 	scratch_open(&own, a->work);
-	struct merge m = { .a = &own.a };
+	struct merge m = { .a = &own.a, .nodes = { .a = &own.a } };
+	struct tree t;
 	uint32_t **to = ARENA_ARRAY(&own.a, n, uint32_t *);
 	add_entry(&m, ID_NONE, ROOT_NAME);
 	for (uint32_t s = 0; s < n; s++)
 		to[s] = merge_side(&m, sides[s]);
-	*c = (struct compare){ .a = a, .sides = n, .n = (uint32_t)m.parent.n };
+	uint32_t *order = tree_order_links(&t, &m.nodes, m.first.v, m.next.v, a);
+	uint32_t *place = ARENA_ARRAY(&own.a, t.n, uint32_t);
+	*c = (struct compare){ .a = a, .sides = n, .n = t.n, .parent = t.parent, .end = t.end };
+	c->name = ARENA_ARRAY(a, t.n, struct str);
 	c->side = ARENA_ARRAY(a, n, const struct side *);
 	c->at = ARENA_ARRAY(a, n, uint32_t *);
-	make_room(c);
-	uint32_t *place = put_in_order(c, &m);
+	for (uint32_t k = 0; k < t.n; k++) {
+		c->name[k] = m.name.v[order[k]];
+		place[order[k]] = k;
+	}
 	for (uint32_t s = 0; s < n; s++) {
 		c->side[s] = sides[s];
 		c->at[s] = new_column(c);

@@ -13,9 +13,9 @@ struct side_maker {
 	struct side_values values;
 	enum vk kind;
 	struct tree_nodes nodes;
-	VEC(struct str) name, called;
+	VEC(struct str) name, given;
 	VEC(uint8_t) flags;
-	VEC(bool) given; /* its total was said */
+	VEC(bool) has_total; /* it was said */
 	VEC(uint32_t) type;
 	VEC(int64_t) self, total;
 	struct intern names, types;
@@ -28,9 +28,9 @@ static uint32_t add_entry(struct side_maker *w, uint32_t parent, struct str name
 
 	VEC_PUSH(w->a, &w->nodes.parent, parent);
 	VEC_PUSH(w->a, &w->name, name);
-	VEC_PUSH(w->a, &w->called, name);
+	VEC_PUSH(w->a, &w->given, name);
 	VEC_PUSH(w->a, &w->flags, 0);
-	VEC_PUSH(w->a, &w->given, false);
+	VEC_PUSH(w->a, &w->has_total, false);
 	VEC_PUSH(w->a, &w->type, 0);
 	VEC_ROOM(w->a, &w->self, n);
 	VEC_ROOM(w->a, &w->total, n);
@@ -99,24 +99,24 @@ void side_set_total(struct side_maker *w, uint32_t entry, const int64_t *total)
 	if (w->values.n)
 		memcpy(w->total.v + (size_t)entry * w->values.n, total,
 		        w->values.n * sizeof *total);
-	w->given.v[entry] = true;
+	w->has_total.v[entry] = true;
 }
 
 void side_set_given(struct side_maker *w, uint32_t entry, struct str name)
 {
-	w->called.v[entry] = name;
+	w->given.v[entry] = name;
 }
 
 /* Totals that nobody said: children come behind their parents. */
-static void add_up(struct side *s, const bool *given)
+static void add_up(struct side *s, const bool *has_total)
 {
 	uint32_t n = s->values.n;
 
 	for (uint32_t i = s->n; i-- > 0;) {
 		int64_t *total = s->total + (size_t)i * n;
-		for (uint32_t k = 0; k < n && !given[i]; k++)
+		for (uint32_t k = 0; k < n && !has_total[i]; k++)
 			total[k] = num_add(total[k], s->self[(size_t)i * n + k]);
-		if (i == 0 || given[s->parent[i]])
+		if (i == 0 || has_total[s->parent[i]])
 			continue;
 		int64_t *up = s->total + (size_t)s->parent[i] * n;
 		for (uint32_t k = 0; k < n; k++)
@@ -150,7 +150,7 @@ void side_end(struct side_maker *w, struct side *s)
 	size_t n = w->values.n, bytes = n * sizeof(int64_t);
 	struct tree t = { .n = 0 };
 	uint32_t *order = tree_order(&t, &w->nodes, by_name(w->a, w->name.v, w->name.n), w->a);
-	bool *given = ARENA_ARRAY(w->a, t.n, bool);
+	bool *has_total = ARENA_ARRAY(w->a, t.n, bool);
 
 	*s = (struct side){ .kind = w->kind, .values = w->values, .n = t.n };
 	s->parent = t.parent;
@@ -159,18 +159,18 @@ void side_end(struct side_maker *w, struct side *s)
 	s->given = ARENA_ARRAY(w->a, s->n, struct str);
 	for (uint32_t k = 0; k < t.n; k++) {
 		size_t i = order[k];
-		s->given[k] = w->called.v[i];
+		s->given[k] = w->given.v[i];
 		s->name[k] = w->name.v[i];
 		s->flags[k] = w->flags.v[i];
 		s->type[k] = w->type.v[i];
-		given[k] = w->given.v[i];
+		has_total[k] = w->has_total.v[i];
 		if (n) {
 			memcpy(s->self + k * n, w->self.v + i * n, bytes);
 			memcpy(s->total + k * n, w->total.v + i * n, bytes);
 		}
 	}
 	s->types = (struct strs){ w->types.strings, w->types.n, 0 };
-	add_up(s, given);
+	add_up(s, has_total);
 }
 
 /* ---- from a query ---- */
@@ -243,28 +243,21 @@ static void copy_entry(struct copy *c, uint32_t to, uint32_t from)
 	c->s->flags[to] = (uint8_t)flags;
 }
 
-/* Kept entries so that siblings stand in order; NULL: they do (scope, op). Fills parent and end. */
-static uint32_t *sort_entries(struct copy *c)
+/* The kept entries in pre-order with siblings in order; NULL: as they are (scope, op). Fills t. */
+static uint32_t *sort_entries(const struct query *q, struct tree *t)
 {
-	const struct kept *k = &c->q->kept;
-	struct arena *scratch = c->q->a;
-	struct str *names = ARENA_ARRAY(scratch, k->n, struct str);
-	struct tree_nodes nodes = { .a = scratch };
-	struct tree t;
+	const struct kept *k = &q->kept;
+	struct tree_nodes nodes = { .a = q->a };
 
-	if (c->s->kind != VK_GRAPH && c->s->kind != VK_CODE) {
-		c->s->parent = k->parent;
-		c->s->end = k->end;
+	*t = (struct tree){ .n = k->n, .parent = k->parent, .end = k->end };
+	if (q->tree->kind != VK_GRAPH && q->tree->kind != VK_CODE)
 		return NULL;
-	}
+	struct str *names = ARENA_ARRAY(q->a, k->n, struct str);
 	for (uint32_t i = 0; i < k->n; i++) {
-		names[i] = c->q->tree->name[k->at[i]];
-		VEC_PUSH(scratch, &nodes.parent, k->parent[i]);
+		names[i] = view_name(q, i);
+		VEC_PUSH(q->a, &nodes.parent, k->parent[i]);
 	}
-	uint32_t *order = tree_order(&t, &nodes, by_name(scratch, names, k->n), scratch);
-	c->s->parent = t.parent;
-	c->s->end = t.end;
-	return order;
+	return tree_order(t, &nodes, by_name(q->a, names, k->n), q->a);
 }
 
 static uint32_t *copy_ids(struct arena *a, const uint32_t *v, size_t n)
@@ -278,17 +271,17 @@ static uint32_t *copy_ids(struct arena *a, const uint32_t *v, size_t n)
 void side_from_query(
         struct side *s, struct query *q, const struct side_values *values, struct arena *a)
 {
-	const struct kept *k = &q->kept;
 	struct copy c = { .s = s, .q = q, .a = a, .n = values->n };
+	struct tree t;
+	uint32_t *order = sort_entries(q, &t);
 
-	*s = (struct side){ .kind = q->tree->kind, .values = *values, .n = k->n };
+	*s = (struct side){ .kind = q->tree->kind, .values = *values, .n = t.n };
 	c.type_of = ARENA_ARRAY(q->a, q->m->strings.n, uint32_t);
 	strs_add(a, &s->types, S(""));
-	uint32_t *order = sort_entries(&c);
-	s->parent = copy_ids(a, s->parent, s->n);
-	s->end = copy_ids(a, s->end, s->n);
+	s->parent = copy_ids(a, t.parent, t.n);
+	s->end = copy_ids(a, t.end, t.n);
 	make_room(s, a);
-	for (uint32_t i = 0; i < k->n; i++) {
+	for (uint32_t i = 0; i < s->n; i++) {
 		copy_entry(&c, i, order ? order[i] : i);
 		copy_numbers(&c, i, order ? order[i] : i);
 	}
@@ -296,11 +289,10 @@ void side_from_query(
 
 void side_fill(struct side *s, struct query *q, uint32_t first, uint32_t n)
 {
-	struct side again = { .kind = s->kind };
-	struct copy c = { .s = &again, .q = q, .a = q->a };
-	uint32_t *order = sort_entries(&c);
+	struct copy c = { .s = s, .q = q, .first = first, .n = n };
+	struct tree t;
+	uint32_t *order = sort_entries(q, &t);
 
-	c = (struct copy){ .s = s, .q = q, .first = first, .n = n };
 	for (uint32_t i = 0; i < s->n; i++)
 		copy_numbers(&c, i, order ? order[i] : i);
 }

@@ -17,20 +17,17 @@ static void link_children(
 	}
 }
 
-uint32_t *tree_order(
-        struct tree *t, const struct tree_nodes *from, const uint32_t *siblings, struct arena *a)
+uint32_t *tree_order_links(struct tree *t, const struct tree_nodes *from, const uint32_t *first,
+        const uint32_t *next, struct arena *a)
 {
 	size_t n = from->parent.n;
 	uint32_t *order = ARENA_ARRAY(from->a, n, uint32_t),
 	         *place = ARENA_ARRAY(from->a, n, uint32_t);
-	uint32_t *first = ARENA_ARRAY(from->a, n, uint32_t),
-	         *next = ARENA_ARRAY(from->a, n, uint32_t);
 	uint32_t k = 0, i = 0;
 
 	t->n = (uint32_t)n;
 	t->parent = ARENA_ARRAY(a, n, uint32_t);
 	t->end = ARENA_ARRAY(a, n, uint32_t);
-	link_children(from, siblings, first, next);
 	while (i != ID_NONE) {
 		uint32_t up = from->parent.v[i];
 		place[i] = k;
@@ -50,6 +47,16 @@ uint32_t *tree_order(
 		}
 	}
 	return order;
+}
+
+uint32_t *tree_order(
+        struct tree *t, const struct tree_nodes *from, const uint32_t *siblings, struct arena *a)
+{
+	uint32_t *first = ARENA_ARRAY(from->a, from->parent.n, uint32_t),
+	         *next = ARENA_ARRAY(from->a, from->parent.n, uint32_t);
+
+	link_children(from, siblings, first, next);
+	return tree_order_links(t, from, first, next, a);
 }
 
 void tree_members(struct tree *t, const struct model *m, struct arena *a)
