@@ -19,23 +19,6 @@ bool out_is_data(enum output_kind kind)
 	return output_rows[kind].flags & OUT_ROWS;
 }
 
-static enum sheet_form form_of(enum output_kind kind)
-{
-	return kind == OUT_CSV ? SHEET_CSV : kind == OUT_MD ? SHEET_MD : SHEET_NDJSON;
-}
-
-/* Where it goes: the file of -output, else standard output. */
-static bool open_sink(struct sink **s, const struct opts *o, struct emit *to, struct err *e)
-{
-	*s = to->out;
-	return !o->output.outfile.n || sink_file(s, to->a, o->output.outfile, e);
-}
-
-static bool close_sink(struct sink *s, const struct emit *to, struct err *e)
-{
-	return s == to->out || sink_close(s, e);
-}
-
 /* ---- views ---- */
 
 static void put_steps(struct document *d, const struct query *q)
@@ -152,18 +135,18 @@ bool data_write(const struct result *r, struct emit *to, struct err *e)
 	struct rows rows;
 	struct sink *s;
 
-	if (!open_sink(&s, r->q->o, to, e))
+	if (!out_begin(&s, &r->q->o->output, to, e))
 		return false;
 	rows_open(&rows, r, to->a);
 	if (kind == OUT_JSON) {
 		put_document(&rows, to, s);
-		return close_sink(s, to, e);
+		return out_end(s, to, e);
 	}
 	note_depth(r, to->notes);
-	sheet_open(&sheet, form_of(kind), s, to->a, rows.columns.v, rows.columns.n);
+	sheet_open(&sheet, document_sheet(kind), s, to->a, rows.columns.v, rows.columns.n);
 	rows_write(&rows, &sheet);
 	sheet_close(&sheet);
-	return close_sink(s, to, e);
+	return out_end(s, to, e);
 }
 
 /* ---- advice ---- */
@@ -186,7 +169,7 @@ bool data_advice(const struct advice *advice, const struct opts *o, struct emit 
 	struct sheet sheet;
 	struct sink *s;
 
-	if (!open_sink(&s, o, to, e))
+	if (!out_begin(&s, &o->output, to, e))
 		return false;
 	if (o->output.kind == OUT_JSON) {
 		document_begin(&d, s, to->a, ADVICE_SCHEMA, VERSION);
@@ -197,9 +180,9 @@ bool data_advice(const struct advice *advice, const struct opts *o, struct emit 
 		document_rows_end(&d, &sheet);
 		document_end(&d);
 	} else {
-		sheet_open(&sheet, form_of(o->output.kind), s, to->a, columns, 2);
+		sheet_open(&sheet, document_sheet(o->output.kind), s, to->a, columns, 2);
 		put_reports(advice, &sheet);
 		sheet_close(&sheet);
 	}
-	return close_sink(s, to, e);
+	return out_end(s, to, e);
 }

@@ -172,21 +172,18 @@ bool data_diff(const struct diff_answer *x, struct emit *to, struct err *e)
 {
 	const struct output *o = &x->d->ask->o->output;
 	struct columns c = { .a = to->a };
-	struct sink *s = to->out;
 	struct sheet sheet;
+	struct sink *s;
 
-	if (o->outfile.n && !sink_file(&s, to->a, o->outfile, e))
+	if (!out_begin(&s, o, to, e))
 		return false;
 	make_columns(x, &c);
 	if (o->kind == OUT_JSON) {
 		put_document(x, &c, to, s);
 	} else {
-		enum sheet_form form = o->kind == OUT_CSV  ? SHEET_CSV
-		                       : o->kind == OUT_MD ? SHEET_MD
-		                                           : SHEET_NDJSON;
-		sheet_open(&sheet, form, s, to->a, c.v.v, c.v.n);
+		sheet_open(&sheet, document_sheet(o->kind), s, to->a, c.v.v, c.v.n);
 		put_rows(x->d, &sheet);
 		sheet_close(&sheet);
 	}
-	return s == to->out || sink_close(s, e);
+	return out_end(s, to, e);
 }

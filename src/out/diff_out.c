@@ -51,7 +51,7 @@ static void put_side(const struct diff_answer *x, uint32_t side, uint32_t k, con
 	}
 }
 
-bool timeline_diff(const struct diff_answer *x, struct emit *to, struct err *e)
+static bool write_timeline(const struct diff_answer *x, struct emit *to, struct err *e)
 {
 	const struct diff *d = x->d;
 	uint32_t k = time_column(d->ask);
@@ -63,7 +63,7 @@ bool timeline_diff(const struct diff_answer *x, struct emit *to, struct err *e)
 	        *next = ARENA_ARRAY(to->a, d->n, int64_t);
 	for (uint32_t row = 1; row < d->n; row++) {
 		uint32_t up = d->row[row].parent;
-		start[row] = next[row] = num_add(next[up], 0);
+		start[row] = next[row] = next[up];
 		next[up] = num_add(next[up], width[row]);
 	}
 	if (!trace_open_at(&t, to->a, d->ask->o->output.outfile, e))
@@ -78,14 +78,12 @@ bool timeline_diff(const struct diff_answer *x, struct emit *to, struct err *e)
 static bool write_plain(const struct diff_answer *x, struct emit *to, struct err *e,
         void (*put)(const struct diff_answer *, struct sink *, struct arena *))
 {
-	const struct output *o = &x->d->ask->o->output;
-	struct sink *s = to->out;
-	bool file = o->outfile.n && o->kind != OUT_STDOUT;
+	struct sink *s;
 
-	if (file && !sink_file(&s, to->a, o->outfile, e))
+	if (!out_begin(&s, &x->d->ask->o->output, to, e))
 		return false;
 	put(x, s, to->a);
-	return !file || sink_close(s, e);
+	return out_end(s, to, e);
 }
 
 bool diff_write(const struct diff_answer *x, struct emit *to, struct err *e)
@@ -101,7 +99,7 @@ bool diff_write(const struct diff_answer *x, struct emit *to, struct err *e)
 	case OUT_STDOUT: return write_plain(x, to, e, text_diff);
 	case OUT_GITHUB: return write_plain(x, to, e, github_diff);
 	case OUT_JUNIT: return write_plain(x, to, e, junit_diff);
-	case OUT_TIMELINE: return timeline_diff(x, to, e);
+	case OUT_TIMELINE: return write_timeline(x, to, e);
 	case OUT_NONE: return true;
 	default: break;
 	}

@@ -24,12 +24,8 @@ bool diff_write(const struct diff_answer *x, struct emit *to, struct err *e);
 
 void text_diff(const struct diff_answer *x, struct sink *to, struct arena *a);
 bool data_diff(const struct diff_answer *x, struct emit *to, struct err *e);
-bool timeline_diff(const struct diff_answer *x, struct emit *to, struct err *e);
 void github_diff(const struct diff_answer *x, struct sink *to, struct arena *a);
 void junit_diff(const struct diff_answer *x, struct sink *to, struct arena *a);
-
-/* "x2.2", "new", "gone", "x\xe2\x88\x9e" or nothing: how the sides of the difference compare. */
-void diff_ratio(struct sb *b, const struct diff *d, uint32_t row, uint32_t k);
 
 /* " (left:6220MB right:2840MB) +3380MB x2.2": value k of a row; of several with its name, and with
  * a comma behind the one before. */

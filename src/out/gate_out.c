@@ -29,7 +29,7 @@ static void put_annotation(struct sink *to, const char *kind, struct str title, 
 	sink_char(to, '\n');
 }
 
-/* Without gates the largest differences are told, deepest first known. */
+/* Without gates the largest differences are told: those of rows with none below. */
 static void put_differences(const struct diff_answer *x, struct sink *to, struct arena *a)
 {
 	const struct diff *d = x->d;

@@ -51,6 +51,18 @@ bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e)
 
 /* ---- outputs ---- */
 
+/* Quirk 22: an earlier output's file is still named where the answer goes to standard output. */
+bool out_begin(struct sink **s, const struct output *o, struct emit *to, struct err *e)
+{
+	*s = to->out;
+	return !o->outfile.n || o->kind == OUT_STDOUT || sink_file(s, to->a, o->outfile, e);
+}
+
+bool out_end(struct sink *s, const struct emit *to, struct err *e)
+{
+	return s == to->out || sink_close(s, e);
+}
+
 static void put_text(const struct result *r, struct sink *to, struct arena *a)
 {
 	doc_write(to, a, r->q);
@@ -63,21 +75,14 @@ static void put_text(const struct result *r, struct sink *to, struct arena *a)
 	}
 }
 
-static bool write_stdout(const struct result *r, struct emit *to, struct err *e)
-{
-	(void)e;
-	put_text(r, to->out, to->a);
-	return true;
-}
-
-static bool write_file(const struct result *r, struct emit *to, struct err *e)
+static bool write_text(const struct result *r, struct emit *to, struct err *e)
 {
 	struct sink *s;
 
-	if (!sink_file(&s, to->a, r->q->o->output.outfile, e))
+	if (!out_begin(&s, &r->q->o->output, to, e))
 		return false;
 	put_text(r, s, to->a);
-	return sink_close(s, e);
+	return out_end(s, to, e);
 }
 
 static bool write_none(const struct result *r, struct emit *to, struct err *e)
@@ -132,13 +137,13 @@ static bool write_timeline(const struct result *r, struct emit *to, struct err *
 
 static bool (*const writers[OUT_N])(const struct result *, struct emit *, struct err *) = {
 	[OUT_CSV] = data_write,
-	[OUT_FILE] = write_file,
+	[OUT_FILE] = write_text,
 	[OUT_JSON] = data_write,
 	[OUT_MD] = data_write,
 	[OUT_NDJSON] = data_write,
 	[OUT_NONE] = write_none,
 	[OUT_PPROF] = pprof_write,
-	[OUT_STDOUT] = write_stdout,
+	[OUT_STDOUT] = write_text,
 	[OUT_TIMELINE] = write_timeline,
 };
 

@@ -38,6 +38,10 @@ bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e)
 /* Writes the answer as q->o->output asks. */
 bool out_write(const struct result *r, struct emit *to, struct err *e);
 
+/* Where such an output is written to: its file, else to->out. out_end writes what is left. */
+bool out_begin(struct sink **s, const struct output *o, struct emit *to, struct err *e);
+bool out_end(struct sink *s, const struct emit *to, struct err *e);
+
 /* Is the kind one of rows: csv, json, md, ndjson? */
 bool out_is_data(enum output_kind kind);
 

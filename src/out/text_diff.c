@@ -74,7 +74,8 @@ static void put_head(const struct diff_answer *x, struct sb *b)
 	sb_char(b, '\n');
 }
 
-void diff_ratio(struct sb *b, const struct diff *d, uint32_t row, uint32_t k)
+/* "x2.2", "new", "gone", "x∞" or nothing: how the sides of the difference compare. */
+static void put_ratio(struct sb *b, const struct diff *d, uint32_t row, uint32_t k)
 {
 	const struct compare *c = d->ask->c;
 	uint32_t entry = d->row[row].entry;
@@ -135,7 +136,7 @@ void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, 
 	sb_put(b, S(") "));
 	quantity_short(b, unit, diff_difference(x->d, row, k), true);
 	sb_char(b, ' ');
-	diff_ratio(b, x->d, row, k);
+	put_ratio(b, x->d, row, k);
 }
 
 void text_diff(const struct diff_answer *x, struct sink *to, struct arena *a)
