@@ -4,6 +4,8 @@
  */
 #include "model/model.h"
 
+#include "base/sort.h"
+
 uint32_t model_find(const struct model *m, struct str name)
 {
 	uint32_t id = intern_find(&m->strings, name);
@@ -77,6 +79,16 @@ const uint32_t *model_types(const struct model *m, uint32_t set, size_t *n)
 {
 	*n = m->type0.v[set + 1] - m->type0.v[set];
 	return *n ? m->types.v + m->type0.v[set] : NULL;
+}
+
+static int by_device_name(const void *ctx, uint32_t a, uint32_t b)
+{
+	return str_cmp(device_name(ctx, a), device_name(ctx, b));
+}
+
+void model_sort_devices(const struct model *m, uint32_t *devices, size_t n, struct arena *scratch)
+{
+	sort_stable(scratch, devices, n, by_device_name, m);
 }
 
 double model_coverage(const struct model *m)

@@ -133,6 +133,9 @@ static inline struct frame model_frame(const struct model *m, uint32_t f)
 	return r;
 }
 
+/* Sorts device ids by the bytes of their names. */
+void model_sort_devices(const struct model *m, uint32_t *devices, size_t n, struct arena *scratch);
+
 /* Share of the nodes that run metadata knows, as the original computes it. */
 double model_coverage(const struct model *m);
 

@@ -4,7 +4,6 @@
  * in the order of their keys. Messages are put together from the end (see pbput.h), which is why
  * everything here goes from the last to the first.
  */
-#include "base/sort.h"
 #include "out/keysort.h"
 #include "out/out.h"
 #include "out/pbput.h"
@@ -195,8 +194,8 @@ static void put_time(struct pbput *b, const struct step *s, uint32_t span)
 	int64_t from = step_us(s, s->span_start[span]);
 	int64_t length = s->span_length[span];
 
-	if (s->ticks_per_us >
-	        1) /* both ends are rounded, so that what follows each other adds up */
+	/* Both ends are rounded, so that what follows each other adds up. */
+	if (s->ticks_per_us > 1)
 		length = num_sub(step_us(s, num_add(s->span_start[span], length)), from);
 	pbput_varint(b, (uint64_t)length);
 	pbput_varint(b, (uint64_t)num_add(s->base_us, from));
@@ -410,11 +409,6 @@ static void put_rest(struct writer *w, struct sink *to)
 	flush(w, to);
 }
 
-static int by_device_name(const void *ctx, uint32_t a, uint32_t b)
-{
-	return str_cmp(device_name(ctx, a), device_name(ctx, b));
-}
-
 static void init(struct writer *w)
 {
 	const struct model *m = w->m;
@@ -427,7 +421,7 @@ static void init(struct writer *w)
 	w->slot_said = ARENA_ARRAY(w->a, m->nodes.n, uint32_t);
 	for (uint32_t d = 0; d < m->devices.n; d++)
 		w->device_at[d] = d;
-	sort_stable(w->a, w->device_at, m->devices.n, by_device_name, m);
+	model_sort_devices(m, w->device_at, m->devices.n, w->a);
 	for (uint32_t k = 0; k < m->devices.n; k++)
 		w->device_rank[w->device_at[k]] = k;
 }

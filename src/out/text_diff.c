@@ -4,8 +4,6 @@
  * three digits, x and one decimal, and a blank behind the difference where there is nothing to
  * divide by.
  */
-#include <stdio.h>
-
 #include "base/fmt.h"
 #include "metric/quantity.h"
 #include "out/diff_out.h"
@@ -89,14 +87,7 @@ static void put_ratio(struct sb *b, const struct diff *d, uint32_t row, uint32_t
 	} else if (y == 0) {
 		sb_put(b, x == 0 ? S("-") : S("x\xe2\x88\x9e"));
 	} else {
-		/* One decimal of the exact value, as printf gives it. */
-		char text[400];
-		int n = snprintf(text, sizeof text, "%.1f", x / y);
-		for (int i = 0; i < n; i++)
-			if (text[i] == ',')
-				text[i] = '.';
-		sb_char(b, 'x');
-		sb_put(b, str_make(text, (size_t)n));
+		sb_fmt(b, "x%.1f", x / y);
 	}
 }
 

@@ -12,8 +12,6 @@
 #include "out/keysort.h"
 #include "out/timeline.h"
 
-#define NO_PID (-1)
-
 struct arrow {
 	uint32_t from, to; /* boxes */
 };
@@ -76,11 +74,6 @@ static int by_number(const void *ctx, uint32_t a, uint32_t b)
 	return (a > b) - (a < b);
 }
 
-static int by_device_name(const void *ctx, uint32_t a, uint32_t b)
-{
-	return str_cmp(device_name(ctx, a), device_name(ctx, b));
-}
-
 /* Devices of the step in byte order of their names, each once. */
 static void rank_devices(struct chart *c)
 {
@@ -94,7 +87,7 @@ static void rank_devices(struct chart *c)
 			c->device[c->n_ranks++] = d;
 		of[d] = 1;
 	}
-	sort_stable(c->a, c->device, c->n_ranks, by_device_name, c->m);
+	model_sort_devices(c->m, c->device, c->n_ranks, c->a);
 	for (uint32_t k = 0; k < c->n_ranks; k++)
 		of[c->device[k]] = k + 1;
 	for (uint32_t i = 0; i < c->s->n_devices; i++)

@@ -10,7 +10,6 @@
  *   live      one bit per place: set if the node has just these bytes now
  */
 #include "base/fmt.h"
-#include "base/sort.h"
 #include "out/bittree.h"
 #include "out/keysort.h"
 #include "out/timeline.h"
@@ -65,11 +64,6 @@ static uint32_t cell_device(const struct trace_mem *x, uint32_t cell)
 	return x->m->nodes.v[x->s->cell_node[cell]].device;
 }
 
-static int by_device_name(const void *ctx, uint32_t a, uint32_t b)
-{
-	return str_cmp(device_name(ctx, a), device_name(ctx, b));
-}
-
 /* Finds the devices. */
 static void find_devices(struct trace_mem *x)
 {
@@ -80,7 +74,7 @@ static void find_devices(struct trace_mem *x)
 		x->of[d] = 1;
 		x->device[x->n_devices++] = d;
 	}
-	sort_stable(x->a, x->device, x->n_devices, by_device_name, x->m);
+	model_sort_devices(x->m, x->device, x->n_devices, x->a);
 	for (uint32_t k = 0; k < x->n_devices; k++)
 		x->of[x->device[k]] = k + 1;
 }

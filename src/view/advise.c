@@ -3,7 +3,6 @@
  * The table of checkers. They read the model and the answers of views, and print nothing.
  */
 #include "base/fmt.h"
-#include "base/sort.h"
 #include "view/advise.h"
 
 #define TOP        3    /* entries that a list names */
@@ -55,11 +54,6 @@ static struct busy *add_devices(const struct model *m, struct arena *a)
 	return busy;
 }
 
-static int by_device_name(const void *ctx, uint32_t a, uint32_t b)
-{
-	return str_cmp(device_name(ctx, a), device_name(ctx, b));
-}
-
 /* Quirk 25: a third and a fifth of the time have one sentence. */
 static bool check_utilization(struct advise *ask, struct strs *reports, struct err *e)
 {
@@ -70,7 +64,7 @@ static bool check_utilization(struct advise *ask, struct strs *reports, struct e
 	(void)e;
 	for (uint32_t i = 0; i < m->devices.n; i++)
 		order[i] = i;
-	sort_stable(ask->a, order, m->devices.n, by_device_name, m);
+	model_sort_devices(m, order, m->devices.n, ask->a);
 	for (size_t i = 0; i < m->devices.n; i++) {
 		const struct busy *b = &busy[order[i]];
 		struct sb text = sb_in(ask->a);
