@@ -140,7 +140,6 @@ static void put_log(struct session *s, struct sink *out, struct str file)
 	struct arena *a = &s->query_arena;
 	struct arena_mark m = arena_mark(a);
 	struct err e = { .a = a };
-	size_t slash = str_rfind_char(file, '/');
 	struct src *in;
 
 	if (src_open_file(&in, a, file, &e)) {
@@ -148,8 +147,7 @@ static void put_log(struct session *s, struct sink *out, struct str file)
 		struct strs lines = str_split(a, str_make(in->p, (size_t)(in->end - in->p)), '\n');
 		for (size_t i = 0; i < lines.n; i++)
 			put_line(a, out, "",
-			        str_fmt(a, "%.*s: %.*s", STR(str_sub(file, slash + 1, SIZE_MAX)),
-			                STR(lines.v[i])));
+			        str_fmt(a, "%.*s: %.*s", STR(str_base(file)), STR(lines.v[i])));
 		src_close(in);
 	} else {
 		put_line(a, out, "", e.text);

@@ -88,9 +88,7 @@ static struct str base_name(struct str path)
 {
 	while (path.n > 1 && path.p[path.n - 1] == '/')
 		path.n--;
-	size_t slash = str_rfind_char(path, '/');
-
-	return slash == SIZE_MAX ? path : str_sub(path, slash + 1, SIZE_MAX);
+	return str_base(path);
 }
 
 static bool all_different(const struct strs *v)

@@ -262,11 +262,12 @@ static void print_variables(struct recorder *r, struct sink *out)
 	for (size_t i = 0; i < r->n_set; i++) {
 		struct str pair = str_fmt(r->a, "%s=%.*s", r->set[i].name, STR(r->set[i].value));
 		sink_put(out, docker ? S("-e ") : S("export "));
-		if (docker)
+		if (docker) {
 			sink_put(out, quoted(r->a, pair));
-		else
-			sink_fmt(out, "%s=", r->set[i].name),
-			        sink_put(out, quoted(r->a, r->set[i].value));
+		} else {
+			sink_fmt(out, "%s=", r->set[i].name);
+			sink_put(out, quoted(r->a, r->set[i].value));
+		}
 		sink_put(out, docker ? S(" ") : S("\n"));
 	}
 	if (!docker)
@@ -394,12 +395,8 @@ static void say_summary(struct recorder *r, const struct summary *x, size_t open
 {
 	struct notes *to = &r->s->notes;
 	struct sb size = sb_in(r->a), lost = sb_in(r->a);
-	struct str dir = r->words.folder.n ? r->words.folder : r->folder;
+	struct str dir = r->words.folder.n ? r->words.folder : str_base(r->folder);
 
-	if (!r->words.folder.n) {
-		size_t slash = str_rfind_char(dir, '/');
-		dir = str_sub(dir, slash + 1, SIZE_MAX);
-	}
 	for (size_t i = 0; i < x->said.n; i++)
 		note_line(to, "tfprof: %.*s\n", STR(x->said.v[i]));
 	if (!x->processes) {

@@ -227,8 +227,7 @@ static struct str host_name(struct arena *a)
 
 bool recording_owner(struct arena *a, struct str file, struct owner *o)
 {
-	size_t slash = str_rfind_char(file, '/');
-	struct str name = slash == SIZE_MAX ? file : str_sub(file, slash + 1, SIZE_MAX);
+	struct str name = str_base(file);
 	int64_t start;
 
 	if (!str_ends(name, S(SPOOL_SUFFIX)))

@@ -56,6 +56,13 @@ size_t str_rfind_char(struct str s, char c)
 	return at ? (size_t)(at - s.p) : SIZE_MAX;
 }
 
+struct str str_base(struct str path)
+{
+	size_t slash = str_rfind_char(path, '/');
+
+	return slash == SIZE_MAX ? path : str_sub(path, slash + 1, SIZE_MAX);
+}
+
 bool str_contains(struct str s, struct str part)
 {
 	return str_find(s, part) != SIZE_MAX;

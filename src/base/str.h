@@ -42,6 +42,7 @@ bool str_ends(struct str s, struct str suffix);
 size_t str_find(struct str s, struct str part); /* offset of the first, or SIZE_MAX */
 size_t str_find_char(struct str s, char c);     /* likewise */
 size_t str_rfind_char(struct str s, char c);    /* offset of the last, or SIZE_MAX */
+struct str str_base(struct str path);           /* what is behind the last '/', or all of it */
 bool str_contains(struct str s, struct str part);
 struct str str_sub(struct str s, size_t from, size_t n); /* clipped to s */
 struct str str_copy(struct arena *a, struct str s);

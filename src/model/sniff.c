@@ -177,10 +177,7 @@ static void judge_text(struct str head, int *points)
 /* Does the file's own name have one of these words in it? */
 static bool path_says(struct str path, const char *const *words)
 {
-	size_t slash = str_rfind_char(path, '/');
-
-	if (slash != SIZE_MAX)
-		path = str_sub(path, slash + 1, SIZE_MAX);
+	path = str_base(path);
 	for (; *words; words++)
 		if (str_contains(path, str_of(*words)))
 			return true;

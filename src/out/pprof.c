@@ -67,11 +67,8 @@ static uint32_t add_name(struct pprof *x, uint32_t string, bool gradient)
 /* "file:function" without folders and the last extension. */
 static struct str full_name(struct pprof *x, const struct place *p)
 {
-	struct str file = intern_str(&x->names, p->file);
-	size_t slash = str_rfind_char(file, '/');
+	struct str file = str_base(intern_str(&x->names, p->file));
 
-	if (slash != SIZE_MAX)
-		file = str_sub(file, slash + 1, SIZE_MAX);
 	x->text.n = 0;
 	sb_put(&x->text, str_sub(file, 0, str_rfind_char(file, '.')));
 	sb_char(&x->text, ':');

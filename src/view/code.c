@@ -33,10 +33,9 @@ static struct str trace_name(struct lines *l, const struct frame *f, bool gradie
 	struct sb *b = &l->text;
 	struct str file = f->file == ID_NONE ? S("none") : model_str(l->m, f->file);
 	struct str function = f->function == ID_NONE ? S("none") : model_str(l->m, f->function);
-	size_t slash = str_rfind_char(file, '/');
 
 	b->n = 0;
-	sb_put(b, slash == SIZE_MAX ? file : str_sub(file, slash + 1, SIZE_MAX));
+	sb_put(b, str_base(file));
 	sb_char(b, ':');
 	fmt_i64(b, f->line);
 	sb_char(b, ':');

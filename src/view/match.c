@@ -55,9 +55,7 @@ struct matcher {
 
 static struct str base_of(const struct compare *c, uint32_t i)
 {
-	size_t slash = str_rfind_char(c->name[i], '/');
-
-	return slash == SIZE_MAX ? c->name[i] : str_sub(c->name[i], slash + 1, SIZE_MAX);
+	return str_base(c->name[i]);
 }
 
 static void split_number(struct top *t)
