@@ -142,13 +142,13 @@ int tfp_open(struct tfp_session **out, const struct tfp_config *config)
 	uint64_t limit = t->config.memory_limit;
 	unsigned threads = t->config.threads ? t->config.threads : par_cpus();
 	t->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	t->s = t->c ? session_new_keeping(limit < SIZE_MAX ? (size_t)limit : SIZE_MAX,
-	                      t->config.flags & TFP_KEEP_ATTRS)
-	            : NULL;
+	t->s = t->c ? session_new(limit < SIZE_MAX ? (size_t)limit : SIZE_MAX) : NULL;
 	if (!t->s) {
 		tfp_close(t);
 		return TFP_E_MEMORY;
 	}
+	if (t->config.flags & TFP_KEEP_ATTRS)
+		session_keep_attrs(t->s);
 	t->s->threads = threads < THREADS_MAX ? threads : THREADS_MAX;
 	t->s->recover = t->config.flags & TFP_RECOVER;
 	t->s->watch = (struct input_watch){ watch_progress, t };

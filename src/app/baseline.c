@@ -96,12 +96,9 @@ static bool write_file(struct session *s, const struct model *m, struct str name
 	return true;
 }
 
-static bool load(struct session *own, void *ctx)
+static bool load(struct session *own, void *files)
 {
-	struct flags f = { .lazy_steps = false };
-
-	return flags_sort(own, &f, ctx) && flags_load(own, &f, sink_memory(&own->query_arena)) &&
-	       session_seal(own);
+	return flags_load_files(own, files);
 }
 
 static void drop_session(void *s)

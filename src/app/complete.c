@@ -42,7 +42,8 @@ static size_t bisect(const struct model *m, size_t lo, struct str prefix, bool p
 	return lo;
 }
 
-void complete_nodes(struct session *s, struct str stem, struct complete *c)
+/* Names of nodes with the beginning stem, one level of '/' at a time. */
+static void offer_nodes(struct session *s, struct str stem, struct complete *c)
 {
 	const struct model *m = &s->model;
 	size_t i = bisect(m, 0, stem, false);
@@ -227,7 +228,7 @@ static void offer_patterns(
 	else if (cmd && cmd->view == &view_code)
 		offer_sources(s, c);
 	else
-		complete_nodes(s, c->stem, c);
+		offer_nodes(s, c->stem, c);
 }
 
 /* The part behind the last of these letters is what is being typed. */

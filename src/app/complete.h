@@ -21,7 +21,4 @@ struct complete {
 /* text: the line up to the cursor. Inside a session_guard. */
 bool complete_line(struct session *s, struct str text, struct complete *c);
 
-/* Names with the beginning stem, one level of '/' at a time. The model must be sealed. */
-void complete_nodes(struct session *s, struct str stem, struct complete *c);
-
 #endif

@@ -2,19 +2,13 @@
  *
  * The sides of a diff: each is loaded into a session of its own, several at a time.
  */
-#include <unistd.h>
-
 #include "app/baseline.h"
 #include "app/diff_internal.h"
 #include "app/flags.h"
 #include "base/par.h"
+#include "io/paths.h"
 
 /* ---- loading ---- */
-
-static bool is_file(struct arena *a, struct str path)
-{
-	return access(str_z(a, path), F_OK) == 0;
-}
 
 /* Reads the side as an answer if it is one. *is: whether. */
 static bool try_answer(struct session *s, struct diff_side *x, struct str path, bool *is)
@@ -37,14 +31,6 @@ static bool try_answer(struct session *s, struct diff_side *x, struct str path, 
 	return ok;
 }
 
-static bool load_files(struct session *s, const struct strs *files)
-{
-	struct flags f = { .lazy_steps = false };
-
-	return flags_sort(s, &f, files) && flags_load(s, &f, sink_memory(&s->query_arena)) &&
-	       session_seal(s);
-}
-
 static bool load_side(struct session *s, void *ctx)
 {
 	struct diff_side *x = ctx;
@@ -57,17 +43,17 @@ static bool load_side(struct session *s, void *ctx)
 		path = str_sub(path, sizeof BASELINE_PREFIX - 1, SIZE_MAX);
 		if (!baseline_path(&path, a, &s->error))
 			return false;
-	} else if (!is_file(a, path)) {
+	} else if (!path_exists(a, path)) {
 		files = str_split(a, path, ',');
-		return load_files(s, &files);
-	} else if (access(str_z(a, str_fmt(a, "%.*s/.", STR(path))), F_OK) != 0) {
+		return flags_load_files(s, &files);
+	} else if (!path_is_folder(a, path)) {
 		if (!try_answer(s, x, path, &is_answer))
 			return false;
 		if (is_answer)
 			return true;
 	}
 	strs_add(a, &files, path);
-	return load_files(s, &files);
+	return flags_load_files(s, &files);
 }
 
 /* Takes the sentence of the side's session, which may be at the end of its memory. */
@@ -115,10 +101,8 @@ void diff_sides_close(struct diff_sides *d)
 
 static void collect_notes(struct session *s, struct session *from)
 {
-	struct notes said = from->load_notes;
+	struct notes said = notes_from(&from->load_notes, from->load_said);
 
-	said.list.v += from->load_said;
-	said.list.n -= from->load_said;
 	note_append(&s->notes, &said);
 	from->load_said = from->load_notes.list.n;
 	note_append(&s->notes, &from->notes);

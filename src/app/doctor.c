@@ -219,15 +219,10 @@ static bool look_at(void *user, int64_t pid)
 	return x->found.n < 8;
 }
 
-static bool ours(struct str path)
-{
-	return str_ends(path, S("/" COLLECT_LIBRARY));
-}
-
 /* A variable that would bring another profiler into what is started; p NULL where it is not set. */
 static bool check_variable(struct doctor *d, const char *name, struct str value)
 {
-	if (!value.n || str_eq(value, S("none")) || ours(value))
+	if (!value.n || str_eq(value, S("none")) || recording_is_collector(value))
 		return true;
 	row(d, BAD, "profilers", str_fmt(d->a, "%s=%.*s", name, STR(value)));
 	return false;
@@ -241,7 +236,7 @@ static void check_profilers(struct doctor *d)
 	if (!clean)
 		cure(d, "Another profiler would be loaded in our place: unset the variable.");
 	struct str nvtx = str_of(getenv(COLLECT_ENV_NVTX));
-	if (nvtx.n && !ours(nvtx)) {
+	if (nvtx.n && !recording_is_collector(nvtx)) {
 		row(d, REMARK, "profilers", str_fmt(d->a, COLLECT_ENV_NVTX "=%.*s", STR(nvtx)));
 		cure(d, "record puts the collector there; --no-nvtx leaves it, and there are no "
 		        "scopes.");
@@ -338,7 +333,7 @@ static bool check_environment(struct doctor *d, struct str environment)
 
 	if (!check_variable(d, COLLECT_ENV_INJECT, cuda)) {
 		cure(d, "Another profiler was given to this process.");
-	} else if (!ours(cuda)) {
+	} else if (!recording_is_collector(cuda)) {
 		row(d, BAD, "variables", S(COLLECT_ENV_INJECT " is not set in it"));
 		cure(d, "It was not started by tfprof record, or something cleared its "
 		        "environment (sudo, env -i, ssh).");

@@ -4,8 +4,6 @@
  */
 #include "app/flags.h"
 
-#include <unistd.h>
-
 #include "app/cmd.h"
 #include "app/sources.h"
 #include "io/paths.h"
@@ -146,11 +144,6 @@ static bool place(struct session *s, struct str *at, const char *kind, struct st
 	return true;
 }
 
-static bool exists(struct session *s, struct str path)
-{
-	return access(str_z(&s->query_arena, path), F_OK) == 0;
-}
-
 static bool sort_one(struct session *s, struct flags *f, struct str file)
 {
 	struct arena *a = &s->query_arena;
@@ -158,13 +151,13 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 
 	if (spools_is_folder(a, file))
 		return place(s, &f->spool, "recordings", file);
-	if (path_is_folder(a, file) || (path_is_pattern(file) && !exists(s, file))) {
+	if (path_is_folder(a, file) || (path_is_pattern(file) && !path_exists(a, file))) {
 		strs_add(&s->model_arena, &f->profiles, file);
 		return true;
 	}
 	if (str_ends(file, S(".index")))
 		return place(s, &f->checkpoint, "checkpoints", str_sub(file, 0, file.n - 6));
-	if (exists(s, str_fmt(a, "%.*s.index", STR(file))))
+	if (path_exists(a, str_fmt(a, "%.*s.index", STR(file))))
 		return place(s, &f->checkpoint, "checkpoints", file);
 	if (!input_guess_file(file, &role, &s->work, &s->error))
 		return false;
@@ -176,7 +169,7 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	case ROLE_SPOOL: return place(s, &f->spool, "recordings", file);
 	case ROLE_STEP: strs_add(&s->model_arena, &f->runs, file); return true;
 	}
-	if (!exists(s, file) && !str_eq(file, S("-")))
+	if (!path_exists(a, file) && !str_eq(file, S("-")))
 		return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'", STR(file));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        "cannot tell what '%.*s' is; say it: --graph_path=, --run_meta_path=, "
@@ -284,4 +277,12 @@ bool flags_load(struct session *s, const struct flags *f, struct sink *out)
 	                "graph_path,op_log_path,run_meta_path\n"));
 	return load(s, ROLE_GRAPH, f->graph) && load(s, ROLE_OPLOG, f->op_log) &&
 	       load_runs(s, f, out);
+}
+
+bool flags_load_files(struct session *s, const struct strs *files)
+{
+	struct flags f = { .lazy_steps = false };
+
+	return flags_sort(s, &f, files) && flags_load(s, &f, sink_memory(&s->query_arena)) &&
+	       session_seal(s);
 }

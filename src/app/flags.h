@@ -67,4 +67,7 @@ bool flags_load_spool_bytes(struct session *s, const struct flags *f, struct str
 /* Loads them all, with the original's progress sentences on out. */
 bool flags_load(struct session *s, const struct flags *f, struct sink *out);
 
+/* Finds out which file is which, and loads them without a word; the model is sealed then. */
+bool flags_load_files(struct session *s, const struct strs *files);
+
 #endif

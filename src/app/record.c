@@ -74,35 +74,31 @@ static struct str shown(struct arena *a, struct str word)
 
 /* ---- before ---- */
 
-static bool ours(const char *path)
+static bool has_other(struct str library)
 {
-	return str_ends(str_of(path), S("/" COLLECT_LIBRARY));
-}
-
-static bool has_other(const char *library)
-{
-	return library && *library && !ours(library);
+	return library.n && !recording_is_collector(library);
 }
 
 /* Refuses to push another profiler aside unless told to. */
 static bool check_variables(struct recorder *r)
 {
-	const char *cuda = getenv(COLLECT_ENV_INJECT), *nvtx = getenv(COLLECT_ENV_NVTX);
+	struct str cuda = str_of(getenv(COLLECT_ENV_INJECT)),
+	           nvtx = str_of(getenv(COLLECT_ENV_NVTX));
 
-	if (cuda && *cuda && strcmp(cuda, "none") != 0 && !ours(cuda) && !r->words.force)
+	if (cuda.n && !str_eq(cuda, S("none")) && !recording_is_collector(cuda) && !r->words.force)
 		return session_fail(r->s, ERR_FAILED,
-		        "%s=%s is set: another profiler would be pushed aside; unset it, or add "
+		        "%s=%.*s is set: another profiler would be pushed aside; unset it, or add "
 		        "--force",
-		        COLLECT_ENV_INJECT, cuda);
+		        COLLECT_ENV_INJECT, STR(cuda));
 	if (r->words.no_nvtx)
 		return true;
 	if (has_other(nvtx) && r->words.chain)
-		r->chained = str_of(nvtx);
+		r->chained = nvtx;
 	else if (has_other(nvtx))
 		note_line(&r->s->notes,
-		        "tfprof: " COLLECT_ENV_NVTX "=%s is replaced by the collector; --chain "
+		        "tfprof: " COLLECT_ENV_NVTX "=%.*s is replaced by the collector; --chain "
 		        "keeps both, --no-nvtx leaves it\n",
-		        nvtx);
+		        STR(nvtx));
 	else if (r->words.chain)
 		note_line(&r->s->notes, "tfprof: --chain: " COLLECT_ENV_NVTX
 		                        " names no library to be called too\n");

@@ -41,6 +41,11 @@ bool recording_collector(struct arena *a, struct str *path)
 	return false;
 }
 
+bool recording_is_collector(struct str path)
+{
+	return str_ends(path, S("/" COLLECT_LIBRARY));
+}
+
 /* ---- making ---- */
 
 /* Does a recording put a file of that name into its folder? */

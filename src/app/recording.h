@@ -13,6 +13,7 @@
 
 /* The collector: beside the program, or in ../lib/tfprof. */
 bool recording_collector(struct arena *a, struct str *path);
+bool recording_is_collector(struct str path); /* one, of this or another installation */
 
 /* Makes the folder (private; *made), or takes one that is there: it must be a folder of ours and
  * not a link, and hold nothing but a recording; force: whatever it holds. No name: tfprof-DATE-PID

@@ -18,20 +18,16 @@ static void begin(struct session *s)
 
 static bool open_session(struct session *s, void *ctx)
 {
+	(void)ctx;
 	notes_init(&s->load_notes, &s->model_arena);
 	s->model.a = &s->model_arena;
-	s->ingest = ingest_open(&s->model, &s->load_notes, *(const bool *)ctx);
+	s->ingest = ingest_open(&s->model, &s->load_notes, false);
 	opts_preset(&s->sticky, &s->opts_arena[0]);
 	return true;
 }
 
-struct session *session_new(size_t limit)
-{
-	return session_new_keeping(limit, false);
-}
-
 /* A session that charges the account, or, if it is NULL, its own with this limit. */
-static struct session *new_session(struct account *account, size_t limit, bool keep_attrs)
+static struct session *new_session(struct account *account, size_t limit)
 {
 	struct session *s = calloc(1, sizeof *s);
 
@@ -46,7 +42,7 @@ static struct session *new_session(struct account *account, size_t limit, bool k
 	arena_init(&s->ckpt_arena, &s->work);
 	arena_init(&s->opts_arena[0], &s->work);
 	arena_init(&s->opts_arena[1], &s->work);
-	if (!session_guard(s, open_session, &keep_attrs)) {
+	if (!session_guard(s, open_session, NULL)) {
 		session_free(s);
 		return NULL;
 	}
@@ -54,14 +50,14 @@ static struct session *new_session(struct account *account, size_t limit, bool k
 	return s;
 }
 
-struct session *session_new_keeping(size_t limit, bool keep_attrs)
+struct session *session_new(size_t limit)
 {
-	return new_session(NULL, limit, keep_attrs);
+	return new_session(NULL, limit);
 }
 
 struct session *session_new_beside(struct session *first)
 {
-	struct session *s = new_session(first->work.account, 0, false);
+	struct session *s = new_session(first->work.account, 0);
 
 	if (s)
 		s->threads = first->threads;

@@ -56,8 +56,6 @@ struct session {
 /* limit: bytes the session may hold, 0 for none; one that is too small ends its first call. NULL if
  * there is no memory for the session. */
 struct session *session_new(size_t limit);
-/* The same, with node attributes kept for writing a profile. */
-struct session *session_new_keeping(size_t limit, bool keep_attrs);
 /* One that charges the account of another, which outlives it, and has as many threads. */
 struct session *session_new_beside(struct session *first);
 void session_free(struct session *s);
@@ -99,11 +97,8 @@ bool session_keep_older(struct session *s, const struct input_worker *v, size_t 
 bool session_need_steps(struct session *s, const struct opts *o);
 bool session_need_all(struct session *s, bool older);
 
-/* A command of a view with these options, its text to out. */
-bool session_view(
-        struct session *s, const struct view_ops *v, const struct opts *o, struct sink *out);
-
-/* The same, and its result as a message (an empty one: nothing is put); message may be NULL. */
+/* A command of a view with these options: its text to out, and its result as a message (an empty
+ * one: nothing is put). message may be NULL. */
 bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
         struct sink *out, struct sink *message);
 

@@ -87,12 +87,6 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	       (!message || !has_result(v, o) || result_write(&r, message, &s->error));
 }
 
-bool session_view(
-        struct session *s, const struct view_ops *v, const struct opts *o, struct sink *out)
-{
-	return session_answer(s, v, o, out, NULL);
-}
-
 /* A query whose view has accounted. */
 static bool account(struct session *s, const struct side_ask *ask, struct query *q)
 {

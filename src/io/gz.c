@@ -116,11 +116,6 @@ void gunzip_restart(struct gunzip *g)
 	g->state = GUNZIP_MEMBER;
 }
 
-void gunzip_close(struct gunzip *g)
-{
-	inflateEnd(&g->z);
-}
-
 struct gzip {
 	z_stream z;
 	struct sink *to;

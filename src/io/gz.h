@@ -17,7 +17,6 @@ struct gunzip *gunzip_open(struct arena *a);
 int gunzip_run(struct gunzip *g, struct str *in, uint8_t **out, uint8_t *out_end, const char **why);
 bool gunzip_at_end(const struct gunzip *g); /* between members: the input may end here */
 void gunzip_restart(struct gunzip *g);      /* as newly opened */
-void gunzip_close(struct gunzip *g);        /* may be left out: all is in the arena */
 
 /* A sink whose bytes arrive gzip-compressed in `to` (gzip wrapper, default level, no name, time 0).
  * sink_close finishes the stream; it does not close `to`. */

@@ -135,20 +135,6 @@ static const struct step *step_or_only(const struct model *m, const struct step 
 	return s;
 }
 
-void model_tally(const struct model *m, uint32_t node, const struct step *s, struct tally *out)
-{
-	memset(out, 0, sizeof *out);
-	s = step_or_only(m, s);
-	if (!s && m->sums.n) {
-		tally_average(&m->sums.v[node], out);
-	} else if (s) {
-		uint32_t c = step_cell(s, node);
-		if (c != ID_NONE)
-			step_tally(s, c, out);
-	}
-	tally_static(&m->nodes.v[node], out);
-}
-
 struct tally *model_tallies(const struct model *m, const struct step *s, struct arena *a)
 {
 	struct tally *t = ARENA_ARRAY(a, m->nodes.n, struct tally);

@@ -153,11 +153,8 @@ int32_t model_input_slot(const struct model *m, size_t i);
 /* The types of a node: n string ids in byte order. */
 const uint32_t *model_types(const struct model *m, uint32_t set, size_t *n);
 
-/* Values of one node for a step (NULL: the average over the steps in which it has an entry), and
- * the static ones. out is overwritten. */
-void model_tally(const struct model *m, uint32_t node, const struct step *s, struct tally *out);
-
-/* The same for all nodes, in one pass: an array of nodes.n in a. */
+/* By node: its values for a step (NULL: the average over the steps in which it has an entry), and
+ * the static ones; in a. */
 struct tally *model_tallies(const struct model *m, const struct step *s, struct arena *a);
 
 /* The average over some of the steps. */

@@ -156,7 +156,7 @@ static bool view(struct bench *b)
 	for (size_t i = 0; i < VK_N; i++) {
 		if (strcmp(b->task, views[i]->name) != 0)
 			continue;
-		if (!session_view(b->s, views[i], o, sink_memory(a)))
+		if (!session_answer(b->s, views[i], o, sink_memory(a), NULL))
 			return false;
 		b->bytes = files ? file_size(str_z(a, path)) : 0;
 		return true;
@@ -295,9 +295,11 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	b.s = session_new_keeping(0, keep_attrs);
+	b.s = session_new(0);
 	if (!b.s)
 		return 1;
+	if (keep_attrs)
+		session_keep_attrs(b.s);
 	b.s->threads = threads;
 	for (int i = optind; i < argc; i++)
 		if (!do_task(&b, argv[i]))

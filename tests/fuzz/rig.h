@@ -133,9 +133,11 @@ static inline void fuzz_bytes(unsigned role, const uint8_t *data, size_t size)
 		abort();
 	arena_init(&a, &work);
 	for (int times = 0; times < 2 && !loaded; times++) {
-		struct session *s = session_new_keeping(FUZZ_LIMIT, size % 2);
+		struct session *s = session_new(FUZZ_LIMIT);
 		if (!s)
 			abort();
+		if (size % 2)
+			session_keep_attrs(s);
 		l.from.recover = times == 1;
 		loaded = session_guard(s, fuzz_load_one, &l);
 		for (size_t i = 0; loaded && i < sizeof FUZZ_COMMANDS / sizeof *FUZZ_COMMANDS;

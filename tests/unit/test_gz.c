@@ -76,7 +76,6 @@ static struct str unpack(struct str in, size_t step_in, size_t step_out, const c
 	}
 	if (!gunzip_at_end(g))
 		*why = "early";
-	gunzip_close(g);
 	return sb_str(&out);
 }
 
