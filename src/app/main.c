@@ -197,7 +197,19 @@ static bool summary(struct session *s, void *ctx)
 {
 	struct run *r = ctx;
 
-	return summary_write(s, &r->flags, r->out);
+	return summary_write(s, &r->flags, screen_begin(&r->screen, &s->sticky));
+}
+
+/* What is loaded, without a pager: it stands above what comes next. */
+static void say_summary(struct session *s, struct run *r)
+{
+	bool pager = r->screen.pager;
+
+	r->screen.pager = false;
+	bool ok = session_guard(s, summary, r);
+	screen_end(&r->screen);
+	r->screen.pager = pager;
+	repl_say(s, ok, 0);
 }
 
 /* A person gets the summary first, a script its answers; where there is neither, the summary is the
@@ -209,14 +221,14 @@ static bool run_lines(struct session *s, struct run *r)
 	size_t lines;
 
 	if (person)
-		repl_say(s, session_guard(s, summary, r), 0);
+		say_summary(s, r);
 	bool begun = jobs_begin(&jobs, s, &r->flags);
 	if (!begun)
 		repl_say(s, false, 0);
 	bool ok = begun && repl_run(&jobs, &r->screen, &lines);
 	jobs_end(&jobs);
 	if (ok && !person && !lines)
-		repl_say(s, session_guard(s, summary, r), 0);
+		say_summary(s, r);
 	return ok;
 }
 
