@@ -278,30 +278,22 @@ static void say_warning(struct ingest *to, const struct load *l)
 		note_line(ingest_notes(to), "%.*s\n", STR(l->warning));
 }
 
-static void drop_arena(void *a)
-{
-	arena_free(a);
-}
-
 bool input_load(struct ingest *to, unsigned role, const struct input_from *from,
         const struct input_watch *watch, struct work *work, struct err *e)
 {
 	struct watched all = { .watch = watch };
-	struct arena a;
-	struct guard g;
-	struct load l = { .in = input_of(role), .from = from, .a = &a, .to = to };
+	struct scratch own;
+	struct load l = { .in = input_of(role), .from = from, .a = &own.a, .to = to };
 	bool ok;
 
-	arena_init(&a, work);
-	work_guard(work, &g, drop_arena, &a);
+	scratch_open(&own, work);
 	pthread_mutex_init(&all.lock, NULL);
-	all.total = from_size(&a, from);
+	all.total = from_size(&own.a, from);
 	l.share.all = &all;
 	ok = load_file(&l, e);
 	pthread_mutex_destroy(&all.lock);
 	say_warning(to, &l);
-	work_unguard(work, &g);
-	arena_free(&a);
+	scratch_close(&own);
 	return ok;
 }
 
@@ -392,23 +384,21 @@ bool input_load_steps(struct ingest *to, const struct input_steps *steps, size_t
 		.room = PAR_ROOM(threads),
 		.folded = folded,
 		.ok = true };
-	struct arena a;
-	struct guard free_arena, free_jobs;
+	struct scratch own;
+	struct guard free_jobs;
 
 	*folded = 0;
-	arena_init(&a, work);
-	work_guard(work, &free_arena, drop_arena, &a);
-	v.jobs = ARENA_ARRAY(&a, v.room, struct job);
+	scratch_open(&own, work);
+	v.jobs = ARENA_ARRAY(&own.a, v.room, struct job);
 	v.all.watch = steps->watch;
 	for (size_t i = 0; i < steps->n; i++)
-		v.all.total = v.all.total + from_size(&a, &steps->v[i].from);
+		v.all.total += from_size(&own.a, &steps->v[i].from);
 	pthread_mutex_init(&v.all.lock, NULL);
 	work_guard(work, &free_jobs, drop_steps, &v);
 	par_run(&ops, &v, steps->n, (unsigned)threads, work);
 	work_unguard(work, &free_jobs);
 	drop_steps(&v);
-	work_unguard(work, &free_arena);
-	arena_free(&a);
+	scratch_close(&own);
 	return v.ok;
 }
 
@@ -432,21 +422,19 @@ unsigned input_guess(struct str head, struct str path)
 bool input_guess_file(struct str path, unsigned *role, struct work *work, struct err *e)
 {
 	const struct input_from from = { .name = path };
-	struct arena a;
-	struct guard g;
+	struct scratch own;
 	struct src *s;
 	uint64_t size;
 	bool ok = true;
 
 	*role = 0;
-	arena_init(&a, work);
-	work_guard(work, &g, drop_arena, &a);
+	scratch_open(&own, work);
 	errno = 0;
-	bool regular = is_regular(&a, &from, &size);
+	bool regular = is_regular(&own.a, &from, &size);
 	if (!regular && errno) {
 		ok = err_system(e, "cannot open", path, errno);
 	} else if (regular && !str_eq(path, S("-"))) {
-		ok = src_open(&s, &a, path, e);
+		ok = src_open(&s, &own.a, path, e);
 		if (ok) {
 			src_need(s, SNIFF_BYTES);
 			ok = !src_failed(s);
@@ -454,7 +442,6 @@ bool input_guess_file(struct str path, unsigned *role, struct work *work, struct
 			src_close(s);
 		}
 	}
-	work_unguard(work, &g);
-	arena_free(&a);
+	scratch_close(&own);
 	return ok;
 }

@@ -11,9 +11,8 @@
  */
 #include "model/sniff.h"
 
-#include "io/spool.h"
-
 #include "io/pbtext.h"
+#include "io/spool.h"
 #include "io/wire.h"
 #include "model/read.h"
 
