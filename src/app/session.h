@@ -7,10 +7,10 @@
 #ifndef TFPROF_APP_SESSION_H
 #define TFPROF_APP_SESSION_H
 
+#include "model/ckpt.h"
 #include "model/input.h"
 #include "model/spools.h"
 #include "out/out.h"
-#include "out/tensor.h"
 #include "view/side.h"
 
 struct jobs;

@@ -4,6 +4,8 @@
  */
 #include "app/session.h"
 
+#include "out/tensor.h"
+
 /* For an answer of a view of this kind, whose tree is there. */
 static struct origin origin_of(const struct session *s, enum vk kind)
 {

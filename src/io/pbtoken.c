@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/bits.h"
 #include "io/pbtext.h"
 #include "io/pbtext_internal.h"
 

@@ -10,7 +10,7 @@
  */
 #include "model/ordered_code.h"
 
-void ordered_u64(struct sb *b, uint64_t v)
+static void ordered_u64(struct sb *b, uint64_t v)
 {
 	unsigned n = 0;
 
@@ -21,7 +21,7 @@ void ordered_u64(struct sb *b, uint64_t v)
 		sb_char(b, (char)(v >> (8 * n)));
 }
 
-void ordered_bytes(struct sb *b, struct str s)
+static void ordered_bytes(struct sb *b, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		sb_char(b, s.p[i]);
@@ -33,7 +33,7 @@ void ordered_bytes(struct sb *b, struct str s)
 	sb_put(b, str_make("\0\1", 2));
 }
 
-void ordered_i64(struct sb *b, int64_t v)
+static void ordered_i64(struct sb *b, int64_t v)
 {
 	uint64_t magnitude = v < 0 ? ~(uint64_t)v : (uint64_t)v;
 	uint8_t code[10];

@@ -10,10 +10,6 @@
 
 #define SLICE_FULL (-1) /* length of a dimension that is not cut */
 
-void ordered_u64(struct sb *b, uint64_t v);
-void ordered_i64(struct sb *b, int64_t v);
-void ordered_bytes(struct sb *b, struct str s);
-
 /* The key of a slice: starts and lengths, SLICE_FULL for a whole dimension. */
 struct str slice_key(struct arena *a, struct str name, uint32_t rank, const int64_t *start,
         const int64_t *length);

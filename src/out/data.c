@@ -3,7 +3,6 @@
  * Answers as data: csv, md and ndjson are the rows alone, json is a document around them
  * (docs/schema/).
  */
-#include "base/fmt.h"
 #include "out/document.h"
 #include "out/rows.h"
 #include "view/workers.h"

@@ -14,7 +14,6 @@
 #include "base/sort.h"
 #include "base/vec.h"
 #include "io/wire.h"
-#include "out/out.h"
 
 #define TEXT_MAX    10000 /* a block that closes beyond it is cut there */
 #define HUGE_TENSOR 100000
