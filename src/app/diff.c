@@ -143,15 +143,14 @@ static bool by_scope(void *user, struct str from, struct arena *a, struct str *t
 static bool rename_by_scope(
         struct diff_sides *d, const struct diff_words *w, const struct side **sides)
 {
-	const enum metric_id *wanted = d->metrics;
+	struct diff_sides scopes = *d;
 	struct arena *a = &d->s->query_arena;
-	uint32_t n = d->n_metrics;
-	bool with_steps = d->with_steps;
 	struct alias *aliases;
 	struct compare c;
 
-	d->with_steps = false;
-	if (!diff_sides_make(d, &view_scope, d->o, wanted, 0) || !diff_merge(d, w, &c, &aliases))
+	scopes.with_steps = false;
+	if (!diff_sides_make(&scopes, &view_scope, d->o, d->metrics, 0) ||
+	        !diff_merge(&scopes, w, &c, &aliases))
 		return false;
 	for (uint32_t s = 0; s < d->n; s++) {
 		struct renamed r = { 0 };
@@ -166,9 +165,6 @@ static bool rename_by_scope(
 		if (r.to.n && !(sides[s] = side_rename(sides[s], by_scope, &r, a, &d->s->error)))
 			return false;
 	}
-	d->view = &view_graph;
-	d->n_metrics = n;
-	d->with_steps = with_steps;
 	return true;
 }
 

@@ -5,8 +5,7 @@
  *   u64:   count of bytes | that many, high byte first, no leading zeros
  *   bytes: with 00 as 00 ff and ff as ff 00, ended by 00 01
  *   i64:   n bytes (1 ... 10) carry 7 n bits of two's complement, high byte first; the n leading
- *          bits count the bytes: ones for a number that is not negative, all inverted for one that
- * is
+ *          bits count the bytes: ones, and for a negative number zeros
  */
 #include "model/ordered_code.h"
 
