@@ -343,13 +343,13 @@ static bool check_environment(struct doctor *d, struct str environment)
 		               : S("as record sets them, without NVTX ranges"));
 	}
 	if (!folder.n)
-		return ours(cuda);
+		return recording_is_collector(cuda);
 	bool there = access(str_z(d->a, folder), W_OK | X_OK) == 0;
 	row(d, there ? FINE : BAD, "folder", folder);
 	if (!there)
 		cure(d, "The process cannot write there, or sees other folders than we (a "
 		        "container).");
-	return ours(cuda);
+	return recording_is_collector(cuda);
 }
 
 static bool check_process(struct doctor *d, struct str word)
