@@ -280,11 +280,23 @@ Cflags: -I$${includedir}
 endef
 export PC_FILE
 
+# The program finds the collector by its way from BINDIR to LIBDIR; where that is not the usual one,
+# a program that knows it is linked.
+PLACE := $(or $(shell realpath -ms --relative-to='$(BINDIR)' '$(LIBDIR)/tfprof' 2>/dev/null),../lib/tfprof)
+PLACE_O := $(O)/installed/$(subst /,-,$(PLACE))
+INSTALLED := $(if $(filter-out ../lib/tfprof,$(PLACE)),$(PLACE_O)/tfprof,$(BIN)/tfprof)
+$(PLACE_O)/recording.o: src/app/recording.c $(O)/flags | $(GEN_H)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(BASE_FLAGS) $(WARN) -DCOLLECTOR_PLACE='"$(PLACE)"' -MMD -MP -c -o $@ $<
+$(PLACE_O)/tfprof: $(PLACE_O)/recording.o $(filter-out %/recording.o,$(PROGRAM_OBJ)) $(BIN)/libtfprof.a
+	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS) $(PROGRAM_LIBS)
+-include $(PLACE_O)/recording.d
+
 ## install: into DESTDIR$(PREFIX), PREFIX=/usr/local
-install: $(BIN)/tfprof $(BIN)/libtfprof.a $(BIN)/libtfprof.so $(BIN)/libtfprof_cupti.so
+install: $(INSTALLED) $(BIN)/libtfprof.a $(BIN)/libtfprof.so $(BIN)/libtfprof_cupti.so
 	$(INSTALL) -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(PKGCONFIGDIR)" \
 		"$(DESTDIR)$(INCLUDEDIR)/tfprof"
-	$(INSTALL) -m 755 $(BIN)/tfprof "$(DESTDIR)$(BINDIR)/tfprof"
+	$(INSTALL) -m 755 $(INSTALLED) "$(DESTDIR)$(BINDIR)/tfprof"
 	$(INSTALL) -m 644 $(BIN)/libtfprof.a "$(DESTDIR)$(LIBDIR)/libtfprof.a"
 	$(INSTALL) -m 755 $(BIN)/libtfprof.so "$(DESTDIR)$(LIBDIR)/libtfprof.so.$(VERSION)"
 	ln -sf libtfprof.so.$(VERSION) "$(DESTDIR)$(LIBDIR)/libtfprof.so.$(SOVERSION)"

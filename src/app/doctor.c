@@ -164,8 +164,8 @@ static void check_collector(struct doctor *d)
 		row(d, FINE, "collector", path);
 	else
 		row(d, BAD, "collector",
-		        S("libtfprof_cupti.so is neither beside the program nor in "
-		          "../lib/tfprof"));
+		        str_fmt(d->a, "%s is neither beside the program nor in %s", COLLECT_LIBRARY,
+		                recording_collector_place));
 }
 
 /* ---- permission ---- */

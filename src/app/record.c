@@ -239,8 +239,8 @@ static bool prepare(struct recorder *r)
 		return false;
 	if (!recording_collector(r->a, &r->collector))
 		return session_fail(r->s, ERR_NOT_FOUND,
-		        "the collector (%s) is neither beside the program nor in ../lib/tfprof",
-		        COLLECT_LIBRARY);
+		        "the collector (%s) is neither beside the program nor in %s",
+		        COLLECT_LIBRARY, recording_collector_place);
 	if (!recording_make(r->a, r->words.folder, r->words.force, &r->folder, &r->made, e) ||
 	        !keep_options(r) || !list_before(r, e))
 		return false;

@@ -17,12 +17,17 @@
 #include "base/num.h"
 #include "base/sort.h"
 
+#ifndef COLLECTOR_PLACE /* make install knows better */
+#define COLLECTOR_PLACE "../lib/tfprof"
+#endif
 #define PREFIX   "tfprof-"
 #define PATH_CAP 4096
 
+const char recording_collector_place[] = COLLECTOR_PLACE;
+
 bool recording_collector(struct arena *a, struct str *path)
 {
-	static const char *const places[] = { "", "/../lib/tfprof" };
+	static const char *const places[] = { "", "/" COLLECTOR_PLACE };
 	char *self = arena_alloc(a, PATH_CAP, 1);
 	ssize_t n = readlink("/proc/self/exe", self, PATH_CAP - 1);
 	struct str top = n > 0 ? str_make(self, (size_t)n) : STR_NONE;

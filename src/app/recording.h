@@ -11,7 +11,10 @@
 
 #define RECORDING_FILES_MAX 100000 /* spools, or logs, of a folder */
 
-/* The collector: beside the program, or in ../lib/tfprof. */
+/* Where the collector is installed, from the program's folder. */
+extern const char recording_collector_place[];
+
+/* The collector: beside the program, or there. */
 bool recording_collector(struct arena *a, struct str *path);
 bool recording_is_collector(struct str path); /* one, of this or another installation */
 
