@@ -297,7 +297,7 @@ def quick(bin_dir):
         ('layers', lambda: counted([sys.executable, '-B', 'tools/check_layers.py'])),
         ('symbols', lambda: counted(['sh', 'tools/check_symbols.sh', bin_dir])),
         ('hardening', lambda: counted(['sh', 'tools/check_hardening.sh', bin_dir])),
-        ('format', clang_format), ('header', header),
+        ('format', clang_format), ('header', header), ('docs', lambda: docs(bin_dir)), ('models', models),
         ('install', lambda: counted([sys.executable, '-B', 'tests/install.py', '--bin', bin_dir])),
         ('python-load', lambda: python_load(bin_dir)),
         ('checkpoint', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--program',
