@@ -33,7 +33,7 @@ const struct flag flag_rows[] = {
 	SPOOL_ROW("gpu", gpu, "N", "only what ran on this GPU, of all jobs: its number or UUID in tfprof gpu")
 	SPOOL_ROW("detail-steps", detail_steps, "A-B,C", "keep every operation of these steps, also of a long recording")
 	ROW("max-memory", max_memory, "SIZE", false, false, "hold no more than so much (500M, 2G); end with a sentence")
-	ROW("recover", recover, NULL, false, false, "read damaged binary files up to the damage, and warn of what is lost")
+	ROW("recover", recover, NULL, false, false, "read damaged binary files up to the damage, spools around it, and warn of what is lost")
 	ROW("lazy-steps", lazy_steps, NULL, false, false, "read a step's file when a command asks for it")
 	ROW("color", color, "WHEN", false, false, "auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected")
 	ROW("no-pager", no_pager, NULL, false, false, "show long answers without a pager (the program in PAGER, else less)")

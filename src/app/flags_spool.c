@@ -81,8 +81,8 @@ bool flags_spool_word(struct session *s, struct flags *f, struct str word)
 	const struct flag *row = find_flag(name);
 
 	if (!row)
-		return session_fail(s, ERR_INVALID_ARGUMENT, "spools have no option '%.*s'",
-		        STR(name));
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "spools have no option '%.*s'", STR(name));
 	if (!row->value != (equals == SIZE_MAX))
 		return session_fail(s, ERR_INVALID_ARGUMENT, "option '%s' of spools %s", row->name,
 		        row->value ? "needs a value" : "has no value");

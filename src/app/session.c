@@ -223,8 +223,8 @@ bool session_load(struct session *s, unsigned role, const struct input_from *fro
 	return ok && (role != ROLE_GRAPH || mark_variables(s));
 }
 
-bool session_load_spools(struct session *s, struct str path, const struct spools *files,
-        const struct spools_opts *o)
+bool session_load_spools(
+        struct session *s, struct str path, const struct spools *files, const struct spools_opts *o)
 {
 	const struct spools_watch w = { s->watch.progress, s->watch.user };
 	struct scratch own;

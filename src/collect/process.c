@@ -133,7 +133,8 @@ static uint64_t start_time(void)
 static bool is_rank(const char *name, size_t n)
 {
 	static const char *const whole[] = { "RANK", "LOCAL_RANK", "WORLD_SIZE", "TFPROF_JOB",
-		"CUDA_VISIBLE_DEVICES" };
+		"CUDA_VISIBLE_DEVICES", "TORCHELASTIC_RUN_ID", "OMPI_MCA_ess_base_jobid",
+		"PMIX_NAMESPACE", "PMIX_RANK" };
 	static const char *const begin[] = { "OMPI_COMM_WORLD_", "PMI_", "SLURM_JOB_ID",
 		"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_STEP_ID", "SLURM_JOB_NAME",
 		"SLURM_NODEID" };

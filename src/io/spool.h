@@ -92,7 +92,8 @@ struct spool_text {
 /* A fact about the process. Keys: pid, ppid, pidns (inode), start (of the process, ns since 1970),
  * host, exe, argv (NUL between words), cwd, cupti, driver, runtime (versions as CUPTI and the
  * driver tell them), level, options (TFPROF_OPTS), and "env.<NAME>" of RANK, LOCAL_RANK,
- * WORLD_SIZE, OMPI_*, PMI_*, SLURM_*, TFPROF_JOB, CUDA_VISIBLE_DEVICES. */
+ * WORLD_SIZE, OMPI_*, PMI_*, PMIX_*, SLURM_*, TORCHELASTIC_RUN_ID, TFPROF_JOB,
+ * CUDA_VISIBLE_DEVICES. */
 struct spool_info {
 	struct spool_text key, value;
 };

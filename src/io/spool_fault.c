@@ -33,8 +33,7 @@ void spool_fault_take(struct spool_fault *f, enum spool_event event, const struc
 	}
 }
 
-bool spool_fault_judge(
-        const struct spool_fault *f, struct str name, bool others, struct err *e)
+bool spool_fault_judge(const struct spool_fault *f, struct str name, bool others, struct err *e)
 {
 	if (!f->places)
 		return true;
@@ -46,9 +45,7 @@ bool spool_fault_judge(
 
 void spool_fault_text(struct sb *b, const struct spool_fault *f, struct str name)
 {
-	uint64_t lost = !f->written           ? f->records
-	                : f->written > f->kept ? f->written - f->kept
-	                                       : 0;
+	uint64_t lost = !f->written ? f->records : f->written > f->kept ? f->written - f->kept : 0;
 
 	sb_fmt(b, "%.*s: byte %" PRIu64 ": %s", STR(name), f->first.at, f->first.why);
 	if (f->places > 1)

@@ -22,8 +22,7 @@ void spool_fault_take(struct spool_fault *f, enum spool_event event, const struc
         const struct spool_damage *d);
 
 /* Fills *e if the spool is damaged; returns false then. others: there are more to be kept. */
-bool spool_fault_judge(
-        const struct spool_fault *f, struct str name, bool others, struct err *e);
+bool spool_fault_judge(const struct spool_fault *f, struct str name, bool others, struct err *e);
 
 /* "a.tfspool: byte 96: ...; 17 records are kept; lost are 40 bytes": of a damaged one. */
 void spool_fault_text(struct sb *b, const struct spool_fault *f, struct str name);

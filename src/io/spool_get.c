@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The decoder of spools: the fields of each kind of record, in the order in which spool_put.c writes
- * them. Blocks are found and judged in spool_block.c.
+ * The decoder of spools: the fields of each kind of record, in the order in which spool_put.c
+ * writes them. Blocks are found and judged in spool_block.c.
  */
 #include "io/spool_block.h"
 

@@ -15,8 +15,8 @@ struct spool_look {
 	uint64_t size;           /* bytes read */
 	uint64_t kinds[SPOOL_N]; /* records; operations that only sums know are among them */
 	uint64_t lost[SPOOL_LOST_WHY_N];
-	uint64_t damaged;   /* bytes that could not be used */
-	bool ended;         /* the collector closed it */
+	uint64_t damaged; /* bytes that could not be used */
+	bool ended;       /* the collector closed it */
 	struct spool_who who;
 	struct strs notes;
 };

@@ -11,11 +11,11 @@
 #include "io/spool.h"
 
 struct spool_who {
-	struct str host, program; /* program: argv[0]'s last part, or of exe */
-	struct str job;           /* empty: none is known */
-	int64_t pid, parent;      /* 0: unknown */
-	int64_t rank;             /* -1: unknown */
-	uint64_t started;         /* ns since 1970 */
+	struct str host, program;     /* program: argv[0]'s last part, or of exe */
+	struct str job;               /* empty: none is known */
+	int64_t pid, parent;          /* 0: unknown */
+	int64_t rank;                 /* -1: unknown */
+	uint64_t started;             /* ns since 1970 */
 	unsigned job_from, rank_from; /* places in the tables of variables; 0: none yet */
 };
 

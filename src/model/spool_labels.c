@@ -44,8 +44,8 @@ uint32_t labels_kernel(struct reading_spools *r, uint32_t leaf, const struct spo
 {
 	uint32_t shared = k->static_shared + k->dynamic_shared, label;
 	struct label_key key = { leaf,
-		{ k->registers, shared, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
-		        k->block[2] },
+		{ k->registers, shared, k->grid[0], k->grid[1], k->grid[2], k->block[0],
+		        k->block[1], k->block[2] },
 		0 };
 	uint64_t hash;
 
@@ -108,7 +108,8 @@ uint32_t labels_of_node(struct reading_spools *r, uint32_t label, struct str nod
 
 	if (!label)
 		return 0;
-	id = ingest_string(r->to, str_fmt(r->a, "%.*s@@%.*s", STR(r->labels.v[label - 1]), STR(node)));
+	id = ingest_string(
+	        r->to, str_fmt(r->a, "%.*s@@%.*s", STR(r->labels.v[label - 1]), STR(node)));
 	arena_reset(r->a, mark);
 	return 1 + id;
 }

@@ -9,7 +9,15 @@
 #include "model/spools_internal.h"
 
 /* Kinds of notes: one kind is one line, however many processes it is about. */
-enum { NOTE_CUT = 0x800, NOTE_ENDLESS, NOTE_CLOCK, NOTE_GAP, NOTE_SPOOL_STRING, NOTE_STEPLESS, NOTE_SAID };
+enum {
+	NOTE_CUT = 0x800,
+	NOTE_ENDLESS,
+	NOTE_CLOCK,
+	NOTE_GAP,
+	NOTE_SPOOL_STRING,
+	NOTE_STEPLESS,
+	NOTE_SAID
+};
 
 /* The sum of a count over all processes. */
 static uint64_t sum_at(const struct reading_spools *r, size_t at)

@@ -314,8 +314,7 @@ static void place_launch(struct reading_spools *r, uint32_t unit, uint32_t cell,
 	if (l->graph && op->kind != SPOOL_GRAPH)
 		place_graph_launch(r, unit, w->cells.v[cell].step, l);
 	else
-		add_time(r,
-		        single_of(cell, SPAN_CPU, w->units.v[unit].device, l->start, l->length),
+		add_time(r, single_of(cell, SPAN_CPU, w->units.v[unit].device, l->start, l->length),
 		        (struct span_said){ op->label, l->thread });
 }
 

@@ -104,12 +104,12 @@ static bool choose(struct reading_spools *r)
 	if (wanted)
 		return true;
 	if (o->process.n)
-		sb_fmt(&b, " is of process '%.*s'", STR(o->process));
+		sb_fmt(&b, " of process '%.*s'", STR(o->process));
 	if (o->job.n)
-		sb_fmt(&b, "%s is of job '%.*s'", b.n ? " and" : "", STR(o->job));
+		sb_fmt(&b, " of job '%.*s'", STR(o->job));
 	if (o->gpu.n)
-		sb_fmt(&b, "%s has work of GPU '%.*s'", b.n ? " and" : "", STR(o->gpu));
-	return err_set(r->e, ERR_NOT_FOUND, "no spool%.*s", STR(sb_str(&b)));
+		sb_fmt(&b, " of GPU '%.*s'", STR(o->gpu));
+	return err_set(r->e, ERR_NOT_FOUND, "no spool is%.*s", STR(sb_str(&b)));
 }
 
 /* ---- order and names ---- */

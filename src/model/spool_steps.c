@@ -136,9 +136,9 @@ void steps_follow(struct reading_spools *r)
 	uint64_t *ends = ARENA_ARRAY(r->a, n, uint64_t);
 
 	for (size_t i = 0; i < n; i++)
-		ends[i] = lead->ends.n        ? lead->ends.v[i]
-		          : i + 1 < n         ? lead->boundaries.v[i + 1]
-		                              : lead->last + 1;
+		ends[i] = lead->ends.n ? lead->ends.v[i]
+		          : i + 1 < n  ? lead->boundaries.v[i + 1]
+		                       : lead->last + 1;
 	for (size_t i = 0; i < r->n && n; i++) {
 		struct process *p = &r->v[i];
 		if (str_eq(p->who.job, lead->who.job))

@@ -106,8 +106,8 @@ static void end_range(struct reading_spools *r, struct process *p, const struct 
 {
 	end_step(p, o->step, g->time);
 	if (r->o->by_op && o->scope)
-		VEC_PUSH(r->a, &p->runs,
-		        ((struct range_run){ o->scope, g->tid, o->since, o->own }));
+		VEC_PUSH(
+		        r->a, &p->runs, ((struct range_run){ o->scope, g->tid, o->since, o->own }));
 }
 
 /* Ends the innermost range of the domain; those within it that are of others become its parent's.

@@ -12,17 +12,17 @@
 
 struct spools_opts {
 	/* Where steps begin; the first that is given counts, then what the recording holds. */
-	struct str step_nvtx;    /* a pattern of range and mark names, or pytorch, optimizer, xla */
-	struct str step_kernel;  /* a pattern of names of kernels */
-	int64_t step_every;      /* ms; 0: not given */
-	bool keep_warmup;        /* what came before the first step is step 0 */
-	bool by_op;              /* a node for each range, not for each kernel in it */
-	bool tf_layout;          /* copies on a device of their own, as TensorFlow records them */
-	bool sum_ranks;          /* processes are executions of the same nodes */
-	bool steps_by_time; /* of several jobs: a step is when the first job was in it */
+	struct str step_nvtx;   /* a pattern of range and mark names, or pytorch, optimizer, xla */
+	struct str step_kernel; /* a pattern of names of kernels */
+	int64_t step_every;     /* ms; 0: not given */
+	bool keep_warmup;       /* what came before the first step is step 0 */
+	bool by_op;             /* a node for each range, not for each kernel in it */
+	bool tf_layout;         /* copies on a device of their own, as TensorFlow records them */
+	bool sum_ranks;         /* processes are executions of the same nodes */
+	bool steps_by_time;     /* of several jobs: a step is when the first job was in it */
 	struct str process, job, gpu; /* only this one; empty: all */
-	struct str detail_steps; /* "3-5,9": every operation of these is kept */
-	bool recover;            /* damaged spools are read around the damage */
+	struct str detail_steps;      /* "3-5,9": every operation of these is kept */
+	bool recover;                 /* damaged spools are read around the damage */
 };
 
 /* One process's spool: a path, or an input that is open already. */

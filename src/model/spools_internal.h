@@ -330,8 +330,9 @@ struct place {
 	struct imap cell_of; /* step << 32 | node -> cell */
 	VEC(struct cell) cells;
 	VEC(struct single) singles;
-	VEC(struct span_said) said; /* of each of them, if run metadata may be written; its label is
-	                             * one of ours */
+	VEC(struct span_said)
+	said; /* of each of them, if run metadata may be written; its label is
+	       * one of ours */
 	VEC(struct piece) pieces;
 	struct imap held; /* address -> 1 + index in holds */
 	VEC(struct hold) holds;

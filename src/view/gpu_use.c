@@ -310,9 +310,7 @@ static void take(struct reading *r, const struct spool_record *x)
 	case SPOOL_GRAPH: take_graph(r, &x->graph); break;
 	case SPOOL_SYNC: take_sync(u, &x->sync); break;
 	case SPOOL_SUM: take_sum(r, &x->sum); break;
-	case SPOOL_INFO:
-		spool_who_take(&u->processes.v[r->process].who, u->a, &x->info);
-		break;
+	case SPOOL_INFO: spool_who_take(&u->processes.v[r->process].who, u->a, &x->info); break;
 	case SPOOL_DEVICE: take_device(r, &x->device); break;
 	case SPOOL_LOST:
 		if (x->lost.why < SPOOL_LOST_WHY_N)

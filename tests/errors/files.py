@@ -254,6 +254,8 @@ def put_spools(top):
     put(top, 'n/a.tfspool', block(1, 0))
     put(top, 'n/later.tfspool', block(9, 0))
     put(top, 'n/text.tfspool', b'no spool')
+    os.mkdir(os.path.join(top, 'n', 'f'))
+    put(top, 'n/f/damaged.tfspool', block(1, 0) + block(1, 0, 5))
 
 
 def write(top):

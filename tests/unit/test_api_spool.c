@@ -40,7 +40,9 @@ static int add(struct tfp_session *s, const char *path, bool memory, const char 
 		.bytes = memory ? bytes : NULL,
 		.bytes_size = n_bytes,
 		.how = how,
-		.n_how = b ? 2 : a ? 1 : 0 };
+		.n_how = b   ? 2
+		         : a ? 1
+		             : 0 };
 
 	return tfp_add(s, TFP_SPOOL, &in);
 }
