@@ -79,7 +79,8 @@ struct tfp_session;
 
 enum {
 	TFP_KEEP_ATTRS = 1, /* keep node attributes, for tfp_write_profile; costs memory */
-	TFP_RECOVER = 2     /* read damaged binary inputs up to the damage; tfp_notes warns */
+	TFP_RECOVER = 2     /* read damaged binary inputs up to the damage, spools around it;
+	                     * tfp_notes warns */
 };
 
 struct tfp_config {

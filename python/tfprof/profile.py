@@ -52,7 +52,7 @@ class Profile:
     'keep_warmup': True}.
     progress(done, total): told while loading; returning False ends it.
     memory_limit: bytes that the profile may take, 0: no limit. threads: 0: all processors.
-    recover: damaged binary inputs are read up to the damage; notes says what was lost.
+    recover: damaged binary inputs are read up to the damage, spools around it; notes says what was lost.
 
     Views take the options of the program by name: max_depth=5, min_micros=100, order_by='micros',
     show_name_regexes=['.*conv.*'], select=['micros', 'bytes'], step=3, ...

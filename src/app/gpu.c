@@ -27,7 +27,8 @@ static bool find(struct program *p, const struct words *w, struct strs *spools)
 	struct str folder;
 
 	if (w->rest.n > 1)
-		return session_fail(s, ERR_INVALID_ARGUMENT, "gpu takes one folder or spool, or none");
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "gpu takes one folder or spool, or none");
 	if (w->rest.n)
 		folder = w->rest.v[0];
 	else if (!recording_newest(&s->query_arena, &folder, &s->error))

@@ -121,8 +121,10 @@ void spool_who_jobs(struct spool_who *const *v, size_t n, struct arena *a)
 	imap_init(&by_pid, a);
 	for (size_t i = 0; i < n; i++)
 		imap_put(&by_pid, key_of(v[i]->host, v[i]->pid), (uint32_t)i, false);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		v[i]->named = v[i]->job;
 		top[i] = v[i]->rank < 0 ? 0 : launcher(v, &by_pid, v[i]);
+	}
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < n && !apart[i]; k++)
 			apart[i] = are_twins(v[i], v[k], top[i], top[k]);

@@ -12,6 +12,7 @@
 
 struct spool_who {
 	struct str host, program;     /* program: argv[0]'s last part, or of exe */
+	struct str named;             /* the job before launchers were told apart */
 	struct str job;               /* empty: none is known */
 	int64_t pid, parent;          /* 0: unknown */
 	int64_t rank;                 /* -1: unknown */

@@ -85,7 +85,7 @@ static bool is_wanted(struct reading_spools *r, const struct process *p)
 		return false;
 	if (o->gpu.n && !p->gpus_used)
 		return false;
-	return !o->job.n || str_eq(o->job, p->who.job) ||
+	return !o->job.n || str_eq(o->job, p->who.job) || str_eq(o->job, p->who.named) ||
 	       str_eq(o->job, process_job(r->a, p, STR_NONE));
 }
 

@@ -80,6 +80,8 @@ def test_gpu_words():
     holds(tfprof('gpu', 'empty')[2], "'empty' holds no recording of a process")
     holds(tfprof('gpu', 'none')[2], "cannot open the folder 'none'")
     same(tfprof('gpu', 'a', 'b')[0], 2)
+    one = spool('empty', Spool().add('kernel', name='k', start=T0 + 5, length=5).end())
+    same(tfprof('gpu', one)[1], tfprof('gpu', 'empty')[1])
     put('junk/x.tfspool', 'junk')
     got = tfprof('gpu', 'junk')
     same(got[0], 3)

@@ -86,6 +86,12 @@ def check_launchers(t):
             t.write(Spool(pid=launcher + 11 + rank, ppid=launcher + 1 + rank, host='n', env_RANK=rank).end(), folder='f')
     same(t.runs('scope', 'f'), {'job-p%d/rank%d/k' % (j, r): 1 for j in (100, 200) for r in (0, 1)})
     same(t.runs('scope', 'f', '--job=p200'), {'rank%d/k' % r: 1 for r in (0, 1)})
+    for job in ('100', '200'):
+        for rank in (0, 1):
+            t.write(Spool(pid=rank, ppid=int(job), env_RANK=rank, env_SLURM_JOB_ID=7).launch(0, 'k').end(), folder='g')
+    same(t.runs('scope', 'g'), {'job-7-p%d/rank%d/k' % (j, r): 1 for j in (100, 200) for r in (0, 1)})
+    same(t.runs('scope', 'g', '--job=7'), t.runs('scope', 'g'))
+    same(t.runs('scope', 'g', '--job=7-p100'), {'rank0/k': 1, 'rank1/k': 1})
     for name, variables in (('mpi', {'env_OMPI_MCA_ess_base_jobid': '77:1'}), ('torch', {'env_TORCHELASTIC_RUN_ID': '77:1'})):
         for rank in (0, 1):
             t.write(Spool(pid=rank, ppid=5 + rank, env_RANK=rank, **variables).launch(0, 'k').end(), folder=name)
