@@ -5,13 +5,13 @@
  */
 #include "app/baseline.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/flags.h"
 #include "base/sort.h"
+#include "io/paths.h"
 
 #define FOLDER     ".tfprof/baselines"
 #define NAME_BYTES 100
@@ -149,17 +149,13 @@ static bool list(struct session *s, struct sink *out)
 	struct strs names = { 0 };
 	bool there;
 
-	if (!check_links(FOLDER, &there, &s->error))
+	if (!check_links(FOLDER, &there, &s->error) ||
+	        (there && !path_list(a, S(FOLDER), &names, &s->error)))
 		return false;
-	DIR *d = there ? opendir(FOLDER) : NULL;
-	for (struct dirent *x; d && (x = readdir(d));)
-		if (is_name(str_of(x->d_name)))
-			strs_add(a, &names, str_copy(a, str_of(x->d_name)));
-	if (d)
-		closedir(d);
 	sort_list(a, &names);
 	for (size_t i = 0; i < names.n; i++)
-		sink_fmt(out, "%.*s\n", STR(names.v[i]));
+		if (is_name(names.v[i]))
+			sink_fmt(out, "%.*s\n", STR(names.v[i]));
 	return true;
 }
 

@@ -4,12 +4,10 @@
  */
 #include "app/complete.h"
 
-#include <dirent.h>
-#include <sys/stat.h>
-
 #include "app/jobs.h"
 #include "app/words.h"
 #include "base/sort.h"
+#include "io/paths.h"
 
 static void offer(struct session *s, struct complete *c, struct str word)
 {
@@ -120,24 +118,18 @@ static void offer_files(struct session *s, struct complete *c)
 	struct arena *a = &s->query_arena;
 	size_t slash = str_rfind_char(c->stem, '/');
 	struct str folder = slash == SIZE_MAX ? STR_NONE : str_sub(c->stem, 0, slash + 1);
-	DIR *d = opendir(folder.n ? str_z(a, folder) : ".");
-	struct strs found = { 0 };
-	struct dirent *x;
-	struct stat st;
+	struct strs names = { 0 };
+	struct err e = { .a = a };
 
-	while (d && (x = readdir(d))) {
-		if (x->d_name[0] == '.' && c->stem.n == folder.n)
+	path_list(
+	        a, folder.n ? folder : S("."), &names, &e); /* what cannot be read offers nothing */
+	sort_list(a, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		if (names.v[i].p[0] == '.' && c->stem.n == folder.n)
 			continue;
-		struct str path = str_fmt(a, "%.*s%s", STR(folder), x->d_name);
-		if (stat(str_z(a, path), &st) == 0 && S_ISDIR(st.st_mode))
-			path = str_fmt(a, "%.*s/", STR(path));
-		strs_add(a, &found, path);
+		struct str path = str_fmt(a, "%.*s%.*s", STR(folder), STR(names.v[i]));
+		offer(s, c, path_is_folder(a, path) ? str_fmt(a, "%.*s/", STR(path)) : path);
 	}
-	if (d)
-		closedir(d);
-	sort_list(a, &found);
-	for (size_t i = 0; i < found.n; i++)
-		offer(s, c, found.v[i]);
 	c->open = c->items.n == 1 && str_ends(c->items.v[0], S("/"));
 }
 

@@ -16,6 +16,7 @@
 #include "app/proc.h"
 #include "base/num.h"
 #include "base/sort.h"
+#include "io/paths.h"
 
 #ifndef COLLECTOR_PLACE /* make install knows better */
 #define COLLECTOR_PLACE "../lib/tfprof"
@@ -167,13 +168,14 @@ void recording_drop(struct arena *a, struct str path)
 bool recording_newest(struct arena *a, struct str *path, struct err *e)
 {
 	struct timespec best = { 0 };
-	DIR *d = opendir(".");
-	struct dirent *x;
+	struct strs names = { 0 };
 	struct stat st;
 
 	*path = STR_NONE;
-	while (d && (x = readdir(d))) {
-		if (!str_starts(str_of(x->d_name), S(PREFIX)) || lstat(x->d_name, &st) != 0 ||
+	if (!path_list(a, S("."), &names, e))
+		return false;
+	for (size_t i = 0; i < names.n; i++) {
+		if (!str_starts(names.v[i], S(PREFIX)) || lstat(str_z(a, names.v[i]), &st) != 0 ||
 		        !S_ISDIR(st.st_mode))
 			continue;
 		struct timespec t = st.st_mtim;
@@ -181,10 +183,8 @@ bool recording_newest(struct arena *a, struct str *path, struct err *e)
 		                       (t.tv_sec == best.tv_sec && t.tv_nsec <= best.tv_nsec)))
 			continue;
 		best = t;
-		*path = str_copy(a, str_of(x->d_name));
+		*path = names.v[i];
 	}
-	if (d)
-		closedir(d);
 	return path->n || err_set(e, ERR_NOT_FOUND,
 	                          "no folder of a recording (%sDATE-PID) is here: name it", PREFIX);
 }
@@ -192,16 +192,14 @@ bool recording_newest(struct arena *a, struct str *path, struct err *e)
 bool recording_files(
         struct arena *a, struct str path, struct str end, struct strs *files, struct err *e)
 {
-	DIR *d = opendir(str_z(a, path));
-	struct dirent *x;
+	struct strs names = { 0 };
 
 	*files = (struct strs){ 0 };
-	if (!d)
-		return err_system(e, "cannot open the folder", path, errno);
-	while ((x = readdir(d)) && files->n <= RECORDING_FILES_MAX)
-		if (str_ends(str_of(x->d_name), end))
-			strs_add(a, files, str_fmt(a, "%.*s/%s", STR(path), x->d_name));
-	closedir(d);
+	if (!path_list(a, path, &names, e))
+		return false;
+	for (size_t i = 0; i < names.n && files->n <= RECORDING_FILES_MAX; i++)
+		if (str_ends(names.v[i], end))
+			strs_add(a, files, str_fmt(a, "%.*s/%.*s", STR(path), STR(names.v[i])));
 	if (files->n > RECORDING_FILES_MAX)
 		return err_set(e, ERR_RESOURCE, "'%.*s' holds more than %d files named *%.*s",
 		        STR(path), RECORDING_FILES_MAX, STR(end));

@@ -4,6 +4,8 @@
  */
 #include "io/paths.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -91,6 +93,29 @@ bool path_is_special(struct arena *a, struct str path)
 	struct stat st;
 
 	return stat(str_z(a, path), &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+static void drop_folder(void *d)
+{
+	closedir(d);
+}
+
+bool path_list(struct arena *a, struct str folder, struct strs *names, struct err *e)
+{
+	DIR *d = opendir(str_z(a, folder));
+	struct dirent *x;
+	struct guard g;
+
+	if (!d)
+		return err_system(e, "cannot open the folder", folder, errno);
+	work_guard(a->work, &g, drop_folder, d);
+	for (errno = 0; (x = readdir(d)); errno = 0)
+		if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
+			strs_add(a, names, str_copy(a, str_of(x->d_name)));
+	int failed = errno;
+	work_unguard(a->work, &g);
+	closedir(d);
+	return !failed || err_system(e, "cannot read the folder", folder, failed);
 }
 
 bool path_is_pattern(struct str word)

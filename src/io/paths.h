@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Words that name files: patterns as the shell has them, lists, and what tells paths apart. Looks
- * at names alone and opens nothing.
+ * Words that name files: patterns as the shell has them, lists, what a folder holds, and what tells
+ * paths apart. Looks at names alone and opens no file.
  */
 #ifndef TFPROF_IO_PATHS_H
 #define TFPROF_IO_PATHS_H
@@ -21,6 +21,9 @@ bool path_is_folder(struct arena *a, struct str path);
 
 /* A folder, a pipe, a device: what has no bytes that stay. A link that leads nowhere is none. */
 bool path_is_special(struct arena *a, struct str path);
+
+/* Appends the names in a folder, in no order, without "." and "..". */
+bool path_list(struct arena *a, struct str folder, struct strs *names, struct err *e);
 
 /* Does the word have letters in it that make it a pattern? */
 bool path_is_pattern(struct str word);

@@ -6,9 +6,6 @@
  */
 #include "model/folder.h"
 
-#include <dirent.h>
-#include <errno.h>
-
 #include "base/num.h"
 #include "io/paths.h"
 
@@ -59,32 +56,6 @@ static enum kind judge_name(struct str name, int64_t *step)
 	return KIND_NONE;
 }
 
-static void drop_dir(void *d)
-{
-	closedir(d);
-}
-
-/* The names in a folder, in path_order. */
-static bool read_names(struct arena *a, struct str path, struct strs *names, struct err *e)
-{
-	DIR *d = opendir(str_z(a, path));
-	struct dirent *x;
-	struct guard g;
-
-	if (!d)
-		return err_system(e, "cannot read the folder", path, errno);
-	work_guard(a->work, &g, drop_dir, d);
-	for (errno = 0; (x = readdir(d)); errno = 0)
-		strs_add(a, names, str_copy(a, str_of(x->d_name)));
-	int failed = errno;
-	work_unguard(a->work, &g);
-	closedir(d);
-	if (failed)
-		return err_system(e, "cannot read the folder", path, failed);
-	paths_sort(a, names);
-	return true;
-}
-
 static void take_one(struct str *at, const char *what, struct str path, struct notes *notes)
 {
 	if (!at->n)
@@ -128,8 +99,9 @@ bool folder_list(
 	*f = (struct folder){ 0 };
 	while (path.n > 1 && path.p[path.n - 1] == '/')
 		path.n--;
-	if (!read_names(a, path, &names, e))
+	if (!path_list(a, path, &names, e))
 		return false;
+	paths_sort(a, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		struct folder_file x;
 		enum kind kind = judge_name(names.v[i], &x.step);
