@@ -101,6 +101,16 @@ def case_forms(top):
             '1  largest relative 0.2\n', 'two values: ' + out)
 
 
+def case_names(top):
+    """Names cannot leave their cell, nor steer a terminal."""
+    path = os.path.join(top, 'odd')
+    make.bundle(path, [make.Tensor('a\x1b[2J', 'int32', [1], [1]), make.Tensor('b,"q"', 'int32', [1], [1])])
+    out = run(path, '-output', 'csv')[1].split('\n')
+    T.check([x.rsplit(',int32', 1)[0] for x in out[1:3]] == ['"a\\x1b[2J"', '"b,""q"""'], 'names in csv: %r' % out)
+    out = run('--color=always', path)[1].split('\n')
+    T.check(out[0].startswith('a\\x1b[2J  int32'), 'a name on a terminal: %r' % out)
+
+
 def case_shown(top):
     """The text of values, and what -max_values says of them; nodes the checkpoint has are marked."""
     graph = os.path.join(top, 'graph.pbtxt')

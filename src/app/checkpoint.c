@@ -8,8 +8,8 @@
 
 #include "app/words.h"
 #include "base/fmt.h"
-#include "io/json_out.h"
 #include "model/ckpt_diff.h"
+#include "out/sheet.h"
 
 enum { FORM_TEXT, FORM_CSV, FORM_JSON };
 
@@ -19,7 +19,6 @@ struct ask {
 	struct checkpoint_words words;
 	struct strs paths;
 	struct rx_list *show;
-	struct sb b;
 	struct json json;
 	size_t rows;
 	int64_t params;
@@ -28,6 +27,7 @@ struct ask {
 
 /* ---- rows ---- */
 
+#define SHAPE 2 /* the place of the shape among the cells */
 struct cell {
 	const char *name;
 	struct str text;
@@ -51,25 +51,6 @@ static struct str shape(struct ask *k, const struct ckpt_tensor *t)
 	return sb_str(&b);
 }
 
-static void put_quoted(struct sb *b, struct str s)
-{
-	bool plain = s.n > 0;
-
-	for (size_t i = 0; i < s.n; i++)
-		plain &= s.p[i] != ',' && s.p[i] != '"' && (uint8_t)s.p[i] >= ' ';
-	if (plain || s.n == 0) {
-		sb_put(b, s);
-		return;
-	}
-	sb_char(b, '"');
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '"')
-			sb_char(b, '"');
-		sb_char(b, s.p[i]);
-	}
-	sb_char(b, '"');
-}
-
 static void put_json(struct ask *k, const struct cell *c, size_t n)
 {
 	int64_t v;
@@ -87,34 +68,44 @@ static void put_json(struct ask *k, const struct cell *c, size_t n)
 	json_object_end(&k->json);
 }
 
-/* Text: cells behind each other; csv: the same with commas and a head. */
-static void put_row(struct ask *k, const struct cell *c, size_t n)
+static void put_csv(struct ask *k, const struct cell *c, size_t n)
 {
-	bool csv = k->words.output == FORM_CSV;
-
-	if (k->words.output == FORM_JSON) {
-		put_json(k, c, n);
-		return;
-	}
-	k->b.n = 0;
-	for (size_t i = 0; csv && k->rows == 0 && i < n; i++)
-		sb_fmt(&k->b, "%s%s", i ? "," : "", c[i].name);
-	if (csv && k->rows == 0)
-		sb_char(&k->b, '\n');
+	for (size_t i = 0; k->rows == 0 && i < n; i++)
+		sink_fmt(k->out, "%s%s", i ? "," : "", c[i].name);
+	if (k->rows == 0)
+		sink_char(k->out, '\n');
 	for (size_t i = 0; i < n; i++) {
-		if (!csv && i && i != 2 && c[i].text.n == 0)
+		if (i)
+			sink_char(k->out, ',');
+		if (c[i].text.n)
+			csv_text(k->out, c[i].text);
+	}
+	sink_char(k->out, '\n');
+}
+
+/* Name, type and shape; behind them what is there, with its name. */
+static void put_text(struct ask *k, const struct cell *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i && i != SHAPE && c[i].text.n == 0)
 			continue;
 		if (i)
-			sb_put(&k->b, csv ? S(",") : S("  "));
-		if (!csv && i > 2)
-			sb_fmt(&k->b, "%s ", c[i].name);
-		if (csv)
-			put_quoted(&k->b, c[i].text);
-		else
-			sb_put(&k->b, i == 2 && c[i].text.n == 0 ? S("scalar") : c[i].text);
+			sink_put(k->out, S("  "));
+		if (i > SHAPE)
+			sink_fmt(k->out, "%s ", c[i].name);
+		sink_put(k->out, i == SHAPE && c[i].text.n == 0 ? S("scalar") : c[i].text);
 	}
-	sb_char(&k->b, '\n');
-	sink_put(k->out, sb_str(&k->b));
+	sink_char(k->out, '\n');
+}
+
+static void put_row(struct ask *k, const struct cell *c, size_t n)
+{
+	switch (k->words.output) {
+	case FORM_TEXT: put_text(k, c, n); break;
+	case FORM_CSV: put_csv(k, c, n); break;
+	case FORM_JSON: put_json(k, c, n); break;
+	}
+	k->rows++;
 }
 
 static void begin_rows(struct ask *k)
@@ -178,7 +169,6 @@ static void put_tensor(struct ask *k, struct ckpt *c, const struct ckpt_tensor *
 	};
 
 	put_row(k, cells, sizeof cells / sizeof *cells);
-	k->rows++;
 	k->params = num_add(k->params, t->elements);
 	k->bytes += bytes;
 }
@@ -190,7 +180,6 @@ static bool list(struct ask *k, struct ckpt *c)
 	struct ckpt_tensor t;
 
 	begin_rows(k);
-	sb_room(&k->b, ARENA_BIG + 1); /* so that it may grow between mark and reset */
 	for (;;) {
 		struct arena_mark m = arena_mark(a);
 		if (!ckpt_next(l, a, &t))
@@ -256,7 +245,6 @@ static void put_diff(void *user, const struct ckpt_diff *d)
 		{ "largest relative", numbers ? str_fmt(a, "%g", d->relative) : none, false },
 	};
 	put_row(k, cells, sizeof cells / sizeof *cells);
-	k->rows++;
 }
 
 static bool compare(struct ask *k, struct ckpt *a, struct ckpt *b)
@@ -264,7 +252,6 @@ static bool compare(struct ask *k, struct ckpt *a, struct ckpt *b)
 	struct session *s = k->s;
 
 	begin_rows(k);
-	sb_room(&k->b, ARENA_BIG + 1);
 	if (!ckpt_compare(a, b, &s->query_arena, put_diff, k, &s->error))
 		return false;
 	end_rows(k);
@@ -300,7 +287,7 @@ static bool read_words(struct ask *k, const struct request *r)
 
 bool checkpoint_run(struct session *s, const struct request *r, struct sink *out)
 {
-	struct ask k = { .s = s, .out = out, .b = sb_in(&s->query_arena) };
+	struct ask k = { .s = s, .out = out };
 	struct ckpt *a = NULL, *b = NULL;
 	bool ok;
 

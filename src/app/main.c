@@ -58,14 +58,12 @@ static bool run_alone(struct session *s, struct run *r)
 {
 	struct input_watch before = s->watch;
 	struct progress progress;
-
 	const struct command *c = r->request.command;
 
 	progress_begin(&progress, &s->watch);
 	if (c->view_options) /* long, as answers of views are */
 		signals_catch(s);
-	bool ok = c->run(
-	        s, &r->request, c->view_options ? screen_begin(&r->screen, &s->sticky) : r->out);
+	bool ok = c->run(s, &r->request, screen_begin(&r->screen, &s->sticky));
 	progress_end(&progress);
 	s->watch = before;
 	r->status = status_of(s);
