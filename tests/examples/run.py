@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every example that people read: those of the tutorials (seeds.list), of the manual pages and
-of README.md, on the models of testdata/models, and compares with expected/NAME.txt.
+"""Runs every example that people read: those of the tutorials (seeds.list), of the manual pages, of
+README.md and docs/, on the models of testdata/models and the spool of testdata/small, and compares with
+expected/NAME.txt. What these texts say about make is held against the Makefile.
 
     tests/examples/run.py                   all
     tests/examples/run.py 001 man-scope     what has one of the words in its name
@@ -23,13 +24,15 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 MODELS = os.path.join(ROOT, 'testdata', 'models')
 
 
-# These need a recording or a GPU: tests/record/run.py uses them.
-RECORDING = re.compile(r'(?:build/)?tfprof (?:record|ctl|gpu|doctor)\b')
+# What differs from run to run, and from machine to machine, in what examples of recording print.
+VARYING = [(re.compile(r'tfprof-\d{8}-\d{6}-\d+'), 'tfprof-DATE-PID'),
+           (re.compile(r'^(\w+ +)(?:ok|BAD|note) .*\n(?: {18}.*\n)*', re.M), r'\1...\n'),
+           (re.compile(r'^Verdict: .*\n(--- status 1\n)?', re.M), 'Verdict: ...\n')]
 
 
 class Case:
     def __init__(self, name, model):
-        self.name, self.model, self.lines, self.must, self.shell = name, model, [], [], None
+        self.name, self.model, self.lines, self.must, self.shell, self.typed = name, model, [], [], None, ''
 
 
 def seeds():
@@ -48,31 +51,70 @@ def seeds():
             case.lines.append(line)
 
 
+def command(source, line):
+    """A command in a text, with what is typed at its prompt; its words are the case's name."""
+    said, *lines = line.split('\ntfprof> ')
+    said = re.sub(r' +#.*', '', said.replace('build/tfprof', 'tfprof').lstrip('$ ').replace('\n', ' '))
+    words = re.sub(r'[^A-Za-z0-9_.-]+', ' ', said.replace('tfprof ', '', 1)).split()
+    case = Case(('%s-%s' % (source, '-'.join(words)))[:120], 'all')
+    case.shell, case.typed = said.replace('DIR', 'run2'), '\n'.join(lines)
+    return case
+
+
 def manuals():
     for page in sorted(glob.glob(os.path.join(ROOT, 'docs/man/*.1'))):
         part = re.search(r'\.SH EXAMPLES\n(.*?)(?=\n\.SH|\Z)', open(page).read(), re.S)
-        for i, line in enumerate(re.findall(r'^(?:tfprof|printf).*', part.group(1), re.M) if part else []):
-            if RECORDING.match(line):
-                continue
-            case = Case('man-%s-%d' % (os.path.basename(page)[:-2], i + 1), 'all')
-            case.shell = line.replace('\\-', '-').replace('\\(aq', "'").replace('\\e', '\\')
-            yield case
+        lines = re.findall(r'^(?:tfprof|printf|eval).*', part.group(1), re.M) if part else []
+        for line in lines:
+            line = line.replace('\\-', '-').replace('\\(aq', "'").replace('\\e', '\\')
+            yield command('man', line)
 
 
-def readme():
-    text = open(os.path.join(ROOT, 'README.md')).read()
-    part = text[text.index('## Using it'):].replace('\\\n', ' ')
-    for i, line in enumerate(filter(lambda x: not RECORDING.match(x), re.findall(
-            r'^(?:build/tfprof|printf).*', part, re.M))):
-        case = Case('readme-%d' % (i + 1), 'all')
-        case.shell = line.replace('build/tfprof', 'tfprof')
-        yield case
+def pages():
+    """Commands in blocks, dialogues with the prompt, and commands within sentences; not those with an ellipsis."""
+    for path in [os.path.join(ROOT, 'README.md')] + sorted(glob.glob(os.path.join(ROOT, 'docs', '*.md'))):
+        name = os.path.basename(path)[:-3].lower()
+        if name == 'errors':  # tests/errors/run.py makes it of what it has run
+            continue
+        text = open(path).read()
+        text = text[text.find('## Using it') if name == 'readme' else 0:].replace('\\\n', ' ')
+        found = re.findall(r'^((?:build/)?tfprof [^>\n].*|printf .*|\$ build/tfprof .*\n(?:tfprof> .*\n)+)', text, re.M)
+        found += re.findall(r'`(tfprof [^`…]*)`', re.sub(r'```.*?```', '', text, flags=re.S))
+        for line in found:
+            yield command(name, line)
+
+
+def targets():
+    """The targets that the texts name are in the Makefile."""
+    with open(os.path.join(ROOT, 'Makefile')) as f:
+        known = set(re.findall(r'^## ([a-z-]+):', f.read(), re.M)) | {'units'}
+    for path in [os.path.join(ROOT, 'README.md')] + sorted(glob.glob(os.path.join(ROOT, 'docs', '*.md'))):
+        with open(path) as f:
+            for line in re.findall(r'^make .*|(?<=`)make [^`]*', f.read(), re.M):
+                for word in line.partition('#')[0].split()[1:]:
+                    if '=' not in word and word not in known:
+                        yield '%s: make has no target %s' % (os.path.relpath(path, ROOT), word)
 
 
 def unpack(model, to):
     for path in glob.glob(os.path.join(MODELS, model, '*.gz')):
         with gzip.open(path) as f, open(os.path.join(to, os.path.basename(path)[:-3]), 'wb') as g:
             shutil.copyfileobj(f, g)
+
+
+def recordings(here, line):
+    """What the examples of recording need: programs to be recorded, and folders of recordings."""
+    for name in ('bin/python', 'bin/torchrun', 'server'):
+        path = os.path.join(here, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w') as f:
+            f.write('#!/bin/sh\necho "${0##*/} ran: $*"\n')
+        os.chmod(path, 0o755)
+    for name in ('session', 'run1', 'run2', 'tfprof-20260101-000000-1'):
+        if ' -o ' + name not in line:
+            os.mkdir(os.path.join(here, name), 0o700)
+            shutil.copy(os.path.join(ROOT, 'testdata', 'small', 'train.tfspool'),
+                        os.path.join(here, name, 'node1-4711-1-00000001.tfspool'))
 
 
 def folder(case, top):
@@ -87,6 +129,7 @@ def folder(case, top):
         for name in ('train_dir', 'job_0', 'job_1'):
             os.mkdir(os.path.join(here, name))
             shutil.copy(os.path.join(here, 'profile_100'), os.path.join(here, name))
+        recordings(here, case.shell)
     else:
         unpack(case.model, here)
     return here
@@ -95,9 +138,10 @@ def folder(case, top):
 def run(case, top):
     here = folder(case, top)
     before = set(os.listdir(here))
-    env = dict(os.environ, LC_ALL='C', TERM='dumb', HOME=here, PATH=top + ':' + os.environ['PATH'])
+    env = dict(os.environ, LC_ALL='C', TERM='dumb', HOME=here, TFPROF_ROOT=here,
+               PATH='%s:%s/bin:%s' % (top, here, os.environ['PATH']))
     if case.shell:
-        p = subprocess.run(['sh', '-c', case.shell], cwd=here, env=env, stdin=subprocess.DEVNULL,
+        p = subprocess.run(['sh', '-c', case.shell], cwd=here, env=env, input=case.typed.encode(),
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
     else:
         words = ['tfprof', '--graph_path=graph.pbtxt', '--run_meta_path=run_meta',
@@ -122,11 +166,20 @@ def run(case, top):
         except UnicodeDecodeError:
             pass  # a message or a compressed file
     shutil.rmtree(here)
+    return recorded(out.replace(here, 'HERE').replace(os.path.dirname(ARGS.program), 'BIN'))
+
+
+def recorded(out):
+    """Without what differs from run to run and from machine to machine."""
+    for pattern, to in VARYING:
+        out = pattern.sub(to, out)
     return out
 
 
 def judge(case, out):
     bad, at = [], 0
+    if case.shell:
+        out = '$ %s\n%s' % (case.shell, out)
     for text in case.must:
         found = out.find(text, at)
         if found < 0:
@@ -146,8 +199,11 @@ def judge(case, out):
 
 
 def main():
-    cases = list(seeds()) + list(manuals()) + list(readme())
-    failed = 0
+    cases = list({(c.name, c.shell): c for c in [*seeds(), *manuals(), *pages()]}.values())
+    failed, names = 0, {c.name for c in cases}
+    for twice in sorted(n for n in names if [c.name for c in cases].count(n) > 1):
+        print('two examples are called ' + twice)
+        failed += 1
     chosen = [c for c in cases if not ARGS.filters or any(f in c.name for f in ARGS.filters)]
     top = tempfile.mkdtemp(prefix='tfprof-examples-')
     os.symlink(ARGS.program, os.path.join(top, 'tfprof'))
@@ -157,8 +213,10 @@ def main():
         if bad:
             print('FAILED %s\n%s' % (c.name, '\n'.join(bad)))
     shutil.rmtree(top)
-    names = {c.name + '.txt' for c in cases}
-    for stray in sorted(set(os.listdir(os.path.join(HERE, 'expected'))) - names):
+    for text in targets():
+        print(text)
+        failed += 1
+    for stray in sorted(set(os.listdir(os.path.join(HERE, 'expected'))) - {n + '.txt' for n in names}):
         print('expected/%s belongs to no example' % stray)
         failed += 1
     print('%d passed, %d failed, 0 skipped' % (max(0, len(chosen) - failed), failed))
