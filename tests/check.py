@@ -18,6 +18,7 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 COUNT = re.compile(r'^(\d+) passed, (\d+) failed, (\d+) skipped$')
+SKIPPED = re.compile(r'^(?:skip|\S+: skip|skipped: |\[  SKIPPED \] (?!\d)).*', re.M)
 CPUS = os.cpu_count() or 2
 MANY = str(max(4, CPUS))
 FORMATTER = '14'  # other versions of clang-format lay the same code out a little differently
@@ -55,12 +56,6 @@ def counted(words, env=None, skips=True, **more):
 
 def yes(ok, text=''):
     return Result(1, 0, 0, '') if ok else Result(0, 1, 0, text)
-
-
-def one(words):
-    """A program that counts nothing: it passes or fails."""
-    status, text = run(words)
-    return yes(not status, text + '\n(status %d)' % status)
 
 
 # ---- steps --------------------------------------------------------------------------------------
@@ -351,7 +346,7 @@ def deep(bin_dir):
     short += [('tsan-' + n, f) for n, f in units(tsan, lambda s: re.search(r'par|input|session|api', s))]
     short += [('msan-' + n, f) for n, f in units(ARGS.msan, lambda s: not MSAN_BLIND.search(s))]
     seeds = sorted(glob.glob('testdata/recorded/*/*.pb') + glob.glob('testdata/recorded/*/*.pbtxt'))
-    short.append(('libprotobuf', lambda: one(
+    short.append(('libprotobuf', lambda: counted(
         [sys.executable, '-B', 'tests/oracle/pb_differential.py', '--try',
          os.path.join(bin_dir, 'oracle', 'pb_try'), '--judge', 'build/gen-cc/pb_judge'] + seeds)))
     short += replays(bin_dir)
@@ -441,6 +436,8 @@ def tell(name, r, seconds):
     word = 'FAILED' if r.failed else 'ok' if r.passed else 'skip'
     print('%-7s%-20s %5d passed %3d failed %5d skipped %6.1fs%s' % (
         word, name, r.passed, r.failed, r.skipped, seconds, '  ' + r.note if r.note else ''))
+    if r.skipped and not r.failed:
+        print(''.join('    %s\n' % x for x in SKIPPED.findall(r.text)), end='')
     if r.text.strip() and (r.failed or name.startswith(('recorded', 'upstream', 'tsan-rec', 'cost'))):
         print('\n'.join('    ' + x for x in r.text.rstrip().split('\n')))
     sys.stdout.flush()

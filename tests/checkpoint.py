@@ -326,7 +326,7 @@ def case_damage_real(top):
 
 def main():
     if not shutil.which('protoc'):
-        print('no protoc\n0 passed, 0 failed, 1 skipped')
+        print('skipped: no protoc\n0 passed, 0 failed, 1 skipped')
         return 0
     for name, f in sorted(globals().items()):
         if not name.startswith('case_') or (ARGS.filters and not any(w in name for w in ARGS.filters)):

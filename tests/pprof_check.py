@@ -102,7 +102,7 @@ def main():
     tool, count = go(), [0, 0, 0]
     homes = sorted(glob.glob(os.path.join(ROOT, 'testdata', 'recorded', '*', '')))
     if not tool:
-        print('no Go here: pprof files are not opened')
+        print('skipped: no Go here, pprof files are not opened')
         homes, count[2] = [], 1
     with tempfile.TemporaryDirectory(prefix='tfprof-pprof-') as folder:
         for i, home in enumerate(homes):

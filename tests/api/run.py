@@ -34,7 +34,7 @@ def judge(name, why):
 
 def skip(name, why):
     counts['skipped'] += 1
-    print('%s: %s' % (name, why))
+    print('%s: skipped: %s' % (name, why))
 
 
 def build(source, out, compiler, flags, link):

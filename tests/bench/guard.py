@@ -40,7 +40,7 @@ def git(*words):
 
 
 def skip(why):
-    print('%s: costs are not compared' % why)
+    print('skipped: %s: costs are not compared' % why)
     print('0 passed, 0 failed, %d skipped' % len(WORK))
     sys.exit(0)
 

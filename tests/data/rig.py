@@ -30,7 +30,7 @@ class Count:
         return items if self.all or len(items) <= n else [items[i * len(items) // n] for i in range(n)]
 
     def skip(self, why):
-        print(why)
+        print('skipped: ' + why)
         self.skipped += 1
 
     def run(self, words, status=0, stdin=b''):

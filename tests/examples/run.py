@@ -219,8 +219,10 @@ def main():
     for stray in sorted(set(os.listdir(os.path.join(HERE, 'expected'))) - {n + '.txt' for n in names}):
         print('expected/%s belongs to no example' % stray)
         failed += 1
+    if not chosen:
+        print('no example has that name')
     print('%d passed, %d failed, 0 skipped' % (max(0, len(chosen) - failed), failed))
-    return 1 if failed else 0
+    return 1 if failed or not chosen else 0
 
 
 if __name__ == '__main__':

@@ -60,7 +60,7 @@ def main():
         print('a rehearsal on fakes, with little of everything: no figure below means anything')
         rehearse()
     if not has_gpu():
-        print('check-gpu: there is no GPU here (no libcuda.so.1, or it finds none): nothing was run')
+        print('skipped: there is no GPU here (no libcuda.so.1, or it finds none): nothing was run')
         print('0 passed, 0 failed, 16 skipped')
         return 0
     ARGS.cupti = os.environ.get('TFPROF_CUPTI_PATH') or cuda.find('libcupti')

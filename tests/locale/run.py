@@ -44,7 +44,7 @@ def main():
             ['localedef', '-i', name, '-f', charset, os.path.join(top, full)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode in (0, 1)
         if not made or not os.path.isdir(os.path.join(top, full)):
-            print('no locale ' + full)
+            print('skipped: no locale ' + full)
             skipped += 1
             continue
         found = subprocess.run([shutil.which('printf'), '%.1f', '0' + half.decode()[1] + '5'], env=env,

@@ -339,7 +339,7 @@ def reduce(original, p, i, through_profile, scratch):
 def main():
     original = Original()
     if not original.there:
-        print('no original here: tensorflow-cpu, in the Python that TFPROF_ORACLE names')
+        print('skipped: no original here: tensorflow-cpu, in the Python that TFPROF_ORACLE names')
         print('0 passed, 0 failed, 1 skipped')
         return 0
     scratch = tempfile.mkdtemp(prefix='tfprof-differential-')

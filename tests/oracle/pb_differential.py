@@ -6,7 +6,7 @@
 
 FILE: messages to start from, known by their names: graph.pb, run_meta*.pb, op_log.pb, profile.pb,
 *.pbtxt (a GraphDef). Random messages of every type are added. Each disagreement is reduced and
-printed; the exit status is then 1. Without PB_JUDGE (no libprotobuf) it says so and succeeds.
+printed; the exit status is then 1. The last line counts inputs. Without PB_JUDGE (no libprotobuf) it is skipped.
 """
 import argparse
 import os
@@ -382,7 +382,7 @@ def campaign(sides, mode, kind, make, total):
                                                 ' ' + small.hex() if mode == 'binary' else ''))
     print('%s %s: %d inputs, %s, %d disagreements' % (
         mode, kind, total, ', '.join('%d %s' % (n, c) for c, n in sorted(letters.items())), faults))
-    return faults
+    return faults, total
 
 
 def main():
@@ -395,9 +395,9 @@ def main():
     ap.add_argument('files', nargs='*')
     o = ap.parse_args()
     if not os.access(o.judge, os.X_OK):
-        print('pb_differential: skipped, as libprotobuf is not installed')
+        print('skipped: libprotobuf is not installed\n0 passed, 0 failed, 1 skipped')
         return 0
-    sides, r, faults = Sides(o.ours, o.judge), random.Random(o.seed), 0
+    sides, r, found = Sides(o.ours, o.judge), random.Random(o.seed), []
     for kind in BINARY:
         seeds = seeds_of(sides, r, o.files, kind)
 
@@ -406,11 +406,12 @@ def main():
             if r.random() < .3:
                 return mutate_bytes(r, unparse(tree), WIRE)
             return mutate_tree(r, copy(tree), r.choice(seeds), kind)
-        faults += campaign(sides, 'binary', kind, make, o.binary // len(BINARY) + 1)
+        found.append(campaign(sides, 'binary', kind, make, o.binary // len(BINARY) + 1))
     for kind in TEXT:
         texts = text_seeds(sides, r, o.files, kind)
-        faults += campaign(sides, 'text', kind, lambda: mutate_text(r, *r.choice(texts)),
-                           o.text // len(TEXT))
+        found.append(campaign(sides, 'text', kind, lambda: mutate_text(r, *r.choice(texts)), o.text // len(TEXT)))
+    faults = sum(f for f, _ in found)
+    print('%d passed, %d failed, 0 skipped' % (sum(n for _, n in found) - faults, faults))
     return 1 if faults else 0
 
 

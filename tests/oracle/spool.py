@@ -125,7 +125,7 @@ def main():
     differential.ARGS = args
     original = differential.Original()
     if not original.there:
-        print('no TensorFlow: TFPROF_ORACLE names no Python that has it\n0 passed, 0 failed, 1 skipped')
+        print('skipped: no TensorFlow: TFPROF_ORACLE names no Python that has it\n0 passed, 0 failed, 1 skipped')
         return 0
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix='tfprof-oracle-') as folder:

@@ -51,6 +51,8 @@ def main():
     os.environ['TFPROF_LIBRARY'] = library
     sys.path.insert(0, HERE)
     r = unittest.TextTestRunner(sys.stdout, resultclass=Result, verbosity=0).run(find(args.word))
+    for test, why in r.skipped:
+        print('%s: skipped: %s' % (test.id(), why))
     bad = len(r.failures) + len(r.errors)
     print('%d passed, %d failed, %d skipped' % (r.passed, bad, len(r.skipped)))
     return 1 if bad or not r.testsRun else 0

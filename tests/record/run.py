@@ -56,7 +56,7 @@ def main():
         if ARGS.names and name not in ARGS.names:
             continue
         if name == 'keys' and not shutil.which('bash'):
-            print('no bash: keys are not tried')
+            print('keys: skipped: no bash')
             skipped += 1
             continue
         began = time.time()

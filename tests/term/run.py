@@ -264,7 +264,7 @@ def in_shells():
     count = [0, 0, 0]
     for name in SHELLS:
         if not shutil.which(name):
-            print('no %s: its completion is not tried' % name)
+            print('skipped: no %s: its completion is not tried' % name)
             count[2] += 1
         else:
             good = in_shell(name) or in_shell(name)
@@ -274,7 +274,7 @@ def in_shells():
 
 def main():
     if not shutil.which('tmux') or not shutil.which('less'):
-        print('no tmux or no less\n0 passed, 0 failed, 1 skipped')
+        print('skipped: no tmux or no less\n0 passed, 0 failed, 1 skipped')
         return 0
     passed, failed, skipped = (0, 0, 0) if ARGS.names else in_shells()
     for name in ARGS.names or CASES:
