@@ -14,10 +14,11 @@ static bool no_step(struct query *q, struct str asked, struct err *e)
 
 	for (size_t i = 0; i < q->m->step_ids.n; i++)
 		sb_fmt(&b, "%lld ", (long long)q->m->step_ids.v[i]);
+	struct str steps = sb_str(&b), shown = steps.n ? str_sub(steps, 0, steps.n - 1) : S("none");
 	note_line(q->notes, "Options -step=%.*s not found.\nAvailable steps: %.*s\n", STR(asked),
-	        STR(sb_str(&b)));
+	        STR(steps));
 	return err_set(e, ERR_STEP, "there is no step %.*s; available steps: %.*s", STR(asked),
-	        STR(sb_str(&b)));
+	        STR(shown));
 }
 
 /* Each number of a list has to be there, of a range some. */

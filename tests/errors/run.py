@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Provokes every error sentence of errors.list and compares docs/ERRORS.md with what is made of it.
 Then looks through the source: every text given to a function that fails must have been printed, or
-stand among the lines "- TEXT | why" of errors.list.
+stand among the lines "- TEXT | why" of errors.list; a why that begins with "tests/FILE: " says where it
+is tested, and FILE has to hold the beginning of a part of the text.
 
     tests/errors/run.py            all
     tests/errors/run.py --write    writes docs/ERRORS.md
@@ -64,7 +65,13 @@ def check_source(said):
     excused, bad = {}, []
     for line in open(os.path.join(HERE, 'errors.list')):
         if line.startswith('- '):
-            excused[line[2:].rpartition(' | ')[0]] = False
+            text, _, why = line[2:].rpartition(' | ')
+            excused[text] = False
+            if why.startswith('tests/'):
+                with open(os.path.join(ROOT, why.partition(':')[0].strip())) as f:
+                    there = f.read()
+                if not any(len(x) >= 10 and x.strip(" ':()")[:24] in there for x in CONVERSION.split(text)):
+                    bad.append('%s does not hold: %s' % (why.partition(':')[0], text))
     everything = '\n'.join(sorted(said))
     for text, where in in_source():
         plain = text.replace('\\"', '"').replace('\\\\', '\\')

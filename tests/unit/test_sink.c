@@ -91,6 +91,20 @@ static void call(UNUSED)
 	assert_true(str_eq(sb_str(&got), sb_str(&want)));
 }
 
+static bool refuse(void *user, const void *p, size_t n)
+{
+	(void)user, (void)p, (void)n;
+	return false;
+}
+
+static void refused(UNUSED)
+{
+	struct sink *s = sink_call(&arena, refuse, NULL);
+
+	sink_put(s, S("x"));
+	fails_with(sink_close(s, &err), "cannot write: the receiver of the output gave up");
+}
+
 static void broken_pipe(UNUSED)
 {
 	struct sink *s;
@@ -160,8 +174,8 @@ static void interrupted(UNUSED)
 int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = { TEST(memory), TEST(call), TEST(broken_pipe),
-		TEST(interrupted) };
+	const struct CMUnitTest tests[] = { TEST(memory), TEST(call), TEST(refused),
+		TEST(broken_pipe), TEST(interrupted) };
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sentences of the public interface that the program never says; tests/errors/errors.list names
+ * this file.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api_rig.h"
+
+#define UNUSED void **state __attribute__((unused))
+
+static struct tfp_session *session;
+
+static void assert_says(int code, int wanted, const char *sentence)
+{
+	size_t n;
+
+	assert_string_equal(tfp_error(session, &n), sentence);
+	assert_int_equal(n, strlen(sentence));
+	assert_int_equal(code, wanted);
+	assert_int_equal(tfp_error_code(session), wanted);
+}
+
+/* ---- loading ---- */
+
+static void inputs(UNUSED)
+{
+	struct tfp_input in = { .size = 1 },
+	                 path = { .size = sizeof path, .path = "a", .path_size = TFP_Z };
+	size_t added = 7;
+
+	assert_says(tfp_add(session, TFP_GRAPH, &in), TFP_E_INVALID_ARGUMENT,
+	        "the input has no size: set it to sizeof");
+	assert_says(tfp_add(session, TFP_GRAPH, NULL), TFP_E_INVALID_ARGUMENT,
+	        "the input has no size: set it to sizeof");
+	assert_says(tfp_add_steps(session, &in, 1, &added), TFP_E_INVALID_ARGUMENT,
+	        "an input has no size: set it to sizeof");
+	assert_int_equal(added, 0);
+	assert_says(
+	        tfp_add(session, 3, &path), TFP_E_INVALID_ARGUMENT, "there is no kind 3 of input");
+	assert_says(rig_add(session, TFP_STEP, API_STEP, -1), TFP_E_INVALID_ARGUMENT,
+	        "a step is 0 or more, not -1");
+	assert_says(rig_add(session, TFP_CHECKPOINT, "", 0), TFP_E_INVALID_ARGUMENT,
+	        "a checkpoint is several files: it needs a path");
+}
+
+static void workers_come_first(UNUSED)
+{
+	struct tfp_str paths[] = { { "testdata/recorded/mlp_0/profile.pb", TFP_Z },
+		{ "testdata/recorded/rnn_0/profile.pb", TFP_Z } };
+
+	assert_says(tfp_add_paths(session, paths, 2), TFP_E_FAILED,
+	        "workers have to be loaded before everything else, "
+	        "'testdata/recorded/mlp_0/profile.pb' among them");
+}
+
+static int stop(void *user, uint64_t done, uint64_t total)
+{
+	(void)user, (void)done, (void)total;
+	return 1;
+}
+
+static void stopped_loading(UNUSED)
+{
+	struct tfp_config config = { .size = sizeof config, .progress = stop };
+	char *graph = rig_large_graph();
+
+	tfp_close(session);
+	assert_int_equal(tfp_open(&session, &config), TFP_OK);
+	assert_says(rig_add(session, TFP_GRAPH, graph, 0), TFP_E_CANCELLED,
+	        "reading 'memory' was cancelled");
+	free(graph);
+}
+
+/* ---- options, asking ---- */
+
+static void options(UNUSED)
+{
+	struct tfp_str two[] = { { "1", TFP_Z }, { "2", TFP_Z } };
+
+	assert_says(tfp_set(session, "max_depth", TFP_Z, two, 2, 0), TFP_E_INVALID_ARGUMENT,
+	        "-max_depth takes one value, not 2");
+	assert_says(tfp_set(session, "max_depth", TFP_Z, two, 0, 0), TFP_E_INVALID_ARGUMENT,
+	        "-max_depth takes one value, not 0");
+}
+
+static void commands(UNUSED)
+{
+	struct tfp_str checker = { "NoChecker", TFP_Z };
+	struct tfp_run none = { .size = 1 },
+	               advise = { .size = sizeof advise, .checkers = &checker, .n_checkers = 1 };
+
+	assert_says(tfp_run(session, "scope", TFP_Z, &none), TFP_E_INVALID_ARGUMENT,
+	        "struct tfp_run has no size: set it to sizeof");
+	assert_says(tfp_run_line(session, "scope", TFP_Z, &none), TFP_E_INVALID_ARGUMENT,
+	        "struct tfp_run has no size: set it to sizeof");
+	assert_says(tfp_run(session, "advise", TFP_Z, &advise), TFP_E_INVALID_ARGUMENT,
+	        "unknown checker 'NoChecker'");
+	assert_says(tfp_run(session, "help", TFP_Z, NULL), TFP_E_INVALID_ARGUMENT,
+	        "'help' is no view; views are scope, graph, op, code, advise");
+	assert_says(tfp_run_line(session, "quit", TFP_Z, NULL), TFP_E_INVALID_ARGUMENT,
+	        "'quit' is a command of the program alone");
+}
+
+static void what_is_not_loaded(UNUSED)
+{
+	assert_says(tfp_run_line(session, "code", TFP_Z, NULL), TFP_E_STEP,
+	        "there are no call stacks: no op log or profile with traces is loaded");
+	assert_says(tfp_run_line(session, "scope -step 4", TFP_Z, NULL), TFP_E_STEP,
+	        "there is no step 4; available steps: 3");
+}
+
+static void stopped_output(UNUSED)
+{
+	struct got enough = { .answer = 1 };
+	struct tfp_run run = { .size = sizeof run, .text = rig_take, .text_user = &enough };
+
+	assert_says(tfp_run_line(session, API_VIEW, TFP_Z, &run), TFP_E_CANCELLED,
+	        "cancelled: the receiver of the output has enough");
+}
+
+static int set_up(UNUSED)
+{
+	session = rig_loaded(0);
+	return 0;
+}
+
+static int tear_down(UNUSED)
+{
+	tfp_close(session);
+	return 0;
+}
+
+#define IN_SESSION(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = { IN_SESSION(inputs), IN_SESSION(workers_come_first),
+		IN_SESSION(stopped_loading), IN_SESSION(options), IN_SESSION(commands),
+		IN_SESSION(what_is_not_loaded), IN_SESSION(stopped_output) };
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
