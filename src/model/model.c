@@ -96,8 +96,8 @@ double model_coverage(const struct model *m)
 	return (double)m->covered / ((double)m->nodes.n + 1e-10);
 }
 
-/* The values that do not come from a step: float_ops are per run once the node ran at all. Products
- * go round at the ends of the type, as the original's do. */
+/* The values that do not come from a step. Quirk 33: float_ops are per run once the node ran at
+ * all. Products go round at the ends of the type, as the original's do. */
 static void tally_static(const struct node *n, struct tally *t)
 {
 	t->v[V_PARAMS] = n->params;

@@ -81,7 +81,8 @@ static bool walk_node(struct reading *r, struct graph_node *n)
 	return reading_end(r, &l);
 }
 
-/* "^name:1" -> name: what is before the first ':', without one leading '^'. */
+/* "^name:1" -> name: what is before the first ':', without one leading '^'. Quirk 15: so control
+ * inputs are inputs like others. */
 static struct str source_name(struct str input)
 {
 	size_t colon = str_find_char(input, ':');

@@ -2,7 +2,7 @@
  *
  * The graph view: from the nodes that feed nobody along inputs (B§4.2). A node stands below the
  * first that reaches it, depth first, whatever is accounted: so the structure depends on the model
- * alone. Nodes that only a cycle leads to are not in it.
+ * alone (quirk 29). Nodes that only a cycle leads to are not in it.
  */
 #include "view/view.h"
 

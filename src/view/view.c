@@ -146,6 +146,7 @@ bool view_run(const struct view_ops *v, struct query *q, struct result *r, struc
 	return ok;
 }
 
+/* Quirk 7: the root stays as it was made, not accounted. */
 void view_keep(struct query *q, const bool *keep, const bool *accounted)
 {
 	const struct tree *t = q->tree;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every example that people read: those of the tutorials (seeds.list), of the manual pages, of
 README.md and docs/, on the models of testdata/models and the spool of testdata/small, and compares with
-expected/NAME.txt. What these texts say about make is held against the Makefile.
+expected/NAME.txt. What these texts say about make is held against the Makefile, and quirks against the source.
 
     tests/examples/run.py                   all
     tests/examples/run.py 001 man-scope     what has one of the words in its name
@@ -82,6 +82,18 @@ def pages():
         found += re.findall(r'`(tfprof [^`…]*)`', re.sub(r'```.*?```', '', text, flags=re.S))
         for line in found:
             yield command(name, line)
+
+
+def quirks():
+    """Each quirk of docs/QUIRKS.md is marked in the source, and each mark stands there."""
+    with open(os.path.join(ROOT, 'docs', 'QUIRKS.md')) as f:
+        told = set(re.findall(r'^\| (\d+) \|', f.read(), re.M))
+    marked = set()
+    for path in glob.glob(os.path.join(ROOT, 'src', '*', '*.*')):
+        with open(path) as f:
+            marked |= set(re.findall(r'[Qq]uirk (\d+)', f.read()))
+    for n in sorted(told ^ marked, key=int):
+        yield 'quirk %s stands %s' % (n, 'in docs/QUIRKS.md alone' if n in told else 'in the source alone')
 
 
 def targets():
@@ -213,7 +225,7 @@ def main():
         if bad:
             print('FAILED %s\n%s' % (c.name, '\n'.join(bad)))
     shutil.rmtree(top)
-    for text in targets():
+    for text in [*targets(), *quirks()]:
         print(text)
         failed += 1
     for stray in sorted(set(os.listdir(os.path.join(HERE, 'expected'))) - {n + '.txt' for n in names}):
