@@ -75,6 +75,16 @@ def refused(path, part, words=('--verify',), statuses=(1, 3)):
 
 
 # ---- cases --------------------------------------------------------------------------------------
+def case_status(top):
+    """Who only lists cannot read a bad file; who verifies has found what is bad; who is not there was not read."""
+    path = os.path.join(top, 'bad')
+    with open(path, 'wb') as f:
+        f.write(b'no checkpoint')
+    for words, wanted in (([path], 3), ([path, '--verify'], 1), ([path + 'x'], 3), ([path + 'x', '--verify'], 3)):
+        status, out, err, _ = run(*words)
+        T.check(status == wanted and not out and err.count('\n') == 1, '%s: status %d, %s' % (words, status, err))
+
+
 def case_forms(top):
     """Every form of the same tensors has the same list and values, and every checksum fits."""
     make.main(top, [])

@@ -130,6 +130,18 @@ def check_damage(t):
     t.run('op', path, '--profile_path=' + path, status=2)
 
 
+def check_lost_name(t):
+    """A call whose name stood in a damaged block may have launched what followed of it."""
+    s = Spool().launch(0, 'k').add('block', start=T0).push(20000, 'lostWithItsBlock').pop(21000)
+    path = t.write(s.add('block', start=T0).launch(40000, 'k', api='lostWithItsBlock').end())
+    with open(path, 'rb') as f:
+        whole = f.read()
+    with open(path, 'wb') as f:
+        f.write(whole.replace(b'lostWithItsBlock', b'LostWithItsBlock'))
+    same(t.times('op', path), {'k': (10, 4)})
+    assert 'left out' in t.notes and 'no record of the call' not in t.notes, t.notes
+
+
 # ---- out again ----
 
 def check_routes(t):
