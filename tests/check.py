@@ -144,12 +144,17 @@ def docs(bin_dir):
     return same(made, 'docs', sorted(files(made) | files('docs', ('man', 'completion'))), 'make docs')
 
 
-def models():
-    """The models of the examples are those that their generator makes."""
+def models(bin_dir):
+    """The models of the examples, and the spool of the goldens, are those that their generators make."""
     with tempfile.TemporaryDirectory() as made:
         status, text = run([sys.executable, '-B', 'tests/models/make.py', made])
-        return yes(False, text) if status else same(
-            made, 'testdata/models', sorted(files(made)), 'tests/models/make.py testdata/models')
+        if status:
+            return yes(False, text)
+        r = same(made, 'testdata/models', sorted(files(made)), 'tests/models/make.py testdata/models')
+        with open('testdata/small/train.spool.txt') as script:
+            subprocess.run([os.path.join(bin_dir, 'spool_make'), os.path.join(made, 'train.tfspool')], stdin=script)
+        spool = same(made, 'testdata/small', ['train.tfspool'], 'spool_make FILE <testdata/small/train.spool.txt')
+        return Result(r.passed + spool.passed, r.failed + spool.failed, 0, r.text + spool.text)
 
 
 def recorded(program, threads, *more, skips=True, env=None):
@@ -292,7 +297,7 @@ def quick(bin_dir):
         ('layers', lambda: counted([sys.executable, '-B', 'tools/check_layers.py'])),
         ('symbols', lambda: counted(['sh', 'tools/check_symbols.sh', bin_dir])),
         ('hardening', lambda: counted(['sh', 'tools/check_hardening.sh', bin_dir])),
-        ('format', clang_format), ('header', header), ('docs', lambda: docs(bin_dir)), ('models', models),
+        ('format', clang_format), ('header', header), ('docs', lambda: docs(bin_dir)), ('models', lambda: models(bin_dir)),
         ('install', lambda: counted([sys.executable, '-B', 'tests/install.py', '--bin', bin_dir])),
         ('python-load', lambda: python_load(bin_dir)),
         ('checkpoint', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--program',
