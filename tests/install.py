@@ -16,6 +16,9 @@ USER = '''#include <stdio.h>
 #include <tfprof/tfprof.h>
 int main(void) { return puts(tfp_version()) < 0; }
 '''
+INSTALLED = ('/bin/tfprof', '/lib/libtfprof.a', '/lib/libtfprof.so', '/lib/tfprof/libtfprof_cupti.so',
+             '/include/tfprof/tfprof.h', '/pkgconfig/tfprof.pc', '/man1/tfprof-scope.1', '/completions/tfprof',
+             '/site-functions/_tfprof', '/vendor_completions.d/tfprof.fish')
 
 
 def run(words, **env):
@@ -45,7 +48,14 @@ def built_on(stage, exe, how, more):
         status, text = run(['cc', source, '-o', exe] + more + text.split())
     if not status:
         status, text = run([exe], LD_LIBRARY_PATH=lib)
-    return '%s: %s' % (exe, text) if status else ''
+    said = run([os.path.join(stage, 'opt/tfprof/bin/tfprof'), '--version'])[1].split('\n')[0]
+    return '%s: %s; the program says %s' % (exe, text, said) if status or said != 'tfprof ' + text.strip() else ''
+
+
+def missing(stage):
+    """What was not installed, or ''."""
+    there = {os.path.join(d, f)[len(stage):] for d, _, names in os.walk(stage + '/opt') for f in names}
+    return ', '.join(f for f in INSTALLED if not any(p.endswith(f) for p in there))
 
 
 def collector_found(stage, lib):
@@ -62,7 +72,7 @@ def main():
     # snappy's archive needs the C++ run time, which comes with a C++ compiler.
     static = os.path.isabs(run(['cc', '-print-file-name=libstdc++.a'])[1].strip())
     stage, status, text = install('stage')
-    wrong = [text] if status else [built_on(stage, os.path.join(stage, 'shared'), [], [])]
+    wrong = [text] if status else [missing(stage), built_on(stage, os.path.join(stage, 'shared'), [], [])]
     if not status and static:
         wrong.append(built_on(stage, os.path.join(stage, 'static'), ['--static'], ['-static']))
     if not status:

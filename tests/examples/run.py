@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every example that people read: those of the tutorials (seeds.list), of the manual pages, of
 README.md and docs/, on the models of testdata/models and the spool of testdata/small, and compares with
-expected/NAME.txt. What these texts say about make is held against the Makefile, and quirks against the source.
+expected/NAME.txt. What these texts say of make is held against the Makefile, quirks against the
+source.
 
     tests/examples/run.py                   all
     tests/examples/run.py 001 man-scope     what has one of the words in its name
@@ -94,6 +95,21 @@ def quirks():
             marked |= set(re.findall(r'[Qq]uirk (\d+)', f.read()))
     for n in sorted(told ^ marked, key=int):
         yield 'quirk %s stands %s' % (n, 'in docs/QUIRKS.md alone' if n in told else 'in the source alone')
+
+
+def demo():
+    """What README shows of make demo are lines of the answer, in their order; make demo asks just that."""
+    with open(os.path.join(ROOT, 'README.md')) as f:
+        said = re.search(r'`make demo` ends with\n\n```\n\$ (.*?[^\\])\n(.*?)```', f.read(), re.S)
+    words = said.group(1).replace('\\\n', ' ').split()
+    makes = subprocess.run(['make', '-n', 'demo'], cwd=ROOT, stdout=subprocess.PIPE,
+                           env=dict(os.environ, MAKEFLAGS='', MFLAGS='', MAKELEVEL='')).stdout.decode().replace('\\\n', ' ')
+    if ' '.join(words) not in ' '.join(makes.split()):
+        yield 'README.md: make demo runs something else'
+    out = subprocess.run([ARGS.program] + words[1:], cwd=ROOT, stdout=subprocess.PIPE).stdout.decode().split('\n')
+    shown = [x for x in said.group(2).rstrip('\n').split('\n') if x != '...']
+    if [x for x in out if x in shown] != shown:
+        yield 'README.md: make demo does not print what is shown of it'
 
 
 def targets():
@@ -225,7 +241,7 @@ def main():
         if bad:
             print('FAILED %s\n%s' % (c.name, '\n'.join(bad)))
     shutil.rmtree(top)
-    for text in [*targets(), *quirks()]:
+    for text in [*targets(), *quirks(), *demo()]:
         print(text)
         failed += 1
     for stray in sorted(set(os.listdir(os.path.join(HERE, 'expected'))) - {n + '.txt' for n in names}):
