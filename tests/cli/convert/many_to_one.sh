@@ -6,7 +6,7 @@ for view in 'scope -step 1' graph 'code -max_depth 30' op; do
 	words="$view -select micros,bytes,params,float_ops,device,op_types,occurrence,input_shapes"
 	$TFPROF $words $in -output file:outfile=many >/dev/null
 	$TFPROF $words --profile_path=p.pb -output file:outfile=one >/dev/null
-	cmp many one && rm many one
+	cmp many one && wc -l <many && rm many one
 done
 $TFPROF convert --profile_path=p.pb -output profile:outfile=q.pb 2>/dev/null
 $TFPROF convert --profile_path=q.pb -output profile:outfile=r.pb 2>/dev/null

@@ -3,4 +3,4 @@
 $TFPROF --profile_path "$DATA/recorded/synthetic_1/profile.pb" --max_depth=1 scope -select params >a &&
 	$TFPROF scope -select=params -max_depth 1 \
 		--profile_path="$DATA/recorded/synthetic_1/profile.pb" >b &&
-	cmp a b && rm a b
+	cmp a b && cat a && rm a b

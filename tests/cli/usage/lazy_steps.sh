@@ -7,5 +7,6 @@ for step in 1 0 -1; do
 	$TFPROF scope --graph_path=$D/graph.pb --run_meta_path=$R -step $step "$@" | grep -v coverage >all
 	$TFPROF scope --graph_path=$D/graph.pb --run_meta_path=$R --lazy-steps -step $step "$@" >lazy
 	cmp all lazy
+	sed -n '/^_TFProfRoot/p' all
 	rm all lazy
 done
