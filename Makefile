@@ -427,8 +427,7 @@ bench-compare: build/bench/bench build/tfprof $(O)/spool_make collect-tests
 	@$(BENCH) --base '$(BASE)'
 
 ## bench-original: the same beside the original, where TFPROF_ORACLE or python3 can import tensorflow
-bench-original: build/bench/bench build/tfprof $(O)/spool_make
-bench-original: build/bench/bench build/tfprof collect-tests
+bench-original: build/bench/bench build/tfprof $(O)/spool_make collect-tests
 	@$(BENCH) --original '$(or $(TFPROF_ORACLE),$(PYTHON))'
 
 ## format: clang-format on every C file
@@ -445,7 +444,7 @@ config:
 ## help: this list
 help:
 	@sed -n 's/^## \([a-z-]*\): */\1\t/p' Makefile | while IFS='	' read -r t d; do \
-		printf '  %-12s %s\n' "$$t" "$$d"; done
+		printf '  %-14s %s\n' "$$t" "$$d"; done
 
 ## clean: removes build/
 clean:
