@@ -13,9 +13,11 @@ Then the completions are tried in the shells that are there.
     tests/term/run.py [NAME...]     tests/term/run.py --accept [NAME...]
 """
 import argparse
+import concurrent.futures
 import difflib
 import glob
 import gzip
+import itertools
 import os
 import re
 import shutil
@@ -29,6 +31,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, 'tests', 'spool'))
 from script import T0, Spool
 
+AT_ONCE = 4
 PATIENCE = 60  # seconds until something has to be seen; a machine under load is slow
 FILES = 'graph.pbtxt run_meta tfprof_log'
 
@@ -114,11 +117,10 @@ CASES = {
 
 
 class Terminal:
-    made = 0
+    numbers = itertools.count()
 
     def __init__(self, top, w, h):
-        Terminal.made += 1  # the server of the one before may still be ending
-        self.socket = 'tfprof-term-%d-%d' % (os.getpid(), Terminal.made)
+        self.socket = 'tfprof-term-%d-%d' % (os.getpid(), next(Terminal.numbers))
         env = ['env', '-i', 'HOME=' + top, 'TERM=tmux-256color', 'LANG=C.UTF-8', 'LC_ALL=C.UTF-8',
                'PS1=$ ', 'PATH=%s/bin:%s' % (top, os.environ['PATH'])]
         self.tmux('-f', '/dev/null', 'new-session', '-d', '-x', str(w), '-y', str(h), '-c', top,
@@ -279,9 +281,9 @@ def main():
         print('skipped: no tmux or no less\n0 passed, 0 failed, 1 skipped')
         return 0
     passed, failed, skipped = (0, 0, 0) if ARGS.names else in_shells()
-    for name in ARGS.names or CASES:
-        for w, h in ((80, 24), (200, 50)):
-            bad = do(name, w, h)
+    cases = [(name, w, h) for name in ARGS.names or CASES for w, h in ((80, 24), (200, 50))]
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:  # people, and so these, mostly wait
+        for (name, w, h), bad in zip(cases, pool.map(lambda c: do(*c), cases)):
             passed += not bad
             failed += bool(bad)
             if bad:
