@@ -252,6 +252,40 @@ static void beginnings(void **state)
 	assert_string_equal(str_z(&arena, e.text), "x:2:1: GraphDef has no field named 'bad'");
 }
 
+/* The sentence, empty if the text is taken. */
+static struct str outcome(struct str text)
+{
+	struct err e = { .a = &arena };
+	struct str bytes;
+
+	return pbtext_encode(NODE, text, S("f"), &arena, &bytes, &e) ? S("") : e.text;
+}
+
+/* A text that is cut anywhere means the same whatever stands behind its end. */
+static void nothing_behind_the_end(void **state)
+{
+	static const char text[] =
+	        "attr { key: \"\\x41\\101\\u20ac\" value { f: -.5 } } attr { "
+	        "key: 'b' value { i: 0x1F } }\n"
+	        "attr { key: 'c' value: < list { f: 1.5e+3f, i: 017 b: true } > } # "
+	        "end\nop: 'x' 'y' input: ['i', 'j']";
+	static const char behind[] = "5a.'\"}>]\\:#x+\n";
+	char other[sizeof text + 8];
+
+	(void)state;
+	for (size_t n = 0; n < sizeof text; n++) {
+		for (size_t i = 0; behind[i]; i++) {
+			memcpy(other, text, n);
+			memset(other + n, behind[i], 8);
+			struct str a = outcome(str_make(text, n)), b = outcome(str_make(other, n));
+			if (!str_eq(a, b))
+				fail_msg("%zu before %c: %.*s; %.*s", n, behind[i], STR(a), STR(b));
+			arena_clear(&arena);
+		}
+	}
+	assert_true(str_eq(outcome(str_of(text)), S("")));
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(int argc, char **argv)
@@ -259,7 +293,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = { T(messages_and_separators), T(map_entries),
 		T(strings_and_escapes), T(long_strings_get_long_lengths), T(integers), T(reals),
 		T(singular_fields_have_one_value), T(faults_of_structure), T(nesting_has_a_limit),
-		T(sniffing), T(beginnings) };
+		T(sniffing), T(beginnings), T(nothing_behind_the_end) };
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
