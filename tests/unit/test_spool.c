@@ -136,6 +136,34 @@ static void strings_are_kept(void **state)
 	assert_false(g->ended);
 }
 
+/* The end says how many records of each kind there were, in all blocks. */
+static void totals_stand_at_the_end(void **state)
+{
+	struct spool_put *put = ARENA_NEW((struct arena *)*state, struct spool_put);
+	uint8_t *buffer = ARENA_ARRAY((struct arena *)*state, BUFFER, uint8_t);
+	struct sb bytes = sb_in(*state);
+	struct spool_record r = { .kind = SPOOL_KERNEL };
+	struct spool_damage d;
+	struct err e;
+
+	spool_put_init(put, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		spool_put_begin(put, buffer, BUFFER, 0);
+		assert_true(spool_put(put, &(struct spool_record){ .kind = SPOOL_KERNEL }));
+		assert_true(i || spool_put(put, &(struct spool_record){ .kind = SPOOL_COPY }));
+		assert_true(i < 2 || spool_put(put, &(struct spool_record){ .kind = SPOOL_END }));
+		sb_put(&bytes, str_make(buffer, spool_put_finish(put)));
+	}
+	struct spool_get *g = open_bytes(*state, sb_str(&bytes), &e);
+	while (r.kind != SPOOL_END)
+		assert_int_equal(spool_get(g, &r, &d), SPOOL_EVENT_RECORD);
+	for (unsigned kind = 0; kind < SPOOL_N; kind++)
+		assert_int_equal(r.end.totals[kind], kind == SPOOL_KERNEL ? 3
+		                                     : kind == SPOOL_COPY ? 1
+		                                                          : 0);
+	assert_true(g->ended);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +171,7 @@ int main(int argc, char **argv)
 		unit_case(cut_anywhere),
 		unit_case(flip_anywhere),
 		unit_case(strings_are_kept),
+		unit_case(totals_stand_at_the_end),
 	};
 
 	return unit_main(tests, argc, argv);
