@@ -97,6 +97,20 @@ def quirks():
         yield 'quirk %s stands %s' % (n, 'in docs/QUIRKS.md alone' if n in told else 'in the source alone')
 
 
+def runners():
+    """The commands of docs/HACKING.md that run tests can be started, and have the test that is named."""
+    with open(os.path.join(ROOT, 'docs', 'HACKING.md')) as f:
+        found = re.findall(r'^((?:tests|build/check/unit)/\S+) +([^#\s]+)', f.read(), re.M)
+    for path, name in found:
+        folder, source = os.path.split(os.path.join(ROOT, path.replace('build/check/', 'tests/')))
+        if path.startswith('tests/') and not os.access(os.path.join(folder, source), os.X_OK):
+            yield 'docs/HACKING.md: %s cannot be started' % path
+        texts = [open(x).read() for x in glob.glob(folder + '/*.py') + glob.glob('%s/%s.c' % (folder, source))]
+        if re.match(r'(test_|t\d\d_)', name) and not any(name + '(' in x for x in texts) or \
+                folder.endswith('cli') and not os.path.exists('%s/%s.sh' % (folder, name)):
+            yield 'docs/HACKING.md: %s has no %s' % (path, name)
+
+
 def demo():
     """What README shows of make demo are lines of the answer, in their order; make demo asks just that."""
     with open(os.path.join(ROOT, 'README.md')) as f:
@@ -241,7 +255,7 @@ def main():
         if bad:
             print('FAILED %s\n%s' % (c.name, '\n'.join(bad)))
     shutil.rmtree(top)
-    for text in [*targets(), *quirks(), *demo()]:
+    for text in [*targets(), *runners(), *quirks(), *demo()]:
         print(text)
         failed += 1
     for stray in sorted(set(os.listdir(os.path.join(HERE, 'expected'))) - {n + '.txt' for n in names}):
