@@ -163,6 +163,12 @@ static void test_renamed(void **state)
 	        str_contains(matched(*state, "t_1/a t_1/b t_1/c t_1/d t_10/a t_10/b t_10/c t_10/d",
 	                             "u_1/a u_1/b u_1/c u_1/d u_10/a u_10/b u_10/c u_10/d"),
 	                S(" t_1>u_1 t_10>u_10")));
+	/* What only one of them has does not hide what both have, wherever it stands. */
+	for (char extra = 'A'; extra <= 'Z'; extra++) {
+		char right[] = "u/a u/b u/c u/d u/?";
+		right[sizeof right - 2] = extra;
+		assert_true(str_contains(matched(*state, "t/a t/b t/c t/d", right), S(" t>u")));
+	}
 	/* What was seen once counts elsewhere, where less would not do. */
 	assert_true(str_contains(
 	        matched(*state, "t/a t/b t/c t/d g/t/x", "u/a u/b u/c u/d g/u/x"), S(" g/t>g/u")));
