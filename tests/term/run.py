@@ -97,7 +97,7 @@ CASES = {
                        'scope -max_depth x', Key('Enter'), 'scope |', Key('Enter'), Wait('less'), Shot()],
     'break': START + ['half a line', Key('C-c'), 'set -step', Key('Enter'), Wait('-step   '), Key('C-c'),
                       Key('C-c'), 'set -viz', Wait('-viz'), Shot()],
-    'running': START + ['scope -max_depth 1 | sleep 60', Key('Enter'), Sleep(0.6), Key('C-c'), Wait('signal'), 'set -step', Key('Enter'), Wait('-step   '), Shot()],
+    'running': START + ['scope -max_depth 1 | sleep 20', Key('Enter'), Sleep(0.6), Key('C-c'), Wait('signal'), 'set -step', Key('Enter'), Wait('-step   '), Shot()],
     'progress': ['(for i in 1 2 3 4 5; do seq -f "node{name:\'n$i%g\'}" 90000; sleep 0.4; done) | '
                  'tfprof --graph_path=- scope -max_depth 1', Key('Enter'), Wait('reading'), Numbers(),
                  Wait('\n_TFProfRoot'), Shot()],
@@ -108,7 +108,7 @@ CASES = {
              Key('C-d')],
     'gpu': ['tfprof gpu', Key('Enter'), Wait('kernel'), Sleep(0.4), 'q', Key('BSpace'), Shot(),
             'clear; tfprof ctl tfprof-run status', Key('Enter'), Wait('trainer'), Shot()],
-    'record': ['tfprof record -o r -- sh -c "trap \'echo got it; exit 3\' INT; echo up; sleep 60 & wait"',
+    'record': ['tfprof record -o r -- sh -c "trap \'echo got it; exit 3\' INT; echo up; sleep 20 & wait"',
                Key('Enter'), Wait('\nup'), Key('C-c'), Wait('doctor'), 'echo status $?', Key('Enter'),
                Wait('status 3'), Shot()],
     'unset': ['env -u TERM tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
