@@ -6,8 +6,8 @@ expected/NAME.txt. What these texts say of make is held against the Makefile, qu
 source.
 
     tests/examples/run.py                   all
-    tests/examples/run.py 001 man-scope     what has one of the words in its name
-    tests/examples/run.py --accept 001      writes what was found as expected
+    tests/examples/run.py tool man-scope    what has one of the words in its name
+    tests/examples/run.py --accept tool     writes what was found as expected
 """
 import argparse
 import difflib
