@@ -44,6 +44,19 @@ static void test_preambles(void **state)
 	}
 }
 
+/* Lines that an editor of another system has ended, and blanks behind them. */
+static void test_ends_of_lines(void **state)
+{
+	struct answer x;
+	struct err e;
+
+	assert_true(read_text(*state,
+	        "_TFProfRoot (--/30.00KB)\r\n  a (10B/30.00KB)  \r\n    a/b (--/20.00KB) \n", &x,
+	        &e));
+	assert_int_equal(x.lines.n, 3);
+	assert_int_equal(x.total.v[2], 20000);
+}
+
 static void test_columns(void **state)
 {
 	struct answer x;
@@ -155,6 +168,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		unit_case(test_preambles),
+		unit_case(test_ends_of_lines),
 		unit_case(test_columns),
 		unit_case(test_sides),
 		unit_case(test_list),
