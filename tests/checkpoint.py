@@ -109,6 +109,15 @@ def case_forms(top):
     status, out, _, _ = run(os.path.join(top, 'one'), os.path.join(top, 'two'))
     T.check(status == 1 and out == 'x  float64  3  differs values  differing values 2  largest absolute '
             '1  largest relative 0.2\n', 'two values: ' + out)
+    # Parts of other lengths on each side are compared value by value.
+    values = [float(i) for i in range(12)]
+    for name, cuts, last in (('parts', (0, 4, 6, 12), 11.0), ('other', (0, 2, 6, 7, 12), 11.5)):
+        values[11] = last
+        make.bundle(os.path.join(top, name), [make.Tensor('x', 'float64', [12], None, [
+            ([(a, b - a)], values[a:b]) for a, b in zip(cuts, cuts[1:])])])
+    for pair in (('parts', 'other'), ('other', 'parts')):
+        status, out, err, _ = run(*(os.path.join(top, n) for n in pair))
+        T.check(status == 1 and 'differing values 1  largest absolute 0.5' in out, '%s: %s %s' % (pair, out, err))
 
 
 def case_names(top):

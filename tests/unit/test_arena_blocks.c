@@ -3,6 +3,7 @@
  * Blocks of large arenas: how large they become, and what waits for its next use.
  */
 #include "arena_rig.h"
+#include "base/block.h"
 
 #define PIECE 10000
 #define ALL   ((size_t)64 << 20)
@@ -92,7 +93,8 @@ static void freed_blocks_wait(void **state)
 		memset(p, 'x', 8 * mb);
 		arena_free(&arena);
 		assert_true(account.spare_bytes <= 10 * mb);
-		arena_alloc(&other, ARENA_BLOCK, 1); /* a block of its own: the others go on waiting */
+		arena_alloc(
+		        &other, ARENA_BLOCK, 1); /* a block of its own: the others go on waiting */
 #ifndef ARENA_ASAN
 		assert_true(account.spare_bytes >= 8 * mb);
 #endif

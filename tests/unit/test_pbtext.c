@@ -161,10 +161,8 @@ static void integers(void **state)
 
 static void reals(void **state)
 {
-	const Tensorflow__TensorProto *t;
-
 	(void)state;
-	t = read_text(
+	const Tensorflow__TensorProto *t = read_text(
 	        TENSOR, S("double_val: [.5, 1., 1f, 12e-1F, -inf, Infinity, nan, 0.1, "
 	                  "1e400, 4.9e-324, 123456789012345678901234567890, 9007199254740993, "
 	                  "0.25, 2.2250738585072011e-308]"));
@@ -175,8 +173,9 @@ static void reals(void **state)
 	assert_true(
 	        d[11] == 9007199254740992.0 && d[12] == 0.25 && d[13] == 2.2250738585072011e-308);
 	t = read_text(TENSOR, S("float_val: [3.4028235e38, 3.5e38, -3.4028235e38]"));
-	assert_true(t->float_val[0] == FLT_MAX && isinf(t->float_val[1]));
-	assert_true(t->float_val[2] == -FLT_MAX);
+	d = (double[]){ t->float_val[0], t->float_val[1], t->float_val[2] };
+	assert_true(d[0] == FLT_MAX && isinf(d[1]) && d[2] == -FLT_MAX);
+	assert_says(TENSOR, "float_val: infx", "f:1:12: found 'infx', a number expected");
 	assert_says(TENSOR, "float_val: 0x1", "f:1:12: found '0x1', a decimal number expected");
 	assert_says(TENSOR, "float_val: 01", "f:1:12: found '01', a decimal number expected");
 	assert_says(TENSOR, "float_val: 1e", "f:1:14: a digit of the exponent expected");
@@ -234,6 +233,7 @@ static void sniffing(void **state)
 	assert_true(pbtext_sniff(S("nod")) > 0);
 	assert_true(pbtext_sniff(S(" # ")) > 0);
 	assert_int_equal(pbtext_sniff(S("{\"a\": 1}")), 0);
+	assert_int_equal(pbtext_sniff(str_make("nodes:", 4)), 60); /* not the s */
 }
 
 /* The first bytes of a text: only what is whole in them can be refused. */
