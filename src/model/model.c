@@ -97,12 +97,12 @@ double model_coverage(const struct model *m)
 }
 
 /* The values that do not come from a step. Quirk 33: float_ops are per run once the node ran at
- * all. Products go round at the ends of the type, as the original's do. */
+ * all. */
 static void tally_static(const struct node *n, struct tally *t)
 {
 	t->v[V_PARAMS] = n->params;
 	t->v[V_FLOAT_OPS] = n->flags & NODE_RAN || t->v[V_RUNS]
-	                            ? (int64_t)((uint64_t)n->float_ops * (uint64_t)t->v[V_RUNS])
+	                            ? num_mul(n->float_ops, t->v[V_RUNS])
 	                            : n->float_ops;
 	t->v[V_DEFINITIONS] = 1;
 }

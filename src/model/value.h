@@ -28,11 +28,21 @@ struct tally {
 	int64_t v[V_N];
 };
 
-/* Sums over nodes go round at the ends of the type, as the original's do. */
+/* Sums stop at the ends of the type. */
 static inline void tally_add(struct tally *to, const struct tally *from)
 {
 	for (int i = 0; i < V_N; i++)
-		to->v[i] = (int64_t)((uint64_t)to->v[i] + (uint64_t)from->v[i]);
+		to->v[i] = num_add(to->v[i], from->v[i]);
+}
+
+/* Does one of n numbers stand at an end of the type, where sums stop? */
+static inline bool value_stopped(const int64_t *v, size_t n)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++)
+		any |= v[i] == INT64_MAX || v[i] == INT64_MIN;
+	return any;
 }
 
 #endif
