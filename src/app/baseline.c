@@ -203,9 +203,11 @@ static bool drop(struct session *s, struct str name)
 
 bool baseline_command(struct session *s, const struct request *r, struct sink *out)
 {
-	struct strs words = { r->topics.v + 1, r->topics.n ? r->topics.n - 1 : 0, 0 };
-	struct str verb = r->topics.n ? r->topics.v[0] : STR_NONE;
+	struct strs words = r->topics;
+	struct str verb = words.n ? words.v[0] : STR_NONE;
 
+	if (words.n)
+		words = (struct strs){ words.v + 1, words.n - 1, 0 };
 	if (str_eq(verb, S("save")) && words.n)
 		return save(s, &words, out);
 	if (str_eq(verb, S("list")) && !words.n)

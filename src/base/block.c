@@ -9,6 +9,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define MOVED(p, n) __msan_unpoison((p), (n)) /* it does not see mremap, and knows old things */
+#endif
+#endif
+#ifndef MOVED
+#define MOVED(p, n) ((void)(p), (void)(n))
+#endif
+
 #define PAGE      ((size_t)4096)
 #define HUGE      ((size_t)4 << 20) /* of blocks this large, large pages are asked for */
 #define SPARE_MAX 32                /* blocks that wait */
@@ -205,6 +215,7 @@ static struct arena_block *resize(struct account *c, struct arena_block *b, size
 		r = mremap(b, had, BLOCK_HEADER + size, MREMAP_MAYMOVE);
 		if (r == MAP_FAILED)
 			return NULL;
+		MOVED(r, BLOCK_HEADER + size);
 		if (had < HUGE)
 			ask_huge(r, BLOCK_HEADER + size);
 		return r;

@@ -49,7 +49,8 @@ static void fill_bytes(uint8_t *p, size_t n)
 		p[i] = (uint8_t)next_random();
 }
 
-/* Those of the GPU. */
+/* Those of the GPU. Where a record has padding, it is filled field by field: the padding stays
+ * zero, and records can be compared whole. */
 static void any_operation(struct spool_record *r)
 {
 	bool graph = next_random() % 4 == 0;
@@ -66,22 +67,81 @@ static void any_operation(struct spool_record *r)
 		r->kernel.graph_node = r->kernel.graph ? any(64) : 0;
 		break;
 	case SPOOL_COPY:
-		r->copy = (struct spool_copy){ any(64), any(64), any(64), any32(), 1, 2, 3, 4,
-			any_where(), .peer = next_random() % 2 };
+		r->copy.start = any(64);
+		r->copy.length = any(64);
+		r->copy.bytes = any(64);
+		r->copy.correlation = any32();
+		r->copy.kind = 1;
+		r->copy.from = 2;
+		r->copy.to = 3;
+		r->copy.flags = 4;
+		r->copy.at = any_where();
+		r->copy.peer = next_random() % 2;
 		if (r->copy.peer)
 			r->copy.to_device = any32();
 		r->copy.graph = graph ? 7 : 0;
 		break;
 	case SPOOL_SET:
-		r->set = (struct spool_set){ any(64), any(64), any(64), any32(), 9, any_where(),
-			graph ? 7 : 0, graph ? any(64) : 0 };
+		r->set.start = any(64);
+		r->set.length = any(64);
+		r->set.bytes = any(64);
+		r->set.correlation = any32();
+		r->set.memory = 9;
+		r->set.at = any_where();
+		r->set.graph = graph ? 7 : 0;
+		r->set.graph_node = graph ? any(64) : 0;
 		break;
 	case SPOOL_MEMORY:
-		r->memory = (struct spool_memory){ any(64), any(64), any(64), any32(),
-			next_random() % 2, 3, any_where(), any32() };
+		r->memory.time = any(64);
+		r->memory.address = any(64);
+		r->memory.bytes = any(64);
+		r->memory.correlation = any32();
+		r->memory.freed = next_random() % 2;
+		r->memory.memory = 3;
+		r->memory.at = any_where();
+		r->memory.name = any32();
 		break;
 	case SPOOL_GRAPH:
-		r->graph = (struct spool_graph){ any(64), any(64), any32(), any_where(), any32() };
+		r->graph.start = any(64);
+		r->graph.length = any(64);
+		r->graph.correlation = any32();
+		r->graph.at = any_where();
+		r->graph.graph = any32();
+		break;
+	default: break;
+	}
+}
+
+/* Those of the program, and of the recording itself. */
+static void any_event(struct spool_record *r)
+{
+	switch (r->kind) {
+	case SPOOL_RANGE:
+		r->range.op = (enum spool_range_op)(next_random() % 5);
+		r->range.time = any(64);
+		r->range.tid = any32();
+		r->range.domain = any32();
+		r->range.name = any32();
+		if (r->range.op == SPOOL_START || r->range.op == SPOOL_STOP)
+			r->range.id = any(64);
+		break;
+	case SPOOL_MARK:
+		r->mark.what = (enum spool_mark_what)(next_random() % 3);
+		r->mark.time = any(64);
+		r->mark.label = 1;
+		break;
+	case SPOOL_SUM:
+		r->sum = (struct spool_sum){ SPOOL_COPY, any32(), any32(), any32(), any(64),
+			any(64), any(64), any(64), any(64), any(64), any(64) };
+		break;
+	case SPOOL_LOST:
+		r->lost.why = SPOOL_LOST_WRITE;
+		r->lost.count = any(64);
+		break;
+	case SPOOL_GAP:
+		r->gap.from = any(64);
+		r->gap.to = any(64);
+		r->gap.why = any32();
 		break;
 	default: break;
 	}
@@ -92,17 +152,20 @@ static void any_record(struct spool_record *r, uint32_t *strings)
 	memset(r, 0, sizeof *r);
 	r->kind = (enum spool_kind)(1 + next_random() % (SPOOL_N - 1));
 	any_operation(r);
+	any_event(r);
 	switch (r->kind) {
 	case SPOOL_INFO: r->info = (struct spool_info){ any_text(), any_text() }; break;
-	case SPOOL_STRING: r->string = (struct spool_string){ ++*strings, any_text() }; break;
+	case SPOOL_STRING:
+		r->string.id = ++*strings;
+		r->string.text = any_text();
+		break;
 	case SPOOL_CLOCK: r->clock = (struct spool_clock){ any(64), any(64), any(64) }; break;
 	case SPOOL_DEVICE:
-		r->device = (struct spool_device){ .id = any32(),
-			.name = any32(),
-			.memory = any(64),
-			.multiprocessors = any32(),
-			.major = 9,
-			.minor = 0 };
+		r->device.id = any32();
+		r->device.name = any32();
+		r->device.memory = any(64);
+		r->device.multiprocessors = any32();
+		r->device.major = 9;
 		fill_bytes(r->device.uuid, 16);
 		fill_bytes(r->device.mig_uuid, 16);
 		break;
@@ -112,27 +175,17 @@ static void any_record(struct spool_record *r, uint32_t *strings)
 		r->api = (struct spool_api){ any(64), any(64), any32(), any32(), any32(), any32() };
 		break;
 	case SPOOL_SYNC:
-		r->sync = (struct spool_sync){ any(64), any(64), any32(), 2, any32(), any32(), 5 };
+		r->sync.start = any(64);
+		r->sync.length = any(64);
+		r->sync.correlation = any32();
+		r->sync.type = 2;
+		r->sync.context = any32();
+		r->sync.stream = any32();
+		r->sync.event = 5;
 		break;
 	case SPOOL_OVERHEAD:
 		r->overhead = (struct spool_overhead){ any(64), any(64), any32(), any32() };
 		break;
-	case SPOOL_RANGE:
-		r->range = (struct spool_range){ (enum spool_range_op)(next_random() % 5), any(64),
-			any32(), any32(), any32(), 0 };
-		if (r->range.op == SPOOL_START || r->range.op == SPOOL_STOP)
-			r->range.id = any(64);
-		break;
-	case SPOOL_MARK:
-		r->mark = (struct spool_mark){ (enum spool_mark_what)(next_random() % 3), any(64),
-			1 };
-		break;
-	case SPOOL_SUM:
-		r->sum = (struct spool_sum){ SPOOL_COPY, any32(), any32(), any32(), any(64),
-			any(64), any(64), any(64), any(64), any(64), any(64) };
-		break;
-	case SPOOL_LOST: r->lost = (struct spool_lost){ SPOOL_LOST_WRITE, any(64) }; break;
-	case SPOOL_GAP: r->gap = (struct spool_gap){ any(64), any(64), any32() }; break;
 	case SPOOL_NOTE: r->note.text = any_text(); break;
 	case SPOOL_END: r->end.time = any(64); break;
 	default: break;
