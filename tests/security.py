@@ -48,15 +48,32 @@ def read(path):
         return f.read()
 
 
+def recording(folder, *lines):
+    """A session's folder with one spool: of these records, or a small one."""
+    os.mkdir(folder, 0o700)
+    if lines:
+        subprocess.run([MAKE, folder + '/n-1-1.tfspool'], input='\n'.join(lines).encode(), check=True)
+    else:
+        shutil.copy(os.path.join(ROOT, 'testdata', 'small', 'train.tfspool'), folder + '/n-1-1.tfspool')
+
+
 def jailed(t):
     """Loading and viewing need no network, no other program, and make no file."""
     make_checkpoint.bundle('ckpt', make_checkpoint.usual())
     assert run([t.program] + MODEL + ['convert', '-output', 'profile:outfile=profile'], '.')[0] == 0
     subprocess.run(['gzip', '-k', 'profile'], check=True)
-    loads = [MODEL, ['--profile_path=profile'], ['profile.gz'], ['--recover', 'profile'],
-             MODEL + ['--checkpoint_path=ckpt']]
+    recording('session')
+    os.mkdir('folder')
+    shutil.copy('profile', 'folder/profile_1')
+    shutil.copy('profile', 'folder/profile_2')
+    assert run([t.program, 'baseline', 'save', 'b', 'profile'], '.')[0] == 0
+    loads = [MODEL, ['--profile_path=profile'], ['profile.gz'], ['--recover', 'profile'], ['folder'],
+             ['session'], ['--spool=session/n-1-1.tfspool'], MODEL + ['--checkpoint_path=ckpt']]
     asks = [[v, '-max_depth', '20'] for v in ('scope', 'graph', 'op', 'code')] + [['advise']]
     for words in [x + y for x in loads for y in asks] + [['checkpoint', '--verify', 'ckpt'], ['checkpoint', 'ckpt'],
+                                                          ['gpu', 'session'], ['diff', 'profile', 'folder/profile_1'],
+                                                          ['diff', 'baseline:b', 'profile'], ['baseline', 'list'],
+                                                          ['baseline', 'show', 'b'], ['ctl', 'session', 'nonsense'],
                                                           ['help'], ['--version']]:
         free = run([t.program] + words, '.')
         kept = run([t.program] + words, '.', env={'LD_PRELOAD': t.jail})
@@ -91,6 +108,29 @@ def named_output(t):
         assert len([x for x in lines if 'execve(' in x]) == 1, 'it starts programs'
 
 
+def other_outputs(t):
+    """A baseline and the orders of ctl go to their own place, privately and through no link."""
+    assert run([t.program] + MODEL + ['convert', '-output', 'profile:outfile=profile'], '.')[0] == 0
+    recording('session')
+    for words, place in ((['baseline', 'save', 'b', 'profile'], r'"\.tfprof/baselines/\.?b'),
+                         (['ctl', 'session', 'stop'], r'"(session/)?control"')):
+        got, lines = traced(t, words)
+        assert got[0] == 0, got
+        written = [x for x in lines if re.search(r'open.*(O_WRONLY|O_RDWR|O_CREAT)|(rename|unlink|symlink)', x)]
+        assert written and all(re.search(place, x) for x in written), written
+        assert not [x for x in lines if re.search(r'(socket|connect|fork)\(', x)], lines
+    assert stat.S_IMODE(os.stat('session/control').st_mode) == 0o600
+    os.rename('.tfprof', 'elsewhere')
+    os.symlink('elsewhere', '.tfprof')
+    os.rename('session', 'other')
+    os.symlink('other', 'session')
+    for words in (['baseline', 'save', 'c', 'profile'], ['baseline', 'remove', 'b'], ['ctl', 'session', 'start'],
+                  ['record', '-o', 'session', 'true']):
+        status, _, err = run([t.program] + words, '.')
+        assert status in (1, 3) and 'tfprof: ' in err, (words, status, err)
+    assert os.listdir('elsewhere/baselines') == ['b'] and b'start' not in read('other/control')
+
+
 def message(field, *parts):
     return sub(field, b''.join(parts))
 
@@ -114,6 +154,29 @@ def hostile_names(t):
     got, lines = traced(t, ['--graph_path=graph', '--checkpoint_path=ckpt', 'scope', '-select', 'tensor_value'])
     assert got[0] == 0 and b'canary' in got[1], got
     assert not [x for x in lines if 'canary' in x and 'write(' not in x]
+    assert read(canary) == b'secret'
+    hostile_recording(t, canary)
+
+
+def hostile_recording(t, canary):
+    """The same of recordings, of what lies beside them, and of baselines."""
+    recording('session', *['info key=%s value="%s"' % (k, canary) for k in ('exe', 'cwd', 'argv', 'host', 'options')],
+              'push start=1000 name="%s" tid=1' % canary,
+              'api start=1100 length=9 correlation=1 name=cudaLaunchKernel tid=1',
+              'kernel start=1200 length=9 correlation=1 name="%s" stream=7' % canary,
+              'pop start=1300 tid=1', 'note start=1400 name="%s"' % canary, 'end start=1500')
+    write('session/options', b''.join(b'--%s=%s\n' % (f, canary.encode()) for f in (
+        b'graph_path', b'profile_path', b'op_log_path', b'checkpoint_path', b'spool', b'output', b'max-memory')))
+    write('session/control', b'1 start\n1 load %s\n' % canary.encode())
+    write('session/7.log', canary.encode())
+    for words in ([['session', v, '-max_depth', '9'] for v in ('scope', 'graph', 'op', 'code')] +
+                  [['gpu', 'session'], ['session', 'convert', '-output', 'profile:outfile=p'], ['baseline', 'save', 'b', 'p'],
+                   ['baseline', 'show', 'b'], ['diff', 'baseline:b', 'p'], ['diff', 'p', 'session']]):
+        got, lines = traced(t, words)
+        assert got[0] == 0, (words, got)
+        told = [x for x in lines if 'canary' in x and 'write(' not in x and 'execve(' not in x]
+        assert not told, (words, told)
+    assert b'canary' in got[1] or b'canary' in read('p')
     assert read(canary) == b'secret'
 
 
@@ -197,17 +260,21 @@ def control_bytes(t):
     assert b'\x1b' not in out, out
 
 
-TESTS = [jailed, named_output, hostile_names, shared_folder, modes, no_shell, control_bytes]
+TESTS = [jailed, named_output, other_outputs, hostile_names, shared_folder, modes, no_shell, control_bytes]
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--program', default=os.path.join(ROOT, 'build/check/tfprof'))
     p.add_argument('--jail', default=os.path.join(ROOT, 'build/check/faults/jail.so'))
+    p.add_argument('--make', default=os.path.join(ROOT, 'build/check/spool_make'))
+    p.add_argument('names', nargs='*')
     t = p.parse_args()
+    global MAKE
+    MAKE = os.path.abspath(t.make)
     t.program, t.jail, t.words = os.path.abspath(t.program), os.path.abspath(t.jail), MODEL
     counts = {'passed': 0, 'failed': 0, 'skipped': 0}
-    for f in TESTS:
+    for f in [f for f in TESTS if not t.names or f.__name__ in t.names]:
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             try:
