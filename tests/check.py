@@ -151,7 +151,7 @@ MSAN_BLIND = {
 
 def deep(bin_dir):
     os.environ.update(SAN_ENV)
-    tsan = ARGS.tsan
+    tsan, program = ARGS.tsan, os.path.join(bin_dir, 'tfprof')
     short = units(bin_dir)
     short += [('tsan-' + n, f) for n, f in units(tsan, lambda s: re.search(r'par|input|session|api', s))]
     short += [('msan-' + n, f) for n, f in units(ARGS.msan, lambda s: os.path.basename(s)[:-2] not in MSAN_BLIND)]
@@ -160,27 +160,17 @@ def deep(bin_dir):
         [sys.executable, '-B', 'tests/oracle/pb_differential.py', '--try',
          os.path.join(bin_dir, 'oracle', 'pb_try'), '--judge', 'build/gen-cc/pb_judge'] + seeds)))
     short += replays(bin_dir)
-    short += [('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir,
-                                       '--san', 'address,undefined'])),
-              ('api-tsan', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', tsan,
-                                            '--san', 'thread'])),
-              ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir,
-                                          '--preload', 'libasan.so,libubsan.so'])),
-              ('checkpoint', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--sanitized',
-                                              '--program', os.path.join(bin_dir, 'tfprof')])),
-              ('recover', lambda: counted([sys.executable, '-B', 'tests/recover.py', '--sample', '800', '--program',
-                                           os.path.join(bin_dir, 'tfprof')])),
-              ('checkpoint-oracle', lambda: counted([sys.executable, '-B', 'tests/oracle/checkpoint.py',
-                                                     '--program', os.path.join(bin_dir, 'tfprof')])),
-              ('data', lambda: counted([sys.executable, '-B', 'tests/data/run.py', '--all', '--program',
-                                        os.path.join(bin_dir, 'tfprof')])),
-              ('data-tools', lambda: data_tools(os.path.join(bin_dir, 'tfprof'))),
-              ('large', lambda: counted([sys.executable, '-B', 'tests/large.py', 'whole', '--program',
-                                         os.path.join(bin_dir, 'tfprof')])),
-              ('large-tsan', lambda: counted([sys.executable, '-B', 'tests/large.py', 'threads', '--program',
-                                              os.path.join(tsan, 'tfprof')])),
-              ('diffs', lambda: counted([sys.executable, '-B', 'tests/diff_check.py', '--seeds', '6', '--program',
-                                         os.path.join(bin_dir, 'tfprof')])),
+    short += [('api', lambda: script('tests/api/run.py', '--bin', bin_dir, '--san', 'address,undefined')),
+              ('api-tsan', lambda: script('tests/api/run.py', '--bin', tsan, '--san', 'thread')),
+              ('python', lambda: script('tests/python/run.py', '--bin', bin_dir, '--preload', 'libasan.so,libubsan.so')),
+              ('checkpoint', lambda: script('tests/checkpoint.py', '--sanitized', '--program', program)),
+              ('recover', lambda: script('tests/recover.py', '--sample', '800', '--program', program)),
+              ('checkpoint-oracle', lambda: script('tests/oracle/checkpoint.py', '--program', program)),
+              ('data', lambda: script('tests/data/run.py', '--all', '--program', program)),
+              ('data-tools', lambda: data_tools(program)),
+              ('large', lambda: script('tests/large.py', 'whole', '--program', program)),
+              ('large-tsan', lambda: script('tests/large.py', 'threads', '--program', os.path.join(tsan, 'tfprof'))),
+              ('diffs', lambda: script('tests/diff_check.py', '--seeds', '6', '--program', program)),
               ('spool', lambda: spool(bin_dir)),
               ('spool-original', lambda: counted([sys.executable, '-B', 'tests/oracle/spool.py', '--make',
                                                   os.path.join(bin_dir, 'spool_make'), '--program',
@@ -199,7 +189,7 @@ def deep(bin_dir):
             ('limits', lambda: limits('build/check')),
             ('valgrind', lambda: valgrind('build/check')),
             ('lint', lint),
-            ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters())),
+            ('recorded', lambda: recorded(program, MANY, *filters())),
             ('tsan-recorded', lambda: recorded(os.path.join(tsan, 'tfprof'), MANY, '--inputs-only',
                                                *filters(), skips=False)),
             ('cost', lambda: counted([sys.executable, '-B', 'tests/bench/guard.py']))]
@@ -212,13 +202,18 @@ def replays(bin_dir):
             for n in names]
 
 
+# They see that the compiler's library opens files of its own, and what it exports.
+COUNTS_SEEN = ['t15_few_descriptors', 't15_file_size_limit', 't15_no_thread', 't15_read_only_folder', 't43_library']
+
+
 def covered(bin_dir):
-    """What says which lines are reached: no test of the build itself, nothing that takes long. No faults: they hit
-    the calls by which the compiler's library writes its counts, too."""
+    """What says which lines are reached: no test of the build itself, nothing that takes long; no faults and little of
+    what else hits the calls by which the compiler's library writes its counts, too."""
     program = os.path.join(bin_dir, 'tfprof')
     short, _ = quick(bin_dir)
-    left_out = ('layers', 'symbols', 'hardening', 'format', 'header', 'install', 'python-load', 'python', 'api', 'docs', 'models')
-    short = [s for s in short if s[0] not in left_out] + replays(bin_dir)
+    left_out = ('layers', 'symbols', 'hardening', 'format', 'header', 'install', 'python-load', 'python', 'api', 'inject')
+    short = [s for s in short if s[0] not in left_out] + replays(bin_dir) + [
+        ('inject', lambda: inject(bin_dir, '--without', ','.join(COUNTS_SEEN)))]
     return short, [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program', program])),
                    ('errors', lambda: counted([sys.executable, '-B', 'tests/errors/run.py', '--program', program])),
                    ('recorded', lambda: recorded(program, MANY))]
