@@ -117,9 +117,11 @@ static bool with_files(struct session *s, struct strs *files, struct str name, s
 		work_escape(&s->work);
 	own->threads = s->threads;
 	own->recover = s->recover;
+	own->watch = session_not_cancelled(s);
 	work_guard(&s->work, &g, drop_session, own);
 	bool ok = session_guard(own, load, files);
 	note_append(&s->notes, &own->load_notes);
+	s->account.stop = &s->cancel;
 	if (ok)
 		ok = done(s, &own->model, name, out);
 	else

@@ -138,16 +138,6 @@ static void run_all(struct diff_sides *d, void (*run)(void *, size_t, struct wor
 	par_run(&ops, d, d->n, d->s->threads, &d->s->work);
 }
 
-/* Loading ends when the command does. */
-static bool not_cancelled(void *session, uint64_t done, uint64_t total)
-{
-	struct session *s = session;
-
-	(void)done;
-	(void)total;
-	return !atomic_load(&s->cancel);
-}
-
 bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_words *w)
 {
 	struct arena *a = &s->query_arena;
@@ -164,7 +154,7 @@ bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_
 			work_escape(&s->work);
 		x->s->threads = threads ? threads : 1;
 		x->s->recover = s->recover;
-		x->s->watch = (struct input_watch){ not_cancelled, s };
+		x->s->watch = session_not_cancelled(s);
 	}
 	run_all(d, run_load);
 	if (collect(d))

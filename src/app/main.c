@@ -61,8 +61,7 @@ static bool run_alone(struct session *s, struct run *r)
 	const struct command *c = r->request.command;
 
 	progress_begin(&progress, &s->watch);
-	if (c->view_options) /* long, as answers of views are */
-		signals_catch(s);
+	signals_catch(s);
 	bool ok = c->run(s, &r->request, screen_begin(&r->screen, &s->sticky));
 	progress_end(&progress);
 	s->watch = before;

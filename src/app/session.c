@@ -89,6 +89,20 @@ void session_free(struct session *s)
 	free(s);
 }
 
+static bool not_cancelled(void *session, uint64_t done, uint64_t total)
+{
+	struct session *s = session;
+
+	(void)done;
+	(void)total;
+	return !atomic_load(&s->cancel);
+}
+
+struct input_watch session_not_cancelled(struct session *s)
+{
+	return (struct input_watch){ not_cancelled, s };
+}
+
 bool session_guard(struct session *s, bool (*f)(struct session *s, void *ctx), void *ctx)
 {
 	if (setjmp(s->work.escape)) {

@@ -63,6 +63,9 @@ void session_free(struct session *s);
 /* Bytes that the session may hold from now on, 0 for no limit. */
 void session_limit(struct session *s, size_t limit);
 
+/* For loading in another session: ends when a command of this one is cancelled. */
+struct input_watch session_not_cancelled(struct session *s);
+
 /* Runs f(s, ctx) at a recovery point, with an empty query arena: false if f returns false or memory
  * ends. All calls below are made inside it. */
 bool session_guard(struct session *s, bool (*f)(struct session *s, void *ctx), void *ctx);

@@ -12,17 +12,22 @@
 #define REFERENCES_MAX 32   /* to earlier parts of a name: each level of them may treble it */
 
 #if HAVE_DEMANGLE
+#define NO_MEMORY (-1)
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *size, int *status);
 #endif
 
 /* What the C++ runtime makes of it, to be freed; NULL: nothing. */
-static char *runtime_demangle(const char *mangled)
+static char *runtime_demangle(struct work *w, const char *mangled)
 {
 #if HAVE_DEMANGLE
-	int status;
+	int status = 0;
+	char *z = __cxa_demangle(mangled, NULL, NULL, &status);
 
-	return __cxa_demangle(mangled, NULL, NULL, &status);
+	if (status == NO_MEMORY)
+		work_escape(w);
+	return z;
 #else
+	(void)w;
 	(void)mangled;
 	return NULL;
 #endif
@@ -58,7 +63,7 @@ struct str demangle(struct arena *a, struct str mangled, size_t *budget)
 	if (!is_mangled(mangled) || mangled.n > MANGLED_MAX || !*budget ||
 	        memchr(mangled.p, 0, mangled.n) || references(mangled) > REFERENCES_MAX)
 		return mangled;
-	z = runtime_demangle(str_z(a, mangled));
+	z = runtime_demangle(a->work, str_z(a, mangled));
 	if (!z)
 		return mangled;
 	full = str_of(z);

@@ -41,10 +41,10 @@ RUNS = {
                  '-output', 'profile:outfile=out'], '', ['out']),
     'diff': (['diff', 'I/profile', 'I/views.graph.pbtxt,I/views.run_meta_1.pbtxt', '-output', 'csv:outfile=out'], '', ['out']),
     'checkpoint': (['checkpoint', '--verify', 'I/model.ckpt'], '', []),
-    'diff': (['diff', 'I/views.graph.pbtxt,I/views.run_meta_0.pbtxt', 'I/views.graph.pbtxt,I/views.run_meta_1.pbtxt',
-              '-output', 'csv:outfile=out'], '', ['out']),
     'script': (['--profile_path=I/profile.gz'], 'op -max_depth 3 > out\nscope -max_depth 1 -output file:outfile=more\n'
                'scope -max_depth 1\n', ['out', 'more']),
+    'recording': (['--spool=I/train.tfspool', 'convert', '-output', 'run_meta:outfile=out'], '', ['out_0', 'out_graph.pb']),
+    'baseline': (['baseline', 'save', 'b', 'I/profile'], '', ['.tfprof/baselines/b']),
 }
 OLD = b'what stood here before\n'
 # What is tried for each kind of call; those that must be overcome.
@@ -82,6 +82,7 @@ class Stage:
         os.mkdir(place)
         os.symlink(self.inputs, os.path.join(place, 'I'))
         for f in RUNS[name][2]:
+            os.makedirs(os.path.dirname(os.path.join(place, f)), exist_ok=True)
             with open(os.path.join(place, f), 'wb') as out:
                 out.write(OLD)
         return place
@@ -98,12 +99,14 @@ class Stage:
     def files(self, name, place):
         """What is there now, the temporary files by themselves."""
         found, left = {}, []
-        for f in os.listdir(place):
-            if TEMPORARY.match(f):
-                left.append(f)
-            elif f != 'I':
-                with open(os.path.join(place, f), 'rb') as b:
-                    found[f] = b.read()
+        for top, _, names in os.walk(place):
+            for f in names:
+                path = os.path.join(top, f)
+                if TEMPORARY.match(f):
+                    left.append(f)
+                else:
+                    with open(path, 'rb') as b:
+                        found[os.path.relpath(path, place)] = b.read()
         shutil.rmtree(place)
         return found, left
 
@@ -166,7 +169,7 @@ class Stage:
 def random_signal(stage, seed):
     """One run that is hit at any time while it writes."""
     rng = random.Random(seed)
-    name, how = rng.choice(['view', 'timeline', 'convert', 'script']), rng.choice(SIGNALS)
+    name, how = rng.choice(['view', 'timeline', 'convert', 'script', 'recording', 'baseline']), rng.choice(SIGNALS)
     place = stage.place(name)
     p, lines = stage.start(name, place, stage.environment())
     if lines:
