@@ -162,7 +162,7 @@ def faults(bin_dir, *more):
 
 def limits(bin_dir):
     return counted([sys.executable, '-B', 'tests/limits.py', '--program', os.path.join(bin_dir, 'tfprof'), '--shim',
-                    os.path.join(bin_dir, 'faults', 'shim.so')])
+                    os.path.join(bin_dir, 'faults', 'shim.so'), '--make', os.path.join(bin_dir, 'spool_make')])
 
 
 def lint():
@@ -179,7 +179,7 @@ def valgrind(bin_dir):
 
 def security(bin_dir):
     return counted([sys.executable, '-B', 'tests/security.py', '--program', os.path.join(bin_dir, 'tfprof'),
-                    '--jail', os.path.join(bin_dir, 'faults', 'jail.so')])
+                    '--jail', os.path.join(bin_dir, 'faults', 'jail.so'), '--make', os.path.join(bin_dir, 'spool_make')])
 
 
 def replay(program, corpus):

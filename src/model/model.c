@@ -108,11 +108,12 @@ static void tally_static(const struct node *n, struct tally *t)
 }
 
 /* Quirk 34: the average is over the steps in which the node has an entry. The original divides as
- * if nothing were negative. */
+ * if nothing were negative. Of a sum that stopped nobody knows the average: it stays there. */
 static void tally_average(const struct tally_sum *s, struct tally *t)
 {
 	for (int i = 0; s->steps && i < V_RECORDED; i++)
-		t->v[i] = (int64_t)((uint64_t)s->v[i] / s->steps);
+		t->v[i] =
+		        s->v[i] == INT64_MAX ? INT64_MAX : (int64_t)((uint64_t)s->v[i] / s->steps);
 }
 
 /* Adds a cell of a step. */

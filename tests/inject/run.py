@@ -53,7 +53,6 @@ def main():
     tests = [f for f in tests if ARGS.tests or ARGS.long or not getattr(f, 'slow', False)]
     if ARGS.tests:
         tests = [f for f in tests if any(f.__name__.startswith(t) or t in f.__name__ for t in ARGS.tests)]
-    tests = [f for f in tests if f.__name__ not in ARGS.without.split(',')]
     n = {'ok': 0, 'FAILED': 0, 'skip': 0}
     with concurrent.futures.ThreadPoolExecutor(ARGS.jobs) as pool:
         for name, word, why, seconds in pool.map(one, tests):
@@ -70,7 +69,6 @@ if __name__ == '__main__':
     p.add_argument('--san', default='')
     p.add_argument('--valgrind', action='store_true')
     p.add_argument('--long', action='store_true')
-    p.add_argument('--without', default='', help='not these, with commas between them')
     p.add_argument('--times', action='store_true', help='tell how long each test took')
     p.add_argument('--jobs', type=int, default=4)
     p.add_argument('tests', nargs='*')

@@ -267,6 +267,8 @@ static void test_odd_numbers(void **state)
 	assert_int_equal(tally_of(r, "a", 1).v[V_MICROS], -4);
 	assert_int_equal(tally_of(r, "a", -1).v[V_MICROS], INT64_MAX - 1); /* of -3 */
 	assert_int_equal(tally_of(r, "a", -1).v[V_FLOAT_OPS], 3);
+	r->m.sums.v[0].v[V_MICROS] = INT64_MAX;
+	assert_int_equal(tally_of(r, "a", -1).v[V_MICROS], INT64_MAX);
 	r->m.nodes.v[0].float_ops = INT64_MAX;
 	r->m.sums.v[0].v[V_RUNS] = 4;
 	assert_int_equal(tally_of(r, "a", -1).v[V_FLOAT_OPS], INT64_MAX);
