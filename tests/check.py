@@ -115,7 +115,7 @@ def quick(bin_dir):
         ('inject', lambda: inject(bin_dir)),
         ('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir])),
         ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir]))]
-    # These use all the CPUs themselves.
+    # These use all the CPUs themselves, and find in the filter what is theirs.
     wide = [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program', program]
                                     + filters())),
             ('examples', lambda: counted([sys.executable, '-B', 'tests/examples/run.py', '--program',
@@ -137,21 +137,15 @@ SAN_ENV = {'ASAN_OPTIONS': 'detect_leaks=1:abort_on_error=1', 'UBSAN_OPTIONS': '
            'TSAN_OPTIONS': 'halt_on_error=1:abort_on_error=1'}
 
 
-# MSan does not see what a library writes that was built without it. Tests that look at such bytes:
-MSAN_BLIND = {
-    'test_demangle': "names from the C++ run time's __cxa_demangle",
-    'test_pprof': 'strings that protobuf-c unpacks',
-    'test_profilepb': 'messages that protobuf-c unpacks',
-    'test_resultpb': 'messages that protobuf-c unpacks, and packs again',
-    'test_rx': 'where and why a pattern is wrong, from PCRE2',
-    'test_rx_subst': 'what PCRE2 puts in place',
-    'test_sstable': 'blocks that snappy unpacks',
-}
+# MSan does not see what a library writes that was built without it. Tests that look at such bytes, and who writes them:
+MSAN_BLIND = {'test_demangle': 'the C++ run time', 'test_pprof': 'protobuf-c', 'test_profilepb': 'protobuf-c',
+              'test_resultpb': 'protobuf-c', 'test_rx': 'PCRE2, why a pattern is wrong', 'test_rx_subst': 'PCRE2',
+              'test_sstable': 'snappy'}
 
 
 def deep(bin_dir):
     os.environ.update(SAN_ENV)
-    tsan, program = ARGS.tsan, os.path.join(bin_dir, 'tfprof')
+    tsan = ARGS.tsan
     short = units(bin_dir)
     short += [('tsan-' + n, f) for n, f in units(tsan, lambda s: re.search(r'par|input|session|api', s))]
     short += [('msan-' + n, f) for n, f in units(ARGS.msan, lambda s: os.path.basename(s)[:-2] not in MSAN_BLIND)]
@@ -160,17 +154,27 @@ def deep(bin_dir):
         [sys.executable, '-B', 'tests/oracle/pb_differential.py', '--try',
          os.path.join(bin_dir, 'oracle', 'pb_try'), '--judge', 'build/gen-cc/pb_judge'] + seeds)))
     short += replays(bin_dir)
-    short += [('api', lambda: script('tests/api/run.py', '--bin', bin_dir, '--san', 'address,undefined')),
-              ('api-tsan', lambda: script('tests/api/run.py', '--bin', tsan, '--san', 'thread')),
-              ('python', lambda: script('tests/python/run.py', '--bin', bin_dir, '--preload', 'libasan.so,libubsan.so')),
-              ('checkpoint', lambda: script('tests/checkpoint.py', '--sanitized', '--program', program)),
-              ('recover', lambda: script('tests/recover.py', '--sample', '800', '--program', program)),
-              ('checkpoint-oracle', lambda: script('tests/oracle/checkpoint.py', '--program', program)),
-              ('data', lambda: script('tests/data/run.py', '--all', '--program', program)),
-              ('data-tools', lambda: data_tools(program)),
-              ('large', lambda: script('tests/large.py', 'whole', '--program', program)),
-              ('large-tsan', lambda: script('tests/large.py', 'threads', '--program', os.path.join(tsan, 'tfprof'))),
-              ('diffs', lambda: script('tests/diff_check.py', '--seeds', '6', '--program', program)),
+    short += [('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir,
+                                       '--san', 'address,undefined'])),
+              ('api-tsan', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', tsan,
+                                            '--san', 'thread'])),
+              ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir,
+                                          '--preload', 'libasan.so,libubsan.so'])),
+              ('checkpoint', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--sanitized',
+                                              '--program', os.path.join(bin_dir, 'tfprof')])),
+              ('recover', lambda: counted([sys.executable, '-B', 'tests/recover.py', '--sample', '800', '--program',
+                                           os.path.join(bin_dir, 'tfprof')])),
+              ('checkpoint-oracle', lambda: counted([sys.executable, '-B', 'tests/oracle/checkpoint.py',
+                                                     '--program', os.path.join(bin_dir, 'tfprof')])),
+              ('data', lambda: counted([sys.executable, '-B', 'tests/data/run.py', '--all', '--program',
+                                        os.path.join(bin_dir, 'tfprof')])),
+              ('data-tools', lambda: data_tools(os.path.join(bin_dir, 'tfprof'))),
+              ('large', lambda: counted([sys.executable, '-B', 'tests/large.py', 'whole', '--program',
+                                         os.path.join(bin_dir, 'tfprof')])),
+              ('large-tsan', lambda: counted([sys.executable, '-B', 'tests/large.py', 'threads', '--program',
+                                              os.path.join(tsan, 'tfprof')])),
+              ('diffs', lambda: counted([sys.executable, '-B', 'tests/diff_check.py', '--seeds', '6', '--program',
+                                         os.path.join(bin_dir, 'tfprof')])),
               ('spool', lambda: spool(bin_dir)),
               ('spool-original', lambda: counted([sys.executable, '-B', 'tests/oracle/spool.py', '--make',
                                                   os.path.join(bin_dir, 'spool_make'), '--program',
@@ -189,7 +193,7 @@ def deep(bin_dir):
             ('limits', lambda: limits('build/check')),
             ('valgrind', lambda: valgrind('build/check')),
             ('lint', lint),
-            ('recorded', lambda: recorded(program, MANY, *filters())),
+            ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters())),
             ('tsan-recorded', lambda: recorded(os.path.join(tsan, 'tfprof'), MANY, '--inputs-only',
                                                *filters(), skips=False)),
             ('cost', lambda: counted([sys.executable, '-B', 'tests/bench/guard.py']))]
