@@ -411,7 +411,7 @@ static nvtx_function **slot_of(const struct nvtx_callbacks *c, unsigned i)
 bool nvtx_fill(nvtx_get_table *get)
 {
 	const struct nvtx_callbacks *c = get ? get(NVTX_TABLE_CALLBACKS) : NULL;
-	nvtx_function **slot[NVTX_FUNCTIONS_N], *before[NVTX_FUNCTIONS_N];
+	nvtx_function **slot[NVTX_FUNCTIONS_N] = { 0 }, *before[NVTX_FUNCTIONS_N] = { 0 };
 	bool any = false;
 
 	if (!c || c->size < sizeof *c || !c->module)

@@ -49,6 +49,8 @@ def t17_each_function_fails():
                 check('subscribed 0 kinds 0 single 0' in r.out, words, r.out)
     for f in SPARED:
         for code in codes(('2',)):
+            if f == 'Subscribe_v2' and code in ('15', '39'):
+                continue  # that it says of the driver and of others, and is believed
             word = f.replace(':2', ':' + code, 1) if ':' in f else f + ':' + code
             with Run('init', 'launch:10', 'exit:3', opts='sync,mem', env={'FAKE_FAIL': word}) as r:
                 s = r.ok(3).complete(10)
