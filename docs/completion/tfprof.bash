@@ -3,14 +3,18 @@ _tfprof()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} pre
 	[ "$COMP_CWORD" -gt 1 ] && case ${COMP_WORDS[1]} in
-	record) COMPREPLY=($(compgen -W '--level= --graphs= --mem --sync --delay= --duration= --start= --step-nvtx= --step-every= --max-size= --no-nvtx --wait= -o --force --verbose --env ' -- "$cur") $(compgen -f -- "$cur"))
-		case $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;
+	checkpoint) COMPREPLY=($(compgen -W '--show_name_regexes= --output= --verify ' -- "$cur") $(compgen -f -- "$cur"))
+		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
+	diff) case $cur in --*) COMPREPLY=($(compgen -W '--view= --delta= --min_size= --names= --swap --rename= --match= --per= --gate= --level= ' -- "$cur") $(compgen -f -- "$cur"))
+		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;; esac ;;
+	record) COMPREPLY=($(compgen -W '--level= --graphs= --mem --sync --delay= --duration= --start= --step-nvtx= --step-every= --max-size= --no-nvtx --chain --step-signal --self-limit --detach --wait= -o --force --verbose --env ' -- "$cur") $(compgen -f -- "$cur"))
+		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	ctl) COMPREPLY=($(compgen -W '' -- "$cur") $(compgen -f -- "$cur"))
-		case $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;
+		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	gpu) COMPREPLY=($(compgen -W '--top= --output= --recover --wide ' -- "$cur") $(compgen -f -- "$cur"))
-		case $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;
+		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	doctor) COMPREPLY=($(compgen -W '-o ' -- "$cur") $(compgen -f -- "$cur"))
-		case $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;
+		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	esac
 	[ "$cur" = = ] && cur=
 	[ "$prev" = = ] && prev=${COMP_WORDS[COMP_CWORD-2]}
@@ -30,7 +34,7 @@ _tfprof()
 	esac
 	case $cur in
 	--*) COMPREPLY=($(compgen -W '--profile_path= --graph_path= --run_meta_path= --op_log_path= --checkpoint_path= --spool= --step-nvtx= --step-kernel= --step-every= --step-merge= --keep-warmup --leaf= --merge= --tf-layout --process= --job= --gpu= --detail-steps= --max-memory= --recover --lazy-steps --color= --no-pager --help --version' -- "$cur"))
-		case $COMPREPLY in *=) compopt -o nospace ;; esac; return ;;
+		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	-*) COMPREPLY=($(compgen -W '-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -rename -stats -by -max_workers -worker_regexes -align -bars -wide -max_values' -- "$cur")); return ;;
 	esac
 	COMPREPLY=($(compgen -W 'scope graph code op advise convert set reset checkpoint diff baseline load use list record ctl gpu doctor help quit exit' -- "$cur") $(compgen -f -- "$cur"))

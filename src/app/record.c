@@ -41,7 +41,7 @@ struct recorder {
 	struct str folder, collector;
 	bool made;            /* the folder */
 	struct intern before; /* spools and logs that are none of ours */
-	struct str chained; /* the library for ranges that is called too */
+	struct str chained;   /* the library for ranges that is called too */
 	struct variable set[5];
 	size_t n_set;
 };

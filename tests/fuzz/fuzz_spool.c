@@ -65,7 +65,7 @@ static bool ask_gpu(struct session *s, void *ctx)
 static struct str answer_of_gpu(struct arena *a, struct str path)
 {
 	struct ask_gpu ask = { path, sink_memory(a) };
-	struct session *s = session_new_keeping(FUZZ_LIMIT, false);
+	struct session *s = session_new(FUZZ_LIMIT);
 
 	if (!s)
 		abort();

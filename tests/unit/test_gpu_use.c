@@ -25,9 +25,7 @@ static uint64_t random_below(uint64_t n)
 	return seed % n;
 }
 
-/* ---- writing ---- */
-
-static struct {
+static struct { /* what is being written */
 	struct spool_put put;
 	uint8_t block[SPOOL_BLOCK_MIN];
 	char path[64];
@@ -37,8 +35,7 @@ static struct {
 static void begin(uint32_t pid)
 {
 	strcpy(writer.path, "/tmp/tfprof-gpu-XXXXXX");
-	writer.fd = mkstemp(writer.path);
-	assert_true(writer.fd >= 0);
+	assert_true((writer.fd = mkstemp(writer.path)) >= 0);
 	spool_put_init(&writer.put, pid);
 	spool_put_begin(&writer.put, writer.block, sizeof writer.block, BASE);
 }

@@ -2,41 +2,17 @@
  *
  * Text format: each form that is taken, by the message it gives; each fault, by its sentence.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <float.h>
 #include <math.h>
 
+#include "arena_rig.h"
 #include "io/pbtext.h"
 #include "pb_twin.h"
 #include "tf_graph.pb-c.h"
 
-static struct account account;
-static struct work work;
-static struct arena arena;
-
 #define GRAPH  (&tensorflow__graph_def__descriptor)
 #define NODE   (&tensorflow__node_def__descriptor)
 #define TENSOR (&tensorflow__tensor_proto__descriptor)
-
-static int setup(void **state)
-{
-	(void)state;
-	work.account = &account;
-	arena_init(&arena, &work);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&arena);
-	return 0;
-}
 
 /* The message that a text means; it must pass the gate as it is. */
 static void *read_text(const ProtobufCMessageDescriptor *d, struct str text)
