@@ -22,6 +22,6 @@ bool program_run(struct program *p)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (str_eq(str_of(rows[i].name), str_of(p->command->name)))
 			return rows[i].run(p);
-	assert(!"a command of the program has no row here");
+	assert(false && "a command of the program has no row here");
 	return false;
 }
