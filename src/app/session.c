@@ -89,6 +89,7 @@ void session_free(struct session *s)
 	free(s);
 }
 
+/* Whether loading goes on. */
 static bool not_cancelled(void *session, uint64_t done, uint64_t total)
 {
 	struct session *s = session;

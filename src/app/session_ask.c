@@ -60,6 +60,7 @@ static const struct tree *tree_of(struct session *s, const struct view_ops *v)
 	return t;
 }
 
+/* Said once for an answer, whatever it has of them. */
 static void note_stopped(struct session *s)
 {
 	note_kind(&s->notes, NOTE_STOPPED,
