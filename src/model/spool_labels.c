@@ -4,21 +4,26 @@
  * "gemm regs:32 shm:0 grid:64,1,1 block:256,1,1@@forward/gemm". Made only where run metadata may be
  * written. A label is an index in the list of labels, 1 and up; 0: there is none.
  */
+#include <assert.h>
+
 #include "model/spools_internal.h"
 
-/* What tells labels apart. */
+/* What tells labels apart; without padding, which would be hashed too. */
 struct label_key {
-	uint32_t leaf, numbers[8];
 	uint64_t bytes;
+	uint32_t leaf, numbers[9];
 };
+static_assert(sizeof(struct label_key) == 48, "a key has no padding");
 
-/* The label of a key if it is known, else 0 and a place for it in *hash. */
-static uint32_t known(const struct reading_spools *r, const struct label_key *k, uint64_t *hash)
+/* Is a label wanted that is not there yet? Else it is in *label, or 0. */
+static bool is_new(
+        const struct reading_spools *r, const struct label_key *k, uint64_t *hash, uint32_t *label)
 {
-	uint32_t label = 0;
-
+	*label = 0;
+	if (!ingest_model(r->to)->keeps_said)
+		return false;
 	*hash = hash_bytes(k, sizeof *k);
-	return imap_get(&r->label_of, *hash, &label) ? label : 0;
+	return !imap_get(&r->label_of, *hash, label);
 }
 
 /* Adds a label. Fields of protobuf are UTF-8; where names are not, odd bytes become '_'. */
@@ -35,29 +40,20 @@ static uint32_t add(struct reading_spools *r, uint64_t hash, struct str text)
 	return (uint32_t)r->labels.n;
 }
 
-static bool are_wanted(const struct reading_spools *r)
-{
-	return ingest_model(r->to)->keeps_said;
-}
-
 uint32_t labels_kernel(struct reading_spools *r, uint32_t leaf, const struct spool_kernel *k)
 {
 	uint32_t shared = k->static_shared + k->dynamic_shared, label;
-	struct label_key key = { leaf,
+	struct label_key key = { 0, leaf,
 		{ k->registers, shared, k->grid[0], k->grid[1], k->grid[2], k->block[0],
-		        k->block[1], k->block[2] },
-		0 };
+		        k->block[1], k->block[2] } };
 	uint64_t hash;
 
-	if (!are_wanted(r))
-		return 0;
-	label = known(r, &key, &hash);
-	if (label)
-		return label;
-	return add(r, hash,
-	        str_fmt(r->a, "%.*s regs:%u shm:%u grid:%u,%u,%u block:%u,%u,%u",
-	                STR(r->names.leaves.v[leaf].full), k->registers, shared, k->grid[0],
-	                k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2]));
+	if (is_new(r, &key, &hash, &label))
+		label = add(r, hash,
+		        str_fmt(r->a, "%.*s regs:%u shm:%u grid:%u,%u,%u block:%u,%u,%u",
+		                STR(r->names.leaves.v[leaf].full), k->registers, shared, k->grid[0],
+		                k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2]));
+	return label;
 }
 
 /* CUpti_ActivityMemoryKind. */
@@ -71,34 +67,29 @@ static const char *memory(uint8_t kind)
 
 uint32_t labels_copy(struct reading_spools *r, uint32_t leaf, const struct spool_copy *c)
 {
-	struct label_key key = { leaf, { c->from, c->to }, c->bytes };
+	struct label_key key = { c->bytes, leaf, { c->from, c->to } };
 	uint64_t hash;
 	uint32_t label;
 
-	if (!are_wanted(r))
-		return 0;
-	label = known(r, &key, &hash);
-	if (label)
-		return label;
-	return add(r, hash,
-	        str_fmt(r->a, "%.*s %llu bytes (%s to %s)", STR(r->names.leaves.v[leaf].full),
-	                (unsigned long long)c->bytes, memory(c->from), memory(c->to)));
+	if (is_new(r, &key, &hash, &label))
+		label = add(r, hash,
+		        str_fmt(r->a, "%.*s %llu bytes (%s to %s)",
+		                STR(r->names.leaves.v[leaf].full), (unsigned long long)c->bytes,
+		                memory(c->from), memory(c->to)));
+	return label;
 }
 
 uint32_t labels_set(struct reading_spools *r, uint32_t leaf, const struct spool_set *s)
 {
-	struct label_key key = { leaf, { s->memory }, s->bytes };
+	struct label_key key = { s->bytes, leaf, { s->memory } };
 	uint64_t hash;
 	uint32_t label;
 
-	if (!are_wanted(r))
-		return 0;
-	label = known(r, &key, &hash);
-	if (label)
-		return label;
-	return add(r, hash,
-	        str_fmt(r->a, "%.*s %llu bytes (%s)", STR(r->names.leaves.v[leaf].full),
-	                (unsigned long long)s->bytes, memory(s->memory)));
+	if (is_new(r, &key, &hash, &label))
+		label = add(r, hash,
+		        str_fmt(r->a, "%.*s %llu bytes (%s)", STR(r->names.leaves.v[leaf].full),
+		                (unsigned long long)s->bytes, memory(s->memory)));
+	return label;
 }
 
 uint32_t labels_of_node(struct reading_spools *r, uint32_t label, struct str node)
