@@ -366,10 +366,3 @@ bool cmd_run(struct session *s, const struct request *r, struct sink *out)
 	sink_put(out, sb_str(&b));
 	return true;
 }
-
-bool cmd_line(struct session *s, struct str line, struct sink *out)
-{
-	struct request r;
-
-	return cmd_parse_line(s, line, &r) && cmd_run(s, &r, out);
-}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The command language: one table of commands, one parser for the command line, the prompt, scripts
- * and the library. Words are split by the caller or by cmd_line.
+ * and the library. Words are split by the caller or by cmd_parse_line.
  */
 #ifndef TFPROF_APP_CMD_H
 #define TFPROF_APP_CMD_H
@@ -70,12 +70,9 @@ bool cmd_check_option(struct session *s, const struct command *c, const struct o
 bool cmd_set_option(struct session *s, const struct option *row, const struct strs *words,
         size_t *i, bool has_value, struct str value, struct opts *o);
 
-/* The two halves of cmd_line. A blank line has no command. */
+/* Splits and parses one line. A blank one has no command, and shows the sticky options. */
 bool cmd_parse_line(struct session *s, struct str line, struct request *r);
 bool cmd_run(struct session *s, const struct request *r, struct sink *out);
-
-/* Splits, parses and runs one line. A blank line shows the sticky options. */
-bool cmd_line(struct session *s, struct str line, struct sink *out);
 
 const struct command *cmd_find(struct str name);
 

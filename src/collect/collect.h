@@ -19,7 +19,6 @@
 #define COLLECT_ENV_CHAIN "TFPROF_NVTX_CHAIN" /* a library that is told of ranges beside ours */
 
 /* May be set by the user. */
-#define COLLECT_ENV_JOB   "TFPROF_JOB"        /* name of the job, for merging */
 #define COLLECT_ENV_CUPTI "TFPROF_CUPTI_PATH" /* the libcupti to open */
 
 /* TFPROF_OPTS is words between commas, "name=value" or, for what is 0 or 1, "name" alone, which

@@ -201,11 +201,6 @@ bool store_broken(void)
 	return store.broken;
 }
 
-bool store_summing(void)
-{
-	return store.summing;
-}
-
 void store_close(void)
 {
 	struct spool_record r = { .kind = SPOOL_END };

@@ -30,8 +30,6 @@ void store_sync(void);
 void store_put_sums(void);
 /* Whether the file takes no more. */
 bool store_broken(void);
-/* Whether records are only summed up. */
-bool store_summing(void);
 /* Ends the spool: sums, totals, end mark. */
 void store_close(void);
 

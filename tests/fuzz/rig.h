@@ -85,8 +85,9 @@ struct fuzz_ask {
 static bool fuzz_line(struct session *s, void *ctx)
 {
 	const struct fuzz_ask *a = ctx;
+	struct request r;
 
-	return cmd_line(s, a->line, a->out);
+	return cmd_parse_line(s, a->line, &r) && cmd_run(s, &r, a->out);
 }
 
 /* The bytes that a line prints. */

@@ -62,8 +62,9 @@ static bool run(struct session *s, void *ctx)
 {
 	struct line *l = ctx;
 	struct sink *out = sink_memory(&s->query_arena);
+	struct request r;
 
-	if (!cmd_line(s, str_of(l->words), out))
+	if (!cmd_parse_line(s, str_of(l->words), &r) || !cmd_run(s, &r, out))
 		return false;
 	l->text = sink_text(out);
 	return true;
