@@ -411,21 +411,25 @@ static nvtx_function **slot_of(const struct nvtx_callbacks *c, unsigned i)
 bool nvtx_fill(nvtx_get_table *get)
 {
 	const struct nvtx_callbacks *c = get ? get(NVTX_TABLE_CALLBACKS) : NULL;
-	nvtx_function **slot[NVTX_FUNCTIONS_N] = { 0 }, *before[NVTX_FUNCTIONS_N] = { 0 };
+	struct {
+		nvtx_function **at, *before;
+	} slot[NVTX_FUNCTIONS_N];
 	bool any = false;
 
 	if (!c || c->size < sizeof *c || !c->module)
 		return nvtx_chain_init(get);
 	for (unsigned i = 0; i < NVTX_FUNCTIONS_N; i++) {
-		slot[i] = slot_of(c, i);
-		before[i] = slot[i] ? *slot[i] : NULL;
+		slot[i].at = slot_of(c, i);
+		slot[i].before = slot[i].at ? *slot[i].at : NULL;
 	}
 	nvtx_chain_init(get);
 	for (unsigned i = 0; i < NVTX_FUNCTIONS_N; i++) {
-		if (!slot[i])
+		nvtx_function **at = slot[i].at;
+
+		if (!at)
 			continue;
-		*slot[i] = nvtx_chain_over(
-		        (enum nvtx_index)i, before[i], *slot[i], functions[i].function);
+		*at = nvtx_chain_over(
+		        (enum nvtx_index)i, slot[i].before, *at, functions[i].function);
 		any = true;
 	}
 	return any;
