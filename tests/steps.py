@@ -206,7 +206,7 @@ def data_tools(program):
                 return Result(skipped=1, note='no scratch environment: ' + text.strip().split('\n')[-1])
         with open(done, 'w') as f:
             f.write(' '.join(PACKAGES))
-    return counted([python, '-B', 'tests/data/run.py', '--program', program, 'other_tools', 'schemas'])
+    return counted([python, '-B', 'tests/data/run.py', '--program', program, 'other_tools', 'schemas', 'schema_of_gpu'])
 
 
 def inject(bin_dir, *more):

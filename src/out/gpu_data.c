@@ -5,8 +5,11 @@
 #include <inttypes.h>
 
 #include "base/num.h"
+#include "out/document.h"
 #include "out/gpu_out.h"
-#include "out/sheet.h"
+
+#define GPU_SCHEMA  "tfprof/gpu"
+#define GPU_VERSION 1
 
 static int64_t mean(const struct gpu_times *t)
 {
@@ -22,118 +25,101 @@ static int64_t deviation(const struct hist *h)
 
 /* ---- JSON ---- */
 
-struct writer {
-	struct json j;
-	struct sb text;
-};
-
-static void put_number(struct writer *w, const char *key, int64_t v)
+static void put_copies(struct document *w, const struct gpu_device *d)
 {
-	json_key(&w->j, str_of(key));
-	json_i64(&w->j, v);
-}
-
-static void put_string(struct writer *w, const char *key, struct str v)
-{
-	json_key(&w->j, str_of(key));
-	json_bytes(&w->j, &w->text, v);
-}
-
-static void put_copies(struct writer *w, const struct gpu_device *d)
-{
-	json_key(&w->j, S("copies"));
+	document_key(w, "copies");
 	json_array(&w->j);
 	for (enum gpu_way i = 0; i < WAY_N; i++) {
 		const struct gpu_copies *c = &d->ways[i];
 		if (!c->count)
 			continue;
 		json_object(&w->j);
-		put_string(w, "way", str_of(gpu_ways[i]));
-		put_number(w, "count", num_from_u64(c->count));
-		put_number(w, "bytes", c->bytes);
-		put_number(w, "ns", c->ns);
+		document_text(w, "way", str_of(gpu_ways[i]));
+		document_i64(w, "count", num_from_u64(c->count));
+		document_i64(w, "bytes", c->bytes);
+		document_i64(w, "ns", c->ns);
 		if (c->ns > 0)
-			put_number(w, "bytes_per_second",
+			document_i64(w, "bytes_per_second",
 			        num_from_real((double)c->bytes / (double)c->ns * 1e9));
 		json_object_end(&w->j);
 	}
 	json_array_end(&w->j);
 }
 
-static void put_processes(struct writer *w, const struct gpu_use *u, const struct gpu_device *d)
+static void put_processes(struct document *w, const struct gpu_use *u, const struct gpu_device *d)
 {
-	json_key(&w->j, S("processes"));
+	document_key(w, "processes");
 	json_array(&w->j);
 	for (size_t i = 0; i < d->parts.n; i++) {
 		const struct gpu_part *p = &u->parts.v[d->parts.v[i]];
 		const struct spool_who *who = &u->processes.v[p->process].who;
 		json_object(&w->j);
-		put_number(w, "pid", who->pid);
-		put_string(w, "host", who->host);
-		put_string(w, "program", who->program);
-		put_string(w, "job", who->job);
-		put_string(w, "rank",
+		document_i64(w, "pid", who->pid);
+		document_text(w, "host", who->host);
+		document_text(w, "program", who->program);
+		document_text(w, "job", who->job);
+		document_text(w, "rank",
 		        who->rank < 0 ? STR_NONE : str_fmt(u->a, "%lld", (long long)who->rank));
-		put_number(w, "kernels", num_from_u64(p->kernels));
-		put_number(w, "busy_ns", p->busy);
+		document_i64(w, "kernels", num_from_u64(p->kernels));
+		document_i64(w, "busy_ns", p->busy);
 		json_object_end(&w->j);
 	}
 	json_array_end(&w->j);
 }
 
-static void put_device(struct writer *w, const struct gpu_use *u, const struct gpu_device *d)
+static void put_device(struct document *w, const struct gpu_use *u, const struct gpu_device *d)
 {
 	json_object(&w->j);
-	put_number(w, "gpu", d->number);
-	put_string(w, "name", d->name);
-	put_string(w, "uuid", gpu_uuid(u->a, d));
-	put_number(w, "from_ns", d->from);
-	put_number(w, "to_ns", d->to);
-	put_number(w, "busy_ns", d->busy);
-	put_number(w, "idle_ns", num_sub(num_sub(d->to, d->from), d->busy));
-	put_number(w, "kernel_busy_ns", d->busy_kernels);
-	put_number(w, "copy_busy_ns", d->busy_copies);
-	put_number(w, "overlap_ns", d->overlap);
-	put_number(w, "shared_ns", d->shared);
-	put_number(w, "kernels", num_from_u64(d->kernels));
-	json_key(&w->j, S("gaps"));
+	document_i64(w, "gpu", d->number);
+	document_text(w, "name", d->name);
+	document_text(w, "uuid", gpu_uuid(u->a, d));
+	document_i64(w, "from_ns", d->from);
+	document_i64(w, "to_ns", d->to);
+	document_i64(w, "busy_ns", d->busy);
+	document_i64(w, "idle_ns", num_sub(num_sub(d->to, d->from), d->busy));
+	document_i64(w, "kernel_busy_ns", d->busy_kernels);
+	document_i64(w, "copy_busy_ns", d->busy_copies);
+	document_i64(w, "overlap_ns", d->overlap);
+	document_i64(w, "shared_ns", d->shared);
+	document_i64(w, "kernels", num_from_u64(d->kernels));
+	document_key(w, "gaps");
 	json_object(&w->j);
-	put_number(w, "count", num_from_u64(d->gaps.n));
-	put_number(w, "median_ns", hist_quantile(&d->gaps, 500));
-	put_number(w, "p99_ns", hist_quantile(&d->gaps, 990));
-	put_number(w, "max_ns", d->gaps.max);
+	document_i64(w, "count", num_from_u64(d->gaps.n));
+	document_i64(w, "median_ns", hist_quantile(&d->gaps, 500));
+	document_i64(w, "p99_ns", hist_quantile(&d->gaps, 990));
+	document_i64(w, "max_ns", d->gaps.max);
 	json_object_end(&w->j);
 	put_copies(w, d);
 	put_processes(w, u, d);
 	json_object_end(&w->j);
 }
 
-static void put_times(struct writer *w, const char *key, const struct gpu_times *v, size_t n)
+static void put_times(struct document *w, const char *key, const struct gpu_times *v, size_t n)
 {
-	json_key(&w->j, str_of(key));
+	document_key(w, key);
 	json_array(&w->j);
 	for (size_t i = 0; i < n; i++) {
 		const struct gpu_times *t = &v[i];
 		if (!gpu_count(t))
 			continue;
 		json_object(&w->j);
-		put_string(w, "name", t->name);
-		put_number(w, "count", num_from_u64(gpu_count(t)));
-		put_number(w, "total_ns", gpu_total(t));
-		put_number(w, "average_ns", mean(t));
-		put_number(w, "min_ns", gpu_min(t));
-		put_number(w, "max_ns", gpu_max(t));
+		document_text(w, "name", t->name);
+		document_i64(w, "count", num_from_u64(gpu_count(t)));
+		document_i64(w, "total_ns", gpu_total(t));
+		document_i64(w, "average_ns", mean(t));
+		document_i64(w, "min_ns", gpu_min(t));
+		document_i64(w, "max_ns", gpu_max(t));
 		if (t->h.n) {
-			put_number(w, "median_ns", hist_quantile(&t->h, 500));
-			put_number(w, "p99_ns", hist_quantile(&t->h, 990));
-			put_number(w, "deviation_ns", deviation(&t->h));
+			document_i64(w, "median_ns", hist_quantile(&t->h, 500));
+			document_i64(w, "p99_ns", hist_quantile(&t->h, 990));
+			document_i64(w, "deviation_ns", deviation(&t->h));
 		}
 		json_object_end(&w->j);
 	}
 	json_array_end(&w->j);
 }
 
-static void put_missing(struct writer *w, const struct gpu_use *u)
+static void put_missing(struct document *w, const struct gpu_use *u)
 {
 	static const char *const why[] = { [SPOOL_LOST_DROPPED] = "dropped",
 		[SPOOL_LOST_UNKNOWN] = "unknown",
@@ -144,31 +130,30 @@ static void put_missing(struct writer *w, const struct gpu_use *u)
 
 	for (size_t i = 0; i < u->processes.n; i++)
 		open += !u->processes.v[i].ended;
-	json_key(&w->j, S("lost"));
+	document_key(w, "lost");
 	json_object(&w->j);
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
-		put_number(w, why[i], num_from_u64(u->lost[i]));
-	put_number(w, "damaged_bytes", num_from_u64(u->damaged));
-	put_number(w, "operations_without_times", num_from_u64(u->untimed));
-	put_number(w, "operations_in_sums_only", num_from_u64(u->summed));
-	put_number(w, "times_not_recorded", num_from_u64(u->gaps));
-	put_number(w, "ns_not_recorded", u->gap_ns);
-	put_number(w, "processes_not_closed", open);
+		document_i64(w, why[i], num_from_u64(u->lost[i]));
+	document_i64(w, "damaged_bytes", num_from_u64(u->damaged));
+	document_i64(w, "operations_without_times", num_from_u64(u->untimed));
+	document_i64(w, "operations_in_sums_only", num_from_u64(u->summed));
+	document_i64(w, "times_not_recorded", num_from_u64(u->gaps));
+	document_i64(w, "ns_not_recorded", u->gap_ns);
+	document_i64(w, "processes_not_closed", open);
 	json_object_end(&w->j);
-	json_key(&w->j, S("notes"));
+	document_key(w, "warnings");
 	json_array(&w->j);
 	for (size_t i = 0; i < u->notes.n; i++)
-		json_bytes(&w->j, &w->text, u->notes.v[i]);
+		document_word(w, u->notes.v[i]);
 	json_array_end(&w->j);
 }
 
 void gpu_json(const struct gpu_use *u, size_t top, struct sink *to)
 {
-	struct writer w = { .text = sb_in(u->a) };
+	struct document w;
 
-	json_init(&w.j, to);
-	json_object(&w.j);
-	json_key(&w.j, S("gpus"));
+	document_begin(&w, to, u->a, GPU_SCHEMA, GPU_VERSION);
+	document_key(&w, "gpus");
 	json_array(&w.j);
 	for (size_t i = 0; i < u->devices.n; i++)
 		put_device(&w, u, &u->devices.v[i]);
@@ -177,8 +162,7 @@ void gpu_json(const struct gpu_use *u, size_t top, struct sink *to)
 	put_times(&w, "synchronisations", u->syncs, GPU_SYNCS);
 	put_times(&w, "kernels", u->kernels.v, top < u->kernels.n ? top : u->kernels.n);
 	put_missing(&w, u);
-	json_object_end(&w.j);
-	sink_char(to, '\n');
+	document_end(&w);
 }
 
 /* ---- CSV ---- */

@@ -89,6 +89,17 @@ def test_schemas(t):
         t.check(not bad, '%s advise: %s' % (name, bad[:3]))
 
 
+def test_schema_of_gpu(t):
+    judge = validators()
+    if not judge:
+        return t.skip('no jsonschema for this Python')
+    doc = json.loads(t.run(['gpu', os.path.join(ROOT, 'testdata', 'small', 'train.tfspool'), '--output=json']))
+    bad = judge['gpu.json'](doc)
+    t.check(not bad and doc['gpus'] and doc['kernels'], 'gpu: %s' % bad[:3])
+    for change in ({'gpus': [dict(doc['gpus'][0], busy_ns='1us')]}, {'kernels': [{'name': 'k'}]}, {'surprise': 1}):
+        t.check(judge['gpu.json'](dict(doc, **change)), 'gpu.json takes %s' % change)
+
+
 def test_workers(t):
     """Rows by worker: as the schema says, and each worker's are what its file alone answers."""
     judge = validators()
