@@ -305,6 +305,8 @@ int main(int argc, char **argv)
 	}
 	arena_free(&r.screen.a);
 	arena_free(&a);
+	signals_catch(NULL); /* it is about to go */
+	signals_catch(NULL); /* it is about to go */
 	session_free(s);
 	signals_pass();
 	return status;

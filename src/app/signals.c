@@ -9,14 +9,18 @@
 static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
 
-static struct session *running;
+static struct session *_Atomic running;
 static struct sigaction before[NUMBERS];
 static volatile sig_atomic_t came;
 
 static void on_signal(int number)
 {
+	/* A thread of its own may be in here while the command ends. */
+	struct session *s = running;
+
 	came = number;
-	atomic_store(&running->cancel, true);
+	if (s)
+		atomic_store(&s->cancel, true);
 }
 
 void signals_catch(struct session *s)

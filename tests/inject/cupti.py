@@ -175,7 +175,7 @@ def t28_second_client():
 
 def t28_silent_kernels():
     """Launches but no kernels, as from a CUPTI that does not know the GPU."""
-    with Run('init', 'until-log', 'exit:3', opts='flush=50,silence=50', env={'FAKE_MUTE': '1'}) as r:
+    with Run('init', 'until-log:GPU', 'exit:3', opts='flush=50,silence=50', env={'FAKE_MUTE': '1'}) as r:
         check('may not know this GPU' in r.ok(3).log(), r.log())
         check(r.spool().n('API') >= 100 and not r.spool().n('KERNEL'), r.spool().end)
 

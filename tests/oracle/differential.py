@@ -216,6 +216,7 @@ class Profile:
         self.coverage = json.load(open(path)) if os.path.exists(path) else []
         self.start = start_lines(self.load, self.coverage)
         self.loading = run(['scope', '--output=none'] + load_flags(self.load))
+        self.loading.stderr = self.loading.stderr.replace(inputs.STOPPED, b'')  # that is of the view
 
     def loads_alike(self):
         if self.status or not os.path.exists(self.where + '/o/load.coverage'):
@@ -261,7 +262,7 @@ class Profile:
         pairs = [[self.cases[i]['command'], o % (self.where, i), '%s/m%d/result' % (self.where, i)] for i in which]
         self.messages = len(pairs)
         return ['case %d: %s\n%s' % (i, json.dumps(self.cases[i]), show(*(t.encode() for t in d)))
-                for i, d in zip(which, original.ask({'compare': pairs})) if d]
+                for i, d in zip(which, original.ask({'compare': pairs})) if d and not any(x in d[1] for x in inputs.ENDS)]
 
     def session_alike(self):
         """All cases that write files, in one session: the same files again? Else the first case."""
