@@ -5,6 +5,8 @@
 #ifndef TFPROF_BASE_NUM_H
 #define TFPROF_BASE_NUM_H
 
+#include <math.h>
+
 #include "base/str.h"
 
 /* Decimal digits with optional sign and surrounding blanks, nothing else; false on anything else
@@ -27,7 +29,7 @@ static inline int64_t num_from_u64(uint64_t v)
 /* The number without its fraction, or the end of the type; what is no number is 0. */
 static inline int64_t num_from_real(double v)
 {
-	if (!(v > -0x1p63 && v < 0x1p63))
+	if (!(fabs(v) < 0x1p63))
 		return v > 0 ? INT64_MAX : v < 0 ? INT64_MIN : 0;
 	return (int64_t)v;
 }
