@@ -120,28 +120,32 @@ static void take_span(struct reading *r, struct gpu_part *p, enum gpu_class clas
 	spans_add(&p->spans, r->u->a, r->scratch, (struct span){ start, length, class });
 }
 
-static void take_kernel(struct reading *r, const struct spool_kernel *k)
+/* Counts what was launched. NULL if its times are not known. */
+static struct gpu_part *take_launch(struct reading *r, uint32_t device, uint64_t start)
 {
-	struct gpu_part *p = part_of(r, k->at.device);
+	struct gpu_part *p = part_of(r, device);
 
 	p->kernels = num_add_u64(p->kernels, 1);
-	if (!k->start) {
-		r->u->untimed++;
+	r->u->untimed += !start;
+	return start ? p : NULL;
+}
+
+static void take_kernel(struct reading *r, const struct spool_kernel *k)
+{
+	struct gpu_part *p = take_launch(r, k->at.device, k->start);
+
+	if (!p)
 		return;
-	}
 	hist_add(&kernel_times(r, k->name)->h, r->u->a, num_from_u64(k->length));
 	take_span(r, p, GPU_KERNEL, k->start, k->length);
 }
 
 static void take_graph(struct reading *r, const struct spool_graph *g)
 {
-	struct gpu_part *p = part_of(r, g->at.device);
+	struct gpu_part *p = take_launch(r, g->at.device, g->start);
 
-	p->kernels = num_add_u64(p->kernels, 1);
-	if (!g->start) {
-		r->u->untimed++;
+	if (!p)
 		return;
-	}
 	hist_add(&graph_times(r, g->graph)->h, r->u->a, num_from_u64(g->length));
 	take_span(r, p, GPU_KERNEL, g->start, g->length);
 }
