@@ -8,10 +8,10 @@ installed program finds the collector wherever all of it is put, also where libr
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+from steps import ROOT, run
+
 USER = '''#include <stdio.h>
 #include <tfprof/tfprof.h>
 int main(void) { return puts(tfp_version()) < 0; }
@@ -21,20 +21,13 @@ INSTALLED = ('/bin/tfprof', '/lib/libtfprof.a', '/lib/libtfprof.so', '/lib/tfpro
              '/site-functions/_tfprof', '/vendor_completions.d/tfprof.fish')
 
 
-def run(words, **env):
-    """(status, what it says)."""
-    p = subprocess.run(words, cwd=ROOT, env=dict(os.environ, **env), stdin=subprocess.DEVNULL,
-                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
-    return p.returncode, p.stdout.decode('utf-8', 'backslashreplace')
-
-
 def install(name, *more):
     """(folder, status, what make says)."""
     stage = os.path.join(ROOT, ARGS.bin, name)
     shutil.rmtree(stage, ignore_errors=True)
     return (stage,) + run(['make', '--no-print-directory', 'CONFIG=' + os.path.basename(ARGS.bin), 'WERROR=1',
                            'PREFIX=/opt/tfprof', 'DESTDIR=' + stage, *more, 'install'],
-                          MAKEFLAGS='', MFLAGS='', MAKELEVEL='')
+                          {'MAKEFLAGS': '', 'MFLAGS': '', 'MAKELEVEL': ''})
 
 
 def built_on(stage, exe, how, more):
@@ -43,11 +36,11 @@ def built_on(stage, exe, how, more):
     with open(source, 'w') as f:
         f.write(USER)
     status, text = run(['pkg-config'] + how + ['--define-variable=prefix=%s/opt/tfprof' % stage, '--cflags', '--libs',
-                                               'tfprof'], PKG_CONFIG_PATH=os.path.join(lib, 'pkgconfig'))
+                                               'tfprof'], {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig')})
     if not status:
         status, text = run(['cc', source, '-o', exe] + more + text.split())
     if not status:
-        status, text = run([exe], LD_LIBRARY_PATH=lib)
+        status, text = run([exe], {'LD_LIBRARY_PATH': lib})
     said = run([os.path.join(stage, 'opt/tfprof/bin/tfprof'), '--version'])[1].split('\n')[0]
     return '%s: %s; the program says %s' % (exe, text, said) if status or said != 'tfprof ' + text.strip() else ''
 
