@@ -85,13 +85,19 @@ def collector(bin_dir, tsan):
 SELECTING = ('cli', 'examples', 'recorded', 'recorded-threads', 'tsan-recorded', 'upstream', 'recorded-real')
 
 
+# They begin first: what begins late ends late.
+LONGEST = ('lint', 'spool-valgrind', 'differential', 'inject-valgrind', 'inject', 'spool-tsan', 'gpu-rehearsal', 'cost', 'data',
+           'spool-original', 'inject-tsan', 'faults', 'limits', 'cli', 'valgrind', 'term', 'record', 'locales', 'pprof',
+           'checkpoint', 'errors')
+
+
 def filters():
     return [ARGS.filter] if ARGS.filter else []
 
 
 def quick(bin_dir):
     program = os.path.join(bin_dir, 'tfprof')
-    short = units(bin_dir) + [
+    return units(bin_dir) + [
         ('layers', lambda: counted([sys.executable, '-B', 'tools/check_layers.py'])),
         ('symbols', lambda: counted(['sh', 'tools/check_symbols.sh', bin_dir])),
         ('hardening', lambda: counted(['sh', 'tools/check_hardening.sh', bin_dir])),
@@ -114,23 +120,16 @@ def quick(bin_dir):
                                     bin_dir])),
         ('inject', lambda: inject(bin_dir)),
         ('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir])),
-        ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir]))]
-    # These use all the CPUs themselves, and find in the filter what is theirs.
-    wide = [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program', program]
-                                    + filters())),
-            ('examples', lambda: counted([sys.executable, '-B', 'tests/examples/run.py', '--program',
-                                          program] + filters())),
-            ('errors', lambda: counted([sys.executable, '-B', 'tests/errors/run.py', '--program',
-                                        program])),
-            ('term', lambda: counted([sys.executable, '-B', 'tests/term/run.py', '--program', program, '--tools',
-                                     bin_dir])),
-            ('locales', lambda: counted([sys.executable, '-B', 'tests/locale/run.py', '--program',
-                                         program])),
-            ('faults', lambda: faults(bin_dir)),
-            ('security', lambda: security(bin_dir)),
-            ('recorded', lambda: recorded(program, '1', *filters())),
-            ('recorded-threads', lambda: recorded(program, MANY, *filters(), skips=False))]
-    return short, wide
+        ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir])),
+        ('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program', program] + filters())),
+        ('examples', lambda: counted([sys.executable, '-B', 'tests/examples/run.py', '--program', program] + filters())),
+        ('errors', lambda: counted([sys.executable, '-B', 'tests/errors/run.py', '--program', program])),
+        ('term', lambda: counted([sys.executable, '-B', 'tests/term/run.py', '--program', program, '--tools', bin_dir])),
+        ('locales', lambda: counted([sys.executable, '-B', 'tests/locale/run.py', '--program', program])),
+        ('faults', lambda: faults(bin_dir)),
+        ('security', lambda: security(bin_dir)),
+        ('recorded', lambda: recorded(program, '1', *filters())),
+        ('recorded-threads', lambda: recorded(program, MANY, *filters(), skips=False))]
 
 
 SAN_ENV = {'ASAN_OPTIONS': 'detect_leaks=1:abort_on_error=1', 'UBSAN_OPTIONS': 'print_stacktrace=1',
@@ -146,15 +145,15 @@ MSAN_BLIND = {'test_api_spool': 'the C++ run time', 'test_demangle': 'the C++ ru
 def deep(bin_dir):
     os.environ.update(SAN_ENV)
     tsan = ARGS.tsan
-    short = units(bin_dir)
-    short += [('tsan-' + n, f) for n, f in units(tsan, lambda s: re.search(r'par|input|session|api', s))]
-    short += [('msan-' + n, f) for n, f in units(ARGS.msan, lambda s: os.path.basename(s)[:-2] not in MSAN_BLIND)]
+    steps = units(bin_dir)
+    steps += [('tsan-' + n, f) for n, f in units(tsan, lambda s: re.search(r'par|input|session|api', s))]
+    steps += [('msan-' + n, f) for n, f in units(ARGS.msan, lambda s: os.path.basename(s)[:-2] not in MSAN_BLIND)]
     seeds = sorted(glob.glob('testdata/recorded/*/*.pb') + glob.glob('testdata/recorded/*/*.pbtxt'))
-    short.append(('libprotobuf', lambda: counted(
+    steps.append(('libprotobuf', lambda: counted(
         [sys.executable, '-B', 'tests/oracle/pb_differential.py', '--try',
          os.path.join(bin_dir, 'oracle', 'pb_try'), '--judge', 'build/gen-cc/pb_judge'] + seeds)))
-    short += replays(bin_dir)
-    short += [('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir,
+    steps += replays(bin_dir)
+    steps += [('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir,
                                        '--san', 'address,undefined'])),
               ('api-tsan', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', tsan,
                                             '--san', 'thread'])),
@@ -186,18 +185,18 @@ def deep(bin_dir):
               ('differential', lambda: counted([sys.executable, '-B', 'tests/oracle/differential.py', '--seeds',
                                                 '1-40', '--seconds', '120', '--program',
                                                 os.path.join(bin_dir, 'tfprof')]))]
-    short += collector(bin_dir, tsan)
-    wide = [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program',
-                                     os.path.join(bin_dir, 'tfprof')] + filters())),
-            ('faults', lambda: faults('build/check', '--all')),
-            ('limits', lambda: limits('build/check')),
-            ('valgrind', lambda: valgrind('build/check')),
-            ('lint', lint),
-            ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters())),
-            ('tsan-recorded', lambda: recorded(os.path.join(tsan, 'tfprof'), MANY, '--inputs-only',
-                                               *filters(), skips=False)),
-            ('cost', lambda: counted([sys.executable, '-B', 'tests/bench/guard.py']))]
-    return short, wide
+    steps += collector(bin_dir, tsan)
+    steps += [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program',
+                                       os.path.join(bin_dir, 'tfprof')] + filters())),
+              ('faults', lambda: faults('build/check', '--all')),
+              ('limits', lambda: limits('build/check')),
+              ('valgrind', lambda: valgrind('build/check')),
+              ('lint', lint),
+              ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters())),
+              ('tsan-recorded', lambda: recorded(os.path.join(tsan, 'tfprof'), MANY, '--inputs-only',
+                                                 *filters(), skips=False)),
+              ('cost', lambda: counted([sys.executable, '-B', 'tests/bench/guard.py']))]
+    return steps
 
 
 def replays(bin_dir):
@@ -210,31 +209,27 @@ def covered(bin_dir):
     """What says which lines are reached: no test of the build itself, nor of the collector, which is not counted;
     nothing that takes long. No faults: they hit the calls by which the compiler's library writes its counts, too."""
     program = os.path.join(bin_dir, 'tfprof')
-    short, _ = quick(bin_dir)
     left_out = ('layers', 'symbols', 'hardening', 'format', 'header', 'install', 'python-load', 'python', 'api', 'docs',
-                'models', 'inject')
-    short = [s for s in short if s[0] not in left_out] + replays(bin_dir)
-    return short, [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program', program])),
-                   ('errors', lambda: counted([sys.executable, '-B', 'tests/errors/run.py', '--program', program])),
-                   ('recorded', lambda: recorded(program, MANY))]
+                'models', 'inject', 'examples', 'term', 'locales', 'faults', 'security', 'recorded')
+    return [s for s in quick(bin_dir) if s[0] not in left_out] + replays(bin_dir)
 
 
 def real(bin_dir):
     program = os.path.join(bin_dir, 'tfprof')
     if not ARGS.realdata:
-        return [('real', lambda: Result(skipped=1, note='REALDATA is not set'))], []
-    wide = [('upstream', lambda: counted([sys.executable, '-B', 'tests/real.py', '--program', program,
+        return [('real', lambda: Result(skipped=1, note='REALDATA is not set'))]
+    steps = [('upstream', lambda: counted([sys.executable, '-B', 'tests/real.py', '--program', program,
                                           '--realdata', ARGS.realdata] + filters())),
             ('checkpoint-real', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--program', program,
                                                  '--realdata', ARGS.realdata, 'hostile', 'damage_real']))]
     if ARGS.golden:
         release = os.path.join(ARGS.golden, 'release')
-        wide.append(('recorded-real', lambda: recorded(
+        steps.append(('recorded-real', lambda: recorded(
             program, MANY, '--data', release if os.path.isdir(release) else ARGS.golden, '--realdata',
             ARGS.realdata, *filters())))
     else:
-        wide.append(('recorded-real', lambda: Result(skipped=1, note='GOLDEN is not set')))
-    return [], wide
+        steps.append(('recorded-real', lambda: Result(skipped=1, note='GOLDEN is not set')))
+    return steps
 
 
 def tell(name, r, seconds):
@@ -248,31 +243,29 @@ def tell(name, r, seconds):
     sys.stdout.flush()
 
 
-def timed(f):
+def timed(name, f):
     t = time.time()
     try:
         r = f()
     except OSError as e:
         r = Result(failed=1, text=str(e))
-    return r, time.time() - t
+    return name, r, time.time() - t
 
 
 def main():
-    short, wide = {'quick': quick, 'deep': deep, 'real': real, 'covered': covered}[ARGS.tier](ARGS.bin)
-    results = []
+    steps = {'quick': quick, 'deep': deep, 'real': real, 'covered': covered}[ARGS.tier](ARGS.bin)
     if ARGS.filter:
-        short = [s for s in short if ARGS.filter in s[0]]
-        wide = [s for s in wide if ARGS.filter in s[0] or s[0] in SELECTING]
-    with concurrent.futures.ThreadPoolExecutor(CPUS) as pool:
-        for (name, _), (r, seconds) in zip(short, pool.map(lambda s: timed(s[1]), short)):
+        steps = [s for s in steps if ARGS.filter in s[0] or s[0] in SELECTING]
+    steps.sort(key=lambda s: LONGEST.index(s[0]) if s[0] in LONGEST else len(LONGEST))
+    results = []
+    # One more than there are CPUs: some of them wait for clocks and terminals.
+    with concurrent.futures.ThreadPoolExecutor(CPUS + 1) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(timed, *s) for s in steps]):
+            name, r, seconds = done.result()
+            if ARGS.filter and not r.passed and not r.skipped and (not r.failed or 'has that name' in r.text):
+                continue
             tell(name, r, seconds)
             results.append(r)
-    for name, f in wide:
-        r, seconds = timed(f)
-        if ARGS.filter and not r.passed and not r.skipped and (not r.failed or "has that name" in r.text):
-            continue
-        tell(name, r, seconds)
-        results.append(r)
     sums = [sum(getattr(r, k) for r in results) for k in ('passed', 'failed', 'skipped')]
     if ARGS.filter and not any(sums):
         print('no test has "%s" in its name' % ARGS.filter)
