@@ -112,14 +112,22 @@ def hungry():
                                                               if not set(n) & set(b"'\\")])]
     yield 'run metadata', ['--run_meta_path=' + write('run', execs([b'\x12\x09\x0a\x03' + n + b'\x10\x01\x20\x01'
                                                                     for n in names])), '--graph_path=' + write('none')]
+    yield 'run metadata as text', ['--run_meta_path=' + write('runtext', b"step_stats{dev_stats{device:'/device:CPU:0'", *[
+        b"node_stats{node_name:'%s'op_end_rel_micros:1}" % n for n in names if not set(n) & set(b"'\\")], b'}}'), '--graph_path=none']
     yield 'op log', ['--op_log_path=' + write('log', *[b'\x0a\x05\x0a\x03' + n for n in names]), '--graph_path=graph']
     yield 'profile', ['--profile_path=' + write('profile', *[sub(1, num(1, i) + b'\x12\x05\x0a\x03' + n)
                                                              for i, n in enumerate(names)])]
     yield 'spool of calls', ['--spool=' + spool('calls', *launches(200000, 'api', 'cudaLaunchKernel'))]
     yield 'spool of threads', ['--spool=' + spool('threads', *['push start=%d name=r tid=%d' % (1000000 + i, i + 1)
                                                                for i in range(200000)])]
-    make_checkpoint.bundle('ckpt', [make_checkpoint.Tensor(n.decode(), 'int8', [], [1]) for n in names[:20000]])
+    base = [b'tfprof baseline 1\n', *[b'node\t%s\t\t-\t0\t\t\n' % n for n in names if b'\\' not in n], b'end\n']
+    yield 'baseline', ['diff', '-max_depth', '1', write('base', *base), write('base2', *base)]
+    yield 'profiles compared', ['diff', '-max_depth', '1', 'profile', 'profile']
+    tensors = [make_checkpoint.Tensor(n.decode(), 'int8', [], [1]) for n in names[:20000]]
+    make_checkpoint.bundle('ckpt', tensors)
     yield 'checkpoint', ['checkpoint', 'ckpt']
+    make_checkpoint.version1('ckpt1', tensors)
+    yield 'checkpoint, version 1', ['checkpoint', 'ckpt1']
     os.mkdir('session')
     os.rename('calls', 'session/n-1-1.tfspool')
     yield 'gpu', ['gpu', 'session']
@@ -131,8 +139,7 @@ def worst(program):
     told = []
     for what, words in hungry():
         size = sum(os.path.getsize(f) for f in [w.split('=')[-1] for w in words] if os.path.isfile(f))
-        size = size or os.path.getsize(
-            'ckpt.index' if what == 'checkpoint' else 'session/n-1-1.tfspool')
+        size = size or os.path.getsize('ckpt.index' if what == 'checkpoint' else 'session/n-1-1.tfspool')
         for view in ('scope', 'graph', 'op') if words[0].startswith('--') else ('',):
             r = run(program, words + ([view, '-max_depth', '1'] if view else []), keep=False)
             told.append(((r.peak - base) / size, what, view))

@@ -21,6 +21,7 @@ struct command {
 	bool (*check)(struct session *s, const struct request *r); /* of the words; may be NULL */
 	bool own_words;           /* what stands behind it is for it alone: request.topics */
 	bool program;             /* and only the program has it: program.h */
+	bool starts;              /* its first word that is no option begins another command line */
 	const struct word *words; /* the options that only it has (words.h); NULL: none */
 	const char *synopsis;     /* what stands behind it besides, in the manual */
 	bool view_options;        /* with own words: it takes the options of the views too */

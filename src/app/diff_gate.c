@@ -240,17 +240,6 @@ static int by_worse(const void *ctx, uint32_t a, uint32_t b)
 	return j->g->less ? (x < y) - (x > y) : (x > y) - (x < y);
 }
 
-/* The broken ones, worst first. */
-static const uint32_t *sort_broken(struct judge *j)
-{
-	uint32_t *order = ARENA_ARRAY(j->a, j->broken.n, uint32_t);
-
-	for (uint32_t i = 0; i < j->broken.n; i++)
-		order[i] = i;
-	sort_stable(j->a, order, j->broken.n, by_worse, j);
-	return order;
-}
-
 static void put_suspect(struct judge *j, const struct suspect *x)
 {
 	if (!j->g->total) {
@@ -263,7 +252,7 @@ static void put_suspect(struct judge *j, const struct suspect *x)
 
 static bool put_broken(struct judge *j)
 {
-	const uint32_t *order = sort_broken(j);
+	const uint32_t *order = sort_order(j->a, j->broken.n, by_worse, j); /* worst first */
 	uint32_t worst = j->broken.v[order[0]].entry;
 	struct str name = j->c.name[worst];
 

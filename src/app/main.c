@@ -19,6 +19,7 @@
 #include "app/repl.h"
 #include "app/signals.h"
 #include "app/summary.h"
+#include "app/words.h"
 #include "base/par.h"
 
 enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INPUT };
@@ -69,11 +70,12 @@ static bool run_alone(struct session *s, struct run *r)
 	return ok;
 }
 
-/* A text that is no answer: also long, also for a person. */
-static bool show_usage(struct session *s, struct run *r)
+/* Of the command that the words begin with, or of all. */
+static bool show_help(struct session *s, struct run *r, const struct strs *words)
 {
-	help_usage(s, screen_begin(&r->screen, &s->sticky));
-	return true;
+	struct strs topic = { .v = words->v, .n = words->n && cmd_find(words->v[0]) };
+
+	return help_write(s, &topic, screen_begin(&r->screen, &s->sticky));
 }
 
 /* A command that the library does not have. */
@@ -84,10 +86,6 @@ static bool run_program(struct session *s, struct run *r)
 
 	p.out = screen_begin(&r->screen, &s->sticky);
 	p.columns = r->screen.pretty.term.tty ? r->screen.pretty.term.columns : 0;
-	if (words->n && (str_eq(words->v[0], S("--help")) || str_eq(words->v[0], S("-h")))) {
-		struct str name = str_of(p.command->name);
-		return help_write(s, &(struct strs){ .v = &name, .n = 1 }, p.out);
-	}
 	bool ok = program_run(&p);
 	r->done = p.status;
 	r->status = status_of(s);
@@ -144,8 +142,10 @@ static bool read_words(struct session *s, struct run *r, bool *done)
 	if (!f->help && !cmd_parse(s, &f->words, &f->names, &r->request))
 		return false;
 	if (f->help || r->argc == 1)
-		return show_usage(s, r);
+		return show_help(s, r, &f->words);
 	const struct command *c = r->request.command;
+	if (c && c->program && words_want_help(c, &r->request.topics))
+		return show_help(s, r, &f->words);
 	if (c && c->program)
 		return run_program(s, r);
 	if (c && c->own_words)

@@ -468,7 +468,7 @@ static bool run(struct recorder *r, int *status)
 bool record_run(struct program *p)
 {
 	struct recorder r = { .s = p->s, .a = &p->s->query_arena };
-	struct words w = { .command = p->command, .into = &r.words, .first = true };
+	struct words w = { .command = p->command, .into = &r.words };
 
 	r.words.level = r.words.graphs = r.words.start = r.words.env = -1;
 	r.words.delay = r.words.duration = r.words.wait = -1;

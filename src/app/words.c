@@ -82,7 +82,8 @@ static bool unknown(struct session *s, const struct words *w, struct str word, s
 		        "%s has no option '%.*s'; did you mean '%s%.*s'?", c->name, STR(word),
 		        own ? dashes(own) : "-", STR(near));
 	return session_fail(s, ERR_INVALID_ARGUMENT, "%s has no option '%.*s'; it has %.*s%s",
-	        c->name, STR(word), STR(sb_str(&all)), n ? " and those of the views" : "");
+	        c->name, STR(word), STR(all.n ? sb_str(&all) : S("none")),
+	        n ? " and those of the views" : "");
 }
 
 /* ---- values ---- */
@@ -209,8 +210,22 @@ bool words_read(struct session *s, const struct strs *words, struct words *w)
 				return false;
 		} else {
 			strs_add(&s->query_arena, &w->rest, words->v[i]);
-			options &= !w->first;
+			options &= !w->command->starts;
 		}
 	}
 	return true;
+}
+
+bool words_want_help(const struct command *c, const struct strs *words)
+{
+	struct str name, value;
+	bool has_value;
+
+	for (size_t i = 0; i < words->n && !str_eq(words->v[i], S("--")); i++) {
+		if (str_eq(words->v[i], S("--help")) || str_eq(words->v[i], S("-h")))
+			return true;
+		if (c->starts && !cmd_option_word(words->v[i], &name, &value, &has_value))
+			return false;
+	}
+	return false;
 }

@@ -38,11 +38,13 @@ struct words {
 	const struct command *command; /* whose table it is */
 	void *into;                    /* holds what stays when an option is not given */
 	struct opts *opts;             /* of a command with view_options: where these go */
-	bool first;        /* the first word that is no option, and all behind it, are left */
-	struct strs rest;  /* words that are no options, or stand behind "--" */
-	struct strs given; /* the names of the view's options among the words */
+	struct strs rest;              /* words that are no options, or stand behind "--" */
+	struct strs given;             /* the names of the view's options among the words */
 };
 bool words_read(struct session *s, const struct strs *words, struct words *w);
+
+/* Is --help or -h one of the words that are the command's own? */
+bool words_want_help(const struct command *c, const struct strs *words);
 
 /* Takes the option at words->v[*i] and, where it has one, its value behind it. */
 bool words_take(struct session *s, const struct strs *words, size_t *i, struct words *w);

@@ -56,6 +56,29 @@ void sort_stable(struct arena *a, uint32_t *v, size_t n, sort_cmp *cmp, const vo
 	arena_reset(a, m);
 }
 
+uint32_t *sort_order(struct arena *a, size_t n, sort_cmp *cmp, const void *ctx)
+{
+	uint32_t *order = ARENA_ARRAY(a, n, uint32_t);
+
+	for (size_t i = 0; i < n; i++)
+		order[i] = (uint32_t)i;
+	sort_stable(a, order, n, cmp, ctx);
+	return order;
+}
+
+void sort_array(struct arena *a, void *v, size_t n, size_t size, sort_cmp *cmp)
+{
+	struct arena_mark m = arena_mark(a);
+	const uint32_t *order = sort_order(a, n, cmp, v);
+	char *from = v, *to = ARENA_ARRAY(a, n * size, char);
+
+	for (size_t i = 0; i < n; i++)
+		memcpy(to + i * size, from + order[i] * size, size);
+	if (n)
+		memcpy(v, to, n * size);
+	arena_reset(a, m);
+}
+
 /* A string as seen from some depth on. Of equal keys the shorter rest comes first, because the key
  * is filled up with zeros; equal keys with equal rests up to KEY bytes are equal strings. */
 struct item {

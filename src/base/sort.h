@@ -15,6 +15,12 @@ typedef int sort_cmp(const void *ctx, uint32_t a, uint32_t b);
 /* Stable; scratch comes from a and is given back. */
 void sort_stable(struct arena *a, uint32_t *v, size_t n, sort_cmp *cmp, const void *ctx);
 
+/* The numbers below n in order, in a; equal ones ascend. */
+uint32_t *sort_order(struct arena *a, size_t n, sort_cmp *cmp, const void *ctx);
+
+/* Sorts the elements of an array, of size bytes each; stable. The comparison gets the array. */
+void sort_array(struct arena *a, void *v, size_t n, size_t size, sort_cmp *cmp);
+
 /* Sorts ids v[0..n) by the bytes of strings[id]; equal strings keep their order. */
 void sort_strings(struct arena *a, uint32_t *v, size_t n, const struct str *strings);
 

@@ -119,13 +119,11 @@ static int by_name(const void *ctx, uint32_t a, uint32_t b)
 static void sort_items(struct ckpt *c, const struct items *items)
 {
 	uint32_t n = (uint32_t)items->list.n;
-	uint32_t *order = ARENA_ARRAY(c->a, n, uint32_t);
+	const uint32_t *order;
 	struct v1_item *sorted;
 
 	c->items = items->list.v;
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = i;
-	sort_stable(c->a, order, n, by_name, c);
+	order = sort_order(c->a, n, by_name, c);
 	sorted = ARENA_ARRAY(c->a, n, struct v1_item);
 	for (uint32_t i = 0; i < n; i++)
 		sorted[i] = c->items[order[i]];

@@ -321,10 +321,7 @@ bool v2_verify(struct ckpt *c, const struct ckpt_watch *w, struct arena *a, stru
 	}
 	if (!collect(&v))
 		return false;
-	v.order = ARENA_ARRAY(a, v.list.n, uint32_t);
-	for (size_t k = 0; k < v.list.n; k++)
-		v.order[k] = (uint32_t)k;
-	sort_stable(a, v.order, v.list.n, by_place, v.list.v);
+	v.order = sort_order(a, v.list.n, by_place, v.list.v);
 	for (uint32_t s = 0; s < c->shards; s++)
 		if (!check_shard(&v, s, &i))
 			return false;

@@ -179,30 +179,17 @@ static int by_key(const void *ctx, uint32_t a, uint32_t b)
 /* Sorts by insertion, which is stable; or by merging where there are many. */
 static void sort_entries(struct arena *a, struct entries *v)
 {
-	struct arena_mark mark;
-	struct entry *copy;
-	uint32_t *order;
-
-	if (v->n <= 16) {
-		for (size_t i = 1; i < v->n; i++) {
-			struct entry e = v->v[i];
-			size_t k = i;
-			for (; k > 0 && v->v[k - 1].key > e.key; k--)
-				v->v[k] = v->v[k - 1];
-			v->v[k] = e;
-		}
+	if (v->n > 16) {
+		sort_array(a, v->v, v->n, sizeof *v->v, by_key);
 		return;
 	}
-	mark = arena_mark(a);
-	copy = ARENA_ARRAY(a, v->n, struct entry);
-	order = ARENA_ARRAY(a, v->n, uint32_t);
-	memcpy(copy, v->v, v->n * sizeof *copy);
-	for (uint32_t i = 0; i < v->n; i++)
-		order[i] = i;
-	sort_stable(a, order, v->n, by_key, copy);
-	for (size_t i = 0; i < v->n; i++)
-		v->v[i] = copy[order[i]];
-	arena_reset(a, mark);
+	for (size_t i = 1; i < v->n; i++) {
+		struct entry e = v->v[i];
+		size_t k = i;
+		for (; k > 0 && v->v[k - 1].key > e.key; k--)
+			v->v[k] = v->v[k - 1];
+		v->v[k] = e;
+	}
 }
 
 /* Sorts by number; equal keys keep their order. */

@@ -210,13 +210,10 @@ void emit_model(struct reading_spools *r)
 	x.node = ARENA_ARRAY(x.a, w->nodes.n, uint32_t);
 	x.cells = group(x.a, w->cells.n, w->nodes.n, &x.cell0, node_of_cell, w);
 	x.singles = group(x.a, w->singles.n, w->cells.n, &x.single0, cell_of_single, w);
-	uint32_t *order = ARENA_ARRAY(x.a, w->nodes.n, uint32_t);
-	for (uint32_t i = 0; i < w->nodes.n; i++) {
+	for (uint32_t i = 0; i < w->nodes.n; i++)
 		x.node[i] = emit_node(&x, &w->nodes.v[i]);
-		order[i] = i;
-	}
 	ingest_ticks(r->to, TICKS);
-	sort_stable(x.a, order, w->nodes.n, by_model_node, x.node);
+	const uint32_t *order = sort_order(x.a, w->nodes.n, by_model_node, x.node);
 	for (size_t i = 0; i < w->nodes.n; i++) {
 		uint32_t from = x.cell0[order[i]], to = x.cell0[order[i] + 1];
 		sort_stable(x.a, x.cells + from, to - from, by_step, w->cells.v);

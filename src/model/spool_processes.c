@@ -129,19 +129,6 @@ static int by_rank(const void *ctx, uint32_t a, uint32_t b)
 	return str_cmp(p->name, q->name);
 }
 
-static void sort_processes(struct reading_spools *r)
-{
-	uint32_t *by = ARENA_ARRAY(r->a, r->n, uint32_t);
-	struct process *v = ARENA_ARRAY(r->a, r->n, struct process);
-
-	for (uint32_t i = 0; i < r->n; i++)
-		by[i] = i;
-	sort_stable(r->a, by, r->n, by_rank, r->v);
-	for (size_t i = 0; i < r->n; i++)
-		v[i] = r->v[by[i]];
-	r->v = v;
-}
-
 static bool has_operations(const struct process *p)
 {
 	return p->totals[SPOOL_KERNEL] || p->totals[SPOOL_COPY] || p->totals[SPOOL_SET] ||
@@ -230,7 +217,7 @@ bool processes_arrange(struct reading_spools *r)
 	number_gpus(r);
 	if (!choose(r))
 		return false;
-	sort_processes(r);
+	sort_array(r->a, r->v, r->n, sizeof *r->v, by_rank);
 	name_processes(r);
 	count_sharers(r);
 	return true;

@@ -20,16 +20,8 @@ static void sort_moments(struct arena *a, uint64_t *v, size_t n)
 
 	for (size_t i = 1; i < n && sorted; i++)
 		sorted = v[i - 1] <= v[i];
-	if (sorted)
-		return;
-	uint32_t *by = ARENA_ARRAY(a, n, uint32_t);
-	uint64_t *to = ARENA_ARRAY(a, n, uint64_t);
-	for (uint32_t i = 0; i < n; i++)
-		by[i] = i;
-	sort_stable(a, by, n, by_number, v);
-	for (size_t i = 0; i < n; i++)
-		to[i] = v[by[i]];
-	memcpy(v, to, n * sizeof *v);
+	if (!sorted)
+		sort_array(a, v, n, sizeof *v, by_number);
 }
 
 static int by_start(const void *ctx, uint32_t a, uint32_t b)
@@ -44,12 +36,9 @@ static void take_spans(struct reading_spools *r, struct process *p)
 {
 	const struct span_of_time *v = p->steps_nvtx.v;
 	size_t n = p->steps_nvtx.n;
-	uint32_t *by = ARENA_ARRAY(r->a, n, uint32_t);
+	const uint32_t *by = sort_order(r->a, n, by_start, v);
 	uint64_t end = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		by[i] = i;
-	sort_stable(r->a, by, n, by_start, v);
 	for (size_t i = 0; i < n; i++) {
 		const struct span_of_time *s = &v[by[i]];
 		if (p->boundaries.n && s->start < end)

@@ -289,12 +289,10 @@ static int by_time(const void *ctx, uint32_t a, uint32_t b)
 static void sort_thread(struct arena *a, struct thread *t)
 {
 	size_t n = t->times.n;
-	uint32_t *by = ARENA_ARRAY(a, n, uint32_t), *scopes = ARENA_ARRAY(a, n, uint32_t);
+	const uint32_t *by = sort_order(a, n, by_time, t);
+	uint32_t *scopes = ARENA_ARRAY(a, n, uint32_t);
 	uint64_t *times = ARENA_ARRAY(a, n, uint64_t);
 
-	for (uint32_t i = 0; i < n; i++)
-		by[i] = i;
-	sort_stable(a, by, n, by_time, t);
 	for (size_t i = 0; i < n; i++) {
 		times[i] = t->times.v[by[i]];
 		scopes[i] = t->scopes.v[by[i]];

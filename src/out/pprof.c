@@ -231,13 +231,7 @@ static int by_place(const void *ctx, uint32_t a, uint32_t b)
 /* Ids of a table in the order of what they stand for. */
 static uint32_t *sort_places(const struct pprof *x, const struct intern *t)
 {
-	struct places v = { x, t };
-	uint32_t *ids = ARENA_ARRAY(x->a, t->n, uint32_t);
-
-	for (uint32_t i = 0; i < t->n; i++)
-		ids[i] = i;
-	sort_stable(x->a, ids, t->n, by_place, &v);
-	return ids;
+	return sort_order(x->a, t->n, by_place, &(struct places){ x, t });
 }
 
 static void put_locations(struct pprof *x, struct sink *to)

@@ -87,13 +87,10 @@ void compare_graph(const struct side **sides, uint32_t n, struct arena *a)
 	scratch_open(&own, a->work);
 	struct placing p = { .a = &own.a };
 	uint64_t *structure = ARENA_ARRAY(&own.a, n, uint64_t);
-	uint32_t *order = ARENA_ARRAY(&own.a, n, uint32_t);
 	intern_init(&p.names, &own.a);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n; i++)
 		structure[i] = structure_of(sides[i]);
-		order[i] = i;
-	}
-	sort_stable(&own.a, order, n, by_rank, &(struct rank){ sides, structure });
+	const uint32_t *order = sort_order(&own.a, n, by_rank, &(struct rank){ sides, structure });
 	for (uint32_t k = 0; k < n; k++)
 		place(&p, sides[order[k]]);
 	for (uint32_t i = 0; i < n; i++)

@@ -21,16 +21,7 @@ static int by_hash(const void *ctx, uint32_t a, uint32_t b)
 
 void likeness_end(struct signature *s, struct arena *a)
 {
-	uint32_t *order = ARENA_ARRAY(a, s->n, uint32_t);
-	uint64_t *to = ARENA_ARRAY(a, s->n, uint64_t);
-
-	for (uint32_t i = 0; i < s->n; i++)
-		order[i] = i;
-	sort_stable(a, order, s->n, by_hash, s->v);
-	for (size_t i = 0; i < s->n; i++)
-		to[i] = s->v[order[i]];
-	s->v = to;
-	s->cap = s->n;
+	sort_array(a, s->v, s->n, sizeof *s->v, by_hash);
 }
 
 double likeness_share(const struct signature *a, const struct signature *b)

@@ -200,20 +200,6 @@ static int by_number(const void *ctx, uint32_t a, uint32_t b)
 	return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-static void sort_tops(struct matcher *m, struct tops *v)
-{
-	uint32_t *order = ARENA_ARRAY(m->a, v->n, uint32_t);
-	struct top *to = ARENA_ARRAY(m->a, v->n, struct top);
-
-	for (uint32_t i = 0; i < v->n; i++)
-		order[i] = i;
-	sort_stable(m->a, order, v->n, by_number, v->v);
-	for (size_t i = 0; i < v->n; i++)
-		to[i] = v->v[order[i]];
-	v->v = to;
-	v->cap = v->n;
-}
-
 /* Children that the side lacks, and those that it alone of the sides so far has. */
 static bool find_tops(struct matcher *m, uint32_t parent)
 {
@@ -232,8 +218,8 @@ static bool find_tops(struct matcher *m, uint32_t parent)
 	}
 	if (!m->left.n || !m->right.n || m->left.n > MATCH_PAIRS_MAX / m->right.n)
 		return false;
-	sort_tops(m, &m->left);
-	sort_tops(m, &m->right);
+	sort_array(m->a, m->left.v, m->left.n, sizeof *m->left.v, by_number);
+	sort_array(m->a, m->right.v, m->right.n, sizeof *m->right.v, by_number);
 	for (size_t i = 0; i < m->left.n; i++)
 		sign(m, &m->left.v[i]);
 	for (size_t i = 0; i < m->right.n; i++)
@@ -286,15 +272,9 @@ static struct pair *find_pairs(struct matcher *m, size_t least, bool loose, size
 				VEC_PUSH(m->a, &v, p);
 		}
 	}
-	uint32_t *order = ARENA_ARRAY(m->a, v.n, uint32_t);
-	struct pair *to = ARENA_ARRAY(m->a, v.n, struct pair);
-	for (uint32_t i = 0; i < v.n; i++)
-		order[i] = i;
-	sort_stable(m->a, order, v.n, by_score, v.v);
-	for (size_t i = 0; i < v.n; i++)
-		to[i] = v.v[order[i]];
+	sort_array(m->a, v.v, v.n, sizeof *v.v, by_score);
 	*n = v.n;
-	return to;
+	return v.v;
 }
 
 /* The one free top of the list with that number; NULL if there is none or there are several. */

@@ -87,12 +87,7 @@ static void add_name(struct scopes *s, struct str name, uint32_t node)
 /* The nodes as paths in order. Names in byte order are nearly so, which the sort makes use of. */
 static uint32_t *order_paths(const struct model *m, const struct str *names, struct arena *a)
 {
-	uint32_t *order = ARENA_ARRAY(a, m->by_name.n, uint32_t);
-
-	for (uint32_t i = 0; i < m->by_name.n; i++)
-		order[i] = i;
-	sort_stable(a, order, m->by_name.n, by_path, names);
-	return order;
+	return sort_order(a, m->by_name.n, by_path, names);
 }
 
 static void fill_tree(const struct scopes *s, struct tree *t, struct arena *a)

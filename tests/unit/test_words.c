@@ -18,7 +18,7 @@ static bool read_now(struct session *s, void *ctx)
 	struct strs words = str_split(&s->query_arena, str_of(ctx), ' ');
 
 	got = (struct record_words){ .level = -1, .env = -1, .delay = -1 };
-	left = (struct words){ .command = cmd_find(S("record")), .into = &got, .first = true };
+	left = (struct words){ .command = cmd_find(S("record")), .into = &got };
 	return words_read(s, &words, &left);
 }
 
@@ -53,6 +53,28 @@ static void values(void **state)
 	assert_int_equal(got.env, 1);
 	assert_null(said(s, "--delay=0.0019"));
 	assert_int_equal(got.delay, 1);
+	session_free(s);
+}
+
+/* Does such a line behind the command ask for help? */
+static bool wants_help(struct session *s, const char *command, const char *line)
+{
+	struct strs words = str_split(&s->query_arena, str_of(line), ' ');
+
+	return words_want_help(cmd_find(str_of(command)), &words);
+}
+
+static void help(void **state)
+{
+	struct session *s = session_new(0);
+
+	(void)state;
+	assert_true(wants_help(s, "gpu", "run1 --help"));
+	assert_true(wants_help(s, "ctl", "-h"));
+	assert_false(wants_help(s, "gpu", "run1 -- --help"));
+	assert_true(wants_help(s, "record", "--mem --help"));
+	assert_false(wants_help(s, "record", "--mem python --help"));
+	assert_false(wants_help(s, "gpu", "help"));
 	session_free(s);
 }
 
@@ -171,6 +193,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		unit_case(values),
+		unit_case(help),
 		unit_case(mixed),
 		unit_case(faults),
 		unit_case(rows_are_complete),
