@@ -28,8 +28,7 @@ def units(bin_dir, only=None):
 
 
 # Of spools as profiles, what valgrind has the time for: cuts and damage have unit tests.
-SPOOLS_SLOWLY = ['names', 'ranges', 'join', 'wrap', 'steps', 'steps_marks', 'gpus', 'ranks', 'clock', 'sums', 'routes', 'bounded',
-                 'kept', 'size']
+SPOOLS_SLOWLY = ['names', 'ranges', 'join', 'wrap', 'steps_marks', 'gpus', 'ranks', 'clock', 'sums', 'kept', 'size']
 
 
 def spool(bin_dir, program=None, names=()):
@@ -87,8 +86,8 @@ SELECTING = ('cli', 'examples', 'recorded', 'recorded-threads', 'tsan-recorded',
 
 # They begin first: what begins late ends late.
 LONGEST = ('lint', 'spool-valgrind', 'differential', 'inject-valgrind', 'inject', 'spool-tsan', 'gpu-rehearsal', 'cost', 'data',
-           'spool-original', 'inject-tsan', 'faults', 'limits', 'cli', 'valgrind', 'term', 'record', 'locales', 'pprof',
-           'checkpoint', 'errors')
+           'spool-original', 'inject-tsan', 'faults', 'limits', 'valgrind', 'data-tools', 'checkpoint-oracle',
+           'tsan-test_spool_join', 'cli', 'term', 'record', 'locales', 'pprof', 'checkpoint', 'errors')
 
 
 def filters():
@@ -183,7 +182,7 @@ def deep(bin_dir):
               ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--seeds', '100-150',
                                             '--program', os.path.join(bin_dir, 'tfprof')])),
               ('differential', lambda: counted([sys.executable, '-B', 'tests/oracle/differential.py', '--seeds',
-                                                '1-40', '--seconds', '120', '--program',
+                                                '1-40', '--seconds', '60', '--program',
                                                 os.path.join(bin_dir, 'tfprof')]))]
     steps += collector(bin_dir, tsan)
     steps += [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program',
