@@ -459,6 +459,6 @@ bool ingest_fold(struct ingest *in, struct batch *b, struct err *e)
 	ok = fold_devices(&f, s, e) && fold_records(&f, s, e);
 	scratch_close(&f.scratch);
 	if (ok)
-		ingest_put_step(in, s);
+		ingest_put_steps(in, &s, 1);
 	return ok;
 }

@@ -104,6 +104,7 @@ void ingest_begin(struct ingest *in, struct arena *scratch)
 		m->output_slot.n, m->attrs.n, in->extra.n, m->has_traces };
 	memset(&in->pending, 0, sizeof in->pending);
 	memset(&in->steps, 0, sizeof in->steps);
+	memset(&in->said, 0, sizeof in->said);
 	imap_init(&in->step_of, scratch);
 	in->ticks_per_us = 1;
 	in->cell_step = NULL;

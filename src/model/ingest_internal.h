@@ -55,6 +55,7 @@ struct ingest {
 	struct imap step_of;         /* step id -> index in steps */
 	VEC(struct step_in *)
 	steps;                     /* growing ones, in scratch; their columns in the model arena */
+	VEC(int64_t) said;         /* steps that exist, maybe without cells; in scratch */
 	uint32_t ticks_per_us;     /* of steps to come */
 	struct step_in *cell_step; /* of the last cell */
 	struct pool *beside;       /* threads that look names up, or NULL */
@@ -62,6 +63,7 @@ struct ingest {
 	uint32_t base_next;        /* its node that is likely the next one asked for */
 	bool *base_seen;           /* by its nodes: asked for; NULL: cells are of nodes of m */
 	const char *overflow;      /* which index ran over; said by ingest_seal */
+	const struct step *alone; /* in the average while no other is: sums begin with the second */
 	bool nodes_changed, types_changed;
 };
 
@@ -74,7 +76,8 @@ void ingest_commit_steps(struct ingest *in);
 uint32_t ingest_plain_node(struct ingest *in, uint32_t name, uint32_t op);
 /* Gives the node its canonical device, once. */
 void ingest_canonical(struct ingest *in, uint32_t node, uint32_t device);
-/* Puts a finished step into the model (replacing the one of its id) and adds it to the sums. */
-void ingest_put_step(struct ingest *in, struct step *s);
+/* Puts finished steps of one worker, by ascending id, each once, into the model (replacing those of
+ * their ids), and adds them to the sums. What run holds then is of no use. */
+void ingest_put_steps(struct ingest *in, struct step **run, size_t n);
 
 #endif

@@ -204,6 +204,9 @@ static struct step *copy_step(struct merge *g, const struct step *f)
 
 static void merge_steps(struct merge *g, uint32_t worker, bool aside)
 {
+	struct step **run = ARENA_ARRAY(g->a, g->from->steps.n, struct step *);
+	size_t n = 0;
+
 	for (size_t i = 0; i < g->from->steps.n; i++) {
 		const struct step *f = g->from->steps.v[i];
 		if (aside && model_step_of(g->in->m, worker, f->id, NULL))
@@ -212,9 +215,10 @@ static void merge_steps(struct merge *g, uint32_t worker, bool aside)
 		struct step *s = copy_step(g, f);
 		s->worker = worker;
 		s->aside = aside;
-		ingest_put_step(g->in, s);
+		run[n++] = s;
 		arena_reset(g->a, mark);
 	}
+	ingest_put_steps(g->in, run, n);
 }
 
 /* ---- all ---- */

@@ -2,6 +2,7 @@
  *
  * Steps that arrive node by node (profiles), and the list of steps with the sums over them.
  */
+#include "base/sort.h"
 #include "model/ingest_internal.h"
 
 static struct step_in *step_in(struct ingest *in, int64_t id)
@@ -26,7 +27,7 @@ void ingest_ticks(struct ingest *in, uint32_t per_us)
 
 void ingest_step(struct ingest *in, int64_t id)
 {
-	step_in(in, id);
+	VEC_PUSH(in->scratch, &in->said, id);
 }
 
 void ingest_cell(struct ingest *in, int64_t step, uint32_t node, const struct cell_in *c)
@@ -83,6 +84,7 @@ void ingest_mem(struct ingest *in, const uint8_t *packed, size_t n)
 	s->mem.n += n;
 }
 
+/* The columns of a step that has grown. */
 static struct step *finish(struct model *m, struct step_in *g)
 {
 	struct step *s = ARENA_NEW(m->a, struct step);
@@ -115,10 +117,48 @@ static struct step *finish(struct model *m, struct step_in *g)
 	return s;
 }
 
+/* A step of which there is no record. */
+static struct step *empty(struct ingest *in, int64_t id)
+{
+	struct step *s = ARENA_NEW(in->m->a, struct step);
+
+	step_make_columns(in->m->a, s, 0, 0, 0);
+	s->id = id;
+	s->ticks_per_us = in->ticks_per_us;
+	return s;
+}
+
+static int by_value(const void *ctx, uint32_t a, uint32_t b)
+{
+	const int64_t *v = ctx;
+
+	return (v[a] > v[b]) - (v[a] < v[b]);
+}
+
+static int by_id(const void *ctx, uint32_t a, uint32_t b)
+{
+	struct step_in *const *v = ctx;
+
+	return (v[a]->id > v[b]->id) - (v[a]->id < v[b]->id);
+}
+
 void ingest_commit_steps(struct ingest *in)
 {
-	for (size_t i = 0; i < in->steps.n; i++)
-		ingest_put_step(in, finish(in->m, in->steps.v[i]));
+	const int64_t *said = in->said.v;
+	struct step_in **grown = in->steps.v;
+	size_t n = 0, i = 0, k = 0;
+
+	sort_array(in->scratch, in->said.v, in->said.n, sizeof *said, by_value);
+	sort_array(in->scratch, grown, in->steps.n, sizeof *grown, by_id);
+	struct step **run = ARENA_ARRAY(in->scratch, in->said.n + in->steps.n, struct step *);
+	while (i < in->said.n || k < in->steps.n) {
+		bool grows = k < in->steps.n && (i == in->said.n || grown[k]->id <= said[i]);
+		int64_t id = grows ? grown[k]->id : said[i];
+		run[n++] = grows ? finish(in->m, grown[k++]) : empty(in, id);
+		while (i < in->said.n && said[i] == id)
+			i++;
+	}
+	ingest_put_steps(in, run, n);
 }
 
 void ingest_sum_room(struct model *m)
@@ -160,57 +200,93 @@ static void average_without(struct model *m, const struct step *s)
 		sum_cells(m, s, false);
 }
 
-static void average_with(struct model *m, const struct step *s)
+static void average_with(struct ingest *in, const struct step *s)
 {
+	struct model *m = in->m;
+
 	for (uint32_t c = 0; c < s->n_cells; c++)
 		m->nodes.v[s->cell_node[c]].flags |= NODE_RAN;
-	for (size_t i = 0; m->averaged == 1 && !m->sums.n && i < m->steps.n; i++)
-		if (!m->steps.v[i]->aside && m->steps.v[i] != s)
-			sum_cells(m, m->steps.v[i], true);
+	if (!m->averaged)
+		in->alone = s;
+	else if (m->averaged == 1 && !m->sums.n)
+		sum_cells(m, in->alone, true);
 	if (m->averaged++)
 		sum_cells(m, s, true);
 }
 
-/* Puts the number of a step among those of all workers, if it is not there. */
-static void put_id(struct model *m, int64_t id)
+static bool is_behind(const struct step *a, const struct step *b)
 {
-	size_t lo = 0, hi = m->step_ids.n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (m->step_ids.v[mid] < id)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo < m->step_ids.n && m->step_ids.v[lo] == id)
-		return;
-	VEC_PUSH(m->a, &m->step_ids, id);
-	memmove(m->step_ids.v + lo + 1, m->step_ids.v + lo,
-	        (m->step_ids.n - 1 - lo) * sizeof *m->step_ids.v);
-	m->step_ids.v[lo] = id;
+	return a->worker != b->worker ? a->worker > b->worker : a->id > b->id;
 }
 
-void ingest_put_step(struct ingest *in, struct step *s)
+/* Merges steps into the list that it does not have, from the back. */
+static void insert_steps(struct model *m, struct step *const *run, size_t n)
+{
+	size_t i = m->steps.n, k = i + n;
+
+	VEC_ROOM(m->a, &m->steps, n);
+	m->steps.n += n;
+	while (n) {
+		bool moves = i && is_behind(m->steps.v[i - 1], run[n - 1]);
+		m->steps.v[--k] = moves ? m->steps.v[--i] : run[--n];
+	}
+}
+
+/* Lists the numbers of the steps of all workers anew. */
+static void list_ids(struct model *m)
+{
+	struct scratch own;
+	size_t n = 0;
+
+	m->step_ids.n = 0;
+	VEC_ROOM(m->a, &m->step_ids, m->steps.n);
+	int64_t *v = m->step_ids.v;
+	for (size_t i = 0; i < m->steps.n; i++)
+		v[i] = m->steps.v[i]->id;
+	scratch_open(&own, m->a->work);
+	sort_array(&own.a, v, m->steps.n, sizeof *v, by_value);
+	scratch_close(&own);
+	for (size_t i = 0; i < m->steps.n; i++)
+		if (!n || v[n - 1] != v[i])
+			v[n++] = v[i];
+	m->step_ids.n = n;
+}
+
+/* Adds the numbers of steps that came; most are above all others. */
+static void add_ids(struct model *m, struct step *const *run, size_t n)
+{
+	size_t before = m->step_ids.n;
+
+	if (n && before && run[0]->id <= m->step_ids.v[before - 1]) {
+		list_ids(m);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		VEC_PUSH(m->a, &m->step_ids, run[i]->id);
+}
+
+void ingest_put_steps(struct ingest *in, struct step **run, size_t n)
 {
 	struct model *m = in->m;
-	size_t i;
-	const struct step *before = model_step_of(m, s->worker, s->id, &i);
+	size_t fresh = 0;
 
-	if (in->base) {
-		s->aside = true; /* what it is worth is found out when it is merged */
-	} else {
-		find_holdings(m->a, s);
+	for (size_t i = 0, at; i < n; i++) {
+		struct step *s = run[i];
+		const struct step *before = model_step_of(m, s->worker, s->id, &at);
+		if (in->base) {
+			s->aside = true; /* what it is worth is found out when it is merged */
+		} else {
+			find_holdings(m->a, s);
+		}
+		if (before && !before->aside)
+			average_without(m, before); /* before its follower: sums have ends */
+		if (before)
+			m->steps.v[at] = s;
+		else
+			run[fresh++] = s;
+		if (!s->aside)
+			average_with(in, s);
 	}
-	if (before && !before->aside)
-		average_without(m, before); /* before its follower: sums have ends */
-	if (!before) {
-		VEC_PUSH(m->a, &m->steps, s);
-		memmove(m->steps.v + i + 1, m->steps.v + i,
-		        (m->steps.n - 1 - i) * sizeof *m->steps.v);
-		put_id(m, s->id);
-	}
-	m->steps.v[i] = s;
-	if (!s->aside)
-		average_with(m, s);
+	insert_steps(m, run, fresh);
+	add_ids(m, run, fresh);
 }
