@@ -16,11 +16,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 sys.path.insert(0, os.path.join(HERE, 'models'))
 import make_checkpoint  # noqa: E402
-from wire import num, sub  # noqa: E402
+from wire import num, sub, varint  # noqa: E402
 
 MB = 1 << 20
 OVERHEAD = 8 * MB  # program, libraries, stacks, what the C library keeps
-WORST = 72          # bytes of memory for one of the input's, unpacked; see worst()
+WORST = 176         # bytes of memory for one of the input's, unpacked; see worst()
 
 
 def write(path, *parts):
@@ -112,11 +112,15 @@ def hungry():
                                                               if not set(n) & set(b"'\\")])]
     yield 'run metadata', ['--run_meta_path=' + write('run', execs([b'\x12\x09\x0a\x03' + n + b'\x10\x01\x20\x01'
                                                                     for n in names])), '--graph_path=' + write('none')]
+    yield 'records of nothing', ['--run_meta_path=' + write('run0', execs([b'\x12\x00'] * 200000)), '--graph_path=none']
     yield 'run metadata as text', ['--run_meta_path=' + write('runtext', b"step_stats{dev_stats{device:'/device:CPU:0'", *[
         b"node_stats{node_name:'%s'op_end_rel_micros:1}" % n for n in names if not set(n) & set(b"'\\")], b'}}'), '--graph_path=none']
     yield 'op log', ['--op_log_path=' + write('log', *[b'\x0a\x05\x0a\x03' + n for n in names]), '--graph_path=graph']
     yield 'profile', ['--profile_path=' + write('profile', *[sub(1, num(1, i) + b'\x12\x05\x0a\x03' + n)
                                                              for i, n in enumerate(names)])]
+    yield 'steps', ['--profile_path=' + write('steps', sub(3, b''.join(map(varint, range(200000)))))]
+    yield 'steps of a node', ['--profile_path=' + write('stepped', sub(1, num(1, 1) + sub(2, sub(1, 'x') + b''.join(
+        sub(12, num(1, i)) for i in range(200000)))))]
     yield 'spool of calls', ['--spool=' + spool('calls', *launches(200000, 'api', 'cudaLaunchKernel'))]
     yield 'spool of threads', ['--spool=' + spool('threads', *['push start=%d name=r tid=%d' % (1000000 + i, i + 1)
                                                                for i in range(200000)])]
@@ -172,6 +176,10 @@ def steps(program):
     need(r.status == 0 and b'5us' in r.out, r.out[-300:] + r.err.encode())
     r = run(program, ['--graph_path=g', files, 'scope', '-step', '10000'])
     need(r.status == 1, r.err[-300:])
+    # In any order: what sorts by inserting would take an hour here.
+    write('p', sub(3, b''.join(varint(i) for i in range(1000000, 0, -1))))
+    r = run(program, ['--profile_path=p', 'scope'])
+    need(r.status == 0, r.err[-300:])
 
 
 def levels(program):
