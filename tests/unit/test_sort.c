@@ -62,6 +62,42 @@ static void merge_sort_is_stable(void **state)
 	}
 }
 
+/* An element of an odd size. */
+struct element {
+	char key[3];
+	uint16_t place;
+};
+
+static int by_first_letter(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct element *e = ctx;
+
+	return e[a].key[0] - e[b].key[0];
+}
+
+static void elements(void **state)
+{
+	struct element e[500];
+	uint32_t keys[500];
+
+	(void)state;
+	sort_array(&unit_arena, NULL, 0, sizeof *e, by_first_letter);
+	for (uint16_t i = 0; i < 500; i++) {
+		char c = (char)('a' + next_random() % 7);
+		e[i] = (struct element){ { c, (char)(i & 1), c }, i };
+		keys[i] = (uint32_t)c;
+	}
+	const uint32_t *order = sort_order(&unit_arena, 500, by_key, keys);
+	sort_array(&unit_arena, e, 500, sizeof *e, by_first_letter);
+	for (size_t i = 0; i < 500; i++) {
+		assert_int_equal(e[i].place, order[i]);
+		assert_int_equal(e[i].key[0], (char)keys[order[i]]);
+		assert_int_equal(e[i].key[1], e[i].place & 1);
+		assert_int_equal(e[i].key[2], e[i].key[0]);
+		assert_true(!i || e[i - 1].key[0] < e[i].key[0] || e[i - 1].place < e[i].place);
+	}
+}
+
 static int count_compares(const void *ctx, uint32_t a, uint32_t b)
 {
 	++*(size_t *)(uintptr_t)ctx;
@@ -230,6 +266,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		unit_case(merge_sort_is_stable),
+		unit_case(elements),
 		unit_case(merge_sort_is_quick_on_order),
 		unit_case(scratch_is_given_back),
 		unit_case(random_strings),
