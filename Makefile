@@ -400,13 +400,14 @@ coverage:
 
 FUZZ := address,undefined,fuzzer-no-link
 FUZZ_O := build/san-$(subst $(comma),-,$(FUZZ))
-## fuzz: one fuzz target for S seconds: T=graph S=600; finds go to build/fuzz/T/
+## fuzz: one fuzz target for S seconds: T=graph S=600 REALDATA=dir; finds go to build/fuzz/T/
 fuzz:
 	@$(if $(wildcard tests/fuzz/fuzz_$(T).c),,$(error T= is one of $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)))
 	+@$(MAKE) --no-print-directory CC=clang SAN=$(FUZZ) $(FUZZ_O)/fuzz/fuzz_$(T)
 	@mkdir -p build/fuzz/$(T)/found testdata/fuzz/$(T)
+	@$(PYTHON) -B tests/fuzz/seeds.py $(T) build/fuzz/$(T)/seeds testdata $(if $(REALDATA),'$(REALDATA)')
 	$(FUZZ_O)/fuzz/fuzz_$(T) -max_total_time=$(or $(S),600) -artifact_prefix=build/fuzz/$(T)/ \
-		build/fuzz/$(T)/found testdata/fuzz/$(T)
+		build/fuzz/$(T)/found testdata/fuzz/$(T) build/fuzz/$(T)/seeds
 
 ## check-gpu: the collector on a machine with a GPU; elsewhere it says that there is none
 check-gpu: $(BIN)/tfprof $(BIN)/libtfprof_cupti.so $(O)/fakes/dump $(O)/fakes/ranges.so
