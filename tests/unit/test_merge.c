@@ -227,36 +227,6 @@ static void aside_is_not_in_the_average(void **state)
 	rig_close(&from);
 }
 
-/* The second worker's steps are before, between and behind the first's. */
-static void numbers_of_all_workers(void **state)
-{
-	static const int64_t first[] = { 5, 3, 8 }, second[] = { 9, 8, 4, 1 };
-	static const int64_t all[] = { 1, 3, 4, 5, 8, 9 };
-	struct rig from[2], to;
-
-	(void)state;
-	rig_open(&to, false);
-	for (size_t w = 0; w < 2; w++) {
-		rig_open(&from[w], false);
-		load_text(&from[w], ROLE_GRAPH, "node { name: 'a' op: 'A' }", 0);
-		for (size_t i = 0; i < (w ? 4 : 3); i++)
-			load_text(&from[w], ROLE_STEP, DEVICE(RAN("a", "10", "6")),
-			        w ? second[i] : first[i]);
-		assert_true(merge(&to, &from[w], (uint32_t)w, false));
-	}
-	assert_int_equal(to.m->steps.n, 7);
-	assert_int_equal(to.m->step_ids.n, 6);
-	for (size_t i = 0; i < 6; i++)
-		assert_int_equal(to.m->step_ids.v[i], all[i]);
-	for (size_t i = 1; i < 7; i++) {
-		const struct step *a = to.m->steps.v[i - 1], *b = to.m->steps.v[i];
-		assert_true(a->worker < b->worker || (a->worker == b->worker && a->id < b->id));
-	}
-	rig_close(&to);
-	rig_close(&from[0]);
-	rig_close(&from[1]);
-}
-
 static void other_models_are_refused(void **state)
 {
 	struct rig from, to;
@@ -318,7 +288,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(one_go_is_as_two_passes),
 		cmocka_unit_test(nodes_in_another_order),
 		cmocka_unit_test(aside_is_not_in_the_average),
-		cmocka_unit_test(numbers_of_all_workers),
 		cmocka_unit_test(other_models_are_refused),
 		cmocka_unit_test(memory_ends_anywhere),
 	};

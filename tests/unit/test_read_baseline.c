@@ -58,34 +58,6 @@ static void test_again(void **state)
 	rig_close(&g);
 }
 
-/* Steps in no order, some of them twice, some without records; then others between them. */
-static void test_order_of_steps(void **state)
-{
-	struct rig g;
-
-	(void)state;
-	assert_true(read_text(&g, "tfprof baseline 1\nstep\t9\nstep\t-4\nstep\t9\n"
-	                          "node\ta\tA\t-\t0\t\tA\n"
-	                          "run\t7\t1\t0\t5\t0\t0\t0\t0\nrun\t3\t1\t0\t8\t0\t0\t0\t0\n"
-	                          "step\t5\nstep\t3\nend\n"));
-	assert_int_equal(g.m->averaged, 5);
-	says(written(&g), "tfprof baseline 1\nstep\t-4\nstep\t3\nstep\t5\nstep\t7\nstep\t9\n"
-	                  "node\ta\tA\t-\t0\t\tA\n"
-	                  "run\t3\t1\t0\t8\t0\t0\t0\t0\nrun\t7\t1\t0\t5\t0\t0\t0\t0\nend\n");
-	assert_true(rig_read(&g, read_baseline,
-	        S("tfprof baseline 1\nstep\t10\nstep\t4\nstep\t-5\nstep\t9\nend\n")));
-	static const int64_t all[] = { -5, -4, 3, 4, 5, 7, 9, 10 };
-	assert_int_equal(g.m->steps.n, 8);
-	assert_int_equal(g.m->step_ids.n, 8);
-	assert_int_equal(g.m->averaged, 8);
-	for (size_t i = 0; i < 8; i++) {
-		assert_int_equal(g.m->steps.v[i]->id, all[i]);
-		assert_int_equal(g.m->step_ids.v[i], all[i]);
-	}
-	assert_int_equal(model_tallies(g.m, NULL, g.m->a)[0].v[V_CPU_MICROS], 6); /* 13 / 2 */
-	rig_close(&g);
-}
-
 static void test_faults(void **state)
 {
 	static const char *const bad[][2] = {
@@ -118,7 +90,6 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_again),
-		cmocka_unit_test(test_order_of_steps),
 		cmocka_unit_test(test_faults),
 	};
 
