@@ -6,8 +6,6 @@
 
 #include "out/tensor.h"
 
-enum { NOTE_STOPPED = 0x900 }; /* kind of note */
-
 /* For an answer of a view of this kind, whose tree is there. */
 static struct origin origin_of(const struct session *s, enum vk kind)
 {
@@ -60,24 +58,6 @@ static const struct tree *tree_of(struct session *s, const struct view_ops *v)
 	return t;
 }
 
-/* Said once for an answer, whatever it has of them. */
-static void note_stopped(struct session *s)
-{
-	note_kind(&s->notes, NOTE_STOPPED,
-	        "some numbers are 2^63 - 1 or -2^63, where sums stop: the true ones may lie "
-	        "beyond");
-}
-
-/* Does a total that is shown, or the root's, stand where sums stop? */
-static bool has_stopped(const struct result *r)
-{
-	bool any = value_stopped(r->root.v, V_N);
-
-	for (uint32_t i = 0; i < r->n && !any; i++)
-		any = value_stopped(r->shown[i].total->v, V_N);
-	return any;
-}
-
 /* The graph timeline of the average is one of each step, and has no result. */
 static bool has_result(const struct view_ops *v, const struct opts *o)
 {
@@ -103,8 +83,6 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	}
 	if (!view_run(v, &q, &r, &s->error))
 		return false;
-	if (has_stopped(&r))
-		note_stopped(s);
 	if (s->ckpt && (o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)))
 		tensors_read(&r, s->ckpt, message != NULL);
 	return out_write(&r, &to, &s->error) &&
@@ -167,7 +145,7 @@ bool session_side(struct session *s, const struct side_ask *ask, struct side *ou
 		ok = fill_step(s, ask, i, out, &own.a);
 	}
 	if (ok && value_stopped(out->total, n))
-		note_stopped(s);
+		view_note_stopped(&s->notes);
 	scratch_close(&own);
 	return ok;
 }

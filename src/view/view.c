@@ -5,6 +5,8 @@
 #include "view/stats.h"
 #include "view/workers.h"
 
+enum { NOTE_STOPPED = 0x900 }; /* kind of note */
+
 const struct view_ops *const views[VK_N] = { &view_scope, &view_graph, &view_op, &view_code };
 
 /* Quirk 21: a step that is not there is said in these words, and nothing else is printed. */
@@ -130,6 +132,27 @@ bool view_open(struct query *q, struct err *e)
 	return true;
 }
 
+void view_note_stopped(struct notes *notes)
+{
+	uint32_t said;
+
+	if (imap_get(&notes->kinds, NOTE_STOPPED, &said))
+		return;
+	note_kind(notes, NOTE_STOPPED,
+	        "some numbers are 2^63 - 1 or -2^63, where sums stop: the true ones may lie "
+	        "beyond");
+}
+
+/* Does a total that is shown, or the root's, stand where sums stop? */
+static bool has_stopped(const struct result *r)
+{
+	bool any = value_stopped(r->root.v, V_N);
+
+	for (uint32_t i = 0; i < r->n && !any; i++)
+		any = value_stopped(r->shown[i].total->v, V_N);
+	return any;
+}
+
 bool view_run(const struct view_ops *v, struct query *q, struct result *r, struct err *e)
 {
 	memset(r, 0, sizeof *r);
@@ -142,6 +165,8 @@ bool view_run(const struct view_ops *v, struct query *q, struct result *r, struc
 		stats_add(r);
 	if (ok && q->o->by == BY_WORKER && !workers_in_rows(q->o))
 		workers_add(r);
+	if (ok && has_stopped(r))
+		view_note_stopped(q->notes);
 	view_close(q);
 	return ok;
 }

@@ -120,8 +120,12 @@ extern const struct view_ops *const views[VK_N]; /* by kind */
 extern const struct view_ops view_scope, view_graph, view_op, view_code;
 
 /* Runs one command: finds the step, tallies, shows. A step that is not there is ERR_STEP, and a
- * note says so in the original's words (B§2.7). */
+ * note says so in the original's words (B§2.7). Another tells of numbers that are where sums stop.
+ */
 bool view_run(const struct view_ops *v, struct query *q, struct result *r, struct err *e);
+
+/* That note, once, for who adds up what a view has accounted. */
+void view_note_stopped(struct notes *notes);
 
 /* From here on the query's model and tree have the names that -rename gives. */
 bool view_rename(struct query *q, struct err *e);

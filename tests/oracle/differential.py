@@ -200,6 +200,7 @@ class Profile:
 
     def __init__(self, original, spec, cases, where, through_profile=False):
         self.spec, self.cases, self.where = spec, cases, where
+        self.stopped = set()  # cases whose sums stop: their messages differ, too
         os.makedirs(where)
         self.load = inputs.write(spec, where)
         if through_profile:
@@ -231,10 +232,12 @@ class Profile:
         self.theirs = theirs('%s/o/%d' % (self.where, i)) if not self.status else {'status': 1}
         self.ours = ours(self.load, self.cases[i], '%s/p%d' % (self.where, i), self.start,
                          self.loading.stderr)
-        return verdict(self.cases[i], self.theirs, self.ours)
+        v = verdict(self.cases[i], self.theirs, self.ours)
+        self.stopped |= {i} if v == inputs.STOP else set()
+        return v
 
     def messages_alike(self, original):
-        """Result messages through the library, all cases in one session. Returns what differs."""
+        """Result messages of what was judged, through the library, all cases in one session. Returns what differs."""
         def ask(i, case, session):
             out = '%s/m%d' % (self.where, i)
             os.makedirs(out)
@@ -262,7 +265,7 @@ class Profile:
         pairs = [[self.cases[i]['command'], o % (self.where, i), '%s/m%d/result' % (self.where, i)] for i in which]
         self.messages = len(pairs)
         return ['case %d: %s\n%s' % (i, json.dumps(self.cases[i]), show(*(t.encode() for t in d)))
-                for i, d in zip(which, original.ask({'compare': pairs})) if d and not any(x in d[1] for x in inputs.ENDS)]
+                for i, d in zip(which, original.ask({'compare': pairs})) if d and i not in self.stopped]
 
     def session_alike(self):
         """All cases that write files, in one session: the same files again? Else the first case."""

@@ -1,4 +1,4 @@
-# what: a sum beyond 64 bits stops at their end, and a note says so: in a view, in a comparison
+# what: a sum beyond 64 bits stops at their end, and a note says so: in a view, in a comparison, in advice
 # from: deviation: the original's go round
 big=4611686018427387904
 echo 'step_stats { dev_stats { device: "/device:CPU:0"' >run_meta.pbtxt
@@ -10,4 +10,5 @@ done >>run_meta.pbtxt
 echo '} }' >>run_meta.pbtxt
 $TFPROF scope --graph_path=graph.pbtxt --run_meta_path=run_meta.pbtxt -max_depth 5 -select bytes
 $TFPROF diff graph.pbtxt,run_meta.pbtxt graph.pbtxt,run_meta.pbtxt -select bytes -max_depth 1
+$TFPROF advise --graph_path=graph.pbtxt --run_meta_path=run_meta.pbtxt
 rm graph.pbtxt run_meta.pbtxt
