@@ -42,6 +42,15 @@ static inline int64_t num_add(int64_t a, int64_t b)
 	return r;
 }
 
+/* The same for a running sum: one that stands at an end has stopped, and stays there. */
+static inline int64_t num_sum(int64_t a, int64_t b)
+{
+	int64_t r = num_add(a, b);
+
+	r = b == INT64_MAX || b == INT64_MIN ? b : r;
+	return a == INT64_MAX || a == INT64_MIN ? a : r;
+}
+
 static inline uint64_t num_add_u64(uint64_t a, uint64_t b)
 {
 	uint64_t r;

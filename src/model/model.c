@@ -112,8 +112,8 @@ static void tally_static(const struct node *n, struct tally *t)
 static void tally_average(const struct tally_sum *s, struct tally *t)
 {
 	for (int i = 0; s->steps && i < V_RECORDED; i++)
-		t->v[i] =
-		        s->v[i] == INT64_MAX ? INT64_MAX : (int64_t)((uint64_t)s->v[i] / s->steps);
+		t->v[i] = value_stopped(&s->v[i], 1) ? s->v[i]
+		                                     : (int64_t)((uint64_t)s->v[i] / s->steps);
 }
 
 /* Adds a cell of a step. */
@@ -123,7 +123,7 @@ static void tally_cell(struct tally_sum *to, const struct step *s, uint32_t c)
 
 	step_tally(s, c, &t);
 	for (int i = 0; i < V_RECORDED; i++)
-		to->v[i] = num_add(to->v[i], t.v[i]);
+		to->v[i] = num_sum(to->v[i], t.v[i]);
 	to->steps++;
 }
 

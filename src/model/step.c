@@ -173,7 +173,7 @@ void mem_to_host(uint8_t *p, size_t n)
 static void add_if(int64_t *to, const uint8_t **p, uint64_t mask, uint64_t bit)
 {
 	if (mask & bit)
-		*to = num_add(*to, unzigzag(get(p)));
+		*to = num_sum(*to, unzigzag(get(p)));
 }
 
 /* Adds the four numbers that begin each item but allocations. */
@@ -198,13 +198,13 @@ void step_tally(const struct step *s, uint32_t c, struct tally *to)
 	int64_t *v = to->v, micros[3] = { 0, 0, 0 };
 
 	for (uint32_t i = s->cell_span0[c]; i < s->cell_span0[c + 1]; i++)
-		micros[s->span_kind[i]] = num_add(micros[s->span_kind[i]], s->span_length[i]);
+		micros[s->span_kind[i]] = num_sum(micros[s->span_kind[i]], s->span_length[i]);
 	int64_t accelerator = step_us(s, micros[SPAN_ACCELERATOR]);
 	int64_t cpu = step_us(s, micros[SPAN_CPU]);
-	v[V_ACCELERATOR_MICROS] = num_add(v[V_ACCELERATOR_MICROS], accelerator);
-	v[V_CPU_MICROS] = num_add(v[V_CPU_MICROS], cpu);
-	v[V_MICROS] = num_add(v[V_MICROS], num_add(accelerator, cpu));
-	v[V_RUNS] = num_add(v[V_RUNS], s->cell_runs[c]);
+	v[V_ACCELERATOR_MICROS] = num_sum(v[V_ACCELERATOR_MICROS], accelerator);
+	v[V_CPU_MICROS] = num_sum(v[V_CPU_MICROS], cpu);
+	v[V_MICROS] = num_sum(v[V_MICROS], num_sum(accelerator, cpu));
+	v[V_RUNS] = num_sum(v[V_RUNS], s->cell_runs[c]);
 	add_memory(s, c, v);
 }
 

@@ -176,7 +176,10 @@ static void sum_cells(struct model *m, const struct step *s, bool in_sum)
 		struct tally t = { 0 };
 		step_tally(s, c, &t);
 		for (int i = 0; i < V_RECORDED; i++)
-			to->v[i] = in_sum ? num_add(to->v[i], t.v[i]) : num_sub(to->v[i], t.v[i]);
+			if (in_sum)
+				to->v[i] = num_sum(to->v[i], t.v[i]);
+			else if (!value_stopped(&to->v[i], 1))
+				to->v[i] = num_sub(to->v[i], t.v[i]);
 		to->steps += in_sum ? 1 : UINT32_MAX;
 	}
 }

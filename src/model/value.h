@@ -32,7 +32,7 @@ struct tally {
 static inline void tally_add(struct tally *to, const struct tally *from)
 {
 	for (int i = 0; i < V_N; i++)
-		to->v[i] = num_add(to->v[i], from->v[i]);
+		to->v[i] = num_sum(to->v[i], from->v[i]);
 }
 
 /* Does one of n numbers stand at an end of the type, where sums stop? */

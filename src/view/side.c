@@ -85,7 +85,7 @@ void side_add(struct side_maker *w, uint32_t entry, const int64_t *self, unsigne
 	int64_t *to = w->self.v + (size_t)entry * w->values.n;
 
 	for (uint32_t k = 0; k < w->values.n; k++)
-		to[k] = num_add(to[k], self[k]);
+		to[k] = num_sum(to[k], self[k]);
 	w->flags.v[entry] |= (uint8_t)flags;
 }
 
@@ -115,12 +115,12 @@ static void add_up(struct side *s, const bool *has_total)
 	for (uint32_t i = s->n; i-- > 0;) {
 		int64_t *total = s->total + (size_t)i * n;
 		for (uint32_t k = 0; k < n && !has_total[i]; k++)
-			total[k] = num_add(total[k], s->self[(size_t)i * n + k]);
+			total[k] = num_sum(total[k], s->self[(size_t)i * n + k]);
 		if (i == 0 || has_total[s->parent[i]])
 			continue;
 		int64_t *up = s->total + (size_t)s->parent[i] * n;
 		for (uint32_t k = 0; k < n; k++)
-			up[k] = num_add(up[k], total[k]);
+			up[k] = num_sum(up[k], total[k]);
 	}
 }
 
@@ -224,7 +224,7 @@ static void copy_numbers(struct copy *c, uint32_t to, uint32_t from)
 		c->s->self[at + j] = own;
 		c->s->total[at + j] = op ? own : k->total[from].v[v];
 		if (op && from)
-			c->s->total[j] = num_add(c->s->total[j], own);
+			c->s->total[j] = num_sum(c->s->total[j], own);
 	}
 }
 

@@ -143,10 +143,11 @@ void view_note_stopped(struct notes *notes)
 	        "beyond");
 }
 
-/* Does a total that is shown, or the root's, stand where sums stop? */
+/* Does a total that is shown stand where sums stop, or the root's, or that of all there is? */
 static bool has_stopped(const struct result *r)
 {
-	bool any = value_stopped(r->root.v, V_N);
+	const struct kept *k = &r->q->kept;
+	bool any = value_stopped(r->root.v, V_N) || (k->n && value_stopped(k->total[0].v, V_N));
 
 	for (uint32_t i = 0; i < r->n && !any; i++)
 		any = value_stopped(r->shown[i].total->v, V_N);

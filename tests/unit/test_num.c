@@ -101,6 +101,20 @@ static void sums_stop_at_the_ends(void **state)
 	assert_int_equal(num_mul(INT64_MIN, -1), INT64_MAX);
 }
 
+/* Once at an end, there for good: whatever the order, one sees that a sum has stopped. */
+static void stopped_sums_stay(void **state)
+{
+	(void)state;
+	assert_true(num_sum(INT64_MAX - 1, 1) == INT64_MAX);
+	assert_true(num_sum(INT64_MAX, -5) == INT64_MAX);
+	assert_true(num_sum(-5, INT64_MAX) == INT64_MAX);
+	assert_true(num_sum(INT64_MIN, 5) == INT64_MIN);
+	assert_true(num_sum(5, INT64_MIN) == INT64_MIN);
+	assert_true(num_sum(INT64_MIN, INT64_MAX) == INT64_MIN);
+	assert_true(num_sum(INT64_MAX, INT64_MIN) == INT64_MAX);
+	assert_true(num_sum(INT64_MAX - 1, -5) == INT64_MAX - 6);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -109,6 +123,7 @@ int main(int argc, char **argv)
 		unit_case(sizes),
 		unit_case(truth_values),
 		unit_case(sums_stop_at_the_ends),
+		unit_case(stopped_sums_stay),
 	};
 
 	return unit_main(tests, argc, argv);
