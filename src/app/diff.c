@@ -6,9 +6,10 @@
 #include "app/diff.h"
 
 #include "app/diff_internal.h"
-#include "app/diff_why.h"
 #include "base/rx_subst.h"
 #include "view/compare_graph.h"
+#include "view/gate_judge.h"
+#include "view/lonely.h"
 
 struct asked {
 	enum metric_id metrics[M_N]; /* columns first */
@@ -198,6 +199,103 @@ bool diff_merge(
 	return true;
 }
 
+/* ---- nodes without a partner ---- */
+
+/* Fails with the likeliest reason why the first and the last side have nothing in common. */
+static bool fail_apart(struct session *s, const struct compare *c, const struct strs *names)
+{
+	struct arena *a = &s->query_arena;
+	struct str why = S("they look like different models"), prefix;
+	struct lonely l;
+
+	lonely_find(&l, c, a);
+	if (l.n_case)
+		why = str_fmt(a,
+		        "they differ in case ('%.*s', '%.*s'): -rename can make them the same",
+		        STR(l.one), STR(l.two));
+	else if ((prefix = lonely_prefix(&l)).n)
+		why = str_fmt(a, "those of one side stand below '%.*s': -rename 's|^%.*s/||'",
+		        STR(prefix), STR(prefix));
+	return session_fail(s, ERR_FAILED,
+	        "nothing matches: %.*s has %zu nodes, such as '%.*s', %.*s has %zu, such as "
+	        "'%.*s'; %.*s",
+	        STR(names->v[0]), (size_t)l.first.n, STR(l.first.n ? l.first.v[0] : S("")),
+	        STR(names->v[names->n - 1]), (size_t)l.last.n, STR(l.last.n ? l.last.v[0] : S("")),
+	        STR(why));
+}
+
+/* A note if nodes of one side are called like nodes of the other but for upper and lower case. */
+static void note_case(struct session *s, const struct compare *c)
+{
+	struct scratch own;
+	struct lonely l;
+
+	scratch_open(&own, &s->work);
+	lonely_find(&l, c, &own.a);
+	if (l.n_case)
+		note_line(&s->notes,
+		        "names that differ only in case: %zu, such as '%.*s' and '%.*s'; they "
+		        "are different nodes\n",
+		        l.n_case, STR(l.one), STR(l.two));
+	scratch_close(&own);
+}
+
+/* ---- gates ---- */
+
+struct judging {
+	struct diff_sides *d;
+	const struct diff_words *w;
+	bool texts;
+};
+
+static bool compare_for_gate(void *user, const struct view_ops *view, enum metric_id metric,
+        bool with_steps, struct compare *c)
+{
+	const struct judging *j = user;
+	const enum metric_id wanted[] = { metric, M_OCCURRENCE }; /* a text has no such number */
+	struct alias *aliases;
+
+	j->d->with_steps = with_steps;
+	bool ok = diff_sides_make(j->d, view, &j->w->o, wanted, j->texts ? 1 : 2);
+	j->d->with_steps = false;
+	return ok && diff_merge(j->d, j->w, c, &aliases);
+}
+
+static bool judge(
+        struct diff_sides *d, const struct diff_words *w, struct gate_result **results, size_t *n)
+{
+	struct arena *a = &d->s->query_arena;
+	struct judging j = { .d = d, .w = w };
+	struct gate_ask ask = {
+		.compare = compare_for_gate, .user = &j, .level = w->level, .e = &d->s->error
+	};
+
+	for (size_t i = 0; i < d->n; i++) {
+		j.texts |= d->v[i].answer != NULL;
+		ask.steps += d->v[i].s->model.steps.n;
+	}
+	ask.texts = j.texts;
+	*n = w->gates.n;
+	*results = ARENA_ARRAY(a, *n, struct gate_result);
+	for (size_t i = 0; i < *n; i++)
+		if (!gate_judge(&w->gates.v[i], &ask, a, &(*results)[i]))
+			return false;
+	return true;
+}
+
+static bool check_gates(struct session *s, const struct gate_result *v, size_t n)
+{
+	size_t failed = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		failed += !v[i].holds;
+		note_line(&s->notes, "gate %.*s %s: %.*s\n", STR(v[i].rule),
+		        v[i].holds ? "holds" : "fails", STR(v[i].text));
+	}
+	return !failed || session_fail(s, ERR_FAILED, "%zu of %zu %s", failed, n,
+	                          n == 1 ? "gate fails" : "gates fail");
+}
+
 /* ---- the command ---- */
 
 /* What chooses among the numbers of a profile does nothing to those of a text. */
@@ -235,19 +333,6 @@ static void note_nodes(struct session *s, const struct diff *d, const struct str
 	if (b.n)
 		note_line(&s->notes, "nodes: %llu in both, %.*s\n", (unsigned long long)d->both,
 		        STR(sb_str(&b)));
-}
-
-static bool check_gates(struct session *s, const struct gate_result *v, size_t n)
-{
-	size_t failed = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		failed += !v[i].holds;
-		note_line(&s->notes, "gate %.*s %s: %.*s\n", STR(v[i].rule),
-		        v[i].holds ? "holds" : "fails", STR(v[i].text));
-	}
-	return !failed || session_fail(s, ERR_FAILED, "%zu of %zu %s", failed, n,
-	                          n == 1 ? "gate fails" : "gates fail");
 }
 
 static bool answer(struct diff_sides *d, const struct diff_words *w, struct sink *out)
@@ -289,10 +374,10 @@ static bool answer(struct diff_sides *d, const struct diff_words *w, struct sink
 	if (!diff_run(&diff, &ask, a, &s->error))
 		return false;
 	if (!diff.both)
-		return diff_why_nothing(s, &c, &names);
+		return fail_apart(s, &c, &names);
 	note_nodes(s, &diff, &names);
-	diff_note_case(s, &c);
-	if (!diff_judge(d, w, &gates, &x.n_gates))
+	note_case(s, &c);
+	if (!judge(d, w, &gates, &x.n_gates))
 		return false;
 	x.d = &diff;
 	x.gates = gates;

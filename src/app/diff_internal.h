@@ -67,8 +67,4 @@ bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const st
 bool diff_merge(struct diff_sides *d, const struct diff_words *w, struct compare *c,
         struct alias **aliases);
 
-/* Judges the gates; *n results. */
-bool diff_judge(
-        struct diff_sides *d, const struct diff_words *w, struct gate_result **results, size_t *n);
-
 #endif

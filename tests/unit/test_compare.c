@@ -6,6 +6,7 @@
 
 #include "view/compare.h"
 #include "view/compare_graph.h"
+#include "view/lonely.h"
 #include "view/match.h"
 
 static const enum value one_value[] = { V_MICROS };
@@ -198,6 +199,34 @@ static void test_graph(void **state)
 	assert_int_equal(nodes, 1);
 }
 
+/* Why nothing matches: names in another case, a scope around one side. */
+static void test_lonely(void **state)
+{
+	const struct side *sides[] = { side(*state, VK_SCOPE, "both A/B c/d"),
+		side(*state, VK_SCOPE, "both a/b e"), side(*state, VK_SCOPE, "m/both m/c/d") };
+	struct compare c;
+	struct lonely l;
+
+	compare_sides(&c, sides, 2, *state);
+	lonely_find(&l, &c, *state);
+	assert_int_equal(l.first.n, 2);
+	assert_int_equal(l.last.n, 2);
+	assert_int_equal(l.n_case, 1);
+	assert_str(l.one, "A/B");
+	assert_str(l.two, "a/b");
+	assert_str(lonely_prefix(&l), "");
+	sides[1] = sides[2];
+	compare_sides(&c, sides, 2, *state);
+	lonely_find(&l, &c, *state);
+	assert_int_equal(l.n_case, 0);
+	assert_str(lonely_prefix(&l), "m");
+	sides[1] = sides[0];
+	sides[0] = sides[2];
+	compare_sides(&c, sides, 2, *state);
+	lonely_find(&l, &c, *state);
+	assert_str(lonely_prefix(&l), "m");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +236,7 @@ int main(int argc, char **argv)
 		unit_case(test_many),
 		unit_case(test_renamed),
 		unit_case(test_graph),
+		unit_case(test_lonely),
 	};
 
 	return unit_main(tests, argc, argv);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Judging gates. The base is the first side, the new one the last. Where steps were loaded, a
- * change that lies within their spread does not break a gate: Welch's t-test, one-sided, says.
+ * See gate_judge.h.
  */
-#include "app/diff_internal.h"
+#include "view/gate_judge.h"
+
 #include "base/fmt.h"
 #include "base/sort.h"
 #include "base/welch.h"
@@ -18,16 +18,12 @@ struct suspect {
 	size_t n[2]; /* steps of the test */
 };
 
-/* A view of all sides for one gate: its metric and, for the steps, how often a node ran. */
 struct judge {
-	struct diff_sides *d;
-	const struct diff_words *w;
+	const struct gate_ask *ask;
 	const struct gate *g;
-	struct compare c;
-	enum metric_id metrics[2];
-	bool texts; /* some side is one: it has no steps */
+	struct compare c; /* what was asked for last */
 	struct arena *a;
-	size_t subjects;
+	size_t subjects; /* entries that the rule is about */
 	VEC(struct suspect) broken;
 	struct suspect noise; /* the last one that steps excuse; entry ID_NONE: none */
 	struct sb text;
@@ -50,14 +46,9 @@ static int64_t now_of(const struct judge *j, uint32_t i)
 	return value_of(j, j->c.sides - 1, i);
 }
 
-static bool make_view(struct judge *j, const struct view_ops *view)
+static bool compare(struct judge *j, const struct view_ops *view, bool with_steps)
 {
-	struct alias *aliases;
-
-	j->metrics[0] = j->g->metric;
-	j->metrics[1] = M_OCCURRENCE;
-	return diff_sides_make(j->d, view, &j->w->o, j->metrics, j->texts ? 1 : 2) &&
-	       diff_merge(j->d, j->w, &j->c, &aliases);
+	return j->ask->compare(j->ask->user, view, j->g->metric, with_steps, &j->c);
 }
 
 /* ---- steps ---- */
@@ -87,15 +78,6 @@ static void test(struct judge *j, struct suspect *x)
 	x->n[1] = b.n;
 }
 
-static size_t count_steps(const struct judge *j)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < j->d->n; i++)
-		n += j->d->v[i].s->model.steps.n;
-	return n;
-}
-
 /* Would no change at all keep the rule? Who demands a change is not served by noise. */
 static bool forgives(const struct gate *g)
 {
@@ -109,22 +91,21 @@ static bool excuse(struct judge *j)
 {
 	size_t n = 0;
 
-	if (!j->broken.n || j->texts || !forgives(j->g) || count_steps(j) < 3 ||
+	if (!j->broken.n || j->ask->texts || !forgives(j->g) || j->ask->steps < 3 ||
 	        metrics[j->g->metric].value >= V_RECORDED)
 		return true;
-	j->d->with_steps = true;
-	bool ok = make_view(j, views[j->g->view]);
-	j->d->with_steps = false;
-	for (size_t i = 0; i < j->broken.n && ok; i++) {
+	if (!compare(j, views[j->g->view], true))
+		return false;
+	for (size_t i = 0; i < j->broken.n; i++) {
 		struct suspect x = j->broken.v[i];
 		test(j, &x);
-		if (x.p > j->w->level)
+		if (x.p > j->ask->level)
 			j->noise = x;
 		else
 			j->broken.v[n++] = x;
 	}
 	j->broken.n = n;
-	return ok;
+	return true;
 }
 
 /* ---- sentences ---- */
@@ -160,7 +141,7 @@ static void put_test(struct judge *j, const struct suspect *x)
 	sb_fmt(b, "; Welch's t-test, one-sided, over %zu and %zu steps: p = ", x->n[0], x->n[1]);
 	fmt_general(b, x->p, 2);
 	sb_put(b, S(", level "));
-	fmt_general(b, j->w->level, 3);
+	fmt_general(b, j->ask->level, 3);
 }
 
 /* How much an entry by itself speaks against the rule: its change, or what it is. */
@@ -268,9 +249,9 @@ static bool put_broken(struct judge *j)
 			put_causes(j, worst, j->c.end[worst], STR_NONE);
 		return true;
 	}
-	if (j->texts)
+	if (j->ask->texts)
 		return true;
-	if (!make_view(j, &view_scope))
+	if (!compare(j, &view_scope, false))
 		return false;
 	put_causes(j, 1, j->c.n, name);
 	return true;
@@ -279,7 +260,7 @@ static bool put_broken(struct judge *j)
 static bool judge_one(struct judge *j, struct rx_list *l, struct gate_result *to)
 {
 	find_broken(j, l);
-	if (rx_failed(l, &j->d->s->error) || !excuse(j))
+	if (rx_failed(l, j->ask->e) || !excuse(j))
 		return false;
 	to->rule = j->g->text;
 	to->holds = j->subjects && !j->broken.n;
@@ -300,32 +281,17 @@ static bool judge_one(struct judge *j, struct rx_list *l, struct gate_result *to
 	return true;
 }
 
-static bool judge_gate(struct diff_sides *d, const struct diff_words *w, const struct gate *g,
-        struct gate_result *to)
+bool gate_judge(
+        const struct gate *g, const struct gate_ask *ask, struct arena *a, struct gate_result *to)
 {
-	struct arena *a = &d->s->query_arena;
-	struct judge j = { .d = d, .w = w, .g = g, .a = a, .noise.entry = ID_NONE };
+	struct judge j = { .ask = ask, .g = g, .a = a, .text = sb_in(a), .noise.entry = ID_NONE };
 	struct strs pattern = { 0 };
 	struct rx_list *l;
 
-	j.text = sb_in(a);
-	for (size_t i = 0; i < d->n; i++)
-		j.texts |= d->v[i].answer != NULL;
 	strs_add(a, &pattern, g->pattern);
-	if (!rx_compile(&l, a, &pattern, &d->s->error))
+	if (!rx_compile(&l, a, &pattern, ask->e))
 		return false;
-	bool ok = make_view(&j, views[g->view]) && judge_one(&j, l, to);
+	bool ok = compare(&j, views[g->view], false) && judge_one(&j, l, to);
 	rx_free(l);
 	return ok;
-}
-
-bool diff_judge(
-        struct diff_sides *d, const struct diff_words *w, struct gate_result **results, size_t *n)
-{
-	*n = w->gates.n;
-	*results = ARENA_ARRAY(&d->s->query_arena, *n, struct gate_result);
-	for (size_t i = 0; i < *n; i++)
-		if (!judge_gate(d, w, &w->gates.v[i], &(*results)[i]))
-			return false;
-	return true;
 }
