@@ -101,11 +101,6 @@ static bool load(struct session *own, void *files)
 	return flags_load_files(own, files);
 }
 
-static void drop_session(void *s)
-{
-	session_free(s);
-}
-
 /* Runs done with a session of its own that has loaded the files. */
 static bool with_files(struct session *s, struct strs *files, struct str name, struct sink *out,
         bool (*done)(struct session *, const struct model *, struct str, struct sink *))
@@ -118,7 +113,7 @@ static bool with_files(struct session *s, struct strs *files, struct str name, s
 	own->threads = s->threads;
 	own->recover = s->recover;
 	own->watch = session_not_cancelled(s);
-	work_guard(&s->work, &g, drop_session, own);
+	work_guard(&s->work, &g, session_drop, own);
 	bool ok = session_guard(own, load, files);
 	note_append(&s->notes, &own->load_notes);
 	s->account.stop = &s->cancel;

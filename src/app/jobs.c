@@ -139,6 +139,9 @@ bool jobs_list(struct session *s, const struct request *r, struct sink *out)
 
 	if (!need_jobs(s, r))
 		return false;
+	if (r->topics.n)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "list takes no words, not '%.*s'",
+		        STR(r->topics.v[0]));
 	const struct jobs *j = s->jobs;
 	for (size_t i = 0; i < j->list.n; i++)
 		width = j->list.v[i].name.n > width ? j->list.v[i].name.n : width;
@@ -279,11 +282,6 @@ static bool load_job(struct session *s, void *ctx)
 	return ok;
 }
 
-static void drop_session(void *s)
-{
-	session_free(s);
-}
-
 bool jobs_load(struct session *s, const struct request *r, struct sink *out)
 {
 	struct sb b = sb_in(&s->query_arena);
@@ -297,7 +295,7 @@ bool jobs_load(struct session *s, const struct request *r, struct sink *out)
 	if (!next)
 		return session_fail(s, ERR_RESOURCE, "out of memory");
 	next->recover = j->list.v[0].s->recover;
-	work_guard(&s->work, &g, drop_session, next);
+	work_guard(&s->work, &g, session_drop, next);
 	bool ok = session_guard(next, load_job, &l);
 	s->work.account->stop = NULL;
 	if (!ok) {

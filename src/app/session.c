@@ -89,6 +89,11 @@ void session_free(struct session *s)
 	free(s);
 }
 
+void session_drop(void *session)
+{
+	session_free(session);
+}
+
 /* Whether loading goes on. */
 static bool not_cancelled(void *session, uint64_t done, uint64_t total)
 {

@@ -59,6 +59,7 @@ struct session *session_new(size_t limit);
 /* One that charges the account of another, which outlives it, and has as many threads. */
 struct session *session_new_beside(struct session *first);
 void session_free(struct session *s);
+void session_drop(void *session); /* the same, as work_guard wants it */
 
 /* Bytes that the session may hold from now on, 0 for no limit. */
 void session_limit(struct session *s, size_t limit);

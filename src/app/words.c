@@ -136,7 +136,7 @@ static const char *set(struct arena *a, const struct word *x, struct str value, 
 {
 	switch (x->type) {
 	case WORD_SWITCH: *(bool *)at = true; break;
-	case WORD_TEXT: *(struct str *)at = value; break;
+	case WORD_TEXT: *(struct str *)at = value; return value.n ? NULL : "empty:";
 	case WORD_TEXTS: strs_add(a, at, value); break;
 	case WORD_LIST:
 		*(struct strs *)at = str_split(a, value, ',');
@@ -159,6 +159,19 @@ static const char *set(struct arena *a, const struct word *x, struct str value, 
 
 /* ---- words ---- */
 
+/* An option of one letter with its value right behind it, such as -oDIR. */
+static const struct word *find_attached(
+        const struct word *table, struct str word, struct str *value, bool *has_value)
+{
+	const struct word *x = word_find(table, str_sub(word, 1, 1));
+
+	if (!x || !x->value)
+		return NULL;
+	*value = str_sub(word, 2, SIZE_MAX);
+	*has_value = true;
+	return x;
+}
+
 bool words_take(struct session *s, const struct strs *words, size_t *i, struct words *w)
 {
 	struct arena *a = &s->query_arena;
@@ -174,6 +187,8 @@ bool words_take(struct session *s, const struct strs *words, size_t *i, struct w
 		return cmd_check_option(s, w->command, &row) &&
 		       cmd_set_option(s, &row, words, i, has_value, value, w->opts);
 	}
+	if (!x)
+		x = find_attached(w->command->words, words->v[*i], &value, &has_value);
 	if (!x)
 		return unknown(s, w, words->v[*i], name);
 	void *at = (char *)w->into + x->at;
@@ -219,13 +234,16 @@ bool words_read(struct session *s, const struct strs *words, struct words *w)
 bool words_want_help(const struct command *c, const struct strs *words)
 {
 	struct str name, value;
-	bool has_value;
+	bool has_value, is_value = false; /* the word is that of the option before it */
 
 	for (size_t i = 0; i < words->n && !str_eq(words->v[i], S("--")); i++) {
 		if (str_eq(words->v[i], S("--help")) || str_eq(words->v[i], S("-h")))
 			return true;
-		if (c->starts && !cmd_option_word(words->v[i], &name, &value, &has_value))
+		bool option = cmd_option_word(words->v[i], &name, &value, &has_value);
+		if (c->starts && !option && !is_value)
 			return false;
+		const struct word *x = option && !has_value ? word_find(c->words, name) : NULL;
+		is_value = x && x->value && !x->alone;
 	}
 	return false;
 }

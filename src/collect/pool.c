@@ -114,8 +114,3 @@ void pool_give(struct pool_buffer *b)
 		memset(b->data + used, 0, pool.bytes - used);
 	atomic_fetch_or(&pool.free, (uint64_t)1 << (b - pool.buffer));
 }
-
-unsigned pool_out(void)
-{
-	return (unsigned)__builtin_popcountll(atomic_load(&pool.out));
-}

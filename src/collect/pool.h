@@ -31,7 +31,5 @@ bool pool_put(uint8_t *, size_t valid);
 struct pool_buffer *pool_drain(void);
 /* Gives a drained buffer back, cleared. */
 void pool_give(struct pool_buffer *);
-/* How many buffers CUPTI holds. */
-unsigned pool_out(void);
 
 #endif

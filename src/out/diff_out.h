@@ -19,7 +19,7 @@ struct diff_answer {
 	size_t n_gates;
 };
 
-/* Writes it as the options' output asks. */
+/* Writes it as the options' output asks; for a timeline the metrics have micros among them. */
 bool diff_write(const struct diff_answer *x, struct emit *to, struct err *e);
 
 void text_diff(const struct diff_answer *x, struct sink *to, struct arena *a);

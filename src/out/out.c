@@ -3,6 +3,9 @@
  * Binds the rows of output.def to what writes them.
  */
 #include "out/out.h"
+
+#include <assert.h>
+
 #include "out/pprof.h"
 #include "out/timeline.h"
 
@@ -151,11 +154,7 @@ bool out_write(const struct result *r, struct emit *to, struct err *e)
 {
 	enum output_kind kind = r->q->o->output.kind;
 
-	if (!out_accepts(views[r->kind], r->q, e))
-		return false;
-	if (!writers[kind])
-		return err_set(e, ERR_UNIMPLEMENTED, "-output %s is not available in this version",
-		        output_rows[kind].name);
+	assert(writers[kind]); /* the others are refused by out_accepts */
 	if (kind == OUT_TIMELINE && r->kind == VK_GRAPH && (r->q->o->step < 0 || !r->q->step))
 		return write_steps(r->q, to, e);
 	struct query shown = *r->q;

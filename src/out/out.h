@@ -35,7 +35,7 @@ struct emit {
  * about a missing step or missing traces goes first, so the answer is then true. */
 bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e);
 
-/* Writes the answer as q->o->output asks. */
+/* Writes the answer of a view that out_accepts, as q->o->output asks. */
 bool out_write(const struct result *r, struct emit *to, struct err *e);
 
 /* Where such an output is written to: its file, else to->out. out_end writes what is left. */

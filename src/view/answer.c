@@ -6,6 +6,8 @@
  */
 #include "view/answer.h"
 
+#include <assert.h>
+
 #include "metric/quantity.h"
 
 /* The root's line begins so; the old script's own answers spell it differently. */
@@ -37,10 +39,20 @@ static size_t find_list(struct str text)
 	return end == SIZE_MAX ? SIZE_MAX : at + end + 2;
 }
 
+/* Where the lines of nodes begin; SIZE_MAX: nowhere. *op: there is no root. */
+static size_t find_lines(struct str text, bool *op)
+{
+	size_t at = find_root(text);
+
+	*op = at == SIZE_MAX;
+	return *op ? find_list(text) : at;
+}
+
 bool answer_sniff(struct str head)
 {
-	head = str_sub(head, 0, ANSWER_HEAD);
-	return find_root(head) != SIZE_MAX || find_list(head) != SIZE_MAX;
+	bool op;
+
+	return find_lines(str_sub(head, 0, ANSWER_HEAD), &op) != SIZE_MAX;
 }
 
 /* ---- columns ---- */
@@ -276,15 +288,8 @@ bool answer_read(struct answer *x, struct src *s, struct arena *a, struct err *e
 	*x = (struct answer){ .file = s->name };
 	if (!src_all(s, &text))
 		return false;
-	size_t at = find_root(text);
-	x->op = at == SIZE_MAX;
-	if (x->op)
-		at = find_list(text);
-	if (at == SIZE_MAX)
-		return err_set(e, ERR_DATA_LOSS,
-		        "'%.*s' is no answer of a view: no line begins "
-		        "with _TFProfRoot",
-		        STR(s->name));
+	size_t at = find_lines(text, &x->op);
+	assert(at != SIZE_MAX);
 	for (size_t i = 0; i < at; i++)
 		number += text.p[i] == '\n';
 	read_legend(x, str_sub(text, 0, at));

@@ -30,7 +30,7 @@ struct answer {
 /* Is it one? head: the first bytes. */
 bool answer_sniff(struct str head);
 
-/* Reads all of it; names are bytes in a. */
+/* Reads all of one that answer_sniff knows; names are bytes in a. */
 bool answer_read(struct answer *x, struct src *s, struct arena *a, struct err *e);
 
 /* As a side, in a. False if the text lacks one of the metrics. */

@@ -154,7 +154,7 @@ static void test_faults(void **state)
 	struct err e;
 
 	assert_false(answer_sniff(S("x _TFProfRoot (1B/1B)\n")));
-	assert_false(read_text(*state, "nothing\n", &x, &e));
+	assert_false(answer_sniff(S("nothing\n")));
 	assert_false(read_text(*state, "\n_TFProfRoot (--/1B)\n  a (1B/1B)\n  b (1B/\n", &x, &e));
 	assert_str(e.text, "'in': line 4 is no line of an answer: '  b (1B/'");
 	assert_false(read_text(*state, "_TFProfRoot (--/1B)\n  a (1B/1B, 2B/2B)\n", &x, &e));

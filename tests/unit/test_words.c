@@ -51,6 +51,10 @@ static void values(void **state)
 	assert_str(left.rest.v[0], "--mem");
 	assert_null(said(s, "--env=docker"));
 	assert_int_equal(got.env, 1);
+	assert_null(said(s, "-odir --mem -o=of -o./a=b prog"));
+	assert_str(got.folder, "./a=b");
+	assert_true(got.mem);
+	assert_int_equal(left.rest.n, 1);
 	assert_null(said(s, "--delay=0.0019"));
 	assert_int_equal(got.delay, 1);
 	session_free(s);
@@ -74,6 +78,10 @@ static void help(void **state)
 	assert_false(wants_help(s, "gpu", "run1 -- --help"));
 	assert_true(wants_help(s, "record", "--mem --help"));
 	assert_false(wants_help(s, "record", "--mem python --help"));
+	assert_true(wants_help(s, "record", "--level full -o dir --help"));
+	assert_false(wants_help(s, "record", "-o dir python --help"));
+	assert_false(wants_help(s, "record", "-odir python --help"));
+	assert_false(wants_help(s, "record", "--env sh --help"));
 	assert_false(wants_help(s, "gpu", "help"));
 	session_free(s);
 }
@@ -134,7 +142,8 @@ static void faults(void **state)
 {
 	static const char *const lines[] = { "--delay=", "--delay=.5", "--delay=-1",
 		"--delay=1.5.5", "--delay=9999999999", "--step-every=0", "--level=", "--mem=yes",
-		"--env=podman", "--nothing-like-it", "--max-size=9999999999G", "-o" };
+		"--env=podman", "--nothing-like-it", "--max-size=9999999999G", "-o", "-o=", "-xdir",
+		"--odir", "--step-nvtx=" };
 	struct session *s = session_new(0);
 
 	(void)state;
