@@ -325,3 +325,14 @@ void sb_put_name(struct sb *b, struct str s)
 			sb_char(b, (char)c);
 	}
 }
+
+void sb_put_shell(struct sb *b, struct str s)
+{
+	sb_char(b, '\'');
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] == '\'')
+			sb_put(b, S("'\\''"));
+		else
+			sb_char(b, s.p[i]);
+	sb_char(b, '\'');
+}

@@ -79,8 +79,9 @@ char *sb_room(struct sb *b, size_t n) __attribute__((returns_nonnull));
 void sb_put(struct sb *b, struct str s);
 void sb_char(struct sb *b, char c);
 void sb_repeat(struct sb *b, char c, size_t n);
-void sb_put_utf8(struct sb *b, struct str s); /* bytes that are no UTF-8 as \xNN */
-void sb_put_name(struct sb *b, struct str s); /* control bytes as \xNN: it stays on its line */
+void sb_put_utf8(struct sb *b, struct str s);  /* bytes that are no UTF-8 as \xNN */
+void sb_put_name(struct sb *b, struct str s);  /* control bytes as \xNN: it stays on its line */
+void sb_put_shell(struct sb *b, struct str s); /* as one word of a shell, in quotes */
 void sb_fmt(struct sb *b, const char *f, ...) __attribute__((format(printf, 2, 3)));
 void sb_vfmt(struct sb *b, const char *f, va_list ap) __attribute__((format(printf, 2, 0)));
 static inline struct str sb_str(const struct sb *b)

@@ -201,6 +201,17 @@ static void what_is_no_utf8_is_spelled(void **state)
 	assert_str(sb_str(&b), "\\xff.\\xc3(\\xed\\xa0\\x80\\xe2\\x82");
 }
 
+static void words_of_a_shell(void **state)
+{
+	struct sb b = sb_in(&unit_arena);
+
+	(void)state;
+	sb_put_shell(&b, S("it's $x"));
+	sb_char(&b, ' ');
+	sb_put_shell(&b, S(""));
+	assert_str(sb_str(&b), "'it'\\''s $x' ''");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +228,7 @@ int main(int argc, char **argv)
 		unit_case(system_errors),
 		unit_case(every_status_has_a_name),
 		unit_case(what_is_no_utf8_is_spelled),
+		unit_case(words_of_a_shell),
 	};
 
 	return unit_main(tests, argc, argv);
