@@ -22,7 +22,7 @@ struct diff_words {
 	int64_t min_size;
 	bool swap;
 	int per_run, by_path; /* 0 or 1 */
-	bool select_given, depth_given, order_given;
+	bool select_given, order_given;
 };
 
 /* Reads the words behind diff. */

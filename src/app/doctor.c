@@ -219,7 +219,7 @@ static bool look_at(void *user, int64_t pid)
 	return x->found.n < 8;
 }
 
-/* A variable that would bring another profiler into what is started; p NULL where it is not set. */
+/* False, with a row, if the variable brings another profiler into what is started. */
 static bool check_variable(struct doctor *d, const char *name, struct str value)
 {
 	if (!value.n || str_eq(value, S("none")) || recording_is_collector(value))

@@ -31,9 +31,10 @@ struct run {
 	struct screen screen;
 	struct flags flags;
 	struct request request;
-	int status; /* if what comes next fails */
-	int done;   /* if it does not */
-	bool lines; /* no command: read lines */
+	bool loading; /* words are not at fault any more */
+	bool reads;   /* inputs may be at fault */
+	int done;     /* the status if nothing fails */
+	bool lines;   /* no command: read lines */
 };
 
 static void print_version(struct sink *out)
@@ -43,14 +44,14 @@ static void print_version(struct sink *out)
 	        HAVE_SNAPPY ? "yes" : "no", HAVE_DEMANGLE ? "yes" : "no");
 }
 
-/* How a command with words of its own has failed. */
-static int status_of(const struct session *s)
+/* How what was begun has failed. */
+static int status_of(const struct session *s, const struct run *r)
 {
 	switch (s->error.code) {
-	case ERR_INVALID_ARGUMENT: return EXIT_USAGE;
-	case ERR_FAILED:
+	case ERR_INVALID_ARGUMENT: return r->loading ? EXIT_INPUT : EXIT_USAGE;
+	case ERR_FAILED: /* it was read, and does not go with the rest */
 	case ERR_CANCELLED: return EXIT_FAILED;
-	default: return EXIT_INPUT;
+	default: return r->reads ? EXIT_INPUT : EXIT_FAILED;
 	}
 }
 
@@ -66,7 +67,7 @@ static bool run_alone(struct session *s, struct run *r)
 	bool ok = c->run(s, &r->request, screen_begin(&r->screen, &s->sticky));
 	progress_end(&progress);
 	s->watch = before;
-	r->status = status_of(s);
+	r->reads = true;
 	return ok;
 }
 
@@ -88,7 +89,7 @@ static bool run_program(struct session *s, struct run *r)
 	p.columns = r->screen.pretty.term.tty ? r->screen.pretty.term.columns : 0;
 	bool ok = program_run(&p);
 	r->done = p.status;
-	r->status = status_of(s);
+	r->reads = true;
 	return ok;
 }
 
@@ -126,8 +127,8 @@ static void take_comforts(struct run *r)
 	                                                 : TERM_AUTO;
 }
 
-/* Reads the words. True with *done if that was all there is to do. */
-static bool read_words(struct session *s, struct run *r, bool *done)
+/* Reads the words, and does what they say if nothing has to be loaded for it: then *done. */
+static bool begin_words(struct session *s, struct run *r, bool *done)
 {
 	struct flags *f = &r->flags;
 
@@ -153,36 +154,45 @@ static bool read_words(struct session *s, struct run *r, bool *done)
 	if (c && !c->needs_profile)
 		return run_command(s, r);
 	*done = false;
-	if (!flags_sort(s, f, &r->request.files)) {
-		r->status = s->error.code == ERR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_INPUT;
+	return true;
+}
+
+/* What has to be loaded. */
+static bool find_inputs(struct session *s, struct run *r)
+{
+	struct flags *f = &r->flags;
+
+	bool ok = flags_sort(s, f, &r->request.files);
+	r->reads = true;
+	if (!ok)
 		return false;
-	}
 	if (!flags_inputs(f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "no input: give --profile_path=FILE, or --graph_path=FILE and "
 		        "--run_meta_path=FILE");
-	if (!c && flags_use_stdin(s, f))
+	if (!r->request.command && flags_use_stdin(s, f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "an input from standard input needs the command on the command line");
 	return true;
 }
 
-/* Words, then files. False with r->status set. */
+/* Words, then files, then the command that they are for, if there is one. */
 static bool begin(struct session *s, void *ctx)
 {
 	struct run *r = ctx;
 	bool done;
 
-	r->status = EXIT_USAGE;
-	if (!read_words(s, r, &done))
+	if (!begin_words(s, r, &done))
 		return false;
 	if (done)
 		return true;
-	r->status = EXIT_INPUT;
+	if (!find_inputs(s, r))
+		return false;
+	r->loading = true;
 	if (!load(s, r))
 		return false;
+	r->loading = r->reads = false;
 	r->lines = !r->request.command;
-	r->status = EXIT_FAILED;
 	if (!r->lines) {
 		signals_catch(s);
 		return run_command(s, r);
@@ -232,14 +242,8 @@ static bool run_lines(struct session *s, struct run *r)
 
 static int finish(struct session *s, struct run *r, bool ok)
 {
-	int status = r->done;
+	int status = ok ? r->done : status_of(s, r);
 
-	if (!ok && r->status == EXIT_INPUT && s->error.code == ERR_FAILED)
-		r->status = EXIT_FAILED; /* it was read, and does not go with the rest */
-	if (!ok && r->status == EXIT_INPUT)
-		status = EXIT_INPUT;
-	else if (!ok)
-		status = s->error.code == ERR_INVALID_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
 	screen_end(&r->screen);
 	sink_flush(r->out);
 	repl_say(s, ok, 0);
@@ -305,7 +309,6 @@ int main(int argc, char **argv)
 	}
 	arena_free(&r.screen.a);
 	arena_free(&a);
-	signals_catch(NULL); /* it is about to go */
 	signals_catch(NULL); /* it is about to go */
 	session_free(s);
 	signals_pass();

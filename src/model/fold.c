@@ -356,6 +356,33 @@ static void copy_old(struct fold *f, struct step *s)
 	}
 }
 
+/* A record that has a time: the cell's box and runs, as many spans as record_spans says, memory. */
+static void place_timed(struct fold *f, struct step *s, uint32_t cell, const struct record *r,
+        const struct batch_device *d, uint32_t device)
+{
+	uint32_t node = s->cell_node[cell], *at = &f->spans.v[node];
+	int64_t length = r->length ? r->length : 1, end = num_add(r->start, length);
+
+	if (s->cell_start[cell] <= 0 || r->start < s->cell_start[cell])
+		s->cell_start[cell] = r->start;
+	if (end > s->cell_end[cell])
+		s->cell_end[cell] = end;
+	if (d->kind & DEVICE_ACCELERATOR)
+		put_span(s, (*at)++, SPAN_ACCELERATOR, device, r->start, length);
+	if (d->kind & DEVICE_CANONICAL) {
+		put_span(s, (*at)++, SPAN_CPU, device, r->start, length);
+		s->cell_runs[cell]++;
+	}
+	if (!(d->kind & (DEVICE_ACCELERATOR | DEVICE_CANONICAL)))
+		put_span(s, (*at)++, SPAN_SEEN, device, 0, 0);
+	if (own_device(f, node, d) && r->mem_n) {
+		memcpy(s->mem + f->mem.v[node], r->mem, r->mem_n);
+		if (d->kind & DEVICE_CPU)
+			mem_to_host(s->mem + f->mem.v[node], r->mem_n);
+		f->mem.v[node] += r->mem_n;
+	}
+}
+
 /* Second pass: every kept record to its place. */
 static void place_records(struct fold *f, struct step *s)
 {
@@ -372,31 +399,11 @@ static void place_records(struct fold *f, struct step *s)
 		        r.node < f->b->n_nodes ? r.node : f->fresh_node[r.node - f->b->n_nodes] - 1;
 		if (!on_device(f, node, d))
 			continue;
-		uint32_t c = cell[node], *at = &f->spans.v[node];
-		put_said(f, s, *at, record_spans(&r, d->kind), &r);
-		if (r.start <= 0) {
-			put_span(s, (*at)++, SPAN_SEEN, r.device + device0, 0, 0);
-			continue;
-		}
-		int64_t length = r.length ? r.length : 1, end = num_add(r.start, length);
-		if (s->cell_start[c] <= 0 || r.start < s->cell_start[c])
-			s->cell_start[c] = r.start;
-		if (end > s->cell_end[c])
-			s->cell_end[c] = end;
-		if (d->kind & DEVICE_ACCELERATOR)
-			put_span(s, (*at)++, SPAN_ACCELERATOR, r.device + device0, r.start, length);
-		if (d->kind & DEVICE_CANONICAL) {
-			put_span(s, (*at)++, SPAN_CPU, r.device + device0, r.start, length);
-			s->cell_runs[c]++;
-		}
-		if (!(d->kind & (DEVICE_ACCELERATOR | DEVICE_CANONICAL)))
-			put_span(s, (*at)++, SPAN_SEEN, r.device + device0, 0, 0);
-		if (own_device(f, node, d) && r.mem_n) {
-			memcpy(s->mem + f->mem.v[node], r.mem, r.mem_n);
-			if (d->kind & DEVICE_CPU)
-				mem_to_host(s->mem + f->mem.v[node], r.mem_n);
-			f->mem.v[node] += r.mem_n;
-		}
+		put_said(f, s, f->spans.v[node], record_spans(&r, d->kind), &r);
+		if (r.start > 0)
+			place_timed(f, s, cell[node], &r, d, r.device + device0);
+		else
+			put_span(s, f->spans.v[node]++, SPAN_SEEN, r.device + device0, 0, 0);
 	}
 }
 

@@ -58,15 +58,15 @@ void ingest_attr(
         struct ingest *in, struct str key, struct str value); /* AttrValue bytes, if kept */
 uint32_t ingest_end_node(struct ingest *in);                  /* its id */
 
-/* About any node, at once. */
-void ingest_set_float_ops(struct ingest *in, uint32_t node, int64_t n);
+/* About a node that has come since ingest_begin, at once. */
 void ingest_set_device(
         struct ingest *in, uint32_t node, uint32_t device, uint32_t host); /* string id of host */
 void ingest_given_types(struct ingest *in, uint32_t node); /* types: just those added from now on */
 
-/* About a node by name, in force at the commit; an unknown name is ignored. */
+/* About any node; undone with the file. */
 void ingest_add_type(struct ingest *in, uint32_t node, uint32_t type);
-/* frame may be ID_NONE: a call stack without frames. A node keeps its first stack. */
+void ingest_set_float_ops(struct ingest *in, uint32_t node, int64_t n); /* in force at the commit */
+/* The same; frame may be ID_NONE: a call stack without frames. A node keeps its first stack. */
 void ingest_set_stack(struct ingest *in, uint32_t node, uint32_t frame);
 uint32_t ingest_frame(struct ingest *in, const struct frame *f); /* id; equal frames are one */
 void ingest_has_traces(struct ingest *in);
@@ -76,12 +76,11 @@ struct cell_in {
 	int64_t runs, start, end;
 };
 void ingest_cell(struct ingest *in, int64_t step, uint32_t node, const struct cell_in *c);
-/* The next three belong to the cell just made. device: model device id. */
+/* Of the cell just made. device: model device id. */
+void ingest_mem(struct ingest *in, const uint8_t *packed, size_t n);
 void ingest_span(
         struct ingest *in, enum span_kind kind, uint32_t device, int64_t start, int64_t length);
-/* Of the span just made. */
-void ingest_span_said(struct ingest *in, struct span_said said);
-void ingest_mem(struct ingest *in, const uint8_t *packed, size_t n);
+void ingest_span_said(struct ingest *in, struct span_said said); /* of the span just made */
 /* Ticks per microsecond of the cells to come, up to the commit; 1 if never said. */
 void ingest_ticks(struct ingest *in, uint32_t per_us);
 void ingest_step(struct ingest *in, int64_t step); /* known to exist, maybe without cells */

@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "out/idset.h"
 #include "out/keysort.h"
+#include "out/lanes.h"
 #include "out/timeline.h"
 
 struct arrow {
@@ -193,47 +194,6 @@ static void sort_boxes(struct chart *c, uint32_t rank)
 
 /* ---- lanes ---- */
 
-/* When each lane gets free, and the least of any two below: the first free one is found from the
- * top. Lanes not yet opened are never free. */
-struct lanes {
-	struct arena *a;
-	int64_t *free; /* [2 * cap]; that of lane i at cap + i */
-	size_t cap, n;
-};
-
-static void grow_lanes(struct lanes *l)
-{
-	size_t had = l->cap, cap = had ? 2 * had : 64;
-	int64_t *free = ARENA_ARRAY(l->a, 2 * cap, int64_t);
-
-	for (size_t i = 0; i < cap; i++)
-		free[cap + i] = i < had ? l->free[had + i] : INT64_MAX;
-	for (size_t i = cap; i-- > 1;)
-		free[i] = free[2 * i] < free[2 * i + 1] ? free[2 * i] : free[2 * i + 1];
-	l->free = free;
-	l->cap = cap;
-}
-
-/* The first lane that is free at start, or a new one; taken until end. */
-static size_t take_lane(struct lanes *l, int64_t start, int64_t end)
-{
-	size_t i = 1, lane = l->n;
-
-	if (l->n && l->free[1] <= start) {
-		while (i < l->cap)
-			i = 2 * i + (l->free[2 * i] > start);
-		lane = i - l->cap < l->n ? i - l->cap : l->n;
-	}
-	if (lane == l->n && l->n++ == l->cap)
-		grow_lanes(l);
-	i = l->cap + lane;
-	l->free[i] = end;
-	for (i /= 2; i >= 1; i /= 2)
-		l->free[i] =
-		        l->free[2 * i] < l->free[2 * i + 1] ? l->free[2 * i] : l->free[2 * i + 1];
-	return lane;
-}
-
 static size_t find_lanes(struct chart *c, uint32_t rank)
 {
 	struct arena_mark mark = arena_mark(c->own);
@@ -241,7 +201,7 @@ static size_t find_lanes(struct chart *c, uint32_t rank)
 
 	for (size_t i = 0; i < c->n_boxes[rank]; i++) {
 		size_t box = c->box0[rank] + i;
-		c->lane[box] = (uint32_t)take_lane(&l, box_start(c, box), box_end(c, box));
+		c->lane[box] = (uint32_t)lanes_take(&l, box_start(c, box), box_end(c, box));
 	}
 	arena_reset(c->own, mark);
 	return l.n;

@@ -28,7 +28,7 @@ struct top {
 };
 
 struct pair {
-	uint32_t a, b; /* tops */
+	uint32_t a, b; /* tops; while two are joined, entries */
 	double score;
 };
 
