@@ -353,9 +353,8 @@ static bool answer(struct diff_sides *d, const struct diff_words *w, struct sink
 	struct diff diff;
 
 	if (!all_different(&names))
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "--names: two sides have the same "
-		        "name");
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "--names: two sides have the same name");
 	note_texts(d, &w->o);
 	if (!choose_metrics(d, w, &k) ||
 	        !diff_sides_make(d, views[w->view], &w->o, k.metrics, k.n) ||

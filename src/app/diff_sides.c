@@ -223,9 +223,8 @@ static bool check_empty(struct diff_sides *d)
 	for (size_t i = 0; i < d->n; i++)
 		if (d->v[i].side->n < 2)
 			return session_fail(d->s, ERR_FAILED,
-			        "'%.*s' has nothing to compare in "
-			        "the %s view",
-			        STR(d->v[i].word), d->view->name);
+			        "'%.*s' has nothing to compare in the %s view", STR(d->v[i].word),
+			        d->view->name);
 	return true;
 }
 

@@ -56,9 +56,7 @@ static bool check_names(struct session *s, struct diff_words *w)
 		        "graph.pbtxt,run_meta, or baseline:NAME");
 	if (w->sides.n > DIFF_SIDES_MAX)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "diff compares at most %d sides, not "
-		        "%zu",
-		        DIFF_SIDES_MAX, w->sides.n);
+		        "diff compares at most %d sides, not %zu", DIFF_SIDES_MAX, w->sides.n);
 	if (w->names.n && w->names.n != w->sides.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "'%.*s' is no file, and %zu %s not name %zu sides", STR(w->names.v[0]),

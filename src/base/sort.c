@@ -47,6 +47,13 @@ static void merge_ids(uint32_t *v, size_t n, uint32_t *half, const struct order 
 	memcpy(v + k, half + i, (m - i) * sizeof *v);
 }
 
+int sort_ascending(const void *v, uint32_t a, uint32_t b)
+{
+	const int64_t *n = v;
+
+	return (n[a] > n[b]) - (n[a] < n[b]);
+}
+
 void sort_stable(struct arena *a, uint32_t *v, size_t n, sort_cmp *cmp, const void *ctx)
 {
 	struct arena_mark m = arena_mark(a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sorting of index arrays: a stable merge sort by any comparison, and a fast order of strings;
- * search in what is sorted.
+ * Sorting of arrays and of indices into them: a stable merge sort by any comparison, and a fast
+ * order of strings; search in what is sorted.
  * Depth of recursion is bounded by the number of bits in n, never by the input's contents.
  */
 #ifndef TFPROF_BASE_SORT_H
@@ -11,6 +11,9 @@
 
 /* Negative, zero or positive as element a comes before, with or after b. */
 typedef int sort_cmp(const void *ctx, uint32_t a, uint32_t b);
+
+/* A comparison for arrays of int64_t: smaller ones first. */
+int sort_ascending(const void *v, uint32_t a, uint32_t b);
 
 /* Stable; scratch comes from a and is given back. */
 void sort_stable(struct arena *a, uint32_t *v, size_t n, sort_cmp *cmp, const void *ctx);

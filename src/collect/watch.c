@@ -78,8 +78,7 @@ void watch_tick(uint64_t now, bool came)
 		watch.state = GAP;
 		cupti_count_launches(false);
 		store_note("the program launches kernels, but no record of them comes: another "
-		           "profiler has "
-		           "taken the place of this one");
+		           "profiler has taken the place of this one");
 	}
 }
 

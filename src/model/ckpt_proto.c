@@ -170,8 +170,7 @@ static bool check_extents(struct table_at *c, const struct raw_tensor *t)
 				        c, t, "slice[%zu].extent[%zu].length is negative", i, d);
 			if (__builtin_add_overflow(start, length, &end))
 				return FIELD_FAIL(c, t,
-				        "slice[%zu].extent[%zu]: start + length is "
-				        "beyond 64 bits",
+				        "slice[%zu].extent[%zu]: start + length is beyond 64 bits",
 				        i, d);
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the writers of the model share: ingest.c (static part, sealing), fold.c (step files),
- * steps_in.c (steps of profiles, the list of steps), merge.c (workers).
+ * steps_in.c (steps of profiles), step_list.c (all steps, sums), merge.c (workers).
  */
 #ifndef TFPROF_MODEL_INGEST_INTERNAL_H
 #define TFPROF_MODEL_INGEST_INTERNAL_H

@@ -256,8 +256,7 @@ bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
 	if (!ok)
 		err_set(e, ERR_FAILED,
 		        "'%.*s' is of another model: none of its nodes ('%.*s', ...) is among "
-		        "those "
-		        "loaded before ('%.*s', ...)",
+		        "those loaded before ('%.*s', ...)",
 		        STR(name), STR(node_name(f, 0)), STR(node_name(in->m, 0)));
 	if (ok && in->m->nodes.n + f->nodes.n >= NODES_MAX)
 		ok = err_set(e, ERR_RESOURCE, "the model has more than %u nodes", NODES_MAX);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A loaded profile: nodes, strings, devices, call stacks, steps. Immutable between sealings;
- * everything lives in the model arena. Views read it, ingest.c alone writes it.
+ * everything lives in the model arena. Views read it; who calls ingest.h writes it.
  */
 #ifndef TFPROF_MODEL_MODEL_H
 #define TFPROF_MODEL_MODEL_H

@@ -224,8 +224,7 @@ bool run_write(const struct model *m, const struct step *s, struct sink *to, str
 	pbput_close(&w.b, 1, 0);
 	if (pbput_size(&w.b) > MESSAGE_MAX)
 		return err_set(e, ERR_RESOURCE,
-		        "the RunMetadata of step %lld would have %zu bytes; "
-		        "2 GiB can be read",
+		        "the RunMetadata of step %lld would have %zu bytes; 2 GiB can be read",
 		        (long long)s->id, pbput_size(&w.b));
 	if (w.summed)
 		note_kind(notes, NOTE_RUN_SUMMED,

@@ -3,6 +3,7 @@
  * The table of views, and the beginning that all queries share: step, patterns, tallies.
  */
 #include "view/stats.h"
+#include "view/worker_columns.h"
 #include "view/workers.h"
 
 enum { NOTE_STOPPED = 0x900 }; /* kind of note */
@@ -165,7 +166,7 @@ bool view_run(const struct view_ops *v, struct query *q, struct result *r, struc
 	if (ok && q->o->stats)
 		stats_add(r);
 	if (ok && q->o->by == BY_WORKER && !workers_in_rows(q->o))
-		workers_add(r);
+		worker_columns_add(r);
 	if (ok && has_stopped(r))
 		view_note_stopped(q->notes);
 	view_close(q);

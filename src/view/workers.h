@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Workers of a query: which are chosen, which of their steps, and columns or rows for them
- * (-worker_regexes, -align, -by worker).
+ * Workers of a query: which are chosen, which of their steps, and their numbers (-worker_regexes,
+ * -align). Knows no columns.
  */
 #ifndef TFPROF_VIEW_WORKERS_H
 #define TFPROF_VIEW_WORKERS_H
@@ -11,6 +11,12 @@
 /* Finds out which workers are chosen. False: there is none, or there are no workers at all though
  * they are asked for. */
 bool workers_choose(struct query *q, struct err *e);
+
+/* How many there are: a model without names has one. */
+static inline uint32_t workers_count(const struct model *m)
+{
+	return m->workers.n ? (uint32_t)m->workers.n : 1;
+}
 
 static inline bool workers_chosen(const struct query *q, size_t worker)
 {
@@ -38,8 +44,5 @@ static inline bool workers_in_rows(const struct opts *o)
 {
 	return o->by == BY_WORKER && (output_rows[o->output.kind].flags & OUT_LONG);
 }
-
-/* Adds the columns that -by worker asks for. */
-void workers_add(struct result *r);
 
 #endif

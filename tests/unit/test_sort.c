@@ -82,6 +82,10 @@ static void elements(void **state)
 
 	(void)state;
 	sort_array(&unit_arena, NULL, 0, sizeof *e, by_first_letter);
+	int64_t numbers[] = { 3, INT64_MIN, -1, INT64_MAX, 0 };
+	sort_array(&unit_arena, numbers, 5, sizeof *numbers, sort_ascending);
+	for (size_t i = 1; i < 5; i++)
+		assert_true(numbers[i - 1] < numbers[i]);
 	for (uint16_t i = 0; i < 500; i++) {
 		char c = (char)('a' + next_random() % 7);
 		e[i] = (struct element){ { c, (char)(i & 1), c }, i };
