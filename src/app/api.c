@@ -357,6 +357,18 @@ struct asked_name {
 	struct str name;
 };
 
+/* The i-th name that get finds, with its length; NULL where there is none. */
+static const char *get_name(struct tfp_session *t, bool (*get)(struct tfp_session *t, void *arg),
+        size_t i, size_t *length)
+{
+	struct asked_name x = { i, STR_NONE };
+
+	api_call(t, get, &x);
+	if (length)
+		*length = x.name.n;
+	return x.name.p;
+}
+
 static bool get_device(struct tfp_session *t, void *arg)
 {
 	struct asked_name *x = arg;
@@ -369,12 +381,7 @@ static bool get_device(struct tfp_session *t, void *arg)
 
 const char *tfp_device(struct tfp_session *t, size_t i, size_t *length)
 {
-	struct asked_name x = { i, STR_NONE };
-
-	api_call(t, get_device, &x);
-	if (length)
-		*length = x.name.n;
-	return x.name.p;
+	return get_name(t, get_device, i, length);
 }
 
 static bool get_worker(struct tfp_session *t, void *arg)
@@ -389,10 +396,5 @@ static bool get_worker(struct tfp_session *t, void *arg)
 
 const char *tfp_worker(struct tfp_session *t, size_t i, size_t *length)
 {
-	struct asked_name x = { i, STR_NONE };
-
-	api_call(t, get_worker, &x);
-	if (length)
-		*length = x.name.n;
-	return x.name.p;
+	return get_name(t, get_worker, i, length);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Arenas: memory with a named lifetime, given back all at once.
- * An account counts what the arenas of one session hold, keeps its limit, and owns the recovery
- * point to which exhaustion returns; so no caller ever sees a NULL.
+ * An account counts what the arenas of one session hold and keeps its limit; a work is the recovery
+ * point to which exhaustion returns, so no caller ever sees a NULL.
  * Knows nothing of what is stored.
  *
  *   block:  | header | used ........ | red zone | used ... | free ...... |

@@ -64,16 +64,7 @@ static int by_order(const void *ctx, uint32_t a, uint32_t b)
 
 void paths_sort(struct arena *a, struct strs *paths)
 {
-	uint32_t *order = ARENA_ARRAY(a, paths->n, uint32_t);
-	struct str *sorted = ARENA_ARRAY(a, paths->n, struct str);
-
-	for (uint32_t i = 0; i < paths->n; i++)
-		order[i] = i;
-	sort_stable(a, order, paths->n, by_order, paths->v);
-	for (size_t i = 0; i < paths->n; i++)
-		sorted[i] = paths->v[order[i]];
-	if (paths->n)
-		memcpy(paths->v, sorted, paths->n * sizeof *sorted);
+	sort_array(a, paths->v, paths->n, sizeof *paths->v, by_order);
 }
 
 bool path_exists(struct arena *a, struct str path)

@@ -170,7 +170,7 @@ static struct str identity(const struct spool_gpu *g, struct arena *a)
 void spool_who_gpus(struct spool_gpu *v, size_t n, struct arena *a)
 {
 	struct one *ones = ARENA_ARRAY(a, n, struct one);
-	uint32_t *of = ARENA_ARRAY(a, n, uint32_t), *order, next = 0;
+	uint32_t *of = ARENA_ARRAY(a, n, uint32_t), next = 0;
 	struct intern known;
 
 	intern_init(&known, a);
@@ -182,10 +182,7 @@ void spool_who_gpus(struct spool_gpu *v, size_t n, struct arena *a)
 		x->identity = id;
 		x->id = v[i].id > x->id ? v[i].id : x->id;
 	}
-	order = ARENA_ARRAY(a, known.n, uint32_t);
-	for (uint32_t i = 0; i < known.n; i++)
-		order[i] = i;
-	sort_stable(a, order, known.n, by_place, ones);
+	const uint32_t *order = sort_order(a, known.n, by_place, ones);
 	for (size_t i = 0; i < known.n; i++) {
 		struct one *x = &ones[order[i]];
 		x->id = x->id > next ? x->id : next;

@@ -50,7 +50,6 @@ static bool list_folder(struct spools *s, struct arena *a, struct str folder, st
 {
 	struct strs names = { 0 };
 	struct dirent *x;
-	uint32_t *by;
 	DIR *d = opendir(str_z(a, folder));
 
 	if (!d)
@@ -59,12 +58,9 @@ static bool list_folder(struct spools *s, struct arena *a, struct str folder, st
 		if (str_ends(str_of(x->d_name), S(SPOOL_SUFFIX)))
 			strs_add(a, &names, str_copy(a, str_of(x->d_name)));
 	closedir(d);
-	by = ARENA_ARRAY(a, names.n, uint32_t);
-	for (uint32_t i = 0; i < names.n; i++)
-		by[i] = i;
-	sort_strings(a, by, names.n, names.v);
+	sort_list(a, &names);
 	for (size_t i = 0; i < names.n; i++)
-		add_file(s, a, str_fmt(a, "%.*s/%.*s", STR(folder), STR(names.v[by[i]])));
+		add_file(s, a, str_fmt(a, "%.*s/%.*s", STR(folder), STR(names.v[i])));
 	if (!s->n)
 		return err_set(e, ERR_NOT_FOUND,
 		        "'%.*s' holds no spool: nothing was recorded in it, or not yet",

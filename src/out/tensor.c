@@ -307,15 +307,12 @@ void tensors_read(struct result *r, struct ckpt *c, bool messages)
 {
 	const struct query *q = r->q;
 	struct lookup l = { r, c, { q->o->max_values, messages } };
-	uint32_t *order = ARENA_ARRAY(q->a, r->n, uint32_t);
 	uint32_t *open = ARENA_ARRAY(q->a, r->n, uint32_t), n = 0;
 
 	if (r->kind != VK_SCOPE && r->kind != VK_GRAPH)
 		return;
 	r->tensors = ARENA_ARRAY(q->a, r->n, struct shown_tensor);
-	for (uint32_t i = 0; i < r->n; i++)
-		order[i] = i;
-	sort_stable(q->a, order, r->n, by_visit, r->shown);
+	const uint32_t *order = sort_order(q->a, r->n, by_visit, r->shown);
 	/* A node is looked up when it is formatted: after those below it, in the order of the walk.
 	 */
 	for (uint32_t i = 0; i < r->n; i++) {
