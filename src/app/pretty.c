@@ -156,19 +156,21 @@ static struct str next_field(struct str *rest)
 	return f;
 }
 
-/* The share of a tree line, of the root line's first field with a total. */
+/* The share of a tree line: of the column asked for, else of the first with a total in the root. A
+ * shape before the pairs is no column. */
 static void tree_share(struct pretty *p, struct parts *x, struct str fields)
 {
 	bool first = !p->has_root;
+	unsigned i = 0;
 
-	for (unsigned i = 0; fields.n; i++) {
+	while (fields.n) {
 		double total;
 		bool counts;
 		if (!pair_total(next_field(&fields), &total, &counts))
 			continue;
 		if (!x->has_share || i == p->root_field)
 			x->counts = counts;
-		if (!p->has_root && total > 0) {
+		if (first && total > 0 && (!p->has_root || i == p->by_column)) {
 			p->has_root = true;
 			p->root = total;
 			p->root_field = i;
@@ -178,20 +180,25 @@ static void tree_share(struct pretty *p, struct parts *x, struct str fields)
 			x->share = total / p->root;
 			x->zero = total <= 0;
 		}
+		i++;
 	}
 	if (first)
 		x->counts = true; /* the root never counts itself */
 }
 
-/* "12us (90.00%, 40.00%)": the second is the own share. */
-static bool type_share(struct parts *x)
+/* "12us (90.00%, 40.00%)": the second is the own share. Columns before the one asked for are passed
+ * over. */
+static bool type_share(const struct pretty *p, struct parts *x)
 {
-	size_t open = str_find(x->rest, S(" ("));
+	struct str in = x->rest;
 	double share;
 
-	if (open == SIZE_MAX)
-		return false;
-	struct str in = str_sub(x->rest, open + 2, SIZE_MAX);
+	for (unsigned i = 0; i <= p->by_column; i++) {
+		size_t open = str_find(in, S(" ("));
+		if (open == SIZE_MAX)
+			return false;
+		in = str_sub(in, open + 2, SIZE_MAX);
+	}
 	size_t comma = str_find(in, S("%, ")), end = str_find(in, S("%)"));
 	if (comma == SIZE_MAX || end == SIZE_MAX || end < comma ||
 	        !number(str_sub(in, comma + 3, end - comma - 3), &share))
@@ -225,7 +232,7 @@ static void take_apart(struct pretty *p, struct str line, struct parts *x)
 	x->indent = str_sub(line, 0, indent);
 	x->name = str_sub(line, indent, name > indent ? name - indent : 0);
 	x->rest = str_sub(line, indent + x->name.n, SIZE_MAX);
-	if (!type || !type_share(x))
+	if (!type || !type_share(p, x))
 		tree_share(p, x, inside);
 }
 
@@ -300,6 +307,19 @@ static void put_row(struct pretty *p, struct str line, struct sb *to)
 		sb_put(to, S(PLAIN));
 }
 
+/* Where the column asked for stands in the legend; 0 if it is not there. */
+static unsigned column_of(struct str legend, struct str by)
+{
+	unsigned i = 0;
+
+	for (size_t bar; by.n && (bar = str_find(legend, S(" | "))) != SIZE_MAX; i++) {
+		legend = str_sub(legend, bar + 3, SIZE_MAX);
+		if (str_eq(str_sub(legend, 0, str_find(legend, S(" | "))), by))
+			return i;
+	}
+	return 0;
+}
+
 void pretty_line(struct pretty *p, struct str line, struct sb *to)
 {
 	if (p->profile && p->rows) {
@@ -315,6 +335,8 @@ void pretty_line(struct pretty *p, struct str line, struct sb *to)
 		if (how)
 			sb_put(to, S(PLAIN));
 		p->rows = legend;
+		if (legend)
+			p->by_column = column_of(line, p->by);
 		if (str_eq(line, S("Profile:")))
 			p->profile = true;
 	}

@@ -14,12 +14,14 @@ struct pretty {
 	struct term term;
 	bool wide; /* names are not shortened */
 	bool bars; /* a bar of its share before each line */
+	struct str by; /* legend of the column that shares are of, if it is shown; else the first */
 	/* Filled on the way. */
 	bool profile;        /* past "Profile:" */
 	bool rows;           /* past the legend */
 	size_t lines;        /* behind the legend */
-	double root;         /* total of the field that shares are of */
-	unsigned root_field; /* which field of the line that is; from 0 */
+	unsigned by_column;  /* where that column stands in the legend; from 0 */
+	double root;         /* total of the column that shares are of */
+	unsigned root_field; /* which column that is; from 0 */
 	bool has_root;
 };
 

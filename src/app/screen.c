@@ -4,6 +4,8 @@
  */
 #include "app/screen.h"
 
+#include "metric/metric.h"
+
 #define TAKEN       60 /* columns of a terminal for a name and the metrics */
 #define WORKER      12 /* for a worker */
 #define WORKERS_MIN 2
@@ -125,8 +127,12 @@ void screen_fit(const struct screen *s, struct opts *o)
 
 struct sink *screen_begin(struct screen *s, const struct opts *o)
 {
-	s->pretty =
-	        (struct pretty){ .term = term_look(s->color), .wide = o->wide, .bars = o->bars };
+	const char *by = metrics[o->order.by].in[VK_SCOPE].legend; /* numbers: the same in all */
+
+	s->pretty = (struct pretty){ .term = term_look(s->color),
+		.wide = o->wide,
+		.bars = o->bars,
+		.by = by ? str_of(by) : STR_NONE };
 	if (!s->pretty.term.tty && !s->pretty.term.color)
 		return s->now = s->plain;
 	sink_flush(s->plain);

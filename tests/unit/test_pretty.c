@@ -110,6 +110,49 @@ static void test_bars(void **state)
 	        "###.......  30%   a (2us/300.00ms)\n");
 }
 
+/* What the bars of the line are of, where siblings are ordered by `by`. */
+static const char *bar(const char *by, const char *legend, const char *root, const char *line)
+{
+	struct pretty p = pretty(false, 0);
+	struct sb b = sb_in(&arena);
+
+	p.bars = true;
+	p.term.utf8 = false;
+	p.by = str_of(by);
+	pretty_line(&p, S("Profile:"), &b);
+	pretty_line(&p, str_of(legend), &b);
+	pretty_line(&p, str_of(root), &b);
+	size_t from = b.n;
+	pretty_line(&p, str_of(line), &b);
+	return str_z(&arena, str_sub(sb_str(&b), from, 16));
+}
+
+static void test_bars_by(void **state)
+{
+	const char *tree = "node name | # parameters | total execution time",
+	           *root = "_TFProfRoot (--/100 params, --/10us)", *x = "  a (1/50 params, 1us/2us)",
+	           *types = "node name | requested bytes | total execution time";
+
+	(void)state;
+	assert_string_equal(bar("", tree, root, x), "#####.....  50% ");
+	assert_string_equal(bar("# parameters", tree, root, x), "#####.....  50% ");
+	assert_string_equal(bar("total execution time", tree, root, x), "##........  20% ");
+	assert_string_equal(bar("peak bytes", tree, root, x), "#####.....  50% ");
+	/* A shape stands before the columns. */
+	assert_string_equal(bar("", tree, root, "  v (5x4, 20/20 params, 1us/2us)"),
+	        "##........  20% ");
+	assert_string_equal(bar("total execution time", tree, root,
+	                            "  v (5x4, 20/20 params, 1us/1us)"),
+	        "#.........  10% ");
+	/* A column that is nothing but zeros has no shares. */
+	assert_string_equal(bar("total execution time", tree, "_TFProfRoot (--/100 params, --/0us)",
+	                            "  a (1/50 params, 0us/0us)"),
+	        "#####.....  50% ");
+	x = "MatMul   9B (100.00%, 80.00%),   9us (90.00%, 30.00%)";
+	assert_string_equal(bar("", types, x, x), "########..  80% ");
+	assert_string_equal(bar("total execution time", types, x, x), "###.......  30% ");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +162,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_shortens),
 		cmocka_unit_test(test_escapes),
 		cmocka_unit_test(test_bars),
+		cmocka_unit_test(test_bars_by),
 	};
 
 	if (argc > 1)
