@@ -103,6 +103,13 @@ def case_forms(top):
     T.check(out.count('\n') == 30 and out.startswith('name,dtype,shape,params,bytes,'), 'csv: ' + out)
     status, out, err, _ = run(os.path.join(top, 'v1'), os.path.join(top, 'v2'))
     T.check(status == 1 and 'only in the second' in out, 'v1 v2: %d %s' % (status, err))
+    # A shell completes the names of files; what is not a checkpoint's file stays what it is.
+    listed = run(os.path.join(top, 'v2'))
+    open(os.path.join(top, 'v2.meta'), 'w').close()
+    for end in ('.index', '.meta', '.data-00000-of-00001'):
+        T.check(run(os.path.join(top, 'v2' + end))[:3] == listed[:3], 'v2' + end)
+    for end in ('.meta', '.index.index', '.notes'):
+        T.check(run(os.path.join(top, 'none' + end))[0] == 3, 'none' + end)
     one = make.Tensor('x', 'float64', [3], [1, 2, 4])
     make.bundle(os.path.join(top, 'one'), [one])
     make.bundle(os.path.join(top, 'two'), [make.Tensor('x', 'float64', [3], [1, 2.5, 5])])
