@@ -245,7 +245,7 @@ docs: $(O)/gen_docs
 ## demo: build, then show where a recorded training step spends time, memory and operations
 DEMO := testdata/recorded/mlp_0
 DEMO_WORDS := scope -max_depth 3 -order_by micros -select micros,bytes,params,float_ops
-demo: build/tfprof
+demo: build/tfprof build/libtfprof_cupti.so
 	@echo
 	@echo '$$ build/tfprof --graph_path=$(DEMO)/graph.pb --run_meta_path=$(DEMO)/run_meta_0.pb \'
 	@echo '    --op_log_path=$(DEMO)/op_log.pb $(DEMO_WORDS)'

@@ -160,12 +160,14 @@ static void check_collector(struct doctor *d)
 {
 	struct str path;
 
-	if (recording_collector(d->a, &path))
+	if (recording_collector(d->a, &path)) {
 		row(d, FINE, "collector", path);
-	else
-		row(d, BAD, "collector",
-		        str_fmt(d->a, "%s is neither beside the program nor in %s", COLLECT_LIBRARY,
-		                recording_collector_place));
+		return;
+	}
+	row(d, BAD, "collector",
+	        str_fmt(d->a, "%s is neither beside the program nor in %s", COLLECT_LIBRARY,
+	                recording_collector_place));
+	cure(d, "In a source tree, make builds it; make install puts it there.");
 }
 
 /* ---- permission ---- */

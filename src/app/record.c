@@ -188,7 +188,8 @@ static bool prepare(struct recorder *r)
 		return false;
 	if (!recording_collector(r->a, &r->collector))
 		return session_fail(r->s, ERR_NOT_FOUND,
-		        "the collector (%s) is neither beside the program nor in %s",
+		        "the collector (%s) is neither beside the program nor in %s; tfprof doctor "
+		        "says more",
 		        COLLECT_LIBRARY, recording_collector_place);
 	if (!recording_make(r->a, r->words.folder, r->words.force, &r->folder, &r->made, e) ||
 	        !keep_options(r) || !record_report_begin(&r->report, r->a, r->folder, e))
