@@ -17,7 +17,7 @@ complete -c tfprof -n __fish_use_subcommand -a record -d 'record what the GPUs d
 complete -c tfprof -n __fish_use_subcommand -a ctl -d 'start, stop, mark steps in or look at a running recording'
 complete -c tfprof -n __fish_use_subcommand -a gpu -d 'busy, idle, copies, gaps, waiting and kernels of recorded GPUs'
 complete -c tfprof -n __fish_use_subcommand -a doctor -d 'can this machine, or that process, be recorded?'
-complete -c tfprof -n __fish_use_subcommand -a help -d 'about everything, a command or an option'
+complete -c tfprof -n __fish_use_subcommand -a help -d 'about everything, a command, an option or a word that one takes'
 complete -c tfprof -n __fish_use_subcommand -a quit -d 'leave'
 complete -c tfprof -n __fish_use_subcommand -a exit -d 'leave'
 complete -c tfprof -l profile_path -r -d 'ProfileProto; model, steps and call stacks in one file; a folder of them; job_*/profile_100 or A,B; a worker each'

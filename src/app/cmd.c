@@ -10,6 +10,7 @@
 #include "app/baseline.h"
 #include "app/checkpoint.h"
 #include "app/diff.h"
+#include "app/flags.h"
 #include "app/help.h"
 #include "app/jobs.h"
 #include "app/words.h"
@@ -245,6 +246,21 @@ bool cmd_check_option(struct session *s, const struct command *c, const struct o
 	                                         "-%s: %s does not show that", row->name, c->name);
 }
 
+/* A line's option that no view has: --help is about the line's command, or all. */
+static bool take_flag(struct session *s, struct str word, struct str name, struct request *r)
+{
+	const struct flag *flag = flag_find(name);
+
+	if (!flag)
+		return cmd_unknown_option(s, word, name, NULL);
+	if (!str_eq(str_of(flag->name), S("help")))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "--%s is a flag of the command line, not of a line: tfprof --%s%s",
+		        flag->name, flag->name, flag->value ? "=..." : "");
+	r->help = true;
+	return true;
+}
+
 /* Takes the option at words[*i] and, where it has one, its value behind it. */
 static bool take_option(struct session *s, const struct strs *words, size_t *i,
         const struct strs *more, struct request *r)
@@ -259,7 +275,7 @@ static bool take_option(struct session *s, const struct strs *words, size_t *i,
 		return words_take(
 		        s, words, i, &(struct words){ .command = r->command, .into = &r->set });
 	if (!option_find(name, &row))
-		return cmd_unknown_option(s, word, name, more);
+		return more ? cmd_unknown_option(s, word, name, more) : take_flag(s, word, name, r);
 	if (!has_value && row.type != OPT_BOOL && *i + 1 == words->n && set) {
 		strs_add(&s->query_arena, &r->shown, name);
 		return true;
@@ -280,7 +296,14 @@ static bool is_input(struct session *s, struct str word)
 {
 	struct arena *a = &s->query_arena;
 
-	return is_file(str_z(a, word)) || is_file(str_z(a, str_fmt(a, "%.*s.index", STR(word))));
+	return str_eq(word, S("-")) || is_file(str_z(a, word)) ||
+	       is_file(str_z(a, str_fmt(a, "%.*s.index", STR(word))));
+}
+
+/* Could the word be meant as nothing but a file? */
+static bool looks_like_path(struct str word)
+{
+	return str_find_char(word, '/') != SIZE_MAX || str_find_char(word, '.') != SIZE_MAX;
 }
 
 static bool take_word(struct session *s, struct str word, struct request *r)
@@ -298,6 +321,8 @@ static bool take_word(struct session *s, struct str word, struct request *r)
 		strs_add(&s->query_arena, &r->files, word);
 		return true;
 	}
+	if (r->command && r->takes_files && !cmd_find(word) && looks_like_path(word))
+		return session_fail(s, ERR_INVALID_ARGUMENT, "there is no file '%.*s'", STR(word));
 	if (r->command && r->takes_files && !cmd_find(word))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "'%.*s' after '%s' is no file, and options look like -name value",
@@ -350,6 +375,14 @@ bool cmd_parse_line(struct session *s, struct str line, struct request *r)
 
 	if (!cmd_parse(s, &words, NULL, r))
 		return false;
+	const struct command *c = r->command;
+	bool topics = c && (c->own_words || c->run == run_help);
+	if (r->help || (topics && words_want_help(c, &r->topics))) {
+		r->topics = (struct strs){ 0 };
+		if (c)
+			strs_add(&s->query_arena, &r->topics, str_of(c->name));
+		r->command = cmd_find(S("help"));
+	}
 	if (words.n && !r->command)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "a line begins with a command, not with '%.*s'", STR(words.v[0]));

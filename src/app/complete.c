@@ -309,6 +309,17 @@ static void offer_choices(struct session *s, struct complete *c, const struct wo
 		offer(s, c, choices.v[i]);
 }
 
+static void offer_topics(struct session *s, struct complete *c)
+{
+	offer_commands(s, c, true);
+	offer_options(s, c, NULL);
+	offer_metrics(s, c, USE_SELECT);
+	for (enum output_kind i = 0; i < OUT_N; i++)
+		offer(s, c, str_of(output_rows[i].name));
+	for (enum stat_id i = 0; i < STATS_N; i++)
+		offer(s, c, str_of(stat_rows[i].name));
+}
+
 /* What may stand behind these words, a command first. */
 static void offer_behind(struct session *s, struct complete *c, const struct strs *words)
 {
@@ -328,8 +339,7 @@ static void offer_behind(struct session *s, struct complete *c, const struct str
 	} else if (cmd && (cmd->run == jobs_list || cmd->program)) {
 		return;
 	} else if (cmd && str_eq(words->v[0], S("help"))) {
-		offer_commands(s, c, true);
-		offer_options(s, c, NULL);
+		offer_topics(s, c);
 	} else if (own && own->value) {
 		offer_choices(s, c, own);
 	} else if (option && !own && (!cmd || !cmd->own_words || cmd->view_options) &&

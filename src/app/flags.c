@@ -149,6 +149,10 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	struct arena *a = &s->query_arena;
 	unsigned role = 0;
 
+	if (str_eq(file, S("-")))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "'-' is standard input: say what comes, --profile_path=-, --graph_path=-, "
+		        "--run_meta_path=- or --op_log_path=-");
 	if (spools_is_folder(a, file))
 		return place(s, &f->spool, "recordings", file);
 	if (path_is_folder(a, file) || (path_is_pattern(file) && !path_exists(a, file))) {
@@ -169,7 +173,7 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	case ROLE_SPOOL: return place(s, &f->spool, "recordings", file);
 	case ROLE_STEP: strs_add(&s->model_arena, &f->runs, file); return true;
 	}
-	if (!path_exists(a, file) && !str_eq(file, S("-")))
+	if (!path_exists(a, file))
 		return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'", STR(file));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        "cannot tell what '%.*s' is; say it: --graph_path=, --run_meta_path=, "

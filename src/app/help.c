@@ -19,8 +19,9 @@ static const char *const INTRO =
         "--profile_path=profile_100\n"
         "\n"
         "Usage: tfprof [COMMAND] [FLAGS] [FILE...] [OPTIONS]\n"
-        "  FILEs are sorted out by their content; the flags say what is what. gzip is undone, one "
-        "may be -.\n"
+        "  FILEs are sorted out by their content; the flags say what is what, and --profile_path=- "
+        "is\n"
+        "  standard input. gzip is undone.\n"
         "  Options are -name value, --name value or --name=value, before or after the command.\n"
         "  Without a command, lines of commands are read from standard input.\n";
 
@@ -178,12 +179,69 @@ static bool unknown_topic(struct session *s, struct str topic)
 		strs_add(&s->query_arena, &names, str_of(commands[i].name));
 	for (size_t i = 0; i < n; i++)
 		strs_add(&s->query_arena, &names, str_of(rows[i].name));
+	for (enum metric_id i = 0; i < M_N; i++)
+		strs_add(&s->query_arena, &names, str_of(metrics[i].name));
+	for (enum output_kind i = 0; i < OUT_N; i++)
+		strs_add(&s->query_arena, &names, str_of(output_rows[i].name));
 	struct str near = nearest_word(topic, names.v, names.n);
 	if (near.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "there is no help on '%.*s'; did you mean '%.*s'?", STR(topic), STR(near));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        "there is no help on '%.*s'; topics are commands and options", STR(topic));
+	        "there is no help on '%.*s'; topics are commands, options, metrics, "
+	        "outputs and statistics",
+	        STR(topic));
+}
+
+/* What is counted, and the options that take it. */
+static void put_metric(struct session *s, const struct metric *m, struct sink *out)
+{
+	struct arena *a = &s->query_arena;
+	struct strs ways = { 0 };
+
+	if (m->uses & USE_SELECT)
+		strs_add(a, &ways, str_fmt(a, "-select %s", m->name));
+	if (m->uses & USE_ORDER)
+		strs_add(a, &ways, str_fmt(a, "-order_by %s", m->name));
+	if (m->uses & USE_MIN)
+		strs_add(a, &ways, str_fmt(a, "-min_%s N", m->name));
+	struct str all = strs_join(a, &ways, S(", "));
+	sink_fmt(out, "%s: %.*s\n", m->name, STR(all));
+	if (m->doc[0])
+		sink_char(out, '\n');
+	for (size_t i = 0; i < sizeof m->doc / sizeof *m->doc && m->doc[i]; i++)
+		put_wrapped(str_of(m->doc[i]), out);
+}
+
+static void put_output(const struct output_row *o, struct sink *out)
+{
+	const char *file = o->required & KEY_OUTFILE ? ":outfile=FILE"
+	                   : o->keys & KEY_OUTFILE   ? "[:outfile=FILE]"
+	                                             : "";
+
+	sink_fmt(out, "%s: %s\n\n  -output %s%s\n", o->name, o->help, o->name, file);
+}
+
+/* A word that options take: a metric, an output, a statistic. */
+static bool put_value(struct session *s, struct str topic, struct sink *out)
+{
+	for (enum metric_id i = 0; i < M_N; i++)
+		if (str_eq(topic, str_of(metrics[i].name))) {
+			put_metric(s, &metrics[i], out);
+			return true;
+		}
+	for (enum output_kind i = 0; i < OUT_N; i++)
+		if (str_eq(topic, str_of(output_rows[i].name))) {
+			put_output(&output_rows[i], out);
+			return true;
+		}
+	for (enum stat_id i = 0; i < STATS_N; i++)
+		if (str_eq(topic, str_of(stat_rows[i].name))) {
+			sink_fmt(out, "%s: %s\n\n  -stats %s\n", stat_rows[i].name,
+			        stat_rows[i].help, stat_rows[i].name);
+			return true;
+		}
+	return unknown_topic(s, topic);
 }
 
 static bool put_topic(struct session *s, struct str topic, struct sink *out)
@@ -206,7 +264,7 @@ static bool put_topic(struct session *s, struct str topic, struct sink *out)
 		return true;
 	}
 	if (!option_find(name, &row))
-		return unknown_topic(s, topic);
+		return put_value(s, topic, out);
 	sink_fmt(out, "-%s: %s%s%s\n", row.name, row.help, row.preset[0] ? "; default " : "",
 	        row.preset);
 	put_words(s, &row, out);
@@ -217,8 +275,11 @@ bool help_write(struct session *s, const struct strs *topics, struct sink *out)
 {
 	if (topics->n == 0)
 		help_usage(s, out);
-	for (size_t i = 0; i < topics->n; i++)
+	for (size_t i = 0; i < topics->n; i++) {
+		if (i)
+			sink_char(out, '\n');
 		if (!put_topic(s, topics->v[i], out))
 			return false;
+	}
 	return true;
 }

@@ -40,8 +40,8 @@ static void put_steps(struct session *s, struct sink *out)
 		sink_fmt(out, "%s%lld", i ? ", " : ": ", (long long)m->step_ids.v[i]);
 	sink_put(out, m->step_ids.n > STEPS_SHOWN ? S(", ...\n") : S("\n"));
 	if (s->n_older)
-		sink_fmt(out, "  %-12s %zu older files, read when -step asks for their steps\n", "",
-		        s->n_older);
+		sink_fmt(out, "  %-12s %zu older %s, read when -step asks for steps of it\n", "",
+		        s->n_older, s->n_older == 1 ? "file" : "files");
 	for (size_t i = 0; i < m->workers.n && m->workers.n > 1 && i < STEPS_SHOWN; i++)
 		sink_fmt(out, "  %-12s %.*s\n", i ? "" : "workers", STR(m->workers.v[i]));
 	if (m->workers.n > STEPS_SHOWN)

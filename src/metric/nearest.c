@@ -35,7 +35,7 @@ static size_t distance(struct str a, struct str b)
 struct str nearest_word(struct str word, const struct str *candidates, size_t n)
 {
 	struct str best = STR_NONE;
-	size_t limit = word.n / 3 + 1;
+	size_t limit = word.n < 4 ? 1 : word.n < 12 ? 2 : word.n / 4;
 
 	if (word.n > WORD_MAX)
 		return best;

@@ -160,6 +160,7 @@ static void test_nearest(void **state)
 	assert_str(nearest_word(S("scop"), words, 4), "scope");
 	assert_str(nearest_word(S("grpah"), words, 4), "graph");
 	assert_int_equal(nearest_word(S("timeline"), words, 4).n, 0);
+	assert_int_equal(nearest_word(S("foo"), words, 4).n, 0); /* half of it is no likeness */
 }
 
 int main(int argc, char **argv)
