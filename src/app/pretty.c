@@ -320,6 +320,25 @@ static unsigned column_of(struct str legend, struct str by)
 	return 0;
 }
 
+/* Text that is read as sentences: no word is torn at the terminal's edge. So many columns are taken
+ * before it. */
+static void put_sentence(const struct pretty *p, struct str text, size_t taken, struct sb *to)
+{
+	bool utf8 = p->term.utf8, breaks = p->doc && !p->wide && p->term.columns > taken;
+
+	while (breaks && taken + pretty_width(text, utf8) > p->term.columns) {
+		struct str line = head(text, p->term.columns - taken + 1, utf8);
+		size_t blank = str_rfind_char(line, ' ');
+		if (blank == SIZE_MAX || blank == 0)
+			break;
+		pretty_escape(to, str_sub(text, 0, blank), utf8);
+		sb_char(to, '\n');
+		sb_repeat(to, ' ', taken);
+		text = str_sub(text, blank + 1, SIZE_MAX);
+	}
+	pretty_escape(to, text, utf8);
+}
+
 void pretty_line(struct pretty *p, struct str line, struct sb *to)
 {
 	if (p->profile && p->rows) {
@@ -329,12 +348,14 @@ void pretty_line(struct pretty *p, struct str line, struct sb *to)
 		const char *how = !p->term.color ? NULL : legend ? BOLD : NULL;
 		if (how)
 			sb_put(to, str_of(how));
-		if (legend && p->bars)
-			sb_repeat(to, ' ', BAR + 6);
-		pretty_escape(to, line, p->term.utf8);
+		size_t taken = legend && p->bars ? BAR + 6 : 0;
+		sb_repeat(to, ' ', taken);
+		p->doc |= !p->profile && str_eq(line, S("Doc:"));
+		put_sentence(p, line, taken, to);
 		if (how)
 			sb_put(to, S(PLAIN));
 		p->rows = legend;
+		p->doc &= !legend;
 		if (legend)
 			p->by_column = column_of(line, p->by);
 		if (str_eq(line, S("Profile:")))

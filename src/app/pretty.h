@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Lines of an answer as a person reads them on a terminal: what does not count is dim, the largest
- * shares stand out, long names lose their middle, control bytes cannot steer the terminal. Works on
+ * shares stand out, long names lose their middle, sentences break at words, control bytes cannot steer the terminal. Works on
  * the finished text alone, so that the text of a pipe is never touched.
  */
 #ifndef TFPROF_APP_PRETTY_H
@@ -12,10 +12,11 @@
 
 struct pretty {
 	struct term term;
-	bool wide; /* names are not shortened */
-	bool bars; /* a bar of its share before each line */
+	bool wide;     /* names are not shortened */
+	bool bars;     /* a bar of its share before each line */
 	struct str by; /* legend of the column that shares are of, if it is shown; else the first */
 	/* Filled on the way. */
+	bool doc;            /* between "Doc:" and the legend: broken at blanks where too long */
 	bool profile;        /* past "Profile:" */
 	bool rows;           /* past the legend */
 	size_t lines;        /* behind the legend */
@@ -25,7 +26,7 @@ struct pretty {
 	bool has_root;
 };
 
-/* Appends the line (without its newline) and a newline. */
+/* Appends the line (without its newline) and a newline; explanations as several lines. */
 void pretty_line(struct pretty *p, struct str line, struct sb *to);
 
 /* Appends text with what could steer a terminal written as \xNN. */

@@ -70,19 +70,23 @@ static bool let_go(struct screen *s)
 	return ok;
 }
 
-/* Rows of the terminal that the text since `from` takes. */
+/* Rows of the terminal that the lines since `from` take. */
 static size_t rows_of(const struct screen *s, size_t from)
 {
-	size_t columns = s->pretty.term.columns, wide = 0, i = from;
+	size_t columns = s->pretty.term.columns, wide = 0, rows = 0;
 
-	for (; i < s->held.n && columns; i++) { /* colours take no room */
-		if (s->held.p[i] == '\033')
+	for (size_t i = from; i < s->held.n; i++) { /* colours take no room */
+		if (s->held.p[i] == '\n') {
+			rows += columns && wide > columns ? (wide - 1) / columns + 1 : 1;
+			wide = 0;
+		} else if (s->held.p[i] == '\033') {
 			while (i < s->held.n && s->held.p[i] != 'm')
 				i++;
-		else
+		} else {
 			wide += ((unsigned char)s->held.p[i] & 0xc0) != 0x80;
+		}
 	}
-	return columns && wide > columns + 1 ? (wide - 2) / columns + 1 : 1;
+	return rows;
 }
 
 static bool end_line(struct screen *s)

@@ -85,6 +85,27 @@ static void test_shortens(void **state)
 	        "  tower_0/layer_1/conv2d/weights/read (1us/1us)\n");
 }
 
+/* Sentences and the legend are broken at blanks, rows and what comes before Doc are not. */
+static void test_breaks(void **state)
+{
+	struct pretty p = pretty(false, 20);
+	static const char *const lines[] = { "Reading Files... and not broken",
+		"Doc:", "scope: The nodes in the graph.", "nowhere_to_break_this_word_at_all",
+		"just twenty letters.", "Profile:", "node name | # parameters",
+		"a (1/2 params, and so on)" };
+	struct sb b = sb_in(&arena);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		pretty_line(&p, str_of(lines[i]), &b);
+	sb_char(&b, 0);
+	assert_string_equal(b.p,
+	        "Reading Files... and not broken\nDoc:\n"
+	        "scope: The nodes in\nthe graph.\n"
+	        "nowhere_to_break_this_word_at_all\njust twenty letters.\n"
+	        "Profile:\nnode name | #\nparameters\na (1/2 params, and so on)\n");
+}
+
 static void test_escapes(void **state)
 {
 	struct sb b = sb_in(&arena);
@@ -130,7 +151,8 @@ static const char *bar(const char *by, const char *legend, const char *root, con
 static void test_bars_by(void **state)
 {
 	const char *tree = "node name | # parameters | total execution time",
-	           *root = "_TFProfRoot (--/100 params, --/10us)", *x = "  a (1/50 params, 1us/2us)",
+	           *root = "_TFProfRoot (--/100 params, --/10us)",
+	           *x = "  a (1/50 params, 1us/2us)",
 	           *types = "node name | requested bytes | total execution time";
 
 	(void)state;
@@ -139,10 +161,10 @@ static void test_bars_by(void **state)
 	assert_string_equal(bar("total execution time", tree, root, x), "##........  20% ");
 	assert_string_equal(bar("peak bytes", tree, root, x), "#####.....  50% ");
 	/* A shape stands before the columns. */
-	assert_string_equal(bar("", tree, root, "  v (5x4, 20/20 params, 1us/2us)"),
-	        "##........  20% ");
-	assert_string_equal(bar("total execution time", tree, root,
-	                            "  v (5x4, 20/20 params, 1us/1us)"),
+	assert_string_equal(
+	        bar("", tree, root, "  v (5x4, 20/20 params, 1us/2us)"), "##........  20% ");
+	assert_string_equal(
+	        bar("total execution time", tree, root, "  v (5x4, 20/20 params, 1us/1us)"),
 	        "#.........  10% ");
 	/* A column that is nothing but zeros has no shares. */
 	assert_string_equal(bar("total execution time", tree, "_TFProfRoot (--/100 params, --/0us)",
@@ -161,6 +183,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_shortens),
 		cmocka_unit_test(test_escapes),
+		cmocka_unit_test(test_breaks),
 		cmocka_unit_test(test_bars),
 		cmocka_unit_test(test_bars_by),
 	};
