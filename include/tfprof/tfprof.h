@@ -4,13 +4,17 @@
  * The only public header: C99 and C++11 or newer.
  *
  *   struct tfp_session *s;
- *   struct tfp_input graph = { sizeof graph }, step = { sizeof step };
- *   graph.path = "graph.pbtxt", graph.path_size = TFP_Z;
- *   step.path = "run_meta_0", step.path_size = TFP_Z;
+ *   struct tfp_input graph = { .size = sizeof graph, .path = "graph.pbtxt", .path_size = TFP_Z };
+ *   struct tfp_input step = { .size = sizeof step, .path = "run_meta_0", .path_size = TFP_Z };
+ *   struct tfp_run run = { .size = sizeof run, .text = put, .text_user = stdout };
+ *
  *   if (tfp_open(&s, NULL) || tfp_add(s, TFP_GRAPH, &graph) || tfp_add(s, TFP_STEP, &step) ||
  *       tfp_run_line(s, "scope -select micros -max_depth 3", TFP_Z, &run))
  *           puts(tfp_error(s, NULL));
  *   tfp_close(s);
+ *
+ * put takes the answer: int put(void *file, const void *bytes, size_t n) { return fwrite(bytes, 1, n,
+ * file) != n; }. Link with what pkg-config --libs tfprof says (--static for libtfprof.a).
  *
  * Strings are a pointer and a length; TFP_Z as the length says that a NUL ends them. Names from
  * profiles are bytes, usually UTF-8. What a function returns a pointer to belongs to the session
@@ -150,8 +154,7 @@ TFP_API int tfp_add_steps(
         struct tfp_session *s, const struct tfp_input *in, size_t n, size_t *added);
 
 /* Adds what --profile_path of the program names: profiles, folders that ProfileContext left,
- * patterns
- * ("job_*" "/profile_100"), lists with commas. A single file is as with tfp_add. Several of them
+ * patterns ("job_*" "/profile_100"), lists with commas. A single file is as with tfp_add. Several of them
  * are workers of one model, with steps of their own, and have to be the first that is added; option
  * "by" makes columns of them. A folder is its newest profile; older ones are read when option
  * "step" names a step of theirs, and are never in the average. */
@@ -213,8 +216,7 @@ struct tfp_run {
 
 /* Runs scope, graph, op, code or advise with the options set. Option "output" says where the answer
  * goes: "stdout" to text, "file:outfile=F", "timeline:outfile=F", "pprof:outfile=F" to files, which
- * are complete or not there, "none" nowhere; "csv", "json", "ndjson", "md" put rows to text, or
- * with
+ * are complete or not there, "none" nowhere; "csv", "json", "ndjson", "md" put rows to text, or with
  * ":outfile=F" into a file (docs/schema). run may be NULL. */
 TFP_API int tfp_run(
         struct tfp_session *s, const char *command, size_t command_size, const struct tfp_run *run);

@@ -80,6 +80,11 @@ class Profile:
                 self._note(self._session.add(kind, source))
         self.add_steps(run_meta)
 
+    def __repr__(self) -> str:
+        steps = self.steps
+        few = ' '.join(map(str, steps[:8])) + (' ...' if len(steps) > 8 else '')
+        return '<Profile: %s>' % ('steps ' + few if few else 'no steps')
+
     def _note(self, notes: bytes) -> None:
         self.notes += _native.text(notes)
 

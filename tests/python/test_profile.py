@@ -34,6 +34,10 @@ class Trees(unittest.TestCase):
         self.p.add_steps({7: path('run_meta_2.pb')})
         self.p.add_steps(path('run_meta_2.pb'))
         self.assertEqual([0, 1, 7, 8], self.p.steps)
+        self.assertEqual('<Profile: steps 0 1 7 8>', repr(self.p))
+        self.p.add_steps([path('run_meta_2.pb')] * 6)
+        self.assertEqual('<Profile: steps 0 1 7 8 9 10 11 12 ...>', repr(self.p))
+        self.assertEqual('<Profile: no steps>', repr(tfprof.Profile()))
 
     def test_workers(self):
         with tempfile.TemporaryDirectory() as top:
