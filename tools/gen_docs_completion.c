@@ -28,6 +28,18 @@ static void put_commands(FILE *f)
 		fprintf(f, "%s%s", i ? " " : "", commands[i].name);
 }
 
+/* What help knows beside options. */
+static void put_topics(FILE *f)
+{
+	put_commands(f);
+	fputc(' ', f);
+	put_names(f, USE_SELECT, " ");
+	for (enum output_kind i = 0; i < OUT_N; i++)
+		fprintf(f, " %s", output_rows[i].name);
+	fputc(' ', f);
+	put_stats(f);
+}
+
 /* The options that only one command has; other words are files there. Those of the views come
  * below. */
 static void bash_own_words(FILE *f)
@@ -43,12 +55,14 @@ static void bash_own_words(FILE *f)
 			fprintf(f, "%s%s%s ", w->name[1] ? "--" : "-", w->name,
 			        w->value && w->name[1] && !w->alone ? "=" : "");
 		fprintf(f,
-		        "' -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
+		        "--help' -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
 		        "\t\tcase $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; "
 		        "return ;;%s\n",
 		        commands[i].view_options ? " esac ;;" : "");
 	}
-	fputs("\tesac\n", f);
+	fputs("\thelp) case $cur in -*) ;; *) COMPREPLY=($(compgen -W '", f);
+	put_topics(f);
+	fputs("' -- \"$cur\")); return ;; esac ;;\n\tesac\n", f);
 }
 
 void docs_bash(void)
@@ -149,7 +163,9 @@ static void zsh_own_words(FILE *f)
 		const struct word *w = commands[i].words;
 		if (!w || !commands[i].own_words)
 			continue;
-		fprintf(f, "%s)\n\t_arguments '1:command: ' \\\n", commands[i].name);
+		fprintf(f,
+		        "%s)\n\t_arguments '1:command: ' \\\n\t'--help[about this command]' \\\n",
+		        commands[i].name);
 		for (; w->name; w++) {
 			fprintf(f, "\t'%s%s%s%s[", w->type == WORD_TEXTS ? "*" : "",
 			        w->name[1] ? "--" : "-", w->name,
@@ -170,7 +186,9 @@ static void zsh_own_words(FILE *f)
 		fprintf(f, "\t%s'*:file:_files'\n\treturn ;;\n",
 		        commands[i].view_options ? "$views " : "");
 	}
-	fputs("esac\n", f);
+	fputs("help)\n\t_values topic ", f);
+	put_topics(f);
+	fputs("\n\treturn ;;\nesac\n", f);
 }
 
 void docs_zsh(void)
@@ -226,7 +244,11 @@ void docs_fish(void)
 {
 	FILE *f = docs_begin("completion", "tfprof.fish");
 
-	fputs("# Made by tools/gen_docs.c; do not edit.\n", f);
+	fputs("# Made by tools/gen_docs.c; do not edit.\n"
+	      "complete -c tfprof -n '__fish_seen_subcommand_from help' -f -a '",
+	        f);
+	put_topics(f);
+	fputs("'\n", f);
 	for (size_t i = 0; i < n_commands; i++) {
 		fprintf(f, "complete -c tfprof -n __fish_use_subcommand -a %s -d '",
 		        commands[i].name);

@@ -3,18 +3,19 @@ _tfprof()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} pre
 	[ "$COMP_CWORD" -gt 1 ] && case ${COMP_WORDS[1]} in
-	checkpoint) COMPREPLY=($(compgen -W '--show_name_regexes= --output= --verify ' -- "$cur") $(compgen -f -- "$cur"))
+	checkpoint) COMPREPLY=($(compgen -W '--show_name_regexes= --output= --verify --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	diff) case $cur in --*) COMPREPLY=($(compgen -W '--view= --delta= --min_size= --names= --swap --rename= --match= --per= --gate= --level= ' -- "$cur") $(compgen -f -- "$cur"))
+	diff) case $cur in --*) COMPREPLY=($(compgen -W '--view= --delta= --min_size= --names= --swap --rename= --match= --per= --gate= --level= --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;; esac ;;
-	record) COMPREPLY=($(compgen -W '--level= --graphs= --mem --sync --delay= --duration= --start= --step-nvtx= --step-every= --max-size= --no-nvtx --chain --step-signal --self-limit --detach --wait= -o --force --verbose --env ' -- "$cur") $(compgen -f -- "$cur"))
+	record) COMPREPLY=($(compgen -W '--level= --graphs= --mem --sync --delay= --duration= --start= --step-nvtx= --step-every= --max-size= --no-nvtx --chain --step-signal --self-limit --detach --wait= -o --force --verbose --env --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	ctl) COMPREPLY=($(compgen -W '' -- "$cur") $(compgen -f -- "$cur"))
+	ctl) COMPREPLY=($(compgen -W '--help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	gpu) COMPREPLY=($(compgen -W '--top= --output= --recover --wide ' -- "$cur") $(compgen -f -- "$cur"))
+	gpu) COMPREPLY=($(compgen -W '--top= --output= --recover --wide --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	doctor) COMPREPLY=($(compgen -W '-o ' -- "$cur") $(compgen -f -- "$cur"))
+	doctor) COMPREPLY=($(compgen -W '-o --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
+	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op advise convert set reset checkpoint diff baseline load use list record ctl gpu doctor help quit exit bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent csv file github json junit md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
 	esac
 	[ "$cur" = = ] && cur=
 	[ "$prev" = = ] && prev=${COMP_WORDS[COMP_CWORD-2]}

@@ -1,4 +1,5 @@
 # Made by tools/gen_docs.c; do not edit.
+complete -c tfprof -n '__fish_seen_subcommand_from help' -f -a 'scope graph code op advise convert set reset checkpoint diff baseline load use list record ctl gpu doctor help quit exit bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent csv file github json junit md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n'
 complete -c tfprof -n __fish_use_subcommand -a scope -d 'nodes by name scope, like folders'
 complete -c tfprof -n __fish_use_subcommand -a graph -d 'nodes by the edges between them, from the outputs to the inputs'
 complete -c tfprof -n __fish_use_subcommand -a code -d 'lines of Python by call stack (needs an op log)'
@@ -43,7 +44,7 @@ complete -c tfprof -l recover -d 'read damaged binary files up to the damage, sp
 complete -c tfprof -l lazy-steps -d 'read a steps file when a command asks for it'
 complete -c tfprof -l color -x -d 'auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected'
 complete -c tfprof -l no-pager -d 'show long answers without a pager (the program in PAGER, else less)'
-complete -c tfprof -l help -d 'examples, commands, options'
+complete -c tfprof -l help -d 'examples, commands and options, or about the command before it'
 complete -c tfprof -l version -d 'the version and what it was built with'
 complete -c tfprof -o max_depth -x -d 'show nodes at most this many levels deep (the root is level 1)'
 complete -c tfprof -o min_bytes -x -d 'show only nodes with at least this'
@@ -75,7 +76,7 @@ complete -c tfprof -o by -x -d 'more columns; for each worker, the slowest one, 
 complete -c tfprof -o max_workers -x -d 'columns of so many workers, those with the most; negative; 8, or what a terminal has room for'
 complete -c tfprof -o worker_regexes -x -d 'numbers of these workers only'
 complete -c tfprof -o align -x -d 'which steps of workers belong together; those of one number, or of one time'
-complete -c tfprof -o bars -d 'on a terminal; a bar before each line; its share of what -order_by names'
+complete -c tfprof -o bars -d 'on a terminal; a bar before each line, its share of what -order_by names'
 complete -c tfprof -o wide -d 'on a terminal; do not shorten names nor break explanations'
 complete -c tfprof -o max_values -x -d 'tensor_value; at most so many values of a tensor, and figures of all of them'
 complete -c tfprof -n '__fish_seen_subcommand_from set' -l all -d 'show all options, those that only this program has among them'

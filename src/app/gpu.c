@@ -7,11 +7,27 @@
 #include <sys/stat.h>
 
 #include "app/recording.h"
+#include "model/input.h"
 #include "out/gpu_out.h"
 
 #define TOP 20 /* kernels of the text */
 
 enum { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
+
+/* Fails if the file is known to be something else; damaged ones are judged when they are read. */
+static bool may_be_spool(struct session *s, struct str file)
+{
+	unsigned role = 0;
+
+	if (str_ends(file, S(SPOOL_SUFFIX)))
+		return true;
+	if (!input_guess_file(file, &role, &s->work, &s->error))
+		return false;
+	return !role || role == ROLE_SPOOL ||
+	       session_fail(s, ERR_INVALID_ARGUMENT,
+	               "'%.*s' is no recording of GPU work: tfprof op '%.*s' is about it",
+	               STR(file), STR(file));
+}
 
 /* One spool. */
 static bool is_file(struct arena *a, struct str path)
@@ -35,7 +51,7 @@ static bool find(struct program *p, const struct words *w, struct strs *spools)
 		return false;
 	if (is_file(&s->query_arena, folder)) {
 		strs_add(&s->query_arena, spools, folder);
-		return true;
+		return may_be_spool(s, folder);
 	}
 	if (!recording_files(&s->query_arena, folder, S(SPOOL_SUFFIX), spools, &s->error))
 		return false;

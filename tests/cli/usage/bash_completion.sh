@@ -1,0 +1,27 @@
+# what: in bash, words behind a command are completed by what the command takes, topics behind help
+# from: deviation: the original has no completion
+cat >try <<'END'
+compopt() { :; }
+. "$1/../docs/completion/tfprof.bash"
+try()
+{
+	COMP_WORDS=(tfprof "$@") COMP_CWORD=$# COMPREPLY=()
+	_tfprof
+	echo "$* => ${COMPREPLY[*]}"
+}
+try sco
+try scope --he
+try scope -select bytes,mic
+try scope -output pp
+try record --he
+try record --g
+try diff --g
+try diff --he
+try gpu --t
+try help mic
+try help time
+try help p9
+try help -ba
+END
+bash try "$DATA"
+rm try
