@@ -317,7 +317,7 @@ static void note_texts(const struct diff_sides *d, const struct opts *o)
 				        chosen[k].name, STR(d->v[i].word));
 }
 
-/* Beside the answer: what only one side has. */
+/* Beside the answer: what only one side has, and that there is no row because little differs. */
 static void note_nodes(struct session *s, const struct diff *d, const struct strs *names)
 {
 	struct sb b = sb_in(&s->query_arena);
@@ -330,6 +330,9 @@ static void note_nodes(struct session *s, const struct diff *d, const struct str
 			        STR(names->v[i ? names->n - 1 : 0]));
 	if (d->aliases)
 		sb_fmt(&b, "%s%zu renamed", b.n ? ", " : "", d->aliases);
+	if (!d->n)
+		sb_fmt(&b, "%sno difference to show (--delta %g%%)", b.n ? ", " : "",
+		        d->ask->delta * 100);
 	if (b.n)
 		note_line(&s->notes, "nodes: %llu in both, %.*s\n", (unsigned long long)d->both,
 		        STR(sb_str(&b)));
