@@ -175,6 +175,8 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	}
 	if (!path_exists(a, file))
 		return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'", STR(file));
+	if (path_is_empty(a, file))
+		return session_fail(s, ERR_DATA_LOSS, "'%.*s' is empty", STR(file));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        "cannot tell what '%.*s' is; say it: --graph_path=, --run_meta_path=, "
 	        "--op_log_path=, --profile_path= or --checkpoint_path=%.*s",

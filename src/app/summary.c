@@ -15,6 +15,21 @@ static void put_file(struct sink *out, const char *what, struct str file)
 		sink_fmt(out, "  %-12s %.*s\n", what, STR(file));
 }
 
+/* The profiles that were read of the folders and patterns that were given; where none is a profile,
+ * the words themselves. */
+static void put_profiles(const struct session *s, const struct flags *f, struct sink *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->sources.n; i++)
+		if (str_eq(str_of(s->sources.v[i].kind), S("profile")) && n++ < STEPS_SHOWN)
+			put_file(out, n > 1 ? "" : "profile", s->sources.v[i].path);
+	if (n > STEPS_SHOWN)
+		sink_fmt(out, "  %-12s and %zu more\n", "", n - STEPS_SHOWN);
+	for (size_t i = 0; i < f->profiles.n && i < STEPS_SHOWN && !n; i++)
+		put_file(out, i ? "" : "profile", f->profiles.v[i]);
+}
+
 static void put_files(struct session *s, const struct flags *f, struct sink *out)
 {
 	struct strs runs = str_split(&s->query_arena, f->run_meta, ',');
@@ -22,8 +37,7 @@ static void put_files(struct session *s, const struct flags *f, struct sink *out
 	for (size_t i = 0; i < f->runs.n; i++)
 		strs_add(&s->query_arena, &runs, f->runs.v[i]);
 	put_file(out, "recording", f->spool);
-	for (size_t i = 0; i < f->profiles.n && i < STEPS_SHOWN; i++)
-		put_file(out, i ? "" : "profile", f->profiles.v[i]);
+	put_profiles(s, f, out);
 	put_file(out, "graph", f->graph);
 	for (size_t i = 0; i < runs.n && i < STEPS_SHOWN; i++)
 		put_file(out, i ? "" : "run metadata", runs.v[i]);

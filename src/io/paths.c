@@ -79,6 +79,13 @@ bool path_is_folder(struct arena *a, struct str path)
 	return stat(str_z(a, path), &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+bool path_is_empty(struct arena *a, struct str path)
+{
+	struct stat st;
+
+	return stat(str_z(a, path), &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+}
+
 bool path_is_special(struct arena *a, struct str path)
 {
 	struct stat st;

@@ -19,6 +19,9 @@ void paths_sort(struct arena *a, struct strs *paths);
 bool path_exists(struct arena *a, struct str path);
 bool path_is_folder(struct arena *a, struct str path);
 
+/* A file without a byte in it. */
+bool path_is_empty(struct arena *a, struct str path);
+
 /* A folder, a pipe, a device: what has no bytes that stay. A link that leads nowhere is none. */
 bool path_is_special(struct arena *a, struct str path);
 

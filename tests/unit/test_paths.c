@@ -103,6 +103,9 @@ static void words_are_expanded(void **state)
 	assert_str(e.text, "nothing matches 'z*'");
 	struct notes notes;
 	notes_init(&notes, a);
+	assert_true(path_is_empty(a, S("w1")));
+	assert_false(path_is_empty(a, S("gone")) || path_is_empty(a, S(".")) ||
+	             path_is_empty(a, S("/proc/self/exe")));
 	assert_int_equal(link("w1", "w1.link"), 0);
 	assert_true(paths_expand(a, S("w1,./w1,w1.link,gone,gone"), &twice, &e));
 	paths_once(a, &twice, &notes);
