@@ -13,8 +13,8 @@
  *           puts(tfp_error(s, NULL));
  *   tfp_close(s);
  *
- * put takes the answer: int put(void *file, const void *bytes, size_t n) { return fwrite(bytes, 1, n,
- * file) != n; }. Link with what pkg-config --libs tfprof says (--static for libtfprof.a).
+ * put takes the answer: int put(void *file, const void *bytes, size_t n) { return fwrite(bytes, 1,
+ * n, file) != n; }. Link with what pkg-config --libs tfprof says (--static for libtfprof.a).
  *
  * Strings are a pointer and a length; TFP_Z as the length says that a NUL ends them. Names from
  * profiles are bytes, usually UTF-8. What a function returns a pointer to belongs to the session
@@ -154,10 +154,10 @@ TFP_API int tfp_add_steps(
         struct tfp_session *s, const struct tfp_input *in, size_t n, size_t *added);
 
 /* Adds what --profile_path of the program names: profiles, folders that ProfileContext left,
- * patterns ("job_*" "/profile_100"), lists with commas. A single file is as with tfp_add. Several of them
- * are workers of one model, with steps of their own, and have to be the first that is added; option
- * "by" makes columns of them. A folder is its newest profile; older ones are read when option
- * "step" names a step of theirs, and are never in the average. */
+ * patterns ("job_*" "/profile_100"), lists with commas. A single file is as with tfp_add. Several
+ * of them are workers of one model, with steps of their own, and have to be the first that is
+ * added; option "by" makes columns of them. A folder is its newest profile; older ones are read
+ * when option "step" names a step of theirs, and are never in the average. */
 TFP_API int tfp_add_paths(struct tfp_session *s, const struct tfp_str *paths, size_t n);
 
 /* The name of the i-th worker (a NUL behind it): that part of its path in which the paths differ.
@@ -216,7 +216,8 @@ struct tfp_run {
 
 /* Runs scope, graph, op, code or advise with the options set. Option "output" says where the answer
  * goes: "stdout" to text, "file:outfile=F", "timeline:outfile=F", "pprof:outfile=F" to files, which
- * are complete or not there, "none" nowhere; "csv", "json", "ndjson", "md" put rows to text, or with
+ * are complete or not there, "none" nowhere; "csv", "json", "ndjson", "md" put rows to text, or
+ * with
  * ":outfile=F" into a file (docs/schema). run may be NULL. */
 TFP_API int tfp_run(
         struct tfp_session *s, const char *command, size_t command_size, const struct tfp_run *run);

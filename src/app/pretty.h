@@ -2,7 +2,8 @@
  *
  * Lines of an answer as a person reads them on a terminal: what does not count is dim, the largest
  * shares stand out, long names lose their middle, sentences break at words, control bytes cannot
- * steer the terminal. Works on the finished text alone, so that the text of a pipe is never touched.
+ * steer the terminal. Works on the finished text alone, so that the text of a pipe is never
+ * touched.
  */
 #ifndef TFPROF_APP_PRETTY_H
 #define TFPROF_APP_PRETTY_H
