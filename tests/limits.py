@@ -180,6 +180,21 @@ def steps(program):
     write('p', sub(3, b''.join(varint(i) for i in range(1000000, 0, -1))))
     r = run(program, ['--profile_path=p', 'scope'])
     need(r.status == 0, r.err[-300:])
+    # As many numbers in a list: minutes if each is looked for from the beginning.
+    write('p', sub(3, b''.join(varint(i) for i in range(300000))))
+    r = run(program, ['--profile_path=p'], b'scope -step ' + b','.join(b'%d' % i for i in range(300000)))
+    need(r.status == 0, r.err[-300:])
+
+
+def workers(program):
+    """1,000 workers of 1,000 steps: minutes if the numbers of all steps are listed anew for each worker."""
+    for i in range(1000):
+        write('w/%d.profile' % i, sub(1, num(1, 1) + sub(2, sub(1, 'n') + sub(9, 'Op'))),
+              sub(3, b''.join(varint(k + i % 3) for k in range(1000))))
+    r = run(program, ['w/*', 'scope', '-step', '1001'])
+    need(r.status == 0, r.err[-300:])
+    r = run(program, ['w/*', 'scope', '-step', '1002'])
+    need(r.status == 1 and re.search(r'Available steps: 0 1 2 [0-9 ]* 1000 1001$', r.err.strip()), r.err[-300:])
 
 
 def levels(program):
@@ -259,7 +274,7 @@ def soak(program):
     need(held[-1] <= held[1] + 1024, 'it grows')
 
 
-TESTS = [memory_limit, worst, patterns, devices, levels, steps, long_names, soak]
+TESTS = [memory_limit, worst, patterns, devices, levels, steps, workers, long_names, soak]
 BY_NAME = [huge]  # takes gigabytes
 
 

@@ -145,7 +145,7 @@ static bool rename_by_scope(
         struct diff_sides *d, const struct diff_words *w, const struct side **sides)
 {
 	struct diff_sides scopes = *d;
-	struct arena *a = &d->s->query_arena;
+	struct arena *a = d->a;
 	struct alias *aliases;
 	struct compare c;
 
@@ -172,7 +172,7 @@ static bool rename_by_scope(
 bool diff_merge(
         struct diff_sides *d, const struct diff_words *w, struct compare *c, struct alias **aliases)
 {
-	struct arena *a = &d->s->query_arena;
+	struct arena *a = d->a;
 	const struct side **sides = ARENA_ARRAY(a, d->n, const struct side *);
 	struct rx_subst *rules;
 	bool ok = true;
@@ -261,6 +261,7 @@ static bool compare_for_gate(void *user, const struct view_ops *view, enum metri
 	return ok && diff_merge(j->d, j->w, c, &aliases);
 }
 
+/* Each gate in memory of its own, as each makes its views anew. */
 static bool judge(
         struct diff_sides *d, const struct diff_words *w, struct gate_result **results, size_t *n)
 {
@@ -269,6 +270,8 @@ static bool judge(
 	struct gate_ask ask = {
 		.compare = compare_for_gate, .user = &j, .level = w->level, .e = &d->s->error
 	};
+	struct scratch own;
+	bool ok = true;
 
 	for (size_t i = 0; i < d->n; i++) {
 		j.texts |= d->v[i].answer != NULL;
@@ -277,10 +280,19 @@ static bool judge(
 	ask.texts = j.texts;
 	*n = w->gates.n;
 	*results = ARENA_ARRAY(a, *n, struct gate_result);
-	for (size_t i = 0; i < *n; i++)
-		if (!gate_judge(&w->gates.v[i], &ask, a, &(*results)[i]))
-			return false;
-	return true;
+	diff_sides_mark(d);
+	scratch_open(&own, &d->s->work);
+	d->a = &own.a;
+	for (size_t i = 0; ok && i < *n; i++) {
+		struct gate_result *to = &(*results)[i];
+		ok = gate_judge(&w->gates.v[i], &ask, &own.a, to);
+		to->text = str_copy(a, to->text);
+		diff_sides_reset(d);
+		arena_clear(&own.a);
+	}
+	d->a = a;
+	scratch_close(&own);
+	return ok;
 }
 
 static bool check_gates(struct session *s, const struct gate_result *v, size_t n)

@@ -34,8 +34,10 @@ struct diff_side {
 	struct str name;       /* in the answer */
 	struct session *s;     /* the side's own */
 	struct answer *answer; /* a text; NULL: the session has a model */
-	struct side *side;     /* of the view asked for last; in its session */
-	struct str failed;     /* the sentence, where it could not be loaded */
+	struct side *side;     /* of the view asked for last */
+	struct arena made;     /* holds the sides that were made of it */
+	struct arena_mark mark;
+	struct str failed; /* the sentence, where it could not be loaded */
 	enum status code;
 	bool partial; /* what comes before the damage of its file could be read */
 };
@@ -46,6 +48,7 @@ struct diff_sides {
 	size_t n;
 	struct guard guard;
 	/* What is made of the loaded sides; see diff_sides_make. */
+	struct arena *a; /* where they are merged */
 	const struct view_ops *view;
 	const struct opts *o;
 	const enum metric_id *metrics;
@@ -62,6 +65,10 @@ void diff_sides_close(struct diff_sides *d);
 /* Makes v[i].side of all sides for a view, options and metrics; earlier ones stay. */
 bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const struct opts *o,
         const enum metric_id *metrics, uint32_t n);
+
+/* Gives back the sides that were made since the mark. */
+void diff_sides_mark(struct diff_sides *d);
+void diff_sides_reset(struct diff_sides *d);
 
 /* The sides as one tree: renamed by the rules, then what was renamed found. */
 bool diff_merge(struct diff_sides *d, const struct diff_words *w, struct compare *c,

@@ -88,8 +88,10 @@ static void close_sides(void *sides)
 {
 	struct diff_sides *d = sides;
 
-	for (size_t i = 0; i < d->n; i++)
+	for (size_t i = 0; i < d->n; i++) {
+		arena_free(&d->v[i].made);
 		session_free(d->v[i].s);
+	}
 	d->n = 0;
 }
 
@@ -143,15 +145,17 @@ bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_
 	struct arena *a = &s->query_arena;
 	unsigned threads = s->threads / (unsigned)w->sides.n;
 
-	*d = (struct diff_sides){ .s = s, .per_run = w->per_run };
+	*d = (struct diff_sides){ .s = s, .a = a, .per_run = w->per_run };
 	d->v = ARENA_ARRAY(a, w->sides.n, struct diff_side);
 	work_guard(&s->work, &d->guard, close_sides, d);
 	for (size_t i = 0; i < w->sides.n; i++) {
-		struct diff_side *x = &d->v[d->n++];
+		struct diff_side *x = &d->v[i];
 		x->word = w->sides.v[i];
 		x->s = session_new(s->account.limit ? s->account.limit / w->sides.n : 0);
 		if (!x->s)
 			work_escape(&s->work);
+		arena_init(&x->made, &x->s->work);
+		d->n++;
 		x->s->threads = threads ? threads : 1;
 		x->s->recover = s->recover;
 		x->s->watch = session_not_cancelled(s);
@@ -191,21 +195,22 @@ static bool make_side(struct session *s, void *ctx)
 		.values = values,
 		.n = d->n_metrics,
 		.per_run = d->per_run };
+	struct arena *a = &m->x->made;
 
-	m->x->side = ARENA_NEW(&s->model_arena, struct side);
+	m->x->side = ARENA_NEW(a, struct side);
 	if (m->x->answer && d->per_run)
 		return session_fail(s, ERR_FAILED,
 		        "a text does not say how often a node ran: --per run cannot be");
 	if (m->x->answer)
 		return answer_side(m->x->answer, d->view->kind, d->metrics, d->n_metrics,
-		        m->x->side, &s->model_arena, &s->error);
+		        m->x->side, a, &s->error);
 	for (uint32_t k = 0; k < d->n_metrics; k++)
 		values[k] = metrics[d->metrics[k]].value;
 	int64_t *steps = ARENA_ARRAY(&s->query_arena, s->model.steps.n, int64_t);
 	ask.steps = steps;
 	if (d->with_steps)
 		ask.n_steps = list_steps(s, d->o, steps);
-	return session_side(s, &ask, m->x->side, &s->model_arena);
+	return session_side(s, &ask, m->x->side, a);
 }
 
 static void run_make(void *ctx, size_t i, struct work *w)
@@ -237,4 +242,16 @@ bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const st
 	d->n_metrics = n;
 	run_all(d, run_make);
 	return collect(d) && check_empty(d);
+}
+
+void diff_sides_mark(struct diff_sides *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		d->v[i].mark = arena_mark(&d->v[i].made);
+}
+
+void diff_sides_reset(struct diff_sides *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		arena_reset(&d->v[i].made, d->v[i].mark);
 }

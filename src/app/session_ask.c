@@ -182,7 +182,7 @@ static bool write_run(struct session *s, const struct step *step, struct str pat
 	bool ok;
 
 	scratch_open(&own, &s->work);
-	ok = sink_file(&to, &s->query_arena, path, &s->error);
+	ok = sink_file(&to, &own.a, path, &s->error);
 	if (ok) {
 		run_write(&s->model, step, to, &own.a, &s->notes, &s->error);
 		ok = sink_close(to, &s->error);

@@ -45,21 +45,23 @@ static bool count_folded(void *user, size_t i)
 	return true;
 }
 
-/* Is the step there, or left for later? */
-static bool knows_step(const struct session *s, int64_t step)
+/* Are the steps that the options name there, or left for later? */
+static bool knows_steps(struct session *s, const struct opts *o)
 {
-	for (size_t i = 0; i < s->n_later; i++)
-		if (s->later[i].step == step)
-			return true;
-	return model_step(&s->model, step) != NULL;
-}
+	struct imap later;
+	uint32_t place;
 
-static bool knows_steps(const struct session *s, const struct opts *o)
-{
-	for (size_t i = 0; i < o->steps.n; i++)
-		if (o->steps.v[i].from == o->steps.v[i].to && !knows_step(s, o->steps.v[i].from))
+	imap_init(&later, &s->query_arena);
+	for (size_t i = 0; i < s->n_later; i++)
+		imap_put(&later, (uint64_t)s->later[i].step, 0, false);
+	for (size_t i = 0; i < o->steps.n; i++) {
+		int64_t step = o->steps.v[i].from;
+		if (step == o->steps.v[i].to && !model_step(&s->model, step) &&
+		        !imap_get(&later, (uint64_t)step, &place))
 			return false;
-	return o->step < 0 || knows_step(s, o->step);
+	}
+	return o->step < 0 || model_step(&s->model, o->step) ||
+	       imap_get(&later, (uint64_t)o->step, &place);
 }
 
 /* Files that were kept for steps that the model has not: once, and all of them. */

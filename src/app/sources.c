@@ -83,11 +83,11 @@ bool sources_find(struct session *s, const struct strs *words, struct sources *o
 /* Names the profile that was read for a folder if it has no steps. */
 static void note_silent(struct session *s, const struct input_worker *w, bool older)
 {
-	size_t i = 0;
+	size_t i;
 
-	while (i < s->model.steps.n && s->model.steps.v[i]->worker != w->worker)
-		i++;
-	if (i < s->model.steps.n || !w->profile.n || str_eq(w->profile, w->name))
+	model_step_of(&s->model, w->worker, INT64_MIN, &i);
+	bool steps = i < s->model.steps.n && s->model.steps.v[i]->worker == w->worker;
+	if (steps || !w->profile.n || str_eq(w->profile, w->name))
 		return;
 	note_line(&s->load_notes, "note: '%.*s', the newest of its folder, %s%s\n", STR(w->profile),
 	        s->model.nodes.n ? "has no steps" : "is empty",

@@ -22,6 +22,7 @@ struct rx_subst {
 	struct arena *a;
 	VEC(struct rule) v;
 	pcre2_match_context *matching;
+	struct sb made[2]; /* a name on its way through the rules: what one makes of the other */
 	struct guard guard;
 };
 
@@ -122,6 +123,7 @@ bool rx_subst_compile(struct rx_subst **out, struct arena *a, struct str rules, 
 	struct rx_subst *l = ARENA_NEW(a, struct rx_subst);
 
 	l->a = a;
+	l->made[0] = l->made[1] = sb_in(a);
 	work_guard(a->work, &l->guard, close_rules, l);
 	l->matching = pcre2_match_context_create(NULL);
 	if (!l->matching)
@@ -146,9 +148,9 @@ void rx_subst_free(struct rx_subst *l)
 	close_rules(l);
 }
 
-/* Applies one rule; *text is replaced where it matches. */
+/* Applies one rule; *text is made anew, in `made`, where it matches. */
 static bool apply_rule(const struct rx_subst *l, const struct rule *r, struct str *text,
-        struct arena *a, struct err *e)
+        struct sb *made, struct err *e)
 {
 	uint32_t options = PCRE2_SUBSTITUTE_EXTENDED | PCRE2_SUBSTITUTE_OVERFLOW_LENGTH |
 	                   PCRE2_SUBSTITUTE_UNSET_EMPTY | PCRE2_SUBSTITUTE_UNKNOWN_UNSET |
@@ -158,15 +160,16 @@ static bool apply_rule(const struct rx_subst *l, const struct rule *r, struct st
 	int n = PCRE2_ERROR_NOMEMORY;
 	char *to = NULL;
 
+	made->n = 0;
 	for (int round = 0; round < 2 && n == PCRE2_ERROR_NOMEMORY && room <= SUBST_NAME_MAX;
 	        round++) {
-		to = arena_array(a, ++room, 1, 1);
+		to = sb_room(made, ++room);
 		n = pcre2_substitute(r->code, (PCRE2_SPTR)(text->n ? text->p : ""), text->n, 0,
 		        options, NULL, l->matching, (PCRE2_SPTR)(with.n ? with.p : ""), with.n,
 		        (PCRE2_UCHAR *)to, &room);
 	}
 	if (n > 0)
-		*text = str_make(to, room);
+		*text = str_make(to, made->n = room);
 	/* What is no UTF-8 matches nothing. */
 	if (n >= 0 || (n <= PCRE2_ERROR_UTF8_ERR1 && n >= PCRE2_ERROR_UTF8_ERR21))
 		return true;
@@ -175,13 +178,15 @@ static bool apply_rule(const struct rx_subst *l, const struct rule *r, struct st
 }
 
 bool rx_subst_apply(
-        const struct rx_subst *l, struct str text, struct arena *a, struct str *out, struct err *e)
+        struct rx_subst *l, struct str text, struct arena *a, struct str *out, struct err *e)
 {
-	*out = text;
+	struct str now = text;
+
 	if (l->v.n)
 		work_poll(a->work); /* a name may take long */
 	for (size_t i = 0; i < l->v.n; i++)
-		if (!apply_rule(l, &l->v.v[i], out, a, e))
+		if (!apply_rule(l, &l->v.v[i], &now, &l->made[now.p == l->made[0].p], e))
 			return false;
+	*out = now.p == text.p ? text : str_copy(a, now);
 	return true;
 }

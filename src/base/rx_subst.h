@@ -19,6 +19,6 @@ void rx_subst_free(struct rx_subst *l);
 
 /* The text with all rules applied, in a; the very slice given if none matches. */
 bool rx_subst_apply(
-        const struct rx_subst *l, struct str text, struct arena *a, struct str *out, struct err *e);
+        struct rx_subst *l, struct str text, struct arena *a, struct str *out, struct err *e);
 
 #endif

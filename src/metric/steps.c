@@ -5,6 +5,7 @@
 #include "metric/steps.h"
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "metric/opts.h"
 
 static bool parse_range(struct str text, struct step_range *r)
@@ -16,6 +17,13 @@ static bool parse_range(struct str text, struct step_range *r)
 	return num_parse_i64(str_sub(text, 0, dots), &r->from) &&
 	       num_parse_i64(str_sub(text, dots + 2, SIZE_MAX), &r->to) && r->from >= 0 &&
 	       r->from <= r->to;
+}
+
+static int by_from(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct step_range *v = ctx;
+
+	return (v[a].from > v[b].from) - (v[a].from < v[b].from);
 }
 
 bool steps_parse(struct step_set *s, struct arena *a, struct str text, struct err *e)
@@ -39,16 +47,27 @@ bool steps_parse(struct step_set *s, struct arena *a, struct str text, struct er
 		        "or 3..9",
 		        STR(text));
 	made.text = sb_str(&b);
+	sort_array(a, made.v, made.n, sizeof *made.v, by_from);
+	for (size_t i = 0; i < made.n; i++) {
+		int64_t before = i ? made.v[i - 1].reach : 0;
+		made.v[i].reach = made.v[i].to > before ? made.v[i].to : before;
+	}
 	*s = made;
 	return true;
 }
 
 bool steps_has(const struct step_set *s, int64_t step)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (step >= s->v[i].from && step <= s->v[i].to)
-			return true;
-	return false;
+	size_t lo = 0, hi = s->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (s->v[mid].from <= step)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && s->v[lo - 1].reach >= step;
 }
 
 #define ROW(id, ...) { __VA_ARGS__ },

@@ -11,13 +11,14 @@
 
 struct step_range {
 	int64_t from, to; /* both belong to it */
+	int64_t reach;    /* the furthest end of those up to here */
 };
 
 /* What -step was given, unless it is one number: 0,2,5 or 3..9 or both. */
 struct step_set {
-	struct str text; /* without blanks */
-	struct step_range *v;
-	size_t n; /* 0: -step is one number */
+	struct str text;      /* without blanks */
+	struct step_range *v; /* by their beginnings */
+	size_t n;             /* 0: -step is one number */
 };
 
 /* Strings and ranges live in a. On failure *s is untouched. */

@@ -15,9 +15,13 @@ uint32_t model_find(const struct model *m, struct str name)
 
 const struct step *model_step(const struct model *m, int64_t id)
 {
-	for (size_t i = 0; i < m->steps.n; i++)
-		if (m->steps.v[i]->id == id)
-			return m->steps.v[i];
+	for (size_t i = 0; i < m->steps.n;) {
+		uint32_t worker = m->steps.v[i]->worker;
+		const struct step *s = model_step_of(m, worker, id, NULL);
+		if (s)
+			return s;
+		model_step_of(m, worker + 1, INT64_MIN, &i);
+	}
 	return NULL;
 }
 

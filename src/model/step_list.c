@@ -3,7 +3,6 @@
  * The list of a model's steps, and the sums over them: what comes into the list is added, what it
  * replaces is taken out. Knows not where steps come from.
  */
-#include "base/sort.h"
 #include "model/ingest_internal.h"
 
 void ingest_sum_room(struct model *m)
@@ -80,37 +79,27 @@ static void insert_steps(struct model *m, struct step *const *run, size_t n)
 	}
 }
 
-/* Lists the numbers of the steps of all workers anew. */
-static void list_ids(struct model *m)
-{
-	struct scratch own;
-	size_t n = 0;
-
-	m->step_ids.n = 0;
-	VEC_ROOM(m->a, &m->step_ids, m->steps.n);
-	int64_t *v = m->step_ids.v;
-	for (size_t i = 0; i < m->steps.n; i++)
-		v[i] = m->steps.v[i]->id;
-	scratch_open(&own, m->a->work);
-	sort_array(&own.a, v, m->steps.n, sizeof *v, sort_ascending);
-	scratch_close(&own);
-	for (size_t i = 0; i < m->steps.n; i++)
-		if (!n || v[n - 1] != v[i])
-			v[n++] = v[i];
-	m->step_ids.n = n;
-}
-
-/* Adds the numbers of steps that came; most are above all others. */
+/* Merges the numbers of steps, which ascend, into the list of all, each once, from the back. */
 static void add_ids(struct model *m, struct step *const *run, size_t n)
 {
-	size_t before = m->step_ids.n;
+	size_t old = m->step_ids.n, fresh = 0;
 
-	if (n && before && run[0]->id <= m->step_ids.v[before - 1]) {
-		list_ids(m);
-		return;
+	for (size_t i = old, k = n; k;) {
+		if (i && m->step_ids.v[i - 1] > run[k - 1]->id) {
+			i--;
+			continue;
+		}
+		k--;
+		fresh += !i || m->step_ids.v[i - 1] != run[k]->id;
 	}
-	for (size_t i = 0; i < n; i++)
-		VEC_PUSH(m->a, &m->step_ids, run[i]->id);
+	VEC_ROOM(m->a, &m->step_ids, fresh);
+	m->step_ids.n += fresh;
+	for (size_t k = m->step_ids.n; k > old;) {
+		int64_t *v = m->step_ids.v, id = run[n - 1]->id;
+		bool moves = old && v[old - 1] >= id;
+		n -= !moves || v[old - 1] == id;
+		v[--k] = moves ? v[--old] : id;
+	}
 }
 
 void ingest_put_steps(struct ingest *in, struct step **run, size_t n)

@@ -51,6 +51,11 @@ static void test_has(void **state)
 	assert_true(steps_parse(&s, *state, S("0,3..5"), &e));
 	for (int64_t i = 0; i < 8; i++)
 		assert_int_equal(steps_has(&s, i), i == 0 || (i >= 3 && i <= 5));
+	assert_true(
+	        steps_parse(&s, *state, S("19,3,2..9,15..16,4..5,19"), &e)); /* some in others */
+	for (int64_t i = 0; i < 22; i++)
+		assert_int_equal(
+		        steps_has(&s, i), (i >= 2 && i <= 9) || i == 15 || i == 16 || i == 19);
 	assert_false(steps_parse(&s, *state, S("no"), &e)); /* and it is as it was */
 	assert_true(steps_has(&s, 4));
 }
