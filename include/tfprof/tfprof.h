@@ -30,6 +30,10 @@
  * thread at a time. tfp_cancel alone may be called by any thread and from signal handlers. The
  * numbers that are printed are the same in every locale.
  *
+ * Callbacks return, without an exception or a longjmp past the library. A call on the session that
+ * calls them fails with TFP_E_FAILED; tfp_cancel and tfp_close may be called, and other sessions
+ * used.
+ *
  * Structs begin with their size: set it to sizeof the struct and everything unused to 0. Later
  * versions add fields at the end; a smaller struct than the library's is read as one of zeros
  * there.
@@ -93,15 +97,16 @@ struct tfp_config {
 	unsigned threads;      /* for steps added together; 0: as many as there are processors */
 	uint64_t memory_limit; /* bytes that the session may hold; 0: no limit */
 	/* Progress of adding: bytes read of bytes in all (0: not known), of one call. Not 0 ends
-	 * the call with TFP_E_CANCELLED. On any thread, but not on two at a time; it may call
-	 * tfp_cancel alone. */
+	 * the call with TFP_E_CANCELLED. On any thread, but not on two at a time. */
 	int (*progress)(void *user, uint64_t done, uint64_t total);
 	void *user;
 };
 
 /* config may be NULL. On failure *out is NULL and nothing has to be closed. */
 TFP_API int tfp_open(struct tfp_session **out, const struct tfp_config *config);
-TFP_API void tfp_close(struct tfp_session *s); /* NULL is fine */
+
+/* NULL is fine. In a callback it cancels, and the session is gone when the call returns. */
+TFP_API void tfp_close(struct tfp_session *s);
 
 /* About the last call: its code, and its sentence ("" if it went well), which has no newline at its
  * end and always a NUL behind it. length may be NULL. A NULL session: that it could not be opened.

@@ -174,9 +174,6 @@ class _Collector:
         return b''.join(self.parts)
 
 
-_here = threading.local()
-
-
 class Session:
     """One loaded profile. May be used by many threads: calls wait for each other. Ctrl-C ends the
     call in progress."""
@@ -187,6 +184,8 @@ class Session:
         self._s = _S()
         self._lib = library()
         self._lock = threading.Lock()
+        self._open = threading.RLock()  # between cancel, which waits for no call, and close
+        self._calling = 0  # the thread in which the callback runs
         self._progress = progress
         self._failure: Optional[BaseException] = None
         self._callback = _Progress(self._on_progress) if progress else _Progress()
@@ -199,7 +198,7 @@ class Session:
             raise self._error(code)
 
     def _on_progress(self, _user: Any, done: int, total: int) -> int:
-        _here.busy = True
+        self._calling = threading.get_ident()
         try:
             assert self._progress
             return 1 if self._progress(done, total) is False else 0
@@ -207,11 +206,18 @@ class Session:
             self._failure = e
             return 1
         finally:
-            _here.busy = False
+            self._calling = 0
+
+    def _own(self) -> 'threading.Lock':
+        """The lock, which a callback must not wait for: the call that it belongs to has it."""
+        if self._calling == threading.get_ident():
+            raise errors.Error('a callback cannot use the session that calls it')
+        return self._lock
 
     def close(self) -> None:
-        with self._lock:
-            s, self._s = self._s, _S()
+        with self._own():
+            with self._open:
+                s, self._s = self._s, _S()
             if s:
                 self._lib.tfp_close(s)
 
@@ -221,8 +227,9 @@ class Session:
 
     def cancel(self) -> None:
         """Ends the call that is in progress on another thread."""
-        if self._s:
-            self._lib.tfp_cancel(self._s)
+        with self._open:
+            if self._s:
+                self._lib.tfp_cancel(self._s)
 
     def _error(self, code: int) -> errors.Error:
         n = ctypes.c_size_t()
@@ -237,9 +244,7 @@ class Session:
     def _call(self, f: Any, *arguments: Any, may: Sequence[int] = (OK,),
               long: bool = False) -> Tuple[int, bytes]:
         """(code, notes) of a call; raises for codes that it may not have. long: it may take a while."""
-        if getattr(_here, 'busy', False):
-            raise errors.Error('a callback cannot use the session that calls it')
-        with self._lock:
+        with self._own():
             if not self._s:
                 raise errors.Error('the profile is closed')
             self._failure = None
@@ -291,7 +296,7 @@ class Session:
         return x.value
 
     def steps(self) -> List[int]:
-        with self._lock:
+        with self._own():
             if not self._s:
                 return []
             n = self._lib.tfp_steps(self._s, None, 0)
@@ -302,7 +307,7 @@ class Session:
     def _names(self, f: Any) -> List[str]:
         names: List[str] = []
         n = ctypes.c_size_t()
-        with self._lock:
+        with self._own():
             while self._s:
                 p = f(self._s, len(names), ctypes.byref(n))
                 if not p:

@@ -21,6 +21,7 @@ _Static_assert((int)TFP_GRAPH == ROLE_GRAPH && (int)TFP_STEP == ROLE_STEP &&
         "kinds are roles");
 
 #define NOT_OPENED S("the session could not be opened: out of memory")
+#define IN_USE     S("the session is in use: a callback may call tfp_cancel and tfp_close alone")
 
 /* One call: what it runs, and on what. */
 struct call {
@@ -86,12 +87,17 @@ int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg),
 
 	if (!t)
 		return tfp_error_code(t);
+	if (atomic_exchange(&t->busy, true)) {
+		t->error = IN_USE;
+		return t->code = TFP_E_FAILED;
+	}
 	locale_t before = uselocale(t->c);
 	atomic_store(&t->s->cancel, false);
 	t->put_stopped = false;
 	t->error = t->notes = S("");
 	if (session_guard(t->s, call_inside, &c)) {
 		t->code = TFP_OK;
+		t->error = S(""); /* a callback may have tried to use the session */
 	} else if (t->s->error.a) {
 		t->code = (int)t->s->error.code;
 	} else { /* it ended early, with a sentence made beforehand */
@@ -99,7 +105,11 @@ int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg),
 		t->error = t->s->error.text;
 	}
 	uselocale(before);
-	return t->code;
+	int code = t->code;
+	atomic_store(&t->busy, false);
+	if (t->closing)
+		tfp_close(t);
+	return code;
 }
 
 /* ---- a session ---- */
@@ -130,9 +140,12 @@ static bool watch_progress(void *user, uint64_t done, uint64_t total)
 
 int tfp_open(struct tfp_session **out, const struct tfp_config *config)
 {
-	struct tfp_session *t = calloc(1, sizeof *t);
+	struct tfp_session *t;
 
+	if (!out)
+		return TFP_E_INVALID_ARGUMENT;
 	*out = NULL;
+	t = calloc(1, sizeof *t);
 	if (!t)
 		return TFP_E_MEMORY;
 	if (!api_take(&t->config, sizeof t->config, config)) {
@@ -161,6 +174,11 @@ void tfp_close(struct tfp_session *t)
 {
 	if (!t)
 		return;
+	if (atomic_load(&t->busy)) {
+		t->closing = true;
+		tfp_cancel(t);
+		return;
+	}
 	session_free(t->s);
 	if (t->c)
 		freelocale(t->c);
@@ -333,7 +351,10 @@ static bool get_coverage(struct tfp_session *t, void *arg)
 
 	if (!session_seal(t->s))
 		return false;
-	*coverage = t->s->model.nodes.n && t->s->model.steps.n ? model_coverage(&t->s->model) : 0;
+	if (coverage)
+		*coverage = t->s->model.nodes.n && t->s->model.steps.n
+		                    ? model_coverage(&t->s->model)
+		                    : 0;
 	return true;
 }
 
@@ -344,7 +365,7 @@ int tfp_coverage(struct tfp_session *t, double *coverage)
 
 size_t tfp_steps(const struct tfp_session *t, int64_t *steps, size_t cap)
 {
-	if (!t || t->s->broken)
+	if (!t || t->s->broken || atomic_load(&t->busy))
 		return 0;
 	const struct model *m = &t->s->model;
 	for (size_t i = 0; steps && i < cap && i < m->step_ids.n; i++)

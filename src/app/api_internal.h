@@ -18,6 +18,8 @@ struct tfp_session {
 	int code;
 	struct str error, notes; /* of the last call, with a NUL behind; in the query arena */
 	bool put_stopped;        /* a callback of the call in progress had enough */
+	bool closing;            /* a callback has closed it: it goes when the call ends */
+	atomic_bool busy;        /* a call is in progress */
 };
 
 /* Runs f at the recovery point and in the C locale; its code. */

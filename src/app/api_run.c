@@ -207,7 +207,7 @@ static bool write_profile(struct tfp_session *t, void *arg)
 
 	if (x->path.p)
 		return session_write_profile(s, x->path);
-	if (!session_seal(s) || !session_one_worker(s))
+	if (!session_need_all(s, true) || !session_seal(s) || !session_one_worker(s))
 		return false;
 	to = open_receiver(t, x->put, x->user);
 	profile_write(&s->model, to, &s->query_arena, &s->notes); /* the sink knows what failed */

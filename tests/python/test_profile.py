@@ -173,9 +173,42 @@ class Inputs(unittest.TestCase):
             tfprof.Profile(big, progress=lambda done, total: False)
         with self.assertRaises(ZeroDivisionError):
             tfprof.Profile(big, progress=lambda done, total: 1 // 0)
-        s = _native.Session(progress=lambda done, total: s.steps and s.add(1, b''))
-        with self.assertRaisesRegex(tfprof.Error, 'callback'):
-            s.add(1, big)
+        for use in (lambda: s.add(1, b''), lambda: s.steps(), lambda: s.devices(), lambda: s.close()):
+            s = _native.Session(progress=lambda done, total: use())
+            with self.assertRaisesRegex(tfprof.Error, 'callback'):
+                s.add(1, big)
+        other = _native.Session()
+        s = _native.Session(progress=lambda done, total: other.add(1, b''))
+        s.add(1, big)
+
+    def test_cancel_beside_close(self):
+        s, calls = _native.Session(), []
+        closing = threading.Thread(target=s.close)
+
+        class Library:
+            @staticmethod
+            def tfp_cancel(_session):
+                closing.start()
+                closing.join(0.05)
+                calls.append('cancelled')
+
+            @staticmethod
+            def tfp_close(_session):
+                calls.append('closed')
+        s._lib, lib = Library, s._lib
+        handle = s._s
+        s.cancel()
+        closing.join()
+        s.cancel()
+        lib.tfp_close(handle)
+        self.assertEqual(['cancelled', 'closed'], calls)
+
+    def test_bytes_of_a_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for i in range(2):
+                p = tfprof.Profile(path('graph.pb'), {i: path('run_meta_0.pb')})
+                p.write(os.path.join(folder, 'profile_%d' % i))
+            self.assertEqual([0, 1], tfprof.Profile(profile=tfprof.Profile(profile=folder).to_bytes()).steps)
 
     def test_memory_limit(self):
         many = b''.join(b'\x0a\x0a\x0a\x08%08d' % i for i in range(100000))

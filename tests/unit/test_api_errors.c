@@ -124,6 +124,71 @@ static void stopped_output(UNUSED)
 	        "cancelled: the receiver of the output has enough");
 }
 
+/* ---- callbacks ---- */
+
+/* Tries to use the session; what came of it. */
+static int use(void *user, const void *bytes, size_t n)
+{
+	int *codes = user;
+	double coverage;
+
+	(void)bytes, (void)n;
+	codes[0] = tfp_run_line(session, API_VIEW, TFP_Z, NULL);
+	assert_string_equal(tfp_error(session, NULL),
+	        "the session is in use: a callback may call tfp_cancel and tfp_close alone");
+	codes[1] = tfp_coverage(session, &coverage);
+	codes[2] = (int)tfp_steps(session, NULL, 0);
+	return 0;
+}
+
+static int use_progress(void *user, uint64_t done, uint64_t total)
+{
+	(void)done, (void)total;
+	return use(user, NULL, 0);
+}
+
+static int close_it(void *user, const void *bytes, size_t n)
+{
+	(void)user, (void)bytes, (void)n;
+	tfp_close(session);
+	return 0;
+}
+
+static void used_by_a_callback(UNUSED)
+{
+	int codes[3] = { 0 };
+	struct tfp_run run = { .size = sizeof run, .text = use, .text_user = codes };
+	struct tfp_config config = {
+		.size = sizeof config, .progress = use_progress, .user = codes
+	};
+
+	assert_says(tfp_run_line(session, API_VIEW, TFP_Z, &run), TFP_OK, "");
+	assert_int_equal(codes[0], TFP_E_FAILED);
+	assert_int_equal(codes[1], TFP_E_FAILED);
+	assert_int_equal(codes[2], 0);
+	assert_int_equal(tfp_steps(session, NULL, 0), 1);
+	tfp_close(session);
+	assert_int_equal(tfp_open(&session, &config), TFP_OK);
+	codes[0] = codes[2] = 7;
+	assert_says(rig_add(session, TFP_STEP, API_STEP, 3), TFP_OK, "");
+	assert_int_equal(codes[0], TFP_E_FAILED);
+	assert_int_equal(codes[2], 0);
+}
+
+static void closed_by_a_callback(UNUSED)
+{
+	struct tfp_run run = { .size = sizeof run, .text = close_it, .result = close_it };
+
+	tfp_run_line(session, API_VIEW, TFP_Z, &run);
+	session = NULL;
+}
+
+static void nowhere_to_go(UNUSED)
+{
+	assert_int_equal(tfp_open(NULL, NULL), TFP_E_INVALID_ARGUMENT);
+	assert_says(tfp_coverage(session, NULL), TFP_OK, "");
+}
+
 static int set_up(UNUSED)
 {
 	session = rig_loaded(0);
@@ -142,7 +207,9 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { IN_SESSION(inputs), IN_SESSION(workers_come_first),
 		IN_SESSION(stopped_loading), IN_SESSION(options), IN_SESSION(commands),
-		IN_SESSION(what_is_not_loaded), IN_SESSION(stopped_output) };
+		IN_SESSION(what_is_not_loaded), IN_SESSION(stopped_output),
+		IN_SESSION(used_by_a_callback), IN_SESSION(closed_by_a_callback),
+		IN_SESSION(nowhere_to_go) };
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
