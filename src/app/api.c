@@ -38,7 +38,7 @@ bool api_take(void *to, size_t to_size, const void *from)
 	if (!from)
 		return true;
 	memcpy(&n, from, sizeof n);
-	if (n < sizeof n)
+	if (n < sizeof n || n % sizeof n) /* it would end within a field */
 		return false;
 	memcpy(to, from, n < to_size ? n : to_size);
 	return true;

@@ -36,6 +36,9 @@ static void inputs(UNUSED)
 
 	assert_says(tfp_add(session, TFP_GRAPH, &in), TFP_E_INVALID_ARGUMENT,
 	        "the input has no size: set it to sizeof");
+	in.size = offsetof(struct tfp_input, path_size) + 1;
+	assert_says(tfp_add(session, TFP_GRAPH, &in), TFP_E_INVALID_ARGUMENT,
+	        "the input has no size: set it to sizeof");
 	assert_says(tfp_add(session, TFP_GRAPH, NULL), TFP_E_INVALID_ARGUMENT,
 	        "the input has no size: set it to sizeof");
 	assert_says(tfp_add_steps(session, &in, 1, &added), TFP_E_INVALID_ARGUMENT,
