@@ -35,6 +35,8 @@ bool line_split(struct line *l, struct str text, struct err *e)
 	struct strs words = str_split(e->a, text, ' ');
 
 	*l = (struct line){ .command = text, .fd = -1 };
+	if (text.n && memchr(text.p, 0, text.n))
+		return err_set(e, ERR_INVALID_ARGUMENT, "there is a NUL in the line");
 	for (size_t i = 0; i < words.n; i++) {
 		l->to = mark(words.v[i]);
 		if (l->to == LINE_SCREEN)
