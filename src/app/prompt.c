@@ -27,7 +27,7 @@ struct prompt {
 	char shown[PROMPT_NAME * 4 + 16]; /* what stands before the cursor */
 	char *text;
 	size_t cap;
-	bool smart, given_up;
+	bool smart, utf8, given_up;
 #if HAVE_LIBEDIT
 	EditLine *edit;
 	History *history;
@@ -255,7 +255,9 @@ static bool fill(struct prompt *p, struct session *s)
 	if (setjmp(p->work.escape))
 		return false;
 	p->history_file = history_path(&p->a);
-	p->smart = term_look(TERM_AUTO).smart && HAVE_LIBEDIT;
+	struct term look = term_look(TERM_AUTO);
+	p->utf8 = look.utf8;
+	p->smart = look.smart && HAVE_LIBEDIT;
 	if (p->smart)
 		open_edit(p);
 	return true;
@@ -286,7 +288,8 @@ void prompt_close(struct prompt *p)
 	free(p);
 }
 
-/* A session may have gone on without memory for this: then the name stays as it was. */
+/* A session may have gone on without memory for this: then the name stays as it was. libedit ends
+ * the program where the prompt is no text in the locale: then there is no name. */
 void prompt_use(struct prompt *p, struct session *s, struct str name)
 {
 	p->session = s;
@@ -294,8 +297,13 @@ void prompt_use(struct prompt *p, struct session *s, struct str name)
 		return;
 	arena_clear(&p->line_arena);
 	struct sb b = sb_in(&p->line_arena);
-	pretty_escape(&b, str_sub(name, 0, PROMPT_NAME), false);
+	size_t n = name.n < PROMPT_NAME ? name.n : PROMPT_NAME;
+	while (n && n < name.n && ((uint8_t)name.p[n] & 0xc0) == 0x80) /* whole letters */
+		n--;
+	pretty_escape(&b, str_sub(name, 0, n), p->utf8);
 	snprintf(p->shown, sizeof p->shown, "tfprof%s%.*s> ", name.n ? " " : "", STR(sb_str(&b)));
+	if (p->smart && mbstowcs(NULL, p->shown, 0) == (size_t)-1)
+		strcpy(p->shown, "tfprof> ");
 }
 
 bool prompt_read(struct prompt *p, struct str *line)

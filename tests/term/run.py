@@ -103,6 +103,10 @@ CASES = {
                  Wait('\n_TFProfRoot'), Shot()],
     'resize': START + ['scope -max_depth 2', Sleep(0.2), Size(60, 20), Sleep(0.3), Key('C-c'),
                        'set -select', Key('Enter'), Wait('-select  '), Shot()],
+    # Names that libedit cannot show end the program in it: letters of four bytes, bytes of half a letter.
+    'jobs': START + ['load 😀=tfprof_log', Key('Enter'), Wait('\ntfprof 😀>\n'),
+                     'load y' + 'x中' * 12 + '=tfprof_log', Key('Enter'), Wait('x中x>\n'), 'set -step', Key('Enter'),
+                     Wait('-step   '), Shot()],
     'dumb': ['TERM=dumb tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
              Wait('-step   '), Shot(), 'scope -max_depth 1', Key('Enter'), Wait('Root'), Shot(),
              Key('C-d')],
