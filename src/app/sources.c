@@ -96,23 +96,23 @@ static void note_silent(struct session *s, const struct input_worker *w, bool ol
 
 bool sources_load(struct session *s, const struct sources *src, bool lazy)
 {
-	struct input_worker *only = src->now.n == 1 ? &src->now.v[0] : NULL;
+	struct input_worker *first = src->now.v;
+	bool one = src->now.n == 1;
 
-	if (only && only->profile.n && !src->names.n)
+	if (one && first->profile.n && !src->names.n)
 		return session_load(s, ROLE_PROFILE,
-		        &(struct input_from){ .name = only->profile, .recover = only->recover });
+		        &(struct input_from){ .name = first->profile, .recover = first->recover });
 	if (src->now.n && s->loaded)
 		return session_fail(s, ERR_FAILED,
 		        "workers have to be loaded before everything else, '%.*s' among them",
-		        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): there are n */
-		        STR(src->now.v[0].name));
-	if (lazy && only && only->n_steps) {
-		session_load_later(s, only->steps, only->n_steps);
-		only->n_steps = 0;
+		        STR(first->name));
+	if (lazy && one && first->n_steps) {
+		session_load_later(s, first->steps, first->n_steps);
+		first->n_steps = 0;
 	}
 	if (!session_load_workers(s, &src->names, src->now.v, src->now.n))
 		return false;
 	for (size_t i = 0; i < src->now.n; i++)
-		note_silent(s, &src->now.v[i], only && src->later.n);
+		note_silent(s, &first[i], one && src->later.n);
 	return session_keep_older(s, src->later.v, src->later.n);
 }
