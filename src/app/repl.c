@@ -90,6 +90,19 @@ static bool run_one(struct session *s, struct one_line *one)
 	return ok;
 }
 
+/* A line of a script without what other systems put around it: a carriage return at its end, a
+ * byte order mark before the first. */
+static struct str script_line(const char *text, size_t n, bool first)
+{
+	struct str line = { text, n };
+
+	if (line.n && line.p[line.n - 1] == '\n')
+		line.n--;
+	if (line.n && line.p[line.n - 1] == '\r')
+		line.n--;
+	return first && str_starts(line, S("\xef\xbb\xbf")) ? str_sub(line, 3, SIZE_MAX) : line;
+}
+
 /* Lines of a script. */
 static bool run_script(struct jobs *jobs, struct screen *screen, size_t *lines)
 {
@@ -100,11 +113,8 @@ static bool run_script(struct jobs *jobs, struct screen *screen, size_t *lines)
 	ssize_t n = 0;
 
 	while (!ends && (n = getline(&text, &cap, stdin)) >= 0) {
-		if (n > 0 && text[n - 1] == '\n')
-			n--;
-		if (n > 0 && text[n - 1] == '\r') /* a script from another system */
-			n--;
-		struct one_line one = { .text = { text, (size_t)n }, .screen = screen };
+		struct one_line one = { .text = script_line(text, (size_t)n, *lines == 0),
+			.screen = screen };
 		signals_catch(s);
 		bool ok = run_one(s, &one);
 		signals_catch(NULL);
