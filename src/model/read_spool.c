@@ -4,12 +4,12 @@
  * spool_*.c.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/sort.h"
+#include "io/paths.h"
 #include "model/read.h"
 #include "model/spools_internal.h"
 
@@ -49,18 +49,13 @@ static void add_file(struct spools *s, struct arena *a, struct str path)
 static bool list_folder(struct spools *s, struct arena *a, struct str folder, struct err *e)
 {
 	struct strs names = { 0 };
-	struct dirent *x;
-	DIR *d = opendir(str_z(a, folder));
 
-	if (!d)
-		return err_system(e, "cannot open", folder, errno);
-	while ((x = readdir(d)))
-		if (str_ends(str_of(x->d_name), S(SPOOL_SUFFIX)))
-			strs_add(a, &names, str_copy(a, str_of(x->d_name)));
-	closedir(d);
+	if (!path_list(a, folder, &names, e))
+		return false;
 	sort_list(a, &names);
 	for (size_t i = 0; i < names.n; i++)
-		add_file(s, a, str_fmt(a, "%.*s/%.*s", STR(folder), STR(names.v[i])));
+		if (str_ends(names.v[i], S(SPOOL_SUFFIX)))
+			add_file(s, a, str_fmt(a, "%.*s/%.*s", STR(folder), STR(names.v[i])));
 	if (!s->n)
 		return err_set(e, ERR_NOT_FOUND,
 		        "'%.*s' holds no spool: nothing was recorded in it, or not yet",
