@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -163,7 +163,7 @@ static bool find_inputs(struct session *s, struct run *r)
 	struct flags *f = &r->flags;
 
 	bool ok = flags_sort(s, f, &r->request.files);
-	r->reads = true;
+	r->reads = true; /* if memory ended in that, no input was at fault */
 	if (!ok)
 		return false;
 	if (!flags_inputs(f))

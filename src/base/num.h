@@ -42,13 +42,16 @@ static inline int64_t num_add(int64_t a, int64_t b)
 	return r;
 }
 
-/* The same for a running sum: one that stands at an end has stopped, and stays there. */
+/* Does a sum stand at an end of the type, where it has stopped? */
+static inline bool num_stopped(int64_t v)
+{
+	return v == INT64_MAX || v == INT64_MIN;
+}
+
+/* num_add for running sums: one that has stopped stays there. */
 static inline int64_t num_sum(int64_t a, int64_t b)
 {
-	int64_t r = num_add(a, b);
-
-	r = b == INT64_MAX || b == INT64_MIN ? b : r;
-	return a == INT64_MAX || a == INT64_MIN ? a : r;
+	return num_stopped(a) ? a : num_stopped(b) ? b : num_add(a, b);
 }
 
 static inline uint64_t num_add_u64(uint64_t a, uint64_t b)

@@ -116,8 +116,7 @@ static void tally_static(const struct node *n, struct tally *t)
 static void tally_average(const struct tally_sum *s, struct tally *t)
 {
 	for (int i = 0; s->steps && i < V_RECORDED; i++)
-		t->v[i] = value_stopped(&s->v[i], 1) ? s->v[i]
-		                                     : (int64_t)((uint64_t)s->v[i] / s->steps);
+		t->v[i] = num_stopped(s->v[i]) ? s->v[i] : (int64_t)((uint64_t)s->v[i] / s->steps);
 }
 
 /* Adds a cell of a step. */

@@ -22,7 +22,7 @@ static void sum_cells(struct model *m, const struct step *s, bool in_sum)
 		for (int i = 0; i < V_RECORDED; i++)
 			if (in_sum)
 				to->v[i] = num_sum(to->v[i], t.v[i]);
-			else if (!value_stopped(&to->v[i], 1))
+			else if (!num_stopped(to->v[i]))
 				to->v[i] = num_sub(to->v[i], t.v[i]);
 		to->steps += in_sum ? 1 : UINT32_MAX;
 	}

@@ -41,7 +41,7 @@ static inline bool value_stopped(const int64_t *v, size_t n)
 	bool any = false;
 
 	for (size_t i = 0; i < n; i++)
-		any |= v[i] == INT64_MAX || v[i] == INT64_MIN;
+		any |= num_stopped(v[i]);
 	return any;
 }
 

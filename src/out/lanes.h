@@ -10,8 +10,7 @@
 /* Zeroed but for the arena: no lane yet. */
 struct lanes {
 	struct arena *a;
-	int64_t *
-	        free; /* [2 * cap]: when each lane gets free, that of lane i at cap + i; the tree */
+	int64_t *free; /* [2 * cap], a tree: when each lane gets free, that of lane i at cap + i */
 	size_t cap, n;
 };
 
