@@ -150,14 +150,15 @@ static bool make_unique(struct file *f, const char *suffix, char *name, size_t s
 
 /* ---- log ---------------------------------------------------------------------------------------
  */
-/* Writes all of it, as far as the limit of file sizes allows: crossing it would raise a signal. */
-static bool put(int fd, uint64_t at, const void *data, size_t n)
+/* Writes all of it, if the limit of file sizes allows it and `room` bytes more: crossing it would
+ * raise a signal. */
+static bool put(int fd, uint64_t at, const void *data, size_t n, size_t room)
 {
 	const char *p = data;
 	struct rlimit limit;
 
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
-	        at + n > limit.rlim_cur) {
+	        at + n + room > limit.rlim_cur) {
 		errno = EFBIG;
 		return false;
 	}
@@ -209,7 +210,7 @@ void files_say(const char *format, ...)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	if (log_ready() && !fstat(files.log.fd, &s))
-		put(files.log.fd, (uint64_t)s.st_size, line, length);
+		put(files.log.fd, (uint64_t)s.st_size, line, length, 0);
 	if (files.verbose) {
 		static const char who[] = "tfprof: ";
 		char said[LINE_MOST + sizeof who];
@@ -254,7 +255,7 @@ bool files_spool_write(const void *p, size_t n)
 		return false;
 	if (!file_ok(&files.spool))
 		return fail("the program has closed its descriptor");
-	if (put(files.spool.fd, files.spool_size, p, n)) {
+	if (put(files.spool.fd, files.spool_size, p, n, FILES_LAST)) {
 		files.spool_size += n;
 		return true;
 	}
@@ -263,14 +264,16 @@ bool files_spool_write(const void *p, size_t n)
 	return false;
 }
 
-void files_spool_write_last(const void *p, size_t n)
+bool files_spool_write_last(const void *p, size_t n)
 {
 	if (!file_ok(&files.spool))
-		return;
-	if (put(files.spool.fd, files.spool_size, p, n))
+		return false;
+	if (put(files.spool.fd, files.spool_size, p, n, 0)) {
 		files.spool_size += n;
-	else
-		take_back();
+		return true;
+	}
+	take_back();
+	return false;
 }
 
 const char *files_spool_fault(void)

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define FILES_LAST 1024u
+
 /* Opens the folder; false if it cannot be. */
 bool files_open(const char *folder, bool verbose);
 /* Closes everything; in a forked child too. */
@@ -26,8 +28,9 @@ bool files_spool_make(void);
  * whole block, and files_spool_fault says why. Only the writer thread calls it, which has signals
  * blocked. */
 bool files_spool_write(const void *, size_t n);
-/* The same after a failure, for what little there is to say of it. */
-void files_spool_write_last(const void *, size_t n);
+/* The same after a failure, for what little there is to say of it: at most FILES_LAST bytes in all,
+ * for which there is room behind what a limit of file sizes has refused. */
+bool files_spool_write_last(const void *, size_t n);
 const char *files_spool_fault(void);
 uint64_t files_spool_size(void);
 

@@ -20,7 +20,8 @@ static struct {
 	struct spool_put put;
 	uint8_t *block;
 	uint64_t max;
-	uint64_t unsummed; /* records that have neither place nor sum */
+	uint64_t unsummed;  /* records that have neither place nor sum */
+	uint64_t unwritten; /* since the file takes no more */
 	uint32_t last_id;
 	bool broken, summing;
 } store;
@@ -45,24 +46,34 @@ bool store_open(uint64_t max)
 	return true;
 }
 
-/* The file takes no more: says so in the log, and in a last small block, for which there mostly is
- * room where there was none for a large one. */
+/* A small block that tells of what has no place: there mostly is room for it where there was none
+ * for a large one. */
+static void put_last(const char *note, uint64_t count)
+{
+	struct spool_record r = { .kind = SPOOL_NOTE },
+	                    lost = { .kind = SPOOL_LOST, .lost = { SPOOL_LOST_WRITE, count } };
+
+	begin();
+	if (note) {
+		r.note.text = (struct spool_text){ note, strlen(note) };
+		spool_put(&store.put, &r);
+	}
+	spool_put(&store.put, &lost);
+	if (!files_spool_write_last(store.block, spool_put_finish(&store.put)))
+		store.put.sequence--;
+}
+
+/* The file takes no more: says so in the log and in the spool. */
 static void give_up(void)
 {
-	struct spool_record r = { .kind = SPOOL_NOTE }, lost = { .kind = SPOOL_LOST,
-		.lost = { SPOOL_LOST_WRITE, store.put.records } };
 	char text[NOTE_MOST];
-	int n = snprintf(text, sizeof text, "recording stopped after %llu bytes: %s",
-	        (unsigned long long)files_spool_size(), files_spool_fault());
 
+	snprintf(text, sizeof text, "recording stopped after %llu bytes: %s",
+	        (unsigned long long)files_spool_size(), files_spool_fault());
 	store.broken = true;
 	files_say("%s", text);
 	store.put.sequence--; /* of the block that was taken back */
-	begin();
-	r.note.text = (struct spool_text){ text, n > 0 ? (size_t)n : 0 };
-	spool_put(&store.put, &r);
-	spool_put(&store.put, &lost);
-	files_spool_write_last(store.block, spool_put_finish(&store.put));
+	put_last(text, store.put.records);
 }
 
 void store_sync(void)
@@ -73,15 +84,18 @@ void store_sync(void)
 		return;
 	if (!files_spool_write(store.block, n))
 		give_up();
-	begin();
+	else
+		begin();
 }
 
 static void put(const struct spool_record *r)
 {
-	if (store.broken || spool_put(&store.put, r))
+	if (!store.broken && spool_put(&store.put, r))
 		return;
 	store_sync();
-	if (!store.broken)
+	if (store.broken)
+		store.unwritten++;
+	else
 		spool_put(&store.put, r);
 }
 
@@ -184,7 +198,10 @@ static void put_sum(const struct spool_sum *s)
 	struct spool_record r = { .kind = SPOOL_SUM };
 
 	r.sum = *s;
-	put(&r);
+	if (store.broken)
+		store.unwritten += s->count;
+	else
+		put(&r);
 }
 
 void store_put_sums(void)
@@ -192,7 +209,10 @@ void store_put_sums(void)
 	if (!store.summing)
 		return;
 	sums_take(put_sum);
-	store_lost(SPOOL_LOST_WRITE, store.unsummed);
+	if (store.broken)
+		store.unwritten += store.unsummed;
+	else
+		store_lost(SPOOL_LOST_WRITE, store.unsummed);
 	store.unsummed = 0;
 }
 
@@ -206,6 +226,11 @@ void store_close(void)
 	struct spool_record r = { .kind = SPOOL_END };
 
 	store_put_sums();
+	if (store.broken) {
+		if (store.unwritten)
+			put_last(NULL, store.unwritten);
+		return;
+	}
 	r.end.time = process_clock();
 	put(&r);
 	store_sync();
