@@ -10,6 +10,7 @@ import concurrent.futures
 import glob
 import os
 import re
+import signal
 import sys
 import time
 
@@ -251,7 +252,16 @@ def timed(name, f):
     return name, r, time.time() - t
 
 
+def pass_signals_on():
+    """What has us ignore or block a signal (nohup, a job in the background) is not for the programs we test."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for n in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # subprocess sees to these
+        if signal.getsignal(n) == signal.SIG_IGN:
+            signal.signal(n, lambda *_: None)
+
+
 def main():
+    pass_signals_on()
     steps = {'quick': quick, 'deep': deep, 'real': real, 'covered': covered}[ARGS.tier](ARGS.bin)
     if ARGS.filter:
         steps = [s for s in steps if ARGS.filter in s[0] or s[0] in SELECTING]
