@@ -91,8 +91,9 @@ LONGEST = ('lint', 'spool-valgrind', 'differential', 'inject-valgrind', 'inject'
            'tsan-test_spool_join', 'cli', 'term', 'record', 'locales', 'pprof', 'checkpoint', 'errors')
 
 
-def filters():
-    return [ARGS.filter] if ARGS.filter else []
+def filters(step):
+    """What a step is to select its tests by: nothing, if it is itself what was asked for."""
+    return [ARGS.filter] if ARGS.filter not in step else []
 
 
 def quick(bin_dir):
@@ -121,15 +122,15 @@ def quick(bin_dir):
         ('inject', lambda: inject(bin_dir)),
         ('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir])),
         ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir])),
-        ('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program', program] + filters())),
-        ('examples', lambda: counted([sys.executable, '-B', 'tests/examples/run.py', '--program', program] + filters())),
+        ('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program', program] + filters('cli'))),
+        ('examples', lambda: counted([sys.executable, '-B', 'tests/examples/run.py', '--program', program] + filters('examples'))),
         ('errors', lambda: counted([sys.executable, '-B', 'tests/errors/run.py', '--program', program])),
         ('term', lambda: counted([sys.executable, '-B', 'tests/term/run.py', '--program', program, '--tools', bin_dir])),
         ('locales', lambda: counted([sys.executable, '-B', 'tests/locale/run.py', '--program', program])),
         ('faults', lambda: faults(bin_dir)),
         ('security', lambda: security(bin_dir)),
-        ('recorded', lambda: recorded(program, '1', *filters())),
-        ('recorded-threads', lambda: recorded(program, MANY, *filters(), skips=False))]
+        ('recorded', lambda: recorded(program, '1', *filters('recorded'))),
+        ('recorded-threads', lambda: recorded(program, MANY, *filters('recorded-threads'), skips=False))]
 
 
 SAN_ENV = {'ASAN_OPTIONS': 'detect_leaks=1:abort_on_error=1', 'UBSAN_OPTIONS': 'print_stacktrace=1',
@@ -187,14 +188,14 @@ def deep(bin_dir):
                                                 os.path.join(bin_dir, 'tfprof')]))]
     steps += collector(bin_dir, tsan)
     steps += [('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program',
-                                       os.path.join(bin_dir, 'tfprof')] + filters())),
+                                       os.path.join(bin_dir, 'tfprof')] + filters('cli'))),
               ('faults', lambda: faults('build/check', '--all')),
               ('limits', lambda: limits('build/check')),
               ('valgrind', lambda: valgrind('build/check')),
               ('lint', lint),
-              ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters())),
+              ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters('recorded'))),
               ('tsan-recorded', lambda: recorded(os.path.join(tsan, 'tfprof'), MANY, '--inputs-only',
-                                                 *filters(), skips=False)),
+                                                 *filters('tsan-recorded'), skips=False)),
               ('cost', lambda: counted([sys.executable, '-B', 'tests/bench/guard.py']))]
     return steps
 
@@ -219,14 +220,14 @@ def real(bin_dir):
     if not ARGS.realdata:
         return [('real', lambda: Result(skipped=1, note='REALDATA is not set'))]
     steps = [('upstream', lambda: counted([sys.executable, '-B', 'tests/real.py', '--program', program,
-                                          '--realdata', ARGS.realdata] + filters())),
+                                          '--realdata', ARGS.realdata] + filters('upstream'))),
             ('checkpoint-real', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--program', program,
                                                  '--realdata', ARGS.realdata, 'hostile', 'damage_real']))]
     if ARGS.golden:
         release = os.path.join(ARGS.golden, 'release')
         steps.append(('recorded-real', lambda: recorded(
             program, MANY, '--data', release if os.path.isdir(release) else ARGS.golden, '--realdata',
-            ARGS.realdata, *filters())))
+            ARGS.realdata, *filters('recorded-real'))))
     else:
         steps.append(('recorded-real', lambda: Result(skipped=1, note='GOLDEN is not set')))
     return steps
