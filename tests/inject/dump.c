@@ -193,7 +193,6 @@ static int dump(const char *path, bool count, struct arena *a, struct err *e)
 
 int main(int argc, char **argv)
 {
-	bool count = argc > 2 && !strcmp(argv[1], "--count");
 	struct account account = { 0 };
 	struct work w = { .account = &account };
 	struct arena a;
@@ -204,7 +203,7 @@ int main(int argc, char **argv)
 	if (setjmp(w.escape))
 		return 3;
 	arena_init(&a, &w);
-	int status = dump(argv[argc - 1], count, &a, &e);
+	int status = dump(argv[argc - 1], argc > 2 && !strcmp(argv[1], "--count"), &a, &e);
 
 	if (e.code)
 		fprintf(stderr, "%.*s\n", (int)e.text.n, e.text.p);
