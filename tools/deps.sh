@@ -37,6 +37,7 @@ build pc  libpcre2-8         libpcre2-dev        pcre2-devel         pcre2      
 build pc  zlib               zlib1g-dev          zlib-devel          zlib             zlib
 build pc  libedit            libedit-dev         libedit-devel       libedit          libedit
 build pc  snappy             libsnappy-dev       snappy-devel        snappy           snappy
+build fn  have_stdcxx        g++                 libstdc++-devel     -                -
 check pc  cmocka             libcmocka-dev       libcmocka-devel     cmocka           cmocka
 check cmd python3            python3             python3             python           python3
 check cmd clang-format       clang-format        clang-tools-extra   clang            clang-format
@@ -63,6 +64,14 @@ have() { command -v "$1" >/dev/null 2>&1; }
 have_cc() {
 	have "${CC:-cc}" || have gcc || have clang || return 1
 	[ -e /usr/include/stdio.h ] || ! have apt-get
+}
+
+# The run-time library of C++, of which the demangler is; where another one stands, none is wanted.
+have_stdcxx() {
+	for c in "${CC:-cc}" gcc clang; do
+		have "$c" && [ -e "$("$c" -print-file-name=libstdc++.so)" ] && return 0
+	done
+	[ "$(uname -s)" = Darwin ]
 }
 
 # The sources from which localedef makes locales; where there is no localedef, none are wanted.

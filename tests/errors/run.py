@@ -22,8 +22,9 @@ import tempfile
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import files  # noqa: E402
+from built import has  # noqa: E402
 PAGE = os.path.join(ROOT, 'docs', 'ERRORS.md')
 KEYS = {'$': 'command', '=': 'sentence', '!': 'status', 'c': 'cause', 'h': 'cure', 'x': 'untested'}
 
@@ -163,12 +164,16 @@ def main():
     os.symlink(ARGS.program, os.path.join(top, 'bin', 'tfprof'))
     folder(top)
     files.write(top)
-    tried = [b for b in every if 'untested' not in b]
+    packed = [] if has(ARGS.program, 'snappy') else [b for b in every if 'snappy' in b['command']]
+    tried = [b for b in every if 'untested' not in b and b not in packed]
     for b in tried:
         bad = provoke(b, top, said)
         if bad:
             failed += 1
             print('FAILED %s\n%s' % (b['command'], bad))
+    for b in packed:
+        said.add(b['sentence'])
+        print('skipped: %s: no snappy in this build' % b['command'])
     shutil.rmtree(top)
     unsaid = check_source(said)
     print('\n'.join(unsaid))

@@ -25,8 +25,9 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 SMALL = os.path.join(ROOT, 'testdata', 'small')
-sys.path.insert(0, os.path.join(ROOT, 'tests', 'models'))
+sys.path[:0] = [os.path.join(ROOT, 'tests'), os.path.join(ROOT, 'tests', 'models')]
 import make_checkpoint  # noqa: E402
+from built import has  # noqa: E402
 
 MODEL = ['--graph_path=I/views.graph.pbtxt', '--op_log_path=I/views.op_log.pbtxt',
          '--run_meta_path=I/views.run_meta_0.pbtxt,I/views.run_meta_1.pbtxt']
@@ -67,7 +68,8 @@ class Stage:
         os.mkdir(self.inputs)
         for name in os.listdir(SMALL):
             shutil.copy(os.path.join(SMALL, name), self.inputs)
-        make_checkpoint.bundle(os.path.join(self.inputs, 'model.ckpt'), make_checkpoint.usual(), snappy=True)
+        make_checkpoint.bundle(os.path.join(self.inputs, 'model.ckpt'), make_checkpoint.usual(),
+                               snappy=has(program, 'snappy'))
         self.serial = 0
         profile = ['-output', 'profile:outfile=I/profile']
         subprocess.run([program] + MODEL + ['convert'] + profile, cwd=folder, check=True, stdout=subprocess.DEVNULL,

@@ -45,22 +45,30 @@ def unprivileged():
     os.setuid(65534)
 
 
+UNREACHABLE = 'the build folder cannot be reached without privileges'
+
+
+def reachable_by_nobody():
+    if os.getuid():
+        return True
+    try:
+        p = subprocess.run([ARGS.program], preexec_fn=unprivileged, env={'LD_LIBRARY_PATH': ARGS.fakes},
+                           stderr=subprocess.DEVNULL)
+    except PermissionError:
+        return False
+    return p.returncode == 0
+
+
 def t15_read_only_folder():
     with tempfile.TemporaryDirectory() as d:
         os.mkdir(d + '/s', 0o555)
         os.chmod(d, 0o755)
-        if os.getuid() == 0 and not reachable_by_nobody():
-            return 'the build folder cannot be reached without privileges'
+        if not reachable_by_nobody():
+            return UNREACHABLE
         with Run('init', 'push:a', 'launch:10', 'pop', 'exit:3', folder=d + '/s',
                  preexec=unprivileged if os.getuid() == 0 else None) as r:
             r.ok(3)
             check(not os.listdir(d + '/s'), os.listdir(d + '/s'))
-
-
-def reachable_by_nobody():
-    p = subprocess.run(['true'] if os.getuid() else [ARGS.program], preexec_fn=None if os.getuid() else unprivileged,
-                       env={'LD_LIBRARY_PATH': ARGS.fakes}, stderr=subprocess.DEVNULL)
-    return p.returncode == 0
 
 
 def t15_setuid():
@@ -69,7 +77,9 @@ def t15_setuid():
         r.ok(3)
         check(not os.listdir(r.folder) and r.out == 'no CUPTI\n', r.out, os.listdir(r.folder))
     if os.getuid() or ARGS.valgrind or ARGS.san:
-        return  # such a program itself needs root to be made, and no sanitizer
+        return None  # such a program itself needs root to be made, and no sanitizer
+    if not reachable_by_nobody():
+        return UNREACHABLE
     # A folder where a set-user-ID bit counts; the loader drops LD_LIBRARY_PATH then, so all of it lies beside.
     with tempfile.TemporaryDirectory(dir=ARGS.fakes) as d:
         os.chmod(d, 0o755)
@@ -78,8 +88,6 @@ def t15_setuid():
         shutil.copy(ARGS.program, d + '/program')
         shutil.copy(ARGS.fakes + '/libcuda.so.1', d)
         os.chmod(d + '/program', 0o6755)
-        if not reachable_by_nobody():
-            return
         p = subprocess.run([d + '/program', 'init', 'launch:5', 'exit:3'], preexec_fn=unprivileged, env={
             'CUDA_INJECTION64_PATH': ARGS.collector, 'TFPROF_SESSION': d + '/s'}, stderr=subprocess.PIPE)
         check(not os.listdir(d + '/s'), os.listdir(d + '/s'))
@@ -145,8 +153,10 @@ def t15_no_thread():
     with Run('no-threads', 'init', 'push:a', 'launch:10', 'pop', 'state', 'exit:3') as r:
         dormant(r, 'nothing is recorded: no thread can be made', 3)
         check(r.out == 'no CUPTI\n', r.out)
-    if os.getuid() or ARGS.valgrind or ARGS.san or not reachable_by_nobody():
-        return  # another's limit of processes is for root to set
+    if os.getuid() or ARGS.valgrind or ARGS.san:
+        return None  # another's limit of processes is for root to set
+    if not reachable_by_nobody():
+        return UNREACHABLE
     with tempfile.TemporaryDirectory() as d:
         os.chmod(d, 0o755)
         os.mkdir(d + '/s')

@@ -14,7 +14,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'spool')]
+sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), 'spool')]
 import ctl
 import doctor
 import fake
@@ -22,6 +22,7 @@ import gpu
 import hostile
 import process
 import session
+from built import has
 from rig import ARGS, LIBRARY, Bad, put
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -52,11 +53,14 @@ def do(name, f):
 def main():
     tests = {k[5:]: v for m in (process, session, fake, ctl, gpu, doctor, hostile) for k, v in vars(m).items() if k.startswith('test_')}
     passed = failed = skipped = 0
+    wants = {} if shutil.which('bash') else {'keys': 'bash'}
+    if not has(ARGS.program, 'demangler'):
+        wants.update(fake_run='demangler in this build', gpu_text='demangler in this build')
     for name, f in tests.items():
         if ARGS.names and name not in ARGS.names:
             continue
-        if name == 'keys' and not shutil.which('bash'):
-            print('keys: skipped: no bash')
+        if name in wants:
+            print('%s: skipped: no %s' % (name, wants[name]))
             skipped += 1
             continue
         began = time.time()

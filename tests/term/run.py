@@ -28,7 +28,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(ROOT, 'tests', 'spool'))
+sys.path[:0] = [os.path.join(ROOT, 'tests'), os.path.join(ROOT, 'tests', 'spool')]
+from built import has
 from script import T0, Spool
 
 AT_ONCE = 4
@@ -65,6 +66,8 @@ class Sleep(float):
     pass
 
 
+NEEDS = {'completion': 'libedit', 'history': 'libedit', 'break': 'libedit', 'resize': 'libedit',
+         'gpu': 'demangler'}
 START = ['tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n')]
 CASES = {
     'summary': START + [Shot()],
@@ -286,6 +289,11 @@ def main():
         return 0
     passed, failed, skipped = (0, 0, 0) if ARGS.names else in_shells()
     cases = [(name, w, h) for name in ARGS.names or CASES for w, h in ((80, 24), (200, 50))]
+    for name, part in NEEDS.items():
+        if not has(ARGS.program, part):
+            print('skipped: %s: no %s in this build' % (name, part))
+            skipped += sum(c[0] == name for c in cases)
+            cases = [c for c in cases if c[0] != name]
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:  # people, and so these, mostly wait
         for (name, w, h), bad in zip(cases, pool.map(lambda c: do(*c), cases)):
             passed += not bad

@@ -18,21 +18,26 @@ static struct str path_of(struct arena *a, const char *mangled)
 
 static void paths(void **state)
 {
-	static const char *const cases[][2] = {
+	static const char *const plain[][2] = {
 		{ "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEENS_6detail"
 		  "5ArrayIPcLi1EEEEEviT0_T1_",
 		        "at/native/vectorized_elementwise_kernel" },
 		{ "_Z6vecaddPKfS0_Pfi", "vecadd" },
 		{ "_ZN12_GLOBAL__N_19my_kernelIfEEvPT_", "anonymous/my_kernel" },
-		{ "_ZZN2ns1fEiENKUliE_clEi", "ns/f/lambda#1/operator()" },
-		{ "_ZN1AlsIiEERS_T_", "A/operator<<" },
 		{ "ampere_sgemm_128x64_tn", "ampere_sgemm_128x64_tn" },
 		{ "_Zgarbage", "_Zgarbage" },
 		{ "", "" },
 	};
 
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		assert_str(path_of(*state, cases[i][0]), cases[i][1]);
+	static const char *const of_runtime[][2] = {
+		{ "_ZZN2ns1fEiENKUliE_clEi", "ns/f/lambda#1/operator()" },
+		{ "_ZN1AlsIiEERS_T_", "A/operator<<" },
+	};
+
+	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+		assert_str(path_of(*state, plain[i][0]), plain[i][1]);
+	for (size_t i = 0; HAVE_DEMANGLE && i < sizeof of_runtime / sizeof *of_runtime; i++)
+		assert_str(path_of(*state, of_runtime[i][0]), of_runtime[i][1]);
 }
 
 /* The runtime refuses it: the path comes from the mangled form. */
