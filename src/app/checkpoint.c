@@ -271,19 +271,6 @@ static bool answer(struct ask *k, struct ckpt *a, struct ckpt *b)
 	return b ? compare(k, a, b) : list(k, a);
 }
 
-/* The name of the checkpoint that a file is a part of, which a shell completes: model.ckpt.index is
- * of model.ckpt. */
-static struct str whole(struct arena *a, struct str path)
-{
-	size_t dot = str_rfind_char(path, '.');
-	struct str end = dot == SIZE_MAX ? STR_NONE : str_sub(path, dot, SIZE_MAX);
-	bool part =
-	        str_eq(end, S(".index")) || str_eq(end, S(".meta")) || str_starts(end, S(".data-"));
-	struct str name = str_sub(path, 0, dot);
-
-	return part && path_exists(a, str_fmt(a, "%.*s.index", STR(name))) ? name : path;
-}
-
 static bool read_words(struct ask *k, const struct request *r)
 {
 	struct words w = { .command = r->command, .into = &k->words };
@@ -292,7 +279,7 @@ static bool read_words(struct ask *k, const struct request *r)
 		return false;
 	k->paths = w.rest;
 	for (size_t i = 0; i < k->paths.n; i++)
-		k->paths.v[i] = whole(&k->s->query_arena, k->paths.v[i]);
+		k->paths.v[i] = ckpt_whole(&k->s->query_arena, k->paths.v[i]);
 	if (k->paths.n < 1 || k->paths.n > 2 || (k->words.verify && k->paths.n == 2))
 		return session_fail(k->s, ERR_INVALID_ARGUMENT,
 		        "checkpoint takes one checkpoint, or two to compare%s",

@@ -167,7 +167,19 @@ static struct strs command_names(struct arena *a)
 	return names;
 }
 
-static bool unknown_command(struct session *s, struct str word, const struct request *r)
+/* Could the word be meant as nothing but a file? */
+static bool looks_like_path(struct str word)
+{
+	return str_find_char(word, '/') != SIZE_MAX || str_find_char(word, '.') != SIZE_MAX;
+}
+
+static bool no_file(struct session *s, struct str word, struct request *r)
+{
+	r->no_file = true;
+	return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'", STR(word));
+}
+
+static bool unknown_command(struct session *s, struct str word, struct request *r)
 {
 	struct strs names = command_names(&s->query_arena);
 	struct str near = nearest_word(word, names.v, names.n),
@@ -176,8 +188,8 @@ static bool unknown_command(struct session *s, struct str word, const struct req
 	if (near.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "unknown command '%.*s'; did you mean '%.*s'?", STR(word), STR(near));
-	if (r->takes_files && str_find_char(word, '/') != SIZE_MAX)
-		return session_fail(s, ERR_INVALID_ARGUMENT, "there is no file '%.*s'", STR(word));
+	if (r->takes_files && looks_like_path(word))
+		return no_file(s, word, r);
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        r->takes_files ? "'%.*s' is neither a command nor a file; commands are %.*s"
 	                       : "unknown command '%.*s'; commands are %.*s",
@@ -300,12 +312,6 @@ static bool is_input(struct session *s, struct str word)
 	       is_file(str_z(a, str_fmt(a, "%.*s.index", STR(word))));
 }
 
-/* Could the word be meant as nothing but a file? */
-static bool looks_like_path(struct str word)
-{
-	return str_find_char(word, '/') != SIZE_MAX || str_find_char(word, '.') != SIZE_MAX;
-}
-
 static bool take_word(struct session *s, struct str word, struct request *r)
 {
 	if (r->command && (r->command->run == run_help || r->command->own_words)) {
@@ -322,11 +328,13 @@ static bool take_word(struct session *s, struct str word, struct request *r)
 		return true;
 	}
 	if (r->command && r->takes_files && !cmd_find(word) && looks_like_path(word))
-		return session_fail(s, ERR_INVALID_ARGUMENT, "there is no file '%.*s'", STR(word));
-	if (r->command && r->takes_files && !cmd_find(word))
-		return session_fail(s, ERR_INVALID_ARGUMENT,
+		return no_file(s, word, r);
+	if (r->command && r->takes_files && !cmd_find(word)) {
+		r->no_file = true;
+		return session_fail(s, ERR_NOT_FOUND,
 		        "'%.*s' after '%s' is no file, and options look like -name value",
 		        STR(word), r->command->name);
+	}
 	if (r->command)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "unexpected '%.*s' after '%s'; options look like -name value", STR(word),

@@ -44,8 +44,9 @@ struct request {
 	struct sink *message; /* where the result goes as a message; NULL: nowhere */
 	struct strs files;    /* of the command line: words that are no command but exist */
 	bool takes_files;
-	bool prompt; /* a person typed it at the prompt */
-	bool help;   /* --help stands in the line */
+	bool no_file; /* where it fails: a word that should be a file is none */
+	bool prompt;  /* a person typed it at the prompt */
+	bool help;    /* --help stands in the line */
 	struct set_words set;
 	struct strs shown; /* options without a value behind set: to be shown */
 	struct strs given; /* the names of the options that were given */

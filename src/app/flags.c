@@ -7,6 +7,8 @@
 #include "app/cmd.h"
 #include "app/sources.h"
 #include "io/paths.h"
+#include "model/ckpt.h"
+#include "model/foreign.h"
 
 #define ROW(name, field, value, file, many, help)                                                  \
 	{ name, offsetof(struct flags, field), value, file, many, help, false },
@@ -144,9 +146,27 @@ static bool place(struct session *s, struct str *at, const char *kind, struct st
 	return true;
 }
 
+/* Says why a file has no place. */
+static bool not_sorted(struct session *s, struct str file, const struct foreign *foreign)
+{
+	struct arena *a = &s->query_arena;
+
+	if (foreign)
+		return foreign_refuse(foreign, file, &s->error);
+	if (!path_exists(a, file))
+		return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'", STR(file));
+	if (path_is_empty(a, file))
+		return session_fail(s, ERR_DATA_LOSS, "'%.*s' is empty", STR(file));
+	return session_fail(s, ERR_DATA_LOSS,
+	        "cannot tell what '%.*s' is; say it: --graph_path=, --run_meta_path=, "
+	        "--op_log_path=, --profile_path= or --checkpoint_path=%.*s",
+	        STR(file), STR(file));
+}
+
 static bool sort_one(struct session *s, struct flags *f, struct str file)
 {
 	struct arena *a = &s->query_arena;
+	const struct foreign *foreign;
 	unsigned role = 0;
 
 	if (str_eq(file, S("-")))
@@ -159,11 +179,12 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 		strs_add(&s->model_arena, &f->profiles, file);
 		return true;
 	}
-	if (str_ends(file, S(".index")))
-		return place(s, &f->checkpoint, "checkpoints", str_sub(file, 0, file.n - 6));
+	struct str whole = ckpt_whole(a, file);
+	if (!str_eq(whole, file) && !str_ends(file, S(".meta")))
+		return place(s, &f->checkpoint, "checkpoints", whole);
 	if (path_exists(a, str_fmt(a, "%.*s.index", STR(file))))
 		return place(s, &f->checkpoint, "checkpoints", file);
-	if (!input_guess_file(file, &role, &s->work, &s->error))
+	if (!input_guess_file(file, &role, &foreign, &s->work, &s->error))
 		return false;
 	switch (role) {
 	case ROLE_GRAPH: return place(s, &f->graph, "graphs", file);
@@ -173,14 +194,7 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	case ROLE_SPOOL: return place(s, &f->spool, "recordings", file);
 	case ROLE_STEP: strs_add(&s->model_arena, &f->runs, file); return true;
 	}
-	if (!path_exists(a, file))
-		return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'", STR(file));
-	if (path_is_empty(a, file))
-		return session_fail(s, ERR_DATA_LOSS, "'%.*s' is empty", STR(file));
-	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        "cannot tell what '%.*s' is; say it: --graph_path=, --run_meta_path=, "
-	        "--op_log_path=, --profile_path= or --checkpoint_path=%.*s",
-	        STR(file), STR(file));
+	return not_sorted(s, file, foreign);
 }
 
 bool flags_sort(struct session *s, struct flags *f, const struct strs *files)

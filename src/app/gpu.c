@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "app/recording.h"
+#include "model/foreign.h"
 #include "model/input.h"
 #include "out/gpu_out.h"
 
@@ -17,12 +18,15 @@ enum { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
 /* Fails if the file is known to be something else; damaged ones are judged when they are read. */
 static bool may_be_spool(struct session *s, struct str file)
 {
+	const struct foreign *foreign;
 	unsigned role = 0;
 
 	if (str_ends(file, S(SPOOL_SUFFIX)))
 		return true;
-	if (!input_guess_file(file, &role, &s->work, &s->error))
+	if (!input_guess_file(file, &role, &foreign, &s->work, &s->error))
 		return false;
+	if (foreign)
+		return foreign_refuse(foreign, file, &s->error);
 	return !role || role == ROLE_SPOOL ||
 	       session_fail(s, ERR_INVALID_ARGUMENT,
 	               "'%.*s' is no recording of GPU work: tfprof op '%.*s' is about it",

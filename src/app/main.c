@@ -140,8 +140,10 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 		print_version(r->out);
 		return true;
 	}
-	if (!f->help && !cmd_parse(s, &f->words, &f->names, &r->request))
+	if (!f->help && !cmd_parse(s, &f->words, &f->names, &r->request)) {
+		r->reads = r->request.no_file;
 		return false;
+	}
 	if (f->help || r->argc == 1)
 		return show_help(s, r, &f->words);
 	const struct command *c = r->request.command;
@@ -166,6 +168,11 @@ static bool find_inputs(struct session *s, struct run *r)
 	r->reads = true; /* if memory ended in that, no input was at fault */
 	if (!ok)
 		return false;
+	if (!flags_inputs(f) && f->checkpoint.n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "a checkpoint has no graph: give that, too, or list its tensors with "
+		        "'tfprof checkpoint %.*s'",
+		        STR(f->checkpoint));
 	if (!flags_inputs(f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "no input: give --profile_path=FILE, or --graph_path=FILE and "

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "io/paths.h"
 #include "model/ckpt_internal.h"
 
 bool ckpt_open(struct ckpt **out, struct arena *a, struct str path, struct err *e)
@@ -35,6 +36,17 @@ void ckpt_close(struct ckpt *c)
 	rfile_close(&c->shard);
 	for (uint32_t i = 0; i < c->n_files; i++)
 		table_close(&c->files[i].table);
+}
+
+struct str ckpt_whole(struct arena *a, struct str path)
+{
+	size_t dot = str_rfind_char(path, '.');
+	struct str end = dot == SIZE_MAX ? STR_NONE : str_sub(path, dot, SIZE_MAX);
+	bool part =
+	        str_eq(end, S(".index")) || str_eq(end, S(".meta")) || str_starts(end, S(".data-"));
+	struct str name = str_sub(path, 0, dot);
+
+	return part && path_exists(a, str_fmt(a, "%.*s.index", STR(name))) ? name : path;
 }
 
 struct str ckpt_path(const struct ckpt *c)

@@ -39,6 +39,10 @@ struct ckpt_tensor {
 bool ckpt_open(struct ckpt **out, struct arena *a, struct str path, struct err *e);
 void ckpt_close(struct ckpt *c);
 
+/* The name of the checkpoint that a file is a part of, which a shell completes: model.ckpt.index is
+ * of model.ckpt. Any other path as it is. */
+struct str ckpt_whole(struct arena *a, struct str path);
+
 struct str ckpt_path(const struct ckpt *c);
 bool ckpt_is_bundle(const struct ckpt *c);
 uint32_t ckpt_shards(const struct ckpt *c); /* files with data */

@@ -23,6 +23,7 @@ static const struct {
 	{ "run_meta", KIND_RUN },
 	{ "graph_def", KIND_GRAPH },
 	{ "graph", KIND_GRAPH },
+	{ "saved_model", KIND_GRAPH },
 	{ "tfprof_log", KIND_OPLOG },
 	{ "op_log", KIND_OPLOG },
 };

@@ -13,6 +13,7 @@
 
 #include "base/par.h"
 #include "io/pbtext.h"
+#include "model/foreign.h"
 #include "model/sniff.h"
 
 #define TEXT_LIKELY 50 /* from here on the text form's error is the one to tell */
@@ -252,6 +253,31 @@ static bool load_forms(struct load *l, struct err *e)
 	return err_set(e, told->code, "%.*s", STR(told->text));
 }
 
+static const struct input *input_of(unsigned role)
+{
+	for (size_t i = 0; i < n_inputs; i++)
+		if (inputs[i].role == role)
+			return &inputs[i];
+	return NULL;
+}
+
+/* Says what the file is, or seems to be, if that is something else. */
+static void load_suspect(struct load *l, struct err *e)
+{
+	const struct foreign *f = foreign_find(l->head, l->from->name);
+	unsigned role = f ? 0 : input_guess(l->head, l->from->name);
+
+	if (e->code != ERR_DATA_LOSS || (!f && (!role || l->in->sniff(l->head, l->from->name))))
+		return;
+	struct str said = e->text;
+	*e = (struct err){ .a = e->a };
+	if (f)
+		foreign_refuse(f, l->from->name, e);
+	else
+		err_set(e, ERR_DATA_LOSS, "%.*s; it looks like a file of the kind '%s'", STR(said),
+		        input_of(role)->name);
+}
+
 static bool load_file(struct load *l, struct err *e)
 {
 	bool ok;
@@ -259,17 +285,11 @@ static bool load_file(struct load *l, struct err *e)
 	if (!load_open(l, e))
 		return false;
 	ok = load_forms(l, e);
+	if (!ok)
+		load_suspect(l, e);
 	l->s->e = e;
 	src_close(l->s);
 	return ok;
-}
-
-static const struct input *input_of(unsigned role)
-{
-	for (size_t i = 0; i < n_inputs; i++)
-		if (inputs[i].role == role)
-			return &inputs[i];
-	return NULL;
 }
 
 static void say_warning(struct ingest *to, const struct load *l)
@@ -419,7 +439,8 @@ unsigned input_guess(struct str head, struct str path)
 	return role;
 }
 
-bool input_guess_file(struct str path, unsigned *role, struct work *work, struct err *e)
+bool input_guess_file(struct str path, unsigned *role, const struct foreign **foreign,
+        struct work *work, struct err *e)
 {
 	const struct input_from from = { .name = path };
 	struct scratch own;
@@ -428,6 +449,7 @@ bool input_guess_file(struct str path, unsigned *role, struct work *work, struct
 	bool ok = true;
 
 	*role = 0;
+	*foreign = NULL;
 	scratch_open(&own, work);
 	errno = 0;
 	bool regular = is_regular(&own.a, &from, &size);
@@ -438,7 +460,9 @@ bool input_guess_file(struct str path, unsigned *role, struct work *work, struct
 		if (ok) {
 			src_need(s, SNIFF_BYTES);
 			ok = !src_failed(s);
-			*role = input_guess(str_make(s->p, (size_t)(s->end - s->p)), path);
+			struct str head = str_make(s->p, (size_t)(s->end - s->p));
+			*foreign = foreign_find(str_sub(head, 0, SNIFF_BYTES), path);
+			*role = *foreign ? 0 : input_guess(head, path);
 			src_close(s);
 		}
 	}

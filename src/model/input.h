@@ -98,7 +98,10 @@ bool input_load_workers(struct ingest *to, const struct input_workers *workers, 
 /* The likely role of a file, by its first unpacked bytes and its path; 0: none of them. */
 unsigned input_guess(struct str head, struct str path);
 
-/* The same, looking into the file. Standard input and pipes are not looked at: *role is 0. */
-bool input_guess_file(struct str path, unsigned *role, struct work *work, struct err *e);
+/* The same, looking into the file; what is read by nobody has no role, and *foreign says what it
+ * is, if that is known. Standard input and pipes are not looked at: *role is 0. */
+struct foreign;
+bool input_guess_file(struct str path, unsigned *role, const struct foreign **foreign,
+        struct work *work, struct err *e);
 
 #endif

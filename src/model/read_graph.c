@@ -2,12 +2,16 @@
  *
  * GraphDef (B§5.1), streamed: each NodeDef is a leaf that is walked by hand. The attributes shape,
  * _output_shapes and data_format are decoded; the function library and the versions are skipped
- * unread. Must not know what the model makes of it.
+ * unread. A GraphDef may also lie in a MetaGraphDef, alone or as the first of a SavedModel; what of
+ * such a file is not taken is told. Must not know what the model makes of it.
+ *
+ *   SavedModel    1 schema version (varint)  2 MetaGraphDef, repeated
+ *   MetaGraphDef  1 MetaInfoDef { 4 tag, repeated }  2 GraphDef
+ *   GraphDef      1 NodeDef, repeated  2 library { 1 FunctionDef { 3 NodeDef, repeated } }
  */
 #include "model/read_internal.h"
+#include "model/sniff.h"
 #include "tf_graph.pb-c.h"
-
-#define NODE_DEPTH 1 /* of a NodeDef below the top */
 
 /* One NodeDef while it is walked. Its scratch is reused from node to node. */
 struct graph_node {
@@ -17,12 +21,27 @@ struct graph_node {
 	struct attrs kept;
 };
 
+/* A file while it is read. */
+struct graph_file {
+	struct graph_node n;
+	uint64_t taken;            /* nodes */
+	uint64_t graphs;           /* MetaGraphDefs, of which the first is taken */
+	uint64_t functions, nodes; /* of its library: not taken */
+	struct sb tags;            /* of the MetaGraphDef that is taken */
+};
+
+/* Levels of a NodeDef below the top of its file. */
+static unsigned node_depth(const struct reading *r)
+{
+	return r->w.depth + 1;
+}
+
 static bool node_attr(struct reading *r, struct graph_node *n, struct str bytes)
 {
 	struct attr_value *to = &n->other;
 	struct entry e;
 
-	if (!read_entry(r, bytes, NODE_DEPTH + 1, ENTRY_NAMED, &e))
+	if (!read_entry(r, bytes, node_depth(r) + 1, ENTRY_NAMED, &e))
 		return false;
 	if (str_eq(e.name, S("shape")))
 		to = &n->shape;
@@ -32,7 +51,7 @@ static bool node_attr(struct reading *r, struct graph_node *n, struct str bytes)
 		to = &n->format;
 	if (ingest_keeps_attrs(r->to))
 		attrs_add(r->a, &n->kept, &e);
-	return read_attr(r, e.value, NODE_DEPTH + 2, to);
+	return read_attr(r, e.value, node_depth(r) + 2, to);
 }
 
 static void node_clear(struct graph_node *n)
@@ -49,7 +68,7 @@ static bool walk_node(struct reading *r, struct graph_node *n)
 {
 	const ProtobufCMessageDescriptor *debug =
 	        &tensorflow__node_def__experimental_debug_info__descriptor;
-	struct leaf l = leaf_below(r->leaf, NODE_DEPTH);
+	struct leaf l = leaf_below(r->leaf, node_depth(r));
 	struct str s;
 
 	node_clear(n);
@@ -67,12 +86,12 @@ static bool walk_node(struct reading *r, struct graph_node *n)
 				return false;
 			break;
 		case LEAF_TAG(6, WIRE_BYTES):
-			if (!read_judge(r, debug, leaf_bytes(&l), NODE_DEPTH + 1))
+			if (!read_judge(r, debug, leaf_bytes(&l), node_depth(r) + 1))
 				return false;
 			break;
 		case LEAF_TAG(7, WIRE_BYTES):
 			if (!read_judge(r, &tensorflow__full_type_def__descriptor, leaf_bytes(&l),
-			            NODE_DEPTH + 1))
+			            node_depth(r) + 1))
 				return false;
 			break;
 		default: leaf_skip(&l);
@@ -114,22 +133,128 @@ static void say_node(struct ingest *to, const struct graph_node *n)
 	ingest_end_node(to);
 }
 
-/* Reads a binary GraphDef. */
-bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e)
+/* Counts what a library, the value that comes, holds. */
+static void count_functions(struct reading *r, struct graph_file *f)
 {
-	struct graph_node n = { 0 };
-	uint64_t taken = 0;
-	struct reading r;
+	struct wire *w = &r->w;
 
-	reading_init(&r, s, "GraphDef", to, a, e);
-	attrs_init(&n.kept, a);
-	while (wire_next(&r.w)) {
-		if (LEAF_TAG(r.w.field, r.w.type) != LEAF_TAG(1, WIRE_BYTES))
-			wire_skip(&r.w);
-		else if (reading_leaf(&r) && walk_node(&r, &n)) {
-			say_node(to, &n);
-			taken++;
+	wire_enter(w);
+	while (wire_next(w)) {
+		if (LEAF_TAG(w->field, w->type) != LEAF_TAG(1, WIRE_BYTES)) {
+			wire_skip(w);
+			continue;
+		}
+		f->functions++;
+		wire_enter(w);
+		for (; wire_next(w); wire_skip(w))
+			f->nodes += LEAF_TAG(w->field, w->type) == LEAF_TAG(3, WIRE_BYTES);
+		wire_leave(w);
+	}
+	wire_leave(w);
+}
+
+/* Reads a GraphDef, the current message. */
+static void read_nodes(struct reading *r, struct graph_file *f, enum graph_form form)
+{
+	while (wire_next(&r->w)) {
+		uint32_t tag = LEAF_TAG(r->w.field, r->w.type);
+		if (tag == LEAF_TAG(2, WIRE_BYTES) && form != GRAPH_PLAIN) {
+			count_functions(r, f);
+		} else if (tag != LEAF_TAG(1, WIRE_BYTES)) {
+			wire_skip(&r->w);
+		} else if (reading_leaf(r) && walk_node(r, &f->n)) {
+			say_node(r->to, &f->n);
+			f->taken++;
 		}
 	}
-	return wire_done(&r.w, taken);
+}
+
+/* Keeps the tags of a MetaInfoDef, the value that comes. */
+static void read_tags(struct reading *r, struct graph_file *f)
+{
+	struct wire *w = &r->w;
+	struct str tag;
+
+	wire_enter(w);
+	while (wire_next(w)) {
+		if (LEAF_TAG(w->field, w->type) != LEAF_TAG(4, WIRE_BYTES)) {
+			wire_skip(w);
+		} else if (wire_leaf(w, &tag)) {
+			sb_put(&f->tags, f->tags.n ? S(", ") : STR_NONE);
+			sb_put_name(&f->tags, tag);
+		}
+	}
+	wire_leave(w);
+}
+
+/* Reads a MetaGraphDef, the current message. */
+static void read_meta(struct reading *r, struct graph_file *f, enum graph_form form)
+{
+	while (wire_next(&r->w)) {
+		switch (LEAF_TAG(r->w.field, r->w.type)) {
+		case LEAF_TAG(1, WIRE_BYTES): read_tags(r, f); break;
+		case LEAF_TAG(2, WIRE_BYTES):
+			wire_enter(&r->w);
+			read_nodes(r, f, form);
+			wire_leave(&r->w);
+			break;
+		default: wire_skip(&r->w);
+		}
+	}
+}
+
+/* Reads the first MetaGraphDef of a SavedModel. */
+static void read_saved(struct reading *r, struct graph_file *f, enum graph_form form)
+{
+	while (wire_next(&r->w)) {
+		bool meta = LEAF_TAG(r->w.field, r->w.type) == LEAF_TAG(2, WIRE_BYTES);
+		if (!meta || f->graphs++) {
+			wire_skip(&r->w);
+		} else {
+			wire_enter(&r->w);
+			read_meta(r, f, form);
+			wire_leave(&r->w);
+		}
+	}
+}
+
+/* Says what of the file is not in the model. */
+static void tell_rest(struct reading *r, const struct graph_file *f)
+{
+	struct notes *notes = ingest_notes(r->to);
+	struct str name = r->w.s->name, tags = sb_str(&f->tags);
+
+	if (f->graphs > 1)
+		note_line(notes, "note: '%.*s' holds %llu graphs; the first (%.*s) is taken\n",
+		        STR(name), (unsigned long long)f->graphs,
+		        STR(tags.n ? tags : S("without tags")));
+	if (f->functions)
+		note_line(notes,
+		        "note: '%.*s' has functions, %llu with %llu nodes, which are not shown; "
+		        "TensorFlow's convert_variables_to_constants_v2 makes a graph without "
+		        "them\n",
+		        STR(name), (unsigned long long)f->functions, (unsigned long long)f->nodes);
+}
+
+/* Reads a binary GraphDef, or the one in a MetaGraphDef or SavedModel. */
+bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e)
+{
+	static const char *const names[] = { "GraphDef", "MetaGraphDef", "SavedModel" };
+	struct graph_file f = { .tags = sb_in(a) };
+	enum graph_form form;
+	struct reading r;
+
+	src_need(s, SNIFF_BYTES);
+	form = sniff_graph_form(str_make(s->p, (size_t)(s->end - s->p)));
+	reading_init(&r, s, names[form], to, a, e);
+	attrs_init(&f.n.kept, a);
+	switch (form) {
+	case GRAPH_PLAIN: read_nodes(&r, &f, form); break;
+	case GRAPH_META: read_meta(&r, &f, form); break;
+	case GRAPH_SAVED: read_saved(&r, &f, form); break;
+	}
+	if (!wire_done(&r.w, f.taken))
+		return false;
+	tell_rest(&r, &f);
+	return true;
 }

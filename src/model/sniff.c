@@ -7,21 +7,26 @@
  *   OpLogProto    OpLogEntry   1 name  2 float_ops (varint)  3 types  4 CodeDef
  *   ProfileProto  map entry    1 key (varint)  2 ProfileNode { 1 name ... }
  *
+ * A GraphDef may lie in others, which begin so:
+ *
+ *   MetaGraphDef  MetaInfoDef  1 version  2 OpList { 1 OpDef { 1 name ... } }  4 tags ...
+ *                 GraphDef (field 2)
+ *   SavedModel    1 schema version (varint)  2 MetaGraphDef
+ *
  * Text begins with the name of one of their fields.
  */
 #include "model/sniff.h"
 
 #include "io/pbtext.h"
 #include "io/spool.h"
-#include "io/wire.h"
 #include "model/read.h"
+#include "model/sniff_internal.h"
 
 #define SNIFF_RECORDS 16 /* of the top level that are looked at */
 
 enum kind { KIND_GRAPH, KIND_RUN, KIND_OPLOG, KIND_PROFILE, KIND_N };
 
-/* A message in the head; what is cut off by the head's end counts as far as it is there. */
-static struct str take_message(struct leaf *l)
+struct str sniff_message(struct leaf *l)
 {
 	const uint8_t *p = l->p;
 	uint64_t n = 0;
@@ -36,8 +41,7 @@ static struct str take_message(struct leaf *l)
 	return str_make(p, (size_t)n);
 }
 
-/* Could this be a name: not empty, and no control characters? */
-static bool is_name(struct str s)
+bool sniff_is_name(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if ((uint8_t)s.p[i] < 0x20 || s.p[i] == 0x7f)
@@ -45,12 +49,12 @@ static bool is_name(struct str s)
 	return s.n > 0;
 }
 
-/* Does a message begin with field 1, a name? */
-static bool begins_with_name(struct str s)
+bool sniff_begins_with_name(struct str s)
 {
 	struct leaf l = leaf_of(s);
 
-	return leaf_next(&l) && l.tag == LEAF_TAG(1, WIRE_BYTES) && is_name(take_message(&l));
+	return leaf_next(&l) && l.tag == LEAF_TAG(1, WIRE_BYTES) &&
+	       sniff_is_name(sniff_message(&l));
 }
 
 /* Judges a record of field 1 that begins with a name: NodeDef or OpLogEntry. */
@@ -64,8 +68,8 @@ static void judge_named(struct leaf l, int *points)
 		case LEAF_TAG(2, WIRE_BYTES):
 		case LEAF_TAG(5, WIRE_BYTES): points[KIND_GRAPH] += 4; break;
 		case LEAF_TAG(4, WIRE_BYTES):
-			s = take_message(&l);
-			points[s.n && !is_name(s) ? KIND_OPLOG : KIND_GRAPH] += 2;
+			s = sniff_message(&l);
+			points[s.n && !sniff_is_name(s) ? KIND_OPLOG : KIND_GRAPH] += 2;
 			continue;
 		default: break;
 		}
@@ -84,20 +88,20 @@ static void judge_record(struct str record, int *points)
 	if (l.tag == LEAF_TAG(1, WIRE_VARINT)) {
 		leaf_varint(&l);
 		if (leaf_next(&l) && l.tag == LEAF_TAG(2, WIRE_BYTES) &&
-		        begins_with_name(take_message(&l)))
+		        sniff_begins_with_name(sniff_message(&l)))
 			points[KIND_PROFILE] += 4;
 		return;
 	}
 	if (l.tag == LEAF_TAG(2, WIRE_BYTES)) { /* a node without a name but with an op */
-		points[KIND_GRAPH] += is_name(take_message(&l));
+		points[KIND_GRAPH] += sniff_is_name(sniff_message(&l));
 		return;
 	}
 	if (l.tag != LEAF_TAG(1, WIRE_BYTES))
 		return;
-	first = take_message(&l);
-	if (begins_with_name(first)) {
+	first = sniff_message(&l);
+	if (sniff_begins_with_name(first)) {
 		points[KIND_RUN] += 8;
-	} else if (is_name(first)) {
+	} else if (sniff_is_name(first)) {
 		points[KIND_GRAPH]++;
 		points[KIND_OPLOG]++;
 		judge_named(l, points);
@@ -112,9 +116,9 @@ static bool judge_binary(struct str head, int *points)
 
 	while (records++ < SNIFF_RECORDS && leaf_next(&l)) {
 		if (l.tag == LEAF_TAG(1, WIRE_BYTES))
-			judge_record(take_message(&l), points);
+			judge_record(sniff_message(&l), points);
 		else if ((l.tag & 7) == WIRE_BYTES)
-			take_message(&l);
+			sniff_message(&l);
 		else if (l.tag == LEAF_TAG(1, WIRE_VARINT))
 			return false;
 		else
@@ -123,8 +127,59 @@ static bool judge_binary(struct str head, int *points)
 	return records > 1 && !l.bad;
 }
 
-/* The first word of a text, behind blanks and comments. */
-static struct str first_word(struct str s)
+/* Is it a message whose field 1 is a message that begins with a name: GraphDef, OpList? */
+static bool has_named(struct str s)
+{
+	struct leaf l = leaf_of(s);
+
+	return leaf_next(&l) && l.tag == LEAF_TAG(1, WIRE_BYTES) &&
+	       sniff_begins_with_name(sniff_message(&l));
+}
+
+/* Is it a MetaInfoDef with its OpList? Where a NodeDef has its type, a text. */
+static bool is_meta_info(struct str s)
+{
+	struct leaf l = leaf_of(s);
+
+	if (leaf_next(&l) && l.tag == LEAF_TAG(1, WIRE_BYTES)) {
+		sniff_message(&l);
+		leaf_next(&l);
+	}
+	return l.tag == LEAF_TAG(2, WIRE_BYTES) && has_named(sniff_message(&l));
+}
+
+/* Is it a MetaGraphDef? The library of a GraphDef has no names where the GraphDef there has them.
+ */
+static bool is_meta_graph(struct str s)
+{
+	struct leaf l = leaf_of(s);
+
+	if (leaf_next(&l) && l.tag == LEAF_TAG(1, WIRE_BYTES)) {
+		struct str first = sniff_message(&l);
+		if (is_meta_info(first))
+			return true;
+		if (sniff_begins_with_name(first))
+			return false;
+		leaf_next(&l);
+	}
+	return l.tag == LEAF_TAG(2, WIRE_BYTES) && has_named(sniff_message(&l));
+}
+
+enum graph_form sniff_graph_form(struct str head)
+{
+	struct leaf l = leaf_of(head);
+
+	if (is_meta_graph(head))
+		return GRAPH_META;
+	if (!leaf_next(&l) || l.tag != LEAF_TAG(1, WIRE_VARINT))
+		return GRAPH_PLAIN;
+	leaf_varint(&l);
+	return leaf_next(&l) && l.tag == LEAF_TAG(2, WIRE_BYTES) && is_meta_graph(sniff_message(&l))
+	               ? GRAPH_SAVED
+	               : GRAPH_PLAIN;
+}
+
+struct str sniff_word(struct str s)
 {
 	size_t i = 0, from;
 
@@ -166,7 +221,7 @@ static void judge_text(struct str head, int *points)
 		{ "steps", KIND_PROFILE },
 		{ "miss_accelerator_stream", KIND_PROFILE },
 	};
-	struct str word = first_word(head);
+	struct str word = sniff_word(head);
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (str_eq(word, str_of(words[i].word)))
@@ -212,6 +267,8 @@ int sniff_graph(struct str head, struct str path)
 {
 	static const char *const words[] = { "graph", NULL };
 
+	if (sniff_graph_form(str_sub(head, 0, SNIFF_BYTES)) != GRAPH_PLAIN)
+		return 90;
 	return sniff(head, path, KIND_GRAPH, words);
 }
 

@@ -17,4 +17,8 @@ int sniff_profile(struct str head, struct str path);
 int sniff_baseline(struct str head, struct str path);
 int sniff_spool(struct str head, struct str path);
 
+/* In what a binary GraphDef lies. */
+enum graph_form { GRAPH_PLAIN, GRAPH_META, GRAPH_SAVED };
+enum graph_form sniff_graph_form(struct str head);
+
 #endif

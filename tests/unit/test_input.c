@@ -81,6 +81,12 @@ static void likelier_form_is_told(void **state)
 	assert_fault(ROLE_GRAPH, S("\x0a\x03\x0a\x01n\x0a\x09\x0a\x01x"), ERR_DATA_LOSS,
 	        "memory: byte ");
 	assert_fault(ROLE_PROFILE, S("\x0a\x03\x08\x01\x12"), ERR_DATA_LOSS, "memory: byte ");
+	/* A file of another kind, and one that nobody reads. */
+	assert_fault(ROLE_GRAPH, S("\x0a\x05\x0a\x03\x0a\x01\xff"), ERR_DATA_LOSS,
+	        "memory: byte 4: GraphDef cannot be parsed: a text that is not UTF-8; it looks "
+	        "like a file of the kind 'run metadata'");
+	assert_fault(ROLE_PROFILE, S("\x89HDF\r\n\x1a\n\0\0\0\0"), ERR_DATA_LOSS,
+	        "'memory' is an HDF5 file");
 	rig_open(&g, false);
 	assert_false(load(&g, ROLE_GRAPH, "/nowhere/graph.pb"));
 	assert_int_equal(g.e.code, ERR_NOT_FOUND);
@@ -261,8 +267,11 @@ static void roles_are_guessed(void **state)
 	rig_open(&g, false);
 	g.e.a = &g.a;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		const struct foreign *foreign;
 		unsigned role;
-		assert_true(input_guess_file(str_of(files[i].path), &role, &g.work, &g.e));
+		assert_true(
+		        input_guess_file(str_of(files[i].path), &role, &foreign, &g.work, &g.e));
+		assert_null(foreign);
 		if (role != files[i].role)
 			fail_msg("%s: %u", files[i].path, role);
 	}

@@ -159,6 +159,37 @@ static void unread_parts_are_skipped(void **state)
 	rig_close(&g);
 }
 
+#define META_INFO "\x0a\x0d\x12\x05\x0a\x03\x0a\x01n\"\x01s\"\x01t" /* with two tags */
+#define GRAPH_ONE "\x12\x05\x0a\x03\x0a\x01x"
+/* One node, and two functions of three nodes. */
+#define GRAPH_LIB "\x12\x13\x0a\x03\x0a\x01x\x12\x0c\x0a\x04\x1a\x00\x1a\x00\x0a\x04\x1a\x00\"\x00"
+
+static void graphs_lie_in_others(void **state)
+{
+	struct rig g;
+
+	(void)state;
+	rig_open(&g, false);
+	assert_true(rig_read(&g, read_graph, S(META_INFO GRAPH_ONE)));
+	assert_true(rig_says(&g, "x = "));
+	assert_int_equal(g.m->nodes.n, 1);
+	assert_int_equal(g.notes.list.n, 0);
+	rig_close(&g);
+	rig_open(&g, false);
+	assert_true(rig_read(&g, read_graph,
+	        S("\x08\x01\x12\x24" META_INFO GRAPH_LIB "\x12\x07\x12\x05\x0a\x03\x0a\x01y")));
+	assert_int_equal(g.m->nodes.n, 1);
+	assert_int_equal(g.notes.list.n, 2);
+	assert_true(str_contains(
+	        g.notes.list.v[0].text, S("holds 2 graphs; the first (s, t) is taken")));
+	assert_true(str_contains(g.notes.list.v[1].text, S("functions, 2 with 3 nodes,")));
+	rig_close(&g);
+	assert_refused(S("\x08\x01\x12\x20" META_INFO GRAPH_ONE), "SavedModel cannot be parsed");
+	assert_refused(S(META_INFO "\x12\x05\x0a\x03\x0a\x01"), "MetaGraphDef cannot be parsed");
+	assert_refused(S(META_INFO "\x12\x05\x0a\x04\x0a\x01x"), "goes past");
+	assert_refused(S("\x0a\x0b\x12\x05\x0a\x03\x0a\x01n\"\x05s" GRAPH_ONE), "goes past");
+}
+
 static void walk_agrees_with_unpacked(void **state)
 {
 	(void)state;
@@ -179,6 +210,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(first_of_a_name_counts),
 		cmocka_unit_test(faults_are_refused),
 		cmocka_unit_test(unread_parts_are_skipped),
+		cmocka_unit_test(graphs_lie_in_others),
 		cmocka_unit_test(walk_agrees_with_unpacked),
 	};
 
