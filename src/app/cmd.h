@@ -24,8 +24,11 @@ struct command {
 	bool starts;              /* its first word that is no option begins another command line */
 	const struct word *words; /* the options that only it has (words.h); NULL: none */
 	const char *synopsis;     /* what stands behind it besides, in the manual */
-	bool view_options;        /* with own words: it takes the options of the views too */
-	bool ends;                /* nothing is read behind it */
+	const char *
+	        orders; /* what its word order_at may be, with blanks between; NULL: no such word */
+	unsigned order_at; /* from 1 */
+	bool view_options; /* with own words: it takes the options of the views too */
+	bool ends;         /* nothing is read behind it */
 };
 extern const struct command commands[];
 extern const size_t n_commands;

@@ -320,6 +320,14 @@ static void offer_topics(struct session *s, struct complete *c)
 		offer(s, c, str_of(stat_rows[i].name));
 }
 
+static void offer_orders(struct session *s, struct complete *c, const struct command *cmd)
+{
+	struct strs orders = str_split(&s->query_arena, str_of(cmd->orders), ' ');
+
+	for (size_t i = 0; i < orders.n; i++)
+		offer(s, c, orders.v[i]);
+}
+
 /* What may stand behind these words, a command first. */
 static void offer_behind(struct session *s, struct complete *c, const struct strs *words)
 {
@@ -338,6 +346,8 @@ static void offer_behind(struct session *s, struct complete *c, const struct str
 		offer_files(s, c);
 	} else if (cmd && (cmd->run == jobs_list || cmd->program)) {
 		return;
+	} else if (cmd && cmd->orders && words->n == cmd->order_at) {
+		offer_orders(s, c, cmd);
 	} else if (cmd && str_eq(words->v[0], S("help"))) {
 		offer_topics(s, c);
 	} else if (own && own->value) {

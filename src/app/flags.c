@@ -57,6 +57,16 @@ const struct flag *flag_find(struct str name)
 	return NULL;
 }
 
+/* Puts the file in the place of its kind, where there may be one. */
+static bool place(struct session *s, struct str *at, const char *kind, struct str file)
+{
+	if (at->n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "'%.*s' and '%.*s' are both %s; one is needed", STR(*at), STR(file), kind);
+	*at = file;
+	return true;
+}
+
 /* Takes argv[*i] if it is a flag of the table, with its value; else leaves it among the words. */
 static bool take(struct session *s, int argc, char **argv, int *i, struct flags *f)
 {
@@ -80,6 +90,8 @@ static bool take(struct session *s, int argc, char **argv, int *i, struct flags 
 		        flag->name, flag->name, flag->value);
 	if (!has_value)
 		value = str_of(argv[++*i]);
+	if (at == &f->spool) /* of those that the original has the last counts */
+		return place(s, at, "recordings", value);
 	if (flag->many)
 		strs_add(&s->model_arena, at, value);
 	else
@@ -135,16 +147,6 @@ bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 }
 
 /* ---- which file is which ---- */
-
-/* Puts the file in the place of its kind, where there may be one. */
-static bool place(struct session *s, struct str *at, const char *kind, struct str file)
-{
-	if (at->n)
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%.*s' and '%.*s' are both %s; one is needed", STR(*at), STR(file), kind);
-	*at = file;
-	return true;
-}
 
 /* Says why a file has no place. */
 static bool not_sorted(struct session *s, struct str file, const struct foreign *foreign)

@@ -106,6 +106,7 @@ static void test_words(void **state)
 		{ S("diff --rename"), "--rename ", "--rename", false, false, 1 },
 		{ S("checkpoint -o"), "-output ", "-output", false, false, 1 },
 		{ S("checkpoint --output c"), "csv ", "csv", false, false, 1 },
+		{ S("baseline s"), "save show ", "s", true, false, 2 },
 		{ S("record --l"), "", "", false, false, 0 },
 	};
 

@@ -22,6 +22,9 @@ try help mic
 try help time
 try help p9
 try help -ba
+try ctl run1 st
+try ctl run1 stop --
+try baseline s
 END
 bash try "$DATA"
 rm try
