@@ -190,10 +190,26 @@ static bool unknown_command(struct session *s, struct str word, struct request *
 		        "unknown command '%.*s'; did you mean '%.*s'?", STR(word), STR(near));
 	if (r->takes_files && looks_like_path(word))
 		return no_file(s, word, r);
+	if (r->takes_files && flag_find(word))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "unknown command '%.*s'; did you mean '--%.*s'?", STR(word), STR(word));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
 	        r->takes_files ? "'%.*s' is neither a command nor a file; commands are %.*s"
 	                       : "unknown command '%.*s'; commands are %.*s",
 	        STR(word), STR(all));
+}
+
+/* What an option of that name, which other programs have, is called here; or none. */
+static struct str other_name(struct str name)
+{
+	static const char *const names[][2] = { { "sort", "order_by" }, { "format", "output" },
+		{ "depth", "max_depth" }, { "metric", "select" }, { "columns", "select" },
+		{ "filter", "show_name_regexes" } };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (str_eq(name, str_of(names[i][0])))
+			return str_of(names[i][1]);
+	return STR_NONE;
 }
 
 bool cmd_unknown_option(
@@ -207,10 +223,13 @@ bool cmd_unknown_option(
 		strs_add(&s->query_arena, &names, str_of(rows[i].name));
 	for (size_t i = 0; more && i < more->n; i++)
 		strs_add(&s->query_arena, &names, more->v[i]);
-	struct str near = nearest_word(name, names.v, names.n);
+	struct str near = other_name(name);
+	if (!near.n)
+		near = nearest_word(name, names.v, names.n);
 	if (near.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "unknown option '%.*s'; did you mean '-%.*s'?", STR(word), STR(near));
+		        "unknown option '%.*s'; did you mean '%s%.*s'?", STR(word),
+		        flag_find(near) ? "--" : "-", STR(near));
 	return session_fail(
 	        s, ERR_INVALID_ARGUMENT, "unknown option '%.*s'; 'help' lists them", STR(word));
 }

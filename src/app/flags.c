@@ -92,9 +92,9 @@ static bool take(struct session *s, int argc, char **argv, int *i, struct flags 
 		value = str_of(argv[++*i]);
 	if (at == &f->spool) /* of those that the original has the last counts */
 		return place(s, at, "recordings", value);
-	if (flag->many)
+	if (flag->many && value.n)
 		strs_add(&s->model_arena, at, value);
-	else
+	else if (!flag->many)
 		*(struct str *)at = value;
 	return true;
 }

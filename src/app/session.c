@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "app/session.h"
+#include "io/paths.h"
 
 static void begin(struct session *s)
 {
@@ -236,6 +237,8 @@ bool session_load(struct session *s, unsigned role, const struct input_from *fro
 	begin_load(s);
 	bool ok = input_load(s->ingest, role, from, watch(s), &s->work, &s->error);
 	s->broken = false;
+	if (ok && !from->memory && path_is_empty(&s->query_arena, from->name))
+		note_line(&s->load_notes, "note: '%.*s' is empty\n", STR(from->name));
 	s->loaded |= ok;
 	s->profiled |= ok && role == ROLE_PROFILE;
 	if (ok)

@@ -214,8 +214,10 @@ static bool compile_one(const struct rx_list *l, struct rx *r, struct err *e)
 		offset = at;
 	bool cut = r->pattern.n > RX_SHOWN;
 	struct str shown = str_sub(r->pattern, 0, cut ? RX_SHOWN : r->pattern.n);
-	return err_set(e, ERR_INVALID_ARGUMENT, "pattern '%.*s%s': column %zu: %s", STR(shown),
-	        cut ? "..." : "", offset + 1, (const char *)reason);
+	bool glob = r->pattern.n && r->pattern.p[0] == '*';
+	return err_set(e, ERR_INVALID_ARGUMENT, "pattern '%.*s%s': column %zu: %s%s", STR(shown),
+	        cut ? "..." : "", offset + 1, (const char *)reason,
+	        glob ? "; .* stands for any text" : "");
 }
 
 /* Closes what PCRE2 holds; the list then is empty. */

@@ -4,7 +4,8 @@
  */
 #include "metric/opts.h"
 
-#define WORD_MAX 40 /* longer words are not compared */
+#define WORD_MAX  40 /* longer words are not compared */
+#define BEGUN_MIN 3  /* shorter words are the beginning of too many */
 
 static size_t min3(size_t a, size_t b, size_t c)
 {
@@ -12,30 +13,56 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return m < c ? m : c;
 }
 
-/* Edits (insert, delete, replace) from a to b; both at most WORD_MAX long. */
+/* Capitals as small letters, '-' as '_'. */
+static char folded(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c == '-' ? '_' : c;
+}
+
+/* Edits (insert, delete, replace, swap neighbours) from a to b; both at most WORD_MAX long. */
 static size_t distance(struct str a, struct str b)
 {
-	size_t row[WORD_MAX + 1];
+	size_t rows[3][WORD_MAX + 1];
+	size_t *before = rows[0], *above = rows[1], *row = rows[2];
 
 	for (size_t j = 0; j <= b.n; j++)
 		row[j] = j;
 	for (size_t i = 1; i <= a.n; i++) {
-		size_t diagonal = row[0];
+		size_t *free = before;
+		before = above;
+		above = row;
+		row = free;
 		row[0] = i;
 		for (size_t j = 1; j <= b.n; j++) {
-			size_t up = row[j];
-			row[j] =
-			        min3(up + 1, row[j - 1] + 1, diagonal + (a.p[i - 1] != b.p[j - 1]));
-			diagonal = up;
+			char x = folded(a.p[i - 1]), y = folded(b.p[j - 1]);
+			row[j] = min3(above[j] + 1, row[j - 1] + 1, above[j - 1] + (x != y));
+			if (i > 1 && j > 1 && x == folded(b.p[j - 2]) && y == folded(a.p[i - 2]) &&
+			        before[j - 2] + 1 < row[j])
+				row[j] = before[j - 2] + 1;
 		}
 	}
 	return row[b.n];
 }
 
+/* The only candidate that begins so; none if the word is short. */
+static struct str begun_word(struct str word, const struct str *candidates, size_t n)
+{
+	struct str found = STR_NONE;
+
+	for (size_t i = 0; i < n && word.n >= BEGUN_MIN; i++) {
+		if (!str_starts(candidates[i], word))
+			continue;
+		if (found.n)
+			return STR_NONE;
+		found = candidates[i];
+	}
+	return found;
+}
+
 struct str nearest_word(struct str word, const struct str *candidates, size_t n)
 {
 	struct str best = STR_NONE;
-	size_t limit = word.n < 4 ? 1 : word.n < 12 ? 2 : word.n / 4;
+	size_t limit = word.n < 6 ? 1 : word.n < 12 ? 2 : word.n / 4;
 
 	if (word.n > WORD_MAX)
 		return best;
@@ -50,5 +77,5 @@ struct str nearest_word(struct str word, const struct str *candidates, size_t n)
 				break;
 		}
 	}
-	return best;
+	return best.n ? best : begun_word(word, candidates, n);
 }

@@ -6,6 +6,8 @@
 
 #include "metric/opts.h"
 
+#include "metric/quantity.h"
+
 #define ROW(id, name, keys, required, flags, help) { name, keys, required, flags, help },
 const struct output_row output_rows[OUT_N] = {
 #include "metric/output.def"
@@ -24,7 +26,8 @@ static const struct {
 #define ROW(name, type, field, preset, flags, help)                                                \
 	{ name, type, offsetof(struct opts, field), preset, flags, help },
 #define MINIMA                                                                                     \
-	{ NULL, OPT_I64, offsetof(struct opts, min), "0", 0, "show only nodes with at least this" },
+	{ NULL, OPT_I64, offsetof(struct opts, min), "0", 0,                                       \
+		"show only nodes with at least this (10MB, 20ms, 3k)" },
 #include "metric/option.def"
 #undef ROW
 #undef MINIMA
@@ -102,10 +105,10 @@ static struct strs copy_list(struct arena *a, const struct strs *v)
 	return to;
 }
 
-bool opts_unknown_word(struct err *e, const char *option, struct str word, const struct strs *known)
+static bool unknown_word(struct err *e, const char *option, struct str word, struct str near,
+        const struct strs *known)
 {
-	struct str near = nearest_word(word, known->v, known->n),
-	           all = strs_join(e->a, known, S(", "));
+	struct str all = strs_join(e->a, known, S(", "));
 
 	if (near.n)
 		return err_set(e, ERR_INVALID_ARGUMENT,
@@ -115,13 +118,37 @@ bool opts_unknown_word(struct err *e, const char *option, struct str word, const
 	        STR(word), STR(all));
 }
 
+bool opts_unknown_word(struct err *e, const char *option, struct str word, const struct strs *known)
+{
+	return unknown_word(e, option, word, nearest_word(word, known->v, known->n), known);
+}
+
 static bool unknown_metric(struct err *e, const char *option, struct str word, unsigned use)
 {
+	/* What people call them elsewhere. */
+	static const struct {
+		const char *word;
+		enum metric_id m;
+	} meant[] = {
+		{ "time", M_MICROS },
+		{ "duration", M_MICROS },
+		{ "memory", M_BYTES },
+		{ "size", M_BYTES },
+		{ "flops", M_FLOAT_OPS },
+		{ "parameters", M_PARAMS },
+		{ "count", M_OCCURRENCE },
+		{ "type", M_OP_TYPES },
+		{ "shape", M_INPUT_SHAPES },
+	};
 	struct strs known = { 0 };
 
 	for (enum metric_id i = 0; i < M_N; i++)
 		if (metrics[i].uses & use)
 			strs_add(e->a, &known, str_of(metrics[i].name));
+	for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
+		if (str_eq(word, str_of(meant[i].word)) && (metrics[meant[i].m].uses & use))
+			return unknown_word(
+			        e, option, word, str_of(metrics[meant[i].m].name), &known);
 	return opts_unknown_word(e, option, word, &known);
 }
 
@@ -162,17 +189,28 @@ static bool set_select(
 
 static bool find_output(struct str name, enum output_kind *kind, struct err *e)
 {
-	struct sb b = sb_in(e->a);
+	struct strs known = { 0 };
 
 	for (enum output_kind i = 0; i < OUT_N; i++) {
 		if (str_eq(str_of(output_rows[i].name), name)) {
 			*kind = i;
 			return true;
 		}
-		sb_fmt(&b, "%s%s", i ? "," : "", output_rows[i].name);
+		strs_add(e->a, &known, str_of(output_rows[i].name));
 	}
+	struct str near = nearest_word(name, known.v, known.n),
+	           all = strs_join(e->a, &known, S(","));
+	if (near.n)
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "-output: unknown type '%.*s'; did you mean '%.*s'? Valid types are %.*s",
+		        STR(name), STR(near), STR(all));
+	if (str_find_char(name, '.') != SIZE_MAX)
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "-output: unknown type '%.*s'; a file stands behind its type, as in "
+		        "csv:outfile=FILE. Valid types are %.*s",
+		        STR(name), STR(all));
 	return err_set(e, ERR_INVALID_ARGUMENT,
-	        "-output: unknown type '%.*s'; valid types are %.*s", STR(name), STR(sb_str(&b)));
+	        "-output: unknown type '%.*s'; valid types are %.*s", STR(name), STR(all));
 }
 
 /* One key=value of an output; a doubled '=' is one (B§2.8). */
@@ -256,6 +294,25 @@ static bool find_word(const struct option *row, struct str value, int *place, st
 	        STR(sb_str(&b)));
 }
 
+/* A number; where it is the least of a metric, with a unit too. */
+static bool set_i64(const struct option *row, struct str value, int64_t *to, struct err *e)
+{
+	struct str name = str_of(row->name);
+	enum metric_id m = str_starts(name, S("min_"))
+	                           ? metric_find(str_sub(name, 4, SIZE_MAX), USE_MIN)
+	                           : M_NONE;
+
+	if (num_parse_i64(value, to) || (m != M_NONE && quantity_parse(value, metric_unit(m), to)))
+		return true;
+	if (m == M_NONE)
+		return bad_value(e, row, value, "a whole number of 64 bits");
+	return bad_value(e, row, value,
+	        metric_unit(m) == UNIT_BYTES
+	                ? "a whole number of 64 bits, nor an amount of bytes such as 10MB"
+	        : metric_unit(m) == UNIT_TIME ? "a whole number of 64 bits, nor a time such as 20ms"
+	                                      : "a whole number of 64 bits, nor one such as 3k");
+}
+
 bool opts_set(
         struct opts *o, struct arena *a, const struct option *row, struct str value, struct err *e)
 {
@@ -268,10 +325,7 @@ bool opts_set(
 			return bad_value(
 			        e, row, value, "a whole number from -2147483648 to 2147483647");
 		return true;
-	case OPT_I64:
-		if (!num_parse_i64(value, at))
-			return bad_value(e, row, value, "a whole number of 64 bits");
-		return true;
+	case OPT_I64: return set_i64(row, value, at, e);
 	case OPT_BOOL:
 		if (!num_parse_bool(value, at))
 			return bad_value(e, row, value, "true or false");

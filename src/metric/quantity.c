@@ -14,11 +14,12 @@ struct scale {
 /* Longer ends first where one is the end of another. */
 static const struct scale bytes[] = { { "KB", 1000 }, { "MB", 1000000 }, { "GB", 1000000000 },
 	{ "TB", 1000000000000 }, { "K", 1000 }, { "M", 1000000 }, { "G", 1000000000 },
-	{ "T", 1000000000000 }, { "B", 1 }, { "", 1 }, { NULL, 0 } };
+	{ "T", 1000000000000 }, { "B", 1 }, { "kb", 1000 }, { "mb", 1000000 }, { "gb", 1000000000 },
+	{ "k", 1000 }, { "m", 1000000 }, { "g", 1000000000 }, { "b", 1 }, { "", 1 }, { NULL, 0 } };
 static const struct scale times[] = { { "us", 1 }, { "ms", 1000 }, { "sec", 1000000 },
 	{ "s", 1000000 }, { "", 1 }, { NULL, 0 } };
 static const struct scale counts[] = { { "k", 1000 }, { "m", 1000000 }, { "b", 1000000000 },
-	{ "", 1 }, { NULL, 0 } };
+	{ "K", 1000 }, { "M", 1000000 }, { "B", 1000000000 }, { "", 1 }, { NULL, 0 } };
 
 static const struct scale *scales_of(enum unit u)
 {

@@ -12,7 +12,8 @@
 enum unit quantity_unit(struct str s);
 
 /* Reads digits, with a point and a sign if there are, and a unit: B KB MB GB TB (K M G T), us ms
- * sec s, or k m b behind a count. Rounded to whole units of the table; false on anything else. */
+ * sec s, or k m b behind a count; of bytes and counts in capitals or small letters. Rounded to
+ * whole units of the table; false on anything else. */
 bool quantity_parse(struct str s, enum unit u, int64_t *v);
 
 /* A plain decimal number, without exponent. */

@@ -261,13 +261,22 @@ static const struct input *input_of(unsigned role)
 	return NULL;
 }
 
-/* Says what the file is, or seems to be, if that is something else. */
+/* The kind that the file seems to be of, if it cannot be of the one it is read as; else NULL. */
+static const char *other_kind(struct load *l)
+{
+	unsigned role =
+	        l->in->sniff(l->head, l->from->name) ? 0 : input_guess(l->head, l->from->name);
+
+	return role ? input_of(role)->name : NULL;
+}
+
+/* Says what a file is, or seems to be, that could not be read. */
 static void load_suspect(struct load *l, struct err *e)
 {
 	const struct foreign *f = foreign_find(l->head, l->from->name);
-	unsigned role = f ? 0 : input_guess(l->head, l->from->name);
+	const char *kind = other_kind(l);
 
-	if (e->code != ERR_DATA_LOSS || (!f && (!role || l->in->sniff(l->head, l->from->name))))
+	if (e->code != ERR_DATA_LOSS || (!f && !kind))
 		return;
 	struct str said = e->text;
 	*e = (struct err){ .a = e->a };
@@ -275,7 +284,17 @@ static void load_suspect(struct load *l, struct err *e)
 		foreign_refuse(f, l->from->name, e);
 	else
 		err_set(e, ERR_DATA_LOSS, "%.*s; it looks like a file of the kind '%s'", STR(said),
-		        input_of(role)->name);
+		        kind);
+}
+
+/* Says of a file that was read that there may be nothing in it, and why. */
+static void load_doubt(struct load *l)
+{
+	const char *kind = other_kind(l);
+
+	if (kind && !l->warning.n)
+		l->warning = str_fmt(l->a, "note: '%.*s' looks like a file of the kind '%s'",
+		        STR(l->from->name), kind);
 }
 
 static bool load_file(struct load *l, struct err *e)
@@ -285,7 +304,9 @@ static bool load_file(struct load *l, struct err *e)
 	if (!load_open(l, e))
 		return false;
 	ok = load_forms(l, e);
-	if (!ok)
+	if (ok)
+		load_doubt(l);
+	else
 		load_suspect(l, e);
 	l->s->e = e;
 	src_close(l->s);

@@ -24,8 +24,24 @@ static size_t find_compare(struct str s)
 	return more == SIZE_MAX || less > more ? less : more;
 }
 
+/* The metrics that rules are about, in a sentence. */
+static bool no_metric(const struct gate *g, size_t at, struct err *e)
+{
+	struct strs names = { 0 };
+
+	for (enum metric_id m = 0; m < M_N; m++)
+		if (metrics[m].value != V_NONE)
+			strs_add(e->a, &names, str_of(metrics[m].name));
+	struct str all = strs_join(e->a, &names, S(", "));
+	return err_set(e, ERR_INVALID_ARGUMENT,
+	        "--gate '%.*s': column %zu: that is no metric with numbers, which are %.*s",
+	        STR(g->text), at + 1, STR(all));
+}
+
 static bool read_limit(struct gate *g, size_t at, struct err *e)
 {
+	while (at < g->text.n && g->text.p[at] == ' ')
+		at++;
 	struct str limit = str_sub(g->text, at, SIZE_MAX);
 	enum unit unit = metrics[g->metric].unit;
 
@@ -77,12 +93,14 @@ bool gate_parse(struct gate *g, struct str text, struct err *e)
 	g->less = text.p[at] == '<';
 	g->equal = at + 1 < text.n && text.p[at + 1] == '=';
 	struct str left = str_sub(text, 0, at);
+	while (left.n && left.p[left.n - 1] == ' ')
+		left.n--;
 	size_t point = str_rfind_char(left, '.');
 	if (point == SIZE_MAX)
 		return fault(g, 0, e, "a point and a metric are missing, as in total.micros");
 	g->metric = metric_find(str_sub(left, point + 1, SIZE_MAX), 0);
 	if (g->metric == M_NONE || metrics[g->metric].value == V_NONE)
-		return fault(g, point + 1, e, "that is no metric with numbers");
+		return no_metric(g, point + 1, e);
 	return read_subject(g, str_sub(left, 0, point), e) && read_limit(g, at + 1 + g->equal, e);
 }
 

@@ -35,6 +35,8 @@ static void test_parse(void **state)
 	assert_int_equal(g.amount, 1000000);
 	g = gate(*state, "total.micros<+5%");
 	assert_true(g.total && g.percent && g.share == 0.05);
+	g = gate(*state, "total.micros <= +5%"); /* blanks between */
+	assert_true(g.total && g.equal && g.metric == M_MICROS && g.share == 0.05);
 	g = gate(*state, "op:Conv2D.accelerator_micros>30ms");
 	assert_true(!g.less && !g.change && g.amount == 30000);
 }

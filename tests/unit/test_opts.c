@@ -78,6 +78,14 @@ static void test_numbers(void **state)
 	        "-max_depth: '4x' is not a whole number from -2147483648 to 2147483647");
 	assert_int_equal(o.max_depth, -3);
 	assert_true(set(&o, *state, "account_displayed_op_only", "perhaps").n > 0);
+	assert_int_equal(set(&o, *state, "min_bytes", "1.5mb").n, 0);
+	assert_int_equal(o.min[M_BYTES], 1500000);
+	assert_int_equal(set(&o, *state, "min_micros", "20ms").n, 0);
+	assert_int_equal(o.min[M_MICROS], 20000);
+	assert_int_equal(set(&o, *state, "min_params", "3K").n, 0);
+	assert_int_equal(o.min[M_PARAMS], 3000);
+	assert_true(set(&o, *state, "min_micros", "3KB").n > 0);
+	assert_true(set(&o, *state, "max_workers", "3k").n > 0);
 }
 
 static void test_lists_lose_quotes_and_empties(void **state)
@@ -159,6 +167,10 @@ static void test_nearest(void **state)
 	(void)state;
 	assert_str(nearest_word(S("scop"), words, 4), "scope");
 	assert_str(nearest_word(S("grpah"), words, 4), "graph");
+	assert_str(nearest_word(S("SCOPE"), words, 4), "scope");
+	assert_str(nearest_word(S("gra"), words, 4), "graph"); /* only it begins so */
+	assert_int_equal(nearest_word(S("gr"), words, 4).n, 0);
+	assert_int_equal(nearest_word(S("cops"), words, 4).n, 0);
 	assert_int_equal(nearest_word(S("timeline"), words, 4).n, 0);
 	assert_int_equal(nearest_word(S("foo"), words, 4).n, 0); /* half of it is no likeness */
 }
