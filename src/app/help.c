@@ -7,9 +7,10 @@
 #include "app/flags.h"
 #include "app/words.h"
 
-static const char *const INTRO =
-        "tfprof answers where a TensorFlow model's time, memory, parameters and float operations "
-        "go.\n"
+#define INTRO                                                                                      \
+	"tfprof answers where a TensorFlow model's time, memory, parameters and float operations " \
+	"go."
+static const char *const EXAMPLES =
         "\n"
         "Examples\n"
         "  tfprof scope graph.pbtxt run_meta tfprof_log -select micros,bytes\n"
@@ -18,12 +19,71 @@ static const char *const INTRO =
         "  printf 'scope -max_depth 3\\nset -select bytes\\nscope\\n' | tfprof "
         "--profile_path=profile_100\n"
         "\n"
-        "Usage: tfprof [COMMAND] [FLAGS] [FILE...] [OPTIONS]\n"
-        "  FILEs are sorted out by their content; the flags say what is what, and --profile_path=- "
-        "is\n"
-        "  standard input. gzip is undone.\n"
-        "  Options are -name value, --name value or --name=value, before or after the command.\n"
-        "  Without a command, lines of commands are read from standard input.\n";
+        "Usage: tfprof [COMMAND] [FLAGS] [FILE...] [OPTIONS]\n";
+static const char *const USAGE[] = {
+	"FILEs are sorted out by their content; the flags say what is what, and --profile_path=- "
+	"is "
+	"standard input. gzip is undone.",
+	"Options are -name value, --name value or --name=value, before or after the command.",
+	"Without a command, lines of commands are read from standard input.",
+};
+
+#define COLUMNS      100 /* of a line, unless the terminal has fewer */
+#define COLUMNS_MIN  20
+#define ROOM_MIN     30 /* columns for an explanation beside its word; with less it stands below */
+#define BELOW        6  /* blanks before it there */
+#define OUTPUT_WORDS 13 /* columns of words: of outputs, commands and statistics */
+#define FLAG_WORDS   26
+#define OPTION_WORDS 30
+
+/* Text in lines, so many blanks before each but the first. */
+static void put_hanging(const struct session *s, struct str text, size_t blanks, struct sink *out)
+{
+	size_t columns = s->columns && s->columns < COLUMNS ? s->columns : COLUMNS;
+	const size_t room = (columns < COLUMNS_MIN ? COLUMNS_MIN : columns) - blanks;
+
+	for (bool first = true; text.n; first = false) {
+		size_t n = text.n;
+		if (n > room) {
+			size_t blank = str_rfind_char(str_sub(text, 0, room + 1), ' ');
+			n = blank == SIZE_MAX || !blank ? room : blank;
+		}
+		for (size_t i = 0; i < blanks && !first; i++)
+			sink_char(out, ' ');
+		sink_put(out, str_sub(text, 0, n));
+		sink_char(out, '\n');
+		text = str_sub(text, text.n > n && text.p[n] == ' ' ? n + 1 : n, SIZE_MAX);
+	}
+}
+
+/* A word, and from column `at` on what it means; on a narrow terminal that stands below. */
+static void put_item(
+        const struct session *s, struct str word, size_t at, struct str text, struct sink *out)
+{
+	size_t from = s->columns && s->columns < at + ROOM_MIN ? BELOW : at, here = word.n + 2;
+
+	sink_fmt(out, "  %.*s", STR(word));
+	if (from < at || here >= at) {
+		sink_char(out, '\n');
+		here = 0;
+	}
+	for (; here < from; here++)
+		sink_char(out, ' ');
+	put_hanging(s, text, from, out);
+}
+
+static void put_line(const struct session *s, struct str text, struct sink *out)
+{
+	sink_put(out, text.n ? S("  ") : STR_NONE);
+	put_hanging(s, text, 2, out);
+}
+
+/* The first line about a word. */
+static void put_head(
+        struct session *s, const char *dashes, const char *word, const char *text, struct sink *out)
+{
+	put_hanging(s, str_fmt(&s->query_arena, "%s%s: %s", dashes, word, text), 2, out);
+}
 
 static void put_flags(struct session *s, struct sink *out)
 {
@@ -32,80 +92,65 @@ static void put_flags(struct session *s, struct sink *out)
 		const struct flag *f = &flag_rows[i];
 		struct str name = str_fmt(&s->query_arena, "--%s%s%s", f->name, f->value ? "=" : "",
 		        f->value ? f->value : "");
-		sink_fmt(out, "  %-22.*s %s\n", STR(name), f->help);
+		put_item(s, name, FLAG_WORDS, str_of(f->help), out);
 	}
 }
 
-static void put_outputs(struct sink *out)
+static void put_outputs(const struct session *s, struct sink *out)
 {
 	sink_put(out, S("\nOutputs (-output TYPE or TYPE:outfile=FILE)\n"));
 	for (enum output_kind i = 0; i < OUT_N; i++)
-		sink_fmt(out, "  %-10s %s\n", output_rows[i].name, output_rows[i].help);
+		put_item(s, str_of(output_rows[i].name), OUTPUT_WORDS, str_of(output_rows[i].help),
+		        out);
 }
 
-static void put_stats(struct sink *out)
+static void put_stats(const struct session *s, struct sink *out)
 {
 	sink_put(out, S("\nStatistics over the steps (-stats NAME,...)\n"));
 	for (enum stat_id i = 0; i < STATS_N; i++)
-		sink_fmt(out, "  %-10s %s\n", stat_rows[i].name, stat_rows[i].help);
+		put_item(
+		        s, str_of(stat_rows[i].name), OUTPUT_WORDS, str_of(stat_rows[i].help), out);
 }
 
 /* Those that mean something to the command; of no command: all. */
 static void put_options(struct session *s, const struct command *c, struct sink *out)
 {
 	struct option rows[OPTIONS_MAX];
+	struct arena *a = &s->query_arena;
 	size_t n = option_rows(rows);
 
 	sink_put(out, S("\nOptions\n"));
 	for (size_t i = 0; i < n; i++)
-		if (!c || cmd_has_option(c, &rows[i]))
-			sink_fmt(out, "  -%-26s %s%s%s%s\n", rows[i].name, rows[i].help,
-			        rows[i].preset[0] ? " [" : "", rows[i].preset,
-			        rows[i].preset[0] ? "]" : "");
-	struct sb b = sb_in(&s->query_arena);
-	sb_put(&b, S("  -select: "));
-	metric_names(&b, USE_SELECT, ", ");
-	sb_put(&b, S("\n  -order_by: "));
-	metric_names(&b, USE_ORDER, ", ");
-	sb_put(&b, S("\n  Lists are separated by commas; patterns are regular expressions that "
-	             "match the whole name.\n"));
-	sink_put(out, sb_str(&b));
+		if (!c || cmd_has_option(c, &rows[i])) {
+			const char *preset = rows[i].preset;
+			put_item(s, str_fmt(a, "-%s", rows[i].name), OPTION_WORDS,
+			        str_fmt(a, "%s%s%s%s", rows[i].help, preset[0] ? " [" : "", preset,
+			                preset[0] ? "]" : ""),
+			        out);
+		}
+	struct sb select = sb_in(a), order = sb_in(a);
+	metric_names(&select, USE_SELECT, ", ");
+	metric_names(&order, USE_ORDER, ", ");
+	put_line(s, str_fmt(a, "-select: %.*s", STR(sb_str(&select))), out);
+	put_line(s, str_fmt(a, "-order_by: %.*s", STR(sb_str(&order))), out);
+	put_line(s,
+	        S("Lists are separated by commas; patterns are regular expressions that match "
+	          "the whole name."),
+	        out);
 }
 
 void help_usage(struct session *s, struct sink *out)
 {
-	sink_put(out, str_of(INTRO));
+	put_hanging(s, S(INTRO), 0, out);
+	sink_put(out, str_of(EXAMPLES));
+	for (size_t i = 0; i < sizeof USAGE / sizeof *USAGE; i++)
+		put_line(s, str_of(USAGE[i]), out);
 	sink_put(out, S("\nCommands\n"));
 	for (size_t i = 0; i < n_commands; i++)
-		sink_fmt(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+		put_item(s, str_of(commands[i].name), OUTPUT_WORDS, str_of(commands[i].help), out);
 	put_flags(s, out);
 	put_options(s, NULL, out);
-	put_outputs(out);
-}
-
-/* Text in lines of at most 100 letters, so many blanks before each but the first. */
-static void put_hanging(struct str text, size_t blanks, struct sink *out)
-{
-	const size_t room = 100 - blanks;
-
-	for (bool first = true; text.n; first = false) {
-		size_t n = text.n;
-		if (n > room) {
-			size_t blank = str_rfind_char(str_sub(text, 0, room), ' ');
-			n = blank == SIZE_MAX ? room : blank;
-		}
-		for (size_t i = 0; i < blanks && !first; i++)
-			sink_char(out, ' ');
-		sink_put(out, str_sub(text, 0, n));
-		sink_char(out, '\n');
-		text = str_sub(text, n + 1, SIZE_MAX);
-	}
-}
-
-static void put_wrapped(struct str text, struct sink *out)
-{
-	sink_put(out, text.n ? S("  ") : STR_NONE);
-	put_hanging(text, 2, out);
+	put_outputs(s, out);
 }
 
 /* The options that only this command has. */
@@ -118,10 +163,7 @@ static void put_own_words(struct session *s, const struct command *c, struct sin
 	for (const struct word *w = c->words; w && w->name; w++) {
 		struct sb name = sb_in(&s->query_arena);
 		word_usage(&name, w);
-		sink_fmt(out, "  %-27.*s", STR(sb_str(&name)));
-		if (name.n > 26)
-			sink_fmt(out, "\n%29s", "");
-		put_hanging(str_of(w->help), 29, out);
+		put_item(s, sb_str(&name), OPTION_WORDS, str_of(w->help), out);
 	}
 }
 
@@ -129,8 +171,9 @@ static void put_command(struct session *s, const struct command *c, struct sink 
 {
 	struct strs lines = str_split(&s->query_arena, str_of(c->examples), '\n');
 
-	sink_fmt(out, "%s: %s\n\n", c->name, c->help);
-	put_wrapped(str_of(c->about), out);
+	put_head(s, "", c->name, c->help, out);
+	sink_char(out, '\n');
+	put_line(s, str_of(c->about), out);
 	put_own_words(s, c, out);
 	if (lines.n)
 		sink_put(out, S("\nExamples\n"));
@@ -156,9 +199,9 @@ static void put_words(struct session *s, const struct option *row, struct sink *
 	else if (row->type == OPT_SELECT)
 		metric_names(&b, USE_SELECT, ", ");
 	else if (row->type == OPT_OUTPUT)
-		put_outputs(out);
+		put_outputs(s, out);
 	else if (row->type == OPT_STATS)
-		put_stats(out);
+		put_stats(s, out);
 	else if (option_words(row))
 		put_choice(&b, option_words(row));
 	else if (row->type == OPT_PATTERNS)
@@ -166,7 +209,7 @@ static void put_words(struct session *s, const struct option *row, struct sink *
 	if (!b.n)
 		return;
 	sink_char(out, '\n');
-	put_wrapped(sb_str(&b), out);
+	put_line(s, sb_str(&b), out);
 }
 
 static bool unknown_topic(struct session *s, struct str topic)
@@ -206,20 +249,21 @@ static void put_metric(struct session *s, const struct metric *m, struct sink *o
 	if (m->uses & USE_MIN)
 		strs_add(a, &ways, str_fmt(a, "-min_%s N", m->name));
 	struct str all = strs_join(a, &ways, S(", "));
-	sink_fmt(out, "%s: %.*s\n", m->name, STR(all));
+	put_head(s, "", m->name, str_z(a, all), out);
 	if (m->doc[0])
 		sink_char(out, '\n');
 	for (size_t i = 0; i < sizeof m->doc / sizeof *m->doc && m->doc[i]; i++)
-		put_wrapped(str_of(m->doc[i]), out);
+		put_line(s, str_of(m->doc[i]), out);
 }
 
-static void put_output(const struct output_row *o, struct sink *out)
+static void put_output(struct session *s, const struct output_row *o, struct sink *out)
 {
 	const char *file = o->required & KEY_OUTFILE ? ":outfile=FILE"
 	                   : o->keys & KEY_OUTFILE   ? "[:outfile=FILE]"
 	                                             : "";
 
-	sink_fmt(out, "%s: %s\n\n  -output %s%s\n", o->name, o->help, o->name, file);
+	put_head(s, "", o->name, o->help, out);
+	sink_fmt(out, "\n  -output %s%s\n", o->name, file);
 }
 
 /* A word that options take: a metric, an output, a statistic. */
@@ -232,13 +276,13 @@ static bool put_value(struct session *s, struct str topic, struct sink *out)
 		}
 	for (enum output_kind i = 0; i < OUT_N; i++)
 		if (str_eq(topic, str_of(output_rows[i].name))) {
-			put_output(&output_rows[i], out);
+			put_output(s, &output_rows[i], out);
 			return true;
 		}
 	for (enum stat_id i = 0; i < STATS_N; i++)
 		if (str_eq(topic, str_of(stat_rows[i].name))) {
-			sink_fmt(out, "%s: %s\n\n  -stats %s\n", stat_rows[i].name,
-			        stat_rows[i].help, stat_rows[i].name);
+			put_head(s, "", stat_rows[i].name, stat_rows[i].help, out);
+			sink_fmt(out, "\n  -stats %s\n", stat_rows[i].name);
 			return true;
 		}
 	return unknown_topic(s, topic);
@@ -260,13 +304,14 @@ static bool put_topic(struct session *s, struct str topic, struct sink *out)
 	}
 	flag = flag_find(name);
 	if (flag) {
-		sink_fmt(out, "--%s: %s\n", flag->name, flag->help);
+		put_head(s, "--", flag->name, flag->help, out);
 		return true;
 	}
 	if (!option_find(name, &row))
 		return put_value(s, topic, out);
-	sink_fmt(out, "-%s: %s%s%s\n", row.name, row.help, row.preset[0] ? "; default " : "",
-	        row.preset);
+	struct str about = str_fmt(
+	        &s->query_arena, "%s%s%s", row.help, row.preset[0] ? "; default " : "", row.preset);
+	put_head(s, "-", row.name, str_z(&s->query_arena, about), out);
 	put_words(s, &row, out);
 	return true;
 }

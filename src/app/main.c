@@ -71,12 +71,21 @@ static bool run_alone(struct session *s, struct run *r)
 	return ok;
 }
 
+/* Where an answer goes; help is told how wide that is. */
+static struct sink *begin_screen(struct session *s, struct run *r, const struct opts *o)
+{
+	struct sink *out = screen_begin(&r->screen, o);
+
+	s->columns = r->screen.pretty.term.tty ? r->screen.pretty.term.columns : 0;
+	return out;
+}
+
 /* Of the command that the words begin with, or of all. */
 static bool show_help(struct session *s, struct run *r, const struct strs *words)
 {
 	struct strs topic = { .v = words->v, .n = words->n && cmd_find(words->v[0]) };
 
-	return help_write(s, &topic, screen_begin(&r->screen, &s->sticky));
+	return help_write(s, &topic, begin_screen(s, r, &s->sticky));
 }
 
 /* A command that the library does not have. */
@@ -96,7 +105,7 @@ static bool run_program(struct session *s, struct run *r)
 static bool run_command(struct session *s, struct run *r)
 {
 	screen_fit(&r->screen, &r->request.opts);
-	return r->request.command->run(s, &r->request, screen_begin(&r->screen, &r->request.opts));
+	return r->request.command->run(s, &r->request, begin_screen(s, r, &r->request.opts));
 }
 
 static bool load(struct session *s, struct run *r)

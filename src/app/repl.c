@@ -79,6 +79,8 @@ static bool run_line(struct session *s, void *ctx)
 	if (!l.sink && r.command && r.command->view)
 		screen_fit(one->screen, &r.opts);
 	struct sink *out = l.sink ? l.sink : screen_begin(one->screen, &r.opts);
+	const struct term *t = &one->screen->pretty.term;
+	s->columns = !l.sink && t->tty ? t->columns : 0;
 	return line_close(&l, cmd_run(s, &r, out), &s->error);
 }
 

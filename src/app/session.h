@@ -25,6 +25,7 @@ struct session {
 	struct arena opts_arena[2]; /* the sticky options live in one, the next ones are made in the
 	                               other */
 	unsigned opts_now;
+	unsigned columns; /* of the terminal on which the answer goes; 0: none */
 	struct opts sticky;
 	struct model model;
 	struct ingest *ingest;

@@ -64,6 +64,26 @@ static bool has_result(const struct view_ops *v, const struct opts *o)
 	return v != &view_graph || o->output.kind != OUT_TIMELINE || o->step >= 0;
 }
 
+/* Tells a person why there is nothing to see; who wants a depth of 1 knows. */
+static void note_nothing(struct session *s, const struct result *r)
+{
+	static const char *const by[HIDDEN_N] = { "-start_name_regexes leaves", NULL,
+		"-trim_name_regexes leaves", "a -min_ option leaves",
+		"-show_name_regexes, -hide_name_regexes or -device_regexes leave" };
+	enum hidden_by most = HIDDEN_DEPTH;
+
+	for (enum hidden_by i = 0; i < HIDDEN_N; i++)
+		if (by[i] && r->hidden[i] > (by[most] ? r->hidden[most] : 0))
+			most = i;
+	if (!s->columns || r->n > 1 || !by[most])
+		return;
+	bool pattern = most == HIDDEN_START || most == HIDDEN_NAME;
+	note_line(&s->notes, "note: nothing to show: %s out %u %s%s\n", by[most], r->hidden[most],
+	        r->hidden[most] == 1 ? "entry" : "entries",
+	        pattern ? "; a pattern is to match a whole name: .*MatMul.* finds it anywhere"
+	                : "");
+}
+
 bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
         struct sink *out, struct sink *message)
 {
@@ -83,6 +103,7 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	}
 	if (!view_run(v, &q, &r, &s->error))
 		return false;
+	note_nothing(s, &r);
 	if (s->ckpt && (o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)))
 		tensors_read(&r, s->ckpt, message != NULL);
 	return out_write(&r, &to, &s->error) &&

@@ -5,6 +5,7 @@
 #include "app/summary.h"
 
 #include "base/fmt.h"
+#include "io/paths.h"
 
 #define STEPS_SHOWN   12
 #define DEVICES_SHOWN 8
@@ -17,7 +18,7 @@ static void put_file(struct sink *out, const char *what, struct str file)
 
 /* The profiles that were read of the folders and patterns that were given; where none is a profile,
  * the words themselves. */
-static void put_profiles(const struct session *s, const struct flags *f, struct sink *out)
+static void put_profiles(struct session *s, const struct flags *f, struct sink *out)
 {
 	size_t n = 0;
 
@@ -27,7 +28,11 @@ static void put_profiles(const struct session *s, const struct flags *f, struct 
 	if (n > STEPS_SHOWN)
 		sink_fmt(out, "  %-12s and %zu more\n", "", n - STEPS_SHOWN);
 	for (size_t i = 0; i < f->profiles.n && i < STEPS_SHOWN && !n; i++)
-		put_file(out, i ? "" : "profile", f->profiles.v[i]);
+		put_file(out,
+		        i                                                   ? ""
+		        : path_is_folder(&s->query_arena, f->profiles.v[i]) ? "folder"
+		                                                            : "profile",
+		        f->profiles.v[i]);
 }
 
 static void put_files(struct session *s, const struct flags *f, struct sink *out)
@@ -103,13 +108,12 @@ static void put_missing(
 	} rows[] = {
 		{ t->edges == 0 && !f->profiles.n && !f->spool.n,
 		        "the graph itself: --graph_path=FILE, from tf.train.write_graph" },
-		{ m->steps.n == 0 && !f->lazy_steps, "times and memory: --run_meta_path=FILE, a "
-		                                     "RunMetadata of a session run with "
-		                                     "FULL_TRACE" },
+		{ m->steps.n == 0 && !f->lazy_steps, "times and memory: --run_meta_path=FILE, "
+		                                     "from a run with FULL_TRACE" },
 		{ !m->has_traces, "lines of Python (code): --op_log_path=FILE, from "
 		                  "tfprof_logger.write_op_log" },
-		{ t->float_ops == 0, "float operations: --op_log_path=FILE, written with the run "
-		                     "metadata of a step" },
+		{ t->float_ops == 0,
+		        "float operations: --op_log_path=FILE, written with run metadata" },
 		{ !f->checkpoint.n, "values of variables: --checkpoint_path=FILE, from "
 		                    "tf.train.Saver" },
 	};
@@ -144,6 +148,8 @@ bool summary_write(struct session *s, const struct flags *f, struct sink *out)
 	put_steps(s, out);
 	put_devices(s, out);
 	put_missing(f, m, &t, out);
-	sink_put(out, S("\nTry: scope, op -order_by micros, help\n\n"));
+	sink_put(out, m->steps.n || f->lazy_steps ? S("\nTry: scope, op -order_by micros, help\n\n")
+	                                          : S("\nTry: scope -select params, op -select "
+	                                              "occurrence -order_by occurrence, help\n\n"));
 	return true;
 }

@@ -79,3 +79,26 @@ struct str nearest_word(struct str word, const struct str *candidates, size_t n)
 	}
 	return best.n ? best : begun_word(word, candidates, n);
 }
+
+struct str nearest_metric(struct str word, unsigned use)
+{
+	static const struct {
+		const char *word;
+		enum metric_id m;
+	} meant[] = {
+		{ "time", M_MICROS },
+		{ "duration", M_MICROS },
+		{ "memory", M_BYTES },
+		{ "size", M_BYTES },
+		{ "flops", M_FLOAT_OPS },
+		{ "parameters", M_PARAMS },
+		{ "count", M_OCCURRENCE },
+		{ "type", M_OP_TYPES },
+		{ "shape", M_INPUT_SHAPES },
+	};
+
+	for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
+		if (str_eq(word, str_of(meant[i].word)) && (metrics[meant[i].m].uses & use))
+			return str_of(metrics[meant[i].m].name);
+	return STR_NONE;
+}

@@ -125,30 +125,14 @@ bool opts_unknown_word(struct err *e, const char *option, struct str word, const
 
 static bool unknown_metric(struct err *e, const char *option, struct str word, unsigned use)
 {
-	/* What people call them elsewhere. */
-	static const struct {
-		const char *word;
-		enum metric_id m;
-	} meant[] = {
-		{ "time", M_MICROS },
-		{ "duration", M_MICROS },
-		{ "memory", M_BYTES },
-		{ "size", M_BYTES },
-		{ "flops", M_FLOAT_OPS },
-		{ "parameters", M_PARAMS },
-		{ "count", M_OCCURRENCE },
-		{ "type", M_OP_TYPES },
-		{ "shape", M_INPUT_SHAPES },
-	};
 	struct strs known = { 0 };
 
 	for (enum metric_id i = 0; i < M_N; i++)
 		if (metrics[i].uses & use)
 			strs_add(e->a, &known, str_of(metrics[i].name));
-	for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
-		if (str_eq(word, str_of(meant[i].word)) && (metrics[meant[i].m].uses & use))
-			return unknown_word(
-			        e, option, word, str_of(metrics[meant[i].m].name), &known);
+	struct str meant = nearest_metric(word, use);
+	if (meant.n)
+		return unknown_word(e, option, word, meant, &known);
 	return opts_unknown_word(e, option, word, &known);
 }
 

@@ -140,5 +140,7 @@ bool opts_unknown_word(
 
 /* The word among n candidates that is nearest to word, or none if all are far. */
 struct str nearest_word(struct str word, const struct str *candidates, size_t n);
+/* The metric of such a use that other programs call so, such as flops; or none. */
+struct str nearest_metric(struct str word, unsigned use);
 
 #endif

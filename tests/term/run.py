@@ -98,6 +98,8 @@ CASES = {
                        Wait('sampled_loss'), Sleep(0.3), 'q', Shot()],
     'errors': START + ['scpe', Key('Enter'), Wait('mean'), 'scope -max_dept 3', Key('Enter'),
                        'scope -max_depth x', Key('Enter'), 'scope |', Key('Enter'), Wait('less'), Shot()],
+    'nothing': START + ['scope -max_depth 9 -show_name_regexes MatMul', Key('Enter'), Wait('nothing to show'), Shot(),
+                        'help -step ctl', Key('Enter'), Wait('Examples'), Shot()],
     'break': START + ['half a line', Key('C-c'), 'set -step', Key('Enter'), Wait('-step   '), Key('C-c'),
                       Key('C-c'), 'set -viz', Wait('-viz'), Shot()],
     'running': START + ['scope -max_depth 1 | sleep 20', Key('Enter'), Sleep(0.6), Key('C-c'), Wait('signal'), 'set -step', Key('Enter'), Wait('-step   '), Shot()],
