@@ -372,6 +372,27 @@ static bool check_options(struct session *s, const struct request *r)
 	return true;
 }
 
+/* Fails for what is left where a list is typed with blanks, or an option is copied out of a text in
+ * which its dash became a long one. */
+static bool check_word(struct session *s, const struct strs *words, size_t i)
+{
+	static const char *const dashes[] = { "\xe2\x80\x93", "\xe2\x80\x94", "\xe2\x88\x92" };
+	struct str word = words->v[i];
+
+	if (is_input(s, word))
+		return true;
+	for (size_t k = 0; k < sizeof dashes / sizeof *dashes; k++)
+		if (str_starts(word, str_of(dashes[k])))
+			return session_fail(s, ERR_INVALID_ARGUMENT,
+			        "'%.*s' begins with a long dash; options begin with '-'",
+			        STR(word));
+	if (i && str_ends(words->v[i - 1], S(",")))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "there is a blank in the list '%.*s %.*s'; write '%.*s%.*s'",
+		        STR(words->v[i - 1]), STR(word), STR(words->v[i - 1]), STR(word));
+	return true;
+}
+
 bool cmd_parse(
         struct session *s, const struct strs *words, const struct strs *more, struct request *r)
 {
@@ -387,7 +408,7 @@ bool cmd_parse(
 		if (!topic && cmd_option_word(words->v[i], &name, &value, &has_value)) {
 			if (!take_option(s, words, &i, more, r))
 				return false;
-		} else if (!take_word(s, words->v[i], r)) {
+		} else if ((!topic && !check_word(s, words, i)) || !take_word(s, words->v[i], r)) {
 			return false;
 		}
 	}
