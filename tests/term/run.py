@@ -257,13 +257,14 @@ def in_shell(name):
         t.tmux('send-keys', 'Enter')
         t.still()
     good = t.wait('\nready')
-    for begun, whole, more in (('tfprof sco', 'tfprof scope', '-max_d'),
-                               ('tfprof diff --gat', 'diff --gate', 'x -max_d')):
-        for word in (begun, more):
-            t.tmux('send-keys', '-l', '--', word)
+    for words in ((('tfprof sco', 'tfprof scope'), ('-max_d', '-max_depth')),
+                  (('tfprof diff --gat', 'diff --gate'), ('x -max_d', 'x -max_depth')),
+                  (('tfprof ctl run1 fl', 'ctl run1 flush'),), (('tfprof baseline sa', 'baseline save'),)):
+        for begun, whole in words:
+            t.tmux('send-keys', '-l', '--', begun)
             t.tmux('send-keys', 'Tab')
             t.still()
-        good = good and t.wait(more + 'epth') and whole in t.screen() and '\\' not in t.screen()
+            good = good and t.wait(whole) and '\\' not in t.screen()
         t.tmux('send-keys', 'C-u' if good else 'End')
     if not good:
         print('FAILED completion in %s\n%s' % (name, t.screen()))
