@@ -125,8 +125,8 @@ TFP_API void tfp_cancel(struct tfp_session *s);
 /* ---- loading ---- */
 
 enum {
-	TFP_GRAPH = 1,   /* GraphDef, binary or text: the model */
-	TFP_STEP = 2,    /* RunMetadata, binary or text: times and memory of one step */
+	TFP_GRAPH = 1, /* GraphDef, binary or text, or in a MetaGraphDef or SavedModel: the model */
+	TFP_STEP = 2,  /* RunMetadata, binary or text: times and memory of one step */
 	TFP_OP_LOG = 4,  /* OpLogProto: float operations, types, call stacks */
 	TFP_PROFILE = 8, /* ProfileProto: all of these */
 	TFP_CHECKPOINT =
@@ -158,11 +158,11 @@ TFP_API int tfp_add(struct tfp_session *s, int kind, const struct tfp_input *in)
 TFP_API int tfp_add_steps(
         struct tfp_session *s, const struct tfp_input *in, size_t n, size_t *added);
 
-/* Adds what --profile_path of the program names: profiles, folders that ProfileContext left,
- * patterns ("job_*" "/profile_100"), lists with commas. A single file is as with tfp_add. Several
- * of them are workers of one model, with steps of their own, and have to be the first that is
- * added; option "by" makes columns of them. A folder is its newest profile; older ones are read
- * when option "step" names a step of theirs, and are never in the average. */
+/* Adds what --profile_path of the program names: profiles, folders of ProfileContext or a
+ * SavedModel, patterns ("job_*" "/profile_100"), lists with commas. A single file is as with
+ * tfp_add. Several of them are workers of one model, with steps of their own, and have to be the
+ * first that is added; option "by" makes columns of them. A folder is its newest profile; older
+ * ones are read when option "step" names a step of theirs, and are never in the average. */
 TFP_API int tfp_add_paths(struct tfp_session *s, const struct tfp_str *paths, size_t n);
 
 /* The name of the i-th worker (a NUL behind it): that part of its path in which the paths differ.
@@ -188,7 +188,7 @@ enum {
 /* Sets an option ("min_micros", "show_name_regexes", ...; without dashes) for all later commands.
  * Lists take any number of values, none too, used as they are; the others just one, as it would be
  * typed. Defaults are those of the program (its help lists them). Units: -min_*micros microseconds,
- * -min_*bytes bytes. */
+ * -min_*bytes bytes, or as in "20ms", "10MB", "3k". */
 TFP_API int tfp_set(struct tfp_session *s, const char *name, size_t name_size,
         const struct tfp_str *values, size_t n, unsigned flags);
 

@@ -44,7 +44,8 @@ class Profile:
     """A profile: a graph and steps and an op log, or a ProfileProto that holds them all, or a recording.
 
     Each input is a path, bytes, or a message with SerializeToString; files may be gzipped.
-    profile: also a folder that ProfileContext left, a pattern such as 'job_*/profile_100', or a list
+    graph: a GraphDef, text or binary; also a checkpoint's .meta, or saved_model.pb.
+    profile: also a folder of ProfileContext or a SavedModel, a pattern such as 'job_*/profile_100', or a list
     of such paths: each is a worker then, with steps of its own; by='worker' compares them.
     run_meta: a list (steps 0, 1, ...) or a mapping from step to input.
     spool: recorded GPU work: the folder of a session, or one process's file of it. spool_options: how
