@@ -31,7 +31,7 @@ static struct leaf first_record(struct str head)
 	struct leaf l = leaf_of(head);
 
 	if (!leaf_next(&l) || l.tag != LEAF_TAG(1, WIRE_BYTES))
-		return leaf_of(STR_NONE);
+		return leaf_of(S(""));
 	return leaf_of(sniff_message(&l));
 }
 
@@ -154,7 +154,8 @@ const struct foreign *foreign_find(struct str head, struct str path)
 {
 	for (const struct row *r = rows; r < rows + sizeof rows / sizeof *rows; r++)
 		if ((r->begins && str_starts(head, str_make(r->begins, r->n))) ||
-		        (r->is && r->is(head)) || (r->ending && str_ends(path, str_of(r->ending))))
+		        (r->is && head.n && r->is(head)) ||
+		        (r->ending && str_ends(path, str_of(r->ending))))
 			return &r->it;
 	return NULL;
 }

@@ -33,7 +33,7 @@ struct str sniff_message(struct leaf *l)
 
 	if (!varint_get(&p, l->end, &n) || n > INT32_MAX) {
 		l->bad = true;
-		return STR_NONE;
+		return S("");
 	}
 	if (n > (size_t)(l->end - p))
 		n = (uint64_t)(l->end - p);
@@ -167,10 +167,11 @@ static bool is_meta_graph(struct str s)
 
 enum graph_form sniff_graph_form(struct str head)
 {
-	struct leaf l = leaf_of(head);
-
+	if (!head.n)
+		return GRAPH_PLAIN;
 	if (is_meta_graph(head))
 		return GRAPH_META;
+	struct leaf l = leaf_of(head);
 	if (!leaf_next(&l) || l.tag != LEAF_TAG(1, WIRE_VARINT))
 		return GRAPH_PLAIN;
 	leaf_varint(&l);

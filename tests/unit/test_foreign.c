@@ -63,6 +63,7 @@ static void what_is_read_is_none(void **state)
 	assert_is(S(META_INFO GRAPH), "m.meta", NULL);
 	assert_is(S("node { }"), "graph.pbtxt", NULL);
 	assert_is(S(""), "m", NULL);
+	assert_is(STR_NONE, "m", NULL);
 }
 
 static void places_of_graphs(void **state)
@@ -84,6 +85,7 @@ static void places_of_graphs(void **state)
 	        GRAPH_PLAIN);
 	assert_int_equal(sniff_graph_form(S("\x08\x01")), GRAPH_PLAIN);
 	assert_int_equal(sniff_graph_form(S("")), GRAPH_PLAIN);
+	assert_int_equal(sniff_graph_form(STR_NONE), GRAPH_PLAIN);
 	assert_true(sniff_graph(S("\x08\x01\x12\x10" META_INFO GRAPH), S("m")) > 50);
 }
 
