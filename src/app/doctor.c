@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "app/cupti_find.h"
+#include "app/help.h"
 #include "app/proc.h"
 #include "app/recording.h"
 
 #define ROOM_NEEDED ((uint64_t)256 << 20) /* of the disk; less is worth a remark */
+#define NARROW      48                    /* columns below which cures stand at the left */
 
 enum state { FINE, REMARK, BAD };
 
@@ -42,13 +44,20 @@ static void row(struct doctor *d, enum state state, const char *name, struct str
 		d->first = str_of(name);
 }
 
-/* What to do, below the row. */
+/* What to do, below the row. Lines that are commands begin with blanks and stay whole. */
 static void cure(struct doctor *d, const char *text)
 {
 	struct strs lines = str_split(d->a, str_of(text), '\n');
+	unsigned columns = d->p->columns;
+	size_t blanks = columns && columns < NARROW ? 2 : 18;
 
-	for (size_t i = 0; i < lines.n; i++)
-		sink_fmt(d->p->out, "%18s%.*s\n", "", STR(lines.v[i]));
+	for (size_t i = 0; i < lines.n; i++) {
+		sink_fmt(d->p->out, "%*s", (int)blanks, "");
+		if (str_starts(lines.v[i], S(" ")))
+			sink_fmt(d->p->out, "%.*s\n", STR(lines.v[i]));
+		else
+			help_put_hanging(columns, lines.v[i], blanks, d->p->out);
+	}
 }
 
 static struct str cuda_version(struct doctor *d, int version)
@@ -137,9 +146,9 @@ static void check_cupti(struct doctor *d)
 	if (!cupti_find(d->a, d->driver, &f)) {
 		row(d, BAD, "CUPTI", S("no libcupti.so is found"));
 		cure(d, "It comes with the CUDA toolkit (extras/CUPTI), PyTorch, JAX and "
-		        "TensorFlow; a program that\nhas it beside its libcudart is recorded "
+		        "TensorFlow; a program that has it beside its libcudart is recorded "
 		        "nevertheless. Else: pip install nvidia-cuda-cupti, and\n"
-		        "export TFPROF_CUPTI_PATH=/path/to/libcupti.so.13");
+		        "  export TFPROF_CUPTI_PATH=/path/to/libcupti.so.13");
 		return;
 	}
 	struct str text = str_fmt(d->a, "of %.*s%s, %.*s", STR(cuda_version(d, f.cuda)),
@@ -183,7 +192,7 @@ static void check_permission(struct doctor *d)
 	row(d, REMARK, "permission",
 	        S("performance counters are for administrators only (RmProfilingAdminOnly: 1)"));
 	cure(d, "tfprof records activities and needs no counters: nothing has to be done. Should "
-	        "CUPTI refuse\n(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES in the recording's log), then "
+	        "CUPTI refuse (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES in the recording's log), then "
 	        "on the machine itself, as root:\n"
 	        "  echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' "
 	        ">/etc/modprobe.d/nvidia-profiling.conf\n"

@@ -36,11 +36,10 @@ static const char *const USAGE[] = {
 #define FLAG_WORDS   26
 #define OPTION_WORDS 30
 
-/* Text in lines, so many blanks before each but the first. */
-static void put_hanging(const struct session *s, struct str text, size_t blanks, struct sink *out)
+void help_put_hanging(unsigned columns, struct str text, size_t blanks, struct sink *out)
 {
-	size_t columns = s->columns && s->columns < COLUMNS ? s->columns : COLUMNS;
-	const size_t room = (columns < COLUMNS_MIN ? COLUMNS_MIN : columns) - blanks;
+	size_t all = columns && columns < COLUMNS ? columns : COLUMNS;
+	const size_t room = (all < COLUMNS_MIN ? COLUMNS_MIN : all) - blanks;
 
 	for (bool first = true; text.n; first = false) {
 		size_t n = text.n;
@@ -54,6 +53,11 @@ static void put_hanging(const struct session *s, struct str text, size_t blanks,
 		sink_char(out, '\n');
 		text = str_sub(text, text.n > n && text.p[n] == ' ' ? n + 1 : n, SIZE_MAX);
 	}
+}
+
+static void put_hanging(const struct session *s, struct str text, size_t blanks, struct sink *out)
+{
+	help_put_hanging(s->columns, text, blanks, out);
 }
 
 /* A word, and from column `at` on what it means; on a narrow terminal that stands below. */
