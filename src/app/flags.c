@@ -252,6 +252,15 @@ static bool load(struct session *s, unsigned role, struct str path)
 	       session_load(s, role, &(struct input_from){ .name = path, .recover = s->recover });
 }
 
+/* The graph's file, where the folder of a SavedModel is named. */
+static struct str graph_file(struct arena *a, struct str path)
+{
+	bool slash = str_ends(path, S("/"));
+	struct str inside = str_fmt(a, "%.*s%ssaved_model.pb", STR(path), slash ? "" : "/");
+
+	return path.n && path_is_folder(a, path) && path_exists(a, inside) ? inside : path;
+}
+
 struct step_said {
 	struct session *s;
 	struct sink *out;
@@ -297,8 +306,8 @@ bool flags_load(struct session *s, const struct flags *f, struct sink *out)
 		return load(s, ROLE_BASELINE, f->baseline);
 	sink_put(out, S("Try to use a single --profile_path instead of "
 	                "graph_path,op_log_path,run_meta_path\n"));
-	return load(s, ROLE_GRAPH, f->graph) && load(s, ROLE_OPLOG, f->op_log) &&
-	       load_runs(s, f, out);
+	return load(s, ROLE_GRAPH, graph_file(&s->query_arena, f->graph)) &&
+	       load(s, ROLE_OPLOG, f->op_log) && load_runs(s, f, out);
 }
 
 bool flags_load_files(struct session *s, const struct strs *files)

@@ -8,6 +8,7 @@ view="-max_depth 2 -select op_types"
 $TFPROF scope m.meta $view
 $TFPROF scope model $view
 $TFPROF scope --graph_path=model/saved_model.pb $view
+$TFPROF scope --graph_path=model/ $view | tail -1
 gzip -c m.meta | $TFPROF scope --graph_path=- $view
 head -c 34 model/saved_model.pb >cut.pb
 $TFPROF scope cut.pb $view
