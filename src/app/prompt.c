@@ -15,6 +15,7 @@
 
 #include "app/complete.h"
 #include "app/history.h"
+#include "app/keys.h"
 #include "app/pretty.h"
 
 #define PROMPT_NAME 40 /* letters of a job's name before the cursor */
@@ -47,7 +48,8 @@ static void on_interrupt(int sig)
 
 void prompt_catch(struct session *s)
 {
-	struct sigaction a = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
+	/* What a command waits for is to hear it; reading a line is not. */
+	struct sigaction a = { .sa_handler = on_interrupt, .sa_flags = s ? 0 : SA_RESTART };
 
 	running = s;
 	if (s)
@@ -129,7 +131,9 @@ static unsigned char on_tab(EditLine *e, int key)
 {
 	const LineInfo *at = el_line(e);
 	struct prompt *p;
-	struct asked q = { .text = str_make(at->buffer, (size_t)(at->cursor - at->buffer)) };
+	/* Where a letter is a NUL, the text ends there, and the cursor may be behind it. */
+	struct asked q = { .text = str_sub(
+		                   str_of(at->buffer), 0, (size_t)(at->cursor - at->buffer)) };
 
 	(void)key;
 	el_get(e, EL_CLIENTDATA, &p);
@@ -166,10 +170,8 @@ static unsigned char on_break(EditLine *e, int key)
 static unsigned char on_stop(EditLine *e, int key)
 {
 	(void)key;
-	el_set(e, EL_PREP_TERM, 0);
-	raise(SIGTSTP);
-	el_set(e, EL_PREP_TERM, 1);
-	return CC_REDISPLAY;
+	keys_stop(e);
+	return CC_NORM;
 }
 
 static void open_edit(struct prompt *p)
@@ -185,9 +187,10 @@ static void open_edit(struct prompt *p)
 	history(p->history, &event, H_SETSIZE, HISTORY_MAX);
 	history(p->history, &event, H_SETUNIQUE, 1);
 	for (size_t i = 0; i < old.n; i++)
-		history(p->history, &event, H_ENTER, str_z(&p->a, old.v[i]));
+		if (old.v[i].n <= KEYS_LINE_MAX)
+			history(p->history, &event, H_ENTER, str_z(&p->a, old.v[i]));
 	el_set(p->edit, EL_CLIENTDATA, p);
-	el_set(p->edit, EL_SIGNAL, 1);
+	keys_open(p->edit);
 	el_set(p->edit, EL_PROMPT, prompt_text);
 	el_set(p->edit, EL_EDITOR, "emacs");
 	el_set(p->edit, EL_HIST, history, p->history);
@@ -201,13 +204,19 @@ static void open_edit(struct prompt *p)
 	/* Ctrl-C and Ctrl-Z are keys while a line is typed. */
 	el_set(p->edit, EL_SETTY, "-d", "-isig", NULL);
 	el_source(p->edit, NULL);
+	keys_forbid(p->edit);
 }
 
 static bool read_edited(struct prompt *p, struct str *line)
 {
 	int n;
-	const char *text = el_gets(p->edit, &n);
+	bool too_long;
+	const char *text = keys_line(p->edit, strlen(p->shown), &n, &too_long);
 
+	if (too_long) {
+		p->given_up = true;
+		fputs("\ntfprof: this is too long to be typed; write it into a script\n", stderr);
+	}
 	if (p->given_up)
 		return true;
 	if (!text || n <= 0) {
@@ -215,7 +224,9 @@ static bool read_edited(struct prompt *p, struct str *line)
 		fflush(stdout);
 		return false;
 	}
-	*line = str_make(text, (size_t)n - (text[n - 1] == '\n'));
+	*line = str_of(text); /* n counts what is behind a NUL, too */
+	if (str_ends(*line, S("\n")))
+		line->n--;
 	return true;
 }
 
@@ -312,6 +323,8 @@ bool prompt_read(struct prompt *p, struct str *line)
 	if (p->smart && p->edit && p->history) {
 		do {
 			p->given_up = false;
+			if (!keys_fit())
+				return read_plain(p, line);
 			if (!read_edited(p, line))
 				return false;
 		} while (p->given_up);
