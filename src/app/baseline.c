@@ -113,6 +113,7 @@ static bool with_files(struct session *s, struct strs *files, struct str name, s
 	own->threads = s->threads;
 	own->recover = s->recover;
 	own->watch = session_not_cancelled(s);
+	own->heeds = &s->cancel;
 	work_guard(&s->work, &g, session_drop, own);
 	bool ok = session_guard(own, load, files);
 	note_append(&s->notes, &own->load_notes);

@@ -159,6 +159,7 @@ bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_
 		x->s->threads = threads ? threads : 1;
 		x->s->recover = s->recover;
 		x->s->watch = session_not_cancelled(s);
+		x->s->heeds = &s->cancel;
 	}
 	run_all(d, run_load);
 	if (collect(d))

@@ -296,7 +296,9 @@ bool jobs_load(struct session *s, const struct request *r, struct sink *out)
 		return session_fail(s, ERR_RESOURCE, "out of memory");
 	next->recover = j->list.v[0].s->recover;
 	work_guard(&s->work, &g, session_drop, next);
+	next->heeds = &s->cancel;
 	bool ok = session_guard(next, load_job, &l);
+	next->heeds = NULL;
 	s->work.account->stop = NULL;
 	if (!ok) {
 		session_fail_as(s, &next->error);

@@ -14,6 +14,7 @@ static void begin(struct session *s)
 	notes_init(&s->notes, &s->query_arena);
 	s->error = (struct err){ .a = &s->query_arena };
 	s->work.account->stop = NULL;
+	s->work.account->cancel = s->heeds ? s->heeds : &s->cancel;
 	s->built_notes = 0;
 }
 

@@ -46,6 +46,7 @@ struct session {
 	unsigned threads;
 	struct input_watch watch;   /* progress of loading; may be left empty */
 	atomic_bool cancel;         /* set by anyone: the call in progress is to end */
+	const atomic_bool *heeds;   /* that of the session for which this one works, or NULL */
 	struct notes load_notes;    /* of loading; in the model arena */
 	size_t load_said;           /* how many of them somebody has printed */
 	VEC(struct source) sources; /* what is loaded; in the model arena */

@@ -29,6 +29,8 @@ struct account {
 	/* Not NULL: when it is set, the work ends at its next block or poll, as exhaustion ends it.
 	 */
 	const atomic_bool *stop;
+	/* Not NULL: when it is set, who waits for others gives up and fails. */
+	const atomic_bool *cancel;
 	/* Mapped blocks that wait for their next use (block.c); not counted as used. */
 	atomic_flag spare_busy; /* guards the list */
 	struct arena_block *spare;
@@ -95,6 +97,10 @@ _Noreturn void work_escape(struct work *w);
 static inline bool work_stopped(const struct work *w)
 {
 	return w->account->stop && atomic_load_explicit(w->account->stop, memory_order_relaxed);
+}
+static inline bool work_cancelled(const struct work *w)
+{
+	return work_stopped(w) || (w->account->cancel && atomic_load(w->account->cancel));
 }
 /* For long loops that ask for no memory. */
 static inline void work_poll(struct work *w)

@@ -299,6 +299,8 @@ static bool run(struct rx_list *l, const struct rx *r, struct str text)
 {
 	PCRE2_SPTR p = (PCRE2_SPTR)(text.n ? text.p : "");
 	uint32_t options = r->bytes ? 0 : PCRE2_NO_UTF_CHECK;
+
+	work_poll(l->a->work); /* each match may take long, and there may be many */
 	size_t steps = r->back ? RX_BACK_WORK / (text.n + 1) : RX_MATCH_LIMIT;
 	pcre2_set_match_limit(
 	        l->matching, steps < RX_MATCH_LIMIT ? (uint32_t)steps : RX_MATCH_LIMIT);

@@ -7,11 +7,13 @@
 #include "io/sink.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/fmt.h"
 #include "io/sink_internal.h"
+#include "io/wait.h"
 
 struct sink_inner {
 	struct sink pub;
@@ -202,18 +204,23 @@ static bool sink_put_fd(void *user, const void *p, size_t n, struct err *why)
 {
 	const struct sink_target *t = user;
 
-	return sink_write(t->fd, t->name, p, n, why);
+	return sink_write(t->fd, t->name, p, n, NULL, why);
 }
 
-bool sink_write(int fd, struct str name, const void *p, size_t n, struct err *why)
+bool sink_write(
+        int fd, struct str name, const void *p, size_t n, const struct work *w, struct err *why)
 {
 	const char *from = p;
 	ssize_t done;
 
 	while (n) {
 		done = write(fd, from, n);
-		if (done < 0 && errno == EINTR)
+		if (done < 0 && (errno == EINTR || errno == EAGAIN)) {
+			if (w && work_cancelled(w))
+				return err_system(why, "cannot write", name, ECANCELED);
+			wait_ready(fd, POLLOUT);
 			continue;
+		}
 		if (done <= 0)
 			return err_system(why, "cannot write", name, done ? errno : EIO);
 		from += done;

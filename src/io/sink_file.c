@@ -18,6 +18,7 @@
 #include "base/num.h"
 #include "io/shared.h"
 #include "io/sink_internal.h"
+#include "io/wait.h"
 
 #define FILE_LINKS_MAX 40  /* symbolic links followed, as many as Linux follows */
 #define FILE_TRIES     100 /* names tried for the temporary file */
@@ -66,7 +67,7 @@ static bool file_put(void *user, const void *p, size_t n, struct err *why)
 {
 	const struct file *f = user;
 
-	return sink_write(f->fd, f->name, p, n, why);
+	return sink_write(f->fd, f->name, p, n, f->work, why);
 }
 
 /* Closes and renames; the sentence comes last, as making it may end the work. */
@@ -138,11 +139,16 @@ static int file_descriptor(struct str path)
 }
 
 /* Opens what is there, to be written without replacing it. */
-static bool file_open_direct(struct file *f, int flags, struct err *e)
+static bool file_open_direct(struct file *f, bool pipe, struct err *e)
 {
-	do
-		f->fd = open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
-	while (f->fd < 0 && errno == EINTR);
+	const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
+
+	if (pipe)
+		f->fd = wait_reader(f->path, flags, f->work);
+	else
+		do
+			f->fd = open(f->path, flags);
+		while (f->fd < 0 && errno == EINTR);
 	return f->fd >= 0 || file_fail(f, errno, e);
 }
 
@@ -222,7 +228,8 @@ static bool file_open(struct file *f, struct err *e)
 	if (S_ISDIR(st.st_mode))
 		return file_fail(f, EISDIR, e);
 	if (!S_ISREG(st.st_mode))
-		return shared_check(f->path, f->a, e) && file_open_direct(f, 0, e);
+		return shared_check(f->path, f->a, e) &&
+		       file_open_direct(f, S_ISFIFO(st.st_mode), e);
 	if (faccessat(AT_FDCWD, f->path, W_OK, AT_EACCESS) < 0)
 		return file_fail(f, errno, e);
 	if (!file_follow(f, e) || !file_create(f, 0600, e))

@@ -14,6 +14,8 @@
 
 #define TAIL_ZEROS 16 /* bytes of them at the end of a payload: its last part was not written */
 
+static const uint8_t zeros[TAIL_ZEROS];
+
 /* Fills *d for what was passed since byte at. */
 static enum spool_event damage(
         struct spool_get *g, struct spool_damage *d, uint64_t at, const char *why)
@@ -44,6 +46,10 @@ static void find_block(struct src *s)
 			return;
 		}
 		s->p = s->end - (SPOOL_MAGIC_SIZE - 1);
+		if (!memcmp(s->p, zeros, SPOOL_MAGIC_SIZE - 1)) { /* no part of a magic */
+			s->p = s->end;
+			src_pass_hole(s);
+		}
 	}
 	s->p = s->end;
 }
@@ -56,6 +62,7 @@ static bool pass_zeros(struct src *s)
 			s->p++;
 		if (s->p < s->end)
 			return false;
+		src_pass_hole(s);
 	}
 	return true;
 }
@@ -81,8 +88,6 @@ static enum spool_event pass_other(struct spool_get *g, struct spool_damage *d, 
 /* Does a payload end as one whose last part was never written? */
 static bool ends_in_zeros(const uint8_t *end, uint32_t payload)
 {
-	static const uint8_t zeros[TAIL_ZEROS];
-
 	return payload >= sizeof zeros && !memcmp(end - sizeof zeros, zeros, sizeof zeros);
 }
 

@@ -12,35 +12,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/gz.h"
+#include "io/src_internal.h"
+#include "io/wait.h"
 
 #define SRC_HEAD 3 /* bytes that tell gzip from everything else */
-
-struct src_inner {
-	struct src pub;
-	struct arena *a;
-	struct work *work; /* holds the guard */
-	struct guard guard;
-	int fd;       /* -1: memory, or closed */
-	bool owned;   /* fd is ours to close */
-	bool regular; /* read by offset, may seek */
-	bool memory, ended, failed;
-	bool first;    /* the window still begins at offset 0 */
-	bool keep;     /* it goes on doing so */
-	uint64_t base; /* where a regular file stood when it was opened */
-	uint64_t raw_at, raw_size;
-	struct str text; /* memory: all of it */
-	uint8_t *buf;    /* the window; NULL for memory that is not gzip */
-	size_t cap;
-	struct gunzip *gz; /* NULL: not compressed */
-	uint8_t *raw;      /* compressed bytes of a file */
-	struct str packed; /* those not yet unpacked */
-	bool (*tick)(void *user, uint64_t done, uint64_t size);
-	void *user;
-};
 
 /* Guard: closes the file. */
 static void src_drop(void *what)
@@ -58,6 +37,18 @@ static bool src_fail(struct src_inner *in)
 	return false;
 }
 
+/* Tells who watches how far it is; false when that ends the reading. */
+static bool src_tick(struct src_inner *in)
+{
+	struct src *s = &in->pub;
+
+	if (!work_cancelled(in->work) &&
+	        (!in->tick || in->tick(in->user, src_raw_at(s), in->raw_size)))
+		return true;
+	err_set(s->e, ERR_CANCELLED, "reading '%.*s' was cancelled", STR(s->name));
+	return src_fail(in);
+}
+
 /* Reads up to n bytes of the file itself; SIZE_MAX when that failed. */
 static size_t src_read_raw(struct src_inner *in, void *p, size_t n)
 {
@@ -66,11 +57,14 @@ static size_t src_read_raw(struct src_inner *in, void *p, size_t n)
 	do {
 		if (in->fd < 0)
 			return 0;
+		while (!in->regular && !wait_ready(in->fd, POLLIN))
+			if (!src_tick(in))
+				return SIZE_MAX;
 		if (in->regular)
 			got = pread(in->fd, p, n, (off_t)(in->base + in->raw_at));
 		else
 			got = read(in->fd, p, n);
-	} while (got < 0 && errno == EINTR);
+	} while (got < 0 && (errno == EINTR || (errno == EAGAIN && !in->regular)));
 	if (got < 0) {
 		err_system(in->pub.e, "cannot read", in->pub.name, errno);
 		src_fail(in);
@@ -159,17 +153,6 @@ static void src_room(struct src_inner *in, size_t need)
 	s->end = s->p + have;
 }
 
-/* Tells who watches how far it is; false when that ends the reading. */
-static bool src_tick(struct src_inner *in)
-{
-	struct src *s = &in->pub;
-
-	if (!in->tick || in->tick(in->user, src_raw_at(s), in->raw_size))
-		return true;
-	err_set(s->e, ERR_CANCELLED, "reading '%.*s' was cancelled", STR(s->name));
-	return src_fail(in);
-}
-
 /* Memory that is its own window: shows a piece more of it. */
 static bool src_show(struct src_inner *in)
 {
@@ -185,7 +168,7 @@ static bool src_show(struct src_inner *in)
 
 /* Brings more bytes into the window, which has less than the n bytes wanted. False at the end or
  * when reading failed. */
-static bool src_fill(struct src_inner *in, size_t n)
+bool src_fill(struct src_inner *in, size_t n)
 {
 	struct src *s = &in->pub;
 	size_t used, room, got;
@@ -285,8 +268,8 @@ static struct src_inner *src_new(struct arena *a, struct str name, struct err *e
 	return in;
 }
 
-/* Opens what has that name; with a further flag. */
-static bool src_open_named(struct src_inner *in, struct str path, int flag)
+/* Opens what has that name: a pipe at once, even if it has no writer yet. */
+static bool src_open_named(struct src_inner *in, struct str path)
 {
 	const char *z = str_z(in->a, path);
 
@@ -294,7 +277,7 @@ static bool src_open_named(struct src_inner *in, struct str path, int flag)
 		return err_set(
 		        in->pub.e, ERR_INVALID_ARGUMENT, "cannot open '%s': a NUL in its name", z);
 	do
-		in->fd = open(z, O_RDONLY | O_CLOEXEC | O_NOCTTY | flag);
+		in->fd = open(z, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	while (in->fd < 0 && errno == EINTR);
 	in->owned = true;
 	return in->fd >= 0 || err_system(in->pub.e, "cannot open", path, errno);
@@ -320,7 +303,7 @@ bool src_open(struct src **out, struct arena *a, struct str path, struct err *e)
 
 	if (is_stdin)
 		in->fd = STDIN_FILENO;
-	else if (!src_open_named(in, path, 0))
+	else if (!src_open_named(in, path))
 		return false;
 	return src_begin(out, in, false);
 }
@@ -329,7 +312,7 @@ bool src_open_file(struct src **out, struct arena *a, struct str path, struct er
 {
 	struct src_inner *in = src_new(a, path, e);
 
-	return src_open_named(in, path, O_NONBLOCK) && src_begin(out, in, true);
+	return src_open_named(in, path) && src_begin(out, in, true);
 }
 
 /* Opens memory. */
@@ -359,47 +342,6 @@ bool src_need(struct src *s, size_t n)
 	while ((size_t)(s->end - s->p) < n)
 		if (!src_fill(s->in, n))
 			return false;
-	return true;
-}
-
-/* Seeks n bytes forward from p in a regular file, or to its end if that comes first. */
-static bool src_seek(struct src_inner *in, uint64_t n)
-{
-	struct src *s = &in->pub;
-	uint64_t at = src_at(s);
-	struct stat st;
-	bool ok;
-
-	if (fstat(in->fd, &st) == 0) /* it may have grown or shrunk */
-		in->raw_size =
-		        (uint64_t)st.st_size > in->base ? (uint64_t)st.st_size - in->base : 0;
-	ok = in->raw_size > at && n <= in->raw_size - at;
-	if (ok)
-		s->end_at = at + n;
-	else if (in->raw_size > s->end_at)
-		s->end_at = in->raw_size;
-	in->raw_at = s->end_at;
-	s->p = s->end = in->buf;
-	in->first = in->ended = false;
-	return ok;
-}
-
-/* Goes n bytes forward. */
-bool src_skip(struct src *s, uint64_t n)
-{
-	struct src_inner *in = s->in;
-	uint64_t have = (uint64_t)(s->end - s->p);
-
-	if (n > have && !in->failed && in->regular && in->raw_size && !in->gz)
-		return src_seek(in, n);
-	while (n > have) {
-		n -= have;
-		s->p = s->end;
-		if (!src_fill(in, 1))
-			return false;
-		have = (uint64_t)(s->end - s->p);
-	}
-	s->p += n;
 	return true;
 }
 

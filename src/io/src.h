@@ -51,6 +51,10 @@ bool src_need(struct src *s, size_t n);
 /* Goes n bytes forward, seeking where it can; false when the input ends before that. */
 bool src_skip(struct src *s, uint64_t n);
 
+/* Goes over the hole of a sparse file that begins behind the bytes handed out, all of which are
+ * read: they would be zeros. */
+void src_pass_hole(struct src *s);
+
 static inline uint64_t src_at(const struct src *s) /* offset of s->p */
 {
 	return s->end_at - (uint64_t)(s->end - s->p);

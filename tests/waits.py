@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What may never come: pipes without a writer, without a reader, whose other end stops; holes of terabytes, and
+patterns. Ctrl-C ends the waiting at once, on a command line and at the prompt.
+
+    tests/waits.py --program build/check/tfprof --make build/check/spool_make
+"""
+import argparse
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PATIENCE = 60
+QUIET = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE}
+
+
+def need(truth, what):
+    if not truth:
+        raise AssertionError(what)
+
+
+def interrupt(words, said):
+    p = subprocess.Popen([PROGRAM] + words, **QUIET)
+    time.sleep(.4)
+    need(p.poll() is None, '%s: it does not wait' % words)
+    p.send_signal(signal.SIGINT)
+    try:
+        err = p.communicate(timeout=PATIENCE)[1].decode()
+    except subprocess.TimeoutExpired:
+        p.kill()
+        p.communicate()
+        raise AssertionError('%s: deaf' % words)
+    need(p.returncode == -signal.SIGINT and said in err, '%s: %d %s' % (words, p.returncode, err))
+
+
+def no_other_end():
+    """A pipe that nobody else opens."""
+    interrupt(['--graph_path=pipe', 'scope'], '')
+    interrupt(['diff', 'pipe', 'g'], "reading 'pipe' was cancelled")
+    interrupt(['--graph_path=g', 'scope', '-output', 'file:outfile=pipe'], "cannot write 'pipe': Operation canceled")
+
+
+def stops():
+    """A writer that stops in the middle, a reader that reads nothing."""
+    end = os.open('pipe', os.O_RDWR)
+    os.write(end, b'node { name: "a" op: "Op" } node {')
+    interrupt(['diff', 'pipe', 'g'], "reading 'pipe' was cancelled")
+    interrupt(['--graph_path=big', 'scope', '-output', 'file:outfile=pipe'], "cannot write 'pipe': Operation canceled")
+    os.close(end)
+
+
+def slow_patterns():
+    """A pattern that each of many names takes long to refuse, but not too long."""
+    with open('names', 'w') as f:
+        f.write(''.join('node { name: "x%04d%s!" op: "Op" }\n' % (i, 'a' * 22) for i in range(9999)))
+    interrupt(['--graph_path=names', 'scope', '-show_name_regexes', 'x[0-9]+(a+)+$'], 'the command was cancelled')
+
+
+def comes_late():
+    """An other end that comes late gets everything."""
+    got = []
+    reader = threading.Timer(.4, lambda: got.append(open('pipe', 'rb').read()))
+    reader.start()
+    subprocess.run([PROGRAM, '--graph_path=big', 'scope', '-output', 'file:outfile=pipe'], check=True, **QUIET)
+    reader.join()
+    writer = threading.Timer(.4, lambda: open('pipe', 'wb').write(open('big', 'rb').read()))
+    writer.start()
+    subprocess.run([PROGRAM, '--graph_path=pipe', 'scope', '-output', 'file:outfile=out'], check=True, **QUIET)
+    writer.join()
+    with open('out', 'rb') as f:
+        need(got and got[0] == f.read() and len(got[0]) > 1 << 17, 'the answers differ')
+
+
+def until(fd, mark):
+    out, end = b'', time.time() + PATIENCE
+    while mark not in out:
+        need(time.time() < end, '%s did not come: %s' % (mark, out))
+        if select.select([fd], [], [], .1)[0]:
+            out += os.read(fd, 65536)
+    return out
+
+
+def prompt():
+    """Ctrl-C at the prompt; the next line is heard."""
+    pid, fd = pty.fork()
+    if not pid:
+        os.execve(PROGRAM, [PROGRAM, '--graph_path=g'], dict(os.environ, TERM='dumb', HOME=os.getcwd()))
+    until(fd, b'tfprof> ')
+    for line in (b'scope > pipe', b'load --graph_path=pipe', b'diff pipe g', b'scope -output file:outfile=pipe'):
+        os.write(fd, line + b'\n')
+        time.sleep(.4)
+        os.write(fd, b'\x03')
+        until(fd, b'tfprof> ')
+    os.write(fd, b'quit\n')
+    need(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1, 'its status')
+    os.close(fd)
+
+
+def holes():
+    """Recordings with holes of 4 TB: at the beginning, within, at the end."""
+    subprocess.run([MAKE, 'good.tfspool'], input=b'kernel start=1000000 length=1 correlation=1 name=k\nend start=9000000\n', check=True)
+    with open('good.tfspool', 'rb') as f:
+        good = f.read()
+    for name, parts, said in (('nothing', [None], 0), ('end', [good, None], 0), ('middle', [good, None, b'x'], 3),
+                              ('before', [b'x', None, good], 3)):
+        with open(name, 'wb') as f:
+            for x in parts:
+                f.write(x) if x else f.seek(1 << 42, os.SEEK_CUR)
+            f.truncate()
+        r = subprocess.run([PROGRAM, '--spool=' + name, 'op'], timeout=PATIENCE, **QUIET)
+        need(r.returncode == said, '%s: %d %s' % (name, r.returncode, r.stderr))
+        r = subprocess.run([PROGRAM, '--recover', '--spool=' + name, 'op'], timeout=PATIENCE, **QUIET)
+        need(r.returncode == 0, '%s: %d %s' % (name, r.returncode, r.stderr))
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--program', default=os.path.join(ROOT, 'build/check/tfprof'))
+    p.add_argument('--make', default=os.path.join(ROOT, 'build/check/spool_make'))
+    a = p.parse_args()
+    global PROGRAM, MAKE
+    PROGRAM, MAKE = os.path.abspath(a.program), os.path.abspath(a.make)
+    tests, failed = [no_other_end, stops, slow_patterns, comes_late, prompt, holes], 0
+    for t in tests:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            os.mkfifo('pipe')
+            with open('g', 'w') as f:
+                f.write('node { name: "a" op: "Op" }')
+            with open('big', 'w') as f:
+                f.write(''.join('node { name: "s/%06d" op: "Op" }\n' % i for i in range(20000)))
+            try:
+                t()
+            except (AssertionError, subprocess.SubprocessError) as e:
+                failed += 1
+                print('%s: %s: %s' % (t.__name__, t.__doc__, e))
+            os.chdir(ROOT)
+    print('%d passed, %d failed, 0 skipped' % (len(tests) - failed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
