@@ -51,6 +51,14 @@ def under_valgrind(program):
     return path
 
 
+def keys(program, seeds):
+    return counted([sys.executable, '-B', 'tests/term/keys.py', '--program', program, '--seeds', seeds])
+
+
+def waits(program):
+    return counted([sys.executable, '-B', 'tests/waits.py', '--program', program, '--make', 'build/check/spool_make'])
+
+
 def real_cupti(bin_dir, *more):
     return counted([sys.executable, '-B', 'tests/inject/real.py', '--bin', bin_dir] + list(more))
 
@@ -126,6 +134,8 @@ def quick(bin_dir):
         ('examples', lambda: counted([sys.executable, '-B', 'tests/examples/run.py', '--program', program] + filters('examples'))),
         ('errors', lambda: counted([sys.executable, '-B', 'tests/errors/run.py', '--program', program])),
         ('term', lambda: counted([sys.executable, '-B', 'tests/term/run.py', '--program', program, '--tools', bin_dir])),
+        ('keys', lambda: keys(program, '1-6')),
+        ('waits', lambda: waits(program)),
         ('locales', lambda: counted([sys.executable, '-B', 'tests/locale/run.py', '--program', program])),
         ('faults', lambda: faults(bin_dir)),
         ('security', lambda: security(bin_dir)),
@@ -181,6 +191,8 @@ def deep(bin_dir):
                                                   os.path.join(bin_dir, 'tfprof')])),
               ('record', lambda: counted([sys.executable, '-B', 'tests/record/run.py', '--tools', bin_dir, '--program',
                                           os.path.join(bin_dir, 'tfprof')])),
+              ('keys', lambda: keys(os.path.join(bin_dir, 'tfprof'), '1-100')),
+              ('waits', lambda: waits(os.path.join(bin_dir, 'tfprof'))),
               ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--seeds', '100-150',
                                             '--program', os.path.join(bin_dir, 'tfprof')])),
               ('differential', lambda: counted([sys.executable, '-B', 'tests/oracle/differential.py', '--seeds',

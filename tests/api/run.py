@@ -95,6 +95,12 @@ def check(bin_dir, tmp, san):
         status, text = run([exe, os.path.join(MLP, 'profile.pb')], LD_LIBRARY_PATH=tmp)
         why = text if status else ''
     judge('two sessions', why)
+    exe = os.path.join(tmp, 'long_use')
+    why = build(os.path.join(ROOT, 'tests', 'api', 'long_use.c'), exe, cc, ['-std=gnu11', '-pthread'], so)
+    if not why:
+        status, text = run([exe, os.path.join(MLP, 'profile.pb'), '200' if san else '2500'], LD_LIBRARY_PATH=tmp)
+        why = text if status else ''
+    judge('long use', why)
     with open(source) as f:
         judge('the example is short', '' if len(f.readlines()) < 60 else 'it has 60 lines or more')
     needs = run(['ldd', os.path.join(bin_dir, 'libtfprof.so')])[1]
