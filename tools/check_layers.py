@@ -27,7 +27,7 @@ LIBRARIES = {
     'zlib.h': re.compile(r'^io/gz\.c$'),
     'snappy-c.h': re.compile(r'^io/sstable\.c$'),
     'editline/': re.compile(r'^app/(repl|prompt)\.c$'),
-    'histedit.h': re.compile(r'^app/(repl|prompt)\.c$'),
+    'histedit.h': re.compile(r'^app/(keys|prompt)\.c$'),
     'setjmp.h': re.compile(r'^(base/(arena\.[ch]|par\.c)|app/(api|session)\.[ch])$'),
 }
 

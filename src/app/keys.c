@@ -17,6 +17,7 @@
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
+#include <wctype.h>
 
 #include "app/term.h"
 
@@ -280,6 +281,8 @@ void keys_forbid(EditLine *e)
 {
 	el_set(e, EL_BIND, "\\ex", "ed-unassigned", NULL); /* commands of its own */
 	el_set(e, EL_BIND, "-a", ":", "ed-unassigned", NULL);
+	if (!iswprint('x' | 0x80)) /* no letter: M-x in one */
+		el_set(e, EL_BIND, "\\370", "ed-unassigned", NULL);
 }
 
 const char *keys_line(EditLine *e, size_t prompt, int *n, bool *too_long)

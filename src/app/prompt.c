@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See prompt.h. No other file knows that libedit does the editing.
+ * See prompt.h. No file but this one and keys.c knows that libedit does the editing.
  */
 #include "app/prompt.h"
 
@@ -28,7 +28,7 @@ struct prompt {
 	char shown[PROMPT_NAME * 4 + 16]; /* what stands before the cursor */
 	char *text;
 	size_t cap;
-	bool smart, utf8, given_up;
+	bool smart, utf8, opened, given_up;
 #if HAVE_LIBEDIT
 	EditLine *edit;
 	History *history;
@@ -244,11 +244,19 @@ static void remember(struct prompt *p, struct str line)
 	history_add(&p->line_arena, p->history_file, line);
 }
 
-#else
-
-static void open_edit(struct prompt *p)
+/* Can libedit read the next line? It is opened when the terminal is one for it. */
+static bool can_edit(struct prompt *p)
 {
-	(void)p;
+	if (!p->smart || !keys_fit())
+		return false;
+	if (!p->opened) {
+		p->opened = true;
+		if (setjmp(p->work.escape)) /* no memory */
+			p->smart = false;
+		else
+			open_edit(p);
+	}
+	return p->smart && p->edit && p->history;
 }
 
 #endif
@@ -269,8 +277,6 @@ static bool fill(struct prompt *p, struct session *s)
 	struct term look = term_look(TERM_AUTO);
 	p->utf8 = look.utf8;
 	p->smart = look.smart && HAVE_LIBEDIT;
-	if (p->smart)
-		open_edit(p);
 	return true;
 }
 
@@ -320,14 +326,12 @@ void prompt_use(struct prompt *p, struct session *s, struct str name)
 bool prompt_read(struct prompt *p, struct str *line)
 {
 #if HAVE_LIBEDIT
-	if (p->smart && p->edit && p->history) {
-		do {
-			p->given_up = false;
-			if (!keys_fit())
-				return read_plain(p, line);
-			if (!read_edited(p, line))
-				return false;
-		} while (p->given_up);
+	while (can_edit(p)) {
+		p->given_up = false;
+		if (!read_edited(p, line))
+			return false;
+		if (p->given_up)
+			continue;
 		if (line->n)
 			remember(p, *line);
 		return true;
