@@ -10,8 +10,6 @@
  *   FAKE_FAIL=ActivityEnable:2[:10],...    a function returns that error [if its first number is that]
  *   FAKE_HOLDER=nsys                       another tool has the only place
  *   FAKE_FATAL=100                         it gives up after so many launches
- *   FAKE_STEAL=100[:200]                   another client takes the buffers after so many launches
- *                                          [until so many]
  *   FAKE_TIMES=zero|negative|huge|early    times of kernels
  *   FAKE_END=truncated|unknown|empty       how buffers end
  *   FAKE_CORRELATION=4294967290            the first one
@@ -92,13 +90,8 @@ static void tell(unsigned domain, unsigned cbid, unsigned site)
 static void count_launch(void)
 {
 	uint64_t n = __atomic_add_fetch(&fake.launches, 1, __ATOMIC_SEQ_CST);
-	const char *steal = getenv("FAKE_STEAL");
 	unsigned long fatal = fake_option("FAKE_FATAL");
 
-	if (steal && n == strtoul(steal, NULL, 10))
-		SET(fake.stolen, 1);
-	if (steal && strchr(steal, ':') && n == strtoul(strchr(steal, ':') + 1, NULL, 10))
-		SET(fake.stolen, 0);
 	if (fatal && n == fatal) {
 		tell(STATE, 1, 0);
 		SET(fake.finalized, 1);
@@ -132,7 +125,7 @@ static void ran(const struct fake_op *op)
 	struct shard *s = shard_of_thread();
 	uint32_t correlation = __atomic_add_fetch(&fake.correlation, 1, __ATOMIC_RELAXED);
 
-	if (fake_option("FAKE_UNCORRELATED") && !GET(fake.kinds[4]))
+	if (fake_option("FAKE_UNCORRELATED") && !GET(fake.kinds[DRIVER_CALLS]))
 		correlation = 0;
 	pthread_mutex_lock(&s->lock);
 	if (GET(fake.request)) {
@@ -255,6 +248,7 @@ EXPORT int cuptiActivityFlushAll(unsigned forced)
 {
 	int backwards = fake_option("FAKE_SHUFFLE") != 0;
 
+	__atomic_add_fetch(&fake.flushes, 1, __ATOMIC_SEQ_CST);
 	if (!forced && fake_option("FAKE_BURN"))
 		burn(fake_option("FAKE_BURN"));
 	if (forced && fake_option("FAKE_BLOCK"))
@@ -430,7 +424,8 @@ EXPORT int cuptiActivityEnableDriverApi(unsigned cbid, uint8_t on)
 #endif
 #endif
 
-/* For test programs: what is switched on; and which single functions, as "domain:number". */
+/* For test programs: what is switched on and was done; and which single functions are on, as
+ * "domain:number". */
 EXPORT void fake_cupti_state(char *p, size_t n)
 {
 	unsigned kinds = 0, single = 0;
@@ -439,8 +434,28 @@ EXPORT void fake_cupti_state(char *p, size_t n)
 		kinds += GET(fake.kinds[i]);
 	for (unsigned i = 0; i < CBIDS; i++)
 		single += GET(fake.single[1][i]) + GET(fake.single[2][i]);
-	snprintf(p, n, "subscribed %d kinds %u single %u version %d", GET(fake.subscribed), kinds,
-	        single, FAKE_VERSION);
+	snprintf(p, n, "subscribed %d kinds %u single %u version %d calls %d listening %d launches "
+	        "%llu",
+	        GET(fake.subscribed), kinds, single, FAKE_VERSION, GET(fake.kinds[DRIVER_CALLS]),
+	        GET(fake.listening[DRIVER][307]), (unsigned long long)GET(fake.launches));
+}
+
+/* Flushes that have begun. */
+EXPORT uint64_t fake_cupti_flushes(void)
+{
+	return GET(fake.flushes);
+}
+
+/* Another client takes the buffers from now on, or no longer. */
+EXPORT void fake_cupti_steal(unsigned long on)
+{
+	SET(fake.stolen, on != 0);
+}
+
+/* So many records were dropped. */
+EXPORT void fake_cupti_drop(unsigned long n)
+{
+	__atomic_add_fetch(&fake.dropped, n, __ATOMIC_SEQ_CST);
 }
 
 EXPORT void fake_cupti_calls(char *p, size_t n)

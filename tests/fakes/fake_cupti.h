@@ -24,6 +24,7 @@
 
 enum { OK, INVALID = 1, MAX_LIMIT = 12, MULTIPLE = 39 };
 enum { DRIVER = 1, RUNTIME = 2, RESOURCE = 3, STATE = 6 };
+enum { DRIVER_CALLS = 4 }; /* the kind of their records */
 
 typedef void callback(void *, unsigned, unsigned, const void *);
 
@@ -42,7 +43,7 @@ struct fake_cupti {
 	unsigned char kinds[KINDS], single[3][CBIDS], listening[7][CBIDS];
 	size_t dropped;
 	uint32_t correlation;
-	uint64_t launches;
+	uint64_t launches, flushes;
 	int subscribed, finalized, stolen, system_tids;
 	struct shard shard[SHARDS];
 	uint8_t theirs[STOLEN];

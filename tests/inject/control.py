@@ -5,17 +5,28 @@ import signal
 import subprocess
 import time
 
-from rig import ARGS, WRITE, Run, check, settle, sleep, until
+from rig import ARGS, LONGER, WRITE, Run, check, settle, until
 
 
 def t50_late_start():
-    with Run('init', 'launch:10', 'state', sleep(400), 'launch:20', 'state', 'exit:3', opts='delay=%g' % (0.2 * ARGS.pause)) as r:
-        s = r.ok(3).complete(20)
-        check(r.out.startswith('no CUPTI') and 'subscribed 1' in r.out, r.out)
-    with Run('init', 'push:a', 'launch:10', 'pop', sleep(1000), 'state', 'push:b', 'launch:20', 'pop', 'exit:3',
-             opts='duration=%g' % (0.5 * ARGS.pause)) as r:
-        s = r.ok(3).complete(10)
-        check(s.n('RANGE') == 2 and 'subscribed 0 kinds 0' in r.out, s.of('RANGE'), r.out)
+    for longer in LONGER:
+        with Run('init', 'launch:10', 'state', 'await:subscribed 1', 'launch:20', 'state', 'exit:3',
+                 opts='delay=%g' % (0.2 * ARGS.pause * longer)) as r:
+            if r.ok(3).out.startswith('no CUPTI'):
+                r.complete(20)
+                check('subscribed 1' in r.out, r.out)
+                break
+    else:
+        check(False, 'it began too early')
+    for longer in LONGER:
+        with Run('init', 'push:a', 'launch:10', 'pop', 'state', 'await:subscribed 0', 'state', 'push:b', 'launch:20', 'pop',
+                 'exit:3', opts='duration=%g' % (0.5 * ARGS.pause * longer)) as r:
+            if r.ok(3).out.startswith('subscribed 1'):
+                s = r.complete(10)
+                check(s.n('RANGE') == 2 and 'subscribed 0 kinds 0' in r.out, s.of('RANGE'), r.out)
+                break
+    else:
+        check(False, 'it stopped too early')
 
 
 def t50_control():
@@ -27,33 +38,37 @@ def t50_control():
     def kernels():
         return sum(s.n('KERNEL') for s in r.spools('--count'))
 
-    def settled():
-        """The number of kernels once it has not changed for a while."""
-        n = -1
-        while n != (n := kernels()):
-            time.sleep(0.5 * ARGS.pause)
-        return n
+    def go_on():
+        r.process.stdin.write(b'\n')
+        r.process.stdin.flush()
 
-    with Run('init', 'background:2', 'listen', 'exit:3', opts='start=ctl,flush=50', wait=False, stdin=subprocess.PIPE,
-             timeout=300) as r:
-        until(r.spools, 'no spool')
-        check(settled() == 0, 'it began too early')
+    rounds = 12 if ARGS.long else 3
+    words = ['listen', 'await:subscribed 0', settle(), 'say:stopped'] * rounds
+    with Run('init', 'background:2', settle(), 'say:silent', *words, 'listen', 'exit:3', opts='start=ctl,flush=50', wait=False,
+             stdin=subprocess.PIPE) as r:
+        check(r.process.stdout.readline() == b'silent\n' and kernels() == 0, 'it began too early')
         sizes = [0]
-        for _ in range(12 if ARGS.long else 3):
+        for _ in range(rounds):
             say('start')
             until(lambda: kernels() > sizes[-1], 'a start without effect')
             say('flush')
             say('step a label')
             say('stop')
-            sizes.append(settled())
+            go_on()
+            check(r.process.stdout.readline() == b'stopped\n')
+            sizes.append(kernels())
         s = r.wait().ok(3).spool('--count')
         check(s.n('KERNEL') == sizes[-1] and s.complete and not r.log(), sizes, s.end, r.log())
 
 
 def t50_detach():
-    with Run('init', 'launch:10', sleep(1000), 'launch:1', 'state', 'exit:3', opts='duration=%g,detach' % (0.5 * ARGS.pause)) as r:
-        r.ok(3).complete(10)
-        check('subscribed 0' in r.out, r.out)
+    for longer in LONGER:
+        with Run('init', 'launch:10', 'state', 'await:kinds 0', 'until:subscribed 0', 'state', 'exit:3',
+                 opts='duration=%g,detach' % (0.5 * ARGS.pause * longer)) as r:
+            if r.ok(3).out.startswith('subscribed 1'):
+                check('\nsubscribed 0' in r.out, r.out)
+                return check(r.complete(10))
+    check(False, 'it stopped too early')
 
 
 def t51_limit():
@@ -86,7 +101,7 @@ def t51_graphs():
 
 
 def t51_step_signal():
-    with Run('init', 'launch', 'raise:12', 'launch', 'raise:12', sleep(150), 'exit:3', opts='step_signal') as r:
+    with Run('init', 'launch', 'raise:12', 'launch', 'raise:12', 'exit:3', opts='step_signal') as r:
         s = r.ok(3).complete(2)
         check([m['what'] for m in s.of('MARK')] == [0, 0], s.of('MARK'))
     with Run('init', 'raise:12', opts='') as r:

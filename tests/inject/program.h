@@ -10,7 +10,7 @@ struct word {
 	void (*act)(void);
 };
 /* Rows end with one that has no name. */
-extern const struct word work_words[], process_words[], refuse_words[];
+extern const struct word work_words[], wait_words[], process_words[], refuse_words[];
 
 extern char *argument[3]; /* what is behind the colons */
 extern const char *self;
@@ -19,6 +19,10 @@ extern const char *self;
 long number(int i, long otherwise);
 /* Says so, and ends at once with a status that no test expects. */
 _Noreturn void wrong(const char *what);
+/* Launches n kernels of that name; NULL: of some names in turn. */
+void launch(long n, const char *name);
+/* A function of the fake CUPTI that is loaded; NULL: none is. */
+void *fake_cupti(const char *function);
 /* Does what a word says. */
 void run(char *word);
 

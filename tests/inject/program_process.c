@@ -5,9 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -16,9 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "program.h"
@@ -92,51 +88,6 @@ static void do_exec(void)
 	wrong("exec failed");
 }
 
-static void do_sleep(void)
-{
-	long ms = number(0, 1);
-	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
-
-	while (nanosleep(&t, &t) && errno == EINTR)
-		;
-}
-
-/* Bytes of all spools of the session. */
-static long spooled(void)
-{
-	char pattern[4096];
-	struct stat s;
-	long n = 0;
-	glob_t g;
-
-	snprintf(pattern, sizeof pattern, "%s/*.tfspool", getenv("TFPROF_SESSION"));
-	if (glob(pattern, 0, NULL, &g))
-		return 0;
-	for (size_t i = 0; i < g.gl_pathc; i++)
-		n += stat(g.gl_pathv[i], &s) ? 0 : (long)s.st_size;
-	globfree(&g);
-	return n;
-}
-
-/* Until the writer has been quiet for so many milliseconds; half a minute at most. */
-static void do_settle(void)
-{
-	struct timespec t = { 0, 10000000 };
-	long quiet = 0, before = spooled(), now;
-
-	for (int i = 0; quiet < number(0, 300) && i < 3000; i++, before = now) {
-		nanosleep(&t, NULL);
-		now = spooled();
-		quiet = now == before ? quiet + 10 : 0;
-	}
-}
-
-/* Until somebody says something on standard input, or it ends. */
-static void do_listen(void)
-{
-	getchar();
-}
-
 static void do_say(void)
 {
 	printf("%s\n", argument[0]);
@@ -208,35 +159,6 @@ static void do_load(void)
 		wrong(dlerror());
 }
 
-/* What a function of the fake CUPTI says. */
-static void say_cupti(const char *function)
-{
-	void (*state)(char *, size_t) = NULL;
-	char text[4000] = "no CUPTI";
-	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
-		"libcupti.so.11.8" };
-
-	for (unsigned i = 0; i < 3 && !state; i++) {
-		void *h = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
-
-		state = h ? (void (*)(char *, size_t))dlsym(h, function) : NULL;
-	}
-	if (state)
-		state(text, sizeof text);
-	printf("%s\n", text);
-	fflush(stdout);
-}
-
-static void do_state(void)
-{
-	say_cupti("fake_cupti_state");
-}
-
-static void do_calls(void)
-{
-	say_cupti("fake_cupti_calls");
-}
-
 static void do_exit(void)
 {
 	exit((int)number(0, 0));
@@ -306,9 +228,6 @@ const struct word process_words[] = {
 	{ "vfork", do_vfork },
 	{ "spawn", do_spawn },
 	{ "exec", do_exec },
-	{ "sleep", do_sleep },
-	{ "settle", do_settle },
-	{ "listen", do_listen },
 	{ "say", do_say },
 	{ "fds", do_fds },
 	{ "close", do_close },
@@ -317,8 +236,6 @@ const struct word process_words[] = {
 	{ "limit", do_limit },
 	{ "dlclose", do_dlclose },
 	{ "load", do_load },
-	{ "state", do_state },
-	{ "calls", do_calls },
 	{ "exit", do_exit },
 	{ "_exit", do__exit },
 	{ "quick", do_quick },

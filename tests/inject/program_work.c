@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ void module_ranges(void);
 
 /* ---- work ---- */
 
-static void launch(long n, const char *name)
+void launch(long n, const char *name)
 {
 	static const char *const names[] = { "_Z6matmulPfS_S_i", "_Z7softmaxPfi",
 		"_ZN2at6native4reluEPf", "sgemm_128x128" };
@@ -144,13 +145,16 @@ static void *launcher(void *n)
 	return NULL;
 }
 
+static _Atomic long begun; /* of those without end */
+
 static void *endless(void *unused)
 {
 	(void)unused;
-	for (;;) {
+	for (bool first = true;; first = false) {
 		mini_push("endless");
 		launch(10, NULL);
 		mini_pop();
+		begun += first;
 		usleep(200);
 	}
 	return NULL;
@@ -183,32 +187,31 @@ static void do_background(void)
 {
 	pthread_t t;
 
+	begun = 0;
 	for (long i = 0; i < number(0, 1); i++)
 		if (pthread_create(&t, NULL, endless, NULL))
 			wrong("no thread");
+	while (begun < number(0, 1))
+		usleep(1000);
 }
 
-static _Atomic uint64_t *counted; /* launches so far, then by each millisecond */
-#define COUNTED_MS 20000u
+static _Atomic uint64_t *counted; /* launches so far, then by the flushes that had begun */
+#define COUNTED_FLUSHES 20000u
 
 static void *counter(void *unused)
 {
-	static struct timespec begin;
-	struct timespec now;
+	uint64_t (*flushes)(void) = NULL, n;
 
 	(void)unused;
-	if (!begin.tv_sec)
-		clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (;;) {
 		launch(1, NULL);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		long ms = (now.tv_sec - begin.tv_sec) * 1000 +
-		          (now.tv_nsec - begin.tv_nsec) / 1000000;
-
-		if (ms >= (long)COUNTED_MS)
+		if (!flushes)
+			flushes = (uint64_t(*)(void))fake_cupti("fake_cupti_flushes");
+		n = flushes ? flushes() : 0;
+		if (n >= COUNTED_FLUSHES)
 			return NULL;
 		counted[0]++;
-		counted[1 + ms] = counted[0];
+		counted[1 + n] = counted[0];
 		usleep(1000); /* so seldom that no buffer becomes full */
 	}
 }
@@ -216,7 +219,7 @@ static void *counter(void *unused)
 /* Launches without end, and keeps count in a file that outlives the process. */
 static void do_counted(void)
 {
-	size_t n = (1 + COUNTED_MS) * sizeof *counted;
+	size_t n = (1 + COUNTED_FLUSHES) * sizeof *counted;
 	int fd = open(argument[0], O_RDWR | O_CREAT, 0600);
 	pthread_t t;
 
@@ -226,43 +229,6 @@ static void do_counted(void)
 	close(fd);
 	if (counted == MAP_FAILED || pthread_create(&t, NULL, counter, NULL))
 		wrong("no thread");
-}
-
-/* Launches a hundred now and then until the collector has said that, or anything, in its log. */
-static void do_until_log(void)
-{
-	char path[4096], text[8192] = "";
-
-	snprintf(path, sizeof path, "%s/%d.log", getenv("TFPROF_SESSION"), (int)getpid());
-	for (int i = 0; i < 3000; i++) {
-		FILE *f = fopen(path, "r");
-
-		text[f ? fread(text, 1, sizeof text - 1, f) : 0] = 0;
-		if (f)
-			fclose(f);
-		if (*text && strstr(text, argument[0] ? argument[0] : ""))
-			break;
-		launch(100, NULL);
-		usleep(10000);
-	}
-}
-
-/* Until the log has so many lines; half a minute at most. */
-static void do_await_lines(void)
-{
-	char text[8192], path[4096];
-	long lines = 0;
-
-	snprintf(path, sizeof path, "%s/%d.log", getenv("TFPROF_SESSION"), (int)getpid());
-	for (int i = 0; lines < number(0, 1) && i < 3000; i++) {
-		FILE *f = fopen(path, "r");
-
-		for (lines = 0; f && fgets(text, sizeof text, f); lines++)
-			;
-		if (f)
-			fclose(f);
-		usleep(10000);
-	}
 }
 
 static pthread_barrier_t together;
@@ -455,8 +421,6 @@ const struct word work_words[] = {
 	{ "churn", do_churn },
 	{ "background", do_background },
 	{ "counted", do_counted },
-	{ "until-log", do_until_log },
-	{ "await-lines", do_await_lines },
 	{ "named-threads", do_named_threads },
 	{ "exit-later", do_exit_later },
 	{ "thread-exit", do_thread_exit },

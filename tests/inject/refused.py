@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 
-from rig import ARGS, DROPPED, Run, check, dormant, settle, sleep
+from rig import ARGS, DROPPED, Run, check, dormant, settle
 
 
 def t15_no_session():
@@ -181,7 +181,7 @@ def t15_closed_standard_streams():
 def t15_descriptors_closed_by_program():
     """The program closes all descriptors and opens its own under those numbers: nothing is written there."""
     with tempfile.TemporaryDirectory() as d:
-        with Run('init', 'launch:10', settle(), 'close-all', 'reopen:' + d + '/own', 'launch:1000', sleep(250),
+        with Run('init', 'launch:10', settle(), 'close-all', 'reopen:' + d + '/own', 'launch:1000', settle(),
                  'exit:3', opts='flush=50', env={'TSAN_OPTIONS': 'report_bugs=0'}) as r:  # it is a race on descriptors
             s = r.ok(3).spool()
             check(s.n('KERNEL') == 10 and not s.complete, s.end)
@@ -191,10 +191,10 @@ def t15_descriptors_closed_by_program():
 def t15_log_name_taken():
     """A process that finds a log of its number there, or a link, makes another."""
     with tempfile.TemporaryDirectory() as d:
-        with Run(sleep(300), 'init', 'exit:3', folder=d, env={'FAKE_HOLDER': 'nsys'}, wait=False) as r:
-            os.symlink('/tmp/never-written', '%s/%d.log' % (d, r.process.pid))
+        with Run('listen', 'init', 'exit:3', folder=d, env={'FAKE_HOLDER': 'nsys'}, wait=False, stdin=subprocess.PIPE) as r:
+            os.symlink(d + '/never-written', '%s/%d.log' % (d, r.process.pid))
             r.wait().ok(3)
             logs = [p for p in glob.glob(d + '/*.log') if not os.path.islink(p)]
             check(len(logs) == 1 and 'nsys' in open(logs[0]).read(), os.listdir(d))
-            check(not os.path.exists('/tmp/never-written'))
+            check(not os.path.exists(d + '/never-written'))
             check(oct(os.stat(logs[0]).st_mode)[-3:] == '600')

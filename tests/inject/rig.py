@@ -30,7 +30,7 @@ class Spool:
 
     def __init__(self, path, *how):
         p = subprocess.run([os.path.join(ARGS.fakes, 'dump')] + list(how) + [path], stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE, timeout=120, env=dict(os.environ, LC_ALL='C'))
+                           stderr=subprocess.PIPE, timeout=600, env=dict(os.environ, LC_ALL='C'))
         check(p.returncode == 0, 'dump of', path, p.returncode, p.stderr.decode()[-500:])
         rows = [json.loads(x) for x in p.stdout.decode('utf-8', 'replace').splitlines()]
         self.path, self.end, self.rows = path, rows.pop(), rows
@@ -54,7 +54,7 @@ class Spool:
 class Run:
     """The program, run to its end in a session folder."""
 
-    def __init__(self, *words, opts='', env=None, folder=None, fakes=None, wait=True, nvtx=True, timeout=60,
+    def __init__(self, *words, opts='', env=None, folder=None, fakes=None, wait=True, nvtx=True, timeout=600,
                  prefix=(), preexec=None, **popen):
         self.made = folder is None
         self.folder = folder or tempfile.mkdtemp(prefix='tfprof-inject-')
@@ -124,7 +124,7 @@ class Run:
 
 
 def settle(ms=300):
-    """The word for waiting until all is written that will be."""
+    """The word for waiting until all is written that will be: the writer has had its rounds, and nothing came of them."""
     return 'settle:%d' % (ms * ARGS.pause)
 
 
@@ -132,11 +132,15 @@ def sleep(ms):
     return 'sleep:%d' % (ms * ARGS.pause)
 
 
+# Times that are given before a run, in which it has to get something done: longer ones, if it came too late.
+LONGER = (1, 5, 25, 125)
+
+
 def until(ready, what):
-    """Waits, a minute at most."""
-    end = time.time() + 60
+    """Waits, so long that what has not come by then never will."""
+    end = time.monotonic() + 300
     while not ready():
-        check(time.time() < end, what)
+        check(time.monotonic() < end, what)
         time.sleep(0.05)
 
 

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Words of the program that wait, and those that ask or tell the fake CUPTI something. What has to
+ * have happened is waited for, and not a time in which it mostly does: a machine may be slow.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "program.h"
+
+#define PATIENCE 12000 /* looks, one each 10 ms: what takes so long never happens */
+
+static void do_sleep(void)
+{
+	long ms = number(0, 1);
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+}
+
+/* Until somebody says something on standard input, or it ends. */
+static void do_listen(void)
+{
+	getchar();
+}
+
+/* ---- for the collector ---- */
+
+/* Bytes of all spools of the session. */
+static long spooled(void)
+{
+	char pattern[4096];
+	struct stat s;
+	long n = 0;
+	glob_t g;
+
+	snprintf(pattern, sizeof pattern, "%s/*.tfspool", getenv("TFPROF_SESSION"));
+	if (glob(pattern, 0, NULL, &g))
+		return 0;
+	for (size_t i = 0; i < g.gl_pathc; i++)
+		n += stat(g.gl_pathv[i], &s) ? 0 : (long)s.st_size;
+	globfree(&g);
+	return n;
+}
+
+/* The text of a file of one of our threads; empty if it is gone. */
+static void read_task(const char *task, const char *file, char *text, size_t n)
+{
+	char path[512];
+
+	snprintf(path, sizeof path, "/proc/self/task/%s/%s", task, file);
+	FILE *f = fopen(path, "r");
+
+	text[f ? fread(text, 1, n - 1, f) : 0] = 0;
+	if (f)
+		fclose(f);
+}
+
+/* How often the collector's thread has gone to sleep, as it does after each of its rounds; -1:
+ * there is no such thread. */
+static long rounds(void)
+{
+	static const char mark[] = "\nvoluntary_ctxt_switches:";
+	DIR *tasks = opendir("/proc/self/task");
+	char text[8192];
+	long n = -1;
+
+	for (struct dirent *e; tasks && n < 0 && (e = readdir(tasks));) {
+		read_task(e->d_name, "comm", text, sizeof text);
+		if (strcmp(text, "tfprof\n"))
+			continue;
+		read_task(e->d_name, "status", text, sizeof text);
+		const char *p = strstr(text, mark);
+
+		n = p ? strtol(p + sizeof mark - 1, NULL, 10) : -1;
+	}
+	if (tasks)
+		closedir(tasks);
+	return n;
+}
+
+/* Until nothing has been written for so many milliseconds, in which the collector's thread has had
+ * as many rounds of 100 ms. */
+static void do_settle(void)
+{
+	long ms = number(0, 300), quiet = 0, before = spooled(), now, begin = rounds(), n = begin;
+
+	for (int i = 0; (quiet < ms || (n >= 0 && n < begin + ms / 100)) && i < PATIENCE; i++) {
+		usleep(10000);
+		now = spooled();
+		n = rounds();
+		quiet = now == before ? quiet + 10 : 0;
+		begin = now == before ? begin : n;
+		before = now;
+	}
+}
+
+/* The lines of the collector's log; its text. */
+static long read_log(char *text, size_t n)
+{
+	char path[4096];
+	long lines = 0;
+
+	snprintf(path, sizeof path, "%s/%d.log", getenv("TFPROF_SESSION"), (int)getpid());
+	FILE *f = fopen(path, "r");
+
+	text[f ? fread(text, 1, n - 1, f) : 0] = 0;
+	if (f)
+		fclose(f);
+	for (const char *p = text; (p = strchr(p, '\n')); p++)
+		lines++;
+	return lines;
+}
+
+/* Launches a hundred now and then until the collector has said that, or anything, in its log. */
+static void do_until_log(void)
+{
+	char text[8192];
+
+	for (int i = 0; i < PATIENCE; i++) {
+		if (read_log(text, sizeof text) && strstr(text, argument[0] ? argument[0] : ""))
+			break;
+		launch(100, NULL);
+		usleep(10000);
+	}
+}
+
+/* Until the log has so many lines. */
+static void do_await_lines(void)
+{
+	char text[8192];
+
+	for (int i = 0; read_log(text, sizeof text) < number(0, 1) && i < PATIENCE; i++)
+		usleep(10000);
+}
+
+/* ---- the fake CUPTI ---- */
+
+void *fake_cupti(const char *function)
+{
+	static const char *const names[] = { "libcupti.so.13", "libcupti.so.12",
+		"libcupti.so.11.8" };
+	void *f = NULL;
+
+	for (unsigned i = 0; i < 3 && !f; i++) {
+		void *h = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
+
+		f = h ? dlsym(h, function) : NULL;
+	}
+	return f;
+}
+
+static void ask_cupti(const char *function, char *text, size_t n)
+{
+	void (*ask)(char *, size_t) = (void (*)(char *, size_t))fake_cupti(function);
+
+	snprintf(text, n, "no CUPTI");
+	if (ask)
+		ask(text, n);
+}
+
+static void say_cupti(const char *function)
+{
+	char text[4000];
+
+	ask_cupti(function, text, sizeof text);
+	printf("%s\n", text);
+	fflush(stdout);
+}
+
+static void do_state(void)
+{
+	say_cupti("fake_cupti_state");
+}
+
+static void do_calls(void)
+{
+	say_cupti("fake_cupti_calls");
+}
+
+/* Until that is part of the state. */
+static void do_await(void)
+{
+	char text[4000] = "";
+
+	for (int i = 0; !strstr(text, argument[0]) && i < PATIENCE; i++) {
+		usleep(i ? 10000 : 0);
+		ask_cupti("fake_cupti_state", text, sizeof text);
+	}
+}
+
+/* Launches one now and then until that is part of the state. */
+static void do_until(void)
+{
+	char text[4000] = "";
+
+	for (int i = 0; !strstr(text, argument[0]) && i < PATIENCE; i++) {
+		usleep(i ? 10000 : 0);
+		launch(1, NULL);
+		ask_cupti("fake_cupti_state", text, sizeof text);
+	}
+}
+
+/* Tells it a number. */
+static void tell_cupti(const char *function)
+{
+	void (*tell)(unsigned long) = (void (*)(unsigned long))fake_cupti(function);
+
+	if (!tell)
+		wrong("there is no CUPTI to be told");
+	tell((unsigned long)number(0, 0));
+}
+
+/* Another client takes the buffers from now on: 1, or does so no longer: 0. */
+static void do_steal(void)
+{
+	tell_cupti("fake_cupti_steal");
+}
+
+/* So many records count as dropped at the next question. */
+static void do_drop(void)
+{
+	tell_cupti("fake_cupti_drop");
+}
+
+const struct word wait_words[] = {
+	{ "sleep", do_sleep },
+	{ "listen", do_listen },
+	{ "settle", do_settle },
+	{ "until-log", do_until_log },
+	{ "await-lines", do_await_lines },
+	{ "await", do_await },
+	{ "until", do_until },
+	{ "state", do_state },
+	{ "calls", do_calls },
+	{ "steal", do_steal },
+	{ "drop", do_drop },
+	{ NULL, NULL },
+};
