@@ -91,6 +91,14 @@ static void stop(int number)
 	sigaction(number, &before, NULL);
 }
 
+/* Has somebody let us go on since? A stop would forget it. */
+static bool may_go_on(void)
+{
+	sigset_t waiting;
+
+	return !sigpending(&waiting) && sigismember(&waiting, SIGCONT) > 0;
+}
+
 /* Does a person at a terminal wait for us? */
 static bool in_front(void)
 {
@@ -115,7 +123,7 @@ static bool look(struct follow *f)
 	if (pid != f->pid)
 		return false;
 	if (WIFSTOPPED(status)) {
-		if (WSTOPSIG(status) != SIGSTOP || in_front())
+		if (!may_go_on() && (WSTOPSIG(status) != SIGSTOP || in_front()))
 			stop(WSTOPSIG(status));
 		return false;
 	}

@@ -6,7 +6,7 @@ import shlex
 import signal
 import subprocess
 
-from rig import ARGS, child_of, clean_env, holds, same, state, tfprof
+from rig import ARGS, child_of, clean_env, holds, same, tfprof
 
 
 def fake(*words):
@@ -32,8 +32,8 @@ def test_fake_run():
     same(gpu('f')['gpus'][0]['name'], 'Fake GPU')
     holds(tfprof('ctl', 'f', 'status')[1], 'closed')
     # Several at once into one folder, one of them killed.
-    script = ''.join('%s & ' % shlex.join(fake('launch:100', 'sleep:100')) for _ in range(3)) + 'wait; exec ' + \
-        shlex.join(fake('launch:64', 'sleep:1500', 'raise:9'))
+    script = ''.join('%s & ' % shlex.join(fake('launch:100')) for _ in range(3)) + 'wait; exec ' + \
+        shlex.join(fake('launch:64', 'settle:700', 'raise:9'))
     got = tfprof('record', '-o', 'k', '--', 'sh', '-c', script, more=env)
     same(got[0], 137, got)
     holds(got[2], '4 processes, 364 kernels')
@@ -57,7 +57,7 @@ def test_fake_views():
     """The views open the recording, with the steps that record was told."""
     env = dict(LD_LIBRARY_PATH=ARGS.fakes)
     step = ['push:train', 'launch:8', 'pop']
-    tfprof('record', '-o', 's', '--step-nvtx=train', '--', *fake(*step, *step, 'sleep:100'), more=env)
+    tfprof('record', '-o', 's', '--step-nvtx=train', '--', *fake(*step, *step), more=env)
     got = tfprof('op', '--spool=s', '-select', 'occurrence', '-step', '1')
     same(got[0], 0, got)
     for name in ('at::native::relu', 'matmul', 'sgemm_128x128', 'softmax'):
@@ -68,16 +68,12 @@ def test_fake_views():
 def test_fake_ctl():
     """Nothing before ctl start, nothing after ctl stop."""
     env = clean_env(LD_LIBRARY_PATH=ARGS.fakes)
-    stop = ['raise:%d' % signal.SIGSTOP, 'sleep:700']
-    words = fake('launch:10', *stop, 'launch:20', *stop, 'launch:40')
+    words = fake('launch:10', 'say:none', 'await:subscribed 1', 'launch:20', 'say:some', 'await:subscribed 0', 'launch:40')
     p = subprocess.Popen(['./bin/tfprof', 'record', '--start=ctl', '-o', 'c', '--'] + words, env=env,
-                         stderr=subprocess.PIPE, start_new_session=True)
-    child = child_of(p.pid)
-    for order in ('start', 'stop'):
-        state(child, 'T')
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for said, order in ((b'none\n', 'start'), (b'some\n', 'stop')):
+        same(p.stdout.readline(), said)
         tfprof('ctl', 'c', order)
-        os.kill(child, signal.SIGCONT)
-        state(child, 'SR')
     text = p.communicate()[1].decode()
     same(p.returncode, 0, text)
     same(sum(kernels('c').values()), 20, 'kernels between start and stop')
@@ -85,7 +81,7 @@ def test_fake_ctl():
 
 def test_fake_doctor():
     env = dict(LD_LIBRARY_PATH=ARGS.fakes)
-    p = subprocess.Popen(['./bin/tfprof', 'record', '-o', 'd', '--'] + fake('launch:1', 'say:up', 'sleep:20000'),
+    p = subprocess.Popen(['./bin/tfprof', 'record', '-o', 'd', '--'] + fake('launch:1', 'say:up', 'listen'), stdin=subprocess.PIPE,
                          env=clean_env(**env), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     p.stdout.readline()
     got = tfprof('doctor', str(child_of(p.pid)))

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from rig import VARIABLES, Bad, child_of, clean_env, holds, put, run, same, state, tfprof
+from rig import PATIENCE, VARIABLES, Bad, child_of, clean_env, holds, put, run, same, state, tfprof, until
 
 
 # ---- statuses, words, streams -------------------------------------------------------------------
@@ -75,7 +75,7 @@ def seen(prefix, shell):
     code = ('import os, signal, sys\nos.setpgid(0, 0)\nos.environ["PGID"] = str(os.getpid())\n'
             'signal.signal(signal.SIGPIPE, signal.SIG_DFL); signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n' + shell +
             '\nos.execv(%r, %r)' % (prefix[0] if prefix else sys.executable, prefix + [sys.executable, 'look.py']))
-    subprocess.run([sys.executable, '-c', code], env=clean_env(), timeout=60, stdin=subprocess.DEVNULL,
+    subprocess.run([sys.executable, '-c', code], env=clean_env(), timeout=PATIENCE, stdin=subprocess.DEVNULL,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return json.load(open('seen'))
 
@@ -105,11 +105,13 @@ seen = []
 for n in NAMES:
     signal.signal(getattr(signal, 'SIG' + n), lambda s, f: seen.append(signal.Signals(s).name[3:]))
 print('ready', flush=True)
-end = time.time() + 20
-while len(seen) < WANT and time.time() < end:
+end, said = time.monotonic() + 300, 0
+while said < WANT and time.monotonic() < end:
     time.sleep(0.01)
+    for said, name in enumerate(seen[said:], said + 1):
+        print(name, flush=True)
 time.sleep(0.2)
-print(' '.join(seen), flush=True)
+print('all:', *seen, flush=True)
 sys.exit(3)
 '''
 
@@ -125,8 +127,8 @@ def test_signals():
     same(p.stdout.readline(), b'ready\n')
     for n in names:
         p.send_signal(getattr(signal, 'SIG' + n))
-        time.sleep(0.03)
-    same(p.stdout.readline().decode().split(), names, 'signals that came')
+        same(p.stdout.readline().decode().split(), [n], 'a signal that came')
+    same(p.stdout.readline().decode().split(), ['all:'] + names, 'signals that came')
     same(p.wait(), 3, 'status')
 
 
@@ -138,6 +140,14 @@ def test_stop_and_go():
     same(p.stdout.readline(), b'ready\n')
     child = child_of(p.pid)
     os.kill(p.pid, signal.SIGTSTP)
+    for pid in (child, p.pid):
+        state(pid, 'T')
+    os.kill(p.pid, signal.SIGCONT)
+    state(child, 'SR')
+    # Whoever lets it go on before it has stopped with the program is heard too.
+    os.kill(p.pid, signal.SIGSTOP)
+    state(p.pid, 'T')
+    os.kill(child, signal.SIGTSTP)
     state(child, 'T')
     os.kill(p.pid, signal.SIGCONT)
     state(child, 'SR')
@@ -163,14 +173,18 @@ class Shell:
 
     def wait(self, mark):
         """All that came up to the mark, once it has come."""
-        end = time.time() + 20
+        end = time.monotonic() + PATIENCE
         while mark not in self.text[self.at:]:
-            if not select.select([self.fd], [], [], max(0, end - time.time()))[0]:
+            if not select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]:
                 raise Bad('never came: %r; there is %r' % (mark, self.text[self.at:]))
             self.text += os.read(self.fd, 4096).decode('utf-8', 'replace')
         until = self.text.index(mark, self.at) + len(mark)
         text, self.at = self.text[self.at:until], until
         return text
+
+    def leave(self):
+        """Until the shell has given the terminal to what it runs."""
+        until(lambda: os.tcgetpgrp(self.fd) != self.pid, 'something in front')
 
     def close(self):
         os.close(self.fd)
@@ -186,14 +200,16 @@ def test_keys():
         t.type('./bin/tfprof record -- %s c.py; echo status=$?\n' % sys.executable)
         t.wait('ready')
         t.type('\x03')
+        t.wait('INT')
         text = t.wait('status=3')
         same(text.count('INT'), 1, 'Ctrl-C')
         put('both.py', counter(['INT', 'QUIT'], 2)[2])
         t.type('./bin/tfprof record -- %s both.py; echo status=$?\n' % sys.executable)
         t.wait('ready')
         t.type('\x03')
-        time.sleep(0.2)
+        t.wait('INT')
         t.type('\x1c')
+        t.wait('QUIT')
         text = t.wait('status=3')
         same((text.count('INT'), text.count('QUIT')), (1, 1), 'Ctrl-C and Ctrl-\\')
         t.type('./bin/tfprof record -- %s c.py; echo status=$?\n' % sys.executable)
@@ -203,16 +219,17 @@ def test_keys():
         t.type('jobs; fg\n')
         t.wait('Stopped')
         t.wait('c.py')
-        time.sleep(0.3)
+        t.leave()
         t.type('\x03')
         t.wait('INT')
         t.type('echo al""ive\n')
         t.wait('alive')
-        t.type('./bin/tfprof record -- cat & sleep 0.5; jobs\n')  # stopped for reading the terminal
-        t.wait('Stopped')
+        t.type('./bin/tfprof record -- cat &\n')
+        t.type('while jobs | grep -q Running; do sleep 0.1; done; jobs; echo sto""od\n')  # stopped for reading the terminal
+        same('Stopped' in t.wait('stood'), True, 'stopped')
         t.type('fg\n')
         t.wait('cat')
-        time.sleep(0.3)
+        t.leave()
         t.type('line\n')
         t.wait('line\r\nline')
         t.type('\x04')

@@ -12,6 +12,9 @@ HOST = socket.gethostname()
 VARIABLES = ('CUDA_INJECTION64_PATH', 'NVTX_INJECTION64_PATH', 'TFPROF_SESSION', 'TFPROF_OPTS')
 
 
+PATIENCE = 300  # seconds: what has not come by then never will
+
+
 class Bad(Exception):
     pass
 
@@ -33,7 +36,7 @@ def clean_env(**more):
 def run(*words, **how):
     """(status, stdout, stderr)"""
     env = clean_env(**how.pop('more', {}))
-    p = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, timeout=60,
+    p = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, timeout=PATIENCE,
                        stdin=how.pop('stdin', subprocess.DEVNULL), **how)
     return p.returncode, p.stdout.decode('utf-8', 'replace'), p.stderr.decode('utf-8', 'replace')
 
@@ -56,19 +59,20 @@ def put(path, text):
         f.write(text)
 
 
-def child_of(pid):
-    for _ in range(500):
-        children = open('/proc/%d/task/%d/children' % (pid, pid)).read().split()
-        if children:
-            return int(children[0])
+def until(ask, what):
+    """What is answered, once that is something."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        answer = ask()
+        if answer:
+            return answer
         time.sleep(0.01)
-    raise Bad('no child')
+    raise Bad('never came: ' + what)
+
+
+def child_of(pid):
+    return int(until(lambda: open('/proc/%d/task/%d/children' % (pid, pid)).read().split(), 'a child')[0])
 
 
 def state(pid, wanted):
-    for _ in range(200):
-        now = open('/proc/%d/stat' % pid).read().rpartition(')')[2].split()[0]
-        if now in wanted:
-            return
-        time.sleep(0.02)
-    raise Bad('process is %s, not %s' % (now, wanted))
+    until(lambda: open('/proc/%d/stat' % pid).read().rpartition(')')[2].split()[0] in wanted, 'a process in ' + wanted)
