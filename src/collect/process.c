@@ -69,10 +69,10 @@ size_t process_file(const char *path, char *p, size_t n)
 	return have;
 }
 
-/* Field `index` of /proc/self/stat, counted as in proc(5), from 3 on; NULL if it is not there. */
-static const char *stat_field(char *buffer, size_t n, int index)
+/* Field `index` of such a file, counted as in proc(5), from 3 on; NULL if it is not there. */
+static const char *stat_field(const char *path, char *buffer, size_t n, int index)
 {
-	if (!process_file("/proc/self/stat", buffer, n))
+	if (!process_file(path, buffer, n))
 		return NULL;
 	char *p = strrchr(buffer, ')'); /* the name may hold anything */
 
@@ -84,7 +84,7 @@ static const char *stat_field(char *buffer, size_t n, int index)
 unsigned long long process_start_ticks(void)
 {
 	char buffer[1024];
-	const char *p = stat_field(buffer, sizeof buffer, 22);
+	const char *p = stat_field("/proc/self/stat", buffer, sizeof buffer, 22);
 
 	return p ? strtoull(p, NULL, 10) : 0;
 }
@@ -199,6 +199,16 @@ bool process_thread_name(uint32_t tid, char *p, size_t n)
 	return have;
 }
 
+bool process_runs(int thread)
+{
+	char path[64], buffer[1024];
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+	const char *state = stat_field(path, buffer, sizeof buffer, 3);
+
+	return state && *state == 'R';
+}
+
 bool process_is_last_thread(void)
 {
 	char buffer[1024];
@@ -209,7 +219,7 @@ bool process_is_last_thread(void)
 		return false;
 	if (s.st_nlink < 4)
 		return true;
-	const char *state = stat_field(buffer, sizeof buffer, 3);
+	const char *state = stat_field("/proc/self/stat", buffer, sizeof buffer, 3);
 
 	return state && *state == 'Z';
 }

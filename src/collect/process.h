@@ -34,6 +34,8 @@ void process_facts(process_fact *put, void *user);
 /* The name of a thread, at most n bytes with the NUL; false if there is no such thread. */
 bool process_thread_name(uint32_t tid, char *, size_t n);
 
+/* Whether a thread of this process runs, or waits for nothing but a processor. */
+bool process_runs(int thread);
 /* Whether the calling thread is the only one that has not ended. */
 bool process_is_last_thread(void);
 

@@ -13,6 +13,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "collect/control.h"
 #include "collect/cupti.h"
@@ -31,14 +33,17 @@
 #define ALONE_TICKS 5u /* between two looks for other threads */
 #define SECOND_NS   1000000000u
 #define CLOCK_NS    5000000000u /* between readings of all clocks */
-#define FINISH_NS   2000000000u /* that the program's exit waits at most */
-#define STOP_NS     200000000u  /* that kernels have to end when recording stops */
+#define FINISH_NS   100000000u  /* between two looks of the program's exit */
+#define FINISH_IDLE 20u  /* looks at which the writer stood still: for more it is not waited */
+#define FINISH_MOST 200u /* nor for more of any */
+#define STOP_NS     200000000u /* that kernels have to end when recording stops */
 #define STACK       (512u << 10)
 #define STEPS_KEPT  64u /* step signals between two ticks */
 
 static struct {
 	struct plan plan;
 	_Atomic bool finish;
+	_Atomic int thread;
 	/* Of the driver's thread, until it sets `cuda`; then the writer's. */
 	_Atomic bool cuda;
 	enum { CUPTI_OFF, CUPTI_ON, CUPTI_FAILED } first;
@@ -278,6 +283,7 @@ static void tick(void)
 static void *work(void *unused)
 {
 	(void)unused;
+	atomic_store(&writer.thread, (int)syscall(SYS_gettid));
 	for (unsigned i = 1; !atomic_load(&writer.finish); i++) {
 		if (i % ALONE_TICKS == 0 && process_is_last_thread())
 			break; /* main has left by pthread_exit: without us the process would be
@@ -339,5 +345,9 @@ void writer_finish(void)
 {
 	atomic_store(&writer.finish, true);
 	wake_writer();
-	wake_done_wait(FINISH_NS);
+	for (unsigned i = 0, idle = 0; i < FINISH_MOST && idle < FINISH_IDLE; i++) {
+		if (wake_done_wait(FINISH_NS))
+			break;
+		idle += !process_runs(atomic_load(&writer.thread));
+	}
 }

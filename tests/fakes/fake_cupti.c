@@ -16,7 +16,7 @@
  *   FAKE_UNCORRELATED=1                    none until whole kinds of calls are enabled
  *   FAKE_DROPPED=5                         at each question
  *   FAKE_BLOCK=10                          seconds that a forced flush takes
- *   FAKE_BURN=50                           milliseconds of processor time that another flush takes
+ *   FAKE_BURN=50                           milliseconds of processor time that a flush takes
  *   FAKE_MUTE=1                            launches, but no kernels
  *   FAKE_SHUFFLE=1                         buffers come back in another order
  *   FAKE_KERNEL_SIZE=160                   size of kernel records
@@ -249,7 +249,7 @@ EXPORT int cuptiActivityFlushAll(unsigned forced)
 	int backwards = fake_option("FAKE_SHUFFLE") != 0;
 
 	__atomic_add_fetch(&fake.flushes, 1, __ATOMIC_SEQ_CST);
-	if (!forced && fake_option("FAKE_BURN"))
+	if (fake_option("FAKE_BURN"))
 		burn(fake_option("FAKE_BURN"));
 	if (forced && fake_option("FAKE_BLOCK"))
 		sleep((unsigned)fake_option("FAKE_BLOCK"));
@@ -434,7 +434,8 @@ EXPORT void fake_cupti_state(char *p, size_t n)
 		kinds += GET(fake.kinds[i]);
 	for (unsigned i = 0; i < CBIDS; i++)
 		single += GET(fake.single[1][i]) + GET(fake.single[2][i]);
-	snprintf(p, n, "subscribed %d kinds %u single %u version %d calls %d listening %d launches "
+	snprintf(p, n,
+	        "subscribed %d kinds %u single %u version %d calls %d listening %d launches "
 	        "%llu",
 	        GET(fake.subscribed), kinds, single, FAKE_VERSION, GET(fake.kinds[DRIVER_CALLS]),
 	        GET(fake.listening[DRIVER][307]), (unsigned long long)GET(fake.launches));

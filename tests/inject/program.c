@@ -2,8 +2,8 @@
  *
  * A program that does what its words say, one after the other: the program under observation in the
  * tests of the collector. "launch:100" launches a hundred kernels; the tables at the end of
- * program_work.c, program_wait.c, program_process.c and program_refuse.c list all words. It checks by itself that
- * errno, signals and descriptors are what they would be without a collector.
+ * program_work.c, program_wait.c, program_process.c and program_refuse.c list all words. It checks
+ * by itself that errno, signals and descriptors are what they would be without a collector.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -38,8 +38,7 @@ static const struct word *find(const struct word *words, const char *name)
 void run(char *word)
 {
 	char *copy = strdup(word), *save = NULL, *name = copy ? strtok_r(copy, ":", &save) : NULL;
-	const struct word *const tables[] = { work_words, wait_words, process_words,
-		refuse_words };
+	const struct word *const tables[] = { work_words, wait_words, process_words, refuse_words };
 	const struct word *w = NULL;
 
 	for (int i = 0; i < 3; i++)
