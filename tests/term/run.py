@@ -6,24 +6,29 @@ screens with expected/NAME-SIZE.txt. A case is a list of steps:
     'text'      typed as it is          Key('Tab')  a key by its name
     Wait('x')   until x is on the screen, and the screen is still
     Shot()      the screen is compared  Size(w, h)  the terminal is resized
-    Numbers()   only the line of progress, its numbers as N
+    Numbers()   only the line of progress, once there is one, its numbers as N
+    File('x')   makes a file of that name
 
-Then the completions are tried in the shells that are there.
+No step is taken before the one before has been read, and nobody works at it any more: how fast the
+machine is does not matter. Then the completions are tried in the shells that are there.
 
     tests/term/run.py [NAME...]     tests/term/run.py --accept [NAME...]
 """
 import argparse
 import concurrent.futures
 import difflib
+import fcntl
 import glob
 import gzip
 import itertools
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -33,7 +38,7 @@ from built import has
 from script import T0, Spool
 
 AT_ONCE = 4
-PATIENCE = 60  # seconds until something has to be seen; a machine under load is slow
+PATIENCE = 300  # seconds until something has to be seen; a machine under load is slow
 FILES = 'graph.pbtxt run_meta tfprof_log'
 
 
@@ -62,7 +67,7 @@ class Size:
         self.w, self.h = w, h
 
 
-class Sleep(float):
+class File(str):
     pass
 
 
@@ -79,7 +84,7 @@ CASES = {
         Key('Tab'), Wait('-1'), Shot()],
     'answer': START + ['scope -max_depth 2 -order_by micros -select micros', Key('Enter'),
                        Wait('(END)|save'), Shot(), Colours()],
-    'pager': START + ['scope -max_depth 6 -select micros', Key('Enter'), Wait(':'), Sleep(0.4), Shot(),
+    'pager': START + ['scope -max_depth 6 -select micros', Key('Enter'), Wait('\n:'), Shot(),
                       'G', Wait('(END)'), Shot(), 'q', Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
                       Wait('-step   '), Shot()],
     'history': START + ['set -max_depth 1', Key('Enter'), 'set -step 0', Key('Enter'), 'quit', Key('Enter'),
@@ -93,20 +98,20 @@ CASES = {
                          Wait('2'), Shot()],
     'bars': START + ['scope -max_depth 2 -order_by micros -bars -select micros,percent | cat', Key('Enter'),
                      Wait('save'), 'scope -max_depth 2 -min_micros 100000 -order_by micros -bars',
-                     Key('Enter'), Wait('█'), Sleep(0.3), 'q', Shot()],
+                     Key('Enter'), Wait('█'), 'q', Shot()],
     'narrow': START + ['scope -max_depth 9 -min_micros 43000 -select float_ops', Key('Enter'),
-                       Wait('sampled_loss'), Sleep(0.3), 'q', Shot()],
+                       Wait('sampled_loss'), 'q', Shot()],
     'errors': START + ['scpe', Key('Enter'), Wait('mean'), 'scope -max_dept 3', Key('Enter'),
                        'scope -max_depth x', Key('Enter'), 'scope |', Key('Enter'), Wait('less'), Shot()],
     'nothing': START + ['scope -max_depth 9 -show_name_regexes MatMul', Key('Enter'), Wait('nothing to show'), Shot(),
                         'help -step ctl', Key('Enter'), Wait('Examples'), Shot()],
     'break': START + ['half a line', Key('C-c'), 'set -step', Key('Enter'), Wait('-step   '), Key('C-c'),
                       Key('C-c'), 'set -viz', Wait('-viz'), Shot()],
-    'running': START + ['scope -max_depth 1 | sleep 20', Key('Enter'), Sleep(0.6), Key('C-c'), Wait('signal'), 'set -step', Key('Enter'), Wait('-step   '), Shot()],
-    'progress': ['(for i in 1 2 3 4 5; do seq -f "node{name:\'n$i%g\'}" 90000; sleep 0.4; done) | '
-                 'tfprof --graph_path=- scope -max_depth 1', Key('Enter'), Wait('reading'), Numbers(),
+    'running': START + ['scope -max_depth 1 | sleep 20', Key('Enter'), Key('C-c'), Wait('signal'), 'set -step', Key('Enter'), Wait('-step   '), Shot()],
+    'progress': ['(while [ ! -e go ]; do seq -f "node{name:\'n$((i+=1))/%g\'}" 90; sleep 0.1; done) | '
+                 'tfprof --graph_path=- scope -max_depth 1', Key('Enter'), Numbers(), File('go'),
                  Wait('\n_TFProfRoot'), Shot()],
-    'resize': START + ['scope -max_depth 2', Sleep(0.2), Size(60, 20), Sleep(0.3), Key('C-c'),
+    'resize': START + ['scope -max_depth 2', Wait('max_depth 2'), Size(60, 20), Key('C-c'),
                        'set -select', Key('Enter'), Wait('-select  '), Shot()],
     # Names that libedit cannot show end the program in it: letters of four bytes, bytes of half a letter.
     'jobs': START + ['load 😀=tfprof_log', Key('Enter'), Wait('\ntfprof 😀>\n'),
@@ -115,7 +120,7 @@ CASES = {
     'dumb': ['TERM=dumb tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
              Wait('-step   '), Shot(), 'scope -max_depth 1', Key('Enter'), Wait('Root'), Shot(),
              Key('C-d')],
-    'gpu': ['tfprof gpu', Key('Enter'), Wait('kernel'), Sleep(0.4), 'q', Key('BSpace'), Shot(),
+    'gpu': ['tfprof gpu', Key('Enter'), Wait('kernel'), 'q', Key('BSpace'), Shot(),
             'clear; tfprof ctl tfprof-run status', Key('Enter'), Wait('trainer'), Shot()],
     'record': ['tfprof record -o r -- sh -c "trap \'echo got it; exit 3\' INT; echo up; sleep 20 & wait"',
                Key('Enter'), Wait('\nup'), Key('C-c'), Wait('doctor'), 'echo status $?', Key('Enter'),
@@ -135,6 +140,8 @@ class Terminal:
         self.tmux('-f', '/dev/null', 'new-session', '-d', '-x', str(w), '-y', str(h), '-c', top,
                   ' '.join("'%s'" % x for x in env + ['sh']))
         self.tmux('set-option', '-g', 'escape-time', '0')
+        pid, self.tty = self.tmux('display-message', '-p', '#{pane_pid} #{pane_tty}').split()
+        self.shell = int(pid)
 
     def tmux(self, *words):
         return subprocess.run(('tmux', '-L', self.socket) + words, stdout=subprocess.PIPE,
@@ -143,14 +150,22 @@ class Terminal:
     def screen(self, *more):
         return '\n'.join(x.rstrip() for x in self.tmux('capture-pane', '-p', *more).split('\n')).rstrip('\n')
 
+    def idle(self):
+        """Has all been read that was typed, and does nobody in front do anything, or will for a signal?"""
+        front = about('/proc/%d' % self.shell)[5]
+        with open(self.tty, 'rb', buffering=0, opener=lambda p, f: os.open(p, f | os.O_NOCTTY | os.O_NONBLOCK)) as tty:
+            unread, = struct.unpack('i', fcntl.ioctl(tty, termios.FIONREAD, b'0000'))
+        return not unread and not any(busy(p) for p in glob.glob('/proc/[0-9]*') if about(p)[2:3] == [front])
+
     def still(self):
-        before = self.screen()
-        for _ in range(50):
-            time.sleep(0.06)
-            now = self.screen()
-            if now == before:
+        """Until nobody does anything, and the screen shows all of it."""
+        end, before = time.monotonic() + PATIENCE, None
+        while time.monotonic() < end:
+            now = self.screen() if self.idle() else None
+            if now is not None and now == before:
                 return
             before = now
+            time.sleep(0.04)
 
     def wait(self, marks):
         until = time.monotonic() + PATIENCE
@@ -162,8 +177,40 @@ class Terminal:
             time.sleep(0.05)
         return False
 
+    def line(self):
+        """The line of progress, once there is one, its numbers as N."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            found = [x for x in self.screen().split('\n') if x.startswith('reading')]
+            if found:
+                return re.sub(r'\d+', 'N', found[0])
+            time.sleep(0.04)
+        return ''
+
     def close(self):
         self.tmux('kill-server')
+
+
+def about(process):
+    """What /proc says of it, from its state on; nothing if it is gone."""
+    try:
+        with open(process + '/stat') as f:
+            return f.read().rpartition(')')[2].split()
+    except OSError:
+        return []
+
+
+def busy(process):
+    """Does one of its threads work, or will one for a signal?"""
+    try:
+        for task in glob.glob(process + '/task/*/status'):
+            with open(task) as f:
+                says = dict(x.split(':\t', 1) for x in f.read().split('\n') if ':\t' in x)
+            if says['State'][0] not in 'ST' or any(int(says[k], 16) & ~int(says['SigBlk'], 16) for k in ('SigPnd', 'ShdPnd')):
+                return True
+    except OSError:
+        return True  # it just ends
+    return False
 
 
 def play(name, w, h, top):
@@ -179,20 +226,20 @@ def play(name, w, h, top):
             t.still()
             shots.append(t.screen())
         elif isinstance(step, Numbers):
-            lines = [re.sub(r'\d+', 'N', x) for x in t.screen().split('\n')]
-            shots.append('\n'.join(x for x in lines if x.startswith('reading')))
+            shots.append(t.line())
+        elif isinstance(step, File):
+            open(os.path.join(top, step), 'w').close()
         elif isinstance(step, Colours):
             shots.append(t.screen('-e'))
         elif isinstance(step, Size):
             t.tmux('resize-window', '-x', str(step.w), '-y', str(step.h))
-        elif isinstance(step, Sleep):
-            time.sleep(step)
+            t.still()
         elif isinstance(step, Key):
             t.tmux('send-keys', step)
-            time.sleep(0.08)
+            t.still()
         else:
             t.tmux('send-keys', '-l', '--', step)
-            time.sleep(0.05)
+            t.still()
     t.close()
     return shots, missing
 
