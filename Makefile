@@ -345,8 +345,8 @@ LINT_SRC := $(sort $(wildcard src/*/*.c))
 LINT_FLAGS = $(STD) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS) -D'CRC_256(f)=0'
 LINT_gcc = gcc $(LINT_FLAGS) -O1 -fanalyzer -Werror -MMD -MP -MF build/lint/$*.d \
 	-MT '$(LINT_TOOLS:%=build/lint/%/$*.ok)' -c -o /dev/null $<
-LINT_clang-tidy = timeout 120 clang-tidy --quiet $< -- $(LINT_FLAGS) -Xclang -analyzer-config -Xclang max-nodes=75000
-LINT_cppcheck = timeout 120 cppcheck --quiet --language=c --std=c11 --platform=unix64 --library=posix,gnu \
+LINT_clang-tidy = timeout 3600 clang-tidy --quiet $< -- $(LINT_FLAGS) -Xclang -analyzer-config -Xclang max-nodes=75000
+LINT_cppcheck = timeout 3600 cppcheck --quiet --language=c --std=c11 --platform=unix64 --library=posix,gnu \
 	--enable=warning,performance,portability --max-configs=1 --inline-suppr --suppress=readdirCalled \
 	--error-exitcode=1 -Isrc -Iinclude $(DEFS) -D__linux__=1 -D__x86_64__=1 -D'CRC_256(f)=0' \
 	-D_Noreturn='__attribute__((noreturn))' $<

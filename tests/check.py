@@ -265,8 +265,18 @@ def timed(name, f):
     return name, r, time.time() - t
 
 
-def pass_signals_on():
-    """What has us ignore or block a signal (nohup, a job in the background) is not for the programs we test."""
+# What people, batch systems and other profilers set for the programs they start, and would change what ours say.
+SET_BY_OTHERS = re.compile(
+    r'(CUDA|NVTX)_INJECTION64_PATH$|CUDA_VISIBLE_DEVICES$|TFPROF_(?!ORACLE$)|(LOCAL_)?RANK$|WORLD_SIZE$|TORCHELASTIC_|OMPI_|PMIX?_|SLURM_|'
+    r'NO_COLOR$|CLICOLOR|PAGER$|MANPAGER$|LESS|COLUMNS$|LINES$|XDG_|POSIXLY_CORRECT$|GREP_|CDPATH$|ENV$|BASH_ENV$|TMOUT$|INPUTRC$|'
+    r'EDITRC$|HIST|TMUX|TZ$|LANGUAGE$|GZIP$|PYTHON(WARNINGS|UTF8|IOENCODING|HASHSEED|OPTIMIZE|STARTUP|INSPECT)$')
+
+
+def plain_surroundings():
+    """What surrounds us (nohup, a job in the background, a login script) is not for the programs we test."""
+    for name in filter(SET_BY_OTHERS.match, list(os.environ)):
+        del os.environ[name]
+    os.umask(0o022)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for n in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # subprocess sees to these
         if signal.getsignal(n) == signal.SIG_IGN:
@@ -274,7 +284,7 @@ def pass_signals_on():
 
 
 def main():
-    pass_signals_on()
+    plain_surroundings()
     steps = {'quick': quick, 'deep': deep, 'real': real, 'covered': covered}[ARGS.tier](ARGS.bin)
     if ARGS.filter:
         steps = [s for s in steps if ARGS.filter in s[0] or s[0] in SELECTING]

@@ -53,7 +53,7 @@ def ask(entry):
         out = os.path.join(scratch, 'out')
         p = subprocess.run([ARGS.program] + words + ['--output=file:outfile=' + out],
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                           env=dict(os.environ, LC_ALL='C'), timeout=120)
+                           env=dict(os.environ, LC_ALL='C'), timeout=600)
         if p.returncode or not os.path.exists(out):
             return None, 'status %d: %s' % (p.returncode, p.stdout.decode('utf-8', 'replace'))
         with open(out, 'rb') as f:

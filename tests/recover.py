@@ -90,7 +90,7 @@ def judge(kind, data):
 
 def run(program, words):
     p = subprocess.run([program] + words + ['scope', '-max_depth', '0'], stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120)
+                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=600)
     return p.returncode, p.stderr.decode('utf-8', 'replace')
 
 
@@ -152,7 +152,7 @@ def check_workers(program, folder):
                          (['baseline', 'save', 'kept', 'cut/profile_1'], ''), (['whole'], 'load cut\n')):
         for flags in ([], ['--recover']):
             p = subprocess.run([program] + words[:1] + flags + words[1:], cwd=folder, input=lines.encode(),
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120)
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=600)
             err = p.stderr.decode('utf-8', 'replace')
             found = KEPT.search(err)
             if not flags and (p.returncode not in (1, 3) or found or 'tfprof: --recover reads' not in err):

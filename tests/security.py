@@ -33,7 +33,7 @@ class Skip(Exception):
 
 def run(words, cwd, **more):
     env = dict({'PATH': os.environ['PATH'], 'LC_ALL': 'C', 'HOME': cwd, 'TFPROF_THREADS': '4'}, **more.pop('env', {}))
-    p = subprocess.run(words, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
+    p = subprocess.run(words, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600,
                        **dict({'stdin': subprocess.DEVNULL}, **more))
     return p.returncode, p.stdout, p.stderr.decode('utf-8', 'replace')
 
@@ -238,7 +238,7 @@ def on_terminal(t, words, env):
         if not more:
             break
         out += more
-    p.wait(timeout=60)
+    p.wait(timeout=600)
     os.close(master)
     return out
 

@@ -200,7 +200,7 @@ def make_all(program, folder):
         lines = ''.join('%s -max_depth 10000 -output timeline:outfile=%s/%s.%s\n' % (
             v, folder, name, v) for v in ('scope', 'graph', 'code'))
         subprocess.run([program] + words, input=lines.encode(), stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL, timeout=300, check=False)
+                       stderr=subprocess.DEVNULL, timeout=600, check=False)
     for path in sorted(glob.glob(os.path.join(folder, '*'))):
         yield os.path.basename(path), path
 
@@ -260,13 +260,13 @@ def draw(path, png):
             h.write(PAGE % text.replace('</', '<\\/'))
         base = [browser, '--headless', '--no-sandbox', '--disable-gpu', '--user-data-dir=' + d]
         dom = subprocess.run(base + ['--dump-dom', 'file://' + page], stdout=subprocess.PIPE,
-                             stderr=subprocess.DEVNULL, timeout=120).stdout.decode()
+                             stderr=subprocess.DEVNULL, timeout=600).stdout.decode()
         n = sum(e['ph'] == 'X' for e in json.loads(text)['traceEvents'])
         need('boxes %d' % n in dom, 'the browser did not find %d boxes', n)
         if png:
             subprocess.run(base + ['--window-size=1200,800', '--screenshot=' + os.path.abspath(png),
                                    'file://' + page], stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL, timeout=120)
+                           stderr=subprocess.DEVNULL, timeout=600)
             need(os.path.exists(png), 'the browser took no picture')
     print('Chromium read %d boxes of %s' % (n, os.path.basename(path)))
     return True

@@ -21,7 +21,7 @@ counts = {'passed': 0, 'failed': 0, 'skipped': 0}
 
 def run(words, **env):
     p = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                       env=dict(os.environ, LC_ALL='C', **env), cwd=ROOT, timeout=300)
+                       env=dict(os.environ, LC_ALL='C', **env), cwd=ROOT, timeout=600)
     return p.returncode, p.stdout.decode('utf-8', 'backslashreplace')
 
 

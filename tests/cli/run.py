@@ -31,7 +31,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FROM = re.compile(r'^# from: (original \S+|rule B§\S+|deviation: \S.*)')
-TIMEOUT = 120
+TIMEOUT = 600
 
 
 class Case:

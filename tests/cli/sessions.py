@@ -58,7 +58,7 @@ def ask(load, lines):
         numbered = [x.replace('outfile=out', 'outfile=%s' % os.path.join(folder, 'out%d' % i))
                     for i, x in enumerate(lines)]
         p = subprocess.run([ARGS.program] + load, input=''.join(x + '\n' for x in numbered).encode(), cwd=ROOT,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
         if p.returncode < 0:
             raise SystemExit('the program was killed: %s %s' % (load, lines))
         files = {}

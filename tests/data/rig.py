@@ -36,7 +36,7 @@ class Count:
     def run(self, words, status=0, stdin=b''):
         """Standard output of one command; None where it has no call stacks."""
         p = subprocess.run([self.program] + words, input=stdin, stdout=subprocess.PIPE,
-                           stderr=subprocess.PIPE, timeout=120)
+                           stderr=subprocess.PIPE, timeout=600)
         if p.returncode == 1 and NO_STACKS.encode() in p.stderr:
             return None
         if p.returncode != status:

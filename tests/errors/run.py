@@ -124,7 +124,7 @@ def provoke(block, top, every):
     """What is wrong. All that was said is added to every."""
     env = dict(os.environ, LC_ALL='C', TERM='dumb', HOME=top,
                PATH=os.path.join(top, 'bin') + ':' + os.environ['PATH'])
-    p = subprocess.run(['sh', '-c', block['command']], cwd=top, env=env, timeout=60,
+    p = subprocess.run(['sh', '-c', block['command']], cwd=top, env=env, timeout=600,
                        input=''.join(x + '\n' for x in block.get('lines', [])).encode(),
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     said = [x.removeprefix('tfprof: ') for x in p.stderr.decode().split('\n') if x]

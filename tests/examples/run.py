@@ -187,13 +187,13 @@ def run(case, top):
                PATH='%s:%s/bin:%s' % (top, here, os.environ['PATH']))
     if case.shell:
         p = subprocess.run(['sh', '-c', case.shell], cwd=here, env=env, input=case.typed.encode(),
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
     else:
         words = ['tfprof', '--graph_path=graph.pbtxt', '--run_meta_path=run_meta',
                  '--op_log_path=tfprof_log']
         words += ['--checkpoint_path=model.ckpt'] * os.path.exists(here + '/model.ckpt.index')
         p = subprocess.run(words, cwd=here, env=env, input='\n'.join(case.lines + ['']).encode(),
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
     out = p.stdout.decode()
     if p.stderr:
         out += '--- standard error\n' + p.stderr.decode()

@@ -117,13 +117,13 @@ class Stage:
         place = self.place(name)
         env = self.environment(LD_PRELOAD=self.shim, FAULT=fault) if fault else self.environment()
         p, lines = self.start(name, place, env)
-        out, err = p.communicate(lines, timeout=60)
+        out, err = p.communicate(lines, timeout=600)
         return (p.returncode, out, err) + self.files(name, place)
 
     def count(self, name):
         place = self.place(name)
         p, lines = self.start(name, place, self.environment(LD_PRELOAD=self.shim, FAULT_COUNT='count'))
-        p.communicate(lines, timeout=60)
+        p.communicate(lines, timeout=600)
         with open(os.path.join(place, 'count')) as f:
             calls = {k: int(v) for k, v in (x.split() for x in f)}
         shutil.rmtree(place)
@@ -179,7 +179,7 @@ def random_signal(stage, seed):
         p.stdin.flush()
     time.sleep(rng.random() * stage.seconds[name])
     p.send_signal(getattr(signal, how))
-    out, err = p.communicate(timeout=60)
+    out, err = p.communicate(timeout=600)
     return name, how, stage.verdict(name, how, False, p.returncode, out, err, *stage.files(name, place))
 
 

@@ -33,7 +33,7 @@ import differential_inputs as inputs  # noqa: E402
 
 VIEW_BANNER = '\n==================Model Analysis Report======================\n'
 END_BANNER = '\n======================End of Report==========================\n'
-TIMEOUT = 60
+TIMEOUT = 600
 
 # Lines on standard error that are not the profiler's.
 NOISE = re.compile(rb'^(\[libprotobuf |\d{4}-\d\d-\d\d \d\d:|[IWEF]\d{4} |WARNING: All log)')

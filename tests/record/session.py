@@ -139,7 +139,7 @@ def late(sleep):
 
 def test_summary():
     """Waits for what the program leaves behind, but not for ever; says what there is."""
-    got = tfprof('record', '-o', 'late.d', '--', *late(0.5))
+    got = tfprof('record', '-o', 'late.d', '--wait=300', '--', *late(0.5))
     same(os.path.exists('late'), True, 'waited')
     same(got[0], 4)
     same(re.sub(r'[\d.]+(K|M|)B', 'N', got[2]).split('\n'),
@@ -148,7 +148,7 @@ def test_summary():
           'tfprof: next: tfprof gpu late.d, tfprof op --spool=late.d', ''], 'summary')
     os.remove('ready')
     os.remove('late')
-    got = tfprof('record', '-o', 'late.d', '--wait=0.1', '--', *late(60))
+    got = tfprof('record', '-o', 'late.d', '--wait=0.1', '--', *late(600))
     same(os.path.exists('late'), False, 'waited too long')
     os.kill(int(open('ready').read()), signal.SIGKILL)
     holds(got[2], '1 of them still runs and records\n')

@@ -82,7 +82,7 @@ def make(program):
 
 def ask(program, *words):
     p = subprocess.run([program, 'op', '-select', 'occurrence', '-max_depth', '99', '-output', 'csv', *words], stdin=subprocess.DEVNULL,
-                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
     rows = csv.DictReader(io.StringIO(p.stdout.decode()))
     return p.returncode, {r['path']: int(r['own_occurrence']) for r in rows}, p.stderr.decode()
 
