@@ -126,7 +126,7 @@ DEFS := -DTFPROF_VERSION='"$(VERSION)"' $(foreach p,$(PROBES),-D$(p)=$($(p))) $(
 STD := -std=gnu11
 # Position independent everywhere: the same objects go into program, archive and shared library.
 BASE_FLAGS := $(STD) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS) -pthread -fPIC \
-	-fvisibility=hidden -ffile-prefix-map=$(CURDIR)/= $(harden_cc) $(SAN_FLAGS)
+	-fvisibility=hidden '-ffile-prefix-map=$(CURDIR)/=' $(harden_cc) $(SAN_FLAGS)
 ALL_LDFLAGS := -pthread $(SAN_FLAGS) $(harden_ld) -Wl,--as-needed $(LDFLAGS)
 
 # ---- files --------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ $(BIN)/tfprof: $(PROGRAM_OBJ) $(BIN)/libtfprof.a
 # Needs no CUDA to be built; where its headers are, each field that is read is held against them.
 COLLECT_OBJ := $(COLLECT_SRC:%.c=$(O)/obj/collector/%.o)
 COLLECT_FLAGS := $(STD) -Isrc -DTFPROF_VERSION='"$(VERSION)"' -pthread -fPIC -fvisibility=hidden \
-	-ffile-prefix-map=$(CURDIR)/= $(harden_cc) $(SAN_FLAGS)
+	'-ffile-prefix-map=$(CURDIR)/=' $(harden_cc) $(SAN_FLAGS)
 CUDA_HOME ?= /usr/local/cuda
 CUDA_INCLUDE := $(wildcard $(CUDA_HOME)/include $(CUDA_HOME)/extras/CUPTI/include)
 CUPTI_LAYOUT := $(if $(wildcard $(addsuffix /cupti.h,$(CUDA_INCLUDE))),$(O)/obj/collector/layout.ok)
