@@ -18,7 +18,7 @@ LIES = (('FAKE_TIMES', 'zero', '01_ 02_', 2), ('FAKE_TIMES', 'early', '01_', 1),
 
 def run(*words, **env):
     p = subprocess.run([sys.executable, '-B', HERE + '/run.py', '--bin', ARGS.bin, '--dump', ARGS.bin + '/fakes/dump'] + list(words),
-                       env=dict(os.environ, **env), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+                       env=dict(os.environ, **env), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=6 * 3600)
     text = p.stdout.decode('utf-8', 'replace')
     m = re.search(r'^(\d+) passed, (\d+) failed, (\d+) skipped$', text, re.M)
     return p.returncode, tuple(map(int, m.groups())) if m else None, text

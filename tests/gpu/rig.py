@@ -56,7 +56,7 @@ def few(n):
 class Session:
     """One run of work.py under the collector."""
 
-    def __init__(self, *words, opts='', inject=True, rc=0, during=None, prefix=None, timeout=300):
+    def __init__(self, *words, opts='', inject=True, rc=0, during=None, prefix=None, timeout=3000):
         self.folder = tempfile.mkdtemp(prefix='tfprof-gpu-')
         env = dict(os.environ, TFPROF_SESSION=self.folder, TFPROF_OPTS=opts,
                    TFPROF_GPU_RANGES=os.path.join(os.path.dirname(ARGS.dump), 'ranges.so'))
@@ -88,9 +88,9 @@ class Session:
 
     def wait_for(self, key):
         """Until the spool says that of the session."""
-        end = time.time() + 20
+        end = time.monotonic() + 300
         while not any(r['key'] == key for _, rows in self.spools() for r in of(rows, 'INFO')):
-            check(time.time() < end, 'recording did not start', self.log())
+            check(time.monotonic() < end, 'recording did not start', self.log())
             time.sleep(0.05)
 
     def control(self, word):
