@@ -7,6 +7,7 @@
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,7 +53,7 @@ class Result:
 def run(program, words, lines=None, keep=True):
     """Its status, what it printed, and the most memory that it held, as the preloaded shim tells."""
     count = os.path.abspath('count')
-    env = dict(os.environ, LC_ALL='C', FAULT_COUNT=count, LD_PRELOAD=SHIM)
+    env = dict(os.environ, LC_ALL='C', FAULT_COUNT=count, LD_PRELOAD='./shim.so')  # whose path may have no blank
     p = subprocess.run([program] + words, input=lines, stdin=None if lines else subprocess.DEVNULL, env=env,
                        stdout=subprocess.PIPE if keep else subprocess.DEVNULL, stderr=subprocess.PIPE)
     with open(count) as f:
@@ -293,6 +294,7 @@ def main():
     for t in tests:
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
+            shutil.copy(SHIM, 'shim.so')
             try:
                 t(program)
             except AssertionError as e:

@@ -74,7 +74,7 @@ def compare(tool, program, home, metric, folder):
     path = os.path.join(folder, 'p.gz')
     line = 'code -max_depth 10000 -step -1 -select %s' % metric
     p = subprocess.run([program] + words_of(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       input=('%s -output pprof:outfile=%s\n%s\n' % (line, path, line)).encode())
+                       input=('%s -output pprof:outfile=p.gz\n%s\n' % (line, line)).encode(), cwd=folder)
     if not os.path.exists(path):
         return False
     text = p.stdout.decode('utf-8', 'replace').split('node name |', 1)[1]
@@ -111,6 +111,9 @@ def main():
                 if bad:
                     print('%s %s: %s' % (os.path.basename(os.path.dirname(home)), metric, bad))
                 count[1 if bad else 0] += bad is not False
+    if not any(count):
+        print('no profile has call stacks')
+        count[1] = 1
     print('%d passed, %d failed, %d skipped' % tuple(count))
     return 1 if count[1] else 0
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the golden cases of the program. A case is tests/cli/SUITE/CASE.sh and files beside it:
 
-    CASE.sh             POSIX shell, run in its own empty folder; $TFPROF and $DATA are set
+    CASE.sh             POSIX shell, run in its own empty folder; $TFPROF and $DATA are set (words without blanks)
     CASE.in             fed to standard input; absent = empty
     CASE.stdout.exact   byte for byte; absent = nothing may be printed; stderr likewise
     CASE.stderr.glob    the same by lines, where "..." alone on a line stands for any lines
@@ -32,6 +32,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FROM = re.compile(r'^# from: (original \S+|rule B§\S+|deviation: \S.*)')
 TIMEOUT = 600
+LINKED = ('../tfprof', '../testdata')  # the program and the data, from the folder of a case
 
 
 class Case:
@@ -61,8 +62,8 @@ class Case:
     def run(self, folder):
         """(status, stdout, stderr, files by relative name) with paths replaced."""
         env = dict(os.environ, LC_ALL='C', TZ='UTC', HOME=folder, TERM='dumb')
-        env.update(TFPROF=(ARGS.exec_prefix + ' ' if ARGS.exec_prefix else '') + ARGS.program,
-                   DATA=ARGS.data, PWD=folder)
+        # By their links they are called without the blanks that the paths of all of this may have.
+        env.update(TFPROF=(ARGS.exec_prefix + ' ' if ARGS.exec_prefix else '') + LINKED[0], DATA=LINKED[1], PWD=folder)
         try:
             p = subprocess.run(['sh', self.path], input=self.read('.in') or b'', cwd=folder, env=env,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT)
@@ -81,7 +82,7 @@ class Case:
 
     @staticmethod
     def neutral(text, folder):
-        return text.replace(ARGS.data.encode(), b'$DATA').replace(folder.encode(), b'$PWD')
+        return text.replace(LINKED[1].encode(), b'$DATA').replace(folder.encode(), b'$PWD')
 
     def expected_files(self):
         files, top = {}, self.base + '.files'
@@ -161,7 +162,11 @@ def do(case):
     origin, wrong = case.head()
     if wrong:
         return case, [wrong], None
-    folder = os.path.realpath(tempfile.mkdtemp(prefix='tfprof-cli-'))
+    top = os.path.realpath(tempfile.mkdtemp(prefix='tfprof-cli-'))
+    folder = os.path.join(top, 'case')
+    os.mkdir(folder)
+    for path, link in zip((ARGS.program, ARGS.data), LINKED):
+        os.symlink(path, os.path.join(folder, link))
     try:
         found = case.run(folder)
         bad = case.judge(*found)
@@ -174,7 +179,7 @@ def do(case):
         return case, bad, '%s: %s' % (case.name, folder) if ARGS.keep else None
     finally:
         if not ARGS.keep:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(top, ignore_errors=True)
 
 
 def strays(cases):

@@ -63,7 +63,8 @@ class Stage:
     """The inputs, and what each run gives when nothing fails."""
 
     def __init__(self, program, shim, folder):
-        self.program, self.shim, self.folder = program, shim, folder
+        self.program, self.shim, self.folder = program, '../shim.so', folder  # a path of it may have no blank
+        shutil.copy(shim, os.path.join(folder, 'shim.so'))
         self.inputs = os.path.join(folder, 'I')
         os.mkdir(self.inputs)
         for name in os.listdir(SMALL):

@@ -144,7 +144,7 @@ class Terminal:
         self.shell = int(pid)
 
     def tmux(self, *words):
-        return subprocess.run(('tmux', '-L', self.socket) + words, stdout=subprocess.PIPE,
+        return subprocess.run(('tmux', '-L', self.socket) + words, env=dict(os.environ, SHELL='/bin/sh'), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE).stdout.decode('utf-8', 'replace')
 
     def screen(self, *more):
