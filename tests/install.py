@@ -7,6 +7,7 @@ installed program finds the collector wherever all of it is put, also where libr
 """
 import argparse
 import os
+import shlex
 import shutil
 import sys
 
@@ -35,10 +36,10 @@ def built_on(stage, exe, how, more):
     lib, source = os.path.join(stage, 'opt/tfprof/lib'), os.path.join(stage, 'user.c')
     with open(source, 'w') as f:
         f.write(USER)
-    status, text = run(['pkg-config'] + how + ['--define-variable=prefix=%s/opt/tfprof' % stage, '--cflags', '--libs',
+    status, text = run(['pkg-config'] + how + ['--define-variable=prefix=%s/opt/tfprof' % stage.replace(' ', '\\ '), '--cflags', '--libs',
                                                'tfprof'], {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig')})
     if not status:
-        status, text = run(['cc', source, '-o', exe] + more + text.split())
+        status, text = run(['cc', source, '-o', exe] + more + shlex.split(text))
     if not status:
         status, text = run([exe], {'LD_LIBRARY_PATH': lib})
     said = run([os.path.join(stage, 'opt/tfprof/bin/tfprof'), '--version'])[1].split('\n')[0]
