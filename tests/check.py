@@ -10,6 +10,7 @@ import concurrent.futures
 import glob
 import os
 import re
+import resource
 import signal
 import sys
 import time
@@ -277,6 +278,9 @@ def plain_surroundings():
     for name in filter(SET_BY_OTHERS.match, list(os.environ)):
         del os.environ[name]
     os.umask(0o022)
+    few, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if few < 1024:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024 if most == resource.RLIM_INFINITY else min(1024, most), most))
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for n in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # subprocess sees to these
         if signal.getsignal(n) == signal.SIG_IGN:

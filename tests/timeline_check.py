@@ -197,9 +197,9 @@ def check(data):
 def make_all(program, folder):
     """Timelines of the recorded profiles; yields (what, path)."""
     for name, words in recorded():
-        lines = ''.join('%s -max_depth 10000 -output timeline:outfile=%s/%s.%s\n' % (
-            v, folder, name, v) for v in ('scope', 'graph', 'code'))
-        subprocess.run([program] + words, input=lines.encode(), stdout=subprocess.DEVNULL,
+        lines = ''.join('%s -max_depth 10000 -output timeline:outfile=%s.%s\n' % (v, name, v)
+                        for v in ('scope', 'graph', 'code'))
+        subprocess.run([program] + words, input=lines.encode(), cwd=folder, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL, timeout=600, check=False)
     for path in sorted(glob.glob(os.path.join(folder, '*'))):
         yield os.path.basename(path), path
@@ -258,7 +258,7 @@ def draw(path, png):
         page = os.path.join(d, 'page.html')
         with open(page, 'w', encoding='utf-8') as h:
             h.write(PAGE % text.replace('</', '<\\/'))
-        base = [browser, '--headless', '--no-sandbox', '--disable-gpu', '--user-data-dir=' + d]
+        base = [browser, '--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--user-data-dir=' + d]
         dom = subprocess.run(base + ['--dump-dom', 'file://' + page], stdout=subprocess.PIPE,
                              stderr=subprocess.DEVNULL, timeout=600).stdout.decode()
         n = sum(e['ph'] == 'X' for e in json.loads(text)['traceEvents'])
