@@ -222,6 +222,7 @@ def play(name, w, h, top):
         if isinstance(step, Wait):
             if not t.wait(step):
                 missing.append('never seen: ' + step)
+                break
         elif isinstance(step, Shot):
             t.still()
             shots.append(t.screen())
@@ -285,9 +286,9 @@ def do(name, w, h):
 # ---- completion in the shells -------------------------------------------------------------------
 COMPLETION = os.path.join(ROOT, 'docs', 'completion')
 SHELLS = {
-    'bash': ('bash --norc --noprofile -i', 'source %s/tfprof.bash' % COMPLETION),
-    'zsh': ('zsh -f -i', 'fpath=(%s $fpath); autoload -Uz compinit; compinit -u -D' % COMPLETION),
-    'fish': ('fish --no-config -i', 'source %s/tfprof.fish' % COMPLETION),
+    'bash': ('bash --norc --noprofile -i', 'source "%s/tfprof.bash"' % COMPLETION),
+    'zsh': ('zsh -f -i', 'fpath=("%s" $fpath); autoload -Uz compinit; compinit -u -D' % COMPLETION),
+    'fish': ('fish --no-config -i', 'source "%s/tfprof.fish"' % COMPLETION),
 }
 
 
