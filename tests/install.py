@@ -7,7 +7,6 @@ installed program finds the collector wherever all of it is put, also where libr
 """
 import argparse
 import os
-import shlex
 import shutil
 import sys
 
@@ -36,10 +35,10 @@ def built_on(stage, exe, how, more):
     lib, source = os.path.join(stage, 'opt/tfprof/lib'), os.path.join(stage, 'user.c')
     with open(source, 'w') as f:
         f.write(USER)
-    status, text = run(['pkg-config'] + how + ['--define-variable=prefix=%s/opt/tfprof' % stage.replace(' ', '\\ '), '--cflags', '--libs',
-                                               'tfprof'], {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig')})
+    status, text = run(['pkg-config'] + how + ['--define-variable=prefix=opt/tfprof', '--cflags', '--libs', 'tfprof'],
+                       {'PKG_CONFIG_PATH': os.path.join(lib, 'pkgconfig')})
     if not status:
-        status, text = run(['cc', source, '-o', exe] + more + shlex.split(text))
+        status, text = run(['cc', source, '-o', exe] + more + text.split(), cwd=stage)
     if not status:
         status, text = run([exe], {'LD_LIBRARY_PATH': lib})
     said = run([os.path.join(stage, 'opt/tfprof/bin/tfprof'), '--version'])[1].split('\n')[0]
