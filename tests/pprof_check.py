@@ -52,10 +52,19 @@ def leaf_total(text):
     return total, off
 
 
+def home_for(folder):
+    """Variables that give Go a home, where we have none in which it could keep something."""
+    try:
+        with tempfile.TemporaryFile(dir=os.environ['HOME']):
+            return {}
+    except (KeyError, OSError):
+        return {'HOME': folder, 'GOCACHE': os.path.join(folder, 'go')}
+
+
 def pprof(tool, path, *more):
     p = subprocess.run([tool, 'tool', 'pprof', '-sample_index=1'] + list(more) + [path],
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600,
-                       env=dict(os.environ, PPROF_TMPDIR=os.path.dirname(path)))
+                       env=dict(os.environ, PPROF_TMPDIR=os.path.dirname(path), **home_for(os.path.dirname(path))))
     return p.returncode, p.stdout.decode()
 
 
