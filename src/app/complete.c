@@ -4,6 +4,7 @@
  */
 #include "app/complete.h"
 
+#include "app/help.h"
 #include "app/jobs.h"
 #include "app/words.h"
 #include "base/sort.h"
@@ -312,6 +313,8 @@ static void offer_choices(struct session *s, struct complete *c, const struct wo
 static void offer_topics(struct session *s, struct complete *c)
 {
 	offer_commands(s, c, true);
+	for (size_t i = 0; i < n_help_sections; i++)
+		offer(s, c, str_of(help_sections[i].name));
 	offer_options(s, c, NULL);
 	offer_metrics(s, c, USE_SELECT);
 	for (enum output_kind i = 0; i < OUT_N; i++)

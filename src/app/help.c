@@ -33,6 +33,7 @@ static const char *const USAGE[] = {
 #define ROOM_MIN     30 /* columns for an explanation beside its word; with less it stands below */
 #define BELOW        6  /* blanks before it there */
 #define OUTPUT_WORDS 13 /* columns of words: of outputs, commands and statistics */
+#define METRIC_WORDS 22
 #define FLAG_WORDS   26
 #define OPTION_WORDS 30
 
@@ -91,7 +92,7 @@ static void put_head(
 
 static void put_flags(struct session *s, struct sink *out)
 {
-	sink_put(out, S("\nFlags\n"));
+	sink_put(out, S("Flags\n"));
 	for (size_t i = 0; i < n_flag_rows; i++) {
 		const struct flag *f = &flag_rows[i];
 		struct str name = str_fmt(&s->query_arena, "--%s%s%s", f->name, f->value ? "=" : "",
@@ -100,17 +101,32 @@ static void put_flags(struct session *s, struct sink *out)
 	}
 }
 
-static void put_outputs(const struct session *s, struct sink *out)
+static void put_commands(struct session *s, struct sink *out)
 {
-	sink_put(out, S("\nOutputs (-output TYPE or TYPE:outfile=FILE)\n"));
+	sink_put(out, S("Commands\n"));
+	for (size_t i = 0; i < n_commands; i++)
+		put_item(s, str_of(commands[i].name), OUTPUT_WORDS, str_of(commands[i].help), out);
+}
+
+static void put_metrics(struct session *s, struct sink *out)
+{
+	sink_put(out, S("Metrics (-select NAME,..., -order_by NAME)\n"));
+	for (enum metric_id i = 0; i < M_N; i++)
+		put_item(s, str_of(metrics[i].name), METRIC_WORDS,
+		        str_of(metrics[i].doc[0] ? metrics[i].doc[0] : "for -order_by alone"), out);
+}
+
+static void put_outputs(struct session *s, struct sink *out)
+{
+	sink_put(out, S("Outputs (-output TYPE or TYPE:outfile=FILE)\n"));
 	for (enum output_kind i = 0; i < OUT_N; i++)
 		put_item(s, str_of(output_rows[i].name), OUTPUT_WORDS, str_of(output_rows[i].help),
 		        out);
 }
 
-static void put_stats(const struct session *s, struct sink *out)
+static void put_stats(struct session *s, struct sink *out)
 {
-	sink_put(out, S("\nStatistics over the steps (-stats NAME,...)\n"));
+	sink_put(out, S("Statistics over the steps (-stats NAME,...)\n"));
 	for (enum stat_id i = 0; i < STATS_N; i++)
 		put_item(
 		        s, str_of(stat_rows[i].name), OUTPUT_WORDS, str_of(stat_rows[i].help), out);
@@ -123,7 +139,7 @@ static void put_options(struct session *s, const struct command *c, struct sink 
 	struct arena *a = &s->query_arena;
 	size_t n = option_rows(rows);
 
-	sink_put(out, S("\nOptions\n"));
+	sink_put(out, S("Options\n"));
 	for (size_t i = 0; i < n; i++)
 		if (!c || cmd_has_option(c, &rows[i])) {
 			const char *preset = rows[i].preset;
@@ -143,18 +159,32 @@ static void put_options(struct session *s, const struct command *c, struct sink 
 	        out);
 }
 
+static void put_all_options(struct session *s, struct sink *out)
+{
+	put_options(s, NULL, out);
+}
+
+const struct help_section help_sections[] = {
+	{ "commands", put_commands, true },
+	{ "flags", put_flags, true },
+	{ "options", put_all_options, true },
+	{ "metrics", put_metrics, false },
+	{ "outputs", put_outputs, true },
+	{ "statistics", put_stats, false },
+};
+const size_t n_help_sections = sizeof help_sections / sizeof *help_sections;
+
 void help_usage(struct session *s, struct sink *out)
 {
 	put_hanging(s, S(INTRO), 0, out);
 	sink_put(out, str_of(EXAMPLES));
 	for (size_t i = 0; i < sizeof USAGE / sizeof *USAGE; i++)
 		put_line(s, str_of(USAGE[i]), out);
-	sink_put(out, S("\nCommands\n"));
-	for (size_t i = 0; i < n_commands; i++)
-		put_item(s, str_of(commands[i].name), OUTPUT_WORDS, str_of(commands[i].help), out);
-	put_flags(s, out);
-	put_options(s, NULL, out);
-	put_outputs(s, out);
+	for (size_t i = 0; i < n_help_sections; i++)
+		if (help_sections[i].in_usage) {
+			sink_char(out, '\n');
+			help_sections[i].put(s, out);
+		}
 }
 
 /* The options that only this command has. */
@@ -183,8 +213,10 @@ static void put_command(struct session *s, const struct command *c, struct sink 
 		sink_put(out, S("\nExamples\n"));
 	for (size_t i = 0; i < lines.n; i++)
 		sink_fmt(out, "  %.*s\n", STR(lines.v[i]));
-	if (c->view || c->view_options)
+	if (c->view || c->view_options) {
+		sink_char(out, '\n');
 		put_options(s, c, out);
+	}
 }
 
 static void put_choice(struct sb *b, const char *const *words)
@@ -198,14 +230,15 @@ static void put_words(struct session *s, const struct option *row, struct sink *
 {
 	struct sb b = sb_in(&s->query_arena);
 
+	if (row->type == OPT_OUTPUT || row->type == OPT_STATS) {
+		sink_char(out, '\n');
+		(row->type == OPT_OUTPUT ? put_outputs : put_stats)(s, out);
+		return;
+	}
 	if (row->type == OPT_ORDER)
 		metric_names(&b, USE_ORDER, ", ");
 	else if (row->type == OPT_SELECT)
 		metric_names(&b, USE_SELECT, ", ");
-	else if (row->type == OPT_OUTPUT)
-		put_outputs(s, out);
-	else if (row->type == OPT_STATS)
-		put_stats(s, out);
 	else if (option_words(row))
 		put_choice(&b, option_words(row));
 	else if (row->type == OPT_PATTERNS)
@@ -230,12 +263,14 @@ static bool unknown_topic(struct session *s, struct str topic)
 		strs_add(&s->query_arena, &names, str_of(metrics[i].name));
 	for (enum output_kind i = 0; i < OUT_N; i++)
 		strs_add(&s->query_arena, &names, str_of(output_rows[i].name));
+	for (size_t i = 0; i < n_help_sections; i++)
+		strs_add(&s->query_arena, &names, str_of(help_sections[i].name));
 	struct str near = nearest_word(topic, names.v, names.n);
 	if (near.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "there is no help on '%.*s'; did you mean '%.*s'?", STR(topic), STR(near));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        "there is no help on '%.*s'; topics are commands, options, metrics, "
+	        "there is no help on '%.*s'; topics are commands, flags, options, metrics, "
 	        "outputs and statistics",
 	        STR(topic));
 }
@@ -287,6 +322,11 @@ static bool put_value(struct session *s, struct str topic, struct sink *out)
 		if (str_eq(topic, str_of(stat_rows[i].name))) {
 			put_head(s, "", stat_rows[i].name, stat_rows[i].help, out);
 			sink_fmt(out, "\n  -stats %s\n", stat_rows[i].name);
+			return true;
+		}
+	for (size_t i = 0; i < n_help_sections; i++)
+		if (str_eq(topic, str_of(help_sections[i].name))) {
+			help_sections[i].put(s, out);
 			return true;
 		}
 	return unknown_topic(s, topic);

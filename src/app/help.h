@@ -7,8 +7,18 @@
 
 #include "app/session.h"
 
-/* The page for a topic (a command, an option with or without dashes), or for all. */
+/* The page for a topic (a section, a command, an option with or without dashes, a word that one
+ * takes), or for all. */
 bool help_write(struct session *s, const struct strs *topics, struct sink *out);
+
+/* A topic that lists others. */
+struct help_section {
+	const char *name;
+	void (*put)(struct session *s, struct sink *out);
+	bool in_usage;
+};
+extern const struct help_section help_sections[];
+extern const size_t n_help_sections;
 
 /* Examples, commands, options. */
 void help_usage(struct session *s, struct sink *out);
