@@ -6,18 +6,22 @@ patterns. Ctrl-C ends the waiting at once, on a command line and at the prompt.
     tests/waits.py --program build/check/tfprof --make build/check/spool_make
 """
 import argparse
+import fcntl
 import os
 import pty
 import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PATIENCE = 60
+PATIENCE = 600  # seconds, until it hangs
+LOOKS = 4  # in a row, at one who waits
 QUIET = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE}
 
 
@@ -26,10 +30,31 @@ def need(truth, what):
         raise AssertionError(what)
 
 
-def interrupt(words, said):
+def says(pid):
+    """Its state, whether it hears SIGINT, and how long it has worked."""
+    with open('/proc/%d/status' % pid) as f:
+        status = dict(x.split(':\t', 1) for x in f.read().split('\n') if ':\t' in x)
+    with open('/proc/%d/stat' % pid) as f:
+        ticks = f.read().rpartition(')')[2].split()[11]
+    return status['State'][0], int(status['SigCgt'], 16) & 2, int(ticks) / os.sysconf('SC_CLK_TCK')
+
+
+def settle(pid, working=False, deaf=False, tty=None):
+    """Until it waits, or has worked for a while, and hears SIGINT if it is to; a terminal's line has been read by then."""
+    end, seen = time.monotonic() + PATIENCE, 0
+    while seen < LOOKS:
+        need(time.monotonic() < end, 'it does not wait')
+        time.sleep(.05)
+        state, hears, worked = says(pid)
+        unread, = struct.unpack('i', fcntl.ioctl(tty, termios.FIONREAD, b'0000')) if tty else (0,)
+        fine = (hears or deaf) and not unread and (worked > .3 if working else state == 'S')
+        need(state != 'Z', 'it has ended')
+        seen = seen + 1 if fine else 0
+
+
+def interrupt(words, said, working=False):
     p = subprocess.Popen([PROGRAM] + words, **QUIET)
-    time.sleep(.4)
-    need(p.poll() is None, '%s: it does not wait' % words)
+    settle(p.pid, working, deaf=not said)
     p.send_signal(signal.SIGINT)
     try:
         err = p.communicate(timeout=PATIENCE)[1].decode()
@@ -60,7 +85,7 @@ def slow_patterns():
     """A pattern that each of many names takes long to refuse, but not too long."""
     with open('names', 'w') as f:
         f.write(''.join('node { name: "x%04d%s!" op: "Op" }\n' % (i, 'a' * 22) for i in range(9999)))
-    interrupt(['--graph_path=names', 'scope', '-show_name_regexes', 'x[0-9]+(a+)+$'], 'the command was cancelled')
+    interrupt(['--graph_path=names', 'scope', '-show_name_regexes', 'x[0-9]+(a+)+$'], 'the command was cancelled', working=True)
 
 
 def comes_late():
@@ -93,13 +118,15 @@ def prompt():
     if not pid:
         os.execve(PROGRAM, [PROGRAM, '--graph_path=g'], dict(os.environ, TERM='dumb', HOME=os.getcwd()))
     until(fd, b'tfprof> ')
+    tty = os.open('/proc/%d/fd/0' % pid, os.O_RDWR | os.O_NOCTTY)
     for line in (b'scope > pipe', b'load --graph_path=pipe', b'diff pipe g', b'scope -output file:outfile=pipe'):
         os.write(fd, line + b'\n')
-        time.sleep(.4)
+        settle(pid, tty=tty)
         os.write(fd, b'\x03')
         until(fd, b'tfprof> ')
     os.write(fd, b'quit\n')
     need(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1, 'its status')
+    os.close(tty)
     os.close(fd)
 
 

@@ -25,7 +25,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, 'tests'))
 from built import has  # noqa: E402
 
-PATIENCE = 60  # seconds until a session has to end
+PATIENCE = 600  # seconds until a session hangs
 LETTERS = ['é', '中', '\U0001f600', 'e\u0301', '\u200b', '\u202e', '\u0300' * 5, '\u00ad', '\x7f']
 NO_LETTERS = [b'\xff', b'\xc3', b'\xf0\x9f', b'\xed\xa0\x80', b'\xf4\x90\x80\x80', b'\x80']
 WORDS = [b'scope', b' ', b'-', b'select', b'micros', b'help', b'graph', b'load g', b'load g=', b'use ', b'list', b'> out', b'| cat', b'"',
@@ -180,7 +180,9 @@ def play(program, size, locale, term, steps):
 def ended(program, number):
     """A signal that ends the program, even where its terminal was told to wait, leaves that as it was."""
     s = Session(program, (24, 80), 'C.UTF-8', 'xterm')
-    s.read(1)
+    end = time.time() + PATIENCE
+    while termios.tcgetattr(s.fd)[3] & termios.ICANON and time.time() < end:
+        s.read(.05)
     raw = termios.tcgetattr(s.fd)[3] & termios.ICANON == 0
     s.type(b'scope\x13xx', time.time() + PATIENCE)
     s.read(.2)
