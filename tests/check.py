@@ -192,7 +192,7 @@ def deep(bin_dir):
                                                   os.path.join(bin_dir, 'tfprof')])),
               ('record', lambda: counted([sys.executable, '-B', 'tests/record/run.py', '--tools', bin_dir, '--program',
                                           os.path.join(bin_dir, 'tfprof')])),
-              ('keys', lambda: keys(os.path.join(bin_dir, 'tfprof'), '1-100')),
+              ('keys', lambda: keys(os.path.join(bin_dir, 'tfprof'), '1-40')),
               ('waits', lambda: waits(os.path.join(bin_dir, 'tfprof'))),
               ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--seeds', '100-150',
                                             '--program', os.path.join(bin_dir, 'tfprof')])),

@@ -267,7 +267,7 @@ static bool find_word(const struct option *row, struct str value, int *place, st
 	const char *const *words = option_words(row);
 	struct sb b = sb_in(e->a);
 
-	for (int i = 0; words[i]; i++) {
+	for (int i = 0; words && words[i]; i++) {
 		if (str_eq(value, str_of(words[i]))) {
 			*place = i;
 			return true;
