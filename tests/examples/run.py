@@ -114,6 +114,22 @@ def runners():
             yield 'docs/HACKING.md: %s has no %s' % (path, name)
 
 
+def places():
+    """The files that the texts name are there, and so are the tests that they name of one, in brackets behind it."""
+    for page in [os.path.join(ROOT, 'README.md')] + glob.glob(os.path.join(ROOT, 'docs', '*.md')):
+        with open(page) as f:
+            text, page = f.read(), os.path.relpath(page, ROOT)
+        for path, names in re.findall(r'`((?:examples|include|proto|python|src|testdata|tests|tools)/[a-z0-9_./]+)`(?: \(([a-z0-9_, ]+)\))?', text):
+            whole = os.path.join(ROOT, path)
+            if not os.path.exists(whole):
+                yield '%s: there is no %s' % (page, path)
+            elif path.endswith('.py') and names:
+                code = ''.join(open(x).read() for x in {whole, *glob.glob(os.path.dirname(whole) + '/*.py')})
+                for name in names.split(', '):
+                    if not re.search(r'def (\w+_)?%s\b' % name, code):
+                        yield '%s: %s has no %s' % (page, path, name)
+
+
 def demo():
     """What README shows of make demo are lines of the answer, in their order; make demo asks just that."""
     with open(os.path.join(ROOT, 'README.md')) as f:
@@ -269,7 +285,7 @@ def main():
         if bad:
             print('FAILED %s\n%s' % (c.name, '\n'.join(bad)))
     shutil.rmtree(top)
-    for text in [*targets(), *runners(), *quirks(), *demo()]:
+    for text in [*targets(), *runners(), *places(), *quirks(), *demo()]:
         print(text)
         failed += 1
     for stray in sorted(set(os.listdir(os.path.join(HERE, 'expected'))) - {n + '.txt' for n in names}):
