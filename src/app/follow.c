@@ -66,7 +66,7 @@ static int start(struct follow *f, char **argv, const struct sigaction *child)
 	if (e && f->pid > 0)
 		while (waitpid(f->pid, NULL, 0) < 0 && errno == EINTR)
 			;
-	return e;
+	return spawn_error(argv[0], e);
 }
 
 /* ---- until it ends ---- */

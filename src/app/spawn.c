@@ -6,8 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +69,23 @@ static int start(pid_t *pid, char **argv, char **env, int in)
 	return r;
 }
 
+int spawn_error(const char *name, int error)
+{
+	const char *from = getenv("PATH");
+	char path[PATH_MAX];
+
+	if (error != EACCES || strchr(name, '/') || !from)
+		return error;
+	for (size_t n; *from; from += n + (from[n] == ':')) {
+		n = strcspn(from, ":");
+		int length =
+		        snprintf(path, sizeof path, "%.*s%s%s", (int)n, from, n ? "/" : "", name);
+		if (length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0)
+			return error;
+	}
+	return ENOENT;
+}
+
 bool spawn_start(struct child *c, const struct strs *words, const char *env, struct err *e)
 {
 	char **argv = ARENA_ARRAY(e->a, words->n + 1, char *);
@@ -80,7 +100,7 @@ bool spawn_start(struct child *c, const struct strs *words, const char *env, str
 	close(ends[0]);
 	if (r) {
 		close(ends[1]);
-		return err_system(e, "cannot start", words->v[0], r);
+		return err_system(e, "cannot start", words->v[0], spawn_error(argv[0], r));
 	}
 	c->fd = ends[1];
 	c->name = words->v[0];

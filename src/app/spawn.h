@@ -16,6 +16,10 @@ void spawn_ignore_signals(void);
 /* In a child, before exec: those signals as they were. */
 void spawn_restore_signals(void);
 
+/* What exec's error means to a shell: a folder of PATH that may not be searched lacks the program.
+ */
+int spawn_error(const char *name, int error);
+
 struct child {
 	pid_t pid;
 	int fd; /* writes to its standard input */

@@ -31,6 +31,26 @@ def test_status():
     same(sorted(os.listdir('.')), before, 'a folder stays for a program that never ran')
 
 
+
+def test_shut_path():
+    """A folder of PATH that may not be searched lacks what is looked for, as for a shell."""
+    os.mkdir('shut', 0)
+    os.chmod('.', 0o755)
+    nobody = {} if os.getuid() else {'user': 65534, 'group': 65534, 'extra_groups': []}
+    folder = os.path.abspath('shut')
+    os.mkdir('own')
+    if nobody:
+        os.chown('own', 65534, 65534)
+    put('plain', 'no program')
+    try:
+        for path, word, status in ((folder + ':/bin', 'no-such-program', 127), (folder + ':/bin:/usr/bin', 'true', 0),
+                                   (folder + '::/bin', 'plain', 126)):
+            got = tfprof('record', '-o', 'own/' + word, '--', word, more={'PATH': path}, **nobody)
+            same(got[0], status, got)
+    finally:
+        os.rmdir('shut')
+
+
 def test_words():
     words = ['--version', '', 'a b', 'x\ny', "'", '--', '-o', '$HOME', '*', '--color=never']
     code = 'import sys, json; print(json.dumps(sys.argv[1:]))'
