@@ -76,7 +76,7 @@ static struct sink *begin_screen(struct session *s, struct run *r, const struct 
 {
 	struct sink *out = screen_begin(&r->screen, o);
 
-	s->columns = r->screen.pretty.term.tty ? r->screen.pretty.term.columns : 0;
+	s->columns = screen_columns(&r->screen);
 	return out;
 }
 
@@ -95,7 +95,7 @@ static bool run_program(struct session *s, struct run *r)
 	struct program p = { .s = s, .command = r->request.command, .words = words };
 
 	p.out = screen_begin(&r->screen, &s->sticky);
-	p.columns = r->screen.pretty.term.tty ? r->screen.pretty.term.columns : 0;
+	p.columns = screen_columns(&r->screen);
 	bool ok = program_run(&p);
 	r->done = p.status;
 	r->reads = true;

@@ -79,8 +79,7 @@ static bool run_line(struct session *s, void *ctx)
 	if (!l.sink && r.command && r.command->view)
 		screen_fit(one->screen, &r.opts);
 	struct sink *out = l.sink ? l.sink : screen_begin(one->screen, &r.opts);
-	const struct term *t = &one->screen->pretty.term;
-	s->columns = !l.sink && t->tty ? t->columns : 0;
+	s->columns = l.sink ? 0 : screen_columns(one->screen);
 	return line_close(&l, cmd_run(s, &r, out), &s->error);
 }
 

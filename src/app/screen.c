@@ -120,6 +120,11 @@ static bool take(void *user, const void *p, size_t n)
 	return true;
 }
 
+unsigned screen_columns(const struct screen *s)
+{
+	return s->pretty.term.tty ? s->pretty.term.columns : 0;
+}
+
 void screen_fit(const struct screen *s, struct opts *o)
 {
 	struct term t = term_look(s->color);

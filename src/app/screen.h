@@ -33,6 +33,9 @@ void screen_init(struct screen *s, struct sink *plain, struct work *work);
 /* Columns that have room on a terminal, where the options leave that open. */
 void screen_fit(const struct screen *s, struct opts *o);
 
+/* Columns of the terminal on which the answer that is begun is read; 0: on none. */
+unsigned screen_columns(const struct screen *s);
+
 /* The sink for one answer, as the options want it; to be closed with screen_end. */
 struct sink *screen_begin(struct screen *s, const struct opts *o);
 void screen_end(struct screen *s);
