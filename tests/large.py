@@ -16,11 +16,11 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, 'models'))
+import cases  # noqa: E402
 from wire import Model, num, profile, run_meta, sub, varint, op_log  # noqa: E402
 
 GIB = 1 << 30
@@ -313,19 +313,7 @@ CASES = {'quick': [sparse_run_meta, sparse_profile, deep_views, deep_timeline, d
 
 
 def main():
-    passed = failed = 0
-    for case in CASES[ARGS.kind]:
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            try:
-                case()
-                passed += 1
-            except (AssertionError, OSError, ValueError) as e:
-                print('%s: %s' % (case.__name__, e))
-                failed += 1
-            os.chdir(HERE)
-    print('%d passed, %d failed, 0 skipped' % (passed, failed))
-    return 1 if failed else 0
+    return cases.run(CASES[ARGS.kind])
 
 
 if __name__ == '__main__':

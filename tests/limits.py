@@ -10,12 +10,12 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 sys.path.insert(0, os.path.join(HERE, 'models'))
+import cases  # noqa: E402
 import make_checkpoint  # noqa: E402
 from wire import num, sub, varint  # noqa: E402
 
@@ -290,19 +290,7 @@ def main():
     SHIM, MAKE = os.path.abspath(a.shim), os.path.abspath(a.make)
     program = os.path.abspath(a.program)
     tests = [t for t in TESTS + BY_NAME if t.__name__ in a.names or (not a.names and t in TESTS)]
-    failed = 0
-    for t in tests:
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            shutil.copy(SHIM, 'shim.so')
-            try:
-                t(program)
-            except AssertionError as e:
-                failed += 1
-                print('%s: %s: %s' % (t.__name__, t.__doc__, e))
-            os.chdir(ROOT)
-    print('%d passed, %d failed, 0 skipped' % (len(tests) - failed, failed))
-    return 1 if failed else 0
+    return cases.run(tests, program, prepare=lambda: shutil.copy(SHIM, 'shim.so'))
 
 
 if __name__ == '__main__':

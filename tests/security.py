@@ -12,23 +12,20 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 sys.path.insert(0, os.path.join(HERE, 'models'))
+import cases  # noqa: E402
 import make_checkpoint  # noqa: E402
+from cases import Skip  # noqa: E402
 from wire import num, sub  # noqa: E402
 
 SMALL = os.path.join(ROOT, 'testdata', 'small') + '/views.'
 MODEL = ['--graph_path=%sgraph.pbtxt' % SMALL, '--op_log_path=%sop_log.pbtxt' % SMALL,
          '--run_meta_path=%srun_meta_0.pbtxt,%srun_meta_1.pbtxt' % (SMALL, SMALL)]
 SOMEBODY = 65534
-
-
-class Skip(Exception):
-    pass
 
 
 def run(words, cwd, **more):
@@ -275,23 +272,7 @@ def main():
     global MAKE
     MAKE = os.path.abspath(t.make)
     t.program, t.jail, t.words = os.path.abspath(t.program), os.path.abspath(t.jail), MODEL
-    counts = {'passed': 0, 'failed': 0, 'skipped': 0}
-    for f in [f for f in TESTS if not t.names or f.__name__ in t.names]:
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            try:
-                f(t)
-                word = 'passed'
-            except Skip as e:
-                word = 'skipped'
-                print('%s: skipped: %s' % (f.__name__, e))
-            except (AssertionError, subprocess.SubprocessError, OSError) as e:
-                word = 'failed'
-                print('%s: %s: %s' % (f.__name__, f.__doc__, e))
-            os.chdir(ROOT)
-        counts[word] += 1
-    print('%(passed)d passed, %(failed)d failed, %(skipped)d skipped' % counts)
-    return 1 if counts['failed'] else 0
+    return cases.run([f for f in TESTS if not t.names or f.__name__ in t.names], t)
 
 
 if __name__ == '__main__':

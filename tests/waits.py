@@ -14,10 +14,11 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import threading
 import time
+
+import cases
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PATIENCE = 600  # seconds, until it hangs
@@ -147,6 +148,14 @@ def holes():
         need(r.returncode == 0, '%s: %d %s' % (name, r.returncode, r.stderr))
 
 
+def fill():
+    os.mkfifo('pipe')
+    with open('g', 'w') as f:
+        f.write('node { name: "a" op: "Op" }')
+    with open('big', 'w') as f:
+        f.write(''.join('node { name: "s/%06d" op: "Op" }\n' % i for i in range(20000)))
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--program', default=os.path.join(ROOT, 'build/check/tfprof'))
@@ -154,23 +163,7 @@ def main():
     a = p.parse_args()
     global PROGRAM, MAKE
     PROGRAM, MAKE = os.path.abspath(a.program), os.path.abspath(a.make)
-    tests, failed = [no_other_end, stops, slow_patterns, comes_late, prompt, holes], 0
-    for t in tests:
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            os.mkfifo('pipe')
-            with open('g', 'w') as f:
-                f.write('node { name: "a" op: "Op" }')
-            with open('big', 'w') as f:
-                f.write(''.join('node { name: "s/%06d" op: "Op" }\n' % i for i in range(20000)))
-            try:
-                t()
-            except (AssertionError, subprocess.SubprocessError) as e:
-                failed += 1
-                print('%s: %s: %s' % (t.__name__, t.__doc__, e))
-            os.chdir(ROOT)
-    print('%d passed, %d failed, 0 skipped' % (len(tests) - failed, failed))
-    return 1 if failed else 0
+    return cases.run([no_other_end, stops, slow_patterns, comes_late, prompt, holes], prepare=fill)
 
 
 if __name__ == '__main__':
