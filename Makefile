@@ -130,16 +130,15 @@ BASE_FLAGS := $(STD) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS) -pthre
 ALL_LDFLAGS := -pthread $(SAN_FLAGS) $(harden_ld) -Wl,--as-needed $(LDFLAGS)
 
 # ---- files --------------------------------------------------------------------------------------
-# What of src/app is in the library; the rest only the program has.
-LIBRARY_APP := $(wildcard src/app/api*.c src/app/diff*.c) $(addprefix src/app/,session.c session_ask.c session_later.c sources.c jobs.c cmd.c flags.c flags_spool.c help.c checkpoint.c baseline.c progress.c term.c words.c)
+# A folder of src belongs to the library, to the program (cli), or to the collector (collect).
 SRC := $(filter-out src/collect/%,$(sort $(wildcard src/*/*.c)))
-PROGRAM_SRC := $(filter-out $(LIBRARY_APP),$(filter src/app/%,$(SRC)))
+PROGRAM_SRC := $(filter src/cli/%,$(SRC))
 LIB_SRC := $(filter-out $(PROGRAM_SRC),$(SRC))
 PROTO := $(sort $(wildcard proto/*.proto))
 GEN_C := $(PROTO:proto/%.proto=$(GEN)/%.pb-c.c)
 GEN_H := $(GEN_C:.c=.h)
 # The collector runs inside other programs: it is built apart, and the encoder of spools with it.
-COLLECT_SRC := $(sort $(wildcard src/collect/*.c)) src/io/spool_put.c
+COLLECT_SRC := $(sort $(wildcard src/collect/*.c)) src/io/block_encode.c
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 # Helpers that several unit tests share.
 UNIT_HELP := $(filter-out $(UNIT_SRC),$(sort $(wildcard tests/unit/*.c)))
@@ -285,7 +284,7 @@ export PC_FILE
 PLACE := $(or $(shell realpath -ms --relative-to='$(BINDIR)' '$(LIBDIR)/tfprof' 2>/dev/null),../lib/tfprof)
 PLACE_O := $(O)/installed/$(subst /,-,$(PLACE))
 INSTALLED := $(if $(filter-out ../lib/tfprof,$(PLACE)),$(PLACE_O)/tfprof,$(BIN)/tfprof)
-$(PLACE_O)/recording.o: src/app/recording.c $(O)/flags | $(GEN_H)
+$(PLACE_O)/recording.o: src/cli/recording.c $(O)/flags | $(GEN_H)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(BASE_FLAGS) $(WARN) -DCOLLECTOR_PLACE='"$(PLACE)"' -MMD -MP -c -o $@ $<
 $(PLACE_O)/tfprof: $(PLACE_O)/recording.o $(filter-out %/recording.o,$(PROGRAM_OBJ)) $(BIN)/libtfprof.a

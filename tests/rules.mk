@@ -71,7 +71,7 @@ $(O)/faults/%.so: tests/faults/%.c
 	$(call say,LD,$@)$(CC) -O1 -g $(WARN) -Wno-missing-prototypes -shared -fPIC -pthread -o $@ $< -ldl
 
 # Makes spools for tests and benches; like the collector it links nothing of ours but the encoder.
-$(O)/spool_make: $(O)/obj/tests/spool/spool_make.o $(O)/obj/src/io/spool_put.o
+$(O)/spool_make: $(O)/obj/tests/spool/spool_make.o $(O)/obj/src/io/block_encode.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^
 

@@ -10,25 +10,25 @@ import re
 import sys
 
 ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FLOORS = ['base', 'io', 'model', 'metric', 'view', 'out', 'app']
+FLOORS = ['base', 'io', 'checkpoint', 'model', 'metric', 'view', 'compare', 'export', 'lib', 'cli']
 
 # collect runs inside other people's processes: beside its own headers only these.
-COLLECT_MAY = {'base/bits.h', 'base/crc32c.h', 'io/spool.h', 'io/spool_put.h'}
+COLLECT_MAY = {'base/bits.h', 'base/crc32c.h', 'io/block_format.h', 'io/block_encode.h'}
 # What others may include of it.
-OF_COLLECT = {'collect/collect.h': {'app'}}
+OF_COLLECT = {'collect/collect.h': {'cli'}}
 PUBLIC = 'tfprof/tfprof.h'
 
 # Who may include generated protobuf code.
-GENERATED = re.compile(r'^(model/read_\w+|model/ckpt|out/\w*pb|out/pprof)\.c$')
+GENERATED = re.compile(r'^(model/read_\w+|checkpoint/ckpt|export/\w*pb|export/pprof)\.c$')
 # Who may include the headers of a library: one place each.
 LIBRARIES = {
-    'protobuf-c/': re.compile(r'^(io/pb\w*\.[ch]|model/(read_\w+|ckpt|input)\.c|out/(\w*pb|pprof)\.c)$'),
-    'pcre2.h': re.compile(r'^base/rx(_subst)?\.c$'),
+    'protobuf-c/': re.compile(r'^(io/pb\w*\.[ch]|model/(read_\w+|input)\.c|checkpoint/ckpt\.c|export/(\w*pb|pprof)\.c)$'),
+    'pcre2.h': re.compile(r'^base/pattern(_subst)?\.c$'),
     'zlib.h': re.compile(r'^io/gz\.c$'),
     'snappy-c.h': re.compile(r'^io/sstable\.c$'),
-    'editline/': re.compile(r'^app/(repl|prompt)\.c$'),
-    'histedit.h': re.compile(r'^app/(keys|prompt)\.c$'),
-    'setjmp.h': re.compile(r'^(base/(arena\.[ch]|par\.c)|app/(api|session)\.[ch])$'),
+    'editline/': re.compile(r'^cli/(repl|prompt)\.c$'),
+    'histedit.h': re.compile(r'^cli/(keys|prompt)\.c$'),
+    'setjmp.h': re.compile(r'^(base/(arena\.[ch]|par\.c)|lib/(api|session)\.[ch])$'),
 }
 
 FILE_MAX, FUNCTION_MAX, UNIT_MAX = 500, 60, 300
@@ -76,12 +76,12 @@ def check_include(path, name, line, quote, what, src):
             say(path, line, '<%s> is not for this file' % what)
     if what.endswith('.pb-c.h'):
         if not GENERATED.match(name):
-            say(path, line, 'generated code is included by model/read_*.c, model/ckpt.c, out/*pb.c '
-                'and out/pprof.c only')
+            say(path, line, 'generated code is included by model/read_*.c, checkpoint/ckpt.c, '
+                'export/*pb.c and export/pprof.c only')
         return
     if what == PUBLIC:
-        if floor != 'app':
-            say(path, line, 'the public header is included by app only')
+        if floor not in ('lib', 'cli'):
+            say(path, line, 'only lib and cli include the public header')
         return
     if quote == '<':
         return
@@ -94,7 +94,7 @@ def check_include(path, name, line, quote, what, src):
             say(path, line, 'collect may not include "%s"' % what)
     elif to == 'collect':
         if floor not in OF_COLLECT.get(what, set()):
-            say(path, line, 'only app may include of collect, and only collect/collect.h')
+            say(path, line, 'only cli may include of collect, and only collect/collect.h')
     elif to not in FLOORS:
         say(path, line, '"%s" is on no floor' % what)
     elif FLOORS.index(to) > FLOORS.index(floor):
@@ -158,7 +158,7 @@ def check_source(path, name, src, graph):
         if name.endswith('.h') and quote == '"':
             graph.setdefault(name, set()).add(what)
     floor = name.split('/')[0]
-    if floor in FLOORS and floor != 'app' and name not in MAY_TALK:
+    if floor in FLOORS and floor not in ('lib', 'cli') and name not in MAY_TALK:
         for i, line in enumerate(code.splitlines(), 1):
             m = TALK.search(line)
             if m:

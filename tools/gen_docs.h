@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-#include "app/cmd.h"
-#include "app/flags.h"
-#include "app/words.h"
+#include "lib/cmd.h"
+#include "lib/flags.h"
+#include "lib/words.h"
 
 extern struct option options[OPTIONS_MAX];
 extern size_t n_options;

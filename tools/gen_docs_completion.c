@@ -47,12 +47,12 @@ static void bash_own_words(FILE *f)
 	fputs("\t[ \"$COMP_CWORD\" -gt 1 ] && case ${COMP_WORDS[1]} in\n", f);
 	for (size_t i = 0; i < n_commands; i++) {
 		const struct word *w = commands[i].words;
-		if (commands[i].orders)
+		if (commands[i].subcommands)
 			fprintf(f,
 			        "\t%s) [ \"$COMP_CWORD\" -eq %u ] && { COMPREPLY=($(compgen -W "
 			        "'%s' -- \"$cur\")); return; } ;;%s\n",
-			        commands[i].name, commands[i].order_at + 1, commands[i].orders,
-			        w ? "&" : "");
+			        commands[i].name, commands[i].subcommand_at + 1,
+			        commands[i].subcommands, w ? "&" : "");
 		if (!w || !commands[i].own_words)
 			continue;
 		fprintf(f, "\t%s)%s COMPREPLY=($(compgen -W '", commands[i].name,
@@ -167,14 +167,14 @@ static void zsh_own_words(FILE *f)
 	fputs("(( CURRENT > 2 )) && case $words[2] in\n", f);
 	for (size_t i = 0; i < n_commands; i++) {
 		const struct word *w = commands[i].words;
-		if (!(w || commands[i].orders) || !commands[i].own_words)
+		if (!(w || commands[i].subcommands) || !commands[i].own_words)
 			continue;
 		fprintf(f,
 		        "%s)\n\t_arguments '1:command: ' \\\n\t'--help[about this command]' \\\n",
 		        commands[i].name);
-		if (commands[i].orders)
-			fprintf(f, "\t'%u:order:(%s)' \\\n", commands[i].order_at + 1,
-			        commands[i].orders);
+		if (commands[i].subcommands)
+			fprintf(f, "\t'%u:order:(%s)' \\\n", commands[i].subcommand_at + 1,
+			        commands[i].subcommands);
 		for (; w && w->name; w++) {
 			fprintf(f, "\t'%s%s%s%s[", w->type == WORD_TEXTS ? "*" : "",
 			        w->name[1] ? "--" : "-", w->name,
@@ -232,10 +232,10 @@ void docs_zsh(void)
 static void fish_own_words(FILE *f)
 {
 	for (size_t i = 0; i < n_commands; i++) {
-		if (commands[i].orders)
+		if (commands[i].subcommands)
 			fprintf(f,
 			        "complete -c tfprof -n '__fish_seen_subcommand_from %s' -a '%s'\n",
-			        commands[i].name, commands[i].orders);
+			        commands[i].name, commands[i].subcommands);
 		for (const struct word *w = commands[i].words; w && w->name; w++) {
 			fprintf(f, "complete -c tfprof -n '__fish_seen_subcommand_from %s' -%c %s",
 			        commands[i].name, w->name[1] ? 'l' : 's', w->name);

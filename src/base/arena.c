@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/block.h"
+#include "base/pages.h"
 #include "base/vec.h"
 
 #define ARENA_ALIGN_MAX 16

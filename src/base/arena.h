@@ -31,7 +31,7 @@ struct account {
 	const atomic_bool *stop;
 	/* Not NULL: when it is set, who waits for others gives up and fails. */
 	const atomic_bool *cancel;
-	/* Mapped blocks that wait for their next use (block.c); not counted as used. */
+	/* Mapped blocks that wait for their next use (pages.c); not counted as used. */
 	atomic_flag spare_busy; /* guards the list */
 	struct arena_block *spare;
 	unsigned spare_n;

@@ -130,7 +130,7 @@ static bool pool_wait(struct pool *p)
 	return ok;
 }
 
-void par_quiet(struct pool *p)
+void par_wait_idle(struct pool *p)
 {
 	if (!p)
 		return;

@@ -31,7 +31,7 @@ void par_run(
 
 /* Called from done before it changes what jobs read: waits until none runs; none is started before
  * done returns. p may be NULL. */
-void par_quiet(struct pool *p);
+void par_wait_idle(struct pool *p);
 
 /* Processors this process may use, at least 1. */
 unsigned par_cpus(void);

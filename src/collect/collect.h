@@ -6,7 +6,7 @@
 #ifndef TFPROF_COLLECT_COLLECT_H
 #define TFPROF_COLLECT_COLLECT_H
 
-#include "io/spool.h"
+#include "io/block_format.h"
 
 #define COLLECT_LIBRARY "libtfprof_cupti.so"
 

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "collect/decode.h"
-#include "collect/door.h"
+#include "collect/record_enable.h"
 #include "collect/pool.h"
 #include "collect/threads.h"
 #include "collect/wake.h"
@@ -90,7 +90,7 @@ static void requested(uint8_t **buffer, size_t *size, size_t *most)
 
 	*most = 0;
 	*buffer = NULL;
-	if (door_is_open(DOOR_CUPTI)) {
+	if (record_enable_is_open(DOOR_CUPTI)) {
 		threads_see(); /* the first record in it is mostly this thread's */
 		*buffer = pool_take();
 	}
@@ -108,7 +108,7 @@ static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t si
 	(void)context, (void)stream, (void)size;
 	if (buffer && is_discard(buffer))
 		give_discard(buffer, valid);
-	else if (buffer && door_ours() && pool_put(buffer, valid))
+	else if (buffer && record_enable_ours() && pool_put(buffer, valid))
 		wake_writer();
 	errno = saved;
 }
@@ -144,7 +144,7 @@ static void called(void *user, uint32_t domain, uint32_t cbid, const void *data)
 	} else if (domain == CB_RESOURCE) {
 		if (cbid == CB_RESOURCE_MODULE_UNLOAD)
 			decode_forget_names();
-	} else if (data && door_ours()) {
+	} else if (data && record_enable_ours()) {
 		const struct cb_data *d = data;
 
 		if (ends_context(domain, cbid)) {
@@ -360,7 +360,7 @@ bool cupti_start(const struct plan *plan, char *why, size_t n)
 		return false;
 	adjust();
 	decode_use(&session.f, plan->level == LEVEL_FULL);
-	door_open(DOOR_CUPTI);
+	record_enable_open(DOOR_CUPTI);
 	e = session.f.ActivityRegisterCallbacks(requested, completed);
 	if (e)
 		fail(why, n, "ActivityRegisterCallbacks", e);
@@ -368,7 +368,7 @@ bool cupti_start(const struct plan *plan, char *why, size_t n)
 	if (!e && enable_all(plan, why, n))
 		return true;
 	disable_all();
-	door_close(DOOR_CUPTI);
+	record_enable_close(DOOR_CUPTI);
 	session.f.Unsubscribe(session.subscriber);
 	session.subscriber = NULL;
 	return false;
@@ -448,7 +448,7 @@ void cupti_stop(uint64_t patience_ns, bool detach)
 	if (cupti_failure())
 		session.subscriber = NULL;
 	if (!session.subscriber) {
-		door_close(DOOR_CUPTI);
+		record_enable_close(DOOR_CUPTI);
 		return;
 	}
 	disable_all();
@@ -456,7 +456,7 @@ void cupti_stop(uint64_t patience_ns, bool detach)
 	if (patience_ns)
 		nanosleep(&t, NULL);
 	cupti_flush(true);
-	door_close(DOOR_CUPTI);
+	record_enable_close(DOOR_CUPTI);
 	if (detach && session.f.Finalize) {
 		/* The next launch takes CUPTI out of the process. */
 		atomic_store(&session.detach, true);

@@ -17,7 +17,7 @@
 #include "collect/collect.h"
 #include "collect/decode.h"
 #include "collect/files.h"
-#include "collect/door.h"
+#include "collect/record_enable.h"
 #include "collect/nvtx.h"
 #include "collect/nvtx_chain.h"
 #include "collect/plan.h"
@@ -52,7 +52,7 @@ static uint64_t word_of(enum state s)
  */
 static void at_exit(void)
 {
-	if (door_ours() && atomic_load(&life.word) == word_of(OPEN))
+	if (record_enable_ours() && atomic_load(&life.word) == word_of(OPEN))
 		writer_finish();
 }
 
@@ -60,7 +60,7 @@ static void in_child(void)
 {
 	int saved = errno;
 
-	door_forget();
+	record_enable_forget();
 	files_close();
 	errno = saved;
 }
@@ -70,7 +70,7 @@ static void on_step(int signal)
 	int saved = errno;
 
 	(void)signal;
-	if (door_ours())
+	if (record_enable_ours())
 		writer_step();
 	errno = saved;
 }
@@ -132,7 +132,8 @@ static bool make(void)
 		files_say("%s: '%.*s' is not understood", COLLECT_ENV_OPTS, (int)length, wrong);
 	if (!files_spool_make())
 		return false;
-	if (!door_make() || !names_make() || !rings_make() || !store_open(life.plan.max_bytes)) {
+	if (!record_enable_make() || !names_make() || !rings_make() ||
+	        !store_open(life.plan.max_bytes)) {
 		files_say("nothing is recorded: there is no memory for it");
 		return false;
 	}
@@ -145,7 +146,7 @@ static bool make(void)
 	if (writer_start(&life.plan))
 		return true;
 	files_say("nothing is recorded: no thread can be made");
-	door_forget();
+	record_enable_forget();
 	return false;
 }
 

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "collect/door.h"
+#include "collect/record_enable.h"
 #include "collect/nvtx_chain.h"
 #include "collect/ticks.h"
 
@@ -119,7 +119,7 @@ static int push_name(struct ring *r, uint32_t round, uint16_t domain, uint32_t n
 
 static int pop(uint16_t domain)
 {
-	uint32_t round = door_round();
+	uint32_t round = record_enable_round();
 	struct ring *r;
 
 	if (round && (r = ring_mine()) && ring_leave(r, round, domain))
@@ -140,7 +140,7 @@ static void end(uint16_t domain, uint64_t id)
 {
 	struct ring *r;
 
-	if (id && door_round() && (r = ring_mine()))
+	if (id && record_enable_round() && (r = ring_mine()))
 		ring_put(r, ticks_now(), id, 0, domain, RING_END);
 }
 
@@ -152,7 +152,7 @@ static void mark_name(struct ring *r, uint16_t domain, uint32_t name)
 /* The ring of the calling thread, where ranges are recorded now. */
 static struct ring *ring_now(uint32_t *round)
 {
-	*round = door_round();
+	*round = record_enable_round();
 	return *round ? ring_mine() : NULL;
 }
 
@@ -284,24 +284,24 @@ static void *domain_of(const struct name *n)
 
 static void *domain_create_a(const char *text)
 {
-	return door_ours() && text ? domain_of(names_add(text, strlen(text))) : NULL;
+	return record_enable_ours() && text ? domain_of(names_add(text, strlen(text))) : NULL;
 }
 
 static void *domain_create_w(const wchar_t *text)
 {
-	return door_ours() && text ? domain_of(name_of_wide(text)) : NULL;
+	return record_enable_ours() && text ? domain_of(name_of_wide(text)) : NULL;
 }
 
 static const void *register_a(void *domain, const char *text)
 {
 	(void)domain;
-	return door_ours() && text ? names_add(text, strlen(text)) : NULL;
+	return record_enable_ours() && text ? names_add(text, strlen(text)) : NULL;
 }
 
 static const void *register_w(void *domain, const wchar_t *text)
 {
 	(void)domain;
-	return door_ours() && text ? name_of_wide(text) : NULL;
+	return record_enable_ours() && text ? name_of_wide(text) : NULL;
 }
 
 static int domain_push_ex(void *domain, const struct nvtx_event *e)

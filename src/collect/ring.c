@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "collect/door.h"
+#include "collect/record_enable.h"
 #include "collect/memory.h"
 #include "collect/threads.h"
 #include "collect/wake.h"
@@ -26,7 +26,7 @@ static struct {
 /* Of a thread that ends: the writer empties its ring before another gets it. */
 static void leave(void *ring)
 {
-	if (!door_ours())
+	if (!record_enable_ours())
 		return;
 	threads_see();
 	atomic_store(&((struct ring *)ring)->state, RING_LEFT);

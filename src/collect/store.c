@@ -17,7 +17,7 @@
 #define NOTE_MOST 512u
 
 static struct {
-	struct spool_put put;
+	struct block_encoder put;
 	uint8_t *block;
 	uint64_t max;
 	uint64_t unsummed;  /* records that have neither place nor sum */
@@ -28,7 +28,7 @@ static struct {
 
 static void begin(void)
 {
-	spool_put_begin(&store.put, store.block, STORE_BLOCK, process_clock());
+	block_encode_begin(&store.put, store.block, STORE_BLOCK, process_clock());
 }
 
 bool store_open(uint64_t max)
@@ -41,7 +41,7 @@ bool store_open(uint64_t max)
 	store.block = block;
 	store.max = max;
 	sums_reset();
-	spool_put_init(&store.put, (uint32_t)getpid());
+	block_encode_init(&store.put, (uint32_t)getpid());
 	begin();
 	return true;
 }
@@ -56,10 +56,10 @@ static void put_last(const char *note, uint64_t count)
 	begin();
 	if (note) {
 		r.note.text = (struct spool_text){ note, strlen(note) };
-		spool_put(&store.put, &r);
+		block_encode(&store.put, &r);
 	}
-	spool_put(&store.put, &lost);
-	if (!files_spool_write_last(store.block, spool_put_finish(&store.put)))
+	block_encode(&store.put, &lost);
+	if (!files_spool_write_last(store.block, block_encode_finish(&store.put)))
 		store.put.sequence--;
 }
 
@@ -80,7 +80,7 @@ void store_sync(void)
 {
 	size_t n;
 
-	if (store.broken || !(n = spool_put_finish(&store.put)))
+	if (store.broken || !(n = block_encode_finish(&store.put)))
 		return;
 	if (!files_spool_write(store.block, n))
 		give_up();
@@ -90,13 +90,13 @@ void store_sync(void)
 
 static void put(const struct spool_record *r)
 {
-	if (!store.broken && spool_put(&store.put, r))
+	if (!store.broken && block_encode(&store.put, r))
 		return;
 	store_sync();
 	if (store.broken)
 		store.unwritten++;
 	else
-		spool_put(&store.put, r);
+		block_encode(&store.put, r);
 }
 
 /* Whether records of that kind stop at the size limit: those there can be any number of. */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "collect/names.h"
-#include "io/spool_put.h"
+#include "io/block_encode.h"
 
 #define STORE_BLOCK ((size_t)1 << 20) /* bytes that are encoded before they are written */
 

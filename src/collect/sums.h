@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "io/spool.h"
+#include "io/block_format.h"
 
 #define SUMS_MOST 8192u /* different names and devices; a power of two */
 

@@ -20,7 +20,7 @@
 #include "collect/cupti.h"
 #include "collect/decode.h"
 #include "collect/files.h"
-#include "collect/door.h"
+#include "collect/record_enable.h"
 #include "collect/pool.h"
 #include "collect/process.h"
 #include "collect/ring.h"
@@ -208,7 +208,7 @@ static void follow(uint64_t now)
 	bool want = wanted(now) && !store_broken();
 
 	if (want != writer.ranges_on && writer.plan.nvtx) {
-		(want ? door_open : door_close)(DOOR_NVTX);
+		(want ? record_enable_open : record_enable_close)(DOOR_NVTX);
 		writer.ranges_on = want;
 	}
 	if (!atomic_load(&writer.cuda))
@@ -291,7 +291,7 @@ static void *work(void *unused)
 		tick();
 		wake_wait(TICK_NS);
 	}
-	door_close(DOOR_NVTX);
+	record_enable_close(DOOR_NVTX);
 	tick();
 	stop_cupti(0);
 	drain();
@@ -335,7 +335,7 @@ bool writer_start(const struct plan *plan)
 	control_reset(plan->since_ns);
 	control_read();
 	if (plan->nvtx && wanted(writer.opened)) {
-		door_open(DOOR_NVTX);
+		record_enable_open(DOOR_NVTX);
 		writer.ranges_on = true;
 	}
 	return make_thread();

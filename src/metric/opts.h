@@ -69,7 +69,7 @@ struct opts {
 	enum align align;
 	bool viz, bars, wide;
 	struct str dump_to_file;
-	struct str rename;  /* rules, as rx_subst.h reads them */
+	struct str rename;  /* rules, as pattern_subst.h reads them */
 	int64_t max_values; /* of a tensor; negative: all */
 };
 

@@ -85,7 +85,7 @@ uint32_t batch_find(const struct batch *b, struct str name)
 	return fresh == ID_NONE ? ID_NONE : b->n_nodes + fresh;
 }
 
-void batch_expect(const struct batch *b, struct str name)
+void batch_prefetch(const struct batch *b, struct str name)
 {
 	intern_expect(&b->m->strings, name);
 }
@@ -101,7 +101,7 @@ static uint8_t *put_bytes(uint8_t *p, struct str s)
 void batch_record(struct batch *b, const struct record *r)
 {
 	bool odd = r->gpu_allocators > 1 || r->start <= 0;
-	bool said = b->m->keeps_said && (r->said.n || r->thread);
+	bool said = b->m->keep_annotations && (r->said.n || r->thread);
 
 	VEC_ROOM(b->a, &b->stream, (size_t)9 * VARINT_MAX + r->label.n + r->said.n + r->mem_n);
 	uint8_t *p = b->stream.v + b->stream.n;
@@ -294,8 +294,8 @@ static bool make_cells(struct fold *f, struct step *s, struct err *e)
 		        (long long)s->id,
 		        f->n_mem >= UINT32_MAX ? "bytes of memory records" : "execution records");
 	step_make_columns(f->m->a, s, cells, (uint32_t)f->n_spans, f->n_mem);
-	if (f->m->keeps_said)
-		s->span_said = ARENA_ARRAY(f->m->a, f->n_spans, struct span_said);
+	if (f->m->keep_annotations)
+		s->span_annotation = ARENA_ARRAY(f->m->a, f->n_spans, struct span_annotation);
 	uint32_t span = 0, mem = 0, c = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		if (!f->spans.v[i])
@@ -324,14 +324,14 @@ static void put_span(struct step *s, uint32_t at, enum span_kind kind, uint32_t 
 static void put_said(
         struct fold *f, struct step *s, uint32_t at, unsigned n, const struct record *r)
 {
-	struct span_said said = { .thread = r->thread };
+	struct span_annotation said = { .thread = r->thread };
 
-	if (!s->span_said)
+	if (!s->span_annotation)
 		return;
 	if (r->said.n)
 		said.label = 1 + ingest_string(f->in, r->said);
 	for (unsigned i = 0; i < n; i++)
-		s->span_said[at + i] = said;
+		s->span_annotation[at + i] = said;
 }
 
 static void copy_old(struct fold *f, struct step *s)
@@ -347,8 +347,8 @@ static void copy_old(struct fold *f, struct step *s)
 			uint32_t k = f->spans.v[node]++;
 			put_span(s, k, o->span_kind[i], o->span_device[i], o->span_start[i],
 			        o->span_length[i]);
-			if (s->span_said && o->span_said)
-				s->span_said[k] = o->span_said[i];
+			if (s->span_annotation && o->span_annotation)
+				s->span_annotation[k] = o->span_annotation[i];
 		}
 		uint32_t n = o->cell_mem0[c + 1] - o->cell_mem0[c];
 		memcpy(s->mem + f->mem.v[node], o->mem + o->cell_mem0[c], n);

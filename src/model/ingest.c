@@ -41,7 +41,7 @@ void ingest_base(struct ingest *in, const struct model *base)
 	in->base = base;
 }
 
-bool ingest_begin_beside(struct ingest *in)
+bool ingest_overlay_begin(struct ingest *in)
 {
 	if (!in->base || in->m->nodes.n || in->m->steps.n)
 		return false;
@@ -87,7 +87,7 @@ void ingest_keep_attrs(struct ingest *in)
 
 void ingest_keep_said(struct ingest *in)
 {
-	in->m->keeps_said = true;
+	in->m->keep_annotations = true;
 }
 
 bool ingest_keeps_attrs(const struct ingest *in)
@@ -154,7 +154,7 @@ uint32_t ingest_string(struct ingest *in, struct str s)
 		uint32_t id = intern_find(&in->m->strings, s);
 		if (id != ID_NONE)
 			return id;
-		par_quiet(in->beside);
+		par_wait_idle(in->beside);
 	}
 	return intern_add(&in->m->strings, s);
 }
@@ -199,7 +199,7 @@ uint32_t ingest_plain_node(struct ingest *in, uint32_t name, uint32_t op)
 		.frame = ID_NONE,
 		.shape = ID_NONE };
 
-	par_quiet(in->beside);
+	par_wait_idle(in->beside);
 	name_node(m, name, (uint32_t)m->nodes.n);
 	VEC_PUSH(m->a, &m->nodes, n);
 	in->nodes_changed = in->types_changed = true;

@@ -27,7 +27,7 @@ void ingest_base(struct ingest *in, const struct model *base);
 
 /* From here on, nodes are those of that model, found by name, each once; of them only executions
  * are said. False if there is no such model. ingest_end_beside takes back what was said so. */
-bool ingest_begin_beside(struct ingest *in);
+bool ingest_overlay_begin(struct ingest *in);
 size_t ingest_base_nodes(const struct ingest *in); /* how many it has */
 bool ingest_base_node(struct ingest *in, struct str name, uint32_t *node);
 void ingest_end_beside(struct ingest *in, struct arena *scratch);
@@ -80,7 +80,8 @@ void ingest_cell(struct ingest *in, int64_t step, uint32_t node, const struct ce
 void ingest_mem(struct ingest *in, const uint8_t *packed, size_t n);
 void ingest_span(
         struct ingest *in, enum span_kind kind, uint32_t device, int64_t start, int64_t length);
-void ingest_span_said(struct ingest *in, struct span_said said); /* of the span just made */
+void ingest_span_annotation(
+        struct ingest *in, struct span_annotation said); /* of the span just made */
 /* Ticks per microsecond of the cells to come, up to the commit; 1 if never said. */
 void ingest_ticks(struct ingest *in, uint32_t per_us);
 void ingest_step(struct ingest *in, int64_t step); /* known to exist, maybe without cells */
@@ -110,7 +111,7 @@ void batch_name_device(struct batch *b, uint32_t device, struct str name);
  * the fold. */
 uint32_t batch_node(struct batch *b, struct str name);
 uint32_t batch_find(const struct batch *b, struct str name); /* the same, or ID_NONE if unknown */
-void batch_expect(const struct batch *b, struct str name);   /* it will be looked for soon */
+void batch_prefetch(const struct batch *b, struct str name); /* it will be looked for soon */
 void batch_record(struct batch *b, const struct record *r);
 struct arena *batch_arena(struct batch *b);
 void batch_no_stats(struct batch *b); /* the file had no step_stats at all */
@@ -127,8 +128,8 @@ bool ingest_fold(struct ingest *in, struct batch *b, struct err *e);
  * become those of a worker. aside: not for the average, and only those that the worker has not.
  * False, and nothing added, if both have nodes and none in common (ERR_FAILED; name stands for it
  * in the sentence), or for limits. */
-bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker, bool aside,
-        struct str name, struct err *e);
+bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
+        bool excluded_from_average, struct str name, struct err *e);
 
 /* The workers' names, by their numbers. */
 void ingest_workers(struct ingest *in, const struct strs *names);

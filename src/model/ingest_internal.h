@@ -39,7 +39,8 @@ struct step_in {
 	VEC(uint8_t) span_kind;
 	VEC(int64_t) span_start;
 	VEC(int64_t) span_length;
-	VEC(struct span_said) span_said; /* shorter than the others: nothing was said of the rest */
+	VEC(struct span_annotation)
+	span_annotation; /* shorter than the others: nothing was said of the rest */
 	VEC(uint8_t) mem;
 	VEC(uint32_t) devices;
 	struct imap device_index; /* model device id -> index in devices */

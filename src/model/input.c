@@ -13,7 +13,7 @@
 
 #include "base/par.h"
 #include "io/pbtext.h"
-#include "model/foreign.h"
+#include "model/unsupported_format.h"
 #include "model/sniff.h"
 
 #define TEXT_LIKELY 50 /* from here on the text form's error is the one to tell */
@@ -273,7 +273,7 @@ static const char *other_kind(struct load *l)
 /* Says what a file is, or seems to be, that could not be read. */
 static void load_suspect(struct load *l, struct err *e)
 {
-	const struct foreign *f = foreign_find(l->head, l->from->name);
+	const struct unsupported_format *f = unsupported_format_find(l->head, l->from->name);
 	const char *kind = other_kind(l);
 
 	if (e->code != ERR_DATA_LOSS || (!f && !kind))
@@ -281,7 +281,7 @@ static void load_suspect(struct load *l, struct err *e)
 	struct str said = e->text;
 	*e = (struct err){ .a = e->a };
 	if (f)
-		foreign_refuse(f, l->from->name, e);
+		unsupported_format_refuse(f, l->from->name, e);
 	else
 		err_set(e, ERR_DATA_LOSS, "%.*s; it looks like a file of the kind '%s'", STR(said),
 		        kind);
@@ -460,7 +460,7 @@ unsigned input_guess(struct str head, struct str path)
 	return role;
 }
 
-bool input_guess_file(struct str path, unsigned *role, const struct foreign **foreign,
+bool input_guess_file(struct str path, unsigned *role, const struct unsupported_format **foreign,
         struct work *work, struct err *e)
 {
 	const struct input_from from = { .name = path };
@@ -482,7 +482,7 @@ bool input_guess_file(struct str path, unsigned *role, const struct foreign **fo
 			src_need(s, SNIFF_BYTES);
 			ok = !src_failed(s);
 			struct str head = str_make(s->p, (size_t)(s->end - s->p));
-			*foreign = foreign_find(str_sub(head, 0, SNIFF_BYTES), path);
+			*foreign = unsupported_format_find(str_sub(head, 0, SNIFF_BYTES), path);
 			*role = *foreign ? 0 : input_guess(head, path);
 			src_close(s);
 		}

@@ -79,9 +79,10 @@ struct input_worker {
 	struct str profile, graph, oplog; /* paths; empty: none */
 	const struct input_step *steps;
 	size_t n_steps;
-	uint32_t worker; /* whose steps they become */
-	bool aside;      /* only the steps that the worker has not, and not for the average */
-	bool recover;    /* as in input_from, for the paths above; steps say it themselves */
+	uint32_t worker;            /* whose steps they become */
+	bool excluded_from_average; /* only the steps that the worker has not, and not for the
+	                               average */
+	bool recover; /* as in input_from, for the paths above; steps say it themselves */
 };
 struct input_workers {
 	const struct input_worker *v;
@@ -100,8 +101,8 @@ unsigned input_guess(struct str head, struct str path);
 
 /* The same, looking into the file; what is read by nobody has no role, and *foreign says what it
  * is, if that is known. Standard input and pipes are not looked at: *role is 0. */
-struct foreign;
-bool input_guess_file(struct str path, unsigned *role, const struct foreign **foreign,
+struct unsupported_format;
+bool input_guess_file(struct str path, unsigned *role, const struct unsupported_format **foreign,
         struct work *work, struct err *e);
 
 #endif

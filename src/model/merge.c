@@ -202,19 +202,19 @@ static struct step *copy_step(struct merge *g, const struct step *f)
 	return s;
 }
 
-static void merge_steps(struct merge *g, uint32_t worker, bool aside)
+static void merge_steps(struct merge *g, uint32_t worker, bool excluded_from_average)
 {
 	struct step **run = ARENA_ARRAY(g->a, g->from->steps.n, struct step *);
 	size_t n = 0;
 
 	for (size_t i = 0; i < g->from->steps.n; i++) {
 		const struct step *f = g->from->steps.v[i];
-		if (aside && model_step_of(g->in->m, worker, f->id, NULL))
+		if (excluded_from_average && model_step_of(g->in->m, worker, f->id, NULL))
 			continue;
 		struct arena_mark mark = arena_mark(g->a);
 		struct step *s = copy_step(g, f);
 		s->worker = worker;
-		s->aside = aside;
+		s->excluded_from_average = excluded_from_average;
 		run[n++] = s;
 		arena_reset(g->a, mark);
 	}
@@ -237,8 +237,8 @@ static bool match_nodes(struct merge *g, const struct model *m)
 	return any || !m->nodes.n || !g->from->nodes.n;
 }
 
-bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker, bool aside,
-        struct str name, struct err *e)
+bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
+        bool excluded_from_average, struct str name, struct err *e)
 {
 	const struct model *f = from->m;
 	struct merge g = { .in = in, .from_in = from, .from = f };
@@ -264,7 +264,7 @@ bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
 		ingest_begin(in, g.a);
 		merge_nodes(&g);
 		ingest_commit(in);
-		merge_steps(&g, worker, aside);
+		merge_steps(&g, worker, excluded_from_average);
 	}
 	scratch_close(&own);
 	return ok;

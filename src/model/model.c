@@ -134,7 +134,7 @@ static void tally_cell(struct tally_sum *to, const struct step *s, uint32_t c)
 static const struct step *step_or_only(const struct model *m, const struct step *s)
 {
 	for (size_t i = 0; !s && m->averaged == 1 && i < m->steps.n; i++)
-		if (!m->steps.v[i]->aside)
+		if (!m->steps.v[i]->excluded_from_average)
 			return m->steps.v[i];
 	return s;
 }

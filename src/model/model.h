@@ -86,10 +86,10 @@ struct model {
 	VEC(uint32_t) type0;
 	VEC(uint32_t) types;
 
-	struct intern frames; /* bytes of struct frame; read with model_frame */
-	bool has_traces;      /* some op log entry had a code_def, even an empty one */
-	bool keeps_said;      /* spans have what run metadata says of them besides */
-	bool misses_streams;  /* some run metadata had a gpu but no stream:all */
+	struct intern frames;  /* bytes of struct frame; read with model_frame */
+	bool has_traces;       /* some op log entry had a code_def, even an empty one */
+	bool keep_annotations; /* spans have what run metadata says of them besides */
+	bool misses_streams;   /* some run metadata had a gpu but no stream:all */
 
 	VEC(struct device) devices;
 	struct imap device_of;    /* string id of its name -> device id */

@@ -361,7 +361,7 @@ bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err 
 	struct profile *p = ARENA_NEW(a, struct profile);
 	struct reading r;
 
-	if (ingest_begin_beside(to)) {
+	if (ingest_overlay_begin(to)) {
 		if (read_known(s, to, a))
 			return true;
 		ingest_end_beside(to, a);

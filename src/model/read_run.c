@@ -247,7 +247,7 @@ static void expect_next(struct run *r)
 		return;
 	leaf_varint(&l);
 	if (*l.p++ == LEAF_TAG(1, WIRE_BYTES))
-		batch_expect(r->b, plain_name(leaf_bytes(&l)));
+		batch_prefetch(r->b, plain_name(leaf_bytes(&l)));
 }
 
 static bool take_exec(struct run *r)

@@ -18,7 +18,7 @@
 #include "model/sniff.h"
 
 #include "io/pbtext.h"
-#include "io/spool.h"
+#include "io/block_format.h"
 #include "model/read.h"
 #include "model/sniff_internal.h"
 

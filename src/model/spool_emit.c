@@ -154,11 +154,11 @@ static void emit_said(struct emitting *x, uint32_t single, const struct cell *c)
 
 	if (!w->said.n)
 		return;
-	struct span_said said = w->said.v[single];
+	struct span_annotation said = w->said.v[single];
 	struct str node = node_name(ingest_model(to), x->node[c->node]);
 	said.label = labels_of_node(x->r, said.label, node);
 	if (said.label || said.thread)
-		ingest_span_said(to, said);
+		ingest_span_annotation(to, said);
 }
 
 static void emit_cell(struct emitting *x, uint32_t at)

@@ -28,8 +28,8 @@ bool feed_open(struct feed *f, struct reading_spools *r, struct process *p)
 	f->s->e = r->e;
 	if (f->own && r->watch)
 		src_on_progress(f->s, tick, r);
-	f->get = ARENA_NEW(a, struct spool_get);
-	spool_get_init(f->get, f->s, a, r->e);
+	f->get = ARENA_NEW(a, struct block_decoder);
+	block_decode_init(f->get, f->s, a, r->e);
 	return true;
 }
 
@@ -94,7 +94,7 @@ static void fix_times(const struct feed *f, struct spool_record *r)
 
 enum spool_event feed_next(struct feed *f, struct spool_record *r, struct spool_damage *d)
 {
-	enum spool_event event = spool_get(f->get, r, d);
+	enum spool_event event = block_decode(f->get, r, d);
 
 	if (event != SPOOL_EVENT_RECORD || !f->p->jumped)
 		return event;
@@ -108,7 +108,7 @@ enum spool_event feed_next(struct feed *f, struct spool_record *r, struct spool_
 /* The string, or what stands for one that was lost. */
 struct str process_string(const struct feed *f, struct process *p, uint32_t id)
 {
-	struct str s = spool_get_string(f->get, id);
+	struct str s = block_decode_string(f->get, id);
 
 	if (s.p)
 		return s;

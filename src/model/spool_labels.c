@@ -20,7 +20,7 @@ static bool is_new(
         const struct reading_spools *r, const struct label_key *k, uint64_t *hash, uint32_t *label)
 {
 	*label = 0;
-	if (!ingest_model(r->to)->keeps_said)
+	if (!ingest_model(r->to)->keep_annotations)
 		return false;
 	*hash = hash_bytes(k, sizeof *k);
 	return !imap_get(&r->label_of, *hash, label);

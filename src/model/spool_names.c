@@ -22,7 +22,7 @@ static const struct {
 	{ "xla", "XlaModule:#.*" },
 };
 
-static bool compile(struct rx_list **out, struct arena *a, struct str pattern, struct err *e)
+static bool compile(struct pattern_list **out, struct arena *a, struct str pattern, struct err *e)
 {
 	struct strs one = { 0 };
 
@@ -33,7 +33,7 @@ static bool compile(struct rx_list **out, struct arena *a, struct str pattern, s
 		if (str_eq(pattern, str_of(presets[i].word)))
 			pattern = str_of(presets[i].pattern);
 	strs_add(a, &one, pattern);
-	return rx_compile(out, a, &one, e);
+	return pattern_compile(out, a, &one, e);
 }
 
 bool names_init(struct names *n, struct arena *a, const struct spools_opts *o, struct err *e)
@@ -51,11 +51,11 @@ bool names_init(struct names *n, struct arena *a, const struct spools_opts *o, s
 
 bool names_end(struct names *n, struct err *e)
 {
-	bool bad = (n->step_nvtx && rx_failed(n->step_nvtx, e)) ||
-	           (n->step_kernel && rx_failed(n->step_kernel, e));
+	bool bad = (n->step_nvtx && pattern_failed(n->step_nvtx, e)) ||
+	           (n->step_kernel && pattern_failed(n->step_kernel, e));
 
-	rx_free(n->step_nvtx);
-	rx_free(n->step_kernel);
+	pattern_free(n->step_nvtx);
+	pattern_free(n->step_kernel);
 	return !bad;
 }
 
@@ -178,7 +178,7 @@ uint32_t names_range(struct names *n, struct str text)
 	if (id < n->ranges.n)
 		return id;
 	text = clean_text(n->a, intern_str(&n->range_texts, id));
-	r.step = n->step_nvtx && rx_match(n->step_nvtx, text);
+	r.step = n->step_nvtx && pattern_match(n->step_nvtx, text);
 	r.mark = str_starts(text, S(STEP_MARK));
 	at = str_find(text, S(":#"));
 	if (at != SIZE_MAX && at) {
@@ -267,8 +267,8 @@ uint32_t names_leaf(struct names *n, struct str text)
 	if (!leaf.parts.n)
 		strs_add(n->a, &leaf.parts, S("unnamed"));
 	leaf.type = strs_join(n->a, &leaf.parts, S("::"));
-	leaf.step = n->step_kernel &&
-	            (rx_match(n->step_kernel, leaf.full) || rx_match(n->step_kernel, leaf.type));
+	leaf.step = n->step_kernel && (pattern_match(n->step_kernel, leaf.full) ||
+	                                      pattern_match(n->step_kernel, leaf.type));
 	VEC_PUSH(n->a, &n->leaves, leaf);
 	return id;
 }

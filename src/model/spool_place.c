@@ -218,7 +218,7 @@ static struct single single_of(
 }
 
 /* Adds a time to its cell's sums and, if it is kept, as a span. */
-static void add_time(struct reading_spools *r, struct single t, struct span_said said)
+static void add_time(struct reading_spools *r, struct single t, struct span_annotation said)
 {
 	struct place *w = r->place;
 	struct cell *c = &w->cells.v[t.cell];
@@ -241,7 +241,7 @@ static void add_time(struct reading_spools *r, struct single t, struct span_said
 	}
 	c->spans++;
 	VEC_PUSH(w->a, &w->singles, t);
-	if (ingest_model(r->to)->keeps_said)
+	if (ingest_model(r->to)->keep_annotations)
 		VEC_PUSH(w->a, &w->said, said);
 }
 
@@ -300,7 +300,7 @@ static void place_graph_launch(
 
 	w->cells.v[cell].runs++;
 	add_time(r, single_of(cell, SPAN_CPU, w->units.v[unit].device, l->start, l->length),
-	        (struct span_said){ 0, l->thread });
+	        (struct span_annotation){ 0, l->thread });
 }
 
 static void place_launch(struct reading_spools *r, uint32_t unit, uint32_t cell,
@@ -315,13 +315,13 @@ static void place_launch(struct reading_spools *r, uint32_t unit, uint32_t cell,
 		place_graph_launch(r, unit, w->cells.v[cell].step, l);
 	else
 		add_time(r, single_of(cell, SPAN_CPU, w->units.v[unit].device, l->start, l->length),
-		        (struct span_said){ op->label, l->thread });
+		        (struct span_annotation){ op->label, l->thread });
 }
 
 static void place_times(struct reading_spools *r, uint32_t unit, uint32_t cell, const struct op *op,
         const struct launch *l)
 {
-	struct span_said said = { op->label, l ? l->thread : 0 };
+	struct span_annotation said = { op->label, l ? l->thread : 0 };
 	struct place *w = r->place;
 	struct unit *u = &w->units.v[unit];
 	bool apart = r->o->tf_layout && op->kind == SPOOL_COPY;
@@ -421,6 +421,6 @@ void place_ranges(struct reading_spools *r, struct process *p)
 		w->cells.v[cell].runs++;
 		add_time(r,
 		        single_of(cell, SPAN_CPU, w->units.v[u - 1].device, run->start, run->own),
-		        (struct span_said){ 0, run->thread });
+		        (struct span_annotation){ 0, run->thread });
 	}
 }

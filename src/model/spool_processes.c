@@ -23,11 +23,11 @@ struct str process_job(struct arena *a, const struct process *p, struct str none
 
 static void name_jobs(struct reading_spools *r)
 {
-	struct spool_who **v = ARENA_ARRAY(r->a, r->n, struct spool_who *);
+	struct process_identity **v = ARENA_ARRAY(r->a, r->n, struct process_identity *);
 
 	for (size_t i = 0; i < r->n; i++)
 		v[i] = &r->v[i].who;
-	spool_who_jobs(v, r->n, r->a);
+	process_identity_jobs(v, r->n, r->a);
 }
 
 static void number_gpus(struct reading_spools *r)
@@ -42,7 +42,7 @@ static void number_gpus(struct reading_spools *r)
 			memcpy(x.uuid, g->identity, sizeof x.uuid);
 			VEC_PUSH(r->a, &v, x);
 		}
-	spool_who_gpus(v.v, v.n, r->a);
+	process_identity_gpus(v.v, v.n, r->a);
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t k = 0; k < r->v[i].gpus.n; k++)
 			r->v[i].gpus.v[k].number = v.v[at++].number;

@@ -259,7 +259,7 @@ static void take_record(struct reading_spools *r, struct feed *f, const struct s
 			use_device(r, p, x->sum.device);
 		take_time(p, x->sum.from);
 		break;
-	case SPOOL_INFO: spool_who_take(&p->who, r->a, &x->info); break;
+	case SPOOL_INFO: process_identity_take(&p->who, r->a, &x->info); break;
 	case SPOOL_DEVICE: take_device(r, p, &x->device); break;
 	case SPOOL_CLOCK: take_clock(r, p, &x->clock); break;
 	case SPOOL_MARK: take_mark(r, p, &x->mark); break;
@@ -306,7 +306,7 @@ static void start_over(struct process *p, struct arena *a)
 	struct process fresh = { .file = p->file, .name = p->name, .first = UINT64_MAX };
 
 	*p = fresh;
-	spool_who_init(&p->who);
+	process_identity_init(&p->who);
 	imap_init(&p->thread_of, a);
 	imap_init(&p->started_range, a);
 }

@@ -8,9 +8,9 @@
 #ifndef TFPROF_MODEL_SPOOLS_INTERNAL_H
 #define TFPROF_MODEL_SPOOLS_INTERNAL_H
 
-#include "base/rx.h"
-#include "io/spool_fault.h"
-#include "io/spool_who.h"
+#include "base/pattern.h"
+#include "io/block_fault.h"
+#include "io/process_identity.h"
 #include "model/spools.h"
 
 /* ---- names ---- */
@@ -44,8 +44,8 @@ struct leaf_name {
 
 struct names {
 	struct arena *a;
-	size_t budget;                           /* of demangling */
-	struct rx_list *step_nvtx, *step_kernel; /* NULL: not given */
+	size_t budget;                                /* of demangling */
+	struct pattern_list *step_nvtx, *step_kernel; /* NULL: not given */
 	struct intern parts;
 	struct imap child; /* parent << 32 | part -> scope */
 	VEC(struct scope) scopes;
@@ -112,7 +112,7 @@ struct process {
 	const struct spools_file *file;
 	struct str name; /* of the file */
 	/* Facts. */
-	struct spool_who who;
+	struct process_identity who;
 	struct str prefix; /* of its nodes: "rank0/" or nothing */
 	VEC(struct gpu_seen) gpus;
 	unsigned gpus_used;
@@ -159,7 +159,7 @@ struct process {
 struct feed {
 	struct reading_spools *r;
 	struct process *p;
-	struct spool_get *get;
+	struct block_decoder *get;
 	struct src *s;
 	size_t epoch; /* clock readings so far */
 	bool own;     /* the src is ours to close */
@@ -330,7 +330,7 @@ struct place {
 	struct imap cell_of; /* step << 32 | node -> cell */
 	VEC(struct cell) cells;
 	VEC(struct single) singles;
-	VEC(struct span_said)
+	VEC(struct span_annotation)
 	said; /* of each of them, if run metadata may be written; its label is
 	       * one of ours */
 	VEC(struct piece) pieces;

@@ -25,7 +25,7 @@ enum span_kind {
 }; /* SEEN: no time, only "was on this device" */
 
 /* What run metadata says of a record besides, kept where some may be written. */
-struct span_said {
+struct span_annotation {
 	uint32_t label;  /* 1 + string: its timeline_label; 0: none */
 	uint32_t thread; /* that launched it; 0: unknown */
 };
@@ -38,9 +38,9 @@ struct holding {
 struct step {
 	int64_t id;      /* what -step takes */
 	uint32_t worker; /* whose it is: index in the model's workers; 0 where none are named */
-	bool aside;      /* only for who asks for it: not in the average */
-	uint32_t ticks_per_us; /* unit of the times below: 1, 1000 or 1000000 */
-	int64_t base_us;       /* added to starts; 0 for RunMetadata and ProfileProto */
+	bool excluded_from_average; /* only for who asks for it: not in the average */
+	uint32_t ticks_per_us;      /* unit of the times below: 1, 1000 or 1000000 */
+	int64_t base_us;            /* added to starts; 0 for RunMetadata and ProfileProto */
 
 	uint32_t n_cells;
 	uint32_t *cell_node;
@@ -51,7 +51,7 @@ struct step {
 	uint16_t *span_device; /* index into devices */
 	uint8_t *span_kind;
 	int64_t *span_start, *span_length;
-	struct span_said *span_said; /* NULL: nobody said anything */
+	struct span_annotation *span_annotation; /* NULL: nobody said anything */
 
 	uint8_t *mem;
 

@@ -111,17 +111,18 @@ void ingest_put_steps(struct ingest *in, struct step **run, size_t n)
 		struct step *s = run[i];
 		const struct step *before = model_step_of(m, s->worker, s->id, &at);
 		if (in->base) {
-			s->aside = true; /* what it is worth is found out when it is merged */
+			s->excluded_from_average =
+			        true; /* what it is worth is found out when it is merged */
 		} else {
 			find_holdings(m->a, s);
 		}
-		if (before && !before->aside)
+		if (before && !before->excluded_from_average)
 			average_without(m, before); /* before its follower: sums have ends */
 		if (before)
 			m->steps.v[at] = s;
 		else
 			run[fresh++] = s;
-		if (!s->aside)
+		if (!s->excluded_from_average)
 			average_with(in, s);
 	}
 	insert_steps(m, run, fresh);

@@ -66,13 +66,13 @@ void ingest_span(
 	VEC_PUSH(a, &s->span_length, length);
 }
 
-void ingest_span_said(struct ingest *in, struct span_said said)
+void ingest_span_annotation(struct ingest *in, struct span_annotation said)
 {
 	struct step_in *s = in->cell_step;
 
-	while (s->span_said.n + 1 < s->span_kind.n)
-		VEC_PUSH(in->m->a, &s->span_said, ((struct span_said){ 0, 0 }));
-	VEC_PUSH(in->m->a, &s->span_said, said);
+	while (s->span_annotation.n + 1 < s->span_kind.n)
+		VEC_PUSH(in->m->a, &s->span_annotation, ((struct span_annotation){ 0, 0 }));
+	VEC_PUSH(in->m->a, &s->span_annotation, said);
 }
 
 void ingest_mem(struct ingest *in, const uint8_t *packed, size_t n)
@@ -92,8 +92,8 @@ static struct step *finish(struct model *m, struct step_in *g)
 	VEC_PUSH(m->a, &g->span0, (uint32_t)g->span_kind.n);
 	VEC_PUSH(m->a, &g->mem0, (uint32_t)g->mem.n);
 	VEC_ROOM(m->a, &g->mem, 1); /* an address, also of nothing */
-	if (g->span_said.n)
-		VEC_ROOM(m->a, &g->span_said, g->span_kind.n - g->span_said.n);
+	if (g->span_annotation.n)
+		VEC_ROOM(m->a, &g->span_annotation, g->span_kind.n - g->span_annotation.n);
 	*s = (struct step){
 		.id = g->id,
 		.ticks_per_us = g->ticks_per_us,
@@ -109,7 +109,7 @@ static struct step *finish(struct model *m, struct step_in *g)
 		.span_kind = g->span_kind.v,
 		.span_start = g->span_start.v,
 		.span_length = g->span_length.v,
-		.span_said = g->span_said.v,
+		.span_annotation = g->span_annotation.v,
 		.mem = g->mem.v,
 		.n_devices = (uint32_t)g->devices.n,
 		.devices = g->devices.v,

@@ -132,7 +132,7 @@ static bool merge_job(
 	if (j->escaped)
 		work_escape(c->work);
 	e->partial = j->e.partial;
-	ok = j->ok ? ingest_merge(c->to, j->in, w->worker, w->aside, w->name, e)
+	ok = j->ok ? ingest_merge(c->to, j->in, w->worker, w->excluded_from_average, w->name, e)
 	           : err_set(e, j->e.code, "%.*s", STR(j->e.text));
 	if (ok)
 		note_append(ingest_notes(c->to), &j->notes);
@@ -156,7 +156,8 @@ static bool load_first(struct crew *c, size_t *merged, struct err *e)
 {
 	struct worker_job *j = &c->jobs[0];
 
-	if (ingest_model(c->to)->nodes.n || c->workers->v[0].worker || c->workers->v[0].aside)
+	if (ingest_model(c->to)->nodes.n || c->workers->v[0].worker ||
+	        c->workers->v[0].excluded_from_average)
 		return true;
 	j->crew = c;
 	if (!load_files(j, &c->workers->v[0], c->to, c->workers->threads, c->work, e))

@@ -159,7 +159,7 @@ static const struct spool_gpu *number_gpus(const struct gpu_use *u, struct arena
 			.id = p->local };
 		memcpy(v[i].uuid, p->uuid, sizeof v[i].uuid);
 	}
-	spool_who_gpus(v, u->parts.n, a);
+	process_identity_gpus(v, u->parts.n, a);
 	return v;
 }
 
@@ -219,11 +219,11 @@ static int by_number(const void *a, const void *b)
 
 static void name_jobs(struct gpu_use *u)
 {
-	struct spool_who **v = ARENA_ARRAY(u->a, u->processes.n, struct spool_who *);
+	struct process_identity **v = ARENA_ARRAY(u->a, u->processes.n, struct process_identity *);
 
 	for (size_t i = 0; i < u->processes.n; i++)
 		v[i] = &u->processes.v[i].who;
-	spool_who_jobs(v, u->processes.n, u->a);
+	process_identity_jobs(v, u->processes.n, u->a);
 }
 
 /* Names as C++ writes them. */

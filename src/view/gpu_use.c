@@ -5,7 +5,7 @@
 #include "view/gpu_use.h"
 
 #include "base/num.h"
-#include "io/spool_get.h"
+#include "io/block_decode.h"
 
 #define NOTES_MAX   100  /* that are kept */
 #define DEVICES_MAX 4096 /* numbers above count as this one */
@@ -37,7 +37,7 @@ struct pending {
 struct reading {
 	struct gpu_use *u;
 	struct arena *scratch;
-	struct spool_get *g;
+	struct block_decoder *g;
 	uint32_t process;
 	VEC(uint32_t) parts;     /* by the number that the process gives a GPU: 1 + its part */
 	VEC(uint32_t) kernel_of; /* by string id: 1 + the kernel */
@@ -86,7 +86,7 @@ static uint32_t times_index(struct gpu_use *u, struct gpu_list *list, struct str
 static struct gpu_times *kernel_times(struct reading *r, uint32_t name)
 {
 	struct gpu_list *kernels = &r->u->kernels;
-	struct str text = spool_get_string(r->g, name);
+	struct str text = block_decode_string(r->g, name);
 
 	if (!text.p) {
 		uint32_t i = times_index(r->u, kernels, text);
@@ -183,7 +183,7 @@ static void take_sum_of_copies(struct gpu_part *p, enum gpu_way way, const struc
 
 static void take_sum(struct reading *r, const struct spool_sum *s)
 {
-	struct str name = spool_get_string(r->g, s->name);
+	struct str name = block_decode_string(r->g, s->name);
 	struct gpu_use *u = r->u;
 
 	if (s->what == SPOOL_API)
@@ -225,7 +225,7 @@ static bool says_wait(struct str name)
 
 static bool is_wait(struct reading *r, uint32_t name)
 {
-	struct str text = spool_get_string(r->g, name);
+	struct str text = block_decode_string(r->g, name);
 
 	if (!text.p)
 		return false;
@@ -239,7 +239,7 @@ static bool is_wait(struct reading *r, uint32_t name)
 static void count_wait(struct reading *r, const struct pending *p)
 {
 	struct gpu_use *u = r->u;
-	uint32_t i = times_index(u, &u->waits, spool_get_string(r->g, p->name));
+	uint32_t i = times_index(u, &u->waits, block_decode_string(r->g, p->name));
 
 	hist_add(&u->waits.v[i].h, u->a, num_from_u64(p->length));
 }
@@ -284,7 +284,7 @@ static void take_device(struct reading *r, const struct spool_device *d)
 
 	memcpy(p->uuid, mig ? d->mig_uuid : d->uuid, 16);
 	p->known = memcmp(p->uuid, none, 16) != 0;
-	p->name = str_copy(r->u->a, spool_get_string(r->g, d->name));
+	p->name = str_copy(r->u->a, block_decode_string(r->g, d->name));
 }
 
 static void take_note(struct gpu_use *u, struct str text)
@@ -314,7 +314,9 @@ static void take(struct reading *r, const struct spool_record *x)
 	case SPOOL_GRAPH: take_graph(r, &x->graph); break;
 	case SPOOL_SYNC: take_sync(u, &x->sync); break;
 	case SPOOL_SUM: take_sum(r, &x->sum); break;
-	case SPOOL_INFO: spool_who_take(&u->processes.v[r->process].who, u->a, &x->info); break;
+	case SPOOL_INFO:
+		process_identity_take(&u->processes.v[r->process].who, u->a, &x->info);
+		break;
 	case SPOOL_DEVICE: take_device(r, &x->device); break;
 	case SPOOL_LOST:
 		if (x->lost.why < SPOOL_LOST_WHY_N)
@@ -324,7 +326,7 @@ static void take(struct reading *r, const struct spool_record *x)
 		u->gaps++;
 		if (x->gap.to > x->gap.from)
 			u->gap_ns = num_add(u->gap_ns, num_from_u64(x->gap.to - x->gap.from));
-		take_note(u, spool_get_string(r->g, x->gap.why));
+		take_note(u, block_decode_string(r->g, x->gap.why));
 		break;
 	case SPOOL_NOTE: take_note(u, text_of(x->note.text)); break;
 	default: break;
@@ -347,11 +349,11 @@ static bool read_spool(struct reading *r, struct src *s, struct err *e)
 	struct spool_record x;
 	enum spool_event event;
 
-	r->g = ARENA_NEW(r->scratch, struct spool_get);
+	r->g = ARENA_NEW(r->scratch, struct block_decoder);
 	imap_init(&r->threads, r->scratch);
 	imap_init(&r->graphs, r->scratch);
-	spool_get_init(r->g, s, r->scratch, e);
-	while ((event = spool_get(r->g, &x, &damage)) < SPOOL_EVENT_END) {
+	block_decode_init(r->g, s, r->scratch, e);
+	while ((event = block_decode(r->g, &x, &damage)) < SPOOL_EVENT_END) {
 		spool_fault_take(&r->u->processes.v[r->process].fault, event, &x, &damage);
 		if (event == SPOOL_EVENT_RECORD)
 			take(r, &x);
@@ -372,7 +374,7 @@ bool gpu_use_add(struct gpu_use *u, struct str path, struct err *e)
 	struct scratch scratch;
 	struct src *s;
 
-	spool_who_init(&process.who);
+	process_identity_init(&process.who);
 	scratch_open(&scratch, u->a->work);
 	struct reading r = { .u = u, .scratch = &scratch.a, .process = (uint32_t)u->processes.n };
 	bool ok = src_open_file(&s, &scratch.a, path, e);

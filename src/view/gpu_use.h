@@ -10,8 +10,8 @@
 #include "base/err.h"
 #include "base/hist.h"
 #include "base/map.h"
-#include "io/spool_fault.h"
-#include "io/spool_who.h"
+#include "io/block_fault.h"
+#include "io/process_identity.h"
 #include "view/spans.h"
 
 enum gpu_class { GPU_KERNEL, GPU_COPY, GPU_SET, GPU_CLASS_N };
@@ -76,7 +76,7 @@ struct gpu_device {
 
 struct gpu_process {
 	struct str file;
-	struct spool_who who;
+	struct process_identity who;
 	struct spool_fault fault;
 	bool ended;
 };

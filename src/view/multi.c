@@ -42,7 +42,7 @@ void view_keep_members(struct query *q)
 	bool *keep = ARENA_ARRAY(q->a, t->n, bool), *accounted = ARENA_ARRAY(q->a, t->n, bool);
 	struct tally *self = ARENA_ARRAY(q->a, t->n, struct tally);
 	uint32_t *nodes = ARENA_ARRAY(q->a, t->n, uint32_t);
-	bool all = rx_is_all(q->account);
+	bool all = pattern_is_all(q->account);
 
 	sum_entries(q, self, nodes);
 	for (uint32_t i = t->n; i-- > 1;) {

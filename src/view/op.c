@@ -72,9 +72,9 @@ static uint32_t find_start(struct query *q)
 {
 	uint32_t i = 0, n = q->kept.n - 1;
 
-	if (rx_is_all(q->start) || rx_is_empty(q->start))
+	if (pattern_is_all(q->start) || pattern_is_empty(q->start))
 		return 0;
-	while (i < n && !rx_match(q->start, view_name(q, q->kept.list[i])))
+	while (i < n && !pattern_match(q->start, view_name(q, q->kept.list[i])))
 		i++;
 	return i;
 }
@@ -94,7 +94,7 @@ static void choose(struct query *q, struct result *r)
 			.accounted = true,
 			.self = &q->kept.self[list[i]],
 			.total = &q->kept.total[list[i]] };
-		if (rx_match(q->trim, view_name(q, x.kept)))
+		if (pattern_match(q->trim, view_name(q, x.kept)))
 			break;
 		enum hidden_by why = view_hides(q, x.kept, i - start);
 		if (why == HIDDEN_N)

@@ -3,11 +3,11 @@
  * Other names for what a query shows (-rename): of nodes, op types, lines of code and source files.
  * The query gets shallow copies of its model and tree; patterns and order have seen the true names.
  */
-#include "base/rx_subst.h"
+#include "base/pattern_subst.h"
 #include "view/view.h"
 
 struct renaming {
-	struct rx_subst *rules;
+	struct pattern_subst *rules;
 	struct arena *a;
 	VEC(struct str) strings; /* the model's, and the new ones */
 	uint32_t *to;            /* by string id: 1 + the new id; 0: not asked for yet */
@@ -22,7 +22,7 @@ static bool rename_string(struct renaming *x, uint32_t *id, struct err *e)
 		return true;
 	if (!x->to[*id]) {
 		struct str old = x->strings.v[*id];
-		if (!rx_subst_apply(x->rules, old, x->a, &name, e))
+		if (!pattern_subst_apply(x->rules, old, x->a, &name, e))
 			return false;
 		x->to[*id] = str_eq(old, name) ? *id + 1 : (uint32_t)x->strings.n + 1;
 		if (!str_eq(old, name))
@@ -78,7 +78,7 @@ static bool rename_tree(struct renaming *x, struct tree *t, struct err *e)
 
 	names[0] = t->name[0];
 	for (uint32_t i = 1; i < t->n; i++) {
-		if (!rx_subst_apply(x->rules, t->name[i], x->a, &names[i], e))
+		if (!pattern_subst_apply(x->rules, t->name[i], x->a, &names[i], e))
 			return false;
 	}
 	t->name = names;
@@ -97,9 +97,9 @@ bool view_rename(struct query *q, struct err *e)
 	*t = *q->tree;
 	q->m = m;
 	q->tree = t;
-	if (!rx_subst_compile(&x.rules, q->a, q->o->rename, e))
+	if (!pattern_subst_compile(&x.rules, q->a, q->o->rename, e))
 		return false;
 	bool ok = rename_model(&x, m, e) && rename_tree(&x, t, e);
-	rx_subst_free(x.rules);
+	pattern_subst_free(x.rules);
 	return ok;
 }

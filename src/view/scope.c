@@ -133,7 +133,8 @@ static void account(struct query *q)
 {
 	const struct tree *t = q->tree;
 	bool *keep = ARENA_ARRAY(q->a, t->n, bool), *accounted = ARENA_ARRAY(q->a, t->n, bool);
-	bool made_up = rx_is_all(q->account) || rx_match(q->account, view_made_up_type(VK_SCOPE));
+	bool made_up = pattern_is_all(q->account) ||
+	               pattern_match(q->account, view_made_up_type(VK_SCOPE));
 
 	for (uint32_t i = t->n; i-- > 1;) {
 		accounted[i] = t->node[i] == ID_NONE ? made_up : view_matches(q, t->node[i]) > 0;

@@ -60,7 +60,7 @@ static void add_step(struct stats *s, const struct step *step, size_t i)
 
 	scratch_open(&own, s->q->a->work);
 	struct tally *tallies = model_tallies(s->q->m, step, &own.a);
-	struct retally x = view_retally(s->r, tallies, &own.a);
+	struct recompute_values x = view_recompute(s->r, tallies, &own.a);
 	for (uint32_t e = 0; e < s->r->n; e++) {
 		for (size_t c = 0; c < s->n_columns; c++) {
 			enum value v = metrics[s->columns[c]].value;

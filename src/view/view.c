@@ -72,30 +72,31 @@ static bool compile(struct query *q, struct err *e)
 {
 	const struct opts *o = q->o;
 
-	return rx_compile(&q->account, q->a, &o->account, e) &&
-	       rx_compile(&q->start, q->a, &o->start, e) &&
-	       rx_compile(&q->trim, q->a, &o->trim, e) && rx_compile(&q->show, q->a, &o->show, e) &&
-	       rx_compile(&q->hide, q->a, &o->hide, e) &&
+	return pattern_compile(&q->account, q->a, &o->account, e) &&
+	       pattern_compile(&q->start, q->a, &o->start, e) &&
+	       pattern_compile(&q->trim, q->a, &o->trim, e) &&
+	       pattern_compile(&q->show, q->a, &o->show, e) &&
+	       pattern_compile(&q->hide, q->a, &o->hide, e) &&
 	       (o->devices.n == 0 || strs_is_one(&o->devices, S(".*")) ||
-	               rx_compile(&q->devices, q->a, &o->devices, e));
+	               pattern_compile(&q->devices, q->a, &o->devices, e));
 }
 
 void view_close(struct query *q)
 {
-	rx_free(q->account);
-	rx_free(q->start);
-	rx_free(q->trim);
-	rx_free(q->show);
-	rx_free(q->hide);
+	pattern_free(q->account);
+	pattern_free(q->start);
+	pattern_free(q->trim);
+	pattern_free(q->show);
+	pattern_free(q->hide);
 	if (q->devices)
-		rx_free(q->devices);
+		pattern_free(q->devices);
 }
 
 bool view_patterns_ok(const struct query *q, struct err *e)
 {
-	return !rx_failed(q->account, e) && !rx_failed(q->start, e) && !rx_failed(q->trim, e) &&
-	       !rx_failed(q->show, e) && !rx_failed(q->hide, e) &&
-	       (!q->devices || !rx_failed(q->devices, e));
+	return !pattern_failed(q->account, e) && !pattern_failed(q->start, e) &&
+	       !pattern_failed(q->trim, e) && !pattern_failed(q->show, e) &&
+	       !pattern_failed(q->hide, e) && (!q->devices || !pattern_failed(q->devices, e));
 }
 
 /* Patterns are asked once for each set of types, not for each node. */
@@ -107,13 +108,13 @@ static void match_sets(struct query *q)
 	for (uint32_t set = 0; set + 1 < m->type0.n; set++) {
 		size_t n;
 		const uint32_t *types = model_types(m, set, &n);
-		for (size_t p = 0; p < rx_count(q->account); p++) {
+		for (size_t p = 0; p < pattern_count(q->account); p++) {
 			bool any = false;
 			for (size_t t = 0; t < n && !any; t++)
-				any = rx_match_one(q->account, p, model_str(m, types[t]));
+				any = pattern_match_one(q->account, p, model_str(m, types[t]));
 			matches[set] += any;
 		}
-		if (rx_is_all(q->account))
+		if (pattern_is_all(q->account))
 			matches[set] = 1;
 	}
 	q->set_matches = matches;
@@ -245,7 +246,7 @@ const struct tally *view_self(const struct query *q, uint32_t kept)
 
 static bool on_device(struct query *q, uint32_t node)
 {
-	return rx_match(q->devices,
+	return pattern_match(q->devices,
 	        node == ID_NONE ? S("") : device_name(q->m, q->m->nodes.v[node].device));
 }
 
@@ -293,7 +294,8 @@ enum hidden_by view_hides(struct query *q, uint32_t kept, int64_t depth)
 	if (depth > q->o->max_depth)
 		return HIDDEN_DEPTH;
 	/* What ".*" alone shows is everything; a newline would not match it. */
-	if (!(rx_is_all(q->show) || rx_match(q->show, name)) || rx_match(q->hide, name))
+	if (!(pattern_is_all(q->show) || pattern_match(q->show, name)) ||
+	        pattern_match(q->hide, name))
 		return HIDDEN_NAME;
 	return view_on_device(q, kept) ? HIDDEN_N : HIDDEN_NAME;
 }

@@ -6,7 +6,7 @@
 #ifndef TFPROF_VIEW_VIEW_H
 #define TFPROF_VIEW_VIEW_H
 
-#include "base/rx.h"
+#include "base/pattern.h"
 #include "metric/opts.h"
 #include "view/tree.h"
 
@@ -96,9 +96,9 @@ struct query {
 	const struct step *only; /* not NULL: this one is chosen, whatever the options say */
 	bool *workers;           /* by worker: is it chosen? NULL: all are */
 	struct tally *tallies;   /* of every node of the model for the step; made if NULL */
-	struct rx_list *account, *start, *trim, *show, *hide;
-	struct rx_list *devices;     /* NULL: every device will do */
-	const uint32_t *set_matches; /* by type set: how many account patterns match it */
+	struct pattern_list *account, *start, *trim, *show, *hide;
+	struct pattern_list *devices; /* NULL: every device will do */
+	const uint32_t *set_matches;  /* by type set: how many account patterns match it */
 	struct kept kept;
 };
 
@@ -215,9 +215,10 @@ int view_order(const struct query *q, const struct tally *tallies, uint32_t a, u
 /* The numbers that the shown entries would have if the tallies of the nodes were these (of another
  * step, another worker): what is kept, what is shown and in which order stays as it is. Own numbers
  * and totals by shown entry, in a. */
-struct retally {
+struct recompute_values {
 	struct tally *own, *total;
 };
-struct retally view_retally(const struct result *r, struct tally *tallies, struct arena *a);
+struct recompute_values view_recompute(
+        const struct result *r, struct tally *tallies, struct arena *a);
 
 #endif

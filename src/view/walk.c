@@ -25,11 +25,11 @@ struct walk {
 static void find_starts(struct walk *w)
 {
 	struct kept *k = w->k;
-	bool all = rx_is_all(w->q->start);
+	bool all = pattern_is_all(w->q->start);
 
 	w->live[0] = true;
 	for (uint32_t i = 1; i < k->n;) {
-		if (all ? k->parent[i] == 0 : rx_match(w->q->start, view_name(w->q, i))) {
+		if (all ? k->parent[i] == 0 : pattern_match(w->q->start, view_name(w->q, i))) {
 			w->top[i] = true;
 			memset(w->live + i, true, k->end[i] - i);
 			i = k->end[i];
@@ -50,7 +50,7 @@ static bool visit(struct walk *w, uint32_t i)
 	struct query *q = w->q;
 	uint32_t up = i ? walk_parent(w, i) : 0;
 	int32_t depth = i ? w->depth[up] + 1 : 1;
-	bool trimmed = rx_match(q->trim, view_name(q, i)), deep = depth > q->o->max_depth;
+	bool trimmed = pattern_match(q->trim, view_name(q, i)), deep = depth > q->o->max_depth;
 	enum hidden_by cut = trimmed ? HIDDEN_TRIM : HIDDEN_DEPTH;
 
 	if (i && (!w->open[up] || (w->cut_self && (trimmed || deep)))) {

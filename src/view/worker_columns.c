@@ -63,7 +63,7 @@ static void add_worker(struct columns *c, uint32_t worker, struct arena *a)
 	c->first[worker] = INT64_MIN;
 	if (!tallies)
 		return;
-	struct retally x = view_retally(c->r, tallies, a);
+	struct recompute_values x = view_recompute(c->r, tallies, a);
 	for (uint32_t i = 0; i < c->r->n; i++) {
 		take_in(&c->own[i], &x.own[i], v);
 		if (take_in(&c->total[i], &x.total[i], v))
@@ -165,10 +165,10 @@ static void add_column(struct columns *c, uint32_t worker, struct arena *a)
 	enum unit unit = metric_unit(c->of);
 	struct extra *x = new_column(c, c->q->m->workers.v[worker], c->of, unit, true);
 	struct tally *tallies = workers_tallies(c->q, worker, a);
-	struct retally y = { 0 };
+	struct recompute_values y = { 0 };
 
 	if (tallies)
-		y = view_retally(c->r, tallies, a);
+		y = view_recompute(c->r, tallies, a);
 	for (uint32_t i = 0; i < c->r->n; i++) {
 		bool own = tallies && workers_has(&y.own[i], v);
 		bool total = tallies && workers_has(&y.total[i], v);

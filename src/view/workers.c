@@ -26,7 +26,7 @@ bool workers_choose(struct query *q, struct err *e)
 {
 	const struct strs *names = &q->m->workers;
 	bool all = strs_is_one(&q->o->workers, S(".*")), any = false;
-	struct rx_list *rx;
+	struct pattern_list *rx;
 
 	if (!names->n && (!all || q->o->by == BY_WORKER))
 		return err_set(e, ERR_FAILED,
@@ -35,12 +35,12 @@ bool workers_choose(struct query *q, struct err *e)
 	if (all)
 		return true;
 	q->workers = ARENA_ARRAY(q->a, names->n, bool);
-	if (!rx_compile(&rx, q->a, &q->o->workers, e))
+	if (!pattern_compile(&rx, q->a, &q->o->workers, e))
 		return false;
 	for (size_t i = 0; i < names->n; i++)
-		any |= q->workers[i] = rx_match(rx, names->v[i]);
-	bool ok = !rx_failed(rx, e);
-	rx_free(rx);
+		any |= q->workers[i] = pattern_match(rx, names->v[i]);
+	bool ok = !pattern_failed(rx, e);
+	pattern_free(rx);
 	return ok && (any || no_worker(q, e));
 }
 
@@ -70,7 +70,7 @@ static void choose_by_number(struct query *q, uint32_t worker)
 
 	for (size_t i = from; i < end; i++)
 		if (opts_has_step(q->o, m->steps.v[i]->id) &&
-		        (opts_names_steps(q->o) || !m->steps.v[i]->aside))
+		        (opts_names_steps(q->o) || !m->steps.v[i]->excluded_from_average))
 			put_step(q, m->steps.v[i]);
 }
 

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app/sources.h"
+#include "lib/sources.h"
 
 struct bench {
 	struct session *s;

@@ -4,7 +4,7 @@
  * then the data; version 1: the first part is a table by itself. Every tensor is listed and read,
  * and everything is verified.
  */
-#include "model/ckpt.h"
+#include "checkpoint/ckpt.h"
 #include "rig.h"
 
 static bool read_tensors(struct ckpt *c, struct arena *a)

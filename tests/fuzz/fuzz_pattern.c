@@ -3,7 +3,7 @@
  * A list of patterns (the first line, with commas between them) on names (the other lines). A
  * pattern that compiles gives the same answer twice, or gives up with a sentence.
  */
-#include "base/rx.h"
+#include "base/pattern.h"
 #include "rig.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct account account = { .limit = FUZZ_LIMIT };
 	struct work work = { .account = &account };
 	struct err e = { 0 };
-	struct rx_list *l;
+	struct pattern_list *l;
 	struct strs patterns;
 	struct arena a;
 
@@ -21,17 +21,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	e.a = &a;
 	if (!setjmp(work.escape)) {
 		patterns = str_split(&a, str_sub(text, 0, end), ',');
-		if (rx_compile(&l, &a, &patterns, &e)) {
+		if (pattern_compile(&l, &a, &patterns, &e)) {
 			while (end != SIZE_MAX) {
 				text = str_sub(text, end + 1, SIZE_MAX);
 				end = str_find_char(text, '\n');
 				struct str name = str_sub(text, 0, end);
-				bool once = rx_match(l, name);
-				if (!rx_failed(l, &e) && once != rx_match(l, name) &&
-				        !rx_failed(l, &e))
+				bool once = pattern_match(l, name);
+				if (!pattern_failed(l, &e) && once != pattern_match(l, name) &&
+				        !pattern_failed(l, &e))
 					abort();
 			}
-			rx_free(l);
+			pattern_free(l);
 		} else if (!e.text.n) {
 			abort();
 		}

@@ -7,8 +7,8 @@
 
 #include "base/bits.h"
 #include "base/crc32c.h"
-#include "io/spool_look.h"
-#include "out/gpu_out.h"
+#include "io/recording_summary.h"
+#include "export/gpu_out.h"
 
 static void put32(uint8_t *p, uint32_t v)
 {
@@ -42,7 +42,7 @@ static bool ask_gpu(struct session *s, void *ctx)
 	const struct ask_gpu *ask = ctx;
 	struct arena *a = &s->query_arena;
 	struct err e = { .a = a };
-	struct spool_look look;
+	struct recording_summary look;
 	struct gpu_use u;
 
 	gpu_use_init(&u, a);
@@ -54,7 +54,7 @@ static bool ask_gpu(struct session *s, void *ctx)
 	gpu_text(&u, 3, 60, ask->out);
 	gpu_json(&u, SIZE_MAX, ask->out);
 	gpu_csv(&u, SIZE_MAX, ask->out);
-	if (spool_look(a, ask->path, &look, &e)) {
+	if (recording_summary(a, ask->path, &look, &e)) {
 		struct sb lost = sb_in(a);
 		spool_lost_text(&lost, look.lost, look.damaged);
 		sink_put(ask->out, sb_str(&lost));

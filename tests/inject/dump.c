@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "io/spool_get.h"
+#include "io/block_decode.h"
 
 #define KIND_NAME(name, text) [SPOOL_##name] = #name,
 static const char *const kinds[SPOOL_N] = { SPOOL_KINDS(KIND_NAME) };
@@ -29,9 +29,9 @@ static void text(const char *key, const char *p, size_t n)
 	putchar('"');
 }
 
-static void string(const struct spool_get *g, const char *key, uint32_t id)
+static void string(const struct block_decoder *g, const char *key, uint32_t id)
 {
-	struct str s = spool_get_string(g, id);
+	struct str s = block_decode_string(g, id);
 
 	text(key, s.p ? s.p : "", s.p ? s.n : 0);
 }
@@ -55,7 +55,7 @@ static void where(const struct spool_where *w)
 	field("stream", w->stream);
 }
 
-static void print_more(const struct spool_get *g, const struct spool_record *r)
+static void print_more(const struct block_decoder *g, const struct spool_record *r)
 {
 	switch (r->kind) {
 	case SPOOL_MEMORY:
@@ -106,7 +106,7 @@ static void print_more(const struct spool_get *g, const struct spool_record *r)
 	}
 }
 
-static void print(const struct spool_get *g, const struct spool_record *r)
+static void print(const struct block_decoder *g, const struct spool_record *r)
 {
 	printf("{\"kind\": \"%s\"", kinds[r->kind]);
 	switch (r->kind) {
@@ -167,13 +167,13 @@ static int dump(const char *path, bool count, struct arena *a, struct err *e)
 	struct src *s;
 	struct spool_record r;
 	struct spool_damage d;
-	struct spool_get g;
+	struct block_decoder g;
 	enum spool_event event;
 
 	if (!src_open(&s, a, str_of(path), e))
 		return 2;
-	spool_get_init(&g, s, a, e);
-	while ((event = spool_get(&g, &r, &d)) == SPOOL_EVENT_RECORD ||
+	block_decode_init(&g, s, a, e);
+	while ((event = block_decode(&g, &r, &d)) == SPOOL_EVENT_RECORD ||
 	        event == SPOOL_EVENT_DAMAGE) {
 		if (event == SPOOL_EVENT_DAMAGE) {
 			damaged += d.skipped;

@@ -15,13 +15,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "io/spool_put.h"
+#include "io/block_encode.h"
 
 #define STRINGS_MAX 4096
 #define PAIRS_MAX   32
 
 static FILE *out;
-static struct spool_put put;
+static struct block_encoder put;
 static uint8_t buffer[(size_t)1 << 20];
 static char *strings[STRINGS_MAX];
 static unsigned n_strings;
@@ -33,19 +33,19 @@ static unsigned n_pairs;
 
 static void flush(uint64_t base)
 {
-	size_t n = spool_put_finish(&put);
+	size_t n = block_encode_finish(&put);
 
 	if (fwrite(buffer, 1, n, out) != n)
 		exit(1);
-	spool_put_begin(&put, buffer, sizeof buffer, base);
+	block_encode_begin(&put, buffer, sizeof buffer, base);
 }
 
 static void add(const struct spool_record *r, uint64_t time)
 {
-	if (spool_put(&put, r))
+	if (block_encode(&put, r))
 		return;
 	flush(time);
-	if (!spool_put(&put, r))
+	if (!block_encode(&put, r))
 		abort();
 }
 
@@ -361,13 +361,13 @@ static void take_time(uint64_t records)
 	}
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
 	for (uint64_t i = 0; i < records; i++) {
-		if (spool_put(&put, &r[i % n]))
+		if (block_encode(&put, &r[i % n]))
 			continue;
-		bytes += spool_put_finish(&put);
-		spool_put_begin(&put, buffer, sizeof buffer, t0);
-		spool_put(&put, &r[i % n]);
+		bytes += block_encode_finish(&put);
+		block_encode_begin(&put, buffer, sizeof buffer, t0);
+		block_encode(&put, &r[i % n]);
 	}
-	bytes += spool_put_finish(&put);
+	bytes += block_encode_finish(&put);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
 	double ns = (double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec);
 	printf("{\"ns\": %.3f, \"bytes\": %.3f}\n", ns / (double)records,
@@ -377,15 +377,15 @@ static void take_time(uint64_t records)
 int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[2], "time")) {
-		spool_put_init(&put, 4711);
-		spool_put_begin(&put, buffer, sizeof buffer, 1700000000000000000);
+		block_encode_init(&put, 4711);
+		block_encode_begin(&put, buffer, sizeof buffer, 1700000000000000000);
 		take_time(strtoull(argv[3], NULL, 10));
 		return 0;
 	}
 	if (argc < 2 || !(out = fopen(argv[1], "wb")))
 		return 2;
-	spool_put_init(&put, 4711);
-	spool_put_begin(&put, buffer, sizeof buffer, 1700000000000000000);
+	block_encode_init(&put, 4711);
+	block_encode_begin(&put, buffer, sizeof buffer, 1700000000000000000);
 	if (argc == 4 && !strcmp(argv[2], "big"))
 		big(strtoull(argv[3], NULL, 10));
 	else

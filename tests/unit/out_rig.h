@@ -6,7 +6,7 @@
 #ifndef TFPROF_TESTS_OUT_RIG_H
 #define TFPROF_TESTS_OUT_RIG_H
 
-#include "out/out.h"
+#include "export/out.h"
 #include "reader_rig.h"
 
 struct out_rig {

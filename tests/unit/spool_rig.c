@@ -193,16 +193,16 @@ static void any_record(struct spool_record *r, uint32_t *strings)
 }
 
 static void finish_block(
-        struct spooled *f, struct spool_put *put, const uint8_t *buffer, size_t *from)
+        struct spooled *f, struct block_encoder *put, const uint8_t *buffer, size_t *from)
 {
-	sb_put(&f->bytes, str_make(buffer, spool_put_finish(put)));
+	sb_put(&f->bytes, str_make(buffer, block_encode_finish(put)));
 	for (; *from < f->n; ++*from)
 		f->block[*from] = f->bytes.n;
 }
 
 struct spooled spool_make(struct arena *a, size_t n, unsigned per_block)
 {
-	struct spool_put *put = ARENA_NEW(a, struct spool_put);
+	struct block_encoder *put = ARENA_NEW(a, struct block_encoder);
 	uint8_t *buffer = ARENA_ARRAY(a, BUFFER, uint8_t);
 	struct spooled f = { .bytes = sb_in(a) };
 	uint32_t strings = 0;
@@ -210,15 +210,15 @@ struct spooled spool_make(struct arena *a, size_t n, unsigned per_block)
 
 	f.records = ARENA_ARRAY(a, n, struct spool_record);
 	f.block = ARENA_ARRAY(a, n, size_t);
-	spool_put_init(put, 42);
-	spool_put_begin(put, buffer, BUFFER, any(64));
+	block_encode_init(put, 42);
+	block_encode_begin(put, buffer, BUFFER, any(64));
 	for (; f.n < n; f.n++) {
 		struct spool_record *r = &f.records[f.n];
 		any_record(r, &strings);
-		if (put->records == per_block || !spool_put(put, r)) {
+		if (put->records == per_block || !block_encode(put, r)) {
 			finish_block(&f, put, buffer, &from);
-			spool_put_begin(put, buffer, BUFFER, any(64));
-			assert_true(spool_put(put, r));
+			block_encode_begin(put, buffer, BUFFER, any(64));
+			assert_true(block_encode(put, r));
 		} else {
 			continue;
 		}

@@ -6,8 +6,8 @@
 #define TFPROF_TESTS_SPOOL_RIG_H
 
 #include "base/str.h"
-#include "io/spool_get.h"
-#include "io/spool_put.h"
+#include "io/block_decode.h"
+#include "io/block_encode.h"
 
 #define BUFFER ((size_t)64 << 10)
 

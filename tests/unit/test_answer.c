@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "view/answer.h"
+#include "compare/report_reader.h"
 
 static bool read_text(struct arena *a, const char *text, struct answer *x, struct err *e)
 {

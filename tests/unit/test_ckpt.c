@@ -5,8 +5,8 @@
  */
 #include <math.h>
 
-#include "model/ckpt.h"
-#include "model/ordered_code.h"
+#include "checkpoint/ckpt.h"
+#include "checkpoint/ordered_code.h"
 #include "table_rig.h"
 #include "unit.h"
 

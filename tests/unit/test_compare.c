@@ -4,10 +4,10 @@
  */
 #include "unit.h"
 
-#include "view/compare.h"
-#include "view/compare_graph.h"
-#include "view/lonely.h"
-#include "view/match.h"
+#include "compare/compare.h"
+#include "compare/compare_graph.h"
+#include "compare/unmatched.h"
+#include "compare/match.h"
 
 static const enum value one_value[] = { V_MICROS };
 
@@ -205,26 +205,26 @@ static void test_lonely(void **state)
 	const struct side *sides[] = { side(*state, VK_SCOPE, "both A/B c/d"),
 		side(*state, VK_SCOPE, "both a/b e"), side(*state, VK_SCOPE, "m/both m/c/d") };
 	struct compare c;
-	struct lonely l;
+	struct unmatched l;
 
 	compare_sides(&c, sides, 2, *state);
-	lonely_find(&l, &c, *state);
+	unmatched_find(&l, &c, *state);
 	assert_int_equal(l.first.n, 2);
 	assert_int_equal(l.last.n, 2);
 	assert_int_equal(l.n_case, 1);
 	assert_str(l.one, "A/B");
 	assert_str(l.two, "a/b");
-	assert_str(lonely_prefix(&l), "");
+	assert_str(unmatched_prefix(&l), "");
 	sides[1] = sides[2];
 	compare_sides(&c, sides, 2, *state);
-	lonely_find(&l, &c, *state);
+	unmatched_find(&l, &c, *state);
 	assert_int_equal(l.n_case, 0);
-	assert_str(lonely_prefix(&l), "m");
+	assert_str(unmatched_prefix(&l), "m");
 	sides[1] = sides[0];
 	sides[0] = sides[2];
 	compare_sides(&c, sides, 2, *state);
-	lonely_find(&l, &c, *state);
-	assert_str(lonely_prefix(&l), "m");
+	unmatched_find(&l, &c, *state);
+	assert_str(unmatched_prefix(&l), "m");
 }
 
 int main(int argc, char **argv)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "app/complete.h"
+#include "cli/complete.h"
 
 #define MANY 1000000
 

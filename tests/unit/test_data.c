@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "out/document.h"
+#include "export/document.h"
 #include "out_rig.h"
 
 #define TRACE(function, line) "traces { file_id: 1 function_id: " function " lineno: " line " } "

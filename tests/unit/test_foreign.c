@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "model/foreign.h"
+#include "model/unsupported_format.h"
 #include "model/sniff.h"
 
 #define META_INFO "\x0a\x07\x12\x05\x0a\x03\x0a\x01n" /* an OpList of one OpDef */
@@ -13,7 +13,7 @@
 
 static void assert_is(struct str head, const char *path, const char *what)
 {
-	const struct foreign *f = foreign_find(head, str_of(path));
+	const struct unsupported_format *f = unsupported_format_find(head, str_of(path));
 
 	if (!what ? f != NULL : !f || !str_contains(str_of(f->what), str_of(what)))
 		fail_msg("'%s' is %s, not %s", path, f ? f->what : "nothing", what);

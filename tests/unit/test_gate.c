@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "view/gate.h"
+#include "compare/gate.h"
 
 static struct gate gate(struct arena *a, const char *text)
 {

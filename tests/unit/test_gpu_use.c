@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/spool_put.h"
+#include "io/block_encode.h"
 #include "view/gpu_use.h"
 
 #define SPAN      4000 /* nanoseconds that are drawn */
@@ -26,7 +26,7 @@ static uint64_t random_below(uint64_t n)
 }
 
 static struct { /* what is being written */
-	struct spool_put put;
+	struct block_encoder put;
 	uint8_t block[SPOOL_BLOCK_MIN];
 	char path[64];
 	int fd;
@@ -36,18 +36,18 @@ static void begin(uint32_t pid)
 {
 	strcpy(writer.path, "/tmp/tfprof-gpu-XXXXXX");
 	assert_true((writer.fd = mkstemp(writer.path)) >= 0);
-	spool_put_init(&writer.put, pid);
-	spool_put_begin(&writer.put, writer.block, sizeof writer.block, BASE);
+	block_encode_init(&writer.put, pid);
+	block_encode_begin(&writer.put, writer.block, sizeof writer.block, BASE);
 }
 
 static void put(struct spool_record r)
 {
-	if (spool_put(&writer.put, &r))
+	if (block_encode(&writer.put, &r))
 		return;
-	size_t n = spool_put_finish(&writer.put);
+	size_t n = block_encode_finish(&writer.put);
 	assert_int_equal(write(writer.fd, writer.block, n), n);
-	spool_put_begin(&writer.put, writer.block, sizeof writer.block, BASE);
-	assert_true(spool_put(&writer.put, &r));
+	block_encode_begin(&writer.put, writer.block, sizeof writer.block, BASE);
+	assert_true(block_encode(&writer.put, &r));
 }
 
 static void put_name(uint32_t id, const char *z)
@@ -62,7 +62,7 @@ static void end(struct gpu_use *u, bool closed)
 
 	if (closed)
 		put((struct spool_record){ .kind = SPOOL_END });
-	size_t n = spool_put_finish(&writer.put);
+	size_t n = block_encode_finish(&writer.put);
 	assert_int_equal(write(writer.fd, writer.block, n), n);
 	close(writer.fd);
 	assert_true(gpu_use_add(u, str_of(writer.path), &e));

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "app/history.h"
+#include "cli/history.h"
 
 static struct account account;
 static struct work work = { .account = &account };

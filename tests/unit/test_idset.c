@@ -4,8 +4,8 @@
  */
 #include "unit.h"
 
-#include "out/bittree.h"
-#include "out/idset.h"
+#include "export/bittree.h"
+#include "export/idset.h"
 
 #define BOUND 70000
 

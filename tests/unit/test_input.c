@@ -267,7 +267,7 @@ static void roles_are_guessed(void **state)
 	rig_open(&g, false);
 	g.e.a = &g.a;
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		const struct foreign *foreign;
+		const struct unsupported_format *foreign;
 		unsigned role;
 		assert_true(
 		        input_guess_file(str_of(files[i].path), &role, &foreign, &g.work, &g.e));

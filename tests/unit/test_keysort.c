@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "out/keysort.h"
+#include "export/keysort.h"
 
 static uint64_t next_random(uint64_t *seed)
 {

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "out/lanes.h"
+#include "export/lanes.h"
 
 #define LANES_TRIED 3000
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "app/line.h"
+#include "cli/redirect.h"
 
 static struct account account;
 static struct work work = { .account = &account };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One model into another: a model merged into an empty one is that model, steps of workers and
- * those aside, nodes in another order, other models; memory that ends at any point while workers
- * are read.
+ * those excluded_from_average, nodes in another order, other models; memory that ends at any point
+ * while workers are read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "app/session.h"
+#include "lib/session.h"
 #include "reader_rig.h"
 
 #define DATA "testdata/recorded/"
@@ -39,10 +39,10 @@ static void load_text(struct rig *g, unsigned role, const char *text, int64_t st
 		fail_msg("%.*s", STR(g->e.text));
 }
 
-static bool merge(struct rig *to, struct rig *from, uint32_t worker, bool aside)
+static bool merge(struct rig *to, struct rig *from, uint32_t worker, bool excluded_from_average)
 {
 	to->e = (struct err){ .a = &to->a };
-	return ingest_merge(to->in, from->in, worker, aside, S("from"), &to->e);
+	return ingest_merge(to->in, from->in, worker, excluded_from_average, S("from"), &to->e);
 }
 
 static const char *const profiles[] = { DATA "cnn_0/profile.pb.gz", DATA "cnn_gpu/profile.pb.gz",

@@ -75,7 +75,7 @@ static bool job_done(void *ctx, size_t job, bool escaped, struct pool *p)
 	assert_int_equal(escaped, (int)job == r->escape_at);
 	assert_true(r->ran[job]);
 	if (job % 5 == 0) {
-		par_quiet(p);
+		par_wait_idle(p);
 		for (int i = 0; i < 1000; i++)
 			assert_int_equal(r->running, 0);
 		r->read_by_jobs++;

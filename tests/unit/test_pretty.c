@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "app/pretty.h"
+#include "cli/pretty.h"
 
 static struct account account;
 static struct work work = { .account = &account };

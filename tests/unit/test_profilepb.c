@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "out/out.h"
+#include "export/out.h"
 #include "reader_rig.h"
 #include "tfprof_log.pb-c.h"
 

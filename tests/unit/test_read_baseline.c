@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "out/out.h"
+#include "export/out.h"
 #include "reader_rig.h"
 
 static bool read_text(struct rig *g, const char *text)

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "collect/door.h"
+#include "collect/record_enable.h"
 #include "collect/ring.h"
 
 static unsigned pushes, pops, others;
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = { unit_case(test_full), unit_case(test_deep),
 		unit_case(test_rounds), unit_case(test_threads) };
 
-	if (!door_make() || !rings_make())
+	if (!record_enable_make() || !rings_make())
 		return 1;
 	return unit_main(tests, argc, argv);
 }

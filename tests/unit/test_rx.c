@@ -6,7 +6,7 @@
 #include <pcre2.h>
 #include "unit.h"
 
-#include "base/rx.h"
+#include "base/pattern.h"
 
 static uint64_t seed = 88172645463325252;
 
@@ -20,26 +20,26 @@ static uint64_t next_random(void)
 
 static struct err err;
 
-static struct rx_list *list_of(const char *const *patterns, size_t n)
+static struct pattern_list *list_of(const char *const *patterns, size_t n)
 {
 	struct strs v = { NULL, 0, 0 };
-	struct rx_list *l;
+	struct pattern_list *l;
 
 	err = (struct err){ .a = &unit_arena };
 	for (size_t i = 0; i < n; i++)
 		strs_add(&unit_arena, &v, str_of(patterns[i]));
-	return rx_compile(&l, &unit_arena, &v, &err) ? l : NULL;
+	return pattern_compile(&l, &unit_arena, &v, &err) ? l : NULL;
 }
 
 static bool matches(const char *pattern, struct str text)
 {
-	struct rx_list *l = list_of(&pattern, 1);
+	struct pattern_list *l = list_of(&pattern, 1);
 	bool yes;
 
 	assert_non_null(l);
-	yes = rx_match(l, text);
-	assert_false(rx_failed(l, &err));
-	rx_free(l);
+	yes = pattern_match(l, text);
+	assert_false(pattern_failed(l, &err));
+	pattern_free(l);
 	return yes;
 }
 
@@ -146,7 +146,7 @@ static void shortcuts_equal_the_engine(void **state)
 	for (int round = 0; round < 20000; round++) {
 		char p[32] = "", t[32] = "";
 		const char *pattern = p;
-		struct rx_list *l;
+		struct pattern_list *l;
 		pcre2_code *code;
 		int why;
 		size_t at;
@@ -163,13 +163,13 @@ static void shortcuts_equal_the_engine(void **state)
 			pcre2_match_data *d = pcre2_match_data_create(1, NULL);
 			int n = pcre2_match(code, (PCRE2_SPTR)t, strlen(t), 0, 0, d, NULL);
 
-			if (rx_match(l, str_of(t)) != (n >= 0))
+			if (pattern_match(l, str_of(t)) != (n >= 0))
 				fail_msg("'%s' on '%s'", p, t);
 			pcre2_match_data_free(d);
 			valid++;
 		}
 		pcre2_code_free(code);
-		rx_free(l);
+		pattern_free(l);
 		arena_clear(&unit_arena);
 	}
 	assert_true(valid > 10000);
@@ -178,24 +178,25 @@ static void shortcuts_equal_the_engine(void **state)
 static void any_pattern_may_match(void **state)
 {
 	static const char *const patterns[] = { "conv.*", "[0-9]+", "x" };
-	struct rx_list *l = list_of(patterns, 3), *none = list_of(patterns, 0);
+	struct pattern_list *l = list_of(patterns, 3), *none = list_of(patterns, 0);
 	const char *all = ".*", *twice[] = { ".*", ".*" };
 
 	(void)state;
-	assert_int_equal(rx_count(l), 3);
-	assert_true(rx_match(l, S("conv1")) && rx_match(l, S("17")) && rx_match(l, S("x")));
-	assert_false(rx_match(l, S("y")));
-	assert_true(rx_match_one(l, 1, S("17")) && !rx_match_one(l, 2, S("17")));
-	assert_true(rx_is_empty(none) && !rx_is_empty(l) && !rx_match(none, S("")));
-	rx_free(none);
-	rx_free(l);
-	rx_free(NULL);
+	assert_int_equal(pattern_count(l), 3);
+	assert_true(pattern_match(l, S("conv1")) && pattern_match(l, S("17")) &&
+	            pattern_match(l, S("x")));
+	assert_false(pattern_match(l, S("y")));
+	assert_true(pattern_match_one(l, 1, S("17")) && !pattern_match_one(l, 2, S("17")));
+	assert_true(pattern_is_empty(none) && !pattern_is_empty(l) && !pattern_match(none, S("")));
+	pattern_free(none);
+	pattern_free(l);
+	pattern_free(NULL);
 	l = list_of(&all, 1);
-	assert_true(rx_is_all(l) && rx_match(l, S("x")) && !rx_match(l, S("a\nb")));
-	rx_free(l);
+	assert_true(pattern_is_all(l) && pattern_match(l, S("x")) && !pattern_match(l, S("a\nb")));
+	pattern_free(l);
 	l = list_of(twice, 2);
-	assert_false(rx_is_all(l));
-	rx_free(l);
+	assert_false(pattern_is_all(l));
+	pattern_free(l);
 	assert_null(unit_work.guards);
 }
 
@@ -246,16 +247,16 @@ static void costly_patterns_give_up(void **state)
 	(void)state;
 	memset(text, 'a', n);
 	for (size_t i = 0; i < 3; i++) {
-		struct rx_list *l = list_of(&patterns[i], 1);
+		struct pattern_list *l = list_of(&patterns[i], 1);
 
-		assert_false(rx_failed(l, &err));
-		assert_false(rx_match(l, str_make(text, n)));
-		assert_true(rx_failed(l, &err));
+		assert_false(pattern_failed(l, &err));
+		assert_false(pattern_match(l, str_make(text, n)));
+		assert_true(pattern_failed(l, &err));
 		assert_int_equal(err.code, ERR_RESOURCE);
 		assert_true(str_contains(err.text, str_of(patterns[i])));
 		assert_true(str_contains(err.text, S("aaa...' (1048576 bytes): ")));
-		assert_false(rx_match(l, S("c"))); /* no more is tried */
-		rx_free(l);
+		assert_false(pattern_match(l, S("c"))); /* no more is tried */
+		pattern_free(l);
 	}
 }
 

@@ -4,18 +4,18 @@
  */
 #include "unit.h"
 
-#include "base/rx_subst.h"
+#include "base/pattern_subst.h"
 
 static struct str renamed(struct arena *a, const char *rules, const char *name)
 {
 	struct err e = { .a = a };
-	struct rx_subst *l;
+	struct pattern_subst *l;
 	struct str out;
 
-	if (!rx_subst_compile(&l, a, str_of(rules), &e))
+	if (!pattern_subst_compile(&l, a, str_of(rules), &e))
 		return e.text;
-	bool ok = rx_subst_apply(l, str_of(name), a, &out, &e);
-	rx_subst_free(l);
+	bool ok = pattern_subst_apply(l, str_of(name), a, &out, &e);
+	pattern_subst_free(l);
 	return ok ? out : e.text;
 }
 

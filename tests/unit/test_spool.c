@@ -37,14 +37,14 @@ static void assert_record(struct spool_record a, struct spool_record b)
 	assert_memory_equal(&a, &b, sizeof a);
 }
 
-static struct spool_get *open_bytes(struct arena *a, struct str bytes, struct err *e)
+static struct block_decoder *open_bytes(struct arena *a, struct str bytes, struct err *e)
 {
-	struct spool_get *g = ARENA_NEW(a, struct spool_get);
+	struct block_decoder *g = ARENA_NEW(a, struct block_decoder);
 	struct src *s;
 
 	*e = (struct err){ .a = a };
 	assert_true(src_memory(&s, a, S("spool"), bytes, e));
-	spool_get_init(g, s, a, e);
+	block_decode_init(g, s, a, e);
 	return g;
 }
 
@@ -57,10 +57,10 @@ static size_t check_all(struct arena *a, const struct spooled *f, struct str byt
 	struct spool_damage d;
 	enum spool_event event;
 	struct err e;
-	struct spool_get *g = open_bytes(a, bytes, &e);
+	struct block_decoder *g = open_bytes(a, bytes, &e);
 	size_t i = 0, damages = 0;
 
-	while (memset(&r, 0, sizeof r), (event = spool_get(g, &r, &d)) != SPOOL_EVENT_END) {
+	while (memset(&r, 0, sizeof r), (event = block_decode(g, &r, &d)) != SPOOL_EVENT_END) {
 		assert_int_not_equal(event, SPOOL_EVENT_FAILED);
 		if (event == SPOOL_EVENT_DAMAGE) {
 			damages++;
@@ -118,45 +118,47 @@ static void flip_anywhere(void **state)
 /* Strings are found by id; one of a lost block is not. */
 static void strings_are_kept(void **state)
 {
-	struct spool_put *put = ARENA_NEW((struct arena *)*state, struct spool_put);
+	struct block_encoder *put = ARENA_NEW((struct arena *)*state, struct block_encoder);
 	uint8_t *buffer = ARENA_ARRAY((struct arena *)*state, BUFFER, uint8_t);
 	struct spool_record r = { .kind = SPOOL_STRING, .string = { 1, { "gemm", 4 } } };
 	struct spool_damage d;
 	struct err e;
 
-	spool_put_init(put, 1);
-	spool_put_begin(put, buffer, BUFFER, 0);
-	assert_int_equal(spool_put_finish(put), 0);
-	assert_true(spool_put(put, &r));
-	struct spool_get *g = open_bytes(*state, str_make(buffer, spool_put_finish(put)), &e);
-	assert_int_equal(spool_get(g, &r, &d), SPOOL_EVENT_RECORD);
-	assert_str(spool_get_string(g, 1), "gemm");
-	assert_null(spool_get_string(g, 2).p);
-	assert_null(spool_get_string(g, 0).p);
+	block_encode_init(put, 1);
+	block_encode_begin(put, buffer, BUFFER, 0);
+	assert_int_equal(block_encode_finish(put), 0);
+	assert_true(block_encode(put, &r));
+	struct block_decoder *g =
+	        open_bytes(*state, str_make(buffer, block_encode_finish(put)), &e);
+	assert_int_equal(block_decode(g, &r, &d), SPOOL_EVENT_RECORD);
+	assert_str(block_decode_string(g, 1), "gemm");
+	assert_null(block_decode_string(g, 2).p);
+	assert_null(block_decode_string(g, 0).p);
 	assert_false(g->ended);
 }
 
 /* The end says how many records of each kind there were, in all blocks. */
 static void totals_stand_at_the_end(void **state)
 {
-	struct spool_put *put = ARENA_NEW((struct arena *)*state, struct spool_put);
+	struct block_encoder *put = ARENA_NEW((struct arena *)*state, struct block_encoder);
 	uint8_t *buffer = ARENA_ARRAY((struct arena *)*state, BUFFER, uint8_t);
 	struct sb bytes = sb_in(*state);
 	struct spool_record r = { .kind = SPOOL_KERNEL };
 	struct spool_damage d;
 	struct err e;
 
-	spool_put_init(put, 1);
+	block_encode_init(put, 1);
 	for (unsigned i = 0; i < 3; i++) {
-		spool_put_begin(put, buffer, BUFFER, 0);
-		assert_true(spool_put(put, &(struct spool_record){ .kind = SPOOL_KERNEL }));
-		assert_true(i || spool_put(put, &(struct spool_record){ .kind = SPOOL_COPY }));
-		assert_true(i < 2 || spool_put(put, &(struct spool_record){ .kind = SPOOL_END }));
-		sb_put(&bytes, str_make(buffer, spool_put_finish(put)));
+		block_encode_begin(put, buffer, BUFFER, 0);
+		assert_true(block_encode(put, &(struct spool_record){ .kind = SPOOL_KERNEL }));
+		assert_true(i || block_encode(put, &(struct spool_record){ .kind = SPOOL_COPY }));
+		assert_true(
+		        i < 2 || block_encode(put, &(struct spool_record){ .kind = SPOOL_END }));
+		sb_put(&bytes, str_make(buffer, block_encode_finish(put)));
 	}
-	struct spool_get *g = open_bytes(*state, sb_str(&bytes), &e);
+	struct block_decoder *g = open_bytes(*state, sb_str(&bytes), &e);
 	while (r.kind != SPOOL_END)
-		assert_int_equal(spool_get(g, &r, &d), SPOOL_EVENT_RECORD);
+		assert_int_equal(block_decode(g, &r, &d), SPOOL_EVENT_RECORD);
 	for (unsigned kind = 0; kind < SPOOL_N; kind++)
 		assert_int_equal(r.end.totals[kind], kind == SPOOL_KERNEL ? 3
 		                                     : kind == SPOOL_COPY ? 1

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "io/spool_put.h"
+#include "io/block_encode.h"
 #include "model/spools_internal.h"
 
 #define BASE   1700000000000000000u
@@ -13,19 +13,19 @@
 /* Readings of the clock, each with a kernel of that time behind it, as a spool. */
 static struct str write_spool(struct arena *a, unsigned n)
 {
-	struct spool_put *p = ARENA_NEW(a, struct spool_put);
+	struct block_encoder *p = ARENA_NEW(a, struct block_encoder);
 	uint8_t *block = ARENA_ARRAY(a, SPOOL_BLOCK_MIN, uint8_t);
 
-	spool_put_init(p, 1);
-	spool_put_begin(p, block, SPOOL_BLOCK_MIN, BASE);
+	block_encode_init(p, 1);
+	block_encode_begin(p, block, SPOOL_BLOCK_MIN, BASE);
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t now = BASE + i * SECOND;
-		spool_put(p, &(struct spool_record){
-		                     .kind = SPOOL_CLOCK, .clock = { now, i * SECOND, now } });
-		spool_put(p, &(struct spool_record){
-		                     .kind = SPOOL_KERNEL, .kernel = { .start = now + 5 } });
+		block_encode(p, &(struct spool_record){
+		                        .kind = SPOOL_CLOCK, .clock = { now, i * SECOND, now } });
+		block_encode(p, &(struct spool_record){
+		                        .kind = SPOOL_KERNEL, .kernel = { .start = now + 5 } });
 	}
-	return str_make(block, spool_put_finish(p));
+	return str_make(block, block_encode_finish(p));
 }
 
 /* The readings that the first time has not seen are none of ours. */

@@ -4,11 +4,11 @@
  */
 #include "unit.h"
 
-#include "io/spool_who.h"
+#include "io/process_identity.h"
 
-static void take(struct spool_who *w, struct arena *a, const char *key, const char *value)
+static void take(struct process_identity *w, struct arena *a, const char *key, const char *value)
 {
-	spool_who_take(
+	process_identity_take(
 	        w, a, &(struct spool_info){ { key, strlen(key) }, { value, strlen(value) } });
 }
 
@@ -21,8 +21,8 @@ static void variables_have_an_order(void **state)
 	const unsigned n = sizeof facts / sizeof *facts;
 
 	for (unsigned first = 0; first < n; first++) {
-		struct spool_who w;
-		spool_who_init(&w);
+		struct process_identity w;
+		process_identity_init(&w);
 		for (unsigned i = 0; i < n; i++)
 			take(&w, *state, facts[(first + i) % n][0], facts[(first + i) % n][1]);
 		assert_int_equal(w.rank, 3);
@@ -33,9 +33,9 @@ static void variables_have_an_order(void **state)
 
 static void no_name_is_none(void **state)
 {
-	struct spool_who w;
+	struct process_identity w;
 
-	spool_who_init(&w);
+	process_identity_init(&w);
 	take(&w, *state, "env.TORCHELASTIC_RUN_ID", "none");
 	take(&w, *state, "env.RANK", "-4");
 	take(&w, *state, "env.TFPROF_JOB", "");
@@ -43,11 +43,11 @@ static void no_name_is_none(void **state)
 	assert_int_equal(w.rank, -1);
 }
 
-static struct spool_who process(int64_t pid, int64_t parent, int64_t rank)
+static struct process_identity process(int64_t pid, int64_t parent, int64_t rank)
 {
-	struct spool_who w;
+	struct process_identity w;
 
-	spool_who_init(&w);
+	process_identity_init(&w);
 	w.pid = pid;
 	w.parent = parent;
 	w.rank = rank;
@@ -57,11 +57,11 @@ static struct spool_who process(int64_t pid, int64_t parent, int64_t rank)
 /* Two launchers with rank 0 each, a child of the first one, and one without a rank. */
 static void launchers_are_told_apart(void **state)
 {
-	struct spool_who w[] = { process(10, 1, 0), process(11, 10, 1), process(20, 2, 0),
+	struct process_identity w[] = { process(10, 1, 0), process(11, 10, 1), process(20, 2, 0),
 		process(30, 1, -1) };
-	struct spool_who *v[] = { &w[0], &w[1], &w[2], &w[3] };
+	struct process_identity *v[] = { &w[0], &w[1], &w[2], &w[3] };
 
-	spool_who_jobs(v, 4, *state);
+	process_identity_jobs(v, 4, *state);
 	assert_str(w[0].job, "p1");
 	assert_str(w[1].job, "p1");
 	assert_str(w[2].job, "p2");
@@ -72,11 +72,11 @@ static void launchers_are_told_apart(void **state)
 /* Parents that go round in a circle end somewhere. */
 static void circles_end(void **state)
 {
-	struct spool_who w[] = { process(1, 2, 0), process(2, 1, 0), process(3, 3, 0),
+	struct process_identity w[] = { process(1, 2, 0), process(2, 1, 0), process(3, 3, 0),
 		process(0, 0, 0) };
-	struct spool_who *v[] = { &w[0], &w[1], &w[2], &w[3] };
+	struct process_identity *v[] = { &w[0], &w[1], &w[2], &w[3] };
 
-	spool_who_jobs(v, 4, *state);
+	process_identity_jobs(v, 4, *state);
 	assert_str(w[3].job, "");
 }
 
@@ -92,19 +92,19 @@ static void numbers_of_gpus(void **state)
 	struct spool_gpu hosts[] = { gpu(4, "b", 0), gpu(1, "a", 0), gpu(2, "a", 1), gpu(0, "b", 0),
 		gpu(0, "a", 7) };
 
-	spool_who_gpus(same, 2, *state);
+	process_identity_gpus(same, 2, *state);
 	assert_int_equal(same[0].number, 3);
 	assert_int_equal(same[1].number, 5);
-	spool_who_gpus(hidden, 3, *state);
+	process_identity_gpus(hidden, 3, *state);
 	assert_int_equal(hidden[0].number, 0);
 	assert_int_equal(hidden[1].number, 1);
 	assert_int_equal(hidden[2].number, 1);
-	spool_who_gpus(hosts, 5, *state);
+	process_identity_gpus(hosts, 5, *state);
 	assert_int_equal(hosts[1].number, 0);
 	assert_int_equal(hosts[2].number, 1);
 	assert_int_equal(hosts[4].number, 7);
 	assert_int_equal(hosts[0].number + hosts[3].number, 8 + 9);
-	spool_who_gpus(NULL, 0, *state);
+	process_identity_gpus(NULL, 0, *state);
 }
 
 int main(int argc, char **argv)

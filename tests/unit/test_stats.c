@@ -206,7 +206,7 @@ static void test_random(void **state)
 				assert_int_equal(r->e.code, ERR_STEP);
 				continue;
 			}
-			struct retally again = view_retally(&x, q.tallies, r->a);
+			struct recompute_values again = view_recompute(&x, q.tallies, r->a);
 			for (uint32_t i = 0; i < x.n; i++) {
 				assert_memory_equal(
 				        &again.own[i], x.shown[i].self, sizeof *again.own);

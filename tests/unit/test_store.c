@@ -12,7 +12,7 @@
 
 #include "collect/files.h"
 #include "collect/store.h"
-#include "io/spool_look.h"
+#include "io/recording_summary.h"
 
 #define BLOCKS 4u
 #define EACH   40u /* kernels in a block */
@@ -41,9 +41,9 @@ static void record(const char *folder, rlim_t most)
 }
 
 /* Reads the folder's only spool, and clears the folder. */
-static struct spool_look take(struct arena *a, const char *folder)
+static struct recording_summary take(struct arena *a, const char *folder)
 {
-	struct spool_look look;
+	struct recording_summary look;
 	struct err e = { 0 };
 	char pattern[64];
 	glob_t spools, all;
@@ -51,7 +51,7 @@ static struct spool_look take(struct arena *a, const char *folder)
 	snprintf(pattern, sizeof pattern, "%s/*" SPOOL_SUFFIX, folder);
 	assert_int_equal(glob(pattern, 0, NULL, &spools), 0);
 	assert_int_equal(spools.gl_pathc, 1);
-	assert_true(spool_look(a, str_of(spools.gl_pathv[0]), &look, &e));
+	assert_true(recording_summary(a, str_of(spools.gl_pathv[0]), &look, &e));
 	globfree(&spools);
 	snprintf(pattern, sizeof pattern, "%s/*", folder);
 	assert_int_equal(glob(pattern, 0, NULL, &all), 0);
@@ -72,7 +72,7 @@ static void what_has_no_place_is_told(void **state)
 	for (rlim_t most = FILES_LAST; !whole; most += 3) {
 		record(folder, most);
 
-		struct spool_look l = take(*state, folder);
+		struct recording_summary l = take(*state, folder);
 
 		assert_true(l.size <= most);
 		assert_int_equal(l.damaged, 0);

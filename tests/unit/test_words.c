@@ -5,10 +5,10 @@
  */
 #include "unit.h"
 
-#include "app/cupti_find.h"
-#include "app/diff_internal.h"
-#include "app/proc.h"
-#include "app/record.h"
+#include "cli/cupti_find.h"
+#include "lib/diff_internal.h"
+#include "cli/proc.h"
+#include "cli/record.h"
 
 static struct record_words got;
 static struct words left;

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "app/complete.h"
-#include "app/jobs.h"
+#include "cli/complete.h"
+#include "lib/jobs.h"
 
 #define DATA    "testdata/recorded/mlp_0/"
 #define WORKERS 3

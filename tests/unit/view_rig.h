@@ -6,7 +6,7 @@
 #define TFPROF_TESTS_VIEW_RIG_H
 
 #include "model/ingest.h"
-#include "out/out.h"
+#include "export/out.h"
 
 struct view_rig {
 	struct arena *a; /* everything */

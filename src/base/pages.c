@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See pages.h. Mapped blocks grow by moving pages, not bytes. Knows nothing of what is stored.
+ */
+#define _GNU_SOURCE 1
+#include "base/pages.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define MOVED(p, n) __msan_unpoison((p), (n)) /* it does not see mremap, and knows old things */
+#endif
+#endif
+#ifndef MOVED
+#define MOVED(p, n) ((void)(p), (void)(n))
+#endif
+
+#define PAGE      ((size_t)4096)
+#define HUGE      ((size_t)4 << 20) /* of blocks this large, large pages are asked for */
+#define SPARE_MAX 32                /* blocks that wait */
+
+/* ---- what waits ---- */
+
+static void spare_lock(struct account *c)
+{
+	while (atomic_flag_test_and_set_explicit(&c->spare_busy, memory_order_acquire))
+		;
+}
+
+static void spare_unlock(struct account *c)
+{
+	atomic_flag_clear_explicit(&c->spare_busy, memory_order_release);
+}
+
+/* Takes the block out of the list at *at. */
+static struct arena_block *spare_unlink(struct account *c, struct arena_block **at)
+{
+	struct arena_block *b = *at;
+
+	*at = b->next;
+	c->spare_n--;
+	atomic_fetch_sub(&c->spare_bytes, BLOCK_HEADER + b->size);
+	return b;
+}
+
+/* The smallest block that is large enough, but not by more than half; or NULL. */
+static struct arena_block *spare_take(struct account *c, size_t size)
+{
+	struct arena_block **best = NULL, *b = NULL;
+
+	spare_lock(c);
+	for (struct arena_block **at = &c->spare; *at; at = &(*at)->next)
+		if ((*at)->size >= size && (*at)->size - size <= size / 2 &&
+		        (!best || (*at)->size < (*best)->size))
+			best = at;
+	if (best)
+		b = spare_unlink(c, best);
+	spare_unlock(c);
+	return b;
+}
+
+/* Gives up at least so many bytes of those that wait, or all. */
+static void spare_drop(struct account *c, size_t bytes)
+{
+	size_t gone = 0;
+
+	while (gone < bytes && atomic_load(&c->spare_bytes)) {
+		struct arena_block *b = NULL;
+		spare_lock(c);
+		if (c->spare)
+			b = spare_unlink(c, &c->spare);
+		spare_unlock(c);
+		if (!b)
+			return;
+		gone += BLOCK_HEADER + b->size;
+		munmap(b, BLOCK_HEADER + b->size);
+	}
+}
+
+/* Lets a block wait; false if enough wait already. */
+static bool spare_put(struct account *c, struct arena_block *b)
+{
+	size_t bytes = BLOCK_HEADER + b->size;
+	bool ok;
+
+	spare_lock(c);
+	ok = c->spare_n < SPARE_MAX &&
+	     atomic_load(&c->spare_bytes) + bytes <= atomic_load(&c->used);
+	if (ok) {
+		b->next = c->spare;
+		c->spare = b;
+		c->spare_n++;
+		atomic_fetch_add(&c->spare_bytes, bytes);
+	}
+	spare_unlock(c);
+	return ok;
+}
+
+void account_close(struct account *c)
+{
+	spare_drop(c, SIZE_MAX);
+}
+
+/* ---- the account ---- */
+
+/* Adds to what the account holds; false, and nothing added, beyond its limit. */
+static bool account_take(struct account *c, size_t n)
+{
+	size_t now = atomic_fetch_add(&c->used, n) + n;
+	size_t peak;
+
+	if (c->limit && now > c->limit) {
+		atomic_fetch_sub(&c->used, n);
+		return false;
+	}
+	if (c->limit && now + atomic_load(&c->spare_bytes) > c->limit)
+		spare_drop(c, SIZE_MAX);
+	peak = atomic_load(&c->peak);
+	while (now > peak && !atomic_compare_exchange_weak(&c->peak, &peak, now))
+		;
+	return true;
+}
+
+static void account_give(struct account *c, size_t n)
+{
+	atomic_fetch_sub(&c->used, n);
+}
+
+/* Size of a block in whole pages. */
+static size_t in_pages(size_t size)
+{
+	return (BLOCK_HEADER + size + PAGE - 1) / PAGE * PAGE - BLOCK_HEADER;
+}
+
+/* ---- blocks ---- */
+
+/* Fewer faults, and fewer entries for the processor to look up; or not. */
+static void ask_huge(void *p, size_t size)
+{
+	if (size >= HUGE)
+		madvise(p, size, MADV_HUGEPAGE);
+}
+
+/* Header and size bytes, all zero (in test builds: to be zeroed when used), or NULL. */
+static struct arena_block *get(struct account *c, size_t size, bool mapped)
+{
+	struct arena_block *b;
+
+	if (mapped) {
+		spare_drop(c, BLOCK_HEADER + size);
+		b = mmap(NULL, BLOCK_HEADER + size, PROT_READ | PROT_WRITE,
+		        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (b == MAP_FAILED)
+			return NULL;
+		ask_huge(b, BLOCK_HEADER + size);
+		return b;
+	}
+#ifdef TFPROF_TEST
+	b = malloc(BLOCK_HEADER + size);
+	if (b) {
+		memset(b, 0x55, BLOCK_HEADER + size);
+		memset(b, 0, sizeof *b);
+		b->dirty = size;
+	}
+#else
+	b = calloc(1, BLOCK_HEADER + size);
+#endif
+	return b;
+}
+
+struct arena_block *block_new(struct work *w, size_t size)
+{
+	bool mapped = size >= BLOCK_MAP;
+	struct arena_block *b;
+
+	if (size > PTRDIFF_MAX - BLOCK_HEADER - PAGE || work_stopped(w))
+		work_escape(w);
+	if (mapped)
+		size = in_pages(size);
+	b = mapped ? spare_take(w->account, size) : NULL;
+	if (b)
+		size = b->size;
+	if (!account_take(w->account, BLOCK_HEADER + size)) {
+		if (b)
+			munmap(b, BLOCK_HEADER + size);
+		work_escape(w);
+	}
+	if (!b)
+		b = get(w->account, size, mapped);
+	if (!b) {
+		account_give(w->account, BLOCK_HEADER + size);
+		work_escape(w);
+	}
+	b->next = b->prev = NULL;
+	b->size = size;
+	b->used = 0;
+	b->last = NO_PIECE;
+	b->mapped = mapped;
+	POISON(block_data(b), size);
+	return b;
+}
+
+/* The block at its new place with so many bytes, or NULL with nothing changed. */
+static struct arena_block *resize(struct account *c, struct arena_block *b, size_t size)
+{
+	struct arena_block *r;
+
+	if (b->mapped) {
+		size_t had = BLOCK_HEADER + b->size;
+		spare_drop(c, size - b->size);
+		r = mremap(b, had, BLOCK_HEADER + size, MREMAP_MAYMOVE);
+		if (r == MAP_FAILED)
+			return NULL;
+		MOVED(r, BLOCK_HEADER + size);
+		if (had < HUGE)
+			ask_huge(r, BLOCK_HEADER + size);
+		return r;
+	}
+	if (size >= BLOCK_MAP) {
+		r = get(c, size, true);
+		if (!r)
+			return NULL;
+		memcpy(r, b, BLOCK_HEADER + b->used);
+		r->dirty = b->used;
+		r->mapped = true;
+		free(b);
+		return r;
+	}
+	UNPOISON(block_data(b), b->size);
+	r = realloc(b, BLOCK_HEADER + size);
+	if (!r)
+		return NULL;
+#ifdef TFPROF_TEST
+	memset(block_data(r) + r->size, 0x55, size - r->size);
+#endif
+	r->dirty = size;
+	return r;
+}
+
+struct arena_block *block_grow(struct work *w, struct arena_block *b, size_t size)
+{
+	size_t had = b->size, want = size;
+
+	if (size > PTRDIFF_MAX - BLOCK_HEADER - PAGE)
+		work_escape(w);
+	if (size >= BLOCK_MAP)
+		want = in_pages(size);
+	if (!account_take(w->account, want - had))
+		work_escape(w);
+	b = resize(w->account, b, want);
+	if (!b) {
+		account_give(w->account, want - had);
+		work_escape(w);
+	}
+	b->size = want;
+	return b;
+}
+
+void block_free(struct work *w, struct arena_block *b)
+{
+	account_give(w->account, BLOCK_HEADER + b->size);
+	UNPOISON(block_data(b), b->size);
+	if (!b->mapped)
+		free(b);
+	else if (!spare_put(w->account, b))
+		munmap(b, BLOCK_HEADER + b->size);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See pattern_subst.h. Only pattern.c and this file know PCRE2.
+ */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "base/pattern_subst.h"
+
+#include <pcre2.h>
+
+#include "base/vec.h"
+
+#define SUBST_MATCH_LIMIT 30000000
+#define SUBST_NAME_MAX    ((size_t)1 << 20) /* bytes of a name that comes out */
+
+struct rule {
+	struct str text, replacement; /* as given; in PCRE2's words */
+	bool all;
+	pcre2_code *code;
+};
+
+struct pattern_subst {
+	struct arena *a;
+	VEC(struct rule) v;
+	pcre2_match_context *matching;
+	struct sb made[2]; /* a name on its way through the rules: what one makes of the other */
+	struct guard guard;
+};
+
+static void close_rules(void *rules)
+{
+	struct pattern_subst *l = rules;
+
+	for (size_t i = 0; i < l->v.n; i++)
+		pcre2_code_free(l->v.v[i].code);
+	pcre2_match_context_free(l->matching);
+	l->matching = NULL;
+	l->v.n = 0;
+}
+
+/* The part of a rule from `from` up to the next separator that no backslash quotes. */
+static bool take_part(struct str rule, size_t *from, struct sb *part)
+{
+	char at = rule.p[1];
+
+	for (size_t i = *from; i < rule.n; i++) {
+		if (rule.p[i] == at) {
+			*from = i + 1;
+			return true;
+		}
+		if (rule.p[i] == '\\' && i + 1 < rule.n && rule.p[i + 1] == at)
+			i++;
+		else if (rule.p[i] == '\\' && i + 1 < rule.n)
+			sb_char(part, rule.p[i++]);
+		sb_char(part, rule.p[i]);
+	}
+	return false;
+}
+
+/* \1 becomes ${1}; what PCRE2 would read as more than a text is quoted. */
+static struct str translate(struct arena *a, struct str r)
+{
+	struct sb b = sb_in(a);
+
+	for (size_t i = 0; i < r.n; i++) {
+		char c = r.p[i], next = i + 1 < r.n ? r.p[i + 1] : '\0';
+		bool digit = next >= '0' && next <= '9';
+
+		if ((c == '\\' || c == '$') && digit)
+			sb_fmt(&b, "${%c}", r.p[++i]);
+		else if (c == '\\' && next)
+			sb_put(&b, r.p[++i] == '$' ? S("$$") : str_sub(r, i, 1));
+		else
+			sb_put(&b, c == '$' ? S("$$") : str_sub(r, i, 1));
+	}
+	return sb_str(&b);
+}
+
+/* The flags from `from` up to the ; or the end. */
+static bool take_flags(struct str rules, size_t *from, struct rule *r, uint32_t *options)
+{
+	for (; *from < rules.n; ++*from) {
+		if (rules.p[*from] == 'g')
+			r->all = true;
+		else if (rules.p[*from] == 'i')
+			*options |= PCRE2_CASELESS;
+		else
+			return rules.p[*from] == ';';
+	}
+	return true;
+}
+
+/* Takes the first rule off the text. */
+static bool compile_rule(
+        const struct pattern_subst *l, struct rule *r, struct str *rules, struct err *e)
+{
+	struct sb pattern = sb_in(l->a), replacement = sb_in(l->a);
+	uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY;
+	PCRE2_UCHAR reason[256];
+	size_t at = 2, column;
+	int code;
+
+	if (rules->n < 4 || rules->p[0] != 's' || rules->p[1] == '\\' ||
+	        !take_part(*rules, &at, &pattern) || !take_part(*rules, &at, &replacement) ||
+	        !take_flags(*rules, &at, r, &options))
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "-rename: '%.*s' is not s/PATTERN/REPLACEMENT/ with g or i behind it",
+		        STR(*rules));
+	r->text = str_sub(*rules, 0, at);
+	*rules = str_sub(*rules, at + (at < rules->n), SIZE_MAX);
+	r->replacement = translate(l->a, sb_str(&replacement));
+	r->code = pcre2_compile(
+	        (PCRE2_SPTR)(pattern.n ? pattern.p : ""), pattern.n, options, &code, &column, NULL);
+	if (r->code)
+		return true;
+	if (code == PCRE2_ERROR_HEAP_FAILED)
+		work_escape(l->a->work);
+	pcre2_get_error_message(code, reason, sizeof reason);
+	return err_set(e, ERR_INVALID_ARGUMENT, "-rename: '%.*s': column %zu of the pattern: %s",
+	        STR(r->text), column + 1, (const char *)reason);
+}
+
+bool pattern_subst_compile(
+        struct pattern_subst **out, struct arena *a, struct str rules, struct err *e)
+{
+	struct pattern_subst *l = ARENA_NEW(a, struct pattern_subst);
+
+	l->a = a;
+	l->made[0] = l->made[1] = sb_in(a);
+	work_guard(a->work, &l->guard, close_rules, l);
+	l->matching = pcre2_match_context_create(NULL);
+	if (!l->matching)
+		work_escape(a->work);
+	pcre2_set_match_limit(l->matching, SUBST_MATCH_LIMIT);
+	while (rules.n) {
+		VEC_PUSH(a, &l->v, (struct rule){ .all = false });
+		if (!compile_rule(l, &l->v.v[l->v.n - 1], &rules, e)) {
+			pattern_subst_free(l);
+			return false;
+		}
+	}
+	*out = l;
+	return true;
+}
+
+void pattern_subst_free(struct pattern_subst *l)
+{
+	if (!l)
+		return;
+	work_unguard(l->a->work, &l->guard);
+	close_rules(l);
+}
+
+/* Applies one rule; *text is made anew, in `made`, where it matches. */
+static bool apply_rule(const struct pattern_subst *l, const struct rule *r, struct str *text,
+        struct sb *made, struct err *e)
+{
+	uint32_t options = PCRE2_SUBSTITUTE_EXTENDED | PCRE2_SUBSTITUTE_OVERFLOW_LENGTH |
+	                   PCRE2_SUBSTITUTE_UNSET_EMPTY | PCRE2_SUBSTITUTE_UNKNOWN_UNSET |
+	                   (r->all ? PCRE2_SUBSTITUTE_GLOBAL : 0);
+	struct str with = r->replacement;
+	PCRE2_SIZE room = text->n + with.n + 64;
+	int n = PCRE2_ERROR_NOMEMORY;
+	char *to = NULL;
+
+	made->n = 0;
+	for (int round = 0; round < 2 && n == PCRE2_ERROR_NOMEMORY && room <= SUBST_NAME_MAX;
+	        round++) {
+		to = sb_room(made, ++room);
+		n = pcre2_substitute(r->code, (PCRE2_SPTR)(text->n ? text->p : ""), text->n, 0,
+		        options, NULL, l->matching, (PCRE2_SPTR)(with.n ? with.p : ""), with.n,
+		        (PCRE2_UCHAR *)to, &room);
+	}
+	if (n > 0)
+		*text = str_make(to, made->n = room);
+	/* What is no UTF-8 matches nothing. */
+	if (n >= 0 || (n <= PCRE2_ERROR_UTF8_ERR1 && n >= PCRE2_ERROR_UTF8_ERR21))
+		return true;
+	return err_set(e, ERR_RESOURCE, "-rename: '%.*s' gave up on a name of %zu bytes",
+	        STR(r->text), text->n);
+}
+
+bool pattern_subst_apply(
+        struct pattern_subst *l, struct str text, struct arena *a, struct str *out, struct err *e)
+{
+	struct str now = text;
+
+	if (l->v.n)
+		work_poll(a->work); /* a name may take long */
+	for (size_t i = 0; i < l->v.n; i++)
+		if (!apply_rule(l, &l->v.v[i], &now, &l->made[now.p == l->made[0].p], e))
+			return false;
+	*out = now.p == text.p ? text : str_copy(a, now);
+	return true;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See ckpt.h: which format it is, and what is the same for both.
+ */
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "io/paths.h"
+#include "checkpoint/ckpt_internal.h"
+
+bool ckpt_open(struct ckpt **out, struct arena *a, struct str path, struct err *e)
+{
+	struct ckpt *c = ARENA_NEW(a, struct ckpt);
+	bool ok;
+
+	c->a = a;
+	c->path = str_copy(a, path);
+	c->shard_now = UINT32_MAX;
+	c->shard.fd = -1;
+	c->bundle = access(str_z(a, str_fmt(a, "%.*s.index", STR(path))), F_OK) == 0;
+	ok = c->bundle ? v2_open(c, e) : v1_open(c, e);
+	if (ok)
+		*out = c;
+	else
+		ckpt_close(c);
+	return ok;
+}
+
+void ckpt_close(struct ckpt *c)
+{
+	if (!c)
+		return;
+	if (c->bundle)
+		table_close(&c->index);
+	rfile_close(&c->shard);
+	for (uint32_t i = 0; i < c->n_files; i++)
+		table_close(&c->files[i].table);
+}
+
+struct str ckpt_whole(struct arena *a, struct str path)
+{
+	size_t dot = str_rfind_char(path, '.');
+	struct str end = dot == SIZE_MAX ? STR_NONE : str_sub(path, dot, SIZE_MAX);
+	bool part =
+	        str_eq(end, S(".index")) || str_eq(end, S(".meta")) || str_starts(end, S(".data-"));
+	struct str name = str_sub(path, 0, dot);
+
+	return part && path_exists(a, str_fmt(a, "%.*s.index", STR(name))) ? name : path;
+}
+
+struct str ckpt_path(const struct ckpt *c)
+{
+	return c->path;
+}
+
+bool ckpt_is_bundle(const struct ckpt *c)
+{
+	return c->bundle;
+}
+
+uint32_t ckpt_shards(const struct ckpt *c)
+{
+	return c->bundle ? c->shards : c->n_files;
+}
+
+struct str ckpt_shard_path(const struct ckpt *c, uint32_t i, struct arena *a)
+{
+	if (!c->bundle)
+		return c->files[i].table.file.path;
+	return str_fmt(a, "%.*s.data-%05" PRIu32 "-of-%05" PRIu32, STR(c->path), i, c->shards);
+}
+
+bool ckpt_find(
+        struct ckpt *c, struct str name, struct arena *a, struct ckpt_tensor *t, struct err *e)
+{
+	return c->bundle ? v2_find(c, name, a, t, e) : v1_find(c, name, a, t, e);
+}
+
+struct ckpt_list *ckpt_list(struct ckpt *c, struct arena *a, struct err *e)
+{
+	struct ckpt_list *l = ARENA_NEW(a, struct ckpt_list);
+
+	l->c = c;
+	l->e = e;
+	if (c->bundle)
+		table_at_init(&l->at, &c->index, c->a, e);
+	return l;
+}
+
+bool ckpt_next(struct ckpt_list *l, struct arena *a, struct ckpt_tensor *t)
+{
+	if (!l->c->bundle)
+		return v1_at(l->c, &l->i, a, t, l->e);
+	while (table_next(&l->at)) {
+		/* The header, and slices: their tensors tell of them. */
+		if (l->at.key.n == 0 || l->at.key.p[0] == '\0')
+			continue;
+		return v2_tensor(l->c, &l->at, a, t);
+	}
+	return false;
+}
+
+int64_t slice_elements(const struct ckpt_slice *s, uint32_t rank)
+{
+	int64_t n = 1;
+
+	for (uint32_t d = 0; d < rank; d++)
+		n = num_mul(n, s->length[d]);
+	return n;
+}
+
+uint64_t ckpt_bytes(struct ckpt *c, const struct ckpt_tensor *t, struct arena *a)
+{
+	uint64_t all = t->n_slices ? 0 : t->size;
+	struct err e = { .a = a };
+	struct ckpt_part p;
+
+	if (t->type->size)
+		return (uint64_t)num_mul(t->elements, t->type->size);
+	for (uint32_t i = 0; c->bundle && i < t->n_slices; i++)
+		if (v2_part(c, t, i, a, &p, &e))
+			all += p.size;
+	return all;
+}

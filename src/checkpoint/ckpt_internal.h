@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files about checkpoints share.
+ */
+#ifndef TFPROF_CHECKPOINT_CKPT_INTERNAL_H
+#define TFPROF_CHECKPOINT_CKPT_INTERNAL_H
+
+#include "io/sstable.h"
+#include "io/wire.h"
+#include "checkpoint/ckpt.h"
+#include "checkpoint/ordered_code.h"
+
+#define CKPT_VERSION 1
+#define CKPT_WINDOW  ((size_t)256 << 10)
+
+/* Where a tensor is told of in a version 1 checkpoint: its message follows its length there. */
+struct v1_item {
+	uint32_t file, at;
+};
+
+struct v1_file {
+	struct table table;
+	struct str meta;    /* SavedTensorSliceMeta */
+	struct table_at at; /* for finding values */
+	uint64_t meta_at;   /* offset of its block */
+};
+
+struct ckpt {
+	struct arena *a;
+	struct str path;
+	bool bundle, big_endian;
+	/* version 2 */
+	struct table index;
+	struct table_at at;
+	uint32_t shards;
+	char *shard_name;   /* its path */
+	struct rfile shard; /* the one that was read last */
+	uint32_t shard_now; /* its number, or UINT32_MAX */
+	/* version 1 */
+	struct v1_file *files;
+	uint32_t n_files, n_items;
+	struct v1_item *items; /* by name */
+};
+
+struct ckpt_list {
+	struct ckpt *c;
+	struct err *e;
+	struct table_at at;
+	uint32_t i;
+};
+
+/* A slice of a tensor where it is stored. */
+struct ckpt_part {
+	uint32_t shard, crc; /* version 2 */
+	uint64_t at, size;
+	int64_t elements;
+	struct str tensor; /* version 1: its TensorProto */
+	struct table_at *where;
+};
+
+/* ---- messages (ckpt_proto.c) ---- */
+
+/* What a message says of a tensor: SavedSliceMeta or BundleEntryProto. Lives in a. */
+enum { TENSOR_V1, TENSOR_V2 };
+bool proto_tensor(
+        struct table_at *c, struct str bytes, int version, struct arena *a, struct ckpt_tensor *t);
+/* The name alone of a SavedSliceMeta. */
+struct str proto_name(struct str bytes);
+
+struct proto_header {
+	uint64_t shards, endianness;
+};
+bool proto_header(struct table_at *c, struct str bytes, struct proto_header *h);
+/* A VersionDef. */
+bool proto_version(struct table_at *c, struct str bytes);
+
+/* The SavedSlice in a SavedTensorSlices. */
+struct proto_slice {
+	struct str name, tensor; /* tensor: TensorProto */
+	uint32_t rank;
+	const int64_t *start, *length; /* as stored */
+	bool has_meta;
+	struct str meta;
+};
+bool proto_saved(struct table_at *c, struct str bytes, struct arena *a, struct proto_slice *s);
+
+/* ---- the formats ---- */
+bool v1_open(struct ckpt *c, struct err *e);
+bool v1_find(
+        struct ckpt *c, struct str name, struct arena *a, struct ckpt_tensor *t, struct err *e);
+bool v1_at(struct ckpt *c, uint32_t *i, struct arena *a, struct ckpt_tensor *t, struct err *e);
+bool v1_part(struct ckpt *c, const struct ckpt_tensor *t, uint32_t slice, struct arena *a,
+        struct ckpt_part *p, struct err *e);
+bool v1_verify(struct ckpt *c, const struct ckpt_watch *w, struct arena *a, struct err *e);
+
+bool v2_open(struct ckpt *c, struct err *e);
+bool v2_find(
+        struct ckpt *c, struct str name, struct arena *a, struct ckpt_tensor *t, struct err *e);
+bool v2_tensor(struct ckpt *c, struct table_at *at, struct arena *a, struct ckpt_tensor *t);
+bool v2_part(struct ckpt *c, const struct ckpt_tensor *t, uint32_t slice, struct arena *a,
+        struct ckpt_part *p, struct err *e);
+bool v2_shard(struct ckpt *c, uint32_t shard, struct arena *scratch, struct err *e);
+bool v2_verify(struct ckpt *c, const struct ckpt_watch *w, struct arena *a, struct err *e);
+
+/* ---- values of one part (ckpt_part.c) ---- */
+struct part_read;
+struct part_read *part_read_new(
+        struct ckpt *c, const struct ckpt_tensor *t, struct arena *a, struct err *e);
+void part_begin(struct part_read *r, const struct ckpt_part *p);
+uint64_t part_size(const struct part_read *r); /* bytes in its shard */
+/* Can it have all its values? *room: bytes of the shard that it lies in. */
+bool part_check(struct part_read *r, uint64_t *room);
+bool part_next(struct part_read *r, struct ckpt_values *v);
+
+int64_t slice_elements(const struct ckpt_slice *s, uint32_t rank);
+
+#endif

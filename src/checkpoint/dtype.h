@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Types of tensor elements: the table of what each is called, how large it is and how its bytes
+ * become a number. Knows no file.
+ */
+#ifndef TFPROF_CHECKPOINT_DTYPE_H
+#define TFPROF_CHECKPOINT_DTYPE_H
+
+#include "base/str.h"
+
+enum { DT_FLOAT = 1, DT_STRING = 7, DT_BOOL = 10, DT_HALF = 19 };
+
+enum dtype_kind { DTYPE_FLOAT, DTYPE_INT, DTYPE_UINT, DTYPE_COMPLEX, DTYPE_STRING };
+
+/* What carries it in a version 1 checkpoint: a field of TensorProto. */
+enum dtype_carrier {
+	CARRY_NONE,
+	CARRY_FLOAT = 5,
+	CARRY_DOUBLE = 6,
+	CARRY_INT = 7,
+	CARRY_STRING = 8,
+	CARRY_SCOMPLEX = 9,
+	CARRY_INT64 = 10,
+	CARRY_BOOL = 11,
+	CARRY_DCOMPLEX = 12,
+	CARRY_HALF = 13,
+	CARRY_UINT32 = 16,
+	CARRY_UINT64 = 17
+};
+
+struct dtype {
+	uint32_t number; /* as in files */
+	const char *name;
+	uint8_t size; /* bytes of an element in a file; 0: varies */
+	uint8_t part; /* bytes that change places when the byte order does */
+	enum dtype_kind kind;
+	enum dtype_carrier carrier;
+	uint8_t exponent, mantissa; /* bits of small floats */
+	int8_t bias;
+	uint8_t specials; /* DTYPE_IEEE ... */
+	uint8_t bits;     /* of integers narrower than their byte; 0: all */
+};
+
+/* How small floats spell infinity and NaN. */
+enum { DTYPE_IEEE, DTYPE_FN, DTYPE_FNUZ, DTYPE_FINITE };
+
+const struct dtype *dtype_find(uint32_t number); /* NULL: not known, or never in a checkpoint */
+
+/* One element, from little-endian bytes. */
+double dtype_double(const struct dtype *d, const uint8_t *p); /* integers too; complex: real part */
+int64_t dtype_int(const struct dtype *d, const uint8_t *p);   /* DTYPE_INT, DTYPE_UINT: its bits */
+
+/* Reverses the bytes of the n elements at p. */
+void dtype_swap(const struct dtype *d, uint8_t *p, size_t n);
+
+#endif

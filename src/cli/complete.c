@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See complete.h.
+ */
+#include "cli/complete.h"
+
+#include "lib/help.h"
+#include "lib/jobs.h"
+#include "lib/words.h"
+#include "base/sort.h"
+#include "io/paths.h"
+
+static void offer(struct session *s, struct complete *c, struct str word)
+{
+	if (!str_starts(word, c->stem))
+		return;
+	if (c->items.n >= COMPLETE_MAX)
+		c->more = true;
+	else
+		strs_add(&s->query_arena, &c->items, word);
+}
+
+/* ---- names ---- */
+
+/* The first place in by_name from lo on whose name is not below prefix or, past: is behind all that
+ * begin with it. */
+static size_t bisect(const struct model *m, size_t lo, struct str prefix, bool past)
+{
+	size_t hi = m->by_name.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		struct str name = node_name(m, m->by_name.v[mid]);
+		bool before = past ? str_cmp(str_sub(name, 0, prefix.n), prefix) <= 0
+		                   : str_cmp(name, prefix) < 0;
+		if (before)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Names of nodes with the beginning stem, one level of '/' at a time. */
+static void offer_nodes(struct session *s, struct str stem, struct complete *c)
+{
+	const struct model *m = &s->model;
+	size_t i = bisect(m, 0, stem, false);
+
+	while (i < m->by_name.n) {
+		struct str name = node_name(m, m->by_name.v[i]);
+		if (!str_starts(name, stem))
+			break;
+		size_t slash = str_find_char(str_sub(name, stem.n, SIZE_MAX), '/');
+		struct str level = slash == SIZE_MAX ? name : str_sub(name, 0, stem.n + slash + 1);
+		offer(s, c, level);
+		if (c->more)
+			break;
+		c->open |= slash != SIZE_MAX;
+		i = slash == SIZE_MAX ? i + 1 : bisect(m, i, level, true);
+	}
+}
+
+/* ---- other words of the model ---- */
+
+/* Each string id of v once, in byte order. */
+static void offer_ids(struct session *s, struct complete *c, uint32_t *v, size_t n)
+{
+	sort_strings(&s->query_arena, v, n, s->model.strings.strings);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || v[i] != v[i - 1])
+			offer(s, c, model_str(&s->model, v[i]));
+}
+
+static void offer_types(struct session *s, struct complete *c)
+{
+	uint32_t *v = ARENA_ARRAY(&s->query_arena, s->model.types.n, uint32_t);
+
+	memcpy(v, s->model.types.v, s->model.types.n * sizeof *v);
+	offer_ids(s, c, v, s->model.types.n);
+}
+
+static void offer_devices(struct session *s, struct complete *c)
+{
+	uint32_t *v = ARENA_ARRAY(&s->query_arena, s->model.devices.n, uint32_t);
+
+	for (size_t i = 0; i < s->model.devices.n; i++)
+		v[i] = s->model.devices.v[i].name;
+	offer_ids(s, c, v, s->model.devices.n);
+}
+
+/* File names of the call stacks, as patterns of code see them. */
+static void offer_sources(struct session *s, struct complete *c)
+{
+	const struct model *m = &s->model;
+	uint32_t *v = ARENA_ARRAY(&s->query_arena, m->frames.n, uint32_t);
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < m->frames.n; i++) {
+		uint32_t file = model_frame(m, i).file;
+		if (file != ID_NONE)
+			v[n++] = file;
+	}
+	c->open = true;
+	offer_ids(s, c, v, n);
+}
+
+static void offer_steps(struct session *s, struct complete *c)
+{
+	const struct model *m = &s->model;
+
+	offer(s, c, S("-1"));
+	for (size_t i = 0; i < m->step_ids.n; i++)
+		offer(s, c, str_fmt(&s->query_arena, "%lld", (long long)m->step_ids.v[i]));
+}
+
+static void offer_files(struct session *s, struct complete *c)
+{
+	struct arena *a = &s->query_arena;
+	size_t slash = str_rfind_char(c->stem, '/');
+	struct str folder = slash == SIZE_MAX ? STR_NONE : str_sub(c->stem, 0, slash + 1);
+	struct strs names = { 0 };
+	struct err e = { .a = a };
+
+	path_list(
+	        a, folder.n ? folder : S("."), &names, &e); /* what cannot be read offers nothing */
+	sort_list(a, &names);
+	for (size_t i = 0; i < names.n; i++) {
+		if (names.v[i].p[0] == '.' && c->stem.n == folder.n)
+			continue;
+		struct str path = str_fmt(a, "%.*s%.*s", STR(folder), STR(names.v[i]));
+		offer(s, c, path_is_folder(a, path) ? str_fmt(a, "%.*s/", STR(path)) : path);
+	}
+	c->open = c->items.n == 1 && str_ends(c->items.v[0], S("/"));
+}
+
+/* ---- words of the language ---- */
+
+/* all: those too that no session runs. */
+static void offer_commands(struct session *s, struct complete *c, bool all)
+{
+	for (size_t i = 0; i < n_commands; i++)
+		if (all || !commands[i].program)
+			offer(s, c, str_of(commands[i].name));
+}
+
+/* An option, with as many dashes as are typed. */
+static void offer_option(
+        struct session *s, struct complete *c, const char *dashes, const char *name)
+{
+	if (c->stem.n > 1 && c->stem.p[0] == '-')
+		dashes = c->stem.p[1] == '-' ? "--" : "-";
+	offer(s, c, str_fmt(&s->query_arena, "%s%s", dashes, name));
+}
+
+/* Of the views, those that mean something to the command; of no command: all. */
+static void offer_options(struct session *s, struct complete *c, const struct command *cmd)
+{
+	struct option rows[OPTIONS_MAX];
+	size_t n = option_rows(rows);
+
+	for (size_t i = 0; i < n; i++)
+		if (!cmd || (cmd_has_option(cmd, &rows[i]) &&
+		                    !word_find(cmd->words, str_of(rows[i].name))))
+			offer_option(s, c, "-", rows[i].name);
+}
+
+/* Of the command, where words are its own also files. */
+static void offer_own(struct session *s, struct complete *c, const struct command *cmd)
+{
+	bool option = str_starts(c->stem, S("-"));
+
+	if (cmd->own_words && !option)
+		offer_files(s, c);
+	for (const struct word *w = cmd->words; w && w->name && (option || !cmd->own_words); w++)
+		offer_option(s, c, w->name[1] ? "--" : "-", w->name);
+	if (!cmd->own_words || (cmd->view_options && option))
+		offer_options(s, c, cmd);
+}
+
+static void offer_metrics(struct session *s, struct complete *c, unsigned use)
+{
+	for (enum metric_id m = 0; m < M_N; m++)
+		if (metrics[m].uses & use)
+			offer(s, c, str_of(metrics[m].name));
+}
+
+static void offer_outputs(struct session *s, struct complete *c)
+{
+	size_t file = str_find(c->stem, S("outfile="));
+
+	if (file != SIZE_MAX) {
+		c->stem = str_sub(c->stem, file + 8, SIZE_MAX);
+		offer_files(s, c);
+		return;
+	}
+	for (enum output_kind i = 0; i < OUT_N; i++) {
+		bool needs = output_rows[i].required & KEY_OUTFILE;
+		size_t before = c->items.n;
+		offer(s, c,
+		        str_fmt(&s->query_arena, "%s%s", output_rows[i].name,
+		                needs ? ":outfile=" : ""));
+		c->open |= needs && c->items.n > before;
+	}
+}
+
+static void offer_patterns(
+        struct session *s, struct complete *c, const struct option *row, const struct command *cmd)
+{
+	struct str name = str_of(row->name);
+
+	if (str_starts(name, S("worker")))
+		for (size_t i = 0; i < s->model.workers.n; i++)
+			offer(s, c, s->model.workers.v[i]);
+	else if (str_starts(name, S("account_type")))
+		offer_types(s, c);
+	else if (str_starts(name, S("device")))
+		offer_devices(s, c);
+	else if (cmd && cmd->view == &view_op)
+		offer_types(s, c);
+	else if (cmd && cmd->view == &view_code)
+		offer_sources(s, c);
+	else
+		offer_nodes(s, c->stem, c);
+}
+
+/* The part behind the last of these letters is what is being typed. */
+static void cut_stem(struct complete *c, const char *at)
+{
+	for (; *at; at++) {
+		size_t i = str_rfind_char(c->stem, *at);
+		if (i != SIZE_MAX)
+			c->stem = str_sub(c->stem, i + 1, SIZE_MAX);
+	}
+}
+
+static void offer_values(
+        struct session *s, struct complete *c, const struct option *row, const struct command *cmd)
+{
+	switch (row->type) {
+	case OPT_I32:
+	case OPT_I64: break;
+	case OPT_STEPS:
+		cut_stem(c, ",");
+		offer_steps(s, c);
+		break;
+	case OPT_STATS:
+		cut_stem(c, ",'\"");
+		for (enum stat_id i = 0; i < STATS_N; i++)
+			offer(s, c, str_of(stat_rows[i].name));
+		break;
+	case OPT_BOOL:
+		offer(s, c, S("true"));
+		offer(s, c, S("false"));
+		break;
+	case OPT_BY:
+	case OPT_ALIGN:
+		for (const char *const *w = option_words(row); *w; w++)
+			offer(s, c, str_of(*w));
+		break;
+	case OPT_ORDER: offer_metrics(s, c, USE_ORDER); break;
+	case OPT_SELECT:
+		cut_stem(c, ",'\"");
+		offer_metrics(s, c, USE_SELECT);
+		break;
+	case OPT_PATTERNS:
+		cut_stem(c, ",'\"");
+		offer_patterns(s, c, row, cmd);
+		break;
+	case OPT_OUTPUT: offer_outputs(s, c); break;
+	case OPT_STRING: offer_files(s, c); break;
+	}
+}
+
+static void share(struct complete *c)
+{
+	if (!c->items.n)
+		return;
+	struct str first = c->items.v[0];
+	size_t n = first.n;
+	for (size_t i = 1; i < c->items.n; i++) {
+		size_t k = 0;
+		while (k < n && k < c->items.v[i].n && c->items.v[i].p[k] == first.p[k])
+			k++;
+		n = k;
+	}
+	while (n < first.n && n > 0 && ((unsigned char)first.p[n] & 0xc0) == 0x80)
+		n--; /* no half letters */
+	c->shared = str_sub(first, 0, n);
+	c->open |= c->items.n > 1;
+}
+
+static void offer_jobs(struct session *s, struct complete *c)
+{
+	for (size_t i = 0; s->jobs && i < s->jobs->list.n; i++)
+		offer(s, c, s->jobs->list.v[i].name);
+}
+
+static bool is_redirect(struct str word)
+{
+	return str_eq(word, S(">")) || str_eq(word, S(">>"));
+}
+
+/* The values of a command's own option, where it lists them. */
+static void offer_choices(struct session *s, struct complete *c, const struct word *w)
+{
+	struct strs choices = word_choices(&s->query_arena, w);
+
+	for (size_t i = 0; i < choices.n && w->type == WORD_CHOICE; i++)
+		offer(s, c, choices.v[i]);
+}
+
+static void offer_topics(struct session *s, struct complete *c)
+{
+	offer_commands(s, c, true);
+	for (size_t i = 0; i < n_help_sections; i++)
+		offer(s, c, str_of(help_sections[i].name));
+	offer_options(s, c, NULL);
+	offer_metrics(s, c, USE_SELECT);
+	for (enum output_kind i = 0; i < OUT_N; i++)
+		offer(s, c, str_of(output_rows[i].name));
+	for (enum stat_id i = 0; i < STATS_N; i++)
+		offer(s, c, str_of(stat_rows[i].name));
+}
+
+static void offer_subcommands(struct session *s, struct complete *c, const struct command *cmd)
+{
+	struct strs orders = str_split(&s->query_arena, str_of(cmd->subcommands), ' ');
+
+	for (size_t i = 0; i < orders.n; i++)
+		offer(s, c, orders.v[i]);
+}
+
+/* What may stand behind these words, a command first. */
+static void offer_behind(struct session *s, struct complete *c, const struct strs *words)
+{
+	struct str last = words->v[words->n - 1], name = STR_NONE, value;
+	const struct command *cmd = cmd_find(words->v[0]);
+	bool has_value, option = cmd_option_word(last, &name, &value, &has_value) && !has_value;
+	const struct word *own = cmd && option ? word_find(cmd->words, name) : NULL;
+	struct option row;
+
+	if (is_redirect(last)) {
+		offer_files(s, c);
+	} else if (cmd && cmd->run == jobs_use) {
+		offer_jobs(s, c);
+	} else if (cmd && cmd->run == jobs_load) {
+		cut_stem(c, "=");
+		offer_files(s, c);
+	} else if (cmd && (cmd->run == jobs_list || cmd->program)) {
+		return;
+	} else if (cmd && cmd->subcommands && words->n == cmd->subcommand_at) {
+		offer_subcommands(s, c, cmd);
+	} else if (cmd && str_eq(words->v[0], S("help"))) {
+		offer_topics(s, c);
+	} else if (own && own->value) {
+		offer_choices(s, c, own);
+	} else if (option && !own && (!cmd || !cmd->own_words || cmd->view_options) &&
+	           option_find(name, &row) &&
+	           !(row.type == OPT_BOOL && str_starts(c->stem, S("-")))) {
+		offer_values(s, c, &row, cmd);
+	} else if (cmd) {
+		offer_own(s, c, cmd);
+	} else {
+		offer_options(s, c, NULL);
+	}
+}
+
+bool complete_line(struct session *s, struct str text, struct complete *c)
+{
+	struct strs words = str_split(&s->query_arena, text, ' ');
+	bool begun = text.n && text.p[text.n - 1] != ' ';
+
+	*c = (struct complete){ 0 };
+	if (!session_seal(s))
+		return false;
+	if (begun && words.n)
+		c->stem = words.v[--words.n];
+	if (words.n == 0) {
+		offer_commands(s, c, false);
+		share(c);
+		return true;
+	}
+	offer_behind(s, c, &words);
+	share(c);
+	return true;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where a program without a CUPTI of its own would get one from, and of which CUDA it is. Nothing
+ * is started: CUPTI says its version without a driver.
+ */
+#ifndef TFPROF_CLI_CUPTI_FIND_H
+#define TFPROF_CLI_CUPTI_FIND_H
+
+#include "base/str.h"
+
+struct cupti_found {
+	struct str path;
+	int cuda;   /* as the driver counts: 13000 is CUDA 13.0 */
+	bool exact; /* else a later update of that release may be meant */
+};
+
+/* driver: the CUDA that the driver can, 0: not known; newer ones are passed over. False: there is
+ * none. */
+bool cupti_find(struct arena *a, int driver, struct cupti_found *f);
+
+/* The CUDA that a version of CUPTI belongs to; 0: before CUDA 11. */
+int cupti_cuda(uint32_t version, bool *exact);
+
+#endif

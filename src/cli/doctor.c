@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See doctor.h. Asks the driver and CUPTI for their versions and starts neither.
+ */
+#include "cli/doctor.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "cli/cupti_find.h"
+#include "lib/help.h"
+#include "cli/proc.h"
+#include "cli/recording.h"
+
+#define ROOM_NEEDED ((uint64_t)256 << 20) /* of the disk; less is worth a remark */
+#define NARROW      48                    /* columns below which cures stand at the left */
+
+enum state { FINE, REMARK, BAD };
+
+struct doctor {
+	struct program *p;
+	struct arena *a;
+	struct doctor_words words;
+	int driver; /* the CUDA version that it can, as 13000; 0: no driver */
+	unsigned bad;
+	bool waits;       /* for the process to start CUDA */
+	struct str first; /* what is bad first, for the verdict */
+};
+
+/* ---- rows ---- */
+
+static void row(struct doctor *d, enum state state, const char *name, struct str text)
+{
+	static const char *const states[] = { [FINE] = "ok", [REMARK] = "note", [BAD] = "BAD" };
+
+	sink_fmt(d->p->out, "%-10s  %-4s  ", name, states[state]);
+	sink_put(d->p->out, text);
+	sink_char(d->p->out, '\n');
+	if (state == BAD && !d->bad++)
+		d->first = str_of(name);
+}
+
+/* What to do, below the row. Lines that are commands begin with blanks and stay whole. */
+static void cure(struct doctor *d, const char *text)
+{
+	struct strs lines = str_split(d->a, str_of(text), '\n');
+	unsigned columns = d->p->columns;
+	size_t blanks = columns && columns < NARROW ? 2 : 18;
+
+	for (size_t i = 0; i < lines.n; i++) {
+		sink_fmt(d->p->out, "%*s", (int)blanks, "");
+		if (str_starts(lines.v[i], S(" ")))
+			sink_fmt(d->p->out, "%.*s\n", STR(lines.v[i]));
+		else
+			help_put_hanging(columns, lines.v[i], blanks, d->p->out);
+	}
+}
+
+static struct str cuda_version(struct doctor *d, int version)
+{
+	return str_fmt(d->a, "CUDA %d.%d", version / 1000, version % 1000 / 10);
+}
+
+/* ---- driver and devices ---- */
+
+/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05 ...": the number. */
+static struct str kernel_module(struct doctor *d)
+{
+	struct str text = proc_read(d->a, "/proc/driver/nvidia/version");
+	struct strs words = str_split(d->a, str_sub(text, 0, str_find_char(text, '\n')), ' ');
+
+	for (size_t i = 0; i < words.n; i++) {
+		char c = words.v[i].p[0];
+		if (c >= '1' && c <= '9' && str_find_char(words.v[i], '.') != SIZE_MAX)
+			return words.v[i];
+	}
+	return STR_NONE;
+}
+
+static void check_driver(struct doctor *d)
+{
+	struct str module = kernel_module(d);
+	void *lib = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+	const char *why = lib ? NULL : dlerror();
+	int (*version)(int *) = lib ? (int (*)(int *))dlsym(lib, "cuDriverGetVersion") : NULL;
+
+	if (version && version(&d->driver) == 0 && d->driver > 0) {
+		row(d, FINE, "driver",
+		        str_fmt(d->a, "%.*s%s%.*s", STR(module), module.n ? ", up to " : "up to ",
+		                STR(cuda_version(d, d->driver))));
+		/* cppcheck-suppress resourceLeak ; the driver stays loaded */
+		return;
+	}
+	d->driver = 0;
+	if (lib) {
+		row(d, BAD, "driver", S("libcuda.so.1 does not say its version"));
+		cure(d, "Is it the stub that CUDA has for linking? Take its folder out of "
+		        "LD_LIBRARY_PATH.");
+		/* cppcheck-suppress resourceLeak ; the driver stays loaded */
+		return;
+	}
+	row(d, BAD, "driver", str_fmt(d->a, "%s", why));
+	cure(d, module.n ? "The kernel module is there, its library is not: install libcuda1 "
+	                   "(libnvidia-compute).\nIn a container: start it with the NVIDIA "
+	                   "container toolkit, docker run --gpus all."
+	                 : "Without an NVIDIA driver there is nothing to record. Install it; in a "
+	                   "container: docker run --gpus all.");
+}
+
+static void check_devices(struct doctor *d)
+{
+	static const char *const names[] = { "nvidiactl", "nvidia-uvm", "nvidia0" };
+	struct strs seen = { 0 };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char *path = str_z(d->a, str_fmt(d->a, "%s/dev/%s", proc_root(), names[i]));
+		if (access(path, R_OK | W_OK) == 0) {
+			strs_add(d->a, &seen, str_fmt(d->a, "/dev/%s", names[i]));
+		} else if (errno == EACCES) {
+			row(d, BAD, "devices",
+			        str_fmt(d->a, "/dev/%s may not be opened by this user", names[i]));
+			cure(d, "Join the group that owns it (ls -l /dev/nvidia*), often video or "
+			        "render.");
+			return;
+		}
+	}
+	if (seen.n) {
+		row(d, FINE, "devices", strs_join(d->a, &seen, S(", ")));
+		return;
+	}
+	row(d, d->driver ? REMARK : BAD, "devices", S("there is no /dev/nvidia*"));
+	cure(d, "Load the kernel module (modprobe nvidia nvidia-uvm); in a container: docker run "
+	        "--gpus all.");
+}
+
+/* ---- CUPTI ---- */
+
+static void check_cupti(struct doctor *d)
+{
+	struct cupti_found f;
+
+	if (!cupti_find(d->a, d->driver, &f)) {
+		row(d, BAD, "CUPTI", S("no libcupti.so is found"));
+		cure(d, "It comes with the CUDA toolkit (extras/CUPTI), PyTorch, JAX and "
+		        "TensorFlow; a program that has it beside its libcudart is recorded "
+		        "nevertheless. Else: pip install nvidia-cuda-cupti, and\n"
+		        "  export TFPROF_CUPTI_PATH=/path/to/libcupti.so.13");
+		return;
+	}
+	struct str text = str_fmt(d->a, "of %.*s%s, %.*s", STR(cuda_version(d, f.cuda)),
+	        f.exact ? "" : " or so", STR(f.path));
+	if (d->driver && f.cuda / 1000 > d->driver / 1000) {
+		row(d, BAD, "CUPTI", text);
+		cure(d, "It is newer than the driver: update the driver, or give an older one with "
+		        "TFPROF_CUPTI_PATH.");
+	} else if (d->driver && f.cuda > d->driver) {
+		row(d, REMARK, "CUPTI", text);
+		cure(d, "It is a little newer than the driver and may refuse to start.");
+	} else {
+		row(d, FINE, "CUPTI", text);
+	}
+}
+
+static void check_collector(struct doctor *d)
+{
+	struct str path;
+
+	if (recording_collector(d->a, &path)) {
+		row(d, FINE, "collector", path);
+		return;
+	}
+	row(d, BAD, "collector",
+	        str_fmt(d->a, "%s is neither beside the program nor in %s", COLLECT_LIBRARY,
+	                recording_collector_place));
+	cure(d, "In a source tree, make builds it; make install puts it there.");
+}
+
+/* ---- permission ---- */
+
+static void check_permission(struct doctor *d)
+{
+	struct str params = proc_read(d->a, "/proc/driver/nvidia/params");
+
+	if (str_find(params, S("RmProfilingAdminOnly: 1")) == SIZE_MAX) {
+		row(d, FINE, "permission", S("tracing needs none"));
+		return;
+	}
+	row(d, REMARK, "permission",
+	        S("performance counters are for administrators only (RmProfilingAdminOnly: 1)"));
+	cure(d, "tfprof records activities and needs no counters: nothing has to be done. Should "
+	        "CUPTI refuse (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES in the recording's log), then "
+	        "on the machine itself, as root:\n"
+	        "  echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' "
+	        ">/etc/modprobe.d/nvidia-profiling.conf\n"
+	        "  update-initramfs -u  (Fedora: dracut -f), and reboot\n"
+	        "A container takes this from its host; or start it with --cap-add=SYS_ADMIN.");
+}
+
+/* ---- others ---- */
+
+static bool is_profiler(struct str name)
+{
+	static const char *const names[] = { "nsys", "nsys-launcher", "ncu", "nv-nsight-cu-cl",
+		"nvprof", "compute-sanitiz", "cuda-gdb", "rocprof" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (str_eq(name, str_of(names[i])))
+			return true;
+	return false;
+}
+
+struct seen {
+	struct doctor *d;
+	struct strs found;
+};
+
+static bool look_at(void *user, int64_t pid)
+{
+	struct seen *x = user;
+	struct str name = proc_read(x->d->a, "/proc/%lld/comm", (long long)pid);
+
+	name = str_sub(name, 0, str_find_char(name, '\n'));
+	if (is_profiler(name))
+		strs_add(x->d->a, &x->found,
+		        str_fmt(x->d->a, "%.*s (process %lld)", STR(name), (long long)pid));
+	return x->found.n < 8;
+}
+
+/* False, with a row, if the variable brings another profiler into what is started. */
+static bool check_variable(struct doctor *d, const char *name, struct str value)
+{
+	if (!value.n || str_eq(value, S("none")) || recording_is_collector(value))
+		return true;
+	row(d, BAD, "profilers", str_fmt(d->a, "%s=%.*s", name, STR(value)));
+	return false;
+}
+
+static void check_profilers(struct doctor *d)
+{
+	struct seen x = { .d = d };
+	bool clean = check_variable(d, COLLECT_ENV_INJECT, str_of(getenv(COLLECT_ENV_INJECT)));
+
+	if (!clean)
+		cure(d, "Another profiler would be loaded in our place: unset the variable.");
+	struct str nvtx = str_of(getenv(COLLECT_ENV_NVTX));
+	if (nvtx.n && !recording_is_collector(nvtx)) {
+		row(d, REMARK, "profilers", str_fmt(d->a, COLLECT_ENV_NVTX "=%.*s", STR(nvtx)));
+		cure(d, "record puts the collector there; --no-nvtx leaves it, and there are no "
+		        "scopes.");
+		clean = false;
+	}
+	proc_each(d->a, look_at, &x);
+	if (x.found.n) {
+		row(d, REMARK, "profilers", strs_join(d->a, &x.found, S(", ")));
+		cure(d, "What they profile cannot be recorded at the same time.");
+	} else if (clean) {
+		row(d, FINE, "profilers", S("no other one is in the way"));
+	}
+}
+
+static void check_folder(struct doctor *d)
+{
+	struct str path = d->words.folder.n ? d->words.folder : S(".");
+	struct statvfs v;
+
+	while (path.n > 1 && path.p[path.n - 1] == '/')
+		path.n--;
+	if (access(str_z(d->a, path), F_OK) != 0) { /* record makes it */
+		size_t slash = str_rfind_char(path, '/');
+		path = slash == SIZE_MAX ? S(".") : str_sub(path, 0, slash ? slash : 1);
+	}
+	char *z = str_z(d->a, path);
+
+	if (access(z, W_OK | X_OK) != 0 || statvfs(z, &v) != 0) {
+		struct err e = { .a = d->a };
+		err_system(&e, "cannot write into", path, errno);
+		row(d, BAD, "folder", e.text);
+		cure(d, "Record somewhere else: -o DIR.");
+		return;
+	}
+	uint64_t free = (uint64_t)v.f_bavail * v.f_frsize;
+	struct str text = str_fmt(d->a, "recordings can be written; %llu MB are free",
+	        (unsigned long long)(free >> 20));
+	row(d, free < ROOM_NEEDED ? REMARK : FINE, "folder", text);
+	if (free < ROOM_NEEDED)
+		cure(d, "A million kernels take about 40 MB; --max-size limits a process.");
+}
+
+/* ---- a running process ---- */
+
+/* The path at the end of the first line of maps that has the name in it. */
+static struct str mapped(struct str maps, struct str name)
+{
+	size_t at = str_find(maps, name);
+
+	if (at == SIZE_MAX)
+		return STR_NONE;
+	struct str line = str_sub(maps, 0, at);
+	size_t from = str_rfind_char(line, '\n');
+	line = str_sub(maps, from == SIZE_MAX ? 0 : from + 1, SIZE_MAX);
+	line = str_sub(line, 0, str_find_char(line, '\n'));
+	size_t slash = str_find_char(line, '/');
+	return slash == SIZE_MAX ? STR_NONE : str_sub(line, slash, SIZE_MAX);
+}
+
+/* asked: its variables bring the collector in. */
+static void check_libraries(struct doctor *d, struct str maps, bool asked)
+{
+	static const char *const others[] = { "libToolsInjection", "libcuinj64", "libnvprof",
+		"libsanitizer-collection", "libpcsamplingutil" };
+	struct str cuda = mapped(maps, S("/libcuda.so")), cupti = mapped(maps, S("/libcupti.so"));
+
+	d->waits = !cuda.n;
+	row(d, cuda.n ? FINE : REMARK, "driver",
+	        cuda.n ? cuda : S("the process has not loaded libcuda.so.1 (yet)"));
+	if (cupti.n)
+		row(d, FINE, "CUPTI", cupti);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		struct str path = mapped(maps, str_of(others[i]));
+		if (path.n)
+			row(d, BAD, "profilers", str_fmt(d->a, "%.*s is in it", STR(path)));
+	}
+	struct str collector = mapped(maps, S("/" COLLECT_LIBRARY));
+	if (collector.n)
+		row(d, FINE, "collector", collector);
+	else if (cuda.n)
+		row(d, BAD, "collector", S("the process has CUDA, but not the collector"));
+	else
+		row(d, REMARK, "collector",
+		        asked ? S("will be loaded with the driver")
+		              : S("will not be loaded with the driver"));
+}
+
+/* Do its variables bring the collector in? */
+static bool check_environment(struct doctor *d, struct str environment)
+{
+	struct str cuda = proc_variable(environment, S(COLLECT_ENV_INJECT)),
+	           nvtx = proc_variable(environment, S(COLLECT_ENV_NVTX)),
+	           folder = proc_variable(environment, S(COLLECT_ENV_SESSION));
+
+	if (!check_variable(d, COLLECT_ENV_INJECT, cuda)) {
+		cure(d, "Another profiler was given to this process.");
+	} else if (!recording_is_collector(cuda)) {
+		row(d, BAD, "variables", S(COLLECT_ENV_INJECT " is not set in it"));
+		cure(d, "It was not started by tfprof record, or something cleared its "
+		        "environment (sudo, env -i, ssh).");
+	} else {
+		row(d, FINE, "variables",
+		        nvtx.n ? S("as record sets them")
+		               : S("as record sets them, without NVTX ranges"));
+	}
+	if (!folder.n)
+		return recording_is_collector(cuda);
+	bool there = access(str_z(d->a, folder), W_OK | X_OK) == 0;
+	row(d, there ? FINE : BAD, "folder", folder);
+	if (!there)
+		cure(d, "The process cannot write there, or sees other folders than we (a "
+		        "container).");
+	return recording_is_collector(cuda);
+}
+
+static bool check_process(struct doctor *d, struct str word)
+{
+	struct session *s = d->p->s;
+	int64_t pid;
+
+	if (!num_parse_i64(word, &pid) || pid <= 0)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "doctor takes the number of a process, not '%.*s'", STR(word));
+	if (!proc_start(d->a, pid))
+		return session_fail(s, ERR_NOT_FOUND, "there is no process %lld, or it has ended",
+		        (long long)pid);
+	struct str environment = proc_read(d->a, "/proc/%lld/environ", (long long)pid);
+	struct str maps = proc_read(d->a, "/proc/%lld/maps", (long long)pid);
+	if (!maps.n && geteuid() == 0)
+		return session_fail(s, ERR_PERMISSION,
+		        "process %lld shows nothing of itself: it is the kernel's, or guarded",
+		        (long long)pid);
+	if (!maps.n)
+		return session_fail(s, ERR_PERMISSION,
+		        "process %lld is another user's: ask as that user, or as root",
+		        (long long)pid);
+	check_libraries(d, maps, check_environment(d, environment));
+	if (d->bad)
+		sink_fmt(d->p->out, "Verdict: process %lld is not recorded (%.*s).\n",
+		        (long long)pid, STR(d->first));
+	else
+		sink_fmt(d->p->out,
+		        d->waits ? "Verdict: process %lld will be recorded when it starts CUDA.\n"
+		                 : "Verdict: process %lld is recorded.\n",
+		        (long long)pid);
+	return true;
+}
+
+static void check_machine(struct doctor *d)
+{
+	check_driver(d);
+	check_devices(d);
+	check_cupti(d);
+	check_collector(d);
+	check_permission(d);
+	check_profilers(d);
+	check_folder(d);
+	if (d->bad)
+		sink_fmt(d->p->out, "Verdict: not ready to record (%.*s%s).\n", STR(d->first),
+		        d->bad > 1 ? ", and more" : "");
+	else
+		sink_put(
+		        d->p->out, S("Verdict: ready to record. Type: tfprof record -- PROGRAM\n"));
+}
+
+bool doctor_run(struct program *p)
+{
+	struct doctor d = { .p = p, .a = &p->s->query_arena };
+	struct words w = { .command = p->command, .into = &d.words };
+
+	if (!words_read(p->s, p->words, &w))
+		return false;
+	if (w.rest.n > 1)
+		return session_fail(
+		        p->s, ERR_INVALID_ARGUMENT, "doctor takes one process, or none");
+	if (w.rest.n && !check_process(&d, w.rest.v[0]))
+		return false;
+	if (!w.rest.n)
+		check_machine(&d);
+	p->status = d.bad > 0;
+	return true;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See gpu.h.
+ */
+#include "cli/gpu.h"
+
+#include <sys/stat.h>
+
+#include "cli/recording.h"
+#include "model/unsupported_format.h"
+#include "model/input.h"
+#include "export/gpu_out.h"
+
+#define TOP 20 /* kernels of the text */
+
+enum { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
+
+/* Fails if the file is known to be something else; damaged ones are judged when they are read. */
+static bool may_be_spool(struct session *s, struct str file)
+{
+	const struct unsupported_format *foreign;
+	unsigned role = 0;
+
+	if (str_ends(file, S(SPOOL_SUFFIX)))
+		return true;
+	if (!input_guess_file(file, &role, &foreign, &s->work, &s->error))
+		return false;
+	if (foreign)
+		return unsupported_format_refuse(foreign, file, &s->error);
+	return !role || role == ROLE_SPOOL ||
+	       session_fail(s, ERR_INVALID_ARGUMENT,
+	               "'%.*s' is no recording of GPU work: tfprof op '%.*s' is about it",
+	               STR(file), STR(file));
+}
+
+/* One spool. */
+static bool is_file(struct arena *a, struct str path)
+{
+	struct stat st;
+
+	return stat(str_z(a, path), &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static bool find(struct program *p, const struct words *w, struct strs *spools)
+{
+	struct session *s = p->s;
+	struct str folder;
+
+	if (w->rest.n > 1)
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "gpu takes one folder or spool, or none");
+	if (w->rest.n)
+		folder = w->rest.v[0];
+	else if (!recording_newest(&s->query_arena, &folder, &s->error))
+		return false;
+	if (is_file(&s->query_arena, folder)) {
+		strs_add(&s->query_arena, spools, folder);
+		return may_be_spool(s, folder);
+	}
+	if (!recording_files(&s->query_arena, folder, S(SPOOL_SUFFIX), spools, &s->error))
+		return false;
+	if (!spools->n)
+		return session_fail(s, ERR_NOT_FOUND,
+		        "'%.*s' holds no recording of a process; tfprof ctl %.*s status says more",
+		        STR(folder), STR(folder));
+	return true;
+}
+
+/* Damaged spools are refused, or told of. */
+static bool judge(struct session *s, const struct gpu_use *u)
+{
+	const struct gpu_process *bad = NULL;
+	uint64_t kept = 0;
+
+	for (size_t i = 0; i < u->processes.n; i++) {
+		const struct gpu_process *p = &u->processes.v[i];
+		struct sb b = sb_in(&s->query_arena);
+		kept += p->fault.kept;
+		if (!p->fault.places)
+			continue;
+		bad = bad ? bad : p;
+		spool_fault_text(&b, &p->fault, p->file);
+		if (s->recover)
+			note_line(&s->notes, "warning: %.*s\n", STR(sb_str(&b)));
+	}
+	if (!bad || (s->recover && kept))
+		return true;
+	return spool_fault_judge(&bad->fault, bad->file, kept > 0, &s->error);
+}
+
+bool gpu_run(struct program *p)
+{
+	struct gpu_words words = { .top = -1 };
+	struct words w = { .command = p->command, .into = &words };
+	struct session *s = p->s;
+	struct strs spools = { 0 };
+	struct gpu_use u;
+
+	if (!words_read(s, p->words, &w) || !find(p, &w, &spools))
+		return false;
+	gpu_use_init(&u, &s->query_arena);
+	for (size_t i = 0; i < spools.n; i++)
+		if (!gpu_use_add(&u, spools.v[i], &s->error))
+			return false;
+	s->recover |= words.recover;
+	if (!judge(s, &u))
+		return false;
+	gpu_use_end(&u);
+	size_t top = words.top >= 0                ? (size_t)words.top
+	             : words.output == OUTPUT_TEXT ? TOP
+	                                           : SIZE_MAX;
+	if (words.output == OUTPUT_JSON)
+		gpu_json(&u, top, p->out);
+	else if (words.output == OUTPUT_CSV)
+		gpu_csv(&u, top, p->out);
+	else
+		gpu_text(&u, top, words.wide ? 0 : p->columns, p->out);
+	return true;
+}

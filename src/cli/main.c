@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The program: start, one command or lines of commands, exit status.
+ *   0 done   1 the command failed   2 wrong words   3 an input that cannot be read or parsed
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/cmd.h"
+#include "lib/flags.h"
+#include "lib/help.h"
+#include "cli/program.h"
+#include "lib/progress.h"
+#include "cli/repl.h"
+#include "cli/signals.h"
+#include "cli/summary.h"
+#include "lib/words.h"
+#include "base/par.h"
+
+enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INPUT };
+
+struct run {
+	int argc;
+	char **argv;
+	struct sink *out;
+	struct screen screen;
+	struct flags flags;
+	struct request request;
+	bool loading; /* words are not at fault any more */
+	bool reads;   /* inputs may be at fault */
+	int done;     /* the status if nothing fails */
+	bool lines;   /* no command: read lines */
+};
+
+static void print_version(struct sink *out)
+{
+	sink_fmt(out, "tfprof %s\n", TFPROF_VERSION);
+	sink_fmt(out, "libedit %s, snappy %s, demangler %s\n", HAVE_LIBEDIT ? "yes" : "no",
+	        HAVE_SNAPPY ? "yes" : "no", HAVE_DEMANGLE ? "yes" : "no");
+}
+
+/* How what was begun has failed. */
+static int status_of(const struct session *s, const struct run *r)
+{
+	switch (s->error.code) {
+	case ERR_INVALID_ARGUMENT: return r->loading ? EXIT_INPUT : EXIT_USAGE;
+	case ERR_FAILED: /* it was read, and does not go with the rest */
+	case ERR_CANCELLED: return EXIT_FAILED;
+	default: return r->reads ? EXIT_INPUT : EXIT_FAILED;
+	}
+}
+
+/* A command that reads files of its own. */
+static bool run_alone(struct session *s, struct run *r)
+{
+	struct input_watch before = s->watch;
+	struct progress progress;
+	const struct command *c = r->request.command;
+
+	progress_begin(&progress, &s->watch);
+	signals_catch(s);
+	bool ok = c->run(s, &r->request, screen_begin(&r->screen, &s->sticky));
+	progress_end(&progress);
+	s->watch = before;
+	r->reads = true;
+	return ok;
+}
+
+/* Where an answer goes; help is told how wide that is. */
+static struct sink *begin_screen(struct session *s, struct run *r, const struct opts *o)
+{
+	struct sink *out = screen_begin(&r->screen, o);
+
+	s->columns = screen_columns(&r->screen);
+	return out;
+}
+
+/* Of the command that the words begin with, or of all. */
+static bool show_help(struct session *s, struct run *r, const struct strs *words)
+{
+	struct strs topic = { .v = words->v, .n = words->n && cmd_find(words->v[0]) };
+
+	return help_write(s, &topic, begin_screen(s, r, &s->sticky));
+}
+
+/* A command that the library does not have. */
+static bool run_program(struct session *s, struct run *r)
+{
+	const struct strs *words = &r->request.topics;
+	struct program p = { .s = s, .command = r->request.command, .words = words };
+
+	p.out = screen_begin(&r->screen, &s->sticky);
+	p.columns = screen_columns(&r->screen);
+	bool ok = program_run(&p);
+	r->done = p.status;
+	r->reads = true;
+	return ok;
+}
+
+static bool run_command(struct session *s, struct run *r)
+{
+	screen_fit(&r->screen, &r->request.opts);
+	return r->request.command->run(s, &r->request, begin_screen(s, r, &r->request.opts));
+}
+
+static bool load(struct session *s, struct run *r)
+{
+	struct progress p;
+
+	if (r->request.command && r->request.command->keeps_attrs)
+		session_keep_attrs(s);
+	progress_begin(&p, &s->watch);
+	sink_flush(r->out);
+	bool ours = output_rows[r->request.opts.output.kind].flags & OUT_EXTENSION;
+	struct sink *say =
+	        ours ? sink_fd(&s->query_arena, STDERR_FILENO, S("standard error")) : r->out;
+	bool ok = flags_load(s, &r->flags, say);
+	progress_end(&p);
+	sink_flush(say);
+	s->watch = (struct input_watch){ 0 };
+	return ok;
+}
+
+static void take_comforts(struct run *r)
+{
+	const struct flags *f = &r->flags;
+
+	r->screen.pager = !f->no_pager;
+	r->screen.color = str_eq(f->color, S("always"))  ? TERM_ALWAYS
+	                  : str_eq(f->color, S("never")) ? TERM_NEVER
+	                                                 : TERM_AUTO;
+}
+
+/* Reads the words, and does what they say if nothing has to be loaded for it: then *done. */
+static bool begin_words(struct session *s, struct run *r, bool *done)
+{
+	struct flags *f = &r->flags;
+
+	*done = true;
+	if (!flags_parse(s, r->argc, r->argv, f))
+		return false;
+	take_comforts(r);
+	if (f->version) {
+		print_version(r->out);
+		return true;
+	}
+	if (!f->help && !cmd_parse(s, &f->words, &f->names, &r->request)) {
+		r->reads = r->request.no_file;
+		return false;
+	}
+	if (f->help || r->argc == 1)
+		return show_help(s, r, &f->words);
+	const struct command *c = r->request.command;
+	if (c && c->program && words_want_help(c, &r->request.topics))
+		return show_help(s, r, &f->words);
+	if (c && c->program)
+		return run_program(s, r);
+	if (c && c->own_words)
+		return run_alone(s, r);
+	if (c && !c->needs_profile)
+		return run_command(s, r);
+	*done = false;
+	return true;
+}
+
+/* What has to be loaded. */
+static bool find_inputs(struct session *s, struct run *r)
+{
+	struct flags *f = &r->flags;
+
+	bool ok = flags_sort(s, f, &r->request.files);
+	r->reads = true; /* if memory ended in that, no input was at fault */
+	if (!ok)
+		return false;
+	if (!flags_inputs(f) && f->checkpoint.n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "a checkpoint has no graph: give that, too, or list its tensors with "
+		        "'tfprof checkpoint %.*s'",
+		        STR(f->checkpoint));
+	if (!flags_inputs(f))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "no input: give --profile_path=FILE, or --graph_path=FILE and "
+		        "--run_meta_path=FILE");
+	if (!r->request.command && flags_use_stdin(s, f))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "an input from standard input needs the command on the command line");
+	return true;
+}
+
+/* Words, then files, then the command that they are for, if there is one. */
+static bool begin(struct session *s, void *ctx)
+{
+	struct run *r = ctx;
+	bool done;
+
+	if (!begin_words(s, r, &done))
+		return false;
+	if (done)
+		return true;
+	if (!find_inputs(s, r))
+		return false;
+	r->loading = true;
+	if (!load(s, r))
+		return false;
+	r->loading = r->reads = false;
+	r->lines = !r->request.command;
+	if (!r->lines) {
+		signals_catch(s);
+		return run_command(s, r);
+	}
+	session_set(s, &r->request.opts);
+	return true;
+}
+
+static bool summary(struct session *s, void *ctx)
+{
+	struct run *r = ctx;
+
+	return summary_write(s, &r->flags, screen_begin(&r->screen, &s->sticky));
+}
+
+/* What is loaded, without a pager: it stands above what comes next. */
+static void say_summary(struct session *s, struct run *r)
+{
+	bool pager = r->screen.pager;
+
+	r->screen.pager = false;
+	bool ok = session_guard(s, summary, r);
+	screen_end(&r->screen);
+	r->screen.pager = pager;
+	repl_say(s, ok, 0);
+}
+
+/* A person gets the summary first, a script its answers; where there is neither, the summary is the
+ * answer. */
+static bool run_lines(struct session *s, struct run *r)
+{
+	bool person = isatty(STDIN_FILENO);
+	struct jobs jobs;
+	size_t lines;
+
+	if (person)
+		say_summary(s, r);
+	bool begun = jobs_begin(&jobs, s, &r->flags);
+	if (!begun)
+		repl_say(s, false, 0);
+	bool ok = begun && repl_run(&jobs, &r->screen, &lines);
+	jobs_end(&jobs);
+	if (ok && !person && !lines)
+		say_summary(s, r);
+	return ok;
+}
+
+static int finish(struct session *s, struct run *r, bool ok)
+{
+	int status = ok ? r->done : status_of(s, r);
+
+	screen_end(&r->screen);
+	sink_flush(r->out);
+	repl_say(s, ok, 0);
+	if (ok && r->lines && !run_lines(s, r))
+		status = EXIT_FAILED;
+	sink_flush(r->out);
+	return status;
+}
+
+static unsigned threads(void)
+{
+	const char *z = getenv("TFPROF_THREADS");
+	int32_t n;
+
+	return z && num_parse_i32(str_of(z), &n) && n > 0 ? (unsigned)n : par_cpus();
+}
+
+/* Where a standard descriptor is closed, no file may take its number: what fails is put there. A
+ * program that we start finds it closed. */
+static void fill_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			/* cppcheck-suppress leakReturnValNotUsed ; it stays open until the end */
+			(void)!open("/dev/null",
+			        (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
+/* Whoever read our output has left: that ends us without a word, as it does others in a pipe.
+ * Returns where our parent wants to hear of it. */
+static void end_unread(void)
+{
+	spawn_restore_signals();
+	raise(SIGPIPE);
+}
+
+int main(int argc, char **argv)
+{
+	struct session *s = session_new(0);
+	struct run r = { .argc = argc, .argv = argv };
+	struct work work = { 0 };
+	struct account account = { 0 };
+	struct arena a;
+
+	fill_descriptors();
+	spawn_ignore_signals();
+	work.account = &account;
+	if (!s || setjmp(work.escape)) {
+		fputs("tfprof: out of memory\n", stderr);
+		return EXIT_FAILED;
+	}
+	s->threads = threads();
+	arena_init(&a, &work);
+	r.out = sink_fd(&a, STDOUT_FILENO, S("standard output"));
+	screen_init(&r.screen, r.out, &work);
+	int status = finish(s, &r, session_guard(s, begin, &r));
+	struct err e = { .a = &a };
+	if (!sink_close(r.out, &e)) {
+		if (e.errnum == EPIPE)
+			end_unread();
+		fprintf(stderr, "tfprof: %.*s\n", STR(e.text));
+		status = status ? status : EXIT_FAILED;
+	}
+	arena_free(&r.screen.a);
+	arena_free(&a);
+	signals_catch(NULL); /* it is about to go */
+	session_free(s);
+	signals_pass();
+	return status;
+}

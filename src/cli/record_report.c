@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See record_report.h.
+ */
+#include "cli/record_report.h"
+
+#include <ctype.h>
+
+#include "cli/run_child.h"
+#include "cli/recording.h"
+#include "base/fmt.h"
+#include "base/num.h"
+#include "io/recording_summary.h"
+#include "io/src.h"
+
+#define LOOK_MS  50 /* how often at first */
+#define SAID_MAX 3  /* sentences of collectors that are passed on */
+
+static bool is_new(const struct record_report *r, struct str file)
+{
+	return intern_find(&r->before, file) == ID_NONE;
+}
+
+/* Is somebody still writing this spool? */
+static bool is_open(struct record_report *r, struct str file)
+{
+	struct owner owner;
+	struct recording_summary look;
+	struct err e = { .a = r->a };
+
+	if (!is_new(r, file) || !recording_owner(r->a, file, &owner) ||
+	        !recording_lives(r->a, &owner))
+		return false;
+	return !recording_summary(r->a, file, &look, &e) || !look.ended;
+}
+
+/* How many processes still record. */
+static size_t count_open(struct record_report *r)
+{
+	struct arena_mark m = arena_mark(r->a);
+	struct err e = { .a = r->a };
+	struct strs files;
+	size_t n = 0;
+
+	if (recording_files(r->a, r->folder, S(SPOOL_SUFFIX), &files, &e))
+		for (size_t i = 0; i < files.n; i++)
+			n += is_open(r, files.v[i]);
+	arena_reset(r->a, m);
+	return n;
+}
+
+/* Waits for those that the program has left behind; how many still record. Looks less and less
+ * often: looking reads the spools. */
+static size_t wait_for_others(struct record_report *r, int64_t left)
+{
+	int64_t pause = LOOK_MS;
+	size_t n;
+
+	while ((n = count_open(r)) && left > 0) {
+		pause = pause < left ? pause : left;
+		if (!follow_wait(pause))
+			break;
+		left -= pause;
+		pause += pause / 2;
+	}
+	return n;
+}
+
+struct summary {
+	uint64_t processes, kernels, copies, bytes, damaged, lost[SPOOL_LOST_WHY_N];
+	uint64_t unended; /* spools that nobody closed, nor will */
+	struct strs said;
+};
+
+/* The first few sentences, each once. */
+static void keep_said(struct record_report *r, struct summary *x, struct str text)
+{
+	for (size_t i = 0; i < x->said.n; i++)
+		if (str_eq(x->said.v[i], text))
+			return;
+	if (text.n && x->said.n < SAID_MAX)
+		strs_add(r->a, &x->said, text);
+}
+
+static void add(struct record_report *r, struct summary *x, struct str file)
+{
+	struct recording_summary look;
+	struct err e = { .a = r->a };
+
+	x->processes++;
+	if (!recording_summary(r->a, file, &look, &e)) {
+		keep_said(r, x, e.text);
+		return;
+	}
+	x->kernels = num_add_u64(x->kernels, recording_summary_kernels(&look));
+	x->copies = num_add_u64(x->copies, recording_summary_copies(&look));
+	x->bytes += look.size;
+	x->damaged += look.damaged;
+	x->unended += !look.ended && !is_open(r, file);
+	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
+		x->lost[i] = num_add_u64(x->lost[i], look.lost[i]);
+	for (size_t i = 0; i < look.notes.n; i++)
+		keep_said(r, x, look.notes.v[i]);
+}
+
+/* What collectors have written into their logs first. */
+static void add_logs(struct record_report *r, struct summary *x)
+{
+	struct err e = { .a = r->a };
+	struct str text;
+	struct strs files;
+	struct src *s;
+
+	if (!recording_files(r->a, r->folder, S(".log"), &files, &e))
+		return;
+	for (size_t i = 0; i < files.n && x->said.n < SAID_MAX; i++) {
+		if (!is_new(r, files.v[i]) || !src_open_file(&s, r->a, files.v[i], &e))
+			continue;
+		src_need(s, 1);
+		text = str_make(s->p, (size_t)(s->end - s->p));
+		text = str_copy(r->a, str_sub(text, 0, str_find_char(text, '\n')));
+		src_close(s);
+		keep_said(r, x, text);
+	}
+}
+
+/* As a person types it: in quotes if it needs some. */
+static struct str typed(struct arena *a, struct str word)
+{
+	struct sb b = sb_in(a);
+
+	for (size_t i = 0; i < word.n; i++)
+		if (!isalnum((unsigned char)word.p[i]) && !strchr("_./+-@%=:,", word.p[i])) {
+			sb_put_shell(&b, word);
+			return sb_str(&b);
+		}
+	return word;
+}
+
+/* What was recorded, and what to type next. */
+static void say_summary(const struct record_report *r, const struct summary *x, size_t open,
+        struct str dir, struct notes *to)
+{
+	struct sb size = sb_in(r->a), lost = sb_in(r->a);
+
+	for (size_t i = 0; i < x->said.n; i++)
+		note_line(to, "tfprof: %.*s\n", STR(x->said.v[i]));
+	if (!x->processes) {
+		note_line(to,
+		        "tfprof: nothing was recorded: no process has started CUDA; see tfprof "
+		        "doctor\n");
+		return;
+	}
+	fmt_bytes(&size, (int64_t)x->bytes);
+	spool_lost_text(&lost, x->lost, x->damaged);
+	if (x->unended)
+		sb_fmt(&lost,
+		        "%s%llu process%s had not closed %s spool%s: what came last may be missing",
+		        lost.n ? ", " : "", (unsigned long long)x->unended,
+		        x->unended == 1 ? "" : "es", x->unended == 1 ? "its" : "their",
+		        x->unended == 1 ? "" : "s");
+	note_line(to, "tfprof: %llu process%s, %llu kernel%s, %llu cop%s, %.*s in %.*s; %.*s\n",
+	        (unsigned long long)x->processes, x->processes == 1 ? "" : "es",
+	        (unsigned long long)x->kernels, x->kernels == 1 ? "" : "s",
+	        (unsigned long long)x->copies, x->copies == 1 ? "y" : "ies", STR(sb_str(&size)),
+	        STR(dir), STR(lost.n ? sb_str(&lost) : S("nothing lost")));
+	if (open)
+		note_line(to, "tfprof: %zu of them still run%s and record%s\n", open,
+		        open == 1 ? "s" : "", open == 1 ? "s" : "");
+	dir = typed(r->a, dir);
+	note_line(
+	        to, "tfprof: next: tfprof gpu %.*s, tfprof op --spool=%.*s\n", STR(dir), STR(dir));
+}
+
+bool record_report_begin(struct record_report *r, struct arena *a, struct str folder, struct err *e)
+{
+	static const char *const ends[] = { SPOOL_SUFFIX, ".log" };
+	struct strs files;
+
+	*r = (struct record_report){ .a = a, .folder = folder };
+	intern_init(&r->before, a);
+	for (size_t i = 0; i < 2; i++) {
+		if (!recording_files(a, folder, str_of(ends[i]), &files, e))
+			return false;
+		for (size_t k = 0; k < files.n; k++)
+			intern_add_kept(&r->before, files.v[k]);
+	}
+	return true;
+}
+
+void record_report_end(struct record_report *r, int64_t wait, struct str dir, struct notes *to)
+{
+	size_t open = wait_for_others(r, wait);
+	struct err e = { .a = r->a };
+	struct summary x = { 0 };
+	struct strs files;
+
+	if (!recording_files(r->a, r->folder, S(SPOOL_SUFFIX), &files, &e)) {
+		note_line(to, "tfprof: %.*s\n", STR(e.text));
+		return;
+	}
+	for (size_t i = 0; i < files.n; i++)
+		if (is_new(r, files.v[i]))
+			add(r, &x, files.v[i]);
+	add_logs(r, &x);
+	say_summary(r, &x, open, dir, to);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See repl.h.
+ */
+#include "cli/repl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/cmd.h"
+#include "cli/redirect.h"
+#include "cli/prompt.h"
+#include "cli/signals.h"
+
+/* On a terminal, without what could steer it. */
+static void say(struct session *s, struct str text)
+{
+	struct sb b = sb_in(&s->query_arena);
+
+	if (!text.n)
+		return;
+	if (!isatty(STDERR_FILENO) || s->error.code == ERR_RESOURCE) {
+		fwrite(text.p, 1, text.n, stderr);
+		return;
+	}
+	bool utf8 = term_look(TERM_AUTO).utf8;
+	while (text.n) {
+		size_t end = str_find_char(text, '\n');
+		pretty_escape(&b, str_sub(text, 0, end), utf8);
+		if (end == SIZE_MAX)
+			break;
+		sb_char(&b, '\n');
+		text = str_sub(text, end + 1, SIZE_MAX);
+	}
+	fwrite(b.p, 1, b.n, stderr);
+}
+
+void repl_say(struct session *s, bool ok, size_t line)
+{
+	if (!s->broken) {
+		struct notes loading = notes_from(&s->load_notes, s->load_said);
+		s->load_said = s->load_notes.list.n;
+		say(s, notes_text(&s->query_arena, &loading));
+		say(s, notes_text(&s->query_arena, &s->notes));
+		s->notes.list.n = 0;
+	}
+	if (ok || s->error.code == ERR_STEP)
+		return;
+	fputs("tfprof: ", stderr);
+	if (line)
+		fprintf(stderr, "line %zu: ", line);
+	say(s, s->error.text);
+	fputc('\n', stderr);
+	if (s->error.partial)
+		fputs("tfprof: --recover reads what is not damaged\n", stderr);
+}
+
+struct one_line {
+	struct str text;
+	struct screen *screen;
+	bool prompt, ends;
+};
+
+/* One line, its answer to where its end says. */
+static bool run_line(struct session *s, void *ctx)
+{
+	struct one_line *one = ctx;
+	struct request r;
+	struct line l;
+
+	if (!line_split(&l, one->text, &s->error) || !cmd_parse_line(s, l.command, &r))
+		return false;
+	r.prompt = one->prompt;
+	one->ends = r.command && r.command->ends;
+	if (!line_open(&l, &s->error))
+		return false;
+	if (!l.sink && r.command && r.command->view)
+		screen_fit(one->screen, &r.opts);
+	struct sink *out = l.sink ? l.sink : screen_begin(one->screen, &r.opts);
+	s->columns = l.sink ? 0 : screen_columns(one->screen);
+	return line_close(&l, cmd_run(s, &r, out), &s->error);
+}
+
+static bool run_one(struct session *s, struct one_line *one)
+{
+	bool ok = session_guard(s, run_line, one);
+
+	screen_end(one->screen);
+	return ok;
+}
+
+/* A line of a script without what other systems put around it: a carriage return at its end, a
+ * byte order mark before the first. */
+static struct str script_line(const char *text, size_t n, bool first)
+{
+	struct str line = { text, n };
+
+	if (line.n && line.p[line.n - 1] == '\n')
+		line.n--;
+	if (line.n && line.p[line.n - 1] == '\r')
+		line.n--;
+	return first && str_starts(line, S("\xef\xbb\xbf")) ? str_sub(line, 3, SIZE_MAX) : line;
+}
+
+/* Lines of a script. */
+static bool run_script(struct jobs *jobs, struct screen *screen, size_t *lines)
+{
+	struct session *s = jobs_now(jobs);
+	bool all_ok = true, ends = false;
+	char *text = NULL;
+	size_t cap = 0;
+	ssize_t n = 0;
+
+	while (!ends && (n = getline(&text, &cap, stdin)) >= 0) {
+		struct one_line one = { .text = script_line(text, (size_t)n, *lines == 0),
+			.screen = screen };
+		signals_catch(s);
+		bool ok = run_one(s, &one);
+		signals_catch(NULL);
+		repl_say(s, ok, ++*lines);
+		all_ok &= ok;
+		ends = one.ends || signals_came();
+		s = jobs_next(jobs, s);
+	}
+	free(text);
+	if (n < 0 && !feof(stdin) && !signals_came()) {
+		fprintf(stderr, "tfprof: cannot read 'standard input': %s\n", strerror(errno));
+		return false;
+	}
+	return all_ok;
+}
+
+/* Lines of a person. Ctrl-C ends what is running, and that alone. */
+static bool run_prompt(struct jobs *jobs, struct screen *screen, size_t *lines)
+{
+	struct session *s = jobs_now(jobs);
+	struct prompt *p = prompt_open(s);
+	struct one_line one = { .screen = screen, .prompt = true };
+	bool all_ok = true;
+
+	if (!p)
+		return false;
+	while (!one.ends && !signals_came() && prompt_read(p, &one.text)) {
+		++*lines;
+		screen->stop = &s->cancel;
+		signals_catch(s);
+		prompt_catch(s);
+		bool ok = run_one(s, &one);
+		signals_catch(NULL);
+		prompt_catch(NULL);
+		repl_say(s, ok, 0);
+		all_ok &= ok;
+		s = jobs_next(jobs, s);
+		prompt_use(p, s, jobs_name(jobs));
+	}
+	prompt_close(p);
+	return all_ok;
+}
+
+bool repl_run(struct jobs *jobs, struct screen *screen, size_t *lines)
+{
+	*lines = 0;
+	sink_flush(screen->plain);
+	return isatty(STDIN_FILENO) ? run_prompt(jobs, screen, lines)
+	                            : run_script(jobs, screen, lines);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See run_child.h. Signals are blocked and waited for, so that each says who sent it: what comes
+ * from the terminal (SI_KERNEL) has reached the whole process group, and with it the program,
+ * already.
+ */
+#define _GNU_SOURCE 1
+#include "cli/run_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/spawn.h"
+
+/* All that a process is sent to tell it something: not what its own faults raise, nor what only
+ * its own reading and writing brings. */
+static void choose(sigset_t *set)
+{
+	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,
+		SIGPIPE, SIGXFSZ, SIGXCPU, SIGTTIN, SIGTTOU };
+
+	sigfillset(set);
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		sigdelset(set, own[i]);
+}
+
+/* ---- starting ---- */
+
+static _Noreturn void become(
+        char **argv, const struct follow *f, const struct sigaction *child, int tell)
+{
+	ssize_t n;
+	int e;
+
+	spawn_restore_signals();
+	sigaction(SIGCHLD, child, NULL);
+	sigprocmask(SIG_SETMASK, &f->kept, NULL);
+	execvp(argv[0], argv);
+	e = errno;
+	do
+		n = write(tell, &e, sizeof e);
+	while (n < 0 && errno == EINTR);
+	_exit(FOLLOW_NOT_FOUND);
+}
+
+/* 0, or what exec said; the child is reaped then. */
+static int start(struct follow *f, char **argv, const struct sigaction *child)
+{
+	int ends[2], e = 0;
+	ssize_t n;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return errno;
+	f->pid = fork();
+	if (f->pid == 0)
+		become(argv, f, child, ends[1]);
+	if (f->pid < 0)
+		e = errno;
+	close(ends[1]);
+	do
+		n = f->pid < 0 ? 0 : read(ends[0], &e, sizeof e);
+	while (n < 0 && errno == EINTR);
+	close(ends[0]);
+	if (e && f->pid > 0)
+		while (waitpid(f->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	return spawn_error(argv[0], e);
+}
+
+/* ---- until it ends ---- */
+
+/* Stops us as the signal does, until somebody lets us go on. */
+static void stop(int number)
+{
+	struct sigaction normal = { .sa_handler = SIG_DFL }, before;
+	sigset_t one;
+
+	sigemptyset(&normal.sa_mask);
+	sigemptyset(&one);
+	sigaddset(&one, number);
+	if (number == SIGSTOP) {
+		raise(number);
+		return;
+	}
+	sigaction(number, &normal, &before);
+	raise(number);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	sigprocmask(SIG_BLOCK, &one, NULL);
+	sigaction(number, &before, NULL);
+}
+
+/* Has somebody let us go on since? A stop would forget it. */
+static bool may_go_on(void)
+{
+	sigset_t waiting;
+
+	return !sigpending(&waiting) && sigismember(&waiting, SIGCONT) > 0;
+}
+
+/* Does a person at a terminal wait for us? */
+static bool in_front(void)
+{
+	int fd = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	bool yes = fd >= 0 && tcgetpgrp(fd) == getpgrp();
+
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
+/* The program did something. True if that was its end. */
+static bool look(struct follow *f)
+{
+	int status;
+	pid_t pid = waitpid(f->pid, &status, WNOHANG | WUNTRACED);
+
+	if (pid < 0 && errno != EINTR) {
+		f->status = FOLLOW_NOT_FOUND; /* somebody else has reaped it */
+		return true;
+	}
+	if (pid != f->pid)
+		return false;
+	if (WIFSTOPPED(status)) {
+		if (!may_go_on() && (WSTOPSIG(status) != SIGSTOP || in_front()))
+			stop(WSTOPSIG(status));
+		return false;
+	}
+	f->status = WIFSIGNALED(status) ? FOLLOW_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+	return true;
+}
+
+static void pass(const struct follow *f, const siginfo_t *s)
+{
+	if (s->si_code == SI_KERNEL && s->si_signo == SIGTSTP)
+		stop(SIGTSTP);
+	else if (s->si_code != SI_KERNEL && s->si_pid != f->pid)
+		kill(f->pid, s->si_signo);
+}
+
+bool follow_run(struct follow *f, char **argv)
+{
+	struct sigaction normal = { .sa_handler = SIG_DFL }, child;
+	sigset_t all;
+	siginfo_t s;
+
+	*f = (struct follow){ 0 };
+	choose(&all);
+	sigemptyset(&normal.sa_mask);
+	sigprocmask(SIG_BLOCK, &all, &f->kept);
+	sigaction(SIGCHLD, &normal, &child);
+	f->error = start(f, argv, &child);
+	if (f->error) {
+		f->status = f->error == ENOENT ? FOLLOW_NOT_FOUND : FOLLOW_CANNOT_RUN;
+		return false;
+	}
+	while (!look(f)) {
+		if (sigwaitinfo(&all, &s) < 0)
+			continue;
+		if (s.si_signo != SIGCHLD)
+			pass(f, &s);
+	}
+	return true;
+}
+
+bool follow_wait(int64_t milliseconds)
+{
+	struct timespec t = { milliseconds / 1000, milliseconds % 1000 * 1000000 };
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigaddset(&ends, SIGQUIT);
+	return sigtimedwait(&ends, NULL, &t) < 0;
+}
+
+void follow_end(const struct follow *f)
+{
+	sigprocmask(SIG_SETMASK, &f->kept, NULL);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See screen.h.
+ */
+#include "cli/screen.h"
+
+#include "metric/metric.h"
+
+#define TAKEN       60 /* columns of a terminal for a name and the metrics */
+#define WORKER      12 /* for a worker */
+#define WORKERS_MIN 2
+#define WORKERS_MAX 8
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void screen_init(struct screen *s, struct sink *plain, struct work *work)
+{
+	*s = (struct screen){ .plain = plain, .pager = true };
+	arena_init(&s->a, work);
+}
+
+static bool write_all(int fd, struct str text)
+{
+	while (text.n) {
+		ssize_t n = write(fd, text.p, text.n);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		text = str_sub(text, (size_t)n, SIZE_MAX);
+	}
+	return true;
+}
+
+/* PAGER in words; else less, told to leave short texts and colours alone. */
+static bool start_pager(struct screen *s)
+{
+	const char *name = getenv("PAGER");
+	struct strs words = str_split(&s->a, str_of(name ? name : "less"), ' ');
+	struct err e = { .a = &s->a };
+
+	if (!words.n || str_eq(words.v[0], S("cat")))
+		return false;
+	return spawn_start(&s->child, &words, getenv("LESS") ? NULL : "LESS=FRX", &e);
+}
+
+/* What was held goes out: into a pager if that is more than a screen. */
+static bool let_go(struct screen *s)
+{
+	struct str text = sb_str(&s->held);
+	bool ok;
+
+	if (!s->paging && s->pager && s->pretty.term.smart &&
+	        s->held_lines >= s->pretty.term.rows && !s->gave_up) {
+		s->paging = start_pager(s);
+		s->gave_up = !s->paging;
+	}
+	if (s->paging) {
+		ok = write_all(s->child.fd, text);
+	} else {
+		sink_put(s->plain, text);
+		sink_flush(s->plain);
+		ok = sink_ok(s->plain);
+	}
+	s->held.n = 0;
+	s->held_lines = 0;
+	return ok;
+}
+
+/* Rows of the terminal that the lines since `from` take. */
+static size_t rows_of(const struct screen *s, size_t from)
+{
+	size_t columns = s->pretty.term.columns, wide = 0, rows = 0;
+
+	for (size_t i = from; i < s->held.n; i++) { /* colours take no room */
+		if (s->held.p[i] == '\n') {
+			rows += columns && wide > columns ? (wide - 1) / columns + 1 : 1;
+			wide = 0;
+		} else if (s->held.p[i] == '\033') {
+			while (i < s->held.n && s->held.p[i] != 'm')
+				i++;
+		} else {
+			wide += ((unsigned char)s->held.p[i] & 0xc0) != 0x80;
+		}
+	}
+	return rows;
+}
+
+static bool end_line(struct screen *s)
+{
+	size_t from = s->held.n;
+
+	pretty_line(&s->pretty, sb_str(&s->line), &s->held);
+	s->line.n = 0;
+	s->held_lines += rows_of(s, from);
+	if (s->stop && atomic_load(s->stop))
+		return false;
+	if (s->paging || s->gave_up ? s->held.n >= 4096 : s->held_lines >= s->pretty.term.rows)
+		return let_go(s);
+	return true;
+}
+
+static bool take(void *user, const void *p, size_t n)
+{
+	struct screen *s = user;
+	struct str text = str_make(p, n);
+
+	while (text.n) {
+		size_t end = str_find_char(text, '\n');
+		sb_put(&s->line, str_sub(text, 0, end));
+		if (end == SIZE_MAX)
+			return true;
+		if (!end_line(s))
+			return false;
+		text = str_sub(text, end + 1, SIZE_MAX);
+	}
+	return true;
+}
+
+unsigned screen_columns(const struct screen *s)
+{
+	return s->pretty.term.tty ? s->pretty.term.columns : 0;
+}
+
+void screen_fit(const struct screen *s, struct opts *o)
+{
+	struct term t = term_look(s->color);
+	unsigned n = t.columns > TAKEN ? (t.columns - TAKEN) / WORKER : 0;
+
+	if (t.tty && t.columns && o->max_workers < 0 && n < WORKERS_MAX)
+		o->max_workers = n < WORKERS_MIN ? WORKERS_MIN : n;
+}
+
+struct sink *screen_begin(struct screen *s, const struct opts *o)
+{
+	const char *by = metrics[o->order.by].in[VK_SCOPE].legend; /* numbers: the same in all */
+
+	s->pretty = (struct pretty){ .term = term_look(s->color),
+		.wide = o->wide,
+		.bars = o->bars,
+		.by = by ? str_of(by) : STR_NONE };
+	if (!s->pretty.term.tty && !s->pretty.term.color)
+		return s->now = s->plain;
+	sink_flush(s->plain);
+	s->line = sb_in(&s->a);
+	s->held = sb_in(&s->a);
+	s->held_lines = 0;
+	s->paging = false;
+	s->gave_up = s->pretty.term.rows == 0;
+	return s->now = sink_call(&s->a, take, s);
+}
+
+void screen_end(struct screen *s)
+{
+	struct err e = { .a = &s->a };
+	bool stopped = s->stop && atomic_load(s->stop);
+
+	if (!s->now)
+		return;
+	if (s->now == s->plain) {
+		sink_flush(s->plain);
+	} else {
+		sink_flush(s->now);
+		sink_drop(s->now);
+		if (s->line.n && !stopped) { /* a last line without its end */
+			pretty_line(&s->pretty, sb_str(&s->line), &s->held);
+			s->held.n--;
+		}
+		if (!stopped)
+			let_go(s);
+		if (s->paging)
+			spawn_wait(&s->child, &e);
+		arena_clear(&s->a);
+	}
+	s->now = NULL;
+}

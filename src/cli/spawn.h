@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A program that reads what we write: a pager, or the words behind '|'. No shell is involved.
+ */
+#ifndef TFPROF_CLI_SPAWN_H
+#define TFPROF_CLI_SPAWN_H
+
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/* From here on what we write to a closed pipe, or beyond the limit of a file's size, fails instead
+ * of ending us. */
+void spawn_ignore_signals(void);
+
+/* In a child, before exec: those signals as they were. */
+void spawn_restore_signals(void);
+
+/* What exec's error means to a shell: a folder of PATH that may not be searched lacks the program.
+ */
+int spawn_error(const char *name, int error);
+
+struct child {
+	pid_t pid;
+	int fd; /* writes to its standard input */
+	struct str name;
+};
+
+/* Starts words->v[0] from PATH with the words as its arguments. env: one more NAME=value for it, or
+ * NULL. The child's name lives as long as words. */
+bool spawn_start(struct child *c, const struct strs *words, const char *env, struct err *e);
+
+/* Closes the pipe and waits. False if the program failed. */
+bool spawn_wait(struct child *c, struct err *e);
+
+/* The same, whatever becomes of it. */
+void spawn_leave(struct child *c);
+
+#endif

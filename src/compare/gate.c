@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See gate.h. Patterns may hold any character, so a rule is read from its end: the last comparison,
+ * before it the last point.
+ */
+#include "compare/gate.h"
+
+#include "metric/quantity.h"
+#include "view/view.h"
+
+static bool fault(const struct gate *g, size_t at, struct err *e, const char *what)
+{
+	return err_set(e, ERR_INVALID_ARGUMENT, "--gate '%.*s': column %zu: %s", STR(g->text),
+	        at + 1, what);
+}
+
+/* The column of the comparison; SIZE_MAX: there is none. */
+static size_t find_compare(struct str s)
+{
+	size_t less = str_rfind_char(s, '<'), more = str_rfind_char(s, '>');
+
+	if (less == SIZE_MAX)
+		return more;
+	return more == SIZE_MAX || less > more ? less : more;
+}
+
+/* The metrics that rules are about, in a sentence. */
+static bool no_metric(const struct gate *g, size_t at, struct err *e)
+{
+	struct strs names = { 0 };
+
+	for (enum metric_id m = 0; m < M_N; m++)
+		if (metrics[m].value != V_NONE)
+			strs_add(e->a, &names, str_of(metrics[m].name));
+	struct str all = strs_join(e->a, &names, S(", "));
+	return err_set(e, ERR_INVALID_ARGUMENT,
+	        "--gate '%.*s': column %zu: that is no metric with numbers, which are %.*s",
+	        STR(g->text), at + 1, STR(all));
+}
+
+static bool read_limit(struct gate *g, size_t at, struct err *e)
+{
+	while (at < g->text.n && g->text.p[at] == ' ')
+		at++;
+	struct str limit = str_sub(g->text, at, SIZE_MAX);
+	enum unit unit = metrics[g->metric].unit;
+
+	if (!limit.n)
+		return fault(g, at, e, "a limit is missing, such as +5% or 20ms");
+	g->change = limit.p[0] == '+' || limit.p[0] == '-';
+	g->percent = str_ends(limit, S("%"));
+	if (g->percent && !g->change)
+		return fault(g, at, e, "a share is one of a change: write +5% or -5%");
+	if (g->percent) {
+		if (!quantity_parse_real(str_sub(limit, 0, limit.n - 1), &g->share))
+			return fault(g, at, e, "that is no number of percent");
+		g->share /= 100;
+		return true;
+	}
+	if (quantity_parse(limit, unit, &g->amount))
+		return true;
+	return fault(g, at, e,
+	        unit == UNIT_BYTES  ? "that is no amount of bytes, such as 1MB"
+	        : unit == UNIT_TIME ? "that is no time, such as 20ms"
+	                            : "that is no number, such as 3k");
+}
+
+static bool read_subject(struct gate *g, struct str s, struct err *e)
+{
+	size_t colon = str_find_char(s, ':');
+
+	if (str_eq(s, S("total"))) {
+		g->total = true;
+		g->view = VK_SCOPE;
+		return true;
+	}
+	for (enum vk k = 0; k < VK_N && colon != SIZE_MAX; k++) {
+		if (!str_eq(str_sub(s, 0, colon), str_of(views[k]->name)))
+			continue;
+		g->view = k;
+		g->pattern = str_sub(s, colon + 1, SIZE_MAX);
+		return g->pattern.n || fault(g, colon + 1, e, "a pattern is missing");
+	}
+	return fault(g, 0, e, "a rule begins with total, scope:, graph:, op: or code:");
+}
+
+bool gate_parse(struct gate *g, struct str text, struct err *e)
+{
+	*g = (struct gate){ .text = text };
+	size_t at = find_compare(text);
+	if (at == SIZE_MAX || at == 0)
+		return fault(g, at ? text.n : 0, e, "<, <=, > or >= is missing");
+	g->less = text.p[at] == '<';
+	g->equal = at + 1 < text.n && text.p[at + 1] == '=';
+	struct str left = str_sub(text, 0, at);
+	while (left.n && left.p[left.n - 1] == ' ')
+		left.n--;
+	size_t point = str_rfind_char(left, '.');
+	if (point == SIZE_MAX)
+		return fault(g, 0, e, "a point and a metric are missing, as in total.micros");
+	g->metric = metric_find(str_sub(left, point + 1, SIZE_MAX), 0);
+	if (g->metric == M_NONE || metrics[g->metric].value == V_NONE)
+		return no_metric(g, point + 1, e);
+	return read_subject(g, str_sub(left, 0, point), e) && read_limit(g, at + 1 + g->equal, e);
+}
+
+bool gate_holds(const struct gate *g, int64_t base, int64_t now)
+{
+	double x = (double)now, limit = (double)g->amount;
+
+	if (g->change)
+		x -= (double)base;
+	if (g->percent && base == 0 && now == 0) /* any share of nothing is nothing */
+		return g->less ? g->share >= 0 : g->share <= 0;
+	if (g->percent)
+		limit = g->share * (double)(base < 0 ? -base : base);
+	if (x == limit)
+		return g->equal;
+	return g->less ? x < limit : x > limit;
+}

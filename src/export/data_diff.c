@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A difference as csv, md, ndjson and json: a row for each shown entry. What a side does not have
+ * is null, and so is a ratio with nothing to divide by; `state` has the word for it.
+ *
+ *   path, renamed, parent, depth, state | for each metric: own_ and total_ of each side, then
+ *   difference_ and ratio_
+ */
+#include "base/fmt.h"
+#include "export/diff_out.h"
+#include "export/document.h"
+
+#define DIFF_SCHEMA  "tfprof/diff"
+#define DIFF_VERSION 1
+
+struct columns {
+	VEC(struct column) v;
+	struct arena *a;
+};
+
+static void add(struct columns *c, struct str name, enum column_type type, const char *unit)
+{
+	VEC_PUSH(c->a, &c->v, ((struct column){ name, type, unit }));
+}
+
+static const char *unit_of(enum metric_id m)
+{
+	return metrics[m].unit == UNIT_BYTES ? "bytes" : metrics[m].unit == UNIT_TIME ? "us" : NULL;
+}
+
+static void make_columns(const struct diff_answer *x, struct columns *c)
+{
+	const struct diff_ask *ask = x->d->ask;
+
+	add(c, S("path"), COLUMN_TEXT, NULL);
+	add(c, S("renamed"), COLUMN_TEXT, NULL);
+	add(c, S("parent"), COLUMN_TEXT, NULL);
+	add(c, S("depth"), COLUMN_INTEGER, NULL);
+	add(c, S("state"), COLUMN_TEXT, NULL);
+	for (uint32_t k = 0; k < ask->columns; k++) {
+		const char *name = metrics[ask->metrics[k]].name, *unit = unit_of(ask->metrics[k]);
+		for (uint32_t s = 0; s < ask->c->sides; s++) {
+			struct str side = x->names->v[s];
+			add(c, str_fmt(c->a, "own_%s_%.*s", name, STR(side)), COLUMN_INTEGER, unit);
+			add(c, str_fmt(c->a, "total_%s_%.*s", name, STR(side)), COLUMN_INTEGER,
+			        unit);
+		}
+		add(c, str_fmt(c->a, "difference_%s", name), COLUMN_INTEGER, unit);
+		add(c, str_fmt(c->a, "ratio_%s", name), COLUMN_REAL, NULL);
+	}
+}
+
+static void put_metric(const struct diff *d, uint32_t row, uint32_t k, struct sheet *to)
+{
+	const struct diff_ask *ask = d->ask;
+	uint32_t entry = d->row[row].entry;
+	int64_t y = diff_total(d, row, ask->to, k);
+
+	for (uint32_t s = 0; s < ask->c->sides; s++) {
+		bool there = compare_has(ask->c, s, entry);
+		if (there)
+			sheet_i64(to, diff_self(d, row, s, k));
+		else
+			sheet_null(to);
+		if (there)
+			sheet_i64(to, diff_total(d, row, s, k));
+		else
+			sheet_null(to);
+	}
+	sheet_i64(to, diff_difference(d, row, k));
+	if (y && compare_has(ask->c, ask->from, entry) && compare_has(ask->c, ask->to, entry))
+		sheet_real(to, (double)diff_total(d, row, ask->from, k) / (double)y);
+	else
+		sheet_null(to);
+}
+
+/* What the entry is called on the last side; empty where that lacks it. */
+static struct str last_name(const struct compare *c, uint32_t entry)
+{
+	uint32_t s = c->sides - 1;
+
+	return compare_has(c, s, entry) ? side_given(c->side[s], c->at[s][entry]) : STR_NONE;
+}
+
+static void put_rows(const struct diff *d, struct sheet *to)
+{
+	const struct compare *c = d->ask->c;
+
+	for (uint32_t row = 0; row < d->n; row++) {
+		const struct diff_row *x = &d->row[row];
+		struct str last = last_name(c, x->entry);
+		sheet_text(to, c->name[x->entry]);
+		if (last.n && !str_eq(last, c->name[x->entry]))
+			sheet_text(to, last);
+		else
+			sheet_null(to);
+		if (x->parent == ID_NONE)
+			sheet_null(to);
+		else
+			sheet_text(to, c->name[d->row[x->parent].entry]);
+		sheet_i64(to, x->depth);
+		sheet_text(to, str_of(diff_state_name(x->state)));
+		for (uint32_t k = 0; k < d->ask->columns; k++)
+			put_metric(d, row, k, to);
+	}
+}
+
+static void put_sides(const struct diff_answer *x, struct document *doc)
+{
+	const struct diff_ask *ask = x->d->ask;
+
+	document_key(doc, "sides");
+	json_array(&doc->j);
+	for (size_t s = 0; s < x->words->n; s++) {
+		json_object(&doc->j);
+		document_text(doc, "name", x->names->v[s]);
+		document_text(doc, "path", x->words->v[s]);
+		json_object_end(&doc->j);
+	}
+	json_array_end(&doc->j);
+	document_text(doc, "minuend", x->names->v[ask->from]);
+	document_text(doc, "subtrahend", x->names->v[ask->to]);
+	document_text(doc, "per", x->per_run ? S("run") : S("step"));
+	document_key(doc, "delta");
+	doc->scratch.n = 0;
+	fmt_real(&doc->scratch, ask->delta);
+	json_literal(&doc->j, sb_str(&doc->scratch));
+	document_i64(doc, "min_size", x->min_size);
+	document_key(doc, "nodes");
+	json_object(&doc->j);
+	document_i64(doc, "both", (int64_t)x->d->both);
+	document_i64(doc, "gone", (int64_t)x->d->only[0]);
+	document_i64(doc, "new", (int64_t)x->d->only[1]);
+	document_i64(doc, "renamed", (int64_t)x->d->aliases);
+	json_object_end(&doc->j);
+}
+
+static void put_gates(const struct diff_answer *x, struct document *doc)
+{
+	document_key(doc, "gates");
+	json_array(&doc->j);
+	for (size_t i = 0; i < x->n_gates; i++) {
+		json_object(&doc->j);
+		document_text(doc, "rule", x->gates[i].rule);
+		document_key(doc, "holds");
+		json_literal(&doc->j, x->gates[i].holds ? S("true") : S("false"));
+		document_text(doc, "text", x->gates[i].text);
+		json_object_end(&doc->j);
+	}
+	json_array_end(&doc->j);
+}
+
+static void put_document(
+        const struct diff_answer *x, struct columns *c, struct emit *to, struct sink *s)
+{
+	struct document doc;
+	struct sheet rows;
+
+	document_begin(&doc, s, to->a, DIFF_SCHEMA, DIFF_VERSION);
+	document_text(&doc, "view", str_of(x->view->name));
+	put_sides(x, &doc);
+	document_options(&doc, x->d->ask->o);
+	document_warnings(&doc, &to->from, to->notes);
+	put_gates(x, &doc);
+	document_rows(&doc, &rows, c->v.v, c->v.n);
+	put_rows(x->d, &rows);
+	document_rows_end(&doc, &rows);
+	document_end(&doc);
+}
+
+bool data_diff(const struct diff_answer *x, struct emit *to, struct err *e)
+{
+	const struct output *o = &x->d->ask->o->output;
+	struct columns c = { .a = to->a };
+	struct sheet sheet;
+	struct sink *s;
+
+	if (!out_begin(&s, o, to, e))
+		return false;
+	make_columns(x, &c);
+	if (o->kind == OUT_JSON) {
+		put_document(x, &c, to, s);
+	} else {
+		sheet_open(&sheet, document_sheet(o->kind), s, to->a, c.v.v, c.v.n);
+		put_rows(x->d, &sheet);
+		sheet_close(&sheet);
+	}
+	return out_end(s, to, e);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which output of a difference is written by what, and its timeline: a flame chart of total times
+ * with a process for each side, in which the same entries stand one below the other.
+ */
+#include "export/diff_out.h"
+
+#include <assert.h>
+
+#include "export/timeline.h"
+
+/* ---- timeline ---- */
+
+/* The value that is a time: whoever asks for a timeline asks for one. */
+static uint32_t time_column(const struct diff_ask *ask)
+{
+	uint32_t k = 0;
+
+	while (metrics[ask->metrics[k]].value != V_MICROS) {
+		k++;
+		assert(k < ask->c->side[0]->values.n);
+	}
+	return k;
+}
+
+/* The room of each row: what the widest side takes, or all that is below it together. */
+static int64_t *find_widths(const struct diff *d, uint32_t k, struct arena *a)
+{
+	int64_t *width = ARENA_ARRAY(a, d->n, int64_t); /* first the sum of the rows below */
+
+	for (uint32_t row = d->n; row-- > 0;) {
+		for (uint32_t s = 0; s < d->ask->c->sides; s++) {
+			int64_t v = diff_total(d, row, s, k);
+			width[row] = v > width[row] ? v : width[row];
+		}
+		if (row)
+			width[d->row[row].parent] = num_add(width[d->row[row].parent], width[row]);
+	}
+	return width;
+}
+
+static void put_side(const struct diff_answer *x, uint32_t side, uint32_t k, const int64_t *start,
+        struct trace *t)
+{
+	const struct diff *d = x->d;
+
+	trace_process(t, x->names->v[side], side);
+	for (uint32_t row = 0; row < d->n; row++) {
+		struct region b = { .pid = side,
+			.tid = d->row[row].depth,
+			.start = start[row],
+			.length = diff_total(d, row, side, k),
+			.name = d->ask->c->name[d->row[row].entry] };
+		if (b.length > 0)
+			trace_region(t, &b);
+	}
+}
+
+static bool write_timeline(const struct diff_answer *x, struct emit *to, struct err *e)
+{
+	const struct diff *d = x->d;
+	uint32_t k = time_column(d->ask);
+	struct trace t;
+
+	int64_t *width = find_widths(d, k, to->a), *start = ARENA_ARRAY(to->a, d->n, int64_t),
+	        *next = ARENA_ARRAY(to->a, d->n, int64_t);
+	for (uint32_t row = 1; row < d->n; row++) {
+		uint32_t up = d->row[row].parent;
+		start[row] = next[row] = next[up];
+		next[up] = num_add(next[up], width[row]);
+	}
+	if (!trace_open_at(&t, to->a, d->ask->o->output.outfile, e))
+		return false;
+	for (uint32_t s = 0; s < d->ask->c->sides; s++)
+		put_side(x, s, k, start, &t);
+	return trace_close(&t, to, e);
+}
+
+/* ---- all ---- */
+
+static bool write_plain(const struct diff_answer *x, struct emit *to, struct err *e,
+        void (*put)(const struct diff_answer *, struct sink *, struct arena *))
+{
+	struct sink *s;
+
+	if (!out_begin(&s, &x->d->ask->o->output, to, e))
+		return false;
+	put(x, s, to->a);
+	return out_end(s, to, e);
+}
+
+bool diff_write(const struct diff_answer *x, struct emit *to, struct err *e)
+{
+	enum output_kind kind = x->d->ask->o->output.kind;
+
+	switch (kind) {
+	case OUT_CSV:
+	case OUT_JSON:
+	case OUT_MD:
+	case OUT_NDJSON: return data_diff(x, to, e);
+	case OUT_FILE:
+	case OUT_STDOUT: return write_plain(x, to, e, text_diff);
+	case OUT_GITHUB: return write_plain(x, to, e, github_diff);
+	case OUT_JUNIT: return write_plain(x, to, e, junit_diff);
+	case OUT_TIMELINE: return write_timeline(x, to, e);
+	case OUT_NONE: return true;
+	default: break;
+	}
+	return err_set(e, ERR_INVALID_ARGUMENT, "diff cannot write %s", output_rows[kind].name);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A difference as bytes.
+ */
+#ifndef TFPROF_EXPORT_DIFF_OUT_H
+#define TFPROF_EXPORT_DIFF_OUT_H
+
+#include "export/out.h"
+#include "compare/difference.h"
+#include "compare/gate.h"
+
+struct diff_answer {
+	const struct diff *d;
+	const struct view_ops *view;
+	const struct strs *words, *names; /* of the sides */
+	int64_t min_size;
+	bool per_run;
+	const struct gate_result *gates;
+	size_t n_gates;
+};
+
+/* Writes it as the options' output asks; for a timeline the metrics have micros among them. */
+bool diff_write(const struct diff_answer *x, struct emit *to, struct err *e);
+
+void text_diff(const struct diff_answer *x, struct sink *to, struct arena *a);
+bool data_diff(const struct diff_answer *x, struct emit *to, struct err *e);
+void github_diff(const struct diff_answer *x, struct sink *to, struct arena *a);
+void junit_diff(const struct diff_answer *x, struct sink *to, struct arena *a);
+
+/* " (left:6220MB right:2840MB) +3380MB x2.2": value k of a row; of several with its name, and with
+ * a comma behind the one before. */
+void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k);
+
+/* The name of a row, with its other name where it was renamed. */
+void diff_name(struct sb *b, const struct diff *d, uint32_t row);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What stands before the text of a view (B§1.7).
+ */
+#include "export/out.h"
+
+static const char *const MISSING_STREAMS =
+        "\n\nFound accelerator operation but misses accelerator stream stats!\n\n"
+        "It's likely a gpu tracing issue rather than tf-profiler issue.\n"
+        "If you found your operation missing accelerator time, consider to post to "
+        "discuss@tensorflow.org!\n\n";
+
+static void put_line(struct sink *to, size_t *n, struct str text)
+{
+	if ((*n)++)
+		sink_char(to, '\n');
+	sink_put(to, text);
+}
+
+/* Lines of the selected metrics, in byte order of their names; unknown names among them. */
+static void put_metrics(struct sink *to, struct arena *a, const struct select *s)
+{
+	enum metric_id order[M_N];
+	size_t n = metric_sorted(s->metrics, order), lines = 0;
+
+	for (size_t i = 0, j = 0; i < n || j < s->unknown.n;) {
+		if (i == n || (j < s->unknown.n && str_cmp(s->unknown.v[j],
+		                                           str_of(metrics[order[i]].name)) < 0)) {
+			put_line(to, &lines,
+			        str_fmt(a, "Unknown select: %.*s", STR(s->unknown.v[j])));
+			j++;
+			continue;
+		}
+		const char *const *doc = metrics[order[i++]].doc;
+		for (size_t k = 0; k < 4 && doc[k]; k++)
+			put_line(to, &lines, str_of(doc[k]));
+	}
+}
+
+void doc_write(struct sink *to, struct arena *a, const struct query *q)
+{
+	/* Quirk 5: graph is documented as scope. */
+	enum vk kind = q->tree->kind == VK_GRAPH ? VK_SCOPE : q->tree->kind;
+
+	if (q->m->misses_streams)
+		sink_put(to, str_of(MISSING_STREAMS));
+	sink_put(to, S("\nDoc:\n"));
+	sink_put(to, str_of(views[kind]->doc));
+	sink_char(to, '\n');
+	put_metrics(to, a, &q->o->select);
+	sink_put(to, S("\n\nProfile:\n"));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What every JSON document of ours begins with: the name and version of its schema, the tool, where
+ * the numbers come from, the options, the remarks. Between document_begin and document_end the
+ * caller adds members of its own.
+ */
+#ifndef TFPROF_EXPORT_DOCUMENT_H
+#define TFPROF_EXPORT_DOCUMENT_H
+
+#include "export/out.h"
+#include "export/sheet.h"
+
+struct document {
+	struct json j;
+	struct arena *a;
+	struct sb scratch;
+};
+
+/* schema: "tfprof/view"; the file is docs/schema/<the part behind the slash>.json. */
+void document_begin(
+        struct document *d, struct sink *to, struct arena *a, const char *schema, int64_t version);
+void document_end(struct document *d);
+
+void document_key(struct document *d, const char *key); /* of what d->j is given next */
+void document_text(struct document *d, const char *key, struct str value); /* any bytes */
+void document_word(struct document *d, struct str value); /* the same, in an array */
+void document_i64(struct document *d, const char *key, int64_t value);
+
+/* "sources": [...], "options": {...}, "warnings": [...]. */
+void document_sources(struct document *d, const struct origin *from);
+void document_options(struct document *d, const struct opts *o);
+void document_warnings(struct document *d, const struct origin *from, const struct notes *command);
+
+/* The form of rows alone, of the kinds that are no document. */
+enum sheet_form document_sheet(enum output_kind kind);
+
+/* "columns": [...] and "rows": [ of the sheet that this opens; document_rows_end. */
+void document_rows(struct document *d, struct sheet *rows, const struct column *columns, size_t n);
+void document_rows_end(struct document *d, struct sheet *rows);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Gates of a difference as annotations of a GitHub workflow, and as a JUnit report.
+ */
+#include "export/diff_out.h"
+
+#define DIFFERENCES_MAX 10 /* without gates: so many annotations of differences */
+
+/* ---- GitHub ---- */
+
+/* What ends or splits a workflow command is written as %XX. In a property also : and , are. */
+static void put_command_text(struct sink *to, struct str s, bool property)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		uint8_t c = (uint8_t)s.p[i];
+		if (c == '%' || c < 0x20 || c == 0x7f || (property && (c == ':' || c == ',')))
+			sink_fmt(to, "%%%02X", c);
+		else
+			sink_char(to, (char)c);
+	}
+}
+
+static void put_annotation(struct sink *to, const char *kind, struct str title, struct str text)
+{
+	sink_fmt(to, "::%s title=", kind);
+	put_command_text(to, title, true);
+	sink_put(to, S("::"));
+	put_command_text(to, text, false);
+	sink_char(to, '\n');
+}
+
+/* Without gates the largest differences are told: those of rows with none below. */
+static void put_differences(const struct diff_answer *x, struct sink *to, struct arena *a)
+{
+	const struct diff *d = x->d;
+	struct sb b = sb_in(a);
+
+	for (uint32_t row = 0, told = 0; row < d->n && told < DIFFERENCES_MAX; row++) {
+		if (!d->row[row].enough || d->row[row].end != row + 1)
+			continue;
+		b.n = 0;
+		diff_name(&b, d, row);
+		for (uint32_t k = 0; k < d->ask->columns; k++)
+			text_diff_numbers(&b, x, row, k);
+		put_annotation(to, "notice", S("tfprof diff"), sb_str(&b));
+		told++;
+	}
+}
+
+void github_diff(const struct diff_answer *x, struct sink *to, struct arena *a)
+{
+	for (size_t i = 0; i < x->n_gates; i++) {
+		const struct gate_result *g = &x->gates[i];
+		put_annotation(to, g->holds ? "notice" : "error",
+		        str_fmt(a, "tfprof gate %.*s", STR(g->rule)), g->text);
+	}
+	if (!x->n_gates)
+		put_differences(x, to, a);
+}
+
+/* ---- JUnit ---- */
+
+/* Text of XML 1.0: markup as entities; what it cannot hold as \xNN. */
+static void put_xml(struct sink *to, struct sb *b, struct str s)
+{
+	b->n = 0;
+	sb_put_utf8(b, s);
+	for (size_t i = 0; i < b->n; i++) {
+		uint8_t c = (uint8_t)b->p[i];
+		if (c == '&')
+			sink_put(to, S("&amp;"));
+		else if (c == '<')
+			sink_put(to, S("&lt;"));
+		else if (c == '>')
+			sink_put(to, S("&gt;"));
+		else if (c == '"')
+			sink_put(to, S("&quot;"));
+		else if (c < 0x20 || c == 0x7f)
+			sink_fmt(to, "\\x%02x", c);
+		else if (c == 0xef && i + 2 < b->n && (uint8_t)b->p[i + 1] == 0xbf &&
+		         (uint8_t)b->p[i + 2] >= 0xbe) /* U+FFFE, U+FFFF */
+			sink_fmt(to, "\\xef\\xbf\\x%02x", (uint8_t)b->p[i += 2]);
+		else
+			sink_char(to, (char)c);
+	}
+}
+
+void junit_diff(const struct diff_answer *x, struct sink *to, struct arena *a)
+{
+	struct sb b = sb_in(a);
+	size_t failed = 0;
+
+	for (size_t i = 0; i < x->n_gates; i++)
+		failed += !x->gates[i].holds;
+	sink_put(to, S("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"));
+	sink_fmt(to, "<testsuites tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n", x->n_gates,
+	        failed);
+	sink_fmt(to,
+	        "  <testsuite name=\"tfprof diff\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
+	        "skipped=\"0\">\n",
+	        x->n_gates, failed);
+	for (size_t i = 0; i < x->n_gates; i++) {
+		const struct gate_result *g = &x->gates[i];
+		sink_put(to, S("    <testcase classname=\"tfprof.gate\" name=\""));
+		put_xml(to, &b, g->rule);
+		sink_put(to, g->holds ? S("\">\n      <system-out>")
+		                      : S("\">\n      <failure message=\""));
+		put_xml(to, &b, g->text);
+		sink_put(to, g->holds ? S("</system-out>\n    </testcase>\n")
+		                      : S("\"/>\n    </testcase>\n"));
+	}
+	sink_put(to, S("  </testsuite>\n</testsuites>\n"));
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sets of ids below a bound, as bits, that say of each which one it is in ascending order: a column
+ * by member in little more than a bit for each id. Header only.
+ */
+#ifndef TFPROF_EXPORT_IDSET_H
+#define TFPROF_EXPORT_IDSET_H
+
+#include "base/arena.h"
+
+#define IDSET_WORD 64
+
+struct idset {
+	struct idset_word {
+		uint64_t bits;
+		uint32_t before; /* members of all words before */
+	} * word;
+	size_t n_words;
+	uint32_t n;
+};
+
+/* Room for ids below `bound`, none of them in it. */
+static inline struct idset idset_new(struct arena *a, size_t bound)
+{
+	size_t n = bound / IDSET_WORD + 1;
+
+	return (struct idset){ ARENA_ARRAY(a, n, struct idset_word), n, 0 };
+}
+
+static inline void idset_add(struct idset *s, uint32_t id)
+{
+	s->word[id / IDSET_WORD].bits |= (uint64_t)1 << id % IDSET_WORD;
+}
+
+/* To be called once, when all are in it: before that there is no order to ask for. */
+static inline void idset_count(struct idset *s)
+{
+	for (size_t i = 0; i < s->n_words; i++) {
+		s->word[i].before = s->n;
+		s->n += (uint32_t)__builtin_popcountll(s->word[i].bits);
+	}
+}
+
+static inline bool idset_has(const struct idset *s, uint32_t id)
+{
+	return s->word[id / IDSET_WORD].bits >> id % IDSET_WORD & 1;
+}
+
+/* Which member an id is, from 0; UINT32_MAX if it is none. */
+static inline uint32_t idset_place(const struct idset *s, uint32_t id)
+{
+	const struct idset_word *w = &s->word[id / IDSET_WORD];
+	uint64_t bit = (uint64_t)1 << id % IDSET_WORD;
+
+	if (!(w->bits & bit))
+		return UINT32_MAX;
+	return w->before + (uint32_t)__builtin_popcountll(w->bits & (bit - 1));
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A result as bytes. Binds the rows of output.def to functions.
+ */
+#ifndef TFPROF_EXPORT_OUT_H
+#define TFPROF_EXPORT_OUT_H
+
+#include "io/sink.h"
+#include "view/advise.h"
+
+/* Where an answer comes from. Documents say so. */
+struct source {
+	const char *kind; /* graph, run_meta, op_log, profile, checkpoint */
+	struct str path;  /* as given; of memory: its name, or empty */
+	int64_t step;     /* of run_meta */
+};
+struct origin {
+	const struct source *v;
+	size_t n;
+	const struct notes *loading;  /* remarks of loading */
+	const struct notes *building; /* of the view's tree, when it was built; NULL: none */
+	size_t built; /* so many of the command's remarks are those once more: it built the tree */
+};
+
+/* Where an output goes. */
+struct emit {
+	struct arena *a;  /* scratch; the query's */
+	struct sink *out; /* standard output of the command: text, and what is said beside files */
+	struct notes *notes; /* standard error lines */
+	struct origin from;
+};
+
+/* Can the view feed the output that the options ask for? Where not, a note says so in the
+ * original's words and *e is ERR_STEP. To be asked before the view is run: what it would say itself
+ * about a missing step or missing traces goes first, so the answer is then true. */
+bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e);
+
+/* Writes the answer of a view that out_accepts, as q->o->output asks. */
+bool out_write(const struct result *r, struct emit *to, struct err *e);
+
+/* Where such an output is written to: its file, else to->out. out_end writes what is left. */
+bool out_begin(struct sink **s, const struct output *o, struct emit *to, struct err *e);
+bool out_end(struct sink *s, const struct emit *to, struct err *e);
+
+/* Is the kind one of rows: csv, json, md, ndjson? */
+bool out_is_data(enum output_kind kind);
+
+/* The answer in rows (data.c), and advice; o: the options of the command. */
+bool data_write(const struct result *r, struct emit *to, struct err *e);
+bool data_advice(const struct advice *advice, const struct opts *o, struct emit *to, struct err *e);
+
+/* ---- messages ---- */
+
+/* The result as a serialized GraphNodeProto (scope, graph) or MultiGraphNodeProto (op, code). */
+bool result_write(const struct result *r, struct sink *to, struct err *e);
+
+/* What stands for a result where out_accepts said no: a message with the name of the root. */
+void result_write_refused(struct sink *to);
+
+/* Advice as a serialized AdviceProto. */
+void advice_write(const struct advice *advice, struct sink *to, struct arena *scratch);
+
+/* The model as a serialized ProfileProto. Inputs that no node has are left out, with a note. */
+bool profile_write(
+        const struct model *m, struct sink *to, struct arena *scratch, struct notes *notes);
+
+/* The model as a baseline (model/read_baseline.c): a text with names, types and numbers. */
+void baseline_write(const struct model *m, struct sink *to, struct arena *a);
+
+/* One step as a serialized RunMetadata, and the nodes as a GraphDef. Fails also if no one could
+ * read it. */
+bool run_write(const struct model *m, const struct step *s, struct sink *to, struct arena *scratch,
+        struct notes *notes, struct err *e);
+bool graph_write(const struct model *m, struct sink *to, struct arena *scratch);
+
+/* ---- pieces ---- */
+
+/* Missing-stream notice, Doc block and "Profile:" (B§1.7). */
+void doc_write(struct sink *to, struct arena *a, const struct query *q);
+
+void text_tree(const struct result *r, struct sink *to, struct arena *a);  /* scope, graph */
+void text_multi(const struct result *r, struct sink *to, struct arena *a); /* op, code */
+void text_advice(const struct advice *advice, struct sink *to);
+
+/* Shared by the text outputs: each appends one cell. */
+void text_quantity(struct sb *b, enum unit u, int64_t v, const char *suffix);
+void text_shape(
+        struct sb *b, const struct model *m, uint32_t shape);       /* 3x3x6; nothing if unknown */
+void text_types(struct sb *b, const struct model *m, uint32_t set); /* a|b */
+void text_inputs(struct sb *b, const struct model *m, uint32_t node,
+        const char *between); /* 0:3x3|1:unknown */
+
+/* One of them; i: an index into the model's inputs. */
+void text_input(struct sb *b, const struct model *m, uint32_t node, uint32_t i);
+
+/* The total as percent of the root's, of the metric that orders, else of the first of the columns;
+ * and as text, "57.35%". */
+double text_share(
+        const struct result *r, const struct entry *x, const enum metric_id *columns, size_t n);
+void text_percent(struct sb *b, const struct result *r, const struct entry *x,
+        const enum metric_id *columns, size_t n);
+
+/* Graph: how many kept nodes lie between the entry and the shown one above it, or its start. */
+uint32_t text_hidden_above(const struct result *r, const struct entry *x);
+
+/* The legend of a result's columns, those beyond the metrics among them. */
+void text_legend(struct sb *b, const struct result *r);
+
+/* "own/total" of shown entry i, or "--/total". */
+void text_extra(struct sb *b, const struct result *r, const struct extra *x, uint32_t i);
+
+/* "self/total", or "--/total" where the entry is not accounted. */
+void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct entry *x);
+
+#endif

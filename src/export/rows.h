@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A result as rows of a sheet: which columns it has and what stands in them. Numbers are integers
+ * in base units. Knows no form of output.
+ *
+ *   -by worker: worker | path, parent, depth | code: file, line, function, gradient | type, types,
+ * device, accounted | op, code: nodes | own_ and total_ of each metric | what -stats and others add
+ *
+ * path is unique in an answer, or with -by worker among the rows of a worker: of scope and graph
+ * the name of the node, of op the type, of code the lines from the outermost on, joined by '/'.
+ */
+#ifndef TFPROF_EXPORT_ROWS_H
+#define TFPROF_EXPORT_ROWS_H
+
+#include "export/members.h"
+#include "export/sheet.h"
+
+struct cell;
+struct rows {
+	const struct result *r;
+	struct arena *a;
+	struct members members;
+	enum metric_id metrics[M_N]; /* the columns of the view */
+	size_t n_metrics;
+	VEC(struct column) columns; /* of the sheet */
+	VEC(struct cell) cells;     /* what stands in each */
+	struct arena *row;          /* of the row at hand */
+	bool by_worker;             /* each worker has rows of its own */
+	uint32_t worker;            /* then: whose the row is, and its numbers */
+	struct recompute_values numbers;
+};
+
+void rows_open(struct rows *x, const struct result *r, struct arena *a);
+void rows_write(struct rows *x, struct sheet *to);
+
+#endif

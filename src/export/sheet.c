@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See sheet.h.
+ */
+#include "export/sheet.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/fmt.h"
+
+static bool is_number(enum column_type type)
+{
+	return type == COLUMN_INTEGER || type == COLUMN_REAL;
+}
+
+/* The names of the columns, and in Markdown the line below them. */
+static void put_head(struct sheet *t)
+{
+	bool md = t->form == SHEET_MD;
+
+	for (size_t i = 0; i < t->n; i++) {
+		sink_put(t->to, md ? S("| ") : i ? S(",") : STR_NONE);
+		(md ? md_text : csv_text)(t->to, t->columns[i].name);
+		sink_put(t->to, md ? S(" ") : STR_NONE);
+	}
+	sink_put(t->to, md ? S("|\n") : S("\n"));
+	for (size_t i = 0; i < t->n && md; i++)
+		sink_put(t->to, is_number(t->columns[i].type) ? S("| ---: ") : S("| --- "));
+	if (md)
+		sink_put(t->to, S("|\n"));
+}
+
+/* Names that are no UTF-8 (of workers, of files) as text that is. */
+static const struct column *clean_names(const struct column *columns, size_t n, struct arena *a)
+{
+	struct column *clean = ARENA_ARRAY(a, n, struct column);
+
+	for (size_t i = 0; i < n; i++) {
+		struct sb b = sb_in(a);
+		clean[i] = columns[i];
+		sb_put_utf8(&b, columns[i].name);
+		clean[i].name = sb_str(&b);
+	}
+	return clean;
+}
+
+void sheet_open(struct sheet *t, enum sheet_form form, struct sink *to, struct arena *a,
+        const struct column *columns, size_t n)
+{
+	*t = (struct sheet){ .form = form, .to = to, .n = n, .text = sb_in(a) };
+	t->columns = clean_names(columns, n, a);
+	t->json = &t->own;
+	if (form == SHEET_CSV || form == SHEET_MD)
+		put_head(t);
+}
+
+void sheet_open_json(
+        struct sheet *t, struct json *j, struct arena *a, const struct column *columns, size_t n)
+{
+	sheet_open(t, SHEET_JSON, j->to, a, columns, n);
+	t->json = j;
+}
+
+/* What stands before a cell. */
+static void begin_cell(struct sheet *t)
+{
+	switch (t->form) {
+	case SHEET_CSV:
+		if (t->at)
+			sink_char(t->to, ',');
+		break;
+	case SHEET_MD: sink_put(t->to, S("| ")); break;
+	case SHEET_NDJSON:
+	case SHEET_JSON:
+		if (t->at == 0) {
+			if (t->form == SHEET_NDJSON)
+				json_init(t->json, t->to);
+			else
+				json_line(t->json);
+			json_object(t->json);
+		}
+		json_key(t->json, t->columns[t->at].name);
+		break;
+	}
+}
+
+/* What stands behind it, and behind the row. */
+static void end_cell(struct sheet *t)
+{
+	bool last = ++t->at == t->n;
+
+	if (t->form == SHEET_MD)
+		sink_char(t->to, ' ');
+	if (!last)
+		return;
+	t->at = 0;
+	if (t->form == SHEET_MD)
+		sink_char(t->to, '|');
+	if (t->form == SHEET_NDJSON || t->form == SHEET_JSON)
+		json_object_end(t->json);
+	if (t->form != SHEET_JSON)
+		sink_char(t->to, '\n');
+}
+
+static bool is_json(const struct sheet *t)
+{
+	return t->form == SHEET_NDJSON || t->form == SHEET_JSON;
+}
+
+/* Text that is UTF-8, as a cell's content. */
+static void put_text(struct sheet *t, struct str s)
+{
+	if (t->form == SHEET_CSV)
+		csv_text(t->to, s);
+	else
+		md_text(t->to, s);
+}
+
+void sheet_text(struct sheet *t, struct str s)
+{
+	assert(t->columns[t->at].type == COLUMN_TEXT);
+	begin_cell(t);
+	if (is_json(t)) {
+		json_bytes(t->json, &t->text, s);
+	} else {
+		if (!str_is_utf8(s)) {
+			t->text.n = 0;
+			sb_put_utf8(&t->text, s);
+			s = sb_str(&t->text);
+		}
+		put_text(t, s);
+	}
+	end_cell(t);
+}
+
+void sheet_list(struct sheet *t, const struct strs *v)
+{
+	assert(t->columns[t->at].type == COLUMN_LIST);
+	begin_cell(t);
+	if (is_json(t)) {
+		json_array(t->json);
+		for (size_t i = 0; i < v->n; i++)
+			json_bytes(t->json, &t->text, v->v[i]);
+		json_array_end(t->json);
+	} else {
+		t->text.n = 0;
+		for (size_t i = 0; i < v->n; i++) {
+			if (i)
+				sb_char(&t->text, '|');
+			sb_put_utf8(&t->text, v->v[i]);
+		}
+		if (v->n)
+			put_text(t, sb_str(&t->text));
+	}
+	end_cell(t);
+}
+
+void sheet_i64(struct sheet *t, int64_t v)
+{
+	assert(t->columns[t->at].type == COLUMN_INTEGER);
+	begin_cell(t);
+	if (is_json(t)) {
+		json_i64(t->json, v);
+	} else {
+		t->text.n = 0;
+		fmt_i64(&t->text, v);
+		sink_put(t->to, sb_str(&t->text));
+	}
+	end_cell(t);
+}
+
+void sheet_real(struct sheet *t, double v)
+{
+	assert(t->columns[t->at].type == COLUMN_REAL);
+	begin_cell(t);
+	t->text.n = 0;
+	if (isfinite(v))
+		fmt_real(&t->text, v);
+	else if (is_json(t))
+		sb_put(&t->text, S("null"));
+	if (is_json(t))
+		json_literal(t->json, sb_str(&t->text));
+	else
+		sink_put(t->to, sb_str(&t->text));
+	end_cell(t);
+}
+
+void sheet_bool(struct sheet *t, bool v)
+{
+	struct str word = v ? S("true") : S("false");
+
+	assert(t->columns[t->at].type == COLUMN_BOOL);
+	begin_cell(t);
+	if (is_json(t))
+		json_literal(t->json, word);
+	else
+		sink_put(t->to, word);
+	end_cell(t);
+}
+
+void sheet_null(struct sheet *t)
+{
+	begin_cell(t);
+	if (is_json(t))
+		json_literal(t->json, S("null"));
+	end_cell(t);
+}
+
+void sheet_close(struct sheet *t)
+{
+	(void)t;
+	assert(t->at == 0);
+}

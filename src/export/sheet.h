@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A sheet of typed cells as CSV, Markdown, lines of JSON or the rows of a JSON document. Bytes that
+ * are no UTF-8 are written as \xNN, so that what comes out can be read everywhere. Knows nothing of
+ * what stands in the cells.
+ *
+ *   struct column columns[] = { { S("path"), COLUMN_TEXT, NULL },
+ *                               { S("micros"), COLUMN_INTEGER, "us" } };
+ *   sheet_open(&t, SHEET_CSV, to, a, columns, 2);
+ *   sheet_text(&t, name), sheet_i64(&t, micros);     once a row
+ *   sheet_close(&t);
+ */
+#ifndef TFPROF_EXPORT_SHEET_H
+#define TFPROF_EXPORT_SHEET_H
+
+#include "io/json_out.h"
+
+enum sheet_form { SHEET_CSV, SHEET_MD, SHEET_NDJSON, SHEET_JSON };
+
+enum column_type { COLUMN_TEXT, COLUMN_LIST, COLUMN_INTEGER, COLUMN_REAL, COLUMN_BOOL };
+
+struct column {
+	struct str name;
+	enum column_type type;
+	const char *unit; /* NULL: none; nothing is scaled by it */
+};
+
+struct sheet {
+	enum sheet_form form;
+	struct sink *to;
+	const struct column *columns; /* with names that are UTF-8; in the given arena */
+	size_t n, at;                 /* columns; the next cell's */
+	struct json own, *json;       /* JSON: own for lines, else the document's */
+	struct sb text;
+};
+
+/* Begins; CSV and Markdown get their head. */
+void sheet_open(struct sheet *t, enum sheet_form form, struct sink *to, struct arena *a,
+        const struct column *columns, size_t n);
+/* Rows become objects of the array that is open in j. */
+void sheet_open_json(
+        struct sheet *t, struct json *j, struct arena *a, const struct column *columns, size_t n);
+
+/* The next cell; a row ends with its last one. Any cell may be null: empty in CSV and Markdown. A
+ * real that is no number is null. */
+void sheet_text(struct sheet *t, struct str s);
+void sheet_list(struct sheet *t, const struct strs *v); /* an array in JSON, else joined by '|' */
+void sheet_i64(struct sheet *t, int64_t v);
+void sheet_real(struct sheet *t, double v);
+void sheet_bool(struct sheet *t, bool v);
+void sheet_null(struct sheet *t);
+
+/* Asserts that the last row is whole. */
+void sheet_close(struct sheet *t);
+
+/* A text as a cell: quoted where RFC 4180 says so, control bytes other than tab, CR and LF as \xNN
+ * (csv.c); what Markdown would take for its own escaped, control bytes as \xNN (md.c). s is UTF-8.
+ */
+void csv_text(struct sink *to, struct str s);
+void md_text(struct sink *to, struct str s);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A difference as text, in the shape that the script of before 2020 gave it, with its rounding:
+ * three digits, x and one decimal, and a blank behind the difference where there is nothing to
+ * divide by.
+ */
+#include "base/fmt.h"
+#include "metric/quantity.h"
+#include "export/diff_out.h"
+
+/* What a metric is about, in a sentence. */
+static const char *noun(enum metric_id m)
+{
+	switch (metrics[m].unit) {
+	case UNIT_BYTES: return "memory";
+	case UNIT_TIME: return "time";
+	default: return metrics[m].name;
+	}
+}
+
+/* 10.0%, as Python writes it. */
+static void put_share(struct sb *b, double share)
+{
+	size_t from = b->n;
+
+	fmt_general(b, share * 100, 15);
+	if (str_find_char(str_make(b->p + from, b->n - from), '.') == SIZE_MAX &&
+	        str_find_char(str_make(b->p + from, b->n - from), 'e') == SIZE_MAX)
+		sb_put(b, S(".0"));
+	sb_char(b, '%');
+}
+
+static void put_least(struct sb *b, const struct diff_ask *ask)
+{
+	for (uint32_t k = 0; k < ask->c->side[0]->values.n; k++) {
+		enum metric_id m = ask->metrics[k];
+		if (!ask->least[k])
+			continue;
+		sb_fmt(b, "minimum %s >= ", metrics[m].unit == UNIT_BYTES ? "size" : noun(m));
+		quantity_short(b, metrics[m].unit, ask->least[k], false);
+		sb_put(b, S(" and "));
+	}
+}
+
+static void put_head(const struct diff_answer *x, struct sb *b)
+{
+	const struct diff_ask *ask = x->d->ask;
+	struct str from = x->names->v[ask->from], to = x->names->v[ask->to];
+	const char *what = ask->columns == 1 ? noun(ask->metrics[0]) : "value";
+
+	sb_fmt(b, "Comparing %s files ", x->view->name);
+	for (size_t i = 0; i < x->words->n; i++) {
+		if (i)
+			sb_put(b, S(", "));
+		sb_put(b, x->words->v[i]);
+		sb_put(b, S(" ("));
+		sb_put(b, x->names->v[i]);
+		sb_char(b, ')');
+	}
+	sb_put(b, S("\n - Showing nodes with "));
+	put_least(b, ask);
+	sb_fmt(b, "relative difference in %s >= ", what);
+	put_share(b, ask->delta);
+	sb_fmt(b,
+	        " or such children\n - Showing absolute %s differences %s(%.*s) - %s(%.*s) and "
+	        "relative %s differences %s(%.*s) / %s(%.*s)\n",
+	        what, what, STR(from), what, STR(to), what, what, STR(from), what, STR(to));
+	if (ask->o->max_depth != INT32_MAX)
+		sb_fmt(b, " - Showing nodes up to depth %d\n", ask->o->max_depth);
+	if (x->per_run)
+		sb_put(b, S(" - Numbers of each node are those of one run\n"));
+	sb_char(b, '\n');
+}
+
+/* "x2.2", "new", "gone", "x∞" or nothing: how the sides of the difference compare. */
+static void put_ratio(struct sb *b, const struct diff *d, uint32_t row, uint32_t k)
+{
+	const struct compare *c = d->ask->c;
+	uint32_t entry = d->row[row].entry;
+	double x = (double)diff_total(d, row, d->ask->from, k),
+	       y = (double)diff_total(d, row, d->ask->to, k);
+
+	if (!compare_has(c, d->ask->to, entry))
+		return;
+	if (!compare_has(c, d->ask->from, entry)) {
+		sb_put(b, d->row[row].state == DIFF_NEW ? S("new") : S("gone"));
+	} else if (y == 0) {
+		sb_put(b, x == 0 ? S("-") : S("x\xe2\x88\x9e"));
+	} else {
+		sb_fmt(b, "x%.1f", x / y);
+	}
+}
+
+void diff_name(struct sb *b, const struct diff *d, uint32_t row)
+{
+	uint32_t entry = d->row[row].entry;
+
+	const struct alias *a = diff_alias(d, row);
+
+	sb_put_name(b, entry ? d->ask->c->name[entry] : S("_TfProfRoot"));
+	if (a) {
+		sb_put(b, S(" => "));
+		sb_put_name(b, a->name);
+	}
+}
+
+void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
+{
+	const struct compare *c = x->d->ask->c;
+	enum unit unit = metrics[x->d->ask->metrics[k]].unit;
+	bool any = false;
+
+	sb_put(b, k ? S(", ") : S(" "));
+	if (x->d->ask->columns > 1)
+		sb_fmt(b, "%s ", metrics[x->d->ask->metrics[k]].name);
+	sb_char(b, '(');
+	for (uint32_t s = 0; s < c->sides; s++) {
+		if (!compare_has(c, s, x->d->row[row].entry))
+			continue;
+		if (any)
+			sb_char(b, ' ');
+		any = true;
+		sb_put(b, x->names->v[s]);
+		sb_char(b, ':');
+		quantity_short(b, unit, diff_total(x->d, row, s, k), false);
+	}
+	sb_put(b, S(") "));
+	quantity_short(b, unit, diff_difference(x->d, row, k), true);
+	sb_char(b, ' ');
+	put_ratio(b, x->d, row, k);
+}
+
+void text_diff(const struct diff_answer *x, struct sink *to, struct arena *a)
+{
+	const struct diff_ask *ask = x->d->ask;
+	struct sb b = sb_in(a);
+
+	put_head(x, &b);
+	sink_put(to, sb_str(&b));
+	for (uint32_t row = 0; row < x->d->n; row++) {
+		b.n = 0;
+		sb_repeat(&b, ' ', 2 * (size_t)x->d->row[row].depth);
+		diff_name(&b, x->d, row);
+		for (uint32_t k = 0; k < ask->columns; k++)
+			text_diff_numbers(&b, x, row, k);
+		sb_char(&b, '\n');
+		sink_put(to, sb_str(&b));
+	}
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the timelines share: the trace file (B§6), written as it is made and never held in memory.
+ */
+#ifndef TFPROF_EXPORT_TIMELINE_H
+#define TFPROF_EXPORT_TIMELINE_H
+
+#include "export/idset.h"
+#include "export/out.h"
+
+struct trace {
+	struct sink *file;
+	struct str path; /* <outfile>_<step> */
+	struct sb text;  /* for names made of several parts */
+	bool first;      /* nothing stands yet in the innermost list */
+};
+
+bool trace_open(struct trace *t, const struct query *q, struct err *e);
+/* The same, into just that file. */
+bool trace_open_at(struct trace *t, struct arena *a, struct str path, struct err *e);
+/* Renames the file into its place and says so. */
+bool trace_close(struct trace *t, struct emit *to, struct err *e);
+
+/* A row of the timeline that is shown as a process. */
+void trace_process(struct trace *t, struct str name, int64_t pid);
+
+/* A box. op: say the name as "op" too. */
+struct region {
+	int64_t pid, tid, start, length;
+	struct str name;
+	bool op;
+};
+void trace_region(struct trace *t, const struct region *r);
+
+/* One end of an arrow. */
+struct flow_end {
+	int64_t id, pid, tid, at;
+	struct str source; /* the name of the node that it comes from */
+	bool start;
+};
+void trace_flow(struct trace *t, const struct flow_end *f);
+
+/* A counter: begin, its values in byte order of their keys, end. */
+void trace_counter(struct trace *t);
+void trace_counter_text(struct trace *t, struct str key, struct str value);
+void trace_counter_number(struct trace *t, struct str key, int64_t value);
+void trace_counter_end(struct trace *t, struct str name, int64_t pid, int64_t at);
+
+/* Times of a step as microseconds of the trace. */
+static inline int64_t trace_us(const struct step *s, int64_t ticks)
+{
+	return num_add(s->base_us, step_us(s, ticks));
+}
+
+/* ---- graph ---- */
+
+/* Memory of accelerators (timeline_mem.c). Each device has two rows, from pid on; first the rows
+ * are named, then the cells read, then the counters written. */
+struct trace_mem {
+	const struct model *m;
+	const struct step *s;
+	struct arena *a;
+	const uint32_t *cell; /* cells that are drawn, as shown; until they are read */
+	uint32_t n_cells;
+	uint32_t *device; /* model devices that are no CPU, by name */
+	uint32_t n_devices;
+	uint32_t *of;         /* by model device: 1 + place in device, or 0 */
+	uint32_t *at, *named; /* cells of device i by name: named[at[i]] .. named[at[i + 1]] */
+	struct points {       /* by device: bytes in use that counters are written for, in time */
+		VEC(int64_t) time, bytes;
+		int64_t most;       /* of all that there were */
+		size_t allocations; /* recorded with them */
+	} * points;
+};
+void trace_mem_init(
+        struct trace_mem *x, const struct result *r, const uint32_t *cell, uint32_t n_cells);
+void trace_mem_rows(const struct trace_mem *x, struct trace *t, int64_t pid);
+/* cells: the nodes of the step. */
+void trace_mem_read(struct trace_mem *x, const struct idset *cells);
+void trace_mem_counters(const struct trace_mem *x, struct trace *t, int64_t pid, struct sink *say);
+
+/* What out.c binds. */
+bool timeline_tree(const struct result *r, struct emit *to, struct err *e);  /* scope, code */
+bool timeline_graph(const struct result *r, struct emit *to, struct err *e); /* of one step */
+
+#endif

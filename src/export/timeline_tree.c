@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Trace files, and the timelines of scope and code (B§6.1): a flame chart in which the children of
+ * an entry stand side by side from its start on.
+ */
+#include "base/fmt.h"
+#include "io/json_out.h"
+#include "export/timeline.h"
+
+#define TOO_LARGE ((uint64_t)200 << 20)
+#define STARS     "******************************************************"
+
+enum { NOTE_WIDENED = 0x700 }; /* kind of note */
+
+/* ---- trace files ---- */
+
+static void put(struct trace *t, struct str bytes)
+{
+	sink_put(t->file, bytes);
+}
+
+static void put_text(struct trace *t, struct str text)
+{
+	json_put_text(t->file, text);
+}
+
+static void put_number(struct trace *t, int64_t v)
+{
+	sink_i64(t->file, v);
+}
+
+bool trace_open(struct trace *t, const struct query *q, struct err *e)
+{
+	struct sb b = sb_in(q->a);
+
+	sb_put(&b, q->o->output.outfile);
+	if (q->step && q->m->workers.n > 1) {
+		sb_char(&b, '_');
+		sb_put(&b, str_replace_char(q->a, q->m->workers.v[q->step->worker], '/', '_'));
+	}
+	sb_char(&b, '_');
+	if (q->o->steps.n)
+		sb_put(&b, q->o->steps.text);
+	else
+		fmt_i64(&b, q->o->step);
+	return trace_open_at(t, q->a, sb_str(&b), e);
+}
+
+bool trace_open_at(struct trace *t, struct arena *a, struct str path, struct err *e)
+{
+	t->path = path;
+	t->text = sb_in(a);
+	if (!sink_file(&t->file, a, path, e))
+		return false;
+	t->first = true;
+	put(t, S("{\"traceEvents\":["));
+	return true;
+}
+
+bool trace_close(struct trace *t, struct emit *to, struct err *e)
+{
+	put(t, S("]}\n"));
+	bool large = sink_size(t->file) > TOO_LARGE;
+	if (!sink_close(t->file, e))
+		return false;
+	if (large) /* Quirk 4: there is no -op_type. */
+		note_line(to->notes,
+		        "Trace file is over 200MB. Chrome might not be able to display it. "
+		        "Consider to use filters (e.g. -min_micros > 1000 or -op_type .*gpu:0.* to "
+		        "reduce the size.\n");
+	sink_put(to->out, S("\n" STARS "\nTimeline file is written to "));
+	sink_put(to->out, t->path);
+	sink_put(to->out, S(".\nOpen a Chrome browser, enter URL chrome://tracing and load the "
+	                    "timeline file.\n" STARS "\n"));
+	return true;
+}
+
+/* Begins an event. Keys stand in byte order, so most of it is the same in all. */
+static void put_event(struct trace *t, struct str begin)
+{
+	if (!t->first)
+		put(t, S(","));
+	t->first = false;
+	put(t, begin);
+}
+
+void trace_process(struct trace *t, struct str name, int64_t pid)
+{
+	put_event(t, S("{\"args\":{\"name\":"));
+	put_text(t, name);
+	put(t, S("},\"name\":\"process_name\",\"ph\":\"M\",\"pid\":"));
+	put_number(t, pid);
+	put(t, S("}"));
+}
+
+/* pid, tid and ts, and the end of the event. */
+static void put_place(struct trace *t, int64_t pid, int64_t tid, int64_t at)
+{
+	put(t, S(",\"pid\":"));
+	put_number(t, pid);
+	put(t, S(",\"tid\":"));
+	put_number(t, tid);
+	put(t, S(",\"ts\":"));
+	put_number(t, at);
+	put(t, S("}"));
+}
+
+void trace_region(struct trace *t, const struct region *r)
+{
+	put_event(t, S("{\"args\":{\"name\":"));
+	put_text(t, r->name);
+	if (r->op) {
+		put(t, S(",\"op\":"));
+		put_text(t, r->name);
+	}
+	put(t, S("},\"cat\":\"Op\",\"dur\":"));
+	put_number(t, r->length);
+	put(t, S(",\"name\":"));
+	put_text(t, r->name);
+	put(t, S(",\"ph\":\"X\""));
+	put_place(t, r->pid, r->tid, r->start);
+}
+
+void trace_flow(struct trace *t, const struct flow_end *f)
+{
+	t->text.n = 0; /* in one piece: a character that is cut off would take some of "_flow" */
+	sb_put(&t->text, f->source);
+	sb_put(&t->text, S("_flow"));
+	put_event(t, S("{\"cat\":\"DataFlow\",\"id\":"));
+	put_number(t, f->id);
+	put(t, S(",\"name\":"));
+	put_text(t, sb_str(&t->text));
+	put(t, f->start ? S(",\"ph\":\"s\"") : S(",\"ph\":\"t\""));
+	put_place(t, f->pid, f->tid, f->at);
+}
+
+void trace_counter(struct trace *t)
+{
+	put_event(t, S("{\"args\":{"));
+	t->first = true;
+}
+
+static void put_key(struct trace *t, struct str key)
+{
+	if (!t->first)
+		put(t, S(","));
+	t->first = false;
+	put_text(t, key);
+	put(t, S(":"));
+}
+
+void trace_counter_text(struct trace *t, struct str key, struct str value)
+{
+	put_key(t, key);
+	put_text(t, value);
+}
+
+void trace_counter_number(struct trace *t, struct str key, int64_t value)
+{
+	put_key(t, key);
+	put_number(t, value);
+}
+
+void trace_counter_end(struct trace *t, struct str name, int64_t pid, int64_t at)
+{
+	t->first = false;
+	put(t, S("},\"cat\":\"Memory\",\"name\":"));
+	put_text(t, name);
+	put(t, S(",\"ph\":\"C\""));
+	put_place(t, pid, 0, at);
+}
+
+/* ---- scope and code ---- */
+
+/* The width of each entry: its total time. Where its children take longer (clocks that went back;
+ * the original ends there), it is as wide as they are together. */
+static int64_t *find_widths(const struct result *r, struct notes *notes)
+{
+	int64_t *width = ARENA_ARRAY(r->q->a, r->n, int64_t); /* first the sum of the children */
+
+	for (uint32_t i = r->n; i-- > 0;) {
+		int64_t total = r->shown[i].total->v[V_MICROS];
+		if (total < width[i] && (total > 0 || i == 0))
+			note_kind(notes, NOTE_WIDENED,
+			        "a box of the timeline is wider than its time, %lld us, to hold "
+			        "its "
+			        "children",
+			        (long long)total);
+		width[i] = total > width[i] ? total : width[i];
+		if (i && total > 0)
+			width[r->shown[i].parent] = num_add(width[r->shown[i].parent], width[i]);
+	}
+	return width;
+}
+
+/* One row for each depth, named when it is first used. Entries without time are left out with all
+ * below them. */
+static void put_entries(struct trace *t, const struct result *r, const int64_t *width)
+{
+	const struct query *q = r->q;
+	struct arena *a = q->a;
+	VEC(int64_t) next = { 0 }; /* by depth: where the next child begins */
+	uint32_t named = 0;
+
+	for (uint32_t i = 0; i < r->n;) {
+		const struct entry *x = &r->shown[i];
+		if (i && x->total->v[V_MICROS] <= 0) {
+			i = x->end;
+			continue;
+		}
+		struct region b = { .pid = x->depth,
+			/* NOLINTNEXTLINE: a parent came before */
+			.start = x->depth ? next.v[x->depth] : 0,
+			.length = width[i],
+			.name = view_name(q, x->kept),
+			.op = true };
+		while (next.n < (size_t)x->depth + 2)
+			VEC_PUSH(a, &next, 0);
+		next.v[x->depth] = num_add(b.start, b.length);
+		next.v[x->depth + 1] = b.start;
+		if (x->depth == named) {
+			t->text.n = 0;
+			sb_fmt(&t->text, "Scope:%u", named++);
+			trace_process(t, sb_str(&t->text), x->depth);
+		}
+		trace_region(t, &b);
+		i++;
+	}
+}
+
+bool timeline_tree(const struct result *r, struct emit *to, struct err *e)
+{
+	int64_t *width = find_widths(r, to->notes);
+	struct trace t;
+
+	if (!trace_open(&t, r->q, e))
+		return false;
+	put_entries(&t, r, width);
+	return trace_close(&t, to, e);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The decoder of spools: the fields of each kind of record, in the order in which block_encode.c
+ * writes them. Blocks are found and judged in block_check.c.
+ */
+#include "io/block_check.h"
+
+#include "base/bits.h"
+
+void block_decode_init(struct block_decoder *g, struct src *s, struct arena *a, struct err *e)
+{
+	memset(g, 0, sizeof *g);
+	g->s = s;
+	g->a = a;
+	g->e = e;
+}
+
+/* ---- fields ---- */
+
+/* A place in the payload. */
+struct cursor {
+	const uint8_t *p, *end;
+	bool bad;
+};
+
+static __attribute__((noinline)) uint64_t get_long(struct cursor *c)
+{
+	uint64_t v = 0;
+
+	c->bad |= !varint_get(&c->p, c->end, &v);
+	return v;
+}
+
+static inline uint64_t get_u64(struct cursor *c)
+{
+	return c->p < c->end && *c->p < 0x80 ? *c->p++ : get_long(c);
+}
+
+static inline uint32_t get_u32(struct cursor *c)
+{
+	uint64_t v = get_u64(c);
+
+	c->bad |= v > UINT32_MAX;
+	return (uint32_t)v;
+}
+
+static uint8_t get_byte(struct cursor *c)
+{
+	c->bad |= c->p == c->end;
+	return c->bad ? 0 : *c->p++;
+}
+
+static struct spool_text get_text(struct cursor *c)
+{
+	struct spool_text t = { NULL, 0 };
+	uint64_t n = get_u64(c);
+
+	if (n > (uint64_t)(c->end - c->p)) {
+		c->bad = true;
+		return t;
+	}
+	t = (struct spool_text){ (const char *)c->p, (size_t)n };
+	c->p += n;
+	return t;
+}
+
+static void get_bytes(struct cursor *c, uint8_t *to, size_t n)
+{
+	if ((size_t)(c->end - c->p) < n) {
+		c->bad = true;
+		return;
+	}
+	memcpy(to, c->p, n);
+	c->p += n;
+}
+
+static uint64_t get_time(struct block_decoder *g, struct cursor *c, enum spool_kind kind)
+{
+	return g->slots.last[kind].time += (uint64_t)unzigzag(get_u64(c));
+}
+
+static uint32_t get_correlation(struct block_decoder *g, struct cursor *c, enum spool_kind kind)
+{
+	return g->slots.last[kind].correlation += (uint32_t)unzigzag(get_u64(c));
+}
+
+/* What all have that takes time. */
+static inline void get_span(struct block_decoder *g, struct cursor *c, enum spool_kind kind,
+        uint64_t *start, uint64_t *length, uint32_t *correlation)
+{
+	*start = get_time(g, c, kind);
+	*length = get_u64(c);
+	*correlation = get_correlation(g, c, kind);
+}
+
+static void get_where(struct cursor *c, struct spool_where *w)
+{
+	w->device = get_u32(c);
+	w->context = get_u32(c);
+	w->stream = get_u32(c);
+}
+
+static void get_graph(struct block_decoder *g, struct cursor *c, enum spool_kind kind,
+        unsigned flags, uint32_t *graph, uint64_t *node)
+{
+	*graph = 0;
+	*node = 0;
+	if (!(flags & 4))
+		return;
+	*graph = get_u32(c);
+	*node = g->slots.last[kind].node += (uint64_t)unzigzag(get_u64(c));
+}
+
+/* ---- records ---- */
+
+/* A slot number; its contents follow if flag 1 is set, else they must be there. */
+static bool get_slot(struct cursor *c, uint64_t v, unsigned flags, uint32_t *i)
+{
+	c->bad |= v >= SPOOL_SLOTS;
+	*i = c->bad ? 0 : (uint32_t)v;
+	return flags & 1;
+}
+
+static void get_kernel(
+        struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_kernel *k)
+{
+	uint32_t i;
+
+	if (get_slot(c, get_u64(c), flags, &i)) {
+		g->slots.kernel[i].stamp = g->slots.stamp;
+		g->slots.kernel[i].name = get_u32(c);
+		get_where(c, &g->slots.kernel[i].at);
+		for (unsigned j = 0; j < 9; j++)
+			g->slots.kernel[i].shape[j] = get_u32(c);
+	}
+	c->bad |= g->slots.kernel[i].stamp != g->slots.stamp;
+	k->name = g->slots.kernel[i].name;
+	k->at = g->slots.kernel[i].at;
+	memcpy(k->grid, g->slots.kernel[i].shape, sizeof k->grid);
+	memcpy(k->block, g->slots.kernel[i].shape + 3, sizeof k->block);
+	k->registers = g->slots.kernel[i].shape[6];
+	k->static_shared = g->slots.kernel[i].shape[7];
+	k->dynamic_shared = g->slots.kernel[i].shape[8];
+	get_span(g, c, SPOOL_KERNEL, &k->start, &k->length, &k->correlation);
+	get_graph(g, c, SPOOL_KERNEL, flags, &k->graph, &k->graph_node);
+}
+
+/* The slot of a call or a range. */
+static inline const struct spool_slot *get_small_slot(struct block_decoder *g, struct cursor *c,
+        uint64_t v, unsigned flags, struct spool_slot *of)
+{
+	uint32_t i;
+
+	if (get_slot(c, v, flags, &i)) {
+		of[i].stamp = g->slots.stamp;
+		of[i].name = get_u32(c);
+		of[i].tid = get_u32(c);
+		of[i].more = get_u32(c);
+	}
+	c->bad |= of[i].stamp != g->slots.stamp;
+	return &of[i];
+}
+
+static void get_api(struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_api *v)
+{
+	const struct spool_slot *s = get_small_slot(g, c, get_u64(c), flags, g->slots.api);
+
+	v->name = s->name;
+	v->tid = s->tid;
+	v->result = s->more;
+	get_span(g, c, SPOOL_API, &v->start, &v->length, &v->correlation);
+}
+
+static void get_range(
+        struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_range *v)
+{
+	uint64_t word = get_u64(c);
+	const struct spool_slot *s = get_small_slot(g, c, word >> 3, flags, g->slots.range);
+
+	c->bad |= (word & 7) > SPOOL_INSTANT;
+	v->op = (enum spool_range_op)(word & 7);
+	v->name = s->name;
+	v->tid = s->tid;
+	v->domain = s->more;
+	v->time = get_time(g, c, SPOOL_RANGE);
+	v->id = v->op == SPOOL_START || v->op == SPOOL_STOP ? get_u64(c) : 0;
+}
+
+static void get_copy(
+        struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_copy *v)
+{
+	get_span(g, c, SPOOL_COPY, &v->start, &v->length, &v->correlation);
+	v->kind = get_byte(c);
+	v->from = get_byte(c);
+	v->to = get_byte(c);
+	v->flags = get_byte(c);
+	v->bytes = get_u64(c);
+	get_where(c, &v->at);
+	v->peer = flags & 1;
+	v->from_device = v->peer ? get_u32(c) : 0;
+	v->to_device = v->peer ? get_u32(c) : 0;
+	get_graph(g, c, SPOOL_COPY, flags, &v->graph, &v->graph_node);
+}
+
+static void get_set(struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_set *v)
+{
+	get_span(g, c, SPOOL_SET, &v->start, &v->length, &v->correlation);
+	v->memory = get_byte(c);
+	v->bytes = get_u64(c);
+	get_where(c, &v->at);
+	get_graph(g, c, SPOOL_SET, flags, &v->graph, &v->graph_node);
+}
+
+static void get_memory(
+        struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_memory *v)
+{
+	v->time = get_time(g, c, SPOOL_MEMORY);
+	v->correlation = get_correlation(g, c, SPOOL_MEMORY);
+	v->freed = flags & 1;
+	v->address = get_u64(c);
+	v->bytes = get_u64(c);
+	v->memory = get_byte(c);
+	get_where(c, &v->at);
+	v->name = get_u32(c);
+}
+
+static void get_sync(struct block_decoder *g, struct cursor *c, struct spool_sync *v)
+{
+	get_span(g, c, SPOOL_SYNC, &v->start, &v->length, &v->correlation);
+	v->type = get_byte(c);
+	v->context = get_u32(c);
+	v->stream = get_u32(c);
+	v->event = get_u32(c);
+}
+
+static void get_launch(struct block_decoder *g, struct cursor *c, struct spool_graph *v)
+{
+	get_span(g, c, SPOOL_GRAPH, &v->start, &v->length, &v->correlation);
+	get_where(c, &v->at);
+	v->graph = get_u32(c);
+}
+
+static void get_overhead(struct block_decoder *g, struct cursor *c, struct spool_overhead *v)
+{
+	v->start = get_time(g, c, SPOOL_OVERHEAD);
+	v->length = get_u64(c);
+	v->kind = get_u32(c);
+	v->tid = get_u32(c);
+}
+
+static void get_device(struct cursor *c, struct spool_device *v)
+{
+	v->id = get_u32(c);
+	get_bytes(c, v->uuid, sizeof v->uuid);
+	get_bytes(c, v->mig_uuid, sizeof v->mig_uuid);
+	v->name = get_u32(c);
+	v->memory = get_u64(c);
+	v->multiprocessors = get_u32(c);
+	v->major = get_u32(c);
+	v->minor = get_u32(c);
+}
+
+/* Keeps a string. Each one takes three bytes of the file, so ids beyond that are no writer's. */
+static void get_string(struct block_decoder *g, struct cursor *c, struct spool_string *v)
+{
+	v->id = get_u32(c);
+	v->text = get_text(c);
+	c->bad |= v->id == 0 || v->id > src_at(g->s) / 3;
+	if (c->bad)
+		return;
+	if (v->id >= g->strings.n) {
+		VEC_ROOM(g->a, &g->strings, v->id + 1 - g->strings.n);
+		while (g->strings.n <= v->id)
+			g->strings.v[g->strings.n++] = STR_NONE;
+	}
+	g->strings.v[v->id] = str_copy(g->a, str_make(v->text.p, v->text.n));
+}
+
+static void get_sum(struct cursor *c, struct spool_sum *v)
+{
+	v->what = (enum spool_kind)get_byte(c);
+	c->bad |= v->what != SPOOL_KERNEL && v->what != SPOOL_COPY && v->what != SPOOL_SET &&
+	          v->what != SPOOL_API;
+	v->name = get_u32(c);
+	v->device = get_u32(c);
+	v->scope = get_u32(c);
+	v->from = get_u64(c);
+	v->to = get_u64(c);
+	v->count = get_u64(c);
+	v->sum = get_u64(c);
+	v->min = get_u64(c);
+	v->max = get_u64(c);
+	v->bytes = get_u64(c);
+}
+
+/* Totals of kinds that we do not know are passed over. */
+static void get_end(struct cursor *c, struct spool_end *v)
+{
+	uint32_t n;
+
+	memset(v->totals, 0, sizeof v->totals);
+	v->time = get_u64(c);
+	n = get_u32(c);
+	for (uint32_t i = 0; i < n && !c->bad; i++) {
+		uint64_t total = get_u64(c);
+		if (i < SPOOL_N)
+			v->totals[i] = total;
+	}
+}
+
+/* The records of which there are few. */
+static void get_rare(
+        struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_record *r)
+{
+	switch (r->kind) {
+	case SPOOL_INFO:
+		r->info.key = get_text(c);
+		r->info.value = get_text(c);
+		break;
+	case SPOOL_STRING: get_string(g, c, &r->string); break;
+	case SPOOL_CLOCK:
+		r->clock.realtime = get_u64(c);
+		r->clock.monotonic_raw = get_u64(c);
+		r->clock.cupti = get_u64(c);
+		break;
+	case SPOOL_DEVICE: get_device(c, &r->device); break;
+	case SPOOL_CONTEXT:
+		r->context.id = get_u32(c);
+		r->context.device = get_u32(c);
+		break;
+	case SPOOL_THREAD:
+		r->thread.tid = get_u32(c);
+		r->thread.name = get_u32(c);
+		break;
+	case SPOOL_MARK:
+		c->bad |= flags > SPOOL_PROFILER_STOP;
+		r->mark.what = (enum spool_mark_what)flags;
+		r->mark.time = get_time(g, c, SPOOL_MARK);
+		r->mark.label = get_u32(c);
+		break;
+	case SPOOL_SUM: get_sum(c, &r->sum); break;
+	case SPOOL_LOST:
+		r->lost.why = (enum spool_lost_why)get_u32(c);
+		c->bad |= r->lost.why >= SPOOL_LOST_WHY_N;
+		r->lost.count = get_u64(c);
+		break;
+	case SPOOL_GAP:
+		r->gap.from = get_u64(c);
+		r->gap.to = get_u64(c);
+		r->gap.why = get_u32(c);
+		break;
+	case SPOOL_NOTE: r->note.text = get_text(c); break;
+	case SPOOL_END: get_end(c, &r->end); break;
+	default: c->bad = true;
+	}
+}
+
+/* The next record of the block; false if it cannot be read. */
+static bool get_record(struct block_decoder *g, struct spool_record *r)
+{
+	struct cursor c = { g->p, g->end, false };
+	unsigned tag = get_byte(&c), flags = tag >> 5;
+
+	r->kind = (enum spool_kind)(tag & 31);
+	switch (r->kind) {
+	case SPOOL_KERNEL: get_kernel(g, &c, flags, &r->kernel); break;
+	case SPOOL_API: get_api(g, &c, flags, &r->api); break;
+	case SPOOL_RANGE: get_range(g, &c, flags, &r->range); break;
+	case SPOOL_COPY: get_copy(g, &c, flags, &r->copy); break;
+	case SPOOL_SET: get_set(g, &c, flags, &r->set); break;
+	case SPOOL_MEMORY: get_memory(g, &c, flags, &r->memory); break;
+	case SPOOL_SYNC: get_sync(g, &c, &r->sync); break;
+	case SPOOL_GRAPH: get_launch(g, &c, &r->graph); break;
+	case SPOOL_OVERHEAD: get_overhead(g, &c, &r->overhead); break;
+	default: get_rare(g, &c, flags, r);
+	}
+	g->p = c.p;
+	return !c.bad;
+}
+
+enum spool_event block_decode(
+        struct block_decoder *g, struct spool_record *r, struct spool_damage *d)
+{
+	while (!g->left) {
+		enum spool_event event = spool_block_next(g, d);
+		if (event != SPOOL_EVENT_RECORD)
+			return event;
+	}
+	if (!get_record(g, r)) {
+		*d = (struct spool_damage){ .at = g->block_at,
+			.skipped = (uint64_t)(g->end - g->p),
+			.why = "a record of the block cannot be read",
+			.records = g->left };
+		g->left = 0;
+		g->damaged = true;
+		return SPOOL_EVENT_DAMAGE;
+	}
+	g->left--;
+	g->ended = r->kind == SPOOL_END;
+	return SPOOL_EVENT_RECORD;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The spool: the file in which one process keeps what the GPU did for it, and the layout of the
+ * session folder that holds spools. Shared by the encoder, which runs inside other people's
+ * programs, and the decoder; includes nothing of ours.
+ *
+ * A file is blocks, each written with one write(2). All numbers are little-endian.
+ *
+ *   block:   0  magic          8 bytes, SPOOL_MAGIC
+ *            8  version        u32
+ *           12  payload        u32, bytes behind the header, at most SPOOL_PAYLOAD_MAX
+ *           16  sequence       u32, 0 in the first block, then one more each
+ *           20  records        u32, in the payload
+ *           24  base           u64, ns; times of the block start from here
+ *           32  writer         u32, process id: a block of another writer does not belong here
+ *           36  checksum       u32, CRC-32C of the payload
+ *           40  checksum       u32, CRC-32C of bytes 0 to 39
+ *           44  payload
+ *
+ *   record: tag byte (kind, flags << 5), then varints; signed ones in zigzag form
+ *
+ * Within a block, times and correlations are differences from the last record of their kind, and
+ * what repeats (a kernel with its launch shape, a call on a thread, a range on a thread) is written
+ * once into a numbered slot and then named by that number. Nothing of that outlives the block, so
+ * that each block can be read without those before it. Only strings belong to the whole file:
+ * they come before their first use, ids count upwards from 1, 0 is no string.
+ * A file whose last record is not SPOOL_END was cut off.
+ */
+#ifndef TFPROF_IO_BLOCK_FORMAT_H
+#define TFPROF_IO_BLOCK_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SPOOL_MAGIC       "TFPSPL\r\n"
+#define SPOOL_MAGIC_SIZE  8
+#define SPOOL_VERSION     1
+#define SPOOL_HEADER      44
+#define SPOOL_PAYLOAD_MAX ((uint32_t)4 << 20)
+#define SPOOL_BLOCK_MIN   ((size_t)64 << 10) /* the smallest buffer to encode into */
+#define SPOOL_TEXT_MAX    ((size_t)16 << 10) /* longer texts are cut by the encoder */
+
+/* The session folder:
+ *   <host>-<pid>-<start time>-<random>.tfspool    one per process
+ *   control                                       lines of `tfprof ctl`
+ *   options                                       what `tfprof record` was given, for the reader
+ *
+ * A line of control is "<time, ns since 1970> <word>[ <label>]\n" with a word of SPOOL_CONTROL_*;
+ * a line of options is an option of the program, "--step-nvtx=..." for instance. */
+#define SPOOL_SUFFIX        ".tfspool"
+#define SPOOL_CONTROL       "control"
+#define SPOOL_OPTIONS       "options"
+#define SPOOL_CONTROL_START "start"
+#define SPOOL_CONTROL_STOP  "stop"
+#define SPOOL_CONTROL_STEP  "step"
+#define SPOOL_CONTROL_FLUSH "flush"
+
+/* Kinds of records and what their totals are called. The values are those of the file: append. */
+#define SPOOL_KINDS(X)                                                                             \
+	X(INFO, "facts")                                                                           \
+	X(STRING, "strings")                                                                       \
+	X(CLOCK, "clock readings")                                                                 \
+	X(DEVICE, "devices")                                                                       \
+	X(CONTEXT, "contexts")                                                                     \
+	X(THREAD, "threads")                                                                       \
+	X(KERNEL, "kernels")                                                                       \
+	X(COPY, "copies")                                                                          \
+	X(SET, "memsets")                                                                          \
+	X(MEMORY, "allocations")                                                                   \
+	X(API, "calls")                                                                            \
+	X(SYNC, "synchronisations")                                                                \
+	X(GRAPH, "graph launches")                                                                 \
+	X(OVERHEAD, "overheads")                                                                   \
+	X(RANGE, "range events")                                                                   \
+	X(MARK, "step marks")                                                                      \
+	X(SUM, "sums")                                                                             \
+	X(LOST, "losses")                                                                          \
+	X(GAP, "gaps")                                                                             \
+	X(NOTE, "notes")                                                                           \
+	X(END, "ends")
+#define SPOOL_KIND_ENUM(name, text) SPOOL_##name,
+enum spool_kind { SPOOL_NONE, SPOOL_KINDS(SPOOL_KIND_ENUM) SPOOL_N };
+_Static_assert(SPOOL_N <= 32, "kinds have five bits of the tag");
+
+/* Bytes of someone else: of the caller when encoding, of the window when decoding. */
+struct spool_text {
+	const char *p;
+	size_t n;
+};
+
+/* A fact about the process. Keys: pid, ppid, pidns (inode), start (of the process, ns since 1970),
+ * host, exe, argv (NUL between words), cwd, cupti, driver, runtime (versions as CUPTI and the
+ * driver tell them), level, options (TFPROF_OPTS), and "env.<NAME>" of RANK, LOCAL_RANK,
+ * WORLD_SIZE, OMPI_*, PMI_*, PMIX_*, SLURM_*, TORCHELASTIC_RUN_ID, TFPROF_JOB,
+ * CUDA_VISIBLE_DEVICES. */
+struct spool_info {
+	struct spool_text key, value;
+};
+
+struct spool_string {
+	uint32_t id; /* from 1, ascending */
+	struct spool_text text;
+};
+
+/* The same moment on three clocks, ns. All other times are CUPTI's, which follows REALTIME. */
+struct spool_clock {
+	uint64_t realtime, monotonic_raw, cupti;
+};
+
+struct spool_device {
+	uint32_t id; /* as the process numbers it */
+	uint8_t uuid[16];
+	uint8_t mig_uuid[16]; /* of the part of the GPU, else zeros */
+	uint32_t name;        /* string */
+	uint64_t memory;      /* bytes */
+	uint32_t multiprocessors, major, minor;
+};
+
+struct spool_context {
+	uint32_t id, device;
+};
+
+struct spool_thread {
+	uint32_t tid;
+	uint32_t name; /* string */
+};
+
+/* Where an operation ran. */
+struct spool_where {
+	uint32_t device, context, stream;
+};
+
+/* start and length of work on the GPU are 0 when CUPTI could not time it. */
+struct spool_kernel {
+	uint64_t start, length;
+	uint32_t correlation;
+	uint32_t name; /* string: mangled, as CUPTI has it */
+	struct spool_where at;
+	uint32_t grid[3], block[3];
+	uint32_t registers, static_shared, dynamic_shared;
+	uint32_t graph; /* 0: not launched by a graph */
+	uint64_t graph_node;
+};
+
+struct spool_copy {
+	uint64_t start, length, bytes;
+	uint32_t correlation;
+	uint8_t kind, from, to, flags; /* CUpti_ActivityMemcpyKind, ..MemoryKind (2), ..Flag */
+	struct spool_where at;
+	bool peer; /* the next two are known: between devices */
+	uint32_t from_device, to_device;
+	uint32_t graph;
+	uint64_t graph_node;
+};
+
+/* What copies are called, by kind; also in sums of them. */
+#define SPOOL_COPY_KINDS 11
+static inline const char *spool_copy_name(unsigned kind)
+{
+	static const char *const names[SPOOL_COPY_KINDS] = { "Memcpy", "MemcpyHtoD", "MemcpyDtoH",
+		"MemcpyHtoA", "MemcpyAtoH", "MemcpyAtoA", "MemcpyAtoD", "MemcpyDtoA", "MemcpyDtoD",
+		"MemcpyHtoH", "MemcpyPtoP" };
+
+	return names[kind < SPOOL_COPY_KINDS ? kind : 0];
+}
+
+struct spool_set {
+	uint64_t start, length, bytes;
+	uint32_t correlation;
+	uint8_t memory; /* CUpti_ActivityMemoryKind */
+	struct spool_where at;
+	uint32_t graph;
+	uint64_t graph_node;
+};
+
+struct spool_memory {
+	uint64_t time, address, bytes;
+	uint32_t correlation;
+	bool freed;
+	uint8_t memory; /* CUpti_ActivityMemoryKind */
+	struct spool_where at;
+	uint32_t name; /* string or 0 */
+};
+
+/* A call of the runtime or driver interface. */
+struct spool_api {
+	uint64_t start, length;
+	uint32_t correlation;
+	uint32_t name; /* string: "cudaLaunchKernel", "cuLaunchKernel" */
+	uint32_t tid;
+	uint32_t result;
+};
+
+struct spool_sync {
+	uint64_t start, length;
+	uint32_t correlation;
+	uint8_t type; /* CUpti_ActivitySynchronizationType */
+	uint32_t context, stream, event;
+};
+
+/* One launch of a whole graph, where its nodes are not recorded. */
+struct spool_graph {
+	uint64_t start, length;
+	uint32_t correlation;
+	struct spool_where at;
+	uint32_t graph;
+};
+
+struct spool_overhead {
+	uint64_t start, length;
+	uint32_t kind; /* CUpti_ActivityOverheadKind */
+	uint32_t tid;
+};
+
+/* What happened to an NVTX range. START and END pair by id, on any threads. */
+enum spool_range_op { SPOOL_PUSH, SPOOL_POP, SPOOL_START, SPOOL_STOP, SPOOL_INSTANT };
+struct spool_range {
+	enum spool_range_op op;
+	uint64_t time;
+	uint32_t tid;
+	uint32_t domain; /* string, 0: the default domain */
+	uint32_t name;   /* string, 0 for POP and STOP */
+	uint64_t id;     /* of START and STOP */
+};
+
+/* What may begin or end a step. */
+enum spool_mark_what { SPOOL_STEP, SPOOL_PROFILER_START, SPOOL_PROFILER_STOP };
+struct spool_mark {
+	enum spool_mark_what what;
+	uint64_t time;
+	uint32_t label; /* string or 0 */
+};
+
+/* Exact sums by name, in place of the records from --max-size on. */
+struct spool_sum {
+	enum spool_kind what;          /* KERNEL, COPY, SET or API */
+	uint32_t name;                 /* string; of copies: spool_copy_name, of memsets "Memset" */
+	uint32_t device;               /* 0 for API */
+	uint32_t scope;                /* string: the ranges around it, '/' between them; or 0 */
+	uint64_t from, to;             /* time of the first and the last one */
+	uint64_t count, sum, min, max; /* ns */
+	uint64_t bytes;
+};
+
+/* What did not get in. Counts are of this loss, not running totals. */
+enum spool_lost_why {
+	SPOOL_LOST_DROPPED, /* CUPTI had no buffer */
+	SPOOL_LOST_UNKNOWN, /* records of a kind or size that we do not know */
+	SPOOL_LOST_UNTIMED, /* recorded, but with impossible times */
+	SPOOL_LOST_RANGES,  /* events of ranges: buffers full, or too deep */
+	SPOOL_LOST_WRITE,   /* the file could not take them */
+	SPOOL_LOST_WHY_N
+};
+struct spool_lost {
+	enum spool_lost_why why;
+	uint64_t count;
+};
+
+/* A time in which nothing was recorded. */
+struct spool_gap {
+	uint64_t from, to;
+	uint32_t why; /* string: a sentence without full stop */
+};
+
+struct spool_note {
+	struct spool_text text; /* a finished sentence without full stop */
+};
+
+struct spool_end {
+	uint64_t time;
+	uint64_t totals[SPOOL_N]; /* records of each kind before this one; filled by the encoder */
+};
+
+struct spool_record {
+	enum spool_kind kind;
+	union {
+		struct spool_info info;
+		struct spool_string string;
+		struct spool_clock clock;
+		struct spool_device device;
+		struct spool_context context;
+		struct spool_thread thread;
+		struct spool_kernel kernel;
+		struct spool_copy copy;
+		struct spool_set set;
+		struct spool_memory memory;
+		struct spool_api api;
+		struct spool_sync sync;
+		struct spool_graph graph;
+		struct spool_overhead overhead;
+		struct spool_range range;
+		struct spool_mark mark;
+		struct spool_sum sum;
+		struct spool_lost lost;
+		struct spool_gap gap;
+		struct spool_note note;
+		struct spool_end end;
+	};
+};
+
+/* What both sides remember within a block. A slot counts if its stamp is that of the block. */
+#define SPOOL_SLOTS 512
+struct spool_slots {
+	uint32_t stamp; /* 1 + number of the block */
+	struct {
+		uint32_t stamp;
+		uint32_t name;
+		struct spool_where at;
+		uint32_t shape[9]; /* grid, block, registers, static and dynamic shared memory */
+	} kernel[SPOOL_SLOTS];
+	struct spool_slot {
+		uint32_t stamp, name, tid;
+		uint32_t more; /* of a call its result, of a range its domain */
+	} api[SPOOL_SLOTS], range[SPOOL_SLOTS];
+	struct {
+		uint64_t time;
+		uint64_t node; /* of a graph */
+		uint32_t correlation;
+	} last[SPOOL_N];
+};
+
+#endif

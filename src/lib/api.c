@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The public interface: sessions and loading; options and asking are in api_run.c. Every call runs
+ * at the session's recovery point and in a C locale, and leaves its code, sentence and notes
+ * behind. Prints nothing.
+ */
+#define _GNU_SOURCE 1
+#include <stdlib.h>
+
+#include "lib/api_internal.h"
+#include "lib/flags.h"
+#include "lib/sources.h"
+#include "base/par.h"
+
+#define THREADS_MAX 256u
+
+_Static_assert((int)TFP_E_STEP == (int)ERR_STEP && (int)TFP_E_MEMORY == (int)ERR_N,
+        "codes are status words");
+_Static_assert((int)TFP_GRAPH == ROLE_GRAPH && (int)TFP_STEP == ROLE_STEP &&
+                       (int)TFP_OP_LOG == ROLE_OPLOG && (int)TFP_PROFILE == ROLE_PROFILE,
+        "kinds are roles");
+
+#define NOT_OPENED S("the session could not be opened: out of memory")
+#define IN_USE     S("the session is in use: a callback may call tfp_cancel and tfp_close alone")
+
+/* One call: what it runs, and on what. */
+struct call {
+	struct tfp_session *t;
+	bool (*f)(struct tfp_session *t, void *arg);
+	void *arg;
+};
+
+bool api_take(void *to, size_t to_size, const void *from)
+{
+	size_t n;
+
+	memset(to, 0, to_size);
+	if (!from)
+		return true;
+	memcpy(&n, from, sizeof n);
+	if (n < sizeof n || n % sizeof n) /* it would end within a field */
+		return false;
+	memcpy(to, from, n < to_size ? n : to_size);
+	return true;
+}
+
+bool api_fail_size(struct session *s, const char *what)
+{
+	return session_fail(s, ERR_INVALID_ARGUMENT, "%s has no size: set it to sizeof", what);
+}
+
+static struct str with_nul(struct arena *a, struct str text)
+{
+	return str_make(str_z(a, text), text.n);
+}
+
+/* Remarks of loading from the given one on, then those of the call. */
+static struct str notes_since(struct session *s, size_t from)
+{
+	struct notes loading = notes_from(&s->load_notes, from);
+	struct sb b = sb_in(&s->query_arena);
+
+	sb_put(&b, notes_text(&s->query_arena, &loading));
+	sb_put(&b, notes_text(&s->query_arena, &s->notes));
+	return sb_str(&b);
+}
+
+static bool call_inside(struct session *s, void *ctx)
+{
+	const struct call *c = ctx;
+	size_t from = s->load_notes.list.n;
+	bool ok = c->f(c->t, c->arg);
+
+	s->account.stop = NULL;
+	if (c->t->put_stopped)
+		ok = session_fail(
+		        s, ERR_CANCELLED, "cancelled: the receiver of the output has enough");
+	c->t->notes = with_nul(&s->query_arena, notes_since(s, from));
+	if (!ok)
+		c->t->error = with_nul(&s->query_arena, s->error.text);
+	return ok;
+}
+
+int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg), void *arg)
+{
+	struct call c = { t, f, arg };
+
+	if (!t)
+		return tfp_error_code(t);
+	if (atomic_exchange(&t->busy, true)) {
+		t->error = IN_USE;
+		return t->code = TFP_E_FAILED;
+	}
+	locale_t before = uselocale(t->c);
+	atomic_store(&t->s->cancel, false);
+	t->put_stopped = false;
+	t->error = t->notes = S("");
+	if (session_guard(t->s, call_inside, &c)) {
+		t->code = TFP_OK;
+		t->error = S(""); /* a callback may have tried to use the session */
+	} else if (t->s->error.a) {
+		t->code = (int)t->s->error.code;
+	} else { /* it ended early, with a sentence made beforehand */
+		t->code = t->s->error.code == ERR_CANCELLED ? TFP_E_CANCELLED : TFP_E_MEMORY;
+		t->error = t->s->error.text;
+	}
+	uselocale(before);
+	int code = t->code;
+	atomic_store(&t->busy, false);
+	if (t->closing)
+		tfp_close(t);
+	return code;
+}
+
+/* ---- a session ---- */
+
+const char *tfp_version(void)
+{
+	return TFPROF_VERSION;
+}
+
+const char *tfp_code_name(int code)
+{
+	if (code == TFP_OK)
+		return "OK";
+	if (code == TFP_E_MEMORY)
+		return "MEMORY";
+	return code > 0 && code < ERR_N ? status_name((enum status)code) : "UNKNOWN";
+}
+
+/* Progress of any thread, one at a time. */
+static bool watch_progress(void *user, uint64_t done, uint64_t total)
+{
+	struct tfp_session *t = user;
+
+	if (atomic_load(&t->s->cancel))
+		return false;
+	return !t->config.progress || t->config.progress(t->config.user, done, total) == 0;
+}
+
+int tfp_open(struct tfp_session **out, const struct tfp_config *config)
+{
+	struct tfp_session *t;
+
+	if (!out)
+		return TFP_E_INVALID_ARGUMENT;
+	*out = NULL;
+	t = calloc(1, sizeof *t);
+	if (!t)
+		return TFP_E_MEMORY;
+	if (!api_take(&t->config, sizeof t->config, config)) {
+		free(t);
+		return TFP_E_INVALID_ARGUMENT;
+	}
+	uint64_t limit = t->config.memory_limit;
+	unsigned threads = t->config.threads ? t->config.threads : par_cpus();
+	t->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	t->s = t->c ? session_new(limit < SIZE_MAX ? (size_t)limit : SIZE_MAX) : NULL;
+	if (!t->s) {
+		tfp_close(t);
+		return TFP_E_MEMORY;
+	}
+	if (t->config.flags & TFP_KEEP_ATTRS)
+		session_keep_attrs(t->s);
+	t->s->threads = threads < THREADS_MAX ? threads : THREADS_MAX;
+	t->s->recover = t->config.flags & TFP_RECOVER;
+	t->s->watch = (struct input_watch){ watch_progress, t };
+	t->error = t->notes = S("");
+	*out = t;
+	return TFP_OK;
+}
+
+void tfp_close(struct tfp_session *t)
+{
+	if (!t)
+		return;
+	if (atomic_load(&t->busy)) {
+		t->closing = true;
+		tfp_cancel(t);
+		return;
+	}
+	session_free(t->s);
+	if (t->c)
+		freelocale(t->c);
+	free(t);
+}
+
+int tfp_error_code(const struct tfp_session *t)
+{
+	return t ? t->code : TFP_E_MEMORY;
+}
+
+const char *tfp_error(const struct tfp_session *t, size_t *length)
+{
+	struct str text = t ? t->error : NOT_OPENED;
+
+	if (length)
+		*length = text.n;
+	return text.p;
+}
+
+const char *tfp_notes(const struct tfp_session *t, size_t *length)
+{
+	struct str text = t ? t->notes : S("");
+
+	if (length)
+		*length = text.n;
+	return text.p;
+}
+
+void tfp_cancel(struct tfp_session *t)
+{
+	if (t)
+		atomic_store(&t->s->cancel, true);
+}
+
+/* ---- loading ---- */
+
+static struct input_from from_caller(const struct tfp_session *t, const struct tfp_input *in)
+{
+	struct input_from from = { .name = api_str(in->path, in->path_size),
+		.recover = t->s->recover };
+
+	if (in->bytes) {
+		from.memory = true;
+		from.bytes = str_make(in->bytes, in->bytes_size);
+		if (!from.name.n)
+			from.name = S("memory");
+	}
+	return from;
+}
+
+struct adding_paths {
+	const struct tfp_str *paths;
+	size_t n;
+};
+struct adding {
+	int kind;
+	const struct tfp_input *in;
+	size_t n, added;
+};
+
+static bool count_step(void *user, size_t i)
+{
+	struct adding *x = user;
+
+	x->added = i + 1;
+	return true;
+}
+
+static bool add_steps(struct tfp_session *t, void *arg)
+{
+	struct adding *x = arg;
+	struct session *s = t->s;
+	struct input_step *v = ARENA_ARRAY(&s->query_arena, x->n, struct input_step);
+	const char *at = (const char *)x->in;
+
+	for (size_t i = 0; i < x->n; i++, at += x->in->size) {
+		struct tfp_input in;
+		if (!api_take(&in, sizeof in, at))
+			return api_fail_size(s, "an input");
+		if (in.step < 0)
+			return session_fail(s, ERR_INVALID_ARGUMENT,
+			        "a step is 0 or more, not %lld", (long long)in.step);
+		v[i] = (struct input_step){ from_caller(t, &in), in.step };
+	}
+	return x->n == 0 || session_load_steps(s, v, x->n, count_step, x);
+}
+
+static bool add_spool(
+        struct tfp_session *t, const struct tfp_input *in, const struct input_from *from)
+{
+	struct flags f = { .spool = from->name };
+
+	if (t->s->model.steps.n)
+		return session_fail(t->s, ERR_INVALID_ARGUMENT,
+		        "'%.*s': a recording has steps of its own, and there are some already",
+		        STR(from->name));
+	for (size_t i = 0; i < in->n_how; i++)
+		if (!flags_spool_word(t->s, &f, api_str(in->how[i].data, in->how[i].size)))
+			return false;
+	if (!flags_check_spools(t->s, &f))
+		return false;
+	return from->memory ? flags_load_spool_bytes(t->s, &f, from->bytes)
+	                    : flags_load_spools(t->s, &f);
+}
+
+static bool add_one(struct tfp_session *t, void *arg)
+{
+	struct adding *x = arg;
+	struct tfp_input in;
+
+	if (!api_take(&in, sizeof in, x->in) || !x->in)
+		return api_fail_size(t->s, "the input");
+	struct input_from from = from_caller(t, &in);
+	switch (x->kind) {
+	case TFP_STEP: return add_steps(t, arg);
+	case TFP_GRAPH:
+	case TFP_OP_LOG:
+	case TFP_PROFILE: return session_load(t->s, (unsigned)x->kind, &from);
+	case TFP_CHECKPOINT:
+		if (from.memory)
+			return session_fail(t->s, ERR_INVALID_ARGUMENT,
+			        "a checkpoint is several files: it needs a path");
+		return session_checkpoint(t->s, from.name);
+	case TFP_SPOOL: return add_spool(t, &in, &from);
+	default:
+		return session_fail(
+		        t->s, ERR_INVALID_ARGUMENT, "there is no kind %d of input", x->kind);
+	}
+}
+
+int tfp_add(struct tfp_session *t, int kind, const struct tfp_input *in)
+{
+	struct adding x = { kind, in, 1, 0 };
+
+	return api_call(t, add_one, &x);
+}
+
+int tfp_add_steps(struct tfp_session *t, const struct tfp_input *in, size_t n, size_t *added)
+{
+	struct adding x = { TFP_STEP, in, in ? n : 0, 0 };
+	int code = api_call(t, add_steps, &x);
+
+	if (added)
+		*added = x.added;
+	return code;
+}
+
+static bool add_paths(struct tfp_session *t, void *arg)
+{
+	const struct adding_paths *x = arg;
+	struct strs words = { 0 };
+	struct sources src;
+
+	for (size_t i = 0; i < x->n; i++)
+		strs_add(&t->s->query_arena, &words, api_str(x->paths[i].data, x->paths[i].size));
+	return sources_find(t->s, &words, &src) && sources_load(t->s, &src, false);
+}
+
+int tfp_add_paths(struct tfp_session *t, const struct tfp_str *paths, size_t n)
+{
+	struct adding_paths x = { paths, paths ? n : 0 };
+
+	return api_call(t, add_paths, &x);
+}
+
+static bool get_coverage(struct tfp_session *t, void *arg)
+{
+	double *coverage = arg;
+
+	if (!session_seal(t->s))
+		return false;
+	if (coverage)
+		*coverage = t->s->model.nodes.n && t->s->model.steps.n
+		                    ? model_coverage(&t->s->model)
+		                    : 0;
+	return true;
+}
+
+int tfp_coverage(struct tfp_session *t, double *coverage)
+{
+	return api_call(t, get_coverage, coverage);
+}
+
+size_t tfp_steps(const struct tfp_session *t, int64_t *steps, size_t cap)
+{
+	if (!t || t->s->broken || atomic_load(&t->busy))
+		return 0;
+	const struct model *m = &t->s->model;
+	for (size_t i = 0; steps && i < cap && i < m->step_ids.n; i++)
+		steps[i] = m->step_ids.v[i];
+	return m->step_ids.n;
+}
+
+struct asked_name {
+	size_t i;
+	struct str name;
+};
+
+/* The i-th name that get finds, with its length; NULL where there is none. */
+static const char *get_name(struct tfp_session *t, bool (*get)(struct tfp_session *t, void *arg),
+        size_t i, size_t *length)
+{
+	struct asked_name x = { i, STR_NONE };
+
+	api_call(t, get, &x);
+	if (length)
+		*length = x.name.n;
+	return x.name.p;
+}
+
+static bool get_device(struct tfp_session *t, void *arg)
+{
+	struct asked_name *x = arg;
+	const struct model *m = &t->s->model;
+
+	if (x->i < m->devices.n && !t->s->broken)
+		x->name = with_nul(&t->s->query_arena, device_name(m, (uint32_t)x->i));
+	return true;
+}
+
+const char *tfp_device(struct tfp_session *t, size_t i, size_t *length)
+{
+	return get_name(t, get_device, i, length);
+}
+
+static bool get_worker(struct tfp_session *t, void *arg)
+{
+	struct asked_name *x = arg;
+	const struct model *m = &t->s->model;
+
+	if (x->i < m->workers.n && !t->s->broken)
+		x->name = with_nul(&t->s->query_arena, m->workers.v[x->i]);
+	return true;
+}
+
+const char *tfp_worker(struct tfp_session *t, size_t i, size_t *length)
+{
+	return get_name(t, get_worker, i, length);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The public interface: options, asking, writing profiles. Nothing of ours is shown: bytes come in
+ * and go out through the caller's functions. Prints nothing.
+ */
+#define _GNU_SOURCE 1
+#include "lib/api_internal.h"
+
+/* ---- options ---- */
+
+struct setting {
+	struct str name;
+	const struct tfp_str *values;
+	size_t n;
+	unsigned flags;
+};
+
+static bool set_option(struct tfp_session *t, void *arg)
+{
+	const struct setting *x = arg;
+	struct session *s = t->s;
+	struct opts o = opts_copy(&s->sticky, &s->query_arena);
+	struct strs items = { 0 };
+	struct option row;
+
+	if (!option_find(x->name, &row))
+		return cmd_unknown_option(s, x->name, x->name, NULL);
+	if (x->n != 1 && !option_is_list(&row))
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "-%s takes one value, not %zu", row.name, x->n);
+	for (size_t i = 0; i < x->n; i++)
+		strs_add(&s->query_arena, &items, api_str(x->values[i].data, x->values[i].size));
+	if (!opts_set_list(&o, &s->query_arena, &row, &items, !(x->flags & TFP_LENIENT), &s->error))
+		return false;
+	session_set(s, &o);
+	return true;
+}
+
+int tfp_set(struct tfp_session *t, const char *name, size_t name_size, const struct tfp_str *values,
+        size_t n, unsigned flags)
+{
+	struct setting x = { api_str(name, name_size), values, values ? n : 0, flags };
+
+	return api_call(t, set_option, &x);
+}
+
+static bool reset_options(struct tfp_session *t, void *arg)
+{
+	struct opts o;
+
+	(void)arg;
+	opts_preset(&o, &t->s->query_arena);
+	session_set(t->s, &o);
+	return true;
+}
+
+int tfp_reset(struct tfp_session *t)
+{
+	return api_call(t, reset_options, NULL);
+}
+
+/* ---- asking ---- */
+
+/* A caller's function as a sink. */
+struct receiver {
+	struct tfp_session *t;
+	tfp_put put; /* NULL: thrown away */
+	void *user;
+};
+
+static bool receive(void *user, const void *p, size_t n)
+{
+	const struct receiver *x = user;
+
+	if (x->put && x->put(x->user, p, n))
+		x->t->put_stopped = true;
+	return !x->t->put_stopped;
+}
+
+static struct sink *open_receiver(struct tfp_session *t, tfp_put put, void *user)
+{
+	struct receiver *x = ARENA_NEW(&t->s->query_arena, struct receiver);
+
+	*x = (struct receiver){ t, put, user };
+	return sink_call(&t->s->query_arena, receive, x);
+}
+
+#define BANNER_OPTIONS "\n=========================Options=============================\n"
+#define BANNER_REPORT  "\n==================Model Analysis Report======================\n"
+#define BANNER_END     "\n======================End of Report==========================\n"
+
+static bool run_framed(struct session *s, const struct request *r, struct sink *text)
+{
+	struct sb b = sb_in(&s->query_arena);
+
+	opts_dump(&b, &r->opts);
+	sink_put(text, S(BANNER_OPTIONS));
+	sink_put(text, sb_str(&b));
+	sink_put(text, S(BANNER_REPORT));
+	bool ok = r->command->run(s, r, text);
+	sink_put(text, S(BANNER_END));
+	return ok;
+}
+
+/* Runs what was parsed, and hands everything over. */
+static bool run_request(struct tfp_session *t, struct request *r, const struct tfp_run *how)
+{
+	struct session *s = t->s;
+	struct sink *text = open_receiver(t, how->text, how->text_user);
+	bool framed = how->flags & TFP_BANNERS && r->command && r->command->view &&
+	              r->opts.output.kind == OUT_STDOUT && !r->opts.dump_to_file.n;
+
+	if (how->result)
+		r->message = open_receiver(t, how->result, how->result_user);
+	bool ok = framed ? run_framed(s, r, text) : cmd_run(s, r, text);
+	ok &= sink_close(text, &s->error);
+	if (r->message)
+		ok &= sink_close(r->message, &s->error);
+	return ok;
+}
+
+static bool choose_checkers(struct session *s, struct request *r, const struct tfp_run *how)
+{
+	if (!how->checkers)
+		return true;
+	r->checkers = 0;
+	for (size_t i = 0; i < how->n_checkers; i++) {
+		struct str name = api_str(how->checkers[i].data, how->checkers[i].size);
+		unsigned bit = advise_find(name);
+		if (!bit && !str_eq(name, S("JobChecker"))) /* it has no reports anywhere */
+			return session_fail(
+			        s, ERR_INVALID_ARGUMENT, "unknown checker '%.*s'", STR(name));
+		r->checkers |= bit;
+	}
+	return true;
+}
+
+struct asking {
+	struct str words;
+	const struct tfp_run *run;
+};
+
+static bool run_command(struct tfp_session *t, void *arg)
+{
+	const struct asking *x = arg;
+	struct session *s = t->s;
+	struct strs words = { 0 };
+	struct tfp_run how;
+	struct request r;
+
+	if (!api_take(&how, sizeof how, x->run))
+		return api_fail_size(s, "struct tfp_run");
+	strs_add(&s->query_arena, &words, x->words);
+	if (!cmd_parse(s, &words, NULL, &r) || !choose_checkers(s, &r, &how))
+		return false;
+	if (!r.command || !r.command->needs_profile)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "'%.*s' is no view; views are scope, graph, op, code, advise",
+		        STR(x->words));
+	return run_request(t, &r, &how);
+}
+
+int tfp_run(
+        struct tfp_session *t, const char *command, size_t command_size, const struct tfp_run *run)
+{
+	struct asking x = { api_str(command, command_size), run };
+
+	return api_call(t, run_command, &x);
+}
+
+static bool run_line(struct tfp_session *t, void *arg)
+{
+	const struct asking *x = arg;
+	struct session *s = t->s;
+	struct tfp_run how;
+	struct request r;
+
+	if (!api_take(&how, sizeof how, x->run))
+		return api_fail_size(s, "struct tfp_run");
+	if (!cmd_parse_line(s, x->words, &r) || !choose_checkers(s, &r, &how))
+		return false;
+	if (r.command && (r.command->own_words || r.command->ends))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "'%s' is a command of the program alone", r.command->name);
+	return run_request(t, &r, &how);
+}
+
+int tfp_run_line(
+        struct tfp_session *t, const char *line, size_t line_size, const struct tfp_run *run)
+{
+	struct asking x = { api_str(line, line_size), run };
+
+	return api_call(t, run_line, &x);
+}
+
+struct writing {
+	struct str path;
+	tfp_put put;
+	void *user;
+};
+
+static bool write_profile(struct tfp_session *t, void *arg)
+{
+	const struct writing *x = arg;
+	struct session *s = t->s;
+	struct sink *to;
+
+	if (x->path.p)
+		return session_write_profile(s, x->path);
+	if (!session_need_all(s, true) || !session_seal(s) || !session_one_worker(s))
+		return false;
+	to = open_receiver(t, x->put, x->user);
+	profile_write(&s->model, to, &s->query_arena, &s->notes); /* the sink knows what failed */
+	return sink_close(to, &s->error);
+}
+
+int tfp_write_profile(
+        struct tfp_session *t, const char *path, size_t path_size, tfp_put put, void *user)
+{
+	struct writing x = { api_str(path, path_size), put, user };
+
+	return api_call(t, write_profile, &x);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See baseline.h. Baselines are the files of one folder, .tfprof/baselines below the current one;
+ * no link is followed to or in it.
+ */
+#include "lib/baseline.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/flags.h"
+#include "base/sort.h"
+#include "io/paths.h"
+
+#define FOLDER     ".tfprof/baselines"
+#define NAME_BYTES 100
+
+/* Letters, digits, . _ - and no . in front: a file name everywhere. */
+static bool is_name(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (!((c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+		            c == '_' || ((c == '-' || c == '.') && i > 0)))
+			return false;
+	}
+	return s.n > 0 && s.n <= NAME_BYTES;
+}
+
+/* Fails if the folder or the file is a link. *there: is there such a file? */
+static bool check_links(const char *file, bool *there, struct err *e)
+{
+	const char *const paths[] = { ".tfprof", FOLDER, file };
+	struct stat st;
+
+	*there = false;
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		*there = lstat(paths[i], &st) == 0;
+		if (*there && S_ISLNK(st.st_mode))
+			return err_set(
+			        e, ERR_FAILED, "'%s' is a link; baselines follow none", paths[i]);
+	}
+	return true;
+}
+
+static bool file_of(struct str name, struct str *path, bool *there, struct arena *a, struct err *e)
+{
+	if (!is_name(name))
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "'%.*s' is no name of a baseline; it has letters, digits, '.', '_' and '-'",
+		        STR(name));
+	*path = str_fmt(a, FOLDER "/%.*s", STR(name));
+	return check_links(str_z(a, *path), there, e);
+}
+
+bool baseline_path(struct str *name, struct arena *a, struct err *e)
+{
+	struct str path = STR_NONE;
+	bool there = false;
+
+	if (!file_of(*name, &path, &there, a, e))
+		return false;
+	if (!there)
+		return err_set(e, ERR_NOT_FOUND,
+		        "there is no baseline '%.*s'; 'baseline list' shows those that are there",
+		        STR(*name));
+	*name = path;
+	return true;
+}
+
+/* ---- save ---- */
+
+static bool make_folder(struct session *s)
+{
+	if ((mkdir(".tfprof", 0777) && errno != EEXIST) || (mkdir(FOLDER, 0777) && errno != EEXIST))
+		return err_system(&s->error, "cannot make", S(FOLDER), errno);
+	return true;
+}
+
+static bool write_file(struct session *s, const struct model *m, struct str name, struct sink *out)
+{
+	struct arena *a = &s->query_arena;
+	struct sink *to;
+	struct str path = STR_NONE;
+	bool there = false;
+
+	if (!file_of(name, &path, &there, a, &s->error) || !make_folder(s) ||
+	        !sink_file(&to, a, path, &s->error))
+		return false;
+	baseline_write(m, to, a);
+	if (!sink_close(to, &s->error))
+		return false;
+	sink_fmt(out, "%s %.*s: %zu nodes, %zu steps\n", there ? "replaced" : "saved", STR(path),
+	        (size_t)m->nodes.n, (size_t)m->steps.n);
+	return true;
+}
+
+static bool load(struct session *own, void *files)
+{
+	return flags_load_files(own, files);
+}
+
+/* Runs done with a session of its own that has loaded the files. */
+static bool with_files(struct session *s, struct strs *files, struct str name, struct sink *out,
+        bool (*done)(struct session *, const struct model *, struct str, struct sink *))
+{
+	struct session *own = session_new(s->account.limit);
+	struct guard g;
+
+	if (!own)
+		work_escape(&s->work);
+	own->threads = s->threads;
+	own->recover = s->recover;
+	own->watch = session_not_cancelled(s);
+	own->parent_cancel = &s->cancel;
+	work_guard(&s->work, &g, session_drop, own);
+	bool ok = session_guard(own, load, files);
+	note_append(&s->notes, &own->load_notes);
+	s->account.stop = &s->cancel;
+	if (ok)
+		ok = done(s, &own->model, name, out);
+	else
+		session_fail_as(s, &own->error);
+	work_unguard(&s->work, &g);
+	session_free(own);
+	return ok;
+}
+
+static bool save(struct session *s, struct strs *words, struct sink *out)
+{
+	struct strs files = { words->v + 1, words->n - 1, 0 };
+
+	if (files.n)
+		return with_files(s, &files, words->v[0], out, write_file);
+	if (!s->loaded)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "baseline save needs files: baseline save NAME FILE...");
+	return session_seal(s) && write_file(s, &s->model, words->v[0], out);
+}
+
+/* ---- list, show, remove ---- */
+
+static bool list(struct session *s, struct sink *out)
+{
+	struct arena *a = &s->query_arena;
+	struct strs names = { 0 };
+	bool there;
+
+	if (!check_links(FOLDER, &there, &s->error) ||
+	        (there && !path_list(a, S(FOLDER), &names, &s->error)))
+		return false;
+	sort_list(a, &names);
+	for (size_t i = 0; i < names.n; i++)
+		if (is_name(names.v[i]))
+			sink_fmt(out, "%.*s\n", STR(names.v[i]));
+	return true;
+}
+
+static bool put_summary(struct session *s, const struct model *m, struct str name, struct sink *out)
+{
+	struct arena *a = &s->query_arena;
+	struct tally *t = model_tallies(m, NULL, a), sum = { { 0 } };
+
+	for (uint32_t i = 0; i < m->nodes.n; i++)
+		tally_add(&sum, &t[i]);
+	sink_fmt(out, "%.*s: %zu nodes, %zu steps", STR(name), (size_t)m->nodes.n,
+	        (size_t)m->steps.n);
+	for (enum metric_id i = 0; i < M_N; i++) {
+		struct sb b = sb_in(a);
+		if (metrics[i].value == V_NONE || metrics[i].unit == UNIT_OCCURRENCE)
+			continue;
+		text_quantity(&b, metrics[i].unit, sum.v[metrics[i].value], "");
+		sink_fmt(out, "\n  %-20s %.*s", metrics[i].name, STR(sb_str(&b)));
+	}
+	sink_char(out, '\n');
+	return true;
+}
+
+static bool show(struct session *s, struct str name, struct sink *out)
+{
+	struct strs files = { 0 };
+	struct str path = name;
+
+	if (!baseline_path(&path, &s->query_arena, &s->error))
+		return false;
+	strs_add(&s->query_arena, &files, path);
+	return with_files(s, &files, name, out, put_summary);
+}
+
+static bool drop(struct session *s, struct str name)
+{
+	struct str path = name;
+
+	if (!baseline_path(&path, &s->query_arena, &s->error))
+		return false;
+	if (unlink(str_z(&s->query_arena, path)))
+		return err_system(&s->error, "cannot remove", path, errno);
+	return true;
+}
+
+bool baseline_command(struct session *s, const struct request *r, struct sink *out)
+{
+	struct strs words = r->topics;
+	struct str verb = words.n ? words.v[0] : STR_NONE;
+
+	if (words.n)
+		words = (struct strs){ words.v + 1, words.n - 1, 0 };
+	if (str_eq(verb, S("save")) && words.n)
+		return save(s, &words, out);
+	if (str_eq(verb, S("list")) && !words.n)
+		return list(s, out);
+	if (str_eq(verb, S("show")) && words.n == 1)
+		return show(s, words.v[0], out);
+	if (str_eq(verb, S("remove")) && words.n == 1)
+		return drop(s, words.v[0]);
+	return session_fail(s, ERR_INVALID_ARGUMENT,
+	        "baseline save NAME FILE..., baseline list, baseline show NAME or baseline remove "
+	        "NAME");
+}

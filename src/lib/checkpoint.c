@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See checkpoint.h.
+ */
+#include "lib/checkpoint.h"
+
+#include <inttypes.h>
+
+#include "lib/words.h"
+#include "base/fmt.h"
+#include "io/paths.h"
+#include "checkpoint/ckpt_diff.h"
+#include "export/sheet.h"
+
+enum { FORM_TEXT, FORM_CSV, FORM_JSON };
+
+struct ask {
+	struct session *s;
+	struct sink *out;
+	struct checkpoint_words words;
+	struct strs paths;
+	struct pattern_list *show;
+	struct json json;
+	size_t rows;
+	int64_t params;
+	uint64_t bytes;
+};
+
+/* ---- rows ---- */
+
+#define SHAPE 2 /* the place of the shape among the cells */
+struct cell {
+	const char *name;
+	struct str text;
+	bool number;
+};
+
+static struct str number(struct ask *k, uint64_t v)
+{
+	return str_fmt(&k->s->query_arena, "%" PRIu64, v);
+}
+
+static struct str shape(struct ask *k, const struct ckpt_tensor *t)
+{
+	struct sb b = sb_in(&k->s->query_arena);
+
+	for (uint32_t d = 0; t && d < t->rank; d++) {
+		if (d)
+			sb_char(&b, 'x');
+		fmt_i64(&b, t->dims[d]);
+	}
+	return sb_str(&b);
+}
+
+static void put_json(struct ask *k, const struct cell *c, size_t n)
+{
+	int64_t v;
+
+	json_object(&k->json);
+	for (size_t i = 0; i < n; i++) {
+		if (c[i].text.n == 0 && c[i].number)
+			continue;
+		json_key(&k->json, str_of(c[i].name));
+		if (c[i].number && num_parse_i64(c[i].text, &v))
+			json_i64(&k->json, v);
+		else
+			json_string(&k->json, c[i].text);
+	}
+	json_object_end(&k->json);
+}
+
+static void put_csv(struct ask *k, const struct cell *c, size_t n)
+{
+	for (size_t i = 0; k->rows == 0 && i < n; i++)
+		sink_fmt(k->out, "%s%s", i ? "," : "", c[i].name);
+	if (k->rows == 0)
+		sink_char(k->out, '\n');
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			sink_char(k->out, ',');
+		if (c[i].text.n)
+			csv_text(k->out, c[i].text);
+	}
+	sink_char(k->out, '\n');
+}
+
+/* Name, type and shape; behind them what is there, with its name. */
+static void put_text(struct ask *k, const struct cell *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i && i != SHAPE && c[i].text.n == 0)
+			continue;
+		if (i)
+			sink_put(k->out, S("  "));
+		if (i > SHAPE)
+			sink_fmt(k->out, "%s ", c[i].name);
+		sink_put(k->out, i == SHAPE && c[i].text.n == 0 ? S("scalar") : c[i].text);
+	}
+	sink_char(k->out, '\n');
+}
+
+static void put_row(struct ask *k, const struct cell *c, size_t n)
+{
+	switch (k->words.output) {
+	case FORM_TEXT: put_text(k, c, n); break;
+	case FORM_CSV: put_csv(k, c, n); break;
+	case FORM_JSON: put_json(k, c, n); break;
+	}
+	k->rows++;
+}
+
+static void begin_rows(struct ask *k)
+{
+	if (k->words.output != FORM_JSON)
+		return;
+	json_init(&k->json, k->out);
+	json_array(&k->json);
+}
+
+static void end_rows(struct ask *k)
+{
+	if (k->words.output != FORM_JSON)
+		return;
+	json_array_end(&k->json);
+	sink_char(k->out, '\n');
+}
+
+static bool shows(struct ask *k, struct str name)
+{
+	return !k->show || pattern_match(k->show, name);
+}
+
+static const char *files(const struct ckpt *c)
+{
+	bool one = ckpt_shards(c) == 1;
+
+	return ckpt_is_bundle(c) ? one ? "shard" : "shards" : one ? "table" : "tables";
+}
+
+/* ---- the list ---- */
+
+static void put_tensor(struct ask *k, struct ckpt *c, const struct ckpt_tensor *t)
+{
+	struct arena *a = &k->s->query_arena;
+	bool whole = ckpt_is_bundle(c) && !t->n_slices;
+	uint64_t bytes = ckpt_bytes(c, t, a);
+	struct str none = STR_NONE, params = number(k, (uint64_t)t->elements);
+	struct cell cells[] = {
+		{ "name", t->name, false },
+		{ "dtype", str_of(t->type->name), false },
+		{ "shape", shape(k, t), false },
+		{ "params", params, true },
+		{ "bytes", bytes || t->type->size ? number(k, bytes) : none, true },
+		{ "slices",
+		        t->n_slices > 1 || (t->n_slices && ckpt_is_bundle(c))
+		                ? number(k, t->n_slices)
+		                : none,
+		        true },
+		{ "shard",
+		        whole                                    ? number(k, t->shard)
+		        : t->n_slices == 1 && !ckpt_is_bundle(c) ? number(k, t->slices[0].file)
+		                                                 : none,
+		        true },
+		{ "offset", whole ? number(k, t->at) : none, true },
+		{ "checksum",
+		        whole               ? str_fmt(a, "%08" PRIx32 " not tested", t->crc)
+		        : ckpt_is_bundle(c) ? S("of its slices, not tested")
+		                            : S("of its blocks, not tested"),
+		        false },
+	};
+
+	put_row(k, cells, sizeof cells / sizeof *cells);
+	k->params = num_add(k->params, t->elements);
+	k->bytes += bytes;
+}
+
+static bool list(struct ask *k, struct ckpt *c)
+{
+	struct arena *a = &k->s->query_arena;
+	struct ckpt_list *l = ckpt_list(c, a, &k->s->error);
+	struct ckpt_tensor t;
+
+	begin_rows(k);
+	for (;;) {
+		struct arena_mark m = arena_mark(a);
+		if (!ckpt_next(l, a, &t))
+			break;
+		if (shows(k, t.name))
+			put_tensor(k, c, &t);
+		arena_reset(a, m);
+	}
+	if (k->s->error.code || (k->show && pattern_failed(k->show, &k->s->error)))
+		return false;
+	end_rows(k);
+	if (k->words.output == FORM_TEXT)
+		sink_fmt(k->out,
+		        "%zu tensors, %" PRId64 " params, %" PRIu64 " bytes, %" PRIu32 " %s\n",
+		        k->rows, k->params, k->bytes, ckpt_shards(c), files(c));
+	return true;
+}
+
+/* ---- verifying ---- */
+
+static bool verify(struct ask *k, struct ckpt *c)
+{
+	struct session *s = k->s;
+	struct ckpt_watch watch = { s->watch.progress, s->watch.user };
+
+	bool ok = ckpt_verify(c, &watch, &s->query_arena, &s->error);
+	if (ok)
+		sink_fmt(k->out, "%.*s: every checksum of %" PRIu32 " %s%s matches\n",
+		        STR(ckpt_path(c)), ckpt_shards(c), files(c),
+		        ckpt_is_bundle(c) ? " and the index" : "");
+	else if (s->error.code != ERR_CANCELLED)
+		s->error.code = ERR_FAILED; /* the answer is no */
+	return ok;
+}
+
+/* ---- comparing ---- */
+
+static void put_diff(void *user, const struct ckpt_diff *d)
+{
+	static const char *const says[] = { [DIFF_ONLY_A] = "only in the first",
+		[DIFF_ONLY_B] = "only in the second",
+		[DIFF_DTYPE] = "dtype",
+		[DIFF_SHAPE] = "shape",
+		[DIFF_VALUES] = "values" };
+	struct ask *k = user;
+	struct arena *a = &k->s->query_arena;
+	const struct ckpt_tensor *t = d->a ? d->a : d->b, *u = d->a && d->b ? d->b : NULL;
+
+	if (d->what == DIFF_NONE || !shows(k, t->name))
+		return;
+	struct str none = STR_NONE;
+	bool values = d->what == DIFF_VALUES, numbers = values && t->type->size;
+	struct cell cells[] = {
+		{ "name", t->name, false },
+		{ "dtype", str_of(t->type->name), false },
+		{ "shape", shape(k, t), false },
+		{ "differs", str_of(says[d->what]), false },
+		/* NOLINTNEXTLINE: such a difference has two sides */
+		{ "other dtype", d->what == DIFF_DTYPE ? str_of(u->type->name) : none, false },
+		{ "other shape", d->what == DIFF_SHAPE ? shape(k, u) : none, false },
+		{ "differing values", values ? number(k, (uint64_t)d->differing) : none, true },
+		{ "largest absolute", numbers ? str_fmt(a, "%g", d->absolute) : none, false },
+		{ "largest relative", numbers ? str_fmt(a, "%g", d->relative) : none, false },
+	};
+	put_row(k, cells, sizeof cells / sizeof *cells);
+}
+
+static bool compare(struct ask *k, struct ckpt *a, struct ckpt *b)
+{
+	struct session *s = k->s;
+
+	begin_rows(k);
+	if (!ckpt_compare(a, b, &s->query_arena, put_diff, k, &s->error))
+		return false;
+	end_rows(k);
+	if (k->rows)
+		return session_fail(s, ERR_FAILED, "%zu %s", k->rows,
+		        k->rows == 1 ? "tensor differs" : "tensors differ");
+	if (k->words.output == FORM_TEXT)
+		sink_put(k->out, S("the checkpoints are equal\n"));
+	return true;
+}
+
+static bool answer(struct ask *k, struct ckpt *a, struct ckpt *b)
+{
+	if (k->words.verify)
+		return verify(k, a);
+	return b ? compare(k, a, b) : list(k, a);
+}
+
+static bool read_words(struct ask *k, const struct request *r)
+{
+	struct words w = { .command = r->command, .into = &k->words };
+
+	if (!words_read(k->s, &r->topics, &w))
+		return false;
+	k->paths = w.rest;
+	for (size_t i = 0; i < k->paths.n; i++)
+		k->paths.v[i] = ckpt_whole(&k->s->query_arena, k->paths.v[i]);
+	if (k->paths.n < 1 || k->paths.n > 2 || (k->words.verify && k->paths.n == 2))
+		return session_fail(k->s, ERR_INVALID_ARGUMENT,
+		        "checkpoint takes one checkpoint, or two to compare%s",
+		        k->words.verify ? "; --verify takes one" : "");
+	return !k->words.show.n ||
+	       pattern_compile(&k->show, &k->s->query_arena, &k->words.show, &k->s->error);
+}
+
+bool checkpoint_run(struct session *s, const struct request *r, struct sink *out)
+{
+	struct ask k = { .s = s, .out = out };
+	struct ckpt *a = NULL, *b = NULL;
+	bool ok;
+
+	if (!read_words(&k, r))
+		return false;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): read_words sees to one path */
+	ok = ckpt_open(&a, &s->ckpt_arena, k.paths.v[0], &s->error) &&
+	     (k.paths.n < 2 || ckpt_open(&b, &s->ckpt_arena, k.paths.v[1], &s->error));
+	if (!ok && k.words.verify && s->error.code == ERR_DATA_LOSS)
+		s->error.code = ERR_FAILED;
+	ok = ok && answer(&k, a, b);
+	ckpt_close(a);
+	ckpt_close(b);
+	if (k.show)
+		pattern_free(k.show);
+	return ok;
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See diff.h. From words to an answer: load the sides, choose the metrics, make the sides of the
+ * view, merge them, find what differs, write it, judge the gates.
+ */
+#include "lib/diff.h"
+
+#include "lib/diff_internal.h"
+#include "base/pattern_subst.h"
+#include "compare/compare_graph.h"
+#include "compare/gate_judge.h"
+#include "compare/unmatched.h"
+
+struct asked {
+	enum metric_id metrics[M_N]; /* columns first */
+	int64_t least[M_N];
+	uint32_t n, columns, order;
+};
+
+/* ---- metrics ---- */
+
+static uint32_t add_metric(struct asked *k, enum metric_id m)
+{
+	uint32_t i = 0;
+
+	while (i < k->n && k->metrics[i] != m)
+		i++;
+	if (i == k->n)
+		k->metrics[k->n++] = m;
+	return i;
+}
+
+/* Columns of a text that another of its columns does not bring anyway. */
+static void take_columns(struct asked *k, const struct answer *x)
+{
+	unsigned brought = 0;
+
+	for (uint32_t i = 0; i < x->columns; i++)
+		brought |= metrics[x->metric[i]].brings;
+	for (uint32_t i = 0; i < x->columns; i++)
+		if (!(brought & METRIC_BIT(x->metric[i])))
+			add_metric(k, x->metric[i]);
+}
+
+static bool take_selected(struct session *s, struct asked *k, const struct diff_words *w)
+{
+	for (enum metric_id m = 0; m < M_N; m++) {
+		if (!(w->o.select.metrics & METRIC_BIT(m)))
+			continue;
+		if (metrics[m].value == V_NONE)
+			return session_fail(s, ERR_INVALID_ARGUMENT,
+			        "-select: '%s' has no numbers to compare", metrics[m].name);
+		add_metric(k, m);
+	}
+	return k->n || session_fail(s, ERR_INVALID_ARGUMENT, "-select: nothing to compare");
+}
+
+/* What is selected, else what the first text among the sides has; behind it what only decides. */
+static bool choose_metrics(struct diff_sides *d, const struct diff_words *w, struct asked *k)
+{
+	const struct answer *text = NULL;
+
+	*k = (struct asked){ .order = 0 };
+	for (size_t i = 0; i < d->n && !text; i++)
+		text = d->v[i].answer;
+	if (text && !w->select_given)
+		take_columns(k, text);
+	else if (!take_selected(d->s, k, w))
+		return false;
+	k->columns = k->n;
+	if (w->order_given && metrics[w->o.order.by].value == V_NONE)
+		k->order = DIFF_BY_NAME;
+	else if (w->order_given)
+		k->order = add_metric(k, w->o.order.by);
+	if (w->o.output.kind == OUT_TIMELINE)
+		add_metric(k, M_MICROS);
+	for (enum metric_id m = 0; m < M_N; m++)
+		if ((metrics[m].uses & USE_MIN) && w->o.min[m])
+			k->least[add_metric(k, m)] = w->o.min[m];
+	for (uint32_t i = 0; i < k->columns; i++)
+		if (metrics[k->metrics[i]].unit == UNIT_BYTES && !w->o.min[k->metrics[i]])
+			k->least[i] = w->min_size;
+	return true;
+}
+
+/* ---- names ---- */
+
+static struct str base_name(struct str path)
+{
+	while (path.n > 1 && path.p[path.n - 1] == '/')
+		path.n--;
+	return str_base(path);
+}
+
+static bool all_different(const struct strs *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(v->v[i], v->v[k]))
+				return false;
+	return true;
+}
+
+/* Left and right; of more sides the files' names, or where these are the same, their numbers. */
+static struct strs choose_names(struct arena *a, const struct diff_words *w)
+{
+	struct strs names = { 0 };
+
+	if (w->names.n)
+		return w->names;
+	for (size_t i = 0; i < w->sides.n; i++)
+		strs_add(a, &names,
+		        w->sides.n == 2 ? (i ? S("right") : S("left")) : base_name(w->sides.v[i]));
+	for (size_t i = 0; i < names.n && !all_different(&names); i++)
+		names.v[i] = str_fmt(a, "%zu", i + 1);
+	return names;
+}
+
+/* ---- merging ---- */
+
+static bool by_rules(void *rules, struct str from, struct arena *a, struct str *to, struct err *e)
+{
+	return pattern_subst_apply(rules, from, a, to, e);
+}
+
+/* Names of nodes as the scopes were found to be renamed. */
+struct renamed {
+	struct intern from;
+	VEC(struct str) to;
+};
+
+static bool by_scope(void *user, struct str from, struct arena *a, struct str *to, struct err *e)
+{
+	const struct renamed *r = user;
+	uint32_t id = intern_find(&r->from, from);
+
+	(void)a;
+	(void)e;
+	*to = id == ID_NONE ? from : r->to.v[id];
+	return true;
+}
+
+/* Graph: which nodes are the same is found out by their scopes, where it can be seen. */
+static bool rename_by_scope(
+        struct diff_sides *d, const struct diff_words *w, const struct side **sides)
+{
+	struct diff_sides scopes = *d;
+	struct arena *a = d->a;
+	struct alias *aliases;
+	struct compare c;
+
+	scopes.with_steps = false;
+	if (!diff_sides_make(&scopes, &view_scope, d->o, d->metrics, 0) ||
+	        !diff_merge(&scopes, w, &c, &aliases))
+		return false;
+	for (uint32_t s = 0; s < d->n; s++) {
+		struct renamed r = { 0 };
+		intern_init(&r.from, a);
+		for (uint32_t i = 1; i < c.n; i++) {
+			struct str name =
+			        compare_has(&c, s, i) ? c.side[s]->name[c.at[s][i]] : STR_NONE;
+			if (name.n && !str_eq(name, c.name[i]) &&
+			        intern_add_kept(&r.from, name) == r.to.n)
+				VEC_PUSH(a, &r.to, c.name[i]);
+		}
+		if (r.to.n && !(sides[s] = side_rename(sides[s], by_scope, &r, a, &d->s->error)))
+			return false;
+	}
+	return true;
+}
+
+bool diff_merge(
+        struct diff_sides *d, const struct diff_words *w, struct compare *c, struct alias **aliases)
+{
+	struct arena *a = d->a;
+	const struct side **sides = ARENA_ARRAY(a, d->n, const struct side *);
+	struct pattern_subst *rules;
+	bool ok = true;
+
+	if (!pattern_subst_compile(&rules, a, w->o.rename, &d->s->error))
+		return false;
+	for (size_t i = 0; i < d->n && ok; i++) {
+		sides[i] = d->v[i].side;
+		if (w->o.rename.n)
+			sides[i] = side_rename(sides[i], by_rules, rules, a, &d->s->error);
+		ok = sides[i] != NULL;
+	}
+	pattern_subst_free(rules);
+	if (!ok)
+		return false;
+	if (d->view->kind == VK_GRAPH && !w->by_path && !rename_by_scope(d, w, sides))
+		return false;
+	if (d->view->kind == VK_GRAPH)
+		compare_graph(sides, (uint32_t)d->n, a);
+	compare_sides(c, sides, (uint32_t)d->n, a);
+	*aliases = NULL;
+	if (!w->by_path)
+		match_renamed(c, aliases, a);
+	return true;
+}
+
+/* ---- nodes without a partner ---- */
+
+/* Fails with the likeliest reason why the first and the last side have nothing in common. */
+static bool fail_apart(struct session *s, const struct compare *c, const struct strs *names)
+{
+	struct arena *a = &s->query_arena;
+	struct str why = S("they look like different models"), prefix;
+	struct unmatched l;
+
+	unmatched_find(&l, c, a);
+	if (l.n_case)
+		why = str_fmt(a,
+		        "they differ in case ('%.*s', '%.*s'): -rename can make them the same",
+		        STR(l.one), STR(l.two));
+	else if ((prefix = unmatched_prefix(&l)).n)
+		why = str_fmt(a, "those of one side stand below '%.*s': -rename 's|^%.*s/||'",
+		        STR(prefix), STR(prefix));
+	return session_fail(s, ERR_FAILED,
+	        "nothing matches: %.*s has %zu nodes, such as '%.*s', %.*s has %zu, such as "
+	        "'%.*s'; %.*s",
+	        STR(names->v[0]), (size_t)l.first.n, STR(l.first.n ? l.first.v[0] : S("")),
+	        STR(names->v[names->n - 1]), (size_t)l.last.n, STR(l.last.n ? l.last.v[0] : S("")),
+	        STR(why));
+}
+
+/* A note if nodes of one side are called like nodes of the other but for upper and lower case. */
+static void note_case(struct session *s, const struct compare *c)
+{
+	struct scratch own;
+	struct unmatched l;
+
+	scratch_open(&own, &s->work);
+	unmatched_find(&l, c, &own.a);
+	if (l.n_case)
+		note_line(&s->notes,
+		        "names that differ only in case: %zu, such as '%.*s' and '%.*s'; they "
+		        "are different nodes\n",
+		        l.n_case, STR(l.one), STR(l.two));
+	scratch_close(&own);
+}
+
+/* ---- gates ---- */
+
+struct judging {
+	struct diff_sides *d;
+	const struct diff_words *w;
+	bool texts;
+};
+
+static bool compare_for_gate(void *user, const struct view_ops *view, enum metric_id metric,
+        bool with_steps, struct compare *c)
+{
+	const struct judging *j = user;
+	const enum metric_id wanted[] = { metric, M_OCCURRENCE }; /* a text has no such number */
+	struct alias *aliases;
+
+	j->d->with_steps = with_steps;
+	bool ok = diff_sides_make(j->d, view, &j->w->o, wanted, j->texts ? 1 : 2);
+	j->d->with_steps = false;
+	return ok && diff_merge(j->d, j->w, c, &aliases);
+}
+
+/* Each gate in memory of its own, as each makes its views anew. */
+static bool judge(
+        struct diff_sides *d, const struct diff_words *w, struct gate_result **results, size_t *n)
+{
+	struct arena *a = &d->s->query_arena;
+	struct judging j = { .d = d, .w = w };
+	struct gate_ask ask = {
+		.compare = compare_for_gate, .user = &j, .level = w->level, .e = &d->s->error
+	};
+	struct scratch own;
+	bool ok = true;
+
+	for (size_t i = 0; i < d->n; i++) {
+		j.texts |= d->v[i].answer != NULL;
+		ask.steps += d->v[i].s->model.steps.n;
+	}
+	ask.texts = j.texts;
+	*n = w->gates.n;
+	*results = ARENA_ARRAY(a, *n, struct gate_result);
+	diff_sides_mark(d);
+	scratch_open(&own, &d->s->work);
+	d->a = &own.a;
+	for (size_t i = 0; ok && i < *n; i++) {
+		struct gate_result *to = &(*results)[i];
+		ok = gate_judge(&w->gates.v[i], &ask, &own.a, to);
+		to->text = str_copy(a, to->text);
+		diff_sides_reset(d);
+		arena_clear(&own.a);
+	}
+	d->a = a;
+	scratch_close(&own);
+	return ok;
+}
+
+static bool check_gates(struct session *s, const struct gate_result *v, size_t n)
+{
+	size_t failed = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		failed += !v[i].holds;
+		note_line(&s->notes, "gate %.*s %s: %.*s\n", STR(v[i].rule),
+		        v[i].holds ? "holds" : "fails", STR(v[i].text));
+	}
+	return !failed || session_fail(s, ERR_FAILED, "%zu of %zu %s", failed, n,
+	                          n == 1 ? "gate fails" : "gates fail");
+}
+
+/* ---- the command ---- */
+
+/* What chooses among the numbers of a profile does nothing to those of a text. */
+static void note_texts(const struct diff_sides *d, const struct opts *o)
+{
+	const struct {
+		const char *name;
+		bool set;
+	} chosen[] = { { "-step", o->step >= 0 || o->steps.n },
+		{ "-account_type_regexes", !strs_is_one(&o->account, S(".*")) },
+		{ "-device_regexes", !strs_is_one(&o->devices, S(".*")) },
+		{ "-worker_regexes", !strs_is_one(&o->workers, S(".*")) } };
+
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < sizeof chosen / sizeof *chosen; k++)
+			if (d->v[i].answer && chosen[k].set)
+				note_line(&d->s->notes,
+				        "note: %s has no effect on '%.*s', which is a text\n",
+				        chosen[k].name, STR(d->v[i].word));
+}
+
+/* Beside the answer: what only one side has, and that there is no row because little differs. */
+static void note_nodes(struct session *s, const struct diff *d, const struct strs *names)
+{
+	struct sb b = sb_in(&s->query_arena);
+
+	for (int i = 0; i < 2; i++)
+		if (d->only[i])
+			sb_fmt(&b, "%s%llu only in %.*s", b.n ? ", " : "",
+			        (unsigned long long)d->only[i],
+			        /* NOLINTNEXTLINE: every side has a name */
+			        STR(names->v[i ? names->n - 1 : 0]));
+	if (d->aliases)
+		sb_fmt(&b, "%s%zu renamed", b.n ? ", " : "", d->aliases);
+	if (!d->n)
+		sb_fmt(&b, "%sno difference to show (--delta %g%%)", b.n ? ", " : "",
+		        d->ask->delta * 100);
+	if (b.n)
+		note_line(&s->notes, "nodes: %llu in both, %.*s\n", (unsigned long long)d->both,
+		        STR(sb_str(&b)));
+}
+
+static bool answer(struct diff_sides *d, const struct diff_words *w, struct sink *out)
+{
+	struct session *s = d->s;
+	struct arena *a = &s->query_arena;
+	struct strs names = choose_names(a, w);
+	struct emit to = { .a = a, .out = out, .notes = &s->notes };
+	struct diff_answer x = { .view = views[w->view],
+		.words = &w->sides,
+		.names = &names,
+		.min_size = w->min_size,
+		.per_run = w->per_run };
+	struct gate_result *gates;
+	struct alias *aliases;
+	struct compare c;
+	struct asked k;
+	struct diff diff;
+
+	if (!all_different(&names))
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "--names: two sides have the same name");
+	note_texts(d, &w->o);
+	if (!choose_metrics(d, w, &k) ||
+	        !diff_sides_make(d, views[w->view], &w->o, k.metrics, k.n) ||
+	        !diff_merge(d, w, &c, &aliases))
+		return false;
+	struct diff_ask ask = { .c = &c,
+		.alias = aliases,
+		.o = &w->o,
+		.metrics = k.metrics,
+		.columns = k.columns,
+		.order = k.order,
+		.from = w->swap ? c.sides - 1 : 0,
+		.to = w->swap ? 0 : c.sides - 1,
+		.delta = w->delta,
+		.least = k.least };
+	if (!diff_run(&diff, &ask, a, &s->error))
+		return false;
+	if (!diff.both)
+		return fail_apart(s, &c, &names);
+	note_nodes(s, &diff, &names);
+	note_case(s, &c);
+	if (!judge(d, w, &gates, &x.n_gates))
+		return false;
+	x.d = &diff;
+	x.gates = gates;
+	return diff_write(&x, &to, &s->error) && check_gates(s, gates, x.n_gates);
+}
+
+bool diff_command(struct session *s, const struct request *r, struct sink *out)
+{
+	struct diff_words w;
+	struct diff_sides d;
+
+	if (!diff_read_words(s, &r->topics, &w) || !diff_sides_load(&d, s, &w))
+		return false;
+	s->account.stop = &s->cancel;
+	bool ok = answer(&d, &w, out);
+	diff_sides_close(&d);
+	return ok;
+}

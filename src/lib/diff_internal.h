@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the parts of the command diff share: its words, its sides, its gates.
+ */
+#ifndef TFPROF_LIB_DIFF_INTERNAL_H
+#define TFPROF_LIB_DIFF_INTERNAL_H
+
+#include "lib/diff.h"
+#include "export/diff_out.h"
+#include "compare/report_reader.h"
+#include "compare/gate.h"
+
+#define DIFF_SIDES_MAX 64
+
+struct diff_words {
+	struct opts o;
+	int view;                  /* enum vk */
+	struct strs sides, names;  /* words that are there; words that are not, or of --names */
+	struct strs rename, rules; /* as given; read: in o and gates */
+	VEC(struct gate) gates;
+	double delta, level;
+	int64_t min_size;
+	bool swap;
+	int per_run, by_path; /* 0 or 1 */
+	bool select_given, order_given;
+};
+
+/* Reads the words behind diff. */
+bool diff_read_words(struct session *s, const struct strs *words, struct diff_words *w);
+
+/* One side: what it was loaded into. */
+struct diff_side {
+	struct str word;       /* as given */
+	struct str name;       /* in the answer */
+	struct session *s;     /* the side's own */
+	struct answer *answer; /* a text; NULL: the session has a model */
+	struct side *side;     /* of the view asked for last */
+	struct arena made;     /* holds the sides that were made of it */
+	struct arena_mark mark;
+	struct str failed; /* the sentence, where it could not be loaded */
+	enum status code;
+	bool partial; /* what comes before the damage of its file could be read */
+};
+
+struct diff_sides {
+	struct session *s; /* that asks */
+	struct diff_side *v;
+	size_t n;
+	struct guard guard;
+	/* What is made of the loaded sides; see diff_sides_make. */
+	struct arena *a; /* where they are merged */
+	const struct view_ops *view;
+	const struct opts *o;
+	const enum metric_id *metrics;
+	uint32_t n_metrics;
+	bool per_run;
+	bool with_steps; /* behind the numbers those of each step that -step chooses */
+};
+
+/* Loads them side by side. To be closed if it returned true; if work ends early they close
+ * themselves. */
+bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_words *w);
+void diff_sides_close(struct diff_sides *d);
+
+/* Makes v[i].side of all sides for a view, options and metrics; earlier ones stay. */
+bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const struct opts *o,
+        const enum metric_id *metrics, uint32_t n);
+
+/* Gives back the sides that were made since the mark. */
+void diff_sides_mark(struct diff_sides *d);
+void diff_sides_reset(struct diff_sides *d);
+
+/* The sides as one tree: renamed by the rules, then what was renamed found. */
+bool diff_merge(struct diff_sides *d, const struct diff_words *w, struct compare *c,
+        struct alias **aliases);
+
+#endif

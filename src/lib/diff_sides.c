@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The sides of a diff: each is loaded into a session of its own, several at a time.
+ */
+#include "lib/baseline.h"
+#include "lib/diff_internal.h"
+#include "lib/flags.h"
+#include "base/par.h"
+#include "io/paths.h"
+
+/* ---- loading ---- */
+
+/* Reads the side as an answer if it is one. *is: whether. */
+static bool try_answer(struct session *s, struct diff_side *x, struct str path, bool *is)
+{
+	struct arena *a = &s->model_arena;
+	struct src *in;
+
+	*is = false;
+	if (!src_open(&in, a, path, &s->error))
+		return false;
+	src_need(in, ANSWER_HEAD);
+	bool ok = !src_failed(in);
+	*is = ok && answer_sniff(str_make(in->p, (size_t)(in->end - in->p)));
+	if (*is) {
+		x->answer = ARENA_NEW(a, struct answer);
+		ok = answer_read(x->answer, in, a, &s->error);
+		x->answer->file = str_copy(a, x->word);
+	}
+	src_close(in);
+	return ok;
+}
+
+static bool load_side(struct session *s, void *ctx)
+{
+	struct diff_side *x = ctx;
+	struct arena *a = &s->query_arena;
+	struct strs files = { 0 };
+	struct str path = x->word;
+	bool is_answer;
+
+	if (str_starts(path, S(BASELINE_PREFIX))) {
+		path = str_sub(path, sizeof BASELINE_PREFIX - 1, SIZE_MAX);
+		if (!baseline_path(&path, a, &s->error))
+			return false;
+	} else if (!path_exists(a, path)) {
+		files = str_split(a, path, ',');
+		return flags_load_files(s, &files);
+	} else if (!path_is_folder(a, path)) {
+		if (!try_answer(s, x, path, &is_answer))
+			return false;
+		if (is_answer)
+			return true;
+	}
+	strs_add(a, &files, path);
+	return flags_load_files(s, &files);
+}
+
+/* Takes the sentence of the side's session, which may be at the end of its memory. */
+static void keep_error(struct diff_side *x)
+{
+	x->code = x->s->error.code ? x->s->error.code : ERR_FAILED;
+	x->failed = x->s->error.text;
+	x->partial = x->s->error.partial;
+}
+
+static void run_load(void *ctx, size_t i, struct work *w)
+{
+	struct diff_sides *d = ctx;
+
+	(void)w;
+	if (!session_guard(d->v[i].s, load_side, &d->v[i]))
+		keep_error(&d->v[i]);
+}
+
+static bool go_on(void *ctx, size_t job, bool escaped, struct pool *p)
+{
+	struct diff_sides *d = ctx;
+
+	(void)job;
+	(void)escaped;
+	(void)p;
+	work_poll(&d->s->work);
+	return true;
+}
+
+static void close_sides(void *sides)
+{
+	struct diff_sides *d = sides;
+
+	for (size_t i = 0; i < d->n; i++) {
+		arena_free(&d->v[i].made);
+		session_free(d->v[i].s);
+	}
+	d->n = 0;
+}
+
+void diff_sides_close(struct diff_sides *d)
+{
+	work_unguard(&d->s->work, &d->guard);
+	close_sides(d);
+}
+
+static void collect_notes(struct session *s, struct session *from)
+{
+	struct notes said = notes_from(&from->load_notes, from->load_said);
+
+	note_append(&s->notes, &said);
+	from->load_said = from->load_notes.list.n;
+	note_append(&s->notes, &from->notes);
+	from->notes.list.n = 0;
+}
+
+/* What the sides said, and the first failure. */
+static bool collect(struct diff_sides *d)
+{
+	struct session *s = d->s;
+
+	for (size_t i = 0; i < d->n; i++) {
+		struct diff_side *x = &d->v[i];
+		enum status code = x->code == ERR_STEP ? ERR_FAILED : x->code;
+		if (!code)
+			collect_notes(s, x->s);
+		else if (str_contains(x->failed, x->word) ||
+		         str_starts(x->word, S(BASELINE_PREFIX)))
+			session_fail(s, code, "%.*s", STR(x->failed));
+		else
+			session_fail(s, code, "'%.*s': %.*s", STR(x->word), STR(x->failed));
+		s->error.partial = x->partial;
+		if (code)
+			return false;
+	}
+	return true;
+}
+
+static void run_all(struct diff_sides *d, void (*run)(void *, size_t, struct work *))
+{
+	const struct par_ops ops = { run, go_on, NULL };
+
+	par_run(&ops, d, d->n, d->s->threads, &d->s->work);
+}
+
+bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_words *w)
+{
+	struct arena *a = &s->query_arena;
+	unsigned threads = s->threads / (unsigned)w->sides.n;
+
+	*d = (struct diff_sides){ .s = s, .a = a, .per_run = w->per_run };
+	d->v = ARENA_ARRAY(a, w->sides.n, struct diff_side);
+	work_guard(&s->work, &d->guard, close_sides, d);
+	for (size_t i = 0; i < w->sides.n; i++) {
+		struct diff_side *x = &d->v[i];
+		x->word = w->sides.v[i];
+		x->s = session_new(s->account.limit ? s->account.limit / w->sides.n : 0);
+		if (!x->s)
+			work_escape(&s->work);
+		arena_init(&x->made, &x->s->work);
+		d->n++;
+		x->s->threads = threads ? threads : 1;
+		x->s->recover = s->recover;
+		x->s->watch = session_not_cancelled(s);
+		x->s->parent_cancel = &s->cancel;
+	}
+	run_all(d, run_load);
+	if (collect(d))
+		return true;
+	diff_sides_close(d);
+	return false;
+}
+
+/* ---- as sides of a view ---- */
+
+/* The steps that -step chooses. */
+static uint32_t list_steps(const struct session *s, const struct opts *o, int64_t *ids)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < s->model.steps.n; i++)
+		if (opts_has_step(o, s->model.steps.v[i]->id))
+			ids[n++] = s->model.steps.v[i]->id;
+	return n;
+}
+
+struct making {
+	struct diff_sides *d;
+	struct diff_side *x;
+};
+
+static bool make_side(struct session *s, void *ctx)
+{
+	const struct making *m = ctx;
+	const struct diff_sides *d = m->d;
+	enum value values[M_N];
+	struct side_ask ask = { .view = d->view,
+		.o = d->o,
+		.values = values,
+		.n = d->n_metrics,
+		.per_run = d->per_run };
+	struct arena *a = &m->x->made;
+
+	m->x->side = ARENA_NEW(a, struct side);
+	if (m->x->answer && d->per_run)
+		return session_fail(s, ERR_FAILED,
+		        "a text does not say how often a node ran: --per run cannot be");
+	if (m->x->answer)
+		return answer_side(m->x->answer, d->view->kind, d->metrics, d->n_metrics,
+		        m->x->side, a, &s->error);
+	for (uint32_t k = 0; k < d->n_metrics; k++)
+		values[k] = metrics[d->metrics[k]].value;
+	int64_t *steps = ARENA_ARRAY(&s->query_arena, s->model.steps.n, int64_t);
+	ask.steps = steps;
+	if (d->with_steps)
+		ask.n_steps = list_steps(s, d->o, steps);
+	return session_side(s, &ask, m->x->side, a);
+}
+
+static void run_make(void *ctx, size_t i, struct work *w)
+{
+	struct diff_sides *d = ctx;
+	struct making m = { d, &d->v[i] };
+
+	(void)w;
+	if (!session_guard(m.x->s, make_side, &m))
+		keep_error(m.x);
+}
+
+static bool check_empty(struct diff_sides *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->v[i].side->n < 2)
+			return session_fail(d->s, ERR_FAILED,
+			        "'%.*s' has nothing to compare in the %s view", STR(d->v[i].word),
+			        d->view->name);
+	return true;
+}
+
+bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const struct opts *o,
+        const enum metric_id *wanted, uint32_t n)
+{
+	d->view = view;
+	d->o = o;
+	d->metrics = wanted;
+	d->n_metrics = n;
+	run_all(d, run_make);
+	return collect(d) && check_empty(d);
+}
+
+void diff_sides_mark(struct diff_sides *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		d->v[i].mark = arena_mark(&d->v[i].made);
+}
+
+void diff_sides_reset(struct diff_sides *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		arena_reset(&d->v[i].made, d->v[i].mark);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The words of diff: [VIEW] SIDE SIDE... [NAME NAME...] and options, its own and those of views.
+ */
+#include <unistd.h>
+
+#include "lib/baseline.h"
+#include "lib/diff_internal.h"
+#include "lib/words.h"
+
+/* Is there something of that name to load? A list is if its first file is there. */
+static bool is_side(struct session *s, struct str word)
+{
+	struct arena *a = &s->query_arena;
+	struct strs parts = str_split(a, word, ',');
+
+	return str_starts(word, S(BASELINE_PREFIX)) || access(str_z(a, word), F_OK) == 0 ||
+	       (parts.n > 1 && access(str_z(a, parts.v[0]), F_OK) == 0);
+}
+
+/* A view, before the sides' names; a side, before them too; a name. */
+static void take_word(struct session *s, struct str word, struct diff_words *w, size_t *names)
+{
+	bool side = is_side(s, word);
+
+	for (int k = 0; k < VK_N && !side && !*names; k++) {
+		if (str_eq(word, str_of(views[k]->name))) {
+			w->view = k;
+			return;
+		}
+	}
+	strs_add(&s->query_arena, side && !*names ? &w->sides : &w->names, word);
+	*names += !side;
+}
+
+/* The first part of a list that is no file, or the word itself. */
+static struct str missing_part(struct session *s, struct str word)
+{
+	struct strs parts = str_split(&s->query_arena, word, ',');
+
+	for (size_t i = 0; i < parts.n; i++)
+		if (access(str_z(&s->query_arena, parts.v[i]), F_OK))
+			return parts.v[i];
+	return word;
+}
+
+/* Words behind the sides that are no files are their names, if there are as many. */
+static bool check_names(struct session *s, struct diff_words *w)
+{
+	if (w->sides.n < 2 && w->names.n)
+		return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'",
+		        STR(missing_part(s, w->names.v[0])));
+	if (w->sides.n < 2)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "diff compares two sides or more: files, folders, lists such as "
+		        "graph.pbtxt,run_meta, or baseline:NAME");
+	if (w->sides.n > DIFF_SIDES_MAX)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "diff compares at most %d sides, not %zu", DIFF_SIDES_MAX, w->sides.n);
+	if (w->names.n && w->names.n != w->sides.n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "'%.*s' is no file, and %zu %s not name %zu sides", STR(w->names.v[0]),
+		        w->names.n, w->names.n == 1 ? "word does" : "words do", w->sides.n);
+	return true;
+}
+
+static bool is_given(const struct words *read, const char *name)
+{
+	size_t i = 0;
+
+	while (i < read->given.n && !str_eq(read->given.v[i], str_of(name)))
+		i++;
+	return i < read->given.n;
+}
+
+static bool read_gates(struct session *s, struct diff_words *w)
+{
+	struct gate g;
+
+	for (size_t i = 0; i < w->rules.n; i++) {
+		if (!gate_parse(&g, w->rules.v[i], &s->error))
+			return false;
+		VEC_PUSH(&s->query_arena, &w->gates, g);
+	}
+	return true;
+}
+
+bool diff_read_words(struct session *s, const struct strs *words, struct diff_words *w)
+{
+	struct arena *a = &s->query_arena;
+	struct words read = { .command = cmd_find(S("diff")), .into = w, .opts = &w->o };
+	size_t names = 0;
+
+	*w = (struct diff_words){
+		.delta = 0.1, .level = 0.05, .min_size = 1000000, .o = opts_copy(&s->sticky, a)
+	};
+	if (w->o.rename.n)
+		strs_add(a, &w->rename, w->o.rename);
+	if (!words_read(s, words, &read) || !read_gates(s, w))
+		return false;
+	if (w->level >= 1)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "--level is a probability below 1");
+	w->o.rename = strs_join(a, &w->rename, S(";"));
+	for (size_t i = 0; i < read.rest.n; i++)
+		take_word(s, read.rest.v[i], w, &names);
+	w->select_given = is_given(&read, "select");
+	w->order_given = is_given(&read, "order_by");
+	if (!is_given(&read, "max_depth"))
+		w->o.max_depth = INT32_MAX;
+	return check_names(s, w);
+}

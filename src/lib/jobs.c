@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See jobs.h.
+ */
+#include "lib/jobs.h"
+
+#include "lib/progress.h"
+#include "io/paths.h"
+
+#define STEPS_SHOWN 8
+
+/* ---- names ---- */
+
+static struct job *find_job(const struct jobs *j, struct str name)
+{
+	for (size_t i = 0; i < j->list.n; i++)
+		if (str_eq(j->list.v[i].name, name))
+			return &j->list.v[i];
+	return NULL;
+}
+
+/* The first thing that is loaded. */
+static struct str first_input(const struct flags *f)
+{
+	struct str v[] = { f->profiles.n ? f->profiles.v[0] : STR_NONE, f->graph, f->run_meta,
+		f->runs.n ? f->runs.v[0] : STR_NONE, f->spool, f->baseline, f->op_log };
+	size_t i = 0;
+
+	while (i < sizeof v / sizeof *v - 1 && !v[i].n)
+		i++;
+	return v[i];
+}
+
+/* The last part of its path that is no pattern, or where another job has that already, all of it.
+ */
+static struct str derived_name(const struct jobs *j, struct arena *a, const struct flags *f)
+{
+	struct str path = first_input(f);
+	struct strs parts = str_split(a, path, '/');
+
+	while (parts.n && path_is_pattern(parts.v[parts.n - 1]))
+		parts.n--;
+	struct str name = parts.n ? parts.v[parts.n - 1] : path;
+	return find_job(j, name) ? path : name;
+}
+
+struct str jobs_name(const struct jobs *j)
+{
+	return j->list.n > 1 ? j->list.v[j->now].name : STR_NONE;
+}
+
+/* ---- the list ---- */
+
+struct beginning {
+	struct jobs *j;
+	const struct flags *f;
+};
+
+static bool begin(struct session *s, void *ctx)
+{
+	const struct beginning *b = ctx;
+	struct jobs *j = b->j;
+	struct job first = { str_copy(&j->a, derived_name(j, &s->query_arena, b->f)), s };
+
+	VEC_PUSH(&j->a, &j->list, first);
+	s->jobs = j;
+	return true;
+}
+
+bool jobs_begin(struct jobs *j, struct session *s, const struct flags *f)
+{
+	struct beginning b = { j, f };
+
+	*j = (struct jobs){ 0 };
+	arena_init(&j->a, &s->work);
+	return session_guard(s, begin, &b);
+}
+
+static bool take_options(struct session *s, void *opts)
+{
+	session_set(s, opts);
+	return true;
+}
+
+struct session *jobs_next(struct jobs *j, struct session *before)
+{
+	struct session *s = jobs_now(j);
+
+	if (s != before && !session_guard(s, take_options, &before->sticky))
+		return before;
+	return s;
+}
+
+void jobs_end(struct jobs *j)
+{
+	for (size_t i = 1; i < j->list.n; i++)
+		session_free(j->list.v[i].s);
+	if (j->list.n) {
+		j->a.work = &j->list.v[0].s->work; /* it may have been that of another */
+		j->list.v[0].s->jobs = NULL;
+	}
+	arena_free(&j->a);
+}
+
+static bool need_jobs(struct session *s, const struct request *r)
+{
+	if (s->jobs)
+		return true;
+	return session_fail(s, ERR_INVALID_ARGUMENT,
+	        "'%s' is for lines: type it at the prompt or write it into a script",
+	        r->command->name);
+}
+
+/* "181 nodes, 3 workers, steps 0, 1, 2" */
+static void put_size(struct session *s, struct sb *b)
+{
+	const struct model *m = &s->model;
+	size_t n = 0;
+
+	sb_fmt(b, "%zu node%s", (size_t)m->nodes.n, m->nodes.n == 1 ? "" : "s");
+	if (m->workers.n > 1)
+		sb_fmt(b, ", %zu workers", m->workers.n);
+	if (!m->steps.n && !s->n_later)
+		sb_put(b, S(", no steps"));
+	for (size_t i = 0; i < m->steps.n && m->steps.v[i]->worker == 0; i++) {
+		if (n++ < STEPS_SHOWN)
+			sb_fmt(b, "%s%lld", n > 1 ? ", " : ", steps ",
+			        (long long)m->steps.v[i]->id);
+	}
+	if (n > STEPS_SHOWN)
+		sb_fmt(b, " and %zu more", n - STEPS_SHOWN);
+	sb_char(b, '\n');
+}
+
+bool jobs_list(struct session *s, const struct request *r, struct sink *out)
+{
+	struct sb b = sb_in(&s->query_arena);
+	size_t width = 0;
+
+	if (!need_jobs(s, r))
+		return false;
+	if (r->topics.n)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "list takes no words, not '%.*s'",
+		        STR(r->topics.v[0]));
+	const struct jobs *j = s->jobs;
+	for (size_t i = 0; i < j->list.n; i++)
+		width = j->list.v[i].name.n > width ? j->list.v[i].name.n : width;
+	for (size_t i = 0; i < j->list.n; i++) {
+		const struct job *x = &j->list.v[i];
+		sb_put(&b, i == j->now ? S("* ") : S("  "));
+		sb_put(&b, x->name);
+		sb_repeat(&b, ' ', width - x->name.n + 2);
+		put_size(x->s, &b);
+	}
+	sink_put(out, sb_str(&b));
+	return true;
+}
+
+bool jobs_use(struct session *s, const struct request *r, struct sink *out)
+{
+	struct strs names = { 0 };
+
+	(void)out;
+	if (!need_jobs(s, r))
+		return false;
+	struct jobs *j = s->jobs;
+	if (r->topics.n != 1)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "use takes one name: use NAME");
+	struct job *x = find_job(j, r->topics.v[0]);
+	if (x) {
+		j->now = (size_t)(x - j->list.v);
+		return true;
+	}
+	for (size_t i = 0; i < j->list.n; i++)
+		strs_add(&s->query_arena, &names, j->list.v[i].name);
+	struct str near = nearest_word(r->topics.v[0], names.v, names.n);
+	if (near.n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "nothing is loaded as '%.*s'; did you mean '%.*s'?", STR(r->topics.v[0]),
+		        STR(near));
+	return session_fail(s, ERR_INVALID_ARGUMENT,
+	        "nothing is loaded as '%.*s'; 'list' shows what is", STR(r->topics.v[0]));
+}
+
+/* ---- load ---- */
+
+struct loading {
+	struct jobs *j;
+	struct session *from; /* whose command it is */
+	const struct strs *words;
+	struct str name; /* given; else derived */
+};
+
+/* The word as a shell would hand it on: without the quotes around it, or around its value. */
+static struct str bare_word(struct arena *a, struct str word)
+{
+	size_t equals = str_find_char(word, '=');
+
+	if (path_exists(a, word))
+		return word;
+	if (equals == SIZE_MAX)
+		return str_strip_quotes(word);
+	return str_fmt(a, "%.*s=%.*s", STR(str_sub(word, 0, equals)),
+	        STR(str_strip_quotes(str_sub(word, equals + 1, SIZE_MAX))));
+}
+
+/* Takes NAME= off the first word that is neither a flag nor its value; a file of such a name is a
+ * file.
+ */
+static void take_name(struct session *s, struct loading *l, char **argv, size_t n)
+{
+	struct str name, value;
+	bool has_value;
+	size_t i = 0;
+
+	while (i < n && cmd_option_word(str_of(argv[i]), &name, &value, &has_value)) {
+		const struct flag *flag = flag_find(name);
+		i += flag && flag->value && !has_value ? 2 : 1;
+	}
+	size_t equals = i < n ? str_find_char(str_of(argv[i]), '=') : SIZE_MAX;
+	if (equals == SIZE_MAX || equals == 0 || path_exists(&s->query_arena, str_of(argv[i])))
+		return;
+	l->name = str_make(argv[i], equals);
+	argv[i] += equals + 1;
+}
+
+/* The words of load as those of a command line. */
+static bool read_flags(struct session *s, struct loading *l, struct flags *f)
+{
+	struct arena *a = &s->query_arena;
+	size_t n = l->words->n;
+	char **argv = ARENA_ARRAY(a, n + 2, char *);
+	struct strs files = { 0 };
+	struct str name, value;
+	bool has_value;
+
+	for (size_t i = 0; i < n; i++)
+		argv[i + 1] = str_z(&s->model_arena, bare_word(a, l->words->v[i]));
+	take_name(s, l, argv + 1, n);
+	argv[0] = argv[n + 1] = NULL;
+	if (!flags_parse(s, (int)n + 1, argv, f))
+		return false;
+	for (size_t i = 0; i < f->words.n; i++) {
+		struct str word = f->words.v[i];
+		if (cmd_option_word(word, &name, &value, &has_value))
+			return session_fail(s, ERR_INVALID_ARGUMENT,
+			        "load takes files and flags such as --graph_path=FILE, not '%.*s'",
+			        STR(word));
+		if (word.n && !path_exists(a, word) && !path_is_pattern(word))
+			return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'", STR(word));
+		if (word.n)
+			strs_add(a, &files, word);
+	}
+	if (!flags_sort(s, f, &files))
+		return false;
+	if (!flags_inputs(f))
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "load needs a file: load NAME=FILE, or FILE...");
+	return !flags_use_stdin(s, f) ||
+	       session_fail(s, ERR_INVALID_ARGUMENT, "standard input is where the lines come from");
+}
+
+static bool load_job(struct session *s, void *ctx)
+{
+	struct loading *l = ctx;
+	struct progress p;
+	struct flags f;
+
+	if (!read_flags(s, l, &f))
+		return false;
+	if (!l->name.n)
+		l->name = str_copy(&s->model_arena, derived_name(l->j, &s->query_arena, &f));
+	if (find_job(l->j, l->name))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "'%.*s' is loaded already; give this another name: load NAME=FILE",
+		        STR(l->name));
+	s->work.account->stop = &l->from->cancel; /* nobody misses what is in pieces then */
+	progress_begin(&p, &s->watch);
+	bool ok = flags_load(s, &f, sink_memory(&s->query_arena)) && session_seal(s);
+	progress_end(&p);
+	s->watch = (struct input_watch){ 0 };
+	return ok;
+}
+
+bool jobs_load(struct session *s, const struct request *r, struct sink *out)
+{
+	struct sb b = sb_in(&s->query_arena);
+	struct guard g;
+
+	if (!need_jobs(s, r))
+		return false;
+	struct jobs *j = s->jobs;
+	struct loading l = { .j = j, .from = s, .words = &r->topics };
+	struct session *next = session_new_beside(j->list.v[0].s);
+	if (!next)
+		return session_fail(s, ERR_RESOURCE, "out of memory");
+	next->recover = j->list.v[0].s->recover;
+	work_guard(&s->work, &g, session_drop, next);
+	next->parent_cancel = &s->cancel;
+	bool ok = session_guard(next, load_job, &l);
+	next->parent_cancel = NULL;
+	s->work.account->stop = NULL;
+	if (!ok) {
+		session_fail_as(s, &next->error);
+		work_unguard(&s->work, &g);
+		session_free(next);
+		return false;
+	}
+	note_append(&s->notes, &next->load_notes);
+	next->load_said = next->load_notes.list.n;
+	next->jobs = j;
+	j->a.work = &s->work;
+	VEC_PUSH(&j->a, &j->list, ((struct job){ str_copy(&j->a, l.name), next }));
+	work_unguard(&s->work, &g);
+	j->now = j->list.n - 1;
+	sb_put(&b, jobs_name(j));
+	sb_put(&b, S(": "));
+	put_size(next, &b);
+	sink_put(out, sb_str(&b));
+	return true;
+}

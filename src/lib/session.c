@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See session.h. Knows no command language and prints nothing.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/session.h"
+#include "io/paths.h"
+
+static void begin(struct session *s)
+{
+	arena_clear(&s->query_arena);
+	notes_init(&s->notes, &s->query_arena);
+	s->error = (struct err){ .a = &s->query_arena };
+	s->work.account->stop = NULL;
+	s->work.account->cancel = s->parent_cancel ? s->parent_cancel : &s->cancel;
+	s->built_notes = 0;
+}
+
+static bool open_session(struct session *s, void *ctx)
+{
+	(void)ctx;
+	notes_init(&s->load_notes, &s->model_arena);
+	s->model.a = &s->model_arena;
+	s->ingest = ingest_open(&s->model, &s->load_notes, false);
+	opts_preset(&s->sticky, &s->opts_arena[0]);
+	return true;
+}
+
+/* A session that charges the account, or, if it is NULL, its own with this limit. */
+static struct session *new_session(struct account *account, size_t limit)
+{
+	struct session *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return NULL;
+	s->work.account = account ? account : &s->account;
+	session_limit(s, s->work.account->limit);
+	s->threads = 1;
+	arena_init(&s->model_arena, &s->work);
+	arena_init(&s->tree_arena, &s->work);
+	arena_init(&s->query_arena, &s->work);
+	arena_init(&s->ckpt_arena, &s->work);
+	arena_init(&s->opts_arena[0], &s->work);
+	arena_init(&s->opts_arena[1], &s->work);
+	if (!session_guard(s, open_session, NULL)) {
+		session_free(s);
+		return NULL;
+	}
+	session_limit(s, account ? account->limit : limit);
+	return s;
+}
+
+struct session *session_new(size_t limit)
+{
+	return new_session(NULL, limit);
+}
+
+struct session *session_new_beside(struct session *first)
+{
+	struct session *s = new_session(first->work.account, 0);
+
+	if (s)
+		s->threads = first->threads;
+	return s;
+}
+
+void session_limit(struct session *s, size_t limit)
+{
+	s->work.account->limit = limit;
+	if (limit)
+		snprintf(s->exhausted, sizeof s->exhausted,
+		        "the memory limit of %zu bytes is reached", limit);
+	else
+		snprintf(s->exhausted, sizeof s->exhausted, "out of memory");
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	ckpt_close(s->ckpt);
+	arena_free(&s->ckpt_arena);
+	arena_free(&s->model_arena);
+	arena_free(&s->tree_arena);
+	arena_free(&s->query_arena);
+	arena_free(&s->opts_arena[0]);
+	arena_free(&s->opts_arena[1]);
+	account_close(&s->account);
+	free(s);
+}
+
+void session_drop(void *session)
+{
+	session_free(session);
+}
+
+/* Whether loading goes on. */
+static bool not_cancelled(void *session, uint64_t done, uint64_t total)
+{
+	struct session *s = session;
+
+	(void)done;
+	(void)total;
+	return !atomic_load(&s->cancel);
+}
+
+struct input_watch session_not_cancelled(struct session *s)
+{
+	return (struct input_watch){ not_cancelled, s };
+}
+
+bool session_guard(struct session *s, bool (*f)(struct session *s, void *ctx), void *ctx)
+{
+	if (setjmp(s->work.escape)) {
+		s->error = (struct err){ .code = ERR_RESOURCE, .text = str_of(s->exhausted) };
+		if (work_stopped(&s->work))
+			s->error = (struct err){ .code = ERR_CANCELLED,
+				.text = S("the command was cancelled") };
+		return false;
+	}
+	begin(s);
+	return f(s, ctx);
+}
+
+bool session_fail(struct session *s, enum status code, const char *f, ...)
+{
+	struct sb b = sb_in(&s->query_arena);
+	va_list ap;
+
+	va_start(ap, f);
+	sb_vfmt(&b, f, ap);
+	va_end(ap);
+	s->error = (struct err){ .a = &s->query_arena, .code = code, .text = sb_str(&b) };
+	return false;
+}
+
+/* ---- loading ---- */
+
+bool session_usable(struct session *s)
+{
+	if (s->broken)
+		return session_fail(
+		        s, ERR_FAILED, "memory ended while the session was loading: close it");
+	return true;
+}
+
+static const char *kind_of(unsigned role)
+{
+	return role == ROLE_GRAPH      ? "graph"
+	       : role == ROLE_STEP     ? "run_meta"
+	       : role == ROLE_OPLOG    ? "op_log"
+	       : role == ROLE_BASELINE ? "baseline"
+	                               : "profile";
+}
+
+static void add_source(struct session *s, const char *kind, struct str path, int64_t step)
+{
+	struct source x = { kind, str_copy(&s->model_arena, path), step };
+
+	VEC_PUSH(&s->model_arena, &s->sources, x);
+}
+
+static const char CHECKPOINT[] = "checkpoint";
+
+/* There is one at a time, the last one. */
+static void drop_checkpoint(struct session *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->sources.n; i++)
+		if (s->sources.v[i].kind != CHECKPOINT)
+			s->sources.v[n++] = s->sources.v[i];
+	s->sources.n = n;
+}
+
+/* Until the load ends well, the model may be in pieces. */
+static void begin_load(struct session *s)
+{
+	s->broken = true;
+	s->sealed = false;
+}
+
+static const struct input_watch *watch(const struct session *s)
+{
+	return s->watch.progress ? &s->watch : NULL;
+}
+
+/* Gives the nodes that the checkpoint has values of the type _checkpoint_variables; quirk 20: not
+ * those of a ProfileProto. */
+static bool mark_variables(struct session *s)
+{
+	struct ckpt_tensor t;
+	struct ckpt_list *l;
+
+	if (!s->ckpt || s->profiled || !s->loaded)
+		return true;
+	begin_load(s);
+	l = ckpt_list(s->ckpt, &s->ckpt_arena, &s->error);
+	ingest_begin(s->ingest, &s->model_arena);
+	uint32_t type = ingest_string(s->ingest, S("_checkpoint_variables"));
+	for (;;) {
+		struct arena_mark m = arena_mark(&s->query_arena);
+		if (!ckpt_next(l, &s->query_arena, &t))
+			break;
+		uint32_t node = model_find(&s->model, t.name);
+		arena_reset(&s->query_arena, m);
+		if (node != ID_NONE)
+			ingest_add_type(s->ingest, node, type);
+	}
+	if (s->error.code)
+		ingest_undo(s->ingest);
+	else
+		ingest_commit(s->ingest);
+	s->broken = false;
+	return !s->error.code;
+}
+
+bool session_checkpoint(struct session *s, struct str path)
+{
+	if (!session_usable(s))
+		return false;
+	ckpt_close(s->ckpt);
+	s->ckpt = NULL;
+	drop_checkpoint(s);
+	arena_clear(&s->ckpt_arena);
+	if (!ckpt_open(&s->ckpt, &s->ckpt_arena, path, &s->error))
+		return false;
+	add_source(s, CHECKPOINT, path, 0);
+	return mark_variables(s);
+}
+
+bool session_load(struct session *s, unsigned role, const struct input_from *from)
+{
+	if (!session_usable(s))
+		return false;
+	begin_load(s);
+	bool ok = input_load(s->ingest, role, from, watch(s), &s->work, &s->error);
+	s->broken = false;
+	if (ok && !from->memory && path_is_empty(&s->query_arena, from->name))
+		note_line(&s->load_notes, "note: '%.*s' is empty\n", STR(from->name));
+	s->loaded |= ok;
+	s->profiled |= ok && role == ROLE_PROFILE;
+	if (ok)
+		add_source(s, kind_of(role), from->name, 0);
+	return ok && (role != ROLE_GRAPH || mark_variables(s));
+}
+
+bool session_load_spools(
+        struct session *s, struct str path, const struct spools *files, const struct spools_opts *o)
+{
+	const struct spools_watch w = { s->watch.progress, s->watch.user };
+	struct scratch own;
+
+	if (!session_usable(s))
+		return false;
+	begin_load(s);
+	scratch_open(&own, &s->work);
+	ingest_begin(s->ingest, &own.a);
+	bool ok = spools_read(s->ingest, files, o, w.progress ? &w : NULL, &own.a, &s->error);
+	if (ok)
+		ingest_commit(s->ingest);
+	else
+		ingest_undo(s->ingest);
+	scratch_close(&own);
+	s->broken = false;
+	s->loaded |= ok;
+	if (ok)
+		add_source(s, "spool", path, 0);
+	return ok;
+}
+
+bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
+        bool (*folded)(void *user, size_t i), void *user)
+{
+	struct input_steps steps = { .v = v,
+		.n = n,
+		.threads = s->threads,
+		.folded = folded,
+		.user = user,
+		.watch = watch(s) };
+	size_t done = 0;
+
+	if (!session_usable(s))
+		return false;
+	begin_load(s);
+	bool ok = input_load_steps(s->ingest, &steps, &done, &s->work, &s->error);
+	s->broken = false;
+	s->loaded |= done > 0;
+	for (size_t i = 0; i < done; i++)
+		add_source(s, kind_of(ROLE_STEP), v[i].from.name, v[i].step);
+	return ok;
+}
+
+static void add_worker_sources(struct session *s, const struct input_worker *w)
+{
+	if (w->profile.n)
+		add_source(s, kind_of(ROLE_PROFILE), w->profile, 0);
+	if (w->graph.n)
+		add_source(s, kind_of(ROLE_GRAPH), w->graph, 0);
+	if (w->oplog.n)
+		add_source(s, kind_of(ROLE_OPLOG), w->oplog, 0);
+	for (size_t i = 0; i < w->n_steps; i++)
+		add_source(s, kind_of(ROLE_STEP), w->steps[i].from.name, w->steps[i].step);
+}
+
+bool session_load_workers(
+        struct session *s, const struct strs *names, const struct input_worker *v, size_t n)
+{
+	const struct input_workers workers = {
+		.v = v, .n = n, .threads = s->threads, .watch = watch(s)
+	};
+	size_t merged = 0;
+
+	if (!session_usable(s))
+		return false;
+	begin_load(s);
+	bool ok = input_load_workers(s->ingest, &workers, &merged, &s->work, &s->error);
+	if (merged && names)
+		ingest_workers(s->ingest, names);
+	s->broken = false;
+	s->loaded |= merged > 0;
+	for (size_t i = 0; i < merged; i++) {
+		s->profiled |= v[i].profile.n > 0;
+		add_worker_sources(s, &v[i]);
+	}
+	return ok && mark_variables(s);
+}
+
+void session_keep_attrs(struct session *s)
+{
+	ingest_keep_attrs(s->ingest);
+	ingest_keep_said(s->ingest);
+}
+
+void session_set(struct session *s, const struct opts *o)
+{
+	unsigned next = !s->opts_now;
+
+	arena_clear(&s->opts_arena[next]);
+	s->sticky = opts_copy(o, &s->opts_arena[next]);
+	s->opts_now = next;
+}

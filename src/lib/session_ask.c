@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Asking a session: the model sealed, trees built at first use, views, sides, advice, profiles.
+ */
+#include "lib/session.h"
+
+#include "export/tensor.h"
+
+/* For an answer of a view of this kind, whose tree is there. */
+static struct origin origin_of(const struct session *s, enum vk kind)
+{
+	return (struct origin){ .v = s->sources.v,
+		.n = s->sources.n,
+		.loading = &s->load_notes,
+		.building = &s->tree_notes[kind],
+		.built = s->built_notes };
+}
+
+/* From here on a cancelled call ends at once: the model is not touched any more. */
+static void begin_query(struct session *s)
+{
+	s->work.account->stop = &s->cancel;
+	work_poll(&s->work);
+}
+
+bool session_seal(struct session *s)
+{
+	if (!session_usable(s))
+		return false;
+	if (s->sealed)
+		return true;
+	s->broken = true;
+	if (!ingest_seal(s->ingest, &s->error))
+		return false;
+	s->broken = false;
+	s->sealed = true;
+	arena_clear(&s->tree_arena);
+	memset(s->built, 0, sizeof s->built);
+	return true;
+}
+
+/* The tree of a view, built at first use. */
+static const struct tree *tree_of(struct session *s, const struct view_ops *v)
+{
+	struct tree *t = &s->trees[v->kind];
+
+	if (!s->built[v->kind]) {
+		s->work.account->stop = NULL; /* it would end without its tree, for nothing */
+		*t = (struct tree){ .kind = v->kind };
+		notes_init(&s->tree_notes[v->kind], &s->tree_arena);
+		v->build(&s->model, t, &s->tree_arena, &s->tree_notes[v->kind]);
+		note_append(&s->notes, &s->tree_notes[v->kind]);
+		if (s->tree_notes[v->kind].list.n)
+			s->built_notes = s->notes.list.n;
+		s->built[v->kind] = true;
+		begin_query(s);
+	}
+	return t;
+}
+
+/* The graph timeline of the average is one of each step, and has no result. */
+static bool has_result(const struct view_ops *v, const struct opts *o)
+{
+	return v != &view_graph || o->output.kind != OUT_TIMELINE || o->step >= 0;
+}
+
+/* Tells a person why there is nothing to see; who wants a depth of 1 knows. */
+static void note_nothing(struct session *s, const struct result *r)
+{
+	static const char *const by[HIDDEN_N] = { "-start_name_regexes leaves", NULL,
+		"-trim_name_regexes leaves", "a -min_ option leaves",
+		"-show_name_regexes, -hide_name_regexes or -device_regexes leave" };
+	enum hidden_by most = HIDDEN_DEPTH;
+
+	for (enum hidden_by i = 0; i < HIDDEN_N; i++)
+		if (by[i] && r->hidden[i] > (by[most] ? r->hidden[most] : 0))
+			most = i;
+	if (!s->columns || r->n > 1 || !by[most])
+		return;
+	bool pattern = most == HIDDEN_START || most == HIDDEN_NAME;
+	note_line(&s->notes, "note: nothing to show: %s out %u %s%s\n", by[most], r->hidden[most],
+	        r->hidden[most] == 1 ? "entry" : "entries",
+	        pattern ? "; a pattern is to match a whole name: .*MatMul.* finds it anywhere"
+	                : "");
+}
+
+bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
+        struct sink *out, struct sink *message)
+{
+	struct query q = { .m = &s->model, .o = o, .a = &s->query_arena, .notes = &s->notes };
+	struct emit to = { .a = &s->query_arena, .out = out, .notes = &s->notes };
+	struct result r = { 0 };
+
+	if (!session_need_steps(s, o) || !session_seal(s))
+		return false;
+	begin_query(s);
+	q.tree = tree_of(s, v);
+	to.from = origin_of(s, v->kind);
+	if (!out_accepts(v, &q, &s->error)) {
+		if (message)
+			result_write_refused(message);
+		return false;
+	}
+	if (!view_run(v, &q, &r, &s->error))
+		return false;
+	note_nothing(s, &r);
+	if (s->ckpt && (o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)))
+		tensors_read(&r, s->ckpt, message != NULL);
+	return out_write(&r, &to, &s->error) &&
+	       (!message || !has_result(v, o) || result_write(&r, message, &s->error));
+}
+
+/* A query whose view has accounted. */
+static bool account(struct session *s, const struct side_ask *ask, struct query *q)
+{
+	q->tree = tree_of(s, ask->view);
+	if (!view_open(q, &s->error))
+		return false;
+	if (ask->per_run)
+		side_per_run(q);
+	ask->view->account(q);
+	return true;
+}
+
+/* The numbers of one step. */
+static bool fill_step(struct session *s, const struct side_ask *ask, uint32_t i, struct side *out,
+        struct arena *scratch)
+{
+	struct opts o = *ask->o;
+	struct query q = { .m = &s->model, .o = &o, .a = scratch, .notes = &s->notes };
+
+	o.step = ask->steps[i];
+	o.steps.n = 0;
+	if (!account(s, ask, &q))
+		return false;
+	side_fill(out, &q, (i + 1) * ask->n, ask->n);
+	view_close(&q);
+	return true;
+}
+
+bool session_side(struct session *s, const struct side_ask *ask, struct side *out, struct arena *a)
+{
+	struct query q = { .m = &s->model, .o = ask->o, .notes = &s->notes };
+	uint32_t n = ask->n * (ask->n_steps + 1);
+	enum value *values = ARENA_ARRAY(a, n, enum value);
+	struct scratch own;
+
+	if (!session_need_steps(s, ask->o) || !session_seal(s))
+		return false;
+	begin_query(s);
+	if (ask->view->kind == VK_CODE && !s->model.has_traces)
+		return session_fail(s, ERR_FAILED,
+		        "there are no call stacks: no op log or profile with traces is loaded");
+	for (uint32_t i = 0; i < n; i++)
+		values[i] = ask->values[i % ask->n];
+	scratch_open(&own, &s->work);
+	q.a = &own.a;
+	bool ok = account(s, ask, &q);
+	if (ok) {
+		side_from_query(out, &q, &(struct side_values){ values, n }, a);
+		ok = view_patterns_ok(&q, &s->error);
+		view_close(&q);
+	}
+	for (uint32_t i = 0; i < ask->n_steps && ok; i++) {
+		arena_clear(&own.a);
+		ok = fill_step(s, ask, i, out, &own.a);
+	}
+	if (ok && value_stopped(out->total, n))
+		view_note_stopped(&s->notes);
+	scratch_close(&own);
+	return ok;
+}
+
+static const struct tree *tree_of_kind(void *user, enum vk kind)
+{
+	return tree_of(user, views[kind]);
+}
+
+bool session_one_worker(struct session *s)
+{
+	if (s->model.workers.n <= 1)
+		return true;
+	return session_fail(s, ERR_FAILED,
+	        "a profile has the steps of one worker, and %zu are loaded: load one of them",
+	        s->model.workers.n);
+}
+
+bool session_write_profile(struct session *s, struct str path)
+{
+	struct sink *to;
+
+	if (!session_need_all(s, true) || !session_seal(s) || !session_one_worker(s) ||
+	        !sink_file(&to, &s->query_arena, path, &s->error))
+		return false;
+	profile_write(&s->model, to, &s->query_arena, &s->notes); /* the sink knows what failed */
+	return sink_close(to, &s->error);
+}
+
+static bool write_run(struct session *s, const struct step *step, struct str path)
+{
+	struct scratch own;
+	struct sink *to;
+	bool ok;
+
+	scratch_open(&own, &s->work);
+	ok = sink_file(&to, &own.a, path, &s->error);
+	if (ok) {
+		run_write(&s->model, step, to, &own.a, &s->notes, &s->error);
+		ok = sink_close(to, &s->error);
+	}
+	scratch_close(&own);
+	return ok && !s->error.code;
+}
+
+struct str session_run_graph(struct session *s, struct str path)
+{
+	return str_fmt(&s->query_arena, "%.*s_graph.pb", STR(path));
+}
+
+bool session_write_runs(struct session *s, struct str path)
+{
+	struct arena *a = &s->query_arena;
+	struct sink *to;
+	bool ok = session_need_all(s, true) && session_seal(s) && session_one_worker(s);
+
+	for (size_t i = 0; ok && i < s->model.steps.n; i++)
+		ok = write_run(s, s->model.steps.v[i],
+		        str_fmt(a, "%.*s_%lld", STR(path), (long long)s->model.steps.v[i]->id));
+	if (!ok || !sink_file(&to, a, session_run_graph(s, path), &s->error))
+		return false;
+	graph_write(&s->model, to, a);
+	return sink_close(to, &s->error);
+}
+
+bool session_advise(struct session *s, unsigned checkers, struct advice *out)
+{
+	struct advise ask = { .m = &s->model,
+		.a = &s->query_arena,
+		.notes = &s->notes,
+		.checkers = checkers,
+		.tree = tree_of_kind,
+		.user = s };
+
+	if (!session_need_all(s, false) || !session_seal(s))
+		return false;
+	begin_query(s);
+	tree_of(s, &view_code); /* what building it says comes first, as in the original */
+	return advise_run(&ask, out, &s->error);
+}
+
+bool session_put_advice(
+        struct session *s, const struct advice *advice, const struct opts *o, struct sink *out)
+{
+	struct emit to = {
+		.a = &s->query_arena, .out = out, .notes = &s->notes, .from = origin_of(s, VK_CODE)
+	};
+
+	return data_advice(advice, o, &to, &s->error);
+}

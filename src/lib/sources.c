@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See sources.h.
+ */
+#include "lib/sources.h"
+
+#include "io/paths.h"
+#include "model/folder.h"
+
+/* The run metadata of a folder as steps of their numbers. */
+static void put_runs(struct arena *a, const struct folder *f, struct input_worker *w)
+{
+	struct input_step *v = ARENA_ARRAY(a, f->runs.n, struct input_step);
+
+	for (size_t i = 0; i < f->runs.n; i++) {
+		const struct folder_file *x = &f->runs.v[i];
+		v[i] = (struct input_step){ .from = { .name = x->path, .recover = w->recover },
+			.step = x->step < 0 ? 0 : x->step };
+	}
+	w->steps = v;
+	w->n_steps = f->runs.n;
+}
+
+/* A folder: its newest profile, and later its older ones and the steps beside them; without a
+ * profile, all that is there. */
+static bool add_folder(struct session *s, struct sources *to, struct input_worker w)
+{
+	struct arena *a = &s->query_arena;
+	struct folder f;
+
+	if (!folder_list(a, w.name, &f, &s->load_notes, &s->error))
+		return false;
+	if (!f.profiles.n) {
+		w.graph = f.graph;
+		w.oplog = f.oplog;
+		put_runs(a, &f, &w);
+		VEC_PUSH(a, &to->now, w);
+		return true;
+	}
+	w.profile = f.profiles.v[f.profiles.n - 1].path;
+	VEC_PUSH(a, &to->now, w);
+	w.excluded_from_average = true;
+	for (size_t i = f.profiles.n - 1; i-- > 0;) {
+		w.name = w.profile = f.profiles.v[i].path;
+		VEC_PUSH(a, &to->later, w);
+	}
+	w.profile = STR_NONE;
+	put_runs(a, &f, &w);
+	if (w.n_steps) {
+		w.name = w.steps[0].from.name;
+		VEC_PUSH(a, &to->later, w);
+	}
+	return true;
+}
+
+bool sources_find(struct session *s, const struct strs *words, struct sources *out)
+{
+	struct arena *a = &s->query_arena;
+	bool folders = false;
+
+	*out = (struct sources){ 0 };
+	for (size_t i = 0; i < words->n; i++)
+		if (!paths_expand(a, words->v[i], &out->paths, &s->error))
+			return false;
+	paths_once(a, &out->paths, &s->load_notes);
+	for (size_t i = 0; i < out->paths.n; i++) {
+		struct input_worker w = {
+			.name = out->paths.v[i], .worker = (uint32_t)i, .recover = s->recover
+		};
+		bool folder = path_is_folder(a, w.name);
+		folders |= folder;
+		if (folder && !add_folder(s, out, w))
+			return false;
+		w.profile = w.name;
+		if (!folder)
+			VEC_PUSH(a, &out->now, w);
+	}
+	if (folders || out->paths.n > 1)
+		out->names = paths_names(a, &out->paths);
+	return true;
+}
+
+/* Names the profile that was read for a folder if it has no steps. */
+static void note_silent(struct session *s, const struct input_worker *w, bool older)
+{
+	size_t i;
+
+	model_step_of(&s->model, w->worker, INT64_MIN, &i);
+	bool steps = i < s->model.steps.n && s->model.steps.v[i]->worker == w->worker;
+	if (steps || !w->profile.n || str_eq(w->profile, w->name))
+		return;
+	note_line(&s->load_notes, "note: '%.*s', the newest of its folder, %s%s\n", STR(w->profile),
+	        s->model.nodes.n ? "has no steps" : "is empty",
+	        older ? "; -step chooses those of older ones" : "");
+}
+
+bool sources_load(struct session *s, const struct sources *src, bool lazy)
+{
+	struct input_worker *first = src->now.v;
+	bool one = src->now.n == 1;
+
+	if (one && first->profile.n && !src->names.n)
+		return session_load(s, ROLE_PROFILE,
+		        &(struct input_from){ .name = first->profile, .recover = first->recover });
+	if (src->now.n && s->loaded)
+		return session_fail(s, ERR_FAILED,
+		        "workers have to be loaded before everything else, '%.*s' among them",
+		        STR(first->name));
+	if (lazy && one && first->n_steps) {
+		session_load_later(s, first->steps, first->n_steps);
+		first->n_steps = 0;
+	}
+	if (!session_load_workers(s, &src->names, src->now.v, src->now.n))
+		return false;
+	for (size_t i = 0; i < src->now.n; i++)
+		note_silent(s, &first[i], one && src->later.n);
+	return session_keep_older(s, src->later.v, src->later.n);
+}
