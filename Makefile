@@ -242,14 +242,11 @@ docs: $(O)/gen_docs
 
 # ---- using it -----------------------------------------------------------------------------------
 ## demo: build, then show where a recorded training step spends time, memory and operations
-DEMO := testdata/recorded/mlp_0
-DEMO_WORDS := scope -max_depth 3 -order_by micros -select micros,bytes,params,float_ops
+DEMO := build/tfprof scope testdata/example/profile_100 -max_depth 2 -order_by micros -select micros,bytes,params,float_ops
 demo: build/tfprof build/libtfprof_cupti.so
 	@echo
-	@echo '$$ build/tfprof --graph_path=$(DEMO)/graph.pb --run_meta_path=$(DEMO)/run_meta_0.pb \'
-	@echo '    --op_log_path=$(DEMO)/op_log.pb $(DEMO_WORDS)'
-	@build/tfprof --graph_path=$(DEMO)/graph.pb --run_meta_path=$(DEMO)/run_meta_0.pb \
-		--op_log_path=$(DEMO)/op_log.pb $(DEMO_WORDS)
+	@echo '$$ $(DEMO)'
+	@$(DEMO)
 
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin

@@ -16,7 +16,7 @@ import sys
 import time
 
 from steps import (CPUS, MANY, ROOT, Result, clang_format, counted, data_tools, docs, faults, header,
-                   inject, limits, lint, models, python_load, recorded, replay, security, unit,
+                   inject, limits, lint, models, prose, python_load, recorded, replay, security, unit,
                    valgrind)
 
 SKIPPED = re.compile(r'^(?:skip|\S+: skip|skipped: |\[  SKIPPED \] (?!\d)).*', re.M)
@@ -111,7 +111,7 @@ def quick(bin_dir):
         ('layers', lambda: counted([sys.executable, '-B', 'tools/check_layers.py'])),
         ('symbols', lambda: counted(['sh', 'tools/check_symbols.sh', bin_dir])),
         ('hardening', lambda: counted(['sh', 'tools/check_hardening.sh', bin_dir])),
-        ('format', clang_format), ('header', header), ('docs', lambda: docs(bin_dir)), ('models', lambda: models(bin_dir)),
+        ('format', clang_format), ('header', header), ('docs', lambda: docs(bin_dir)), ('prose', prose), ('models', lambda: models(bin_dir)),
         ('install', lambda: counted([sys.executable, '-B', 'tests/install.py', '--bin', bin_dir])),
         ('python-load', lambda: python_load(bin_dir)),
         ('checkpoint', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--program',

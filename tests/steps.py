@@ -137,13 +137,19 @@ def docs(bin_dir):
     return same(made, 'docs', sorted(files(made) | files('docs', ('man', 'completion'))), 'make docs')
 
 
+def prose():
+    """Documents keep to the rules of style."""
+    pages = subprocess.run(['git', 'ls-files', '*.md'], cwd=ROOT, stdout=subprocess.PIPE).stdout.decode().split()
+    return counted([sys.executable, '-B', 'tools/check_prose.py'] + pages)
+
+
 def models(bin_dir):
     """The models of the examples, and the spool of the goldens, are those that their generators make."""
     with tempfile.TemporaryDirectory() as made:
         status, text = run([sys.executable, '-B', 'tests/models/make.py', made])
         if status:
             return yes(False, text)
-        r = same(made, 'testdata/models', sorted(files(made)), 'tests/models/make.py testdata/models')
+        r = same(made, 'testdata', sorted(files(made)), 'tests/models/make.py testdata')
         with open('testdata/small/train.spool.txt') as script:
             subprocess.run([os.path.join(bin_dir, 'spool_make'), os.path.join(made, 'train.tfspool')], stdin=script)
         spool = same(made, 'testdata/small', ['train.tfspool'], 'spool_make FILE <testdata/small/train.spool.txt')

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs every example that people read: those of the tutorials (seeds.list), of the manual pages, of
-README.md and docs/, on the models of testdata/models and the spool of testdata/small, and compares with
+README.md and docs/, on testdata/example, testdata/models and the recording of testdata/small, and compares with
 expected/NAME.txt. What these texts say of make is held against the Makefile, quirks against the
 source.
 
@@ -81,9 +81,10 @@ def pages():
         if name == 'errors':  # tests/errors/run.py makes it of what it has run
             continue
         text = open(path).read()
-        text = text[text.find('## Using it') if name == 'readme' else 0:].replace('\\\n', ' ')
-        found = re.findall(r'^((?:build/)?tfprof [^>\n].*|printf .*|\$ build/tfprof .*\n(?:tfprof> .*\n)+)', text, re.M)
-        found += re.findall(r'`(tfprof [^`…]*)`', re.sub(r'```.*?```', '', text, flags=re.S))
+        text = text[text.find('## Ten things') if name == 'readme' else 0:].replace('\\\n', ' ')
+        found = re.findall(r'^((?:build/)?tfprof [^>\n].*|printf .*|\$ (?:build/)?tfprof .*\n(?:tfprof> .*\n)+)', text, re.M)
+        found += [x for x in re.findall(r'`(tfprof \S+ [^`…]*)`', re.sub(r'```.*?```', '', text, flags=re.S))
+                  if not re.search(r'\b(FILE|WORD)\b', x)]
         for line in found:
             yield command(name, line)
 
@@ -182,6 +183,7 @@ def folder(case, top):
     """A folder with the files that the case names."""
     here = os.path.join(top, case.name)
     os.mkdir(here)
+    os.symlink(os.path.join(ROOT, 'testdata'), os.path.join(here, 'testdata'))
     if case.model == 'all':
         unpack('resnet', here)
         unpack('textsum', here)

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the models that the tutorials' examples are tried on: testdata/models/NAME/*. Same bytes at
-every run, so a test can prove that what is committed comes from here.
+"""Writes testdata/models/NAME/*, the models of the tutorials' examples, and testdata/example/*, the
+training run of README.md. Every run writes the same bytes, so a test can compare them with the
+committed files.
 
-    tests/models/make.py testdata/models
+    tests/models/make.py testdata
 """
 import gzip
 import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import example  # noqa: E402
 import resnet  # noqa: E402
 import textsum  # noqa: E402
 import towers  # noqa: E402
@@ -27,6 +29,9 @@ def packed(path, data):
 
 
 def main(top):
+    for name, data in example.files():
+        put(os.path.join(top, 'example', name), data)
+    top = os.path.join(top, 'models')
     model, tensors = resnet.build()
     here = os.path.join(top, 'resnet')
     packed(here + '/graph.pbtxt', wire.graph_text(model))

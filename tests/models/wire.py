@@ -130,17 +130,18 @@ def pair(a, b):
     return sub(1, num(1, a) + num(1, b))
 
 
-def execs(n, begin):
-    b = num(1, 1) + num(2, begin) + num(3, begin + n.micros + n.gpu) + sub(6, n.device)
-    b += sub(5, sub(1, n.device) + sub(2, pair(begin, n.micros)))
-    if n.gpu:
-        b += sub(4, sub(1, n.device + '/stream:all') + sub(2, pair(begin + n.micros, n.gpu)))
+def execs(n, begin, micros, gpu):
+    b = num(1, 1) + num(2, begin) + num(3, begin + micros + gpu) + sub(6, n.device)
+    b += sub(5, sub(1, n.device) + sub(2, pair(begin, micros)))
+    if gpu:
+        b += sub(4, sub(1, n.device + '/stream:all') + sub(2, pair(begin + micros, gpu)))
     if n.size:
         b += sub(7, num(1, begin) + num(6, n.size) + num(7, n.size) + num(8, n.size) + num(9, n.size))
     return b
 
 
-def profile(model, steps=(0,), begin=1488000000000000):
+def profile(model, steps=(0,), begin=1488000000000000, scale=lambda step, name, v: v):
+    """scale: the microseconds of a node in a step."""
     strings, out = Strings(), b''
     ids = {n.name: i for i, n in enumerate(model.nodes)}
     for i, n in enumerate(model.nodes):
@@ -153,7 +154,8 @@ def profile(model, steps=(0,), begin=1488000000000000):
         b += b''.join(sub(5, t) for t in sorted(set(n.types + [n.op] + ([device] if device else []))))
         if device:
             b += sub(6, device)
-            b += b''.join(sub(12, num(1, s) + sub(2, execs(n, begin + 1000000 * s))) for s in steps)
+            b += b''.join(sub(12, num(1, s) + sub(2, execs(n, begin + 1000000 * s, scale(s, n.name, n.micros),
+                                                           scale(s, n.name, n.gpu)))) for s in steps)
         b += num(8, n.flops) if n.flops else b''
         if n.trace:
             b += sub(10, code_def(n.trace, strings))
