@@ -122,7 +122,10 @@ PROGRAM_LIBS := $(if $(PC_PROGRAM),$(shell $(PKG_CONFIG) --libs $(PC_PROGRAM)))
 TEST_LIBS := $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)
 endif
 
-DEFS := -DTFPROF_VERSION='"$(VERSION)"' $(foreach p,$(PROBES),-D$(p)=$($(p))) $(CONFIG_DEFS)
+# Libraries that do not state their version in C.
+PC_VERSION = $(foreach l,SNAPPY LIBEDIT,$(if $(filter 1,$(HAVE_$(l))),-D$(l)_VERSION='"$(shell \
+	$(PKG_CONFIG) --modversion $(HAVE_$(l)_PC))"'))
+DEFS := -DTFPROF_VERSION='"$(VERSION)"' $(foreach p,$(PROBES),-D$(p)=$($(p))) $(PC_VERSION) $(CONFIG_DEFS)
 STD := -std=gnu11
 # Position independent everywhere: the same objects go into program, archive and shared library.
 BASE_FLAGS := $(STD) -Isrc -Iinclude -isystem $(GEN) $(PC_CFLAGS) $(DEFS) -pthread -fPIC \

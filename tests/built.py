@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program was built with: `tfprof --version` says which optional libraries."""
+"""Reads from `tfprof --version` which optional libraries a program was built with."""
+import json
 import subprocess
 
 
+def libraries(program):
+    """{name: its object} of every library that the program lists."""
+    out = subprocess.run([program, '--version', '-output', 'json'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE).stdout
+    return {x['name']: x for x in json.loads(out.decode() or '{"libraries": []}')['libraries']}
+
+
 def has(program, part):
-    """Whether it has `part`: libedit, snappy or demangler."""
-    said = subprocess.run([program, '--version'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE).stdout
-    return part + ' yes' in said.decode()
+    """True if the program was built with `part`: libedit, snappy or demangler."""
+    return libraries(program).get(part, {}).get('available', False)

@@ -45,7 +45,7 @@ complete -c tfprof -l lazy-steps -d 'read a steps file when a command asks for i
 complete -c tfprof -l color -x -d 'auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected'
 complete -c tfprof -l no-pager -d 'show long answers without a pager (the program in PAGER, else less)'
 complete -c tfprof -l help -d 'examples, commands and options, or about the command before it'
-complete -c tfprof -l version -d 'the version and what it was built with'
+complete -c tfprof -l version -d 'the version and the libraries it was built with; -output json for programs'
 complete -c tfprof -o max_depth -x -d 'show nodes at most this many levels deep (the root is level 1)'
 complete -c tfprof -o min_bytes -x -d 'show only nodes with at least this (10MB, 20ms, 3k)'
 complete -c tfprof -o min_peak_bytes -x -d 'show only nodes with at least this (10MB, 20ms, 3k)'

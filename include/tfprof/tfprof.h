@@ -81,6 +81,19 @@ enum {
 TFP_API const char *tfp_version(void);
 TFP_API const char *tfp_code_name(int code);
 
+/* A library that libtfprof uses. */
+struct tfp_library {
+	size_t size;
+	const char *name;    /* "zlib"; always valid */
+	const char *feature; /* of pcre2: "JIT" or "no JIT"; else "" */
+	int available;       /* 0: this build does without it */
+	char version[64];    /* "1.2.13"; "" if it is not known */
+};
+
+/* Describes the i-th library; out->size is set by the caller. TFP_E_NOT_FOUND beyond the last one.
+ */
+TFP_API int tfp_library(size_t i, struct tfp_library *out);
+
 /* ---- a session ---- */
 
 struct tfp_session;

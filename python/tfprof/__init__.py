@@ -8,12 +8,12 @@
 
 tfprof.compat and tfprof.model_analyzer offer what TensorFlow's own profiler modules offer.
 """
-from ._native import version
+from ._native import Library, libraries, version
 from .errors import (CancelledError, DataLossError, Error, InvalidArgumentError, MemoryLimitError,
                      NotFoundError, UnimplementedError)
 from .profile import Profile
 from .rows import Metrics, Row
 
 __version__ = version()
-__all__ = ['CancelledError', 'DataLossError', 'Error', 'InvalidArgumentError', 'MemoryLimitError',
-           'Metrics', 'NotFoundError', 'Profile', 'Row', 'UnimplementedError', 'version']
+__all__ = ['CancelledError', 'DataLossError', 'Error', 'InvalidArgumentError', 'Library', 'MemoryLimitError',
+           'Metrics', 'NotFoundError', 'Profile', 'Row', 'UnimplementedError', 'libraries', 'version']

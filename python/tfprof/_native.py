@@ -43,11 +43,17 @@ class _Run(ctypes.Structure):
                 ('checkers', ctypes.POINTER(_Str)), ('n_checkers', ctypes.c_size_t)]
 
 
+class _Library(ctypes.Structure):
+    _fields_ = [('size', ctypes.c_size_t), ('name', ctypes.c_char_p), ('feature', ctypes.c_char_p),
+                ('available', ctypes.c_int), ('version', ctypes.c_char * 64)]
+
+
 _S = ctypes.c_void_p
 _LENGTH = ctypes.POINTER(ctypes.c_size_t)
 # Texts come back as addresses: they may hold a NUL.
 _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ('tfp_version', ctypes.c_char_p, []),
+    ('tfp_library', ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(_Library)]),
     ('tfp_code_name', ctypes.c_char_p, [ctypes.c_int]),
     ('tfp_open', ctypes.c_int, [ctypes.POINTER(_S), ctypes.POINTER(_Config)]),
     ('tfp_close', None, [_S]),
@@ -92,6 +98,23 @@ def library() -> ctypes.CDLL:
 def version() -> str:
     """Version of the library."""
     return str(library().tfp_version().decode())
+
+
+class Library(NamedTuple):
+    """A library that libtfprof uses; version is '' where it is not known."""
+    name: str
+    available: bool
+    version: str
+    feature: str
+
+
+def libraries() -> List[Library]:
+    """The libraries that libtfprof uses, for bug reports."""
+    found: List[Library] = []
+    x = _Library(ctypes.sizeof(_Library))
+    while library().tfp_library(len(found), ctypes.byref(x)) == OK:
+        found.append(Library(x.name.decode(), bool(x.available), x.version.decode(), x.feature.decode()))
+    return found
 
 
 def text(b: bytes) -> str:

@@ -19,6 +19,7 @@
 #include "cli/repl.h"
 #include "cli/signals.h"
 #include "cli/summary.h"
+#include "cli/version.h"
 #include "lib/words.h"
 #include "base/par.h"
 
@@ -36,13 +37,6 @@ struct run {
 	int done;     /* the status if nothing fails */
 	bool lines;   /* no command: read lines */
 };
-
-static void print_version(struct sink *out)
-{
-	sink_fmt(out, "tfprof %s\n", TFPROF_VERSION);
-	sink_fmt(out, "libedit %s, snappy %s, demangler %s\n", HAVE_LIBEDIT ? "yes" : "no",
-	        HAVE_SNAPPY ? "yes" : "no", HAVE_DEMANGLE ? "yes" : "no");
-}
 
 /* How what was begun has failed. */
 static int status_of(const struct session *s, const struct run *r)
@@ -145,10 +139,8 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 	if (!flags_parse(s, r->argc, r->argv, f))
 		return false;
 	take_comforts(r);
-	if (f->version) {
-		print_version(r->out);
-		return true;
-	}
+	if (f->version)
+		return version_write(s, &f->words, r->out);
 	if (!f->help && !cmd_parse(s, &f->words, &f->names, &r->request)) {
 		r->reads = r->request.no_file;
 		return false;

@@ -40,7 +40,7 @@ const struct flag flag_rows[] = {
 	ROW("color", color, "WHEN", false, false, "auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected")
 	ROW("no-pager", no_pager, NULL, false, false, "show long answers without a pager (the program in PAGER, else less)")
 	ROW("help", help, NULL, false, false, "examples, commands and options, or about the command before it")
-	ROW("version", version, NULL, false, false, "the version and what it was built with")
+	ROW("version", version, NULL, false, false, "the version and the libraries it was built with; -output json for programs")
 };
 /* clang-format on */
 #undef ROW

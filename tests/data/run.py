@@ -60,6 +60,25 @@ OPTIONS = [[], ['-select', ALL + ',percent,device,op_types,input_shapes,num_hidd
             '-start_name_regexes', '.*o.*', '-order_by', 'bytes', '-account_displayed_op_only']]
 
 
+def test_version(t):
+    judge = validators()
+    if not judge:
+        return t.skip('no jsonschema for this Python: documents are not validated')
+    doc = json.loads(t.run(['--version', '-output', 'json']).decode('ascii'))
+    bad = judge['version.json'](doc)
+    t.check(not bad, 'version: %s' % bad[:3])
+    names = [x['name'] for x in doc['libraries']]
+    t.check(names == ['protobuf-c', 'pcre2', 'zlib', 'snappy', 'demangler', 'libedit', 'cupti'], names)
+    for x in doc['libraries'][:3]:
+        t.check(x['available'] and x['version'][:1].isdigit(), x)
+    text = t.run(['--version']).decode().splitlines()
+    t.check(text[0] == 'tfprof ' + doc['tool']['version'], text[0])
+    for x, line in zip(doc['libraries'], text[1:]):
+        want = ', '.join(filter(None, ['yes' if x['available'] else 'no', x['version'], x['feature']]))
+        t.check(line.split(None, 1) == [x['name'], want], line)
+    t.check(len(text) == 1 + len(names), text)
+
+
 def test_schemas(t):
     judge = validators()
     if not judge:

@@ -227,6 +227,28 @@ static void test_threads(void **state)
 	pthread_join(other, NULL);
 }
 
+/* The list of libraries ends, and a smaller struct gets what it has room for. */
+static void test_libraries(void **state)
+{
+	struct tfp_library x = { .size = sizeof x };
+	size_t n = 0;
+
+	(void)state;
+	for (; tfp_library(n, &x) == TFP_OK; n++) {
+		assert_true(x.name[0] && x.size == sizeof x && (x.available || !x.version[0]));
+		if (strcmp(x.name, "pcre2") == 0)
+			assert_non_null(strstr(x.feature, "JIT"));
+	}
+	assert_int_equal(n, 5);
+	assert_int_equal(tfp_library(n, &x), TFP_E_NOT_FOUND);
+	x = (struct tfp_library){ .size = offsetof(struct tfp_library, version), .version = "?" };
+	assert_int_equal(tfp_library(0, &x), TFP_OK);
+	assert_string_equal(x.name, "protobuf-c");
+	assert_string_equal(x.version, "?");
+	x.size = sizeof(size_t);
+	assert_int_equal(tfp_library(0, &x), TFP_E_INVALID_ARGUMENT);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +260,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_memory_limit),
 		cmocka_unit_test(test_locale_of_the_caller),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_libraries),
 	};
 
 	if (argc > 1)

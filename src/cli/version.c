@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See version.h.
+ */
+#include "cli/version.h"
+
+#include "cli/cupti_find.h"
+#include "lib/cmd.h"
+#include "lib/libraries.h"
+
+#ifndef LIBEDIT_VERSION
+#define LIBEDIT_VERSION ""
+#endif
+
+/* Adds the CUPTI that a recorded program would load. */
+static void add_cupti(struct libraries *l, struct arena *a)
+{
+	struct cupti_found f;
+
+	if (!cupti_find(a, 0, &f)) {
+		libraries_add(l, "cupti", false, STR_NONE, "not found at run time");
+		return;
+	}
+	struct str version = str_fmt(a, "CUDA %d.%d", f.cuda / 1000, f.cuda % 1000 / 10);
+	libraries_add(
+	        l, "cupti", false, version, str_z(a, str_fmt(a, "found as %.*s", STR(f.path))));
+}
+
+bool version_write(struct session *s, const struct strs *words, struct sink *out)
+{
+	struct strs no_flags = { 0 };
+	struct request r = { .opts = s->sticky };
+	struct libraries l;
+
+	if (words->n && !cmd_parse(s, words, &no_flags, &r))
+		return false;
+	const struct output *o = &r.opts.output;
+	if ((o->kind != OUT_STDOUT && o->kind != OUT_JSON) || o->outfile.n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "--version: unknown output '%s': stdout or json expected",
+		        output_rows[o->kind].name);
+	libraries_list(&l);
+	libraries_add(
+	        &l, "libedit", HAVE_LIBEDIT, HAVE_LIBEDIT ? S(LIBEDIT_VERSION) : STR_NONE, "");
+	add_cupti(&l, &s->query_arena);
+	if (o->kind == OUT_JSON)
+		libraries_json(&l, out, &s->query_arena);
+	else
+		libraries_text(&l, out);
+	return true;
+}
