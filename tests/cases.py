@@ -9,6 +9,23 @@ class Skip(Exception):
     """A case cannot be tried here: its text says why."""
 
 
+def no_terminal():
+    """The reason why no pseudo-terminal can be opened here, or '' if one can."""
+    try:
+        for fd in os.openpty():
+            os.close(fd)
+    except OSError as e:
+        return 'pseudo-terminals cannot be opened (%s)' % (e.strerror or e)
+    return ''
+
+
+def need_terminal():
+    """Skips the case where no pseudo-terminal can be opened."""
+    reason = no_terminal()
+    if reason:
+        raise Skip(reason)
+
+
 def run(cases, *args, prepare=None):
     """Calls each with args, in a folder that prepare has filled; prints what failed and the count; the status."""
     counts = {'passed': 0, 'failed': 0, 'skipped': 0}

@@ -215,10 +215,15 @@ def modes(t):
 
 
 def no_shell(t):
-    """Programs are started by their words: what a shell would take apart is one word."""
+    """Programs behind a | are started by their words: characters that a shell would interpret stay in the word."""
     for word in (b'cat;touch${IFS}pwned', b'cat`touch', b'cat&touch', b'$(touch'):
         run([t.program] + MODEL, '.', stdin=None, input=b'scope | %s pwned\n' % word)
         assert not os.path.exists('pwned'), word
+
+
+def pager_no_shell(t):
+    """The pager is started by its words, without a shell."""
+    cases.need_terminal()
     on_terminal(t, ['scope', '-max_depth', '20'], {'PAGER': 'cat;touch pwned', 'TERM': 'xterm'})
     assert not os.path.exists('pwned')
 
@@ -242,12 +247,23 @@ def on_terminal(t, words, env):
     return out
 
 
-def control_bytes(t):
-    """Names cannot steer a terminal; through a pipe they are as they are."""
+def hostile_graph():
+    """Writes a graph whose node has control bytes in its name; that name, and words that show it."""
     name = 'a\x1b]0;title\x07b\x9b2J\x7f'
     write('graph', message(1, sub(1, name), sub(2, 'Op\x1b[2J')))
-    words = ['--graph_path=graph', '--color=never', 'scope', '-select', 'op_types']
+    return name, ['--graph_path=graph', '--color=never', 'scope', '-select', 'op_types']
+
+
+def control_bytes_piped(t):
+    """Names go through a pipe unchanged."""
+    name, words = hostile_graph()
     assert name.encode() in run([t.program] + words, '.')[1]
+
+
+def control_bytes(t):
+    """Names cannot steer a terminal."""
+    cases.need_terminal()
+    words = hostile_graph()[1]
     t.words = []
     for more in ([], ['-bars', 'true']):
         out = on_terminal(t, words + more, {})
@@ -259,7 +275,8 @@ def control_bytes(t):
     assert b'\x1b' not in out, out
 
 
-TESTS = [jailed, named_output, other_outputs, hostile_names, shared_folder, modes, no_shell, control_bytes]
+TESTS = [jailed, named_output, other_outputs, hostile_names, shared_folder, modes, no_shell, pager_no_shell, control_bytes_piped,
+         control_bytes]
 
 
 def main():

@@ -115,6 +115,7 @@ def until(fd, mark):
 
 def prompt():
     """Ctrl-C at the prompt; the next line is heard."""
+    cases.need_terminal()
     pid, fd = pty.fork()
     if not pid:
         os.execve(PROGRAM, [PROGRAM, '--graph_path=g'], dict(os.environ, TERM='dumb', HOME=os.getcwd()))

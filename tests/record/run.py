@@ -24,6 +24,7 @@ import hostile
 import process
 import session
 from built import has
+from cases import no_terminal
 from rig import ARGS, LIBRARY, Bad, put
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -55,6 +56,8 @@ def main():
     tests = {k[5:]: v for m in (process, session, fake, ctl, gpu, doctor, hostile) for k, v in vars(m).items() if k.startswith('test_')}
     passed = failed = skipped = 0
     wants = {} if shutil.which('bash') else {'keys': 'bash'}
+    if no_terminal():
+        wants['keys'] = 'terminal: ' + no_terminal()
     top = pathlib.Path(tempfile.gettempdir()).resolve()
     if os.getuid() == 0 and not all(p.stat().st_mode & 1 for p in (top, *top.parents)):
         wants['shut_path'] = 'temporary folder that all may enter'

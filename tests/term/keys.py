@@ -24,6 +24,7 @@ sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, 'tests'))
 from built import has  # noqa: E402
+from cases import no_terminal  # noqa: E402
 
 PATIENCE = 600  # seconds until a session hangs
 LETTERS = ['é', '中', '\U0001f600', 'e\u0301', '\u200b', '\u202e', '\u0300' * 5, '\u00ad', '\x7f']
@@ -216,6 +217,9 @@ def main():
     program = os.path.abspath(a.program)
     if not has(program, 'libedit'):
         print('skipped: no libedit in this build\n0 passed, 0 failed, 1 skipped')
+        return 0
+    if no_terminal():
+        print('skipped: %s\n0 passed, 0 failed, 1 skipped' % no_terminal())
         return 0
     first, last = map(int, a.seeds.split('-'))
     cases = [(name, play, (size, locale, 'xterm', steps)) for name, size, steps in KNOWN for locale in ('C.UTF-8', 'C')]

@@ -35,6 +35,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [os.path.join(ROOT, 'tests'), os.path.join(ROOT, 'tests', 'spool')]
 from built import has
+from cases import no_terminal
 from script import T0, Spool
 
 AT_ONCE = 4
@@ -337,6 +338,9 @@ def in_shells():
 def main():
     if not shutil.which('tmux') or not shutil.which('less'):
         print('skipped: no tmux or no less\n0 passed, 0 failed, 1 skipped')
+        return 0
+    if no_terminal():
+        print('skipped: %s\n0 passed, 0 failed, 1 skipped' % no_terminal())
         return 0
     passed, failed, skipped = (0, 0, 0) if ARGS.names else in_shells()
     cases = [(name, w, h) for name in ARGS.names or CASES for w, h in ((80, 24), (200, 50))]
