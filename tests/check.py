@@ -56,8 +56,9 @@ def keys(program, seeds):
     return counted([sys.executable, '-B', 'tests/term/keys.py', '--program', program, '--seeds', seeds])
 
 
-def waits(program):
-    return counted([sys.executable, '-B', 'tests/waits.py', '--program', program, '--make', 'build/check/spool_make'])
+def waits(bin_dir):
+    return counted([sys.executable, '-B', 'tests/waits.py', '--program', os.path.join(bin_dir, 'tfprof'),
+                    '--make', os.path.join(bin_dir, 'spool_make')])
 
 
 def real_cupti(bin_dir, *more):
@@ -136,7 +137,7 @@ def quick(bin_dir):
         ('errors', lambda: counted([sys.executable, '-B', 'tests/errors/run.py', '--program', program])),
         ('term', lambda: counted([sys.executable, '-B', 'tests/term/run.py', '--program', program, '--tools', bin_dir])),
         ('keys', lambda: keys(program, '1-6')),
-        ('waits', lambda: waits(program)),
+        ('waits', lambda: waits(bin_dir)),
         ('locales', lambda: counted([sys.executable, '-B', 'tests/locale/run.py', '--program', program])),
         ('faults', lambda: faults(bin_dir)),
         ('security', lambda: security(bin_dir)),
@@ -193,7 +194,7 @@ def deep(bin_dir):
               ('record', lambda: counted([sys.executable, '-B', 'tests/record/run.py', '--tools', bin_dir, '--program',
                                           os.path.join(bin_dir, 'tfprof')])),
               ('keys', lambda: keys(os.path.join(bin_dir, 'tfprof'), '1-40')),
-              ('waits', lambda: waits(os.path.join(bin_dir, 'tfprof'))),
+              ('waits', lambda: waits(bin_dir)),
               ('sessions', lambda: counted([sys.executable, '-B', 'tests/cli/sessions.py', '--seeds', '100-150',
                                             '--program', os.path.join(bin_dir, 'tfprof')])),
               ('differential', lambda: counted([sys.executable, '-B', 'tests/oracle/differential.py', '--seeds',
@@ -224,7 +225,7 @@ def covered(bin_dir):
     nothing that takes long. No faults: they hit the calls by which the compiler's library writes its counts, too."""
     program = os.path.join(bin_dir, 'tfprof')
     left_out = ('layers', 'symbols', 'hardening', 'format', 'header', 'install', 'python-load', 'python', 'api', 'docs',
-                'models', 'inject', 'examples', 'term', 'locales', 'faults', 'security', 'recorded')
+                'models', 'inject', 'examples', 'locales', 'faults', 'security', 'recorded')
     return [s for s in quick(bin_dir) if s[0] not in left_out] + replays(bin_dir)
 
 
