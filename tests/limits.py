@@ -94,7 +94,7 @@ def memory_limit(program):
     told = {}
     for limit in (2, 4, 8, 16, 32, 64, 128, 256):
         for words in asks:
-            r = run(program, ['--max-memory=%dM' % limit] + words, keep=False)
+            r = run(program, ['--max-memory=%dMi' % limit] + words, keep=False)
             need(r.peak <= limit * MB + OVERHEAD, '%d MB at a limit of %d: %s' % (r.peak // MB, limit, words))
             need(r.status in (0, 1, 3), 'status %d: %s: %s' % (r.status, words, r.err))
             if r.status:

@@ -203,3 +203,44 @@ void fmt_bytes_real(struct sb *b, double v)
 {
 	put_scaled_real(b, v, SIZES);
 }
+
+/* Rounds to three digits, half to even. */
+static uint64_t three_digits(uint64_t n)
+{
+	uint64_t unit = 1;
+
+	while (n / unit >= 1000)
+		unit *= 10;
+	uint64_t rest = n % unit, digits = n / unit;
+	if (rest > unit - rest || (rest == unit - rest && rest && (digits & 1)))
+		digits++;
+	return digits > UINT64_MAX / unit ? n : digits * unit;
+}
+
+void fmt_quantity(struct sb *b, enum quantity q, int64_t v, bool sign)
+{
+	static const char *const ends[3][4] = { [QUANTITY_COUNT] = { "", "k", "m", "b" },
+		[QUANTITY_BYTES] = { "B", "KB", "MB", NULL },
+		[QUANTITY_TIME] = { "us", "ms", "sec", NULL } };
+	const char *const *end = ends[q];
+	uint64_t n = three_digits(v < 0 ? 0 - (uint64_t)v : (uint64_t)v), unit = 1;
+	int step = 0;
+
+	while (n / unit >= 1000 && step < 3 && end[step + 1]) {
+		unit *= 1000;
+		step++;
+	}
+	if (v < 0 || sign)
+		sb_char(b, v < 0 ? '-' : '+');
+	fmt_u64(b, n / unit);
+	uint64_t rest = n % unit;
+	if (rest)
+		sb_char(b, '.');
+	while (rest) {
+		unit /= 10;
+		/* cppcheck-suppress zerodivcond ; rest is below unit, which is a power of ten */
+		sb_char(b, (char)('0' + rest / unit));
+		rest %= unit;
+	}
+	sb_put(b, str_of(end[step]));
+}

@@ -5,7 +5,7 @@
 #ifndef TFPROF_BASE_FMT_H
 #define TFPROF_BASE_FMT_H
 
-#include "base/str.h"
+#include "base/quantity.h"
 
 #define FMT_I64_MAX 20 /* characters */
 
@@ -29,5 +29,9 @@ void fmt_bytes(struct sb *b, int64_t n);  /* 999B, 1.00KB, 1.00MB */
 void fmt_count_real(struct sb *b, double v);
 void fmt_micros_real(struct sb *b, double v);
 void fmt_bytes_real(struct sb *b, double v);
+
+/* At most three significant digits: 6220MB, 40.3MB, 32B. sign: a '+' before what is not negative.
+ */
+void fmt_quantity(struct sb *b, enum quantity q, int64_t v, bool sign);
 
 #endif

@@ -74,23 +74,6 @@ static bool is_one_of(struct str s, const char *const words[4])
 	return false;
 }
 
-bool num_parse_size(struct str s, int64_t *out)
-{
-	static const char suffixes[] = "KMG";
-	const char *suffix = s.n ? strchr(suffixes, s.p[s.n - 1] & ~0x20) : NULL;
-	unsigned shift = 0;
-	int64_t n;
-
-	if (suffix && *suffix) {
-		shift = 10 * (unsigned)(suffix - suffixes + 1);
-		s.n--;
-	}
-	if (!num_parse_i64(s, &n) || n <= 0 || n > INT64_MAX >> shift)
-		return false;
-	*out = (int64_t)((uint64_t)n << shift);
-	return true;
-}
-
 bool num_parse_bool(struct str s, bool *out)
 {
 	static const char *const yes[4] = { "true", "t", "yes", "y" };

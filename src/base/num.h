@@ -14,9 +14,6 @@
 bool num_parse_i64(struct str s, int64_t *out);
 bool num_parse_i32(struct str s, int32_t *out);
 
-/* A number of bytes above 0, or of K, M, G of them: 500M. */
-bool num_parse_size(struct str s, int64_t *out);
-
 /* true/t/yes/y/1 and false/f/no/n/0 in any case. */
 bool num_parse_bool(struct str s, bool *out);
 

@@ -22,8 +22,9 @@
 #define COLLECT_ENV_CUPTI "TFPROF_CUPTI_PATH" /* the libcupti to open */
 
 /* TFPROF_OPTS is words between commas, "name=value" or, for what is 0 or 1, "name" alone, which
- * is 1. In names '-' counts as '_'; sizes may end in k, M or G; of a name that comes twice the last
- * one holds. A word that is not understood is told in the log, and the others hold. */
+ * is 1. In names '-' counts as '_'; numbers may have units (base/quantity.h); of a name that comes
+ * twice the last one holds. A word that is not understood is told in the log, and the others hold.
+ */
 #define COLLECT_OPT_LEVEL    "level"    /* kernels, launches, full */
 #define COLLECT_OPT_GRAPHS   "graphs"   /* node, graph */
 #define COLLECT_OPT_MEM      "mem"      /* 0, 1 */
@@ -49,7 +50,7 @@
 	"silence" /* ms without records that are looked into: 3000; twice as long is judged what   \
 	             recording costs */
 #define COLLECT_OPT_BUFFERS     "buffers"     /* that CUPTI may fill: 64, which is the most */
-#define COLLECT_OPT_BUFFER_SIZE "buffer_size" /* of one, bytes, whole pages: 1M */
+#define COLLECT_OPT_BUFFER_SIZE "buffer_size" /* of one, bytes, whole pages: 1Mi */
 
 /* Files in the session folder, for snprintf: host (at most COLLECT_HOST_MAX bytes, '/' and control
  * bytes replaced by '_'), pid, start time of the process (clock ticks since boot), random. */

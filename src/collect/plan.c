@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/quantity.h"
 #include "collect/collect.h"
 #include "collect/pool.h"
 
@@ -42,36 +43,26 @@ static const struct word {
 #define FLUSH_LEAST_NS 20000000u
 #define MAX_SIZE       ((uint64_t)2 << 30) /* bytes of a spool, unless an option says otherwise */
 
-/* A decimal number with up to nine digits behind the point, times `unit`; false if it is none. */
-static bool number(const char *p, const char *end, uint64_t unit, uint64_t most, uint64_t *out)
+/* Reads a time in nanoseconds; without a unit it counts in `bare`. */
+static bool time_of(struct str s, int64_t bare, uint64_t most, uint64_t *out)
 {
-	uint64_t v = 0;
-	bool digits = false;
+	int64_t n;
 
-	for (; p < end && *p >= '0' && *p <= '9'; p++, digits = true) {
-		v = v * 10 + (uint64_t)(*p - '0');
-		if (v > most / unit)
-			return false;
-	}
-	v *= unit;
-	if (p < end && *p == '.')
-		for (p++; p < end && *p >= '0' && *p <= '9'; p++, digits = true) {
-			unit /= 10;
-			v += (uint64_t)(*p - '0') * unit;
-		}
-	*out = v;
-	return digits && p == end;
+	if (!quantity_parse_time(s, bare, QUANTITY_NS, &n) || n < 0 || (uint64_t)n > most)
+		return false;
+	*out = (uint64_t)n;
+	return true;
 }
 
-/* A number of bytes, with k, M or G (powers of 1024) behind it or not. */
-static bool bytes(const char *p, const char *end, uint64_t *out)
+/* Reads a number that is not negative. */
+static bool amount(struct str s, enum quantity q, uint64_t *out)
 {
-	static const char units[] = "kKMG";
-	static const unsigned shifts[] = { 10, 10, 20, 30 };
-	const char *u = end > p ? memchr(units, end[-1], sizeof shifts / sizeof *shifts) : NULL;
+	int64_t n;
 
-	return number(p, u ? end - 1 : end, u ? (uint64_t)1 << shifts[u - units] : 1,
-	        (uint64_t)1 << 60, out);
+	if (!quantity_parse(s, q, &n) || n < 0)
+		return false;
+	*out = (uint64_t)n;
+	return true;
 }
 
 /* Whether that is the word; '-' counts as '_'. */
@@ -106,6 +97,7 @@ static bool level(const char *p, const char *end, enum plan_level *out)
 static bool set(struct plan *plan, const struct word *w, const char *p, const char *end)
 {
 	void *field = (char *)plan + w->field;
+	struct str value = { p, p ? (size_t)(end - p) : 0 };
 	uint64_t n = 0;
 
 	if (!p) {
@@ -118,23 +110,23 @@ static bool set(struct plan *plan, const struct word *w, const char *p, const ch
 	case LEVEL: return level(p, end, &plan->level);
 	case GRAPHS: return choice(p, end, "node", "graph", &plan->graph_level);
 	case START: return choice(p, end, "now", "ctl", &plan->wait_for_start);
-	case TIME: return number(p, end, 1000000000u, INT64_MAX, field);
-	case SECONDS: return number(p, end, 1000000000u, (uint64_t)DELAY_MOST * 1000000000u, field);
+	case TIME: return time_of(value, QUANTITY_S, INT64_MAX, field);
+	case SECONDS: return time_of(value, QUANTITY_S, (uint64_t)DELAY_MOST * QUANTITY_S, field);
 	case MILLISECONDS:
-		if (!number(p, end, 1000000u, 3600 * (uint64_t)1000000000u, &n) ||
+		if (!time_of(value, QUANTITY_MS, 3600 * (uint64_t)QUANTITY_S, &n) ||
 		        n < FLUSH_LEAST_NS)
 			return false;
 		*(uint64_t *)field = n;
 		return true;
-	case BYTES: return bytes(p, end, field);
+	case BYTES: return amount(value, QUANTITY_BYTES, field);
 	case BUFFERS:
-		if (!number(p, end, 1, POOL_BUFFERS, &n) || !n)
+		if (!amount(value, QUANTITY_COUNT, &n) || !n || n > POOL_BUFFERS)
 			return false;
 		plan->buffers = (uint32_t)n;
 		return true;
 	case BUFFER_BYTES:
-		if (!bytes(p, end, &n) || n < POOL_BYTES_LEAST || n > (uint64_t)64 << 20 ||
-		        n % 4096)
+		if (!amount(value, QUANTITY_BYTES, &n) || n < POOL_BYTES_LEAST ||
+		        n > (uint64_t)64 << 20 || n % 4096)
 			return false;
 		plan->buffer_bytes = n;
 		return true;

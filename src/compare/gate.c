@@ -5,7 +5,6 @@
  */
 #include "compare/gate.h"
 
-#include "metric/quantity.h"
 #include "view/view.h"
 
 static bool fault(const struct gate *g, size_t at, struct err *e, const char *what)
@@ -43,7 +42,7 @@ static bool read_limit(struct gate *g, size_t at, struct err *e)
 	while (at < g->text.n && g->text.p[at] == ' ')
 		at++;
 	struct str limit = str_sub(g->text, at, SIZE_MAX);
-	enum unit unit = metrics[g->metric].unit;
+	enum quantity unit = metric_quantity(g->metric);
 
 	if (!limit.n)
 		return fault(g, at, e, "a limit is missing, such as +5% or 20ms");
@@ -51,18 +50,15 @@ static bool read_limit(struct gate *g, size_t at, struct err *e)
 	g->percent = str_ends(limit, S("%"));
 	if (g->percent && !g->change)
 		return fault(g, at, e, "a share is one of a change: write +5% or -5%");
-	if (g->percent) {
-		if (!quantity_parse_real(str_sub(limit, 0, limit.n - 1), &g->share))
-			return fault(g, at, e, "that is no number of percent");
-		g->share /= 100;
-		return true;
-	}
+	if (g->percent)
+		return quantity_parse_share(limit, &g->share) ||
+		       fault(g, at, e, "that is no number of percent");
 	if (quantity_parse(limit, unit, &g->amount))
 		return true;
 	return fault(g, at, e,
-	        unit == UNIT_BYTES  ? "that is no amount of bytes, such as 1MB"
-	        : unit == UNIT_TIME ? "that is no time, such as 20ms"
-	                            : "that is no number, such as 3k");
+	        unit == QUANTITY_BYTES  ? "that is no amount of bytes, such as 1MB"
+	        : unit == QUANTITY_TIME ? "that is no time, such as 20ms"
+	                                : "that is no number, such as 3k");
 }
 
 static bool read_subject(struct gate *g, struct str s, struct err *e)

@@ -7,7 +7,6 @@
 #include "base/fmt.h"
 #include "base/sort.h"
 #include "base/welch.h"
-#include "metric/quantity.h"
 
 #define CULPRITS_MAX 3
 
@@ -112,14 +111,14 @@ static bool excuse(struct judge *j)
 
 static void put_change(struct judge *j, int64_t base, int64_t now)
 {
-	enum unit unit = metrics[j->g->metric].unit;
+	enum quantity unit = metric_quantity(j->g->metric);
 	struct sb *b = &j->text;
 
-	quantity_short(b, unit, base, false);
+	fmt_quantity(b, unit, base, false);
 	sb_put(b, S(" -> "));
-	quantity_short(b, unit, now, false);
+	fmt_quantity(b, unit, now, false);
 	sb_put(b, S(" ("));
-	quantity_short(b, unit, num_sub(now, base), true);
+	fmt_quantity(b, unit, num_sub(now, base), true);
 	if (base) {
 		double share =
 		        ((double)now - (double)base) / (base < 0 ? -(double)base : (double)base);
@@ -178,7 +177,7 @@ static void put_causes(struct judge *j, uint32_t from, uint32_t end, struct str 
 		sb_put(&j->text, k ? S(", ") : S("; caused by "));
 		sb_put_name(&j->text, j->c.name[most[k]]);
 		sb_put(&j->text, S(" ("));
-		quantity_short(&j->text, metrics[j->g->metric].unit,
+		fmt_quantity(&j->text, metric_quantity(j->g->metric),
 		        j->g->less ? worse(j, most[k]) : num_sub(0, worse(j, most[k])),
 		        j->g->change);
 		sb_char(&j->text, ')');

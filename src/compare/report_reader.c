@@ -8,8 +8,6 @@
 
 #include <assert.h>
 
-#include "metric/quantity.h"
-
 /* The root's line begins so; the old script's own answers spell it differently. */
 static size_t find_root(struct str text)
 {
@@ -92,6 +90,16 @@ struct pair {
 	enum metric_id likely;
 };
 
+/* The kind of a printed number, by its end. */
+static enum quantity kind_of(struct str s)
+{
+	if (str_ends(s, S("B")))
+		return QUANTITY_BYTES;
+	return str_ends(s, S("us")) || str_ends(s, S("ms")) || str_ends(s, S("sec"))
+	               ? QUANTITY_TIME
+	               : QUANTITY_COUNT;
+}
+
 /* "own/total suffix" or "--/total suffix". */
 static bool read_pair(struct str field, struct pair *p)
 {
@@ -113,11 +121,11 @@ static bool read_pair(struct str field, struct pair *p)
 	if (slash == SIZE_MAX || slash >= field.n)
 		return false;
 	struct str own = str_sub(field, 0, slash), all = str_sub(field, slash + 1, SIZE_MAX);
-	enum unit u = quantity_unit(all);
-	if (p->likely == M_NONE && u == UNIT_COUNT)
+	enum quantity u = kind_of(all);
+	if (p->likely == M_NONE && u == QUANTITY_COUNT)
 		return false;
 	if (p->likely == M_NONE)
-		p->likely = u == UNIT_BYTES ? M_BYTES : M_MICROS;
+		p->likely = u == QUANTITY_BYTES ? M_BYTES : M_MICROS;
 	p->accounted = !str_eq(own, S("--"));
 	p->self = 0;
 	return (!p->accounted || quantity_parse(own, u, &p->self)) &&
@@ -218,7 +226,7 @@ static bool read_type(struct answer *x, struct str line, struct arena *a)
 		while (line.n && (line.p[0] == ' ' || line.p[0] == ','))
 			line = str_sub(line, 1, SIZE_MAX);
 		size_t open = str_find(line, S(" (")), unit = str_find_char(line, ' ');
-		enum unit u = metrics[x->metric[i]].unit;
+		enum quantity u = metric_quantity(x->metric[i]);
 		if (open == SIZE_MAX || !quantity_parse(str_sub(line, 0, unit), u, &p[i].self))
 			return false;
 		p[i].total = p[i].self;

@@ -5,7 +5,6 @@
  * divide by.
  */
 #include "base/fmt.h"
-#include "metric/quantity.h"
 #include "export/diff_out.h"
 
 /* What a metric is about, in a sentence. */
@@ -37,7 +36,7 @@ static void put_least(struct sb *b, const struct diff_ask *ask)
 		if (!ask->least[k])
 			continue;
 		sb_fmt(b, "minimum %s >= ", metrics[m].unit == UNIT_BYTES ? "size" : noun(m));
-		quantity_short(b, metrics[m].unit, ask->least[k], false);
+		fmt_quantity(b, metric_quantity(m), ask->least[k], false);
 		sb_put(b, S(" and "));
 	}
 }
@@ -107,7 +106,7 @@ void diff_name(struct sb *b, const struct diff *d, uint32_t row)
 void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
 {
 	const struct compare *c = x->d->ask->c;
-	enum unit unit = metrics[x->d->ask->metrics[k]].unit;
+	enum quantity unit = metric_quantity(x->d->ask->metrics[k]);
 	bool any = false;
 
 	sb_put(b, k ? S(", ") : S(" "));
@@ -122,10 +121,10 @@ void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, 
 		any = true;
 		sb_put(b, x->names->v[s]);
 		sb_char(b, ':');
-		quantity_short(b, unit, diff_total(x->d, row, s, k), false);
+		fmt_quantity(b, unit, diff_total(x->d, row, s, k), false);
 	}
 	sb_put(b, S(") "));
-	quantity_short(b, unit, diff_difference(x->d, row, k), true);
+	fmt_quantity(b, unit, diff_difference(x->d, row, k), true);
 	sb_char(b, ' ');
 	put_ratio(b, x->d, row, k);
 }

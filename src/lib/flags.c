@@ -24,7 +24,7 @@ const struct flag flag_rows[] = {
 	ROW("spool", spool, "DIR", true, false, "recorded GPU work: the folder of a session, or one process's file of it")
 	SPOOL_ROW("step-nvtx", step_nvtx, "REGEX", "a step begins with each range or mark of such a name; pytorch, optimizer, xla are known")
 	SPOOL_ROW("step-kernel", step_kernel, "REGEX", "a step begins where such a kernel is launched")
-	SPOOL_ROW("step-every", step_every, "MS", "steps of so many milliseconds")
+	SPOOL_ROW("step-every", step_every, "MS", "a step every MS milliseconds (or 1s)")
 	SPOOL_ROW("step-merge", step_merge, "HOW", "of several jobs: number: step 3 of each is step 3; time: it is when the first job was in its step 3")
 	SPOOL_ROW("keep-warmup", keep_warmup, NULL, "what was launched before the first step is step 0")
 	SPOOL_ROW("leaf", leaf, "WHAT", "kernel: a node for each kernel in a range; op: one for each range")
@@ -34,7 +34,7 @@ const struct flag flag_rows[] = {
 	SPOOL_ROW("job", job, "ID", "only the processes of this job")
 	SPOOL_ROW("gpu", gpu, "N", "only what ran on this GPU, of all jobs: its number or UUID in tfprof gpu")
 	SPOOL_ROW("detail-steps", detail_steps, "A-B,C", "keep every operation of these steps, also of a long recording")
-	ROW("max-memory", max_memory, "SIZE", false, false, "hold no more than so much (500M, 2G); end with a sentence")
+	ROW("max-memory", max_memory, "SIZE", false, false, "hold no more than SIZE (500M, 2Gi); end with a sentence")
 	ROW("recover", recover, NULL, false, false, "read damaged binary files up to the damage, spools around it, and warn of what is lost")
 	ROW("lazy-steps", lazy_steps, NULL, false, false, "read a step's file when a command asks for it")
 	ROW("color", color, "WHEN", false, false, "auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected")
@@ -104,9 +104,10 @@ static bool set_limit(struct session *s, struct str given)
 {
 	int64_t n;
 
-	if (!num_parse_size(given, &n))
+	if (!quantity_parse(given, QUANTITY_BYTES, &n) || n <= 0)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "--max-memory=%.*s is no number of bytes, such as 500M or 2G", STR(given));
+		        "--max-memory: '%.*s' is not a size above 0, such as 500M or 2Gi",
+		        STR(given));
 	session_limit(s, (size_t)n);
 	return true;
 }

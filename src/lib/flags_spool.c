@@ -59,9 +59,11 @@ static bool read_options(struct session *s, const struct flags *f, struct spools
 		.detail_steps = f->detail_steps,
 		.recover = s->recover };
 	if (f->step_every.n &&
-	        (!num_parse_i64(f->step_every, &o->step_every) || o->step_every <= 0))
+	        (!quantity_parse_time(f->step_every, QUANTITY_MS, QUANTITY_MS, &o->step_every) ||
+	                o->step_every <= 0))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "--step-every=%.*s is no number of milliseconds", STR(f->step_every));
+		        "--step-every: '%.*s' is not a time of at least 1ms, such as 20ms",
+		        STR(f->step_every));
 	return choose(s, "leaf", f->leaf, "kernel", "op", &o->by_op) &&
 	       choose(s, "merge", f->merge, "by-rank", "sum", &o->sum_ranks) &&
 	       choose(s, "step-merge", f->step_merge, "number", "time", &o->steps_by_time);

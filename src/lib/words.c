@@ -6,7 +6,9 @@
 
 #include "lib/checkpoint.h"
 #include "lib/diff_internal.h"
-#include "metric/quantity.h"
+#include "base/quantity.h"
+
+#define TIME_MAX ((int64_t)INT32_MAX * 1000) /* milliseconds */
 
 #define WORDS(command) const struct word command##_words[] = {
 #define WORD(command, t, field, name_, value_, help_, ...)                                         \
@@ -98,34 +100,16 @@ static bool set_choice(struct arena *a, const struct word *x, struct str value, 
 	return false;
 }
 
-/* "3", "0.5": as milliseconds. */
-static bool set_seconds(struct str value, int64_t *at)
+/* Reads a time in milliseconds; without a unit the value counts in `bare`. */
+static bool set_time(struct str value, int64_t bare, int64_t least, int64_t *at)
 {
-	size_t point = str_find_char(value, '.');
-	struct str part = point == SIZE_MAX ? STR_NONE : str_sub(value, point + 1, 3);
-	int64_t whole = 0, milli = 0;
-
-	if (!num_parse_i64(str_sub(value, 0, point), &whole) || whole < 0 || whole > INT32_MAX)
-		return false;
-	for (size_t i = 0; i < 3; i++) {
-		char c = i < part.n ? part.p[i] : '0';
-		if (c < '0' || c > '9')
-			return false;
-		milli = milli * 10 + (c - '0');
-	}
-	*at = whole * 1000 + milli;
-	return true;
+	return quantity_parse_time(value, bare, QUANTITY_MS, at) && *at >= least && *at <= TIME_MAX;
 }
 
-/* 0.1 or 10%. */
-static bool set_share(struct str value, double *at)
+/* Reads an amount of bytes. */
+static bool set_bytes(struct str value, int64_t least, int64_t *at)
 {
-	bool percent = str_ends(value, S("%"));
-
-	if (!quantity_parse_real(str_sub(value, 0, value.n - percent), at))
-		return false;
-	*at /= percent ? 100 : 1;
-	return *at >= 0;
+	return quantity_parse(value, QUANTITY_BYTES, at) && *at >= least;
 }
 
 /* What the value is, if it is not this; else NULL. */
@@ -140,16 +124,23 @@ static const char *set(struct arena *a, const struct word *x, struct str value, 
 		return ((struct strs *)at)->n ? NULL : "no list, such as A,B:";
 	case WORD_CHOICE: return set_choice(a, x, value, at) ? NULL : "none of";
 	case WORD_COUNT:
-		if (!num_parse_i64(value, at) || *(int64_t *)at <= 0)
-			return "no number above 0:";
-		break;
+		return quantity_parse(value, QUANTITY_COUNT, at) && *(int64_t *)at > 0
+		               ? NULL
+		               : "not a number above 0:";
 	case WORD_SECONDS:
-		return set_seconds(value, at) ? NULL : "no number of seconds, such as 3 or 0.5:";
+		return set_time(value, QUANTITY_S, 0, at) ? NULL
+		                                          : "not a time such as 3, 0.5 or 20ms:";
+	case WORD_MILLISECONDS:
+		return set_time(value, QUANTITY_MS, 1, at)
+		               ? NULL
+		               : "not a time of 1ms or more, such as 20ms:";
 	case WORD_SIZE:
-		return num_parse_size(value, at) ? NULL : "no number of bytes, such as 500M or 2G:";
-	case WORD_QUANTITY:
-		return quantity_parse(value, UNIT_BYTES, at) ? NULL : "no size, such as 1MB:";
-	case WORD_SHARE: return set_share(value, at) ? NULL : "no share, such as 0.1 or 10%:";
+		return set_bytes(value, 1, at) ? NULL : "not a size above 0, such as 500M or 2Gi:";
+	case WORD_QUANTITY: return set_bytes(value, 0, at) ? NULL : "not a size, such as 1MB:";
+	case WORD_SHARE:
+		return quantity_parse_share(value, at) && *(double *)at >= 0
+		               ? NULL
+		               : "not a share, such as 0.1 or 10%:";
 	}
 	return NULL;
 }

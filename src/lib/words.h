@@ -9,16 +9,17 @@
 #include "lib/cmd.h"
 
 enum word_type {
-	WORD_SWITCH,   /* bool */
-	WORD_TEXT,     /* struct str */
-	WORD_TEXTS,    /* struct strs: one more each time it is given */
-	WORD_LIST,     /* struct strs: A,B,... */
-	WORD_CHOICE,   /* int: which of the words of .value, separated by bars; from 0 */
-	WORD_COUNT,    /* int64_t, above 0 */
-	WORD_SECONDS,  /* int64_t milliseconds, given as seconds: 3 or 0.5 */
-	WORD_SIZE,     /* int64_t bytes, with K, M or G behind them */
-	WORD_QUANTITY, /* int64_t bytes, as views write them: 1.5MB */
-	WORD_SHARE,    /* double, not negative: 0.1 or 10% */
+	WORD_SWITCH,       /* bool */
+	WORD_TEXT,         /* struct str */
+	WORD_TEXTS,        /* struct strs: one more each time it is given */
+	WORD_LIST,         /* struct strs: A,B,... */
+	WORD_CHOICE,       /* int: which of the words of .value, separated by bars; from 0 */
+	WORD_COUNT,        /* int64_t, above 0 */
+	WORD_SECONDS,      /* int64_t milliseconds, given with a unit or as seconds: 20ms, 3, 0.5 */
+	WORD_MILLISECONDS, /* int64_t milliseconds above 0, given with a unit or as milliseconds */
+	WORD_SIZE,         /* int64_t bytes, above 0: 500M, 2Gi */
+	WORD_QUANTITY,     /* int64_t bytes: 1.5MB */
+	WORD_SHARE,        /* double, not negative: 0.1 or 10% */
 };
 
 struct word {

@@ -6,6 +6,7 @@
 #ifndef TFPROF_METRIC_METRIC_H
 #define TFPROF_METRIC_METRIC_H
 
+#include "base/quantity.h"
 #include "model/value.h"
 
 enum vk { VK_SCOPE, VK_GRAPH, VK_OP, VK_CODE, VK_N };
@@ -56,6 +57,16 @@ struct metric {
 
 #define METRIC_BIT(id) (1u << (id))
 extern const struct metric metrics[M_N];
+
+static inline enum quantity unit_quantity(enum unit u)
+{
+	return u == UNIT_BYTES ? QUANTITY_BYTES : u == UNIT_TIME ? QUANTITY_TIME : QUANTITY_COUNT;
+}
+
+static inline enum quantity metric_quantity(enum metric_id m)
+{
+	return unit_quantity(metrics[m].unit);
+}
 
 /* The unit of its numbers; an occurrence is a count. */
 static inline enum unit metric_unit(enum metric_id m)

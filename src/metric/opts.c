@@ -6,8 +6,6 @@
 
 #include "metric/opts.h"
 
-#include "metric/quantity.h"
-
 #define ROW(id, name, keys, required, flags, help) { name, keys, required, flags, help },
 const struct output_row output_rows[OUT_N] = {
 #include "metric/output.def"
@@ -278,23 +276,34 @@ static bool find_word(const struct option *row, struct str value, int *place, st
 	        STR(sb_str(&b)));
 }
 
-/* A number; where it is the least of a metric, with a unit too. */
+/* Sets a number, which may have a unit: that of the metric, of an option -min_METRIC. */
 static bool set_i64(const struct option *row, struct str value, int64_t *to, struct err *e)
 {
 	struct str name = str_of(row->name);
 	enum metric_id m = str_starts(name, S("min_"))
 	                           ? metric_find(str_sub(name, 4, SIZE_MAX), USE_MIN)
 	                           : M_NONE;
+	enum quantity q = m == M_NONE ? QUANTITY_COUNT : metric_quantity(m);
 
-	if (num_parse_i64(value, to) || (m != M_NONE && quantity_parse(value, metric_unit(m), to)))
+	if (num_parse_i64(value, to) || quantity_parse(value, q, to))
 		return true;
-	if (m == M_NONE)
-		return bad_value(e, row, value, "a whole number of 64 bits");
 	return bad_value(e, row, value,
-	        metric_unit(m) == UNIT_BYTES
+	        q == QUANTITY_BYTES
 	                ? "a whole number of 64 bits, nor an amount of bytes such as 10MB"
-	        : metric_unit(m) == UNIT_TIME ? "a whole number of 64 bits, nor a time such as 20ms"
-	                                      : "a whole number of 64 bits, nor one such as 3k");
+	        : q == QUANTITY_TIME ? "a whole number of 64 bits, nor a time such as 20ms"
+	                             : "a whole number of 64 bits, nor one such as 3k");
+}
+
+static bool set_i32(const struct option *row, struct str value, int32_t *to, struct err *e)
+{
+	int64_t v;
+
+	if (num_parse_i32(value, to))
+		return true;
+	if (!quantity_parse(value, QUANTITY_COUNT, &v) || v < INT32_MIN || v > INT32_MAX)
+		return bad_value(e, row, value, "a whole number from -2147483648 to 2147483647");
+	*to = (int32_t)v;
+	return true;
 }
 
 bool opts_set(
@@ -304,11 +313,7 @@ bool opts_set(
 	int place = 0;
 
 	switch (row->type) {
-	case OPT_I32:
-		if (!num_parse_i32(value, at))
-			return bad_value(
-			        e, row, value, "a whole number from -2147483648 to 2147483647");
-		return true;
+	case OPT_I32: return set_i32(row, value, at, e);
 	case OPT_I64: return set_i64(row, value, at, e);
 	case OPT_BOOL:
 		if (!num_parse_bool(value, at))

@@ -124,7 +124,7 @@ def c12_memory():
 
 
 def c13_tiny_buffers():
-    with Session('busy', max(0.5, few(100) / 50), opts='buffers=1,buffer_size=16k,flush=1000') as s:
+    with Session('busy', max(0.5, few(100) / 50), opts='buffers=1,buffer_size=16Ki,flush=1000') as s:
         end, rows = s.spool()
         n, gone = end['KERNEL'] + end['API'], lost(rows, DROPPED)
         check(end['complete'] and gone > 0, end, gone)

@@ -73,7 +73,7 @@ def t50_detach():
 
 def t51_limit():
     """Behind the limit, exact sums by name take the place of records."""
-    with Run('init', 'launch:20000', settle(), 'copies:100:4096', 'memory:3', 'exit:3', opts='max_size=64k,flush=50,mem') as r:
+    with Run('init', 'launch:20000', settle(), 'copies:100:4096', 'memory:3', 'exit:3', opts='max_size=64Ki,flush=50,mem') as r:
         s = r.ok(3).spool()
         sums = s.of('SUM')
         kernels = sum(x['count'] for x in sums if x['what'] == 7)

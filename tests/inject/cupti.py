@@ -83,7 +83,7 @@ def t18_missing_functions():
 def t19_no_buffers():
     """One small buffer: the rest is dropped and counted, by NULL or by makeshift buffers."""
     for driver in ('13000', '12040', '11080'):
-        with Run('init', 'threads:4:2000', 'launch:10', 'exit:3', opts='buffers=1,buffer_size=16k',
+        with Run('init', 'threads:4:2000', 'launch:10', 'exit:3', opts='buffers=1,buffer_size=16Ki',
                  env={'FAKE_DRIVER': driver}) as r:
             s = r.ok(3).spool()
             lost = s.lost(DROPPED)
@@ -122,7 +122,7 @@ def t22_odd_times():
 
 def t23_out_of_order():
     """Buffers come back in another order than they were filled: nothing is lost, each has its call."""
-    with Run('init', 'threads:6:1000', 'exit:3', opts='buffer_size=64k,flush=20', env={'FAKE_SHUFFLE': '1'}) as r:
+    with Run('init', 'threads:6:1000', 'exit:3', opts='buffer_size=64Ki,flush=20', env={'FAKE_SHUFFLE': '1'}) as r:
         s = r.ok(3).complete(6000, 6000)
         numbers = [k['correlation'] for k in s.of('KERNEL')]
         check(numbers != sorted(numbers), 'they are in order')

@@ -27,7 +27,7 @@ def test_variables():
                            '--duration=20', '--start=ctl', '--max-size=2G', '--verbose', '--no-nvtx', '--step-signal',
                            '--self-limit', '--detach', 'env')[1])
     same(got, {'CUDA_INJECTION64_PATH': library, 'TFPROF_SESSION': session, 'TFPROF_OPTS':
-               'level=full,graphs=graph,start=ctl,mem=1,sync=1,delay=1.500,duration=20.000,max_size=2147483648,'
+               'level=full,graphs=graph,start=ctl,mem=1,sync=1,delay=1.500,duration=20.000,max_size=2000000000,'
                'nvtx=0,step_signal=1,self_limit=1,detach=1,verbose=1'}, 'variables')
     tfprof('record', '-o', 'v', '--step-nvtx=step.*', '--step-every=20', 'true')
     same(open('v/options').read(), '--step-nvtx=step.*\n--step-every=20\n', 'options')

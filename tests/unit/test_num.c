@@ -48,23 +48,6 @@ static void narrow_integers(void **state)
 	assert_int_equal(v, INT32_MAX);
 }
 
-static void sizes(void **state)
-{
-	int64_t v = 99;
-
-	(void)state;
-	assert_true(num_parse_size(S("1"), &v) && v == 1);
-	assert_true(num_parse_size(S("3k"), &v) && v == 3 << 10);
-	assert_true(num_parse_size(S("500M"), &v) && v == (int64_t)500 << 20);
-	assert_true(num_parse_size(S("8589934591G"), &v) && v == (int64_t)8589934591 << 30);
-	v = 99;
-	assert_false(num_parse_size(S("8589934592G"), &v) || num_parse_size(S("0"), &v));
-	assert_false(num_parse_size(S("K"), &v) || num_parse_size(S(""), &v));
-	assert_false(num_parse_size(S("-1K"), &v) || num_parse_size(S("1KK"), &v));
-	assert_false(num_parse_size(S("1T"), &v) || num_parse_size(STR_NONE, &v));
-	assert_int_equal(v, 99);
-}
-
 static void truth_values(void **state)
 {
 	static const char *const yes[] = { "true", "T", "yEs", "y", "1" };
@@ -120,7 +103,6 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		unit_case(integers),
 		unit_case(narrow_integers),
-		unit_case(sizes),
 		unit_case(truth_values),
 		unit_case(sums_stop_at_the_ends),
 		unit_case(stopped_sums_stay),

@@ -85,7 +85,9 @@ static void test_numbers(void **state)
 	assert_int_equal(set(&o, *state, "min_params", "3K").n, 0);
 	assert_int_equal(o.min[M_PARAMS], 3000);
 	assert_true(set(&o, *state, "min_micros", "3KB").n > 0);
-	assert_true(set(&o, *state, "max_workers", "3k").n > 0);
+	assert_int_equal(set(&o, *state, "max_workers", "3k").n, 0);
+	assert_int_equal(o.max_workers, 3000);
+	assert_true(set(&o, *state, "max_workers", "3ms").n > 0);
 }
 
 static void test_lists_lose_quotes_and_empties(void **state)

@@ -41,7 +41,7 @@ static void test_defaults(void **state)
 static void test_words(void **state)
 {
 	struct plan p = plan_of("level=kernels,graphs=graph,mem=1,sync,overhead=0,nvtx=0,delay=1.5,"
-	                        "duration=0.25,start=ctl,max-size=64k,verbose,buffers=3");
+	                        "duration=0.25,start=ctl,max-size=64Ki,verbose,buffers=3");
 
 	(void)state;
 	assert_int_equal(p.level, LEVEL_KERNELS);
@@ -51,9 +51,11 @@ static void test_words(void **state)
 	assert_int_equal(p.duration_ns, 250000000);
 	assert_int_equal(p.max_bytes, 65536);
 	assert_int_equal(p.buffers, 3);
-	assert_int_equal(plan_of("max_size=3M").max_bytes, 3 << 20);
-	assert_int_equal(plan_of("max_size=1G").max_bytes, 1 << 30);
+	assert_int_equal(plan_of("max_size=3M").max_bytes, 3000000);
+	assert_int_equal(plan_of("max_size=1Gi").max_bytes, 1 << 30);
 	assert_int_equal(plan_of("max_size=0").max_bytes, 0);
+	assert_true(plan_of("delay=20ms").delay_ns == 20000000);
+	assert_true(plan_of("flush=0.2s").flush_ns == 200000000);
 	assert_int_equal(plan_of("flush=50").flush_ns, 50000000);
 	assert_true(plan_of("since=1795270989.283470223").since_ns == 1795270989283470223u);
 	assert_true(plan_of("level=full").memory && plan_of("level=full").sync);
@@ -63,7 +65,7 @@ static void test_words(void **state)
 static void test_wrong(void **state)
 {
 	static const char *const words[] = { "level", "level=", "level=all", "graphs=nodes",
-		"mem=2", "mem=yes", "delay=", "delay=x", "delay=1s", "delay=-1", "delay=.",
+		"mem=2", "mem=yes", "delay=", "delay=x", "delay=1m", "delay=-1", "delay=.",
 		"delay=99999999999", "max_size=12x", "max_size=99999999999999999999", "buffers=0",
 		"buffers=65", "buffer_size=1000", "buffer_size=1G", "flush=1", "start=soon",
 		"since=9999999999", "colour", "=", "mem=1=1" };

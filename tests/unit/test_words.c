@@ -36,7 +36,7 @@ static void values(void **state)
 
 	(void)state;
 	assert_null(
-	        said(s, "--level full --delay=1.25 --max-size=2K --mem -o dir prog --mem -- x"));
+	        said(s, "--level full --delay=1.25 --max-size=2Ki --mem -o dir prog --mem -- x"));
 	assert_int_equal(got.level, 2);
 	assert_int_equal(got.delay, 1250);
 	assert_int_equal(got.max_size, 2048);
@@ -56,7 +56,11 @@ static void values(void **state)
 	assert_true(got.mem);
 	assert_int_equal(left.rest.n, 1);
 	assert_null(said(s, "--delay=0.0019"));
-	assert_int_equal(got.delay, 1);
+	assert_int_equal(got.delay, 2);
+	assert_null(said(s, "--delay=250ms --max-size=1M --step-every=2s"));
+	assert_int_equal(got.delay, 250);
+	assert_int_equal(got.max_size, 1000000);
+	assert_int_equal(got.step_every, 2000);
 	session_free(s);
 }
 
@@ -134,16 +138,16 @@ static void mixed(void **state)
 	        "diff has no option '--delt'; did you mean '--delta'?");
 	assert_string_equal(said_diff(s, "/ / --names"), "--names needs a value: --names=A,B,...");
 	assert_string_equal(said_diff(s, "/ / --delta=-1"),
-	        "'-1' is no share, such as 0.1 or 10%: --delta=SHARE");
+	        "'-1' is not a share, such as 0.1 or 10%: --delta=SHARE");
 	session_free(s);
 }
 
 static void faults(void **state)
 {
-	static const char *const lines[] = { "--delay=", "--delay=.5", "--delay=-1",
-		"--delay=1.5.5", "--delay=9999999999", "--step-every=0", "--level=", "--mem=yes",
-		"--env=podman", "--nothing-like-it", "--max-size=9999999999G", "-o", "-o=", "-xdir",
-		"--odir", "--step-nvtx=" };
+	static const char *const lines[] = { "--delay=", "--delay=.", "--delay=-1", "--delay=1.5.5",
+		"--delay=9999999999", "--step-every=0", "--level=", "--mem=yes", "--env=podman",
+		"--nothing-like-it", "--max-size=9999999999G", "-o", "-o=", "-xdir", "--odir",
+		"--step-nvtx=" };
 	struct session *s = session_new(0);
 
 	(void)state;
