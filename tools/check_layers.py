@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FLOORS = ['base', 'io', 'checkpoint', 'model', 'metric', 'view', 'compare', 'export', 'lib', 'cli']
+FLOORS = ['base', 'io', 'trace', 'checkpoint', 'model', 'metric', 'view', 'compare', 'export', 'lib', 'cli']
 
 # collect runs inside other people's processes: beside its own headers only these.
 COLLECT_MAY = {'base/bits.h', 'base/crc32c.h', 'base/quantity.h', 'io/block_format.h', 'io/block_encode.h'}

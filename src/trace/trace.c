@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See trace.h. Names of categories and arguments, and what can be read without decoding slices.
+ */
+#include "trace/trace.h"
+
+#include "base/bits.h"
+#include "base/sort.h"
+
+#define CATEGORY(id, name, flags) [CATEGORY_##id] = name,
+const char *const trace_category_names[CATEGORY_N] = {
+#include "trace/category.def"
+};
+#undef CATEGORY
+#define CATEGORY(id, name, flags) [CATEGORY_##id] = (flags),
+const unsigned trace_category_flags[CATEGORY_N] = {
+#include "trace/category.def"
+};
+#undef CATEGORY
+#define ARGUMENT(id, name, meaning) [ARG_##id] = name,
+const char *const argument_names[ARG_N] = {
+#include "trace/argument.def"
+};
+#undef ARGUMENT
+const char *const trace_device_kinds[] = { "cpu", "gpu", "tpu", "other" };
+
+struct trace *trace_new(struct arena *a)
+{
+	struct trace *t = ARENA_NEW(a, struct trace);
+
+	t->a = a;
+	t->ticks_per_us = 1000;
+	intern_init(&t->strings, a);
+	return t;
+}
+
+/* ---- arguments ---- */
+
+bool argument_next(struct str *packed, struct argument *out)
+{
+	const uint8_t *p = (const uint8_t *)packed->p, *end = p + packed->n;
+	uint64_t tag = 0, v = 0;
+
+	if (!packed->n || !varint_get(&p, end, &tag))
+		return false;
+	out->key = (uint32_t)(tag >> 2);
+	out->type = (enum argument_type)(tag & 3);
+	if (out->type == ARG_REAL) {
+		v = le64_get(p);
+		memcpy(&out->real, &v, sizeof v);
+		p += 8;
+	} else if (varint_get(&p, end, &v)) {
+		if (out->type == ARG_INT)
+			out->i = unzigzag(v);
+		else if (out->type == ARG_UINT)
+			out->u = v;
+		else
+			out->text = (uint32_t)v;
+	}
+	*packed = str_make(p, (size_t)(end - p));
+	return true;
+}
+
+bool argument_find(struct str packed, uint32_t key, struct argument *out)
+{
+	bool found = false;
+
+	for (struct argument a; argument_next(&packed, &a);)
+		if (a.key == key) {
+			*out = a;
+			found = true;
+		}
+	return found;
+}
+
+bool slice_argument(
+        const struct trace *t, const struct slice *s, uint32_t key, struct argument *out)
+{
+	return argument_find(s->args, key, out) ||
+	       argument_find(t->events.v[s->event].args, key, out);
+}
+
+bool slice_has_int(const struct trace *t, const struct slice *s, uint32_t key, int64_t *out)
+{
+	struct argument a;
+
+	if (!slice_argument(t, s, key, &a))
+		return false;
+	switch (a.type) {
+	case ARG_INT: *out = a.i; return true;
+	case ARG_UINT: *out = num_from_u64(a.u); return true;
+	case ARG_REAL: *out = num_from_real(a.real); return true;
+	case ARG_TEXT: return num_parse_i64(trace_str(t, a.text), out);
+	}
+	return false;
+}
+
+int64_t slice_int(const struct trace *t, const struct slice *s, uint32_t key)
+{
+	int64_t v = 0;
+
+	return slice_has_int(t, s, key, &v) ? v : 0;
+}
+
+struct str slice_text(const struct trace *t, const struct slice *s, uint32_t key)
+{
+	struct argument a;
+
+	return slice_argument(t, s, key, &a) && a.type == ARG_TEXT ? trace_str(t, a.text)
+	                                                           : STR_NONE;
+}
+
+bool slice_is_work(const struct trace *t, const struct slice *s)
+{
+	const struct trace_track *k = &t->tracks.v[s->track];
+
+	return s->form == SLICE_COMPLETE && track_is_device(k) && !k->derived &&
+	       trace_category_flags[s->category] & CATEGORY_WORK;
+}
+
+/* ---- order and names ---- */
+
+static int compare_i64(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int64_t device_place(const struct trace *t, uint32_t device)
+{
+	return device == ID_NONE ? -1 : t->devices.v[device].index;
+}
+
+static int64_t process_place(const struct trace *t, uint32_t process)
+{
+	return process == ID_NONE ? INT64_MIN : t->processes.v[process].pid;
+}
+
+static int compare_tracks(const void *trace, uint32_t a, uint32_t b)
+{
+	const struct trace *t = trace;
+	const struct trace_track *x = &t->tracks.v[a], *y = &t->tracks.v[b];
+	int c = compare_i64(process_place(t, x->process), process_place(t, y->process));
+
+	c = c ? c : compare_i64(device_place(t, x->device), device_place(t, y->device));
+	c = c ? c : compare_i64(x->kind, y->kind);
+	return c ? c : compare_i64(x->id, y->id);
+}
+
+uint32_t *trace_track_order(const struct trace *t, struct arena *a)
+{
+	return sort_order(a, t->tracks.n, compare_tracks, t);
+}
+
+struct str trace_device_label(const struct trace *t, uint32_t device, struct arena *a)
+{
+	const struct trace_device *d = &t->devices.v[device];
+	struct str name = trace_str(t, d->name);
+	const struct trace_process *p;
+	bool shared = false;
+
+	for (size_t i = 0; i < t->devices.n; i++)
+		shared |= i != device && t->devices.v[i].name == d->name;
+	if (!shared || d->process == ID_NONE)
+		return name;
+	p = &t->processes.v[d->process];
+	if (p->rank >= 0)
+		return str_fmt(a, "rank %lld %.*s", (long long)p->rank, STR(name));
+	return str_fmt(a, "process %lld %.*s", (long long)p->pid, STR(name));
+}
+
+/* ---- times ---- */
+
+static int64_t convert(int64_t ticks, int64_t to, int64_t from)
+{
+	__int128 product = (__int128)ticks * to, q = product / from;
+
+	q -= product % from < 0;
+	return q > INT64_MAX ? INT64_MAX : q < INT64_MIN ? INT64_MIN : (int64_t)q;
+}
+
+int64_t trace_ns(const struct trace *t, int64_t ticks)
+{
+	return convert(ticks, 1000, t->ticks_per_us);
+}
+
+int64_t trace_us(const struct trace *t, int64_t ticks)
+{
+	return convert(ticks, 1, t->ticks_per_us);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A trace: what happened from t0 to t1 on a track, for every source. Terms are Perfetto's: process,
+ * track (a thread, a stream, a line of a plane, a counter), slice (something with a duration),
+ * instant, sample (of a counter). Readers fill a trace through trace_build.h; passes read it
+ * through the iterators below. Immutable once built; everything lives in the arena given to
+ * trace_new.
+ *
+ * Slices stand by track, and on a track by start, the longest first, then in the order of the file.
+ * They are encoded in blocks (trace_store.c), so nobody keeps a pointer to a slice: a pass keeps
+ * its number. Times are ticks after the trace's origin; ticks_per_us says how long a tick is.
+ */
+#ifndef TFPROF_TRACE_TRACE_H
+#define TFPROF_TRACE_TRACE_H
+
+#include "base/map.h"
+#include "base/num.h"
+#include "base/vec.h"
+
+#define TRACE_SLICES_MAX (UINT32_MAX - 1)
+
+enum trace_category_flag {
+	CATEGORY_WORK = 1,      /* on a track of a device: work of the device */
+	CATEGORY_HOST_NEST = 2, /* on a thread: a level that can contain others */
+	CATEGORY_LAUNCH = 4     /* on a thread: may launch device work */
+};
+#define CATEGORY(id, name, flags) CATEGORY_##id,
+enum trace_category {
+#include "trace/category.def"
+	CATEGORY_N
+};
+#undef CATEGORY
+extern const char *const trace_category_names[CATEGORY_N];
+extern const unsigned trace_category_flags[CATEGORY_N];
+
+/* ---- arguments ---- */
+
+#define ARGUMENT(id, name, meaning) ARG_##id,
+enum argument_key {
+#include "trace/argument.def"
+	ARG_N
+};
+#undef ARGUMENT
+_Static_assert(ARG_N < 63, "a set of keys is 64 bits; the last bit stands for other keys");
+extern const char *const argument_names[ARG_N];
+
+#define ARG_BIT(key)  ((uint64_t)1 << (key))
+#define ARG_BIT_OTHER ((uint64_t)1 << 63)
+#define ARG_BITS_ALL  UINT64_MAX
+
+enum argument_type { ARG_INT, ARG_UINT, ARG_REAL, ARG_TEXT };
+struct argument {
+	uint32_t key; /* an argument_key, or ARG_N + the string id of another name */
+	enum argument_type type;
+	union {
+		int64_t i;
+		uint64_t u;
+		double real;
+		uint32_t text; /* string id */
+	};
+};
+
+/* Takes the next argument of packed arguments; false at their end. */
+bool argument_next(struct str *packed, struct argument *out);
+/* Finds an argument by its key; the last of several counts. */
+bool argument_find(struct str packed, uint32_t key, struct argument *out);
+
+/* ---- who and where ---- */
+
+enum trace_device_kind { DEVICE_KIND_CPU, DEVICE_KIND_GPU, DEVICE_KIND_TPU, DEVICE_KIND_OTHER };
+extern const char *const trace_device_kinds[]; /* "cpu", "gpu", "tpu", "other" */
+
+struct trace_process {
+	int64_t pid;
+	int64_t rank, world;      /* of a distributed job; -1: not known */
+	uint32_t name, host, job; /* string ids, or ID_NONE */
+};
+
+struct trace_device {
+	enum trace_device_kind kind;
+	int64_t index;     /* as the source counts it */
+	uint32_t process;  /* whose numbering that is, or ID_NONE */
+	uint32_t name;     /* string id: "/device:GPU:4", "gpu:0"; never ID_NONE */
+	uint32_t model;    /* string id: "NVIDIA H100", or ID_NONE */
+	uint32_t uuid;     /* string id, or ID_NONE */
+	double peak_flops; /* per second; 0: not known, likewise the next */
+	double peak_bytes; /* of memory bandwidth, per second */
+	int64_t memory;    /* bytes */
+};
+
+enum trace_track_kind { TRACK_THREAD, TRACK_STREAM, TRACK_LINE, TRACK_COUNTER };
+enum trace_clock { CLOCK_HOST, CLOCK_DEVICE };
+
+struct slice_block; /* encoded slices (trace_store.c) */
+struct trace_track {
+	enum trace_track_kind kind;
+	enum trace_clock clock;
+	bool derived;             /* repeats the time of other tracks: never added up */
+	uint32_t process, device; /* or ID_NONE; a track with a device holds its work */
+	int64_t id;               /* thread, stream or line, as the source counts it */
+	uint32_t name;            /* string id, or ID_NONE */
+	uint32_t first, n;        /* its slices are numbers first .. first + n */
+	int64_t start, end;       /* first start and last end of them; 0 if there are none */
+	VEC(struct slice_block) blocks;
+};
+
+/* What slices of one kind have in common. */
+struct trace_event {
+	enum trace_category category;
+	uint32_t name;   /* string id */
+	struct str args; /* packed; those of a slice come before these */
+};
+
+/* A node of the program that the source compiled (HLO), where the file has it. */
+struct trace_node {
+	uint32_t name, type, category; /* string ids; category may be ID_NONE */
+	uint64_t program;
+	struct str args; /* packed */
+	uint32_t input0; /* inputs are from here to input0 of the next node */
+};
+
+enum trace_source {
+	TRACE_PLAIN, /* Chrome JSON of any producer */
+	TRACE_XSPACE,
+	TRACE_KINETO,
+	TRACE_RECORDING,
+	TRACE_ONNXRUNTIME,
+	TRACE_NSYS
+};
+
+struct trace {
+	struct arena *a;
+	enum trace_source source;
+	int64_t ticks_per_us;
+	int64_t origin_ns; /* of tick 0, since 1970 if epoch, else on the source's clock */
+	bool epoch;
+	struct intern strings;
+	VEC(struct trace_process) processes;
+	VEC(struct trace_device) devices;
+	VEC(struct trace_track) tracks; /* in the order in which they were first named */
+	VEC(struct trace_event) events;
+	VEC(struct trace_node) nodes; /* one more than there are, if there are any */
+	VEC(uint32_t) inputs;         /* of the nodes: nodes */
+	uint32_t n_slices;            /* instants and samples too */
+	uint64_t clamped;  /* slices whose negative length became 0, or end became INT64_MAX */
+	uint64_t unclosed; /* slices that had begun and did not end: end with their track */
+	uint64_t dropped_slices; /* above TRACE_SLICES_MAX */
+	uint64_t dropped_args;   /* arguments above ARGS_MAX */
+};
+
+struct trace *trace_new(struct arena *a);
+
+static inline struct str trace_str(const struct trace *t, uint32_t id)
+{
+	return id == ID_NONE ? STR_NONE : t->strings.strings[id];
+}
+static inline bool track_is_device(const struct trace_track *k)
+{
+	return k->device != ID_NONE;
+}
+
+/* The order of tracks for people: by process, device, kind and id; in a. */
+uint32_t *trace_track_order(const struct trace *t, struct arena *a);
+
+/* "rank 0 /gpu:3", "/device:GPU:4": a device's name, unique in the trace; in a. */
+struct str trace_device_label(const struct trace *t, uint32_t device, struct arena *a);
+
+/* ---- slices ---- */
+
+enum slice_form { SLICE_COMPLETE, SLICE_INSTANT, SLICE_SAMPLE };
+
+/* A slice as an iterator hands it out. args is valid until the iterator's next call, the rest is
+ * a copy. */
+struct slice {
+	uint32_t number; /* in the trace */
+	uint32_t track;
+	uint32_t event; /* in trace.events */
+	enum slice_form form;
+	enum trace_category category;
+	uint32_t name; /* string id */
+	int64_t start,
+	        length; /* ticks; length is never negative and start + length never overflows */
+	int64_t correlation; /* 0: none */
+	struct str args;     /* packed: only its own */
+};
+static inline int64_t slice_end(const struct slice *s)
+{
+	return s->start + s->length;
+}
+
+struct slice_iter {
+	const struct trace *t;
+	uint32_t track, block;
+	const uint8_t *p, *end;
+	int64_t start;         /* of the last one */
+	uint32_t number, left; /* of the next one; in this block */
+};
+
+/* Slices of a track in its order, instants and samples among them. */
+struct slice_iter trace_slices(const struct trace *t, uint32_t track);
+bool slice_next(struct slice_iter *i, struct slice *out);
+
+/* One slice by its number: decodes its block up to it (at most a few hundred slices). */
+void trace_slice(const struct trace *t, uint32_t number, struct slice *out);
+
+/* An argument of a slice, or, if it has none of that key, of its event. */
+bool slice_argument(
+        const struct trace *t, const struct slice *s, uint32_t key, struct argument *out);
+/* The number of an argument: 0 if there is none; a real is cut, a text of digits is read. */
+int64_t slice_int(const struct trace *t, const struct slice *s, uint32_t key);
+bool slice_has_int(const struct trace *t, const struct slice *s, uint32_t key, int64_t *out);
+/* The text of an argument: no bytes (p NULL) if it has none or is a number. */
+struct str slice_text(const struct trace *t, const struct slice *s, uint32_t key);
+
+/* True for a complete slice of device work that counts: on a device's track that is not derived. */
+bool slice_is_work(const struct trace *t, const struct slice *s);
+
+/* ---- times ---- */
+
+/* Ticks as nanoseconds, microseconds; rounded towards the earlier. */
+int64_t trace_ns(const struct trace *t, int64_t ticks);
+int64_t trace_us(const struct trace *t, int64_t ticks);
+
+#endif

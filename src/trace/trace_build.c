@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See trace_build.h. Slices go to trace_store.c.
+ */
+#include "trace/trace_internal.h"
+
+#define MAX_DIGITS 18 /* of a decimal number, that surely fit into 64 bits */
+
+struct trace_build *build_open(
+        struct trace *t, uint64_t wants, struct notes *notes, struct arena *scratch)
+{
+	struct trace_build *b = ARENA_NEW(scratch, struct trace_build);
+
+	b->t = t;
+	b->scratch = scratch;
+	b->notes = notes;
+	b->wants = wants;
+	intern_init(&b->process_keys, scratch);
+	intern_init(&b->device_keys, scratch);
+	intern_init(&b->track_keys, scratch);
+	intern_init(&b->event_keys, t->a);
+	return b;
+}
+
+struct notes *build_notes(struct trace_build *b)
+{
+	return b->notes;
+}
+
+const struct trace *build_trace(const struct trace_build *b)
+{
+	return b->t;
+}
+
+void build_start(struct trace_build *b, enum trace_source source, int64_t ticks_per_us)
+{
+	b->t->source = source;
+	b->t->ticks_per_us = ticks_per_us;
+}
+
+void build_origin(struct trace_build *b, int64_t ns, bool epoch)
+{
+	b->t->origin_ns = ns;
+	b->t->epoch = epoch;
+}
+
+uint32_t build_string(struct trace_build *b, struct str s)
+{
+	return intern_add(&b->t->strings, s);
+}
+
+/* ---- processes, devices, tracks ---- */
+
+/* What identifies a process, a device or a track. */
+struct key {
+	uint32_t process, device, kind, text; /* text: string id, or ID_NONE where id counts */
+	int64_t id;
+};
+
+/* Finds or adds a key; *added says which. */
+static uint32_t key_id(struct intern *keys, const struct key *k, bool *added)
+{
+	size_t before = keys->n;
+	uint32_t id = intern_add(keys, str_make(k, sizeof *k));
+
+	*added = keys->n != before;
+	return id;
+}
+
+static uint32_t add_process(struct trace_build *b, const struct key *k)
+{
+	struct trace_process made = { .pid = k->id,
+		.rank = -1,
+		.world = -1,
+		.name = k->text,
+		.host = ID_NONE,
+		.job = ID_NONE };
+	bool added;
+	uint32_t id = key_id(&b->process_keys, k, &added);
+
+	if (added)
+		VEC_PUSH(b->t->a, &b->t->processes, made);
+	return id;
+}
+
+uint32_t build_process(struct trace_build *b, int64_t pid)
+{
+	return add_process(b, &(struct key){ .id = pid, .text = ID_NONE });
+}
+
+uint32_t build_process_named(struct trace_build *b, struct str pid)
+{
+	return add_process(b, &(struct key){ .text = build_string(b, pid) });
+}
+
+struct trace_process *build_process_at(struct trace_build *b, uint32_t process)
+{
+	return &b->t->processes.v[process];
+}
+
+uint32_t build_device(struct trace_build *b, uint32_t process, enum trace_device_kind kind,
+        int64_t index, struct str name)
+{
+	struct key k = {
+		.process = process, .kind = kind, .id = index, .text = build_string(b, name)
+	};
+	struct trace_device made = { .kind = kind,
+		.index = index,
+		.process = process,
+		.name = k.text,
+		.model = ID_NONE,
+		.uuid = ID_NONE };
+	bool added;
+	uint32_t id = key_id(&b->device_keys, &k, &added);
+
+	if (added)
+		VEC_PUSH(b->t->a, &b->t->devices, made);
+	return id;
+}
+
+struct trace_device *build_device_at(struct trace_build *b, uint32_t device)
+{
+	return &b->t->devices.v[device];
+}
+
+static uint32_t add_track(struct trace_build *b, const struct key *k)
+{
+	struct trace_track made = { .kind = (enum trace_track_kind)k->kind,
+		.process = k->process,
+		.device = k->device,
+		.id = k->id,
+		.name = k->text };
+	struct build_track state = { .last_start = 0 };
+	bool added;
+	uint32_t id = key_id(&b->track_keys, k, &added);
+
+	if (!added)
+		return id;
+	VEC_PUSH(b->t->a, &b->t->tracks, made);
+	VEC_PUSH(b->scratch, &b->tracks, state);
+	return id;
+}
+
+uint32_t build_track(struct trace_build *b, uint32_t process, uint32_t device,
+        enum trace_track_kind kind, int64_t id)
+{
+	return add_track(b, &(struct key){ process, device, kind, ID_NONE, id });
+}
+
+uint32_t build_track_named(struct trace_build *b, uint32_t process, uint32_t device,
+        enum trace_track_kind kind, struct str name)
+{
+	return add_track(b, &(struct key){ process, device, kind, build_string(b, name), 0 });
+}
+
+struct trace_track *build_track_at(struct trace_build *b, uint32_t track)
+{
+	return &b->t->tracks.v[track];
+}
+
+/* ---- arguments ---- */
+
+bool build_wants(const struct trace_build *b, uint32_t key)
+{
+	return b->wants & (key < ARG_N ? ARG_BIT(key) : ARG_BIT_OTHER);
+}
+
+uint32_t build_key(struct trace_build *b, struct str name)
+{
+	return ARG_N + build_string(b, name);
+}
+
+static void put_arg(struct trace_build *b, uint32_t key, enum argument_type type, uint64_t v)
+{
+	uint8_t bytes[2 * VARINT_MAX], *end = bytes;
+
+	if (!build_wants(b, key))
+		return;
+	end = varint_put(end, (uint64_t)key << 2 | type);
+	if (type == ARG_REAL) {
+		for (unsigned i = 0; i < 8; i++)
+			*end++ = (uint8_t)(v >> 8 * i);
+	} else {
+		end = varint_put(end, v);
+	}
+	if (b->args.n + (size_t)(end - bytes) > ARGS_MAX) {
+		b->t->dropped_args++;
+		return;
+	}
+	VEC_ROOM(b->scratch, &b->args, (size_t)(end - bytes));
+	memcpy(b->args.v + b->args.n, bytes, (size_t)(end - bytes));
+	b->args.n += (size_t)(end - bytes);
+}
+
+void build_arg_int(struct trace_build *b, uint32_t key, int64_t v)
+{
+	put_arg(b, key, ARG_INT, zigzag(v));
+}
+
+void build_arg_uint(struct trace_build *b, uint32_t key, uint64_t v)
+{
+	put_arg(b, key, ARG_UINT, v);
+}
+
+void build_arg_real(struct trace_build *b, uint32_t key, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	put_arg(b, key, ARG_REAL, bits);
+}
+
+void build_arg_text(struct trace_build *b, uint32_t key, struct str v)
+{
+	if (build_wants(b, key))
+		put_arg(b, key, ARG_TEXT, build_string(b, v));
+}
+
+void build_args_clear(struct trace_build *b)
+{
+	b->args.n = 0;
+}
+
+/* The arguments of what is being made; valid until the next one is set. */
+static struct str take_args(struct trace_build *b)
+{
+	struct str args = str_make(b->args.v, b->args.n);
+
+	b->args.n = 0;
+	return args;
+}
+
+/* ---- slices ---- */
+
+uint32_t build_event(struct trace_build *b, enum trace_category category, uint32_t name)
+{
+	const uint32_t head[2] = { category, name };
+	struct str args = take_args(b);
+	size_t before = b->event_keys.n;
+	uint32_t id;
+
+	b->key.n = 0;
+	VEC_ROOM(b->scratch, &b->key, sizeof head + args.n);
+	memcpy(b->key.v, head, sizeof head);
+	if (args.n)
+		memcpy(b->key.v + sizeof head, args.p, args.n);
+	id = intern_add(&b->event_keys, str_make(b->key.v, sizeof head + args.n));
+	if (b->event_keys.n != before) {
+		struct str kept = intern_str(&b->event_keys, id);
+		struct trace_event made = { category, name, str_sub(kept, sizeof head, kept.n) };
+
+		VEC_PUSH(b->t->a, &b->t->events, made);
+	}
+	return id;
+}
+
+static void add_slice(struct trace_build *b, struct slice *s)
+{
+	if (s->length < 0 || s->start > INT64_MAX - s->length) {
+		s->length = s->length < 0 ? 0 : INT64_MAX - s->start;
+		b->t->clamped++;
+	}
+	if (b->t->n_slices == TRACE_SLICES_MAX) {
+		b->t->dropped_slices++;
+		return;
+	}
+	b->t->n_slices++;
+	store_append(b, s);
+}
+
+void build_slice(struct trace_build *b, uint32_t track, uint32_t event, int64_t start,
+        int64_t length, int64_t correlation)
+{
+	add_slice(b, &(struct slice){ .track = track,
+	                     .event = event,
+	                     .form = SLICE_COMPLETE,
+	                     .start = start,
+	                     .length = length,
+	                     .correlation = correlation,
+	                     .args = take_args(b) });
+}
+
+void build_instant(
+        struct trace_build *b, uint32_t track, uint32_t event, int64_t at, int64_t correlation)
+{
+	add_slice(b, &(struct slice){ .track = track,
+	                     .event = event,
+	                     .form = SLICE_INSTANT,
+	                     .start = at,
+	                     .correlation = correlation,
+	                     .args = take_args(b) });
+}
+
+void build_sample(struct trace_build *b, uint32_t track, uint32_t event, int64_t at, int64_t value)
+{
+	uint64_t wants = b->wants;
+
+	b->wants |= ARG_BIT(ARG_VALUE);
+	build_arg_int(b, ARG_VALUE, value);
+	b->wants = wants;
+	add_slice(b, &(struct slice){ .track = track,
+	                     .event = event,
+	                     .form = SLICE_SAMPLE,
+	                     .start = at,
+	                     .args = take_args(b) });
+}
+
+void build_begin(struct trace_build *b, uint32_t track, uint32_t event, int64_t start)
+{
+	struct open_slice open = { start, event, str_copy(b->scratch, take_args(b)) };
+
+	VEC_PUSH(b->scratch, &b->tracks.v[track].open, open);
+}
+
+bool build_end(struct trace_build *b, uint32_t track, int64_t at)
+{
+	struct build_track *k = &b->tracks.v[track];
+	struct open_slice open;
+
+	if (!k->open.n) {
+		build_args_clear(b);
+		return false;
+	}
+	open = k->open.v[--k->open.n];
+	struct str more = take_args(b);
+	struct str args = strs_join(
+	        b->scratch, &(struct strs){ (struct str[]){ open.args, more }, 2, 2 }, S(""));
+	add_slice(b, &(struct slice){ .track = track,
+	                     .event = open.event,
+	                     .form = SLICE_COMPLETE,
+	                     .start = open.start,
+	                     .length = num_sub(at, open.start),
+	                     .args = args });
+	return true;
+}
+
+/* ---- nodes of a compiled program ---- */
+
+uint32_t build_node(struct trace_build *b, uint64_t program, struct str name, struct str type,
+        struct str category)
+{
+	struct trace_node made = { .name = build_string(b, name),
+		.type = build_string(b, type),
+		.category = category.n ? build_string(b, category) : ID_NONE,
+		.program = program,
+		.args = str_copy(b->t->a, take_args(b)) };
+
+	VEC_PUSH(b->t->a, &b->t->nodes, made);
+	return (uint32_t)(b->t->nodes.n - 1);
+}
+
+void build_node_input(struct trace_build *b, uint32_t node, uint32_t source)
+{
+	struct build_edge made = { node, source };
+
+	VEC_PUSH(b->scratch, &b->edges, made);
+}
+
+/* Puts the edges beside their nodes, in the order in which they came. */
+static void seal_nodes(struct trace_build *b)
+{
+	struct trace *t = b->t;
+	size_t nodes = t->nodes.n;
+	uint32_t *next;
+
+	if (!nodes)
+		return;
+	VEC_PUSH(t->a, &t->nodes, (struct trace_node){ .name = ID_NONE });
+	next = ARENA_ARRAY(b->scratch, nodes + 1, uint32_t);
+	for (size_t i = 0; i < b->edges.n; i++)
+		next[b->edges.v[i].node + 1]++;
+	for (size_t i = 0; i < nodes; i++) {
+		next[i + 1] += next[i];
+		t->nodes.v[i + 1].input0 = next[i + 1];
+	}
+	VEC_ROOM(t->a, &t->inputs, b->edges.n);
+	t->inputs.n = b->edges.n;
+	for (size_t i = 0; i < b->edges.n; i++)
+		t->inputs.v[next[b->edges.v[i].node]++] = b->edges.v[i].source;
+}
+
+/* ---- the end ---- */
+
+/* Ends what is still open with the last slice of its track. */
+static void close_open(struct trace_build *b, uint32_t track)
+{
+	struct build_track *k = &b->tracks.v[track];
+	struct slice_iter i = trace_slices(b->t, track);
+	struct slice s;
+	int64_t end = INT64_MIN;
+
+	if (!k->open.n)
+		return;
+	while (slice_next(&i, &s))
+		end = slice_end(&s) > end ? slice_end(&s) : end;
+	if (end < k->open.v[k->open.n - 1].start)
+		end = k->open.v[k->open.n - 1].start;
+	while (build_end(b, track, end))
+		b->t->unclosed++;
+}
+
+static void measure(struct trace *t, uint32_t track)
+{
+	struct trace_track *k = &t->tracks.v[track];
+	struct slice_iter i = trace_slices(t, track);
+	bool first = true;
+
+	for (struct slice s; slice_next(&i, &s); first = false) {
+		if (first || s.start < k->start)
+			k->start = s.start;
+		if (first || slice_end(&s) > k->end)
+			k->end = slice_end(&s);
+	}
+}
+
+void build_seal(struct trace_build *b)
+{
+	struct trace *t = b->t;
+	uint32_t number = 0;
+
+	if (b->sealed)
+		return;
+	b->sealed = true;
+	seal_nodes(b);
+	for (uint32_t i = 0; i < t->tracks.n; i++)
+		close_open(b, i);
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		t->tracks.v[i].first = number;
+		store_order(b, i);
+		number += t->tracks.v[i].n;
+		measure(t, i);
+	}
+}
+
+/* ---- times ---- */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Reads "e-3"; false if it is no exponent. */
+static bool read_exponent(struct str s, int64_t *out)
+{
+	if (!s.n)
+		return true;
+	if (s.n > 6 || (*s.p != 'e' && *s.p != 'E'))
+		return false;
+	s = str_sub(s, s.n > 1 && s.p[1] == '+' ? 2 : 1, s.n);
+	return s.n && (*s.p == '-' || is_digit(*s.p)) && num_parse_i64(s, out);
+}
+
+/* v * 10 ** power; false if it does not fit. Digits that fall off are cut. */
+static bool scale(uint64_t v, int64_t power, uint64_t *out)
+{
+	for (; power < 0 && v; power++)
+		v /= 10;
+	for (; power > 0 && v; power--)
+		if (__builtin_mul_overflow(v, 10u, &v))
+			return false;
+	*out = v;
+	return v <= INT64_MAX;
+}
+
+bool build_ticks_of_micros(struct str decimal, int64_t ticks_per_us, int64_t *ticks)
+{
+	struct str s = decimal;
+	bool negative = s.n && *s.p == '-', fraction = false;
+	uint64_t v = 0;
+	int64_t power = 0, exponent = 0;
+	unsigned digits = 0, seen = 0;
+
+	s = str_sub(s, negative, s.n);
+	for (; s.n && (is_digit(*s.p) || (*s.p == '.' && !fraction)); s = str_sub(s, 1, s.n)) {
+		if (*s.p == '.') {
+			fraction = true;
+			continue;
+		}
+		seen++;
+		if (digits <= MAX_DIGITS && (digits || *s.p != '0' || fraction)) {
+			v = v * 10 + (uint64_t)(*s.p - '0');
+			digits += v > 0;
+			power -= fraction;
+		} else if (digits > MAX_DIGITS) {
+			power += !fraction;
+		}
+	}
+	if (!seen || !read_exponent(s, &exponent))
+		return false;
+	for (int64_t unit = ticks_per_us; unit > 1; unit /= 10)
+		power++;
+	if (!scale(v, power + exponent, &v))
+		return false;
+	*ticks = negative ? -(int64_t)v : (int64_t)v;
+	return true;
+}

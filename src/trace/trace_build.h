@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What readers of traces call, and all that they know of a trace. Appends processes, devices,
+ * tracks, slices, instants, samples and nodes of programs, in any order: build_seal orders them.
+ *
+ *   b = build_open(t, notes)
+ *   build_start(b, TRACE_KINETO, 1000)                         source and ticks per microsecond
+ *   p = build_process(b, pid)                                  the same id for the same pid
+ *   k = build_track(b, p, ID_NONE, TRACK_THREAD, tid)
+ *   build_arg_int(b, ARG_BYTES, 4096)                          arguments of what comes next:
+ *   e = build_event(b, CATEGORY_OP, build_string(b, name))     shared by all slices of the event,
+ * or build_slice(b, k, e, start, length, correlation)           of this slice alone build_seal(b)
+ *
+ * build_event returns the same id for the same category, name and arguments; arguments that differ
+ * from slice to slice belong to the slice. No call fails: what a trace cannot hold is counted in
+ * it.
+ */
+#ifndef TFPROF_TRACE_TRACE_BUILD_H
+#define TFPROF_TRACE_TRACE_BUILD_H
+
+#include "base/note.h"
+#include "trace/trace.h"
+
+#define ARGS_MAX ((size_t)64 << 10) /* bytes of packed arguments of a slice or an event */
+
+struct trace_build;
+
+/* notes outlive the builder: readers add their remarks there. wants: the arguments that are kept
+ * (ARG_BIT), others are dropped; it may be ARG_BITS_ALL. scratch, which is not the trace's arena,
+ * holds what is needed up to the seal. */
+struct trace_build *build_open(
+        struct trace *t, uint64_t wants, struct notes *notes, struct arena *scratch);
+struct notes *build_notes(struct trace_build *b);
+const struct trace *build_trace(const struct trace_build *b);
+
+void build_start(struct trace_build *b, enum trace_source source, int64_t ticks_per_us);
+/* epoch: since 1970. Slices are appended in ticks after this moment. */
+void build_origin(struct trace_build *b, int64_t ns, bool epoch);
+
+uint32_t build_string(struct trace_build *b, struct str s);
+
+/* ---- processes, devices, tracks ---- */
+
+/* Finds or adds; the pointer is valid until the next one is added. A new process has rank and world
+ * -1, other texts ID_NONE. */
+uint32_t build_process(struct trace_build *b, int64_t pid);
+uint32_t build_process_named(struct trace_build *b, struct str pid); /* where the pid is a text */
+struct trace_process *build_process_at(struct trace_build *b, uint32_t process);
+
+/* process: whose numbering it is, or ID_NONE. name: "gpu:0", "/device:TPU:2". */
+uint32_t build_device(struct trace_build *b, uint32_t process, enum trace_device_kind kind,
+        int64_t index, struct str name);
+struct trace_device *build_device_at(struct trace_build *b, uint32_t device);
+
+/* process and device may be ID_NONE; equal ones are one track. */
+uint32_t build_track(struct trace_build *b, uint32_t process, uint32_t device,
+        enum trace_track_kind kind, int64_t id);
+/* Where the source names a track by a text: "stream 7", "Spans", a counter. */
+uint32_t build_track_named(struct trace_build *b, uint32_t process, uint32_t device,
+        enum trace_track_kind kind, struct str name);
+/* May change name, derived and clock. */
+struct trace_track *build_track_at(struct trace_build *b, uint32_t track);
+
+/* ---- arguments of the event or slice that comes next ---- */
+
+/* True if arguments of that key are kept: lets a reader skip what is costly to find. */
+bool build_wants(const struct trace_build *b, uint32_t key);
+uint32_t build_key(struct trace_build *b, struct str name); /* of an argument without a number */
+void build_arg_int(struct trace_build *b, uint32_t key, int64_t v);
+void build_arg_uint(struct trace_build *b, uint32_t key, uint64_t v);
+void build_arg_real(struct trace_build *b, uint32_t key, double v);
+void build_arg_text(struct trace_build *b, uint32_t key, struct str v);
+void build_args_clear(struct trace_build *b);
+
+/* ---- slices ---- */
+
+uint32_t build_event(struct trace_build *b, enum trace_category category, uint32_t name);
+
+/* A negative length counts as 0, an end above INT64_MAX as INT64_MAX; both are counted. */
+void build_slice(struct trace_build *b, uint32_t track, uint32_t event, int64_t start,
+        int64_t length, int64_t correlation);
+void build_instant(
+        struct trace_build *b, uint32_t track, uint32_t event, int64_t at, int64_t correlation);
+void build_sample(struct trace_build *b, uint32_t track, uint32_t event, int64_t at, int64_t value);
+
+/* Slices of which begin and end come apart: ends close the innermost open one of the track; an end
+ * without a begin is ignored. They must come in the order of time within a track. What is still
+ * open when the trace is sealed ends with the last slice of its track and is counted (unclosed). */
+void build_begin(struct trace_build *b, uint32_t track, uint32_t event, int64_t start);
+bool build_end(struct trace_build *b, uint32_t track, int64_t at);
+
+/* ---- nodes of a compiled program ---- */
+
+uint32_t build_node(struct trace_build *b, uint64_t program, struct str name, struct str type,
+        struct str category); /* with the arguments set before */
+/* An edge; both nodes exist. */
+void build_node_input(struct trace_build *b, uint32_t node, uint32_t source);
+
+/* ---- the end ---- */
+
+/* Orders the slices and numbers them; nothing is appended afterwards. */
+void build_seal(struct trace_build *b);
+
+/* A decimal number of microseconds ("2413669097444.592", "-3", "1.5e3") as ticks, without rounding
+ * through a floating-point number. Digits below a tick are cut. False if it is none, or does not
+ * fit. */
+bool build_ticks_of_micros(struct str decimal, int64_t ticks_per_us, int64_t *ticks);
+
+#endif

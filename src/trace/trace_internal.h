@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The builder of a trace and the encoding of slices in blocks.
+ *
+ *   record: flags   form (2 bits), RECORD_CORRELATION, RECORD_ARGS
+ *           varint  event
+ *           varint  zigzag of start - start of the record before; of the first: - base of the block
+ *           varint  length, of complete slices
+ *           varint  zigzag of correlation - correlation of the block, if the flag is set
+ *           varint  size of the arguments, then the arguments, if the flag is set
+ *
+ *   argument: varint key * 4 + type, then a zigzag varint, a varint, 8 bytes or a varint
+ */
+#ifndef TFPROF_TRACE_TRACE_INTERNAL_H
+#define TFPROF_TRACE_TRACE_INTERNAL_H
+
+#include "base/bits.h"
+#include "trace/trace_build.h"
+
+#define SLICE_BLOCK_MIN 256u
+#define SLICE_BLOCK     4096u /* bytes; longer only where one record is */
+
+enum { RECORD_FORM = 3, RECORD_CORRELATION = 4, RECORD_ARGS = 8 };
+
+struct slice_block {
+	uint8_t *bytes;
+	uint32_t size, cap, n;
+	uint32_t first;      /* number of its first slice, within the track */
+	int64_t base;        /* start of its first slice */
+	int64_t correlation; /* the first one in it */
+};
+
+/* Begun and not ended. */
+struct open_slice {
+	int64_t start;
+	uint32_t event;
+	struct str args;
+};
+
+/* An input of a node of a program. */
+struct build_edge {
+	uint32_t node, source;
+};
+
+/* A track while slices are appended. */
+struct build_track {
+	int64_t last_start, last_length; /* of the last slice */
+	bool unordered;
+	VEC(struct open_slice) open;
+};
+
+struct trace_build {
+	struct trace *t;
+	struct arena *scratch;
+	struct notes *notes;
+	uint64_t wants;
+	struct intern process_keys, device_keys, track_keys, event_keys;
+	VEC(struct build_track) tracks;
+	VEC(struct build_edge) edges;
+	VEC(uint8_t) args;    /* of what comes next */
+	VEC(uint8_t) key;     /* of the event that is looked up */
+	VEC(uint8_t *) spare; /* blocks of SLICE_BLOCK bytes that nobody uses */
+	bool sealed;
+};
+/* Adds a slice at the end of its track. */
+void store_append(struct trace_build *b, const struct slice *s);
+
+/* Orders a track by start, longest first; slices that are equal in both keep their order. */
+void store_order(struct trace_build *b, uint32_t track);
+
+#endif

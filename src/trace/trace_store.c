@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Slices of a track in blocks: appending, ordering, iterating. Knows no format and no category.
+ */
+#include "base/sort.h"
+#include "trace/trace_internal.h"
+
+#define RECORD_HEAD                                                                                \
+	(1 + 5 + 4 * VARINT_MAX) /* bytes of a record without its arguments, at most               \
+	                          */
+
+static struct slice_block *last_block(struct trace_track *k)
+{
+	return k->blocks.n ? &k->blocks.v[k->blocks.n - 1] : NULL;
+}
+
+/* A block with room for a record of that size. */
+static struct slice_block *block_with_room(
+        struct trace_build *b, struct trace_track *k, size_t size)
+{
+	struct slice_block *last = last_block(k), made = { .first = k->n };
+
+	if (last && last->cap - last->size >= size)
+		return last;
+	made.cap = last ? 2 * last->cap : SLICE_BLOCK_MIN;
+	if (made.cap > SLICE_BLOCK)
+		made.cap = SLICE_BLOCK;
+	if (made.cap < size)
+		made.cap = (uint32_t)size;
+	if (made.cap == SLICE_BLOCK && b->spare.n)
+		made.bytes = b->spare.v[--b->spare.n];
+	else
+		made.bytes = ARENA_ARRAY(b->t->a, made.cap, uint8_t);
+	VEC_PUSH(b->t->a, &k->blocks, made);
+	return last_block(k);
+}
+
+static void encode(struct slice_block *block, int64_t before, const struct slice *s)
+{
+	uint8_t *p = block->bytes + block->size, *flags = p++;
+
+	*flags = (uint8_t)s->form;
+	p = varint_put(p, s->event);
+	p = varint_put(p, zigzag((int64_t)((uint64_t)s->start - (uint64_t)before)));
+	if (s->form == SLICE_COMPLETE)
+		p = varint_put(p, (uint64_t)s->length);
+	if (s->correlation) {
+		*flags |= RECORD_CORRELATION;
+		p = varint_put(p,
+		        zigzag((int64_t)((uint64_t)s->correlation - (uint64_t)block->correlation)));
+	}
+	if (s->args.n) {
+		*flags |= RECORD_ARGS;
+		p = varint_put(p, s->args.n);
+		memcpy(p, s->args.p, s->args.n);
+		p += s->args.n;
+	}
+	block->size = (uint32_t)(p - block->bytes);
+	block->n++;
+}
+
+/* Decodes a record that encode made; start is that of the record before, then of this one. */
+static const uint8_t *decode(const struct slice_block *block, const uint8_t *p, const uint8_t *end,
+        int64_t *start, struct slice *out)
+{
+	uint64_t v = 0;
+	unsigned flags = *p++;
+
+	out->form = (enum slice_form)(flags & RECORD_FORM);
+	varint_get(&p, end, &v);
+	out->event = (uint32_t)v;
+	varint_get(&p, end, &v);
+	out->start = *start = (int64_t)((uint64_t)*start + (uint64_t)unzigzag(v));
+	v = 0;
+	if (out->form == SLICE_COMPLETE)
+		varint_get(&p, end, &v);
+	out->length = (int64_t)v;
+	out->correlation = 0;
+	if (flags & RECORD_CORRELATION) {
+		varint_get(&p, end, &v);
+		out->correlation = (int64_t)((uint64_t)block->correlation + (uint64_t)unzigzag(v));
+	}
+	out->args = STR_NONE;
+	if (flags & RECORD_ARGS) {
+		varint_get(&p, end, &v);
+		out->args = str_make(p, (size_t)v);
+		p += v;
+	}
+	return p;
+}
+
+void store_append(struct trace_build *b, const struct slice *s)
+{
+	struct trace_track *k = &b->t->tracks.v[s->track];
+	struct build_track *state = &b->tracks.v[s->track];
+	struct slice_block *block = block_with_room(b, k, RECORD_HEAD + s->args.n);
+	int64_t before = state->last_start;
+
+	if (block->n == 0) {
+		block->base = before = s->start;
+		block->correlation = s->correlation;
+	} else if (!block->correlation) {
+		block->correlation = s->correlation; /* none before it needed one */
+	}
+	encode(block, before, s);
+	if (k->n && (s->start < state->last_start ||
+	                    (s->start == state->last_start && s->length > state->last_length)))
+		state->unordered = true;
+	state->last_start = s->start;
+	state->last_length = s->length;
+	k->n++;
+}
+
+/* ---- iterating ---- */
+
+struct slice_iter trace_slices(const struct trace *t, uint32_t track)
+{
+	return (struct slice_iter){ .t = t, .track = track, .number = t->tracks.v[track].first };
+}
+
+bool slice_next(struct slice_iter *i, struct slice *out)
+{
+	const struct trace_track *k = &i->t->tracks.v[i->track];
+	const struct trace_event *e;
+
+	while (!i->left) {
+		const struct slice_block *next;
+
+		if (i->block == k->blocks.n)
+			return false;
+		next = &k->blocks.v[i->block++];
+		i->p = next->bytes;
+		i->end = next->bytes + next->size;
+		i->start = next->base;
+		i->left = next->n;
+	}
+	i->p = decode(&k->blocks.v[i->block - 1], i->p, i->end, &i->start, out);
+	i->left--;
+	e = &i->t->events.v[out->event];
+	out->number = i->number++;
+	out->track = i->track;
+	out->category = e->category;
+	out->name = e->name;
+	return true;
+}
+
+/* The track of a slice: the last one that begins at or before it and has slices. */
+static uint32_t track_of(const struct trace *t, uint32_t number)
+{
+	size_t low = 0, high = t->tracks.n;
+
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+		if (t->tracks.v[mid].first <= number)
+			low = mid;
+		else
+			high = mid;
+	}
+	return (uint32_t)low;
+}
+
+void trace_slice(const struct trace *t, uint32_t number, struct slice *out)
+{
+	struct slice_iter i = trace_slices(t, track_of(t, number));
+	const struct trace_track *k = &t->tracks.v[i.track];
+	size_t low = 0, high = k->blocks.n;
+
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+		if (k->first + k->blocks.v[mid].first <= number)
+			low = mid;
+		else
+			high = mid;
+	}
+	i.block = (uint32_t)low;
+	i.number = k->first + k->blocks.v[low].first;
+	while (slice_next(&i, out) && out->number < number) {
+	}
+}
+
+/* ---- ordering ---- */
+
+/* Where a record is, and what it is ordered by. */
+struct order_key {
+	int64_t start, length;
+	uint32_t block, at;
+};
+
+static int compare_keys(const void *keys, uint32_t a, uint32_t b)
+{
+	const struct order_key *x = (const struct order_key *)keys + a;
+	const struct order_key *y = (const struct order_key *)keys + b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->length < y->length) - (x->length > y->length);
+}
+
+static struct order_key *read_keys(const struct trace_track *k, struct arena *a)
+{
+	struct order_key *keys = ARENA_ARRAY(a, k->n, struct order_key), *key = keys;
+	struct slice s;
+
+	for (uint32_t i = 0; i < k->blocks.n; i++) {
+		const struct slice_block *b = &k->blocks.v[i];
+		const uint8_t *p = b->bytes, *end = p + b->size;
+		int64_t start = b->base;
+
+		while (p < end) {
+			uint32_t at = (uint32_t)(p - b->bytes);
+			p = decode(b, p, end, &start, &s);
+			*key++ = (struct order_key){ s.start, s.length, i, at };
+		}
+	}
+	return keys;
+}
+
+void store_order(struct trace_build *b, uint32_t track)
+{
+	struct trace_track *k = &b->t->tracks.v[track];
+	struct arena_mark mark = arena_mark(b->scratch);
+	struct trace_track old = *k;
+	const struct order_key *keys;
+	const uint32_t *order;
+	struct slice s = { .track = track };
+
+	if (!b->tracks.v[track].unordered)
+		return;
+	keys = read_keys(k, b->scratch);
+	order = sort_order(b->scratch, k->n, compare_keys, keys);
+	k->n = 0;
+	k->blocks.v = NULL;
+	k->blocks.n = k->blocks.cap = 0;
+	for (uint32_t i = 0; i < old.n; i++) {
+		const struct order_key *key = &keys[order[i]];
+		const struct slice_block *from = &old.blocks.v[key->block];
+		int64_t ignored = 0;
+
+		decode(from, from->bytes + key->at, from->bytes + from->size, &ignored, &s);
+		s.start = key->start;
+		store_append(b, &s);
+	}
+	b->tracks.v[track].unordered = false;
+	arena_reset(b->scratch, mark);
+	for (uint32_t i = 0; i < old.blocks.n; i++)
+		if (old.blocks.v[i].cap == SLICE_BLOCK)
+			VEC_PUSH(b->scratch, &b->spare, old.blocks.v[i].bytes);
+}
