@@ -125,7 +125,9 @@ static void put_missing(struct document *w, const struct gpu_use *u)
 		[SPOOL_LOST_UNKNOWN] = "unknown",
 		[SPOOL_LOST_UNTIMED] = "untimed",
 		[SPOOL_LOST_RANGES] = "ranges",
-		[SPOOL_LOST_WRITE] = "not_written" };
+		[SPOOL_LOST_WRITE] = "not_written",
+		[SPOOL_LOST_KEPT] = "kept_by_cupti",
+		[SPOOL_LOST_KERNELS] = "kernels_without_record" };
 	int64_t open = 0;
 
 	for (size_t i = 0; i < u->processes.n; i++)

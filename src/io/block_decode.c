@@ -322,6 +322,7 @@ static void get_rare(
 		r->clock.realtime = get_u64(c);
 		r->clock.monotonic_raw = get_u64(c);
 		r->clock.cupti = get_u64(c);
+		r->clock.width = flags & 1 ? get_u64(c) : 0;
 		break;
 	case SPOOL_DEVICE: get_device(c, &r->device); break;
 	case SPOOL_CONTEXT:

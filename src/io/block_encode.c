@@ -298,8 +298,9 @@ static uint8_t *put_rare(struct block_encoder *p, uint8_t *q, const struct spool
 	case SPOOL_STRING:
 		return put_text(varint_put(put_tag(q, kind, 0), r->string.id), r->string.text);
 	case SPOOL_CLOCK:
-		q = put_numbers(q, kind, r->clock.realtime, r->clock.monotonic_raw);
-		return varint_put(q, r->clock.cupti);
+		q = varint_put(put_tag(q, kind, r->clock.width != 0), r->clock.realtime);
+		q = varint_put(varint_put(q, r->clock.monotonic_raw), r->clock.cupti);
+		return r->clock.width ? varint_put(q, r->clock.width) : q;
 	case SPOOL_DEVICE: return put_device(q, &r->device);
 	case SPOOL_CONTEXT: return put_numbers(q, kind, r->context.id, r->context.device);
 	case SPOOL_THREAD: return put_numbers(q, kind, r->thread.tid, r->thread.name);

@@ -91,7 +91,9 @@ struct spool_text {
 
 /* A fact about the process. Keys: pid, ppid, pidns (inode), start (of the process, ns since 1970),
  * host, exe, argv (NUL between words), cwd, cupti, driver, runtime (versions as CUPTI and the
- * driver tell them), level, options (TFPROF_OPTS), and "env.<NAME>" of RANK, LOCAL_RANK,
+ * driver tell them), libcupti (its path), level, options (TFPROF_OPTS), launches (of kernels, in
+ * decimal: written at the end where each was compared with the kernels that came), and
+ * "env.<NAME>" of RANK, LOCAL_RANK,
  * WORLD_SIZE, OMPI_*, PMI_*, PMIX_*, SLURM_*, TORCHELASTIC_RUN_ID, TFPROF_JOB,
  * CUDA_VISIBLE_DEVICES. */
 struct spool_info {
@@ -103,9 +105,13 @@ struct spool_string {
 	struct spool_text text;
 };
 
-/* The same moment on three clocks, ns. All other times are CUPTI's, which follows REALTIME. */
+/* One moment on three clocks, ns; read at the start and at the end of a CUPTI session and with each
+ * flush. Times of calls, of operations and of allocations are CUPTI's, which mostly follows
+ * REALTIME; times of ranges, marks, gaps and of the end are REALTIME's. */
 struct spool_clock {
-	uint64_t realtime, monotonic_raw, cupti;
+	uint64_t realtime, monotonic_raw;
+	uint64_t cupti; /* 0: not known */
+	uint64_t width; /* the three were read within that time; 0: not known */
 };
 
 struct spool_device {
@@ -250,6 +256,8 @@ enum spool_lost_why {
 	SPOOL_LOST_UNTIMED, /* recorded, but with impossible times */
 	SPOOL_LOST_RANGES,  /* events of ranges: buffers full, or too deep */
 	SPOOL_LOST_WRITE,   /* the file could not take them */
+	SPOOL_LOST_KEPT,    /* CUPTI never handed them over; at least that many */
+	SPOOL_LOST_KERNELS, /* kernels whose launches are known, but no record of them came */
 	SPOOL_LOST_WHY_N
 };
 struct spool_lost {

@@ -87,7 +87,9 @@ void spool_lost_text(struct sb *b, const uint64_t lost[SPOOL_LOST_WHY_N], uint64
 		[SPOOL_LOST_UNKNOWN] = "records of unknown kinds",
 		[SPOOL_LOST_UNTIMED] = "records with impossible times",
 		[SPOOL_LOST_RANGES] = "NVTX events lost",
-		[SPOOL_LOST_WRITE] = "records not written" };
+		[SPOOL_LOST_WRITE] = "records not written",
+		[SPOOL_LOST_KEPT] = "records kept back by CUPTI",
+		[SPOOL_LOST_KERNELS] = "kernels launched but not recorded" };
 
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
 		if (lost[i])

@@ -85,6 +85,9 @@ static void say_lost(const struct reading_spools *r, struct notes *to)
 		{ "record of ranges was dropped by the recorder",
 		        "records of ranges were dropped by the recorder" },
 		{ "record could not be written", "records could not be written" },
+		{ "record was kept back by CUPTI", "records were kept back by CUPTI" },
+		{ "kernel was launched, but no record of it came",
+		        "kernels were launched, but no record of them came" },
 	};
 
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)

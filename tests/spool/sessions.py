@@ -81,9 +81,11 @@ def check_clock(t):
 def check_told(t):
     """Losses, gaps, notes and a missing end are told."""
     s = Spool().launch(0, 'k').add('lost', why=0, count=17).add('lost', why=0, count=3).add('lost', why=3, count=1)
+    s.add('lost', why=5, count=7).add('lost', why=6, count=9)
     s.add('gap', start=T0, to=T0 + 5 * 10 ** 8, why='x').add('note', text='another profiler took CUPTI')
     t.run('scope', t.write(s))
-    for text in ('20 records were dropped by CUPTI', '1 record of ranges was dropped', '0.500 s', 'another profiler took CUPTI',
+    for text in ('20 records were dropped by CUPTI', '1 record of ranges was dropped',
+                 '7 records were kept back by CUPTI', '9 kernels were launched, but no record of them came', '0.500 s', 'another profiler took CUPTI',
                  'has no end'):
         assert text in t.notes, (text, t.notes)
 

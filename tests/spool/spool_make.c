@@ -221,7 +221,7 @@ static struct spool_record fact(const char *word)
 	} else if (!strcmp(word, "clock")) {
 		r.kind = SPOOL_CLOCK;
 		r.clock = (struct spool_clock){ number("realtime"), number("monotonic"),
-			number("realtime") };
+			number(*value("cupti") ? "cupti" : "realtime"), number("width") };
 	} else if (!strcmp(word, "gpu")) {
 		r.kind = SPOOL_DEVICE;
 		r.device = (struct spool_device){

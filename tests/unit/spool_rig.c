@@ -159,7 +159,9 @@ static void any_record(struct spool_record *r, uint32_t *strings)
 		r->string.id = ++*strings;
 		r->string.text = any_text();
 		break;
-	case SPOOL_CLOCK: r->clock = (struct spool_clock){ any(64), any(64), any(64) }; break;
+	case SPOOL_CLOCK:
+		r->clock = (struct spool_clock){ any(64), any(64), any(64), any(64) };
+		break;
 	case SPOOL_DEVICE:
 		r->device.id = any32();
 		r->device.name = any32();
