@@ -16,7 +16,7 @@ SOVERSION := 0
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all lib units fuzzers collect-tests docs demo check check-deep check-real check-gpu lint coverage fuzz oracle bench bench-compare \
+.PHONY: all lib units fuzzers collect-tests docs demo check check-deep check-real check-gpu gpu-bundle lint coverage fuzz oracle bench bench-compare \
 	bench-original install uninstall format config help clean check-build syntax FORCE
 
 comma := ,
@@ -323,7 +323,7 @@ uninstall:
 
 # ---- tests --------------------------------------------------------------------------------------
 # Each tier builds its configurations with a make of its own, then tests/check.py runs and counts.
-check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS)) $(O)/spool_make
+check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS) $(BUNDLE)) $(O)/spool_make
 	@:
 
 # What clang thinks of the same sources, where there is one.
@@ -411,6 +411,10 @@ fuzz:
 ## check-gpu: the collector on a machine with a GPU; elsewhere it says that there is none
 check-gpu: $(BIN)/tfprof $(BIN)/libtfprof_cupti.so $(O)/fakes/dump $(O)/fakes/ranges.so
 	@$(PYTHON) -B tests/gpu/run.py --bin $(BIN) --dump $(O)/fakes/dump $(if $(OUT),--out '$(OUT)') $(T)
+
+## gpu-bundle: build/tfprof-gpu.tar.gz, for a machine with a GPU and nothing but its driver and Python
+gpu-bundle: $(BUNDLE)
+	@$(PYTHON) -B tests/gpu/bundle.py --bin $(O)/bundle --out build/tfprof-gpu.tar.gz
 
 # ---- speed --------------------------------------------------------------------------------------
 BENCH = $(PYTHON) -B tests/bench/bench.py --bench build/bench/bench --program build/tfprof --spool-make $(O)/spool_make \

@@ -96,7 +96,7 @@ SELECTING = ('cli', 'examples', 'recorded', 'recorded-threads', 'tsan-recorded',
 
 
 # They begin first: what begins late ends late.
-LONGEST = ('lint', 'spool-valgrind', 'differential', 'inject-valgrind', 'inject', 'spool-tsan', 'gpu-rehearsal', 'cost', 'data',
+LONGEST = ('lint', 'spool-valgrind', 'differential', 'inject-valgrind', 'inject', 'gpu-quick', 'spool-tsan', 'gpu-rehearsal', 'cost', 'data',
            'spool-original', 'inject-tsan', 'faults', 'limits', 'valgrind', 'data-tools', 'checkpoint-oracle',
            'tsan-test_spool_join', 'cli', 'term', 'record', 'locales', 'pprof', 'checkpoint', 'errors')
 
@@ -130,6 +130,7 @@ def quick(bin_dir):
         ('record', lambda: counted([sys.executable, '-B', 'tests/record/run.py', '--program', program, '--tools',
                                     bin_dir])),
         ('inject', lambda: inject(bin_dir)),
+        ('gpu-quick', lambda: counted([sys.executable, '-B', 'tests/gpu/rehearsal.py', '--quick', '--bin', bin_dir])),
         ('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir])),
         ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir])),
         ('cli', lambda: counted([sys.executable, '-B', 'tests/cli/run.py', '--program', program] + filters('cli'))),
@@ -225,7 +226,7 @@ def covered(bin_dir):
     nothing that takes long. No faults: they hit the calls by which the compiler's library writes its counts, too."""
     program = os.path.join(bin_dir, 'tfprof')
     left_out = ('layers', 'symbols', 'hardening', 'format', 'header', 'install', 'python-load', 'python', 'api', 'docs',
-                'models', 'inject', 'examples', 'locales', 'faults', 'security', 'recorded')
+                'models', 'inject', 'gpu-quick', 'examples', 'locales', 'faults', 'security', 'recorded')
     return [s for s in quick(bin_dir) if s[0] not in left_out] + replays(bin_dir)
 
 

@@ -3,7 +3,7 @@
  * A driver without a GPU: libcuda.so.1 for tests. cuInit loads the library that
  * CUDA_INJECTION64_PATH names, as the real one does; work takes no time, and is reported to the
  * fake CUPTI if there is one. FAKE_DRIVER=12040   the version (13000) FAKE_INJECT=2       how often
- * InitializeInjection is called
+ * InitializeInjection is called FAKE_STUCK=1        cuCtxSynchronize does not return
  */
 #define _GNU_SOURCE
 #include "fake_cuda.h"
@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -143,6 +144,8 @@ EXPORT int cuMemFree_v2(uint64_t p)
 
 EXPORT int cuCtxSynchronize(void)
 {
+	while (getenv("FAKE_STUCK"))
+		pause();
 	return fake_run((struct fake_op){ .what = FAKE_SYNC });
 }
 

@@ -3,6 +3,7 @@
  * With fake_cuda.c, a driver that has a GPU: enough for a rehearsal of tests/gpu. Kernels take no
  * time, but the spinning one, which says how long it took; what is captured becomes a graph.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,9 +46,44 @@ EXPORT int cuCtxSetCurrent(void *context)
 	return 0;
 }
 
+EXPORT int cuDeviceGetUuid_v2(uint8_t uuid[16], int device)
+{
+	(void)device;
+	for (unsigned i = 0; i < 16; i++)
+		uuid[i] = (uint8_t)(0xa0 + i);
+	return 0;
+}
+
+/* The first version of PTX that knows a target (PTX ISA manual, release history), times ten; 0:
+ * this driver does not know the target. */
+static unsigned version_of_target(unsigned target)
+{
+	static const struct {
+		unsigned target, version;
+	} first[] = { { 70, 60 }, { 75, 63 }, { 80, 70 }, { 86, 71 }, { 89, 78 }, { 90, 78 },
+		{ 100, 86 } };
+
+	for (unsigned i = 0; i < sizeof first / sizeof *first; i++)
+		if (first[i].target == target)
+			return first[i].version;
+	return 0;
+}
+
+/* Accepts PTX for the GPU's generation (FAKE_SM, 90) and older ones, if it states a version that
+ * knows its target. */
 EXPORT int cuModuleLoadData(void **module, const void *image)
 {
-	(void)image;
+	const char *version = strstr(image, ".version "), *target = strstr(image, ".target sm_");
+	unsigned major = 0, minor = 0, sm = 0, newest = 90;
+
+	if (getenv("FAKE_SM"))
+		newest = (unsigned)atoi(getenv("FAKE_SM"));
+	if (!version || sscanf(version, ".version %u.%u", &major, &minor) != 2 || !target ||
+	        sscanf(target, ".target sm_%u", &sm) != 1 || !version_of_target(sm) ||
+	        major * 10 + minor < version_of_target(sm))
+		return 218; /* CUDA_ERROR_INVALID_PTX */
+	if (sm > newest)
+		return 209; /* CUDA_ERROR_NO_BINARY_FOR_GPU */
 	*module = module;
 	return 0;
 }

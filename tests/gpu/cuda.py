@@ -1,42 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Just enough of the CUDA driver by ctypes, with kernels in PTX: no compiler and no toolkit needed."""
+"""The part of the CUDA driver that the checks use, by ctypes, with kernels in PTX: needs no compiler and no toolkit."""
 import ctypes
 import glob
 import os
+import re
 import sys
 import threading
 
-PTX = b"""
-.version 6.4
-.target sm_70
-.address_size 64
-.visible .entry empty_kernel() { ret; }
-.visible .entry spin_kernel(.param .u64 ns)
-{
-	.reg .u64 %begin, %now, %ns;
-	.reg .pred %more;
-	ld.param.u64 %ns, [ns];
-	mov.u64 %begin, %globaltimer;
-again:
-	mov.u64 %now, %globaltimer;
-	sub.u64 %now, %now, %begin;
-	setp.lt.u64 %more, %now, %ns;
-	@%more bra again;
-	ret;
-}
-\0"""
-
-
-TARGETS = (b'sm_70', b'sm_80', b'sm_90')  # older ones are given up now and then
+def kernels():
+    """The PTX of the kernels for each target, newest first."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'kernels.ptx')) as f:
+        text = f.read()
+    body = text[text.index('.address_size'):]
+    return ['.version %s\n.target %s\n%s\0' % (version, target, body)
+            for target, version in re.findall(r'^// (sm_\d+) (\d+\.\d+)$', text, re.M)]
 
 
 def find(name):
-    """The newest library of that name in a toolkit or in packages of NVIDIA, else NULL."""
+    """The newest library of that name in a toolkit or in packages of NVIDIA, else None."""
     roots = os.environ.get('TFPROF_GPU_LIBRARIES', '').split(':') + [os.environ.get('CUDA_HOME', ''), '/usr/local/cuda'] + sys.path
     below = ('', 'lib64', 'extras/CUPTI/lib64', 'nvidia/cu13/lib', 'nvidia/cuda_cupti/lib', 'nvidia/cuda_runtime/lib',
              'nvidia/cublas/lib', 'nvidia/cudnn/lib')
-    all_ = [p for r in roots if r for b in below for p in sorted(glob.glob(os.path.join(r, b, name + '.so.*')), reverse=True)]
+    pattern = name + ('*' if '.so' in name else '.so.*')
+    all_ = [p for r in roots if r for b in below for p in sorted(glob.glob(os.path.join(r, b, pattern)), reverse=True)]
     return os.path.abspath(all_[0]) if all_ else None
+
+
+def cupti_for(driver):
+    """The newest libcupti that is not newer than the driver, whose version is 13000 or such; else None."""
+    return next((p for p in map(find, ('libcupti.so.%d' % n for n in range(driver // 1000, 10, -1))) if p), None)
+
+
+def driver_version():
+    """0: there is no driver, or no GPU."""
+    cuda, version = load(), ctypes.c_int()
+    return 0 if not cuda or cuda.cuDriverGetVersion(ctypes.byref(version)) else version.value
 
 
 def load():
@@ -78,12 +76,12 @@ class Gpu:
         self.device = device.value
         self('cuDevicePrimaryCtxRetain', ctypes.byref(self.context), device)
         self('cuCtxSetCurrent', self.context)
-        for i, target in enumerate(TARGETS):
-            status = self.lib.cuModuleLoadData(ctypes.byref(self.module), PTX.replace(TARGETS[0], target))
+        for ptx in kernels():
+            status = self.lib.cuModuleLoadData(ctypes.byref(self.module), ptx.encode())
             if not status:
                 break
-            if i == len(TARGETS) - 1:
-                raise Error('cuModuleLoadData failed: %d' % status)
+        else:
+            raise Error('cuModuleLoadData failed: %d' % status)
         self.empty, self.spinner = self.function(b'empty_kernel'), self.function(b'spin_kernel')
 
     def __call__(self, name, *args):
@@ -187,7 +185,8 @@ class Runtime:
         if not hasattr(self.lib, 'cudaLibraryLoadData'):
             raise Error('libcudart is older than CUDA 12.8')
         library, self.kernel = ctypes.c_void_p(), ctypes.c_void_p()
-        status = self.lib.cudaLibraryLoadData(ctypes.byref(library), PTX, None, None, 0, None, None, 0)
+        ptx = next(x for x in kernels() if '.target sm_80' in x)  # fits every GPU from 2020 on
+        status = self.lib.cudaLibraryLoadData(ctypes.byref(library), ptx.encode(), None, None, 0, None, None, 0)
         status = status or self.lib.cudaLibraryGetKernel(ctypes.byref(self.kernel), library, b'empty_kernel')
         if status:
             raise Error('the runtime cannot load a kernel: %d' % status)

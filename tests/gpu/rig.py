@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -53,10 +54,62 @@ def few(n):
     return max(1, n // 50) if ARGS.rehearse else n
 
 
+class Deadline:
+    """The end of the check that runs; programs that are still running then are examined and killed."""
+    at = None
+
+    @classmethod
+    def begin(cls, seconds):
+        cls.at = time.monotonic() + seconds if seconds else None
+
+    @classmethod
+    def left(cls, most):
+        return most if cls.at is None else max(0.1, min(most, cls.at - time.monotonic()))
+
+
+def descendants(pid):
+    """The process and all that come from it."""
+    found = [pid]
+    for p in found:
+        for path in glob.glob('/proc/%d/task/*/children' % p):
+            try:
+                with open(path) as f:
+                    found += [int(x) for x in f.read().split() if int(x) not in found]
+            except OSError:
+                pass
+    return found
+
+
+def examine(pid):
+    """What each thread of a process that does not end is doing, as the kernel reports it."""
+    folder = os.path.join(ARGS.out or tempfile.gettempdir(), 'stuck')
+    for p in descendants(pid):
+        for task in glob.glob('/proc/%d/task/*' % p):
+            to = os.path.join(folder, *task.split('/')[2:])
+            os.makedirs(to, exist_ok=True)
+            for name in ('comm', 'wchan', 'syscall'):
+                try:
+                    with open(os.path.join(task, name), 'rb') as f, open(os.path.join(to, name), 'wb') as out:
+                        out.write(f.read())
+                except OSError as e:
+                    with open(os.path.join(to, name), 'w') as out:
+                        out.write('cannot be read: %s\n' % e)
+    return folder
+
+
+def kill(p):
+    """Ends a program and all that it started; each runs in a process group of its own."""
+    try:
+        os.killpg(p.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    return p.communicate()
+
+
 class Session:
     """One run of work.py under the collector."""
 
-    def __init__(self, *words, opts='', inject=True, rc=0, during=None, prefix=None, timeout=3000):
+    def __init__(self, *words, opts='', inject=True, rc=0, during=None, prefix=None, timeout=3000, wait=True):
         self.folder = tempfile.mkdtemp(prefix='tfprof-gpu-')
         env = dict(os.environ, TFPROF_SESSION=self.folder, TFPROF_OPTS=opts,
                    TFPROF_GPU_RANGES=os.path.join(os.path.dirname(ARGS.dump), 'ranges.so'))
@@ -65,22 +118,29 @@ class Session:
         if inject:
             env['CUDA_INJECTION64_PATH'] = env['NVTX_INJECTION64_PATH'] = ARGS.collector
         p = subprocess.Popen((prefix or self.program()) + [str(w) for w in words], env=env, stdin=subprocess.PIPE,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.process, self.rc, self.timeout = p, rc, timeout
         if during:
             during(self, p)
+        if wait:
+            self.wait()
+
+    def wait(self):
+        p = self.process
         try:
-            out, err = p.communicate(timeout=timeout)
+            out, err = p.communicate(timeout=Deadline.left(self.timeout))
         except subprocess.TimeoutExpired:
-            p.kill()
-            p.communicate()
-            raise Failed('no end in sight')
+            folder = examine(p.pid)
+            out, err = kill(p)
+            raise Failed('no end in sight; what its threads did is in', folder, err.decode()[-500:], self.log())
         self.out, self.err = out.decode(), err.decode()
-        check(rc is None or p.returncode == rc, 'status', p.returncode, self.err[-1500:], self.log())
+        check(self.rc is None or p.returncode == self.rc, 'status', p.returncode, self.err[-1500:], self.log())
         lines = [x for x in self.out.splitlines() if x[:1] in '{[-0123456789']  # a tool around it may speak too
         self.said = json.loads(lines[-1]) if lines else None
         if isinstance(self.said, dict) and 'missing' in self.said:
             self.done()
             raise NotRun(self.said['missing'])
+        return self
 
     @staticmethod
     def program():
@@ -88,7 +148,7 @@ class Session:
 
     def wait_for(self, key):
         """Until the spool says that of the session."""
-        end = time.monotonic() + 300
+        end = time.monotonic() + Deadline.left(300)
         while not any(r['key'] == key for _, rows in self.spools() for r in of(rows, 'INFO')):
             check(time.monotonic() < end, 'recording did not start', self.log())
             time.sleep(0.05)
@@ -109,6 +169,14 @@ class Session:
             found.append((rows[-1], rows[:-1]))
         return found
 
+    def totals(self):
+        """Totals of the only spool, without its records."""
+        found = glob.glob(self.folder + '/*.tfspool')
+        check(len(found) == 1, len(found), 'spools', self.log())
+        p = subprocess.run([ARGS.dump, '--count', found[0]], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        check(p.returncode == 0, p.stderr.decode())
+        return json.loads(p.stdout.decode().splitlines()[-1])
+
     def spool(self):
         """Totals and records of the only one."""
         all_ = self.spools()
@@ -119,6 +187,8 @@ class Session:
         return self
 
     def __exit__(self, *_):
+        if self.process.poll() is None:
+            kill(self.process)
         self.done()
 
     def done(self):

@@ -401,6 +401,28 @@ def torch_profiled(steps):
     work()
 
 
+def torch_beside(steps):
+    """torch.profiler for a while in a recorded program; counts what it saw."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+    x = torch.randn(256, 256, device='cuda')
+
+    def work():
+        for _ in range(int(steps)):
+            x.square()
+        torch.cuda.synchronize()
+
+    work()
+    settle()
+    with profile(activities=[ProfilerActivity.CUDA]) as p:
+        for _ in range(20):
+            work()
+    theirs = sum(e.device_type == torch.autograd.DeviceType.CUDA for e in p.events())
+    work()
+    settle()
+    print(json.dumps({'theirs': theirs, 'before': int(steps), 'inside': 20 * int(steps), 'after': int(steps)}))
+
+
 def torch_memory(n):
     """Segments of the caching allocator, which alone asks the driver."""
     import torch

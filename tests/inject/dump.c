@@ -48,6 +48,15 @@ static void put_work(uint64_t start, uint64_t length, uint32_t correlation)
 	field("correlation", correlation);
 }
 
+/* As the driver's tools print it. */
+static void uuid(const uint8_t u[16])
+{
+	printf(", \"uuid\": \"GPU-");
+	for (unsigned i = 0; i < 16; i++)
+		printf("%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", u[i]);
+	putchar('"');
+}
+
 static void where(const struct spool_where *w)
 {
 	field("device", w->device);
@@ -123,6 +132,7 @@ static void print(const struct block_decoder *g, const struct spool_record *r)
 		field("id", r->device.id);
 		field("memory", r->device.memory);
 		field("uuid0", r->device.uuid[0]);
+		uuid(r->device.uuid);
 		string(g, "name", r->device.name);
 		break;
 	case SPOOL_CONTEXT: field("id", r->context.id); break;

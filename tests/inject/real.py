@@ -16,6 +16,9 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'gpu'))
+import fixtures  # noqa: E402
+
 # Of each generation: CUPTI, the headers that its own need, and where the package puts things.
 GENERATIONS = {
     '13': ['nvidia-cuda-cupti==13.0.85', 'nvidia-cuda-runtime==13.0.96', 'nvidia-cuda-crt==13.0.88'],
@@ -89,8 +92,25 @@ def generation(name, wanted, scratch):
         status, text = run([exe, cupti[0]], {})
         print('CUDA %s: %s' % (name, text.strip()))
     judge('02 and 04 records and calls, CUDA %s' % name, not status, (status, text[:2000]))
+    fixtures_of(name, folder, cupti[0])
     for driver in ('a driver without a GPU', 'no driver')[:1 if SAN or UNDER else 2]:  # Python itself is not sanitized
         dormant(name, driver, cupti[0], scratch)
+
+
+# The fake CUPTI whose records have the layout of a generation.
+LAYOUTS = {'13': ('libcupti.so.13', 130001), '12': ('libcupti.so.12', 28), '11': ('libcupti.so.11.8', 18)}
+
+
+def fixtures_of(name, folder, cupti):
+    """Raw buffers, read with the real iterator; and the kernels of tests/gpu, for its assembler."""
+    if name in LAYOUTS and not UNDER:
+        wrong, n = fixtures.check_buffers(ARGS.bin, cupti, *LAYOUTS[name])
+        judge('16 raw buffers, CUDA %s' % name, not wrong and n >= 11, wrong)
+    ptxas = found(folder, 'ptxas')
+    if name == '12' and ptxas and not UNDER:
+        os.chmod(ptxas[0], 0o755)
+        wrong = fixtures.check_ptx(ptxas[0])
+        judge('PTX of the checks on a GPU', not wrong, wrong)
 
 
 def objects():

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The quick checks for the first hour on a GPU, in the order in which an answer is worth most. Each has LIMIT seconds;
+most use tests/gpu/program.c, which needs the driver alone."""
+import glob
+import json
+import os
+import shutil
+import statistics
+import subprocess
+
+from rig import ARGS, DROPPED, Deadline, NotRun, Session, check, few, keep, kill, lost, need, of, parts
+
+LIMIT = 40
+MARGIN = 8  # seconds before the end of a check in which it starts nothing new
+
+
+def session(*words, **more):
+    return Session(*words, prefix=[ARGS.gpu_program], **more)
+
+
+def alone(*words, **more):
+    """A run of the program without the collector."""
+    return session(*words, inject=False, **more)
+
+
+def time_left():
+    return Deadline.left(1e9) > MARGIN
+
+
+# ---- 01: buffers ----------------------------------------------------------------------------------
+def raw():
+    """Raw buffers of each kind, kept as test inputs, and what CUPTI's own iterator reads of them."""
+    if not ARGS.cupti:
+        raise NotRun('no libcupti was found; set TFPROF_CUPTI_PATH')
+    folder = os.path.join(ARGS.out, 'buffers')
+    os.makedirs(folder, exist_ok=True)
+    with alone('capture', folder) as s:
+        said = s.said
+    wrong = [os.path.basename(p) for p in sorted(glob.glob(folder + '/*.bin')) if not right_buffer(p)]
+    refused = [k for k, v in said.items() if isinstance(v, list) and v[0]]
+    check(not wrong, 'read otherwise than expected:', wrong, said)
+    return 'raw buffers of %d kinds%s' % (len(said) - 1 - len(refused), ', refused: %s' % refused if refused else '')
+
+
+def right_buffer(path):
+    """True if the buffer holds what was done; kinds of which nothing certain is known only have to be readable."""
+    with alone('read', path) as s, open(path[:-3] + 'expected') as f:
+        expected = sorted(f.read().splitlines())
+        return not expected or sorted(s.out.splitlines()) == expected
+
+
+def progress(p, enough):
+    """Reads (launches, rounds of the collector, time) until enough(all so far) is true."""
+    seen = []
+    while not enough(seen):
+        line = p.stdout.readline()
+        check(line, 'the program ended early')
+        seen.append([int(x) for x in line.split()])
+    return seen
+
+
+def in_flight(s, rate):
+    """Kernels of a program that is killed: all launched more than 1.5 s before must be there."""
+    rounds, seconds, most = (24, 0, 0) if ARGS.rehearse else (15, 1.5, 6)
+
+    def enough(seen):
+        first, last = (seen[0], seen[-1]) if seen else ((0, 0, 0), (0, 0, 0))
+        return last[1] and last[1] - first[1] >= rounds and last[2] - first[2] >= most * 1e9
+
+    seen = progress(s.process, enough)
+    kill(s.process)
+    end = s.totals()
+    safe = [x for x in seen if seen[-1][1] - x[1] >= rounds and seen[-1][2] - x[2] >= seconds * 1e9]
+    check(safe and end['KERNEL'] >= safe[-1][0], 'at %d per second' % rate, end['KERNEL'], 'kernels of',
+          seen[-1][0], 'launches;', safe[-1:], s.log())
+    return '%d per second: %d of %d kernels were written when the program was killed' % (rate, end['KERNEL'], seen[-1][0])
+
+
+def killed():
+    with session('paced', 100, wait=False) as slow, session('paced', 1000, wait=False) as fast:
+        return in_flight(slow, 100) + '; ' + in_flight(fast, 1000)
+
+
+def q01_buffers():
+    return parts(raw, killed)
+
+
+# ---- 02: exit -------------------------------------------------------------------------------------
+def exits(how):
+    """1000 launches, 20 times, some processes at once: no kernel may be missing at the end."""
+    rounds, at_once, n, done = (2 if ARGS.rehearse else 20), 4, 1000, 0
+    while done < rounds and time_left():
+        running = [session('launches', n, how, wait=False) for _ in range(min(at_once, rounds - done))]
+        try:
+            for s in running:
+                end = s.wait().totals()
+                check(end['complete'] and end['KERNEL'] == n and not end['LOST'], how, end['KERNEL'], 'kernels of', n, s.log())
+                done += 1
+        finally:
+            for s in running:
+                s.__exit__()
+    return '%s: %d times %d kernels' % (how, done, n)
+
+
+def q02_exits():
+    return parts(lambda: exits('driver'), lambda: exits('runtime'))
+
+
+# ---- 03: initialisation ---------------------------------------------------------------------------
+def q03_start():
+    with alone('info') as s:
+        without = s.said['seconds']
+    with session('info') as s:
+        said, rows = s.said, s.spool()[1]
+    devices = of(rows, 'DEVICE')
+    recorded = {d['uuid'] for d in devices}
+    check(said['seconds'] < 20, said['seconds'], 's')
+    check(said['uuid'] in recorded, said['uuid'], 'is not among the recorded', recorded)
+    tool = shutil.which('nvidia-smi')
+    if tool:
+        text = subprocess.run([tool, '-L'], stdout=subprocess.PIPE, timeout=Deadline.left(20)).stdout.decode()
+        check(all(u in text for u in recorded), recorded, 'are not those of nvidia-smi -L:', text)
+    return '%.2f s, %.2f s without the collector; driver %d; %s is %s%s' % (
+        said['seconds'], without, said['driver'], devices[0]['name'], said['uuid'], '' if tool else '; nvidia-smi is missing')
+
+
+# ---- 04: programs without PyTorch -----------------------------------------------------------------
+def mixed():
+    with session('mixed', opts='mem') as s:
+        end, rows = s.spool()
+        check(end['KERNEL'] == 250 and end['COPY'] == 100 and end['SET'] == 50, end)
+        check(end['MEMORY'] >= 100 and end['RANGE'] == 200, end)
+        p = subprocess.run([ARGS.program, 'gpu', s.folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        check(p.returncode == 0, p.stderr.decode())
+        keep('gpu.txt', p.stdout)
+        return '250 kernels, 100 copies, %d memory records' % end['MEMORY']
+
+
+def spins():
+    lengths = [10 ** i for i in range(3, 10)]
+    with session('spins') as s:
+        kernels = [k['length'] for k in sorted(of(s.spool()[1], 'KERNEL'), key=lambda k: k['start'])]
+    check(len(kernels) == len(lengths), len(kernels), 'kernels')
+    for ns, got in zip(lengths, kernels):
+        check(ns <= got <= ns * 1.02 + 20000, ns, 'ns of spinning were recorded as', got)
+    return 'spinning ' + ', '.join('%d: %d' % x for x in zip(lengths, kernels))
+
+
+def q04_programs():
+    return parts(mixed, spins)
+
+
+# ---- 05: correlation ------------------------------------------------------------------------------
+def refused():
+    if not ARGS.cupti:
+        raise NotRun('no libcupti was found; set TFPROF_CUPTI_PATH')
+    with alone('refused') as s:
+        keep('refused.json', json.dumps(s.said))
+        return 'CUPTI %d refuses %d of %d functions' % (s.said['version'], len(s.said['refused']), s.said['asked'])
+
+
+def correlated(level):
+    with session('mixed', opts='level=' + level) as s:
+        rows = s.spool()[1]
+        calls = {a['correlation'] for a in of(rows, 'API')}
+        kernels = [k for k in of(rows, 'KERNEL')]
+        share = sum(k['correlation'] in calls for k in kernels) / max(1, len(kernels))
+        check(share == 1, level, 'share of kernels with a call:', share, s.log())
+        return '%s: all of %d kernels have a call%s' % (level, len(kernels), '; ' + s.log().strip() if s.log() else '')
+
+
+def q05_correlation():
+    return parts(refused, lambda: correlated('launches'), lambda: correlated('full'))
+
+
+# ---- 06: clock ------------------------------------------------------------------------------------
+def quantiles(values):
+    v = sorted(values)
+    return {name: v[min(len(v) - 1, int(len(v) * q))] for name, q in (
+        ('min', 0), ('p1', 0.01), ('p50', 0.5), ('p99', 0.99), ('max', 1))}
+
+
+def offsets():
+    if not ARGS.cupti:
+        raise NotRun('no libcupti was found; set TFPROF_CUPTI_PATH')
+    with alone('clock', few(5000)) as s:
+        said = {'offset_ns': quantiles(x[0] for x in s.said), 'reading_ns': quantiles(x[1] for x in s.said)}
+        keep('clock.json', json.dumps({'summary': said, 'readings': s.said}))
+        return "CUPTI's clock minus CLOCK_REALTIME, ns: %s" % said
+
+
+def latencies():
+    """From the begin of a call to that of its kernel: never negative."""
+    with session('mixed') as s:
+        rows = s.spool()[1]
+        calls = {a['correlation']: a['start'] for a in of(rows, 'API') if 'Launch' in a['name']}
+        late = [k['start'] - calls[k['correlation']] for k in of(rows, 'KERNEL') if k['correlation'] in calls]
+        check(late and min(late) >= 0, sum(x < 0 for x in late), 'of', len(late), 'kernels begin before their call')
+        return 'from call to kernel, ns: %s' % quantiles(late)
+
+
+def q06_clock():
+    return parts(offsets, latencies)
+
+
+# ---- 07 and 08 ------------------------------------------------------------------------------------
+def q07_threads():
+    n, each = 128, few(1000)
+    with session('threads', n, each) as s:
+        end, rows = s.spool()
+        check(end['complete'] and end['KERNEL'] == n * each, end['KERNEL'], 'kernels of', n * each, lost(rows, DROPPED),
+              'dropped;', s.log())
+        return '%d threads, %d kernels' % (n, end['KERNEL'])
+
+
+def q08_graphs():
+    n = few(500)
+    with session('graph', 100, n) as s:
+        rows = s.spool()[1]
+        nodes = [k for k in of(rows, 'KERNEL') if k['graph']]
+        check(len(nodes) == 100 * n, len(nodes), 'nodes of', 100 * n, s.log())
+        check(len({k['correlation'] for k in nodes}) == n, 'launches', len({k['correlation'] for k in nodes}))
+    with session('graph', 100, n, opts='graphs=graph') as s:
+        end = s.totals()
+        check(end['GRAPH'] == n, end, s.log())
+    return '%d nodes one by one, %d graphs as a whole' % (100 * n, n)
+
+
+# ---- 09: other profilers --------------------------------------------------------------------------
+def beside_torch():
+    need('torch')
+    with Session('torch_beside', few(50)) as s:
+        end = s.spool()[0]
+        check(end['KERNEL'] >= s.said['before'], end['KERNEL'], 'kernels', s.said, s.log())
+        return 'of %d kernels before, %d inside and %d after torch.profiler we have %d, and %d gaps; it has %d: %s' % (
+            s.said['before'], s.said['inside'], s.said['after'], end['KERNEL'], end['GAP'], s.said['theirs'],
+            s.log().strip() or 'no remark')
+
+
+def beside_jax():
+    need('jax')
+    with Session('jax_step', 1) as s:
+        end = s.spool()[0]
+        return 'beside jax.profiler we have %d kernels and %d gaps: %s' % (
+            end['KERNEL'], end['GAP'], s.log().strip() or 'no remark')
+
+
+def q09_beside():
+    return parts(beside_torch, beside_jax)
+
+
+# ---- 10: start and stop ---------------------------------------------------------------------------
+def q10_start_stop():
+    rounds, told = (2 if ARGS.rehearse else 20), []
+
+    def during(s, p):
+        def go_on(lines):
+            progress(p, lambda seen: len(seen) >= lines)
+        go_on(3)
+        while len(told) < rounds and time_left():
+            s.control('start')
+            go_on(5)
+            s.control('stop')
+            go_on(5)
+            told.append(1)
+        p.stdin.close()
+        p.stdin = None
+
+    with session('busy', opts='start=ctl', during=during) as s:
+        end = s.totals()
+        check(end['complete'] and 0 < end['KERNEL'] < s.said['launches'], end, s.said, s.log())
+        return 'started and stopped %d times: %d of %d kernels' % (len(told), end['KERNEL'], s.said['launches'])
+
+
+# ---- 11: overhead ---------------------------------------------------------------------------------
+WAYS = (('nothing', None), ('dormant', 'start=ctl'), ('launches', 'level=launches'))
+WORK = (('empty', 60000), ('spin', 15000), ('graph', 1000))
+
+
+def q11_overhead():
+    table = {w: {name: [] for name, _ in WAYS} for w, _ in WORK}
+    for _ in range(1 if ARGS.rehearse else 3):
+        for what, n in WORK:
+            for name, opts in WAYS:
+                if not time_left():
+                    break
+                with session('timed', what, few(n), opts=opts or '', inject=opts is not None) as s:
+                    table[what][name].append(s.said)
+    keep('overhead.json', json.dumps(table, indent=1))
+    check(all(table[w][name] for w, _ in WORK for name, _ in WAYS), 'no time for all:', table)
+    told = []
+    for what, _ in WORK:
+        base = statistics.median(table[what]['nothing'])
+        told.append('%s (%.3f s): ' % (what, base) + ', '.join(
+            '%s %+.2f %%' % (name, (statistics.median(table[what][name]) / base - 1) * 100) for name, _ in WAYS[1:]))
+    return '; '.join(told)
