@@ -8,8 +8,6 @@
 
 #include "gen_docs.h"
 
-struct option options[OPTIONS_MAX];
-size_t n_options;
 static const char *folder;
 
 FILE *docs_begin(const char *sub, const char *name)
@@ -43,7 +41,6 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	folder = argv[1];
-	n_options = option_rows(options);
 	docs_main_page();
 	for (size_t i = 0; i < n_commands; i++)
 		docs_page_of(&commands[i]);

@@ -9,10 +9,7 @@
 
 #include "lib/cmd.h"
 #include "lib/flags.h"
-#include "lib/words.h"
-
-extern struct option options[OPTIONS_MAX];
-extern size_t n_options;
+#include "lib/options.h"
 
 /* A file of the folder's sub-folder, to be written; what fails ends the program. */
 FILE *docs_begin(const char *sub, const char *name);

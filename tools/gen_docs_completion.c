@@ -4,6 +4,16 @@
  */
 #include "gen_docs.h"
 
+static bool is_alone(const struct option *row)
+{
+	return row->flags & OPTION_ALONE;
+}
+
+static bool is_file(const struct option *row)
+{
+	return row->type == OPT_FILE || row->type == OPT_FILES;
+}
+
 static void put_names(FILE *f, unsigned use, const char *between)
 {
 	bool any = false;
@@ -46,20 +56,20 @@ static void bash_own_words(FILE *f)
 {
 	fputs("\t[ \"$COMP_CWORD\" -gt 1 ] && case ${COMP_WORDS[1]} in\n", f);
 	for (size_t i = 0; i < n_commands; i++) {
-		const struct word *w = commands[i].words;
+		const struct option *w = options_of(commands[i].scope);
 		if (commands[i].subcommands)
 			fprintf(f,
 			        "\t%s) [ \"$COMP_CWORD\" -eq %u ] && { COMPREPLY=($(compgen -W "
 			        "'%s' -- \"$cur\")); return; } ;;%s\n",
 			        commands[i].name, commands[i].subcommand_at + 1,
-			        commands[i].subcommands, w ? "&" : "");
-		if (!w || !commands[i].own_words)
+			        commands[i].subcommands, "&");
+		if ((!w && !commands[i].subcommands) || !commands[i].own_words)
 			continue;
 		fprintf(f, "\t%s)%s COMPREPLY=($(compgen -W '", commands[i].name,
 		        commands[i].view_options ? " case $cur in --*)" : "");
-		for (; w->name; w++)
-			fprintf(f, "%s%s%s ", w->name[1] ? "--" : "-", w->name,
-			        w->value && w->name[1] && !w->alone ? "=" : "");
+		for (; w; w = option_next(w))
+			fprintf(f, "%s%s%s ", option_dashes(w), w->name,
+			        option_argument(w) && w->name[1] && !is_alone(w) ? "=" : "");
 		fprintf(f,
 		        "--help' -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
 		        "\t\tcase $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; "
@@ -102,15 +112,14 @@ void docs_bash(void)
 	      "never' -- "
 	      "\"$cur\")); return ;;\n\tesac\n\tcase $cur in\n\t--*) COMPREPLY=($(compgen -W '",
 	        f);
-	for (size_t i = 0; i < n_flag_rows; i++)
-		fprintf(f, "%s--%s%s", i ? " " : "", flag_rows[i].name,
-		        flag_rows[i].value ? "=" : "");
+	for (const struct option *row = options_of(SCOPE_FLAGS), *x = row; x; x = option_next(x))
+		fprintf(f, "%s--%s%s", x == row ? "" : " ", x->name, option_argument(x) ? "=" : "");
 	fputs("' -- \"$cur\"))\n\t\tcase $COMPREPLY in *=) compopt -o nospace +o filenames ;; "
 	      "esac; return ;;\n"
 	      "\t-*) COMPREPLY=($(compgen -W '",
 	        f);
-	for (size_t i = 0; i < n_options; i++)
-		fprintf(f, "%s-%s", i ? " " : "", options[i].name);
+	for (const struct option *x = view_options; x; x = option_next(x))
+		fprintf(f, "%s-%s", x == view_options ? "" : " ", x->name);
 	fputs("' -- \"$cur\")); return ;;\n\tesac\n\tCOMPREPLY=($(compgen -W '", f);
 	put_commands(f);
 	fputs("' -- \"$cur\") $(compgen -f -- \"$cur\"))\n}\ncomplete -o filenames -F _tfprof "
@@ -130,9 +139,9 @@ static void put_plain(FILE *f, const char *s)
 }
 
 /* What a word's value may be, where the table lists it; with a blank between. */
-static void put_choices(FILE *f, const struct word *w)
+static void put_choices(FILE *f, const struct option *w)
 {
-	for (const char *p = w->value; *p; p++)
+	for (const char *p = w->choices; *p; p++)
 		fputc(*p == '|' ? ' ' : *p, f);
 }
 
@@ -140,10 +149,10 @@ static void put_choices(FILE *f, const struct word *w)
 static void zsh_options(FILE *f)
 {
 	fputs("local -a views=(\n", f);
-	for (size_t i = 0; i < n_options; i++) {
-		enum option_type t = options[i].type;
-		fprintf(f, "\t'*-%s[", options[i].name);
-		put_plain(f, options[i].help);
+	for (const struct option *row = view_options; row; row = option_next(row)) {
+		enum option_type t = row->type;
+		fprintf(f, "\t'*-%s[", row->name);
+		put_plain(f, row->help);
 		fputs(t == OPT_BOOL ? "]" : "]:value:", f);
 		if (t == OPT_SELECT || t == OPT_ORDER) {
 			fputs(t == OPT_SELECT ? "_values -s , metric " : "(", f);
@@ -154,6 +163,10 @@ static void zsh_options(FILE *f)
 			put_stats(f);
 		} else if (t == OPT_STRING) {
 			fputs("_files", f);
+		} else if (row->choices) {
+			fputs("(", f);
+			put_choices(f, row);
+			fputs(")", f);
 		} else if (t != OPT_BOOL) {
 			fputs(" ", f);
 		}
@@ -166,7 +179,7 @@ static void zsh_own_words(FILE *f)
 {
 	fputs("(( CURRENT > 2 )) && case $words[2] in\n", f);
 	for (size_t i = 0; i < n_commands; i++) {
-		const struct word *w = commands[i].words;
+		const struct option *w = options_of(commands[i].scope);
 		if (!(w || commands[i].subcommands) || !commands[i].own_words)
 			continue;
 		fprintf(f,
@@ -175,19 +188,19 @@ static void zsh_own_words(FILE *f)
 		if (commands[i].subcommands)
 			fprintf(f, "\t'%u:order:(%s)' \\\n", commands[i].subcommand_at + 1,
 			        commands[i].subcommands);
-		for (; w && w->name; w++) {
-			fprintf(f, "\t'%s%s%s%s[", w->type == WORD_TEXTS ? "*" : "",
-			        w->name[1] ? "--" : "-", w->name,
-			        !w->value || w->alone ? ""
-			        : w->name[1]          ? "="
-			                              : "+");
+		for (; w; w = option_next(w)) {
+			fprintf(f, "\t'%s%s%s%s[", w->type == OPT_TEXTS ? "*" : "",
+			        option_dashes(w), w->name,
+			        !option_argument(w) || is_alone(w) ? ""
+			        : w->name[1]                       ? "="
+			                                           : "+");
 			put_plain(f, w->help);
-			fputs(!w->value || w->alone ? "]" : "]:value:", f);
-			if (w->type == WORD_CHOICE && !w->alone) {
+			fputs(!option_argument(w) || is_alone(w) ? "]" : "]:value:", f);
+			if (w->type == OPT_CHOICE && !is_alone(w)) {
 				fputs("(", f);
 				put_choices(f, w);
 				fputs(")", f);
-			} else if (w->value && !w->alone) {
+			} else if (option_argument(w) && !is_alone(w)) {
 				fputs(w->name[1] ? " " : "_files", f);
 			}
 			fputs("' \\\n", f);
@@ -217,16 +230,31 @@ void docs_zsh(void)
 	zsh_options(f);
 	zsh_own_words(f);
 	fputs("_arguments \\\n", f);
-	for (size_t i = 0; i < n_flag_rows; i++) {
-		fprintf(f, "\t'--%s%s[", flag_rows[i].name, flag_rows[i].value ? "=" : "");
-		put_plain(f, flag_rows[i].help);
+	for (const struct option *x = options_of(SCOPE_FLAGS); x; x = option_next(x)) {
+		fprintf(f, "\t'--%s%s[", x->name, option_argument(x) ? "=" : "");
+		put_plain(f, x->help);
+		if (x->choices) {
+			fputs("]:value:(", f);
+			put_choices(f, x);
+			fputs(")' \\\n", f);
+			continue;
+		}
 		fprintf(f, "]%s' \\\n",
-		        !flag_rows[i].value ? ""
-		        : flag_rows[i].file ? ":file:_files"
+		        !option_argument(x) ? ""
+		        : is_file(x)        ? ":file:_files"
 		                            : ":value: ");
 	}
 	fputs("\t$views '*:command or file:_tfprof_first'\n", f);
 	docs_end(f);
+}
+
+static void fish_choices(FILE *f, const struct option *row)
+{
+	if (!row->choices)
+		return;
+	fputs(" -a '", f);
+	put_choices(f, row);
+	fputs("'", f);
 }
 
 static void fish_own_words(FILE *f)
@@ -236,14 +264,14 @@ static void fish_own_words(FILE *f)
 			fprintf(f,
 			        "complete -c tfprof -n '__fish_seen_subcommand_from %s' -a '%s'\n",
 			        commands[i].name, commands[i].subcommands);
-		for (const struct word *w = commands[i].words; w && w->name; w++) {
+		for (const struct option *w = options_of(commands[i].scope); w;
+		        w = option_next(w)) {
 			fprintf(f, "complete -c tfprof -n '__fish_seen_subcommand_from %s' -%c %s",
 			        commands[i].name, w->name[1] ? 'l' : 's', w->name);
-			if (w->type == WORD_CHOICE && !w->alone) {
-				fputs(" -x -a '", f);
-				put_choices(f, w);
-				fputs("'", f);
-			} else if (w->value && !w->alone) {
+			if (w->type == OPT_CHOICE && !is_alone(w)) {
+				fputs(" -x", f);
+				fish_choices(f, w);
+			} else if (option_argument(w) && !is_alone(w)) {
 				fputs(w->name[1] ? " -x" : " -r", f);
 			}
 			fputs(" -d '", f);
@@ -268,17 +296,19 @@ void docs_fish(void)
 		put_plain(f, commands[i].help);
 		fputs("'\n", f);
 	}
-	for (size_t i = 0; i < n_flag_rows; i++) {
-		fprintf(f, "complete -c tfprof -l %s%s -d '", flag_rows[i].name,
-		        !flag_rows[i].value ? ""
-		        : flag_rows[i].file ? " -r"
+	for (const struct option *x = options_of(SCOPE_FLAGS); x; x = option_next(x)) {
+		fprintf(f, "complete -c tfprof -l %s%s", x->name,
+		        !option_argument(x) ? ""
+		        : is_file(x)        ? " -r"
 		                            : " -x");
-		put_plain(f, flag_rows[i].help);
+		fish_choices(f, x);
+		fputs(" -d '", f);
+		put_plain(f, x->help);
 		fputs("'\n", f);
 	}
-	for (size_t i = 0; i < n_options; i++) {
-		enum option_type t = options[i].type;
-		fprintf(f, "complete -c tfprof -o %s", options[i].name);
+	for (const struct option *row = view_options; row; row = option_next(row)) {
+		enum option_type t = row->type;
+		fprintf(f, "complete -c tfprof -o %s", row->name);
 		if (t == OPT_SELECT || t == OPT_ORDER) {
 			fputs(" -x -a '", f);
 			put_names(f, t == OPT_SELECT ? USE_SELECT : USE_ORDER, " ");
@@ -290,8 +320,9 @@ void docs_fish(void)
 		} else if (t != OPT_BOOL) {
 			fputs(t == OPT_STRING ? " -r" : " -x", f);
 		}
+		fish_choices(f, row);
 		fputs(" -d '", f);
-		put_plain(f, options[i].help);
+		put_plain(f, row->help);
 		fputs("'\n", f);
 	}
 	fish_own_words(f);

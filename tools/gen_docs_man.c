@@ -60,36 +60,17 @@ static void put_row(
 	fputs(".\n", f);
 }
 
-static const char *value_word(const struct option *o)
-{
-	switch (o->type) {
-	case OPT_BOOL: return NULL;
-	case OPT_ORDER: return "METRIC";
-	case OPT_SELECT: return "METRIC,...";
-	case OPT_PATTERNS: return "PATTERN,...";
-	case OPT_OUTPUT: return "TYPE[:outfile=FILE]";
-	case OPT_STRING: return "FILE";
-	case OPT_STEPS: return "N|N,...|N..M";
-	case OPT_STATS: return "NAME,...";
-	case OPT_BY: return "none|worker";
-	case OPT_ALIGN: return "step|time";
-	case OPT_I32:
-	case OPT_I64: break;
-	}
-	return "N";
-}
-
 /* Those that mean something to the command; of no command: all. */
 static void put_options(FILE *f, const struct command *c)
 {
-	for (size_t i = 0; i < n_options; i++) {
-		if (c && !cmd_has_option(c, &options[i]))
+	for (const struct option *row = view_options; row; row = option_next(row)) {
+		if (c && !cmd_has_option(c, row))
 			continue;
-		put_item(f, "-", options[i].name, value_word(&options[i]));
-		put(f, options[i].help);
-		if (options[i].preset[0]) {
+		put_item(f, "-", row->name, option_argument(row));
+		put(f, row->help);
+		if (row->preset[0]) {
 			fputs(" (default ", f);
-			put(f, options[i].preset);
+			put(f, row->preset);
 			fputs(")", f);
 		}
 		fputs(".\n", f);
@@ -98,8 +79,8 @@ static void put_options(FILE *f, const struct command *c)
 
 static void put_flags(FILE *f)
 {
-	for (size_t i = 0; i < n_flag_rows; i++)
-		put_row(f, "--", flag_rows[i].name, flag_rows[i].value, flag_rows[i].help);
+	for (const struct option *row = options_of(SCOPE_FLAGS); row; row = option_next(row))
+		put_row(f, "--", row->name, option_argument(row), row->help);
 }
 
 static void put_metrics(FILE *f, enum vk only)
@@ -124,20 +105,21 @@ static void put_examples(FILE *f, const char *lines)
 	fputs(".fi\n", f);
 }
 
-static void put_own_words(FILE *f, const struct word *w)
+static void put_own_options(FILE *f, const struct option *row)
 {
-	for (; w->name; w++) {
-		bool letter = w->name[1] == '\0';
+	for (; row; row = option_next(row)) {
+		const char *value = option_argument(row);
+		bool letter = row->name[1] == '\0', alone = row->flags & OPTION_ALONE;
 		fputs(".TP\n.B ", f);
-		put(f, letter ? "-" : "--");
-		put(f, w->name);
-		if (w->value) {
-			fputs(letter ? " \\fI" : w->alone ? "\\fR[=\\fI" : "\\fR=\\fI", f);
-			put(f, w->value);
-			fputs(w->alone ? "\\fR]" : "\\fR", f);
+		put(f, option_dashes(row));
+		put(f, row->name);
+		if (value) {
+			fputs(letter ? " \\fI" : alone ? "\\fR[=\\fI" : "\\fR=\\fI", f);
+			put(f, value);
+			fputs(alone ? "\\fR]" : "\\fR", f);
 		}
 		fputs("\n", f);
-		put(f, w->help);
+		put(f, row->help);
 		fputs(".\n", f);
 	}
 }
@@ -166,9 +148,9 @@ void docs_page_of(const struct command *c)
 	put_section(f, "DESCRIPTION");
 	put(f, c->about);
 	fputs("\n", f);
-	if (c->words && c->words->name) {
+	if (options_of(c->scope)) {
 		put_section(f, c->view_options ? "OPTIONS OF ITS OWN" : "OPTIONS");
-		put_own_words(f, c->words);
+		put_own_options(f, options_of(c->scope));
 	}
 	if (c->view || c->view_options) {
 		put_section(f, "OPTIONS");

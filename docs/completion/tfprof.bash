@@ -7,7 +7,9 @@ _tfprof()
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	diff) case $cur in --*) COMPREPLY=($(compgen -W '--view= --delta= --min_size= --names= --swap --rename= --match= --per= --gate= --level= --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;; esac ;;
-	baseline) [ "$COMP_CWORD" -eq 2 ] && { COMPREPLY=($(compgen -W 'save list show remove' -- "$cur")); return; } ;;
+	baseline) [ "$COMP_CWORD" -eq 2 ] && { COMPREPLY=($(compgen -W 'save list show remove' -- "$cur")); return; } ;;&
+	baseline) COMPREPLY=($(compgen -W '--help' -- "$cur") $(compgen -f -- "$cur"))
+		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	record) COMPREPLY=($(compgen -W '--level= --graphs= --mem --sync --delay= --duration= --start= --step-nvtx= --step-every= --max-size= --no-nvtx --chain --step-signal --self-limit --detach --wait= -o --force --verbose --env --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	ctl) [ "$COMP_CWORD" -eq 3 ] && { COMPREPLY=($(compgen -W 'start stop step flush status' -- "$cur")); return; } ;;&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers and truth values from text. The whole text must be consumed; no locale is asked.
+ * Numbers from text. The whole text must be consumed; no locale is asked.
  * Knows nothing of options: the caller writes the sentence when a value is refused.
  */
 #include "base/num.h"
@@ -54,36 +54,5 @@ bool num_parse_i32(struct str s, int32_t *out)
 	if (!num_parse_i64(s, &v) || v < INT32_MIN || v > INT32_MAX)
 		return false;
 	*out = (int32_t)v;
-	return true;
-}
-
-/* Is s one of four words, whatever the case of its letters? */
-static bool is_one_of(struct str s, const char *const words[4])
-{
-	for (int i = 0; i < 4; i++) {
-		struct str w = str_of(words[i]);
-		size_t k = 0;
-
-		if (w.n != s.n)
-			continue;
-		while (k < s.n && (s.p[k] >= 'A' && s.p[k] <= 'Z' ? s.p[k] + 32 : s.p[k]) == w.p[k])
-			k++;
-		if (k == s.n)
-			return true;
-	}
-	return false;
-}
-
-bool num_parse_bool(struct str s, bool *out)
-{
-	static const char *const yes[4] = { "true", "t", "yes", "y" };
-	static const char *const no[4] = { "false", "f", "no", "n" };
-
-	if (is_one_of(s, yes) || str_eq(s, S("1")))
-		*out = true;
-	else if (is_one_of(s, no) || str_eq(s, S("0")))
-		*out = false;
-	else
-		return false;
 	return true;
 }

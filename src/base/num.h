@@ -14,9 +14,6 @@
 bool num_parse_i64(struct str s, int64_t *out);
 bool num_parse_i32(struct str s, int32_t *out);
 
-/* true/t/yes/y/1 and false/f/no/n/0 in any case. */
-bool num_parse_bool(struct str s, bool *out);
-
 /* The number, or the end of the type. */
 static inline int64_t num_from_u64(uint64_t v)
 {

@@ -6,7 +6,7 @@
 
 #include "lib/help.h"
 #include "lib/jobs.h"
-#include "lib/words.h"
+#include "lib/options.h"
 #include "base/sort.h"
 #include "io/paths.h"
 
@@ -156,13 +156,10 @@ static void offer_option(
 /* Of the views, those that mean something to the command; of no command: all. */
 static void offer_options(struct session *s, struct complete *c, const struct command *cmd)
 {
-	struct option rows[OPTIONS_MAX];
-	size_t n = option_rows(rows);
-
-	for (size_t i = 0; i < n; i++)
-		if (!cmd || (cmd_has_option(cmd, &rows[i]) &&
-		                    !word_find(cmd->words, str_of(rows[i].name))))
-			offer_option(s, c, "-", rows[i].name);
+	for (const struct option *row = view_options; row; row = option_next(row))
+		if (!cmd || (cmd_has_option(cmd, row) &&
+		                    !option_in(options_of(cmd->scope), str_of(row->name))))
+			offer_option(s, c, "-", row->name);
 }
 
 /* Of the command, where words are its own also files. */
@@ -172,8 +169,9 @@ static void offer_own(struct session *s, struct complete *c, const struct comman
 
 	if (cmd->own_words && !option)
 		offer_files(s, c);
-	for (const struct word *w = cmd->words; w && w->name && (option || !cmd->own_words); w++)
-		offer_option(s, c, w->name[1] ? "--" : "-", w->name);
+	const struct option *row = option || !cmd->own_words ? options_of(cmd->scope) : NULL;
+	for (; row; row = option_next(row))
+		offer_option(s, c, option_dashes(row), row->name);
 	if (!cmd->own_words || (cmd->view_options && option))
 		offer_options(s, c, cmd);
 }
@@ -234,12 +232,19 @@ static void cut_stem(struct complete *c, const char *at)
 	}
 }
 
+/* The words that the option takes, where it lists them. */
+static void offer_choices(struct session *s, struct complete *c, const struct option *row)
+{
+	struct str word;
+
+	for (int i = 0; (word = option_choice_at(row->choices, i)).n; i++)
+		offer(s, c, word);
+}
+
 static void offer_values(
         struct session *s, struct complete *c, const struct option *row, const struct command *cmd)
 {
 	switch (row->type) {
-	case OPT_I32:
-	case OPT_I64: break;
 	case OPT_STEPS:
 		cut_stem(c, ",");
 		offer_steps(s, c);
@@ -253,11 +258,7 @@ static void offer_values(
 		offer(s, c, S("true"));
 		offer(s, c, S("false"));
 		break;
-	case OPT_BY:
-	case OPT_ALIGN:
-		for (const char *const *w = option_words(row); *w; w++)
-			offer(s, c, str_of(*w));
-		break;
+	case OPT_CHOICE: offer_choices(s, c, row); break;
 	case OPT_ORDER: offer_metrics(s, c, USE_ORDER); break;
 	case OPT_SELECT:
 		cut_stem(c, ",'\"");
@@ -269,6 +270,7 @@ static void offer_values(
 		break;
 	case OPT_OUTPUT: offer_outputs(s, c); break;
 	case OPT_STRING: offer_files(s, c); break;
+	default: break;
 	}
 }
 
@@ -301,15 +303,6 @@ static bool is_redirect(struct str word)
 	return str_eq(word, S(">")) || str_eq(word, S(">>"));
 }
 
-/* The values of a command's own option, where it lists them. */
-static void offer_choices(struct session *s, struct complete *c, const struct word *w)
-{
-	struct strs choices = word_choices(&s->query_arena, w);
-
-	for (size_t i = 0; i < choices.n && w->type == WORD_CHOICE; i++)
-		offer(s, c, choices.v[i]);
-}
-
 static void offer_topics(struct session *s, struct complete *c)
 {
 	offer_commands(s, c, true);
@@ -337,8 +330,8 @@ static void offer_behind(struct session *s, struct complete *c, const struct str
 	struct str last = words->v[words->n - 1], name = STR_NONE, value;
 	const struct command *cmd = cmd_find(words->v[0]);
 	bool has_value, option = cmd_option_word(last, &name, &value, &has_value) && !has_value;
-	const struct word *own = cmd && option ? word_find(cmd->words, name) : NULL;
-	struct option row;
+	const struct option *own = cmd && option ? option_in(options_of(cmd->scope), name) : NULL;
+	const struct option *row = option && !own ? view_option(name) : NULL;
 
 	if (is_redirect(last)) {
 		offer_files(s, c);
@@ -353,12 +346,11 @@ static void offer_behind(struct session *s, struct complete *c, const struct str
 		offer_subcommands(s, c, cmd);
 	} else if (cmd && str_eq(words->v[0], S("help"))) {
 		offer_topics(s, c);
-	} else if (own && own->value) {
+	} else if (own && option_argument(own)) {
 		offer_choices(s, c, own);
-	} else if (option && !own && (!cmd || !cmd->own_words || cmd->view_options) &&
-	           option_find(name, &row) &&
-	           !(row.type == OPT_BOOL && str_starts(c->stem, S("-")))) {
-		offer_values(s, c, &row, cmd);
+	} else if (row && (!cmd || !cmd->own_words || cmd->view_options) &&
+	           !(row->type == OPT_BOOL && str_starts(c->stem, S("-")))) {
+		offer_values(s, c, row, cmd);
 	} else if (cmd) {
 		offer_own(s, c, cmd);
 	} else {

@@ -180,9 +180,9 @@ bool ctl_run(struct program *p)
 	static const char *const orders[] = { SPOOL_CONTROL_START, SPOOL_CONTROL_STOP,
 		SPOOL_CONTROL_STEP, SPOOL_CONTROL_FLUSH };
 	struct session *s = p->s;
-	struct words w = { .command = p->command };
+	struct option_words w = { .command = p->command };
 
-	if (!words_read(s, p->words, &w))
+	if (!options_read(s, p->words, &w))
 		return false;
 	bool step = w.rest.n > 1 && str_eq(w.rest.v[1], S(SPOOL_CONTROL_STEP));
 	if (w.rest.n < 2 || w.rest.n > (step ? 3 : 2))

@@ -24,7 +24,7 @@ enum state { FINE, REMARK, BAD };
 struct doctor {
 	struct program *p;
 	struct arena *a;
-	struct doctor_words words;
+	struct doctor_options words;
 	int driver; /* the CUDA version that it can, as 13000; 0: no driver */
 	unsigned bad;
 	bool waits;       /* for the process to start CUDA */
@@ -416,9 +416,9 @@ static void check_machine(struct doctor *d)
 bool doctor_run(struct program *p)
 {
 	struct doctor d = { .p = p, .a = &p->s->query_arena };
-	struct words w = { .command = p->command, .into = &d.words };
+	struct option_words w = { .command = p->command, .into = &d.words };
 
-	if (!words_read(p->s, p->words, &w))
+	if (!options_read(p->s, p->words, &w))
 		return false;
 	if (w.rest.n > 1)
 		return session_fail(

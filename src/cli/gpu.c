@@ -41,7 +41,7 @@ static bool is_file(struct arena *a, struct str path)
 	return stat(str_z(a, path), &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static bool find(struct program *p, const struct words *w, struct strs *spools)
+static bool find(struct program *p, const struct option_words *w, struct strs *spools)
 {
 	struct session *s = p->s;
 	struct str folder;
@@ -90,13 +90,14 @@ static bool judge(struct session *s, const struct gpu_use *u)
 
 bool gpu_run(struct program *p)
 {
-	struct gpu_words words = { .top = -1 };
-	struct words w = { .command = p->command, .into = &words };
+	struct gpu_options words = { 0 };
+	struct option_words w = { .command = p->command, .into = &words };
 	struct session *s = p->s;
 	struct strs spools = { 0 };
 	struct gpu_use u;
 
-	if (!words_read(s, p->words, &w) || !find(p, &w, &spools))
+	options_preset(SCOPE_GPU, &words);
+	if (!options_read(s, p->words, &w) || !find(p, &w, &spools))
 		return false;
 	gpu_use_init(&u, &s->query_arena);
 	for (size_t i = 0; i < spools.n; i++)
@@ -106,7 +107,7 @@ bool gpu_run(struct program *p)
 	if (!judge(s, &u))
 		return false;
 	gpu_use_end(&u);
-	size_t top = words.top >= 0                ? (size_t)words.top
+	size_t top = words.top > 0                 ? (size_t)words.top
 	             : words.output == OUTPUT_TEXT ? TOP
 	                                           : SIZE_MAX;
 	if (words.output == OUTPUT_JSON)

@@ -20,7 +20,7 @@
 #include "cli/signals.h"
 #include "cli/summary.h"
 #include "cli/version.h"
-#include "lib/words.h"
+#include "lib/options.h"
 #include "base/par.h"
 
 enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INPUT };
@@ -125,9 +125,7 @@ static void take_comforts(struct run *r)
 	const struct flags *f = &r->flags;
 
 	r->screen.pager = !f->no_pager;
-	r->screen.color = str_eq(f->color, S("always"))  ? TERM_ALWAYS
-	                  : str_eq(f->color, S("never")) ? TERM_NEVER
-	                                                 : TERM_AUTO;
+	r->screen.color = (enum term_color)f->color;
 }
 
 /* Reads the words, and does what they say if nothing has to be loaded for it: then *done. */
@@ -148,7 +146,7 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 	if (f->help || r->argc == 1)
 		return show_help(s, r, &f->words);
 	const struct command *c = r->request.command;
-	if (c && c->program && words_want_help(c, &r->request.topics))
+	if (c && c->program && options_want_help(c, &r->request.topics))
 		return show_help(s, r, &f->words);
 	if (c && c->program)
 		return run_program(s, r);

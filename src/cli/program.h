@@ -7,7 +7,7 @@
 #define TFPROF_CLI_PROGRAM_H
 
 #include "lib/cmd.h"
-#include "lib/words.h"
+#include "lib/options.h"
 
 struct program {
 	struct session *s;

@@ -18,8 +18,6 @@
 #include "cli/repl.h"
 #include "model/spools.h"
 
-#define WAIT_MS 10000 /* for processes that outlive the program, unless --wait says so */
-
 struct variable {
 	const char *name;
 	struct str value;
@@ -28,7 +26,7 @@ struct variable {
 struct recorder {
 	struct session *s;
 	struct arena *a;
-	struct record_words words;
+	struct record_options words;
 	struct strs command;
 	struct str folder, collector;
 	bool made; /* the folder: it was not there before */
@@ -83,25 +81,27 @@ static void say_nested(struct recorder *r)
 		        STR(outer), STR(r->folder));
 }
 
-static void put_option(struct sb *b, const char *name, int64_t value)
+static void put_option(struct sb *b, const char *name, bool given, int64_t value)
 {
-	if (value >= 0)
+	if (given)
 		sb_fmt(b, "%s%s=%lld", b->n ? "," : "", name, (long long)value);
 }
 
-static void put_seconds(struct sb *b, const char *name, int64_t milliseconds)
+static void put_seconds(struct sb *b, const char *name, int64_t ns)
 {
-	if (milliseconds >= 0)
-		sb_fmt(b, "%s%s=%lld.%03d", b->n ? "," : "", name, (long long)milliseconds / 1000,
-		        (int)(milliseconds % 1000));
+	if (ns)
+		sb_fmt(b, "%s%s=%lld.%03d", b->n ? "," : "", name, (long long)(ns / QUANTITY_S),
+		        (int)(ns % QUANTITY_S / QUANTITY_MS));
 }
 
-static void put_choice(struct recorder *r, struct sb *b, const char *name, int value)
+/* The names of choices are those of the collector. */
+static void put_choice(struct sb *b, const char *name, int value)
 {
-	struct strs words = word_choices(r->a, word_find(record_words, str_of(name)));
+	const struct option *row = option_in(options_of(SCOPE_RECORD), str_of(name));
 
 	if (value >= 0)
-		sb_fmt(b, "%s%s=%.*s", b->n ? "," : "", name, STR(words.v[value]));
+		sb_fmt(b, "%s%s=%.*s", b->n ? "," : "", name,
+		        STR(option_choice_at(row->choices, value)));
 }
 
 /* Orders that the folder holds already were given to an earlier recording. */
@@ -120,22 +120,22 @@ static void put_since(struct recorder *r, struct sb *b)
 /* TFPROF_OPTS: what was given, the rest is the collector's to choose. */
 static struct str collector_options(struct recorder *r)
 {
-	const struct record_words *w = &r->words;
+	const struct record_options *w = &r->words;
 	struct sb b = sb_in(r->a);
 
-	put_choice(r, &b, COLLECT_OPT_LEVEL, w->level);
-	put_choice(r, &b, COLLECT_OPT_GRAPHS, w->graphs);
-	put_choice(r, &b, COLLECT_OPT_START, w->start);
-	put_option(&b, COLLECT_OPT_MEM, w->mem ? 1 : -1);
-	put_option(&b, COLLECT_OPT_SYNC, w->sync ? 1 : -1);
+	put_choice(&b, COLLECT_OPT_LEVEL, w->level);
+	put_choice(&b, COLLECT_OPT_GRAPHS, w->graphs);
+	put_choice(&b, COLLECT_OPT_START, w->start);
+	put_option(&b, COLLECT_OPT_MEM, w->mem, 1);
+	put_option(&b, COLLECT_OPT_SYNC, w->sync, 1);
 	put_seconds(&b, COLLECT_OPT_DELAY, w->delay);
 	put_seconds(&b, COLLECT_OPT_DURATION, w->duration);
-	put_option(&b, COLLECT_OPT_MAX_SIZE, w->max_size);
-	put_option(&b, COLLECT_OPT_NVTX, w->no_nvtx ? 0 : -1);
-	put_option(&b, COLLECT_OPT_STEP_SIGNAL, w->step_signal ? 1 : -1);
-	put_option(&b, COLLECT_OPT_SELF_LIMIT, w->self_limit ? 1 : -1);
-	put_option(&b, COLLECT_OPT_DETACH, w->detach ? 1 : -1);
-	put_option(&b, COLLECT_OPT_VERBOSE, w->verbose ? 1 : -1);
+	put_option(&b, COLLECT_OPT_MAX_SIZE, w->max_size > 0, w->max_size);
+	put_option(&b, COLLECT_OPT_NVTX, w->no_nvtx, 0);
+	put_option(&b, COLLECT_OPT_STEP_SIGNAL, w->step_signal, 1);
+	put_option(&b, COLLECT_OPT_SELF_LIMIT, w->self_limit, 1);
+	put_option(&b, COLLECT_OPT_DETACH, w->detach, 1);
+	put_option(&b, COLLECT_OPT_VERBOSE, w->verbose, 1);
 	put_since(r, &b);
 	return sb_str(&b);
 }
@@ -159,7 +159,7 @@ static void choose_variables(struct recorder *r)
 /* What was said about steps becomes the default of whoever opens the recording. */
 static bool keep_options(struct recorder *r)
 {
-	const struct record_words *w = &r->words;
+	const struct record_options *w = &r->words;
 	struct str path = str_fmt(r->a, "%.*s/" SPOOL_OPTIONS, STR(r->folder));
 	struct sb b = sb_in(r->a);
 	struct sink *to;
@@ -167,7 +167,7 @@ static bool keep_options(struct recorder *r)
 	if (w->step_nvtx.n)
 		sb_fmt(&b, "--step-nvtx=%.*s\n", STR(w->step_nvtx));
 	if (w->step_every > 0)
-		sb_fmt(&b, "--step-every=%lld\n", (long long)w->step_every);
+		sb_fmt(&b, "--step-every=%lld\n", (long long)(w->step_every / QUANTITY_MS));
 	if (!b.n)
 		return true;
 	if (!sink_file(&to, r->a, path, &r->s->error))
@@ -246,7 +246,7 @@ static bool run(struct recorder *r, int *status)
 	bool ran = follow_run(&f, argv);
 	*status = f.status;
 	if (ran) {
-		record_report_end(&r->report, r->words.wait >= 0 ? r->words.wait : WAIT_MS,
+		record_report_end(&r->report, r->words.wait / QUANTITY_MS,
 		        r->words.folder.n ? r->words.folder : str_base(r->folder), &r->s->notes);
 	} else {
 		note_line(
@@ -261,12 +261,10 @@ static bool run(struct recorder *r, int *status)
 bool record_run(struct program *p)
 {
 	struct recorder r = { .s = p->s, .a = &p->s->query_arena };
-	struct words w = { .command = p->command, .into = &r.words };
+	struct option_words w = { .command = p->command, .into = &r.words };
 
-	r.words.level = r.words.graphs = r.words.start = r.words.env = -1;
-	r.words.delay = r.words.duration = r.words.wait = -1;
-	r.words.step_every = r.words.max_size = -1;
-	if (!words_read(p->s, p->words, &w))
+	options_preset(SCOPE_RECORD, &r.words);
+	if (!options_read(p->s, p->words, &w))
 		return false;
 	r.command = w.rest;
 	if (r.words.env < 0 && !r.command.n)

@@ -104,10 +104,10 @@ static void put_fact(void *unused, const char *key, const char *value, size_t n)
 
 static void put_header(const char *options)
 {
-	static const char *const levels[] = { "kernels", "launches", "full" };
+	struct str level = plan_level_name(life.plan.level);
 
 	process_facts(put_fact, NULL);
-	store_info("level", levels[life.plan.level], strlen(levels[life.plan.level]));
+	store_info("level", level.p, level.n);
 	if (options)
 		store_info("options", options, strlen(options));
 	store_sync();
@@ -137,7 +137,7 @@ static bool make(void)
 		files_say("nothing is recorded: there is no memory for it");
 		return false;
 	}
-	pool_reset(life.plan.buffers, life.plan.buffer_bytes);
+	pool_reset((unsigned)life.plan.buffers, life.plan.buffer_bytes);
 	decode_reset();
 	threads_reset();
 	ticks_begin();

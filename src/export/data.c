@@ -24,15 +24,13 @@ static void put_steps(struct document *d, const struct query *q)
 {
 	const struct model *m = q->m;
 	struct sb b = sb_in(d->a);
-	struct option row;
 	struct imap used;
 	uint32_t place;
 
 	imap_init(&used, d->a);
 	for (size_t i = 0; i < q->n_steps; i++)
 		imap_put(&used, (uint64_t)q->steps[i]->id, 0, true);
-	if (option_find(S("step"), &row))
-		opts_value(&b, q->o, &row);
+	opts_value(&b, q->o, view_option(S("step")));
 	document_key(d, "steps");
 	json_object(&d->j);
 	document_text(d, "asked", sb_str(&b));

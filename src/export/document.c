@@ -97,24 +97,16 @@ static void put_option(struct document *d, const struct opts *o, const struct op
 		words = str_split(d->a, sb_str(&b), ',');
 		put_list(d, &words);
 		break;
-	case OPT_ORDER:
-	case OPT_OUTPUT:
-	case OPT_STRING:
-	case OPT_BY:
-	case OPT_ALIGN:
-	case OPT_STEPS: document_word(d, sb_str(&b)); break;
+	default: document_word(d, sb_str(&b)); break;
 	}
 }
 
 void document_options(struct document *d, const struct opts *o)
 {
-	struct option rows[OPTIONS_MAX];
-	size_t n = option_rows(rows);
-
 	document_key(d, "options");
 	json_object(&d->j);
-	for (size_t i = 0; i < n; i++)
-		put_option(d, o, &rows[i]);
+	for (const struct option *row = view_options; row; row = option_next(row))
+		put_option(d, o, row);
 	json_object_end(&d->j);
 }
 

@@ -21,16 +21,16 @@ static bool set_option(struct tfp_session *t, void *arg)
 	struct session *s = t->s;
 	struct opts o = opts_copy(&s->sticky, &s->query_arena);
 	struct strs items = { 0 };
-	struct option row;
+	const struct option *row = view_option(x->name);
 
-	if (!option_find(x->name, &row))
+	if (!row)
 		return cmd_unknown_option(s, x->name, x->name, NULL);
-	if (x->n != 1 && !option_is_list(&row))
+	if (x->n != 1 && !option_is_list(row))
 		return session_fail(
-		        s, ERR_INVALID_ARGUMENT, "-%s takes one value, not %zu", row.name, x->n);
+		        s, ERR_INVALID_ARGUMENT, "-%s takes one value, not %zu", row->name, x->n);
 	for (size_t i = 0; i < x->n; i++)
 		strs_add(&s->query_arena, &items, api_str(x->values[i].data, x->values[i].size));
-	if (!opts_set_list(&o, &s->query_arena, &row, &items, !(x->flags & TFP_LENIENT), &s->error))
+	if (!opts_set_list(&o, &s->query_arena, row, &items, !(x->flags & TFP_LENIENT), &s->error))
 		return false;
 	session_set(s, &o);
 	return true;

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-#include "lib/words.h"
+#include "lib/options.h"
 #include "base/fmt.h"
 #include "io/paths.h"
 #include "checkpoint/ckpt_diff.h"
@@ -17,7 +17,7 @@ enum { FORM_TEXT, FORM_CSV, FORM_JSON };
 struct ask {
 	struct session *s;
 	struct sink *out;
-	struct checkpoint_words words;
+	struct checkpoint_options words;
 	struct strs paths;
 	struct pattern_list *show;
 	struct json json;
@@ -273,9 +273,10 @@ static bool answer(struct ask *k, struct ckpt *a, struct ckpt *b)
 
 static bool read_words(struct ask *k, const struct request *r)
 {
-	struct words w = { .command = r->command, .into = &k->words };
+	struct option_words w = { .command = r->command, .into = &k->words };
 
-	if (!words_read(k->s, &r->topics, &w))
+	options_preset(SCOPE_CHECKPOINT, &k->words);
+	if (!options_read(k->s, &r->topics, &w))
 		return false;
 	k->paths = w.rest;
 	for (size_t i = 0; i < k->paths.n; i++)

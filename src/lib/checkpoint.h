@@ -7,9 +7,9 @@
 
 #include "lib/cmd.h"
 
-struct checkpoint_words {
+struct checkpoint_options {
 	struct strs show;
-	int output; /* place in the list of word.def */
+	int output; /* index of the choice */
 	bool verify;
 };
 

@@ -13,7 +13,7 @@
 #include "lib/flags.h"
 #include "lib/help.h"
 #include "lib/jobs.h"
-#include "lib/words.h"
+#include "lib/options.h"
 #include "io/paths.h"
 
 /* The original's sentences about the option of 2016. */
@@ -95,7 +95,6 @@ static bool run_convert(struct session *s, const struct request *r, struct sink 
 static bool run_set(struct session *s, const struct request *r, struct sink *out)
 {
 	struct sb b = sb_in(&s->query_arena);
-	struct option row;
 
 	session_set(s, &r->opts);
 	if (r->set.all)
@@ -103,8 +102,7 @@ static bool run_set(struct session *s, const struct request *r, struct sink *out
 	else if (r->prompt && !r->given.n && !r->shown.n)
 		opts_dump(&b, &s->sticky);
 	for (size_t i = 0; i < r->shown.n && !r->set.all; i++)
-		if (option_find(r->shown.v[i], &row))
-			opts_dump_one(&b, &s->sticky, &row);
+		opts_dump_one(&b, &s->sticky, view_option(r->shown.v[i]));
 	sink_put(out, sb_str(&b));
 	return true;
 }
@@ -215,12 +213,10 @@ static struct str other_name(struct str name)
 bool cmd_unknown_option(
         struct session *s, struct str word, struct str name, const struct strs *more)
 {
-	struct option rows[OPTIONS_MAX];
 	struct strs names = { 0 };
-	size_t n = option_rows(rows);
 
-	for (size_t i = 0; i < n; i++)
-		strs_add(&s->query_arena, &names, str_of(rows[i].name));
+	for (const struct option *row = view_options; row; row = option_next(row))
+		strs_add(&s->query_arena, &names, str_of(row->name));
 	for (size_t i = 0; more && i < more->n; i++)
 		strs_add(&s->query_arena, &names, more->v[i]);
 	struct str near = other_name(name);
@@ -256,7 +252,7 @@ bool cmd_set_option(struct session *s, const struct option *row, const struct st
 	if (!has_value && row->type == OPT_BOOL) {
 		has_value = true;
 		value = S("true");
-		if (*i + 1 < words->n && num_parse_bool(words->v[*i + 1], &truth))
+		if (*i + 1 < words->n && option_truth(words->v[*i + 1], &truth))
 			value = words->v[++*i];
 	}
 	if (!has_value && *i + 1 == words->n)
@@ -268,7 +264,8 @@ bool cmd_set_option(struct session *s, const struct option *row, const struct st
 
 bool cmd_has_option(const struct command *c, const struct option *row)
 {
-	return c->view || c->run == run_set || (row->type != OPT_STATS && row->type != OPT_BY);
+	return c->view || c->run == run_set ||
+	       (row->type != OPT_STATS && !str_eq(str_of(row->name), S("by")));
 }
 
 bool cmd_check_option(struct session *s, const struct command *c, const struct option *row)
@@ -280,14 +277,14 @@ bool cmd_check_option(struct session *s, const struct command *c, const struct o
 /* A line's option that no view has: --help is about the line's command, or all. */
 static bool take_flag(struct session *s, struct str word, struct str name, struct request *r)
 {
-	const struct flag *flag = flag_find(name);
+	const struct option *flag = flag_find(name);
 
 	if (!flag)
 		return cmd_unknown_option(s, word, name, NULL);
 	if (!str_eq(str_of(flag->name), S("help")))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--%s is a flag of the command line, not of a line: tfprof --%s%s",
-		        flag->name, flag->name, flag->value ? "=..." : "");
+		        flag->name, flag->name, option_argument(flag) ? "=..." : "");
 	r->help = true;
 	return true;
 }
@@ -297,22 +294,22 @@ static bool take_option(struct session *s, const struct strs *words, size_t *i,
         const struct strs *more, struct request *r)
 {
 	struct str word = words->v[*i], name = STR_NONE, value = STR_NONE;
-	struct option row;
 	bool has_value = false;
 
 	cmd_option_word(word, &name, &value, &has_value);
 	bool set = r->command && r->command->run == run_set;
-	if (set && word_find(set_words, name))
-		return words_take(
-		        s, words, i, &(struct words){ .command = r->command, .into = &r->set });
-	if (!option_find(name, &row))
+	if (set && option_in(options_of(SCOPE_SET), name))
+		return options_take(s, words, i,
+		        &(struct option_words){ .command = r->command, .into = &r->set });
+	const struct option *row = view_option(name);
+	if (!row)
 		return more ? cmd_unknown_option(s, word, name, more) : take_flag(s, word, name, r);
-	if (!has_value && row.type != OPT_BOOL && *i + 1 == words->n && set) {
+	if (!has_value && row->type != OPT_BOOL && *i + 1 == words->n && set) {
 		strs_add(&s->query_arena, &r->shown, name);
 		return true;
 	}
 	strs_add(&s->query_arena, &r->given, name);
-	return cmd_set_option(s, &row, words, i, has_value, value, &r->opts);
+	return cmd_set_option(s, row, words, i, has_value, value, &r->opts);
 }
 
 /* Is there such a file, or one that the system will not tell of? */
@@ -364,10 +361,8 @@ static bool take_word(struct session *s, struct str word, struct request *r)
 /* Do the options that were given go with the command, which may stand behind them? */
 static bool check_options(struct session *s, const struct request *r)
 {
-	struct option row;
-
 	for (size_t i = 0; r->command && i < r->given.n; i++)
-		if (option_find(r->given.v[i], &row) && !cmd_check_option(s, r->command, &row))
+		if (!cmd_check_option(s, r->command, view_option(r->given.v[i])))
 			return false;
 	return true;
 }
@@ -425,7 +420,7 @@ bool cmd_parse_line(struct session *s, struct str line, struct request *r)
 		return false;
 	const struct command *c = r->command;
 	bool topics = c && (c->own_words || c->run == run_help);
-	if (r->help || (topics && words_want_help(c, &r->topics))) {
+	if (r->help || (topics && options_want_help(c, &r->topics))) {
 		r->topics = (struct strs){ 0 };
 		if (c)
 			strs_add(&s->query_arena, &r->topics, str_of(c->name));

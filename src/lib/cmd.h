@@ -9,7 +9,6 @@
 #include "lib/session.h"
 
 struct request;
-struct word;
 struct command {
 	const char *name, *help;
 	const char *about;           /* a paragraph */
@@ -19,22 +18,22 @@ struct command {
 	bool keeps_attrs; /* what it writes has node attributes in it */
 	bool (*run)(struct session *s, const struct request *r, struct sink *out);
 	bool (*check)(struct session *s, const struct request *r); /* of the words; may be NULL */
-	bool own_words;           /* what stands behind it is for it alone: request.topics */
-	bool program;             /* and only the program has it: program.h */
-	bool starts;              /* its first word that is no option begins another command line */
-	const struct word *words; /* the options that only it has (words.h); NULL: none */
-	const char *synopsis;     /* what stands behind it besides, in the manual */
-	const char *subcommands;  /* what its word subcommand_at may be, with blanks between; NULL:
-	                             no such word */
-	unsigned subcommand_at;   /* from 1 */
-	bool view_options;        /* with own words: it takes the options of the views too */
-	bool ends;                /* nothing is read behind it */
+	bool own_words;          /* what stands behind it is for it alone: request.topics */
+	bool program;            /* and only the program has it: program.h */
+	bool starts;             /* its first word that is no option begins another command line */
+	enum option_scope scope; /* of the options that only it has */
+	const char *synopsis;    /* what stands behind it besides, in the manual */
+	const char *subcommands; /* what its word subcommand_at may be, with blanks between; NULL:
+	                            no such word */
+	unsigned subcommand_at;  /* from 1 */
+	bool view_options;       /* with own words: it takes the options of the views too */
+	bool ends;               /* nothing is read behind it */
 };
 extern const struct command commands[];
 extern const size_t n_commands;
 
 /* The option of set that is no view's. */
-struct set_words {
+struct set_options {
 	bool all;
 };
 
@@ -50,7 +49,7 @@ struct request {
 	bool no_file; /* where it fails: a word that should be a file is none */
 	bool prompt;  /* a person typed it at the prompt */
 	bool help;    /* --help stands in the line */
-	struct set_words set;
+	struct set_options set;
 	struct strs shown; /* options without a value behind set: to be shown */
 	struct strs given; /* the names of the options that were given */
 };

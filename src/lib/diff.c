@@ -42,7 +42,7 @@ static void take_columns(struct asked *k, const struct answer *x)
 			add_metric(k, x->metric[i]);
 }
 
-static bool take_selected(struct session *s, struct asked *k, const struct diff_words *w)
+static bool take_selected(struct session *s, struct asked *k, const struct diff_options *w)
 {
 	for (enum metric_id m = 0; m < M_N; m++) {
 		if (!(w->o.select.metrics & METRIC_BIT(m)))
@@ -56,7 +56,7 @@ static bool take_selected(struct session *s, struct asked *k, const struct diff_
 }
 
 /* What is selected, else what the first text among the sides has; behind it what only decides. */
-static bool choose_metrics(struct diff_sides *d, const struct diff_words *w, struct asked *k)
+static bool choose_metrics(struct diff_sides *d, const struct diff_options *w, struct asked *k)
 {
 	const struct answer *text = NULL;
 
@@ -102,7 +102,7 @@ static bool all_different(const struct strs *v)
 }
 
 /* Left and right; of more sides the files' names, or where these are the same, their numbers. */
-static struct strs choose_names(struct arena *a, const struct diff_words *w)
+static struct strs choose_names(struct arena *a, const struct diff_options *w)
 {
 	struct strs names = { 0 };
 
@@ -142,7 +142,7 @@ static bool by_scope(void *user, struct str from, struct arena *a, struct str *t
 
 /* Graph: which nodes are the same is found out by their scopes, where it can be seen. */
 static bool rename_by_scope(
-        struct diff_sides *d, const struct diff_words *w, const struct side **sides)
+        struct diff_sides *d, const struct diff_options *w, const struct side **sides)
 {
 	struct diff_sides scopes = *d;
 	struct arena *a = d->a;
@@ -169,8 +169,8 @@ static bool rename_by_scope(
 	return true;
 }
 
-bool diff_merge(
-        struct diff_sides *d, const struct diff_words *w, struct compare *c, struct alias **aliases)
+bool diff_merge(struct diff_sides *d, const struct diff_options *w, struct compare *c,
+        struct alias **aliases)
 {
 	struct arena *a = d->a;
 	const struct side **sides = ARENA_ARRAY(a, d->n, const struct side *);
@@ -244,7 +244,7 @@ static void note_case(struct session *s, const struct compare *c)
 
 struct judging {
 	struct diff_sides *d;
-	const struct diff_words *w;
+	const struct diff_options *w;
 	bool texts;
 };
 
@@ -263,7 +263,7 @@ static bool compare_for_gate(void *user, const struct view_ops *view, enum metri
 
 /* Each gate in memory of its own, as each makes its views anew. */
 static bool judge(
-        struct diff_sides *d, const struct diff_words *w, struct gate_result **results, size_t *n)
+        struct diff_sides *d, const struct diff_options *w, struct gate_result **results, size_t *n)
 {
 	struct arena *a = &d->s->query_arena;
 	struct judging j = { .d = d, .w = w };
@@ -350,7 +350,7 @@ static void note_nodes(struct session *s, const struct diff *d, const struct str
 		        STR(sb_str(&b)));
 }
 
-static bool answer(struct diff_sides *d, const struct diff_words *w, struct sink *out)
+static bool answer(struct diff_sides *d, const struct diff_options *w, struct sink *out)
 {
 	struct session *s = d->s;
 	struct arena *a = &s->query_arena;
@@ -400,10 +400,10 @@ static bool answer(struct diff_sides *d, const struct diff_words *w, struct sink
 
 bool diff_command(struct session *s, const struct request *r, struct sink *out)
 {
-	struct diff_words w;
+	struct diff_options w;
 	struct diff_sides d;
 
-	if (!diff_read_words(s, &r->topics, &w) || !diff_sides_load(&d, s, &w))
+	if (!diff_read_options(s, &r->topics, &w) || !diff_sides_load(&d, s, &w))
 		return false;
 	s->account.stop = &s->cancel;
 	bool ok = answer(&d, &w, out);

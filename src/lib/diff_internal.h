@@ -12,7 +12,7 @@
 
 #define DIFF_SIDES_MAX 64
 
-struct diff_words {
+struct diff_options {
 	struct opts o;
 	int view;                  /* enum vk */
 	struct strs sides, names;  /* words that are there; words that are not, or of --names */
@@ -26,7 +26,7 @@ struct diff_words {
 };
 
 /* Reads the words behind diff. */
-bool diff_read_words(struct session *s, const struct strs *words, struct diff_words *w);
+bool diff_read_options(struct session *s, const struct strs *words, struct diff_options *w);
 
 /* One side: what it was loaded into. */
 struct diff_side {
@@ -59,7 +59,7 @@ struct diff_sides {
 
 /* Loads them side by side. To be closed if it returned true; if work ends early they close
  * themselves. */
-bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_words *w);
+bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_options *w);
 void diff_sides_close(struct diff_sides *d);
 
 /* Makes v[i].side of all sides for a view, options and metrics; earlier ones stay. */
@@ -71,7 +71,7 @@ void diff_sides_mark(struct diff_sides *d);
 void diff_sides_reset(struct diff_sides *d);
 
 /* The sides as one tree: renamed by the rules, then what was renamed found. */
-bool diff_merge(struct diff_sides *d, const struct diff_words *w, struct compare *c,
+bool diff_merge(struct diff_sides *d, const struct diff_options *w, struct compare *c,
         struct alias **aliases);
 
 #endif

@@ -140,7 +140,7 @@ static void run_all(struct diff_sides *d, void (*run)(void *, size_t, struct wor
 	par_run(&ops, d, d->n, d->s->threads, &d->s->work);
 }
 
-bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_words *w)
+bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_options *w)
 {
 	struct arena *a = &s->query_arena;
 	unsigned threads = s->threads / (unsigned)w->sides.n;

@@ -6,7 +6,7 @@
 
 #include "lib/baseline.h"
 #include "lib/diff_internal.h"
-#include "lib/words.h"
+#include "lib/options.h"
 
 /* Is there something of that name to load? A list is if its first file is there. */
 static bool is_side(struct session *s, struct str word)
@@ -19,7 +19,7 @@ static bool is_side(struct session *s, struct str word)
 }
 
 /* A view, before the sides' names; a side, before them too; a name. */
-static void take_word(struct session *s, struct str word, struct diff_words *w, size_t *names)
+static void take_word(struct session *s, struct str word, struct diff_options *w, size_t *names)
 {
 	bool side = is_side(s, word);
 
@@ -45,7 +45,7 @@ static struct str missing_part(struct session *s, struct str word)
 }
 
 /* Words behind the sides that are no files are their names, if there are as many. */
-static bool check_names(struct session *s, struct diff_words *w)
+static bool check_names(struct session *s, struct diff_options *w)
 {
 	if (w->sides.n < 2 && w->names.n)
 		return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'",
@@ -64,7 +64,7 @@ static bool check_names(struct session *s, struct diff_words *w)
 	return true;
 }
 
-static bool is_given(const struct words *read, const char *name)
+static bool is_given(const struct option_words *read, const char *name)
 {
 	size_t i = 0;
 
@@ -73,7 +73,7 @@ static bool is_given(const struct words *read, const char *name)
 	return i < read->given.n;
 }
 
-static bool read_gates(struct session *s, struct diff_words *w)
+static bool read_gates(struct session *s, struct diff_options *w)
 {
 	struct gate g;
 
@@ -85,18 +85,17 @@ static bool read_gates(struct session *s, struct diff_words *w)
 	return true;
 }
 
-bool diff_read_words(struct session *s, const struct strs *words, struct diff_words *w)
+bool diff_read_options(struct session *s, const struct strs *words, struct diff_options *w)
 {
 	struct arena *a = &s->query_arena;
-	struct words read = { .command = cmd_find(S("diff")), .into = w, .opts = &w->o };
+	struct option_words read = { .command = cmd_find(S("diff")), .into = w, .opts = &w->o };
 	size_t names = 0;
 
-	*w = (struct diff_words){
-		.delta = 0.1, .level = 0.05, .min_size = 1000000, .o = opts_copy(&s->sticky, a)
-	};
+	*w = (struct diff_options){ .o = opts_copy(&s->sticky, a) };
+	options_preset(SCOPE_DIFF, w);
 	if (w->o.rename.n)
 		strs_add(a, &w->rename, w->o.rename);
-	if (!words_read(s, words, &read) || !read_gates(s, w))
+	if (!options_read(s, words, &read) || !read_gates(s, w))
 		return false;
 	if (w->level >= 1)
 		return session_fail(s, ERR_INVALID_ARGUMENT, "--level is a probability below 1");

@@ -4,57 +4,15 @@
  */
 #include "lib/flags.h"
 
-#include "lib/cmd.h"
+#include "lib/options.h"
 #include "lib/sources.h"
 #include "io/paths.h"
 #include "checkpoint/ckpt.h"
 #include "model/unsupported_format.h"
 
-#define ROW(name, field, value, file, many, help)                                                  \
-	{ name, offsetof(struct flags, field), value, file, many, help, false },
-#define SPOOL_ROW(name, field, value, help)                                                        \
-	{ name, offsetof(struct flags, field), value, false, false, help, true },
-/* clang-format off */
-const struct flag flag_rows[] = {
-	ROW("profile_path", profiles, "FILE", true, true, "ProfileProto: model, steps and call stacks in one file; a folder of them; 'job_*/profile_100' or A,B: a worker each")
-	ROW("graph_path", graph, "FILE", true, false, "GraphDef, text or binary: the model")
-	ROW("run_meta_path", run_meta, "A,B,C", true, false, "RunMetadata of steps 0, 1, 2: times and memory")
-	ROW("op_log_path", op_log, "FILE", true, false, "OpLogProto: float operations, types, Python call stacks")
-	ROW("checkpoint_path", checkpoint, "FILE", true, false, "checkpoint: which nodes are its variables, and their values")
-	ROW("spool", spool, "DIR", true, false, "recorded GPU work: the folder of a session, or one process's file of it")
-	SPOOL_ROW("step-nvtx", step_nvtx, "REGEX", "a step begins with each range or mark of such a name; pytorch, optimizer, xla are known")
-	SPOOL_ROW("step-kernel", step_kernel, "REGEX", "a step begins where such a kernel is launched")
-	SPOOL_ROW("step-every", step_every, "MS", "a step every MS milliseconds (or 1s)")
-	SPOOL_ROW("step-merge", step_merge, "HOW", "of several jobs: number: step 3 of each is step 3; time: it is when the first job was in its step 3")
-	SPOOL_ROW("keep-warmup", keep_warmup, NULL, "what was launched before the first step is step 0")
-	SPOOL_ROW("leaf", leaf, "WHAT", "kernel: a node for each kernel in a range; op: one for each range")
-	SPOOL_ROW("merge", merge, "HOW", "by-rank: nodes of their own for each process; sum: processes add up")
-	SPOOL_ROW("tf-layout", tf_layout, NULL, "copies on a device of their own, as TensorFlow records them")
-	SPOOL_ROW("process", process, "PID", "only this process")
-	SPOOL_ROW("job", job, "ID", "only the processes of this job")
-	SPOOL_ROW("gpu", gpu, "N", "only what ran on this GPU, of all jobs: its number or UUID in tfprof gpu")
-	SPOOL_ROW("detail-steps", detail_steps, "A-B,C", "keep every operation of these steps, also of a long recording")
-	ROW("max-memory", max_memory, "SIZE", false, false, "hold no more than SIZE (500M, 2Gi); end with a sentence")
-	ROW("recover", recover, NULL, false, false, "read damaged binary files up to the damage, spools around it, and warn of what is lost")
-	ROW("lazy-steps", lazy_steps, NULL, false, false, "read a step's file when a command asks for it")
-	ROW("color", color, "WHEN", false, false, "auto, always or never; NO_COLOR and CLICOLOR_FORCE are respected")
-	ROW("no-pager", no_pager, NULL, false, false, "show long answers without a pager (the program in PAGER, else less)")
-	ROW("help", help, NULL, false, false, "examples, commands and options, or about the command before it")
-	ROW("version", version, NULL, false, false, "the version and the libraries it was built with; -output json for programs")
-};
-/* clang-format on */
-#undef ROW
-#undef SPOOL_ROW
-const size_t n_flag_rows = sizeof flag_rows / sizeof *flag_rows;
-
-const struct flag *flag_find(struct str name)
+const struct option *flag_find(struct str name)
 {
-	if (str_eq(name, S("h")))
-		name = S("help");
-	for (size_t i = 0; i < n_flag_rows; i++)
-		if (str_eq(str_of(flag_rows[i].name), name))
-			return &flag_rows[i];
-	return NULL;
+	return option_in(options_of(SCOPE_FLAGS), str_eq(name, S("h")) ? S("help") : name);
 }
 
 /* Puts the file in the place of its kind, where there may be one. */
@@ -71,7 +29,7 @@ static bool place(struct session *s, struct str *at, const char *kind, struct st
 static bool take(struct session *s, int argc, char **argv, int *i, struct flags *f)
 {
 	struct str word = str_of(argv[*i]), name, value;
-	const struct flag *flag = NULL;
+	const struct option *flag = NULL;
 	bool has_value = false;
 
 	if (cmd_option_word(word, &name, &value, &has_value))
@@ -80,45 +38,16 @@ static bool take(struct session *s, int argc, char **argv, int *i, struct flags 
 		strs_add(&s->query_arena, &f->words, word);
 		return true;
 	}
-	void *at = (char *)f + flag->at;
-	if (!flag->value) {
-		*(bool *)at = true;
-		return true;
-	}
-	if (!has_value && *i + 1 == argc)
+	const char *argument = option_argument(flag);
+	if (argument && !has_value && *i + 1 == argc)
 		return session_fail(s, ERR_INVALID_ARGUMENT, "--%s needs a value: --%s=%s",
-		        flag->name, flag->name, flag->value);
-	if (!has_value)
+		        flag->name, flag->name, argument);
+	if (argument && !has_value)
 		value = str_of(argv[++*i]);
-	if (at == &f->spool) /* of those that the original has the last counts */
-		return place(s, at, "recordings", value);
-	if (flag->many && value.n)
-		strs_add(&s->model_arena, at, value);
-	else if (!flag->many)
-		*(struct str *)at = value;
-	return true;
-}
-
-/* Takes the limit of memory. */
-static bool set_limit(struct session *s, struct str given)
-{
-	int64_t n;
-
-	if (!quantity_parse(given, QUANTITY_BYTES, &n) || n <= 0)
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "--max-memory: '%.*s' is not a size above 0, such as 500M or 2Gi",
-		        STR(given));
-	session_limit(s, (size_t)n);
-	return true;
-}
-
-static bool check_color(struct session *s, struct str when)
-{
-	if (!when.n || str_eq(when, S("auto")) || str_eq(when, S("always")) ||
-	        str_eq(when, S("never")))
-		return true;
-	return session_fail(
-	        s, ERR_INVALID_ARGUMENT, "--color is auto, always or never, not '%.*s'", STR(when));
+	strs_add(&s->query_arena, &f->given, str_of(flag->name));
+	if (flag->at == offsetof(struct flags, spool)) /* of the original's the last one counts */
+		return place(s, &f->spool, "recordings", value);
+	return option_set(s, &s->model_arena, flag, value, f);
 }
 
 /* All behind such a word is its own, and may be another program's command line. */
@@ -134,8 +63,8 @@ bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 	bool rest = false;
 
 	memset(f, 0, sizeof *f);
-	for (size_t i = 0; i < n_flag_rows; i++)
-		strs_add(&s->query_arena, &f->names, str_of(flag_rows[i].name));
+	for (const struct option *x = options_of(SCOPE_FLAGS); x; x = option_next(x))
+		strs_add(&s->query_arena, &f->names, str_of(x->name));
 	for (int i = 1; i < argc; i++) {
 		rest |= !f->words.n && is_program_command(str_of(argv[i]));
 		if (rest)
@@ -144,7 +73,9 @@ bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 			return false;
 	}
 	s->recover |= f->recover;
-	return (!f->max_memory.n || set_limit(s, f->max_memory)) && check_color(s, f->color);
+	if (f->max_memory)
+		session_limit(s, (size_t)f->max_memory);
+	return true;
 }
 
 /* ---- which file is which ---- */

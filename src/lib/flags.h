@@ -5,6 +5,7 @@
 #ifndef TFPROF_LIB_FLAGS_H
 #define TFPROF_LIB_FLAGS_H
 
+#include "base/option.h"
 #include "lib/session.h"
 
 struct flags {
@@ -12,34 +13,25 @@ struct flags {
 	struct str graph, run_meta, op_log, checkpoint; /* as given; run_meta is a list */
 	struct str spool;                               /* a file or a folder */
 	/* How spools are read; see struct spools_opts. */
-	struct str step_nvtx, step_kernel, step_every, step_merge, leaf, merge;
-	struct str process, job, gpu, detail_steps;
+	struct str step_nvtx, step_kernel, process, job, gpu, detail_steps;
+	int64_t step_every;          /* nanoseconds; 0: not given */
+	int step_merge, leaf, merge; /* indexes of choices */
 	bool keep_warmup, tf_layout;
-	struct str max_memory; /* bytes, with K, M or G behind them */
-	bool recover;          /* of damaged files what comes before the damage is read */
-	bool lazy_steps;       /* run_meta is read when a command asks for a step of it */
-	struct str color;      /* auto, always, never */
+	int64_t max_memory; /* bytes; 0: no limit */
+	bool recover;       /* of damaged files what comes before the damage is read */
+	bool lazy_steps;    /* run_meta is read when a command asks for a step of it */
+	int color;          /* enum term_color */
 	bool no_pager;
 	bool help, version;
 	struct str baseline; /* a bare word too */
 	struct strs runs;  /* step files that were given as bare words; behind those of run_meta */
 	struct strs words; /* command and view options */
 	struct strs names; /* of the flags above, for "did you mean" */
+	struct strs given; /* names of those among them that were given */
 };
 
-/* One row per flag that is no option of a view. */
-struct flag {
-	const char *name;
-	size_t at;         /* in struct flags */
-	const char *value; /* the word for its value; NULL: it is a switch */
-	bool file;         /* the value is a file or a list of them */
-	bool many;         /* may be given again: a list of values */
-	const char *help;
-	bool of_spools; /* may stand in the options file of a session */
-};
-extern const struct flag flag_rows[];
-extern const size_t n_flag_rows;
-const struct flag *flag_find(struct str name); /* without dashes; or NULL */
+/* The flag of that name, without dashes, or NULL. */
+const struct option *flag_find(struct str name);
 
 /* Inside a session_guard; strings stay in argv. */
 bool flags_parse(struct session *s, int argc, char **argv, struct flags *f);

@@ -5,7 +5,7 @@
 #include "lib/help.h"
 #include "lib/cmd.h"
 #include "lib/flags.h"
-#include "lib/words.h"
+#include "lib/options.h"
 
 #define INTRO                                                                                      \
 	"tfprof answers where a TensorFlow model's time, memory, parameters and float operations " \
@@ -90,15 +90,26 @@ static void put_head(
 	put_hanging(s, str_fmt(&s->query_arena, "%s%s: %s", dashes, word, text), 2, out);
 }
 
+/* One option: its name and argument, and what it does; with its preset where it is a view's. */
+static void put_option(struct session *s, const struct option *row, size_t at, struct sink *out)
+{
+	struct sb name = sb_in(&s->query_arena);
+	const char *preset = row->scope == SCOPE_VIEWS ? row->preset : "";
+
+	if (row->scope == SCOPE_VIEWS)
+		sb_fmt(&name, "-%s", row->name);
+	else
+		option_usage(&name, row);
+	struct str text = str_fmt(&s->query_arena, "%s%s%s%s", row->help, preset[0] ? " [" : "",
+	        preset, preset[0] ? "]" : "");
+	put_item(s, sb_str(&name), at, text, out);
+}
+
 static void put_flags(struct session *s, struct sink *out)
 {
 	sink_put(out, S("Flags\n"));
-	for (size_t i = 0; i < n_flag_rows; i++) {
-		const struct flag *f = &flag_rows[i];
-		struct str name = str_fmt(&s->query_arena, "--%s%s%s", f->name, f->value ? "=" : "",
-		        f->value ? f->value : "");
-		put_item(s, name, FLAG_WORDS, str_of(f->help), out);
-	}
+	for (const struct option *f = options_of(SCOPE_FLAGS); f; f = option_next(f))
+		put_option(s, f, FLAG_WORDS, out);
 }
 
 static void put_commands(struct session *s, struct sink *out)
@@ -135,19 +146,12 @@ static void put_stats(struct session *s, struct sink *out)
 /* Those that mean something to the command; of no command: all. */
 static void put_options(struct session *s, const struct command *c, struct sink *out)
 {
-	struct option rows[OPTIONS_MAX];
 	struct arena *a = &s->query_arena;
-	size_t n = option_rows(rows);
 
 	sink_put(out, S("Options\n"));
-	for (size_t i = 0; i < n; i++)
-		if (!c || cmd_has_option(c, &rows[i])) {
-			const char *preset = rows[i].preset;
-			put_item(s, str_fmt(a, "-%s", rows[i].name), OPTION_WORDS,
-			        str_fmt(a, "%s%s%s%s", rows[i].help, preset[0] ? " [" : "", preset,
-			                preset[0] ? "]" : ""),
-			        out);
-		}
+	for (const struct option *row = view_options; row; row = option_next(row))
+		if (!c || cmd_has_option(c, row))
+			put_option(s, row, OPTION_WORDS, out);
 	struct sb select = sb_in(a), order = sb_in(a);
 	metric_names(&select, USE_SELECT, ", ");
 	metric_names(&order, USE_ORDER, ", ");
@@ -188,17 +192,16 @@ void help_usage(struct session *s, struct sink *out)
 }
 
 /* The options that only this command has. */
-static void put_own_words(struct session *s, const struct command *c, struct sink *out)
+static void put_own_options(struct session *s, const struct command *c, struct sink *out)
 {
+	const struct option *row = options_of(c->scope);
+
 	if (c->synopsis)
 		sink_fmt(out, "\nUsage: tfprof %s %s\n", c->name, c->synopsis);
-	if (c->words && c->words->name)
+	if (row)
 		sink_put(out, c->view_options ? S("\nOptions of its own\n") : S("\nOptions\n"));
-	for (const struct word *w = c->words; w && w->name; w++) {
-		struct sb name = sb_in(&s->query_arena);
-		word_usage(&name, w);
-		put_item(s, sb_str(&name), OPTION_WORDS, str_of(w->help), out);
-	}
+	for (; row; row = option_next(row))
+		put_option(s, row, OPTION_WORDS, out);
 }
 
 static void put_command(struct session *s, const struct command *c, struct sink *out)
@@ -208,7 +211,7 @@ static void put_command(struct session *s, const struct command *c, struct sink 
 	put_head(s, "", c->name, c->help, out);
 	sink_char(out, '\n');
 	put_line(s, str_of(c->about), out);
-	put_own_words(s, c, out);
+	put_own_options(s, c, out);
 	if (lines.n)
 		sink_put(out, S("\nExamples\n"));
 	for (size_t i = 0; i < lines.n; i++)
@@ -219,10 +222,11 @@ static void put_command(struct session *s, const struct command *c, struct sink 
 	}
 }
 
-static void put_choice(struct sb *b, const char *const *words)
+static void put_choices(struct session *s, const struct option *row, struct sb *b)
 {
-	for (size_t i = 0; words[i]; i++)
-		sb_fmt(b, "%s%s", i ? ", " : "", words[i]);
+	struct strs choices = str_split(&s->query_arena, str_of(row->choices), '|');
+
+	sb_put(b, strs_join(&s->query_arena, &choices, S(", ")));
 }
 
 /* The words that an option takes, where the tables know them. */
@@ -239,8 +243,8 @@ static void put_words(struct session *s, const struct option *row, struct sink *
 		metric_names(&b, USE_ORDER, ", ");
 	else if (row->type == OPT_SELECT)
 		metric_names(&b, USE_SELECT, ", ");
-	else if (option_words(row))
-		put_choice(&b, option_words(row));
+	else if (row->choices)
+		put_choices(s, row, &b);
 	else if (row->type == OPT_PATTERNS)
 		sb_put(&b, S("regular expressions that match the whole name, separated by commas"));
 	if (!b.n)
@@ -251,14 +255,12 @@ static void put_words(struct session *s, const struct option *row, struct sink *
 
 static bool unknown_topic(struct session *s, struct str topic)
 {
-	struct option rows[OPTIONS_MAX];
 	struct strs names = { 0 };
-	size_t n = option_rows(rows);
 
 	for (size_t i = 0; i < n_commands; i++)
 		strs_add(&s->query_arena, &names, str_of(commands[i].name));
-	for (size_t i = 0; i < n; i++)
-		strs_add(&s->query_arena, &names, str_of(rows[i].name));
+	for (const struct option *row = view_options; row; row = option_next(row))
+		strs_add(&s->query_arena, &names, str_of(row->name));
 	for (enum metric_id i = 0; i < M_N; i++)
 		strs_add(&s->query_arena, &names, str_of(metrics[i].name));
 	for (enum output_kind i = 0; i < OUT_N; i++)
@@ -332,12 +334,38 @@ static bool put_value(struct session *s, struct str topic, struct sink *out)
 	return unknown_topic(s, topic);
 }
 
+static void put_about_option(struct session *s, const struct option *row, struct sink *out)
+{
+	bool preset = row->preset && row->preset[0];
+	struct str about = str_fmt(&s->query_arena, "%s%s%s", row->help, preset ? "; default " : "",
+	        preset ? row->preset : "");
+
+	put_head(s, option_dashes(row), row->name, str_z(&s->query_arena, about), out);
+	put_words(s, row, out);
+}
+
+/* The options of that name which single commands have; false if there is none. */
+static bool put_own(struct session *s, struct str name, struct sink *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n_commands; i++) {
+		const struct option *row = option_in(options_of(commands[i].scope), name);
+		if (!row)
+			continue;
+		if (any)
+			sink_char(out, '\n');
+		any = true;
+		sink_fmt(out, "tfprof %s ", commands[i].name);
+		put_about_option(s, row, out);
+	}
+	return any;
+}
+
 static bool put_topic(struct session *s, struct str topic, struct sink *out)
 {
 	const struct command *c = cmd_find(topic);
-	const struct flag *flag;
 	size_t dashes = 0;
-	struct option row;
 
 	while (dashes < topic.n && topic.p[dashes] == '-')
 		dashes++;
@@ -346,18 +374,14 @@ static bool put_topic(struct session *s, struct str topic, struct sink *out)
 		put_command(s, c, out);
 		return true;
 	}
-	flag = flag_find(name);
-	if (flag) {
-		put_head(s, "--", flag->name, flag->help, out);
+	const struct option *row = flag_find(name);
+	if (!row)
+		row = view_option(name);
+	if (row) {
+		put_about_option(s, row, out);
 		return true;
 	}
-	if (!option_find(name, &row))
-		return put_value(s, topic, out);
-	struct str about = str_fmt(
-	        &s->query_arena, "%s%s%s", row.help, row.preset[0] ? "; default " : "", row.preset);
-	put_head(s, "-", row.name, str_z(&s->query_arena, about), out);
-	put_words(s, &row, out);
-	return true;
+	return put_own(s, name, out) || put_value(s, topic, out);
 }
 
 bool help_write(struct session *s, const struct strs *topics, struct sink *out)

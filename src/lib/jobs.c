@@ -4,6 +4,8 @@
  */
 #include "lib/jobs.h"
 
+#include "lib/options.h"
+
 #include "lib/progress.h"
 #include "io/paths.h"
 
@@ -214,8 +216,8 @@ static void take_name(struct session *s, struct loading *l, char **argv, size_t 
 	size_t i = 0;
 
 	while (i < n && cmd_option_word(str_of(argv[i]), &name, &value, &has_value)) {
-		const struct flag *flag = flag_find(name);
-		i += flag && flag->value && !has_value ? 2 : 1;
+		const struct option *flag = flag_find(name);
+		i += flag && option_argument(flag) && !has_value ? 2 : 1;
 	}
 	size_t equals = i < n ? str_find_char(str_of(argv[i]), '=') : SIZE_MAX;
 	if (equals == SIZE_MAX || equals == 0 || path_exists(&s->query_arena, str_of(argv[i])))

@@ -12,78 +12,20 @@ const struct output_row output_rows[OUT_N] = {
 };
 #undef ROW
 
-static const struct {
-	const char *name;
-	enum option_type type;
-	size_t at;
-	const char *preset;
-	unsigned flags;
-	const char *help;
-} table[] = {
-#define EXTENSION OPTION_EXTENSION
-#define ROW(name, type, field, preset, flags, help)                                                \
-	{ name, type, offsetof(struct opts, field), preset, flags, help },
-#define MINIMA                                                                                     \
-	{ NULL, OPT_I64, offsetof(struct opts, min), "0", 0,                                       \
+#define VIEWS(type, field, ...) OPTION_ROW(SCOPE_VIEWS, type, opts, field, __VA_ARGS__)
+#define MINIMUM(id, name, uses)                                                                    \
+	{ SCOPE_VIEWS, "min_" name, OPT_I64,                                                       \
+		offsetof(struct opts, min) + M_##id * sizeof(int64_t), "0",                        \
+		(uses)&USE_MIN ? 0 : OPTION_HIDDEN, "N", NULL,                                     \
 		"show only nodes with at least this (10MB, 20ms, 3k)" },
+const struct option view_options[] = {
 #include "metric/option.def"
-#undef ROW
-#undef MINIMA
-#undef EXTENSION
+	{ .name = NULL }
 };
 
-/* Row i of the table, under its full name; at: added to where its field is. */
-static struct option make_row(const char *prefix, const char *name, size_t i, size_t at)
+const struct option *view_option(struct str name)
 {
-	struct option row = { .type = table[i].type,
-		.at = table[i].at + at,
-		.preset = table[i].preset,
-		.flags = table[i].flags,
-		.help = table[i].help };
-	size_t n = strlen(prefix), m = strlen(name);
-
-	memcpy(row.name, prefix, n);
-	memcpy(row.name + n, name, m + 1);
-	return row;
-}
-
-size_t option_rows(struct option rows[OPTIONS_MAX])
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		if (table[i].name) {
-			rows[n++] = make_row("", table[i].name, i, 0);
-			continue;
-		}
-		for (enum metric_id m = 0; m < M_N; m++)
-			if (metrics[m].uses & USE_MIN)
-				rows[n++] =
-				        make_row("min_", metrics[m].name, i, m * sizeof(int64_t));
-	}
-	return n;
-}
-
-bool option_find(struct str name, struct option *row)
-{
-	struct option rows[OPTIONS_MAX];
-	size_t n = option_rows(rows);
-
-	for (size_t i = 0; i < n; i++) {
-		if (str_eq(str_of(rows[i].name), name)) {
-			*row = rows[i];
-			return true;
-		}
-	}
-	return false;
-}
-
-const char *const *option_words(const struct option *row)
-{
-	static const char *const by[] = { "none", "worker", NULL };
-	static const char *const align[] = { "step", "time", NULL };
-
-	return row->type == OPT_BY ? by : row->type == OPT_ALIGN ? align : NULL;
+	return option_in(view_options, name);
 }
 
 bool option_is_list(const struct option *row)
@@ -259,21 +201,13 @@ static bool set_steps(struct opts *o, struct arena *a, struct str value, struct 
 	return true;
 }
 
-/* The place of the word among those that the option takes. */
-static bool find_word(const struct option *row, struct str value, int *place, struct err *e)
+static bool set_choice(const struct option *row, struct str value, int *to, struct err *e)
 {
-	const char *const *words = option_words(row);
-	struct sb b = sb_in(e->a);
+	struct strs choices = str_split(e->a, str_of(row->choices), '|');
 
-	for (int i = 0; words && words[i]; i++) {
-		if (str_eq(value, str_of(words[i]))) {
-			*place = i;
-			return true;
-		}
-		sb_fmt(&b, "%s%s", i ? " or " : "", words[i]);
-	}
-	return err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not %.*s", row->name, STR(value),
-	        STR(sb_str(&b)));
+	return option_choice(row->choices, value, to) ||
+	       err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not %.*s", row->name, STR(value),
+	               STR(strs_join(e->a, &choices, S(" or "))));
 }
 
 /* Sets a number, which may have a unit: that of the metric, of an option -min_METRIC. */
@@ -310,32 +244,20 @@ bool opts_set(
         struct opts *o, struct arena *a, const struct option *row, struct str value, struct err *e)
 {
 	void *at = (char *)o + row->at;
-	int place = 0;
 
 	switch (row->type) {
 	case OPT_I32: return set_i32(row, value, at, e);
 	case OPT_I64: return set_i64(row, value, at, e);
 	case OPT_BOOL:
-		if (!num_parse_bool(value, at))
+		if (!option_truth(value, at))
 			return bad_value(e, row, value, "true or false");
 		return true;
 	case OPT_ORDER: return set_order(at, a, str_strip_quotes(value), true, e);
 	case OPT_OUTPUT: return set_output(at, a, str_copy(a, value), e);
 	case OPT_STRING: *(struct str *)at = str_copy(a, str_strip_quotes(value)); return true;
 	case OPT_STEPS: return set_steps(o, a, str_strip_quotes(value), e);
-	case OPT_BY:
-		if (!find_word(row, value, &place, e))
-			return false;
-		*(enum by *)at = (enum by)place;
-		return true;
-	case OPT_ALIGN:
-		if (!find_word(row, value, &place, e))
-			return false;
-		*(enum align *)at = (enum align)place;
-		return true;
-	case OPT_PATTERNS:
-	case OPT_SELECT:
-	case OPT_STATS: break;
+	case OPT_CHOICE: return set_choice(row, value, at, e);
+	default: break;
 	}
 	struct strs items = str_split(a, str_copy(a, str_strip_quotes(value)), ',');
 	return opts_set_list(o, a, row, &items, true, e);
@@ -367,14 +289,12 @@ bool opts_set_list(struct opts *o, struct arena *a, const struct option *row,
 
 void opts_preset(struct opts *o, struct arena *a)
 {
-	struct option rows[OPTIONS_MAX];
-	size_t n = option_rows(rows);
 	struct err e = { .a = a };
 
 	memset(o, 0, sizeof *o);
 	o->output.kind = OUT_STDOUT;
-	for (size_t i = 0; i < n; i++)
-		opts_set(o, a, &rows[i], str_of(rows[i].preset), &e);
+	for (const struct option *row = view_options; row; row = option_next(row))
+		opts_set(o, a, row, str_of(row->preset), &e);
 }
 
 bool opts_has_step(const struct opts *o, int64_t step)
@@ -449,8 +369,7 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row)
 	case OPT_PATTERNS: put_list(b, at); break;
 	case OPT_STRING: sb_put(b, *(const struct str *)at); break;
 	case OPT_SELECT: put_select(b, at); break;
-	case OPT_BY: sb_put(b, str_of(option_words(row)[*(const enum by *)at])); break;
-	case OPT_ALIGN: sb_put(b, str_of(option_words(row)[*(const enum align *)at])); break;
+	case OPT_CHOICE: sb_put(b, option_choice_at(row->choices, *(const int *)at)); break;
 	case OPT_STATS: stats_names(b, *(const unsigned *)at, ","); break;
 	case OPT_STEPS:
 		if (o->steps.n)
@@ -464,6 +383,7 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row)
 			sb_put(b, S("outfile="));
 		sb_put(b, o->output.outfile);
 		break;
+	default: break; /* no type of a view */
 	}
 }
 
@@ -476,12 +396,9 @@ void opts_dump_one(struct sb *b, const struct opts *o, const struct option *row)
 
 static void dump(struct sb *b, const struct opts *o, unsigned without)
 {
-	struct option rows[OPTIONS_MAX];
-	size_t n = option_rows(rows);
-
-	for (size_t i = 0; i < n; i++)
-		if (!(rows[i].flags & without))
-			opts_dump_one(b, o, &rows[i]);
+	for (const struct option *row = view_options; row; row = option_next(row))
+		if (!(row->flags & without))
+			opts_dump_one(b, o, row);
 }
 
 void opts_dump(struct sb *b, const struct opts *o)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The options of a view. Filled only through the table in option.def, by the command line, the
- * prompt, scripts and the library alike.
+ * The options of a view. Filled only through the rows of metric/option.def, by the command line,
+ * the prompt, scripts and the library alike.
  */
 #ifndef TFPROF_METRIC_OPTS_H
 #define TFPROF_METRIC_OPTS_H
 
 #include "base/err.h"
+#include "base/option.h"
 #include "metric/metric.h"
 #include "metric/steps.h"
 
@@ -73,37 +74,11 @@ struct opts {
 	int64_t max_values; /* of a tensor; negative: all */
 };
 
-enum option_type {
-	OPT_I32,
-	OPT_I64,
-	OPT_BOOL,
-	OPT_ORDER,
-	OPT_PATTERNS,
-	OPT_SELECT,
-	OPT_OUTPUT,
-	OPT_STRING,
-	OPT_STEPS,
-	OPT_STATS,
-	OPT_BY,
-	OPT_ALIGN
-};
-#define OPTION_EXTENSION 1u
+/* The table: its first row stands for all of them; option_next goes on. */
+extern const struct option view_options[];
+const struct option *view_option(struct str name); /* without dashes; NULL: there is none */
 
-struct option {
-	char name[32];
-	enum option_type type;
-	size_t at;          /* offset in struct opts */
-	const char *preset; /* as a user would type it */
-	unsigned flags;     /* OPTION_EXTENSION: today's original has no such option */
-	const char *help;
-};
-
-/* All options, -min_ ones expanded, in the order of the dump; returns how many. */
-#define OPTIONS_MAX 48
-size_t option_rows(struct option rows[OPTIONS_MAX]);
-bool option_find(struct str name, struct option *row); /* without dashes */
-/* The words of which it takes one, up to a NULL; NULL: it takes others. */
-const char *const *option_words(const struct option *row);
+/* True if the value is a list of items. */
 bool option_is_list(const struct option *row);
 
 /* Everything as the table presets it. Strings live in a. */

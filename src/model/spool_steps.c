@@ -90,7 +90,7 @@ void steps_decide(struct reading_spools *r, struct process *p)
 		take_control(r, p);
 	sort_moments(r->a, p->boundaries.v, p->boundaries.n);
 	if (!p->boundaries.n && r->o->step_every > 0)
-		p->every = (uint64_t)num_mul(r->o->step_every, 1000000);
+		p->every = (uint64_t)r->o->step_every;
 	else if (!p->boundaries.n)
 		take_profiler(r, p);
 }

@@ -14,7 +14,7 @@ struct spools_opts {
 	/* Where steps begin; the first that is given counts, then what the recording holds. */
 	struct str step_nvtx;   /* a pattern of range and mark names, or pytorch, optimizer, xla */
 	struct str step_kernel; /* a pattern of names of kernels */
-	int64_t step_every;     /* ms; 0: not given */
+	int64_t step_every;     /* ns; 0: not given */
 	bool keep_warmup;       /* what came before the first step is step 0 */
 	bool by_op;             /* a node for each range, not for each kernel in it */
 	bool tf_layout;         /* copies on a device of their own, as TensorFlow records them */

@@ -13,15 +13,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct account account = { .limit = FUZZ_LIMIT };
 	struct work work = { .account = &account };
-	struct option rows[OPTIONS_MAX];
-	size_t n = option_rows(rows);
 	struct arena a;
 
 	if (!size)
 		return 0;
 	arena_init(&a, &work);
 	if (!setjmp(work.escape)) {
-		const struct option *row = &rows[data[0] % n];
+		const struct option *row = view_options;
+		for (uint8_t i = data[0]; i; i--)
+			row = option_next(row) ? option_next(row) : view_options;
 		struct err e = { .a = &a };
 		struct opts o;
 		opts_preset(&o, &a);

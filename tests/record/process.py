@@ -63,7 +63,7 @@ def test_words():
 def test_wrong_words():
     for words, sentence in (([], 'record needs a program'), (['--levl=full', 'true'], "did you mean '--level'"),
                             (['--zzzzzzzz', 'true'], "record has no option '--zzzzzzzz'; it has --level"),
-                            (['--level=some', 'true'], "'some' is none of --level=kernels|launches|full"),
+                            (['--level=some', 'true'], "--level: 'some' is not one of kernels, launches, full"),
                             (['--delay=x', 'true'], 'not a time'), (['--delay=1.x', 'true'], 'not a time'),
                             (['--max-size=0', 'true'], 'not a size'),
                             (['--step-every=-1', 'true'], 'not a time of 1ms or more'),

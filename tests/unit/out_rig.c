@@ -63,10 +63,11 @@ int out_files(struct out_rig *x)
 
 void out_set(struct out_rig *x, const char *name, const char *value)
 {
-	struct option row;
 
-	assert_true(option_find(str_of(name), &row));
-	assert_true(opts_set(&x->o, &x->g.a, &row, str_of(value), &x->g.e));
+	const struct option *row = view_option(str_of(name));
+
+	assert_non_null(row);
+	assert_true(opts_set(&x->o, &x->g.a, row, str_of(value), &x->g.e));
 }
 
 void out_to(struct out_rig *x, const char *kind, const char *name)

@@ -5,6 +5,7 @@
 #include "unit.h"
 
 #include "base/num.h"
+#include "base/option.h"
 
 static void integers(void **state)
 {
@@ -58,11 +59,11 @@ static void truth_values(void **state)
 	(void)state;
 	for (size_t i = 0; i < 5; i++) {
 		v = false;
-		assert_true(num_parse_bool(str_of(yes[i]), &v) && v);
-		assert_true(num_parse_bool(str_of(no[i]), &v) && !v);
+		assert_true(option_truth(str_of(yes[i]), &v) && v);
+		assert_true(option_truth(str_of(no[i]), &v) && !v);
 	}
 	for (size_t i = 0; i < sizeof neither / sizeof *neither; i++)
-		assert_false(num_parse_bool(str_of(neither[i]), &v));
+		assert_false(option_truth(str_of(neither[i]), &v));
 }
 
 static void sums_stop_at_the_ends(void **state)

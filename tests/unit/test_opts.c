@@ -18,10 +18,11 @@ static struct opts preset(struct arena *a)
 static struct str set(struct opts *o, struct arena *a, const char *name, const char *value)
 {
 	struct err e = { .a = a };
-	struct option row;
 
-	assert_true(option_find(str_of(name), &row));
-	if (opts_set(o, a, &row, str_of(value), &e))
+	const struct option *row = view_option(str_of(name));
+
+	assert_non_null(row);
+	if (opts_set(o, a, row, str_of(value), &e))
 		assert_int_equal(e.code, ERR_NONE);
 	else
 		assert_int_equal(e.code, ERR_INVALID_ARGUMENT);
@@ -31,24 +32,24 @@ static struct str set(struct opts *o, struct arena *a, const char *name, const c
 static struct str value_of(struct opts *o, struct arena *a, const char *name)
 {
 	struct sb b = sb_in(a);
-	struct option row;
 
-	assert_true(option_find(str_of(name), &row));
-	opts_value(&b, o, &row);
+	const struct option *row = view_option(str_of(name));
+
+	assert_non_null(row);
+	opts_value(&b, o, row);
 	return sb_str(&b);
 }
 
 /* Walks the table: every row has a text, and its preset is a value that it takes. */
 static void test_rows_are_complete(void **state)
 {
-	struct option rows[OPTIONS_MAX];
-	size_t n = option_rows(rows), original = 0;
+	size_t original = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (const struct option *row = view_options; row; row = option_next(row)) {
 		struct opts o = preset(*state);
-		original += !(rows[i].flags & OPTION_EXTENSION);
-		assert_true(strlen(rows[i].help) > 0);
-		assert_int_equal(set(&o, *state, rows[i].name, rows[i].preset).n, 0);
+		original += !(row->flags & OPTION_EXTENSION);
+		assert_true(strlen(row->help) > 0);
+		assert_int_equal(set(&o, *state, row->name, row->preset).n, 0);
 	}
 	assert_int_equal(original, 21);
 }
@@ -123,12 +124,13 @@ static void test_lenient_lists(void **state)
 	struct str items[] = { S("no_such_name"), S("micros") };
 	struct strs list = { items, 2, 0 };
 	struct err e = { .a = *state };
-	struct option row;
 
-	assert_true(option_find(S("select"), &row));
-	assert_false(opts_set_list(&o, *state, &row, &list, true, &e));
+	const struct option *row = view_option(S("select"));
+
+	assert_non_null(row);
+	assert_false(opts_set_list(&o, *state, row, &list, true, &e));
 	e = (struct err){ .a = *state };
-	assert_true(opts_set_list(&o, *state, &row, &list, false, &e));
+	assert_true(opts_set_list(&o, *state, row, &list, false, &e));
 	assert_str(value_of(&o, *state, "select"), "micros,no_such_name");
 }
 

@@ -43,10 +43,11 @@ static struct rig *rig_of(void **state, const char *const *names)
 static void set(struct rig *r, const char *name, const char *value)
 {
 	struct err e = { .a = r->a };
-	struct option row;
 
-	assert_true(option_find(str_of(name), &row));
-	assert_true(opts_set(&r->o, r->a, &row, str_of(value), &e));
+	const struct option *row = view_option(str_of(name));
+
+	assert_non_null(row);
+	assert_true(opts_set(&r->o, r->a, row, str_of(value), &e));
 }
 
 /* The shown lines: indent, name, '=' and total float ops, joined by blanks. */

@@ -11,15 +11,16 @@ static struct str shown(struct arena *a, const char *text)
 {
 	struct err e = { .a = a };
 	struct sb b = sb_in(a);
-	struct option row;
 	struct opts o;
 
 	opts_preset(&o, a);
-	assert_true(option_find(S("step"), &row));
-	if (!opts_set(&o, a, &row, str_of(text), &e))
+	const struct option *row = view_option(S("step"));
+
+	assert_non_null(row);
+	if (!opts_set(&o, a, row, str_of(text), &e))
 		return e.text;
 	struct opts copy = opts_copy(&o, a);
-	opts_value(&b, &copy, &row);
+	opts_value(&b, &copy, row);
 	return sb_str(&b);
 }
 
@@ -75,17 +76,18 @@ static void test_options_have(void **state)
 static void test_last_counts(void **state)
 {
 	struct err e = { .a = *state };
-	struct option row;
 	struct opts o;
 
 	opts_preset(&o, *state);
-	assert_true(option_find(S("step"), &row));
-	assert_true(opts_set(&o, *state, &row, S("4"), &e));
-	assert_true(opts_set(&o, *state, &row, S("1,2"), &e));
+	const struct option *row = view_option(S("step"));
+
+	assert_non_null(row);
+	assert_true(opts_set(&o, *state, row, S("4"), &e));
+	assert_true(opts_set(&o, *state, row, S("1,2"), &e));
 	assert_int_equal(o.step, -1);
-	assert_false(opts_set(&o, *state, &row, S("1,x"), &e));
+	assert_false(opts_set(&o, *state, row, S("1,x"), &e));
 	assert_int_equal(o.steps.n, 2);
-	assert_true(opts_set(&o, *state, &row, S("7"), &e));
+	assert_true(opts_set(&o, *state, row, S("7"), &e));
 	assert_int_equal(o.steps.n, 0);
 	assert_int_equal(o.step, 7);
 }
@@ -95,20 +97,22 @@ static void test_lists_of_words(void **state)
 	struct str words[] = { S("0"), S("2..3") };
 	struct strs items = { words, 2, 2 };
 	struct err e = { .a = *state };
-	struct option row;
 	struct opts o;
 
 	opts_preset(&o, *state);
-	assert_true(option_find(S("step"), &row));
-	assert_true(option_is_list(&row));
-	assert_true(opts_set_list(&o, *state, &row, &items, true, &e));
+	const struct option *row = view_option(S("step"));
+
+	assert_non_null(row);
+	assert_true(option_is_list(row));
+	assert_true(opts_set_list(&o, *state, row, &items, true, &e));
 	assert_str(o.steps.text, "0,2..3");
-	assert_true(option_find(S("stats"), &row));
+	row = view_option(S("stats"));
+	assert_non_null(row);
 	items = (struct strs){ (struct str[]){ S("n"), S("mean") }, 2, 2 };
-	assert_true(opts_set_list(&o, *state, &row, &items, true, &e));
+	assert_true(opts_set_list(&o, *state, row, &items, true, &e));
 	assert_int_equal(o.stats, STAT_BIT(STAT_MEAN) | STAT_BIT(STAT_N));
 	items.n = 0;
-	assert_true(opts_set_list(&o, *state, &row, &items, true, &e));
+	assert_true(opts_set_list(&o, *state, row, &items, true, &e));
 	assert_int_equal(o.stats, 0);
 }
 

@@ -82,10 +82,11 @@ void rig_done(struct view_rig *r)
 void rig_set(struct view_rig *r, const char *name, const char *value)
 {
 	struct err e = { .a = r->a };
-	struct option row;
 
-	assert_true(option_find(str_of(name), &row));
-	assert_true(opts_set(&r->o, r->a, &row, str_of(value), &e));
+	const struct option *row = view_option(str_of(name));
+
+	assert_non_null(row);
+	assert_true(opts_set(&r->o, r->a, row, str_of(value), &e));
 }
 
 const struct tree *rig_tree(void *rig, enum vk kind)

@@ -10,16 +10,17 @@
 #include "cli/proc.h"
 #include "cli/record.h"
 
-static struct record_words got;
-static struct words left;
+static struct record_options got;
+static struct option_words left;
 
 static bool read_now(struct session *s, void *ctx)
 {
 	struct strs words = str_split(&s->query_arena, str_of(ctx), ' ');
 
-	got = (struct record_words){ .level = -1, .env = -1, .delay = -1 };
-	left = (struct words){ .command = cmd_find(S("record")), .into = &got };
-	return words_read(s, &words, &left);
+	got = (struct record_options){ 0 };
+	options_preset(SCOPE_RECORD, &got);
+	left = (struct option_words){ .command = cmd_find(S("record")), .into = &got };
+	return options_read(s, &words, &left);
 }
 
 /* What is said of such a line; NULL: it is taken. */
@@ -38,7 +39,7 @@ static void values(void **state)
 	assert_null(
 	        said(s, "--level full --delay=1.25 --max-size=2Ki --mem -o dir prog --mem -- x"));
 	assert_int_equal(got.level, 2);
-	assert_int_equal(got.delay, 1250);
+	assert_int_equal(got.delay, 1250 * QUANTITY_MS);
 	assert_int_equal(got.max_size, 2048);
 	assert_true(got.mem);
 	assert_false(got.sync);
@@ -46,7 +47,7 @@ static void values(void **state)
 	assert_int_equal(left.rest.n, 4);
 	assert_str(left.rest.v[1], "--mem");
 	assert_null(said(s, "--delay=7 --env -- --mem"));
-	assert_int_equal(got.delay, 7000);
+	assert_int_equal(got.delay, 7 * (int64_t)QUANTITY_S);
 	assert_int_equal(got.env, 0);
 	assert_str(left.rest.v[0], "--mem");
 	assert_null(said(s, "--env=docker"));
@@ -56,11 +57,11 @@ static void values(void **state)
 	assert_true(got.mem);
 	assert_int_equal(left.rest.n, 1);
 	assert_null(said(s, "--delay=0.0019"));
-	assert_int_equal(got.delay, 2);
+	assert_int_equal(got.delay, 1900000);
 	assert_null(said(s, "--delay=250ms --max-size=1M --step-every=2s"));
-	assert_int_equal(got.delay, 250);
+	assert_int_equal(got.delay, 250 * QUANTITY_MS);
 	assert_int_equal(got.max_size, 1000000);
-	assert_int_equal(got.step_every, 2000);
+	assert_int_equal(got.step_every, 2 * (int64_t)QUANTITY_S);
 	session_free(s);
 }
 
@@ -69,7 +70,7 @@ static bool wants_help(struct session *s, const char *command, const char *line)
 {
 	struct strs words = str_split(&s->query_arena, str_of(line), ' ');
 
-	return words_want_help(cmd_find(str_of(command)), &words);
+	return options_want_help(cmd_find(str_of(command)), &words);
 }
 
 static void help(void **state)
@@ -90,13 +91,13 @@ static void help(void **state)
 	session_free(s);
 }
 
-static struct diff_words diff;
+static struct diff_options diff;
 
 static bool read_diff(struct session *s, void *ctx)
 {
 	struct strs words = str_split(&s->query_arena, str_of(ctx), ' ');
 
-	return diff_read_words(s, &words, &diff);
+	return diff_read_options(s, &words, &diff);
 }
 
 /* What is said of the line behind diff; NULL: it is taken. */
@@ -137,8 +138,8 @@ static void mixed(void **state)
 	assert_string_equal(said_diff(s, "/ / --delt x"),
 	        "diff has no option '--delt'; did you mean '--delta'?");
 	assert_string_equal(said_diff(s, "/ / --names"), "--names needs a value: --names=A,B,...");
-	assert_string_equal(said_diff(s, "/ / --delta=-1"),
-	        "'-1' is not a share, such as 0.1 or 10%: --delta=SHARE");
+	assert_string_equal(
+	        said_diff(s, "/ / --delta=-1"), "--delta: '-1' is not a share, such as 0.1 or 10%");
 	session_free(s);
 }
 
@@ -162,12 +163,12 @@ static void rows_are_complete(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < n_commands; i++) {
-		const struct word *table = commands[i].words;
-		for (const struct word *w = table; w && w->name; w++) {
+		const struct option *first = options_of(commands[i].scope);
+		for (const struct option *w = first; w; w = option_next(w)) {
 			assert_true(w->name[0] && w->name[0] != '-');
 			assert_true(w->help && w->help[0] && w->help[strlen(w->help) - 1] != '.');
-			assert_int_equal(w->value == NULL, w->type == WORD_SWITCH);
-			assert_ptr_equal(word_find(table, str_of(w->name)), w);
+			assert_int_equal(option_argument(w) == NULL, w->type == OPT_SWITCH);
+			assert_ptr_equal(option_in(first, str_of(w->name)), w);
 		}
 		assert_true(!commands[i].program || commands[i].own_words);
 		assert_true(!commands[i].program || commands[i].synopsis);

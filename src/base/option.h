@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rows of the option table (metric/option.def): options of views, flags of the command line,
+ * options of single commands and of the collector. Parsing, help, manual pages and completions are
+ * made from these rows. A floor that parses options makes an array of the scopes it knows, in the
+ * order of the table and closed by a row without a name. The functions here allocate nothing.
+ */
+#ifndef TFPROF_BASE_OPTION_H
+#define TFPROF_BASE_OPTION_H
+
+#include "base/quantity.h"
+
+enum option_scope {
+	SCOPE_NONE,
+	SCOPE_VIEWS, /* struct opts */
+	SCOPE_FLAGS, /* struct flags */
+	SCOPE_SET,
+	SCOPE_CHECKPOINT,
+	SCOPE_DIFF,
+	SCOPE_RECORD,
+	SCOPE_DOCTOR,
+	SCOPE_GPU,
+	SCOPE_COLLECTOR /* TFPROF_OPTS; struct plan */
+};
+
+/* Types and what their values are stored as. */
+enum option_type {
+	OPT_SWITCH,       /* bool; has no value */
+	OPT_BOOL,         /* bool; true if no value follows */
+	OPT_CHOICE,       /* int: index into the choices; -1 if not given and without preset */
+	OPT_COUNT,        /* int64_t, above 0 */
+	OPT_SIZE,         /* int64_t bytes */
+	OPT_LIMIT,        /* int64_t bytes, above 0 */
+	OPT_SECONDS,      /* int64_t nanoseconds; without a unit the value is in seconds */
+	OPT_MILLISECONDS, /* int64_t nanoseconds, 1 ms or more; without a unit in milliseconds */
+	OPT_SHARE,        /* double, not negative */
+	/* Of lib. */
+	OPT_TEXT,  /* struct str, not empty */
+	OPT_TEXTS, /* struct strs: one more each time the option is given */
+	OPT_LIST,  /* struct strs: A,B,... */
+	OPT_FILE,  /* struct str; empty: none */
+	OPT_FILES, /* struct strs: one more each time */
+	/* Of the views (metric/opts.h). */
+	OPT_I32,
+	OPT_I64,
+	OPT_ORDER,
+	OPT_PATTERNS,
+	OPT_SELECT,
+	OPT_OUTPUT,
+	OPT_STRING,
+	OPT_STEPS,
+	OPT_STATS
+};
+
+enum {
+	OPTION_EXTENSION = 1, /* the original has no such option: no dump but that of set -all */
+	OPTION_RECORDED = 2,  /* may stand in the options file of a recording */
+	OPTION_ALONE = 4,     /* a choice that may stand without its value: then it is the first */
+	OPTION_HIDDEN = 8     /* a row that is no option */
+};
+
+struct option {
+	enum option_scope scope;
+	const char *name; /* without dashes; NULL ends the array */
+	enum option_type type;
+	size_t at;           /* offset in the scope's struct */
+	const char *preset;  /* as a user would type it; NULL: none */
+	unsigned flags;      /* OPTION_ bits */
+	const char *value;   /* name of its argument; NULL: none, or its choices */
+	const char *choices; /* the words that it takes, with '|' between; NULL: others */
+	const char *help;
+};
+
+/* Makes a row of the macro's arguments in metric/option.def. */
+#define OPTION_ROW(scope, type, s, field, name, preset, flags, value, choices, help)               \
+	{ scope, name, OPT_##type, offsetof(struct s, field), preset, flags, value, choices, help },
+
+/* The next option of the same scope after this row, or NULL. */
+const struct option *option_next(const struct option *row);
+
+/* The option of that name among the row and those after it in its scope, or NULL; first may be
+ * NULL. */
+const struct option *option_in(const struct option *first, struct str name);
+
+/* Sets *i to the index of the word among choices such as "a|b|c"; false if it is none of them. */
+bool option_choice(const char *choices, struct str word, int *i);
+
+/* The choice with that index; empty if there is none. */
+struct str option_choice_at(const char *choices, int i);
+
+/* true/t/yes/y/1 and false/f/no/n/0 in any case. */
+bool option_truth(struct str s, bool *out);
+
+/* Stores the value of a type above "Of lib" in the struct at `in`. Returns NULL, or what the value
+ * is not, such as "not a size, such as 1MB". */
+const char *option_set_plain(const struct option *row, struct str value, void *in);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See options.h.
+ */
+#include "lib/options.h"
+
+#include "lib/checkpoint.h"
+#include "lib/diff_internal.h"
+#include "lib/flags.h"
+
+#define FLAGS(type, field, ...) OPTION_ROW(SCOPE_FLAGS, type, flags, field, __VA_ARGS__)
+#define OF_COMMAND(scope, command, type, field, ...)                                               \
+	OPTION_ROW(SCOPE_##scope, type, command##_options, field, __VA_ARGS__)
+static const struct option rows[] = {
+#include "metric/option.def"
+	{ .name = NULL }
+};
+
+const struct option *options_of(enum option_scope scope)
+{
+	if (scope == SCOPE_VIEWS)
+		return view_options;
+	for (const struct option *row = rows; row->name; row++)
+		if (row->scope == scope)
+			return row;
+	return NULL;
+}
+
+void options_preset(enum option_scope scope, void *in)
+{
+	for (const struct option *row = options_of(scope); row; row = option_next(row)) {
+		if (row->preset)
+			option_set_plain(row, str_of(row->preset), in);
+		else if (row->type == OPT_CHOICE)
+			*(int *)((char *)in + row->at) = -1;
+	}
+}
+
+const char *option_dashes(const struct option *row)
+{
+	return row->scope != SCOPE_VIEWS && row->name[1] ? "--" : "-";
+}
+
+const char *option_argument(const struct option *row)
+{
+	return row->value ? row->value : row->choices;
+}
+
+void option_usage(struct sb *b, const struct option *row)
+{
+	const char *value = option_argument(row);
+	bool alone = row->flags & OPTION_ALONE;
+
+	sb_fmt(b, "%s%s", option_dashes(row), row->name);
+	if (value)
+		sb_fmt(b, "%s%s%s%s", alone ? "[" : "", row->name[1] ? "=" : " ", value,
+		        alone ? "]" : "");
+}
+
+/* ---- values ---- */
+
+/* Stores a value; returns NULL or what it is not. */
+static const char *set(struct arena *a, const struct option *row, struct str value, void *in)
+{
+	void *at = (char *)in + row->at;
+
+	switch (row->type) {
+	case OPT_TEXT: *(struct str *)at = value; return value.n ? NULL : "empty";
+	case OPT_FILE: *(struct str *)at = value; return NULL;
+	case OPT_TEXTS: strs_add(a, at, value); return NULL;
+	case OPT_FILES:
+		if (value.n)
+			strs_add(a, at, value);
+		return NULL;
+	case OPT_LIST:
+		*(struct strs *)at = str_split(a, value, ',');
+		return ((struct strs *)at)->n ? NULL : "not a list, such as A,B";
+	default: return option_set_plain(row, value, in);
+	}
+}
+
+bool option_set(
+        struct session *s, struct arena *a, const struct option *row, struct str value, void *in)
+{
+	const char *is = set(a, row, value, in);
+
+	if (!is)
+		return true;
+	struct strs choices = str_split(&s->query_arena, str_of(row->choices), '|');
+	return session_fail(s, ERR_INVALID_ARGUMENT, "%s%s: '%.*s' is %s%.*s", option_dashes(row),
+	        row->name, STR(value), is, STR(strs_join(&s->query_arena, &choices, S(", "))));
+}
+
+/* ---- words ---- */
+
+static bool unknown(
+        struct session *s, const struct option_words *w, struct str word, struct str name)
+{
+	const struct command *c = w->command;
+	struct arena *a = &s->query_arena;
+	struct strs names = { 0 };
+	struct sb all = sb_in(a);
+
+	for (const struct option *x = options_of(c->scope); x; x = option_next(x)) {
+		strs_add(a, &names, str_of(x->name));
+		sb_fmt(&all, "%s%s%s", all.n ? ", " : "", option_dashes(x), x->name);
+	}
+	for (const struct option *x = w->opts ? view_options : NULL; x; x = option_next(x))
+		strs_add(a, &names, str_of(x->name));
+	struct str near = nearest_word(name, names.v, names.n);
+	const struct option *own = option_in(options_of(c->scope), near);
+	if (near.n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "%s has no option '%.*s'; did you mean '%s%.*s'?", c->name, STR(word),
+		        own ? option_dashes(own) : "-", STR(near));
+	return session_fail(s, ERR_INVALID_ARGUMENT, "%s has no option '%.*s'; it has %.*s%s",
+	        c->name, STR(word), STR(all.n ? sb_str(&all) : S("none")),
+	        w->opts ? " and those of the views" : "");
+}
+
+/* An option of one letter with its value right behind it, such as -oDIR. */
+static const struct option *find_attached(
+        const struct option *table, struct str word, struct str *value, bool *has_value)
+{
+	const struct option *x = option_in(table, str_sub(word, 1, 1));
+
+	if (!x || !option_argument(x))
+		return NULL;
+	*value = str_sub(word, 2, SIZE_MAX);
+	*has_value = true;
+	return x;
+}
+
+bool options_take(struct session *s, const struct strs *words, size_t *i, struct option_words *w)
+{
+	struct arena *a = &s->query_arena;
+	struct str name, value;
+	bool has_value;
+
+	cmd_option_word(words->v[*i], &name, &value, &has_value);
+	const struct option *x = option_in(options_of(w->command->scope), name);
+	const struct option *row = x || !w->opts ? NULL : view_option(name);
+	if (row) {
+		strs_add(a, &w->given, name);
+		return cmd_check_option(s, w->command, row) &&
+		       cmd_set_option(s, row, words, i, has_value, value, w->opts);
+	}
+	if (!x)
+		x = find_attached(options_of(w->command->scope), words->v[*i], &value, &has_value);
+	if (!x)
+		return unknown(s, w, words->v[*i], name);
+	const char *argument = option_argument(x);
+	if (!argument && has_value)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "--%s takes no value", x->name);
+	if ((x->flags & OPTION_ALONE) && !has_value) {
+		has_value = true;
+		value = option_choice_at(x->choices, 0);
+	}
+	if (argument && !has_value) {
+		struct sb usage = sb_in(a);
+		option_usage(&usage, x);
+		if (*i + 1 == words->n)
+			return session_fail(s, ERR_INVALID_ARGUMENT, "%s%s needs a value: %.*s",
+			        option_dashes(x), x->name, STR(sb_str(&usage)));
+		value = words->v[++*i];
+	}
+	if (!w->command->program) /* there the shell has done it */
+		value = str_strip_quotes(value);
+	return option_set(s, a, x, value, w->into);
+}
+
+bool options_read(struct session *s, const struct strs *words, struct option_words *w)
+{
+	struct str name, value;
+	bool has_value, options = true;
+
+	for (size_t i = 0; i < words->n; i++) {
+		if (options && str_eq(words->v[i], S("--"))) {
+			options = false;
+		} else if (options && cmd_option_word(words->v[i], &name, &value, &has_value)) {
+			if (!options_take(s, words, &i, w))
+				return false;
+		} else {
+			strs_add(&s->query_arena, &w->rest, words->v[i]);
+			options &= !w->command->starts;
+		}
+	}
+	return true;
+}
+
+bool options_want_help(const struct command *c, const struct strs *words)
+{
+	struct str name, value;
+	bool has_value, is_value = false; /* the word is that of the option before it */
+
+	for (size_t i = 0; i < words->n && !str_eq(words->v[i], S("--")); i++) {
+		if (str_eq(words->v[i], S("--help")) || str_eq(words->v[i], S("-h")))
+			return true;
+		bool option = cmd_option_word(words->v[i], &name, &value, &has_value);
+		if (c->starts && !option && !is_value)
+			return false;
+		const struct option *x =
+		        option && !has_value ? option_in(options_of(c->scope), name) : NULL;
+		is_value = x && option_argument(x) && !(x->flags & OPTION_ALONE);
+	}
+	return false;
+}

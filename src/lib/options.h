@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Options of single commands, and flags: parsing by the rows of metric/option.def.
+ */
+#ifndef TFPROF_LIB_OPTIONS_H
+#define TFPROF_LIB_OPTIONS_H
+
+#include "lib/cmd.h"
+
+/* Values of the options of record, gpu and doctor, which only the program has. */
+struct record_options {
+	int level, graphs, start, env; /* indexes of choices; -1: not given */
+	bool mem, sync, no_nvtx, chain, step_signal, self_limit, detach, force, verbose;
+	int64_t delay, duration, wait, step_every; /* nanoseconds; 0: not given */
+	int64_t max_size;                          /* bytes; 0: not given */
+	struct str step_nvtx, folder;
+};
+
+struct gpu_options {
+	int64_t top; /* 0: not given */
+	int output;  /* index of the choice */
+	bool recover, wide;
+};
+
+struct doctor_options {
+	struct str folder;
+};
+
+/* The first row of a scope, for option_next and option_in; NULL: the scope has none. */
+const struct option *options_of(enum option_scope scope);
+
+/* Stores the presets of a scope in its struct, which is all zero. */
+void options_preset(enum option_scope scope, void *in);
+
+/* Stores a value, or the presence of a switch. Fails with a sentence. Strings stay where they are,
+ * lists grow in a. */
+bool option_set(
+        struct session *s, struct arena *a, const struct option *row, struct str value, void *in);
+
+/* What the words of a command are read with. */
+struct option_words {
+	const struct command *command; /* whose scope it is */
+	void *into;                    /* its struct; holds what stays if an option is not given */
+	struct opts *opts;             /* of a command with view_options: where these go */
+	struct strs rest;              /* words that are no options, or stand after "--" */
+	struct strs given;             /* the names of the view's options among the words */
+};
+bool options_read(struct session *s, const struct strs *words, struct option_words *w);
+
+/* True if --help or -h is one of the words that are the command's own. */
+bool options_want_help(const struct command *c, const struct strs *words);
+
+/* Takes the option at words->v[*i] and, where it has one, its value after it. */
+bool options_take(struct session *s, const struct strs *words, size_t *i, struct option_words *w);
+
+/* "-" for an option of the views or of one letter, else "--". */
+const char *option_dashes(const struct option *row);
+
+/* The name of the option's argument, or its choices; NULL: it has none. */
+const char *option_argument(const struct option *row);
+
+/* Appends "--name=value", or "-n value" where the name is one letter. */
+void option_usage(struct sb *b, const struct option *row);
+
+#endif
