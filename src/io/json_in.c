@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tokenizer. Everything but json_in_more and json_in_skip_item works on the window alone, so
+ * the common paths hold no bookkeeping: what runs into the end of the window says so and is read
+ * again. Strings are scanned 16 bytes at a time where the processor can.
+ */
+#include "io/json_in.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+static bool stop_at(struct json_in *j, const char *p, enum json_stop why)
+{
+	j->p = p;
+	j->stop = why;
+	return false;
+}
+
+/* Control characters between tokens count as blanks too. */
+static inline bool is_blank(char c)
+{
+	return (uint8_t)c <= ' ';
+}
+
+/* Returns the first character that is not a blank, or end. */
+static inline const char *skip_blanks(const char *p, const char *end)
+{
+	if (p < end && !is_blank(*p))
+		return p;
+#ifdef __SSE2__
+	const __m128i blank = _mm_set1_epi8(' ');
+	for (; end - p >= 16; p += 16) {
+		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+		unsigned mask =
+		        (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(x, blank), x));
+		if (mask != 0xffff)
+			return p + __builtin_ctz(~mask);
+	}
+#endif
+	while (p < end && is_blank(*p))
+		p++;
+	return p;
+}
+
+/* Returns the first quote, backslash, control character or byte beyond ASCII, or end. */
+static inline const char *find_odd(const char *p, const char *end)
+{
+#ifdef __SSE2__
+	const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+	const __m128i blank = _mm_set1_epi8(' ');
+
+	for (; end - p >= 16; p += 16) {
+		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+		/* As signed bytes those beyond ASCII are less than a blank too. */
+		__m128i odd = _mm_or_si128(_mm_cmplt_epi8(x, blank),
+		        _mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, slash)));
+		unsigned mask = (unsigned)_mm_movemask_epi8(odd);
+		if (mask)
+			return p + __builtin_ctz(mask);
+	}
+#endif
+	while (p < end && *p != '"' && *p != '\\' && (uint8_t)*p >= 0x20 && (uint8_t)*p < 0x80)
+		p++;
+	return p;
+}
+
+/* Returns the first quote or backslash, or end. */
+static inline const char *find_quote(const char *p, const char *end)
+{
+#ifdef __SSE2__
+	const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+
+	for (; end - p >= 16; p += 16) {
+		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+		unsigned mask = (unsigned)_mm_movemask_epi8(
+		        _mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, slash)));
+		if (mask)
+			return p + __builtin_ctz(mask);
+	}
+#endif
+	while (p < end && *p != '"' && *p != '\\')
+		p++;
+	return p;
+}
+
+static size_t count_lines(const char *p, const char *end)
+{
+	size_t n = 0;
+
+#ifdef __SSE2__
+	const __m128i line = _mm_set1_epi8('\n'), zero = _mm_setzero_si128();
+	while (end - p >= 16) {
+		__m128i sums = zero; /* of 16 columns, which hold 255 at most */
+		for (int rows = 0; rows < 255 && end - p >= 16; rows++, p += 16)
+			sums = _mm_sub_epi8(sums,
+			        _mm_cmpeq_epi8(
+			                _mm_loadu_si128((const __m128i *)(const void *)p), line));
+		sums = _mm_sad_epu8(sums, zero);
+		n += (size_t)_mm_cvtsi128_si32(sums) +
+		     (size_t)_mm_cvtsi128_si32(_mm_unpackhi_epi64(sums, sums));
+	}
+#endif
+	for (; p < end; p++)
+		n += *p == '\n';
+	return n;
+}
+
+static void begin_item(struct json_in *j)
+{
+	j->p = (const char *)j->s->p;
+	j->end = (const char *)j->s->end;
+	j->stop = JSON_STOP_NONE;
+	j->fresh = false;
+	j->depth = 0;
+	j->flaws = 0;
+}
+
+bool json_in_open(struct json_in *j, struct src *s)
+{
+	struct str head;
+
+	*j = (struct json_in){ .s = s };
+	src_need(s, 4);
+	head = str_make(s->p, (size_t)(s->end - s->p));
+	begin_item(j);
+	if (src_failed(s))
+		return false;
+	if (str_starts(head, S("\xff\xfe")) || str_starts(head, S("\xfe\xff")) ||
+	        (head.n >= 4 && (!head.p[0] || !head.p[1])))
+		return stop_at(j, head.p, JSON_STOP_WIDE);
+	if (str_starts(head, S("\xef\xbb\xbf")))
+		j->p += 3;
+	json_in_take(j);
+	return true;
+}
+
+bool json_in_more(struct json_in *j)
+{
+	size_t have = (size_t)(j->s->end - j->s->p);
+	size_t more = have > SRC_WINDOW / 2 ? have : SRC_WINDOW / 2;
+
+	if (j->stop != JSON_STOP_MORE || have >= JSON_IN_ITEM_MAX)
+		return false;
+	if (!src_need(j->s, have + more) && (size_t)(j->s->end - j->s->p) == have)
+		return false;
+	begin_item(j);
+	return true;
+}
+
+void json_in_take(struct json_in *j)
+{
+	j->lines += count_lines((const char *)j->s->p, j->p);
+	j->s->p = (const uint8_t *)j->p;
+	begin_item(j);
+}
+
+void json_in_again(struct json_in *j)
+{
+	begin_item(j);
+}
+
+uint64_t json_in_at(const struct json_in *j, const char *p)
+{
+	return src_at(j->s) + (uint64_t)(p - (const char *)j->s->p);
+}
+
+uint64_t json_in_line(const struct json_in *j, const char *p)
+{
+	return j->lines + 1 + count_lines((const char *)j->s->p, p);
+}
+
+bool json_in_failed(const struct json_in *j)
+{
+	return src_failed(j->s);
+}
+
+void json_in_flaw(struct json_in *j, enum json_flaw flaw, const char *at)
+{
+	if (!(j->flaws >> flaw & 1))
+		j->flaw_at[flaw] = json_in_at(j, at);
+	j->flaws |= 1u << flaw;
+}
+
+int json_in_peek(struct json_in *j)
+{
+	j->p = skip_blanks(j->p, j->end);
+	if (j->p < j->end)
+		return (uint8_t)*j->p;
+	stop_at(j, j->p, JSON_STOP_MORE);
+	return -1;
+}
+
+bool json_in_enter(struct json_in *j)
+{
+	if (j->depth == JSON_IN_DEPTH_MAX)
+		return stop_at(j, j->p, JSON_STOP_DEEP);
+	j->depth++;
+	j->fresh = true;
+	j->p++;
+	return true;
+}
+
+/* Goes to the next thing in a container, behind a comma unless it is the first. False at the end of
+ * the container or with a stop. */
+static inline bool next_in(struct json_in *j, char close)
+{
+	const char *p = skip_blanks(j->p, j->end), *comma = NULL;
+
+	if (p < j->end && *p == ',' && !j->fresh) {
+		comma = p++;
+		p = skip_blanks(p, j->end);
+	} else if (p < j->end && *p != close && !j->fresh) {
+		return stop_at(j, p, JSON_STOP_BAD);
+	}
+	if (p == j->end)
+		return stop_at(j, p, JSON_STOP_MORE);
+	j->fresh = false;
+	j->p = p;
+	if (*p != close)
+		return true;
+	if (comma)
+		json_in_flaw(j, JSON_FLAW_COMMA, comma);
+	j->p++;
+	j->depth--;
+	j->stop = JSON_STOP_NONE;
+	return false;
+}
+
+/* Finishes a string that has more in it than plain characters; p is at the first of them. */
+static bool read_odd_string(struct json_in *j, const char *p, struct json_value *v)
+{
+	bool high = false;
+
+	v->plain = false;
+	for (; p < j->end && *p != '"'; p = find_odd(p, j->end)) {
+		if (*p == '\\')
+			p++;
+		else if ((uint8_t)*p < 0x20)
+			json_in_flaw(j, JSON_FLAW_CONTROL, p);
+		else
+			high = true;
+		if (p < j->end)
+			p++;
+	}
+	if (p == j->end)
+		return stop_at(j, p, JSON_STOP_MORE);
+	v->text.n = (size_t)(p - v->text.p);
+	if (high && !str_is_utf8(v->text))
+		json_in_flaw(j, JSON_FLAW_UTF8, v->text.p);
+	j->p = p + 1;
+	return true;
+}
+
+/* Reads a string; p is behind its quote. */
+static inline bool read_string(struct json_in *j, const char *p, struct json_value *v)
+{
+	const char *q = find_odd(p, j->end);
+
+	v->type = JSON_STRING;
+	v->text = str_make(p, (size_t)(q - p));
+	v->plain = true;
+	if (q == j->end)
+		return stop_at(j, q, JSON_STOP_MORE);
+	if (*q != '"')
+		return read_odd_string(j, q, v);
+	j->p = q + 1;
+	return true;
+}
+
+bool json_in_member(struct json_in *j, struct str *key)
+{
+	struct json_value v;
+	const char *p;
+
+	if (!next_in(j, '}'))
+		return false;
+	if (*j->p != '"')
+		return stop_at(j, j->p, JSON_STOP_BAD);
+	if (!read_string(j, j->p + 1, &v))
+		return false;
+	*key = v.text;
+	p = skip_blanks(j->p, j->end);
+	if (p == j->end)
+		return stop_at(j, p, JSON_STOP_MORE);
+	if (*p != ':')
+		return stop_at(j, p, JSON_STOP_BAD);
+	j->p = p + 1;
+	return true;
+}
+
+bool json_in_element(struct json_in *j)
+{
+	return next_in(j, ']');
+}
+
+static inline bool is_letter(char c)
+{
+	return (uint8_t)((c | 0x20) - 'a') < 26;
+}
+
+static inline bool in_number(char c)
+{
+	return (uint8_t)(c - '0') < 10 || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E';
+}
+
+/* True if the word is one of those, whatever its case. */
+static bool is_word(struct str s, const char *word)
+{
+	size_t i = 0;
+
+	while (i < s.n && word[i] && (s.p[i] | 0x20) == word[i])
+		i++;
+	return i == s.n && !word[i];
+}
+
+/* Reads true, false, null, or a number that is none, with or without a sign. */
+static bool read_word(struct json_in *j, const char *p, struct json_value *v)
+{
+	static const struct {
+		const char *word;
+		enum json_type type;
+	} words[] = { { "true", JSON_TRUE }, { "false", JSON_FALSE }, { "null", JSON_NULL },
+		{ "nan", JSON_NONFINITE }, { "inf", JSON_NONFINITE },
+		{ "infinity", JSON_NONFINITE } };
+	bool sign = *p == '-' || *p == '+';
+	const char *from = p + sign;
+	struct str word;
+
+	for (p = from; p < j->end && is_letter(*p); p++)
+		;
+	if (p == j->end)
+		return stop_at(j, p, JSON_STOP_MORE);
+	word = str_make(from, (size_t)(p - from));
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (is_word(word, words[i].word) && (!sign || words[i].type == JSON_NONFINITE)) {
+			if (words[i].type == JSON_NONFINITE)
+				json_in_flaw(j, JSON_FLAW_NONFINITE, from - sign);
+			*v = (struct json_value){ words[i].type, true, word };
+			j->p = p;
+			return true;
+		}
+	return stop_at(j, from - sign, JSON_STOP_BAD);
+}
+
+bool json_in_value(struct json_in *j, struct json_value *v)
+{
+	const char *p = skip_blanks(j->p, j->end), *from = p;
+
+	if (p == j->end)
+		return stop_at(j, p, JSON_STOP_MORE);
+	if (*p == '"')
+		return read_string(j, p + 1, v);
+	if (*p == '{' || *p == '[') {
+		v->type = *p == '{' ? JSON_OBJECT : JSON_ARRAY;
+		j->p = p;
+		return true;
+	}
+	if (is_letter(*p) || !in_number(*p))
+		return read_word(j, p, v);
+	while (p < j->end && in_number(*p))
+		p++;
+	if (p == j->end)
+		return stop_at(j, p, JSON_STOP_MORE);
+	if (is_letter(*p))
+		return read_word(j, from, v);
+	v->type = JSON_NUMBER;
+	v->plain = true;
+	v->text = str_make(from, (size_t)(p - from));
+	j->p = p;
+	return true;
+}
+
+/* Going over a value, which may be continued in another window. */
+struct json_skip {
+	unsigned depth;
+	bool in_string, begun;
+};
+
+/* True when the value has ended, before *p. Else *p is the end of the window, or where it is nested
+ * too deep, which its character says. An escape is never cut in two. */
+static bool skip_on(struct json_skip *k, const char **p, const char *end)
+{
+	const char *q = *p;
+
+	while (q < end) {
+		if (k->in_string) {
+			q = find_quote(q, end);
+			if (end - q < 2 && (q == end || *q == '\\'))
+				break;
+			k->in_string = *q == '\\';
+			q += 1 + k->in_string;
+			if (!k->in_string && !k->depth)
+				goto done;
+			continue;
+		}
+		switch (*q) {
+		case '"': k->in_string = k->begun = true; break;
+		case '{':
+		case '[':
+			if (k->depth == JSON_IN_DEPTH_MAX)
+				goto out;
+			k->depth++;
+			k->begun = true;
+			break;
+		case '}':
+		case ']':
+			if (!k->depth)
+				goto done;
+			if (!--k->depth) {
+				q++;
+				goto done;
+			}
+			break;
+		case ',':
+			if (!k->depth)
+				goto done;
+			break;
+		default:
+			if (!k->depth && k->begun && is_blank(*q))
+				goto done;
+			k->begun |= !is_blank(*q);
+		}
+		q++;
+	}
+out:
+	*p = q;
+	return false;
+done:
+	*p = q;
+	return true;
+}
+
+static bool skip_stop(struct json_in *j, const char *p)
+{
+	return stop_at(
+	        j, p, p < j->end && (*p == '{' || *p == '[') ? JSON_STOP_DEEP : JSON_STOP_MORE);
+}
+
+bool json_in_skip(struct json_in *j)
+{
+	struct json_skip k = { .depth = 0 };
+	const char *p = skip_blanks(j->p, j->end);
+	struct json_value v;
+
+	if (p < j->end && *p != '"' && *p != '{' && *p != '[')
+		return json_in_value(j, &v);
+	if (!skip_on(&k, &p, j->end))
+		return skip_stop(j, p);
+	j->p = p;
+	return true;
+}
+
+bool json_in_skip_item(struct json_in *j)
+{
+	struct json_skip k = { .depth = 0 };
+	const char *p = j->p;
+
+	while (!skip_on(&k, &p, j->end)) {
+		if (skip_stop(j, p) || j->stop == JSON_STOP_DEEP)
+			return false;
+		json_in_take(j);
+		j->stop = JSON_STOP_MORE;
+		if (!json_in_more(j)) {
+			j->stop = JSON_STOP_MORE;
+			return false;
+		}
+		p = j->p;
+	}
+	j->p = p;
+	json_in_take(j);
+	return k.begun || stop_at(j, p, JSON_STOP_BAD);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What stands in tokens: escapes of strings, digits of numbers.
+ */
+#include "io/json_in.h"
+
+#include "base/num.h"
+
+#define CODE_REPLACEMENT 0xfffd
+#define EXPONENT_MAX     1000000 /* beyond it only 0 and overflow are left */
+
+/* Value of four hexadecimal digits at p, or -1. */
+static int hex4(const char *p, const char *end)
+{
+	int v = 0;
+
+	if (end - p < 4)
+		return -1;
+	for (int i = 0; i < 4; i++) {
+		int c = p[i] | 0x20, d = c >= '0' && c <= '9' ? c - '0' : c - 'a' + 10;
+		if (d < 0 || d > 15 || (c > '9' && c < 'a'))
+			return -1;
+		v = v << 4 | d;
+	}
+	return v;
+}
+
+static void put_code(struct sb *b, unsigned code)
+{
+	char *p = sb_room(b, 4);
+	size_t n = 0;
+
+	if (code < 0x80) {
+		p[n++] = (char)code;
+	} else if (code < 0x800) {
+		p[n++] = (char)(0xc0 | code >> 6);
+		p[n++] = (char)(0x80 | (code & 0x3f));
+	} else if (code < 0x10000) {
+		p[n++] = (char)(0xe0 | code >> 12);
+		p[n++] = (char)(0x80 | (code >> 6 & 0x3f));
+		p[n++] = (char)(0x80 | (code & 0x3f));
+	} else {
+		p[n++] = (char)(0xf0 | code >> 18);
+		p[n++] = (char)(0x80 | (code >> 12 & 0x3f));
+		p[n++] = (char)(0x80 | (code >> 6 & 0x3f));
+		p[n++] = (char)(0x80 | (code & 0x3f));
+	}
+	b->n += n;
+}
+
+/* Puts the character of the \u escape at p, whose digits are good; returns the end of the escape,
+ * or of its pair. */
+static const char *put_escaped_code(struct json_in *j, const char *p, const char *end, struct sb *b)
+{
+	unsigned code = (unsigned)hex4(p + 2, end);
+	int low;
+
+	if (code < 0xd800 || code > 0xdfff) {
+		put_code(b, code);
+		return p + 6;
+	}
+	low = end - p >= 12 && p[6] == '\\' && p[7] == 'u' ? hex4(p + 8, end) : -1;
+	if (code < 0xdc00 && low >= 0xdc00 && low <= 0xdfff) {
+		put_code(b, 0x10000 + ((code - 0xd800) << 10) + ((unsigned)low - 0xdc00));
+		return p + 12;
+	}
+	json_in_flaw(j, JSON_FLAW_ESCAPE, p);
+	put_code(b, CODE_REPLACEMENT);
+	return p + 6;
+}
+
+struct str json_in_text(struct json_in *j, const struct json_value *v, struct sb *b)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	const char *p = v->text.p, *end = p + v->text.n;
+	size_t begin = b->n;
+
+	if (v->plain || !memchr(p, '\\', v->text.n))
+		return v->text;
+	while (p < end) {
+		const char *slash = memchr(p, '\\', (size_t)(end - p)), *known;
+		sb_put(b, str_make(p, (size_t)((slash ? slash : end) - p)));
+		if (!slash)
+			break;
+		known = end - slash >= 2 && slash[1] ? strchr(from, slash[1]) : NULL;
+		p = slash + 2;
+		if (known) {
+			sb_char(b, to[known - from]);
+		} else if (end - slash >= 2 && slash[1] == 'u' && hex4(slash + 2, end) >= 0) {
+			p = put_escaped_code(j, slash, end, b);
+		} else {
+			json_in_flaw(j, JSON_FLAW_ESCAPE, slash);
+			sb_char(b, '\\');
+			p = slash + 1;
+		}
+	}
+	return str_make(b->p + begin, b->n - begin);
+}
+
+static inline bool is_digit(char c)
+{
+	return (uint8_t)(c - '0') < 10;
+}
+
+/* Reads an exponent, bounded; false if there is something else. */
+static bool read_exponent(const char *p, const char *end, int *exponent)
+{
+	bool minus = p < end && *p == '-';
+
+	if (p < end && (*p == '-' || *p == '+'))
+		p++;
+	if (p == end)
+		return false;
+	for (*exponent = 0; p < end && is_digit(*p); p++)
+		if (*exponent < EXPONENT_MAX)
+			*exponent = *exponent * 10 + (*p - '0');
+	if (minus)
+		*exponent = -*exponent;
+	return p == end;
+}
+
+/* Digits gathered to a number. */
+struct gathered {
+	uint64_t v;
+	int left; /* decimal places that still come: below 0 there are digits too many */
+	bool over, half;
+};
+
+static inline void gather(struct gathered *g, char c)
+{
+	if (g->left <= 0) {
+		g->half |= g->left == 0 && c >= '5';
+		g->left = g->left < 0 ? g->left : -1;
+		return;
+	}
+	g->left--;
+	g->over |= __builtin_mul_overflow(g->v, (uint64_t)10, &g->v) ||
+	           __builtin_add_overflow(g->v, (uint64_t)(c - '0'), &g->v);
+}
+
+/* Signs and limits what was gathered. */
+static enum json_number gathered_end(struct gathered *g, bool minus, int64_t *v)
+{
+	for (; g->left > 0 && g->v && !g->over; g->left--)
+		g->over = __builtin_mul_overflow(g->v, (uint64_t)10, &g->v);
+	g->over |= g->v >= INT64_MAX;
+	if (g->over) {
+		*v = minus ? INT64_MIN : INT64_MAX;
+		return JSON_NUMBER_OVERFLOW;
+	}
+	g->v += g->half;
+	*v = minus ? -(int64_t)g->v : (int64_t)g->v;
+	return JSON_NUMBER_GOOD;
+}
+
+enum json_number json_decimal(struct str text, unsigned decimals, int64_t *v)
+{
+	const char *p = text.p, *end = p + text.n, *point, *from, *stop;
+	struct gathered g = { .v = 0 };
+	bool minus = p < end && *p == '-';
+	int exponent = 0;
+
+	*v = 0;
+	if (p < end && (*p == '-' || *p == '+'))
+		p++;
+	for (from = p; p < end && is_digit(*p); p++)
+		;
+	point = stop = p;
+	if (p < end && *p == '.')
+		for (stop = ++p; p < end && is_digit(*p); stop = ++p)
+			;
+	if (stop == from || (stop == point + 1 && point == from))
+		return JSON_NUMBER_NONE;
+	if (p < end && ((*p | 0x20) != 'e' || !read_exponent(p + 1, end, &exponent)))
+		return JSON_NUMBER_NONE;
+	if (text.n > INT32_MAX / 2)
+		return JSON_NUMBER_NONE;
+	g.left = (int)(point - from) + exponent + (int)decimals;
+	if (g.left < 0)
+		return JSON_NUMBER_GOOD;
+	for (p = from; p < stop; p++)
+		if (p != point)
+			gather(&g, *p);
+	return gathered_end(&g, minus, v);
+}

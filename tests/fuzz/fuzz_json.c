@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The JSON tokenizer: reads the input value by value, in one window and in pieces. Properties: both
+ * end at the same place for the same reason; what is read is in the window; a value that is walked
+ * through without a flaw and one that is skipped end at the same place.
+ */
+#include "io/json_in.h"
+#include "rig.h"
+
+#define UNPACKED_MOST ((size_t)16 << 20)
+
+struct walked {
+	uint64_t at, values;
+	enum json_stop stop;
+};
+
+/* Checks a string or a number. */
+static void look(struct json_in *j, const struct json_value *v, struct arena *a)
+{
+	struct sb b = sb_in(a);
+	struct str text;
+	int64_t n;
+
+	if (v->type != JSON_STRING && v->type != JSON_NUMBER)
+		return;
+	if (v->text.p < (const char *)j->s->p || v->text.p + v->text.n > j->end)
+		abort();
+	text = json_in_text(j, v, &b);
+	json_decimal(text, 3, &n);
+}
+
+/* Reads one value with all that is in it. */
+static bool walk(struct json_in *j, struct arena *a, uint64_t *values)
+{
+	uint64_t objects[JSON_IN_DEPTH_MAX / 64 + 1];
+	struct json_value v;
+	struct str key;
+
+	for (;;) {
+		if (!json_in_value(j, &v))
+			return false;
+		++*values;
+		look(j, &v, a);
+		if (v.type <= JSON_ARRAY) {
+			if (!json_in_enter(j))
+				return false;
+			uint64_t bit = (uint64_t)1 << j->depth % 64;
+			objects[j->depth / 64] =
+			        (objects[j->depth / 64] & ~bit) | (v.type == JSON_OBJECT ? bit : 0);
+		}
+		for (;;) {
+			if (!j->depth)
+				return true;
+			bool object = objects[j->depth / 64] >> j->depth % 64 & 1;
+			if (object ? json_in_member(j, &key) : json_in_element(j))
+				break;
+			if (j->stop != JSON_STOP_NONE)
+				return false;
+		}
+	}
+}
+
+static bool tick(void *user, uint64_t done, uint64_t size)
+{
+	(void)user;
+	return done <= size;
+}
+
+/* Reads values up to the end or the first fault. */
+static struct walked read_all(struct str bytes, bool pieces, bool skip, struct arena *a)
+{
+	struct err e = { .a = a };
+	struct walked w = { 0 };
+	struct json_in j;
+	struct src *s;
+	bool good = true;
+
+	if (!src_memory(&s, a, S("input"), bytes, &e))
+		abort();
+	s->damage->recover = true;
+	if (pieces)
+		src_on_progress(s, tick, NULL);
+	if (!json_in_open(&j, s))
+		return w;
+	while (good && json_in_at(&j, j.p) < UNPACKED_MOST) {
+		while (json_in_peek(&j) < 0 && json_in_more(&j))
+			;
+		uint64_t values = 0;
+		do {
+			values = 0;
+			good = skip ? json_in_skip(&j) : walk(&j, a, &values);
+		} while (!good && json_in_more(&j));
+		w.values += values;
+		if (good)
+			json_in_take(&j);
+	}
+	w.at = json_in_at(&j, j.p);
+	w.stop = j.stop;
+	return w;
+}
+
+/* The end of the first value. */
+static uint64_t first_end(struct str bytes, bool skip, struct arena *a)
+{
+	struct err e = { .a = a };
+	struct json_in j;
+	uint64_t values = 0;
+	struct src *s;
+
+	if (!src_memory(&s, a, S("input"), bytes, &e) || !json_in_open(&j, s) ||
+	        !(skip ? json_in_skip(&j) : walk(&j, a, &values)))
+		return UINT64_MAX;
+	return json_in_at(&j, j.p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct account account = { .limit = FUZZ_LIMIT };
+	struct work work = { .account = &account };
+	struct str bytes = str_make(data, size);
+	struct arena a;
+
+	arena_init(&a, &work);
+	if (!setjmp(work.escape)) {
+		struct walked one = read_all(bytes, false, false, &a);
+		struct walked two = read_all(bytes, true, false, &a);
+		if (one.at != two.at || one.values != two.values || one.stop != two.stop)
+			abort();
+		read_all(bytes, true, true, &a);
+		uint64_t end = first_end(bytes, false, &a);
+		if (end != UINT64_MAX && end != first_end(bytes, true, &a))
+			abort();
+	}
+	arena_free(&a);
+	return 0;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The JSON tokenizer: every kind of value, what is tolerated and what is not, items that cross the
+ * end of the window, depth, offsets and lines.
+ */
+#include "unit.h"
+
+#include "io/json_in.h"
+
+static struct json_in json;
+static struct err err;
+
+/* Begins to read a text. */
+static struct json_in *open_text(struct str text)
+{
+	struct src *s;
+
+	err = (struct err){ .a = &unit_arena };
+	assert_true(src_memory(&s, &unit_arena, S("input"), text, &err));
+	assert_true(json_in_open(&json, s));
+	return &json;
+}
+
+/* Writes tokens with one character each: brackets, s string, n number, N not finite, t f z, ! stop.
+ */
+static bool walk(struct json_in *j, struct sb *out)
+{
+	struct json_value v;
+	struct str key;
+	unsigned depth = 0;
+	char open[64];
+	bool good = json_in_value(j, &v);
+
+	while (good) {
+		sb_char(out, "{[snNtfz"[v.type]);
+		if (v.type == JSON_STRING || v.type == JSON_NUMBER)
+			sb_fmt(out, "(%.*s)", STR(v.text));
+		if (v.type <= JSON_ARRAY) {
+			open[depth++] = v.type == JSON_OBJECT ? '}' : ']';
+			good = json_in_enter(j);
+		}
+		while (good && depth) {
+			bool object = open[depth - 1] == '}';
+			if (object ? json_in_member(j, &key) : json_in_element(j)) {
+				if (object)
+					sb_fmt(out, "%.*s:", STR(key));
+				break;
+			}
+			good = j->stop == JSON_STOP_NONE;
+			if (good)
+				sb_char(out, open[--depth]);
+		}
+		if (!good || !depth)
+			break;
+		good = json_in_value(j, &v);
+	}
+	if (!good)
+		sb_fmt(out, "!%d", j->stop);
+	return good;
+}
+
+#define tokens(text, expected)                                                                     \
+	do {                                                                                       \
+		struct sb out = sb_in(&unit_arena);                                                \
+		walk(open_text(S(text)), &out);                                                    \
+		assert_str(sb_str(&out), expected);                                                \
+	} while (0)
+
+static void values(void **state)
+{
+	(void)state;
+	tokens("{}", "{}");
+	tokens(" [ ] ", "[]");
+	tokens("{\"a\" : 1 , \"b\":[true,false , null],\"c\":\"x\"}", "{a:n(1)b:[tfz]c:s(x)}");
+	tokens("[-1.5e+3,{\"k\":{}},[[]]]", "[n(-1.5e+3){k:{}}[[]]]");
+	tokens("\"a\\\"b\" ", "s(a\\\"b)");
+	assert_int_equal(json.flaws, 0);
+}
+
+static void tolerated(void **state)
+{
+	(void)state;
+	tokens("[1,]", "[n(1)]");
+	assert_int_equal(json.flaws, 1 << JSON_FLAW_COMMA);
+	assert_int_equal(json.flaw_at[JSON_FLAW_COMMA], 2);
+	tokens("{\"a\":[inf,-nan,NaN,Infinity,-Infinity],}", "{a:[NNNNN]}");
+	assert_int_equal(json.flaws, 1 << JSON_FLAW_COMMA | 1 << JSON_FLAW_NONFINITE);
+	assert_int_equal(json.flaw_at[JSON_FLAW_NONFINITE], 6);
+	tokens("[\"a\1b\",\"\n\"]", "[s(a\1b)s(\n)]");
+	assert_int_equal(json.flaws, 1 << JSON_FLAW_CONTROL);
+	tokens("[\"\xc3\xa4\"]", "[s(\xc3\xa4)]");
+	assert_int_equal(json.flaws, 0);
+	tokens("[\"plain, and long enough for a step \xff\x80\"]",
+	        "[s(plain, and long enough for a step \xff\x80)]");
+	assert_int_equal(json.flaws, 1 << JSON_FLAW_UTF8);
+}
+
+static void refused(void **state)
+{
+	(void)state;
+	tokens("[1 2]", "[n(1)!2");
+	tokens("[,1]", "[!2");
+	tokens("{1:2}", "{!2");
+	tokens("{\"a\" 1}", "{!2");
+	tokens("[truth ]", "[!2");
+	tokens("[-true]", "[!2");
+	tokens("[1}", "[n(1)!2");
+	tokens("[\"abc", "[!1");
+	tokens("[1", "[!1");
+	tokens("{\"a\"", "{!1");
+	tokens("", "!1");
+	tokens("[#]", "[!2");
+}
+
+static void depth(void **state)
+{
+	struct sb deep = sb_in(&unit_arena);
+
+	(void)state;
+	sb_repeat(&deep, '[', 200000);
+	open_text(sb_str(&deep));
+	assert_false(json_in_skip(&json));
+	assert_int_equal(json.stop, JSON_STOP_DEEP);
+	assert_int_equal(json_in_at(&json, json.p), JSON_IN_DEPTH_MAX);
+	open_text(sb_str(&deep));
+	assert_false(json_in_skip_item(&json));
+	assert_int_equal(json.stop, JSON_STOP_DEEP);
+	open_text(sb_str(&deep));
+	for (int i = 0; i < JSON_IN_DEPTH_MAX; i++) {
+		assert_int_equal(json_in_peek(&json), '[');
+		assert_true(json_in_enter(&json));
+		assert_true(json_in_element(&json));
+	}
+	assert_false(json_in_enter(&json));
+	assert_int_equal(json.stop, JSON_STOP_DEEP);
+}
+
+static void skipping(void **state)
+{
+	static const char *const skipped[] = { "{\"a\":[1,{\"b\":\"]}\\\"\"}]}", "\"x\\\\\"",
+		"12.5", "null", "inf", "[[],[]]", "\"\"" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++) {
+		open_text(str_fmt(&unit_arena, "[%s,7]", skipped[i]));
+		assert_true(json_in_enter(&json));
+		assert_true(json_in_element(&json));
+		assert_true(json_in_skip(&json));
+		assert_int_equal(*json.p, ',');
+		open_text(str_fmt(&unit_arena, " %s ,", skipped[i]));
+		assert_true(json_in_skip_item(&json));
+		assert_int_equal(json_in_peek(&json), ',');
+	}
+	open_text(S("[\"abc"));
+	assert_false(json_in_skip(&json));
+	assert_int_equal(json.stop, JSON_STOP_MORE);
+	open_text(S("[\"abc\\"));
+	assert_false(json_in_skip_item(&json));
+	assert_int_equal(json.stop, JSON_STOP_MORE);
+	assert_false(json_in_failed(&json));
+}
+
+static bool tick(void *user, uint64_t done, uint64_t size)
+{
+	(void)user;
+	return done <= size;
+}
+
+/* Items of all lengths lie across the ends of windows; some are longer than one. */
+static void windows(void **state)
+{
+	struct sb text = sb_in(&unit_arena);
+	struct json_value v;
+	unsigned n = 40000, items = 0;
+	uint64_t last = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < n; i++) {
+		sb_fmt(&text, "[%u,\"", i);
+		sb_repeat(&text, 'x', i == n / 2 ? 3 * SRC_WINDOW : i % 211);
+		sb_put(&text, S("\"]\n"));
+	}
+	open_text(sb_str(&text));
+	src_on_progress(json.s, tick, NULL);
+	json_in_again(&json);
+	while (json_in_peek(&json) >= 0 || json_in_more(&json)) {
+		bool good;
+		if (json_in_peek(&json) < 0)
+			continue;
+		do
+			good = json_in_peek(&json) == '[' && json_in_enter(&json) &&
+			       json_in_element(&json) && json_in_value(&json, &v) &&
+			       json_in_element(&json) && json_in_skip(&json) &&
+			       !json_in_element(&json) && json.stop == JSON_STOP_NONE;
+		while (!good && json_in_more(&json));
+		assert_true(good);
+		assert_int_equal(json_in_line(&json, json.p), items + 1);
+		assert_true(json_in_at(&json, json.p) > last);
+		last = json_in_at(&json, json.p);
+		json_in_take(&json);
+		items++;
+	}
+	assert_int_equal(items, n);
+	assert_int_equal(last, text.n - 1);
+}
+
+/* A value of many windows needs no more memory than one. */
+static void long_skip(void **state)
+{
+	struct sb text = sb_in(&unit_arena);
+
+	(void)state;
+	sb_put(&text, S("{\"a\":\""));
+	for (int i = 0; i < 1 << 20; i++)
+		sb_put(&text, S("\\\\\\\"x"));
+	sb_put(&text, S("\"} 7"));
+	open_text(sb_str(&text));
+	src_on_progress(json.s, tick, NULL);
+	json_in_again(&json);
+	assert_true(json_in_skip_item(&json));
+	assert_int_equal(json_in_peek(&json), '7');
+}
+
+static void encodings(void **state)
+{
+	static const struct str wide[] = { { "\xff\xfe{\0", 4 }, { "\xfe\xff\0{", 4 },
+		{ "{\0\"\0", 4 }, { "\0\0\0{", 4 } };
+	struct src *s;
+
+	(void)state;
+	open_text(S("\xef\xbb\xbf[1]"));
+	assert_int_equal(json_in_peek(&json), '[');
+	for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+		err = (struct err){ .a = &unit_arena };
+		assert_true(src_memory(&s, &unit_arena, S("input"), wide[i], &err));
+		assert_false(json_in_open(&json, s));
+		assert_int_equal(json.stop, JSON_STOP_WIDE);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		unit_case(values),
+		unit_case(tolerated),
+		unit_case(refused),
+		unit_case(depth),
+		unit_case(skipping),
+		unit_case(windows),
+		unit_case(long_skip),
+		unit_case(encodings),
+	};
+
+	return unit_main(tests, argc, argv);
+}
