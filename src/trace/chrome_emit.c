@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Adds events to the trace: which category an event has, on which track it stands, and which of
+ * its arguments are kept. Work of a GPU stands on the stream that its arguments name; all else on
+ * its thread, whatever arguments it has.
+ */
+#include "trace/chrome_json.h"
+
+#define STEP_NAME   "ProfilerStep#"
+#define MODULE_NAME "nn.Module: "
+#define MEMORY_NAME "[memory]"
+
+/* The categories that PyTorch writes, in small letters, and those of our own timelines. */
+static const struct category_row {
+	const char *name;
+	enum trace_category category;
+	bool device;
+	bool kineto; /* nobody else writes it */
+} category_rows[] = {
+	{ "cpu_op", CATEGORY_OP, false, true },
+	{ "operator", CATEGORY_OP, false, true },
+	{ "user_annotation", CATEGORY_ANNOTATION, false, true },
+	{ "python_function", CATEGORY_FRAME, false, true },
+	{ "cuda_runtime", CATEGORY_CALL, false, true },
+	{ "cuda_driver", CATEGORY_CALL, false, true },
+	{ "runtime", CATEGORY_CALL, false, true },
+	{ "xpu_runtime", CATEGORY_CALL, false, true },
+	{ "mtia_runtime", CATEGORY_CALL, false, true },
+	{ "privateuse1_runtime", CATEGORY_CALL, false, true },
+	{ "privateuse1_driver", CATEGORY_CALL, false, true },
+	{ "kernel", CATEGORY_KERNEL, true, true },
+	{ "gpu_memcpy", CATEGORY_COPY, true, true },
+	{ "memcpy", CATEGORY_COPY, true, true },
+	{ "gpu_memset", CATEGORY_SET, true, true },
+	{ "memset", CATEGORY_SET, true, true },
+	{ "gpu_user_annotation", CATEGORY_ANNOTATION, true, true },
+	{ "cuda_sync", CATEGORY_SYNC, true, true },
+	{ "overhead", CATEGORY_OVERHEAD, false, true },
+	{ "cuda_profiler_range", CATEGORY_OTHER, false, true },
+	{ "cpu_instant_event", CATEGORY_OTHER, false, true },
+	{ "trace", CATEGORY_OTHER, false, true },
+};
+static const struct category_row plain_category = { "", CATEGORY_OP, false, false };
+static const struct category_row other_category = { "", CATEGORY_OTHER, false, false };
+
+static bool equal_lower(struct str s, const char *lower)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] | 0x20) : s.p[i];
+		if (c != lower[i])
+			return false;
+	}
+	return !lower[s.n];
+}
+
+static const struct category_row *find_category(struct chrome *c, const struct chrome_event *v)
+{
+	struct str s = v->key[KEY_CAT].text;
+
+	if (event_has(v, KEY_CAT) && v->key[KEY_CAT].type == JSON_STRING)
+		for (size_t i = 0; i < sizeof category_rows / sizeof *category_rows; i++)
+			if (equal_lower(s, category_rows[i].name)) {
+				c->kineto |= category_rows[i].kineto;
+				return &category_rows[i];
+			}
+	return c->kineto ? &other_category : &plain_category;
+}
+
+/* Reads a number, which may stand in quotes. */
+static bool number_of(struct chrome *c, const struct json_value *v, unsigned decimals, int64_t *out)
+{
+	enum json_number how = JSON_NUMBER_NONE;
+
+	*out = 0;
+	if (v->type == JSON_NUMBER || v->type == JSON_STRING)
+		how = json_decimal(v->text, decimals, out);
+	if (how == JSON_NUMBER_OVERFLOW) {
+		chrome_flaw(c, FLAW_OVERFLOW, v->text.p);
+		*out = 0;
+	}
+	return how == JSON_NUMBER_GOOD;
+}
+
+static bool arg_int(struct chrome *c, const struct chrome_event *v, unsigned row, int64_t *out)
+{
+	*out = 0;
+	return event_has_arg(v, row) && number_of(c, &v->arg[row], 0, out);
+}
+
+static struct str text_of(struct chrome *c, const struct json_value *v)
+{
+	return v->type == JSON_STRING ? json_in_text(&c->json, v, &c->text) : v->text;
+}
+
+/* ---- places ---- */
+
+static struct str raw(const struct chrome_event *v, enum chrome_key k)
+{
+	return event_has(v, k) ? v->key[k].text : S("");
+}
+
+/* Finds or adds the process of a text. */
+static uint32_t find_process(struct chrome *c, const struct chrome_event *v)
+{
+	struct str text = raw(v, KEY_PID);
+	size_t before = c->processes.n;
+	uint32_t i = intern_add(&c->processes, text);
+	int64_t pid = 0;
+
+	if (c->processes.n != before) {
+		bool number = !event_has(v, KEY_PID) || number_of(c, &v->key[KEY_PID], 0, &pid);
+		VEC_PUSH(c->a, &c->process,
+		        number ? build_process(c->b, pid)
+		               : build_process_named(c->b, text_of(c, &v->key[KEY_PID])));
+	}
+	return c->process.v[i];
+}
+
+/* The digits at the end of "stream 7". */
+static bool trailing_number(struct str s, int64_t *out)
+{
+	size_t i = s.n;
+
+	while (i && s.p[i - 1] >= '0' && s.p[i - 1] <= '9')
+		i--;
+	return i < s.n && json_decimal(str_sub(s, i, s.n), 0, out) == JSON_NUMBER_GOOD;
+}
+
+static uint32_t add_stream(struct chrome *c, const struct chrome_event *v)
+{
+	int64_t device, stream;
+	uint32_t d;
+
+	if (!arg_int(c, v, CARG_DEVICE, &device) && event_has(v, KEY_PID))
+		number_of(c, &v->key[KEY_PID], 0, &device);
+	if (!arg_int(c, v, CARG_STREAM, &stream) && event_has(v, KEY_TID) &&
+	        !number_of(c, &v->key[KEY_TID], 0, &stream))
+		trailing_number(v->key[KEY_TID].text, &stream);
+	d = build_device(c->b, ID_NONE, DEVICE_KIND_GPU, device,
+	        str_fmt(c->a, "gpu:%lld", (long long)device));
+	return build_track(c->b, ID_NONE, d, TRACK_STREAM, stream);
+}
+
+static uint32_t add_thread(struct chrome *c, const struct chrome_event *v, uint32_t process)
+{
+	int64_t tid = 0;
+
+	if (!event_has(v, KEY_TID) || number_of(c, &v->key[KEY_TID], 0, &tid))
+		return build_track(c->b, process, ID_NONE, TRACK_THREAD, tid);
+	return build_track_named(
+	        c->b, process, ID_NONE, TRACK_THREAD, text_of(c, &v->key[KEY_TID]));
+}
+
+/* A key of two texts, which cannot be taken for another one. */
+struct str chrome_place_key(char buffer[static 256], char kind, struct str a, struct str b)
+{
+	size_t n = 0;
+
+	buffer[n++] = kind;
+	if (a.n > 100)
+		a.n = 100;
+	if (b.n > 100)
+		b.n = 100;
+	if (a.n)
+		memcpy(buffer + n, a.p, a.n);
+	n += a.n;
+	buffer[n++] = '\n';
+	if (b.n)
+		memcpy(buffer + n, b.p, b.n);
+	return str_make(buffer, n + b.n);
+}
+
+static uint32_t find_track(struct chrome *c, const struct chrome_event *v, bool device)
+{
+	char buffer[256];
+	struct str key;
+	size_t before = c->tracks.n;
+	uint32_t i;
+
+	if (device)
+		key = chrome_place_key(buffer, 'd',
+		        event_has_arg(v, CARG_DEVICE) ? v->arg[CARG_DEVICE].text : raw(v, KEY_PID),
+		        event_has_arg(v, CARG_STREAM) ? v->arg[CARG_STREAM].text : raw(v, KEY_TID));
+	else
+		key = chrome_place_key(buffer, 't', raw(v, KEY_PID), raw(v, KEY_TID));
+	i = intern_add(&c->tracks, key);
+	if (c->tracks.n != before) {
+		struct chrome_track made = { .process = device ? ID_NONE : find_process(c, v) };
+		made.track = device ? add_stream(c, v) : add_thread(c, v, made.process);
+		VEC_PUSH(c->a, &c->track, made);
+	}
+	return i;
+}
+
+/* ---- arguments ---- */
+
+/* The JSON of a list without the blanks outside of its strings, or only its numbers. */
+static struct str compact(struct chrome *c, struct str s, bool numbers)
+{
+	size_t begin = c->text.n;
+	bool in_string = false;
+
+	for (size_t i = 0; i < s.n; i++) {
+		bool bracket = s.p[i] == '[' || s.p[i] == ']';
+		in_string ^= s.p[i] == '"' && (i == 0 || s.p[i - 1] != '\\');
+		if (in_string || ((uint8_t)s.p[i] > ' ' && !(numbers && bracket)))
+			sb_char(&c->text, s.p[i]);
+	}
+	return str_make(c->text.p + begin, c->text.n - begin);
+}
+
+/* A call stack with its outermost frame first and a frame a line. */
+static struct str outermost_first(struct chrome *c, struct str s)
+{
+	size_t begin = c->text.n;
+
+	while (s.n) {
+		size_t cut = str_rfind_char(s, ';');
+		struct str frame = cut == SIZE_MAX ? s : str_sub(s, cut + 1, s.n);
+		if (c->text.n > begin)
+			sb_char(&c->text, '\n');
+		sb_put(&c->text, frame);
+		s.n = cut == SIZE_MAX ? 0 : cut;
+	}
+	return str_make(c->text.p + begin, c->text.n - begin);
+}
+
+static void put_arg(struct chrome *c, const struct chrome_event *v, unsigned row)
+{
+	const struct argument_row *r = &argument_rows[row];
+	const struct json_value *a = &v->arg[row];
+	int64_t i;
+
+	switch (r->form) {
+	case FORM_NONE: break;
+	case FORM_INT:
+		if (number_of(c, a, 0, &i))
+			build_arg_int(c->b, r->key, i);
+		break;
+	case FORM_TEXT:
+	case FORM_NUMBERS:
+		build_arg_text(c->b, r->key,
+		        a->type == JSON_STRING ? text_of(c, a)
+		                               : compact(c, a->text, r->form == FORM_NUMBERS));
+		break;
+	case FORM_STACK: {
+		struct str copy = str_copy(c->a, text_of(c, a));
+		build_arg_text(c->b, r->key, outermost_first(c, copy));
+		break;
+	}
+	}
+}
+
+/* Puts the arguments that slices of an event share, or those of one slice. */
+static void put_args(struct chrome *c, const struct chrome_event *v, bool own)
+{
+	uint64_t rest = v->args & c->wanted & ~(((uint64_t)1 << CARG_OTHERS) - 1);
+
+	for (; rest; rest &= rest - 1) {
+		unsigned row = (unsigned)__builtin_ctzll(rest);
+		if (argument_rows[row].own == own)
+			put_arg(c, v, row);
+	}
+}
+
+/* ---- events ---- */
+
+static bool is_named(struct str name, const char *begins)
+{
+	return str_starts(name, str_of(begins));
+}
+
+/* Refines a category by the name of the event. */
+static enum trace_category category_of(const struct category_row *r, struct str name)
+{
+	if (r->device)
+		return r->category;
+	if (r->category == CATEGORY_FRAME && is_named(name, MODULE_NAME))
+		return CATEGORY_MODULE;
+	if ((r->category == CATEGORY_ANNOTATION || r->category == CATEGORY_OP) &&
+	        is_named(name, STEP_NAME))
+		return CATEGORY_STEP;
+	return r->category;
+}
+
+/* The event's kind, with the arguments that all of its slices share. */
+static uint32_t make_event(
+        struct chrome *c, const struct chrome_event *v, const struct category_row *r, bool instant)
+{
+	struct str name = event_has(v, KEY_NAME) ? text_of(c, &v->key[KEY_NAME]) : S("");
+	enum trace_category category = category_of(r, name);
+	uint32_t id = build_string(c->b, name);
+	int64_t step;
+
+	if (instant && str_eq(name, S(MEMORY_NAME)))
+		category = CATEGORY_ALLOCATION;
+	if (category == CATEGORY_STEP && build_wants(c->b, ARG_STEP) &&
+	        trailing_number(name, &step))
+		build_arg_int(c->b, ARG_STEP, step);
+	put_args(c, v, false);
+	return build_event(c->b, category, id);
+}
+
+/* The time of an event; false, and counted, if it has none. */
+static bool time_of(struct chrome *c, const struct chrome_event *v, int64_t *ts)
+{
+	if (event_has(v, KEY_TS) && number_of(c, &v->key[KEY_TS], CHROME_DECIMALS, ts))
+		return true;
+	chrome_flaw(c, FLAW_TIMELESS, c->json.p - 1);
+	return false;
+}
+
+static void emit_slice(struct chrome *c, const struct chrome_event *v)
+{
+	const struct category_row *r = find_category(c, v);
+	int64_t ts, dur = 0, correlation = 0;
+	uint32_t event, i;
+
+	if (!time_of(c, v, &ts))
+		return;
+	if (event_has(v, KEY_DUR))
+		number_of(c, &v->key[KEY_DUR], CHROME_DECIMALS, &dur);
+	if (dur < 0) {
+		chrome_flaw(c, FLAW_NEGATIVE, v->key[KEY_DUR].text.p);
+		dur = 0;
+	}
+	i = find_track(c, v, r->device);
+	event = make_event(c, v, r, false);
+	if (r->device || r->category == CATEGORY_CALL)
+		arg_int(c, v, CARG_CORRELATION, &correlation);
+	if (r->category == CATEGORY_CALL && c->launches == ID_NONE)
+		c->launches = c->track.v[i].process;
+	put_args(c, v, true);
+	build_slice(c->b, c->track.v[i].track, event, ts, dur, correlation);
+	c->events++;
+}
+
+static void emit_instant(struct chrome *c, const struct chrome_event *v)
+{
+	const struct category_row *r = find_category(c, v);
+	uint32_t i, event;
+	int64_t ts;
+
+	if (!time_of(c, v, &ts))
+		return;
+	i = find_track(c, v, r->device);
+	event = make_event(c, v, r->category == CATEGORY_OP ? &other_category : r, true);
+	put_args(c, v, true);
+	build_instant(c->b, c->track.v[i].track, event, ts, 0);
+	c->events++;
+}
+
+/* The track of a pair: the thread, or of an asynchronous one its id. */
+static uint32_t pair_track(struct chrome *c, const struct chrome_event *v, bool async, bool device)
+{
+	struct str id;
+	uint32_t i;
+
+	if (!async || !event_has(v, KEY_ID)) {
+		i = find_track(c, v, device);
+		return c->track.v[i].track;
+	}
+	id = str_fmt(c->a, "%.*s %.*s", STR(raw(v, KEY_CAT)), STR(raw(v, KEY_ID)));
+	return build_track_named(c->b, find_process(c, v), ID_NONE, TRACK_THREAD, id);
+}
+
+static void emit_begin(struct chrome *c, const struct chrome_event *v, bool async)
+{
+	const struct category_row *r = find_category(c, v);
+	uint32_t track, event;
+	int64_t ts;
+
+	if (!time_of(c, v, &ts))
+		return;
+	track = pair_track(c, v, async, r->device);
+	event = make_event(c, v, r, false);
+	put_args(c, v, true);
+	build_begin(c->b, track, event, ts);
+	c->events++;
+}
+
+static void emit_end(struct chrome *c, const struct chrome_event *v, bool async)
+{
+	const struct category_row *r = find_category(c, v);
+	int64_t ts;
+
+	if (!time_of(c, v, &ts))
+		return;
+	if (!build_end(c->b, pair_track(c, v, async, r->device), ts))
+		chrome_flaw(c, FLAW_UNMATCHED_END, c->json.p - 1);
+}
+
+/* Each member of the arguments is a series of its own. */
+static void emit_counter(struct chrome *c, const struct chrome_event *v)
+{
+	struct json_in *j = &c->json;
+	const char *end = j->p;
+	struct json_value value;
+	struct str key, name;
+	uint32_t process, event;
+	int64_t ts, n;
+
+	if (!v->args_at || !time_of(c, v, &ts))
+		return;
+	process = find_process(c, v);
+	name = event_has(v, KEY_NAME) ? str_copy(c->a, text_of(c, &v->key[KEY_NAME])) : S("");
+	event = build_event(c->b, CATEGORY_OTHER, build_string(c->b, name));
+	for (j->p = v->args_at, json_in_enter(j);
+	        json_in_member(j, &key) && json_in_value(j, &value) && value.type > JSON_ARRAY;) {
+		if (value.type != JSON_NUMBER || !number_of(c, &value, 0, &n))
+			continue;
+		build_sample(c->b,
+		        build_track_named(c->b, process, ID_NONE, TRACK_COUNTER,
+		                str_fmt(c->a, "%.*s %.*s", STR(name), STR(key))),
+		        event, ts, n);
+	}
+	j->p = end;
+	j->stop = JSON_STOP_NONE;
+	c->events++;
+}
+
+/* Keeps a name of a process or a thread. */
+static void emit_label(struct chrome *c, const struct chrome_event *v)
+{
+	struct str what = raw(v, KEY_NAME);
+	bool thread = str_eq(what, S("thread_name"));
+	struct chrome_label made = { .thread = thread };
+
+	if ((!thread && !str_eq(what, S("process_name"))) || !event_has_arg(v, CARG_NAME))
+		return;
+	made.pid = str_copy(c->a, raw(v, KEY_PID));
+	made.tid = str_copy(c->a, raw(v, KEY_TID));
+	made.name = build_string(c->b, text_of(c, &v->arg[CARG_NAME]));
+	VEC_PUSH(c->a, &c->labels, made);
+	c->events++;
+}
+
+void chrome_emit(struct chrome *c, const struct chrome_event *v)
+{
+	struct str ph = raw(v, KEY_PH);
+
+	c->text.n = 0;
+	switch (ph.n == 1 ? *ph.p : 0) {
+	case 'X': emit_slice(c, v); break;
+	case 'B': emit_begin(c, v, false); break;
+	case 'E': emit_end(c, v, false); break;
+	case 'b': emit_begin(c, v, true); break;
+	case 'e': emit_end(c, v, true); break;
+	case 'i':
+	case 'I':
+	case 'R':
+	case 'n': emit_instant(c, v); break;
+	case 'C': emit_counter(c, v); break;
+	case 'M': emit_label(c, v); break;
+	default: c->events += ph.n > 0; /* flows repeat what correlations say */
+	}
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What was wrong with a trace in JSON: each kind is counted, and told once with its first place.
+ */
+#include <inttypes.h>
+
+#include "trace/chrome_json.h"
+
+static const char *const texts[FLAW_N] = {
+	[JSON_FLAW_COMMA] = "trailing comma before a closing bracket: ignored",
+	[JSON_FLAW_NONFINITE] = "non-finite number (inf or nan): ignored",
+	[JSON_FLAW_ESCAPE] = "bad escape in a string: kept as it is",
+	[JSON_FLAW_CONTROL] = "control character in a string: kept as it is",
+	[JSON_FLAW_UTF8] = "bad UTF-8 in a string: kept as it is",
+	[FLAW_TRUNCATED] = "truncated: the file ends inside an event or list; all complete events "
+	                   "were read",
+	[FLAW_TRUNCATED_GZIP] = "truncated gzip data: all complete events before the damage were "
+	                        "read",
+	[FLAW_QUOTE] = "unescaped quote in a string: repaired",
+	[FLAW_DAMAGED] = "damaged event: skipped up to the next event",
+	[FLAW_DEPTH] =
+	        "depth limit: nested more than 512 levels deep: skipped up to the next event",
+	[FLAW_DUPLICATE] = "duplicate key: the last value counts",
+	[FLAW_OVERFLOW] = "integer overflow: the number is ignored",
+	[FLAW_NEGATIVE] = "negative duration: counts as 0",
+	[FLAW_TIMELESS] = "event without a time: ignored",
+	[FLAW_CONCATENATED] = "concatenated JSON texts: all were read",
+	[FLAW_TRAILING] = "text after the end of the JSON: ignored",
+	[FLAW_UNMATCHED_END] = "end of an event that has not begun: ignored",
+};
+_Static_assert(JSON_IN_DEPTH_MAX == 512, "the text of FLAW_DEPTH says so");
+
+void chrome_flaw(struct chrome *c, enum chrome_flaw flaw, const char *at)
+{
+	c->flaws.any = true;
+	if (!c->flaws.found[flaw])
+		c->flaws.found[flaw] = at;
+}
+
+static void take_flaws(struct chrome *c)
+{
+	struct chrome_flaws *f = &c->flaws;
+	const char *item = (const char *)c->json.s->p;
+	uint64_t at = src_at(c->json.s);
+
+	for (unsigned k = 0; k < JSON_FLAW_N; k++)
+		if (c->json.flaws >> k & 1)
+			f->found[k] = item + (c->json.flaw_at[k] - at);
+	for (unsigned k = 0; k < FLAW_N; k++) {
+		if (!f->found[k])
+			continue;
+		if (!f->count[k]++) {
+			f->at[k] = json_in_at(&c->json, f->found[k]);
+			f->line[k] = json_in_line(&c->json, f->found[k]);
+		}
+		f->found[k] = NULL;
+	}
+	f->any = false;
+}
+
+void chrome_take(struct chrome *c)
+{
+	if (c->flaws.any || c->json.flaws)
+		take_flaws(c);
+	json_in_take(&c->json);
+}
+
+bool chrome_more(struct chrome *c)
+{
+	if (!json_in_more(&c->json))
+		return false;
+	memset(c->flaws.found, 0, sizeof c->flaws.found);
+	c->flaws.any = false;
+	return true;
+}
+
+bool chrome_flaws_end(struct chrome *c)
+{
+	const struct chrome_flaws *f = &c->flaws;
+	struct str name = c->json.s->name;
+
+	for (unsigned k = 0; k < FLAW_N; k++) {
+		struct str more = S("");
+		if (!f->count[k])
+			continue;
+		if (!c->events)
+			return err_set(c->e, ERR_DATA_LOSS,
+			        "%.*s: no event could be read: %s (line %" PRIu64 ", byte %" PRIu64
+			        ")",
+			        STR(name), texts[k], f->line[k], f->at[k]);
+		if (f->count[k] > 1)
+			more = str_fmt(c->a, "; %" PRIu64 " in all", f->count[k]);
+		note_line(build_notes(c->b),
+		        "note: %.*s: %s (line %" PRIu64 ", byte %" PRIu64 "%.*s)\n", STR(name),
+		        texts[k], f->line[k], f->at[k], STR(more));
+	}
+	return true;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of the reader of Chrome JSON share: one event as tokens, and what was wrong.
+ */
+#ifndef TFPROF_TRACE_CHROME_JSON_H
+#define TFPROF_TRACE_CHROME_JSON_H
+
+#include "io/json_in.h"
+#include "trace/trace_build.h"
+
+#define CHROME_TICKS    1000               /* per microsecond */
+#define CHROME_DECIMALS 3                  /* of a microsecond that make a tick */
+#define REPAIR_MAX      ((size_t)64 << 10) /* bytes in which the end of a string is looked for */
+
+/* Kinds of flaws, each reported once. Those of the tokenizer come first. */
+enum chrome_flaw {
+	FLAW_TRUNCATED = JSON_FLAW_N,
+	FLAW_TRUNCATED_GZIP,
+	FLAW_QUOTE,
+	FLAW_DAMAGED,
+	FLAW_DEPTH,
+	FLAW_DUPLICATE,
+	FLAW_OVERFLOW,
+	FLAW_NEGATIVE,
+	FLAW_TIMELESS,
+	FLAW_CONCATENATED,
+	FLAW_TRAILING,
+	FLAW_UNMATCHED_END,
+	FLAW_N
+};
+
+struct chrome_flaws {
+	uint64_t count[FLAW_N];            /* of items that have it */
+	uint64_t at[FLAW_N], line[FLAW_N]; /* the first one's place */
+	const char *found[FLAW_N];         /* in the item that is being read, or NULL */
+	bool any;                          /* of found */
+};
+
+/* The members of an event. */
+enum chrome_key {
+	KEY_PH,
+	KEY_TS,
+	KEY_DUR,
+	KEY_CAT,
+	KEY_PID,
+	KEY_TID,
+	KEY_NAME,
+	KEY_ID,
+	KEY_ARGS,
+	KEY_N
+};
+
+/* The arguments that are read. */
+enum chrome_arg {
+	CARG_CORRELATION,
+	CARG_DEVICE,
+	CARG_STREAM,
+	CARG_NAME,
+	CARG_LABELS,
+	CARG_OTHERS /* rows of argument_rows from here on have an argument of the trace */
+};
+#define CHROME_ARGS_MAX 48 /* rows of argument_rows */
+
+struct chrome_event {
+	uint64_t keys, args; /* bits of those that are there */
+	struct json_value key[KEY_N], arg[CHROME_ARGS_MAX];
+	const char *args_at; /* the object of the arguments */
+};
+
+static inline bool event_has(const struct chrome_event *v, enum chrome_key k)
+{
+	return v->keys >> k & 1;
+}
+static inline bool event_has_arg(const struct chrome_event *v, unsigned row)
+{
+	return v->args >> row & 1;
+}
+
+/* How the value of an argument is kept. */
+enum argument_form {
+	FORM_NONE,
+	FORM_INT,
+	FORM_TEXT,    /* of a list: its JSON without blanks */
+	FORM_NUMBERS, /* of a list: its numbers with commas between them */
+	FORM_STACK    /* innermost first, separated by ';' */
+};
+struct argument_row {
+	struct str name;
+	enum chrome_arg arg; /* or CARG_OTHERS */
+	uint32_t key;        /* of the trace: enum argument_key */
+	enum argument_form form;
+	bool own; /* differs from slice to slice */
+};
+extern const struct argument_row argument_rows[];
+extern const unsigned n_argument_rows;
+
+/* Remembers places by the texts of their process and thread. */
+struct chrome_track {
+	uint32_t track;
+	uint32_t process; /* of threads */
+};
+struct chrome_label { /* of a metadata event */
+	struct str pid, tid;
+	uint32_t name;
+	bool thread;
+};
+struct chrome_device { /* of the header */
+	int64_t id, memory;
+	uint32_t model; /* string id or ID_NONE */
+};
+
+struct chrome {
+	struct json_in json;
+	struct trace_build *b;
+	struct arena *a;
+	struct err *e;
+	struct chrome_flaws flaws;
+	struct sb text;         /* of one event: unescaped strings */
+	uint8_t arg_slots[128]; /* of argument_rows, by hash */
+	uint64_t wanted;        /* rows that the trace wants */
+	bool kineto;
+	bool lost;       /* damage was not followed by another event */
+	unsigned inside; /* times that an event ran to the end of the input */
+	uint64_t events;
+	int64_t rank, world;
+	uint32_t launches; /* the process whose calls launch device work, or ID_NONE */
+	struct intern tracks, processes; /* keys */
+	VEC(struct chrome_track) track;
+	VEC(uint32_t) process;
+	VEC(struct chrome_label) labels;
+	VEC(struct chrome_device) devices;
+};
+
+/* Reads an event, whose bracket is next. False: the stop says why. */
+bool chrome_event_read(struct chrome *c, struct chrome_event *v);
+/* Prepares the search for arguments. */
+void chrome_args_init(struct chrome *c);
+/* The place of a key in an event, KEY_N for those that are not read. */
+enum chrome_key chrome_key(struct str key);
+
+/* The key of a place: 't' a thread, 'd' a stream of a device. */
+struct str chrome_place_key(char buffer[static 256], char kind, struct str a, struct str b);
+
+/* Adds what an event says to the trace. */
+void chrome_emit(struct chrome *c, const struct chrome_event *v);
+/* Adds what the whole file says: names, devices, ranks. */
+void chrome_emit_end(struct chrome *c);
+
+/* Reads a member of the object around the events, whose value is next, as far as it is known. */
+bool chrome_header(struct chrome *c, struct str key);
+
+/* Notes a flaw in the item that is being read; at is in the window. */
+void chrome_flaw(struct chrome *c, enum chrome_flaw flaw, const char *at);
+/* Ends the item, with its flaws and those of the tokenizer. */
+void chrome_take(struct chrome *c);
+/* Reads the item again with more of the input, if there is more. */
+bool chrome_more(struct chrome *c);
+/* Adds a note for each kind; false (*e filled) if nothing was read because of them. */
+bool chrome_flaws_end(struct chrome *c);
+
+#endif

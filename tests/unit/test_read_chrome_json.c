@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Traces in JSON: what each kind of event becomes, categories old and new, headers.
+ * Traces are compared as text, a line for each slice.
+ */
+#include "unit.h"
+
+#include "chrome_rig.h"
+
+static int teardown(void **state)
+{
+	chrome_drop();
+	return unit_teardown(state);
+}
+
+static void forms(void **state)
+{
+	(void)state;
+	holds("{\"traceEvents\":[" OP "," OP2 "]}", OP_IS OP2_IS);
+	silent();
+	holds("[" OP "," OP2 "]", OP_IS OP2_IS);
+	silent();
+	holds("\xef\xbb\xbf[" OP "]\n", OP_IS);
+	silent();
+	holds("[" OP "]\n[" OP2 "]\n", OP_IS OP2_IS);
+	noted("concatenated JSON texts: all were read (line 2, byte ");
+	holds("{\"traceEvents\":[],\"otherData\":{\"x\":[1,{\"traceEvents\":[2]}]}}", "");
+	silent();
+	assert_int_equal(chrome_trace->source, TRACE_PLAIN);
+	holds("{\"traceEvents\":[" OP ",{}]}", OP_IS);
+	silent();
+	holds("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[" OP "],\"traceEvents\":[" OP2 "]}",
+	        OP_IS OP2_IS);
+	assert_int_equal(chrome_trace->source, TRACE_KINETO);
+}
+
+static void categories(void **state)
+{
+	(void)state;
+	holds("[" GPU("kernel", "\"device\":3,\"stream\":4,\"correlation\":9") "]",
+	        "gpu3.4 kernel k 1500+250 c9\n");
+	holds("[" GPU("Kernel", "") "]", "gpu0.7 kernel k 1500+250\n");
+	holds("[" GPU("gpu_memcpy", "\"bytes\":12") "," GPU("Memset", "\"bytes\":5") "]",
+	        "gpu0.7 copy k 1500+250 bytes=12\ngpu0.7 set k 1500+250 bytes=5\n");
+	holds("[" GPU("gpu_user_annotation", "") "," GPU("cuda_sync", "\"stream\":8") "]",
+	        "gpu0.7 annotation k 1500+250\ngpu0.8 sync k 1500+250\n");
+	/* Arguments make no device work of what stands on a thread. */
+	holds("[" GPU("cpu_op", "\"device\":0,\"stream\":7,\"correlation\":3") "," GPU(
+	              "cuda_runtime", "\"correlation\":3,\"stream\":7") "," GPU("python_function",
+	              "") "," GPU("Trace", "") "]",
+	        "0.7 op k 1500+250\n0.7 call k 1500+250 c3\n0.7 frame k 1500+250\n"
+	        "0.7 other k 1500+250\n");
+	holds("[{\"ph\":\"X\",\"cat\":\"Kernel\",\"name\":\"k\",\"pid\":2,\"tid\":\"stream 17\","
+	      "\"ts\":1,\"dur\":1}]",
+	        "gpu2.17 kernel k 1000+1000\n");
+	holds("[{\"ph\":\"X\",\"cat\":\"Operator\",\"name\":\"ProfilerStep#12\",\"pid\":1,\"tid\":"
+	      "\"5\",\"ts\":1,\"dur\":1},"
+	      "{\"ph\":\"X\",\"cat\":\"python_function\",\"name\":\"nn.Module: Linear_0\",\"pid\":"
+	      "1,\"tid\":5,\"ts\":1,\"dur\":1}]",
+	        "1.5 step ProfilerStep#12 1000+1000 step=12\n"
+	        "1.5 module nn.Module: Linear_0 1000+1000\n");
+	/* Others' categories are plain slices. */
+	holds("[{\"ph\":\"X\",\"cat\":\"Op\",\"name\":\"MatMul\",\"pid\":\"host\",\"ts\":1}]",
+	        "0.0 op MatMul 1000+0\n");
+	assert_int_equal(chrome_trace->source, TRACE_PLAIN);
+}
+
+static void arguments(void **state)
+{
+	(void)state;
+	holds("[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1,"
+	      "\"dur\":"
+	      "1,\"args\":{\"External id\":4,\"Input Dims\":[[2, 3],\n []],\"Input type\":[\"a "
+	      "b\", "
+	      "\"\"],\"Call stack\":\"in(2): f;out(1): g\",\"Sequence "
+	      "number\":5,\"unknown\":[1]}}]",
+	        "1.1 op a 1000+1000 external=4 sequence=5 shapes='[[2,3],[]]' dtypes='[\"a "
+	        "b\",\"\"]' "
+	        "stack='out(1): g\nin(2): f'\n");
+	holds("[" GPU("kernel", "\"grid\":[1, 2, 3],\"block\":\"[4,1,1]\"") "]",
+	        "gpu0.7 kernel k 1500+250 grid='1,2,3' block='[4,1,1]'\n");
+	holds("[{\"ph\":\"i\",\"s\":\"t\",\"name\":\"[memory]\",\"pid\":1,\"tid\":1,\"ts\":3,"
+	      "\"args\":"
+	      "{\"Addr\":77,\"Bytes\":-512,\"Device Type\":1,\"Device Id\":0}}]",
+	        "1.1 !allocation [memory] 3000 bytes=-512 address=77 memory_kind=1 device=0\n");
+	assert_true(chrome_read(
+	        S("[" GPU("gpu_memcpy", "\"bytes\":12,\"stream\":3") "]"), 0, &unit_arena));
+	assert_str(chrome_dumped(&unit_arena), "gpu0.3 copy k 1500+250\n");
+}
+
+static void times(void **state)
+{
+	(void)state;
+	holds("[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1700000000001012.250,\"dur\":\"1.875\"}]",
+	        "0.0 op a 1700000000001012250+1875\n");
+	holds("[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":-5}," OP "]",
+	        "0.0 op a 1000+0\n" OP_IS);
+	noted("negative duration");
+	holds("[{\"ph\":\"X\",\"name\":\"a\"},{\"ph\":\"X\",\"ts\":\"later\"}," OP "]", OP_IS);
+	noted("event without a time: ignored (line 1, byte 21; 2 in all)");
+	holds("[" GPU("kernel", "\"correlation\":99999999999999999999999") "]",
+	        "gpu0.7 kernel k 1500+250\n");
+	noted("integer overflow");
+}
+
+static void pairs(void **state)
+{
+	(void)state;
+	holds("[{\"ph\":\"B\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1},"
+	      "{\"ph\":\"B\",\"name\":\"b\",\"pid\":1,\"tid\":2,\"ts\":2},"
+	      "{\"ph\":\"E\",\"pid\":1,\"tid\":2,\"ts\":3},"
+	      "{\"ph\":\"E\",\"pid\":1,\"tid\":2,\"ts\":5},"
+	      "{\"ph\":\"E\",\"pid\":1,\"tid\":2,\"ts\":6}]",
+	        "1.2 op a 1000+4000\n1.2 op b 2000+1000\n");
+	noted("end of an event that has not begun");
+	holds("[{\"ph\":\"b\",\"cat\":\"t\",\"id\":\"0x1\",\"name\":\"a\",\"pid\":1,\"ts\":1},"
+	      "{\"ph\":\"b\",\"cat\":\"t\",\"id\":\"0x2\",\"name\":\"b\",\"pid\":1,\"ts\":2},"
+	      "{\"ph\":\"e\",\"cat\":\"t\",\"id\":\"0x1\",\"pid\":1,\"ts\":3},"
+	      "{\"ph\":\"e\",\"cat\":\"t\",\"id\":\"0x2\",\"pid\":1,\"ts\":4}]",
+	        "1.'t 0x1' op a 1000+2000\n1.'t 0x2' op b 2000+2000\n");
+	silent();
+}
+
+static void others(void **state)
+{
+	(void)state;
+	holds("[{\"args\":{\"in "
+	      "use\":5,\"free\":7.0},\"name\":\"memory\",\"pid\":1,\"ts\":1,\"ph\":"
+	      "\"C\"},{\"ph\":\"I\",\"name\":\"mark\",\"pid\":1,\"tid\":3,\"ts\":2},"
+	      "{\"ph\":\"s\",\"id\":1,\"pid\":1,\"tid\":3,\"ts\":2},{\"ph\":\"f\",\"id\":1,\"ts\":"
+	      "3}]",
+	        "1.'memory in use' other memory 1000 value=5\n"
+	        "1.'memory free' other memory 1000 value=7\n"
+	        "1.3 !other mark 2000\n");
+	silent();
+}
+
+static void names(void **state)
+{
+	(void)state;
+	holds("{\"schemaVersion\":1,\"baseTimeNanoseconds\":1700000000000000001,"
+	      "\"deviceProperties\":[{\"id\":1,\"name\":\"H\\u0031\",\"totalGlobalMem\":80},3],"
+	      "\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":3,\"world_size\":8,\"pg\":[{}]},"
+	      "\"traceEvents\":["
+	      "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":9,\"args\":{\"name\":\"python\"}},"
+	      "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":8,\"args\":{\"name\":\"idle\"}},"
+	      "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":9,\"tid\":\"4\",\"args\":{\"name\":"
+	      "\"worker\"}}," GPU("kernel",
+	              "\"device\":1,\"correlation\":2") ","
+	                                                "{\"ph\":\"X\",\"cat\":\"cuda_runtime\","
+	                                                "\"name\":\"launch\",\"pid\":9,\"tid\":4,"
+	                                                "\"ts\":1,"
+	                                                "\"dur\":1,\"args\":{\"correlation\":2}}]}",
+	        "gpu1.7 kernel k 1500+250 c2\n9.4 call launch 1000+1000 c2\n");
+	assert_int_equal(chrome_trace->origin_ns, INT64_C(1700000000000000001));
+	assert_int_equal(chrome_trace->processes.n, 1);
+	assert_int_equal(chrome_trace->processes.v[0].rank, 3);
+	assert_int_equal(chrome_trace->processes.v[0].world, 8);
+	assert_str(trace_str(chrome_trace, chrome_trace->processes.v[0].name), "python");
+	assert_str(trace_str(chrome_trace, chrome_trace->devices.v[0].model), "H1");
+	assert_int_equal(chrome_trace->devices.v[0].memory, 80);
+	/* Device work belongs to the process that launches it. */
+	assert_int_equal(chrome_trace->tracks.v[0].process, 0);
+	assert_int_equal(chrome_trace->devices.v[0].process, 0);
+	assert_str(trace_str(chrome_trace, chrome_trace->tracks.v[1].name), "worker");
+}
+
+int main(int argc, char **argv)
+{
+#define test(f) cmocka_unit_test_setup_teardown(f, unit_setup, teardown)
+	const struct CMUnitTest tests[] = { test(forms), test(categories), test(arguments),
+		test(times), test(pairs), test(others), test(names) };
+
+	return unit_main(tests, argc, argv);
+}
