@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "cli/program.h"
 #include "gen_docs.h"
 
+struct session *docs_session;
 static const char *folder;
 
 FILE *docs_begin(const char *sub, const char *name)
@@ -41,11 +43,16 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	folder = argv[1];
+	docs_session = session_new(0);
+	if (!docs_session)
+		return 1;
+	docs_session->more_commands = program_commands;
 	docs_main_page();
-	for (size_t i = 0; i < n_commands; i++)
-		docs_page_of(&commands[i]);
+	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;)
+		docs_page_of(c);
 	docs_bash();
 	docs_zsh();
 	docs_fish();
+	session_free(docs_session);
 	return 0;
 }

@@ -7,9 +7,11 @@
 
 #include <stdio.h>
 
-#include "lib/cmd.h"
 #include "lib/flags.h"
 #include "lib/options.h"
+
+/* Knows the commands of the library and of the program. */
+extern struct session *docs_session;
 
 /* A file of the folder's sub-folder, to be written; what fails ends the program. */
 FILE *docs_begin(const char *sub, const char *name);

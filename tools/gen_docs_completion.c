@@ -34,8 +34,8 @@ static void put_stats(FILE *f)
 
 static void put_commands(FILE *f)
 {
-	for (size_t i = 0; i < n_commands; i++)
-		fprintf(f, "%s%s", i ? " " : "", commands[i].name);
+	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;)
+		fprintf(f, "%s%s", c == cmd_next(docs_session, NULL) ? "" : " ", c->name);
 }
 
 /* What help knows beside options. */
@@ -55,18 +55,17 @@ static void put_topics(FILE *f)
 static void bash_own_words(FILE *f)
 {
 	fputs("\t[ \"$COMP_CWORD\" -gt 1 ] && case ${COMP_WORDS[1]} in\n", f);
-	for (size_t i = 0; i < n_commands; i++) {
-		const struct option *w = options_of(commands[i].scope);
-		if (commands[i].subcommands)
+	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;) {
+		const struct option *w = options_of(c->name);
+		if (c->subcommands)
 			fprintf(f,
 			        "\t%s) [ \"$COMP_CWORD\" -eq %u ] && { COMPREPLY=($(compgen -W "
 			        "'%s' -- \"$cur\")); return; } ;;%s\n",
-			        commands[i].name, commands[i].subcommand_at + 1,
-			        commands[i].subcommands, "&");
-		if ((!w && !commands[i].subcommands) || !commands[i].own_words)
+			        c->name, c->subcommand_at + 1, c->subcommands, "&");
+		if ((!w && !c->subcommands) || !c->own_words)
 			continue;
-		fprintf(f, "\t%s)%s COMPREPLY=($(compgen -W '", commands[i].name,
-		        commands[i].view_options ? " case $cur in --*)" : "");
+		fprintf(f, "\t%s)%s COMPREPLY=($(compgen -W '", c->name,
+		        c->view_options ? " case $cur in --*)" : "");
 		for (; w; w = option_next(w))
 			fprintf(f, "%s%s%s ", option_dashes(w), w->name,
 			        option_argument(w) && w->name[1] && !is_alone(w) ? "=" : "");
@@ -74,7 +73,7 @@ static void bash_own_words(FILE *f)
 		        "--help' -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
 		        "\t\tcase $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; "
 		        "return ;;%s\n",
-		        commands[i].view_options ? " esac ;;" : "");
+		        c->view_options ? " esac ;;" : "");
 	}
 	fputs("\thelp) case $cur in -*) ;; *) COMPREPLY=($(compgen -W '", f);
 	put_topics(f);
@@ -178,16 +177,15 @@ static void zsh_options(FILE *f)
 static void zsh_own_words(FILE *f)
 {
 	fputs("(( CURRENT > 2 )) && case $words[2] in\n", f);
-	for (size_t i = 0; i < n_commands; i++) {
-		const struct option *w = options_of(commands[i].scope);
-		if (!(w || commands[i].subcommands) || !commands[i].own_words)
+	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;) {
+		const struct option *w = options_of(c->name);
+		if (!(w || c->subcommands) || !c->own_words)
 			continue;
 		fprintf(f,
 		        "%s)\n\t_arguments '1:command: ' \\\n\t'--help[about this command]' \\\n",
-		        commands[i].name);
-		if (commands[i].subcommands)
-			fprintf(f, "\t'%u:order:(%s)' \\\n", commands[i].subcommand_at + 1,
-			        commands[i].subcommands);
+		        c->name);
+		if (c->subcommands)
+			fprintf(f, "\t'%u:order:(%s)' \\\n", c->subcommand_at + 1, c->subcommands);
 		for (; w; w = option_next(w)) {
 			fprintf(f, "\t'%s%s%s%s[", w->type == OPT_TEXTS ? "*" : "",
 			        option_dashes(w), w->name,
@@ -205,8 +203,7 @@ static void zsh_own_words(FILE *f)
 			}
 			fputs("' \\\n", f);
 		}
-		fprintf(f, "\t%s'*:file:_files'\n\treturn ;;\n",
-		        commands[i].view_options ? "$views " : "");
+		fprintf(f, "\t%s'*:file:_files'\n\treturn ;;\n", c->view_options ? "$views " : "");
 	}
 	fputs("help)\n\t_values topic ", f);
 	put_topics(f);
@@ -221,9 +218,9 @@ void docs_zsh(void)
 	      "{\n\tlocal -a "
 	      "commands\n\tcommands=(\n",
 	        f);
-	for (size_t i = 0; i < n_commands; i++) {
-		fprintf(f, "\t\t'%s:", commands[i].name);
-		put_plain(f, commands[i].help);
+	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;) {
+		fprintf(f, "\t\t'%s:", c->name);
+		put_plain(f, c->help);
 		fputs("'\n", f);
 	}
 	fputs("\t)\n\t_describe -t commands command commands\n\t_files\n}\n", f);
@@ -259,15 +256,14 @@ static void fish_choices(FILE *f, const struct option *row)
 
 static void fish_own_words(FILE *f)
 {
-	for (size_t i = 0; i < n_commands; i++) {
-		if (commands[i].subcommands)
+	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;) {
+		if (c->subcommands)
 			fprintf(f,
 			        "complete -c tfprof -n '__fish_seen_subcommand_from %s' -a '%s'\n",
-			        commands[i].name, commands[i].subcommands);
-		for (const struct option *w = options_of(commands[i].scope); w;
-		        w = option_next(w)) {
+			        c->name, c->subcommands);
+		for (const struct option *w = options_of(c->name); w; w = option_next(w)) {
 			fprintf(f, "complete -c tfprof -n '__fish_seen_subcommand_from %s' -%c %s",
-			        commands[i].name, w->name[1] ? 'l' : 's', w->name);
+			        c->name, w->name[1] ? 'l' : 's', w->name);
 			if (w->type == OPT_CHOICE && !is_alone(w)) {
 				fputs(" -x", f);
 				fish_choices(f, w);
@@ -290,10 +286,9 @@ void docs_fish(void)
 	        f);
 	put_topics(f);
 	fputs("'\n", f);
-	for (size_t i = 0; i < n_commands; i++) {
-		fprintf(f, "complete -c tfprof -n __fish_use_subcommand -a %s -d '",
-		        commands[i].name);
-		put_plain(f, commands[i].help);
+	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;) {
+		fprintf(f, "complete -c tfprof -n __fish_use_subcommand -a %s -d '", c->name);
+		put_plain(f, c->help);
 		fputs("'\n", f);
 	}
 	for (const struct option *x = options_of(SCOPE_FLAGS); x; x = option_next(x)) {

@@ -148,9 +148,9 @@ void docs_page_of(const struct command *c)
 	put_section(f, "DESCRIPTION");
 	put(f, c->about);
 	fputs("\n", f);
-	if (options_of(c->scope)) {
+	if (options_of(c->name)) {
 		put_section(f, c->view_options ? "OPTIONS OF ITS OWN" : "OPTIONS");
-		put_own_options(f, options_of(c->scope));
+		put_own_options(f, options_of(c->name));
 	}
 	if (c->view || c->view_options) {
 		put_section(f, "OPTIONS");
@@ -209,8 +209,8 @@ void docs_main_page(void)
 	                "tfprof op --profile_path=profile_100 -order_by micros\n"
 	                "tfprof help scope\n");
 	put_section(f, "COMMANDS");
-	for (size_t i = 0; i < n_commands; i++)
-		put_row(f, "", commands[i].name, NULL, commands[i].help);
+	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;)
+		put_row(f, "", c->name, NULL, c->help);
 	put_section(f, "FLAGS");
 	put_flags(f);
 	put_section(f, "OPTIONS");

@@ -6,9 +6,9 @@
 
 const struct option *option_next(const struct option *row)
 {
-	enum option_scope scope = row->scope;
+	const char *scope = row->scope;
 
-	for (row++; row->name && row->scope == scope; row++)
+	for (row++; row->name && strcmp(row->scope, scope) == 0; row++)
 		if (!(row->flags & OPTION_HIDDEN))
 			return row;
 	return NULL;

@@ -10,18 +10,10 @@
 
 #include "base/quantity.h"
 
-enum option_scope {
-	SCOPE_NONE,
-	SCOPE_VIEWS, /* struct opts */
-	SCOPE_FLAGS, /* struct flags */
-	SCOPE_SET,
-	SCOPE_CHECKPOINT,
-	SCOPE_DIFF,
-	SCOPE_RECORD,
-	SCOPE_DOCTOR,
-	SCOPE_GPU,
-	SCOPE_COLLECTOR /* TFPROF_OPTS; struct plan */
-};
+/* Scopes; that of the options of a command is the command's name. */
+#define SCOPE_VIEWS     "views"     /* struct opts */
+#define SCOPE_FLAGS     "flags"     /* struct flags */
+#define SCOPE_COLLECTOR "collector" /* TFPROF_OPTS; struct plan */
 
 /* Types and what their values are stored as. */
 enum option_type {
@@ -60,7 +52,7 @@ enum {
 };
 
 struct option {
-	enum option_scope scope;
+	const char *scope;
 	const char *name; /* without dashes; NULL ends the array */
 	enum option_type type;
 	size_t at;           /* offset in the scope's struct */
@@ -70,6 +62,20 @@ struct option {
 	const char *choices; /* the words that it takes, with '|' between; NULL: others */
 	const char *help;
 };
+
+/* What the plain and text types are stored as, for structs made of the table. */
+#define OPTION_C_SWITCH       bool
+#define OPTION_C_BOOL         bool
+#define OPTION_C_CHOICE       int
+#define OPTION_C_COUNT        int64_t
+#define OPTION_C_SIZE         int64_t
+#define OPTION_C_LIMIT        int64_t
+#define OPTION_C_SECONDS      int64_t
+#define OPTION_C_MILLISECONDS int64_t
+#define OPTION_C_SHARE        double
+#define OPTION_C_TEXT         struct str
+#define OPTION_C_TEXTS        struct strs
+#define OPTION_C_LIST         struct strs
 
 /* Makes a row of the macro's arguments in metric/option.def. */
 #define OPTION_ROW(scope, type, s, field, name, preset, flags, value, choices, help)               \

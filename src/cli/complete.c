@@ -139,9 +139,9 @@ static void offer_files(struct session *s, struct complete *c)
 /* all: those too that no session runs. */
 static void offer_commands(struct session *s, struct complete *c, bool all)
 {
-	for (size_t i = 0; i < n_commands; i++)
-		if (all || !commands[i].program)
-			offer(s, c, str_of(commands[i].name));
+	for (const struct command *x = NULL; (x = cmd_next(s, x)) != NULL;)
+		if (all || !x->program)
+			offer(s, c, str_of(x->name));
 }
 
 /* An option, with as many dashes as are typed. */
@@ -158,7 +158,7 @@ static void offer_options(struct session *s, struct complete *c, const struct co
 {
 	for (const struct option *row = view_options; row; row = option_next(row))
 		if (!cmd || (cmd_has_option(cmd, row) &&
-		                    !option_in(options_of(cmd->scope), str_of(row->name))))
+		                    !option_in(options_of(cmd->name), str_of(row->name))))
 			offer_option(s, c, "-", row->name);
 }
 
@@ -169,7 +169,7 @@ static void offer_own(struct session *s, struct complete *c, const struct comman
 
 	if (cmd->own_words && !option)
 		offer_files(s, c);
-	const struct option *row = option || !cmd->own_words ? options_of(cmd->scope) : NULL;
+	const struct option *row = option || !cmd->own_words ? options_of(cmd->name) : NULL;
 	for (; row; row = option_next(row))
 		offer_option(s, c, option_dashes(row), row->name);
 	if (!cmd->own_words || (cmd->view_options && option))
@@ -328,9 +328,9 @@ static void offer_subcommands(struct session *s, struct complete *c, const struc
 static void offer_behind(struct session *s, struct complete *c, const struct strs *words)
 {
 	struct str last = words->v[words->n - 1], name = STR_NONE, value;
-	const struct command *cmd = cmd_find(words->v[0]);
+	const struct command *cmd = cmd_find(s, words->v[0]);
 	bool has_value, option = cmd_option_word(last, &name, &value, &has_value) && !has_value;
-	const struct option *own = cmd && option ? option_in(options_of(cmd->scope), name) : NULL;
+	const struct option *own = cmd && option ? option_in(options_of(cmd->name), name) : NULL;
 	const struct option *row = option && !own ? view_option(name) : NULL;
 
 	if (is_redirect(last)) {

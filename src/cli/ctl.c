@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See ctl.h. A line is appended whole, by one write, so that any number of us may do it at once.
+ * tfprof ctl. A line is appended whole, by one write, so that any number of us may do it at once.
  */
 #define _GNU_SOURCE 1
-#include "cli/ctl.h"
+#include "cli/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +14,8 @@
 #include "cli/recording.h"
 #include "base/fmt.h"
 #include "io/recording_summary.h"
+
+#define CTL_LABEL_MAX 200 /* bytes of a step's label */
 
 /* ---- orders ---- */
 
@@ -175,14 +177,13 @@ static bool status(struct session *s, struct str folder, struct sink *out)
 	return true;
 }
 
-bool ctl_run(struct program *p)
+bool ctl_run(struct session *s, const struct request *r, struct sink *out)
 {
 	static const char *const orders[] = { SPOOL_CONTROL_START, SPOOL_CONTROL_STOP,
 		SPOOL_CONTROL_STEP, SPOOL_CONTROL_FLUSH };
-	struct session *s = p->s;
-	struct option_words w = { .command = p->command };
+	struct option_words w = { .command = r->command };
 
-	if (!options_read(s, p->words, &w))
+	if (!options_read(s, &r->topics, &w))
 		return false;
 	bool step = w.rest.n > 1 && str_eq(w.rest.v[1], S(SPOOL_CONTROL_STEP));
 	if (w.rest.n < 2 || w.rest.n > (step ? 3 : 2))
@@ -190,7 +191,7 @@ bool ctl_run(struct program *p)
 		        "ctl takes a folder and one of start, stop, step [LABEL], flush, status");
 	struct str folder = w.rest.v[0], word = w.rest.v[1];
 	if (str_eq(word, S("status")))
-		return status(s, folder, p->out);
+		return status(s, folder, out);
 	for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
 		if (str_eq(word, str_of(orders[i])))
 			return order(s, folder, word, w.rest.n > 2 ? w.rest.v[2] : STR_NONE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See doctor.h. Asks the driver and CUPTI for their versions and starts neither.
+ * tfprof doctor. Asks the driver and CUPTI for their versions and starts neither.
  */
-#include "cli/doctor.h"
+#include "cli/program.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,7 +22,8 @@
 enum state { FINE, REMARK, BAD };
 
 struct doctor {
-	struct program *p;
+	struct session *s;
+	struct sink *out;
 	struct arena *a;
 	struct doctor_options words;
 	int driver; /* the CUDA version that it can, as 13000; 0: no driver */
@@ -37,9 +38,9 @@ static void row(struct doctor *d, enum state state, const char *name, struct str
 {
 	static const char *const states[] = { [FINE] = "ok", [REMARK] = "note", [BAD] = "BAD" };
 
-	sink_fmt(d->p->out, "%-10s  %-4s  ", name, states[state]);
-	sink_put(d->p->out, text);
-	sink_char(d->p->out, '\n');
+	sink_fmt(d->out, "%-10s  %-4s  ", name, states[state]);
+	sink_put(d->out, text);
+	sink_char(d->out, '\n');
 	if (state == BAD && !d->bad++)
 		d->first = str_of(name);
 }
@@ -48,15 +49,15 @@ static void row(struct doctor *d, enum state state, const char *name, struct str
 static void cure(struct doctor *d, const char *text)
 {
 	struct strs lines = str_split(d->a, str_of(text), '\n');
-	unsigned columns = d->p->columns;
+	unsigned columns = d->s->columns;
 	size_t blanks = columns && columns < NARROW ? 2 : 18;
 
 	for (size_t i = 0; i < lines.n; i++) {
-		sink_fmt(d->p->out, "%*s", (int)blanks, "");
+		sink_fmt(d->out, "%*s", (int)blanks, "");
 		if (str_starts(lines.v[i], S(" ")))
-			sink_fmt(d->p->out, "%.*s\n", STR(lines.v[i]));
+			sink_fmt(d->out, "%.*s\n", STR(lines.v[i]));
 		else
-			help_put_hanging(columns, lines.v[i], blanks, d->p->out);
+			help_put_hanging(columns, lines.v[i], blanks, d->out);
 	}
 }
 
@@ -365,7 +366,7 @@ static bool check_environment(struct doctor *d, struct str environment)
 
 static bool check_process(struct doctor *d, struct str word)
 {
-	struct session *s = d->p->s;
+	struct session *s = d->s;
 	int64_t pid;
 
 	if (!num_parse_i64(word, &pid) || pid <= 0)
@@ -386,10 +387,10 @@ static bool check_process(struct doctor *d, struct str word)
 		        (long long)pid);
 	check_libraries(d, maps, check_environment(d, environment));
 	if (d->bad)
-		sink_fmt(d->p->out, "Verdict: process %lld is not recorded (%.*s).\n",
-		        (long long)pid, STR(d->first));
+		sink_fmt(d->out, "Verdict: process %lld is not recorded (%.*s).\n", (long long)pid,
+		        STR(d->first));
 	else
-		sink_fmt(d->p->out,
+		sink_fmt(d->out,
 		        d->waits ? "Verdict: process %lld will be recorded when it starts CUDA.\n"
 		                 : "Verdict: process %lld is recorded.\n",
 		        (long long)pid);
@@ -406,27 +407,25 @@ static void check_machine(struct doctor *d)
 	check_profilers(d);
 	check_folder(d);
 	if (d->bad)
-		sink_fmt(d->p->out, "Verdict: not ready to record (%.*s%s).\n", STR(d->first),
+		sink_fmt(d->out, "Verdict: not ready to record (%.*s%s).\n", STR(d->first),
 		        d->bad > 1 ? ", and more" : "");
 	else
-		sink_put(
-		        d->p->out, S("Verdict: ready to record. Type: tfprof record -- PROGRAM\n"));
+		sink_put(d->out, S("Verdict: ready to record. Type: tfprof record -- PROGRAM\n"));
 }
 
-bool doctor_run(struct program *p)
+bool doctor_run(struct session *s, const struct request *r, struct sink *out)
 {
-	struct doctor d = { .p = p, .a = &p->s->query_arena };
-	struct option_words w = { .command = p->command, .into = &d.words };
+	struct doctor d = { .s = s, .out = out, .a = &s->query_arena };
+	struct option_words w = { .command = r->command, .into = &d.words };
 
-	if (!options_read(p->s, p->words, &w))
+	if (!options_read(s, &r->topics, &w))
 		return false;
 	if (w.rest.n > 1)
-		return session_fail(
-		        p->s, ERR_INVALID_ARGUMENT, "doctor takes one process, or none");
+		return session_fail(s, ERR_INVALID_ARGUMENT, "doctor takes one process, or none");
 	if (w.rest.n && !check_process(&d, w.rest.v[0]))
 		return false;
 	if (!w.rest.n)
 		check_machine(&d);
-	p->status = d.bad > 0;
+	s->exit_status = d.bad > 0;
 	return true;
 }

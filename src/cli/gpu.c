@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu.h.
+ * tfprof gpu.
  */
-#include "cli/gpu.h"
+#include "cli/program.h"
 
 #include <sys/stat.h>
 
@@ -41,9 +41,8 @@ static bool is_file(struct arena *a, struct str path)
 	return stat(str_z(a, path), &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static bool find(struct program *p, const struct option_words *w, struct strs *spools)
+static bool find(struct session *s, const struct option_words *w, struct strs *spools)
 {
-	struct session *s = p->s;
 	struct str folder;
 
 	if (w->rest.n > 1)
@@ -88,16 +87,15 @@ static bool judge(struct session *s, const struct gpu_use *u)
 	return spool_fault_judge(&bad->fault, bad->file, kept > 0, &s->error);
 }
 
-bool gpu_run(struct program *p)
+bool gpu_run(struct session *s, const struct request *r, struct sink *out)
 {
 	struct gpu_options words = { 0 };
-	struct option_words w = { .command = p->command, .into = &words };
-	struct session *s = p->s;
+	struct option_words w = { .command = r->command, .into = &words };
 	struct strs spools = { 0 };
 	struct gpu_use u;
 
-	options_preset(SCOPE_GPU, &words);
-	if (!options_read(s, p->words, &w) || !find(p, &w, &spools))
+	options_preset("gpu", &words);
+	if (!options_read(s, &r->topics, &w) || !find(s, &w, &spools))
 		return false;
 	gpu_use_init(&u, &s->query_arena);
 	for (size_t i = 0; i < spools.n; i++)
@@ -111,10 +109,10 @@ bool gpu_run(struct program *p)
 	             : words.output == OUTPUT_TEXT ? TOP
 	                                           : SIZE_MAX;
 	if (words.output == OUTPUT_JSON)
-		gpu_json(&u, top, p->out);
+		gpu_json(&u, top, out);
 	else if (words.output == OUTPUT_CSV)
-		gpu_csv(&u, top, p->out);
+		gpu_csv(&u, top, out);
 	else
-		gpu_text(&u, top, words.wide ? 0 : p->columns, p->out);
+		gpu_text(&u, top, words.wide ? 0 : s->columns, out);
 	return true;
 }

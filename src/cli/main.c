@@ -77,7 +77,7 @@ static struct sink *begin_screen(struct session *s, struct run *r, const struct 
 /* Of the command that the words begin with, or of all. */
 static bool show_help(struct session *s, struct run *r, const struct strs *words)
 {
-	struct strs topic = { .v = words->v, .n = words->n && cmd_find(words->v[0]) };
+	struct strs topic = { .v = words->v, .n = words->n && cmd_find(s, words->v[0]) };
 
 	return help_write(s, &topic, begin_screen(s, r, &s->sticky));
 }
@@ -85,13 +85,10 @@ static bool show_help(struct session *s, struct run *r, const struct strs *words
 /* A command that the library does not have. */
 static bool run_program(struct session *s, struct run *r)
 {
-	const struct strs *words = &r->request.topics;
-	struct program p = { .s = s, .command = r->request.command, .words = words };
+	struct sink *out = begin_screen(s, r, &s->sticky);
 
-	p.out = screen_begin(&r->screen, &s->sticky);
-	p.columns = screen_columns(&r->screen);
-	bool ok = program_run(&p);
-	r->done = p.status;
+	bool ok = r->request.command->run(s, &r->request, out);
+	r->done = s->exit_status;
 	r->reads = true;
 	return ok;
 }
@@ -302,6 +299,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILED;
 	}
 	s->threads = threads();
+	s->more_commands = program_commands;
 	arena_init(&a, &work);
 	r.out = sink_fd(&a, STDOUT_FILENO, S("standard output"));
 	screen_init(&r.screen, r.out, &work);

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Commands that only the program has, not the library: they start other programs, look at the
- * machine, or speak with running collectors.
+ * Commands that only the program has, not the library. Sessions of the program know them by
+ * session.more_commands. Their words are request.topics, the columns of the terminal
+ * session.columns; session.exit_status is theirs to set.
  */
 #ifndef TFPROF_CLI_PROGRAM_H
 #define TFPROF_CLI_PROGRAM_H
 
-#include "lib/cmd.h"
 #include "lib/options.h"
 
-struct program {
-	struct session *s;
-	const struct command *command;
-	const struct strs *words; /* those behind it */
-	struct sink *out;
-	unsigned columns; /* of the terminal behind out; 0: it is none */
-	int status;       /* the exit status where the command did what it was asked */
-};
+extern const struct command program_commands[]; /* closed by a row without a name */
 
-/* Runs the command. False with the session's error. */
-bool program_run(struct program *p);
+/* The functions of the rows. */
+#define COMMAND(name, function, ...)                                                               \
+	bool function(struct session *s, const struct request *r, struct sink *out);
+/* clang-format off */
+#include "cli/program.def"
+/* clang-format on */
+#undef COMMAND
 
 #endif

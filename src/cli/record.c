@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See record.h. Everything that the collector needs goes through the environment, so that it
+ * tfprof record. Everything that the collector needs goes through the environment, so that it
  * reaches whatever the program starts; nothing here is needed once the program runs.
  */
 #define _GNU_SOURCE 1
-#include "cli/record.h"
+#include "cli/program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static void put_seconds(struct sb *b, const char *name, int64_t ns)
 /* The names of choices are those of the collector. */
 static void put_choice(struct sb *b, const char *name, int value)
 {
-	const struct option *row = option_in(options_of(SCOPE_RECORD), str_of(name));
+	const struct option *row = option_in(options_of("record"), str_of(name));
 
 	if (value >= 0)
 		sb_fmt(b, "%s%s=%.*s", b->n ? "," : "", name,
@@ -258,26 +258,26 @@ static bool run(struct recorder *r, int *status)
 	return true;
 }
 
-bool record_run(struct program *p)
+bool record_run(struct session *s, const struct request *r, struct sink *out)
 {
-	struct recorder r = { .s = p->s, .a = &p->s->query_arena };
-	struct option_words w = { .command = p->command, .into = &r.words };
+	struct recorder rec = { .s = s, .a = &s->query_arena };
+	struct option_words w = { .command = r->command, .into = &rec.words };
 
-	options_preset(SCOPE_RECORD, &r.words);
-	if (!options_read(p->s, p->words, &w))
+	options_preset("record", &rec.words);
+	if (!options_read(s, &r->topics, &w))
 		return false;
-	r.command = w.rest;
-	if (r.words.env < 0 && !r.command.n)
-		return session_fail(p->s, ERR_INVALID_ARGUMENT,
+	rec.command = w.rest;
+	if (rec.words.env < 0 && !rec.command.n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "record needs a program to run: tfprof record [OPTIONS] -- PROGRAM "
 		        "[WORDS]");
-	if (r.words.env >= 0 && r.command.n)
-		return session_fail(p->s, ERR_INVALID_ARGUMENT,
-		        "record --env starts nothing: leave '%.*s' out", STR(r.command.v[0]));
-	if (!prepare(&r))
+	if (rec.words.env >= 0 && rec.command.n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "record --env starts nothing: leave '%.*s' out", STR(rec.command.v[0]));
+	if (!prepare(&rec))
 		return false;
-	if (r.words.env < 0)
-		return run(&r, &p->status);
-	sink_put(p->out, r.words.env > 0 ? as_docker_options(&r) : as_exports(&r));
+	if (rec.words.env < 0)
+		return run(&rec, &s->exit_status);
+	sink_put(out, rec.words.env > 0 ? as_docker_options(&rec) : as_exports(&rec));
 	return true;
 }

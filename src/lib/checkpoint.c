@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See checkpoint.h.
+ * The command "checkpoint": what is in a checkpoint, whether it is whole, how two differ.
  */
-#include "lib/checkpoint.h"
 
 #include <inttypes.h>
 
@@ -275,7 +274,7 @@ static bool read_words(struct ask *k, const struct request *r)
 {
 	struct option_words w = { .command = r->command, .into = &k->words };
 
-	options_preset(SCOPE_CHECKPOINT, &k->words);
+	options_preset("checkpoint", &k->words);
 	if (!options_read(k->s, &r->topics, &w))
 		return false;
 	k->paths = w.rest;

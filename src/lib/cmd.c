@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "lib/baseline.h"
-#include "lib/checkpoint.h"
-#include "lib/diff.h"
 #include "lib/flags.h"
 #include "lib/help.h"
 #include "lib/jobs.h"
@@ -28,7 +26,7 @@ static void take_dump_to_file(struct session *s, struct opts *o)
 	o->output = (struct output){ OUT_FILE, o->dump_to_file };
 }
 
-static bool run_view(struct session *s, const struct request *r, struct sink *out)
+bool run_view(struct session *s, const struct request *r, struct sink *out)
 {
 	const struct view_ops *v = r->command->view;
 	struct opts o = r->opts;
@@ -42,7 +40,7 @@ static bool run_view(struct session *s, const struct request *r, struct sink *ou
 	return session_answer(s, v, &o, out, NULL);
 }
 
-static bool run_advise(struct session *s, const struct request *r, struct sink *out)
+bool run_advise(struct session *s, const struct request *r, struct sink *out)
 {
 	struct advice advice;
 
@@ -84,7 +82,7 @@ static bool check_convert(struct session *s, const struct request *r)
 	        "before: -output run_meta:outfile=FILE");
 }
 
-static bool run_convert(struct session *s, const struct request *r, struct sink *out)
+bool run_convert(struct session *s, const struct request *r, struct sink *out)
 {
 	(void)out;
 	if (r->opts.output.kind == OUT_RUN_META)
@@ -92,22 +90,22 @@ static bool run_convert(struct session *s, const struct request *r, struct sink 
 	return session_write_profile(s, r->opts.output.outfile);
 }
 
-static bool run_set(struct session *s, const struct request *r, struct sink *out)
+bool run_set(struct session *s, const struct request *r, struct sink *out)
 {
 	struct sb b = sb_in(&s->query_arena);
 
 	session_set(s, &r->opts);
-	if (r->set.all)
+	if (r->show_all)
 		opts_dump_all(&b, &s->sticky);
 	else if (r->prompt && !r->given.n && !r->shown.n)
 		opts_dump(&b, &s->sticky);
-	for (size_t i = 0; i < r->shown.n && !r->set.all; i++)
+	for (size_t i = 0; i < r->shown.n && !r->show_all; i++)
 		opts_dump_one(&b, &s->sticky, view_option(r->shown.v[i]));
 	sink_put(out, sb_str(&b));
 	return true;
 }
 
-static bool run_reset(struct session *s, const struct request *r, struct sink *out)
+bool run_reset(struct session *s, const struct request *r, struct sink *out)
 {
 	struct opts o;
 
@@ -118,17 +116,8 @@ static bool run_reset(struct session *s, const struct request *r, struct sink *o
 	return true;
 }
 
-/* In a session there is nobody to run it. */
-static bool run_elsewhere(struct session *s, const struct request *r, struct sink *out)
-{
-	(void)out;
-	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        "%s is no command of a session: type tfprof %s in the shell", r->command->name,
-	        r->command->name);
-}
-
-/* Who reads the lines ends. */
-static bool run_quit(struct session *s, const struct request *r, struct sink *out)
+/* Does nothing: the loop that reads lines stops on command->ends. */
+bool run_quit(struct session *s, const struct request *r, struct sink *out)
 {
 	(void)s;
 	(void)r;
@@ -136,32 +125,46 @@ static bool run_quit(struct session *s, const struct request *r, struct sink *ou
 	return true;
 }
 
-static bool run_help(struct session *s, const struct request *r, struct sink *out)
+bool run_help(struct session *s, const struct request *r, struct sink *out)
 {
 	return help_write(s, &r->topics, out);
 }
 
-const struct command commands[] = {
-#define COMMAND(...) { __VA_ARGS__ },
+/* clang-format off */
+static const struct command commands[] = {
+#define COMMAND(name_, function, ...) { .name = #name_, .run = function, __VA_ARGS__ },
 #include "lib/command.def"
 #undef COMMAND
+	{ .name = NULL }
 };
-const size_t n_commands = sizeof commands / sizeof *commands;
+/* clang-format on */
 
-const struct command *cmd_find(struct str name)
+const struct command *cmd_next(const struct session *s, const struct command *c)
 {
-	for (size_t i = 0; i < n_commands; i++)
-		if (str_eq(str_of(commands[i].name), name))
-			return &commands[i];
+	const size_t n = sizeof commands / sizeof *commands - 1;
+
+	c = c ? c + 1 : commands;
+	if (c == commands + n)
+		c = s->more_commands;
+	return c && c->name ? c : NULL;
+}
+
+const struct command *cmd_find(const struct session *s, struct str name)
+{
+	const struct command *c = NULL;
+
+	while ((c = cmd_next(s, c)) != NULL)
+		if (str_eq(str_of(c->name), name))
+			return c;
 	return NULL;
 }
 
-static struct strs command_names(struct arena *a)
+static struct strs command_names(struct session *s)
 {
 	struct strs names = { 0 };
 
-	for (size_t i = 0; i < n_commands; i++)
-		strs_add(a, &names, str_of(commands[i].name));
+	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;)
+		strs_add(&s->query_arena, &names, str_of(c->name));
 	return names;
 }
 
@@ -179,7 +182,7 @@ static bool no_file(struct session *s, struct str word, struct request *r)
 
 static bool unknown_command(struct session *s, struct str word, struct request *r)
 {
-	struct strs names = command_names(&s->query_arena);
+	struct strs names = command_names(s);
 	struct str near = nearest_word(word, names.v, names.n),
 	           all = strs_join(&s->query_arena, &names, S(", "));
 
@@ -289,6 +292,19 @@ static bool take_flag(struct session *s, struct str word, struct str name, struc
 	return true;
 }
 
+/* Takes an option of set that is no view's. */
+static bool take_set_option(
+        struct session *s, const struct strs *words, size_t *i, struct request *r)
+{
+	struct set_options given = { 0 };
+	struct option_words w = { .command = r->command, .into = &given };
+
+	if (!options_take(s, words, i, &w))
+		return false;
+	r->show_all |= given.all;
+	return true;
+}
+
 /* Takes the option at words[*i] and, where it has one, its value behind it. */
 static bool take_option(struct session *s, const struct strs *words, size_t *i,
         const struct strs *more, struct request *r)
@@ -298,9 +314,8 @@ static bool take_option(struct session *s, const struct strs *words, size_t *i,
 
 	cmd_option_word(word, &name, &value, &has_value);
 	bool set = r->command && r->command->run == run_set;
-	if (set && option_in(options_of(SCOPE_SET), name))
-		return options_take(s, words, i,
-		        &(struct option_words){ .command = r->command, .into = &r->set });
+	if (set && option_in(options_of("set"), name))
+		return take_set_option(s, words, i, r);
 	const struct option *row = view_option(name);
 	if (!row)
 		return more ? cmd_unknown_option(s, word, name, more) : take_flag(s, word, name, r);
@@ -334,7 +349,7 @@ static bool take_word(struct session *s, struct str word, struct request *r)
 		strs_add(&s->query_arena, &r->topics, word);
 		return true;
 	}
-	const struct command *c = r->command ? NULL : cmd_find(word);
+	const struct command *c = r->command ? NULL : cmd_find(s, word);
 	if (c) {
 		r->command = c;
 		return true;
@@ -343,9 +358,9 @@ static bool take_word(struct session *s, struct str word, struct request *r)
 		strs_add(&s->query_arena, &r->files, word);
 		return true;
 	}
-	if (r->command && r->takes_files && !cmd_find(word) && looks_like_path(word))
+	if (r->command && r->takes_files && !cmd_find(s, word) && looks_like_path(word))
 		return no_file(s, word, r);
-	if (r->command && r->takes_files && !cmd_find(word)) {
+	if (r->command && r->takes_files && !cmd_find(s, word)) {
 		r->no_file = true;
 		return session_fail(s, ERR_NOT_FOUND,
 		        "'%.*s' after '%s' is no file, and options look like -name value",
@@ -424,7 +439,7 @@ bool cmd_parse_line(struct session *s, struct str line, struct request *r)
 		r->topics = (struct strs){ 0 };
 		if (c)
 			strs_add(&s->query_arena, &r->topics, str_of(c->name));
-		r->command = cmd_find(S("help"));
+		r->command = cmd_find(s, S("help"));
 	}
 	if (words.n && !r->command)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
@@ -436,6 +451,10 @@ bool cmd_run(struct session *s, const struct request *r, struct sink *out)
 {
 	struct sb b = sb_in(&s->query_arena);
 
+	if (r->command && r->command->program)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "%s is no command of a session: type tfprof %s in the shell",
+		        r->command->name, r->command->name);
 	if (r->command)
 		return r->command->run(s, r, out);
 	opts_dump(&b, &s->sticky);

@@ -21,7 +21,6 @@ struct command {
 	bool own_words;          /* what stands behind it is for it alone: request.topics */
 	bool program;            /* and only the program has it: program.h */
 	bool starts;             /* its first word that is no option begins another command line */
-	enum option_scope scope; /* of the options that only it has */
 	const char *synopsis;    /* what stands behind it besides, in the manual */
 	const char *subcommands; /* what its word subcommand_at may be, with blanks between; NULL:
 	                            no such word */
@@ -29,13 +28,19 @@ struct command {
 	bool view_options;       /* with own words: it takes the options of the views too */
 	bool ends;               /* nothing is read behind it */
 };
-extern const struct command commands[];
-extern const size_t n_commands;
 
-/* The option of set that is no view's. */
-struct set_options {
-	bool all;
-};
+/* The next command of the session after this one (NULL: the first), or NULL: those of the library,
+ * then those that the program has brought (session.more_commands). */
+const struct command *cmd_next(const struct session *s, const struct command *c);
+const struct command *cmd_find(const struct session *s, struct str name);
+
+/* The functions of the rows. */
+#define COMMAND(name, function, ...)                                                               \
+	bool function(struct session *s, const struct request *r, struct sink *out);
+/* clang-format off */
+#include "lib/command.def"
+/* clang-format on */
+#undef COMMAND
 
 /* What a command line asks for. */
 struct request {
@@ -46,10 +51,10 @@ struct request {
 	struct sink *message; /* where the result goes as a message; NULL: nowhere */
 	struct strs files;    /* of the command line: words that are no command but exist */
 	bool takes_files;
-	bool no_file; /* where it fails: a word that should be a file is none */
-	bool prompt;  /* a person typed it at the prompt */
-	bool help;    /* --help stands in the line */
-	struct set_options set;
+	bool no_file;      /* where it fails: a word that should be a file is none */
+	bool prompt;       /* a person typed it at the prompt */
+	bool help;         /* --help stands in the line */
+	bool show_all;     /* set -all */
 	struct strs shown; /* options without a value behind set: to be shown */
 	struct strs given; /* the names of the options that were given */
 };
@@ -78,8 +83,6 @@ bool cmd_set_option(struct session *s, const struct option *row, const struct st
 /* Splits and parses one line. A blank one has no command, and shows the sticky options. */
 bool cmd_parse_line(struct session *s, struct str line, struct request *r);
 bool cmd_run(struct session *s, const struct request *r, struct sink *out);
-
-const struct command *cmd_find(struct str name);
 
 /* The option that a word such as --step=3 begins, and what is behind '='. False: it is no option.
  */

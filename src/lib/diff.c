@@ -3,7 +3,6 @@
  * See diff.h. From words to an answer: load the sides, choose the metrics, make the sides of the
  * view, merge them, find what differs, write it, judge the gates.
  */
-#include "lib/diff.h"
 
 #include "lib/diff_internal.h"
 #include "base/pattern_subst.h"
@@ -42,7 +41,7 @@ static void take_columns(struct asked *k, const struct answer *x)
 			add_metric(k, x->metric[i]);
 }
 
-static bool take_selected(struct session *s, struct asked *k, const struct diff_options *w)
+static bool take_selected(struct session *s, struct asked *k, const struct diff_request *w)
 {
 	for (enum metric_id m = 0; m < M_N; m++) {
 		if (!(w->o.select.metrics & METRIC_BIT(m)))
@@ -56,7 +55,7 @@ static bool take_selected(struct session *s, struct asked *k, const struct diff_
 }
 
 /* What is selected, else what the first text among the sides has; behind it what only decides. */
-static bool choose_metrics(struct diff_sides *d, const struct diff_options *w, struct asked *k)
+static bool choose_metrics(struct diff_sides *d, const struct diff_request *w, struct asked *k)
 {
 	const struct answer *text = NULL;
 
@@ -79,7 +78,7 @@ static bool choose_metrics(struct diff_sides *d, const struct diff_options *w, s
 			k->least[add_metric(k, m)] = w->o.min[m];
 	for (uint32_t i = 0; i < k->columns; i++)
 		if (metrics[k->metrics[i]].unit == UNIT_BYTES && !w->o.min[k->metrics[i]])
-			k->least[i] = w->min_size;
+			k->least[i] = w->given.min_size;
 	return true;
 }
 
@@ -102,12 +101,12 @@ static bool all_different(const struct strs *v)
 }
 
 /* Left and right; of more sides the files' names, or where these are the same, their numbers. */
-static struct strs choose_names(struct arena *a, const struct diff_options *w)
+static struct strs choose_names(struct arena *a, const struct diff_request *w)
 {
 	struct strs names = { 0 };
 
-	if (w->names.n)
-		return w->names;
+	if (w->given.names.n)
+		return w->given.names;
 	for (size_t i = 0; i < w->sides.n; i++)
 		strs_add(a, &names,
 		        w->sides.n == 2 ? (i ? S("right") : S("left")) : base_name(w->sides.v[i]));
@@ -142,7 +141,7 @@ static bool by_scope(void *user, struct str from, struct arena *a, struct str *t
 
 /* Graph: which nodes are the same is found out by their scopes, where it can be seen. */
 static bool rename_by_scope(
-        struct diff_sides *d, const struct diff_options *w, const struct side **sides)
+        struct diff_sides *d, const struct diff_request *w, const struct side **sides)
 {
 	struct diff_sides scopes = *d;
 	struct arena *a = d->a;
@@ -169,7 +168,7 @@ static bool rename_by_scope(
 	return true;
 }
 
-bool diff_merge(struct diff_sides *d, const struct diff_options *w, struct compare *c,
+bool diff_merge(struct diff_sides *d, const struct diff_request *w, struct compare *c,
         struct alias **aliases)
 {
 	struct arena *a = d->a;
@@ -188,13 +187,13 @@ bool diff_merge(struct diff_sides *d, const struct diff_options *w, struct compa
 	pattern_subst_free(rules);
 	if (!ok)
 		return false;
-	if (d->view->kind == VK_GRAPH && !w->by_path && !rename_by_scope(d, w, sides))
+	if (d->view->kind == VK_GRAPH && !w->given.by_path && !rename_by_scope(d, w, sides))
 		return false;
 	if (d->view->kind == VK_GRAPH)
 		compare_graph(sides, (uint32_t)d->n, a);
 	compare_sides(c, sides, (uint32_t)d->n, a);
 	*aliases = NULL;
-	if (!w->by_path)
+	if (!w->given.by_path)
 		match_renamed(c, aliases, a);
 	return true;
 }
@@ -244,7 +243,7 @@ static void note_case(struct session *s, const struct compare *c)
 
 struct judging {
 	struct diff_sides *d;
-	const struct diff_options *w;
+	const struct diff_request *w;
 	bool texts;
 };
 
@@ -263,12 +262,12 @@ static bool compare_for_gate(void *user, const struct view_ops *view, enum metri
 
 /* Each gate in memory of its own, as each makes its views anew. */
 static bool judge(
-        struct diff_sides *d, const struct diff_options *w, struct gate_result **results, size_t *n)
+        struct diff_sides *d, const struct diff_request *w, struct gate_result **results, size_t *n)
 {
 	struct arena *a = &d->s->query_arena;
 	struct judging j = { .d = d, .w = w };
 	struct gate_ask ask = {
-		.compare = compare_for_gate, .user = &j, .level = w->level, .e = &d->s->error
+		.compare = compare_for_gate, .user = &j, .level = w->given.level, .e = &d->s->error
 	};
 	struct scratch own;
 	bool ok = true;
@@ -350,17 +349,17 @@ static void note_nodes(struct session *s, const struct diff *d, const struct str
 		        STR(sb_str(&b)));
 }
 
-static bool answer(struct diff_sides *d, const struct diff_options *w, struct sink *out)
+static bool answer(struct diff_sides *d, const struct diff_request *w, struct sink *out)
 {
 	struct session *s = d->s;
 	struct arena *a = &s->query_arena;
 	struct strs names = choose_names(a, w);
 	struct emit to = { .a = a, .out = out, .notes = &s->notes };
-	struct diff_answer x = { .view = views[w->view],
+	struct diff_answer x = { .view = views[w->given.view],
 		.words = &w->sides,
 		.names = &names,
-		.min_size = w->min_size,
-		.per_run = w->per_run };
+		.min_size = w->given.min_size,
+		.per_run = w->given.per_run };
 	struct gate_result *gates;
 	struct alias *aliases;
 	struct compare c;
@@ -372,7 +371,7 @@ static bool answer(struct diff_sides *d, const struct diff_options *w, struct si
 		        s, ERR_INVALID_ARGUMENT, "--names: two sides have the same name");
 	note_texts(d, &w->o);
 	if (!choose_metrics(d, w, &k) ||
-	        !diff_sides_make(d, views[w->view], &w->o, k.metrics, k.n) ||
+	        !diff_sides_make(d, views[w->given.view], &w->o, k.metrics, k.n) ||
 	        !diff_merge(d, w, &c, &aliases))
 		return false;
 	struct diff_ask ask = { .c = &c,
@@ -381,9 +380,9 @@ static bool answer(struct diff_sides *d, const struct diff_options *w, struct si
 		.metrics = k.metrics,
 		.columns = k.columns,
 		.order = k.order,
-		.from = w->swap ? c.sides - 1 : 0,
-		.to = w->swap ? 0 : c.sides - 1,
-		.delta = w->delta,
+		.from = w->given.swap ? c.sides - 1 : 0,
+		.to = w->given.swap ? 0 : c.sides - 1,
+		.delta = w->given.delta,
 		.least = k.least };
 	if (!diff_run(&diff, &ask, a, &s->error))
 		return false;
@@ -400,10 +399,10 @@ static bool answer(struct diff_sides *d, const struct diff_options *w, struct si
 
 bool diff_command(struct session *s, const struct request *r, struct sink *out)
 {
-	struct diff_options w;
+	struct diff_request w;
 	struct diff_sides d;
 
-	if (!diff_read_options(s, &r->topics, &w) || !diff_sides_load(&d, s, &w))
+	if (!diff_read(s, &r->topics, &w) || !diff_sides_load(&d, s, &w))
 		return false;
 	s->account.stop = &s->cancel;
 	bool ok = answer(&d, &w, out);

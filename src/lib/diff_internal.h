@@ -5,28 +5,23 @@
 #ifndef TFPROF_LIB_DIFF_INTERNAL_H
 #define TFPROF_LIB_DIFF_INTERNAL_H
 
-#include "lib/diff.h"
+#include "lib/options.h"
 #include "export/diff_out.h"
 #include "compare/report_reader.h"
 #include "compare/gate.h"
 
 #define DIFF_SIDES_MAX 64
 
-struct diff_options {
+struct diff_request {
+	struct diff_options given;
 	struct opts o;
-	int view;                  /* enum vk */
-	struct strs sides, names;  /* words that are there; words that are not, or of --names */
-	struct strs rename, rules; /* as given; read: in o and gates */
+	struct strs sides; /* words that are there; others are names, beside those of --names */
 	VEC(struct gate) gates;
-	double delta, level;
-	int64_t min_size;
-	bool swap;
-	int per_run, by_path; /* 0 or 1 */
 	bool select_given, order_given;
 };
 
 /* Reads the words behind diff. */
-bool diff_read_options(struct session *s, const struct strs *words, struct diff_options *w);
+bool diff_read(struct session *s, const struct strs *words, struct diff_request *w);
 
 /* One side: what it was loaded into. */
 struct diff_side {
@@ -59,7 +54,7 @@ struct diff_sides {
 
 /* Loads them side by side. To be closed if it returned true; if work ends early they close
  * themselves. */
-bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_options *w);
+bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_request *w);
 void diff_sides_close(struct diff_sides *d);
 
 /* Makes v[i].side of all sides for a view, options and metrics; earlier ones stay. */
@@ -71,7 +66,7 @@ void diff_sides_mark(struct diff_sides *d);
 void diff_sides_reset(struct diff_sides *d);
 
 /* The sides as one tree: renamed by the rules, then what was renamed found. */
-bool diff_merge(struct diff_sides *d, const struct diff_options *w, struct compare *c,
+bool diff_merge(struct diff_sides *d, const struct diff_request *w, struct compare *c,
         struct alias **aliases);
 
 #endif

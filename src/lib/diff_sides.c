@@ -140,12 +140,12 @@ static void run_all(struct diff_sides *d, void (*run)(void *, size_t, struct wor
 	par_run(&ops, d, d->n, d->s->threads, &d->s->work);
 }
 
-bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_options *w)
+bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_request *w)
 {
 	struct arena *a = &s->query_arena;
 	unsigned threads = s->threads / (unsigned)w->sides.n;
 
-	*d = (struct diff_sides){ .s = s, .a = a, .per_run = w->per_run };
+	*d = (struct diff_sides){ .s = s, .a = a, .per_run = w->given.per_run };
 	d->v = ARENA_ARRAY(a, w->sides.n, struct diff_side);
 	work_guard(&s->work, &d->guard, close_sides, d);
 	for (size_t i = 0; i < w->sides.n; i++) {

@@ -19,17 +19,17 @@ static bool is_side(struct session *s, struct str word)
 }
 
 /* A view, before the sides' names; a side, before them too; a name. */
-static void take_word(struct session *s, struct str word, struct diff_options *w, size_t *names)
+static void take_word(struct session *s, struct str word, struct diff_request *w, size_t *names)
 {
 	bool side = is_side(s, word);
 
 	for (int k = 0; k < VK_N && !side && !*names; k++) {
 		if (str_eq(word, str_of(views[k]->name))) {
-			w->view = k;
+			w->given.view = k;
 			return;
 		}
 	}
-	strs_add(&s->query_arena, side && !*names ? &w->sides : &w->names, word);
+	strs_add(&s->query_arena, side && !*names ? &w->sides : &w->given.names, word);
 	*names += !side;
 }
 
@@ -45,11 +45,11 @@ static struct str missing_part(struct session *s, struct str word)
 }
 
 /* Words behind the sides that are no files are their names, if there are as many. */
-static bool check_names(struct session *s, struct diff_options *w)
+static bool check_names(struct session *s, struct diff_request *w)
 {
-	if (w->sides.n < 2 && w->names.n)
+	if (w->sides.n < 2 && w->given.names.n)
 		return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'",
-		        STR(missing_part(s, w->names.v[0])));
+		        STR(missing_part(s, w->given.names.v[0])));
 	if (w->sides.n < 2)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "diff compares two sides or more: files, folders, lists such as "
@@ -57,10 +57,11 @@ static bool check_names(struct session *s, struct diff_options *w)
 	if (w->sides.n > DIFF_SIDES_MAX)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "diff compares at most %d sides, not %zu", DIFF_SIDES_MAX, w->sides.n);
-	if (w->names.n && w->names.n != w->sides.n)
+	if (w->given.names.n && w->given.names.n != w->sides.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%.*s' is no file, and %zu %s not name %zu sides", STR(w->names.v[0]),
-		        w->names.n, w->names.n == 1 ? "word does" : "words do", w->sides.n);
+		        "'%.*s' is no file, and %zu %s not name %zu sides",
+		        STR(w->given.names.v[0]), w->given.names.n,
+		        w->given.names.n == 1 ? "word does" : "words do", w->sides.n);
 	return true;
 }
 
@@ -73,33 +74,35 @@ static bool is_given(const struct option_words *read, const char *name)
 	return i < read->given.n;
 }
 
-static bool read_gates(struct session *s, struct diff_options *w)
+static bool read_gates(struct session *s, struct diff_request *w)
 {
 	struct gate g;
 
-	for (size_t i = 0; i < w->rules.n; i++) {
-		if (!gate_parse(&g, w->rules.v[i], &s->error))
+	for (size_t i = 0; i < w->given.rules.n; i++) {
+		if (!gate_parse(&g, w->given.rules.v[i], &s->error))
 			return false;
 		VEC_PUSH(&s->query_arena, &w->gates, g);
 	}
 	return true;
 }
 
-bool diff_read_options(struct session *s, const struct strs *words, struct diff_options *w)
+bool diff_read(struct session *s, const struct strs *words, struct diff_request *w)
 {
 	struct arena *a = &s->query_arena;
-	struct option_words read = { .command = cmd_find(S("diff")), .into = w, .opts = &w->o };
+	struct option_words read = {
+		.command = cmd_find(s, S("diff")), .into = &w->given, .opts = &w->o
+	};
 	size_t names = 0;
 
-	*w = (struct diff_options){ .o = opts_copy(&s->sticky, a) };
-	options_preset(SCOPE_DIFF, w);
+	*w = (struct diff_request){ .o = opts_copy(&s->sticky, a) };
+	options_preset("diff", &w->given);
 	if (w->o.rename.n)
-		strs_add(a, &w->rename, w->o.rename);
+		strs_add(a, &w->given.rename, w->o.rename);
 	if (!options_read(s, words, &read) || !read_gates(s, w))
 		return false;
-	if (w->level >= 1)
+	if (w->given.level >= 1)
 		return session_fail(s, ERR_INVALID_ARGUMENT, "--level is a probability below 1");
-	w->o.rename = strs_join(a, &w->rename, S(";"));
+	w->o.rename = strs_join(a, &w->given.rename, S(";"));
 	for (size_t i = 0; i < read.rest.n; i++)
 		take_word(s, read.rest.v[i], w, &names);
 	w->select_given = is_given(&read, "select");

@@ -51,9 +51,9 @@ static bool take(struct session *s, int argc, char **argv, int *i, struct flags 
 }
 
 /* All behind such a word is its own, and may be another program's command line. */
-static bool is_program_command(struct str word)
+static bool is_program_command(const struct session *s, struct str word)
 {
-	const struct command *c = cmd_find(word);
+	const struct command *c = cmd_find(s, word);
 
 	return c && c->program;
 }
@@ -66,7 +66,7 @@ bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 	for (const struct option *x = options_of(SCOPE_FLAGS); x; x = option_next(x))
 		strs_add(&s->query_arena, &f->names, str_of(x->name));
 	for (int i = 1; i < argc; i++) {
-		rest |= !f->words.n && is_program_command(str_of(argv[i]));
+		rest |= !f->words.n && is_program_command(s, str_of(argv[i]));
 		if (rest)
 			strs_add(&s->query_arena, &f->words, str_of(argv[i]));
 		else if (!take(s, argc, argv, &i, f))

@@ -90,13 +90,18 @@ static void put_head(
 	put_hanging(s, str_fmt(&s->query_arena, "%s%s: %s", dashes, word, text), 2, out);
 }
 
+static bool is_view_option(const struct option *row)
+{
+	return strcmp(row->scope, SCOPE_VIEWS) == 0;
+}
+
 /* One option: its name and argument, and what it does; with its preset where it is a view's. */
 static void put_option(struct session *s, const struct option *row, size_t at, struct sink *out)
 {
 	struct sb name = sb_in(&s->query_arena);
-	const char *preset = row->scope == SCOPE_VIEWS ? row->preset : "";
+	const char *preset = is_view_option(row) ? row->preset : "";
 
-	if (row->scope == SCOPE_VIEWS)
+	if (is_view_option(row))
 		sb_fmt(&name, "-%s", row->name);
 	else
 		option_usage(&name, row);
@@ -115,8 +120,8 @@ static void put_flags(struct session *s, struct sink *out)
 static void put_commands(struct session *s, struct sink *out)
 {
 	sink_put(out, S("Commands\n"));
-	for (size_t i = 0; i < n_commands; i++)
-		put_item(s, str_of(commands[i].name), OUTPUT_WORDS, str_of(commands[i].help), out);
+	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;)
+		put_item(s, str_of(c->name), OUTPUT_WORDS, str_of(c->help), out);
 }
 
 static void put_metrics(struct session *s, struct sink *out)
@@ -194,7 +199,7 @@ void help_usage(struct session *s, struct sink *out)
 /* The options that only this command has. */
 static void put_own_options(struct session *s, const struct command *c, struct sink *out)
 {
-	const struct option *row = options_of(c->scope);
+	const struct option *row = options_of(c->name);
 
 	if (c->synopsis)
 		sink_fmt(out, "\nUsage: tfprof %s %s\n", c->name, c->synopsis);
@@ -257,8 +262,8 @@ static bool unknown_topic(struct session *s, struct str topic)
 {
 	struct strs names = { 0 };
 
-	for (size_t i = 0; i < n_commands; i++)
-		strs_add(&s->query_arena, &names, str_of(commands[i].name));
+	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;)
+		strs_add(&s->query_arena, &names, str_of(c->name));
 	for (const struct option *row = view_options; row; row = option_next(row))
 		strs_add(&s->query_arena, &names, str_of(row->name));
 	for (enum metric_id i = 0; i < M_N; i++)
@@ -349,14 +354,14 @@ static bool put_own(struct session *s, struct str name, struct sink *out)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < n_commands; i++) {
-		const struct option *row = option_in(options_of(commands[i].scope), name);
+	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;) {
+		const struct option *row = option_in(options_of(c->name), name);
 		if (!row)
 			continue;
 		if (any)
 			sink_char(out, '\n');
 		any = true;
-		sink_fmt(out, "tfprof %s ", commands[i].name);
+		sink_fmt(out, "tfprof %s ", c->name);
 		put_about_option(s, row, out);
 	}
 	return any;
@@ -364,7 +369,7 @@ static bool put_own(struct session *s, struct str name, struct sink *out)
 
 static bool put_topic(struct session *s, struct str topic, struct sink *out)
 {
-	const struct command *c = cmd_find(topic);
+	const struct command *c = cmd_find(s, topic);
 	size_t dashes = 0;
 
 	while (dashes < topic.n && topic.p[dashes] == '-')

@@ -4,29 +4,27 @@
  */
 #include "lib/options.h"
 
-#include "lib/checkpoint.h"
-#include "lib/diff_internal.h"
 #include "lib/flags.h"
 
 #define FLAGS(type, field, ...) OPTION_ROW(SCOPE_FLAGS, type, flags, field, __VA_ARGS__)
-#define OF_COMMAND(scope, command, type, field, ...)                                               \
-	OPTION_ROW(SCOPE_##scope, type, command##_options, field, __VA_ARGS__)
+#define OF_COMMAND(command, type, field, ...)                                                      \
+	OPTION_ROW(#command, type, command##_options, field, __VA_ARGS__)
 static const struct option rows[] = {
 #include "metric/option.def"
 	{ .name = NULL }
 };
 
-const struct option *options_of(enum option_scope scope)
+const struct option *options_of(const char *scope)
 {
-	if (scope == SCOPE_VIEWS)
+	if (strcmp(scope, SCOPE_VIEWS) == 0)
 		return view_options;
 	for (const struct option *row = rows; row->name; row++)
-		if (row->scope == scope)
+		if (strcmp(row->scope, scope) == 0)
 			return row;
 	return NULL;
 }
 
-void options_preset(enum option_scope scope, void *in)
+void options_preset(const char *scope, void *in)
 {
 	for (const struct option *row = options_of(scope); row; row = option_next(row)) {
 		if (row->preset)
@@ -38,7 +36,7 @@ void options_preset(enum option_scope scope, void *in)
 
 const char *option_dashes(const struct option *row)
 {
-	return row->scope != SCOPE_VIEWS && row->name[1] ? "--" : "-";
+	return strcmp(row->scope, SCOPE_VIEWS) && row->name[1] ? "--" : "-";
 }
 
 const char *option_argument(const struct option *row)
@@ -101,14 +99,14 @@ static bool unknown(
 	struct strs names = { 0 };
 	struct sb all = sb_in(a);
 
-	for (const struct option *x = options_of(c->scope); x; x = option_next(x)) {
+	for (const struct option *x = options_of(c->name); x; x = option_next(x)) {
 		strs_add(a, &names, str_of(x->name));
 		sb_fmt(&all, "%s%s%s", all.n ? ", " : "", option_dashes(x), x->name);
 	}
 	for (const struct option *x = w->opts ? view_options : NULL; x; x = option_next(x))
 		strs_add(a, &names, str_of(x->name));
 	struct str near = nearest_word(name, names.v, names.n);
-	const struct option *own = option_in(options_of(c->scope), near);
+	const struct option *own = option_in(options_of(c->name), near);
 	if (near.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "%s has no option '%.*s'; did you mean '%s%.*s'?", c->name, STR(word),
@@ -138,7 +136,7 @@ bool options_take(struct session *s, const struct strs *words, size_t *i, struct
 	bool has_value;
 
 	cmd_option_word(words->v[*i], &name, &value, &has_value);
-	const struct option *x = option_in(options_of(w->command->scope), name);
+	const struct option *x = option_in(options_of(w->command->name), name);
 	const struct option *row = x || !w->opts ? NULL : view_option(name);
 	if (row) {
 		strs_add(a, &w->given, name);
@@ -146,7 +144,7 @@ bool options_take(struct session *s, const struct strs *words, size_t *i, struct
 		       cmd_set_option(s, row, words, i, has_value, value, w->opts);
 	}
 	if (!x)
-		x = find_attached(options_of(w->command->scope), words->v[*i], &value, &has_value);
+		x = find_attached(options_of(w->command->name), words->v[*i], &value, &has_value);
 	if (!x)
 		return unknown(s, w, words->v[*i], name);
 	const char *argument = option_argument(x);
@@ -200,7 +198,7 @@ bool options_want_help(const struct command *c, const struct strs *words)
 		if (c->starts && !option && !is_value)
 			return false;
 		const struct option *x =
-		        option && !has_value ? option_in(options_of(c->scope), name) : NULL;
+		        option && !has_value ? option_in(options_of(c->name), name) : NULL;
 		is_value = x && option_argument(x) && !(x->flags & OPTION_ALONE);
 	}
 	return false;

@@ -7,30 +7,23 @@
 
 #include "lib/cmd.h"
 
-/* Values of the options of record, gpu and doctor, which only the program has. */
-struct record_options {
-	int level, graphs, start, env; /* indexes of choices; -1: not given */
-	bool mem, sync, no_nvtx, chain, step_signal, self_limit, detach, force, verbose;
-	int64_t delay, duration, wait, step_every; /* nanoseconds; 0: not given */
-	int64_t max_size;                          /* bytes; 0: not given */
-	struct str step_nvtx, folder;
-};
-
-struct gpu_options {
-	int64_t top; /* 0: not given */
-	int output;  /* index of the choice */
-	bool recover, wide;
-};
-
-struct doctor_options {
-	struct str folder;
-};
+/* struct <command>_options of each command that has some: choices are indexes, -1 where none is
+ * given and none is the preset; times are nanoseconds; numbers without preset are 0 if not given.
+ */
+#define OPTIONS_BEGIN(command)                struct command##_options {
+#define OF_COMMAND(command, type, field, ...) OPTION_C_##type field;
+#define OPTIONS_END                                                                                \
+	}                                                                                          \
+	;
+/* clang-format off */
+#include "metric/option.def"
+/* clang-format on */
 
 /* The first row of a scope, for option_next and option_in; NULL: the scope has none. */
-const struct option *options_of(enum option_scope scope);
+const struct option *options_of(const char *scope);
 
 /* Stores the presets of a scope in its struct, which is all zero. */
-void options_preset(enum option_scope scope, void *in);
+void options_preset(const char *scope, void *in);
 
 /* Stores a value, or the presence of a switch. Fails with a sentence. Strings stay where they are,
  * lists grow in a. */

@@ -61,8 +61,10 @@ struct session *session_new_beside(struct session *first)
 {
 	struct session *s = new_session(first->work.account, 0);
 
-	if (s)
+	if (s) {
 		s->threads = first->threads;
+		s->more_commands = first->more_commands;
+	}
 	return s;
 }
 

@@ -13,6 +13,7 @@
 #include "export/out.h"
 #include "compare/side.h"
 
+struct command;
 struct jobs;
 struct session {
 	struct account account; /* charged by the session, unless it stands beside another */
@@ -44,6 +45,8 @@ struct session {
 	size_t n_older;
 	struct jobs *jobs; /* that it is one of, where several can be loaded (jobs.h); else NULL */
 	unsigned threads;
+	const struct command *more_commands; /* of the program (cmd.h), or NULL */
+	int exit_status; /* of the program, where a command that did its work chooses one */
 	struct input_watch watch; /* progress of loading; may be left empty */
 	atomic_bool cancel;       /* set by anyone: the call in progress is to end */
 	const atomic_bool

@@ -8,7 +8,15 @@
 #include "cli/cupti_find.h"
 #include "lib/diff_internal.h"
 #include "cli/proc.h"
-#include "cli/record.h"
+#include "cli/program.h"
+
+static struct session *program_session(void)
+{
+	struct session *s = session_new(0);
+
+	s->more_commands = program_commands;
+	return s;
+}
 
 static struct record_options got;
 static struct option_words left;
@@ -18,8 +26,8 @@ static bool read_now(struct session *s, void *ctx)
 	struct strs words = str_split(&s->query_arena, str_of(ctx), ' ');
 
 	got = (struct record_options){ 0 };
-	options_preset(SCOPE_RECORD, &got);
-	left = (struct option_words){ .command = cmd_find(S("record")), .into = &got };
+	options_preset("record", &got);
+	left = (struct option_words){ .command = cmd_find(s, S("record")), .into = &got };
 	return options_read(s, &words, &left);
 }
 
@@ -33,7 +41,7 @@ static const char *said(struct session *s, const char *line)
 
 static void values(void **state)
 {
-	struct session *s = session_new(0);
+	struct session *s = program_session();
 
 	(void)state;
 	assert_null(
@@ -70,12 +78,12 @@ static bool wants_help(struct session *s, const char *command, const char *line)
 {
 	struct strs words = str_split(&s->query_arena, str_of(line), ' ');
 
-	return options_want_help(cmd_find(str_of(command)), &words);
+	return options_want_help(cmd_find(s, str_of(command)), &words);
 }
 
 static void help(void **state)
 {
-	struct session *s = session_new(0);
+	struct session *s = program_session();
 
 	(void)state;
 	assert_true(wants_help(s, "gpu", "run1 --help"));
@@ -91,13 +99,13 @@ static void help(void **state)
 	session_free(s);
 }
 
-static struct diff_options diff;
+static struct diff_request diff;
 
 static bool read_diff(struct session *s, void *ctx)
 {
 	struct strs words = str_split(&s->query_arena, str_of(ctx), ' ');
 
-	return diff_read_options(s, &words, &diff);
+	return diff_read(s, &words, &diff);
 }
 
 /* What is said of the line behind diff; NULL: it is taken. */
@@ -111,28 +119,28 @@ static const char *said_diff(struct session *s, const char *line)
 /* Options of its own and of the views, some of them more than once, among names of files. */
 static void mixed(void **state)
 {
-	struct session *s = session_new(0);
+	struct session *s = program_session();
 
 	(void)state;
 	assert_null(said_diff(s,
 	        "op / -select bytes --delta 5% /tmp --gate total.bytes<+5% -rename 's/a/b/' --gate "
 	        "total.bytes<9MB --names=x,y --match=path --rename=s/c/d/ --level=0.01 --per run"));
-	assert_int_equal(diff.view, VK_OP);
-	assert_true(diff.delta == 0.05 && diff.level == 0.01);
+	assert_int_equal(diff.given.view, VK_OP);
+	assert_true(diff.given.delta == 0.05 && diff.given.level == 0.01);
 	assert_int_equal(diff.sides.n, 2);
-	assert_int_equal(diff.names.n, 2);
-	assert_str(diff.names.v[1], "y");
+	assert_int_equal(diff.given.names.n, 2);
+	assert_str(diff.given.names.v[1], "y");
 	assert_int_equal(diff.gates.n, 2);
 	assert_str(diff.o.rename, "s/a/b/;s/c/d/");
-	assert_true(diff.by_path && diff.per_run && diff.select_given);
-	assert_true(!diff.order_given && !diff.swap);
+	assert_true(diff.given.by_path && diff.given.per_run && diff.select_given);
+	assert_true(!diff.order_given && !diff.given.swap);
 	assert_int_equal(diff.o.select.metrics, METRIC_BIT(M_BYTES));
 	assert_int_equal(diff.o.max_depth, INT32_MAX);
 	assert_null(said_diff(s, "--view code --swap -max_depth=3 --min_size 2KB -- / / a b"));
-	assert_int_equal(diff.view, VK_CODE);
-	assert_int_equal(diff.min_size, 2000);
+	assert_int_equal(diff.given.view, VK_CODE);
+	assert_int_equal(diff.given.min_size, 2000);
 	assert_int_equal(diff.o.max_depth, 3);
-	assert_true(diff.swap);
+	assert_true(diff.given.swap);
 	assert_string_equal(said_diff(s, "/ / --selct x"),
 	        "diff has no option '--selct'; did you mean '-select'?");
 	assert_string_equal(said_diff(s, "/ / --delt x"),
@@ -149,7 +157,7 @@ static void faults(void **state)
 		"--delay=9999999999", "--step-every=0", "--level=", "--mem=yes", "--env=podman",
 		"--nothing-like-it", "--max-size=9999999999G", "-o", "-o=", "-xdir", "--odir",
 		"--step-nvtx=" };
-	struct session *s = session_new(0);
+	struct session *s = program_session();
 
 	(void)state;
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -161,18 +169,21 @@ static void faults(void **state)
 
 static void rows_are_complete(void **state)
 {
+	struct session *s = program_session();
+
 	(void)state;
-	for (size_t i = 0; i < n_commands; i++) {
-		const struct option *first = options_of(commands[i].scope);
+	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;) {
+		const struct option *first = options_of(c->name);
 		for (const struct option *w = first; w; w = option_next(w)) {
 			assert_true(w->name[0] && w->name[0] != '-');
 			assert_true(w->help && w->help[0] && w->help[strlen(w->help) - 1] != '.');
 			assert_int_equal(option_argument(w) == NULL, w->type == OPT_SWITCH);
 			assert_ptr_equal(option_in(first, str_of(w->name)), w);
 		}
-		assert_true(!commands[i].program || commands[i].own_words);
-		assert_true(!commands[i].program || commands[i].synopsis);
+		assert_true(!c->program || (c->own_words && c->synopsis));
+		assert_ptr_equal(cmd_find(s, str_of(c->name)), c);
 	}
+	session_free(s);
 }
 
 static void versions_of_cupti(void **state)
