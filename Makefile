@@ -36,7 +36,7 @@ endif
 
 # ---- what has to be installed first -------------------------------------------------------------
 # Some goals install what they miss. This happens while the file is read, before pkg-config is asked.
-ifneq (,$(filter check-deep fuzz lint,$(GOALS)))
+ifneq (,$(filter check-deep fuzz fuzz-all lint,$(GOALS)))
 LEVEL := deep
 else ifneq (,$(filter check check-real format,$(GOALS)))
 LEVEL := check
@@ -407,6 +407,13 @@ fuzz:
 	@$(PYTHON) -B tests/fuzz/seeds.py $(T) build/fuzz/$(T)/seeds testdata $(if $(REALDATA),'$(REALDATA)')
 	$(FUZZ_O)/fuzz/fuzz_$(T) -max_total_time=$(or $(S),600) -artifact_prefix=build/fuzz/$(T)/ \
 		build/fuzz/$(T)/found testdata/fuzz/$(T) build/fuzz/$(T)/seeds
+
+## fuzz-all: every fuzz target in turn, MINUTES=n in all; ADD=1 keeps what reaches new code in testdata/fuzz
+.PHONY: fuzz-all
+fuzz-all:
+	+@$(MAKE) --no-print-directory CC=clang SAN=$(FUZZ) fuzzers
+	@$(PYTHON) -B tests/fuzz/all.py --bin $(FUZZ_O)/fuzz --minutes '$(or $(MINUTES),10)' $(if $(ADD),--add) \
+		$(if $(REALDATA),--realdata '$(REALDATA)')
 
 ## check-gpu: the collector on a machine with a GPU; elsewhere it says that there is none
 check-gpu: $(BIN)/tfprof $(BIN)/libtfprof_cupti.so $(O)/fakes/dump $(O)/fakes/ranges.so

@@ -65,12 +65,14 @@ $(O)/unit/%: $(O)/obj/tests/unit/%.o $(UNIT_HELP:%.c=$(O)/obj/%.o) $(O)/collecto
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
 		$(LIBS) $(PROGRAM_LIBS) $(TEST_LIBS)
 
-# libFuzzer has a main of its own; elsewhere the driver replays a corpus.
-FUZZ_MAIN := $(if $(findstring fuzzer,$(SAN)),,$(FUZZ_DRIVER:%.c=$(O)/obj/%.o))
+# A fuzzing engine has a main of its own; without one the driver replays a corpus. An engine in C++ needs FUZZ_LD=c++.
+FUZZ_ENGINE ?= $(if $(findstring fuzzer,$(SAN)),-fsanitize=fuzzer)
+FUZZ_LD ?= $(CC)
+FUZZ_MAIN := $(if $(FUZZ_ENGINE),,$(FUZZ_DRIVER:%.c=$(O)/obj/%.o))
 $(O)/fuzz/%: $(O)/obj/tests/fuzz/%.o $(FUZZ_MAIN) $(O)/program.a $(BIN)/libtfprof.a
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) -o $@ \
-		$(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(PROGRAM_LIBS)
+	$(call say,LD,$@)$(FUZZ_LD) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+		$(FUZZ_ENGINE) $(LIBS) $(PROGRAM_LIBS)
 
 # Preloaded by tests: what makes calls fail, and what forbids them.
 $(O)/faults/%.so: tests/faults/%.c
