@@ -16,6 +16,17 @@
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *size, int *status);
 #endif
 
+/* MemorySanitizer does not see what the C++ runtime writes, which is built without it. */
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define WRITTEN_BY_RUNTIME(z) __msan_unpoison_string(z)
+#endif
+#endif
+#ifndef WRITTEN_BY_RUNTIME
+#define WRITTEN_BY_RUNTIME(z) ((void)(z))
+#endif
+
 /* What the C++ runtime makes of it, to be freed; NULL: nothing. */
 static char *runtime_demangle(struct work *w, const char *mangled)
 {
@@ -25,6 +36,8 @@ static char *runtime_demangle(struct work *w, const char *mangled)
 
 	if (status == NO_MEMORY)
 		work_escape(w);
+	if (z)
+		WRITTEN_BY_RUNTIME(z);
 	return z;
 #else
 	(void)w;
