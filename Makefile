@@ -291,6 +291,23 @@ $(PLACE_O)/tfprof: $(PLACE_O)/recording.o $(filter-out %/recording.o,$(PROGRAM_O
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $^ $(LIBS) $(PROGRAM_LIBS)
 -include $(PLACE_O)/recording.d
 
+# The program with every library in it. It runs without a C library on the system, on any Linux from 3.10 on.
+STATIC_O := $(O)/static
+STATIC_LIBS = $(shell $(PKG_CONFIG) --static --libs $(PC_LIB) $(PC_PROGRAM)) $(if $(PC_PROGRAM),-lmd) \
+	$(if $(filter 1,$(HAVE_SNAPPY) $(HAVE_DEMANGLE)),-lstdc++) -lm
+$(STATIC_O)/load.o: src/cli/load.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(CPPFLAGS) $(CFLAGS) $(BASE_FLAGS) $(WARN) -DTFPROF_STATIC=1 -MMD -MP -c -o $@ $<
+$(STATIC_O)/tfprof: $(STATIC_O)/load.o $(filter-out %/load.o,$(PROGRAM_OBJ)) $(BIN)/libtfprof.a
+	$(call say,LD,$@)$(CC) $(CFLAGS) -static-pie $(ALL_LDFLAGS) -o $@ $^ $(STATIC_LIBS)
+-include $(STATIC_O)/load.d
+
+## static: the program alone, linked statically and stripped: build/tfprof-static
+.PHONY: static
+static: $(BIN)/tfprof-static
+$(BIN)/tfprof-static: $(STATIC_O)/tfprof
+	strip -o $@ $<
+
 ## install: into DESTDIR$(PREFIX), PREFIX=/usr/local
 install: $(INSTALLED) $(BIN)/libtfprof.a $(BIN)/libtfprof.so $(BIN)/libtfprof_cupti.so
 	$(INSTALL) -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(LIBDIR)" "$(DESTDIR)$(PKGCONFIGDIR)" \
@@ -382,7 +399,7 @@ check-deep:
 	+@$(MAKE) --no-print-directory SAN=thread check-build
 	+@$(MAKE) --no-print-directory CC=clang SAN=memory units
 	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof lib units collect-tests \
-		build/check/spool_make build/check/faults/shim.so build/check/faults/jail.so
+		build/check/spool_make build/check/faults/shim.so build/check/faults/jail.so static
 	@$(CHECK) --bin build/san-address-undefined --tsan build/san-thread --msan build/san-memory deep
 
 ## check-real: upstream's inputs and answers, which stay outside: REALDATA=dir GOLDEN=dir T=name

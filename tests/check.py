@@ -206,6 +206,7 @@ def deep(bin_dir):
                                        os.path.join(bin_dir, 'tfprof')] + filters('cli'))),
               ('faults', lambda: faults('build/check', '--all')),
               ('limits', lambda: limits('build/check')),
+              ('static', lambda: counted([sys.executable, '-B', 'tests/static.py'])),
               ('valgrind', lambda: valgrind('build/check')),
               ('lint', lint),
               ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters('recorded'))),

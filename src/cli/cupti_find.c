@@ -10,6 +10,7 @@
 #include <glob.h>
 #include <stdlib.h>
 
+#include "cli/load.h"
 #include "collect/collect.h"
 
 static const struct {
@@ -61,7 +62,7 @@ int cupti_cuda(uint32_t version, bool *exact)
 /* Is this one? */
 static bool try(struct arena *a, const char *name, struct cupti_found *f)
 {
-	void *lib = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+	void *lib = load_library(name);
 	uint32_t version = 0;
 	Dl_info where;
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/cupti_find.h"
+#include "cli/load.h"
 #include "lib/help.h"
 #include "cli/proc.h"
 #include "cli/recording.h"
@@ -85,7 +86,7 @@ static struct str kernel_module(struct doctor *d)
 static void check_driver(struct doctor *d)
 {
 	struct str module = kernel_module(d);
-	void *lib = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+	void *lib = load_library("libcuda.so.1");
 	const char *why = lib ? NULL : dlerror();
 	int (*version)(int *) = lib ? (int (*)(int *))dlsym(lib, "cuDriverGetVersion") : NULL;
 
@@ -136,6 +137,14 @@ static void check_devices(struct doctor *d)
 	row(d, d->driver ? REMARK : BAD, "devices", S("there is no /dev/nvidia*"));
 	cure(d, "Load the kernel module (modprobe nvidia nvidia-uvm); in a container: docker run "
 	        "--gpus all.");
+}
+
+/* A static program cannot ask the libraries of driver and CUPTI for their versions. */
+static void skip_libraries(struct doctor *d)
+{
+	row(d, REMARK, "driver", S("not checked: this program is static and loads no libraries"));
+	row(d, REMARK, "CUPTI", S("not checked, as the driver"));
+	cure(d, "Check with the tfprof of a package or a wheel, which also has the collector.");
 }
 
 /* ---- CUPTI ---- */
@@ -399,9 +408,13 @@ static bool check_process(struct doctor *d, struct str word)
 
 static void check_machine(struct doctor *d)
 {
-	check_driver(d);
+	if (load_possible)
+		check_driver(d);
+	else
+		skip_libraries(d);
 	check_devices(d);
-	check_cupti(d);
+	if (load_possible)
+		check_cupti(d);
 	check_collector(d);
 	check_permission(d);
 	check_profilers(d);
