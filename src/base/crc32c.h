@@ -81,12 +81,17 @@ static inline uint32_t crc32c_by_table(uint32_t crc, const uint8_t *p, size_t n)
 
 #if defined(__x86_64__)
 #define CRC32C_HARDWARE 1
+#if defined(__clang__) && __clang_major__ >= 14
+#define CRC32C_TARGET "sse4.2,crc32" /* newer ones do not imply the second */
+#else
+#define CRC32C_TARGET "sse4.2"
+#endif
 static inline bool crc32c_has_hardware(void)
 {
 	return __builtin_cpu_supports("sse4.2");
 }
 
-__attribute__((target("sse4.2"))) static inline uint32_t crc32c_by_hardware(
+__attribute__((target(CRC32C_TARGET))) static inline uint32_t crc32c_by_hardware(
         uint32_t crc, const uint8_t *p, size_t n)
 {
 	uint64_t c = crc;

@@ -9,14 +9,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/random.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "collect/collect.h"
@@ -132,7 +133,9 @@ static bool make_unique(struct file *f, const char *suffix, char *name, size_t s
 
 	process_host(host, sizeof host);
 	for (int i = 0; i < NAME_ATTEMPTS; i++) {
-		if (getrandom(&random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
+		/* glibc has a function for it only from 2.25 on. */
+		if (syscall(SYS_getrandom, &random, sizeof random, GRND_NONBLOCK) !=
+		        (long)sizeof random)
 			random = (uint32_t)process_clock() ^ (uint32_t)i << 24;
 		int n = snprintf(name, size, COLLECT_SPOOL_FMT, host, (long)getpid(),
 		        process_start_ticks(), random);
