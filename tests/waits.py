@@ -11,12 +11,14 @@ import os
 import pty
 import select
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import termios
 import threading
 import time
+import tty
 
 import cases
 
@@ -40,14 +42,14 @@ def says(pid):
     return status['State'][0], int(status['SigCgt'], 16) & 2, int(ticks) / os.sysconf('SC_CLK_TCK')
 
 
-def settle(pid, working=False, deaf=False, tty=None):
+def settle(pid, working=False, deaf=False, terminal=None):
     """Until it waits, or has worked for a while, and hears SIGINT if it is to; a terminal's line has been read by then."""
     end, seen = time.monotonic() + PATIENCE, 0
     while seen < LOOKS:
         need(time.monotonic() < end, 'it does not wait')
         time.sleep(.05)
         state, hears, worked = says(pid)
-        unread, = struct.unpack('i', fcntl.ioctl(tty, termios.FIONREAD, b'0000')) if tty else (0,)
+        unread, = struct.unpack('i', fcntl.ioctl(terminal, termios.FIONREAD, b'0000')) if terminal else (0,)
         fine = (hears or deaf) and not unread and (worked > .3 if working else state == 'S')
         need(state != 'Z', 'it has ended')
         seen = seen + 1 if fine else 0
@@ -80,6 +82,45 @@ def stops():
     interrupt(['diff', 'pipe', 'g'], "reading 'pipe' was cancelled")
     interrupt(['--graph_path=big', 'scope', '-output', 'file:outfile=pipe'], "cannot write 'pipe': Operation canceled")
     os.close(end)
+
+
+def stalled(words, out, number, stdin=subprocess.DEVNULL):
+    """The reader of standard output stops reading: the first signal ends the program."""
+    p = subprocess.Popen([PROGRAM] + words, stdin=stdin, stdout=out, stderr=subprocess.PIPE)
+    settle(p.pid)
+    p.send_signal(number)
+    try:
+        p.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        p.kill()
+        p.communicate()
+        raise AssertionError('%s: %s is ignored' % (words, signal.Signals(number).name))
+    err = p.communicate()[1].decode()
+    need(p.returncode == -number and "cannot write '" in err, '%s: %d %s' % (words, p.returncode, err))
+
+
+def stalled_reader():
+    """A pipe, a socket and a terminal that nobody reads, each with a first signal of its own."""
+    view, ends = ['--graph_path=big', 'scope'], []
+
+    def pipe():
+        ends.extend(os.pipe())
+        return ends[-1]
+    stalled(view, pipe(), signal.SIGINT)
+    stalled(view, pipe(), signal.SIGHUP)
+    stalled(view + ['-output', 'csv'], pipe(), signal.SIGTERM)
+    stalled(view + ['-output', 'file:outfile=/dev/stdout'], pipe(), signal.SIGTERM)
+    with open('line', 'w+') as line:
+        line.write('scope\n')
+        line.seek(0)
+        stalled(view[:1], pipe(), signal.SIGTERM, stdin=line)
+    here, there = socket.socketpair()
+    stalled(view, there, signal.SIGTERM)
+    ends.extend(pty.openpty())
+    tty.setraw(ends[-1])
+    stalled(['--no-pager'] + view, ends[-1], signal.SIGTERM)
+    for fd in ends:
+        os.close(fd)
 
 
 def slow_patterns():
@@ -120,15 +161,15 @@ def prompt():
     if not pid:
         os.execve(PROGRAM, [PROGRAM, '--graph_path=g'], dict(os.environ, TERM='dumb', HOME=os.getcwd()))
     until(fd, b'tfprof> ')
-    tty = os.open('/proc/%d/fd/0' % pid, os.O_RDWR | os.O_NOCTTY)
+    terminal = os.open('/proc/%d/fd/0' % pid, os.O_RDWR | os.O_NOCTTY)
     for line in (b'scope > pipe', b'load --graph_path=pipe', b'diff pipe g', b'scope -output file:outfile=pipe'):
         os.write(fd, line + b'\n')
-        settle(pid, tty=tty)
+        settle(pid, terminal=terminal)
         os.write(fd, b'\x03')
         until(fd, b'tfprof> ')
     os.write(fd, b'quit\n')
     need(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1, 'its status')
-    os.close(tty)
+    os.close(terminal)
     os.close(fd)
 
 
@@ -164,7 +205,7 @@ def main():
     a = p.parse_args()
     global PROGRAM, MAKE
     PROGRAM, MAKE = os.path.abspath(a.program), os.path.abspath(a.make)
-    return cases.run([no_other_end, stops, slow_patterns, comes_late, prompt, holes], prepare=fill)
+    return cases.run([no_other_end, stops, stalled_reader, slow_patterns, comes_late, prompt, holes], prepare=fill)
 
 
 if __name__ == '__main__':

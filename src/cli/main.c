@@ -303,6 +303,7 @@ int main(int argc, char **argv)
 	arena_init(&a, &work);
 	r.out = sink_fd(&a, STDOUT_FILENO, S("standard output"));
 	screen_init(&r.screen, r.out, &work);
+	screen_cancel(&r.screen, &s->cancel);
 	int status = finish(s, &r, session_guard(s, begin, &r));
 	struct err e = { .a = &a };
 	if (!sink_close(r.out, &e)) {

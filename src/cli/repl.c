@@ -85,9 +85,11 @@ static bool run_line(struct session *s, void *ctx)
 
 static bool run_one(struct session *s, struct one_line *one)
 {
+	screen_cancel(one->screen, &s->cancel);
 	bool ok = session_guard(s, run_line, one);
 
 	screen_end(one->screen);
+	screen_cancel(one->screen, NULL); /* the session may be closed next */
 	return ok;
 }
 

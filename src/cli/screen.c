@@ -11,10 +11,7 @@
 #define WORKERS_MIN 2
 #define WORKERS_MAX 8
 
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 void screen_init(struct screen *s, struct sink *plain, struct work *work)
 {
@@ -22,17 +19,9 @@ void screen_init(struct screen *s, struct sink *plain, struct work *work)
 	arena_init(&s->a, work);
 }
 
-static bool write_all(int fd, struct str text)
+void screen_cancel(struct screen *s, const atomic_bool *cancel)
 {
-	while (text.n) {
-		ssize_t n = write(fd, text.p, text.n);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		text = str_sub(text, (size_t)n, SIZE_MAX);
-	}
-	return true;
+	s->a.work->account->cancel = cancel;
 }
 
 /* PAGER in words; else less, told to leave short texts and colours alone. */
@@ -44,30 +33,28 @@ static bool start_pager(struct screen *s)
 
 	if (!words.n || str_eq(words.v[0], S("cat")))
 		return false;
-	return spawn_start(&s->child, &words, getenv("LESS") ? NULL : "LESS=FRX", &e);
+	if (!spawn_start(&s->child, &words, getenv("LESS") ? NULL : "LESS=FRX", &e))
+		return false;
+	s->to_pager = sink_fd(&s->a, s->child.fd, s->child.name);
+	return true;
 }
 
 /* What was held goes out: into a pager if that is more than a screen. */
 static bool let_go(struct screen *s)
 {
-	struct str text = sb_str(&s->held);
-	bool ok;
+	struct sink *to;
 
 	if (!s->paging && s->pager && s->pretty.term.smart &&
 	        s->held_lines >= s->pretty.term.rows && !s->gave_up) {
 		s->paging = start_pager(s);
 		s->gave_up = !s->paging;
 	}
-	if (s->paging) {
-		ok = write_all(s->child.fd, text);
-	} else {
-		sink_put(s->plain, text);
-		sink_flush(s->plain);
-		ok = sink_ok(s->plain);
-	}
+	to = s->paging ? s->to_pager : s->plain;
+	sink_put(to, sb_str(&s->held));
+	sink_flush(to);
 	s->held.n = 0;
 	s->held_lines = 0;
-	return ok;
+	return sink_ok(to);
 }
 
 /* Rows of the terminal that the lines since `from` take. */

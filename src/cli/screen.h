@@ -26,9 +26,13 @@ struct screen {
 	size_t held_lines;
 	bool paging, gave_up;
 	struct child child;
+	struct sink *to_pager; /* while paging */
 };
 
 void screen_init(struct screen *s, struct sink *plain, struct work *work);
+
+/* Ends writes to standard output or to the pager that block, once *cancel is set. NULL: none. */
+void screen_cancel(struct screen *s, const atomic_bool *cancel);
 
 /* Columns that have room on a terminal, where the options leave that open. */
 void screen_fit(const struct screen *s, struct opts *o);

@@ -7,8 +7,11 @@
 #include "io/sink.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fmt.h"
@@ -195,6 +198,7 @@ struct sink *sink_memory(struct arena *a)
 struct sink_target {
 	int fd;
 	struct str name;
+	const struct work *work; /* ends a write that blocks */
 	bool (*put)(void *user, const void *p, size_t n);
 	void *user;
 };
@@ -204,27 +208,52 @@ static bool sink_put_fd(void *user, const void *p, size_t n, struct err *why)
 {
 	const struct sink_target *t = user;
 
-	return sink_write(t->fd, t->name, p, n, NULL, why);
+	return sink_write(t->fd, t->name, p, n, t->work, why);
+}
+
+/* True for a regular file, where no write waits for another process. */
+static bool sink_is_file(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) != 0 || S_ISREG(st.st_mode);
+}
+
+/* Writes at most n bytes to a descriptor that may block: their count, 0 if there is no room yet, or
+ * -1. A pipe that poll reports as writable takes PIPE_BUF bytes without blocking, and perhaps no
+ * more. A terminal may still block; a signal then ends its write early. The mode of a descriptor
+ * that other processes share is not changed. */
+static ssize_t sink_write_some(int fd, const char *p, size_t n)
+{
+	ssize_t done;
+
+	if (!wait_ready(fd, POLLOUT))
+		return 0;
+	done = write(fd, p, n < PIPE_BUF ? n : PIPE_BUF);
+	if (done < 0 && (errno == EINTR || errno == EAGAIN))
+		return 0;
+	if (done == 0)
+		errno = EIO;
+	return done ? done : -1;
 }
 
 bool sink_write(
         int fd, struct str name, const void *p, size_t n, const struct work *w, struct err *why)
 {
+	const bool waits = !sink_is_file(fd);
 	const char *from = p;
 	ssize_t done;
 
 	while (n) {
-		done = write(fd, from, n);
-		if (done < 0 && (errno == EINTR || errno == EAGAIN)) {
-			if (w && work_cancelled(w))
-				return err_system(why, "cannot write", name, ECANCELED);
-			wait_ready(fd, POLLOUT);
+		done = waits ? sink_write_some(fd, from, n) : write(fd, from, n);
+		if (done < 0 && errno == EINTR)
 			continue;
-		}
-		if (done <= 0)
+		if (done < 0 || (!done && !waits))
 			return err_system(why, "cannot write", name, done ? errno : EIO);
 		from += done;
 		n -= (size_t)done;
+		if (n && done < PIPE_BUF && work_cancelled(w))
+			return err_system(why, "cannot write", name, ECANCELED);
 	}
 	return true;
 }
@@ -237,6 +266,7 @@ struct sink *sink_fd(struct arena *a, int fd, struct str name)
 
 	t->fd = fd;
 	t->name = str_copy(a, name);
+	t->work = a->work;
 	return sink_new(a, &sink_fd_ops, t);
 }
 

@@ -16,8 +16,8 @@ struct sink_ops {
 
 struct sink *sink_new(struct arena *a, const struct sink_ops *ops, void *user);
 
-/* Writes all n bytes to fd, unless w (or NULL) is cancelled while there is no room for them. False
- * with "cannot write '<name>': <reason>". */
+/* Writes all n bytes to fd, unless w is cancelled while there is no room for them. False with
+ * "cannot write '<name>': <reason>". */
 bool sink_write(
         int fd, struct str name, const void *p, size_t n, const struct work *w, struct err *why);
 
