@@ -154,6 +154,17 @@ struct tally *model_tallies(const struct model *m, const struct step *s, struct 
 	return t;
 }
 
+int64_t model_value(
+        const struct model *m, const struct step *s, uint32_t cell, uint32_t node, enum value which)
+{
+	struct tally t = { 0 };
+
+	if (cell != ID_NONE)
+		step_tally(s, cell, &t);
+	tally_static(&m->nodes.v[node], &t);
+	return t.v[which];
+}
+
 struct tally *model_tallies_over(
         const struct model *m, const struct step *const *steps, size_t n, struct arena *a)
 {

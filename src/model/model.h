@@ -157,6 +157,10 @@ const uint32_t *model_types(const struct model *m, uint32_t set, size_t *n);
  * the static ones; in a. */
 struct tally *model_tallies(const struct model *m, const struct step *s, struct arena *a);
 
+/* One of the values of a node in a step; cell: its entry there, or ID_NONE. */
+int64_t model_value(const struct model *m, const struct step *s, uint32_t cell, uint32_t node,
+        enum value which);
+
 /* The average over some of the steps. */
 struct tally *model_tallies_over(
         const struct model *m, const struct step *const *steps, size_t n, struct arena *a);

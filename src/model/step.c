@@ -193,9 +193,10 @@ static void add_memory(const struct step *s, uint32_t c, int64_t *v)
 	}
 }
 
-void step_tally(const struct step *s, uint32_t c, struct tally *to)
+/* Adds times and runs of a cell. */
+static void add_times(const struct step *s, uint32_t c, int64_t *v)
 {
-	int64_t *v = to->v, micros[3] = { 0, 0, 0 };
+	int64_t micros[3] = { 0, 0, 0 };
 
 	for (uint32_t i = s->cell_span0[c]; i < s->cell_span0[c + 1]; i++)
 		micros[s->span_kind[i]] = num_sum(micros[s->span_kind[i]], s->span_length[i]);
@@ -205,7 +206,23 @@ void step_tally(const struct step *s, uint32_t c, struct tally *to)
 	v[V_CPU_MICROS] = num_sum(v[V_CPU_MICROS], cpu);
 	v[V_MICROS] = num_sum(v[V_MICROS], num_sum(accelerator, cpu));
 	v[V_RUNS] = num_sum(v[V_RUNS], s->cell_runs[c]);
-	add_memory(s, c, v);
+}
+
+void step_tally(const struct step *s, uint32_t c, struct tally *to)
+{
+	add_times(s, c, to->v);
+	add_memory(s, c, to->v);
+}
+
+int64_t step_value(const struct step *s, uint32_t c, enum value which)
+{
+	int64_t v[V_N] = { 0 };
+
+	if (which < V_MICROS)
+		add_memory(s, c, v);
+	else
+		add_times(s, c, v);
+	return v[which];
 }
 
 int64_t step_find_holding(const struct step *s, uint32_t c)

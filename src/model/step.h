@@ -102,6 +102,7 @@ void step_make_columns(struct arena *a, struct step *s, uint32_t cells, uint32_t
 
 /* Adds the recorded values of cell c: sums of its spans and memory, and its runs. */
 void step_tally(const struct step *s, uint32_t c, struct tally *to);
+int64_t step_value(const struct step *s, uint32_t c, enum value which); /* one of them */
 
 /* Bytes of an accelerator that the node of cell c holds from the start of the step on, by its
  * records. */

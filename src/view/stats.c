@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Statistics over the chosen steps, as columns beside an answer: the numbers of each shown entry in
- * each step, one step after the other. Held are, for each shown entry and selected metric, its own
- * numbers and totals: 2 x 48 bytes, and where something is ranked 2 x 8 bytes a step; beside
- * that one step's tallies of all nodes.
+ * Statistics over the chosen steps, as columns beside an answer. The steps are read once for sums
+ * and extremes, and for the median and percentiles some more times (base/rank.h), one metric after
+ * the other. So beside the columns, 16 bytes each, a shown entry needs at most 220 bytes, however
+ * many the steps are. Only what ran in a step is visited; the other numbers are 0.
  */
 #include "view/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/rank.h"
+#include "view/step_numbers.h"
 #include "view/workers.h"
 
-/* Numbers of one kind, seen one by one. The mean runs (Welford), so that neither large numbers nor
- * many spoil the variance; the sum is exact as long as its type holds it. */
+/* The numbers of one kind that are not 0. The mean runs (Welford), so that neither large numbers
+ * nor many spoil the variance; the sum is exact as long as its type holds it. */
 struct series {
 	int64_t sum, min, max;
-	bool over; /* the type did not hold the sum */
 	double mean, m2;
+	uint32_t n;
+	bool over; /* the type did not hold the sum */
 };
 
 struct stats {
@@ -27,73 +29,142 @@ struct stats {
 	size_t n_steps;
 	enum metric_id columns[M_N];
 	size_t n_columns;
-	size_t n_series;        /* of an entry: two for each column */
-	struct series *series;  /* by entry, column, own or total */
-	int64_t *values;        /* the same, and by step; NULL: nothing is ranked */
-	uint32_t *ran;          /* by entry, own or total: in how many steps */
+	struct extra *next; /* the column that is filled next */
+	struct step_numbers numbers;
+	struct series *series;  /* by shown entry, own or total */
+	struct ranks ranks;     /* likewise */
+	uint32_t *zeros;        /* likewise: steps in which it is 0 */
+	uint32_t *ran;          /* likewise: steps in which it ran */
 	struct scratch scratch; /* all of this */
 };
 
-static void series_add(struct series *s, int64_t v, size_t n)
+static void series_add(struct series *s, int64_t v)
 {
 	double delta = (double)v - s->mean;
 
+	if (!v)
+		return;
 	s->over |= __builtin_add_overflow(s->sum, v, &s->sum);
-	s->min = n == 1 || v < s->min ? v : s->min;
-	s->max = n == 1 || v > s->max ? v : s->max;
-	s->mean += delta / (double)n;
+	s->min = !s->n || v < s->min ? v : s->min;
+	s->max = !s->n || v > s->max ? v : s->max;
+	s->n++;
+	s->mean += delta / s->n;
 	s->m2 += delta * ((double)v - s->mean);
 }
 
-static void add_number(struct stats *s, size_t at, int64_t v, size_t step)
+/* Adds the numbers that are 0, so that there are n. */
+static void series_end(struct series *s, size_t n)
 {
-	series_add(&s->series[at], v, step + 1);
-	if (s->values)
-		s->values[at * s->n_steps + step] = v;
+	double zeros = (double)(n - s->n);
+
+	if (s->n == n)
+		return;
+	s->min = s->min < 0 ? s->min : 0;
+	s->max = s->max > 0 ? s->max : 0;
+	s->m2 += s->mean * s->mean * s->n * zeros / (double)n;
+	s->mean *= s->n / (double)n;
 }
 
-/* Takes in the numbers of one step. */
-static void add_step(struct stats *s, const struct step *step, size_t i)
+static void add_moments(void *user, uint32_t shown, int64_t own, int64_t total)
 {
-	struct scratch own;
-	size_t at = 0;
+	struct stats *s = user;
 
-	scratch_open(&own, s->q->a->work);
-	struct tally *tallies = model_tallies(s->q->m, step, &own.a);
-	struct recompute_values x = view_recompute(s->r, tallies, &own.a);
-	for (uint32_t e = 0; e < s->r->n; e++) {
-		for (size_t c = 0; c < s->n_columns; c++) {
-			enum value v = metrics[s->columns[c]].value;
-			add_number(s, at++, x.own[e].v[v], i);
-			add_number(s, at++, x.total[e].v[v], i);
-		}
-		s->ran[(size_t)2 * e] += x.own[e].v[V_RUNS] > 0;
-		s->ran[(size_t)2 * e + 1] += x.total[e].v[V_RUNS] > 0;
+	series_add(&s->series[(size_t)2 * shown], own);
+	series_add(&s->series[(size_t)2 * shown + 1], total);
+}
+
+static void add_ranks(void *user, uint32_t shown, int64_t own, int64_t total)
+{
+	struct stats *s = user;
+
+	if (own)
+		ranks_add(&s->ranks, (size_t)2 * shown, own, 1);
+	if (total)
+		ranks_add(&s->ranks, (size_t)2 * shown + 1, total, 1);
+}
+
+static void add_runs(void *user, uint32_t shown, int64_t own, int64_t total)
+{
+	struct stats *s = user;
+
+	s->ran[(size_t)2 * shown] += own > 0;
+	s->ran[(size_t)2 * shown + 1] += total > 0;
+}
+
+/* True for a value that is the same in each step: one of them tells all. */
+static bool is_fixed(enum value v)
+{
+	return v == V_PARAMS || v == V_DEFINITIONS;
+}
+
+static size_t steps_read(const struct stats *s)
+{
+	return is_fixed(s->numbers.value) && s->n_steps ? 1 : s->n_steps;
+}
+
+static void each_step(struct stats *s, void (*f)(void *, uint32_t, int64_t, int64_t))
+{
+	for (size_t i = 0; i < steps_read(s); i++)
+		step_numbers_each(&s->numbers, s->steps[i], f, s);
+}
+
+static const struct { /* rows of stat.def that need all values */
+	enum stat_id id;
+	unsigned percent;
+} percentiles[] = { { STAT_MEDIAN, 50 }, { STAT_P95, 95 }, { STAT_P99, 99 } };
+#define PERCENTILES (sizeof percentiles / sizeof *percentiles)
+
+static bool is_asked(const struct stats *s, enum stat_id id)
+{
+	return s->q->o->stats & STAT_BIT(id);
+}
+
+/* How many percentiles before this one are asked for; PERCENTILES: of all. */
+static unsigned part_of(const struct stats *s, size_t p)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < p; i++)
+		n += is_asked(s, percentiles[i].id);
+	return n;
+}
+
+/* Takes from the sums what the ranks need of them; returns the widest spread. */
+static uint64_t open_ranks(struct stats *s, struct arena *a)
+{
+	size_t series = (size_t)2 * s->r->n;
+	uint64_t widest = 0;
+
+	ranks_open(&s->ranks, a, series);
+	s->zeros = ARENA_ARRAY(a, series, uint32_t);
+	for (size_t i = 0; i < series; i++) {
+		const struct series *x = &s->series[i];
+		uint64_t spread = (uint64_t)x->max - (uint64_t)x->min;
+		s->ranks.least[i] = x->min;
+		s->zeros[i] = (uint32_t)(steps_read(s) - x->n);
+		widest = spread > widest ? spread : widest;
 	}
-	scratch_close(&own);
+	return widest;
 }
 
-static int by_value(const void *a, const void *b)
+/* Finds the nearest ranks: that of a percentile is so many percent of the steps, rounded up. */
+static void find_ranks(struct stats *s, uint64_t widest)
 {
-	const int64_t *x = a, *y = b;
+	uint32_t wanted[PERCENTILES];
+	unsigned n = 0;
 
-	return (*x > *y) - (*x < *y);
-}
-
-static void sort_values(struct stats *s)
-{
-	size_t n = s->n_steps;
-
-	for (size_t i = 0; i < s->r->n * s->n_series; i++)
-		qsort(s->values + i * n, n, sizeof *s->values, by_value);
-}
-
-/* The value whose rank is so many percent of the steps, rounded up: the nearest rank. */
-static int64_t ranked(const struct stats *s, size_t at, size_t percent)
-{
-	size_t n = s->n_steps;
-
-	return s->values[at * n + (n * percent + 99) / 100 - 1];
+	for (size_t p = 0; p < PERCENTILES; p++)
+		if (is_asked(s, percentiles[p].id))
+			wanted[n++] =
+			        (uint32_t)((steps_read(s) * percentiles[p].percent + 99) / 100);
+	ranks_begin(&s->ranks, wanted, n, widest);
+	while (s->ranks.open) {
+		each_step(s, add_ranks);
+		for (size_t i = 0; i < s->ranks.n; i++)
+			if (s->zeros[i])
+				ranks_add(&s->ranks, i, 0, s->zeros[i]);
+		ranks_end_pass(&s->ranks);
+	}
 }
 
 static double mean_of(const struct series *x, size_t n)
@@ -101,10 +172,10 @@ static double mean_of(const struct series *x, size_t n)
 	return x->over ? x->mean : (double)x->sum / (double)n;
 }
 
-static union figure statistic(const struct stats *s, enum stat_id id, size_t at)
+static union figure moment(const struct stats *s, enum stat_id id, size_t at)
 {
 	const struct series *x = &s->series[at];
-	size_t n = s->n_steps;
+	size_t n = steps_read(s);
 
 	if (!n && stat_rows[id].whole)
 		return (union figure){ .whole = FIGURE_NONE };
@@ -116,14 +187,8 @@ static union figure statistic(const struct stats *s, enum stat_id id, size_t at)
 	case STAT_STD: return (union figure){ .real = std };
 	case STAT_CV: return (union figure){ .real = mean != 0 ? 100 * std / mean : 0 };
 	case STAT_MIN: return (union figure){ .whole = x->min };
-	case STAT_MAX: return (union figure){ .whole = x->max };
-	case STAT_MEDIAN: return (union figure){ .whole = ranked(s, at, 50) };
-	case STAT_P95: return (union figure){ .whole = ranked(s, at, 95) };
-	case STAT_P99: return (union figure){ .whole = ranked(s, at, 99) };
-	case STAT_N:
-	case STATS_N: break;
+	default: return (union figure){ .whole = x->max };
 	}
-	return (union figure){ 0 };
 }
 
 static enum unit unit_of(enum metric_id m, enum stat_id id)
@@ -155,37 +220,69 @@ static void new_columns(struct result *r, const struct stats *s)
 		new_extra(r, STAT_N, M_NONE, UNIT_COUNT);
 }
 
-/* Fills them, in their order. */
-static void fill_columns(const struct stats *s)
+/* The numbers of one percentile. */
+static void fill_ranked(const struct stats *s, struct extra *x, size_t p)
 {
-	unsigned asked = s->q->o->stats;
-	const struct extra *x = s->r->extra;
-
-	for (size_t c = 0; c < s->n_columns; c++) {
-		for (enum stat_id id = 0; id < STAT_N; id++) {
-			if (!(asked & STAT_BIT(id)))
-				continue;
-			for (uint32_t e = 0; e < s->r->n; e++) {
-				size_t at = e * s->n_series + 2 * c;
-				x->own[e] = statistic(s, id, at);
-				x->total[e] = statistic(s, id, at + 1);
-			}
-			x++;
-		}
-	}
-	for (uint32_t e = 0; (asked & STAT_BIT(STAT_N)) && e < s->r->n; e++) {
-		x->own[e].whole = s->ran[(size_t)2 * e];
-		x->total[e].whole = s->ran[(size_t)2 * e + 1];
+	for (uint32_t e = 0; e < s->r->n; e++) {
+		x->own[e].whole = x->total[e].whole = FIGURE_NONE;
+		if (!s->n_steps)
+			continue;
+		x->own[e].whole = ranks_get(&s->ranks, (size_t)2 * e, part_of(s, p));
+		x->total[e].whole = ranks_get(&s->ranks, (size_t)2 * e + 1, part_of(s, p));
 	}
 }
 
-/* Is one of the statistics asked for such as needs all values? */
-static bool any_ranked(unsigned asked)
+static void fill_moment(const struct stats *s, struct extra *x, enum stat_id id)
 {
-	for (enum stat_id id = 0; id < STATS_N; id++)
-		if ((asked & STAT_BIT(id)) && stat_rows[id].ranked)
-			return true;
-	return false;
+	for (uint32_t e = 0; e < s->r->n; e++) {
+		x->own[e] = moment(s, id, (size_t)2 * e);
+		x->total[e] = moment(s, id, (size_t)2 * e + 1);
+	}
+}
+
+/* Fills the columns of a metric: those that need sums first, since these make room for the ranks.
+ */
+static void fill_metric(struct stats *s, enum metric_id of)
+{
+	struct extra *to[STATS_N] = { 0 };
+	struct scratch sums, ranks;
+	uint64_t widest;
+
+	for (enum stat_id id = 0; id < STAT_N; id++)
+		if (is_asked(s, id))
+			to[id] = s->next++;
+	scratch_open(&sums, s->q->a->work);
+	scratch_open(&ranks, s->q->a->work);
+	s->numbers.value = metrics[of].value;
+	s->series = ARENA_ARRAY(&sums.a, (size_t)2 * s->r->n, struct series);
+	each_step(s, add_moments);
+	for (size_t i = 0; i < (size_t)2 * s->r->n; i++)
+		series_end(&s->series[i], steps_read(s));
+	for (enum stat_id id = 0; id < STAT_N; id++)
+		if (to[id] && !stat_rows[id].ranked)
+			fill_moment(s, to[id], id);
+	widest = open_ranks(s, &ranks.a);
+	scratch_close(&sums);
+	if (part_of(s, PERCENTILES))
+		find_ranks(s, widest);
+	for (size_t p = 0; p < PERCENTILES; p++)
+		if (to[percentiles[p].id])
+			fill_ranked(s, to[percentiles[p].id], p);
+	scratch_close(&ranks);
+}
+
+/* In how many steps each entry ran. */
+static void fill_runs(struct stats *s)
+{
+	struct extra *x = s->next++;
+
+	s->ran = ARENA_ARRAY(&s->scratch.a, (size_t)2 * s->r->n, uint32_t);
+	s->numbers.value = V_RUNS;
+	each_step(s, add_runs);
+	for (uint32_t e = 0; e < s->r->n; e++) {
+		x->own[e].whole = s->ran[(size_t)2 * e];
+		x->total[e].whole = s->ran[(size_t)2 * e + 1];
+	}
 }
 
 static struct stats stats_of(const struct result *r)
@@ -197,28 +294,21 @@ static struct stats stats_of(const struct result *r)
 	for (size_t i = 0; i < n; i++)
 		if (metrics[order[i]].value != V_NONE)
 			s.columns[s.n_columns++] = order[i];
-	s.n_series = 2 * s.n_columns;
 	return s;
 }
 
 /* Fills the columns with the statistics over n steps. */
 static void fill(struct stats *s, const struct step *const *steps, size_t n)
 {
-	uint32_t entries = s->r->n;
-
 	s->steps = steps;
 	s->n_steps = n;
+	s->next = s->r->extra;
 	scratch_open(&s->scratch, s->q->a->work);
-	s->series = ARENA_ARRAY(&s->scratch.a, entries * s->n_series, struct series);
-	s->ran = ARENA_ARRAY(&s->scratch.a, (size_t)2 * entries, uint32_t);
-	if (any_ranked(s->q->o->stats))
-		s->values = arena_array(&s->scratch.a, entries * s->n_series, n * sizeof *s->values,
-		        _Alignof(int64_t));
-	for (size_t i = 0; i < n; i++)
-		add_step(s, steps[i], i);
-	if (s->values)
-		sort_values(s);
-	fill_columns(s);
+	step_numbers_open(&s->numbers, s->r, &s->scratch.a);
+	for (size_t c = 0; c < s->n_columns; c++)
+		fill_metric(s, s->columns[c]);
+	if (is_asked(s, STAT_N))
+		fill_runs(s);
 	scratch_close(&s->scratch);
 }
 
