@@ -111,7 +111,7 @@ def other_outputs(t):
     """A baseline and the orders of ctl go to their own place, privately and through no link."""
     assert run([t.program] + MODEL + ['convert', '-output', 'profile:outfile=profile'], '.')[0] == 0
     recording('session')
-    for words, place in ((['baseline', 'save', 'b', 'profile'], r'"\.tfprof/baselines/\.?b'),
+    for words, place in ((['baseline', 'save', 'b', 'profile'], r'\(\d+, "\.?b'),  # in an open folder, by no path
                          (['ctl', 'session', 'stop'], r'"(session/)?control"')):
         got, lines = traced(t, words)
         assert got[0] == 0, got
@@ -128,6 +128,19 @@ def other_outputs(t):
         status, _, err = run([t.program] + words, '.')
         assert status in (1, 3) and 'tfprof: ' in err, (words, status, err)
     assert os.listdir('elsewhere/baselines') == ['b'] and b'start' not in read('other/control')
+    os.unlink('.tfprof')
+    os.rename('elsewhere', '.tfprof')
+    for folder in '.tfprof', '.tfprof/baselines':
+        os.chmod(folder, 0o777)
+        status, _, err = run([t.program, 'baseline', 'save', 'c', 'profile'], '.')
+        assert status == 3 and 'everybody may write into' in err, (status, err)
+        os.chmod(folder, 0o700)
+        if os.getuid() == 0:
+            os.chown(folder, SOMEBODY, SOMEBODY)
+            status, _, err = run([t.program, 'baseline', 'remove', 'b'], '.')
+            assert status == 3 and 'belongs to another user' in err, (status, err)
+            os.chown(folder, 0, 0)
+    assert os.listdir('.tfprof/baselines') == ['b']
 
 
 def message(field, *parts):
@@ -212,6 +225,21 @@ def modes(t):
     os.chmod('private', 0o600)
     assert run([t.program] + MODEL + ['scope', '-output', 'file:outfile=private'], '.')[0] == 0
     assert stat.S_IMODE(os.stat('private').st_mode) == 0o600
+    if os.getuid():
+        return  # groups are changed by root alone
+    for mode, kept in ((0o664, 0o644), (0o660, 0o600), (0o777, 0o777)):
+        write('group', b'')
+        os.chown('group', SOMEBODY, 0)
+        os.chmod('group', mode)
+        assert run([t.program] + MODEL + ['scope', '-output', 'file:outfile=group'], '.')[0] == 0
+        st = os.stat('group')
+        assert (stat.S_IMODE(st.st_mode), st.st_gid) == (mode, 0), oct(st.st_mode)
+        os.chmod('.', 0o777)
+        os.chown('group', SOMEBODY, 0)
+        status = run([t.program] + MODEL + ['scope', '-output', 'file:outfile=group'], '.', user=SOMEBODY, group=SOMEBODY,
+                     extra_groups=[])
+        st = os.stat('group')
+        assert status[0] == 0 and (stat.S_IMODE(st.st_mode), st.st_gid) == (kept, SOMEBODY), (status, oct(st.st_mode))
 
 
 def no_shell(t):

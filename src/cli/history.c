@@ -27,12 +27,18 @@ static void make_folders(char *path)
 	}
 }
 
-/* A file of this user? The folder may be anybody's, who could put a link there. */
+/* True for a regular file of this user with one name. In a folder of another user it could be a
+ * link, symbolic or hard, to a file that is not to be changed. */
+static bool is_private(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && st->st_uid == geteuid() && st->st_nlink == 1;
+}
+
 static bool is_ours(const char *path)
 {
 	struct stat st;
 
-	return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+	return lstat(path, &st) == 0 && is_private(&st);
 }
 
 struct str history_path(struct arena *a)
@@ -63,7 +69,7 @@ static int open_locked(const char *path)
 			return -1;
 		if (flock(fd, LOCK_EX) == 0 && fstat(fd, &mine) == 0 && stat(path, &there) == 0 &&
 		        mine.st_ino == there.st_ino && mine.st_dev == there.st_dev &&
-		        S_ISREG(mine.st_mode) && mine.st_uid == geteuid()) {
+		        is_private(&mine)) {
 			if ((mine.st_mode & 0777) != 0600)
 				fchmod(fd, 0600);
 			return fd;

@@ -91,16 +91,51 @@ static const char *text_of(int error, char *p, size_t n)
 	return strerror_r(error, p, n);
 }
 
+/* Why the open folder must not hold a recording; NULL: it may. */
+static const char *folder_fault(int fd)
+{
+	struct stat s;
+
+	if (fstat(fd, &s))
+		return "its owner is not known";
+	if (s.st_uid != geteuid())
+		return "it belongs to another user";
+	return s.st_mode & S_IWOTH ? "everybody may write into it" : NULL;
+}
+
+/* Opens a folder that is not a link; -1: errno says why. */
+static int open_folder(const char *path)
+{
+	char plain[PATH_MAX];
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/') /* with a slash at its end a link is followed */
+		n--;
+	if (n >= sizeof plain) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(plain, path, n);
+	plain[n] = 0;
+	return open(plain, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 bool files_open(const char *folder, bool verbose)
 {
+	int fd = open_folder(folder);
+	char text[80];
+	const char *fault = fd < 0 ? text_of(errno, text, sizeof text) : folder_fault(fd);
+
 	files.verbose = verbose;
 	files.spool_size = 0;
 	files.fault[0] = 0;
 	files.lines = 0;
-	if (file_keep(&files.folder, open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)))
+	if (fault && fd >= 0)
+		close(fd);
+	if (!fault && file_keep(&files.folder, fd))
 		return true;
-	files_say("the session folder '%.200s' cannot be opened: %s", folder,
-	        text_of(errno, (char[80]){ 0 }, 80));
+	files_say("nothing is recorded: the session folder '%.200s' cannot be used: %s", folder,
+	        fault ? fault : "no descriptor is left");
 	return false;
 }
 

@@ -27,6 +27,11 @@ struct sink *sink_call(
  * early. */
 bool sink_file(struct sink **out, struct arena *a, struct str path, struct err *e);
 
+/* As sink_file, for a name in an open folder, which stays open until the sink is closed. Messages
+ * call the file path. Only a regular file is replaced: links are refused. */
+bool sink_file_inside(struct sink **out, struct arena *a, int folder, struct str name,
+        struct str path, struct err *e);
+
 void sink_put_beyond(struct sink *s, struct str bytes); /* what the buffer has no room for */
 static inline void sink_put(struct sink *s, struct str bytes)
 {

@@ -32,6 +32,7 @@ struct file {
 	struct str name;  /* as the caller gave it */
 	const char *path; /* where the links end */
 	const char *temp; /* NULL: written directly */
+	int folder;       /* in which both lie; AT_FDCWD: they are paths */
 	int fd;
 };
 
@@ -43,7 +44,7 @@ static void file_abandon(void *what)
 	if (f->fd >= 0)
 		close(f->fd);
 	if (f->temp)
-		unlink(f->temp);
+		unlinkat(f->folder, f->temp, 0);
 	f->fd = -1;
 	f->temp = NULL;
 }
@@ -80,7 +81,7 @@ static bool file_finish(void *user, struct err *why)
 	f->fd = -1;
 	if (close(fd) < 0 && errno != EINTR)
 		errnum = errno;
-	else if (f->temp && rename(f->temp, f->path) < 0)
+	else if (f->temp && renameat(f->folder, f->temp, f->folder, f->path) < 0)
 		errnum = errno;
 	else
 		f->temp = NULL;
@@ -195,7 +196,7 @@ static bool file_create(struct file *f, mode_t mode, struct err *e)
 
 	for (unsigned i = 0; i < FILE_TRIES; i++) {
 		temp = file_temp_name(f, keep, i);
-		f->fd = open(temp, flags, mode);
+		f->fd = openat(f->folder, temp, flags, mode);
 		if (f->fd >= 0) {
 			f->temp = temp;
 			return true;
@@ -206,6 +207,29 @@ static bool file_create(struct file *f, mode_t mode, struct err *e)
 			return file_fail(f, errno, e);
 	}
 	return file_fail(f, errno, e);
+}
+
+/* The mode of a file that takes the place of another one. If it cannot get the other's group, the
+ * members of its own one have no more rights than everybody. */
+static mode_t file_mode(int fd, const struct stat *before)
+{
+	mode_t mode = before->st_mode & 0777;
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && st.st_gid == before->st_gid)
+		return mode;
+	if (fchown(fd, (uid_t)-1, before->st_gid) == 0)
+		return mode;
+	return mode & (mode_t)(~(mode_t)S_IRWXG | (mode & S_IRWXO) << 3);
+}
+
+/* Makes the file that takes the place of the one there; private until it has its mode. */
+static bool file_replace(struct file *f, const struct stat *before, struct err *e)
+{
+	if (!file_create(f, 0600, e))
+		return false;
+	(void)!fchmod(f->fd, file_mode(f->fd, before)); /* not every file system has modes */
+	return true;
 }
 
 /* Decides how to write, and opens. */
@@ -232,31 +256,60 @@ static bool file_open(struct file *f, struct err *e)
 		       file_open_direct(f, S_ISFIFO(st.st_mode), e);
 	if (faccessat(AT_FDCWD, f->path, W_OK, AT_EACCESS) < 0)
 		return file_fail(f, errno, e);
-	if (!file_follow(f, e) || !file_create(f, 0600, e))
+	return file_follow(f, e) && file_replace(f, &st, e);
+}
+
+/* The same in a folder that is open: links in it are not followed. */
+static bool file_open_inside(struct file *f, struct err *e)
+{
+	struct stat st;
+
+	if (fstatat(f->folder, f->path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? file_create(f, 0666, e) : file_fail(f, errno, e);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_FAILED, "cannot write '%.*s': it is not a regular file",
+		        STR(f->name));
+	return file_replace(f, &st, e);
+}
+
+/* Opens with `open`, and makes the sink. */
+static bool file_begin(
+        struct sink **out, struct file *f, bool (*open)(struct file *, struct err *), struct err *e)
+{
+	struct sink *s = sink_new(f->a, &file_ops, f);
+
+	work_guard(f->work, &f->guard, file_abandon, f);
+	if (!open(f, e)) {
+		work_unguard(f->work, &f->guard);
+		file_abandon(f);
 		return false;
-	(void)!fchmod(f->fd, st.st_mode & 0777); /* not every file system has modes */
+	}
+	*out = s;
 	return true;
+}
+
+static struct file *file_new(struct arena *a, int folder, struct str name, struct str path)
+{
+	struct file *f = ARENA_NEW(a, struct file);
+
+	*f = (struct file){ .a = a, .work = a->work, .folder = folder, .fd = -1 };
+	f->name = str_copy(a, name);
+	f->path = str_z(a, path);
+	return f;
 }
 
 bool sink_file(struct sink **out, struct arena *a, struct str path, struct err *e)
 {
-	struct file *f = ARENA_NEW(a, struct file);
-	struct sink *s;
+	struct file *f = file_new(a, AT_FDCWD, path, path);
 
-	f->a = a;
-	f->work = a->work;
-	f->name = str_copy(a, path);
-	f->path = str_z(a, path);
-	f->fd = -1;
 	if (memchr(f->path, 0, path.n))
 		return err_set(
 		        e, ERR_INVALID_ARGUMENT, "cannot write '%s': a NUL in its name", f->path);
-	s = sink_new(a, &file_ops, f);
-	if (!file_open(f, e)) {
-		file_abandon(f);
-		return false;
-	}
-	work_guard(f->work, &f->guard, file_abandon, f);
-	*out = s;
-	return true;
+	return file_begin(out, f, file_open, e);
+}
+
+bool sink_file_inside(struct sink **out, struct arena *a, int folder, struct str name,
+        struct str path, struct err *e)
+{
+	return file_begin(out, file_new(a, folder, path, name), file_open_inside, e);
 }

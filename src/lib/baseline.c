@@ -6,6 +6,7 @@
 #include "lib/baseline.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,31 +70,89 @@ bool baseline_path(struct str *name, struct arena *a, struct err *e)
 	return true;
 }
 
+/* ---- the folder ---- */
+
+/* .tfprof/baselines while a file in it is written or removed. */
+struct place {
+	struct guard guard;
+	int fd;
+};
+
+static void place_close(void *what)
+{
+	struct place *p = what;
+
+	if (p->fd >= 0)
+		close(p->fd);
+	p->fd = -1;
+}
+
+/* Opens a folder below p->fd, which it replaces: no link, and a folder that nobody else can change.
+ */
+static bool place_enter(struct place *p, const char *name, bool make, struct err *e)
+{
+	int fd = -1, from = p->fd;
+	struct stat st;
+
+	if (!make || mkdirat(from, name, 0777) == 0 || errno == EEXIST)
+		fd = openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int why = errno;
+	place_close(p);
+	p->fd = fd;
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return err_system(e, make ? "cannot make" : "cannot open", S(FOLDER), why);
+	if (st.st_uid != geteuid())
+		return err_set(e, ERR_PERMISSION,
+		        "'%s' belongs to another user: baselines need a folder of your own", name);
+	if (st.st_mode & S_IWOTH)
+		return err_set(
+		        e, ERR_PERMISSION, "everybody may write into '%s': chmod o-w it", name);
+	return true;
+}
+
+/* Opens the folder, making it if need be; place_close follows, also after a failure. */
+static bool place_open(struct place *p, struct session *s, bool make)
+{
+	p->fd = AT_FDCWD;
+	work_guard(&s->work, &p->guard, place_close, p);
+	return place_enter(p, ".tfprof", make, &s->error) &&
+	       place_enter(p, "baselines", make, &s->error);
+}
+
+static void place_leave(struct place *p, struct session *s)
+{
+	work_unguard(&s->work, &p->guard);
+	place_close(p);
+}
+
 /* ---- save ---- */
 
-static bool make_folder(struct session *s)
+static bool write_inside(struct session *s, const struct model *m, const struct place *p,
+        struct str name, struct str path)
 {
-	if ((mkdir(".tfprof", 0777) && errno != EEXIST) || (mkdir(FOLDER, 0777) && errno != EEXIST))
-		return err_system(&s->error, "cannot make", S(FOLDER), errno);
-	return true;
+	struct arena *a = &s->query_arena;
+	struct sink *to;
+
+	if (!sink_file_inside(&to, a, p->fd, name, path, &s->error))
+		return false;
+	baseline_write(m, to, a);
+	return sink_close(to, &s->error);
 }
 
 static bool write_file(struct session *s, const struct model *m, struct str name, struct sink *out)
 {
-	struct arena *a = &s->query_arena;
-	struct sink *to;
 	struct str path = STR_NONE;
 	bool there = false;
+	struct place p;
 
-	if (!file_of(name, &path, &there, a, &s->error) || !make_folder(s) ||
-	        !sink_file(&to, a, path, &s->error))
+	if (!file_of(name, &path, &there, &s->query_arena, &s->error))
 		return false;
-	baseline_write(m, to, a);
-	if (!sink_close(to, &s->error))
-		return false;
-	sink_fmt(out, "%s %.*s: %zu nodes, %zu steps\n", there ? "replaced" : "saved", STR(path),
-	        (size_t)m->nodes.n, (size_t)m->steps.n);
-	return true;
+	bool ok = place_open(&p, s, true) && write_inside(s, m, &p, name, path);
+	place_leave(&p, s);
+	if (ok)
+		sink_fmt(out, "%s %.*s: %zu nodes, %zu steps\n", there ? "replaced" : "saved",
+		        STR(path), (size_t)m->nodes.n, (size_t)m->steps.n);
+	return ok;
 }
 
 static bool load(struct session *own, void *files)
@@ -191,12 +250,15 @@ static bool show(struct session *s, struct str name, struct sink *out)
 static bool drop(struct session *s, struct str name)
 {
 	struct str path = name;
+	struct place p;
 
 	if (!baseline_path(&path, &s->query_arena, &s->error))
 		return false;
-	if (unlink(str_z(&s->query_arena, path)))
-		return err_system(&s->error, "cannot remove", path, errno);
-	return true;
+	bool ok = place_open(&p, s, false);
+	if (ok && unlinkat(p.fd, str_z(&s->query_arena, name), 0))
+		ok = err_system(&s->error, "cannot remove", path, errno);
+	place_leave(&p, s);
+	return ok;
 }
 
 bool baseline_command(struct session *s, const struct request *r, struct sink *out)

@@ -63,12 +63,31 @@ def t15_read_only_folder():
     with tempfile.TemporaryDirectory() as d:
         os.mkdir(d + '/s', 0o555)
         os.chmod(d, 0o755)
+        if os.getuid() == 0:
+            os.chown(d + '/s', 65534, 65534)
         if not reachable_by_nobody():
             return UNREACHABLE
         with Run('init', 'push:a', 'launch:10', 'pop', 'exit:3', folder=d + '/s',
                  preexec=unprivileged if os.getuid() == 0 else None) as r:
             r.ok(3)
             check(not os.listdir(d + '/s'), os.listdir(d + '/s'))
+
+
+def t15_unsafe_folder():
+    """A session folder that is a link, that everybody may write into, or of another user gets no file."""
+    with tempfile.TemporaryDirectory() as d:
+        for name in ('target', 'open', 'other'):
+            os.mkdir('%s/%s' % (d, name), 0o700)
+        os.symlink('target', d + '/link')
+        os.chmod(d + '/open', 0o777)
+        unsafe = {'link': 'Not a directory', 'link/': 'Not a directory', 'open': 'everybody may write into it'}
+        if os.getuid() == 0:
+            os.chown(d + '/other', 65534, 65534)
+            unsafe['other'] = 'it belongs to another user'
+        for name, why in unsafe.items():
+            with Run('init', 'push:a', 'launch:10', 'pop', 'exit:3', opts='verbose', folder='%s/%s' % (d, name)) as r:
+                r.ok(3, "tfprof: nothing is recorded: the session folder '%s/%s' cannot be used: %s\n" % (d, name, why))
+        check(not any(os.listdir('%s/%s' % (d, x)) for x in ('target', 'open', 'other')))
 
 
 def t15_setuid():
@@ -96,7 +115,7 @@ def t15_setuid():
 
 def t15_full_disk():
     with tempfile.TemporaryDirectory() as d:
-        if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', d],
+        if subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=64k,mode=0700', 'tmpfs', d],
                           stderr=subprocess.DEVNULL).returncode:
             return 'no file system of 64 kB can be mounted here'
         try:

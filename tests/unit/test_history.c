@@ -55,6 +55,21 @@ static void test_cuts(void **state)
 	        lines.v[HISTORY_MAX - 1], str_fmt(&arena, "set -step %d", 2 * HISTORY_MAX + 4)));
 }
 
+/* A file with a second name is not written: the other name may be that of any file of the user. */
+static void test_hard_link(void **state)
+{
+	struct str path = file("hard"), target = file("hard-target");
+	FILE *f = fopen(str_z(&arena, target), "w");
+
+	(void)state;
+	assert_true(f && fputs("mine\n", f) >= 0 && fclose(f) == 0);
+	assert_int_equal(link(str_z(&arena, target), str_z(&arena, path)), 0);
+	history_add(&arena, path, S("scope"));
+	assert_int_equal(history_read(&arena, path).n, 0);
+	unlink(str_z(&arena, path));
+	assert_int_equal(history_read(&arena, target).n, 1);
+}
+
 /* What is a link, or not this user's file, is left alone. */
 static void test_links(void **state)
 {
@@ -100,6 +115,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_keeps),
 		cmocka_unit_test(test_cuts),
 		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_hard_link),
 		cmocka_unit_test(test_shared),
 	};
 
