@@ -224,31 +224,6 @@ static void full_device(UNUSED)
 	fails_with(sink_close(s, &err), "cannot write '/dev/full': No space left on device");
 }
 
-/* A file in an open folder lands there, wherever the folder's path leads meanwhile. */
-static void inside(UNUSED)
-{
-	struct sink *s;
-	int folder;
-
-	assert_int_equal(mkdir("d", 0700) | mkdir("trap", 0700), 0);
-	folder = open("d", O_RDONLY | O_DIRECTORY);
-	assert_int_equal(rename("d", "moved") | symlink("trap", "d"), 0);
-	for (int i = 0; i < 2; i++) { /* a new file, and one that is there */
-		assert_true(sink_file_inside(&s, &arena, folder, S("f"), S("d/f"), &err));
-		sink_fmt(s, "%d", i);
-		assert_true(sink_close(s, &err));
-	}
-	holds("moved/f", "1");
-	assert_int_equal(rmdir("trap"), 0);
-	assert_int_equal(symlinkat("../out", folder, "link"), 0);
-	assert_false(sink_file_inside(&s, &arena, folder, S("link"), S("d/link"), &err));
-	assert_string_equal(
-	        str_z(&arena, err.text), "cannot write 'd/link': it is not a regular file");
-	assert_int_equal(
-	        unlink("d") | unlink("moved/f") | unlink("moved/link") | rmdir("moved"), 0);
-	close(folder);
-}
-
 /* A file that may not grow: the old one stays, nothing else is left. */
 static void full_disk(UNUSED)
 {
@@ -304,7 +279,7 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = { TEST(files), TEST(links), TEST(dropped), TEST(refusals),
 		TEST(long_names), TEST(at_the_same_time), TEST(full_device), TEST(full_disk),
-		TEST(rename_fails), TEST(direct), TEST(inside) };
+		TEST(rename_fails), TEST(direct) };
 	int rc;
 
 	if (argc > 1)
