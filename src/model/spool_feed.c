@@ -71,22 +71,40 @@ static uint64_t continuous(const struct feed *f, uint64_t time)
 	return time - ((uint64_t)p->clocks.v[i].offset - (uint64_t)p->clocks.v[0].offset);
 }
 
+/* A time that CUPTI read. */
+static uint64_t of_cupti(const struct feed *f, uint64_t time)
+{
+	const struct process *p = f->p;
+
+	if (p->clock_map.apart)
+		return clock_map_time(&p->clock_map, time);
+	return p->jumped && p->clocks.n ? continuous(f, time) : time;
+}
+
+/* A time that the recorder read. */
+static uint64_t of_system(const struct feed *f, uint64_t time)
+{
+	return f->p->jumped && f->p->clocks.n ? continuous(f, time) : time;
+}
+
 static void fix_times(const struct feed *f, struct spool_record *r)
 {
 	switch (r->kind) {
-	case SPOOL_KERNEL: r->kernel.start = continuous(f, r->kernel.start); break;
-	case SPOOL_API: r->api.start = continuous(f, r->api.start); break;
-	case SPOOL_RANGE: r->range.time = continuous(f, r->range.time); break;
-	case SPOOL_COPY: r->copy.start = continuous(f, r->copy.start); break;
-	case SPOOL_SET: r->set.start = continuous(f, r->set.start); break;
-	case SPOOL_MEMORY: r->memory.time = continuous(f, r->memory.time); break;
-	case SPOOL_SYNC: r->sync.start = continuous(f, r->sync.start); break;
-	case SPOOL_GRAPH: r->graph.start = continuous(f, r->graph.start); break;
-	case SPOOL_OVERHEAD: r->overhead.start = continuous(f, r->overhead.start); break;
-	case SPOOL_MARK: r->mark.time = continuous(f, r->mark.time); break;
+	case SPOOL_KERNEL: r->kernel.start = of_cupti(f, r->kernel.start); break;
+	case SPOOL_API: r->api.start = of_cupti(f, r->api.start); break;
+	case SPOOL_RANGE: r->range.time = of_system(f, r->range.time); break;
+	case SPOOL_COPY: r->copy.start = of_cupti(f, r->copy.start); break;
+	case SPOOL_SET: r->set.start = of_cupti(f, r->set.start); break;
+	case SPOOL_MEMORY: r->memory.time = of_cupti(f, r->memory.time); break;
+	case SPOOL_SYNC: r->sync.start = of_cupti(f, r->sync.start); break;
+	case SPOOL_GRAPH: r->graph.start = of_cupti(f, r->graph.start); break;
+	case SPOOL_OVERHEAD: r->overhead.start = of_cupti(f, r->overhead.start); break;
+	case SPOOL_MARK: /* calls of cuProfilerStart and Stop are among the marks */
+		r->mark.time = (r->mark.what == SPOOL_STEP ? of_system : of_cupti)(f, r->mark.time);
+		break;
 	case SPOOL_SUM:
-		r->sum.from = continuous(f, r->sum.from);
-		r->sum.to = continuous(f, r->sum.to);
+		r->sum.from = of_cupti(f, r->sum.from);
+		r->sum.to = of_cupti(f, r->sum.to);
 		break;
 	default: break;
 	}
@@ -96,11 +114,11 @@ enum spool_event feed_next(struct feed *f, struct spool_record *r, struct spool_
 {
 	enum spool_event event = block_decode(f->get, r, d);
 
-	if (event != SPOOL_EVENT_RECORD || !f->p->jumped)
+	if (event != SPOOL_EVENT_RECORD || !(f->p->jumped || f->p->clock_map.apart))
 		return event;
 	if (r->kind == SPOOL_CLOCK)
 		f->epoch++;
-	else if (f->p->clocks.n)
+	else
 		fix_times(f, r);
 	return event;
 }

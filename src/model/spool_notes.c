@@ -13,6 +13,7 @@ enum {
 	NOTE_CUT = 0x800,
 	NOTE_ENDLESS,
 	NOTE_CLOCK,
+	NOTE_CLOCK_APART,
 	NOTE_GAP,
 	NOTE_SPOOL_STRING,
 	NOTE_STEPLESS,
@@ -39,6 +40,14 @@ static void say(struct notes *to, uint64_t n, const char *one, const char *many)
 		note_line(to, "note: %" PRIu64 " %s\n", n, n == 1 ? one : many);
 }
 
+static void say_clock(struct notes *to, const struct process *p)
+{
+	char text[CLOCK_MAP_TEXT];
+
+	clock_map_text(text, &p->clock_map);
+	note_kind(to, NOTE_CLOCK_APART, "%.*s: %s", STR(p->name), text);
+}
+
 static void say_process(struct notes *to, const struct process *p)
 {
 	const struct spool_damage *cut = &p->fault.cut;
@@ -56,6 +65,8 @@ static void say_process(struct notes *to, const struct process *p)
 		        "%.*s: the clock was set by %+.3f s while it was recorded; later times are "
 		        "corrected",
 		        STR(p->name), (double)p->jump / 1e9);
+	if (p->clock_map.apart)
+		say_clock(to, p);
 	if (p->gaps)
 		note_kind(to, NOTE_GAP,
 		        "%.*s: nothing was recorded in %" PRIu64

@@ -200,8 +200,9 @@ static void take_clock(struct reading_spools *r, struct process *p, const struct
 	int64_t offset = (int64_t)(c->realtime - c->monotonic_raw);
 	size_t n = p->clocks.n;
 
-	if (p->jumped_before)
+	if (p->clocks_known)
 		return;
+	clock_map_add(&p->clock_map, r->a, c);
 	VEC_PUSH(r->a, &p->clocks, ((struct clock_at){ c->monotonic_raw, offset }));
 	if (!n)
 		return;
@@ -353,19 +354,22 @@ static bool read_all(struct reading_spools *r, struct process *p)
 	return !r->e->code;
 }
 
-/* Where the clock was set, everything is read again with times made continuous. */
+/* Where the clock was set, or CUPTI's is another one, everything is read again with times
+ * corrected. */
 bool survey_process(struct reading_spools *r, struct process *p)
 {
 	start_over(p, r->a);
 	if (!read_all(r, p))
 		return false;
-	if (p->jumped) {
+	if (p->jumped || p->clock_map.apart) {
 		struct process first = *p;
 		start_over(p, r->a);
 		p->clocks.v = first.clocks.v;
 		p->clocks.n = first.clocks.n;
 		p->jump = first.jump;
-		p->jumped = p->jumped_before = true;
+		p->jumped = first.jumped;
+		p->clock_map = first.clock_map;
+		p->clocks_known = true;
 		if (!read_all(r, p))
 			return false;
 	}

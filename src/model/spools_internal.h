@@ -10,7 +10,9 @@
 
 #include "base/pattern.h"
 #include "io/block_fault.h"
+#include "io/clock_map.h"
 #include "io/process_identity.h"
+#include "model/spool_join.h"
 #include "model/spools.h"
 
 /* ---- names ---- */
@@ -118,9 +120,10 @@ struct process {
 	unsigned gpus_used;
 	uint32_t last_gpu; /* of gpus, the last one asked for */
 	VEC(struct clock_at) clocks;
-	bool jumped;        /* the clock was set */
-	bool jumped_before; /* and that is known from an earlier reading */
-	int64_t jump;       /* by how much, ns */
+	bool jumped;       /* the clock was set */
+	bool clocks_known; /* from an earlier reading of the file: times are corrected by them */
+	struct clock_map clock_map;
+	int64_t jump; /* by how much, ns */
 	/* By string id of the file: 1 + index in names, 0: not asked yet. */
 	VEC(uint32_t) range_of;
 	VEC(uint32_t) leaf_of;
@@ -219,34 +222,6 @@ void steps_follow(struct reading_spools *r);
 void steps_forget(struct process *p);
 /* The step of a moment, or STEP_WARMUP. */
 int64_t steps_of(const struct reading_spools *r, struct process *p, uint64_t time);
-
-/* ---- operations and the calls that launched them ---- */
-
-struct op {
-	enum spool_kind kind; /* KERNEL, COPY, SET, GRAPH, MEMORY, SUM */
-	uint64_t start, length;
-	uint64_t bytes, address; /* MEMORY; SUM: bytes is how many there were */
-	uint32_t leaf;           /* of names */
-	uint32_t label;
-	uint32_t device, stream, graph;
-	bool freed;
-	uint32_t scope; /* SUM */
-	uint32_t next;  /* while it waits */
-};
-struct launch {
-	uint64_t start, length;
-	uint32_t scope, thread;
-	bool graph;     /* launches a graph: many operations */
-	bool announced; /* its own node has been placed */
-};
-
-/* Joins by correlation and hands each operation to `found`; l is NULL where there was no call. */
-struct join;
-struct join *join_new(struct arena *a,
-        void (*found)(void *user, const struct op *op, struct launch *l), void *user);
-void join_call(struct join *j, uint32_t correlation, const struct launch *l);
-void join_op(struct join *j, uint32_t correlation, const struct op *op);
-void join_finish(struct join *j); /* those that still wait had no call */
 
 /* ---- labels ---- */
 

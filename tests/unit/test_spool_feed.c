@@ -20,8 +20,8 @@ static struct str write_spool(struct arena *a, unsigned n)
 	block_encode_begin(p, block, SPOOL_BLOCK_MIN, BASE);
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t now = BASE + i * SECOND;
-		block_encode(p, &(struct spool_record){
-		                        .kind = SPOOL_CLOCK, .clock = { now, i * SECOND, now } });
+		block_encode(p, &(struct spool_record){ .kind = SPOOL_CLOCK,
+		                        .clock = { now, i * SECOND, now, 0 } });
 		block_encode(p, &(struct spool_record){
 		                        .kind = SPOOL_KERNEL, .kernel = { .start = now + 5 } });
 	}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See clock_map.h.
+ */
+#include "io/clock_map.h"
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/num.h"
+
+#define NEAR_NS  1000 /* beyond the width of a reading, clocks that are one read this much apart */
+#define NEAR_OLD 1000000 /* likewise, where the width is not recorded */
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+void clock_map_add(struct clock_map *m, struct arena *a, const struct spool_clock *c)
+{
+	struct clock_pair new = { c->cupti, c->monotonic_raw };
+	const struct clock_pair *last = m->pairs.n ? &m->pairs.v[m->pairs.n - 1] : NULL;
+	uint64_t near = c->width ? num_add_u64(c->width, NEAR_NS) : NEAR_OLD;
+
+	if (!c->cupti || (last && (new.cupti <= last->cupti || new.raw <= last->raw)))
+		return;
+	if (!last) {
+		m->origin = c->realtime - c->monotonic_raw;
+		m->offset = (int64_t)(c->cupti - c->realtime);
+	}
+	m->apart |= distance(c->cupti, c->realtime) > near;
+	m->width = c->width > m->width ? c->width : m->width;
+	m->unbounded |= !c->width;
+	VEC_PUSH(a, &m->pairs, new);
+}
+
+/* The last reading at or before the time that has one after it, or the first. */
+static size_t reading_before(const struct clock_map *m, uint64_t cupti)
+{
+	size_t low = 0, high = m->pairs.n - 1;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (m->pairs.v[middle].cupti <= cupti)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint64_t clock_map_time(const struct clock_map *m, uint64_t cupti)
+{
+	const struct clock_pair *a = &m->pairs.v[0];
+	__int128 raw;
+
+	if (!cupti)
+		return 0;
+	if (m->pairs.n == 1) {
+		raw = (__int128)cupti - a->cupti + a->raw;
+	} else {
+		a = &m->pairs.v[reading_before(m, cupti)];
+		/* Both differences are above 0, and the product of two numbers of 64 bits fits. */
+		raw = ((__int128)cupti - a->cupti) * (__int128)(a[1].raw - a->raw) /
+		              (__int128)(a[1].cupti - a->cupti) +
+		      a->raw;
+	}
+	raw += m->origin;
+	/* The origin is a difference that may have wrapped; so may the sum. */
+	return (uint64_t)raw;
+}
+
+void clock_map_text(char text[CLOCK_MAP_TEXT], const struct clock_map *m)
+{
+	double seconds = (double)m->offset / 1e9;
+	char error[32] = "unknown";
+
+	if (!m->unbounded)
+		snprintf(error, sizeof error, "at most %.3f us", (double)m->width / 2e3);
+	snprintf(text, CLOCK_MAP_TEXT,
+	        "the clock of CUPTI was %.6f s %s the system's; its times were mapped by %zu "
+	        "readings of both (error: %s)",
+	        seconds < 0 ? -seconds : seconds, seconds < 0 ? "behind" : "ahead of", m->pairs.n,
+	        error);
+}
