@@ -15,7 +15,7 @@ _tfprof()
 	ctl) [ "$COMP_CWORD" -eq 3 ] && { COMPREPLY=($(compgen -W 'start stop step flush status' -- "$cur")); return; } ;;&
 	ctl) COMPREPLY=($(compgen -W '--help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	gpu) COMPREPLY=($(compgen -W '--top= --output= --recover --wide --help' -- "$cur") $(compgen -f -- "$cur"))
+	gpu) COMPREPLY=($(compgen -W '--top= --output= --table= --recover --wide --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	doctor) COMPREPLY=($(compgen -W '-o --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;

@@ -10,10 +10,11 @@
 #include "model/unsupported_format.h"
 #include "model/input.h"
 #include "export/gpu_out.h"
+#include "export/gpu_tables.h"
 
 #define TOP 20 /* kernels of the text */
 
-enum { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
+enum { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV, OUTPUT_MD };
 
 /* Fails if the file is known to be something else; damaged ones are judged when they are read. */
 static bool may_be_spool(struct session *s, struct str file)
@@ -87,6 +88,30 @@ static bool judge(struct session *s, const struct gpu_use *u)
 	return spool_fault_judge(&bad->fault, bad->file, kept > 0, &s->error);
 }
 
+static void write_answer(struct session *s, const struct gpu_use *u, const struct gpu_options *w,
+        size_t top, struct sink *out)
+{
+	const struct gpu_table *table = w->table < 0 ? NULL : &gpu_tables[w->table];
+
+	if (w->output == OUTPUT_JSON)
+		gpu_json(u, top, out);
+	else if (w->output == OUTPUT_MD || table)
+		gpu_tables_sheet(u, table, top, w->output == OUTPUT_MD ? SHEET_MD : SHEET_CSV, out);
+	else if (w->output == OUTPUT_CSV)
+		gpu_csv(u, top, out);
+	else
+		gpu_text(u, top, w->wide ? 0 : s->columns, out);
+}
+
+/* --table is for rows: with text or json it has no meaning. */
+static bool check_options(struct session *s, const struct gpu_options *w)
+{
+	if (w->table < 0 || w->output == OUTPUT_CSV || w->output == OUTPUT_MD)
+		return true;
+	return session_fail(
+	        s, ERR_INVALID_ARGUMENT, "--table: goes with --output=csv and --output=md");
+}
+
 bool gpu_run(struct session *s, const struct request *r, struct sink *out)
 {
 	struct gpu_options words = { 0 };
@@ -95,7 +120,7 @@ bool gpu_run(struct session *s, const struct request *r, struct sink *out)
 	struct gpu_use u;
 
 	options_preset("gpu", &words);
-	if (!options_read(s, &r->topics, &w) || !find(s, &w, &spools))
+	if (!options_read(s, &r->topics, &w) || !check_options(s, &words) || !find(s, &w, &spools))
 		return false;
 	gpu_use_init(&u, &s->query_arena);
 	for (size_t i = 0; i < spools.n; i++)
@@ -108,11 +133,6 @@ bool gpu_run(struct session *s, const struct request *r, struct sink *out)
 	size_t top = words.top > 0                 ? (size_t)words.top
 	             : words.output == OUTPUT_TEXT ? TOP
 	                                           : SIZE_MAX;
-	if (words.output == OUTPUT_JSON)
-		gpu_json(&u, top, out);
-	else if (words.output == OUTPUT_CSV)
-		gpu_csv(&u, top, out);
-	else
-		gpu_text(&u, top, words.wide ? 0 : s->columns, out);
+	write_answer(s, &u, &words, top, out);
 	return true;
 }

@@ -7,6 +7,7 @@
 #include "base/num.h"
 #include "export/document.h"
 #include "export/gpu_out.h"
+#include "export/gpu_tables.h"
 
 #define GPU_SCHEMA  "tfprof/gpu"
 #define GPU_VERSION 1
@@ -163,6 +164,7 @@ void gpu_json(const struct gpu_use *u, size_t top, struct sink *to)
 	put_times(&w, "waits", u->waits.v, u->waits.n);
 	put_times(&w, "synchronisations", u->syncs, GPU_SYNCS);
 	put_times(&w, "kernels", u->kernels.v, top < u->kernels.n ? top : u->kernels.n);
+	gpu_tables_json(u, top, &w);
 	put_missing(&w, u);
 	document_end(&w);
 }

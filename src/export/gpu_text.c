@@ -7,6 +7,7 @@
 #include "base/num.h"
 #include "io/recording_summary.h"
 #include "export/gpu_out.h"
+#include "export/gpu_tables.h"
 
 #define PARTS_MAX 16  /* processes that are listed below a GPU */
 #define NAME_MIN  12  /* a name is not shortened below this */
@@ -33,8 +34,7 @@ struct str gpu_uuid(struct arena *a, const struct gpu_device *d)
 	return sb_str(&b);
 }
 
-/* Three digits and the unit: 999ns, 12.3us, 1.00s. */
-static const char *time_text(struct page *p, double ns)
+const char *gpu_time_text(struct arena *a, double ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
 	unsigned unit = 0;
@@ -44,9 +44,14 @@ static const char *time_text(struct page *p, double ns)
 		unit++;
 	}
 	int digits = unit == 0 || ns >= 99.95 ? 0 : ns >= 9.995 ? 1 : 2;
-	struct sb b = sb_in(p->a);
+	struct sb b = sb_in(a);
 	sb_fmt(&b, "%.*f%s", digits, ns, units[unit]);
-	return str_z(p->a, sb_str(&b));
+	return str_z(a, sb_str(&b));
+}
+
+static const char *time_text(struct page *p, double ns)
+{
+	return gpu_time_text(p->a, ns);
 }
 
 static const char *percent(struct page *p, int64_t part, int64_t whole)
@@ -78,11 +83,28 @@ static struct str one_line(struct page *p, struct str name)
 	return sb_str(&b);
 }
 
+struct str gpu_shorten(struct arena *a, struct str name, size_t room)
+{
+	size_t left, right;
+
+	room = room > NAME_MIN ? room : NAME_MIN;
+	if (name.n <= room)
+		return name;
+	left = (room - 3) / 3;
+	right = name.n - (room - 3 - left);
+	while (left && ((unsigned char)name.p[left] & 0xc0) == 0x80)
+		left--;
+	while (right < name.n && ((unsigned char)name.p[right] & 0xc0) == 0x80)
+		right++;
+	return str_fmt(
+	        a, "%.*s...%.*s", STR(str_sub(name, 0, left)), STR(str_sub(name, right, SIZE_MAX)));
+}
+
 /* The name. Where the line would be too long it goes without templates and parameters, then without
  * its middle; letters of more than one byte are not cut apart. */
 static struct str name_text(struct page *p, const struct gpu_times *t)
 {
-	size_t numbers = NUMBERS - (is_narrow(p) ? LEFT_OUT : 0), left, right,
+	size_t numbers = NUMBERS - (is_narrow(p) ? LEFT_OUT : 0),
 	       room = p->columns > numbers + NAME_MIN ? p->columns - numbers : NAME_MIN;
 	struct str name = one_line(p, t->name);
 	struct strs path = { 0 };
@@ -93,14 +115,7 @@ static struct str name_text(struct page *p, const struct gpu_times *t)
 	name = one_line(p, strs_join(p->a, &path, S("::")));
 	if (name.n <= room)
 		return name;
-	left = (room - 3) / 3;
-	right = name.n - (room - 3 - left);
-	while (left && ((unsigned char)name.p[left] & 0xc0) == 0x80)
-		left--;
-	while (right < name.n && ((unsigned char)name.p[right] & 0xc0) == 0x80)
-		right++;
-	return str_fmt(p->a, "%.*s...%.*s", STR(str_sub(name, 0, left)),
-	        STR(str_sub(name, right, SIZE_MAX)));
+	return gpu_shorten(p->a, name, room);
 }
 
 /* ---- a GPU ---- */
@@ -287,5 +302,7 @@ void gpu_text(const struct gpu_use *u, size_t top, unsigned columns, struct sink
 		sink_put(to, S("The host waited in no call that was recorded.\n\n"));
 	if (top && u->kernels.n)
 		put_table(&p, u->kernels.v, u->kernels.n, top, "kernel");
+	if (top)
+		gpu_tables_text(u, top, columns, to);
 	put_missing(&p);
 }

@@ -10,7 +10,7 @@
 
 #include "base/demangle.h"
 #include "base/num.h"
-#include "view/gpu_use.h"
+#include "view/gpu_calls.h"
 
 uint64_t gpu_count(const struct gpu_times *t)
 {
@@ -39,10 +39,20 @@ struct last { /* a process and the end of what it covers */
 	unsigned owner;
 };
 
+/* A time in which a process waited for the GPU. */
+struct wait {
+	uint64_t from, to;
+	unsigned owner;
+};
+#define WAITS_MAX 1024 /* that are kept */
+
 struct walk {
 	struct gpu_use *u;
 	struct gpu_device *d;
+	struct arena *scratch;
 	uint64_t all, kernels, copies; /* ends of what these cover */
+	uint64_t compute, communication;
+	VEC(struct wait) waits; /* by start, those that may matter yet */
 	uint64_t *part_ends;
 	struct last latest[3]; /* the three processes whose ends are the latest */
 };
@@ -96,14 +106,92 @@ static int64_t newly_shared(const struct last latest[3], unsigned owner, struct 
 	return length(x.from > others[1] ? x.from : others[1], x.to < others[0] ? x.to : others[0]);
 }
 
+/* ---- why the GPU was idle ---- */
+
+static void drop_waits(struct walk *w, uint64_t before)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->waits.n; i++)
+		if (w->waits.v[i].to > before)
+			w->waits.v[n++] = w->waits.v[i];
+	w->waits.n = n;
+}
+
+static void see_wait(struct walk *w, const struct span *s, unsigned owner)
+{
+	if (s->class == GPU_CALL && !(s->tag & (CALL_SYNCHRONIZES | CALL_WAITED)))
+		return;
+	if (w->waits.n >= WAITS_MAX)
+		drop_waits(w, w->all);
+	if (w->waits.n >= WAITS_MAX)
+		w->waits.n = 0;
+	VEC_PUSH(w->scratch, &w->waits,
+	        ((struct wait){ s->start, num_add_u64(s->start, s->length), owner }));
+}
+
+/* How much of the time the process waited. */
+static int64_t waited(const struct walk *w, unsigned owner, uint64_t from, uint64_t to)
+{
+	uint64_t end = from, sum = 0;
+
+	for (size_t i = 0; i < w->waits.n; i++) {
+		const struct wait *x = &w->waits.v[i];
+		uint64_t a = x->from > end ? x->from : end, b = x->to < to ? x->to : to;
+		if (x->owner != owner || b <= a)
+			continue;
+		sum += b - a;
+		end = b;
+	}
+	return num_from_u64(sum);
+}
+
+/* Nothing ran from w->all to the start of s: by when that was launched, says why. */
+static void explain_gap(struct walk *w, const struct span *s, unsigned owner)
+{
+	struct gpu_idle *idle = &w->d->idle;
+	uint64_t from = w->all, launched;
+
+	if (!s->tag) {
+		idle->unknown = num_add(idle->unknown, length(from, s->start));
+		return;
+	}
+	launched = s->start - (s->tag - 1);
+	launched = launched > from ? launched : from;
+	int64_t wait = waited(w, owner, from, launched);
+	idle->waiting = num_add(idle->waiting, wait);
+	idle->host = num_add(idle->host, num_sub(length(from, launched), wait));
+	idle->latency = num_add(idle->latency, length(launched, s->start));
+	drop_waits(w, s->start);
+}
+
+/* ---- classes ---- */
+
+/* Kernels that compute and those that communicate, and both at once. */
+static void cover_kernel(struct walk *w, bool communicates, struct piece whole)
+{
+	uint64_t *mine = communicates ? &w->communication : &w->compute;
+	uint64_t other = communicates ? w->compute : w->communication;
+	struct piece x = cover(mine, whole);
+	struct gpu_device *d = w->d;
+
+	if (communicates)
+		d->busy_communication = num_add(d->busy_communication, length(x.from, x.to));
+	d->hidden = num_add(d->hidden, length(x.from, x.to < other ? x.to : other));
+}
+
 static void step(struct walk *w, const struct span *s, unsigned owner)
 {
 	const uint64_t end = s->length > UINT64_MAX - s->start ? UINT64_MAX : s->start + s->length;
 	struct piece whole = { s->start, end }, x;
 	struct gpu_device *d = w->d;
 
-	if (w->all && s->start > w->all)
+	if (w->all && s->start > w->all) {
 		hist_add(&d->gaps, w->u->a, length(w->all, s->start));
+		explain_gap(w, s, owner);
+	}
+	if (s->tag)
+		hist_add(&d->latency, w->u->a, num_from_u64(s->tag - 1));
 	x = cover(&w->all, whole);
 	d->busy = num_add(d->busy, length(x.from, x.to));
 	x = cover(&w->part_ends[owner], whole);
@@ -111,7 +199,8 @@ static void step(struct walk *w, const struct span *s, unsigned owner)
 	p->busy = num_add(p->busy, length(x.from, x.to));
 	d->shared = num_add(d->shared, newly_shared(w->latest, owner, x));
 	remember(w->latest, owner, w->part_ends[owner]);
-	if (s->class == GPU_KERNEL) {
+	if (s->class == GPU_KERNEL || s->class == GPU_COMMUNICATION) {
+		cover_kernel(w, s->class == GPU_COMMUNICATION, whole);
 		x = cover(&w->kernels, whole);
 		d->busy_kernels = num_add(d->busy_kernels, length(x.from, x.to));
 		d->overlap =
@@ -124,9 +213,22 @@ static void step(struct walk *w, const struct span *s, unsigned owner)
 	}
 }
 
+/* From CUPTI's clock to the system's, where these are two. */
+static void use_clock(const struct gpu_use *u, struct gpu_device *d)
+{
+	const struct gpu_part *first = &u->parts.v[d->parts.v[0]];
+	const struct clock_map *m = &u->processes.v[first->process].clock;
+
+	if (!m->apart || d->from <= 0)
+		return;
+	int64_t time = num_sub(d->to, d->from);
+	d->from = num_from_u64(clock_map_time(m, (uint64_t)d->from));
+	d->to = num_add(d->from, time);
+}
+
 static void add_up(struct gpu_use *u, struct gpu_device *d, struct arena *scratch)
 {
-	struct walk w = { .u = u, .d = d };
+	struct walk w = { .u = u, .d = d, .scratch = scratch };
 	struct span_walk spans;
 	struct span x;
 	unsigned owner;
@@ -134,9 +236,16 @@ static void add_up(struct gpu_use *u, struct gpu_device *d, struct arena *scratc
 
 	w.part_ends = ARENA_ARRAY(scratch, d->parts.n, uint64_t);
 	span_walk_begin(&spans, scratch);
-	for (unsigned i = 0; i < d->parts.n; i++)
-		span_walk_add(&spans, &u->parts.v[d->parts.v[i]].spans, i);
+	for (unsigned i = 0; i < d->parts.n; i++) {
+		const struct gpu_part *p = &u->parts.v[d->parts.v[i]];
+		span_walk_add(&spans, &p->spans, i);
+		span_walk_add(&spans, &u->processes.v[p->process].host, i);
+	}
 	while (span_walk_next(&spans, &x, &owner)) {
+		if (x.class == GPU_CALL || x.class == GPU_SYNC) {
+			see_wait(&w, &x, owner);
+			continue;
+		}
 		if (first)
 			d->from = num_from_u64(x.start);
 		first = false;
@@ -144,6 +253,7 @@ static void add_up(struct gpu_use *u, struct gpu_device *d, struct arena *scratc
 		work_poll(scratch->work);
 	}
 	d->to = num_from_u64(w.all);
+	use_clock(u, d);
 }
 
 /* ---- GPUs ---- */
@@ -242,6 +352,7 @@ void gpu_use_end(struct gpu_use *u)
 
 	demangle_all(u);
 	name_jobs(u);
+	gpu_calls_block(u);
 	scratch_open(&scratch, u->a->work);
 	imap_init(&known, &scratch.a);
 	const struct spool_gpu *gpus = number_gpus(u, &scratch.a);
@@ -258,6 +369,8 @@ void gpu_use_end(struct gpu_use *u)
 	}
 	if (u->kernels.n)
 		qsort(u->kernels.v, u->kernels.n, sizeof *u->kernels.v, by_total);
+	if (u->calls.n)
+		qsort(u->calls.v, u->calls.n, sizeof *u->calls.v, by_total);
 	if (u->waits.n)
 		qsort(u->waits.v, u->waits.n, sizeof *u->waits.v, by_total);
 }

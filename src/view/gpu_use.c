@@ -5,7 +5,8 @@
 #include "view/gpu_use.h"
 
 #include "base/num.h"
-#include "io/block_decode.h"
+#include "view/gpu_calls.h"
+#include "view/gpu_memory.h"
 
 #define NOTES_MAX   100  /* that are kept */
 #define DEVICES_MAX 4096 /* numbers above count as this one */
@@ -26,13 +27,6 @@ static const enum gpu_way way_of[] = { WAY_OTHER, WAY_HTOD, WAY_DTOH, WAY_HTOD, 
 static const char *const sync_names[GPU_SYNCS] = { "synchronisation", "event synchronize", NULL,
 	"stream synchronize", "context synchronize" };
 
-/* A call in which the host waits that may yet turn out to lie in another one: the driver's in the
- * runtime's. */
-struct pending {
-	uint64_t start, length;
-	uint32_t name;
-};
-
 /* One spool being read. */
 struct reading {
 	struct gpu_use *u;
@@ -40,11 +34,12 @@ struct reading {
 	struct block_decoder *g;
 	uint32_t process;
 	VEC(uint32_t) parts;     /* by the number that the process gives a GPU: 1 + its part */
-	VEC(uint32_t) kernel_of; /* by string id: 1 + the kernel */
+	VEC(uint32_t) kernel_of; /* by string id: 1 + the kernel << 1 | 1 for communication */
 	struct imap graphs;      /* number -> kernel */
-	VEC(uint8_t) call_is;    /* by string id */
-	struct imap threads;     /* -> pending */
-	VEC(struct pending) pending;
+	struct imap graph_of;    /* number -> index in u->graphs */
+	struct gpu_call_feed calls;
+	struct gpu_memory_feed memory;
+	bool callless; /* no calls were recorded */
 };
 
 static struct str text_of(struct spool_text t)
@@ -67,10 +62,14 @@ static struct gpu_part *part_of(struct reading *r, uint32_t local)
 	return &u->parts.v[r->parts.v[local] - 1];
 }
 
+static uint32_t part_index(struct reading *r, uint32_t local)
+{
+	return (uint32_t)(part_of(r, local) - r->u->parts.v);
+}
+
 /* ---- durations by name ---- */
 
-/* The index of what has that name; p is NULL where the name is lost. */
-static uint32_t times_index(struct gpu_use *u, struct gpu_list *list, struct str name)
+uint32_t gpu_list_index(struct gpu_use *u, struct gpu_list *list, struct str name)
 {
 	uint32_t id = intern_add(&u->names, name.p ? name : S("(name lost)")), i;
 	struct str bytes = intern_str(&u->names, id);
@@ -83,20 +82,39 @@ static uint32_t times_index(struct gpu_use *u, struct gpu_list *list, struct str
 	return i;
 }
 
-static struct gpu_times *kernel_times(struct reading *r, uint32_t name)
+/* True for a kernel of a library for communication; name: as the compiler has it. */
+static bool is_communication(struct str name)
+{
+	static const char *const prefixes[] = { "nccl", "nvshmem", "rccl", "oneccl" };
+	size_t at = 0;
+
+	if (str_starts(name, S("_Z"))) {
+		at = name.n > 2 && name.p[2] == 'N' ? 3 : 2;
+		while (at < name.n && name.p[at] >= '0' && name.p[at] <= '9')
+			at++;
+	}
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (str_starts(str_sub(name, at, SIZE_MAX), str_of(prefixes[i])))
+			return true;
+	return false;
+}
+
+/* The index of the kernel in u->kernels, and its class. */
+static uint32_t kernel_index(struct reading *r, uint32_t name, enum gpu_class *class)
 {
 	struct gpu_list *kernels = &r->u->kernels;
 	struct str text = block_decode_string(r->g, name);
 
-	if (!text.p) {
-		uint32_t i = times_index(r->u, kernels, text);
-		return &kernels->v[i];
-	}
+	*class = GPU_KERNEL;
+	if (!text.p)
+		return gpu_list_index(r->u, kernels, text);
 	while (r->kernel_of.n <= name)
 		VEC_PUSH(r->scratch, &r->kernel_of, 0);
 	if (!r->kernel_of.v[name])
-		r->kernel_of.v[name] = 1 + times_index(r->u, kernels, text);
-	return &kernels->v[r->kernel_of.v[name] - 1];
+		r->kernel_of.v[name] =
+		        (1 + gpu_list_index(r->u, kernels, text)) << 1 | is_communication(text);
+	*class = r->kernel_of.v[name] & 1 ? GPU_COMMUNICATION : GPU_KERNEL;
+	return (r->kernel_of.v[name] >> 1) - 1;
 }
 
 /* A graph whose kernels are not recorded one by one counts as a kernel. */
@@ -106,65 +124,150 @@ static struct gpu_times *graph_times(struct reading *r, uint32_t graph)
 	uint32_t i;
 
 	if (!imap_get(&r->graphs, graph, &i)) {
-		i = times_index(r->u, kernels, str_fmt(r->scratch, "(graph %u)", graph));
+		i = gpu_list_index(r->u, kernels, str_fmt(r->scratch, "(graph %u)", graph));
 		imap_put(&r->graphs, graph, i, false);
 	}
 	return &kernels->v[i];
 }
 
-/* ---- operations ---- */
+/* ---- CUDA graphs ---- */
 
-static void take_span(struct reading *r, struct gpu_part *p, enum gpu_class class, uint64_t start,
-        uint64_t length)
+static struct gpu_graph *graph_of(struct reading *r, uint32_t number)
 {
-	spans_add(&p->spans, r->u->a, r->scratch, (struct span){ start, length, class });
+	struct gpu_use *u = r->u;
+	uint32_t i;
+
+	if (!imap_get(&r->graph_of, number, &i)) {
+		i = (uint32_t)u->graphs.n;
+		imap_put(&r->graph_of, number, i, false);
+		VEC_PUSH(u->a, &u->graphs,
+		        ((struct gpu_graph){ .process = r->process, .number = number }));
+	}
+	return &u->graphs.v[i];
 }
 
-/* Counts what was launched. NULL if its times are not known. */
-static struct gpu_part *take_launch(struct reading *r, uint32_t device, uint64_t start)
+static void take_node(struct reading *r, uint32_t number, uint64_t length)
 {
-	struct gpu_part *p = part_of(r, device);
+	struct gpu_graph *g = graph_of(r, number);
+
+	g->nodes++;
+	g->ns = num_add(g->ns, num_from_u64(length));
+}
+
+/* ---- operations ---- */
+
+/* An operation that has met its call, or has none. */
+static void take_joined(void *user, const struct op *op, struct launch *l)
+{
+	static const enum gpu_class classes[SPOOL_N] = {
+		[SPOOL_COPY] = GPU_COPY, [SPOOL_SET] = GPU_SET
+	};
+	struct reading *r = user;
+	enum gpu_class class =
+	        op->kind == SPOOL_KERNEL ? (enum gpu_class)op->leaf : classes[op->kind];
+	struct gpu_part *p = &r->u->parts.v[op->device];
+	bool known = l && l->start && (l->graph || !l->announced) && op->start >= l->start;
+	uint64_t tag = known ? 1 + op->start - l->start : 0;
+
+	if (op->stream) /* it belongs on the GPU's time line */
+		spans_add(&p->spans, r->u->a, r->scratch,
+		        (struct span){ op->start, op->length, tag, class });
+	if (!l)
+		return;
+	if (op->graph && !l->announced) {
+		graph_of(r, op->graph)->launches++;
+		l->announced = true;
+	}
+	if (op->kind == SPOOL_COPY || op->kind == SPOOL_SET)
+		gpu_calls_transfer(&r->calls, op, l);
+}
+
+static void take_work(struct reading *r, uint32_t correlation, const struct op *op)
+{
+	join_op(r->calls.join, r->callless ? 0 : correlation, op);
+}
+
+/* Counts a launch; returns the index of the part. */
+static uint32_t take_launch(struct reading *r, uint32_t device, uint64_t start)
+{
+	uint32_t part = part_index(r, device);
+	struct gpu_part *p = &r->u->parts.v[part];
 
 	p->kernels = num_add_u64(p->kernels, 1);
 	r->u->untimed += !start;
-	return start ? p : NULL;
+	return part;
+}
+
+static void take_shape(
+        struct reading *r, uint32_t kernel, const struct spool_kernel *k, uint32_t part)
+{
+	struct gpu_times *t = &r->u->kernels.v[kernel];
+
+	if (!t->shapes)
+		t->shapes = ARENA_NEW(r->u->a, struct gpu_shapes);
+	gpu_shapes_add(t->shapes, k, part);
 }
 
 static void take_kernel(struct reading *r, const struct spool_kernel *k)
 {
-	struct gpu_part *p = take_launch(r, k->at.device, k->start);
+	uint32_t part = take_launch(r, k->at.device, k->start);
+	enum gpu_class class;
 
-	if (!p)
+	if (!k->start)
 		return;
-	hist_add(&kernel_times(r, k->name)->h, r->u->a, num_from_u64(k->length));
-	take_span(r, p, GPU_KERNEL, k->start, k->length);
+	uint32_t kernel = kernel_index(r, k->name, &class);
+	hist_add(&r->u->kernels.v[kernel].h, r->u->a, num_from_u64(k->length));
+	take_shape(r, kernel, k, part);
+	if (k->graph)
+		take_node(r, k->graph, k->length);
+	take_work(r, k->correlation,
+	        &(struct op){ .kind = SPOOL_KERNEL,
+	                .start = k->start,
+	                .length = k->length,
+	                .leaf = class,
+	                .device = part,
+	                .stream = 1,
+	                .graph = k->graph });
 }
 
 static void take_graph(struct reading *r, const struct spool_graph *g)
 {
-	struct gpu_part *p = take_launch(r, g->at.device, g->start);
+	uint32_t part = take_launch(r, g->at.device, g->start);
+	struct gpu_graph *graph = graph_of(r, g->graph);
 
-	if (!p)
+	graph->launches++;
+	if (!g->start)
 		return;
+	graph->ns = num_add(graph->ns, num_from_u64(g->length));
 	hist_add(&graph_times(r, g->graph)->h, r->u->a, num_from_u64(g->length));
-	take_span(r, p, GPU_KERNEL, g->start, g->length);
+	take_work(r, g->correlation,
+	        &(struct op){ .kind = SPOOL_KERNEL,
+	                .start = g->start,
+	                .length = g->length,
+	                .leaf = GPU_KERNEL,
+	                .device = part,
+	                .stream = 1 });
 }
 
-static void take_copy(struct reading *r, enum gpu_way way, const struct spool_where *at,
-        uint64_t start, uint64_t length, uint64_t bytes)
+static void take_copy(
+        struct reading *r, enum gpu_way way, uint32_t device, uint32_t correlation, struct op *op)
 {
-	struct gpu_part *p = part_of(r, at->device);
+	struct gpu_part *p = part_of(r, device);
 	struct gpu_copies *c = &p->ways[way];
 
 	c->count = num_add_u64(c->count, 1);
-	c->bytes = num_add(c->bytes, num_from_u64(bytes));
-	if (!start) {
+	c->bytes = num_add(c->bytes, num_from_u64(op->bytes));
+	if (!op->start) {
 		r->u->untimed++;
 		return;
 	}
-	c->ns = num_add(c->ns, num_from_u64(length));
-	if (way != WAY_HTOH)
-		take_span(r, p, way == WAY_SET ? GPU_SET : GPU_COPY, start, length);
+	c->ns = num_add(c->ns, num_from_u64(op->length));
+	gpu_copies_take(r->u, way, op);
+	if (op->graph)
+		take_node(r, op->graph, op->length);
+	op->device = part_index(r, device);
+	op->stream = way != WAY_HTOH;
+	take_work(r, correlation, op);
 }
 
 static enum gpu_way way(const struct spool_copy *c)
@@ -201,7 +304,9 @@ static void take_sum(struct reading *r, const struct spool_sum *s)
 		take_sum_of_copies(p, w, s);
 		return;
 	}
-	struct gpu_times *t = kernel_times(r, s->name);
+	enum gpu_class class;
+	uint32_t kernel = kernel_index(r, s->name, &class);
+	struct gpu_times *t = &u->kernels.v[kernel];
 	int64_t min = num_from_u64(s->min), max = num_from_u64(s->max);
 	p->kernels = num_add_u64(p->kernels, s->count);
 	t->summed_min = t->summed && t->summed_min < min ? t->summed_min : min;
@@ -210,71 +315,39 @@ static void take_sum(struct reading *r, const struct spool_sum *s)
 	t->summed_ns = num_add(t->summed_ns, num_from_u64(s->sum));
 }
 
-/* ---- waiting ---- */
+/* ---- synchronisations ---- */
 
-enum { CALL_NEW, CALL_WAITS, CALL_OTHER }; /* what is known of a name */
-
-/* Does the host wait in a call of this name? */
-static bool says_wait(struct str name)
-{
-	if (str_contains(name, S("Synchronize")))
-		return true;
-	return (str_contains(name, S("Memcpy")) || str_contains(name, S("Memset"))) &&
-	       !str_contains(name, S("Async")) && !str_contains(name, S("Graph"));
-}
-
-static bool is_wait(struct reading *r, uint32_t name)
-{
-	struct str text = block_decode_string(r->g, name);
-
-	if (!text.p)
-		return false;
-	while (r->call_is.n <= name)
-		VEC_PUSH(r->scratch, &r->call_is, CALL_NEW);
-	if (r->call_is.v[name] == CALL_NEW)
-		r->call_is.v[name] = says_wait(text) ? CALL_WAITS : CALL_OTHER;
-	return r->call_is.v[name] == CALL_WAITS;
-}
-
-static void count_wait(struct reading *r, const struct pending *p)
-{
-	struct gpu_use *u = r->u;
-	uint32_t i = times_index(u, &u->waits, block_decode_string(r->g, p->name));
-
-	hist_add(&u->waits.v[i].h, u->a, num_from_u64(p->length));
-}
-
-static void take_call(struct reading *r, const struct spool_api *c)
-{
-	struct pending now = { c->start, c->length, c->name };
-	uint32_t i;
-
-	if (!is_wait(r, c->name))
-		return;
-	if (!imap_get(&r->threads, c->tid, &i)) {
-		imap_put(&r->threads, c->tid, (uint32_t)r->pending.n, false);
-		VEC_PUSH(r->scratch, &r->pending, now);
-		return;
-	}
-	struct pending *p = &r->pending.v[i];
-	bool inside = p->start >= now.start && p->start - now.start <= now.length &&
-	              p->length <= now.length - (p->start - now.start);
-	if (!inside)
-		count_wait(r, p);
-	*p = now;
-}
-
-static void take_sync(struct gpu_use *u, const struct spool_sync *s)
+static void take_sync(struct reading *r, const struct spool_sync *s)
 {
 	unsigned type = s->type < GPU_SYNCS ? s->type : 0;
+	struct gpu_use *u = r->u;
 
 	if (!sync_names[type])
 		return;
+	gpu_calls_sync(&r->calls, s);
 	u->syncs[type].name = str_of(sync_names[type]);
 	hist_add(&u->syncs[type].h, u->a, num_from_u64(s->length));
 }
 
 /* ---- facts ---- */
+
+static void take_info(struct reading *r, const struct spool_info *i)
+{
+	if (str_eq(text_of(i->key), S("level")))
+		r->callless = str_eq(text_of(i->value), S("kernels"));
+	process_identity_take(&r->u->processes.v[r->process].who, r->u->a, i);
+}
+
+static void take_overhead(struct gpu_use *u, const struct spool_overhead *o)
+{
+	unsigned i = 0;
+
+	while (i < u->n_overheads && i < GPU_OVERHEADS - 1 && u->overheads[i].kind != o->kind)
+		i++;
+	if (i == u->n_overheads)
+		u->overheads[u->n_overheads++].kind = o->kind;
+	hist_add(&u->overheads[i].h, u->a, num_from_u64(o->length));
+}
 
 static void take_device(struct reading *r, const struct spool_device *d)
 {
@@ -285,6 +358,7 @@ static void take_device(struct reading *r, const struct spool_device *d)
 	memcpy(p->uuid, mig ? d->mig_uuid : d->uuid, 16);
 	p->known = memcmp(p->uuid, none, 16) != 0;
 	p->name = str_copy(r->u->a, block_decode_string(r->g, d->name));
+	p->capability = d->major < 100 && d->minor < 10 ? d->major * 10 + d->minor : 0;
 }
 
 static void take_note(struct gpu_use *u, struct str text)
@@ -303,20 +377,34 @@ static void take(struct reading *r, const struct spool_record *x)
 	u->processes.v[r->process].ended = x->kind == SPOOL_END;
 	switch (x->kind) {
 	case SPOOL_KERNEL: take_kernel(r, &x->kernel); break;
-	case SPOOL_API: take_call(r, &x->api); break;
+	case SPOOL_API: gpu_calls_take(&r->calls, &x->api); break;
 	case SPOOL_COPY:
-		take_copy(r, way(&x->copy), &x->copy.at, x->copy.start, x->copy.length,
-		        x->copy.bytes);
+		take_copy(r, way(&x->copy), x->copy.at.device, x->copy.correlation,
+		        &(struct op){ .kind = SPOOL_COPY,
+		                .start = x->copy.start,
+		                .length = x->copy.length,
+		                .bytes = x->copy.bytes,
+		                .label = x->copy.from | (uint32_t)x->copy.to << 8,
+		                .graph = x->copy.graph });
 		break;
 	case SPOOL_SET:
-		take_copy(r, WAY_SET, &x->set.at, x->set.start, x->set.length, x->set.bytes);
+		take_copy(r, WAY_SET, x->set.at.device, x->set.correlation,
+		        &(struct op){ .kind = SPOOL_SET,
+		                .start = x->set.start,
+		                .length = x->set.length,
+		                .bytes = x->set.bytes,
+		                .label = x->set.memory,
+		                .graph = x->set.graph });
 		break;
+	case SPOOL_MEMORY:
+		gpu_memory_take(&r->memory, part_index(r, x->memory.at.device), &x->memory);
+		break;
+	case SPOOL_OVERHEAD: take_overhead(u, &x->overhead); break;
 	case SPOOL_GRAPH: take_graph(r, &x->graph); break;
-	case SPOOL_SYNC: take_sync(u, &x->sync); break;
+	case SPOOL_SYNC: take_sync(r, &x->sync); break;
 	case SPOOL_SUM: take_sum(r, &x->sum); break;
-	case SPOOL_INFO:
-		process_identity_take(&u->processes.v[r->process].who, u->a, &x->info);
-		break;
+	case SPOOL_INFO: take_info(r, &x->info); break;
+	case SPOOL_CLOCK: clock_map_add(&u->processes.v[r->process].clock, u->a, &x->clock); break;
 	case SPOOL_DEVICE: take_device(r, &x->device); break;
 	case SPOOL_LOST:
 		if (x->lost.why < SPOOL_LOST_WHY_N)
@@ -341,6 +429,18 @@ void gpu_use_init(struct gpu_use *u, struct arena *a)
 	intern_init(&u->names, a);
 	imap_init(&u->kernels.at, a);
 	imap_init(&u->waits.at, a);
+	imap_init(&u->calls.at, a);
+}
+
+static void take_clocks(struct reading *r)
+{
+	const struct clock_map *m = &r->u->processes.v[r->process].clock;
+	char text[CLOCK_MAP_TEXT];
+
+	if (!m->apart)
+		return;
+	clock_map_text(text, m);
+	take_note(r->u, str_of(text));
 }
 
 static bool read_spool(struct reading *r, struct src *s, struct err *e)
@@ -350,8 +450,15 @@ static bool read_spool(struct reading *r, struct src *s, struct err *e)
 	enum spool_event event;
 
 	r->g = ARENA_NEW(r->scratch, struct block_decoder);
-	imap_init(&r->threads, r->scratch);
+	r->calls = (struct gpu_call_feed){ .u = r->u,
+		.scratch = r->scratch,
+		.g = r->g,
+		.join = join_new(r->scratch, take_joined, r),
+		.process = r->process };
+	gpu_calls_begin(&r->calls);
+	gpu_memory_begin(&r->memory, r->u, r->scratch);
 	imap_init(&r->graphs, r->scratch);
+	imap_init(&r->graph_of, r->scratch);
 	block_decode_init(r->g, s, r->scratch, e);
 	while ((event = block_decode(r->g, &x, &damage)) < SPOOL_EVENT_END) {
 		spool_fault_take(&r->u->processes.v[r->process].fault, event, &x, &damage);
@@ -360,8 +467,9 @@ static bool read_spool(struct reading *r, struct src *s, struct err *e)
 		else if (!damage.cut)
 			r->u->damaged += damage.skipped;
 	}
-	for (size_t i = 0; i < r->pending.n; i++)
-		count_wait(r, &r->pending.v[i]);
+	join_finish(r->calls.join);
+	take_clocks(r);
+	gpu_calls_end(&r->calls);
 	for (size_t i = 0; i < r->parts.n; i++)
 		if (r->parts.v[i])
 			spans_end(&r->u->parts.v[r->parts.v[i] - 1].spans, r->u->a);

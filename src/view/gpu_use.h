@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the GPUs of a recording did: one pass over each spool, then one walk over the intervals of
- * each GPU. Of an operation about six bytes are kept; all else is sums. A GPU is known by its UUID,
- * so that one that several processes share is one. Knows nothing of output.
+ * each process and one over those of each GPU. About eight bytes are kept for an operation; all
+ * else is sums. A GPU is known by its UUID, so that one that several processes share is one. Knows
+ * nothing of output.
  */
 #ifndef TFPROF_VIEW_GPU_USE_H
 #define TFPROF_VIEW_GPU_USE_H
@@ -11,10 +12,23 @@
 #include "base/hist.h"
 #include "base/map.h"
 #include "io/block_fault.h"
+#include "io/clock_map.h"
 #include "io/process_identity.h"
+#include "view/gpu_shape.h"
 #include "view/spans.h"
 
-enum gpu_class { GPU_KERNEL, GPU_COPY, GPU_SET, GPU_CLASS_N };
+/* Classes of intervals. The tag of work is 1 + the time from the call that launched it to its
+ * start, 0 without a call; that of a call is call index << CALL_BITS | call flags. */
+enum gpu_class {
+	GPU_KERNEL,
+	GPU_COPY,
+	GPU_SET,
+	GPU_COMMUNICATION, /* a kernel of a communication library */
+	GPU_CALL,          /* a call that may wait for the GPU */
+	GPU_SYNC,          /* a synchronisation, as CUPTI records it */
+	GPU_CLASS_N
+};
+enum { CALL_SYNCHRONIZES = 1, CALL_WAITED = 2, CALL_BITS = 2 };
 
 enum gpu_way { WAY_HTOD, WAY_DTOH, WAY_DTOD, WAY_PTOP, WAY_HTOH, WAY_SET, WAY_OTHER, WAY_N };
 extern const char *const gpu_ways[WAY_N]; /* "HtoD", ... */
@@ -29,6 +43,8 @@ struct gpu_times {
 	struct hist h;
 	uint64_t summed;
 	int64_t summed_ns, summed_min, summed_max;
+	int64_t blocking;          /* of calls: the time in which the host waited for the GPU */
+	struct gpu_shapes *shapes; /* of kernels, or NULL */
 };
 /* Things by name. */
 struct gpu_list {
@@ -46,6 +62,30 @@ struct gpu_copies {
 	int64_t bytes, ns;
 };
 
+/* Why a GPU was idle, ns. */
+struct gpu_idle {
+	int64_t host; /* the process that launched next had not called yet and did other things */
+	int64_t latency; /* the call had begun and its work had not */
+	int64_t waiting; /* before that call the process was in one that waits for the GPU */
+	int64_t unknown; /* the call is not recorded */
+};
+
+/* Where the host's side of a copy lies. */
+enum gpu_host_memory { HOST_PAGEABLE, HOST_PINNED, HOST_NONE, HOST_MEMORY_N };
+extern const char *const gpu_host_memories[HOST_MEMORY_N];
+/* Copies by size: up to 4 KiB, 64 KiB, 1 MiB, 16 MiB, above. */
+enum { GPU_SIZES = 5 };
+extern const char *const gpu_sizes[GPU_SIZES];
+
+/* Memory of one kind, of one process on one GPU. */
+enum gpu_memory_kind { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MANAGED, MEMORY_OTHER, MEMORY_KIND_N };
+extern const char *const gpu_memory_kinds[MEMORY_KIND_N];
+struct gpu_memory {
+	uint64_t allocations, frees;
+	int64_t bytes;      /* allocated in all */
+	int64_t live, peak; /* at the end, and the most at once, in the order of the file */
+};
+
 /* One process on one GPU. */
 struct gpu_part {
 	uint32_t process;
@@ -55,6 +95,8 @@ struct gpu_part {
 	struct str name;
 	struct spans spans;
 	struct gpu_copies ways[WAY_N];
+	struct gpu_memory memory[MEMORY_KIND_N];
+	uint32_t capability; /* 90 for 9.0; 0: not known */
 	uint64_t kernels;
 	int64_t busy; /* of this process alone */
 };
@@ -70,13 +112,34 @@ struct gpu_device {
 	int64_t busy, busy_kernels, busy_copies;
 	int64_t overlap; /* a copy and a kernel at once */
 	int64_t shared;  /* two processes or more at once */
+	int64_t busy_communication;
+	int64_t hidden; /* of that, beside kernels that compute */
 	struct hist gaps;
+	struct gpu_idle idle;
+	struct hist latency; /* from a call to the start of its work */
 	struct gpu_copies ways[WAY_N];
 };
 
+/* A CUDA graph of a process. */
+struct gpu_graph {
+	uint32_t process, number;
+	uint64_t launches, nodes; /* nodes that ran, where they were recorded */
+	int64_t ns;               /* sum of the nodes, or of the graphs as a whole */
+};
+
+/* What profiling itself cost, by CUPTI's account. */
+#define GPU_OVERHEADS 16
+struct gpu_overhead {
+	uint32_t kind; /* CUpti_ActivityOverheadKind */
+	struct hist h;
+};
+const char *gpu_overhead_name(uint32_t kind);
+
 struct gpu_process {
 	struct str file;
+	struct spans host; /* calls that may wait, and synchronisations */
 	struct process_identity who;
+	struct clock_map clock;
 	struct spool_fault fault;
 	bool ended;
 };
@@ -86,9 +149,15 @@ struct gpu_use {
 	struct intern names;
 	VEC(struct gpu_process) processes;
 	VEC(struct gpu_part) parts;
-	VEC(struct gpu_device) devices;    /* filled by gpu_use_end, in the order they are shown */
-	struct gpu_list kernels;           /* by total after gpu_use_end; likewise the next */
-	struct gpu_list waits;             /* calls in which the host waited */
+	VEC(struct gpu_device) devices; /* filled by gpu_use_end, in the order they are shown */
+	struct gpu_list kernels;        /* by total after gpu_use_end; likewise the next */
+	struct gpu_list calls;          /* of the runtime and the driver, but those inside others */
+	struct gpu_list waits; /* by call: the times in which the host waited for the GPU */
+	struct gpu_copies copies[WAY_N][HOST_MEMORY_N][GPU_SIZES];
+	VEC(struct gpu_graph) graphs;
+	struct gpu_overhead
+	        overheads[GPU_OVERHEADS]; /* the last one stands for all further kinds */
+	unsigned n_overheads;
 	struct gpu_times syncs[GPU_SYNCS]; /* the same as CUPTI tells it, where asked to */
 	uint64_t summed;                   /* operations of which only sums are known */
 	uint64_t untimed;                  /* operations without times */
@@ -105,5 +174,8 @@ bool gpu_use_add(struct gpu_use *u, struct str path, struct err *e);
 
 /* Adds up the GPUs and sorts. */
 void gpu_use_end(struct gpu_use *u);
+
+/* Finds or adds what has that name; a name without bytes (p NULL) is one that was lost. */
+uint32_t gpu_list_index(struct gpu_use *u, struct gpu_list *list, struct str name);
 
 #endif

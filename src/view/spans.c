@@ -44,12 +44,13 @@ static void pack(struct spans *s, struct arena *a)
 		qsort(s->batch.v, s->batch.n, sizeof *s->batch.v, by_start);
 	for (size_t i = 0; i < s->batch.n; last = s->batch.v[i++].start)
 		size += varint_size(s->batch.v[i].start - last) +
-		        varint_size(packed_length(&s->batch.v[i]));
+		        varint_size(packed_length(&s->batch.v[i])) + varint_size(s->batch.v[i].tag);
 	uint8_t *p = arena_alloc(a, size, 1), *q = p;
 	last = 0;
 	for (size_t i = 0; i < s->batch.n; last = s->batch.v[i++].start) {
 		q = varint_put(q, s->batch.v[i].start - last);
 		q = varint_put(q, packed_length(&s->batch.v[i]));
+		q = varint_put(q, s->batch.v[i].tag);
 	}
 	VEC_PUSH(a, &s->runs, str_make(p, size));
 	s->batch.n = 0;
@@ -82,7 +83,7 @@ static bool advance(struct span_cursor *c)
 	uint64_t distance, length;
 
 	if (c->p == c->end || !varint_get(&c->p, c->end, &distance) ||
-	        !varint_get(&c->p, c->end, &length))
+	        !varint_get(&c->p, c->end, &length) || !varint_get(&c->p, c->end, &c->now.tag))
 		return false;
 	c->now.start += distance;
 	c->now.length = length >> SPAN_BITS;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many intervals of time, kept in about six bytes each, and one walk over all of them in the order
- * of their beginnings. They come in almost in that order; batches of them are sorted and packed.
+ * Many intervals of time, kept in about eight bytes each, and one walk over all of them in the
+ * order of their beginnings. They come in almost in that order; batches of them are sorted and
+ * packed.
  *
- *   run: first start, then for each interval the distance from the start before it and
- *        length << SPAN_BITS | class, as varints
+ *   run: first start, then for each interval the distance from the start before it,
+ *        length << SPAN_BITS | class, and the tag, as varints
  */
 #ifndef TFPROF_VIEW_SPANS_H
 #define TFPROF_VIEW_SPANS_H
@@ -12,11 +13,12 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-#define SPAN_BITS  2         /* of a class */
+#define SPAN_BITS  3         /* of a class */
 #define SPAN_BATCH (1 << 17) /* intervals that are sorted at a time */
 
 struct span {
 	uint64_t start, length;
+	uint64_t tag;   /* the caller's */
 	unsigned class; /* below 1 << SPAN_BITS */
 };
 

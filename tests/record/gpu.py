@@ -57,7 +57,7 @@ def test_gpu_data():
     same(gpu['copies'][0], {'way': 'HtoD', 'count': 2, 'bytes': 8000000, 'ns': 80000,
                             'bytes_per_second': 100000000000})
     same(sum(k['count'] for k in data['kernels']), 2 * (3 + 10 + 1))
-    same(data['waits'][0]['total_ns'], 260000)
+    same(data['waits'][0]['total_ns'], 55000 + 50000)  # while work of the same process ran
     same([data['lost'][k] for k in ('dropped', 'operations_without_times', 'operations_in_sums_only',
                                     'times_not_recorded', 'processes_not_closed')], [24, 2, 20, 2, 1])
     same(len(json.loads(tfprof('gpu', 'g', '--output=json', '--top=1')[1])['kernels']), 1)
@@ -94,3 +94,142 @@ def test_gpu_words():
     holds(got[1], '4 bytes damaged')
     holds(got[2], 'warning: ')
     holds(tfprof('gpu', '--help')[1], '--top=N')
+
+
+# ---- one table each, computed by hand -------------------------------------------------------------
+US, MS = 1000, 1000000
+H100 = dict(id=0, uuid='GPU-A', name='H100', major=9, minor=0)
+
+
+def answer(s, *words):
+    """The JSON of a recording."""
+    os.mkdir('t')
+    path = spool('t', s.end())
+    got = tfprof('gpu', path, '--output=json', *words)
+    same(got[0], 0, got[2])
+    return json.loads(got[1])
+
+
+def rows(data, table, *keys):
+    return [tuple(r.get(k) for k in keys) for r in data[table]]
+
+
+def test_gpu_blocking():
+    """5 ms of a copy of pageable memory and 3 ms of a release block the host; all other calls return at once."""
+    s = Spool().add('gpu', **H100)
+    s.launch(0, word='copy', api='cudaMemcpyAsync', kind=1, bytes=50 * MS, late=0, length=5 * MS, call=5 * MS, **{'from': 1, 'to': 3})
+    s.launch(6 * MS, length=4 * MS, late=10 * US, call=5 * US)
+    s.add('api', start=T0 + 7 * MS + 10 * US, length=3 * MS, name='cudaFree', tid=1)
+    s.launch(11 * MS, length=4 * MS, late=10 * US, call=5 * US)
+    s.add('api', start=T0 + 12 * MS, length=1 * MS, name='cudaMalloc', tid=1)  # the kernel outlives it
+    s.launch(13 * MS, word='set', api='cudaMemset', late=3 * MS, length=US, call=4 * US, bytes=10)
+    s.launch(13 * MS + 5 * US, word='copy', api='cudaMemcpyAsync', kind=1, bytes=1000, late=4 * MS, length=9 * US, call=5 * US,
+             **{'from': 2, 'to': 3})
+    data = answer(s)
+    same(rows(data, 'waits', 'name', 'count', 'total_ns'), [('cudaMemcpyAsync', 1, 5 * MS), ('cudaFree', 1, 3 * MS)])
+    same(rows(data, 'calls', 'name', 'count', 'total_ns', 'blocking_ns'),
+         [('cudaMemcpyAsync', 2, 5 * MS + 5 * US, 5 * MS), ('cudaFree', 1, 3 * MS, 3 * MS), ('cudaMalloc', 1, MS, 0),
+          ('cudaLaunchKernel', 2, 10 * US, 0), ('cudaMemset', 1, 4 * US, 0)])
+
+
+def test_gpu_blocking_synchronize():
+    """A synchronisation blocks while work runs that was launched before it, on all streams, and no longer."""
+    s = Spool().add('gpu', **H100)
+    s.launch(0, length=50 * US, stream=7).launch(10 * US, length=80 * US, stream=8, late=20 * US)  # end at 60, 110
+    s.add('api', start=T0 + 40 * US, length=100 * US, name='cudaDeviceSynchronize', tid=1)  # from 40 to 140
+    s.launch(100 * US, length=100 * US, tid=2, late=15 * US)  # launched after it by another thread
+    same(rows(answer(s), 'waits', 'name', 'count', 'total_ns'), [('cudaDeviceSynchronize', 1, 70 * US)])
+
+
+def test_gpu_idle():
+    s = Spool().add('gpu', **H100)
+    s.launch(0, length=100 * US)  # runs from 10 to 110
+    s.add('api', start=T0 + 20 * US, length=110 * US, name='cudaStreamSynchronize', tid=1)  # until 130
+    s.launch(150 * US, length=40 * US)  # runs from 160 to 200
+    s.add('kernel', start=T0 + 230 * US, length=10 * US, name='alone', stream=7)
+    data = answer(s)
+    same(rows(data, 'idle', 'gpu', 'ns', 'permille', 'why'), [
+        (0, 20 * US, 250, 'the host did other things'), (0, 10 * US, 125, 'launch latency'),
+        (0, 20 * US, 250, 'the host waited for the GPU'), (0, 30 * US, 375, 'not known: the launch is not recorded')])
+    same(data['gpus'][0]['idle_ns'], 80 * US)
+    same(rows(data, 'latency', 'count', 'median_ns', 'max_ns', 'queued_thousandths'), [(2, 10 * US, 10 * US, 87)])  # 20 of 230
+
+
+def test_gpu_communication():
+    s = Spool().add('gpu', **H100)
+    s.launch(0, length=100 * US, late=0)
+    s.launch(50 * US, '_Z40ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE', length=100 * US, late=0, stream=8)
+    s.launch(140 * US, length=30 * US, late=0).launch(200 * US, 'nvshmemi_put', length=5 * US, late=0)
+    data = answer(s)
+    same(rows(data, 'communication', 'total_ns', 'hidden_ns', 'exposed_ns', 'hidden_permille'), [(105 * US, 60 * US, 45 * US, 571)])
+    same(data['gpus'][0]['kernel_busy_ns'], 175 * US)
+
+
+def test_gpu_launches():
+    s = Spool().add('gpu', **H100)
+    for i in range(3):
+        s.launch(i * 20 * US, grid=132, block=256, registers=64, shared=49152)
+    s.launch(90 * US, grid=1, block=32, registers=16)
+    s.launch(110 * US, 'unshaped', block=2048)
+    same(rows(answer(s), 'launches', 'name', 'count', 'shapes', 'grid', 'block', 'registers', 'shared_bytes', 'occupancy_permille'),
+         [('gemm', 3, 2, '132,1,1', '256,1,1', 64, 49152, 500), ('unshaped', 1, 1, '1,1,1', '2048,1,1', 0, 0, None)])
+
+
+def test_gpu_copies():
+    s = Spool().add('gpu', **H100)
+    for i, (kind, src, dst, n) in enumerate(((1, 1, 3, 4096), (1, 1, 3, 4097), (1, 2, 3, 4096), (2, 3, 2, 1 << 24), (2, 3, 2, (1 << 24) + 1),
+                                             (8, 3, 3, 100), (1, 1, 3, 1))):
+        s.launch(i * 20 * US, word='copy', api='cudaMemcpyAsync', kind=kind, bytes=n, length=1000, **{'from': src, 'to': dst})
+    same(rows(answer(s), 'copies', 'way', 'host_memory', 'size', 'count', 'bytes', 'ns', 'bytes_per_second'), [
+        ('HtoD', 'pageable', '<=4 KiB', 2, 4097, 2000, 2048500000), ('HtoD', 'pageable', '<=64 KiB', 1, 4097, 1000, 4097000000),
+        ('HtoD', 'pinned', '<=4 KiB', 1, 4096, 1000, 4096000000), ('DtoH', 'pinned', '<=16 MiB', 1, 1 << 24, 1000, (1 << 24) * 10 ** 6),
+        ('DtoH', 'pinned', '>16 MiB', 1, (1 << 24) + 1, 1000, ((1 << 24) + 1) * 10 ** 6), ('DtoD', 'none', '<=4 KiB', 1, 100, 1000, 100000000)])
+
+
+def test_gpu_graphs():
+    s = Spool().add('gpu', **H100)
+    for i in range(2):
+        s.launch(i * 100 * US, 'node', length=3 * US, graph=5, node=1, api='cudaGraphLaunch')
+        for node in (2, 3):
+            s.add('kernel', start=T0 + i * 100 * US + (10 + 5 * node) * US, length=4 * US, name='node', graph=5, node=node,
+                  correlation=s.correlation, stream=7)
+    s.launch(300 * US, word='graph', graph=6, length=50 * US, api='cudaGraphLaunch')
+    same(rows(answer(s), 'graphs', 'graph', 'pid', 'launches', 'nodes', 'ns'), [(5, 1, 2, 6, 22 * US), (6, 1, 1, 0, 50 * US)])
+
+
+def test_gpu_memory():
+    s = Spool().add('gpu', **H100)
+    for at, address, n, freed, kind in ((0, 4096, 1000, 0, 3), (1, 8192, 500, 0, 3), (2, 4096, 0, 1, 3), (3, 12288, 200, 0, 3),
+                                        (4, 1, 64, 0, 2), (9, 77, 0, 1, 3), (8, 77, 300, 0, 3), (10, 5, 0, 1, 3)):
+        s.add('memory', start=T0 + at, address=address, bytes=n, freed=freed, memory=kind)
+    s.launch(20)
+    same(rows(answer(s), 'memory', 'kind', 'peak_bytes', 'left_bytes', 'bytes', 'allocations', 'frees'),
+         [('device', 1500, 700, 2000, 4, 2), ('pinned', 64, 64, 64, 1, 0)])
+
+
+def test_gpu_overhead():
+    s = Spool().add('gpu', **H100).launch(0)
+    for length, kind in ((5000, 1 << 16), (7000, 1 << 16), (100, 1), (30, 99)):
+        s.add('overhead', start=T0, length=length, kind=kind)
+    same(rows(answer(s), 'overhead', 'kind', 'count', 'total_ns', 'max_ns'),
+         [('flush of buffers', 2, 12000, 7000), ('compiler', 1, 100, 100), ('other', 1, 30, 30)])
+
+
+def test_gpu_tables():
+    """Every table as csv and md has the rows of the json; text has those that are not empty."""
+    s = Spool().add('gpu', **H100).launch(0, grid=2, block=64, registers=8)
+    data = answer(s)
+    path = glob.glob('t/*')[0]
+    for name in ('idle', 'latency', 'communication', 'calls', 'launches', 'copies', 'graphs', 'memory', 'overhead'):
+        lines = tfprof('gpu', path, '--output=csv', '--table=' + name)[1].splitlines()
+        same(len(lines), 1 + len(data[name]), name)
+        if data[name]:
+            same(lines[0].split(','), list(data[name][0]))
+        same(len(tfprof('gpu', path, '--output=md', '--table=' + name)[1].splitlines()), 2 + len(data[name]), name)
+    md = tfprof('gpu', path, '--output=md')[1]
+    holds(md, '## Calls of the CUDA API\n\n| total_ns |')
+    same('## Memory' in md, False)
+    text = tfprof('gpu', path)[1]
+    holds(text, 'Launch configurations:\n')
+    same('Memory:' in text, False)
+    holds(tfprof('gpu', path, '--table=calls')[2], '--table: goes with --output=csv and --output=md')

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings as a whole: devices, ranks and processes, clocks, losses and damage, and what comes out again."""
 import os
+import json
 import re
 import subprocess
 
@@ -76,6 +77,27 @@ def check_clock(t):
         t.run('graph', path, '-step', '0', '-output', 'timeline:outfile=tl')
         starts = [int(x) for x in re.findall(r'"ts": ?(\d+)', open(t.path('tl_0')).read())]
         assert max(starts) - min(starts) < 10 ** 7, (min(starts), max(starts))
+
+
+def check_clock_of_cupti(t):
+    """CUPTI has a clock of its own, seconds away and drifting: its calls are found in their ranges all the same."""
+    for offset, drift in ((3 * 10 ** 9, 0), (-3 * 10 ** 9, 10000), (-1690000000 * 10 ** 9, -5000), (2 * 10 ** 6, 0)):
+        def cupti(at):
+            return offset + at + (at // drift if drift else 0)
+        s = Spool()
+        for i in range(10):
+            at = i * 10 ** 9
+            s.add('clock', realtime=T0 + at, monotonic=50 + at, cupti=T0 + cupti(at), width=2400)
+            at += 1000
+            s.push(at, 'step#%d' % i).push(at + 10000, 'op').launch(cupti(at + 20000)).pop(at + 90000).pop(at + 90001)
+        s.add('clock', realtime=T0 + 10 ** 10, monotonic=50 + 10 ** 10, cupti=T0 + cupti(10 ** 10), width=900)
+        path = t.write(s.end())
+        same(steps_of(t, path, '--step-nvtx=step#.*'), [1] * 10)
+        same(t.runs('scope', path), {'step/op/gemm': 10})
+        side = 'behind' if offset < 0 else 'ahead of'
+        assert '%.6f s %s the system' % (abs(offset) / 1e9, side) in t.notes and 'at most 1.200 us' in t.notes, t.notes
+        start = json.loads(t.run('gpu', path, '--output=json'))['gpus'][0]['from_ns']
+        assert abs(start - (T0 + 31000)) < 1000, start - T0
 
 
 def check_told(t):

@@ -94,6 +94,11 @@ static uint32_t number32(const char *key)
 	return (uint32_t)number(key);
 }
 
+static uint32_t number_or(const char *key, uint32_t otherwise)
+{
+	return *value(key) ? number32(key) : otherwise;
+}
+
 static uint32_t name(const char *key)
 {
 	return intern(value(key), number("start"));
@@ -137,6 +142,38 @@ static void uuid(uint8_t *to, const char *key)
 	memcpy(to, value(key), strnlen(value(key), 16));
 }
 
+/* What happened on the host: allocations, synchronisations, calls, overhead. */
+static struct spool_record host_record(const char *word)
+{
+	uint64_t start = number("start"), length = number("length"), bytes = number("bytes");
+	uint32_t correlation = number32("correlation");
+
+	if (!strcmp(word, "memory"))
+		return (struct spool_record){ .kind = SPOOL_MEMORY,
+			.memory = { .time = start,
+			        .address = number("address"),
+			        .bytes = bytes,
+			        .correlation = correlation,
+			        .freed = number("freed") != 0,
+			        .memory = (uint8_t)number("memory"),
+			        .at = where() } };
+	if (!strcmp(word, "overhead"))
+		return (struct spool_record){ .kind = SPOOL_OVERHEAD,
+			.overhead = { start, length, number32("kind"), number32("tid") } };
+	if (!strcmp(word, "sync"))
+		return (struct spool_record){ .kind = SPOOL_SYNC,
+			.sync = { .start = start,
+			        .length = length,
+			        .correlation = correlation,
+			        .type = (uint8_t)number("type"),
+			        .stream = number32("stream") } };
+	if (!strcmp(word, "api"))
+		return (struct spool_record){ .kind = SPOOL_API,
+			.api = { start, length, correlation, name("name"), number32("tid"),
+			        number32("result") } };
+	return (struct spool_record){ .kind = SPOOL_NONE };
+}
+
 static struct spool_record operation(const char *word)
 {
 	uint64_t start = number("start"), length = number("length"), bytes = number("bytes");
@@ -151,8 +188,10 @@ static struct spool_record operation(const char *word)
 			        .at = where(),
 			        .graph = graph,
 			        .graph_node = number("node"),
-			        .grid = { 1, 1, 1 },
-			        .block = { 128, 1, 1 } } };
+			        .grid = { number_or("grid", 1), 1, 1 },
+			        .block = { number_or("block", 128), 1, 1 },
+			        .registers = number32("registers"),
+			        .dynamic_shared = number32("shared") } };
 	if (!strcmp(word, "copy"))
 		return (struct spool_record){ .kind = SPOOL_COPY,
 			.copy = { .start = start,
@@ -160,6 +199,8 @@ static struct spool_record operation(const char *word)
 			        .bytes = bytes,
 			        .correlation = correlation,
 			        .kind = (uint8_t)number("kind"),
+			        .from = (uint8_t)number("from"),
+			        .to = (uint8_t)number("to"),
 			        .at = where(),
 			        .graph = graph } };
 	if (!strcmp(word, "set"))
@@ -173,26 +214,7 @@ static struct spool_record operation(const char *word)
 	if (!strcmp(word, "graph"))
 		return (struct spool_record){ .kind = SPOOL_GRAPH,
 			.graph = { start, length, correlation, where(), graph } };
-	if (!strcmp(word, "memory"))
-		return (struct spool_record){ .kind = SPOOL_MEMORY,
-			.memory = { .time = start,
-			        .address = number("address"),
-			        .bytes = bytes,
-			        .correlation = correlation,
-			        .freed = number("freed") != 0,
-			        .at = where() } };
-	if (!strcmp(word, "sync"))
-		return (struct spool_record){ .kind = SPOOL_SYNC,
-			.sync = { .start = start,
-			        .length = length,
-			        .correlation = correlation,
-			        .type = (uint8_t)number("type"),
-			        .stream = number32("stream") } };
-	if (!strcmp(word, "api"))
-		return (struct spool_record){ .kind = SPOOL_API,
-			.api = { start, length, correlation, name("name"), number32("tid"),
-			        number32("result") } };
-	return (struct spool_record){ .kind = SPOOL_NONE };
+	return host_record(word);
 }
 
 static struct spool_record range(const char *word)
@@ -224,9 +246,11 @@ static struct spool_record fact(const char *word)
 			number(*value("cupti") ? "cupti" : "realtime"), number("width") };
 	} else if (!strcmp(word, "gpu")) {
 		r.kind = SPOOL_DEVICE;
-		r.device = (struct spool_device){
-			.id = number32("id"), .name = name("name"), .memory = number("memory")
-		};
+		r.device = (struct spool_device){ .id = number32("id"),
+			.name = name("name"),
+			.memory = number("memory"),
+			.major = number32("major"),
+			.minor = number32("minor") };
 		uuid(r.device.uuid, "uuid");
 		uuid(r.device.mig_uuid, "mig");
 	} else if (!strcmp(word, "step")) {

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See gpu_tables.h: the rows of each table.
+ */
+#include "export/gpu_tables.h"
+
+#include "base/num.h"
+#include "export/gpu_out.h"
+
+static void put_count(struct gpu_rows *to, uint64_t n)
+{
+	gpu_put(to, num_from_u64(n));
+}
+
+/* part / whole in thousandths. */
+static int64_t permille(int64_t part, int64_t whole)
+{
+	return whole > 0 ? num_from_real(1000.0 * (double)part / (double)whole + 0.5) : 0;
+}
+
+static void put_quantile(struct gpu_rows *to, const struct hist *h, unsigned thousandths)
+{
+	if (h->n)
+		gpu_put(to, hist_quantile(h, thousandths));
+	else
+		gpu_put_null(to);
+}
+
+/* ---- GPUs ---- */
+
+static void rows_gpus(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	for (size_t i = 0; i < u->devices.n && i < top; i++) {
+		const struct gpu_device *d = &u->devices.v[i];
+		gpu_put(to, d->number);
+		gpu_put(to, num_sub(d->to, d->from));
+		gpu_put(to, d->busy);
+		gpu_put(to, d->busy_kernels);
+		gpu_put(to, d->busy_copies);
+		gpu_put(to, d->overlap);
+		gpu_put(to, d->shared);
+		put_count(to, d->kernels);
+		gpu_put_text(to, d->name);
+	}
+}
+
+static void put_idle(struct gpu_rows *to, const struct gpu_device *d, int64_t ns, const char *why)
+{
+	if (!ns)
+		return;
+	gpu_put(to, d->number);
+	gpu_put(to, ns);
+	gpu_put(to, permille(ns, num_sub(num_sub(d->to, d->from), d->busy)));
+	gpu_put_text(to, str_of(why));
+}
+
+static void rows_idle(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	for (size_t i = 0; i < u->devices.n && i < top; i++) {
+		const struct gpu_device *d = &u->devices.v[i];
+		put_idle(to, d, d->idle.host, "the host did other things");
+		put_idle(to, d, d->idle.latency, "launch latency");
+		put_idle(to, d, d->idle.waiting, "the host waited for the GPU");
+		put_idle(to, d, d->idle.unknown, "not known: the launch is not recorded");
+	}
+}
+
+/* A process does not use a GPU while others do. */
+static void rows_processes(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	for (size_t i = 0; i < u->devices.n && i < top; i++) {
+		const struct gpu_device *d = &u->devices.v[i];
+		for (size_t k = 0; k < d->parts.n && k < top; k++) {
+			const struct gpu_part *p = &u->parts.v[d->parts.v[k]];
+			const struct process_identity *who = &u->processes.v[p->process].who;
+			gpu_put(to, d->number);
+			gpu_put(to, who->pid);
+			gpu_put(to, p->busy);
+			gpu_put(to, num_sub(d->busy, p->busy));
+			gpu_put(to, num_sub(num_sub(d->to, d->from), d->busy));
+			put_count(to, p->kernels);
+			gpu_put_text(to, who->program);
+		}
+	}
+}
+
+static void rows_latency(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	for (size_t i = 0; i < u->devices.n && i < top; i++) {
+		const struct gpu_device *d = &u->devices.v[i];
+		const struct hist *h = &d->latency;
+		int64_t time = num_sub(d->to, d->from);
+		if (!h->n)
+			continue;
+		gpu_put(to, d->number);
+		put_count(to, h->n);
+		gpu_put(to, hist_quantile(h, 500));
+		gpu_put(to, hist_quantile(h, 990));
+		gpu_put(to, h->max);
+		/* Work that waits at a moment, on average: Little's law. */
+		gpu_put(to, permille(h->sum, time));
+	}
+}
+
+static void rows_communication(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	for (size_t i = 0; i < u->devices.n && i < top; i++) {
+		const struct gpu_device *d = &u->devices.v[i];
+		if (!d->busy_communication)
+			continue;
+		gpu_put(to, d->number);
+		gpu_put(to, d->busy_communication);
+		gpu_put(to, d->hidden);
+		gpu_put(to, num_sub(d->busy_communication, d->hidden));
+		gpu_put(to, permille(d->hidden, d->busy_communication));
+	}
+}
+
+/* ---- by name ---- */
+
+static void rows_calls(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	for (size_t i = 0; i < u->calls.n && i < top; i++) {
+		const struct gpu_times *t = &u->calls.v[i];
+		gpu_put(to, gpu_total(t));
+		put_count(to, gpu_count(t));
+		put_quantile(to, &t->h, 500);
+		put_quantile(to, &t->h, 990);
+		gpu_put(to, t->blocking);
+		gpu_put_text(to, t->name);
+	}
+}
+
+static void rows_times(const struct gpu_list *list, size_t top, struct gpu_rows *to)
+{
+	for (size_t i = 0; i < list->n && i < top; i++) {
+		const struct gpu_times *t = &list->v[i];
+		gpu_put(to, gpu_total(t));
+		put_count(to, gpu_count(t));
+		put_quantile(to, &t->h, 500);
+		put_quantile(to, &t->h, 990);
+		gpu_put(to, gpu_min(t));
+		gpu_put(to, gpu_max(t));
+		gpu_put_text(to, t->name);
+	}
+}
+
+static void rows_waits(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	rows_times(&u->waits, top, to);
+}
+
+static void rows_kernels(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	rows_times(&u->kernels, top, to);
+}
+
+static struct str triple(struct arena *a, const uint32_t v[3])
+{
+	return str_fmt(a, "%u,%u,%u", v[0], v[1], v[2]);
+}
+
+static void put_shape(const struct gpu_use *u, const struct gpu_times *t, struct gpu_rows *to)
+{
+	const struct gpu_shape *s = gpu_shapes_first(t->shapes);
+	int occupancy = gpu_occupancy(s, u->parts.v[s->part].capability);
+
+	put_count(to, s->count);
+	put_count(to, t->shapes->n + (t->shapes->others != 0));
+	gpu_put_text(to, triple(u->a, s->grid));
+	gpu_put_text(to, triple(u->a, s->block));
+	gpu_put(to, s->registers);
+	put_count(to, (uint64_t)s->static_shared + s->dynamic_shared);
+	if (occupancy < 0)
+		gpu_put_null(to);
+	else
+		gpu_put(to, occupancy);
+	gpu_put_text(to, t->name);
+}
+
+static void rows_launches(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	for (size_t i = 0; i < u->kernels.n && i < top; i++)
+		if (u->kernels.v[i].shapes)
+			put_shape(u, &u->kernels.v[i], to);
+}
+
+/* ---- copies, graphs, memory, overhead ---- */
+
+static void rows_copies(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	(void)top;
+	for (unsigned way = 0; way < WAY_N; way++)
+		for (unsigned host = 0; host < HOST_MEMORY_N; host++)
+			for (unsigned size = 0; size < GPU_SIZES; size++) {
+				const struct gpu_copies *c = &u->copies[way][host][size];
+				if (!c->count)
+					continue;
+				gpu_put(to, c->ns);
+				put_count(to, c->count);
+				gpu_put(to, c->bytes);
+				gpu_put(to, c->ns > 0 ? num_from_real((double)c->bytes /
+				                                      (double)c->ns * 1e9)
+				                      : 0);
+				gpu_put_text(to, str_of(gpu_ways[way]));
+				gpu_put_text(to, str_of(gpu_host_memories[host]));
+				gpu_put_text(to, str_of(gpu_sizes[size]));
+			}
+}
+
+static void rows_graphs(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	for (size_t i = 0; i < u->graphs.n && i < top; i++) {
+		const struct gpu_graph *g = &u->graphs.v[i];
+		gpu_put(to, g->ns);
+		put_count(to, g->launches);
+		put_count(to, g->nodes);
+		gpu_put(to, u->processes.v[g->process].who.pid);
+		gpu_put(to, g->number);
+	}
+}
+
+static void rows_memory(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	for (size_t i = 0; i < u->parts.n && i < top; i++)
+		for (unsigned kind = 0; kind < MEMORY_KIND_N; kind++) {
+			const struct gpu_part *p = &u->parts.v[i];
+			const struct gpu_memory *m = &p->memory[kind];
+			if (!m->allocations)
+				continue;
+			gpu_put(to, m->peak);
+			gpu_put(to, m->live);
+			gpu_put(to, m->bytes);
+			put_count(to, m->allocations);
+			put_count(to, m->frees);
+			gpu_put(to, u->processes.v[p->process].who.pid);
+			gpu_put(to, p->local);
+			gpu_put_text(to, str_of(gpu_memory_kinds[kind]));
+		}
+}
+
+static void rows_overhead(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	for (size_t i = 0; i < u->n_overheads && i < top; i++) {
+		const struct hist *h = &u->overheads[i].h;
+		bool rest = i == GPU_OVERHEADS - 1;
+		gpu_put(to, h->sum);
+		put_count(to, h->n);
+		gpu_put(to, hist_quantile(h, 500));
+		gpu_put(to, h->max);
+		gpu_put_text(to, str_of(rest ? "other" : gpu_overhead_name(u->overheads[i].kind)));
+	}
+}
+
+#define TIMES                                                                                      \
+	{ "total_ns", "total", GPU_NS }, { "count", "count", GPU_COUNT },                          \
+	        { "median_ns", "median", GPU_NS },                                                 \
+	{                                                                                          \
+		"p99_ns", "p99", GPU_NS                                                            \
+	}
+
+const struct gpu_table gpu_tables[] = {
+	{ "gpus", "GPUs", true,
+	        { { "gpu", "gpu", GPU_COUNT }, { "time_ns", "time", GPU_NS },
+	                { "busy_ns", "busy", GPU_NS }, { "kernel_busy_ns", "kernels", GPU_NS },
+	                { "copy_busy_ns", "copies", GPU_NS }, { "overlap_ns", "overlap", GPU_NS },
+	                { "shared_ns", "shared", GPU_NS }, { "kernels", "launched", GPU_COUNT },
+	                { "name", "name", GPU_TEXT } },
+	        rows_gpus },
+	{ "idle", "Why GPUs were idle", false,
+	        { { "gpu", "gpu", GPU_COUNT }, { "ns", "time", GPU_NS },
+	                { "permille", "share", GPU_PERMILLE }, { "why", "why", GPU_TEXT } },
+	        rows_idle },
+	{ "processes", "Processes on GPUs", true,
+	        { { "gpu", "gpu", GPU_COUNT }, { "pid", "pid", GPU_COUNT },
+	                { "busy_ns", "busy", GPU_NS }, { "others_ns", "others", GPU_NS },
+	                { "idle_ns", "idle", GPU_NS }, { "kernels", "kernels", GPU_COUNT },
+	                { "program", "program", GPU_TEXT } },
+	        rows_processes },
+	{ "latency", "From a call to the start of its work", false,
+	        { { "gpu", "gpu", GPU_COUNT }, { "count", "count", GPU_COUNT },
+	                { "median_ns", "median", GPU_NS }, { "p99_ns", "p99", GPU_NS },
+	                { "max_ns", "max", GPU_NS },
+	                { "queued_thousandths", "queued", GPU_THOUSANDTHS } },
+	        rows_latency },
+	{ "communication", "Communication", false,
+	        { { "gpu", "gpu", GPU_COUNT }, { "total_ns", "total", GPU_NS },
+	                { "hidden_ns", "hidden", GPU_NS }, { "exposed_ns", "exposed", GPU_NS },
+	                { "hidden_permille", "hidden", GPU_PERMILLE } },
+	        rows_communication },
+	{ "calls", "Calls of the CUDA API", false,
+	        { TIMES, { "blocking_ns", "blocked", GPU_NS }, { "name", "call", GPU_TEXT } },
+	        rows_calls },
+	{ "waits", "Calls in which the host waited", true,
+	        { TIMES, { "min_ns", "min", GPU_NS }, { "max_ns", "max", GPU_NS },
+	                { "name", "call", GPU_TEXT } },
+	        rows_waits },
+	{ "kernels", "Kernels", true,
+	        { TIMES, { "min_ns", "min", GPU_NS }, { "max_ns", "max", GPU_NS },
+	                { "name", "kernel", GPU_TEXT } },
+	        rows_kernels },
+	{ "launches", "Launch configurations", false,
+	        { { "count", "count", GPU_COUNT }, { "shapes", "of", GPU_COUNT },
+	                { "grid", "grid", GPU_TEXT }, { "block", "block", GPU_TEXT },
+	                { "registers", "registers", GPU_COUNT },
+	                { "shared_bytes", "shared", GPU_BYTES },
+	                { "occupancy_permille", "occupancy", GPU_PERMILLE },
+	                { "name", "kernel", GPU_TEXT } },
+	        rows_launches },
+	{ "copies", "Copies by memory and size", false,
+	        { { "ns", "time", GPU_NS }, { "count", "count", GPU_COUNT },
+	                { "bytes", "bytes", GPU_BYTES }, { "bytes_per_second", "rate", GPU_RATE },
+	                { "way", "way", GPU_TEXT }, { "host_memory", "host memory", GPU_TEXT },
+	                { "size", "size", GPU_TEXT } },
+	        rows_copies },
+	{ "graphs", "CUDA graphs", false,
+	        { { "ns", "time", GPU_NS }, { "launches", "launches", GPU_COUNT },
+	                { "nodes", "nodes", GPU_COUNT }, { "pid", "pid", GPU_COUNT },
+	                { "graph", "graph", GPU_COUNT } },
+	        rows_graphs },
+	{ "memory", "Memory", false,
+	        { { "peak_bytes", "peak", GPU_BYTES }, { "left_bytes", "left", GPU_BYTES },
+	                { "bytes", "allocated", GPU_BYTES },
+	                { "allocations", "allocations", GPU_COUNT },
+	                { "frees", "frees", GPU_COUNT }, { "pid", "pid", GPU_COUNT },
+	                { "gpu", "gpu", GPU_COUNT }, { "kind", "kind", GPU_TEXT } },
+	        rows_memory },
+	{ "overhead", "Overhead of recording", false,
+	        { { "total_ns", "total", GPU_NS }, { "count", "count", GPU_COUNT },
+	                { "median_ns", "median", GPU_NS }, { "max_ns", "max", GPU_NS },
+	                { "kind", "kind", GPU_TEXT } },
+	        rows_overhead },
+};
+const size_t gpu_tables_n = sizeof gpu_tables / sizeof *gpu_tables;

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tables of what GPUs did: one description each, from which text, CSV, Markdown and JSON are made.
+ */
+#ifndef TFPROF_EXPORT_GPU_TABLES_H
+#define TFPROF_EXPORT_GPU_TABLES_H
+
+#include "export/document.h"
+#include "view/gpu_use.h"
+
+/* How a number is shown in text; in data it is an integer of that unit. */
+enum gpu_unit { GPU_TEXT, GPU_COUNT, GPU_NS, GPU_BYTES, GPU_RATE, GPU_PERMILLE, GPU_THOUSANDTHS };
+
+struct gpu_column {
+	const char *name;  /* in data: "total_ns" */
+	const char *title; /* in text: "total" */
+	enum gpu_unit unit;
+};
+
+struct gpu_rows; /* where rows go */
+void gpu_put_text(struct gpu_rows *to, struct str s);
+void gpu_put(struct gpu_rows *to, int64_t v);
+void gpu_put_null(struct gpu_rows *to);
+
+#define GPU_COLUMNS_MAX 12
+struct gpu_table {
+	const char *name;  /* in data, and of --table */
+	const char *title; /* in text, above the table */
+	bool apart;        /* text and JSON have these rows in a form of their own */
+	struct gpu_column
+	        columns[GPU_COLUMNS_MAX]; /* the last one has no name, or there are that many */
+	void (*rows)(const struct gpu_use *u, size_t top, struct gpu_rows *to);
+};
+
+extern const struct gpu_table gpu_tables[];
+extern const size_t gpu_tables_n;
+
+/* The tables that are not empty, aligned. top: so many rows each. columns: of the terminal, a name
+ * at the end of a longer line loses its middle; 0: none does. */
+void gpu_tables_text(const struct gpu_use *u, size_t top, unsigned columns, struct sink *to);
+/* A member of the document for each table. */
+void gpu_tables_json(const struct gpu_use *u, size_t top, struct document *d);
+/* One table, or (Markdown only) all that are not empty if table is NULL. */
+void gpu_tables_sheet(const struct gpu_use *u, const struct gpu_table *table, size_t top,
+        enum sheet_form form, struct sink *to);
+
+#endif

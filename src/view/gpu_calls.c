@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See gpu_calls.h. The waits are found in one walk over the work and the calls of a process, in the
+ * order of their beginnings, with the calls that have not ended kept open.
+ */
+#include "view/gpu_calls.h"
+
+#include "base/num.h"
+
+#define OPEN_MAX 4096 /* calls that are looked at together */
+#define PAGEABLE 1    /* CUpti_ActivityMemoryKind */
+
+enum call_trait {
+	TRAIT_KNOWN = 1,
+	TRAIT_GRAPH = 2,    /* launches a graph */
+	TRAIT_SYNC = 4,     /* waits for work */
+	TRAIT_MAY_WAIT = 8, /* waits for work sometimes */
+};
+
+static bool has(struct str name, const char *part)
+{
+	return str_contains(name, str_of(part));
+}
+
+static uint8_t traits_of(struct str name)
+{
+	static const char *const may[] = { "Free", "Malloc", "MemAlloc", "HostAlloc",
+		"HostRegister", "HostUnregister", "MemHost", "ModuleUnload", "ModuleLoad",
+		"Destroy", "Reset" };
+	uint8_t traits = TRAIT_KNOWN;
+
+	if (has(name, "GraphLaunch"))
+		return TRAIT_KNOWN | TRAIT_GRAPH;
+	if (has(name, "Synchronize"))
+		return TRAIT_KNOWN | TRAIT_SYNC;
+	for (size_t i = 0; i < sizeof may / sizeof *may; i++)
+		if (has(name, may[i]) && !has(name, "Async"))
+			traits |= TRAIT_MAY_WAIT;
+	return traits;
+}
+
+/* The index of the call's name in u->calls. */
+static uint32_t call_of(struct gpu_call_feed *f, uint32_t name)
+{
+	struct str text = block_decode_string(f->g, name);
+	struct gpu_use *u = f->u;
+
+	if (text.p) {
+		while (f->call_of.n <= name)
+			VEC_PUSH(f->scratch, &f->call_of, 0);
+		if (f->call_of.v[name])
+			return f->call_of.v[name] - 1;
+	}
+	uint32_t i = gpu_list_index(u, &u->calls, text);
+	while (f->traits.n <= i)
+		VEC_PUSH(f->scratch, &f->traits, 0);
+	f->traits.v[i] = traits_of(text);
+	if (text.p)
+		f->call_of.v[name] = 1 + i;
+	return i;
+}
+
+static void add_host(struct gpu_call_feed *f, struct span x)
+{
+	spans_add(&f->u->processes.v[f->process].host, f->u->a, f->scratch, x);
+}
+
+/* The call lies in no other one. */
+static void settle(struct gpu_call_feed *f, const struct gpu_pending *p)
+{
+	uint8_t traits = f->traits.v[p->call];
+
+	hist_add(&f->u->calls.v[p->call].h, f->u->a, num_from_u64(p->length));
+	if (!(traits & (TRAIT_SYNC | TRAIT_MAY_WAIT)) || !p->start)
+		return;
+	uint64_t flags = traits & TRAIT_SYNC ? CALL_SYNCHRONIZES : 0;
+	add_host(f, (struct span){ .start = p->start,
+	                    .length = p->length,
+	                    .tag = (uint64_t)p->call << CALL_BITS | flags,
+	                    .class = GPU_CALL });
+}
+
+/* True if b lies in a. */
+static bool contains(const struct gpu_pending *a, const struct gpu_pending *b)
+{
+	return b->start >= a->start && b->start - a->start <= a->length &&
+	       b->length <= a->length - (b->start - a->start);
+}
+
+void gpu_calls_begin(struct gpu_call_feed *f)
+{
+	imap_init(&f->threads, f->scratch);
+}
+
+void gpu_calls_take(struct gpu_call_feed *f, const struct spool_api *c)
+{
+	struct gpu_pending now = { c->start, c->length, call_of(f, c->name) };
+	uint32_t i;
+
+	if (f->join && c->correlation)
+		join_call(f->join, c->correlation,
+		        &(struct launch){ .start = c->start,
+		                .length = c->length,
+		                .scope = now.call,
+		                .graph = (f->traits.v[now.call] & TRAIT_GRAPH) != 0 });
+	if (!imap_get(&f->threads, c->tid, &i)) {
+		imap_put(&f->threads, c->tid, (uint32_t)f->pending.n, false);
+		VEC_PUSH(f->scratch, &f->pending, now);
+		return;
+	}
+	struct gpu_pending *p = &f->pending.v[i];
+	if (contains(p, &now) && !contains(&now, p))
+		return;
+	if (!contains(&now, p))
+		settle(f, p);
+	*p = now;
+}
+
+void gpu_calls_transfer(struct gpu_call_feed *f, const struct op *op, struct launch *l)
+{
+	bool pageable = (op->label & 0xff) == PAGEABLE || op->label >> 8 == PAGEABLE;
+	uint64_t end = num_add_u64(op->start, op->length),
+	         returned = num_add_u64(l->start, l->length);
+
+	if (!op->start || !l->start || op->start >= returned || (end > returned && !pageable))
+		return;
+	end = end < returned ? end : returned;
+	if (end <= l->start)
+		return;
+	add_host(f, (struct span){ .start = l->start,
+	                    .length = end - l->start,
+	                    .tag = (uint64_t)l->scope << CALL_BITS | CALL_WAITED,
+	                    .class = GPU_CALL });
+	/* Further work of the same call adds what lies after this. */
+	l->length = returned - end;
+	l->start = end;
+	l->announced = true;
+}
+
+void gpu_calls_sync(struct gpu_call_feed *f, const struct spool_sync *s)
+{
+	if (s->start)
+		add_host(f,
+		        (struct span){ .start = s->start, .length = s->length, .class = GPU_SYNC });
+}
+
+void gpu_calls_end(struct gpu_call_feed *f)
+{
+	for (size_t i = 0; i < f->pending.n; i++)
+		settle(f, &f->pending.v[i]);
+	spans_end(&f->u->processes.v[f->process].host, f->u->a);
+}
+
+/* ---- waits ---- */
+
+struct open_call {
+	uint64_t start, end;
+	uint64_t covered; /* work up to here has been counted */
+	uint64_t blocking;
+	uint32_t call;
+	bool waited;   /* it waits, whatever goes on after it */
+	bool outlived; /* work that was launched before it went on after it */
+};
+
+struct host_walk {
+	struct gpu_use *u;
+	struct arena *scratch;
+	uint64_t busy; /* the latest end of work so far */
+	VEC(struct open_call) open;
+};
+
+static uint64_t end_of(const struct span *x)
+{
+	return num_add_u64(x->start, x->length);
+}
+
+static void close_call(struct host_walk *w, const struct open_call *c)
+{
+	struct gpu_use *u = w->u;
+	struct gpu_times *t = &u->calls.v[c->call];
+
+	if (!c->blocking || (c->outlived && !c->waited))
+		return;
+	int64_t ns = num_from_u64(c->blocking);
+	t->blocking = num_add(t->blocking, ns);
+	uint32_t i = gpu_list_index(u, &u->waits, t->name);
+	hist_add(&u->waits.v[i].h, u->a, ns);
+}
+
+/* Counts what lies between from and to and has not been counted. */
+static void count(struct open_call *c, uint64_t from, uint64_t to)
+{
+	from = from > c->covered ? from : c->covered;
+	to = to < c->end ? to : c->end;
+	if (to > from) {
+		c->blocking += to - from;
+		c->covered = to;
+	}
+}
+
+/* Closes calls that ended before. */
+static void close_ended(struct host_walk *w, uint64_t before)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->open.n; i++)
+		if (w->open.v[i].end <= before)
+			close_call(w, &w->open.v[i]);
+		else
+			w->open.v[n++] = w->open.v[i];
+	w->open.n = n;
+}
+
+static void see_call(struct host_walk *w, const struct span *x)
+{
+	struct open_call c = { .start = x->start,
+		.end = end_of(x),
+		.covered = x->start,
+		.call = (uint32_t)(x->tag >> CALL_BITS),
+		.waited = (x->tag & (CALL_SYNCHRONIZES | CALL_WAITED)) != 0 };
+
+	/* Work that has begun was launched before, and covers the time up to its latest end. */
+	count(&c, x->start, w->busy);
+	c.outlived = w->busy > c.end;
+	if (w->open.n >= OPEN_MAX)
+		close_ended(w, x->start);
+	if (w->open.n >= OPEN_MAX)
+		close_ended(w, UINT64_MAX);
+	VEC_PUSH(w->scratch, &w->open, c);
+}
+
+static void see_work(struct host_walk *w, const struct span *x)
+{
+	uint64_t end = end_of(x), since = x->tag ? x->tag - 1 : 0;
+	uint64_t launched = x->start - (since < x->start ? since : x->start);
+	bool known = x->tag != 0;
+
+	for (size_t i = 0; i < w->open.n; i++) {
+		struct open_call *c = &w->open.v[i];
+		if (known && launched > c->start)
+			continue;
+		c->outlived |= known && launched < c->start && end > c->end;
+		count(c, x->start, end);
+	}
+	w->busy = w->busy > end ? w->busy : end;
+	close_ended(w, x->start);
+}
+
+static void walk_host(struct gpu_use *u, uint32_t process, struct arena *scratch)
+{
+	struct host_walk w = { .u = u, .scratch = scratch };
+	struct span_walk spans;
+	struct span x;
+	unsigned owner;
+
+	span_walk_begin(&spans, scratch);
+	for (size_t i = 0; i < u->parts.n; i++)
+		if (u->parts.v[i].process == process)
+			span_walk_add(&spans, &u->parts.v[i].spans, 0);
+	span_walk_add(&spans, &u->processes.v[process].host, 1);
+	while (span_walk_next(&spans, &x, &owner)) {
+		if (x.class == GPU_CALL)
+			see_call(&w, &x);
+		else
+			see_work(&w, &x);
+		work_poll(scratch->work);
+	}
+	close_ended(&w, UINT64_MAX);
+}
+
+void gpu_calls_block(struct gpu_use *u)
+{
+	for (uint32_t i = 0; i < u->processes.n; i++) {
+		struct scratch scratch;
+		if (!u->processes.v[i].host.n)
+			continue;
+		scratch_open(&scratch, u->a->work);
+		walk_host(u, i, &scratch.a);
+		scratch_close(&scratch);
+	}
+}

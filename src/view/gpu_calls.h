@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls of the runtime and the driver: how often, how long, and for how much of it the host waited
+ * for the GPU. A call waits in the time in which work of its process runs that was launched before
+ * it, if it is one of these:
+ *   a synchronisation;
+ *   a copy or memset whose own work ended before it returned, or that reads or writes pageable
+ *   memory: it waits until that end;
+ *   an allocation, a release or such that no work outlived which was launched before it.
+ */
+#ifndef TFPROF_VIEW_GPU_CALLS_H
+#define TFPROF_VIEW_GPU_CALLS_H
+
+#include "io/block_decode.h"
+#include "model/spool_join.h"
+#include "view/gpu_use.h"
+
+/* A call that may yet turn out to lie in another one: the driver's in the runtime's. */
+struct gpu_pending {
+	uint64_t start, length;
+	uint32_t call;
+};
+
+/* The calls of one spool. */
+struct gpu_call_feed {
+	struct gpu_use *u;
+	struct arena *scratch;
+	struct block_decoder *g;
+	struct join *join;
+	uint32_t process;
+	VEC(uint32_t) call_of; /* by string id: 1 + index in u->calls */
+	VEC(uint8_t) traits;   /* by index in u->calls */
+	struct imap threads;   /* tid -> pending */
+	VEC(struct gpu_pending) pending;
+};
+
+void gpu_calls_begin(struct gpu_call_feed *f);
+void gpu_calls_take(struct gpu_call_feed *f, const struct spool_api *c);
+/* A copy or memset that has met its call. op->label: memory kinds of source and destination, 8 bits
+ * each. */
+void gpu_calls_transfer(struct gpu_call_feed *f, const struct op *op, struct launch *l);
+void gpu_calls_sync(struct gpu_call_feed *f, const struct spool_sync *s);
+void gpu_calls_end(struct gpu_call_feed *f);
+
+/* Fills the waits of all processes; their intervals are complete. */
+void gpu_calls_block(struct gpu_use *u);
+
+#endif
