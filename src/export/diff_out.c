@@ -40,7 +40,7 @@ static int64_t *find_widths(const struct diff *d, uint32_t k, struct arena *a)
 }
 
 static void put_side(const struct diff_answer *x, uint32_t side, uint32_t k, const int64_t *start,
-        struct trace *t)
+        struct trace_writer *t)
 {
 	const struct diff *d = x->d;
 
@@ -60,7 +60,7 @@ static bool write_timeline(const struct diff_answer *x, struct emit *to, struct 
 {
 	const struct diff *d = x->d;
 	uint32_t k = time_column(d->ask);
-	struct trace t;
+	struct trace_writer t;
 
 	int64_t *width = find_widths(d, k, to->a), *start = ARENA_ARRAY(to->a, d->n, int64_t),
 	        *next = ARENA_ARRAY(to->a, d->n, int64_t);

@@ -8,21 +8,21 @@
 #include "export/idset.h"
 #include "export/out.h"
 
-struct trace {
+struct trace_writer {
 	struct sink *file;
 	struct str path; /* <outfile>_<step> */
 	struct sb text;  /* for names made of several parts */
 	bool first;      /* nothing stands yet in the innermost list */
 };
 
-bool trace_open(struct trace *t, const struct query *q, struct err *e);
+bool trace_open(struct trace_writer *t, const struct query *q, struct err *e);
 /* The same, into just that file. */
-bool trace_open_at(struct trace *t, struct arena *a, struct str path, struct err *e);
+bool trace_open_at(struct trace_writer *t, struct arena *a, struct str path, struct err *e);
 /* Renames the file into its place and says so. */
-bool trace_close(struct trace *t, struct emit *to, struct err *e);
+bool trace_close(struct trace_writer *t, struct emit *to, struct err *e);
 
 /* A row of the timeline that is shown as a process. */
-void trace_process(struct trace *t, struct str name, int64_t pid);
+void trace_process(struct trace_writer *t, struct str name, int64_t pid);
 
 /* A box. op: say the name as "op" too. */
 struct region {
@@ -30,7 +30,7 @@ struct region {
 	struct str name;
 	bool op;
 };
-void trace_region(struct trace *t, const struct region *r);
+void trace_region(struct trace_writer *t, const struct region *r);
 
 /* One end of an arrow. */
 struct flow_end {
@@ -38,13 +38,13 @@ struct flow_end {
 	struct str source; /* the name of the node that it comes from */
 	bool start;
 };
-void trace_flow(struct trace *t, const struct flow_end *f);
+void trace_flow(struct trace_writer *t, const struct flow_end *f);
 
 /* A counter: begin, its values in byte order of their keys, end. */
-void trace_counter(struct trace *t);
-void trace_counter_text(struct trace *t, struct str key, struct str value);
-void trace_counter_number(struct trace *t, struct str key, int64_t value);
-void trace_counter_end(struct trace *t, struct str name, int64_t pid, int64_t at);
+void trace_counter(struct trace_writer *t);
+void trace_counter_text(struct trace_writer *t, struct str key, struct str value);
+void trace_counter_number(struct trace_writer *t, struct str key, int64_t value);
+void trace_counter_end(struct trace_writer *t, struct str name, int64_t pid, int64_t at);
 
 /* Times of a step as microseconds of the trace. */
 static inline int64_t trace_us(const struct step *s, int64_t ticks)
@@ -74,10 +74,11 @@ struct trace_mem {
 };
 void trace_mem_init(
         struct trace_mem *x, const struct result *r, const uint32_t *cell, uint32_t n_cells);
-void trace_mem_rows(const struct trace_mem *x, struct trace *t, int64_t pid);
+void trace_mem_rows(const struct trace_mem *x, struct trace_writer *t, int64_t pid);
 /* cells: the nodes of the step. */
 void trace_mem_read(struct trace_mem *x, const struct idset *cells);
-void trace_mem_counters(const struct trace_mem *x, struct trace *t, int64_t pid, struct sink *say);
+void trace_mem_counters(
+        const struct trace_mem *x, struct trace_writer *t, int64_t pid, struct sink *say);
 
 /* What out.c binds. */
 bool timeline_tree(const struct result *r, struct emit *to, struct err *e);  /* scope, code */

@@ -23,7 +23,7 @@ struct chart {
 	const struct model *m;
 	const struct step *s;
 	struct arena *a;
-	struct trace t;
+	struct trace_writer t;
 	struct idset cells; /* the nodes of the step: which one a node is, is its cell */
 	uint32_t *cell;     /* those that are drawn, as shown */
 	uint32_t n_cells;
@@ -103,7 +103,7 @@ static uint32_t span_rank(const struct chart *c, uint32_t span)
 /* The devices that a cell is the first to use get pids in byte order. */
 static void name_devices(struct chart *c, uint32_t *fresh, uint32_t n)
 {
-	struct trace *t = &c->t;
+	struct trace_writer *t = &c->t;
 
 	sort_stable(c->a, fresh, n, by_number, NULL);
 	for (uint32_t i = 0; i < n; i++) {

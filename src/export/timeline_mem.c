@@ -156,7 +156,7 @@ static int64_t held_bytes(const struct held *h, uint32_t node)
 	return i == UINT32_MAX ? 0 : h->bytes[i];
 }
 
-void trace_mem_rows(const struct trace_mem *x, struct trace *t, int64_t pid)
+void trace_mem_rows(const struct trace_mem *x, struct trace_writer *t, int64_t pid)
 {
 	for (uint32_t k = 0; k < x->n_devices; k++) {
 		t->text.n = 0;
@@ -307,7 +307,7 @@ static int find_top(const struct changes *c, int64_t *left, uint32_t top[SHOWN])
 
 /* ---- counters ---- */
 
-static void put_in_use(struct trace *t, int64_t pid, int64_t at, int64_t bytes)
+static void put_in_use(struct trace_writer *t, int64_t pid, int64_t at, int64_t bytes)
 {
 	trace_counter(t);
 	trace_counter_number(t, S("Allocator Bytes in Use"), bytes);
@@ -331,7 +331,8 @@ static struct str top_text(struct changes *c, int slot, uint32_t buffer)
 }
 
 /* Quirk 28: slot 00 is there only if it is filled. */
-static void put_top(struct trace *t, struct changes *c, int64_t pid, int64_t at, int64_t left)
+static void put_top(
+        struct trace_writer *t, struct changes *c, int64_t pid, int64_t at, int64_t left)
 {
 	uint32_t top[SHOWN];
 	int n = find_top(c, &left, top);
@@ -429,7 +430,8 @@ static void put_peak(const struct trace_mem *x, uint32_t device, int64_t most, s
 	sink_put(say, sb_str(&b));
 }
 
-static void put_device(struct trace *t, struct changes *c, const struct points *v, int64_t pid)
+static void put_device(
+        struct trace_writer *t, struct changes *c, const struct points *v, int64_t pid)
 {
 	for (size_t i = 0; i < v->time.n; i++) {
 		advance(c, v->time.v[i]);
@@ -438,7 +440,8 @@ static void put_device(struct trace *t, struct changes *c, const struct points *
 	}
 }
 
-void trace_mem_counters(const struct trace_mem *x, struct trace *t, int64_t pid, struct sink *say)
+void trace_mem_counters(
+        const struct trace_mem *x, struct trace_writer *t, int64_t pid, struct sink *say)
 {
 	struct scratch own;
 

@@ -14,22 +14,22 @@ enum { NOTE_WIDENED = 0x700 }; /* kind of note */
 
 /* ---- trace files ---- */
 
-static void put(struct trace *t, struct str bytes)
+static void put(struct trace_writer *t, struct str bytes)
 {
 	sink_put(t->file, bytes);
 }
 
-static void put_text(struct trace *t, struct str text)
+static void put_text(struct trace_writer *t, struct str text)
 {
 	json_put_text(t->file, text);
 }
 
-static void put_number(struct trace *t, int64_t v)
+static void put_number(struct trace_writer *t, int64_t v)
 {
 	sink_i64(t->file, v);
 }
 
-bool trace_open(struct trace *t, const struct query *q, struct err *e)
+bool trace_open(struct trace_writer *t, const struct query *q, struct err *e)
 {
 	struct sb b = sb_in(q->a);
 
@@ -46,7 +46,7 @@ bool trace_open(struct trace *t, const struct query *q, struct err *e)
 	return trace_open_at(t, q->a, sb_str(&b), e);
 }
 
-bool trace_open_at(struct trace *t, struct arena *a, struct str path, struct err *e)
+bool trace_open_at(struct trace_writer *t, struct arena *a, struct str path, struct err *e)
 {
 	t->path = path;
 	t->text = sb_in(a);
@@ -57,7 +57,7 @@ bool trace_open_at(struct trace *t, struct arena *a, struct str path, struct err
 	return true;
 }
 
-bool trace_close(struct trace *t, struct emit *to, struct err *e)
+bool trace_close(struct trace_writer *t, struct emit *to, struct err *e)
 {
 	put(t, S("]}\n"));
 	bool large = sink_size(t->file) > TOO_LARGE;
@@ -76,7 +76,7 @@ bool trace_close(struct trace *t, struct emit *to, struct err *e)
 }
 
 /* Begins an event. Keys stand in byte order, so most of it is the same in all. */
-static void put_event(struct trace *t, struct str begin)
+static void put_event(struct trace_writer *t, struct str begin)
 {
 	if (!t->first)
 		put(t, S(","));
@@ -84,7 +84,7 @@ static void put_event(struct trace *t, struct str begin)
 	put(t, begin);
 }
 
-void trace_process(struct trace *t, struct str name, int64_t pid)
+void trace_process(struct trace_writer *t, struct str name, int64_t pid)
 {
 	put_event(t, S("{\"args\":{\"name\":"));
 	put_text(t, name);
@@ -94,7 +94,7 @@ void trace_process(struct trace *t, struct str name, int64_t pid)
 }
 
 /* pid, tid and ts, and the end of the event. */
-static void put_place(struct trace *t, int64_t pid, int64_t tid, int64_t at)
+static void put_place(struct trace_writer *t, int64_t pid, int64_t tid, int64_t at)
 {
 	put(t, S(",\"pid\":"));
 	put_number(t, pid);
@@ -105,7 +105,7 @@ static void put_place(struct trace *t, int64_t pid, int64_t tid, int64_t at)
 	put(t, S("}"));
 }
 
-void trace_region(struct trace *t, const struct region *r)
+void trace_region(struct trace_writer *t, const struct region *r)
 {
 	put_event(t, S("{\"args\":{\"name\":"));
 	put_text(t, r->name);
@@ -121,7 +121,7 @@ void trace_region(struct trace *t, const struct region *r)
 	put_place(t, r->pid, r->tid, r->start);
 }
 
-void trace_flow(struct trace *t, const struct flow_end *f)
+void trace_flow(struct trace_writer *t, const struct flow_end *f)
 {
 	t->text.n = 0; /* in one piece: a character that is cut off would take some of "_flow" */
 	sb_put(&t->text, f->source);
@@ -134,13 +134,13 @@ void trace_flow(struct trace *t, const struct flow_end *f)
 	put_place(t, f->pid, f->tid, f->at);
 }
 
-void trace_counter(struct trace *t)
+void trace_counter(struct trace_writer *t)
 {
 	put_event(t, S("{\"args\":{"));
 	t->first = true;
 }
 
-static void put_key(struct trace *t, struct str key)
+static void put_key(struct trace_writer *t, struct str key)
 {
 	if (!t->first)
 		put(t, S(","));
@@ -149,19 +149,19 @@ static void put_key(struct trace *t, struct str key)
 	put(t, S(":"));
 }
 
-void trace_counter_text(struct trace *t, struct str key, struct str value)
+void trace_counter_text(struct trace_writer *t, struct str key, struct str value)
 {
 	put_key(t, key);
 	put_text(t, value);
 }
 
-void trace_counter_number(struct trace *t, struct str key, int64_t value)
+void trace_counter_number(struct trace_writer *t, struct str key, int64_t value)
 {
 	put_key(t, key);
 	put_number(t, value);
 }
 
-void trace_counter_end(struct trace *t, struct str name, int64_t pid, int64_t at)
+void trace_counter_end(struct trace_writer *t, struct str name, int64_t pid, int64_t at)
 {
 	t->first = false;
 	put(t, S("},\"cat\":\"Memory\",\"name\":"));
@@ -195,7 +195,7 @@ static int64_t *find_widths(const struct result *r, struct notes *notes)
 
 /* One row for each depth, named when it is first used. Entries without time are left out with all
  * below them. */
-static void put_entries(struct trace *t, const struct result *r, const int64_t *width)
+static void put_entries(struct trace_writer *t, const struct result *r, const int64_t *width)
 {
 	const struct query *q = r->q;
 	struct arena *a = q->a;
@@ -231,7 +231,7 @@ static void put_entries(struct trace *t, const struct result *r, const int64_t *
 bool timeline_tree(const struct result *r, struct emit *to, struct err *e)
 {
 	int64_t *width = find_widths(r, to->notes);
-	struct trace t;
+	struct trace_writer t;
 
 	if (!trace_open(&t, r->q, e))
 		return false;

@@ -136,7 +136,7 @@ void attrs_say(struct ingest *to, const struct attrs *v);
 /* ---- call stacks ---- */
 
 /* Texts by id, and the distinct call stacks of a file. */
-struct trace {
+struct code_trace {
 	int64_t file, function, source; /* text ids */
 	int32_t line, func_start_line;
 };
@@ -149,7 +149,7 @@ struct stacks {
 	struct imap text_of;
 	VEC(struct stack_text) texts;
 	struct intern defs; /* bytes of CodeDefs */
-	VEC(struct trace) traces;
+	VEC(struct code_trace) traces;
 	VEC(size_t) trace0;  /* by CodeDef; one more */
 	VEC(uint32_t) frame; /* by CodeDef: innermost frame, once asked for */
 	VEC(bool) framed;

@@ -31,7 +31,7 @@ bool stacks_read_text(struct stacks *s, struct reading *r, struct str bytes)
 static bool read_trace(struct stacks *s, struct reading *r, struct str bytes, unsigned depth)
 {
 	struct leaf l = leaf_below(bytes, depth);
-	struct trace t = { 0 };
+	struct code_trace t = { 0 };
 
 	while (leaf_next(&l)) {
 		switch (l.tag) {
@@ -89,7 +89,7 @@ uint32_t stacks_frame(struct stacks *s, struct ingest *to, uint32_t id)
 	if (s->framed.v[id])
 		return s->frame.v[id];
 	for (size_t i = s->trace0.v[id]; i < s->trace0.v[id + 1]; i++) {
-		const struct trace *t = &s->traces.v[i];
+		const struct code_trace *t = &s->traces.v[i];
 		f.file = text_string(s, to, t->file);
 		f.function = text_string(s, to, t->function);
 		f.source = text_string(s, to, t->source);
