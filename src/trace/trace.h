@@ -169,8 +169,8 @@ struct str trace_device_label(const struct trace *t, uint32_t device, struct are
 
 enum slice_form { SLICE_COMPLETE, SLICE_INSTANT, SLICE_SAMPLE };
 
-/* A slice as an iterator hands it out. args is valid until the iterator's next call, the rest is
- * a copy. */
+/* A slice as an iterator hands it out: a copy, but for args, which are valid as long as the trace.
+ */
 struct slice {
 	uint32_t number; /* in the trace */
 	uint32_t track;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pass: the ops of a trace with their numbers by step. Gives each slice of a thread or of device
+ * work the op that it belongs to, by a table of rules by source (ops.c), and adds up:
+ *
+ *   host self time      length of an op's slices without the ops directly inside
+ *   device self time    work of devices that the op launched, or that bears its name
+ *
+ * Device work without an op stands below "(unattributed)", so no time is lost.
+ */
+#ifndef TFPROF_TRACE_OPS_H
+#define TFPROF_TRACE_OPS_H
+
+#include "trace/trace_steps.h"
+
+#define OPS_UNATTRIBUTED "(unattributed)"
+#define OPS_UNKNOWN_TYPE "Unknown"
+
+/* A line of a call stack. */
+struct op_frame {
+	uint32_t parent; /* outer frame, or ID_NONE */
+	uint32_t text;   /* id in ops.strings: "file.py(12): f", "file.py:12:8", "$file.py:12 f" */
+};
+
+struct trace_op {
+	uint32_t name, type; /* ids in ops.strings: a path whose levels are separated by '/' */
+	uint32_t category;   /* likewise: the compiler's category, or ID_NONE */
+	uint32_t device;     /* of its first device work, or ID_NONE */
+	uint32_t frame;      /* innermost line of its first call stack, or ID_NONE */
+	uint64_t runs;       /* all executions, over all steps */
+	int64_t flops, bytes_accessed; /* of all executions */
+};
+
+/* An op in a step; times are ticks. */
+struct op_cell {
+	uint32_t op, step;
+	uint64_t host_runs;
+	uint64_t device_runs; /* the most executions of one compiled op or kernel in it */
+	uint64_t kernels;     /* slices of device work */
+	int64_t host_self, host_total;
+	int64_t device_self, device_total;
+	int64_t host_start, device_start, start, end; /* first starts, last end */
+};
+
+struct trace_ops {
+	const struct trace *t;
+	struct arena *a;
+	struct intern strings; /* names, types, lines of stacks */
+	VEC(struct trace_op) ops;
+	VEC(struct op_cell) cells; /* in the order in which they were met */
+	struct intern frames;      /* bytes of struct op_frame */
+	uint64_t overlaps;         /* slices of threads that overlap others without being inside */
+	uint64_t unlinked;         /* slices of device work that no op of the file launched */
+	int64_t unlinked_time;
+};
+
+/* links and steps are those of t; all that out holds lives in a. */
+void trace_find_ops(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, struct trace_ops *out, struct arena *a);
+
+static inline struct op_frame ops_frame(const struct trace_ops *o, uint32_t frame)
+{
+	struct op_frame f;
+
+	memcpy(&f, o->frames.strings[frame].p, sizeof f);
+	return f;
+}
+
+#endif

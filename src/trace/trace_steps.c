@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See trace_steps.h.
+ */
+#include "trace/trace_steps.h"
+
+#include "base/bits.h"
+#include "base/sort.h"
+
+const char *const steps_by_names[] = { "unknown", "mark", "group", "run" };
+
+/* True if a slice says to which step it belongs, in that way; *id is the step's. */
+static bool says_step(const struct trace *t, const struct slice *s, enum steps_by by, int64_t *id)
+{
+	switch (by) {
+	case STEPS_BY_MARK:
+		if (s->form != SLICE_COMPLETE || s->category != CATEGORY_STEP)
+			return false;
+		return slice_has_int(t, s, ARG_STEP, id) || slice_has_int(t, s, ARG_GROUP, id);
+	case STEPS_BY_GROUP: return slice_has_int(t, s, ARG_GROUP, id);
+	case STEPS_BY_RUN: return slice_has_int(t, s, ARG_RUN, id);
+	default: return false;
+	}
+}
+
+static uint32_t step_index(
+        struct trace_steps *out, int64_t id, const struct slice *s, struct arena *a)
+{
+	struct trace_step made = {
+		.id = id, .name = ID_NONE, .start = s->start, .end = slice_end(s)
+	};
+	uint32_t i = (uint32_t)out->steps.n;
+
+	if (!imap_get(&out->by_id, zigzag(id), &i)) {
+		if (out->by == STEPS_BY_MARK)
+			made.name = s->name;
+		imap_put(&out->by_id, zigzag(id), i, false);
+		VEC_PUSH(a, &out->steps, made);
+	}
+	struct trace_step *step = &out->steps.v[i];
+	if (out->by == STEPS_BY_GROUP) {
+		step->start = s->start < step->start ? s->start : step->start;
+		step->end = slice_end(s) > step->end ? slice_end(s) : step->end;
+	} else if (s->length > num_sub(step->end, step->start)) {
+		step->start = s->start;
+		step->end = slice_end(s);
+	}
+	return i;
+}
+
+/* Adds the interval of a slice. A group has one interval on each track, which grows. */
+static void add_interval(struct trace_steps *out, struct imap *groups, uint32_t device,
+        uint32_t step, const struct slice *s, struct arena *a)
+{
+	struct step_interval made = { device, step, s->start, slice_end(s) };
+	uint32_t i;
+
+	if (out->by == STEPS_BY_GROUP && imap_get(groups, step, &i)) {
+		struct step_interval *v = &out->intervals.v[i];
+		v->start = made.start < v->start ? made.start : v->start;
+		v->end = made.end > v->end ? made.end : v->end;
+		return;
+	}
+	imap_put(groups, step, (uint32_t)out->intervals.n, true);
+	VEC_PUSH(a, &out->intervals, made);
+}
+
+/* The intervals that the slices of a track make. */
+static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
+{
+	const struct trace_track *k = &out->t->tracks.v[track];
+	struct slice_iter it = trace_slices(out->t, track);
+	struct scratch own;
+	struct imap groups;
+	int64_t id;
+
+	if (k->derived && out->by != STEPS_BY_MARK)
+		return;
+	scratch_open(&own, a->work);
+	imap_init(&groups, &own.a);
+	for (struct slice s; slice_next(&it, &s);)
+		if (says_step(out->t, &s, out->by, &id))
+			add_interval(out, &groups, k->device, step_index(out, id, &s, a), &s, a);
+	scratch_close(&own);
+}
+
+static void find_by(struct trace_steps *out, enum steps_by by, struct arena *a)
+{
+	out->by = by;
+	for (uint32_t i = 0; i < out->t->tracks.n; i++)
+		find_on(out, i, a);
+	if (!out->steps.n)
+		out->by = STEPS_UNKNOWN;
+}
+
+static int compare_steps(const void *v, uint32_t a, uint32_t b)
+{
+	const struct trace_step *x = (const struct trace_step *)v + a;
+	const struct trace_step *y = (const struct trace_step *)v + b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static int compare_intervals(const void *v, uint32_t a, uint32_t b)
+{
+	const struct step_interval *x = (const struct step_interval *)v + a;
+	const struct step_interval *y = (const struct step_interval *)v + b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->step > y->step) - (x->step < y->step);
+}
+
+/* Numbers the steps by their starts. */
+static void order_steps(struct trace_steps *out, struct arena *a)
+{
+	size_t n = out->steps.n;
+	const uint32_t *order = sort_order(a, n, compare_steps, out->steps.v);
+	uint32_t *place = ARENA_ARRAY(a, n, uint32_t);
+	struct trace_step *old = ARENA_ARRAY(a, n, struct trace_step);
+
+	memcpy(old, out->steps.v, n * sizeof *old);
+	for (uint32_t i = 0; i < n; i++) {
+		out->steps.v[i] = old[order[i]];
+		place[order[i]] = i;
+		imap_put(&out->by_id, zigzag(old[order[i]].id), i, true);
+	}
+	for (size_t i = 0; i < out->intervals.n; i++)
+		out->intervals.v[i].step = place[out->intervals.v[i].step];
+	sort_array(
+	        a, out->intervals.v, out->intervals.n, sizeof *out->intervals.v, compare_intervals);
+}
+
+/* All of the trace as one step. */
+static void one_step(struct trace_steps *out, struct arena *a)
+{
+	struct trace_step all = { .name = ID_NONE, .start = INT64_MAX, .end = INT64_MIN };
+
+	for (size_t i = 0; i < out->t->tracks.n; i++) {
+		const struct trace_track *k = &out->t->tracks.v[i];
+		if (!k->n || k->derived)
+			continue;
+		all.start = k->start < all.start ? k->start : all.start;
+		all.end = k->end > all.end ? k->end : all.end;
+	}
+	if (all.start > all.end)
+		all.start = all.end = 0;
+	VEC_PUSH(a, &out->steps, all);
+}
+
+void trace_find_steps(const struct trace *t, struct trace_steps *out, struct arena *a)
+{
+	*out = (struct trace_steps){ .t = t };
+	imap_init(&out->by_id, a);
+	for (enum steps_by by = STEPS_BY_MARK; by <= STEPS_BY_RUN && !out->steps.n; by++)
+		find_by(out, by, a);
+	if (out->steps.n)
+		order_steps(out, a);
+	else
+		one_step(out, a);
+}
+
+/* The last interval of that device which begins at or before a time; the first one if none does;
+ * NULL if the device has none. */
+static const struct step_interval *interval_at(
+        const struct trace_steps *s, uint32_t device, int64_t at)
+{
+	const struct step_interval *v = s->intervals.v;
+	size_t low = 0, high = s->intervals.n, first;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (v[mid].device < device)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	first = low;
+	for (high = s->intervals.n; low < high;) {
+		size_t mid = low + (high - low) / 2;
+		if (v[mid].device == device && v[mid].start <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (first == s->intervals.n || v[first].device != device)
+		return NULL;
+	return low > first ? &v[low - 1] : &v[first];
+}
+
+uint32_t trace_step_of(
+        const struct trace_steps *s, const struct slice *slice, const struct launch *launch)
+{
+	uint32_t device = s->t->tracks.v[slice->track].device, step;
+	const struct step_interval *at = NULL;
+	int64_t id;
+
+	if (s->by == STEPS_UNKNOWN)
+		return 0;
+	if (says_step(s->t, slice, s->by == STEPS_BY_RUN ? s->by : STEPS_BY_GROUP, &id) &&
+	        imap_get(&s->by_id, zigzag(id), &step))
+		return step;
+	if (device != ID_NONE)
+		at = interval_at(s, device, slice->start);
+	if (!at)
+		at = interval_at(s, ID_NONE, launch ? launch->start : slice->start);
+	if (!at)
+		at = interval_at(s, s->intervals.v[0].device, slice->start);
+	return at->step;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pass: the steps of a trace, from the source's own marks: slices of the category step, else groups
+ * of slices, else runs of a program. Without any the steps are unknown, and there is one.
+ * Steps are intervals, of all devices or of one each. A slice that is outside of all of them
+ * belongs to the step before it (before the first one: to the first), so that sums over steps lose
+ * nothing.
+ */
+#ifndef TFPROF_TRACE_TRACE_STEPS_H
+#define TFPROF_TRACE_TRACE_STEPS_H
+
+#include "trace/link.h"
+
+enum steps_by { STEPS_UNKNOWN, STEPS_BY_MARK, STEPS_BY_GROUP, STEPS_BY_RUN };
+extern const char *const steps_by_names[]; /* "unknown", "mark", "group", "run" */
+
+struct trace_step {
+	int64_t id;
+	uint32_t name;      /* string id, or ID_NONE */
+	int64_t start, end; /* of its longest mark; of a group, of all its slices */
+};
+
+struct step_interval {
+	uint32_t device; /* or ID_NONE: of threads */
+	uint32_t step;   /* index */
+	int64_t start, end;
+};
+
+struct trace_steps {
+	const struct trace *t;
+	enum steps_by by;
+	VEC(struct trace_step) steps;        /* by start; at least one */
+	VEC(struct step_interval) intervals; /* by device, then by start */
+	struct imap by_id;                   /* zigzag of id -> index */
+};
+
+void trace_find_steps(const struct trace *t, struct trace_steps *out, struct arena *a);
+
+/* The index of the step of a slice; launch: of device work, or NULL. */
+uint32_t trace_step_of(
+        const struct trace_steps *s, const struct slice *slice, const struct launch *launch);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pass: what each device did, as unions of intervals: busy, by class, overlap, and why it was idle.
+ */
+#ifndef TFPROF_TRACE_USAGE_H
+#define TFPROF_TRACE_USAGE_H
+
+#include "trace/link.h"
+
+/* Classes of device work. */
+enum usage_class { USAGE_COMPUTE, USAGE_COMMUNICATION, USAGE_COPY, USAGE_CLASS_N };
+
+/* Why a stream did nothing before a slice. */
+enum usage_idle {
+	IDLE_HOST,   /* the slice was launched after the one before had ended */
+	IDLE_KERNEL, /* launched in time, and the gap is short */
+	IDLE_OTHER,
+	IDLE_N
+};
+#define IDLE_KERNEL_NS 30000 /* gaps below count as kernel wait */
+
+/* All times are ticks. */
+struct device_usage {
+	uint32_t device;
+	uint64_t slices;
+	int64_t start, end;              /* first start, last end */
+	int64_t busy;                    /* union of all work */
+	int64_t by_class[USAGE_CLASS_N]; /* unions */
+	int64_t overlap;                 /* communication and compute at once */
+	int64_t sum;                     /* of all lengths; of nested ops only the outermost */
+	int64_t copy_bytes;
+	int64_t idle_why[IDLE_N]; /* summed over streams, so more than the device's idle time */
+};
+static inline int64_t usage_idle(const struct device_usage *u)
+{
+	return num_sub(num_sub(u->end, u->start), u->busy);
+}
+
+struct trace_usage {
+	VEC(struct device_usage) devices; /* those with work, in the order of trace.devices */
+};
+
+void trace_usage(const struct trace *t, const struct trace_links *links, struct trace_usage *out,
+        struct arena *a);
+
+/* The class of the device work of an event: by its category and, of kernels, its name. */
+enum usage_class usage_class_of(const struct trace *t, uint32_t event);
+
+#endif
