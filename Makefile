@@ -340,7 +340,7 @@ uninstall:
 
 # ---- tests --------------------------------------------------------------------------------------
 # Each tier builds its configurations with a make of its own, then tests/check.py runs and counts.
-check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS) $(BUNDLE)) $(O)/spool_make
+check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS) $(BUNDLE)) $(O)/spool_make $(O)/trace_dump
 	@:
 
 # What clang thinks of the same sources, where there is one.
@@ -402,10 +402,10 @@ check-deep:
 		build/check/spool_make build/check/faults/shim.so build/check/faults/jail.so static
 	@$(CHECK) --bin build/san-address-undefined --tsan build/san-thread --msan build/san-memory deep
 
-## check-real: upstream's inputs and answers, which stay outside: REALDATA=dir GOLDEN=dir T=name
+## check-real: upstream's inputs and answers, which stay outside: REALDATA=dir GOLDEN=dir MODERN=dir T=name
 check-real:
-	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof lib
-	@$(CHECK) --bin build/check --realdata '$(REALDATA)' --golden '$(GOLDEN)' real
+	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof build/check/trace_dump lib
+	@$(CHECK) --bin build/check --realdata '$(REALDATA)' --golden '$(GOLDEN)' --modern '$(MODERN)' real
 
 ## coverage: lines and branches that the quick tests and the fuzz corpora reach, by folder
 coverage:

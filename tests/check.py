@@ -127,6 +127,7 @@ def quick(bin_dir):
         ('data', lambda: counted([sys.executable, '-B', 'tests/data/run.py', '--program', program])),
         ('large', lambda: counted([sys.executable, '-B', 'tests/large.py', '--program', program])),
         ('spool', lambda: spool(bin_dir)),
+        ('traces', lambda: counted([sys.executable, '-B', 'tests/trace/run.py', '--bin', bin_dir])),
         ('record', lambda: counted([sys.executable, '-B', 'tests/record/run.py', '--program', program, '--tools',
                                     bin_dir])),
         ('inject', lambda: inject(bin_dir)),
@@ -189,6 +190,7 @@ def deep(bin_dir):
               ('diffs', lambda: counted([sys.executable, '-B', 'tests/diff_check.py', '--seeds', '6', '--program',
                                          os.path.join(bin_dir, 'tfprof')])),
               ('spool', lambda: spool(bin_dir)),
+              ('traces', lambda: counted([sys.executable, '-B', 'tests/trace/run.py', '--bin', bin_dir])),
               ('spool-original', lambda: counted([sys.executable, '-B', 'tests/oracle/spool.py', '--make',
                                                   os.path.join(bin_dir, 'spool_make'), '--program',
                                                   os.path.join(bin_dir, 'tfprof')])),
@@ -238,7 +240,9 @@ def real(bin_dir):
     steps = [('upstream', lambda: counted([sys.executable, '-B', 'tests/real.py', '--program', program,
                                           '--realdata', ARGS.realdata] + filters('upstream'))),
             ('checkpoint-real', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--program', program,
-                                                 '--realdata', ARGS.realdata, 'hostile', 'damage_real']))]
+                                                 '--realdata', ARGS.realdata, 'hostile', 'damage_real'])),
+            ('traces-real', lambda: counted([sys.executable, '-B', 'tests/trace/real.py', '--bin', bin_dir, '--realdata',
+                                             ARGS.realdata] + (['--modern', ARGS.modern] if ARGS.modern else [])))]
     if ARGS.golden:
         release = os.path.join(ARGS.golden, 'release')
         steps.append(('recorded-real', lambda: recorded(
@@ -322,8 +326,9 @@ if __name__ == '__main__':
     p.add_argument('--filter', default='')
     p.add_argument('--realdata', default='')
     p.add_argument('--golden', default='')
+    p.add_argument('--modern', default='')
     ARGS = p.parse_args()
-    for k in ('realdata', 'golden'):
+    for k in ('realdata', 'golden', 'modern'):
         if getattr(ARGS, k):
             setattr(ARGS, k, os.path.abspath(getattr(ARGS, k)))
     os.chdir(ROOT)

@@ -88,11 +88,12 @@ $(O)/spool_make: $(O)/obj/tests/spool/spool_make.o $(O)/obj/src/io/block_encode.
 $(O)/fakes/dump: $(O)/obj/tests/inject/dump.o
 build/bench/bench: $(O)/obj/tests/bench/bench.o
 $(O)/oracle/pb_try: $(O)/obj/tests/oracle/pb_try.o $(O)/obj/tests/unit/pb_twin.o
-HELPERS := $(O)/fakes/dump build/bench/bench $(O)/oracle/pb_try
+$(O)/trace_dump: $(O)/obj/tests/trace/trace_dump.o
+HELPERS := $(O)/fakes/dump build/bench/bench $(O)/oracle/pb_try $(O)/trace_dump
 $(HELPERS): $(BIN)/libtfprof.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(CFLAGS) -pie $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
-HELPER_OBJ := $(addprefix $(O)/obj/tests/,inject/dump.o spool/spool_make.o bench/bench.o oracle/pb_try.o)
+HELPER_OBJ := $(addprefix $(O)/obj/tests/,inject/dump.o spool/spool_make.o bench/bench.o oracle/pb_try.o trace/trace_dump.o)
 
 # What libprotobuf says about the same messages; only the deep tests need a C++ compiler.
 PB_CC := $(PROTO:proto/%.proto=build/gen-cc/%.pb.cc)

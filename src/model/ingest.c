@@ -101,7 +101,7 @@ void ingest_begin(struct ingest *in, struct arena *scratch)
 
 	in->scratch = scratch;
 	in->mark = (struct ingest_mark){ m->nodes.n, m->inputs.n, m->input_index.n, m->input_slot.n,
-		m->output_slot.n, m->attrs.n, in->extra.n, m->has_traces };
+		m->output_slot.n, m->attrs.n, in->extra.n, m->traces.n, m->has_traces };
 	memset(&in->pending, 0, sizeof in->pending);
 	memset(&in->steps, 0, sizeof in->steps);
 	memset(&in->said, 0, sizeof in->said);
@@ -139,8 +139,14 @@ void ingest_undo(struct ingest *in)
 	m->output_slot.n = m->output_shape.n = k->outputs;
 	m->attrs.n = k->attrs;
 	m->has_traces = k->has_traces;
+	m->traces.n = k->traces;
 	in->extra.n = k->extra;
 	in->scratch = NULL;
+}
+
+void ingest_keep_trace(struct ingest *in, const struct trace *t)
+{
+	VEC_PUSH(in->m->a, &in->m->traces, t);
 }
 
 void ingest_beside(struct ingest *in, struct pool *p)

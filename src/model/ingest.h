@@ -86,6 +86,9 @@ void ingest_span_annotation(
 void ingest_ticks(struct ingest *in, uint32_t per_us);
 void ingest_step(struct ingest *in, int64_t step); /* known to exist, maybe without cells */
 
+/* The trace that the file is; it lives as long as the model. In force at the commit. */
+void ingest_keep_trace(struct ingest *in, const struct trace *t);
+
 /* Records of one step file: a stream of its own in the arena of its job. */
 struct batch;
 struct record {

@@ -10,7 +10,7 @@
 
 /* Lengths of the model's lists when a file began, so that it can be taken back. */
 struct ingest_mark {
-	size_t nodes, inputs, input_index, input_slot, outputs, attrs, extra;
+	size_t nodes, inputs, input_index, input_slot, outputs, attrs, extra, traces;
 	bool has_traces;
 };
 

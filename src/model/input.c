@@ -4,7 +4,7 @@
  * time, each in an arena of its own, and folded when the wave is over: readers look names up in a
  * model that nobody changes meanwhile. Knows no message.
  */
-#include "model/input.h"
+#include "model/input_internal.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,6 +15,8 @@
 #include "io/pbtext.h"
 #include "model/unsupported_format.h"
 #include "model/sniff.h"
+#include "model/trace_lower.h"
+#include "trace/trace_read.h"
 
 #define TEXT_LIKELY 50 /* from here on the text form's error is the one to tell */
 
@@ -25,17 +27,18 @@ extern const ProtobufCMessageDescriptor tensorflow__tfprof__op_log_proto__descri
 extern const ProtobufCMessageDescriptor tensorflow__tfprof__profile_proto__descriptor;
 
 const struct input inputs[] = {
-	{ "graph", "nodes", ROLE_GRAPH, true, 0, sniff_graph, read_graph, NULL,
+	{ "graph", "nodes", ROLE_GRAPH, true, 0, sniff_graph, read_graph, NULL, NULL,
 	        &tensorflow__graph_def__descriptor },
-	{ "run metadata", "executions", ROLE_STEP, false, 1, sniff_run, NULL, read_run,
+	{ "run metadata", "executions", ROLE_STEP, false, 1, sniff_run, NULL, read_run, NULL,
 	        &tensorflow__run_metadata__descriptor },
-	{ "op log", "entries", ROLE_OPLOG, false, 0, sniff_oplog, read_oplog, NULL,
+	{ "op log", "entries", ROLE_OPLOG, false, 0, sniff_oplog, read_oplog, NULL, NULL,
 	        &tensorflow__tfprof__op_log_proto__descriptor },
-	{ "profile", "nodes", ROLE_PROFILE, false, 0, sniff_profile, read_profile, NULL,
+	{ "profile", "nodes", ROLE_PROFILE, false, 0, sniff_profile, read_profile, NULL, NULL,
 	        &tensorflow__tfprof__profile_proto__descriptor },
-	{ "baseline", "entries", ROLE_BASELINE, false, 0, sniff_baseline, read_baseline, NULL,
+	{ "baseline", "entries", ROLE_BASELINE, false, 0, sniff_baseline, read_baseline, NULL, NULL,
 	        NULL },
-	{ "spool", "records", ROLE_SPOOL, false, 0, sniff_spool, read_spool, NULL, NULL },
+	{ "spool", "records", ROLE_SPOOL, false, 0, sniff_spool, read_spool, NULL, NULL, NULL },
+	{ "XSpace", "planes", ROLE_TRACE, false, 0, sniff_xspace, NULL, NULL, read_xspace, NULL },
 };
 const size_t n_inputs = sizeof inputs / sizeof *inputs;
 
@@ -74,8 +77,7 @@ static bool tick(void *user, uint64_t done, uint64_t size)
 	return go;
 }
 
-/* Is it a file that has a size and can be read twice? */
-static bool is_regular(struct arena *a, const struct input_from *from, uint64_t *size)
+bool input_is_regular(struct arena *a, const struct input_from *from, uint64_t *size)
 {
 	struct stat st;
 	int rc;
@@ -93,7 +95,7 @@ static uint64_t from_size(struct arena *a, const struct input_from *from)
 	uint64_t size = from->bytes.n;
 
 	if (!from->memory)
-		is_regular(a, from, &size);
+		input_is_regular(a, from, &size);
 	return size;
 }
 
@@ -143,6 +145,21 @@ static bool is_kept(struct src *s, bool ok, struct err *e)
 	return ok && !e->code;
 }
 
+/* Reads s as a trace and makes a profile of it. */
+static bool read_as_trace(struct load *l, struct src *s, struct err *e)
+{
+	struct trace *t = trace_new(ingest_model(l->to)->a);
+	struct trace_build *b = build_open(t, ARG_BITS_ALL, ingest_notes(l->to), l->a);
+	bool ok = l->in->read_trace(s, b, l->a, e);
+
+	if (!ok && !s->damage->kept)
+		return false;
+	build_seal(b);
+	trace_lower(t, l->to, l->a);
+	ingest_keep_trace(l->to, t);
+	return ok;
+}
+
 /* Reads s as the binary form. */
 static bool load_binary(struct load *l, struct src *s, struct err *e)
 {
@@ -155,7 +172,8 @@ static bool load_binary(struct load *l, struct src *s, struct err *e)
 	}
 	ingest_begin(l->to, l->a);
 	work_guard(l->a->work, &undo, drop_said, l->to);
-	ok = is_kept(s, l->in->read(s, l->to, l->a, e), e);
+	ok = is_kept(
+	        s, l->in->read_trace ? read_as_trace(l, s, e) : l->in->read(s, l->to, l->a, e), e);
 	work_unguard(l->a->work, &undo);
 	if (ok)
 		ingest_commit(l->to);
@@ -222,6 +240,23 @@ static struct str load_head(struct load *l)
 	return str_copy(l->a, str_sub(have, 0, SNIFF_BYTES));
 }
 
+/* A trace is loaded where a profile is: the format that the content is most like. */
+static const struct input *profile_or_trace(const struct load *l)
+{
+	const struct input *best = l->in;
+	int points = l->in->sniff(l->head, l->from->name);
+
+	for (size_t i = 0; i < n_inputs; i++) {
+		int found =
+		        inputs[i].role == ROLE_TRACE ? inputs[i].sniff(l->head, l->from->name) : 0;
+		if (found > points) {
+			points = found;
+			best = &inputs[i];
+		}
+	}
+	return best;
+}
+
 /* Tries the forms in the format's order, and tells the error of the likelier one. */
 static bool load_forms(struct load *l, struct err *e)
 {
@@ -236,8 +271,10 @@ static bool load_forms(struct load *l, struct err *e)
 	if (src_failed(l->s))
 		return false;
 	l->head = load_head(l);
+	if (l->in->role == ROLE_PROFILE)
+		l->in = profile_or_trace(l);
 	text = l->in->text ? pbtext_sniff(l->head) : 0;
-	if (text || (l->in->role & (ROLE_PROFILE | ROLE_SPOOL)))
+	if (text || (l->in->role & (ROLE_PROFILE | ROLE_SPOOL | ROLE_TRACE)))
 		src_keep(l->s); /* it is gone over twice */
 	if (!text)
 		return load_form(l, false, e);
@@ -441,52 +478,4 @@ bool input_load_steps(struct ingest *to, const struct input_steps *steps, size_t
 	drop_steps(&v);
 	scratch_close(&own);
 	return v.ok;
-}
-
-/* ---- guessing ---- */
-
-unsigned input_guess(struct str head, struct str path)
-{
-	unsigned role = 0;
-	int best = 1;
-
-	for (size_t i = 0; i < n_inputs; i++) {
-		int score = inputs[i].sniff(head, path);
-		if (score > best) {
-			best = score;
-			role = inputs[i].role;
-		}
-	}
-	return role;
-}
-
-bool input_guess_file(struct str path, unsigned *role, const struct unsupported_format **foreign,
-        struct work *work, struct err *e)
-{
-	const struct input_from from = { .name = path };
-	struct scratch own;
-	struct src *s;
-	uint64_t size;
-	bool ok = true;
-
-	*role = 0;
-	*foreign = NULL;
-	scratch_open(&own, work);
-	errno = 0;
-	bool regular = is_regular(&own.a, &from, &size);
-	if (!regular && errno) {
-		ok = err_system(e, "cannot open", path, errno);
-	} else if (regular && !str_eq(path, S("-"))) {
-		ok = src_open(&s, &own.a, path, e);
-		if (ok) {
-			src_need(s, SNIFF_BYTES);
-			ok = !src_failed(s);
-			struct str head = str_make(s->p, (size_t)(s->end - s->p));
-			*foreign = unsupported_format_find(str_sub(head, 0, SNIFF_BYTES), path);
-			*role = *foreign ? 0 : input_guess(head, path);
-			src_close(s);
-		}
-	}
-	scratch_close(&own);
-	return ok;
 }

@@ -15,10 +15,12 @@ enum {
 	ROLE_OPLOG = 4,
 	ROLE_PROFILE = 8,
 	ROLE_BASELINE = 16,
-	ROLE_SPOOL = 32
+	ROLE_SPOOL = 32,
+	ROLE_TRACE = 64 /* loaded as a profile: found by its content */
 };
 
 struct ProtobufCMessageDescriptor;
+struct trace_build;
 struct input {
 	const char *name, *records; /* in sentences */
 	unsigned role;
@@ -27,6 +29,7 @@ struct input {
 	int (*sniff)(struct str head, struct str path); /* 0 no ... 100 certain */
 	bool (*read)(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 	bool (*read_step)(struct src *s, struct batch *to, struct err *e);
+	bool (*read_trace)(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 	const struct ProtobufCMessageDescriptor *text; /* its text form; NULL: never text */
 };
 extern const struct input inputs[];

@@ -57,6 +57,7 @@ struct tally_sum {
 	uint32_t steps; /* in which the node has an entry */
 };
 
+struct trace;
 struct model {
 	struct arena *a;
 	struct intern strings;
@@ -96,6 +97,8 @@ struct model {
 	struct strs workers;      /* names, if several were merged; each has steps of its own */
 	VEC(struct step *) steps; /* ascending by worker, then by id */
 	VEC(int64_t) step_ids;    /* of all workers, each once, ascending */
+
+	VEC(const struct trace *) traces; /* of which nodes and steps were made, by worker */
 
 	size_t averaged; /* steps that are in the average: all that are not aside */
 	VEC(struct tally_sum)

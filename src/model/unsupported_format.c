@@ -2,7 +2,6 @@
  *
  * See unsupported_format.h. Messages are told by their first fields:
  *
- *   XSpace      XPlane         1 id (varint, may lack)  2 name ("/host:CPU")
  *   HloProto    HloModule      1 name  2 name  3 computation { 1 name ... }
  *   ModelProto  (ONNX) 1 version (varint)  2 producer (text), or 7 graph, 8 operator sets
  *   Profile     (pprof) ValueType  1 type (varint)  2 unit (varint)
@@ -33,17 +32,6 @@ static struct leaf first_record(struct str head)
 	if (!leaf_next(&l) || l.tag != LEAF_TAG(1, WIRE_BYTES))
 		return leaf_of(S(""));
 	return leaf_of(sniff_message(&l));
-}
-
-static bool is_xspace(struct str head)
-{
-	struct leaf l = first_record(head);
-
-	if (leaf_next(&l) && l.tag == LEAF_TAG(1, WIRE_VARINT)) {
-		leaf_varint(&l);
-		leaf_next(&l);
-	}
-	return l.tag == LEAF_TAG(2, WIRE_BYTES) && str_starts(sniff_message(&l), S("/"));
 }
 
 static bool is_hlo(struct str head)
@@ -115,9 +103,6 @@ static const struct row {
 	                "tf.compat.v1.train.summary_iterator(FILE) yields events, whose "
 	                "graph_def and tagged_run_metadata.run_metadata, each in a file of its "
 	                "own, can be read" } },
-	{ LOOKS(is_xspace, ".xplane.pb"),
-	        { "an XSpace, of the profiler behind TensorBoard",
-	                "TensorFlow's RunMetadata has steps for tfprof, and " RECORDS } },
 	{ LOOKS(is_trace, ".trace.json.gz"),
 	        { "a trace in JSON",
 	                "tfprof writes such (-output timeline) and reads none; https://ui.perfetto."

@@ -38,6 +38,9 @@ RUNS = {
 }
 LOGS = {'big': b'\x0a' + varint(3 << 30), 'cut': sub(1, b'\x0a\x7f'), 'utf8': sub(1, sub(1, b'\xff'))}
 
+# An XSpace whose only plane is longer than the file, because its bytes were replaced as text.
+XSPACES = {'text.xplane.pb': b'\x0a\x7f\x12\x09/host:CPU\xef\xbf\xbd'}
+
 
 # ---- tables ---------------------------------------------------------------------------------
 def refooter(t, handles):
@@ -268,6 +271,8 @@ def write(top):
         put(top, 'w/' + name, data)
     for name, data in LOGS.items():
         put(top, 'w/log_' + name, data)
+    for name, data in XSPACES.items():
+        put(top, 'w/' + name, data)
     put_bundles(top)
     put_old(top)
     put_tables(top)

@@ -29,8 +29,6 @@ static void foreign_files_are_named(void **state)
 	assert_is(S("\x08\x08\x12\x07pytorch:\0"), "m", "ONNX");
 	assert_is(S("\x08\x07:\x04\x0a\x02\x0a\0"), "m", "ONNX");
 	assert_is(S(""), "m.onnx", "ONNX");
-	assert_is(S("\x0a\x0d\x08\x01\x12\x09/host:CPU"), "m", "XSpace");
-	assert_is(S("\x0a\x0b\x12\x09/host:CPU"), "m", "XSpace");
 	assert_is(S("\x0a\x0f\x0a\x01m\x12\x04main\x1a\x04\x0a\x02"
 	            "c1"),
 	        "m", "HloProto");

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See trace_lower.h. The numbers come from trace/ops.h; this file only puts them into the model.
+ */
+#include "model/trace_lower.h"
+
+#include "base/sort.h"
+#include "trace/ops.h"
+
+struct lowering {
+	const struct trace *t;
+	struct ingest *to;
+	struct arena *a;
+	struct trace_links links;
+	struct trace_steps steps;
+	struct trace_ops ops;
+	uint32_t *node;  /* by op: node of the model */
+	uint32_t *frame; /* by frame of ops: 1 + frame of the model, 0: not made yet */
+	uint32_t cpu;    /* device of the model */
+	struct device_names {
+		uint32_t device, all; /* of the model: "...gpu:0", "...gpu:0/stream:all" */
+	} * devices;                  /* by device of the trace */
+	int64_t shift;                /* added to times, so that all are above 0 */
+};
+
+/* ---- devices ---- */
+
+static long long rank_of(const struct trace *t, uint32_t process)
+{
+	int64_t rank = process == ID_NONE ? -1 : t->processes.v[process].rank;
+
+	return rank < 0 ? 0 : rank;
+}
+
+static uint32_t name_device(
+        struct lowering *x, const char *kind, long long rank, long long index, const char *rest)
+{
+	return ingest_device(
+	        x->to, str_fmt(x->a, "/job:localhost/replica:0/task:%lld/device:%s:%lld%s", rank,
+	                       kind, index, rest));
+}
+
+static void lower_devices(struct lowering *x)
+{
+	const struct trace *t = x->t;
+
+	x->devices = ARENA_ARRAY(x->a, t->devices.n, struct device_names);
+	x->cpu = name_device(x, "cpu", t->processes.n ? rank_of(t, 0) : 0, 0, "");
+	for (size_t i = 0; i < t->devices.n; i++) {
+		const struct trace_device *d = &t->devices.v[i];
+		const char *kind = trace_device_kinds[d->kind];
+		long long rank = rank_of(t, d->process);
+		x->devices[i].device = name_device(x, kind, rank, d->index, "");
+		x->devices[i].all = name_device(x, kind, rank, d->index, "/stream:all");
+	}
+}
+
+/* ---- call stacks ---- */
+
+/* Reads digits from the end of a text; returns the text before them and the separator. */
+static struct str cut_number(struct str s, char separator, int32_t *number)
+{
+	size_t at = str_rfind_char(s, separator);
+	int32_t v;
+
+	if (at == SIZE_MAX || !num_parse_i32(str_sub(s, at + 1, SIZE_MAX), &v))
+		return s;
+	*number = v;
+	return str_sub(s, 0, at);
+}
+
+/* Takes "file.py(12): f", "$file.py:12 f", "file.py:12:8" and "file.py:12" apart; any other text is
+ * a function. */
+static struct frame parse_frame(struct lowering *x, struct str text)
+{
+	struct frame f = {
+		.parent = ID_NONE, .file = ID_NONE, .function = ID_NONE, .source = ID_NONE
+	};
+	size_t colon = str_find(text, S("): ")), open, space = str_find_char(text, ' ');
+	struct str file = text, function = S("");
+	int32_t column;
+
+	open = colon == SIZE_MAX ? SIZE_MAX : str_rfind_char(str_sub(text, 0, colon), '(');
+	if (open != SIZE_MAX && num_parse_i32(str_sub(text, open + 1, colon - open - 1), &f.line)) {
+		file = str_sub(text, 0, open);
+		function = str_sub(text, colon + 3, SIZE_MAX);
+	} else if (str_starts(text, S("$")) && space != SIZE_MAX) {
+		file = cut_number(str_sub(text, 1, space - 1), ':', &f.line);
+		function = str_sub(text, space + 1, SIZE_MAX);
+	} else {
+		struct str shorter = cut_number(text, ':', &column);
+		file = cut_number(shorter, ':', &f.line);
+		if (file.n == shorter.n && shorter.n < text.n)
+			f.line = column; /* there was only one number */
+		else if (file.n == text.n) {
+			function = text;
+			file = S("");
+		}
+	}
+	f.file = ingest_string(x->to, file);
+	f.function = ingest_string(x->to, function);
+	return f;
+}
+
+/* The frame of the model; all its outer ones are made first. */
+static uint32_t lower_frame(struct lowering *x, uint32_t frame)
+{
+	VEC(uint32_t) way = { .v = NULL };
+	uint32_t made = ID_NONE;
+
+	for (; frame != ID_NONE && !x->frame[frame]; frame = ops_frame(&x->ops, frame).parent)
+		VEC_PUSH(x->a, &way, frame);
+	if (frame != ID_NONE)
+		made = x->frame[frame] - 1;
+	while (way.n) {
+		uint32_t id = way.v[--way.n];
+		struct frame f =
+		        parse_frame(x, intern_str(&x->ops.strings, ops_frame(&x->ops, id).text));
+		f.parent = made;
+		made = ingest_frame(x->to, &f);
+		x->frame[id] = made + 1;
+	}
+	return made;
+}
+
+/* ---- nodes ---- */
+
+static uint32_t lower_op(struct lowering *x, const struct trace_op *op)
+{
+	const struct model *m = ingest_model(x->to);
+	uint32_t name = ingest_string(x->to, intern_str(&x->ops.strings, op->name));
+	uint32_t type = ingest_string(x->to, intern_str(&x->ops.strings, op->type));
+	uint32_t device = op->device == ID_NONE ? x->cpu : x->devices[op->device].device, id;
+
+	if (!ingest_node(x->to, name, type))
+		return m->node_of[name] - 1;
+	id = ingest_end_node(x->to);
+	ingest_set_device(x->to, id, device, m->devices.v[device].host);
+	if (op->frame != ID_NONE) {
+		ingest_set_stack(x->to, id, lower_frame(x, op->frame));
+		ingest_has_traces(x->to);
+	}
+	if (op->flops && op->runs)
+		ingest_set_float_ops(x->to, id, op->flops / (int64_t)op->runs);
+	return id;
+}
+
+/* ---- cells ---- */
+
+static int by_node_and_step(const void *lowering, uint32_t a, uint32_t b)
+{
+	const struct lowering *x = lowering;
+	const struct op_cell *c = &x->ops.cells.v[a], *d = &x->ops.cells.v[b];
+	uint32_t m = x->node[c->op], n = x->node[d->op];
+
+	if (m != n)
+		return m < n ? -1 : 1;
+	return (c->step > d->step) - (c->step < d->step);
+}
+
+/* Step ids of the source where they can be asked for, else their order. */
+static bool ids_fit(const struct trace_steps *s)
+{
+	for (size_t i = 0; i < s->steps.n; i++)
+		if (s->steps.v[i].id < 0)
+			return false;
+	return true;
+}
+
+/* To the nearest microsecond, the unit of all views: cut off, many short times would lose much. */
+static int64_t to_whole_us(const struct lowering *x, int64_t ticks)
+{
+	int64_t unit = x->t->ticks_per_us;
+
+	return num_add(ticks, unit / 2) / unit * unit;
+}
+
+static void lower_cell(struct lowering *x, const struct op_cell *c, int64_t step)
+{
+	uint32_t device = x->ops.ops.v[c->op].device;
+	uint64_t runs = c->host_runs ? c->host_runs : c->device_runs;
+	struct cell_in in = { .runs = num_from_u64(runs),
+		.start = num_add(c->start, x->shift),
+		.end = num_add(c->end, x->shift) };
+
+	ingest_cell(x->to, step, x->node[c->op], &in);
+	if (c->host_runs)
+		ingest_span(x->to, SPAN_CPU, x->cpu, num_add(c->host_start, x->shift),
+		        to_whole_us(x, c->host_self));
+	if (c->kernels)
+		ingest_span(x->to, SPAN_ACCELERATOR, x->devices[device].all,
+		        num_add(c->device_start, x->shift), to_whole_us(x, c->device_self));
+}
+
+static void lower_cells(struct lowering *x)
+{
+	const struct op_cell *v = x->ops.cells.v;
+	bool ids = ids_fit(&x->steps);
+	int64_t first = INT64_MAX;
+
+	for (size_t i = 0; i < x->ops.cells.n; i++)
+		first = v[i].start < first ? v[i].start : first;
+	x->shift = x->ops.cells.n ? num_sub(x->t->ticks_per_us, first) : 0;
+	ingest_ticks(x->to, (uint32_t)x->t->ticks_per_us);
+	const uint32_t *order = sort_order(x->a, x->ops.cells.n, by_node_and_step, x);
+	for (size_t i = 0; i < x->ops.cells.n; i++) {
+		const struct op_cell *c = &v[order[i]];
+		lower_cell(x, c, ids ? x->steps.steps.v[c->step].id : c->step);
+	}
+}
+
+/* Remarks on what the trace could not tell. */
+static void add_notes(struct lowering *x)
+{
+	struct notes *to = ingest_notes(x->to);
+	const struct trace *t = x->t;
+
+	if (x->ops.unlinked)
+		note_line(to,
+		        "note: %llu slices of device work, %lld us in all, have no launch in the "
+		        "file: they stand below " OPS_UNATTRIBUTED "\n",
+		        (unsigned long long)x->ops.unlinked,
+		        (long long)trace_us(t, x->ops.unlinked_time));
+	if (t->clamped)
+		note_line(to, "note: the times of %llu slices are impossible and were clamped\n",
+		        (unsigned long long)t->clamped);
+	if (t->unclosed)
+		note_line(to, "note: %llu slices begin and do not end: they end with their track\n",
+		        (unsigned long long)t->unclosed);
+	if (t->dropped_slices || t->dropped_args)
+		note_line(to, "note: %llu slices and %llu arguments are over the limits\n",
+		        (unsigned long long)t->dropped_slices, (unsigned long long)t->dropped_args);
+}
+
+void trace_lower(const struct trace *t, struct ingest *to, struct arena *scratch)
+{
+	struct lowering x = { .t = t, .to = to, .a = scratch };
+
+	trace_link(t, &x.links, scratch);
+	trace_find_steps(t, &x.steps, scratch);
+	trace_find_ops(t, &x.links, &x.steps, &x.ops, scratch);
+	lower_devices(&x);
+	x.node = ARENA_ARRAY(scratch, x.ops.ops.n, uint32_t);
+	x.frame = ARENA_ARRAY(scratch, x.ops.frames.n, uint32_t);
+	for (size_t i = 0; i < x.ops.ops.n; i++)
+		x.node[i] = lower_op(&x, &x.ops.ops.v[i]);
+	lower_cells(&x);
+	add_notes(&x);
+}

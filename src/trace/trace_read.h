@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The readers of traces, one per format, and how each tells its format by the first bytes
+ * (unpacked) and the path: 0 certainly not ... 100 certain. A reader knows its format and
+ * trace_build.h. It may go over the input twice (src_rewind). False: *e is filled; what was
+ * appended counts only if s->damage says so (kept, with recover set).
+ */
+#ifndef TFPROF_TRACE_TRACE_READ_H
+#define TFPROF_TRACE_TRACE_READ_H
+
+#include "io/src.h"
+#include "trace/trace_build.h"
+
+/* XSpace: TensorFlow 2 and JAX, *.xplane.pb. */
+int sniff_xspace(struct str head, struct str path);
+bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
+#endif

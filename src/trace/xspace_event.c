@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Events of an XSpace into slices: what each is, when it was, and which of its stats are kept. A
+ * stat of the event counts before one of its metadata.
+ */
+#include "trace/xspace_internal.h"
+
+#define UNKNOWN_EVENT "(unknown)" /* name of events whose metadata is missing */
+
+/* An event while it is read. */
+struct xevent {
+	struct xline_walk *l;
+	struct xmeta *meta; /* NULL: missing */
+	int64_t offset, duration, count;
+	bool has_count;
+};
+
+/* ---- stats ---- */
+
+bool xspace_stat(struct xspace *x, struct xplane *p, struct str bytes, struct xstat *out)
+{
+	struct leaf l = leaf_of(bytes);
+	uint64_t ref = 0, bits;
+	bool has_ref = false;
+	int64_t id = 0;
+
+	*out = (struct xstat){ .name = ID_NONE, .type = ARG_INT };
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_VARINT): id = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(2, WIRE_FIXED64):
+			bits = leaf_fixed64(&l);
+			memcpy(&out->real, &bits, sizeof bits);
+			out->type = ARG_REAL;
+			break;
+		case LEAF_TAG(3, WIRE_VARINT):
+			out->i = (int64_t)leaf_varint(&l);
+			out->type = ARG_UINT;
+			break;
+		case LEAF_TAG(4, WIRE_VARINT):
+			out->i = (int64_t)leaf_varint(&l);
+			out->type = ARG_INT;
+			break;
+		case LEAF_TAG(5, WIRE_BYTES):
+			out->text = leaf_bytes(&l);
+			out->type = ARG_TEXT;
+			break;
+		case LEAF_TAG(7, WIRE_VARINT):
+			ref = leaf_varint(&l);
+			has_ref = true;
+			break;
+		case LEAF_TAG(6, WIRE_BYTES): /* not text, and nobody asks for it */
+		case LEAF_TAG(8, WIRE_BYTES):
+			leaf_skip(&l);
+			id = INT64_MIN;
+			break;
+		default: leaf_skip(&l);
+		}
+	}
+	x->bad += l.bad;
+	if (has_ref) {
+		uint32_t i;
+		if (!imap_get(&p->name_of, ref, &i))
+			return false;
+		out->text = p->names.v[i].name;
+		out->type = ARG_TEXT;
+	}
+	return !l.bad && imap_get(&p->name_of, (uint64_t)id, &out->name);
+}
+
+static const struct xstat *find_in(
+        const struct xplane *p, const struct xstat *v, size_t n, enum xstat_use use, uint32_t key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p->names.v[v[i].name].use == use &&
+		        (use != XSTAT_ARG || p->names.v[v[i].name].key == key))
+			return &v[i];
+	return NULL;
+}
+
+static const struct xstat *find_stat(const struct xevent *e, enum xstat_use use, uint32_t key)
+{
+	struct xspace *x = e->l->x;
+	const struct xstat *s = find_in(e->l->plane, x->stats.v, x->stats.n, use, key);
+
+	return s || !e->meta ? s : find_in(e->l->plane, e->meta->stats, e->meta->n, use, key);
+}
+
+static struct str text_of(const struct xevent *e, enum xstat_use use, uint32_t key)
+{
+	const struct xstat *s = find_stat(e, use, key);
+
+	return s && s->type == ARG_TEXT ? s->text : STR_NONE;
+}
+
+/* Numbers are wide in either form; texts of digits are read. */
+static bool number_of(const struct xevent *e, enum xstat_use use, uint32_t key, int64_t *out)
+{
+	const struct xstat *s = find_stat(e, use, key);
+
+	if (!s)
+		return false;
+	if (s->type == ARG_TEXT)
+		return num_parse_i64(s->text, out);
+	*out = s->type == ARG_REAL ? num_from_real(s->real) : s->i;
+	return true;
+}
+
+static void put_stat(struct xspace *x, struct xplane *p, const struct xstat *s)
+{
+	struct xstat_name *n = &p->names.v[s->name];
+
+	if (n->use != XSTAT_ARG && n->use != XSTAT_NONE)
+		return;
+	if (n->key == ID_NONE) {
+		if (!build_wants(x->b, ARG_N))
+			return;
+		n->key = build_key(x->b, n->name);
+	}
+	switch (s->type) {
+	case ARG_INT: build_arg_int(x->b, n->key, s->i); break;
+	case ARG_UINT: build_arg_uint(x->b, n->key, (uint64_t)s->i); break;
+	case ARG_REAL: build_arg_real(x->b, n->key, s->real); break;
+	case ARG_TEXT: build_arg_text(x->b, n->key, s->text); break;
+	}
+}
+
+/* ---- arguments ---- */
+
+/* "grid:2,1,1 block:128,1,1 regs:38 static_shared:64 dynamic_shared:0"; "shm:" is the old name. */
+static void put_kernel_details(struct xspace *x, struct str details)
+{
+	static const struct {
+		const char *name;
+		uint32_t key;
+		bool text;
+	} rows[] = {
+		{ "grid", ARG_GRID, true },
+		{ "block", ARG_BLOCK, true },
+		{ "regs", ARG_REGISTERS, false },
+		{ "static_shared", ARG_STATIC_SHARED, false },
+		{ "dynamic_shared", ARG_DYNAMIC_SHARED, false },
+		{ "shm", ARG_STATIC_SHARED, false },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct str value;
+		int64_t number;
+		if (!xspace_detail(details, str_of(rows[i].name), &value))
+			continue;
+		if (rows[i].text)
+			build_arg_text(x->b, rows[i].key, value);
+		else if (num_parse_i64(value, &number))
+			build_arg_int(x->b, rows[i].key, number);
+	}
+}
+
+static void put_bytes(struct xspace *x, struct str details)
+{
+	struct str value;
+	int64_t bytes;
+
+	if ((xspace_detail(details, S("size"), &value) ||
+	            xspace_detail(details, S("num_bytes"), &value)) &&
+	        num_parse_i64(value, &bytes))
+		build_arg_int(x->b, ARG_BYTES, bytes);
+}
+
+/* The framework op that device work says it belongs to; no bytes if none. */
+static struct str framework_op(const struct xevent *e)
+{
+	struct str op = text_of(e, XSTAT_TF_OP, 0);
+
+	if (!op.p)
+		op = text_of(e, XSTAT_LEVEL0, 0);
+	if (!op.p) {
+		op = text_of(e, XSTAT_ANNOTATION, 0);
+		op = str_sub(op, 0, str_find_char(op, '#'));
+	}
+	if (text_of(e, XSTAT_ARG, ARG_OP).n && str_starts(op, S("XlaModule:")))
+		return STR_NONE; /* the whole program: the compiled op tells more */
+	return op;
+}
+
+static void put_framework_op(const struct xevent *e)
+{
+	struct str text = framework_op(e);
+	struct xop op;
+
+	if (!text.n)
+		return;
+	op = xspace_op(text);
+	build_arg_text(e->l->x->b, ARG_SCOPE, op.name);
+	if (op.type.n)
+		build_arg_text(e->l->x->b, ARG_OP_TYPE, op.type);
+}
+
+static void put_all(struct xspace *x, struct xplane *p, const struct xstat *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		put_stat(x, p, &v[i]);
+}
+
+/* ---- what an event is ---- */
+
+static bool starts_with_one(struct str s, const char *const *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_starts(s, str_of(v[i])))
+			return true;
+	return false;
+}
+
+/* By the compiler's category. */
+static enum trace_category program_category(struct str hlo)
+{
+	static const char *const collectives[] = { "all-reduce", "all-gather", "all-to-all",
+		"reduce-scatter", "collective", "send", "recv" };
+	static const char *const copies[] = { "copy-start", "copy-done" };
+
+	if (starts_with_one(hlo, collectives, sizeof collectives / sizeof *collectives))
+		return CATEGORY_COMMUNICATION;
+	if (starts_with_one(hlo, copies, sizeof copies / sizeof *copies))
+		return CATEGORY_COPY;
+	return CATEGORY_OP;
+}
+
+/* Events of the line "XLA Ops" without program or symbol are no ops. */
+static enum trace_category tpu_category(const struct xevent *e)
+{
+	int64_t program, symbol;
+
+	if (!e->meta)
+		return CATEGORY_OP;
+	if (!number_of(e, XSTAT_ARG, ARG_PROGRAM, &program) ||
+	        !number_of(e, XSTAT_ARG, ARG_OP_ID, &symbol) || !symbol)
+		return CATEGORY_OTHER;
+	return program_category(text_of(e, XSTAT_ARG, ARG_OP_CATEGORY));
+}
+
+static enum trace_category gpu_category(const struct xevent *e)
+{
+	struct str name = e->meta ? e->meta->name : STR_NONE;
+
+	if (find_stat(e, XSTAT_KERNEL_DETAILS, 0))
+		return CATEGORY_KERNEL;
+	if (find_stat(e, XSTAT_SET_DETAILS, 0) || str_starts(name, S("Memset")))
+		return CATEGORY_SET;
+	if (find_stat(e, XSTAT_COPY_DETAILS, 0) || str_starts(name, S("Memcpy")))
+		return CATEGORY_COPY;
+	return CATEGORY_KERNEL;
+}
+
+static enum trace_category host_category(const struct xevent *e)
+{
+	struct str name = e->meta ? e->meta->name : STR_NONE;
+
+	if (str_eq(name, S("MemoryAllocation")) || str_eq(name, S("MemoryDeallocation")))
+		return CATEGORY_ALLOCATION;
+	if (str_starts(name, S("$")))
+		return CATEGORY_FRAME;
+	if (find_stat(e, XSTAT_CORRELATION, 0))
+		return CATEGORY_CALL;
+	return xspace_op(name).kind != XOP_NONE ? CATEGORY_OP : CATEGORY_ANNOTATION;
+}
+
+static enum trace_category category_of(const struct xevent *e)
+{
+	switch (e->l->role) {
+	case XLINE_WORK: return e->l->plane->kind == XPLANE_TPU ? tpu_category(e) : gpu_category(e);
+	case XLINE_THREAD: return host_category(e);
+	case XLINE_MODULES: return CATEGORY_MODULE;
+	case XLINE_STEPS: return CATEGORY_STEP;
+	case XLINE_DERIVED: break;
+	}
+	return CATEGORY_OTHER;
+}
+
+/* ---- events of the trace ---- */
+
+static uint32_t module_name(const struct xevent *e)
+{
+	uint32_t name = ID_NONE;
+	int64_t program;
+
+	if (number_of(e, XSTAT_ARG, ARG_PROGRAM, &program))
+		imap_get(&e->l->x->module_of, (uint64_t)program, &name);
+	return name;
+}
+
+/* What all slices of an XEventMetadata have in common. */
+static uint32_t make_event(const struct xevent *e, enum trace_category category)
+{
+	struct xspace *x = e->l->x;
+	struct str name = e->meta ? e->meta->name : S(UNKNOWN_EVENT);
+
+	build_args_clear(x->b);
+	if (e->meta) {
+		put_all(x, e->l->plane, e->meta->stats, e->meta->n);
+		if (e->l->role == XLINE_WORK && e->l->plane->kind == XPLANE_TPU) {
+			uint32_t module = module_name(e);
+			put_framework_op(e);
+			if (module != ID_NONE)
+				build_arg_text(x->b, ARG_MODULE_NAME,
+				        trace_str(build_trace(x->b), module));
+		}
+		if (e->meta->display.n && category != CATEGORY_FRAME) {
+			build_arg_text(x->b, ARG_LONG_NAME, name);
+			name = e->meta->display;
+		}
+	}
+	if (category == CATEGORY_OP && e->l->role == XLINE_THREAD) {
+		struct xop op = xspace_op(e->meta->name);
+		name = op.name;
+		if (op.type.n)
+			build_arg_text(x->b, ARG_OP_TYPE, op.type);
+	}
+	return build_event(x->b, category, build_string(x->b, name));
+}
+
+static uint32_t event_of(const struct xevent *e, enum trace_category category)
+{
+	/* A metadata is nearly always of one category; ops and kernels may also be something else.
+	 */
+	bool other = !(trace_category_flags[category] & CATEGORY_WORK);
+	uint32_t event;
+
+	if (e->meta && e->meta->event[other] &&
+	        build_trace(e->l->x->b)->events.v[e->meta->event[other] - 1].category == category)
+		return e->meta->event[other] - 1;
+	event = make_event(e, category);
+	if (e->meta)
+		e->meta->event[other] = event + 1;
+	return event;
+}
+
+/* ---- slices ---- */
+
+static void put_slice_args(const struct xevent *e, enum trace_category category)
+{
+	struct xspace *x = e->l->x;
+	struct str details;
+
+	build_args_clear(x->b);
+	put_all(x, e->l->plane, x->stats.v, x->stats.n);
+	if (e->l->role == XLINE_WORK && e->l->plane->kind == XPLANE_GPU)
+		put_framework_op(e);
+	details = text_of(e, XSTAT_KERNEL_DETAILS, 0);
+	if (details.n)
+		put_kernel_details(x, details);
+	details = text_of(e, category == CATEGORY_SET ? XSTAT_SET_DETAILS : XSTAT_COPY_DETAILS, 0);
+	if (details.n && (category == CATEGORY_COPY || category == CATEGORY_SET))
+		put_bytes(x, details);
+	if (e->has_count)
+		build_arg_int(x->b, ARG_COUNT, e->count);
+}
+
+/* Remembers the run of a program, for the ops that come later. */
+static void learn_run(struct xevent *e, int64_t start)
+{
+	struct xrun made = { .start = start, .end = num_add(start, e->duration) };
+
+	if (number_of(e, XSTAT_ARG, ARG_RUN, &made.run))
+		VEC_PUSH(e->l->x->a, &e->l->plane->runs, made);
+}
+
+/* Gives an op the run of the program around it. Both are on one clock only by the times of the
+ * events, not by those that the device took. */
+static void put_run(const struct xevent *e, int64_t start)
+{
+	const struct xplane *p = e->l->plane;
+	size_t low = 0, high = p->runs.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (p->runs.v[mid].start <= start)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low && start < p->runs.v[low - 1].end)
+		build_arg_int(e->l->x->b, ARG_RUN, p->runs.v[low - 1].run);
+}
+
+static void append(struct xevent *e)
+{
+	struct xspace *x = e->l->x;
+	int64_t start = num_add(e->l->base, e->offset), length = e->duration, correlation = 0;
+	enum trace_category category = category_of(e);
+	int64_t event_start = start;
+	uint32_t event = event_of(e, category);
+
+	if (e->l->plane->kind == XPLANE_TPU) {
+		int64_t offset, duration;
+		if (number_of(e, XSTAT_DEVICE_OFFSET, 0, &offset) &&
+		        number_of(e, XSTAT_DEVICE_DURATION, 0, &duration)) {
+			start = num_sub(offset, num_mul(build_trace(x->b)->origin_ns, 1000));
+			length = duration;
+		}
+	}
+	number_of(e, XSTAT_CORRELATION, 0, &correlation);
+	put_slice_args(e, category);
+	if (e->l->role == XLINE_MODULES)
+		learn_run(e, event_start);
+	else if (e->l->role == XLINE_WORK && e->l->plane->runs.n)
+		put_run(e, event_start);
+	if (category == CATEGORY_ALLOCATION)
+		build_instant(x->b, e->l->track, event, start, correlation);
+	else
+		build_slice(x->b, e->l->track, event, start, length, correlation);
+	x->events++;
+}
+
+void xspace_event(struct xline_walk *line, struct str bytes)
+{
+	struct xspace *x = line->x;
+	struct xevent e = { .l = line };
+	struct leaf l = leaf_of(bytes);
+	struct xstat stat;
+	int64_t id = 0;
+	uint32_t i;
+
+	x->stats.n = 0;
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_VARINT): id = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(2, WIRE_VARINT): e.offset = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(3, WIRE_VARINT): e.duration = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(4, WIRE_BYTES):
+			if (xspace_stat(x, line->plane, leaf_bytes(&l), &stat))
+				VEC_PUSH(x->a, &x->stats, stat);
+			break;
+		case LEAF_TAG(5, WIRE_VARINT):
+			e.count = (int64_t)leaf_varint(&l);
+			e.has_count = true;
+			break;
+		default: leaf_skip(&l);
+		}
+	}
+	if (l.bad) {
+		x->bad++;
+		return;
+	}
+	if (imap_get(&line->plane->meta_of, (uint64_t)id, &i))
+		e.meta = &line->plane->metas.v[i];
+	append(&e);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the parts of the XSpace reader share: read_xspace.c (planes and lines), xspace_event.c
+ * (events into slices), xspace_names.c (names of ops, texts of details).
+ *
+ *   XSpace          planes 1  errors 2  warnings 3  hostnames 4
+ *   XPlane          id 1  name 2  lines 3  event_metadata 4  stat_metadata 5  stats 6
+ *   XLine           id 1  name 2  timestamp_ns 3  events 4  duration_ps 9  display_id 10
+ * display_name 11 XEvent          metadata_id 1  offset_ps 2 | num_occurrences 5  duration_ps 3
+ * stats 4 XStat           metadata_id 1  double 2  uint64 3  int64 4  str 5  bytes 6  ref 7
+ * compressed_str 8 XEventMetadata  id 1  name 2  metadata 3  display_name 4  stats 5  child_id 6
+ *   XStatMetadata   id 1  name 2  description 3
+ *
+ * The metadata of a plane comes after its lines: the first pass reads metadata and the heads of
+ * lines, the second one the events.
+ */
+#ifndef TFPROF_TRACE_XSPACE_INTERNAL_H
+#define TFPROF_TRACE_XSPACE_INTERNAL_H
+
+#include "io/wire.h"
+#include "trace/trace_read.h"
+
+/* What a stat is for. */
+enum xstat_use {
+	XSTAT_NONE, /* kept under its own name */
+	XSTAT_ARG,  /* an argument as it stands */
+	XSTAT_TF_OP,
+	XSTAT_LEVEL0, /* the name of tf_op in 2020 */
+	XSTAT_ANNOTATION,
+	XSTAT_CORRELATION,
+	XSTAT_DEVICE_OFFSET,
+	XSTAT_DEVICE_DURATION,
+	XSTAT_KERNEL_DETAILS,
+	XSTAT_COPY_DETAILS,
+	XSTAT_SET_DETAILS,
+	XSTAT_USE_N
+};
+
+/* A name of stats in a plane. */
+struct xstat_name {
+	struct str name; /* in the reader's arena */
+	enum xstat_use use;
+	uint32_t key; /* argument, or ID_NONE until it is needed */
+};
+
+/* The value of a stat. */
+struct xstat {
+	uint32_t name;           /* index in the plane's names; ID_NONE: not known */
+	enum argument_type type; /* ARG_TEXT: text */
+	int64_t i;               /* also the bits of an unsigned number */
+	double real;
+	struct str text;
+};
+
+/* An XEventMetadata. */
+struct xmeta {
+	struct str name, display;
+	struct xstat *stats;
+	size_t n;
+	uint32_t event[2]; /* 1 + event of the trace, as an op or a kernel and as anything else */
+	bool known;
+};
+
+struct xline {
+	int64_t id, timestamp_ns;
+	struct str name;
+};
+
+/* A run of a program, on the clock of the events. */
+struct xrun {
+	int64_t start, end, run;
+};
+
+enum xplane_kind { XPLANE_OTHER, XPLANE_TPU, XPLANE_GPU, XPLANE_HOST, XPLANE_METADATA };
+
+struct xplane {
+	enum xplane_kind kind;
+	struct str name;
+	uint32_t device; /* of the trace, or ID_NONE */
+	VEC(struct xline) lines;
+	VEC(struct xstat_name) names;
+	struct imap name_of; /* id -> index */
+	VEC(struct xmeta) metas;
+	struct imap meta_of;       /* id -> index */
+	VEC(struct xrun) runs;     /* of its line XLA Modules, in the order of the file */
+	VEC(struct str) raw_stats; /* of the plane, until the names are known */
+};
+
+/* What a name says of an op. */
+enum xop_kind { XOP_NONE, XOP_TF, XOP_DATASET, XOP_JAX, XOP_COPY };
+struct xop {
+	enum xop_kind kind;
+	struct str name, type;
+};
+
+struct xspace {
+	struct wire w;
+	struct trace_build *b;
+	struct arena *a;
+	VEC(struct xplane) planes;
+	VEC(struct xstat) stats; /* of the event that is read */
+	struct imap module_of;   /* program id -> string id of its name */
+	uint32_t process;
+	uint64_t bad; /* events and stats that are no messages */
+	uint64_t events;
+};
+
+/* What a line of a plane is for. */
+enum xline_role { XLINE_WORK, XLINE_MODULES, XLINE_STEPS, XLINE_DERIVED, XLINE_THREAD };
+
+struct xline_walk {
+	struct xspace *x;
+	struct xplane *plane;
+	const struct xline *line;
+	enum xline_role role;
+	uint32_t track;
+	int64_t base; /* ticks of the line's start */
+};
+
+/* Parses a stat; false if it is no message, or of a name that the plane lacks. */
+bool xspace_stat(struct xspace *x, struct xplane *p, struct str bytes, struct xstat *out);
+
+/* The use of stats of that name, and their argument. */
+void xspace_stat_use(struct xstat_name *n);
+
+/* Appends the event. */
+void xspace_event(struct xline_walk *l, struct str bytes);
+
+/* What a name of an op says: "jit(f)/add:", "dense/MatMul:MatMul", "Iterator::Map". */
+struct xop xspace_op(struct str name);
+
+/* The number after "key:" in "size:4 dest:1 async:1"; false if there is none. */
+bool xspace_detail(struct str details, struct str key, struct str *value);
+
+#endif

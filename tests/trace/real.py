@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what the passes find in real traces with known numbers, exactly.
+
+    tests/trace/real.py --realdata DIR --modern DIR --bin build/check [NAME...]
+
+DIR/xplane holds the traces; the other folder, which is ../modern beside it unless said, has the numbers in golden/.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+import cases  # noqa: E402
+
+
+def golden(name):
+    path = os.path.join(ARGS.modern, 'golden', name)
+    if not os.path.exists(path):
+        raise cases.Skip('there is no %s' % name)
+    with open(path) as f:
+        return json.load(f)
+
+
+def dump(path, *words, status=0):
+    if not os.path.exists(path):
+        raise cases.Skip('there is no %s' % os.path.basename(path))
+    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), *words, path], capture_output=True, text=True)
+    assert p.returncode == status, '%s: status %d: %s' % (path, p.returncode, p.stderr)
+    return json.loads(p.stdout) if status == 0 else p.stderr
+
+
+def xplane(name, *words, status=0):
+    return dump(os.path.join(ARGS.realdata, 'xplane', name + '.xplane.pb'), *words, status=status)
+
+
+def equal(found, expected, what=''):
+    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
+
+
+def kind(name):
+    """Ops without a type are of the type Unknown."""
+    return name or 'Unknown'
+
+
+def tpu():
+    """The ops of four TPUs: times, executions, flops, bytes, window."""
+    g, d = golden('xplane.json')['tpu_inference_2'], xplane('tpu_inference_2')
+    found = {(o['name'].split('/')[-1] if kind(o['type']) == 'Unknown' else o['name'], o['type']): o
+             for o in d['ops'] if o['kernels']}
+    equal(len(found), len(g['framework_ops']), 'ops')
+    for r in g['framework_ops']:
+        o = found[r['name'], kind(r['type'])]
+        equal([o['device_runs'], o['device_total'], o['device_self'], o['flops'], o['bytes_accessed']],
+              [r['occ'], r['time_ps'], r['self_ps'], r['flops'], r['bytes_accessed']], r['name'])
+    equal(sum(o['device_self'] for o in d['ops']), g['device_op_self_ps'])
+    equal(sum(t['last'] - t['first'] for t in d['tracks'] if t['device'] and t['name'] in ('XLA Ops', 'Steps')),
+          g['device_window_ps'])
+    equal(sum(o['host_self'] for o in d['ops']), g['host_op_self_ps'])
+
+
+def gpu_host():
+    """The ops of the threads of a GPU worker, without allocations."""
+    g, d = golden('xplane.json')['gpu_bert_worker']['host_without_alloc_events'], xplane('gpu_bert_worker')
+    found = {o['name']: o for o in d['ops'] if o['host_runs']}
+    equal((len(found), sum(o['host_self'] for o in found.values())), (g['distinct_ops'], g['op_self_ps']))
+    for r in g['top']:
+        o = found[r['name']]
+        equal([o['type'], o['host_runs'], o['host_total'], o['host_self']],
+              [r['type'], r['occ'], r['time_ps'], r['self_ps']], r['name'])
+
+
+def gpu_device():
+    """The ops of its GPUs: those that kernels name; all other work has a place too."""
+    g, d = golden('xplane.json')['gpu_bert_worker'], xplane('gpu_bert_worker')
+    found = {o['name']: o for o in d['ops'] if o['kernels']}
+    types = {}
+    for o in found.values():
+        t = types.setdefault(o['type'], [0, 0])
+        t[0], t[1] = t[0] + 1, t[1] + o['device_total']
+    for r in g['device']['top']:
+        o = found[r['name']]
+        equal([o['type'], o['device_runs'], o['kernels'], o['device_total']],
+              [kind(r['type']), r['occ'], r['events'], r['time_ps']], r['name'])
+    for r in g['device']['by_type']:
+        equal(types[kind(r['type'])], [r['ops'], r['time_ps']], r['type'])
+    work = [r for k, r in g['lines'].items() if '| Stream' in k and not r['derived']]
+    equal(sum(o['device_total'] for o in found.values()), sum(r['sum_dur_ps'] for r in work))
+
+
+def gpu_lines():
+    """Every line of its planes, and the steps."""
+    g, d = golden('xplane.json')['gpu_bert_worker'], xplane('gpu_bert_worker')
+    found = {(t['device'] + ' | ' + t['name'], t['id']): t for t in d['tracks'] if t['device']}
+    first = min(r['first_ps'] for r in g['lines'].values())
+    start = min(t['first'] for t in found.values())
+    for name, r in g['lines'].items():
+        t = found[name, r['id']]
+        equal([t['events'], t['sum'], bool(t['derived']), t['first'] - start, t['last'] - start],
+              [r['events'], r['sum_dur_ps'], bool(r['derived']), r['first_ps'] - first, r['last_ps'] - first], name)
+    equal([(s['id'], s['end'] - s['start']) for s in d['steps']], [(0, 21310352000)])
+
+
+def jax_gpu():
+    """Compiled ops on GPUs of another vendor."""
+    for name, g in golden('xplane_jax_gpu.json').items():
+        d = xplane(name)
+        found = {o['name']: o for o in d['ops'] if o['kernels']}
+        for r in g['ops']:
+            o = found[r['module'] + '/' + r['hlo_op']]
+            equal([o['kernels'], o['device_total']], [r['occ'], r['time_ps']], r['hlo_op'])
+        equal(sum(u['end'] - u['start'] for u in d['devices']), g['window_ps'])
+
+
+def corrupt():
+    """A file that was copied as text is refused with the place and a hint."""
+    said = xplane('corrupt_tpu_inference_2', status=3)
+    assert 'byte 1' in said and '28501368332271' in said and 'hint: ' in said, said
+
+
+# Where the peer's answer that the file gives is known to be wrong, ours: (device ops, host ops).
+OURS = {
+    '05_missing_event_metadata': ([['(unknown)', 'Unknown', 1, 50, 50, 0, 0],
+                                   ['jit(f)/a/mul', 'mul', 1, 100, 100, 100, 64]], []),
+    '07_gpu_tf_op_and_level0_and_empty_plane': (
+        [['(unattributed)/MemcpyH2D', '(unattributed)', 1, 500, 500, 0, 0],
+         ['model/dense/MatMul', 'MatMul', 1, 2000, 2000, 0, 0], ['model/old/MatMul_1', 'MatMul', 1, 1000, 1000, 0, 0]],
+        []),
+    '08_host_ops_and_allocation': ([], [['Iterator::Batch::Map', 'Dataset', 1, 300, 300],
+                                        ['model/dense/MatMul', 'MatMul', 1, 4000, 3700]]),
+    '09_partial_overlap': ([], [['a', 'MatMul', 1, 100, 100], ['b', 'Relu', 1, 100, 100]]),
+    '11_truncated': ([['add.3', 'Unknown', 2, 1400, 1400, 200, 0], ['fusion.2', 'Unknown', 2, 5500, 5500, 200, 0],
+                      ['while.1', 'Unknown', 1, 9000, 2500, 0, 0]], []),
+}
+
+
+def hand_made():
+    """Small files with what must come out."""
+    folder = os.path.join(ARGS.modern, 'golden', 'xplane_cases')
+    for name, r in golden(os.path.join('xplane_cases', 'expected.json')).items():
+        path = os.path.join(folder, name + '.xplane.pb')
+        cut = name == '11_truncated'
+        if cut:
+            assert 'byte ' in dump(path, status=3)
+        d = dump(path, *(['--recover'] if cut else []))
+        device = sorted([o['name'], o['type'], o['device_runs'], o['device_total'], o['device_self'], o['flops'],
+                         o['bytes_accessed']] for o in d['ops'] if o['kernels'])
+        host = sorted([o['name'], o['type'], o['host_runs'], o['host_total'], o['host_self']] for o in d['ops']
+                      if o['host_runs'])
+        ref = r['reference']
+        equal((device, host), OURS[name] if name in OURS else (sorted(ref['device']), sorted(ref['host'])), name)
+        window = {}
+        for t in d['tracks']:
+            if t['device'] and t['name'] in ('XLA Ops', 'Steps') and t['events']:
+                first, last = window.get(t['device'], (t['first'], t['last']))
+                window[t['device']] = min(first, t['first']), max(last, t['last'])
+        if name not in OURS and not name.startswith('10'):  # whose window is above the range of numbers
+            equal(sum(b - a for a, b in window.values()), ref['device_window_ps'], name)
+        equal(d['clamped'], 2 if name.startswith('10') else 0, name)
+
+
+CASES = [tpu, gpu_host, gpu_device, gpu_lines, jax_gpu, corrupt, hand_made]
+
+if __name__ == '__main__':
+    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    a.add_argument('names', nargs='*')
+    a.add_argument('--bin', default='build/check')
+    a.add_argument('--realdata', required=True)
+    a.add_argument('--modern')
+    ARGS = a.parse_args()
+    ARGS.bin, ARGS.realdata = os.path.abspath(ARGS.bin), os.path.abspath(ARGS.realdata)
+    ARGS.modern = os.path.abspath(ARGS.modern or os.path.join(os.path.dirname(ARGS.realdata), 'modern'))
+    sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))

@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reads traces that are made on the spot: what the passes find (trace_dump) and what the program says.
+
+    tests/trace/run.py --bin build/check [NAME...]
+"""
+import argparse
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.dirname(os.path.abspath(__file__))]
+import cases  # noqa: E402
+from xspace import Plane, space  # noqa: E402
+
+
+def write(content, name='a.xplane.pb'):
+    with open(name, 'wb') as f:
+        f.write(content)
+    return name
+
+
+def dump(path, *words):
+    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), *words, path], capture_output=True, text=True)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)
+
+
+def program(*words, status=0):
+    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), *words], capture_output=True, text=True,
+                       stdin=subprocess.DEVNULL, env=dict(os.environ, LC_ALL='C'))
+    assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr)
+    return p.stdout, p.stderr
+
+
+def device_ops(d):
+    """{name: (type, runs, total, self, flops, bytes)} of what ran on devices."""
+    return {o['name']: (o['type'], o['device_runs'], o['device_total'], o['device_self'], o['flops'],
+                        o['bytes_accessed']) for o in d['ops'] if o['kernels']}
+
+
+def host_ops(d):
+    return {o['name']: (o['type'], o['host_runs'], o['host_total'], o['host_self']) for o in d['ops']
+            if o['host_runs']}
+
+
+def equal(found, expected):
+    assert found == expected, 'expected %r, found %r' % (expected, found)
+
+
+def tpu(index=0):
+    return Plane('/device:TPU:%d' % index, {'device_type_string': 'TPU v9'})
+
+
+def op(plane, name, tf_op, symbol, **stats):
+    more = dict({'tf_op': tf_op} if tf_op else {}, **stats)
+    return plane.meta('%%%s = f32[2]{0} %s(...)' % (name, name), name, program_id=5, symbol_id=symbol, **more)
+
+
+def nested():
+    p = tpu()
+    loop, mul = op(p, 'while.1', 'jit(f)/while:', 1), op(p, 'fusion.2', 'jit(f)/mul:', 2, flops=10, bytes_accessed=8)
+    p.line(3, 'XLA Ops', [(loop, 1000, 9000), (mul, 1500, 3000), (mul, 5000, 2000), (mul, 11000, 500)])
+    return p
+
+
+def self_time():
+    """An op's self time is without the ops inside it."""
+    d = dump(write(space(nested())))
+    equal(device_ops(d), {'jit(f)/while': ('while', 1, 9000, 4000, 0, 0),
+                          'jit(f)/mul': ('mul', 3, 5500, 5500, 30, 24)})
+    u = d['devices'][0]
+    equal((u['busy'], u['sum'], u['compute'], u['end'] - u['start']), (9500, 9500, 5500, 10500))
+
+
+def device_clock():
+    """Times that the device took count before those of the event."""
+    p = tpu()
+    m = op(p, 'f.1', 'jit(f)/mul:', 1)
+    p.line(3, 'XLA Ops', [(m, 10, 999), (m, 20, 0, {'device_offset_ps': 5000, 'device_duration_ps': 333}),
+                          (m, 2000, 1, {'device_offset_ps': 77})], timestamp=5)
+    d = dump(write(space(p)))
+    equal(device_ops(d)['jit(f)/mul'][1:4], (3, 1333, 1333))
+    equal((d['tracks'][0]['first'], d['tracks'][0]['last']), (5000, 7001))
+
+
+def occurrences():
+    """An event may stand for many; ops that share a framework op run as often as the one that ran most."""
+    p = tpu()
+    a, b = op(p, 'f.1', 'jit(f)/mul:', 1, flops=100), op(p, 'f.2', 'jit(f)/mul:', 2, flops=50)
+    p.line(3, 'XLA Ops', [(a, None, 5000, {}, 8), (b, 10000, 100), (b, 20000, 100)])
+    equal(device_ops(dump(write(space(p))))['jit(f)/mul'], ('mul', 8, 5200, 5200, 900, 0))
+
+
+def unknown_metadata():
+    """Events without metadata keep their time; stats without a name are left out."""
+    p = tpu()
+    m = op(p, 'f.1', '', 1)
+    p.line(3, 'XLA Ops', [(99, 0, 50), (m, 50, 100, {999: 1, 'x': ('ref', 4242)})])
+    equal(device_ops(dump(write(space(p)))), {'(unknown)': ('Unknown', 1, 50, 50, 0, 0),
+                                              'f.1': ('Unknown', 1, 100, 100, 0, 0)})
+
+
+def no_ops():
+    """Events of the line of ops without program or symbol are no ops."""
+    p = tpu()
+    p.line(3, 'XLA Ops', [(p.meta('x', symbol_id=3), 0, 50), (p.meta('y', program_id=3), 60, 50)])
+    equal(device_ops(dump(write(space(p)))), {})
+
+
+def other_lines():
+    """Modules, asynchronous copies and derived lines are other levels of the same time."""
+    p = tpu()
+    m, mod = op(p, 'f.1', 'jit(f)/mul:', 1), p.meta('jit_f(5)')
+    p.line(1, 'Steps', [(p.meta('0'), 0, 600, {'group_id': 0})])
+    p.line(2, 'XLA Modules', [(mod, 0, 500, {'run_id': 7})])
+    p.line(3, 'XLA Ops', [(m, 100, 100)])
+    p.line(4, 'Async XLA Ops', [(m, 100, 400)])
+    p.line(-559038734, 'Framework Ops', [(m, 100, 100)])
+    d = dump(write(space(p)))
+    equal(device_ops(d)['jit(f)/mul'][1:3], (1, 100))
+    equal(d['devices'][0]['busy'], 100)
+    equal([s['id'] for s in d['steps']], [0])
+
+
+def runs_are_steps():
+    """Without groups the runs of programs are the steps; ops belong to the run around them by the event's time."""
+    p = tpu()
+    m, mod = op(p, 'f.1', 'jit(f)/mul:', 1), p.meta('jit_f(5)')
+    p.line(2, 'XLA Modules', [(mod, 0, 100, {'run_id': 7}), (mod, 100, 100, {'run_id': 9})])
+    p.line(3, 'XLA Ops', [(m, 90, 10, {'device_offset_ps': 105, 'device_duration_ps': 10}), (m, 150, 10)])
+    d = dump(write(space(p)))
+    equal((d['steps_by'], [s['id'] for s in d['steps']]), ('run', [7, 9]))
+    out, _ = program('a.xplane.pb', 'scope', '-select', 'occurrence', '-step', '7', '-output', 'csv')
+    assert 'jit(f)/mul' in out, out
+
+
+def gpu_plane():
+    p = Plane('/device:GPU:1')
+    k, old, c = p.meta('kernel_a'), p.meta('kernel_b'), p.meta('MemcpyH2D')
+    details = {'kernel_details': ('ref', 'regs:38 shm:0 grid:2,1,1 block:128,1,1')}
+    p.line(14, 'Stream #14(Compute)', [
+        (k, 0, 2000, dict(details, tf_op=('ref', 'model/dense/MatMul:MatMul'), correlation_id=3)),
+        (old, 3000, 1000, dict(details, **{'level 0': 'model/old/MatMul_1:MatMul'})),
+        (old, 5000, 10, dict(details, annotation='model/x/Relu:Relu#shape=(2)#')),
+        (k, 6000, 20, dict(details, tf_op='XlaModule:', hlo_op='fusion.1', hlo_module='jit_f', program_id=3))])
+    p.line(15, 'Stream #15(MemcpyH2D)', [
+        (c, 7000, 500, {'memcpy_details': 'size:64 dest:4 async:0', 'correlation_id': 4}),
+        (c, 8000, 30, {'memcpy_details': 'size:16 dest:4 async:0', 'correlation_id': 99})])
+    p.line(-559038734, 'TensorFlow Ops', [(k, 0, 2000)])
+    return p
+
+
+def gpu():
+    """Kernels belong to the framework op they name, copies to the op that launched them or to none."""
+    host = Plane('/host:CPU')
+    host.line(1, 'thread', [(host.meta('model/in:_Arg'), 0, 900), (host.meta('cuMemcpy'), 100, 50, {'correlation_id': 4})])
+    d = dump(write(space(gpu_plane(), Plane('/device:GPU:2'), host)))
+    equal({n: v[:3] for n, v in device_ops(d).items()}, {
+        'model/dense/MatMul': ('MatMul', 1, 2000), 'model/old/MatMul_1': ('MatMul', 1, 1000),
+        'model/x/Relu': ('Relu', 1, 10), 'jit_f/fusion.1': ('Unknown', 1, 20), 'model/in': ('_Arg', 1, 500),
+        '(unattributed)/MemcpyH2D': ('(unattributed)', 1, 30)})
+    equal((d['devices'][0]['copy_bytes'], d['devices'][0]['copy'], len(d['devices'])), (80, 530, 1))
+
+
+def host():
+    """Ops of threads: by name, without allocations; what overlaps without nesting stands side by side."""
+    p = Plane('/host:CPU')
+    p.line(1, 'thread', [(p.meta('dense/MatMul:MatMul'), 0, 4000), (p.meta('Iterator::Batch::Map'), 100, 300),
+                         (p.meta('MemoryAllocation'), 200, 0, {'tf_op': 'dense/MatMul:MatMul', 'addr': 5}),
+                         (p.meta('MyAnnotation'), 5000, 10), (p.meta('$a.py:12 f'), 0, 9000)])
+    p.line(2, 'other', [(p.meta('a:MatMul'), 0, 100), (p.meta('b:Relu'), 50, 100)])
+    d = dump(write(space(p)))
+    equal(host_ops(d), {'dense/MatMul': ('MatMul', 1, 4000, 3700), 'Iterator::Batch::Map': ('Dataset', 1, 300, 300),
+                        'a': ('MatMul', 1, 100, 100), 'b': ('Relu', 1, 100, 100)})
+    out, _ = program('a.xplane.pb', 'code', '-select', 'occurrence', '-max_depth', '5')
+    assert 'a.py:12:f' in out, out
+
+
+def same_line_twice():
+    """A line that comes in two pieces is one track."""
+    p = tpu()
+    m = op(p, 'f.1', 'jit(f)/mul:', 1)
+    p.line(3, 'XLA Ops', [(m, 200, 100)]).line(3, 'XLA Ops', [(m, 0, 100)])
+    d = dump(write(space(p)))
+    equal((len(d['tracks']), device_ops(d)['jit(f)/mul'][1:3]), (1, (2, 200)))
+
+
+def huge():
+    """Impossible times are clamped and never wrap."""
+    p = tpu()
+    m = op(p, 'f.1', 'jit(f)/mul:', 1)
+    p.line(3, 'XLA Ops', [(m, -5, 10), (m, 1 << 62, 1 << 62), (m, 5, -7)])
+    d = dump(write(space(p)))
+    equal((d['clamped'], device_ops(d)['jit(f)/mul'][2]), (2, (1 << 62) + 9))
+    _, err = program('a.xplane.pb', 'op')
+    assert 'note: the times of 2 slices are impossible and were clamped' in err, err
+
+
+def late_clock():
+    """Times since 1970 fit, though they are picoseconds."""
+    p = tpu()
+    m = op(p, 'f.1', 'jit(f)/mul:', 1)
+    p.line(3, 'XLA Ops', [(m, 0, 100), (m, 300, 100)], timestamp=1700000000000000000)
+    d = dump(write(space(p)))
+    equal((d['clamped'], d['tracks'][0]['first'], d['tracks'][0]['last']), (0, 0, 400))
+
+
+def compressed_and_piped():
+    """gzip is found by its magic; standard input works like a file."""
+    plain = dump(write(space(nested())))
+    equal(dump(write(gzip.compress(space(nested())), 'a.xplane.pb.gz')), plain)
+    expected, _ = program('a.xplane.pb', 'op', '-select', 'micros,occurrence')
+    equal(program('a.xplane.pb.gz', 'op', '-select', 'micros,occurrence')[0], expected)
+    with open('a.xplane.pb', 'rb') as f:
+        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), 'op', '--profile_path=-', '-select', 'micros,occurrence'],
+                           stdin=f, capture_output=True, text=True)
+    equal((p.returncode, p.stdout), (0, expected))
+
+
+def what_the_profiler_said():
+    """Errors and warnings of the profiler are printed."""
+    _, err = program(write(space(nested(), errors=['no\npermission'], warnings=['dropped 5'])), 'op')
+    equal(err, "note: the profiler's error: no\\x0apermission\nnote: the profiler's warning: dropped 5\n")
+
+
+def truncated():
+    """A file that breaks off is refused with the place; --recover reads what is there."""
+    content = space(nested())
+    write(content[:-20])
+    _, err = program('a.xplane.pb', 'op', status=3)
+    assert 'a.xplane.pb: byte ' in err and 'past the end of the input' in err, err
+    _, err = program('a.xplane.pb', 'op', '--recover')
+    assert 'warning: ' in err, err
+    for n in range(0, len(content), 7):
+        write(content[:n], 'cut.xplane.pb')
+        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), 'cut.xplane.pb', 'op', '--recover'],
+                           capture_output=True, stdin=subprocess.DEVNULL)
+        assert p.returncode in (0, 3), (n, p.returncode)
+
+
+def copied_as_text():
+    """A file whose bytes were replaced as text is refused, and the hint says why."""
+    content = space(nested(), nested())
+    write(content.decode('utf-8', 'replace').encode().replace(b'\n', b'\n\xef\xbf\xbd', 1))
+    _, err = program('a.xplane.pb', 'op', status=3)
+    assert 'hint: the file was copied as text' in err, err
+
+
+def damaged_bytes():
+    """Whatever byte changes, the program answers or refuses."""
+    content = bytearray(space(nested(), gpu_plane(), errors=['x']))
+    for at in range(0, len(content), 11):
+        changed = bytearray(content)
+        changed[at] ^= 0x5a
+        write(bytes(changed), 'b.xplane.pb')
+        p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), '--recover', 'b.xplane.pb'], capture_output=True)
+        assert p.returncode in (0, 3), (at, p.returncode)
+
+
+CASES = [self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps, gpu, host,
+         same_line_twice, huge, late_clock, compressed_and_piped, what_the_profiler_said, truncated, copied_as_text,
+         damaged_bytes]
+
+if __name__ == '__main__':
+    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    a.add_argument('names', nargs='*')
+    a.add_argument('--bin', default='build/check')
+    ARGS = a.parse_args()
+    ARGS.bin = os.path.abspath(ARGS.bin)
+    sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))

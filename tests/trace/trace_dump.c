@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Prints what the passes make of a trace, as JSON with times in ticks: for the checks of real
+ * files, whose numbers are exact to the picosecond.
+ *
+ *   trace_dump [--recover] FILE
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/note.h"
+#include "model/sniff.h"
+#include "trace/ops.h"
+#include "trace/trace_read.h"
+#include "trace/usage.h"
+
+static struct account account;
+static struct work work = { .account = &account };
+
+static void put_text(struct str s)
+{
+	putchar('"');
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		if (c < 0x20 || c == '"' || c == '\\' || c >= 0x7f)
+			printf("\\u%04x", c);
+		else
+			putchar(c);
+	}
+	putchar('"');
+}
+
+static void put_field(const char *name, long long v)
+{
+	printf(",\"%s\":%lld", name, v);
+}
+
+/* An op with the sums of its cells. */
+static void put_op(const struct trace_ops *o, uint32_t op)
+{
+	struct op_cell sum = { .op = op };
+
+	for (size_t i = 0; i < o->cells.n; i++) {
+		const struct op_cell *c = &o->cells.v[i];
+		if (c->op != op)
+			continue;
+		sum.host_runs += c->host_runs;
+		sum.device_runs += c->device_runs;
+		sum.kernels += c->kernels;
+		sum.host_self = num_add(sum.host_self, c->host_self);
+		sum.host_total = num_add(sum.host_total, c->host_total);
+		sum.device_self = num_add(sum.device_self, c->device_self);
+		sum.device_total = num_add(sum.device_total, c->device_total);
+	}
+	printf("{\"name\":");
+	put_text(intern_str(&o->strings, o->ops.v[op].name));
+	printf(",\"type\":");
+	put_text(intern_str(&o->strings, o->ops.v[op].type));
+	put_field("host_runs", (long long)sum.host_runs);
+	put_field("device_runs", (long long)sum.device_runs);
+	put_field("kernels", (long long)sum.kernels);
+	put_field("host_self", sum.host_self);
+	put_field("host_total", sum.host_total);
+	put_field("device_self", sum.device_self);
+	put_field("device_total", sum.device_total);
+	put_field("flops", o->ops.v[op].flops);
+	put_field("bytes_accessed", o->ops.v[op].bytes_accessed);
+	printf("}");
+}
+
+static void put_track(const struct trace *t, uint32_t track, struct arena *a)
+{
+	const struct trace_track *k = &t->tracks.v[track];
+	struct slice_iter i = trace_slices(t, track);
+	int64_t sum = 0;
+
+	for (struct slice s; slice_next(&i, &s);)
+		sum = num_add(sum, s.length);
+	printf("{\"device\":");
+	put_text(k->device == ID_NONE ? S("") : trace_device_label(t, k->device, a));
+	printf(",\"name\":");
+	put_text(trace_str(t, k->name));
+	put_field("id", k->id);
+	put_field("derived", k->derived);
+	put_field("kind", k->kind);
+	put_field("events", k->n);
+	put_field("sum", sum);
+	put_field("first", k->start);
+	put_field("last", k->end);
+	printf("}");
+}
+
+static void put_usage(const struct trace *t, const struct device_usage *u, struct arena *a)
+{
+	printf("{\"device\":");
+	put_text(trace_device_label(t, u->device, a));
+	put_field("slices", (long long)u->slices);
+	put_field("start", u->start);
+	put_field("end", u->end);
+	put_field("busy", u->busy);
+	put_field("compute", u->by_class[USAGE_COMPUTE]);
+	put_field("communication", u->by_class[USAGE_COMMUNICATION]);
+	put_field("copy", u->by_class[USAGE_COPY]);
+	put_field("overlap", u->overlap);
+	put_field("sum", u->sum);
+	put_field("copy_bytes", u->copy_bytes);
+	for (int i = 0; i < IDLE_N; i++)
+		put_field(((const char *[]){ "idle_host", "idle_kernel", "idle_other" })[i],
+		        u->idle_why[i]);
+	printf("}");
+}
+
+static void dump(const struct trace *t, struct arena *a)
+{
+	struct trace_links links;
+	struct trace_steps steps;
+	struct trace_usage usage;
+	struct trace_ops ops;
+
+	trace_link(t, &links, a);
+	trace_find_steps(t, &steps, a);
+	trace_find_ops(t, &links, &steps, &ops, a);
+	trace_usage(t, &links, &usage, a);
+	printf("{\"ticks_per_us\":%lld,\"slices\":%u,\"clamped\":%llu,\"steps_by\":\"%s\",\"ops\":"
+	       "[",
+	        (long long)t->ticks_per_us, t->n_slices, (unsigned long long)t->clamped,
+	        steps_by_names[steps.by]);
+	for (uint32_t i = 0; i < ops.ops.n; i++) {
+		printf(i ? ",\n" : "\n");
+		put_op(&ops, i);
+	}
+	printf("],\"steps\":[");
+	for (size_t i = 0; i < steps.steps.n; i++)
+		printf("%s{\"id\":%lld,\"start\":%lld,\"end\":%lld}", i ? ",\n" : "\n",
+		        (long long)steps.steps.v[i].id, (long long)steps.steps.v[i].start,
+		        (long long)steps.steps.v[i].end);
+	printf("],\"tracks\":[");
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		printf(i ? ",\n" : "\n");
+		put_track(t, i, a);
+	}
+	printf("],\"devices\":[");
+	for (size_t i = 0; i < usage.devices.n; i++) {
+		printf(i ? ",\n" : "\n");
+		put_usage(t, &usage.devices.v[i], a);
+	}
+	printf("]}\n");
+}
+
+/* The format of a file, by its content. */
+static bool read_trace(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
+{
+	src_need(s, SNIFF_BYTES);
+	src_keep(s);
+	return read_xspace(s, b, a, e);
+}
+
+int main(int argc, char **argv)
+{
+	struct arena a, scratch;
+	struct err e = { .a = &a };
+	struct notes notes;
+	struct src *s;
+
+	if (setjmp(work.escape)) {
+		fprintf(stderr, "out of memory\n");
+		return 2;
+	}
+	arena_init(&a, &work);
+	arena_init(&scratch, &work);
+	notes_init(&notes, &a);
+	struct trace *t = trace_new(&a);
+	struct trace_build *b = build_open(t, ARG_BITS_ALL, &notes, &scratch);
+	bool recover = argc > 2 && strcmp(argv[1], "--recover") == 0;
+	if (argc < 2 || !src_open(&s, &scratch, str_of(argv[argc - 1]), &e)) {
+		fprintf(stderr, "%.*s\n", STR(e.text));
+		return 2;
+	}
+	s->e = &e;
+	s->damage->recover = recover;
+	bool ok = read_trace(s, b, &scratch, &e);
+	struct str text = notes_text(&a, &notes);
+	fprintf(stderr, "%.*s%.*s%s", STR(text), STR(e.text), e.code ? "\n" : "");
+	if (!ok)
+		return 3;
+	build_seal(b);
+	dump(t, &a);
+	src_close(s);
+	arena_free(&scratch);
+	arena_free(&a);
+	account_close(&account);
+	return 0;
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Encodes XSpaces for tests: planes, lines, events and stats as nested lists, into protobuf bytes."""
+import struct
+
+
+def varint(v):
+    v &= (1 << 64) - 1
+    out = bytearray()
+    while v > 127:
+        out.append(v & 127 | 128)
+        v >>= 7
+    return bytes(out + bytes([v]))
+
+
+def number(field, v):
+    return varint(field << 3) + varint(v) if v else b''
+
+
+def data(field, v):
+    v = v.encode() if isinstance(v, str) else v
+    return varint(field << 3 | 2) + varint(len(v)) + v
+
+
+class Plane:
+    """A plane; ids of stats and of event metadata are made as they are named."""
+
+    def __init__(self, name, stats=None):
+        self.name, self.names, self.metas, self.lines = name, {}, {}, []
+        self.stats = [self.stat(*s) for s in (stats or {}).items()]
+
+    def name_id(self, name):
+        return self.names.setdefault(name, len(self.names) + 1)
+
+    def stat(self, name, v):
+        """Text is a string, ('ref', text) a reference, a float a double, else a signed number."""
+        out = number(1, name if isinstance(name, int) else self.name_id(name))
+        if isinstance(v, tuple):
+            v = v[1] if isinstance(v[1], int) else self.name_id(v[1])
+            return out + varint(7 << 3) + varint(v)
+        if isinstance(v, str):
+            return out + data(5, v)
+        if isinstance(v, float):
+            return out + varint(2 << 3 | 1) + struct.pack('<d', v)
+        return out + varint(4 << 3) + varint(v)
+
+    def meta(self, name, display='', **stats):
+        """The id of the metadata of events of that name."""
+        key = (name, display, tuple(sorted(stats.items())))
+        if key not in self.metas:
+            body = number(1, len(self.metas) + 1) + data(2, name) + (data(4, display) if display else b'')
+            body += b''.join(data(5, self.stat(n, v)) for n, v in stats.items())
+            self.metas[key] = (len(self.metas) + 1, body)
+        return self.metas[key][0]
+
+    def line(self, id_, name, events, timestamp=0, display=''):
+        """Events are (metadata id, offset ps, duration ps[, stats[, occurrences]])."""
+        out = number(1, id_) + data(2, name) + number(3, timestamp)
+        for e in events:
+            meta, offset, duration, stats, count = e + ({}, None)[len(e) - 3:]
+            body = number(1, meta) + (number(2, offset) if count is None else number(5, count)) + number(3, duration)
+            out += data(4, body + b''.join(data(4, self.stat(n, v)) for n, v in (stats or {}).items()))
+        self.lines.append(out + (data(11, display) if display else b''))
+        return self
+
+    def bytes(self):
+        out = data(2, self.name) + b''.join(data(3, x) for x in self.lines)
+        for i, body in self.metas.values():
+            out += data(4, number(1, i) + data(2, body))
+        for name, i in self.names.items():
+            out += data(5, number(1, i) + data(2, number(1, i) + data(2, name)))
+        return out + b''.join(data(6, s) for s in self.stats)
+
+
+def space(*planes, errors=(), warnings=(), hosts=()):
+    return b''.join(data(1, p.bytes()) for p in planes) + b''.join(
+        data(f, t) for f, v in ((2, errors), (3, warnings), (4, hosts)) for t in v)
