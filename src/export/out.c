@@ -135,6 +135,8 @@ static bool write_steps(const struct query *q, struct emit *to, struct err *e)
 
 static bool write_timeline(const struct result *r, struct emit *to, struct err *e)
 {
+	if (r->q->m->traces.n && r->kind != VK_CODE)
+		return timeline_tracks(r, to, e);
 	return r->kind == VK_GRAPH ? timeline_graph(r, to, e) : timeline_tree(r, to, e);
 }
 
@@ -155,7 +157,8 @@ bool out_write(const struct result *r, struct emit *to, struct err *e)
 	enum output_kind kind = r->q->o->output.kind;
 
 	assert(writers[kind]); /* the others are refused by out_accepts */
-	if (kind == OUT_TIMELINE && r->kind == VK_GRAPH && (r->q->o->step < 0 || !r->q->step))
+	if (kind == OUT_TIMELINE && r->kind == VK_GRAPH && !r->q->m->traces.n &&
+	        (r->q->o->step < 0 || !r->q->step))
 		return write_steps(r->q, to, e);
 	struct query shown = *r->q;
 	struct result renamed = *r;

@@ -47,7 +47,7 @@ void trace_counter_number(struct trace_writer *t, struct str key, int64_t value)
 void trace_counter_end(struct trace_writer *t, struct str name, int64_t pid, int64_t at);
 
 /* Times of a step as microseconds of the trace. */
-static inline int64_t trace_us(const struct step *s, int64_t ticks)
+static inline int64_t timeline_us(const struct step *s, int64_t ticks)
 {
 	return num_add(s->base_us, step_us(s, ticks));
 }
@@ -81,7 +81,8 @@ void trace_mem_counters(
         const struct trace_mem *x, struct trace_writer *t, int64_t pid, struct sink *say);
 
 /* What out.c binds. */
-bool timeline_tree(const struct result *r, struct emit *to, struct err *e);  /* scope, code */
-bool timeline_graph(const struct result *r, struct emit *to, struct err *e); /* of one step */
+bool timeline_tree(const struct result *r, struct emit *to, struct err *e);   /* scope, code */
+bool timeline_graph(const struct result *r, struct emit *to, struct err *e);  /* of one step */
+bool timeline_tracks(const struct result *r, struct emit *to, struct err *e); /* of a trace */
 
 #endif

@@ -354,7 +354,7 @@ static void put_region(struct chart *c, int64_t pid, size_t box)
 {
 	struct region b = { .pid = pid,
 		.tid = c->lane[box],
-		.start = trace_us(c->s, box_start(c, box)),
+		.start = timeline_us(c->s, box_start(c, box)),
 		.length = step_us(c->s, c->s->span_length[c->span[box]]),
 		.name = box_name(c, box) };
 
@@ -367,7 +367,7 @@ static void put_flows(struct chart *c, int64_t pid, size_t box, int64_t *id)
 		return;
 	struct flow_end from = { .pid = pid,
 		.tid = c->lane[box],
-		.at = trace_us(c->s, box_end(c, box)),
+		.at = timeline_us(c->s, box_end(c, box)),
 		.source = box_name(c, box),
 		.start = true };
 
@@ -376,7 +376,7 @@ static void put_flows(struct chart *c, int64_t pid, size_t box, int64_t *id)
 		struct flow_end end = { .id = *id,
 			.pid = c->pid[box_rank(c, to)],
 			.tid = c->lane[to],
-			.at = trace_us(c->s, box_start(c, to)),
+			.at = timeline_us(c->s, box_start(c, to)),
 			.source = from.source };
 		from.id = (*id)++;
 		trace_flow(&c->t, &from);

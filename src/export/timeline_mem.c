@@ -220,7 +220,7 @@ static void collect_cell(struct changes *c, struct moments *m, uint32_t cell)
 	m->at.n = m->by.n = m->order.n = 0;
 	add_moment(m, 0, held_bytes(c->held, node));
 	while (mem_next_of(&p, end, true, &item))
-		add_moment(m, trace_us(s, item.time), item.bytes);
+		add_moment(m, timeline_us(s, item.time), item.bytes);
 	keysort(m->a, m->order.v, m->order.n, m->at.v);
 	add_changes(c, m, node);
 }
@@ -369,7 +369,7 @@ static size_t collect_points(const struct trace_mem *x, const uint32_t *cells, u
 			allocations += item.allocation;
 			if (item.allocation || item.time <= 0)
 				continue;
-			VEC_PUSH(a, &v->time, trace_us(s, item.time));
+			VEC_PUSH(a, &v->time, timeline_us(s, item.time));
 			VEC_PUSH(a, &v->bytes, item.in_use);
 		}
 	}

@@ -53,6 +53,24 @@ static bool add_folder(struct session *s, struct sources *to, struct input_worke
 	return true;
 }
 
+/* Puts the traces of a folder in its place. */
+static void expand_traces(struct session *s, struct strs *paths)
+{
+	struct arena *a = &s->query_arena;
+	struct strs all = { 0 };
+
+	for (size_t i = 0; i < paths->n; i++) {
+		struct strs traces = { 0 };
+		if (path_is_folder(a, paths->v[i]))
+			traces = folder_traces(a, paths->v[i], &s->load_notes);
+		for (size_t k = 0; k < traces.n; k++)
+			strs_add(a, &all, traces.v[k]);
+		if (!traces.n)
+			strs_add(a, &all, paths->v[i]);
+	}
+	*paths = all;
+}
+
 bool sources_find(struct session *s, const struct strs *words, struct sources *out)
 {
 	struct arena *a = &s->query_arena;
@@ -62,6 +80,7 @@ bool sources_find(struct session *s, const struct strs *words, struct sources *o
 	for (size_t i = 0; i < words->n; i++)
 		if (!paths_expand(a, words->v[i], &out->paths, &s->error))
 			return false;
+	expand_traces(s, &out->paths);
 	paths_once(a, &out->paths, &s->load_notes);
 	for (size_t i = 0; i < out->paths.n; i++) {
 		struct input_worker w = {

@@ -9,7 +9,7 @@
 #include "base/num.h"
 #include "io/paths.h"
 
-enum { NOTE_FOLDER_MANY = 0x610 }; /* kind of note */
+enum { NOTE_FOLDER_MANY = 0x610, NOTE_FOLDER_OLDER }; /* kinds of notes */
 
 enum kind { KIND_NONE, KIND_PROFILE, KIND_RUN, KIND_GRAPH, KIND_OPLOG };
 
@@ -128,4 +128,80 @@ bool folder_list(
 	if (f->profiles.n || f->runs.n || f->graph.n)
 		return true;
 	return nothing_known(a, path, &names, e);
+}
+
+/* ---- traces ---- */
+
+static const char *const xspace_endings[] = { ".xplane.pb", ".xplane.pb.gz", NULL };
+static const char *const json_endings[] = { ".trace.json", ".trace.json.gz", NULL };
+
+static bool ends_in_one_of(struct str name, const char *const *all)
+{
+	for (; *all; all++)
+		if (str_ends(name, str_of(*all)))
+			return true;
+	return false;
+}
+
+/* "HOST_PID" of "HOST_PID.TIME.pt.trace.json"; no bytes of another name. */
+static struct str traced_worker(struct str name)
+{
+	size_t dot = str_find_char(name, '.'), i = dot + 1;
+
+	if (dot == SIZE_MAX)
+		return STR_NONE;
+	while (i < name.n && name.p[i] >= '0' && name.p[i] <= '9')
+		i++;
+	return i > dot + 1 && str_starts(str_sub(name, i, SIZE_MAX), S(".pt.trace.json"))
+	               ? str_sub(name, 0, dot)
+	               : STR_NONE;
+}
+
+/* Keeps the files of these endings; names are in order, so the newest of a worker comes last. */
+static struct strs choose(struct arena *a, struct str path, const struct strs *names,
+        const char *const *wanted, struct notes *notes)
+{
+	struct strs out = { 0 };
+	struct str last = STR_NONE;
+
+	for (size_t i = 0; i < names->n; i++) {
+		struct str name = names->v[i], worker = traced_worker(name);
+		struct str file = str_fmt(a, "%.*s/%.*s", STR(path), STR(name));
+		if (!ends_in_one_of(name, wanted) || path_is_special(a, file))
+			continue;
+		if (worker.n && str_eq(worker, last)) {
+			note_kind(notes, NOTE_FOLDER_OLDER,
+			        "'%.*s' is older than another trace of its process in the folder "
+			        "and left out",
+			        STR(out.v[out.n - 1]));
+			out.n--;
+		}
+		strs_add(a, &out, file);
+		last = worker;
+	}
+	return out;
+}
+
+struct strs folder_traces(struct arena *a, struct str path, struct notes *notes)
+{
+	struct err e = { .a = a };
+	struct strs names = { 0 }, runs = { 0 }, out;
+	struct str top;
+	int64_t step;
+
+	while (path.n > 1 && path.p[path.n - 1] == '/')
+		path.n--;
+	top = str_fmt(a, "%.*s/plugins/profile", STR(path));
+	if (path_is_folder(a, top) && path_list(a, top, &runs, &e) && runs.n) {
+		paths_sort(a, &runs);
+		path = str_fmt(a, "%.*s/%.*s", STR(top), STR(runs.v[runs.n - 1]));
+	}
+	if (!path_is_folder(a, path) || !path_list(a, path, &names, &e))
+		return (struct strs){ 0 };
+	paths_sort(a, &names);
+	for (size_t i = 0; i < names.n; i++)
+		if (judge_name(names.v[i], &step) != KIND_NONE)
+			return (struct strs){ 0 };
+	out = choose(a, path, &names, xspace_endings, notes);
+	return out.n ? out : choose(a, path, &names, json_endings, notes);
 }

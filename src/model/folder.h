@@ -28,4 +28,9 @@ struct folder {
 bool folder_list(
         struct arena *a, struct str path, struct folder *f, struct notes *notes, struct err *e);
 
+/* Traces of a folder, a file for each worker: those of the newest run below plugins/profile, else
+ * those in the folder itself; of PyTorch's "HOST_PID.TIME.pt.trace.json" only the newest of each
+ * HOST_PID, which a note says. None if other inputs are there, or if the folder cannot be read. */
+struct strs folder_traces(struct arena *a, struct str path, struct notes *notes);
+
 #endif

@@ -39,6 +39,8 @@ const struct input inputs[] = {
 	        NULL },
 	{ "spool", "records", ROLE_SPOOL, false, 0, sniff_spool, read_spool, NULL, NULL, NULL },
 	{ "XSpace", "planes", ROLE_TRACE, false, 0, sniff_xspace, NULL, NULL, read_xspace, NULL },
+	{ "trace in JSON", "events", ROLE_TRACE, false, 0, sniff_chrome_json, NULL, NULL,
+	        read_chrome_json, NULL },
 };
 const size_t n_inputs = sizeof inputs / sizeof *inputs;
 
@@ -232,6 +234,14 @@ static bool load_form(struct load *l, bool as_text, struct err *e)
 	return ok;
 }
 
+/* Reads the first bytes, of damaged gzip data those that there are. */
+static bool read_head(struct src *s)
+{
+	s->damage->recover = true;
+	src_need(s, SNIFF_BYTES);
+	return !src_failed(s);
+}
+
 /* A copy of the first bytes. */
 static struct str load_head(struct load *l)
 {
@@ -266,13 +276,13 @@ static bool load_forms(struct load *l, struct err *e)
 	int text;
 
 	l->s->e = e;
-	l->s->damage->recover = l->from->recover;
-	src_need(l->s, SNIFF_BYTES);
-	if (src_failed(l->s))
+	if (!read_head(l->s))
 		return false;
 	l->head = load_head(l);
 	if (l->in->role == ROLE_PROFILE)
 		l->in = profile_or_trace(l);
+	if (l->s->damage->in_gzip.n && !l->from->recover && l->in->read_trace != read_chrome_json)
+		return err_set(e, ERR_DATA_LOSS, "%.*s", STR(l->s->damage->in_gzip));
 	text = l->in->text ? pbtext_sniff(l->head) : 0;
 	if (text || (l->in->role & (ROLE_PROFILE | ROLE_SPOOL | ROLE_TRACE)))
 		src_keep(l->s); /* it is gone over twice */

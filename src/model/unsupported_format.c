@@ -68,12 +68,6 @@ static bool is_pprof(struct str head)
 	return leaf_next(&l) && l.tag == LEAF_TAG(2, WIRE_VARINT);
 }
 
-static bool is_trace(struct str head)
-{
-	return (str_starts(head, S("{")) || str_starts(head, S("["))) &&
-	       (str_contains(head, S("\"traceEvents\"")) || str_contains(head, S("\"ph\":")));
-}
-
 static bool is_text_model(struct str head)
 {
 	struct str word = sniff_word(head);
@@ -103,10 +97,6 @@ static const struct row {
 	                "tf.compat.v1.train.summary_iterator(FILE) yields events, whose "
 	                "graph_def and tagged_run_metadata.run_metadata, each in a file of its "
 	                "own, can be read" } },
-	{ LOOKS(is_trace, ".trace.json.gz"),
-	        { "a trace in JSON",
-	                "tfprof writes such (-output timeline) and reads none; https://ui.perfetto."
-	                "dev shows it" } },
 	{ LOOKS(is_pprof, NULL),
 	        { "a profile of pprof", "'go tool pprof' shows it; tfprof only writes such" } },
 	{ LOOKS(is_hlo, NULL),

@@ -11,37 +11,32 @@
 #define MEMORY_NAME "[memory]"
 
 /* The categories that PyTorch writes, in small letters, and those of our own timelines. */
-static const struct category_row {
-	const char *name;
-	enum trace_category category;
-	bool device;
-	bool kineto; /* nobody else writes it */
-} category_rows[] = {
-	{ "cpu_op", CATEGORY_OP, false, true },
-	{ "operator", CATEGORY_OP, false, true },
-	{ "user_annotation", CATEGORY_ANNOTATION, false, true },
-	{ "python_function", CATEGORY_FRAME, false, true },
-	{ "cuda_runtime", CATEGORY_CALL, false, true },
-	{ "cuda_driver", CATEGORY_CALL, false, true },
-	{ "runtime", CATEGORY_CALL, false, true },
-	{ "xpu_runtime", CATEGORY_CALL, false, true },
-	{ "mtia_runtime", CATEGORY_CALL, false, true },
-	{ "privateuse1_runtime", CATEGORY_CALL, false, true },
-	{ "privateuse1_driver", CATEGORY_CALL, false, true },
-	{ "kernel", CATEGORY_KERNEL, true, true },
-	{ "gpu_memcpy", CATEGORY_COPY, true, true },
-	{ "memcpy", CATEGORY_COPY, true, true },
-	{ "gpu_memset", CATEGORY_SET, true, true },
-	{ "memset", CATEGORY_SET, true, true },
-	{ "gpu_user_annotation", CATEGORY_ANNOTATION, true, true },
-	{ "cuda_sync", CATEGORY_SYNC, true, true },
-	{ "overhead", CATEGORY_OVERHEAD, false, true },
-	{ "cuda_profiler_range", CATEGORY_OTHER, false, true },
-	{ "cpu_instant_event", CATEGORY_OTHER, false, true },
-	{ "trace", CATEGORY_OTHER, false, true },
+static const struct category_row category_rows[] = {
+	{ "cpu_op", CATEGORY_OP, false, true, false },
+	{ "operator", CATEGORY_OP, false, true, false },
+	{ "user_annotation", CATEGORY_ANNOTATION, false, true, false },
+	{ "python_function", CATEGORY_FRAME, false, true, false },
+	{ "cuda_runtime", CATEGORY_CALL, false, true, false },
+	{ "cuda_driver", CATEGORY_CALL, false, true, false },
+	{ "runtime", CATEGORY_CALL, false, true, false },
+	{ "xpu_runtime", CATEGORY_CALL, false, true, false },
+	{ "mtia_runtime", CATEGORY_CALL, false, true, false },
+	{ "privateuse1_runtime", CATEGORY_CALL, false, true, false },
+	{ "privateuse1_driver", CATEGORY_CALL, false, true, false },
+	{ "kernel", CATEGORY_KERNEL, true, true, false },
+	{ "gpu_memcpy", CATEGORY_COPY, true, true, false },
+	{ "memcpy", CATEGORY_COPY, true, true, false },
+	{ "gpu_memset", CATEGORY_SET, true, true, false },
+	{ "memset", CATEGORY_SET, true, true, false },
+	{ "gpu_user_annotation", CATEGORY_ANNOTATION, true, true, false },
+	{ "cuda_sync", CATEGORY_SYNC, true, true, false },
+	{ "overhead", CATEGORY_OVERHEAD, false, true, false },
+	{ "cuda_profiler_range", CATEGORY_OTHER, false, true, false },
+	{ "cpu_instant_event", CATEGORY_OTHER, false, true, false },
+	{ "trace", CATEGORY_OTHER, false, true, false },
 };
-static const struct category_row plain_category = { "", CATEGORY_OP, false, false };
-static const struct category_row other_category = { "", CATEGORY_OTHER, false, false };
+static const struct category_row plain_category = { "", CATEGORY_OP, false, false, false };
+static const struct category_row other_category = { "", CATEGORY_OTHER, false, false, false };
 
 static bool equal_lower(struct str s, const char *lower)
 {
@@ -57,6 +52,10 @@ static const struct category_row *find_category(struct chrome *c, const struct c
 {
 	struct str s = v->key[KEY_CAT].text;
 
+	if (c->own) {
+		c->own_category.category = chrome_own_category(event_text(v, KEY_CAT));
+		return &c->own_category;
+	}
 	if (event_has(v, KEY_CAT) && v->key[KEY_CAT].type == JSON_STRING)
 		for (size_t i = 0; i < sizeof category_rows / sizeof *category_rows; i++)
 			if (equal_lower(s, category_rows[i].name)) {
@@ -94,15 +93,10 @@ static struct str text_of(struct chrome *c, const struct json_value *v)
 
 /* ---- places ---- */
 
-static struct str raw(const struct chrome_event *v, enum chrome_key k)
-{
-	return event_has(v, k) ? v->key[k].text : S("");
-}
-
 /* Finds or adds the process of a text. */
 static uint32_t find_process(struct chrome *c, const struct chrome_event *v)
 {
-	struct str text = raw(v, KEY_PID);
+	struct str text = event_text(v, KEY_PID);
 	size_t before = c->processes.n;
 	uint32_t i = intern_add(&c->processes, text);
 	int64_t pid = 0;
@@ -152,7 +146,8 @@ static uint32_t add_thread(struct chrome *c, const struct chrome_event *v, uint3
 }
 
 /* A key of two texts, which cannot be taken for another one. */
-struct str chrome_place_key(char buffer[static 256], char kind, struct str a, struct str b)
+struct str chrome_place_key(
+        char buffer[static PLACE_KEY_MAX], char kind, struct str a, struct str b)
 {
 	size_t n = 0;
 
@@ -172,17 +167,25 @@ struct str chrome_place_key(char buffer[static 256], char kind, struct str a, st
 
 static uint32_t find_track(struct chrome *c, const struct chrome_event *v, bool device)
 {
-	char buffer[256];
+	char buffer[PLACE_KEY_MAX];
 	struct str key;
 	size_t before = c->tracks.n;
 	uint32_t i;
 
+	if (c->own) {
+		i = intern_find(&c->tracks, chrome_place_key(buffer, 'o', event_text(v, KEY_PID),
+		                                    event_text(v, KEY_TID)));
+		if (i != ID_NONE)
+			return i;
+	}
 	if (device)
 		key = chrome_place_key(buffer, 'd',
-		        event_has_arg(v, CARG_DEVICE) ? v->arg[CARG_DEVICE].text : raw(v, KEY_PID),
-		        event_has_arg(v, CARG_STREAM) ? v->arg[CARG_STREAM].text : raw(v, KEY_TID));
+		        event_has_arg(v, CARG_DEVICE) ? v->arg[CARG_DEVICE].text
+		                                      : event_text(v, KEY_PID),
+		        event_has_arg(v, CARG_STREAM) ? v->arg[CARG_STREAM].text
+		                                      : event_text(v, KEY_TID));
 	else
-		key = chrome_place_key(buffer, 't', raw(v, KEY_PID), raw(v, KEY_TID));
+		key = chrome_place_key(buffer, 't', event_text(v, KEY_PID), event_text(v, KEY_TID));
 	i = intern_add(&c->tracks, key);
 	if (c->tracks.n != before) {
 		struct chrome_track made = { .process = device ? ID_NONE : find_process(c, v) };
@@ -273,7 +276,7 @@ static bool is_named(struct str name, const char *begins)
 /* Refines a category by the name of the event. */
 static enum trace_category category_of(const struct category_row *r, struct str name)
 {
-	if (r->device)
+	if (r->device || r->exact)
 		return r->category;
 	if (r->category == CATEGORY_FRAME && is_named(name, MODULE_NAME))
 		return CATEGORY_MODULE;
@@ -292,7 +295,7 @@ static uint32_t make_event(
 	uint32_t id = build_string(c->b, name);
 	int64_t step;
 
-	if (instant && str_eq(name, S(MEMORY_NAME)))
+	if (instant && !r->exact && str_eq(name, S(MEMORY_NAME)))
 		category = CATEGORY_ALLOCATION;
 	if (category == CATEGORY_STEP && build_wants(c->b, ARG_STEP) &&
 	        trailing_number(name, &step))
@@ -304,7 +307,7 @@ static uint32_t make_event(
 /* The time of an event; false, and counted, if it has none. */
 static bool time_of(struct chrome *c, const struct chrome_event *v, int64_t *ts)
 {
-	if (event_has(v, KEY_TS) && number_of(c, &v->key[KEY_TS], CHROME_DECIMALS, ts))
+	if (event_has(v, KEY_TS) && number_of(c, &v->key[KEY_TS], c->decimals, ts))
 		return true;
 	chrome_flaw(c, FLAW_TIMELESS, c->json.p - 1);
 	return false;
@@ -319,16 +322,16 @@ static void emit_slice(struct chrome *c, const struct chrome_event *v)
 	if (!time_of(c, v, &ts))
 		return;
 	if (event_has(v, KEY_DUR))
-		number_of(c, &v->key[KEY_DUR], CHROME_DECIMALS, &dur);
+		number_of(c, &v->key[KEY_DUR], c->decimals, &dur);
 	if (dur < 0) {
 		chrome_flaw(c, FLAW_NEGATIVE, v->key[KEY_DUR].text.p);
 		dur = 0;
 	}
 	i = find_track(c, v, r->device);
 	event = make_event(c, v, r, false);
-	if (r->device || r->category == CATEGORY_CALL)
+	if (r->device || r->exact || r->category == CATEGORY_CALL)
 		arg_int(c, v, CARG_CORRELATION, &correlation);
-	if (r->category == CATEGORY_CALL && c->launches == ID_NONE)
+	if (r->category == CATEGORY_CALL && !r->exact && c->launches == ID_NONE)
 		c->launches = c->track.v[i].process;
 	put_args(c, v, true);
 	build_slice(c->b, c->track.v[i].track, event, ts, dur, correlation);
@@ -344,7 +347,8 @@ static void emit_instant(struct chrome *c, const struct chrome_event *v)
 	if (!time_of(c, v, &ts))
 		return;
 	i = find_track(c, v, r->device);
-	event = make_event(c, v, r->category == CATEGORY_OP ? &other_category : r, true);
+	event = make_event(
+	        c, v, r->category == CATEGORY_OP && !r->exact ? &other_category : r, true);
 	put_args(c, v, true);
 	build_instant(c->b, c->track.v[i].track, event, ts, 0);
 	c->events++;
@@ -360,7 +364,7 @@ static uint32_t pair_track(struct chrome *c, const struct chrome_event *v, bool 
 		i = find_track(c, v, device);
 		return c->track.v[i].track;
 	}
-	id = str_fmt(c->a, "%.*s %.*s", STR(raw(v, KEY_CAT)), STR(raw(v, KEY_ID)));
+	id = str_fmt(c->a, "%.*s %.*s", STR(event_text(v, KEY_CAT)), STR(event_text(v, KEY_ID)));
 	return build_track_named(c->b, find_process(c, v), ID_NONE, TRACK_THREAD, id);
 }
 
@@ -422,14 +426,18 @@ static void emit_counter(struct chrome *c, const struct chrome_event *v)
 /* Keeps a name of a process or a thread. */
 static void emit_label(struct chrome *c, const struct chrome_event *v)
 {
-	struct str what = raw(v, KEY_NAME);
+	struct str what = event_text(v, KEY_NAME);
 	bool thread = str_eq(what, S("thread_name"));
 	struct chrome_label made = { .thread = thread };
 
+	if (str_starts(what, S("tfprof_"))) {
+		chrome_own_event(c, v);
+		return;
+	}
 	if ((!thread && !str_eq(what, S("process_name"))) || !event_has_arg(v, CARG_NAME))
 		return;
-	made.pid = str_copy(c->a, raw(v, KEY_PID));
-	made.tid = str_copy(c->a, raw(v, KEY_TID));
+	made.pid = str_copy(c->a, event_text(v, KEY_PID));
+	made.tid = str_copy(c->a, event_text(v, KEY_TID));
 	made.name = build_string(c->b, text_of(c, &v->arg[CARG_NAME]));
 	VEC_PUSH(c->a, &c->labels, made);
 	c->events++;
@@ -437,7 +445,7 @@ static void emit_label(struct chrome *c, const struct chrome_event *v)
 
 void chrome_emit(struct chrome *c, const struct chrome_event *v)
 {
-	struct str ph = raw(v, KEY_PH);
+	struct str ph = event_text(v, KEY_PH);
 
 	c->text.n = 0;
 	switch (ph.n == 1 ? *ph.p : 0) {

@@ -99,9 +99,9 @@ bool chrome_header(struct chrome *c, struct str key)
 
 static void name_threads(struct chrome *c, const struct chrome_label *l)
 {
-	char buffer[256];
+	char buffer[PLACE_KEY_MAX];
 
-	for (const char *kind = "td"; *kind; kind++) {
+	for (const char *kind = "tdo"; *kind; kind++) {
 		uint32_t i =
 		        intern_find(&c->tracks, chrome_place_key(buffer, *kind, l->pid, l->tid));
 		if (i != ID_NONE && build_track_at(c->b, c->track.v[i].track)->name == ID_NONE)
@@ -145,11 +145,15 @@ void chrome_emit_end(struct chrome *c)
 		else if (p != ID_NONE)
 			build_process_at(c->b, c->process.v[p])->name = l->name;
 	}
-	for (size_t i = 0; i < c->process.n; i++) {
+	for (size_t i = 0; i < c->process.n && !c->own; i++) {
 		build_process_at(c->b, c->process.v[i])->rank = c->rank;
 		build_process_at(c->b, c->process.v[i])->world = c->world;
 	}
 	adopt_devices(c);
 	describe_devices(c);
-	build_start(c->b, c->kineto ? TRACE_KINETO : TRACE_PLAIN, CHROME_TICKS);
+	build_start(c->b,
+	        c->own      ? c->own_source
+	        : c->kineto ? TRACE_KINETO
+	                    : TRACE_PLAIN,
+	        c->ticks);
 }

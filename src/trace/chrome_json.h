@@ -8,7 +8,7 @@
 #include "io/json_in.h"
 #include "trace/trace_build.h"
 
-#define CHROME_TICKS    1000               /* per microsecond */
+#define CHROME_TICKS    1000               /* per microsecond; our own timelines may have more */
 #define CHROME_DECIMALS 3                  /* of a microsecond that make a tick */
 #define REPAIR_MAX      ((size_t)64 << 10) /* bytes in which the end of a string is looked for */
 
@@ -76,6 +76,12 @@ static inline bool event_has_arg(const struct chrome_event *v, unsigned row)
 	return v->args >> row & 1;
 }
 
+/* The text of a member, no bytes if the event has none. */
+static inline struct str event_text(const struct chrome_event *v, enum chrome_key k)
+{
+	return event_has(v, k) ? v->key[k].text : S("");
+}
+
 /* How the value of an argument is kept. */
 enum argument_form {
 	FORM_NONE,
@@ -109,6 +115,14 @@ struct chrome_device { /* of the header */
 	uint32_t model; /* string id or ID_NONE */
 };
 
+struct category_row {
+	const char *name;
+	enum trace_category category;
+	bool device; /* stands on a stream */
+	bool kineto; /* nobody else writes it */
+	bool exact;  /* of our own timelines: names do not change it */
+};
+
 struct chrome {
 	struct json_in json;
 	struct trace_build *b;
@@ -119,8 +133,13 @@ struct chrome {
 	uint8_t arg_slots[128]; /* of argument_rows, by hash */
 	uint64_t wanted;        /* rows that the trace wants */
 	bool kineto;
-	bool lost;       /* damage was not followed by another event */
-	unsigned inside; /* times that an event ran to the end of the input */
+	bool own; /* a timeline of ours */
+	enum trace_source own_source;
+	struct category_row own_category; /* of the event */
+	int64_t ticks;                    /* per microsecond */
+	unsigned decimals;                /* of a microsecond that make a tick */
+	bool lost;                        /* damage was not followed by another event */
+	unsigned inside;                  /* times that an event ran to the end of the input */
 	uint64_t events;
 	int64_t rank, world;
 	uint32_t launches; /* the process whose calls launch device work, or ID_NONE */
@@ -138,8 +157,15 @@ void chrome_args_init(struct chrome *c);
 /* The place of a key in an event, KEY_N for those that are not read. */
 enum chrome_key chrome_key(struct str key);
 
-/* The key of a place: 't' a thread, 'd' a stream of a device. */
-struct str chrome_place_key(char buffer[static 256], char kind, struct str a, struct str b);
+/* The key of a place: 't' a thread, 'd' a stream of a device, 'o' a track of our own timelines. */
+#define PLACE_KEY_MAX 256
+struct str chrome_place_key(
+        char buffer[static PLACE_KEY_MAX], char kind, struct str a, struct str b);
+
+/* Takes a metadata event of our own timelines. */
+void chrome_own_event(struct chrome *c, const struct chrome_event *v);
+/* The category that has this name in our own timelines. */
+enum trace_category chrome_own_category(struct str name);
 
 /* Adds what an event says to the trace. */
 void chrome_emit(struct chrome *c, const struct chrome_event *v);

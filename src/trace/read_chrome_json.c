@@ -6,7 +6,7 @@
  *
  *   , {  "ph" | "name" | ...          an event begins so, and nothing inside of one does
  */
-#include "trace/read_chrome_json.h"
+#include "trace/trace_read.h"
 
 #include "trace/chrome_json.h"
 
@@ -280,6 +280,9 @@ bool read_chrome_json(struct src *s, struct trace_build *b, struct arena *a, str
 	c->text = sb_in(a);
 	c->rank = c->world = -1;
 	c->launches = ID_NONE;
+	c->ticks = CHROME_TICKS;
+	c->decimals = CHROME_DECIMALS;
+	c->own_category.exact = true;
 	intern_init(&c->tracks, a);
 	intern_init(&c->processes, a);
 	chrome_args_init(c);

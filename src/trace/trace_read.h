@@ -15,4 +15,9 @@
 int sniff_xspace(struct str head, struct str path);
 bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
+/* Chrome JSON: PyTorch (Kineto), and others' events as plain slices. Damage is noted, and every
+ * complete event read: recover is of no account. */
+int sniff_chrome_json(struct str head, struct str path);
+bool read_chrome_json(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
 #endif

@@ -158,7 +158,7 @@ static void add_slice(struct device_walk *w, struct cursor *c)
 	}
 	if (!is_contained(c))
 		u->sum = num_add(u->sum, c->now.length);
-	if (class == USAGE_COPY)
+	if (c->now.category == CATEGORY_COPY)
 		u->copy_bytes = num_add(u->copy_bytes, slice_int(w->t, &c->now, ARG_BYTES));
 }
 

@@ -4,7 +4,7 @@
  * notes; every slice comes back, in the order of its track.
  */
 #include "rig.h"
-#include "trace/read_chrome_json.h"
+#include "trace/trace_read.h"
 
 struct outcome {
 	uint32_t slices;

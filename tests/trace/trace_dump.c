@@ -3,13 +3,14 @@
  * Prints what the passes make of a trace, as JSON with times in ticks: for the checks of real
  * files, whose numbers are exact to the picosecond.
  *
- *   trace_dump [--recover] FILE
+ *   trace_dump [--recover | --slices] FILE      --slices: all slices, a line each, with arguments
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/note.h"
 #include "model/sniff.h"
+#include "trace/nest.h"
 #include "trace/ops.h"
 #include "trace/trace_read.h"
 #include "trace/usage.h"
@@ -72,10 +73,15 @@ static void put_track(const struct trace *t, uint32_t track, struct arena *a)
 {
 	const struct trace_track *k = &t->tracks.v[track];
 	struct slice_iter i = trace_slices(t, track);
-	int64_t sum = 0;
+	int64_t sum = 0, busy = 0, until = INT64_MIN;
 
-	for (struct slice s; slice_next(&i, &s);)
+	for (struct slice s; slice_next(&i, &s);) {
 		sum = num_add(sum, s.length);
+		if (!slice_is_work(t, &s) || slice_end(&s) <= until)
+			continue;
+		busy = num_add(busy, slice_end(&s) - (s.start > until ? s.start : until));
+		until = slice_end(&s);
+	}
 	printf("{\"device\":");
 	put_text(k->device == ID_NONE ? S("") : trace_device_label(t, k->device, a));
 	printf(",\"name\":");
@@ -85,6 +91,7 @@ static void put_track(const struct trace *t, uint32_t track, struct arena *a)
 	put_field("kind", k->kind);
 	put_field("events", k->n);
 	put_field("sum", sum);
+	put_field("busy", busy);
 	put_field("first", k->start);
 	put_field("last", k->end);
 	printf("}");
@@ -110,6 +117,67 @@ static void put_usage(const struct trace *t, const struct device_usage *u, struc
 	printf("}");
 }
 
+static void put_args(const struct trace *t, struct str args)
+{
+	for (struct argument x; argument_next(&args, &x);) {
+		printf(",");
+		put_text(x.key < ARG_N ? str_of(argument_names[x.key])
+		                       : trace_str(t, x.key - ARG_N));
+		printf(":");
+		if (x.type == ARG_TEXT)
+			put_text(trace_str(t, x.text));
+		else if (x.type == ARG_REAL)
+			printf("%.17g", x.real);
+		else
+			printf("%lld", (long long)x.i);
+	}
+}
+
+static void dump_slices(const struct trace *t, struct arena *a)
+{
+	for (uint32_t k = 0; k < t->tracks.n; k++) {
+		const struct trace_track *track = &t->tracks.v[k];
+		struct slice_iter i = trace_slices(t, k);
+		for (struct slice s; slice_next(&i, &s);) {
+			printf("{\"name\":");
+			put_text(trace_str(t, s.name));
+			printf(",\"category\":\"%s\",\"device\":",
+			        trace_category_names[s.category]);
+			put_text(track->device == ID_NONE
+			                 ? S("")
+			                 : trace_device_label(t, track->device, a));
+			put_field("track", k);
+			put_field("id", track->id);
+			put_field("form", s.form);
+			put_field("start", s.start);
+			put_field("length", s.length);
+			put_field("correlation", s.correlation);
+			printf(",\"args\":{\"\":0");
+			put_args(t, t->events.v[s.event].args);
+			put_args(t, s.args);
+			printf("}}\n");
+		}
+	}
+}
+
+/* Slices of threads that end after the one in which they begin. */
+static unsigned long long overlaps(const struct trace *t, struct arena *a)
+{
+	unsigned long long found = 0;
+	struct nest_level *level;
+	struct nest n;
+
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		if (track_is_device(&t->tracks.v[i]))
+			continue;
+		nest_init(&n, t, i, nest_bits(CATEGORY_HOST_NEST), a);
+		while (nest_next(&n, &level))
+			;
+		found += n.overlaps;
+	}
+	return found;
+}
+
 static void dump(const struct trace *t, struct arena *a)
 {
 	struct trace_links links;
@@ -121,10 +189,10 @@ static void dump(const struct trace *t, struct arena *a)
 	trace_find_steps(t, &steps, a);
 	trace_find_ops(t, &links, &steps, &ops, a);
 	trace_usage(t, &links, &usage, a);
-	printf("{\"ticks_per_us\":%lld,\"slices\":%u,\"clamped\":%llu,\"steps_by\":\"%s\",\"ops\":"
-	       "[",
+	printf("{\"ticks_per_us\":%lld,\"slices\":%u,\"clamped\":%llu,\"overlaps\":%llu,"
+	       "\"steps_by\":\"%s\",\"ops\":[",
 	        (long long)t->ticks_per_us, t->n_slices, (unsigned long long)t->clamped,
-	        steps_by_names[steps.by]);
+	        overlaps(t, a), steps_by_names[steps.by]);
 	for (uint32_t i = 0; i < ops.ops.n; i++) {
 		printf(i ? ",\n" : "\n");
 		put_op(&ops, i);
@@ -150,8 +218,14 @@ static void dump(const struct trace *t, struct arena *a)
 /* The format of a file, by its content. */
 static bool read_trace(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
 {
+	bool recover = s->damage->recover;
+
+	s->damage->recover = true; /* as far as the format is looked for */
 	src_need(s, SNIFF_BYTES);
+	s->damage->recover = recover;
 	src_keep(s);
+	if (sniff_xspace(str_make(s->p, (size_t)(s->end - s->p)), s->name) < 100)
+		return read_chrome_json(s, b, a, e);
 	return read_xspace(s, b, a, e);
 }
 
@@ -172,6 +246,7 @@ int main(int argc, char **argv)
 	struct trace *t = trace_new(&a);
 	struct trace_build *b = build_open(t, ARG_BITS_ALL, &notes, &scratch);
 	bool recover = argc > 2 && strcmp(argv[1], "--recover") == 0;
+	bool slices = argc > 2 && strcmp(argv[1], "--slices") == 0;
 	if (argc < 2 || !src_open(&s, &scratch, str_of(argv[argc - 1]), &e)) {
 		fprintf(stderr, "%.*s\n", STR(e.text));
 		return 2;
@@ -184,7 +259,10 @@ int main(int argc, char **argv)
 	if (!ok)
 		return 3;
 	build_seal(b);
-	dump(t, &a);
+	if (slices)
+		dump_slices(t, &a);
+	else
+		dump(t, &a);
 	src_close(s);
 	arena_free(&scratch);
 	arena_free(&a);

@@ -5,7 +5,7 @@
 #ifndef TFPROF_TESTS_CHROME_RIG_H
 #define TFPROF_TESTS_CHROME_RIG_H
 
-#include "trace/read_chrome_json.h"
+#include "trace/trace_read.h"
 
 extern struct trace *chrome_trace;
 extern struct notes chrome_notes;

@@ -33,8 +33,6 @@ static void foreign_files_are_named(void **state)
 	            "c1"),
 	        "m", "HloProto");
 	assert_is(S("\x0a\x04\x08\x01\x10\x02"), "m", "pprof");
-	assert_is(S("{\"traceEvents\": []}"), "m", "trace");
-	assert_is(S("[{\"ph\":\"X\"}]"), "m", "trace");
 	assert_is(S("meta_info_def { }"), "m.meta", "as text");
 	assert_is(S("# text\nsaved_model_schema_version: 1"), "m.pbtxt", "as text");
 	assert_is(S("model_checkpoint_path: \"m\"\n"), "checkpoint", "list of checkpoints");
@@ -60,6 +58,7 @@ static void what_is_read_is_none(void **state)
 	assert_is(S("\x08\x01" META_INFO GRAPH), "saved_model.pb", NULL);
 	assert_is(S(META_INFO GRAPH), "m.meta", NULL);
 	assert_is(S("node { }"), "graph.pbtxt", NULL);
+	assert_is(S("{\"traceEvents\": []}"), "m", NULL);
 	assert_is(S(""), "m", NULL);
 	assert_is(STR_NONE, "m", NULL);
 }

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds traces of PyTorch, and damaged ones, against expected numbers, exactly.
+
+REALDATA/kineto has the traces; GOLDEN has kineto.json and kineto_more.json with the numbers of each,
+and malformed/ with damaged files and expected.json.
+
+    tests/trace/kineto_real.py --program build/check/tfprof --dump build/check/trace_dump
+                               --realdata DIR --golden DIR [FILTER...]
+"""
+import argparse
+import collections
+import json
+import os
+import subprocess
+import sys
+
+NAME_CUT = 300  # characters of a kernel's name in the expected numbers
+KIND = {'kernel': 'kernel', 'copy': 'gpu_memcpy', 'set': 'gpu_memset'}
+# The reader's categories that a category of the file may become.
+BECOMES = {'cpu_op': ('op',), 'user_annotation': ('annotation', 'step'), 'python_function': ('frame', 'module'),
+           'kernel': ('kernel',), 'gpu_memcpy': ('copy',), 'gpu_memset': ('set',), 'cuda_sync': ('sync',)}
+
+
+def run(words):
+    p = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
+                       env=dict(os.environ, LC_ALL='C'))
+    return p.returncode, p.stdout.decode('utf-8', 'replace'), p.stderr.decode('utf-8', 'replace')
+
+
+class Check:
+    def __init__(self):
+        self.bad, self.n = [], 0
+
+    def equal(self, what, found, expected):
+        self.n += 1
+        if found != expected:
+            self.bad.append('%s: %s, expected %s' % (what, str(found)[:300], str(expected)[:300]))
+
+
+def work_table(slices):
+    """(category, name) -> durations of device work."""
+    out = collections.defaultdict(list)
+    for s in slices:
+        if s['form'] == 0 and s['category'] in KIND and s['device']:
+            out[KIND[s['category']], s['name']].append(s['length'])
+    return out
+
+
+def check_counts(c, slices, golden):
+    """Events by category. ProfilerStep# was an Operator once."""
+    seen = collections.Counter()
+    total = collections.Counter()
+    for s in slices:
+        if s['form'] == 0:
+            on = 'gpu ' if s['category'] == 'annotation' and s['device'] else ''
+            seen[on + s['category']] += 1
+            total[on + s['category']] += s['length']
+    c.equal('complete events', sum(seen.values()), golden['x_events'])
+    steps_are_ops = 'user_annotation' not in golden['by_cat']
+    for name, x in golden['by_cat'].items():
+        ours = BECOMES.get(name)
+        if steps_are_ops and name == 'cpu_op':
+            ours = ('op', 'step')
+        if name == 'gpu_user_annotation':
+            ours = ('gpu annotation',)
+        if ours:
+            c.equal(name, [sum(seen[k] for k in ours), sum(total[k] for k in ours)], [x['count'], x['sum_ns']])
+    calls = [golden['by_cat'].get(k, {'count': 0, 'sum_ns': 0}) for k in ('cuda_runtime', 'cuda_driver')]
+    c.equal('calls', [seen['call'], total['call']], [sum(x['count'] for x in calls), sum(x['sum_ns'] for x in calls)])
+
+
+def check_devices(c, dump, golden):
+    by_index = {d['device'].rpartition(':')[2]: d for d in dump['devices']}
+    c.equal('devices', sorted(by_index), sorted(golden['devices']))
+    for index, g in golden['devices'].items():
+        d = by_index.get(index)
+        if not d:
+            continue
+        found = {'events': d['slices'], 'sum_ns': d['sum'], 'span_ns': d['end'] - d['start'], 'busy_ns': d['busy'],
+                 'idle_ns': d['end'] - d['start'] - d['busy'], 'compute_busy_ns': d['compute'],
+                 'comm_busy_ns': d['communication'], 'mem_busy_ns': d['copy'],
+                 'comm_compute_overlap_ns': d['overlap'], 'memcpy_bytes': d['copy_bytes']}
+        for k, v in found.items():
+            c.equal('device %s %s' % (index, k), v, g[k])
+        why = collections.Counter()
+        for stream, x in golden['idle_breakdown_ns'].items():
+            if stream.startswith(index + '/'):
+                why.update(x)
+        c.equal('device %s idle' % index, [d['idle_host'], d['idle_kernel'], d['idle_other']],
+                [why['host_wait'], why['kernel_wait'], why['other']])
+        streams = {str(t['id']): t for t in dump['tracks'] if t['device'] == d['device']}
+        for stream, x in g['streams'].items():
+            c.equal('stream %s busy' % stream, streams.get(stream, {}).get('busy'), x['busy_ns'])
+
+
+def check_kernels(c, slices, golden):
+    table = work_table(slices)
+    c.equal('names of device work', len(table), golden['distinct_gpu_names'])
+    for k in golden['kernels_top20']:  # whose names are cut
+        rows = [[len(v), sum(v), min(v), max(v)] for (cat, name), v in table.items()
+                if cat == k['cat'] and name[:NAME_CUT] == k['name']]
+        expected = [k['count'], k['sum_ns'], k['min_ns'], k['max_ns']]
+        c.equal(k['name'][:60], expected if expected in rows else rows, expected)
+
+
+def check_ops(c, dump, golden):
+    types = collections.defaultdict(collections.Counter)
+    for o in dump['ops']:
+        name = '(none)' if o['name'].startswith('(unattributed)') else o['type']
+        types[name].update({'count': o['host_runs'], 'total_ns': o['host_total'], 'self_ns': o['host_self'],
+                            'gpu_ns': o['device_total'], 'gpu_events': o['kernels']})
+    for g in golden['ops_top20']:
+        for k in ('count', 'total_ns', 'self_ns', 'gpu_ns', 'gpu_events'):
+            c.equal('%s %s' % (g['op'], k), types[g['op']][k], g.get(k, 0))
+    linked = golden['correlation'].get('op_by_containment')
+    if linked is not None and 'python_function' not in golden['by_cat']:
+        c.equal('work with an op', sum(x['gpu_events'] for n, x in types.items() if n not in ('annotation', 'module', '(none)')),
+                linked)
+
+
+def check_rest(c, dump, slices, golden):
+    steps = [s for s in slices if s['category'] == 'step']
+    c.equal('steps', sorted((s['start'], s['name'], s['length']) for s in steps),
+            sorted((g['b_ns'], g['name'], g['dur_ns']) for g in golden['steps']))
+    if golden['steps']:
+        c.equal('steps found', len(dump['steps']), len(golden['steps']))
+    else:
+        c.equal('steps by', dump['steps_by'], 'unknown')
+    c.equal('partial overlaps', dump['overlaps'], golden['nesting_partial_overlaps'])
+    for key, g in golden.get('memory', {}).items():
+        moved = [s['args']['bytes'] for s in sorted(slices, key=lambda s: s['start']) if s['category'] == 'allocation' and
+                 s['args'].get('bytes') is not None and
+                 '%s:%s' % (s['args'].get('memory_kind'), s['args'].get('device')) == key]
+        now = peak = 0
+        for b in moved:
+            now += b
+            peak = max(peak, now)
+        c.equal('memory ' + key, [len(moved), sum(b for b in moved if b > 0), now, peak],
+                [g['events'], g['allocated_bytes'], g['net_bytes'], g['peak_delta_bytes']])
+    if 'sequence' in golden:
+        have = [s['args'] for s in slices if 'sequence' in s['args']]
+        c.equal('sequence numbers', [len({a['sequence'] for a in have}), len(have),
+                                     sum(1 for a in have if a.get('forward_thread'))],
+                [golden['sequence'][k] for k in ('numbers', 'ops_with_seq', 'with_fwd_tid_nonzero')])
+    frames = [s for s in slices if s['category'] in ('frame', 'module')]
+    if 'python' in golden:
+        c.equal('frames', len(frames), golden['python']['events'])
+        for g in golden['python']['top']:
+            found = [s['length'] for s in frames if s['name'] == g['name']]
+            c.equal('frame ' + g['name'], [len(found), sum(found)], [g['count'], g['total_ns']])
+
+
+def check_trace(path, golden):
+    c = Check()
+    status, out, said = run([ARGS.dump, path])
+    c.equal('status of the passes', (status, said), (0, ''))
+    dump = json.loads(out) if status == 0 else None
+    status, out, said = run([ARGS.dump, '--slices', path])
+    c.equal('status', status, 0)
+    if dump is None or status:
+        return c
+    slices = [json.loads(line) for line in out.split('\n') if line]
+    check_counts(c, slices, golden)
+    check_devices(c, dump, golden)
+    check_kernels(c, slices, golden)
+    check_ops(c, dump, golden)
+    check_rest(c, dump, slices, golden)
+    return c
+
+
+def check_malformed(path, expected):
+    """Status 3 and the reason where nothing was read, else the numbers and one note of the kind."""
+    c = Check()
+    kind = (expected['warning'] or '').replace('-', ' ')
+    status, out, said = run([ARGS.dump, '--slices', path])
+    program, _, told = run([ARGS.program, path, 'op', '-max_depth', '1'])
+    nothing = expected['gpu_events'] == 0 or kind == 'unsupported encoding'
+    c.equal('status', (status, program), (3, 3) if nothing else (0, 0))
+    for text in (said, told):
+        text = text.replace(path, '').replace('UTF-8', 'utf8').replace('-', ' ').lower()
+        c.equal('notes of the kind', text.count(kind) if kind else 0, 1 if kind else 0)
+    if not kind:
+        c.equal('notes', said, '')
+    if not nothing and expected['kernel_ns'] is not None:
+        table = work_table([json.loads(line) for line in out.split('\n') if line])
+        sums = collections.Counter()
+        for (category, _), v in table.items():
+            sums[category] += sum(v)
+        c.equal('device work', [sums['kernel'], sums['gpu_memcpy'], sum(len(v) for v in table.values())],
+                [expected['kernel_ns'], expected['memcpy_ns'], expected['gpu_events']])
+    return c
+
+
+def cases():
+    """(name, function)"""
+    for name in ('kineto.json', 'kineto_more.json'):
+        path = os.path.join(ARGS.golden, name)
+        if os.path.exists(path):
+            with open(path) as f:
+                for trace, golden in sorted(json.load(f).items()):
+                    yield trace, os.path.join(ARGS.realdata, 'kineto', trace), golden, check_trace
+    folder = os.path.join(ARGS.golden, 'malformed')
+    if os.path.isdir(folder):
+        with open(os.path.join(folder, 'expected.json')) as f:
+            for name, expected in sorted(json.load(f).items()):
+                yield name, os.path.join(folder, name), expected, check_malformed
+
+
+def main():
+    passed = failed = skipped = numbers = 0
+    for name, path, golden, check in cases():
+        if ARGS.filters and not any(x in name for x in ARGS.filters):
+            continue
+        if not os.path.exists(path):
+            print('skipped: there is no %s' % path)
+            skipped += 1
+            continue
+        c = check(path, golden)
+        numbers += c.n
+        passed += not c.bad
+        failed += bool(c.bad)
+        for line in c.bad[:20]:
+            print('%s: %s' % (name, line))
+    if not passed + failed + skipped:
+        print('skipped: GOLDEN has no traces of PyTorch')
+        skipped = 1
+    print('%d numbers' % numbers)
+    print('%d passed, %d failed, %d skipped' % (passed, failed, skipped))
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    p = argparse.ArgumentParser()
+    p.add_argument('--program', default='build/check/tfprof')
+    p.add_argument('--dump', default='build/check/trace_dump')
+    p.add_argument('--realdata', required=True)
+    p.add_argument('--golden', required=True)
+    p.add_argument('filters', nargs='*')
+    ARGS = p.parse_args()
+    sys.exit(main())
