@@ -128,6 +128,7 @@ def quick(bin_dir):
         ('large', lambda: counted([sys.executable, '-B', 'tests/large.py', '--program', program])),
         ('spool', lambda: spool(bin_dir)),
         ('traces', lambda: counted([sys.executable, '-B', 'tests/trace/run.py', '--bin', bin_dir])),
+        ('traces-kineto', lambda: counted([sys.executable, '-B', 'tests/trace/kineto_run.py', '--bin', bin_dir])),
         ('record', lambda: counted([sys.executable, '-B', 'tests/record/run.py', '--program', program, '--tools',
                                     bin_dir])),
         ('inject', lambda: inject(bin_dir)),
@@ -191,6 +192,7 @@ def deep(bin_dir):
                                          os.path.join(bin_dir, 'tfprof')])),
               ('spool', lambda: spool(bin_dir)),
               ('traces', lambda: counted([sys.executable, '-B', 'tests/trace/run.py', '--bin', bin_dir])),
+              ('traces-kineto', lambda: counted([sys.executable, '-B', 'tests/trace/kineto_run.py', '--bin', bin_dir])),
               ('spool-original', lambda: counted([sys.executable, '-B', 'tests/oracle/spool.py', '--make',
                                                   os.path.join(bin_dir, 'spool_make'), '--program',
                                                   os.path.join(bin_dir, 'tfprof')])),
@@ -242,7 +244,10 @@ def real(bin_dir):
             ('checkpoint-real', lambda: counted([sys.executable, '-B', 'tests/checkpoint.py', '--program', program,
                                                  '--realdata', ARGS.realdata, 'hostile', 'damage_real'])),
             ('traces-real', lambda: counted([sys.executable, '-B', 'tests/trace/real.py', '--bin', bin_dir, '--realdata',
-                                             ARGS.realdata] + (['--modern', ARGS.modern] if ARGS.modern else [])))]
+                                             ARGS.realdata] + (['--modern', ARGS.modern] if ARGS.modern else []))),
+            ('traces-kineto-real', lambda: counted([sys.executable, '-B', 'tests/trace/kineto_real.py', '--bin', bin_dir,
+                                                    '--realdata', ARGS.realdata] +
+                                                   (['--modern', ARGS.modern] if ARGS.modern else [])))]
     if ARGS.golden:
         release = os.path.join(ARGS.golden, 'release')
         steps.append(('recorded-real', lambda: recorded(

@@ -28,6 +28,8 @@ static inline const char *skip_blanks(const char *p, const char *end)
 {
 	if (p < end && !is_blank(*p))
 		return p;
+	if (end - p >= 2 && !is_blank(p[1]))
+		return p + 1;
 #ifdef __SSE2__
 	const __m128i blank = _mm_set1_epi8(' ');
 	for (; end - p >= 16; p += 16) {
@@ -270,18 +272,18 @@ static inline bool read_string(struct json_in *j, const char *p, struct json_val
 
 bool json_in_member(struct json_in *j, struct str *key)
 {
-	struct json_value v;
-	const char *p;
+	const char *p, *q, *end = j->end;
 
 	if (!next_in(j, '}'))
 		return false;
 	if (*j->p != '"')
 		return stop_at(j, j->p, JSON_STOP_BAD);
-	if (!read_string(j, j->p + 1, &v))
-		return false;
-	*key = v.text;
-	p = skip_blanks(j->p, j->end);
-	if (p == j->end)
+	p = j->p + 1;
+	for (q = find_quote(p, end); q < end && *q == '\\';)
+		q = end - q > 2 ? find_quote(q + 2, end) : end;
+	*key = str_make(p, (size_t)(q - p));
+	p = q == end ? end : skip_blanks(q + 1, end);
+	if (p == end)
 		return stop_at(j, p, JSON_STOP_MORE);
 	if (*p != ':')
 		return stop_at(j, p, JSON_STOP_BAD);

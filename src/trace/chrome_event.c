@@ -68,14 +68,31 @@ void chrome_args_init(struct chrome *c)
 	}
 }
 
+static inline bool same(const char *a, const char *b, size_t n)
+{
+	uint64_t x, y;
+
+	if (n < sizeof x || n > 2 * sizeof x)
+		return memcmp(a, b, n) == 0;
+	memcpy(&x, a, sizeof x);
+	memcpy(&y, b, sizeof y);
+	if (x != y)
+		return false;
+	memcpy(&x, a + n - sizeof x, sizeof x);
+	memcpy(&y, b + n - sizeof y, sizeof y);
+	return x == y;
+}
+
 /* The row of an argument's name, or n_argument_rows. */
 static inline unsigned find_arg(const struct chrome *c, struct str name)
 {
 	unsigned i = name.n ? arg_slot(name, sizeof c->arg_slots) : 0;
 
-	for (; name.n && c->arg_slots[i]; i = (i + 1) % sizeof c->arg_slots)
-		if (str_eq(argument_rows[c->arg_slots[i] - 1].name, name))
+	for (; name.n && c->arg_slots[i]; i = (i + 1) % sizeof c->arg_slots) {
+		struct str known = argument_rows[c->arg_slots[i] - 1].name;
+		if (known.n == name.n && same(known.p, name.p, name.n))
 			return c->arg_slots[i] - 1u;
+	}
 	return n_argument_rows;
 }
 

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds traces of PyTorch, and damaged ones, against expected numbers, exactly.
 
-REALDATA/kineto has the traces; GOLDEN has kineto.json and kineto_more.json with the numbers of each,
-and malformed/ with damaged files and expected.json.
+    tests/trace/kineto_real.py --realdata DIR --modern DIR --bin build/check [FILTER...]
 
-    tests/trace/kineto_real.py --program build/check/tfprof --dump build/check/trace_dump
-                               --realdata DIR --golden DIR [FILTER...]
+DIR/kineto has the traces; the other folder, which is ../modern beside it unless said, has in golden/ the numbers of each
+(kineto.json, kineto_more.json) and damaged files (malformed/) with what must come out.
 """
 import argparse
 import collections
@@ -153,10 +152,10 @@ def check_rest(c, dump, slices, golden):
 
 def check_trace(path, golden):
     c = Check()
-    status, out, said = run([ARGS.dump, path])
+    status, out, said = run([os.path.join(ARGS.bin, 'trace_dump'), path])
     c.equal('status of the passes', (status, said), (0, ''))
     dump = json.loads(out) if status == 0 else None
-    status, out, said = run([ARGS.dump, '--slices', path])
+    status, out, said = run([os.path.join(ARGS.bin, 'trace_dump'), '--slices', path])
     c.equal('status', status, 0)
     if dump is None or status:
         return c
@@ -173,8 +172,8 @@ def check_malformed(path, expected):
     """Status 3 and the reason where nothing was read, else the numbers and one note of the kind."""
     c = Check()
     kind = (expected['warning'] or '').replace('-', ' ')
-    status, out, said = run([ARGS.dump, '--slices', path])
-    program, _, told = run([ARGS.program, path, 'op', '-max_depth', '1'])
+    status, out, said = run([os.path.join(ARGS.bin, 'trace_dump'), '--slices', path])
+    program, _, told = run([os.path.join(ARGS.bin, 'tfprof'), path, 'op', '-max_depth', '1'])
     nothing = expected['gpu_events'] == 0 or kind == 'unsupported encoding'
     c.equal('status', (status, program), (3, 3) if nothing else (0, 0))
     for text in (said, told):
@@ -195,12 +194,12 @@ def check_malformed(path, expected):
 def cases():
     """(name, function)"""
     for name in ('kineto.json', 'kineto_more.json'):
-        path = os.path.join(ARGS.golden, name)
+        path = os.path.join(os.path.join(ARGS.modern, 'golden'), name)
         if os.path.exists(path):
             with open(path) as f:
                 for trace, golden in sorted(json.load(f).items()):
                     yield trace, os.path.join(ARGS.realdata, 'kineto', trace), golden, check_trace
-    folder = os.path.join(ARGS.golden, 'malformed')
+    folder = os.path.join(os.path.join(ARGS.modern, 'golden'), 'malformed')
     if os.path.isdir(folder):
         with open(os.path.join(folder, 'expected.json')) as f:
             for name, expected in sorted(json.load(f).items()):
@@ -232,10 +231,10 @@ def main():
 
 if __name__ == '__main__':
     p = argparse.ArgumentParser()
-    p.add_argument('--program', default='build/check/tfprof')
-    p.add_argument('--dump', default='build/check/trace_dump')
+    p.add_argument('--bin', default='build/check')
     p.add_argument('--realdata', required=True)
-    p.add_argument('--golden', required=True)
+    p.add_argument('--modern')
     p.add_argument('filters', nargs='*')
     ARGS = p.parse_args()
+    ARGS.modern = ARGS.modern or os.path.join(os.path.dirname(os.path.abspath(ARGS.realdata)), 'modern')
     sys.exit(main())

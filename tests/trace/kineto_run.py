@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reads traces of PyTorch that are made on the spot: what the views say, workers, folders, damage, timelines.
+
+    tests/trace/kineto_run.py --bin build/check [NAME...]
+"""
+import argparse
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__))), os.path.dirname(os.path.abspath(__file__))]
+import cases  # noqa: E402
+import kineto  # noqa: E402
+
+
+def write(content, name='a.pt.trace.json'):
+    with open(name, 'wb') as f:
+        f.write(content)
+    return name
+
+
+def dump(path, *words):
+    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), *words, path], capture_output=True, text=True)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)
+
+
+def program(*words, status=0, stdin=subprocess.DEVNULL):
+    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), *words], capture_output=True, text=True, stdin=stdin,
+                       env=dict(os.environ, LC_ALL='C'))
+    assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr)
+    return p.stdout, p.stderr
+
+
+def rows(*words):
+    """{path: row} of a view as JSON."""
+    out, _ = program(*words, '-max_depth', '100', '-output', 'json')
+    return {r['path']: r for r in json.loads(out[out.index('{'):])['rows']}
+
+
+def equal(found, expected, what=''):
+    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
+
+
+def passes():
+    """Ops, device work by op, steps and devices are exact to the nanosecond."""
+    d = dump(write(kineto.trace(kineto.steps())))
+    ops = {o['name']: (o['host_runs'], o['host_self'], o['kernels'], o['device_total']) for o in d['ops']}
+    equal(ops['nn.Module: Linear_0/aten::linear/aten::addmm'], (2, 40000, 2, 4500))
+    equal(ops['nn.Module: Linear_0/aten::linear'], (2, 20000, 0, 0))
+    equal(ops['aten::copy_'], (2, 20002, 2, 6250))
+    equal(ops['AddmmBackward0'], (2, 24000, 2, 2000))
+    equal([(s['id'], s['end'] - s['start']) for s in d['steps']], [(4, 90000), (5, 90000)])
+    device, = d['devices']
+    equal([device[k] for k in ('device', 'slices', 'sum', 'busy', 'compute', 'copy', 'copy_bytes')],
+          ['gpu:0', 6, 12750, 12750, 6500, 6250, 8192])
+    equal(device['end'] - device['start'], 151000)
+
+
+def views():
+    """Scope, op and code show modules, ops and Python frames."""
+    write(kineto.trace(kineto.steps()))
+    select = ['-select', 'micros,accelerator_micros,occurrence']
+    scope = rows('a.pt.trace.json', 'scope', *select)
+    assert 'nn.Module: Linear_0/aten::linear/aten::addmm' in scope, sorted(scope)
+    op = rows('a.pt.trace.json', 'op', *select)
+    equal(sorted(k for k in op if 'aten' in k or 'Back' in k), ['AddmmBackward0', 'aten::addmm', 'aten::copy_', 'aten::linear'])
+    out, _ = program('a.pt.trace.json', 'code', '-max_depth', '10')
+    assert 'train.py:3:step' in out, out
+    out, _ = program('a.pt.trace.json', 'op', '-step', '5', *select)
+    assert 'aten::addmm' in out, out
+    _, err = program('a.pt.trace.json', 'code', '-output', 'pprof:outfile=p')
+    assert os.path.getsize('p') > 100, err
+
+
+def workers():
+    """Ranks are workers; a folder of traces holds one for each; of one process the newest counts."""
+    os.mkdir('log')
+    for r, kernel in ((0, 2.0), (1, 52.0)):
+        content = gzip.compress(kineto.trace(kineto.steps(kernel), rank=r))
+        write(content, 'log/host%d_1.200.pt.trace.json.gz' % r)
+    listed, _ = program('log/host0_1.200.pt.trace.json.gz', 'log/host1_1.200.pt.trace.json.gz', 'op', '-by', 'worker')
+    assert 'host1_1' in listed, listed
+    equal(program('log', 'op', '-by', 'worker')[0], listed)
+    write(b'not read', 'log/host0_1.100.pt.trace.json')
+    out, err = program('log/', 'op', '-by', 'worker')
+    equal(out, listed)
+    assert 'older' in err, err
+
+
+def tensorboard():
+    """plugins/profile of a folder gives its newest run."""
+    for run, kernel in (('2024_01_01', 9.0), ('2025_01_01', 2.0)):
+        os.makedirs('log/plugins/profile/' + run)
+        write(kineto.trace(kineto.steps(kernel)), 'log/plugins/profile/%s/h.trace.json' % run)
+    expected = rows('log/plugins/profile/2025_01_01/h.trace.json', 'op')
+    equal(rows('log', 'op'), expected)
+
+
+def order():
+    """The order of the events in the file does not matter."""
+    events = kineto.steps()
+    plain = dump(write(kineto.trace(events)))
+    turned = dump(write(kineto.trace(events[::-1])))
+    for k in ('devices', 'steps'):
+        equal(turned[k], plain[k], k)
+    key = json.dumps
+    equal(sorted(turned['ops'], key=key), sorted(plain['ops'], key=key))
+
+
+def forms():
+    """gzip, standard input, a bare array and appended arrays give the same numbers."""
+    content = kineto.trace(kineto.steps())
+    plain = dump(write(content))['devices']
+    equal(dump(write(gzip.compress(content), 'a.json.gz'))['devices'], plain)
+    array = json.dumps(kineto.steps()).encode()
+    equal(dump(write(array, 'b.json'))['devices'], plain)
+    half = len(kineto.steps()) // 2
+    parts = [json.dumps(kineto.steps()[:half]).encode(), json.dumps(kineto.steps()[half:]).encode()]
+    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), write(b'\n'.join(parts), 'c.json')], capture_output=True)
+    equal((json.loads(p.stdout)['devices'], b'concatenated' in p.stderr), (plain, True))
+    expected = program('a.pt.trace.json', 'op')[0]
+    with open('a.json.gz', 'rb') as f:
+        equal(program('op', '--profile_path=-', stdin=f)[0], expected)
+
+
+def cut():
+    """A file that is cut anywhere gives its complete events, with status 0 and one note."""
+    content = kineto.trace(kineto.steps())
+    first = content.index(b'}', content.index(b'ProfilerStep')) + 3
+    whole = dump(write(content))['slices']
+    last = 0
+    for n in range(first, len(content), 97):
+        write(content[:n], 'cut.json')
+        p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), 'cut.json'], capture_output=True, text=True)
+        equal((p.returncode, p.stderr.count('truncated')), (0, 1), n)
+        found = json.loads(p.stdout)['slices']
+        assert last <= found <= whole, (n, last, found)
+        last = found
+    packed = gzip.compress(content)
+    _, err = program(write(packed[:len(packed) * 3 // 4], 'cut.json.gz'), 'op')
+    assert 'truncated gzip' in err, err
+
+
+def nothing():
+    """A file of which nothing can be read is refused, with the reason."""
+    for content, reason in ((b'', 'empty file'), (kineto.trace([]).decode().encode('utf-16'), 'unsupported encoding'),
+                            (b'{"traceEvents":' + b'[' * 200000, 'depth limit'), (b'{"traceEvents":[{"ph":"X', 'truncated')):
+        _, err = program(write(content, 'n.json'), 'op', status=3)
+        assert reason in err, err
+    _, err = program(write(b'', 'e.json.gz'), 'op', status=3)
+    assert 'empty file' in err, err
+
+
+def no_device():
+    """A trace without work of devices answers every view."""
+    events = [e for e in kineto.steps() if e['cat'] in ('cpu_op', 'python_function')]
+    d = dump(write(kineto.trace(events)))
+    equal((d['devices'], d['steps_by']), ([], 'unknown'))
+    for view in ('scope', 'op', 'code', 'graph'):
+        program('a.pt.trace.json', view)
+
+
+def others():
+    """Chrome JSON of other producers: slices by nesting, pairs, counters, names as they are."""
+    events = [{'ph': 'X', 'name': 'outer', 'pid': 'main', 'tid': 'worker 1', 'ts': 0, 'dur': 100, 'cat': 'FEE'},
+              {'ph': 'B', 'name': 'inner', 'pid': 'main', 'tid': 'worker 1', 'ts': 10},
+              {'ph': 'E', 'pid': 'main', 'tid': 'worker 1', 'ts': 30},
+              {'ph': 'C', 'name': 'memory', 'pid': 'main', 'ts': 5, 'args': {'used': 3}},
+              {'ph': 'M', 'name': 'process_name', 'pid': 'main', 'args': {'name': 'python'}}]
+    write(json.dumps({'traceEvents': events, 'otherData': {}}).encode(), 'v.json')
+    assert 'outer/inner' in rows('v.json', 'scope')
+    equal({o['name']: o['host_self'] for o in dump('v.json')['ops']}, {'outer': 80000, 'outer/inner': 20000})
+
+
+def timeline():
+    """The timeline has the trace's tracks and flows; read again it is the trace."""
+    plain = dump(write(kineto.trace(kineto.steps(), rank=3)))
+    program('a.pt.trace.json', 'scope', '-output', 'timeline:outfile=t')
+    with open('t_-1') as f:
+        events = json.load(f)['traceEvents']
+    equal(sum(e['ph'] == 's' for e in events), 6)
+    equal(sum(e['ph'] == 'f' for e in events), 6)
+    flows = {}
+    for e in events:
+        if e['ph'] in 'sf':
+            flows.setdefault(e['id'], []).append((e['pid'], e['tid'], e['ts']))
+    boxes = {(e['pid'], e['tid'], e['ts']) for e in events if e['ph'] == 'X'}
+    assert all(end in boxes for f in flows.values() for end in f)
+    os.rename('t_-1', 't.json')
+    again = dump('t.json')
+    for k in ('devices', 'ops', 'steps', 'slices'):
+        equal(again[k], plain[k], k)
+
+
+CASES = [passes, views, workers, tensorboard, order, forms, cut, nothing, no_device, others, timeline]
+
+if __name__ == '__main__':
+    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    a.add_argument('names', nargs='*')
+    a.add_argument('--bin', default='build/check')
+    ARGS = a.parse_args()
+    ARGS.bin = os.path.abspath(ARGS.bin)
+    sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))
