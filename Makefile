@@ -402,6 +402,11 @@ check-deep:
 		build/check/spool_make build/check/faults/shim.so build/check/faults/jail.so static
 	@$(CHECK) --bin build/san-address-undefined --tsan build/san-thread --msan build/san-memory deep
 
+## check-wheel: pip builds ./python into a wheel and installs it in an empty environment
+.PHONY: check-wheel
+check-wheel:
+	@$(PYTHON) -B tests/wheel.py
+
 ## check-real: upstream's inputs and answers, which stay outside: REALDATA=dir GOLDEN=dir MODERN=dir T=name
 check-real:
 	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof build/check/trace_dump lib

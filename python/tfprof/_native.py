@@ -79,12 +79,13 @@ _lib: Optional[ctypes.CDLL] = None
 
 
 def library() -> ctypes.CDLL:
-    """The library: the file that TFPROF_LIBRARY names, else the installed one."""
+    """The library: the file that TFPROF_LIBRARY names, else the one in this package, else the installed one."""
     global _lib
     if _lib is None:
-        given = os.environ.get('TFPROF_LIBRARY')
+        beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'libtfprof.so.0')
+        given = os.environ.get('TFPROF_LIBRARY') or (beside if os.path.exists(beside) else 'libtfprof.so.0')
         try:
-            lib = ctypes.CDLL(given or 'libtfprof.so.0')
+            lib = ctypes.CDLL(given)
             for name, result, arguments in _FUNCTIONS:
                 f = getattr(lib, name)
                 f.restype, f.argtypes = result, arguments

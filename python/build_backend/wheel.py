@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packs wheels: the Python package, libtfprof.so, the program and the collector. Used by pip
+(backend.py). Equal inputs give equal bytes."""
+import base64
+import hashlib
+import os
+import re
+import zipfile
+
+PYTHON = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(PYTHON)
+LIBRARY = 'libtfprof.so.0'
+COLLECTOR = 'libtfprof_cupti.so'
+EPOCH = (1980, 1, 1, 0, 0, 0)  # of every file in the archive; zip knows no earlier time
+
+
+def text(*path):
+    with open(os.path.join(ROOT, *path), encoding='utf-8') as f:
+        return f.read()
+
+
+def version():
+    """The version, which the Makefile alone states."""
+    return re.search(r'^VERSION := (\S+)$', text('Makefile'), re.M).group(1)
+
+
+def metadata():
+    """METADATA of the wheel, from the [project] table of pyproject.toml."""
+    project = text('python', 'pyproject.toml')
+
+    def value(key):
+        return re.search(r'^%s = "(.*)"$' % re.escape(key), project, re.M).group(1)
+
+    classifiers = re.search(r'^classifiers = \[(.*?)\]$', project, re.M | re.S).group(1)
+    lines = ['Metadata-Version: 2.1', 'Name: tfprof', 'Version: ' + version(), 'Summary: ' + value('description'),
+             'License: Apache-2.0', 'Requires-Python: ' + value('requires-python')]
+    lines += ['Classifier: ' + c for c in re.findall(r'"(.*?)"', classifiers)]
+    for extra, needs in re.findall(r'^(\w+) = \[("[^\]]*)\]$', re.sub(r'^classifiers.*?\]$', '', project, flags=re.M | re.S)
+                                   .partition('[project.optional-dependencies]')[2].partition('\n[')[0], re.M):
+        lines.append('Provides-Extra: ' + extra)
+        lines += ['Requires-Dist: %s; extra == "%s"' % (n, extra) for n in re.findall(r'"(.*?)"', needs)]
+    lines += ['Description-Content-Type: text/markdown', '', text('python', 'README.md')]
+    return '\n'.join(lines)
+
+
+def package_files():
+    """{name in the wheel: path} of the Python package."""
+    top = os.path.join(PYTHON, 'tfprof')
+    return {'tfprof/' + n: os.path.join(top, n) for n in os.listdir(top) if n.endswith('.py') or n == 'py.typed'}
+
+
+def contents(build):
+    """{name in the wheel: (bytes, mode)} without RECORD and WHEEL."""
+    data, info = 'tfprof-%s.data/' % version(), 'tfprof-%s.dist-info/' % version()
+    paths = dict(package_files())
+    paths['tfprof/' + LIBRARY] = os.path.join(build, 'libtfprof.so')
+    paths[data + 'scripts/tfprof'] = os.path.join(build, 'tfprof')
+    # The program looks for it in ../lib/tfprof.
+    paths[data + 'data/lib/tfprof/' + COLLECTOR] = os.path.join(build, COLLECTOR)
+    paths[info + 'licenses/LICENSE'] = os.path.join(ROOT, 'LICENSE')
+    for page in os.listdir(os.path.join(ROOT, 'docs', 'man')):
+        paths[data + 'data/share/man/man1/' + page] = os.path.join(ROOT, 'docs', 'man', page)
+    files = {}
+    for name, path in paths.items():
+        with open(path, 'rb') as f:
+            runs = name.endswith('/scripts/tfprof') or '.so' in os.path.basename(name)
+            files[name] = f.read(), 0o755 if runs else 0o644
+    files[info + 'METADATA'] = metadata().encode(), 0o644
+    return files
+
+
+def pack(folder, tags, build):
+    """Writes the wheel of what a build folder has; its file name. tags: of platforms, such as linux_x86_64."""
+    info = 'tfprof-%s.dist-info/' % version()
+    files = contents(build)
+    head = ['Wheel-Version: 1.0', 'Generator: tfprof', 'Root-Is-Purelib: false']
+    files[info + 'WHEEL'] = '\n'.join(head + ['Tag: py3-none-' + t for t in tags] + ['']).encode(), 0o644
+    record = ''.join('%s,sha256=%s,%d\n' % (
+        n, base64.urlsafe_b64encode(hashlib.sha256(b).digest()).rstrip(b'=').decode(), len(b))
+        for n, (b, _) in sorted(files.items()))
+    files[info + 'RECORD'] = (record + info + 'RECORD,,\n').encode(), 0o644
+    name = 'tfprof-%s-py3-none-%s.whl' % (version(), '.'.join(tags))
+    os.makedirs(folder, exist_ok=True)
+    with zipfile.ZipFile(os.path.join(folder, name), 'w') as z:
+        # dist-info comes last, as the format recommends.
+        for n in sorted(files, key=lambda n: (n.startswith(info), n)):
+            entry = zipfile.ZipInfo(n, EPOCH)
+            entry.create_system, entry.external_attr = 3, (0o100000 | files[n][1]) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            z.writestr(entry, files[n][0])
+    return name
