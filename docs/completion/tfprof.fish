@@ -117,7 +117,7 @@ complete -c tfprof -n '__fish_seen_subcommand_from record' -l env -d 'start noth
 complete -c tfprof -n '__fish_seen_subcommand_from ctl' -a 'start stop step flush status'
 complete -c tfprof -n '__fish_seen_subcommand_from gpu' -l top -x -d 'so many rows of a table (20)'
 complete -c tfprof -n '__fish_seen_subcommand_from gpu' -l output -x -a 'text json csv md' -d 'text, or the same as data'
-complete -c tfprof -n '__fish_seen_subcommand_from gpu' -l table -x -a 'gpus idle processes latency communication calls waits kernels launches copies graphs memory overhead' -d 'this table alone, as csv or md'
+complete -c tfprof -n '__fish_seen_subcommand_from gpu' -l table -x -a 'gpus idle processes latency communication calls waits kernels launches ranges steps copies graphs memory overhead' -d 'this table alone, as csv or md'
 complete -c tfprof -n '__fish_seen_subcommand_from gpu' -l recover -d 'read damaged spools around the damage, and warn of what is lost'
 complete -c tfprof -n '__fish_seen_subcommand_from gpu' -l wide -d 'names are not shortened on a terminal'
 complete -c tfprof -n '__fish_seen_subcommand_from doctor' -s o -r -d 'the folder in which recordings are to be made (.)'

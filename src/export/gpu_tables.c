@@ -5,6 +5,7 @@
 #include "export/gpu_tables.h"
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "export/gpu_out.h"
 
 static void put_count(struct gpu_rows *to, uint64_t n)
@@ -185,6 +186,64 @@ static void rows_launches(const struct gpu_use *u, size_t top, struct gpu_rows *
 			put_shape(u, &u->kernels.v[i], to);
 }
 
+/* ---- ranges and steps ---- */
+
+static struct str range_path(const struct gpu_use *u, const struct gpu_range *r)
+{
+	struct strs parts = { 0 };
+	struct sb b = sb_in(u->a);
+
+	for (const struct gpu_range *x = r;; x = &u->ranges.v[x->parent - 1]) {
+		strs_add(u->a, &parts, x->name);
+		if (!x->parent)
+			break;
+	}
+	for (size_t i = parts.n; i-- > 0;) {
+		sb_put(&b, parts.v[i]);
+		sb_put(&b, i ? S("/") : STR_NONE);
+	}
+	return sb_str(&b);
+}
+
+static int by_device_time(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct gpu_use *u = ctx;
+	int64_t x = u->ranges.v[a].total, y = u->ranges.v[b].total;
+
+	return x != y ? x < y ? 1 : -1 : 0;
+}
+
+static void rows_ranges(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	const uint32_t *order = sort_order(u->a, u->ranges.n, by_device_time, u);
+
+	for (size_t i = 0; i < u->ranges.n && i < top; i++) {
+		const struct gpu_range *r = &u->ranges.v[order[i]];
+		gpu_put(to, r->total);
+		gpu_put(to, r->device);
+		put_count(to, r->operations);
+		gpu_put(to, r->host);
+		put_count(to, r->count);
+		gpu_put_text(to, range_path(u, r));
+	}
+}
+
+static void rows_steps(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+{
+	for (size_t i = 0; i < u->steps.n && i < top; i++) {
+		const struct gpu_step *s = &u->steps.v[i], *next = s + 1;
+		bool last = i + 1 == u->steps.n || next->process != s->process;
+		gpu_put(to, s->device);
+		put_count(to, s->operations);
+		if (last || next->start < s->start)
+			gpu_put_null(to);
+		else
+			put_count(to, next->start - s->start);
+		gpu_put(to, u->processes.v[s->process].who.pid);
+		gpu_put_text(to, s->label);
+	}
+}
+
 /* ---- copies, graphs, memory, overhead ---- */
 
 static void rows_copies(const struct gpu_use *u, size_t top, struct gpu_rows *to)
@@ -307,6 +366,16 @@ const struct gpu_table gpu_tables[] = {
 	                { "occupancy_permille", "occupancy", GPU_PERMILLE },
 	                { "name", "kernel", GPU_TEXT } },
 	        rows_launches },
+	{ "ranges", "Work by ranges", false,
+	        { { "total_ns", "total", GPU_NS }, { "own_ns", "own", GPU_NS },
+	                { "operations", "own work", GPU_COUNT }, { "host_ns", "host", GPU_NS },
+	                { "count", "entered", GPU_COUNT }, { "path", "range", GPU_TEXT } },
+	        rows_ranges },
+	{ "steps", "Work by steps", false,
+	        { { "device_ns", "work", GPU_NS }, { "operations", "operations", GPU_COUNT },
+	                { "time_ns", "time", GPU_NS }, { "pid", "pid", GPU_COUNT },
+	                { "label", "step", GPU_TEXT } },
+	        rows_steps },
 	{ "copies", "Copies by memory and size", false,
 	        { { "ns", "time", GPU_NS }, { "count", "count", GPU_COUNT },
 	                { "bytes", "bytes", GPU_BYTES }, { "bytes_per_second", "rate", GPU_RATE },

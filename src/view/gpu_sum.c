@@ -11,6 +11,7 @@
 #include "base/demangle.h"
 #include "base/num.h"
 #include "view/gpu_calls.h"
+#include "view/gpu_ranges.h"
 
 uint64_t gpu_count(const struct gpu_times *t)
 {
@@ -353,6 +354,7 @@ void gpu_use_end(struct gpu_use *u)
 	demangle_all(u);
 	name_jobs(u);
 	gpu_calls_block(u);
+	gpu_ranges_end(u);
 	scratch_open(&scratch, u->a->work);
 	imap_init(&known, &scratch.a);
 	const struct spool_gpu *gpus = number_gpus(u, &scratch.a);

@@ -7,6 +7,7 @@
 #include "base/num.h"
 #include "view/gpu_calls.h"
 #include "view/gpu_memory.h"
+#include "view/gpu_ranges.h"
 
 #define NOTES_MAX   100  /* that are kept */
 #define DEVICES_MAX 4096 /* numbers above count as this one */
@@ -39,13 +40,9 @@ struct reading {
 	struct imap graph_of;    /* number -> index in u->graphs */
 	struct gpu_call_feed calls;
 	struct gpu_memory_feed memory;
+	struct gpu_range_feed ranges;
 	bool callless; /* no calls were recorded */
 };
-
-static struct str text_of(struct spool_text t)
-{
-	return str_make(t.p, t.n);
-}
 
 static struct gpu_part *part_of(struct reading *r, uint32_t local)
 {
@@ -333,8 +330,8 @@ static void take_sync(struct reading *r, const struct spool_sync *s)
 
 static void take_info(struct reading *r, const struct spool_info *i)
 {
-	if (str_eq(text_of(i->key), S("level")))
-		r->callless = str_eq(text_of(i->value), S("kernels"));
+	if (str_eq(str_make(i->key.p, i->key.n), S("level")))
+		r->callless = str_eq(str_make(i->value.p, i->value.n), S("kernels"));
 	process_identity_take(&r->u->processes.v[r->process].who, r->u->a, i);
 }
 
@@ -399,6 +396,8 @@ static void take(struct reading *r, const struct spool_record *x)
 	case SPOOL_MEMORY:
 		gpu_memory_take(&r->memory, part_index(r, x->memory.at.device), &x->memory);
 		break;
+	case SPOOL_RANGE: gpu_ranges_take(&r->ranges, &x->range); break;
+	case SPOOL_MARK: gpu_ranges_mark(&r->ranges, &x->mark); break;
 	case SPOOL_OVERHEAD: take_overhead(u, &x->overhead); break;
 	case SPOOL_GRAPH: take_graph(r, &x->graph); break;
 	case SPOOL_SYNC: take_sync(r, &x->sync); break;
@@ -416,7 +415,7 @@ static void take(struct reading *r, const struct spool_record *x)
 			u->gap_ns = num_add(u->gap_ns, num_from_u64(x->gap.to - x->gap.from));
 		take_note(u, block_decode_string(r->g, x->gap.why));
 		break;
-	case SPOOL_NOTE: take_note(u, text_of(x->note.text)); break;
+	case SPOOL_NOTE: take_note(u, str_make(x->note.text.p, x->note.text.n)); break;
 	default: break;
 	}
 }
@@ -430,17 +429,15 @@ void gpu_use_init(struct gpu_use *u, struct arena *a)
 	imap_init(&u->kernels.at, a);
 	imap_init(&u->waits.at, a);
 	imap_init(&u->calls.at, a);
+	imap_init(&u->range_of, a);
 }
 
-static void take_clocks(struct reading *r)
+static void note_clock(struct gpu_use *u, const struct clock_map *m)
 {
-	const struct clock_map *m = &r->u->processes.v[r->process].clock;
 	char text[CLOCK_MAP_TEXT];
 
-	if (!m->apart)
-		return;
 	clock_map_text(text, m);
-	take_note(r->u, str_of(text));
+	take_note(u, str_of(text));
 }
 
 static bool read_spool(struct reading *r, struct src *s, struct err *e)
@@ -456,6 +453,10 @@ static bool read_spool(struct reading *r, struct src *s, struct err *e)
 		.join = join_new(r->scratch, take_joined, r),
 		.process = r->process };
 	gpu_calls_begin(&r->calls);
+	r->ranges = (struct gpu_range_feed){
+		.u = r->u, .scratch = r->scratch, .g = r->g, .process = r->process
+	};
+	gpu_ranges_begin(&r->ranges);
 	gpu_memory_begin(&r->memory, r->u, r->scratch);
 	imap_init(&r->graphs, r->scratch);
 	imap_init(&r->graph_of, r->scratch);
@@ -468,7 +469,8 @@ static bool read_spool(struct reading *r, struct src *s, struct err *e)
 			r->u->damaged += damage.skipped;
 	}
 	join_finish(r->calls.join);
-	take_clocks(r);
+	if (r->u->processes.v[r->process].clock.apart)
+		note_clock(r->u, &r->u->processes.v[r->process].clock);
 	gpu_calls_end(&r->calls);
 	for (size_t i = 0; i < r->parts.n; i++)
 		if (r->parts.v[i])
@@ -490,6 +492,7 @@ bool gpu_use_add(struct gpu_use *u, struct str path, struct err *e)
 		VEC_PUSH(u->a, &u->processes, process);
 		ok = read_spool(&r, s, e);
 		src_close(s);
+		ok = ok && gpu_ranges_attribute(&r.ranges, path, e);
 	}
 	scratch_close(&scratch);
 	return ok;

@@ -127,6 +127,26 @@ struct gpu_graph {
 	int64_t ns;               /* sum of the nodes, or of the graphs as a whole */
 };
 
+/* A path of ranges. */
+struct gpu_range {
+	uint32_t parent; /* 1 + the index of the path around it; 0: none */
+	struct str name; /* without the number of an instance */
+	uint64_t count;  /* how often it was entered and left */
+	int64_t host;    /* time in it, ns */
+	int64_t device;  /* of work that was launched in it, but in none inside it; ns */
+	int64_t total;   /* and in those inside it */
+	uint64_t operations;
+};
+
+/* From its start to that of the next step of the process. */
+struct gpu_step {
+	uint32_t process;
+	uint64_t start;
+	struct str label;
+	int64_t device; /* of work that was launched in it, ns */
+	uint64_t operations;
+};
+
 /* What profiling itself cost, by CUPTI's account. */
 #define GPU_OVERHEADS 16
 struct gpu_overhead {
@@ -155,6 +175,9 @@ struct gpu_use {
 	struct gpu_list waits; /* by call: the times in which the host waited for the GPU */
 	struct gpu_copies copies[WAY_N][HOST_MEMORY_N][GPU_SIZES];
 	VEC(struct gpu_graph) graphs;
+	VEC(struct gpu_range) ranges; /* a path comes after the one around it */
+	struct imap range_of;         /* parent << 32 | name -> index */
+	VEC(struct gpu_step) steps;
 	struct gpu_overhead
 	        overheads[GPU_OVERHEADS]; /* the last one stands for all further kinds */
 	unsigned n_overheads;

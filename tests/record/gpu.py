@@ -175,6 +175,39 @@ def test_gpu_launches():
          [('gemm', 3, 2, '132,1,1', '256,1,1', 64, 49152, 500), ('unshaped', 1, 1, '1,1,1', '2048,1,1', 0, 0, None)])
 
 
+def test_gpu_ranges():
+    """Work belongs to the innermost range of its call's thread; what is inside counts for what is around, too."""
+    s = Spool().add('gpu', **H100)
+    for i in range(3):
+        at = i * 1000 * US
+        s.push(at, 'ProfilerStep#%d' % i).push(at + 1 * US, 'forward').launch(at + 2 * US, length=10 * US)
+        s.push(at + 20 * US, 'conv', domain='net').launch(at + 21 * US, length=30 * US)
+        s.pop(at + 100 * US, domain='net').launch(at + 110 * US, length=5 * US).pop(at + 200 * US)
+        s.launch(at + 210 * US, length=2 * US, tid=2).pop(at + 300 * US)
+        s.launch(at + 400 * US, length=7 * US)
+    s.add('kernel', start=T0, length=999, correlation=77777, name='alone')
+    data = answer(s)
+    same(rows(data, 'ranges', 'path', 'count', 'host_ns', 'operations', 'own_ns', 'total_ns'), [
+        ('ProfilerStep', 3, 900 * US, 0, 0, 135 * US), ('ProfilerStep/forward', 3, 597 * US, 6, 45 * US, 135 * US),
+        ('ProfilerStep/forward/conv', 3, 240 * US, 3, 90 * US, 90 * US)])
+    same(rows(data, 'steps', 'label', 'pid', 'operations', 'device_ns', 'time_ns'), [
+        ('ProfilerStep#0', 1, 5, 54 * US, MS), ('ProfilerStep#1', 1, 5, 54 * US, MS), ('ProfilerStep#2', 1, 5, 54 * US, None)])
+
+
+def test_gpu_steps():
+    """Steps that were set from outside; two processes count their own."""
+    os.mkdir('t')
+    for pid in (1, 2):
+        s = Spool(pid=pid).launch(0)
+        for i in range(2):
+            s.add('step', start=T0 + (i + 1) * 100 * US, label='warm' if i else '').launch((i + 1) * 100 * US + 10, length=pid * US)
+        spool('t', s.end(), pid)
+    got = json.loads(tfprof('gpu', 't', '--output=json')[1])
+    same(rows(got, 'steps', 'label', 'pid', 'operations', 'device_ns', 'time_ns'), [
+        ('0', 1, 1, US, 100 * US), ('warm', 1, 1, US, None), ('0', 2, 1, 2 * US, 100 * US), ('warm', 2, 1, 2 * US, None)])
+    same(got['ranges'], [])
+
+
 def test_gpu_copies():
     s = Spool().add('gpu', **H100)
     for i, (kind, src, dst, n) in enumerate(((1, 1, 3, 4096), (1, 1, 3, 4097), (1, 2, 3, 4096), (2, 3, 2, 1 << 24), (2, 3, 2, (1 << 24) + 1),
@@ -220,7 +253,7 @@ def test_gpu_tables():
     s = Spool().add('gpu', **H100).launch(0, grid=2, block=64, registers=8)
     data = answer(s)
     path = glob.glob('t/*')[0]
-    for name in ('idle', 'latency', 'communication', 'calls', 'launches', 'copies', 'graphs', 'memory', 'overhead'):
+    for name in ('idle', 'latency', 'communication', 'calls', 'launches', 'ranges', 'steps', 'copies', 'graphs', 'memory', 'overhead'):
         lines = tfprof('gpu', path, '--output=csv', '--table=' + name)[1].splitlines()
         same(len(lines), 1 + len(data[name]), name)
         if data[name]:
