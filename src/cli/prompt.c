@@ -16,7 +16,8 @@
 #include "cli/complete.h"
 #include "cli/history.h"
 #include "cli/keys.h"
-#include "cli/pretty.h"
+#include "cli/letters.h"
+#include "lib/term.h"
 
 #define PROMPT_NAME 40 /* letters of a job's name before the cursor */
 
@@ -106,7 +107,7 @@ static void list(const struct complete *c, struct arena *a)
 
 	term_size(STDOUT_FILENO, &rows, &columns);
 	for (size_t i = 0; i < c->items.n; i++) {
-		size_t w = pretty_width(str_sub(c->items.v[i], skip, SIZE_MAX), true);
+		size_t w = letters_width(str_sub(c->items.v[i], skip, SIZE_MAX), true);
 		width = w > width ? w : width;
 	}
 	across = columns > width + 2 ? columns / (width + 2) : 1;
@@ -115,9 +116,9 @@ static void list(const struct complete *c, struct arena *a)
 	for (size_t r = 0; r < down; r++) {
 		for (size_t i = r; i < c->items.n; i += down) {
 			struct str word = str_sub(c->items.v[i], skip, SIZE_MAX);
-			pretty_escape(&b, word, true);
+			letters_escape(&b, word, true);
 			if (i + down < c->items.n)
-				sb_repeat(&b, ' ', width + 2 - pretty_width(word, true));
+				sb_repeat(&b, ' ', width + 2 - letters_width(word, true));
 		}
 		sb_char(&b, '\n');
 	}
@@ -317,7 +318,7 @@ void prompt_use(struct prompt *p, struct session *s, struct str name)
 	size_t n = name.n < PROMPT_NAME ? name.n : PROMPT_NAME;
 	while (n && n < name.n && ((uint8_t)name.p[n] & 0xc0) == 0x80) /* whole letters */
 		n--;
-	pretty_escape(&b, str_sub(name, 0, n), p->utf8);
+	letters_escape(&b, str_sub(name, 0, n), p->utf8);
 	snprintf(p->shown, sizeof p->shown, "tfprof%s%.*s> ", name.n ? " " : "", STR(sb_str(&b)));
 	if (p->smart && mbstowcs(NULL, p->shown, 0) == (size_t)-1)
 		strcpy(p->shown, "tfprof> ");

@@ -10,36 +10,36 @@
 
 #include "io/shared.h"
 
-static enum line_to mark(struct str word)
+static enum redirect_to mark(struct str word)
 {
-	return str_eq(word, S("|"))    ? LINE_PROGRAM
-	       : str_eq(word, S(">"))  ? LINE_FILE
-	       : str_eq(word, S(">>")) ? LINE_APPEND
-	                               : LINE_SCREEN;
+	return str_eq(word, S("|"))    ? REDIRECT_PROGRAM
+	       : str_eq(word, S(">"))  ? REDIRECT_FILE
+	       : str_eq(word, S(">>")) ? REDIRECT_APPEND
+	                               : REDIRECT_NONE;
 }
 
-static bool check(const struct line *l, struct err *e)
+static bool check(const struct redirect *l, struct err *e)
 {
-	if (l->to == LINE_PROGRAM && l->words.n == 0)
+	if (l->to == REDIRECT_PROGRAM && l->words.n == 0)
 		return err_set(e, ERR_INVALID_ARGUMENT,
 		        "'|' needs a program behind it, as in 'scope | less'");
-	if ((l->to == LINE_FILE || l->to == LINE_APPEND) && l->words.n != 1)
+	if ((l->to == REDIRECT_FILE || l->to == REDIRECT_APPEND) && l->words.n != 1)
 		return err_set(e, ERR_INVALID_ARGUMENT,
 		        "'%s' needs one file name behind it, not %zu words",
-		        l->to == LINE_FILE ? ">" : ">>", l->words.n);
+		        l->to == REDIRECT_FILE ? ">" : ">>", l->words.n);
 	return true;
 }
 
-bool line_split(struct line *l, struct str text, struct err *e)
+bool redirect_split(struct redirect *l, struct str text, struct err *e)
 {
 	struct strs words = str_split(e->a, text, ' ');
 
-	*l = (struct line){ .command = text, .fd = -1 };
+	*l = (struct redirect){ .command = text, .fd = -1 };
 	if (text.n && memchr(text.p, 0, text.n))
 		return err_set(e, ERR_INVALID_ARGUMENT, "there is a NUL in the line");
 	for (size_t i = 0; i < words.n; i++) {
 		l->to = mark(words.v[i]);
-		if (l->to == LINE_SCREEN)
+		if (l->to == REDIRECT_NONE)
 			continue;
 		l->command = str_sub(text, 0, (size_t)(words.v[i].p - text.p));
 		for (size_t k = i + 1; k < words.n; k++)
@@ -52,25 +52,25 @@ bool line_split(struct line *l, struct str text, struct err *e)
 /* The work ended early: nothing is left behind. */
 static void drop(void *what)
 {
-	struct line *l = what;
+	struct redirect *l = what;
 
-	if (l->to == LINE_PROGRAM)
+	if (l->to == REDIRECT_PROGRAM)
 		spawn_leave(&l->child);
 	else if (l->fd >= 0)
 		close(l->fd);
 }
 
-bool line_open(struct line *l, struct err *e)
+bool redirect_open(struct redirect *l, struct err *e)
 {
 	switch (l->to) {
-	case LINE_SCREEN: return true;
-	case LINE_FILE: return sink_file(&l->sink, e->a, l->words.v[0], e);
-	case LINE_PROGRAM:
+	case REDIRECT_NONE: return true;
+	case REDIRECT_FILE: return sink_file(&l->sink, e->a, l->words.v[0], e);
+	case REDIRECT_PROGRAM:
 		if (!spawn_start(&l->child, &l->words, NULL, e))
 			return false;
 		l->sink = sink_fd(e->a, l->child.fd, l->child.name);
 		break;
-	case LINE_APPEND:
+	case REDIRECT_APPEND:
 		if (!shared_check(str_z(e->a, l->words.v[0]), e->a, e))
 			return false;
 		l->fd = open(str_z(e->a, l->words.v[0]), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
@@ -84,11 +84,11 @@ bool line_open(struct line *l, struct err *e)
 	return true;
 }
 
-bool line_close(struct line *l, bool ok, struct err *e)
+bool redirect_close(struct redirect *l, bool ok, struct err *e)
 {
-	if (l->to == LINE_SCREEN)
+	if (l->to == REDIRECT_NONE)
 		return ok;
-	if (l->to == LINE_FILE) {
+	if (l->to == REDIRECT_FILE) {
 		if (ok)
 			return sink_close(l->sink, e);
 		sink_drop(l->sink);
@@ -96,7 +96,7 @@ bool line_close(struct line *l, bool ok, struct err *e)
 	}
 	work_unguard(e->a->work, &l->guard);
 	/* Who stops reading, such as a pager that was left, has seen enough. */
-	if (l->to == LINE_PROGRAM) {
+	if (l->to == REDIRECT_PROGRAM) {
 		struct err unread = { .a = e->a };
 		sink_close(l->sink, &unread);
 		return spawn_wait(&l->child, e) && ok;

@@ -9,11 +9,11 @@
 #include "cli/spawn.h"
 #include "io/sink.h"
 
-enum line_to { LINE_SCREEN, LINE_PROGRAM, LINE_FILE, LINE_APPEND };
+enum redirect_to { REDIRECT_NONE, REDIRECT_PROGRAM, REDIRECT_FILE, REDIRECT_APPEND };
 
-struct line {
+struct redirect {
 	struct str command; /* what is left of the line */
-	enum line_to to;
+	enum redirect_to to;
 	struct strs words; /* the program and its words, or the file */
 	/* While it is open. */
 	struct sink *sink;
@@ -23,12 +23,12 @@ struct line {
 };
 
 /* Reads the end of text. The words live in e->a. */
-bool line_split(struct line *l, struct str text, struct err *e);
+bool redirect_split(struct redirect *l, struct str text, struct err *e);
 
 /* Opens where the text goes, unless that is the screen. Closes itself if the work ends early. */
-bool line_open(struct line *l, struct err *e);
+bool redirect_open(struct redirect *l, struct err *e);
 
 /* Writes what is left and closes; ok: the command succeeded. */
-bool line_close(struct line *l, bool ok, struct err *e);
+bool redirect_close(struct redirect *l, bool ok, struct err *e);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * See repl.h.
  */
+#include "cli/letters.h"
 #include "cli/repl.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@ static void say(struct session *s, struct str text)
 	bool utf8 = term_look(TERM_AUTO).utf8;
 	while (text.n) {
 		size_t end = str_find_char(text, '\n');
-		pretty_escape(&b, str_sub(text, 0, end), utf8);
+		letters_escape(&b, str_sub(text, 0, end), utf8);
 		if (end == SIZE_MAX)
 			break;
 		sb_char(&b, '\n');
@@ -68,19 +69,19 @@ static bool run_line(struct session *s, void *ctx)
 {
 	struct one_line *one = ctx;
 	struct request r;
-	struct line l;
+	struct redirect l;
 
-	if (!line_split(&l, one->text, &s->error) || !cmd_parse_line(s, l.command, &r))
+	if (!redirect_split(&l, one->text, &s->error) || !cmd_parse_line(s, l.command, &r))
 		return false;
 	r.prompt = one->prompt;
 	one->ends = r.command && r.command->ends;
-	if (!line_open(&l, &s->error))
+	if (!redirect_open(&l, &s->error))
 		return false;
 	if (!l.sink && r.command && r.command->view)
 		screen_fit(one->screen, &r.opts);
 	struct sink *out = l.sink ? l.sink : screen_begin(one->screen, &r.opts);
 	s->columns = l.sink ? 0 : screen_columns(one->screen);
-	return line_close(&l, cmd_run(s, &r, out), &s->error);
+	return redirect_close(&l, cmd_run(s, &r, out), &s->error);
 }
 
 static bool run_one(struct session *s, struct one_line *one)

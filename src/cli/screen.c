@@ -4,8 +4,6 @@
  */
 #include "cli/screen.h"
 
-#include "metric/metric.h"
-
 #define TAKEN       60 /* columns of a terminal for a name and the metrics */
 #define WORKER      12 /* for a worker */
 #define WORKERS_MIN 2
@@ -17,6 +15,7 @@ void screen_init(struct screen *s, struct sink *plain, struct work *work)
 {
 	*s = (struct screen){ .plain = plain, .pager = true };
 	arena_init(&s->a, work);
+	layout_init(&s->layout, work);
 }
 
 void screen_cancel(struct screen *s, const atomic_bool *cancel)
@@ -44,8 +43,8 @@ static bool let_go(struct screen *s)
 {
 	struct sink *to;
 
-	if (!s->paging && s->pager && s->pretty.term.smart &&
-	        s->held_lines >= s->pretty.term.rows && !s->gave_up) {
+	if (!s->paging && s->pager && s->layout.term.smart &&
+	        s->held_lines >= s->layout.term.rows && !s->gave_up) {
 		s->paging = start_pager(s);
 		s->gave_up = !s->paging;
 	}
@@ -60,7 +59,7 @@ static bool let_go(struct screen *s)
 /* Rows of the terminal that the lines since `from` take. */
 static size_t rows_of(const struct screen *s, size_t from)
 {
-	size_t columns = s->pretty.term.columns, wide = 0, rows = 0;
+	size_t columns = s->layout.term.columns, wide = 0, rows = 0;
 
 	for (size_t i = from; i < s->held.n; i++) { /* colours take no room */
 		if (s->held.p[i] == '\n') {
@@ -76,18 +75,24 @@ static size_t rows_of(const struct screen *s, size_t from)
 	return rows;
 }
 
-static bool end_line(struct screen *s)
+/* Counts the rows that have been added to what is held, and shows what is enough for a screen. */
+static bool added(struct screen *s, size_t from)
 {
-	size_t from = s->held.n;
-
-	pretty_line(&s->pretty, sb_str(&s->line), &s->held);
-	s->line.n = 0;
 	s->held_lines += rows_of(s, from);
 	if (s->stop && atomic_load(s->stop))
 		return false;
-	if (s->paging || s->gave_up ? s->held.n >= 4096 : s->held_lines >= s->pretty.term.rows)
+	if (s->paging || s->gave_up ? s->held.n >= 4096 : s->held_lines >= s->layout.term.rows)
 		return let_go(s);
 	return true;
+}
+
+static bool take_line(void *user, const struct line *line)
+{
+	struct screen *s = user;
+	size_t from = s->held.n;
+
+	layout_line(&s->layout, line, &s->held);
+	return added(s, from);
 }
 
 static bool take(void *user, const void *p, size_t n)
@@ -96,11 +101,13 @@ static bool take(void *user, const void *p, size_t n)
 	struct str text = str_make(p, n);
 
 	while (text.n) {
-		size_t end = str_find_char(text, '\n');
+		size_t end = str_find_char(text, '\n'), from = s->held.n;
 		sb_put(&s->line, str_sub(text, 0, end));
 		if (end == SIZE_MAX)
 			return true;
-		if (!end_line(s))
+		layout_text(&s->layout, sb_str(&s->line), &s->held);
+		s->line.n = 0;
+		if (!added(s, from))
 			return false;
 		text = str_sub(text, end + 1, SIZE_MAX);
 	}
@@ -109,7 +116,7 @@ static bool take(void *user, const void *p, size_t n)
 
 unsigned screen_columns(const struct screen *s)
 {
-	return s->pretty.term.tty ? s->pretty.term.columns : 0;
+	return s->layout.term.tty ? s->layout.term.columns : 0;
 }
 
 void screen_fit(const struct screen *s, struct opts *o)
@@ -123,21 +130,16 @@ void screen_fit(const struct screen *s, struct opts *o)
 
 struct sink *screen_begin(struct screen *s, const struct opts *o)
 {
-	const char *by = metrics[o->order.by].in[VK_SCOPE].legend; /* numbers: the same in all */
-
-	s->pretty = (struct pretty){ .term = term_look(s->color),
-		.wide = o->wide,
-		.bars = o->bars,
-		.by = by ? str_of(by) : STR_NONE };
-	if (!s->pretty.term.tty && !s->pretty.term.color)
+	layout_begin(&s->layout, term_look(s->color), o->wide, o->bars);
+	if (!s->layout.term.tty && !s->layout.term.color)
 		return s->now = s->plain;
 	sink_flush(s->plain);
 	s->line = sb_in(&s->a);
 	s->held = sb_in(&s->a);
 	s->held_lines = 0;
 	s->paging = false;
-	s->gave_up = s->pretty.term.rows == 0;
-	return s->now = sink_call(&s->a, take, s);
+	s->gave_up = s->layout.term.rows == 0;
+	return s->now = sink_lines(&s->a, take, take_line, s);
 }
 
 void screen_end(struct screen *s)
@@ -152,8 +154,12 @@ void screen_end(struct screen *s)
 	} else {
 		sink_flush(s->now);
 		sink_drop(s->now);
+		size_t from = s->held.n;
+		if (!stopped)
+			layout_end(&s->layout, &s->held);
+		s->held_lines += rows_of(s, from);
 		if (s->line.n && !stopped) { /* a last line without its end */
-			pretty_line(&s->pretty, sb_str(&s->line), &s->held);
+			layout_text(&s->layout, sb_str(&s->line), &s->held);
 			s->held.n--;
 		}
 		if (!stopped)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Where the text of a command goes when nobody said otherwise: as it is into a pipe or a file, on a
- * terminal line by line through pretty.h, and through a pager when it is longer than the screen.
+ * terminal laid out by layout.h, and through a pager when it is longer than the screen.
  */
 #ifndef TFPROF_CLI_SCREEN_H
 #define TFPROF_CLI_SCREEN_H
 
 #include <stdatomic.h>
 
-#include "cli/pretty.h"
+#include "cli/layout.h"
 #include "cli/spawn.h"
 #include "io/sink.h"
 #include "metric/opts.h"
@@ -19,7 +19,7 @@ struct screen {
 	bool pager;              /* may be started */
 	const atomic_bool *stop; /* set: nothing more is shown */
 	struct arena a;          /* of the answer on its way */
-	struct pretty pretty;
+	struct layout layout;
 	struct sink *now;
 	struct sb line; /* begun and not ended */
 	struct sb held; /* lines for which no pager has been started yet */

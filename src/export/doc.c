@@ -10,30 +10,27 @@ static const char *const MISSING_STREAMS =
         "If you found your operation missing accelerator time, consider to post to "
         "discuss@tensorflow.org!\n\n";
 
-static void put_line(struct sink *to, size_t *n, struct str text)
-{
-	if ((*n)++)
-		sink_char(to, '\n');
-	sink_put(to, text);
-}
-
-/* Lines of the selected metrics, in byte order of their names; unknown names among them. */
+/* Writes the lines of the selected metrics, in byte order of their names; unknown names among them.
+ */
 static void put_metrics(struct sink *to, struct arena *a, const struct select *s)
 {
 	enum metric_id order[M_N];
-	size_t n = metric_sorted(s->metrics, order), lines = 0;
+	size_t n = metric_sorted(s->metrics, order);
+
+	if (!n && !s->unknown.n)
+		sink_char(to, '\n');
 
 	for (size_t i = 0, j = 0; i < n || j < s->unknown.n;) {
 		if (i == n || (j < s->unknown.n && str_cmp(s->unknown.v[j],
 		                                           str_of(metrics[order[i]].name)) < 0)) {
-			put_line(to, &lines,
-			        str_fmt(a, "Unknown select: %.*s", STR(s->unknown.v[j])));
+			sink_sentence(
+			        to, a, str_fmt(a, "Unknown select: %.*s", STR(s->unknown.v[j])));
 			j++;
 			continue;
 		}
 		const char *const *doc = metrics[order[i++]].doc;
 		for (size_t k = 0; k < 4 && doc[k]; k++)
-			put_line(to, &lines, str_of(doc[k]));
+			sink_sentence(to, a, str_of(doc[k]));
 	}
 }
 
@@ -45,8 +42,7 @@ void doc_write(struct sink *to, struct arena *a, const struct query *q)
 	if (q->m->misses_streams)
 		sink_put(to, str_of(MISSING_STREAMS));
 	sink_put(to, S("\nDoc:\n"));
-	sink_put(to, str_of(views[kind]->doc));
-	sink_char(to, '\n');
+	sink_sentence(to, a, str_of(views[kind]->doc));
 	put_metrics(to, a, &q->o->select);
-	sink_put(to, S("\n\nProfile:\n"));
+	sink_put(to, S("\nProfile:\n"));
 }

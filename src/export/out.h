@@ -5,7 +5,7 @@
 #ifndef TFPROF_EXPORT_OUT_H
 #define TFPROF_EXPORT_OUT_H
 
-#include "io/sink.h"
+#include "io/line.h"
 #include "view/advise.h"
 
 /* Where an answer comes from. Documents say so. */
@@ -103,8 +103,21 @@ void text_percent(struct sb *b, const struct result *r, const struct entry *x,
 /* Graph: how many kept nodes lie between the entry and the shown one above it, or its start. */
 uint32_t text_hidden_above(const struct result *r, const struct entry *x);
 
-/* The legend of a result's columns, those beyond the metrics among them. */
-void text_legend(struct sb *b, const struct result *r);
+/* The columns of a text answer. */
+struct text_columns {
+	enum metric_id id[M_N];
+	size_t n;
+	enum metric_id share; /* what the share of a line is of; M_NONE: of nothing */
+};
+void text_columns_init(struct text_columns *c, const struct result *r);
+
+/* Writes the heading: the names of all columns, the extra ones too. */
+void text_legend(struct line_build *b, const struct result *r, const struct text_columns *c,
+        struct sink *to);
+
+/* Sets share, whole and dim of an entry's line. */
+void text_rate(struct line *l, const struct result *r, const struct entry *x,
+        const struct text_columns *c);
 
 /* "own/total" of shown entry i, or "--/total". */
 void text_extra(struct sb *b, const struct result *r, const struct extra *x, uint32_t i);

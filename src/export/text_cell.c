@@ -105,6 +105,34 @@ double text_share(
 	return root > 0 ? 100.0 * (double)total / (double)root : 0;
 }
 
+void text_columns_init(struct text_columns *c, const struct result *r)
+{
+	c->n = metric_columns(r->q->o->select.metrics, r->kind, c->id);
+	c->share = M_NONE;
+	for (size_t i = 0; i < c->n; i++) {
+		enum metric_id m = c->id[i];
+		if (!is_quantity(m) || r->root.v[metrics[m].value] <= 0)
+			continue;
+		if (c->share == M_NONE || m == r->q->o->order.by)
+			c->share = m;
+	}
+}
+
+void text_rate(
+        struct line *l, const struct result *r, const struct entry *x, const struct text_columns *c)
+{
+	/* Types of the op view have no entries below them: their own number counts. */
+	const struct tally *of = r->kind == VK_OP ? x->self : x->total;
+
+	l->whole = r->kind != VK_OP && x->parent == ID_NONE;
+	l->dim = !x->accounted && !l->whole;
+	if (c->share == M_NONE)
+		return;
+	int64_t part = of->v[metrics[c->share].value], root = r->root.v[metrics[c->share].value];
+	l->share = (double)part / (double)root;
+	l->dim |= part <= 0;
+}
+
 void text_percent(struct sb *b, const struct result *r, const struct entry *x,
         const enum metric_id *columns, size_t n)
 {
@@ -114,20 +142,35 @@ void text_percent(struct sb *b, const struct result *r, const struct entry *x,
 
 /* ---- columns beyond the metrics ---- */
 
-void text_legend(struct sb *b, const struct result *r)
+/* Appends a column's name as a cell; all but the first column that has one follow a bar. */
+static void put_legend(struct line_build *b, unsigned column, bool bar, struct str name,
+        enum vk kind, enum metric_id of)
 {
-	metric_legend(b, r->q->o->select.metrics, r->kind);
-	if (r->n_extra)
-		b->n--; /* its newline */
-	for (size_t i = 0; i < r->n_extra; i++) {
-		const struct extra *x = &r->extra[i];
-		sb_put(b, S(" | "));
-		sb_put(b, x->name);
-		if (x->of != M_NONE)
-			sb_fmt(b, " %s", metrics[x->of].in[r->kind].legend);
+	if (bar)
+		sb_put(&b->text, S(" | "));
+	line_cell_begin(b, column);
+	sb_put(&b->text, name);
+	if (of != M_NONE)
+		sb_fmt(&b->text, " %s", metrics[of].in[kind].legend);
+	line_cell_end(b, false);
+}
+
+void text_legend(
+        struct line_build *b, const struct result *r, const struct text_columns *c, struct sink *to)
+{
+	bool bar = false;
+
+	line_begin(b, 0, S("node name"));
+	sb_put(&b->text, S(" | "));
+	for (unsigned i = 0; i < c->n; i++) {
+		const char *legend = metrics[c->id[i]].in[r->kind].legend;
+		if (legend)
+			put_legend(b, i, bar, str_of(legend), r->kind, M_NONE);
+		bar |= legend != NULL;
 	}
-	if (r->n_extra)
-		sb_char(b, '\n');
+	for (unsigned i = 0; i < r->n_extra; i++)
+		put_legend(b, (unsigned)c->n + i, true, r->extra[i].name, r->kind, r->extra[i].of);
+	line_end(b, LINE_HEADING, to);
 }
 
 static void put_figure(struct sb *b, const struct extra *x, union figure f)

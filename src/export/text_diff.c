@@ -6,6 +6,7 @@
  */
 #include "base/fmt.h"
 #include "export/diff_out.h"
+#include "io/line.h"
 
 /* What a metric is about, in a sentence. */
 static const char *noun(enum metric_id m)
@@ -103,13 +104,13 @@ void diff_name(struct sb *b, const struct diff *d, uint32_t row)
 	}
 }
 
-void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
+/* Appends "(left:22.9ms right:16.2ms)": the numbers of all sides that have the node. */
+static void put_sides(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
 {
 	const struct compare *c = x->d->ask->c;
 	enum quantity unit = metric_quantity(x->d->ask->metrics[k]);
 	bool any = false;
 
-	sb_put(b, k ? S(", ") : S(" "));
 	if (x->d->ask->columns > 1)
 		sb_fmt(b, "%s ", metrics[x->d->ask->metrics[k]].name);
 	sb_char(b, '(');
@@ -123,26 +124,56 @@ void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, 
 		sb_char(b, ':');
 		fmt_quantity(b, unit, diff_total(x->d, row, s, k), false);
 	}
-	sb_put(b, S(") "));
-	fmt_quantity(b, unit, diff_difference(x->d, row, k), true);
+	sb_char(b, ')');
+}
+
+static void put_difference(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
+{
+	fmt_quantity(b, metric_quantity(x->d->ask->metrics[k]), diff_difference(x->d, row, k), true);
+}
+
+void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
+{
+	sb_put(b, k ? S(", ") : S(" "));
+	put_sides(b, x, row, k);
+	sb_char(b, ' ');
+	put_difference(b, x, row, k);
 	sb_char(b, ' ');
 	put_ratio(b, x->d, row, k);
+}
+
+/* Appends the cells of column k: the sides, their difference, their ratio. */
+static void put_cells(struct line_build *b, const struct diff_answer *x, uint32_t row, uint32_t k)
+{
+	sb_put(&b->text, k ? S(", ") : S(" "));
+	line_cell_begin(b, 3 * k);
+	put_sides(&b->text, x, row, k);
+	line_cell_end(b, true);
+	sb_char(&b->text, ' ');
+	line_cell_begin(b, 3 * k + 1);
+	put_difference(&b->text, x, row, k);
+	line_cell_end(b, true);
+	sb_char(&b->text, ' ');
+	line_cell_begin(b, 3 * k + 2);
+	put_ratio(&b->text, x->d, row, k);
+	line_cell_end(b, true);
 }
 
 void text_diff(const struct diff_answer *x, struct sink *to, struct arena *a)
 {
 	const struct diff_ask *ask = x->d->ask;
-	struct sb b = sb_in(a);
+	struct sb head = sb_in(a), name = sb_in(a);
+	struct line_build b;
 
-	put_head(x, &b);
-	sink_put(to, sb_str(&b));
+	put_head(x, &head);
+	sink_put(to, sb_str(&head));
+	line_build_init(&b, a);
 	for (uint32_t row = 0; row < x->d->n; row++) {
-		b.n = 0;
-		sb_repeat(&b, ' ', 2 * (size_t)x->d->row[row].depth);
-		diff_name(&b, x->d, row);
+		name.n = 0;
+		diff_name(&name, x->d, row);
+		line_begin(&b, 2 * (size_t)x->d->row[row].depth, sb_str(&name));
 		for (uint32_t k = 0; k < ask->columns; k++)
-			text_diff_numbers(&b, x, row, k);
-		sb_char(&b, '\n');
-		sink_put(to, sb_str(&b));
+			put_cells(&b, x, row, k);
+		line_end(&b, LINE_ROW, to);
 	}
 }

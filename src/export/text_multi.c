@@ -15,45 +15,50 @@ struct lines {
 	const struct result *r;
 	const struct query *q;
 	struct arena *a;
-	struct sb b; /* the line being made */
-	struct sb cell;
+	struct line_build b;
+	struct sb cell; /* text of a cell that is padded */
 	size_t fields;
 	struct members members;
 };
 
+/* Appends what separates two cells. */
 static void field(struct lines *l)
 {
 	if (l->fields++)
-		sb_put(&l->b, S(", "));
+		sb_put(&l->b.text, S(", "));
 }
 
-/* Text at the right end of `width` columns. */
-static void put_right(struct lines *l, struct str text, size_t width)
+/* Appends a number as a cell, at the right end of `width` columns. */
+static void put_right(struct lines *l, unsigned column, struct str text, size_t width)
 {
 	field(l);
 	if (text.n < width)
-		sb_repeat(&l->b, ' ', width - text.n);
-	sb_put(&l->b, text);
+		sb_repeat(&l->b.text, ' ', width - text.n);
+	line_cell_begin(&l->b, column);
+	sb_put(&l->b.text, text);
+	line_cell_end(&l->b, true);
 }
 
-/* The words, joined. */
-static void put_words(struct lines *l, const struct strs *words)
+/* Appends words, joined by bars, as a cell. */
+static void put_words(struct lines *l, unsigned column, const struct strs *words)
 {
 	field(l);
+	line_cell_begin(&l->b, column);
 	for (size_t i = 0; i < words->n; i++) {
 		if (i)
-			sb_char(&l->b, '|');
-		sb_put(&l->b, words->v[i]);
+			sb_char(&l->b.text, '|');
+		sb_put(&l->b.text, words->v[i]);
 	}
+	line_cell_end(&l->b, false);
 }
 
 /* The devices of the accounted nodes; quirk 11: that of a node without one is the empty word. */
-static void put_devices(struct lines *l, uint32_t kept)
+static void put_devices(struct lines *l, unsigned column, uint32_t kept)
 {
 	const struct strs *devices = members_devices(&l->members, kept);
 
 	if (devices->n || l->r->kind == VK_OP)
-		put_words(l, devices);
+		put_words(l, column, devices);
 }
 
 /* ---- op ---- */
@@ -65,7 +70,8 @@ static double percent(int64_t part, int64_t whole)
 
 /* "value (share of it and all below, own share)". Quirk 10: of memory, an own share of 0 makes both
  * 0. */
-static void put_shares(struct lines *l, const struct metric *m, const struct entry *x)
+static void put_shares(
+        struct lines *l, unsigned column, const struct metric *m, const struct entry *x)
 {
 	int64_t self = x->self->v[m->value], total = x->total->v[m->value],
 	        root = l->r->root.v[m->value];
@@ -78,11 +84,11 @@ static void put_shares(struct lines *l, const struct metric *m, const struct ent
 	sb_put(&l->cell, S("%, "));
 	fmt_fixed2(&l->cell, any ? percent(self, root) : 0);
 	sb_put(&l->cell, S("%)"));
-	put_right(l, sb_str(&l->cell), CELL_WIDTH);
+	put_right(l, column, sb_str(&l->cell), CELL_WIDTH);
 }
 
 /* "runs|nodes"; each node counts once, however many patterns it matches. */
-static void put_occurrence(struct lines *l, uint32_t kept)
+static void put_occurrence(struct lines *l, unsigned column, uint32_t kept)
 {
 	uint32_t n;
 	const uint32_t *members = view_members(l->q, kept, &n);
@@ -95,7 +101,7 @@ static void put_occurrence(struct lines *l, uint32_t kept)
 	fmt_i64(&l->cell, runs);
 	sb_char(&l->cell, '|');
 	fmt_i64(&l->cell, view_nodes(l->q, kept));
-	put_right(l, sb_str(&l->cell), OCCURRENCE_WIDTH);
+	put_right(l, column, sb_str(&l->cell), OCCURRENCE_WIDTH);
 }
 
 /* Nodes whose inputs have the same shapes. */
@@ -110,7 +116,8 @@ static int by_runs(const void *ctx, uint32_t a, uint32_t b)
 	return (g[a].runs < g[b].runs) - (g[a].runs > g[b].runs);
 }
 
-static void put_groups(struct lines *l, const struct intern *lists, const struct group *groups)
+static void put_groups(
+        struct sink *to, struct arena *a, const struct intern *lists, const struct group *groups)
 {
 	uint32_t *order = ARENA_ARRAY(lists->a, lists->n, uint32_t);
 
@@ -118,19 +125,21 @@ static void put_groups(struct lines *l, const struct intern *lists, const struct
 		order[i] = i;
 	sort_strings(lists->a, order, lists->n, lists->strings);
 	sort_stable(lists->a, order, lists->n, by_runs, groups);
+	struct sb b = sb_in(a);
 	for (size_t i = 0; i < lists->n; i++) {
 		const struct group *g = &groups[order[i]];
-		sb_put(&l->b, S("\ninput_type: "));
-		sb_put(&l->b, intern_str(lists, order[i]));
-		sb_fmt(&l->b, "\t(run*%lld|defined*%lld)\texec_time: ", (long long)g->runs,
+		sb_put(&b, S("\ninput_type: "));
+		sb_put(&b, intern_str(lists, order[i]));
+		sb_fmt(&b, "\t(run*%lld|defined*%lld)\texec_time: ", (long long)g->runs,
 		        (long long)g->defined);
-		fmt_micros(&l->b, g->micros);
+		fmt_micros(&b, g->micros);
 	}
-	sb_put(&l->b, S("\n\n"));
+	sb_put(&b, S("\n\n"));
+	sink_put(to, sb_str(&b));
 }
 
 /* The input shapes of the accounted nodes, below the line: the most often run first. */
-static void put_input_shapes(struct lines *l, uint32_t kept)
+static void put_input_shapes(struct lines *l, uint32_t kept, struct sink *to)
 {
 	uint32_t n, count = l->q->kept.nodes[kept];
 	const uint32_t *members = view_members(l->q, kept, &n);
@@ -153,28 +162,28 @@ static void put_input_shapes(struct lines *l, uint32_t kept)
 		g->runs = num_add(g->runs, l->q->tallies[members[i]].v[V_RUNS]);
 		g->micros = num_add(g->micros, l->q->tallies[members[i]].v[V_MICROS]);
 	}
-	put_groups(l, &lists, groups);
+	put_groups(to, &scratch.a, &lists, groups);
 	scratch_close(&scratch);
 }
 
 static void put_type(
-        struct lines *l, const struct entry *x, const enum metric_id *columns, size_t n)
+        struct lines *l, const struct entry *x, const struct text_columns *c, struct sink *to)
 {
 	struct str name = view_name(l->q, x->kept);
 
-	l->b.n = l->fields = 0;
-	sb_put(&l->b, name);
+	l->fields = 0;
+	line_begin(&l->b, 0, name);
 	if (name.n < NAME_WIDTH)
-		sb_repeat(&l->b, ' ', NAME_WIDTH - name.n);
-	for (size_t c = 0; c < n; c++) {
-		const struct metric *m = &metrics[columns[c]];
+		sb_repeat(&l->b.text, ' ', NAME_WIDTH - name.n);
+	for (unsigned i = 0; i < c->n; i++) {
+		const struct metric *m = &metrics[c->id[i]];
 		switch (m->unit) {
 		case UNIT_COUNT:
 		case UNIT_TIME:
-		case UNIT_BYTES: put_shares(l, m, x); break;
-		case UNIT_OCCURRENCE: put_occurrence(l, x->kept); break;
-		case UNIT_DEVICES: put_devices(l, x->kept); break;
-		case UNIT_TYPES: put_words(l, members_types(&l->members, x->kept)); break;
+		case UNIT_BYTES: put_shares(l, i, m, x); break;
+		case UNIT_OCCURRENCE: put_occurrence(l, i, x->kept); break;
+		case UNIT_DEVICES: put_devices(l, i, x->kept); break;
+		case UNIT_TYPES: put_words(l, i, members_types(&l->members, x->kept)); break;
 		case UNIT_TEXT:
 		case UNIT_INPUT_SHAPES:
 		case UNIT_TENSOR:
@@ -185,68 +194,80 @@ static void put_type(
 	for (size_t i = 0; i < l->r->n_extra && !l->r->empty; i++) {
 		l->cell.n = 0;
 		text_extra(&l->cell, l->r, &l->r->extra[i], (uint32_t)(x - l->r->shown));
-		put_right(l, sb_str(&l->cell), CELL_WIDTH);
+		put_right(l, (unsigned)(c->n + i), sb_str(&l->cell), CELL_WIDTH);
 	}
-	sb_char(&l->b, '\n');
+	if (!l->r->empty)
+		text_rate(&l->b.line, l->r, x, c);
+	line_end(&l->b, LINE_ROW, to);
 	if (l->q->o->select.metrics & METRIC_BIT(M_INPUT_SHAPES))
-		put_input_shapes(l, x->kept);
+		put_input_shapes(l, x->kept, to);
 }
 
 /* ---- code ---- */
 
-static void put_line(
-        struct lines *l, const struct entry *x, const enum metric_id *columns, size_t n)
+static void put_metric(
+        struct lines *l, const struct entry *x, const struct text_columns *c, unsigned i)
 {
-	l->b.n = l->fields = 0;
-	sb_repeat(&l->b, ' ', (size_t)2 * x->depth);
-	sb_put(&l->b, view_name(l->q, x->kept));
-	sb_put(&l->b, S(" ("));
-	for (size_t c = 0; c < n; c++) {
-		const struct metric *m = &metrics[columns[c]];
-		if (m->in[VK_CODE].instead) {
-			field(l);
-			sb_put(&l->b, str_of(m->in[VK_CODE].instead));
-		} else if (m->value != V_NONE) {
-			field(l);
-			text_pair(&l->b, m, VK_CODE, x);
-		} else if (m->unit == UNIT_DEVICES) {
-			put_devices(l, x->kept);
-		} else if (m->unit == UNIT_TYPES) {
-			put_words(l, members_types(&l->members, x->kept));
-		} else if (m->unit == UNIT_PERCENT) {
-			field(l);
-			text_percent(&l->b, l->r, x, columns, n);
-		}
+	const struct metric *m = &metrics[c->id[i]];
+	struct sb *b = &l->b.text;
+
+	if (!m->in[VK_CODE].instead && m->value == V_NONE && m->unit != UNIT_PERCENT) {
+		if (m->unit == UNIT_DEVICES)
+			put_devices(l, i, x->kept);
+		else if (m->unit == UNIT_TYPES)
+			put_words(l, i, members_types(&l->members, x->kept));
+		return;
 	}
+	field(l);
+	line_cell_begin(&l->b, i);
+	if (m->in[VK_CODE].instead)
+		sb_put(b, str_of(m->in[VK_CODE].instead));
+	else if (m->value != V_NONE)
+		text_pair(b, m, VK_CODE, x);
+	else
+		text_percent(b, l->r, x, c->id, c->n);
+	line_cell_end(&l->b, true);
+}
+
+static void put_line(
+        struct lines *l, const struct entry *x, const struct text_columns *c, struct sink *to)
+{
+	l->fields = 0;
+	line_begin(&l->b, (size_t)2 * x->depth, view_name(l->q, x->kept));
+	sb_put(&l->b.text, S(" ("));
+	for (unsigned i = 0; i < c->n; i++)
+		put_metric(l, x, c, i);
 	for (size_t i = 0; i < l->r->n_extra; i++) {
 		field(l);
-		text_extra(&l->b, l->r, &l->r->extra[i], (uint32_t)(x - l->r->shown));
+		line_cell_begin(&l->b, (unsigned)(c->n + i));
+		text_extra(&l->b.text, l->r, &l->r->extra[i], (uint32_t)(x - l->r->shown));
+		line_cell_end(&l->b, true);
 	}
-	sb_put(&l->b, S(")\n"));
+	sb_char(&l->b.text, ')');
+	text_rate(&l->b.line, l->r, x, c);
+	line_end(&l->b, LINE_ROW, to);
 }
 
 /* ---- both ---- */
 
 void text_multi(const struct result *r, struct sink *to, struct arena *a)
 {
-	struct lines l = { .r = r, .q = r->q, .a = a, .b = sb_in(a), .cell = sb_in(a) };
-	enum metric_id columns[M_N];
-	size_t n = metric_columns(r->q->o->select.metrics, r->kind, columns);
+	struct lines l = { .r = r, .q = r->q, .a = a, .cell = sb_in(a) };
 	struct entry root = { .self = &r->root, .total = &r->root };
+	struct text_columns c;
 
+	line_build_init(&l.b, a);
+	text_columns_init(&c, r);
 	members_init(&l.members, r->q, a);
 	if (r->empty) { /* the bare root, and no legend */
-		put_type(&l, &root, columns, n);
-		sink_put(to, sb_str(&l.b));
+		put_type(&l, &root, &c, to);
 		return;
 	}
-	text_legend(&l.b, r);
-	sink_put(to, sb_str(&l.b));
+	text_legend(&l.b, r, &c, to);
 	for (uint32_t i = 0; i < r->n; i++) {
 		if (r->kind == VK_OP)
-			put_type(&l, &r->shown[i], columns, n);
+			put_type(&l, &r->shown[i], &c, to);
 		else
-			put_line(&l, &r->shown[i], columns, n);
-		sink_put(to, sb_str(&l.b));
+			put_line(&l, &r->shown[i], &c, to);
 	}
 }

@@ -9,23 +9,23 @@
 struct lines {
 	const struct result *r;
 	const struct query *q;
-	struct sb b; /* the line being made */
+	struct line_build b;
 	size_t fields;
 	uint32_t *steps_in; /* num_hidden_ops: further indents of each entry; else NULL */
 };
 
-static void field(struct lines *l)
+static void field(struct lines *l, unsigned column)
 {
 	if (l->fields++)
-		sb_put(&l->b, S(", "));
+		sb_put(&l->b.text, S(", "));
+	line_cell_begin(&l->b, column);
 }
 
 /* "run/total run|1/total defined" */
 static void put_occurrence(struct lines *l, const struct entry *x)
 {
-	struct sb *b = &l->b;
+	struct sb *b = &l->b.text;
 
-	field(l);
 	if (x->accounted)
 		fmt_count(b, x->self->v[V_RUNS]);
 	else
@@ -41,41 +41,47 @@ static uint32_t entry_node(const struct lines *l, const struct entry *x)
 	return l->q->tree->node[l->q->kept.at[x->kept]];
 }
 
-static void put_text(struct lines *l, enum unit unit, uint32_t node)
+/* Appends the device, types or input shapes of a node as a cell. */
+static void put_text(struct lines *l, enum unit unit, uint32_t node, unsigned column)
 {
 	const struct model *m = l->q->m;
-	struct sb *b = &l->b;
+	struct sb *b = &l->b.text;
 
 	if (unit == UNIT_DEVICES) {
 		if (node == ID_NONE || m->nodes.v[node].device == ID_NONE)
 			return;
-		field(l);
+		field(l, column);
 		sb_put(b, device_name(m, m->nodes.v[node].device));
 	} else if (unit == UNIT_TYPES) {
-		field(l);
+		field(l, column);
 		if (node == ID_NONE)
 			sb_put(b, view_made_up_type(l->r->kind));
 		else
 			text_types(b, m, m->nodes.v[node].types);
 	} else if (unit == UNIT_INPUT_SHAPES) {
-		field(l);
+		field(l, column);
 		if (node != ID_NONE)
 			text_inputs(b, m, node, "|");
+	} else {
+		return;
 	}
+	line_cell_end(&l->b, false);
 }
 
+/* Appends the shape of a variable before its number of parameters, in the same cell. */
 static void put_shape(struct lines *l, uint32_t node)
 {
 	uint32_t shape = node == ID_NONE ? ID_NONE : l->q->m->nodes.v[node].shape;
 
 	if (model_rank(l->q->m, shape)) {
-		field(l);
-		text_shape(&l->b, l->q->m, shape);
+		text_shape(&l->b.text, l->q->m, shape);
+		sb_put(&l->b.text, S(", "));
 	}
 }
 
-/* Blanks for the depth; above them, if it is asked for, how many nodes are hidden there. */
-static void put_indent(struct lines *l, const struct entry *x)
+/* Returns the depth of an entry's line. If num_hidden_ops is selected, writes above it how many
+ * nodes are hidden between the entry and its parent. */
+static size_t depth_of(struct lines *l, const struct entry *x, struct sink *to)
 {
 	size_t i = (size_t)(x - l->r->shown), depth = x->depth;
 	uint32_t hidden = 0;
@@ -86,58 +92,68 @@ static void put_indent(struct lines *l, const struct entry *x)
 		l->steps_in[i] = l->steps_in[x->parent] + (hidden > 0);
 	}
 	if (hidden) {
-		sb_repeat(&l->b, ' ', 2 * depth++);
-		sb_fmt(&l->b, "...hidden %u...\n", hidden);
+		for (size_t k = 0; k < 2 * depth; k++)
+			sink_char(to, ' ');
+		sink_fmt(to, "...hidden %u...\n", hidden);
+		depth++;
 	}
-	sb_repeat(&l->b, ' ', 2 * depth);
+	return depth;
+}
+
+static void put_metric(
+        struct lines *l, const struct entry *x, const struct text_columns *c, unsigned i)
+{
+	const struct metric *m = &metrics[c->id[i]];
+	struct sb *b = &l->b.text;
+
+	if (m->unit != UNIT_OCCURRENCE && m->value == V_NONE && m->unit != UNIT_PERCENT) {
+		put_text(l, m->unit, entry_node(l, x), i);
+		return;
+	}
+	field(l, i);
+	if (c->id[i] == M_PARAMS)
+		put_shape(l, entry_node(l, x));
+	if (m->unit == UNIT_OCCURRENCE)
+		put_occurrence(l, x);
+	else if (m->value != V_NONE)
+		text_pair(b, m, l->r->kind, x);
+	else
+		text_percent(b, l->r, x, c->id, c->n);
+	line_cell_end(&l->b, true);
 }
 
 static void put_entry(
-        struct lines *l, const struct entry *x, const enum metric_id *columns, size_t n)
+        struct lines *l, const struct entry *x, const struct text_columns *c, struct sink *to)
 {
-	uint32_t node = entry_node(l, x);
+	size_t depth = depth_of(l, x, to);
 
-	l->b.n = 0;
+	line_begin(&l->b, 2 * depth, view_name(l->q, x->kept));
 	l->fields = 0;
-	put_indent(l, x);
-	sb_put(&l->b, view_name(l->q, x->kept));
-	sb_put(&l->b, S(" ("));
-	for (size_t c = 0; c < n; c++) {
-		const struct metric *m = &metrics[columns[c]];
-		if (columns[c] == M_PARAMS)
-			put_shape(l, node);
-		if (m->unit == UNIT_OCCURRENCE) {
-			put_occurrence(l, x);
-		} else if (m->value != V_NONE) {
-			field(l);
-			text_pair(&l->b, m, l->r->kind, x);
-		} else if (m->unit == UNIT_PERCENT) {
-			field(l);
-			text_percent(&l->b, l->r, x, columns, n);
-		} else {
-			put_text(l, m->unit, node);
-		}
-	}
+	sb_put(&l->b.text, S(" ("));
+	for (unsigned i = 0; i < c->n; i++)
+		put_metric(l, x, c, i);
 	for (size_t i = 0; i < l->r->n_extra; i++) {
-		field(l);
-		text_extra(&l->b, l->r, &l->r->extra[i], (uint32_t)(x - l->r->shown));
+		field(l, (unsigned)(c->n + i));
+		text_extra(&l->b.text, l->r, &l->r->extra[i], (uint32_t)(x - l->r->shown));
+		line_cell_end(&l->b, true);
 	}
-	sb_put(&l->b, S(")\n"));
+	sb_char(&l->b.text, ')');
+	text_rate(&l->b.line, l->r, x, c);
+	line_end(&l->b, LINE_ROW, to);
 }
 
 void text_tree(const struct result *r, struct sink *to, struct arena *a)
 {
-	struct lines l = { .r = r, .q = r->q, .b = sb_in(a) };
-	enum metric_id columns[M_N];
-	size_t n = metric_columns(r->q->o->select.metrics, r->kind, columns);
+	struct lines l = { .r = r, .q = r->q };
+	struct text_columns c;
 
+	line_build_init(&l.b, a);
+	text_columns_init(&c, r);
 	if (r->kind == VK_GRAPH && (r->q->o->select.metrics & METRIC_BIT(M_NUM_HIDDEN_OPS)))
 		l.steps_in = ARENA_ARRAY(a, r->n, uint32_t);
-	text_legend(&l.b, r);
-	sink_put(to, sb_str(&l.b));
+	text_legend(&l.b, r, &c, to);
 	for (uint32_t i = 0; i < r->n; i++) {
-		put_entry(&l, &r->shown[i], columns, n);
-		sink_put(to, sb_str(&l.b));
+		put_entry(&l, &r->shown[i], &c, to);
 		if (r->tensors)
 			sink_put(to, r->tensors[i].text);
 	}

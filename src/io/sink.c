@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fmt.h"
+#include "io/line.h"
 #include "io/sink_internal.h"
 #include "io/wait.h"
 
@@ -200,6 +201,7 @@ struct sink_target {
 	struct str name;
 	const struct work *work; /* ends a write that blocks */
 	bool (*put)(void *user, const void *p, size_t n);
+	bool (*put_line)(void *user, const struct line *l);
 	void *user;
 };
 
@@ -270,15 +272,27 @@ struct sink *sink_fd(struct arena *a, int fd, struct str name)
 	return sink_new(a, &sink_fd_ops, t);
 }
 
+static bool gave_up(struct err *why)
+{
+	return err_set(why, ERR_IO, "cannot write: the receiver of the output gave up");
+}
+
 static bool sink_put_call(void *user, const void *p, size_t n, struct err *why)
 {
 	const struct sink_target *t = user;
 
-	return t->put(t->user, p, n) ||
-	       err_set(why, ERR_IO, "cannot write: the receiver of the output gave up");
+	return t->put(t->user, p, n) || gave_up(why);
+}
+
+static bool sink_put_line(void *user, const struct line *l, struct err *why)
+{
+	const struct sink_target *t = user;
+
+	return t->put_line(t->user, l) || gave_up(why);
 }
 
 static const struct sink_ops sink_call_ops = { .put = sink_put_call };
+static const struct sink_ops sink_lines_ops = { .put = sink_put_call, .put_line = sink_put_line };
 
 struct sink *sink_call(
         struct arena *a, bool (*put)(void *user, const void *p, size_t n), void *user)
@@ -288,4 +302,32 @@ struct sink *sink_call(
 	t->put = put;
 	t->user = user;
 	return sink_new(a, &sink_call_ops, t);
+}
+
+struct sink *sink_lines(struct arena *a, bool (*put)(void *user, const void *p, size_t n),
+        bool (*put_line)(void *user, const struct line *l), void *user)
+{
+	struct sink_target *t = ARENA_NEW(a, struct sink_target);
+
+	t->put = put;
+	t->put_line = put_line;
+	t->user = user;
+	return sink_new(a, &sink_lines_ops, t);
+}
+
+void sink_line(struct sink *s, const struct line *l)
+{
+	struct sink_inner *in = s->in;
+
+	if (!in->ops || !in->ops->put_line) {
+		sink_put(s, l->text);
+		return;
+	}
+	sink_flush(s);
+	if (!sink_ok(s))
+		return;
+	if (in->ops->put_line(in->user, l, &in->err))
+		in->flushed += l->text.n;
+	else
+		s->p = s->end = in->buf;
 }

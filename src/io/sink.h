@@ -20,6 +20,12 @@ struct sink *sink_memory(struct arena *a);
 struct sink *sink_call(
         struct arena *a, bool (*put)(void *user, const void *p, size_t n), void *user);
 
+/* A sink that gets lines with their cells (io/line.h) as such; put gets all other bytes, in order.
+ */
+struct line;
+struct sink *sink_lines(struct arena *a, bool (*put)(void *user, const void *p, size_t n),
+        bool (*put_line)(void *user, const struct line *l), void *user);
+
 /* Regular files: written beside path under a name of its own (created exclusively, mode as umask
  * says, an existing file's mode kept), fsync not called, renamed over path by sink_close. Devices
  * and pipes are written directly. A symbolic link is followed to its target first. Fails at once if

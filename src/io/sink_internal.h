@@ -10,6 +10,8 @@
 /* Functions return false with *why filled; after that only drop is called. */
 struct sink_ops {
 	bool (*put)(void *user, const void *p, size_t n, struct err *why); /* takes all n bytes */
+	/* A line with its cells; NULL: put gets its bytes. */
+	bool (*put_line)(void *user, const struct line *l, struct err *why);
 	bool (*finish)(void *user, struct err *why); /* by sink_close; or NULL */
 	void (*drop)(void *user); /* instead of finish, or after it failed; or NULL */
 };

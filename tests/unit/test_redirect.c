@@ -15,30 +15,30 @@ static struct account account;
 static struct work work = { .account = &account };
 static struct arena arena;
 
-static bool split(struct line *l, const char *text)
+static bool split(struct redirect *l, const char *text)
 {
 	struct err e = { .a = &arena };
 
-	return line_split(l, str_of(text), &e);
+	return redirect_split(l, str_of(text), &e);
 }
 
 static void test_plain(void **state)
 {
-	struct line l;
+	struct redirect l;
 
 	(void)state;
 	assert_true(split(&l, "scope -show_name_regexes a|b>c -select x"));
-	assert_int_equal(l.to, LINE_SCREEN);
+	assert_int_equal(l.to, REDIRECT_NONE);
 	assert_int_equal(l.command.n, 40);
 }
 
 static void test_program(void **state)
 {
-	struct line l;
+	struct redirect l;
 
 	(void)state;
 	assert_true(split(&l, "scope -max_depth 2 | grep -c 'a|b' > x"));
-	assert_int_equal(l.to, LINE_PROGRAM);
+	assert_int_equal(l.to, REDIRECT_PROGRAM);
 	assert_true(str_eq(l.command, S("scope -max_depth 2 ")));
 	assert_int_equal(l.words.n, 5);
 	assert_true(str_eq(l.words.v[2], S("a|b")));
@@ -47,19 +47,19 @@ static void test_program(void **state)
 
 static void test_files(void **state)
 {
-	struct line l;
+	struct redirect l;
 
 	(void)state;
 	assert_true(split(&l, "op > a"));
-	assert_int_equal(l.to, LINE_FILE);
+	assert_int_equal(l.to, REDIRECT_FILE);
 	assert_true(split(&l, "op >> a"));
-	assert_int_equal(l.to, LINE_APPEND);
+	assert_int_equal(l.to, REDIRECT_APPEND);
 	assert_true(str_eq(l.words.v[0], S("a")));
 }
 
 static void test_refused(void **state)
 {
-	struct line l;
+	struct redirect l;
 
 	(void)state;
 	assert_false(split(&l, "op >"));

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See layout.h.
+ */
+#include "cli/layout.h"
+
+#include "cli/letters.h"
+
+#define DIM       "\033[2m"
+#define BOLD      "\033[1m"
+#define HOT       "\033[1;31m"
+#define WARM      "\033[33m"
+#define PLAIN     "\033[0m"
+#define LARGE     0.5 /* shares from here on are hot */
+#define MIDDLE    0.2 /* and from here on warm */
+#define BAR       10  /* columns of a bar */
+#define SHARE     6   /* columns of the share after it */
+#define NAME_MIN  16  /* columns: a name is never shortened below this */
+#define GAP       2   /* columns between two cells */
+#define ROWS_WAIT 500 /* rows that decide how wide columns are */
+#define INDENT_ON 4   /* columns before cells that go on in the next line */
+
+struct layout_row {
+	size_t indent;
+	struct str name, *cells; /* by column; cells without text are empty */
+	size_t n;
+	double share;
+	bool whole, dim;
+	bool plain; /* text without cells: name */
+};
+
+void layout_init(struct layout *l, struct work *work)
+{
+	*l = (struct layout){ 0 };
+	arena_init(&l->a, work);
+	arena_init(&l->waiting, work);
+}
+
+void layout_begin(struct layout *l, struct term term, bool wide, bool bars)
+{
+	arena_clear(&l->a);
+	arena_clear(&l->waiting);
+	*l = (struct layout){
+		.term = term, .wide = wide, .bars = bars, .a = l->a, .waiting = l->waiting
+	};
+}
+
+static size_t width(const struct layout *l, struct str text)
+{
+	return letters_width(text, l->term.utf8);
+}
+
+static size_t bar_width(const struct layout *l)
+{
+	return l->bars ? BAR + SHARE : 0;
+}
+
+/* ---- measuring ---- */
+
+/* Returns the widest word of a heading. */
+static size_t widest_word(const struct layout *l, struct str text)
+{
+	size_t most = 0;
+
+	while (text.n) {
+		size_t blank = str_find_char(text, ' '), n = width(l, str_sub(text, 0, blank));
+		most = n > most ? n : most;
+		text = blank == SIZE_MAX ? STR_NONE : str_sub(text, blank + 1, SIZE_MAX);
+	}
+	return most;
+}
+
+/* Returns what the heading calls the names. */
+static struct str name_of_names(const struct layout *l)
+{
+	return str_sub(l->heading, 0, str_find(l->heading, S(" | ")));
+}
+
+static void measure(struct layout *l)
+{
+	size_t names = width(l, name_of_names(l));
+
+	l->name = names > l->name ? names : l->name;
+	for (size_t i = 0; i < l->rows.n; i++) {
+		const struct layout_row *r = l->rows.v[i];
+		if (r->plain)
+			continue;
+		size_t name = r->indent + width(l, r->name);
+		l->name = name > l->name ? name : l->name;
+		for (size_t c = 0; c < r->n; c++) {
+			size_t n = width(l, r->cells[c]);
+			if (n > l->columns.v[c].width)
+				l->columns.v[c].width = n;
+		}
+	}
+	for (size_t c = 0; c < l->columns.n; c++) {
+		struct layout_column *x = &l->columns.v[c];
+		size_t word = x->width ? widest_word(l, x->name) : 0;
+		x->width = word > x->width ? word : x->width;
+	}
+}
+
+/* Columns that all cells take. */
+static size_t cells_width(const struct layout *l)
+{
+	size_t all = 0;
+
+	for (size_t c = 0; c < l->columns.n; c++)
+		all += l->columns.v[c].width ? l->columns.v[c].width + GAP : 0;
+	return all;
+}
+
+/* Makes columns of text, then names, narrower if the terminal has no room for all. */
+static void fit(struct layout *l)
+{
+	size_t room = l->term.columns, all = l->name + cells_width(l) + bar_width(l);
+
+	if (l->wide || !room)
+		return;
+	for (size_t c = 0; c < l->columns.n && all > room; c++) {
+		struct layout_column *x = &l->columns.v[c];
+		size_t spare = x->text && x->width > NAME_MIN ? x->width - NAME_MIN : 0;
+		spare = spare > all - room ? all - room : spare;
+		x->width -= spare;
+		all -= spare;
+	}
+	if (all <= room)
+		return;
+	if (l->name > NAME_MIN && all - (l->name - NAME_MIN) <= room) {
+		l->name -= all - room;
+		return;
+	}
+	/* The cells go on in the next line anyway: names may take a whole one. */
+	l->wraps = true;
+	size_t most = room > bar_width(l) + NAME_MIN ? room - bar_width(l) : NAME_MIN;
+	l->name = l->name > most ? most : l->name;
+}
+
+/* ---- writing ---- */
+
+static void put_bar(const struct layout *l, const struct layout_row *r, struct sb *to)
+{
+	double share = r->share > 1 ? 1 : r->share < 0 ? 0 : r->share;
+	size_t full = (size_t)(share * BAR + 0.5);
+
+	for (size_t i = 0; i < BAR; i++)
+		sb_put(to, i < full ? (l->term.utf8 ? S("\xe2\x96\x88") : S("#"))
+		                    : (l->term.utf8 ? S("\xe2\x96\x91") : S(".")));
+	if (r->share >= 0)
+		sb_fmt(to, " %3d%% ", (int)(share * 100 + 0.5));
+	else
+		sb_repeat(to, ' ', SHARE);
+}
+
+static const char *style(const struct layout *l, const struct layout_row *r)
+{
+	if (!l->term.color)
+		return NULL;
+	if (r->dim)
+		return DIM;
+	if (r->whole || r->share < 0)
+		return NULL;
+	return r->share >= LARGE ? HOT : r->share >= MIDDLE ? WARM : NULL;
+}
+
+/* Where the next cell is written. */
+struct place {
+	size_t at;      /* columns of the line so far */
+	size_t pending; /* blanks that are owed: none are written at the end of a line */
+	bool new_line;  /* so is a new line */
+};
+
+/* Appends the cell in its column, in a new line if it does not fit. */
+static void put_cell(const struct layout *l, struct place *p, const struct layout_column *c,
+        struct str text, struct sb *to)
+{
+	size_t n = width(l, text);
+
+	n = n > c->width ? c->width : n;
+	if (l->wraps && p->at > INDENT_ON && p->at + GAP + c->width > l->term.columns) {
+		p->new_line = true;
+		p->at = p->pending = INDENT_ON;
+	}
+	size_t pad = c->width - n;
+	p->pending += GAP + (c->text ? 0 : pad);
+	if (n) {
+		if (p->new_line)
+			sb_char(to, '\n');
+		p->new_line = false;
+		sb_repeat(to, ' ', p->pending);
+		letters_shorten(to, text, l->wide ? SIZE_MAX : c->width, l->term.utf8);
+		p->pending = 0;
+	}
+	p->pending += c->text ? pad : 0;
+	p->at += GAP + c->width;
+}
+
+static void put_row(const struct layout *l, const struct layout_row *r, struct sb *to)
+{
+	const char *how = style(l, r);
+	size_t indent = r->indent, name = width(l, r->name);
+
+	if (l->bars)
+		put_bar(l, r, to);
+	if (how)
+		sb_put(to, str_of(how));
+	if (indent + NAME_MIN > l->name && indent + name > l->name)
+		indent = l->name > NAME_MIN ? l->name - NAME_MIN : 0;
+	size_t room = l->name - indent;
+	sb_repeat(to, ' ', indent);
+	letters_shorten(to, r->name, l->wide ? SIZE_MAX : room, l->term.utf8);
+	name = name > room && !l->wide ? room : name;
+	struct place p = { .at = bar_width(l) + l->name, .pending = room > name ? room - name : 0 };
+	for (size_t c = 0; c < r->n; c++)
+		if (l->columns.v[c].width)
+			put_cell(l, &p, &l->columns.v[c], r->cells[c], to);
+	if (how)
+		sb_put(to, S(PLAIN));
+	sb_char(to, '\n');
+}
+
+/* Appends text; it is broken between words where the terminal ends. */
+static void put_sentence(const struct layout *l, struct str text, struct sb *to)
+{
+	while (!l->wide && l->term.columns && width(l, text) > l->term.columns) {
+		struct str part = letters_break(text, l->term.columns, l->term.utf8);
+		if (part.n == text.n)
+			break;
+		letters_escape(to, part, l->term.utf8);
+		sb_char(to, '\n');
+		text = str_sub(text, part.n + 1, SIZE_MAX);
+	}
+	letters_escape(to, text, l->term.utf8);
+}
+
+/* Appends the heading: each name is broken into lines of its column's width; the last lines of all
+ * columns are beside each other. */
+static void put_columns(const struct layout *l, struct sb *to)
+{
+	size_t lines = 1, n = l->columns.n;
+	struct strs *parts = ARENA_ARRAY(to->a, n, struct strs);
+	struct str names = name_of_names(l);
+
+	for (size_t c = 0; c < n; c++) {
+		const struct layout_column *x = &l->columns.v[c];
+		for (struct str left = x->name; left.n && x->width;) {
+			struct str part = letters_break(left, x->width, l->term.utf8);
+			strs_add(to->a, &parts[c], part);
+			left = str_sub(left, part.n + 1, SIZE_MAX);
+		}
+		lines = parts[c].n > lines ? parts[c].n : lines;
+	}
+	for (size_t i = 0; i < lines; i++) {
+		struct place p = { .at = bar_width(l) + l->name,
+			.pending = bar_width(l) + l->name };
+		if (i + 1 == lines) {
+			sb_repeat(to, ' ', bar_width(l));
+			letters_shorten(to, names, l->name, l->term.utf8);
+			size_t w = width(l, names);
+			p.pending = l->name > w ? l->name - w : 0;
+		}
+		for (size_t c = 0; c < n; c++) {
+			size_t skip = lines - parts[c].n;
+			struct str part = i >= skip && parts[c].n ? parts[c].v[i - skip] : STR_NONE;
+			if (l->columns.v[c].width)
+				put_cell(l, &p, &l->columns.v[c], part, to);
+		}
+		if (i + 1 < lines)
+			sb_char(to, '\n');
+	}
+}
+
+/* Appends the heading: in columns, or as a sentence if the rows take several lines. */
+static void put_heading(const struct layout *l, struct sb *to)
+{
+	if (l->term.color)
+		sb_put(to, S(BOLD));
+	if (l->wraps)
+		put_sentence(l, l->heading, to);
+	else
+		put_columns(l, to);
+	if (l->term.color)
+		sb_put(to, S(PLAIN));
+	sb_char(to, '\n');
+}
+
+static void put_waiting(struct layout *l, struct sb *to)
+{
+	if (!l->heading.n && !l->rows.n)
+		return;
+	measure(l);
+	fit(l);
+	if (l->heading.n)
+		put_heading(l, to);
+	for (size_t i = 0; i < l->rows.n; i++) {
+		const struct layout_row *r = l->rows.v[i];
+		if (r->plain) {
+			letters_escape(to, r->name, l->term.utf8);
+			sb_char(to, '\n');
+		} else {
+			put_row(l, r, to);
+		}
+	}
+	l->heading = STR_NONE;
+	l->rows.v = NULL;
+	l->rows.n = l->rows.cap = 0;
+	arena_clear(&l->waiting);
+}
+
+/* ---- lines ---- */
+
+static struct layout_row *add_row(struct layout *l, struct sb *to)
+{
+	struct layout_row *r;
+
+	if (l->rows.n >= ROWS_WAIT)
+		put_waiting(l, to);
+	r = ARENA_NEW(&l->waiting, struct layout_row);
+	VEC_PUSH(&l->waiting, &l->rows, r);
+	return r;
+}
+
+static struct str slice(const struct line *line, const struct line_cell *c)
+{
+	return str_sub(line->text, c->at, c->n);
+}
+
+static void begin_table(struct layout *l, const struct line *line)
+{
+	l->table = true;
+	l->name = 0;
+	l->columns.n = 0;
+	l->wraps = false;
+	l->heading = line->style == LINE_HEADING
+	                     ? str_copy(&l->a, str_sub(line->text, 0, line->text.n - 1))
+	                     : STR_NONE;
+}
+
+static void add_columns(struct layout *l, const struct line *line)
+{
+	for (size_t i = 0; i < line->n; i++) {
+		const struct line_cell *c = &line->cells[i];
+		while (l->columns.n <= c->column)
+			VEC_PUSH(&l->a, &l->columns, (struct layout_column){ 0 });
+		if (line->style == LINE_HEADING)
+			l->columns.v[c->column].name = str_copy(&l->a, slice(line, c));
+	}
+}
+
+void layout_line(struct layout *l, const struct line *line, struct sb *to)
+{
+	if (line->style == LINE_SENTENCE) {
+		layout_end(l, to);
+		put_sentence(l, str_sub(line->text, 0, line->text.n - 1), to);
+		sb_char(to, '\n');
+		return;
+	}
+	if (line->style == LINE_HEADING || !l->table) {
+		layout_end(l, to);
+		begin_table(l, line);
+	}
+	add_columns(l, line);
+	if (line->style == LINE_HEADING)
+		return;
+	struct layout_row *r = add_row(l, to);
+	r->indent = line->indent;
+	r->name = str_copy(&l->waiting, str_sub(line->text, line->indent, line->name));
+	r->n = l->columns.n;
+	r->cells = ARENA_ARRAY(&l->waiting, r->n, struct str);
+	r->share = line->share;
+	r->whole = line->whole;
+	r->dim = line->dim;
+	for (size_t i = 0; i < line->n; i++) {
+		r->cells[line->cells[i].column] =
+		        str_copy(&l->waiting, slice(line, &line->cells[i]));
+		l->columns.v[line->cells[i].column].text |= !line->cells[i].number;
+	}
+}
+
+void layout_text(struct layout *l, struct str text, struct sb *to)
+{
+	if (!l->table) {
+		letters_escape(to, text, l->term.utf8);
+		sb_char(to, '\n');
+		return;
+	}
+	/* Text between the rows of a table waits with them: widths are those of the whole table. */
+	struct layout_row *r = add_row(l, to);
+	r->plain = true;
+	r->name = str_copy(&l->waiting, text);
+}
+
+void layout_end(struct layout *l, struct sb *to)
+{
+	put_waiting(l, to);
+	l->table = false;
+}

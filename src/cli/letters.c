@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See letters.h.
+ */
+#include "cli/letters.h"
+
+/* Returns the bytes of the letter at s[i]; 0: it may not be printed. */
+static size_t letter(struct str s, size_t i, bool utf8)
+{
+	unsigned char c = (unsigned char)s.p[i];
+	size_t n = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+
+	if (c == '\t')
+		return 1;
+	if (c < 0x20 || c == 0x7f)
+		return 0;
+	if (c < 0x80)
+		return 1;
+	if (!utf8)
+		return c >= 0xa0;
+	if (n > s.n - i || !str_is_utf8(str_sub(s, i, n)))
+		return 0;
+	return c == 0xc2 && (unsigned char)s.p[i + 1] < 0xa0 ? 0 : n;
+}
+
+void letters_escape(struct sb *to, struct str text, bool utf8)
+{
+	for (size_t i = 0; i < text.n;) {
+		size_t n = letter(text, i, utf8);
+		if (n)
+			sb_put(to, str_sub(text, i, n));
+		else
+			sb_fmt(to, "\\x%02x", (unsigned char)text.p[i]);
+		i += n ? n : 1;
+	}
+}
+
+size_t letters_width(struct str text, bool utf8)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < text.n;) {
+		size_t n = letter(text, i, utf8);
+		columns += n ? 1 : 4;
+		i += n ? n : 1;
+	}
+	return columns;
+}
+
+/* Returns the first `columns` letters of text. */
+static struct str head(struct str s, size_t columns, bool utf8)
+{
+	size_t i = 0;
+
+	while (columns-- && i < s.n) {
+		size_t n = letter(s, i, utf8);
+		i += n ? n : 1;
+	}
+	return str_sub(s, 0, i);
+}
+
+/* Returns the last `columns` letters of text. */
+static struct str tail(struct str s, size_t columns, bool utf8)
+{
+	size_t skip = letters_width(s, utf8), i = 0;
+
+	skip = skip > columns ? skip - columns : 0;
+	while (skip-- && i < s.n) {
+		size_t n = letter(s, i, utf8);
+		i += n ? n : 1;
+	}
+	return str_sub(s, i, SIZE_MAX);
+}
+
+void letters_shorten(struct sb *to, struct str text, size_t room, bool utf8)
+{
+	struct str dots = utf8 ? S("\xe2\x80\xa6") : S("...");
+	size_t dots_n = utf8 ? 1 : 3;
+
+	if (letters_width(text, utf8) <= room || room <= dots_n) {
+		letters_escape(to, text, utf8);
+		return;
+	}
+	/* The end of a name tells more than its beginning. */
+	size_t left = (room - dots_n) / 3, right = room - dots_n - left;
+	letters_escape(to, head(text, left, utf8), utf8);
+	sb_put(to, dots);
+	letters_escape(to, tail(text, right, utf8), utf8);
+}
+
+struct str letters_break(struct str text, size_t room, bool utf8)
+{
+	if (letters_width(text, utf8) <= room)
+		return text;
+	struct str line = head(text, room + 1, utf8);
+	size_t blank = str_rfind_char(line, ' ');
+	if (blank == SIZE_MAX || blank == 0)
+		blank = str_find_char(text, ' ');
+	return str_sub(text, 0, blank);
+}
