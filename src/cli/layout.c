@@ -265,23 +265,32 @@ static void put_columns(const struct layout *l, struct sb *to)
 			if (l->columns.v[c].width)
 				put_cell(l, &p, &l->columns.v[c], part, to);
 		}
-		if (i + 1 < lines)
-			sb_char(to, '\n');
+		sb_char(to, '\n');
 	}
 }
 
-/* Appends the heading: in columns, or as a sentence if the rows take several lines. */
+/* Appends the heading: in columns, or as a sentence if the rows take several lines. Each line is
+ * bold by itself: pagers forget the style at the end of a line. */
 static void put_heading(const struct layout *l, struct sb *to)
 {
-	if (l->term.color)
-		sb_put(to, S(BOLD));
-	if (l->wraps)
-		put_sentence(l, l->heading, to);
-	else
-		put_columns(l, to);
-	if (l->term.color)
-		sb_put(to, S(PLAIN));
-	sb_char(to, '\n');
+	struct sb all = sb_in(to->a);
+
+	if (l->wraps) {
+		put_sentence(l, l->heading, &all);
+		sb_char(&all, '\n');
+	} else {
+		put_columns(l, &all);
+	}
+	for (struct str left = sb_str(&all); left.n;) {
+		struct str line = str_sub(left, 0, str_find_char(left, '\n'));
+		if (l->term.color)
+			sb_put(to, S(BOLD));
+		sb_put(to, line);
+		if (l->term.color)
+			sb_put(to, S(PLAIN));
+		sb_char(to, '\n');
+		left = str_sub(left, line.n + 1, SIZE_MAX);
+	}
 }
 
 static void put_waiting(struct layout *l, struct sb *to)
