@@ -4,7 +4,7 @@
  */
 #include "gen_docs.h"
 
-/* Text as roff reads it. */
+/* Writes text with the escapes of roff. */
 static void put(FILE *f, const char *s)
 {
 	for (bool first = true; *s; first = *s++ == '\n') {
@@ -24,7 +24,8 @@ static void put(FILE *f, const char *s)
 static void put_head(FILE *f, const char *name, const char *what)
 {
 	fprintf(f,
-	        ".\\\" Made by tools/gen_docs.c; do not edit.\n.TH %s 1 \"\" \"tfprof %s\" \"User "
+	        ".\\\" Made by tools/gen_docs.c; do not edit.\n.TH %s 1 2026-11-22 \"tfprof %s\" "
+	        "\"User "
 	        "Commands\"\n.SH NAME\n",
 	        name, TFPROF_VERSION);
 	put(f, name);
@@ -36,6 +37,11 @@ static void put_head(FILE *f, const char *name, const char *what)
 static void put_section(FILE *f, const char *name)
 {
 	fprintf(f, ".SH %s\n", name);
+}
+
+static void put_subsection(FILE *f, const char *name)
+{
+	fprintf(f, ".SS %s\n", name);
 }
 
 static void put_item(FILE *f, const char *before, const char *name, const char *value)
@@ -51,7 +57,7 @@ static void put_item(FILE *f, const char *before, const char *name, const char *
 	fputs("\n", f);
 }
 
-/* An item and its sentence. */
+/* Writes an item and its sentence. */
 static void put_row(
         FILE *f, const char *before, const char *name, const char *value, const char *help)
 {
@@ -60,7 +66,7 @@ static void put_row(
 	fputs(".\n", f);
 }
 
-/* Those that mean something to the command; of no command: all. */
+/* Writes the options that apply to the command; NULL: all. */
 static void put_options(FILE *f, const struct command *c)
 {
 	for (const struct option *row = view_options; row; row = option_next(row)) {
@@ -124,6 +130,17 @@ static void put_own_options(FILE *f, const struct option *row)
 	}
 }
 
+/* Lists the pages of all commands. */
+static void put_see_also(FILE *f)
+{
+	put_section(f, "SEE ALSO");
+	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;) {
+		fputs(".BR tfprof\\-", f);
+		put(f, c->name);
+		fprintf(f, " (1)%s\n", cmd_next(docs_session, c) ? " ," : "");
+	}
+}
+
 void docs_page_of(const struct command *c)
 {
 	char name[64], file[80];
@@ -148,16 +165,16 @@ void docs_page_of(const struct command *c)
 	put_section(f, "DESCRIPTION");
 	put(f, c->about);
 	fputs("\n", f);
-	if (options_of(c->name)) {
-		put_section(f, c->view_options ? "OPTIONS OF ITS OWN" : "OPTIONS");
-		put_own_options(f, options_of(c->name));
-	}
-	if (c->view || c->view_options) {
+	if (options_of(c->name) || c->view || c->view_options)
 		put_section(f, "OPTIONS");
+	if (options_of(c->name))
+		put_own_options(f, options_of(c->name));
+	if (options_of(c->name) && c->view_options)
+		put_subsection(f, "Options of the views");
+	if (c->view || c->view_options)
 		put_options(f, c);
-	}
 	if (c->view) {
-		put_section(f, "COLUMNS (-select)");
+		put_subsection(f, "Metrics (-select)");
 		put_metrics(f, c->view->kind);
 	}
 	put_examples(f, c->examples);
@@ -167,65 +184,61 @@ void docs_page_of(const struct command *c)
 }
 
 static const char MAIN_ABOUT[] =
-        "Answers where a TensorFlow model's time, memory, parameters and float operations go, from "
-        "the files that TensorFlow leaves behind. FILEs are sorted out by content; the flags say "
-        "what is what. Several run metadata files are steps 0, 1, 2 in their order. Files may be "
-        "binary or text and may be compressed with gzip. Options are -name value, --name value or "
-        "--name=value and may stand before or after the command. Without a command the prompt "
-        "opens; where standard input is no terminal, commands are read from it, one a line.";
+        "Shows where a model's time, memory, parameters and float operations go, from the profiles "
+        "that TensorFlow writes and from GPU recordings of any program. The format of a FILE is "
+        "recognised by its content; the flags state it. Several run metadata files are steps 0, 1, "
+        "2 in their order. Files may be binary or text and may be compressed with gzip. Options "
+        "are -name value, --name value or --name=value, before or after the command. Without a "
+        "command a prompt opens; if standard input is not a terminal, commands are read from it, "
+        "one per line.";
 static const char MAIN_PROMPT[] =
-        "Tab completes commands, options, values and names of nodes; the arrow keys bring back "
-        "what "
-        "was typed before. Ctrl-C ends what is running, Ctrl-D the session. An empty line shows "
-        "the "
+        "Tab completes commands, options, values and node names; the arrow keys recall earlier "
+        "lines. Ctrl-C interrupts a command, Ctrl-D ends the session. An empty line shows the "
         "options. A line may end in | PROGRAM, > FILE or >> FILE; no shell is involved.";
 static const char MAIN_FILES[] =
-        ".TP\n.I .tfprof_history.txt\nlines typed at the prompt, if it is in the current folder; "
-        "else\n.I ~/.local/state/tfprof/history.txt\n(XDG_STATE_HOME is respected).\n";
+        ".TP\n.I .tfprof_history.txt\nhistory of the prompt, if it exists in the current folder; "
+        "otherwise\n.I ~/.local/state/tfprof/history.txt\n(XDG_STATE_HOME is respected).\n";
 static const char MAIN_ENV[] =
-        ".TP\n.B PAGER\nprogram for long answers on a terminal; less if it is not set.\n.TP\n.B "
-        "NO_COLOR, CLICOLOR_FORCE\nno colours; colours even where no terminal is.\n.TP\n.B "
-        "TFPROF_THREADS\nhow many threads read step files; the number of CPUs if it is not "
-        "set.\n.TP\n.B "
-        "TFPROF_CUPTI_PATH\nthe libcupti that recorded programs without one of their own "
-        "load.\n.TP\n.B TFPROF_JOB\nthe name of the job to which recorded processes belong.\n";
-static const char MAIN_STATUS[] = "0 done; 1 the command failed; 2 wrong words; 3 an input that "
-                                  "cannot be read or parsed. That "
-                                  "of record is the status of the program it ran. Where "
-                                  "nobody reads standard output any more SIGPIPE ends it.";
+        ".TP\n.B PAGER\nprogram for long answers on a terminal; default less.\n.TP\n.B NO_COLOR, "
+        "CLICOLOR_FORCE\nno colours; colours even if standard output is not a terminal.\n.TP\n.B "
+        "TFPROF_THREADS\nnumber of threads that read step files; default the number of "
+        "CPUs.\n.TP\n.B TFPROF_CUPTI_PATH\nlibcupti for recorded programs that do not bring "
+        "their own.\n.TP\n.B TFPROF_JOB\nname of the job of recorded processes.\n";
+static const char MAIN_STATUS[] =
+        "0 success; 1 the command failed; 2 usage error; 3 an input cannot be read or parsed. "
+        "record exits with the status of the recorded program. If the reader of a pipe closes it, "
+        "tfprof ends by SIGPIPE.";
 
 void docs_main_page(void)
 {
 	FILE *f = docs_begin("man", "tfprof.1");
 
-	put_head(f, "tfprof", "profiler for TensorFlow models");
+	put_head(f, "tfprof", "show where a model's time, memory and float operations go");
 	put_section(f, "SYNOPSIS");
 	fputs(".B tfprof\n[\\fICOMMAND\\fR] [\\fIFLAGS\\fR] [\\fIFILE\\fR...] [\\fIOPTIONS\\fR]\n",
 	        f);
 	put_section(f, "DESCRIPTION");
 	put(f, MAIN_ABOUT);
 	fputs("\n", f);
-	put_examples(f, "tfprof scope graph.pbtxt run_meta tfprof_log -select micros,bytes\n"
-	                "tfprof op --profile_path=profile_100 -order_by micros\n"
-	                "tfprof help scope\n");
-	put_section(f, "COMMANDS");
+	put_subsection(f, "Commands");
 	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;)
 		put_row(f, "", c->name, NULL, c->help);
-	put_section(f, "FLAGS");
-	put_flags(f);
-	put_section(f, "OPTIONS");
-	put_options(f, NULL);
-	put_section(f, "COLUMNS (-select)");
-	put_metrics(f, VK_N);
-	put_section(f, "STATISTICS (-stats)");
-	for (enum stat_id i = 0; i < STATS_N; i++)
-		put_row(f, "", stat_rows[i].name, NULL, stat_rows[i].help);
-	put_section(f, "OUTPUTS");
-	for (enum output_kind i = 0; i < OUT_N; i++)
-		put_row(f, "", output_rows[i].name, NULL, output_rows[i].help);
-	put_section(f, "PROMPT");
+	put_subsection(f, "Prompt");
 	put(f, MAIN_PROMPT);
 	fputs("\n", f);
+	put_section(f, "OPTIONS");
+	put_subsection(f, "Flags");
+	put_flags(f);
+	put_subsection(f, "Options of the views");
+	put_options(f, NULL);
+	put_subsection(f, "Metrics (-select)");
+	put_metrics(f, VK_N);
+	put_subsection(f, "Statistics (-stats)");
+	for (enum stat_id i = 0; i < STATS_N; i++)
+		put_row(f, "", stat_rows[i].name, NULL, stat_rows[i].help);
+	put_subsection(f, "Outputs (-output)");
+	for (enum output_kind i = 0; i < OUT_N; i++)
+		put_row(f, "", output_rows[i].name, NULL, output_rows[i].help);
 	put_section(f, "EXIT STATUS");
 	put(f, MAIN_STATUS);
 	fputs("\n", f);
@@ -233,5 +246,9 @@ void docs_main_page(void)
 	fputs(MAIN_ENV, f);
 	put_section(f, "FILES");
 	fputs(MAIN_FILES, f);
+	put_examples(f, "tfprof scope graph.pbtxt run_meta tfprof_log -select micros,bytes\n"
+	                "tfprof op --profile_path=profile_100 -order_by micros\n"
+	                "tfprof help scope\n");
+	put_see_also(f);
 	docs_end(f);
 }

@@ -8,9 +8,20 @@
 
 #include "lib/session.h"
 
+/* What commands are for: the short help lists them so. */
+enum purpose {
+	PURPOSE_VIEWS,
+	PURPOSE_COMPARE,
+	PURPOSE_FILES,
+	PURPOSE_RECORD,
+	PURPOSE_SESSION,
+	PURPOSE_N
+};
+
 struct request;
 struct command {
 	const char *name, *help;
+	enum purpose purpose;
 	const char *about;           /* a paragraph */
 	const char *examples;        /* command lines, one a line */
 	const struct view_ops *view; /* of the view commands */

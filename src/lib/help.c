@@ -7,35 +7,45 @@
 #include "lib/flags.h"
 #include "lib/options.h"
 
-#define INTRO                                                                                      \
-	"tfprof answers where a TensorFlow model's time, memory, parameters and float operations " \
-	"go."
+#define INTRO "tfprof shows where a model's time, memory, parameters and float operations go."
+static const char *const USAGE = "\n"
+                                 "Usage: tfprof [COMMAND] [FILE...] [OPTIONS]\n"
+                                 "       tfprof FILE...           open a prompt\n"
+                                 "\n";
+static const char *const PURPOSES[PURPOSE_N] = {
+	[PURPOSE_VIEWS] = "views of a profile: by name scope, by data flow, by line of Python, by "
+	                  "operation type; advice",
+	[PURPOSE_COMPARE] = "compare runs; pass/fail gates for CI",
+	[PURPOSE_FILES] = "write one profile of many files; list and verify checkpoints",
+	[PURPOSE_RECORD] = "record GPU work of any program, and look at it",
+	[PURPOSE_SESSION] = "the prompt and scripts",
+};
 static const char *const EXAMPLES =
         "\n"
-        "Examples\n"
-        "  tfprof scope graph.pbtxt run_meta tfprof_log -select micros,bytes\n"
-        "  tfprof op --profile_path=profile_100 -order_by micros -select micros,occurrence\n"
-        "  tfprof code --profile_path=profile_100 -max_depth 20 -show_name_regexes '.*train.*'\n"
-        "  printf 'scope -max_depth 3\\nset -select bytes\\nscope\\n' | tfprof "
-        "--profile_path=profile_100\n"
-        "\n"
-        "Usage: tfprof [COMMAND] [FLAGS] [FILE...] [OPTIONS]\n";
-static const char *const USAGE[] = {
-	"FILEs are sorted out by their content; the flags say what is what, and --profile_path=- "
-	"is "
-	"standard input. gzip is undone.",
+        "  tfprof scope profile_100 -order_by micros -max_depth 3\n"
+        "  tfprof op profile_100 -select micros,occurrence -order_by micros\n"
+        "  tfprof diff profile_100 profile_200\n"
+        "\n";
+static const char *const MORE[] = {
+	"tfprof help WORD explains a command, an option, a metric or an output.",
+	"tfprof help all lists everything; so does man tfprof.",
+};
+static const char *const RULES[] = {
+	"The format of a FILE is recognised by its content; the flags below state it. Files may be "
+	"compressed with gzip; --profile_path=- is standard input.",
 	"Options are -name value, --name value or --name=value, before or after the command.",
-	"Without a command, lines of commands are read from standard input.",
+	"Without a command, commands are read from standard input, one per line.",
 };
 
-#define COLUMNS      100 /* of a line, unless the terminal has fewer */
-#define COLUMNS_MIN  20
-#define ROOM_MIN     30 /* columns for an explanation beside its word; with less it stands below */
-#define BELOW        6  /* blanks before it there */
-#define OUTPUT_WORDS 13 /* columns of words: of outputs, commands and statistics */
-#define METRIC_WORDS 22
-#define FLAG_WORDS   26
-#define OPTION_WORDS 30
+#define COLUMNS       100 /* of a line, unless the terminal has fewer */
+#define COLUMNS_MIN   20
+#define ROOM_MIN      30 /* columns for an explanation beside its word; with less it stands below */
+#define BELOW         6  /* blanks before it there */
+#define PURPOSE_WORDS 34 /* columns of the commands of one purpose */
+#define OUTPUT_WORDS  13 /* columns of words: of outputs, commands and statistics */
+#define METRIC_WORDS  22
+#define FLAG_WORDS    26
+#define OPTION_WORDS  30
 
 void help_put_hanging(unsigned columns, struct str text, size_t blanks, struct sink *out)
 {
@@ -83,7 +93,7 @@ static void put_line(const struct session *s, struct str text, struct sink *out)
 	put_hanging(s, text, 2, out);
 }
 
-/* The first line about a word. */
+/* Writes the first line about a word. */
 static void put_head(
         struct session *s, const char *dashes, const char *word, const char *text, struct sink *out)
 {
@@ -173,27 +183,52 @@ static void put_all_options(struct session *s, struct sink *out)
 	put_options(s, NULL, out);
 }
 
+static void put_all(struct session *s, struct sink *out)
+{
+	put_hanging(s, S(INTRO), 0, out);
+	sink_put(out, str_of(USAGE));
+	for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
+		put_line(s, str_of(RULES[i]), out);
+	for (size_t i = 0; i < n_help_sections; i++) {
+		if (help_sections[i].put == put_all)
+			continue;
+		sink_char(out, '\n');
+		help_sections[i].put(s, out);
+	}
+}
+
 const struct help_section help_sections[] = {
-	{ "commands", put_commands, true },
-	{ "flags", put_flags, true },
-	{ "options", put_all_options, true },
-	{ "metrics", put_metrics, false },
-	{ "outputs", put_outputs, true },
-	{ "statistics", put_stats, false },
+	{ "all", put_all },
+	{ "commands", put_commands },
+	{ "flags", put_flags },
+	{ "options", put_all_options },
+	{ "metrics", put_metrics },
+	{ "outputs", put_outputs },
+	{ "statistics", put_stats },
 };
 const size_t n_help_sections = sizeof help_sections / sizeof *help_sections;
+
+/* Writes the names of the commands for a purpose, and the purpose. */
+static void put_purpose(struct session *s, enum purpose p, struct sink *out)
+{
+	struct strs names = { 0 };
+
+	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;)
+		if (c->purpose == p)
+			strs_add(&s->query_arena, &names, str_of(c->name));
+	put_item(s, strs_join(&s->query_arena, &names, S(" ")), PURPOSE_WORDS, str_of(PURPOSES[p]),
+	        out);
+}
 
 void help_usage(struct session *s, struct sink *out)
 {
 	put_hanging(s, S(INTRO), 0, out);
+	sink_put(out, str_of(USAGE));
+	for (enum purpose p = 0; p < PURPOSE_N; p++)
+		put_purpose(s, p, out);
 	sink_put(out, str_of(EXAMPLES));
-	for (size_t i = 0; i < sizeof USAGE / sizeof *USAGE; i++)
-		put_line(s, str_of(USAGE[i]), out);
-	for (size_t i = 0; i < n_help_sections; i++)
-		if (help_sections[i].in_usage) {
-			sink_char(out, '\n');
-			help_sections[i].put(s, out);
-		}
+	for (size_t i = 0; i < sizeof MORE / sizeof *MORE; i++)
+		put_line(s, str_of(MORE[i]), out);
 }
 
 /* The options that only this command has. */
@@ -204,7 +239,8 @@ static void put_own_options(struct session *s, const struct command *c, struct s
 	if (c->synopsis)
 		sink_fmt(out, "\nUsage: tfprof %s %s\n", c->name, c->synopsis);
 	if (row)
-		sink_put(out, c->view_options ? S("\nOptions of its own\n") : S("\nOptions\n"));
+		sink_put(
+		        out, c->view_options ? S("\nOptions of this command\n") : S("\nOptions\n"));
 	for (; row; row = option_next(row))
 		put_option(s, row, OPTION_WORDS, out);
 }
@@ -277,7 +313,7 @@ static bool unknown_topic(struct session *s, struct str topic)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "there is no help on '%.*s'; did you mean '%.*s'?", STR(topic), STR(near));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        "there is no help on '%.*s'; topics are commands, flags, options, metrics, "
+	        "there is no help on '%.*s'; topics are all, commands, flags, options, metrics, "
 	        "outputs and statistics",
 	        STR(topic));
 }
@@ -300,6 +336,12 @@ static void put_metric(struct session *s, const struct metric *m, struct sink *o
 		sink_char(out, '\n');
 	for (size_t i = 0; i < sizeof m->doc / sizeof *m->doc && m->doc[i]; i++)
 		put_line(s, str_of(m->doc[i]), out);
+	if (m->unit == UNIT_TENSOR)
+		put_line(s,
+		        S("The line above is the original's; the values of variables are shown "
+		          "with "
+		          "--checkpoint_path."),
+		        out);
 }
 
 static void put_output(struct session *s, const struct output_row *o, struct sink *out)
@@ -312,7 +354,48 @@ static void put_output(struct session *s, const struct output_row *o, struct sin
 	sink_fmt(out, "\n  -output %s%s\n", o->name, file);
 }
 
-/* A word that options take: a metric, an output, a statistic. */
+static void put_about_option(struct session *s, const struct option *row, struct sink *out)
+{
+	bool preset = row->preset && row->preset[0];
+	struct str about = str_fmt(&s->query_arena, "%s%s%s", row->help, preset ? "; default " : "",
+	        preset ? row->preset : "");
+
+	put_head(s, option_dashes(row), row->name, str_z(&s->query_arena, about), out);
+	put_words(s, row, out);
+}
+
+/* Writes which options of the list accept the topic as a value; true if one does. */
+static bool put_choice_of(struct session *s, const struct option *row, const char *command,
+        struct str topic, struct sink *out)
+{
+	bool any = false;
+
+	for (; row; row = option_next(row)) {
+		struct strs choices =
+		        str_split(&s->query_arena, str_of(row->choices ? row->choices : ""), '|');
+		for (size_t i = 0; i < choices.n; i++) {
+			if (!str_eq(choices.v[i], topic))
+				continue;
+			sink_fmt(out, "tfprof %s%s", command, command[0] ? " " : "");
+			put_about_option(s, row, out);
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* Writes about a value that options choose from; false if no option does. */
+static bool put_choice(struct session *s, struct str topic, struct sink *out)
+{
+	bool any = put_choice_of(s, options_of(SCOPE_FLAGS), "", topic, out);
+
+	any |= put_choice_of(s, view_options, "", topic, out);
+	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;)
+		any |= put_choice_of(s, options_of(c->name), c->name, topic, out);
+	return any;
+}
+
+/* Writes about a word that options take: a metric, an output, a statistic, a choice. */
 static bool put_value(struct session *s, struct str topic, struct sink *out)
 {
 	for (enum metric_id i = 0; i < M_N; i++)
@@ -336,17 +419,7 @@ static bool put_value(struct session *s, struct str topic, struct sink *out)
 			help_sections[i].put(s, out);
 			return true;
 		}
-	return unknown_topic(s, topic);
-}
-
-static void put_about_option(struct session *s, const struct option *row, struct sink *out)
-{
-	bool preset = row->preset && row->preset[0];
-	struct str about = str_fmt(&s->query_arena, "%s%s%s", row->help, preset ? "; default " : "",
-	        preset ? row->preset : "");
-
-	put_head(s, option_dashes(row), row->name, str_z(&s->query_arena, about), out);
-	put_words(s, row, out);
+	return put_choice(s, topic, out) || unknown_topic(s, topic);
 }
 
 /* The options of that name which single commands have; false if there is none. */

@@ -7,24 +7,24 @@
 
 #include "lib/session.h"
 
-/* The page for a topic (a section, a command, an option with or without dashes, a word that one
- * takes), or for all. */
+/* Writes the page for each topic: a section, a command, an option with or without dashes, a word
+ * that an option takes. Without topics: the short help. False with the session's error if a topic
+ * is unknown. */
 bool help_write(struct session *s, const struct strs *topics, struct sink *out);
 
 /* A topic that lists others. */
 struct help_section {
 	const char *name;
 	void (*put)(struct session *s, struct sink *out);
-	bool in_usage;
 };
 extern const struct help_section help_sections[];
 extern const size_t n_help_sections;
 
-/* Examples, commands, options. */
+/* Writes the short help: usage, commands by purpose, examples. */
 void help_usage(struct session *s, struct sink *out);
 
-/* Text in lines of so many columns (0: of no terminal), of 100 at most and 20 at least: broken at
- * blanks, with so many, which are fewer, before each line but the first. */
+/* Writes text in lines of at most `columns` columns (0: no terminal; 20 to 100 are used), broken at
+ * blanks; each line but the first begins with `blanks` blanks. */
 void help_put_hanging(unsigned columns, struct str text, size_t blanks, struct sink *out);
 
 #endif
