@@ -17,6 +17,7 @@ SOVERSION := 0
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all lib units fuzzers collect-tests docs demo check check-deep check-real check-gpu gpu-bundle lint coverage fuzz oracle bench bench-compare \
+	deps-build deps-check deps-deep demo-run lint-run \
 	bench-original install uninstall format config help clean check-build syntax FORCE
 
 comma := ,
@@ -35,22 +36,19 @@ MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
 # ---- what has to be installed first -------------------------------------------------------------
-# Some goals install what they miss. This happens while the file is read, before pkg-config is asked.
-ifneq (,$(filter check-deep fuzz fuzz-all lint,$(GOALS)))
-LEVEL := deep
-else ifneq (,$(filter check check-real format,$(GOALS)))
-LEVEL := check
-else ifneq (,$(filter demo,$(GOALS)))
-LEVEL := build
-endif
-ifneq (,$(LEVEL))
-ifneq (ok,$(lastword $(shell sh tools/deps.sh $(LEVEL) >&2 && echo ok)))
-$(error what is needed is not installed)
-endif
-endif
-
-NO_BUILD := help clean
+# Targets that install what is missing, and then build with a make of their own: the libraries are
+# looked for when that one starts.
+NO_BUILD := help clean demo check check-deep check-real lint fuzz fuzz-all coverage deps-build deps-check deps-deep
 BUILDS := $(filter-out $(NO_BUILD),$(GOALS))
+
+deps-build deps-check deps-deep:
+	@sh tools/deps.sh $(@:deps-%=%)
+# One at a time: package managers lock.
+deps-check: | $(if $(filter demo,$(GOALS)),deps-build)
+deps-deep: | $(if $(filter check check-real format,$(GOALS)),deps-check)
+demo: deps-build
+check check-real format: deps-check
+check-deep lint fuzz fuzz-all: deps-deep
 
 # ---- configuration ------------------------------------------------------------------------------
 ifneq (,$(SAN))
@@ -246,7 +244,9 @@ docs: $(O)/gen_docs
 # ---- using it -----------------------------------------------------------------------------------
 ## demo: build, then show where a recorded training step spends time, memory and operations
 DEMO := build/tfprof scope testdata/example/profile_100 -max_depth 2 -order_by micros -select micros,bytes,params,float_ops
-demo: build/tfprof build/libtfprof_cupti.so
+demo:
+	+@$(MAKE) --no-print-directory demo-run
+demo-run: build/tfprof build/libtfprof_cupti.so
 	@echo
 	@echo '$$ $(DEMO)'
 	@$(DEMO)
@@ -367,10 +367,12 @@ LINT_cppcheck = timeout 3600 cppcheck --quiet --language=c --std=c11 --platform=
 	--error-exitcode=1 -Isrc -Iinclude $(DEFS) -D__linux__=1 -D__x86_64__=1 -D'CRC_256(f)=0' \
 	-D_Noreturn='__attribute__((noreturn))' $<
 LINT_TOOLS := gcc clang-tidy cppcheck
-LINT_HAVE := $(if $(filter lint,$(GOALS)),$(foreach t,$(LINT_TOOLS),$(if $(shell command -v $(t)),$(t))))
+LINT_HAVE := $(if $(filter lint-run,$(GOALS)),$(foreach t,$(LINT_TOOLS),$(if $(shell command -v $(t)),$(t))))
 LINT_OK := $(foreach t,$(LINT_HAVE),$(LINT_SRC:%.c=build/lint/$(t)/%.ok))
 ## lint: static analysis with gcc -fanalyzer, clang-tidy and cppcheck
-lint: $(LINT_OK)
+lint:
+	+@$(MAKE) --no-print-directory lint-run
+lint-run: $(LINT_OK)
 	@echo '$(words $(LINT_OK)) passed, 0 failed, $(words $(filter-out $(LINT_HAVE),$(LINT_TOOLS))) skipped'
 define LINT_RULE
 build/lint/$(1)/%.ok: %.c .clang-tidy $$(O)/flags | $$(GEN_H)
