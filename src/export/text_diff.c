@@ -129,7 +129,8 @@ static void put_sides(struct sb *b, const struct diff_answer *x, uint32_t row, u
 
 static void put_difference(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
 {
-	fmt_quantity(b, metric_quantity(x->d->ask->metrics[k]), diff_difference(x->d, row, k), true);
+	fmt_quantity(
+	        b, metric_quantity(x->d->ask->metrics[k]), diff_difference(x->d, row, k), true);
 }
 
 void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k)
