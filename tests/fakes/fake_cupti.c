@@ -21,6 +21,13 @@
  *   FAKE_SHUFFLE=1                         buffers come back in another order
  *   FAKE_KERNEL_SIZE=160                   size of kernel records
  *   FAKE_API=12                            the version that it says it has
+ *   FAKE_LATE=15                           milliseconds from a launch to its end; its record is incomplete so long
+ *   FAKE_HIDE=1                            records are not seen in a buffer before it is handed over
+ *   FAKE_THREADS=1                         each thread has a buffer of its own
+ *   FAKE_EXIT=open|subscribe|launch        a handler of exit, set then, takes it down
+ *   FAKE_DEAD=silent                       after that it returns success and does nothing
+ *   FAKE_CLOCK_OFFSET=-5000000000          ns that its clock is ahead of the day's
+ *   FAKE_CLOCK_DRIFT=20                    millionths that its clock runs faster
  */
 /* clang-format on */
 #define _GNU_SOURCE
@@ -64,14 +71,6 @@ static unsigned cbid_of(const struct fake_op *op, unsigned *domain)
 	                                                 : ids[op->what];
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 struct call_data {
 	unsigned site;
 	const char *function;
@@ -91,45 +90,45 @@ static void count_launch(void)
 {
 	uint64_t n = __atomic_add_fetch(&fake.launches, 1, __ATOMIC_SEQ_CST);
 	unsigned long fatal = fake_option("FAKE_FATAL");
+	struct {
+		int result;
+		const char *message;
+	} state = { 719, "the launch failed" };
+	callback *told = GET(fake.told);
 
-	if (fatal && n == fatal) {
-		tell(STATE, 1, 0);
-		SET(fake.finalized, 1);
-	}
+	if (n == 1 && fake_option_is("FAKE_EXIT", "launch"))
+		fake_cupti_die_at_exit();
+	if (!fatal || n != fatal)
+		return;
+	if (told && GET(fake.listening[STATE][1]))
+		told(GET(fake.user), STATE, 1, &state);
+	SET(fake.finalized, 1);
 }
 
-/* From 13.0 on each thread has buffers of its own; here, eight have. */
-static struct shard *shard_of_thread(void)
-{
-	static unsigned next;
-	static __thread unsigned mine;
-
-	if (!mine)
-		mine = 1 + __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
-	return &fake.shard[(NEWER ? mine : fake_tid()) % SHARDS];
-}
-
-static void ran(const struct fake_op *op)
+void fake_ran(const struct fake_op *op)
 {
 	unsigned domain, cbid = cbid_of(op, &domain);
-	uint64_t at = now() - 1500;
+	static __thread uint64_t entered;
+	uint64_t at;
 
-	if (!GET(fake.subscribed) || GET(fake.finalized))
+	if (GET(fake.finalized) || GET(fake.dead))
 		return;
 	if (op->entered) {
 		tell(domain, cbid, 0);
+		entered = fake_now();
 		if (op->what == FAKE_UNLOAD)
 			tell(RESOURCE, 7, 0);
 		return;
 	}
-	struct shard *s = shard_of_thread();
+	struct shard *s = fake_shard();
 	uint32_t correlation = __atomic_add_fetch(&fake.correlation, 1, __ATOMIC_RELAXED);
 
 	if (fake_option("FAKE_UNCORRELATED") && !GET(fake.kinds[DRIVER_CALLS]))
 		correlation = 0;
+	at = fake_now();
 	pthread_mutex_lock(&s->lock);
 	if (GET(fake.request)) {
-		fake_put_call(s, domain, cbid, correlation, at);
+		fake_put_call(s, domain, cbid, correlation, entered, at);
 		fake_put_work(s, op, correlation, at);
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -144,63 +143,6 @@ EXPORT int cuptiGetVersion(unsigned *v)
 {
 	FAIL("GetVersion", 0);
 	*v = fake_option("FAKE_API") ? (unsigned)fake_option("FAKE_API") : FAKE_VERSION;
-	return OK;
-}
-
-EXPORT int cuptiSubscribe(void **s, callback *f, void *user)
-{
-	void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-	void (**hook)(const struct fake_op *) = cuda ? dlsym(cuda, "fake_hook") : NULL;
-
-	FAIL("Subscribe", 0);
-	if (getenv("FAKE_HOLDER") || GET(fake.subscribed))
-		return MULTIPLE;
-	if (!hook)
-		return 999;
-	SET(fake.correlation, (uint32_t)fake_option("FAKE_CORRELATION"));
-	SET(fake.user, user);
-	SET(fake.told, f);
-	SET(fake.subscribed, 1);
-	SET(fake.finalized, 0);
-	__atomic_store_n(hook, ran, __ATOMIC_RELEASE);
-	*s = &fake;
-	return OK;
-}
-
-#if NEWER
-struct params {
-	size_t size;
-	const char *name;
-	char *old;
-	size_t old_size;
-};
-
-EXPORT int cuptiSubscribe_v2(void **s, callback *f, void *user, struct params *p)
-{
-	FAIL("Subscribe_v2", 0);
-	if (p->size < sizeof *p)
-		return INVALID;
-	if (getenv("FAKE_HOLDER") && p->old)
-		snprintf(p->old, p->old_size, "CUPTI for %s", getenv("FAKE_HOLDER"));
-	return cuptiSubscribe(s, f, user);
-}
-#endif
-
-EXPORT int cuptiUnsubscribe(void *s)
-{
-	if (s != &fake || !GET(fake.subscribed))
-		return INVALID;
-	SET(fake.subscribed, 0);
-	SET(fake.told, NULL);
-	for (unsigned i = 0; i < sizeof fake.kinds; i++)
-		SET(fake.kinds[i], 0);
-	for (unsigned i = 0; i < CBIDS; i++) {
-		for (unsigned d = 0; d < 3; d++)
-			SET(fake.single[d][i], 0);
-		for (unsigned d = 0; d < 7; d++)
-			SET(fake.listening[d][i], 0);
-	}
-	FAIL("Unsubscribe", 0);
 	return OK;
 }
 
@@ -246,8 +188,6 @@ static void burn(unsigned long ms)
  * hangs. */
 EXPORT int cuptiActivityFlushAll(unsigned forced)
 {
-	int backwards = fake_option("FAKE_SHUFFLE") != 0;
-
 	__atomic_add_fetch(&fake.flushes, 1, __ATOMIC_SEQ_CST);
 	if (fake_option("FAKE_BURN"))
 		burn(fake_option("FAKE_BURN"));
@@ -256,14 +196,8 @@ EXPORT int cuptiActivityFlushAll(unsigned forced)
 	FAIL("ActivityFlushAll", forced);
 	if (GET(fake.finalized))
 		return 999;
-	for (int i = 0; i < SHARDS; i++) {
-		struct shard *s = &fake.shard[backwards ? SHARDS - 1 - i : i];
-
-		pthread_mutex_lock(&s->lock);
-		if (GET(fake.complete))
-			fake_give_back(s);
-		pthread_mutex_unlock(&s->lock);
-	}
+	if (!GET(fake.dead))
+		fake_flush((int)forced, fake_option("FAKE_SHUFFLE") != 0);
 	return OK;
 }
 
@@ -292,7 +226,7 @@ EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, uint8_t **r
 EXPORT int cuptiEnableCallback(unsigned on, void *s, unsigned domain, unsigned cbid)
 {
 	FAIL("EnableCallback", cbid);
-	if (s != &fake || domain > 6 || cbid >= CBIDS)
+	if (s != &fake || !GET(fake.subscribed) || domain > 6 || cbid >= CBIDS)
 		return INVALID;
 	SET(fake.listening[domain][cbid], (unsigned char)on);
 	return OK;
@@ -337,7 +271,7 @@ EXPORT int cuptiSetThreadIdType(unsigned type)
 EXPORT int cuptiGetTimestamp(uint64_t *t)
 {
 	FAIL("GetTimestamp", 0);
-	*t = now();
+	*t = fake_now();
 	return OK;
 }
 
@@ -394,14 +328,6 @@ EXPORT int cuptiGetResultString(unsigned result, const char **text)
 	return OK;
 }
 
-EXPORT int cuptiFinalize(void)
-{
-	FAIL("Finalize", 0);
-	SET(fake.subscribed, 0);
-	SET(fake.told, NULL);
-	return OK;
-}
-
 #if FAKE_VERSION >= 23
 static int enable_call(const char *function, unsigned domain, unsigned cbid, uint8_t on)
 {
@@ -445,12 +371,6 @@ EXPORT void fake_cupti_state(char *p, size_t n)
 EXPORT uint64_t fake_cupti_flushes(void)
 {
 	return GET(fake.flushes);
-}
-
-/* Another client takes the buffers from now on, or no longer. */
-EXPORT void fake_cupti_steal(unsigned long on)
-{
-	SET(fake.stolen, on != 0);
 }
 
 /* So many records were dropped. */

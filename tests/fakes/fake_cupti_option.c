@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "fake_cupti.h"
 
@@ -21,10 +22,26 @@ int fake_option_is(const char *name, const char *value)
 	return v && !strcmp(v, value);
 }
 
+uint64_t fake_now(void)
+{
+	const char *offset = getenv("FAKE_CLOCK_OFFSET"), *drift = getenv("FAKE_CLOCK_DRIFT");
+	struct timespec t;
+	int64_t ns;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	if (drift)
+		ns += ns % 1000000000000 / 1000000 * strtol(drift, NULL, 10);
+	return (uint64_t)(ns + (offset ? strtoll(offset, NULL, 10) : 0));
+}
+
 int fake_fail(const char *function, unsigned argument)
 {
 	const char *p = getenv("FAKE_FAIL");
 	size_t n = strlen(function);
+
+	if (GET(fake.dead) && strcmp(function, "ActivityGetNextRecord"))
+		return fake_option_is("FAKE_DEAD", "silent") ? OK : NOT_INITIALIZED;
 
 	for (; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
 		char *end;

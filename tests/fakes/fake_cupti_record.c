@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Buffers and records of the fake CUPTI: each field is put where that version's own headers have
- * it.
+ * Records of the fake CUPTI: each field is put where that version's own headers have it.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -12,13 +11,20 @@
 
 /* Sizes of records in this version; 0: there is no such kind. */
 static unsigned size_of[KINDS] = {
-	[1] = NEWER || MIDDLE ? 96 : 88,
-	[2] = 88,
+	[1] = NEWEST            ? 112
+	      : NEWER || MIDDLE ? 96
+	                        : 88,
+	[2] = NEWEST ? 104 : 88,
 	[4] = 40,
 	[5] = 40,
-	[8] = MIDDLE ? 184 : 176,
-	[9] = MIDDLE ? 32 : 16,
-	[10] = NEWER    ? 216
+	[8] = NEWEST   ? 192
+	      : MIDDLE ? 184
+	               : 176,
+	[9] = NEWEST   ? 40
+	      : MIDDLE ? 32
+	               : 16,
+	[10] = NEWEST   ? 248
+	       : NEWER  ? 216
 	       : MIDDLE ? 208
 	                : 200,
 	[17] = MIDDLE ? 56 : 40,
@@ -40,58 +46,13 @@ __attribute__((constructor)) static void set_sizes(void)
 		size_of[10] = (unsigned)fake_option("FAKE_KERNEL_SIZE");
 }
 
-/* ---- buffers ---- */
-
-void fake_give_back(struct shard *s)
-{
-	uint8_t *p = s->buffer;
-	size_t valid = s->used;
-
-	if (!p)
-		return;
-	s->buffer = NULL;
-	if (s->theirs)
-		return;
-	if (fake_option_is("FAKE_END", "truncated") && valid > 20)
-		valid -= 20;
-	if (fake_option_is("FAKE_END", "empty"))
-		valid = 0;
-	if (fake_option_is("FAKE_END", "unknown") && s->size - valid >= 48) {
-		memset(p + valid, 0, 48);
-		p[valid] = 55;
-		valid += 48;
-	}
-	GET(fake.complete)(NULL, 0, p, s->size, valid);
-}
-
-/* A record of a kind; NULL if it must be dropped. The shard is locked. */
 static uint8_t *record(struct shard *s, unsigned kind)
 {
-	size_t n = size_of[kind], most;
+	uint8_t *p = fake_room(s, size_of[kind]);
 
-	if (s->buffer && (s->size - s->used < n || s->theirs != GET(fake.stolen)))
-		fake_give_back(s);
-	if (!s->buffer) {
-		s->used = 0;
-		s->theirs = GET(fake.stolen);
-		if (s->theirs) {
-			s->buffer = fake.theirs;
-			s->size = STOLEN;
-		} else {
-			GET(fake.request)(&s->buffer, &s->size, &most);
-		}
-		if (!s->buffer || s->size < n) {
-			__atomic_fetch_add(&fake.dropped, 1, __ATOMIC_RELAXED);
-			s->buffer = NULL;
-			return NULL;
-		}
-	}
-	uint8_t *p = s->buffer + s->used;
-
-	s->used += n;
-	if (s->theirs)
+	if (!p)
 		return NULL;
-	memset(p, 0, n);
+	memset(p, 0, size_of[kind]);
 	memcpy(p, &kind, 4);
 	return p;
 }
@@ -130,15 +91,13 @@ static void put_kernel(
         struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at, uint64_t node)
 {
 	uint64_t length = op->what == FAKE_LAUNCH && op->bytes ? op->bytes : 1000 + node;
-	uint64_t start = at + 2000, end = start + length;
+	uint64_t start = at + 500, end = start + length;
 	uint8_t *p = record(s, 10);
 
 	if (!p)
 		return;
 	times(&start, &end);
 	put(p, 6, 32, 2);
-	PUT64(16, start);
-	PUT64(24, end);
 	PUT32(40, 0);
 	PUT32(44, 1);
 	PUT32(48, op->stream + 7);
@@ -153,6 +112,7 @@ static void put_kernel(
 		PUT64(144, node);
 		PUT32(156, 5);
 	}
+	fake_put_times(s, p, 16, 24, start, end);
 }
 
 static void put_transfer(
@@ -169,8 +129,6 @@ static void put_transfer(
 		put(p, 6, op->kind == 2 ? 1 : 3, 1);
 	}
 	PUT64(8, op->bytes);
-	PUT64(16, at + 2000);
-	PUT64(24, at + 2000 + op->bytes / 16);
 	PUT32(36, 1);
 	PUT32(40, 7);
 	if (peer) {
@@ -182,6 +140,7 @@ static void put_transfer(
 	}
 	if (set)
 		put(p, 50, 3, 2);
+	fake_put_times(s, p, 16, 24, at + 500, at + 500 + op->bytes / 16);
 }
 
 static void put_memory(struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at)
@@ -206,8 +165,8 @@ static void put_sync(struct shard *s, uint32_t correlation, uint64_t at)
 	if (!p)
 		return;
 	PUT32(4, 4);
-	PUT64(8, at);
-	PUT64(16, at + 5000);
+	PUT64(8, at - 1);
+	PUT64(16, at);
 	PUT32(24, correlation);
 	PUT32(28, 1);
 }
@@ -226,11 +185,10 @@ static void put_graph(struct shard *s, const struct fake_op *op, uint32_t correl
 	if (!(p = record(s, 51)))
 		return;
 	PUT32(4, correlation);
-	PUT64(8, at + 2000);
-	PUT64(16, at + 2000 + 1000 * op->bytes);
 	PUT32(28, 5);
 	PUT32(32, 1);
 	PUT32(36, op->stream + 7);
+	fake_put_times(s, p, 8, 16, at + 500, at + 500 + 1000 * op->bytes);
 }
 
 void fake_put_work(struct shard *s, const struct fake_op *op, uint32_t correlation, uint64_t at)
@@ -262,8 +220,8 @@ void fake_put_work(struct shard *s, const struct fake_op *op, uint32_t correlati
 	}
 }
 
-void fake_put_call(
-        struct shard *s, unsigned domain, unsigned cbid, uint32_t correlation, uint64_t at)
+void fake_put_call(struct shard *s, unsigned domain, unsigned cbid, uint32_t correlation,
+        uint64_t start, uint64_t end)
 {
 	uint8_t *p;
 
@@ -272,8 +230,8 @@ void fake_put_call(
 	if (!(p = record(s, domain == RUNTIME ? 5 : 4)))
 		return;
 	PUT32(4, cbid);
-	PUT64(8, at);
-	PUT64(16, at + 1500);
+	PUT64(8, start);
+	PUT64(16, end);
 	PUT32(24, getpid());
 	PUT32(28, fake_tid());
 	PUT32(32, correlation);

@@ -127,6 +127,7 @@ static void print(const struct block_decoder *g, const struct spool_record *r)
 		field("realtime", r->clock.realtime);
 		field("raw", r->clock.monotonic_raw);
 		field("cupti", r->clock.cupti);
+		field("width", r->clock.width);
 		break;
 	case SPOOL_DEVICE:
 		field("id", r->device.id);

@@ -137,6 +137,18 @@ static void do_until_log(void)
 	}
 }
 
+/* Until the log says that. */
+static void do_await_log(void)
+{
+	char text[8192];
+
+	for (int i = 0; i < PATIENCE; i++) {
+		if (read_log(text, sizeof text) && strstr(text, argument[0]))
+			break;
+		usleep(10000);
+	}
+}
+
 /* Until the log has so many lines. */
 static void do_await_lines(void)
 {
@@ -223,10 +235,21 @@ static void tell_cupti(const char *function)
 	tell((unsigned long)number(0, 0));
 }
 
-/* Another client takes the buffers from now on: 1, or does so no longer: 0. */
+/* Another client takes the buffers: 1; it ends: 0; it ends and takes CUPTI out of the process: 2.
+ */
 static void do_steal(void)
 {
 	tell_cupti("fake_cupti_steal");
+}
+
+/* CUPTI ends before the collector when the program exits. */
+static void do_die(void)
+{
+	void (*die)(void) = (void (*)(void))fake_cupti("fake_cupti_die_at_exit");
+
+	if (!die)
+		wrong("there is no CUPTI to end");
+	die();
 }
 
 /* So many records count as dropped at the next question. */
@@ -240,12 +263,14 @@ const struct word wait_words[] = {
 	{ "listen", do_listen },
 	{ "settle", do_settle },
 	{ "until-log", do_until_log },
+	{ "await-log", do_await_log },
 	{ "await-lines", do_await_lines },
 	{ "await", do_await },
 	{ "until", do_until },
 	{ "state", do_state },
 	{ "calls", do_calls },
 	{ "steal", do_steal },
+	{ "die", do_die },
 	{ "drop", do_drop },
 	{ NULL, NULL },
 };

@@ -137,11 +137,24 @@ static void do_profiler(void)
 
 /* ---- threads ---- */
 
+#define THREADS 1024
+
 static void *launcher(void *n)
 {
 	mini_push("thread");
 	launch((long)(intptr_t)n, NULL);
 	mini_pop();
+	return NULL;
+}
+
+static pthread_barrier_t together;
+
+/* Launches when all threads are there, and stays until all have launched. */
+static void *at_once(void *n)
+{
+	pthread_barrier_wait(&together);
+	launcher(n);
+	pthread_barrier_wait(&together);
 	return NULL;
 }
 
@@ -162,13 +175,13 @@ static void *endless(void *unused)
 
 static void threads(long at_once, long rounds, void *(*work)(void *), long n)
 {
-	pthread_t t[64];
+	static pthread_t t[THREADS];
 
 	for (long r = 0; r < rounds; r++) {
-		for (long i = 0; i < at_once && i < 64; i++)
+		for (long i = 0; i < at_once && i < THREADS; i++)
 			if (pthread_create(&t[i], NULL, work, (void *)(intptr_t)n))
 				wrong("no thread");
-		for (long i = 0; i < at_once && i < 64; i++)
+		for (long i = 0; i < at_once && i < THREADS; i++)
 			pthread_join(t[i], NULL);
 	}
 }
@@ -176,6 +189,27 @@ static void threads(long at_once, long rounds, void *(*work)(void *), long n)
 static void do_threads(void)
 {
 	threads(number(0, 4), 1, launcher, number(1, 100));
+}
+
+static void do_threads_at_once(void)
+{
+	pthread_barrier_init(&together, NULL, (unsigned)number(0, 4));
+	threads(number(0, 4), 1, at_once, number(1, 100));
+}
+
+/* Launches at a rate: N in all, one each MS milliseconds. */
+static void do_rate(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	for (long i = 0; i < number(0, 1); i++) {
+		launch(1, NULL);
+		t.tv_nsec += number(1, 1) * 1000000;
+		t.tv_sec += t.tv_nsec / 1000000000;
+		t.tv_nsec %= 1000000000;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+	}
 }
 
 static void do_churn(void)
@@ -230,8 +264,6 @@ static void do_counted(void)
 	if (counted == MAP_FAILED || pthread_create(&t, NULL, counter, NULL))
 		wrong("no thread");
 }
-
-static pthread_barrier_t together;
 
 /* Is over before the writer has seen anything of it. */
 static void *named(void *i)
@@ -418,6 +450,8 @@ const struct word work_words[] = {
 	{ "unload", do_unload },
 	{ "profiler", do_profiler },
 	{ "threads", do_threads },
+	{ "threads-at-once", do_threads_at_once },
+	{ "rate", do_rate },
 	{ "churn", do_churn },
 	{ "background", do_background },
 	{ "counted", do_counted },
