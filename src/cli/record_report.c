@@ -69,6 +69,8 @@ static size_t wait_for_others(struct record_report *r, int64_t left)
 struct summary {
 	uint64_t processes, kernels, copies, bytes, damaged, lost[SPOOL_LOST_WHY_N];
 	uint64_t unended; /* spools that nobody closed, nor will */
+	uint64_t gaps;    /* intervals in which nothing was recorded */
+	bool uncompared;  /* not of all launches is known whether their kernels came */
 	struct strs said;
 };
 
@@ -96,6 +98,8 @@ static void add(struct record_report *r, struct summary *x, struct str file)
 	x->copies = num_add_u64(x->copies, recording_summary_copies(&look));
 	x->bytes += look.size;
 	x->damaged += look.damaged;
+	x->gaps = num_add_u64(x->gaps, look.kinds[SPOOL_GAP]);
+	x->uncompared |= !look.compared;
 	x->unended += !look.ended && !is_open(r, file);
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
 		x->lost[i] = num_add_u64(x->lost[i], look.lost[i]);
@@ -153,6 +157,9 @@ static void say_summary(const struct record_report *r, const struct summary *x, 
 	}
 	fmt_bytes(&size, (int64_t)x->bytes);
 	spool_lost_text(&lost, x->lost, x->damaged);
+	if (x->gaps)
+		sb_fmt(&lost, "%s%llu interval%s without recording", lost.n ? ", " : "",
+		        (unsigned long long)x->gaps, x->gaps == 1 ? "" : "s");
 	if (x->unended)
 		sb_fmt(&lost,
 		        "%s%llu process%s had not closed %s spool%s: what came last may be missing",
@@ -163,7 +170,10 @@ static void say_summary(const struct record_report *r, const struct summary *x, 
 	        (unsigned long long)x->processes, x->processes == 1 ? "" : "es",
 	        (unsigned long long)x->kernels, x->kernels == 1 ? "" : "s",
 	        (unsigned long long)x->copies, x->copies == 1 ? "y" : "ies", STR(sb_str(&size)),
-	        STR(dir), STR(lost.n ? sb_str(&lost) : S("nothing lost")));
+	        STR(dir),
+	        STR(lost.n              ? sb_str(&lost)
+	                : x->uncompared ? S("no loss is known")
+	                                : S("nothing lost")));
 	if (open)
 		note_line(to, "tfprof: %zu of them still run%s and record%s\n", open,
 		        open == 1 ? "s" : "", open == 1 ? "s" : "");

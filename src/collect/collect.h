@@ -49,8 +49,8 @@
 #define COLLECT_OPT_SILENCE                                                                        \
 	"silence" /* ms without records that are looked into: 3000; twice as long is judged what   \
 	             recording costs */
-#define COLLECT_OPT_BUFFERS     "buffers"     /* that CUPTI may fill: 64, which is the most */
-#define COLLECT_OPT_BUFFER_SIZE "buffer_size" /* of one, bytes, whole pages: 1Mi */
+#define COLLECT_OPT_BUFFERS     "buffers"     /* that CUPTI may fill: 1024, which is the most */
+#define COLLECT_OPT_BUFFER_SIZE "buffer_size" /* of the largest, bytes, whole pages: 128Ki */
 
 /* Files in the session folder, for snprintf: host (at most COLLECT_HOST_MAX bytes, '/' and control
  * bytes replaced by '_'), pid, start time of the process (clock ticks since boot), random. */

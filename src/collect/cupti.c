@@ -12,31 +12,61 @@
 #include <string.h>
 #include <time.h>
 
+#include "collect/buffers.h"
+#include "collect/cupti_subscribe.h"
 #include "collect/decode.h"
-#include "collect/record_enable.h"
 #include "collect/pool.h"
-#include "collect/threads.h"
+#include "collect/process.h"
+#include "collect/record_enable.h"
 #include "collect/wake.h"
 
-#define OUR_NAME  "tfprof"
-#define CBID_MOST 2048u
-#define DISCARDS  4u
-#define DISCARD   (16u << 10)
+#define CBID_MOST   2048u
+#define CLOCK_TRIES 3
+#define PENDING_NS  200000000u /* that unfinished work gets at the end of a session */
+#define LOOK_NS     5000000u   /* between two looks whether it has finished */
 
 static struct {
 	struct cupti f;
 	void *subscriber;
 	uint64_t enabled; /* kinds, a bit each */
 	bool single_calls;
-	char missing[128];
-	_Atomic uint32_t fatal; /* 0, or 1 + what CUPTI's state became */
+	const struct heard_of *heard; /* a callback that CUPTI agreed to, or NULL */
+	char missing[256];
+	_Atomic uint32_t fatal; /* 0, or 1 + the error after which CUPTI gave up */
 	_Atomic bool detach;
-	_Atomic uint64_t discarded, launches;
-	_Atomic uint32_t discards_out;
+	_Atomic uint64_t launches;
 } session;
 
-/* What CUPTI fills when the pool is empty and it cannot do without; its content is lost. */
-static _Alignas(8) uint8_t discards[DISCARDS][DISCARD];
+/* Callbacks without which recording works, if not as well. */
+static const struct heard_of {
+	uint32_t domain, cbid;
+	const char *what;
+} heard_of[] = { { CB_STATE, CB_STATE_FATAL, "fatal errors" },
+	{ CB_RESOURCE, CB_RESOURCE_MODULE_UNLOAD, "unloaded modules" },
+	{ CB_DRIVER, CBID_CTX_DESTROY, "ends of contexts" },
+	{ CB_DRIVER, CBID_CTX_DESTROY_V2, "ends of contexts" },
+	{ CB_DRIVER, CBID_PRIMARY_RELEASE, "ends of contexts" },
+	{ CB_DRIVER, CBID_PRIMARY_RELEASE_V2, "ends of contexts" },
+	{ CB_DRIVER, CBID_PRIMARY_RESET, "ends of contexts" },
+	{ CB_DRIVER, CBID_PRIMARY_RESET_V2, "ends of contexts" },
+	{ CB_RUNTIME, CBID_DEVICE_RESET, "ends of contexts" } };
+#define HEARD_OF (sizeof heard_of / sizeof *heard_of)
+
+/* What the kinds that are enabled are called in messages. */
+static const char *const kind_names[ACT_KINDS] = {
+	[ACT_MEMCPY] = "copies",
+	[ACT_MEMSET] = "memsets",
+	[ACT_DRIVER] = "calls of the driver",
+	[ACT_RUNTIME] = "calls of the runtime",
+	[ACT_DEVICE] = "devices",
+	[ACT_CONTEXT] = "contexts",
+	[ACT_KERNEL] = "kernels",
+	[ACT_OVERHEAD] = "overheads",
+	[ACT_MEMCPY_PEER] = "copies between devices",
+	[ACT_SYNC] = "synchronisation",
+	[ACT_MEMORY] = "memory",
+	[ACT_GRAPH] = "launches of whole graphs",
+};
 
 const struct cupti *cupti_functions(void)
 {
@@ -46,71 +76,6 @@ const struct cupti *cupti_functions(void)
 const char *cupti_missing(void)
 {
 	return session.missing;
-}
-
-/* ---- buffers -----------------------------------------------------------------------------------
- */
-static uint8_t *take_discard(size_t *size)
-{
-	uint32_t out = atomic_load(&session.discards_out);
-
-	for (;;) {
-		unsigned i = (unsigned)__builtin_ctz(~out);
-
-		if (i >= DISCARDS) /* all are out: two threads share one, and what it holds is lost
-		                      anyway */
-			i = 0;
-		if (atomic_compare_exchange_weak(&session.discards_out, &out, out | 1u << i)) {
-			*size = DISCARD;
-			return discards[i];
-		}
-	}
-}
-
-static void give_discard(uint8_t *p, size_t valid)
-{
-	union rec *r = NULL;
-	uint64_t n = 0;
-
-	while (valid && valid <= DISCARD && !session.f.ActivityGetNextRecord(p, valid, &r))
-		n++;
-	atomic_fetch_add(&session.discarded, n);
-	memset(p, 0, DISCARD);
-	atomic_fetch_and(&session.discards_out, ~(1u << (size_t)(p - discards[0]) / DISCARD));
-}
-
-static bool is_discard(const uint8_t *p)
-{
-	return p >= discards[0] && p < discards[0] + sizeof discards;
-}
-
-static void requested(uint8_t **buffer, size_t *size, size_t *most)
-{
-	int saved = errno;
-
-	*most = 0;
-	*buffer = NULL;
-	if (record_enable_is_open(DOOR_CUPTI)) {
-		threads_see(); /* the first record in it is mostly this thread's */
-		*buffer = pool_take();
-	}
-	*size = *buffer ? pool_bytes() : 0;
-	/* Older versions may crash when they get none. */
-	if (!*buffer && session.f.version < CUPTI_API_12_9)
-		*buffer = take_discard(size);
-	errno = saved;
-}
-
-static void completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
-{
-	int saved = errno;
-
-	(void)context, (void)stream, (void)size;
-	if (buffer && is_discard(buffer))
-		give_discard(buffer, valid);
-	else if (buffer && record_enable_ours() && pool_put(buffer, valid))
-		wake_writer();
-	errno = saved;
 }
 
 /* ---- callbacks ---------------------------------------------------------------------------------
@@ -137,8 +102,10 @@ static void called(void *user, uint32_t domain, uint32_t cbid, const void *data)
 
 	(void)user;
 	if (domain == CB_STATE) {
+		const struct cb_state *state = data;
+
 		if (cbid == CB_STATE_FATAL) {
-			atomic_store(&session.fatal, 1);
+			atomic_store(&session.fatal, 1 + (state ? state->result : 0));
 			wake_writer();
 		}
 	} else if (domain == CB_RESOURCE) {
@@ -158,71 +125,31 @@ static void called(void *user, uint32_t domain, uint32_t cbid, const void *data)
 	errno = saved;
 }
 
-const char *cupti_failure(void)
-{
-	return atomic_load(&session.fatal) ? "a fatal error" : NULL;
-}
-
 /* ---- start -------------------------------------------------------------------------------------
  */
-static const char *text_of(uint32_t error)
+bool cupti_failed(void)
 {
-	const char *text = NULL;
-
-	if (session.f.GetResultString && !session.f.GetResultString(error, &text) && text)
-		return text;
-	return "an unknown error";
+	return atomic_load(&session.fatal);
 }
 
-static bool fail(char *why, size_t n, const char *function, uint32_t error)
+void cupti_failure(char *text, size_t n)
 {
-	snprintf(why, n, "cupti%s failed: %s (%u)", function, text_of(error), error);
-	return false;
-}
+	uint32_t error = atomic_load(&session.fatal);
 
-/* Subscribes with our name, or tells the name of who has the only place; "" if CUPTI does not say.
- */
-static uint32_t subscribe_v2(char *holder)
-{
-	struct subscriber_params p = { .size = SUBSCRIBER_PARAMS_SIZE,
-		.name = OUR_NAME,
-		.holder = holder,
-		.holder_size = SUBSCRIBER_HOLDER_SIZE };
-
-	holder[0] = 0;
-	return session.f.Subscribe_v2(&session.subscriber, called, NULL, &p);
-}
-
-/* From 13.2 on, who subscribes by the newer function may have to use only such; so there it is
- * asked for the name alone. */
-static bool subscribe(char *why, size_t n)
-{
-	char holder[SUBSCRIBER_HOLDER_SIZE + 1] = "";
-	bool v2 = session.f.Subscribe_v2 && session.f.version < CUPTI_API_13_2;
-	uint32_t e =
-	        v2 ? subscribe_v2(holder) : session.f.Subscribe(&session.subscriber, called, NULL);
-
-	if (v2 && e && e != CUPTI_E_MULTIPLE_SUBSCRIBERS && e != CUPTI_E_NOT_INITIALIZED)
-		e = session.f.Subscribe(&session.subscriber, called, NULL);
-	if (!e)
-		return true;
-	if (e == CUPTI_E_MULTIPLE_SUBSCRIBERS && !v2 && session.f.Subscribe_v2 &&
-	        !subscribe_v2(holder)) {
-		session.f.Unsubscribe(
-		        session.subscriber); /* it has become free just now: too late */
-		holder[0] = 0;
-	}
-	holder[SUBSCRIBER_HOLDER_SIZE] = 0;
-	if (e == CUPTI_E_MULTIPLE_SUBSCRIBERS)
-		snprintf(why, n, "another profiler has CUPTI%s%s", holder[0] ? ": " : "", holder);
-	else if (e == CUPTI_E_NOT_INITIALIZED && !session.f.driver)
-		snprintf(why, n, "CUPTI %u does not work without a driver", session.f.version);
-	else if (e == CUPTI_E_NOT_INITIALIZED)
-		snprintf(why, n, "CUPTI %u does not work with this driver, which is of CUDA %d.%d",
-		        session.f.version, session.f.driver / 1000, session.f.driver % 1000 / 10);
+	if (error > 1)
+		snprintf(text, n, "%s (%u)", cupti_error_text(&session.f, error - 1), error - 1);
 	else
-		fail(why, n, "Subscribe", e);
-	return false;
+		snprintf(text, n, "a fatal error");
+}
+
+/* Adds to the list of what CUPTI refuses, each once. */
+static void add_missing(const char *what)
+{
+	size_t used = strlen(session.missing);
+
+	if (!strstr(session.missing, what))
+		snprintf(session.missing + used, sizeof session.missing - used, "%s%s",
+		        used ? ", " : "", what);
 }
 
 /* Settings without which recording works, if not as well. */
@@ -239,16 +166,13 @@ static void adjust(void)
 
 static void listen(void)
 {
-	static const struct {
-		uint32_t domain, cbid;
-	} wanted[] = { { CB_STATE, CB_STATE_FATAL }, { CB_RESOURCE, CB_RESOURCE_MODULE_UNLOAD },
-		{ CB_DRIVER, CBID_CTX_DESTROY }, { CB_DRIVER, CBID_CTX_DESTROY_V2 },
-		{ CB_DRIVER, CBID_PRIMARY_RELEASE }, { CB_DRIVER, CBID_PRIMARY_RELEASE_V2 },
-		{ CB_DRIVER, CBID_PRIMARY_RESET }, { CB_DRIVER, CBID_PRIMARY_RESET_V2 },
-		{ CB_RUNTIME, CBID_DEVICE_RESET } };
-
-	for (unsigned i = 0; session.f.EnableCallback && i < sizeof wanted / sizeof *wanted; i++)
-		session.f.EnableCallback(1, session.subscriber, wanted[i].domain, wanted[i].cbid);
+	session.heard = NULL;
+	for (unsigned i = 0; i < HEARD_OF; i++)
+		if (session.f.EnableCallback && !session.f.EnableCallback(1, session.subscriber,
+		                                        heard_of[i].domain, heard_of[i].cbid))
+			session.heard = &heard_of[i];
+		else
+			add_missing(heard_of[i].what);
 }
 
 static uint32_t enable(uint32_t kind)
@@ -265,17 +189,21 @@ static bool need(uint32_t kind, char *why, size_t n)
 {
 	uint32_t e = enable(kind);
 
-	return !e || fail(why, n, "ActivityEnable", e);
+	if (e)
+		snprintf(why, n, "CUPTI refuses to record %s (kind %u): %s (%u)", kind_names[kind],
+		        kind, cupti_error_text(&session.f, e), e);
+	return !e;
 }
 
 /* Enables one that it can do without. */
-static void want(uint32_t kind, const char *name)
+static void want(uint32_t kind)
 {
-	size_t used = strlen(session.missing);
+	char what[64];
 
-	if (enable(kind))
-		snprintf(session.missing + used, sizeof session.missing - used, "%s%s",
-		        used ? ", " : "", name);
+	if (!enable(kind))
+		return;
+	snprintf(what, sizeof what, "%s (kind %u)", kind_names[kind], kind);
+	add_missing(what);
 }
 
 /* Switches single functions on; false where this CUPTI cannot, or one refuses. */
@@ -314,36 +242,35 @@ static bool enable_calls(enum plan_level level, char *why, size_t n)
 
 static bool enable_all(const struct plan *plan, char *why, size_t n)
 {
-	if (!need(plan->graph_level ? ACT_GRAPH : ACT_KERNEL, why, n))
-		return false;
-	/* Graph launches and single kernels are both wanted; only the nodes of graphs are not. */
-	if (plan->graph_level && !need(ACT_KERNEL, why, n))
-		return false;
-	if (!need(ACT_MEMCPY, why, n) || !need(ACT_MEMSET, why, n) ||
+	/* Where whole graphs are refused their nodes are recorded. */
+	if (plan->graph_level)
+		want(ACT_GRAPH);
+	if (!need(ACT_KERNEL, why, n) || !need(ACT_MEMCPY, why, n) || !need(ACT_MEMSET, why, n) ||
 	        !enable_calls(plan->level, why, n))
 		return false;
-	want(ACT_MEMCPY_PEER, "copies between devices");
+	want(ACT_MEMCPY_PEER);
 	if (plan->overhead)
-		want(ACT_OVERHEAD, "overheads");
+		want(ACT_OVERHEAD);
 	if (plan->memory)
-		want(ACT_MEMORY, "memory");
+		want(ACT_MEMORY);
 	if (plan->sync)
-		want(ACT_SYNC, "synchronisation");
+		want(ACT_SYNC);
 	for (uint32_t kind = ACT_DEVICE; kind <= ACT_CONTEXT; kind++)
 		if (!session.f.ActivityEnableAndDump || session.f.ActivityEnableAndDump(kind))
-			want(kind, kind == ACT_DEVICE ? "devices" : "contexts");
+			want(kind);
 		else
 			session.enabled |= (uint64_t)1 << kind;
 	return true;
 }
 
+/* Calls first: a call that is recorded has its kernel. */
 static void disable_all(void)
 {
+	cupti_no_calls();
 	for (uint32_t kind = 0; kind < ACT_KINDS; kind++)
 		if (session.enabled >> kind & 1)
 			session.f.ActivityDisable(kind);
 	session.enabled = 0;
-	cupti_no_calls();
 }
 
 bool cupti_start(const struct plan *plan, char *why, size_t n)
@@ -356,14 +283,16 @@ bool cupti_start(const struct plan *plan, char *why, size_t n)
 	session.subscriber = NULL;
 	if (!session.f.Subscribe && !cupti_open(&session.f, why, n))
 		return false;
-	if (!subscribe(why, n))
+	if (!cupti_subscribe(&session.f, &session.subscriber, called, why, n))
 		return false;
 	adjust();
 	decode_use(&session.f, plan->level == LEVEL_FULL);
+	buffers_use(&session.f);
 	record_enable_open(DOOR_CUPTI);
-	e = session.f.ActivityRegisterCallbacks(requested, completed);
+	e = session.f.ActivityRegisterCallbacks(buffers_requested, buffers_completed);
 	if (e)
-		fail(why, n, "ActivityRegisterCallbacks", e);
+		snprintf(why, n, "cuptiActivityRegisterCallbacks failed: %s (%u)",
+		        cupti_error_text(&session.f, e), e);
 	listen();
 	if (!e && enable_all(plan, why, n))
 		return true;
@@ -376,9 +305,9 @@ bool cupti_start(const struct plan *plan, char *why, size_t n)
 
 /* ---- while it runs -----------------------------------------------------------------------------
  */
-void cupti_flush(bool forced)
+uint32_t cupti_flush(bool forced)
 {
-	session.f.ActivityFlushAll(forced ? CUPTI_FLUSH_FORCED : 0);
+	return session.f.ActivityFlushAll(forced ? CUPTI_FLUSH_FORCED : 0);
 }
 
 uint64_t cupti_dropped(void)
@@ -389,21 +318,32 @@ uint64_t cupti_dropped(void)
 	if (!session.f.ActivityGetNumDroppedRecords ||
 	        session.f.ActivityGetNumDroppedRecords(NULL, 0, &n))
 		n = 0;
-	return n + atomic_exchange(&session.discarded, 0);
+	return n + buffers_discarded();
 }
 
-uint64_t cupti_clock(void)
+void cupti_clock(struct spool_clock *best)
 {
-	uint64_t t = 0;
+	*best = (struct spool_clock){ .width = UINT64_MAX };
+	for (int i = 0; i < CLOCK_TRIES; i++) {
+		struct spool_clock c = { 0 };
+		uint64_t begin = process_raw_clock(), before = process_clock(), after;
 
-	return session.f.GetTimestamp && !session.f.GetTimestamp(&t) ? t : 0;
+		if (!session.f.GetTimestamp || session.f.GetTimestamp(&c.cupti))
+			c.cupti = 0;
+		after = process_clock();
+		c.width = process_raw_clock() - begin + 1;
+		c.monotonic_raw = begin + c.width / 2;
+		c.realtime = before + (uint64_t)((int64_t)(after - before) / 2);
+		if (c.width < best->width)
+			*best = c;
+	}
 }
 
 void cupti_all_calls(void)
 {
 	if (session.single_calls) {
-		want(ACT_RUNTIME, "calls of the runtime");
-		want(ACT_DRIVER, "calls of the driver");
+		want(ACT_RUNTIME);
+		want(ACT_DRIVER);
 	}
 	session.single_calls = false;
 }
@@ -421,6 +361,8 @@ void cupti_no_calls(void)
 	session.single_calls = false;
 }
 
+/* ---- other clients -----------------------------------------------------------------------------
+ */
 void cupti_count_launches(bool on)
 {
 	const struct cupti *f = &session.f;
@@ -438,31 +380,75 @@ uint64_t cupti_launches(void)
 	return atomic_load(&session.launches);
 }
 
+bool cupti_is_gone(void)
+{
+	const struct heard_of *h = session.heard;
+
+	return h && session.f.EnableCallback(1, session.subscriber, h->domain, h->cbid);
+}
+
+bool cupti_is_switched_off(void)
+{
+	uint32_t kinds[ACT_KINDS] = { 0 }, size = sizeof kinds, n = 0;
+
+	if (!session.f.ActivityGetEnabledKinds ||
+	        session.f.ActivityGetEnabledKinds(NULL, kinds, &size, &n))
+		return false;
+	for (uint32_t i = 0; i < n && i < ACT_KINDS; i++)
+		if (kinds[i] == ACT_KERNEL)
+			return false;
+	return true;
+}
+
+bool cupti_start_again(const struct plan *plan, char *why, size_t n)
+{
+	if (session.subscriber && !cupti_is_gone()) {
+		disable_all();
+		session.f.Unsubscribe(session.subscriber);
+	}
+	session.enabled = 0;
+	session.single_calls = false;
+	session.subscriber = NULL;
+	record_enable_close(DOOR_CUPTI);
+	return cupti_start(plan, why, n);
+}
+
 /* ---- stop --------------------------------------------------------------------------------------
  */
-void cupti_stop(uint64_t patience_ns, bool detach)
+/* Fetches what is complete until CUPTI has no buffer left, or its time ends. */
+static void fetch(void)
 {
-	struct timespec t = { .tv_sec = (time_t)(patience_ns / 1000000000u),
-		.tv_nsec = (long)(patience_ns % 1000000000u) };
+	struct timespec t = { .tv_nsec = LOOK_NS };
 
-	if (cupti_failure())
+	for (uint64_t spent = 0; spent <= PENDING_NS; spent += LOOK_NS) {
+		cupti_flush(false);
+		if (!pool_out())
+			return;
+		nanosleep(&t, NULL);
+	}
+}
+
+uint32_t cupti_stop(bool detach)
+{
+	uint32_t e = 0;
+
+	if (cupti_failed())
 		session.subscriber = NULL;
 	if (!session.subscriber) {
 		record_enable_close(DOOR_CUPTI);
-		return;
+		return 0;
 	}
 	disable_all();
-	cupti_flush(false);
-	if (patience_ns)
-		nanosleep(&t, NULL);
-	cupti_flush(true);
+	fetch();
+	e = cupti_flush(true);
 	record_enable_close(DOOR_CUPTI);
 	if (detach && session.f.Finalize) {
 		/* The next launch takes CUPTI out of the process. */
 		atomic_store(&session.detach, true);
 		cupti_count_launches(true);
-		return;
+		return e;
 	}
 	session.f.Unsubscribe(session.subscriber);
 	session.subscriber = NULL;
+	return e;
 }

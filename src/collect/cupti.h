@@ -12,32 +12,42 @@
 
 #include "collect/cupti_open.h"
 #include "collect/plan.h"
+#include "io/block_format.h"
 
 /* Subscribes and enables what the plan wants. False: nothing is enabled, *why has a sentence. */
 bool cupti_start(const struct plan *, char *why, size_t n);
-/* Kinds that could not be enabled though the rest was, as a list; "" if all were. */
+/* Kinds and callbacks that CUPTI refuses though the rest works, as a list; "" if there are none. */
 const char *cupti_missing(void);
-/* Disables everything and unsubscribes; the buffers that are out come back, after `patience` with
- * what is unfinished. Where CUPTI has failed it is left alone. detach: it leaves the process with
- * the next launch. */
-void cupti_stop(uint64_t patience_ns, bool detach);
-/* Hands finished buffers to us; forced: unfinished ones too. */
-void cupti_flush(bool forced);
+/* Starts anew after another client has taken the session's place; what it did is given up first. */
+bool cupti_start_again(const struct plan *, char *why, size_t n);
+/* Disables everything and unsubscribes. The buffers that are out come back: complete ones whose
+ * work ends within a moment, the others with what they have. Where CUPTI has failed it is left
+ * alone. detach: it leaves the process with the next launch. Returns the error of the last flush,
+ * 0: none. */
+uint32_t cupti_stop(bool detach);
+/* Hands finished buffers to us; forced: unfinished ones too. Returns the error, 0: none. */
+uint32_t cupti_flush(bool forced);
 /* Records that CUPTI had no room for since the last call, those in our own makeshift buffers too.
  */
 uint64_t cupti_dropped(void);
-/* CUPTI's clock, ns; 0: it does not say. */
-uint64_t cupti_clock(void);
-/* The error after which CUPTI gave up, as text; NULL: it has not. */
-const char *cupti_failure(void);
+/* Reads all clocks as one; CUPTI's is 0 if it does not tell. */
+void cupti_clock(struct spool_clock *);
+/* True if CUPTI has given up, after an error whose text cupti_failure gives. */
+bool cupti_failed(void);
+void cupti_failure(char *text, size_t n);
 const struct cupti *cupti_functions(void);
 
 /* Enables the kinds of whole calls, where single functions did not yield correlations. */
 void cupti_all_calls(void);
 /* No calls at all from here on. */
 void cupti_no_calls(void);
+
 /* Counts launches by callbacks, for finding out whether the program is idle. */
 void cupti_count_launches(bool on);
 uint64_t cupti_launches(void);
+/* True if the session is not CUPTI's any more: another client has taken it down. */
+bool cupti_is_gone(void);
+/* True if CUPTI says that nobody has kernels recorded. Only newer versions say so. */
+bool cupti_is_switched_off(void);
 
 #endif

@@ -237,6 +237,12 @@ struct cb_data {
 	const char *function;
 };
 
+/* And one of the state. */
+struct cb_state {
+	uint32_t result;
+	const char *message; /* or NULL */
+};
+
 struct subscriber_params {
 	size_t size;
 	const char *name;
@@ -275,6 +281,7 @@ typedef void cupti_callback(void *user, uint32_t domain, uint32_t cbid, const vo
 	F(GetTimestamp, 1, (uint64_t *))                                                           \
 	F(GetCallbackName, 1, (uint32_t, uint32_t, const char **))                                 \
 	F(GetResultString, 1, (uint32_t, const char **))                                           \
+	F(ActivityGetEnabledKinds, 1, (void *, uint32_t *, uint32_t *, uint32_t *))                \
 	F(Finalize, 1, (void))
 
 #endif

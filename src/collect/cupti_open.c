@@ -8,16 +8,20 @@
 #include "collect/cupti_open.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "collect/collect.h"
+#include "collect/cupti_bad.h"
 
 #define ANY_MAJOR 99
+#define DEVICE    "/dev/nvidiactl"
 
 /* Names under which the loader knows CUPTI, newest first; up to 11 each minor version had its own.
  */
@@ -212,6 +216,23 @@ static bool resolve(struct cupti *c, void *h, char *why, size_t n)
 	return true;
 }
 
+/* False for a version that would end the process, as it cannot start here. */
+static bool may_use(void *h, int driver, char *why, size_t n)
+{
+	const struct cupti_bad *bad = cupti_bad_of(h);
+	int fd;
+
+	if (!bad)
+		return true;
+	fd = open(DEVICE, O_RDWR | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 && driver >= bad->driver)
+		return true;
+	snprintf(why, n, "%s is one of %s, which %s", found_at, bad->versions, bad->reason);
+	return false;
+}
+
 bool cupti_open(struct cupti *c, char *why, size_t n)
 {
 	*c = (struct cupti){ .driver = driver_version() };
@@ -236,7 +257,7 @@ bool cupti_open(struct cupti *c, char *why, size_t n)
 		return false;
 	}
 	remember_path(h);
-	if (!resolve(c, h, why, n))
+	if (!may_use(h, c->driver, why, n) || !resolve(c, h, why, n))
 		return false;
 	if (c->GetVersion(&c->version))
 		c->version = 0;

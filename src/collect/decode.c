@@ -24,6 +24,7 @@ struct call {
 	struct name *name;
 	enum { CALL_UNKNOWN, CALL_UNWANTED, CALL_WANTED } wanted;
 	bool launches;
+	bool launches_kernel, captures;
 	uint8_t profiler; /* 1 + enum spool_mark_what, of cuProfilerStart and cuProfilerStop */
 };
 
@@ -32,13 +33,19 @@ static struct {
 	bool all_calls;
 	bool graphs,
 	        parts; /* copies say of which graph they are; devices, of which part of a GPU */
-	uint64_t now;  /* when the buffer was begun */
+	uint64_t now;  /* when the buffer was begun, by CUPTI's clock */
+	int64_t ahead; /* of that clock */
+	uint64_t earliest;
 	struct call call[2][CBIDS];
 	struct {
 		const char *at;
 		struct name *name;
 	} kernel[POINTERS];
 	uint32_t tid[TIDS];
+	struct {
+		uint64_t start, end;
+		uint32_t correlation;
+	} last[TIDS]; /* launch of the driver in each of these threads */
 	uint32_t tids;
 	_Atomic bool forget;
 	struct decode_counts counts;
@@ -57,6 +64,22 @@ void decode_use(const struct cupti *c, bool all_calls)
 	decode.parts = c->version >= CUPTI_API_11_8;
 }
 
+void decode_clock(int64_t ahead)
+{
+	decode.ahead = ahead;
+}
+
+uint64_t decode_earliest(void)
+{
+	return decode.earliest == UINT64_MAX ? UINT64_MAX
+	                                     : decode.earliest - (uint64_t)decode.ahead;
+}
+
+void decode_earliest_begin(void)
+{
+	decode.earliest = UINT64_MAX;
+}
+
 void decode_forget_names(void)
 {
 	atomic_store(&decode.forget, true);
@@ -72,7 +95,8 @@ const struct decode_counts *decode_counts(void)
 bool decode_wants(const char *name)
 {
 	static const char *const yes[] = { "Launch", "Memcpy", "Memset", "Malloc", "MemAlloc",
-		"HostAlloc", "Free", "Synchronize", "Profiler", "GraphInstantiate", "MemPrefetch" };
+		"HostAlloc", "Free", "Synchronize", "Profiler", "GraphInstantiate", "MemPrefetch",
+		"BeginCapture" };
 	static const char *const no[] = { "Node", "Attribute", "Get", "Params", "Support",
 		"Callback" };
 	bool wanted = false;
@@ -114,8 +138,9 @@ static struct call *call_of(uint32_t domain, uint32_t cbid)
 	c->wanted = !name || decode_wants(name) ? CALL_WANTED : CALL_UNWANTED;
 	if (!name)
 		return c;
-	c->launches = strstr(name, "LaunchKernel") || strstr(name, "GraphLaunch") ||
-	              strstr(name, "LaunchCooperative");
+	c->launches_kernel = strstr(name, "LaunchKernel") || strstr(name, "LaunchCooperative");
+	c->launches = c->launches_kernel || strstr(name, "GraphLaunch");
+	c->captures = strstr(name, "BeginCapture");
 	if (!strcmp(name, "cuProfilerStart"))
 		c->profiler = 1 + SPOOL_PROFILER_START;
 	if (!strcmp(name, "cuProfilerStop"))
@@ -137,8 +162,8 @@ static uint32_t kernel_name(const char *name)
 	return store_name(decode.kernel[slot].name);
 }
 
-/* Names a thread the first time that it is met. */
-static void meet(uint32_t tid)
+/* Names a thread the first time that it is met. Returns its place, TIDS if it has none. */
+static uint32_t meet(uint32_t tid)
 {
 	struct spool_record r = { .kind = SPOOL_THREAD };
 	char text[64];
@@ -148,19 +173,40 @@ static void meet(uint32_t tid)
 		uint32_t *t = &decode.tid[slot & (TIDS - 1)];
 
 		if (*t == tid)
-			return;
+			return slot & (TIDS - 1);
 		if (*t)
 			continue;
 		if (!tid || decode.tids >= TIDS / 2)
-			return;
+			return TIDS;
 		*t = tid;
 		decode.tids++;
 		break;
 	}
 	if (!threads_name(tid, text, sizeof text))
-		return;
+		return slot & (TIDS - 1);
 	r.thread = (struct spool_thread){ tid, store_name(names_add(text, strlen(text))) };
 	store_put(&r);
+	return slot & (TIDS - 1);
+}
+
+/* Counts a launch, unless it is the runtime's for which the driver's inside was counted. */
+static void count_launch(const struct rec_api *a, const struct call *c, uint32_t place)
+{
+	decode.counts.launches += c->launches;
+	decode.counts.captures += c->captures;
+	if (!c->launches_kernel)
+		return;
+	if (place < TIDS && a->kind == ACT_DRIVER) {
+		decode.last[place].start = a->start;
+		decode.last[place].end = a->end;
+		decode.last[place].correlation = a->correlation;
+	} else if (place < TIDS && decode.last[place].end &&
+	           (decode.last[place].correlation == a->correlation ||
+	                   (decode.last[place].start >= a->start &&
+	                           decode.last[place].end <= a->end))) {
+		return;
+	}
+	decode.counts.single_launches++;
 }
 
 /* ---- kinds -------------------------------------------------------------------------------------
@@ -172,6 +218,8 @@ static void times(uint64_t start, uint64_t end, uint64_t *from, uint64_t *length
 
 	decode.counts.timed += ok;
 	decode.counts.untimed += !ok;
+	if (ok && start < decode.earliest)
+		decode.earliest = start;
 	*from = ok ? start : 0;
 	*length = ok ? end - start : 0;
 }
@@ -193,6 +241,7 @@ static void put_kernel(const struct rec_kernel *k)
 		.graph_node = k->graph_node };
 	times(k->start, k->end, &r.kernel.start, &r.kernel.length);
 	decode.counts.kernels++;
+	decode.counts.single_kernels += !k->graph;
 	decode.counts.uncorrelated += !k->correlation;
 	store_put(&r);
 }
@@ -259,10 +308,12 @@ static void put_api(const struct rec_api *a)
 	struct call *c = call_of(a->kind == ACT_RUNTIME ? CB_RUNTIME : CB_DRIVER, a->cbid);
 	struct spool_record r;
 
-	decode.counts.launches += c->launches && !a->status;
 	if (c->wanted != CALL_WANTED && !(decode.all_calls && c->name))
 		return;
-	meet(a->thread);
+	uint32_t place = meet(a->thread);
+
+	if (!a->status)
+		count_launch(a, c, place);
 	r.kind = SPOOL_API;
 	r.api = (struct spool_api){ .correlation = a->correlation,
 		.name = store_name(c->name),
@@ -390,7 +441,7 @@ void decode_buffer(uint8_t *data, size_t valid)
 	struct decode_counts before = decode.counts;
 	union rec *r = NULL;
 
-	decode.now = process_clock();
+	decode.now = process_clock() + (uint64_t)decode.ahead;
 	if (atomic_exchange(&decode.forget, false))
 		memset(decode.kernel, 0, sizeof decode.kernel);
 	while (valid && !decode.cupti->ActivityGetNextRecord(data, valid, &r)) {

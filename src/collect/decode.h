@@ -15,6 +15,10 @@ struct decode_counts {
 	uint64_t kernels;      /* and launches of whole graphs */
 	uint64_t launches;     /* calls that launch kernels or graphs and succeeded */
 	uint64_t uncorrelated; /* kernels with no correlation */
+	/* What can be compared: launches of single kernels, those inside of others left out, and
+	 * the kernels that are not of graphs. */
+	uint64_t single_launches, single_kernels;
+	uint64_t captures; /* launches may have been captured instead of run */
 };
 
 /* Once a process, before all others. */
@@ -22,7 +26,13 @@ void decode_reset(void);
 /* Which CUPTI the buffers come from; all_calls: those that decode_wants does not want are kept too.
  */
 void decode_use(const struct cupti *, bool all_calls);
+/* Sets by how much CUPTI's clock is ahead of CLOCK_REALTIME, ns. */
+void decode_clock(int64_t ahead);
 void decode_buffer(uint8_t *data, size_t valid);
+/* Returns the earliest time of a call or operation since decode_earliest_begin, ns since 1970 by
+ * CLOCK_REALTIME; UINT64_MAX if there was none. */
+uint64_t decode_earliest(void);
+void decode_earliest_begin(void);
 /* An entry of a thread's ring, for rings_drain. */
 void decode_entry(void *unused, uint32_t tid, const struct ring_entry *);
 /* Whether a function of the runtime or driver is worth a record: it launches, copies, allocates,

@@ -17,6 +17,7 @@
 #include "collect/collect.h"
 #include "collect/decode.h"
 #include "collect/files.h"
+#include "collect/inject.h"
 #include "collect/record_enable.h"
 #include "collect/nvtx.h"
 #include "collect/nvtx_chain.h"
@@ -35,11 +36,15 @@ EXPORT int InitializeInjection(void);
 EXPORT nvtx_init InitializeInjectionNvtx2;
 
 /* In one word with the process that it is the state of: a forked child begins anew. */
+#define EXITS_MOST 32u /* handlers of exit that are set */
+
 enum state { UNOPENED, OPENING, OPEN, DORMANT, STATES };
 
 static struct {
 	_Atomic uint64_t word; /* process id * STATES + state */
 	bool hooked;
+	_Atomic bool finished;
+	_Atomic unsigned exits; /* handlers of exit so far */
 	struct plan plan;
 } life;
 
@@ -52,8 +57,15 @@ static uint64_t word_of(enum state s)
  */
 static void at_exit(void)
 {
-	if (record_enable_ours() && atomic_load(&life.word) == word_of(OPEN))
+	if (record_enable_ours() && atomic_load(&life.word) == word_of(OPEN) &&
+	        !atomic_exchange(&life.finished, true))
 		writer_finish();
+}
+
+void inject_hook_exit(void)
+{
+	if (atomic_fetch_add(&life.exits, 1) < EXITS_MOST)
+		atexit(at_exit);
 }
 
 static void in_child(void)
@@ -82,7 +94,7 @@ static void hook(void)
 
 	if (!life.hooked) {
 		pthread_atfork(NULL, NULL, in_child);
-		atexit(at_exit);
+		inject_hook_exit();
 		(void)at_quick_exit(at_exit); /* without room for it, quick_exit loses a second */
 	}
 	life.hooked = true;
@@ -137,6 +149,7 @@ static bool make(void)
 		files_say("nothing is recorded: there is no memory for it");
 		return false;
 	}
+	atomic_store(&life.finished, false);
 	pool_reset((unsigned)life.plan.buffers, life.plan.buffer_bytes);
 	decode_reset();
 	threads_reset();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Buffers as bits: one word says which are free, one which were never mapped. Finished ones are
- * pushed on a list that the writer takes as a whole, so no pointer is compared after it was reused.
+ * Buffers as bits: words say which are free, which were never mapped, and which CUPTI has. Finished
+ * ones are pushed on a list that the writer takes as a whole, so no pointer is compared after it
+ * was reused.
  */
 #include "collect/pool.h"
 
@@ -10,75 +11,132 @@
 #include <sys/mman.h>
 
 #include "collect/memory.h"
+#include "collect/process.h"
+
+#define BITS       64u
+#define WORDS      (POOL_BUFFERS / BITS)
+#define RECORD_MAX 512u /* a buffer with less room than that is full */
+
+struct set {
+	_Atomic uint64_t word[WORDS];
+};
 
 static struct {
-	_Atomic uint64_t fresh; /* not yet mapped */
-	_Atomic uint64_t free;  /* mapped, cleared, not in use */
-	_Atomic uint64_t out;   /* in CUPTI's hands */
+	struct set fresh; /* not yet mapped */
+	struct set free;  /* mapped, cleared, not in use */
+	struct set out;   /* in CUPTI's hands */
 	struct pool_buffer *_Atomic queue;
 	size_t bytes;
+	_Atomic size_t size; /* of the next buffer */
 	struct pool_buffer buffer[POOL_BUFFERS];
 } pool;
 
-void pool_reset(unsigned count, size_t bytes)
+/* ---- sets --------------------------------------------------------------------------------------
+ */
+static void set_add(struct set *s, unsigned i)
 {
-	if (count > POOL_BUFFERS)
-		count = POOL_BUFFERS;
-	atomic_store(&pool.fresh, count == 64 ? UINT64_MAX : ((uint64_t)1 << count) - 1);
-	atomic_store(&pool.free, 0);
-	atomic_store(&pool.out, 0);
-	atomic_store(&pool.queue, NULL);
-	pool.bytes = bytes;
-	memset(pool.buffer, 0, sizeof pool.buffer);
+	atomic_fetch_or(&s->word[i / BITS], (uint64_t)1 << i % BITS);
 }
 
-size_t pool_bytes(void)
+static void set_remove(struct set *s, unsigned i)
 {
-	return pool.bytes;
+	atomic_fetch_and(&s->word[i / BITS], ~((uint64_t)1 << i % BITS));
 }
 
-/* Takes one bit out of a word; -1 if none is set. */
-static int take_bit(_Atomic uint64_t *word)
+/* Takes the first member out; -1 if there is none. */
+static int set_take(struct set *s)
 {
-	uint64_t w = atomic_load(word);
+	for (unsigned i = 0; i < WORDS; i++) {
+		uint64_t w = atomic_load(&s->word[i]);
 
-	while (w)
-		if (atomic_compare_exchange_weak(word, &w, w & (w - 1)))
-			return __builtin_ctzll(w);
+		while (w)
+			if (atomic_compare_exchange_weak(&s->word[i], &w, w & (w - 1)))
+				return (int)(i * BITS) + __builtin_ctzll(w);
+	}
 	return -1;
 }
 
-uint8_t *pool_take(void)
+/* The first member from i on; -1 if there is none. */
+static int set_next(struct set *s, unsigned i)
 {
-	int i = take_bit(&pool.free);
+	for (; i < POOL_BUFFERS; i = (i / BITS + 1) * BITS) {
+		uint64_t w = atomic_load(&s->word[i / BITS]) >> i % BITS;
 
+		if (w)
+			return (int)i + __builtin_ctzll(w);
+	}
+	return -1;
+}
+
+/* ---- sizes -------------------------------------------------------------------------------------
+ */
+static size_t room_of(unsigned i)
+{
+	return i < POOL_LARGE ? pool.bytes : POOL_BYTES_LEAST;
+}
+
+/* Learns from a buffer that comes back: one that was full soon was too small, one that was out for
+ * long too large. */
+static void learn(const struct pool_buffer *b)
+{
+	uint64_t spent = process_ticks() - b->taken;
+	size_t size = atomic_load_explicit(&pool.size, memory_order_relaxed);
+
+	if (b->valid + RECORD_MAX > b->size && b->size >= size && spent < POOL_FILL_NS / 2)
+		size *= 2;
+	else if (b->size <= size && spent > POOL_FILL_NS * 2)
+		size /= 2;
+	if (size >= POOL_BYTES_LEAST && size <= pool.bytes)
+		atomic_store_explicit(&pool.size, size, memory_order_relaxed);
+}
+
+/* ---- buffers -----------------------------------------------------------------------------------
+ */
+void pool_reset(unsigned count, size_t bytes)
+{
+	memset(&pool, 0, sizeof pool);
+	for (unsigned i = 0; i < count && i < POOL_BUFFERS; i++)
+		set_add(&pool.fresh, i);
+	pool.bytes = bytes;
+	atomic_store(&pool.size, POOL_BYTES_LEAST);
+}
+
+uint8_t *pool_take(size_t *size)
+{
+	int i = set_take(&pool.free);
+
+	*size = 0;
 	if (i < 0) {
 		/* A forked child finds zeros: its copy of CUPTI may go on writing into what it has.
 		 */
-		i = take_bit(&pool.fresh);
+		i = set_take(&pool.fresh);
 		if (i < 0)
 			return NULL;
-		pool.buffer[i].data = memory_map(pool.bytes, MEMORY_WIPED_BY_FORK);
+		pool.buffer[i].data = memory_map(room_of((unsigned)i), MEMORY_WIPED_BY_FORK);
 		if (!pool.buffer[i].data) {
-			atomic_fetch_or(&pool.fresh, (uint64_t)1 << i);
+			set_add(&pool.fresh, (unsigned)i);
 			return NULL;
 		}
 	}
-	atomic_fetch_or(&pool.out, (uint64_t)1 << i);
+	*size = atomic_load_explicit(&pool.size, memory_order_relaxed);
+	if (*size > room_of((unsigned)i))
+		*size = room_of((unsigned)i);
+	pool.buffer[i].size = *size;
+	pool.buffer[i].taken = process_ticks();
+	set_add(&pool.out, (unsigned)i);
 	return pool.buffer[i].data;
 }
 
 bool pool_put(uint8_t *data, size_t valid)
 {
-	uint64_t out = atomic_load(&pool.out);
-
-	for (; out; out &= out - 1) {
-		struct pool_buffer *b = &pool.buffer[__builtin_ctzll(out)];
+	for (int i = -1; (i = set_next(&pool.out, (unsigned)(i + 1))) >= 0;) {
+		struct pool_buffer *b = &pool.buffer[i];
 
 		if (b->data != data)
 			continue;
-		atomic_fetch_and(&pool.out, ~(out & (0 - out)));
-		b->valid = valid < pool.bytes ? valid : pool.bytes;
+		set_remove(&pool.out, (unsigned)i);
+		b->valid = valid < b->size ? valid : b->size;
+		learn(b);
 		b->next = atomic_load(&pool.queue);
 		while (!atomic_compare_exchange_weak(&pool.queue, &b->next, b))
 			;
@@ -105,12 +163,51 @@ void pool_give(struct pool_buffer *b)
 {
 	size_t page = 4096, used = (b->valid + page - 1) / page * page;
 
-	if (used > pool.bytes)
-		used = pool.bytes;
+	if (used > b->size)
+		used = b->size;
 	memset(b->data, 0, used);
 	/* Behind what is valid CUPTI may have written too: the system clears that, if it was
 	 * touched. */
-	if (used < pool.bytes && madvise(b->data + used, pool.bytes - used, MADV_DONTNEED))
-		memset(b->data + used, 0, pool.bytes - used);
-	atomic_fetch_or(&pool.free, (uint64_t)1 << (b - pool.buffer));
+	if (used < b->size && madvise(b->data + used, b->size - used, MADV_DONTNEED))
+		memset(b->data + used, 0, b->size - used);
+	set_add(&pool.free, (unsigned)(b - pool.buffer));
+}
+
+/* ---- what CUPTI has ----------------------------------------------------------------------------
+ */
+unsigned pool_out(void)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < WORDS; i++)
+		n += (unsigned)__builtin_popcountll(atomic_load(&pool.out.word[i]));
+	return n;
+}
+
+/* Bytes up to the last that is not zero. CUPTI writes at the same time: the result is a moment's.
+ */
+__attribute__((no_sanitize("thread"))) static size_t written_of(const struct pool_buffer *b)
+{
+	const volatile uint64_t *word = (const volatile uint64_t *)(const void *)b->data;
+	size_t n = b->size / sizeof *word;
+
+	while (n && !word[n - 1])
+		n--;
+	return n * sizeof *word;
+}
+
+size_t pool_written(void)
+{
+	size_t n = 0;
+
+	for (int i = -1; (i = set_next(&pool.out, (unsigned)(i + 1))) >= 0;)
+		n += written_of(&pool.buffer[i]);
+	return n;
+}
+
+void pool_each_written(void (*f)(void *, uint8_t *data, size_t size), void *user)
+{
+	for (int i = -1; (i = set_next(&pool.out, (unsigned)(i + 1))) >= 0;)
+		if (written_of(&pool.buffer[i]))
+			f(user, pool.buffer[i].data, pool.buffer[i].size);
 }

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Silence is ambiguous: an idle program, or another profiler that has put its callbacks in the
- * place of ours. So after a while of it launches are counted by callbacks, which cost nothing while
- * there are none. If there are, and still no record comes, the records go elsewhere.
+ * Silence is ambiguous: an idle program; work that takes long, so that CUPTI keeps the buffers with
+ * its records; or another client, whose callbacks have replaced ours or which has taken CUPTI down.
+ * After a while of silence launches are counted by callbacks, which cost nothing while there are
+ * none. If there are some and no record follows, the content of the buffers shows whether CUPTI
+ * still writes into them; if not, a forced flush is the last question before a gap is noted.
+ *
+ * The other client is left alone. Recording starts anew when it is done: when it has taken CUPTI
+ * down, when CUPTI says that kernels are no longer recorded, or when the program has launched
+ * nothing for as long.
  */
 #include "collect/watch.h"
 
+#include "collect/buffers.h"
 #include "collect/cupti.h"
 #include "collect/decode.h"
+#include "collect/pool.h"
 #include "collect/process.h"
 #include "collect/store.h"
 
@@ -19,69 +27,154 @@
 	    */
 
 static struct {
-	enum { HEARD, ASKED, GAP } state;
+	enum { HEARD, ASKED, FORCED, GAP } state;
 	uint64_t silence, heard_at, heard_clock; /* when records came last */
 	uint64_t launch_at;                      /* when a launch was seen in silence, 0: none */
+	size_t written;                          /* into CUPTI's buffers, when it was asked */
+	uint64_t gap_launches, gap_seen_at;      /* launches in the gap, and when they changed */
+	uint64_t try_at;                         /* not before that time is a start tried */
+	bool gone;                               /* CUPTI was taken down */
 	uint64_t cpu, span_at, span_dropped;     /* when the span began */
 	uint64_t first_launch_at;
 	uint64_t dropped;
-	bool any, told_untimed, told_dropped, told_cpu, told_no_kernels, all_calls;
+	bool told_untimed, told_dropped, told_cpu, told_no_kernels, all_calls;
 } watch;
 
 void watch_begin(uint64_t silence_ns)
 {
 	watch.state = HEARD;
 	watch.silence = silence_ns;
-	watch.any = false;
+	watch.gone = false;
 	watch.all_calls = false;
 	watch.heard_at = watch.span_at = process_ticks();
+	watch.heard_clock = process_clock();
 	watch.cpu = process_thread_cpu();
 	watch.launch_at = watch.first_launch_at = watch.span_dropped = 0;
 }
 
+/* ---- gaps --------------------------------------------------------------------------------------
+ */
 static void end_gap(void)
 {
-	static const char why[] = "another profiler took the records of CUPTI";
+	static const char taken[] = "another profiler took the records of CUPTI",
+	                  down[] = "another profiler took CUPTI down";
 	struct spool_record r = { .kind = SPOOL_GAP };
+	struct name *why =
+	        watch.gone ? names_add(down, sizeof down - 1) : names_add(taken, sizeof taken - 1);
 
-	r.gap = (struct spool_gap){ watch.heard_clock, process_clock(),
-		store_name(names_add(why, sizeof why - 1)) };
+	r.gap = (struct spool_gap){ watch.heard_clock, process_clock(), store_name(why) };
 	store_put(&r);
+	store_lost(SPOOL_LOST_KERNELS, watch.gap_launches);
+	watch.gap_launches = 0;
+}
+
+static void begin_gap(uint64_t now)
+{
+	watch.state = GAP;
+	watch.gap_launches = cupti_launches();
+	watch.gap_seen_at = now;
+	watch.try_at = now;
+	store_note(watch.gone ? "another profiler has taken CUPTI out of the process"
+	                      : "the program launches kernels, but no record of them comes: "
+	                        "another profiler has taken the place of this one");
 }
 
 static void heard(uint64_t now)
 {
-	if (watch.state == ASKED)
+	if (watch.state != HEARD)
 		cupti_count_launches(false);
-	if (watch.state == GAP) {
+	/* Records that go back to where the silence began were late and are all there. */
+	if (watch.state == GAP && decode_earliest() > watch.heard_clock + watch.silence) {
 		end_gap();
 		store_note("records come again");
+	} else if (watch.state == GAP) {
+		store_note("the records came late: none of them is missing");
+		watch.gap_launches = 0;
 	}
 	watch.state = HEARD;
-	watch.any = true;
 	watch.heard_at = now;
 	watch.heard_clock = process_clock();
 	watch.launch_at = 0;
 }
 
-void watch_tick(uint64_t now, bool came)
+/* Launches were seen in silence, and still no record comes. */
+static void doubt(uint64_t now)
 {
-	if (came) {
-		heard(now);
-	} else if (watch.state == HEARD && watch.any && now - watch.heard_at >= watch.silence) {
-		watch.state = ASKED;
-		cupti_count_launches(true);
-	} else if (watch.state == ASKED && !watch.launch_at && cupti_launches()) {
-		watch.launch_at = now;
-	} else if (watch.state == ASKED && watch.launch_at &&
-	           now - watch.launch_at >= watch.silence) {
-		watch.state = GAP;
+	if (pool_written() != watch.written) {
+		/* They are in the buffers, and come when they are complete. */
 		cupti_count_launches(false);
-		store_note("the program launches kernels, but no record of them comes: another "
-		           "profiler has taken the place of this one");
+		watch.state = HEARD;
+		watch.heard_at = now;
+	} else {
+		watch.state = FORCED;
+		cupti_flush(true);
 	}
 }
 
+static void ask(void)
+{
+	watch.state = ASKED;
+	watch.launch_at = 0;
+	watch.written = pool_written();
+	cupti_count_launches(true);
+}
+
+/* True if the other client is done. */
+static bool is_done(uint64_t now)
+{
+	uint64_t n = cupti_launches();
+
+	if (n != watch.gap_launches)
+		watch.gap_seen_at = now;
+	watch.gap_launches = n;
+	if (now < watch.try_at)
+		return false;
+	return watch.gone || cupti_is_switched_off() || now - watch.gap_seen_at >= watch.silence;
+}
+
+bool watch_tick(uint64_t now, bool came)
+{
+	if (came) {
+		heard(now);
+		decode_earliest_begin();
+		return false;
+	}
+	switch (watch.state) {
+	case HEARD:
+		if (now - watch.heard_at >= watch.silence)
+			ask();
+		break;
+	case ASKED:
+		watch.gone = cupti_is_gone();
+		if (watch.gone)
+			begin_gap(now);
+		else if (!watch.launch_at && cupti_launches())
+			watch.launch_at = now;
+		else if (watch.launch_at && now - watch.launch_at >= watch.silence)
+			doubt(now);
+		break;
+	case FORCED: begin_gap(now); break;
+	case GAP: return is_done(now);
+	}
+	return false;
+}
+
+void watch_started_again(uint64_t now, bool ok)
+{
+	if (!ok) {
+		watch.try_at = now + watch.silence;
+		return;
+	}
+	end_gap();
+	store_note("recording has started anew");
+	watch.state = HEARD;
+	watch.gone = false;
+	watch.heard_at = now;
+	watch.heard_clock = process_clock();
+}
+
+/* ---- losses and costs --------------------------------------------------------------------------
+ */
 /* Says something once when a count is more than its share of a whole. */
 static void tell_share(bool *told, uint64_t part, uint64_t whole, const char *what)
 {
@@ -98,7 +191,8 @@ static void check_records(uint64_t now)
 
 	tell_share(&watch.told_untimed, n->untimed, n->timed + n->untimed, "have impossible times");
 	tell_share(&watch.told_dropped, watch.dropped, n->records + watch.dropped,
-	        "were dropped: CUPTI had no room for them");
+	        buffers_were_short() ? "were dropped: all buffers of the recorder were in use"
+	                             : "were dropped: CUPTI had no room for them");
 	if (n->uncorrelated && !watch.all_calls) {
 		watch.all_calls = true;
 		cupti_all_calls();
@@ -137,7 +231,9 @@ bool watch_check(uint64_t now, uint64_t dropped)
 
 void watch_end(void)
 {
-	if (watch.state == GAP)
+	if (watch.state == GAP) {
+		watch.gap_launches = cupti_launches();
 		end_gap();
+	}
 	watch.state = HEARD;
 }

@@ -16,10 +16,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "collect/buffers.h"
 #include "collect/control.h"
 #include "collect/cupti.h"
+#include "collect/cupti_subscribe.h"
 #include "collect/decode.h"
 #include "collect/files.h"
+#include "collect/inject.h"
 #include "collect/record_enable.h"
 #include "collect/pool.h"
 #include "collect/process.h"
@@ -32,11 +35,9 @@
 #define TICK_NS     100000000u
 #define ALONE_TICKS 5u /* between two looks for other threads */
 #define SECOND_NS   1000000000u
-#define CLOCK_NS    5000000000u /* between readings of all clocks */
-#define FINISH_NS   100000000u  /* between two looks of the program's exit */
+#define FINISH_NS   100000000u /* between two looks of the program's exit */
 #define FINISH_IDLE 20u  /* looks at which the writer stood still: for more it is not waited */
 #define FINISH_MOST 200u /* nor for more of any */
-#define STOP_NS     200000000u /* that kernels have to end when recording stops */
 #define STACK       (512u << 10)
 #define STEPS_KEPT  64u /* step signals between two ticks */
 
@@ -47,14 +48,17 @@ static struct {
 	/* Of the driver's thread, until it sets `cuda`; then the writer's. */
 	_Atomic bool cuda;
 	enum { CUPTI_OFF, CUPTI_ON, CUPTI_FAILED } first;
-	char why[256];
+	char why[512];
+	struct spool_clock begun; /* read when the session started */
 	bool used_cupti;
 	/* The writer's own. */
 	bool adopted;   /* it has seen `cuda` */
 	unsigned cupti; /* as first */
 	uint64_t opened, next_flush, next_second, next_clock;
-	uint64_t lost_ranges, textless;
+	uint64_t lost_ranges, lost_kernels, lost_kept, dropped, textless;
 	bool ranges_on, cheaper;
+	bool worked;       /* records have come since the last start */
+	bool incomparable; /* not every launch is known */
 	/* Of the signal handler. */
 	_Atomic uint32_t steps;
 	_Atomic uint64_t step_at[STEPS_KEPT];
@@ -88,7 +92,12 @@ static bool wanted(uint64_t now)
 static unsigned start_cupti(void)
 {
 	writer.used_cupti = true;
-	return cupti_start(&writer.plan, writer.why, sizeof writer.why) ? CUPTI_ON : CUPTI_FAILED;
+	if (!cupti_start(&writer.plan, writer.why, sizeof writer.why))
+		return CUPTI_FAILED;
+	cupti_clock(&writer.begun);
+	/* CUPTI has handlers of its own, which run before those that were there earlier. */
+	inject_hook_exit();
+	return CUPTI_ON;
 }
 
 void writer_cuda(void)
@@ -109,14 +118,21 @@ static void put_number(const char *key, uint64_t v)
 	store_info(key, text, (size_t)n);
 }
 
+static void put_clock(const struct spool_clock *c)
+{
+	struct spool_record r = { .kind = SPOOL_CLOCK, .clock = *c };
+
+	if (r.clock.cupti)
+		decode_clock((int64_t)(r.clock.cupti - r.clock.realtime));
+	store_put(&r);
+}
+
 static void put_clocks(void)
 {
-	struct spool_record r = { .kind = SPOOL_CLOCK };
+	struct spool_clock c;
 
-	r.clock.cupti = writer.cupti == CUPTI_ON ? cupti_clock() : 0;
-	r.clock.realtime = process_clock();
-	r.clock.monotonic_raw = process_raw_clock();
-	store_put(&r);
+	cupti_clock(&c);
+	put_clock(&c);
 }
 
 /* Takes over what came of a start, and writes it down. */
@@ -126,6 +142,7 @@ static void adopt(unsigned state)
 	if (writer.cupti == CUPTI_OFF)
 		return;
 	if (writer.cupti == CUPTI_FAILED) {
+		writer.incomparable = true;
 		store_note("no GPU work is recorded: %s", writer.why);
 		return;
 	}
@@ -133,8 +150,10 @@ static void adopt(unsigned state)
 	put_number("driver", (uint64_t)cupti_functions()->driver);
 	store_info("libcupti", cupti_path(), strlen(cupti_path()));
 	if (*cupti_missing())
-		store_note("CUPTI does not record: %s", cupti_missing());
-	put_clocks();
+		store_note("CUPTI does not report %s", cupti_missing());
+	writer.worked = false;
+	writer.incomparable |= writer.plan.level == LEVEL_KERNELS;
+	put_clock(&writer.begun);
 	watch_begin(writer.plan.silence_ns);
 	writer.next_flush = process_ticks() + writer.plan.flush_ns;
 }
@@ -162,6 +181,7 @@ static void put_losses(void)
 	store_lost(SPOOL_LOST_RANGES, ranges - writer.lost_ranges);
 	writer.lost_ranges = ranges;
 	store_lost(SPOOL_LOST_DROPPED, dropped);
+	writer.dropped += dropped;
 	if (writer.cupti == CUPTI_ON && watch_check(process_ticks(), dropped))
 		writer.cheaper = true;
 	if (names_textless() && !writer.textless)
@@ -170,20 +190,77 @@ static void put_losses(void)
 	writer.textless = names_textless();
 }
 
-static void stop_cupti(uint64_t patience_ns)
+/* Compares launches with kernels; a launch that was captured into a graph has none. */
+static void put_missing_kernels(void)
 {
-	const char *failure = cupti_failure();
+	const struct decode_counts *n = decode_counts();
+	uint64_t have = n->single_kernels + writer.dropped + writer.lost_kernels;
+
+	if (writer.incomparable || n->captures || n->single_launches <= have)
+		return;
+	store_lost(SPOOL_LOST_KERNELS, n->single_launches - have);
+	writer.lost_kernels += n->single_launches - have;
+}
+
+/* That all launches were compared is written down: only then nothing is known to be missing. */
+static void put_launches(void)
+{
+	if (!writer.incomparable && !decode_counts()->captures)
+		put_number("launches", decode_counts()->single_launches);
+}
+
+/* Says what CUPTI has not handed over, and why. */
+static void put_kept(bool failed, uint32_t error)
+{
+	uint64_t kept = buffers_kept();
+	char text[128], name[96];
+
+	writer.incomparable |= failed || error || pool_out();
+	if (failed) {
+		cupti_failure(name, sizeof name);
+		snprintf(text, sizeof text, "CUPTI failed: %s", name);
+	} else if (error) {
+		snprintf(text, sizeof text, "the last flush of CUPTI failed: %s (%u)",
+		        cupti_error_text(cupti_functions(), error), error);
+	} else {
+		snprintf(text, sizeof text, "CUPTI did not hand over all buffers");
+	}
+	kept -= writer.lost_kept < kept ? writer.lost_kept : kept;
+	if (kept)
+		store_note("%s; at least %llu records are lost", text, (unsigned long long)kept);
+	else if (failed || error)
+		store_note("%s; the last records may be lost", text);
+	store_lost(SPOOL_LOST_KEPT, kept);
+	writer.lost_kept += kept;
+}
+
+static void stop_cupti(void)
+{
+	bool failed = cupti_failed();
 
 	if (writer.cupti != CUPTI_ON)
 		return;
 	put_clocks();
-	cupti_stop(patience_ns, writer.plan.detach);
+	uint32_t error = cupti_stop(writer.plan.detach);
 	drain();
 	put_losses();
 	watch_end();
-	if (failure)
-		store_note("CUPTI failed: %s", failure);
-	writer.cupti = failure ? CUPTI_FAILED : CUPTI_OFF;
+	put_missing_kernels();
+	put_kept(failed, error);
+	writer.cupti = failed ? CUPTI_FAILED : CUPTI_OFF;
+}
+
+/* Starts anew, after another client has ended the session. */
+static void start_again(uint64_t now)
+{
+	bool ok = cupti_start_again(&writer.plan, writer.why, sizeof writer.why);
+
+	watch_started_again(now, ok);
+	if (!ok)
+		return;
+	writer.worked = false;
+	inject_hook_exit();
+	put_clocks();
 }
 
 /* What costs too much is done with less: first without calls, then not at all. */
@@ -194,6 +271,7 @@ static void make_cheaper(void)
 		return;
 	if (writer.plan.level != LEVEL_KERNELS) {
 		writer.plan.level = LEVEL_KERNELS;
+		writer.incomparable = true;
 		cupti_no_calls();
 		store_note("calls are not recorded from here on, as recording costs too much");
 	} else {
@@ -217,13 +295,13 @@ static void follow(uint64_t now)
 		writer.adopted = true;
 		adopt(writer.first);
 	}
-	if (writer.cupti == CUPTI_ON && cupti_failure())
-		stop_cupti(0);
+	if (writer.cupti == CUPTI_ON && cupti_failed())
+		stop_cupti();
 	else if (want && writer.cupti == CUPTI_OFF)
 		adopt(start_cupti());
 	else if (!want && writer.cupti == CUPTI_ON)
-		stop_cupti(STOP_NS);
-	else if (!want && writer.cupti == CUPTI_FAILED && !cupti_failure())
+		stop_cupti();
+	else if (!want && writer.cupti == CUPTI_FAILED && !cupti_failed())
 		writer.cupti = CUPTI_OFF; /* the next start tries again */
 }
 
@@ -263,19 +341,23 @@ static void tick(void)
 	}
 	bool came = drain();
 
+	if (came && now >= writer.next_clock) {
+		put_clocks();
+		writer.next_clock = now + writer.plan.flush_ns;
+	}
 	put_steps();
-	if (writer.cupti == CUPTI_ON)
-		watch_tick(now, came);
+	/* By its first work the driver has set up what it ends at exit. */
+	if (came && !writer.worked)
+		inject_hook_exit();
+	writer.worked |= came;
+	if (writer.cupti == CUPTI_ON && watch_tick(now, came))
+		start_again(now);
 	if (now >= writer.next_second) {
 		writer.next_second = now + SECOND_NS;
 		store_put_sums();
 		put_losses();
 		if (writer.cheaper)
 			make_cheaper();
-	}
-	if (now >= writer.next_clock && writer.cupti == CUPTI_ON) {
-		writer.next_clock = now + CLOCK_NS;
-		put_clocks();
 	}
 	store_sync();
 }
@@ -293,9 +375,10 @@ static void *work(void *unused)
 	}
 	record_enable_close(DOOR_NVTX);
 	tick();
-	stop_cupti(0);
+	stop_cupti();
 	drain();
 	put_losses();
+	put_launches();
 	store_close();
 	files_close();
 	wake_done();

@@ -17,7 +17,10 @@ static void take(struct arena *a, struct recording_summary *l, const struct spoo
 	l->kinds[r->kind] = num_add_u64(l->kinds[r->kind], 1);
 	l->ended = r->kind == SPOOL_END;
 	switch (r->kind) {
-	case SPOOL_INFO: process_identity_take(&l->who, a, &r->info); break;
+	case SPOOL_INFO:
+		process_identity_take(&l->who, a, &r->info);
+		l->compared |= str_eq(text_of(r->info.key), S("launches"));
+		break;
 	case SPOOL_LOST:
 		if (r->lost.why < SPOOL_LOST_WHY_N)
 			l->lost[r->lost.why] = num_add_u64(l->lost[r->lost.why], r->lost.count);

@@ -17,6 +17,7 @@ struct recording_summary {
 	uint64_t lost[SPOOL_LOST_WHY_N];
 	uint64_t damaged; /* bytes that could not be used */
 	bool ended;       /* the collector closed it */
+	bool compared;    /* it compared all launches with the kernels that came */
 	struct process_identity who;
 	struct strs notes;
 };

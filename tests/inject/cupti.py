@@ -4,7 +4,7 @@ import os
 import re
 import time
 
-from rig import ARGS, DROPPED, LONGER, ROOT, UNKNOWN, UNTIMED, Run, check, dormant, settle, sleep
+from rig import ARGS, DROPPED, KERNELS, LONGER, ROOT, UNKNOWN, UNTIMED, Run, check, dormant, settle, sleep
 
 
 def t16_other_profiler():
@@ -20,7 +20,7 @@ NEEDED = ['Subscribe', 'ActivityRegisterCallbacks', 'ActivityEnable:2:10', 'Acti
 SPARED = ['ActivityEnable:2:22', 'ActivityEnable:2:17', 'ActivityEnableAndDump', 'ActivitySetAttribute', 'Subscribe_v2',
           'SetThreadIdType', 'EnableCallback', 'GetCallbackName', 'GetResultString', 'GetTimestamp', 'GetVersion',
           'ActivityEnableRuntimeApi', 'ActivityEnableDriverApi', 'ActivityGetNumDroppedRecords', 'ActivityDisable',
-          'Unsubscribe', 'ActivityEnable:2:49', 'ActivityEnable:2:38']
+          'Unsubscribe', 'ActivityEnable:2:49', 'ActivityEnable:2:38', 'ActivityGetEnabledKinds']
 
 
 # Those that records come by: nothing, or less, is recorded, and in order.
@@ -100,8 +100,8 @@ def t20_dropped():
 
 
 def t21_odd_buffers():
-    with Run('init', 'launch:100', 'exit:3', env={'FAKE_END': 'truncated'}) as r:
-        r.ok(3).complete(99)
+    with Run('init', 'launch:40', 'exit:3', env={'FAKE_END': 'truncated'}) as r:
+        r.ok(3).complete(39)
     with Run('init', 'launch:100', 'exit:3', env={'FAKE_END': 'empty'}) as r:
         r.ok(3).complete(0)
     with Run('init', 'launch:100', 'exit:3', env={'FAKE_END': 'unknown'}) as r:
@@ -175,14 +175,22 @@ t27_flush_works.slow = True
 
 
 def t28_second_client():
-    """Another client takes the buffers while the program goes on: a gap is noted, and its end."""
+    """Another client takes the buffers while the program goes on: a gap is noted, with what is missing of it; when the
+    client is done, recording starts anew: after a pause of the program, or at once where CUPTI tells."""
     quiet = 'flush=20,silence=%d' % (150 * ARGS.pause)
-    with Run('init', 'launch:50', 'steal:1', 'until-log:another profiler', 'steal:0', 'until-log:records come again', 'state',
-             'exit:3', opts=quiet) as r:
+    goes = ['init', 'launch:50', settle(100), 'steal:1', 'until-log:another profiler', 'launch:10', 'steal:0']
+    for words, fakes in ((['await-log:anew', 'launch:30'], None), (['until-log:anew', 'launch:30'], ARGS.fakes + '/new')):
+        with Run(*goes, *words, 'state', 'exit:3', opts=quiet, fakes=fakes) as r:
+            s = r.ok(3).spool()
+            launched = int(r.out.split('launches')[1])
+            check(s.complete and 80 <= s.n('KERNEL') < launched, s.end, r.out)
+            check(s.n('GAP') == 1 and s.of('GAP')[0]['to'] > s.of('GAP')[0]['from'], s.of('GAP'), s.notes)
+            check(10 <= s.lost(KERNELS) <= launched - s.n('KERNEL'), s.of('LOST'), r.out)
+            check(re.fullmatch('.*another profiler.*\nrecording has started anew\n', r.log()), r.log())
+    with Run('init', 'launch:50', 'steal:2', 'until-log:anew', 'launch:30', 'state', 'exit:3', opts=quiet) as r:
         s = r.ok(3).spool()
-        check(s.complete and 50 < s.n('KERNEL') < int(r.out.split('launches')[1]), s.end, r.out)
-        check(s.n('GAP') == 1 and s.of('GAP')[0]['to'] > s.of('GAP')[0]['from'], s.of('GAP'), s.notes)
-        check('another profiler' in r.log() and 'records come again' in r.log(), r.log())
+        check(s.complete and 30 <= s.n('KERNEL') < int(r.out.split('launches')[1]), s.end, r.out)
+        check('another profiler has taken CUPTI out of the process' in r.log() and s.n('GAP') == 1, r.log())
     with Run('init', 'launch:50', sleep(700), 'launch:50', sleep(100), opts=quiet) as r:
         check(not r.ok().complete(100).n('GAP') and not r.log(), r.log())  # it was idle
 

@@ -8,6 +8,8 @@ numbered; the names of their functions begin with the number. The last line coun
     ... --long              more rounds, and what takes seconds
     ... --valgrind          under valgrind
     ... --san thread        what the build was sanitized with
+    ... --options           the life cycle under each way in which CUPTI may behave; --options=late,exit: under some
+    ... --times-over 20     each so often
 """
 import argparse
 import concurrent.futures
@@ -22,11 +24,34 @@ import cupti
 import life
 import ranges
 import refused
-from rig import ARGS, Failed, check
+import trust
+from rig import ARGS, Failed, check, set_option
 
 
-def one(f):
+# Ways in which CUPTI may behave, as variables of the fake one, and the tests that must pass under each.
+OPTIONS = {
+    'late': {'FAKE_LATE': '15'},
+    'hidden': {'FAKE_LATE': '15', 'FAKE_HIDE': '1'},
+    'threads': {'FAKE_THREADS': '1'},
+    'exit': {'FAKE_EXIT': 'subscribe'},
+    'clock': {'FAKE_CLOCK_OFFSET': '-5000000000', 'FAKE_CLOCK_DRIFT': '20'},
+    'kinds': {'FAKE_FAIL': 'ActivityEnable:2:17,ActivityEnable:2:22,ActivityEnable:2:51'},
+    'calls': {'FAKE_FAIL': 'ActivityEnableRuntimeApi:2,ActivityEnableDriverApi:2'},
+    'all': {'FAKE_LATE': '15', 'FAKE_THREADS': '1', 'FAKE_EXIT': 'open', 'FAKE_CLOCK_OFFSET': '7000000000'},
+}
+LIFE = ('t06_exit', 't06_header', 't08', 't23', 't25', 't28_second_client', 't28_silent_kernels')
+
+
+def one(f, option=None):
+    if option:
+        name, result, why, spent = under(f, option)
+        return name + ' under ' + option, result, why, spent
+    return under(f)
+
+
+def under(f, option=None):
     begin = time.time()
+    set_option(OPTIONS.get(option, {}))
     try:
         why = f()
         return f.__name__, 'skip' if why else 'ok', why or '', time.time() - begin
@@ -37,7 +62,7 @@ def one(f):
 
 
 def all_tests():
-    return {n: f for m in (life, refused, cupti, ranges, control) for n, f in vars(m).items() if re.match(r't\d\d_', n)}
+    return {n: f for m in (life, refused, cupti, ranges, control, trust) for n, f in vars(m).items() if re.match(r't\d\d_', n)}
 
 
 def t00_table():
@@ -53,9 +78,13 @@ def main():
     tests = [f for f in tests if ARGS.tests or ARGS.long or not getattr(f, 'slow', False)]
     if ARGS.tests:
         tests = [f for f in tests if any(f.__name__.startswith(t) or t in f.__name__ for t in ARGS.tests)]
+    work = [(f, None) for f in tests]
+    if ARGS.options is not None:
+        tests = [f for f in tests if ARGS.tests or f.__name__.startswith(LIFE)]
+        work = [(f, o) for o in (ARGS.options or ','.join(OPTIONS)).split(',') for f in tests]
     n = {'ok': 0, 'FAILED': 0, 'skip': 0}
     with concurrent.futures.ThreadPoolExecutor(ARGS.jobs) as pool:
-        for name, word, why, seconds in pool.map(one, tests):
+        for name, word, why, seconds in pool.map(one, *zip(*work * ARGS.times_over)):
             n[word] += 1
             if word != 'ok' or ARGS.times:
                 print('%s %s (%.1f s)%s' % (word, name, seconds, ': ' + why if why else ''))
@@ -70,6 +99,8 @@ if __name__ == '__main__':
     p.add_argument('--valgrind', action='store_true')
     p.add_argument('--long', action='store_true')
     p.add_argument('--times', action='store_true', help='tell how long each test took')
+    p.add_argument('--options', nargs='?', const='', help='run the life cycle under these options of the fake CUPTI, or all')
+    p.add_argument('--times-over', type=int, default=1)
     p.add_argument('--jobs', type=int, default=4)
     p.add_argument('tests', nargs='*')
     p.parse_args(namespace=ARGS)

@@ -67,7 +67,7 @@ static void test_wrong(void **state)
 	static const char *const words[] = { "level", "level=", "level=all", "graphs=nodes",
 		"mem=2", "delay=", "delay=x", "delay=1m", "delay=-1", "delay=.",
 		"delay=99999999999", "max_size=12x", "max_size=99999999999999999999", "buffers=0",
-		"buffers=65", "buffer_size=1000", "buffer_size=1G", "flush=1", "start=soon",
+		"buffers=1025", "buffer_size=1000", "buffer_size=1G", "flush=1", "start=soon",
 		"since=9999999999", "colour", "=", "mem=1=1" };
 
 	(void)state;

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Buffers come from the pool. Older versions of CUPTI that may not be refused one get a makeshift
+ * buffer, whose content is counted and lost.
+ */
+#include "collect/buffers.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "collect/pool.h"
+#include "collect/record_enable.h"
+#include "collect/threads.h"
+#include "collect/wake.h"
+
+#define DISCARDS 4u
+#define DISCARD  (16u << 10)
+
+static struct {
+	const struct cupti *f;
+	_Atomic uint64_t discarded;
+	_Atomic uint32_t discards_out;
+	_Atomic bool were_short;
+} buffers;
+
+/* What CUPTI fills when the pool is empty and it cannot do without; its content is lost. */
+static _Alignas(8) uint8_t discards[DISCARDS][DISCARD];
+
+void buffers_use(const struct cupti *f)
+{
+	buffers.f = f;
+}
+
+/* ---- makeshift buffers -------------------------------------------------------------------------
+ */
+static uint8_t *take_discard(size_t *size)
+{
+	uint32_t out = atomic_load(&buffers.discards_out);
+
+	for (;;) {
+		unsigned i = (unsigned)__builtin_ctz(~out);
+
+		if (i >= DISCARDS) /* all are out: two threads share one, and what it holds is lost
+		                      anyway */
+			i = 0;
+		if (atomic_compare_exchange_weak(&buffers.discards_out, &out, out | 1u << i)) {
+			*size = DISCARD;
+			return discards[i];
+		}
+	}
+}
+
+static uint64_t count_records(uint8_t *p, size_t valid)
+{
+	union rec *r = NULL;
+	uint64_t n = 0;
+
+	while (!buffers.f->ActivityGetNextRecord(p, valid, &r) && r->kind)
+		n++;
+	return n;
+}
+
+static void give_discard(uint8_t *p, size_t valid)
+{
+	if (valid && valid <= DISCARD)
+		atomic_fetch_add(&buffers.discarded, count_records(p, valid));
+	memset(p, 0, DISCARD);
+	atomic_fetch_and(&buffers.discards_out, ~(1u << (size_t)(p - discards[0]) / DISCARD));
+}
+
+static bool is_discard(const uint8_t *p)
+{
+	return p >= discards[0] && p < discards[0] + sizeof discards;
+}
+
+/* ---- callbacks ---------------------------------------------------------------------------------
+ */
+void buffers_requested(uint8_t **buffer, size_t *size, size_t *most)
+{
+	int saved = errno;
+
+	*most = 0;
+	*size = 0;
+	*buffer = NULL;
+	if (record_enable_is_open(DOOR_CUPTI)) {
+		threads_see(); /* the first record in it is mostly this thread's */
+		*buffer = pool_take(size);
+		if (!*buffer)
+			atomic_store_explicit(&buffers.were_short, true, memory_order_relaxed);
+	}
+	/* Older versions may crash when they get none. */
+	if (!*buffer && buffers.f->version < CUPTI_API_12_9)
+		*buffer = take_discard(size);
+	errno = saved;
+}
+
+void buffers_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	int saved = errno;
+
+	(void)context, (void)stream, (void)size;
+	if (buffer && is_discard(buffer))
+		give_discard(buffer, valid);
+	else if (buffer && record_enable_ours() && pool_put(buffer, valid))
+		wake_writer();
+	errno = saved;
+}
+
+/* ---- what is lost ------------------------------------------------------------------------------
+ */
+uint64_t buffers_discarded(void)
+{
+	return atomic_exchange(&buffers.discarded, 0);
+}
+
+bool buffers_were_short(void)
+{
+	return atomic_load(&buffers.were_short);
+}
+
+static void add_kept(void *user, uint8_t *data, size_t size)
+{
+	uint64_t *n = user;
+
+	*n += count_records(data, size);
+}
+
+uint64_t buffers_kept(void)
+{
+	uint64_t n = 0;
+
+	pool_each_written(add_kept, &n);
+	return n;
+}

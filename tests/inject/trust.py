@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a recording can be trusted with: nothing is called complete that is not, whatever CUPTI keeps, loses or refuses."""
+import os
+import re
+import signal
+import time
+
+from rig import ARGS, DROPPED, KEPT, KERNELS, RANGES, UNTIMED, Run, check, dormant, settle, until
+
+
+def t60_exit_order():
+    """Handlers of exit that CUPTI sets when it is opened or started, or at the first work, run after ours."""
+    for how in ('open', 'subscribe'):
+        for opts in ('', 'delay=0.05'):
+            words = ['await:subscribed 1'] if opts else []
+            with Run('init', *words, 'launch:1000', 'exit:3', opts=opts, env={'FAKE_EXIT': how}) as r:
+                s = r.ok(3).complete(1000, 1000)
+                check(s.info['launches'] == '1000' and not s.of('LOST') and not r.log(), s.info, s.of('LOST'), r.log())
+    with Run('init', 'launch:10', settle(), 'launch:990', 'exit:3', opts='flush=50', env={'FAKE_EXIT': 'launch'}) as r:
+        r.ok(3).complete(1000, 1000)
+
+
+def t60_kept():
+    """What CUPTI does not hand over at the end is counted, and the recording does not claim to lack nothing."""
+    for env, why in (({}, 'the last flush of CUPTI failed: '), ({'FAKE_DEAD': 'silent'}, 'CUPTI did not hand over all buffers')):
+        with Run('init', 'launch:100', 'die', 'exit:3', opts='flush=100000', env=env) as r:
+            s = r.ok(3).spool()
+            check(s.complete and s.n('KERNEL') < 100, s.end)
+            check(0 < s.lost(KEPT) <= 202 - s.n('KERNEL') - s.n('API'), s.of('LOST'), s.end)
+            check(r.log().startswith(why) and 'launches' not in s.info, r.log(), s.info)
+    with Run('init', 'launch:100', 'die', 'exit:3', opts='flush=100000', env={'FAKE_HIDE': '1'}) as r:
+        check('the last records may be lost' in r.ok(3).log() and r.spool().complete, r.log())
+    with Run('init', 'launch:100', 'die', 'exit:3', opts='flush=100000', env={'FAKE_HIDE': '1', 'FAKE_DEAD': 'silent'}) as r:
+        check('launches' not in r.ok(3).spool().info, r.spool().info)
+
+
+def t60_launches():
+    """Each launch of a kernel needs its kernel."""
+    with Run('init', 'launch:150', 'exit:3', env={'FAKE_MUTE': '1'}) as r:
+        check(r.ok(3).complete(0, 150).lost(KERNELS) == 150, r.spool().of('LOST'))
+    with Run('init', 'launch:150', 'graph:3:5', 'exit:3') as r:
+        s = r.ok(3).complete(165, 153)
+        check(s.info['launches'] == '150' and not s.of('LOST'), s.info, s.of('LOST'))
+    with Run('init', 'launch:150', 'exit:3', opts='level=kernels') as r:
+        check('launches' not in r.ok(3).complete(150, 0).info)
+
+
+def t61_in_flight():
+    """The GPU is never idle: CUPTI keeps each buffer until its work has ended. What a kill costs stays small, an exit costs
+    nothing, and no gap is reported."""
+    for hidden in ({}, {'FAKE_HIDE': '1'}):
+        env = dict(hidden, FAKE_LATE=str(40 * ARGS.pause))
+        with Run('init', 'rate:400:%d' % (2 * ARGS.pause), 'exit:3', opts='flush=50,silence=200', env=env) as r:
+            s = r.ok(3).complete(400, 400)
+            check(not s.n('GAP') and not r.log() and not s.lost(UNTIMED) or hidden, s.of('GAP'), r.log(), s.of('LOST'))
+        with Run('init', 'rate:1000000:%d' % (2 * ARGS.pause), opts='flush=50', env=env, wait=False) as r:
+            until(lambda: any(s.n('KERNEL') >= 300 for s in r.spools('--count')), 'a kernel')
+            r.process.send_signal(signal.SIGKILL)
+            r.wait().ok(-9)
+            s = r.spool()
+            last = max(k['start'] for k in s.of('KERNEL'))
+            check(not s.end['damaged'] and not s.complete, s.end)
+            check(time.time_ns() - last < (2 + 8 * ARGS.pause) * 10 ** 9, 'the last kernel is', (time.time_ns() - last) / 1e9, 's old')
+
+
+def t61_late_records():
+    """A gap was reported, but the records were only late: it is taken back."""
+    with Run('init', 'rate:250:%d' % (10 * ARGS.pause), 'exit:3', opts='flush=50,silence=%d' % (300 * ARGS.pause),
+             env={'FAKE_LATE': str(1700 * ARGS.pause), 'FAKE_HIDE': '1', 'FAKE_FAIL': 'ActivityFlushAll:2:1'}) as r:
+        s = r.ok(3).spool()
+        check('none of them is missing' in r.log() and not s.n('GAP') and not s.lost(KERNELS), r.log(), s.of('GAP'), s.of('LOST'))
+
+
+def t62_many_threads():
+    """Each of many threads has a buffer of its own."""
+    n = 64 if ARGS.valgrind else 256
+    with Run('init', 'threads-at-once:%d:50' % n, 'exit:3', env={'FAKE_THREADS': '1'}) as r:
+        s = r.ok(3).complete(n * 50, n * 50)
+        check(not s.lost(DROPPED) and not s.lost(RANGES), s.of('LOST'))
+    with Run('init', 'threads-at-once:40:50', 'exit:3', opts='buffers=8', env={'FAKE_THREADS': '1'}) as r:
+        s = r.ok(3).spool()
+        check(s.lost(DROPPED) and 'all buffers of the recorder were in use' in r.log(), s.of('LOST'), r.log())
+
+
+def t63_bad_version():
+    """A CUPTI that ends the process where it cannot start is not even asked for its version."""
+    with Run('init', 'launch:5', 'exit:3', fakes=os.path.join(ARGS.fakes, 'bad')) as r:
+        dormant(r, 'calls itself without end where it cannot start', 3)
+    with Run('init', 'launch:5', 'exit:3', fakes=os.path.join(ARGS.fakes, 'new')) as r:
+        r.ok(3).complete(5, 5)
+
+
+def t64_clock():
+    """CUPTI's clock is another than the system's: times are its own, and readings tell how they belong together."""
+    for offset, drift in ((-5 * 10 ** 9, 0), (3 * 10 ** 17, 200)):
+        with Run('init', 'launch:50', settle(), 'launch:50', settle(), 'exit:3', opts='flush=50',
+                 env={'FAKE_CLOCK_OFFSET': str(offset), 'FAKE_CLOCK_DRIFT': str(drift)}) as r:
+            s = r.ok(3).complete(100, 100)
+            clocks = s.of('CLOCK')
+            check(len(clocks) >= 4 and not s.lost(UNTIMED) and not r.log(), clocks, s.of('LOST'), r.log())
+            check(all(0 < c['width'] < 10 ** 9 for c in clocks), clocks)
+            if not drift:
+                check(all(abs(c['cupti'] - c['realtime'] - offset) <= c['width'] for c in clocks), clocks)
+            starts = sorted(k['start'] for k in s.of('KERNEL'))
+            check(clocks[0]['cupti'] < starts[0] and starts[-1] < clocks[-1]['cupti'], clocks, starts[0], starts[-1])
+
+
+def t65_refused():
+    """The log names what CUPTI refuses, and why."""
+    with Run('init', 'graph:10:20', 'launch:5', 'exit:3', opts='graphs=graph', env={'FAKE_FAIL': 'ActivityEnable:2:51'}) as r:
+        s = r.ok(3).complete(205)
+        check(s.n('GRAPH') == 0 and r.log() == 'CUPTI does not report launches of whole graphs (kind 51)\n', s.end, r.log())
+    with Run('init', 'launch:5', 'exit:3', env={'FAKE_FAIL': 'ActivityEnable:2:1'}) as r:
+        dormant(r, 'no GPU work is recorded: CUPTI refuses to record copies (kind 1): CUPTI_ERROR_INVALID_DEVICE (2)', 3)
+    with Run('init', 'launch:5', 'exit:3', env={'FAKE_FAIL': 'ActivityEnable:2:22,EnableCallback:2'}) as r:
+        r.ok(3).complete(5, 5)
+        check(r.log() == 'CUPTI does not report fatal errors, unloaded modules, ends of contexts, '
+              'copies between devices (kind 22)\n', r.log())
+    with Run('init', 'launch:100', settle(), 'launch:100', settle(), 'exit:3', opts='flush=50', env={'FAKE_FATAL': '150'}) as r:
+        check(re.match(r'CUPTI failed: CUPTI_ERROR_UNKNOWN \(719\)', r.ok(3).log()), r.log())
