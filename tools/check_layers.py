@@ -16,7 +16,7 @@ FLOORS = ['base', 'io', 'trace', 'checkpoint', 'model', 'metric', 'view', 'compa
 COLLECT_MAY = {'base/bits.h', 'base/crc32c.h', 'base/quantity.h', 'base/option.h',
                'base/str.h', 'metric/option.def', 'io/block_format.h', 'io/block_encode.h'}
 # What others may include of it.
-OF_COLLECT = {'collect/collect.h': {'cli'}}
+OF_COLLECT = {'collect/collect.h': {'cli'}, 'collect/cupti_bad.h': {'cli'}}
 PUBLIC = 'tfprof/tfprof.h'
 
 # Who may include generated protobuf code.

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See cupti_find.h. The order is the collector's: what was named, what the loader finds, a toolkit,
- * the packages of the Python environment.
+ * See cupti_find.h. The order is the collector's: the path that was named, the loader's, a toolkit,
+ * the packages of the Python interpreter that a command would start, and of the environment.
  */
 #define _GNU_SOURCE 1
 #include "cli/cupti_find.h"
 
 #include <dlfcn.h>
 #include <glob.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli/load.h"
 #include "collect/collect.h"
+#include "collect/cupti_bad.h"
+
+#define PROGRAM_HEAD 256 /* bytes of a script's first line that are read */
 
 static const struct {
 	int major;
@@ -69,12 +76,21 @@ static bool try(struct arena *a, const char *name, struct cupti_found *f)
 	if (!lib)
 		return false;
 	void *at = dlsym(lib, "cuptiGetVersion");
-	if (!at || ((int (*)(uint32_t *))at)(&version) != 0)
+	if (!at)
 		/* cppcheck-suppress resourceLeak ; a CUPTI that was loaded stays */
 		return false;
-	f->path =
-	        str_copy(a, str_of(dladdr(at, &where) && where.dli_fname ? where.dli_fname : name));
-	f->cuda = cupti_cuda(version, &f->exact);
+	*f = (struct cupti_found){
+		.path = str_copy(
+		        a, str_of(dladdr(at, &where) && where.dli_fname ? where.dli_fname : name))
+	};
+	const struct cupti_bad *bad = cupti_bad_of(lib);
+	if (bad) {
+		f->bad = bad->versions;
+		f->reason = bad->reason;
+		f->needs = f->cuda = bad->driver;
+	} else if (((int (*)(uint32_t *))at)(&version) == 0) {
+		f->cuda = cupti_cuda(version, &f->exact);
+	}
 	/* cppcheck-suppress resourceLeak */
 	return true;
 }
@@ -89,19 +105,110 @@ static bool try_folder(struct arena *a, const char *folder, int major, struct cu
 	return false;
 }
 
-static bool try_place(struct arena *a, const struct place *p, int major, struct cupti_found *f)
+/* The folders that match the pattern below `top`. */
+static bool try_below(
+        struct arena *a, const char *top, const char *pattern, int major, struct cupti_found *f)
 {
-	const char *top = p->variable ? getenv(p->variable) : "";
 	bool found = false;
 	glob_t g = { 0 };
 
-	if (!top || (p->variable && !*top))
-		return false;
-	if (glob(str_z(a, str_fmt(a, "%s%s", top, p->folder)), GLOB_NOSORT, NULL, &g) == 0)
+	if (glob(str_z(a, str_fmt(a, "%s%s", top, pattern)), GLOB_NOSORT, NULL, &g) == 0)
 		for (size_t i = 0; i < g.gl_pathc && !found; i++)
 			found = try_folder(a, g.gl_pathv[i], major, f);
 	globfree(&g);
 	return found;
+}
+
+static bool try_place(struct arena *a, const struct place *p, int major, struct cupti_found *f)
+{
+	const char *top = p->variable ? getenv(p->variable) : "";
+
+	return top && (!p->variable || *top) && try_below(a, top, p->folder, major, f);
+}
+
+/* ---- Python ---- */
+
+/* Where packages lie below the folder of an interpreter's installation. */
+static const char *const packages[] = { "/lib/python3*/site-packages/nvidia/cu13/lib",
+	"/lib/python3*/site-packages/nvidia/cuda_cupti/lib",
+	"/lib/python3*/dist-packages/nvidia/cu13/lib",
+	"/lib/python3*/dist-packages/nvidia/cuda_cupti/lib", "/lib" };
+
+/* The path of a program, as a shell finds it; p is NULL if there is none. */
+static struct str program_path(struct arena *a, struct str name)
+{
+	const char *from = getenv("PATH");
+
+	if (str_find_char(name, '/') != SIZE_MAX)
+		return name;
+	struct strs folders = str_split(a, str_of(from ? from : ""), ':');
+	for (size_t i = 0; i < folders.n; i++) {
+		struct str folder = folders.v[i].n ? folders.v[i] : S(".");
+		struct str path = str_fmt(a, "%.*s/%.*s", STR(folder), STR(name));
+		if (access(str_z(a, path), X_OK) == 0)
+			return path;
+	}
+	return STR_NONE;
+}
+
+/* The interpreter that a script names in its first line; the program itself if it is none. */
+static struct str interpreter_of(struct arena *a, struct str program)
+{
+	char head[PROGRAM_HEAD] = "";
+	FILE *file = fopen(str_z(a, program), "re");
+
+	if (!file)
+		return program;
+	head[fread(head, 1, sizeof head - 1, file)] = 0;
+	fclose(file);
+	if (strncmp(head, "#!", 2) != 0)
+		return program;
+	struct str line = str_of(head + 2);
+	struct strs words = str_split(a, str_sub(line, 0, str_find_char(line, '\n')), ' ');
+	for (size_t i = 0; i < words.n; i++) {
+		struct str word = words.v[i];
+		size_t slash = str_rfind_char(word, '/');
+		struct str name = slash == SIZE_MAX ? word : str_sub(word, slash + 1, SIZE_MAX);
+		if (word.n && !str_eq(name, S("env")) && word.p[0] != '-')
+			return program_path(a, str_copy(a, word));
+	}
+	return program;
+}
+
+/* Looks below the folder above the one in which the interpreter lies. */
+static bool try_installation(
+        struct arena *a, struct str interpreter, int major, struct cupti_found *f)
+{
+	size_t slash = str_rfind_char(interpreter, '/');
+	struct str bin = str_sub(interpreter, 0, slash == SIZE_MAX ? 0 : slash);
+	size_t above = str_rfind_char(bin, '/');
+
+	if (above == SIZE_MAX)
+		return false;
+	char *top = str_z(a, str_sub(bin, 0, above));
+	for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+		if (try_below(a, top, packages[i], major, f))
+			return true;
+	return false;
+}
+
+/* An environment comes before the installation that it was made from. */
+static bool try_python(struct arena *a, const char *name, int major, struct cupti_found *f)
+{
+	struct str program = program_path(a, str_of(name));
+	const char *home = getenv("HOME");
+	char real[PATH_MAX];
+
+	if (!program.p || !(program = interpreter_of(a, program)).p)
+		return false;
+	if (try_installation(a, program, major, f))
+		return true;
+	if (home && *home &&
+	        (try_below(a, str_z(a, str_fmt(a, "%s/.local", home)), packages[0], major, f) ||
+	                try_below(
+	                        a, str_z(a, str_fmt(a, "%s/.local", home)), packages[1], major, f)))
+		return true;
+	return realpath(str_z(a, program), real) && try_installation(a, str_of(real), major, f);
 }
 
 bool cupti_find(struct arena *a, int driver, struct cupti_found *f)
@@ -117,5 +224,5 @@ bool cupti_find(struct arena *a, int driver, struct cupti_found *f)
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		if (try_place(a, &places[i], major, f))
 			return true;
-	return false;
+	return try_python(a, "python", major, f) || try_python(a, "python3", major, f);
 }

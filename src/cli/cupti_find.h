@@ -10,8 +10,12 @@
 
 struct cupti_found {
 	struct str path;
-	int cuda;   /* as the driver counts: 13000 is CUDA 13.0 */
+	int cuda;   /* as the driver counts: 13000 is CUDA 13.0; 0: it does not say without a driver
+	             */
 	bool exact; /* else a later update of that release may be meant */
+	/* A version that ends the process where it cannot start; else NULL. */
+	const char *bad, *reason;
+	int needs; /* the CUDA that the driver must have for it */
 };
 
 /* driver: the CUDA that the driver can, 0: not known; newer ones are passed over. False: there is

@@ -149,6 +149,18 @@ static void skip_libraries(struct doctor *d)
 
 /* ---- CUPTI ---- */
 
+static void check_bad_cupti(struct doctor *d, const struct cupti_found *f)
+{
+	row(d, d->driver >= f->needs ? REMARK : BAD, "CUPTI",
+	        str_fmt(d->a, "%.*s is of %s, which %s", STR(f->path), f->bad, f->reason));
+	cure(d, str_z(d->a,
+	                str_fmt(d->a,
+	                        "The collector uses it only with a driver for %.*s or newer and "
+	                        "a GPU that can be opened. Better take another: pip install "
+	                        "'nvidia-cuda-cupti>=13.3'",
+	                        STR(cuda_version(d, f->needs)))));
+}
+
 static void check_cupti(struct doctor *d)
 {
 	struct cupti_found f;
@@ -159,6 +171,16 @@ static void check_cupti(struct doctor *d)
 		        "TensorFlow; a program that has it beside its libcudart is recorded "
 		        "nevertheless. Else: pip install nvidia-cuda-cupti, and\n"
 		        "  export TFPROF_CUPTI_PATH=/path/to/libcupti.so.13");
+		return;
+	}
+	if (f.bad) {
+		check_bad_cupti(d, &f);
+		return;
+	}
+	if (!f.cuda) {
+		row(d, d->driver ? BAD : REMARK, "CUPTI",
+		        str_fmt(d->a, "%.*s does not tell its version", STR(f.path)));
+		cure(d, "Newer ones tell it only where the driver works.");
 		return;
 	}
 	struct str text = str_fmt(d->a, "of %.*s%s, %.*s", STR(cuda_version(d, f.cuda)),
@@ -270,6 +292,11 @@ static void check_profilers(struct doctor *d)
 	} else if (clean) {
 		row(d, FINE, "profilers", S("no other one is in the way"));
 	}
+	cure(d, "Recording takes the one place that CUPTI has for a profiler. torch.profiler in "
+	        "the "
+	        "program takes the records while it runs: the recording has a gap then, and goes "
+	        "on "
+	        "after it. jax.profiler records no GPU work beside a recording.");
 }
 
 static void check_folder(struct doctor *d)

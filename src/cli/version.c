@@ -21,7 +21,8 @@ static void add_cupti(struct libraries *l, struct arena *a)
 		libraries_add(l, "cupti", false, STR_NONE, "not found at run time");
 		return;
 	}
-	struct str version = str_fmt(a, "CUDA %d.%d", f.cuda / 1000, f.cuda % 1000 / 10);
+	struct str version = f.cuda ? str_fmt(a, "CUDA %d.%d", f.cuda / 1000, f.cuda % 1000 / 10)
+	                            : S("version unknown");
 	libraries_add(
 	        l, "cupti", false, version, str_z(a, str_fmt(a, "found as %.*s", STR(f.path))));
 }

@@ -20,8 +20,8 @@ struct cupti_bad {
  * can start. */
 static const struct cupti_bad cupti_bad[] = {
 	{ "cuptiActivityGetStructSize", "cuptiActivityGetNextRecord_v2",
-	        "13.2.23, 13.2.75 and 13.2.86", "calls itself without end where it cannot start",
-	        13020 },
+	        "CUDA 13.2 (13.2.23, 13.2.75, 13.2.86)",
+	        "calls itself without end where it cannot start", 13020 },
 };
 
 /* Returns the row of an opened libcupti; NULL: it is not known to be bad. */

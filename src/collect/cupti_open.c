@@ -229,7 +229,7 @@ static bool may_use(void *h, int driver, char *why, size_t n)
 		close(fd);
 	if (fd >= 0 && driver >= bad->driver)
 		return true;
-	snprintf(why, n, "%s is one of %s, which %s", found_at, bad->versions, bad->reason);
+	snprintf(why, n, "%s is of %s, which %s", found_at, bad->versions, bad->reason);
 	return false;
 }
 

@@ -26,6 +26,12 @@ GENERATIONS = {
     '12': ['nvidia-cuda-cupti-cu12==12.9.79', 'nvidia-cuda-runtime-cu12==12.9.79', 'nvidia-cuda-nvcc-cu12==12.9.86'],
     '11': ['nvidia-cuda-cupti-cu11==11.8.87', 'nvidia-cuda-runtime-cu11==11.8.89', 'nvidia-cuda-nvcc-cu11==11.8.89'],
 }
+# The newest patch of each minor version, with the headers of a generation: offsets, and that the program does not notice
+# when CUPTI cannot start.
+MINORS = dict([('11.%d' % i, ('nvidia-cuda-cupti-cu11==11.%d.*' % i, '11')) for i in (7, 8)] +
+              [('12.%d' % i, ('nvidia-cuda-cupti-cu12==12.%d.*' % i, '12')) for i in (0, 1, 2, 3, 4, 5, 6, 8, 9)] +
+              [('13.%d' % i, ('nvidia-cuda-cupti==13.%d.*' % i, '13 newest')) for i in range(6)] +
+              [('13.2 first', ('nvidia-cuda-cupti==13.2.23', '13 newest'))])
 NVTX = ['nvidia-nvtx-cu12==12.9.79']
 counts = {'passed': 0, 'failed': 0, 'skipped': 0}
 
@@ -113,6 +119,18 @@ def fixtures_of(name, folder, cupti):
         judge('PTX of the checks on a GPU', not wrong, wrong)
 
 
+def minor(name, wanted, headers, scratch):
+    folder, beside = packages(name, [wanted]), packages(headers, GENERATIONS[headers])
+    if not folder or not beside:
+        return
+    if found(folder, 'cupti.h'):  # the package of 11.7 has none
+        flags = ['-std=gnu11', '-I', ROOT + '/src'] + includes(folder) + includes(beside)
+        status, text = run(['gcc'] + flags + ['-fsyntax-only', ROOT + '/tools/probe/cupti_layout.c'])
+        judge('01 offsets, CUDA %s' % name, not status, text[:2000])
+    for driver in ('a driver without a GPU', 'no driver')[:1 if SAN or UNDER else 2]:
+        dormant(name, driver, found(folder, 'libcupti.so.*')[0], scratch)
+
+
 def objects():
     return sorted(p for p in glob.glob(os.path.join(ARGS.bin, 'obj/collector/src/*/*.o')))
 
@@ -165,6 +183,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         for name, wanted in GENERATIONS.items():
             generation(name, wanted, scratch)
+        for name, (wanted, headers) in MINORS.items():
+            minor(name, wanted, headers, scratch)
         nvtx(scratch)
     print('%d passed, %d failed, %d skipped' % tuple(counts[k] for k in ('passed', 'failed', 'skipped')))
     return 1 if counts['failed'] else 0

@@ -36,7 +36,7 @@ def judge(env, status, *parts, words=()):
 
 def test_doctor():
     env = machine()
-    judge(env, 0, '580.95.05, up to CUDA 13.0', '/dev/nvidiactl, /dev/nvidia-uvm, /dev/nvidia0', 'of CUDA 13.0, ',
+    judge(env, 0, 'torch.profiler', '580.95.05, up to CUDA 13.0', '/dev/nvidiactl, /dev/nvidia-uvm, /dev/nvidia0', 'of CUDA 13.0, ',
           'Verdict: ready to record')
     judge(dict(env, CUDA_INJECTION64_PATH='/opt/x.so'), 1, 'CUDA_INJECTION64_PATH=/opt/x.so',
           'Verdict: not ready to record (profilers)')
@@ -63,6 +63,36 @@ def test_doctor_without():
     judge(dict(machine(12040, 0), TFPROF_CUPTI_PATH=os.path.abspath('cupti.so')), 1, 'It is newer than the driver')
     library('stub/libcuda.so.1', 'int nothing;')
     judge(dict(env, LD_LIBRARY_PATH=os.path.abspath('stub')), 1, 'does not say its version', 'the stub')
+
+
+def test_doctor_python():
+    """CUPTI is found beside the interpreter that a command would start; an environment comes before its installation."""
+    env = dict(machine(13000, 0), VIRTUAL_ENV='', CONDA_PREFIX='', HOME='/none')
+    code = 'int cuptiGetVersion(unsigned *v) { *v = %d; return 0; }'
+    library('base/lib/python3.12/site-packages/nvidia/cu13/lib/libcupti.so.13', code % 130000)
+    put('base/bin/tfpython', '')
+    os.chmod('base/bin/tfpython', 0o755)
+    os.makedirs('venv/bin')
+    os.symlink(os.path.abspath('base/bin/tfpython'), 'venv/bin/python')
+    env['PATH'] = os.path.abspath('venv/bin') + ':' + os.environ['PATH']
+    judge(env, 0, 'of CUDA 13.0, ' + os.path.abspath('base/lib/python3.12'))
+    library('venv/lib/python3.12/site-packages/nvidia/cuda_cupti/lib/libcupti.so.12', code % 28)
+    judge(env, 0, os.path.abspath('venv/lib/python3.12'))
+    os.remove('venv/bin/python')
+    put('venv/bin/python', '#!/usr/bin/env tfpython\n')
+    os.chmod('venv/bin/python', 0o755)
+    judge(dict(env, PATH=env['PATH'] + ':' + os.path.abspath('base/bin')), 0, os.path.abspath('base/lib/python3.12'))
+
+
+def test_doctor_bad_cupti():
+    """A version that ends the process in which it is used is named, and none of its functions is called."""
+    env = machine(12080, 0)
+    bad = ''.join('int %s(void) { __builtin_trap(); }' % x for x in ('cuptiGetVersion', 'cuptiActivityGetStructSize'))
+    library('lib/libcupti.so.12', bad)
+    judge(env, 1, 'CUDA 13.2 (13.2.23, 13.2.75, 13.2.86), which calls itself without end', "pip install 'nvidia-cuda-cupti>=13.3'")
+    same(tfprof('--version', more=env)[0], 0)
+    library('lib/libcupti.so.12', 'int cuptiGetVersion(unsigned *v) { *v = 0; return 999; }')
+    judge(env, 1, 'does not tell its version')
 
 
 def process(pid, environment, maps):

@@ -20,6 +20,7 @@
 REC_KERNEL(ROW, CUpti_ActivityKernel4)
 #define KERNEL(T) REC_KERNEL(ROW, T) REC_KERNEL_GRAPH(ROW, T)
 KERNEL(CUpti_ActivityKernel5)
+KERNEL(CUpti_ActivityKernel6)
 KERNEL(CUpti_ActivityKernel7)
 REC_MEMCPY(ROW, CUpti_ActivityMemcpy4)
 REC_MEMCPY(ROW, CUpti_ActivityMemcpy5)
@@ -53,15 +54,39 @@ REC_SYNC(ROW, CUpti_ActivitySynchronization2)
 #endif
 #if CUPTI_API_VERSION >= 130001
 KERNEL(CUpti_ActivityKernel10)
-REC_MEMCPY(ROW, CUpti_ActivityMemcpy6)
 REC_MEMORY(ROW, CUpti_ActivityMemory4)
+#endif
+#if CUPTI_API_VERSION >= 22
+REC_CONTEXT(ROW, CUpti_ActivityContext2)
+#endif
+#if CUPTI_API_VERSION >= 23
+REC_CONTEXT(ROW, CUpti_ActivityContext3)
+#endif
+#if CUPTI_API_VERSION >= 26
+REC_MEMCPY(ROW, CUpti_ActivityMemcpy6)
+#endif
+#if CUPTI_API_VERSION >= 130100
+KERNEL(CUpti_ActivityKernel11)
+REC_CONTEXT(ROW, CUpti_ActivityContext4)
+#endif
+#if CUPTI_API_VERSION >= 130200
+DEVICE(CUpti_ActivityDevice6)
+#endif
+#if CUPTI_API_VERSION >= 130300
+KERNEL(CUpti_ActivityKernel12)
 #endif
 #if CUPTI_API_VERSION >= 130400
 KERNEL(CUpti_ActivityKernel13)
+REC_MEMCPY(ROW, CUpti_ActivityMemcpy7)
+REC_MEMSET(ROW, CUpti_ActivityMemset5)
 #endif
 
 SAME(cb_data, site, CUpti_CallbackData, callbackSite);
 SAME(cb_data, function, CUpti_CallbackData, functionName);
+#if CUPTI_API_VERSION >= 20
+SAME(cb_state, result, CUpti_StateData, notification.result);
+SAME(cb_state, message, CUpti_StateData, notification.message);
+#endif
 #if CUPTI_API_VERSION >= 130001
 SAME(subscriber_params, size, CUpti_SubscriberParams, structSize);
 SAME(subscriber_params, name, CUpti_SubscriberParams, subscriberName);
