@@ -123,11 +123,14 @@ static void walk_thread(struct finding *x, uint32_t track)
 /* The op of a slice of a thread, by number. */
 static uint32_t op_of_slice(struct finding *x, uint32_t number)
 {
+	uint32_t track = trace_track_of(x->to->t, number);
+	uint32_t op = x->op_of[x->host0[track] + number - x->to->t->tracks.v[track].first];
 	struct slice s;
 
+	if (op)
+		return op - 1;
 	trace_slice(x->to->t, number, &s);
-	uint32_t op = x->op_of[x->host0[s.track] + number - x->to->t->tracks.v[s.track].first];
-	return op ? op - 1 : op_below(x, 0, &s);
+	return op_below(x, 0, &s);
 }
 
 static struct str joined(struct finding *x, struct str before, struct str name)

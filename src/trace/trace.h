@@ -203,6 +203,9 @@ bool slice_next(struct slice_iter *i, struct slice *out);
 /* One slice by its number: decodes its block up to it (at most a few hundred slices). */
 void trace_slice(const struct trace *t, uint32_t number, struct slice *out);
 
+/* The track of a slice, without decoding it. */
+uint32_t trace_track_of(const struct trace *t, uint32_t number);
+
 /* An argument of a slice, or, if it has none of that key, of its event. */
 bool slice_argument(
         const struct trace *t, const struct slice *s, uint32_t key, struct argument *out);

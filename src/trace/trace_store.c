@@ -144,8 +144,8 @@ bool slice_next(struct slice_iter *i, struct slice *out)
 	return true;
 }
 
-/* The track of a slice: the last one that begins at or before it and has slices. */
-static uint32_t track_of(const struct trace *t, uint32_t number)
+/* The last track that begins at or before the slice and has slices. */
+uint32_t trace_track_of(const struct trace *t, uint32_t number)
 {
 	size_t low = 0, high = t->tracks.n;
 
@@ -161,7 +161,7 @@ static uint32_t track_of(const struct trace *t, uint32_t number)
 
 void trace_slice(const struct trace *t, uint32_t number, struct slice *out)
 {
-	struct slice_iter i = trace_slices(t, track_of(t, number));
+	struct slice_iter i = trace_slices(t, trace_track_of(t, number));
 	const struct trace_track *k = &t->tracks.v[i.track];
 	size_t low = 0, high = k->blocks.n;
 

@@ -41,6 +41,8 @@ MARKS = {
     'start, memory': ('peak_mb', '<', 10), 'memory, many steps': ('peak_per_byte', '<', 0.5),
     'checkpoint --verify': ('mbps', '>', 1000), 'range push and pop': ('ns_pair', '<', 60),
     'spool, encoding': ('ns', '<', 15), 'spool, size': ('bytes', '<', 20),
+    'JSON trace, op': ('mbps', '>', 400),
+    'JSON trace in gzip, op': ('mbps', '>', 250), 'JSON trace, op, memory': ('peak_per_byte', '<', 0.5),
     'spool, op': ('cpu', '<', 2), 'spool, op, memory': ('peak_per_byte', '<', 2), 'growth': ('times', '<', 13)}
 WORKERS = 64  # profiles that are merged
 FLOOR = 0.002  # seconds below which a growth says nothing
@@ -324,6 +326,28 @@ def measure_spool():
     return rows
 
 
+def measure_json():
+    """The op view of a PyTorch trace of ten million events, plain and in gzip, and how fast its text is read."""
+    sys.path.append(os.path.join(ROOT, 'tests', 'trace'))
+    import kineto
+    path = os.path.join(ARGS.folder, 'ten_million.pt.trace.json')
+    if not os.path.exists(path):
+        kineto.write_large(path + '~', 10000000)
+        os.rename(path + '~', path)
+    if not os.path.exists(path + '.gz'):
+        with open(path + '.gz~', 'wb') as f:
+            subprocess.run(['gzip', '-1', '-c', path], stdout=f, check=True)
+        os.rename(path + '.gz~', path + '.gz')
+    rows = {}
+    for name, file in (('JSON trace, op', path), ('JSON trace in gzip, op', path + '.gz')):
+        words = [ARGS.bench, '-x', ARGS.program, file, 'op', '-output', 'none']
+        runs = [json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout) for _ in range(ARGS.runs)]
+        cpu = statistics.median(x['cpu'] for x in runs)
+        rows[name] = {'cpu': cpu, 'mb': size(path) / 1e6, 'mbps': size(path) / cpu / 1e6}
+        rows[name + ', memory'] = {'peak_per_byte': statistics.median(x['peak'] for x in runs) / size(path)}
+    return rows
+
+
 def measure_original(inputs, steps):
     """The original on the same files: CPU seconds by row, once."""
     p = subprocess.run([ARGS.original, os.path.join(HERE, 'original.py'), '--folder', ARGS.folder,
@@ -410,6 +434,7 @@ def main():
             rows.update(measure_start())
             rows.update(measure_checkpoint())
             rows.update(measure_spool())
+            rows.update(measure_json())
             rows.update(measure_collector())
             result['parts']['machine'] = {'nodes': 0, 'steps': 0, 'rows': rows}
             tell('machine and start', rows, {})

@@ -19,6 +19,8 @@ TARGETS = {
     'profile': r'profile(_\d+)?(\.pb)?(\.gz)?$',
     'gzip': r'\.gz$',
     'spool': r'\.tfspool$',
+    'chrome': r'\.(pt\.)?(trace\.)?json(\.gz)?$',
+    'json': r'\.json$',
     'ckpt': r'\.index$|/ckpt$',
 }
 
