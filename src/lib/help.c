@@ -13,8 +13,7 @@ static const char *const USAGE = "\n"
                                  "       tfprof FILE...           open a prompt\n"
                                  "\n";
 static const char *const PURPOSES[PURPOSE_N] = {
-	[PURPOSE_VIEWS] = "views of a profile: by name scope, by data flow, by line of Python, by "
-	                  "operation type; advice",
+	[PURPOSE_VIEWS] = "views: by name scope, by data flow, by line of Python, by type; advice",
 	[PURPOSE_COMPARE] = "compare runs; pass/fail gates for CI",
 	[PURPOSE_FILES] = "write one profile of many files; list and verify checkpoints",
 	[PURPOSE_RECORD] = "record GPU work of any program, and look at it",
@@ -31,8 +30,8 @@ static const char *const MORE[] = {
 	"tfprof help all lists everything; so does man tfprof.",
 };
 static const char *const RULES[] = {
-	"The format of a FILE is recognised by its content; the flags below state it. Files may be "
-	"compressed with gzip; --profile_path=- is standard input.",
+	"The format of a FILE is recognised by its content; the flags below state it.",
+	"Files may be compressed with gzip; --profile_path=- is standard input.",
 	"Options are -name value, --name value or --name=value, before or after the command.",
 	"Without a command, commands are read from standard input, one per line.",
 };
