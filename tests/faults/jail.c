@@ -45,6 +45,8 @@ static struct sock_filter filter[] = {
 	MAY(faccessat),
 	MAY(fcntl),
 	MAY(ioctl),
+	MAY(poll),
+	MAY(ppoll),
 	MAY(getdents64),
 	MAY(mmap),
 	MAY(mremap),
