@@ -24,7 +24,7 @@ GENERATED = re.compile(r'^(model/read_\w+|checkpoint/ckpt|export/\w*pb|export/pp
 # Who may include the headers of a library: one place each.
 LIBRARIES = {
     'protobuf-c/': re.compile(r'^(io/pb\w*\.[ch]|model/(read_\w+|input)\.c|checkpoint/ckpt\.c|export/(\w*pb|pprof)\.c|lib/libraries\.c)$'),
-    'pcre2.h': re.compile(r'^(base/pattern(_subst)?|lib/libraries)\.c$'),
+    'pcre2.h': re.compile(r'^(base/pattern(_subst|_engine)?\.[ch]|lib/libraries\.c)$'),
     'zlib.h': re.compile(r'^(io/gz|lib/libraries)\.c$'),
     'snappy-c.h': re.compile(r'^io/sstable\.c$'),
     'editline/': re.compile(r'^cli/(repl|prompt)\.c$'),

@@ -163,10 +163,22 @@ static void block_reset(struct arena_block *b, size_t used)
 	b->last = NO_PIECE;
 }
 
+/* Drops the guards that were registered after a serial number. */
+static void drop_guards(struct arena *a, uint64_t after)
+{
+	struct guard *g;
+
+	while ((g = a->guards) && g->serial > after) {
+		a->guards = g->next;
+		g->drop(g->what);
+	}
+}
+
 void arena_reset(struct arena *a, struct arena_mark m)
 {
 	struct arena_block *b;
 
+	drop_guards(a, m.serial);
 	while ((b = a->big) && b->serial > m.serial) {
 		a->big = b->next;
 		if (b->next)
@@ -197,6 +209,42 @@ void arena_free(struct arena *a)
 	a->ordinary = 0;
 }
 
+void arena_guard(struct arena *a, struct guard *g, void (*drop)(void *), void *what)
+{
+	*g = (struct guard){ a->guards, drop, what, ++a->serial };
+	a->guards = g;
+}
+
+/* Takes a guard out of a list, if it is there. */
+static void unlink_guard(struct guard **at, const struct guard *g)
+{
+	while (*at && *at != g)
+		at = &(*at)->next;
+	if (*at)
+		*at = g->next;
+}
+
+void arena_unguard(struct arena *a, struct guard *g)
+{
+	unlink_guard(&a->guards, g);
+}
+
+void arena_close(struct arena *a)
+{
+	drop_guards(a, 0);
+}
+
+void arena_check(struct arena *a)
+{
+	uint64_t before = a->serial + 1;
+
+	for (const struct guard *g = a->guards; g; g = g->next) {
+		assert(g->drop && g->serial < before);
+		before = g->serial;
+	}
+	(void)before;
+}
+
 void work_escape(struct work *w)
 {
 	struct guard *g;
@@ -210,18 +258,19 @@ void work_escape(struct work *w)
 
 void work_guard(struct work *w, struct guard *g, void (*drop)(void *), void *what)
 {
-	*g = (struct guard){ w->guards, drop, what };
+	*g = (struct guard){ w->guards, drop, what, 0 };
 	w->guards = g;
 }
 
 void work_unguard(struct work *w, struct guard *g)
 {
-	for (struct guard **at = &w->guards; *at; at = &(*at)->next) {
-		if (*at == g) {
-			*at = g->next;
-			return;
-		}
-	}
+	unlink_guard(&w->guards, g);
+}
+
+void work_end(struct work *w)
+{
+	assert(!w->guards);
+	w->guards = NULL; /* in a release build: what is forgotten leaks */
 }
 
 void *vec_grow(struct arena *a, void *v, size_t *cap, size_t need, size_t size)

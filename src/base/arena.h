@@ -26,6 +26,9 @@
 struct account {
 	atomic_size_t used, peak;
 	size_t limit; /* 0: none */
+	/* Not NULL: the account that is charged, whose limit counts and which keeps the spare
+	 * blocks; this one then has only stop and cancel of its own. Has no parent itself. */
+	struct account *parent;
 	/* Not NULL: when it is set, the work ends at its next block or poll, as exhaustion ends it.
 	 */
 	const atomic_bool *stop;
@@ -39,11 +42,13 @@ struct account {
 };
 void account_close(struct account *c); /* gives up what waits */
 
-/* Something to close when work is abandoned: an open file, a temporary file, a gzip state. */
+/* Something to close: an open file, a temporary file, a compiled pattern. A guard belongs to the
+ * arena that holds the thing (arena_guard), or to one function (work_guard). */
 struct guard {
 	struct guard *next;
 	void (*drop)(void *what);
 	void *what;
+	uint64_t serial; /* of an arena: when it was registered */
 };
 
 /* One thread of work: whose account it charges and where it returns when memory ends.
@@ -51,7 +56,8 @@ struct guard {
 struct work {
 	struct account *account;
 	jmp_buf escape;
-	struct guard *guards;
+	struct guard *guards;  /* of functions that have not returned yet */
+	uint64_t pattern_work; /* steps of pattern matching that count against the limit */
 };
 
 struct arena_block;
@@ -59,7 +65,8 @@ struct arena {
 	struct work *work;              /* replaced by each call that uses the arena; never NULL */
 	struct arena_block *head, *big; /* newest first */
 	size_t ordinary;                /* bytes of ordinary blocks */
-	uint64_t serial;                /* big blocks made so far; orders them in time */
+	uint64_t serial;                /* big blocks and guards so far; orders them in time */
+	struct guard *guards;           /* newest first */
 };
 struct arena_mark {
 	struct arena_block *head;
@@ -89,7 +96,15 @@ char *arena_copy(struct arena *a, const void *p, size_t n);
  * own (is larger than ARENA_BIG) already: such a block survives the reset with its growth. */
 struct arena_mark arena_mark(const struct arena *a);
 void arena_reset(struct arena *a, struct arena_mark m); /* drops all that came after the mark */
-void arena_clear(struct arena *a);                      /* keeps one block for the next use */
+
+/* Registers something that must be closed: calls drop(what) before the arena drops the memory that
+ * was handed out when the guard was registered, and when work that uses the arena is abandoned (by
+ * arena_close). drop must not use the arena. *g may lie in the arena. */
+void arena_guard(struct arena *a, struct guard *g, void (*drop)(void *), void *what);
+void arena_unguard(struct arena *a, struct guard *g); /* does nothing if *g is not registered */
+void arena_close(struct arena *a); /* drops everything registered, keeps the memory */
+void arena_check(struct arena *a); /* for tests: reads all guards and asserts their order */
+void arena_clear(struct arena *a); /* keeps one block for the next use */
 void arena_free(struct arena *a);
 
 /* Ends the work as exhaustion does. */
@@ -108,8 +123,11 @@ static inline void work_poll(struct work *w)
 	if (work_stopped(w))
 		work_escape(w);
 }
+/* For what lives on the stack: the function that has it calls work_unguard on every path. */
 void work_guard(struct work *w, struct guard *g, void (*drop)(void *), void *what);
 void work_unguard(struct work *w, struct guard *g);
+/* Ends a call or a job whose functions have all returned: asserts that no guard is left. */
+void work_end(struct work *w);
 
 /* An arena of one function, freed when it ends and also if the work ends early. */
 struct scratch {

@@ -102,13 +102,20 @@ static bool spare_put(struct account *c, struct arena_block *b)
 
 void account_close(struct account *c)
 {
-	spare_drop(c, SIZE_MAX);
+	if (!c->parent)
+		spare_drop(c, SIZE_MAX);
 }
 
 /* ---- the account ---- */
 
+/* The account that counts. */
+static struct account *charged(struct account *c)
+{
+	return c->parent ? c->parent : c;
+}
+
 /* Adds to what the account holds; false, and nothing added, beyond its limit. */
-static bool account_take(struct account *c, size_t n)
+static bool take(struct account *c, size_t n)
 {
 	size_t now = atomic_fetch_add(&c->used, n) + n;
 	size_t peak;
@@ -125,9 +132,19 @@ static bool account_take(struct account *c, size_t n)
 	return true;
 }
 
-static void account_give(struct account *c, size_t n)
+static void give(struct account *c, size_t n)
 {
 	atomic_fetch_sub(&c->used, n);
+}
+
+bool account_take(struct account *c, size_t n)
+{
+	return take(charged(c), n);
+}
+
+void account_give(struct account *c, size_t n)
+{
+	give(charged(c), n);
 }
 
 /* Size of a block in whole pages. */
@@ -174,6 +191,7 @@ static struct arena_block *get(struct account *c, size_t size, bool mapped)
 
 struct arena_block *block_new(struct work *w, size_t size)
 {
+	struct account *c = charged(w->account);
 	bool mapped = size >= BLOCK_MAP;
 	struct arena_block *b;
 
@@ -181,18 +199,18 @@ struct arena_block *block_new(struct work *w, size_t size)
 		work_escape(w);
 	if (mapped)
 		size = in_pages(size);
-	b = mapped ? spare_take(w->account, size) : NULL;
+	b = mapped ? spare_take(c, size) : NULL;
 	if (b)
 		size = b->size;
-	if (!account_take(w->account, BLOCK_HEADER + size)) {
+	if (!take(c, BLOCK_HEADER + size)) {
 		if (b)
 			munmap(b, BLOCK_HEADER + size);
 		work_escape(w);
 	}
 	if (!b)
-		b = get(w->account, size, mapped);
+		b = get(c, size, mapped);
 	if (!b) {
-		account_give(w->account, BLOCK_HEADER + size);
+		give(c, BLOCK_HEADER + size);
 		work_escape(w);
 	}
 	b->next = b->prev = NULL;
@@ -243,17 +261,18 @@ static struct arena_block *resize(struct account *c, struct arena_block *b, size
 
 struct arena_block *block_grow(struct work *w, struct arena_block *b, size_t size)
 {
+	struct account *c = charged(w->account);
 	size_t had = b->size, want = size;
 
 	if (size > PTRDIFF_MAX - BLOCK_HEADER - PAGE)
 		work_escape(w);
 	if (size >= BLOCK_MAP)
 		want = in_pages(size);
-	if (!account_take(w->account, want - had))
+	if (!take(c, want - had))
 		work_escape(w);
-	b = resize(w->account, b, want);
+	b = resize(c, b, want);
 	if (!b) {
-		account_give(w->account, want - had);
+		give(c, want - had);
 		work_escape(w);
 	}
 	b->size = want;
@@ -262,10 +281,12 @@ struct arena_block *block_grow(struct work *w, struct arena_block *b, size_t siz
 
 void block_free(struct work *w, struct arena_block *b)
 {
-	account_give(w->account, BLOCK_HEADER + b->size);
+	struct account *c = charged(w->account);
+
+	give(c, BLOCK_HEADER + b->size);
 	UNPOISON(block_data(b), b->size);
 	if (!b->mapped)
 		free(b);
-	else if (!spare_put(w->account, b))
+	else if (!spare_put(c, b))
 		munmap(b, BLOCK_HEADER + b->size);
 }

@@ -31,6 +31,11 @@
 #define BLOCK_MAP       ((size_t)1 << 20) /* larger blocks are mapped and need no clearing */
 #endif
 
+/* Adds bytes that are no block to what the account holds; false, and nothing added, beyond the
+ * limit. */
+bool account_take(struct account *c, size_t n);
+void account_give(struct account *c, size_t n);
+
 #define NO_PIECE SIZE_MAX
 
 /* The header of a block; its bytes follow. */

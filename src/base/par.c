@@ -47,6 +47,7 @@ static bool run_job(const struct par_ops *ops, void *ctx, size_t job, struct acc
 	if (setjmp(w.escape))
 		return false;
 	ops->run(ctx, job, &w);
+	work_end(&w);
 	return true;
 }
 

@@ -3,37 +3,31 @@
  * Pattern lists over PCRE2, with the meaning RE2 gives to what it accepts: `.` is one UTF-8
  * character, so a text that is not UTF-8 matches nothing; \s and \v are rewritten; $ is the very
  * end. A pattern with \C is about bytes throughout.
- * Patterns that are a literal with or without .* around it are compared without PCRE2.
+ * Patterns that are made of literals and .* alone are compared without PCRE2.
  */
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include "base/pattern.h"
 
-#include <pcre2.h>
+#include "base/pattern_engine.h"
 
-#define RX_MATCH_LIMIT 30000000   /* steps of one match, below a second */
-#define RX_BACK_WORK   1000000000 /* the same where a step may compare the whole text */
-#define RX_HEAP_LIMIT  (64 << 10) /* KiB of backtracking state */
-#define RX_NEST_LIMIT  1000       /* parentheses, as in RE2 */
-#define RX_SHOWN       100        /* bytes of a text quoted in an error */
+#define RX_SHOWN 100 /* bytes of a text quoted in an error */
 
-enum pattern_kind { RX_ENGINE, RX_EXACT, RX_PREFIX, RX_SUFFIX, RX_PART };
+enum pattern_kind { RX_ENGINE, RX_EXACT, RX_PREFIX, RX_SUFFIX, RX_PART, RX_PIECES };
 
 struct pattern {
 	struct str pattern; /* as given */
-	struct str literal; /* unless kind is RX_ENGINE */
+	struct str literal; /* of RX_EXACT to RX_PART */
+	struct strs pieces; /* of RX_PIECES: two literals or more, with .* between them, */
+	bool before, after; /* and before the first, and after the last */
 	enum pattern_kind kind;
 	bool bytes; /* matched as bytes, not as UTF-8 */
-	bool back;  /* refers back to what a group matched; is interpreted, as that counts better */
-	pcre2_code *code;
+	struct engine_code code;
 };
 
 struct pattern_list {
 	struct arena *a;
 	struct pattern *v;
 	size_t n;
-	pcre2_compile_context *compiling;
-	pcre2_match_context *matching;
-	pcre2_match_data *data;
+	struct engine engine; /* not open in a list of no patterns */
 	struct guard guard;
 	const struct pattern *failed; /* the first pattern that gave up, and why and where */
 	int reason;
@@ -138,86 +132,76 @@ static struct str rewrite(struct arena *a, struct str p, bool *bytes)
 	return sb_str(&b);
 }
 
-/* Finds out whether a pattern is [.*]literal[.*]. */
-static void find_literal(struct arena *a, struct pattern *r)
+/* Takes one literal off a pattern from *i on, up to a .* or the end, without backslashes; false if
+ * anything else comes. *any: it ended at a .*, behind which *i is then. */
+static bool take_literal(struct str p, size_t *i, struct sb *b, bool *any)
+{
+	for (*any = false; *i < p.n; ++*i) {
+		char c = p.p[*i];
+
+		if (c == '.' && *i + 1 < p.n && p.p[*i + 1] == '*') {
+			*i += 2;
+			*any = true;
+			return true;
+		}
+		if (c == '\\') {
+			c = ++*i < p.n ? p.p[*i] : 'a';
+			if (!memchr("/.-:+*?()[]{}|^$\\", c, 17))
+				return false;
+		} else if (memchr(".[](){}*+?|^$", c, 13)) {
+			return false;
+		}
+		sb_char(b, c);
+	}
+	return true;
+}
+
+/* Finds out whether a pattern is made of literals and .* alone. */
+static void find_literals(struct arena *a, struct pattern *r)
 {
 	static const enum pattern_kind kinds[2][2] = { { RX_EXACT, RX_PREFIX },
 		{ RX_SUFFIX, RX_PART } };
-	struct str p = r->pattern;
-	struct sb b = sb_in(a);
-	bool before = str_starts(p, S(".*")), after = false;
+	struct strs pieces = { 0 };
+	bool any = true;
 
-	for (size_t i = before ? 2 : 0; i < p.n; i++) {
-		char c = p.p[i];
-
-		if (c == '.' && i + 2 == p.n && p.p[i + 1] == '*') {
-			after = true;
-			break;
-		}
-		if (c == '\\') {
-			c = ++i < p.n ? p.p[i] : 'a';
-			if (!memchr("/.-:+*?()[]{}|^$\\", c, 17))
-				return;
-		} else if (memchr(".[](){}*+?|^$", c, 13)) {
+	r->before = str_starts(r->pattern, S(".*"));
+	for (size_t i = r->before ? 2 : 0; any;) {
+		struct sb b = sb_in(a);
+		if (!take_literal(r->pattern, &i, &b, &any))
 			return;
-		}
-		sb_char(&b, c);
+		r->after = !b.n && !any && (pieces.n || r->before);
+		if (b.n || !any)
+			strs_add(a, &pieces, sb_str(&b));
 	}
-	r->literal = sb_str(&b);
-	r->kind = kinds[before][after];
-}
-
-/* Compiles p; if that fails, *code and *offset say why and where. */
-static pcre2_code *compile(
-        const struct pattern_list *l, struct str p, bool bytes, int *code, size_t *offset)
-{
-	uint32_t options = PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOLLAR_ENDONLY |
-	                   PCRE2_ALT_CIRCUMFLEX | (bytes ? PCRE2_NEVER_UTF : PCRE2_UTF);
-	pcre2_code *c = pcre2_compile(
-	        (PCRE2_SPTR)(p.n ? p.p : ""), p.n, options, code, offset, l->compiling);
-
-	if (!c && *code == PCRE2_ERROR_HEAP_FAILED)
-		work_escape(l->a->work);
-	return c;
-}
-
-static bool refers_back(const pcre2_code *code)
-{
-	uint32_t most = 0;
-
-	return pcre2_pattern_info(code, PCRE2_INFO_BACKREFMAX, &most) == 0 && most > 0;
+	pieces.n -= r->after && pieces.n > 1;
+	r->literal = pieces.v[0];
+	r->pieces = pieces;
+	r->kind = pieces.n > 1 ? RX_PIECES : kinds[r->before][r->after];
 }
 
 /* Compiles pattern r; an error is reported at its place in the pattern as given. */
-static bool compile_one(const struct pattern_list *l, struct pattern *r, struct err *e)
+static bool compile_one(struct pattern_list *l, struct pattern *r, struct err *e)
 {
-	struct arena_mark m = arena_mark(l->a);
 	struct str text = rewrite(l->a, r->pattern, &r->bytes);
-	PCRE2_UCHAR reason[256];
-	pcre2_code *as_given;
+	uint32_t options = PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOLLAR_ENDONLY |
+	                   PCRE2_ALT_CIRCUMFLEX | (r->bytes ? PCRE2_NEVER_UTF : PCRE2_UTF);
+	struct engine_code as_given;
 	size_t offset, at;
-	int code;
+	int code, other;
 
-	r->code = compile(l, text, r->bytes, &code, &offset);
-	arena_reset(l->a, m);
-	if (r->code) {
-		find_literal(l->a, r);
-		r->back = refers_back(r->code);
-		if (r->kind == RX_ENGINE && !r->back)
-			pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE); /* else interpreted */
+	if (engine_compile(&l->engine, &r->code, text, options, &code, &offset)) {
+		find_literals(l->a, r);
 		return true;
 	}
-	pcre2_get_error_message(code, reason, sizeof reason);
-	as_given = compile(l, r->pattern, r->bytes, &code, &at);
-	if (as_given)
-		pcre2_code_free(as_given);
+	if (engine_compile(&l->engine, &as_given, r->pattern, options, &other, &at))
+		engine_drop(&l->engine, &as_given);
 	else
 		offset = at;
 	bool cut = r->pattern.n > RX_SHOWN;
 	struct str shown = str_sub(r->pattern, 0, cut ? RX_SHOWN : r->pattern.n);
 	bool glob = r->pattern.n && r->pattern.p[0] == '*';
-	return err_set(e, ERR_INVALID_ARGUMENT, "pattern '%.*s%s': column %zu: %s%s", STR(shown),
-	        cut ? "..." : "", offset + 1, (const char *)reason,
+	return err_set(e, ERR_INVALID_ARGUMENT, "pattern '%.*s%s': column %zu: %.*s%s", STR(shown),
+	        cut ? "..." : "", offset + 1, STR(engine_reason(l->a, code)),
 	        glob ? "; .* stands for any text" : "");
 }
 
@@ -227,27 +211,9 @@ static void close_list(void *list)
 	struct pattern_list *l = list;
 
 	for (size_t i = 0; i < l->n; i++)
-		pcre2_code_free(l->v[i].code);
-	pcre2_match_data_free(l->data);
-	pcre2_match_context_free(l->matching);
-	pcre2_compile_context_free(l->compiling);
-	l->data = NULL;
-	l->matching = NULL;
-	l->compiling = NULL;
+		engine_drop(&l->engine, &l->v[i].code);
+	engine_close(&l->engine);
 	l->n = 0;
-}
-
-/* The contexts that carry the limits. */
-static void open_contexts(struct pattern_list *l)
-{
-	l->compiling = pcre2_compile_context_create(NULL);
-	l->matching = pcre2_match_context_create(NULL);
-	l->data = pcre2_match_data_create(1, NULL);
-	if (!l->compiling || !l->matching || !l->data)
-		work_escape(l->a->work);
-	pcre2_set_newline(l->compiling, PCRE2_NEWLINE_LF);
-	pcre2_set_parens_nest_limit(l->compiling, RX_NEST_LIMIT);
-	pcre2_set_heap_limit(l->matching, RX_HEAP_LIMIT);
 }
 
 bool pattern_compile(
@@ -257,9 +223,8 @@ bool pattern_compile(
 
 	l->a = a;
 	l->v = ARENA_ARRAY(a, patterns->n, struct pattern);
-	work_guard(a->work, &l->guard, close_list, l);
 	if (patterns->n)
-		open_contexts(l);
+		engine_open(&l->engine, a, &l->guard, close_list, l);
 	for (size_t i = 0; i < patterns->n; i++) {
 		l->v[i].pattern = str_copy(a, patterns->v[i]);
 		l->n = i + 1;
@@ -276,7 +241,7 @@ void pattern_free(struct pattern_list *l)
 {
 	if (!l)
 		return;
-	work_unguard(l->a->work, &l->guard);
+	arena_unguard(l->a, &l->guard);
 	close_list(l);
 }
 
@@ -295,32 +260,56 @@ size_t pattern_count(const struct pattern_list *l)
 	return l->n;
 }
 
-/* Runs the compiled pattern. The stack of compiled code is small: what exceeds it is interpreted.
- */
-static bool run(struct pattern_list *l, const struct pattern *r, struct str text)
+/* A match in progress. */
+struct attempt {
+	const struct pattern_list *l;
+	const struct pattern *r;
+	struct str text;
+};
+
+static int attempt_run(void *attempt, const pcre2_code *code, uint32_t options)
 {
-	PCRE2_SPTR p = (PCRE2_SPTR)(text.n ? text.p : "");
-	uint32_t options = r->bytes ? 0 : PCRE2_NO_UTF_CHECK;
+	const struct attempt *t = attempt;
 
-	work_poll(l->a->work); /* each match may take long, and there may be many */
-	size_t steps = r->back ? RX_BACK_WORK / (text.n + 1) : RX_MATCH_LIMIT;
-	pcre2_set_match_limit(
-	        l->matching, steps < RX_MATCH_LIMIT ? (uint32_t)steps : RX_MATCH_LIMIT);
-	int n = pcre2_match(r->code, p, text.n, 0, options, l->data, l->matching);
+	return pcre2_match(code, (PCRE2_SPTR)(t->text.n ? t->text.p : ""), t->text.n, 0,
+	        options | (t->r->bytes ? 0 : PCRE2_NO_UTF_CHECK), t->l->engine.data,
+	        t->l->engine.matching);
+}
 
-	if (n == PCRE2_ERROR_JIT_STACKLIMIT)
-		n = pcre2_match(
-		        r->code, p, text.n, 0, options | PCRE2_NO_JIT, l->data, l->matching);
+/* Runs the compiled pattern. */
+static bool run(struct pattern_list *l, struct pattern *r, struct str text)
+{
+	struct attempt attempt = { l, r, text };
+	const struct engine_run how = { attempt_run, &attempt, text.n };
+	int n = engine_run(&l->engine, &r->code, &how);
+
 	if (n >= 0 || n == PCRE2_ERROR_NOMATCH)
 		return n >= 0;
-	if (n == PCRE2_ERROR_NOMEMORY)
-		work_escape(l->a->work);
 	l->failed = r;
 	l->reason = n;
 	l->failed_n = text.n;
 	if (text.n)
 		memcpy(l->failed_text, text.p, text.n < RX_SHOWN ? text.n : RX_SHOWN);
 	return false;
+}
+
+/* Are the pieces there, in order? Each is looked for as early as possible, so that is known after
+ * one pass. */
+static bool pieces_fit(const struct pattern *r, struct str text)
+{
+	const struct strs *p = &r->pieces;
+	struct str last = p->v[p->n - 1];
+	size_t from = 0, to = p->n - !r->after;
+
+	if ((!r->before && !str_starts(text, p->v[0])) || (!r->after && !str_ends(text, last)))
+		return false;
+	for (size_t i = 0; i < to; i++) {
+		size_t at = str_find(str_sub(text, from, SIZE_MAX), p->v[i]);
+		if (at == SIZE_MAX)
+			return false;
+		from += at + p->v[i].n;
+	}
+	return r->after || from <= text.n - last.n;
 }
 
 /* Does the text begin, end, or begin and end as the literal demands? */
@@ -331,12 +320,13 @@ static bool literal_fits(const struct pattern *r, struct str text)
 	case RX_PREFIX: return str_starts(text, r->literal);
 	case RX_SUFFIX: return str_ends(text, r->literal);
 	case RX_PART: return str_contains(text, r->literal);
+	case RX_PIECES: return pieces_fit(r, text);
 	default: return true;
 	}
 }
 
 /* Does r match? is_utf8 remembers what has been found out about the text: -1 nothing. */
-static bool match(struct pattern_list *l, const struct pattern *r, struct str text, int *is_utf8)
+static bool match(struct pattern_list *l, struct pattern *r, struct str text, int *is_utf8)
 {
 	if (l->failed || !literal_fits(r, text))
 		return false;
@@ -376,13 +366,15 @@ bool pattern_failed(const struct pattern_list *l, struct err *e)
 {
 	bool cut = l->failed_n > RX_SHOWN;
 	struct str text = str_make(l->failed_text, cut ? RX_SHOWN : l->failed_n);
-	PCRE2_UCHAR reason[256];
 
 	if (!l->failed)
 		return false;
-	pcre2_get_error_message(l->reason, reason, sizeof reason);
-	err_set(e, ERR_RESOURCE, "pattern '%.*s': gave up on '%.*s%s' (%zu bytes): %s",
-	        STR(str_sub(l->failed->pattern, 0, RX_SHOWN)), STR(text), cut ? "..." : "",
-	        l->failed_n, (const char *)reason);
+	if (l->reason == PCRE2_ERROR_CALLOUT)
+		err_set(e, ERR_CANCELLED, "pattern '%.*s': matching was cancelled",
+		        STR(str_sub(l->failed->pattern, 0, RX_SHOWN)));
+	else
+		err_set(e, ERR_RESOURCE, "pattern '%.*s': gave up on '%.*s%s' (%zu bytes): %.*s",
+		        STR(str_sub(l->failed->pattern, 0, RX_SHOWN)), STR(text), cut ? "..." : "",
+		        l->failed_n, STR(engine_reason(l->a, l->reason)));
 	return true;
 }

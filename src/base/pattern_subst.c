@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See pattern_subst.h. Only pattern.c and this file know PCRE2.
+ * See pattern_subst.h. Knows PCRE2 beside pattern.c and pattern_engine.c.
  */
-#define PCRE2_CODE_UNIT_WIDTH 8
 #include "base/pattern_subst.h"
 
-#include <pcre2.h>
-
+#include "base/pattern_engine.h"
 #include "base/vec.h"
 
-#define SUBST_MATCH_LIMIT 30000000
-#define SUBST_NAME_MAX    ((size_t)1 << 20) /* bytes of a name that comes out */
+#define SUBST_NAME_MAX ((size_t)1 << 20) /* bytes of a name that comes out */
+#define SUBST_TOO_LONG PCRE2_ERROR_TOOMANYREPLACE
 
 struct rule {
 	struct str text, replacement; /* as given; in PCRE2's words */
 	bool all;
-	pcre2_code *code;
+	struct engine_code code;
+	pcre2_match_data *data; /* with room for its groups */
 };
 
 struct pattern_subst {
 	struct arena *a;
 	VEC(struct rule) v;
-	pcre2_match_context *matching;
+	struct engine engine;
 	struct sb made[2]; /* a name on its way through the rules: what one makes of the other */
 	struct guard guard;
 };
@@ -31,9 +30,10 @@ static void close_rules(void *rules)
 	struct pattern_subst *l = rules;
 
 	for (size_t i = 0; i < l->v.n; i++)
-		pcre2_code_free(l->v.v[i].code);
-	pcre2_match_context_free(l->matching);
-	l->matching = NULL;
+		pcre2_match_data_free(l->v.v[i].data);
+	for (size_t i = 0; i < l->v.n; i++)
+		engine_drop(&l->engine, &l->v.v[i].code);
+	engine_close(&l->engine);
 	l->v.n = 0;
 }
 
@@ -90,12 +90,10 @@ static bool take_flags(struct str rules, size_t *from, struct rule *r, uint32_t 
 }
 
 /* Takes the first rule off the text. */
-static bool compile_rule(
-        const struct pattern_subst *l, struct rule *r, struct str *rules, struct err *e)
+static bool compile_rule(struct pattern_subst *l, struct rule *r, struct str *rules, struct err *e)
 {
 	struct sb pattern = sb_in(l->a), replacement = sb_in(l->a);
 	uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY;
-	PCRE2_UCHAR reason[256];
 	size_t at = 2, column;
 	int code;
 
@@ -108,15 +106,14 @@ static bool compile_rule(
 	r->text = str_sub(*rules, 0, at);
 	*rules = str_sub(*rules, at + (at < rules->n), SIZE_MAX);
 	r->replacement = translate(l->a, sb_str(&replacement));
-	r->code = pcre2_compile(
-	        (PCRE2_SPTR)(pattern.n ? pattern.p : ""), pattern.n, options, &code, &column, NULL);
-	if (r->code)
-		return true;
-	if (code == PCRE2_ERROR_HEAP_FAILED)
+	if (!engine_compile(&l->engine, &r->code, sb_str(&pattern), options, &code, &column))
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "-rename: '%.*s': column %zu of the pattern: %.*s", STR(r->text),
+		        column + 1, STR(engine_reason(l->a, code)));
+	r->data = pcre2_match_data_create_from_pattern(r->code.plain, l->engine.general);
+	if (!r->data)
 		work_escape(l->a->work);
-	pcre2_get_error_message(code, reason, sizeof reason);
-	return err_set(e, ERR_INVALID_ARGUMENT, "-rename: '%.*s': column %zu of the pattern: %s",
-	        STR(r->text), column + 1, (const char *)reason);
+	return true;
 }
 
 bool pattern_subst_compile(
@@ -126,11 +123,7 @@ bool pattern_subst_compile(
 
 	l->a = a;
 	l->made[0] = l->made[1] = sb_in(a);
-	work_guard(a->work, &l->guard, close_rules, l);
-	l->matching = pcre2_match_context_create(NULL);
-	if (!l->matching)
-		work_escape(a->work);
-	pcre2_set_match_limit(l->matching, SUBST_MATCH_LIMIT);
+	engine_open(&l->engine, a, &l->guard, close_rules, l);
 	while (rules.n) {
 		VEC_PUSH(a, &l->v, (struct rule){ .all = false });
 		if (!compile_rule(l, &l->v.v[l->v.n - 1], &rules, e)) {
@@ -146,37 +139,60 @@ void pattern_subst_free(struct pattern_subst *l)
 {
 	if (!l)
 		return;
-	work_unguard(l->a->work, &l->guard);
+	arena_unguard(l->a, &l->guard);
 	close_rules(l);
 }
 
-/* Applies one rule; *text is made anew, in `made`, where it matches. */
-static bool apply_rule(const struct pattern_subst *l, const struct rule *r, struct str *text,
-        struct sb *made, struct err *e)
-{
-	uint32_t options = PCRE2_SUBSTITUTE_EXTENDED | PCRE2_SUBSTITUTE_OVERFLOW_LENGTH |
-	                   PCRE2_SUBSTITUTE_UNSET_EMPTY | PCRE2_SUBSTITUTE_UNKNOWN_UNSET |
-	                   (r->all ? PCRE2_SUBSTITUTE_GLOBAL : 0);
-	struct str with = r->replacement;
-	PCRE2_SIZE room = text->n + with.n + 64;
-	int n = PCRE2_ERROR_NOMEMORY;
-	char *to = NULL;
+/* A substitution in progress. */
+struct change {
+	struct pattern_subst *l;
+	const struct rule *r;
+	struct str text;
+	struct sb *made;
+};
 
-	made->n = 0;
-	for (int round = 0; round < 2 && n == PCRE2_ERROR_NOMEMORY && room <= SUBST_NAME_MAX;
-	        round++) {
-		to = sb_room(made, ++room);
-		n = pcre2_substitute(r->code, (PCRE2_SPTR)(text->n ? text->p : ""), text->n, 0,
-		        options, NULL, l->matching, (PCRE2_SPTR)(with.n ? with.p : ""), with.n,
-		        (PCRE2_UCHAR *)to, &room);
+/* Makes the new name in `made`: the number of replacements, or PCRE2's error. */
+static int change_run(void *change, const pcre2_code *code, uint32_t options)
+{
+	const struct change *x = change;
+	struct str text = x->text, with = x->r->replacement;
+	PCRE2_SIZE room = text.n + with.n + 64;
+	int n = PCRE2_ERROR_NOMEMORY;
+
+	options |= PCRE2_SUBSTITUTE_EXTENDED | PCRE2_SUBSTITUTE_OVERFLOW_LENGTH |
+	           PCRE2_SUBSTITUTE_UNSET_EMPTY | PCRE2_SUBSTITUTE_UNKNOWN_UNSET |
+	           (x->r->all ? PCRE2_SUBSTITUTE_GLOBAL : 0);
+	for (int round = 0; round < 2 && n == PCRE2_ERROR_NOMEMORY; round++) {
+		if (room > SUBST_NAME_MAX)
+			return SUBST_TOO_LONG;
+		x->made->n = 0;
+		char *to = sb_room(x->made, ++room);
+		n = pcre2_substitute(code, (PCRE2_SPTR)(text.n ? text.p : ""), text.n, 0, options,
+		        x->r->data, x->l->engine.matching, (PCRE2_SPTR)(with.n ? with.p : ""),
+		        with.n, (PCRE2_UCHAR *)to, &room);
+		if (n == PCRE2_ERROR_NOMEMORY && room == PCRE2_UNSET)
+			return n; /* there is no memory, rather than no room */
 	}
 	if (n > 0)
-		*text = str_make(to, made->n = room);
+		x->made->n = room;
+	return n == PCRE2_ERROR_NOMEMORY ? SUBST_TOO_LONG : n;
+}
+
+/* Applies one rule; *text is made anew, in `made`, where it matches. */
+static bool apply_rule(
+        struct pattern_subst *l, struct rule *r, struct str *text, struct sb *made, struct err *e)
+{
+	struct change change = { l, r, *text, made };
+	const struct engine_run how = { change_run, &change, text->n };
+	int n = engine_run(&l->engine, &r->code, &how);
+
+	if (n > 0)
+		*text = sb_str(made);
 	/* What is no UTF-8 matches nothing. */
 	if (n >= 0 || (n <= PCRE2_ERROR_UTF8_ERR1 && n >= PCRE2_ERROR_UTF8_ERR21))
 		return true;
-	return err_set(e, ERR_RESOURCE, "-rename: '%.*s' gave up on a name of %zu bytes",
-	        STR(r->text), text->n);
+	return err_set(e, n == PCRE2_ERROR_CALLOUT ? ERR_CANCELLED : ERR_RESOURCE,
+	        "-rename: '%.*s' gave up on a name of %zu bytes", STR(r->text), text->n);
 }
 
 bool pattern_subst_apply(
@@ -184,8 +200,6 @@ bool pattern_subst_apply(
 {
 	struct str now = text;
 
-	if (l->v.n)
-		work_poll(a->work); /* a name may take long */
 	for (size_t i = 0; i < l->v.n; i++)
 		if (!apply_rule(l, &l->v.v[i], &now, &l->made[now.p == l->made[0].p], e))
 			return false;

@@ -103,7 +103,7 @@ bool v2_shard(struct ckpt *c, uint32_t shard, struct arena *scratch, struct err 
 		c->shard_now = UINT32_MAX;
 		struct str name = ckpt_shard_path(c, shard, scratch);
 		memcpy(c->shard_name, name.p, name.n);
-		rfile_init(&c->shard, str_make(c->shard_name, name.n));
+		rfile_init(&c->shard, c->a, str_make(c->shard_name, name.n));
 		c->shard_now = shard;
 	}
 	return rfile_open(&c->shard, scratch, e);

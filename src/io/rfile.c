@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void rfile_init(struct rfile *f, struct str path)
+void rfile_init(struct rfile *f, struct arena *a, struct str path)
 {
-	*f = (struct rfile){ .path = path, .fd = -1 };
+	*f = (struct rfile){ .path = path, .a = a, .fd = -1 };
 }
 
 /* Guard: closes the file. */
@@ -48,8 +48,7 @@ bool rfile_open(struct rfile *f, struct arena *scratch, struct err *e)
 	}
 	f->fd = fd;
 	f->size = (uint64_t)st.st_size;
-	f->work = scratch->work;
-	work_guard(f->work, &f->guard, rfile_drop, f);
+	arena_guard(f->a, &f->guard, rfile_drop, f);
 	return true;
 }
 
@@ -81,6 +80,6 @@ void rfile_close(struct rfile *f)
 {
 	if (f->fd < 0)
 		return;
-	work_unguard(f->work, &f->guard);
+	arena_unguard(f->a, &f->guard);
 	rfile_drop(f);
 }

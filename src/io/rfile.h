@@ -12,12 +12,12 @@ struct rfile {
 	struct str path;
 	uint64_t size; /* set by rfile_open */
 	struct guard guard;
-	struct work *work;
-	int fd; /* -1: not open */
+	struct arena *a; /* holds *f; closes the file at the latest */
+	int fd;          /* -1: not open */
 };
 
-/* path must live as long as *f. Opens nothing yet. */
-void rfile_init(struct rfile *f, struct str path);
+/* *f lies in the arena a; path must live as long as *f. Opens nothing yet. */
+void rfile_init(struct rfile *f, struct arena *a, struct str path);
 
 /* Opens if it is not open; scratch for the name. Refuses what is no regular file. */
 bool rfile_open(struct rfile *f, struct arena *scratch, struct err *e);

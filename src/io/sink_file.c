@@ -54,7 +54,7 @@ static void file_drop(void *user)
 	struct file *f = user;
 
 	if (f && f->fd >= 0) {
-		work_unguard(f->work, &f->guard);
+		arena_unguard(f->a, &f->guard);
 		file_abandon(f);
 	}
 }
@@ -77,7 +77,7 @@ static bool file_finish(void *user, struct err *why)
 	struct file *f = user;
 	int fd = f->fd, errnum = 0;
 
-	work_unguard(f->work, &f->guard);
+	arena_unguard(f->a, &f->guard);
 	f->fd = -1;
 	if (close(fd) < 0 && errno != EINTR)
 		errnum = errno;
@@ -278,9 +278,9 @@ static bool file_begin(
 {
 	struct sink *s = sink_new(f->a, &file_ops, f);
 
-	work_guard(f->work, &f->guard, file_abandon, f);
+	arena_guard(f->a, &f->guard, file_abandon, f);
 	if (!open(f, e)) {
-		work_unguard(f->work, &f->guard);
+		arena_unguard(f->a, &f->guard);
 		file_abandon(f);
 		return false;
 	}

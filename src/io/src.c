@@ -42,7 +42,7 @@ static bool src_tick(struct src_inner *in)
 {
 	struct src *s = &in->pub;
 
-	if (!work_cancelled(in->work) &&
+	if (!work_cancelled(in->a->work) &&
 	        (!in->tick || in->tick(in->user, src_raw_at(s), in->raw_size)))
 		return true;
 	err_set(s->e, ERR_CANCELLED, "reading '%.*s' was cancelled", STR(s->name));
@@ -263,7 +263,6 @@ static struct src_inner *src_new(struct arena *a, struct str name, struct err *e
 	in->pub.damage = ARENA_NEW(a, struct src_damage);
 	in->pub.damage->at = UINT64_MAX;
 	in->a = a;
-	in->work = a->work;
 	in->fd = -1;
 	return in;
 }
@@ -286,7 +285,7 @@ static bool src_open_named(struct src_inner *in, struct str path)
 /* Judges what was opened and reads its first bytes. */
 static bool src_begin(struct src **out, struct src_inner *in, bool only_file)
 {
-	work_guard(in->work, &in->guard, src_drop, in);
+	arena_guard(in->a, &in->guard, src_drop, in);
 	if (!src_look(in, only_file) || !src_start(in)) {
 		src_close(&in->pub);
 		return false;
@@ -424,8 +423,7 @@ void src_close(struct src *s)
 {
 	struct src_inner *in = s->in;
 
-	if (in->fd >= 0)
-		work_unguard(in->work, &in->guard);
+	arena_unguard(in->a, &in->guard);
 	src_drop(in);
 	in->ended = true;
 }

@@ -11,7 +11,6 @@
 struct src_inner {
 	struct src pub;
 	struct arena *a;
-	struct work *work; /* holds the guard */
 	struct guard guard;
 	int fd;       /* -1: memory, or closed */
 	bool owned;   /* fd is ours to close */

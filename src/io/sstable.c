@@ -292,7 +292,7 @@ bool table_open(struct table *t, struct arena *a, struct str path, const struct 
 	const uint8_t *p = footer;
 
 	*t = (struct table){ .frame = frame ? frame : &plain };
-	rfile_init(&t->file, path);
+	rfile_init(&t->file, a, path);
 	if (!rfile_open(&t->file, a, e))
 		return false;
 	if (t->file.size < FOOTER)

@@ -164,7 +164,7 @@ static bool load(struct session *own, void *files)
 static bool with_files(struct session *s, struct strs *files, struct str name, struct sink *out,
         bool (*done)(struct session *, const struct model *, struct str, struct sink *))
 {
-	struct session *own = session_new(s->account.limit);
+	struct session *own = session_new_part(s);
 	struct guard g;
 
 	if (!own)

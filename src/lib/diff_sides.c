@@ -151,7 +151,7 @@ bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_
 	for (size_t i = 0; i < w->sides.n; i++) {
 		struct diff_side *x = &d->v[i];
 		x->word = w->sides.v[i];
-		x->s = session_new(s->account.limit ? s->account.limit / w->sides.n : 0);
+		x->s = session_new_part(s);
 		if (!x->s)
 			work_escape(&s->work);
 		arena_init(&x->made, &x->s->work);

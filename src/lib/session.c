@@ -16,6 +16,7 @@ static void begin(struct session *s)
 	s->work.account->stop = NULL;
 	s->work.account->cancel = s->parent_cancel ? s->parent_cancel : &s->cancel;
 	s->built_notes = 0;
+	s->work.pattern_work = 0;
 }
 
 static bool open_session(struct session *s, void *ctx)
@@ -28,13 +29,15 @@ static bool open_session(struct session *s, void *ctx)
 	return true;
 }
 
-/* A session that charges the account, or, if it is NULL, its own with this limit. */
-static struct session *new_session(struct account *account, size_t limit)
+/* A session that charges the account, or, if it is NULL, its own with this limit, which may be part
+ * of another one. */
+static struct session *new_session(struct account *account, size_t limit, struct account *parent)
 {
 	struct session *s = calloc(1, sizeof *s);
 
 	if (!s)
 		return NULL;
+	s->account.parent = parent;
 	s->work.account = account ? account : &s->account;
 	session_limit(s, s->work.account->limit);
 	s->threads = 1;
@@ -54,18 +57,25 @@ static struct session *new_session(struct account *account, size_t limit)
 
 struct session *session_new(size_t limit)
 {
-	return new_session(NULL, limit);
+	return new_session(NULL, limit, NULL);
 }
 
 struct session *session_new_beside(struct session *first)
 {
-	struct session *s = new_session(first->work.account, 0);
+	struct session *s = new_session(first->work.account, 0, NULL);
 
 	if (s) {
 		s->threads = first->threads;
 		s->more_commands = first->more_commands;
 	}
 	return s;
+}
+
+struct session *session_new_part(struct session *whole)
+{
+	struct account *c = whole->work.account;
+
+	return new_session(NULL, c->limit, c->parent ? c->parent : c);
 }
 
 void session_limit(struct session *s, size_t limit)
@@ -113,9 +123,20 @@ struct input_watch session_not_cancelled(struct session *s)
 	return (struct input_watch){ not_cancelled, s };
 }
 
+/* Calls f with each arena of the session. */
+static void each_arena(struct session *s, void (*f)(struct arena *))
+{
+	struct arena *const all[] = { &s->model_arena, &s->ckpt_arena, &s->tree_arena,
+		&s->query_arena, &s->opts_arena[0], &s->opts_arena[1] };
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		f(all[i]);
+}
+
 bool session_guard(struct session *s, bool (*f)(struct session *s, void *ctx), void *ctx)
 {
 	if (setjmp(s->work.escape)) {
+		each_arena(s, arena_close);
 		s->error = (struct err){ .code = ERR_RESOURCE, .text = str_of(s->exhausted) };
 		if (work_stopped(&s->work))
 			s->error = (struct err){ .code = ERR_CANCELLED,
@@ -123,7 +144,12 @@ bool session_guard(struct session *s, bool (*f)(struct session *s, void *ctx), v
 		return false;
 	}
 	begin(s);
-	return f(s, ctx);
+	bool ok = f(s, ctx);
+	work_end(&s->work);
+#ifdef TFPROF_TEST
+	each_arena(s, arena_check);
+#endif
+	return ok;
 }
 
 bool session_fail(struct session *s, enum status code, const char *f, ...)

@@ -64,6 +64,9 @@ struct session {
 struct session *session_new(size_t limit);
 /* One that charges the account of another, which outlives it, and has as many threads. */
 struct session *session_new_beside(struct session *first);
+/* One that works for another, which outlives it: its memory counts as that of the other. Has a
+ * cancel flag of its own. */
+struct session *session_new_part(struct session *whole);
 void session_free(struct session *s);
 void session_drop(void *session); /* the same, as work_guard wants it */
 

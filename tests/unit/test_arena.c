@@ -146,40 +146,6 @@ static void clear_keeps_one_block(void **state)
 	assert_true(all_are(p, 100, 0));
 }
 
-static char dropped[8];
-static size_t n_dropped;
-
-static void drop(void *what)
-{
-	dropped[n_dropped++] = *(char *)what;
-}
-
-static void limit_escapes_and_drops_guards(void **state)
-{
-	struct guard a, b, c;
-	char names[] = "abc";
-	volatile int rounds = 0;
-
-	(void)state;
-	account.limit = account.used + (1 << 20);
-	n_dropped = 0;
-	work_guard(&work, &a, drop, names);
-	work_guard(&work, &b, drop, names + 1);
-	work_guard(&work, &c, drop, names + 2);
-	work_unguard(&work, &b);
-	work_unguard(&work, &b);
-	if (!setjmp(work.escape)) {
-		for (rounds = 0; rounds < 100; rounds++)
-			arena_alloc(&arena, 100000, 1);
-	}
-	assert_int_equal(rounds, 10);
-	assert_int_equal(n_dropped, 2);
-	assert_memory_equal(dropped, "ca", 2);
-	assert_null(work.guards);
-	assert_true(account.used <= account.limit);
-	account.limit = 0;
-}
-
 /* Does asking for n elements of size bytes, or growing to as many, escape? */
 static bool escapes(size_t n, size_t size, bool grow)
 {
@@ -262,7 +228,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(
 		        older_big_block_survives_with_its_growth, setup, teardown),
 		cmocka_unit_test_setup_teardown(clear_keeps_one_block, setup, teardown),
-		cmocka_unit_test_setup_teardown(limit_escapes_and_drops_guards, setup, teardown),
 		cmocka_unit_test_setup_teardown(impossible_sizes_escape, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 		        growing_beyond_limit_keeps_the_old, setup, teardown),

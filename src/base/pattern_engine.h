@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * PCRE2 with limits, for pattern.c and pattern_subst.c alone. Its memory is charged to the account
+ * of the work. A match is first tried with few steps, which is enough for ordinary names. What
+ * needs more, and what is long, is matched again with a callout at each item of the pattern: that
+ * counts steps and notices a cancel within the match. All matches of one work share a limit of
+ * steps.
+ */
+#ifndef TFPROF_BASE_PATTERN_ENGINE_H
+#define TFPROF_BASE_PATTERN_ENGINE_H
+
+#ifndef PCRE2_CODE_UNIT_WIDTH
+#define PCRE2_CODE_UNIT_WIDTH 8
+#endif
+#include <pcre2.h>
+
+#include "base/str.h"
+
+/* One of our own beside PCRE2's codes, which are above -1000: the work's steps are used up. */
+#define ENGINE_STEPS_USED (-10000)
+
+struct engine {
+	struct arena *a;
+	struct account *account; /* charged; that of the arena's work when the engine was opened */
+	pcre2_general_context *general;
+	pcre2_compile_context *compiling;
+	pcre2_match_context *matching;
+	pcre2_match_data *data;
+	/* The match in progress. */
+	uint64_t steps, most; /* counted, and the limit */
+	uint64_t reach;       /* steps of one callout */
+	size_t at;            /* offset in the text at the last callout */
+};
+
+/* A compiled pattern. */
+struct engine_code {
+	struct str text; /* in PCRE2's syntax; kept by the caller */
+	uint32_t options;
+	pcre2_code *plain;
+	pcre2_code *counted; /* with callouts; NULL: not needed yet, or too large */
+	size_t machine;      /* bytes of machine code, charged */
+	uint64_t repeat;     /* largest count of a repetition: what one item may look at */
+	bool translated;     /* machine code was tried */
+	bool too_large;      /* with callouts */
+	bool refers_back;    /* refers to what a group matched; one item may look at all the text */
+};
+
+/* Opens the contexts. close(what) is called at the latest when the arena drops its memory. */
+void engine_open(
+        struct engine *x, struct arena *a, struct guard *g, void (*close)(void *), void *what);
+void engine_close(struct engine *x);
+
+/* Compiles text; false with PCRE2's code and the offset of the error. */
+bool engine_compile(struct engine *x, struct engine_code *c, struct str text, uint32_t options,
+        int *code, size_t *offset);
+void engine_drop(struct engine *x, struct engine_code *c);
+
+/* Runs f, which calls PCRE2 with the given code and match options, under the limits. Returns what f
+ * returns, or ENGINE_STEPS_USED, or PCRE2_ERROR_CALLOUT if the work was cancelled. Does not return
+ * if memory ends. */
+struct engine_run {
+	int (*f)(void *user, const pcre2_code *code, uint32_t options);
+	void *user;
+	size_t n; /* bytes of the text */
+};
+int engine_run(struct engine *x, struct engine_code *c, const struct engine_run *run);
+
+/* Says why a match gave up. */
+struct str engine_reason(struct arena *a, int code);
+
+#endif
