@@ -10,6 +10,7 @@
 #define PARTS_MAX  32   /* components of one range; more are left out */
 #define DEPTH_MAX  256  /* components of a path; ranges further in are not told apart */
 #define SIZE_MOST  4096 /* likewise bytes */
+#define STEP_NAME  4096 /* bytes of a name that a pattern of steps is matched with */
 #define STEP_MARK  "tfprof.step"
 #define ANY_NUMBER "[0-9]+"
 
@@ -56,7 +57,15 @@ bool names_end(struct names *n, struct err *e)
 
 	pattern_free(n->step_nvtx);
 	pattern_free(n->step_kernel);
+	n->step_nvtx = n->step_kernel = NULL;
 	return !bad;
+}
+
+/* True if the name begins a step. The pattern may come from the recording's folder, so names that
+ * are longer than STEP_NAME are not matched. */
+static bool begins_step(struct pattern_list *step, struct str name)
+{
+	return step && name.n <= STEP_NAME && pattern_match(step, name);
 }
 
 /* ---- components ---- */
@@ -178,7 +187,8 @@ uint32_t names_range(struct names *n, struct str text)
 	if (id < n->ranges.n)
 		return id;
 	text = clean_text(n->a, intern_str(&n->range_texts, id));
-	r.step = n->step_nvtx && pattern_match(n->step_nvtx, text);
+	r.step = begins_step(n->step_nvtx, text);
+	n->too_long += n->step_nvtx && text.n > STEP_NAME;
 	r.mark = str_starts(text, S(STEP_MARK));
 	at = str_find(text, S(":#"));
 	if (at != SIZE_MAX && at) {
@@ -267,8 +277,9 @@ uint32_t names_leaf(struct names *n, struct str text)
 	if (!leaf.parts.n)
 		strs_add(n->a, &leaf.parts, S("unnamed"));
 	leaf.type = strs_join(n->a, &leaf.parts, S("::"));
-	leaf.step = n->step_kernel && (pattern_match(n->step_kernel, leaf.full) ||
-	                                      pattern_match(n->step_kernel, leaf.type));
+	leaf.step =
+	        begins_step(n->step_kernel, leaf.full) || begins_step(n->step_kernel, leaf.type);
+	n->too_long += n->step_kernel && leaf.full.n > STEP_NAME;
 	VEC_PUSH(n->a, &n->leaves, leaf);
 	return id;
 }

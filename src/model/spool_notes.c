@@ -143,6 +143,9 @@ static void say_operations(const struct reading_spools *r, struct notes *to)
 		        "note: %" PRIu64 " operations are summed by node and step; "
 		        "--detail-steps=0-1 keeps those of steps 0 and 1 singly\n",
 		        ops);
+	say(to, r->names.too_long,
+	        "name has more than 4096 bytes and was not compared with the pattern of steps",
+	        "names have more than 4096 bytes and were not compared with the pattern of steps");
 	for (size_t i = 0; i < r->n; i++)
 		found |= r->v[i].steps_nvtx.n || r->v[i].steps_kernel.n;
 	if (steps && !found)

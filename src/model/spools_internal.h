@@ -48,6 +48,7 @@ struct names {
 	struct arena *a;
 	size_t budget;                                /* of demangling */
 	struct pattern_list *step_nvtx, *step_kernel; /* NULL: not given */
+	uint64_t too_long;                            /* names that were not matched with them */
 	struct intern parts;
 	struct imap child; /* parent << 32 | part -> scope */
 	VEC(struct scope) scopes;
@@ -59,7 +60,8 @@ struct names {
 };
 
 bool names_init(struct names *n, struct arena *a, const struct spools_opts *o, struct err *e);
-/* After the last look-up: false if a pattern gave up. */
+/* After the last look-up: closes the patterns; false if one gave up. If reading fails before, they
+ * are closed with their arena. */
 bool names_end(struct names *n, struct err *e);
 uint32_t names_range(struct names *n, struct str text);
 uint32_t names_push(struct names *n, uint32_t scope, uint32_t range);

@@ -95,3 +95,28 @@ def check_options_file(t):
         f.write('--step-nvtx=pytorch\n--keep-warmup\n--max-memory=1\n--no-such=thing\n')
     same(steps_of(t, 'session'), [2, 3, 4, 5])
     same(steps_of(t, 'session', '--step-nvtx=.*Step#2'), [5, 9])
+
+
+def check_long_names(t):
+    """A name above 4096 bytes is not compared with a pattern of steps, and a note says so."""
+    for n, steps in ((4096, [1, 1]), (4097, [2])):
+        s, name = Spool(), 'x' * n
+        for i in range(2):
+            s.push(i * 100000, name).launch(i * 100000 + 10, 'k').pop(i * 100000 + 50000)
+        path = t.write(s.end())
+        same(steps_of(t, path, '--step-nvtx=x+'), steps)
+        t.run('scope', path, '--step-nvtx=x+')
+        assert ('1 name has more than 4096 bytes and was not compared' in t.notes) == (n > 4096), t.notes
+
+
+def check_costly_pattern(t):
+    """A pattern of the options file that costs more than its share, over many names, ends in a sentence with its name."""
+    s = Spool()
+    for i in range(400):
+        s.push(i * 1000, 'd%03d' % i + 'a' * 500 + 'b' * 500 + 'c' * 500).launch(i * 1000 + 1, 'k').pop(i * 1000 + 500)
+    t.write(s.end(), folder='costly')
+    with open(t.path('costly/options'), 'w') as f:
+        f.write('--step-nvtx=[^x]*a[^x]*b[^x]*c[^x]*d\n')
+    t.run('scope', 'costly', status=3)
+    assert "pattern '[^x]*a[^x]*b[^x]*c[^x]*d': gave up on 'd" in t.notes, t.notes
+    assert 'the limit of matching steps is reached' in t.notes, t.notes
