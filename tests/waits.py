@@ -55,17 +55,18 @@ def settle(pid, working=False, deaf=False, terminal=None):
         seen = seen + 1 if fine else 0
 
 
-def interrupt(words, said, working=False):
-    p = subprocess.Popen([PROGRAM] + words, **QUIET)
+def interrupt(words, said, working=False, sent=signal.SIGINT, lines=None):
+    with open(lines or os.devnull) as stdin:
+        p = subprocess.Popen([PROGRAM] + words, **dict(QUIET, stdin=stdin))
     settle(p.pid, working, deaf=not said)
-    p.send_signal(signal.SIGINT)
+    p.send_signal(sent)
     try:
         err = p.communicate(timeout=PATIENCE)[1].decode()
     except subprocess.TimeoutExpired:
         p.kill()
         p.communicate()
         raise AssertionError('%s: deaf' % words)
-    need(p.returncode == -signal.SIGINT and said in err, '%s: %d %s' % (words, p.returncode, err))
+    need(p.returncode == -sent and said in err, '%s: %d %s' % (words, p.returncode, err))
 
 
 def no_other_end():
@@ -124,10 +125,16 @@ def stalled_reader():
 
 
 def slow_patterns():
-    """A pattern that each of many names takes long to refuse, but not too long."""
+    """Patterns that use up their steps, line after line: on many short names, and within one match of a long name."""
     with open('names', 'w') as f:
         f.write(''.join('node { name: "x%04d%s!" op: "Op" }\n' % (i, 'a' * 22) for i in range(9999)))
-    interrupt(['--graph_path=names', 'scope', '-show_name_regexes', 'x[0-9]+(a+)+$'], 'the command was cancelled', working=True)
+    with open('long', 'w') as f:
+        f.write('node { name: "%s" op: "Op" }' % ('Conv2' * 192000))
+    for sent in (signal.SIGINT, signal.SIGTERM):
+        for file, pattern in (('names', 'x[0-9]+(a+)+$'), ('long', '[^x]*Conv[^x]*Relu.*')):
+            with open('lines', 'w') as f:
+                f.write(('scope -show_name_regexes %s\n' % pattern) * 1000)
+            interrupt(['--graph_path=' + file], 'the command was cancelled', working=True, sent=sent, lines='lines')
 
 
 def comes_late():

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Builds programs on the public header and the built library, and runs them: the example as C99 and as
-C++17, on the shared library and on the archive; two sessions in two threads; the library in a Python
-that has its own readline. The last line counts.
+C++17, on the shared library and on the archive; two sessions in two threads; random calls; the library
+in a Python that has its own readline. The last line counts.
 
     tests/api/run.py --bin build
 """
@@ -54,6 +54,30 @@ def example_says(exe, **env):
     return ''
 
 
+def lay_out(folder):
+    """Inputs for random_calls.c: good, damaged, with patterns of all kinds."""
+    os.mkdir(folder)
+    spool = os.path.join(ROOT, 'testdata', 'small', 'train.tfspool')
+    for name in ('graph.pb', 'run_meta_0.pb', 'profile.pb', 'op_log.pb'):
+        if os.path.exists(os.path.join(MLP, name)):
+            shutil.copy(os.path.join(MLP, name), folder)
+    for name, options in (('rec', None), ('rec_pattern', '--step-nvtx=Profiler.*'), ('rec_bad_pattern', '--step-kernel=('),
+                          ('rec_slow', '--step-nvtx=([a-zA-Z#.:_0-9]+)+!'), ('rec_cut', '--step-nvtx=pytorch')):
+        os.mkdir(os.path.join(folder, name))
+        with open(spool, 'rb') as f, open(os.path.join(folder, name, 'train.tfspool'), 'wb') as to:
+            data = f.read()
+            at = len(data) // 2
+            to.write(data if name != 'rec_cut' else data[:at] + b'damaged!' + data[at + 8:])
+        if options:
+            with open(os.path.join(folder, name, 'options'), 'w') as f:
+                f.write(options + '\n')
+    with open(os.path.join(folder, 'graph.pb'), 'rb') as f:
+        data = f.read()
+    for name, part in (('cut.pb', data[:len(data) // 2]), ('noise', bytes(range(256)) * 4)):
+        with open(os.path.join(folder, name), 'wb') as f:
+            f.write(part)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--bin', default='build', help='the folder with libtfprof.so and libtfprof.a')
@@ -101,6 +125,12 @@ def check(bin_dir, tmp, san):
         status, text = run([exe, os.path.join(MLP, 'profile.pb'), '200' if san else '2500'], LD_LIBRARY_PATH=tmp)
         why = text if status else ''
     judge('long use', why)
+    exe, folder = os.path.join(tmp, 'random_calls'), os.path.join(tmp, 'inputs')
+    why = build(os.path.join(ROOT, 'tests', 'api', 'random_calls.c'), exe, cc, ['-std=gnu11'], so)
+    lay_out(folder)
+    for seed in range(1, 9 if san else 2):
+        status, text = (1, why) if why else run([exe, str(seed), '300', folder], LD_LIBRARY_PATH=tmp)
+        judge('random calls, seed %d' % seed, 'status %d\n%s' % (status, text) if status else '')
     with open(source) as f:
         judge('the example is short', '' if len(f.readlines()) < 60 else 'it has 60 lines or more')
     needs = run(['ldd', os.path.join(bin_dir, 'libtfprof.so')])[1]

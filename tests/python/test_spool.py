@@ -8,7 +8,9 @@ import unittest
 import support
 
 import tfprof
+from tfprof import _native
 from tfprof.profile import spool_words
+from wire import num, sub
 
 SPOOL = os.path.join(support.ROOT, 'testdata', 'small', 'train.tfspool')
 LINEAR = 'forward/aten.linear'
@@ -52,6 +54,22 @@ class Spools(unittest.TestCase):
                 f.write('--step-nvtx=pytorch\n')
             with tfprof.Profile(spool=folder) as p:
                 self.assertEqual(1, nodes(p)[KERNEL])
+
+    def test_memory_ends_while_patterns_are_open(self):
+        """Loads that fail, for memory or for a pattern, leave nothing behind that a later one stumbles over."""
+        large = b''.join(sub(1, num(1, i) + sub(2, sub(1, 'node_%d' % i))) for i in range(100000))
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(SPOOL, folder)
+            with open(os.path.join(folder, 'options'), 'w') as f:
+                f.write('--step-nvtx=[A-Z]rofilerStep.*\n--step-kernel=(\n')
+            for limit in (3000000, 6000000):
+                session = _native.Session(1, limit, None)
+                for _ in range(3):
+                    with self.assertRaises(tfprof.InvalidArgumentError):
+                        session.add(_native.SPOOL, folder)
+                with self.assertRaises(tfprof.MemoryLimitError):
+                    session.add(_native.PROFILE, large)
+                session.close()
 
     def test_refusals(self):
         for options in ({'leaves': 'op'}, {'leaf': 'x'}, {'leaf': True}, {'step_nvtx': '('}):
