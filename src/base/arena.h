@@ -25,7 +25,8 @@
 /* Bytes held by all arenas of a session. Shared by its threads. */
 struct account {
 	atomic_size_t used, peak;
-	size_t limit; /* 0: none */
+	size_t limit;   /* 0: none */
+	size_t program; /* of used: what the process held before the account counted */
 	/* Not NULL: the account that is charged, whose limit counts and which keeps the spare
 	 * blocks; this one then has only stop and cancel of its own. Has no parent itself. */
 	struct account *parent;
@@ -41,6 +42,8 @@ struct account {
 	atomic_size_t spare_bytes;
 };
 void account_close(struct account *c); /* gives up what waits */
+/* Counts the resident memory of the process as used, once. */
+void account_add_program(struct account *c);
 
 /* Something to close: an open file, a temporary file, a compiled pattern. A guard belongs to the
  * arena that holds the thing (arena_guard), or to one function (work_guard). */

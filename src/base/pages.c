@@ -5,9 +5,11 @@
 #define _GNU_SOURCE 1
 #include "base/pages.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)
@@ -145,6 +147,32 @@ bool account_take(struct account *c, size_t n)
 void account_give(struct account *c, size_t n)
 {
 	give(charged(c), n);
+}
+
+/* Bytes of the process that are in memory; 0 if the system does not say, or if a sanitizer holds
+ * most of them. */
+static size_t resident(void)
+{
+	size_t pages = 0;
+#ifndef ARENA_ASAN
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (f && fscanf(f, "%*s %zu", &pages) != 1)
+		pages = 0;
+	if (f)
+		fclose(f);
+#endif
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void account_add_program(struct account *c)
+{
+	size_t all = resident(), ours = atomic_load(&c->used) + atomic_load(&c->spare_bytes);
+
+	if (c->program || all <= ours)
+		return;
+	c->program = all - ours;
+	atomic_fetch_add(&c->used, c->program);
 }
 
 /* Size of a block in whole pages. */

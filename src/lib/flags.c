@@ -73,8 +73,10 @@ bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 			return false;
 	}
 	s->recover |= f->recover;
-	if (f->max_memory)
+	if (f->max_memory) { /* the limit is that of the whole process */
+		account_add_program(s->work.account);
 		session_limit(s, (size_t)f->max_memory);
+	}
 	return true;
 }
 
