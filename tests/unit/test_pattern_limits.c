@@ -82,6 +82,7 @@ static void a_match_can_be_cancelled(void **state)
 	assert_false(pattern_match(l, str_make(text, sizeof text)));
 	assert_true(pattern_failed(l, &err));
 	assert_int_equal(err.code, ERR_CANCELLED);
+	assert_non_null(strstr(str_z(&unit_arena, err.text), "matching was cancelled"));
 	assert_true(unit_work.pattern_work < 100);
 	pattern_free(l);
 	unit_account.cancel = NULL;
