@@ -118,6 +118,8 @@ const char *option_set_plain(const struct option *row, struct str value, void *i
 	case OPT_CHOICE: return option_choice(row->choices, value, at) ? NULL : "not one of ";
 	case OPT_COUNT:
 		return set_number(value, QUANTITY_COUNT, 1, at) ? NULL : "not a number above 0";
+	case OPT_ROWS:
+		return set_number(value, QUANTITY_COUNT, 0, at) ? NULL : "not a number of rows";
 	case OPT_SIZE:
 		return set_number(value, QUANTITY_BYTES, 0, at) ? NULL : "not a size, such as 1MB";
 	case OPT_LIMIT:

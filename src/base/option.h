@@ -21,6 +21,7 @@ enum option_type {
 	OPT_BOOL,         /* bool; true if no value follows */
 	OPT_CHOICE,       /* int: index into the choices; -1 if not given and without preset */
 	OPT_COUNT,        /* int64_t, above 0 */
+	OPT_ROWS,         /* int64_t, not negative */
 	OPT_SIZE,         /* int64_t bytes */
 	OPT_LIMIT,        /* int64_t bytes, above 0 */
 	OPT_SECONDS,      /* int64_t nanoseconds; without a unit the value is in seconds */
@@ -68,6 +69,7 @@ struct option {
 #define OPTION_C_BOOL         bool
 #define OPTION_C_CHOICE       int
 #define OPTION_C_COUNT        int64_t
+#define OPTION_C_ROWS         int64_t
 #define OPTION_C_SIZE         int64_t
 #define OPTION_C_LIMIT        int64_t
 #define OPTION_C_SECONDS      int64_t

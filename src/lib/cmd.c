@@ -305,6 +305,27 @@ static bool take_set_option(
 	return true;
 }
 
+/* True if the option is one of devices, kernels or steps, which all have the same ones. */
+static bool is_table_option(const struct request *r, struct str name)
+{
+	const struct command *c = r->command;
+	bool table = c && (c->run == run_devices || c->run == run_kernels || c->run == run_steps);
+
+	return table && option_in(options_of(c->name), name);
+}
+
+static bool take_table_option(
+        struct session *s, const struct strs *words, size_t *i, struct request *r)
+{
+	struct devices_options given = { .top = r->top };
+	struct option_words w = { .command = r->command, .into = &given };
+
+	if (!options_take(s, words, i, &w))
+		return false;
+	r->top = given.top;
+	return true;
+}
+
 /* Takes the option at words[*i] and, where it has one, its value behind it. */
 static bool take_option(struct session *s, const struct strs *words, size_t *i,
         const struct strs *more, struct request *r)
@@ -316,6 +337,8 @@ static bool take_option(struct session *s, const struct strs *words, size_t *i,
 	bool set = r->command && r->command->run == run_set;
 	if (set && option_in(options_of("set"), name))
 		return take_set_option(s, words, i, r);
+	if (is_table_option(r, name))
+		return take_table_option(s, words, i, r);
 	const struct option *row = view_option(name);
 	if (!row)
 		return more ? cmd_unknown_option(s, word, name, more) : take_flag(s, word, name, r);
@@ -412,6 +435,7 @@ bool cmd_parse(
 	memset(r, 0, sizeof *r);
 	r->takes_files = more != NULL;
 	r->checkers = CHECK_ALL;
+	r->top = TABLE_TOP;
 	r->opts = opts_copy(&s->sticky, &s->query_arena);
 	for (size_t i = 0; i < words->n; i++) {
 		bool topic = r->command && (r->command->run == run_help || r->command->own_words);

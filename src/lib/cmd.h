@@ -66,6 +66,7 @@ struct request {
 	bool prompt;       /* a person typed it at the prompt */
 	bool help;         /* --help stands in the line */
 	bool show_all;     /* set -all */
+	int64_t top;       /* of devices, kernels and steps */
 	struct strs shown; /* options without a value behind set: to be shown */
 	struct strs given; /* the names of the options that were given */
 };

@@ -10,7 +10,7 @@
 #include "checkpoint/ckpt.h"
 #include "model/input.h"
 #include "model/spools.h"
-#include "export/out.h"
+#include "export/trace_tables.h"
 #include "compare/side.h"
 
 struct command;
@@ -148,6 +148,11 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out);
 /* Puts it as rows, as the options' output wants them. */
 bool session_put_advice(
         struct session *s, const struct advice *advice, const struct opts *o, struct sink *out);
+
+/* A table of the trace that is loaded, at most top rows (0: all), as the options' output asks.
+ * Fails if there is no trace, or several. */
+bool session_trace_table(struct session *s, enum trace_table which, size_t top,
+        const struct opts *o, struct sink *out);
 
 /* Fails if memory ended while something was loaded. */
 bool session_usable(struct session *s);

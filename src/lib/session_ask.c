@@ -257,3 +257,22 @@ bool session_put_advice(
 
 	return data_advice(advice, o, &to, &s->error);
 }
+
+bool session_trace_table(struct session *s, enum trace_table which, size_t top,
+        const struct opts *o, struct sink *out)
+{
+	struct emit to = {
+		.a = &s->query_arena, .out = out, .notes = &s->notes, .from = origin_of(s, VK_SCOPE)
+	};
+
+	if (!session_seal(s))
+		return false;
+	if (s->model.traces.n > 1 || s->model.workers.n > 1)
+		return session_fail(
+		        s, ERR_FAILED, "tables of traces are of one file: name just one");
+	if (!s->model.traces.n)
+		return session_fail(s, ERR_FAILED,
+		        "no trace is loaded; of a recording, 'tfprof gpu' shows the devices");
+	begin_query(s);
+	return trace_table_write(s->model.traces.v[0], which, top, o, s->columns, &to, &s->error);
+}

@@ -216,6 +216,7 @@ static void add_work(struct finding *x, const struct slice *s, int64_t self)
 	o->bytes_accessed =
 	        num_add(o->bytes_accessed, num_mul(runs, slice_int(t, s, ARG_BYTES_ACCESSED)));
 	ops_set_frame(x, op, NULL, s);
+	ops_add_kernel(x, s, op);
 }
 
 /* Ops of a program nest, work on streams does not: each of its slices counts in full. */
@@ -269,6 +270,7 @@ static void find(struct finding *x)
 		if (!c->host_runs)
 			x->to->ops.v[c->op].runs += c->device_runs;
 	}
+	ops_end_kernels(x);
 }
 
 void trace_find_ops(const struct trace *t, const struct trace_links *links,
@@ -288,6 +290,8 @@ void trace_find_ops(const struct trace *t, const struct trace_links *links,
 	imap_init(&x.below, &own.a);
 	imap_init(&x.count_of, &own.a);
 	imap_init(&x.stack_of, &own.a);
+	imap_init(&x.kernel_of, &own.a);
+	imap_init(&x.share_of, &own.a);
 	intern_init(&x.compiled, &own.a);
 	find(&x);
 	scratch_close(&own);

@@ -42,15 +42,27 @@ struct op_cell {
 	int64_t host_start, device_start, start, end; /* first starts, last end */
 };
 
+/* Device work of one name and category on a device; times are ticks. */
+struct kernel_row {
+	uint32_t name; /* string id of the trace */
+	enum trace_category category;
+	uint32_t device;
+	uint32_t op; /* that most of its time belongs to: index in ops */
+	bool has_op; /* used while the row is made */
+	uint64_t count;
+	int64_t total, min, max;
+};
+
 struct trace_ops {
 	const struct trace *t;
 	struct arena *a;
 	struct intern strings; /* names, types, lines of stacks */
 	VEC(struct trace_op) ops;
-	VEC(struct op_cell) cells; /* in the order in which they were met */
-	struct intern frames;      /* bytes of struct op_frame */
-	uint64_t overlaps;         /* slices of threads that overlap others without being inside */
-	uint64_t unlinked;         /* slices of device work that no op of the file launched */
+	VEC(struct op_cell) cells;      /* in the order in which they were met */
+	VEC(struct kernel_row) kernels; /* the longest total first, then by name and device */
+	struct intern frames;           /* bytes of struct op_frame */
+	uint64_t overlaps; /* slices of threads that overlap others without being inside */
+	uint64_t unlinked; /* slices of device work that no op of the file launched */
 	int64_t unlinked_time;
 };
 

@@ -26,6 +26,9 @@ struct finding {
 	struct intern compiled;
 	struct imap count_of; /* compiled op, cell -> count */
 	VEC(uint64_t) counts;
+	struct imap kernel_of; /* name, category, device -> row */
+	struct imap share_of;  /* row, op -> share */
+	VEC(struct kernel_share) shares;
 	struct imap stack_of; /* string id of a stack -> frame */
 	uint32_t *host0;      /* by track: where its slices begin in op_of */
 	uint32_t *op_of;      /* by slice of a thread: 1 + op, 0: none */
@@ -35,6 +38,10 @@ struct finding {
 uint32_t ops_named(struct finding *x, struct str name, struct str type);
 /* Finds or adds a cell and extends it over a slice; the pointer is valid until the next call. */
 struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const struct slice *s);
+
+/* Adds device work to the rows of kernels; the end finds their ops and sorts them. */
+void ops_add_kernel(struct finding *x, const struct slice *s, uint32_t op);
+void ops_end_kernels(struct finding *x);
 
 /* Frames of a track (slices of the category frame) that are open at a slice. */
 struct frame_walk {

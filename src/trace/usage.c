@@ -5,38 +5,20 @@
  */
 #include "trace/usage.h"
 
-/* A union of intervals that come in the order of their starts. */
-struct cover {
-	bool any;
-	int64_t until, total;
-};
+#include "trace/work_merge.h"
 
-static void cover_add(struct cover *c, const struct slice *s)
-{
-	int64_t from = c->any && c->until > s->start ? c->until : s->start, end = slice_end(s);
-
-	if (!c->any || end > c->until) {
-		c->total = num_add(c->total, num_sub(end, from));
-		c->until = end;
-	}
-	c->any = true;
-}
-
-/* A track of the device: the next slice of work, and the one after it. */
-struct cursor {
-	struct slice_iter it;
-	struct slice now, after;
-	bool have, have_after;
-	struct cover stream; /* all work of this track so far */
-	int64_t outer_end;   /* end of the outermost op so far; INT64_MIN: none */
+/* What was seen of a track. */
+struct stream_state {
+	struct cover busy;
+	bool any_outer;
+	int64_t outer_end; /* end of the outermost op so far */
 };
 
 struct device_walk {
 	const struct trace *t;
 	const struct trace_links *links;
-	const uint8_t *classes; /* by event */
-	struct cursor *v;       /* a heap by start, then by track */
-	size_t n;
+	const uint8_t *classes;                           /* by event */
+	struct stream_state *streams;                     /* by track */
 	struct cover busy, by_class[USAGE_CLASS_N], both; /* both: compute or communication */
 	struct device_usage *to;
 };
@@ -66,125 +48,80 @@ enum usage_class usage_class_of(const struct trace *t, uint32_t event)
 	return is_collective(trace_str(t, e->name)) ? USAGE_COMMUNICATION : USAGE_COMPUTE;
 }
 
-/* ---- the merge ---- */
-
-static bool read_work(struct cursor *c, struct slice *out)
+uint8_t *usage_classes(const struct trace *t, struct arena *a)
 {
-	while (slice_next(&c->it, out))
-		if (slice_is_work(c->it.t, out))
-			return true;
-	return false;
-}
+	uint8_t *classes = ARENA_ARRAY(a, t->events.n, uint8_t);
 
-static void advance(struct cursor *c)
-{
-	c->now = c->after;
-	c->have = c->have_after;
-	c->have_after = c->have && read_work(c, &c->after);
-}
-
-static bool comes_first(const struct cursor *a, const struct cursor *b)
-{
-	return a->now.start != b->now.start ? a->now.start < b->now.start
-	                                    : a->now.track < b->now.track;
-}
-
-static void sift(struct device_walk *w, size_t i)
-{
-	for (size_t child; (child = 2 * i + 1) < w->n; i = child) {
-		if (child + 1 < w->n && comes_first(&w->v[child + 1], &w->v[child]))
-			child++;
-		if (!comes_first(&w->v[child], &w->v[i]))
-			return;
-		struct cursor swap = w->v[i];
-		w->v[i] = w->v[child];
-		w->v[child] = swap;
-	}
+	for (uint32_t i = 0; i < t->events.n; i++)
+		classes[i] = (uint8_t)usage_class_of(t, i);
+	return classes;
 }
 
 /* ---- one slice ---- */
 
-static void judge_gap(struct device_walk *w, const struct cursor *c)
+static void judge_gap(struct device_walk *w, const struct slice *s)
 {
-	const struct launch *launch = w->links ? link_launch(w->links, &c->now) : NULL;
-	int64_t gap = num_sub(c->now.start, c->stream.until);
+	const struct cover *stream = &w->streams[s->track].busy;
+	const struct launch *launch = w->links ? link_launch(w->links, s) : NULL;
+	int64_t gap = num_sub(s->start, stream->until);
 	enum usage_idle why = trace_ns(w->t, gap) < IDLE_KERNEL_NS ? IDLE_KERNEL : IDLE_OTHER;
 
-	if (!c->stream.any || gap <= 0)
+	if (!stream->any || gap <= 0)
 		return;
-	if (launch && launch->start > c->stream.until)
+	if (launch && launch->start > stream->until)
 		why = IDLE_HOST;
 	w->to->idle_why[why] = num_add(w->to->idle_why[why], gap);
 }
 
 /* Ops of a program nest on their line: a loop contains the ops of its body. Only the outermost
  * count in the sum, and only the innermost have a class. Work on streams does not nest. */
-static bool nests(const struct cursor *c)
+static bool is_contained(struct device_walk *w, const struct slice *s)
 {
-	return c->it.t->tracks.v[c->it.track].kind == TRACK_LINE;
-}
+	struct stream_state *k = &w->streams[s->track];
+	bool inner = k->any_outer && slice_end(s) <= k->outer_end;
 
-static bool contains_next(const struct cursor *c)
-{
-	return nests(c) && c->have_after && c->after.start < slice_end(&c->now) &&
-	       slice_end(&c->after) <= slice_end(&c->now);
-}
-
-static bool is_contained(struct cursor *c)
-{
-	bool inner = nests(c) && slice_end(&c->now) <= c->outer_end;
-
-	if (slice_end(&c->now) > c->outer_end)
-		c->outer_end = slice_end(&c->now);
+	if (w->t->tracks.v[s->track].kind != TRACK_LINE)
+		return false;
+	if (!inner)
+		k->outer_end = slice_end(s);
+	k->any_outer = true;
 	return inner;
 }
 
-static void add_slice(struct device_walk *w, struct cursor *c)
+static void add_slice(struct device_walk *w, const struct slice *s, bool contains)
 {
 	struct device_usage *u = w->to;
-	enum usage_class class = (enum usage_class)w->classes[c->now.event];
+	enum usage_class class = (enum usage_class)w->classes[s->event];
+	int64_t end = slice_end(s);
 
 	if (!u->slices++)
-		u->start = u->end = c->now.start;
-	if (slice_end(&c->now) > u->end)
-		u->end = slice_end(&c->now);
-	judge_gap(w, c);
-	cover_add(&c->stream, &c->now);
-	cover_add(&w->busy, &c->now);
-	if (!contains_next(c)) {
-		cover_add(&w->by_class[class], &c->now);
+		u->start = u->end = s->start;
+	u->end = end > u->end ? end : u->end;
+	judge_gap(w, s);
+	cover_add(&w->streams[s->track].busy, s->start, end);
+	cover_add(&w->busy, s->start, end);
+	if (!contains) {
+		cover_add(&w->by_class[class], s->start, end);
 		if (class != USAGE_COPY)
-			cover_add(&w->both, &c->now);
+			cover_add(&w->both, s->start, end);
 	}
-	if (!is_contained(c))
-		u->sum = num_add(u->sum, c->now.length);
-	if (c->now.category == CATEGORY_COPY)
-		u->copy_bytes = num_add(u->copy_bytes, slice_int(w->t, &c->now, ARG_BYTES));
+	if (!is_contained(w, s))
+		u->sum = num_add(u->sum, s->length);
+	if (s->category == CATEGORY_COPY)
+		u->copy_bytes = num_add(u->copy_bytes, slice_int(w->t, s, ARG_BYTES));
 }
 
-static void walk_device(struct device_walk *w, uint32_t device)
+static void walk_device(struct device_walk *w, uint32_t device, struct arena *a)
 {
 	struct device_usage *u = w->to;
+	struct work_merge m;
+	const struct slice *s;
+	bool contains;
 
 	u->device = device;
-	for (uint32_t i = 0; i < w->t->tracks.n; i++) {
-		struct cursor c = { .it = trace_slices(w->t, i), .outer_end = INT64_MIN };
-		if (w->t->tracks.v[i].device != device)
-			continue;
-		c.have_after = read_work(&c, &c.after);
-		advance(&c);
-		if (c.have)
-			w->v[w->n++] = c;
-	}
-	for (size_t i = w->n; i-- > 0;)
-		sift(w, i);
-	while (w->n) {
-		add_slice(w, &w->v[0]);
-		advance(&w->v[0]);
-		if (!w->v[0].have)
-			w->v[0] = w->v[--w->n];
-		sift(w, 0);
-	}
+	work_merge_init(&m, w->t, device, a);
+	while ((s = work_merge_next(&m, &contains)))
+		add_slice(w, s, contains);
 	u->busy = w->busy.total;
 	for (int i = 0; i < USAGE_CLASS_N; i++)
 		u->by_class[i] = w->by_class[i].total;
@@ -198,20 +135,76 @@ void trace_usage(const struct trace *t, const struct trace_links *links, struct 
 	struct scratch own;
 
 	scratch_open(&own, a->work);
-	uint8_t *classes = ARENA_ARRAY(&own.a, t->events.n, uint8_t);
-	struct cursor *cursors = ARENA_ARRAY(&own.a, t->tracks.n, struct cursor);
-	for (uint32_t i = 0; i < t->events.n; i++)
-		classes[i] = (uint8_t)usage_class_of(t, i);
+	const uint8_t *classes = usage_classes(t, &own.a);
+	struct stream_state *streams = ARENA_ARRAY(&own.a, t->tracks.n, struct stream_state);
 	out->devices.v = NULL;
 	out->devices.n = out->devices.cap = 0;
 	for (uint32_t i = 0; i < t->devices.n; i++) {
 		struct device_usage u = { .slices = 0 };
 		struct device_walk w = {
-			.t = t, .links = links, .classes = classes, .v = cursors, .to = &u
+			.t = t, .links = links, .classes = classes, .streams = streams, .to = &u
 		};
-		walk_device(&w, i);
+		walk_device(&w, i, &own.a);
 		if (u.slices)
 			VEC_PUSH(a, &out->devices, u);
+	}
+	scratch_close(&own);
+}
+
+/* ---- by step ---- */
+
+/* The covers of a step. */
+struct step_cover {
+	struct cover busy, by_class[USAGE_CLASS_N], both;
+};
+
+/* Adds the part of a slice that is in a step. */
+static void add_to_step(struct step_usage *u, struct step_cover *c, const struct trace_step *step,
+        const struct slice *s, enum usage_class class, bool contains)
+{
+	int64_t from = s->start > step->start ? s->start : step->start;
+	int64_t to = slice_end(s) < step->end ? slice_end(s) : step->end;
+
+	u->slices++;
+	cover_add(&c->busy, from, to);
+	if (contains)
+		return;
+	cover_add(&c->by_class[class], from, to);
+	if (class != USAGE_COPY)
+		cover_add(&c->both, from, to);
+}
+
+void usage_by_step(const struct trace *t, const struct trace_steps *steps, struct step_usage *out,
+        struct arena *a)
+{
+	size_t n = steps->steps.n, first = 0;
+	const struct trace_step *v = steps->steps.v;
+	const struct slice *s;
+	struct work_merge m;
+	struct scratch own;
+	bool contains;
+
+	scratch_open(&own, a->work);
+	const uint8_t *classes = usage_classes(t, &own.a);
+	struct step_cover *covers = ARENA_ARRAY(&own.a, n, struct step_cover);
+	work_merge_init(&m, t, ID_NONE, &own.a);
+	while ((s = work_merge_next(&m, &contains))) {
+		while (first < n && v[first].end <= s->start)
+			first++; /* steps are by start: an earlier one that ends later is still met
+			          */
+		for (size_t i = first; i < n && v[i].start < slice_end(s); i++)
+			if (v[i].end > s->start)
+				add_to_step(&out[i], &covers[i], &v[i], s,
+				        (enum usage_class)classes[s->event], contains);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct step_cover *c = &covers[i];
+		out[i].busy = c->busy.total;
+		for (int k = 0; k < USAGE_CLASS_N; k++)
+			out[i].by_class[k] = c->by_class[k].total;
+		out[i].overlap = num_sub(num_add(c->by_class[USAGE_COMPUTE].total,
+		                                 c->by_class[USAGE_COMMUNICATION].total),
+		        c->both.total);
 	}
 	scratch_close(&own);
 }

@@ -5,7 +5,7 @@
 #ifndef TFPROF_TRACE_USAGE_H
 #define TFPROF_TRACE_USAGE_H
 
-#include "trace/link.h"
+#include "trace/trace_steps.h"
 
 /* Classes of device work. */
 enum usage_class { USAGE_COMPUTE, USAGE_COMMUNICATION, USAGE_COPY, USAGE_CLASS_N };
@@ -43,7 +43,19 @@ struct trace_usage {
 void trace_usage(const struct trace *t, const struct trace_links *links, struct trace_usage *out,
         struct arena *a);
 
+/* What all devices together did in a step, clipped to it; ticks. */
+struct step_usage {
+	uint64_t slices;
+	int64_t busy, by_class[USAGE_CLASS_N], overlap;
+};
+
+/* Fills out[0 .. steps->steps.n), which is zeroed. */
+void usage_by_step(const struct trace *t, const struct trace_steps *steps, struct step_usage *out,
+        struct arena *a);
+
 /* The class of the device work of an event: by its category and, of kernels, its name. */
 enum usage_class usage_class_of(const struct trace *t, uint32_t event);
+/* Those of all events; in a. */
+uint8_t *usage_classes(const struct trace *t, struct arena *a);
 
 #endif

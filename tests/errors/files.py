@@ -38,8 +38,9 @@ RUNS = {
 }
 LOGS = {'big': b'\x0a' + varint(3 << 30), 'cut': sub(1, b'\x0a\x7f'), 'utf8': sub(1, sub(1, b'\xff'))}
 
-# An XSpace whose only plane is longer than the file, because its bytes were replaced as text.
-XSPACES = {'text.xplane.pb': b'\x0a\x7f\x12\x09/host:CPU\xef\xbf\xbd'}
+# An XSpace whose only plane is longer than the file, because its bytes were replaced as text; two without events.
+XSPACES = {'text.xplane.pb': b'\x0a\x7f\x12\x09/host:CPU\xef\xbf\xbd', 'a.xplane.pb': b'\x0a\x0b\x12\x09/host:CPU',
+           'b.xplane.pb': b'\x0a\x0b\x12\x09/host:CPU'}
 
 
 # ---- tables ---------------------------------------------------------------------------------

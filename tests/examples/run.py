@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs every example that people read: those of the tutorials (seeds.list), of the manual pages, of
-README.md and docs/, on testdata/example, testdata/models and the recording of testdata/small, and compares with
+README.md and docs/, on testdata (example, models, traces, the recording of small), and compares with
 expected/NAME.txt. What these texts say of make is held against the Makefile, quirks against the
 source.
 
@@ -192,6 +192,7 @@ def folder(case, top):
         for name in ('train_dir', 'job_0', 'job_1'):
             os.mkdir(os.path.join(here, name))
             shutil.copy(os.path.join(here, 'profile_100'), os.path.join(here, name))
+        shutil.copy(os.path.join(ROOT, 'testdata', 'traces', 'trace.xplane.pb'), here)
         recordings(here, case.shell)
     else:
         unpack(case.model, here)

@@ -260,14 +260,113 @@ def damaged_bytes():
         assert p.returncode in (0, 3), (at, p.returncode)
 
 
+def tables():
+    """devices, kernels and steps: the same numbers in every form, rows cut by --top, documents as their schemas say."""
+    write(space(sample_gpu(), sample_host(), hosts=['node1']))
+    d = dump('a.xplane.pb')
+    out = {}
+    for command in ('devices', 'kernels', 'steps'):
+        text, _ = program('a.xplane.pb', command, '-output', 'json', '--top=0')
+        doc = out[command] = json.loads(text[text.index('{'):])
+        csv = program(command, 'a.xplane.pb', '-output', 'csv')[0].split('\n')
+        keys = [k for k in csv if ',' in k][0].split(',')
+        equal(list(doc[command][0]), keys)
+        equal(doc['rows'], len(doc[command]))
+        check_schema(command, doc)
+        assert program('a.xplane.pb', command)[0].count('\n') >= doc['rows'], command
+    u, found = d['devices'][0], out['devices']['devices'][0]
+    equal([found[k] for k in ('busy_ns', 'compute_busy_ns', 'copy_busy_ns', 'sum_ns', 'copy_bytes', 'slices')],
+          [u[k] // (1000 if k not in ('copy_bytes', 'slices') else 1)
+           for k in ('busy', 'compute', 'copy', 'sum', 'copy_bytes', 'slices')])
+    equal(found['idle_ns'], found['span_ns'] - found['busy_ns'])
+    equal(sum(k['total_ns'] for k in out['kernels']['kernels']), found['sum_ns'])
+    equal([(k['name'], k['op'], k['count']) for k in out['kernels']['kernels']][0], ('gemm_kernel', 'model/dense/MatMul', 4))
+    equal([(s['step'], s['duration_ns'], s['slices']) for s in out['steps']['steps']],
+          [(3, 1000, 3), (4, 1000, 3)])
+    lines = program('a.xplane.pb', 'kernels', '--top=1')[0].split('\n')
+    equal(lines[-2], '(1 of %d rows; --top=0 shows all)' % out['kernels']['rows'])
+    _, err = program('a.xplane.pb', 'kernels', '--top=-1', status=2)
+    assert 'not a number of rows' in err, err
+
+
+def check_schema(name, doc):
+    """Where the validator is installed."""
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'docs', 'schema')
+    schemas = {}
+    for f in os.listdir(folder):
+        with open(os.path.join(folder, f)) as s:
+            schemas[f] = json.load(s)
+    import warnings
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        resolver = jsonschema.RefResolver('', schemas[name + '.json'], store=schemas)
+        jsonschema.Draft202012Validator(schemas[name + '.json'], resolver=resolver).validate(doc)
+
+
+def no_trace():
+    """Tables need a trace."""
+    profile = os.path.join(ARGS.data, 'example', 'profile_100')
+    _, err = program(profile, 'devices', status=1)
+    assert 'no trace is loaded' in err, err
+
+
+def sample():
+    """The trace of the examples is what this script makes."""
+    with open(os.path.join(ARGS.data, 'traces', 'trace.xplane.pb'), 'rb') as f:
+        equal(f.read() == sample_trace(), True)
+
+
 CASES = [self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps, gpu, host,
          same_line_twice, huge, late_clock, compressed_and_piped, what_the_profiler_said, truncated, copied_as_text,
-         damaged_bytes]
+         damaged_bytes, tables, no_trace, sample]
+
+def sample_gpu():
+    """Two steps on a GPU: a copy, a matrix product in two kernels, a relu."""
+    p = Plane('/device:GPU:0', {'memory_size': 16945512448})
+    details = {'kernel_details': ('ref', 'regs:38 static_shared:64 dynamic_shared:0 grid:2,1,1 block:128,1,1')}
+    gemm, relu, copy, step = p.meta('gemm_kernel'), p.meta('relu_kernel'), p.meta('MemcpyH2D'), p.meta('0')
+    kernels, copies, steps = [], [], []
+    for i in range(2):
+        at = 2000000 * i
+        copies.append((copy, at, 200000, {'memcpy_details': 'size:4096 dest:0 async:1', 'correlation_id': 10 * i + 1}))
+        for k in range(2):
+            kernels.append((gemm, at + 150000 + 300000 * k, 250000,
+                            dict(details, tf_op=('ref', 'model/dense/MatMul:MatMul'), correlation_id=10 * i + 2)))
+        kernels.append((relu, at + 1100000, 50000, dict(details, tf_op=('ref', 'model/dense/Relu:Relu'))))
+        steps.append((step, at, 1000000, {'group_id': 3 + i}))
+    p.line(7, 'Stream #7(Compute)', kernels).line(8, 'Stream #8(MemcpyH2D)', copies)
+    return p.line(-559038737, 'Steps', steps)
+
+
+def sample_host():
+    p = Plane('/host:CPU')
+    events = []
+    for i in range(2):
+        at = 2000000 * i
+        events += [(p.meta('model/in:_Arg'), at, 100000, {'group_id': 3 + i}),
+                   (p.meta('cuMemcpyHtoDAsync'), at + 10000, 20000, {'correlation_id': 10 * i + 1}),
+                   (p.meta('model/dense/MatMul:MatMul'), at + 120000, 80000, {'group_id': 3 + i}),
+                   (p.meta('cuLaunchKernel'), at + 130000, 10000, {'correlation_id': 10 * i + 2})]
+    return p.line(1, 'main', events)
+
+
+def sample_trace():
+    return space(sample_gpu(), sample_host(), hosts=['node1'])
+
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     a.add_argument('names', nargs='*')
     a.add_argument('--bin', default='build/check')
+    a.add_argument('--write', action='store_true', help='writes the trace of the examples')
     ARGS = a.parse_args()
     ARGS.bin = os.path.abspath(ARGS.bin)
+    ARGS.data = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'testdata')
+    if ARGS.write:
+        write(sample_trace(), os.path.join(ARGS.data, 'traces', 'trace.xplane.pb'))
+        sys.exit(0)
     sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))

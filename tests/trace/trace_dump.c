@@ -224,7 +224,7 @@ static bool read_trace(struct src *s, struct trace_build *b, struct arena *a, st
 	src_need(s, SNIFF_BYTES);
 	s->damage->recover = recover;
 	src_keep(s);
-	if (sniff_xspace(str_make(s->p, (size_t)(s->end - s->p)), s->name) < 100)
+	if (sniff_xspace(str_make(s->p, (size_t)(s->end - s->p)), s->name) < 60)
 		return read_chrome_json(s, b, a, e);
 	return read_xspace(s, b, a, e);
 }

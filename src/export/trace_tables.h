@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tables of a trace about time as such: its devices, its kernels, its steps; as text and as data.
+ */
+#ifndef TFPROF_EXPORT_TRACE_TABLES_H
+#define TFPROF_EXPORT_TRACE_TABLES_H
+
+#include "export/out.h"
+#include "trace/trace.h"
+
+#define TABLE_TOP 20 /* rows that are shown unless more are asked for */
+
+enum trace_table { TABLE_DEVICES, TABLE_KERNELS, TABLE_STEPS };
+
+/* Writes the table of one trace, at most top rows (0: all), as the options' output asks. columns:
+ * of the terminal, longer names lose their end; 0: they stay whole. */
+bool trace_table_write(const struct trace *t, enum trace_table which, size_t top,
+        const struct opts *o, unsigned columns, struct emit *to, struct err *e);
+
+#endif
