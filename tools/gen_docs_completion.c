@@ -4,6 +4,11 @@
  */
 #include "gen_docs.h"
 
+static bool takes_all(const struct command *c)
+{
+	return c->view_options && !cmd_takes_some(c);
+}
+
 static bool is_alone(const struct option *row)
 {
 	return row->flags & OPTION_ALONE;
@@ -65,15 +70,18 @@ static void bash_own_words(FILE *f)
 		if ((!w && !c->subcommands) || !c->own_words)
 			continue;
 		fprintf(f, "\t%s)%s COMPREPLY=($(compgen -W '", c->name,
-		        c->view_options ? " case $cur in --*)" : "");
+		        takes_all(c) ? " case $cur in --*)" : "");
 		for (; w; w = option_next(w))
 			fprintf(f, "%s%s%s ", option_dashes(w), w->name,
 			        option_argument(w) && w->name[1] && !is_alone(w) ? "=" : "");
+		for (w = cmd_takes_some(c) ? view_options : NULL; w; w = option_next(w))
+			if (cmd_has_option(c, w))
+				fprintf(f, "-%s ", w->name);
 		fprintf(f,
 		        "--help' -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
 		        "\t\tcase $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; "
 		        "return ;;%s\n",
-		        c->view_options ? " esac ;;" : "");
+		        takes_all(c) ? " esac ;;" : "");
 	}
 	fputs("\thelp) case $cur in -*) ;; *) COMPREPLY=($(compgen -W '", f);
 	put_topics(f);
@@ -145,31 +153,38 @@ static void put_choices(FILE *f, const struct option *w)
 }
 
 /* The options of the views, for whom takes them. */
+static void zsh_option(FILE *f, const struct option *row)
+{
+	enum option_type t = row->type;
+
+	fprintf(f, "\t'*-%s[", row->name);
+	put_plain(f, row->help);
+	fputs(t == OPT_BOOL ? "]" : "]:value:", f);
+	if (t == OPT_SELECT || t == OPT_ORDER) {
+		fputs(t == OPT_SELECT ? "_values -s , metric " : "(", f);
+		put_names(f, t == OPT_SELECT ? USE_SELECT : USE_ORDER, " ");
+		fputs(t == OPT_ORDER ? ")" : "", f);
+	} else if (t == OPT_STATS) {
+		fputs("_values -s , statistic ", f);
+		put_stats(f);
+	} else if (t == OPT_STRING) {
+		fputs("_files", f);
+	} else if (row->choices) {
+		fputs("(", f);
+		put_choices(f, row);
+		fputs(")", f);
+	} else if (t != OPT_BOOL) {
+		fputs(" ", f);
+	}
+	fputs("'", f);
+}
+
 static void zsh_options(FILE *f)
 {
 	fputs("local -a views=(\n", f);
 	for (const struct option *row = view_options; row; row = option_next(row)) {
-		enum option_type t = row->type;
-		fprintf(f, "\t'*-%s[", row->name);
-		put_plain(f, row->help);
-		fputs(t == OPT_BOOL ? "]" : "]:value:", f);
-		if (t == OPT_SELECT || t == OPT_ORDER) {
-			fputs(t == OPT_SELECT ? "_values -s , metric " : "(", f);
-			put_names(f, t == OPT_SELECT ? USE_SELECT : USE_ORDER, " ");
-			fputs(t == OPT_ORDER ? ")" : "", f);
-		} else if (t == OPT_STATS) {
-			fputs("_values -s , statistic ", f);
-			put_stats(f);
-		} else if (t == OPT_STRING) {
-			fputs("_files", f);
-		} else if (row->choices) {
-			fputs("(", f);
-			put_choices(f, row);
-			fputs(")", f);
-		} else if (t != OPT_BOOL) {
-			fputs(" ", f);
-		}
-		fputs("'\n", f);
+		zsh_option(f, row);
+		fputs("\n", f);
 	}
 	fputs(")\n", f);
 }
@@ -203,7 +218,12 @@ static void zsh_own_words(FILE *f)
 			}
 			fputs("' \\\n", f);
 		}
-		fprintf(f, "\t%s'*:file:_files'\n\treturn ;;\n", c->view_options ? "$views " : "");
+		for (w = cmd_takes_some(c) ? view_options : NULL; w; w = option_next(w))
+			if (cmd_has_option(c, w)) {
+				zsh_option(f, w);
+				fputs(" \\\n", f);
+			}
+		fprintf(f, "\t%s'*:file:_files'\n\treturn ;;\n", takes_all(c) ? "$views " : "");
 	}
 	fputs("help)\n\t_values topic ", f);
 	put_topics(f);

@@ -169,7 +169,7 @@ void docs_page_of(const struct command *c)
 		put_section(f, "OPTIONS");
 	if (options_of(c->name))
 		put_own_options(f, options_of(c->name));
-	if (options_of(c->name) && c->view_options)
+	if (options_of(c->name) && c->view_options && !cmd_takes_some(c))
 		put_subsection(f, "Options of the views");
 	if (c->view || c->view_options)
 		put_options(f, c);

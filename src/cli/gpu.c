@@ -14,8 +14,6 @@
 
 #define TOP 20 /* kernels of the text */
 
-enum { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV, OUTPUT_MD };
-
 /* Fails if the file is known to be something else; damaged ones are judged when they are read. */
 static bool may_be_spool(struct session *s, struct str file)
 {
@@ -88,25 +86,54 @@ static bool judge(struct session *s, const struct gpu_use *u)
 	return spool_fault_judge(&bad->fault, bad->file, kept > 0, &s->error);
 }
 
-static void write_answer(struct session *s, const struct gpu_use *u, const struct gpu_options *w,
-        size_t top, struct sink *out)
-{
-	const struct gpu_table *table = w->table < 0 ? NULL : &gpu_tables[w->table];
+/* What is written, and how much of it. */
+struct shown {
+	struct gpu_use u;
+	const struct gpu_table *table; /* NULL: all */
+	size_t top;
+	unsigned columns;
+};
 
-	if (w->output == OUTPUT_JSON)
-		gpu_json(u, top, out);
-	else if (w->output == OUTPUT_MD || table)
-		gpu_tables_sheet(u, table, top, w->output == OUTPUT_MD ? SHEET_MD : SHEET_CSV, out);
-	else if (w->output == OUTPUT_CSV)
-		gpu_csv(u, top, out);
+static bool as_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	const struct shown *g = x->of;
+
+	(void)to;
+	(void)e;
+	gpu_text(&g->u, g->top, g->columns, s);
+	return true;
+}
+
+static bool as_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	const struct shown *g = x->of;
+
+	(void)to;
+	(void)e;
+	gpu_json(&g->u, g->top, s);
+	return true;
+}
+
+static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s,
+        struct emit *to, struct err *e)
+{
+	const struct shown *g = x->of;
+
+	(void)to;
+	if (form == SHEET_NDJSON && !g->table)
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "-output: ndjson has room for one table: add --table=NAME");
+	if (g->table || form == SHEET_MD)
+		gpu_tables_sheet(&g->u, g->table, g->top, form, s);
 	else
-		gpu_text(u, top, w->wide ? 0 : s->columns, out);
+		gpu_csv(&g->u, g->top, s);
+	return true;
 }
 
 /* --table is for rows: with text or json it has no meaning. */
-static bool check_options(struct session *s, const struct gpu_options *w)
+static bool check_options(struct session *s, const struct gpu_options *w, const struct opts *o)
 {
-	if (w->table < 0 || w->output == OUTPUT_CSV || w->output == OUTPUT_MD)
+	if (w->table < 0 || (out_is_data(o->output.kind) && o->output.kind != OUT_JSON))
 		return true;
 	return session_fail(
 	        s, ERR_INVALID_ARGUMENT, "--table: goes with --output=csv and --output=md");
@@ -115,24 +142,33 @@ static bool check_options(struct session *s, const struct gpu_options *w)
 bool gpu_run(struct session *s, const struct request *r, struct sink *out)
 {
 	struct gpu_options words = { 0 };
-	struct option_words w = { .command = r->command, .into = &words };
+	struct opts o = opts_copy(&s->sticky, &s->query_arena);
+	struct option_words w = { .command = r->command, .into = &words, .opts = &o };
+	struct emit to = { .a = &s->query_arena, .out = out, .notes = &s->notes };
 	struct strs spools = { 0 };
-	struct gpu_use u;
+	struct shown g = { 0 };
+	struct exported x = { .kind = RESULT_GPU,
+		.name = "gpu",
+		.of = &g,
+		.output = &o.output,
+		.text = as_text,
+		.document = as_document,
+		.rows = as_rows };
 
 	options_preset("gpu", &words);
-	if (!options_read(s, &r->topics, &w) || !check_options(s, &words) || !find(s, &w, &spools))
+	if (!options_read(s, &r->topics, &w) || !check_options(s, &words, &o) ||
+	        !find(s, &w, &spools))
 		return false;
-	gpu_use_init(&u, &s->query_arena);
+	gpu_use_init(&g.u, &s->query_arena);
 	for (size_t i = 0; i < spools.n; i++)
-		if (!gpu_use_add(&u, spools.v[i], &s->error))
+		if (!gpu_use_add(&g.u, spools.v[i], &s->error))
 			return false;
 	s->recover |= words.recover;
-	if (!judge(s, &u))
+	if (!judge(s, &g.u))
 		return false;
-	gpu_use_end(&u);
-	size_t top = words.top > 0                 ? (size_t)words.top
-	             : words.output == OUTPUT_TEXT ? TOP
-	                                           : SIZE_MAX;
-	write_answer(s, &u, &words, top, out);
-	return true;
+	gpu_use_end(&g.u);
+	g.table = words.table < 0 ? NULL : &gpu_tables[words.table];
+	g.top = words.top > 0 ? (size_t)words.top : out_is_data(o.output.kind) ? SIZE_MAX : TOP;
+	g.columns = o.wide || o.output.kind != OUT_STDOUT ? 0 : s->columns;
+	return out_export(&x, &to, &s->error);
 }

@@ -125,25 +125,29 @@ static void note_depth(const struct result *r, struct notes *notes)
 		        n == 1 ? "is" : "are");
 }
 
-bool data_write(const struct result *r, struct emit *to, struct err *e)
+bool data_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
 {
-	enum output_kind kind = r->q->o->output.kind;
+	struct rows rows;
+
+	(void)e;
+	rows_open(&rows, x->of, to->a);
+	put_document(&rows, to, s);
+	return true;
+}
+
+bool data_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
+        struct err *e)
+{
 	struct sheet sheet;
 	struct rows rows;
-	struct sink *s;
 
-	if (!out_begin(&s, &r->q->o->output, to, e))
-		return false;
-	rows_open(&rows, r, to->a);
-	if (kind == OUT_JSON) {
-		put_document(&rows, to, s);
-		return out_end(s, to, e);
-	}
-	note_depth(r, to->notes);
-	sheet_open(&sheet, document_sheet(kind), s, to->a, rows.columns.v, rows.columns.n);
+	(void)e;
+	rows_open(&rows, x->of, to->a);
+	note_depth(x->of, to->notes);
+	sheet_open(&sheet, form, s, to->a, rows.columns.v, rows.columns.n);
 	rows_write(&rows, &sheet);
 	sheet_close(&sheet);
-	return out_end(s, to, e);
+	return true;
 }
 
 /* ---- advice ---- */
@@ -158,28 +162,46 @@ static void put_reports(const struct advice *advice, struct sheet *to)
 	}
 }
 
-bool data_advice(const struct advice *advice, const struct opts *o, struct emit *to, struct err *e)
+static const struct column advice_columns[] = { { S("checker"), COLUMN_TEXT, NULL },
+	{ S("report"), COLUMN_TEXT, NULL } };
+
+static bool advice_document(
+        const struct exported *x, struct sink *s, struct emit *to, struct err *e)
 {
-	static const struct column columns[] = { { S("checker"), COLUMN_TEXT, NULL },
-		{ S("report"), COLUMN_TEXT, NULL } };
 	struct document d;
 	struct sheet sheet;
-	struct sink *s;
 
-	if (!out_begin(&s, &o->output, to, e))
-		return false;
-	if (o->output.kind == OUT_JSON) {
-		document_begin(&d, s, to->a, ADVICE_SCHEMA, VERSION);
-		document_sources(&d, &to->from);
-		document_warnings(&d, &to->from, to->notes);
-		document_rows(&d, &sheet, columns, 2);
-		put_reports(advice, &sheet);
-		document_rows_end(&d, &sheet);
-		document_end(&d);
-	} else {
-		sheet_open(&sheet, document_sheet(o->output.kind), s, to->a, columns, 2);
-		put_reports(advice, &sheet);
-		sheet_close(&sheet);
-	}
-	return out_end(s, to, e);
+	(void)e;
+	document_begin(&d, s, to->a, ADVICE_SCHEMA, VERSION);
+	document_sources(&d, &to->from);
+	document_warnings(&d, &to->from, to->notes);
+	document_rows(&d, &sheet, advice_columns, 2);
+	put_reports(x->of, &sheet);
+	document_rows_end(&d, &sheet);
+	document_end(&d);
+	return true;
+}
+
+static bool advice_rows(const struct exported *x, enum sheet_form form, struct sink *s,
+        struct emit *to, struct err *e)
+{
+	struct sheet sheet;
+
+	(void)e;
+	sheet_open(&sheet, form, s, to->a, advice_columns, 2);
+	put_reports(x->of, &sheet);
+	sheet_close(&sheet);
+	return true;
+}
+
+bool data_advice(const struct advice *advice, const struct opts *o, struct emit *to, struct err *e)
+{
+	struct exported x = { .kind = RESULT_ADVICE,
+		.name = "advise",
+		.of = advice,
+		.output = &o->output,
+		.rows = advice_rows,
+		.document = advice_document };
+
+	return out_export(&x, to, e);
 }

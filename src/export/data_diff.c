@@ -168,22 +168,27 @@ static void put_document(
 	document_end(&doc);
 }
 
-bool data_diff(const struct diff_answer *x, struct emit *to, struct err *e)
+bool document_diff(const struct exported *out, struct sink *s, struct emit *to, struct err *e)
 {
-	const struct output *o = &x->d->ask->o->output;
+	struct columns c = { .a = to->a };
+
+	(void)e;
+	make_columns(out->of, &c);
+	put_document(out->of, &c, to, s);
+	return true;
+}
+
+bool rows_diff(const struct exported *out, enum sheet_form form, struct sink *s, struct emit *to,
+        struct err *e)
+{
+	const struct diff_answer *x = out->of;
 	struct columns c = { .a = to->a };
 	struct sheet sheet;
-	struct sink *s;
 
-	if (!out_begin(&s, o, to, e))
-		return false;
+	(void)e;
 	make_columns(x, &c);
-	if (o->kind == OUT_JSON) {
-		put_document(x, &c, to, s);
-	} else {
-		sheet_open(&sheet, document_sheet(o->kind), s, to->a, c.v.v, c.v.n);
-		put_rows(x->d, &sheet);
-		sheet_close(&sheet);
-	}
-	return out_end(s, to, e);
+	sheet_open(&sheet, form, s, to->a, c.v.v, c.v.n);
+	put_rows(x->d, &sheet);
+	sheet_close(&sheet);
+	return true;
 }

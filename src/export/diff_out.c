@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which output of a difference is written by what, and its timeline: a flame chart of total times
+ * The forms of a difference, and its timeline: a flame chart of total times
  * with a process for each side, in which the same entries stand one below the other.
  */
 #include "export/diff_out.h"
@@ -56,7 +56,7 @@ static void put_side(const struct diff_answer *x, uint32_t side, uint32_t k, con
 	}
 }
 
-static bool write_timeline(const struct diff_answer *x, struct emit *to, struct err *e)
+bool timeline_diff(const struct diff_answer *x, struct emit *to, struct err *e)
 {
 	const struct diff *d = x->d;
 	uint32_t k = time_column(d->ask);
@@ -78,33 +78,15 @@ static bool write_timeline(const struct diff_answer *x, struct emit *to, struct 
 
 /* ---- all ---- */
 
-static bool write_plain(const struct diff_answer *x, struct emit *to, struct err *e,
-        void (*put)(const struct diff_answer *, struct sink *, struct arena *))
-{
-	struct sink *s;
-
-	if (!out_begin(&s, &x->d->ask->o->output, to, e))
-		return false;
-	put(x, s, to->a);
-	return out_end(s, to, e);
-}
-
 bool diff_write(const struct diff_answer *x, struct emit *to, struct err *e)
 {
-	enum output_kind kind = x->d->ask->o->output.kind;
+	struct exported out = { .kind = RESULT_DIFF,
+		.name = "diff",
+		.of = x,
+		.output = &x->d->ask->o->output,
+		.text = text_diff,
+		.document = document_diff,
+		.rows = rows_diff };
 
-	switch (kind) {
-	case OUT_CSV:
-	case OUT_JSON:
-	case OUT_MD:
-	case OUT_NDJSON: return data_diff(x, to, e);
-	case OUT_FILE:
-	case OUT_STDOUT: return write_plain(x, to, e, text_diff);
-	case OUT_GITHUB: return write_plain(x, to, e, github_diff);
-	case OUT_JUNIT: return write_plain(x, to, e, junit_diff);
-	case OUT_TIMELINE: return write_timeline(x, to, e);
-	case OUT_NONE: return true;
-	default: break;
-	}
-	return err_set(e, ERR_INVALID_ARGUMENT, "diff cannot write %s", output_rows[kind].name);
+	return out_export(&out, to, e);
 }

@@ -22,10 +22,12 @@ struct diff_answer {
 /* Writes it as the options' output asks; for a timeline the metrics have micros among them. */
 bool diff_write(const struct diff_answer *x, struct emit *to, struct err *e);
 
-void text_diff(const struct diff_answer *x, struct sink *to, struct arena *a);
-bool data_diff(const struct diff_answer *x, struct emit *to, struct err *e);
-void github_diff(const struct diff_answer *x, struct sink *to, struct arena *a);
-void junit_diff(const struct diff_answer *x, struct sink *to, struct arena *a);
+/* Its forms. */
+bool text_diff(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
+bool document_diff(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
+bool rows_diff(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
+        struct err *e);
+bool timeline_diff(const struct diff_answer *x, struct emit *to, struct err *e);
 
 /* " (left:6220MB right:2840MB) +3380MB x2.2": value k of a row; of several with its name, and with
  * a comma behind the one before. */

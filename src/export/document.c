@@ -126,11 +126,6 @@ void document_warnings(struct document *d, const struct origin *from, const stru
 	json_array_end(&d->j);
 }
 
-enum sheet_form document_sheet(enum output_kind kind)
-{
-	return kind == OUT_CSV ? SHEET_CSV : kind == OUT_MD ? SHEET_MD : SHEET_NDJSON;
-}
-
 static void put_columns(struct document *d, const struct column *columns, size_t n)
 {
 	static const char *const types[] = { [COLUMN_TEXT] = "string",

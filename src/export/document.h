@@ -31,9 +31,6 @@ void document_sources(struct document *d, const struct origin *from);
 void document_options(struct document *d, const struct opts *o);
 void document_warnings(struct document *d, const struct origin *from, const struct notes *command);
 
-/* The form of rows alone, of the kinds that are no document. */
-enum sheet_form document_sheet(enum output_kind kind);
-
 /* "columns": [...] and "rows": [ of the sheet that this opens; document_rows_end. */
 void document_rows(struct document *d, struct sheet *rows, const struct column *columns, size_t n);
 void document_rows_end(struct document *d, struct sheet *rows);

@@ -47,15 +47,28 @@ static void put_differences(const struct diff_answer *x, struct sink *to, struct
 	}
 }
 
-void github_diff(const struct diff_answer *x, struct sink *to, struct arena *a)
+static bool github_text(
+        const struct exported *out, struct sink *to, struct emit *emit, struct err *e)
 {
+	const struct diff_answer *x = out->of;
+
+	(void)e;
 	for (size_t i = 0; i < x->n_gates; i++) {
 		const struct gate_result *g = &x->gates[i];
 		put_annotation(to, g->holds ? "notice" : "error",
-		        str_fmt(a, "tfprof gate %.*s", STR(g->rule)), g->text);
+		        str_fmt(emit->a, "tfprof gate %.*s", STR(g->rule)), g->text);
 	}
 	if (!x->n_gates)
-		put_differences(x, to, a);
+		put_differences(x, to, emit->a);
+	return true;
+}
+
+bool github_write(const struct exported *x, struct emit *to, struct err *e)
+{
+	struct exported as = *x;
+
+	as.text = github_text;
+	return out_text(&as, to, e);
 }
 
 /* ---- JUnit ---- */
@@ -85,11 +98,14 @@ static void put_xml(struct sink *to, struct sb *b, struct str s)
 	}
 }
 
-void junit_diff(const struct diff_answer *x, struct sink *to, struct arena *a)
+static bool junit_text(
+        const struct exported *out, struct sink *to, struct emit *emit, struct err *e)
 {
-	struct sb b = sb_in(a);
+	const struct diff_answer *x = out->of;
+	struct sb b = sb_in(emit->a);
 	size_t failed = 0;
 
+	(void)e;
 	for (size_t i = 0; i < x->n_gates; i++)
 		failed += !x->gates[i].holds;
 	sink_put(to, S("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"));
@@ -110,4 +126,13 @@ void junit_diff(const struct diff_answer *x, struct sink *to, struct arena *a)
 		                      : S("\"/>\n    </testcase>\n"));
 	}
 	sink_put(to, S("  </testsuite>\n</testsuites>\n"));
+	return true;
+}
+
+bool junit_write(const struct exported *x, struct emit *to, struct err *e)
+{
+	struct exported as = *x;
+
+	as.text = junit_text;
+	return out_text(&as, to, e);
 }

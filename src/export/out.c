@@ -4,46 +4,42 @@
  */
 #include "export/out.h"
 
-#include <assert.h>
-
-#include "export/pprof.h"
+#include "export/diff_out.h"
 #include "export/timeline.h"
+
+static const struct export_row {
+	unsigned takes;     /* RESULT_ bits */
+	const char *others; /* the sentence for views, where those are not taken */
+	struct str (*accepts)(const struct view_ops *v, const struct query *q);
+	bool (*write)(const struct exported *x, struct emit *to, struct err *e);
+} exports[OUT_N] = {
+#define ROW(id, name, keys, required, flags, takes, others, accepts, write, help)                  \
+	[OUT_##id] = { takes, others, accepts, write },
+#include "metric/output.def"
+#undef ROW
+};
 
 /* ---- refusals ---- */
 
-/* The original's sentence about a view that cannot feed the output; empty: it can. */
-static struct str refusal(const struct view_ops *v, const struct query *q)
+struct str accepts_all(const struct view_ops *v, const struct query *q)
 {
-	const struct opts *o = q->o;
-
-	if (o->output.kind == OUT_PROFILE)
-		return S("A profile is written by the command convert.");
-	if (o->output.kind == OUT_GITHUB || o->output.kind == OUT_JUNIT)
-		return S("Annotations and JUnit reports are written by the command diff.");
-	if (o->output.kind == OUT_RUN_META)
-		return S("Run metadata are written by the command convert.");
-	if (o->output.kind == OUT_TIMELINE && v->kind == VK_OP)
-		return S("op view doesn't support timeline yet. Consider graph/scope/code view.");
-	if (o->output.kind != OUT_PPROF)
-		return STR_NONE;
-	if (v->kind != VK_CODE)
-		return S("Only 'code' view supports pprof output now.");
-	struct strs names = { 0 };
-	for (enum metric_id i = 0; i < M_N; i++)
-		if (o->select.metrics & METRIC_BIT(i))
-			strs_add(q->a, &names, str_of(metrics[i].name));
-	for (size_t i = 0; i < o->select.unknown.n; i++)
-		strs_add(q->a, &names, o->select.unknown.v[i]);
-	if (names.n != 1)
-		return S("Can only select 1 attribute for pprof output.");
-	if (pprof_metric(o) == M_NONE)
-		return str_fmt(q->a, "pprof doesn't support -select=%.*s", STR(names.v[0]));
+	(void)v;
+	(void)q;
 	return STR_NONE;
+}
+
+struct str timeline_accepts(const struct view_ops *v, const struct query *q)
+{
+	(void)q;
+	return v->kind == VK_OP
+	               ? S("op view doesn't support timeline yet. Consider graph/scope/code view.")
+	               : STR_NONE;
 }
 
 bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e)
 {
-	struct str why = refusal(v, q);
+	const struct export_row *row = &exports[q->o->output.kind];
+	struct str why = row->takes & RESULT_VIEW ? row->accepts(v, q) : str_of(row->others);
 
 	if (!why.n || (q->o->step >= 0 && !model_step(q->m, q->o->step)) ||
 	        (v->kind == VK_CODE && !q->m->has_traces))
@@ -52,47 +48,84 @@ bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e)
 	return err_set(e, ERR_STEP, "%.*s", STR(why));
 }
 
-/* ---- outputs ---- */
+/* ---- forms that many results have ---- */
 
-/* Quirk 22: an earlier output's file is still named where the answer goes to standard output. */
-bool out_begin(struct sink **s, const struct output *o, struct emit *to, struct err *e)
+/* Opens where the output goes: its file, else to->out. Quirk 22: an earlier output's file is still
+ * named where the answer goes to standard output. */
+static bool begin(struct sink **s, const struct output *o, struct emit *to, struct err *e)
 {
 	*s = to->out;
 	return !o->outfile.n || o->kind == OUT_STDOUT || sink_file(s, to->a, o->outfile, e);
 }
 
-bool out_end(struct sink *s, const struct emit *to, struct err *e)
+static bool end(struct sink *s, const struct emit *to, struct err *e)
 {
 	return s == to->out || sink_close(s, e);
 }
 
-static void put_text(const struct result *r, struct sink *to, struct arena *a)
-{
-	doc_write(to, a, r->q);
-	switch (r->kind) {
-	case VK_SCOPE:
-	case VK_GRAPH: text_tree(r, to, a); break;
-	case VK_OP:
-	case VK_CODE: text_multi(r, to, a); break;
-	case VK_N: break;
-	}
-}
-
-static bool write_text(const struct result *r, struct emit *to, struct err *e)
+bool out_text(const struct exported *x, struct emit *to, struct err *e)
 {
 	struct sink *s;
 
-	if (!out_begin(&s, &r->q->o->output, to, e))
-		return false;
-	put_text(r, s, to->a);
-	return out_end(s, to, e);
+	return begin(&s, x->output, to, e) && x->text(x, s, to, e) && end(s, to, e);
 }
 
-static bool write_none(const struct result *r, struct emit *to, struct err *e)
+bool out_document(const struct exported *x, struct emit *to, struct err *e)
 {
-	(void)r;
+	struct sink *s;
+
+	return begin(&s, x->output, to, e) && x->document(x, s, to, e) && end(s, to, e);
+}
+
+bool out_rows(const struct exported *x, struct emit *to, struct err *e)
+{
+	enum output_kind kind = x->output->kind;
+	enum sheet_form form = kind == OUT_CSV  ? SHEET_CSV
+	                       : kind == OUT_MD ? SHEET_MD
+	                                        : SHEET_NDJSON;
+	struct sink *s;
+
+	return begin(&s, x->output, to, e) && x->rows(x, form, s, to, e) && end(s, to, e);
+}
+
+bool out_model(const struct exported *x, struct emit *to, struct err *e)
+{
+	return x->files(x, to, e);
+}
+
+bool out_nothing(const struct exported *x, struct emit *to, struct err *e)
+{
+	(void)x;
 	(void)to;
 	(void)e;
+	return true;
+}
+
+bool out_export(const struct exported *x, struct emit *to, struct err *e)
+{
+	const struct export_row *row = &exports[x->output->kind];
+
+	if (!(row->takes & x->kind))
+		return err_set(e, ERR_INVALID_ARGUMENT, "%s cannot write %s", x->name,
+		        output_rows[x->output->kind].name);
+	return row->write(x, to, e);
+}
+
+/* ---- views ---- */
+
+static bool view_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	const struct result *r = x->of;
+
+	(void)e;
+	doc_write(s, to->a, r->q);
+	switch (r->kind) {
+	case VK_SCOPE:
+	case VK_GRAPH: text_tree(r, s, to->a); break;
+	case VK_OP:
+	case VK_CODE: text_multi(r, s, to->a); break;
+	case VK_N: break;
+	}
 	return true;
 }
 
@@ -133,35 +166,33 @@ static bool write_steps(const struct query *q, struct emit *to, struct err *e)
 	return ok;
 }
 
-static bool write_timeline(const struct result *r, struct emit *to, struct err *e)
+bool timeline_write(const struct exported *x, struct emit *to, struct err *e)
 {
+	const struct result *r = x->of;
+
+	if (x->kind == RESULT_DIFF)
+		return timeline_diff(x->of, to, e);
 	if (r->q->m->traces.n && r->kind != VK_CODE)
 		return timeline_tracks(r, to, e);
 	return r->kind == VK_GRAPH ? timeline_graph(r, to, e) : timeline_tree(r, to, e);
 }
 
-static bool (*const writers[OUT_N])(const struct result *, struct emit *, struct err *) = {
-	[OUT_CSV] = data_write,
-	[OUT_FILE] = write_text,
-	[OUT_JSON] = data_write,
-	[OUT_MD] = data_write,
-	[OUT_NDJSON] = data_write,
-	[OUT_NONE] = write_none,
-	[OUT_PPROF] = pprof_write,
-	[OUT_STDOUT] = write_text,
-	[OUT_TIMELINE] = write_timeline,
-};
-
 bool out_write(const struct result *r, struct emit *to, struct err *e)
 {
-	enum output_kind kind = r->q->o->output.kind;
+	const struct opts *o = r->q->o;
 
-	assert(writers[kind]); /* the others are refused by out_accepts */
-	if (kind == OUT_TIMELINE && r->kind == VK_GRAPH && !r->q->m->traces.n &&
-	        (r->q->o->step < 0 || !r->q->step))
+	if (o->output.kind == OUT_TIMELINE && r->kind == VK_GRAPH && !r->q->m->traces.n &&
+	        (o->step < 0 || !r->q->step))
 		return write_steps(r->q, to, e);
 	struct query shown = *r->q;
 	struct result renamed = *r;
+	struct exported x = { .kind = RESULT_VIEW,
+		.name = views[r->kind]->name,
+		.of = &renamed,
+		.output = &o->output,
+		.text = view_text,
+		.rows = data_rows,
+		.document = data_document };
 	renamed.q = &shown;
-	return view_rename(&shown, e) && writers[kind](&renamed, to, e);
+	return view_rename(&shown, e) && out_export(&x, to, e);
 }

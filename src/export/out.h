@@ -6,6 +6,7 @@
 #define TFPROF_EXPORT_OUT_H
 
 #include "io/line.h"
+#include "export/sheet.h"
 #include "view/advise.h"
 
 /* Where an answer comes from. Documents say so. */
@@ -30,6 +31,44 @@ struct emit {
 	struct origin from;
 };
 
+/* ---- results and exports ---- */
+
+/* Kinds of results. */
+enum {
+	RESULT_VIEW = 1,
+	RESULT_ADVICE = 2,
+	RESULT_DIFF = 4,
+	RESULT_GPU = 8,
+	RESULT_CHECKPOINT = 16,
+	RESULT_MODEL = 32 /* all that is loaded: convert */
+};
+
+/* A result as exports take it: its forms are functions, NULL where it has no such form. */
+struct exported {
+	unsigned kind;    /* a RESULT_ bit */
+	const char *name; /* of the command, in sentences */
+	const void *of;   /* struct result, struct diff_answer, ... by kind */
+	const struct output *output;
+	bool (*text)(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
+	bool (*document)(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
+	bool (*rows)(const struct exported *x, enum sheet_form form, struct sink *s,
+	        struct emit *to, struct err *e);
+	bool (*files)(const struct exported *x, struct emit *to, struct err *e);
+};
+
+/* Writes the result as its output asks, by the row of output.def; fails if the output does not take
+ * such results. */
+bool out_export(const struct exported *x, struct emit *to, struct err *e);
+
+/* The functions of the rows: writing, and the refusal of a view (empty: it is accepted). */
+#define ROW(id, name, keys, required, flags, takes, others, accepts, write, help)                  \
+	struct str accepts(const struct view_ops *v, const struct query *q);                       \
+	bool write(const struct exported *x, struct emit *to, struct err *e);
+/* clang-format off */
+#include "metric/output.def"
+/* clang-format on */
+#undef ROW
+
 /* Can the view feed the output that the options ask for? Where not, a note says so in the
  * original's words and *e is ERR_STEP. To be asked before the view is run: what it would say itself
  * about a missing step or missing traces goes first, so the answer is then true. */
@@ -38,15 +77,13 @@ bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e)
 /* Writes the answer of a view that out_accepts, as q->o->output asks. */
 bool out_write(const struct result *r, struct emit *to, struct err *e);
 
-/* Where such an output is written to: its file, else to->out. out_end writes what is left. */
-bool out_begin(struct sink **s, const struct output *o, struct emit *to, struct err *e);
-bool out_end(struct sink *s, const struct emit *to, struct err *e);
-
 /* Is the kind one of rows: csv, json, md, ndjson? */
 bool out_is_data(enum output_kind kind);
 
-/* The answer in rows (data.c), and advice; o: the options of the command. */
-bool data_write(const struct result *r, struct emit *to, struct err *e);
+/* The forms of the answer of a view and of advice as data (data.c). */
+bool data_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
+        struct err *e);
+bool data_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
 bool data_advice(const struct advice *advice, const struct opts *o, struct emit *to, struct err *e);
 
 /* ---- messages ---- */

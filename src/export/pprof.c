@@ -7,7 +7,7 @@
 #include "base/sort.h"
 #include "io/gz.h"
 #include "export/pbput.h"
-#include "export/pprof.h"
+#include "export/out.h"
 
 #define SUFFIX S(" (gradient)")
 
@@ -298,7 +298,7 @@ static bool put_file(struct pprof *x, const struct metric *m, struct str path, s
 	return false;
 }
 
-enum metric_id pprof_metric(const struct opts *o)
+static enum metric_id pprof_metric(const struct opts *o)
 {
 	for (enum metric_id i = 0; i < M_N; i++)
 		if (o->select.metrics == METRIC_BIT(i) && (metrics[i].uses & USE_PPROF))
@@ -306,8 +306,29 @@ enum metric_id pprof_metric(const struct opts *o)
 	return M_NONE;
 }
 
-bool pprof_write(const struct result *r, struct emit *to, struct err *e)
+struct str pprof_accepts(const struct view_ops *v, const struct query *q)
 {
+	const struct opts *o = q->o;
+	struct strs names = { 0 };
+
+	if (v->kind != VK_CODE)
+		return S("Only 'code' view supports pprof output now.");
+	for (enum metric_id i = 0; i < M_N; i++)
+		if (o->select.metrics & METRIC_BIT(i))
+			strs_add(q->a, &names, str_of(metrics[i].name));
+	for (size_t i = 0; i < o->select.unknown.n; i++)
+		strs_add(q->a, &names, o->select.unknown.v[i]);
+	if (names.n != 1)
+		return S("Can only select 1 attribute for pprof output.");
+	if (pprof_metric(o) == M_NONE)
+		return str_fmt(q->a, "pprof doesn't support -select=%.*s", STR(names.v[0]));
+	return STR_NONE;
+}
+
+/* Writes the file and says how to look at it. */
+bool pprof_write(const struct exported *of, struct emit *to, struct err *e)
+{
+	const struct result *r = of->of;
 	struct pprof x = { .r = r, .q = r->q, .m = r->q->m, .a = r->q->a };
 	struct str path = r->q->o->output.outfile;
 

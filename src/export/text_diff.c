@@ -160,21 +160,24 @@ static void put_cells(struct line_build *b, const struct diff_answer *x, uint32_
 	line_cell_end(b, true);
 }
 
-void text_diff(const struct diff_answer *x, struct sink *to, struct arena *a)
+bool text_diff(const struct exported *out, struct sink *s, struct emit *to, struct err *e)
 {
+	const struct diff_answer *x = out->of;
 	const struct diff_ask *ask = x->d->ask;
-	struct sb head = sb_in(a), name = sb_in(a);
+	struct sb head = sb_in(to->a), name = sb_in(to->a);
 	struct line_build b;
 
+	(void)e;
 	put_head(x, &head);
-	sink_put(to, sb_str(&head));
-	line_build_init(&b, a);
+	sink_put(s, sb_str(&head));
+	line_build_init(&b, to->a);
 	for (uint32_t row = 0; row < x->d->n; row++) {
 		name.n = 0;
 		diff_name(&name, x->d, row);
 		line_begin(&b, 2 * (size_t)x->d->row[row].depth, sb_str(&name));
 		for (uint32_t k = 0; k < ask->columns; k++)
 			put_cells(&b, x, row, k);
-		line_end(&b, LINE_ROW, to);
+		line_end(&b, LINE_ROW, s);
 	}
+	return true;
 }

@@ -9,15 +9,19 @@
 #include "base/fmt.h"
 #include "io/paths.h"
 #include "checkpoint/ckpt_diff.h"
-#include "export/sheet.h"
+#include "export/out.h"
 
-enum { FORM_TEXT, FORM_CSV, FORM_JSON };
+enum form { FORM_TEXT, FORM_ROWS, FORM_DOCUMENT };
 
 struct ask {
 	struct session *s;
 	struct sink *out;
 	struct checkpoint_options words;
+	struct opts o;
 	struct strs paths;
+	struct ckpt *a, *b; /* b NULL: a is listed */
+	enum form form;
+	struct sheet sheet; /* of FORM_ROWS */
 	struct pattern_list *show;
 	struct json json;
 	size_t rows;
@@ -68,19 +72,17 @@ static void put_json(struct ask *k, const struct cell *c, size_t n)
 	json_object_end(&k->json);
 }
 
-static void put_csv(struct ask *k, const struct cell *c, size_t n)
+static void put_cells(struct ask *k, const struct cell *c, size_t n)
 {
-	for (size_t i = 0; k->rows == 0 && i < n; i++)
-		sink_fmt(k->out, "%s%s", i ? "," : "", c[i].name);
-	if (k->rows == 0)
-		sink_char(k->out, '\n');
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			sink_char(k->out, ',');
-		if (c[i].text.n)
-			csv_text(k->out, c[i].text);
-	}
-	sink_char(k->out, '\n');
+	int64_t v;
+
+	for (size_t i = 0; i < n; i++)
+		if (c[i].number && num_parse_i64(c[i].text, &v))
+			sheet_i64(&k->sheet, v);
+		else if (c[i].text.n)
+			sheet_text(&k->sheet, c[i].text);
+		else
+			sheet_null(&k->sheet);
 }
 
 /* Name, type and shape; behind them what is there, with its name. */
@@ -100,28 +102,12 @@ static void put_text(struct ask *k, const struct cell *c, size_t n)
 
 static void put_row(struct ask *k, const struct cell *c, size_t n)
 {
-	switch (k->words.output) {
+	switch (k->form) {
 	case FORM_TEXT: put_text(k, c, n); break;
-	case FORM_CSV: put_csv(k, c, n); break;
-	case FORM_JSON: put_json(k, c, n); break;
+	case FORM_ROWS: put_cells(k, c, n); break;
+	case FORM_DOCUMENT: put_json(k, c, n); break;
 	}
 	k->rows++;
-}
-
-static void begin_rows(struct ask *k)
-{
-	if (k->words.output != FORM_JSON)
-		return;
-	json_init(&k->json, k->out);
-	json_array(&k->json);
-}
-
-static void end_rows(struct ask *k)
-{
-	if (k->words.output != FORM_JSON)
-		return;
-	json_array_end(&k->json);
-	sink_char(k->out, '\n');
 }
 
 static bool shows(struct ask *k, struct str name)
@@ -179,7 +165,6 @@ static bool list(struct ask *k, struct ckpt *c)
 	struct ckpt_list *l = ckpt_list(c, a, &k->s->error);
 	struct ckpt_tensor t;
 
-	begin_rows(k);
 	for (;;) {
 		struct arena_mark m = arena_mark(a);
 		if (!ckpt_next(l, a, &t))
@@ -190,8 +175,7 @@ static bool list(struct ask *k, struct ckpt *c)
 	}
 	if (k->s->error.code || (k->show && pattern_failed(k->show, &k->s->error)))
 		return false;
-	end_rows(k);
-	if (k->words.output == FORM_TEXT)
+	if (k->form == FORM_TEXT)
 		sink_fmt(k->out,
 		        "%zu tensors, %" PRId64 " params, %" PRIu64 " bytes, %" PRIu32 " %s\n",
 		        k->rows, k->params, k->bytes, ckpt_shards(c), files(c));
@@ -251,30 +235,100 @@ static bool compare(struct ask *k, struct ckpt *a, struct ckpt *b)
 {
 	struct session *s = k->s;
 
-	begin_rows(k);
 	if (!ckpt_compare(a, b, &s->query_arena, put_diff, k, &s->error))
 		return false;
-	end_rows(k);
-	if (k->rows)
-		return session_fail(s, ERR_FAILED, "%zu %s", k->rows,
-		        k->rows == 1 ? "tensor differs" : "tensors differ");
-	if (k->words.output == FORM_TEXT)
+	if (!k->rows && k->form == FORM_TEXT)
 		sink_put(k->out, S("the checkpoints are equal\n"));
 	return true;
 }
 
-static bool answer(struct ask *k, struct ckpt *a, struct ckpt *b)
+/* ---- forms ---- */
+
+static const struct column list_columns[] = { { S("name"), COLUMN_TEXT, NULL },
+	{ S("dtype"), COLUMN_TEXT, NULL }, { S("shape"), COLUMN_TEXT, NULL },
+	{ S("params"), COLUMN_INTEGER, NULL }, { S("bytes"), COLUMN_INTEGER, "bytes" },
+	{ S("slices"), COLUMN_INTEGER, NULL }, { S("shard"), COLUMN_INTEGER, NULL },
+	{ S("offset"), COLUMN_INTEGER, NULL }, { S("checksum"), COLUMN_TEXT, NULL } };
+static const struct column diff_columns[] = { { S("name"), COLUMN_TEXT, NULL },
+	{ S("dtype"), COLUMN_TEXT, NULL }, { S("shape"), COLUMN_TEXT, NULL },
+	{ S("differs"), COLUMN_TEXT, NULL }, { S("other dtype"), COLUMN_TEXT, NULL },
+	{ S("other shape"), COLUMN_TEXT, NULL }, { S("differing values"), COLUMN_INTEGER, NULL },
+	{ S("largest absolute"), COLUMN_TEXT, NULL },
+	{ S("largest relative"), COLUMN_TEXT, NULL } };
+
+static struct ask *ask_of(const struct exported *x, enum form form, struct sink *s)
 {
-	if (k->words.verify)
-		return verify(k, a);
-	return b ? compare(k, a, b) : list(k, a);
+	struct ask *k = (struct ask *)(uintptr_t)x->of;
+
+	k->form = form;
+	k->out = s;
+	return k;
+}
+
+static bool answer(struct ask *k)
+{
+	return k->b ? compare(k, k->a, k->b) : list(k, k->a);
+}
+
+static bool as_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	(void)to;
+	(void)e;
+	return answer(ask_of(x, FORM_TEXT, s));
+}
+
+static bool as_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	struct ask *k = ask_of(x, FORM_DOCUMENT, s);
+
+	(void)to;
+	(void)e;
+	json_init(&k->json, s);
+	json_array(&k->json);
+	if (!answer(k))
+		return false;
+	json_array_end(&k->json);
+	sink_char(s, '\n');
+	return true;
+}
+
+static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
+        struct err *e)
+{
+	struct ask *k = ask_of(x, FORM_ROWS, s);
+
+	(void)e;
+	sheet_open(&k->sheet, form, s, to->a, k->b ? diff_columns : list_columns,
+	        sizeof list_columns / sizeof *list_columns);
+	if (!answer(k))
+		return false;
+	sheet_close(&k->sheet);
+	return true;
+}
+
+static bool export(struct ask *k)
+{
+	struct emit to = { .a = &k->s->query_arena, .out = k->out, .notes = &k->s->notes };
+	struct exported x = { .kind = RESULT_CHECKPOINT,
+		.name = "checkpoint",
+		.of = k,
+		.output = &k->o.output,
+		.text = as_text,
+		.document = as_document,
+		.rows = as_rows };
+
+	if (!out_export(&x, &to, &k->s->error))
+		return false;
+	return !k->b || !k->rows ||
+	       session_fail(k->s, ERR_FAILED, "%zu %s", k->rows,
+	               k->rows == 1 ? "tensor differs" : "tensors differ");
 }
 
 static bool read_words(struct ask *k, const struct request *r)
 {
-	struct option_words w = { .command = r->command, .into = &k->words };
+	struct option_words w = { .command = r->command, .into = &k->words, .opts = &k->o };
 
-	options_preset("checkpoint", &k->words);
+	opts_preset(&k->o, &k->s->query_arena);
 	if (!options_read(k->s, &r->topics, &w))
 		return false;
 	k->paths = w.rest;
@@ -284,26 +338,25 @@ static bool read_words(struct ask *k, const struct request *r)
 		return session_fail(k->s, ERR_INVALID_ARGUMENT,
 		        "checkpoint takes one checkpoint, or two to compare%s",
 		        k->words.verify ? "; --verify takes one" : "");
-	return !k->words.show.n ||
-	       pattern_compile(&k->show, &k->s->query_arena, &k->words.show, &k->s->error);
+	return strs_is_one(&k->o.show, S(".*")) ||
+	       pattern_compile(&k->show, &k->s->query_arena, &k->o.show, &k->s->error);
 }
 
 bool checkpoint_run(struct session *s, const struct request *r, struct sink *out)
 {
 	struct ask k = { .s = s, .out = out };
-	struct ckpt *a = NULL, *b = NULL;
 	bool ok;
 
 	if (!read_words(&k, r))
 		return false;
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): read_words sees to one path */
-	ok = ckpt_open(&a, &s->ckpt_arena, k.paths.v[0], &s->error) &&
-	     (k.paths.n < 2 || ckpt_open(&b, &s->ckpt_arena, k.paths.v[1], &s->error));
+	ok = ckpt_open(&k.a, &s->ckpt_arena, k.paths.v[0], &s->error) &&
+	     (k.paths.n < 2 || ckpt_open(&k.b, &s->ckpt_arena, k.paths.v[1], &s->error));
 	if (!ok && k.words.verify && s->error.code == ERR_DATA_LOSS)
 		s->error.code = ERR_FAILED;
-	ok = ok && answer(&k, a, b);
-	ckpt_close(a);
-	ckpt_close(b);
+	ok = ok && (k.words.verify ? verify(&k, k.a) : export(&k));
+	ckpt_close(k.a);
+	ckpt_close(k.b);
 	if (k.show)
 		pattern_free(k.show);
 	return ok;

@@ -82,12 +82,26 @@ static bool check_convert(struct session *s, const struct request *r)
 	        "before: -output run_meta:outfile=FILE");
 }
 
+static bool convert_files(const struct exported *x, struct emit *to, struct err *e)
+{
+	struct session *s = (struct session *)(uintptr_t)x->of;
+
+	(void)to;
+	(void)e;
+	return x->output->kind == OUT_RUN_META ? session_write_runs(s, x->output->outfile)
+	                                       : session_write_profile(s, x->output->outfile);
+}
+
 bool run_convert(struct session *s, const struct request *r, struct sink *out)
 {
-	(void)out;
-	if (r->opts.output.kind == OUT_RUN_META)
-		return session_write_runs(s, r->opts.output.outfile);
-	return session_write_profile(s, r->opts.output.outfile);
+	struct emit to = { .a = &s->query_arena, .out = out, .notes = &s->notes };
+	struct exported x = { .kind = RESULT_MODEL,
+		.name = "convert",
+		.of = s,
+		.output = &r->opts.output,
+		.files = convert_files };
+
+	return out_export(&x, &to, &s->error);
 }
 
 bool run_set(struct session *s, const struct request *r, struct sink *out)
@@ -265,10 +279,26 @@ bool cmd_set_option(struct session *s, const struct option *row, const struct st
 	return opts_set(o, &s->query_arena, row, value, &s->error);
 }
 
+static bool has_word(struct str words, struct str word)
+{
+	size_t at = str_find(words, word);
+
+	return at != SIZE_MAX && (!at || words.p[at - 1] == ' ') &&
+	       (at + word.n == words.n || words.p[at + word.n] == ' ');
+}
+
+bool cmd_takes_some(const struct command *c)
+{
+	return c->view_options && strcmp(c->view_options, "*");
+}
+
 bool cmd_has_option(const struct command *c, const struct option *row)
 {
-	return c->view || c->run == run_set ||
-	       (row->type != OPT_STATS && !str_eq(str_of(row->name), S("by")));
+	bool of_view = row->type == OPT_STATS || str_eq(str_of(row->name), S("by"));
+
+	if (cmd_takes_some(c))
+		return has_word(str_of(c->view_options), str_of(row->name));
+	return c->view || c->run == run_set || !of_view;
 }
 
 bool cmd_check_option(struct session *s, const struct command *c, const struct option *row)

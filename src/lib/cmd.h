@@ -29,15 +29,16 @@ struct command {
 	bool keeps_attrs; /* what it writes has node attributes in it */
 	bool (*run)(struct session *s, const struct request *r, struct sink *out);
 	bool (*check)(struct session *s, const struct request *r); /* of the words; may be NULL */
-	bool own_words;          /* what stands behind it is for it alone: request.topics */
-	bool program;            /* and only the program has it: program.h */
-	bool starts;             /* its first word that is no option begins another command line */
-	const char *synopsis;    /* what stands behind it besides, in the manual */
-	const char *subcommands; /* what its word subcommand_at may be, with blanks between; NULL:
-	                            no such word */
-	unsigned subcommand_at;  /* from 1 */
-	bool view_options;       /* with own words: it takes the options of the views too */
-	bool ends;               /* nothing is read behind it */
+	bool own_words;           /* what stands behind it is for it alone: request.topics */
+	bool program;             /* and only the program has it: program.h */
+	bool starts;              /* its first word that is no option begins another command line */
+	const char *synopsis;     /* what stands behind it besides, in the manual */
+	const char *subcommands;  /* what its word subcommand_at may be, with blanks between; NULL:
+	                             no such word */
+	unsigned subcommand_at;   /* from 1 */
+	const char *view_options; /* with own words: the options of the views that it takes too,
+	                             with blanks between; "*": all that it has a use for */
+	bool ends;                /* nothing is read behind it */
 };
 
 /* The next command of the session after this one (NULL: the first), or NULL: those of the library,
@@ -80,6 +81,9 @@ bool cmd_parse(
 /* Says that there is no such option; word as it was typed. */
 bool cmd_unknown_option(
         struct session *s, struct str word, struct str name, const struct strs *more);
+
+/* True if the command has words of its own and names the options of the views that it takes. */
+bool cmd_takes_some(const struct command *c);
 
 /* Does the option of the views mean something to the command? */
 bool cmd_has_option(const struct command *c, const struct option *row);

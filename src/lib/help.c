@@ -237,11 +237,14 @@ static void put_own_options(struct session *s, const struct command *c, struct s
 
 	if (c->synopsis)
 		sink_fmt(out, "\nUsage: tfprof %s %s\n", c->name, c->synopsis);
-	if (row)
-		sink_put(
-		        out, c->view_options ? S("\nOptions of this command\n") : S("\nOptions\n"));
+	if (row || cmd_takes_some(c))
+		sink_put(out, c->view_options && !cmd_takes_some(c) ? S("\nOptions of this command\n")
+		                                                    : S("\nOptions\n"));
 	for (; row; row = option_next(row))
 		put_option(s, row, OPTION_WORDS, out);
+	for (row = cmd_takes_some(c) ? view_options : NULL; row; row = option_next(row))
+		if (cmd_has_option(c, row))
+			put_option(s, row, OPTION_WORDS, out);
 }
 
 static void put_command(struct session *s, const struct command *c, struct sink *out)
@@ -256,7 +259,7 @@ static void put_command(struct session *s, const struct command *c, struct sink 
 		sink_put(out, S("\nExamples\n"));
 	for (size_t i = 0; i < lines.n; i++)
 		sink_fmt(out, "  %.*s\n", STR(lines.v[i]));
-	if (c->view || c->view_options) {
+	if (c->view || (c->view_options && !cmd_takes_some(c))) {
 		sink_char(out, '\n');
 		put_options(s, c, out);
 	}

@@ -6,7 +6,8 @@
 
 #include "metric/opts.h"
 
-#define ROW(id, name, keys, required, flags, help) { name, keys, required, flags, help },
+#define ROW(id, name, keys, required, flags, takes, others, accepts, write, help)                  \
+	{ name, keys, required, flags, help },
 const struct output_row output_rows[OUT_N] = {
 #include "metric/output.def"
 };
@@ -115,6 +116,8 @@ static bool find_output(struct str name, enum output_kind *kind, struct err *e)
 {
 	struct strs known = { 0 };
 
+	if (str_eq(name, S("text"))) /* what the commands beside the views call it */
+		name = S("stdout");
 	for (enum output_kind i = 0; i < OUT_N; i++) {
 		if (str_eq(str_of(output_rows[i].name), name)) {
 			*kind = i;
