@@ -119,7 +119,7 @@ void docs_bash(void)
 	      "never' -- "
 	      "\"$cur\")); return ;;\n\tesac\n\tcase $cur in\n\t--*) COMPREPLY=($(compgen -W '",
 	        f);
-	for (const struct option *row = options_of(SCOPE_FLAGS), *x = row; x; x = option_next(x))
+	for (const struct option *row = flag_options, *x = row; x; x = option_next(x))
 		fprintf(f, "%s--%s%s", x == row ? "" : " ", x->name, option_argument(x) ? "=" : "");
 	fputs("' -- \"$cur\"))\n\t\tcase $COMPREPLY in *=) compopt -o nospace +o filenames ;; "
 	      "esac; return ;;\n"
@@ -247,7 +247,7 @@ void docs_zsh(void)
 	zsh_options(f);
 	zsh_own_words(f);
 	fputs("_arguments \\\n", f);
-	for (const struct option *x = options_of(SCOPE_FLAGS); x; x = option_next(x)) {
+	for (const struct option *x = flag_options; x; x = option_next(x)) {
 		fprintf(f, "\t'--%s%s[", x->name, option_argument(x) ? "=" : "");
 		put_plain(f, x->help);
 		if (x->choices) {
@@ -311,7 +311,7 @@ void docs_fish(void)
 		put_plain(f, c->help);
 		fputs("'\n", f);
 	}
-	for (const struct option *x = options_of(SCOPE_FLAGS); x; x = option_next(x)) {
+	for (const struct option *x = flag_options; x; x = option_next(x)) {
 		fprintf(f, "complete -c tfprof -l %s%s", x->name,
 		        !option_argument(x) ? ""
 		        : is_file(x)        ? " -r"

@@ -85,7 +85,7 @@ static void put_options(FILE *f, const struct command *c)
 
 static void put_flags(FILE *f)
 {
-	for (const struct option *row = options_of(SCOPE_FLAGS); row; row = option_next(row))
+	for (const struct option *row = flag_options; row; row = option_next(row))
 		put_row(f, "--", row->name, option_argument(row), row->help);
 }
 

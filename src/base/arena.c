@@ -8,8 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/pages.h"
-#include "base/vec.h"
+#include "base/arena_internal.h"
 
 #define ARENA_ALIGN_MAX 16
 #define ARENA_SHARE     8 /* a new ordinary block is at most this part of those there */
@@ -271,24 +270,6 @@ void work_end(struct work *w)
 {
 	assert(!w->guards);
 	w->guards = NULL; /* in a release build: what is forgotten leaks */
-}
-
-void *vec_grow(struct arena *a, void *v, size_t *cap, size_t need, size_t size)
-{
-	size_t to = *cap < 8 ? 8 : *cap;
-	size_t bytes;
-
-	if (need <= *cap)
-		work_escape(a->work);
-	if (to == *cap)
-		to += *cap > ((size_t)1 << 22) / size ? *cap / 2 : *cap;
-	if (to < need)
-		to = need;
-	if (__builtin_mul_overflow(to, size, &bytes))
-		work_escape(a->work);
-	v = arena_grow(a, v, *cap * size, bytes);
-	*cap = to;
-	return v;
 }
 
 static void drop_scratch(void *what)

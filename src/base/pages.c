@@ -3,7 +3,7 @@
  * See pages.h. Mapped blocks grow by moving pages, not bytes. Knows nothing of what is stored.
  */
 #define _GNU_SOURCE 1
-#include "base/pages.h"
+#include "base/arena_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,7 +20,7 @@
 #include "collect/inject.h"
 #include "collect/record_enable.h"
 #include "collect/nvtx.h"
-#include "collect/nvtx_chain.h"
+#include "collect/nvtx_internal.h"
 #include "collect/plan.h"
 #include "collect/pool.h"
 #include "collect/process.h"

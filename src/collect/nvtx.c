@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "collect/record_enable.h"
-#include "collect/nvtx_chain.h"
+#include "collect/nvtx_internal.h"
 #include "collect/ticks.h"
 
 #define DOMAINS_MOST 1024u

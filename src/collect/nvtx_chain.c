@@ -4,7 +4,7 @@
  * they have no handle for has ours, which they never see.
  */
 #define _GNU_SOURCE
-#include "collect/nvtx_chain.h"
+#include "collect/nvtx_internal.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
  *
  * A hash table of rows. A row that was handed out is emptied and stays, for its name comes again.
  */
-#include "collect/sums.h"
+#include "collect/store_internal.h"
 
 #include <stdio.h>
 #include <string.h>

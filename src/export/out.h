@@ -77,6 +77,9 @@ bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e)
 /* Writes the answer of a view that out_accepts, as q->o->output asks. */
 bool out_write(const struct result *r, struct emit *to, struct err *e);
 
+/* The graph timeline of an average: one file for each step that is in it. */
+bool timeline_steps(const struct query *q, struct emit *to, struct err *e);
+
 /* Is the kind one of rows: csv, json, md, ndjson? */
 bool out_is_data(enum output_kind kind);
 

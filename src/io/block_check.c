@@ -5,7 +5,7 @@
  * the zeros and the block that a file breaks off in.
  */
 #define _GNU_SOURCE /* memmem */
-#include "io/block_check.h"
+#include "io/block_decode_internal.h"
 
 #include <inttypes.h>
 

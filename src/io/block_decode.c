@@ -3,7 +3,7 @@
  * The decoder of spools: the fields of each kind of record, in the order in which block_encode.c
  * writes them. Blocks are found and judged in block_check.c.
  */
-#include "io/block_check.h"
+#include "io/block_decode_internal.h"
 
 #include "base/bits.h"
 

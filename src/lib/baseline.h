@@ -6,7 +6,7 @@
 #ifndef TFPROF_LIB_BASELINE_H
 #define TFPROF_LIB_BASELINE_H
 
-#include "lib/cmd.h"
+#include "lib/command.h"
 
 #define BASELINE_PREFIX "baseline:"
 

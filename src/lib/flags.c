@@ -10,9 +10,15 @@
 #include "checkpoint/ckpt.h"
 #include "model/unsupported_format.h"
 
+#define FLAGS(type, field, ...) OPTION_ROW(SCOPE_FLAGS, type, flags, field, __VA_ARGS__)
+const struct option flag_options[] = {
+#include "metric/option.def"
+	{ .name = NULL }
+};
+
 const struct option *flag_find(struct str name)
 {
-	return option_in(options_of(SCOPE_FLAGS), str_eq(name, S("h")) ? S("help") : name);
+	return option_in(flag_options, str_eq(name, S("h")) ? S("help") : name);
 }
 
 /* Puts the file in the place of its kind, where there may be one. */
@@ -63,7 +69,7 @@ bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 	bool rest = false;
 
 	memset(f, 0, sizeof *f);
-	for (const struct option *x = options_of(SCOPE_FLAGS); x; x = option_next(x))
+	for (const struct option *x = flag_options; x; x = option_next(x))
 		strs_add(&s->query_arena, &f->names, str_of(x->name));
 	for (int i = 1; i < argc; i++) {
 		rest |= !f->words.n && is_program_command(s, str_of(argv[i]));

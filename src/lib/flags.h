@@ -30,6 +30,7 @@ struct flags {
 	struct strs given; /* names of those among them that were given */
 };
 
+extern const struct option flag_options[]; /* its first row stands for all of them */
 /* The flag of that name, without dashes, or NULL. */
 const struct option *flag_find(struct str name);
 

@@ -9,7 +9,7 @@
 /* The flag of that name that may stand in an options file. */
 static const struct option *find_flag(struct str name)
 {
-	const struct option *row = option_in(options_of(SCOPE_FLAGS), name);
+	const struct option *row = option_in(flag_options, name);
 
 	return row && (row->flags & OPTION_RECORDED) ? row : NULL;
 }

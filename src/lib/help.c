@@ -122,7 +122,7 @@ static void put_option(struct session *s, const struct option *row, size_t at, s
 static void put_flags(struct session *s, struct sink *out)
 {
 	sink_put(out, S("Flags\n"));
-	for (const struct option *f = options_of(SCOPE_FLAGS); f; f = option_next(f))
+	for (const struct option *f = flag_options; f; f = option_next(f))
 		put_option(s, f, FLAG_WORDS, out);
 }
 

@@ -6,7 +6,7 @@
 #ifndef TFPROF_LIB_JOBS_H
 #define TFPROF_LIB_JOBS_H
 
-#include "lib/cmd.h"
+#include "lib/command.h"
 #include "lib/flags.h"
 
 struct job {

@@ -4,9 +4,6 @@
  */
 #include "lib/options.h"
 
-#include "lib/flags.h"
-
-#define FLAGS(type, field, ...) OPTION_ROW(SCOPE_FLAGS, type, flags, field, __VA_ARGS__)
 #define OF_COMMAND(command, type, field, ...)                                                      \
 	OPTION_ROW(#command, type, command##_options, field, __VA_ARGS__)
 static const struct option rows[] = {
@@ -202,4 +199,66 @@ bool options_want_help(const struct command *c, const struct strs *words)
 		is_value = x && option_argument(x) && !(x->flags & OPTION_ALONE);
 	}
 	return false;
+}
+
+/* ---- options of the views ---- */
+
+bool cmd_option_word(struct str word, struct str *name, struct str *value, bool *has_value)
+{
+	size_t dashes = word.n > 2 && word.p[0] == '-' && word.p[1] == '-' ? 2 : 1;
+
+	if (word.n < 2 || word.p[0] != '-' || (word.p[dashes] >= '0' && word.p[dashes] <= '9'))
+		return false;
+	struct str rest = str_sub(word, dashes, SIZE_MAX);
+	size_t equals = str_find_char(rest, '=');
+	*has_value = equals != SIZE_MAX;
+	*name = *has_value ? str_sub(rest, 0, equals) : rest;
+	*value = *has_value ? str_sub(rest, equals + 1, SIZE_MAX) : STR_NONE;
+	return true;
+}
+
+bool cmd_set_option(struct session *s, const struct option *row, const struct strs *words,
+        size_t *i, bool has_value, struct str value, struct opts *o)
+{
+	bool truth;
+
+	if (!has_value && row->type == OPT_BOOL) {
+		has_value = true;
+		value = S("true");
+		if (*i + 1 < words->n && option_truth(words->v[*i + 1], &truth))
+			value = words->v[++*i];
+	}
+	if (!has_value && *i + 1 == words->n)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "-%s needs a value", row->name);
+	if (!has_value)
+		value = words->v[++*i];
+	return opts_set(o, &s->query_arena, row, value, &s->error);
+}
+
+static bool has_word(struct str words, struct str word)
+{
+	size_t at = str_find(words, word);
+
+	return at != SIZE_MAX && (!at || words.p[at - 1] == ' ') &&
+	       (at + word.n == words.n || words.p[at + word.n] == ' ');
+}
+
+bool cmd_takes_some(const struct command *c)
+{
+	return c->view_options && strcmp(c->view_options, "*");
+}
+
+bool cmd_has_option(const struct command *c, const struct option *row)
+{
+	bool of_view = row->type == OPT_STATS || str_eq(str_of(row->name), S("by"));
+
+	if (cmd_takes_some(c))
+		return has_word(str_of(c->view_options), str_of(row->name));
+	return c->view || c->run == run_set || !of_view;
+}
+
+bool cmd_check_option(struct session *s, const struct command *c, const struct option *row)
+{
+	return cmd_has_option(c, row) || session_fail(s, ERR_INVALID_ARGUMENT,
+	                                         "-%s: %s does not show that", row->name, c->name);
 }

@@ -5,7 +5,7 @@
 #ifndef TFPROF_LIB_OPTIONS_H
 #define TFPROF_LIB_OPTIONS_H
 
-#include "lib/cmd.h"
+#include "lib/command.h"
 
 /* struct <command>_options of each command that has some: choices are indexes, -1 where none is
  * given and none is the preset; times are nanoseconds; numbers without preset are 0 if not given.
@@ -19,7 +19,8 @@
 #include "metric/option.def"
 /* clang-format on */
 
-/* The first row of a scope, for option_next and option_in; NULL: the scope has none. */
+/* The first row of a scope (a command, SCOPE_VIEWS), for option_next and option_in; NULL: the scope
+ * has none. */
 const struct option *options_of(const char *scope);
 
 /* Stores the presets of a scope in its struct, which is all zero. */
@@ -54,5 +55,25 @@ const char *option_argument(const struct option *row);
 
 /* Appends "--name=value", or "-n value" where the name is one letter. */
 void option_usage(struct sb *b, const struct option *row);
+
+/* ---- options of the views ---- */
+
+/* True if the command has words of its own and names the options of the views that it takes. */
+bool cmd_takes_some(const struct command *c);
+
+/* Does the option of the views mean something to the command? */
+bool cmd_has_option(const struct command *c, const struct option *row);
+
+/* Fails if the option of the views means nothing to the command. */
+bool cmd_check_option(struct session *s, const struct command *c, const struct option *row);
+
+/* Sets an option from its value, or where it has none behind '=', from the word behind words[*i].
+ */
+bool cmd_set_option(struct session *s, const struct option *row, const struct strs *words,
+        size_t *i, bool has_value, struct str value, struct opts *o);
+
+/* The option that a word such as --step=3 begins, and what is behind '='. False: it is no option.
+ */
+bool cmd_option_word(struct str word, struct str *name, struct str *value, bool *has_value);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * The known word that a mistyped one was meant to be.
  */
-#include "metric/opts.h"
+#include "metric/nearest.h"
 
 #define WORD_MAX  40 /* longer words are not compared */
 #define BEGUN_MIN 3  /* shorter words are the beginning of too many */
@@ -101,4 +101,22 @@ struct str nearest_metric(struct str word, unsigned use)
 		if (str_eq(word, str_of(meant[i].word)) && (metrics[meant[i].m].uses & use))
 			return str_of(metrics[meant[i].m].name);
 	return STR_NONE;
+}
+
+bool unknown_word_near(struct err *e, const char *option, struct str word, struct str near,
+        const struct strs *known)
+{
+	struct str all = strs_join(e->a, known, S(", "));
+
+	if (near.n)
+		return err_set(e, ERR_INVALID_ARGUMENT,
+		        "-%s: '%.*s' is not known; did you mean '%.*s'? Known are %.*s", option,
+		        STR(word), STR(near), STR(all));
+	return err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not known. Known are %.*s", option,
+	        STR(word), STR(all));
+}
+
+bool unknown_word(struct err *e, const char *option, struct str word, const struct strs *known)
+{
+	return unknown_word_near(e, option, word, nearest_word(word, known->v, known->n), known);
 }

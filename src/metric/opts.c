@@ -46,24 +46,6 @@ static struct strs copy_list(struct arena *a, const struct strs *v)
 	return to;
 }
 
-static bool unknown_word(struct err *e, const char *option, struct str word, struct str near,
-        const struct strs *known)
-{
-	struct str all = strs_join(e->a, known, S(", "));
-
-	if (near.n)
-		return err_set(e, ERR_INVALID_ARGUMENT,
-		        "-%s: '%.*s' is not known; did you mean '%.*s'? Known are %.*s", option,
-		        STR(word), STR(near), STR(all));
-	return err_set(e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not known. Known are %.*s", option,
-	        STR(word), STR(all));
-}
-
-bool opts_unknown_word(struct err *e, const char *option, struct str word, const struct strs *known)
-{
-	return unknown_word(e, option, word, nearest_word(word, known->v, known->n), known);
-}
-
 static bool unknown_metric(struct err *e, const char *option, struct str word, unsigned use)
 {
 	struct strs known = { 0 };
@@ -73,8 +55,8 @@ static bool unknown_metric(struct err *e, const char *option, struct str word, u
 			strs_add(e->a, &known, str_of(metrics[i].name));
 	struct str meant = nearest_metric(word, use);
 	if (meant.n)
-		return unknown_word(e, option, word, meant, &known);
-	return opts_unknown_word(e, option, word, &known);
+		return unknown_word_near(e, option, word, meant, &known);
+	return unknown_word(e, option, word, &known);
 }
 
 static bool set_order(

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/option.h"
 #include "metric/metric.h"
+#include "metric/nearest.h"
 #include "metric/steps.h"
 
 enum output_kind {
@@ -108,14 +109,5 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row);
 void opts_dump(struct sb *b, const struct opts *o);
 void opts_dump_all(struct sb *b, const struct opts *o);
 void opts_dump_one(struct sb *b, const struct opts *o, const struct option *row);
-
-/* "-<option>: '<word>' is not known; did you mean ...? Known are ..." */
-bool opts_unknown_word(
-        struct err *e, const char *option, struct str word, const struct strs *known);
-
-/* The word among n candidates that is nearest to word, or none if all are far. */
-struct str nearest_word(struct str word, const struct str *candidates, size_t n);
-/* The metric of such a use that other programs call so, such as flops; or none. */
-struct str nearest_metric(struct str word, unsigned use);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "base/sort.h"
-#include "metric/opts.h"
+#include "metric/nearest.h"
 
 static bool parse_range(struct str text, struct step_range *r)
 {
@@ -90,7 +90,7 @@ static bool unknown_stat(struct err *e, struct str word)
 
 	for (enum stat_id i = 0; i < STATS_N; i++)
 		strs_add(e->a, &known, str_of(stat_rows[i].name));
-	return opts_unknown_word(e, "stats", word, &known);
+	return unknown_word(e, "stats", word, &known);
 }
 
 bool stats_parse(unsigned *bits, const struct strs *words, struct err *e)

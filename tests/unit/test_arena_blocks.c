@@ -3,7 +3,7 @@
  * Blocks of large arenas: how large they become, and what waits for its next use.
  */
 #include "arena_rig.h"
-#include "base/pages.h"
+#include "base/arena_internal.h"
 
 #define PIECE 10000
 #define ALL   ((size_t)64 << 20)

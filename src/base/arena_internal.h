@@ -4,8 +4,8 @@
  * waits with the account for its next use, as the kernel takes long to clear fresh pages; what
  * waits is never more than what is in use, and goes before more is asked for. Knows no arena.
  */
-#ifndef TFPROF_BASE_PAGES_H
-#define TFPROF_BASE_PAGES_H
+#ifndef TFPROF_BASE_ARENA_INTERNAL_H
+#define TFPROF_BASE_ARENA_INTERNAL_H
 
 #include "base/arena.h"
 

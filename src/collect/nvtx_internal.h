@@ -4,8 +4,8 @@
  * The program then holds its handles of domains and strings, so that functions that are none of
  * ours work as they would without us.
  */
-#ifndef TFPROF_COLLECT_NVTX_CHAIN_H
-#define TFPROF_COLLECT_NVTX_CHAIN_H
+#ifndef TFPROF_COLLECT_NVTX_INTERNAL_H
+#define TFPROF_COLLECT_NVTX_INTERNAL_H
 
 #include "collect/nvtx_abi.h"
 

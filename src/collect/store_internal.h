@@ -2,8 +2,8 @@
  *
  * Sums by name and device, for when the spool may not grow any more: exact, in bounded memory.
  */
-#ifndef TFPROF_COLLECT_SUMS_H
-#define TFPROF_COLLECT_SUMS_H
+#ifndef TFPROF_COLLECT_STORE_INTERNAL_H
+#define TFPROF_COLLECT_STORE_INTERNAL_H
 
 #include <stdbool.h>
 

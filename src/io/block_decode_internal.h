@@ -2,8 +2,8 @@
  *
  * What block_decode.c and block_check.c share: the way to the next block.
  */
-#ifndef TFPROF_IO_BLOCK_CHECK_H
-#define TFPROF_IO_BLOCK_CHECK_H
+#ifndef TFPROF_IO_BLOCK_DECODE_INTERNAL_H
+#define TFPROF_IO_BLOCK_DECODE_INTERNAL_H
 
 #include "io/block_decode.h"
 
