@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks how the code is cut: which file includes which, sizes of files and functions, and that the
-engine neither prints nor exits. Prints a line for each violation, then counts files.
+"""Checks how the code is cut: which file includes which, circles between the files of a folder, sizes of
+files and functions, and that the engine neither prints nor exits. Prints a line for each violation, then counts files.
 
     tools/check_layers.py [ROOT]
 """
@@ -32,7 +32,7 @@ LIBRARIES = {
     'setjmp.h': re.compile(r'^(base/(arena\.[ch]|par\.c)|lib/(api|session)\.[ch])$'),
 }
 
-FILE_MAX, FUNCTION_MAX, UNIT_MAX = 500, 60, 300
+FILE_MAX, FUNCTION_MAX, UNIT_MAX, LEVELS_MAX = 500, 60, 300, 8
 CODE = ('.c', '.cc', '.h', '.py', '.sh', '.mk')
 # Files of nothing but tables and literal texts may have any length.
 ANY_LENGTH = re.compile(r'\.def$')
@@ -129,6 +129,52 @@ def check_cycles(graph):
                 stack.append((nxt, iter(sorted(graph[nxt]))))
 
 
+def modules(folder, edges):
+    """The modules of a folder (X.c and X.h are one) and what each includes of the others. An internal
+    header is no module: what it includes counts for those that include it."""
+    own = {n for n in edges if n.startswith(folder + '/')}
+
+    def module(name):
+        return os.path.splitext(os.path.basename(name))[0]
+
+    def lower(name, seen):
+        for to in sorted(edges.get(name, ())):
+            if to not in own or to in seen or to.endswith('.def'):
+                continue
+            if to.endswith('_internal.h'):
+                seen.add(to)
+                yield from lower(to, seen)
+            else:
+                yield module(to)
+
+    graph = {module(n): set() for n in own if not n.endswith(('_internal.h', '.def'))}
+    for n in own:
+        if module(n) in graph and not n.endswith('.def'):
+            graph[module(n)] |= {m for m in lower(n, set()) if m != module(n)}
+    return graph
+
+
+def check_levels(folder, graph):
+    """Modules of one folder that include each other in a circle; returns how many levels it has."""
+    level, path = {}, []
+
+    def visit(m):
+        if m in path:
+            ring = path[path.index(m):] + [m]
+            say(os.path.join(ROOT, 'src', folder), 1, 'modules in a circle: ' + ' -> '.join(ring))
+            return 0
+        if m not in level:
+            path.append(m)
+            level[m] = 1 + max([visit(n) for n in sorted(graph[m])], default=0)
+            path.pop()
+        return level[m]
+
+    most = max([visit(m) for m in sorted(graph)], default=0)
+    if most > LEVELS_MAX:
+        say(os.path.join(ROOT, 'src', folder), 1, '%d levels of modules: %d at most' % (most, LEVELS_MAX))
+    return most
+
+
 def check_functions(path, code):
     """Functions start and end with a brace in the first column: clang-format sees to that."""
     start = None
@@ -156,7 +202,7 @@ def check_source(path, name, src, graph):
         say(path, 1, 'the first line is "/* SPDX-License-Identifier: Apache-2.0"')
     for line, quote, what in includes(text):
         check_include(path, name, line, quote, what, src)
-        if name.endswith('.h') and quote == '"':
+        if quote == '"':
             graph.setdefault(name, set()).add(what)
     floor = name.split('/')[0]
     if floor in FLOORS and floor not in ('lib', 'cli') and name not in MAY_TALK:
@@ -189,7 +235,10 @@ def main():
             say(path, 1, 'the name is used twice: %s' % names[base])
         names[base] = name
         check_source(path, name, src, graph)
-    check_cycles(graph)
+    check_cycles({n: to for n, to in graph.items() if n.endswith('.h')})
+    for n in names.values():
+        graph.setdefault(n, set())
+    levels = ['%s %d' % (f, check_levels(f, modules(f, graph))) for f in FLOORS + ['collect']]
     for path in [os.path.join(ROOT, 'Makefile'), *files_of('tests', *CODE), *files_of('tools', *CODE), *files_of('python', *CODE)]:
         count += 1
         text = open(path, encoding='utf-8').read()
@@ -198,6 +247,7 @@ def main():
             check_functions(path, strip_comments(text))
     for line in bad:
         print(line)
+    print('levels: ' + ', '.join(levels))
     files = len({line.split(':')[0] for line in bad})
     print('%d passed, %d failed, 0 skipped' % (count - files, files))
     return 1 if bad else 0

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/nvtx.h"
+#include "collect/domains.h"
 #include "collect/process.h"
 #include "collect/store.h"
 #include "collect/threads.h"
@@ -467,7 +467,7 @@ void decode_entry(void *unused, uint32_t tid, const struct ring_entry *e)
 		[RING_START] = SPOOL_START,
 		[RING_END] = SPOOL_STOP,
 		[RING_MARK] = SPOOL_INSTANT };
-	uint32_t domain = e->domain ? nvtx_domain_name(e->domain) : 0;
+	uint32_t domain = e->domain ? domains_name(e->domain) : 0;
 	struct spool_record r;
 
 	(void)unused;

@@ -9,26 +9,16 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "collect/domains.h"
 #include "collect/record_enable.h"
 #include "collect/nvtx_internal.h"
 #include "collect/ticks.h"
 
-#define DOMAINS_MOST 1024u
-#define WIDE_MOST    1024u /* characters of a wide string */
-
-struct domain {
-	_Atomic uint32_t name; /* names_number, 0: free */
-};
+#define WIDE_MOST 1024u /* characters of a wide string */
 
 static struct {
-	struct domain domain[DOMAINS_MOST]; /* by number; 0 is the default one */
-	_Atomic uint64_t ranges;            /* started so far */
+	_Atomic uint64_t ranges; /* started so far */
 } nvtx;
-
-uint32_t nvtx_domain_name(uint16_t domain)
-{
-	return domain < DOMAINS_MOST ? atomic_load(&nvtx.domain[domain].name) : 0;
-}
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 /* The name of a message. The thread remembers it by its address, and looks whether the text is
@@ -105,11 +95,6 @@ static uint32_t name_of_event(struct ring *r, const struct nvtx_event *e)
 
 /* ---- what the functions do ---------------------------------------------------------------------
  */
-static uint16_t number_of(const void *domain)
-{
-	return domain ? (uint16_t)((const struct domain *)domain - nvtx.domain) : 0;
-}
-
 static int push_name(struct ring *r, uint32_t round, uint16_t domain, uint32_t name)
 {
 	if (ring_enter(r, round, domain))
@@ -265,31 +250,16 @@ static void name_thread_w(uint32_t tid, const wchar_t *text)
 
 /* ---- domains -----------------------------------------------------------------------------------
  */
-/* The domain of that name, made at need; the default one where there is no more room. A domain
- * exists even while nothing is recorded: programs ask for it once, and ask whether there is one
- * before they say anything. */
-static void *domain_of(const struct name *n)
-{
-	uint32_t wanted = names_number(n);
-
-	for (uint32_t i = 1; wanted && i < DOMAINS_MOST; i++) {
-		uint32_t is = 0;
-
-		if (atomic_compare_exchange_strong(&nvtx.domain[i].name, &is, wanted) ||
-		        is == wanted)
-			return &nvtx.domain[i];
-	}
-	return &nvtx.domain[0];
-}
-
+/* A domain exists even while nothing is recorded: programs ask for it once, and ask whether there
+ * is one before they say anything. */
 static void *domain_create_a(const char *text)
 {
-	return record_enable_ours() && text ? domain_of(names_add(text, strlen(text))) : NULL;
+	return record_enable_ours() && text ? domains_add(names_add(text, strlen(text))) : NULL;
 }
 
 static void *domain_create_w(const wchar_t *text)
 {
-	return record_enable_ours() && text ? domain_of(name_of_wide(text)) : NULL;
+	return record_enable_ours() && text ? domains_add(name_of_wide(text)) : NULL;
 }
 
 static const void *register_a(void *domain, const char *text)
@@ -309,12 +279,12 @@ static int domain_push_ex(void *domain, const struct nvtx_event *e)
 	uint32_t round;
 	struct ring *r = ring_now(&round);
 
-	return r ? push_name(r, round, number_of(domain), name_of_event(r, e)) : NVTX_NO_DEPTH;
+	return r ? push_name(r, round, domains_number(domain), name_of_event(r, e)) : NVTX_NO_DEPTH;
 }
 
 static int domain_pop(void *domain)
 {
-	return pop(number_of(domain));
+	return pop(domains_number(domain));
 }
 
 static uint64_t domain_start_ex(void *domain, const struct nvtx_event *e)
@@ -322,12 +292,12 @@ static uint64_t domain_start_ex(void *domain, const struct nvtx_event *e)
 	uint32_t round;
 	struct ring *r = ring_now(&round);
 
-	return r ? start_name(r, number_of(domain), name_of_event(r, e), 0) : 0;
+	return r ? start_name(r, domains_number(domain), name_of_event(r, e), 0) : 0;
 }
 
 static void domain_end(void *domain, uint64_t id)
 {
-	end(number_of(domain), id);
+	end(domains_number(domain), id);
 }
 
 static void domain_mark_ex(void *domain, const struct nvtx_event *e)
@@ -336,20 +306,19 @@ static void domain_mark_ex(void *domain, const struct nvtx_event *e)
 	struct ring *r = ring_now(&round);
 
 	if (r)
-		mark_name(r, number_of(domain), name_of_event(r, e));
+		mark_name(r, domains_number(domain), name_of_event(r, e));
 }
 
 /* ---- for nvtx_chain -----------------------------------------------------------------------------
  */
 bool nvtx_has_domain(const void *p)
 {
-	return (const struct domain *)p >= nvtx.domain &&
-	       (const struct domain *)p < nvtx.domain + DOMAINS_MOST;
+	return domains_has(p);
 }
 
 uint16_t nvtx_domain_number(const void *domain)
 {
-	return number_of(domain);
+	return domains_number(domain);
 }
 
 const void *nvtx_string(const struct nvtx_event *e)

@@ -15,8 +15,6 @@ nvtx_init InitializeInjectionNvtx2; /* of inject.c */
 
 /* Puts our functions into the table of one module of the program; false: it has no such table. */
 bool nvtx_fill(nvtx_get_table *);
-/* The name of a domain, as names_number; 0: the default one, or unknown. */
-uint32_t nvtx_domain_name(uint16_t domain);
 
 /* For nvtx_chain, where the program holds handles and ranges of another library. */
 bool nvtx_has_domain(const void *);

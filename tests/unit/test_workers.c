@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "cli/complete.h"
+#include "lib/cmd.h"
 #include "lib/jobs.h"
 
 #define DATA    "testdata/recorded/mlp_0/"

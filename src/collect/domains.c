@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See domains.h.
+ */
+#include "collect/domains.h"
+
+#include <stdatomic.h>
+
+#define DOMAINS_MOST 1024u
+
+struct domain {
+	_Atomic uint32_t name; /* names_number, 0: free */
+};
+
+static struct domain domains[DOMAINS_MOST]; /* by number; 0 is the default one */
+
+void *domains_add(const struct name *n)
+{
+	uint32_t wanted = names_number(n);
+
+	for (uint32_t i = 1; wanted && i < DOMAINS_MOST; i++) {
+		uint32_t is = 0;
+
+		if (atomic_compare_exchange_strong(&domains[i].name, &is, wanted) || is == wanted)
+			return &domains[i];
+	}
+	return &domains[0];
+}
+
+bool domains_has(const void *p)
+{
+	return (const struct domain *)p >= domains &&
+	       (const struct domain *)p < domains + DOMAINS_MOST;
+}
+
+uint16_t domains_number(const void *domain)
+{
+	return domain ? (uint16_t)((const struct domain *)domain - domains) : 0;
+}
+
+uint32_t domains_name(uint16_t number)
+{
+	return number < DOMAINS_MOST ? atomic_load(&domains[number].name) : 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Domains of NVTX ranges: what the program holds are addresses in one table, what rings hold are
+ * numbers. Any thread may add one.
+ */
+#ifndef TFPROF_COLLECT_DOMAINS_H
+#define TFPROF_COLLECT_DOMAINS_H
+
+#include "collect/names.h"
+
+/* Returns the domain of that name, made at need; the default one where there is no more room. */
+void *domains_add(const struct name *);
+/* True if a pointer of the program's is a domain. */
+bool domains_has(const void *);
+/* The number of a domain; 0: the default one, or NULL. */
+uint16_t domains_number(const void *);
+/* The name of a domain, as names_number; 0: the default one, or unknown. */
+uint32_t domains_name(uint16_t number);
+
+#endif
