@@ -470,6 +470,10 @@ bench-original: build/bench/bench build/tfprof $(O)/spool_make collect-tests
 format:
 	$(CLANG_FORMAT) -i $(FORMATTED)
 
+## measure: figures on how the code is cut, beside their targets
+measure:
+	@tools/measure.sh
+
 ## config: what was found, and with what it is built
 config:
 	@printf '%-14s %s\n' version '$(VERSION)' config '$(CONFIG)' CC '$(CC)' CFLAGS '$(CFLAGS)'
