@@ -3,7 +3,7 @@ _tfprof()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} pre
 	[ "$COMP_CWORD" -gt 1 ] && case ${COMP_WORDS[1]} in
-	checkpoint) COMPREPLY=($(compgen -W '--show_name_regexes= --output= --verify --help' -- "$cur") $(compgen -f -- "$cur"))
+	checkpoint) COMPREPLY=($(compgen -W '--verify -show_name_regexes -output --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	diff) case $cur in --*) COMPREPLY=($(compgen -W '--view= --delta= --min_size= --names= --swap --rename= --match= --per= --gate= --level= --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;; esac ;;
@@ -15,7 +15,7 @@ _tfprof()
 	ctl) [ "$COMP_CWORD" -eq 3 ] && { COMPREPLY=($(compgen -W 'start stop step flush status' -- "$cur")); return; } ;;&
 	ctl) COMPREPLY=($(compgen -W '--help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	gpu) COMPREPLY=($(compgen -W '--top= --output= --table= --recover --wide --help' -- "$cur") $(compgen -f -- "$cur"))
+	gpu) COMPREPLY=($(compgen -W '--top= --table= --recover -output -wide --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	doctor) COMPREPLY=($(compgen -W '-o --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;

@@ -114,8 +114,8 @@ static bool as_document(const struct exported *x, struct sink *s, struct emit *t
 	return true;
 }
 
-static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s,
-        struct emit *to, struct err *e)
+static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
+        struct err *e)
 {
 	const struct shown *g = x->of;
 

@@ -100,8 +100,11 @@ static bool unknown(
 		strs_add(a, &names, str_of(x->name));
 		sb_fmt(&all, "%s%s%s", all.n ? ", " : "", option_dashes(x), x->name);
 	}
-	for (const struct option *x = w->opts ? view_options : NULL; x; x = option_next(x))
+	for (const struct option *x = w->opts ? view_options : NULL; x; x = option_next(x)) {
 		strs_add(a, &names, str_of(x->name));
+		if (cmd_takes_some(c) && cmd_has_option(c, x))
+			sb_fmt(&all, ", -%s", x->name);
+	}
 	struct str near = nearest_word(name, names.v, names.n);
 	const struct option *own = option_in(options_of(c->name), near);
 	if (near.n)
@@ -110,7 +113,7 @@ static bool unknown(
 		        own ? option_dashes(own) : "-", STR(near));
 	return session_fail(s, ERR_INVALID_ARGUMENT, "%s has no option '%.*s'; it has %.*s%s",
 	        c->name, STR(word), STR(all.n ? sb_str(&all) : S("none")),
-	        w->opts ? " and those of the views" : "");
+	        w->opts && !cmd_takes_some(c) ? " and those of the views" : "");
 }
 
 /* An option of one letter with its value right behind it, such as -oDIR. */
