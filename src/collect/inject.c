@@ -16,8 +16,8 @@
 
 #include "collect/collect.h"
 #include "collect/decode.h"
+#include "collect/exit_hook.h"
 #include "collect/files.h"
-#include "collect/inject.h"
 #include "collect/record_enable.h"
 #include "collect/nvtx.h"
 #include "collect/nvtx_internal.h"
@@ -36,15 +36,12 @@ EXPORT int InitializeInjection(void);
 EXPORT nvtx_init InitializeInjectionNvtx2;
 
 /* In one word with the process that it is the state of: a forked child begins anew. */
-#define EXITS_MOST 32u /* handlers of exit that are set */
-
 enum state { UNOPENED, OPENING, OPEN, DORMANT, STATES };
 
 static struct {
 	_Atomic uint64_t word; /* process id * STATES + state */
 	bool hooked;
 	_Atomic bool finished;
-	_Atomic unsigned exits; /* handlers of exit so far */
 	struct plan plan;
 } life;
 
@@ -60,12 +57,6 @@ static void at_exit(void)
 	if (record_enable_ours() && atomic_load(&life.word) == word_of(OPEN) &&
 	        !atomic_exchange(&life.finished, true))
 		writer_finish();
-}
-
-void inject_hook_exit(void)
-{
-	if (atomic_fetch_add(&life.exits, 1) < EXITS_MOST)
-		atexit(at_exit);
 }
 
 static void in_child(void)
@@ -94,7 +85,7 @@ static void hook(void)
 
 	if (!life.hooked) {
 		pthread_atfork(NULL, NULL, in_child);
-		inject_hook_exit();
+		exit_hook_set(at_exit);
 		(void)at_quick_exit(at_exit); /* without room for it, quick_exit loses a second */
 	}
 	life.hooked = true;

@@ -21,8 +21,8 @@
 #include "collect/cupti.h"
 #include "collect/cupti_subscribe.h"
 #include "collect/decode.h"
+#include "collect/exit_hook.h"
 #include "collect/files.h"
-#include "collect/inject.h"
 #include "collect/record_enable.h"
 #include "collect/pool.h"
 #include "collect/process.h"
@@ -96,7 +96,7 @@ static unsigned start_cupti(void)
 		return CUPTI_FAILED;
 	cupti_clock(&writer.begun);
 	/* CUPTI has handlers of its own, which run before those that were there earlier. */
-	inject_hook_exit();
+	exit_hook_renew();
 	return CUPTI_ON;
 }
 
@@ -259,7 +259,7 @@ static void start_again(uint64_t now)
 	if (!ok)
 		return;
 	writer.worked = false;
-	inject_hook_exit();
+	exit_hook_renew();
 	put_clocks();
 }
 
@@ -348,7 +348,7 @@ static void tick(void)
 	put_steps();
 	/* By its first work the driver has set up what it ends at exit. */
 	if (came && !writer.worked)
-		inject_hook_exit();
+		exit_hook_renew();
 	writer.worked |= came;
 	if (writer.cupti == CUPTI_ON && watch_tick(now, came))
 		start_again(now);

@@ -4,6 +4,14 @@
  */
 #include "io/line.h"
 
+#include "io/sink_internal.h"
+
+void sink_line(struct sink *s, const struct line *l)
+{
+	if (!sink_pass_line(s, l, l->text.n))
+		sink_put(s, l->text);
+}
+
 void line_build_init(struct line_build *b, struct arena *a)
 {
 	*b = (struct line_build){ .text = sb_in(a) };

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/fmt.h"
-#include "io/line.h"
 #include "io/sink_internal.h"
 #include "io/wait.h"
 
@@ -315,19 +314,18 @@ struct sink *sink_lines(struct arena *a, bool (*put)(void *user, const void *p, 
 	return sink_new(a, &sink_lines_ops, t);
 }
 
-void sink_line(struct sink *s, const struct line *l)
+bool sink_pass_line(struct sink *s, const struct line *l, size_t bytes)
 {
 	struct sink_inner *in = s->in;
 
-	if (!in->ops || !in->ops->put_line) {
-		sink_put(s, l->text);
-		return;
-	}
+	if (!in->ops || !in->ops->put_line)
+		return false;
 	sink_flush(s);
 	if (!sink_ok(s))
-		return;
+		return true;
 	if (in->ops->put_line(in->user, l, &in->err))
-		in->flushed += l->text.n;
+		in->flushed += bytes;
 	else
 		s->p = s->end = in->buf;
+	return true;
 }

@@ -16,6 +16,10 @@ struct sink_ops {
 	void (*drop)(void *user); /* instead of finish, or after it failed; or NULL */
 };
 
+/* Hands a line, which has `bytes` bytes as text, to a sink of lines. False: the sink has no
+ * function for lines, and nothing was written. */
+bool sink_pass_line(struct sink *s, const struct line *l, size_t bytes);
+
 struct sink *sink_new(struct arena *a, const struct sink_ops *ops, void *user);
 
 /* Writes all n bytes to fd, unless w is cancelled while there is no room for them. False with

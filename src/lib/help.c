@@ -238,8 +238,9 @@ static void put_own_options(struct session *s, const struct command *c, struct s
 	if (c->synopsis)
 		sink_fmt(out, "\nUsage: tfprof %s %s\n", c->name, c->synopsis);
 	if (row || cmd_takes_some(c))
-		sink_put(out, c->view_options && !cmd_takes_some(c) ? S("\nOptions of this command\n")
-		                                                    : S("\nOptions\n"));
+		sink_put(out, c->view_options && !cmd_takes_some(c)
+		                      ? S("\nOptions of this command\n")
+		                      : S("\nOptions\n"));
 	for (; row; row = option_next(row))
 		put_option(s, row, OPTION_WORDS, out);
 	for (row = cmd_takes_some(c) ? view_options : NULL; row; row = option_next(row))
