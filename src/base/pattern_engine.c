@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "base/pages.h"
+#include "base/arena_internal.h"
 
 #define ENGINE_STEPS       100000000  /* of one work, beyond those in proportion to the text */
 #define ENGINE_STEPS_MATCH 256        /* each match may use, */

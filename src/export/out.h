@@ -38,7 +38,7 @@ enum {
 	RESULT_VIEW = 1,
 	RESULT_ADVICE = 2,
 	RESULT_DIFF = 4,
-	RESULT_GPU = 8,
+	RESULT_GPU = 8, /* tables of recordings and of traces */
 	RESULT_CHECKPOINT = 16,
 	RESULT_MODEL = 32 /* all that is loaded: convert */
 };

@@ -191,7 +191,7 @@ static void text_time(struct sb *b, int64_t ns)
 	sb_fmt(b, "%.*f%s", !u || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, units[u]);
 }
 
-static struct str text_cell(struct table *x, size_t column, const struct table_cell *c)
+static struct str text_cell(const struct table *x, size_t column, const struct table_cell *c)
 {
 	const struct column *k = &x->columns[column];
 	struct sb b = sb_in(x->a);
@@ -210,7 +210,7 @@ static struct str text_cell(struct table *x, size_t column, const struct table_c
 }
 
 /* The name of a column without its unit, as a heading. */
-static struct str heading(struct table *x, size_t column)
+static struct str heading(const struct table *x, size_t column)
 {
 	struct str s = x->columns[column].name;
 
@@ -239,7 +239,7 @@ static void put_padded(struct sink *to, struct str s, size_t width, bool text, b
 	sink_put(to, last ? S("\n") : S("  "));
 }
 
-static void write_text(struct table *x, size_t top, unsigned columns, struct sink *to)
+static void write_text(const struct table *x, size_t top, unsigned columns, struct sink *to)
 {
 	size_t n = x->n_columns, rows = top && top < x->rows ? top : x->rows, used = 0;
 	struct str *text = ARENA_ARRAY(x->a, (rows + 1) * n, struct str);
@@ -281,7 +281,7 @@ static void put_rows(const struct table *x, size_t top, struct sheet *to)
 	}
 }
 
-static void write_json(struct table *x, size_t top, struct sink *s, const struct emit *to)
+static void write_json(const struct table *x, size_t top, struct sink *s, const struct emit *to)
 {
 	struct document d;
 	struct sheet sheet;
@@ -299,25 +299,58 @@ static void write_json(struct table *x, size_t top, struct sink *s, const struct
 	document_end(&d);
 }
 
+/* ---- forms ---- */
+
+/* What is written, and how much of it. */
+struct shown {
+	struct table x;
+	size_t top;
+	unsigned columns;
+};
+
+static bool as_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	const struct shown *t = x->of;
+
+	(void)e;
+	write_text(&t->x, t->top, s == to->out ? t->columns : 0, s);
+	return true;
+}
+
+static bool as_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	const struct shown *t = x->of;
+
+	(void)e;
+	write_json(&t->x, t->top, s, to);
+	return true;
+}
+
+static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
+        struct err *e)
+{
+	const struct shown *t = x->of;
+	struct sheet sheet;
+
+	(void)e;
+	sheet_open(&sheet, form, s, to->a, t->x.columns, t->x.n_columns);
+	put_rows(&t->x, t->top, &sheet);
+	sheet_close(&sheet);
+	return true;
+}
+
 bool trace_table_write(const struct trace *t, enum trace_table which, size_t top,
         const struct opts *o, unsigned columns, struct emit *to, struct err *e)
 {
-	struct table x = { .t = t, .a = to->a };
-	struct sheet sheet;
-	struct sink *s;
+	struct shown shown = { .x = { .t = t, .a = to->a }, .top = top, .columns = columns };
+	struct exported x = { .kind = RESULT_GPU,
+		.of = &shown,
+		.output = &o->output,
+		.text = as_text,
+		.document = as_document,
+		.rows = as_rows };
 
-	fill(&x, which);
-	if (!out_begin(&s, &o->output, to, e))
-		return false;
-	if (o->output.kind == OUT_JSON) {
-		write_json(&x, top, s, to);
-	} else if (out_is_data(o->output.kind)) {
-		sheet_open(
-		        &sheet, document_sheet(o->output.kind), s, to->a, x.columns, x.n_columns);
-		put_rows(&x, top, &sheet);
-		sheet_close(&sheet);
-	} else {
-		write_text(&x, top, s == to->out ? columns : 0, s);
-	}
-	return out_end(s, to, e);
+	fill(&shown.x, which);
+	x.name = shown.x.key;
+	return out_export(&x, to, e);
 }
