@@ -33,7 +33,7 @@ struct account {
 	/* Not NULL: when it is set, the work ends at its next block or poll, as exhaustion ends it.
 	 */
 	const atomic_bool *stop;
-	/* Not NULL: when it is set, who waits for others gives up and fails. */
+	/* Optional: when it is set, waiting functions give up and fail. */
 	const atomic_bool *cancel;
 	/* Mapped blocks that wait for their next use (pages.c); not counted as used. */
 	atomic_flag spare_busy; /* guards the list */

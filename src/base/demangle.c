@@ -27,7 +27,7 @@ char *__cxa_demangle(const char *mangled, char *buffer, size_t *size, int *statu
 #define WRITTEN_BY_RUNTIME(z) ((void)(z))
 #endif
 
-/* What the C++ runtime makes of it, to be freed; NULL: nothing. */
+/* Returns the C++ runtime's result, to be freed; NULL if the name is not mangled. */
 static char *runtime_demangle(struct work *w, const char *mangled)
 {
 #if HAVE_DEMANGLE

@@ -8,8 +8,8 @@
 
 #include "base/str.h"
 
-/* What demangling may still produce; shared by all names of a work, so that hostile ones cannot
- * make it endless. */
+/* Bytes that demangling may still produce; all names of a work share the budget, so that hostile
+ * names end. */
 #define DEMANGLE_BUDGET ((size_t)64 << 20)
 
 /* The name as C++ writes it, in a; the mangled name itself where it is none of C++, too long, too

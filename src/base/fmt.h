@@ -13,7 +13,7 @@ char *fmt_put_i64(char *p, int64_t v); /* at p; returns the end */
 void fmt_i64(struct sb *b, int64_t v);
 void fmt_u64(struct sb *b, uint64_t v);
 
-/* What printf("%.2f", (double)v / div) prints (IEEE division, then exact value, ties to even);
+/* Appends what printf("%.2f", (double)v / div) prints (IEEE division, exact value, ties to even);
  * div is 1e3, 1e6 or 1e9. */
 void fmt_ratio2(struct sb *b, int64_t v, int64_t div);
 

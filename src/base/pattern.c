@@ -35,8 +35,8 @@ struct pattern_list {
 	char failed_text[RX_SHOWN];
 };
 
-/* What stands for an escape that RE2 understands differently; empty for all others. Of a class
- * they become a part. */
+/* Returns the PCRE2 text for an escape that RE2 interprets differently; empty for all others.
+ * Inside a class it becomes a part of the class. */
 static struct str escape_meaning(char c, bool in_class)
 {
 	switch (c) {
@@ -79,7 +79,7 @@ static char scan_char(const struct scan *s, size_t ahead)
 	return ahead < s->p.n - s->i ? s->p.p[s->i + ahead] : '\0';
 }
 
-/* What stands for a backslash and the character behind it. */
+/* Appends the PCRE2 text for a backslash and the character after it. */
 static struct str rewrite_escape(struct scan *s)
 {
 	char c = scan_char(s, 1);
@@ -90,8 +90,8 @@ static struct str rewrite_escape(struct scan *s)
 	return meaning.n ? meaning : str_sub(s->p, s->i, 2);
 }
 
-/* What stands for a single character. PCRE2 wants a literal hyphen behind a set escaped, and takes
- * [:a] [.a] [=a] for named classes. */
+/* Appends the PCRE2 text for a single character. PCRE2 needs an escaped literal hyphen after a
+ * set, and takes [:a] [.a] [=a] for named classes. */
 static struct str rewrite_char(struct scan *s)
 {
 	char c = scan_char(s, 0), next = scan_char(s, 1);

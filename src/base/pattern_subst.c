@@ -188,7 +188,7 @@ static bool apply_rule(
 
 	if (n > 0)
 		*text = sb_str(made);
-	/* What is no UTF-8 matches nothing. */
+	/* Text that is not UTF-8 matches nothing. */
 	if (n >= 0 || (n <= PCRE2_ERROR_UTF8_ERR1 && n >= PCRE2_ERROR_UTF8_ERR21))
 		return true;
 	return err_set(e, n == PCRE2_ERROR_CALLOUT ? ERR_CANCELLED : ERR_RESOURCE,

@@ -218,8 +218,8 @@ static void partition(
 	*eq = e;
 }
 
-/* What of a group of equal keys goes on: the items with more than KEY bytes left, moved behind the
- * others, which are thereby in place, and loaded for the next depth. */
+/* Prepares a group of equal keys for the next depth: items with more than KEY bytes left move
+ * behind the others, which are in place, and load their next bytes. */
 static struct group descend(const struct strings_sort *s, struct item *v, size_t n, size_t depth)
 {
 	size_t start[KEY + 2] = { 0 }, at[KEY + 2], sum = 0;

@@ -113,7 +113,8 @@ char *str_z(struct arena *a, struct str s)
 /* Length of the well-formed sequence of a non-ASCII character at p, or 0. */
 static size_t utf8_length(const uint8_t *p, size_t n)
 {
-	/* What the second byte may be excludes overlong forms, surrogates and beyond U+10FFFF. */
+	/* Limits of the second byte: they exclude overlong forms, surrogates and values beyond
+	 * U+10FFFF. */
 	uint8_t low = 0x80, high = 0xbf;
 	size_t length;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files about checkpoints share.
+ * Shared by the readers of checkpoints.
  */
 #ifndef TFPROF_CHECKPOINT_CKPT_INTERNAL_H
 #define TFPROF_CHECKPOINT_CKPT_INTERNAL_H
@@ -13,7 +13,7 @@
 #define CKPT_VERSION 1
 #define CKPT_WINDOW  ((size_t)256 << 10)
 
-/* Where a tensor is told of in a version 1 checkpoint: its message follows its length there. */
+/* Position of a tensor's entry in a version 1 checkpoint: its message follows its length there. */
 struct v1_item {
 	uint32_t file, at;
 };
@@ -60,7 +60,7 @@ struct ckpt_part {
 
 /* ---- messages (ckpt_proto.c) ---- */
 
-/* What a message says of a tensor: SavedSliceMeta or BundleEntryProto. Lives in a. */
+/* Fields of a tensor's message: SavedSliceMeta or BundleEntryProto. Allocated in a. */
 enum { TENSOR_V1, TENSOR_V2 };
 bool proto_tensor(
         struct table_at *c, struct str bytes, int version, struct arena *a, struct ckpt_tensor *t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Version 1: tables whose empty key tells of all tensors, and whose other keys hold one slice each.
+ * Version 1: tables in which the empty key lists all tensors, and each other key holds one slice.
  * Several tables, found by a pattern, may share the slices of a tensor.
  */
 #include <glob.h>
@@ -59,7 +59,7 @@ struct items {
 	VEC(struct v1_item) list;
 };
 
-/* Lists and tests what the meta message of a file tells of. */
+/* Lists and validates the tensors in the meta message of a file. */
 static bool list_items(
         struct ckpt *c, uint32_t file, struct items *items, struct arena *scratch, struct err *e)
 {

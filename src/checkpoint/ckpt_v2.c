@@ -111,7 +111,7 @@ bool v2_shard(struct ckpt *c, uint32_t shard, struct arena *scratch, struct err 
 
 /* ---- verifying ---- */
 
-/* What the index says of some bytes of a shard. */
+/* Index entry of a range of bytes of a shard. */
 struct piece {
 	uint64_t at, size;
 	int64_t elements;

@@ -12,7 +12,7 @@ enum { DT_FLOAT = 1, DT_STRING = 7, DT_BOOL = 10, DT_HALF = 19 };
 
 enum dtype_kind { DTYPE_FLOAT, DTYPE_INT, DTYPE_UINT, DTYPE_COMPLEX, DTYPE_STRING };
 
-/* What carries it in a version 1 checkpoint: a field of TensorProto. */
+/* Field of TensorProto that holds the values in a version 1 checkpoint. */
 enum dtype_carrier {
 	CARRY_NONE,
 	CARRY_FLOAT = 5,

@@ -324,7 +324,7 @@ static void offer_subcommands(struct session *s, struct complete *c, const struc
 		offer(s, c, orders.v[i]);
 }
 
-/* What may stand behind these words, a command first. */
+/* Offers what may follow these words, a command first. */
 static void offer_behind(struct session *s, struct complete *c, const struct strs *words)
 {
 	struct str last = words->v[words->n - 1], name = STR_NONE, value;

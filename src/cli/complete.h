@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the word before the cursor may become: commands, options, their values, node names, types,
+ * Completes the word before the cursor: commands, options, their values, node names, types,
  * devices, steps, files. Names are found by bisection, so a million of them cost no more than ten.
  */
 #ifndef TFPROF_CLI_COMPLETE_H

@@ -46,7 +46,7 @@ static void row(struct doctor *d, enum state state, const char *name, struct str
 		d->first = str_of(name);
 }
 
-/* What to do, below the row. Lines that are commands begin with blanks and stay whole. */
+/* Prints the cure below the row. Lines that are commands begin with blanks and are not broken. */
 static void cure(struct doctor *d, const char *text)
 {
 	struct strs lines = str_split(d->a, str_of(text), '\n');

@@ -64,7 +64,7 @@ static bool find(struct session *s, const struct option_words *w, struct strs *s
 	return true;
 }
 
-/* Damaged spools are refused, or told of. */
+/* Refuses damaged recordings, or reports the damage. */
 static bool judge(struct session *s, const struct gpu_use *u)
 {
 	const struct gpu_process *bad = NULL;

@@ -130,7 +130,7 @@ static void look_at_size(void)
 	now.columns = columns ? columns : now.columns;
 }
 
-/* What has come while nobody looked. */
+/* Keys that arrived while no line was being read. */
 static void catch_up(EditLine *e)
 {
 	unsigned rows = now.rows, columns = now.columns;

@@ -39,7 +39,7 @@ void layout_begin(struct layout *l, struct term term, bool wide, bool bars);
 /* Appends what can be written after this line; to may stay empty. */
 void layout_line(struct layout *l, const struct line *line, struct sb *to);
 
-/* The same for text without its newline that has no cells; it is escaped and never broken. */
+/* Appends text that has no cells, given without its newline; it is escaped and never broken. */
 void layout_text(struct layout *l, struct str text, struct sb *to);
 
 /* Appends the rows that wait. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The program: start, one command or lines of commands, exit status.
- *   0 done   1 the command failed   2 wrong words   3 an input that cannot be read or parsed
+ * The program: start, one command or lines of commands, exit status: 0 success, 1 the command
+ * failed, 2 usage error, 3 an input cannot be read or parsed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -155,7 +155,7 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 	return true;
 }
 
-/* What has to be loaded. */
+/* Inputs that have to be loaded. */
 static bool find_inputs(struct session *s, struct run *r)
 {
 	struct flags *f = &r->flags;
@@ -211,7 +211,7 @@ static bool summary(struct session *s, void *ctx)
 	return summary_write(s, &r->flags, screen_begin(&r->screen, &s->sticky));
 }
 
-/* What is loaded, without a pager: it stands above what comes next. */
+/* Prints the summary of what is loaded, without a pager: it precedes the next output. */
 static void say_summary(struct session *s, struct run *r)
 {
 	bool pager = r->screen.pager;

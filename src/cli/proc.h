@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the system says of processes and of itself in /proc, below a root that tests choose.
+ * Reads facts about processes and about itself from /proc, below a root that tests choose.
  */
 #ifndef TFPROF_CLI_PROC_H
 #define TFPROF_CLI_PROC_H

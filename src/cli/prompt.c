@@ -49,7 +49,7 @@ static void on_interrupt(int sig)
 
 void prompt_catch(struct session *s)
 {
-	/* What a command waits for is to hear it; reading a line is not. */
+	/* Signals interrupt a waiting command, but not reading a line. */
 	struct sigaction a = { .sa_handler = on_interrupt, .sa_flags = s ? 0 : SA_RESTART };
 
 	running = s;

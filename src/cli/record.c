@@ -156,7 +156,7 @@ static void choose_variables(struct recorder *r)
 	set(r, COLLECT_ENV_OPTS, collector_options(r));
 }
 
-/* What was said about steps becomes the default of whoever opens the recording. */
+/* Options about steps become the default of later readers of the recording. */
 static bool keep_options(struct recorder *r)
 {
 	const struct record_options *w = &r->words;

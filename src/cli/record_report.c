@@ -107,7 +107,7 @@ static void add(struct record_report *r, struct summary *x, struct str file)
 		keep_said(r, x, look.notes.v[i]);
 }
 
-/* What collectors have written into their logs first. */
+/* Prints the first messages of the collectors' logs. */
 static void add_logs(struct record_report *r, struct summary *x)
 {
 	struct err e = { .a = r->a };
@@ -141,7 +141,7 @@ static struct str typed(struct arena *a, struct str word)
 	return word;
 }
 
-/* What was recorded, and what to type next. */
+/* Prints what was recorded, and the next command to type. */
 static void say_summary(const struct record_report *r, const struct summary *x, size_t open,
         struct str dir, struct notes *to)
 {

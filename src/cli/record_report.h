@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a recording has left in its folder, said behind the program: how much was recorded, what is
- * missing, what to type next. Knows neither the words of record nor how the program was started.
+ * Summary of a finished recording, printed after the program: how much was recorded, what is
+ * missing, what to type next. Independent of the options of record and of how the program was
+ * started.
  */
 #ifndef TFPROF_CLI_RECORD_REPORT_H
 #define TFPROF_CLI_RECORD_REPORT_H

@@ -37,7 +37,7 @@ bool recording_newest(struct arena *a, struct str *path, struct err *e);
 bool recording_files(
         struct arena *a, struct str path, struct str end, struct strs *files, struct err *e);
 
-/* Whose spool that is, from the name of its file. */
+/* Returns the process that a file belongs to, from the file's name. */
 struct owner {
 	struct str host;
 	int64_t pid;

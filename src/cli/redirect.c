@@ -95,7 +95,7 @@ bool redirect_close(struct redirect *l, bool ok, struct err *e)
 		return false;
 	}
 	work_unguard(e->a->work, &l->guard);
-	/* Who stops reading, such as a pager that was left, has seen enough. */
+	/* A reader that stops, such as a pager that was left, is not an error. */
 	if (l->to == REDIRECT_PROGRAM) {
 		struct err unread = { .a = e->a };
 		sink_close(l->sink, &unread);

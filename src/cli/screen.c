@@ -38,7 +38,7 @@ static bool start_pager(struct screen *s)
 	return true;
 }
 
-/* What was held goes out: into a pager if that is more than a screen. */
+/* Writes the held lines: into a pager if they fill more than a screen. */
 static bool let_go(struct screen *s)
 {
 	struct sink *to;

@@ -16,8 +16,8 @@ void spawn_ignore_signals(void);
 /* In a child, before exec: those signals as they were. */
 void spawn_restore_signals(void);
 
-/* What exec's error means to a shell: a folder of PATH that may not be searched lacks the program.
- */
+/* Exit status of a shell for an error of exec: a folder of PATH that may not be searched counts as
+ * "not found". */
 int spawn_error(const char *name, int error);
 
 struct child {
@@ -33,7 +33,7 @@ bool spawn_start(struct child *c, const struct strs *words, const char *env, str
 /* Closes the pipe and waits. False if the program failed. */
 bool spawn_wait(struct child *c, struct err *e);
 
-/* The same, whatever becomes of it. */
+/* Waits for the child and ignores how it ended. */
 void spawn_leave(struct child *c);
 
 #endif

@@ -67,7 +67,7 @@ static void put_steps(struct session *s, struct sink *out)
 		sink_fmt(out, "  %-12s and %zu more\n", "", m->workers.n - STEPS_SHOWN);
 }
 
-/* What nodes run on; not the streams that a device is recorded as beside itself. */
+/* Prints the devices that nodes run on, without the streams that are recorded beside them. */
 static void put_devices(struct session *s, struct sink *out)
 {
 	const struct model *m = &s->model;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What was loaded, and what is missing and where to get it: the page before the prompt.
+ * The page before the prompt: what was loaded, what is missing and where to get it.
  */
 #ifndef TFPROF_CLI_SUMMARY_H
 #define TFPROF_CLI_SUMMARY_H

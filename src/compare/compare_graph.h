@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sides of the graph view in one structure. Where a node stands there depends on what else reads
- * its inputs, so the same node may stand elsewhere on each side: here it stands where the side that
- * has it and the most nodes puts it, on all of them, and what lies above it there is made up where
- * a side lacks it. Totals are added up anew.
+ * Gives all sides of the graph view one structure. The position of a node there depends on the
+ * other readers of its inputs, so the same node may have different parents on each side. Here every
+ * node takes the position of the side that has the node and the most nodes; missing ancestors are
+ * inserted on the other sides. Totals are computed anew.
  */
 #ifndef TFPROF_COMPARE_COMPARE_GRAPH_H
 #define TFPROF_COMPARE_COMPARE_GRAPH_H

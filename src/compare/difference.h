@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What differs between sides: the entries of a merged tree whose numbers differ enough, or that
- * lead to such, largest difference first. An entry that a side lacks counts 0 there.
+ * Differences between sides: the entries of a merged tree whose numbers differ enough, and their
+ * ancestors, largest difference first. An entry that a side lacks counts as 0 there.
  */
 #ifndef TFPROF_COMPARE_DIFFERENCE_H
 #define TFPROF_COMPARE_DIFFERENCE_H

@@ -149,7 +149,8 @@ static void join_one(struct matcher *m, uint32_t a, uint32_t b)
 	VEC_PUSH(m->a, &m->todo, a);
 }
 
-/* The same; children of b that a has too are joined with those, the others become a's. */
+/* Merges b into a: children of b that a has too are merged with those, the others become children
+ * of a. */
 static void join(struct matcher *m, uint32_t a, uint32_t b)
 {
 	struct compare *c = m->c;
@@ -227,7 +228,7 @@ static bool find_tops(struct matcher *m, uint32_t parent)
 	return true;
 }
 
-/* What was renamed elsewhere is renamed here too. */
+/* Applies a rename found elsewhere here too. */
 static void use_rules(struct matcher *m)
 {
 	uint32_t yes;

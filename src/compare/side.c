@@ -299,7 +299,8 @@ void side_fill(struct side *s, struct query *q, uint32_t first, uint32_t n)
 
 /* ---- other names ---- */
 
-/* What the total of an entry holds beside its own and its children: a text may leave lines out. */
+/* The part of an entry's total that is neither its own nor its children's: a printed answer may
+ * omit lines. */
 static void add_unseen(struct side_maker *w, uint32_t to, const struct side *s, uint32_t i)
 {
 	uint32_t n = s->values.n;

@@ -16,7 +16,7 @@ struct signature {
 void similarity_add(struct signature *s, struct arena *a, struct str text);
 void similarity_end(struct signature *s, struct arena *a); /* no more will be added */
 
-/* What both have, as a share of the larger one; 0 .. 1. */
+/* Returns the common part of both as a share of the larger one; 0 .. 1. */
 double similarity_share(const struct signature *a, const struct signature *b);
 
 #endif

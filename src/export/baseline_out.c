@@ -7,7 +7,7 @@
 #include "model/read.h"
 #include "export/out.h"
 
-/* What would end a field or a list, and the escape itself, as \xNN. */
+/* Escapes characters that end a field or a list, and the escape character, as \xNN. */
 static void put_field(struct sb *b, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {

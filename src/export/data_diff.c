@@ -74,7 +74,7 @@ static void put_metric(const struct diff *d, uint32_t row, uint32_t k, struct sh
 		sheet_null(to);
 }
 
-/* What the entry is called on the last side; empty where that lacks it. */
+/* Name of the entry on the last side; empty if that side lacks it. */
 static struct str last_name(const struct compare *c, uint32_t entry)
 {
 	uint32_t s = c->sides - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What stands before the text of a view (B§1.7).
+ * The text before the rows of a view (B§1.7).
  */
 #include "export/out.h"
 

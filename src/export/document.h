@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What every JSON document of ours begins with: the name and version of its schema, the tool, where
- * the numbers come from, the options, the remarks. Between document_begin and document_end the
- * caller adds members of its own.
+ * The common head of JSON documents: name and version of the schema, the tool, sources, options,
+ * notes. Between document_begin and document_end the caller adds members of its own.
  */
 #ifndef TFPROF_EXPORT_DOCUMENT_H
 #define TFPROF_EXPORT_DOCUMENT_H

@@ -8,7 +8,7 @@
 
 /* ---- GitHub ---- */
 
-/* What ends or splits a workflow command is written as %XX. In a property also : and , are. */
+/* Writes characters that end or split a workflow command as %XX; in a property also : and , */
 static void put_command_text(struct sink *to, struct str s, bool property)
 {
 	for (size_t i = 0; i < s.n; i++) {

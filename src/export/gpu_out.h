@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the GPUs of a recording did, as text and as data.
+ * The work of recorded GPUs, as text and as data.
  */
 #ifndef TFPROF_EXPORT_GPU_OUT_H
 #define TFPROF_EXPORT_GPU_OUT_H

@@ -74,7 +74,7 @@ static bool is_narrow(const struct page *p)
 	return p->columns && p->columns < NARROW;
 }
 
-/* What others have named, as a part of one line. */
+/* Appends a name from a recording as a part of one line. */
 static struct str one_line(struct page *p, struct str name)
 {
 	struct sb b = sb_in(p->a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the graph nodes behind an entry of op or code have in common words: their types and devices,
- * each once, in byte order. To be asked entry by entry; knows no form of output.
+ * Types and devices of the graph nodes behind an entry of op or code, each once, in byte order.
+ * Independent of the output format.
  */
 #ifndef TFPROF_EXPORT_MEMBERS_H
 #define TFPROF_EXPORT_MEMBERS_H

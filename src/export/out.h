@@ -94,7 +94,8 @@ bool data_advice(const struct advice *advice, const struct opts *o, struct emit 
 /* The result as a serialized GraphNodeProto (scope, graph) or MultiGraphNodeProto (op, code). */
 bool result_write(const struct result *r, struct sink *to, struct err *e);
 
-/* What stands for a result where out_accepts said no: a message with the name of the root. */
+/* Writes the message that replaces a result which out_accepts refused: it holds the name of the
+ * root. */
 void result_write_refused(struct sink *to);
 
 /* Advice as a serialized AdviceProto. */

@@ -87,7 +87,7 @@ static inline void pbput_close(struct pbput *b, unsigned field, size_t mark)
 	pbput_tag(b, field, PB_BYTES);
 }
 
-/* The same straight to a sink, front to end. */
+/* Writes the field straight to a sink, front to end. */
 static inline void pbsink_varint(struct sink *to, uint64_t v)
 {
 	uint8_t text[VARINT_MAX];

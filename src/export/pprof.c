@@ -11,7 +11,7 @@
 
 #define SUFFIX S(" (gradient)")
 
-/* What makes a function or a location the same: texts are ids of names. */
+/* Key of a function or a location; texts are ids of names. */
 struct place {
 	uint32_t file, function;
 	int32_t line; /* of a function: where it starts */

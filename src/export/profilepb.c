@@ -387,7 +387,7 @@ static void flush(struct writer *w, struct sink *to)
 	pbput_clear(&w->b);
 }
 
-/* What follows the nodes. */
+/* Writes the fields after the nodes. */
 static void put_rest(struct writer *w, struct sink *to)
 {
 	const struct model *m = w->m;

@@ -144,7 +144,7 @@ static void put_input_shapes(struct pbput *b, const struct model *m, uint32_t no
 	}
 }
 
-/* What stands behind the children of a GraphNodeProto, and what before them. */
+/* Writes the fields of a GraphNodeProto after its children, and before them. */
 static void put_graph_tail(struct pbput *b, const struct model *m, const struct item *x)
 {
 	put_numbers(b, graph_numbers, COUNT(graph_numbers), GRAPH_INPUT_SHAPES + 1, 99, x);

@@ -62,7 +62,7 @@ void sheet_open_json(
 	t->json = j;
 }
 
-/* What stands before a cell. */
+/* Writes the text before a cell. */
 static void begin_cell(struct sheet *t)
 {
 	switch (t->form) {
@@ -85,7 +85,7 @@ static void begin_cell(struct sheet *t)
 	}
 }
 
-/* What stands behind it, and behind the row. */
+/* Writes the text after a cell, and after the row. */
 static void end_cell(struct sheet *t)
 {
 	bool last = ++t->at == t->n;

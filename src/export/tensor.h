@@ -9,7 +9,7 @@
 #include "checkpoint/ckpt.h"
 #include "view/view.h"
 
-/* What a shown entry has; empty if nothing. In the query's arena. */
+/* Text of a shown entry; empty if it has no tensor. In the query's arena. */
 struct shown_tensor {
 	struct str text;    /* ends in a newline */
 	struct str message; /* bytes of a TFProfTensorProto, if they were asked for */
@@ -20,7 +20,8 @@ struct shown_tensor {
  * original finds them. False only if cancelled. */
 void tensors_read(struct result *r, struct ckpt *c, bool messages);
 
-/* One tensor. limit: values in the text, the rest is told of in one line; negative: no limit. */
+/* Appends one tensor. limit: number of values in the text, one line counts the others; negative:
+ * no limit. */
 struct tensor_want {
 	int64_t limit;
 	bool message;

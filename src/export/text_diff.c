@@ -8,7 +8,7 @@
 #include "export/diff_out.h"
 #include "io/line.h"
 
-/* What a metric is about, in a sentence. */
+/* Returns the noun for a metric in a sentence. */
 static const char *noun(enum metric_id m)
 {
 	switch (metrics[m].unit) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the timelines share: the trace file (B§6), written as it is made and never held in memory.
+ * Shared by the timelines: the trace file (B§6), written while it is made and never held in memory.
  */
 #ifndef TFPROF_EXPORT_TIMELINE_H
 #define TFPROF_EXPORT_TIMELINE_H
@@ -16,7 +16,7 @@ struct trace_writer {
 };
 
 bool trace_open(struct trace_writer *t, const struct query *q, struct err *e);
-/* The same, into just that file. */
+/* Begins a trace in exactly this file. */
 bool trace_open_at(struct trace_writer *t, struct arena *a, struct str path, struct err *e);
 /* Renames the file into its place and says so. */
 bool trace_close(struct trace_writer *t, struct emit *to, struct err *e);
@@ -80,7 +80,7 @@ void trace_mem_read(struct trace_mem *x, const struct idset *cells);
 void trace_mem_counters(
         const struct trace_mem *x, struct trace_writer *t, int64_t pid, struct sink *say);
 
-/* What out.c binds. */
+/* Entry points for out.c. */
 bool timeline_tree(const struct result *r, struct emit *to, struct err *e);   /* scope, code */
 bool timeline_graph(const struct result *r, struct emit *to, struct err *e);  /* of one step */
 bool timeline_tracks(const struct result *r, struct emit *to, struct err *e); /* of a trace */

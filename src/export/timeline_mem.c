@@ -19,7 +19,7 @@
 
 #define NOTHING UINT32_MAX
 
-/* What nodes hold from the start of a step on: the most of all steps. */
+/* Bytes that nodes hold from the start of a step on: the maximum over all steps. */
 struct held {
 	struct idset nodes;
 	int64_t *bytes; /* by member */
@@ -180,7 +180,8 @@ static uint32_t add_buffer(struct changes *c, uint32_t node, int64_t bytes)
 	return (uint32_t)(c->less.n - 1);
 }
 
-/* What a node has at its first moment it has from the start on; of one moment the last counts. */
+/* The value at a node's first moment counts from the start on; of several values at one moment the
+ * last one counts. */
 static void add_changes(struct changes *c, const struct moments *m, uint32_t node)
 {
 	int64_t bytes = 0;
@@ -209,7 +210,7 @@ static void add_moment(struct moments *m, int64_t at, int64_t by)
 	VEC_PUSH(m->a, &m->by, by);
 }
 
-/* What the node of a cell holds from the start on, then its records. */
+/* Adds the bytes that the cell's node holds from the start on, then its records. */
 static void collect_cell(struct changes *c, struct moments *m, uint32_t cell)
 {
 	const struct step *s = c->x->s;
@@ -314,7 +315,7 @@ static void put_in_use(struct trace_writer *t, int64_t pid, int64_t at, int64_t 
 	trace_counter_end(t, S("Allocated Bytes"), pid, at);
 }
 
-/* What the counter says in a slot of a buffer. */
+/* Writes the counter's text for a slot of a buffer. */
 static struct str top_text(struct changes *c, int slot, uint32_t buffer)
 {
 	struct shown_text *x = &c->shown[slot];

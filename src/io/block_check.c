@@ -25,7 +25,7 @@ static enum spool_event damage(
 	return src_failed(g->s) ? SPOOL_EVENT_FAILED : SPOOL_EVENT_DAMAGE;
 }
 
-/* The same where the file breaks off. */
+/* Checks a block at which the file ends. */
 static enum spool_event cut(
         struct block_decoder *g, struct spool_damage *d, uint64_t at, const char *why)
 {

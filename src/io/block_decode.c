@@ -84,7 +84,7 @@ static uint32_t get_correlation(struct block_decoder *g, struct cursor *c, enum 
 	return g->slots.last[kind].correlation += (uint32_t)unzigzag(get_u64(c));
 }
 
-/* What all have that takes time. */
+/* Decodes the fields that all records with a duration have. */
 static inline void get_span(struct block_decoder *g, struct cursor *c, enum spool_kind kind,
         uint64_t *start, uint64_t *length, uint32_t *correlation)
 {

@@ -90,7 +90,7 @@ static uint8_t *put_where(uint8_t *q, const struct spool_where *w)
 	return varint_put(q, w->stream);
 }
 
-/* What all have that takes time. */
+/* Encodes the fields that all records with a duration have. */
 static inline uint8_t *put_span(struct block_encoder *p, uint8_t *q, enum spool_kind kind,
         uint64_t start, uint64_t length, uint32_t correlation)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is wrong with a spool, added up: where it breaks off, as one does whose process was killed,
- * and where it is damaged, which is refused unless the user says otherwise.
+ * Collects the faults of a recorded file: where it is truncated, as after a killed process, and
+ * where it is damaged, which is refused unless the user asks for recovery.
  */
 #ifndef TFPROF_IO_BLOCK_FAULT_H
 #define TFPROF_IO_BLOCK_FAULT_H

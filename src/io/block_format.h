@@ -160,7 +160,7 @@ struct spool_copy {
 	uint64_t graph_node;
 };
 
-/* What copies are called, by kind; also in sums of them. */
+/* Names of copies by kind, also in sums of them. */
 #define SPOOL_COPY_KINDS 11
 static inline const char *spool_copy_name(unsigned kind)
 {
@@ -219,7 +219,7 @@ struct spool_overhead {
 	uint32_t tid;
 };
 
-/* What happened to an NVTX range. START and END pair by id, on any threads. */
+/* Kinds of NVTX events. START and END pair by id, on any threads. */
 enum spool_range_op { SPOOL_PUSH, SPOOL_POP, SPOOL_START, SPOOL_STOP, SPOOL_INSTANT };
 struct spool_range {
 	enum spool_range_op op;
@@ -230,7 +230,7 @@ struct spool_range {
 	uint64_t id;     /* of START and STOP */
 };
 
-/* What may begin or end a step. */
+/* Marks that may begin or end a step. */
 enum spool_mark_what { SPOOL_STEP, SPOOL_PROFILER_START, SPOOL_PROFILER_STOP };
 struct spool_mark {
 	enum spool_mark_what what;
@@ -249,7 +249,7 @@ struct spool_sum {
 	uint64_t bytes;
 };
 
-/* What did not get in. Counts are of this loss, not running totals. */
+/* Records that were lost. Counts are of this loss, not running totals. */
 enum spool_lost_why {
 	SPOOL_LOST_DROPPED, /* CUPTI had no buffer */
 	SPOOL_LOST_UNKNOWN, /* records of a kind or size that we do not know */
@@ -307,7 +307,8 @@ struct spool_record {
 	};
 };
 
-/* What both sides remember within a block. A slot counts if its stamp is that of the block. */
+/* State that encoder and decoder keep within a block. A slot is valid if its stamp is that of the
+ * block. */
 #define SPOOL_SLOTS 512
 struct spool_slots {
 	uint32_t stamp; /* 1 + number of the block */

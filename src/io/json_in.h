@@ -32,7 +32,7 @@ enum json_type {
 	JSON_NULL
 };
 
-/* What is wrong with text that can be read all the same. */
+/* Faults of text that can still be read. */
 enum json_flaw {
 	JSON_FLAW_COMMA,     /* a comma before a closing bracket */
 	JSON_FLAW_NONFINITE, /* inf or nan as a number */

@@ -30,12 +30,12 @@ void json_line(struct json *j); /* the next key, value or end begins a line */
 /* Quotes, backslash and control characters escaped, '/' not, everything beyond ASCII as \uXXXX with
  * surrogate pairs. What is no UTF-8 comes out as some other characters, those of the original. */
 void json_string(struct json *j, struct str text);
-/* The same, but bytes that are no UTF-8 come out as \xNN. scratch is used and emptied. */
+/* Writes a string; bytes that are not UTF-8 are written as \xNN. scratch is used and emptied. */
 void json_bytes(struct json *j, struct sb *scratch, struct str text);
 void json_i64(struct json *j, int64_t v);
 void json_literal(struct json *j, struct str text); /* a number, true, false or null, as it is */
 
-/* The same text by itself. */
+/* Appends the escaped text without writing it. */
 void json_put_text(struct sink *to, struct str text);
 
 /* One whole value was written: asserted, and returned for tests. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What stands in tokens: escapes of strings, digits of numbers.
+ * Contents of tokens: escapes of strings, digits of numbers.
  */
 #include "io/json_in.h"
 

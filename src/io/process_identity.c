@@ -86,7 +86,7 @@ void process_identity_take(
 
 /* ---- jobs ---- */
 
-#define HOPS_MAX 64 /* from a process to who launched it */
+#define HOPS_MAX 64 /* follows a process to its launcher */
 
 static uint64_t key_of(struct str host, int64_t pid)
 {

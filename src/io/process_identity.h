@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whose a spool is: process, program, rank and job, as its facts tell; and what makes several
- * processes one picture: which are of one job, and one number for each GPU, whatever each process
- * calls it.
+ * Identifies the process of a recorded file: process, program, rank and job from its facts. Groups
+ * processes: which belong to one job, and one number for each GPU, whatever number each process
+ * uses for it.
  */
 #ifndef TFPROF_IO_PROCESS_IDENTITY_H
 #define TFPROF_IO_PROCESS_IDENTITY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a spool holds, in short: whose it is, how many records of each kind, what is missing from
- * it. Reads all of it; a spool that still grows is read as far as it is written.
+ * Summary of a recorded file: its process, the number of records of each kind, what is missing.
+ * Reads the whole file; a file that still grows is read as far as it is written.
  */
 #ifndef TFPROF_IO_RECORDING_SUMMARY_H
 #define TFPROF_IO_RECORDING_SUMMARY_H
@@ -30,7 +30,8 @@ bool recording_summary(
 uint64_t recording_summary_kernels(const struct recording_summary *l);
 uint64_t recording_summary_copies(const struct recording_summary *l);
 
-/* What was lost and why: "12 dropped by CUPTI, 3 without times"; empty if nothing was. */
+/* Returns what was lost and why, such as "12 dropped by CUPTI, 3 without times"; empty if nothing
+ * was lost. */
 void spool_lost_text(struct sb *b, const uint64_t lost[SPOOL_LOST_WHY_N], uint64_t damaged);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a new kind of sink has to provide. For files of this floor only.
+ * Interface of a kind of sink. For files of this folder only.
  */
 #ifndef TFPROF_IO_SINK_INTERNAL_H
 #define TFPROF_IO_SINK_INTERNAL_H

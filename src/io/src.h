@@ -13,7 +13,7 @@
 
 #define SRC_WINDOW ((size_t)1 << 20)
 
-/* Where an input stops being good. Filled by who reads it. */
+/* Position at which an input stops being valid. Filled by its reader. */
 struct src_damage {
 	bool recover;       /* what comes before counts: gzip data that break off just end */
 	struct str in_gzip; /* the sentence about them */
@@ -37,7 +37,7 @@ struct src {
  * by the arena's work until src_close. Sentences: "cannot open '<path>': <reason>". */
 bool src_open(struct src **out, struct arena *a, struct str path, struct err *e);
 
-/* The same for what must be a file: neither a pipe nor a device, for which one could wait. */
+/* Opens a regular file; refuses pipes and devices, for which one would have to wait. */
 bool src_open_file(struct src **out, struct arena *a, struct str path, struct err *e);
 
 /* Reads from memory that outlives the src; name is used in sentences. */

@@ -31,8 +31,8 @@ struct table_block {
 	bool has_key; /* the key is that of the entry before: the next must come behind it */
 };
 
-/* What stands around a sentence: lead FILE middle SENTENCE tail; magic too when the file is none.
- */
+/* Parts of an error sentence: lead FILE middle SENTENCE tail; magic replaces SENTENCE if the file
+ * is not a table. */
 struct table_frame {
 	const char *lead, *middle, *tail, *magic;
 };

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 
-#define WAIT_SLICE 50 /* ms: how late a cancel may be heard */
+#define WAIT_SLICE 50 /* ms: longest delay until a cancel is noticed */
 
 bool wait_ready(int fd, short events)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Waiting for the other end of a pipe, which may be never, without being deaf to who cancels.
+ * Waits for the other end of a pipe, possibly forever, and still notices a cancel.
  */
 #ifndef TFPROF_IO_WAIT_H
 #define TFPROF_IO_WAIT_H

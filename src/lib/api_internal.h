@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the two files of the public interface share: the session as a caller holds it, and how a
+ * Shared by the files of the public interface: the session as the caller holds it, and the way a
  * call is run.
  */
 #ifndef TFPROF_LIB_API_INTERNAL_H

@@ -51,7 +51,7 @@ static bool unknown_command(struct session *s, struct str word, struct request *
 	        STR(word), STR(all));
 }
 
-/* What an option of that name, which other programs have, is called here; or none. */
+/* Returns our name for an option of another program; NULL if there is none. */
 static struct str other_name(struct str name)
 {
 	static const char *const names[][2] = { { "sort", "order_by" }, { "format", "output" },
@@ -203,7 +203,7 @@ static bool take_word(struct session *s, struct str word, struct request *r)
 	return unknown_command(s, word, r);
 }
 
-/* Do the options that were given go with the command, which may stand behind them? */
+/* True if the given options, which may precede the command, apply to it. */
 static bool check_options(struct session *s, const struct request *r)
 {
 	for (size_t i = 0; r->command && i < r->given.n; i++)

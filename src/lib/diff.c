@@ -54,7 +54,8 @@ static bool take_selected(struct session *s, struct asked *k, const struct diff_
 	return k->n || session_fail(s, ERR_INVALID_ARGUMENT, "-select: nothing to compare");
 }
 
-/* What is selected, else what the first text among the sides has; behind it what only decides. */
+/* Returns the selected metrics, or those of the first text among the sides, then the metrics that
+ * only decide. */
 static bool choose_metrics(struct diff_sides *d, const struct diff_request *w, struct asked *k)
 {
 	const struct answer *text = NULL;
@@ -309,7 +310,7 @@ static bool check_gates(struct session *s, const struct gate_result *v, size_t n
 
 /* ---- the command ---- */
 
-/* What chooses among the numbers of a profile does nothing to those of a text. */
+/* Options that select numbers of a profile do not apply to a text. */
 static void note_texts(const struct diff_sides *d, const struct opts *o)
 {
 	const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of the command diff share: its words, its sides, its gates.
+ * Shared by the parts of the command diff: its options, its sides, its gates.
  */
 #ifndef TFPROF_LIB_DIFF_INTERNAL_H
 #define TFPROF_LIB_DIFF_INTERNAL_H
@@ -42,7 +42,7 @@ struct diff_sides {
 	struct diff_side *v;
 	size_t n;
 	struct guard guard;
-	/* What is made of the loaded sides; see diff_sides_make. */
+	/* Results for the loaded sides; see diff_sides_make. */
 	struct arena *a; /* where they are merged */
 	const struct view_ops *view;
 	const struct opts *o;

@@ -111,7 +111,7 @@ static void collect_notes(struct session *s, struct session *from)
 	from->notes.list.n = 0;
 }
 
-/* What the sides said, and the first failure. */
+/* Collects the notes of the sides, and the first failure. */
 static bool collect(struct diff_sides *d)
 {
 	struct session *s = d->s;

@@ -54,7 +54,7 @@ bool flags_spool_word(struct session *s, struct flags *f, struct str word);
 
 /* Loads the spools, by these flags and those that stand in the session's options file. */
 bool flags_load_spools(struct session *s, const struct flags *f);
-/* The same of one that is in memory; f->spool is its name. */
+/* Loads a recording from memory; f->spool is its name. */
 bool flags_load_spool_bytes(struct session *s, const struct flags *f, struct str bytes);
 
 /* Loads them all, with the original's progress sentences on out. */

@@ -321,7 +321,7 @@ static bool unknown_topic(struct session *s, struct str topic)
 	        STR(topic));
 }
 
-/* What is counted, and the options that take it. */
+/* Writes the meaning of a metric, and the options that accept it. */
 static void put_metric(struct session *s, const struct metric *m, struct sink *out)
 {
 	struct arena *a = &s->query_arena;

@@ -31,7 +31,7 @@ void options_preset(const char *scope, void *in);
 bool option_set(
         struct session *s, struct arena *a, const struct option *row, struct str value, void *in);
 
-/* What the words of a command are read with. */
+/* State while the options of a command are read. */
 struct option_words {
 	const struct command *command; /* whose scope it is */
 	void *into;                    /* its struct; holds what stays if an option is not given */

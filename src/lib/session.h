@@ -115,8 +115,8 @@ bool session_need_all(struct session *s, bool older);
 bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
         struct sink *out, struct sink *message);
 
-/* What a view accounts, as a side of a comparison. Of the options the steps, the types and the
- * devices count. */
+/* Returns the accounted entries of a view as a side of a comparison. Of the options only steps,
+ * types and devices apply. */
 struct side_ask {
 	const struct view_ops *view;
 	const struct opts *o;
@@ -167,7 +167,7 @@ void session_set(struct session *s, const struct opts *o);
 bool session_fail(struct session *s, enum status code, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* The same, with the error of another session, which may go then. */
+/* Fails with the error of another session, which may be closed afterwards. */
 static inline bool session_fail_as(struct session *s, const struct err *e)
 {
 	session_fail(s, e->code, "%.*s", STR(e->text));

@@ -64,7 +64,7 @@ static bool has_result(const struct view_ops *v, const struct opts *o)
 	return v != &view_graph || o->output.kind != OUT_TIMELINE || o->step >= 0;
 }
 
-/* Tells a person why there is nothing to see; who wants a depth of 1 knows. */
+/* Notes why the answer is empty, except if a depth of 1 was asked for. */
 static void note_nothing(struct session *s, const struct result *r)
 {
 	static const char *const by[HIDDEN_N] = { "-start_name_regexes leaves", NULL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What --profile_path names: one file, a folder of profiles, or several of either, each a worker of
- * its own. Finds the files; session.h loads them.
+ * Resolves --profile_path: one file, a folder of profiles, or several of either, each of them a
+ * worker. Finds the files; session.h loads them.
  */
 #ifndef TFPROF_LIB_SOURCES_H
 #define TFPROF_LIB_SOURCES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What standard output is: a terminal or not, its size, its colours, its letters. Asked once for
- * each command, since terminals are resized.
+ * Properties of standard output: terminal or not, size, colours, encoding. Determined for each
+ * command, because terminals are resized.
  */
 #ifndef TFPROF_LIB_TERM_H
 #define TFPROF_LIB_TERM_H

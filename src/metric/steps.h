@@ -14,7 +14,7 @@ struct step_range {
 	int64_t reach;    /* the furthest end of those up to here */
 };
 
-/* What -step was given, unless it is one number: 0,2,5 or 3..9 or both. */
+/* Value of -step if it is not a single number: 0,2,5 or 3..9 or both. */
 struct step_set {
 	struct str text;      /* without blanks */
 	struct step_range *v; /* by their beginnings */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a device's name says. No pattern engine: the rules are fixed.
+ * Parses device names. No pattern engine: the rules are fixed.
  */
 #include "model/device.h"
 

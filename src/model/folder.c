@@ -38,7 +38,7 @@ static struct str without_endings(struct str name)
 	return name;
 }
 
-/* What a file of this name is, and its step. */
+/* Returns the role of a file with this name, and its step. */
 static enum kind judge_name(struct str name, int64_t *step)
 {
 	*step = -1;

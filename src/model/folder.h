@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a folder of profiles holds, by the names of its files alone: those that ProfileContext,
- * write_op_log and write_graph give them. Opens none of them.
+ * Recognises the files of a folder by their names alone: the names that ProfileContext,
+ * write_op_log and write_graph use. Opens none of them.
  */
 #ifndef TFPROF_MODEL_FOLDER_H
 #define TFPROF_MODEL_FOLDER_H

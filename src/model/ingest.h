@@ -21,8 +21,8 @@ struct ingest;
 
 /* notes outlive the ingest. keep_attrs: node attributes are kept for writing a ProfileProto. */
 struct ingest *ingest_open(struct model *m, struct notes *notes, bool keep_attrs);
-/* What is said goes into a model that will be merged into this one (ingest_merge), which is only
- * read meanwhile. */
+/* Begins an overlay: additions go into a model that will be merged into this one (ingest_merge),
+ * which is only read meanwhile. */
 void ingest_base(struct ingest *in, const struct model *base);
 
 /* From here on, nodes are those of that model, found by name, each once; of them only executions
@@ -66,7 +66,8 @@ void ingest_given_types(struct ingest *in, uint32_t node); /* types: just those 
 /* About any node; undone with the file. */
 void ingest_add_type(struct ingest *in, uint32_t node, uint32_t type);
 void ingest_set_float_ops(struct ingest *in, uint32_t node, int64_t n); /* in force at the commit */
-/* The same; frame may be ID_NONE: a call stack without frames. A node keeps its first stack. */
+/* Adds a call stack; frame may be ID_NONE: a call stack without frames. A node keeps its first
+ * stack. */
 void ingest_set_stack(struct ingest *in, uint32_t node, uint32_t frame);
 uint32_t ingest_frame(struct ingest *in, const struct frame *f); /* id; equal frames are one */
 void ingest_has_traces(struct ingest *in);

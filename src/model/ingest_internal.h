@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the writers of the model share: ingest.c (static part, sealing), fold.c (step files),
+ * Shared by the writers of the model: ingest.c (static part, sealing), fold.c (step files),
  * steps_in.c (steps of profiles), step_list.c (all steps, sums), merge.c (workers).
  */
 #ifndef TFPROF_MODEL_INGEST_INTERNAL_H

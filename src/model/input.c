@@ -214,7 +214,7 @@ static bool load_text(struct load *l, struct src *s, struct err *e)
 	struct str text, wire;
 	struct src *translated;
 
-	/* What has no size may have no end. */
+	/* An input without a size may be endless. */
 	if (!src_size(s) && !pbtext_begins(l->in->text, l->head, s->name, l->a, e))
 		return false;
 	return src_all(s, &text) && pbtext_encode(l->in->text, text, s->name, l->a, &wire, e) &&

@@ -8,7 +8,7 @@
 
 #include "model/read.h"
 
-/* What a file is for. */
+/* Role of a file. */
 enum {
 	ROLE_GRAPH = 1,
 	ROLE_STEP = 2,
@@ -102,8 +102,8 @@ bool input_load_workers(struct ingest *to, const struct input_workers *workers, 
 /* The likely role of a file, by its first unpacked bytes and its path; 0: none of them. */
 unsigned input_guess(struct str head, struct str path);
 
-/* The same, looking into the file; what is read by nobody has no role, and *foreign says what it
- * is, if that is known. Standard input and pipes are not looked at: *role is 0. */
+/* Looks into the file; an unsupported file has no role, and *foreign says what it is, if known.
+ * Standard input and pipes are not read: *role is 0. */
 struct unsupported_format;
 bool input_guess_file(struct str path, unsigned *role, const struct unsupported_format **foreign,
         struct work *work, struct err *e);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the readers of GraphDef, OpLogProto and ProfileProto share: leaves that are refused with the
- * offset of the fault, map entries, attribute values, call stacks. Hand walks follow the rules of
- * libprotobuf: the last scalar wins, a known field of another wire type is unknown, copies of a
- * submessage are joined, packed and unpacked lists are both taken, texts are UTF-8.
+ * Shared by the readers of GraphDef, OpLogProto and ProfileProto: leaves that are refused with the
+ * offset of the fault, map entries, attribute values, call stacks. Hand-written walks follow the
+ * rules of libprotobuf: the last scalar wins, a known field of another wire type is unknown, copies
+ * of a submessage are merged, packed and unpacked lists are both accepted, texts are UTF-8.
  */
 #ifndef TFPROF_MODEL_READ_INTERNAL_H
 #define TFPROF_MODEL_READ_INTERNAL_H

@@ -158,7 +158,7 @@ static void say_inputs(struct reading *r, struct profile *p, uint32_t name)
 	}
 }
 
-/* What is said of a node that is complete. */
+/* Adds a node that is complete. */
 static void say_facts(struct reading *r, struct profile *p, uint32_t node)
 {
 	const struct profile_node *n = &p->n;
@@ -189,7 +189,7 @@ static bool walk_execs(struct reading *r, struct profile *p, uint32_t node)
 	return true;
 }
 
-/* The same, and nothing is told. */
+/* Validates the executions without storing them. */
 static bool judge_execs(struct reading *r, struct profile *p)
 {
 	uint64_t before = p->x.short_tuples;
@@ -339,7 +339,7 @@ static bool no_second_time(const struct src *s, struct err *e)
 	return err_set(e, ERR_IO, "%.*s: cannot be read a second time", STR(s->name));
 }
 
-/* What is lost of a damaged profile, as far as what is left of it tells. */
+/* Estimates how many nodes and steps a damaged profile lost. */
 static void say_lost(struct src_damage *d, struct ingest *to, const struct profile *p)
 {
 	uint64_t steps = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a file may be, judged by its first bytes (unpacked): 0 certainly not ... 100 certain.
- * Opens nothing, and never replaces parsing.
+ * Estimates the format of a file from its first bytes (decompressed): 0 certainly not ... 100
+ * certain. Opens nothing, and never replaces parsing.
  */
 #ifndef TFPROF_MODEL_SNIFF_H
 #define TFPROF_MODEL_SNIFF_H

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operations meet the calls that launched them, by correlation. Either may come first, mostly not
- * far from the other: who waits stands in a hash table, and leaves it when they have met; so memory
- * follows the disorder of the records, not their number. Correlations go round at 2^32: they are
- * taken as near to the latest as they can be.
+ * Matches operations with the calls that launched them, by correlation id. Either may come first,
+ * mostly not far from the other: unmatched ones are kept in a hash table and removed when matched,
+ * so memory depends on the disorder of the records, not on their number. Correlation ids wrap at
+ * 2^32: they are taken as near to the latest as possible.
  */
 #include "base/sort.h"
 #include "model/spools_internal.h"
 
-#define JOIN_REACH ((uint64_t)1 << 20) /* who waits longer, in correlations, waits in vain */
-#define JOIN_SLOTS ((size_t)1 << 12)   /* to begin with; a power of two */
-#define JOIN_MET   ((size_t)1 << 15)   /* calls remembered after they have met; likewise */
+#define JOIN_REACH                                                                                 \
+	((uint64_t)1 << 20) /* a record that is unmatched for longer, in correlation ids, stays    \
+	                       unmatched */
+#define JOIN_SLOTS ((size_t)1 << 12) /* to begin with; a power of two */
+#define JOIN_MET   ((size_t)1 << 15) /* calls remembered after they have met; likewise */
 
 struct waiting {
 	uint64_t key;         /* 0: free */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What timelines of other tools show of an operation, in the words of TensorFlow's own tracers:
- * "gemm regs:32 shm:0 grid:64,1,1 block:256,1,1@@forward/gemm". Made only where run metadata may be
- * written. A label is an index in the list of labels, 1 and up; 0: there is none.
+ * Labels of operations in the words of TensorFlow's own tracers: "gemm regs:32 shm:0 grid:64,1,1
+ * block:256,1,1@@forward/gemm". Made only if run metadata may be written. A label is an index in
+ * the list of labels, 1 and up; 0: none.
  */
 #include <assert.h>
 
 #include "model/spools_internal.h"
 
-/* What tells labels apart; without padding, which would be hashed too. */
+/* Key of a label, without padding, which would be hashed too. */
 struct label_key {
 	uint64_t bytes;
 	uint32_t leaf, numbers[9];

@@ -14,7 +14,7 @@
 #define STEP_MARK  "tfprof.step"
 #define ANY_NUMBER "[0-9]+"
 
-/* What --step-nvtx= may say instead of a pattern. */
+/* Names that --step-nvtx= accepts instead of a pattern. */
 static const struct {
 	const char *word, *pattern;
 } presets[] = {

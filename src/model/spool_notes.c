@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a recording lacks, in sentences: lost and damaged records, operations that are in no step or
- * have no call, gaps, clocks that were set. Nothing of this is ever passed over in silence.
+ * Notes about what a recording lacks: lost and damaged records, operations without a step or a
+ * call, gaps, clock changes. None of this is ever omitted.
  */
 #include <inttypes.h>
 
@@ -106,7 +106,7 @@ static void say_lost(const struct reading_spools *r, struct notes *to)
 		        texts[i][0], texts[i][1]);
 }
 
-/* What was not recorded at all. */
+/* Notes intervals and kinds of work that were not recorded. */
 static void say_missing(const struct reading_spools *r, struct notes *to, uint64_t ops)
 {
 	uint64_t calls = SUM_OF(r, totals[SPOOL_API]), unlaunched = SUM_OF(r, unlaunched);

@@ -82,7 +82,7 @@ static uint32_t own_leaf(struct reading_ops *x, uint32_t *known, struct str name
 
 /* ---- calls ---- */
 
-/* What was open on the thread at that time. Calls mostly come in order of time. */
+/* Returns the range that was open on the thread at that time. Calls are mostly in order of time. */
 static uint32_t scope_at(struct process *p, uint32_t tid, uint64_t time)
 {
 	uint32_t at = p->last_thread;

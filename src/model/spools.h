@@ -41,7 +41,7 @@ struct spools {
 /* Is the path a folder that holds spools? */
 bool spools_is_folder(struct arena *a, struct str path);
 
-/* Lists a folder, or takes the path as a spool, and reads what stands beside it. */
+/* Lists a folder, or takes the path as one recorded file, and reads the files beside it. */
 bool spools_find(struct spools *s, struct arena *a, struct str path, struct err *e);
 
 /* Can these options be meant? */

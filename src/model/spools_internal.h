@@ -28,7 +28,7 @@ struct scope {
 	struct str type; /* what the innermost range is called, as recorded but for its arguments */
 };
 
-/* What a range's name says. */
+/* Parsed name of a range. */
 struct range_name {
 	struct strs parts; /* of the path: none for those that are steps */
 	struct str type;
@@ -36,7 +36,7 @@ struct range_name {
 	bool mark; /* is one of our own step marks */
 };
 
-/* What an operation is called. */
+/* Names of an operation. */
 struct leaf_name {
 	struct str full;   /* with templates and parameters */
 	struct str type;   /* without: at::native::copy_kernel */
@@ -148,7 +148,7 @@ struct process {
 	uint64_t first, last;     /* time of the first call or operation, of the last */
 	bool follows;             /* its steps are those of another job */
 	bool stepless;            /* nothing was launched in its steps: as if it had none */
-	/* What is there and what is not. */
+	/* Counts of what is present and what is missing. */
 	uint64_t totals[SPOOL_N];
 	uint64_t lost[SPOOL_LOST_WHY_N];
 	uint64_t gaps, gap_ns;
@@ -231,7 +231,7 @@ int64_t steps_of(const struct reading_spools *r, struct process *p, uint64_t tim
 uint32_t labels_kernel(struct reading_spools *r, uint32_t leaf, const struct spool_kernel *k);
 uint32_t labels_copy(struct reading_spools *r, uint32_t leaf, const struct spool_copy *c);
 uint32_t labels_set(struct reading_spools *r, uint32_t leaf, const struct spool_set *s);
-/* The same of one node, as a string of the model, 1 and up. */
+/* Returns the name of one node as a string of the model, 1 and up. */
 uint32_t labels_of_node(struct reading_spools *r, uint32_t label, struct str node);
 
 /* Reads the operations of a process through a join. anchors: only to find steps_kernel. */
@@ -327,7 +327,7 @@ void place_ranges(struct reading_spools *r, struct process *p);
 
 /* Says all that was placed. */
 void emit_model(struct reading_spools *r);
-/* What was lost, left out or odd. */
+/* Counts of what was lost, left out or odd. */
 void notes_say(struct reading_spools *r);
 
 #endif

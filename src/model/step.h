@@ -24,7 +24,7 @@ enum span_kind {
 	SPAN_CPU
 }; /* SEEN: no time, only "was on this device" */
 
-/* What run metadata says of a record besides, kept where some may be written. */
+/* Annotations of a record in run metadata, kept if run metadata may be written. */
 struct span_annotation {
 	uint32_t label;  /* 1 + string: its timeline_label; 0: none */
 	uint32_t thread; /* that launched it; 0: unknown */
@@ -38,7 +38,7 @@ struct holding {
 struct step {
 	int64_t id;      /* what -step takes */
 	uint32_t worker; /* whose it is: index in the model's workers; 0 where none are named */
-	bool excluded_from_average; /* only for who asks for it: not in the average */
+	bool excluded_from_average; /* excluded from the average; needs an explicit -step */
 	uint32_t ticks_per_us;      /* unit of the times below: 1, 1000 or 1000000 */
 	int64_t base_us;            /* added to starts; 0 for RunMetadata and ProfileProto */
 
@@ -90,7 +90,7 @@ void mem_close(uint8_t *item, const uint8_t *end);
 
 /* Unpacks the item at *p (bytes packed by us: not checked again) and moves on; false at the end. */
 bool mem_next(const uint8_t **p, const uint8_t *end, struct mem_item *m);
-/* The same of the next allocation, or of the next that is none. */
+/* Returns the next allocation, or the next record that is not an allocation. */
 bool mem_next_of(const uint8_t **p, const uint8_t *end, bool allocation, struct mem_item *m);
 void mem_next_output(const uint8_t **p, struct mem_output *o);
 

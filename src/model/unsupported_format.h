@@ -13,7 +13,8 @@ struct unsupported_format {
 	const char *what, *cure;
 };
 
-/* What a file is by its first unpacked bytes and its path; NULL: none that is known. */
+/* Returns the format of a file by its first decompressed bytes and its path; NULL: none that is
+ * known. */
 const struct unsupported_format *unsupported_format_find(struct str head, struct str path);
 
 /* Says so in *e; returns false. */

@@ -19,7 +19,7 @@ enum checker_id {
 #define CHECK_BIT(id) (1u << (id))
 #define CHECK_ALL     (CHECK_BIT(CHECK_N) - 1)
 
-/* What it asks; trees are those that the session keeps anyway. */
+/* What a checker reads; trees are those that the session keeps anyway. */
 struct advise {
 	const struct model *m;
 	struct arena *a;

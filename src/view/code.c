@@ -103,8 +103,7 @@ static bool find_forward(struct str name, struct str *forward)
 	return true;
 }
 
-/* What a gradient node is waiting for: forward[gradient node] is 1 + the node, and that one is
- * wanted. */
+/* The forward node that a gradient node needs: forward[gradient node] is 1 + that node. */
 struct gradients {
 	uint32_t *forward;
 	bool *wanted;

@@ -67,7 +67,7 @@ static int64_t length(uint64_t from, uint64_t to)
 	return to > from ? num_from_u64(to - from) : 0;
 }
 
-/* What x adds to that which ends at *end. */
+/* Returns what interval x adds to the covered time that ends at *end. */
 static struct piece cover(uint64_t *end, struct piece x)
 {
 	if (x.from < *end)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the GPUs of a recording did: one pass over each spool, then one walk over the intervals of
- * each process and one over those of each GPU. About eight bytes are kept for an operation; all
- * else is sums. A GPU is known by its UUID, so that one that several processes share is one. Knows
- * nothing of output.
+ * The work of recorded GPUs: one pass over each file, then one walk over the intervals of each GPU.
+ * About six bytes are kept per operation, all else is sums. A GPU is identified by its UUID, so
+ * that a GPU shared by several processes is one. Independent of output.
  */
 #ifndef TFPROF_VIEW_GPU_USE_H
 #define TFPROF_VIEW_GPU_USE_H

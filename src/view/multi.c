@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What op and code share: entries that stand for many graph nodes, and which of them they account
- * (B§4.5). Knows neither view.
+ * Shared by op and code: entries that stand for many graph nodes, and which of these nodes they
+ * account (B§4.5). Independent of both views.
  */
 #include "view/view.h"
 

@@ -42,8 +42,8 @@ struct tree_nodes {
 uint32_t *tree_order(
         struct tree *t, const struct tree_nodes *from, const uint32_t *siblings, struct arena *a);
 
-/* The same where the children of each entry are lists already: the first child of an entry, and the
- * next one behind a child, or ID_NONE. */
+/* Builds a tree from lists of children: the first child of an entry, and the next sibling of a
+ * child, or ID_NONE. */
 uint32_t *tree_order_links(struct tree *t, const struct tree_nodes *from, const uint32_t *first,
         const uint32_t *next, struct arena *a);
 

@@ -124,7 +124,8 @@ enum hidden_by view_hides(struct query *q, uint32_t kept, int64_t depth)
 		return HIDDEN_MIN;
 	if (depth > q->o->max_depth)
 		return HIDDEN_DEPTH;
-	/* What ".*" alone shows is everything; a newline would not match it. */
+	/* The pattern ".*" alone matches everything; as a regular expression it would not match a
+	 * newline. */
 	if (!(pattern_is_all(q->show) || pattern_match(q->show, name)) ||
 	        pattern_match(q->hide, name))
 		return HIDDEN_NAME;

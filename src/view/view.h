@@ -119,19 +119,18 @@ struct view_ops {
 extern const struct view_ops *const views[VK_N]; /* by kind */
 extern const struct view_ops view_scope, view_graph, view_op, view_code;
 
-/* Runs one command: finds the step, tallies, shows. A step that is not there is ERR_STEP, and a
- * note says so in the original's words (B§2.7). Another tells of numbers that are where sums stop.
- */
+/* Runs one command: finds the step, tallies, shows. A missing step is ERR_STEP, with a note in the
+ * original's words (B§2.7). Another note reports saturated sums. */
 bool view_run(const struct view_ops *v, struct query *q, struct result *r, struct err *e);
 
-/* That note, once, for who adds up what a view has accounted. */
+/* Adds the note about saturated sums once, for callers that add up accounted numbers. */
 void view_note_stopped(struct notes *notes);
 
 /* From here on the query's model and tree have the names that -rename gives. */
 bool view_rename(struct query *q, struct err *e);
 
-/* What view_run does before the view is asked, and behind it: for who needs all that is accounted
- * and chooses for himself. view_close follows on a view_open that was true. */
+/* Does what view_run does before and after the view runs: for callers that need all accounted
+ * entries and select for themselves. view_close must follow a successful view_open. */
 bool view_open(struct query *q, struct err *e);
 void view_close(struct query *q);
 

@@ -13,7 +13,7 @@
 
 #define COLUMNS_MAX 8 /* workers that get a column of their own, unless -max_workers says it */
 
-/* What an entry has over the workers, of its own or in total. */
+/* Numbers of an entry over the workers, own or total. */
 struct spread {
 	int64_t min, max;
 	double sum;

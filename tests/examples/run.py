@@ -83,7 +83,7 @@ def pages():
         text = open(path).read()
         text = text[text.find('## Ten things') if name == 'readme' else 0:].replace('\\\n', ' ')
         found = re.findall(r'^((?:build/)?tfprof [^>\n].*|printf .*|\$ (?:build/)?tfprof .*\n(?:tfprof> .*\n)+)', text, re.M)
-        found += [x for x in re.findall(r'`(tfprof \S+ [^`…]*)`', re.sub(r'```.*?```', '', text, flags=re.S))
+        found += [x for x in re.findall(r'`(tfprof [^\s`]+ [^`…]*)`', re.sub(r'```.*?```', '', text, flags=re.S))
                   if not re.search(r'\b(FILE|WORD)\b', x)]
         for line in found:
             yield command(name, line)
