@@ -213,6 +213,7 @@ def deep(bin_dir):
               ('faults', lambda: faults('build/check', '--all')),
               ('limits', lambda: limits('build/check')),
               ('static', lambda: counted([sys.executable, '-B', 'tests/static.py'])),
+              ('wheel', lambda: counted([sys.executable, '-B', 'tests/wheel.py', '--portable'])),
               ('valgrind', lambda: valgrind('build/check')),
               ('lint', lint),
               ('recorded', lambda: recorded(os.path.join(bin_dir, 'tfprof'), MANY, *filters('recorded'))),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What pip calls for `pip install ./python`: builds tfprof with make in the folder above, for this machine, and packs
-a wheel."""
+a wheel. packaging/wheel.sh makes wheels for other machines."""
 import os
 import subprocess
 import sys

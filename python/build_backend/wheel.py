@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packs wheels: the Python package, libtfprof.so, the program and the collector. Used by pip
-(backend.py). Equal inputs give equal bytes."""
+"""Packs wheels: the Python package, libtfprof.so, the program and the collector. Used by pip (backend.py) and by
+packaging/wheel.sh. Equal inputs give equal bytes."""
 import base64
 import hashlib
 import os
@@ -49,7 +49,7 @@ def package_files():
     return {'tfprof/' + n: os.path.join(top, n) for n in os.listdir(top) if n.endswith('.py') or n == 'py.typed'}
 
 
-def contents(build):
+def contents(build, licences):
     """{name in the wheel: (bytes, mode)} without RECORD and WHEEL."""
     data, info = 'tfprof-%s.data/' % version(), 'tfprof-%s.dist-info/' % version()
     paths = dict(package_files())
@@ -58,6 +58,9 @@ def contents(build):
     # The program looks for it in ../lib/tfprof.
     paths[data + 'data/lib/tfprof/' + COLLECTOR] = os.path.join(build, COLLECTOR)
     paths[info + 'licenses/LICENSE'] = os.path.join(ROOT, 'LICENSE')
+    if licences:
+        for n in os.listdir(licences):
+            paths[info + 'licenses/' + n] = os.path.join(licences, n)
     for page in os.listdir(os.path.join(ROOT, 'docs', 'man')):
         paths[data + 'data/share/man/man1/' + page] = os.path.join(ROOT, 'docs', 'man', page)
     files = {}
@@ -69,10 +72,10 @@ def contents(build):
     return files
 
 
-def pack(folder, tags, build):
+def pack(folder, tags, build, licences=None):
     """Writes the wheel of what a build folder has; its file name. tags: of platforms, such as linux_x86_64."""
     info = 'tfprof-%s.dist-info/' % version()
-    files = contents(build)
+    files = contents(build, licences)
     head = ['Wheel-Version: 1.0', 'Generator: tfprof', 'Root-Is-Purelib: false']
     files[info + 'WHEEL'] = '\n'.join(head + ['Tag: py3-none-' + t for t in tags] + ['']).encode(), 0o644
     record = ''.join('%s,sha256=%s,%d\n' % (
