@@ -177,7 +177,8 @@ t27_flush_works.slow = True
 def t28_second_client():
     """Another client takes the buffers while the program goes on: a gap is noted, with what is missing of it; when the
     client is done, recording starts anew: after a pause of the program, or at once where CUPTI tells."""
-    quiet = 'flush=20,silence=%d' % (150 * ARGS.pause)
+    # A stop of the program that is longer than a silence would count as the end of the client.
+    quiet = 'flush=20,silence=%d' % (600 * ARGS.pause)
     goes = ['init', 'launch:50', settle(100), 'steal:1', 'until-log:another profiler', 'launch:10', 'steal:0']
     for words, fakes in ((['await-log:anew', 'launch:30'], None), (['until-log:anew', 'launch:30'], ARGS.fakes + '/new')):
         with Run(*goes, *words, 'state', 'exit:3', opts=quiet, fakes=fakes) as r:
@@ -191,7 +192,7 @@ def t28_second_client():
         s = r.ok(3).spool()
         check(s.complete and 30 <= s.n('KERNEL') < int(r.out.split('launches')[1]), s.end, r.out)
         check('another profiler has taken CUPTI out of the process' in r.log() and s.n('GAP') == 1, r.log())
-    with Run('init', 'launch:50', sleep(700), 'launch:50', sleep(100), opts=quiet) as r:
+    with Run('init', 'launch:50', sleep(700), 'launch:50', sleep(100), opts='flush=20,silence=%d' % (150 * ARGS.pause)) as r:
         check(not r.ok().complete(100).n('GAP') and not r.log(), r.log())  # it was idle
 
 
