@@ -133,7 +133,8 @@ def quick(bin_dir):
         ('record', lambda: counted([sys.executable, '-B', 'tests/record/run.py', '--program', program, '--tools',
                                     bin_dir])),
         ('inject', lambda: inject(bin_dir)),
-        ('inject-options', lambda: inject(bin_dir, '--options')),
+        # t28 waits for silences, which a busy machine makes by itself: check-deep runs it under the options too.
+        ('inject-options', lambda: inject(bin_dir, '--options', '--', 't06', 't08', 't23', 't25')),
         ('gpu-quick', lambda: counted([sys.executable, '-B', 'tests/gpu/rehearsal.py', '--quick', '--bin', bin_dir])),
         ('api', lambda: counted([sys.executable, '-B', 'tests/api/run.py', '--bin', bin_dir])),
         ('python', lambda: counted([sys.executable, '-B', 'tests/python/run.py', '--bin', bin_dir])),
