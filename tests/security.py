@@ -277,7 +277,7 @@ def on_terminal(t, words, env):
 
 def hostile_graph():
     """Writes a graph whose node has control bytes in its name; that name, and words that show it."""
-    name = 'a\x1b]0;title\x07b\x9b2J\x7f'
+    name = 'a\x1b]0;title\x07b\x9b2J\x7f\nc (9us)\u202ed\u2066'
     write('graph', message(1, sub(1, name), sub(2, 'Op\x1b[2J')))
     return name, ['--graph_path=graph', '--color=never', 'scope', '-select', 'op_types']
 
@@ -296,7 +296,8 @@ def control_bytes(t):
     for more in ([], ['-bars', 'true']):
         out = on_terminal(t, words + more, {})
         bad = re.sub(rb'[\r\n\t]', b'', out)
-        assert b'title' in out and not re.search(rb'[\x00-\x1f\x7f]|\xc2[\x80-\x9f]', bad), out
+        assert b'title' in out and not re.search(rb'[\x00-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2[\x80\x81]', bad), out
+        assert b'x7f\\x0ac (9us)' in out, out
     t.words = MODEL
     write('bad\x1b[2J', b'\xff\xff')
     out = on_terminal(t, ['--profile_path=bad\x1b[2J'], {})

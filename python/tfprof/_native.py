@@ -4,6 +4,7 @@ import ctypes
 import operator
 import os
 import threading
+import weakref
 from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import errors
@@ -198,6 +199,18 @@ class _Collector:
         return b''.join(self.parts)
 
 
+_sessions: 'weakref.WeakSet[Session]' = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for s in list(_sessions):
+        s._after_fork()
+
+
+if hasattr(os, 'register_at_fork'):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 class Session:
     """One loaded profile. May be used by many threads: calls wait for each other. Ctrl-C ends the
     call in progress."""
@@ -220,6 +233,15 @@ class Session:
         code = self._lib.tfp_open(ctypes.byref(self._s), ctypes.byref(config))
         if code:
             raise self._error(code)
+        _sessions.add(self)
+
+    def _after_fork(self) -> None:
+        """In a forked child: a call that another thread was in never ends there, so its session is given up."""
+        if self._calling == threading.get_ident():
+            return
+        if self._lock.locked():
+            self._s = _S()
+        self._lock, self._open = threading.Lock(), threading.RLock()
 
     def _on_progress(self, _user: Any, done: int, total: int) -> int:
         self._calling = threading.get_ident()

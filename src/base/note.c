@@ -41,12 +41,34 @@ static struct str format(struct arena *a, const char *f, va_list ap)
 	return sb_str(&b);
 }
 
+/* True if a line of the format is to be kept; else counts it where the last one is. */
+static bool takes_line(struct notes *n, const char *format, uint64_t count)
+{
+	struct note_lines new = { .format = format };
+	size_t i = 0;
+
+	while (i < n->formats.n && n->formats.v[i].format != format)
+		i++;
+	if (i == n->formats.n)
+		VEC_PUSH(n->a, &n->formats, new);
+	struct note_lines *lines = &n->formats.v[i];
+	if (lines->n >= NOTE_LINES) {
+		n->list.v[lines->last].count += count;
+		return false;
+	}
+	lines->n++;
+	lines->last = n->list.n;
+	return true;
+}
+
 void note_line(struct notes *n, const char *f, ...)
 {
 	va_list ap;
 
+	if (!takes_line(n, f, 1))
+		return;
 	va_start(ap, f);
-	add(n, (struct note){ format(n->a, f, ap), 0, 1 });
+	add(n, (struct note){ format(n->a, f, ap), 0, 1, f });
 	va_end(ap);
 }
 
@@ -57,7 +79,7 @@ void note_kind(struct notes *n, uint32_t kind, const char *f, ...)
 	if (count_more(n, kind, 1))
 		return;
 	va_start(ap, f);
-	add(n, (struct note){ format(n->a, f, ap), kind, 1 });
+	add(n, (struct note){ format(n->a, f, ap), kind, 1, NULL });
 	va_end(ap);
 }
 
@@ -66,7 +88,8 @@ void note_append(struct notes *to, const struct notes *from)
 	for (size_t i = 0; i < from->list.n; i++) {
 		struct note note = from->list.v[i];
 
-		if (count_more(to, note.kind, note.count))
+		if (note.kind ? count_more(to, note.kind, note.count)
+		              : !takes_line(to, note.format, note.count))
 			continue;
 		note.text = str_copy(to->a, note.text);
 		add(to, note);
@@ -87,6 +110,9 @@ struct str notes_text(struct arena *a, const struct notes *n)
 			sb_fmt(&b, " (%" PRIu64 " times)", note->count);
 		if (note->kind)
 			sb_char(&b, '\n');
+		else if (note->count > 1)
+			sb_fmt(&b, "note: %" PRIu64 " more lines such as the last one\n",
+			        note->count - 1);
 	}
 	return sb_str(&b);
 }
@@ -108,6 +134,9 @@ struct str note_text(struct arena *a, const struct note *note)
 
 	while (text.n && text.p[text.n - 1] == '\n')
 		text.n--;
+	if (!note->kind && note->count > 1)
+		return str_fmt(
+		        a, "%.*s (and %" PRIu64 " more such lines)", STR(text), note->count - 1);
 	if (note->kind && note->count > 1)
 		return str_fmt(a, "%.*s (%" PRIu64 " times)", STR(text), note->count);
 	return text;

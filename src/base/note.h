@@ -9,21 +9,32 @@
 #include "base/map.h"
 #include "base/vec.h"
 
+#define NOTE_LINES 1000
+
 struct note {
 	struct str text; /* as printed; ends in a newline unless the original's line does not */
-	uint32_t kind;   /* 0: never merged */
-	uint64_t count;  /* of this kind; the text is that of the first */
+	uint32_t kind;   /* 0: a line of its own */
+	uint64_t count;  /* of this kind; the text is that of the first. Kind 0: 1, and one more for
+	                    each line of the same format that follows beyond NOTE_LINES */
+	const char *format; /* kind 0 */
+};
+
+/* Lines of one format: how many there are, and which is the last that is kept. */
+struct note_lines {
+	const char *format;
+	size_t n, last;
 };
 
 struct notes {
 	struct arena *a; /* holds the texts */
 	VEC(struct note) list;
 	struct imap kinds; /* kind -> index in list */
+	VEC(struct note_lines) formats;
 };
 
 void notes_init(struct notes *n, struct arena *a);
 
-/* Appends one line, exactly as given. */
+/* Appends one line, exactly as given. Of one format NOTE_LINES are kept, more are counted. */
 void note_line(struct notes *n, const char *f, ...) __attribute__((format(printf, 2, 3)));
 
 /* Appends a remark, or counts it if one of this kind is there already. The text has no newline:

@@ -4,6 +4,20 @@
  */
 #include "cli/letters.h"
 
+/* True for a character that changes the direction of what follows (U+061C, U+200E, U+200F, U+202A
+ * to U+202E, U+2066 to U+2069) and for the line and paragraph separators (U+2028, U+2029). */
+static bool turns(const char *p, size_t n)
+{
+	const unsigned char *c = (const unsigned char *)p;
+
+	if (n == 2)
+		return c[0] == 0xd8 && c[1] == 0x9c;
+	if (n != 3 || c[0] != 0xe2)
+		return false;
+	return c[1] == 0x80 ? c[2] == 0x8e || c[2] == 0x8f || (c[2] >= 0xa8 && c[2] <= 0xae)
+	                    : c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9;
+}
+
 /* Returns the bytes of the letter at s[i]; 0: it may not be printed. */
 static size_t letter(struct str s, size_t i, bool utf8)
 {
@@ -20,7 +34,7 @@ static size_t letter(struct str s, size_t i, bool utf8)
 		return c >= 0xa0;
 	if (n > s.n - i || !str_is_utf8(str_sub(s, i, n)))
 		return 0;
-	return c == 0xc2 && (unsigned char)s.p[i + 1] < 0xa0 ? 0 : n;
+	return (c == 0xc2 && (unsigned char)s.p[i + 1] < 0xa0) || turns(s.p + i, n) ? 0 : n;
 }
 
 void letters_escape(struct sb *to, struct str text, bool utf8)

@@ -223,6 +223,8 @@ static bool put_summary(struct session *s, const struct model *m, struct str nam
 
 	for (uint32_t i = 0; i < m->nodes.n; i++)
 		tally_add(&sum, &t[i]);
+	if (value_stopped(sum.v, V_N))
+		view_note_stopped(&s->notes);
 	sink_fmt(out, "%.*s: %zu nodes, %zu steps", STR(name), (size_t)m->nodes.n,
 	        (size_t)m->steps.n);
 	for (enum metric_id i = 0; i < M_N; i++) {

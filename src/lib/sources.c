@@ -99,17 +99,23 @@ bool sources_find(struct session *s, const struct strs *words, struct sources *o
 	return true;
 }
 
-/* Names the profile that was read for a folder if it has no steps. */
+/* Names a profile that is an empty file, and one that was read for a folder and has no steps. */
 static void note_silent(struct session *s, const struct input_worker *w, bool older)
 {
 	size_t i;
 
 	model_step_of(&s->model, w->worker, INT64_MIN, &i);
 	bool steps = i < s->model.steps.n && s->model.steps.v[i]->worker == w->worker;
-	if (steps || !w->profile.n || str_eq(w->profile, w->name))
+	if (steps || !w->profile.n)
 		return;
+	bool empty = !s->model.nodes.n || path_is_empty(&s->query_arena, w->profile);
+	if (str_eq(w->profile, w->name)) {
+		if (empty)
+			note_line(&s->load_notes, "note: '%.*s' is empty\n", STR(w->profile));
+		return;
+	}
 	note_line(&s->load_notes, "note: '%.*s', the newest of its folder, %s%s\n", STR(w->profile),
-	        s->model.nodes.n ? "has no steps" : "is empty",
+	        empty ? "is empty" : "has no steps",
 	        older ? "; -step chooses those of older ones" : "");
 }
 

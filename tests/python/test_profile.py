@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import shutil
+import signal
 import tempfile
 import threading
 import unittest
@@ -188,6 +189,22 @@ class Inputs(unittest.TestCase):
         other = _native.Session()
         s = _native.Session(progress=lambda done, total: other.add(1, b''))
         s.add(1, big)
+
+    def test_fork(self):
+        for busy in (False, True):
+            s = _native.Session()
+            if busy:  # as if another thread were in a call
+                s._lock.acquire()
+            pid = os.fork()
+            if not pid:
+                signal.alarm(600)
+                s.close()
+                os._exit(0)
+            self.assertEqual(0, os.waitpid(pid, 0)[1])
+            if busy:
+                s._lock.release()
+            s.add(1, b'')
+            s.close()
 
     def test_cancel_beside_close(self):
         s, calls = _native.Session(), []

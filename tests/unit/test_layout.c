@@ -220,6 +220,14 @@ static void test_escapes(void **state)
 	sb_char(&b, 0);
 	assert_string_equal(b.p, "a\\x1b[2Jb\\xc2\\x9bc\xc3\xa9\\xff\t");
 	assert_int_equal(letters_width(S("a\033\xc3\xa9"), true), 6);
+	b.n = 0;
+	letters_escape(&b,
+	        S("a\xe2\x80\xae"
+	          "b\xe2\x81\xa6\xd8\x9c\n"),
+	        true);
+	sb_char(&b, 0);
+	assert_string_equal(b.p, "a\\xe2\\x80\\xae"
+	                         "b\\xe2\\x81\\xa6\\xd8\\x9c\\x0a");
 }
 
 int main(void)

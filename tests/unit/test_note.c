@@ -84,6 +84,31 @@ static void one_as_a_sentence(void **state)
 	assert_int_equal(notes_from(&notes, 2).list.n, 0);
 }
 
+/* Of one format so many lines are kept; of the others there is a count, also when lists are joined.
+ */
+static void repeated_lines_are_counted(void **state)
+{
+	struct notes all;
+
+	(void)state;
+	notes_init(&notes, &unit_arena);
+	notes_init(&all, &unit_arena);
+	note_line(&notes, "first\n");
+	for (int i = 0; i < NOTE_LINES + 7; i++)
+		note_line(&notes, "odd %d\n", i);
+	note_line(&notes, "last\n");
+	assert_int_equal(notes.list.n, NOTE_LINES + 2);
+	assert_non_null(strstr(str_z(&unit_arena, notes_text(&unit_arena, &notes)),
+	        "odd 999\nnote: 7 more lines such as the last one\nlast\n"));
+	assert_str(note_text(&unit_arena, &notes.list.v[NOTE_LINES]),
+	        "odd 999 (and 7 more such lines)");
+	note_append(&all, &notes);
+	note_append(&all, &notes);
+	assert_int_equal(all.list.n, NOTE_LINES + 4);
+	assert_non_null(strstr(str_z(&unit_arena, notes_text(&unit_arena, &all)),
+	        "odd 999\nnote: 1014 more lines such as the last one\nlast\nfirst\nlast\n"));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -92,6 +117,7 @@ int main(int argc, char **argv)
 		unit_case(kind_zero_is_never_merged),
 		unit_case(appending_copies_and_merges),
 		unit_case(one_as_a_sentence),
+		unit_case(repeated_lines_are_counted),
 	};
 
 	return unit_main(tests, argc, argv);

@@ -1,4 +1,4 @@
-# what: a sum beyond 64 bits stops at their end, and a note says so: in a view, in a comparison, in advice
+# what: a sum beyond 64 bits stops at their end, and a note says so: in a view, in a comparison, in advice, of a baseline
 # from: deviation: the original's go round
 big=4611686018427387904
 echo 'step_stats { dev_stats { device: "/device:CPU:0"' >run_meta.pbtxt
@@ -13,4 +13,6 @@ echo '} }' >>run_meta.pbtxt
 $TFPROF scope --graph_path=graph.pbtxt --run_meta_path=run_meta.pbtxt -max_depth 5 -select bytes
 $TFPROF diff graph.pbtxt,run_meta.pbtxt graph.pbtxt,run_meta.pbtxt -select bytes -max_depth 1
 $TFPROF advise --graph_path=graph.pbtxt --run_meta_path=run_meta.pbtxt
-rm graph.pbtxt run_meta.pbtxt
+$TFPROF baseline save b graph.pbtxt run_meta.pbtxt
+$TFPROF baseline show b
+rm -r graph.pbtxt run_meta.pbtxt .tfprof
