@@ -84,7 +84,7 @@ CASES = {
         'op -account_type_regexes Soft', Key('Tab'), Wait('Logits'), 'x', Key('C-c'), 'scope -step ',
         Key('Tab'), Wait('-1'), Shot()],
     'answer': START + ['scope -max_depth 2 -order_by micros -select micros', Key('Enter'),
-                       Wait('(END)|save'), Shot(), Colours()],
+                       Wait('(END)|save|\n:\n'), Shot(), Colours()],
     'pager': START + ['scope -max_depth 6 -select micros', Key('Enter'), Wait('\n:'), Shot(),
                       'G', Wait('(END)'), Shot(), 'q', Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
                       Wait('-step   '), Shot()],
