@@ -271,7 +271,7 @@ def do(name, w, h):
         with gzip.open(path) as f, open(os.path.join(top, os.path.basename(path)[:-3]), 'wb') as g:
             shutil.copyfileobj(f, g)
     shots, bad = play(name, w, h, top)
-    shutil.rmtree(top)
+    shutil.rmtree(top, ignore_errors=True)  # a pager may still be writing its history
     text = ('\n' + '=' * 40 + '\n').join(shots) + '\n'
     path = os.path.join(HERE, 'expected', '%s-%dx%d.txt' % (name, w, h))
     if ARGS.accept and not bad:
