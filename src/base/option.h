@@ -49,7 +49,7 @@ enum {
 	OPTION_EXTENSION = 1, /* the original has no such option: no dump but that of set -all */
 	OPTION_RECORDED = 2,  /* may stand in the options file of a recording */
 	OPTION_ALONE = 4,     /* a choice that may stand without its value: then it is the first */
-	OPTION_HIDDEN = 8     /* a row that is no option */
+	OPTION_HIDDEN = 8     /* a row without an option */
 };
 
 struct option {
@@ -64,7 +64,7 @@ struct option {
 	const char *help;
 };
 
-/* What the plain and text types are stored as, for structs made of the table. */
+/* C types that hold the plain and text types, for structs made of the table. */
 #define OPTION_C_SWITCH       bool
 #define OPTION_C_BOOL         bool
 #define OPTION_C_CHOICE       int

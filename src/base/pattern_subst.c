@@ -101,7 +101,7 @@ static bool compile_rule(struct pattern_subst *l, struct rule *r, struct str *ru
 	        !take_part(*rules, &at, &pattern) || !take_part(*rules, &at, &replacement) ||
 	        !take_flags(*rules, &at, r, &options))
 		return err_set(e, ERR_INVALID_ARGUMENT,
-		        "-rename: '%.*s' is not s/PATTERN/REPLACEMENT/ with g or i behind it",
+		        "-rename: '%.*s' is not s/PATTERN/REPLACEMENT/ with an optional g or i",
 		        STR(*rules));
 	r->text = str_sub(*rules, 0, at);
 	*rules = str_sub(*rules, at + (at < rules->n), SIZE_MAX);
@@ -171,7 +171,7 @@ static int change_run(void *change, const pcre2_code *code, uint32_t options)
 		        x->r->data, x->l->engine.matching, (PCRE2_SPTR)(with.n ? with.p : ""),
 		        with.n, (PCRE2_UCHAR *)to, &room);
 		if (n == PCRE2_ERROR_NOMEMORY && room == PCRE2_UNSET)
-			return n; /* there is no memory, rather than no room */
+			return n; /* out of memory, not out of room */
 	}
 	if (n > 0)
 		x->made->n = room;

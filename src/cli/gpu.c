@@ -28,8 +28,8 @@ static bool may_be_spool(struct session *s, struct str file)
 		return unsupported_format_refuse(foreign, file, &s->error);
 	return !role || role == ROLE_SPOOL ||
 	       session_fail(s, ERR_INVALID_ARGUMENT,
-	               "'%.*s' is no recording of GPU work: tfprof op '%.*s' is about it",
-	               STR(file), STR(file));
+	               "'%.*s' is not a GPU recording: tfprof op '%.*s' reads it", STR(file),
+	               STR(file));
 }
 
 /* One spool. */
@@ -86,7 +86,7 @@ static bool judge(struct session *s, const struct gpu_use *u)
 	return spool_fault_judge(&bad->fault, bad->file, kept > 0, &s->error);
 }
 
-/* What is written, and how much of it. */
+/* The tables to write, and their limits. */
 struct shown {
 	struct gpu_use u;
 	const struct gpu_table *table; /* NULL: all */

@@ -24,7 +24,7 @@ static struct {
 	_Atomic bool were_short;
 } buffers;
 
-/* What CUPTI fills when the pool is empty and it cannot do without; its content is lost. */
+/* Buffer for CUPTI when the pool is empty and CUPTI needs one; its content is lost. */
 static _Alignas(8) uint8_t discards[DISCARDS][DISCARD];
 
 void buffers_use(const struct cupti *f)

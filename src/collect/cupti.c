@@ -52,7 +52,7 @@ static const struct heard_of {
 	{ CB_RUNTIME, CBID_DEVICE_RESET, "ends of contexts" } };
 #define HEARD_OF (sizeof heard_of / sizeof *heard_of)
 
-/* What the kinds that are enabled are called in messages. */
+/* Names of the enabled kinds in messages. */
 static const char *const kind_names[ACT_KINDS] = {
 	[ACT_MEMCPY] = "copies",
 	[ACT_MEMSET] = "memsets",

@@ -15,8 +15,8 @@ struct decode_counts {
 	uint64_t kernels;      /* and launches of whole graphs */
 	uint64_t launches;     /* calls that launch kernels or graphs and succeeded */
 	uint64_t uncorrelated; /* kernels with no correlation */
-	/* What can be compared: launches of single kernels, those inside of others left out, and
-	 * the kernels that are not of graphs. */
+	/* Counts that can be compared: launches of single kernels, those inside of others left out,
+	 * and the kernels that are not of graphs. */
 	uint64_t single_launches, single_kernels;
 	uint64_t captures; /* launches may have been captured instead of run */
 };

@@ -8,7 +8,8 @@
 
 #include "collect/names.h"
 
-/* Returns the domain of that name, made at need; the default one where there is no more room. */
+/* Returns the domain with this name, creating it if necessary; the default domain if the table is
+ * full. */
 void *domains_add(const struct name *);
 /* True if a pointer of the program's is a domain. */
 bool domains_has(const void *);

@@ -301,7 +301,7 @@ static void write_json(const struct table *x, size_t top, struct sink *s, const 
 
 /* ---- forms ---- */
 
-/* What is written, and how much of it. */
+/* The table to write, and its limits. */
 struct shown {
 	struct table x;
 	size_t top;
