@@ -12,7 +12,7 @@ def t60_exit_order():
     """Handlers of exit that CUPTI sets when it is opened or started, or at the first work, run after ours."""
     for how in ('open', 'subscribe'):
         for opts in ('', 'delay=0.05'):
-            words = ['await:subscribed 1'] if opts else []
+            words = ['await:subscribed 1 kinds 7'] if opts else []  # all that is enabled, calls included
             with Run('init', *words, 'launch:1000', 'exit:3', opts=opts, env={'FAKE_EXIT': how}) as r:
                 s = r.ok(3).complete(1000, 1000)
                 check(s.info['launches'] == '1000' and not s.of('LOST') and not r.log(), s.info, s.of('LOST'), r.log())
