@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arenas over blocks. Under the address sanitizer every piece is followed by a red zone and what is
- * dropped is poisoned. Knows nothing of what is stored and of who catches an escape.
+ * Arenas built from blocks. Under the address sanitizer a red zone follows every piece, and dropped
+ * memory is poisoned. Does not know what is stored, or where an escape returns to.
  */
 #include "base/arena.h"
 
@@ -11,7 +11,7 @@
 #include "base/arena_internal.h"
 
 #define ARENA_ALIGN_MAX 16
-#define ARENA_SHARE     8 /* a new ordinary block is at most this part of those there */
+#define ARENA_SHARE     8 /* a new ordinary block is at most this fraction of the existing ones */
 
 /* Hands out the bytes [from, to) of a block, zeroed. */
 static void block_open(struct arena_block *b, size_t from, size_t to)
@@ -25,7 +25,7 @@ static void block_open(struct arena_block *b, size_t from, size_t to)
 		b->dirty = to;
 }
 
-/* Ends the newest piece of a block at offset end: what follows it starts behind a red zone. */
+/* Ends the newest piece of a block at offset end; the next piece starts after a red zone. */
 static void block_end(struct arena_block *b, size_t end)
 {
 #ifdef ARENA_ASAN
@@ -39,7 +39,7 @@ void arena_init(struct arena *a, struct work *w)
 	*a = (struct arena){ .work = w };
 }
 
-/* A piece in a block of its own. */
+/* Allocates a piece in a block of its own. */
 static void *big_alloc(struct arena *a, size_t size)
 {
 	struct arena_block *b = block_new(a->work, size);
@@ -54,7 +54,7 @@ static void *big_alloc(struct arena *a, size_t size)
 	return block_data(b);
 }
 
-/* Makes an ordinary block the newest. */
+/* Makes an ordinary block the newest one. */
 static struct arena_block *head_new(struct arena *a)
 {
 	size_t size = ARENA_BLOCK;
@@ -80,7 +80,7 @@ void *arena_alloc(struct arena *a, size_t size, size_t align)
 	if (align < ARENA_ALIGN_MIN)
 		align = ARENA_ALIGN_MIN;
 	if (!size)
-		size = 1; /* so that no two pieces share an address */
+		size = 1; /* two pieces never share an address */
 	at = b ? (b->used + align - 1) & ~(align - 1) : 0;
 	if (!b || at > b->size || size > b->size - at) {
 		b = head_new(a);
@@ -153,7 +153,7 @@ struct arena_mark arena_mark(const struct arena *a)
 	return (struct arena_mark){ a->head, a->serial, a->head ? a->head->used : 0 };
 }
 
-/* Takes back what a block handed out from offset used on. */
+/* Takes back everything a block handed out from offset used on. */
 static void block_reset(struct arena_block *b, size_t used)
 {
 	assert(used <= b->used);
@@ -214,7 +214,7 @@ void arena_guard(struct arena *a, struct guard *g, void (*drop)(void *), void *w
 	a->guards = g;
 }
 
-/* Takes a guard out of a list, if it is there. */
+/* Removes a guard from a list if it is there. */
 static void unlink_guard(struct guard **at, const struct guard *g)
 {
 	while (*at && *at != g)
@@ -269,7 +269,7 @@ void work_unguard(struct work *w, struct guard *g)
 void work_end(struct work *w)
 {
 	assert(!w->guards);
-	w->guards = NULL; /* in a release build: what is forgotten leaks */
+	w->guards = NULL; /* in a release build: a forgotten guard leaks */
 }
 
 static void drop_scratch(void *what)

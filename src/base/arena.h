@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arenas: memory with a named lifetime, given back all at once.
- * An account counts what the arenas of one session hold and keeps its limit; a work is the recovery
- * point to which exhaustion returns, so no caller ever sees a NULL.
- * Knows nothing of what is stored.
+ * Arenas: memory with a named lifetime, released all at once. An account counts the bytes that the
+ * arenas of one session hold and enforces its limit. A work is the recovery point to which
+ * exhaustion returns, so no caller ever sees NULL. Does not know what is stored.
  *
  *   block:  | header | used ........ | red zone | used ... | free ...... |
- *   A request above ARENA_BIG gets a block of its own, which arena_grow can resize in place.
- *   Ordinary blocks grow with what the arena holds, so that what is large lies on few large pages.
+ *
+ * A request above ARENA_BIG gets a block of its own, which arena_grow can resize in place. Ordinary
+ * blocks grow with the size of the arena, so large contents lie on few large pages.
  */
 #ifndef TFPROF_BASE_ARENA_H
 #define TFPROF_BASE_ARENA_H
@@ -19,47 +19,47 @@
 #include <stdint.h>
 
 #define ARENA_BLOCK     ((size_t)64 << 10) /* size of the first ordinary blocks */
-#define ARENA_BLOCK_MAX ((size_t)8 << 20)  /* and of the last */
+#define ARENA_BLOCK_MAX ((size_t)8 << 20)  /* size of the last ordinary blocks */
 #define ARENA_BIG       ((size_t)16 << 10) /* requests above this have a block of their own */
 
 /* Bytes held by all arenas of a session. Shared by its threads. */
 struct account {
 	atomic_size_t used, peak;
 	size_t limit;   /* 0: none */
-	size_t program; /* of used: what the process held before the account counted */
-	/* Not NULL: the account that is charged, whose limit counts and which keeps the spare
-	 * blocks; this one then has only stop and cancel of its own. Has no parent itself. */
+	size_t program; /* part of used: bytes the process held before the account began to count */
+	/* If not NULL, the account that is charged, whose limit counts and which keeps the spare
+	 * blocks; this account then has only its own stop and cancel. A parent has no parent. */
 	struct account *parent;
-	/* Not NULL: when it is set, the work ends at its next block or poll, as exhaustion ends it.
-	 */
+	/* If not NULL and set, the work ends at its next block or poll, as exhaustion ends it. */
 	const atomic_bool *stop;
-	/* Optional: when it is set, waiting functions give up and fail. */
+	/* Optional: when set, functions that wait give up and fail. */
 	const atomic_bool *cancel;
-	/* Mapped blocks that wait for their next use (pages.c); not counted as used. */
-	atomic_flag spare_busy; /* guards the list */
+	/* Mapped blocks kept for reuse (pages.c); not counted as used. */
+	atomic_flag spare_busy; /* protects the list */
 	struct arena_block *spare;
 	unsigned spare_n;
 	atomic_size_t spare_bytes;
 };
-void account_close(struct account *c); /* gives up what waits */
+void account_close(struct account *c); /* releases the blocks kept for reuse */
 /* Counts the resident memory of the process as used, once. */
 void account_add_program(struct account *c);
 
-/* Something to close: an open file, a temporary file, a compiled pattern. A guard belongs to the
- * arena that holds the thing (arena_guard), or to one function (work_guard). */
+/* A guard: something that must be closed, such as an open file, a temporary file or a compiled
+ * pattern. A guard belongs to the arena that holds the object (arena_guard), or to one function
+ * (work_guard). */
 struct guard {
 	struct guard *next;
 	void (*drop)(void *what);
 	void *what;
-	uint64_t serial; /* of an arena: when it was registered */
+	uint64_t serial; /* of an arena: serial number at registration */
 };
 
-/* One thread of work: whose account it charges and where it returns when memory ends.
- * Lives on the stack of the tfp_ call or of the par_run job. */
+/* One thread of work: the account it charges, and the point to which it returns when memory is
+ * exhausted. Lives on the stack of the tfp_ call or of the par_run job. */
 struct work {
 	struct account *account;
 	jmp_buf escape;
-	struct guard *guards;  /* of functions that have not returned yet */
+	struct guard *guards;  /* guards of functions that have not returned yet */
 	uint64_t pattern_work; /* steps of pattern matching that count against the limit */
 };
 
@@ -68,8 +68,8 @@ struct arena {
 	struct work *work;              /* replaced by each call that uses the arena; never NULL */
 	struct arena_block *head, *big; /* newest first */
 	size_t ordinary;                /* bytes of ordinary blocks */
-	uint64_t serial;                /* big blocks and guards so far; orders them in time */
-	struct guard *guards;           /* newest first */
+	uint64_t serial;      /* big blocks and guards created so far; orders them in time */
+	struct guard *guards; /* newest first */
 };
 struct arena_mark {
 	struct arena_block *head;
@@ -79,12 +79,12 @@ struct arena_mark {
 
 void arena_init(struct arena *a, struct work *w);
 
-/* Zeroed memory, never NULL, also for size 0; align is a power of two up to 16. Does not return
- * when the limit is reached or the system has none left: it drops all guards of the work and jumps
- * to work->escape. */
+/* Returns zeroed memory, never NULL, also for size 0; align is a power of two up to 16. Does not
+ * return when the limit is reached or the system has no memory left: it then drops all guards of
+ * the work and jumps to work->escape. */
 void *arena_alloc(struct arena *a, size_t size, size_t align);
 
-/* Zeroed array of n elements; n * size that overflows counts as exhaustion. */
+/* Returns a zeroed array of n elements; overflow of n * size counts as exhaustion. */
 void *arena_array(struct arena *a, size_t n, size_t size, size_t align);
 
 /* Enlarges p from old to size bytes (contents kept, the rest zeroed); p may be NULL when old is 0.
@@ -95,22 +95,23 @@ void *arena_grow(struct arena *a, void *p, size_t old, size_t size);
 
 char *arena_copy(struct arena *a, const void *p, size_t n);
 
-/* Between a mark and its reset nothing made before the mark may grow, unless it has a block of its
- * own (is larger than ARENA_BIG) already: such a block survives the reset with its growth. */
+/* Between a mark and its reset, memory allocated before the mark must not grow, unless it has a
+ * block of its own (larger than ARENA_BIG): such a block survives the reset with its growth. */
 struct arena_mark arena_mark(const struct arena *a);
-void arena_reset(struct arena *a, struct arena_mark m); /* drops all that came after the mark */
+void arena_reset(
+        struct arena *a, struct arena_mark m); /* drops everything allocated after the mark */
 
-/* Registers something that must be closed: calls drop(what) before the arena drops the memory that
- * was handed out when the guard was registered, and when work that uses the arena is abandoned (by
- * arena_close). drop must not use the arena. *g may lie in the arena. */
+/* Registers an object that must be closed. drop(object) is called before the arena drops the memory
+ * handed out at the time of registration, and (by arena_close) when a work that uses the arena is
+ * abandoned. drop must not use the arena. *g may lie in the arena. */
 void arena_guard(struct arena *a, struct guard *g, void (*drop)(void *), void *what);
 void arena_unguard(struct arena *a, struct guard *g); /* does nothing if *g is not registered */
-void arena_close(struct arena *a); /* drops everything registered, keeps the memory */
+void arena_close(struct arena *a);                    /* drops all contents, keeps the memory */
 void arena_check(struct arena *a); /* for tests: reads all guards and asserts their order */
 void arena_clear(struct arena *a); /* keeps one block for the next use */
 void arena_free(struct arena *a);
 
-/* Ends the work as exhaustion does. */
+/* Ends the work in the same way as exhaustion. */
 _Noreturn void work_escape(struct work *w);
 static inline bool work_stopped(const struct work *w)
 {
@@ -120,19 +121,20 @@ static inline bool work_cancelled(const struct work *w)
 {
 	return work_stopped(w) || (w->account->cancel && atomic_load(w->account->cancel));
 }
-/* For long loops that ask for no memory. */
+/* Checks for a cancel in long loops that allocate nothing. */
 static inline void work_poll(struct work *w)
 {
 	if (work_stopped(w))
 		work_escape(w);
 }
-/* For what lives on the stack: the function that has it calls work_unguard on every path. */
+/* Guards of objects on the stack: the function that owns the object calls work_unguard on every
+ * path. */
 void work_guard(struct work *w, struct guard *g, void (*drop)(void *), void *what);
 void work_unguard(struct work *w, struct guard *g);
-/* Ends a call or a job whose functions have all returned: asserts that no guard is left. */
+/* Ends a call or a job whose functions have all returned; asserts that no guard is left. */
 void work_end(struct work *w);
 
-/* An arena of one function, freed when it ends and also if the work ends early. */
+/* An arena of one function, freed at its end and also if the work ends early. */
 struct scratch {
 	struct arena a;
 	struct guard guard;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks, of which arenas are made: from malloc, or, if large, mapped. A mapped block that is freed
- * waits with the account for its next use, as the kernel takes long to clear fresh pages; what
- * waits is never more than what is in use, and goes before more is asked for. Knows no arena.
+ * Blocks, the units arenas are built from: from malloc or, if large, mapped. A freed mapped block
+ * is kept by the account for reuse, because clearing fresh pages is slow in the kernel. The kept
+ * blocks are never larger than the used ones and are released before more memory is requested. Does
+ * not know arenas.
  */
 #ifndef TFPROF_BASE_ARENA_INTERNAL_H
 #define TFPROF_BASE_ARENA_INTERNAL_H
@@ -31,8 +32,8 @@
 #define BLOCK_MAP       ((size_t)1 << 20) /* larger blocks are mapped and need no clearing */
 #endif
 
-/* Adds bytes that are no block to what the account holds; false, and nothing added, beyond the
- * limit. */
+/* Charges bytes that are not part of a block to the account. Returns false, and charges nothing, if
+ * that exceeds the limit. */
 bool account_take(struct account *c, size_t n);
 void account_give(struct account *c, size_t n);
 
@@ -41,11 +42,11 @@ void account_give(struct account *c, size_t n);
 /* The header of a block; its bytes follow. */
 struct arena_block {
 	struct arena_block *next, *prev; /* older; newer (big blocks only) */
-	uint64_t serial;                 /* big blocks: when it was made */
+	uint64_t serial;                 /* big blocks: serial number */
 	size_t size;                     /* bytes after the header */
-	size_t used;                     /* of them handed out; of a big block: its one piece */
-	size_t last;                     /* offset of the newest piece, or NO_PIECE */
-	size_t dirty;                    /* from here on all bytes are zero */
+	size_t used;  /* bytes handed out; in a big block, the size of its one piece */
+	size_t last;  /* offset of the newest piece, or NO_PIECE */
+	size_t dirty; /* all bytes from here on are zero */
 	bool mapped;
 };
 #define BLOCK_HEADER ((sizeof(struct arena_block) + 63) / 64 * 64)
@@ -55,12 +56,11 @@ static inline char *block_data(struct arena_block *b)
 	return (char *)b + BLOCK_HEADER;
 }
 
-/* A block of at least so many bytes, none of them used; does not return if there is none to have.
- */
+/* Returns an unused block of at least size bytes; does not return if there is no memory. */
 struct arena_block *block_new(struct work *w, size_t size);
 
-/* The block with at least so many bytes, at its new place; pointers to it are the caller's
- * business. Does not return, and leaves it as it was, if there are none to have. */
+/* Resizes a block to at least size bytes and returns its new address; the caller updates pointers
+ * into it. If there is no memory, the block stays unchanged and the function does not return. */
 struct arena_block *block_grow(struct work *w, struct arena_block *b, size_t size);
 
 void block_free(struct work *w, struct arena_block *b);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Varints, zigzag and byte order. Header only, never allocates: the collector uses it too.
+ * Varints, zigzag and byte order. Header only and free of allocation, because the collector uses it
+ * too.
  */
 #ifndef TFPROF_BASE_BITS_H
 #define TFPROF_BASE_BITS_H
@@ -29,7 +30,7 @@ static inline uint64_t le64_get(const void *p)
 	return BITS_BIG_ENDIAN ? __builtin_bswap64(v) : v;
 }
 
-/* The value of eight varint bytes, low byte first, in w: their low seven bits side by side. */
+/* Returns the value of eight varint bytes in w (low byte first) by joining their low seven bits. */
 static inline uint64_t varint_pack(uint64_t w)
 {
 	w = (w & 0x007f007f007f007f) | (w & 0x7f007f007f007f00) >> 1;
@@ -37,7 +38,7 @@ static inline uint64_t varint_pack(uint64_t w)
 	return (w & 0x0fffffff) | (w & 0x0fffffff00000000) >> 4;
 }
 
-/* varint_get, a byte at a time. */
+/* Slow path of varint_get: reads one byte at a time. */
 static inline bool varint_get_slow(const uint8_t **p, const uint8_t *end, uint64_t *out)
 {
 	const uint8_t *q = *p;
@@ -57,9 +58,9 @@ static inline bool varint_get_slow(const uint8_t **p, const uint8_t *end, uint64
 	return false;
 }
 
-/* Reads a varint at *p, before end; false if it is cut off or longer than ten bytes, *p then stays.
- * Bits above the 64th are dropped. One, two and eight bytes (flags, lengths, times of day) are read
- * without knowing the length late, the rest of up to eight by the first byte below 0x80. */
+/* Reads a varint at *p, before end. Returns false and leaves *p if it is truncated or longer than
+ * ten bytes. Bits above the 64th are dropped. Lengths of one, two and eight bytes (flags, lengths,
+ * times of day) are decided by branches; other lengths up to eight by the first byte below 0x80. */
 static inline bool varint_get(const uint8_t **p, const uint8_t *end, uint64_t *out)
 {
 	const uint64_t more = 0x8080808080808080;
@@ -92,7 +93,7 @@ static inline bool varint_get(const uint8_t **p, const uint8_t *end, uint64_t *o
 	return true;
 }
 
-/* Writes v at p (VARINT_MAX bytes of room) and returns the end. */
+/* Writes v at p (VARINT_MAX bytes must be available) and returns the end. */
 static inline uint8_t *varint_put(uint8_t *p, uint64_t v)
 {
 	while (v >= 0x80) {

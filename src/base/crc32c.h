@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CRC-32C (Castagnoli): by the processor's own instruction where it has one, else by eight tables.
- * Header only, never allocates, needs no set-up: the collector uses it too.
+ * CRC-32C (Castagnoli): by the processor's instruction if it has one, otherwise by eight tables.
+ * Header only, without allocation or initialisation, because the collector uses it too.
  */
 #ifndef TFPROF_BASE_CRC32C_H
 #define TFPROF_BASE_CRC32C_H
@@ -12,8 +12,8 @@
 #include <sys/auxv.h>
 #endif
 
-/* A checksum is linear: that of a byte is the sum of those of its bits. CRC_BYTEk holds them for a
- * byte that k more bytes follow; the rows are what shifting 0x82f63b78 yields. */
+/* The checksum is linear: the checksum of a byte is the sum of the checksums of its bits. CRC_BYTEk
+ * is the checksum of a byte that k more bytes follow; its rows come from shifting 0x82f63b78. */
 /* clang-format off */
 #define CRC_BIT(x, i, c) ((x) >> (i) & 1 ? (c) : 0u)
 #define CRC_BYTE(x, a, b, c, d, e, f, g, h) \
@@ -46,12 +46,12 @@
 #define CRC_4(f, x) f(x), f((x) + 1), f((x) + 2), f((x) + 3)
 #define CRC_16(f, x) CRC_4(f, x), CRC_4(f, (x) + 4), CRC_4(f, (x) + 8), CRC_4(f, (x) + 12)
 #define CRC_64(f, x) CRC_16(f, x), CRC_16(f, (x) + 16), CRC_16(f, (x) + 32), CRC_16(f, (x) + 48)
-#ifndef CRC_256 /* static analysis brings a short one: it would be busy with these for minutes */
+#ifndef CRC_256 /* static analysis defines a short table; this one would take it minutes */
 #define CRC_256(f) CRC_64(f, 0), CRC_64(f, 64), CRC_64(f, 128), CRC_64(f, 192)
 #endif
 /* clang-format on */
 
-/* The portable way: eight bytes a step. */
+/* Portable version: eight bytes per step. */
 static inline uint32_t crc32c_by_table(uint32_t crc, const uint8_t *p, size_t n)
 {
 	/* clang-format off */
@@ -82,7 +82,7 @@ static inline uint32_t crc32c_by_table(uint32_t crc, const uint8_t *p, size_t n)
 #if defined(__x86_64__)
 #define CRC32C_HARDWARE 1
 #if defined(__clang__) && __clang_major__ >= 14
-#define CRC32C_TARGET "sse4.2,crc32" /* newer ones do not imply the second */
+#define CRC32C_TARGET "sse4.2,crc32" /* newer instruction sets do not imply the second */
 #else
 #define CRC32C_TARGET "sse4.2"
 #endif
@@ -124,7 +124,7 @@ static inline uint32_t crc32c_by_hardware(uint32_t crc, const uint8_t *p, size_t
 }
 #endif
 
-/* The checksum of what crc is the checksum of (0: nothing), followed by n more bytes. */
+/* Extends the checksum crc (0 for no bytes) by n more bytes. */
 static inline uint32_t crc32c_more(uint32_t crc, const void *p, size_t n)
 {
 #ifdef CRC32C_HARDWARE
@@ -139,7 +139,7 @@ static inline uint32_t crc32c(const void *p, size_t n)
 	return crc32c_more(0, p, n);
 }
 
-/* The form in which checksums are stored beside the data they cover. */
+/* Returns the masked form in which checksums are stored beside their data. */
 static inline uint32_t crc32c_mask(uint32_t crc)
 {
 	return (crc >> 15 | crc << 17) + 0xa282ead8u;

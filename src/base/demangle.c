@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Demangling is done by the C++ runtime, which takes names of up to 1024 bytes and puts no bound on
- * what a name with references within references becomes: that bound is here. The path of a longer
- * name is read off its mangled form, whose components stand in front of everything else.
+ * The C++ runtime demangles. It accepts names of up to 1024 bytes and does not bound the size of a
+ * name with nested references; this file adds that bound. The path of a longer name is read from
+ * its mangled form, whose components come first.
  */
 #include "base/demangle.h"
 
 #include <stdlib.h>
 
-#define MANGLED_MAX    1024 /* bytes; the runtime refuses longer ones */
-#define REFERENCES_MAX 32   /* to earlier parts of a name: each level of them may treble it */
+#define MANGLED_MAX    1024 /* bytes; the runtime refuses longer names */
+#define REFERENCES_MAX 32   /* to earlier parts of a name; each level can triple its size */
 
 #if HAVE_DEMANGLE
 #define NO_MEMORY (-1)
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *size, int *status);
 #endif
 
-/* MemorySanitizer does not see what the C++ runtime writes, which is built without it. */
+/* MemorySanitizer does not see writes of the C++ runtime, which is not instrumented. */
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)
 #include <sanitizer/msan_interface.h>
@@ -51,7 +51,7 @@ static bool is_mangled(struct str s)
 	return str_starts(s, S("_Z"));
 }
 
-/* References to earlier parts: S_, S1_, T_, T0_. What looks so within a name counts too. */
+/* Counts references to earlier parts: S_, S1_, T_, T0_. Similar text within a name counts too. */
 static unsigned references(struct str s)
 {
 	unsigned n = 0;
@@ -88,7 +88,7 @@ struct str demangle(struct arena *a, struct str mangled, size_t *budget)
 
 /* ---- the path of a demangled name ---- */
 
-/* Goes past the bracket at i and all that is in it; to the end if it stays open. */
+/* Skips the bracket at i and its contents; to the end if the bracket is not closed. */
 static size_t skip_bracket(struct str s, size_t i)
 {
 	size_t depth = 0;
@@ -110,7 +110,7 @@ static bool at(struct str s, size_t i, struct str part)
 	return i <= s.n && str_starts(str_sub(s, i, SIZE_MAX), part);
 }
 
-/* "{lambda(int)#1}" is lambda#1; other things in braces are what they say. */
+/* "{lambda(int)#1}" becomes lambda#1; other text in braces is kept. */
 static void put_braces(struct sb *b, struct str inside)
 {
 	size_t open = str_find_char(inside, '('), number = str_rfind_char(inside, '#');
@@ -120,7 +120,7 @@ static void put_braces(struct sb *b, struct str inside)
 		sb_put(b, str_sub(inside, number, SIZE_MAX));
 }
 
-/* The name of an operator at i, its symbols with it; returns the end. */
+/* Skips the operator name at i including its symbols; returns the end. */
 static size_t put_operator(struct sb *b, struct str s, size_t i)
 {
 	size_t end = i + 8;
@@ -141,7 +141,7 @@ static void add_part(struct arena *a, struct sb *b, struct strs *path)
 	b->n = 0;
 }
 
-/* Is there a word "operator" at i, and not a part of one? */
+/* True if the whole word "operator" is at i. */
 static bool is_operator(struct str s, size_t i, const struct sb *b)
 {
 	char after = i + 8 < s.n ? s.p[i + 8] : 0;
@@ -150,7 +150,7 @@ static bool is_operator(struct str s, size_t i, const struct sb *b)
 	       !(after >= '0' && after <= '9') && !((after | 0x20) >= 'a' && (after | 0x20) <= 'z');
 }
 
-/* A blank ends what came before it, a result type; parameters end the name, unless it goes on. */
+/* A blank ends the result type; parameters end the name unless a component follows. */
 static void path_of_full(struct arena *a, struct str s, struct strs *path)
 {
 	struct sb b = sb_in(a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Filling of error values. The first error stays: what follows from it would only hide it.
- * Prints nothing.
+ * Fills error values. The first error stays, because later errors are its consequences. Prints
+ * nothing.
  */
 #define _GNU_SOURCE 1
 #include "base/err.h"
@@ -25,7 +25,7 @@ bool err_set(struct err *e, enum status code, const char *f, ...)
 	return false;
 }
 
-/* The code under which a system's error number is reported. */
+/* Returns the code under which a system error number is reported. */
 static enum status code_of(int errnum)
 {
 	switch (errnum) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The error value: a code and one finished sentence. Who sees the fault writes the sentence,
- * nobody rewrites it on the way up, only app/ prints it.
+ * The error value: a code and one finished sentence. The function that detects a fault writes the
+ * sentence; no caller rewrites it; only lib and cli print it.
  */
 #ifndef TFPROF_BASE_ERR_H
 #define TFPROF_BASE_ERR_H
@@ -10,9 +10,9 @@
 
 enum status {
 	ERR_NONE,
-	ERR_INVALID_ARGUMENT, /* a word, a value, a pattern: usage */
+	ERR_INVALID_ARGUMENT, /* usage: an argument, a value, a pattern */
 	ERR_NOT_FOUND,        /* a file, a step */
-	ERR_PERMISSION,       /* the system says no */
+	ERR_PERMISSION,       /* refused by the system */
 	ERR_DATA_LOSS,        /* bytes that cannot be parsed */
 	ERR_UNIMPLEMENTED,    /* known, but not in this build or not for this view */
 	ERR_RESOURCE,         /* a limit of ours or of the system; memory */
@@ -28,15 +28,15 @@ struct err {
 	struct arena *a;
 	enum status code;
 	struct str text; /* no trailing newline */
-	bool partial;    /* of a file: what comes before the fault could be kept */
-	int errnum;      /* what the system said; 0: nothing */
+	bool partial;    /* of a file: the part before the fault could be kept */
+	int errnum;      /* errno; 0: none */
 };
 
-/* Fills *e, if it is not filled yet, and returns false, so that callers can return its result. */
+/* Fills *e unless it is filled already, and returns false, so callers can return its result. */
 bool err_set(struct err *e, enum status code, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* The sentence for a failed system call: "<what> '<path>': <strerror>". */
+/* Writes the sentence for a failed system call: "<what> '<path>': <strerror>". */
 bool err_system(struct err *e, const char *what, struct str path, int errnum);
 
 const char *status_name(enum status code); /* "INVALID_ARGUMENT" */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Numbers as text. Two decimals are computed exactly from the bits of the double, so neither the
- * locale nor printf has a say; printf is asked only for %g and for numbers of 2^63 and more.
- * Units follow the original: three steps, no carry from one to the next.
+ * locale nor printf matters; printf is used only for %g and for numbers of 2^63 and more. Units
+ * follow the original: three steps, without a carry from one to the next.
  */
 #include "base/fmt.h"
 
@@ -12,7 +12,7 @@
 
 #define DIGITS_MAX 20 /* of a uint64_t */
 
-/* Writes the digits of v before end, two at a time, and returns where they begin. */
+/* Writes the digits of v before end, two at a time, and returns their first byte. */
 static char *put_digits(char *end, uint64_t v)
 {
 	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -57,9 +57,9 @@ void fmt_i64(struct sb *b, int64_t v)
 	b->n = (size_t)(fmt_put_i64(sb_room(b, FMT_I64_MAX), v) - b->p);
 }
 
-/* The number of hundredths in v, which is below 2^63, and its part before the point. The fraction
- * of a double below 2^63 is f / 2^k with f < 2^53, and 100 f / 2^k is exact in 64 bits; where k
- * would pass 62 the number is below 2^-9, less than half a hundredth. */
+/* Returns the hundredths of v (below 2^63) and its integer part. The fraction of a double below
+ * 2^63 is f / 2^k with f < 2^53, and 100 f / 2^k is exact in 64 bits; for k above 62 the number is
+ * below 2^-9, less than half a hundredth. */
 static uint64_t split_hundredths(double v, uint64_t *whole)
 {
 	uint64_t bits, f, q, rest, half;
@@ -115,7 +115,7 @@ void fmt_general(struct sb *b, double v, int digits)
 	int n = snprintf(text, sizeof text, "%.*g", digits < 100 ? digits : 100, v);
 	bool point = false;
 
-	/* Whatever is neither digit, sign nor letter is the locale's decimal point. */
+	/* a character that is neither digit, sign nor letter is the locale's decimal point */
 	for (int i = 0; i < n; i++) {
 		char c = text[i];
 		bool keep =
@@ -140,8 +140,7 @@ void fmt_real(struct sb *b, double v)
 	fmt_general(b, v, digits);
 }
 
-/* n in the unit of the first step, or scaled to that of the second, third or, if there is one,
- * fourth. */
+/* Prints n in the unit of the first step, or scaled to the second, third or (if present) fourth. */
 static void put_scaled(struct sb *b, int64_t n, const char *const units[4])
 {
 	int64_t div = 1000;

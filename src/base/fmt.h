@@ -9,7 +9,7 @@
 
 #define FMT_I64_MAX 20 /* characters */
 
-char *fmt_put_i64(char *p, int64_t v); /* at p; returns the end */
+char *fmt_put_i64(char *p, int64_t v); /* writes at p; returns the end */
 void fmt_i64(struct sb *b, int64_t v);
 void fmt_u64(struct sb *b, uint64_t v);
 
@@ -20,9 +20,9 @@ void fmt_ratio2(struct sb *b, int64_t v, int64_t div);
 void fmt_fixed2(struct sb *b, double v); /* %.2f, including inf and nan as printf spells them */
 void fmt_general(struct sb *b, double v, int digits); /* %.<digits>g */
 
-void fmt_real(struct sb *b, double v); /* the shortest that reads back as v */
+void fmt_real(struct sb *b, double v); /* the shortest text that reads back as v */
 
-/* Quantities; a _real one below the second unit has its two decimals too: 999.00us. */
+/* Quantities; the _real functions print two decimals below the second unit as well: 999.00us. */
 void fmt_count(struct sb *b, int64_t n);  /* 999, 1.00k, 1.00m, 1.00b */
 void fmt_micros(struct sb *b, int64_t n); /* 999us, 1.00ms, 1.00sec */
 void fmt_bytes(struct sb *b, int64_t n);  /* 999B, 1.00KB, 1.00MB */
@@ -30,8 +30,8 @@ void fmt_count_real(struct sb *b, double v);
 void fmt_micros_real(struct sb *b, double v);
 void fmt_bytes_real(struct sb *b, double v);
 
-/* At most three significant digits: 6220MB, 40.3MB, 32B. sign: a '+' before what is not negative.
- */
+/* At most three significant digits: 6220MB, 40.3MB, 32B. sign: adds '+' to numbers that are not
+ * negative. */
 void fmt_quantity(struct sb *b, enum quantity q, int64_t v, bool sign);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See hist.h. The deviation is kept by Welford's recurrence: no difference of large sums.
+ * See hist.h. Welford's recurrence keeps the deviation, without differences of large sums.
  */
 #include "base/hist.h"
 
@@ -27,7 +27,7 @@ static void count(struct hist *h, struct arena *a, int64_t v)
 	h->octaves[o][v >> (o ? o - 1 : 0) & (int64_t)(CELLS - 1)]++;
 }
 
-/* Keeps the number; the room for it doubles. */
+/* Keeps the number; the array doubles. */
 static void keep(struct hist *h, struct arena *a, int64_t v)
 {
 	size_t n = (size_t)h->n;
@@ -39,7 +39,7 @@ static void keep(struct hist *h, struct arena *a, int64_t v)
 	h->few[n] = v;
 }
 
-/* There are too many to keep each. */
+/* Moves the kept numbers into counters: there are too many to keep each. */
 static void count_all(struct hist *h, struct arena *a)
 {
 	h->octaves = ARENA_ARRAY(a, OCTAVES, uint64_t *);
@@ -67,7 +67,7 @@ void hist_add(struct hist *h, struct arena *a, int64_t v)
 	h->squares += from * ((double)v - h->mean);
 }
 
-/* The middle of a cell. */
+/* Returns the middle of a cell. */
 static int64_t middle(unsigned octave, size_t cell)
 {
 	if (!octave)
@@ -83,7 +83,7 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The number of that rank, from 1, of those that are kept. */
+/* Returns the kept number of the given rank, counted from 1. */
 static int64_t kept(const struct hist *h, uint64_t rank)
 {
 	int64_t v[HIST_FEW];

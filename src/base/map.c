@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The interner and the integer map: open addressing with linear probing, tables never more than
- * five eighths full. Nothing is removed, so a probe ends at the first empty slot.
- * The hash has no seed: runs are repeatable, and input made to collide only costs time.
+ * The interner and the integer map: open addressing with linear probing, tables at most five
+ * eighths full. Nothing is removed, so a probe ends at the first empty slot. The hash has no seed:
+ * runs are repeatable, and colliding input only costs time.
  *
- *   slot:  | 32 bits of the hash | id + 1 |   a find reads bytes only where the hash bits agree
+ *   slot:  | 32 bits of the hash | id + 1 |   a find reads bytes only if the hash bits agree
  */
 #include "base/map.h"
 
@@ -18,8 +18,8 @@
 #define MIX_B 0xd6e8feb86659fd93
 #define MIX_C 0xa0761d6478bd642f
 
-/* Both halves of the product with an odd constant: every bit of x reaches the result, and as the
- * factor is never data, no input can make the product vanish. */
+/* Adds both halves of the product with an odd constant: every bit of x reaches the result. The
+ * factor is never data, so no input can make the product vanish. */
 static inline uint64_t mix(uint64_t x, uint64_t by)
 {
 	unsigned __int128 m = (unsigned __int128)x * by;
@@ -43,7 +43,7 @@ static inline uint32_t load32(const uint8_t *p)
 	return v;
 }
 
-/* Two lanes of eight bytes a step; the last, possibly overlapping, sixteen bytes end both. */
+/* Two lanes of eight bytes per step; the last sixteen bytes, which may overlap, end both. */
 uint64_t hash_bytes(const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;
@@ -76,7 +76,8 @@ void intern_init(struct intern *t, struct arena *a)
 	*t = (struct intern){ .a = a };
 }
 
-/* The slot of s, or the empty one where it belongs. The table has at least one empty slot. */
+/* Returns the slot of s, or the empty slot where it belongs. The table has at least one empty slot.
+ */
 static size_t intern_slot(const struct intern *t, struct str s, uint32_t hash)
 {
 	size_t mask = t->n_slots - 1;
@@ -94,7 +95,7 @@ static uint32_t intern_hash(struct str s)
 	return (uint32_t)(hash_bytes(s.p, s.n) >> 32);
 }
 
-/* Doubles the table. The old slots wait in scratch, so the arena keeps no dead tables. */
+/* Doubles the table. The old slots move to scratch memory, so the arena keeps no dead tables. */
 static void intern_grow(struct intern *t)
 {
 	size_t had = t->n_slots, mask = (had ? had * 2 : SLOTS_MIN) - 1;
@@ -165,7 +166,7 @@ void imap_init(struct imap *m, struct arena *a)
 	*m = (struct imap){ .a = a };
 }
 
-/* The slot of key, or the empty one where it belongs. */
+/* Returns the slot of key, or the empty slot where it belongs. */
 static size_t imap_slot(const struct imap *m, uint64_t key)
 {
 	size_t mask = m->n_slots - 1;

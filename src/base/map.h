@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The string interner: equal bytes get one id, ids count from 0 in order of first sight.
- * Open addressing; the table and the bytes live in the given arena.
+ * The string interner: equal bytes get one id; ids count from 0 in order of first appearance. Open
+ * addressing; the table and the bytes live in the given arena.
  */
 #ifndef TFPROF_BASE_MAP_H
 #define TFPROF_BASE_MAP_H
@@ -13,13 +13,14 @@
 struct intern {
 	struct arena *a;
 	struct str *strings; /* by id */
-	uint64_t *slots;     /* hash << 32 | (id + 1), 0 = empty; a power of two of them */
+	uint64_t *
+	        slots; /* hash << 32 | (id + 1), 0 = empty; the number of slots is a power of two */
 	size_t n, cap, n_slots;
 };
 
 void intern_init(struct intern *t, struct arena *a);
 uint32_t intern_find(const struct intern *t, struct str s); /* id or ID_NONE */
-void intern_expect(const struct intern *t, struct str s);   /* s will be looked for soon */
+void intern_expect(const struct intern *t, struct str s);   /* prefetches the slot of s */
 uint32_t intern_add(struct intern *t, struct str s);        /* copies the bytes if new */
 uint32_t intern_add_kept(struct intern *t, struct str s);   /* keeps the slice if new */
 static inline struct str intern_str(const struct intern *t, uint32_t id)
@@ -27,9 +28,9 @@ static inline struct str intern_str(const struct intern *t, uint32_t id)
 	return t->strings[id];
 }
 
-uint64_t hash_bytes(const void *p, size_t n); /* seeded by nothing: the same in every run */
+uint64_t hash_bytes(const void *p, size_t n); /* without a seed: equal in every run */
 
-/* Integer keys to u32 values below UINT32_MAX. */
+/* Maps integer keys to u32 values below UINT32_MAX. */
 struct imap {
 	struct arena *a;
 	uint64_t *keys;

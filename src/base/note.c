@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ordered list of remarks. Remarks of one kind are one entry with a count, at the place of the
+ * The ordered list of notes. Notes of one kind are one entry with a count, at the place of the
  * first. Prints nothing.
  */
 #include "base/note.h"
@@ -13,7 +13,7 @@ void notes_init(struct notes *n, struct arena *a)
 	imap_init(&n->kinds, a);
 }
 
-/* Counts count more remarks of the kind, if there is one already. */
+/* Adds count to the note of this kind, if there is one already. */
 static bool count_more(struct notes *n, uint32_t kind, uint64_t count)
 {
 	uint32_t at;
@@ -41,7 +41,7 @@ static struct str format(struct arena *a, const char *f, va_list ap)
 	return sb_str(&b);
 }
 
-/* True if a line of the format is to be kept; else counts it where the last one is. */
+/* True if a line of the format is to be kept; otherwise counts it at the last kept one. */
 static bool takes_line(struct notes *n, const char *format, uint64_t count)
 {
 	struct note_lines new = { .format = format };

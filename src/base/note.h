@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Notes: remarks that do not stop anything, kept in order. The engine adds them, app/ prints them
- * on standard error after the command.
+ * Notes: remarks that do not stop anything, kept in order. The engine adds them; lib and cli print
+ * them on standard error after the command.
  */
 #ifndef TFPROF_BASE_NOTE_H
 #define TFPROF_BASE_NOTE_H
@@ -19,7 +19,7 @@ struct note {
 	const char *format; /* kind 0 */
 };
 
-/* Lines of one format: how many there are, and which is the last that is kept. */
+/* Lines of one format: their number and the last kept line. */
 struct note_lines {
 	const char *format;
 	size_t n, last;
@@ -34,23 +34,24 @@ struct notes {
 
 void notes_init(struct notes *n, struct arena *a);
 
-/* Appends one line, exactly as given. Of one format NOTE_LINES are kept, more are counted. */
+/* Appends one line exactly as given. NOTE_LINES lines of one format are kept, further ones are
+ * counted. */
 void note_line(struct notes *n, const char *f, ...) __attribute__((format(printf, 2, 3)));
 
-/* Appends a remark, or counts it if one of this kind is there already. The text has no newline:
- * it is printed as "note: <text>" with " (<count> times)" behind it when count > 1. */
+/* Appends a note, or counts it if one of this kind exists. The text has no newline: it is printed
+ * as "note: <text>", followed by " (<count> times)" if count > 1. */
 void note_kind(struct notes *n, uint32_t kind, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 
 void note_append(struct notes *to, const struct notes *from); /* copies the texts, merges kinds */
 
-/* Those from the given one on; what notes point to is shared. */
+/* Returns the notes from the given one on; both lists share the texts. */
 struct notes notes_from(const struct notes *n, size_t from);
 
-/* One remark as a sentence: nothing before it, no newline at its end. */
+/* Returns one note as a sentence, without prefix and newline. */
 struct str note_text(struct arena *a, const struct note *note);
 
-/* The whole list as printed. */
+/* Returns the whole list as printed. */
 struct str notes_text(struct arena *a, const struct notes *n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers from text. The whole text must be consumed; no locale is asked.
- * Knows nothing of options: the caller writes the sentence when a value is refused.
+ * Numbers from text. The whole text must be consumed; the locale does not matter. Knows nothing of
+ * options: the caller writes the sentence for a refused value.
  */
 #include "base/num.h"
 
@@ -37,7 +37,7 @@ bool num_parse_i64(struct str s, int64_t *out)
 
 		if (digit < 0 || digit > 9)
 			return false;
-		/* Counted downwards, because the negative numbers reach further. */
+		/* Counts downwards, because the negative range is larger. */
 		if (__builtin_mul_overflow(v, 10, &v) || __builtin_sub_overflow(v, digit, &v))
 			return false;
 	}

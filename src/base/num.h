@@ -9,18 +9,18 @@
 
 #include "base/str.h"
 
-/* Decimal digits with optional sign and surrounding blanks, nothing else; false on anything else
- * and on overflow. */
+/* Reads decimal digits with optional sign and surrounding blanks; false on any other text and on
+ * overflow. */
 bool num_parse_i64(struct str s, int64_t *out);
 bool num_parse_i32(struct str s, int32_t *out);
 
-/* The number, or the end of the type. */
+/* Returns the number, or the nearer end of the type. */
 static inline int64_t num_from_u64(uint64_t v)
 {
 	return v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
-/* The number without its fraction, or the end of the type; what is no number is 0. */
+/* Returns the number without its fraction, or the nearer end of the type; 0 for NaN. */
 static inline int64_t num_from_real(double v)
 {
 	if (!(fabs(v) < 0x1p63))
@@ -36,13 +36,13 @@ static inline int64_t num_add(int64_t a, int64_t b)
 	return r;
 }
 
-/* Does a sum stand at an end of the type, where it has stopped? */
+/* True if a sum has stopped at an end of the type. */
 static inline bool num_stopped(int64_t v)
 {
 	return v == INT64_MAX || v == INT64_MIN;
 }
 
-/* num_add for running sums: one that has stopped stays there. */
+/* num_add for running sums: a sum that has stopped stays there. */
 static inline int64_t num_sum(int64_t a, int64_t b)
 {
 	return num_stopped(a) ? a : num_stopped(b) ? b : num_add(a, b);

@@ -77,7 +77,7 @@ bool option_truth(struct str s, bool *out)
 	return true;
 }
 
-/* Stores a time of at least so many nanoseconds. */
+/* Stores a time of at least `least` nanoseconds. */
 static bool set_time(struct str value, int64_t bare, int64_t least, int64_t *to)
 {
 	int64_t n;

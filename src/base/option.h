@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Rows of the option table (metric/option.def): options of views, flags of the command line,
- * options of single commands and of the collector. Parsing, help, manual pages and completions are
- * made from these rows. A floor that parses options makes an array of the scopes it knows, in the
- * order of the table and closed by a row without a name. The functions here allocate nothing.
+ * options of single commands and of the collector. Parsing, help, manual and completions use these
+ * rows. A floor that parses options makes an array of its scopes, in the order of the table, that
+ * ends with a row without a name. The functions here allocate nothing.
  */
 #ifndef TFPROF_BASE_OPTION_H
 #define TFPROF_BASE_OPTION_H
 
 #include "base/quantity.h"
 
-/* Scopes; that of the options of a command is the command's name. */
+/* Scopes; the options of a command have the command's name as their scope. */
 #define SCOPE_VIEWS     "views"     /* struct opts */
 #define SCOPE_FLAGS     "flags"     /* struct flags */
 #define SCOPE_COLLECTOR "collector" /* TFPROF_OPTS; struct plan */
 
-/* Types and what their values are stored as. */
+/* Types, and the C types of their values. */
 enum option_type {
-	OPT_SWITCH,       /* bool; has no value */
+	OPT_SWITCH,       /* bool; takes no value */
 	OPT_BOOL,         /* bool; true if no value follows */
-	OPT_CHOICE,       /* int: index into the choices; -1 if not given and without preset */
+	OPT_CHOICE,       /* int: index into the choices; -1 if not given and without default */
 	OPT_COUNT,        /* int64_t, above 0 */
 	OPT_ROWS,         /* int64_t, not negative */
 	OPT_SIZE,         /* int64_t bytes */
 	OPT_LIMIT,        /* int64_t bytes, above 0 */
-	OPT_SECONDS,      /* int64_t nanoseconds; without a unit the value is in seconds */
-	OPT_MILLISECONDS, /* int64_t nanoseconds, 1 ms or more; without a unit in milliseconds */
+	OPT_SECONDS,      /* int64_t nanoseconds; seconds if no unit is given */
+	OPT_MILLISECONDS, /* int64_t nanoseconds, at least 1 ms; milliseconds if no unit is given */
 	OPT_SHARE,        /* double, not negative */
 	/* Of lib. */
 	OPT_TEXT,  /* struct str, not empty */
-	OPT_TEXTS, /* struct strs: one more each time the option is given */
+	OPT_TEXTS, /* struct strs: one element per occurrence of the option */
 	OPT_LIST,  /* struct strs: A,B,... */
-	OPT_FILE,  /* struct str; empty: none */
-	OPT_FILES, /* struct strs: one more each time */
+	OPT_FILE,  /* struct str; may be empty */
+	OPT_FILES, /* struct strs: one element per occurrence */
 	/* Of the views (metric/opts.h). */
 	OPT_I32,
 	OPT_I64,
@@ -46,9 +46,9 @@ enum option_type {
 };
 
 enum {
-	OPTION_EXTENSION = 1, /* the original has no such option: no dump but that of set -all */
-	OPTION_RECORDED = 2,  /* may stand in the options file of a recording */
-	OPTION_ALONE = 4,     /* a choice that may stand without its value: then it is the first */
+	OPTION_EXTENSION = 1, /* an extension of ours: dumped only by set -all */
+	OPTION_RECORDED = 2,  /* allowed in the options file of a recording */
+	OPTION_ALONE = 4,     /* a choice whose value may be omitted: the first choice then */
 	OPTION_HIDDEN = 8     /* a row without an option */
 };
 
@@ -57,14 +57,14 @@ struct option {
 	const char *name; /* without dashes; NULL ends the array */
 	enum option_type type;
 	size_t at;           /* offset in the scope's struct */
-	const char *preset;  /* as a user would type it; NULL: none */
+	const char *preset;  /* default, as a user would type it; NULL: none */
 	unsigned flags;      /* OPTION_ bits */
-	const char *value;   /* name of its argument; NULL: none, or its choices */
-	const char *choices; /* the words that it takes, with '|' between; NULL: others */
+	const char *value;   /* name of its argument; NULL: none, or the choices */
+	const char *choices; /* accepted words, separated by '|'; NULL: others */
 	const char *help;
 };
 
-/* C types that hold the plain and text types, for structs made of the table. */
+/* C types that hold the plain and text types, for structs generated from the table. */
 #define OPTION_C_SWITCH       bool
 #define OPTION_C_BOOL         bool
 #define OPTION_C_CHOICE       int
@@ -79,28 +79,28 @@ struct option {
 #define OPTION_C_TEXTS        struct strs
 #define OPTION_C_LIST         struct strs
 
-/* Makes a row of the macro's arguments in metric/option.def. */
+/* Makes a row from the macro's arguments in metric/option.def. */
 #define OPTION_ROW(scope, type, s, field, name, preset, flags, value, choices, help)               \
 	{ scope, name, OPT_##type, offsetof(struct s, field), preset, flags, value, choices, help },
 
-/* The next option of the same scope after this row, or NULL. */
+/* Returns the next option of the same scope, or NULL. */
 const struct option *option_next(const struct option *row);
 
-/* The option of that name among the row and those after it in its scope, or NULL; first may be
- * NULL. */
+/* Returns the option with that name, from this row on within its scope, or NULL; first may be NULL.
+ */
 const struct option *option_in(const struct option *first, struct str name);
 
-/* Sets *i to the index of the word among choices such as "a|b|c"; false if it is none of them. */
+/* Sets *i to the index of the word among choices such as "a|b|c"; false if it is not among them. */
 bool option_choice(const char *choices, struct str word, int *i);
 
-/* The choice with that index; empty if there is none. */
+/* Returns the choice with that index; empty if there is none. */
 struct str option_choice_at(const char *choices, int i);
 
-/* true/t/yes/y/1 and false/f/no/n/0 in any case. */
+/* Reads true/t/yes/y/1 and false/f/no/n/0 in any case. */
 bool option_truth(struct str s, bool *out);
 
-/* Stores the value of a type above "Of lib" in the struct at `in`. Returns NULL, or what the value
- * is not, such as "not a size, such as 1MB". */
+/* Stores a value of one of the types above "Of lib" in the struct at `in`. Returns NULL, or why the
+ * value is refused, such as "not a size, such as 1MB". */
 const char *option_set_plain(const struct option *row, struct str value, void *in);
 
 #endif

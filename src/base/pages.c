@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See pages.h. Mapped blocks grow by moving pages, not bytes. Knows nothing of what is stored.
+ * See pages.h. Mapped blocks grow by moving pages instead of bytes. Does not know what is stored.
  */
 #define _GNU_SOURCE 1
 #include "base/arena_internal.h"
@@ -14,7 +14,8 @@
 #if defined(__has_feature)
 #if __has_feature(memory_sanitizer)
 #include <sanitizer/msan_interface.h>
-#define MOVED(p, n) __msan_unpoison((p), (n)) /* it does not see mremap, and knows old things */
+#define MOVED(p, n)                                                                                \
+	__msan_unpoison((p), (n)) /* the sanitizer does not see mremap and keeps stale state */
 #endif
 #endif
 #ifndef MOVED
@@ -22,10 +23,10 @@
 #endif
 
 #define PAGE      ((size_t)4096)
-#define HUGE      ((size_t)4 << 20) /* of blocks this large, large pages are asked for */
-#define SPARE_MAX 32                /* blocks that wait */
+#define HUGE      ((size_t)4 << 20) /* from this block size on, large pages are requested */
+#define SPARE_MAX 32                /* blocks kept for reuse */
 
-/* ---- what waits ---- */
+/* ---- blocks kept for reuse ---- */
 
 static void spare_lock(struct account *c)
 {
@@ -38,7 +39,7 @@ static void spare_unlock(struct account *c)
 	atomic_flag_clear_explicit(&c->spare_busy, memory_order_release);
 }
 
-/* Takes the block out of the list at *at. */
+/* Removes the block at *at from the list. */
 static struct arena_block *spare_unlink(struct account *c, struct arena_block **at)
 {
 	struct arena_block *b = *at;
@@ -49,7 +50,7 @@ static struct arena_block *spare_unlink(struct account *c, struct arena_block **
 	return b;
 }
 
-/* The smallest block that is large enough, but not by more than half; or NULL. */
+/* Returns the smallest kept block that is large enough and at most half as large again; or NULL. */
 static struct arena_block *spare_take(struct account *c, size_t size)
 {
 	struct arena_block **best = NULL, *b = NULL;
@@ -65,7 +66,7 @@ static struct arena_block *spare_take(struct account *c, size_t size)
 	return b;
 }
 
-/* Gives up at least so many bytes of those that wait, or all. */
+/* Releases at least size bytes of the kept blocks, or all of them. */
 static void spare_drop(struct account *c, size_t bytes)
 {
 	size_t gone = 0;
@@ -83,7 +84,7 @@ static void spare_drop(struct account *c, size_t bytes)
 	}
 }
 
-/* Lets a block wait; false if enough wait already. */
+/* Keeps a block for reuse; false if enough blocks are kept already. */
 static bool spare_put(struct account *c, struct arena_block *b)
 {
 	size_t bytes = BLOCK_HEADER + b->size;
@@ -110,13 +111,13 @@ void account_close(struct account *c)
 
 /* ---- the account ---- */
 
-/* The account that counts. */
+/* Returns the account that counts: the parent, if there is one. */
 static struct account *charged(struct account *c)
 {
 	return c->parent ? c->parent : c;
 }
 
-/* Adds to what the account holds; false, and nothing added, beyond its limit. */
+/* Charges the account. Returns false, and charges nothing, if that exceeds its limit. */
 static bool take(struct account *c, size_t n)
 {
 	size_t now = atomic_fetch_add(&c->used, n) + n;
@@ -149,8 +150,8 @@ void account_give(struct account *c, size_t n)
 	give(charged(c), n);
 }
 
-/* Bytes of the process that are in memory; 0 if the system does not say, or if a sanitizer holds
- * most of them. */
+/* Returns the resident bytes of the process; 0 if the system does not report them, or if a
+ * sanitizer holds most of them. */
 static size_t resident(void)
 {
 	size_t pages = 0;
@@ -175,7 +176,7 @@ void account_add_program(struct account *c)
 	atomic_fetch_add(&c->used, c->program);
 }
 
-/* Size of a block in whole pages. */
+/* Returns the size of a block in whole pages. */
 static size_t in_pages(size_t size)
 {
 	return (BLOCK_HEADER + size + PAGE - 1) / PAGE * PAGE - BLOCK_HEADER;
@@ -183,14 +184,14 @@ static size_t in_pages(size_t size)
 
 /* ---- blocks ---- */
 
-/* Fewer faults, and fewer entries for the processor to look up; or not. */
+/* Requests large pages: fewer page faults and fewer TLB entries. The kernel may ignore it. */
 static void ask_huge(void *p, size_t size)
 {
 	if (size >= HUGE)
 		madvise(p, size, MADV_HUGEPAGE);
 }
 
-/* Header and size bytes, all zero (in test builds: to be zeroed when used), or NULL. */
+/* Returns a header and size bytes, all zero (in test builds: zeroed when used), or NULL. */
 static struct arena_block *get(struct account *c, size_t size, bool mapped)
 {
 	struct arena_block *b;
@@ -250,7 +251,7 @@ struct arena_block *block_new(struct work *w, size_t size)
 	return b;
 }
 
-/* The block at its new place with so many bytes, or NULL with nothing changed. */
+/* Resizes the block and returns its new address, or NULL with nothing changed. */
 static struct arena_block *resize(struct account *c, struct arena_block *b, size_t size)
 {
 	struct arena_block *r;

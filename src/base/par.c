@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A pool of threads for the length of one par_run. Workers take jobs in order, but only as many
- * ahead of the fold as there is room for results; the calling thread folds.
- * Knows nothing of what the jobs do.
+ * A pool of threads that lives for one par_run. Workers take jobs in order, limited by the room for
+ * results; the calling thread folds. Does not know what the jobs do.
  *
  *   jobs:  | done ....... | run, waiting | running ..... | not started |
  *          0              done                            started       jobs
@@ -16,7 +15,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define PAR_THREADS 256 /* more are not started */
+#define PAR_THREADS 256 /* no further jobs are started */
 
 enum job_state { JOB_RUNNING, JOB_OK, JOB_ESCAPED };
 
@@ -24,22 +23,22 @@ struct pool {
 	const struct par_ops *ops;
 	void *ctx;
 	struct account *account;
-	locale_t locale; /* the caller's; threads do not inherit it */
+	locale_t locale; /* of the caller; threads do not inherit it */
 	size_t jobs;
-	size_t room; /* results at a time; the state of job j is at j % room */
+	size_t room; /* number of results held at a time; the state of job j is at j % room */
 	unsigned n;  /* threads */
 	pthread_t threads[PAR_THREADS];
 	struct guard guard;
-	size_t taken; /* jobs handed to done; the calling thread's alone */
+	size_t taken; /* jobs passed to done; used by the calling thread only */
 
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* of the fields that follow */
 	pthread_cond_t may_start, has_ended;
 	size_t started, running, done;
 	bool stop, quiet;
 	enum job_state states[PAR_THREADS + 1];
 };
 
-/* Runs one job with a recovery point of its own; false if the job escaped to it. */
+/* Runs one job with its own recovery point; false if the job escaped to it. */
 static bool run_job(const struct par_ops *ops, void *ctx, size_t job, struct account *account)
 {
 	struct work w = { .account = account, .guards = NULL };
@@ -84,7 +83,7 @@ static void *worker(void *pool)
 	return NULL;
 }
 
-/* Ends the threads and drops the results that have not been done. */
+/* Ends the threads and drops the results that `done` has not received. */
 static void pool_close(void *pool)
 {
 	struct pool *p = pool;
@@ -102,7 +101,7 @@ static void pool_close(void *pool)
 	pthread_mutex_destroy(&p->lock);
 }
 
-/* Starts up to n threads, which get no signals: those are the caller's business. */
+/* Starts up to n threads. They block all signals, which the caller handles. */
 static void pool_start(struct pool *p, unsigned n)
 {
 	sigset_t all, before;
@@ -142,7 +141,7 @@ void par_wait_idle(struct pool *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Folds what the threads make, in order. A result counts until done has returned. */
+/* Passes the results to `done` in order. A result counts until `done` has returned. */
 static void pool_fold(struct pool *p)
 {
 	while (p->taken < p->jobs) {

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pattern lists over PCRE2, with the meaning RE2 gives to what it accepts: `.` is one UTF-8
- * character, so a text that is not UTF-8 matches nothing; \s and \v are rewritten; $ is the very
- * end. A pattern with \C is about bytes throughout.
- * Patterns that are made of literals and .* alone are compared without PCRE2.
+ * Pattern lists over PCRE2 with RE2's meaning: `.` is one UTF-8 character, so a text that is not
+ * UTF-8 matches nothing; \s and \v are rewritten; $ is the very end. A pattern with \C matches
+ * bytes throughout. Patterns of literals and .* alone are compared without PCRE2.
  */
 #include "base/pattern.h"
 
 #include "base/pattern_engine.h"
 
-#define RX_SHOWN 100 /* bytes of a text quoted in an error */
+#define RX_SHOWN 100 /* bytes of a text that an error quotes */
 
 enum pattern_kind { RX_ENGINE, RX_EXACT, RX_PREFIX, RX_SUFFIX, RX_PART, RX_PIECES };
 
 struct pattern {
 	struct str pattern; /* as given */
-	struct str literal; /* of RX_EXACT to RX_PART */
-	struct strs pieces; /* of RX_PIECES: two literals or more, with .* between them, */
-	bool before, after; /* and before the first, and after the last */
+	struct str literal; /* used by RX_EXACT to RX_PART */
+	struct strs pieces; /* used by RX_PIECES: two or more literals with .* between them, */
+	bool before, after; /* a .* before the first, and one after the last */
 	enum pattern_kind kind;
 	bool bytes; /* matched as bytes, not as UTF-8 */
 	struct engine_code code;
@@ -27,9 +26,9 @@ struct pattern_list {
 	struct arena *a;
 	struct pattern *v;
 	size_t n;
-	struct engine engine; /* not open in a list of no patterns */
+	struct engine engine; /* closed if the list has no patterns */
 	struct guard guard;
-	const struct pattern *failed; /* the first pattern that gave up, and why and where */
+	const struct pattern *failed; /* the first pattern that gave up, the reason and the text */
 	int reason;
 	size_t failed_n; /* length of the text */
 	char failed_text[RX_SHOWN];
@@ -47,7 +46,7 @@ static struct str escape_meaning(char c, bool in_class)
 	}
 }
 
-/* Length of the piece of a pattern at i that is copied as a whole: \Q...\E, or a named class. */
+/* Returns the length of the piece at i that is copied as a whole: \Q...\E, or a named class. */
 static size_t verbatim_length(struct str p, size_t i, bool in_class)
 {
 	struct str rest = str_sub(p, i, SIZE_MAX), end;
@@ -65,13 +64,13 @@ static size_t verbatim_length(struct str p, size_t i, bool in_class)
 	return n + 4;
 }
 
-/* Where in a pattern rewrite is. */
+/* State of the rewriting of a pattern. */
 struct scan {
 	struct str p;
-	size_t i, n;     /* the piece at hand */
+	size_t i, n;     /* the current piece */
 	bool in_class;   /* between [ and ] */
-	bool after_set;  /* in a class, right behind a \s, \d, [:alpha:] or the like */
-	size_t class_at; /* where the ] would be a member, not the end */
+	bool after_set;  /* in a class, directly after \s, \d, [:alpha:] and the like */
+	size_t class_at; /* at a place where ] would be a member instead of the end */
 };
 
 static char scan_char(const struct scan *s, size_t ahead)
@@ -110,7 +109,7 @@ static struct str rewrite_char(struct scan *s)
 	return next == ':' || next == '.' || next == '=' ? S("[\\") : S("[");
 }
 
-/* The pattern in PCRE2's words; *bytes tells whether it has a \C. */
+/* Returns the pattern in PCRE2's syntax; sets *bytes if it contains \C. */
 static struct str rewrite(struct arena *a, struct str p, bool *bytes)
 {
 	struct scan s = { .p = p };
@@ -132,8 +131,8 @@ static struct str rewrite(struct arena *a, struct str p, bool *bytes)
 	return sb_str(&b);
 }
 
-/* Takes one literal off a pattern from *i on, up to a .* or the end, without backslashes; false if
- * anything else comes. *any: it ended at a .*, behind which *i is then. */
+/* Reads one literal of a pattern, from *i up to a .* or the end, without backslashes; false if
+ * anything else follows. Sets *any if a .* ended it; *i is then after the .*. */
 static bool take_literal(struct str p, size_t *i, struct sb *b, bool *any)
 {
 	for (*any = false; *i < p.n; ++*i) {
@@ -156,7 +155,7 @@ static bool take_literal(struct str p, size_t *i, struct sb *b, bool *any)
 	return true;
 }
 
-/* Finds out whether a pattern is made of literals and .* alone. */
+/* True if a pattern consists of literals and .* alone. */
 static void find_literals(struct arena *a, struct pattern *r)
 {
 	static const enum pattern_kind kinds[2][2] = { { RX_EXACT, RX_PREFIX },
@@ -179,7 +178,7 @@ static void find_literals(struct arena *a, struct pattern *r)
 	r->kind = pieces.n > 1 ? RX_PIECES : kinds[r->before][r->after];
 }
 
-/* Compiles pattern r; an error is reported at its place in the pattern as given. */
+/* Compiles pattern r; reports an error at its place in the given pattern. */
 static bool compile_one(struct pattern_list *l, struct pattern *r, struct err *e)
 {
 	struct str text = rewrite(l->a, r->pattern, &r->bytes);
@@ -205,7 +204,7 @@ static bool compile_one(struct pattern_list *l, struct pattern *r, struct err *e
 	        glob ? "; .* stands for any text" : "");
 }
 
-/* Closes what PCRE2 holds; the list then is empty. */
+/* Closes the PCRE2 objects and empties the list. */
 static void close_list(void *list)
 {
 	struct pattern_list *l = list;
@@ -260,7 +259,7 @@ size_t pattern_count(const struct pattern_list *l)
 	return l->n;
 }
 
-/* A match in progress. */
+/* State of one match. */
 struct attempt {
 	const struct pattern_list *l;
 	const struct pattern *r;
@@ -293,8 +292,7 @@ static bool run(struct pattern_list *l, struct pattern *r, struct str text)
 	return false;
 }
 
-/* Are the pieces there, in order? Each is looked for as early as possible, so that is known after
- * one pass. */
+/* True if the pieces occur in order. Each is matched as early as possible, so one pass decides. */
 static bool pieces_fit(const struct pattern *r, struct str text)
 {
 	const struct strs *p = &r->pieces;
@@ -312,7 +310,7 @@ static bool pieces_fit(const struct pattern *r, struct str text)
 	return r->after || from <= text.n - last.n;
 }
 
-/* Does the text begin, end, or begin and end as the literal demands? */
+/* True if the text begins, ends, or begins and ends with the literal, as the pattern demands. */
 static bool literal_fits(const struct pattern *r, struct str text)
 {
 	switch (r->kind) {
@@ -325,7 +323,7 @@ static bool literal_fits(const struct pattern *r, struct str text)
 	}
 }
 
-/* Does r match? is_utf8 remembers what has been found out about the text: -1 nothing. */
+/* True if r matches. is_utf8 caches whether the text is UTF-8; -1: not checked yet. */
 static bool match(struct pattern_list *l, struct pattern *r, struct str text, int *is_utf8)
 {
 	if (l->failed || !literal_fits(r, text))
@@ -338,7 +336,7 @@ static bool match(struct pattern_list *l, struct pattern *r, struct str text, in
 		if (!*is_utf8)
 			return false;
 	}
-	/* The .* may stand for anything but a newline; the engine knows where one is allowed. */
+	/* .* matches anything but a newline; the engine knows where a newline is allowed. */
 	if (r->kind != RX_ENGINE && str_find_char(text, '\n') == SIZE_MAX)
 		return true;
 	return run(l, r, text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Lists of patterns, each matched against the whole text. Only this file and pattern_subst.c know
- * that PCRE2 does it. Match and heap limits are set: a pattern that hits one is an error, never a
- * hang.
+ * that PCRE2 does the work. Match and heap limits are set: a pattern that reaches one is an error,
+ * never a hang.
  */
 #ifndef TFPROF_BASE_PATTERN_H
 #define TFPROF_BASE_PATTERN_H
@@ -12,8 +12,8 @@
 struct pattern_list;
 
 /* Compiles the patterns (any of them may match). The list lives in the arena; its compiled code is
- * closed with pattern_free or by a guard of the arena's work, and must be before the arena is
- * reset. Fails with the pattern, the position and the reason. */
+ * closed by pattern_free or by a guard of the arena's work, and must be closed before the arena is
+ * reset. The error gives the pattern, the position and the reason. */
 bool pattern_compile(
         struct pattern_list **out, struct arena *a, const struct strs *patterns, struct err *e);
 void pattern_free(struct pattern_list *l);
@@ -22,13 +22,13 @@ bool pattern_is_all(const struct pattern_list *l); /* exactly [".*"] */
 bool pattern_is_empty(const struct pattern_list *l);
 size_t pattern_count(const struct pattern_list *l);
 
-/* Does any pattern match? A pattern that hits a limit fails the list: from then on nothing matches,
- * and pattern_failed tells. */
+/* True if any pattern matches. A pattern that reaches a limit fails the list: from then on nothing
+ * matches, and pattern_failed returns true. */
 bool pattern_match(struct pattern_list *l, struct str text);
 bool pattern_match_one(
-        struct pattern_list *l, size_t i, struct str text); /* does pattern i match? */
+        struct pattern_list *l, size_t i, struct str text); /* true if pattern i matches */
 
-/* True once a match gave up; *e then says which pattern on which text. */
+/* True once a match gave up; *e then names the pattern and the text. */
 bool pattern_failed(const struct pattern_list *l, struct err *e);
 
 #endif

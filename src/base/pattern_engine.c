@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See pattern_engine.h. Knows no lists of patterns and no rules.
+ * See pattern_engine.h. Knows neither lists of patterns nor substitution rules.
  *
- * A step is one callout, or 64 bytes of text that the match has moved over since the last one. Each
- * match gives back steps in proportion to its text, so a work on many names may use many steps, but
- * no more than ENGINE_STEPS beyond what is in proportion.
+ * A step is one callout, or 64 bytes of text that the match has moved over since the last callout.
+ * Each match gives back steps in proportion to its text, so a work on many names may use many
+ * steps, but at most ENGINE_STEPS beyond that proportion.
  */
 #include "base/pattern_engine.h"
 
@@ -12,19 +12,19 @@
 
 #include "base/arena_internal.h"
 
-#define ENGINE_STEPS       100000000  /* of one work, beyond those in proportion to the text */
-#define ENGINE_STEPS_MATCH 256        /* each match may use, */
-#define ENGINE_STEPS_BYTE  16         /* and for each byte of its text */
+#define ENGINE_STEPS       100000000  /* steps of one work beyond those in proportion to the text */
+#define ENGINE_STEPS_MATCH 256        /* steps given back by each match, */
+#define ENGINE_STEPS_BYTE  16         /* and by each byte of its text */
 #define ENGINE_STRIDE      64         /* bytes of text that cost a step */
-#define QUICK_STEPS        2000       /* of a match that is not counted, */
-#define QUICK_TEXT         1024       /* of a text of so many bytes at most */
-#define UNCOUNTED_STEPS    1000000    /* of a pattern that is too large for callouts */
+#define QUICK_STEPS        2000       /* match limit of the uncounted first try, */
+#define QUICK_TEXT         1024       /* which is used for texts up to this size, in bytes */
+#define UNCOUNTED_STEPS    1000000    /* match limit of a pattern that is too large for callouts */
 #define ENGINE_HEAP        (64 << 10) /* KiB of backtracking state */
 #define ENGINE_NEST        1000       /* parentheses, as in RE2 */
 
 /* ---- memory ---- */
 
-/* In front of each piece: its size, padded to the alignment of malloc. */
+/* Header of each piece: its size, padded to the alignment of malloc. */
 union piece {
 	size_t size;
 	max_align_t align;
@@ -59,7 +59,7 @@ static void engine_free(void *memory, void *account)
 
 /* ---- contexts ---- */
 
-/* Called at each item of a counted pattern: nonzero ends the match. */
+/* Called at each item of a counted pattern; nonzero ends the match. */
 static int count(pcre2_callout_block *b, void *engine)
 {
 	struct engine *x = engine;
@@ -104,7 +104,7 @@ void engine_close(struct engine *x)
 
 /* ---- compiling ---- */
 
-/* The largest number that stands behind a brace or a comma: {17}, {3,17}. */
+/* Returns the largest number after a brace or a comma: {17}, {3,17}. */
 static uint64_t largest_repeat(struct str p)
 {
 	uint64_t most = 0, n = 0;
@@ -123,7 +123,7 @@ static uint64_t largest_repeat(struct str p)
 	return most;
 }
 
-/* Translates to machine code, which is charged; without it the pattern is interpreted. */
+/* Compiles to machine code and charges it; without machine code the pattern is interpreted. */
 static void translate(struct engine *x, struct engine_code *c)
 {
 	size_t size = 0;
@@ -180,7 +180,7 @@ static void add_callouts(struct engine *x, struct engine_code *c)
 	c->too_large = !c->counted;
 }
 
-/* Runs the pattern within what is left of the work's steps, and charges what it used. */
+/* Runs the pattern within the remaining steps of the work, and charges the steps used. */
 static int run_counted(struct engine *x, struct engine_code *c, const struct engine_run *run)
 {
 	struct work *w = x->a->work;
@@ -193,7 +193,7 @@ static int run_counted(struct engine *x, struct engine_code *c, const struct eng
 	x->reach = 1 + c->repeat / ENGINE_STRIDE + (c->refers_back ? run->n / ENGINE_STRIDE : 0);
 	pcre2_set_callout(x->matching, count, x);
 	pcre2_set_match_limit(x->matching, ENGINE_STEPS);
-	if (c->too_large) { /* the limit of PCRE2 is all there is: assume that it is used up */
+	if (c->too_large) { /* only PCRE2's own limit applies: assume that it is used up */
 		uint64_t most = x->most < UNCOUNTED_STEPS ? x->most : UNCOUNTED_STEPS;
 		uint64_t each = x->reach + run->n / ENGINE_STRIDE;
 		pcre2_set_match_limit(x->matching, (uint32_t)(most / each));
@@ -204,7 +204,7 @@ static int run_counted(struct engine *x, struct engine_code *c, const struct eng
 	return n == PCRE2_ERROR_MATCHLIMIT ? ENGINE_STEPS_USED : n;
 }
 
-/* Gives back what a match of n bytes may use. */
+/* Gives back the steps that a match on n bytes may use. */
 static void give_back_steps(struct work *w, size_t n)
 {
 	uint64_t back = ENGINE_STEPS_MATCH + (uint64_t)n * ENGINE_STEPS_BYTE;
@@ -212,8 +212,8 @@ static void give_back_steps(struct work *w, size_t n)
 	w->pattern_work = w->pattern_work > back ? w->pattern_work - back : 0;
 }
 
-/* Runs the pattern on a short text without counting; false if it needs more steps or room than that
- * has. */
+/* Runs the pattern on a short text without counting; false if it needs more steps or memory than
+ * the first try has. */
 static bool run_quick(struct engine *x, struct engine_code *c, const struct engine_run *run, int *n)
 {
 	if (c->refers_back || run->n > QUICK_TEXT)

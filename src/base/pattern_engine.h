@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * PCRE2 with limits, for pattern.c and pattern_subst.c alone. Its memory is charged to the account
- * of the work. A match is first tried with few steps, which is enough for ordinary names. What
- * needs more, and what is long, is matched again with a callout at each item of the pattern: that
- * counts steps and notices a cancel within the match. All matches of one work share a limit of
- * steps.
+ * of the work. A match is first tried with few steps, which suffices for ordinary names. Longer
+ * texts, and matches that need more steps, run with a callout at each item of the pattern: the
+ * callout counts steps and notices a cancel within the match. All matches of one work share a limit
+ * of steps.
  */
 #ifndef TFPROF_BASE_PATTERN_ENGINE_H
 #define TFPROF_BASE_PATTERN_ENGINE_H
@@ -16,18 +16,19 @@
 
 #include "base/str.h"
 
-/* One of our own beside PCRE2's codes, which are above -1000: the work's steps are used up. */
+/* Our own code beside PCRE2's, which are above -1000: the steps of the work are used up. */
 #define ENGINE_STEPS_USED (-10000)
 
 struct engine {
 	struct arena *a;
-	struct account *account; /* charged; that of the arena's work when the engine was opened */
+	struct account
+	        *account; /* the account of the arena's work when the engine was opened; charged */
 	pcre2_general_context *general;
 	pcre2_compile_context *compiling;
 	pcre2_match_context *matching;
 	pcre2_match_data *data;
 	/* The match in progress. */
-	uint64_t steps, most; /* counted, and the limit */
+	uint64_t steps, most; /* steps counted, and their limit */
 	uint64_t reach;       /* steps of one callout */
 	size_t at;            /* offset in the text at the last callout */
 };
@@ -39,13 +40,14 @@ struct engine_code {
 	pcre2_code *plain;
 	pcre2_code *counted; /* with callouts; NULL: not needed yet, or too large */
 	size_t machine;      /* bytes of machine code, charged */
-	uint64_t repeat;     /* largest count of a repetition: what one item may look at */
+	uint64_t repeat;     /* largest count of a repetition, which bounds the text one item may
+	                        examine */
 	bool translated;     /* machine code was tried */
 	bool too_large;      /* with callouts */
-	bool refers_back;    /* refers to what a group matched; one item may look at all the text */
+	bool refers_back;    /* has a back reference; one item may examine the whole text */
 };
 
-/* Opens the contexts. close(what) is called at the latest when the arena drops its memory. */
+/* Opens the contexts. They are closed, at the latest, when the arena drops its memory. */
 void engine_open(
         struct engine *x, struct arena *a, struct guard *g, void (*close)(void *), void *what);
 void engine_close(struct engine *x);
@@ -55,9 +57,9 @@ bool engine_compile(struct engine *x, struct engine_code *c, struct str text, ui
         int *code, size_t *offset);
 void engine_drop(struct engine *x, struct engine_code *c);
 
-/* Runs f, which calls PCRE2 with the given code and match options, under the limits. Returns what f
- * returns, or ENGINE_STEPS_USED, or PCRE2_ERROR_CALLOUT if the work was cancelled. Does not return
- * if memory ends. */
+/* Runs f, which calls PCRE2 with the given code and match options, under the limits. Returns the
+ * result of f, or ENGINE_STEPS_USED, or PCRE2_ERROR_CALLOUT if the work was cancelled. Does not
+ * return when memory is exhausted. */
 struct engine_run {
 	int (*f)(void *user, const pcre2_code *code, uint32_t options);
 	void *user;
@@ -65,7 +67,7 @@ struct engine_run {
 };
 int engine_run(struct engine *x, struct engine_code *c, const struct engine_run *run);
 
-/* Says why a match gave up. */
+/* Writes why a match gave up. */
 struct str engine_reason(struct arena *a, int code);
 
 #endif

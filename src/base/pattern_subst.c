@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See pattern_subst.h. Knows PCRE2 beside pattern.c and pattern_engine.c.
+ * See pattern_subst.h. Like pattern.c and pattern_engine.c, this file calls PCRE2.
  */
 #include "base/pattern_subst.h"
 
 #include "base/pattern_engine.h"
 #include "base/vec.h"
 
-#define SUBST_NAME_MAX ((size_t)1 << 20) /* bytes of a name that comes out */
+#define SUBST_NAME_MAX ((size_t)1 << 20) /* bytes of a resulting name */
 #define SUBST_TOO_LONG PCRE2_ERROR_TOOMANYREPLACE
 
 struct rule {
-	struct str text, replacement; /* as given; in PCRE2's words */
+	struct str text, replacement; /* as given; in PCRE2's syntax */
 	bool all;
 	struct engine_code code;
-	pcre2_match_data *data; /* with room for its groups */
+	pcre2_match_data *data; /* with room for the pattern's groups */
 };
 
 struct pattern_subst {
 	struct arena *a;
 	VEC(struct rule) v;
 	struct engine engine;
-	struct sb made[2]; /* a name on its way through the rules: what one makes of the other */
+	struct sb made[2]; /* two buffers for a name: each rule reads one and writes the other */
 	struct guard guard;
 };
 
@@ -37,7 +37,7 @@ static void close_rules(void *rules)
 	l->v.n = 0;
 }
 
-/* The part of a rule from `from` up to the next separator that no backslash quotes. */
+/* Returns the part of a rule from `from` up to the next separator without a backslash before it. */
 static bool take_part(struct str rule, size_t *from, struct sb *part)
 {
 	char at = rule.p[1];
@@ -56,7 +56,7 @@ static bool take_part(struct str rule, size_t *from, struct sb *part)
 	return false;
 }
 
-/* \1 becomes ${1}; what PCRE2 would read as more than a text is quoted. */
+/* Rewrites \1 as ${1} and quotes everything PCRE2 would not read as plain text. */
 static struct str translate(struct arena *a, struct str r)
 {
 	struct sb b = sb_in(a);
@@ -75,7 +75,7 @@ static struct str translate(struct arena *a, struct str r)
 	return sb_str(&b);
 }
 
-/* The flags from `from` up to the ; or the end. */
+/* Returns the flags from `from` up to the ; or the end. */
 static bool take_flags(struct str rules, size_t *from, struct rule *r, uint32_t *options)
 {
 	for (; *from < rules.n; ++*from) {
@@ -89,7 +89,7 @@ static bool take_flags(struct str rules, size_t *from, struct rule *r, uint32_t 
 	return true;
 }
 
-/* Takes the first rule off the text. */
+/* Removes the first rule from the text. */
 static bool compile_rule(struct pattern_subst *l, struct rule *r, struct str *rules, struct err *e)
 {
 	struct sb pattern = sb_in(l->a), replacement = sb_in(l->a);
@@ -143,7 +143,7 @@ void pattern_subst_free(struct pattern_subst *l)
 	close_rules(l);
 }
 
-/* A substitution in progress. */
+/* State of one substitution. */
 struct change {
 	struct pattern_subst *l;
 	const struct rule *r;
@@ -151,7 +151,7 @@ struct change {
 	struct sb *made;
 };
 
-/* Makes the new name in `made`: the number of replacements, or PCRE2's error. */
+/* Writes the new name to `made`; returns the number of replacements, or PCRE2's error. */
 static int change_run(void *change, const pcre2_code *code, uint32_t options)
 {
 	const struct change *x = change;
@@ -178,7 +178,7 @@ static int change_run(void *change, const pcre2_code *code, uint32_t options)
 	return n == PCRE2_ERROR_NOMEMORY ? SUBST_TOO_LONG : n;
 }
 
-/* Applies one rule; *text is made anew, in `made`, where it matches. */
+/* Applies one rule; where it matches, *text becomes the new text in `made`. */
 static bool apply_rule(
         struct pattern_subst *l, struct rule *r, struct str *text, struct sb *made, struct err *e)
 {

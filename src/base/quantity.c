@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See quantity.h. Computes in integers, so that nothing is rounded but the result.
+ * See quantity.h. Computes in integers, so only the result is rounded.
  */
 #include "base/quantity.h"
 
 struct suffix {
-	const char *text; /* in small letters */
+	const char *text; /* lower case */
 	int64_t factor;
 };
 
@@ -20,10 +20,10 @@ static const struct suffix times[] = { { "ns", QUANTITY_NS }, { "us", QUANTITY_U
 struct decimal {
 	bool minus;
 	uint64_t digits; /* all digits as one number */
-	unsigned places; /* how many of them stand after the point */
+	unsigned places; /* number of digits after the point */
 };
 
-/* Reads sign, digits and point at the start of *s, and leaves what follows them in *s. */
+/* Reads sign, digits and point at the start of *s; *s becomes the text after them. */
 static bool take_decimal(struct str *s, struct decimal *d)
 {
 	bool point = false, any = false;
@@ -42,7 +42,7 @@ static bool take_decimal(struct str *s, struct decimal *d)
 		if (d->digits > (UINT64_MAX - 9) / 10) {
 			if (!point)
 				return false;
-			continue; /* a decimal this far after the point makes no difference */
+			continue; /* further decimals make no difference */
 		}
 		d->digits = d->digits * 10 + (uint64_t)(c - '0');
 		d->places += point;
@@ -51,7 +51,7 @@ static bool take_decimal(struct str *s, struct decimal *d)
 	return any;
 }
 
-/* Returns the factor of the suffix, or 0 if the table lacks it. */
+/* Returns the factor of the suffix, or 0 if it is unknown. */
 static int64_t factor_of(const struct suffix *table, struct str s, bool any_case)
 {
 	for (; table->text; table++) {

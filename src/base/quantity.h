@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers with units, as options, gates and environment variables give them. k, M, G and T are
- * powers of 1000, Ki, Mi, Gi and Ti powers of 1024, in capitals or small letters. Every function
- * here reads the whole text, returns false and sets nothing if the text is malformed or the number
- * does not fit. Needs neither memory nor locale: the collector uses it too.
+ * Numbers with units, as given in options, gates and environment variables. k, M, G and T are
+ * powers of 1000; Ki, Mi, Gi and Ti are powers of 1024; case does not matter. Every function reads
+ * the whole text, and returns false and sets nothing if the text is malformed or the number does
+ * not fit. Uses neither allocation nor locale, because the collector links it too.
  */
 #ifndef TFPROF_BASE_QUANTITY_H
 #define TFPROF_BASE_QUANTITY_H
@@ -16,7 +16,7 @@ enum quantity {
 	QUANTITY_TIME   /* microseconds: 20ms, 3sec, 7 */
 };
 
-/* Reads a number of that kind, rounded to a whole one. It may have a sign and decimals. */
+/* Reads a number of that kind, rounded to an integer. It may have a sign and decimals. */
 bool quantity_parse(struct str s, enum quantity q, int64_t *v);
 
 /* Units of time, in nanoseconds. */
@@ -25,14 +25,14 @@ bool quantity_parse(struct str s, enum quantity q, int64_t *v);
 #define QUANTITY_MS 1000000
 #define QUANTITY_S  1000000000
 
-/* Reads a time such as 20ms, 1.5s, 2min or 1h. A number without a unit counts in `bare`; the result
- * counts in `to`, rounded. */
+/* Reads a time such as 20ms, 1.5s, 2min or 1h. `bare` is the unit of a number without one, `to` the
+ * unit of the result, which is rounded. */
 bool quantity_parse_time(struct str s, int64_t bare, int64_t to, int64_t *v);
 
 /* Reads a plain decimal number, without exponent. */
 bool quantity_parse_real(struct str s, double *v);
 
-/* Reads a share: 0.1 or 10%. */
+/* Reads a fraction: 0.1 or 10%. */
 bool quantity_parse_share(struct str s, double *v);
 
 #endif

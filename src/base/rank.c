@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See rank.h. Differences from the least number are unsigned, so the ends of the type do no harm.
+ * See rank.h. Differences from the least number are unsigned, so the ends of the type are safe.
  */
 #include "base/rank.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A stable merge sort for any order, and for strings a three-way quicksort on eight bytes at a
- * time. The latter is stable as well, because its partitions are written out of place. Groups whose
- * partitions stay lopsided are merge sorted, so no input costs more than n log n for each eight
- * bytes that its strings have in common. Knows no more of the strings than their bytes.
+ * time. The quicksort is stable as well, because its partitions are written out of place. Groups
+ * whose partitions stay lopsided are merge sorted, so no input costs more than n log n per eight
+ * bytes of common prefix. Treats strings as bytes.
  */
 #include "base/sort.h"
 
 #include <assert.h>
 
-#define RUN 12 /* shorter pieces are sorted by insertion */
+#define RUN 12 /* shorter pieces use insertion sort */
 
 struct order {
 	sort_cmp *cmp;
@@ -86,8 +86,8 @@ void sort_array(struct arena *a, void *v, size_t n, size_t size, sort_cmp *cmp)
 	arena_reset(a, m);
 }
 
-/* A string as seen from some depth on. Of equal keys the shorter rest comes first, because the key
- * is filled up with zeros; equal keys with equal rests up to KEY bytes are equal strings. */
+/* A string from some depth on. Among equal keys the shorter rest comes first, because the key is
+ * padded with zeros; equal keys with equal rests of up to KEY bytes are equal strings. */
 struct item {
 	uint64_t key;  /* the next eight bytes, first byte highest */
 	uint32_t rest; /* bytes left from here, at most KEY + 1 */
@@ -101,12 +101,12 @@ struct strings_sort {
 	struct item *scratch;
 };
 
-/* Items that agree in all bytes before depth and are to be sorted from there on. */
+/* Items that agree in all bytes before depth and still need sorting from there on. */
 struct group {
 	struct item *v;
 	size_t n, depth;
 	unsigned budget; /* lopsided partitions still allowed */
-	bool sorted;     /* by what the items hold, but not further */
+	bool sorted;     /* by the loaded bytes only */
 };
 
 static inline void item_load(struct item *it, struct str s, size_t depth)
@@ -127,7 +127,7 @@ static inline void item_load(struct item *it, struct str s, size_t depth)
 	it->rest = (uint32_t)(left <= KEY ? left : KEY + 1);
 }
 
-/* Order by what the items hold; zero may mean that the strings differ further on. */
+/* Compares the loaded bytes; zero may mean that the strings differ further on. */
 static inline bool item_after(const struct item *a, const struct item *b)
 {
 	return a->key != b->key ? a->key > b->key : a->rest > b->rest;
@@ -158,7 +158,7 @@ static void group_insert(const struct strings_sort *s, const struct group *g)
 	}
 }
 
-/* Stable merge sort by what the items hold. Depth of recursion: log2(n). */
+/* Stable merge sort by the loaded bytes. Depth of recursion: log2(n). */
 static void merge_items(struct item *v, size_t n, struct item *half)
 {
 	size_t m = n / 2, i = 0, j = m, k = 0;
@@ -218,8 +218,8 @@ static void partition(
 	*eq = e;
 }
 
-/* Prepares a group of equal keys for the next depth: items with more than KEY bytes left move
- * behind the others, which are in place, and load their next bytes. */
+/* Prepares a group of equal keys for the next depth: items with more than KEY bytes left move after
+ * the others, which are in place, and load their next bytes. */
 static struct group descend(const struct strings_sort *s, struct item *v, size_t n, size_t depth)
 {
 	size_t start[KEY + 2] = { 0 }, at[KEY + 2], sum = 0;
@@ -243,8 +243,8 @@ static struct group descend(const struct strings_sort *s, struct item *v, size_t
 	return (struct group){ v, n, depth, LOPSIDED, false };
 }
 
-/* Cuts the first run of equal keys that needs more sorting off a group whose items are in order.
- * The run is empty if there is none. */
+/* Removes the first run of equal keys that needs more sorting from a group whose items are in
+ * order. The run is empty if there is none. */
 static struct group cut_run(const struct strings_sort *s, struct group *g)
 {
 	struct item *v = g->v;
@@ -273,7 +273,7 @@ static bool in_order(const struct group *g)
 	return true;
 }
 
-/* Splits a group in three, some of them empty, that are left to sort. */
+/* Splits a group in three unsorted parts, some of which may be empty. */
 static void group_split(const struct strings_sort *s, struct group *g, struct group part[3])
 {
 	size_t lt, eq, gt;
@@ -308,7 +308,7 @@ static void put_by_size(struct group part[3])
 	}
 }
 
-/* The smallest part is always done first: so the stack holds at most 2 * log3(n) groups. */
+/* The smallest part is sorted first, so the stack holds at most 2 * log3(n) groups. */
 static void sort_groups(const struct strings_sort *s, struct group g)
 {
 	struct group stack[64], part[3];

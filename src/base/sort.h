@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Sorting of arrays and of indices into them: a stable merge sort by any comparison, and a fast
- * order of strings; search in what is sorted.
- * Depth of recursion is bounded by the number of bits in n, never by the input's contents.
+ * order of strings; binary search. Depth of recursion is bounded by the number of bits in n, never
+ * by the contents of the input.
  */
 #ifndef TFPROF_BASE_SORT_H
 #define TFPROF_BASE_SORT_H
 
 #include "base/str.h"
 
-/* Negative, zero or positive as element a comes before, with or after b. */
+/* Returns a negative, zero or positive number if element a comes before, equals or comes after b.
+ */
 typedef int sort_cmp(const void *ctx, uint32_t a, uint32_t b);
 
-/* A comparison for arrays of int64_t: smaller ones first. */
+/* Comparison for arrays of int64_t: ascending. */
 int sort_ascending(const void *v, uint32_t a, uint32_t b);
 
-/* Stable; scratch comes from a and is given back. */
+/* Stable; scratch memory comes from a and is released. */
 void sort_stable(struct arena *a, uint32_t *v, size_t n, sort_cmp *cmp, const void *ctx);
 
-/* The numbers below n in order, in a; equal ones ascend. */
+/* Returns the numbers below n in order, in a; equal ones ascend. */
 uint32_t *sort_order(struct arena *a, size_t n, sort_cmp *cmp, const void *ctx);
 
 /* Sorts the elements of an array, of size bytes each; stable. The comparison gets the array. */
@@ -30,7 +31,7 @@ void sort_strings(struct arena *a, uint32_t *v, size_t n, const struct str *stri
 /* Sorts a list by the bytes of its strings. */
 void sort_list(struct arena *a, struct strs *list);
 
-/* How many of v[0..n), which ascend, are not above key. */
+/* Returns the number of elements in the ascending array v[0..n) that are not above key. */
 size_t sort_count(const uint64_t *v, size_t n, uint64_t key);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Slices, lists of slices and the string builder.
- * Knows bytes only: no encoding but the check for UTF-8, no locale.
+ * Slices, lists of slices and the string builder. Treats text as bytes: no encoding except the
+ * check for UTF-8, no locale.
  */
 #define _GNU_SOURCE 1
 #include "base/str.h"
@@ -110,7 +110,7 @@ char *str_z(struct arena *a, struct str s)
 	return p;
 }
 
-/* Length of the well-formed sequence of a non-ASCII character at p, or 0. */
+/* Returns the length of the well-formed sequence of a non-ASCII character at p, or 0. */
 static size_t utf8_length(const uint8_t *p, size_t n)
 {
 	/* Limits of the second byte: they exclude overlong forms, surrogates and values beyond
@@ -143,7 +143,7 @@ static size_t utf8_length(const uint8_t *p, size_t n)
 	return length;
 }
 
-/* All bytes below 0x80? The last eight are looked at again where they overlap others. */
+/* True if all bytes are below 0x80. The last eight bytes may be checked twice. */
 static bool is_ascii(const uint8_t *p, size_t n)
 {
 	const uint64_t high = 0x8080808080808080;

@@ -18,7 +18,8 @@ struct str {
 };
 
 #define S(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
-/* The two arguments of %.*s, which stops at a NUL byte: names that must come out whole are put. */
+/* The two arguments of %.*s, which stops at a NUL byte: use sb_put for names that must be printed
+ * whole. */
 #define STR(s)   (int)((s).n < INT_MAX ? (s).n : INT_MAX), (s).p
 #define STR_NONE ((struct str){ NULL, 0 })
 
@@ -39,17 +40,17 @@ static inline bool str_eq(struct str a, struct str b)
 int str_cmp(struct str a, struct str b); /* bytewise; a prefix comes first */
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
-size_t str_find(struct str s, struct str part); /* offset of the first, or SIZE_MAX */
+size_t str_find(struct str s, struct str part); /* offset of the first occurrence, or SIZE_MAX */
 size_t str_find_char(struct str s, char c);     /* likewise */
-size_t str_rfind_char(struct str s, char c);    /* offset of the last, or SIZE_MAX */
-struct str str_base(struct str path);           /* what is behind the last '/', or all of it */
+size_t str_rfind_char(struct str s, char c);    /* offset of the last occurrence, or SIZE_MAX */
+struct str str_base(struct str path);           /* the part after the last '/', or all of it */
 bool str_contains(struct str s, struct str part);
 struct str str_sub(struct str s, size_t from, size_t n); /* clipped to s */
 struct str str_copy(struct arena *a, struct str s);
 struct str str_lower(struct arena *a, struct str s); /* ASCII only */
 struct str str_replace_char(struct arena *a, struct str s, char from, char to);
 char *str_z(struct arena *a, struct str s); /* NUL-terminated copy, for system calls */
-bool str_is_utf8(struct str s);             /* as protobuf judges proto3 strings */
+bool str_is_utf8(struct str s);             /* as protobuf validates proto3 strings */
 
 /* Removes every leading and trailing ' and " character. */
 struct str str_strip_quotes(struct str s);
@@ -74,14 +75,15 @@ static inline struct sb sb_in(struct arena *a)
 {
 	return (struct sb){ a, NULL, 0, 0 };
 }
-/* Space for n more bytes; the caller adds to b->n. */
+/* Makes room for n more bytes; the caller adds to b->n. */
 char *sb_room(struct sb *b, size_t n) __attribute__((returns_nonnull));
 void sb_put(struct sb *b, struct str s);
 void sb_char(struct sb *b, char c);
 void sb_repeat(struct sb *b, char c, size_t n);
-void sb_put_utf8(struct sb *b, struct str s);  /* bytes that are no UTF-8 as \xNN */
-void sb_put_name(struct sb *b, struct str s);  /* control bytes as \xNN: it stays on its line */
-void sb_put_shell(struct sb *b, struct str s); /* as one word of a shell, in quotes */
+void sb_put_utf8(struct sb *b, struct str s); /* bytes that are not UTF-8 as \xNN */
+void sb_put_name(
+        struct sb *b, struct str s); /* control bytes as \xNN: the text stays on one line */
+void sb_put_shell(struct sb *b, struct str s); /* quoted as one shell word */
 void sb_fmt(struct sb *b, const char *f, ...) __attribute__((format(printf, 2, 3)));
 void sb_vfmt(struct sb *b, const char *f, va_list ap) __attribute__((format(printf, 2, 0)));
 static inline struct str sb_str(const struct sb *b)

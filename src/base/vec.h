@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Growing typed columns in an arena. Elements are contiguous; pointers to them end with the next
- * push. Counts are size_t: the owner checks them against the type of index that it stores.
+ * Growing typed columns in an arena. Elements are contiguous; the next push invalidates pointers to
+ * them. Counts are size_t: the owner checks them against its index type.
  */
 #ifndef TFPROF_BASE_VEC_H
 #define TFPROF_BASE_VEC_H
@@ -14,8 +14,8 @@
 		size_t n, cap;                                                                     \
 	}
 
-/* Gives v room for at least need elements of size bytes and updates *cap; doubles. Where need does
- * not exceed *cap, the caller's sum has wrapped round: that counts as exhaustion. */
+/* Gives v room for at least need elements of size bytes and updates *cap; doubles. If need does not
+ * exceed *cap, the caller's sum has overflowed: that counts as exhaustion. */
 void *vec_grow(struct arena *a, void *v, size_t *cap, size_t need, size_t size);
 
 /* Makes room for m more elements. */

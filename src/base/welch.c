@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See welch.h. The tail of Student's distribution is the regularised incomplete beta function, here
- * by its continued fraction (modified Lentz).
+ * See welch.h. The tail of Student's distribution is the regularised incomplete beta function,
+ * computed by its continued fraction (modified Lentz).
  */
 #include "base/welch.h"
 
@@ -27,7 +27,7 @@ static double away_from_zero(double x)
 	return fabs(x) < TINY ? TINY : x;
 }
 
-/* The continued fraction of I_x(a, b), for x below (a + 1) / (a + b + 2). */
+/* Returns the continued fraction of I_x(a, b), for x below (a + 1) / (a + b + 2). */
 static double fraction(double x, double a, double b)
 {
 	double c = 1, d = 1 / away_from_zero(1 - (a + b) * x / (a + 1)), f = d;
@@ -65,7 +65,7 @@ static double beta(double x, double a, double b)
 	return 1 - front * fraction(1 - x, b, a) / b;
 }
 
-/* P(T > t) with df degrees of freedom. */
+/* Returns P(T > t) with df degrees of freedom. */
 static double upper_tail(double t, double df)
 {
 	double half = beta(df / (df + t * t), df / 2, 0.5) / 2;
