@@ -339,7 +339,7 @@ uninstall:
 		$(MAN:docs/man/%="$(DESTDIR)$(MANDIR)/man1/%")
 
 # ---- tests --------------------------------------------------------------------------------------
-# Each tier builds its configurations with a make of its own, then tests/check.py runs and counts.
+# Each tier builds its configurations with a make of its own, then tests/check/run.py runs and counts.
 check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS) $(BUNDLE)) $(O)/spool_make $(O)/trace_dump
 	@:
 
@@ -388,7 +388,7 @@ check check-deep check-real: | $(filter all lib demo install,$(GOALS))
 check-deep: | $(filter check,$(GOALS))
 check-real: | $(filter check check-deep,$(GOALS))
 
-CHECK = $(PYTHON) -B tests/check.py $(if $(T),--filter '$(T)')
+CHECK = $(PYTHON) -B tests/check/run.py $(if $(T),--filter '$(T)')
 
 ## check: installs what is missing, builds with -Werror, runs every quick test; T=name runs some
 check:
@@ -407,7 +407,7 @@ check-deep:
 ## check-wheel: pip builds ./python into a wheel and installs it in an empty environment
 .PHONY: check-wheel
 check-wheel:
-	@$(PYTHON) -B tests/wheel.py
+	@$(PYTHON) -B tests/wheel/run.py
 
 ## check-real: upstream's inputs and answers, which stay outside: REALDATA=dir GOLDEN=dir MODERN=dir T=name
 check-real:

@@ -22,7 +22,7 @@ import tempfile
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [HERE, os.path.dirname(HERE)]
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check')]
 import files  # noqa: E402
 from built import has  # noqa: E402
 PAGE = os.path.join(ROOT, 'docs', 'ERRORS.md')

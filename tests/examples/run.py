@@ -22,7 +22,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'check'))
 from built import has  # noqa: E402
 
 MODELS = os.path.join(ROOT, 'testdata', 'models')

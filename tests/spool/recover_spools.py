@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spools that break off or are damaged, for tests/recover.py. A reader of blocks of this file's own says
+"""Spools that break off or are damaged, for tests/recover/run.py. A reader of blocks of this file's own says
 what is whole. Each block has a kernel of its own, so the answer tells which of them were read."""
 import csv
 import io

@@ -15,7 +15,7 @@ import tempfile
 import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.dirname(HERE)]
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check')]
 import bounds
 import endless
 import jobs

@@ -33,7 +33,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [os.path.join(ROOT, 'tests'), os.path.join(ROOT, 'tests', 'spool')]
+sys.path[:0] = [os.path.join(ROOT, 'tests', 'check'), os.path.join(ROOT, 'tests', 'spool')]
 from built import has
 from cases import no_terminal
 from script import T0, Spool

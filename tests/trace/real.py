@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 
-sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check')]
 import cases  # noqa: E402
 
 

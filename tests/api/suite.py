@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library from C: two sessions at once, long use, random calls."""
+from step import Step
+
+STEPS = [
+    Step('api', 'quick', 'tests/api/run.py --bin {bin}'),
+    Step('api', 'deep', 'tests/api/run.py --bin {bin} --san address,undefined'),
+    Step('api-tsan', 'deep', 'tests/api/run.py --bin {tsan} --san thread'),
+]

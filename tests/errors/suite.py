@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sentences of failure, each provoked."""
+from step import Step
+
+STEPS = [
+    Step('errors', 'quick covered', 'tests/errors/run.py --program {program}', seconds=15),
+]

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Examples of documents, manual pages and tutorials, each run."""
+from step import Step
+
+STEPS = [
+    Step('examples', 'quick', 'tests/examples/run.py --program {program} {filter}', seconds=5),
+]

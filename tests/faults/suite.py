@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Failing calls, signals and full disks. The plain program: what makes calls fail does not go with sanitizers."""
+from step import Step
+
+STEPS = [
+    Step('faults', 'quick', 'tests/faults/run.py --program {program} --shim {bin}/faults/shim.so', seconds=60),
+    Step('faults', 'deep',
+         'tests/faults/run.py --program {plain}/tfprof --shim {plain}/faults/shim.so --all', seconds=300),
+]

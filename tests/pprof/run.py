@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Opens pprof files of the recorded profiles with the Go toolchain's pprof and compares totals.
+
+    tests/pprof/run.py --program build/tfprof
+
+For each recorded profile with call stacks and a metric in turn (--all: each): `go tool pprof -raw` must read the file,
+-top must find the total that the samples have, and that total must be what the lines of the code
+view without lines below them have of their own (nodes of other lines are not in a pprof file). The
+view rounds, so the totals may differ by as much. Skips with a line where there is no Go.
+"""
+import argparse
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'data'))
+from rig import words_of
+
+UNIT = {'us': 1, 'ms': 1e3, 'sec': 1e6, 'B': 1, 'KB': 1e3, 'MB': 1e6, 'GB': 1e9, '': 1, 'k': 1e3, 'm': 1e6,
+        'b': 1e9}
+METRICS = {'micros': 'us', 'bytes': 'B', 'params': '', 'float_ops': ''}
+
+
+def go():
+    return shutil.which('go') or next(filter(os.path.exists, ['/usr/local/go/bin/go']), None)
+
+
+def number(text):
+    """A rounded number of the view, and by how much it may be off."""
+    m = re.match(r'(-?[0-9.]+)(us|ms|sec|KB|MB|GB|B|k|m|b)?', text)
+    unit = UNIT[m.group(2) or '']
+    return float(m.group(1)) * unit, 0.005001 * unit if '.' in m.group(1) else 0
+
+
+def leaf_total(text):
+    """Own numbers of the lines without lines below them: sum, and how far it may be off."""
+    lines = [x for x in text.split('\n') if re.match(r' *\S.* \(.*/', x)]
+    total = off = 0
+    for i, x in enumerate(lines):
+        depth = len(x) - len(x.lstrip())
+        below = i + 1 < len(lines) and len(lines[i + 1]) - len(lines[i + 1].lstrip()) > depth
+        if i and not below:
+            v, by = number(re.search(r' \(([^()]*)\)$', x).group(1))
+            total += v
+            off += by
+    return total, off
+
+
+def home_for(folder):
+    """Variables that give Go a home, where we have none in which it could keep something."""
+    try:
+        with tempfile.TemporaryFile(dir=os.environ['HOME']):
+            return {}
+    except (KeyError, OSError):
+        return {'HOME': folder, 'GOCACHE': os.path.join(folder, 'go')}
+
+
+def pprof(tool, path, *more):
+    p = subprocess.run([tool, 'tool', 'pprof', '-sample_index=1'] + list(more) + [path],
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600,
+                       env=dict(os.environ, PPROF_TMPDIR=os.path.dirname(path), **home_for(os.path.dirname(path))))
+    return p.returncode, p.stdout.decode()
+
+
+def raw_total(text):
+    rows = re.findall(r'^ +(\d+) +(-?\d+): ', text, re.M)
+    return sum(int(v) for _, v in rows), len(rows)
+
+
+def top_total(text):
+    m = re.search(r' of (-?[0-9.]+)\w* total', text)
+    return float(m.group(1)) if m else None
+
+
+def compare(tool, program, home, metric, folder):
+    """None if all agrees, else what does not; False if there is nothing to compare."""
+    path = os.path.join(folder, 'p.gz')
+    line = 'code -max_depth 10000 -step -1 -select %s' % metric
+    p = subprocess.run([program] + words_of(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       input=('%s -output pprof:outfile=p.gz\n%s\n' % (line, line)).encode(), cwd=folder)
+    if not os.path.exists(path):
+        return False
+    text = p.stdout.decode('utf-8', 'replace').split('node name |', 1)[1]
+    status, raw = pprof(tool, path, '-raw')
+    total, samples = raw_total(raw)
+    status2, top = pprof(tool, path, '-top', '-nodecount=100000', '-nodefraction=0',
+                         '-unit=' + {'us': 'microseconds', 'B': 'bytes'}.get(METRICS[metric], 'count'))
+    os.unlink(path)
+    if status or status2:
+        return 'go tool pprof cannot read it'
+    want, off = leaf_total(text)
+    if abs(total - want) > off + 0.5:
+        return 'samples have %d, lines of the view %.0f (give or take %.0f)' % (total, want, off)
+    if samples and total and top_total(top) != total:
+        return '-top says %s, samples have %d' % (top_total(top), total)
+    return None
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--program', default=os.path.join(ROOT, 'build', 'tfprof'))
+    p.add_argument('--all', action='store_true', help='every metric of every profile')
+    a = p.parse_args()
+    names = list(METRICS)
+    tool, count = go(), [0, 0, 0]
+    homes = sorted(glob.glob(os.path.join(ROOT, 'testdata', 'recorded', '*', '')))
+    if not tool:
+        print('skipped: no Go here, pprof files are not opened')
+        homes, count[2] = [], 1
+    with tempfile.TemporaryDirectory(prefix='tfprof-pprof-') as folder:
+        for i, home in enumerate(homes):
+            for metric in names if a.all else [names[i % len(names)]]:
+                bad = compare(tool, os.path.abspath(a.program), home, metric, folder)
+                if bad:
+                    print('%s %s: %s' % (os.path.basename(os.path.dirname(home)), metric, bad))
+                count[1 if bad else 0] += bad is not False
+    if not any(count):
+        print('no profile has call stacks')
+        count[1] = 1
+    print('%d passed, %d failed, %d skipped' % tuple(count))
+    return 1 if count[1] else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""record, ctl, gpu and doctor."""
+from step import Step
+
+STEPS = [
+    Step('record', 'quick deep covered', 'tests/record/run.py --program {program} --tools {bin}', seconds=35),
+]

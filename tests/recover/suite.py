@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that are cut or damaged, with and without --recover."""
+from step import Step
+
+STEPS = [
+    Step('recover', 'quick covered', 'tests/recover/run.py --program {program} --make {bin}/spool_make'),
+    Step('recover', 'deep', 'tests/recover/run.py --sample 800 --program {program}'),
+]

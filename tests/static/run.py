@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The static program: it has no interpreter and no needed libraries, is small, runs in an empty root, and prints what
+the other one prints.
+
+    tests/static/run.py --program build/check/tfprof --static build/check/tfprof-static
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'check'))
+import cases  # noqa: E402
+from cases import Skip  # noqa: E402
+
+SMALL = os.path.join(ROOT, 'testdata', 'small')
+MODEL = ['--graph_path=%s/views.graph.pbtxt', '--op_log_path=%s/views.op_log.pbtxt', '--run_meta_path=%s/views.run_meta_0.pbtxt']
+COMMANDS = [['scope', '-max_depth', '20'], ['op', '-select', 'micros,bytes,occurrence', '-order_by', 'micros'],
+            ['scope', '-show_name_regexes', '.*(a|b).*'], ['graph', '-output', 'json'], ['advise']]
+LARGEST = 6 << 20  # bytes
+
+
+def run(words, **more):
+    p = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, **more)
+    return p.returncode, p.stdout, p.stderr
+
+
+def model(folder):
+    return [w % folder for w in MODEL]
+
+
+def alone(t):
+    """It needs no other file, and is at most 6 MiB."""
+    text = subprocess.run(['readelf', '-lWd', t.static], check=True, stdout=subprocess.PIPE).stdout.decode()
+    assert 'INTERP' not in text and 'NEEDED' not in text, text
+    assert os.path.getsize(t.static) <= LARGEST, os.path.getsize(t.static)
+    kernel = re.search(r'ABI: (\d+)\.(\d+)', subprocess.run(['readelf', '-nW', t.static], check=True,
+                                                           stdout=subprocess.PIPE).stdout.decode())
+    assert kernel and tuple(map(int, kernel.groups())) <= (3, 10), kernel and kernel.group(0)
+
+
+def answers(t):
+    """It prints what the other program prints."""
+    for words in COMMANDS:
+        both = [run([p] + model(SMALL) + words) for p in (t.program, t.static)]
+        assert both[0] == both[1] and both[0][0] == 0, (words, both)
+
+
+def empty_root(t):
+    """It runs where there is no other file than itself and its inputs."""
+    os.mkdir('root')
+    shutil.copy(t.static, 'root/tfprof')
+    shutil.copytree(SMALL, 'root/small')
+    enter = ['chroot', 'root'] if os.getuid() == 0 else ['unshare', '-r', 'chroot', 'root']
+    if not shutil.which(enter[0]) or run(enter + ['/tfprof', 'help'])[0]:
+        raise Skip('no chroot here') if run(enter + ['/none'])[0] == 125 else AssertionError(run(enter + ['/tfprof', 'help']))
+    for words in COMMANDS:
+        inside = run(enter + ['/tfprof'] + model('/small') + words)
+        outside = run([t.program] + model(SMALL) + words)
+        assert inside[1].replace(b'/small/', SMALL.encode() + b'/') == outside[1] and inside[0] == 0, (words, inside)
+
+
+def libraries(t):
+    """It has the libraries of the other one, and loads none."""
+    one, other = (run([p, '--version'])[1].decode().split('\ncupti')[0] for p in (t.program, t.static))
+    assert one == other, (one, other)
+    said = run([t.static, 'doctor'])[1].decode()
+    assert 'not checked: this program is static' in said, said
+
+
+if __name__ == '__main__':
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--program', default=os.path.join(ROOT, 'build/check/tfprof'))
+    p.add_argument('--static', default=os.path.join(ROOT, 'build/check/tfprof-static'))
+    a = p.parse_args()
+    a.program, a.static = os.path.abspath(a.program), os.path.abspath(a.static)
+    sys.exit(cases.run([alone, answers, empty_root, libraries], a))

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The prompt and the screens of a terminal; random keys."""
+from step import Step
+
+STEPS = [
+    Step('term', 'quick covered', 'tests/term/run.py --program {program} --tools {bin}', seconds=40),
+    Step('keys', 'quick covered', 'tests/term/keys.py --program {program} --seeds 1-6'),
+    Step('keys', 'deep', 'tests/term/keys.py --program {program} --seeds 1-40'),
+]

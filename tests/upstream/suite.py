@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Upstream's own test inputs, with what releases of the original answered."""
+from step import Step
+
+STEPS = [
+    Step('upstream', 'real', 'tests/upstream/run.py --program {program} --realdata {realdata} {filter}'),
+]

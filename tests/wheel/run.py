@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds a wheel, installs it in an empty virtual environment, and uses what came: the program, the package, the
+collector. Without --portable pip builds it from ./python for this machine; with it packaging/wheel.sh does, twice: both
+times the same bytes, for any Linux with glibc 2.17.
+
+    tests/wheel/run.py [--portable] [NAME...]
+"""
+import argparse
+import glob
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'check'))
+import cases  # noqa: E402
+from cases import Skip  # noqa: E402
+
+SMALL = os.path.join(ROOT, 'testdata', 'small')
+# Symbol versions above these are not in every Linux that manylinux2014 names.
+NEWEST = {'GLIBC': (2, 17)}
+SYSTEM = {'libc.so.6', 'libm.so.6', 'libdl.so.2', 'libpthread.so.0', 'librt.so.1', 'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'}
+ASK = '''import tfprof
+p = tfprof.Profile('%s/views.graph.pbtxt', ['%s/views.run_meta_0.pbtxt'])
+assert p.scope().children and tfprof.__version__ == '%s', tfprof.__version__
+assert {x.name for x in tfprof.libraries()} >= {'pcre2', 'zlib'}
+'''
+
+
+def plain():
+    """The environment without what this script, or make around it, was started with."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(('TFPROF_', 'PYTHON', 'MAKE', 'MFLAGS', 'PIP_NO_BINARY'))}
+
+
+def run(words, **more):
+    p = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       **dict({'env': plain()}, **more))
+    assert p.returncode == 0, '%s: status %d: %s' % (words, p.returncode, (p.stdout + p.stderr).decode('utf-8', 'replace')[-1500:])
+    return p.stdout.decode()
+
+
+def version():
+    with open(os.path.join(ROOT, 'Makefile')) as f:
+        return re.search(r'^VERSION := (\S+)$', f.read(), re.M).group(1)
+
+
+def digest(path):
+    with open(path, 'rb') as f:
+        return hashlib.sha256(f.read()).hexdigest()
+
+
+def build(portable, folder):
+    """A wheel in the folder."""
+    if portable:
+        p = subprocess.run([os.path.join(ROOT, 'packaging', 'wheel.sh')], stdin=subprocess.DEVNULL, env=plain(),
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if p.returncode == 3:
+            raise Skip('compiler or sources cannot be downloaded')
+        assert p.returncode == 0, p.stdout.decode('utf-8', 'replace')[-1500:]
+        for path in glob.glob(os.path.join(ROOT, 'build/wheel/*manylinux*%s.whl' % os.uname().machine)):
+            shutil.copy(path, folder)
+    else:
+        run([sys.executable, '-m', 'pip', 'wheel', '--quiet', '--no-deps', '--no-index', '--no-build-isolation',
+             '--wheel-dir', folder, os.path.join(ROOT, 'python')])
+    return glob.glob(os.path.join(folder, '*.whl'))[0]
+
+
+def reproducible(t):
+    """The same sources give the same bytes."""
+    if t.portable:
+        shutil.rmtree(os.path.join(ROOT, 'build/wheel', os.uname().machine, 'obj'))
+    os.mkdir('again')
+    again = build(t.portable, 'again')
+    assert os.path.basename(again) == os.path.basename(t.wheel) and digest(again) == digest(t.wheel)
+
+
+def installed(t):
+    """The program, the package and the collector work from the environment, and pip removes all of it."""
+    env = os.path.abspath('env')
+    run([sys.executable, '-m', 'venv', env])
+    before = {os.path.join(d, f) for d, _, names in os.walk(env) for f in names if not f.endswith('.pyc')}
+    run([env + '/bin/python', '-m', 'pip', 'install', '--quiet', '--no-index', '--disable-pip-version-check', t.wheel])
+    said = run([env + '/bin/tfprof', '--version']).split('\n')[0]
+    assert said == 'tfprof ' + version(), said
+    out = run([env + '/bin/tfprof', '--graph_path=%s/views.graph.pbtxt' % SMALL, 'scope', '-max_depth', '3'])
+    assert '_TFProfRoot' in out, out
+    run([env + '/bin/python', '-c', ASK % (SMALL, SMALL, version())])
+    found = run([env + '/bin/tfprof', 'record', '--env', '-o', os.path.abspath('session')])
+    assert env + '/lib/tfprof/libtfprof_cupti.so' in found, found
+    run([env + '/bin/python', '-m', 'pip', 'uninstall', '--quiet', '--yes', 'tfprof'])
+    after = {os.path.join(d, f) for d, _, names in os.walk(env) for f in names if not f.endswith('.pyc')}
+    assert after == before, after ^ before
+
+
+def old_systems(t):
+    """Nothing in it needs a newer C library, or another library of the system."""
+    if not t.portable:
+        raise Skip('only wheels of packaging/wheel.sh are for other systems')
+    with zipfile.ZipFile(t.wheel) as z:
+        z.extractall('wheel')
+    programs = [p for p in glob.glob('wheel/**', recursive=True) if os.path.isfile(p) and open(p, 'rb').read(4) == b'\x7fELF']
+    assert len(programs) == 3, programs
+    for path in programs:
+        text = run(['readelf', '-dVW', path])
+        needed = set(re.findall(r'\(NEEDED\).*\[(.*)\]', text))
+        assert needed <= SYSTEM, (path, needed)
+        for name, number in set(re.findall(r'Name: ([A-Z]+)_([0-9.]+)', text)):
+            newest = NEWEST.get(name)
+            assert newest and tuple(map(int, number.split('.'))) <= newest, (path, name, number)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('--portable', action='store_true', help='the wheel of packaging/wheel.sh')
+    p.add_argument('names', nargs='*')
+    t = p.parse_args()
+    missing = [m for m in ('pip', 'venv', 'ensurepip') if not importlib.util.find_spec(m)]
+    if missing:
+        print('skipped: this Python has no %s\n0 passed, 0 failed, 1 skipped' % ', '.join(missing))
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            t.wheel = os.path.abspath(build(t.portable, folder))
+        except Skip as e:
+            print('skipped: %s\n0 passed, 0 failed, 1 skipped' % e)
+            return 0
+        except AssertionError as e:
+            print('%s\n0 passed, 1 failed, 0 skipped' % e)
+            return 1
+        print('%s: %d bytes' % (os.path.basename(t.wheel), os.path.getsize(t.wheel)))
+        return cases.run([f for f in (installed, old_systems, reproducible) if not t.names or f.__name__ in t.names], t)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
