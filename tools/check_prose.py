@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # (pattern, advice, in which texts): d documents, c comments, t texts in code
 RULES = [
     (r'^(What|Who|Whose|The same)\b', 'begin with a verb or a noun: say what it is or does', 'c'),
-    (r'\b(is|are) no (?!longer|more|less|later|older|such|need|way|room|point|reason|use|one|match|other|limit)[a-z]+\b(?! (?:of|in|for|to|left|behind|at|on)\b)',
+    (r'(?<![Tt]here )\b(is|are) no (?!longer|more|less|later|older|such|need|way|room|point|reason|use|one|match|other|limit)[a-z]+\b(?! (?:of|in|for|to|left|behind|at|on)\b)',
      '"X is no Y": write "X is not a Y"', 'dct'),
     (r'\bso (many|often|much)\b(?! (as|that))', '"so many": name the number', 'dct'),
     (r'\b(hears|heard|tells of|told of|knows of|knows nothing|says nothing to)\b',

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finding and judging the blocks of a spool. A header that is right says how much to skip where its
- * payload is wrong; else the next magic is looked for. So no byte is judged more than twice, but
- * the zeros and the block that a file breaks off in.
+ * Finds and checks the blocks of a recording. If a header is valid, it gives the bytes to skip when
+ * its payload is damaged; otherwise the next magic is searched for. So no byte is checked more than
+ * twice, except zeros and the block in which a file ends.
  */
 #define _GNU_SOURCE /* memmem */
 #include "io/block_decode_internal.h"
@@ -12,11 +12,11 @@
 #include "base/bits.h"
 #include "base/crc32c.h"
 
-#define TAIL_ZEROS 16 /* bytes of them at the end of a payload: its last part was not written */
+#define TAIL_ZEROS 16 /* zero bytes at the end of a payload: its last part was not written */
 
 static const uint8_t zeros[TAIL_ZEROS];
 
-/* Fills *d for what was passed since byte at. */
+/* Fills *d for the bytes skipped since byte at. */
 static enum spool_event damage(
         struct block_decoder *g, struct spool_damage *d, uint64_t at, const char *why)
 {
@@ -25,7 +25,7 @@ static enum spool_event damage(
 	return src_failed(g->s) ? SPOOL_EVENT_FAILED : SPOOL_EVENT_DAMAGE;
 }
 
-/* Checks a block at which the file ends. */
+/* Checks a block in which the file ends. */
 static enum spool_event cut(
         struct block_decoder *g, struct spool_damage *d, uint64_t at, const char *why)
 {
@@ -35,7 +35,7 @@ static enum spool_event cut(
 	return event;
 }
 
-/* Goes to the next magic, here or behind, or to the end. */
+/* Moves to the next magic at or after the cursor, or to the end. */
 static void find_block(struct src *s)
 {
 	while (src_need(s, SPOOL_MAGIC_SIZE)) {
@@ -46,7 +46,7 @@ static void find_block(struct src *s)
 			return;
 		}
 		s->p = s->end - (SPOOL_MAGIC_SIZE - 1);
-		if (!memcmp(s->p, zeros, SPOOL_MAGIC_SIZE - 1)) { /* no part of a magic */
+		if (!memcmp(s->p, zeros, SPOOL_MAGIC_SIZE - 1)) { /* not part of a magic */
 			s->p = s->end;
 			src_pass_hole(s);
 		}
@@ -54,7 +54,7 @@ static void find_block(struct src *s)
 	s->p = s->end;
 }
 
-/* Passes zeros. Are there only such up to the end? */
+/* Skips zeros. True if only zeros follow up to the end. */
 static bool pass_zeros(struct src *s)
 {
 	while (src_need(s, 1)) {
@@ -67,7 +67,7 @@ static bool pass_zeros(struct src *s)
 	return true;
 }
 
-/* Passes what is no block. */
+/* Skips bytes that are not a block. */
 static enum spool_event pass_other(struct block_decoder *g, struct spool_damage *d, uint64_t at)
 {
 	struct src *s = g->s;
@@ -85,20 +85,21 @@ static enum spool_event pass_other(struct block_decoder *g, struct spool_damage 
 	return damage(g, d, at, "not the beginning of a block");
 }
 
-/* Does a payload end as one whose last part was never written? */
+/* True if the end of a payload looks as if its last part was never written. */
 static bool ends_in_zeros(const uint8_t *end, uint32_t payload)
 {
 	return payload >= sizeof zeros && !memcmp(end - sizeof zeros, zeros, sizeof zeros);
 }
 
-/* Is there a header at p, as its checksum says? */
+/* True if p is a header whose checksum matches. */
 static bool is_header(const uint8_t *p)
 {
 	return !memcmp(p, SPOOL_MAGIC, SPOOL_MAGIC_SIZE) && le32_get(p + 40) == crc32c(p, 40) &&
 	       le32_get(p + 12) <= SPOOL_PAYLOAD_MAX;
 }
 
-/* Makes the block of a good header the current one, unless it does not belong here: then why. */
+/* Makes the block of a valid header the current one, unless it does not belong here: then returns
+ * why. */
 static const char *enter_block(struct block_decoder *g, const uint8_t *p, uint32_t payload)
 {
 	uint32_t sequence = le32_get(p + 16), writer = le32_get(p + 32);
@@ -120,7 +121,7 @@ static const char *enter_block(struct block_decoder *g, const uint8_t *p, uint32
 	return NULL;
 }
 
-/* Judges the block of a good header and makes it the current one. */
+/* Checks the block of a valid header and makes it the current one. */
 static enum spool_event take_block(struct block_decoder *g, struct spool_damage *d, uint64_t at)
 {
 	struct src *s = g->s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The decoder of spools: the fields of each kind of record, in the order in which block_encode.c
- * writes them. Blocks are found and judged in block_check.c.
+ * The decoder of recordings: the fields of each kind of record, in the order in which
+ * block_encode.c writes them. block_check.c finds and checks the blocks.
  */
 #include "io/block_decode_internal.h"
 
@@ -17,7 +17,7 @@ void block_decode_init(struct block_decoder *g, struct src *s, struct arena *a, 
 
 /* ---- fields ---- */
 
-/* A place in the payload. */
+/* A position in the payload. */
 struct cursor {
 	const uint8_t *p, *end;
 	bool bad;
@@ -113,7 +113,7 @@ static void get_graph(struct block_decoder *g, struct cursor *c, enum spool_kind
 
 /* ---- records ---- */
 
-/* A slot number; its contents follow if flag 1 is set, else they must be there. */
+/* Reads a slot number. With flag 1 the contents follow; otherwise the slot must be filled. */
 static bool get_slot(struct cursor *c, uint64_t v, unsigned flags, uint32_t *i)
 {
 	c->bad |= v >= SPOOL_SLOTS;
@@ -145,7 +145,7 @@ static void get_kernel(
 	get_graph(g, c, SPOOL_KERNEL, flags, &k->graph, &k->graph_node);
 }
 
-/* The slot of a call or a range. */
+/* Returns the slot of a call or a range. */
 static inline const struct spool_slot *get_small_slot(struct block_decoder *g, struct cursor *c,
         uint64_t v, unsigned flags, struct spool_slot *of)
 {
@@ -260,7 +260,8 @@ static void get_device(struct cursor *c, struct spool_device *v)
 	v->minor = get_u32(c);
 }
 
-/* Keeps a string. Each one takes three bytes of the file, so ids beyond that are no writer's. */
+/* Keeps a string. Each string takes at least three bytes of the file, so no encoder writes larger
+ * ids. */
 static void get_string(struct block_decoder *g, struct cursor *c, struct spool_string *v)
 {
 	v->id = get_u32(c);
@@ -293,7 +294,7 @@ static void get_sum(struct cursor *c, struct spool_sum *v)
 	v->bytes = get_u64(c);
 }
 
-/* Totals of kinds that we do not know are passed over. */
+/* Totals of unknown kinds are skipped. */
 static void get_end(struct cursor *c, struct spool_end *v)
 {
 	uint32_t n;
@@ -308,7 +309,7 @@ static void get_end(struct cursor *c, struct spool_end *v)
 	}
 }
 
-/* The records of which there are few. */
+/* Decodes the rare records. */
 static void get_rare(
         struct block_decoder *g, struct cursor *c, unsigned flags, struct spool_record *r)
 {
@@ -356,7 +357,7 @@ static void get_rare(
 	}
 }
 
-/* The next record of the block; false if it cannot be read. */
+/* Decodes the next record of the block; false if it cannot be read. */
 static bool get_record(struct block_decoder *g, struct spool_record *r)
 {
 	struct cursor c = { g->p, g->end, false };

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The encoder of spools. What is written for each kind stands in one function; block_decode.c reads
- * the same fields in the same order. Flags of the tag: 1, 2 and 4, in the words of each function.
+ * The encoder of recordings. One function writes all records of a kind; block_decode.c reads the
+ * same fields in the same order. The bits 1, 2 and 4 of the tag's flags are explained at each
+ * function.
  */
 #include "io/block_encode.h"
 
 #include "base/bits.h"
 #include "base/crc32c.h"
 
-#define RECORD_ROOM ((size_t)512) /* of the longest record but for its texts */
+#define RECORD_ROOM ((size_t)512) /* bytes of the longest record without its texts */
 _Static_assert(SPOOL_N *VARINT_MAX + 2 * VARINT_MAX + 32 < RECORD_ROOM, "an end fits");
 _Static_assert(SPOOL_HEADER + RECORD_ROOM + 2 * SPOOL_TEXT_MAX < SPOOL_BLOCK_MIN, "texts fit");
 
@@ -113,7 +114,7 @@ static uint8_t *put_text(uint8_t *q, struct spool_text t)
 	return q + n;
 }
 
-/* Graph and node, if there is a graph: flag 4 says so. */
+/* Encodes graph and node; flag 4 is set if there is a graph. */
 static uint8_t *put_graph(
         struct block_encoder *p, uint8_t *q, enum spool_kind kind, uint32_t graph, uint64_t node)
 {
@@ -125,7 +126,7 @@ static uint8_t *put_graph(
 	return q;
 }
 
-/* ---- what there is much of: flag 1 says that the slot is new ---- */
+/* ---- frequent records; flag 1: the slot is new ---- */
 
 static unsigned slot_of(uint32_t a, uint32_t b, uint32_t c)
 {
@@ -159,7 +160,7 @@ static uint8_t *put_kernel(struct block_encoder *p, uint8_t *q, const struct spo
 	return put_graph(p, q, SPOOL_KERNEL, k->graph, k->graph_node);
 }
 
-/* The slot of a call or a range; its number stands above some low bits of a word. */
+/* Returns the slot of a call or a range; its number is stored above some low bits of a word. */
 static inline uint8_t *put_small_slot(uint8_t *q, enum spool_kind kind, struct spool_slot *of,
         struct spool_slot v, unsigned shift, unsigned low)
 {
@@ -192,9 +193,9 @@ static uint8_t *put_range(struct block_encoder *p, uint8_t *q, const struct spoo
 	return g->op == SPOOL_START || g->op == SPOOL_STOP ? varint_put(q, g->id) : q;
 }
 
-/* ---- what there is less of ---- */
+/* ---- less frequent records ---- */
 
-/* Flag 1: between devices. */
+/* Flag 1: a copy between devices. */
 static uint8_t *put_copy(struct block_encoder *p, uint8_t *q, const struct spool_copy *c)
 {
 	q = put_tag(q, SPOOL_COPY, c->peer | (c->graph ? 4u : 0));
@@ -218,7 +219,7 @@ static uint8_t *put_set(struct block_encoder *p, uint8_t *q, const struct spool_
 	return put_graph(p, q, SPOOL_SET, s->graph, s->graph_node);
 }
 
-/* Flag 1: freed. */
+/* Flag 1: a release. */
 static uint8_t *put_memory(struct block_encoder *p, uint8_t *q, const struct spool_memory *m)
 {
 	q = put_tag(q, SPOOL_MEMORY, m->freed);
@@ -251,7 +252,7 @@ static uint8_t *put_overhead(struct block_encoder *p, uint8_t *q, const struct s
 	return varint_put(varint_put(varint_put(q, o->length), o->kind), o->tid);
 }
 
-/* ---- what there is little of ---- */
+/* ---- rare records ---- */
 
 static uint8_t *put_device(uint8_t *q, const struct spool_device *d)
 {
@@ -288,7 +289,7 @@ static uint8_t *put_numbers(uint8_t *q, enum spool_kind kind, uint64_t a, uint64
 	return varint_put(varint_put(put_tag(q, kind, 0), a), b);
 }
 
-/* The records of which no two share a form. */
+/* Encodes the records that have a form of their own. */
 static uint8_t *put_rare(struct block_encoder *p, uint8_t *q, const struct spool_record *r)
 {
 	const enum spool_kind kind = r->kind;
@@ -316,7 +317,7 @@ static uint8_t *put_rare(struct block_encoder *p, uint8_t *q, const struct spool
 	}
 }
 
-/* Bytes of the texts of a record. */
+/* Returns the bytes of the texts of a record. */
 static size_t texts_of(const struct spool_record *r)
 {
 	switch (r->kind) {

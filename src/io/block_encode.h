@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The encoder of spools: records into blocks, in a buffer of the caller. Never allocates, prints or
- * fails but for want of room; knows no file. One encoder is used by one thread at a time.
+ * The encoder of recordings: records into blocks, in a buffer of the caller. Never allocates or
+ * prints, and fails only for lack of room. Does not know files. One encoder serves one thread at a
+ * time.
  *
  *   block_encode_init(&p, getpid());
  *   block_encode_begin(&p, buffer, sizeof buffer, now);
@@ -26,15 +27,15 @@ struct block_encoder {
 
 void block_encode_init(struct block_encoder *p, uint32_t writer);
 
-/* Starts a block in buffer, which has at least SPOOL_BLOCK_MIN bytes. base: a time near those of
- * its records, ns. */
+/* Starts a block in buffer, which has at least SPOOL_BLOCK_MIN bytes. base: a time near the times
+ * of its records, ns. */
 void block_encode_begin(struct block_encoder *p, void *buffer, size_t size, uint64_t base);
 
-/* Adds a record; false when the block has no room for it, and nothing has changed. Texts over
- * SPOOL_TEXT_MAX bytes are cut. */
+/* Adds a record. Returns false, and changes nothing, if the block has no room for it. Texts over
+ * SPOOL_TEXT_MAX bytes are truncated. */
 bool block_encode(struct block_encoder *p, const struct spool_record *r);
 
-/* Completes the block and returns its size; 0 if it holds no record, then it is not written. */
+/* Completes the block and returns its size; 0 if it has no record and need not be written. */
 size_t block_encode_finish(struct block_encoder *p);
 
 #endif

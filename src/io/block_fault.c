@@ -8,7 +8,7 @@
 
 #include "base/num.h"
 
-/* Its totals are of what comes before it. */
+/* The totals count the records before this one. */
 static void take_end(struct spool_fault *f, const struct spool_end *end)
 {
 	f->written = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Collects the faults of a recorded file: where it is truncated, as after a killed process, and
- * where it is damaged, which is refused unless the user asks for recovery.
+ * Collects the faults of a recording: truncation, as after a killed process, and damage, which is
+ * an error unless the user asks for recovery.
  */
 #ifndef TFPROF_IO_BLOCK_FAULT_H
 #define TFPROF_IO_BLOCK_FAULT_H
@@ -10,21 +10,21 @@
 
 struct spool_fault {
 	uint64_t kept;             /* records that could be read */
-	uint64_t places, bytes;    /* damaged: how many, and what they take */
-	uint64_t records;          /* that were in them, as far as is known */
-	uint64_t written;          /* in all, as the end of the spool says; 0: it has none */
+	uint64_t places, bytes;    /* damaged places, and the bytes they take */
+	uint64_t records;          /* records lost in them, as far as known */
+	uint64_t written;          /* records in all, from the end record; 0: there is none */
 	struct spool_damage first; /* of them */
-	struct spool_damage cut;   /* why is NULL: it does not break off */
+	struct spool_damage cut;   /* why is NULL: the file is not truncated */
 };
 
-/* Takes what block_decode returned; r or d is filled as the event says. */
+/* Takes a result of block_decode; r or d is filled according to the event. */
 void spool_fault_take(struct spool_fault *f, enum spool_event event, const struct spool_record *r,
         const struct spool_damage *d);
 
-/* Fills *e if the spool is damaged; returns false then. others: there are more to be kept. */
+/* Returns false and fills *e if the recording is damaged. others: further files can be kept. */
 bool spool_fault_judge(const struct spool_fault *f, struct str name, bool others, struct err *e);
 
-/* "a.tfspool: byte 96: ...; 17 records are kept; lost are 40 bytes": of a damaged one. */
+/* Describes the damage: "a.tfspool: byte 96: ...; 17 records are kept; lost are 40 bytes". */
 void spool_fault_text(struct sb *b, const struct spool_fault *f, struct str name);
 
 #endif

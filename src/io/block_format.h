@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The spool: the file in which one process keeps what the GPU did for it, and the layout of the
- * session folder that holds spools. Shared by the encoder, which runs inside other people's
- * programs, and the decoder; includes nothing of ours.
+ * The recording: the file in which one process stores the GPU work it launched, and the layout of
+ * the session folder that holds such files. Shared by the encoder, which runs inside other
+ * programs, and the decoder; includes no other header of ours.
  *
- * A file is blocks, each written with one write(2). All numbers are little-endian.
+ * A file is a sequence of blocks, each written with one write(2). All numbers are little-endian.
  *
  *   block:   0  magic          8 bytes, SPOOL_MAGIC
  *            8  version        u32
- *           12  payload        u32, bytes behind the header, at most SPOOL_PAYLOAD_MAX
+ *           12  payload        u32, bytes after the header, at most SPOOL_PAYLOAD_MAX
  *           16  sequence       u32, 0 in the first block, then one more each
  *           20  records        u32, in the payload
  *           24  base           u64, ns; times of the block start from here
@@ -19,12 +19,12 @@
  *
  *   record: tag byte (kind, flags << 5), then varints; signed ones in zigzag form
  *
- * Within a block, times and correlations are differences from the last record of their kind, and
- * what repeats (a kernel with its launch shape, a call on a thread, a range on a thread) is written
- * once into a numbered slot and then named by that number. Nothing of that outlives the block, so
- * that each block can be read without those before it. Only strings belong to the whole file:
- * they come before their first use, ids count upwards from 1, 0 is no string.
- * A file whose last record is not SPOOL_END was cut off.
+ * Within a block, times and correlations are differences from the last record of their kind.
+ * Repeated contents (a kernel with its launch configuration, a call on a thread, a range on a
+ * thread) are written once into a numbered slot and then referred to by its number. Slots end with
+ * the block, so each block can be read without the blocks before it. Only strings belong to the
+ * whole file: they come before their first use, ids count upwards from 1, and id 0 means no string.
+ * A file whose last record is not SPOOL_END was truncated.
  */
 #ifndef TFPROF_IO_BLOCK_FORMAT_H
 #define TFPROF_IO_BLOCK_FORMAT_H
@@ -38,16 +38,17 @@
 #define SPOOL_VERSION     1
 #define SPOOL_HEADER      44
 #define SPOOL_PAYLOAD_MAX ((uint32_t)4 << 20)
-#define SPOOL_BLOCK_MIN   ((size_t)64 << 10) /* the smallest buffer to encode into */
-#define SPOOL_TEXT_MAX    ((size_t)16 << 10) /* longer texts are cut by the encoder */
+#define SPOOL_BLOCK_MIN   ((size_t)64 << 10) /* smallest buffer the encoder accepts */
+#define SPOOL_TEXT_MAX    ((size_t)16 << 10) /* the encoder truncates longer texts */
 
 /* The session folder:
  *   <host>-<pid>-<start time>-<random>.tfspool    one per process
  *   control                                       lines of `tfprof ctl`
- *   options                                       what `tfprof record` was given, for the reader
+ *   options                                       options of `tfprof record` for the reader
  *
- * A line of control is "<time, ns since 1970> <word>[ <label>]\n" with a word of SPOOL_CONTROL_*;
- * a line of options is an option of the program, "--step-nvtx=..." for instance. */
+ * A line of control is "<time, ns since 1970> <word>[ <label>]
+ * " with a word of SPOOL_CONTROL_*; a line of options is an option of the program, such as
+ * "--step-nvtx=...". */
 #define SPOOL_SUFFIX        ".tfspool"
 #define SPOOL_CONTROL       "control"
 #define SPOOL_OPTIONS       "options"
@@ -56,7 +57,7 @@
 #define SPOOL_CONTROL_STEP  "step"
 #define SPOOL_CONTROL_FLUSH "flush"
 
-/* Kinds of records and what their totals are called. The values are those of the file: append. */
+/* Kinds of records, and the names of their totals. The values are stored in files: append only. */
 #define SPOOL_KINDS(X)                                                                             \
 	X(INFO, "facts")                                                                           \
 	X(STRING, "strings")                                                                       \
@@ -83,7 +84,7 @@
 enum spool_kind { SPOOL_NONE, SPOOL_KINDS(SPOOL_KIND_ENUM) SPOOL_N };
 _Static_assert(SPOOL_N <= 32, "kinds have five bits of the tag");
 
-/* Bytes of someone else: of the caller when encoding, of the window when decoding. */
+/* Text that is not owned: by the caller when encoding, by the window when decoding. */
 struct spool_text {
 	const char *p;
 	size_t n;
@@ -91,11 +92,10 @@ struct spool_text {
 
 /* A fact about the process. Keys: pid, ppid, pidns (inode), start (of the process, ns since 1970),
  * host, exe, argv (NUL between words), cwd, cupti, driver, runtime (versions as CUPTI and the
- * driver tell them), libcupti (its path), level, options (TFPROF_OPTS), launches (of kernels, in
- * decimal: written at the end where each was compared with the kernels that came), and
- * "env.<NAME>" of RANK, LOCAL_RANK,
- * WORLD_SIZE, OMPI_*, PMI_*, PMIX_*, SLURM_*, TORCHELASTIC_RUN_ID, TFPROF_JOB,
- * CUDA_VISIBLE_DEVICES. */
+ * driver report them), libcupti (its path), level, options (TFPROF_OPTS), launches (of kernels, in
+ * decimal: written at the end if each launch was compared with the kernels received), and
+ * "env.<NAME>" of RANK, LOCAL_RANK, WORLD_SIZE, OMPI_*, PMI_*, PMIX_*, SLURM_*,
+ * TORCHELASTIC_RUN_ID, TFPROF_JOB, CUDA_VISIBLE_DEVICES. */
 struct spool_info {
 	struct spool_text key, value;
 };
@@ -106,18 +106,18 @@ struct spool_string {
 };
 
 /* One moment on three clocks, ns; read at the start and at the end of a CUPTI session and with each
- * flush. Times of calls, of operations and of allocations are CUPTI's, which mostly follows
- * REALTIME; times of ranges, marks, gaps and of the end are REALTIME's. */
+ * flush. Times of calls, operations and allocations are on CUPTI's clock, which usually equals
+ * REALTIME; times of ranges, marks, gaps and of the end are on REALTIME. */
 struct spool_clock {
 	uint64_t realtime, monotonic_raw;
 	uint64_t cupti; /* 0: not known */
-	uint64_t width; /* the three were read within that time; 0: not known */
+	uint64_t width; /* time within which all three were read; 0: unknown */
 };
 
 struct spool_device {
-	uint32_t id; /* as the process numbers it */
+	uint32_t id; /* the process's own number */
 	uint8_t uuid[16];
-	uint8_t mig_uuid[16]; /* of the part of the GPU, else zeros */
+	uint8_t mig_uuid[16]; /* of the GPU partition (MIG), otherwise zeros */
 	uint32_t name;        /* string */
 	uint64_t memory;      /* bytes */
 	uint32_t multiprocessors, major, minor;
@@ -137,11 +137,11 @@ struct spool_where {
 	uint32_t device, context, stream;
 };
 
-/* start and length of work on the GPU are 0 when CUPTI could not time it. */
+/* Start and length of work on the GPU are 0 if CUPTI could not time it. */
 struct spool_kernel {
 	uint64_t start, length;
 	uint32_t correlation;
-	uint32_t name; /* string: mangled, as CUPTI has it */
+	uint32_t name; /* string: mangled, as CUPTI reports it */
 	struct spool_where at;
 	uint32_t grid[3], block[3];
 	uint32_t registers, static_shared, dynamic_shared;
@@ -154,13 +154,13 @@ struct spool_copy {
 	uint32_t correlation;
 	uint8_t kind, from, to, flags; /* CUpti_ActivityMemcpyKind, ..MemoryKind (2), ..Flag */
 	struct spool_where at;
-	bool peer; /* the next two are known: between devices */
+	bool peer; /* the next two fields are valid: a copy between devices */
 	uint32_t from_device, to_device;
 	uint32_t graph;
 	uint64_t graph_node;
 };
 
-/* Names of copies by kind, also in sums of them. */
+/* Names of copies by kind, also used in sums. */
 #define SPOOL_COPY_KINDS 11
 static inline const char *spool_copy_name(unsigned kind)
 {
@@ -205,7 +205,7 @@ struct spool_sync {
 	uint32_t context, stream, event;
 };
 
-/* One launch of a whole graph, where its nodes are not recorded. */
+/* One launch of a whole graph whose nodes are not recorded. */
 struct spool_graph {
 	uint64_t start, length;
 	uint32_t correlation;
@@ -238,26 +238,26 @@ struct spool_mark {
 	uint32_t label; /* string or 0 */
 };
 
-/* Exact sums by name, in place of the records from --max-size on. */
+/* Exact sums by name, which replace single records from --max-size on. */
 struct spool_sum {
-	enum spool_kind what;          /* KERNEL, COPY, SET or API */
-	uint32_t name;                 /* string; of copies: spool_copy_name, of memsets "Memset" */
-	uint32_t device;               /* 0 for API */
-	uint32_t scope;                /* string: the ranges around it, '/' between them; or 0 */
-	uint64_t from, to;             /* time of the first and the last one */
+	enum spool_kind what; /* KERNEL, COPY, SET or API */
+	uint32_t name;        /* string; for copies spool_copy_name, for memsets "Memset" */
+	uint32_t device;      /* 0 for API */
+	uint32_t scope;       /* string: the enclosing ranges, separated by '/'; or 0 */
+	uint64_t from, to;    /* time of the first and the last operation */
 	uint64_t count, sum, min, max; /* ns */
 	uint64_t bytes;
 };
 
-/* Records that were lost. Counts are of this loss, not running totals. */
+/* Records that were lost. A count is of this loss alone, not a running total. */
 enum spool_lost_why {
 	SPOOL_LOST_DROPPED, /* CUPTI had no buffer */
-	SPOOL_LOST_UNKNOWN, /* records of a kind or size that we do not know */
+	SPOOL_LOST_UNKNOWN, /* records of an unknown kind or size */
 	SPOOL_LOST_UNTIMED, /* recorded, but with impossible times */
-	SPOOL_LOST_RANGES,  /* events of ranges: buffers full, or too deep */
-	SPOOL_LOST_WRITE,   /* the file could not take them */
-	SPOOL_LOST_KEPT,    /* CUPTI never handed them over; at least that many */
-	SPOOL_LOST_KERNELS, /* kernels whose launches are known, but no record of them came */
+	SPOOL_LOST_RANGES,  /* range events: buffers full, or nesting too deep */
+	SPOOL_LOST_WRITE,   /* records that could not be written to the file */
+	SPOOL_LOST_KEPT,    /* never delivered by CUPTI; at least that many */
+	SPOOL_LOST_KERNELS, /* kernels whose launches are known but whose records are missing */
 	SPOOL_LOST_WHY_N
 };
 struct spool_lost {
@@ -265,7 +265,7 @@ struct spool_lost {
 	uint64_t count;
 };
 
-/* A time in which nothing was recorded. */
+/* A period in which nothing was recorded. */
 struct spool_gap {
 	uint64_t from, to;
 	uint32_t why; /* string: a sentence without full stop */
@@ -307,8 +307,8 @@ struct spool_record {
 	};
 };
 
-/* State that encoder and decoder keep within a block. A slot is valid if its stamp is that of the
- * block. */
+/* State that encoder and decoder keep within a block. A slot is valid if its stamp equals the
+ * block's. */
 #define SPOOL_SLOTS 512
 struct spool_slots {
 	uint32_t stamp; /* 1 + number of the block */
@@ -320,7 +320,7 @@ struct spool_slots {
 	} kernel[SPOOL_SLOTS];
 	struct spool_slot {
 		uint32_t stamp, name, tid;
-		uint32_t more; /* of a call its result, of a range its domain */
+		uint32_t more; /* result of a call; domain of a range */
 	} api[SPOOL_SLOTS], range[SPOOL_SLOTS];
 	struct {
 		uint64_t time;

@@ -9,8 +9,10 @@
 #include "base/arena.h"
 #include "base/num.h"
 
-#define NEAR_NS  1000 /* beyond the width of a reading, clocks that are one read this much apart */
-#define NEAR_OLD 1000000 /* likewise, where the width is not recorded */
+#define NEAR_NS                                                                                    \
+	1000 /* allowed distance between readings of equal clocks, beyond the width of a reading   \
+	      */
+#define NEAR_OLD 1000000 /* the same distance if the width is not recorded */
 
 static uint64_t distance(uint64_t a, uint64_t b)
 {
@@ -35,7 +37,7 @@ void clock_map_add(struct clock_map *m, struct arena *a, const struct spool_cloc
 	VEC_PUSH(a, &m->pairs, new);
 }
 
-/* The last reading at or before the time that has one after it, or the first. */
+/* Returns the last reading at or before the time that has a successor, or the first reading. */
 static size_t reading_before(const struct clock_map *m, uint64_t cupti)
 {
 	size_t low = 0, high = m->pairs.n - 1;
@@ -61,7 +63,7 @@ uint64_t clock_map_time(const struct clock_map *m, uint64_t cupti)
 		raw = (__int128)cupti - a->cupti + a->raw;
 	} else {
 		a = &m->pairs.v[reading_before(m, cupti)];
-		/* Both differences are above 0, and the product of two numbers of 64 bits fits. */
+		/* Both differences are positive, and a product of two 64-bit numbers fits. */
 		raw = ((__int128)cupti - a->cupti) * (__int128)(a[1].raw - a->raw) /
 		              (__int128)(a[1].cupti - a->cupti) +
 		      a->raw;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The only file that knows zlib. Its states live in an arena, so that nothing is left to close when
- * work ends early. Knows neither files nor what is packed.
+ * The only file that calls zlib. Its states live in an arena, so nothing needs closing when work
+ * ends early. Knows neither files nor their contents.
  */
 #include "io/gz.h"
 
@@ -12,7 +12,7 @@
 
 #include "io/sink_internal.h"
 
-#define GZ_WRAP   (MAX_WBITS + 16) /* gzip header and trailer, not zlib's */
+#define GZ_WRAP   (MAX_WBITS + 16) /* gzip header and trailer instead of zlib's */
 #define GZ_MEMORY 8                /* zlib's default */
 #define GZ_OUT    ((size_t)64 << 10)
 
@@ -23,26 +23,26 @@ struct gunzip {
 	enum gunzip_state state;
 };
 
-/* zlib's way to memory. */
+/* Allocates for zlib. */
 static void *gz_alloc(void *a, unsigned n, unsigned size)
 {
 	return arena_array(a, n, size, _Alignof(max_align_t));
 }
 
-/* The arena takes it back as a whole. */
+/* No-op: the arena releases everything at once. */
 static void gz_free(void *a, void *p)
 {
 	(void)a;
 	(void)p;
 }
 
-/* zlib counts in unsigned int. */
+/* zlib's counts are unsigned int. */
 static unsigned gz_clip(size_t n)
 {
 	return n > UINT_MAX ? UINT_MAX : (unsigned)n;
 }
 
-/* Two bytes of magic and the only method there is. */
+/* Two bytes of magic and the only existing method. */
 bool gz_is(struct str head)
 {
 	return head.n >= 3 && memcmp(head.p, "\x1f\x8b\x08", 3) == 0;
@@ -60,7 +60,7 @@ struct gunzip *gunzip_open(struct arena *a)
 	return g;
 }
 
-/* Goes on after the end of a member: padding, or the next one. */
+/* Continues after the end of a member: with padding or the next member. */
 static bool gunzip_between(struct gunzip *g, struct str *in, const char **why)
 {
 	while (in->n && *in->p == 0) {
@@ -79,7 +79,7 @@ static bool gunzip_between(struct gunzip *g, struct str *in, const char **why)
 	return true;
 }
 
-/* Unpacks what fits. */
+/* Decompresses as much as fits. */
 int gunzip_run(struct gunzip *g, struct str *in, uint8_t **out, uint8_t *out_end, const char **why)
 {
 	int rc;
@@ -122,7 +122,7 @@ struct gzip {
 	uint8_t out[GZ_OUT];
 };
 
-/* Runs deflate until it has taken all its input (or, with Z_FINISH, given all its output). */
+/* Runs deflate until it has consumed its input (or, with Z_FINISH, written all output). */
 static bool gzip_run(struct gzip *g, int flush, struct err *why)
 {
 	int rc;
@@ -138,7 +138,7 @@ static bool gzip_run(struct gzip *g, int flush, struct err *why)
 	return sink_ok(g->to) || sink_copy_error(g->to, why);
 }
 
-/* Packs n bytes. */
+/* Compresses n bytes. */
 static bool gzip_put(void *user, const void *p, size_t n, struct err *why)
 {
 	struct gzip *g = user;

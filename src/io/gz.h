@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * zlib in both directions. gunzip reads several members one after the other, as gzip does.
+ * zlib in both directions. Several gzip members in a row are read as one stream, as gzip does.
  */
 #ifndef TFPROF_IO_GZ_H
 #define TFPROF_IO_GZ_H
@@ -9,17 +9,17 @@
 #include "io/sink.h"
 
 struct gunzip;
-bool gz_is(struct str head); /* do these first bytes announce gzip? */
+bool gz_is(struct str head); /* true if these first bytes are a gzip header */
 struct gunzip *gunzip_open(struct arena *a);
-/* Unpacks from *in to *out, advancing both. Returns 1 made progress, 0 nothing to do (no input or
- * no room: more of either may follow), -1 broken (*why says how, static text). Zeros behind the
- * last member are padding, anything else there is an error. */
+/* Decompresses from *in to *out and advances both. Returns 1 for progress, 0 if it needs more input
+ * or more room, -1 for a malformed stream (*why explains, static text). Zeros after the last member
+ * are padding; any other trailing byte is an error. */
 int gunzip_run(struct gunzip *g, struct str *in, uint8_t **out, uint8_t *out_end, const char **why);
-bool gunzip_at_end(const struct gunzip *g); /* between members: the input may end here */
-void gunzip_restart(struct gunzip *g);      /* as newly opened */
+bool gunzip_at_end(const struct gunzip *g); /* true between members: the input may end here */
+void gunzip_restart(struct gunzip *g);      /* back to the state after opening */
 
-/* A sink whose bytes arrive gzip-compressed in `to` (gzip wrapper, default level, no name, time 0).
- * sink_close finishes the stream; it does not close `to`. */
+/* Opens a sink that writes its bytes gzip-compressed to `to` (gzip wrapper, default level, no name,
+ * time 0). sink_close finishes the stream and leaves `to` open. */
 struct sink *gzip_sink(struct arena *a, struct sink *to);
 
 #endif

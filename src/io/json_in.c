@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tokenizer. Everything but json_in_more and json_in_skip_item works on the window alone, so
- * the common paths hold no bookkeeping: what runs into the end of the window says so and is read
- * again. Strings are scanned 16 bytes at a time where the processor can.
+ * The tokenizer. All functions except json_in_more and json_in_skip_item work on the window alone,
+ * so the common paths have no bookkeeping: an item that reaches the end of the window stops and is
+ * read again. Strings are scanned 16 bytes at a time if the processor can.
  */
 #include "io/json_in.h"
 
@@ -54,7 +54,7 @@ static inline const char *find_odd(const char *p, const char *end)
 
 	for (; end - p >= 16; p += 16) {
 		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
-		/* As signed bytes those beyond ASCII are less than a blank too. */
+		/* As signed bytes, bytes beyond ASCII are less than a blank as well. */
 		__m128i odd = _mm_or_si128(_mm_cmplt_epi8(x, blank),
 		        _mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, slash)));
 		unsigned mask = (unsigned)_mm_movemask_epi8(odd);
@@ -93,7 +93,7 @@ static size_t count_lines(const char *p, const char *end)
 #ifdef __SSE2__
 	const __m128i line = _mm_set1_epi8('\n'), zero = _mm_setzero_si128();
 	while (end - p >= 16) {
-		__m128i sums = zero; /* of 16 columns, which hold 255 at most */
+		__m128i sums = zero; /* per column of 16; a column counts to 255 at most */
 		for (int rows = 0; rows < 255 && end - p >= 16; rows++, p += 16)
 			sums = _mm_sub_epi8(sums,
 			        _mm_cmpeq_epi8(
@@ -203,8 +203,8 @@ bool json_in_enter(struct json_in *j)
 	return true;
 }
 
-/* Goes to the next thing in a container, behind a comma unless it is the first. False at the end of
- * the container or with a stop. */
+/* Moves to the next entry of a container; expects a comma unless it is the first. False at the end
+ * of the container, or with a stop. */
 static inline bool next_in(struct json_in *j, char close)
 {
 	const char *p = skip_blanks(j->p, j->end), *comma = NULL;
@@ -229,7 +229,7 @@ static inline bool next_in(struct json_in *j, char close)
 	return false;
 }
 
-/* Finishes a string that has more in it than plain characters; p is at the first of them. */
+/* Finishes a string that has other than plain characters; p is at the first of them. */
 static bool read_odd_string(struct json_in *j, const char *p, struct json_value *v)
 {
 	bool high = false;
@@ -254,7 +254,7 @@ static bool read_odd_string(struct json_in *j, const char *p, struct json_value 
 	return true;
 }
 
-/* Reads a string; p is behind its quote. */
+/* Reads a string; p is after its quote. */
 static inline bool read_string(struct json_in *j, const char *p, struct json_value *v)
 {
 	const char *q = find_odd(p, j->end);
@@ -306,7 +306,7 @@ static inline bool in_number(char c)
 	return (uint8_t)(c - '0') < 10 || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E';
 }
 
-/* True if the word is one of those, whatever its case. */
+/* True if the word equals one of these, ignoring case. */
 static bool is_word(struct str s, const char *word)
 {
 	size_t i = 0;
@@ -316,7 +316,7 @@ static bool is_word(struct str s, const char *word)
 	return i == s.n && !word[i];
 }
 
-/* Reads true, false, null, or a number that is none, with or without a sign. */
+/* Reads true, false, null, or a non-finite number with or without sign. */
 static bool read_word(struct json_in *j, const char *p, struct json_value *v)
 {
 	static const struct {
@@ -373,14 +373,14 @@ bool json_in_value(struct json_in *j, struct json_value *v)
 	return true;
 }
 
-/* Going over a value, which may be continued in another window. */
+/* State while skipping a value, which may continue in another window. */
 struct json_skip {
 	unsigned depth;
 	bool in_string, begun;
 };
 
-/* True when the value has ended, before *p. Else *p is the end of the window, or where it is nested
- * too deep, which its character says. An escape is never cut in two. */
+/* Returns true when the value has ended, just before *p. Otherwise *p is the end of the window, or
+ * the bracket that is nested too deeply. Never stops inside an escape. */
 static bool skip_on(struct json_skip *k, const char **p, const char *end)
 {
 	const char *q = *p;

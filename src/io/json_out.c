@@ -28,7 +28,7 @@ static void json_break(struct json *j)
 	j->line = false;
 }
 
-/* Comes before every value: the comma of an array, and what must hold. */
+/* Called before every value: writes the comma of an array and asserts the state. */
 static void json_value(struct json *j)
 {
 	assert(j->depth || j->first);
@@ -78,8 +78,8 @@ void json_array_end(struct json *j)
 	json_close(j, false);
 }
 
-/* Do all eight bytes stand for themselves? A byte that does not sets its highest bit in one of the
- * four terms: control characters, quotes, backslashes, what is beyond ASCII. */
+/* True if none of the eight bytes needs an escape. A byte that needs one sets its highest bit in
+ * one of the four terms: control characters, quotes, backslashes, bytes beyond ASCII. */
 static bool json_plain8(const char *p)
 {
 	const uint64_t ones = 0x0101010101010101, w = le64_get(p);
@@ -88,7 +88,7 @@ static bool json_plain8(const char *p)
 	         ones * 0x80);
 }
 
-/* How many bytes of s from i on need no escape. */
+/* Returns the number of bytes of s from i on that need no escape. */
 static size_t json_plain(struct str s, size_t i)
 {
 	size_t from = i;
@@ -100,7 +100,7 @@ static size_t json_plain(struct str s, size_t i)
 	return i - from;
 }
 
-/* One UTF-16 unit. */
+/* Writes one UTF-16 unit. */
 static void json_unit(struct sink *to, uint32_t u)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -110,7 +110,7 @@ static void json_unit(struct sink *to, uint32_t u)
 	sink_put(to, str_make(text, sizeof text));
 }
 
-/* One ASCII character that cannot stand for itself. */
+/* Writes one ASCII character that needs an escape. */
 static void json_escape(struct sink *to, char c)
 {
 	static const char names[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
@@ -124,9 +124,9 @@ static void json_escape(struct sink *to, char c)
 	sink_char(to, letters[at - names]);
 }
 
-/* Decodes the character beyond ASCII at p; returns its bytes. What is no UTF-8 is read as the
- * original reads it: only the first byte says how many there are, the others are taken as they
- * come. A character that is cut off is JSON_BAD and one byte long. */
+/* Decodes the character beyond ASCII at p; returns its length in bytes. Invalid UTF-8 is decoded as
+ * the original does: the first byte alone gives the length, and the other bytes are not checked. A
+ * truncated character is JSON_BAD and one byte long. */
 static size_t json_decode(const uint8_t *p, size_t n, uint32_t *c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -143,7 +143,7 @@ static size_t json_decode(const uint8_t *p, size_t n, uint32_t *c)
 	return len;
 }
 
-/* One character beyond ASCII; returns its bytes. */
+/* Writes one character beyond ASCII; returns its length in bytes. */
 static size_t json_wide(struct sink *to, const uint8_t *p, size_t n)
 {
 	uint32_t c;
@@ -176,7 +176,7 @@ void json_put_text(struct sink *to, struct str s)
 	sink_char(to, '"');
 }
 
-/* Names the value that comes next. */
+/* Writes the key of the next value. */
 void json_key(struct json *j, struct str key)
 {
 	assert(j->depth && (j->objects & 1) && !j->keyed);

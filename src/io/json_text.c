@@ -7,9 +7,9 @@
 #include "base/num.h"
 
 #define CODE_REPLACEMENT 0xfffd
-#define EXPONENT_MAX     1000000 /* beyond it only 0 and overflow are left */
+#define EXPONENT_MAX     1000000 /* larger exponents give only 0 or overflow */
 
-/* Value of four hexadecimal digits at p, or -1. */
+/* Returns the value of four hexadecimal digits at p, or -1. */
 static int hex4(const char *p, const char *end)
 {
 	int v = 0;
@@ -48,8 +48,8 @@ static void put_code(struct sb *b, unsigned code)
 	b->n += n;
 }
 
-/* Puts the character of the \u escape at p, whose digits are good; returns the end of the escape,
- * or of its pair. */
+/* Writes the character of the \u escape at p, whose digits are valid; returns the end of the escape
+ * or surrogate pair. */
 static const char *put_escaped_code(struct json_in *j, const char *p, const char *end, struct sb *b)
 {
 	unsigned code = (unsigned)hex4(p + 2, end);
@@ -102,7 +102,7 @@ static inline bool is_digit(char c)
 	return (uint8_t)(c - '0') < 10;
 }
 
-/* Reads an exponent, bounded; false if there is something else. */
+/* Reads an exponent, limited in size; false for other text. */
 static bool read_exponent(const char *p, const char *end, int *exponent)
 {
 	bool minus = p < end && *p == '-';
@@ -119,10 +119,10 @@ static bool read_exponent(const char *p, const char *end, int *exponent)
 	return p == end;
 }
 
-/* Digits gathered to a number. */
+/* Digits collected so far. */
 struct gathered {
 	uint64_t v;
-	int left; /* decimal places that still come: below 0 there are digits too many */
+	int left; /* decimal places still to come; negative: surplus digits */
 	bool over, half;
 };
 
@@ -138,7 +138,7 @@ static inline void gather(struct gathered *g, char c)
 	           __builtin_add_overflow(g->v, (uint64_t)(c - '0'), &g->v);
 }
 
-/* Signs and limits what was gathered. */
+/* Applies the sign and the limits of the type. */
 static enum json_number gathered_end(struct gathered *g, bool minus, int64_t *v)
 {
 	for (; g->left > 0 && g->v && !g->over; g->left--)

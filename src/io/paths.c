@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See paths.h. Patterns are glob(3)'s; the order of what they match is ours.
+ * See paths.h. Patterns are those of glob(3); the order of the matches is our own.
  */
 #include "io/paths.h"
 
@@ -13,14 +13,14 @@
 
 #include "base/sort.h"
 
-enum { NOTE_PATH_TWICE = 0x600 }; /* kind of note */
+enum { NOTE_PATH_TWICE = 0x600 }; /* a kind of note */
 
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-/* The number at s[*i] without its leading zeros; *i moves behind it. */
+/* Returns the number at s[*i] without leading zeros; *i moves after it. */
 static struct str take_number(struct str s, size_t *i)
 {
 	size_t from;
@@ -151,7 +151,7 @@ static bool expand_pattern(struct arena *a, struct str word, struct strs *to, st
 	return true;
 }
 
-/* A piece of a list, or a word that is none. */
+/* A piece of a list, or a whole word without commas. */
 static bool expand_piece(struct arena *a, struct str word, struct strs *to, struct err *e)
 {
 	if (path_is_pattern(word) && !path_exists(a, word))
@@ -193,7 +193,8 @@ void paths_once(struct arena *a, struct strs *paths, struct notes *notes)
 	paths->n = kept;
 }
 
-/* How many parts all lists have in common, from the start or from the end; each keeps `spare`. */
+/* Returns the number of parts common to all lists, from the start or from the end; each list keeps
+ * `spare` parts. */
 static size_t common_parts(const struct strs *v, size_t n, bool at_end, size_t spare)
 {
 	for (size_t k = 0;; k++) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The gate judges wire bytes by a descriptor. Must not know any particular message, and keeps an
- * explicit stack, whose depth is bounded.
+ * The gate checks wire bytes against a descriptor. Knows no particular message. Uses an explicit
+ * stack of bounded depth.
  */
 #include "io/pb.h"
 
 #include "base/bits.h"
 #include "io/pb_internal.h"
 
-/* A message being judged, or an unknown group in it (d is NULL). */
+/* A message being checked, or an unknown group in it (d is NULL). */
 struct frame {
 	const uint8_t *end;
 	const ProtobufCMessageDescriptor *d;
@@ -17,11 +17,11 @@ struct frame {
 
 struct gate {
 	const uint8_t *p;
-	struct frame *f, *last; /* the innermost frame; the last one that the depth allows */
+	struct frame *f, *last; /* the innermost frame; the deepest allowed frame */
 	struct frame frames[PB_FRAMES];
 };
 
-/* Steps over a varint. */
+/* Skips a varint. */
 static inline bool gate_varint(struct gate *g)
 {
 	const uint8_t *p = g->p, *end = g->f->end;
@@ -53,7 +53,7 @@ static inline bool gate_tag(struct gate *g, uint32_t *tag)
 	return true;
 }
 
-/* Reads a length and checks that so many bytes follow. */
+/* Reads a length and checks that as many bytes follow. */
 static inline bool gate_length(struct gate *g, size_t *n)
 {
 	const uint8_t *from = g->p;
@@ -85,7 +85,7 @@ static inline bool gate_push(
 	return true;
 }
 
-/* Is the text valid? Eight bytes at a time while it is ASCII. */
+/* True if the text is valid. Checks eight bytes at a time while it is ASCII. */
 static inline bool is_utf8(const uint8_t *p, size_t n)
 {
 	uint64_t w;
@@ -101,7 +101,7 @@ static inline bool is_utf8(const uint8_t *p, size_t n)
 	return true;
 }
 
-/* Judges a packed list of n bytes. */
+/* Checks a packed list of n bytes. */
 static bool gate_packed(struct gate *g, const ProtobufCFieldDescriptor *fd, size_t n)
 {
 	const uint8_t *end = g->p + n;
@@ -121,7 +121,7 @@ static bool gate_packed(struct gate *g, const ProtobufCFieldDescriptor *fd, size
 	return run == 0;
 }
 
-/* Judges the value of a field with a length. Strings of proto2 (optional) are not checked. */
+/* Checks the value of a field with a length. Strings of proto2 (optional) are not checked. */
 static bool gate_bytes(struct gate *g, const ProtobufCFieldDescriptor *fd)
 {
 	size_t n;
@@ -139,7 +139,7 @@ static bool gate_bytes(struct gate *g, const ProtobufCFieldDescriptor *fd)
 	return true;
 }
 
-/* Judges the value that follows the tag. */
+/* Checks the value after the tag. */
 static inline bool gate_value(struct gate *g, uint32_t tag)
 {
 	const ProtobufCFieldDescriptor *fd = g->f->d ? pb_find(g->f->d, tag >> 3) : NULL;
@@ -161,7 +161,7 @@ static inline bool gate_value(struct gate *g, uint32_t tag)
 	}
 }
 
-/* Judges everything; *at is where the faulty field begins. */
+/* Checks everything; *at is the offset of the faulty field. */
 static bool gate_run(struct gate *g, size_t *at)
 {
 	const uint8_t *from, *start = g->p;

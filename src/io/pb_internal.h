@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which field a tag means, and which wire types it takes: anything else is an unknown field.
+ * Maps a tag to its field, and a field to the wire types it accepts; everything else is an unknown
+ * field.
  */
 #ifndef TFPROF_IO_PB_INTERNAL_H
 #define TFPROF_IO_PB_INTERNAL_H
@@ -8,7 +9,7 @@
 #include "io/pb.h"
 #include "io/wire.h"
 
-#define PB_FRAMES (WIRE_DEPTH_MAX + 1) /* a message and what may nest in it */
+#define PB_FRAMES (WIRE_DEPTH_MAX + 1) /* levels of nested messages */
 
 /* By ProtobufCType: the wire type of a single value. */
 static const uint8_t pb_wire_of[] = { WIRE_VARINT, WIRE_VARINT, WIRE_FIXED32, WIRE_VARINT,
@@ -18,7 +19,7 @@ _Static_assert(PROTOBUF_C_TYPE_FLOAT == 10 && PROTOBUF_C_TYPE_STRING == 14 &&
                        PROTOBUF_C_TYPE_MESSAGE + 1 == sizeof(pb_wire_of),
         "pb_wire_of follows the order of ProtobufCType");
 
-/* The field of this number, or NULL. */
+/* Returns the field with this number, or NULL. */
 static inline const ProtobufCFieldDescriptor *pb_find(
         const ProtobufCMessageDescriptor *d, uint32_t id)
 {
@@ -34,7 +35,7 @@ static inline const ProtobufCFieldDescriptor *pb_find(
 	return NULL;
 }
 
-/* Does this wire type carry the field's values, one at a time or as a packed list? */
+/* True if this wire type carries values of the field, one at a time or as a packed list. */
 static inline bool pb_takes(const ProtobufCFieldDescriptor *fd, uint32_t type)
 {
 	return type == pb_wire_of[fd->type] ||

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text format to wire bytes in one pass, with an explicit stack of open messages. The length of a
- * nested message gets five bytes of room and is filled in when the message ends.
- * Accepts what libprotobuf's text parser accepts by default; must not know any particular message.
+ * Text format to wire bytes in one pass, with an explicit stack of open messages. Five bytes are
+ * reserved for the length of a nested message and filled in at its end. Accepts the text that
+ * libprotobuf's parser accepts by default; knows no particular message.
  */
 #include "io/pbtext.h"
 
 #include "io/pbtext_internal.h"
 
 #define LENGTH_ROOM 5
-#define SEEN_BITS   64u /* of fields behind these a second value is not noticed */
+#define SEEN_BITS   64u /* fields beyond this number may repeat unnoticed */
 
-/* The field of this name, or NULL. Fields tend to follow in order, so the neighbours of the last
- * one are tried first. */
+/* Returns the field with this name, or NULL. Fields tend to follow in order, so the neighbours of
+ * the last one are tried first. */
 static const ProtobufCFieldDescriptor *find_field(const struct pbtext_open *m, struct str word)
 {
 	const ProtobufCMessageDescriptor *d = m->d;
@@ -41,7 +41,8 @@ static uint64_t field_bit(const struct pbtext_open *m, const ProtobufCFieldDescr
 	return i < SEEN_BITS ? UINT64_C(1) << i : 0;
 }
 
-/* Is d the entry of a map? Its key and value have presence. protobuf-c knows by the name only. */
+/* True if d is the entry of a map, whose key and value have presence. protobuf-c shows it by the
+ * name only. */
 static bool is_map_entry(const ProtobufCMessageDescriptor *d)
 {
 	return d->n_fields == 2 && strcmp(d->fields[0].name, "key") == 0 &&
@@ -92,7 +93,7 @@ static bool end_field(struct pbtext *r)
 	return pbtext_skip(r, ',', &there) && (there || pbtext_skip(r, ';', &there));
 }
 
-/* Reads the rest of [a, b] of numbers or strings. */
+/* Reads the rest of a list [a, b] of numbers or strings. */
 static bool read_list(struct pbtext *r, const ProtobufCFieldDescriptor *fd)
 {
 	uint64_t v;
@@ -107,7 +108,7 @@ static bool read_list(struct pbtext *r, const ProtobufCFieldDescriptor *fd)
 	return pbtext_next(r) && end_field(r);
 }
 
-/* Reads what follows the name of a field. A message is only opened. */
+/* Reads the value after the name of a field. A message is only opened. */
 static bool read_value(struct pbtext *r, const ProtobufCFieldDescriptor *fd)
 {
 	bool message = fd->type == PROTOBUF_C_TYPE_MESSAGE, there;
@@ -156,7 +157,7 @@ static bool read_field(struct pbtext *r)
 	return pbtext_next(r) && read_value(r, fd);
 }
 
-/* Ends the innermost message at its closing brace, and goes on with the list that it is in. */
+/* Ends the innermost message at its closing brace and continues the list around it. */
 static bool close_message(struct pbtext *r)
 {
 	struct pbtext_open m = *r->top;
@@ -220,7 +221,7 @@ bool pbtext_begins(const ProtobufCMessageDescriptor *d, struct str head, struct 
 {
 	struct err own = { .a = a };
 	struct pbtext r = { .a = a, .name = name, .e = &own };
-	size_t end = str_rfind_char(head, '\n'); /* no token goes over the end of a line */
+	size_t end = str_rfind_char(head, '\n'); /* tokens end at the end of a line */
 
 	if (end == SIZE_MAX || read_all(&r, d, str_sub(head, 0, end + 1)) || r.type == PBT_END)
 		return true;

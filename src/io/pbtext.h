@@ -9,18 +9,18 @@
 #include "base/err.h"
 #include "io/pb.h"
 
-/* Translates text to the wire bytes of a message d, in a. False with
- * "<name>:<line>:<column>: <what was found and what was expected>" (ERR_DATA_LOSS). */
+/* Translates text to the wire bytes of a message d, in a. Returns false with
+ * "<name>:<line>:<column>: <found token, and the expected one>" (ERR_DATA_LOSS). */
 bool pbtext_encode(const ProtobufCMessageDescriptor *d, struct str text, struct str name,
         struct arena *a, struct str *out, struct err *e);
 
-/* Could a text that begins with head, of which more comes, be translated? False, with the sentence,
- * if a line that is whole in head is wrong. */
+/* True if a text beginning with head can be translated. False, with the sentence, if a complete
+ * line of head is wrong. */
 bool pbtext_begins(const ProtobufCMessageDescriptor *d, struct str head, struct str name,
         struct arena *a, struct err *e);
 
-/* Could these first bytes be text format? 0 certainly not (a NUL, invalid UTF-8 control bytes) ...
- * 100. */
+/* Rates whether these first bytes are text format: 0 certainly not (a NUL, invalid UTF-8, control
+ * bytes) ... 100. */
 int pbtext_sniff(struct str head);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Between pbtext.c (fields, messages), pbvalue.c (values) and pbtoken.c (characters, tokens,
+ * Shared by pbtext.c (fields, messages), pbvalue.c (values) and pbtoken.c (characters, tokens,
  * literals).
  */
 #ifndef TFPROF_IO_PBTEXT_INTERNAL_H
@@ -15,18 +15,18 @@ enum pbtext_token { PBT_END, PBT_WORD, PBT_INT, PBT_FLOAT, PBT_STRING, PBT_SYMBO
 /* An open message. */
 struct pbtext_open {
 	const ProtobufCMessageDescriptor *d;
-	const ProtobufCFieldDescriptor *field; /* the one read last */
-	uint64_t seen;                         /* by index of the field: has a value */
-	size_t body;                           /* where its bytes begin in the output */
+	const ProtobufCFieldDescriptor *field; /* the field read last */
+	uint64_t seen;                         /* by index of the field: true if it has a value */
+	size_t body;                           /* start of its bytes in the output */
 	char close;                            /* '}' or '>' */
-	bool in_list;                          /* it is an element of [...] in its parent */
+	bool in_list;                          /* true for an element of [...] in its parent */
 };
 
 struct pbtext {
 	const char *p, *end, *start;
 	enum pbtext_token type; /* of the current token */
-	const char *tok; /* where it begins; it ends at p (a string: p is behind its quote) */
-	struct arena *a; /* holds the output, and scratch */
+	const char *tok; /* its start; it ends at p (for a string: p is after its opening quote) */
+	struct arena *a; /* holds the output and scratch memory */
 	struct sb out;
 	struct str name;
 	struct err *e;
@@ -34,39 +34,40 @@ struct pbtext {
 	struct pbtext_open stack[WIRE_DEPTH_MAX + 1];
 };
 
-/* Is the current token this character? */
+/* True if the current token is this character. */
 static inline bool pbtext_at(const struct pbtext *r, char c)
 {
 	return r->type == PBT_SYMBOL && *r->tok == c;
 }
 
-/* Goes to the next token. False when the characters make none. */
+/* Moves to the next token. False if the characters are not a token. */
 bool pbtext_next(struct pbtext *r);
 
-/* Value of the current PBT_INT: decimal, octal or hexadecimal; false above max. */
+/* Returns the value of the current PBT_INT: decimal, octal or hexadecimal; false above max. */
 bool pbtext_integer(const struct pbtext *r, uint64_t max, uint64_t *v);
 
-/* Value of the current PBT_INT or PBT_FLOAT, correctly rounded; false if it is not decimal. */
+/* Returns the value of the current PBT_INT or PBT_FLOAT, correctly rounded; false if it is not
+ * decimal. */
 bool pbtext_double(struct pbtext *r, double *v);
 
-/* Appends the bytes of the current PBT_STRING to the output and goes behind its closing quote. */
+/* Appends the bytes of the current PBT_STRING to the output and moves past its closing quote. */
 bool pbtext_literal(struct pbtext *r);
 
-/* Says what the current token is, and what should stand there instead. */
+/* Fails with the current token and the expected one. */
 bool pbtext_fail_here(struct pbtext *r, const char *expected);
 
 /* Fills the error with "<name>:<line>:<column>: <sentence>" and returns false. */
 bool pbtext_fail(struct pbtext *r, const char *at, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* Steps over this character if it is the current token; *there says whether it was. */
+/* Skips this character if it is the current token; *there is set to whether it was. */
 static inline bool pbtext_skip(struct pbtext *r, char c, bool *there)
 {
 	*there = pbtext_at(r, c);
 	return !*there || pbtext_next(r);
 }
 
-/* Room for n more bytes of output. */
+/* Makes room for n more bytes of output. */
 static inline uint8_t *pbtext_room(struct pbtext *r, size_t n)
 {
 	if (r->out.cap - r->out.n >= n)
@@ -86,14 +87,14 @@ static inline void pbtext_put_tag(
 	pbtext_put_varint(r, (uint64_t)fd->id << 3 | type);
 }
 
-/* Orders a NUL-terminated name against a word of the text. */
+/* Compares a NUL-terminated name with a word of the text. */
 static inline int pbtext_compare(const char *name, struct str word)
 {
 	int c = strncmp(name, word.p, word.n);
 	return c ? c : (unsigned char)name[word.n];
 }
 
-/* Reads one value of a field that is no message and writes it. *v is 0 for the default. */
+/* Reads one value of a field that is not a message and writes it. *v is 0 for the default. */
 bool pbtext_scalar(struct pbtext *r, const ProtobufCFieldDescriptor *fd, uint64_t *v);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The characters of protobuf text format: blanks, comments, words, numbers, string literals.
- * Knows no messages. Numbers do not depend on the locale.
+ * The characters of protobuf text format: blanks, comments, words, numbers, string literals. Knows
+ * no messages. Numbers do not depend on the locale.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,11 +10,11 @@
 #include "io/pbtext.h"
 #include "io/pbtext_internal.h"
 
-#define EXACT_DIGITS    UINT64_C(9007199254740992) /* 2^53: integers up to here are doubles */
-#define EXACT_POWER     22                         /* so are powers of ten up to here */
+#define EXACT_DIGITS    UINT64_C(9007199254740992) /* 2^53: integers up to here are exact doubles */
+#define EXACT_POWER     22                         /* powers of ten up to here are exact doubles */
 #define CODE_POINT_MAX  0x10ffff
-#define CODE_POINT_READ 0x1fffff               /* what libprotobuf lets pass */
-#define EXPONENT_MAX    INT64_C(1000000000000) /* beyond any text's number of digits */
+#define CODE_POINT_READ 0x1fffff               /* accepted by libprotobuf */
+#define EXPONENT_MAX    INT64_C(1000000000000) /* more digits than any text has */
 
 static bool is_digit(char c)
 {
@@ -34,7 +34,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Value of a hexadecimal digit, or -1. */
+/* Returns the value of a hexadecimal digit, or -1. */
 static int hex_value(char c)
 {
 	if (is_digit(c))
@@ -70,7 +70,7 @@ bool pbtext_fail_here(struct pbtext *r, const char *expected)
 	        r, r->tok, "found '%.*s', %s expected", (int)(n < 60 ? n : 60), r->tok, expected);
 }
 
-/* Steps over blanks and comments. */
+/* Skips blanks and comments. */
 static const char *skip_blanks(const char *p, const char *end)
 {
 	for (; p < end; p++) {
@@ -190,7 +190,7 @@ bool pbtext_integer(const struct pbtext *r, uint64_t max, uint64_t *v)
 	return true;
 }
 
-/* Rounds digits * 10^exponent by the C library, which sees neither point nor comma. */
+/* Rounds digits * 10^exponent with the C library; the text has neither point nor comma. */
 static double round_slowly(struct pbtext *r, const char *digits, const char *end, int64_t exponent)
 {
 	struct arena_mark mark = arena_mark(r->a);
@@ -252,7 +252,8 @@ bool pbtext_double(struct pbtext *r, double *v)
 	return true;
 }
 
-/* Appends a code point; half surrogates too. Above the last one the escape itself is the text. */
+/* Appends a code point, unpaired surrogates included. Beyond U+10FFFF the escape itself is the
+ * text. */
 static void put_utf8(struct pbtext *r, uint32_t c)
 {
 	char b[4];
@@ -285,7 +286,7 @@ static bool read_hex(const struct pbtext *r, const char *p, int n, uint32_t *v)
 	return true;
 }
 
-/* Reads \u and \U, standing at the letter. Two halves of a pair become one code point. */
+/* Reads \u and \U at the letter. A surrogate pair becomes one code point. */
 static bool read_unicode(struct pbtext *r)
 {
 	int n = *r->p == 'u' ? 4 : 8;
@@ -304,7 +305,7 @@ static bool read_unicode(struct pbtext *r)
 	return true;
 }
 
-/* Reads an escape, standing behind the backslash. */
+/* Reads an escape; the cursor is after the backslash. */
 static bool read_escape(struct pbtext *r)
 {
 	static const char from[] = "abfnrtv\\?'\"", to[] = "\a\b\f\n\r\t\v\\?'\"";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text format: the value of a field that is no message, from its token to wire bytes.
+ * Text format: a value that is not a message, from its token to wire bytes.
  */
 #include <float.h>
 #include <math.h>
@@ -72,7 +72,7 @@ static bool read_integer(struct pbtext *r, const ProtobufCFieldDescriptor *fd, u
 	}
 }
 
-/* Is the current token this word? */
+/* True if the current token is this word. */
 static bool at_word(const struct pbtext *r, const char *word)
 {
 	return r->type == PBT_WORD &&
@@ -114,7 +114,7 @@ static bool read_enum(struct pbtext *r, const ProtobufCEnumDescriptor *d, uint64
 	return pbtext_fail(r, r->tok, "%s has no value named '%.*s'", d->short_name, STR(word));
 }
 
-/* Is the current token this word of small letters, in any case? */
+/* True if the current token is this lower-case word, ignoring case. */
 static bool at_word_any_case(const struct pbtext *r, struct str word)
 {
 	if (r->type != PBT_WORD || (size_t)(r->p - r->tok) != word.n)
@@ -157,7 +157,7 @@ static bool read_double(struct pbtext *r, double *v)
 	return pbtext_next(r);
 }
 
-/* Rounds; what is printed for the largest float must not become infinite. */
+/* Rounds so that the printed form of the largest float does not become infinite. */
 static float to_float(double v)
 {
 	const double half_way = 3.4028235677973366e+38;
@@ -192,8 +192,8 @@ static bool read_real(struct pbtext *r, const ProtobufCFieldDescriptor *fd, uint
 	return true;
 }
 
-/* Reads joined literals. One byte is kept for the length, more are made when needed.
- * Deviation: a text that is not UTF-8 is refused here, as it would be in a binary file. */
+/* Reads adjacent literals as one value. One byte is reserved for the length, more are inserted when
+ * needed. Deviation: text that is not UTF-8 is refused here, as in a binary file. */
 static bool read_string(struct pbtext *r, const ProtobufCFieldDescriptor *fd, uint64_t *v)
 {
 	const char *first = r->tok;

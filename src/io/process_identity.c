@@ -10,7 +10,7 @@
 
 #define UUID_SIZE sizeof((struct spool_gpu *)0)->uuid
 
-/* Variables of the environment that say it, the one that is believed first at the front. */
+/* Environment variables with rank, size and job, in order of precedence. */
 static const char *const ranks[] = { "env.RANK", "env.OMPI_COMM_WORLD_RANK", "env.PMIX_RANK",
 	"env.PMI_RANK", "env.SLURM_PROCID" };
 static const char *const jobs[] = { "env.TFPROF_JOB", "env.SLURM_JOB_ID",
@@ -22,7 +22,7 @@ void process_identity_init(struct process_identity *w)
 	*w = (struct process_identity){ .rank = -1 };
 }
 
-/* 1 + the place of the key, 0: it is not there. */
+/* Returns 1 + the row of the key; 0: unknown key. */
 static unsigned find(const char *const *table, size_t n, struct str key)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -31,13 +31,13 @@ static unsigned find(const char *const *table, size_t n, struct str key)
 	return 0;
 }
 
-/* Is row i, 1 and up, to be believed more than the one that was taken? */
+/* True if row i (from 1) takes precedence over the row already used. */
 static bool is_better(unsigned i, unsigned taken)
 {
 	return i && (!taken || i < taken);
 }
 
-/* The last part of the first word of argv, or of a path. */
+/* Returns the last component of the first word of argv, or of a path. */
 static struct str program_of(struct str value)
 {
 	struct str word = str_sub(value, 0, str_find_char(value, '\0'));
@@ -56,7 +56,7 @@ static void take_variable(
 		w->rank = n;
 		w->rank_from = rank;
 	}
-	/* "none" is what torchrun calls a run without a name. */
+	/* torchrun calls a run without a name "none". */
 	if (is_better(job, w->job_from) && value.n && !str_eq(value, S("none"))) {
 		w->job = str_copy(a, value);
 		w->job_from = job;
@@ -86,14 +86,14 @@ void process_identity_take(
 
 /* ---- jobs ---- */
 
-#define HOPS_MAX 64 /* follows a process to its launcher */
+#define HOPS_MAX 64 /* steps from a process up to its launcher */
 
 static uint64_t key_of(struct str host, int64_t pid)
 {
 	return hash_bytes(host.p, host.n) ^ (uint64_t)pid * 0x9e3779b97f4a7c15u;
 }
 
-/* The topmost parent that processes of v lead to: who launched them. */
+/* Returns the launcher: the topmost parent of the processes of v. */
 static int64_t launcher(struct process_identity *const *v, const struct imap *by_pid,
         const struct process_identity *w)
 {
@@ -107,7 +107,7 @@ static int64_t launcher(struct process_identity *const *v, const struct imap *by
 	return w->parent;
 }
 
-/* Are both of one job by its name, launched by different ones, and of one rank? */
+/* True if both have the same job name and rank but different launchers. */
 static bool are_twins(const struct process_identity *x, const struct process_identity *y,
         int64_t x_top, int64_t y_top)
 {
@@ -130,7 +130,7 @@ void process_identity_jobs(struct process_identity *const *v, size_t n, struct a
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < n && !apart[i]; k++)
 			apart[i] = are_twins(v[i], v[k], top[i], top[k]);
-	/* Whoever was launched with one of these goes with it. */
+	/* Gives all processes of these launchers their launcher's job. */
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < n && top[i] && !apart[i]; k++)
 			apart[i] = apart[k] && top[k] == top[i] && str_eq(v[i]->job, v[k]->job);
@@ -142,7 +142,7 @@ void process_identity_jobs(struct process_identity *const *v, size_t n, struct a
 
 /* ---- GPUs ---- */
 
-/* One GPU, whoever sees it. */
+/* One physical GPU, which several processes may use. */
 struct one {
 	struct str identity, host;
 	uint32_t id;

@@ -37,7 +37,7 @@ static void take(struct arena *a, struct recording_summary *l, const struct spoo
 	}
 }
 
-/* All records of s. */
+/* Reads all records of s. */
 static bool take_all(struct arena *a, struct arena *scratch, struct recording_summary *l,
         struct src *s, struct err *e)
 {

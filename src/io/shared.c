@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See shared.h. The rule is the kernel's own for links (fs.protected_symlinks), which holds only
- * where the kernel follows them: theirs are trusted who own the folder, and ours.
+ * See shared.h. The rule is the kernel's for links (fs.protected_symlinks), which the kernel
+ * applies only to links it follows itself: files of the folder's owner and our own files are
+ * trusted.
  */
 #include "io/shared.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Is it sticky and open to all? */
+/* True if the folder is sticky and world-writable. */
 static bool is_shared(const struct stat *folder)
 {
 	return (folder->st_mode & S_ISVTX) && (folder->st_mode & S_IWOTH);

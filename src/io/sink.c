@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The buffer of all sinks, and sinks to memory, descriptors and callbacks. After the first error
- * the buffer has no room, so every put comes to sink_put, which then does nothing. Knows nothing of
- * what is written; named files are in sink_file.c.
+ * the buffer has no room, so every put calls sink_put, which then does nothing. Knows nothing of
+ * the contents; sink_file.c has sinks to named files.
  */
 #include "io/sink.h"
 
@@ -25,11 +25,11 @@ struct sink_inner {
 	void *user;
 	uint8_t *buf;
 	size_t cap;
-	uint64_t flushed; /* bytes put that are no longer in the buffer */
-	struct err err;   /* the first error; sentence in a */
+	uint64_t flushed; /* bytes that have left the buffer */
+	struct err err;   /* the first error; its sentence lives in a */
 };
 
-/* A sink of any kind. ops NULL: memory. */
+/* Creates a sink of any kind. ops NULL: memory. */
 struct sink *sink_new(struct arena *a, const struct sink_ops *ops, void *user)
 {
 	struct sink_inner *in = ARENA_NEW(a, struct sink_inner);
@@ -73,7 +73,7 @@ bool sink_copy_error(const struct sink *s, struct err *to)
 	return err_set(to, s->in->err.code, "%.*s", STR(s->in->err.text));
 }
 
-/* Hands n bytes on; an error leaves the buffer without room. */
+/* Passes n bytes on; after an error the buffer has no room. */
 static void sink_pass(struct sink *s, const void *p, size_t n)
 {
 	struct sink_inner *in = s->in;
@@ -97,7 +97,7 @@ void sink_flush(struct sink *s)
 	sink_pass(s, in->buf, n);
 }
 
-/* Sees to n free bytes in the buffer; false after an error. */
+/* Makes n bytes free in the buffer; false after an error. */
 static bool sink_room(struct sink *s, size_t n)
 {
 	struct sink_inner *in = s->in;
@@ -118,7 +118,7 @@ static bool sink_room(struct sink *s, size_t n)
 	return true;
 }
 
-/* Puts bytes; what is larger than the buffer passes it by. */
+/* Puts bytes; a block larger than the buffer bypasses it. */
 void sink_put_beyond(struct sink *s, struct str bytes)
 {
 	if (s->in->ops && bytes.n >= s->in->cap) {
@@ -141,7 +141,7 @@ void sink_i64(struct sink *s, int64_t v)
 		sink_put(s, str_make(text, (size_t)(fmt_put_i64(text, v) - text)));
 }
 
-/* Puts what printf would print. */
+/* Puts printf output. */
 void sink_fmt(struct sink *s, const char *f, ...)
 {
 	size_t room = (size_t)(s->end - s->p);
@@ -149,7 +149,7 @@ void sink_fmt(struct sink *s, const char *f, ...)
 	int n;
 
 	va_start(ap, f);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started in the line above */
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): started in the line above */
 	n = vsnprintf((char *)s->p, room, f, ap);
 	va_end(ap);
 	if (n < 0) {
@@ -167,7 +167,7 @@ void sink_fmt(struct sink *s, const char *f, ...)
 	s->p += n;
 }
 
-/* Ends a sink; the old file is gone only if all went well. */
+/* Ends a sink; the old file is replaced only if every write succeeded. */
 bool sink_close(struct sink *s, struct err *e)
 {
 	struct sink_inner *in = s->in;
@@ -198,13 +198,13 @@ struct sink *sink_memory(struct arena *a)
 struct sink_target {
 	int fd;
 	struct str name;
-	const struct work *work; /* ends a write that blocks */
+	const struct work *work; /* ends a blocked write */
 	bool (*put)(void *user, const void *p, size_t n);
 	bool (*put_line)(void *user, const struct line *l);
 	void *user;
 };
 
-/* Writes all n bytes, however many calls that takes. */
+/* Writes all n bytes in as many calls as needed. */
 static bool sink_put_fd(void *user, const void *p, size_t n, struct err *why)
 {
 	const struct sink_target *t = user;
@@ -212,7 +212,7 @@ static bool sink_put_fd(void *user, const void *p, size_t n, struct err *why)
 	return sink_write(t->fd, t->name, p, n, t->work, why);
 }
 
-/* True for a regular file, where no write waits for another process. */
+/* True for a regular file, whose writes never wait for another process. */
 static bool sink_is_file(int fd)
 {
 	struct stat st;
@@ -220,10 +220,10 @@ static bool sink_is_file(int fd)
 	return fstat(fd, &st) != 0 || S_ISREG(st.st_mode);
 }
 
-/* Writes at most n bytes to a descriptor that may block: their count, 0 if there is no room yet, or
- * -1. A pipe that poll reports as writable takes PIPE_BUF bytes without blocking, and perhaps no
- * more. A terminal may still block; a signal then ends its write early. The mode of a descriptor
- * that other processes share is not changed. */
+/* Writes at most n bytes to a descriptor that may block. Returns their count, 0 if there is no room
+ * yet, or -1. A pipe that poll reports as writable takes PIPE_BUF bytes without blocking, perhaps
+ * no more. A terminal may still block; a signal then ends its write early. The mode of a descriptor
+ * shared with other processes is not changed. */
 static ssize_t sink_write_some(int fd, const char *p, size_t n)
 {
 	ssize_t done;

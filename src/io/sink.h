@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Output to a file descriptor, to memory, or to a temporary file that is renamed when complete.
- * A sink remembers its first error; puts after it do nothing; sink_close reports it.
+ * Output to a file descriptor, to memory, or to a temporary file that is renamed when complete. A
+ * sink remembers its first error; later puts do nothing; sink_close reports the error.
  */
 #ifndef TFPROF_IO_SINK_H
 #define TFPROF_IO_SINK_H
@@ -20,25 +20,24 @@ struct sink *sink_memory(struct arena *a);
 struct sink *sink_call(
         struct arena *a, bool (*put)(void *user, const void *p, size_t n), void *user);
 
-/* A sink that gets lines with their cells (io/line.h) as such; put gets all other bytes, in order.
- */
+/* A sink whose line function receives lines with their cells (io/line.h); put receives all other
+ * bytes, in order. */
 struct line;
 struct sink *sink_lines(struct arena *a, bool (*put)(void *user, const void *p, size_t n),
         bool (*put_line)(void *user, const struct line *l), void *user);
 
-/* Regular files: written beside path under a name of its own (created exclusively, mode as umask
- * says, an existing file's mode kept), fsync not called, renamed over path by sink_close. Devices
- * and pipes are written directly. A symbolic link is followed to its target first. Fails at once if
- * the folder is missing or not writable. The temporary file is removed by a guard if work ends
- * early. */
+/* Regular files are written under a temporary name beside path (created exclusively, mode by umask,
+ * an existing file's mode kept), without fsync, and renamed to path by sink_close. Devices and
+ * pipes are written directly. A symbolic link is followed to its target first. Fails at once if the
+ * folder is missing or not writable. A guard removes the temporary file if work ends early. */
 bool sink_file(struct sink **out, struct arena *a, struct str path, struct err *e);
 
-/* As sink_file, for a name in an open folder, which stays open until the sink is closed. Messages
- * call the file path. Only a regular file is replaced: links are refused. */
+/* Like sink_file, for a name in an open folder, which stays open until the sink is closed. `path`
+ * names the file in messages. Replaces regular files only; links are refused. */
 bool sink_file_inside(struct sink **out, struct arena *a, int folder, struct str name,
         struct str path, struct err *e);
 
-void sink_put_beyond(struct sink *s, struct str bytes); /* what the buffer has no room for */
+void sink_put_beyond(struct sink *s, struct str bytes); /* slow path: the buffer has no room */
 static inline void sink_put(struct sink *s, struct str bytes)
 {
 	if (bytes.n > (size_t)(s->end - s->p)) {
@@ -61,10 +60,10 @@ void sink_flush(struct sink *s);
 
 uint64_t sink_size(const struct sink *s); /* bytes put so far */
 bool sink_ok(const struct sink *s);
-struct str sink_text(const struct sink *s); /* what a memory sink holds */
+struct str sink_text(const struct sink *s); /* contents of a memory sink */
 
-/* Flushes, renames. False with "cannot write '<path>': <reason>"; the old file is then untouched.
- * sink_drop ends a sink without leaving anything behind. */
+/* Flushes and renames. Fails with "cannot write '<path>': <reason>"; the old file is then
+ * untouched. sink_drop ends a sink without leaving a file. */
 bool sink_close(struct sink *s, struct err *e);
 void sink_drop(struct sink *s);
 

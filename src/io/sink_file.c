@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sinks to named files. A regular file is written beside its place and renamed into it at the end,
- * so that readers see the old content or the new one, never a part. What cannot be replaced (a
- * device, a pipe, an open descriptor such as /dev/stdout) is written directly.
+ * Sinks to named files. A regular file is written beside its destination and renamed at the end, so
+ * readers see the old content or the new one, never a part. Files that cannot be replaced (a
+ * device, a pipe, an open descriptor such as /dev/stdout) are written directly.
  */
 #include "io/sink.h"
 
@@ -20,7 +20,7 @@
 #include "io/sink_internal.h"
 #include "io/wait.h"
 
-#define FILE_LINKS_MAX 40  /* symbolic links followed, as many as Linux follows */
+#define FILE_LINKS_MAX 40  /* symbolic links followed; Linux has the same limit */
 #define FILE_TRIES     100 /* names tried for the temporary file */
 #define FILE_MARK      ".tfprof-"
 #define FILE_STEM_MAX  (NAME_MAX - 24) /* bytes of the final name kept in the temporary one */
@@ -30,13 +30,13 @@ struct file {
 	struct work *work;
 	struct guard guard;
 	struct str name;  /* as the caller gave it */
-	const char *path; /* where the links end */
+	const char *path; /* after following links */
 	const char *temp; /* NULL: written directly */
-	int folder;       /* in which both lie; AT_FDCWD: they are paths */
+	int folder;       /* the folder of both; AT_FDCWD: they are paths */
 	int fd;
 };
 
-/* Closes and removes what is unfinished. Also the guard. */
+/* Closes and removes the unfinished file. Also used as the guard. */
 static void file_abandon(void *what)
 {
 	struct file *f = what;
@@ -71,7 +71,7 @@ static bool file_put(void *user, const void *p, size_t n, struct err *why)
 	return sink_write(f->fd, f->name, p, n, f->work, why);
 }
 
-/* Closes and renames; the sentence comes last, as making it may end the work. */
+/* Closes and renames. Builds the sentence last, because building it may end the work. */
 static bool file_finish(void *user, struct err *why)
 {
 	struct file *f = user;
@@ -93,7 +93,7 @@ static const struct sink_ops file_ops = {
 	.put = file_put, .finish = file_finish, .drop = file_drop
 };
 
-/* The folder part of a path with its slash; may be empty. */
+/* Returns the folder part of a path with its slash; may be empty. */
 static struct str file_folder(struct str path)
 {
 	size_t slash = str_rfind_char(path, '/');
@@ -101,7 +101,7 @@ static struct str file_folder(struct str path)
 	return str_sub(path, 0, slash == SIZE_MAX ? 0 : slash + 1);
 }
 
-/* Follows the links at the end of f->path, whose target need not exist. */
+/* Follows the links at the end of f->path; the target need not exist. */
 static bool file_follow(struct file *f, struct err *e)
 {
 	char to[PATH_MAX];
@@ -112,7 +112,7 @@ static bool file_follow(struct file *f, struct err *e)
 		if (!shared_check(f->path, f->a, e))
 			return false;
 		n = readlink(f->path, to, sizeof to);
-		if (n < 0) /* not a link; or open says what is wrong */
+		if (n < 0) /* not a link; otherwise open reports the fault */
 			return true;
 		if ((size_t)n == sizeof to)
 			return file_fail(f, ENAMETOOLONG, e);
@@ -122,7 +122,7 @@ static bool file_follow(struct file *f, struct err *e)
 	return file_fail(f, ELOOP, e);
 }
 
-/* The descriptor that a path such as /dev/stdout stands for, or -1. */
+/* Returns the descriptor that a path such as /dev/stdout names, or -1. */
 static int file_descriptor(struct str path)
 {
 	static const struct str folders[] = { S("/dev/fd/"), S("/proc/self/fd/") };
@@ -139,7 +139,7 @@ static int file_descriptor(struct str path)
 	return -1;
 }
 
-/* Opens what is there, to be written without replacing it. */
+/* Opens an existing file for writing without replacing it. */
 static bool file_open_direct(struct file *f, bool pipe, struct err *e)
 {
 	const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
@@ -153,7 +153,7 @@ static bool file_open_direct(struct file *f, bool pipe, struct err *e)
 	return f->fd >= 0 || file_fail(f, errno, e);
 }
 
-/* Six letters and digits that another process hardly chooses at the same time. */
+/* Returns six random letters and digits. */
 static void file_random(const struct file *f, unsigned attempt, char out[6])
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
@@ -169,7 +169,8 @@ static void file_random(const struct file *f, unsigned attempt, char out[6])
 	}
 }
 
-/* A name for the temporary file: of the final name at most `keep` bytes, whole characters. */
+/* Returns a name for the temporary file: at most `keep` bytes of the final name, whole characters.
+ */
 static const char *file_temp_name(const struct file *f, size_t keep, unsigned attempt)
 {
 	struct str path = str_of(f->path), folder = file_folder(path), stem;
@@ -186,8 +187,7 @@ static const char *file_temp_name(const struct file *f, size_t keep, unsigned at
 	        f->a, str_fmt(f->a, "%.*s.%.*s" FILE_MARK "%.6s", STR(folder), STR(stem), random));
 }
 
-/* Creates the temporary file; a name too long for its folder is tried once more without the stem.
- */
+/* Creates the temporary file; if the name is too long for its folder, retries without the stem. */
 static bool file_create(struct file *f, mode_t mode, struct err *e)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
@@ -209,8 +209,8 @@ static bool file_create(struct file *f, mode_t mode, struct err *e)
 	return file_fail(f, errno, e);
 }
 
-/* The mode of a file that takes the place of another one. If it cannot get the other's group, the
- * members of its own one have no more rights than everybody. */
+/* Returns the mode of a file that replaces another one. If it cannot get the other's group, its own
+ * group has no more rights than others. */
 static mode_t file_mode(int fd, const struct stat *before)
 {
 	mode_t mode = before->st_mode & 0777;
@@ -223,12 +223,12 @@ static mode_t file_mode(int fd, const struct stat *before)
 	return mode & (mode_t)(~(mode_t)S_IRWXG | (mode & S_IRWXO) << 3);
 }
 
-/* Makes the file that takes the place of the one there; private until it has its mode. */
+/* Creates the replacement file; it is private until its mode is set. */
 static bool file_replace(struct file *f, const struct stat *before, struct err *e)
 {
 	if (!file_create(f, 0600, e))
 		return false;
-	(void)!fchmod(f->fd, file_mode(f->fd, before)); /* not every file system has modes */
+	(void)!fchmod(f->fd, file_mode(f->fd, before)); /* some file systems have no modes */
 	return true;
 }
 
@@ -259,7 +259,7 @@ static bool file_open(struct file *f, struct err *e)
 	return file_follow(f, e) && file_replace(f, &st, e);
 }
 
-/* The same in a folder that is open: links in it are not followed. */
+/* Decides and opens in an open folder, where links are not followed. */
 static bool file_open_inside(struct file *f, struct err *e)
 {
 	struct stat st;
@@ -272,7 +272,7 @@ static bool file_open_inside(struct file *f, struct err *e)
 	return file_replace(f, &st, e);
 }
 
-/* Opens with `open`, and makes the sink. */
+/* Opens with `open` and creates the sink. */
 static bool file_begin(
         struct sink **out, struct file *f, bool (*open)(struct file *, struct err *), struct err *e)
 {

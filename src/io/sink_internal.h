@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Interface of a kind of sink. For files of this folder only.
+ * Interface of a kind of sink, for files of this folder only.
  */
 #ifndef TFPROF_IO_SINK_INTERNAL_H
 #define TFPROF_IO_SINK_INTERNAL_H

@@ -19,7 +19,7 @@
 #include "io/src_internal.h"
 #include "io/wait.h"
 
-#define SRC_HEAD 3 /* bytes that tell gzip from everything else */
+#define SRC_HEAD 3 /* bytes needed to recognise gzip */
 
 /* Guard: closes the file. */
 static void src_drop(void *what)
@@ -37,7 +37,7 @@ static bool src_fail(struct src_inner *in)
 	return false;
 }
 
-/* Tells who watches how far it is; false when that ends the reading. */
+/* Reports the position to the watcher; false if the watcher cancels. */
 static bool src_tick(struct src_inner *in)
 {
 	struct src *s = &in->pub;
@@ -49,7 +49,7 @@ static bool src_tick(struct src_inner *in)
 	return src_fail(in);
 }
 
-/* Reads up to n bytes of the file itself; SIZE_MAX when that failed. */
+/* Reads up to n bytes of the file itself; SIZE_MAX on failure. */
 static size_t src_read_raw(struct src_inner *in, void *p, size_t n)
 {
 	ssize_t got;
@@ -74,8 +74,8 @@ static size_t src_read_raw(struct src_inner *in, void *p, size_t n)
 	return (size_t)got;
 }
 
-/* The sentence for bad gzip data, with the offset in the file. If what comes before counts, they
- * end here. */
+/* Fills the sentence for bad gzip data, with the offset in the file. If the intact part counts, the
+ * input ends here. */
 static bool src_fail_gzip(struct src_inner *in, const char *why)
 {
 	struct err own = { .a = in->a };
@@ -90,7 +90,7 @@ static bool src_fail_gzip(struct src_inner *in, const char *why)
 	return src_fail(in);
 }
 
-/* Reads more compressed bytes; false when there are none (which may be an error). */
+/* Reads more compressed bytes; false if there are none (which may be an error). */
 static bool src_feed(struct src_inner *in)
 {
 	size_t got = src_read_raw(in, in->raw, SRC_WINDOW);
@@ -103,7 +103,7 @@ static bool src_feed(struct src_inner *in)
 	return got > 0;
 }
 
-/* Unpacks up to n bytes to p; 0 at the end, SIZE_MAX when that failed. */
+/* Decompresses up to n bytes to p; 0 at the end, SIZE_MAX on failure. */
 static size_t src_read_gzip(struct src_inner *in, uint8_t *p, size_t n)
 {
 	uint8_t *out = p;
@@ -120,7 +120,7 @@ static size_t src_read_gzip(struct src_inner *in, uint8_t *p, size_t n)
 	return (size_t)(out - p);
 }
 
-/* Doubles the window, or makes it end just behind the file if that is less. */
+/* Doubles the window, or makes it end just after the file if that is less. */
 static void src_grow(struct src_inner *in)
 {
 	size_t cap = in->cap > SIZE_MAX / 2 ? SIZE_MAX : in->cap * 2;
@@ -132,8 +132,8 @@ static void src_grow(struct src_inner *in)
 	in->cap = cap;
 }
 
-/* Sees to free room behind end, for `need` bytes if it can be had without growing, else for one:
- * moves the unread bytes down, or grows. Keeps to the low end of a large window, for the cache. */
+/* Makes free room after end: `need` bytes if possible without growing, otherwise at least one.
+ * Moves the unread bytes down, or grows. Stays at the low end of a large window, for the cache. */
 static void src_room(struct src_inner *in, size_t need)
 {
 	struct src *s = &in->pub;
@@ -153,7 +153,7 @@ static void src_room(struct src_inner *in, size_t need)
 	s->end = s->p + have;
 }
 
-/* Memory that is its own window: shows a piece more of it. */
+/* For memory that is its own window: exposes the next piece. */
 static bool src_show(struct src_inner *in)
 {
 	struct src *s = &in->pub;
@@ -166,8 +166,8 @@ static bool src_show(struct src_inner *in)
 	return n > 0 && src_tick(in);
 }
 
-/* Brings more bytes into the window, which has less than the n bytes wanted. False at the end or
- * when reading failed. */
+/* Brings more bytes into the window, which has fewer than the n bytes wanted. False at the end or
+ * if reading failed. */
 bool src_fill(struct src_inner *in, size_t n)
 {
 	struct src *s = &in->pub;
@@ -232,7 +232,8 @@ static bool src_start(struct src_inner *in)
 	return true;
 }
 
-/* Says which file it is and where it stands; refuses folders, and if asked to all but files. */
+/* Stores the identity and position of the file. Refuses folders and, if asked to, everything but
+ * regular files. */
 static bool src_look(struct src_inner *in, bool only_file)
 {
 	struct stat st;
@@ -267,7 +268,7 @@ static struct src_inner *src_new(struct arena *a, struct str name, struct err *e
 	return in;
 }
 
-/* Opens what has that name: a pipe at once, even if it has no writer yet. */
+/* Opens the file with that name; a pipe is opened at once, even without a writer. */
 static bool src_open_named(struct src_inner *in, struct str path)
 {
 	const char *z = str_z(in->a, path);
@@ -282,7 +283,7 @@ static bool src_open_named(struct src_inner *in, struct str path)
 	return in->fd >= 0 || err_system(in->pub.e, "cannot open", path, errno);
 }
 
-/* Judges what was opened and reads its first bytes. */
+/* Checks the opened file and reads its first bytes. */
 static bool src_begin(struct src **out, struct src_inner *in, bool only_file)
 {
 	arena_guard(in->a, &in->guard, src_drop, in);
@@ -349,7 +350,7 @@ bool src_failed(const struct src *s)
 	return s->in->failed;
 }
 
-/* 0 when the number of unpacked bytes is not known. */
+/* 0 if the number of decompressed bytes is unknown. */
 uint64_t src_size(const struct src *s)
 {
 	return s->in->gz ? 0 : s->in->raw_size;
@@ -369,7 +370,7 @@ uint64_t src_raw_at(const struct src *s)
 	return s->in->raw_at - (s->in->memory ? s->in->packed.n : 0);
 }
 
-/* Hands out all the rest. */
+/* Returns all remaining bytes. */
 bool src_all(struct src *s, struct str *out)
 {
 	src_need(s, SIZE_MAX);
@@ -389,11 +390,11 @@ void src_on_progress(
 	in->user = user;
 	if (in->buf || s->p != (const uint8_t *)in->text.p)
 		return;
-	s->end = s->p; /* memory is shown piece by piece, so that there is something to watch */
+	s->end = s->p; /* memory is exposed piece by piece, so that progress can be reported */
 	s->end_at = in->raw_at = 0;
 }
 
-/* Back to offset 0. */
+/* Moves back to offset 0. */
 bool src_rewind(struct src *s)
 {
 	struct src_inner *in = s->in;

@@ -13,24 +13,24 @@ struct src_inner {
 	struct arena *a;
 	struct guard guard;
 	int fd;       /* -1: memory, or closed */
-	bool owned;   /* fd is ours to close */
-	bool regular; /* read by offset, may seek */
+	bool owned;   /* the src closes fd */
+	bool regular; /* read by offset; may seek */
 	bool memory, ended, failed;
 	bool first;    /* the window still begins at offset 0 */
-	bool keep;     /* it goes on doing so */
-	uint64_t base; /* where a regular file stood when it was opened */
+	bool keep;     /* keep it that way */
+	uint64_t base; /* initial position in a regular file */
 	uint64_t raw_at, raw_size;
-	struct str text; /* memory: all of it */
+	struct str text; /* memory: the whole input */
 	uint8_t *buf;    /* the window; NULL for memory that is not gzip */
 	size_t cap;
 	struct gunzip *gz; /* NULL: not compressed */
 	uint8_t *raw;      /* compressed bytes of a file */
-	struct str packed; /* those not yet unpacked */
+	struct str packed; /* bytes not yet decompressed */
 	bool (*tick)(void *user, uint64_t done, uint64_t size);
 	void *user;
 };
 
-/* Adds bytes to the window, `need` of them if they can be had at once; false: there are none. */
+/* Adds bytes to the window, `need` of them if possible at once; false at the end. */
 bool src_fill(struct src_inner *in, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Going forward in an input without looking at what is passed.
+ * Skips bytes of an input without reading them.
  */
 #define _GNU_SOURCE /* SEEK_DATA */
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "io/src_internal.h"
 
-/* Seeks n bytes forward from p in a regular file, or to its end if that comes first. */
+/* Seeks n bytes forward from p in a regular file, or to its end if that is nearer. */
 static bool src_seek(struct src_inner *in, uint64_t n)
 {
 	struct src *s = &in->pub;
@@ -17,7 +17,7 @@ static bool src_seek(struct src_inner *in, uint64_t n)
 	struct stat st;
 	bool ok;
 
-	if (fstat(in->fd, &st) == 0) /* it may have grown or shrunk */
+	if (fstat(in->fd, &st) == 0) /* the file may have grown or shrunk */
 		in->raw_size =
 		        (uint64_t)st.st_size > in->base ? (uint64_t)st.st_size - in->base : 0;
 	ok = in->raw_size > at && n <= in->raw_size - at;
@@ -31,7 +31,7 @@ static bool src_seek(struct src_inner *in, uint64_t n)
 	return ok;
 }
 
-/* Goes n bytes forward. */
+/* Skips n bytes. */
 bool src_skip(struct src *s, uint64_t n)
 {
 	struct src_inner *in = s->in;
@@ -50,7 +50,7 @@ bool src_skip(struct src *s, uint64_t n)
 	return true;
 }
 
-/* Where the unread bytes are used up. */
+/* all unread bytes are consumed */
 void src_pass_hole(struct src *s)
 {
 	struct src_inner *in = s->in;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sstable.h. Nothing in a file is believed: handles are checked against its size, compressed
- * blocks are measured and walked before they get memory, entries must come in order.
+ * See sstable.h. Trusts nothing in a file: handles are checked against its size, compressed blocks
+ * are measured and walked before memory is allocated for them, entries must be in order.
  *
  *   entry: varint shared, varint more, varint value_n | key bytes (more) | value bytes (value_n)
  *   block: entry ... entry | offset of each restart, fixed32 | count of restarts, fixed32
@@ -18,16 +18,16 @@
 #endif
 
 #define FOOTER  48
-#define TRAILER 5 /* type and checksum behind a block */
+#define TRAILER 5 /* type and checksum after a block */
 #define MAGIC   UINT64_C(0xdb4775248b80fb57)
-#define PIECE   ((size_t)1 << 20) /* blocks above this are checked piece by piece first */
-#define GROWTH  22                /* no snappy data grows more than this */
+#define PIECE   ((size_t)1 << 20) /* larger blocks are checked piece by piece first */
+#define GROWTH  22                /* largest expansion of snappy data */
 
 enum { BLOCK_RAW, BLOCK_SNAPPY };
 
 static const struct table_frame plain = { "", ": ", "", "" };
 
-/* The sentence about byte `at`. */
+/* Writes the sentence about byte `at`. */
 static bool fail_at(
         const struct table *t, struct err *e, enum status code, uint64_t at, const char *what)
 {
@@ -57,14 +57,14 @@ bool table_fail(struct table_at *c, const char *f, ...)
 
 /* ---- blocks ---- */
 
-/* Makes room for n bytes in a buffer whose contents do not matter. */
+/* Makes room for n bytes in a buffer; its contents may be lost. */
 static void make_room(struct arena *a, uint8_t **buf, size_t *cap, size_t n)
 {
 	if (n > *cap)
 		*buf = vec_grow(a, *buf, cap, n, 1);
 }
 
-/* Does the stored checksum fit a block too large to be given memory on trust? */
+/* True if the stored checksum matches. Used before memory is allocated for a large block. */
 static bool check_large(
         struct table *t, struct table_block *b, struct arena *a, bool *ok, struct err *e)
 {
@@ -88,7 +88,7 @@ static bool check_large(
 }
 
 #if HAVE_SNAPPY
-/* Unpacks n bytes of b->packed to b->buf; the size that they claim is tested first. */
+/* Decompresses n bytes of b->packed to b->buf; their declared size is checked first. */
 static bool unpack(struct table_block *b, struct arena *a, size_t *n)
 {
 	const char *from = (const char *)b->packed;
@@ -105,7 +105,7 @@ static bool unpack(struct table_block *b, struct arena *a, size_t *n)
 }
 #endif
 
-/* Finds the restart array of contents that are in b->buf, and begins with the first entry. */
+/* Finds the restart array of the contents in b->buf, and starts at the first entry. */
 static bool begin(const struct table *t, struct table_block *b, size_t n, struct err *e)
 {
 	b->restarts = n < 4 ? UINT32_MAX : le32_get(b->buf + n - 4);
@@ -117,7 +117,7 @@ static bool begin(const struct table *t, struct table_block *b, size_t n, struct
 	return true;
 }
 
-/* Does the block, with what follows it, lie before the footer? */
+/* True if the block and its trailer lie before the footer. */
 static bool lies_inside(const struct table *t, struct table_handle h)
 {
 	uint64_t room = t->file.size - FOOTER;
@@ -125,7 +125,7 @@ static bool lies_inside(const struct table *t, struct table_handle h)
 	return h.at <= room && room - h.at >= TRAILER && h.size <= room - h.at - TRAILER;
 }
 
-/* Reads, tests and unpacks the block at h. */
+/* Reads, verifies and decompresses the block at h. */
 static bool load(struct table *t, struct table_block *b, struct table_handle h, struct arena *a,
         struct err *e)
 {
@@ -178,7 +178,7 @@ static bool small_varint(struct table_block *b, size_t *out)
 	return true;
 }
 
-/* Does a key that shares so many bytes with the one before come behind it? */
+/* True if a key that shares n bytes with its predecessor sorts after it. */
 static bool ascends(const struct table_block *b, size_t shared, size_t more)
 {
 	struct str old = str_make(b->key_buf + shared, b->key_n - shared);
@@ -216,7 +216,7 @@ static struct str block_key(const struct table_block *b)
 	return str_make(b->key_buf, b->key_n);
 }
 
-/* Goes to restart i; false if it points nowhere. */
+/* Moves to restart i; false if its offset is invalid. */
 static bool restart(struct table_block *b, uint32_t i)
 {
 	uint32_t at = le32_get(b->entries_end + (size_t)4 * i);
@@ -229,7 +229,7 @@ static bool restart(struct table_block *b, uint32_t i)
 	return true;
 }
 
-/* Goes to the first entry with at least that key, and reads it; false if there is none or when *ok
+/* Moves to the first entry with at least that key, and reads it; false if there is none or when *ok
  * becomes false. */
 static bool seek(struct table_block *b, struct str key, struct arena *a, bool *ok)
 {
@@ -264,7 +264,7 @@ static bool get_handle(const uint8_t **p, const uint8_t *end, struct table_handl
 	return varint_get(p, end, &h->at) && varint_get(p, end, &h->size);
 }
 
-/* Is the footer, its first 40 bytes, just what a writer makes of the handles? */
+/* True if the first 40 bytes of the footer are exactly a writer's encoding of the handles. */
 static bool footer_is_usual(const struct table *t, const uint8_t *footer)
 {
 	uint8_t made[FOOTER] = { 0 }, *p = made;
@@ -276,7 +276,7 @@ static bool footer_is_usual(const struct table *t, const uint8_t *footer)
 	return memcmp(made, footer, FOOTER - 8) == 0;
 }
 
-/* Cannot the file be opened at all, the sentence says so without a place. */
+/* If the file cannot be opened at all, the sentence has no place in it. */
 static bool fail_open(const struct table *t, struct err *e, const char *what, const char *more)
 {
 	const struct table_frame *f = t->frame;
@@ -326,7 +326,7 @@ void table_at_init(struct table_at *c, struct table *t, struct arena *a, struct 
 	c->top.key_cap = c->top.key_n = 0;
 }
 
-/* Loads the block that the current entry of the index names. */
+/* Loads the block of the current index entry. */
 static bool descend(struct table_at *c)
 {
 	const uint8_t *p = (const uint8_t *)c->top.value.p;

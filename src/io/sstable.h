@@ -13,22 +13,22 @@
 #include "io/rfile.h"
 
 struct table_handle {
-	uint64_t at, size; /* of the contents; type and checksum follow */
+	uint64_t at, size; /* size of the contents; type and checksum follow */
 };
 
-/* Contents of a block and the place in them. */
+/* Contents of a block, and the position in them. */
 struct table_block {
-	uint8_t *buf, *packed; /* contents; what was read, if it was compressed */
+	uint8_t *buf, *packed; /* contents; the compressed bytes, if any */
 	size_t cap, packed_cap;
 	struct table_handle from;
-	const uint8_t *p, *entries_end; /* next entry; where the restart array begins */
+	const uint8_t *p, *entries_end; /* next entry; start of the restart array */
 	uint32_t restarts;
 	char *key_buf;
 	size_t key_n, key_cap;
 	struct str value;
 	bool loaded;
-	bool first;   /* the next entry shares nothing with the one before */
-	bool has_key; /* the key is that of the entry before: the next must come behind it */
+	bool first;   /* the next entry shares nothing with its predecessor */
+	bool has_key; /* the key is the predecessor's: the next key must sort after it */
 };
 
 /* Parts of an error sentence: lead FILE middle SENTENCE tail; magic replaces SENTENCE if the file
@@ -41,42 +41,42 @@ struct table {
 	struct rfile file;
 	struct table_handle meta, index;
 	struct table_block top; /* the index block; only its contents are shared by cursors */
-	const struct table_frame *frame; /* around its sentences */
-	bool odd_footer;                 /* not as a writer writes it */
+	const struct table_frame *frame; /* text around its error sentences */
+	bool odd_footer;                 /* differs from a writer's encoding */
 };
 
-/* Opens and reads the index, which lives in a, as the path must. frame stands around the sentence
- * when that fails for what the file holds; NULL: "FILE: SENTENCE". */
+/* Opens the file and reads the index, which lives in a; path must live as long. frame surrounds the
+ * sentence if the contents are faulty; NULL: "FILE: SENTENCE". */
 bool table_open(struct table *t, struct arena *a, struct str path, const struct table_frame *frame,
         struct err *e);
 void table_close(struct table *t);
 
-/* A place in a table; buffers live in a, and are reused. */
+/* A position in a table; buffers live in a and are reused. */
 struct table_at {
 	struct table *t;
 	struct arena *a;
 	struct err *e;
 	struct str key, value; /* of the entry; valid until the next call */
-	uint64_t place;        /* offset of its block in the file */
+	uint64_t place;        /* offset of the entry's block in the file */
 	bool bad;              /* *e is filled */
 	struct table_block top, block;
-	uint64_t expect; /* strict: where the next block must begin */
-	bool strict;     /* blocks must follow each other without gaps, up to the footer */
+	uint64_t expect; /* strict: expected start of the next block */
+	bool strict;     /* strict: blocks must follow each other without gaps, up to the footer */
 };
 void table_at_init(struct table_at *c, struct table *t, struct arena *a, struct err *e);
 
-/* Goes to the next entry; false at the end, or when bad. */
+/* Moves to the next entry; false at the end, or when bad. */
 bool table_next(struct table_at *c);
 
-/* Goes to the entry of that key; false when there is none, or when bad. */
+/* Moves to the entry with that key; false if there is none, or when bad. */
 bool table_find(struct table_at *c, struct str key);
 
-/* A fault of the current block: "<file>: byte <its offset>: ..." as ERR_DATA_LOSS; returns false.
- */
+/* Reports a fault of the current block: "<file>: byte <its offset>: ..." as ERR_DATA_LOSS; returns
+ * false. */
 bool table_fail(struct table_at *c, const char *f, ...) __attribute__((format(printf, 2, 3)));
 
-/* After the last entry of a strict cursor: do metaindex, index and footer follow without gaps, each
- * as a writer writes it? */
+/* After the last entry of a strict cursor: true if metaindex, index and footer follow without gaps,
+ * each encoded as a writer encodes it. */
 bool table_verify_end(struct table_at *c);
 
 #endif

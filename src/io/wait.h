@@ -7,11 +7,11 @@
 
 #include "base/arena.h"
 
-/* Can the descriptor be read (POLLIN) or written (POLLOUT), or is it broken? False: not for a
- * while, ask again. */
+/* True if the descriptor can be read (POLLIN) or written (POLLOUT), or is broken. False after a
+ * while: ask again. */
 bool wait_ready(int fd, short events);
 
-/* Opens a pipe for writing as soon as it has a reader; -1: errno says why, ECANCELED if the work
+/* Opens a pipe for writing as soon as it has a reader. Returns -1 with errno; ECANCELED if the work
  * was cancelled. */
 int wait_reader(const char *path, int flags, const struct work *w);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The wire cursor: streaming over a src, and the slow paths of the cursor over a leaf in memory.
- * Knows tags, lengths and groups, no message. What it refuses is what libprotobuf 3.21 refuses;
- * the bytes of values that are skipped are not looked at.
+ * Knows tags, lengths and groups, but no messages. Refuses the same input as libprotobuf 3.21; the
+ * bytes of skipped values are not checked.
  */
 #include "io/wire.h"
 
 #include <assert.h>
 #include <inttypes.h>
 
-#define TAG_BYTES   5 /* of the longest tag; bits above the 32nd are dropped */
-#define SIZE_BYTES  5 /* of the longest length up to INT32_MAX */
+#define TAG_BYTES   5 /* bytes of the longest tag; bits above the 32nd are dropped */
+#define SIZE_BYTES  5 /* bytes of the longest length up to INT32_MAX */
 #define TYPES_KNOWN 0x3f
 #define TYPES_START 0x2f /* without WIRE_GROUP_END */
 
@@ -36,7 +36,7 @@ bool wire_fail(struct wire *w, uint64_t at, const char *f, ...)
 	        STR(w->s->name), at, w->what, STR(sb_str(&b)));
 }
 
-/* The input ends, though lengths promised more. */
+/* Fails: the input ends before the announced length. */
 static bool wire_fail_end(struct wire *w, uint64_t at, const char *part)
 {
 	struct src_damage *d = w->s->damage;
@@ -47,7 +47,8 @@ static bool wire_fail_end(struct wire *w, uint64_t at, const char *part)
 	return wire_fail(w, at, "the input ends inside %s", part);
 }
 
-/* The input gave less than was asked for: a read error, or an end inside `part`. */
+/* Fails: the input had fewer bytes than requested, because of a read error or an end inside `part`.
+ */
 static bool wire_fail_short(struct wire *w, uint64_t at, const char *part)
 {
 	if (!src_failed(w->s))
@@ -58,13 +59,13 @@ static bool wire_fail_short(struct wire *w, uint64_t at, const char *part)
 	return false;
 }
 
-/* Absolute end of the current message; the top one has none. */
+/* Returns the absolute end of the current message; the top message has none. */
 static uint64_t wire_end(const struct wire *w)
 {
 	return w->depth ? w->stop[w->depth - 1] : UINT64_MAX;
 }
 
-/* Reads a varint of at most max bytes that must not pass the end of the current message. */
+/* Reads a varint of at most max bytes that must lie within the current message. */
 static bool wire_varint(struct wire *w, unsigned max, const char *part, uint64_t *v)
 {
 	struct src *s = w->s;
@@ -72,7 +73,7 @@ static bool wire_varint(struct wire *w, unsigned max, const char *part, uint64_t
 	size_t have;
 
 	if ((size_t)(s->end - s->p) < max)
-		src_need(s, max); /* fewer may do */
+		src_need(s, max); /* fewer may suffice */
 	have = (size_t)(s->end - s->p);
 	have = have < max ? have : max;
 	if (varint_get(&s->p, s->p + (have < left ? have : (size_t)left), v))
@@ -85,7 +86,7 @@ static bool wire_varint(struct wire *w, unsigned max, const char *part, uint64_t
 	return wire_fail_short(w, at, part);
 }
 
-/* Judges a tag that starts at byte `at`; group ends pass only where one is open. */
+/* Checks a tag that starts at byte `at`; a group end is valid only if a group is open. */
 static bool wire_judge_tag(struct wire *w, uint64_t at, bool in_group)
 {
 	if (!w->field)
@@ -137,14 +138,14 @@ bool wire_done(struct wire *w, uint64_t records)
 	return !w->bad || (w->s->damage->recover && w->e->code == ERR_DATA_LOSS);
 }
 
-/* Takes a varint. */
+/* Reads a varint. */
 bool wire_u64(struct wire *w, uint64_t *v)
 {
 	assert(w->bad || w->type == WIRE_VARINT);
 	return !w->bad && wire_varint(w, VARINT_MAX, "a varint", v);
 }
 
-/* Reads a length and checks it against the current message; p then stands at the first byte. */
+/* Reads a length and checks it against the current message; p is then at the first byte. */
 static bool wire_size(struct wire *w, uint64_t *n)
 {
 	uint64_t at = src_at(w->s), start, end = wire_end(w);
@@ -162,7 +163,7 @@ static bool wire_size(struct wire *w, uint64_t *n)
 	return true;
 }
 
-/* Takes a whole value of type WIRE_BYTES, contiguous, until the next call. */
+/* Reads a whole value of type WIRE_BYTES, contiguous and valid until the next call. */
 bool wire_leaf(struct wire *w, struct str *bytes)
 {
 	uint64_t at = src_at(w->s), n;
@@ -192,7 +193,7 @@ bool wire_enter(struct wire *w)
 	return true;
 }
 
-/* Goes n bytes forward in the current message. */
+/* Moves n bytes forward in the current message. */
 static bool wire_pass(struct wire *w, uint64_t n, const char *part)
 {
 	struct src *s = w->s;
@@ -207,7 +208,7 @@ static bool wire_pass(struct wire *w, uint64_t n, const char *part)
 	return src_skip(s, n) || wire_fail_short(w, at, part);
 }
 
-/* Returns to the parent, behind the entered message. */
+/* Returns to the parent, after the entered message. */
 bool wire_leave(struct wire *w)
 {
 	assert(w->bad || w->depth);
@@ -274,7 +275,7 @@ static bool leaf_fail(struct leaf *l)
 	return false;
 }
 
-/* Reads a varint of at most max bytes, which is a tag or a length. */
+/* Reads a varint of at most max bytes: a tag or a length. */
 static bool leaf_short(struct leaf *l, size_t max, uint64_t *v)
 {
 	size_t have = (size_t)(l->end - l->p);
@@ -282,7 +283,7 @@ static bool leaf_short(struct leaf *l, size_t max, uint64_t *v)
 	return varint_get(&l->p, l->p + (have < max ? have : max), v) || leaf_fail(l);
 }
 
-/* Reads a tag of any form; group ends pass only where one is open. */
+/* Reads a tag of any form; a group end is valid only if a group is open. */
 static bool leaf_tag(struct leaf *l, bool in_group)
 {
 	uint64_t v;
@@ -295,13 +296,13 @@ static bool leaf_tag(struct leaf *l, bool in_group)
 	return true;
 }
 
-/* leaf_next for all that its fast path leaves: long tags and faults. */
+/* Slow path of leaf_next: long tags and faults. */
 bool leaf_next_slow(struct leaf *l)
 {
 	return leaf_tag(l, false);
 }
 
-/* leaf_bytes for all that its fast path leaves: long lengths and faults. */
+/* Slow path of leaf_bytes: long lengths and faults. */
 struct str leaf_bytes_slow(struct leaf *l)
 {
 	struct str s = { "", 0 };
@@ -318,7 +319,7 @@ struct str leaf_bytes_slow(struct leaf *l)
 	return s;
 }
 
-/* Takes four bytes; 0 when they are not there. */
+/* Reads four bytes; 0 if they are missing. */
 uint32_t leaf_fixed32(struct leaf *l)
 {
 	if (l->end - l->p < 4) {
@@ -329,7 +330,7 @@ uint32_t leaf_fixed32(struct leaf *l)
 	return le32_get(l->p - 4);
 }
 
-/* Takes eight bytes; 0 when they are not there. */
+/* Reads eight bytes; 0 if they are missing. */
 uint64_t leaf_fixed64(struct leaf *l)
 {
 	if (l->end - l->p < 8) {

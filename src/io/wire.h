@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A pull cursor over protobuf wire bytes: outer messages are streamed, leaves are handed out whole.
- * Judges as libprotobuf does: field 0, stray group ends, tags over five bytes, lengths over 2 GiB -
- * 1 or past their parent are refused; groups are skipped, nested at most WIRE_DEPTH_MAX deep.
- * Exception: a top-level message or a streamed one may be longer than 2 GiB.
+ * A pull cursor over protobuf wire bytes: outer messages are streamed, leaves are returned whole.
+ * Validates as libprotobuf does: field 0, stray group ends, tags over five bytes, and lengths over
+ * 2 GiB - 1 or past their parent are refused; groups are skipped, nested at most WIRE_DEPTH_MAX
+ * deep. Exception: a top-level or streamed message may be longer than 2 GiB.
  */
 #ifndef TFPROF_IO_WIRE_H
 #define TFPROF_IO_WIRE_H
@@ -11,7 +11,7 @@
 #include "base/bits.h"
 #include "io/src.h"
 
-#define WIRE_DEPTH_MAX 100 /* nested messages below the top, as libprotobuf allows */
+#define WIRE_DEPTH_MAX 100 /* nested messages below the top; libprotobuf's limit */
 #define WIRE_STREAMED  8   /* levels that a streaming reader may enter */
 
 enum wire_type { WIRE_VARINT, WIRE_FIXED64, WIRE_BYTES, WIRE_GROUP, WIRE_GROUP_END, WIRE_FIXED32 };
@@ -22,28 +22,29 @@ struct wire {
 	struct err *e;
 	const char *what;             /* "RunMetadata", for sentences */
 	uint64_t stop[WIRE_STREAMED]; /* absolute end of each entered message */
-	unsigned depth;               /* 0: the top message, which ends where the input ends */
-	uint64_t record_at;           /* where the last tag stands */
-	uint64_t value_end;           /* where the last value of known length ends */
-	uint32_t field;               /* of the value that comes next */
+	unsigned depth;               /* 0: the top message, which ends with the input */
+	uint64_t record_at;           /* offset of the last tag */
+	uint64_t value_end;           /* end of the last value of known length */
+	uint32_t field;               /* type of the next value */
 	enum wire_type type;
-	bool bad; /* *e is filled; every call from now on returns false */
+	bool bad; /* *e is filled; every further call returns false */
 };
 
 void wire_init(struct wire *w, struct src *s, const char *what, struct err *e);
 
 /* Reads the next tag of the current message. False at its end, or when bad. */
 bool wire_next(struct wire *w);
-/* The value announced by wire_next; each value must be taken by exactly one of these. */
+/* The value after wire_next; exactly one of these functions must consume it. */
 bool wire_u64(struct wire *w, uint64_t *v);        /* type must be WIRE_VARINT */
 bool wire_leaf(struct wire *w, struct str *bytes); /* WIRE_BYTES; valid until the next wire call */
 bool wire_enter(struct wire *w);                   /* WIRE_BYTES */
-bool wire_leave(struct wire *w);                   /* skips what is left of the entered message */
+bool wire_leave(struct wire *w);                   /* skips the rest of the entered message */
 bool wire_skip(struct wire *w);                    /* any type; unread bytes are not validated */
-/* The end: true if all was good, or if it was till the damage and that counts (src_damage). records
- * is how many were taken. */
+/* Ends reading: true if the input was valid, or valid up to damage that is tolerated (src_damage).
+ * records: number of records read. */
 bool wire_done(struct wire *w, uint64_t records);
-/* "<name>: byte <at>: <what> cannot be parsed: ..." as ERR_DATA_LOSS; sets bad, returns false. */
+/* Fails with "<name>: byte <at>: <what> cannot be parsed: ..." as ERR_DATA_LOSS; sets bad, returns
+ * false. */
 bool wire_fail(struct wire *w, uint64_t at, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 
@@ -56,8 +57,8 @@ bool wire_fail(struct wire *w, uint64_t at, const char *f, ...)
 struct leaf {
 	const uint8_t *p, *end;
 	uint32_t tag;
-	bool bad;       /* broken; p stands near the fault */
-	unsigned depth; /* messages above this one: they count against the nesting of groups */
+	bool bad;       /* malformed; p is near the fault */
+	unsigned depth; /* enclosing messages, which count against the nesting of groups */
 };
 static inline struct leaf leaf_of(struct str b)
 {
@@ -69,7 +70,7 @@ static inline bool leaf_next(struct leaf *l)
 	if (l->p == l->end || l->bad)
 		return false;
 	if (*l->p < 0x80 && *l->p >= 8 &&
-	        (0x2f >> (*l->p & 7) & 1)) { /* a type, and no group end */
+	        (0x2f >> (*l->p & 7) & 1)) { /* a type other than a group end */
 		l->tag = *l->p++;
 		return true;
 	}
