@@ -199,6 +199,10 @@ static void offer_outputs(struct session *s, struct complete *c)
 		        str_fmt(&s->query_arena, "%s%s", output_rows[i].name,
 		                needs ? ":outfile=" : ""));
 		c->open |= needs && c->items.n > before;
+		if (output_rows[i].keys & KEY_SPREADSHEET &&
+		        str_find_char(c->stem, ':') != SIZE_MAX)
+			offer(s, c,
+			        str_fmt(&s->query_arena, "%s:spreadsheet=1", output_rows[i].name));
 	}
 }
 

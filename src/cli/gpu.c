@@ -126,7 +126,7 @@ static bool as_rows(const struct exported *x, enum sheet_form form, struct sink 
 	if (g->table || form == SHEET_MD)
 		gpu_tables_sheet(&g->u, g->table, g->top, form, s);
 	else
-		gpu_csv(&g->u, g->top, s);
+		gpu_csv(&g->u, g->top, form, s);
 	return true;
 }
 

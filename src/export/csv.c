@@ -14,8 +14,21 @@ static int judge(uint8_t c)
 	return (c < 0x20 && c != '\t') || c == 0x7f ? ESCAPE : PLAIN;
 }
 
-void csv_text(struct sink *to, struct str s)
+/* True if spreadsheets may take the text for a formula. */
+static bool is_formula(struct str s)
 {
+	static const char *const begins[] = { "=", "+", "-", "@", "\t", "\r", "\n", "\uff1d",
+		"\uff0b", "\uff0d", "\uff20" }; /* the last four are full-width forms */
+
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+		if (str_starts(s, str_of(begins[i])))
+			return true;
+	return false;
+}
+
+void csv_text(struct sink *to, struct str s, bool spreadsheet)
+{
+	struct str apostrophe = spreadsheet && is_formula(s) ? S("'") : STR_NONE;
 	int worst = PLAIN;
 
 	for (size_t i = 0; i < s.n && worst != ESCAPE; i++) {
@@ -23,10 +36,12 @@ void csv_text(struct sink *to, struct str s)
 		worst = j > worst ? j : worst;
 	}
 	if (worst == PLAIN && s.n && s.p[0] != ' ' && s.p[s.n - 1] != ' ') {
+		sink_put(to, apostrophe);
 		sink_put(to, s);
 		return;
 	}
 	sink_char(to, '"');
+	sink_put(to, apostrophe);
 	for (size_t i = 0; i < s.n; i++) {
 		if (s.p[i] == '"')
 			sink_char(to, '"');

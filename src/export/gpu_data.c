@@ -171,13 +171,13 @@ void gpu_json(const struct gpu_use *u, size_t top, struct sink *to)
 
 /* ---- CSV ---- */
 
-static void put_row(
-        struct sink *to, const char *kind, const struct gpu_times *t, struct sb *scratch)
+static void put_row(struct sink *to, enum sheet_form form, const char *kind,
+        const struct gpu_times *t, struct sb *scratch)
 {
 	scratch->n = 0;
 	sb_put_utf8(scratch, t->name);
 	sink_fmt(to, "%s,,", kind);
-	csv_text(to, sb_str(scratch));
+	sheet_put_text(form, to, sb_str(scratch));
 	sink_fmt(to, ",%" PRIu64 ",%" PRId64 ",%" PRId64, gpu_count(t), gpu_total(t), mean(t));
 	if (t->h.n)
 		sink_fmt(to, ",%" PRId64 ",%" PRId64, hist_quantile(&t->h, 500),
@@ -203,11 +203,11 @@ static void put_sums(struct sink *to, const struct gpu_device *d, struct str gpu
 
 	for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
 		sink_put(to, S("gpu,"));
-		csv_text(to, gpu);
+		csv_text(to, gpu, false);
 		sink_fmt(to, ",%s,,%" PRId64 ",,,,,,,\n", sums[i].name, sums[i].ns);
 	}
 	sink_put(to, S("gpu,"));
-	csv_text(to, gpu);
+	csv_text(to, gpu, false);
 	sink_fmt(to,
 	        ",gaps,%" PRIu64 ",%" PRId64 ",,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
 	        ",,\n",
@@ -217,13 +217,13 @@ static void put_sums(struct sink *to, const struct gpu_device *d, struct str gpu
 		if (!d->ways[i].count)
 			continue;
 		sink_put(to, S("copy,"));
-		csv_text(to, gpu);
+		csv_text(to, gpu, false);
 		sink_fmt(to, ",%s,%" PRIu64 ",%" PRId64 ",,,,,,,%" PRId64 "\n", gpu_ways[i],
 		        d->ways[i].count, d->ways[i].ns, d->ways[i].bytes);
 	}
 }
 
-void gpu_csv(const struct gpu_use *u, size_t top, struct sink *to)
+void gpu_csv(const struct gpu_use *u, size_t top, enum sheet_form form, struct sink *to)
 {
 	struct sb scratch = sb_in(u->a);
 
@@ -235,10 +235,10 @@ void gpu_csv(const struct gpu_use *u, size_t top, struct sink *to)
 		        gpu.n ? gpu : str_fmt(u->a, "GPU %u", u->devices.v[i].number));
 	}
 	for (size_t i = 0; i < u->waits.n; i++)
-		put_row(to, "wait", &u->waits.v[i], &scratch);
+		put_row(to, form, "wait", &u->waits.v[i], &scratch);
 	for (size_t i = 0; i < GPU_SYNCS; i++)
 		if (u->syncs[i].h.n)
-			put_row(to, "synchronisation", &u->syncs[i], &scratch);
+			put_row(to, form, "synchronisation", &u->syncs[i], &scratch);
 	for (size_t i = 0; i < u->kernels.n && i < top; i++)
-		put_row(to, "kernel", &u->kernels.v[i], &scratch);
+		put_row(to, form, "kernel", &u->kernels.v[i], &scratch);
 }

@@ -14,6 +14,14 @@ static bool is_number(enum column_type type)
 	return type == COLUMN_INTEGER || type == COLUMN_REAL;
 }
 
+void sheet_put_text(enum sheet_form form, struct sink *to, struct str s)
+{
+	if (form == SHEET_MD)
+		md_text(to, s);
+	else
+		csv_text(to, s, form == SHEET_SPREADSHEET);
+}
+
 /* The names of the columns, and in Markdown the line below them. */
 static void put_head(struct sheet *t)
 {
@@ -21,7 +29,7 @@ static void put_head(struct sheet *t)
 
 	for (size_t i = 0; i < t->n; i++) {
 		sink_put(t->to, md ? S("| ") : i ? S(",") : STR_NONE);
-		(md ? md_text : csv_text)(t->to, t->columns[i].name);
+		sheet_put_text(t->form, t->to, t->columns[i].name);
 		sink_put(t->to, md ? S(" ") : STR_NONE);
 	}
 	sink_put(t->to, md ? S("|\n") : S("\n"));
@@ -51,7 +59,7 @@ void sheet_open(struct sheet *t, enum sheet_form form, struct sink *to, struct a
 	*t = (struct sheet){ .form = form, .to = to, .n = n, .text = sb_in(a) };
 	t->columns = clean_names(columns, n, a);
 	t->json = &t->own;
-	if (form == SHEET_CSV || form == SHEET_MD)
+	if (form != SHEET_NDJSON && form != SHEET_JSON)
 		put_head(t);
 }
 
@@ -67,6 +75,7 @@ static void begin_cell(struct sheet *t)
 {
 	switch (t->form) {
 	case SHEET_CSV:
+	case SHEET_SPREADSHEET:
 		if (t->at)
 			sink_char(t->to, ',');
 		break;
@@ -108,15 +117,6 @@ static bool is_json(const struct sheet *t)
 	return t->form == SHEET_NDJSON || t->form == SHEET_JSON;
 }
 
-/* Text that is UTF-8, as a cell's content. */
-static void put_text(struct sheet *t, struct str s)
-{
-	if (t->form == SHEET_CSV)
-		csv_text(t->to, s);
-	else
-		md_text(t->to, s);
-}
-
 void sheet_text(struct sheet *t, struct str s)
 {
 	assert(t->columns[t->at].type == COLUMN_TEXT);
@@ -129,7 +129,7 @@ void sheet_text(struct sheet *t, struct str s)
 			sb_put_utf8(&t->text, s);
 			s = sb_str(&t->text);
 		}
-		put_text(t, s);
+		sheet_put_text(t->form, t->to, s);
 	}
 	end_cell(t);
 }
@@ -151,7 +151,7 @@ void sheet_list(struct sheet *t, const struct strs *v)
 			sb_put_utf8(&t->text, v->v[i]);
 		}
 		if (v->n)
-			put_text(t, sb_str(&t->text));
+			sheet_put_text(t->form, t->to, sb_str(&t->text));
 	}
 	end_cell(t);
 }

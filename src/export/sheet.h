@@ -15,7 +15,8 @@
 
 #include "io/json_out.h"
 
-enum sheet_form { SHEET_CSV, SHEET_MD, SHEET_NDJSON, SHEET_JSON };
+/* SHEET_SPREADSHEET: CSV in which no text is a formula. */
+enum sheet_form { SHEET_CSV, SHEET_SPREADSHEET, SHEET_MD, SHEET_NDJSON, SHEET_JSON };
 
 enum column_type { COLUMN_TEXT, COLUMN_LIST, COLUMN_INTEGER, COLUMN_REAL, COLUMN_BOOL };
 
@@ -53,10 +54,12 @@ void sheet_null(struct sheet *t);
 /* Asserts that the last row is whole. */
 void sheet_close(struct sheet *t);
 
-/* A text as a cell: quoted where RFC 4180 says so, control bytes other than tab, CR and LF as \xNN
- * (csv.c); what Markdown would take for its own escaped, control bytes as \xNN (md.c). s is UTF-8.
- */
-void csv_text(struct sink *to, struct str s);
+/* Writes a text as a cell of the form CSV, SPREADSHEET (csv.c) or MD (md.c). CSV: quoted where RFC
+ * 4180 says so, control bytes other than tab, CR and LF as \xNN; in a spreadsheet, text that begins
+ * like a formula has an apostrophe before it. MD: syntax of Markdown is escaped, control bytes are
+ * \xNN. s is UTF-8. */
+void sheet_put_text(enum sheet_form form, struct sink *to, struct str s);
+void csv_text(struct sink *to, struct str s, bool spreadsheet);
 void md_text(struct sink *to, struct str s);
 
 #endif

@@ -349,12 +349,19 @@ static void put_metric(struct session *s, const struct metric *m, struct sink *o
 
 static void put_output(struct session *s, const struct output_row *o, struct sink *out)
 {
-	const char *file = o->required & KEY_OUTFILE ? ":outfile=FILE"
-	                   : o->keys & KEY_OUTFILE   ? "[:outfile=FILE]"
-	                                             : "";
+	const char *keys = o->required & KEY_OUTFILE   ? ":outfile=FILE"
+	                   : o->keys & KEY_SPREADSHEET ? "[:[outfile=FILE,][spreadsheet=1]]"
+	                   : o->keys & KEY_OUTFILE     ? "[:outfile=FILE]"
+	                                               : "";
 
 	put_head(s, "", o->name, o->help, out);
-	sink_fmt(out, "\n  -output %s%s\n", o->name, file);
+	sink_fmt(out, "\n  -output %s%s\n", o->name, keys);
+	if (o->keys & KEY_SPREADSHEET)
+		put_line(s,
+		        S("spreadsheet=1: text that begins with = + - @, a tab or a line break "
+		          "gets "
+		          "an apostrophe before it, so that no spreadsheet runs it as a formula."),
+		        out);
 }
 
 static void put_about_option(struct session *s, const struct option *row, struct sink *out)

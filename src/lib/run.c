@@ -18,7 +18,7 @@ static void take_dump_to_file(struct session *s, struct opts *o)
 	        "-dump_to_file option is deprecated. Please use -output file:outfile=<filename>\n");
 	note_line(&s->notes, "-output %s is overwritten with -output file:outfile=%.*s\n",
 	        output_rows[o->output.kind].name, STR(o->dump_to_file));
-	o->output = (struct output){ OUT_FILE, o->dump_to_file };
+	o->output = (struct output){ .kind = OUT_FILE, .outfile = o->dump_to_file };
 }
 
 bool run_view(struct session *s, const struct request *r, struct sink *out)
@@ -31,7 +31,7 @@ bool run_view(struct session *s, const struct request *r, struct sink *out)
 		return false;
 	if (!o.viz || (o.output.kind != OUT_STDOUT && o.output.kind != OUT_FILE))
 		return true;
-	o.output = (struct output){ OUT_TIMELINE, str_of(v->name) };
+	o.output = (struct output){ .kind = OUT_TIMELINE, .outfile = str_of(v->name) };
 	return session_answer(s, v, &o, out, NULL);
 }
 

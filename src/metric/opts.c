@@ -122,22 +122,35 @@ static bool find_output(struct str name, enum output_kind *kind, struct err *e)
 	        "-output: unknown type '%.*s'; valid types are %.*s", STR(name), STR(all));
 }
 
+static bool unknown_key(const struct output_row *row, struct str key, struct err *e)
+{
+	return err_set(e, ERR_INVALID_ARGUMENT, "-output: %s has no option '%.*s'%s%s", row->name,
+	        STR(key), row->keys & KEY_OUTFILE ? "; it has outfile" : "",
+	        row->keys & KEY_SPREADSHEET ? " and spreadsheet" : "");
+}
+
 /* One key=value of an output; a doubled '=' is one (B§2.8). */
 static bool set_output_key(struct output *o, struct arena *a, struct str piece, struct err *e)
 {
 	struct strs parts = str_split(a, piece, '=');
-	const char *type = output_rows[o->kind].name;
+	const struct output_row *row = &output_rows[o->kind];
 
 	if (parts.n < 2)
 		return err_set(e, ERR_INVALID_ARGUMENT,
 		        "-output: '%.*s' is not key=value, as in %s:outfile=FILE", STR(piece),
-		        type);
-	if (!str_eq(parts.v[0], S("outfile")) || !(output_rows[o->kind].keys & KEY_OUTFILE))
-		return err_set(e, ERR_INVALID_ARGUMENT, "-output: %s has no option '%.*s'%s", type,
-		        STR(parts.v[0]), output_rows[o->kind].keys ? "; it has outfile" : "");
+		        row->name);
 	struct strs rest = { parts.v + 1, parts.n - 1, 0 };
-	o->outfile = strs_join(a, &rest, S("="));
-	return true;
+	struct str value = strs_join(a, &rest, S("="));
+	if (str_eq(parts.v[0], S("outfile")) && row->keys & KEY_OUTFILE) {
+		o->outfile = value;
+		return true;
+	}
+	if (!str_eq(parts.v[0], S("spreadsheet")) || !(row->keys & KEY_SPREADSHEET))
+		return unknown_key(row, parts.v[0], e);
+	o->spreadsheet = str_eq(value, S("1"));
+	return o->spreadsheet || str_eq(value, S("0")) ||
+	       err_set(e, ERR_INVALID_ARGUMENT, "-output: spreadsheet: '%.*s' is not 0 or 1",
+	               STR(value));
 }
 
 static bool set_output(struct output *to, struct arena *a, struct str value, struct err *e)
@@ -152,6 +165,7 @@ static bool set_output(struct output *to, struct arena *a, struct str value, str
 		return false;
 	if (output_rows[o.kind].flags & OUT_ROWS)
 		o.outfile = STR_NONE;
+	o.spreadsheet = false;
 	struct str rest = colon == SIZE_MAX ? STR_NONE : str_sub(value, colon + 1, SIZE_MAX);
 	struct strs pieces = str_split(a, rest, ',');
 	for (size_t i = 0; i < pieces.n; i++)

@@ -18,7 +18,7 @@ enum output_kind {
 #undef ROW
 	OUT_N
 };
-enum { KEY_OUTFILE = 1 };
+enum { KEY_OUTFILE = 1, KEY_SPREADSHEET = 2 };
 enum {
 	OUT_PREFIX = 1,    /* the Doc block comes first */
 	OUT_EXTENSION = 2, /* the original has no such kind */
@@ -37,6 +37,7 @@ extern const struct output_row output_rows[OUT_N];
 struct output {
 	enum output_kind kind;
 	struct str outfile; /* quirk 22: kept when the kind changes; empty if never given */
+	bool spreadsheet;   /* csv: no text is a formula */
 };
 
 enum by { BY_NONE, BY_WORKER };

@@ -22,6 +22,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'models'))
 import notebook
+import spreadsheet
 from rig import ALL, ROOT, VIEWS, Count, number, parse, recorded, split_md
 from wire import num, sub, varint
 
@@ -277,6 +278,10 @@ def test_odd_names(t):
         t.check(len({len(split_md(x)) for x in lines}) == 1, 'md: cells leave their place')
         doc = json.loads(t.run(load + ['-output', 'json']))
         t.check(doc['sources'] == [{'kind': 'profile', 'path': path}], 'sources: %s' % doc['sources'])
+
+
+def test_spreadsheet(t):
+    spreadsheet.check_all(t, odd_profile)
 
 
 def test_bytes_that_are_no_text(t):

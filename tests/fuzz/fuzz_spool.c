@@ -53,7 +53,7 @@ static bool ask_gpu(struct session *s, void *ctx)
 	gpu_text(&u, 20, 0, ask->out);
 	gpu_text(&u, 3, 60, ask->out);
 	gpu_json(&u, SIZE_MAX, ask->out);
-	gpu_csv(&u, SIZE_MAX, ask->out);
+	gpu_csv(&u, SIZE_MAX, SHEET_SPREADSHEET, ask->out);
 	if (recording_summary(a, ask->path, &look, &e)) {
 		struct sb lost = sb_in(a);
 		spool_lost_text(&lost, look.lost, look.damaged);

@@ -36,7 +36,7 @@ static void csv(void **state)
 	struct gpu_use u = odd_use(*state);
 	struct sink *to = sink_memory(*state);
 
-	gpu_csv(&u, 10, to);
+	gpu_csv(&u, 10, SHEET_CSV, to);
 	struct str text = sink_text(to);
 	assert_true(str_is_utf8(text));
 	assert_true(

@@ -147,6 +147,12 @@ static void test_output(void **state)
 	assert_str(o.output.outfile, "/x=y");
 	assert_int_equal(set(&o, *state, "output", "timeline").n, 0);
 	assert_str(value_of(&o, *state, "output"), "timeline:outfile=/x=y");
+	assert_int_equal(set(&o, *state, "output", "csv:spreadsheet=1,outfile=x").n, 0);
+	assert_true(o.output.spreadsheet);
+	assert_int_equal(set(&o, *state, "output", "csv").n, 0);
+	assert_false(o.output.spreadsheet);
+	assert_true(set(&o, *state, "output", "md:spreadsheet=1").n > 0);
+	assert_int_equal(set(&o, *state, "output", "timeline:outfile=/x=y").n, 0);
 	assert_true(set(&o, *state, "output", "stdout:outfile=x").n > 0);
 	assert_true(set(&o, *state, "output", "files:outfile=x").n > 0);
 	assert_true(set(&o, *state, "output", "file:outfile").n > 0);
