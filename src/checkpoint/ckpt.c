@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See ckpt.h: which format it is, and what is the same for both.
+ * See ckpt.h: detection of the format, and the code common to both.
  */
 #include <inttypes.h>
 #include <unistd.h>
@@ -93,7 +93,7 @@ bool ckpt_next(struct ckpt_list *l, struct arena *a, struct ckpt_tensor *t)
 	if (!l->c->bundle)
 		return v1_at(l->c, &l->i, a, t, l->e);
 	while (table_next(&l->at)) {
-		/* The header, and slices: their tensors tell of them. */
+		/* The header entry, and slices: the entries of their tensors describe them. */
 		if (l->at.key.n == 0 || l->at.key.p[0] == '\0')
 			continue;
 		return v2_tensor(l->c, &l->at, a, t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See ckpt_diff.h. Both lists are in order of names, so they are merged; values are streamed.
+ * See ckpt_diff.h. Both lists are ordered by name, so they are merged; values are streamed.
  */
 #include "checkpoint/ckpt_diff.h"
 
@@ -36,7 +36,7 @@ static void differ(struct ckpt_diff *d, double absolute, double size)
 	d->relative = relative > d->relative ? relative : d->relative;
 }
 
-/* The difference of whole numbers may be beyond what a double tells apart. */
+/* A double cannot represent every difference of integers. */
 static double distance(const struct dtype *t, const uint8_t *p, const uint8_t *q)
 {
 	if (t->kind != DTYPE_INT && t->kind != DTYPE_UINT)
@@ -63,7 +63,7 @@ static void compare_one(struct ckpt_diff *d, const struct side *x, const struct 
 			continue;
 		double u = dtype_double(t, p + at), v = dtype_double(t, q + at);
 		if (u == v && t->kind != DTYPE_INT && t->kind != DTYPE_UINT)
-			continue; /* the two zeros */
+			continue; /* +0 and -0 */
 		if (isnan(u) && isnan(v))
 			continue;
 		differ(d, distance(t, p + at, q + at), fmax(fabs(u), fabs(v)));
@@ -87,7 +87,7 @@ static bool compare_values(
 		for (; n; n--, x.i++, y.i++)
 			compare_one(d, &x, &y);
 	}
-	side_next(&y); /* its checksum is tested at its end */
+	side_next(&y); /* its checksum is verified at its end */
 	d->what = d->differing ? DIFF_VALUES : DIFF_NONE;
 	return !e->code;
 }
@@ -112,7 +112,7 @@ static bool compare(
 	return true;
 }
 
-/* Guard: an arena of our own. */
+/* Guard: drops an arena of this comparison. */
 static void drop_arena(void *what)
 {
 	arena_free(what);
@@ -121,7 +121,7 @@ static void drop_arena(void *what)
 bool ckpt_compare(struct ckpt *a, struct ckpt *b, struct arena *scratch,
         void (*put)(void *user, const struct ckpt_diff *d), void *user, struct err *e)
 {
-	struct arena ta, tb; /* each holds the tensor that its list is at */
+	struct arena ta, tb; /* hold the current tensor of each list */
 	struct guard ga, gb;
 	struct ckpt_tensor x, y;
 

@@ -13,10 +13,12 @@ struct ckpt_diff {
 	enum ckpt_differs what;
 	const struct ckpt_tensor *a, *b; /* NULL: missing */
 	int64_t differing;               /* values */
-	double absolute, relative;       /* the largest; infinite where only one is a number */
+	double absolute, relative; /* the largest absolute difference; infinite if only one value is
+	                              a number */
 };
 
-/* Calls put for every tensor, equal ones too; scratch is reset after each. False: *e is filled. */
+/* Calls put for every tensor, also for equal ones; scratch is reset after each. Returns false if *e
+ * is filled. */
 bool ckpt_compare(struct ckpt *a, struct ckpt *b, struct arena *scratch,
         void (*put)(void *user, const struct ckpt_diff *d), void *user, struct err *e);
 

@@ -21,7 +21,7 @@ struct v1_item {
 struct v1_file {
 	struct table table;
 	struct str meta;    /* SavedTensorSliceMeta */
-	struct table_at at; /* for finding values */
+	struct table_at at; /* used to find values */
 	uint64_t meta_at;   /* offset of its block */
 };
 
@@ -34,7 +34,7 @@ struct ckpt {
 	struct table_at at;
 	uint32_t shards;
 	char *shard_name;   /* its path */
-	struct rfile shard; /* the one that was read last */
+	struct rfile shard; /* the shard read last */
 	uint32_t shard_now; /* its number, or UINT32_MAX */
 	/* version 1 */
 	struct v1_file *files;
@@ -49,7 +49,7 @@ struct ckpt_list {
 	uint32_t i;
 };
 
-/* A slice of a tensor where it is stored. */
+/* The stored place of a slice of a tensor. */
 struct ckpt_part {
 	uint32_t shard, crc; /* version 2 */
 	uint64_t at, size;
@@ -60,21 +60,21 @@ struct ckpt_part {
 
 /* ---- messages (ckpt_proto.c) ---- */
 
-/* Fields of a tensor's message: SavedSliceMeta or BundleEntryProto. Allocated in a. */
+/* Decodes a tensor's message, SavedSliceMeta or BundleEntryProto. Allocated in a. */
 enum { TENSOR_V1, TENSOR_V2 };
 bool proto_tensor(
         struct table_at *c, struct str bytes, int version, struct arena *a, struct ckpt_tensor *t);
-/* The name alone of a SavedSliceMeta. */
+/* Decodes only the name of a SavedSliceMeta. */
 struct str proto_name(struct str bytes);
 
 struct proto_header {
 	uint64_t shards, endianness;
 };
 bool proto_header(struct table_at *c, struct str bytes, struct proto_header *h);
-/* A VersionDef. */
+/* Decodes a VersionDef. */
 bool proto_version(struct table_at *c, struct str bytes);
 
-/* The SavedSlice in a SavedTensorSlices. */
+/* Decodes the SavedSlice of a SavedTensorSlices. */
 struct proto_slice {
 	struct str name, tensor; /* tensor: TensorProto */
 	uint32_t rank;
@@ -107,8 +107,8 @@ struct part_read;
 struct part_read *part_read_new(
         struct ckpt *c, const struct ckpt_tensor *t, struct arena *a, struct err *e);
 void part_begin(struct part_read *r, const struct ckpt_part *p);
-uint64_t part_size(const struct part_read *r); /* bytes in its shard */
-/* Can it have all its values? *room: bytes of the shard that it lies in. */
+uint64_t part_size(const struct part_read *r); /* size in its shard, in bytes */
+/* True if all values of the part fit its shard; sets `*room` to the shard's size in bytes. */
 bool part_check(struct part_read *r, uint64_t *room);
 bool part_next(struct part_read *r, struct ckpt_values *v);
 

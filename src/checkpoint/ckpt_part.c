@@ -3,8 +3,9 @@
  * Values of one part of a tensor, streamed: the bytes of a shard, or a TensorProto in a block.
  *
  *   strings in a shard:  varint length ... | masked crc32c of the lengths, fixed32 | bytes ...
- *   Lengths are summed as 4 bytes each, as 8 where they are larger; the checksum of the entry
- * covers these, the fixed32 and the bytes.
+ *
+ * In its checksum a length counts as 4 bytes, or as 8 if it does not fit; the checksum of the entry
+ * covers the lengths, the fixed32 and the bytes.
  */
 #include <inttypes.h>
 
@@ -12,11 +13,11 @@
 #include "base/vec.h"
 #include "checkpoint/ckpt_internal.h"
 
-#define BATCH 4096 /* values handed out at once, at most */
+#define BATCH 4096 /* largest number of values returned at once */
 
-/* A window over some bytes of a shard. */
+/* A window over a range of bytes of a shard. */
 struct window {
-	uint64_t at, end; /* what was not read yet */
+	uint64_t at, end; /* bytes not read yet */
 	uint8_t *buf;
 	size_t p, n, cap;
 };
@@ -62,7 +63,7 @@ static bool damaged(struct part_read *r, const char *what)
 	        STR(r->c->shard.path), r->part.at, STR(r->t->name), what);
 }
 
-/* The sentence of the original for a checksum that does not fit. */
+/* The original's sentence for a checksum mismatch. */
 static bool bad_sum(struct part_read *r)
 {
 	return err_set(r->e, ERR_DATA_LOSS,
@@ -74,7 +75,7 @@ static bool bad_sum(struct part_read *r)
 
 /* ---- windows ---- */
 
-/* Makes n bytes, or all that is left, contiguous. */
+/* Makes n bytes, or all remaining ones, contiguous. */
 static bool fill(struct part_read *r, struct window *w, uint64_t n)
 {
 	uint64_t have = w->n - w->p, left = w->end - w->at;
@@ -108,7 +109,7 @@ static void window_set(struct part_read *r, struct window *w, uint64_t at, uint6
 
 static bool bad_values(struct part_read *r, const char *what, int64_t n);
 
-/* Does the part lie in its shard? */
+/* True if the part lies within its shard. */
 static bool lies_inside(struct part_read *r)
 {
 	if (!v2_shard(r->c, r->part.shard, r->a, r->e))
@@ -126,7 +127,7 @@ uint64_t part_size(const struct part_read *r)
 bool part_check(struct part_read *r, uint64_t *room)
 {
 	const struct ckpt_part *p = &r->part;
-	int64_t least = r->t->type->size ? 1 : 2; /* bytes of a value in a TensorProto */
+	int64_t least = r->t->type->size ? 1 : 2; /* bytes of one value in a TensorProto */
 
 	*room = 0;
 	if (!r->c->bundle)
@@ -151,7 +152,7 @@ static bool next_numbers(struct part_read *r, struct ckpt_values *v)
 			return false;
 		window_set(r, w, r->part.at, r->part.at + r->part.size);
 	}
-	w->p = w->n; /* all of it was handed out */
+	w->p = w->n; /* all values were returned */
 	if (!fill(r, w, 1))
 		return false;
 	if (w->n == w->p) {
@@ -182,7 +183,7 @@ static bool next_length(struct part_read *r, uint64_t *n)
 	return true;
 }
 
-/* As a little-endian machine, or the one that wrote it, adds a length to the checksum. */
+/* Adds a length to the checksum in the byte order of the writing machine. */
 static uint32_t sum_length(const struct part_read *r, uint32_t crc, uint64_t n)
 {
 	uint8_t b[8];
@@ -193,7 +194,7 @@ static uint32_t sum_length(const struct part_read *r, uint32_t crc, uint64_t n)
 	return crc32c_more(crc, b, size);
 }
 
-/* Reads all lengths once: they must fit the size and their own checksum. */
+/* Reads all lengths once: they must match the size and their own checksum. */
 static bool begin_strings(struct part_read *r)
 {
 	uint64_t sum = 0, n, end = r->part.at + r->part.size, at;
@@ -225,7 +226,7 @@ static bool begin_strings(struct part_read *r)
 	return true;
 }
 
-/* One string a time where they are long. */
+/* One string at a time if they are long. */
 static bool next_strings(struct part_read *r, struct ckpt_values *v)
 {
 	struct window *w = &r->bytes;
@@ -292,7 +293,7 @@ static const char *carrier_name(const struct dtype *d)
 	return names[d->carrier];
 }
 
-/* Takes one number of that wire type; its low bytes go to p. Returns how many. */
+/* Reads one number of that wire type and writes its low bytes to p. Returns their count. */
 static size_t take(struct leaf *l, const struct dtype *d, enum wire_type w, uint8_t *p)
 {
 	size_t size = w == WIRE_VARINT ? d->size : w == WIRE_FIXED32 ? 4 : 8;
@@ -314,7 +315,7 @@ static bool bad_values(struct part_read *r, const char *what, int64_t n)
 	        STR(r->t->name), carrier_name(r->t->type), what, n, r->part.elements);
 }
 
-/* Fills the batch with the next numbers; returns its bytes. */
+/* Fills the batch with the next numbers; returns its size in bytes. */
 static size_t batch(struct part_read *r, enum wire_type w)
 {
 	const struct dtype *d = r->t->type;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The messages of checkpoints, walked by hand: they are small, and their faults are to be told by
- * tensor and field. Wrongly typed fields count as unknown, as in the original.
+ * The messages of checkpoints, decoded by hand: they are small, and errors name tensor and field.
+ * Fields with a wrong wire type count as unknown, as in the original.
  */
 #include <inttypes.h>
 
@@ -14,10 +14,10 @@ struct i64s {
 
 struct raw_slice {
 	struct i64s start, length;
-	bool missing; /* an extent has a start and no length */
+	bool missing; /* the extent has a start and no length */
 };
 
-/* A tensor as its message has it, before anything was tested. */
+/* A tensor's message as decoded, before validation. */
 struct raw_tensor {
 	struct str name;
 	uint64_t type;
@@ -33,7 +33,7 @@ static struct leaf walk(struct str bytes)
 	return leaf_of(bytes.p ? bytes : S(""));
 }
 
-/* The message behind the tag; false, and bad, if it is cut off. */
+/* Returns the message after the tag; sets bad and returns false if it is truncated. */
 static struct leaf enter(struct leaf *l)
 {
 	return walk(leaf_bytes(l));
@@ -135,7 +135,7 @@ static void read_entry(struct leaf l, struct arena *a, struct raw_tensor *t)
 	t->bad |= l.bad;
 }
 
-/* ---- tests ---- */
+/* ---- validation ---- */
 
 #define FIELD_FAIL(c, t, ...) field_fail((c), (t)->name, __VA_ARGS__)
 static bool field_fail(struct table_at *c, struct str name, const char *f, ...)
@@ -152,7 +152,7 @@ static bool field_fail(struct table_at *c, struct str name, const char *f, ...)
 	return table_fail(c, "tensor '%.*s': %.*s", STR(name), STR(sb_str(&b)));
 }
 
-/* Extents by themselves. */
+/* Validates extents by themselves. */
 static bool check_extents(struct table_at *c, const struct raw_tensor *t)
 {
 	for (size_t i = 0; i < t->slices.n; i++) {
@@ -198,7 +198,7 @@ static bool check_shape(struct table_at *c, const struct raw_tensor *t, int64_t 
 	return true;
 }
 
-/* Extents within the shape; what they say becomes slices of t. */
+/* Validates extents against the shape and stores them as slices of t. */
 static bool fit_slice(struct table_at *c, const struct raw_tensor *raw, size_t i, struct arena *a,
         struct ckpt_tensor *t)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values of a tensor in row-major order. Parts that lie one behind the other along the first
- * dimension are streamed; others are put together in memory.
+ * Values of a tensor in row-major order. Parts that follow each other along the first dimension are
+ * streamed; other parts are assembled in memory.
  */
 #include <inttypes.h>
 
@@ -18,11 +18,11 @@ struct ckpt_read {
 	struct err *e;
 	struct part_read *part;
 	uint32_t *order; /* of the slices */
-	uint32_t i, n;   /* parts begun, and in all */
+	uint32_t i, n;   /* parts started, and parts in all */
 	bool open, ready, gathered;
-	uint8_t *bytes; /* put together */
+	uint8_t *bytes; /* the assembled tensor */
 	struct str *strings;
-	uint8_t *filled; /* a bit for each element */
+	uint8_t *filled; /* one bit per element */
 };
 
 static int by_start(const void *ctx, uint32_t a, uint32_t b)
@@ -51,7 +51,8 @@ struct ckpt_read *ckpt_read(
 	return r;
 }
 
-/* Do the slices, in order, follow each other along the first dimension, whole in all others? */
+/* True if the slices, in order, follow each other along the first dimension and are whole in all
+ * others. */
 static bool is_chain(const struct ckpt_read *r)
 {
 	const struct ckpt_tensor *t = r->t;
@@ -84,7 +85,7 @@ static bool begin_part(struct ckpt_read *r, uint32_t slice)
 	return ok;
 }
 
-/* Where element n of a slice belongs. */
+/* Returns the index in the tensor of element n of a slice. */
 static size_t place(const struct ckpt_tensor *t, const struct ckpt_slice *s, int64_t n)
 {
 	int64_t at = 0, stride = 1;
@@ -97,7 +98,7 @@ static size_t place(const struct ckpt_tensor *t, const struct ckpt_slice *s, int
 	return (size_t)at;
 }
 
-/* Puts one value of a slice in its place; false if it has one already. */
+/* Stores one value of a slice; false if its place is filled already. */
 static bool put(struct ckpt_read *r, size_t at, const struct ckpt_values *v, size_t i)
 {
 	size_t size = r->t->type->size;
@@ -133,7 +134,8 @@ static bool gather_part(struct ckpt_read *r, uint32_t slice)
 	return !r->e->code;
 }
 
-/* Before memory is given to the whole: does each slice have its bytes, and bytes of its own? */
+/* Checks, before the whole is allocated, that each slice has all its bytes, and bytes of its own.
+ */
 static bool parts_are_there(struct ckpt_read *r)
 {
 	uint64_t need = 0, room = 0, now;
@@ -151,7 +153,7 @@ static bool parts_are_there(struct ckpt_read *r)
 	return need <= room || bad_slices(r, "they share bytes");
 }
 
-/* Puts all slices together. */
+/* Assembles all slices. */
 static bool gather(struct ckpt_read *r)
 {
 	const struct ckpt_tensor *t = r->t;

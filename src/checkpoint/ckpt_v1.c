@@ -29,7 +29,7 @@ static struct str item_name(const struct ckpt *c, uint32_t i)
 	return proto_name(item_bytes(c, &c->items[i]));
 }
 
-/* Points the cursor of a file at errors of this call. */
+/* Directs errors of a file's cursor to this call. */
 static struct table_at *cursor(struct ckpt *c, uint32_t file, struct err *e)
 {
 	struct table_at *at = &c->files[file].at;
@@ -131,7 +131,7 @@ static void sort_items(struct ckpt *c, const struct items *items)
 	c->n_items = n;
 }
 
-/* Guard: what glob allocated. */
+/* Guard: frees the result of glob. */
 static void drop_glob(void *what)
 {
 	globfree(what);
@@ -175,7 +175,7 @@ static bool same_shape(const struct ckpt_tensor *x, const struct ckpt_tensor *y)
 	       (x->rank == 0 || memcmp(x->dims, y->dims, x->rank * sizeof *x->dims) == 0);
 }
 
-/* Adds the slices of y to those of x. */
+/* Appends the slices of y to the slices of x. */
 static void add_slices(struct ckpt_tensor *x, const struct ckpt_tensor *y, struct arena *a)
 {
 	uint32_t n = x->n_slices + y->n_slices;
@@ -257,7 +257,7 @@ bool v1_part(struct ckpt *c, const struct ckpt_tensor *t, uint32_t slice, struct
 
 /* ---- verifying ---- */
 
-/* Does every slice that the tables tell of have its values? */
+/* True if every slice listed in the tables has its values. */
 static bool check_values(struct ckpt *c, struct arena *a, uint64_t *slices, struct err *e)
 {
 	struct ckpt_tensor t;
@@ -283,7 +283,7 @@ static bool check_values(struct ckpt *c, struct arena *a, uint64_t *slices, stru
 	return true;
 }
 
-/* Tests every block of a table, and counts its values. */
+/* Verifies every block of a table and counts its values. */
 static bool check_table(struct ckpt *c, uint32_t file, const struct ckpt_watch *w, uint64_t done,
         uint64_t total, uint64_t *values, struct err *e)
 {

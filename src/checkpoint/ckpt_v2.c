@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bundles: path.index names every tensor and where its bytes lie in path.data-NNNNN-of-NNNNN.
+ * Bundles: path.index lists every tensor and the place of its bytes in path.data-NNNNN-of-NNNNN.
  */
 #include <inttypes.h>
 
@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "checkpoint/ckpt_internal.h"
 
-#define SHARDS_MAX 99999 /* five digits in a name */
+#define SHARDS_MAX 99999 /* largest number of five digits, as in names of shards */
 
 static const struct table_frame frame = { "Unable to read file (",
 	"). Perhaps the file is corrupt or was produced by a newer version of TensorFlow with "
@@ -51,7 +51,7 @@ bool v2_tensor(struct ckpt *c, struct table_at *at, struct arena *a, struct ckpt
 	return true;
 }
 
-/* Points the cursor of c at errors of this call. */
+/* Directs errors of c's cursor to this call. */
 static struct table_at *cursor(struct ckpt *c, struct err *e)
 {
 	c->at.e = e;
@@ -135,7 +135,7 @@ static bool empty_is_right(const struct ckpt_tensor *t)
 	return t->crc == crc32c_mask(0) || (!t->type->size && t->size == 4);
 }
 
-/* Goes through the index; every entry that has bytes becomes a piece. */
+/* Walks the index; every entry with bytes becomes a piece. */
 static bool collect(struct verify *v)
 {
 	struct table_at at;
@@ -176,7 +176,7 @@ static int by_place(const void *ctx, uint32_t a, uint32_t b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Name of the tensor that a piece belongs to: the index is read once more. */
+/* Returns the name of the tensor of a piece; reads the index again. */
 static struct str piece_name(struct verify *v, const struct piece *p)
 {
 	struct err e = { .a = v->a };
@@ -203,7 +203,7 @@ static bool damaged(struct verify *v, const struct piece *p, const char *what)
 	        STR(v->c->shard.path), p->at, STR(piece_name(v, p)), what);
 }
 
-/* Adds n bytes at `at` to *crc; zero: tests that they are all zero instead. */
+/* Adds n bytes at `at` to *crc; with zero set, checks instead that all bytes are zero. */
 static bool run_over(struct verify *v, uint64_t at, uint64_t n, uint32_t *crc, bool *zero)
 {
 	while (n) {
@@ -222,7 +222,7 @@ static bool run_over(struct verify *v, uint64_t at, uint64_t n, uint32_t *crc, b
 	return true;
 }
 
-/* Bytes that no entry covers may only be zeros, which align what follows. */
+/* Bytes outside of all entries must be zeros: padding before the next entry. */
 static bool gap(struct verify *v, uint64_t at, uint64_t end)
 {
 	bool zero = true;
@@ -236,7 +236,7 @@ static bool gap(struct verify *v, uint64_t at, uint64_t end)
 	return true;
 }
 
-/* Strings: their checksum covers their lengths as numbers, so they are read as values. */
+/* Verifies strings: their checksum covers the lengths as numbers, so they are read as values. */
 static bool strings_ok(struct verify *v, const struct piece *p)
 {
 	struct arena_mark m = arena_mark(v->a);
@@ -267,7 +267,7 @@ static bool check(struct verify *v, const struct piece *p)
 	return crc32c_unmask(p->crc) == crc || damaged(v, p, "Checksum does not match");
 }
 
-/* All pieces of one shard, from v->order[*i] on. */
+/* Verifies all pieces of one shard, from v->order[*i] on. */
 static bool check_shard(struct verify *v, uint32_t shard, size_t *i)
 {
 	uint64_t at = 0;
@@ -289,7 +289,7 @@ static bool check_shard(struct verify *v, uint32_t shard, size_t *i)
 	return gap(v, at, v->c->shard.size);
 }
 
-/* Partitioned tensors: each slice must be there. */
+/* Checks that each slice of a partitioned tensor exists. */
 static bool check_slices(struct verify *v)
 {
 	struct ckpt_list *l = ckpt_list(v->c, v->a, v->e);

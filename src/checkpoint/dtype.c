@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See dtype.h. Floats below 32 bits are put together from sign, exponent and mantissa.
+ * See dtype.h. Floats below 32 bits are assembled from sign, exponent and mantissa.
  */
 #include "checkpoint/dtype.h"
 
@@ -65,7 +65,7 @@ static uint64_t bits_of(const uint8_t *p, size_t n)
 	return v;
 }
 
-/* A float of sign, d->exponent and d->mantissa bits. */
+/* Returns the value of a float of sign, d->exponent and d->mantissa bits. */
 static double small_float(const struct dtype *d, uint32_t v)
 {
 	uint32_t sign = v >> (d->exponent + d->mantissa) & 1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Types of tensor elements: the table of what each is called, how large it is and how its bytes
- * become a number. Knows no file.
+ * Types of tensor elements: the table of their names, sizes and encodings. Does not know files.
  */
 #ifndef TFPROF_CHECKPOINT_DTYPE_H
 #define TFPROF_CHECKPOINT_DTYPE_H
@@ -32,25 +31,25 @@ struct dtype {
 	uint32_t number; /* as in files */
 	const char *name;
 	uint8_t size; /* bytes of an element in a file; 0: varies */
-	uint8_t part; /* bytes that change places when the byte order does */
+	uint8_t part; /* size of the units that byte swapping reverses */
 	enum dtype_kind kind;
 	enum dtype_carrier carrier;
 	uint8_t exponent, mantissa; /* bits of small floats */
 	int8_t bias;
 	uint8_t specials; /* DTYPE_IEEE ... */
-	uint8_t bits;     /* of integers narrower than their byte; 0: all */
+	uint8_t bits;     /* bits of integers narrower than their byte; 0: all */
 };
 
-/* How small floats spell infinity and NaN. */
+/* How small floats encode infinity and NaN. */
 enum { DTYPE_IEEE, DTYPE_FN, DTYPE_FNUZ, DTYPE_FINITE };
 
-const struct dtype *dtype_find(uint32_t number); /* NULL: not known, or never in a checkpoint */
+const struct dtype *dtype_find(uint32_t number); /* NULL: unknown, or never in a checkpoint */
 
-/* One element, from little-endian bytes. */
+/* Reads one element from little-endian bytes. */
 double dtype_double(const struct dtype *d, const uint8_t *p); /* integers too; complex: real part */
 int64_t dtype_int(const struct dtype *d, const uint8_t *p);   /* DTYPE_INT, DTYPE_UINT: its bits */
 
-/* Reverses the bytes of the n elements at p. */
+/* Reverses the byte order of the n elements at p. */
 void dtype_swap(const struct dtype *d, uint8_t *p, size_t n);
 
 #endif

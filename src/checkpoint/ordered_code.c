@@ -2,7 +2,7 @@
  *
  * See ordered_code.h.
  *
- *   u64:   count of bytes | that many, high byte first, no leading zeros
+ *   u64:   number of bytes | that many bytes, high byte first, no leading zeros
  *   bytes: with 00 as 00 ff and ff as ff 00, ended by 00 01
  *   i64:   n bytes (1 ... 10) carry 7 n bits of two's complement, high byte first; the n leading
  *          bits count the bytes: ones, and for a negative number zeros

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See compare.h. Children of an entry are a list in the order of their names, and those of a side
- * come in the same order: so a side is merged in one pass, with a cursor in each list.
+ * See compare.h. The children of an entry are a list in order of their names, and the children of
+ * each side come in the same order. So a side is merged in one pass, with a cursor in each list.
  */
 #include "compare/compare.h"
 
-/* The tree as it grows. */
+/* The tree under construction. */
 struct merge {
 	struct arena *a;
 	struct tree_nodes nodes;
 	VEC(uint32_t) first, next;
-	VEC(uint32_t) cursor; /* the child met last in this pass, or ID_NONE */
+	VEC(uint32_t) cursor; /* the child merged last in this pass, or ID_NONE */
 	VEC(struct str) name;
 };
 
@@ -24,7 +24,7 @@ static uint32_t add_entry(struct merge *m, uint32_t parent, struct str name)
 	return (uint32_t)m->name.n - 1;
 }
 
-/* The child of that name; all names that came before it in this pass are smaller. */
+/* Returns the child with that name; all earlier names of this pass are smaller. */
 static uint32_t find_child(struct merge *m, uint32_t parent, struct str name)
 {
 	uint32_t before = m->cursor.v[parent];
@@ -50,7 +50,7 @@ static uint32_t find_child(struct merge *m, uint32_t parent, struct str name)
 	return m->cursor.v[parent] = at;
 }
 
-/* to[i]: where entry i of the side went. */
+/* to[i]: the entry of the tree for entry i of the side. */
 static uint32_t *merge_side(struct merge *m, const struct side *s)
 {
 	uint32_t *to = ARENA_ARRAY(m->a, s->n, uint32_t);
@@ -102,7 +102,7 @@ void compare_sides(struct compare *c, const struct side *const *sides, uint32_t 
 	scratch_close(&own);
 }
 
-/* The entries that stay. */
+/* Returns the entries to keep. */
 static uint32_t *living(const struct compare *c, uint32_t *n, struct arena *a)
 {
 	uint32_t *list = ARENA_ARRAY(a, c->n, uint32_t);
@@ -114,7 +114,7 @@ static uint32_t *living(const struct compare *c, uint32_t *n, struct arena *a)
 	return list;
 }
 
-/* Aliases by the new numbers of their entries. */
+/* Translates aliases to the new numbers of their entries. */
 static struct alias *renumber_aliases(const struct alias *from, size_t n, const uint32_t *place,
         uint32_t entries, struct arena *scratch, struct arena *a)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * N sides as one tree. An entry of the tree is what has the same path on several sides: the same
- * name below the same entry. Numbers stay with the sides; at[s][i] says where. Knows no difference:
- * columns by worker and diff are made of it.
+ * N sides merged into one tree. An entry of the tree is one path on several sides: equal names
+ * below the same entry. The numbers stay with the sides; at[s][i] finds them. Knows no differences:
+ * columns by worker and diff are computed from it.
  *
  *   side 0   root | a | a/x         tree   root | a | a/x | a/y | b
  *   side 1   root | a | a/y | b     at[0]  0      1   2     NONE  NONE
@@ -19,23 +19,22 @@ struct compare {
 	uint32_t sides;
 	uint32_t n; /* entries, in pre-order; 0 is the root; siblings in byte order */
 	uint32_t *parent, *end;
-	struct str *name; /* on the first side that has it */
+	struct str *name; /* as named on the first side that has it */
 	uint32_t **at;    /* by side, by entry: the side's entry, or ID_NONE */
 };
 
 /* Two names of one entry. */
 struct alias {
 	uint32_t entry;
-	struct str name; /* on the later side; its name in the tree is that of the earlier */
+	struct str name; /* on the later side; the tree uses the name of the earlier side */
 };
 
-/* Merges sides of one kind and of the same values. The sides outlive the result. */
+/* Merges sides of the same view and the same values. The sides must outlive the result. */
 void compare_sides(struct compare *c, const struct side *const *sides, uint32_t n, struct arena *a);
 
-/* Numbers anew after parent and at were changed; entries whose parent is ID_NONE (but the root) are
- * dropped. Siblings keep their order, those that came in by the change stand among them. The
- * aliases are about the old numbers; returned are those about the new ones, ascending and ended by
- * ID_NONE. */
+/* Renumbers the entries after parent and at were changed. Entries whose parent is ID_NONE (except
+ * the root) are dropped. Siblings keep their order; moved entries are sorted in. aliases has old
+ * numbers; returns the aliases with new numbers, ascending, ended by ID_NONE. */
 struct alias *compare_renumber(struct compare *c, const struct alias *aliases, size_t n);
 
 static inline bool compare_has(const struct compare *c, uint32_t side, uint32_t i)
@@ -43,11 +42,12 @@ static inline bool compare_has(const struct compare *c, uint32_t side, uint32_t 
 	return c->at[side][i] != ID_NONE;
 }
 
-/* The first side that has the entry, and its operation type there; empty: no node defines it. */
+/* Returns the first side that has the entry, and its operation type there; empty if no node defines
+ * it. */
 uint32_t compare_first(const struct compare *c, uint32_t i);
 struct str compare_type(const struct compare *c, uint32_t i);
 
-/* The numbers of entry i on a side, or NULL where it has no such entry. */
+/* Returns the numbers of entry i on a side, or NULL if the side lacks it. */
 static inline const int64_t *compare_total(const struct compare *c, uint32_t side, uint32_t i)
 {
 	const struct side *s = c->side[side];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See compare_graph.h. Going up from a node never leads to a side of lower rank, so there are no
- * circles.
+ * See compare_graph.h. A node's ancestors never lie on a side of lower rank, so no cycles arise.
  */
 #include "compare/compare_graph.h"
 
@@ -10,10 +9,10 @@
 struct placing {
 	struct arena *a; /* scratch */
 	struct intern names;
-	VEC(uint32_t) parent; /* by name: that of the node above; ID_NONE: the root */
+	VEC(uint32_t) parent; /* by name: name of the parent node; ID_NONE: the root */
 };
 
-/* A number for the structure of a side, whatever the order of its entries. */
+/* Returns a hash of a side's structure, independent of the order of its entries. */
 static uint64_t structure_of(const struct side *s)
 {
 	uint64_t sum = 0;
@@ -41,7 +40,7 @@ static int by_rank(const void *ctx, uint32_t a, uint32_t b)
 	return (r->structure[a] < r->structure[b]) - (r->structure[a] > r->structure[b]);
 }
 
-/* Places the nodes of a side that no side before it has placed. */
+/* Places the nodes of a side that no earlier side has placed. */
 static void place(struct placing *p, const struct side *s)
 {
 	uint32_t *id = ARENA_ARRAY(p->a, s->n, uint32_t);
@@ -54,12 +53,12 @@ static void place(struct placing *p, const struct side *s)
 	}
 }
 
-/* The side in the common structure. */
+/* Rebuilds the side in the common structure. */
 static const struct side *remake(struct placing *p, const struct side *s, struct arena *a)
 {
 	struct side_maker *w = side_begin(s->kind, &s->values, a);
 	struct side *to = ARENA_NEW(a, struct side);
-	uint32_t *entry = ARENA_ARRAY(p->a, p->parent.n, uint32_t); /* by name; 0: not made */
+	uint32_t *entry = ARENA_ARRAY(p->a, p->parent.n, uint32_t); /* by name; 0: not created */
 	VEC(uint32_t) way = { 0 };
 
 	for (uint32_t i = 1; i < s->n; i++) {

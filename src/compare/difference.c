@@ -11,13 +11,13 @@ struct walk {
 	const struct compare *c;
 	struct arena *a;
 	struct pattern_list *start, *trim, *show, *hide;
-	bool *enough;         /* by entry: differs enough itself */
-	bool *leads;          /* ... or something below it does */
-	bool *live, *top;     /* below a start; is one */
+	bool *enough;         /* by entry: its own difference is large enough */
+	bool *leads;          /* by entry: the difference of a descendant is large enough */
+	bool *live, *top;     /* by entry: below a start; itself a start */
 	VEC(uint32_t) shown;  /* entries, in pre-order */
-	VEC(uint32_t) parent; /* of each shown one, in shown */
-	uint32_t *nearest;    /* by entry: itself or its nearest shown ancestor, in shown */
-	uint32_t *depth;      /* by entry, the root's is 1 */
+	VEC(uint32_t) parent; /* parent of each shown entry, as index in shown */
+	uint32_t *nearest; /* by entry: itself or its nearest shown ancestor, as index in shown */
+	uint32_t *depth;   /* by entry; the root has depth 1 */
 	bool *open;
 };
 
@@ -46,7 +46,7 @@ const struct alias *diff_alias(const struct diff *d, uint32_t row)
 	return lo < d->aliases && d->ask->alias[lo].entry == entry ? &d->ask->alias[lo] : NULL;
 }
 
-/* ---- what differs enough ---- */
+/* ---- selection by difference ---- */
 
 static int64_t value_of(const struct compare *c, uint32_t side, uint32_t i, uint32_t k)
 {
@@ -57,7 +57,7 @@ static int64_t value_of(const struct compare *c, uint32_t side, uint32_t i, uint
 
 struct spread {
 	int64_t low, high;
-	bool missing; /* some side lacks the entry */
+	bool missing; /* a side lacks the entry */
 };
 
 static struct spread spread_of(const struct compare *c, uint32_t i, uint32_t k)
@@ -73,7 +73,7 @@ static struct spread spread_of(const struct compare *c, uint32_t i, uint32_t k)
 	return x;
 }
 
-/* Is the relative difference above delta? Where the signs differ, or one is 0, it is. */
+/* True if the relative difference is above delta; also if the signs differ or one number is 0. */
 static bool spread_counts(const struct spread *x, double delta)
 {
 	double low = (double)x->low, high = (double)x->high;
@@ -113,9 +113,9 @@ static void find_enough(struct walk *w)
 	}
 }
 
-/* ---- what is shown ---- */
+/* ---- selection by options ---- */
 
-/* Does a list match the entry by the name on any side? */
+/* True if a list matches the entry's name on any side. */
 static bool matches(struct walk *w, struct pattern_list *l, uint32_t i)
 {
 	const struct compare *c = w->c;
@@ -130,7 +130,7 @@ static bool matches(struct walk *w, struct pattern_list *l, uint32_t i)
 	return false;
 }
 
-/* A start pattern makes its first match on each way down a child of the root. */
+/* The first match of a start pattern on each path down becomes a child of the root. */
 static void find_starts(struct walk *w)
 {
 	const struct compare *c = w->c;
@@ -163,7 +163,7 @@ static bool shows(struct walk *w, uint32_t i)
 	return i == 0 || (matches(w, w->show, i) && !matches(w, w->hide, i) && !elsewhere(w->c, i));
 }
 
-/* Visits an entry; false if what is below it is to be skipped. */
+/* Visits an entry; false if its descendants are to be skipped. */
 static bool visit(struct walk *w, uint32_t i)
 {
 	uint32_t up = i == 0 || w->top[i] ? 0 : w->c->parent[i], n = (uint32_t)w->shown.n;
@@ -194,14 +194,14 @@ static void visit_all(struct walk *w)
 	}
 }
 
-/* ---- in order ---- */
+/* ---- order ---- */
 
 static uint64_t distance(int64_t a, int64_t b)
 {
 	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
-/* How far the sides of the difference are apart. */
+/* Returns the absolute difference of the two sides. */
 static uint64_t weight(const struct diff_ask *ask, uint32_t i)
 {
 	return distance(value_of(ask->c, ask->from, i, ask->order),
@@ -215,8 +215,8 @@ static int by_weight(const void *ctx, uint32_t a, uint32_t b)
 	return (v[a] < v[b]) - (v[a] > v[b]);
 }
 
-/* Shown entries, children of one parent in the order wanted, as tree_order takes them. Where the
- * weights are the same they stay as they stand in the tree, by name. */
+/* Returns the shown entries with the children of each parent in the requested order, as tree_order
+ * expects. Entries of equal weight keep their order by name. */
 static uint32_t *sort_shown(struct walk *w)
 {
 	uint32_t n = (uint32_t)w->shown.n, *list = ARENA_ARRAY(w->a, n, uint32_t);
@@ -239,7 +239,7 @@ static uint32_t *sort_shown(struct walk *w)
 	return list;
 }
 
-/* Is the entry there on a side? In the graph view what only leads there was made up. */
+/* True if the entry exists on a side. In the graph view, inserted ancestors do not count. */
 static bool is_there(const struct compare *c, uint32_t side, uint32_t i)
 {
 	const struct side *s = c->side[side];
@@ -299,7 +299,7 @@ static void fill_numbers(struct diff *d, struct arena *a)
 	}
 }
 
-/* Totals over what is shown only. */
+/* Totals over the shown entries only. */
 static void reaccount(struct diff *d)
 {
 	size_t per_row = (size_t)d->ask->c->sides * d->ask->c->side[0]->values.n;
@@ -313,7 +313,7 @@ static void reaccount(struct diff *d)
 		}
 }
 
-/* Nodes by where they are. */
+/* Counts nodes by the sides that have them. */
 static void count_nodes(struct diff *d)
 {
 	const struct compare *c = d->ask->c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Differences between sides: the entries of a merged tree whose numbers differ enough, and their
- * ancestors, largest difference first. An entry that a side lacks counts as 0 there.
+ * Differences between sides: the entries of a merged tree whose numbers differ enough, with their
+ * ancestors, largest difference first. An entry that a side lacks counts as 0 on it.
  */
 #ifndef TFPROF_COMPARE_DIFFERENCE_H
 #define TFPROF_COMPARE_DIFFERENCE_H
@@ -12,12 +12,12 @@ struct diff_ask {
 	const struct compare *c;
 	const struct alias *alias;     /* ascending by entry and ended by ID_NONE; NULL: none */
 	const struct opts *o;          /* depth, patterns, displayed_only */
-	const enum metric_id *metrics; /* of each value of the sides */
-	uint32_t columns;              /* the first so many values are shown */
-	uint32_t order;                /* the value that sorts; DIFF_BY_NAME */
-	uint32_t from, to;             /* sides: the difference is that of `from` without `to` */
-	double delta;                  /* relative difference that counts */
-	const int64_t *least;          /* by value: what some side has to reach */
+	const enum metric_id *metrics; /* units of the sides' values */
+	uint32_t columns;              /* number of values shown, from the first on */
+	uint32_t order;                /* the value to sort by; DIFF_BY_NAME */
+	uint32_t from, to;             /* sides: the difference is `from` minus `to` */
+	double delta;                  /* smallest relative difference that counts */
+	const int64_t *least;          /* by value: minimum that at least one side must reach */
 };
 #define DIFF_BY_NAME UINT32_MAX
 
@@ -25,16 +25,16 @@ enum diff_state {
 	DIFF_BOTH,   /* on the first side and on the last */
 	DIFF_NEW,    /* on the last, not on the first */
 	DIFF_GONE,   /* on the first, not on the last */
-	DIFF_BETWEEN /* on neither, but on some side */
+	DIFF_BETWEEN /* on neither, but on another side */
 };
 
 struct diff_row {
 	uint32_t entry;  /* of the merged tree */
-	uint32_t parent; /* row, ID_NONE for the first */
-	uint32_t end;    /* past its last row below */
+	uint32_t parent; /* a row; ID_NONE for the first row */
+	uint32_t end;    /* row after its last descendant */
 	uint32_t depth;
 	enum diff_state state;
-	bool enough; /* it differs enough itself, not only something below it */
+	bool enough; /* its own difference is large enough, not only a descendant's */
 };
 
 struct diff {
@@ -42,15 +42,15 @@ struct diff {
 	struct diff_row *row;
 	uint32_t n;
 	int64_t *self, *total; /* see diff_numbers */
-	uint64_t only[2];      /* defined nodes that only the first, only the last side has */
-	uint64_t both;         /* ... that both have */
+	uint64_t only[2];      /* defined nodes on the first side only, on the last side only */
+	uint64_t both;         /* defined nodes on both */
 	size_t aliases;
 };
 
-/* In a. False when a pattern fails. */
+/* In a. False if a pattern fails. */
 bool diff_run(struct diff *d, const struct diff_ask *ask, struct arena *a, struct err *e);
 
-/* Value k of a row on a side. */
+/* Returns value k of a row on a side. */
 static inline int64_t diff_total(const struct diff *d, uint32_t row, uint32_t side, uint32_t k)
 {
 	const struct compare *c = d->ask->c;
@@ -65,13 +65,13 @@ static inline int64_t diff_self(const struct diff *d, uint32_t row, uint32_t sid
 	return d->self[((size_t)row * c->sides + side) * c->side[0]->values.n + k];
 }
 
-/* The difference of a value: of `from` without `to`. */
+/* Returns the difference of a value: `from` minus `to`. */
 static inline int64_t diff_difference(const struct diff *d, uint32_t row, uint32_t k)
 {
 	return num_sub(diff_total(d, row, d->ask->from, k), diff_total(d, row, d->ask->to, k));
 }
 
-/* The other name of a row, or NULL. */
+/* Returns the other name of a row, or NULL. */
 const struct alias *diff_alias(const struct diff *d, uint32_t row);
 
 const char *diff_state_name(enum diff_state state);

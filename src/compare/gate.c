@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gate.h. Patterns may hold any character, so a rule is read from its end: the last comparison,
- * before it the last point.
+ * See gate.h. Patterns may contain any character, so a rule is parsed from its end: the last
+ * comparison, and the last point before it.
  */
 #include "compare/gate.h"
 
@@ -13,7 +13,7 @@ static bool fault(const struct gate *g, size_t at, struct err *e, const char *wh
 	        at + 1, what);
 }
 
-/* The column of the comparison; SIZE_MAX: there is none. */
+/* Returns the column of the comparison; SIZE_MAX if there is none. */
 static size_t find_compare(struct str s)
 {
 	size_t less = str_rfind_char(s, '<'), more = str_rfind_char(s, '>');
@@ -23,7 +23,7 @@ static size_t find_compare(struct str s)
 	return more == SIZE_MAX || less > more ? less : more;
 }
 
-/* The metrics that rules are about, in a sentence. */
+/* Lists the metrics of rules, for a sentence. */
 static bool no_metric(const struct gate *g, size_t at, struct err *e)
 {
 	struct strs names = { 0 };
@@ -106,7 +106,7 @@ bool gate_holds(const struct gate *g, int64_t base, int64_t now)
 
 	if (g->change)
 		x -= (double)base;
-	if (g->percent && base == 0 && now == 0) /* any share of nothing is nothing */
+	if (g->percent && base == 0 && now == 0) /* a percentage of 0 is 0 */
 		return g->less ? g->share >= 0 : g->share <= 0;
 	if (g->percent)
 		limit = g->share * (double)(base < 0 ? -base : base);

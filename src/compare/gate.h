@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rules about a difference, for machines that build and test:
+ * Pass/fail rules about a difference, for CI:
  *
  *   total.micros<+5%                      the root's total grows by less than 5 percent
- *   scope:loss/.*.bytes<+1MB              that of every node whose whole name matches
+ *   scope:loss/.*.bytes<+1MB              every node whose whole name matches
  *   op:Conv2D.accelerator_micros<=30ms    the new number itself
  *
  *   rule     = subject "." metric compare limit
@@ -18,28 +18,28 @@
 
 struct gate {
 	struct str text;
-	bool total; /* of the root; view is scope then */
+	bool total; /* the root's total; view is then scope */
 	enum vk view;
 	struct str pattern;
 	enum metric_id metric;
-	bool less, equal; /* < and <=, else > and >=; with the limit itself */
-	bool change;      /* the limit is one of the change */
-	bool percent;     /* ... relative to the base */
+	bool less, equal; /* true for < and <=, false for > and >=; the limit itself passes */
+	bool change;      /* the limit applies to the change */
+	bool percent;     /* the change relative to the base */
 	double share;     /* 0.05 */
 	int64_t amount;   /* in base units */
 };
 
-/* A rule and how it was found. */
+/* A rule and its result. */
 struct gate_result {
 	struct str rule;
 	bool holds;
-	struct str text; /* one line: what was compared, by which test, what caused it */
+	struct str text; /* one line: the numbers, the test used, the cause */
 };
 
-/* False with a sentence that says at which column. */
+/* Fails with a sentence that gives the column. */
 bool gate_parse(struct gate *g, struct str text, struct err *e);
 
-/* Does the rule hold for these numbers? */
+/* True if these numbers satisfy the rule. */
 bool gate_holds(const struct gate *g, int64_t base, int64_t now);
 
 #endif

@@ -10,21 +10,21 @@
 
 #define CULPRITS_MAX 3
 
-/* An entry whose numbers break a rule, and how its steps look. */
+/* An entry whose numbers break a rule, and its test over steps. */
 struct suspect {
 	uint32_t entry;
-	double p;    /* below 0: no test was made */
-	size_t n[2]; /* steps of the test */
+	double p;    /* negative: no test was made */
+	size_t n[2]; /* number of steps in the test */
 };
 
 struct judge {
 	const struct gate_ask *ask;
 	const struct gate *g;
-	struct compare c; /* what was asked for last */
+	struct compare c; /* the last comparison made */
 	struct arena *a;
-	size_t subjects; /* entries that the rule is about */
+	size_t subjects; /* entries the rule applies to */
 	VEC(struct suspect) broken;
-	struct suspect noise; /* the last one that steps excuse; entry ID_NONE: none */
+	struct suspect noise; /* the last entry excused by its steps; entry ID_NONE: none */
 	struct sb text;
 };
 
@@ -52,7 +52,7 @@ static bool compare(struct judge *j, const struct view_ops *view, bool with_step
 
 /* ---- steps ---- */
 
-/* The numbers of an entry in each step in which it ran. */
+/* Collects the numbers of an entry in each step in which it ran. */
 static struct sample step_values(struct judge *j, uint32_t side, uint32_t entry)
 {
 	const int64_t *total = compare_total(&j->c, side, entry);
@@ -77,7 +77,8 @@ static void test(struct judge *j, struct suspect *x)
 	x->n[1] = b.n;
 }
 
-/* Would no change at all keep the rule? Who demands a change is not served by noise. */
+/* True if an unchanged number would satisfy the rule. Noise excuses no rule that demands a change.
+ */
 static bool forgives(const struct gate *g)
 {
 	double limit = g->percent ? g->share : (double)g->amount;
@@ -85,7 +86,7 @@ static bool forgives(const struct gate *g)
 	return g->change && (g->less ? limit >= 0 : limit <= 0);
 }
 
-/* Lets go of the suspects whose change is within what the steps vary by. */
+/* Removes the suspects whose change lies within the variation between steps. */
 static bool excuse(struct judge *j)
 {
 	size_t n = 0;
@@ -143,7 +144,7 @@ static void put_test(struct judge *j, const struct suspect *x)
 	fmt_general(b, j->ask->level, 3);
 }
 
-/* How much an entry by itself speaks against the rule: its change, or what it is. */
+/* Returns an entry's own contribution against the rule: its change, or its number. */
 static int64_t worse(const struct judge *j, uint32_t i)
 {
 	const int64_t *a = compare_self(&j->c, 0, i), *b = compare_self(&j->c, j->c.sides - 1, i);
@@ -152,8 +153,8 @@ static int64_t worse(const struct judge *j, uint32_t i)
 	return j->g->less ? change : num_sub(0, change);
 }
 
-/* The entries below (and at) a broken one whose own numbers changed most; of op those nodes of the
- * scope view that are of the type. */
+/* Finds the entries at and below a failing one whose own numbers changed most; for op, the nodes of
+ * that type in the scope view. */
 static void put_causes(struct judge *j, uint32_t from, uint32_t end, struct str type)
 {
 	uint32_t most[CULPRITS_MAX];
@@ -232,7 +233,8 @@ static void put_suspect(struct judge *j, const struct suspect *x)
 
 static bool put_broken(struct judge *j)
 {
-	const uint32_t *order = sort_order(j->a, j->broken.n, by_worse, j); /* worst first */
+	const uint32_t *order =
+	        sort_order(j->a, j->broken.n, by_worse, j); /* largest violation first */
 	uint32_t worst = j->broken.v[order[0]].entry;
 	struct str name = j->c.name[worst];
 

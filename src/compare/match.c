@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See match.h. Only entries that some side lacks are looked at, and of these only those below an
- * entry that both sides have: the tops of what may have been renamed. Two of them are compared by
- * their signatures: the sorted hashes of relative path and type of all that is below them.
+ * See match.h. Considers only entries that some side lacks, and of these only the children of an
+ * entry that both sides have: the tops of possibly renamed subtrees. Two tops are compared by their
+ * signatures: the sorted hashes of relative path and type of all their descendants.
  */
 #include "compare/match.h"
 
 #include "base/sort.h"
 #include "compare/similarity.h"
 
-#define MATCH_MIN       4   /* entries below a scope that say enough about it */
-#define MATCH_ALIKE     0.6 /* share of them that two scopes have to have in common */
+#define MATCH_MIN       4   /* descendants needed for a reliable signature */
+#define MATCH_ALIKE     0.6 /* common share required of two scopes */
 #define MATCH_MIN_LOOSE 8
-#define MATCH_LOOSE     0.8 /* the same where scopes below them were renamed too */
+#define MATCH_LOOSE     0.8 /* required share if scopes below were renamed too */
 #define MATCH_TIE       0.02
-#define MATCH_PAIRS_MAX ((size_t)4 << 20) /* of one parent; beyond, it is left alone */
+#define MATCH_PAIRS_MAX ((size_t)4 << 20) /* tops below one parent; more are not matched */
 
-/* A top: an entry that may have another name elsewhere. */
+/* A top: an entry that may have another name on another side. */
 struct top {
 	uint32_t entry;
-	struct str base;        /* the last part of its name */
-	struct str stem;        /* without the number at its end */
+	struct str base;        /* last component of its name */
+	struct str stem;        /* last component without trailing number */
 	int64_t number;         /* or -1 */
-	struct signature sign;  /* of all that is below it, by path and type */
-	struct signature loose; /* ... by the last part of the name and type */
+	struct signature sign;  /* signature of all descendants, by path and type */
+	struct signature loose; /* signature by last name component and type */
 	bool taken;
 };
 
 struct pair {
-	uint32_t a, b; /* tops; while two are joined, entries */
+	uint32_t a, b; /* tops; entries while two are being joined */
 	double score;
 };
 
@@ -41,13 +41,13 @@ struct matcher {
 	struct compare *c;
 	struct arena *a;        /* scratch */
 	uint32_t *first, *next; /* children */
-	bool *renamed;          /* by entry: joined by another name, or below such a one */
-	VEC(uint32_t) todo;     /* entries whose children are to be looked at */
-	struct imap rules;      /* key_of parts of names that were renamed */
+	bool *renamed;          /* by entry: joined under another name, or below such an entry */
+	VEC(uint32_t) todo;     /* entries whose children are still to be examined */
+	struct imap rules;      /* key_of of renamed name components */
 	VEC(struct alias) found;
-	struct tops left, right; /* of the parent at hand */
+	struct tops left, right; /* of the current parent */
 	struct sb text;
-	uint32_t side; /* that is matched with those before it */
+	uint32_t side; /* the side matched with the earlier ones */
 	bool changed;
 };
 
@@ -71,7 +71,7 @@ static void split_number(struct top *t)
 
 /* ---- signatures ---- */
 
-/* Goes on to the next entry of the subtree of top; ID_NONE at its end. */
+/* Moves to the next entry of the subtree of top; ID_NONE at its end. */
 static uint32_t next_below(const struct matcher *m, uint32_t top, uint32_t i)
 {
 	if (m->first[i] != ID_NONE)
@@ -118,7 +118,7 @@ static uint64_t key_of(struct str from, struct str to)
 	return hash_bytes(from.p, from.n) * 0x9e3779b97f4a7c15u ^ hash_bytes(to.p, to.n);
 }
 
-/* The next child that has not been joined away. */
+/* Returns the next child that has not been joined. */
 static uint32_t alive(const struct matcher *m, uint32_t i)
 {
 	while (i != ID_NONE && m->c->parent[i] == ID_NONE)
@@ -126,7 +126,7 @@ static uint32_t alive(const struct matcher *m, uint32_t i)
 	return i;
 }
 
-/* Children of an entry by the last parts of their names. */
+/* Indexes the children of an entry by their last name component. */
 static void list_children(const struct matcher *m, uint32_t parent, struct imap *of)
 {
 	imap_init(of, m->a);
@@ -136,7 +136,7 @@ static void list_children(const struct matcher *m, uint32_t parent, struct imap 
 	}
 }
 
-/* Entry b becomes one with a. */
+/* Joins entry b with a. */
 static void join_one(struct matcher *m, uint32_t a, uint32_t b)
 {
 	struct compare *c = m->c;
@@ -149,8 +149,7 @@ static void join_one(struct matcher *m, uint32_t a, uint32_t b)
 	VEC_PUSH(m->a, &m->todo, a);
 }
 
-/* Merges b into a: children of b that a has too are merged with those, the others become children
- * of a. */
+/* Merges b into a: children of equal name are merged as well, the others become children of a. */
 static void join(struct matcher *m, uint32_t a, uint32_t b)
 {
 	struct compare *c = m->c;
@@ -178,7 +177,7 @@ static void join(struct matcher *m, uint32_t a, uint32_t b)
 	}
 }
 
-/* Joins two tops and remembers it. */
+/* Joins two tops and records it. */
 static void accept(struct matcher *m, struct top *a, struct top *b)
 {
 	struct alias x = { a->entry, m->c->name[b->entry] };
@@ -201,7 +200,7 @@ static int by_number(const void *ctx, uint32_t a, uint32_t b)
 	return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-/* Children that the side lacks, and those that it alone of the sides so far has. */
+/* Collects the children that the side lacks, and those that only this side has. */
 static bool find_tops(struct matcher *m, uint32_t parent)
 {
 	const struct compare *c = m->c;
@@ -228,7 +227,7 @@ static bool find_tops(struct matcher *m, uint32_t parent)
 	return true;
 }
 
-/* Applies a rename found elsewhere here too. */
+/* Applies a rename found elsewhere. */
 static void use_rules(struct matcher *m)
 {
 	uint32_t yes;
@@ -251,7 +250,7 @@ static int by_score(const void *ctx, uint32_t a, uint32_t b)
 	return (v[a].score < v[b].score) - (v[a].score > v[b].score);
 }
 
-/* Pairs that are alike enough, best first. */
+/* Joins the pairs that are similar enough, best first. */
 static struct pair *find_pairs(struct matcher *m, size_t least, bool loose, size_t *n)
 {
 	const double alike = loose ? MATCH_LOOSE : MATCH_ALIKE;
@@ -278,7 +277,7 @@ static struct pair *find_pairs(struct matcher *m, size_t least, bool loose, size
 	return v.v;
 }
 
-/* The one free top of the list with that number; NULL if there is none or there are several. */
+/* Returns the only free top of the list with that number; NULL if there are none or several. */
 static struct top *numbered(struct top *const *v, size_t n, int64_t number)
 {
 	struct top *found = NULL;
@@ -293,8 +292,8 @@ static struct top *numbered(struct top *const *v, size_t n, int64_t number)
 	return number < 0 ? NULL : found;
 }
 
-/* Several that are equally alike: by their numbers, and by their places if they are as many. Where
- * that does not tell, none is joined, now or later. */
+/* Resolves ties of similarity: by trailing numbers, or by position if the counts agree. If neither
+ * decides, none of them is joined. */
 static void settle(struct matcher *m, struct top **a, size_t n_a, struct top **b, size_t n_b)
 {
 	size_t k = 0;
@@ -339,7 +338,7 @@ static void use_similarity(struct matcher *m, size_t least, bool loose)
 	}
 }
 
-/* The only free one without anything below it of that type. */
+/* Returns the only free top without descendants of that type. */
 static struct top *only_leaf(const struct matcher *m, struct tops *v, struct str type)
 {
 	struct top *found = NULL;
@@ -355,7 +354,7 @@ static struct top *only_leaf(const struct matcher *m, struct tops *v, struct str
 	return found;
 }
 
-/* Inside what was renamed: single nodes, where there is but one of their type on both sides. */
+/* Inside renamed scopes: joins single nodes whose type occurs once on each side. */
 static void use_types(struct matcher *m)
 {
 	for (size_t i = 0; i < m->left.n; i++) {
@@ -380,7 +379,7 @@ static void match_children(struct matcher *m, uint32_t parent)
 		use_types(m);
 }
 
-/* ---- all of it ---- */
+/* ---- driver ---- */
 
 static void link_children(struct matcher *m)
 {
@@ -396,7 +395,7 @@ static void link_children(struct matcher *m)
 	m->next[0] = ID_NONE;
 }
 
-/* Entries with children of both kinds. */
+/* Queues entries with children of both kinds. */
 static void find_parents(struct matcher *m)
 {
 	const struct compare *c = m->c;
@@ -416,8 +415,8 @@ static void find_parents(struct matcher *m)
 			VEC_PUSH(m->a, &m->todo, i);
 }
 
-/* Entries wait their turn in the order in which they came; what was joined brings more. Rules that
- * were found late are tried on the earlier ones again. */
+/* Processes queued entries in order; joined entries are queued as well. Renames found late are
+ * tried again on earlier entries. */
 static void match_side(struct matcher *m)
 {
 	size_t rules;
@@ -433,7 +432,7 @@ static void match_side(struct matcher *m)
 	} while (m->rules.n > rules);
 }
 
-/* Every entry of every side stands in the tree: a side that has as many has all. */
+/* Every entry of every side is in the tree: a side with as many entries has all of them. */
 static bool all_there(const struct compare *c)
 {
 	for (uint32_t s = 0; s < c->sides; s++)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See report_reader.h. A line is "  name (own/total, own/total, ...)"; fields that are no pair of
- * numbers (devices, types, shapes) are passed over. What a column means stands in the legend above
- * the root; the first generation has none, then its unit tells.
+ * See report_reader.h. A line is "  name (own/total, own/total, ...)"; fields other than a pair of
+ * numbers (devices, types, shapes) are skipped. The legend above the root names the columns; the
+ * oldest format has none, so the unit decides.
  */
 #include "compare/report_reader.h"
 
 #include <assert.h>
 
-/* The root's line begins so; the old script's own answers spell it differently. */
+/* Start of the root's line; the old script's own reports spell it differently. */
 static size_t find_root(struct str text)
 {
 	struct str root = S("_TFProfRoot (");
@@ -26,7 +26,7 @@ static size_t find_root(struct str text)
 
 #define LEGEND S("node name | ")
 
-/* Behind the legend, a line that begins so. */
+/* Returns the end of the legend, whose line begins so. */
 static size_t find_list(struct str text)
 {
 	size_t at = str_starts(text, LEGEND) ? 0 : str_find(text, S("\nnode name | "));
@@ -37,7 +37,8 @@ static size_t find_list(struct str text)
 	return end == SIZE_MAX ? SIZE_MAX : at + end + 2;
 }
 
-/* Where the lines of nodes begin; SIZE_MAX: nowhere. *op: there is no root. */
+/* Returns the offset of the first node line; SIZE_MAX if there is none. *op: the report has no
+ * root. */
 static size_t find_lines(struct str text, bool *op)
 {
 	size_t at = find_root(text);
@@ -65,7 +66,7 @@ static enum metric_id by_legend(struct str legend)
 	return M_NONE;
 }
 
-/* "node name | a | b", the line above the root. */
+/* Reads "node name | a | b", the line above the root. */
 static void read_legend(struct answer *x, struct str before)
 {
 	size_t at = str_rfind_char(str_sub(before, 0, before.n ? before.n - 1 : 0), '\n');
@@ -90,7 +91,7 @@ struct pair {
 	enum metric_id likely;
 };
 
-/* The kind of a printed number, by its end. */
+/* Returns the kind of a printed number, from its unit. */
 static enum quantity kind_of(struct str s)
 {
 	if (str_ends(s, S("B")))
@@ -100,7 +101,7 @@ static enum quantity kind_of(struct str s)
 	               : QUANTITY_COUNT;
 }
 
-/* "own/total suffix" or "--/total suffix". */
+/* Reads "own/total suffix" or "--/total suffix". */
 static bool read_pair(struct str field, struct pair *p)
 {
 	static const struct {
@@ -132,7 +133,8 @@ static bool read_pair(struct str field, struct pair *p)
 	       quantity_parse(all, u, &p->total);
 }
 
-/* Without a legend the root's numbers say what they are; three times are those of micros. */
+/* Without a legend, the units of the root's numbers name the columns; three times are the columns
+ * of micros. */
 static bool guess_columns(struct answer *x, const struct pair *p, uint32_t n)
 {
 	uint32_t times = 0;
@@ -155,7 +157,7 @@ static bool guess_columns(struct answer *x, const struct pair *p, uint32_t n)
 
 /* ---- lines ---- */
 
-/* The pairs of numbers of a line's fields. */
+/* Reads the pairs of numbers of a line's fields. */
 static uint32_t read_fields(struct str fields, struct pair *p)
 {
 	uint32_t n = 0;
@@ -168,7 +170,7 @@ static uint32_t read_fields(struct str fields, struct pair *p)
 	return n;
 }
 
-/* Where the fields of a line begin: behind the last " (", which is none of a name's. */
+/* Returns the start of a line's fields: after the last " (" that is not part of the name. */
 static size_t find_fields(struct str line)
 {
 	for (size_t i = line.n; i-- > 1;)
@@ -196,8 +198,8 @@ static bool read_line(struct answer *x, struct str line, struct arena *a)
 
 	if (at == SIZE_MAX || !str_ends(line, S(")")))
 		return false;
-	/* Names may be empty or begin with a blank: a line is two columns behind the last at most.
-	 */
+	/* Names may be empty or begin with a blank: the indent grows by at most two columns per
+	 * line. */
 	size_t deepest = x->lines.n ? x->lines.v[x->lines.n - 1].indent + 2 : 0, most = at - 2;
 	if (most > deepest)
 		most = deepest;
@@ -214,7 +216,7 @@ static bool read_line(struct answer *x, struct str line, struct arena *a)
 	return add_line(x, &to, p, a);
 }
 
-/* "Type   value (share, own share), value ( ... ), words": numbers come first. */
+/* Reads "Type   value (share, own share), value ( ... ), words": numbers come first. */
 static bool read_type(struct answer *x, struct str line, struct arena *a)
 {
 	size_t blank = str_find_char(line, ' ');
@@ -242,7 +244,7 @@ static bool bad_line(const struct answer *x, size_t number, struct str line, str
 	        STR(x->file), number, STR(str_sub(line, 0, 80)));
 }
 
-/* The line at the start of the text, without what is blank behind it. */
+/* Returns the line at the start of the text, without trailing blanks. */
 static struct str take_line(struct str *text)
 {
 	size_t end = str_find_char(*text, '\n');
@@ -260,16 +262,16 @@ static bool read_tree(
 	for (; text.n; number++) {
 		struct str line = take_line(&text);
 		if (!line.n || (x->lines.n && line.p[0] != ' '))
-			break; /* behind the answer stands something else */
+			break; /* other text follows the report */
 		if (str_find(line, S("...")) != SIZE_MAX && find_fields(line) == SIZE_MAX)
-			continue; /* "...hidden 3...", or left out by hand */
+			continue; /* "...hidden 3...", or lines removed by hand */
 		if (!read_line(x, line, a))
 			return bad_line(x, number, line, e);
 	}
 	return true;
 }
 
-/* Lines of types, between which blank ones and those of their inputs may stand. */
+/* Reads the lines of types; blank lines and lines of their inputs may lie between them. */
 static bool read_list(
         struct answer *x, struct str text, size_t number, struct arena *a, struct err *e)
 {
@@ -309,9 +311,9 @@ bool answer_read(struct answer *x, struct src *s, struct arena *a, struct err *e
 	return true;
 }
 
-/* ---- as a side ---- */
+/* ---- conversion to a side ---- */
 
-/* The column of each metric. */
+/* Finds the column of each metric. */
 static bool find_columns(const struct answer *x, const enum metric_id *wanted, uint32_t n,
         uint32_t *column, struct err *e)
 {
@@ -330,7 +332,7 @@ static bool find_columns(const struct answer *x, const enum metric_id *wanted, u
 	return true;
 }
 
-/* Entries that are open, outermost first, by their indents. */
+/* Open entries, outermost first, by indent. */
 struct open {
 	uint32_t entry, indent;
 };

@@ -6,7 +6,7 @@
 
 #include "base/sort.h"
 
-/* ---- in the making ---- */
+/* ---- construction ---- */
 
 struct side_maker {
 	struct arena *a;
@@ -15,11 +15,11 @@ struct side_maker {
 	struct tree_nodes nodes;
 	VEC(struct str) name, given;
 	VEC(uint8_t) flags;
-	VEC(bool) has_total; /* it was said */
+	VEC(bool) has_total; /* the total was given */
 	VEC(uint32_t) type;
 	VEC(int64_t) self, total;
 	struct intern names, types;
-	struct imap child; /* parent << 32 | name -> entry */
+	struct imap child; /* (parent << 32 | name) -> entry */
 };
 
 static uint32_t add_entry(struct side_maker *w, uint32_t parent, struct str name)
@@ -107,7 +107,7 @@ void side_set_given(struct side_maker *w, uint32_t entry, struct str name)
 	w->given.v[entry] = name;
 }
 
-/* Totals that nobody said: children come behind their parents. */
+/* Computes missing totals; children follow their parents. */
 static void add_up(struct side *s, const bool *has_total)
 {
 	uint32_t n = s->values.n;
@@ -133,7 +133,7 @@ static void make_room(struct side *s, struct arena *a)
 	s->total = ARENA_ARRAY(a, (size_t)s->n * s->values.n, int64_t);
 }
 
-/* Siblings in byte order of their names: entries 1.. sorted by them. */
+/* Sorts entries 1.. so that siblings are in byte order of their names. */
 static uint32_t *by_name(struct arena *a, const struct str *names, size_t n)
 {
 	uint32_t *order = ARENA_ARRAY(a, n, uint32_t);
@@ -190,8 +190,8 @@ struct copy {
 	struct side *s;
 	struct query *q;
 	struct arena *a;
-	uint32_t *type_of; /* by string id of the model; 0: not met yet */
-	uint32_t first, n; /* which of the values */
+	uint32_t *type_of; /* by string id of the model; 0: not seen yet */
+	uint32_t first, n; /* selects the values */
 };
 
 static uint32_t find_type(struct copy *c, uint32_t entry)
@@ -209,8 +209,8 @@ static uint32_t find_type(struct copy *c, uint32_t entry)
 	return c->type_of[op];
 }
 
-/* The numbers of an entry; the root has none of its own. Op: those below the root are its own, not
- * those of all that follow in the list. */
+/* Copies the numbers of an entry; the root has no own numbers. For op, the root's children have
+ * their own numbers, not the running sums of the list. */
 static void copy_numbers(struct copy *c, uint32_t to, uint32_t from)
 {
 	const struct kept *k = &c->q->kept;
@@ -243,7 +243,8 @@ static void copy_entry(struct copy *c, uint32_t to, uint32_t from)
 	c->s->flags[to] = (uint8_t)flags;
 }
 
-/* The kept entries in pre-order with siblings in order; NULL: as they are (scope, op). Fills t. */
+/* Returns the kept entries in pre-order with siblings in order; NULL if they are in order already
+ * (scope, op). Fills t. */
 static uint32_t *sort_entries(const struct query *q, struct tree *t)
 {
 	const struct kept *k = &q->kept;
@@ -297,10 +298,10 @@ void side_fill(struct side *s, struct query *q, uint32_t first, uint32_t n)
 		copy_numbers(&c, i, order ? order[i] : i);
 }
 
-/* ---- other names ---- */
+/* ---- renaming ---- */
 
-/* The part of an entry's total that is neither its own nor its children's: a printed answer may
- * omit lines. */
+/* Computes the part of an entry's total that neither its own numbers nor its children explain: a
+ * printed report may omit lines. */
 static void add_unseen(struct side_maker *w, uint32_t to, const struct side *s, uint32_t i)
 {
 	uint32_t n = s->values.n;
@@ -314,7 +315,8 @@ static void add_unseen(struct side_maker *w, uint32_t to, const struct side *s, 
 	}
 }
 
-/* The entries again, in a maker. Of scope those that a node defines make their path anew. */
+/* Adds the entries to a maker under new names. In the scope view, entries that a node defines
+ * rebuild their path. */
 static bool rename_entries(struct side_maker *w, const struct side *s, side_name *rename,
         void *user, bool *changed, struct err *e)
 {

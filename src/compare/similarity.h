@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How alike two bags of texts are, by the hashes of the texts.
+ * Similarity of two multisets of texts, by the hashes of the texts.
  */
 #ifndef TFPROF_COMPARE_SIMILARITY_H
 #define TFPROF_COMPARE_SIMILARITY_H
@@ -14,9 +14,9 @@ struct signature {
 };
 
 void similarity_add(struct signature *s, struct arena *a, struct str text);
-void similarity_end(struct signature *s, struct arena *a); /* no more will be added */
+void similarity_end(struct signature *s, struct arena *a); /* ends adding */
 
-/* Returns the common part of both as a share of the larger one; 0 .. 1. */
+/* Returns the size of the common part divided by that of the larger one; 0 .. 1. */
 double similarity_share(const struct signature *a, const struct signature *b);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include "base/map.h"
 
-#define PREFIX_TRIES 1000 /* names that each of the other side is compared with */
+#define PREFIX_TRIES 1000 /* names of the other side that each one is compared with */
 
-/* The names in lower case get the place that they have in `names`. */
+/* Maps lower-case names to their index in `names`. */
 static void find_side(const struct compare *c, uint32_t side, uint32_t other, struct strs *names,
         struct intern *lower, struct arena *a)
 {
@@ -42,7 +42,7 @@ void unmatched_find(struct unmatched *l, const struct compare *c, struct arena *
 	}
 }
 
-/* The scope that the names of b have in front of those of a. */
+/* Returns the scope that the names of b have before the names of a. */
 static struct str find_prefix(const struct strs *a, const struct strs *b)
 {
 	for (size_t i = 0; i < b->n; i++) {

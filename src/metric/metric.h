@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of metrics: what -select, -order_by and -min_<name> know, how each view shows it, and
- * the texts that go with it. The rows are in metric.def; nobody else repeats them.
+ * The table of metrics: the words of -select, -order_by and -min_<name>, the columns of each view,
+ * and the related texts. The rows are in metric.def and nowhere else.
  */
 #ifndef TFPROF_METRIC_METRIC_H
 #define TFPROF_METRIC_METRIC_H
@@ -35,12 +35,12 @@ enum unit {
 };
 enum { USE_SELECT = 1, USE_ORDER = 2, USE_MIN = 4, USE_PPROF = 8 };
 
-struct metric_in {           /* how one view shows the metric */
-	uint8_t rank;        /* place of its column; 0: never shown */
-	uint8_t min_on;      /* what -min_<name> tests */
-	uint8_t order_on;    /* what -order_by compares; ON_NOTHING: the name */
+struct metric_in {           /* presentation of the metric in one view */
+	uint8_t rank;        /* position of its column; 0: never shown */
+	uint8_t min_on;      /* the number that -min_<name> tests */
+	uint8_t order_on;    /* the number that -order_by compares; ON_NOTHING: the name */
 	const char *legend;  /* NULL: no legend entry */
-	const char *suffix;  /* behind a count */
+	const char *suffix;  /* text after a count */
 	const char *instead; /* fixed cell text */
 };
 
@@ -49,7 +49,7 @@ struct metric {
 	enum value value; /* V_NONE for names, devices, types, shapes */
 	enum unit unit;
 	unsigned uses;
-	unsigned brings; /* bits of the metrics whose columns come with it */
+	unsigned brings; /* bits of the metrics whose columns are shown along with it */
 	struct metric_in in[VK_N];
 	const char *doc[4];
 	const char *pprof_unit, *pprof_comment;
@@ -68,26 +68,26 @@ static inline enum quantity metric_quantity(enum metric_id m)
 	return unit_quantity(metrics[m].unit);
 }
 
-/* The unit of its numbers; an occurrence is a count. */
+/* Returns the unit of its numbers; an occurrence is a count. */
 static inline enum unit metric_unit(enum metric_id m)
 {
 	return metrics[m].unit == UNIT_OCCURRENCE ? UNIT_COUNT : metrics[m].unit;
 }
 
-/* The metric of that name that has all of `uses`, or M_NONE. */
+/* Returns the metric with that name and all of `uses`, or M_NONE. */
 enum metric_id metric_find(struct str name, unsigned uses);
 
-/* The columns that a selection brings, in the order in which the view prints them; returns how
- * many. order has room for M_N. */
+/* Lists the columns of a selection in the view's print order; returns their number. order has room
+ * for M_N. */
 size_t metric_columns(unsigned select, enum vk view, enum metric_id *order);
 
 /* "node name | a | b\n" */
 void metric_legend(struct sb *b, unsigned select, enum vk view);
 
-/* Selected metrics in byte order of their names (the order of Doc lines and of dumps). */
+/* Lists selected metrics in byte order of their names (the order of Doc lines and of dumps). */
 size_t metric_sorted(unsigned select, enum metric_id *order);
 
-/* Names of all metrics with a use, in table order, joined by `between`. */
+/* Returns the names of all metrics with a use, in table order, joined by `between`. */
 void metric_names(struct sb *b, unsigned use, const char *between);
 
 #endif

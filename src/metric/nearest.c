@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The known word that a mistyped one was meant to be.
+ * Finds the known word nearest to a mistyped one.
  */
 #include "metric/nearest.h"
 
 #define WORD_MAX  40 /* longer words are not compared */
-#define BEGUN_MIN 3  /* shorter words are the beginning of too many */
+#define BEGUN_MIN 3  /* shorter words are prefixes of too many words */
 
 static size_t min3(size_t a, size_t b, size_t c)
 {
@@ -13,13 +13,14 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return m < c ? m : c;
 }
 
-/* Capitals as small letters, '-' as '_'. */
+/* Lower-cases a character and maps '-' to '_'. */
 static char folded(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c == '-' ? '_' : c;
 }
 
-/* Edits (insert, delete, replace, swap neighbours) from a to b; both at most WORD_MAX long. */
+/* Returns the edits (insert, delete, replace, swap neighbours) from a to b, each at most WORD_MAX
+ * long. */
 static size_t distance(struct str a, struct str b)
 {
 	size_t rows[3][WORD_MAX + 1];
@@ -44,7 +45,7 @@ static size_t distance(struct str a, struct str b)
 	return row[b.n];
 }
 
-/* The only candidate that begins so; none if the word is short. */
+/* Returns the only candidate with this prefix; none if the word is short. */
 static struct str begun_word(struct str word, const struct str *candidates, size_t n)
 {
 	struct str found = STR_NONE;

@@ -66,7 +66,7 @@ static bool set_order(
 		.word = str_copy(a, word), .by = metric_find(word, USE_ORDER), .none = word.n == 0
 	};
 
-	/* "depth" stands in the original's help, and its library takes it: by name. */
+	/* "depth" is in the original's help, and only its library accepts the name. */
 	if (o.by == M_NONE) {
 		if (strict && !o.none && !str_eq(word, S("depth")))
 			return unknown_metric(e, "order_by", word, USE_ORDER);
@@ -98,7 +98,7 @@ static bool find_output(struct str name, enum output_kind *kind, struct err *e)
 {
 	struct strs known = { 0 };
 
-	if (str_eq(name, S("text"))) /* what the commands beside the views call it */
+	if (str_eq(name, S("text"))) /* the names that the other commands use for it */
 		name = S("stdout");
 	for (enum output_kind i = 0; i < OUT_N; i++) {
 		if (str_eq(str_of(output_rows[i].name), name)) {
@@ -129,7 +129,7 @@ static bool unknown_key(const struct output_row *row, struct str key, struct err
 	        row->keys & KEY_SPREADSHEET ? " and spreadsheet" : "");
 }
 
-/* One key=value of an output; a doubled '=' is one (B§2.8). */
+/* Reads one key=value of an output; a doubled '=' counts as one (B§2.8). */
 static bool set_output_key(struct output *o, struct arena *a, struct str piece, struct err *e)
 {
 	struct strs parts = str_split(a, piece, '=');
@@ -184,7 +184,7 @@ static bool bad_value(struct err *e, const struct option *row, struct str value,
 	        e, ERR_INVALID_ARGUMENT, "-%s: '%.*s' is not %s", row->name, STR(value), want);
 }
 
-/* One number is taken as the original takes it. */
+/* A single number is parsed as the original parses it. */
 static bool set_steps(struct opts *o, struct arena *a, struct str value, struct err *e)
 {
 	int64_t one;
@@ -209,7 +209,7 @@ static bool set_choice(const struct option *row, struct str value, int *to, stru
 	               STR(strs_join(e->a, &choices, S(" or "))));
 }
 
-/* Sets a number, which may have a unit: that of the metric, of an option -min_METRIC. */
+/* Sets a number. It may have a unit: for -min_METRIC, the unit of the metric. */
 static bool set_i64(const struct option *row, struct str value, int64_t *to, struct err *e)
 {
 	struct str name = str_of(row->name);
@@ -382,7 +382,7 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row)
 			sb_put(b, S("outfile="));
 		sb_put(b, o->output.outfile);
 		break;
-	default: break; /* no type of a view */
+	default: break; /* not a type of a view's option */
 	}
 }
 

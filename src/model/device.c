@@ -11,7 +11,8 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Is the whole name ".../" + one of gpu, cpu, device:gpu, device:cpu + ":<digits>", on one line? */
+/* True if the whole name is ".../" + one of gpu, cpu, device:gpu, device:cpu + ":<digits>", on one
+ * line. */
 static bool is_canonical(struct str name)
 {
 	static const char *const words[] = { "device:gpu", "gpu", "device:cpu", "cpu" };

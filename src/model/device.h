@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Everything that is derived from a device's name, found out once per name (B§5.3).
+ * Properties derived from a device's name, computed once per name (B§5.3).
  */
 #ifndef TFPROF_MODEL_DEVICE_H
 #define TFPROF_MODEL_DEVICE_H
@@ -17,7 +17,7 @@ enum {
 /* name must be in lower case. */
 unsigned device_kind(struct str name);
 
-/* The name with every "gpu:<digits>" replaced by "cpu:0". */
+/* Returns the name with every "gpu:<digits>" replaced by "cpu:0". */
 struct str device_host(struct arena *a, struct str name);
 
 #endif

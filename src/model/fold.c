@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Steps into the model. A batch is what one step file said, as a stream of packed records in file
- * order; folding it makes the step's columns and does all that depends on the order of files:
- * unknown nodes, canonical devices, coverage, notes. Knows no file format.
+ * Adds steps to the model. A batch holds the content of one step file as a stream of packed records
+ * in file order. Folding it builds the columns of the step and does everything that depends on the
+ * order of files: unknown nodes, canonical devices, coverage, notes. Knows no file format.
  *
  *   record: varint node | varint device * 4 + said * 2 + odd | zigzag start - previous |
  *           zigzag length | [odd: varint gpu allocators | varint n, n bytes of label] |
@@ -22,7 +22,7 @@ struct batch {
 	const struct model *m;
 	int64_t step;
 	uint32_t ticks_per_us;
-	uint32_t n_nodes;    /* of the model when the batch began; ids from here on are fresh */
+	uint32_t n_nodes;    /* of the model at the start of the batch; larger ids are fresh */
 	struct intern fresh; /* names of unknown nodes */
 	VEC(struct batch_device) devices;
 	VEC(uint8_t) stream;
@@ -35,7 +35,7 @@ struct batch *batch_new(struct arena *a, const struct model *m, int64_t step, ui
 	struct batch *b = ARENA_NEW(a, struct batch);
 
 	b->a = a;
-	VEC_ROOM(a, &b->stream, 1); /* an address, also of nothing */
+	VEC_ROOM(a, &b->stream, 1); /* never NULL, also without elements */
 	b->m = m;
 	b->step = step;
 	b->ticks_per_us = unit;
@@ -128,15 +128,16 @@ struct fold {
 	struct ingest *in;
 	struct model *m;
 	struct batch *b;
-	const struct step *old; /* the step of this id, if it is there already */
-	const uint8_t *p, *end; /* in the stream */
+	const struct step *old; /* the existing step with this id, if there is one */
+	const uint8_t *p, *end; /* offset in the stream */
 	int64_t last_start;
 	uint32_t *fresh_node; /* 1 + model node of each fresh name, 0 until created */
-	VEC(uint32_t) spans;  /* by node: how many; then where the next goes */
-	VEC(uint64_t) mem;    /* likewise, bytes */
+	VEC(uint32_t) spans;  /* by node: count; later the position of its next span */
+	VEC(uint64_t) mem;    /* by node: the same for bytes of memory */
 	uint64_t n_spans, n_mem;
-	bool placing; /* in the second pass */
-	bool *late; /* by node: had no device until a record that the second pass has not met yet */
+	bool placing; /* true in the second pass */
+	bool *late; /* by node: without a device until a record that the second pass has not reached
+	             */
 	struct scratch scratch;
 };
 
@@ -190,7 +191,8 @@ static void rewind_records(struct fold *f)
 	f->last_start = 0;
 }
 
-/* The model's node for a batch's node; creates it at first sight (B§5.2: its op is its name). */
+/* Returns the model's node for a batch's node; creates it at first use (B§5.2: its op is its name).
+ */
 static uint32_t resolve_node(struct fold *f, uint32_t node)
 {
 	if (node >= f->b->n_nodes) {
@@ -212,7 +214,8 @@ static uint32_t resolve_node(struct fold *f, uint32_t node)
 	return node;
 }
 
-/* Is a record on this device part of the node? Its canonical device never changes (B§5.3). */
+/* True if a record on this device belongs to the node, whose canonical device never changes
+ * (B§5.3). */
 static bool on_device(struct fold *f, uint32_t node, const struct batch_device *d)
 {
 	if (!(d->kind & DEVICE_CANONICAL))
@@ -226,7 +229,7 @@ static bool on_device(struct fold *f, uint32_t node, const struct batch_device *
 	return f->m->nodes.v[node].device == d->device;
 }
 
-/* Does its memory count? A device without a name is that of a node that has none. */
+/* True if its memory counts. A device without a name belongs to a node without a device. */
 static bool own_device(const struct fold *f, uint32_t node, const struct batch_device *d)
 {
 	uint32_t own = f->m->nodes.v[node].device;
@@ -252,7 +255,7 @@ static void count_old(struct fold *f)
 	}
 }
 
-/* First pass: what is kept, how much of it each node has, and the notes on the way. */
+/* First pass: counts the records to keep by node, and writes notes. */
 static void count_records(struct fold *f)
 {
 	struct record r;
@@ -278,7 +281,7 @@ static void count_records(struct fold *f)
 	}
 }
 
-/* Cells of the nodes that have spans, ascending; counts become places. */
+/* Creates the cells of the nodes with spans, ascending; counts become positions. */
 static bool make_cells(struct fold *f, struct step *s, struct err *e)
 {
 	size_t n = f->m->nodes.n;
@@ -320,7 +323,7 @@ static void put_span(struct step *s, uint32_t at, enum span_kind kind, uint32_t 
 	s->span_length[at] = length;
 }
 
-/* Keeps what the record says of its spans, n from place at on. */
+/* Stores the annotations of a record's spans, n from position at on. */
 static void put_said(
         struct fold *f, struct step *s, uint32_t at, unsigned n, const struct record *r)
 {
@@ -356,7 +359,8 @@ static void copy_old(struct fold *f, struct step *s)
 	}
 }
 
-/* A record that has a time: the cell's box and runs, as many spans as record_spans says, memory. */
+/* Stores a record with a time: the cell's box and runs, the number of spans that record_spans
+ * returns, and memory. */
 static void place_timed(struct fold *f, struct step *s, uint32_t cell, const struct record *r,
         const struct batch_device *d, uint32_t device)
 {
@@ -383,7 +387,7 @@ static void place_timed(struct fold *f, struct step *s, uint32_t cell, const str
 	}
 }
 
-/* Second pass: every kept record to its place. */
+/* Second pass: stores every kept record. */
 static void place_records(struct fold *f, struct step *s)
 {
 	uint32_t device0 = f->old ? f->old->n_devices : 0;

@@ -13,7 +13,7 @@ enum { NOTE_FOLDER_MANY = 0x610, NOTE_FOLDER_OLDER }; /* kinds of notes */
 
 enum kind { KIND_NONE, KIND_PROFILE, KIND_RUN, KIND_GRAPH, KIND_OPLOG };
 
-/* The longer of two words that begin alike comes first. */
+/* If two words share a prefix, the longer one comes first. */
 static const struct {
 	const char *word;
 	enum kind kind;
@@ -29,7 +29,7 @@ static const struct {
 };
 static const char *const endings[] = { ".gz", ".pb", ".pbtxt", ".textproto" };
 
-/* The name without .gz and what stands for a format. */
+/* Returns the name without .gz and the suffix of a format. */
 static struct str without_endings(struct str name)
 {
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
@@ -67,7 +67,7 @@ static void take_one(struct str *at, const char *what, struct str path, struct n
 		        STR(path));
 }
 
-/* Behind those of its number and below. */
+/* Inserts after all steps with the same or a smaller number. */
 static void put_file(struct arena *a, struct folder_files *to, struct folder_file x)
 {
 	VEC_PUSH(a, to, x);
@@ -143,7 +143,7 @@ static bool ends_in_one_of(struct str name, const char *const *all)
 	return false;
 }
 
-/* "HOST_PID" of "HOST_PID.TIME.pt.trace.json"; no bytes of another name. */
+/* Returns "HOST_PID" of "HOST_PID.TIME.pt.trace.json"; empty for other names. */
 static struct str traced_worker(struct str name)
 {
 	size_t dot = str_find_char(name, '.'), i = dot + 1;
@@ -157,7 +157,7 @@ static struct str traced_worker(struct str name)
 	               : STR_NONE;
 }
 
-/* Keeps the files of these endings; names are in order, so the newest of a worker comes last. */
+/* Keeps the files with these suffixes; names are in order, so the newest of a worker comes last. */
 static struct strs choose(struct arena *a, struct str path, const struct strs *names,
         const char *const *wanted, struct notes *notes)
 {

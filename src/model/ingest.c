@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Nodes, edges, types and call stacks into the model, and sealing. Steps are in fold.c.
- * Knows no file format.
+ * Adds nodes, edges, types and call stacks to the model, and seals it. Steps are in fold.c. Knows
+ * no file format.
  */
 #include "base/sort.h"
 #include "model/ingest_internal.h"
@@ -194,7 +194,7 @@ static void name_node(struct model *m, uint32_t name, uint32_t node)
 	m->node_of[name] = node + 1;
 }
 
-/* A node without inputs, outputs and attributes. */
+/* Appends a node without inputs, outputs and attributes. */
 uint32_t ingest_plain_node(struct ingest *in, uint32_t name, uint32_t op)
 {
 	struct model *m = in->m;
@@ -241,7 +241,7 @@ uint32_t ingest_end_node(struct ingest *in)
 	return (uint32_t)m->nodes.n - 1;
 }
 
-/* Index and slot columns come into being with the first input that needs them. */
+/* Index and slot columns are created by the first input that needs them. */
 static void input_columns(struct model *m)
 {
 	while (m->input_index.n < m->inputs.n - 1) {
@@ -277,7 +277,7 @@ void ingest_output(struct ingest *in, int32_t slot, uint32_t shape)
 	VEC_PUSH(in->m->a, &in->m->output_shape, shape);
 }
 
-/* Quirk 16: a shape makes parameters, whatever the operation. */
+/* B quirk 16: a shape makes parameters, whatever the operation. */
 void ingest_node_shape(struct ingest *in, uint32_t shape)
 {
 	struct node *n = &in->m->nodes.v[in->m->nodes.n - 1];
@@ -400,7 +400,7 @@ static int by_bytes(const void *m, uint32_t a, uint32_t b)
 	return str_cmp(model_str(m, a), model_str(m, b));
 }
 
-/* Sorts by bytes and drops doubles; the new length. */
+/* Sorts by bytes and removes duplicates; returns the new length. */
 static size_t tidy_set(const struct model *m, struct arena *a, uint32_t *ids, size_t n)
 {
 	size_t kept = 0;
@@ -419,14 +419,14 @@ static uint32_t add_set(struct model *m, struct intern *sets, const uint32_t *id
 
 	if (sets->n > before) {
 		for (size_t i = 0; i < n; i++)
-			/* NOLINTNEXTLINE: n of them are there */
+			/* NOLINTNEXTLINE: the array has n elements */
 			VEC_PUSH(m->a, &m->types, ids[i]);
 		VEC_PUSH(m->a, &m->type0, (uint32_t)m->types.n);
 	}
 	return set;
 }
 
-/* Extra types by node: order of `by` is nodes ascending, as given within one. */
+/* Orders extra types by node; within a node, as given. */
 static const uint32_t *extra_by_node(struct ingest *in, struct arena *a, uint32_t **by)
 {
 	size_t n = in->m->nodes.n;
@@ -442,7 +442,7 @@ static const uint32_t *extra_by_node(struct ingest *in, struct arena *a, uint32_
 	return first;
 }
 
-/* One type set for each distinct combination; most nodes have just op and device. */
+/* Creates one type set per distinct combination; most nodes have only op and device. */
 static void make_type_sets(struct ingest *in)
 {
 	struct model *m = in->m;

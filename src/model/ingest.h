@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What readers call. It speaks of nodes, edges, devices, frames, steps and records, and knows no
- * file format. It alone writes the model, between ingest_begin and ingest_seal.
+ * The interface for readers, in terms of nodes, edges, devices, frames, steps and records,
+ * independent of file formats. Only this module writes the model, between ingest_begin and
+ * ingest_seal.
  *
  *   graph, op log, profile:  ingest_begin  add ... add  ingest_commit | ingest_undo
  *   step files, any thread:  batch_new  batch_record ...     meanwhile on one, in file order:
  *                            ingest_fold
  *   finally:                 ingest_seal
  *
- * A file is all or nothing: ingest_undo takes back all that came since ingest_begin.
+ * A file is loaded completely or not at all: ingest_undo reverts everything since ingest_begin.
  */
 #ifndef TFPROF_MODEL_INGEST_H
 #define TFPROF_MODEL_INGEST_H
@@ -19,16 +20,16 @@
 
 struct ingest;
 
-/* notes outlive the ingest. keep_attrs: node attributes are kept for writing a ProfileProto. */
+/* notes must outlive the ingest. keep_attrs: keeps node attributes for writing a ProfileProto. */
 struct ingest *ingest_open(struct model *m, struct notes *notes, bool keep_attrs);
-/* Begins an overlay: additions go into a model that will be merged into this one (ingest_merge),
- * which is only read meanwhile. */
+/* Begins an overlay: additions go into a model that will later be merged into this one
+ * (ingest_merge). This model is only read meanwhile. */
 void ingest_base(struct ingest *in, const struct model *base);
 
-/* From here on, nodes are those of that model, found by name, each once; of them only executions
- * are said. False if there is no such model. ingest_end_beside takes back what was said so. */
+/* From here on, nodes are those of the base model, found by name, each once, and only executions
+ * are added. Returns false if there is no base model. ingest_end_beside reverts these additions. */
 bool ingest_overlay_begin(struct ingest *in);
-size_t ingest_base_nodes(const struct ingest *in); /* how many it has */
+size_t ingest_base_nodes(const struct ingest *in); /* number of its nodes */
 bool ingest_base_node(struct ingest *in, struct str name, uint32_t *node);
 void ingest_end_beside(struct ingest *in, struct arena *scratch);
 
@@ -36,9 +37,10 @@ const struct model *ingest_model(const struct ingest *in);
 struct notes *ingest_notes(struct ingest *in);
 void ingest_keep_attrs(struct ingest *in);
 bool ingest_keeps_attrs(const struct ingest *in);
-void ingest_keep_said(struct ingest *in); /* labels and threads of spans, to write run metadata */
+void ingest_keep_said(
+        struct ingest *in); /* keeps labels and threads of spans for writing run metadata */
 
-/* scratch: arena of the file, for what is pending until the commit. */
+/* scratch: arena of the file, for data pending until the commit. */
 void ingest_begin(struct ingest *in, struct arena *scratch);
 void ingest_commit(struct ingest *in);
 void ingest_undo(struct ingest *in);
@@ -47,98 +49,103 @@ uint32_t ingest_string(struct ingest *in, struct str s);                 /* stri
 uint32_t ingest_shape(struct ingest *in, const int64_t *dims, size_t n); /* shape id */
 uint32_t ingest_device(struct ingest *in, struct str lower_case);        /* model device id */
 
-/* Adds a node; all calls up to ingest_end_node are about it. False if the name is taken: then
- * nothing is added and nothing else must be said of it. */
+/* Adds a node; all calls up to ingest_end_node refer to it. Returns false and adds nothing if the
+ * name exists; no further call may then refer to the node. */
 bool ingest_node(struct ingest *in, uint32_t name, uint32_t op);
 void ingest_input(struct ingest *in, int32_t index, uint32_t source_name, int32_t slot);
-void ingest_node_shape(struct ingest *in, uint32_t shape); /* its parameters follow from it */
+void ingest_node_shape(struct ingest *in, uint32_t shape); /* determines its parameters */
 void ingest_output(struct ingest *in, int32_t slot, uint32_t shape);
 void ingest_nhwc(struct ingest *in);
 void ingest_attr(
         struct ingest *in, struct str key, struct str value); /* AttrValue bytes, if kept */
 uint32_t ingest_end_node(struct ingest *in);                  /* its id */
 
-/* About a node that has come since ingest_begin, at once. */
+/* For a node added since ingest_begin; takes effect at once. */
 void ingest_set_device(
         struct ingest *in, uint32_t node, uint32_t device, uint32_t host); /* string id of host */
-void ingest_given_types(struct ingest *in, uint32_t node); /* types: just those added from now on */
+void ingest_given_types(struct ingest *in,
+        uint32_t node); /* replaces the node's types by those added from now on */
 
-/* About any node; undone with the file. */
+/* For any node; reverted with the file. */
 void ingest_add_type(struct ingest *in, uint32_t node, uint32_t type);
-void ingest_set_float_ops(struct ingest *in, uint32_t node, int64_t n); /* in force at the commit */
+void ingest_set_float_ops(
+        struct ingest *in, uint32_t node, int64_t n); /* takes effect at the commit */
 /* Adds a call stack; frame may be ID_NONE: a call stack without frames. A node keeps its first
  * stack. */
 void ingest_set_stack(struct ingest *in, uint32_t node, uint32_t frame);
-uint32_t ingest_frame(struct ingest *in, const struct frame *f); /* id; equal frames are one */
+uint32_t ingest_frame(
+        struct ingest *in, const struct frame *f); /* returns an id; equal frames share one */
 void ingest_has_traces(struct ingest *in);
 
-/* Steps whose cells come ready-made, node by node (profiles). Step ids must be distinct. */
+/* Steps whose cells are added node by node (profiles). Step ids must be distinct. */
 struct cell_in {
 	int64_t runs, start, end;
 };
 void ingest_cell(struct ingest *in, int64_t step, uint32_t node, const struct cell_in *c);
-/* Of the cell just made. device: model device id. */
+/* For the last cell. device: model device id. */
 void ingest_mem(struct ingest *in, const uint8_t *packed, size_t n);
 void ingest_span(
         struct ingest *in, enum span_kind kind, uint32_t device, int64_t start, int64_t length);
-void ingest_span_annotation(
-        struct ingest *in, struct span_annotation said); /* of the span just made */
-/* Ticks per microsecond of the cells to come, up to the commit; 1 if never said. */
+void ingest_span_annotation(struct ingest *in, struct span_annotation said); /* for the last span */
+/* Sets the ticks per microsecond of the following cells, up to the commit; 1 by default. */
 void ingest_ticks(struct ingest *in, uint32_t per_us);
-void ingest_step(struct ingest *in, int64_t step); /* known to exist, maybe without cells */
+void ingest_step(struct ingest *in, int64_t step); /* an existing step, possibly without cells */
 
-/* The trace that the file is; it lives as long as the model. In force at the commit. */
+/* Sets the trace from which the file was lowered; it lives as long as the model. Takes effect at
+ * the commit. */
 void ingest_keep_trace(struct ingest *in, const struct trace *t);
 
-/* Records of one step file: a stream of its own in the arena of its job. */
+/* Records of one step file: a separate stream in the arena of its job. */
 struct batch;
 struct record {
 	uint32_t node;         /* from batch_node */
 	uint32_t device;       /* from batch_device */
 	int64_t start, length; /* ticks; all_start and op_end_rel; no time if start <= 0 */
-	const uint8_t *mem; /* packed items, counted if its device turns out to be the node's own;
-	                     * temp and persistent as accelerator's: the fold knows better */
+	const uint8_t
+	        *mem; /* packed items, counted if the device turns out to be the node's own; temp
+	                 and persistent bytes as an accelerator's, which the fold corrects */
 	size_t mem_n;
-	uint32_t gpu_allocators; /* more than one gives a note */
-	struct str label;        /* the name as recorded, for the note that there is no start */
-	struct str said;         /* timeline_label and the thread, if the model keeps them */
+	uint32_t gpu_allocators; /* more than one causes a note */
+	struct str label;        /* the name as recorded, for the note about a missing start */
+	struct str said;         /* timeline_label and thread, if the model keeps them */
 	uint32_t thread;
 };
 
-/* Only names are read in m, so several batches may grow at once, and others be folded. unit: ticks
- * per microsecond. */
+/* Only reads names in m, so several batches may be filled at once while others are folded. unit:
+ * ticks per microsecond. */
 struct batch *batch_new(struct arena *a, const struct model *m, int64_t step, uint32_t unit);
-/* A device of the step, and its name in any case: records may come before the name is known. */
+/* Adds a device of the step, and sets its name in any case: records may precede the name. */
 uint32_t batch_device(struct batch *b);
 void batch_name_device(struct batch *b, uint32_t device, struct str name);
-/* A node by name, made known if it is not; id above the model's if unknown: it will be created by
- * the fold. */
+/* Returns the node with that name. An unknown name gets an id above the model's; the fold creates
+ * the node. */
 uint32_t batch_node(struct batch *b, struct str name);
-uint32_t batch_find(const struct batch *b, struct str name); /* the same, or ID_NONE if unknown */
-void batch_prefetch(const struct batch *b, struct str name); /* it will be looked for soon */
+uint32_t batch_find(
+        const struct batch *b, struct str name); /* returns ID_NONE if the name is unknown */
+void batch_prefetch(const struct batch *b, struct str name); /* prefetches a lookup */
 void batch_record(struct batch *b, const struct record *r);
 struct arena *batch_arena(struct batch *b);
 void batch_no_stats(struct batch *b); /* the file had no step_stats at all */
 
-/* While batches grow on the threads of p, what they read is changed only when they are quiet. NULL:
- * there are none. */
+/* While threads of p fill batches, data that they read changes only when they are idle. NULL: no
+ * threads. */
 void ingest_beside(struct ingest *in, struct pool *p);
 
 /* Adds the batch to the model: creates unknown nodes, applies the first-canonical-device rule,
- * makes the step, counts coverage, adds notes. False only for limits. */
+ * builds the step, counts coverage, adds notes. Fails only for limits. */
 bool ingest_fold(struct ingest *in, struct batch *b, struct err *e);
 
-/* Adds another model, which is only read and was not sealed: nodes are matched by name, its steps
- * become those of a worker. aside: not for the average, and only those that the worker has not.
- * False, and nothing added, if both have nodes and none in common (ERR_FAILED; name stands for it
- * in the sentence), or for limits. */
+/* Merges another model, which is only read and was not sealed: nodes are matched by name, its steps
+ * become steps of a worker. aside: excluded from the average, and only steps that the worker lacks.
+ * Returns false and adds nothing if both have nodes but none in common (ERR_FAILED; the sentence
+ * uses name), or for limits. */
 bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
         bool excluded_from_average, struct str name, struct err *e);
 
-/* The workers' names, by their numbers. */
+/* Sets the workers' names, by number. */
 void ingest_workers(struct ingest *in, const struct strs *names);
 
-/* Resolves inputs, sorts names, makes type sets. The model may be read from then on. */
+/* Resolves inputs, sorts names, creates type sets. The model can be read from then on. */
 bool ingest_seal(struct ingest *in, struct err *e);
 
 #endif

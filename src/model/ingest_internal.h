@@ -8,13 +8,13 @@
 
 #include "model/ingest.h"
 
-/* Lengths of the model's lists when a file began, so that it can be taken back. */
+/* Lengths of the model's lists at the start of a file, for ingest_undo. */
 struct ingest_mark {
 	size_t nodes, inputs, input_index, input_slot, outputs, attrs, extra, traces;
 	bool has_traces;
 };
 
-/* Something said of a node that is in force at the commit. */
+/* A change of a node that takes effect at the commit. */
 struct pending {
 	uint32_t node;
 	bool stack;    /* else float_ops */
@@ -25,7 +25,7 @@ struct node_type {
 	uint32_t node, type;
 };
 
-/* A step that grows cell by cell. */
+/* A step under construction, cell by cell. */
 struct step_in {
 	int64_t id;
 	uint32_t ticks_per_us;
@@ -40,7 +40,7 @@ struct step_in {
 	VEC(int64_t) span_start;
 	VEC(int64_t) span_length;
 	VEC(struct span_annotation)
-	span_annotation; /* shorter than the others: nothing was said of the rest */
+	span_annotation; /* shorter than the others if later spans have no annotations */
 	VEC(uint8_t) mem;
 	VEC(uint32_t) devices;
 	struct imap device_index; /* model device id -> index in devices */
@@ -53,33 +53,33 @@ struct ingest {
 	struct arena *scratch;
 	struct ingest_mark mark;
 	VEC(struct pending) pending; /* in scratch */
-	VEC(struct node_type) extra; /* types beside op and device; in the model arena */
+	VEC(struct node_type) extra; /* types other than op and device; in the model arena */
 	struct imap step_of;         /* step id -> index in steps */
 	VEC(struct step_in *)
-	steps;                     /* growing ones, in scratch; their columns in the model arena */
+	steps; /* steps under construction, in scratch; their columns in the model arena */
 	VEC(int64_t) said;         /* steps that exist, maybe without cells; in scratch */
-	uint32_t ticks_per_us;     /* of steps to come */
+	uint32_t ticks_per_us;     /* ticks per microsecond of the following steps */
 	struct step_in *cell_step; /* of the last cell */
-	struct pool *beside;       /* threads that look names up, or NULL */
-	const struct model *base;  /* that this one will be merged into; NULL: none */
-	uint32_t base_next;        /* its node that is likely the next one asked for */
-	bool *base_seen;           /* by its nodes: asked for; NULL: cells are of nodes of m */
-	const char *overflow;      /* which index ran over; said by ingest_seal */
-	const struct step *alone; /* in the average while no other is: sums begin with the second */
+	struct pool *beside;       /* threads that look up names, or NULL */
+	const struct model *base;  /* the model this one will be merged into; NULL: none */
+	uint32_t base_next;        /* its node that is probably requested next */
+	bool *base_seen;      /* by node of the base: requested; NULL: cells refer to nodes of m */
+	const char *overflow; /* the index that overflowed; reported by ingest_seal */
+	const struct step *alone; /* the only step in the average: sums begin with the second one */
 	bool nodes_changed, types_changed;
 };
 
-/* The node of that name, or ID_NONE. Models of one job have their nodes in the same order: the one
- * behind the last found is tried first. */
+/* Returns the node with that name, or ID_NONE. Models of one job have their nodes in the same
+ * order, so the node after the last found one is tried first. */
 uint32_t ingest_find_next(const struct model *m, struct str name, uint32_t *next);
-/* Sums for nodes that came after the last ones. */
+/* Extends the sums to nodes added since the last step. */
 void ingest_sum_room(struct model *m);
 void ingest_commit_steps(struct ingest *in);
 uint32_t ingest_plain_node(struct ingest *in, uint32_t name, uint32_t op);
-/* Gives the node its canonical device, once. */
+/* Sets the canonical device of the node, once. */
 void ingest_canonical(struct ingest *in, uint32_t node, uint32_t device);
-/* Puts finished steps of one worker, by ascending id, each once, into the model (replacing those of
- * their ids), and adds them to the sums. What run holds then is of no use. */
+/* Moves finished steps of one worker, ascending and distinct by id, into the model (replacing steps
+ * of the same ids), and adds them to the sums. The contents of run are invalid afterwards. */
 void ingest_put_steps(struct ingest *in, struct step **run, size_t n);
 
 #endif

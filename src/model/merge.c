@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One model into another: nodes are matched by name, steps become steps of a worker. What is known
- * of a node stays as it is; only nodes that the model has not are taken over whole. The model that
- * is taken from was not sealed: its inputs are names.
+ * Merges one model into another: nodes are matched by name, steps become steps of a worker. Known
+ * attributes of a node stay as they are; only new nodes are copied whole. The source model was not
+ * sealed: its inputs are names.
  */
 #include "base/sort.h"
 #include "model/ingest_internal.h"
@@ -12,11 +12,11 @@ struct merge {
 	const struct ingest *from_in;
 	const struct model *from;
 	struct arena *a;  /* scratch */
-	uint32_t *node;   /* of from -> of the model; NULL: they are those of the model */
-	bool *fresh;      /* of from: was not there */
-	uint32_t *string; /* of from -> 1 + that of the model, 0 until asked for */
+	uint32_t *node;   /* node of the source -> node of the model; NULL: equal */
+	bool *fresh;      /* by node of the source: newly added */
+	uint32_t *string; /* frame of the source -> 1 + frame of the model, 0 until requested */
 	uint32_t *device; /* likewise */
-	uint32_t *frame;  /* likewise; NULL until one is asked for */
+	uint32_t *frame;  /* the same for strings; NULL until one is requested */
 };
 
 static uint32_t map_string(struct merge *g, uint32_t id)
@@ -37,7 +37,7 @@ static uint32_t map_device(struct merge *g, uint32_t id)
 	return g->device[id] - 1;
 }
 
-/* Frames come after those that they stand in. */
+/* Outer frames come first. */
 static uint32_t map_frame(struct merge *g, uint32_t id)
 {
 	if (id == ID_NONE)
@@ -63,7 +63,7 @@ static void map_shape(struct merge *g, uint32_t shape, uint32_t *to)
 	*to = intern_add(&g->in->m->shapes, bytes);
 }
 
-/* Inputs, outputs, attributes of a node that is being added. */
+/* Copies inputs, outputs and attributes of a node being added. */
 static void add_edges(struct merge *g, uint32_t i)
 {
 	const struct model *f = g->from;
@@ -109,7 +109,7 @@ static uint32_t add_node(struct merge *g, uint32_t i)
 	return to;
 }
 
-/* Nodes of from that the model has not. */
+/* Adds the nodes that the model lacks. */
 static void merge_nodes(struct merge *g)
 {
 	const struct model *f = g->from;
@@ -122,7 +122,7 @@ static void merge_nodes(struct merge *g)
 	for (size_t i = 0; i < g->from_in->extra.n; i++) {
 		const struct node_type *x = &g->from_in->extra.v[i];
 		if (g->fresh[x->node])
-			/* NOLINTNEXTLINE: beside a base there are no types */
+			/* NOLINTNEXTLINE: with a base there are no types */
 			ingest_add_type(g->in, g->node[x->node], map_string(g, x->type));
 	}
 	g->in->m->has_traces |= f->has_traces;
@@ -138,7 +138,7 @@ static int by_node(const void *ctx, uint32_t a, uint32_t b)
 	return (node[a] > node[b]) - (node[a] < node[b]);
 }
 
-/* The cells of a step in the order of the model's nodes; nearly always as they are. */
+/* Orders the cells of a step like the model's nodes; they nearly always are. */
 static uint32_t *order_cells(struct merge *g, const struct step *f, uint32_t *node)
 {
 	uint32_t *order = ARENA_ARRAY(g->a, f->n_cells, uint32_t);
@@ -221,16 +221,17 @@ static void merge_steps(struct merge *g, uint32_t worker, bool excluded_from_ave
 	ingest_put_steps(g->in, run, n);
 }
 
-/* ---- all ---- */
+/* ---- merging ---- */
 
-/* Finds what both have; false if that is nothing though both have nodes. */
+/* Matches nodes; false if both models have nodes but none in common. */
 static bool match_nodes(struct merge *g, const struct model *m)
 {
 	uint32_t next = 0;
 	bool any = false;
 
 	for (uint32_t i = 0; i < g->from->nodes.n; i++) {
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): beside a base: no nodes */
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): with a base there are no
+		 * nodes */
 		g->node[i] = ingest_find_next(m, node_name(g->from, i), &next);
 		any |= g->node[i] != ID_NONE;
 	}

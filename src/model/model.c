@@ -100,8 +100,8 @@ double model_coverage(const struct model *m)
 	return (double)m->covered / ((double)m->nodes.n + 1e-10);
 }
 
-/* The values that do not come from a step. Quirk 33: float_ops are per run once the node ran at
- * all. */
+/* Returns the values that do not come from a step. B quirk 33: float_ops are per run once the node
+ * has run. */
 static void tally_static(const struct node *n, struct tally *t)
 {
 	t->v[V_PARAMS] = n->params;
@@ -111,8 +111,8 @@ static void tally_static(const struct node *n, struct tally *t)
 	t->v[V_DEFINITIONS] = 1;
 }
 
-/* Quirk 34: the average is over the steps in which the node has an entry. The original divides as
- * if nothing were negative. Of a sum that stopped nobody knows the average: it stays there. */
+/* B quirk 34: the average is over the steps in which the node has an entry. The original divides
+ * unsigned. A sum that stopped at the end of its type has no known average and stays. */
 static void tally_average(const struct tally_sum *s, struct tally *t)
 {
 	for (int i = 0; s->steps && i < V_RECORDED; i++)
@@ -130,7 +130,7 @@ static void tally_cell(struct tally_sum *to, const struct step *s, uint32_t c)
 	to->steps++;
 }
 
-/* The step that stands for the average while it is the only one: then there are no sums yet. */
+/* Returns the only step of the average: then there are no sums yet. */
 static const struct step *step_or_only(const struct model *m, const struct step *s)
 {
 	for (size_t i = 0; !s && m->averaged == 1 && i < m->steps.n; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A loaded profile: nodes, strings, devices, call stacks, steps. Immutable between sealings;
- * everything lives in the model arena. Views read it; who calls ingest.h writes it.
+ * everything lives in the model arena. Views read it; callers of ingest.h write it.
  */
 #ifndef TFPROF_MODEL_MODEL_H
 #define TFPROF_MODEL_MODEL_H
@@ -14,11 +14,11 @@
 #define NODES_MAX 0x7fffffffu /* node ids are below this; the top bit marks an unresolved input */
 
 enum {
-	NODE_RAN = 1,         /* has an entry in some step */
+	NODE_RAN = 1,         /* has an entry in at least one step */
 	NODE_NHWC = 2,        /* attribute data_format is "NHWC" */
 	NODE_STACK = 4,       /* has a call stack, possibly empty */
 	NODE_COVERED = 8,     /* counted in the coverage */
-	NODE_TYPES_GIVEN = 16 /* its types come whole from a ProfileProto */
+	NODE_TYPES_GIVEN = 16 /* its types were read as a whole from a ProfileProto */
 };
 
 struct node {
@@ -36,7 +36,7 @@ struct node {
 /* A call-stack frame; equal prefixes of stacks are shared. */
 struct frame {
 	uint32_t parent;         /* outer frame, or ID_NONE */
-	uint32_t file, function; /* string ids, or ID_NONE if the id was mapped to nothing */
+	uint32_t file, function; /* string ids, or ID_NONE if the id had no text */
 	uint32_t source;         /* source line, string id or ID_NONE */
 	int32_t line, func_start_line;
 };
@@ -54,7 +54,7 @@ struct device {
 
 struct tally_sum {
 	int64_t v[V_RECORDED];
-	uint32_t steps; /* in which the node has an entry */
+	uint32_t steps; /* number of steps with an entry of the node */
 };
 
 struct trace;
@@ -62,16 +62,17 @@ struct model {
 	struct arena *a;
 	struct intern strings;
 	uint32_t *node_of;  /* by string id: 1 + the node of that name, 0 if none */
-	size_t node_of_cap; /* string ids from here on name no node */
+	size_t node_of_cap; /* string ids from here on are not node names */
 
 	VEC(struct node) nodes;
 	VEC(uint32_t) by_name; /* node ids in byte order of names; made by sealing */
 
 	/* Inputs of node i: input0[i] .. input0[i + 1]. */
 	VEC(uint32_t) input0;
-	VEC(uint32_t) inputs; /* source node, or INPUT_UNKNOWN | string id of a name nobody has */
-	VEC(int32_t) input_index; /* of each input, unless all are their position (then empty) */
-	VEC(int32_t) input_slot;  /* output of the source, unless all are 0 (then empty) */
+	VEC(uint32_t) inputs; /* source node, or INPUT_UNKNOWN | string id of an unknown name */
+	VEC(int32_t)
+	input_index; /* index of each input, unless all equal their position (then empty) */
+	VEC(int32_t) input_slot; /* output slot of the source, unless all are 0 (then empty) */
 
 	/* Output shapes of node i: output0[i] .. output0[i + 1]. */
 	VEC(uint32_t) output0;
@@ -88,23 +89,25 @@ struct model {
 	VEC(uint32_t) types;
 
 	struct intern frames;  /* bytes of struct frame; read with model_frame */
-	bool has_traces;       /* some op log entry had a code_def, even an empty one */
-	bool keep_annotations; /* spans have what run metadata says of them besides */
-	bool misses_streams;   /* some run metadata had a gpu but no stream:all */
+	bool has_traces;       /* at least one op log entry had a code_def, possibly empty */
+	bool keep_annotations; /* spans have the annotations of run metadata */
+	bool misses_streams;   /* at least one run metadata had a gpu but no stream:all */
 
 	VEC(struct device) devices;
-	struct imap device_of;    /* string id of its name -> device id */
-	struct strs workers;      /* names, if several were merged; each has steps of its own */
+	struct imap device_of; /* string id of its name -> device id */
+	struct strs
+	        workers; /* names, if several workers were merged; each worker has its own steps */
 	VEC(struct step *) steps; /* ascending by worker, then by id */
-	VEC(int64_t) step_ids;    /* of all workers, each once, ascending */
+	VEC(int64_t) step_ids;    /* step ids of all workers, distinct, ascending */
 
-	VEC(const struct trace *) traces; /* of which nodes and steps were made, by worker */
+	VEC(const struct trace *)
+	traces; /* traces from which nodes and steps were made, by worker */
 
-	size_t averaged; /* steps that are in the average: all that are not aside */
+	size_t averaged; /* steps in the average: all that are not aside */
 	VEC(struct tally_sum)
-	sums; /* of the recorded values over these, by node; from two of them on */
+	sums; /* sums of the recorded values over these steps, by node; kept from two steps on */
 
-	size_t covered;         /* nodes that run metadata found already there */
+	size_t covered;         /* nodes of run metadata that existed before */
 	struct imap string_ids; /* id_to_string of op logs and profiles: id -> string id */
 };
 
@@ -124,9 +127,10 @@ static inline struct str device_name(const struct model *m, uint32_t d)
 }
 
 uint32_t model_find(const struct model *m, struct str name);      /* node or ID_NONE */
-const struct step *model_step(const struct model *m, int64_t id); /* any worker's, or NULL */
+const struct step *model_step(const struct model *m, int64_t id); /* of any worker, or NULL */
 
-/* The step of a worker, or NULL; *place, where it stands or would stand, may be NULL. */
+/* Returns the step of a worker, or NULL; *place is set to its position or insertion point; may be
+ * NULL. */
 const struct step *model_step_of(const struct model *m, uint32_t worker, int64_t id, size_t *place);
 
 static inline struct frame model_frame(const struct model *m, uint32_t f)
@@ -139,32 +143,32 @@ static inline struct frame model_frame(const struct model *m, uint32_t f)
 /* Sorts device ids by the bytes of their names. */
 void model_sort_devices(const struct model *m, uint32_t *devices, size_t n, struct arena *scratch);
 
-/* Share of the nodes that run metadata knows, as the original computes it. */
+/* Returns the share of nodes covered by run metadata, as the original computes it. */
 double model_coverage(const struct model *m);
 
-/* Dimensions of a shape; -1 is unknown. An empty shape is one of unknown rank. */
+/* Dimensions of a shape; -1 is unknown. An empty shape has unknown rank. */
 size_t model_rank(const struct model *m, uint32_t shape);
 int64_t model_dim(const struct model *m, uint32_t shape, size_t i);
 
-/* The shape that arrives at input i (an index into inputs), or ID_NONE if unknown. */
+/* Returns the shape of input i (an index into inputs), or ID_NONE if unknown. */
 uint32_t model_input_shape(const struct model *m, size_t i);
 
-/* Place of input i in its node's list, and output slot of its source. */
+/* Position of input i in its node's list, and output slot of its source. */
 int32_t model_input_index(const struct model *m, uint32_t node, size_t i);
 int32_t model_input_slot(const struct model *m, size_t i);
 
-/* The types of a node: n string ids in byte order. */
+/* Returns the types of a node: n string ids in byte order. */
 const uint32_t *model_types(const struct model *m, uint32_t set, size_t *n);
 
-/* By node: its values for a step (NULL: the average over the steps in which it has an entry), and
+/* By node: its values in a step (NULL: the average over the steps in which it has an entry), and
  * the static ones; in a. */
 struct tally *model_tallies(const struct model *m, const struct step *s, struct arena *a);
 
-/* One of the values of a node in a step; cell: its entry there, or ID_NONE. */
+/* Returns one value of a node in a step; cell: its entry there, or ID_NONE. */
 int64_t model_value(const struct model *m, const struct step *s, uint32_t cell, uint32_t node,
         enum value which);
 
-/* The average over some of the steps. */
+/* Returns the average over a subset of the steps. */
 struct tally *model_tallies_over(
         const struct model *m, const struct step *const *steps, size_t n, struct arena *a);
 

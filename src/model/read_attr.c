@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * AttrValue: shapes and texts are decoded, all else is judged. Of the members of its oneof the last
- * one counts, and copies of the same message member are joined. Knows no attribute names.
+ * AttrValue: shapes and texts are decoded, everything else is validated. The last member of its
+ * oneof counts, and repeated messages of one member are merged. Knows no attribute names.
  */
 #include "model/read_internal.h"
 #include "tf_graph.pb-c.h"
@@ -13,7 +13,7 @@ void attr_clear(struct attr_value *v)
 	v->shapes.n = v->dims.n = 0;
 }
 
-/* Makes this member the one that is set; what was there of it stays. */
+/* Selects this member of the oneof and keeps its earlier content. */
 static void attr_set(struct attr_value *v, uint32_t member)
 {
 	if (v->set != member)
@@ -21,7 +21,7 @@ static void attr_set(struct attr_value *v, uint32_t member)
 	v->set = member;
 }
 
-/* TensorShapeProto.Dim: the size. */
+/* Reads TensorShapeProto.Dim: the size. */
 static bool read_dim(struct reading *r, struct str bytes, unsigned depth, int64_t *size)
 {
 	struct leaf l = leaf_below(bytes, depth);
@@ -37,7 +37,7 @@ static bool read_dim(struct reading *r, struct str bytes, unsigned depth, int64_
 	return reading_end(r, &l);
 }
 
-/* TensorShapeProto, added to the last shape. */
+/* Reads a TensorShapeProto and appends it to the last shape. */
 static bool read_shape(struct reading *r, struct str bytes, unsigned depth, struct attr_value *to)
 {
 	struct attr_shape *shape = &to->shapes.v[to->shapes.n - 1];
@@ -66,7 +66,7 @@ static void add_shape(struct reading *r, struct attr_value *to)
 	VEC_PUSH(r->a, &to->shapes, shape);
 }
 
-/* AttrValue.ListValue: its shapes are added, all else is judged. */
+/* Reads an AttrValue.ListValue: appends its shapes, validates the rest. */
 static bool read_list(struct reading *r, struct str bytes, unsigned depth, struct attr_value *to)
 {
 	const ProtobufCMessageDescriptor *tensor = &tensorflow__tensor_proto__descriptor;
@@ -98,7 +98,7 @@ static bool read_list(struct reading *r, struct str bytes, unsigned depth, struc
 	return reading_end(r, &l);
 }
 
-/* A member that is a message. */
+/* Reads a member that is a message. */
 static bool read_member(struct reading *r, struct str bytes, unsigned depth, struct attr_value *out)
 {
 	switch (out->set) {
@@ -146,7 +146,8 @@ bool read_attr(struct reading *r, struct str bytes, unsigned depth, struct attr_
 	return reading_end(r, &l);
 }
 
-/* Shape i: a scalar of known rank counts as [1]; without known rank there are no dimensions. */
+/* Returns shape i: a scalar of known rank counts as [1]; a shape of unknown rank has no dimensions.
+ */
 uint32_t attr_shape_id(struct ingest *to, const struct attr_value *v, size_t i)
 {
 	static const int64_t scalar = 1;
@@ -180,7 +181,7 @@ void attrs_add(struct arena *a, struct attrs *v, const struct entry *e)
 	VEC_PUSH(a, &v->list, *e);
 }
 
-/* Hands the attributes of the current node to the model. */
+/* Adds the attributes of the current node to the model. */
 void attrs_say(struct ingest *to, const struct attrs *v)
 {
 	for (size_t i = 0; i < v->list.n; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Baselines: text of ours, a line for each node and one for each step in which it ran, fields
- * behind tabs. Names have \xNN for what would end a field. No edges, no call stacks.
+ * Reads baselines, a text format of ours: a line for each node and one for each step in which it
+ * ran, with fields separated by tabs. Names use \xNN for characters that would end a field. No
+ * edges, no call stacks.
  *
  *   tfprof baseline 1
  *   step  ID
@@ -21,10 +22,10 @@ struct reading {
 	struct src *s;
 	struct err *e;
 	size_t line;
-	uint32_t node, device; /* of the last node line; ID_NONE: there was none */
+	uint32_t node, device; /* of the last node line; ID_NONE before the first */
 	struct str field[FIELDS_MAX];
 	size_t n;
-	bool ended; /* the last line was there: nothing is cut off */
+	bool ended; /* the end line was read: the file is complete */
 };
 
 static bool fault(struct reading *r, const char *what)
@@ -37,7 +38,7 @@ static int hex(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A field without its escapes. */
+/* Returns a field without its escapes. */
 static struct str plain(struct reading *r, struct str s)
 {
 	struct sb b = sb_in(r->a);
@@ -67,7 +68,7 @@ static bool split(struct reading *r, struct str line)
 	}
 }
 
-/* 3x3x64, or - for none. */
+/* Reads 3x3x64, or - for none. */
 static bool read_shape(struct reading *r, struct str s, uint32_t *shape)
 {
 	VEC(int64_t) dims = { 0 };

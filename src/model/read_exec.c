@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ExecProfile, the executions of one node in one step (B§5.8): a leaf in a leaf, walked by hand
- * straight into a cell. Knows nothing of the node.
+ * ExecProfile, the executions of one node in one step (B§5.8): a leaf within a leaf, decoded by
+ * hand directly into a cell. Does not know the node.
  */
 #include "model/read_internal.h"
 
 #define EXEC_DEPTH                                                                                 \
 	4 /* ProfileProto > entry of nodes > ProfileNode > entry of execs > ExecProfile */
 
-/* An entry of accelerator_execs or cpu_execs. */
+/* Reads an entry of accelerator_execs or cpu_execs. */
 static bool add_times(struct reading *r, struct exec *x, struct str bytes, enum span_kind kind)
 {
 	struct exec_times t = { .kind = kind };
@@ -22,7 +22,7 @@ static bool add_times(struct reading *r, struct exec *x, struct str bytes, enum 
 	return true;
 }
 
-/* Walks an ExecProfile: its numbers, and where the rest is. */
+/* Decodes the numbers of an ExecProfile and records where the rest is. */
 static bool walk_exec(struct reading *r, struct exec *x, struct str bytes)
 {
 	struct leaf l = leaf_below(bytes, EXEC_DEPTH);
@@ -65,7 +65,7 @@ static bool walk_exec(struct reading *r, struct exec *x, struct str bytes)
 	return reading_end(r, &l);
 }
 
-/* An ExecTime: a span for each of its tuples of start and duration. */
+/* Reads an ExecTime: one span per tuple of start and duration. */
 static bool say_times(struct reading *r, struct exec *x, const struct exec_times *t, bool say)
 {
 	struct leaf l = leaf_below(t->times, EXEC_DEPTH + 2);
@@ -90,7 +90,7 @@ static bool say_times(struct reading *r, struct exec *x, const struct exec_times
 	return reading_end(r, &l);
 }
 
-/* The spans of one kind. Of two map entries of one device the last counts. */
+/* Adds the spans of one kind. Of two map entries for one device the last counts. */
 static bool say_kind(struct reading *r, struct exec *x, enum span_kind kind, bool say)
 {
 	for (size_t i = 0; i < x->times.n; i++) {
@@ -102,7 +102,7 @@ static bool say_kind(struct reading *r, struct exec *x, enum span_kind kind, boo
 	return true;
 }
 
-/* All spans of the cell. A device without times is told once, as seen. */
+/* Adds all spans of the cell. A device without times is added once, as seen. */
 static bool say_spans(struct reading *r, struct exec *x, bool say)
 {
 	for (size_t i = 0; i < x->times.n; i++) {
@@ -127,7 +127,7 @@ static bool say_spans(struct reading *r, struct exec *x, bool say)
 	return true;
 }
 
-/* A Memory: an output's size and place. */
+/* Reads a Memory: size and place of an output. */
 static bool read_output(struct reading *r, const struct entry *e, struct mem_output *o)
 {
 	struct leaf l = leaf_below(e->value, EXEC_DEPTH + 3);
@@ -143,7 +143,7 @@ static bool read_output(struct reading *r, const struct entry *e, struct mem_out
 	return reading_end(r, &l);
 }
 
-/* Field f of ExecMemory. */
+/* Reads field f of ExecMemory. */
 static int64_t *mem_field(struct mem_item *m, uint32_t f)
 {
 	switch (f) {
@@ -161,7 +161,7 @@ static int64_t *mem_field(struct mem_item *m, uint32_t f)
 	}
 }
 
-/* An ExecMemory, packed behind what is in x->packed. */
+/* Reads an ExecMemory and packs it after the contents of x->packed. */
 static bool pack_memory(struct reading *r, struct exec *x, struct str bytes)
 {
 	const enum entry_form form = ENTRY_MESSAGE | ENTRY_KEY32;
@@ -199,7 +199,7 @@ static bool pack_memory(struct reading *r, struct exec *x, struct str bytes)
 	return true;
 }
 
-/* An AllocationRecord, packed likewise. */
+/* Reads an AllocationRecord and packs it in the same way. */
 static bool pack_allocation(struct reading *r, struct exec *x, struct str bytes)
 {
 	struct leaf l = leaf_below(bytes, EXEC_DEPTH + 1);
@@ -231,7 +231,7 @@ static bool say_memory(struct reading *r, struct exec *x, bool say)
 	return true;
 }
 
-/* Reads an ExecProfile into a cell; without a node it is only judged. */
+/* Reads an ExecProfile into a cell; without a node it is only validated. */
 bool read_exec(struct reading *r, struct exec *x, int64_t step, uint32_t node, struct str bytes)
 {
 	bool say = node != ID_NONE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * GraphDef (B§5.1), streamed: each NodeDef is a leaf that is walked by hand. The attributes shape,
- * _output_shapes and data_format are decoded; the function library and the versions are skipped
- * unread. A GraphDef may also lie in a MetaGraphDef, alone or as the first of a SavedModel; what of
- * such a file is not taken is told. Must not know what the model makes of it.
+ * GraphDef (B§5.1), streamed: each NodeDef is a leaf that is decoded by hand. The attributes shape,
+ * _output_shapes and data_format are decoded; the function library and the versions are skipped. A
+ * GraphDef may also be inside a MetaGraphDef, alone or as the first of a SavedModel; a note lists
+ * the parts of such a file that are not used. Does not know how the model uses the data.
  *
  *   SavedModel    1 schema version (varint)  2 MetaGraphDef, repeated
  *   MetaGraphDef  1 MetaInfoDef { 4 tag, repeated }  2 GraphDef
@@ -13,7 +13,7 @@
 #include "model/sniff.h"
 #include "tf_graph.pb-c.h"
 
-/* One NodeDef while it is walked. Its scratch is reused from node to node. */
+/* State for one NodeDef. Its scratch is reused from node to node. */
 struct graph_node {
 	struct str name, op;
 	VEC(struct str) inputs;
@@ -21,13 +21,13 @@ struct graph_node {
 	struct attrs kept;
 };
 
-/* A file while it is read. */
+/* State for one file. */
 struct graph_file {
 	struct graph_node n;
 	uint64_t taken;            /* nodes */
-	uint64_t graphs;           /* MetaGraphDefs, of which the first is taken */
-	uint64_t functions, nodes; /* of its library: not taken */
-	struct sb tags;            /* of the MetaGraphDef that is taken */
+	uint64_t graphs;           /* number of MetaGraphDefs; the first one is used */
+	uint64_t functions, nodes; /* contents of its library, which are not used */
+	struct sb tags;            /* tags of the MetaGraphDef that is used */
 };
 
 /* Levels of a NodeDef below the top of its file. */
@@ -63,7 +63,7 @@ static void node_clear(struct graph_node *n)
 	attr_clear(&n->format);
 }
 
-/* Walks a NodeDef; says nothing yet, as its name may come last. */
+/* Decodes a NodeDef without adding it yet, because its name may come last. */
 static bool walk_node(struct reading *r, struct graph_node *n)
 {
 	const ProtobufCMessageDescriptor *debug =
@@ -100,8 +100,8 @@ static bool walk_node(struct reading *r, struct graph_node *n)
 	return reading_end(r, &l);
 }
 
-/* "^name:1" -> name: what is before the first ':', without one leading '^'. Quirk 15: so control
- * inputs are inputs like others. */
+/* "^name:1" -> name: the text before the first ':', without a leading '^'. B quirk 15: so control
+ * inputs count as inputs. */
 static struct str source_name(struct str input)
 {
 	size_t colon = str_find_char(input, ':');
@@ -115,7 +115,7 @@ static struct str source_name(struct str input)
 	return input;
 }
 
-/* Hands the node to the model. Quirk 14: the output index behind ':' is never looked at. */
+/* Adds the node to the model. B quirk 14: the output index after ':' is ignored. */
 static void say_node(struct ingest *to, const struct graph_node *n)
 {
 	if (!ingest_node(to, ingest_string(to, n->name), ingest_string(to, n->op)))
@@ -133,7 +133,7 @@ static void say_node(struct ingest *to, const struct graph_node *n)
 	ingest_end_node(to);
 }
 
-/* Counts what a library, the value that comes, holds. */
+/* Counts the contents of a library, which is the next value. */
 static void count_functions(struct reading *r, struct graph_file *f)
 {
 	struct wire *w = &r->w;
@@ -169,7 +169,7 @@ static void read_nodes(struct reading *r, struct graph_file *f, enum graph_form 
 	}
 }
 
-/* Keeps the tags of a MetaInfoDef, the value that comes. */
+/* Keeps the tags of a MetaInfoDef, which is the next value. */
 static void read_tags(struct reading *r, struct graph_file *f)
 {
 	struct wire *w = &r->w;
@@ -218,7 +218,7 @@ static void read_saved(struct reading *r, struct graph_file *f, enum graph_form 
 	}
 }
 
-/* Says what of the file is not in the model. */
+/* Writes a note about the parts of the file that are not in the model. */
 static void tell_rest(struct reading *r, const struct graph_file *f)
 {
 	struct notes *notes = ingest_notes(r->to);

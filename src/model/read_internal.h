@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by the readers of GraphDef, OpLogProto and ProfileProto: leaves that are refused with the
- * offset of the fault, map entries, attribute values, call stacks. Hand-written walks follow the
- * rules of libprotobuf: the last scalar wins, a known field of another wire type is unknown, copies
- * of a submessage are merged, packed and unpacked lists are both accepted, texts are UTF-8.
+ * Shared by the readers of GraphDef, OpLogProto and ProfileProto: faulty leaves reported with their
+ * offset, map entries, attribute values, call stacks. Decoding follows the rules of libprotobuf:
+ * the last scalar wins, a known field with another wire type is unknown, copies of a submessage are
+ * merged, packed and unpacked lists are both accepted, texts are UTF-8.
  */
 #ifndef TFPROF_MODEL_READ_INTERNAL_H
 #define TFPROF_MODEL_READ_INTERNAL_H
@@ -16,26 +16,26 @@ struct reading {
 	struct wire w;
 	struct ingest *to;
 	struct arena *a;  /* of the file */
-	struct str leaf;  /* being walked; valid until the next one */
+	struct str leaf;  /* being decoded; valid until the next one */
 	uint64_t leaf_at; /* its offset */
-	const char *why;  /* static: what read_text found */
-	char *join;       /* where read_join last put something */
+	const char *why;  /* static text: the fault that read_text found */
+	char *join;       /* end of the last read_join */
 	size_t join_cap;
 };
 
 void reading_init(struct reading *r, struct src *s, const char *what, struct ingest *to,
         struct arena *a, struct err *e);
 
-/* Takes the value announced by wire_next as the leaf to walk. */
+/* Reads the value announced by wire_next as the leaf to decode. */
 bool reading_leaf(struct reading *r);
 
-/* The end of a walk: true if l was good to its end, else fills *e with the place of the fault. */
+/* Ends decoding: true if l was valid to its end, otherwise fills *e with the place of the fault. */
 bool reading_end(struct reading *r, const struct leaf *l);
 
 /* Fills *e; near is a byte of the leaf, or NULL. Returns false. */
 bool reading_refuse(struct reading *r, const void *near, const char *why);
 
-/* A walk over bytes that stand depth levels below the top of the file. */
+/* Starts decoding bytes that are depth levels below the top of the file. */
 static inline struct leaf leaf_below(struct str bytes, unsigned depth)
 {
 	struct leaf l = leaf_of(bytes);
@@ -43,33 +43,33 @@ static inline struct leaf leaf_below(struct str bytes, unsigned depth)
 	return l;
 }
 
-/* The value of a text field; what is not UTF-8 makes the walk bad. */
+/* Returns the value of a text field; invalid UTF-8 sets bad. */
 static inline struct str read_text(struct reading *r, struct leaf *l)
 {
 	struct str s = leaf_bytes(l);
 
 	if (!str_is_utf8(s)) {
 		l->bad = true;
-		l->p = (const uint8_t *)s.p; /* where the fault is */
+		l->p = (const uint8_t *)s.p; /* place of the fault */
 		r->why = "a text that is not UTF-8";
 	}
 	return s;
 }
 
-/* One more copy of a submessage: the copies one after the other are their merge. */
+/* Adds one more copy of a submessage; concatenated copies are their merge. */
 void read_join(struct reading *r, struct str *to, struct str copy);
 
-/* Adds the values of a packed list to a walk's column, or only checks them (to is NULL). */
+/* Appends the values of a packed list to a column, or only validates them (to is NULL). */
 struct numbers {
 	int64_t *v;
 	size_t n, cap;
 };
 void read_packed(struct reading *r, struct leaf *l, struct numbers *to);
 
-/* A Tuple: its values are added to the column. */
+/* Reads a Tuple and appends its values to the column. */
 bool read_tuple(struct reading *r, struct str bytes, unsigned depth, struct numbers *to);
 
-/* Judges a submessage that is not kept. */
+/* Validates a submessage that is not kept. */
 struct ProtobufCMessageDescriptor;
 bool read_judge(struct reading *r, const struct ProtobufCMessageDescriptor *d, struct str bytes,
         unsigned depth);
@@ -77,10 +77,10 @@ bool read_judge(struct reading *r, const struct ProtobufCMessageDescriptor *d, s
 /* ---- map entries ---- */
 
 struct entry {
-	int64_t key;      /* of a map by number */
-	struct str name;  /* of a map by text */
-	struct str value; /* text, or message with its copies joined */
-	int64_t number;   /* value of a map to numbers */
+	int64_t key;      /* of a map with numeric keys */
+	struct str name;  /* of a map with text keys */
+	struct str value; /* a text, or a message with its copies joined */
+	int64_t number;   /* value of a map with numeric values */
 };
 struct entries {
 	struct entry *v;
@@ -90,7 +90,7 @@ enum entry_form {
 	ENTRY_MESSAGE = 0,
 	ENTRY_TEXT = 1,   /* the value is text */
 	ENTRY_NUMBER = 2, /* the value is a varint */
-	ENTRY_NAMED = 4,  /* the key is text, else a varint */
+	ENTRY_NAMED = 4,  /* the key is text, otherwise a varint */
 	ENTRY_KEY32 = 8   /* the key has 32 bits */
 };
 bool read_entry(struct reading *r, struct str bytes, unsigned depth, enum entry_form form,
@@ -98,23 +98,24 @@ bool read_entry(struct reading *r, struct str bytes, unsigned depth, enum entry_
 bool read_entry_to(struct reading *r, struct str bytes, unsigned depth, enum entry_form form,
         struct entries *to);
 
-/* Sort by number. Tidied: of equal keys only the last stays. */
+/* Sorts by number. The tidy function also keeps only the last of equal keys. */
 void entries_sort(struct arena *a, struct entries *v);
-bool entries_last(const struct entries *v, size_t i); /* sorted: the last of its key? */
+bool entries_last(const struct entries *v,
+        size_t i); /* in a sorted list: true for the last entry of its key */
 void entries_tidy(struct arena *a, struct entries *v);
 
 /* ---- attribute values ---- */
 
-enum { ATTR_LIST = 1, ATTR_TEXT = 2, ATTR_SHAPE = 7 }; /* members of AttrValue that are decoded */
+enum { ATTR_LIST = 1, ATTR_TEXT = 2, ATTR_SHAPE = 7 }; /* the decoded members of AttrValue */
 
 struct attr_shape {
 	size_t dim0, n;
 	bool unknown_rank;
 };
 struct attr_value {
-	uint32_t set; /* which member, 0: none */
+	uint32_t set; /* the member that is set, 0: none */
 	struct str s;
-	VEC(struct attr_shape) shapes; /* one, or those of the list */
+	VEC(struct attr_shape) shapes; /* one shape, or the shapes of the list */
 	struct numbers dims;
 };
 void attr_clear(struct attr_value *v);
@@ -122,7 +123,7 @@ bool read_attr(struct reading *r, struct str bytes, unsigned depth, struct attr_
 uint32_t attr_shape_id(struct ingest *to, const struct attr_value *v, size_t i);
 bool attr_is_nhwc(const struct attr_value *v);
 
-/* Attributes of one node that are kept as bytes; of equal keys the last stays. */
+/* Attributes of one node that are kept as bytes; the last of equal keys counts. */
 struct attrs {
 	struct entries list;
 	struct intern names; /* of all nodes of the file */
@@ -142,7 +143,7 @@ struct code_trace {
 };
 struct stack_text {
 	struct str text;
-	uint32_t string; /* in the model, ID_NONE until it is used */
+	uint32_t string; /* string id in the model; ID_NONE until used */
 };
 struct stacks {
 	struct arena *a;
@@ -150,24 +151,24 @@ struct stacks {
 	VEC(struct stack_text) texts;
 	struct intern defs; /* bytes of CodeDefs */
 	VEC(struct code_trace) traces;
-	VEC(size_t) trace0;  /* by CodeDef; one more */
-	VEC(uint32_t) frame; /* by CodeDef: innermost frame, once asked for */
+	VEC(size_t) trace0;  /* by CodeDef, with one more element at the end */
+	VEC(uint32_t) frame; /* by CodeDef: innermost frame, once requested */
 	VEC(bool) framed;
 };
 void stacks_init(struct stacks *s, struct arena *a);
-/* An entry of id_to_string; the last of an id counts. */
+/* Adds an entry of id_to_string; the last one of an id counts. */
 bool stacks_read_text(struct stacks *s, struct reading *r, struct str bytes);
-/* A CodeDef; equal bytes have equal ids. */
+/* Adds a CodeDef; equal bytes get equal ids. */
 bool stacks_read(
         struct stacks *s, struct reading *r, struct str bytes, unsigned depth, uint32_t *id);
-/* The innermost frame, ID_NONE without frames. All texts must be known. */
+/* Returns the innermost frame, ID_NONE without frames. All texts must have been read. */
 uint32_t stacks_frame(struct stacks *s, struct ingest *to, uint32_t id);
 
 /* ---- ProfileNode (read_profile_node.c) ---- */
 
 #define PROFILE_NODE_DEPTH 2 /* ProfileProto > entry of nodes > ProfileNode */
 
-/* A node while it is walked. Its scratch is reused from node to node. */
+/* State for one node. Its scratch is reused from node to node. */
 struct profile_node {
 	struct str op, device, host, trace;
 	int64_t float_ops;
@@ -178,10 +179,11 @@ struct profile_node {
 	struct attr_value format, other;
 	struct attrs kept;
 };
-/* All of the node but its name, outputs by shape id; executions are sorted, and not looked into. */
+/* Decodes the whole node except its name, outputs by shape id; executions are sorted but not
+ * decoded. */
 bool read_profile_node(
         struct reading *r, struct profile_node *n, struct str bytes, struct stacks *stacks);
-/* Only its name, and its executions in the order of the file. */
+/* Decodes only its name, and lists its executions in file order. */
 bool read_profile_node_known(
         struct reading *r, struct profile_node *n, struct str bytes, struct str *name);
 
@@ -192,21 +194,21 @@ struct exec_times {
 	enum span_kind kind;
 	struct str times; /* ExecTime */
 };
-/* Scratch for the executions of a node in a step, and what was left out so far. */
+/* Scratch for the executions of a node in a step, and counts of skipped data. */
 struct exec {
 	int64_t runs, start, end;
 	VEC(struct exec_times) times;
 	VEC(struct str) memory;
 	VEC(struct str) allocations;
 	VEC(size_t) last[2]; /* by device: index + 1 of its last map entry; accelerator, cpu */
-	VEC(uint64_t) seen;  /* by device: serial of the last cell that has a span there */
+	VEC(uint64_t) seen;  /* by device: serial number of the last cell with a span there */
 	uint64_t serial;
 	struct numbers tuple;
 	struct entries outputs;
 	VEC(uint8_t) packed;
 	uint64_t short_tuples;
 };
-/* node ID_NONE: only judged. */
+/* node ID_NONE: only validates. */
 bool read_exec(struct reading *r, struct exec *x, int64_t step, uint32_t node, struct str bytes);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Leaves of the streamed formats: where a fault is, texts, lists of numbers, map entries.
- * Knows no message but Tuple.
+ * Leaves of the streamed formats: places of faults, texts, lists of numbers, map entries. Knows no
+ * message except Tuple.
  */
 #include <stdint.h>
 
@@ -16,7 +16,7 @@ void reading_init(struct reading *r, struct src *s, const char *what, struct ing
 	wire_init(&r->w, s, what, e);
 }
 
-/* Takes the value announced by wire_next as the leaf to walk. */
+/* Reads the value announced by wire_next as the leaf to decode. */
 bool reading_leaf(struct reading *r)
 {
 	if (!wire_leaf(&r->w, &r->leaf))
@@ -25,7 +25,7 @@ bool reading_leaf(struct reading *r)
 	return true;
 }
 
-/* Fills *e with the place of near, or of the leaf where near is not in it (joined copies). */
+/* Fills *e with the place of near, or of the leaf if near is outside of it (joined copies). */
 bool reading_refuse(struct reading *r, const void *near, const char *why)
 {
 	uintptr_t off = (uintptr_t)near - (uintptr_t)r->leaf.p;
@@ -35,7 +35,7 @@ bool reading_refuse(struct reading *r, const void *near, const char *why)
 	return wire_fail(&r->w, r->leaf_at + (off <= r->leaf.n ? off : 0), "%s", why);
 }
 
-/* True if the walk came to its end. */
+/* True if decoding reached the end. */
 bool reading_end(struct reading *r, const struct leaf *l)
 {
 	if (!l->bad && !r->w.bad)
@@ -43,7 +43,7 @@ bool reading_end(struct reading *r, const struct leaf *l)
 	return reading_refuse(r, l->p, r->why ? r->why : "a value that is broken or cut off");
 }
 
-/* Judges a submessage that is not kept. */
+/* Validates a submessage that is not kept. */
 bool read_judge(struct reading *r, const struct ProtobufCMessageDescriptor *d, struct str bytes,
         unsigned depth)
 {
@@ -54,7 +54,7 @@ bool read_judge(struct reading *r, const struct ProtobufCMessageDescriptor *d, s
 	return reading_refuse(r, bytes.p + at, "a value that is broken or cut off");
 }
 
-/* Refuses a copy whose last field is cut off: joined to the next one it would look whole. */
+/* Refuses a copy whose last field is truncated: joined to the next copy it would look complete. */
 static void check_copy(struct reading *r, struct str copy)
 {
 	struct leaf l = leaf_of(copy);
@@ -64,7 +64,7 @@ static void check_copy(struct reading *r, struct str copy)
 	reading_end(r, &l);
 }
 
-/* Puts a copy behind the ones before it. Room is doubled, so that many copies cost little. */
+/* Appends a copy to the earlier ones. The buffer doubles, so many copies cost little. */
 void read_join(struct reading *r, struct str *to, struct str copy)
 {
 	size_t n = to->n + copy.n;
@@ -87,7 +87,7 @@ void read_join(struct reading *r, struct str *to, struct str copy)
 	*to = str_make(r->join, n);
 }
 
-/* Takes a packed list of varints. */
+/* Reads a packed list of varints. */
 void read_packed(struct reading *r, struct leaf *l, struct numbers *to)
 {
 	struct leaf list = leaf_of(leaf_bytes(l));
@@ -100,7 +100,7 @@ void read_packed(struct reading *r, struct leaf *l, struct numbers *to)
 	l->bad |= list.bad;
 }
 
-/* Takes all values of a Tuple. */
+/* Reads all values of a Tuple. */
 bool read_tuple(struct reading *r, struct str bytes, unsigned depth, struct numbers *to)
 {
 	struct leaf l = leaf_below(bytes, depth);
@@ -121,7 +121,7 @@ bool read_tuple(struct reading *r, struct str bytes, unsigned depth, struct numb
 
 /* ---- map entries ---- */
 
-/* The value of an entry; false if the tag is not that of such a value. */
+/* Reads the value of an entry; false if the tag belongs to something else. */
 static bool take_value(struct reading *r, struct leaf *l, enum entry_form form, struct entry *out)
 {
 	if (form & ENTRY_NUMBER) {
@@ -138,7 +138,7 @@ static bool take_value(struct reading *r, struct leaf *l, enum entry_form form, 
 	return true;
 }
 
-/* Reads one entry of a map. A value that is a message is not looked into. */
+/* Reads one entry of a map. A value that is a message is not decoded. */
 bool read_entry(struct reading *r, struct str bytes, unsigned depth, enum entry_form form,
         struct entry *out)
 {
@@ -176,7 +176,7 @@ static int by_key(const void *ctx, uint32_t a, uint32_t b)
 	return (v[a].key > v[b].key) - (v[a].key < v[b].key);
 }
 
-/* Sorts by insertion, which is stable; or by merging where there are many. */
+/* Insertion sort, which is stable; merge sort for many entries. */
 static void sort_entries(struct arena *a, struct entries *v)
 {
 	if (v->n > 16) {
@@ -203,13 +203,13 @@ void entries_sort(struct arena *a, struct entries *v)
 		sort_entries(a, v);
 }
 
-/* In a sorted list: is this the last entry of its key? */
+/* In a sorted list: true for the last entry of its key. */
 bool entries_last(const struct entries *v, size_t i)
 {
 	return i + 1 == v->n || v->v[i].key != v->v[i + 1].key;
 }
 
-/* Sorts by number; of equal keys the last stays. */
+/* Sorts by number; the last of equal keys stays. */
 void entries_tidy(struct arena *a, struct entries *v)
 {
 	size_t kept = 0;

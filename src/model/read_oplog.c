@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * OpLogProto (B§5.6), streamed: each OpLogEntry is a leaf that is walked by hand. Texts of call
- * stacks may follow the entries, so stacks are told at the end.
+ * OpLogProto (B§5.6), streamed: each OpLogEntry is a leaf that is decoded by hand. Texts of call
+ * stacks may follow the entries, so stacks are added at the end.
  */
 #include "model/read_internal.h"
 
-#define ENTRY_DEPTH 1 /* of an OpLogEntry below the top */
+#define ENTRY_DEPTH 1 /* levels of an OpLogEntry below the top */
 
 struct node_stack {
 	uint32_t node, stack;
@@ -47,7 +47,7 @@ static bool walk_entry(struct reading *r, struct oplog *o)
 	return reading_end(r, &l);
 }
 
-/* Tells the model about the entry; one for a node that nobody knows is only judged. */
+/* Adds the entry to the model; an entry for an unknown node is only validated. */
 static bool say_entry(struct reading *r, struct oplog *o)
 {
 	uint32_t node = model_find(ingest_model(r->to), o->name);

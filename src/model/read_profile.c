@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ProfileProto (B§5.8). The input is gone over twice, since nodes name their inputs by keys of
- * nodes that come later, and texts of call stacks follow the nodes: first keys, names and texts are
- * collected, then each node is a leaf that is walked by hand (read_profile_node.c). No message is
- * unpacked.
+ * ProfileProto (B§5.8). The input is read twice, because nodes refer to later nodes by key, and
+ * texts of call stacks follow the nodes. The first pass collects keys, names and texts; in the
+ * second each node is a leaf that is decoded by hand (read_profile_node.c). No message is unpacked.
  */
 #include "model/read_internal.h"
 
 enum { NOTE_PROFILE_INPUT = 0x500, NOTE_PROFILE_TUPLE, NOTE_PROFILE_STEP }; /* kinds of notes */
 
 struct profile {
-	struct numbers keys; /* by place among the entries of nodes: its key */
-	VEC(uint32_t) names; /* by place: string id */
-	uint32_t *place1;    /* by key: 1 + the last place of that key; NULL where keys are large */
+	struct numbers keys; /* by index among the entries of nodes: its key */
+	VEC(uint32_t) names; /* by index: string id */
+	uint32_t *place1;    /* by key: 1 + the last index with that key; NULL if keys are large */
 	size_t n_place1;
-	struct imap place_of; /* instead of place1 */
+	struct imap place_of; /* used instead of place1 */
 	struct numbers steps;
 	struct stacks stacks;
 	bool has_trace;
-	size_t place; /* in the second pass */
+	size_t place; /* true in the second pass */
 	struct profile_node n;
 	struct exec x;
-	uint64_t lost_inputs; /* by unknown key */
-	/* While damage is looked for: those keys, and the steps that have records. */
+	uint64_t lost_inputs; /* inputs with unknown keys, by key */
+	/* For damaged files: those keys, and the steps that have records. */
 	struct imap lost_nodes, ran;
-	uint32_t lost_from; /* name of the first node that lost one */
+	uint32_t lost_from; /* name of the first node with a missing input */
 };
 
 /* ---- first pass ---- */
 
-/* An entry of nodes: only its key and name. */
+/* Reads only key and name of an entry of nodes. */
 static bool index_node(struct reading *r, struct profile *p)
 {
 	struct str name = S("");
@@ -85,7 +84,7 @@ static void index_field(struct reading *r, struct profile *p)
 	}
 }
 
-/* Keys to places. The original's keys count from 0: then an array will do. */
+/* Maps keys to indices. The original's keys count from 0, so an array suffices. */
 static void index_keys(struct arena *a, struct profile *p)
 {
 	size_t most = 2 * p->keys.n + 1024;
@@ -106,7 +105,7 @@ static void index_keys(struct arena *a, struct profile *p)
 	}
 }
 
-/* The last place of a key; false if no node has it. */
+/* Returns the last index with a key; false if no node has it. */
 static bool find_place(const struct profile *p, int64_t key, uint32_t *place)
 {
 	if (!p->place1)
@@ -119,7 +118,8 @@ static bool find_place(const struct profile *p, int64_t key, uint32_t *place)
 
 /* ---- second pass ---- */
 
-/* The output of source `key` that the node uses; -1, which no output has, if it does not say. */
+/* Returns the output of source `key` that the node uses; -1, which no output has, if it is not
+ * recorded. */
 static int32_t node_slot(const struct profile_node *n, int64_t key)
 {
 	size_t lo = 0, hi = n->slots.n;
@@ -134,7 +134,7 @@ static int32_t node_slot(const struct profile_node *n, int64_t key)
 	return lo < n->slots.n && n->slots.v[lo].key == key ? (int32_t)n->slots.v[lo].number : -1;
 }
 
-/* An input by a key that no node has. */
+/* Records an input whose key no node has. */
 static void lose_input(struct reading *r, struct profile *p, uint32_t name, int64_t key)
 {
 	if (p->lost_inputs++ == 0)
@@ -158,7 +158,7 @@ static void say_inputs(struct reading *r, struct profile *p, uint32_t name)
 	}
 }
 
-/* Adds a node that is complete. */
+/* Adds a completely decoded node. */
 static void say_facts(struct reading *r, struct profile *p, uint32_t node)
 {
 	const struct profile_node *n = &p->n;
@@ -175,8 +175,8 @@ static void say_facts(struct reading *r, struct profile *p, uint32_t node)
 	ingest_set_stack(to, node, stacks_frame(&p->stacks, to, n->stack));
 }
 
-/* Executions: the last of a step counts, the others are only judged; all are if node is ID_NONE.
- */
+/* Adds the executions: the last one of a step counts, the others are only validated; all of them if
+ * node is ID_NONE. */
 static bool walk_execs(struct reading *r, struct profile *p, uint32_t node)
 {
 	struct entries *v = &p->n.execs;
@@ -201,7 +201,7 @@ static bool judge_execs(struct reading *r, struct profile *p)
 	return ok;
 }
 
-/* Says what is known of the node; its executions come after it. */
+/* Adds the attributes of the node; its executions follow. */
 static uint32_t say_node(struct reading *r, struct profile *p, uint32_t name)
 {
 	struct profile_node *n = &p->n;
@@ -221,8 +221,8 @@ static uint32_t say_node(struct reading *r, struct profile *p, uint32_t name)
 	return node;
 }
 
-/* A whole node: walked, and told unless its key or its name is another's. What comes before damage
- * counts only if nothing of a node is told before all of it is judged. */
+/* Reads a whole node and adds it, unless its key or name is taken. Nothing of a node is added
+ * before all of it is validated, so that the part before damage can count. */
 static bool take_node(struct reading *r, struct profile *p, struct str bytes, uint32_t place)
 {
 	struct profile_node *n = &p->n;
@@ -238,7 +238,7 @@ static bool take_node(struct reading *r, struct profile *p, struct str bytes, ui
 	return walk_execs(r, p, node);
 }
 
-/* An entry of nodes. */
+/* Reads an entry of nodes. */
 static bool take_entry(struct reading *r, struct profile *p)
 {
 	struct entry e;
@@ -253,7 +253,7 @@ static bool take_entry(struct reading *r, struct profile *p)
 	return true;
 }
 
-/* Remarks on what was left out. */
+/* Writes notes on skipped data. */
 static void say_notes(struct ingest *to, const struct profile *p)
 {
 	struct notes *notes = ingest_notes(to);
@@ -278,9 +278,9 @@ static void say_steps(struct ingest *to, const struct profile *p)
 	say_notes(to, p);
 }
 
-/* ---- beside another model ---- */
+/* ---- overlay on a base model ---- */
 
-/* Keys that came, where they are as small as the original's. */
+/* Keys seen, if they are as small as the original's. */
 struct keys {
 	bool *seen;
 	uint64_t n;
@@ -293,8 +293,8 @@ static bool new_key(struct keys *k, int64_t key)
 	return k->seen[key] = true;
 }
 
-/* An entry of a node that the other model has: its name and executions, the rest is skipped. False
- * also if it is not there, or comes a second time. */
+/* Reads an entry of a node of the base model: its name and executions; the rest is skipped. False
+ * also if the base lacks the node or it occurs twice. */
 static bool take_known(struct reading *r, struct profile *p, struct keys *keys)
 {
 	struct str name;
@@ -306,8 +306,8 @@ static bool take_known(struct reading *r, struct profile *p, struct keys *keys)
 	       ingest_base_node(r->to, name, &node) && walk_execs(r, p, node);
 }
 
-/* Reads a profile all of whose nodes the other model has, in one go. False: it is none such, or
- * bad. */
+/* Reads, in one pass, a profile whose nodes are all in the base model. False if some are not, or if
+ * it is malformed. */
 static bool read_known(struct src *s, struct ingest *to, struct arena *a)
 {
 	struct profile *p = ARENA_NEW(a, struct profile);
@@ -355,7 +355,7 @@ static void say_lost(struct src_damage *d, struct ingest *to, const struct profi
 		        (unsigned long long)steps);
 }
 
-/* Reads a binary ProfileProto. Quirk 20: miss_accelerator_stream is not taken up. */
+/* Reads a binary ProfileProto. B quirk 20: miss_accelerator_stream is ignored. */
 bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
 	struct profile *p = ARENA_NEW(a, struct profile);

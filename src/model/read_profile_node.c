@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ProfileNode, one node of a ProfileProto (B§5.8): a leaf that is walked by hand. Knows nothing of
- * other nodes; of its executions (read_exec.c) only where they are.
+ * ProfileNode, one node of a ProfileProto (B§5.8): a leaf that is decoded by hand. Does not know
+ * other nodes; of executions (read_exec.c) it knows only the position.
  */
 #include "model/read_internal.h"
 
@@ -17,7 +17,7 @@ static bool node_attr(struct reading *r, struct profile_node *n, struct str byte
 	        str_eq(e.name, S("data_format")) ? &n->format : &n->other);
 }
 
-/* An entry of input_shapes or outputs, which nobody uses. */
+/* An entry of input_shapes or outputs, which are not used. */
 static bool node_unused(struct reading *r, struct profile_node *n, uint32_t field, struct str bytes)
 {
 	struct entry e;
@@ -29,7 +29,7 @@ static bool node_unused(struct reading *r, struct profile_node *n, uint32_t fiel
 	       read_tuple(r, e.value, PROFILE_NODE_DEPTH + 2, &n->dims);
 }
 
-/* A map of the node. */
+/* Reads a map of the node. */
 static bool node_map(struct reading *r, struct profile_node *n, uint32_t field, struct str bytes)
 {
 	const enum entry_form number32 = ENTRY_NUMBER | ENTRY_KEY32, message32 = ENTRY_KEY32;
@@ -45,7 +45,7 @@ static bool node_map(struct reading *r, struct profile_node *n, uint32_t field, 
 	}
 }
 
-/* A field of the node that is no map. */
+/* Reads a field that is not a map. */
 static void node_field(struct reading *r, struct profile_node *n, struct leaf *l)
 {
 	struct str s;
@@ -79,7 +79,7 @@ static void node_clear(struct profile_node *n)
 	attr_clear(&n->format);
 }
 
-/* Takes the fields apart; says nothing yet. */
+/* Decodes the fields without adding anything yet. */
 static bool walk_node(struct reading *r, struct profile_node *n, struct str bytes)
 {
 	struct leaf l = leaf_below(bytes, PROFILE_NODE_DEPTH);
@@ -107,7 +107,7 @@ static bool walk_node(struct reading *r, struct profile_node *n, struct str byte
 	return reading_end(r, &l);
 }
 
-/* Output shapes: all are judged; of two entries for one output the last counts. */
+/* Output shapes: all are validated; of two entries for one output the last counts. */
 static bool walk_outputs(struct reading *r, struct profile_node *n)
 {
 	static const int64_t none = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * RunMetadata (B§5.2-5.5). step_stats and dev_stats are streamed, each NodeExecStats is a leaf that
- * is walked straight into the batch; everything else of RunMetadata is skipped unread.
+ * is decoded directly into the batch; everything else of RunMetadata is skipped.
  */
 #include "io/wire.h"
 #include "model/read.h"
 
-/* One NodeExecStats while it is walked. Its scratch is reused from leaf to leaf. */
+/* State for one NodeExecStats. Its scratch is reused from leaf to leaf. */
 struct exec {
 	struct str name, label;
 	struct str said; /* timeline_label */
@@ -30,7 +30,7 @@ struct run {
 	uint64_t taken;
 };
 
-/* AllocationRecord: one allocation or, negative, one release. */
+/* Reads an AllocationRecord: one allocation or, negative, one release. */
 static void walk_allocation(struct run *r, struct leaf l)
 {
 	struct mem_item m = { .allocation = true };
@@ -51,7 +51,7 @@ static void walk_allocation(struct run *r, struct leaf l)
 	r->x.allocations.n += (size_t)(mem_put(p, &m) - p);
 }
 
-/* Takes a string that protobuf would refuse if it were not UTF-8. */
+/* Reads a string, which protobuf requires to be UTF-8. */
 static struct str take_text(struct run *r, struct leaf *l)
 {
 	struct str s = leaf_bytes(l);
@@ -61,7 +61,8 @@ static struct str take_text(struct run *r, struct leaf *l)
 	return s;
 }
 
-/* AllocatorMemoryUsed. Sums run over all allocators; bytes in use and allocations are the GPU's. */
+/* Reads an AllocatorMemoryUsed. Sums run over all allocators; bytes in use and allocations are the
+ * GPU's. */
 static void walk_memory(struct run *r, struct leaf l)
 {
 	struct exec *x = &r->x;
@@ -125,7 +126,7 @@ static void walk_tensor(struct run *r, struct leaf l, struct description *d)
 	r->w.bad |= l.bad;
 }
 
-/* NodeOutput: counts when it says how its tensor was allocated. */
+/* Reads a NodeOutput, which counts if it has an allocation description. */
 static void walk_output(struct run *r, struct leaf l)
 {
 	struct exec *x = &r->x;
@@ -151,7 +152,7 @@ static void walk_output(struct run *r, struct leaf l)
 	x->outputs.n += (size_t)(mem_put_output(p, &o) - p);
 }
 
-/* MemoryStats: the fields that still mean something. */
+/* Reads the fields of MemoryStats that are still used. */
 static void walk_memory_stats(struct run *r, struct leaf l)
 {
 	while (leaf_next(&l)) {
@@ -190,7 +191,7 @@ static void walk_exec(struct run *r, struct leaf l)
 	r->w.bad |= l.bad;
 }
 
-/* Packs what the record says about memory: one item, then its allocations (B§5.5). */
+/* Packs the memory data of a record: one item, then its allocations (B§5.5). */
 static void pack_memory(struct run *r)
 {
 	struct exec *x = &r->x;
@@ -215,7 +216,7 @@ static void pack_memory(struct run *r)
 	x->packed.n = (size_t)(p - x->packed.v) + x->allocations.n;
 }
 
-/* The name of what a record is about: all before the first ':'. */
+/* Returns the node name of a record: the text before the first ':'. */
 static struct str plain_name(struct str recorded)
 {
 	size_t colon = str_find_char(recorded, ':');
@@ -223,7 +224,7 @@ static struct str plain_name(struct str recorded)
 	return colon == SIZE_MAX ? recorded : str_sub(recorded, 0, colon);
 }
 
-/* The node that a record is about, or ID_NONE: names of transfers are not nodes (B§5.2). */
+/* Returns the node of a record, or ID_NONE: names of transfers are not nodes (B§5.2). */
 static uint32_t record_node(struct run *r, struct str recorded)
 {
 	struct str name = plain_name(recorded);
@@ -237,8 +238,8 @@ static uint32_t record_node(struct run *r, struct str recorded)
 	return batch_node(r->b, name);
 }
 
-/* Most of the time goes into waiting for the names of nodes, which lie all over memory. So the next
- * record, if it is in the window and begins with a short name, tells early which one it wants. */
+/* Most of the time is spent on cache misses when names are looked up. So if the next record is in
+ * the window and begins with a short name, that name is prefetched. */
 static void expect_next(struct run *r)
 {
 	struct leaf l = { .p = r->w.s->p, .end = r->w.s->end };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Call stacks of op logs and profiles. Most stacks of a file are equal bytes, so each distinct one
- * is walked once. Texts may come after the stacks that name them: frames are made when asked for.
+ * is decoded once. Texts may follow the stacks that use them: frames are created when requested.
  */
 #include "model/read_internal.h"
 
@@ -14,7 +14,7 @@ void stacks_init(struct stacks *s, struct arena *a)
 	VEC_PUSH(a, &s->trace0, 0);
 }
 
-/* An entry of id_to_string. */
+/* Reads an entry of id_to_string. */
 bool stacks_read_text(struct stacks *s, struct reading *r, struct str bytes)
 {
 	struct stack_text t = { .string = ID_NONE };
@@ -47,7 +47,7 @@ static bool read_trace(struct stacks *s, struct reading *r, struct str bytes, un
 	return reading_end(r, &l);
 }
 
-/* A CodeDef; its traces are walked if these bytes are new. */
+/* Reads a CodeDef; decodes its traces if these bytes are new. */
 bool stacks_read(
         struct stacks *s, struct reading *r, struct str bytes, unsigned depth, uint32_t *id)
 {
@@ -69,7 +69,7 @@ bool stacks_read(
 	return reading_end(r, &l);
 }
 
-/* The string of a text id, ID_NONE if nobody gave it a text. */
+/* Returns the string of a text id, ID_NONE if the id has no text. */
 static uint32_t text_string(struct stacks *s, struct ingest *to, int64_t id)
 {
 	uint32_t i;
@@ -81,7 +81,7 @@ static uint32_t text_string(struct stacks *s, struct ingest *to, int64_t id)
 	return s->texts.v[i].string;
 }
 
-/* The innermost frame; traces come outermost first. */
+/* Returns the innermost frame; traces come outermost first. */
 uint32_t stacks_frame(struct stacks *s, struct ingest *to, uint32_t id)
 {
 	struct frame f = { .parent = ID_NONE };

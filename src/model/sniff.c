@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a file may be. All formats begin with field 1, a message, whose inside tells them apart:
+ * Estimates the format of a file. All formats begin with field 1, a message, whose contents differ:
  *
  *   GraphDef      NodeDef      1 name  2 op (text)  3 input  4 device  5 attr
  *   RunMetadata   StepStats    1 DeviceStepStats { 1 device ... }
  *   OpLogProto    OpLogEntry   1 name  2 float_ops (varint)  3 types  4 CodeDef
  *   ProfileProto  map entry    1 key (varint)  2 ProfileNode { 1 name ... }
  *
- * A GraphDef may lie in others, which begin so:
+ * A GraphDef may be inside other messages, which begin so:
  *
  *   MetaGraphDef  MetaInfoDef  1 version  2 OpList { 1 OpDef { 1 name ... } }  4 tags ...
  *                 GraphDef (field 2)
@@ -22,7 +22,7 @@
 #include "model/read.h"
 #include "model/sniff_internal.h"
 
-#define SNIFF_RECORDS 16 /* of the top level that are looked at */
+#define SNIFF_RECORDS 16 /* records of the top level that are examined */
 
 enum kind { KIND_GRAPH, KIND_RUN, KIND_OPLOG, KIND_PROFILE, KIND_N };
 
@@ -57,7 +57,7 @@ bool sniff_begins_with_name(struct str s)
 	       sniff_is_name(sniff_message(&l));
 }
 
-/* Judges a record of field 1 that begins with a name: NodeDef or OpLogEntry. */
+/* Rates a record of field 1 that begins with a name: NodeDef or OpLogEntry. */
 static void judge_named(struct leaf l, int *points)
 {
 	struct str s;
@@ -77,7 +77,7 @@ static void judge_named(struct leaf l, int *points)
 	}
 }
 
-/* Judges a record of field 1 of the top message. */
+/* Rates a record of field 1 of the top message. */
 static void judge_record(struct str record, int *points)
 {
 	struct leaf l = leaf_of(record);
@@ -108,7 +108,7 @@ static void judge_record(struct str record, int *points)
 	}
 }
 
-/* Judges binary bytes; false if they are no message at all. */
+/* Rates binary bytes; false if they are not a message. */
 static bool judge_binary(struct str head, int *points)
 {
 	struct leaf l = leaf_of(head);
@@ -127,7 +127,7 @@ static bool judge_binary(struct str head, int *points)
 	return records > 1 && !l.bad;
 }
 
-/* Is it a message whose field 1 is a message that begins with a name: GraphDef, OpList? */
+/* True for a message whose field 1 is a message that begins with a name: GraphDef, OpList. */
 static bool has_named(struct str s)
 {
 	struct leaf l = leaf_of(s);
@@ -136,7 +136,7 @@ static bool has_named(struct str s)
 	       sniff_begins_with_name(sniff_message(&l));
 }
 
-/* Is it a MetaInfoDef with its OpList? Where a NodeDef has its type, a text. */
+/* True for a MetaInfoDef with its OpList. A NodeDef has its type, a text, in that field. */
 static bool is_meta_info(struct str s)
 {
 	struct leaf l = leaf_of(s);
@@ -148,8 +148,8 @@ static bool is_meta_info(struct str s)
 	return l.tag == LEAF_TAG(2, WIRE_BYTES) && has_named(sniff_message(&l));
 }
 
-/* Is it a MetaGraphDef? The library of a GraphDef has no names where the GraphDef there has them.
- */
+/* True for a MetaGraphDef. The library of a GraphDef, in the same field, has no names at that
+ * place. */
 static bool is_meta_graph(struct str s)
 {
 	struct leaf l = leaf_of(s);
@@ -229,7 +229,7 @@ static void judge_text(struct str head, int *points)
 			points[words[i].kind] += 16;
 }
 
-/* Does the file's own name have one of these words in it? */
+/* True if the file name contains one of these words. */
 static bool path_says(struct str path, const char *const *words)
 {
 	path = str_base(path);
@@ -239,7 +239,8 @@ static bool path_says(struct str path, const char *const *words)
 	return false;
 }
 
-/* Points of one kind against the best other, as a number of 0 ... 100; the path decides a tie. */
+/* Converts the points of one kind against the best other kind to 0 ... 100; the path decides ties.
+ */
 static int sniff(struct str head, struct str path, enum kind kind, const char *const *words)
 {
 	int points[KIND_N] = { 0 }, other = 0;

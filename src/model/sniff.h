@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 
-#define SNIFF_BYTES ((size_t)64 << 10) /* more are not looked at */
+#define SNIFF_BYTES ((size_t)64 << 10) /* further bytes are ignored */
 
 int sniff_graph(struct str head, struct str path);
 int sniff_run(struct str head, struct str path);
@@ -17,7 +17,7 @@ int sniff_profile(struct str head, struct str path);
 int sniff_baseline(struct str head, struct str path);
 int sniff_spool(struct str head, struct str path);
 
-/* In what a binary GraphDef lies. */
+/* Messages that contain a binary GraphDef. */
 enum graph_form { GRAPH_PLAIN, GRAPH_META, GRAPH_SAVED };
 enum graph_form sniff_graph_form(struct str head);
 

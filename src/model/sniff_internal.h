@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Looks at first bytes, which may be anything and may break off anywhere: what sniff and foreign
- * share.
+ * Examines first bytes, which may be any bytes and may be truncated anywhere. Shared by sniff and
+ * unsupported_format.
  */
 #ifndef TFPROF_MODEL_SNIFF_INTERNAL_H
 #define TFPROF_MODEL_SNIFF_INTERNAL_H
 
 #include "io/wire.h"
 
-/* A message in the head; what is cut off by the head's end counts as far as it is there. */
+/* Reads a message in the head; a value truncated by the end of the head counts as far as it is
+ * present. */
 struct str sniff_message(struct leaf *l);
 
-/* Could this be a name: not empty, and no control characters? */
+/* True if this can be a name: not empty, without control characters. */
 bool sniff_is_name(struct str s);
 
-/* Does a message begin with field 1, a name? */
+/* True if a message begins with field 1, a name. */
 bool sniff_begins_with_name(struct str s);
 
-/* The first word of a text, small letters and '_', behind blanks and comments. */
+/* Returns the first word of a text (lower case and '_') after blanks and comments. */
 struct str sniff_word(struct str s);
 
 #endif

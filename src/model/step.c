@@ -24,7 +24,7 @@ enum {
 
 #define HEAD              3 /* mask and length */
 #define HOST_BITS         (HAS_HOST_TEMP | HAS_HOST_PERSISTENT)
-#define ACCELERATOR_SHIFT 2 /* from a host bit to the accelerator's */
+#define ACCELERATOR_SHIFT 2 /* distance from a host bit to the accelerator's bit */
 
 static uint8_t *put(uint8_t *p, uint64_t mask, uint64_t bit, int64_t v)
 {
@@ -77,7 +77,7 @@ uint8_t *mem_put_output(uint8_t *p, const struct mem_output *o)
 	return varint_put(p, o->ptr);
 }
 
-/* A varint that we packed ourselves. */
+/* Reads a varint of our own packing. */
 static uint64_t get(const uint8_t **p)
 {
 	uint64_t v = 0;
@@ -113,7 +113,7 @@ static void skip(const uint8_t **p, size_t varints)
 		get(p);
 }
 
-/* Behind the item. */
+/* end of the item */
 static const uint8_t *item_end(const uint8_t *item)
 {
 	const uint8_t *p = item + HEAD;
@@ -176,7 +176,7 @@ static void add_if(int64_t *to, const uint8_t **p, uint64_t mask, uint64_t bit)
 		*to = num_sum(*to, unzigzag(get(p)));
 }
 
-/* Adds the four numbers that begin each item but allocations. */
+/* Adds the four numbers at the start of each item except allocations. */
 static void add_memory(const struct step *s, uint32_t c, int64_t *v)
 {
 	const uint8_t *item = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];

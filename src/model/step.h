@@ -6,9 +6,9 @@
  *     spans   cell_span0[c] .. cell_span0[c + 1]    time boxes, in file order
  *     memory  cell_mem0[c] .. cell_mem0[c + 1]      bytes of packed items, in file order
  *
- * A packed memory item is a mask (two bytes) of what is there, how many bytes follow (one, 0: not
- * said) and a varint for each number, so that what nobody recorded costs nothing; mem_next unpacks
- * them one after the other.
+ * A packed memory item is a mask (two bytes) of the numbers present, the length of the item (one
+ * byte, 0: not stored) and a varint for each number present, so numbers that were not recorded cost
+ * nothing. mem_next unpacks one item after the other.
  */
 #ifndef TFPROF_MODEL_STEP_H
 #define TFPROF_MODEL_STEP_H
@@ -22,12 +22,12 @@ enum span_kind {
 	SPAN_SEEN,
 	SPAN_ACCELERATOR,
 	SPAN_CPU
-}; /* SEEN: no time, only "was on this device" */
+}; /* SEEN: without time, only "was on this device" */
 
 /* Annotations of a record in run metadata, kept if run metadata may be written. */
 struct span_annotation {
 	uint32_t label;  /* 1 + string: its timeline_label; 0: none */
-	uint32_t thread; /* that launched it; 0: unknown */
+	uint32_t thread; /* thread that launched it; 0: unknown */
 };
 
 struct holding {
@@ -36,8 +36,8 @@ struct holding {
 };
 
 struct step {
-	int64_t id;      /* what -step takes */
-	uint32_t worker; /* whose it is: index in the model's workers; 0 where none are named */
+	int64_t id;                 /* the number that -step selects */
+	uint32_t worker;            /* index in the model's workers; 0 if workers have no names */
 	bool excluded_from_average; /* excluded from the average; needs an explicit -step */
 	uint32_t ticks_per_us;      /* unit of the times below: 1, 1000 or 1000000 */
 	int64_t base_us;            /* added to starts; 0 for RunMetadata and ProfileProto */
@@ -51,11 +51,11 @@ struct step {
 	uint16_t *span_device; /* index into devices */
 	uint8_t *span_kind;
 	int64_t *span_start, *span_length;
-	struct span_annotation *span_annotation; /* NULL: nobody said anything */
+	struct span_annotation *span_annotation; /* NULL: no annotations */
 
 	uint8_t *mem;
 
-	/* Nodes that hold memory of an accelerator from the start on, ascending by node. */
+	/* Nodes that hold accelerator memory from the start on, ascending by node. */
 	VEC(struct holding) holdings;
 
 	uint32_t n_devices;
@@ -69,7 +69,7 @@ struct mem_output {
 	uint64_t ptr;
 };
 struct mem_item {
-	bool allocation; /* then only time and bytes count */
+	bool allocation; /* the record is an allocation: only time and bytes count */
 	int64_t time;    /* ticks */
 	int64_t bytes;   /* allocation: its size, negative when freed; else requested */
 	int64_t peak, residual, output;
@@ -79,39 +79,39 @@ struct mem_item {
 	const uint8_t *outputs; /* packed; read with mem_next_output */
 };
 
-#define MEM_ITEM_MAX   121 /* bytes of a packed item without its outputs */
+#define MEM_ITEM_MAX   121 /* largest packed item in bytes, without its outputs */
 #define MEM_OUTPUT_MAX 30
 
-/* Packing: the item, then its outputs, each returns the end of what it wrote; then mem_close, so
- * that the item can be skipped. */
+/* Packing: the item, then its outputs; each function returns the end of its bytes. mem_close then
+ * stores the length, so the item can be skipped. */
 uint8_t *mem_put(uint8_t *p, const struct mem_item *m);
 uint8_t *mem_put_output(uint8_t *p, const struct mem_output *o);
 void mem_close(uint8_t *item, const uint8_t *end);
 
-/* Unpacks the item at *p (bytes packed by us: not checked again) and moves on; false at the end. */
+/* Unpacks the item at *p (our own packing: not validated again) and advances; false at the end. */
 bool mem_next(const uint8_t **p, const uint8_t *end, struct mem_item *m);
 /* Returns the next allocation, or the next record that is not an allocation. */
 bool mem_next_of(const uint8_t **p, const uint8_t *end, bool allocation, struct mem_item *m);
 void mem_next_output(const uint8_t **p, struct mem_output *o);
 
-/* Makes the accelerator's temp and persistent bytes of all packed items the host's. */
+/* Turns the accelerator's temp and persistent bytes of all packed items into the host's. */
 void mem_to_host(uint8_t *p, size_t n);
 
-/* Columns for so many cells, spans and bytes of packed items. */
+/* Allocates columns for these numbers of cells, spans and bytes of packed items. */
 void step_make_columns(struct arena *a, struct step *s, uint32_t cells, uint32_t spans, size_t mem);
 
 /* Adds the recorded values of cell c: sums of its spans and memory, and its runs. */
 void step_tally(const struct step *s, uint32_t c, struct tally *to);
-int64_t step_value(const struct step *s, uint32_t c, enum value which); /* one of them */
+int64_t step_value(
+        const struct step *s, uint32_t c, enum value which); /* returns one of these values */
 
-/* Bytes of an accelerator that the node of cell c holds from the start of the step on, by its
- * records. */
+/* Returns the accelerator bytes that the node of cell c holds from the start of the step on. */
 int64_t step_find_holding(const struct step *s, uint32_t c);
 
-/* The cell of a node, or ID_NONE. */
+/* Returns the cell of a node, or ID_NONE. */
 uint32_t step_cell(const struct step *s, uint32_t node);
 
-/* Ticks as microseconds, rounded down; RunMetadata's are microseconds already. */
+/* Converts ticks to microseconds, rounded down; RunMetadata's ticks are microseconds. */
 static inline int64_t step_us(const struct step *s, int64_t ticks)
 {
 	return s->ticks_per_us == 1 ? ticks : ticks / (int64_t)s->ticks_per_us;

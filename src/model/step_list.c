@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The list of a model's steps, and the sums over them: what comes into the list is added, what it
- * replaces is taken out. Knows not where steps come from.
+ * The list of a model's steps and the sums over it: added steps are added to the sums, replaced
+ * steps are subtracted. Does not know where steps come from.
  */
 #include "model/ingest_internal.h"
 
@@ -11,7 +11,7 @@ void ingest_sum_room(struct model *m)
 	m->sums.n = m->nodes.n;
 }
 
-/* Adds the numbers of a step to the sums of its nodes, or takes them out. */
+/* Adds the numbers of a step to the sums of its nodes, or subtracts them. */
 static void sum_cells(struct model *m, const struct step *s, bool in_sum)
 {
 	ingest_sum_room(m);
@@ -28,7 +28,7 @@ static void sum_cells(struct model *m, const struct step *s, bool in_sum)
 	}
 }
 
-/* Found once here, so that nobody has to unpack all memory records of all steps for it. */
+/* Computed once here, so later queries need not unpack the memory records of all steps. */
 static void find_holdings(struct arena *a, struct step *s)
 {
 	for (uint32_t c = 0; c < s->n_cells; c++) {
@@ -38,8 +38,8 @@ static void find_holdings(struct arena *a, struct step *s)
 	}
 }
 
-/* Takes a step out of the average, or in. A model of one step has no sums: the step is its average.
- * They begin with the second one. */
+/* Removes a step from the average, or adds it. A model with one step has no sums: the step is its
+ * average. Sums begin with the second step. */
 static void average_without(struct model *m, const struct step *s)
 {
 	m->averaged--;
@@ -66,7 +66,7 @@ static bool is_behind(const struct step *a, const struct step *b)
 	return a->worker != b->worker ? a->worker > b->worker : a->id > b->id;
 }
 
-/* Merges steps into the list that it does not have, from the back. */
+/* Merges new steps into the list, from the back. */
 static void insert_steps(struct model *m, struct step *const *run, size_t n)
 {
 	size_t i = m->steps.n, k = i + n;
@@ -79,7 +79,8 @@ static void insert_steps(struct model *m, struct step *const *run, size_t n)
 	}
 }
 
-/* Merges the numbers of steps, which ascend, into the list of all, each once, from the back. */
+/* Merges step numbers, which ascend, into the list of all numbers, without duplicates, from the
+ * back. */
 static void add_ids(struct model *m, struct step *const *run, size_t n)
 {
 	size_t old = m->step_ids.n, fresh = 0;
@@ -112,12 +113,13 @@ void ingest_put_steps(struct ingest *in, struct step **run, size_t n)
 		const struct step *before = model_step_of(m, s->worker, s->id, &at);
 		if (in->base) {
 			s->excluded_from_average =
-			        true; /* what it is worth is found out when it is merged */
+			        true; /* its values are computed when it is merged */
 		} else {
 			find_holdings(m->a, s);
 		}
 		if (before && !before->excluded_from_average)
-			average_without(m, before); /* before its follower: sums have ends */
+			average_without(m, before); /* before its successor is added: sums can stop
+			                               at the ends of the type */
 		if (before)
 			m->steps.v[at] = s;
 		else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Steps that arrive node by node (profiles, spools), made into columns at the commit.
+ * Steps whose data arrives node by node (profiles, recordings); the commit turns them into columns.
  */
 #include "base/sort.h"
 #include "model/ingest_internal.h"
@@ -84,14 +84,14 @@ void ingest_mem(struct ingest *in, const uint8_t *packed, size_t n)
 	s->mem.n += n;
 }
 
-/* The columns of a step that has grown. */
+/* Builds the columns of a step. */
 static struct step *finish(struct model *m, struct step_in *g)
 {
 	struct step *s = ARENA_NEW(m->a, struct step);
 
 	VEC_PUSH(m->a, &g->span0, (uint32_t)g->span_kind.n);
 	VEC_PUSH(m->a, &g->mem0, (uint32_t)g->mem.n);
-	VEC_ROOM(m->a, &g->mem, 1); /* an address, also of nothing */
+	VEC_ROOM(m->a, &g->mem, 1); /* never NULL, also without elements */
 	if (g->span_annotation.n)
 		VEC_ROOM(m->a, &g->span_annotation, g->span_kind.n - g->span_annotation.n);
 	*s = (struct step){
@@ -117,7 +117,7 @@ static struct step *finish(struct model *m, struct step_in *g)
 	return s;
 }
 
-/* A step of which there is no record. */
+/* A step without records. */
 static struct step *empty(struct ingest *in, int64_t id)
 {
 	struct step *s = ARENA_NEW(in->m->a, struct step);

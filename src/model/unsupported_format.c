@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See unsupported_format.h. Messages are told by their first fields:
+ * See unsupported_format.h. Messages are recognised by their first fields:
  *
  *   HloProto    HloModule      1 name  2 name  3 computation { 1 name ... }
  *   ModelProto  (ONNX) 1 version (varint)  2 producer (text), or 7 graph, 8 operator sets
@@ -11,8 +11,8 @@
 #include "base/crc32c.h"
 #include "model/sniff_internal.h"
 
-#define RECORD_HEAD 12  /* bytes of a TFRecord before its data: length, checksum of that */
-#define ONNX_NEWEST 100 /* a version of the format that will not come soon */
+#define RECORD_HEAD 12  /* bytes of a TFRecord before its data: length and its checksum */
+#define ONNX_NEWEST 100 /* higher than any version expected soon */
 
 #define RECORDS "'tfprof record' profiles the GPU work of any program"
 #define EXPORTS "model.export(DIR) in Keras writes a SavedModel, which can be read"
@@ -24,7 +24,7 @@ static bool is_records(struct str head)
 	return head.n >= RECORD_HEAD && le32_get(p + 8) == crc32c_mask(crc32c(p, 8));
 }
 
-/* A walk over the first record of field 1. */
+/* State for the first record of field 1. */
 static struct leaf first_record(struct str head)
 {
 	struct leaf l = leaf_of(head);
@@ -81,7 +81,7 @@ static bool is_checkpoint_list(struct str head)
 	return str_eq(sniff_word(head), S("model_checkpoint_path"));
 }
 
-/* A row holds for files that begin so, or that the function takes, or whose names end so. */
+/* A row matches by the first bytes, by a function, or by the suffix of the name. */
 #define BEGINS(text)      sizeof(text) - 1, text, NULL, NULL
 #define LOOKS(is, ending) 0, NULL, is, ending
 #define ENDS(ending)      0, NULL, NULL, ending

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files that people have beside the ones that are read: what they are, and what to do. Opens
- * nothing.
+ * Files of known formats that tfprof does not read: their names, and suggestions. Opens no file.
  */
 #ifndef TFPROF_MODEL_UNSUPPORTED_FORMAT_H
 #define TFPROF_MODEL_UNSUPPORTED_FORMAT_H
@@ -13,11 +12,10 @@ struct unsupported_format {
 	const char *what, *cure;
 };
 
-/* Returns the format of a file by its first decompressed bytes and its path; NULL: none that is
- * known. */
+/* Returns the format of a file by its first decompressed bytes and its path; NULL if unknown. */
 const struct unsupported_format *unsupported_format_find(struct str head, struct str path);
 
-/* Says so in *e; returns false. */
+/* Fills *e with format and suggestion; returns false. */
 bool unsupported_format_refuse(const struct unsupported_format *f, struct str path, struct err *e);
 
 #endif

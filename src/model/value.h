@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The numbers that a node can have, as one vector that adds up.
+ * The numbers of a node, as one vector that can be added up.
  */
 #ifndef TFPROF_MODEL_VALUE_H
 #define TFPROF_MODEL_VALUE_H
@@ -15,11 +15,11 @@ enum value {
 	V_MICROS,             /* accelerator + cpu, microseconds */
 	V_ACCELERATOR_MICROS, /* microseconds */
 	V_CPU_MICROS,         /* microseconds */
-	V_RUNS,               /* times run in the step */
-	V_RECORDED,           /* the values above differ from step to step, those below do not */
+	V_RUNS,               /* number of executions in the step */
+	V_RECORDED, /* the values above differ from step to step, the values below do not */
 	V_PARAMS = V_RECORDED,
 	V_FLOAT_OPS,
-	V_DEFINITIONS, /* nodes that define it */
+	V_DEFINITIONS, /* number of nodes that define it */
 	V_N,
 	V_NONE = V_N
 };
@@ -35,7 +35,7 @@ static inline void tally_add(struct tally *to, const struct tally *from)
 		to->v[i] = num_sum(to->v[i], from->v[i]);
 }
 
-/* Does one of n numbers stand at an end of the type, where sums stop? */
+/* True if one of n numbers is at an end of the type, where sums stop. */
 static inline bool value_stopped(const int64_t *v, size_t n)
 {
 	bool any = false;

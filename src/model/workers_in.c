@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many workers into one model. A wave of them is read at a time, each by the ordinary readers into
- * a model of its own, which is merged when the wave is over and given back: so the memory needed is
- * that of the merged model and of a wave. Knows no message.
+ * Loads many workers into one model. A wave of workers is read at a time, each by the ordinary
+ * readers into a model of its own, which is then merged and released: so the memory needed is the
+ * merged model and one wave. Knows no message.
  */
 #include "model/input.h"
 
@@ -10,20 +10,20 @@
 
 #include "base/par.h"
 
-/* One worker on its way. */
+/* State of one running worker. */
 struct worker_job {
-	struct arena a; /* the model, its notes and the error */
+	struct arena a; /* its model, notes and error */
 	struct model m;
 	struct ingest *in;
 	struct notes notes;
 	struct err e;
-	bool open, ok, escaped; /* open: the arena holds something */
-	uint64_t done; /* bytes of its files before the one that is being read, and of that */
+	bool open, ok, escaped; /* open: the arena is in use */
+	uint64_t done;          /* bytes of its finished files, and of the current one */
 	uint64_t before;
 	struct crew *crew;
 };
 
-/* A load of workers: jobs [from, from + n) are the wave. */
+/* State of a load of workers: jobs [from, from + n) are the wave. */
 struct crew {
 	const struct input_workers *workers;
 	struct ingest *to;
@@ -66,7 +66,7 @@ static bool load_one(struct worker_job *j, struct ingest *to, unsigned role,
 	       input_load(to, role, from, j->crew->workers->watch ? &watch : NULL, work, e);
 }
 
-/* All files of a worker. */
+/* Reads all files of a worker. */
 static bool load_files(struct worker_job *j, const struct input_worker *w, struct ingest *to,
         unsigned threads, struct work *work, struct err *e)
 {
@@ -108,7 +108,7 @@ static bool crew_read_done(void *ctx, size_t i, bool escaped, struct pool *p)
 
 	(void)p;
 	c->jobs[i].escaped = escaped;
-	c->jobs[i].a.work = c->work; /* the job's own is gone */
+	c->jobs[i].a.work = c->work; /* the job's own account is gone */
 	return true;
 }
 
@@ -123,7 +123,7 @@ static void crew_drop(void *crew)
 	pthread_mutex_destroy(&c->lock);
 }
 
-/* Merges what one job read. */
+/* Merges the result of one job. */
 static bool merge_job(
         struct crew *c, struct worker_job *j, const struct input_worker *w, struct err *e)
 {
@@ -151,7 +151,7 @@ static bool merge_wave(struct crew *c, size_t *merged, struct err *e)
 	return true;
 }
 
-/* The first worker of an empty model is loaded straight into it. */
+/* The first worker of an empty model is loaded directly into it. */
 static bool load_first(struct crew *c, size_t *merged, struct err *e)
 {
 	struct worker_job *j = &c->jobs[0];
