@@ -39,6 +39,8 @@ const struct input inputs[] = {
 	        NULL },
 	{ "spool", "records", ROLE_SPOOL, false, 0, sniff_spool, read_spool, NULL, NULL, NULL },
 	{ "XSpace", "planes", ROLE_TRACE, false, 0, sniff_xspace, NULL, NULL, read_xspace, NULL },
+	{ "profile of ONNX Runtime", "events", ROLE_TRACE, false, 0, sniff_onnxruntime, NULL, NULL,
+	        read_onnxruntime, NULL },
 	{ "trace in JSON", "events", ROLE_TRACE, false, 0, sniff_chrome_json, NULL, NULL,
 	        read_chrome_json, NULL },
 };
@@ -281,7 +283,8 @@ static bool load_forms(struct load *l, struct err *e)
 	l->head = load_head(l);
 	if (l->in->role == ROLE_PROFILE)
 		l->in = profile_or_trace(l);
-	if (l->s->damage->in_gzip.n && !l->from->recover && l->in->read_trace != read_chrome_json)
+	if (l->s->damage->in_gzip.n && !l->from->recover && l->in->read_trace != read_chrome_json &&
+	        l->in->read_trace != read_onnxruntime)
 		return err_set(e, ERR_DATA_LOSS, "%.*s", STR(l->s->damage->in_gzip));
 	text = l->in->text ? pbtext_sniff(l->head) : 0;
 	if (text || (l->in->role & (ROLE_PROFILE | ROLE_SPOOL | ROLE_TRACE)))

@@ -65,8 +65,7 @@ static const struct category_row *find_category(struct chrome *c, const struct c
 	return c->kineto ? &other_category : &plain_category;
 }
 
-/* Reads a number, which may stand in quotes. */
-static bool number_of(struct chrome *c, const struct json_value *v, unsigned decimals, int64_t *out)
+bool chrome_number(struct chrome *c, const struct json_value *v, unsigned decimals, int64_t *out)
 {
 	enum json_number how = JSON_NUMBER_NONE;
 
@@ -83,10 +82,10 @@ static bool number_of(struct chrome *c, const struct json_value *v, unsigned dec
 static bool arg_int(struct chrome *c, const struct chrome_event *v, unsigned row, int64_t *out)
 {
 	*out = 0;
-	return event_has_arg(v, row) && number_of(c, &v->arg[row], 0, out);
+	return event_has_arg(v, row) && chrome_number(c, &v->arg[row], 0, out);
 }
 
-static struct str text_of(struct chrome *c, const struct json_value *v)
+struct str chrome_text(struct chrome *c, const struct json_value *v)
 {
 	return v->type == JSON_STRING ? json_in_text(&c->json, v, &c->text) : v->text;
 }
@@ -102,10 +101,10 @@ static uint32_t find_process(struct chrome *c, const struct chrome_event *v)
 	int64_t pid = 0;
 
 	if (c->processes.n != before) {
-		bool number = !event_has(v, KEY_PID) || number_of(c, &v->key[KEY_PID], 0, &pid);
+		bool number = !event_has(v, KEY_PID) || chrome_number(c, &v->key[KEY_PID], 0, &pid);
 		VEC_PUSH(c->a, &c->process,
 		        number ? build_process(c->b, pid)
-		               : build_process_named(c->b, text_of(c, &v->key[KEY_PID])));
+		               : build_process_named(c->b, chrome_text(c, &v->key[KEY_PID])));
 	}
 	return c->process.v[i];
 }
@@ -126,9 +125,9 @@ static uint32_t add_stream(struct chrome *c, const struct chrome_event *v)
 	uint32_t d;
 
 	if (!arg_int(c, v, CARG_DEVICE, &device) && event_has(v, KEY_PID))
-		number_of(c, &v->key[KEY_PID], 0, &device);
+		chrome_number(c, &v->key[KEY_PID], 0, &device);
 	if (!arg_int(c, v, CARG_STREAM, &stream) && event_has(v, KEY_TID) &&
-	        !number_of(c, &v->key[KEY_TID], 0, &stream))
+	        !chrome_number(c, &v->key[KEY_TID], 0, &stream))
 		trailing_number(v->key[KEY_TID].text, &stream);
 	d = build_device(c->b, ID_NONE, DEVICE_KIND_GPU, device,
 	        str_fmt(c->a, "gpu:%lld", (long long)device));
@@ -139,10 +138,10 @@ static uint32_t add_thread(struct chrome *c, const struct chrome_event *v, uint3
 {
 	int64_t tid = 0;
 
-	if (!event_has(v, KEY_TID) || number_of(c, &v->key[KEY_TID], 0, &tid))
+	if (!event_has(v, KEY_TID) || chrome_number(c, &v->key[KEY_TID], 0, &tid))
 		return build_track(c->b, process, ID_NONE, TRACK_THREAD, tid);
 	return build_track_named(
-	        c->b, process, ID_NONE, TRACK_THREAD, text_of(c, &v->key[KEY_TID]));
+	        c->b, process, ID_NONE, TRACK_THREAD, chrome_text(c, &v->key[KEY_TID]));
 }
 
 /* A key of two texts, which cannot be taken for another one. */
@@ -165,7 +164,7 @@ struct str chrome_place_key(
 	return str_make(buffer, n + b.n);
 }
 
-static uint32_t find_track(struct chrome *c, const struct chrome_event *v, bool device)
+uint32_t chrome_track(struct chrome *c, const struct chrome_event *v, bool device)
 {
 	char buffer[PLACE_KEY_MAX];
 	struct str key;
@@ -237,17 +236,17 @@ static void put_arg(struct chrome *c, const struct chrome_event *v, unsigned row
 	switch (r->form) {
 	case FORM_NONE: break;
 	case FORM_INT:
-		if (number_of(c, a, 0, &i))
+		if (chrome_number(c, a, 0, &i))
 			build_arg_int(c->b, r->key, i);
 		break;
 	case FORM_TEXT:
 	case FORM_NUMBERS:
 		build_arg_text(c->b, r->key,
-		        a->type == JSON_STRING ? text_of(c, a)
+		        a->type == JSON_STRING ? chrome_text(c, a)
 		                               : compact(c, a->text, r->form == FORM_NUMBERS));
 		break;
 	case FORM_STACK: {
-		struct str copy = str_copy(c->a, text_of(c, a));
+		struct str copy = str_copy(c->a, chrome_text(c, a));
 		build_arg_text(c->b, r->key, outermost_first(c, copy));
 		break;
 	}
@@ -290,7 +289,7 @@ static enum trace_category category_of(const struct category_row *r, struct str 
 static uint32_t make_event(
         struct chrome *c, const struct chrome_event *v, const struct category_row *r, bool instant)
 {
-	struct str name = event_has(v, KEY_NAME) ? text_of(c, &v->key[KEY_NAME]) : S("");
+	struct str name = event_has(v, KEY_NAME) ? chrome_text(c, &v->key[KEY_NAME]) : S("");
 	enum trace_category category = category_of(r, name);
 	uint32_t id = build_string(c->b, name);
 	int64_t step;
@@ -307,7 +306,7 @@ static uint32_t make_event(
 /* The time of an event; false, and counted, if it has none. */
 static bool time_of(struct chrome *c, const struct chrome_event *v, int64_t *ts)
 {
-	if (event_has(v, KEY_TS) && number_of(c, &v->key[KEY_TS], c->decimals, ts))
+	if (event_has(v, KEY_TS) && chrome_number(c, &v->key[KEY_TS], c->decimals, ts))
 		return true;
 	chrome_flaw(c, FLAW_TIMELESS, c->json.p - 1);
 	return false;
@@ -322,12 +321,16 @@ static void emit_slice(struct chrome *c, const struct chrome_event *v)
 	if (!time_of(c, v, &ts))
 		return;
 	if (event_has(v, KEY_DUR))
-		number_of(c, &v->key[KEY_DUR], c->decimals, &dur);
+		chrome_number(c, &v->key[KEY_DUR], c->decimals, &dur);
 	if (dur < 0) {
 		chrome_flaw(c, FLAW_NEGATIVE, v->key[KEY_DUR].text.p);
 		dur = 0;
 	}
-	i = find_track(c, v, r->device);
+	if (c->dialect && c->dialect->take(c, v, ts, dur)) {
+		c->events++;
+		return;
+	}
+	i = chrome_track(c, v, r->device);
 	event = make_event(c, v, r, false);
 	if (r->device || r->exact || r->category == CATEGORY_CALL)
 		arg_int(c, v, CARG_CORRELATION, &correlation);
@@ -346,7 +349,7 @@ static void emit_instant(struct chrome *c, const struct chrome_event *v)
 
 	if (!time_of(c, v, &ts))
 		return;
-	i = find_track(c, v, r->device);
+	i = chrome_track(c, v, r->device);
 	event = make_event(
 	        c, v, r->category == CATEGORY_OP && !r->exact ? &other_category : r, true);
 	put_args(c, v, true);
@@ -361,7 +364,7 @@ static uint32_t pair_track(struct chrome *c, const struct chrome_event *v, bool 
 	uint32_t i;
 
 	if (!async || !event_has(v, KEY_ID)) {
-		i = find_track(c, v, device);
+		i = chrome_track(c, v, device);
 		return c->track.v[i].track;
 	}
 	id = str_fmt(c->a, "%.*s %.*s", STR(event_text(v, KEY_CAT)), STR(event_text(v, KEY_ID)));
@@ -407,11 +410,11 @@ static void emit_counter(struct chrome *c, const struct chrome_event *v)
 	if (!v->args_at || !time_of(c, v, &ts))
 		return;
 	process = find_process(c, v);
-	name = event_has(v, KEY_NAME) ? str_copy(c->a, text_of(c, &v->key[KEY_NAME])) : S("");
+	name = event_has(v, KEY_NAME) ? str_copy(c->a, chrome_text(c, &v->key[KEY_NAME])) : S("");
 	event = build_event(c->b, CATEGORY_OTHER, build_string(c->b, name));
 	for (j->p = v->args_at, json_in_enter(j);
 	        json_in_member(j, &key) && json_in_value(j, &value) && value.type > JSON_ARRAY;) {
-		if (value.type != JSON_NUMBER || !number_of(c, &value, 0, &n))
+		if (value.type != JSON_NUMBER || !chrome_number(c, &value, 0, &n))
 			continue;
 		build_sample(c->b,
 		        build_track_named(c->b, process, ID_NONE, TRACK_COUNTER,
@@ -438,7 +441,7 @@ static void emit_label(struct chrome *c, const struct chrome_event *v)
 		return;
 	made.pid = str_copy(c->a, event_text(v, KEY_PID));
 	made.tid = str_copy(c->a, event_text(v, KEY_TID));
-	made.name = build_string(c->b, text_of(c, &v->arg[CARG_NAME]));
+	made.name = build_string(c->b, chrome_text(c, &v->arg[CARG_NAME]));
 	VEC_PUSH(c->a, &c->labels, made);
 	c->events++;
 }

@@ -19,6 +19,15 @@ const struct argument_row argument_rows[] = {
 	{ LITERAL("stream"), CARG_STREAM, 0, FORM_NONE, true },
 	{ LITERAL("name"), CARG_NAME, 0, FORM_NONE, true },
 	{ LITERAL("labels"), CARG_LABELS, 0, FORM_NONE, true },
+	{ LITERAL("op_name"), CARG_OP_NAME, 0, FORM_NONE, true },
+	{ LITERAL("provider"), CARG_PROVIDER, 0, FORM_NONE, true },
+	{ LITERAL("output_size"), CARG_OUTPUT_SIZE, 0, FORM_NONE, true },
+	{ LITERAL("parameter_size"), CARG_PARAMETER_SIZE, 0, FORM_NONE, true },
+	{ LITERAL("activation_size"), CARG_ACTIVATION_SIZE, 0, FORM_NONE, true },
+	{ LITERAL("input_type_shape"), CARG_INPUT_SHAPES, 0, FORM_NONE, true },
+	{ LITERAL("node_index"), CARG_NODE_INDEX, 0, FORM_NONE, true },
+	{ LITERAL("graph_index"), CARG_GRAPH_INDEX, 0, FORM_NONE, true },
+	{ LITERAL("mem_in_use_peak"), CARG_PEAK, 0, FORM_NONE, true },
 	{ LITERAL("External id"), OTHERS(EXTERNAL, FORM_INT, true) },
 	{ LITERAL("external id"), OTHERS(EXTERNAL, FORM_INT, true) },
 	{ LITERAL("bytes"), OTHERS(BYTES, FORM_INT, true) },
@@ -63,7 +72,8 @@ void chrome_args_init(struct chrome *c)
 		while (c->arg_slots[i])
 			i = (i + 1) % sizeof c->arg_slots;
 		c->arg_slots[i] = (uint8_t)(r + 1);
-		if (argument_rows[r].arg != CARG_OTHERS || build_wants(c->b, argument_rows[r].key))
+		if (argument_rows[r].arg == CARG_OTHERS ? build_wants(c->b, argument_rows[r].key)
+		                                        : r < CARG_DIALECT || c->dialect)
 			c->wanted |= (uint64_t)1 << r;
 	}
 }

@@ -137,6 +137,8 @@ static void describe_devices(struct chrome *c)
 
 void chrome_emit_end(struct chrome *c)
 {
+	if (c->dialect)
+		c->dialect->end(c);
 	for (size_t i = 0; i < c->labels.n; i++) {
 		const struct chrome_label *l = &c->labels.v[i];
 		uint32_t p = intern_find(&c->processes, l->pid);
@@ -152,7 +154,8 @@ void chrome_emit_end(struct chrome *c)
 	adopt_devices(c);
 	describe_devices(c);
 	build_start(c->b,
-	        c->own      ? c->own_source
+	        c->dialect  ? c->dialect->source
+	        : c->own    ? c->own_source
 	        : c->kineto ? TRACE_KINETO
 	                    : TRACE_PLAIN,
 	        c->ticks);

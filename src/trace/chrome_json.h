@@ -57,6 +57,16 @@ enum chrome_arg {
 	CARG_STREAM,
 	CARG_NAME,
 	CARG_LABELS,
+	CARG_DIALECT, /* rows from here on are read for a dialect only: ONNX Runtime */
+	CARG_OP_NAME = CARG_DIALECT,
+	CARG_PROVIDER,
+	CARG_OUTPUT_SIZE,
+	CARG_PARAMETER_SIZE,
+	CARG_ACTIVATION_SIZE,
+	CARG_INPUT_SHAPES,
+	CARG_NODE_INDEX,
+	CARG_GRAPH_INDEX,
+	CARG_PEAK,
 	CARG_OTHERS /* rows of argument_rows from here on have an argument of the trace */
 };
 #define CHROME_ARGS_MAX 48 /* rows of argument_rows */
@@ -123,7 +133,20 @@ struct category_row {
 	bool exact;  /* of our own timelines: names do not change it */
 };
 
+/* Events of one producer that need more than a category: they are taken while the file is read and
+ * become slices at its end. */
+struct chrome;
+struct chrome_dialect {
+	enum trace_source source;
+	/* True if the event is taken; times are ticks. */
+	bool (*take)(struct chrome *c, const struct chrome_event *v, int64_t ts, int64_t dur);
+	void (*end)(struct chrome *c);
+};
+
 struct chrome {
+	const struct chrome_dialect *dialect; /* or NULL */
+	void *dialect_state;
+	uint32_t texts; /* JSON texts of the file that came before the one that is read */
 	struct json_in json;
 	struct trace_build *b;
 	struct arena *a;
@@ -174,6 +197,17 @@ void chrome_emit_end(struct chrome *c);
 
 /* Reads a member of the object around the events, whose value is next, as far as it is known. */
 bool chrome_header(struct chrome *c, struct str key);
+
+/* Reads a number, which may stand in quotes, times 10^decimals. *out is 0 if it is none. */
+bool chrome_number(struct chrome *c, const struct json_value *v, unsigned decimals, int64_t *out);
+/* A string's bytes, or the text of another value; valid until the next event. */
+struct str chrome_text(struct chrome *c, const struct json_value *v);
+/* Finds or adds the track of an event: a thread, or a stream of a device; an index in c->track. */
+uint32_t chrome_track(struct chrome *c, const struct chrome_event *v, bool device);
+
+/* Reads a file, in a dialect if that is not NULL, whose state lies in a. */
+bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_dialect *dialect,
+        void *state, struct arena *a, struct err *e);
 
 /* Notes a flaw in the item that is being read; at is in the window. */
 void chrome_flaw(struct chrome *c, enum chrome_flaw flaw, const char *at);

@@ -12,7 +12,9 @@ const struct ops_rule ops_rules[] = {
 	[TRACE_XSPACE] = { .levels = NEST_BIT(CATEGORY_OP), .flat = true },
 	[TRACE_KINETO] = { .levels = BITS(MODULE, ANNOTATION, OP) },
 	[TRACE_RECORDING] = { .levels = BITS(MODULE, ANNOTATION, OP) },
-	[TRACE_ONNXRUNTIME] = { .levels = BITS(MODULE, ANNOTATION, OP) },
+	[TRACE_ONNXRUNTIME] = { .levels = NEST_BIT(CATEGORY_STEP) | NEST_BIT(CATEGORY_OP),
+	        .flat = true,
+	        .gaps = NEST_BIT(CATEGORY_SYNC) },
 	[TRACE_NSYS] = { .levels = BITS(MODULE, ANNOTATION, OP) },
 };
 
@@ -101,9 +103,11 @@ static void walk_thread(struct finding *x, uint32_t track)
 	struct nest n;
 
 	scratch_open(&own, x->a->work);
-	nest_init(&n, x->to->t, track, rule->levels, &own.a);
+	nest_init(&n, x->to->t, track, rule->levels | rule->gaps, &own.a);
 	frame_walk_init(&frames, x->to->t, track, &own.a);
 	while ((what = nest_next(&n, &level))) {
+		if (rule->gaps & NEST_BIT(level->s.category))
+			continue;
 		if (what == NEST_CLOSE) {
 			close_host(x, level, level->user - 1);
 			continue;
@@ -223,6 +227,7 @@ static void add_work(struct finding *x, const struct slice *s, int64_t self)
 static void walk_device(struct finding *x, uint32_t track)
 {
 	const struct trace *t = x->to->t;
+	uint32_t gaps = ops_rules[t->source].gaps;
 	struct slice_iter it = trace_slices(t, track);
 	struct nest_level *level;
 	struct scratch own;
@@ -238,9 +243,9 @@ static void walk_device(struct finding *x, uint32_t track)
 		return;
 	}
 	scratch_open(&own, x->a->work);
-	nest_init(&n, t, track, nest_bits(CATEGORY_WORK), &own.a);
+	nest_init(&n, t, track, nest_bits(CATEGORY_WORK) | gaps, &own.a);
 	while ((what = nest_next(&n, &level)))
-		if (what == NEST_CLOSE)
+		if (what == NEST_CLOSE && !(gaps & NEST_BIT(level->s.category)))
 			add_work(x, &level->s, nest_self(level));
 	x->to->overlaps += n.overlaps;
 	scratch_close(&own);

@@ -232,6 +232,7 @@ static void read_all(struct chrome *c)
 		}
 		if (texts)
 			chrome_flaw(c, FLAW_CONCATENATED, c->json.p);
+		c->texts = texts;
 		good = ch == '[' ? read_events(c) : read_object(c);
 	}
 	if (good)
@@ -270,10 +271,13 @@ int sniff_chrome_json(struct str head, struct str path)
 	return named ? 50 : 10;
 }
 
-bool read_chrome_json(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
+bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_dialect *dialect,
+        void *state, struct arena *a, struct err *e)
 {
 	struct chrome *c = ARENA_NEW(a, struct chrome);
 
+	c->dialect = dialect;
+	c->dialect_state = state;
 	c->b = b;
 	c->a = a;
 	c->e = e;
@@ -303,4 +307,9 @@ bool read_chrome_json(struct src *s, struct trace_build *b, struct arena *a, str
 	s->damage->in_gzip = STR_NONE; /* noted among the flaws */
 	chrome_emit_end(c);
 	return chrome_flaws_end(c);
+}
+
+bool read_chrome_json(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
+{
+	return chrome_read_file(s, b, NULL, NULL, a, e);
 }

@@ -20,4 +20,8 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 int sniff_chrome_json(struct str head, struct str path);
 bool read_chrome_json(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
+/* Profile of a session of ONNX Runtime: Chrome JSON, with the same flaws noted. */
+int sniff_onnxruntime(struct str head, struct str path);
+bool read_onnxruntime(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
 #endif

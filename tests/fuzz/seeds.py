@@ -20,6 +20,7 @@ TARGETS = {
     'gzip': r'\.gz$',
     'spool': r'\.tfspool$',
     'chrome': r'\.(pt\.)?(trace\.)?json(\.gz)?$',
+    'onnxruntime': r'(ort|onnx)[^/]*\.json$',
     'json': r'\.json$',
     'ckpt': r'\.index$|/ckpt$',
 }

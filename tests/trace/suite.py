@@ -5,6 +5,8 @@ from step import Step
 STEPS = [
     Step('traces', 'quick deep covered', 'tests/trace/run.py --bin {bin}'),
     Step('traces-kineto', 'quick deep covered', 'tests/trace/kineto_run.py --bin {bin}'),
+    Step('traces-sources', 'quick deep covered', 'tests/trace/sources_run.py --bin {bin}'),
     Step('traces-real', 'real', 'tests/trace/real.py --bin {bin} --realdata {realdata} --modern={modern}'),
     Step('traces-kineto-real', 'real', 'tests/trace/kineto_real.py --bin {bin} --realdata {realdata} --modern={modern}'),
+    Step('traces-sources-real', 'real', 'tests/trace/sources_real.py --bin {bin} --realdata {realdata} --modern={modern}'),
 ]

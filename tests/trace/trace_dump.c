@@ -224,9 +224,18 @@ static bool read_trace(struct src *s, struct trace_build *b, struct arena *a, st
 	src_need(s, SNIFF_BYTES);
 	s->damage->recover = recover;
 	src_keep(s);
-	if (sniff_xspace(str_make(s->p, (size_t)(s->end - s->p)), s->name) < 60)
-		return read_chrome_json(s, b, a, e);
-	return read_xspace(s, b, a, e);
+	static const struct {
+		int (*sniff)(struct str head, struct str path);
+		bool (*read)(struct src *s, struct trace_build *b, struct arena *a, struct err *e);
+	} formats[] = {
+		{ sniff_xspace, read_xspace },
+		{ sniff_onnxruntime, read_onnxruntime },
+	};
+	struct str head = str_make(s->p, (size_t)(s->end - s->p));
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+		if (formats[i].sniff(head, s->name) >= 60)
+			return formats[i].read(s, b, a, e);
+	return read_chrome_json(s, b, a, e);
 }
 
 int main(int argc, char **argv)

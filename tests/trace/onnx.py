@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Profiles as ONNX Runtime writes them, old and new, made on the spot."""
+import json
+
+
+def event(cat, name, ts, dur, tid=7, pid=7, **args):
+    """A complete event; times in microseconds. Arguments become strings, as ONNX Runtime writes numbers."""
+    return {'cat': cat, 'pid': pid, 'tid': tid, 'dur': dur, 'ts': ts, 'ph': 'X', 'name': name,
+            'args': {k: v if isinstance(v, list) else str(v) for k, v in args.items()}}
+
+
+def node(name, op, ts, dur, provider='CPUExecutionProvider', **args):
+    return event('Node', name + '_kernel_time', ts, dur, op_name=op, provider=provider, **args)
+
+
+def execute(ts, dur):
+    return event('Session', 'SequentialExecutor::Execute', ts, dur)
+
+
+def load():
+    return [event('Session', 'model_loading_uri', 2, 500), event('Session', 'session_initialization', 510, 90)]
+
+
+def run(t):
+    """A run with a loop of two rounds; as in files, children come before their parents."""
+    out = [node('net/conv', 'Conv', t + 5, 20, output_size=4096, parameter_size=64, activation_size=1024, node_index=0,
+                input_type_shape=[{'float': [1, 3, 8, 8]}, {'int64': [2]}])]
+    for i in range(2):
+        out += [node('body/Mul', 'Mul', t + 33 + 10 * i, 4), execute(t + 32 + 10 * i, 6)]
+    return out + [node('net/loop', 'Loop', t + 30, 25), node('', 'Softmax', t + 60, 3, node_index=8),
+                  execute(t + 3, 65), event('Session', 'model_run', t, 70)]
+
+
+def old(t):
+    """A run as of 2019: with fences, and a provider that is not the CPU's."""
+    out = []
+    for i, provider in enumerate(('CPUExecutionProvider', 'FastExecutionProvider', 'FastExecutionProvider')):
+        at, name = t + 10 + 20 * i, 'blk/n%d' % i
+        out += [event('Node', name + '_fence_before', at, 1, op_name='Gemm'),
+                node(name, 'Gemm', at + 2, 10, provider, graph_index=i, exec_plan_index=i, output_size=8),
+                event('Node', name + '_fence_after', at + 14, 2, op_name='Gemm')]
+    return out + [execute(t + 2, 80), event('Session', 'model_run', t, 90)]
+
+
+def text(events):
+    """The bytes of a file: an event a line."""
+    return ('[\n' + ',\n'.join(json.dumps(e, separators=(',', ' :')) for e in events) + '\n]\n').encode()

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds real profiles of other programs against expected numbers, exactly.
+
+    tests/trace/sources_real.py --realdata DIR --modern DIR --bin build/check [NAME...]
+
+DIR/onnxruntime has the files; the other folder, which is ../modern beside it unless said, has the numbers in golden/.
+"""
+import argparse
+import collections
+import json
+import os
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check')]
+import cases  # noqa: E402
+
+
+def golden(*name):
+    path = os.path.join(ARGS.modern, 'golden', *name)
+    if not os.path.exists(path):
+        raise cases.Skip('there is no %s' % os.path.basename(path))
+    return path
+
+
+def load(name):
+    with open(golden(name)) as f:
+        return json.load(f)
+
+
+def dump(path, *words):
+    if not os.path.exists(path):
+        raise cases.Skip('there is no %s' % os.path.basename(path))
+    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), *words, path], capture_output=True, text=True)
+    assert p.returncode == 0, '%s: status %d: %s' % (path, p.returncode, p.stderr)
+    return [json.loads(line) for line in p.stdout.split('\n') if line] if words else json.loads(p.stdout)
+
+
+def equal(found, expected, what=''):
+    global NUMBERS
+    NUMBERS += 1
+    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
+
+
+# ---- ONNX Runtime ----
+
+def onnx_group(nodes, key):
+    """{key: [count, micros, output bytes, parameter bytes, activation bytes]}"""
+    out = collections.defaultdict(lambda: [0, 0, 0, 0, 0])
+    for s in nodes:
+        a, row = s['args'], out[key(s)]
+        for i, v in enumerate((1, s['length'] // 1000, a['output_bytes'], a['parameter_bytes'],
+                               a['bytes_accessed'] - a['output_bytes'])):
+            row[i] += v
+    return out
+
+
+def onnx_old():
+    """A profile of 2019: nodes, types and providers with their times and sizes, fences, the executor's own time."""
+    g = load('onnxruntime.json')
+    path = os.path.join(ARGS.realdata, 'onnxruntime', 'resnet_inference.json')
+    d, slices = dump(path), dump(path, '--slices')
+    nodes = [s for s in slices if s['category'] == 'op' and 'provider' in s['args']]
+    equal(len(nodes), g['node_kernel_events'])
+    for key, rows in ((lambda s: s['args']['op_type'], g['by_op']), (lambda s: s['args']['provider'], g['by_provider']),
+                      (lambda s: s['name'], g['top_nodes'])):
+        found = onnx_group(nodes, key)
+        for r in rows:
+            equal(found[r['key']], [r[k] for k in ('count', 'sum_us', 'output_bytes', 'parameter_bytes', 'activation_bytes')],
+                  r['key'])
+    of = {o['name']: o for o in d['ops']}
+    equal([of['model_run']['host_total'], of['SequentialExecutor::Execute']['host_total'],
+           of['SequentialExecutor::Execute']['host_self'], of['(fences)']['host_total'], sum(s['length'] for s in nodes)],
+          [1000 * g[k] for k in ('model_run_us', 'executor_us', 'executor_overhead_us', 'fence_sum_us', 'kernel_sum_us')])
+    equal(sum(o['host_self'] + o['device_self'] for o in d['ops']), 1000 * g['model_run_us'], 'all of a run')
+    equal(sum(s['args']['parameter_bytes'] for s in nodes), g['total_parameter_bytes'])
+    for name in ('model_loading_uri', 'session_initialization'):
+        equal([(s['start'], s['length']) for s in slices if s['name'] == name],
+              [(1000 * g['sessions'][name]['ts'], 1000 * g['sessions'][name]['dur'])], name)
+
+
+def onnx_new():
+    """Profiles of 1.31: nodes with and without the optimiser, control flow, three runs."""
+    for name, g in load('onnxruntime_new.json').items():
+        path = golden('ort_new', 'ort_%s.json' % name)
+        d, slices = dump(path), dump(path, '--slices')
+        of = {o['name']: o for o in d['ops'] if o['host_runs']}
+        for n in g['nodes']:
+            o = of[n['path'].replace('>', '/')]
+            equal([o['type'], o['host_runs'], o['host_total'] // 1000, o['host_self'] // 1000],
+                  [n['op'], n['count'], n['total_us'], n['self_us']], n['path'])
+            runs = [s['args'] for s in slices if s['name'] == n['path'].replace('>', '/')]
+            equal(dict(collections.Counter(str(a['group']) for a in runs)), n['runs'], n['path'])
+            equal([max(a[k] for a in runs) for k in ('output_bytes', 'parameter_bytes', 'peak_total')],
+                  [n['output_size'], n['parameter_size'], n['mem_in_use_peak']], n['path'])
+        equal([(s['end'] - s['start']) // 1000 for s in d['steps']], g['runs'])
+        equal(d['overlaps'], g['partial_overlaps'])
+        equal(sum(o['host_self'] for o in of.values()), 1000 * sum(g['runs']), 'all of the runs')
+
+
+CASES = [onnx_old, onnx_new]
+
+if __name__ == '__main__':
+    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    a.add_argument('names', nargs='*')
+    a.add_argument('--bin', default='build/check')
+    a.add_argument('--realdata', required=True)
+    a.add_argument('--modern')
+    ARGS = a.parse_args()
+    ARGS.bin, ARGS.realdata = os.path.abspath(ARGS.bin), os.path.abspath(ARGS.realdata)
+    ARGS.modern = os.path.abspath(ARGS.modern or os.path.join(os.path.dirname(ARGS.realdata), 'modern'))
+    NUMBERS = 0
+    status = cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ for n in ARGS.names)])
+    print('%d numbers' % NUMBERS)
+    sys.exit(status)
