@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Buffers come from the pool. Older versions of CUPTI that may not be refused one get a makeshift
- * buffer, whose content is counted and lost.
+ * Passes buffers of the pool to CUPTI. Versions of CUPTI that do not tolerate a refusal get a
+ * makeshift buffer, whose content is counted and lost.
  */
 #include "collect/buffers.h"
 
@@ -41,7 +41,7 @@ static uint8_t *take_discard(size_t *size)
 	for (;;) {
 		unsigned i = (unsigned)__builtin_ctz(~out);
 
-		if (i >= DISCARDS) /* all are out: two threads share one, and what it holds is lost
+		if (i >= DISCARDS) /* all are in use: two threads share one, whose content is lost
 		                      anyway */
 			i = 0;
 		if (atomic_compare_exchange_weak(&buffers.discards_out, &out, out | 1u << i)) {
@@ -84,12 +84,12 @@ void buffers_requested(uint8_t **buffer, size_t *size, size_t *most)
 	*size = 0;
 	*buffer = NULL;
 	if (record_enable_is_open(DOOR_CUPTI)) {
-		threads_see(); /* the first record in it is mostly this thread's */
+		threads_see(); /* usually the thread whose record comes first in it */
 		*buffer = pool_take(size);
 		if (!*buffer)
 			atomic_store_explicit(&buffers.were_short, true, memory_order_relaxed);
 	}
-	/* Older versions may crash when they get none. */
+	/* Older versions may crash if they get no buffer. */
 	if (!*buffer && buffers.f->version < CUPTI_API_12_9)
 		*buffer = take_discard(size);
 	errno = saved;
@@ -107,7 +107,7 @@ void buffers_completed(void *context, uint32_t stream, uint8_t *buffer, size_t s
 	errno = saved;
 }
 
-/* ---- what is lost ------------------------------------------------------------------------------
+/* ---- losses ------------------------------------------------------------------------------------
  */
 uint64_t buffers_discarded(void)
 {

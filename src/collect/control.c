@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lines of "<time> <word>[ <label>]". A line counts when its end is there; words that we do not
- * know are for others.
+ * Lines of "<time> <word>[ <label>]". A line counts once its newline is there; unknown words are
+ * ignored.
  */
 #include "collect/control.h"
 
@@ -40,7 +40,7 @@ static bool is(const char *p, size_t n, const char *word)
 	return n == strlen(word) && !memcmp(p, word, n);
 }
 
-/* The number at the beginning of a line. */
+/* Reads the number at the beginning of a line. */
 static uint64_t time_of(const char *p, const char *end)
 {
 	uint64_t v = 0;
@@ -50,7 +50,7 @@ static uint64_t time_of(const char *p, const char *end)
 	return v;
 }
 
-/* One line; true if it asks for a flush. */
+/* Handles one line; true if it requests a flush. */
 static bool line(const char *p, const char *end)
 {
 	const char *space = memchr(p, ' ', (size_t)(end - p));
@@ -82,7 +82,7 @@ bool control_read(void)
 			p = end + 1;
 		}
 		if (p == text && n < sizeof text)
-			break; /* its end is still to come */
+			break; /* its end is still missing */
 		control.offset += p == text ? n : (uint64_t)(p - text);
 	}
 	return flush;

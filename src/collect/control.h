@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The control file of the session, as far as it concerns a collector: start, stop, flush. Writer
- * thread only, but for control_state.
+ * The control file of the session, as far as the collector uses it: start, stop, flush. Used by the
+ * writer thread only, except control_state.
  */
 #ifndef TFPROF_COLLECT_CONTROL_H
 #define TFPROF_COLLECT_CONTROL_H
@@ -11,13 +11,13 @@
 
 enum control { CONTROL_SILENT, CONTROL_STARTED, CONTROL_STOPPED };
 
-/* Orders that were given before `since` do not count: they are of an earlier recording. */
+/* Ignores commands given before `since`: they belong to an earlier recording. */
 void control_reset(uint64_t since);
-/* Reads what is new; true if a flush was asked for. */
+/* Reads new lines; true if one requests a flush. */
 bool control_read(void);
-/* What was asked for last. */
+/* Returns the state last requested. */
 enum control control_state(void);
-/* As if a stop had been read. */
+/* Acts as if a stop had been read. */
 void control_stop(void);
 
 #endif

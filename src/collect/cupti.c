@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One session at a time. The callbacks run in the program's threads: they take no lock, allocate
- * nothing and leave errno alone. CUPTI's records of ranges, its timestamp callback, external
- * correlations and the kernel kind that serialises are not used.
+ * nothing and preserve errno. CUPTI's range records, its timestamp callback, external correlations
+ * and the serialising kernel kind are not used.
  */
 #include "collect/cupti.h"
 
@@ -22,22 +22,22 @@
 
 #define CBID_MOST   2048u
 #define CLOCK_TRIES 3
-#define PENDING_NS  200000000u /* that unfinished work gets at the end of a session */
-#define LOOK_NS     5000000u   /* between two looks whether it has finished */
+#define PENDING_NS  200000000u /* time for unfinished work at the end of a session */
+#define LOOK_NS     5000000u   /* interval between checks whether it has finished */
 
 static struct {
 	struct cupti f;
 	void *subscriber;
-	uint64_t enabled; /* kinds, a bit each */
+	uint64_t enabled; /* enabled kinds, one bit each */
 	bool single_calls;
-	const struct heard_of *heard; /* a callback that CUPTI agreed to, or NULL */
+	const struct heard_of *heard; /* the callback that CUPTI accepted, or NULL */
 	char missing[256];
-	_Atomic uint32_t fatal; /* 0, or 1 + the error after which CUPTI gave up */
+	_Atomic uint32_t fatal; /* 0, or 1 + the error after which CUPTI failed */
 	_Atomic bool detach;
 	_Atomic uint64_t launches;
 } session;
 
-/* Callbacks without which recording works, if not as well. */
+/* Optional callbacks; without them recording is less complete. */
 static const struct heard_of {
 	uint32_t domain, cbid;
 	const char *what;
@@ -89,7 +89,7 @@ static bool ends_context(uint32_t domain, uint32_t cbid)
 	       cbid == CBID_PRIMARY_RESET || cbid == CBID_PRIMARY_RESET_V2;
 }
 
-/* CUPTI may be left for good only from here. */
+/* The only place from which CUPTI may be detached. */
 static void leave(const struct cb_data *d)
 {
 	if (d->site == CB_EXIT && session.f.Finalize && atomic_exchange(&session.detach, false))
@@ -142,7 +142,7 @@ void cupti_failure(char *text, size_t n)
 		snprintf(text, n, "a fatal error");
 }
 
-/* Adds to the list of what CUPTI refuses, each once. */
+/* Adds to the list of refused items, without duplicates. */
 static void add_missing(const char *what)
 {
 	size_t used = strlen(session.missing);
@@ -152,7 +152,7 @@ static void add_missing(const char *what)
 		        used ? ", " : "", what);
 }
 
-/* Settings without which recording works, if not as well. */
+/* Sets optional attributes; without them recording is less complete. */
 static void adjust(void)
 {
 	uint8_t on = 1;
@@ -184,7 +184,7 @@ static uint32_t enable(uint32_t kind)
 	return e;
 }
 
-/* Enables a kind that the profile would be wrong without. */
+/* Enables a kind without which the profile would be wrong. */
 static bool need(uint32_t kind, char *why, size_t n)
 {
 	uint32_t e = enable(kind);
@@ -195,7 +195,7 @@ static bool need(uint32_t kind, char *why, size_t n)
 	return !e;
 }
 
-/* Enables one that it can do without. */
+/* Enables an optional kind. */
 static void want(uint32_t kind)
 {
 	char what[64];
@@ -206,7 +206,7 @@ static void want(uint32_t kind)
 	add_missing(what);
 }
 
-/* Switches single functions on; false where this CUPTI cannot, or one refuses. */
+/* Enables or disables single functions; false if this CUPTI cannot, or refuses one. */
 static bool single_calls(uint32_t domain, uint32_t (*set)(uint32_t, uint8_t), uint8_t on)
 {
 	bool any = false;
@@ -242,7 +242,7 @@ static bool enable_calls(enum plan_level level, char *why, size_t n)
 
 static bool enable_all(const struct plan *plan, char *why, size_t n)
 {
-	/* Where whole graphs are refused their nodes are recorded. */
+	/* If whole graphs are refused, their nodes are recorded. */
 	if (plan->graph_level)
 		want(ACT_GRAPH);
 	if (!need(ACT_KERNEL, why, n) || !need(ACT_MEMCPY, why, n) || !need(ACT_MEMSET, why, n) ||
@@ -263,7 +263,7 @@ static bool enable_all(const struct plan *plan, char *why, size_t n)
 	return true;
 }
 
-/* Calls first: a call that is recorded has its kernel. */
+/* Disables calls first, so every recorded call has its kernel. */
 static void disable_all(void)
 {
 	cupti_no_calls();
@@ -278,7 +278,7 @@ bool cupti_start(const struct plan *plan, char *why, size_t n)
 	uint32_t e;
 
 	session.missing[0] = 0;
-	if (atomic_exchange(&session.detach, false)) /* no launch has come since the last stop */
+	if (atomic_exchange(&session.detach, false)) /* no launch since the last stop */
 		session.f.Unsubscribe(session.subscriber);
 	session.subscriber = NULL;
 	if (!session.f.Subscribe && !cupti_open(&session.f, why, n))
@@ -314,7 +314,7 @@ uint64_t cupti_dropped(void)
 {
 	size_t n = 0;
 
-	/* The count begins anew with each call. */
+	/* The count restarts with each call. */
 	if (!session.f.ActivityGetNumDroppedRecords ||
 	        session.f.ActivityGetNumDroppedRecords(NULL, 0, &n))
 		n = 0;
@@ -415,7 +415,7 @@ bool cupti_start_again(const struct plan *plan, char *why, size_t n)
 
 /* ---- stop --------------------------------------------------------------------------------------
  */
-/* Fetches what is complete until CUPTI has no buffer left, or its time ends. */
+/* Flushes complete buffers until CUPTI has none left, or the time limit is reached. */
 static void fetch(void)
 {
 	struct timespec t = { .tv_nsec = LOOK_NS };
@@ -443,7 +443,7 @@ uint32_t cupti_stop(bool detach)
 	e = cupti_flush(true);
 	record_enable_close(DOOR_CUPTI);
 	if (detach && session.f.Finalize) {
-		/* The next launch takes CUPTI out of the process. */
+		/* The next launch detaches CUPTI from the process. */
 		atomic_store(&session.detach, true);
 		cupti_count_launches(true);
 		return e;

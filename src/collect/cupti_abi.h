@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the collector knows of CUPTI: the fields it reads of each record, at the places where every
- * CUPTI from 11 on has them, the numbers it passes, and the functions it calls. Records only ever
- * grow at their end, so these prefixes fit any version; sizes are CUPTI's own business
- * (cuptiActivityGetNextRecord). No CUDA header is needed; where there are some,
- * tools/probe/cupti_layout.c holds each offset against them.
+ * The binary interface of CUPTI: the fields read from each record, at offsets common to all CUPTI
+ * versions from 11 on, the constants passed, and the functions called. Records only grow at their
+ * end, so these prefixes fit any version; CUPTI itself handles sizes (cuptiActivityGetNextRecord).
+ * No CUDA header is needed; if the headers are installed, tools/probe/cupti_layout.c checks each
+ * offset.
  */
 #ifndef TFPROF_COLLECT_CUPTI_ABI_H
 #define TFPROF_COLLECT_CUPTI_ABI_H
@@ -20,7 +20,7 @@ enum {
 	CUPTI_E_MULTIPLE_SUBSCRIBERS = 39,
 };
 
-/* Versions as cuptiGetVersion tells them: small numbers up to 12.9, then xxyyzz. */
+/* Versions as returned by cuptiGetVersion: small numbers up to 12.9, then xxyyzz. */
 enum {
 	CUPTI_API_11_0 = 13,
 	CUPTI_API_11_1 = 14,
@@ -36,7 +36,7 @@ enum {
 	ACT_RUNTIME = 5,
 	ACT_DEVICE = 8,
 	ACT_CONTEXT = 9,
-	ACT_KERNEL = 10, /* the concurrent kind: the other one serialises */
+	ACT_KERNEL = 10, /* the concurrent kind; the other one serialises kernels */
 	ACT_OVERHEAD = 17,
 	ACT_MEMCPY_PEER = 22,
 	ACT_STREAM = 37,
@@ -52,7 +52,7 @@ enum { CB_DRIVER = 1, CB_RUNTIME = 2, CB_RESOURCE = 3, CB_STATE = 6 };
 enum { CB_RESOURCE_MODULE_UNLOAD = 7, CB_STATE_FATAL = 1, CB_STATE_ERROR = 2 };
 enum { CB_ENTER = 0, CB_EXIT = 1 };
 
-/* Callbacks that come before records would be lost: contexts about to be destroyed or reset. */
+/* Callbacks after which records would be lost: contexts about to be destroyed or reset. */
 enum {
 	CBID_CTX_DESTROY = 11,
 	CBID_CTX_DESTROY_V2 = 322,
@@ -60,13 +60,13 @@ enum {
 	CBID_PRIMARY_RELEASE_V2 = 544,
 	CBID_PRIMARY_RESET = 389,
 	CBID_PRIMARY_RESET_V2 = 545,
-	CBID_DEVICE_RESET = 164, /* of the runtime */
+	CBID_DEVICE_RESET = 164, /* of the runtime API */
 };
 
 enum { COPY_PTOP = 10, MEMORY_OP_ALLOC = 1, MEMORY_OP_FREE = 2 };
 
 /* Each field that is read: F(T, type, name, offset, name in CUPTI's own struct T). Structs and the
- * probe are made of these rows. */
+ * probe are generated from these rows. */
 #define REC_KERNEL(F, T)                                                                           \
 	F(T, uint16_t, registers, 6, registersPerThread)                                           \
 	F(T, uint64_t, start, 16, start)                                                           \
@@ -88,7 +88,7 @@ enum { COPY_PTOP = 10, MEMORY_OP_ALLOC = 1, MEMORY_OP_FREE = 2 };
 	F(T, uint64_t, graph_node, 144, graphNodeId)                                               \
 	F(T, uint32_t, graph, 156, graphId)
 
-/* What copies of both kinds begin with; the graph of copies and sets is known since 11.1. */
+/* Common prefix of both kinds of copies; the graph fields of copies and sets exist since 11.1. */
 #define REC_COPY(F, T)                                                                             \
 	F(T, uint8_t, copy_kind, 4, copyKind)                                                      \
 	F(T, uint8_t, src_kind, 5, srcKind)                                                        \
@@ -188,7 +188,7 @@ enum { COPY_PTOP = 10, MEMORY_OP_ALLOC = 1, MEMORY_OP_FREE = 2 };
 	F(T, uint8_t, mig, 145, isMigEnabled)                                                      \
 	F(T, uint8_t[16], mig_uuid, 160, migUuid)
 
-/* At its offset, whatever is before it. */
+/* Placed at its offset. */
 #define REC_FIELD(T, type, name, at, theirs)                                                       \
 	struct {                                                                                   \
 		uint8_t before_##name[at];                                                         \
@@ -231,13 +231,13 @@ union rec {
 	struct rec_device device;
 };
 
-/* What a callback of an API function is told; later fields are not read. */
+/* Arguments of a callback for an API function; later fields are not read. */
 struct cb_data {
 	uint32_t site; /* CB_ENTER, CB_EXIT */
 	const char *function;
 };
 
-/* And one of the state. */
+/* Arguments of a state callback. */
 struct cb_state {
 	uint32_t result;
 	const char *message; /* or NULL */
@@ -246,12 +246,12 @@ struct cb_state {
 struct subscriber_params {
 	size_t size;
 	const char *name;
-	char *holder; /* out: who has the slot, if it is taken */
+	char *holder; /* out: name of the subscriber, if there is one */
 	size_t holder_size;
 	uint8_t allow_more;
 	uint8_t pad[7];
 };
-/* As in the version that first had the function: that much every later one accepts. */
+/* As in the version that introduced the function; later versions accept this size. */
 #define SUBSCRIBER_PARAMS_SIZE offsetof(struct subscriber_params, allow_more)
 #define SUBSCRIBER_HOLDER_SIZE 64
 
@@ -260,7 +260,7 @@ typedef void cupti_completed(
         void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 typedef void cupti_callback(void *user, uint32_t domain, uint32_t cbid, const void *data);
 
-/* Name without "cupti", whether a session can do without it, and its arguments. */
+/* Name without "cupti", whether a session works without it, and its arguments. */
 #define CUPTI_FUNCTIONS(F)                                                                         \
 	F(GetVersion, 0, (uint32_t *))                                                             \
 	F(Subscribe, 0, (void **, cupti_callback *, void *))                                       \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Versions of libcupti that may end the process in which they are used. Each function of theirs
- * may, the one that tells the version too; so they are known by the functions that they have.
+ * Versions of libcupti that can crash the process that uses them, even in the function that returns
+ * the version. They are therefore recognised by the functions they export.
  */
 #ifndef TFPROF_COLLECT_CUPTI_BAD_H
 #define TFPROF_COLLECT_CUPTI_BAD_H
@@ -10,21 +10,20 @@
 #include <stddef.h>
 
 struct cupti_bad {
-	const char *has, *lacks; /* functions: of these versions alone */
+	const char *has, *lacks; /* functions exported by these versions alone */
 	const char *versions;
 	const char *reason;
-	int driver; /* the CUDA that the driver must have, so that it is used */
+	int driver; /* minimum CUDA version of the driver for using it */
 };
 
-/* Used only where the driver is new enough and the device of the driver can be opened: there it
- * can start. */
+/* Used only if the driver is new enough and its device can be opened: then it can initialise. */
 static const struct cupti_bad cupti_bad[] = {
 	{ "cuptiActivityGetStructSize", "cuptiActivityGetNextRecord_v2",
 	        "CUDA 13.2 (13.2.23, 13.2.75, 13.2.86)",
 	        "calls itself without end where it cannot start", 13020 },
 };
 
-/* Returns the row of an opened libcupti; NULL: it is not known to be bad. */
+/* Returns the row of an opened libcupti; NULL if it is not known to be bad. */
 static inline const struct cupti_bad *cupti_bad_of(void *library)
 {
 	for (size_t i = 0; i < sizeof cupti_bad / sizeof *cupti_bad; i++)

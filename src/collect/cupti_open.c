@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The search. Two copies of CUPTI in one process do not know of each other, so a copy that is there
- * already always comes first; then what the user named, then the places beside the program's own
+ * Searches for libcupti. Two copies of CUPTI in one process do not cooperate, so a copy already
+ * loaded comes first; then the one named by the user, then the folders beside the program's own
  * CUDA, then the system's.
  */
 #define _GNU_SOURCE
@@ -23,8 +23,7 @@
 #define ANY_MAJOR 99
 #define DEVICE    "/dev/nvidiactl"
 
-/* Names under which the loader knows CUPTI, newest first; up to 11 each minor version had its own.
- */
+/* File names of CUPTI, newest first; up to version 11 each minor version had its own. */
 static const struct soname {
 	int major;
 	const char *name;
@@ -44,10 +43,10 @@ static const struct soname {
 };
 #define SONAMES (sizeof sonames / sizeof *sonames)
 
-/* Where CUPTI lies, seen from the folder of the program's libcudart. */
+/* Places of CUPTI relative to the folder of the program's libcudart. */
 static const char *const beside[] = { "", "/../../cuda_cupti/lib", "/../extras/CUPTI/lib64",
 	"/../../../extras/CUPTI/lib64" };
-/* And below the root of a toolkit. */
+/* Places below the root of a toolkit. */
 static const char *const below[] = { "/extras/CUPTI/lib64", "/lib64", "/lib" };
 
 static char found_at[PATH_MAX];
@@ -69,7 +68,7 @@ static bool begins(const char *text, const char *with)
 	return !strncmp(text, with, strlen(with));
 }
 
-/* ---- what is loaded ----------------------------------------------------------------------------
+/* ---- loaded libraries --------------------------------------------------------------------------
  */
 struct loaded {
 	const char *prefix;
@@ -88,7 +87,7 @@ static int see(struct dl_phdr_info *info, size_t size, void *user)
 	return 1;
 }
 
-/* The path of a library of the process whose name begins so. */
+/* Returns the path of a loaded library whose name begins so. */
 static bool loaded_path(struct loaded *l, const char *prefix)
 {
 	l->prefix = prefix;
@@ -105,13 +104,13 @@ static void *open_loaded(void)
 		if (h)
 			return h;
 	}
-	/* One that was opened by a path and has another name inside. */
+	/* Returns a library that was opened by path and has another soname. */
 	return loaded_path(&l, "libcupti.so") ? dlopen(l.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
 }
 
-/* ---- what can be loaded ------------------------------------------------------------------------
+/* ---- libraries on disk -------------------------------------------------------------------------
  */
-/* The newest of a folder that is not newer than the driver. */
+/* Returns the newest library of a folder that is not newer than the driver. */
 static void *open_in(const char *folder, const char *more, int major)
 {
 	char path[PATH_MAX];
@@ -177,7 +176,7 @@ static void *open_toolkit(int major)
 	return h;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
+/* ---- opening -----------------------------------------------------------------------------------
  */
 static int driver_version(void)
 {
@@ -216,7 +215,7 @@ static bool resolve(struct cupti *c, void *h, char *why, size_t n)
 	return true;
 }
 
-/* False for a version that would end the process, as it cannot start here. */
+/* Returns false for a version that would crash the process because it cannot initialise here. */
 static bool may_use(void *h, int driver, char *why, size_t n)
 {
 	const struct cupti_bad *bad = cupti_bad_of(h);

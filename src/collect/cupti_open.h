@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds libcupti at run time, and its functions.
+ * Finds libcupti and its functions at run time.
  */
 #ifndef TFPROF_COLLECT_CUPTI_OPEN_H
 #define TFPROF_COLLECT_CUPTI_OPEN_H
@@ -9,7 +9,7 @@
 
 #include "collect/cupti_abi.h"
 
-/* NULL: that version of CUPTI has no such function. */
+/* NULL: this version of CUPTI lacks the function. */
 struct cupti {
 /* NOLINTBEGIN(bugprone-macro-parentheses): args are the parentheses of a prototype */
 #define CUPTI_MEMBER(name, optional, args) uint32_t(*name) args;
@@ -20,11 +20,11 @@ struct cupti {
 	int driver;       /* 12040 for CUDA 12.4; 0: unknown */
 };
 
-/* Opens the copy that the program has loaded, else one that fits the driver. False: *why says what
- * is missing. */
+/* Opens the copy that the program has loaded, otherwise one that fits the driver. On failure *why
+ * names the missing part. */
 bool cupti_open(struct cupti *, char *why, size_t n);
 
-/* Where the driver and libcupti are, for the spool; "" if unknown. */
+/* Paths of the driver and of libcupti, for the recording; "" if unknown. */
 const char *cupti_path(void);
 
 #endif

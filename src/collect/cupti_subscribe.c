@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The newer function to subscribe tells who has the place. From 13.2 on, who subscribes by it may
- * have to use only newer functions; so there it is asked for the name alone.
+ * The newer subscribe function returns the name of the present subscriber. From 13.2 on, a client
+ * that subscribes with it may have to use only newer functions, so with these versions it is called
+ * for the name alone.
  */
 #include "collect/cupti_subscribe.h"
 
@@ -18,8 +19,8 @@ const char *cupti_error_text(const struct cupti *f, uint32_t error)
 	return "an unknown error";
 }
 
-/* Subscribes with our name, or tells the name of who has the only place; "" if CUPTI does not say.
- */
+/* Subscribes under our name, or returns the name of the present subscriber; "" if CUPTI does not
+ * give it. */
 static uint32_t subscribe_v2(
         const struct cupti *f, void **subscriber, cupti_callback *called, char *holder)
 {
@@ -59,7 +60,7 @@ bool cupti_subscribe(
 		return true;
 	if (e == CUPTI_E_MULTIPLE_SUBSCRIBERS && !v2 && f->Subscribe_v2 &&
 	        !subscribe_v2(f, subscriber, called, holder)) {
-		f->Unsubscribe(*subscriber); /* it has become free just now: too late */
+		f->Unsubscribe(*subscriber); /* the slot has just become free: give it back */
 		holder[0] = 0;
 	}
 	holder[SUBSCRIBER_HOLDER_SIZE] = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One function for each kind of record. What cannot be is not believed: times are checked, names
- * copied at first sight, records that would reach beyond their buffer left out.
+ * One function for each kind of record. Implausible data is not trusted: times are checked, names
+ * are copied at first use, and records that would exceed their buffer are dropped.
  */
 #include "collect/decode.h"
 
@@ -16,9 +16,9 @@
 #include "collect/ticks.h"
 
 #define DAY_NS   86400000000000u
-#define CBIDS    2048u /* numbers of functions that names are remembered for */
-#define POINTERS 8192u /* names of kernels, by their address; a power of two */
-#define TIDS     4096u /* threads that were named already; a power of two */
+#define CBIDS    2048u /* API function numbers whose names are cached */
+#define POINTERS 8192u /* cached kernel names, by address; a power of two */
+#define TIDS     4096u /* cached thread names; a power of two */
 
 struct call {
 	struct name *name;
@@ -31,10 +31,9 @@ struct call {
 static struct {
 	const struct cupti *cupti;
 	bool all_calls;
-	bool graphs,
-	        parts; /* copies say of which graph they are; devices, of which part of a GPU */
-	uint64_t now;  /* when the buffer was begun, by CUPTI's clock */
-	int64_t ahead; /* of that clock */
+	bool graphs, parts; /* copies have the graph field; devices have the GPU partition field */
+	uint64_t now;       /* start time of the buffer, by CUPTI's clock */
+	int64_t ahead;      /* offset of that clock */
 	uint64_t earliest;
 	struct call call[2][CBIDS];
 	struct {
@@ -45,7 +44,7 @@ static struct {
 	struct {
 		uint64_t start, end;
 		uint32_t correlation;
-	} last[TIDS]; /* launch of the driver in each of these threads */
+	} last[TIDS]; /* correlation of the driver launch inside, by thread */
 	uint32_t tids;
 	_Atomic bool forget;
 	struct decode_counts counts;
@@ -108,7 +107,7 @@ bool decode_wants(const char *name)
 	return wanted;
 }
 
-/* The length of a function's name without the version at its end: cudaLaunchKernel_v7000. */
+/* Returns the length of a function name without the version suffix: cudaLaunchKernel_v7000. */
 static size_t unversioned(const char *name)
 {
 	size_t n = strlen(name), i = n;
@@ -162,7 +161,7 @@ static uint32_t kernel_name(const char *name)
 	return store_name(decode.kernel[slot].name);
 }
 
-/* Names a thread the first time that it is met. Returns its place, TIDS if it has none. */
+/* Writes a thread's name at its first record. Returns its slot, TIDS if it has none. */
 static uint32_t meet(uint32_t tid)
 {
 	struct spool_record r = { .kind = SPOOL_THREAD };
@@ -189,7 +188,7 @@ static uint32_t meet(uint32_t tid)
 	return slot & (TIDS - 1);
 }
 
-/* Counts a launch, unless it is the runtime's for which the driver's inside was counted. */
+/* Counts a launch, unless it is a runtime call whose driver call was counted. */
 static void count_launch(const struct rec_api *a, const struct call *c, uint32_t place)
 {
 	decode.counts.launches += c->launches;
@@ -211,7 +210,7 @@ static void count_launch(const struct rec_api *a, const struct call *c, uint32_t
 
 /* ---- kinds -------------------------------------------------------------------------------------
  */
-/* Start and length; both 0 and counted if they cannot be. */
+/* Sets start and length; implausible times become 0 and are counted. */
 static void times(uint64_t start, uint64_t end, uint64_t *from, uint64_t *length)
 {
 	bool ok = start && end >= start && end - start < DAY_NS && start < decode.now + DAY_NS;
@@ -246,7 +245,7 @@ static void put_kernel(const struct rec_kernel *k)
 	store_put(&r);
 }
 
-/* A copy of either kind: both begin alike. */
+/* Decodes a copy of either kind; their first fields are equal. */
 static void put_copy(const union rec *rec)
 {
 	const struct rec_memcpy *c = &rec->copy;
@@ -392,12 +391,12 @@ static void put_device(const struct rec_device *d)
 
 /* ---- buffers -----------------------------------------------------------------------------------
  */
-/* Of versions that do not have all fields, up to the last that they have. */
+/* For versions that lack the last fields: size up to the last field they have. */
 #define UP_TO(has, record, last)                                                                   \
 	((has) ? sizeof(struct record)                                                             \
 	       : offsetof(struct record, last) + sizeof(((struct record *)0)->last))
 
-/* Bytes of a record that are read; 0: a kind that is not. */
+/* Returns the bytes of a record that are read; 0 for a kind that is not read. */
 static size_t size_of(uint32_t kind)
 {
 	switch (kind) {

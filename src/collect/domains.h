@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Domains of NVTX ranges: what the program holds are addresses in one table, what rings hold are
- * numbers. Any thread may add one.
+ * Domains of NVTX ranges: the program holds addresses into one table, rings hold numbers. Any
+ * thread may add one.
  */
 #ifndef TFPROF_COLLECT_DOMAINS_H
 #define TFPROF_COLLECT_DOMAINS_H
@@ -11,11 +11,11 @@
 /* Returns the domain with this name, creating it if necessary; the default domain if the table is
  * full. */
 void *domains_add(const struct name *);
-/* True if a pointer of the program's is a domain. */
+/* True if a pointer from the program is a domain. */
 bool domains_has(const void *);
-/* The number of a domain; 0: the default one, or NULL. */
+/* Returns the number of a domain; 0: the default one, or NULL. */
 uint16_t domains_number(const void *);
-/* The name of a domain, as names_number; 0: the default one, or unknown. */
+/* Returns the name of a domain as names_number; 0: the default one, or unknown. */
 uint32_t domains_name(uint16_t number);
 
 #endif

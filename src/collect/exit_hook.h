@@ -8,8 +8,8 @@
 /* Registers the function that ends the recording; it may be called several times. */
 void exit_hook_set(void (*end)(void));
 
-/* Registers it again: exit handlers run in reverse order, so it runs before all that were
- * registered so far. */
+/* Registers it again: exit handlers run in reverse order, so it runs before all handlers registered
+ * so far. */
 void exit_hook_renew(void);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Descriptors with their identity, and what can go wrong with a file that the program does not know
- * of.
+ * Descriptors with their identity, and faults of files that the program does not know about.
  */
 #define _GNU_SOURCE
 #include "collect/files.h"
@@ -23,9 +22,7 @@
 #include "collect/collect.h"
 #include "collect/process.h"
 
-#define FD_FIRST                                                                                   \
-	128 /* ours are from here on, so that the program's numbers stay what they were            \
-	     */
+#define FD_FIRST      128 /* lowest number of our descriptors, so the program's do not change */
 #define FD_LEAST      3
 #define LOG_LINES     64u /* of one process */
 #define LINE_MOST     512u
@@ -42,11 +39,11 @@ static struct {
 	bool verbose;
 	char spool_name[NAME_MAX + 1];
 	uint64_t spool_size;
-	char fault[128]; /* why the spool takes no more */
+	char fault[128]; /* why the recording was closed */
 	unsigned lines;
 } files = { .folder.fd = -1, .spool.fd = -1, .log.fd = -1, .control.fd = -1 };
 
-/* Takes a fresh descriptor over, under a number that is out of the way. False: it is closed. */
+/* Moves a new descriptor to a high number. On failure it is closed. */
 static bool file_keep(struct file *f, int fd)
 {
 	struct stat s;
@@ -70,7 +67,7 @@ static bool file_keep(struct file *f, int fd)
 	return true;
 }
 
-/* Whether the descriptor is still what it was. */
+/* True if the descriptor still refers to the same file. */
 static bool file_ok(const struct file *f)
 {
 	struct stat s;
@@ -85,13 +82,13 @@ static void file_close(struct file *f)
 	f->fd = -1;
 }
 
-/* What an error is called. */
+/* Returns the name of an error. */
 static const char *text_of(int error, char *p, size_t n)
 {
 	return strerror_r(error, p, n);
 }
 
-/* Why the open folder must not hold a recording; NULL: it may. */
+/* Returns why the open folder must not hold a recording; NULL if it may. */
 static const char *folder_fault(int fd)
 {
 	struct stat s;
@@ -103,13 +100,13 @@ static const char *folder_fault(int fd)
 	return s.st_mode & S_IWOTH ? "everybody may write into it" : NULL;
 }
 
-/* Opens a folder that is not a link; -1: errno says why. */
+/* Opens a folder that is not a link; -1 with errno. */
 static int open_folder(const char *path)
 {
 	char plain[PATH_MAX];
 	size_t n = strlen(path);
 
-	while (n > 1 && path[n - 1] == '/') /* with a slash at its end a link is followed */
+	while (n > 1 && path[n - 1] == '/') /* a trailing slash would follow a link */
 		n--;
 	if (n >= sizeof plain) {
 		errno = ENAMETOOLONG;
@@ -147,7 +144,7 @@ void files_close(void)
 	file_close(&files.folder);
 }
 
-/* A new file of ours alone. */
+/* Creates a new private file. */
 static bool make(struct file *f, const char *name)
 {
 	if (!file_ok(&files.folder)) {
@@ -160,7 +157,7 @@ static bool make(struct file *f, const char *name)
 	                0600));
 }
 
-/* Makes a file with an unused name of the session's form; its end is `suffix`. */
+/* Creates a file with an unused name of the session's form, which ends in `suffix`. */
 static bool make_unique(struct file *f, const char *suffix, char *name, size_t size)
 {
 	char host[COLLECT_HOST_MAX + 1];
@@ -168,7 +165,7 @@ static bool make_unique(struct file *f, const char *suffix, char *name, size_t s
 
 	process_host(host, sizeof host);
 	for (int i = 0; i < NAME_ATTEMPTS; i++) {
-		/* glibc has a function for it only from 2.25 on. */
+		/* glibc has the function only from 2.25 on. */
 		if (syscall(SYS_getrandom, &random, sizeof random, GRND_NONBLOCK) !=
 		        (long)sizeof random)
 			random = (uint32_t)process_clock() ^ (uint32_t)i << 24;
@@ -188,8 +185,8 @@ static bool make_unique(struct file *f, const char *suffix, char *name, size_t s
 
 /* ---- log ---------------------------------------------------------------------------------------
  */
-/* Writes all of it, if the limit of file sizes allows it and `room` bytes more: crossing it would
- * raise a signal. */
+/* Writes all bytes, if the limit of file sizes allows for them and `room` more: crossing the limit
+ * would raise a signal. */
 static bool put(int fd, uint64_t at, const void *data, size_t n, size_t room)
 {
 	const char *p = data;
@@ -216,8 +213,8 @@ static bool put(int fd, uint64_t at, const void *data, size_t n, size_t room)
 	return true;
 }
 
-/* The log is made with the first line. Another process of that number has left one: then by the
- * long name. */
+/* Creates the log with its first line. If another process with this pid has left one, uses the long
+ * name. */
 static bool log_ready(void)
 {
 	char name[NAME_MAX + 1];
@@ -256,13 +253,13 @@ void files_say(const char *format, ...)
 		memcpy(said, who, sizeof who - 1);
 		memcpy(said + sizeof who - 1, line, length);
 		if (write(STDERR_FILENO, said, sizeof who - 1 + length) < 0)
-			errno = saved; /* nobody to tell */
+			errno = saved; /* nothing left to report to */
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	errno = saved;
 }
 
-/* ---- spool -------------------------------------------------------------------------------------
+/* ---- recording ---------------------------------------------------------------------------------
  */
 bool files_spool_make(void)
 {
@@ -280,11 +277,11 @@ static bool fail(const char *why)
 	return false;
 }
 
-/* What was begun is taken back: the file ends with a whole block. */
+/* Removes an incomplete block: the file ends with a whole one. */
 static void take_back(void)
 {
 	if (ftruncate(files.spool.fd, (off_t)files.spool_size))
-		return; /* then its reader finds a block cut off */
+		return; /* then the reader finds a truncated block */
 }
 
 bool files_spool_write(const void *p, size_t n)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the collector is entered: by the CUDA driver in cuInit, by NVTX once for each module of the
- * program that has ranges, by fork and by exit. Whatever goes wrong, the program hears nothing of
- * it.
+ * The entry points of the collector: called by the CUDA driver in cuInit, by NVTX once for each
+ * module of the program that has ranges, at fork and at exit. Failures are never visible to the
+ * program.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,7 +35,7 @@
 EXPORT int InitializeInjection(void);
 EXPORT nvtx_init InitializeInjectionNvtx2;
 
-/* In one word with the process that it is the state of: a forked child begins anew. */
+/* State and process id in one word: in a forked child the state starts over. */
 enum state { UNOPENED, OPENING, OPEN, DORMANT, STATES };
 
 static struct {
@@ -50,7 +50,7 @@ static uint64_t word_of(enum state s)
 	return (uint64_t)getpid() * STATES + s;
 }
 
-/* ---- ends --------------------------------------------------------------------------------------
+/* ---- end ---------------------------------------------------------------------------------------
  */
 static void at_exit(void)
 {
@@ -78,7 +78,7 @@ static void on_step(int signal)
 	errno = saved;
 }
 
-/* Handlers that a child inherits are not set again. */
+/* Inherited handlers are not registered again. */
 static void hook(void)
 {
 	struct sigaction a;
@@ -86,7 +86,8 @@ static void hook(void)
 	if (!life.hooked) {
 		pthread_atfork(NULL, NULL, in_child);
 		exit_hook_set(at_exit);
-		(void)at_quick_exit(at_exit); /* without room for it, quick_exit loses a second */
+		(void)at_quick_exit(
+		        at_exit); /* if registration fails, quick_exit loses the last second */
 	}
 	life.hooked = true;
 	if (!life.plan.step_signal || sigaction(SIGUSR2, NULL, &a) || a.sa_handler != SIG_DFL)
@@ -97,7 +98,7 @@ static void hook(void)
 	sigaction(SIGUSR2, &a, NULL);
 }
 
-/* ---- beginning ---------------------------------------------------------------------------------
+/* ---- start -------------------------------------------------------------------------------------
  */
 static void put_fact(void *unused, const char *key, const char *value, size_t n)
 {
@@ -116,8 +117,7 @@ static void put_header(const char *options)
 	store_sync();
 }
 
-/* Makes everything that recording needs; false, with a sentence in the log where there can be one.
- */
+/* Creates everything that recording needs; on failure the log has a sentence, if there is a log. */
 static bool make(void)
 {
 	const char *folder = secure_getenv(COLLECT_ENV_SESSION);
@@ -160,7 +160,7 @@ static bool open_session(void)
 	uint64_t is = atomic_load(&life.word);
 
 	if (is / STATES != (uint64_t)getpid()) {
-		/* The child of a process that used CUDA can have no CUDA of its own. */
+		/* The child of a process that used CUDA cannot use CUDA. */
 		bool hopeless = is && writer_used_cupti();
 
 		if (atomic_compare_exchange_strong(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Anonymous mappings with the advice that forks need.
+ * Anonymous mappings with the madvise flags needed for forks.
  */
 #include "collect/memory.h"
 
@@ -21,7 +21,7 @@ void *memory_map(size_t n, enum memory_fork fork)
 		errno = saved;
 		return NULL;
 	}
-	/* Old kernels know no wiping: there the handler of pthread_atfork is what is left. */
+	/* Old kernels lack MADV_WIPEONFORK: there the handler of pthread_atfork does the work. */
 	if (fork != MEMORY_KEPT_BY_FORK)
 		madvise(p, n, fork == MEMORY_GONE_BY_FORK ? MADV_DONTFORK : MADV_WIPEONFORK);
 	errno = saved;

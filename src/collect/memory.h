@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory of the collector: whole zeroed mappings, never malloc, and of little use in a forked
- * child.
+ * Memory of the collector: whole zeroed mappings, never malloc, mostly unusable in a forked child.
  */
 #ifndef TFPROF_COLLECT_MEMORY_H
 #define TFPROF_COLLECT_MEMORY_H
@@ -9,12 +8,12 @@
 #include <stddef.h>
 
 enum memory_fork {
-	MEMORY_GONE_BY_FORK,  /* a child has no such memory: no copy of its pages is made */
-	MEMORY_WIPED_BY_FORK, /* a child finds zeros */
-	MEMORY_KEPT_BY_FORK,  /* a child finds a copy */
+	MEMORY_GONE_BY_FORK,  /* absent in a child: its pages are not copied */
+	MEMORY_WIPED_BY_FORK, /* zeros in a child */
+	MEMORY_KEPT_BY_FORK,  /* copied to a child */
 };
 
-/* At least n zeroed bytes, or NULL; errno stays as it was. */
+/* Returns at least n zeroed bytes, or NULL; preserves errno. */
 void *memory_map(size_t n, enum memory_fork);
 
 #endif

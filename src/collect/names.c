@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An open hash table of pointers into one growing block. A thread that adds a name builds it first
- * and then swings a slot to it; if another was faster with the same text, its own copy is left
- * over.
+ * An open hash table of pointers into one growing block. A thread that adds a name writes it first
+ * and then sets a slot to it; if another thread added the same text first, the copy stays unused.
  *
  *     block:  | slots, 8 bytes each | name | name | ...                    | names without text |
  *                                   ^ base              texts_end ^          end ^
@@ -16,11 +15,11 @@
 
 #define SLOTS_LOG   16
 #define SLOTS       (1u << SLOTS_LOG)
-#define PROBES      64u /* slots looked at before a name counts as not fitting */
-#define TEXTLESS    16u /* one part in so many of the block is for names without text */
+#define PROBES      64u /* slots probed before a name counts as not fitting */
+#define TEXTLESS    16u /* 1/TEXTLESS of the block is reserved for names without text */
 #define BYTES_LEAST (1u << 20)
 
-typedef struct name *_Atomic name_slot; /* an atomic pointer needs a name of its own in C11 */
+typedef struct name *_Atomic name_slot; /* in C11 an atomic pointer needs a type name of its own */
 
 static struct {
 	name_slot *slot;
@@ -29,7 +28,7 @@ static struct {
 	_Atomic uint32_t used, used_textless, textless;
 } names;
 
-/* What stands for all names that not even an identity is left for. */
+/* Stands for all names for which not even an identity is left. */
 static struct name lost = { .length = NAME_NO_TEXT };
 
 bool names_make(void)
@@ -57,7 +56,7 @@ bool names_make(void)
 	names.base = p + table;
 	names.size = (uint32_t)bytes;
 	names.texts_end = names.size - names.size / TEXTLESS;
-	atomic_store(&names.used, 8); /* number 0 is of the lost */
+	atomic_store(&names.used, 8); /* number 0 belongs to the lost name */
 	atomic_store(&names.used_textless, names.texts_end);
 	return true;
 }
@@ -83,7 +82,7 @@ static uint64_t hash(const char *p, size_t n)
 	return h ? h : 1;
 }
 
-/* Room for a name, or NULL. */
+/* Allocates room for a name; NULL if there is none. */
 static struct name *room(_Atomic uint32_t *used, uint32_t end, size_t bytes)
 {
 	uint32_t size = (uint32_t)((bytes + 7) & ~(size_t)7), at = atomic_load(used);
@@ -95,7 +94,7 @@ static struct name *room(_Atomic uint32_t *used, uint32_t end, size_t bytes)
 	return (struct name *)(void *)(names.base + at);
 }
 
-/* A new name that nobody sees yet; NULL if there is no room at all. */
+/* Creates a name that is not published yet; NULL if there is no room at all. */
 static struct name *build(uint64_t h, const char *text, size_t n)
 {
 	struct name *e = room(&names.used, names.texts_end, sizeof *e + n + 1);
@@ -126,7 +125,7 @@ struct name *names_add(const char *text, size_t n)
 	if (n > NAME_LONGEST) {
 		n = NAME_LONGEST;
 		while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
-			n--; /* not within a character */
+			n--; /* not within a UTF-8 character */
 	}
 	uint64_t h = hash(text, n);
 	struct name *mine = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every name once: of kernels, API functions, ranges, domains, threads. Any thread and even a
- * signal handler may add one: there is no lock and no malloc. What does not fit any more keeps an
- * identity but loses its text.
+ * Stores every name once: kernels, API functions, ranges, domains, threads. Any thread, even a
+ * signal handler, may add one: there is neither lock nor malloc. When the table is full, further
+ * names keep an identity but lose their text.
  */
 #ifndef TFPROF_COLLECT_NAMES_H
 #define TFPROF_COLLECT_NAMES_H
@@ -11,28 +11,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NAMES_BYTES  (16u << 20) /* of texts and what belongs to them */
-#define NAME_LONGEST 8192u       /* bytes of a text; the rest is cut off */
+#define NAMES_BYTES  (16u << 20) /* bytes of texts and their headers */
+#define NAME_LONGEST 8192u       /* bytes of a text; the rest is truncated */
 
 struct name {
 	uint64_t hash;
 	uint32_t length;
-	uint32_t spool_id; /* the writer's: 0 until it has written the text */
-	char text[];       /* NUL-terminated; missing in one that came too late */
+	uint32_t spool_id; /* used by the writer: 0 until it has written the text */
+	char text[];       /* NUL-terminated; absent if the table was full */
 };
-#define NAME_NO_TEXT UINT32_MAX /* as length */
+#define NAME_NO_TEXT UINT32_MAX /* value of length for a missing text */
 
-/* Makes the table, or forgets in a forked child what its parent has written of the one it inherits:
- * the program may hold names from before. False if there is no memory. */
+/* Creates the table. In a forked child, resets the parent's marks in the inherited table: the
+ * program may hold names from before. False if there is no memory. */
 bool names_make(void);
-/* The name of n bytes; never NULL. */
+/* Returns the name with these n bytes; never NULL. */
 struct name *names_add(const char *text, size_t n);
-/* A number for a name that fits 32 bits, and back. */
+/* Converts a name to a 32-bit number, and back. */
 uint32_t names_number(const struct name *);
 struct name *names_at(uint32_t number);
-/* Whether a pointer of the program's can be a name of ours. */
+/* True if a pointer from the program can be one of our names. */
 bool names_has(const void *);
-/* How many names had to go without their text. */
+/* Returns the number of names that lost their text. */
 uint32_t names_textless(void);
 
 #endif

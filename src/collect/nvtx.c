@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions of NVTX that we answer. Each reads the door first; then it costs a clock, a look at
- * the message and an entry in the thread's ring. errno is left alone: nothing here makes a system
- * call but where a ring is made or the writer woken, and those put it back.
+ * The NVTX functions that we implement. Each first reads the enable word; if recording is on, it
+ * reads a clock, looks up the message and adds an entry to the thread's ring. errno is preserved:
+ * only creating a ring and waking the writer make system calls, and they restore it.
  */
 #include "collect/nvtx.h"
 
@@ -17,12 +17,12 @@
 #define WIDE_MOST 1024u /* characters of a wide string */
 
 static struct {
-	_Atomic uint64_t ranges; /* started so far */
+	_Atomic uint64_t ranges; /* ranges started so far */
 } nvtx;
 
 /* ---- texts ----------------------------------------------------------------------------------- */
-/* The name of a message. The thread remembers it by its address, and looks whether the text is
- * still the same. */
+/* Returns the name of a message. The thread caches it by address, and checks that the text is
+ * unchanged. */
 static struct name *name_of(struct ring *r, const char *text)
 {
 	if (!text)
@@ -74,7 +74,7 @@ static struct name *name_of_wide(const wchar_t *text)
 	return names_add(utf8, (size_t)(p - utf8));
 }
 
-/* What an event says; fields behind the size that the program knew are not there. */
+/* Reads the message of an event; fields beyond the size that the program declared are missing. */
 static uint32_t name_of_event(struct ring *r, const struct nvtx_event *e)
 {
 	struct name *n = NULL;
@@ -86,14 +86,14 @@ static uint32_t name_of_event(struct ring *r, const struct nvtx_event *e)
 	case NVTX_MESSAGE_WIDE: n = name_of_wide(e->message.wide); break;
 	case NVTX_MESSAGE_REGISTERED:
 		if (names_has(e->message.registered))
-			memcpy(&n, &e->message.registered, sizeof n); /* it was our pointer */
+			memcpy(&n, &e->message.registered, sizeof n); /* one of our own pointers */
 		break;
 	default: break;
 	}
 	return names_number(n ? n : names_add("", 0));
 }
 
-/* ---- what the functions do ---------------------------------------------------------------------
+/* ---- implementation ----------------------------------------------------------------------------
  */
 static int push_name(struct ring *r, uint32_t round, uint16_t domain, uint32_t name)
 {
@@ -112,7 +112,7 @@ static int pop(uint16_t domain)
 	return NVTX_NO_DEPTH;
 }
 
-/* Id 0: the range gets one of ours. */
+/* Id 0: the range gets an id from us. */
 static uint64_t start_name(struct ring *r, uint16_t domain, uint32_t name, uint64_t id)
 {
 	if (!id)
@@ -134,7 +134,7 @@ static void mark_name(struct ring *r, uint16_t domain, uint32_t name)
 	ring_put(r, ticks_now(), 0, name, domain, RING_MARK);
 }
 
-/* The ring of the calling thread, where ranges are recorded now. */
+/* Returns the ring of the calling thread, if ranges are being recorded. */
 static struct ring *ring_now(uint32_t *round)
 {
 	*round = record_enable_round();
@@ -250,8 +250,8 @@ static void name_thread_w(uint32_t tid, const wchar_t *text)
 
 /* ---- domains -----------------------------------------------------------------------------------
  */
-/* A domain exists even while nothing is recorded: programs ask for it once, and ask whether there
- * is one before they say anything. */
+/* A domain exists even while nothing is recorded: programs create it once, and test for it before
+ * every call. */
 static void *domain_create_a(const char *text)
 {
 	return record_enable_ours() && text ? domains_add(names_add(text, strlen(text))) : NULL;
@@ -365,7 +365,7 @@ static const struct {
 #undef NVTX_ROW
 };
 
-/* Where the table of a module has a function; NULL: nowhere. */
+/* Returns the slot of a function in a module's table; NULL if there is none. */
 static nvtx_function **slot_of(const struct nvtx_callbacks *c, unsigned i)
 {
 	nvtx_function ***table = NULL;

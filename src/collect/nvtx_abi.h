@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The part of NVTX 2 and 3 that an injection library sees: how a module hands out its table of
- * functions, where each function is in it, and the event that ranges and marks are described by.
+ * The binary interface of NVTX 2 and 3 for an injection library: how a module exports its function
+ * table, the position of each function, and the event attributes of ranges and marks.
  */
 #ifndef TFPROF_COLLECT_NVTX_ABI_H
 #define TFPROF_COLLECT_NVTX_ABI_H
@@ -21,7 +21,7 @@ struct nvtx_callbacks {
 	int (*module)(int module, void (****table)(void), unsigned *count);
 };
 
-/* Places in the table of NVTX_CORE. */
+/* Positions in the table of NVTX_CORE. */
 enum {
 	NVTX_MARK_EX = 1,
 	NVTX_MARK_A,
@@ -38,7 +38,7 @@ enum {
 	NVTX_NAME_THREAD_W,
 };
 
-/* Places in the table of NVTX_CORE2. */
+/* Positions in the table of NVTX_CORE2. */
 enum {
 	NVTX_DOMAIN_MARK_EX = 1,
 	NVTX_DOMAIN_START_EX,
@@ -51,7 +51,7 @@ enum {
 	NVTX_DOMAIN_CREATE_W,
 };
 
-/* Those that we answer: table, place, and what they are called here. */
+/* Functions that we implement: table, position, and our name. */
 #define NVTX_FUNCTIONS(F)                                                                          \
 	F(NVTX_CORE, NVTX_MARK_EX, mark_ex)                                                        \
 	F(NVTX_CORE, NVTX_MARK_A, mark_a)                                                          \
@@ -80,7 +80,7 @@ enum nvtx_index { NVTX_FUNCTIONS(NVTX_INDEX) NVTX_FUNCTIONS_N };
 #undef NVTX_INDEX
 
 enum { NVTX_MESSAGE_ASCII = 1, NVTX_MESSAGE_WIDE = 2, NVTX_MESSAGE_REGISTERED = 3 };
-/* What a push answers where depths are not counted. */
+/* Return value of a push if depths are not counted. */
 enum { NVTX_NO_DEPTH = -2 };
 
 struct nvtx_event {

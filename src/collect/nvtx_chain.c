@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Each function tells us first and then them; what it answers is theirs. A domain or string that
- * they have no handle for has ours, which they never see.
+ * Each function calls our implementation first and then the other library's, whose result it
+ * returns. Where the other library has no handle for a domain or string, the program holds ours,
+ * which the other library never sees.
  */
 #define _GNU_SOURCE
 #include "collect/nvtx_internal.h"
@@ -16,11 +17,11 @@
 #include "collect/memory.h"
 #include "collect/nvtx.h"
 
-#define DOMAINS_LOG 10u /* handles that are remembered, in powers of two */
+#define DOMAINS_LOG 10u /* cached handles, as powers of two */
 #define STRINGS_LOG 16u
 #define PROBES      64u
 
-/* Handles of theirs, and what they are here; a slot is taken by setting its handle. */
+/* Handles of the other library and our counterparts; setting its handle claims a slot. */
 struct handle {
 	const void *_Atomic theirs;
 	const void *_Atomic ours;
@@ -53,7 +54,7 @@ static struct handle *handle_of(struct handle *table, unsigned log, const void *
 	return NULL;
 }
 
-/* Remembers a pair; what the program is to get. */
+/* Stores a pair; returns the handle for the program. */
 static const void *keep(struct handle *table, unsigned log, const void *theirs, const void *ours)
 {
 	struct handle *e = theirs ? handle_of(table, log, theirs, true) : NULL;
@@ -70,14 +71,14 @@ static const void *ours_of(struct handle *table, unsigned log, const void *their
 	return e ? atomic_load(&e->ours) : NULL;
 }
 
-/* Our number of a domain, and whether the handle is one that they know. */
+/* Returns our number of a domain, and whether the other library knows the handle. */
 static uint16_t domain_of(const void *handle, bool *theirs)
 {
 	*theirs = !nvtx_has_domain(handle);
 	return nvtx_domain_number(*theirs ? ours_of(other.domains, DOMAINS_LOG, handle) : handle);
 }
 
-/* An event with another message. */
+/* Returns a copy of an event with another message. */
 static const struct nvtx_event *with(
         struct nvtx_event *copy, const struct nvtx_event *e, int type, const void *message)
 {
@@ -93,7 +94,7 @@ static bool is_registered(const struct nvtx_event *e)
 	return e && e->size >= sizeof *e && e->message_type == NVTX_MESSAGE_REGISTERED;
 }
 
-/* An event as we understand it. */
+/* Returns the event with our handles. */
 static const struct nvtx_event *for_us(struct nvtx_event *copy, const struct nvtx_event *e)
 {
 	if (!is_registered(e) || names_has(e->message.registered))
@@ -102,7 +103,7 @@ static const struct nvtx_event *for_us(struct nvtx_event *copy, const struct nvt
 	        ours_of(other.strings, STRINGS_LOG, e->message.registered));
 }
 
-/* And as they do. */
+/* Returns the event with the other library's handles. */
 static const struct nvtx_event *for_them(struct nvtx_event *copy, const struct nvtx_event *e)
 {
 	const struct name *n;
@@ -132,7 +133,7 @@ static void say_event(
 }
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): types */
-/* A mark, a push and a start of one kind of message. */
+/* A mark, a push and a start for one type of message. */
 #define CHAIN_TEXT(letter, char_type, event)                                                       \
 	static void mark_##letter(const char_type *text)                                           \
 	{                                                                                          \
@@ -296,7 +297,7 @@ nvtx_function *nvtx_chain_over(
 #undef NVTX_CHAINED
 
 	if (now == chained[i])
-		return now; /* the table was filled before */
+		return now; /* the table was filled earlier */
 	if (now == before)
 		return ours;
 	atomic_store(&other.call[i], now);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Another injection library for ranges, which is called beside ours: COLLECT_ENV_CHAIN names it.
- * The program then holds its handles of domains and strings, so that functions that are none of
- * ours work as they would without us.
+ * Chains to another injection library for ranges, named by COLLECT_ENV_CHAIN. The program then
+ * holds that library's handles of domains and strings, so functions that we do not implement work
+ * as without us.
  */
 #ifndef TFPROF_COLLECT_NVTX_INTERNAL_H
 #define TFPROF_COLLECT_NVTX_INTERNAL_H
 
 #include "collect/nvtx_abi.h"
 
-/* Lets the other library fill the table of a module. Its answer; 0: there is none, or it will not.
- */
+/* Lets the other library fill the table of a module. Returns its result; 0 if there is none, or it
+ * refuses. */
 int nvtx_chain_init(nvtx_get_table *);
-/* What takes the place of `ours` in a slot that held `before` until nvtx_chain_init, and holds
- * `now`. */
+/* Returns the function to install instead of `ours` in a slot that held `before` until
+ * nvtx_chain_init and now holds `now`. */
 nvtx_function *nvtx_chain_over(
         enum nvtx_index, nvtx_function *before, nvtx_function *now, nvtx_function *ours);
 

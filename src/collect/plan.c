@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads the option string by the rows of the option table.
+ * Parses the option string by the rows of the option table.
  */
 #define _GNU_SOURCE
 #include "collect/plan.h"
@@ -22,7 +22,7 @@ static const struct option rows[] = {
 	{ .name = NULL }
 };
 
-/* True if p to end is the option's name; '-' counts as '_'. */
+/* True if the text from p to end is the option's name; '-' equals '_'. */
 static bool is_name(const char *p, const char *end, const char *name)
 {
 	for (; p < end && *name; p++, name++)
@@ -36,7 +36,7 @@ static bool is_period(uint64_t ns)
 	return ns >= FLUSH_LEAST_NS && ns <= FLUSH_MOST_NS;
 }
 
-/* True if every number is one that the collector can work with. */
+/* True if every number is within the collector's limits. */
 static bool is_valid(const struct plan *p)
 {
 	return p->delay_ns <= DELAY_MOST_NS && p->duration_ns <= DELAY_MOST_NS &&
@@ -45,7 +45,7 @@ static bool is_valid(const struct plan *p)
 	       p->buffer_bytes % 4096 == 0;
 }
 
-/* Sets one option. A name without a value stands for 1. */
+/* Sets one option. A name without a value means 1. */
 static bool read_word(struct plan *plan, const char *p, const char *end)
 {
 	const char *equals = memchr(p, '=', (size_t)(end - p));

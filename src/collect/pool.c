@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Buffers as bits: words say which are free, which were never mapped, and which CUPTI has. Finished
- * ones are pushed on a list that the writer takes as a whole, so no pointer is compared after it
- * was reused.
+ * Buffers as bits: words record which buffers are free, which were never mapped, and which CUPTI
+ * holds. Finished buffers are pushed on a list that the writer takes as a whole, so no pointer is
+ * compared after reuse.
  */
 #include "collect/pool.h"
 
@@ -15,7 +15,7 @@
 
 #define BITS       64u
 #define WORDS      (POOL_BUFFERS / BITS)
-#define RECORD_MAX 512u /* a buffer with less room than that is full */
+#define RECORD_MAX 512u /* a buffer with less room left counts as full */
 
 struct set {
 	_Atomic uint64_t word[WORDS];
@@ -24,10 +24,10 @@ struct set {
 static struct {
 	struct set fresh; /* not yet mapped */
 	struct set free;  /* mapped, cleared, not in use */
-	struct set out;   /* in CUPTI's hands */
+	struct set out;   /* held by CUPTI */
 	struct pool_buffer *_Atomic queue;
 	size_t bytes;
-	_Atomic size_t size; /* of the next buffer */
+	_Atomic size_t size; /* size of the next buffer */
 	struct pool_buffer buffer[POOL_BUFFERS];
 } pool;
 
@@ -43,7 +43,7 @@ static void set_remove(struct set *s, unsigned i)
 	atomic_fetch_and(&s->word[i / BITS], ~((uint64_t)1 << i % BITS));
 }
 
-/* Takes the first member out; -1 if there is none. */
+/* Removes the first member; returns -1 if there is none. */
 static int set_take(struct set *s)
 {
 	for (unsigned i = 0; i < WORDS; i++) {
@@ -56,7 +56,7 @@ static int set_take(struct set *s)
 	return -1;
 }
 
-/* The first member from i on; -1 if there is none. */
+/* Returns the first member from i on; -1 if there is none. */
 static int set_next(struct set *s, unsigned i)
 {
 	for (; i < POOL_BUFFERS; i = (i / BITS + 1) * BITS) {
@@ -75,7 +75,7 @@ static size_t room_of(unsigned i)
 	return i < POOL_LARGE ? pool.bytes : POOL_BYTES_LEAST;
 }
 
-/* Learns from a buffer that comes back: one that was full soon was too small, one that was out for
+/* Adapts the size to a returned buffer: if it filled quickly it was too small, if it was held for
  * long too large. */
 static void learn(const struct pool_buffer *b)
 {
@@ -107,8 +107,8 @@ uint8_t *pool_take(size_t *size)
 
 	*size = 0;
 	if (i < 0) {
-		/* A forked child finds zeros: its copy of CUPTI may go on writing into what it has.
-		 */
+		/* A forked child finds zeros: its copy of CUPTI may continue to write into the
+		 * buffers it holds. */
 		i = set_take(&pool.fresh);
 		if (i < 0)
 			return NULL;
@@ -166,14 +166,14 @@ void pool_give(struct pool_buffer *b)
 	if (used > b->size)
 		used = b->size;
 	memset(b->data, 0, used);
-	/* Behind what is valid CUPTI may have written too: the system clears that, if it was
-	 * touched. */
+	/* CUPTI may have written beyond the valid bytes as well: the kernel clears those pages if
+	 * they were touched. */
 	if (used < b->size && madvise(b->data + used, b->size - used, MADV_DONTNEED))
 		memset(b->data + used, 0, b->size - used);
 	set_add(&pool.free, (unsigned)(b - pool.buffer));
 }
 
-/* ---- what CUPTI has ----------------------------------------------------------------------------
+/* ---- buffers held by CUPTI ---------------------------------------------------------------------
  */
 unsigned pool_out(void)
 {
@@ -184,8 +184,8 @@ unsigned pool_out(void)
 	return n;
 }
 
-/* Bytes up to the last that is not zero. CUPTI writes at the same time: the result is a moment's.
- */
+/* Returns the bytes up to the last nonzero one. CUPTI writes at the same time, so the result is a
+ * snapshot. */
 __attribute__((no_sanitize("thread"))) static size_t written_of(const struct pool_buffer *b)
 {
 	const volatile uint64_t *word = (const volatile uint64_t *)(const void *)b->data;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The buffers that CUPTI fills: taken and handed on by its callbacks in any thread, without a lock
- * and without malloc; emptied by the writer thread alone.
+ * The buffers that CUPTI fills: its callbacks take and return them in any thread, without lock and
+ * malloc; the writer thread alone empties them.
  *
- * CUPTI keeps a buffer until all operations in it have ended, so a large one would hold the records
- * of a slow program back for minutes. Buffers are as large as fills in about POOL_FILL_NS, from
- * POOL_BYTES_LEAST up to what pool_reset is given.
+ * CUPTI keeps a buffer until all operations in it have ended, so a large buffer would hold back the
+ * records of a slow program for minutes. The size is chosen so that a buffer fills in about
+ * POOL_FILL_NS, between POOL_BYTES_LEAST and the limit given to pool_reset.
  */
 #ifndef TFPROF_COLLECT_POOL_H
 #define TFPROF_COLLECT_POOL_H
@@ -15,39 +15,38 @@
 #include <stdint.h>
 
 #define POOL_BUFFERS 1024u        /* at most */
-#define POOL_LARGE   384u         /* of them; the others, for very many threads, are small */
-#define POOL_BYTES   (128u << 10) /* of a large one */
-#define POOL_BYTES_LEAST                                                                           \
-	(16u << 10) /* of a small one, and the least that an option may ask for                    \
-	             */
-#define POOL_FILL_NS 250000000u
+#define POOL_LARGE   384u         /* large buffers; the others, for very many threads, are small */
+#define POOL_BYTES   (128u << 10) /* size of a large one */
+/* Size of a small buffer, and the minimum for the option. */
+#define POOL_BYTES_LEAST (16u << 10)
+#define POOL_FILL_NS     250000000u
 
 struct pool_buffer {
 	struct pool_buffer *next;
 	uint8_t *data;
-	size_t size;    /* that CUPTI may use this time */
-	uint64_t taken; /* when it got it, process_ticks */
+	size_t size;    /* bytes that CUPTI may use this time */
+	uint64_t taken; /* time when CUPTI took it, process_ticks */
 	size_t valid;
 };
 
-/* Empties the pool: buffers of at most `bytes`, at most `count`. Only while no callback can come.
+/* Resets the pool to buffers of at most `bytes`, at most `count`. Only while no callback can run.
  */
 void pool_reset(unsigned count, size_t bytes);
-/* A zeroed buffer and its size, or NULL where all are out. */
+/* Returns a zeroed buffer and its size, or NULL if all are in use. */
 uint8_t *pool_take(size_t *size);
-/* Queues a buffer of pool_take for the writer; false if it is none of the pool's. */
+/* Queues a buffer of pool_take for the writer; false if it is not a buffer of the pool. */
 bool pool_put(uint8_t *, size_t valid);
-/* The queued buffers, oldest first, linked by next; NULL if there is none. */
+/* Returns the queued buffers, oldest first, linked by next; NULL if there are none. */
 struct pool_buffer *pool_drain(void);
-/* Gives a drained buffer back, cleared. */
+/* Returns a drained buffer to the pool, cleared. */
 void pool_give(struct pool_buffer *);
 
-/* Returns how many buffers CUPTI has. */
+/* Returns the number of buffers held by CUPTI. */
 unsigned pool_out(void);
-/* Returns how many bytes CUPTI has written into the buffers that it has, as far as their content
+/* Returns the bytes that CUPTI has written into the buffers it holds, as far as their content
  * shows. */
 size_t pool_written(void);
-/* Calls f for each buffer that CUPTI has and has written into. */
+/* Calls f for each buffer that CUPTI holds and has written to. */
 void pool_each_written(void (*f)(void *, uint8_t *data, size_t size), void *user);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads /proc, with plain system calls.
+ * Reads /proc with plain system calls.
  */
 #define _GNU_SOURCE
 #include "collect/process.h"
@@ -69,12 +69,12 @@ size_t process_file(const char *path, char *p, size_t n)
 	return have;
 }
 
-/* Field `index` of such a file, counted as in proc(5), from 3 on; NULL if it is not there. */
+/* Returns field `index` of such a file, counted as in proc(5), from 3 on; NULL if it is missing. */
 static const char *stat_field(const char *path, char *buffer, size_t n, int index)
 {
 	if (!process_file(path, buffer, n))
 		return NULL;
-	char *p = strrchr(buffer, ')'); /* the name may hold anything */
+	char *p = strrchr(buffer, ')'); /* the name may contain any character */
 
 	for (int i = 2; p && i < index; i++)
 		p = strchr(p + 1, ' ');
@@ -120,7 +120,7 @@ static void put_link(process_fact *put, void *user, const char *key, const char 
 		put(user, key, text, (size_t)n);
 }
 
-/* When the process began, ns since 1970: boot time and ticks since then. */
+/* Returns the start time of the process, ns since 1970: boot time plus ticks. */
 static uint64_t start_time(void)
 {
 	uint64_t boot = clock_of(CLOCK_REALTIME) - clock_of(CLOCK_BOOTTIME);
@@ -129,7 +129,7 @@ static uint64_t start_time(void)
 	return hertz > 0 ? boot + process_start_ticks() * (1000000000u / (uint64_t)hertz) : 0;
 }
 
-/* Whether a variable says which part of a job the process is. */
+/* True if a variable gives rank, size or name of a job. */
 static bool is_rank(const char *name, size_t n)
 {
 	static const char *const whole[] = { "RANK", "LOCAL_RANK", "WORLD_SIZE", "TFPROF_JOB",
@@ -214,7 +214,7 @@ bool process_is_last_thread(void)
 	char buffer[1024];
 	struct stat s;
 
-	/* A folder for each thread; that of a first thread which has ended stays to the last. */
+	/* Each thread has a folder; that of an ended main thread stays until the process ends. */
 	if (stat("/proc/self/task", &s) || s.st_nlink > 4)
 		return false;
 	if (s.st_nlink < 4)

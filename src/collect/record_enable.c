@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The word behind record_enable.h.
+ * The word of record_enable.h.
  */
 #include "collect/record_enable.h"
 

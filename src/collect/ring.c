@@ -18,12 +18,12 @@ enum { RING_FREE, RING_OWNED, RING_LEFT };
 static struct {
 	struct ring *_Atomic first;
 	_Atomic uint32_t count;
-	_Atomic uint64_t lost; /* by threads that got no ring */
+	_Atomic uint64_t lost; /* entries lost by threads without a ring */
 	pthread_key_t key;
 	bool has_key;
 } rings;
 
-/* Of a thread that ends: the writer empties its ring before another gets it. */
+/* Called when a thread ends: the writer empties its ring before another thread gets it. */
 static void leave(void *ring)
 {
 	if (!record_enable_ours())
@@ -37,14 +37,14 @@ bool rings_make(void)
 	atomic_store(&rings.first, NULL);
 	atomic_store(&rings.count, 0);
 	atomic_store(&rings.lost, 0);
-	/* A forked child begins anew, and the key of its parent holds a ring that is no more. */
+	/* A forked child starts over; the parent's key still holds a ring that no longer exists. */
 	if (rings.has_key)
 		pthread_key_delete(rings.key);
 	rings.has_key = !pthread_key_create(&rings.key, leave);
 	return rings.has_key;
 }
 
-/* A ring that its thread has left, or a new one; NULL if there are too many. */
+/* Returns a ring released by its thread, or a new one; NULL if there are too many. */
 static struct ring *find(void)
 {
 	struct ring *r;
@@ -94,7 +94,7 @@ struct ring *ring_mine(void)
 	return r ? r : get();
 }
 
-/* Entries that still fit. */
+/* Returns the number of entries that still fit. */
 static uint32_t room(struct ring *r, uint32_t head)
 {
 	uint32_t used = head - r->tail_seen;
@@ -112,7 +112,7 @@ void ring_put(struct ring *r, uint64_t time, uint64_t value, uint32_t name, uint
         enum ring_kind kind)
 {
 	uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-	/* The pops of what is open must fit, whatever else does not. */
+	/* Room for the pops of open ranges is always kept. */
 	uint32_t need = kind == RING_POP || kind == RING_END ? 1 : RING_DEPTH + 2;
 
 	if (room(r, head) < need) {
@@ -125,7 +125,7 @@ void ring_put(struct ring *r, uint64_t time, uint64_t value, uint32_t name, uint
 	atomic_store_explicit(&r->head, head + 1, memory_order_release);
 }
 
-/* What was open in an earlier round is none of this one's. */
+/* Ranges opened in an earlier round do not belong to this one. */
 static void new_round(struct ring *r, uint32_t round)
 {
 	r->round = round;
@@ -161,7 +161,7 @@ bool ring_leave(struct ring *r, uint32_t round, uint16_t domain)
 		return false;
 	}
 	if (!r->depth)
-		return false; /* its push was not seen */
+		return false; /* its push was not recorded */
 	r->depth--;
 	return true;
 }
@@ -169,7 +169,7 @@ bool ring_leave(struct ring *r, uint32_t round, uint16_t domain)
 void rings_drain(void (*take)(void *, uint32_t, const struct ring_entry *), void *user)
 {
 	for (struct ring *r = atomic_load(&rings.first); r; r = r->next) {
-		/* Read before the entries: whoever has left puts no more. */
+		/* Read before the entries: a thread that has left adds no more. */
 		bool left = atomic_load(&r->state) == RING_LEFT;
 		uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 		uint32_t head = atomic_load_explicit(&r->head, memory_order_acquire);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a thread says about its ranges: a ring of its own for each thread, written by it alone and
- * emptied by the writer thread. When the thread is gone, its ring is emptied once more and goes to
- * the next one.
+ * Events of ranges, in one ring per thread: the thread alone writes it, the writer thread empties
+ * it. When a thread has ended, its ring is emptied once more and reused.
  */
 #ifndef TFPROF_COLLECT_RING_H
 #define TFPROF_COLLECT_RING_H
@@ -14,32 +13,32 @@
 #include "collect/names.h"
 
 #define RING_ENTRIES 4096u /* a power of two */
-#define RING_DEPTH   128u  /* ranges that a thread has open at once; deeper ones are left out */
-#define RING_MEMO    64u   /* messages that a thread remembers by their address; a power of two */
-#define RING_SKIPS   16u   /* domains modulo this count what is left out apart */
+#define RING_DEPTH   128u  /* open ranges per thread; deeper ones are dropped */
+#define RING_MEMO    64u   /* messages cached by address per thread; a power of two */
+#define RING_SKIPS   16u   /* dropped ranges are counted by domain modulo this number */
 #define RINGS_MOST   512u
 
 enum ring_kind { RING_PUSH, RING_POP, RING_START, RING_END, RING_MARK, RING_THREAD };
 
 struct ring_entry {
 	uint64_t time;   /* ticks_now */
-	uint64_t value;  /* start and end: which range; thread: its number */
+	uint64_t value;  /* start and end: id of the range; thread: its number */
 	uint32_t name;   /* names_number; of pop and end: 0 */
 	uint16_t domain; /* number of the domain, 0: the default one */
 	uint8_t kind;
 };
 
 struct ring {
-	/* The thread's own. */
+	/* Used by the thread. */
 	_Alignas(64) _Atomic uint32_t head;
 	uint32_t tail_seen;
 	uint32_t round, depth;
-	uint32_t skip[RING_SKIPS]; /* pops to leave out, as their pushes were */
+	uint32_t skip[RING_SKIPS]; /* pops to drop, because their pushes were dropped */
 	struct {
 		const char *at;
 		struct name *name;
 	} memo[RING_MEMO];
-	/* The writer's. */
+	/* Used by the writer. */
 	_Alignas(64) _Atomic uint32_t tail;
 	/* Both. */
 	_Atomic uint32_t state;
@@ -49,20 +48,20 @@ struct ring {
 	struct ring_entry entry[RING_ENTRIES];
 };
 
-/* Once a process, before any other; false if there is no memory or no key. */
+/* Called once per process, before all others; false if memory or keys are exhausted. */
 bool rings_make(void);
-/* The ring of the calling thread, made at need; NULL: there are too many. */
+/* Returns the ring of the calling thread, created if needed; NULL if there are too many. */
 struct ring *ring_mine(void);
-/* Puts an entry; full rings lose it and count it. Wakes the writer when half full. */
+/* Adds an entry; a full ring drops and counts it. Wakes the writer when half full. */
 void ring_put(struct ring *, uint64_t time, uint64_t value, uint32_t name, uint16_t domain,
         enum ring_kind);
-/* Begins or ends a range that nests: false if it is to be left out. */
+/* Begins or ends a nested range; false if it is to be dropped. */
 bool ring_enter(struct ring *, uint32_t round, uint16_t domain);
 bool ring_leave(struct ring *, uint32_t round, uint16_t domain);
 
 /* For the writer: calls take for each entry of each ring. */
 void rings_drain(void (*take)(void *, uint32_t tid, const struct ring_entry *), void *user);
-/* Entries that were lost so far, and ranges left out as too deep. */
+/* Returns the entries lost so far, and the ranges dropped as too deep. */
 uint64_t rings_lost(void);
 uint64_t rings_too_deep(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One block is open at any time; a full one goes to the file.
+ * One block is open at any time; a full block is written to the file.
  */
 #include "collect/store.h"
 
@@ -20,8 +20,8 @@ static struct {
 	struct block_encoder put;
 	uint8_t *block;
 	uint64_t max;
-	uint64_t unsummed;  /* records that have neither place nor sum */
-	uint64_t unwritten; /* since the file takes no more */
+	uint64_t unsummed;  /* records with neither room nor sum */
+	uint64_t unwritten; /* since the file was closed to writes */
 	uint32_t last_id;
 	bool broken, summing;
 } store;
@@ -46,8 +46,7 @@ bool store_open(uint64_t max)
 	return true;
 }
 
-/* A small block that tells of what has no place: there mostly is room for it where there was none
- * for a large one. */
+/* Adds a small block that counts the lost records; it usually fits where a large one did not. */
 static void put_last(const char *note, uint64_t count)
 {
 	struct spool_record r = { .kind = SPOOL_NOTE },
@@ -63,7 +62,7 @@ static void put_last(const char *note, uint64_t count)
 		store.put.sequence--;
 }
 
-/* The file takes no more: says so in the log and in the spool. */
+/* Handles a failed write: reports it in the log and in the recording. */
 static void give_up(void)
 {
 	char text[NOTE_MOST];
@@ -72,7 +71,7 @@ static void give_up(void)
 	        (unsigned long long)files_spool_size(), files_spool_fault());
 	store.broken = true;
 	files_say("%s", text);
-	store.put.sequence--; /* of the block that was taken back */
+	store.put.sequence--; /* of the removed block */
 	put_last(text, store.put.records);
 }
 
@@ -99,7 +98,7 @@ static void put(const struct spool_record *r)
 		block_encode(&store.put, r);
 }
 
-/* Whether records of that kind stop at the size limit: those there can be any number of. */
+/* True if records of this kind stop at the size limit: the frequent kinds. */
 static bool is_counted(enum spool_kind kind)
 {
 	switch (kind) {

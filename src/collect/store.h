@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The spool of this process: records in, blocks out. Used by one thread at a time: the one that
- * opens the session, then the writer. Behind the size limit, sums take the place of records.
+ * The recording of this process: records in, blocks out. Used by one thread at a time: first the
+ * thread that opens the session, then the writer. Beyond the size limit, sums replace records.
  */
 #ifndef TFPROF_COLLECT_STORE_H
 #define TFPROF_COLLECT_STORE_H
@@ -12,25 +12,25 @@
 #include "collect/names.h"
 #include "io/block_encode.h"
 
-#define STORE_BLOCK ((size_t)1 << 20) /* bytes that are encoded before they are written */
+#define STORE_BLOCK ((size_t)1 << 20) /* encoded bytes per write */
 
-/* Begins an empty spool (files_spool_make made the file); max: bytes, 0: no limit. False: no
+/* Begins an empty recording (files_spool_make created the file); max: bytes, 0: no limit. False: no
  * memory. */
 bool store_open(uint64_t max);
 void store_put(const struct spool_record *);
-/* The id of a name; its text is put before, if it is new. */
+/* Returns the id of a name; writes its text first if it is new. */
 uint32_t store_name(struct name *);
 void store_info(const char *key, const char *value, size_t n);
 void store_lost(enum spool_lost_why, uint64_t count);
-/* A sentence, without full stop, for the reader of the spool and for the log. */
+/* Adds a sentence, without full stop, to the recording and the log. */
 void store_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Hands what is encoded to the system. */
+/* Writes all encoded blocks. */
 void store_sync(void);
-/* Puts what was summed up since the last call. */
+/* Adds the sums collected since the last call. */
 void store_put_sums(void);
-/* Whether the file takes no more. */
+/* True if the file no longer accepts writes. */
 bool store_broken(void);
-/* Ends the spool: sums, totals, end mark. */
+/* Ends the recording: sums, totals, end record. */
 void store_close(void);
 
 #endif

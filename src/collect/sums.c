@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A hash table of rows. A row that was handed out is emptied and stays, for its name comes again.
+ * A hash table of rows. A row that was passed on is emptied and stays, because its name will recur.
  */
 #include "collect/store_internal.h"
 
@@ -12,14 +12,15 @@
 
 #define PROBES 64u
 
-static struct spool_sum *rows; /* SUMS_MOST; made with the first record; what == 0: unused */
+static struct spool_sum
+        *rows; /* SUMS_MOST rows; created with the first record; what == 0: unused */
 
 void sums_reset(void)
 {
-	rows = NULL; /* a forked child has no such memory */
+	rows = NULL; /* absent in a forked child */
 }
 
-/* The id of a name that is made up here. */
+/* Returns the id of a name created here. */
 static uint32_t made_name(const char *text)
 {
 	return store_name(names_add(text, strlen(text)));
@@ -42,7 +43,7 @@ static uint32_t graph_name(uint32_t graph)
 	return made_name(text);
 }
 
-/* A record as a row of its own: its key, and when and how long. */
+/* Converts a record to a row: key, time and duration. */
 static bool row_of(const struct spool_record *r, struct spool_sum *s, uint64_t *start)
 {
 	switch (r->kind) {
@@ -81,7 +82,7 @@ static bool row_of(const struct spool_record *r, struct spool_sum *s, uint64_t *
 	return true;
 }
 
-/* The row with the key of s, made at need; NULL: no room. */
+/* Returns the row with the key of s, created if needed; NULL: no room. */
 static struct spool_sum *find(const struct spool_sum *s)
 {
 	uint32_t h =

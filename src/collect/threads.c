@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An open hash table by thread id. A name is two words of 8 bytes, so that whoever reads it while
- * its thread changes it sees halves of names at worst.
+ * An open hash table by thread id. A name is two words of 8 bytes, so a reader that races with a
+ * change sees halves of two names at worst.
  */
 #define _GNU_SOURCE
 #include "collect/threads.h"
@@ -16,7 +16,7 @@
 #include "collect/process.h"
 
 #define PROBES 16u
-#define WORDS  2u /* of the kernel's 16 bytes for a name */
+#define WORDS  2u /* of the kernel's 16 bytes per name */
 
 static struct {
 	_Atomic uint32_t tid; /* 0: free */
@@ -32,7 +32,7 @@ void threads_reset(void)
 	}
 }
 
-/* The place of a thread, taken at need; -1: there is none. */
+/* Returns the slot of a thread, taken if needed; -1: no room. */
 static int place_of(uint32_t tid, bool take)
 {
 	uint32_t h = tid * 0x9e3779b1u >> 16;

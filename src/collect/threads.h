@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of threads, as they were while the thread was there: the writer meets many a thread only
- * when it is long gone.
+ * Names of threads, stored while the threads live: the writer often sees a thread's records only
+ * after its end.
  */
 #ifndef TFPROF_COLLECT_THREADS_H
 #define TFPROF_COLLECT_THREADS_H
@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define THREADS_MOST 4096u /* a power of two; later ones have no name if they are gone */
+#define THREADS_MOST 4096u /* a power of two; further threads lose their names at their end */
 
-/* Once a process, before all others. */
+/* Called once per process, before all others. */
 void threads_reset(void);
-/* The calling thread is seen: its name is kept in place of an earlier one. Its id. */
+/* Stores the name of the calling thread, replacing an earlier one. Returns its id. */
 uint32_t threads_see(void);
-/* The name of a thread, n bytes with the NUL at most: of now if it is there, else as it was seen
- * last; false if it never was. */
+/* Writes the name of a thread, at most n bytes with the NUL: the present name if it lives,
+ * otherwise the stored one; false if it was never seen. */
 bool threads_name(uint32_t tid, char *, size_t n);
 
 #endif

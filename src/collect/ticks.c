@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Both clocks are read together now and then, and time runs evenly from one reading to the next.
+ * Both clocks are read together from time to time, and time is interpolated between the readings.
  *
  *     time  |            * now
  *           |       * before
@@ -23,7 +23,7 @@ struct reading {
 };
 static struct reading before, now;
 
-/* The best of some tries: whoever is interrupted in between reads nonsense. */
+/* Returns the best of several readings: one that is interrupted is useless. */
 static struct reading take(void)
 {
 	struct reading r = { 0 };

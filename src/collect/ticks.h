@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A clock that is cheap to read, for hooks: the processor's counter where the system itself keeps
- * time by it, else CLOCK_REALTIME. The writer turns its ticks into ns since 1970.
+ * A clock that is cheap to read, for hooks: the processor's counter if the system itself uses it,
+ * otherwise CLOCK_REALTIME. The writer converts its ticks to ns since 1970.
  */
 #ifndef TFPROF_COLLECT_TICKS_H
 #define TFPROF_COLLECT_TICKS_H
@@ -24,10 +24,10 @@ static inline uint64_t ticks_now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Once a process, before hooks read the clock. */
+/* Called once per process, before hooks read the clock. */
 void ticks_begin(void);
-/* The writer: before it turns ticks into time. What is between two calls lies between their times.
- */
+/* Called by the writer before it converts ticks. Ticks between two calls are interpolated between
+ * their times. */
 void ticks_read(void);
 uint64_t ticks_time(uint64_t ticks);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two futexes. The writer's word is 1 from the first call until the writer has seen it: of many
- * calls one is a system call.
+ * Two futexes. The writer's word is 1 from the first call until the writer has seen it, so many
+ * calls cost one system call.
  */
 #define _GNU_SOURCE
 #include "collect/wake.h"
@@ -19,7 +19,7 @@
 
 static _Atomic uint32_t wanted, done;
 
-/* Sleeps while the word is 0, ns at most. */
+/* Sleeps while the word is 0, for at most ns. */
 static void sleep_on(_Atomic uint32_t *word, uint64_t ns)
 {
 	struct timespec t = { .tv_sec = (time_t)(ns / 1000000000u),
@@ -29,7 +29,7 @@ static void sleep_on(_Atomic uint32_t *word, uint64_t ns)
 		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 0, &t, NULL, 0);
 }
 
-/* Makes the word 1 and wakes who sleeps on it. */
+/* Sets the word to 1 and wakes the sleeper. */
 static void set(_Atomic uint32_t *word, int sleepers)
 {
 	int saved = errno;

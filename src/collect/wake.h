@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Waking the writer thread, from hooks in any thread: a word and a futex, nothing that could block.
+ * Wakes the writer thread from hooks in any thread, with a word and a futex; never blocks.
  */
 #ifndef TFPROF_COLLECT_WAKE_H
 #define TFPROF_COLLECT_WAKE_H
@@ -9,12 +9,13 @@
 #include <stdint.h>
 
 void wake_writer(void);
-/* The writer's wait: until woken, ns at most. */
+/* Waits in the writer until woken, for at most ns. */
 void wake_wait(uint64_t ns);
-/* The writer has ended; and the wait for that, ns at most: false if it has not. */
+/* Reports that the writer has ended; the other function waits for that, at most ns: false if it has
+ * not ended. */
 void wake_done(void);
 bool wake_done_wait(uint64_t ns);
-/* Before a writer is started. */
+/* Called before a writer is started. */
 void wake_reset(void);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Silence is ambiguous: an idle program; work that takes long, so that CUPTI keeps the buffers with
- * its records; or another client, whose callbacks have replaced ours or which has taken CUPTI down.
- * After a while of silence launches are counted by callbacks, which cost nothing while there are
- * none. If there are some and no record follows, the content of the buffers shows whether CUPTI
- * still writes into them; if not, a forced flush is the last question before a gap is noted.
+ * Silence is ambiguous: an idle program; long work, so that CUPTI holds the buffers with its
+ * records; or another client, whose callbacks have replaced ours or which has finalised CUPTI.
+ * After some silence, launches are counted by callbacks, which cost nothing without launches. If
+ * there are launches and no record follows, the content of the buffers shows whether CUPTI still
+ * writes into them; if not, a forced flush is the last check before a gap is noted.
  *
- * The other client is left alone. Recording starts anew when it is done: when it has taken CUPTI
- * down, when CUPTI says that kernels are no longer recorded, or when the program has launched
- * nothing for as long.
+ * The other client is never disturbed. Recording starts again when it is done: when it has
+ * finalised CUPTI, when CUPTI reports that kernels are no longer recorded, or when the program has
+ * launched nothing for that long.
  */
 #include "collect/watch.h"
 
@@ -19,22 +19,22 @@
 #include "collect/process.h"
 #include "collect/store.h"
 
-#define FEW          100u /* records or launches about which nothing is said */
+#define FEW          100u /* records or launches that are too few to judge */
 #define PERCENT_LOST 1u
 #define PERCENT_CPU  5u
-#define SPAN                                                                                       \
-	2u /* silences: over so long it is judged what recording costs, and whether kernels come   \
-	    */
+/* Number of silences over which the cost of recording, and missing kernels, are judged. */
+#define SPAN 2u
 
 static struct {
 	enum { HEARD, ASKED, FORCED, GAP } state;
-	uint64_t silence, heard_at, heard_clock; /* when records came last */
-	uint64_t launch_at;                      /* when a launch was seen in silence, 0: none */
-	size_t written;                          /* into CUPTI's buffers, when it was asked */
-	uint64_t gap_launches, gap_seen_at;      /* launches in the gap, and when they changed */
-	uint64_t try_at;                         /* not before that time is a start tried */
-	bool gone;                               /* CUPTI was taken down */
-	uint64_t cpu, span_at, span_dropped;     /* when the span began */
+	uint64_t silence, heard_at, heard_clock; /* time of the last records */
+	uint64_t launch_at;                      /* time of a launch seen during silence, 0: none */
+	size_t written;                          /* bytes in CUPTI's buffers at the last check */
+	uint64_t gap_launches,
+	        gap_seen_at; /* launches in the gap, and the time of their last change */
+	uint64_t try_at;     /* earliest time of the next start */
+	bool gone;           /* CUPTI was finalised */
+	uint64_t cpu, span_at, span_dropped; /* start of the judged period */
 	uint64_t first_launch_at;
 	uint64_t dropped;
 	bool told_untimed, told_dropped, told_cpu, told_no_kernels, all_calls;
@@ -83,7 +83,7 @@ static void heard(uint64_t now)
 {
 	if (watch.state != HEARD)
 		cupti_count_launches(false);
-	/* Records that go back to where the silence began were late and are all there. */
+	/* Records that reach back to the start of the silence were late, and none is missing. */
 	if (watch.state == GAP && decode_earliest() > watch.heard_clock + watch.silence) {
 		end_gap();
 		store_note("records come again");
@@ -97,11 +97,11 @@ static void heard(uint64_t now)
 	watch.launch_at = 0;
 }
 
-/* Launches were seen in silence, and still no record comes. */
+/* Handles launches during silence that no record follows. */
 static void doubt(uint64_t now)
 {
 	if (pool_written() != watch.written) {
-		/* They are in the buffers, and come when they are complete. */
+		/* The records are in the buffers and come when these are complete. */
 		cupti_count_launches(false);
 		watch.state = HEARD;
 		watch.heard_at = now;
@@ -175,7 +175,7 @@ void watch_started_again(uint64_t now, bool ok)
 
 /* ---- losses and costs --------------------------------------------------------------------------
  */
-/* Says something once when a count is more than its share of a whole. */
+/* Adds a note, once, when a count exceeds its permitted share. */
 static void tell_share(bool *told, uint64_t part, uint64_t whole, const char *what)
 {
 	if (*told || whole < FEW || part * 100 <= whole * PERCENT_LOST)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A loop of ticks. CUPTI is started by the thread that initialises the driver if recording begins
- * at once, since a kernel may follow at once; in all other cases, and for everything else, by the
- * writer.
+ * A loop of ticks. If recording begins at once, the thread that initialises the driver starts
+ * CUPTI, because a kernel may follow immediately; everything else is done by the writer.
  */
 #define _GNU_SOURCE
 #include "collect/writer.h"
@@ -33,11 +32,11 @@
 #include "collect/watch.h"
 
 #define TICK_NS     100000000u
-#define ALONE_TICKS 5u /* between two looks for other threads */
+#define ALONE_TICKS 5u /* interval between checks for other threads */
 #define SECOND_NS   1000000000u
-#define FINISH_NS   100000000u /* between two looks of the program's exit */
-#define FINISH_IDLE 20u  /* looks at which the writer stood still: for more it is not waited */
-#define FINISH_MOST 200u /* nor for more of any */
+#define FINISH_NS   100000000u /* interval between checks for the program's exit */
+#define FINISH_IDLE 20u        /* checks without progress of the writer, after which waiting ends */
+#define FINISH_MOST 200u       /* total number of checks, after which waiting ends */
 #define STACK       (512u << 10)
 #define STEPS_KEPT  64u /* step signals between two ticks */
 
@@ -45,21 +44,21 @@ static struct {
 	struct plan plan;
 	_Atomic bool finish;
 	_Atomic int thread;
-	/* Of the driver's thread, until it sets `cuda`; then the writer's. */
+	/* Used by the driver's thread until it sets `cuda`; then by the writer. */
 	_Atomic bool cuda;
 	enum { CUPTI_OFF, CUPTI_ON, CUPTI_FAILED } first;
 	char why[512];
 	struct spool_clock begun; /* read when the session started */
 	bool used_cupti;
-	/* The writer's own. */
-	bool adopted;   /* it has seen `cuda` */
+	/* Used by the writer only. */
+	bool adopted;   /* the writer has seen `cuda` */
 	unsigned cupti; /* as first */
 	uint64_t opened, next_flush, next_second, next_clock;
 	uint64_t lost_ranges, lost_kernels, lost_kept, dropped, textless;
 	bool ranges_on, cheaper;
-	bool worked;       /* records have come since the last start */
-	bool incomparable; /* not every launch is known */
-	/* Of the signal handler. */
+	bool worked;       /* records have arrived since the last start */
+	bool incomparable; /* some launches are unknown */
+	/* Used by the signal handler. */
 	_Atomic uint32_t steps;
 	_Atomic uint64_t step_at[STEPS_KEPT];
 	uint32_t steps_taken;
@@ -70,7 +69,7 @@ bool writer_used_cupti(void)
 	return writer.used_cupti;
 }
 
-/* Whether it is the time to record. */
+/* True if it is time to record. */
 static bool wanted(uint64_t now)
 {
 	const struct plan *p = &writer.plan;
@@ -88,14 +87,14 @@ static bool wanted(uint64_t now)
 
 /* ---- start and stop ----------------------------------------------------------------------------
  */
-/* What comes of it; why not is in writer.why. */
+/* Starts CUPTI and stores the result; a failure's reason is in writer.why. */
 static unsigned start_cupti(void)
 {
 	writer.used_cupti = true;
 	if (!cupti_start(&writer.plan, writer.why, sizeof writer.why))
 		return CUPTI_FAILED;
 	cupti_clock(&writer.begun);
-	/* CUPTI has handlers of its own, which run before those that were there earlier. */
+	/* CUPTI registers exit handlers, which run before earlier ones. */
 	exit_hook_renew();
 	return CUPTI_ON;
 }
@@ -135,7 +134,7 @@ static void put_clocks(void)
 	put_clock(&c);
 }
 
-/* Takes over what came of a start, and writes it down. */
+/* Takes over the result of a start and records it. */
 static void adopt(unsigned state)
 {
 	writer.cupti = state;
@@ -158,7 +157,7 @@ static void adopt(unsigned state)
 	writer.next_flush = process_ticks() + writer.plan.flush_ns;
 }
 
-/* Takes in what the program's threads have left; true if CUPTI has handed anything over. */
+/* Collects the data of the program's threads; true if CUPTI has returned a buffer. */
 static bool drain(void)
 {
 	uint64_t before = decode_counts()->records;
@@ -190,7 +189,7 @@ static void put_losses(void)
 	writer.textless = names_textless();
 }
 
-/* Compares launches with kernels; a launch that was captured into a graph has none. */
+/* Compares launches with kernels; a launch captured into a graph has no kernel. */
 static void put_missing_kernels(void)
 {
 	const struct decode_counts *n = decode_counts();
@@ -202,14 +201,14 @@ static void put_missing_kernels(void)
 	writer.lost_kernels += n->single_launches - have;
 }
 
-/* That all launches were compared is written down: only then nothing is known to be missing. */
+/* Records that all launches were compared; only then is it known that nothing is missing. */
 static void put_launches(void)
 {
 	if (!writer.incomparable && !decode_counts()->captures)
 		put_number("launches", decode_counts()->single_launches);
 }
 
-/* Says what CUPTI has not handed over, and why. */
+/* Records the records that CUPTI did not return, with the reason. */
 static void put_kept(bool failed, uint32_t error)
 {
 	uint64_t kept = buffers_kept();
@@ -250,7 +249,7 @@ static void stop_cupti(void)
 	writer.cupti = failed ? CUPTI_FAILED : CUPTI_OFF;
 }
 
-/* Starts anew, after another client has ended the session. */
+/* Starts again after another client has ended the session. */
 static void start_again(uint64_t now)
 {
 	bool ok = cupti_start_again(&writer.plan, writer.why, sizeof writer.why);
@@ -263,7 +262,7 @@ static void start_again(uint64_t now)
 	put_clocks();
 }
 
-/* What costs too much is done with less: first without calls, then not at all. */
+/* Reduces the cost: first without calls, then without recording. */
 static void make_cheaper(void)
 {
 	writer.cheaper = false;
@@ -280,7 +279,7 @@ static void make_cheaper(void)
 	}
 }
 
-/* Brings what is on in line with what should be. */
+/* Starts or stops recording as plan and control file require. */
 static void follow(uint64_t now)
 {
 	bool want = wanted(now) && !store_broken();
@@ -346,7 +345,7 @@ static void tick(void)
 		writer.next_clock = now + writer.plan.flush_ns;
 	}
 	put_steps();
-	/* By its first work the driver has set up what it ends at exit. */
+	/* After its first work the driver has registered its exit handlers. */
 	if (came && !writer.worked)
 		exit_hook_renew();
 	writer.worked |= came;
@@ -368,8 +367,8 @@ static void *work(void *unused)
 	atomic_store(&writer.thread, (int)syscall(SYS_gettid));
 	for (unsigned i = 1; !atomic_load(&writer.finish); i++) {
 		if (i % ALONE_TICKS == 0 && process_is_last_thread())
-			break; /* main has left by pthread_exit: without us the process would be
-			          over */
+			break; /* main has ended by pthread_exit: without our thread the process
+			          would be over */
 		tick();
 		wake_wait(TICK_NS);
 	}
@@ -398,7 +397,7 @@ static bool make_thread(void)
 		return false;
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK);
-	/* A signal of the program's is never handled by a thread that it does not know. */
+	/* Blocks all signals: a signal of the program must never be handled by our thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	ok = !pthread_create(&thread, &attr, work, NULL);
