@@ -229,6 +229,9 @@ void docs_main_page(void)
 	put_section(f, "OPTIONS");
 	put_subsection(f, "Flags");
 	put_flags(f);
+	put_subsection(f, "Inputs");
+	for (size_t i = 0; i < n_inputs; i++)
+		put_row(f, "", inputs[i].name, NULL, inputs[i].help);
 	put_subsection(f, "Options of the views");
 	put_options(f, NULL);
 	put_subsection(f, "Metrics (-select)");

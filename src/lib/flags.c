@@ -131,7 +131,6 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	switch (role) {
 	case ROLE_GRAPH: return place(s, &f->graph, "graphs", file);
 	case ROLE_OPLOG: return place(s, &f->op_log, "op logs", file);
-	case ROLE_TRACE:
 	case ROLE_PROFILE: strs_add(&s->model_arena, &f->profiles, file); return true;
 	case ROLE_BASELINE: return place(s, &f->baseline, "baselines", file);
 	case ROLE_SPOOL: return place(s, &f->spool, "recordings", file);

@@ -42,6 +42,7 @@ static const char *const RULES[] = {
 #define BELOW         6  /* blanks before it there */
 #define PURPOSE_WORDS 34 /* columns of the commands of one purpose */
 #define OUTPUT_WORDS  13 /* columns of words: of outputs, commands and statistics */
+#define INPUT_WORDS   27
 #define METRIC_WORDS  22
 #define FLAG_WORDS    26
 #define OPTION_WORDS  30
@@ -141,6 +142,13 @@ static void put_metrics(struct session *s, struct sink *out)
 		        str_of(metrics[i].doc[0] ? metrics[i].doc[0] : "for -order_by alone"), out);
 }
 
+static void put_inputs(struct session *s, struct sink *out)
+{
+	sink_put(out, S("Inputs (FILE...)\n"));
+	for (size_t i = 0; i < n_inputs; i++)
+		put_item(s, str_of(inputs[i].name), INPUT_WORDS, str_of(inputs[i].help), out);
+}
+
 static void put_outputs(struct session *s, struct sink *out)
 {
 	sink_put(out, S("Outputs (-output TYPE or TYPE:outfile=FILE)\n"));
@@ -200,6 +208,7 @@ const struct help_section help_sections[] = {
 	{ "all", put_all },
 	{ "commands", put_commands },
 	{ "flags", put_flags },
+	{ "inputs", put_inputs },
 	{ "options", put_all_options },
 	{ "metrics", put_metrics },
 	{ "outputs", put_outputs },
@@ -316,8 +325,8 @@ static bool unknown_topic(struct session *s, struct str topic)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "there is no help on '%.*s'; did you mean '%.*s'?", STR(topic), STR(near));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        "there is no help on '%.*s'; topics are all, commands, flags, options, metrics, "
-	        "outputs and statistics",
+	        "there is no help on '%.*s'; topics are all, commands, flags, inputs, options, "
+	        "metrics, outputs and statistics",
 	        STR(topic));
 }
 

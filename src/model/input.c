@@ -1,66 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of inputs and the way from a path to a reader. Steps are read a wave of files at a
- * time, each in an arena of its own, and folded when the wave is over: readers look names up in a
- * model that nobody changes meanwhile. Knows no message.
+ * The way of one file from its path to a reader: its format, its binary or its text form, and the
+ * sentences about damage and about files of another format. Knows no message.
  */
 #include "model/input_internal.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/par.h"
 #include "io/pbtext.h"
 #include "model/unsupported_format.h"
 #include "model/sniff.h"
 #include "model/trace_lower.h"
-#include "trace/trace_read.h"
+#include "trace/trace_build.h"
 
 #define TEXT_LIKELY 50 /* from here on the text form's error is the one to tell */
 
-/* Generated with the messages; all that this file needs of them. */
-extern const ProtobufCMessageDescriptor tensorflow__graph_def__descriptor;
-extern const ProtobufCMessageDescriptor tensorflow__run_metadata__descriptor;
-extern const ProtobufCMessageDescriptor tensorflow__tfprof__op_log_proto__descriptor;
-extern const ProtobufCMessageDescriptor tensorflow__tfprof__profile_proto__descriptor;
-
-const struct input inputs[] = {
-	{ "graph", "nodes", ROLE_GRAPH, true, 0, sniff_graph, read_graph, NULL, NULL,
-	        &tensorflow__graph_def__descriptor },
-	{ "run metadata", "executions", ROLE_STEP, false, 1, sniff_run, NULL, read_run, NULL,
-	        &tensorflow__run_metadata__descriptor },
-	{ "op log", "entries", ROLE_OPLOG, false, 0, sniff_oplog, read_oplog, NULL, NULL,
-	        &tensorflow__tfprof__op_log_proto__descriptor },
-	{ "profile", "nodes", ROLE_PROFILE, false, 0, sniff_profile, read_profile, NULL, NULL,
-	        &tensorflow__tfprof__profile_proto__descriptor },
-	{ "baseline", "entries", ROLE_BASELINE, false, 0, sniff_baseline, read_baseline, NULL, NULL,
-	        NULL },
-	{ "spool", "records", ROLE_SPOOL, false, 0, sniff_spool, read_spool, NULL, NULL, NULL },
-	{ "XSpace", "planes", ROLE_TRACE, false, 0, sniff_xspace, NULL, NULL, read_xspace, NULL },
-	{ "profile of ONNX Runtime", "events", ROLE_TRACE, false, 0, sniff_onnxruntime, NULL, NULL,
-	        read_onnxruntime, NULL },
-	{ "trace in JSON", "events", ROLE_TRACE, false, 0, sniff_chrome_json, NULL, NULL,
-	        read_chrome_json, NULL },
-};
-const size_t n_inputs = sizeof inputs / sizeof *inputs;
-
 /* ---- progress ---- */
-
-/* Bytes done of all files of a load. */
-struct watched {
-	pthread_mutex_t lock; /* of what follows */
-	const struct input_watch *watch;
-	uint64_t done, total;
-	bool cancelled;
-};
-
-/* One file's share. */
-struct share {
-	struct watched *all;
-	uint64_t done;
-};
 
 static bool tick(void *user, uint64_t done, uint64_t size)
 {
@@ -81,20 +34,7 @@ static bool tick(void *user, uint64_t done, uint64_t size)
 	return go;
 }
 
-bool input_is_regular(struct arena *a, const struct input_from *from, uint64_t *size)
-{
-	struct stat st;
-	int rc;
-
-	if (str_eq(from->name, S("-")))
-		rc = fstat(STDIN_FILENO, &st);
-	else
-		rc = stat(str_z(a, from->name), &st);
-	*size = rc == 0 && S_ISREG(st.st_mode) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
-	return rc == 0 && S_ISREG(st.st_mode);
-}
-
-static uint64_t from_size(struct arena *a, const struct input_from *from)
+uint64_t input_size(struct arena *a, const struct input_from *from)
 {
 	uint64_t size = from->bytes.n;
 
@@ -104,21 +44,6 @@ static uint64_t from_size(struct arena *a, const struct input_from *from)
 }
 
 /* ---- one file ---- */
-
-/* A file on its way into the model, or (to is NULL) into a batch. */
-struct load {
-	const struct input *in;
-	const struct input_from *from;
-	struct arena *a; /* of the file */
-	struct ingest *to;
-	const struct model *m;
-	int64_t step;
-	struct batch *batch;
-	struct src *s;
-	struct str head;    /* its first bytes */
-	struct str warning; /* what was lost of it */
-	struct share share;
-};
 
 static bool load_open(struct load *l, struct err *e)
 {
@@ -195,8 +120,8 @@ static void load_warn(struct load *l, struct err *e)
 
 	sb_fmt(&b, "warning: %.*s; %llu %s", STR(d->in_gzip.n ? d->in_gzip : e->text),
 	        (unsigned long long)d->kept, l->in->records);
-	if (l->in->role == ROLE_PROFILE)
-		sb_fmt(&b, " and %llu steps", (unsigned long long)d->groups);
+	if (l->in->groups)
+		sb_fmt(&b, " and %llu %s", (unsigned long long)d->groups, l->in->groups);
 	sb_put(&b, S(" before it are kept; lost are "));
 	if (d->lost)
 		sb_fmt(&b, "at least %llu %s, ", (unsigned long long)d->lost, l->in->records);
@@ -252,43 +177,25 @@ static struct str load_head(struct load *l)
 	return str_copy(l->a, str_sub(have, 0, SNIFF_BYTES));
 }
 
-/* A trace is loaded where a profile is: the format that the content is most like. */
-static const struct input *profile_or_trace(const struct load *l)
-{
-	const struct input *best = l->in;
-	int points = l->in->sniff(l->head, l->from->name);
-
-	for (size_t i = 0; i < n_inputs; i++) {
-		int found =
-		        inputs[i].role == ROLE_TRACE ? inputs[i].sniff(l->head, l->from->name) : 0;
-		if (found > points) {
-			points = found;
-			best = &inputs[i];
-		}
-	}
-	return best;
-}
-
 /* Tries the forms in the format's order, and tells the error of the likelier one. */
 static bool load_forms(struct load *l, struct err *e)
 {
-	bool text_first = l->in->text_first;
 	struct err first = { .a = e->a }, second = { .a = e->a };
 	struct err *told = &first;
+	bool text_first;
 	int text;
 
 	l->s->e = e;
 	if (!read_head(l->s))
 		return false;
 	l->head = load_head(l);
-	if (l->in->role == ROLE_PROFILE)
-		l->in = profile_or_trace(l);
-	if (l->s->damage->in_gzip.n && !l->from->recover && l->in->read_trace != read_chrome_json &&
-	        l->in->read_trace != read_onnxruntime)
+	l->in = input_as(l->role, l->head, l->from->name);
+	if (l->s->damage->in_gzip.n && !l->from->recover && !(l->in->flags & INPUT_MENDS))
 		return err_set(e, ERR_DATA_LOSS, "%.*s", STR(l->s->damage->in_gzip));
+	text_first = l->in->flags & INPUT_TEXT_FIRST;
 	text = l->in->text ? pbtext_sniff(l->head) : 0;
-	if (text || (l->in->role & (ROLE_PROFILE | ROLE_SPOOL | ROLE_TRACE)))
-		src_keep(l->s); /* it is gone over twice */
+	if (text || l->in->flags & INPUT_TWICE)
+		src_keep(l->s);
 	if (!text)
 		return load_form(l, false, e);
 	if (load_form(l, text_first, &first))
@@ -303,21 +210,16 @@ static bool load_forms(struct load *l, struct err *e)
 	return err_set(e, told->code, "%.*s", STR(told->text));
 }
 
-static const struct input *input_of(unsigned role)
-{
-	for (size_t i = 0; i < n_inputs; i++)
-		if (inputs[i].role == role)
-			return &inputs[i];
-	return NULL;
-}
-
-/* The kind that the file seems to be of, if it cannot be of the one it is read as; else NULL. */
+/* Returns the name of the format that the file seems to have, if it cannot be of the one it is read
+ * as; else NULL. */
 static const char *other_kind(struct load *l)
 {
-	unsigned role =
-	        l->in->sniff(l->head, l->from->name) ? 0 : input_guess(l->head, l->from->name);
+	const struct input *other;
 
-	return role ? input_of(role)->name : NULL;
+	if (!l->in || l->in->sniff(l->head, l->from->name))
+		return NULL;
+	other = input_guess(l->head, l->from->name);
+	return other ? other->name : NULL;
 }
 
 /* Says what a file is, or seems to be, that could not be read. */
@@ -347,7 +249,7 @@ static void load_doubt(struct load *l)
 		        STR(l->from->name), kind);
 }
 
-static bool load_file(struct load *l, struct err *e)
+bool input_load_file(struct load *l, struct err *e)
 {
 	bool ok;
 
@@ -363,7 +265,7 @@ static bool load_file(struct load *l, struct err *e)
 	return ok;
 }
 
-static void say_warning(struct ingest *to, const struct load *l)
+void input_warn(struct ingest *to, const struct load *l)
 {
 	if (l->warning.n)
 		note_line(ingest_notes(to), "%.*s\n", STR(l->warning));
@@ -374,121 +276,16 @@ bool input_load(struct ingest *to, unsigned role, const struct input_from *from,
 {
 	struct watched all = { .watch = watch };
 	struct scratch own;
-	struct load l = { .in = input_of(role), .from = from, .a = &own.a, .to = to };
+	struct load l = { .role = role, .from = from, .a = &own.a, .to = to };
 	bool ok;
 
 	scratch_open(&own, work);
 	pthread_mutex_init(&all.lock, NULL);
-	all.total = from_size(&own.a, from);
+	all.total = input_size(&own.a, from);
 	l.share.all = &all;
-	ok = load_file(&l, e);
+	ok = input_load_file(&l, e);
 	pthread_mutex_destroy(&all.lock);
-	say_warning(to, &l);
+	input_warn(to, &l);
 	scratch_close(&own);
 	return ok;
-}
-
-/* ---- steps ---- */
-
-struct job {
-	struct arena a;
-	struct load l;
-	struct err e;
-	bool open, ok; /* open: the arena holds something */
-};
-
-/* A load of steps: job i is in slot i % room. */
-struct steps_load {
-	const struct input_steps *steps;
-	struct ingest *to;
-	struct work *work; /* of the caller */
-	struct err *e;
-	struct watched all;
-	struct job *jobs; /* [room] */
-	size_t room;
-	size_t *folded;
-	bool ok;
-};
-
-static void read_step(void *ctx, size_t i, struct work *w)
-{
-	struct steps_load *v = ctx;
-	struct job *j = &v->jobs[i % v->room];
-	const struct input_step *step = &v->steps->v[i];
-
-	arena_init(&j->a, w);
-	j->open = true;
-	j->e = (struct err){ .a = &j->a };
-	j->l = (struct load){ .in = input_of(ROLE_STEP),
-		.from = &step->from,
-		.a = &j->a,
-		.m = ingest_model(v->to),
-		.step = step->step,
-		.share = { .all = &v->all } };
-	j->ok = load_file(&j->l, &j->e);
-}
-
-/* Folds what job i read. */
-static bool fold_step(void *ctx, size_t i, bool escaped, struct pool *p)
-{
-	struct steps_load *v = ctx;
-	struct job *j = &v->jobs[i % v->room];
-
-	j->a.work = v->work; /* the job's own is gone */
-	if (escaped)
-		work_escape(v->work);
-	ingest_beside(v->to, p);
-	v->e->partial = j->e.partial;
-	say_warning(v->to, &j->l);
-	v->ok = j->ok ? ingest_fold(v->to, j->l.batch, v->e)
-	              : err_set(v->e, j->e.code, "%.*s", STR(j->e.text));
-	ingest_beside(v->to, NULL);
-	arena_free(&j->a);
-	j->open = false;
-	*v->folded += v->ok;
-	return v->ok && (!v->steps->folded || v->steps->folded(v->steps->user, i));
-}
-
-/* Guard, and the end: what was read and not folded goes. */
-static void drop_steps(void *ctx)
-{
-	struct steps_load *v = ctx;
-
-	ingest_beside(v->to, NULL);
-	for (size_t i = 0; i < v->room; i++) {
-		v->jobs[i].a.work = v->work;
-		if (v->jobs[i].open)
-			arena_free(&v->jobs[i].a);
-	}
-	pthread_mutex_destroy(&v->all.lock);
-}
-
-bool input_load_steps(struct ingest *to, const struct input_steps *steps, size_t *folded,
-        struct work *work, struct err *e)
-{
-	static const struct par_ops ops = { read_step, fold_step, NULL };
-	size_t threads = steps->threads < steps->n ? steps->threads : steps->n;
-	struct steps_load v = { .steps = steps,
-		.to = to,
-		.work = work,
-		.e = e,
-		.room = PAR_ROOM(threads),
-		.folded = folded,
-		.ok = true };
-	struct scratch own;
-	struct guard free_jobs;
-
-	*folded = 0;
-	scratch_open(&own, work);
-	v.jobs = ARENA_ARRAY(&own.a, v.room, struct job);
-	v.all.watch = steps->watch;
-	for (size_t i = 0; i < steps->n; i++)
-		v.all.total += from_size(&own.a, &steps->v[i].from);
-	pthread_mutex_init(&v.all.lock, NULL);
-	work_guard(work, &free_jobs, drop_steps, &v);
-	par_run(&ops, &v, steps->n, (unsigned)threads, work);
-	work_unguard(work, &free_jobs);
-	drop_steps(&v);
-	scratch_close(&own);
-	return v.ok;
 }

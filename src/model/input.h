@@ -1,32 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loading: the table of inputs, the choice between a format's binary and its text form, and steps
- * loaded in parallel. gzip is undone for all of them. Knows no message.
+ * Loading: the table of inputs, one file, many steps and many workers in parallel. gzip is undone
+ * for all of them. Knows no message.
  */
 #ifndef TFPROF_MODEL_INPUT_H
 #define TFPROF_MODEL_INPUT_H
 
 #include "model/read.h"
 
-/* Role of a file. */
+/* What a file becomes. */
 enum {
 	ROLE_GRAPH = 1,
 	ROLE_STEP = 2,
 	ROLE_OPLOG = 4,
-	ROLE_PROFILE = 8,
+	ROLE_PROFILE = 8, /* traces too: one file that holds everything */
 	ROLE_BASELINE = 16,
 	ROLE_SPOOL = 32,
-	ROLE_TRACE = 64 /* loaded as a profile: found by its content */
+	ROLE_CHECKPOINT = 64 /* opened by the session itself */
+};
+
+/* How a format is read. */
+enum {
+	INPUT_TEXT_FIRST = 1, /* tries the text form before the binary one */
+	INPUT_TWICE = 2,      /* the reader goes over the bytes twice */
+	INPUT_MENDS = 4 /* the reader notes damage and reads on: also what a cut gzip file has */
 };
 
 struct ProtobufCMessageDescriptor;
 struct trace_build;
+
+/* A row of input.def. One of the three functions reads the format. */
 struct input {
-	const char *name, *records; /* in sentences */
-	unsigned role;
-	bool text_first; /* the order of tries; sniffing only leaves out what cannot succeed */
-	uint32_t ticks_per_us;                          /* of steps */
-	int (*sniff)(struct str head, struct str path); /* 0 no ... 100 certain */
+	const char *name, *records,
+	        *groups; /* in sentences; groups: the records' own parts, or NULL */
+	const char *help;
+	unsigned becomes, flags;
+	uint32_t ticks_per_us; /* of steps */
+	int (*sniff)(
+	        struct str head, struct str path); /* 0 no ... 100 certain; NULL: told by names */
 	bool (*read)(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 	bool (*read_step)(struct src *s, struct batch *to, struct err *e);
 	bool (*read_trace)(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
@@ -99,8 +110,8 @@ struct input_workers {
 bool input_load_workers(struct ingest *to, const struct input_workers *workers, size_t *merged,
         struct work *work, struct err *e);
 
-/* The likely role of a file, by its first unpacked bytes and its path; 0: none of them. */
-unsigned input_guess(struct str head, struct str path);
+/* Returns the likely format of a file by its first unpacked bytes and its path, or NULL. */
+const struct input *input_guess(struct str head, struct str path);
 
 /* Looks into the file; an unsupported file has no role, and *foreign says what it is, if known.
  * Standard input and pipes are not read: *role is 0. */

@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include "model/input.h"
 #include "model/unsupported_format.h"
 #include "model/sniff.h"
 
@@ -63,6 +64,27 @@ static void what_is_read_is_none(void **state)
 	assert_is(STR_NONE, "m", NULL);
 }
 
+/* Several formats become a profile; the content chooses the row. */
+static void a_role_has_many_formats(void **state)
+{
+	static const struct {
+		const char *head, *name;
+	} files[] = {
+		{ "nodes { key: 1", "profile" },
+		{ "{\"traceEvents\": [{\"ph\": \"X\"", "trace in JSON" },
+		{ "[{\"cat\": \"Session\", \"name\": \"model_loading_uri\"",
+		        "profile of ONNX Runtime" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		const struct input *in = input_guess(str_of(files[i].head), S("m"));
+		assert_non_null(in);
+		assert_string_equal(in->name, files[i].name);
+		assert_int_equal(in->becomes, ROLE_PROFILE);
+	}
+}
+
 static void places_of_graphs(void **state)
 {
 	(void)state;
@@ -91,6 +113,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		unit_case(foreign_files_are_named),
 		unit_case(what_is_read_is_none),
+		unit_case(a_role_has_many_formats),
 		unit_case(places_of_graphs),
 	};
 

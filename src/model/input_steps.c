@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Steps loaded in parallel: a job reads a file into a batch, in an arena of its own; the batches
+ * are folded into the model in order, on the calling thread, while later files are read.
+ */
+#include "base/par.h"
+#include "model/input_internal.h"
+
+struct job {
+	struct arena a;
+	struct load l;
+	struct err e;
+	bool open, ok; /* open: the arena holds something */
+};
+
+/* A load of steps: job i is in slot i % room. */
+struct steps_load {
+	const struct input_steps *steps;
+	struct ingest *to;
+	struct work *work; /* of the caller */
+	struct err *e;
+	struct watched all;
+	struct job *jobs; /* [room] */
+	size_t room;
+	size_t *folded;
+	bool ok;
+};
+
+static void read_step(void *ctx, size_t i, struct work *w)
+{
+	struct steps_load *v = ctx;
+	struct job *j = &v->jobs[i % v->room];
+	const struct input_step *step = &v->steps->v[i];
+
+	arena_init(&j->a, w);
+	j->open = true;
+	j->e = (struct err){ .a = &j->a };
+	j->l = (struct load){ .role = ROLE_STEP,
+		.from = &step->from,
+		.a = &j->a,
+		.m = ingest_model(v->to),
+		.step = step->step,
+		.share = { .all = &v->all } };
+	j->ok = input_load_file(&j->l, &j->e);
+}
+
+/* Folds what job i read. */
+static bool fold_step(void *ctx, size_t i, bool escaped, struct pool *p)
+{
+	struct steps_load *v = ctx;
+	struct job *j = &v->jobs[i % v->room];
+
+	j->a.work = v->work; /* the job's own is gone */
+	if (escaped)
+		work_escape(v->work);
+	ingest_beside(v->to, p);
+	v->e->partial = j->e.partial;
+	input_warn(v->to, &j->l);
+	v->ok = j->ok ? ingest_fold(v->to, j->l.batch, v->e)
+	              : err_set(v->e, j->e.code, "%.*s", STR(j->e.text));
+	ingest_beside(v->to, NULL);
+	arena_free(&j->a);
+	j->open = false;
+	*v->folded += v->ok;
+	return v->ok && (!v->steps->folded || v->steps->folded(v->steps->user, i));
+}
+
+/* Guard, and the end: what was read and not folded goes. */
+static void drop_steps(void *ctx)
+{
+	struct steps_load *v = ctx;
+
+	ingest_beside(v->to, NULL);
+	for (size_t i = 0; i < v->room; i++) {
+		v->jobs[i].a.work = v->work;
+		if (v->jobs[i].open)
+			arena_free(&v->jobs[i].a);
+	}
+	pthread_mutex_destroy(&v->all.lock);
+}
+
+bool input_load_steps(struct ingest *to, const struct input_steps *steps, size_t *folded,
+        struct work *work, struct err *e)
+{
+	static const struct par_ops ops = { read_step, fold_step, NULL };
+	size_t threads = steps->threads < steps->n ? steps->threads : steps->n;
+	struct steps_load v = { .steps = steps,
+		.to = to,
+		.work = work,
+		.e = e,
+		.room = PAR_ROOM(threads),
+		.folded = folded,
+		.ok = true };
+	struct scratch own;
+	struct guard free_jobs;
+
+	*folded = 0;
+	scratch_open(&own, work);
+	v.jobs = ARENA_ARRAY(&own.a, v.room, struct job);
+	v.all.watch = steps->watch;
+	for (size_t i = 0; i < steps->n; i++)
+		v.all.total += input_size(&own.a, &steps->v[i].from);
+	pthread_mutex_init(&v.all.lock, NULL);
+	work_guard(work, &free_jobs, drop_steps, &v);
+	par_run(&ops, &v, steps->n, (unsigned)threads, work);
+	work_unguard(work, &free_jobs);
+	drop_steps(&v);
+	scratch_close(&own);
+	return v.ok;
+}

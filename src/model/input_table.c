@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of inputs, and which row a file belongs to. Knows no message.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "model/input_internal.h"
+#include "model/sniff.h"
+#include "model/unsupported_format.h"
+#include "trace/trace_read.h"
+
+/* Generated with the messages; the text forms of their files. */
+extern const struct ProtobufCMessageDescriptor tensorflow__graph_def__descriptor;
+extern const struct ProtobufCMessageDescriptor tensorflow__run_metadata__descriptor;
+extern const struct ProtobufCMessageDescriptor tensorflow__tfprof__op_log_proto__descriptor;
+extern const struct ProtobufCMessageDescriptor tensorflow__tfprof__profile_proto__descriptor;
+
+const struct input inputs[] = {
+#include "model/input.def"
+};
+const size_t n_inputs = sizeof inputs / sizeof *inputs;
+
+const struct input *input_as(unsigned role, struct str head, struct str path)
+{
+	const struct input *best = NULL;
+	int most = 0;
+
+	for (const struct input *in = inputs; in < inputs + n_inputs; in++) {
+		if (in->becomes != role)
+			continue;
+		int points = in->sniff(head, path);
+		if (!best || points > most) {
+			most = points;
+			best = in;
+		}
+	}
+	return best;
+}
+
+const struct input *input_guess(struct str head, struct str path)
+{
+	const struct input *best = NULL;
+	int most = 1;
+
+	for (const struct input *in = inputs; in < inputs + n_inputs; in++) {
+		int points = in->sniff ? in->sniff(head, path) : 0;
+		if (points > most) {
+			most = points;
+			best = in;
+		}
+	}
+	return best;
+}
+
+bool input_is_regular(struct arena *a, const struct input_from *from, uint64_t *size)
+{
+	struct stat st;
+	int rc;
+
+	if (str_eq(from->name, S("-")))
+		rc = fstat(STDIN_FILENO, &st);
+	else
+		rc = stat(str_z(a, from->name), &st);
+	*size = rc == 0 && S_ISREG(st.st_mode) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+	return rc == 0 && S_ISREG(st.st_mode);
+}
+
+bool input_guess_file(struct str path, unsigned *role, const struct unsupported_format **foreign,
+        struct work *work, struct err *e)
+{
+	const struct input_from from = { .name = path };
+	struct scratch own;
+	struct src *s;
+	uint64_t size;
+	bool ok = true;
+
+	*role = 0;
+	*foreign = NULL;
+	scratch_open(&own, work);
+	errno = 0;
+	bool regular = input_is_regular(&own.a, &from, &size);
+	if (!regular && errno) {
+		ok = err_system(e, "cannot open", path, errno);
+	} else if (regular && !str_eq(path, S("-"))) {
+		ok = src_open(&s, &own.a, path, e);
+		if (ok) {
+			s->damage->recover = true; /* reads the intact part of truncated gzip data */
+			src_need(s, SNIFF_BYTES);
+			ok = !src_failed(s);
+			struct str head = str_make(s->p, (size_t)(s->end - s->p));
+			*foreign = unsupported_format_find(str_sub(head, 0, SNIFF_BYTES), path);
+			const struct input *in = *foreign ? NULL : input_guess(head, path);
+			*role = in ? in->becomes : 0;
+			src_close(s);
+		}
+	}
+	scratch_close(&own);
+	return ok;
+}
