@@ -72,7 +72,7 @@ static void a_role_has_many_formats(void **state)
 	} files[] = {
 		{ "nodes { key: 1", "profile" },
 		{ "{\"traceEvents\": [{\"ph\": \"X\"", "trace in JSON" },
-		{ "[{\"cat\": \"Session\", \"name\": \"model_loading_uri\"",
+		{ "[{\"ph\": \"X\", \"cat\": \"Session\", \"name\": \"model_loading_uri\"",
 		        "profile of ONNX Runtime" },
 	};
 
