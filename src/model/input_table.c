@@ -86,7 +86,8 @@ bool input_guess_file(struct str path, unsigned *role, const struct unsupported_
 	} else if (regular && !str_eq(path, S("-"))) {
 		ok = src_open(&s, &own.a, path, e);
 		if (ok) {
-			s->damage->recover = true; /* reads the intact part of truncated gzip data */
+			/* Reads the intact part of truncated gzip data. */
+			s->damage->recover = true;
 			src_need(s, SNIFF_BYTES);
 			ok = !src_failed(s);
 			struct str head = str_make(s->p, (size_t)(s->end - s->p));
