@@ -32,7 +32,8 @@ static bool append(struct session *s, struct str folder, struct str line)
 		return err_system(&s->error, "cannot open", path, errno);
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return session_fail(s, ERR_IO, "cannot open '%.*s': it is no file", STR(path));
+		return session_fail(
+		        s, ERR_IO, "cannot open '%.*s': it is not a regular file", STR(path));
 	}
 	do
 		n = write(fd, line.p, line.n);

@@ -33,7 +33,7 @@ static bool no_metric(const struct gate *g, size_t at, struct err *e)
 			strs_add(e->a, &names, str_of(metrics[m].name));
 	struct str all = strs_join(e->a, &names, S(", "));
 	return err_set(e, ERR_INVALID_ARGUMENT,
-	        "--gate '%.*s': column %zu: that is no metric with numbers, which are %.*s",
+	        "--gate '%.*s': column %zu: not a metric with numbers; these are %.*s",
 	        STR(g->text), at + 1, STR(all));
 }
 
@@ -52,13 +52,13 @@ static bool read_limit(struct gate *g, size_t at, struct err *e)
 		return fault(g, at, e, "a share is one of a change: write +5% or -5%");
 	if (g->percent)
 		return quantity_parse_share(limit, &g->share) ||
-		       fault(g, at, e, "that is no number of percent");
+		       fault(g, at, e, "not a percentage, such as 5%");
 	if (quantity_parse(limit, unit, &g->amount))
 		return true;
 	return fault(g, at, e,
-	        unit == QUANTITY_BYTES  ? "that is no amount of bytes, such as 1MB"
-	        : unit == QUANTITY_TIME ? "that is no time, such as 20ms"
-	                                : "that is no number, such as 3k");
+	        unit == QUANTITY_BYTES  ? "not a size, such as 1MB"
+	        : unit == QUANTITY_TIME ? "not a time, such as 20ms"
+	                                : "not a number, such as 3k");
 }
 
 static bool read_subject(struct gate *g, struct str s, struct err *e)

@@ -245,8 +245,9 @@ static bool src_look(struct src_inner *in, bool only_file)
 		return err_set(in->pub.e, only_file ? ERR_IO : ERR_INVALID_ARGUMENT,
 		        "cannot open '%.*s': it is a folder", STR(in->pub.name));
 	if (!S_ISREG(st.st_mode))
-		return !only_file || err_set(in->pub.e, ERR_IO, "cannot open '%.*s': it is no file",
-		                             STR(in->pub.name));
+		return !only_file ||
+		       err_set(in->pub.e, ERR_IO, "cannot open '%.*s': it is not a regular file",
+		               STR(in->pub.name));
 	base = in->owned ? 0 : lseek(in->fd, 0, SEEK_CUR);
 	in->regular = base >= 0;
 	in->base = base > 0 ? (uint64_t)base : 0;

@@ -155,7 +155,7 @@ static bool run_command(struct tfp_session *t, void *arg)
 		return false;
 	if (!r.command || !r.command->needs_profile)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%.*s' is no view; views are scope, graph, op, code, advise",
+		        "'%.*s' is not a view; views are scope, graph, op, code, advise",
 		        STR(x->words));
 	return run_request(t, &r, &how);
 }

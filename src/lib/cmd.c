@@ -193,7 +193,7 @@ static bool take_word(struct session *s, struct str word, struct request *r)
 	if (r->command && r->takes_files && !cmd_find(s, word)) {
 		r->no_file = true;
 		return session_fail(s, ERR_NOT_FOUND,
-		        "'%.*s' after '%s' is no file, and options look like -name value",
+		        "'%.*s' after '%s' is not a file, and options look like -name value",
 		        STR(word), r->command->name);
 	}
 	if (r->command)

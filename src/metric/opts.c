@@ -115,7 +115,7 @@ static bool find_output(struct str name, enum output_kind *kind, struct err *e)
 		        STR(name), STR(near), STR(all));
 	if (str_find_char(name, '.') != SIZE_MAX)
 		return err_set(e, ERR_INVALID_ARGUMENT,
-		        "-output: unknown type '%.*s'; a file stands behind its type, as in "
+		        "-output: unknown type '%.*s'; put the file after the type, as in "
 		        "csv:outfile=FILE. Valid types are %.*s",
 		        STR(name), STR(all));
 	return err_set(e, ERR_INVALID_ARGUMENT,

@@ -80,7 +80,7 @@ static bool read_shape(struct reading *r, struct str s, uint32_t *shape)
 	for (size_t i = 0; i < parts.n; i++) {
 		int64_t d;
 		if (!num_parse_i64(parts.v[i], &d))
-			return fault(r, "that is no shape");
+			return fault(r, "not a shape, such as 3x3x64");
 		VEC_PUSH(r->a, &dims, d);
 	}
 	int64_t none = 0;
@@ -129,11 +129,11 @@ static bool read_run_line(struct reading *r)
 	uint8_t packed[MEM_ITEM_MAX];
 
 	if (r->n != 9 || r->node == ID_NONE)
-		return fault(r, r->n == 9 ? "a run stands behind no node"
+		return fault(r, r->n == 9 ? "a run without a node before it"
 		                          : "a run has eight numbers: step, runs, times and bytes");
 	for (size_t i = 1; i < r->n; i++)
 		if (!num_parse_i64(r->field[i], &v[i]))
-			return fault(r, "that is no whole number");
+			return fault(r, "not an integer");
 	struct cell_in cell = { .runs = v[2] };
 	struct mem_item m = { .bytes = v[5], .peak = v[6], .residual = v[7], .output = v[8] };
 	uint32_t device = r->device;
@@ -156,7 +156,7 @@ static bool read_line(struct reading *r, struct str line)
 	if (!line.n || line.p[0] == '#')
 		return true;
 	if (r->ended)
-		return fault(r, "something stands behind the end");
+		return fault(r, "text after the end line");
 	r->ended = str_eq(line, S("end"));
 	if (r->ended || !split(r, line))
 		return r->ended;

@@ -330,7 +330,7 @@ static void judge_fault(struct reading_spools *r, const struct process *p, bool 
 		spool_fault_judge(f, p->name, others, r->e);
 		return;
 	}
-	err_set(r->e, ERR_DATA_LOSS, "%.*s: byte 0: this is no spool", STR(p->name));
+	err_set(r->e, ERR_DATA_LOSS, "%.*s: byte 0: not a recording", STR(p->name));
 	r->e->partial = others;
 }
 

@@ -25,7 +25,7 @@ def test_no_files():
     os.mkdir('folder/' + name)
     one('nowhere')
     os.symlink('none', 'nowhere/' + name)
-    for folder, why in (('pipe', 'it is no file'), ('device', 'it is no file'), ('folder', 'it is a folder'),
+    for folder, why in (('pipe', 'it is not a regular file'), ('device', 'it is not a regular file'), ('folder', 'it is a folder'),
                         ('nowhere', 'No such file')):
         sentence = "cannot open '%s/%s': %s" % (folder, name, why)
         for words in (['gpu', folder], ['op', '--spool=' + folder],
@@ -39,10 +39,10 @@ def test_no_files():
     for aside in ('options', 'control', '7.log'):
         one('aside-' + aside)
         os.mkfifo('aside-%s/%s' % (aside, aside))
-    holds(tfprof('op', '--spool=aside-options')[2], "cannot open 'aside-options/options': it is no file")
-    holds(tfprof('op', '--spool=aside-control')[2], "cannot open 'aside-control/control': it is no file")
+    holds(tfprof('op', '--spool=aside-options')[2], "cannot open 'aside-options/options': it is not a regular file")
+    holds(tfprof('op', '--spool=aside-control')[2], "cannot open 'aside-control/control': it is not a regular file")
     holds(tfprof('ctl', 'aside-control', 'stop')[2], "cannot open 'aside-control/control': ")
-    holds(tfprof('ctl', 'aside-7.log', 'status')[1], "cannot open 'aside-7.log/7.log': it is no file")
+    holds(tfprof('ctl', 'aside-7.log', 'status')[1], "cannot open 'aside-7.log/7.log': it is not a regular file")
     same(tfprof('record', '-o', 'aside-7.log', '--', 'true')[0], 0)
 
 

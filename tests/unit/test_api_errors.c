@@ -105,7 +105,7 @@ static void commands(UNUSED)
 	assert_says(tfp_run(session, "advise", TFP_Z, &advise), TFP_E_INVALID_ARGUMENT,
 	        "unknown checker 'NoChecker'");
 	assert_says(tfp_run(session, "help", TFP_Z, NULL), TFP_E_INVALID_ARGUMENT,
-	        "'help' is no view; views are scope, graph, op, code, advise");
+	        "'help' is not a view; views are scope, graph, op, code, advise");
 	assert_says(tfp_run_line(session, "quit", TFP_Z, NULL), TFP_E_INVALID_ARGUMENT,
 	        "'quit' is a command of the program alone");
 }

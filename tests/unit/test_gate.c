@@ -45,15 +45,15 @@ static void test_faults(void **state)
 {
 	static const char *const bad[][2] = { { "total.micros", "column 13: <" },
 		{ "", "column 1: <" }, { "micros<5", "column 1: a point" },
-		{ "total.nonsense<5", "column 7: that is no metric" },
-		{ "total.device<5", "column 7: that is no metric" },
+		{ "total.nonsense<5", "column 7: not a metric" },
+		{ "total.device<5", "column 7: not a metric" },
 		{ "all.micros<5", "column 1: a rule begins" },
 		{ "op:.micros<5", "column 4: a pattern" },
 		{ "total.micros<", "column 14: a limit" },
 		{ "total.micros<5%", "column 14: a share" },
-		{ "total.micros<+x%", "column 14: that is no number of percent" },
-		{ "total.bytes<+5ms", "column 13: that is no amount of bytes" },
-		{ "total.params<+5MB", "column 14: that is no number" } };
+		{ "total.micros<+x%", "column 14: not a percentage, such as 5%" },
+		{ "total.bytes<+5ms", "column 13: not a size" },
+		{ "total.params<+5MB", "column 14: not a number" } };
 
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct str said = fault(*state, bad[i][0]);

@@ -65,16 +65,16 @@ static void test_faults(void **state)
 		{ "something\n", "line 1: a baseline begins" },
 		{ "tfprof baseline 1\nfoo\n", "line 2: a line begins with step, node, run or end" },
 		{ "tfprof baseline 1\nnode\ta\n", "line 2: a node has six fields" },
-		{ "tfprof baseline 1\nnode\ta\tA\tx3q\t0\t\t\n", "that is no shape" },
-		{ "tfprof baseline 1\nrun\t0\t1\t1\t1\t1\t1\t1\t1\n", "behind no node" },
+		{ "tfprof baseline 1\nnode\ta\tA\tx3q\t0\t\t\n", "not a shape, such as 3x3x64" },
+		{ "tfprof baseline 1\nrun\t0\t1\t1\t1\t1\t1\t1\t1\n", "without a node" },
 		{ "tfprof baseline 1\nnode\ta\tA\t-\t0\t\tA\nrun\t0\t1\n", "a run has eight" },
 		{ "tfprof baseline 1\nnode\ta\tA\t-\t0\t\tA\nrun\t0\t1\t1\t1\t1\t1\t1\tx\n",
-		        "no whole number" },
+		        "not an integer" },
 		{ "tfprof baseline 1\nnode\ta\tA\t-\t0\t\tA\nnode\ta\tA\t-\t0\t\tA\n",
 		        "line 3: there is a node of this name" },
 		{ "tfprof baseline 1\n1\t2\t3\t4\t5\t6\t7\t8\t9\t10\n", "too many fields" },
 		{ "tfprof baseline 1\nstep\t0\n", "the line 'end' is missing" },
-		{ "tfprof baseline 1\nend\nstep\t0\n", "line 3: something stands behind" },
+		{ "tfprof baseline 1\nend\nstep\t0\n", "line 3: text after the end" },
 	};
 
 	(void)state;

@@ -116,11 +116,12 @@ static void only_files(UNUSED)
 
 	assert_int_equal(mkfifo(str_z(&arena, pipe), 0600), 0);
 	assert_false(src_open_file(&s, &arena, pipe, &err));
-	fails_with(str_z(&arena, str_fmt(&arena, "cannot open '%.*s': it is no file", STR(pipe))),
+	fails_with(str_z(&arena, str_fmt(&arena, "cannot open '%.*s': it is not a regular file",
+	                                 STR(pipe))),
 	        ERR_IO);
 	unlink(str_z(&arena, pipe));
 	assert_false(src_open_file(&s, &arena, S("/dev/zero"), &err));
-	fails_with("cannot open '/dev/zero': it is no file", ERR_IO);
+	fails_with("cannot open '/dev/zero': it is not a regular file", ERR_IO);
 	assert_false(src_open_file(&s, &arena, str_of(dir), &err));
 	fails_with(str_z(&arena, str_fmt(&arena, "cannot open '%s': it is a folder", dir)), ERR_IO);
 	put_file(S("text"));
