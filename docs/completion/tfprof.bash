@@ -19,7 +19,7 @@ _tfprof()
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	doctor) COMPREPLY=($(compgen -W '-o --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op advise devices kernels steps convert set reset checkpoint diff baseline load use list help quit exit record ctl gpu doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent csv file github json junit md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
+	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op summary top advise devices kernels steps convert set reset checkpoint diff baseline load use list help quit exit record ctl gpu doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent csv file github json junit md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
 	esac
 	[ "$cur" = = ] && cur=
 	[ "$prev" = = ] && prev=${COMP_WORDS[COMP_CWORD-2]}
@@ -40,8 +40,8 @@ _tfprof()
 	case $cur in
 	--*) COMPREPLY=($(compgen -W '--profile_path= --graph_path= --run_meta_path= --op_log_path= --checkpoint_path= --spool= --step-nvtx= --step-kernel= --step-every= --step-merge= --keep-warmup --leaf= --merge= --tf-layout --process= --job= --gpu= --detail-steps= --max-memory= --recover --lazy-steps --color= --no-pager --help --version' -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	-*) COMPREPLY=($(compgen -W '-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -rename -stats -by -max_workers -worker_regexes -align -bars -wide -max_values' -- "$cur")); return ;;
+	-*) COMPREPLY=($(compgen -W '-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -rename -stats -by -max_workers -worker_regexes -align -bars -quiet -wide -max_values' -- "$cur")); return ;;
 	esac
-	COMPREPLY=($(compgen -W 'scope graph code op advise devices kernels steps convert set reset checkpoint diff baseline load use list help quit exit record ctl gpu doctor' -- "$cur") $(compgen -f -- "$cur"))
+	COMPREPLY=($(compgen -W 'scope graph code op summary top advise devices kernels steps convert set reset checkpoint diff baseline load use list help quit exit record ctl gpu doctor' -- "$cur") $(compgen -f -- "$cur"))
 }
 complete -o filenames -F _tfprof tfprof

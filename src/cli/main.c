@@ -18,7 +18,7 @@
 #include "lib/progress.h"
 #include "cli/repl.h"
 #include "cli/signals.h"
-#include "cli/summary.h"
+#include "lib/summary.h"
 #include "cli/version.h"
 #include "lib/options.h"
 #include "base/par.h"
@@ -99,19 +99,32 @@ static bool run_command(struct session *s, struct run *r)
 	return r->request.command->run(s, &r->request, begin_screen(s, r, &r->request.opts));
 }
 
+/* Returns where the original's sentences about loading go. At a prompt, before commands of ours and
+ * with -quiet nobody reads them. */
+static struct sink *loading_sentences(struct session *s, const struct run *r)
+{
+	const struct command *c = r->request.command;
+
+	if (r->request.opts.quiet || (c ? c->ours : isatty(STDIN_FILENO)))
+		return sink_memory(&s->query_arena);
+	if (output_rows[r->request.opts.output.kind].flags & OUT_EXTENSION)
+		return sink_fd(&s->query_arena, STDERR_FILENO, S("standard error"));
+	return r->out;
+}
+
 static bool load(struct session *s, struct run *r)
 {
 	struct progress p;
 
 	if (r->request.command && r->request.command->keeps_attrs)
 		session_keep_attrs(s);
-	progress_begin(&p, &s->watch);
+	if (!r->request.opts.quiet)
+		progress_begin(&p, &s->watch);
 	sink_flush(r->out);
-	bool ours = output_rows[r->request.opts.output.kind].flags & OUT_EXTENSION;
-	struct sink *say =
-	        ours ? sink_fd(&s->query_arena, STDERR_FILENO, S("standard error")) : r->out;
+	struct sink *say = loading_sentences(s, r);
 	bool ok = flags_load(s, &r->flags, say);
-	progress_end(&p);
+	if (!r->request.opts.quiet)
+		progress_end(&p);
 	sink_flush(say);
 	s->watch = (struct input_watch){ 0 };
 	return ok;
@@ -164,6 +177,10 @@ static bool find_inputs(struct session *s, struct run *r)
 	r->reads = true; /* if memory ended in that, no input was at fault */
 	if (!ok)
 		return false;
+	const struct command *c = r->request.command;
+	if (!flags_inputs(f) && f->checkpoint.n &&
+	        (c ? c->run == run_summary : isatty(STDIN_FILENO)))
+		return true;
 	if (!flags_inputs(f) && f->checkpoint.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "a checkpoint has no graph: give that, too, or list its tensors with "
@@ -208,7 +225,7 @@ static bool summary(struct session *s, void *ctx)
 {
 	struct run *r = ctx;
 
-	return summary_write(s, &r->flags, screen_begin(&r->screen, &s->sticky));
+	return summary_write(s, isatty(STDIN_FILENO), begin_screen(s, r, &s->sticky));
 }
 
 /* Prints the summary of what is loaded, without a pager: it precedes the next output. */

@@ -38,9 +38,10 @@ enum {
 	RESULT_VIEW = 1,
 	RESULT_ADVICE = 2,
 	RESULT_DIFF = 4,
-	RESULT_GPU = 8, /* tables of recordings and of traces */
+	RESULT_GPU = 8, /* tables of recordings, of traces and of nodes */
 	RESULT_CHECKPOINT = 16,
-	RESULT_MODEL = 32 /* all that is loaded: convert */
+	RESULT_MODEL = 32, /* all that is loaded: convert */
+	RESULT_SUMMARY = 64
 };
 
 /* A result as exports take it: its forms are functions, NULL where it has no such form. */

@@ -112,11 +112,13 @@ static bool take_set_option(
 	return true;
 }
 
-/* True if the option is one of devices, kernels or steps, which all have the same ones. */
+/* True if the option is one of devices, kernels or steps, which all have the same ones, or of top.
+ */
 static bool is_table_option(const struct request *r, struct str name)
 {
 	const struct command *c = r->command;
-	bool table = c && (c->run == run_devices || c->run == run_kernels || c->run == run_steps);
+	bool table = c && (c->run == run_devices || c->run == run_kernels || c->run == run_steps ||
+	                          c->run == run_top);
 
 	return table && option_in(options_of(c->name), name);
 }
@@ -124,12 +126,15 @@ static bool is_table_option(const struct request *r, struct str name)
 static bool take_table_option(
         struct session *s, const struct strs *words, size_t *i, struct request *r)
 {
-	struct devices_options given = { .top = r->top };
-	struct option_words w = { .command = r->command, .into = &given };
+	struct devices_options table = { .top = r->top };
+	struct top_options top = { .n = r->top, .by = r->by };
+	bool is_top = r->command->run == run_top;
+	struct option_words w = { .command = r->command, .into = is_top ? (void *)&top : &table };
 
 	if (!options_take(s, words, i, &w))
 		return false;
-	r->top = given.top;
+	r->top = is_top ? top.n : table.top;
+	r->by = top.by;
 	return true;
 }
 

@@ -38,6 +38,7 @@ struct command {
 	const char *view_options; /* with own words: the options of the views that it takes too,
 	                             with blanks between; "*": all that it has a use for */
 	bool ends;                /* nothing is read behind it */
+	bool ours;                /* prints no progress sentences of the original while loading */
 };
 
 /* What a command line asks for. */
@@ -53,7 +54,8 @@ struct request {
 	bool prompt;       /* a person typed it at the prompt */
 	bool help;         /* --help stands in the line */
 	bool show_all;     /* set -all */
-	int64_t top;       /* of devices, kernels and steps */
+	int64_t top;       /* rows of devices, kernels, steps and top */
+	struct str by;     /* of top: the metric; empty: not given */
 	struct strs shown; /* options without a value behind set: to be shown */
 	struct strs given; /* the names of the options that were given */
 };

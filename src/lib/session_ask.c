@@ -58,6 +58,25 @@ static const struct tree *tree_of(struct session *s, const struct view_ops *v)
 	return t;
 }
 
+bool session_query(struct session *s, const struct view_ops *v, struct query *q)
+{
+	if (!session_need_steps(s, q->o) || !session_seal(s))
+		return false;
+	begin_query(s);
+	q->m = &s->model;
+	q->a = &s->query_arena;
+	q->notes = &s->notes;
+	q->tree = tree_of(s, v);
+	return true;
+}
+
+struct emit session_emit(struct session *s, const struct view_ops *v, struct sink *out)
+{
+	return (struct emit){
+		.a = &s->query_arena, .out = out, .notes = &s->notes, .from = origin_of(s, v->kind)
+	};
+}
+
 /* The graph timeline of the average is one of each step, and has no result. */
 static bool has_result(const struct view_ops *v, const struct opts *o)
 {
@@ -87,15 +106,12 @@ static void note_nothing(struct session *s, const struct result *r)
 bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
         struct sink *out, struct sink *message)
 {
-	struct query q = { .m = &s->model, .o = o, .a = &s->query_arena, .notes = &s->notes };
-	struct emit to = { .a = &s->query_arena, .out = out, .notes = &s->notes };
+	struct query q = { .o = o };
 	struct result r = { 0 };
 
-	if (!session_need_steps(s, o) || !session_seal(s))
+	if (!session_query(s, v, &q))
 		return false;
-	begin_query(s);
-	q.tree = tree_of(s, v);
-	to.from = origin_of(s, v->kind);
+	struct emit to = session_emit(s, v, out);
 	if (!out_accepts(v, &q, &s->error)) {
 		if (message)
 			result_write_refused(message);
@@ -251,9 +267,7 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out)
 bool session_put_advice(
         struct session *s, const struct advice *advice, const struct opts *o, struct sink *out)
 {
-	struct emit to = {
-		.a = &s->query_arena, .out = out, .notes = &s->notes, .from = origin_of(s, VK_CODE)
-	};
+	struct emit to = session_emit(s, &view_code, out);
 
 	return data_advice(advice, o, &to, &s->error);
 }
@@ -261,9 +275,7 @@ bool session_put_advice(
 bool session_trace_table(struct session *s, enum trace_table which, size_t top,
         const struct opts *o, struct sink *out)
 {
-	struct emit to = {
-		.a = &s->query_arena, .out = out, .notes = &s->notes, .from = origin_of(s, VK_SCOPE)
-	};
+	struct emit to = session_emit(s, &view_scope, out);
 
 	if (!session_seal(s))
 		return false;

@@ -26,7 +26,7 @@ const struct option view_options[] = {
 
 const struct option *view_option(struct str name)
 {
-	return option_in(view_options, name);
+	return option_in(view_options, str_eq(name, S("q")) ? S("quiet") : name);
 }
 
 bool option_is_list(const struct option *row)

@@ -71,7 +71,7 @@ struct opts {
 	enum by by;
 	int64_t max_workers; /* columns; negative: chosen automatically */
 	enum align align;
-	bool viz, bars, wide;
+	bool viz, bars, wide, quiet;
 	struct str dump_to_file;
 	struct str rename;  /* substitution rules in the syntax of pattern_subst.h */
 	int64_t max_values; /* values of a tensor to print; negative: all */

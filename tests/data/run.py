@@ -23,38 +23,15 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'models'))
 import notebook
 import spreadsheet
+from answers import test_summary, test_top  # noqa: F401
 from rig import ALL, ROOT, VIEWS, Count, number, parse, recorded, split_md
+from schemas import SCHEMAS, validators
 from wire import num, sub, varint
 
-SCHEMAS = os.path.join(ROOT, 'docs', 'schema')
 STATS = 'mean,cv,median,min,max,std,p95,p99,n'
 
 
 # ---- schemas ------------------------------------------------------------------------------------
-def validators():
-    """name -> a function that lists what is wrong with a document; None: there is no validator."""
-    try:
-        import jsonschema
-    except ImportError:
-        return None
-    schemas = {}
-    for name in sorted(os.listdir(SCHEMAS)):
-        with open(os.path.join(SCHEMAS, name)) as f:
-            schemas[name] = json.load(f)
-    kind = jsonschema.Draft202012Validator
-    for schema in schemas.values():
-        kind.check_schema(schema)
-    try:
-        from referencing import Registry, Resource
-        more = {'registry': Registry().with_resources(
-            (n, Resource.from_contents(s)) for n, s in schemas.items())}
-        made = {n: kind(s, **more) for n, s in schemas.items()}
-    except ImportError:  # an older one
-        made = {n: kind(s, resolver=jsonschema.RefResolver('', s, store=dict(schemas)))
-                for n, s in schemas.items()}
-    return {n: (lambda doc, v=v: [e.message for e in v.iter_errors(doc)]) for n, v in made.items()}
-
-
 OPTIONS = [[], ['-select', ALL + ',percent,device,op_types,input_shapes,num_hidden_ops', '-max_depth', '100',
                 '-stats', STATS],
            ['-select', 'bytes', '-min_bytes', '100', '-show_name_regexes', '.*a.*', '-trim_name_regexes', '.*fc.*',

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See hottest_out.h.
+ */
+#include "export/hottest_out.h"
+
+enum { OWN, SHARE, SUM, CALLS, MEAN, TYPE, DEVICE, PATH };
+
+static void name_columns(struct hottest_table *t, enum metric_id id, enum value of)
+{
+	static const char *const units[] = { [UNIT_TIME] = "us", [UNIT_BYTES] = "bytes" };
+	const struct metric *m = &metrics[id];
+	const char *unit = m->unit == UNIT_TIME || m->unit == UNIT_BYTES ? units[m->unit] : "count";
+	struct arena *a = t->x.a;
+	struct column *c = t->columns;
+
+	const char *name = of == V_DEFINITIONS ? "definitions" : m->name;
+	c[OWN] = (struct column){ str_fmt(a, "own_%s", name), COLUMN_INTEGER, unit };
+	c[SHARE] = (struct column){ S("share"), COLUMN_REAL, "percent" };
+	c[SUM] = (struct column){ S("cumulative_share"), COLUMN_REAL, "percent" };
+	c[CALLS] = (struct column){ S("calls"), COLUMN_INTEGER, NULL };
+	c[MEAN] = (struct column){ str_fmt(a, "mean_%s", name), COLUMN_REAL, unit };
+	c[TYPE] = (struct column){ S("type"), COLUMN_TEXT, NULL };
+	c[DEVICE] = (struct column){ S("device"), COLUMN_TEXT, NULL };
+	c[PATH] = (struct column){ S("path"), COLUMN_TEXT, NULL };
+}
+
+/* Returns part of whole in hundredths of a percent. */
+static int64_t share(int64_t part, int64_t whole)
+{
+	return whole > 0 ? num_from_real(1e4 * (double)part / (double)whole + 0.5) : 0;
+}
+
+static void put_row(
+        struct table *x, const struct query *q, const struct hottest *h, uint32_t kept, int64_t sum)
+{
+	const struct tally *own = view_self(q, kept);
+	const struct model *m = q->m;
+	int64_t v = own->v[h->of], calls = own->v[V_RUNS];
+	uint32_t node = q->tree->node ? q->tree->node[q->kept.at[kept]] : ID_NONE;
+	bool recorded = h->of < V_RECORDED && h->of != V_RUNS;
+
+	table_number(x, v);
+	table_number(x, share(v, h->total));
+	table_number(x, share(sum, h->total));
+	if (calls > 0)
+		table_number(x, calls);
+	else
+		table_null(x);
+	if (calls > 0 && recorded)
+		table_number(x, num_from_real(1e2 * (double)v / (double)calls + 0.5));
+	else
+		table_null(x);
+	if (node == ID_NONE) {
+		table_null(x);
+		table_null(x);
+	} else {
+		uint32_t device = m->nodes.v[node].device;
+		table_text(x, model_str(m, m->nodes.v[node].op));
+		if (device == ID_NONE)
+			table_null(x);
+		else
+			table_text(x, device_name(m, device));
+	}
+	table_text(x, view_name(q, kept));
+}
+
+void hottest_fill(struct hottest_table *t, const struct query *q, const struct hottest *h,
+        enum metric_id m, size_t top, bool brief)
+{
+	size_t rows = top && top < h->n ? top : h->n;
+	int64_t sum = 0;
+
+	*t = (struct hottest_table){
+		.x = { .a = q->a, .n_columns = HOTTEST_COLUMNS, .rows = h->n }
+	};
+	t->x.columns = t->columns;
+	t->x.names = q->tree->kind == VK_OP ? "operation type" : "node";
+	t->x.data_only = 1u << DEVICE;
+	if (brief)
+		t->x.data_only |= 1u << SUM | 1u << TYPE;
+	name_columns(t, m, h->of);
+	for (size_t i = 0; i < rows; i++) {
+		sum = num_sum(sum, view_self(q, h->kept[i])->v[h->of]);
+		put_row(&t->x, q, h, h->kept[i], sum);
+	}
+}

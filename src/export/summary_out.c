@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See summary_out.h.
+ */
+#include "export/summary_out.h"
+
+#include "base/fmt.h"
+
+#define VERSION       1
+#define STEPS_SHOWN   8
+#define DEVICES_SHOWN 3
+#define LABEL         10 /* columns before the text of a line */
+
+/* ---- lines ---- */
+
+/* A line being made: a label and text. */
+struct page_text {
+	const struct summary_page *p;
+	struct sink *to;
+	struct arena *a;
+	struct sb line;
+	bool md;
+};
+
+static void begin(struct page_text *t)
+{
+	t->line.n = 0;
+}
+
+/* Returns the name without the job that all devices have in common. */
+static struct str device_label(const struct page_text *t, struct str name)
+{
+	const struct facts *f = &t->p->facts;
+	size_t same = str_starts(name, S("/job:")) ? str_rfind_char(name, '/') + 1 : 0;
+
+	for (size_t i = 0; i < f->devices.n && i < DEVICES_SHOWN && same; i++)
+		if (!str_starts(f->devices.v[i].name, str_sub(name, 0, same)))
+			same = 0;
+	return str_sub(name, same, SIZE_MAX);
+}
+
+/* Writes the line; on a terminal its middle is left out if it is too long. */
+static void end(struct page_text *t, const char *label)
+{
+	struct str s = sb_str(&t->line);
+	unsigned columns = t->p->columns;
+
+	if (t->md) {
+		sink_put(t->to, S("- "));
+		if (*label)
+			sink_fmt(t->to, "**%s**: ", label);
+		sink_put(t->to, s);
+		sink_char(t->to, '\n');
+		return;
+	}
+	if (columns > LABEL + 20)
+		s = table_shorten(t->a, s, columns - LABEL);
+	sink_fmt(t->to, "%-*s%.*s\n", LABEL, label, STR(s));
+}
+
+static void put_time(struct page_text *t, const char *before, int64_t ns, const char *after)
+{
+	sb_put(&t->line, str_of(before));
+	table_put_time(&t->line, ns);
+	sb_put(&t->line, str_of(after));
+}
+
+static void put_count(struct page_text *t, const char *before, int64_t n, const char *after)
+{
+	sb_put(&t->line, str_of(before));
+	fmt_count(&t->line, n);
+	sb_put(&t->line, str_of(after));
+}
+
+/* ---- parts ---- */
+
+static const char *format_name(const struct summary_page *p, const struct source *s)
+{
+	static const char *const names[][2] = { { "graph", "graph" },
+		{ "run_meta", "run metadata" }, { "op_log", "op log" },
+		{ "checkpoint", "checkpoint" }, { "profile", "TensorFlow profile" },
+		{ "baseline", "baseline" }, { "spool", "GPU recording" } };
+
+	if (p->trace && strcmp(s->kind, "profile") == 0)
+		return p->trace;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(s->kind, names[i][0]) == 0)
+			return names[i][1];
+	return s->kind;
+}
+
+/* The files by format: the first of each, and how many more. */
+static void put_loaded(struct page_text *t)
+{
+	const struct origin *from = t->p->from;
+	size_t shown = 0;
+
+	begin(t);
+	for (size_t i = 0; i < from->n; i++) {
+		size_t same = 0;
+		bool first = true;
+		for (size_t k = 0; k < from->n; k++) {
+			bool like = strcmp(from->v[k].kind, from->v[i].kind) == 0;
+			same += like;
+			first &= !like || k >= i;
+		}
+		if (!first)
+			continue;
+		sb_put(&t->line, shown++ ? S(", ") : S(""));
+		sb_put_name(&t->line, from->v[i].path);
+		sb_fmt(&t->line, " (%s", format_name(t->p, &from->v[i]));
+		if (same > 1)
+			sb_fmt(&t->line, ", and %zu more", same - 1);
+		sb_char(&t->line, ')');
+	}
+	if (t->p->waiting)
+		sb_fmt(&t->line, ", %zu %s to be read when needed", t->p->waiting,
+		        t->p->waiting == 1 ? "file" : "files");
+	end(t, "loaded");
+}
+
+static void put_nodes(struct page_text *t)
+{
+	const struct facts *f = &t->p->facts;
+
+	if (!f->nodes)
+		return;
+	begin(t);
+	sb_fmt(&t->line, "%zu of %zu %s", f->nodes, f->types, f->types == 1 ? "type" : "types");
+	if (f->params)
+		put_count(t, "; ", f->params, " parameters");
+	if (f->float_ops)
+		put_count(t, "; ", f->float_ops, " float operations");
+	end(t, "nodes");
+}
+
+/* "rank 1, " where there are several workers. */
+static void put_worker(struct page_text *t, const struct step_summary *s)
+{
+	const struct strs *workers = &t->p->m->workers;
+
+	if (workers->n > 1 && s->worker < workers->n) {
+		sb_put(&t->line, S(" of "));
+		sb_put_name(&t->line, workers->v[s->worker]);
+	}
+}
+
+static void put_steps(struct page_text *t)
+{
+	const struct facts *f = &t->p->facts;
+	const struct model *m = t->p->m;
+	size_t n = m->step_ids.n;
+
+	if (!n)
+		return;
+	begin(t);
+	if (!f->marks) {
+		sb_put(&t->line, S("unknown: the file has no marks of steps"));
+	} else {
+		sb_fmt(&t->line, "%zu", n);
+		for (size_t i = 0; i < n && i < STEPS_SHOWN; i++)
+			sb_fmt(&t->line, "%s%lld", i ? ", " : ": ", (long long)m->step_ids.v[i]);
+		sb_put(&t->line, n > STEPS_SHOWN ? S(", ...") : S(""));
+	}
+	if (m->workers.n > 1)
+		sb_fmt(&t->line, " of %zu workers", m->workers.n);
+	if (f->steps.n > 1) {
+		sb_fmt(&t->line, "; slowest: %lld", (long long)f->steps.v[0].id);
+		put_worker(t, &f->steps.v[0]);
+		put_time(t, " with ", f->steps.v[0].ns, "");
+		put_time(t, ", median ", f->median, "");
+	} else if (f->steps.n) {
+		put_time(t, ", ", f->steps.v[0].ns, "");
+	}
+	end(t, "steps");
+}
+
+static void put_devices(struct page_text *t)
+{
+	const struct facts *f = &t->p->facts;
+
+	for (size_t i = 0; i < f->devices.n && i < DEVICES_SHOWN; i++) {
+		const struct device_summary *d = &f->devices.v[i];
+		begin(t);
+		sb_put_name(&t->line, table_shorten(t->a, device_label(t, d->name), 32));
+		put_time(t, " busy ", d->busy, "");
+		if (d->span > 0)
+			sb_fmt(&t->line, " (%.1f%%)", 100.0 * (double)d->busy / (double)d->span);
+		put_time(t, ", idle ", num_sub(d->span, d->busy), "");
+		if (i + 1 == DEVICES_SHOWN && f->devices.n > DEVICES_SHOWN)
+			sb_fmt(&t->line, "; and %zu more", f->devices.n - DEVICES_SHOWN);
+		end(t, i ? "" : "devices");
+	}
+}
+
+static void put_times(struct page_text *t)
+{
+	const struct summary_page *p = t->p;
+	bool steps = p->m->averaged > 1;
+
+	if (!p->host_us && !p->device_us)
+		return;
+	begin(t);
+	put_time(t, "device ops ", num_mul(p->device_us, 1000), "");
+	put_time(t, ", host ops ", num_mul(p->host_us, 1000), "");
+	sb_put(&t->line, steps ? S(", each added up, of a step on average") : S(", each added up"));
+	end(t, "time");
+}
+
+static void put_memory(struct page_text *t)
+{
+	const struct summary_page *p = t->p;
+
+	if (!p->facts.peak_bytes && !p->requested_bytes)
+		return;
+	begin(t);
+	if (p->facts.peak_bytes) {
+		sb_put(&t->line, S("peak "));
+		fmt_bytes(&t->line, p->facts.peak_bytes);
+		sb_put(&t->line, S(" in use"));
+		if (p->facts.peak_device != ID_NONE) {
+			sb_put(&t->line, S(" on "));
+			sb_put_name(&t->line,
+			        table_shorten(t->a, device_name(p->m, p->facts.peak_device), 32));
+		}
+		sb_put(&t->line, p->requested_bytes ? S("; ") : S(""));
+	}
+	if (p->requested_bytes) {
+		fmt_bytes(&t->line, p->requested_bytes);
+		sb_put(&t->line, S(" requested by all nodes"));
+	}
+	end(t, "memory");
+}
+
+static void put_checkpoint(struct page_text *t)
+{
+	const struct checkpoint_summary *c = &t->p->checkpoint;
+
+	if (!c->found)
+		return;
+	begin(t);
+	sb_fmt(&t->line, "%zu tensors", c->tensors);
+	put_count(t, "; ", c->elements, " values, ");
+	fmt_bytes(&t->line, num_from_u64(c->bytes));
+	end(t, "variables");
+}
+
+static void put_table(struct page_text *t, const struct hottest_table *x, const char *title)
+{
+	struct sheet sheet;
+
+	if (!x->x.rows)
+		return;
+	if (!t->md) {
+		table_put_text(&x->x, SUMMARY_ROWS, t->p->columns, t->to);
+		return;
+	}
+	sink_fmt(t->to, "\n## Hottest %s\n\n", title);
+	sheet_open(&sheet, SHEET_MD, t->to, t->a, x->x.columns, x->x.n_columns);
+	table_put_rows(&x->x, SUMMARY_ROWS, &sheet);
+	sheet_close(&sheet);
+}
+
+/* The parts that are not loaded, in as many lines as they need. */
+static void put_missing(struct page_text *t)
+{
+	const struct summary_page *p = t->p;
+	const char *label = "missing";
+
+	begin(t);
+	for (size_t i = 0; i < p->n_missing; i++) {
+		const struct missing *x = &p->missing[i];
+		bool last = i + 1 == p->n_missing || strcmp(x->how, p->missing[i + 1].how) != 0;
+		struct str part = str_fmt(t->a, last ? "%s (%s)" : "%s", x->what, x->how);
+		if (p->columns && !t->md && t->line.n &&
+		        LABEL + t->line.n + part.n + 3 > p->columns) {
+			end(t, label);
+			label = "";
+			begin(t);
+		}
+		sb_fmt(&t->line, "%s%.*s", t->line.n ? ", " : "", STR(part));
+	}
+	if (p->n_missing)
+		end(t, label);
+}
+
+static void put_ends(struct page_text *t)
+{
+	const struct summary_page *p = t->p;
+
+	sink_char(t->to, '\n');
+	begin(t);
+	put_missing(t);
+	begin(t);
+	for (size_t i = 0; i < p->next.n; i++) {
+		sb_put(&t->line, p->prompt && i ? S("; ") : S(""));
+		sb_put(&t->line, p->next.v[i]);
+		if (p->prompt && i + 1 < p->next.n)
+			continue;
+		end(t, p->prompt || !i ? "next" : "");
+		begin(t);
+	}
+}
+
+static void put_page(struct page_text *t)
+{
+	t->line = sb_in(t->a);
+	put_loaded(t);
+	put_nodes(t);
+	put_steps(t);
+	put_devices(t);
+	put_times(t);
+	put_memory(t);
+	put_checkpoint(t);
+	if (!t->md && (t->p->ops.x.rows || t->p->nodes.x.rows))
+		sink_char(t->to, '\n');
+	put_table(t, &t->p->ops, "operation types");
+	put_table(t, &t->p->nodes, "nodes");
+	put_ends(t);
+}
+
+void summary_page_text(const struct summary_page *p, struct arena *a, struct sink *to)
+{
+	struct page_text t = { .p = p, .to = to, .a = a };
+
+	put_page(&t);
+}
+
+/* ---- the document ---- */
+
+static void put_step_member(struct document *d, const struct summary_page *p)
+{
+	const struct facts *f = &p->facts;
+
+	document_key(d, "steps");
+	json_object(&d->j);
+	document_key(d, "loaded");
+	json_array(&d->j);
+	for (size_t i = 0; i < p->m->step_ids.n; i++)
+		json_i64(&d->j, p->m->step_ids.v[i]);
+	json_array_end(&d->j);
+	document_key(d, "marked");
+	json_literal(&d->j, f->marks ? S("true") : S("false"));
+	if (f->steps.n) {
+		document_i64(d, "slowest", f->steps.v[0].id);
+		document_i64(d, "slowest_ns", f->steps.v[0].ns);
+		document_i64(d, "median_ns", f->median);
+	}
+	json_object_end(&d->j);
+}
+
+static void put_device_member(struct document *d, const struct facts *f)
+{
+	document_key(d, "devices");
+	json_array(&d->j);
+	for (size_t i = 0; i < f->devices.n; i++) {
+		const struct device_summary *x = &f->devices.v[i];
+		json_object(&d->j);
+		document_text(d, "name", x->name);
+		document_i64(d, "span_ns", x->span);
+		document_i64(d, "busy_ns", x->busy);
+		document_i64(d, "idle_ns", num_sub(x->span, x->busy));
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+}
+
+static void put_memory_members(struct document *d, const struct summary_page *p)
+{
+	const struct facts *f = &p->facts;
+
+	document_i64(d, "requested_bytes", p->requested_bytes);
+	if (f->peak_bytes)
+		document_i64(d, "peak_bytes", f->peak_bytes);
+	if (f->peak_bytes && f->peak_device != ID_NONE)
+		document_text(d, "peak_device", device_name(p->m, f->peak_device));
+	if (!p->checkpoint.found)
+		return;
+	document_key(d, "checkpoint");
+	json_object(&d->j);
+	document_i64(d, "tensors", num_from_u64(p->checkpoint.tensors));
+	document_i64(d, "elements", p->checkpoint.elements);
+	document_i64(d, "bytes", num_from_u64(p->checkpoint.bytes));
+	json_object_end(&d->j);
+}
+
+static void put_table_member(struct document *d, const char *key, const struct hottest_table *x)
+{
+	struct sheet sheet;
+
+	document_key(d, key);
+	json_array(&d->j);
+	if (x->x.rows) {
+		sheet_open_json(&sheet, &d->j, d->a, x->x.columns, x->x.n_columns);
+		table_put_rows(&x->x, SUMMARY_ROWS, &sheet);
+		sheet_close(&sheet);
+	}
+	json_array_end(&d->j);
+}
+
+static void put_lists(struct document *d, const struct summary_page *p)
+{
+	document_key(d, "missing");
+	json_array(&d->j);
+	for (size_t i = 0; i < p->n_missing; i++) {
+		json_object(&d->j);
+		document_text(d, "what", str_of(p->missing[i].what));
+		document_text(d, "how", str_of(p->missing[i].how));
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+	document_key(d, "next");
+	json_array(&d->j);
+	for (size_t i = 0; i < p->next.n; i++)
+		document_word(d, p->next.v[i]);
+	json_array_end(&d->j);
+}
+
+static bool as_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	const struct summary_page *p = x->of;
+	const struct facts *f = &p->facts;
+	struct document d;
+
+	(void)e;
+	document_begin(&d, s, to->a, "tfprof/summary", VERSION);
+	document_sources(&d, &to->from);
+	document_warnings(&d, &to->from, to->notes);
+	document_key(&d, "formats");
+	json_array(&d.j);
+	for (size_t i = 0; i < p->from->n; i++)
+		document_word(&d, str_of(format_name(p, &p->from->v[i])));
+	json_array_end(&d.j);
+	document_i64(&d, "node_count", num_from_u64(f->nodes));
+	document_i64(&d, "type_count", num_from_u64(f->types));
+	document_i64(&d, "edge_count", num_from_u64(f->edges));
+	document_i64(&d, "parameters", f->params);
+	document_i64(&d, "float_ops", f->float_ops);
+	put_step_member(&d, p);
+	put_device_member(&d, f);
+	document_i64(&d, "device_op_micros", p->device_us);
+	document_i64(&d, "host_op_micros", p->host_us);
+	put_memory_members(&d, p);
+	put_table_member(&d, "ops", &p->ops);
+	put_table_member(&d, "nodes", &p->nodes);
+	put_lists(&d, p);
+	document_end(&d);
+	return true;
+}
+
+/* ---- forms ---- */
+
+static bool as_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	(void)e;
+	summary_page_text(x->of, to->a, s);
+	return true;
+}
+
+/* Of the forms of rows output.def lets only Markdown through. */
+static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
+        struct err *e)
+{
+	struct page_text t = { .p = x->of, .to = s, .a = to->a, .md = true };
+
+	(void)form;
+	(void)e;
+	put_page(&t);
+	return true;
+}
+
+bool summary_page_write(
+        const struct summary_page *p, const struct output *o, struct emit *to, struct err *e)
+{
+	struct exported x = { .kind = RESULT_SUMMARY,
+		.name = "summary",
+		.of = p,
+		.output = o,
+		.text = as_text,
+		.document = as_document,
+		.rows = as_rows };
+
+	return out_export(&x, to, e);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The summary of what is loaded: one screen of text, Markdown, or a document.
+ */
+#ifndef TFPROF_EXPORT_SUMMARY_OUT_H
+#define TFPROF_EXPORT_SUMMARY_OUT_H
+
+#include "export/hottest_out.h"
+#include "view/facts.h"
+
+#define SUMMARY_ROWS    5 /* hottest operation types, and nodes */
+#define SUMMARY_MISSING 8
+
+/* A part that is not loaded, and where it comes from. */
+struct missing {
+	const char *what, *how;
+};
+
+/* The checkpoint that is loaded. */
+struct checkpoint_summary {
+	struct str path;
+	size_t tensors;
+	int64_t elements;
+	uint64_t bytes;
+	bool found; /* there is one */
+};
+
+/* Everything that the page shows. */
+struct summary_page {
+	const struct model *m;
+	const struct origin *from;
+	const char *trace; /* the format of a trace; NULL: it is none */
+	struct facts facts;
+	struct checkpoint_summary checkpoint;
+	struct hottest_table ops, nodes;
+	int64_t host_us, device_us; /* times of all operations, added up; of a step */
+	int64_t requested_bytes;
+	size_t waiting; /* files that are read when a command needs them */
+	struct missing missing[SUMMARY_MISSING];
+	size_t n_missing;
+	struct strs next; /* commands to go on with */
+	bool prompt;      /* they are lines of the prompt, not of a shell */
+	unsigned columns; /* of the terminal; 0: none */
+};
+
+/* Writes the page as its output asks. */
+bool summary_page_write(
+        const struct summary_page *p, const struct output *o, struct emit *to, struct err *e);
+
+/* The text alone. */
+void summary_page_text(const struct summary_page *p, struct arena *a, struct sink *to);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A table of numbers and texts: columns and a list of cells, row by row. Written as aligned text,
+ * as a document or as rows of data.
+ */
+#ifndef TFPROF_EXPORT_TABLE_H
+#define TFPROF_EXPORT_TABLE_H
+
+#include "export/document.h"
+
+#define TABLE_COLUMNS_MAX 32
+
+/* A number, a text or nothing, by the column's type. A column of the type COLUMN_REAL counts in
+ * hundredths of its unit. */
+struct table_cell {
+	int64_t number;
+	struct str text;
+	bool null;
+};
+
+struct table {
+	struct arena *a;
+	const char *key, *schema; /* of the document; key also names the command in sentences */
+	const struct column *columns;
+	size_t n_columns, rows;
+	VEC(struct table_cell) cells;
+	uint32_t data_only; /* bits of the columns that text leaves out */
+	const char *names;  /* heading of the last column in text; NULL: its name */
+	const char *all;    /* words that show all rows: "--top=0"; NULL: --top=0 */
+	/* Adds members to the document before its rows; NULL: none. */
+	void (*members)(struct document *d, const void *user);
+	const void *user;
+};
+
+/* Append the next cell. */
+void table_number(struct table *x, int64_t v);
+void table_text(struct table *x, struct str s);
+void table_null(struct table *x);
+
+/* Writes the table, at most top rows (0: all), as the output asks. columns: of the terminal, longer
+ * names lose their middle; 0: they stay whole. */
+bool table_write(const struct table *x, size_t top, const struct output *o, unsigned columns,
+        struct emit *to, struct err *e);
+
+/* Writes parts of larger answers: aligned text, and rows of a sheet that is open. */
+void table_put_text(const struct table *x, size_t top, unsigned columns, struct sink *to);
+void table_put_rows(const struct table *x, size_t top, struct sheet *to);
+
+/* Appends a time with three digits and its unit: 1.25ms. */
+void table_put_time(struct sb *b, int64_t ns);
+
+/* Returns the text, its middle left out if it takes more than room bytes; in a. */
+struct str table_shorten(struct arena *a, struct str s, size_t room);
+
+#endif

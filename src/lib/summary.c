@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command "summary". See facts.h.
+ */
+#include "lib/summary.h"
+
+#include "export/summary_out.h"
+#include "lib/cmd.h"
+
+#define FILES_NAMED 4 /* files that the commands of the page repeat */
+
+/* ---- what is loaded ---- */
+
+static bool has_source(const struct session *s, const char *kind)
+{
+	for (size_t i = 0; i < s->sources.n; i++)
+		if (strcmp(s->sources.v[i].kind, kind) == 0)
+			return true;
+	return false;
+}
+
+static const char *trace_format(const struct model *m)
+{
+	static const char *const names[] = { [TRACE_PLAIN] = "trace in JSON",
+		[TRACE_XSPACE] = "XSpace trace",
+		[TRACE_KINETO] = "PyTorch trace",
+		[TRACE_RECORDING] = "GPU recording",
+		[TRACE_ONNXRUNTIME] = "ONNX Runtime trace",
+		[TRACE_NSYS] = "Nsight Systems trace" };
+
+	return m->traces.n ? names[m->traces.v[0]->source] : NULL;
+}
+
+/* Finds the files of the recording that is loaded; false if there is none. */
+static bool find_recording(struct session *s, struct spools *files)
+{
+	struct err e = { .a = &s->query_arena };
+
+	for (size_t i = 0; i < s->sources.n; i++)
+		if (strcmp(s->sources.v[i].kind, "spool") == 0)
+			return spools_find(files, &s->query_arena, s->sources.v[i].path, &e);
+	return false;
+}
+
+static bool read_checkpoint(struct session *s, struct checkpoint_summary *c)
+{
+	struct arena *a = &s->query_arena;
+	struct ckpt_tensor t;
+	struct scratch own;
+
+	if (!s->ckpt)
+		return true;
+	c->found = true;
+	c->path = ckpt_path(s->ckpt);
+	struct ckpt_list *l = ckpt_list(s->ckpt, a, &s->error);
+	if (!l)
+		return false;
+	scratch_open(&own, &s->work);
+	while (ckpt_next(l, &own.a, &t)) {
+		c->tensors++;
+		c->elements = num_add(c->elements, t.elements);
+		c->bytes = num_add_u64(c->bytes, ckpt_bytes(s->ckpt, &t, &own.a));
+		arena_clear(&own.a);
+	}
+	scratch_close(&own);
+	return !s->error.code;
+}
+
+/* ---- numbers ---- */
+
+static void add_up(const struct query *q, struct summary_page *p)
+{
+	for (size_t i = 0; i < q->m->nodes.n; i++) {
+		const struct tally *t = &q->tallies[i];
+		p->device_us = num_sum(p->device_us, t->v[V_ACCELERATOR_MICROS]);
+		p->host_us = num_sum(p->host_us, t->v[V_CPU_MICROS]);
+		p->requested_bytes = num_sum(p->requested_bytes, t->v[V_BYTES]);
+	}
+}
+
+/* Fills in the hottest entries of a view. Operation types without times are ordered by how many
+ * nodes they have. */
+static bool add_hottest(struct session *s, const struct opts *o, const struct view_ops *v,
+        struct summary_page *p, struct hottest_table *t)
+{
+	struct query q = { .o = o };
+	struct hottest h;
+
+	if (!session_query(s, v, &q) || !view_open(&q, &s->error))
+		return false;
+	if (v == &view_scope)
+		add_up(&q, p);
+	bool times = p->device_us || p->host_us;
+	enum metric_id m = times ? M_MICROS : v == &view_op ? M_OCCURRENCE : M_PARAMS;
+	bool ok = view_hottest(
+	        &q, m == M_OCCURRENCE ? V_DEFINITIONS : metrics[m].value, &h, &s->error);
+	if (ok)
+		hottest_fill(t, &q, &h, m, SUMMARY_ROWS, true);
+	view_close(&q);
+	return ok;
+}
+
+/* ---- advice for the reader ---- */
+
+static void add_missing(struct summary_page *p, bool missing, const char *what, const char *how)
+{
+	if (missing && p->n_missing < SUMMARY_MISSING)
+		p->missing[p->n_missing++] = (struct missing){ what, how };
+}
+
+static void find_missing(const struct session *s, struct summary_page *p)
+{
+	const struct model *m = &s->model;
+	bool spool = has_source(s, "spool"), trace = m->traces.n > 0, pytorch = false;
+	bool files = !spool && !trace && !has_source(s, "baseline");
+	const struct facts *f = &p->facts;
+
+	if (!f->nodes && p->checkpoint.found) {
+		add_missing(p, true, "nodes and times", "a checkpoint has only variables");
+		return;
+	}
+	for (size_t i = 0; i < m->traces.n; i++)
+		pytorch |= m->traces.v[i]->source == TRACE_KINETO;
+	add_missing(p, files && !f->edges && !has_source(s, "profile"), "graph", "--graph_path");
+	add_missing(p, !m->steps.n && !s->n_later, "times and memory",
+	        "--run_meta_path, of a run with FULL_TRACE");
+	add_missing(p, trace && !f->devices.n, "device work", "not in the file");
+	add_missing(p, !m->has_traces, "call stacks",
+	        files     ? "--op_log_path"
+	        : pytorch ? "with_stack=True"
+	                  : "not recorded");
+	add_missing(p, !f->float_ops, "float operations", files ? "--op_log_path" : "not recorded");
+	add_missing(p, files && !p->checkpoint.found, "values of variables", "--checkpoint_path");
+}
+
+/* Appends a word as a shell takes it. */
+static void put_word(struct sb *b, struct str word)
+{
+	static const char plain[] = "./_+:@%,=-";
+	bool quote = word.n == 0;
+
+	for (size_t i = 0; i < word.n; i++) {
+		char c = word.p[i];
+		quote |= !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+		           (c >= '0' && c <= '9') || (c && strchr(plain, c)));
+	}
+	sb_put(b, quote ? S("'") : S(""));
+	for (size_t i = 0; i < word.n; i++) {
+		if (word.p[i] == '\'')
+			sb_put(b, S("'\\''"));
+		else
+			sb_put_name(b, str_sub(word, i, 1));
+	}
+	sb_put(b, quote ? S("'") : S(""));
+}
+
+/* The files as words of a command line. */
+static struct str file_words(struct session *s)
+{
+	struct sb b = sb_in(&s->query_arena);
+
+	for (size_t i = 0; i < s->sources.n && s->sources.n <= FILES_NAMED; i++) {
+		sb_char(&b, ' ');
+		put_word(&b, s->sources.v[i].path);
+	}
+	return b.n ? sb_str(&b) : S(" FILES");
+}
+
+static void add_next(struct session *s, struct summary_page *p, bool prompt, const char *command)
+{
+	struct str line =
+	        prompt ? str_of(command)
+	               : str_fmt(&s->query_arena, "tfprof %s%.*s", command, STR(file_words(s)));
+
+	strs_add(&s->query_arena, &p->next, line);
+}
+
+static void find_next(struct session *s, struct summary_page *p, bool prompt)
+{
+	bool times = p->device_us || p->host_us || s->n_later;
+
+	if (p->checkpoint.found && !p->facts.nodes) {
+		struct sb b = sb_in(&s->query_arena);
+		put_word(&b, p->checkpoint.path);
+		struct str path = sb_str(&b);
+		const char *before = prompt ? "" : "tfprof ";
+		struct arena *a = &s->query_arena;
+		strs_add(a, &p->next, str_fmt(a, "%scheckpoint %.*s", before, STR(path)));
+		strs_add(a, &p->next, str_fmt(a, "%scheckpoint --verify %.*s", before, STR(path)));
+		strs_add(a, &p->next, str_fmt(a, "%shelp checkpoint", before));
+		return;
+	}
+	if (has_source(s, "spool") && !prompt)
+		add_next(s, p, prompt, "gpu");
+	if (!times) {
+		bool params = p->facts.params > 0;
+		add_next(s, p, prompt, "op -select occurrence -order_by occurrence");
+		add_next(s, p, prompt, params ? "top -by params" : "graph -max_depth 3");
+		add_next(s, p, prompt,
+		        params ? "scope -select params -order_by params -max_depth 3"
+		               : "scope -select op_types -max_depth 3");
+		return;
+	}
+	add_next(s, p, prompt, "top");
+	if (s->model.traces.n == 1 && p->facts.devices.n)
+		add_next(s, p, prompt, "kernels");
+	add_next(s, p, prompt, "scope -order_by micros -max_depth 3");
+	if (p->next.n < 3)
+		add_next(s, p, prompt, "advise");
+}
+
+/* ---- the page ---- */
+
+static bool make_page(struct session *s, bool prompt, bool all, struct summary_page *p)
+{
+	struct arena *a = &s->query_arena;
+	struct spools files = { 0 };
+	struct opts o;
+
+	opts_preset(&o, a);
+	if (all && !session_need_steps(s, &o))
+		return false;
+	if (!session_seal(s) || !read_checkpoint(s, &p->checkpoint))
+		return false;
+	p->m = &s->model;
+	p->trace = trace_format(&s->model);
+	p->prompt = prompt;
+	p->columns = s->columns;
+	p->waiting = s->n_later + s->n_older;
+	bool recording = find_recording(s, &files);
+	if (s->model.nodes.n && !s->n_later)
+		if (!add_hottest(s, &o, &view_scope, p, &p->nodes) ||
+		        !add_hottest(s, &o, &view_op, p, &p->ops))
+			return false;
+	facts_find(&s->model, recording ? &files : NULL, &p->facts, a);
+	find_missing(s, p);
+	find_next(s, p, prompt);
+	return true;
+}
+
+bool summary_write(struct session *s, bool prompt, struct sink *out)
+{
+	struct summary_page *p = ARENA_NEW(&s->query_arena, struct summary_page);
+
+	if (!make_page(s, prompt, false, p))
+		return false;
+	struct emit to = session_emit(s, &view_scope, out);
+	p->from = &to.from;
+	summary_page_text(p, &s->query_arena, out);
+	return true;
+}
+
+bool run_summary(struct session *s, const struct request *r, struct sink *out)
+{
+	struct summary_page *p = ARENA_NEW(&s->query_arena, struct summary_page);
+
+	if (!make_page(s, r->prompt, true, p))
+		return false;
+	struct emit to = session_emit(s, &view_scope, out);
+	p->from = &to.from;
+	if (r->opts.wide || r->opts.output.outfile.n)
+		p->columns = 0;
+	return summary_page_write(p, &r->opts.output, &to, &s->error);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The command "top": nodes by their own numbers.
+ */
+#include "lib/cmd.h"
+
+#include "export/hottest_out.h"
+
+/* True if nodes can be ordered by the metric. */
+static bool is_number(enum metric_id m)
+{
+	return m < M_N && metrics[m].value != V_NONE;
+}
+
+/* Finds the metric: that of -by, of -order_by, else micros, or params where no step is loaded. */
+static bool find_metric(struct session *s, const struct request *r, enum metric_id *m)
+{
+	if (r->by.n) {
+		*m = metric_find(r->by, USE_ORDER);
+		if (is_number(*m))
+			return true;
+		struct sb names = sb_in(&s->query_arena);
+		metric_names(&names, USE_SELECT | USE_ORDER, ", ");
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "-by: '%.*s' is not a number that nodes have: %.*s", STR(r->by),
+		        STR(sb_str(&names)));
+	}
+	*m = r->opts.order.by;
+	if (is_number(*m))
+		return true;
+	*m = s->model.steps.n || s->n_later ? M_MICROS : M_PARAMS;
+	return true;
+}
+
+/* What documents hold besides the rows. */
+struct more {
+	const struct hottest *h;
+	enum metric_id metric;
+};
+
+static void put_members(struct document *d, const void *user)
+{
+	const struct more *more = user;
+
+	document_text(d, "metric", str_of(metrics[more->metric].name));
+	document_i64(d, "total", more->h->total);
+}
+
+static bool write_top(struct session *s, const struct request *r, struct query *q, enum metric_id m,
+        struct sink *out)
+{
+	struct emit to = session_emit(s, &view_scope, out);
+	struct hottest h;
+	struct hottest_table t;
+	struct query shown;
+	bool text = !out_is_data(r->opts.output.kind);
+
+	if (!view_hottest(q, metrics[m].value, &h, &s->error))
+		return false;
+	shown = *q;
+	if (!view_rename(&shown, &s->error))
+		return false;
+	hottest_fill(&t, &shown, &h, m, (size_t)r->top, false);
+	t.x.key = "nodes";
+	t.x.schema = "tfprof/top";
+	t.x.all = "-n 0";
+	t.x.members = put_members;
+	t.x.user = &(struct more){ &h, m };
+	if (text && !h.n)
+		note_line(&s->notes, "note: no node has %s above 0\n", metrics[m].name);
+	return table_write(&t.x, (size_t)r->top, &r->opts.output, r->opts.wide ? 0 : s->columns,
+	        &to, &s->error);
+}
+
+bool run_top(struct session *s, const struct request *r, struct sink *out)
+{
+	struct query q = { .o = &r->opts };
+	enum metric_id m;
+
+	if (!session_query(s, &view_scope, &q) || !find_metric(s, r, &m) ||
+	        !view_open(&q, &s->error))
+		return false;
+	bool ok = write_top(s, r, &q, m, out);
+	view_close(&q);
+	return ok;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See facts.h.
+ */
+#include "view/facts.h"
+
+#include "base/sort.h"
+#include "trace/usage.h"
+#include "view/gpu_use.h"
+
+#define STREAM_ALL S("/stream:all")
+
+/* ---- the model ---- */
+
+static void count_nodes(const struct model *m, struct facts *out, struct arena *a)
+{
+	bool *seen = ARENA_ARRAY(a, m->strings.n, bool);
+
+	out->nodes = m->nodes.n;
+	out->edges = m->inputs.n;
+	for (size_t i = 0; i < m->nodes.n; i++) {
+		const struct node *n = &m->nodes.v[i];
+		out->params = num_add(out->params, n->params);
+		out->float_ops = num_add(out->float_ops, n->float_ops);
+		out->types += !seen[n->op];
+		seen[n->op] = true;
+	}
+}
+
+static void find_peak(const struct model *m, const struct step *s, struct facts *out)
+{
+	struct mem_item item;
+
+	for (uint32_t c = 0; c < s->n_cells; c++) {
+		const uint8_t *p = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
+		while (mem_next_of(&p, end, false, &item)) {
+			if (item.in_use <= out->peak_bytes)
+				continue;
+			out->peak_bytes = item.in_use;
+			out->peak_device = m->nodes.v[s->cell_node[c]].device;
+		}
+	}
+}
+
+/* ---- devices and steps of run metadata ---- */
+
+static int by_device_and_start(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct step *s = ctx;
+	int order =
+	        (s->span_device[a] > s->span_device[b]) - (s->span_device[a] < s->span_device[b]);
+
+	return order ? order
+	             : (s->span_start[a] > s->span_start[b]) -
+	                       (s->span_start[a] < s->span_start[b]);
+}
+
+/* Ticks as nanoseconds. */
+static int64_t step_ns(const struct step *s, int64_t ticks)
+{
+	return s->ticks_per_us > 1000 ? ticks / (s->ticks_per_us / 1000)
+	                              : num_mul(ticks, 1000 / (int64_t)s->ticks_per_us);
+}
+
+static struct device_summary *find_device(
+        const struct model *m, uint32_t device, struct facts *out, struct arena *a)
+{
+	struct str name = device_name(m, device);
+
+	if (str_ends(name, STREAM_ALL))
+		name = str_sub(name, 0, name.n - STREAM_ALL.n);
+	for (size_t i = 0; i < out->devices.n; i++)
+		if (str_eq(out->devices.v[i].name, name))
+			return &out->devices.v[i];
+	VEC_PUSH(a, &out->devices, (struct device_summary){ .name = name });
+	return &out->devices.v[out->devices.n - 1];
+}
+
+static bool is_gpu(const struct model *m, uint32_t device)
+{
+	return m->devices.v[device].kind & DEVICE_GPU;
+}
+
+/* Adds the union of each device's spans, and returns the length of the step, ns. a: scratch. */
+static int64_t add_step(const struct model *m, const struct step *s, struct facts *out,
+        struct arena *a, struct arena *keep)
+{
+	uint32_t *order = sort_order(a, s->n_spans, by_device_and_start, s);
+	VEC(size_t) used = { 0 };
+	int64_t first = INT64_MAX, last = INT64_MIN, until = INT64_MIN;
+	uint32_t before = ID_NONE;
+
+	for (uint32_t k = 0; k < s->n_spans; k++) {
+		uint32_t i = order[k], device = s->span_device[i];
+		int64_t start = s->span_start[i], end = num_add(start, s->span_length[i]);
+		if (k % 4096 == 4095)
+			work_poll(a->work);
+		if (s->span_kind[i] == SPAN_SEEN)
+			continue;
+		first = start < first ? start : first;
+		last = end > last ? end : last;
+		if (s->span_kind[i] == SPAN_CPU && is_gpu(m, s->devices[device]))
+			continue; /* time in which the host gave it work */
+		struct device_summary *d = find_device(m, s->devices[device], out, keep);
+		if (device != before)
+			VEC_PUSH(a, &used, (size_t)(d - out->devices.v));
+		until = device != before || until < start ? start : until;
+		before = device;
+		d->host = s->span_kind[i] == SPAN_CPU;
+		if (end > until)
+			d->busy = num_add(d->busy, step_ns(s, num_sub(end, until)));
+		until = end > until ? end : until;
+	}
+	int64_t length = last > first ? step_ns(s, num_sub(last, first)) : 0;
+	for (size_t i = 0; i < used.n; i++)
+		out->devices.v[used.v[i]].span = num_add(out->devices.v[used.v[i]].span, length);
+	return length;
+}
+
+static void add_steps(
+        const struct model *m, bool spans, struct facts *out, struct arena *a, struct arena *keep)
+{
+	for (size_t i = 0; i < m->steps.n; i++) {
+		const struct step *s = m->steps.v[i];
+		find_peak(m, s, out);
+		if (!spans)
+			continue;
+		struct step_summary x = { s->id, s->worker, add_step(m, s, out, a, keep) };
+		if (x.ns > 0)
+			VEC_PUSH(keep, &out->steps, x);
+		arena_clear(a);
+	}
+}
+
+/* ---- traces and recordings ---- */
+
+static void add_trace(const struct trace *t, uint32_t worker, struct facts *out, struct arena *a)
+{
+	struct trace_links links;
+	struct trace_steps steps;
+	struct trace_usage usage;
+
+	trace_link(t, &links, a);
+	trace_find_steps(t, &steps, a);
+	trace_usage(t, &links, &usage, a);
+	for (size_t i = 0; i < usage.devices.n; i++) {
+		const struct device_usage *u = &usage.devices.v[i];
+		struct device_summary d = { trace_device_label(t, u->device, a),
+			trace_ns(t, num_sub(u->end, u->start)), trace_ns(t, u->busy),
+			t->devices.v[u->device].kind == DEVICE_KIND_CPU };
+		VEC_PUSH(a, &out->devices, d);
+	}
+	out->marks = steps.by != STEPS_UNKNOWN;
+	for (size_t i = 0; i < steps.steps.n; i++) {
+		const struct trace_step *s = &steps.steps.v[i];
+		struct step_summary x = { s->id, worker, trace_ns(t, num_sub(s->end, s->start)) };
+		if (x.ns > 0)
+			VEC_PUSH(a, &out->steps, x);
+	}
+}
+
+/* Adds the GPUs of a recording. Files that cannot be read any more add nothing. */
+static void add_recording(const struct spools *files, struct facts *out, struct arena *a)
+{
+	struct err e = { .a = a };
+	struct gpu_use u;
+
+	gpu_use_init(&u, a);
+	for (size_t i = 0; i < files->n; i++)
+		if (!gpu_use_add(&u, files->v[i].path, &e))
+			return;
+	gpu_use_end(&u);
+	for (size_t i = 0; i < u.devices.n; i++) {
+		const struct gpu_device *d = &u.devices.v[i];
+		struct str name =
+		        str_fmt(a, "gpu:%u%s%.*s", d->number, d->name.n ? " " : "", STR(d->name));
+		VEC_PUSH(a, &out->devices,
+		        ((struct device_summary){ name, num_sub(d->to, d->from), d->busy, false }));
+	}
+	out->marks = u.steps.n > 0;
+}
+
+/* ---- all ---- */
+
+static int by_busy(const void *v, uint32_t a, uint32_t b)
+{
+	const struct device_summary *d = v;
+	int order = (d[a].busy < d[b].busy) - (d[a].busy > d[b].busy);
+
+	return d[a].host != d[b].host ? d[a].host - d[b].host : order;
+}
+
+static int by_length(const void *v, uint32_t a, uint32_t b)
+{
+	const struct step_summary *s = v;
+
+	return (s[a].ns < s[b].ns) - (s[a].ns > s[b].ns);
+}
+
+void facts_find(
+        const struct model *m, const struct spools *recording, struct facts *out, struct arena *a)
+{
+	struct scratch own;
+
+	*out = (struct facts){ .peak_device = ID_NONE };
+	scratch_open(&own, a->work);
+	count_nodes(m, out, &own.a);
+	scratch_close(&own);
+	scratch_open(&own, a->work);
+	add_steps(m, !m->traces.n, out, &own.a, a);
+	scratch_close(&own);
+	out->marks = m->steps.n > 0 && !m->traces.n && !recording;
+	for (size_t i = 0; i < m->traces.n; i++)
+		add_trace(m->traces.v[i], (uint32_t)i, out, a);
+	if (recording) {
+		out->devices.n = 0; /* the model keeps single operations only up to a limit */
+		add_recording(recording, out, a);
+	}
+	sort_array(a, out->devices.v, out->devices.n, sizeof *out->devices.v, by_busy);
+	sort_array(a, out->steps.v, out->steps.n, sizeof *out->steps.v, by_length);
+	if (out->steps.n)
+		out->median = out->steps.v[out->steps.n / 2].ns;
+}

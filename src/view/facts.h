@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Facts about a loaded model for the page that is shown first: sizes, steps, devices, memory.
+ */
+#ifndef TFPROF_VIEW_FACTS_H
+#define TFPROF_VIEW_FACTS_H
+
+#include "model/model.h"
+#include "model/spools.h"
+
+/* A device with recorded work; times are nanoseconds. */
+struct device_summary {
+	struct str name;
+	int64_t span; /* from its first start to its last end; of run metadata: all steps */
+	int64_t busy; /* in which it did something */
+	bool host;    /* it is a CPU */
+};
+
+struct step_summary {
+	int64_t id;
+	uint32_t worker;
+	int64_t ns; /* from its start to its end */
+};
+
+struct facts {
+	size_t nodes, types, edges;
+	int64_t params, float_ops;
+	VEC(struct device_summary) devices; /* CPUs last, the busiest first */
+	VEC(struct step_summary) steps;     /* with a duration, the longest first */
+	int64_t median;                     /* of the durations, ns; 0: there are none */
+	int64_t peak_bytes;   /* most bytes that an allocator had in use; 0: not recorded */
+	uint32_t peak_device; /* of the model, or ID_NONE */
+	bool marks;           /* the source says where steps begin */
+};
+
+/* Fills in the facts; everything is in a. recording: the files that the model was read from, if it
+ * is a recording, else NULL; its devices are read from them. */
+void facts_find(
+        const struct model *m, const struct spools *recording, struct facts *out, struct arena *a);
+
+#endif
