@@ -249,6 +249,81 @@ TFP_API int tfp_run_line(
 TFP_API int tfp_write_profile(
         struct tfp_session *s, const char *path, size_t path_size, tfp_put put, void *user);
 
+/* ---- Arrow ---- */
+
+/* The structs of the Arrow C data and C stream interfaces, as their specification gives them. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE           2
+#define ARROW_FLAG_MAP_KEYS_SORTED    4
+
+struct ArrowSchema {
+	const char *format;
+	const char *name;
+	const char *metadata;
+	int64_t flags;
+	int64_t n_children;
+	struct ArrowSchema **children;
+	struct ArrowSchema *dictionary;
+	void (*release)(struct ArrowSchema *);
+	void *private_data;
+};
+
+struct ArrowArray {
+	int64_t length;
+	int64_t null_count;
+	int64_t offset;
+	int64_t n_buffers;
+	int64_t n_children;
+	const void **buffers;
+	struct ArrowArray **children;
+	struct ArrowArray *dictionary;
+	void (*release)(struct ArrowArray *);
+	void *private_data;
+};
+#endif
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+	int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+	int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+	const char *(*get_last_error)(struct ArrowArrayStream *);
+	void (*release)(struct ArrowArrayStream *);
+	void *private_data;
+};
+#endif
+
+/* What a stream has: a table or the answer of a command; just one of them is given. */
+struct tfp_arrow {
+	size_t size;
+	struct tfp_str table;   /* a name that tfp_arrow_table gives: "nodes" */
+	struct tfp_str command; /* a line of the prompt: "op -select micros", "kernels --top=0" */
+	struct tfp_str run;     /* of tables: the name of the run; NULL: none */
+	struct tfp_str worker; /* of tables: the name of the worker, unless the session has names */
+	uint64_t rows;         /* of a batch at most; 0: 65,536 */
+};
+
+/* Makes a stream of record batches. Texts are dictionaries of 32-bit indices, and each batch has
+ * its own. A table has the columns that tfp_arrow_table describes; the answer of a command has
+ * those of -output csv, and options that were set count.
+ *
+ * The stream is the caller's, who releases it. It may outlive the session: what it needs is kept
+ * until then. Nothing can be added to the session before the stream of a table is released; all
+ * other calls work, also on other threads while the stream is read. What the stream keeps counts
+ * against memory_limit, and so does a batch until it is handed out; from then on it is memory of
+ * its own, which stays valid until the batch is released, by any thread. get_next returns errno:
+ * ENOMEM at the end of memory, EIO for everything else; get_last_error has the sentence. */
+TFP_API int tfp_arrow_stream(
+        struct tfp_session *s, const struct tfp_arrow *what, struct ArrowArrayStream *out);
+
+/* Describes the i-th table: its name (always valid) and its schema, which the caller releases;
+ * either may be NULL. TFP_E_NOT_FOUND beyond the last one, TFP_E_MEMORY. */
+TFP_API int tfp_arrow_table(size_t i, const char **name, struct ArrowSchema *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -9,11 +9,14 @@
 tfprof.compat and tfprof.model_analyzer offer what TensorFlow's own profiler modules offer.
 """
 from ._native import Library, libraries, version
+from .arrow import ArrowTable, Column, Schema, schemas
 from .errors import (CancelledError, DataLossError, Error, InvalidArgumentError, MemoryLimitError,
                      NotFoundError, UnimplementedError)
+from .parquet import export
 from .profile import Profile
 from .rows import Metrics, Row
 
 __version__ = version()
-__all__ = ['CancelledError', 'DataLossError', 'Error', 'InvalidArgumentError', 'Library', 'MemoryLimitError',
-           'Metrics', 'NotFoundError', 'Profile', 'Row', 'UnimplementedError', 'libraries', 'version']
+__all__ = ['ArrowTable', 'CancelledError', 'Column', 'DataLossError', 'Error', 'InvalidArgumentError', 'Library',
+           'MemoryLimitError', 'Metrics', 'NotFoundError', 'Profile', 'Row', 'Schema', 'UnimplementedError',
+           'export', 'libraries', 'schemas', 'version']

@@ -44,6 +44,11 @@ class _Run(ctypes.Structure):
                 ('checkers', ctypes.POINTER(_Str)), ('n_checkers', ctypes.c_size_t)]
 
 
+class _Arrow(ctypes.Structure):
+    _fields_ = [('size', ctypes.c_size_t), ('table', _Str), ('command', _Str), ('run', _Str),
+                ('worker', _Str), ('rows', ctypes.c_uint64)]
+
+
 class _Library(ctypes.Structure):
     _fields_ = [('size', ctypes.c_size_t), ('name', ctypes.c_char_p), ('feature', ctypes.c_char_p),
                 ('available', ctypes.c_int), ('version', ctypes.c_char * 64)]
@@ -73,6 +78,8 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ('tfp_reset', ctypes.c_int, [_S]),
     ('tfp_run', ctypes.c_int, [_S, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Run)]),
     ('tfp_run_line', ctypes.c_int, [_S, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Run)]),
+    ('tfp_arrow_stream', ctypes.c_int, [_S, ctypes.POINTER(_Arrow), ctypes.c_void_p]),
+    ('tfp_arrow_table', ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(ctypes.c_char_p), ctypes.c_void_p]),
     ('tfp_write_profile', ctypes.c_int, [_S, ctypes.c_char_p, ctypes.c_size_t, _Put, _S]),
 ]
 
@@ -398,3 +405,13 @@ class Session:
         self._call(self._lib.tfp_write_profile, b, len(b or b''), got.put, None,
                    long=True)
         return got.bytes()
+
+    # ---- Arrow ----
+
+    def arrow_stream(self, address: int, *, table: Optional[str] = None, command: Optional[str] = None,
+                     run: Optional[str] = None, worker: Optional[str] = None, rows: int = 0) -> bytes:
+        """Fills the ArrowArrayStream at an address; returns the notes."""
+        texts = [None if v is None else raw(v) for v in (table, command, run, worker)]
+        what = _Arrow(ctypes.sizeof(_Arrow), *[_Str(b, len(b or b'')) for b in texts],
+                      _number('rows', rows, 64))
+        return self._call(self._lib.tfp_arrow_stream, ctypes.byref(what), address, long=True)[1]

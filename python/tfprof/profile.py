@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
 
 from . import _native, rows
 from ._native import ProgressCallback, Source
+from .arrow import ArrowTable
 from .messages import AdviceProto
 from .rows import Row
 
@@ -170,6 +171,26 @@ class Profile:
         stats=['mean', 'cv'] statistics over the steps too. pandas.DataFrame takes the list."""
         rows: List[Dict[str, Any]] = self.document(view, **options)['rows']
         return rows
+
+    def table(self, name: str, *, run: Optional[str] = None, worker: Optional[str] = None,
+              rows: int = 0) -> ArrowTable:
+        """A table with fixed columns, equal for every input (docs/TABLES.md): 'runs', 'steps', 'nodes',
+        'slices', 'kernels', 'devices' or 'memory'. run and worker: what stands in these columns. rows: of a
+        batch at most."""
+        def open_stream(address: int) -> None:
+            self.notes = _native.text(self._session.arrow_stream(address, table=name, run=run, worker=worker,
+                                                                 rows=rows))
+        return ArrowTable(open_stream, 'table %s' % name)
+
+    def arrow(self, view: str, **options: Any) -> ArrowTable:
+        """The answer of a view, of advise, devices, kernels or steps as a table: the columns of -output csv."""
+        def open_stream(address: int) -> None:
+            with self._order:
+                self._session.reset()
+                for name, value in options.items():
+                    self._session.set(name, option_values(name, value))
+                self.notes = _native.text(self._session.arrow_stream(address, command=view))
+        return ArrowTable(open_stream, 'answer of %s' % view)
 
     def timeline(self, path: Path, view: str = 'graph', **options: Any) -> str:
         """Writes a Chrome trace, or one for each step, to <path>_<step>; what is said about it."""

@@ -70,7 +70,10 @@ bool out_rows(const struct exported *x, struct emit *to, struct err *e)
 {
 	enum output_kind kind = x->output->kind;
 	enum sheet_form csv = x->output->spreadsheet ? SHEET_SPREADSHEET : SHEET_CSV;
-	enum sheet_form form = kind == OUT_CSV ? csv : kind == OUT_MD ? SHEET_MD : SHEET_NDJSON;
+	enum sheet_form form = x->output->cells  ? SHEET_CELLS
+	                       : kind == OUT_CSV ? csv
+	                       : kind == OUT_MD  ? SHEET_MD
+	                                         : SHEET_NDJSON;
 	struct sink *s;
 
 	return begin(&s, x->output, to, e) && x->rows(x, form, s, to, e) && end(s, to, e);

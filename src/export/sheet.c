@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/fmt.h"
+#include "export/cells.h"
 
 static bool is_number(enum column_type type)
 {
@@ -59,7 +60,9 @@ void sheet_open(struct sheet *t, enum sheet_form form, struct sink *to, struct a
 	*t = (struct sheet){ .form = form, .to = to, .n = n, .text = sb_in(a) };
 	t->columns = clean_names(columns, n, a);
 	t->json = &t->own;
-	if (form != SHEET_NDJSON && form != SHEET_JSON)
+	if (form == SHEET_CELLS)
+		cells_put_head(to, t->columns, n);
+	else if (form != SHEET_NDJSON && form != SHEET_JSON)
 		put_head(t);
 }
 
@@ -91,6 +94,7 @@ static void begin_cell(struct sheet *t)
 		}
 		json_key(t->json, t->columns[t->at].name);
 		break;
+	case SHEET_CELLS: break;
 	}
 }
 
@@ -108,7 +112,7 @@ static void end_cell(struct sheet *t)
 		sink_char(t->to, '|');
 	if (t->form == SHEET_NDJSON || t->form == SHEET_JSON)
 		json_object_end(t->json);
-	if (t->form != SHEET_JSON)
+	if (t->form != SHEET_JSON && t->form != SHEET_CELLS)
 		sink_char(t->to, '\n');
 }
 
@@ -121,7 +125,9 @@ void sheet_text(struct sheet *t, struct str s)
 {
 	assert(t->columns[t->at].type == COLUMN_TEXT);
 	begin_cell(t);
-	if (is_json(t)) {
+	if (t->form == SHEET_CELLS) {
+		cells_put_text(t->to, s);
+	} else if (is_json(t)) {
 		json_bytes(t->json, &t->text, s);
 	} else {
 		if (!str_is_utf8(s)) {
@@ -138,7 +144,9 @@ void sheet_list(struct sheet *t, const struct strs *v)
 {
 	assert(t->columns[t->at].type == COLUMN_LIST);
 	begin_cell(t);
-	if (is_json(t)) {
+	if (t->form == SHEET_CELLS) {
+		cells_put_list(t->to, v);
+	} else if (is_json(t)) {
 		json_array(t->json);
 		for (size_t i = 0; i < v->n; i++)
 			json_bytes(t->json, &t->text, v->v[i]);
@@ -160,7 +168,9 @@ void sheet_i64(struct sheet *t, int64_t v)
 {
 	assert(t->columns[t->at].type == COLUMN_INTEGER);
 	begin_cell(t);
-	if (is_json(t)) {
+	if (t->form == SHEET_CELLS) {
+		cells_put_i64(t->to, v);
+	} else if (is_json(t)) {
 		json_i64(t->json, v);
 	} else {
 		t->text.n = 0;
@@ -174,6 +184,11 @@ void sheet_real(struct sheet *t, double v)
 {
 	assert(t->columns[t->at].type == COLUMN_REAL);
 	begin_cell(t);
+	if (t->form == SHEET_CELLS) {
+		cells_put_real(t->to, v);
+		end_cell(t);
+		return;
+	}
 	t->text.n = 0;
 	if (isfinite(v))
 		fmt_real(&t->text, v);
@@ -192,7 +207,9 @@ void sheet_bool(struct sheet *t, bool v)
 
 	assert(t->columns[t->at].type == COLUMN_BOOL);
 	begin_cell(t);
-	if (is_json(t))
+	if (t->form == SHEET_CELLS)
+		cells_put_i64(t->to, v);
+	else if (is_json(t))
 		json_literal(t->json, word);
 	else
 		sink_put(t->to, word);
@@ -202,7 +219,9 @@ void sheet_bool(struct sheet *t, bool v)
 void sheet_null(struct sheet *t)
 {
 	begin_cell(t);
-	if (is_json(t))
+	if (t->form == SHEET_CELLS)
+		cells_put_null(t->to);
+	else if (is_json(t))
 		json_literal(t->json, S("null"));
 	end_cell(t);
 }

@@ -13,18 +13,12 @@
 #ifndef TFPROF_EXPORT_SHEET_H
 #define TFPROF_EXPORT_SHEET_H
 
+#include "export/column.h"
 #include "io/json_out.h"
 
-/* SHEET_SPREADSHEET: CSV in which no text is a formula. */
-enum sheet_form { SHEET_CSV, SHEET_SPREADSHEET, SHEET_MD, SHEET_NDJSON, SHEET_JSON };
-
-enum column_type { COLUMN_TEXT, COLUMN_LIST, COLUMN_INTEGER, COLUMN_REAL, COLUMN_BOOL };
-
-struct column {
-	struct str name;
-	enum column_type type;
-	const char *unit; /* NULL: none; nothing is scaled by it */
-};
+/* SHEET_SPREADSHEET: CSV in which no text is a formula. SHEET_CELLS: cells with their types, for
+ * Arrow (export/cells.h). */
+enum sheet_form { SHEET_CSV, SHEET_SPREADSHEET, SHEET_MD, SHEET_NDJSON, SHEET_JSON, SHEET_CELLS };
 
 struct sheet {
 	enum sheet_form form;

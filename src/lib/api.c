@@ -152,6 +152,7 @@ int tfp_open(struct tfp_session **out, const struct tfp_config *config)
 		free(t);
 		return TFP_E_INVALID_ARGUMENT;
 	}
+	atomic_init(&t->users, 1);
 	uint64_t limit = t->config.memory_limit;
 	unsigned threads = t->config.threads ? t->config.threads : par_cpus();
 	t->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -179,6 +180,13 @@ void tfp_close(struct tfp_session *t)
 		tfp_cancel(t);
 		return;
 	}
+	api_leave(t);
+}
+
+void api_leave(struct tfp_session *t)
+{
+	if (atomic_fetch_sub(&t->users, 1) > 1)
+		return;
 	session_free(t->s);
 	if (t->c)
 		freelocale(t->c);

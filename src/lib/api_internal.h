@@ -20,10 +20,14 @@ struct tfp_session {
 	bool put_stopped;        /* a callback of the call in progress had enough */
 	bool closing;            /* a callback has closed it: it goes when the call ends */
 	atomic_bool busy;        /* a call is in progress */
+	atomic_uint users;       /* the caller, until tfp_close, and each open stream */
 };
 
 /* Runs f at the recovery point and in the C locale; its code. */
 int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg), void *arg);
+
+/* Takes a user away; the last one's leaving ends the session. */
+void api_leave(struct tfp_session *t);
 
 /* A caller's string. */
 static inline struct str api_str(const char *p, size_t n)

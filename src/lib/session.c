@@ -174,6 +174,16 @@ bool session_usable(struct session *s)
 	return true;
 }
 
+/* Fails if nothing can be added. */
+static bool may_load(struct session *s)
+{
+	if (atomic_load(&s->readers))
+		return session_fail(s, ERR_FAILED,
+		        "nothing can be added while an Arrow stream of the session is open: "
+		        "release the stream first");
+	return session_usable(s);
+}
+
 static const char *kind_of(unsigned role)
 {
 	return role == ROLE_GRAPH      ? "graph"
@@ -247,7 +257,7 @@ static bool mark_variables(struct session *s)
 
 bool session_checkpoint(struct session *s, struct str path)
 {
-	if (!session_usable(s))
+	if (!may_load(s))
 		return false;
 	ckpt_close(s->ckpt);
 	s->ckpt = NULL;
@@ -261,7 +271,7 @@ bool session_checkpoint(struct session *s, struct str path)
 
 bool session_load(struct session *s, unsigned role, const struct input_from *from)
 {
-	if (!session_usable(s))
+	if (!may_load(s))
 		return false;
 	begin_load(s);
 	bool ok = input_load(s->ingest, role, from, watch(s), &s->work, &s->error);
@@ -281,7 +291,7 @@ bool session_load_spools(
 	const struct spools_watch w = { s->watch.progress, s->watch.user };
 	struct scratch own;
 
-	if (!session_usable(s))
+	if (!may_load(s))
 		return false;
 	begin_load(s);
 	scratch_open(&own, &s->work);
@@ -310,7 +320,7 @@ bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
 		.watch = watch(s) };
 	size_t done = 0;
 
-	if (!session_usable(s))
+	if (!may_load(s))
 		return false;
 	begin_load(s);
 	bool ok = input_load_steps(s->ingest, &steps, &done, &s->work, &s->error);
@@ -341,7 +351,7 @@ bool session_load_workers(
 	};
 	size_t merged = 0;
 
-	if (!session_usable(s))
+	if (!may_load(s))
 		return false;
 	begin_load(s);
 	bool ok = input_load_workers(s->ingest, &workers, &merged, &s->work, &s->error);

@@ -36,6 +36,7 @@ struct session {
 	struct notes tree_notes[VK_N]; /* of building each; with the trees */
 	size_t built_notes;            /* how many of the notes below are such */
 	bool loaded, sealed, broken;
+	atomic_uint readers;      /* streams that read the model: nothing can be added */
 	bool recover;             /* damaged files are read up to their damage */
 	bool profiled;            /* nodes came from a ProfileProto */
 	struct input_step *later; /* steps that are read when asked for; in the model arena */

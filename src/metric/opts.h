@@ -39,6 +39,7 @@ struct output {
 	struct str outfile; /* kept when the kind of output changes, as in the original (B quirk
 	                       22); empty if never given */
 	bool spreadsheet;   /* csv: no text is a formula */
+	bool cells;         /* rows are written with their types, for Arrow (export/cells.h) */
 };
 
 enum by { BY_NONE, BY_WORKER };

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rows as record batches of the Arrow C data interface. Cells come in the order of a sheet; texts
+ * become dictionaries of 32-bit indices, one dictionary per column and batch, so that every batch
+ * is complete by itself.
+ *
+ *   arrow_begin(&b, a, columns, n, 0);
+ *   arrow_text(&b, name), arrow_i64(&b, bytes);     once a row, until arrow_full
+ *   arrow_finish(&b, &out);
+ *
+ * A finished batch is one block of memory that belongs to the consumer: it outlives the arena.
+ */
+#ifndef TFPROF_EXPORT_ARROW_H
+#define TFPROF_EXPORT_ARROW_H
+
+#include "base/err.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "export/arrow_abi.h"
+#include "export/column.h"
+
+#define ARROW_ROWS     65536             /* rows of a batch unless another number is asked for */
+#define ARROW_ROWS_MAX (1 << 24)         /* the largest number that can be asked for */
+#define ARROW_TEXT_MAX ((size_t)1 << 30) /* bytes of distinct texts in a column of a batch */
+
+/* One column of the batch under construction. */
+struct arrow_column {
+	enum column_type type;
+	VEC(int64_t)
+	numbers;               /* by row: integer, bits of a real, 0 or 1, index of a text, end of a
+	                          list in items */
+	VEC(int32_t) items;    /* of lists: indices of texts */
+	VEC(uint8_t) nulls;    /* by row; empty: there is none */
+	size_t n_nulls, bytes; /* bytes: of all distinct texts */
+	struct intern texts;
+	struct str last; /* the last text as given, and its index */
+	int32_t last_index;
+};
+
+struct arrow_build {
+	struct arena *a;
+	struct arrow_column *columns;
+	size_t n, at, rows, rows_max; /* at: column of the next cell */
+	bool full;                    /* texts have reached half of ARROW_TEXT_MAX */
+	bool too_long;                /* one text alone is longer than that: the batch fails */
+};
+
+/* Begins a batch in a. rows: at most so many; 0: ARROW_ROWS. */
+void arrow_begin(struct arrow_build *b, struct arena *a, const struct column *columns, size_t n,
+        size_t rows);
+
+/* Puts the next cell; its type is that of the column. A text that is not UTF-8 is written as
+ * sheets write it, with \xNN. A text with a NULL pointer is null. The bytes of a text must stay
+ * unchanged until the batch is finished. */
+void arrow_text(struct arrow_build *b, struct str s);
+void arrow_list(struct arrow_build *b, const struct strs *v);
+void arrow_i64(struct arrow_build *b, int64_t v);
+void arrow_real(struct arrow_build *b, double v);
+void arrow_bool(struct arrow_build *b, bool v);
+void arrow_null(struct arrow_build *b);
+
+/* True if the batch should take no more rows. */
+static inline bool arrow_full(const struct arrow_build *b)
+{
+	return b->full || b->rows >= b->rows_max;
+}
+
+/* Makes a batch of the rows. Fails if there is no memory or a text is too long. */
+bool arrow_finish(struct arrow_build *b, struct ArrowArray *out, struct err *e);
+
+/* A pair of the schema's metadata. */
+struct arrow_pair {
+	struct str key, value;
+};
+
+/* Describes rows of such columns; docs: a sentence for each column, or NULL. False: no memory. */
+bool arrow_schema(struct ArrowSchema *out, const struct column *columns, const char *const *docs,
+        size_t n, const struct arrow_pair *pairs, size_t n_pairs);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The schema of a batch: a struct with a child per column. All of it is one block, with a user per
+ * ArrowSchema, as in arrow.c. Units and sentences of columns are metadata of theirs.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "export/arrow.h"
+
+struct block {
+	atomic_size_t users;
+};
+
+/* Where the next part goes; base NULL: parts are only measured. */
+struct layout {
+	uint8_t *base;
+	size_t at, users;
+};
+
+static void *take(struct layout *l, size_t size)
+{
+	void *p = l->base ? l->base + l->at : NULL;
+
+	l->at += (size + 15) / 16 * 16;
+	return p;
+}
+
+static void release_schema(struct ArrowSchema *x)
+{
+	struct block *block = x->private_data;
+
+	for (int64_t i = 0; i < x->n_children; i++)
+		if (x->children[i]->release)
+			x->children[i]->release(x->children[i]);
+	if (x->dictionary && x->dictionary->release)
+		x->dictionary->release(x->dictionary);
+	x->release = NULL;
+	if (atomic_fetch_sub(&block->users, 1) == 1)
+		free(block);
+}
+
+static char *put_text(struct layout *l, struct str s)
+{
+	char *p = take(l, s.n + 1);
+
+	if (p && s.n)
+		memcpy(p, s.p, s.n);
+	return p;
+}
+
+/* Writes a length and bytes at *p, which moves on. */
+static void put_sized(char **p, struct str s)
+{
+	int32_t n = (int32_t)s.n;
+
+	memcpy(*p, &n, sizeof n);
+	if (s.n)
+		memcpy(*p + sizeof n, s.p, s.n);
+	*p += sizeof n + s.n;
+}
+
+static char *put_pairs(struct layout *l, const struct arrow_pair *pairs, size_t n)
+{
+	size_t size = sizeof(int32_t);
+	int32_t count = (int32_t)n;
+
+	for (size_t i = 0; i < n; i++)
+		size += 2 * sizeof(int32_t) + pairs[i].key.n + pairs[i].value.n;
+	char *made = take(l, size), *p = made;
+	if (!made)
+		return NULL;
+	memcpy(p, &count, sizeof count);
+	p += sizeof count;
+	for (size_t i = 0; i < n; i++) {
+		put_sized(&p, pairs[i].key);
+		put_sized(&p, pairs[i].value);
+	}
+	return made;
+}
+
+static void make_schema(struct layout *l, struct ArrowSchema *to, const char *format,
+        const char *name, bool nullable)
+{
+	l->users++;
+	if (l->base)
+		*to = (struct ArrowSchema){ .format = format,
+			.name = name,
+			.flags = nullable ? ARROW_FLAG_NULLABLE : 0,
+			.release = release_schema,
+			.private_data = l->base };
+}
+
+/* Indices into a dictionary of texts. */
+static void put_indices(struct layout *l, struct ArrowSchema *to, const char *name)
+{
+	struct ArrowSchema *texts = take(l, sizeof *texts);
+
+	make_schema(l, texts, "u", "", true);
+	make_schema(l, to, "i", name, true);
+	if (texts)
+		to->dictionary = texts;
+}
+
+static void put_column(
+        struct layout *l, struct ArrowSchema *to, const struct column *c, const char *doc)
+{
+	static const char *const formats[] = {
+		[COLUMN_INTEGER] = "l", [COLUMN_REAL] = "g", [COLUMN_BOOL] = "b"
+	};
+	struct arrow_pair pairs[2];
+	size_t n = 0;
+	const char *name = put_text(l, c->name);
+
+	if (c->type == COLUMN_TEXT) {
+		put_indices(l, to, name);
+	} else if (c->type == COLUMN_LIST) {
+		struct ArrowSchema **children = take(l, sizeof *children),
+		                   *child = take(l, sizeof *child);
+		put_indices(l, child, "item");
+		make_schema(l, to, "+l", name, true);
+		if (children) {
+			children[0] = child;
+			to->children = children;
+			to->n_children = 1;
+		}
+	} else {
+		make_schema(l, to, formats[c->type], name, true);
+	}
+	if (c->unit)
+		pairs[n++] = (struct arrow_pair){ S("unit"), str_of(c->unit) };
+	if (doc)
+		pairs[n++] = (struct arrow_pair){ S("description"), str_of(doc) };
+	const char *metadata = n ? put_pairs(l, pairs, n) : NULL;
+	if (metadata)
+		to->metadata = metadata;
+}
+
+/* What arrow_schema is given. */
+struct described {
+	const struct column *columns;
+	const char *const *docs;
+	size_t n;
+	const struct arrow_pair *pairs;
+	size_t n_pairs;
+};
+
+static size_t lay_out(const struct described *d, uint8_t *base, struct ArrowSchema *out)
+{
+	struct layout l = { .base = base };
+	struct block *block = take(&l, sizeof *block);
+	struct ArrowSchema **children = take(&l, d->n * sizeof *children);
+	struct ArrowSchema *columns = take(&l, d->n * sizeof *columns);
+
+	for (size_t i = 0; i < d->n; i++) {
+		put_column(&l, columns ? &columns[i] : NULL, &d->columns[i],
+		        d->docs ? d->docs[i] : NULL);
+		if (children)
+			children[i] = &columns[i];
+	}
+	const char *metadata = put_pairs(&l, d->pairs, d->n_pairs);
+	make_schema(&l, out, "+s", "", false);
+	if (block) {
+		atomic_init(&block->users, l.users);
+		out->children = children;
+		out->n_children = (int64_t)d->n;
+		out->metadata = metadata;
+	}
+	return l.at;
+}
+
+bool arrow_schema(struct ArrowSchema *out, const struct column *columns, const char *const *docs,
+        size_t n, const struct arrow_pair *pairs, size_t n_pairs)
+{
+	const struct described d = { columns, docs, n, pairs, n_pairs };
+	uint8_t *base = calloc(1, lay_out(&d, NULL, out));
+
+	if (!base)
+		return false;
+	lay_out(&d, base, out);
+	return true;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of memory: allocations of a trace, or the memory records of the model's steps, added up
+ * by step, device and allocator.
+ */
+#include "export/fixed_tables.h"
+#include "trace/trace_steps.h"
+
+struct memory_row {
+	uint32_t worker;
+	int64_t step;
+	struct str device, allocator; /* p NULL: not known */
+	int64_t allocations, frees, allocated;
+	int64_t peak, reserved, capacity; /* below 0: not known */
+};
+struct memory_rows {
+	VEC(struct memory_row) list;
+	struct intern keys;  /* bytes of struct memory_key; its ids are those of the rows */
+	struct intern names; /* of devices and allocators */
+};
+struct memory_key {
+	int64_t step;
+	uint32_t worker, device, allocator, pad;
+};
+
+static struct memory_row *row_of(struct memory_rows *to, uint32_t worker, int64_t step,
+        struct str device, struct str allocator, struct arena *a)
+{
+	struct memory_key key = { .step = step,
+		.worker = worker,
+		.device = device.p ? intern_add(&to->names, device) : ID_NONE,
+		.allocator = allocator.p ? intern_add(&to->names, allocator) : ID_NONE };
+	uint32_t i = intern_add(&to->keys, str_make(&key, sizeof key));
+
+	if (i == to->list.n)
+		VEC_PUSH(a, &to->list,
+		        ((struct memory_row){
+		                worker, step, device, allocator, 0, 0, 0, -1, -1, -1 }));
+	return &to->list.v[i];
+}
+
+static void raise(int64_t *most, bool known, int64_t v)
+{
+	if (known && v > *most)
+		*most = v;
+}
+
+/* ---- a trace ---- */
+
+/* The device of an allocation: that of its track, or the GPU that the event names by number. */
+static struct str device_of(const struct trace *t, const struct slice *s, const struct str *labels)
+{
+	uint32_t device = t->tracks.v[s->track].device;
+	int64_t kind = 0, index = -1;
+	bool typed = slice_has_int(t, s, ARG_MEMORY_KIND, &kind);
+
+	if (device != ID_NONE)
+		return labels[device];
+	if (typed && kind == 0)
+		return S("host");
+	if (!slice_has_int(t, s, ARG_DEVICE, &index))
+		return STR_NONE;
+	for (uint32_t i = 0; i < t->devices.n; i++)
+		if (t->devices.v[i].kind != DEVICE_KIND_CPU && t->devices.v[i].index == index)
+			return labels[i];
+	return index < 0 ? S("host") : STR_NONE;
+}
+
+static void add_allocation(struct memory_row *r, const struct trace *t, const struct slice *s)
+{
+	int64_t bytes = 0, total = 0, reserved = 0, available = 0, peak = 0;
+	bool has_total = slice_has_int(t, s, ARG_ALLOCATED_TOTAL, &total);
+	bool frees = str_contains(trace_str(t, s->name), S("Dealloc"));
+
+	slice_has_int(t, s, ARG_BYTES, &bytes);
+	if (bytes < 0 || frees) {
+		r->frees++;
+	} else {
+		r->allocations++;
+		r->allocated = num_add(r->allocated, bytes);
+	}
+	raise(&r->peak, has_total, total);
+	raise(&r->peak, slice_has_int(t, s, ARG_PEAK_TOTAL, &peak), peak);
+	raise(&r->reserved, slice_has_int(t, s, ARG_RESERVED_TOTAL, &reserved), reserved);
+	if (slice_has_int(t, s, ARG_AVAILABLE_TOTAL, &available))
+		raise(&r->capacity, has_total, num_add(total, available));
+}
+
+static void collect_trace(const struct table_reader *x, struct memory_rows *to)
+{
+	const struct trace *t = x->t;
+	struct str *labels = ARENA_ARRAY(x->a, t->devices.n, struct str);
+	struct trace_steps steps;
+	struct slice s;
+
+	trace_find_steps(t, &steps, x->a);
+	for (uint32_t i = 0; i < t->devices.n; i++)
+		labels[i] = trace_device_label(t, i, x->a);
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		for (struct slice_iter it = trace_slices(t, i); slice_next(&it, &s);) {
+			if (s.category != CATEGORY_ALLOCATION || s.form == SLICE_SAMPLE)
+				continue;
+			uint32_t step = trace_step_of(&steps, &s, NULL);
+			struct memory_row *r = row_of(to, 0, steps.steps.v[step].id,
+			        device_of(t, &s, labels), slice_text(t, &s, ARG_ALLOCATOR), x->a);
+			add_allocation(r, t, &s);
+		}
+	}
+	for (size_t i = 0; i < to->list.n; i++)
+		for (uint32_t d = 0; d < t->devices.n && to->list.v[i].capacity < 0; d++)
+			if (str_eq(to->list.v[i].device, labels[d]) && t->devices.v[d].memory > 0)
+				to->list.v[i].capacity = t->devices.v[d].memory;
+}
+
+/* ---- a model ---- */
+
+static void add_records(struct memory_row *r, const struct step *s, uint32_t c)
+{
+	const uint8_t *item = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
+
+	for (struct mem_item m; mem_next(&item, end, &m);) {
+		if (m.allocation && m.bytes < 0) {
+			r->frees++;
+		} else if (m.allocation) {
+			r->allocations++;
+			r->allocated = num_add(r->allocated, m.bytes);
+		}
+		raise(&r->peak, m.in_use > 0, m.in_use);
+	}
+}
+
+static void collect_model(const struct table_reader *x, struct memory_rows *to)
+{
+	const struct model *m = x->m;
+
+	for (size_t i = 0; i < m->steps.n; i++) {
+		const struct step *s = m->steps.v[i];
+		for (uint32_t c = 0; c < s->n_cells; c++) {
+			if (s->cell_mem0[c] == s->cell_mem0[c + 1])
+				continue;
+			struct str device = device_name(m, m->nodes.v[s->cell_node[c]].device);
+			add_records(row_of(to, s->worker, s->id, device, STR_NONE, x->a), s, c);
+		}
+	}
+}
+
+/* ---- rows ---- */
+
+static bool fill_memory(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
+{
+	const struct memory_rows *rows = x->state;
+
+	(void)scratch;
+	for (; x->at[0] < rows->list.n && !arrow_full(to); x->at[0]++) {
+		const struct memory_row *r = &rows->list.v[x->at[0]];
+		table_put_run(x, to, r->worker);
+		arrow_i64(to, r->step);
+		table_put_named_key(to, r->device);
+		arrow_text(to, r->allocator);
+		arrow_i64(to, r->allocations);
+		arrow_i64(to, r->frees);
+		arrow_i64(to, r->allocated);
+		table_put(to, r->peak >= 0, r->peak);
+		table_put(to, r->reserved >= 0, r->reserved);
+		table_put(to, r->capacity >= 0, r->capacity);
+	}
+	return x->at[0] < rows->list.n;
+}
+
+table_fill *table_open_memory(struct table_reader *x)
+{
+	struct memory_rows *rows = ARENA_NEW(x->a, struct memory_rows);
+
+	intern_init(&rows->keys, x->a);
+	intern_init(&rows->names, x->a);
+	if (x->t)
+		collect_trace(x, rows);
+	else
+		collect_model(x, rows);
+	x->state = rows;
+	return fill_memory;
+}

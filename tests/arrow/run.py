@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of Arrow streams: a consumer in C compares every cell with -output csv, releases in odd orders, reads under
+memory limits and on another thread. --consumers: Arrow libraries of others read the same streams.
+
+    tests/arrow/run.py --bin build/check [NAME...]
+"""
+import argparse
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'))
+import cases  # noqa: E402
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DATA = os.path.join(ROOT, 'testdata')
+PROFILE, SPOOL = '8', '32'  # kinds of inputs
+MLP = os.path.join(DATA, 'recorded', 'mlp_0', 'profile.pb')
+GPU = os.path.join(DATA, 'recorded', 'mlp_gpu_old_names', 'profile.pb.gz')
+XSPACE = os.path.join(DATA, 'traces', 'trace.xplane.pb')
+RECORDING = os.path.join(DATA, 'small', 'train.tfspool')
+INPUTS = [(PROFILE, MLP), (PROFILE, GPU), (PROFILE, XSPACE), (SPOOL, RECORDING)]
+REAL = re.compile(r'-?[0-9.]+(e[-+]?[0-9]+)?|')
+TABLES = ['runs', 'steps', 'nodes', 'slices', 'kernels', 'devices', 'memory']
+
+
+def stream(*words):
+    p = subprocess.run([CONSUMER, *words], capture_output=True, text=True, cwd=ROOT,
+                       env=dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(CONSUMER)))
+    assert p.returncode == 0, '%s: status %d: %s%s' % (words, p.returncode, p.stdout[-500:], p.stderr[-2000:])
+    return p.stdout, p.stderr
+
+
+def rows(kind, path, what, name, batch=0):
+    """([header], [rows]) and the number of batches."""
+    out, err = stream('print', kind, path, what, name, str(batch))
+    lines = [line.split('\t') for line in out.rstrip('\n').split('\n')]
+    return lines[0], lines[1:], int(err.split()[0])
+
+
+def table(path, name, kind=PROFILE):
+    """A table as dictionaries; numbers are int."""
+    head, lines, _ = rows(kind, path, 'table', name)
+    return [{k: None if v == '\\N' else int(v) if v.lstrip('-').isdigit() else v for k, v in zip(head, line)}
+            for line in lines]
+
+
+def program(*words):
+    p = subprocess.run([os.path.join(BIN, 'tfprof'), *words], capture_output=True, text=True, cwd=ROOT,
+                       stdin=subprocess.DEVNULL)
+    assert p.returncode == 0, p.stderr
+    return p.stdout
+
+
+def equal(found, expected, what=''):
+    assert found == expected, '%s: expected %.600r, found %.600r' % (what, expected, found)
+
+
+# ---- from C -------------------------------------------------------------------------------------
+def answers_equal_csv():
+    """The answer of a command has the cells of -output csv."""
+    trace = ['devices', 'kernels --top=0', 'steps', 'op -select micros,device']
+    views = ['scope -max_depth 100 -select micros,bytes,params,float_ops,occurrence,input_shapes', 'op -select '
+             'micros,percent -stats mean,cv', 'graph -max_depth 100', 'code -max_depth 100 -select micros', 'advise']
+    for path, commands in ((XSPACE, trace), (GPU, views), (MLP, views)):
+        for command in commands:
+            expected = list(csv.reader(io.StringIO(program(*command.split(), '--profile_path=' + path, '-output', 'csv'))))
+            for batch in (0, 3):
+                head, lines, batches = rows(PROFILE, path, 'command', command, batch)
+                equal(head, expected[0], command)
+                lines = [['' if c == '\\N' else c.replace('\\n', '\n') for c in line] for line in lines]
+                real = [i for i in range(len(head)) if all(REAL.fullmatch(line[i]) for line in lines)]
+                for line, other in zip(lines, expected[1:]):
+                    for i in real:
+                        line[i], other[i] = float(line[i] or 0), float(other[i] or 0)
+                equal(lines, expected[1:], command)
+                equal(batches, 1 if not batch else -(-len(lines) // batch), command)
+
+
+def batches_add_up():
+    """A table has the same rows whatever the size of a batch, and the columns of its schema."""
+    for kind, path in INPUTS:
+        for name in TABLES:
+            head, whole, _ = rows(kind, path, 'table', name)
+            for batch in (1, 7):
+                again, lines, batches = rows(kind, path, 'table', name, batch)
+                equal((again, lines), (head, whole), name)
+                assert batches >= -(-len(whole) // batch) or name == 'devices', (name, batches)
+            equal(head[:2], ['run', 'worker'], name)
+            assert all(line[0] == 'run 1' and line[1] == '\\N' for line in whole)
+
+
+def key(name):
+    """The documented hash of names."""
+    h = 0xcbf29ce484222325
+    for b in name.encode():
+        h = (h ^ b) * 0x100000001b3 % 2**64
+    return h - 2**64 if h >= 2**63 else h
+
+
+def nodes_equal_views():
+    """The numbers of nodes are those of the scope view, step by step; keys are the documented hash."""
+    for path in (MLP, GPU):
+        found = table(path, 'nodes')
+        for step in sorted({r['step'] for r in found}):
+            view = json.loads(program('scope', '--profile_path=' + path, '-step', str(step), '-max_depth', '100', '-output',
+                                      'json', '-account_type_regexes', '.*', '-select',
+                                      'micros,bytes,peak_bytes,occurrence,params,float_ops,accelerator_micros,cpu_micros'))
+            view = {r['path']: r for r in view['rows']}
+            mine = [r for r in found if r['step'] == step]
+            assert len(mine) > 20
+            for r in mine:
+                v = view[r['node']]
+                for column, metric in (('us', 'micros'), ('bytes', 'bytes'), ('peak_bytes', 'peak_bytes'),
+                                       ('runs', 'occurrence'), ('params', 'params'), ('float_ops', 'float_ops'),
+                                       ('accelerator_us', 'accelerator_micros'), ('cpu_us', 'cpu_micros')):
+                    equal((r['self_' + column], r['total_' + column]), (v['own_' + metric], v['total_' + metric]),
+                          (r['node'], column))
+                equal((r['node_key'], r['type']), (key(r['node']), v['type'] or None))
+            total = view['_TFProfRoot']['total_micros']
+            equal(sum(r['self_us'] for r in mine), total)
+            step_row = next(r for r in table(path, 'steps') if r['step'] == step)
+            equal(step_row['cpu_us'], sum(r['self_cpu_us'] for r in mine))
+
+
+def traces_equal_commands():
+    """Of a trace, kernels, devices and steps have the numbers of the commands of that name."""
+    def command(name):
+        return json.loads(program(name, '--profile_path=' + XSPACE, '-output', 'json', *(
+            ['--top=0'] if name == 'kernels' else [])))[name]
+
+    equal([(r['name'], r['device'], r['op'], r['count'], r['total_ns'], r['min_ns'], r['max_ns'])
+           for r in table(XSPACE, 'kernels')],
+          [(r['name'], r['device'], r['op'], r['count'], r['total_ns'], r['min_ns'], r['max_ns']) for r in command('kernels')])
+    for mine, r in zip(table(XSPACE, 'devices'), command('devices')):
+        equal([mine[c] for c in ('device', 'kind', 'span_ns', 'busy_ns', 'compute_ns', 'copy_ns', 'host_wait_ns')],
+              [r[c] for c in ('device', 'kind', 'span_ns', 'busy_ns', 'compute_busy_ns', 'copy_busy_ns', 'host_wait_ns')])
+    for mine, r in zip(table(XSPACE, 'steps'), command('steps')):
+        equal([mine[c] for c in ('step', 'start_ns', 'duration_ns', 'busy_ns', 'idle_ns', 'slices')],
+              [r[c] for c in ('step', 'start_ns', 'duration_ns', 'busy_ns', 'idle_ns', 'slices')])
+    slices = table(XSPACE, 'slices')
+    for k in table(XSPACE, 'kernels'):
+        same = [s for s in slices if s['name'] == k['name'] and s['category'] == k['category']]
+        equal((len(same), sum(s['duration_ns'] for s in same)), (k['count'], k['total_ns']), k['name'])
+
+
+def odd_orders():
+    """Children and dictionaries are moved out, the session is closed first, wrong questions fail with a sentence."""
+    for kind, path in INPUTS[:3]:
+        stream('odd', kind, path)
+
+
+def memory_limits():
+    """Under a memory limit a stream ends with an error, or has all rows."""
+    for kind, path in INPUTS:
+        stream('limit', kind, path, '0')
+    with open('long.json', 'w') as f:  # takes little memory as a trace and much as rows
+        f.write('[')
+        for i in range(60000):
+            f.write('{"ph": "X", "pid": 1, "tid": %d, "ts": %d, "dur": 5, "name": "n%d"},\n' % (i % 7, i, i % 1000))
+        f.write('{"ph": "X", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "name": "last"}]')
+    stream('limit', PROFILE, os.path.abspath('long.json'), '1')
+
+
+def threads():
+    """A stream is read while another thread asks the session."""
+    for kind, path in INPUTS:
+        stream('threads', kind, path)
+
+
+# ---- from Python --------------------------------------------------------------------------------
+def python_schemas():
+    """python -m tfprof.tables prints the schemas; docs/TABLES.md has them."""
+    env = dict(os.environ, PYTHONPATH=os.path.join(ROOT, 'python'), TFPROF_LIBRARY=os.path.join(BIN, 'libtfprof.so'))
+    if ARGS.san:
+        raise cases.Skip('a sanitized library wants to be first in the process')
+    p = subprocess.run([sys.executable, '-B', '-m', 'tfprof.tables', '--markdown'], capture_output=True, text=True, env=env)
+    equal(p.returncode, 0, p.stderr)
+    with open(os.path.join(ROOT, 'docs', 'TABLES.md')) as f:
+        page = f.read()
+    assert page.endswith(p.stdout), 'stale: python3 -m tfprof.tables --markdown prints the sections of docs/TABLES.md'
+    for name in TABLES:
+        p = subprocess.run([sys.executable, '-B', '-m', 'tfprof.tables', name], capture_output=True, text=True, env=env)
+        equal([line.split()[0] for line in p.stdout.split('\n')[1:-1]], rows(PROFILE, XSPACE, 'table', name)[0])
+
+
+def python_capsules():
+    """A capsule that nobody reads releases its stream; the profile may be closed before."""
+    if ARGS.san:
+        raise cases.Skip('a sanitized library wants to be first in the process')
+    tfprof = python_package()
+    from tfprof import arrow
+    profile = tfprof.Profile(profile=MLP)
+    unread = [profile.table(name).__arrow_c_stream__() for name in TABLES]
+    assert len(arrow._held) == len(TABLES)
+    try:
+        profile.add_steps([b''])
+        raise AssertionError('nothing can be added while streams are open')
+    except tfprof.Error as e:
+        assert 'while an Arrow stream' in str(e), e
+    profile.close()
+    del unread
+    equal(arrow._held, {})
+
+
+def python_package():
+    os.environ['TFPROF_LIBRARY'] = os.path.join(BIN, 'libtfprof.so')
+    sys.path.insert(0, os.path.join(ROOT, 'python'))
+    import tfprof
+    return tfprof
+
+
+def consumers_agree():
+    """pyarrow validates every batch; polars, DuckDB, pandas and nanoarrow read the same rows."""
+    import duckdb
+    import nanoarrow
+    import polars
+    import pyarrow
+    tfprof = python_package()
+    for kind, path in INPUTS:
+        profile = tfprof.Profile(**{'spool' if kind == SPOOL else 'profile': path})
+        for name in TABLES:
+            t = profile.table(name, run='run 1', rows=11)
+            whole = pyarrow.RecordBatchReader.from_stream(t).read_all()
+            whole.validate(full=True)
+            head, lines, _ = rows(kind, path, 'table', name)
+            equal(whole.column_names, head)
+            mine = [['\\N' if v is None else str(v) for v in r.values()] for r in whole.to_pylist()]
+            equal(mine, lines, name)
+            for c in whole.schema:
+                assert c.type in (pyarrow.int64(), pyarrow.dictionary(pyarrow.int32(), pyarrow.string())), c
+            equal(whole.schema.metadata[b'schema_version'], b'1')
+            equal(polars.DataFrame(t).height, len(lines))
+            equal(duckdb.sql('select count(*) from t').fetchall()[0][0], len(lines))
+            equal(len(whole.to_pandas()), len(lines))
+            equal(sum(len(a) for a in nanoarrow.ArrayStream(t)), len(lines))
+            number = [c.name for c in whole.schema if c.type == pyarrow.int64() and c.name.endswith(('_ns', '_us', 'bytes'))
+                      and c.name != 'start_ns']
+            for c in number[:3]:
+                sum_ = whole[c].to_pandas().sum()
+                equal(duckdb.sql('select coalesce(sum(%s), 0) from t' % c).fetchall()[0][0], int(sum_))
+                equal(polars.DataFrame(t)[c].sum() or 0, int(sum_))
+    answer = tfprof.Profile(profile=GPU).arrow('op', select='micros', order_by='micros')
+    whole = pyarrow.table(answer)
+    whole.validate(full=True)
+    equal(whole['own_micros'].to_pylist(), sorted(whole['own_micros'].to_pylist(), reverse=True))
+
+
+def parquet_files():
+    """export writes one Parquet file per table and worker, with its schema version; others read all of them."""
+    import duckdb
+    import pyarrow.parquet
+    tfprof = python_package()
+    files = tfprof.export([MLP, GPU, XSPACE, RECORDING], 'out', job='a/b')
+    equal(len(files), 4 * len(TABLES))
+    equal(sorted(files), sorted(os.path.join(d, f) for d, _, names in os.walk('out') for f in names))
+    for f in files:
+        equal(pyarrow.parquet.read_schema(f).metadata[b'schema_version'], b'1')
+    for name in TABLES:
+        expected = sum(len(table(path, name, kind)) for kind, path in INPUTS)
+        found = duckdb.sql("select count(*), max(job) from read_parquet('out/%s/**/*.parquet', hive_partitioning=true)"
+                           % name).fetchall()[0]
+        equal(found, (expected, 'a/b' if expected else None), name)
+    equal(tfprof.export([MLP, GPU, XSPACE, RECORDING], 'out', job='a/b', tables=['runs']), files[::len(TABLES)])
+    try:
+        tfprof.export(['none.pb'], 'out')
+        raise AssertionError('there is no such file')
+    except tfprof.NotFoundError:
+        pass
+
+
+C_CASES = [answers_equal_csv, batches_add_up, nodes_equal_views, traces_equal_commands, odd_orders, memory_limits, threads,
+           python_schemas, python_capsules]
+
+
+def build(folder):
+    """Builds the consumer on the library."""
+    os.symlink(os.path.join(BIN, 'libtfprof.so'), os.path.join(folder, 'libtfprof.so.0'))
+    exe = os.path.join(folder, 'stream')
+    subprocess.run([os.environ.get('CC') or 'cc', '-std=c11', '-Wall', '-Wextra', '-Werror', '-pthread', '-I',
+                    os.path.join(ROOT, 'include'), os.path.join(ROOT, 'tests', 'arrow', 'stream.c'), '-o', exe,
+                    os.path.join(folder, 'libtfprof.so.0')] + (['-fsanitize=' + ARGS.san] if ARGS.san else []), check=True)
+    return exe
+
+
+p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+p.add_argument('names', nargs='*')
+p.add_argument('--bin', default='build/check', help='the folder with libtfprof.so and the program')
+p.add_argument('--san', default='', help='the sanitizers it was built with')
+p.add_argument('--consumers', action='store_true', help='with the libraries of others, which are installed')
+ARGS = p.parse_args()
+BIN = os.path.abspath(ARGS.bin)
+with tempfile.TemporaryDirectory() as scratch:
+    CONSUMER = build(scratch)
+    chosen = [consumers_agree, parquet_files] if ARGS.consumers else C_CASES
+    sys.exit(cases.run([c for c in chosen if not ARGS.names or c.__name__ in ARGS.names]))
