@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files that make the docs share.
+ * Shared by the files that generate the documentation.
  */
 #ifndef TOOLS_GEN_DOCS_H
 #define TOOLS_GEN_DOCS_H
@@ -13,7 +13,7 @@
 /* Knows the commands of the library and of the program. */
 extern struct session *docs_session;
 
-/* A file of the folder's sub-folder, to be written; what fails ends the program. */
+/* Opens a file in a sub-folder for writing; a failure ends the program. */
 FILE *docs_begin(const char *sub, const char *name);
 void docs_end(FILE *f);
 

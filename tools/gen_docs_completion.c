@@ -43,7 +43,7 @@ static void put_commands(FILE *f)
 		fprintf(f, "%s%s", c == cmd_next(docs_session, NULL) ? "" : " ", c->name);
 }
 
-/* What help knows beside options. */
+/* Topics of help other than options. */
 static void put_topics(FILE *f)
 {
 	put_commands(f);
@@ -135,7 +135,7 @@ void docs_bash(void)
 	docs_end(f);
 }
 
-/* Text inside single quotes of zsh and fish, without what their lists give a meaning. */
+/* Text inside single quotes of zsh and fish, without characters that are special in their lists. */
 static void put_plain(FILE *f, const char *s)
 {
 	for (; *s; s++)
@@ -145,7 +145,7 @@ static void put_plain(FILE *f, const char *s)
 			fputc(';', f);
 }
 
-/* What a word's value may be, where the table lists it; with a blank between. */
+/* The values of an option, if the table lists them, separated by blanks. */
 static void put_choices(FILE *f, const struct option *w)
 {
 	for (const char *p = w->choices; *p; p++)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Random sequences of calls of the public interface: good and bad inputs, memory limits, patterns
- * that match, are malformed or give up, cancels from callbacks and from a timer. Whatever comes, a
- * code and its sentence agree, and the next call works. What is read or written out of bounds, used
- * after it is freed or leaked is for the sanitizers; a library built for tests checks its guards
- * after each call.
+ * Random sequences of calls of the public interface: valid and invalid inputs, memory limits,
+ * patterns that match, are malformed or give up, cancels from callbacks and from a timer. After
+ * every call, code and sentence agree, and the next call works. Sanitizers detect out-of-bounds
+ * accesses, use after free and leaks; a library built for tests checks its guards after each call.
  *   random_calls SEED ROUNDS FOLDER     FOLDER: inputs, as tests/api/run.py lays them out
  */
 #define _GNU_SOURCE

@@ -12,7 +12,7 @@
 
 #define ROUNDS 40
 
-/* One thread: what it loads, and a checksum of what it was told. */
+/* One thread: its input, and a checksum of the answers. */
 struct user {
 	const char *profile;
 	struct tfp_session *s;
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 2; i++)
 		if (users[i].failed && users[i].failed != TFP_E_CANCELLED)
 			printf("thread %d: %s\n", i, tfp_error(users[i].s, NULL));
-	/* A load that was cancelled is no failure, and leaves nothing to compare. */
+	/* A cancelled load is not a failure, and leaves nothing to compare. */
 	int same = users[0].failed == TFP_E_CANCELLED || users[0].sum == users[1].sum;
 	int ok = same && !users[1].failed && users[1].sum && !users[1].cancelled;
 	printf("%s: %lx %lx\n", ok ? "same" : "different", users[0].sum, users[1].sum);

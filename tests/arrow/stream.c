@@ -108,7 +108,7 @@ static void print_cell(const struct ArrowSchema *s, const struct ArrowArray *x, 
 		CHECK(!"a known format");
 }
 
-/* Counts nulls again, and checks what the specification demands of an array. */
+/* Counts nulls again, and checks an array against the specification. */
 static void check_array(const struct ArrowSchema *s, const struct ArrowArray *x)
 {
 	int64_t nulls = 0;

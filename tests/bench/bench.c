@@ -26,7 +26,7 @@
 struct bench {
 	struct session *s;
 	const char *folder; /* for output files */
-	char *task, *value; /* value: behind '=', '+' or '/' */
+	char *task, *value; /* value: after '=', '+' or '/' */
 	char kind;          /* that character, or 0 */
 	uint64_t bytes;     /* read or written by the task */
 };
@@ -210,8 +210,8 @@ static bool run_task(struct session *s, void *ctx)
 	return view(b);
 }
 
-/* Runs one task and prints what it cost. peak is what the process held at most, held what it holds
- * afterwards, before what it held when the task began. */
+/* Runs one task and prints its cost: peak memory of the process, memory held afterwards, memory
+ * before the task. */
 static bool measure(struct bench *b)
 {
 	reset_peak();

@@ -59,7 +59,7 @@ EXPORT int fake_run(struct fake_op op)
 	return 0;
 }
 
-/* What is captured: by which stream, and how much so far. */
+/* State of stream capture: the stream, and the number of captured launches. */
 static void *_Atomic capturing;
 static _Atomic unsigned captured;
 static _Atomic uint64_t spun;

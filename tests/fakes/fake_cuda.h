@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the fake driver and the fake CUPTI say to each other, and what a test program may call of
- * the driver. The functions have the names of the driver's; a function handle is the name of the
- * kernel, a graph the number of its nodes.
+ * The interface between the fake driver and the fake CUPTI, and the driver functions for test
+ * programs. Functions have the driver's names; a function handle is the name of the kernel, a graph
+ * is the number of its nodes.
  */
 #ifndef FAKES_FAKE_CUDA_H
 #define FAKES_FAKE_CUDA_H
@@ -43,7 +43,8 @@ enum { FAKE_BY_RUNTIME = 1 };
 
 /* Does an operation as the driver does. */
 int fake_run(struct fake_op op);
-/* What a stream is given from now on becomes a graph; NULL: nothing any more. How much it was. */
+/* Captures the further work of a stream into a graph; NULL ends the capture. Returns the number of
+ * captured launches. */
 unsigned fake_capture(void *stream);
 /* How long all kernels have spun, ns. */
 uint64_t fake_spun(void);

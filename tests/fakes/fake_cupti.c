@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A CUPTI without a GPU: libcupti.so.11.8, .12 and .13 for tests, told apart by FAKE_VERSION. It
- * makes a record of each operation of the fake driver, in the sizes and places of that version
- * (from CUPTI's own headers, not from the collector's), and can be told to misbehave. Here: what it
- * exports and what the driver reports to it.
+ * A CUPTI without a GPU: libcupti.so.11.8, .12 and .13 for tests, distinguished by FAKE_VERSION. It
+ * makes a record of each operation of the fake driver, with the sizes and offsets of that version
+ * (from CUPTI's own headers, not from the collector's), and can be made to misbehave. This file has
+ * the exported functions and the entry points for the driver.
  */
 /* clang-format off */
 /* The environment tells it how to misbehave:
  *   FAKE_FAIL=ActivityEnable:2[:10],...    a function returns that error [if its first number is that]
  *   FAKE_HOLDER=nsys                       another tool has the only place
- *   FAKE_FATAL=100                         it gives up after so many launches
+ *   FAKE_FATAL=100                         fails after that number of launches
  *   FAKE_TIMES=zero|negative|huge|early    times of kernels
  *   FAKE_END=truncated|unknown|empty       how buffers end
  *   FAKE_CORRELATION=4294967290            the first one
@@ -44,7 +44,7 @@ struct fake_cupti fake = {
 	.shard = { [0 ... SHARDS - 1] = { .lock = PTHREAD_MUTEX_INITIALIZER } },
 };
 
-/* ---- what the driver reports ---- */
+/* ---- entry points for the driver ---- */
 
 static unsigned cbid_of(const struct fake_op *op, unsigned *domain)
 {
@@ -184,8 +184,7 @@ static void burn(unsigned long ms)
 	} while (now < begin + (long)ms);
 }
 
-/* A shard whose lock is taken by the caller's own thread is a callback that may not flush: the test
- * hangs. */
+/* If the calling thread holds the lock, a callback flushes where it must not: the test hangs. */
 EXPORT int cuptiActivityFlushAll(unsigned forced)
 {
 	__atomic_add_fetch(&fake.flushes, 1, __ATOMIC_SEQ_CST);
@@ -350,7 +349,7 @@ EXPORT int cuptiActivityEnableDriverApi(unsigned cbid, uint8_t on)
 #endif
 #endif
 
-/* For test programs: what is switched on and was done; and which single functions are on, as
+/* For test programs: enabled kinds and counts; and the enabled single functions, as
  * "domain:number". */
 EXPORT void fake_cupti_state(char *p, size_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of the fake CUPTI share; nobody else includes it.
+ * Shared by the files of the fake CUPTI.
  */
 #ifndef FAKES_FAKE_CUPTI_H
 #define FAKES_FAKE_CUPTI_H
@@ -40,7 +40,7 @@ struct pending {
 struct filling {
 	struct filling *next;
 	uint8_t *data;
-	uint8_t *client; /* what was asked for; data, unless records are hidden until they go */
+	uint8_t *client; /* size requested; data, unless records are hidden until delivery */
 	size_t size, used;
 	struct pending *pending;
 	unsigned n_pending, room;
@@ -96,16 +96,16 @@ uint8_t *fake_room(struct shard *s, size_t n);
 /* Puts the times of the record that was made last: now, or when the work has ended. */
 void fake_put_times(struct shard *s, uint8_t *record, unsigned start_at, unsigned end_at,
         uint64_t start, uint64_t end);
-/* Hands over the buffers whose records are complete; forced: all. */
+/* Delivers the buffers whose records are complete; forced: all. */
 void fake_flush(int forced, int backwards);
-/* Forgets all buffers: nobody gets them. */
+/* Drops all buffers without delivering them. */
 void fake_abandon(void);
 
 /* ---- clients: fake_cupti_life.c ---- */
 
 /* From the next end of the process on, a handler takes it down. */
 void fake_cupti_die_at_exit(void);
-/* What the driver calls for each operation. */
+/* Called by the driver for each operation. */
 void fake_ran(const struct fake_op *op);
 
 /* ---- records ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Clients of the fake CUPTI: who subscribes, who takes the buffers away, and how it ends.
+ * Clients of the fake CUPTI: subscription, replacement of buffer callbacks, and its end.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -126,7 +126,7 @@ static void their_request(uint8_t **buffer, size_t *size, size_t *most)
 	*buffer = calloc(1, *size);
 }
 
-/* What is not its own it leaves alone. */
+/* Leaves settings of other clients unchanged. */
 static void their_complete(
         void *context, unsigned stream, uint8_t *buffer, size_t size, size_t valid)
 {

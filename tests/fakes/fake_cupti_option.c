@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How the fake CUPTI is told to misbehave: the variables listed in fake_cupti.c.
+ * Options of the fake CUPTI: the variables listed in fake_cupti.c.
  */
 #include <stdlib.h>
 #include <string.h>

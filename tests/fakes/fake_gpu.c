@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * With fake_cuda.c, a driver that has a GPU: enough for a rehearsal of tests/gpu. Kernels take no
- * time, but the spinning one, which says how long it took; what is captured becomes a graph.
+ * With fake_cuda.c, a driver that has a GPU: enough to rehearse tests/gpu. Kernels take no time,
+ * except the spinning one, which reports its duration; captured work becomes a graph.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +54,8 @@ EXPORT int cuDeviceGetUuid_v2(uint8_t uuid[16], int device)
 	return 0;
 }
 
-/* The first version of PTX that knows a target (PTX ISA manual, release history), times ten; 0:
- * this driver does not know the target. */
+/* Returns the first version of PTX with a target (PTX ISA manual, release history), times ten; 0:
+ * the target is unknown. */
 static unsigned version_of_target(unsigned target)
 {
 	static const struct {
@@ -69,8 +69,8 @@ static unsigned version_of_target(unsigned target)
 	return 0;
 }
 
-/* Accepts PTX for the GPU's generation (FAKE_SM, 90) and older ones, if it states a version that
- * knows its target. */
+/* Accepts PTX for the GPU's generation (FAKE_SM, 90) and older ones, if its version supports its
+ * target. */
 EXPORT int cuModuleLoadData(void **module, const void *image)
 {
 	const char *version = strstr(image, ".version "), *target = strstr(image, ".target sm_");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What libcudart, libcublas and libcudnn are asked for in a rehearsal of tests/gpu, in one: work is
- * a launch in the fake driver.
+ * Functions of libcudart, libcublas and libcudnn used in a rehearsal of tests/gpu, in one library:
+ * each is a launch in the fake driver.
  */
 #include <stddef.h>
 #include <string.h>

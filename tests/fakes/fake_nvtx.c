@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Another tool for NVTX ranges: prints what it is told, and says WRONG of a handle that is none of
- * its own. FAKE_NVTX=core: it knows no domains; null: it has no handles; no: it refuses.
+ * Another tool for NVTX ranges: prints each call, and WRONG for a handle that is not its own.
+ * FAKE_NVTX=core: without domains; null: without handles; no: it refuses.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -84,7 +84,7 @@ static struct sock_filter filter[] = {
 	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, WRITING, 0, 1),
 	KILL,
 	ALLOW,
-	/* Threads, no processes; what hides its flags does not exist. */
+	/* Allows threads and no processes; calls whose flags are in memory do not exist. */
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
 	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),

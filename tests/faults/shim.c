@@ -84,7 +84,7 @@ __attribute__((constructor)) static void begin(void)
 	on = 1;
 }
 
-/* The most memory that was held, in KiB; getrusage counts what was there before the exec too. */
+/* Peak memory in KiB; getrusage would include memory from before the exec. */
 static unsigned long peak(void)
 {
 	FILE *f = fopen("/proc/self/status", "r");
@@ -132,7 +132,7 @@ static int judge(enum kind k)
 	return half ? 2 : 1;
 }
 
-/* The function behind ours. */
+/* The original function. */
 #define NEXT(type, name, ...)                                                                      \
 	static type (*next)(__VA_ARGS__);                                                          \
 	if (!next)                                                                                 \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The JSON tokenizer: reads the input value by value, in one window and in pieces. Properties: both
- * end at the same place for the same reason; what is read is in the window; a value that is walked
- * through without a flaw and one that is skipped end at the same place.
+ * end at the same place for the same reason; items lie in the window; a value walked without a flaw
+ * and a skipped one end at the same place.
  */
 #include "io/json_in.h"
 #include "rig.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values of options: the first byte says of which, the rest is the value. What is taken is shown
- * and given again; what is not, with a sentence. An -output that is shown is taken as it is shown,
- * and then is shown alike. It need not be what was typed: a doubled '=' is one, of two files the
- * last counts (a ':' in a name stays: only the first one ends the type). Lists lose a pair of
- * quotes each time, as the original's do, so that they need not come back alike.
+ * Values of options: the first byte chooses the option, the rest is the value. An accepted value is
+ * printed and set again; a refused one has a sentence. The printed form of -output is accepted and
+ * prints the same again. It may differ from the typed form: a doubled '=' counts as one, and of two
+ * files the last counts (a ':' in a name stays: only the first one ends the type). Lists lose a
+ * pair of quotes each time, as in the original, so they may differ.
  */
 #include "metric/opts.h"
 #include "rig.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Spools of recorded GPU work, through the views, `gpu` and `ctl status`. Checksums are put right
- * first: else nothing behind them would be reached.
+ * Recordings of GPU work, through the views, `gpu` and `ctl status`. Checksums are corrected first,
+ * so that the fuzzer reaches the code after their check.
  */
 #include "rig.h"
 
@@ -16,7 +16,7 @@ static void put32(uint8_t *p, uint32_t v)
 		p[i] = (uint8_t)(v >> (8 * i));
 }
 
-/* Makes the checksums of the blocks that follow each other what they should be. */
+/* Corrects the checksums of consecutive blocks. */
 static void mend(uint8_t *p, size_t n)
 {
 	for (size_t at = 0; n - at >= SPOOL_HEADER;) {
@@ -36,7 +36,7 @@ struct ask_gpu {
 	struct sink *out;
 };
 
-/* All that `gpu` says of it, and what a look at it finds. */
+/* Runs `gpu` and the summary of a recording. */
 static bool ask_gpu(struct session *s, void *ctx)
 {
 	const struct ask_gpu *ask = ctx;

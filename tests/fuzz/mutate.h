@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A mutator that knows messages: it goes down into a message at random and deletes, doubles, swaps,
- * moves, shortens or lengthens a field, or changes a number, and mends all lengths above. What is
- * no message is changed as libFuzzer does it.
+ * A mutator that understands messages: it descends into a message at random and deletes, doubles,
+ * swaps, moves, shortens or lengthens a field, or changes a number, and corrects all enclosing
+ * lengths. Bytes that are not a message are changed by libFuzzer.
  */
 #ifndef TFPROF_TESTS_FUZZ_MUTATE_H
 #define TFPROF_TESTS_FUZZ_MUTATE_H
@@ -129,7 +129,7 @@ static void mutate_value(struct mutate_out *o, const struct mutate_field *f, int
 	if (depth < MUTATE_DEPTH && n && mutate_split(f->value, f->end, inner) > 0 &&
 	        mutate_random(8)) {
 		mutate_message(&in, f->value, f->end, depth + 1);
-	} else if (mutate_random(4) == 0) { /* shorter, or the same again behind it */
+	} else if (mutate_random(4) == 0) { /* shorter, or doubled */
 		mutate_put(&in, f->value, mutate_random((uint32_t)n + 1));
 		if (mutate_random(2))
 			mutate_put(&in, f->value, n);
@@ -169,7 +169,7 @@ static void mutate_message(struct mutate_out *o, const uint8_t *p, const uint8_t
 			continue;
 		}
 		mutate_put(o, x->p, size);
-		if (how == 2 && i == at) /* another one behind it */
+		if (how == 2 && i == at) /* another one after it */
 			mutate_put(o, f[other].p, (size_t)(f[other].end - f[other].p));
 		if (how == 3 && i == at) /* itself once more */
 			mutate_put(o, x->p, size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the fuzz targets share. Property of all: whatever the bytes, no crash, no leak, no undefined
- * behaviour, memory within the limit; what loads answers every command, and the same command twice
- * gives equal bytes.
+ * Shared by the fuzz targets. Their property: for any bytes, no crash, no leak, no undefined
+ * behaviour, memory within the limit; an input that loads answers every command, and the same
+ * command twice gives equal bytes.
  */
 #ifndef TFPROF_TESTS_FUZZ_RIG_H
 #define TFPROF_TESTS_FUZZ_RIG_H
@@ -51,7 +51,8 @@ static inline void fuzz_leave(void)
 	rmdir(fuzz_folder_name);
 }
 
-/* A folder in memory for what targets write, with its slash; "@" in the commands stands for it. */
+/* A folder in memory for files that targets write, with its slash; "@" in the commands stands for
+ * it. */
 static inline const char *fuzz_folder(void)
 {
 	static bool made;
@@ -119,7 +120,7 @@ static bool fuzz_load_one(struct session *s, void *ctx)
 	return session_load(s, l->role, &l->from);
 }
 
-/* Loads the bytes in a role and asks everything twice. What is refused is tried again up to its
+/* Loads the bytes in a role and runs everything twice. A refused input is tried again up to its
  * damage. */
 static inline void fuzz_bytes(unsigned role, const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the targets of readers of traces share. Properties: read in one window and in pieces they
- * are the same, with the same notes; every slice comes back, in the order of its track.
+ * Shared by the targets of trace readers. Properties: reading in one window and in pieces gives the
+ * same trace and notes; every slice is returned, in the order of its track.
  */
 #ifndef TFPROF_TESTS_FUZZ_TRACE_H
 #define TFPROF_TESTS_FUZZ_TRACE_H

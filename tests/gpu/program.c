@@ -3,12 +3,12 @@
  * The program under observation in the quick checks on a GPU: needs the driver and nothing else.
  * What it finds out is a line of JSON, the last one on standard output.
  *
- *   launches N driver|runtime       so many empty kernels
+ *   launches N driver|runtime       N empty kernels
  *   info                            time of initialisation, UUID and version of the driver
  *   mixed                           kernels, copies, allocations, ranges, two streams
  *   spins                           kernels of known length
  *   paced RATE                      launches per second until it is killed
- *   threads N LAUNCHES              so many threads, each with so many launches
+ *   threads N LAUNCHES              N threads with LAUNCHES launches each
  *   graph NODES REPLAYS
  *   busy                            50 launches every millisecond until standard input ends
  *   timed empty|spin|graph N        seconds that the work takes
@@ -29,7 +29,7 @@
 #include "../inject/nvtx_mini.h"
 
 #define THREADS_MAX 1024
-#define REPORT_NS   100000000u /* progress is reported so often */
+#define REPORT_NS   100000000u /* interval of progress reports */
 
 static unsigned number(const char *text)
 {

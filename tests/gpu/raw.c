@@ -194,7 +194,7 @@ static void finish_capture(struct capture *c)
 	fclose(bin);
 }
 
-/* ---- the work of each kind, and what must be read of it ---- */
+/* ---- the work of each kind, and the expected records ---- */
 
 static void work_kernels(FILE *expected)
 {
@@ -340,7 +340,7 @@ static uint8_t *load(const char *path, const char *suffix, size_t *n)
 	return p;
 }
 
-/* Puts each text behind its pointer; all other pointers become NULL. */
+/* Restores the text of each pointer; all other pointers become NULL. */
 static void relocate(uint8_t *bytes, size_t n, char *names)
 {
 	union rec *r = NULL;

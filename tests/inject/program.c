@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A program that does what its words say, one after the other: the program under observation in the
- * tests of the collector. "launch:100" launches a hundred kernels; the tables at the end of
+ * A program that executes the words of its command line in order: the program under observation in
+ * the tests of the collector. "launch:100" launches a hundred kernels; the tables at the end of
  * program_work.c, program_wait.c, program_process.c and program_refuse.c list all words. It checks
- * by itself that errno, signals and descriptors are what they would be without a collector.
+ * that errno, signals and descriptors are as without a collector.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of the program under observation share.
+ * Shared by the files of the program under observation.
  */
 #ifndef INJECT_PROGRAM_H
 #define INJECT_PROGRAM_H
@@ -12,7 +12,7 @@ struct word {
 /* Rows end with one that has no name. */
 extern const struct word work_words[], wait_words[], process_words[], refuse_words[];
 
-extern char *argument[3]; /* what is behind the colons */
+extern char *argument[3]; /* text after the colons */
 extern const char *self;
 
 /* An argument as a number. */
@@ -23,7 +23,7 @@ _Noreturn void wrong(const char *what);
 void launch(long n, const char *name);
 /* A function of the fake CUPTI that is loaded; NULL: none is. */
 void *fake_cupti(const char *function);
-/* Does what a word says. */
+/* Executes a word. */
 void run(char *word);
 
 #endif

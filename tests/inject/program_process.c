@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Words of the program about its process: children, descriptors, limits, loaded libraries, the ways
- * to end, and what it costs.
+ * Words of the program about its process: children, descriptors, limits, loaded libraries, ways to
+ * end, and the collector's cost.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

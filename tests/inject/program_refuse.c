@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the system may refuse to the collector, refused by the program itself: its functions come
- * before those of the C library. Works where limits of the system do not, under sanitizers and
- * valgrind.
+ * System calls that are refused to the collector, by the program itself: its functions precede
+ * those of the C library. Works where limits of the system do not, under sanitizers and valgrind.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

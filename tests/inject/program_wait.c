@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Words of the program that wait, and those that ask or tell the fake CUPTI something. What has to
- * have happened is waited for, and not a time in which it mostly does: a machine may be slow.
+ * Words of the program that wait, and words for the fake CUPTI. They poll for events instead of
+ * sleeping, because a machine may be slow.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -19,7 +19,7 @@
 
 #include "program.h"
 
-#define PATIENCE 12000 /* looks, one each 10 ms: what takes so long never happens */
+#define PATIENCE 12000 /* number of polls, one every 10 ms, before giving up */
 
 static void do_sleep(void)
 {
@@ -91,8 +91,8 @@ static long rounds(void)
 	return n;
 }
 
-/* Until nothing has been written for so many milliseconds, in which the collector's thread has had
- * as many rounds of 100 ms. */
+/* Waits until nothing has been written for that many milliseconds, in which the collector's thread
+ * has completed as many rounds of 100 ms. */
 static void do_settle(void)
 {
 	long ms = number(0, 300), quiet = 0, before = spooled(), now, begin = rounds(), n = begin;
@@ -149,7 +149,7 @@ static void do_await_log(void)
 	}
 }
 
-/* Until the log has so many lines. */
+/* Waits until the log has that number of lines. */
 static void do_await_lines(void)
 {
 	char text[8192];

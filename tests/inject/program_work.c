@@ -419,7 +419,8 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What a pair costs where the writer keeps up: the median of bursts with pauses between. */
+/* Measures the cost of a pair while the writer keeps up: the median of bursts with pauses between.
+ */
 static void do_cost(void)
 {
 	enum { BURSTS = 101, PAIRS = 1000 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The real libcupti without a driver, held against what the collector believes of it. Compiled with
- * CUPTI's own headers: real_cupti LIBCUPTI Records are filled by the names of CUPTI's fields,
- * stepped over by CUPTI, and read through our prefixes. Then the names of all API functions go
- * through the collector's choice.
+ * Checks the collector's assumptions against the real libcupti, without a driver. Compiled with
+ * CUPTI's own headers: real_cupti LIBCUPTI. Records are filled by the names of CUPTI's fields,
+ * iterated by CUPTI, and read through our prefixes. Then the collector's choice of API functions is
+ * applied to all of them.
  */
 #include <cupti.h>
 #include <dlfcn.h>

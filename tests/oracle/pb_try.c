@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What our readers make of messages, for pb_differential.py.
+ * Decodes messages with our readers, for pb_differential.py.
  *   pb_try binary|text TYPE < records > answers
- * A record is a length (4 bytes, host order) and so many bytes. An answer is a letter and a record:
- * 'g' good, 'b' bad, '!' if our own parts contradict each other; the bytes are those of
- * the message packed again (binary) or translated (text), or the sentence of the error.
+ * A record is a length (4 bytes, host order) and its bytes. An answer is a letter and a record: 'g'
+ * good, 'b' bad, '!' if our own parts disagree; the bytes are those of the message packed again
+ * (binary) or translated (text), or the error sentence.
  */
 #include <stdio.h>
 #include <stdlib.h>

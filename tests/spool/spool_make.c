@@ -142,7 +142,7 @@ static void uuid(uint8_t *to, const char *key)
 	memcpy(to, value(key), strnlen(value(key), 16));
 }
 
-/* What happened on the host: allocations, synchronisations, calls, overhead. */
+/* Records of the host: allocations, synchronisations, calls, overhead. */
 static struct spool_record host_record(const char *word)
 {
 	uint64_t start = number("start"), length = number("length"), bytes = number("bytes");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints what the passes make of a trace, as JSON with times in ticks: for the checks of real
+ * Prints the results of the passes over a trace, as JSON with times in ticks, for checks of real
  * files, whose numbers are exact to the picosecond.
  *
- *   trace_dump [--recover | --slices] FILE      --slices: all slices, a line each, with arguments
+ *   trace_dump [--recover | --slices] FILE      --slices: all slices, one per line, with arguments
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What tests of the public interface share: a small profile in memory, and what a callback got.
+ * Shared by the tests of the public interface: a small profile in memory, and a recorder of
+ * callbacks.
  */
 #ifndef TFPROF_TESTS_API_RIG_H
 #define TFPROF_TESTS_API_RIG_H
@@ -22,7 +23,7 @@ struct got {
 	size_t n;
 	unsigned calls;
 	int answer;                 /* of the callback */
-	struct tfp_session *cancel; /* what it cancels */
+	struct tfp_session *cancel; /* session to cancel */
 };
 int rig_take(void *user, const void *bytes, size_t n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces in JSON for unit tests: what was read, as text.
+ * Traces in JSON for unit tests: prints the trace as text.
  */
 #ifndef TFPROF_TESTS_CHROME_RIG_H
 #define TFPROF_TESTS_CHROME_RIG_H
@@ -13,7 +13,7 @@ extern struct err chrome_err;
 
 /* Reads a text into chrome_trace; a holds it. */
 bool chrome_read(struct str text, uint64_t wants, struct arena *a);
-void chrome_drop(void); /* what the reader used */
+void chrome_drop(void); /* arena of the reader */
 
 /* The slices, a line each, in the order of tracks. */
 struct str chrome_dumped(struct arena *a);

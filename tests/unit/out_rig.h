@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What tests of outputs share: a model written down as the text of a ProfileProto, options, an
- * answer, the files it left in a folder of its own.
+ * Shared by the tests of outputs: a model written as the text of a ProfileProto, options, an
+ * answer, and its output files in a separate folder.
  */
 #ifndef TFPROF_TESTS_OUT_RIG_H
 #define TFPROF_TESTS_OUT_RIG_H

@@ -8,7 +8,7 @@
 #include "io/pb_internal.h"
 #include "pb_twin.h"
 
-/* Copies of one singular submessage. Members of a oneof start afresh behind another member. */
+/* Copies of one singular submessage. Members of a oneof start over after another member. */
 struct copies {
 	size_t n, bytes;
 	const uint8_t *from; /* copies before this are replaced */
@@ -112,7 +112,7 @@ static void put_length(uint8_t *at, const uint8_t *end)
 		at[i] = (uint8_t)((n & 0x7f) | (i < LENGTH_ROOM - 1 ? 0x80 : 0));
 }
 
-/* Rewrites one value of a known field that is no message; returns the new end of the output. */
+/* Merges a value that is not a message. */
 static uint8_t *clean_value(struct leaf *l, const ProtobufCFieldDescriptor *fd, uint8_t *w)
 {
 	const uint8_t *from = l->p;

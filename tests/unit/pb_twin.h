@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whole messages by protobuf-c, for twins of our readers. protobuf-c misreads some of what is
- * legal, so bytes are cleaned first; then it reads in them what libprotobuf reads.
+ * Whole messages by protobuf-c, for the reference readers. protobuf-c misreads some valid bytes, so
+ * they are cleaned first; then it decodes them as libprotobuf does.
  */
 #ifndef TESTS_UNIT_PB_TWIN_H
 #define TESTS_UNIT_PB_TWIN_H

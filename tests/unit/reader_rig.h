@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the tests of the readers share: a model to read into, recorded files, changed copies of
- * their records, and twins: readers that do the same over protobuf-c's unpacked messages.
+ * Shared by the tests of the readers: a model to read into, recorded files, mutated copies of their
+ * records, and reference readers over protobuf-c's unpacked messages.
  */
 #ifndef TFPROF_TESTS_READER_RIG_H
 #define TFPROF_TESTS_READER_RIG_H
@@ -25,7 +25,7 @@ void rig_close(struct rig *g);
 
 /* Reads bytes as a file named "in"; undone when it fails. */
 bool rig_read(struct rig *g, reader_fn *read, struct str bytes);
-/* The same of text, through the text format. */
+/* Loads through the text format. */
 bool rig_read_text(
         struct rig *g, reader_fn *read, const ProtobufCMessageDescriptor *d, const char *text);
 /* The sealed model as text. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Twins of the readers: whole messages unpacked by protobuf-c and told to the model, slow and
- * plain.
+ * Reference readers: messages unpacked as a whole by protobuf-c and added to the model, slow and
+ * simple.
  */
 #include "pb_twin.h"
 #include "reader_rig.h"

@@ -19,7 +19,7 @@ struct spooled {
 	size_t n;
 };
 
-extern uint64_t spool_seed; /* what comes next follows from it */
+extern uint64_t spool_seed; /* state for the next records */
 
 struct spooled spool_make(struct arena *a, size_t n, unsigned per_block);
 

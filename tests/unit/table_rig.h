@@ -11,7 +11,8 @@ struct pair {
 	struct str key, value;
 };
 
-/* The bytes of a table with so many entries a block, each restart after two. */
+/* Returns the bytes of a table with `per_block` entries per block, and restarts after every second
+ * one. */
 struct str table_rig_make(struct arena *a, const struct pair *v, size_t n, size_t per_block);
 
 /* Contents, type and checksum. */

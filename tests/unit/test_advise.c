@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The checkers: what each reports, and what it says when there is nothing to look at.
+ * The checkers: their reports, and their answers for an empty model.
  */
 #include "unit.h"
 #include "view_rig.h"

@@ -44,7 +44,7 @@ static void test_preambles(void **state)
 	}
 }
 
-/* Lines that an editor of another system has ended, and blanks behind them. */
+/* Line ends of other systems, and trailing blanks. */
 static void test_ends_of_lines(void **state)
 {
 	struct answer x;
@@ -95,7 +95,7 @@ static void test_sides(void **state)
 	assert_int_equal(s.self[1], 10);
 	assert_false(answer_side(&x, VK_SCOPE, &micros, 1, &s, *state, &e));
 	assert_str(e.text, "'in' has no micros; it has bytes");
-	/* By indent where names are no paths. */
+	/* By indent if names are not paths. */
 	assert_true(read_text(*state,
 	        "_TFProfRoot (--/3us)\n  f.py:1:main (1us/3us)\n    f.py:2:g (gradient) "
 	        "(2us/2us)\n",

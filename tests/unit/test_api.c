@@ -90,7 +90,7 @@ static void test_profiles(void **state)
 	tfp_close(s);
 }
 
-/* What could not be opened may be used as if it had been. */
+/* A session that could not be opened can be passed to every function. */
 static void test_no_session(void **state)
 {
 	struct tfp_input in = { .size = sizeof in };
@@ -227,7 +227,7 @@ static void test_threads(void **state)
 	pthread_join(other, NULL);
 }
 
-/* The list of libraries ends, and a smaller struct gets what it has room for. */
+/* The list of libraries ends, and a smaller struct is filled as far as it goes. */
 static void test_libraries(void **state)
 {
 	struct tfp_library x = { .size = sizeof x };

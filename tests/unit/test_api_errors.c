@@ -129,7 +129,7 @@ static void stopped_output(UNUSED)
 
 /* ---- callbacks ---- */
 
-/* Tries to use the session; what came of it. */
+/* Tries to use the session; stores the result. */
 static int use(void *user, const void *bytes, size_t n)
 {
 	int *codes = user;

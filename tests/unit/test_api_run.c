@@ -151,7 +151,8 @@ static void test_data(void **state)
 	got.n = 0;
 	assert_int_equal(tfp_run(s, "advise", TFP_Z, &run), TFP_OK);
 	assert_non_null(strstr(got.text, "\"schema\":{\"name\":\"tfprof/advice\",\"version\":1}"));
-	got = (struct got){ .answer = 1 }; /* who has enough is not asked again */
+	got = (struct got){ .answer =
+		                    1 }; /* a callback that returned an error is not called again */
 	assert_int_equal(tfp_run(s, "scope", TFP_Z, &run), TFP_E_CANCELLED);
 	assert_int_equal(set(s, "stats", "mode", NULL, 0), TFP_E_INVALID_ARGUMENT);
 	tfp_close(s);

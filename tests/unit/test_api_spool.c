@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Recordings through the public interface: a file, a folder with options of its own, memory, and
- * what is refused.
+ * Recordings through the public interface: a file, a folder with its own options, memory, and
+ * refusals.
  */
 #define _GNU_SOURCE 1
 #include <setjmp.h>

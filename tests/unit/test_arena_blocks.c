@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks of large arenas: how large they become, and what waits for its next use.
+ * Blocks of large arenas: their sizes, and the blocks kept for reuse.
  */
 #include "arena_rig.h"
 #include "base/arena_internal.h"
@@ -8,7 +8,8 @@
 #define PIECE 10000
 #define ALL   ((size_t)64 << 20)
 
-/* Takes so many bytes in pieces, each of them zero, and fills them; returns the first. */
+/* Allocates that many bytes in pieces, checks that each is zero, and fills them; returns the first.
+ */
 static char *take(size_t bytes)
 {
 	static const char zero[PIECE];
@@ -46,7 +47,7 @@ static void blocks_grow_with_the_arena(void **state)
 	assert_int_equal(account.used, ARENA_BLOCK);
 }
 
-/* A mark near the end of a block: what a reset leaves over is used again. */
+/* A mark near the end of a block: the remainder is used again after a reset. */
 static void a_large_block_waits(void **state)
 {
 	char *again = NULL;
@@ -77,8 +78,8 @@ static bool all_zero(const char *p, size_t n)
 	return true;
 }
 
-/* Large blocks are used again, clean, as long as they are no more than what is held; they give way
- * to what is larger, and to the limit. (The address sanitizer keeps none.) */
+/* Large blocks are reused, zeroed, while they are not larger than the used ones; they give way to
+ * larger requests, and to the limit. (The address sanitizer keeps none.) */
 static void freed_blocks_wait(void **state)
 {
 	const size_t mb = (size_t)1 << 20;

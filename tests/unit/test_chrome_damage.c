@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Damaged traces in JSON: what is left of them, and what is said of it.
+ * Damaged traces in JSON: the remaining events, and the notes.
  */
 #include "unit.h"
 
@@ -60,7 +60,7 @@ static void damage(void **state)
 	noted("damaged event");
 	holds("[" OP "] and more", OP_IS);
 	noted("text after the end");
-	/* A quote too many hides the event behind it, up to the end. */
+	/* A surplus quote hides the next event, up to its end. */
 	holds("[" OP ",{\"ph\":\"X\",\"a\":{\"s\":\"x\"y\"}}," OP2 "]", OP_IS OP2_IS);
 	noted("damaged event");
 	holds("[" OP ",[[1],{\"ph\":\"X\"}],7," OP2 "]", OP_IS OP2_IS);

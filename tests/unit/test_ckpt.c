@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checkpoints: keys of slices, numbers of every type, tensors of both versions, slices put together
- * along any dimension, faults told by tensor and field.
+ * Checkpoints: keys of slices, numbers of every type, tensors of both versions, slices assembled
+ * along any dimension, faults reported by tensor and field.
  */
 #include <math.h>
 

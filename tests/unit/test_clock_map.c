@@ -47,7 +47,7 @@ static void old_readings(void **state)
 	assert_non_null(strstr(text, "error: unknown"));
 }
 
-/* 3 s behind and 100 ppm fast; the system's clock is set in mid-run, which changes nothing. */
+/* 3 s slow and 100 ppm fast; setting the system's clock during the run changes nothing. */
 static void offset_and_drift(void **state)
 {
 	struct clock_map m = { 0 };

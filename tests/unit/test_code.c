@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The code view: names of lines, order of first sight, gradients, what trim and depth take away.
+ * The code view: names of lines, order of first appearance, gradients, effects of trim and depth.
  */
 #include "unit.h"
 #include "view_rig.h"
@@ -48,7 +48,7 @@ static void test_gradient_marks(void **state)
 	assert_int_equal(t->member0[8], 4);
 }
 
-/* Quirk 23: whose gradient a node is. */
+/* Quirk 23: the forward node of a gradient node. */
 static void test_forward_names(void **state)
 {
 	struct view_rig *r = view_rig(*state);
@@ -64,7 +64,8 @@ static void test_forward_names(void **state)
 	assert_str(rig_notes(r), "");
 }
 
-/* Nineteen bytes stay, twenty are cut to seventeen; the file is what follows the last '/'. */
+/* Nineteen bytes stay, twenty are truncated to seventeen; the file is the text after the last '/'.
+ */
 static void test_names_are_cut(void **state)
 {
 	struct view_rig *r = view_rig(*state);

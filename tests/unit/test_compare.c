@@ -65,7 +65,7 @@ static void test_paths(void **state)
 	assert_str(merged(*state, "a-b a/b ab", "a/b a-b", NULL), "a=2,1 a/b=2,1 a-b=1,2 ab=4,-");
 }
 
-/* The same path twice is added up; a node may have others below it. */
+/* A path that occurs twice is added up; a node may have others below it. */
 static void test_sums(void **state)
 {
 	struct side *s = side(*state, VK_SCOPE, "a a/b a/b");
@@ -150,7 +150,7 @@ static void test_renamed(void **state)
 {
 	assert_str(matched(*state, "t/a t/b t/c t/d", "u/a u/b u/c u/d"),
 	        "t=15,15 t/a=1,1 t/b=2,2 t/c=4,4 t/d=8,8 t>u");
-	/* Too little to tell, and too little in common. */
+	/* Too few nodes to decide, and too few in common. */
 	assert_str(matched(*state, "t/a t/b", "u/a u/b"),
 	        "t=3,- t/a=1,- t/b=2,- u=-,3 u/a=-,1 u/b=-,2");
 	assert_true(
@@ -164,13 +164,13 @@ static void test_renamed(void **state)
 	        str_contains(matched(*state, "t_1/a t_1/b t_1/c t_1/d t_10/a t_10/b t_10/c t_10/d",
 	                             "u_1/a u_1/b u_1/c u_1/d u_10/a u_10/b u_10/c u_10/d"),
 	                S(" t_1>u_1 t_10>u_10")));
-	/* What only one of them has does not hide what both have, wherever it stands. */
+	/* Nodes of one side only do not hide common ones, at any position. */
 	for (char extra = 'A'; extra <= 'Z'; extra++) {
 		char right[] = "u/a u/b u/c u/d u/?";
 		right[sizeof right - 2] = extra;
 		assert_true(str_contains(matched(*state, "t/a t/b t/c t/d", right), S(" t>u")));
 	}
-	/* What was seen once counts elsewhere, where less would not do. */
+	/* A rename seen once is applied elsewhere, where less evidence would not suffice. */
 	assert_true(str_contains(
 	        matched(*state, "t/a t/b t/c t/d g/t/x", "u/a u/b u/c u/d g/u/x"), S(" g/t>g/u")));
 }

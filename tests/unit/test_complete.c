@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Completion: which words are offered where, their order, what they share; node names one level at
- * a time, also of a model with a million of them.
+ * Completion: the words offered at each place, their order and common prefix; node names one level
+ * at a time, also in a model with a million of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 struct ask {
 	struct str text;
-	const char *expected; /* items with a blank behind each; NULL: the first is enough */
+	const char *expected; /* items followed by blanks; NULL: the first suffices */
 	const char *shared;
 	bool open, more;
 	size_t n;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Answers as data: where they go, what rows hold in each view, what a document says of their
- * origin.
+ * Answers as data: their destination, the rows of each view, the origin in documents.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,7 +58,7 @@ static void test_scope(void **state)
 	out_close(&x);
 }
 
-/* Own: of the type; total: of it and those behind it. There is no root among the rows. */
+/* Own: of the type; total: of the type and all types after it. The root is not a row. */
 static void test_op(void **state)
 {
 	struct out_rig x;
@@ -128,7 +127,7 @@ static void test_depth_is_said(void **state)
 	out_close(&x);
 }
 
-/* What building a tree said stands there once, in whichever command it was built. */
+/* Notes of building a tree appear once in every document, whichever command built it. */
 static void test_origin(void **state)
 {
 	struct source v[] = { { "graph", S("a\"b"), 0 }, { "run_meta", S("\xff"), 7 } };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a device's name says.
+ * Properties derived from device names.
  */
 #include "unit.h"
 

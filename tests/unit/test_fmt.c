@@ -22,7 +22,7 @@ static uint64_t next_random(void)
 
 static struct sb b;
 
-/* What f put is exactly the text. */
+/* Checks that f puts exactly the text. */
 #define assert_put(call, text)                                                                     \
 	(b = sb_in(&unit_arena), (call), assert_true(str_eq(sb_str(&b), str_of(text))))
 
@@ -178,7 +178,7 @@ static void reals(void **state)
 	assert_put(fmt_count_real(&b, 1e9), "1.00b");
 }
 
-/* What is printed reads back as the same number, whatever it is. */
+/* The printed form of any number reads back as the same number. */
 static void reals_read_back(void **state)
 {
 	uint64_t bits;

@@ -89,7 +89,7 @@ static void test_times_by_kind(void **state)
 	assert_int_equal(s->cell_end[0], 350);
 }
 
-/* The first canonical device wins; what comes from another one later is dropped. */
+/* The first canonical device wins; later records of another device are dropped. */
 static void test_device_never_changes(void **state)
 {
 	struct rig *r = rig_of(state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files that nobody reads: each is known by its first bytes or its name, and what is read is none
- * of them. In what a GraphDef lies.
+ * Unsupported files: each is recognised by its first bytes or its name, and no supported file is
+ * among them. Messages that contain a GraphDef.
  */
 #include "unit.h"
 

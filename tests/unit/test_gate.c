@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gates: what is read, where a fault is, what holds.
+ * Gates: parsing, places of faults, evaluation.
  */
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gates judged over comparisons made by hand: what is asked for, what breaks, what steps excuse,
- * what caused it.
+ * Gates evaluated over comparisons made by hand: requested comparisons, failures, changes excused
+ * by steps, causes.
  */
 #include "unit.h"
 

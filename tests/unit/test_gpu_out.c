@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What GPUs did as data: numbers at the ends of their types, names that are no text.
+ * GPU results as data: numbers at the ends of their types, names that are not UTF-8.
  */
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What GPUs did, against a drawing of the same operations nanosecond by nanosecond.
+ * GPU results against a simulation of the same operations, nanosecond by nanosecond.
  */
 #include "unit.h"
 
@@ -25,7 +25,7 @@ static uint64_t random_below(uint64_t n)
 	return seed % n;
 }
 
-static struct { /* what is being written */
+static struct { /* the present record */
 	struct block_encoder put;
 	uint8_t block[SPOOL_BLOCK_MIN];
 	char path[64];
@@ -153,7 +153,7 @@ static void as_drawn(void **state)
 	}
 }
 
-/* Intervals beyond one batch, in no order: all in one, and one behind the other. */
+/* Intervals of more than one batch, unordered: all in one, and one after the other. */
 static void many(void **state)
 {
 	struct gpu_use u;
@@ -176,7 +176,7 @@ static void many(void **state)
 	assert_str(u.kernels.v[0].name, "(name lost)");
 }
 
-/* The same GPU under two numbers; one without a UUID is the host's by its number. */
+/* One GPU under two numbers; a GPU without UUID is identified by host and number. */
 static void uuids(void **state)
 {
 	struct gpu_use u;
@@ -235,7 +235,7 @@ static void waits(void **state)
 	assert_int_equal(gpu_total(&u.waits.v[1]), 30);
 }
 
-/* A launch of a graph leaves what a kernel does, and no more. */
+/* A graph launch counts like a kernel. */
 static void graphs(void **state)
 {
 	const struct work *w = ((struct arena *)*state)->work;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The graph view: who stands below whom, what is left out, what moves up; depth.
+ * The graph view: parents, omitted nodes, moved children; depth.
  */
 #include "unit.h"
 #include "view_rig.h"
@@ -11,8 +11,9 @@ static struct view_rig *diamond(void **state)
 	struct view_rig *r = view_rig(*state);
 
 	rig_node(r, "z", "Z", "b c"); /* 1 */
-	rig_node(r, "a", "A", "^b"); /* 2; the reader takes '^' off, here it is a name nobody has */
-	rig_node(r, "b", "B", "d");  /* 4 */
+	rig_node(r, "a", "A",
+	        "^b"); /* 2; the reader removes '^', here it is part of an unknown name */
+	rig_node(r, "b", "B", "d");     /* 4 */
 	rig_node(r, "c", "C", "d e b"); /* 8 */
 	rig_node(r, "d", "D", "far");   /* 16 */
 	rig_node(r, "e", "E", "e d");   /* 32 */
@@ -28,7 +29,7 @@ static void test_first_visitor_owns(void **state)
 	        rig_shown(r, VK_GRAPH), "_TFProfRoot=63 .a=2 .z=61 ..b=20 ...d=16 ..c=40 ...e=32");
 }
 
-/* A cycle that nobody outside uses is not there; neither is a node that feeds itself alone. */
+/* A cycle without readers outside is omitted; so is a node that reads only itself. */
 static void test_cycles(void **state)
 {
 	struct view_rig *r = view_rig(*state);
@@ -44,7 +45,8 @@ static void test_cycles(void **state)
 	assert_int_equal(rig_tree(r, VK_GRAPH)->n, 4);
 }
 
-/* The structure does not depend on what is accounted: d stays with b, though b itself is gone. */
+/* The structure does not depend on the accounted nodes: d stays below b, though b itself is
+ * dropped. */
 static void test_dropped_nodes_hand_up(void **state)
 {
 	struct view_rig *r = diamond(state);
@@ -57,7 +59,7 @@ static void test_dropped_nodes_hand_up(void **state)
 	assert_str(rig_shown(r, VK_GRAPH), "_TFProfRoot=0");
 }
 
-/* Quirk 29: what is first met too deep does not appear on a shorter way. */
+/* Quirk 29: a node first reached too deep does not appear on a shorter path. */
 static void test_too_deep_stays_away(void **state)
 {
 	struct view_rig *r = view_rig(*state);
@@ -129,7 +131,7 @@ static void test_occurrence(void **state)
 	                                   "  n (12.35k/12.35k|1/1)\n");
 }
 
-/* What ".*" alone shows is everything; as one of two patterns it does not match a newline. */
+/* ".*" alone matches everything; as one of two patterns it does not match a newline. */
 static void test_newline_in_name(void **state)
 {
 	struct view_rig *r = view_rig(*state);

@@ -19,7 +19,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* What the sorted numbers say. */
+/* Returns the quantile from the sorted numbers. */
 static void compare(const struct hist *h, int64_t *v, size_t n)
 {
 	static const unsigned parts[] = { 1, 10, 500, 900, 990, 999, 1000 };

@@ -55,7 +55,7 @@ static void test_cuts(void **state)
 	        lines.v[HISTORY_MAX - 1], str_fmt(&arena, "set -step %d", 2 * HISTORY_MAX + 4)));
 }
 
-/* A file with a second name is not written: the other name may be that of any file of the user. */
+/* A file with two links is not written: the other name may be any file of the user. */
 static void test_hard_link(void **state)
 {
 	struct str path = file("hard"), target = file("hard-target");
@@ -70,7 +70,7 @@ static void test_hard_link(void **state)
 	assert_int_equal(history_read(&arena, target).n, 1);
 }
 
-/* What is a link, or not this user's file, is left alone. */
+/* A link, or a file of another user, is left unchanged. */
 static void test_links(void **state)
 {
 	struct str path = file("link"), target = file("target");

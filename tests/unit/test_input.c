@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loading: text and binary, gzip, pipes, whose error is told, steps in parallel, guessing.
+ * Loading: text and binary, gzip, pipes, the reported error, steps in parallel, guessing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -81,7 +81,7 @@ static void likelier_form_is_told(void **state)
 	assert_fault(ROLE_GRAPH, S("\x0a\x03\x0a\x01n\x0a\x09\x0a\x01x"), ERR_DATA_LOSS,
 	        "memory: byte ");
 	assert_fault(ROLE_PROFILE, S("\x0a\x03\x08\x01\x12"), ERR_DATA_LOSS, "memory: byte ");
-	/* A file of another kind, and one that nobody reads. */
+	/* A file of another kind, and an unsupported one. */
 	assert_fault(ROLE_GRAPH, S("\x0a\x05\x0a\x03\x0a\x01\xff"), ERR_DATA_LOSS,
 	        "memory: byte 4: GraphDef cannot be parsed: a text that is not UTF-8; it looks "
 	        "like a file of the kind 'run metadata'");
@@ -215,7 +215,7 @@ static void callbacks_stop_it(void **state)
 	rig_close(&g);
 }
 
-/* Loads a step; true if so much memory was enough for it. */
+/* Loads a step; true if that much memory sufficed. */
 static bool fits(struct rig *g, size_t room)
 {
 	struct input_step v = { { .name = S(DATA "mlp_0/run_meta_0.pb") }, 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The JSON tokenizer: every kind of value, what is tolerated and what is not, items that cross the
- * end of the window, depth, offsets and lines.
+ * The JSON tokenizer: every kind of value, tolerated flaws and errors, items that cross the end of
+ * the window, depth, offsets and lines.
  */
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What stands in JSON tokens: escapes of strings, numbers as exact integers.
+ * Contents of JSON tokens: escapes of strings, numbers as exact integers.
  */
 #include "unit.h"
 

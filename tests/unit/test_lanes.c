@@ -15,7 +15,7 @@ static void test_few(void **state)
 	assert_int_equal(lanes_take(&l, 0, 10), 0);
 	assert_int_equal(lanes_take(&l, 1, 3), 1);
 	assert_int_equal(lanes_take(&l, 2, 3), 2);
-	assert_int_equal(lanes_take(&l, 3, 3), 1); /* what ends now makes room */
+	assert_int_equal(lanes_take(&l, 3, 3), 1); /* an interval that ends now makes room */
 	assert_int_equal(lanes_take(&l, 3, INT64_MAX), 1);
 	assert_int_equal(lanes_take(&l, 4, 5), 2);
 	assert_int_equal(lanes_take(&l, INT64_MAX, INT64_MAX), 0);

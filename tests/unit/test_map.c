@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The interner and the integer map against what they must hold.
+ * The interner and the integer map against simple references.
  */
 #include "unit.h"
 
@@ -60,7 +60,7 @@ static void many_strings(void **state)
 	}
 }
 
-/* The tables that growing leaves behind must not stay in the arena. */
+/* Old tables must not stay in the arena after growing. */
 static void growing_leaves_nothing_behind(void **state)
 {
 	struct intern t;

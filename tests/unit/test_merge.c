@@ -77,7 +77,7 @@ static void into_nothing_is_the_same(void **state)
 	}
 }
 
-/* What stands behind the nodes. */
+/* Data after the nodes. */
 static struct str steps_of(struct rig *g)
 {
 	struct str text = rig_text(g);
@@ -126,7 +126,7 @@ static struct str merged_text(struct arena *a, const char *base, struct str copy
 	return text;
 }
 
-/* What reading in one go takes, it takes as the two passes do; what they refuse it may take, as it
+/* The single pass accepts everything that the two passes accept; it may accept more, because it
  * leaves parts unread. */
 static void one_go_is_as_two_passes(void **state)
 {

@@ -6,7 +6,7 @@
 
 #include "metric/metric.h"
 
-/* Walks all rows: a row that lacks what its uses promise is a fault of the table. */
+/* Walks all rows: a row must have everything that its uses require. */
 static void test_rows_are_complete(void **state)
 {
 	(void)state;

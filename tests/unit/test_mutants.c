@@ -41,8 +41,8 @@ static const struct rule run[] = { { 1, step }, { 2, NULL }, { 3, NULL }, { 4, N
 static const struct rule graph[] = { { 2, NULL }, { 4, NULL }, { 5, NULL }, { 0, NULL } };
 static const struct rule whole[] = { { 0, NULL } };
 
-/* The message without what is skipped; broken parts stay as they are. Rules are five deep at most.
- */
+/* Returns the message without skipped fields; malformed parts stay as they are. At most five levels
+ * deep. */
 static void prune(struct sb *to, struct str bytes, const struct rule *rules)
 {
 	struct leaf l = leaf_of(bytes);
@@ -99,7 +99,7 @@ static bool read_step(struct rig *g, struct str bytes)
 	return read_run(s, b, &g->e) && ingest_fold(g->in, b, &g->e);
 }
 
-/* All views of what was loaded, with every column, every threshold open. */
+/* Runs all views of the loaded model, with every column and open thresholds. */
 static void ask_all(struct rig *g)
 {
 	struct opts o;
@@ -118,7 +118,7 @@ static void ask_all(struct rig *g)
 	}
 }
 
-/* Loads one mutant; *why says what is wrong with the verdict. */
+/* Loads one mutant; *why has the disagreement. */
 static bool try_one(const struct kind *k, struct str bytes, char *why, size_t size)
 {
 	struct rig g;

@@ -30,7 +30,7 @@ static void test_once(void **state)
 	assert_ptr_equal(names_at(names_number(a)), a);
 	assert_true(names_has(a));
 	assert_false(names_has(NULL) || names_has(&empty) || names_has((char *)a + 1));
-	/* Made again, it keeps what it has, but for what was written of it. */
+	/* Created again, the table keeps its names, except the writer's marks. */
 	a->spool_id = 5;
 	assert_true(names_make());
 	assert_ptr_equal(add("matmul"), a);

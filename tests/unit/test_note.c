@@ -84,8 +84,7 @@ static void one_as_a_sentence(void **state)
 	assert_int_equal(notes_from(&notes, 2).list.n, 0);
 }
 
-/* Of one format so many lines are kept; of the others there is a count, also when lists are joined.
- */
+/* NOTE_LINES lines of one format are kept; further ones are counted, also when lists are joined. */
 static void repeated_lines_are_counted(void **state)
 {
 	struct notes all;

@@ -19,7 +19,7 @@ static struct view_rig *types(void **state)
 	return r;
 }
 
-/* A chain: each entry has its own and all behind it. */
+/* A chain: each entry's total is its own number and all after it. */
 static void test_chain(void **state)
 {
 	struct view_rig *r = types(state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Options that only one command has: every row of the table is complete, values are
- * read, and what is no option stays.
+ * Options of single commands: every row of the table is complete, values are parsed, and other
+ * words are kept.
  */
 #include "unit.h"
 
@@ -31,7 +31,7 @@ static bool read_now(struct session *s, void *ctx)
 	return options_read(s, &words, &left);
 }
 
-/* What is said of such a line; NULL: it is taken. */
+/* Returns the error for such a line; NULL if it is accepted. */
 static const char *said(struct session *s, const char *line)
 {
 	return session_guard(s, read_now, (void *)(uintptr_t)line)
@@ -73,7 +73,7 @@ static void values(void **state)
 	session_free(s);
 }
 
-/* Does such a line behind the command ask for help? */
+/* True if such a line after the command requests help. */
 static bool wants_help(struct session *s, const char *command, const char *line)
 {
 	struct strs words = str_split(&s->query_arena, str_of(line), ' ');
@@ -108,7 +108,7 @@ static bool read_diff(struct session *s, void *ctx)
 	return diff_read(s, &words, &diff);
 }
 
-/* What is said of the line behind diff; NULL: it is taken. */
+/* Returns the error for the arguments of diff; NULL if they are accepted. */
 static const char *said_diff(struct session *s, const char *line)
 {
 	return session_guard(s, read_diff, (void *)(uintptr_t)line)

@@ -182,7 +182,8 @@ static void test_nearest(void **state)
 	assert_int_equal(nearest_word(S("gr"), words, 4).n, 0);
 	assert_int_equal(nearest_word(S("cops"), words, 4).n, 0);
 	assert_int_equal(nearest_word(S("timeline"), words, 4).n, 0);
-	assert_int_equal(nearest_word(S("foo"), words, 4).n, 0); /* half of it is no likeness */
+	assert_int_equal(nearest_word(S("foo"), words, 4).n,
+	        0); /* A word too far from all others has no suggestion. */
 }
 
 int main(int argc, char **argv)

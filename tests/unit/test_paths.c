@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Order of paths, names made of what differs, patterns and lists.
+ * Order of paths, names from differing parts, patterns and lists.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -46,7 +46,7 @@ static void steps_are_counted_over_all_matches(void **state)
 	unit_work.pattern_work = 0;
 }
 
-/* What is in proportion to the text does not add up. */
+/* Work in proportion to the text does not add up. */
 static void ordinary_names_are_matched_for_ever(void **state)
 {
 	static const char *const patterns[] = { ".*(conv|relu)[0-9]+/.*[a-z]_x", "([a-z_0-9/]+)+!",
@@ -126,7 +126,7 @@ static void memory_of_patterns_is_limited(void **state)
 	assert_int_equal(ended, 2);
 }
 
-/* Lists that nobody frees are closed with their arena: nothing is charged after the test. */
+/* Lists that are not freed are closed with their arena: nothing is charged after the test. */
 static void lists_are_closed_with_their_arena(void **state)
 {
 	static const char *const patterns[] = { "[ab]+", "(" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the gate lets pass, and what the cleaner makes of bytes that protobuf-c would misread.
- * Bytes are written out by hand; GraphDef.node is field 1, NodeDef.name 1, .op 2, .attr 5.
+ * The gate's verdicts, and the cleaning of bytes that protobuf-c would misread. Bytes are written
+ * by hand; GraphDef.node is field 1, NodeDef.name 1, .op 2, .attr 5.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -162,7 +162,8 @@ static void singular_fields_have_one_value(void **state)
 {
 	(void)state;
 	assert_says(NODE, "name: 'a' name: 'b'", "f:1:11: 'name' has a value already");
-	assert_non_null(read_text(NODE, S("name: '' name: 'b'"))); /* the default is no value */
+	assert_non_null(read_text(
+	        NODE, S("name: '' name: 'b'"))); /* the default does not count as a value */
 	assert_says(GRAPH, "versions {} versions {}", "f:1:13: 'versions' has a value already");
 	assert_says(NODE, "attr { value { i: 0 b: true } }", "f:1:21: 'b' cannot stand beside 'i'");
 }
@@ -212,7 +213,7 @@ static void sniffing(void **state)
 	assert_int_equal(pbtext_sniff(str_make("nodes:", 4)), 60); /* not the s */
 }
 
-/* The first bytes of a text: only what is whole in them can be refused. */
+/* The first bytes of a text: only complete lines can be refused. */
 static void beginnings(void **state)
 {
 	struct err e = { .a = &arena };
@@ -237,7 +238,7 @@ static struct str outcome(struct str text)
 	return pbtext_encode(NODE, text, S("f"), &arena, &bytes, &e) ? S("") : e.text;
 }
 
-/* A text that is cut anywhere means the same whatever stands behind its end. */
+/* The meaning of a truncated text does not depend on the bytes after its end. */
 static void nothing_behind_the_end(void **state)
 {
 	static const char text[] =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * pprof files: tables in order of first use, samples of the innermost lines, locations innermost
- * first, what is refused.
+ * first, refusals.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,8 +70,7 @@ static void lines_become_locations(void **state)
 	out_to(&x, "pprof", "p");
 	assert_true(out_ask(&x, VK_CODE));
 	Profile *p = read_file(&x);
-	/* Strings: the first call, the node that made it needed, ..., at last what the numbers are.
-	 */
+	/* Strings: the first call, the node that needed it, ..., finally the units. */
 	static const char *const strings[] = { "", "lib:layer", "lib.py", "graph node:", "a", "b",
 		"c", "count", "params", "Model parameters." };
 	assert_int_equal(p->n_string_table, 10);
@@ -164,7 +163,7 @@ static void locations_stand_innermost_first(void **state)
 	assert_int_equal(p->sample[1]->location_id[0], 2);
 	assert_int_equal(p->sample[1]->location_id[1], 1);
 	assert_int_equal(p->n_location, 4);
-	assert_int_equal(p->location[0]->id, 1); /* of net.v2.py, by what is called */
+	assert_int_equal(p->location[0]->id, 1); /* of net.v2.py, by callee */
 	assert_int_equal(p->location[2]->id, 2);
 	assert_int_equal(p->location[2]->line[0]->line, -1);
 	assert_string(p, p->function[0]->name, "net.v2:layer");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ProfileProto written and read again: the same model, from small and from recorded profiles; what
- * cannot be written is told.
+ * ProfileProto written and read again: the same model, from small and from recorded profiles;
+ * omissions are reported.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +101,7 @@ static void everything_comes_back(void **state)
 	assert_int_equal(n->n_inputs, 3);
 	assert_int_equal(n->inputs[1]->key, 3);
 	assert_int_equal(n->inputs[1]->value, 1);
-	assert_int_equal(n->n_src_output_index, 1); /* that of 'a' itself was never told */
+	assert_int_equal(n->n_src_output_index, 1); /* the slot of 'a' itself was never recorded */
 	assert_int_equal(n->src_output_index[0]->value, 2);
 	assert_int_equal(n->n_attrs, 2);
 	assert_int_equal(n->n_execs, 2);
@@ -153,7 +153,7 @@ static void unknown_inputs_are_told(void **state)
 
 	(void)state;
 	rig_open(&g, true);
-	/* NodeDefs n (input m, which nobody is) and k (input n). */
+	/* NodeDefs n (input m, which does not exist) and k (input n). */
 	assert_true(rig_read(&g, read_graph,
 	        S("\n\011\n\001n\022\001O\032\001m\n\011\n\001k\022\001O\032\001n")));
 	struct str bytes = write_again(&g);

@@ -59,7 +59,7 @@ static struct str short_of(struct arena *a, enum quantity u, int64_t v, bool sig
 	return sb_str(&b);
 }
 
-/* What Python's '{:.3g}' makes of them, in the script's units. */
+/* The output of Python's '{:.3g}', in the script's units. */
 static void test_short(void **state)
 {
 	assert_str(short_of(*state, QUANTITY_BYTES, 6220000000, false), "6220MB");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Baselines: what is written is read again as the same numbers, and written again as the same
- * bytes.
+ * Baselines: a written one is read as the same numbers, and written again as the same bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Traces in JSON: what each kind of event becomes, categories old and new, headers.
- * Traces are compared as text, a line for each slice.
+ * Traces in JSON: the result of each kind of event, old and new categories, headers. Traces are
+ * compared as text, one line per slice.
  */
 #include "unit.h"
 
@@ -44,7 +44,7 @@ static void categories(void **state)
 	        "gpu0.7 copy k 1500+250 bytes=12\ngpu0.7 set k 1500+250 bytes=5\n");
 	holds("[" GPU("gpu_user_annotation", "") "," GPU("cuda_sync", "\"stream\":8") "]",
 	        "gpu0.7 annotation k 1500+250\ngpu0.8 sync k 1500+250\n");
-	/* Arguments make no device work of what stands on a thread. */
+	/* Arguments do not turn slices of a thread into device work. */
 	holds("[" GPU("cpu_op", "\"device\":0,\"stream\":7,\"correlation\":3") "," GPU(
 	              "cuda_runtime", "\"correlation\":3,\"stream\":7") "," GPU("python_function",
 	              "") "," GPU("Trace", "") "]",

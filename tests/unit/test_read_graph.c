@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * read_graph: what it takes from a GraphDef, what it refuses, and that its hand walk agrees with
- * the unpacked messages.
+ * read_graph: the data it reads from a GraphDef, refusals, and agreement with the unpacked
+ * messages.
  */
 #include <setjmp.h>
 #include <stdarg.h>

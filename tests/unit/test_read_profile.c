@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * read_profile: nodes that name later ones, executions, what is left out with a note, and that its
- * hand walk agrees with the unpacked messages.
+ * read_profile: nodes that refer to later ones, executions, omissions with a note, and agreement
+ * with the unpacked messages.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -51,7 +51,7 @@ static Multi *multi(struct str s)
 	return p;
 }
 
-/* Packing again what was read gives the same bytes: fields stand in order, zeros are absent. */
+/* Packing the decoded message again gives the same bytes: fields are in order, zeros are absent. */
 static void assert_canonical(const ProtobufCMessage *m, struct str s)
 {
 	size_t n = protobuf_c_message_get_packed_size(m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sinks to named files: what stays of an old file when something fails, what is left in the folder.
+ * Sinks to named files: the old file after a failure, and the remaining files in the folder.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -242,7 +242,7 @@ static void full_disk(UNUSED)
 	assert_int_equal(clear(), 1);
 }
 
-/* What stands in the way only when all is written. */
+/* Obstacles that appear only after everything is written. */
 static void rename_fails(UNUSED)
 {
 	struct sink *s = open_file("f");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Spools: what is encoded comes back, whatever it is; a file that was cut off or changed gives what
- * is whole in it, never more, and says what it lacks.
+ * Recordings: every encoded record is decoded again; a truncated or changed file gives its intact
+ * records, never more, and reports its losses.
  */
 #include "unit.h"
 
@@ -48,8 +48,8 @@ static struct block_decoder *open_bytes(struct arena *a, struct str bytes, struc
 	return g;
 }
 
-/* All records of a file come back in their order: those whose block ends at or before the cut, and
- * from byte `skip` on. Returns how many places were damaged. */
+/* Checks that the records of a file come back in order: those whose block ends at or before the
+ * cut, and from byte `skip` on. Returns the number of damaged places. */
 static size_t check_all(struct arena *a, const struct spooled *f, struct str bytes)
 {
 	struct arena_mark mark = arena_mark(a);

@@ -10,7 +10,7 @@
 #define BASE   1700000000000000000u
 #define SECOND 1000000000u
 
-/* Readings of the clock, each with a kernel of that time behind it, as a spool. */
+/* Readings of the clock, each followed by a kernel of that time, as a recording. */
 static struct str write_spool(struct arena *a, unsigned n)
 {
 	struct block_encoder *p = ARENA_NEW(a, struct block_encoder);

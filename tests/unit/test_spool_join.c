@@ -38,7 +38,7 @@ static void operate(struct join *j, uint64_t n)
 	join_op(j, (uint32_t)n, &(struct op){ .kind = SPOOL_KERNEL, .start = n });
 }
 
-/* Calls run ahead of their operations by `ahead`, or behind them. */
+/* Calls precede their operations by `ahead`, or follow them. */
 static void run(struct arena *a, uint64_t from, uint64_t n, int64_t ahead)
 {
 	struct join *j = begin(a);
@@ -72,7 +72,7 @@ static void in_any_order(void **state)
 	assert_int_equal(met, 50000);
 }
 
-/* 0 is no correlation: that operation has no call. */
+/* Correlation 0 means an operation without a call. */
 static void around_the_end(void **state)
 {
 	run(*state, UINT32_MAX - 5000, 10000, 3000);
@@ -100,7 +100,7 @@ static void several_of_one(void **state)
 	assert_int_equal(launched, 2);
 }
 
-/* Calls whose operations were lost, and the reverse, do not stay. */
+/* Calls without operations, and operations without calls, are dropped. */
 static void in_vain(void **state)
 {
 	struct join *j = begin(*state);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whose a spool is: which variable is believed, which processes are a job, which number a GPU gets.
+ * Identity of a recording: precedence of variables, processes of a job, numbers of GPUs.
  */
 #include "unit.h"
 
@@ -12,7 +12,7 @@ static void take(struct process_identity *w, struct arena *a, const char *key, c
 	        w, a, &(struct spool_info){ { key, strlen(key) }, { value, strlen(value) } });
 }
 
-/* The same in whatever order variables come. */
+/* Independent of the order of the variables. */
 static void variables_have_an_order(void **state)
 {
 	static const char *const facts[][2] = { { "env.SLURM_PROCID", "9" }, { "env.RANK", "3" },

@@ -201,7 +201,7 @@ static void rewinds(UNUSED)
 	}
 }
 
-/* Far more asked for than there is costs no more than what is there. */
+/* A request far beyond the end costs no more memory than the input. */
 static void false_lengths(UNUSED)
 {
 	struct src *s;
@@ -234,7 +234,7 @@ static void sizes(UNUSED)
 	close_way(s);
 }
 
-/* What was kept can be gone over again, however much it was. */
+/* Kept input can be read again, whatever its size. */
 static void kept_pipe(UNUSED)
 {
 	struct str all = STR_NONE;

@@ -108,7 +108,7 @@ static void cannot_open(UNUSED)
 	fails_with("cannot read '/proc/self/mem': Input/output error", ERR_IO);
 }
 
-/* What must be a file is never waited for. */
+/* A path that must be a regular file never blocks. */
 static void only_files(UNUSED)
 {
 	struct str pipe = str_fmt(&arena, "%s/pipe", dir);
@@ -154,7 +154,7 @@ static void progress(UNUSED)
 	src_close(s);
 }
 
-/* Memory is shown piece by piece to who watches, and can still be had as a whole. */
+/* Memory is exposed piece by piece if progress is watched, and can still be read as a whole. */
 static void progress_in_memory(UNUSED)
 {
 	struct str all = STR_NONE, bytes = zeros();
@@ -191,7 +191,7 @@ static void seeks_and_guard(UNUSED)
 	src_close(s);
 }
 
-/* Standard input in the middle of a file, and files whose size is not known. */
+/* Standard input in the middle of a file, and files of unknown size. */
 static void odd_files(UNUSED)
 {
 	struct str all = STR_NONE;

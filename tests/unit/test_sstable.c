@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables: every entry is found and listed; what is damaged is refused with its place.
+ * Tables: every entry is found and listed; damage is refused with its place.
  */
 #include "io/sstable.h"
 #include "table_rig.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Statistics over steps on numbers worked out by hand; and properties of what they rest on: the
- * numbers of an answer once more, and the count of what is hidden.
+ * Statistics over steps, on numbers computed by hand; and properties of their parts: recomputed
+ * answers, and the count of hidden entries.
  */
 #include "unit.h"
 

@@ -52,7 +52,7 @@ static void any_order(void **state)
 	rig_close(&g);
 }
 
-/* The second worker's steps are before, between and behind the first's. */
+/* The second worker's steps are before, between and after the first's. */
 static void of_all_workers(void **state)
 {
 	static const char *const text[] = { HEAD NODE_A "step\t5\nstep\t3\nstep\t8\nend\n",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Words about steps: lists, ranges, statistics, and how -step shows what it was given.
+ * Values about steps: lists, ranges, statistics, and the printed form of -step.
  */
 #include "unit.h"
 
 #include "metric/opts.h"
 
-/* What -step shows when it is given the text; the error if it refuses. */
+/* Returns the printed form of -step for a text; the error if it is refused. */
 static struct str shown(struct arena *a, const char *text)
 {
 	struct err e = { .a = a };

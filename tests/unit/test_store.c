@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * store: what a spool says of itself when its file may not grow, wherever that happens.
+ * store: the losses that a recording reports when its file may not grow, wherever that happens.
  */
 #include "unit.h"
 
@@ -61,8 +61,8 @@ static struct recording_summary take(struct arena *a, const char *folder)
 	return look;
 }
 
-/* At whichever byte the file has to end: what is in it and what is said to be missing are all there
- * was, and why is said. */
+/* For a limit at any byte: stored and lost records add up to all records, and the reason is
+ * recorded. */
 static void what_has_no_place_is_told(void **state)
 {
 	char folder[] = "/tmp/tfprof-store-XXXXXX";

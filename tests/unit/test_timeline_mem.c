@@ -54,13 +54,13 @@ static void memory_names_the_largest(void **state)
 	out_to(&x, "timeline", "t");
 	assert_true(out_ask(&x, VK_GRAPH));
 	f = out_file(&x, "t_0");
-	/* At 300: a has 6, b 5, c 0.3; 9 in use: b does not fit behind a, c does. */
+	/* At 300: a has 6, b 5, c 0.3; 9 in use: after a, b does not fit, c does. */
 	assert_text(slot(f, 0, "Top Allocation 00"), "6 MB from a");
 	assert_text(slot(f, 0, "Top Allocation 01"), "0.300033 MB from c");
 	assert_text(slot(f, 0, "Top Allocation 02"), "N/A");
 	assert_text(slot(f, 0, "Not Displayed"), "2.70 MB");
-	/* At 400 (399 is too close, 401 too): what is freed at 400 still counts; a and b are
-	 * larger. */
+	/* At 400 (399 is too close, 401 too): bytes freed at 400 still count; a and b are larger.
+	 */
 	assert_text(slot(f, 1, "Top Allocation 00"), "0.300033 MB from c");
 	assert_text(slot(f, 1, "Not Displayed"), "1.20 MB");
 	/* At 700 b is gone. */

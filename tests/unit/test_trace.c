@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Storage of traces: what is appended comes back, in order, whatever the order of appending.
+ * Storage of traces: appended slices come back in order, whatever the order of appending.
  */
 #include "unit.h"
 
@@ -29,7 +29,7 @@ static struct rig rig_open(uint64_t wants)
 	return r;
 }
 
-/* Also frees what the builder used. */
+/* Also frees the builder's scratch. */
 static int drop_scratch(void **state)
 {
 	arena_free(&scratch);
@@ -144,7 +144,7 @@ static void begins_and_ends_pair(void **state)
 	assert_int_equal(s.length, 15);
 }
 
-/* What was appended, to compare with. */
+/* The appended slices, for comparison. */
 struct twin {
 	int64_t start, length, correlation;
 	uint32_t track, event, nth;

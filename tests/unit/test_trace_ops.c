@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The ops of a trace: by hand, and for random traces what must hold whatever the order of
- * appending.
+ * The ops of a trace: by hand, and invariants for random traces in any order of appending.
  */
 #include "unit.h"
 

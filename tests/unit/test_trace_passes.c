@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Nesting, links, steps and usage of traces: by hand, and by what must hold for any trace.
+ * Nesting, links, steps and usage of traces: by hand, and invariants for any trace.
  */
 #include "unit.h"
 

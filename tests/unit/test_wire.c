@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The wire cursor on hand-made bytes: what is taken, what is refused and with which sentence.
- * Each judgement is asked of both cursors.
+ * The wire cursor on hand-made bytes: accepted and refused bytes, with the sentence. Both cursors
+ * are checked for each case.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static void good(struct str bytes)
 	assert_true(skip_all_in_leaf(bytes));
 }
 
-/* Refused by both; the streaming cursor with this sentence behind "run_meta: byte ". */
+/* Refused by both; the streaming cursor with this sentence after "run_meta: byte ". */
 static void bad(struct str bytes, const char *sentence)
 {
 	struct str want = str_fmt(&arena, "run_meta: byte %s", sentence);
@@ -242,7 +242,7 @@ static void leaves(void **state)
 	assert_true(leaf_fixed64(&l) == 0 && l.bad);
 }
 
-/* What a read error says stays as it is. */
+/* The sentence of a read error is not replaced. */
 static void broken_input(void **state)
 {
 	struct err of_src = { .a = &arena };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What tests of the upper floors share: cmocka, an arena in *state, a main that takes a filter.
+ * Shared by tests of the upper floors: cmocka, an arena in *state, a main that takes a filter.
  */
 #ifndef TFPROF_TESTS_UNIT_H
 #define TFPROF_TESTS_UNIT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What tests of views share: a small model written down in words, options, shown lines.
+ * Shared by tests of views: a small model in text form, options, shown lines.
  */
 #ifndef TFPROF_TESTS_VIEW_RIG_H
 #define TFPROF_TESTS_VIEW_RIG_H
@@ -27,7 +27,7 @@ uint32_t rig_node(struct view_rig *r, const char *name, const char *op, const ch
 /* Its call stack, outermost frame first: "file:function file:function"; each is line 1. */
 void rig_stack(struct view_rig *r, uint32_t node, const char *stack);
 void rig_device(struct view_rig *r, uint32_t node, const char *device);
-/* What it did in a step: micros on the host and on an accelerator, from start to end. */
+/* Its times in a step: micros on the host and on an accelerator, start and end. */
 void rig_ran(struct view_rig *r, uint32_t node, int64_t step, int64_t cpu, int64_t accelerator);
 void rig_done(struct view_rig *r); /* the model can be asked from now on */
 
