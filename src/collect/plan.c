@@ -41,7 +41,7 @@ static bool is_valid(const struct plan *p)
 {
 	return p->delay_ns <= DELAY_MOST_NS && p->duration_ns <= DELAY_MOST_NS &&
 	       is_period(p->flush_ns) && is_period(p->silence_ns) && p->buffers <= POOL_BUFFERS &&
-	       p->buffer_bytes >= POOL_BYTES_LEAST && p->buffer_bytes <= BUFFER_MOST &&
+	       p->buffer_bytes >= POOL_BYTES_SMALL && p->buffer_bytes <= BUFFER_MOST &&
 	       p->buffer_bytes % 4096 == 0;
 }
 

@@ -27,6 +27,7 @@ static struct {
 	struct set out;   /* held by CUPTI */
 	struct pool_buffer *_Atomic queue;
 	size_t bytes;
+	unsigned count;
 	_Atomic size_t size; /* size of the next buffer */
 	struct pool_buffer buffer[POOL_BUFFERS];
 } pool;
@@ -72,7 +73,7 @@ static int set_next(struct set *s, unsigned i)
  */
 static size_t room_of(unsigned i)
 {
-	return i < POOL_LARGE ? pool.bytes : POOL_BYTES_LEAST;
+	return i < POOL_LARGE ? pool.bytes : POOL_BYTES_SMALL;
 }
 
 /* Adapts the size to a returned buffer: if it filled quickly it was too small, if it was held for
@@ -90,12 +91,23 @@ static void learn(const struct pool_buffer *b)
 		atomic_store_explicit(&pool.size, size, memory_order_relaxed);
 }
 
+/* Returns how many bytes CUPTI may use of buffer i. */
+static size_t next_size(unsigned i)
+{
+	size_t size = atomic_load_explicit(&pool.size, memory_order_relaxed), room = room_of(i);
+
+	if (size < POOL_BYTES_SMALL && pool_out() >= pool.count / POOL_SHARE)
+		size = POOL_BYTES_SMALL;
+	return size < room ? size : room;
+}
+
 /* ---- buffers -----------------------------------------------------------------------------------
  */
 void pool_reset(unsigned count, size_t bytes)
 {
 	memset(&pool, 0, sizeof pool);
-	for (unsigned i = 0; i < count && i < POOL_BUFFERS; i++)
+	pool.count = count < POOL_BUFFERS ? count : POOL_BUFFERS;
+	for (unsigned i = 0; i < pool.count; i++)
 		set_add(&pool.fresh, i);
 	pool.bytes = bytes;
 	atomic_store(&pool.size, POOL_BYTES_LEAST);
@@ -118,9 +130,7 @@ uint8_t *pool_take(size_t *size)
 			return NULL;
 		}
 	}
-	*size = atomic_load_explicit(&pool.size, memory_order_relaxed);
-	if (*size > room_of((unsigned)i))
-		*size = room_of((unsigned)i);
+	*size = next_size((unsigned)i);
 	pool.buffer[i].size = *size;
 	pool.buffer[i].taken = process_ticks();
 	set_add(&pool.out, (unsigned)i);

@@ -5,7 +5,9 @@
  *
  * CUPTI keeps a buffer until all operations in it have ended, so a large buffer would hold back the
  * records of a slow program for minutes. The size is chosen so that a buffer fills in about
- * POOL_FILL_NS, between POOL_BYTES_LEAST and the limit given to pool_reset.
+ * POOL_FILL_NS, between POOL_BYTES_LEAST, room for four launches, and the limit given to
+ * pool_reset. While CUPTI holds a POOL_SHARE of all buffers or more, new ones have at least
+ * POOL_BYTES_SMALL: work that waits in long queues needs room.
  */
 #ifndef TFPROF_COLLECT_POOL_H
 #define TFPROF_COLLECT_POOL_H
@@ -14,11 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define POOL_BUFFERS 1024u        /* at most */
-#define POOL_LARGE   384u         /* large buffers; the others, for very many threads, are small */
-#define POOL_BYTES   (128u << 10) /* size of a large one */
-/* Size of a small buffer, and the minimum for the option. */
-#define POOL_BYTES_LEAST (16u << 10)
+#define POOL_BUFFERS     1024u /* at most */
+#define POOL_LARGE       384u  /* large buffers; the others, for very many threads, are small */
+#define POOL_BYTES       (128u << 10) /* size of a large one */
+#define POOL_BYTES_SMALL (16u << 10)  /* size of a small one, and the minimum for the option */
+#define POOL_BYTES_LEAST (1u << 10)   /* minimum that CUPTI may use of one */
+#define POOL_SHARE       64u
 #define POOL_FILL_NS     250000000u
 
 struct pool_buffer {

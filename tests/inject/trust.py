@@ -5,7 +5,7 @@ import re
 import signal
 import time
 
-from rig import ARGS, DROPPED, KEPT, KERNELS, RANGES, UNTIMED, Run, check, dormant, settle, until
+from rig import ARGS, DROPPED, KEPT, KERNELS, LONGER, RANGES, UNTIMED, Failed, Run, check, dormant, settle, until
 
 
 def t60_exit_order():
@@ -61,6 +61,18 @@ def t61_in_flight():
             last = max(k['start'] for k in s.of('KERNEL'))
             check(not s.end['damaged'] and not s.complete, s.end)
             check(time.time_ns() - last < (2 + 8 * ARGS.pause) * 10 ** 9, 'the last kernel is', (time.time_ns() - last) / 1e9, 's old')
+
+
+def t61_slow_program():
+    """Few launches, and a GPU that is never idle: a kill loses a few of them, not as many as fill a large buffer."""
+    for longer in LONGER[:3]:
+        ms = 60 * longer * ARGS.pause
+        with Run('init', 'rate:30:%d' % ms, 'raise:9', opts='flush=50', env={'FAKE_LATE': str(5 * ms)}) as r:
+            s = r.ok(-9).spool()
+            check(not s.complete and not s.end['damaged'], s.end)
+            if s.n('KERNEL') >= 15:  # 5 have not ended, 4 fill a buffer
+                return
+    raise Failed('%d of 30 kernels' % s.n('KERNEL'))
 
 
 def t61_late_records():

@@ -12,7 +12,7 @@ static void test_round(void **state)
 	size_t size;
 
 	(void)state;
-	pool_reset(2, 16 << 10);
+	pool_reset(2, POOL_BYTES_SMALL);
 	a = pool_take(&size);
 	b = pool_take(&size);
 	assert_non_null(a);
@@ -46,7 +46,7 @@ static void test_all(void **state)
 	size_t size;
 
 	(void)state;
-	pool_reset(2 * POOL_BUFFERS, POOL_BYTES_LEAST);
+	pool_reset(2 * POOL_BUFFERS, POOL_BYTES_SMALL);
 	for (unsigned i = 0; i < POOL_BUFFERS; i++) {
 		uint8_t *p = pool_take(&size);
 
@@ -56,9 +56,38 @@ static void test_all(void **state)
 	assert_null(pool_take(&size));
 }
 
+/* A slow program gets buffers for few launches; one with much work in its queues, or whose buffers
+ * are full at once, gets larger ones. */
+static void test_sizes(void **state)
+{
+	uint8_t *p[2 * POOL_SHARE];
+	size_t size;
+
+	(void)state;
+	pool_reset(2 * POOL_SHARE, POOL_BYTES);
+	for (unsigned i = 0; i < 2 * POOL_SHARE; i++) {
+		p[i] = pool_take(&size);
+		assert_int_equal(size, i < 2 ? POOL_BYTES_LEAST : POOL_BYTES_SMALL);
+	}
+	for (unsigned i = 0; i < 2 * POOL_SHARE; i++)
+		assert_true(pool_put(p[i], 0));
+	for (struct pool_buffer *b = pool_drain(), *next; b; b = next) {
+		next = b->next;
+		pool_give(b);
+	}
+	for (unsigned rounds = 0; size < POOL_BYTES; rounds++) {
+		uint8_t *full = pool_take(&size);
+
+		assert_true(rounds < 1000000); /* it came back at once, in most rounds */
+		assert_true(pool_put(full, size));
+		pool_give(pool_drain());
+	}
+}
+
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { unit_case(test_round), unit_case(test_all) };
+	const struct CMUnitTest tests[] = { unit_case(test_round), unit_case(test_all),
+		unit_case(test_sizes) };
 
 	return unit_main(tests, argc, argv);
 }
