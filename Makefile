@@ -340,7 +340,8 @@ uninstall:
 
 # ---- tests --------------------------------------------------------------------------------------
 # Each tier builds its configurations with a make of its own, then tests/check/run.py runs and counts.
-check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS) $(BUNDLE)) $(O)/spool_make $(O)/trace_dump
+check-build: $(BIN)/tfprof lib units fuzzers collect-tests $(O)/gen_docs $(if $(SAN),,$(FAULTS) $(BUNDLE)) $(O)/spool_make $(O)/trace_dump \
+	$(O)/obj/tests/bench/bench.o
 	@:
 
 # What clang thinks of the same sources, where there is one.

@@ -122,10 +122,9 @@ static bool write_profile(struct bench *b)
 
 static bool set(struct bench *b, struct opts *o, const char *name, struct str value)
 {
-	struct option row;
+	const struct option *row = view_option(str_of(name));
 
-	return option_find(str_of(name), &row) &&
-	       opts_set(o, &b->s->query_arena, &row, value, &b->s->error);
+	return row && opts_set(o, &b->s->query_arena, row, value, &b->s->error);
 }
 
 /* The command of a profile of everything, as long as it can get. */
