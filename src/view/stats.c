@@ -16,11 +16,11 @@
 /* The numbers of one kind that are not 0. The mean runs (Welford), so that neither large numbers
  * nor many spoil the variance; the sum is exact as long as its type holds it. */
 struct series {
-	int64_t sum, min, max;
+	int64_t sum; /* SUM_OVER: the type did not hold it */
+	int64_t min, max;
 	double mean, m2;
-	uint32_t n;
-	bool over; /* the type did not hold the sum */
 };
+#define SUM_OVER INT64_MIN
 
 struct stats {
 	const struct result *r;
@@ -31,46 +31,50 @@ struct stats {
 	size_t n_columns;
 	struct extra *next; /* the column that is filled next */
 	struct step_numbers numbers;
-	struct series *series;  /* by shown entry, own or total */
-	struct ranks ranks;     /* likewise */
-	uint32_t *zeros;        /* likewise: steps in which it is 0 */
-	uint32_t *ran;          /* likewise: steps in which it ran */
+	struct series *series; /* by shown entry, own or total */
+	struct ranks ranks;    /* likewise */
+	uint32_t *counts;      /* likewise: steps in which it is not 0, at last those where it is */
+	uint32_t *ran;         /* likewise: steps in which it ran */
 	struct scratch scratch; /* all of this */
 };
 
-static void series_add(struct series *s, int64_t v)
+/* n: how many numbers the series has; one more afterwards. */
+static void series_add(struct series *s, uint32_t *n, int64_t v)
 {
 	double delta = (double)v - s->mean;
 
 	if (!v)
 		return;
-	s->over |= __builtin_add_overflow(s->sum, v, &s->sum);
-	s->min = !s->n || v < s->min ? v : s->min;
-	s->max = !s->n || v > s->max ? v : s->max;
-	s->n++;
-	s->mean += delta / s->n;
+	if (s->sum == SUM_OVER || __builtin_add_overflow(s->sum, v, &s->sum))
+		s->sum = SUM_OVER;
+	s->min = !*n || v < s->min ? v : s->min;
+	s->max = !*n || v > s->max ? v : s->max;
+	++*n;
+	s->mean += delta / *n;
 	s->m2 += delta * ((double)v - s->mean);
 }
 
-/* Adds the numbers that are 0, so that there are n. */
-static void series_end(struct series *s, size_t n)
+/* Adds the numbers that are 0, so that the count grows from had to n. */
+static void series_end(struct series *s, uint32_t had, size_t n)
 {
-	double zeros = (double)(n - s->n);
+	double zeros = (double)(n - had);
 
-	if (s->n == n)
+	if (had == n)
 		return;
 	s->min = s->min < 0 ? s->min : 0;
 	s->max = s->max > 0 ? s->max : 0;
-	s->m2 += s->mean * s->mean * s->n * zeros / (double)n;
-	s->mean *= s->n / (double)n;
+	s->m2 += s->mean * s->mean * had * zeros / (double)n;
+	s->mean *= had / (double)n;
 }
 
 static void add_moments(void *user, uint32_t shown, int64_t own, int64_t total)
 {
 	struct stats *s = user;
 
-	series_add(&s->series[(size_t)2 * shown], own);
-	series_add(&s->series[(size_t)2 * shown + 1], total);
+	size_t at = (size_t)2 * shown;
+
+	series_add(&s->series[at], &s->counts[at], own);
+	series_add(&s->series[at + 1], &s->counts[at + 1], total);
 }
 
 static void add_ranks(void *user, uint32_t shown, int64_t own, int64_t total)
@@ -136,12 +140,11 @@ static uint64_t open_ranks(struct stats *s, struct arena *a)
 	uint64_t widest = 0;
 
 	ranks_open(&s->ranks, a, series);
-	s->zeros = ARENA_ARRAY(a, series, uint32_t);
 	for (size_t i = 0; i < series; i++) {
 		const struct series *x = &s->series[i];
 		uint64_t spread = (uint64_t)x->max - (uint64_t)x->min;
 		s->ranks.least[i] = x->min;
-		s->zeros[i] = (uint32_t)(steps_read(s) - x->n);
+		s->counts[i] = (uint32_t)(steps_read(s) - s->counts[i]);
 		widest = spread > widest ? spread : widest;
 	}
 	return widest;
@@ -161,15 +164,15 @@ static void find_ranks(struct stats *s, uint64_t widest)
 	while (s->ranks.open) {
 		each_step(s, add_ranks);
 		for (size_t i = 0; i < s->ranks.n; i++)
-			if (s->zeros[i])
-				ranks_add(&s->ranks, i, 0, s->zeros[i]);
+			if (s->counts[i])
+				ranks_add(&s->ranks, i, 0, s->counts[i]);
 		ranks_end_pass(&s->ranks);
 	}
 }
 
 static double mean_of(const struct series *x, size_t n)
 {
-	return x->over ? x->mean : (double)x->sum / (double)n;
+	return x->sum == SUM_OVER ? x->mean : (double)x->sum / (double)n;
 }
 
 static union figure moment(const struct stats *s, enum stat_id id, size_t at)
@@ -255,9 +258,10 @@ static void fill_metric(struct stats *s, enum metric_id of)
 	scratch_open(&ranks, s->q->a->work);
 	s->numbers.value = metrics[of].value;
 	s->series = ARENA_ARRAY(&sums.a, (size_t)2 * s->r->n, struct series);
+	s->counts = ARENA_ARRAY(&ranks.a, (size_t)2 * s->r->n, uint32_t);
 	each_step(s, add_moments);
 	for (size_t i = 0; i < (size_t)2 * s->r->n; i++)
-		series_end(&s->series[i], steps_read(s));
+		series_end(&s->series[i], s->counts[i], steps_read(s));
 	for (enum stat_id id = 0; id < STAT_N; id++)
 		if (to[id] && !stat_rows[id].ranked)
 			fill_moment(s, to[id], id);
