@@ -218,9 +218,9 @@ static void offer_patterns(
 		offer_types(s, c);
 	else if (str_starts(name, S("device")))
 		offer_devices(s, c);
-	else if (cmd && cmd->view == &view_op)
+	else if (cmd && cmd->view && view_is(cmd->view->kind, VIEW_LIST))
 		offer_types(s, c);
-	else if (cmd && cmd->view == &view_code)
+	else if (cmd && cmd->view && view_is(cmd->view->kind, VIEW_TRACES))
 		offer_sources(s, c);
 	else
 		offer_nodes(s, c->stem, c);

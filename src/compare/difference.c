@@ -245,7 +245,7 @@ static bool is_there(const struct compare *c, uint32_t side, uint32_t i)
 	const struct side *s = c->side[side];
 
 	return compare_has(c, side, i) &&
-	       (i == 0 || s->kind != VK_GRAPH || (s->flags[c->at[side][i]] & SIDE_NODE));
+	       (i == 0 || !view_is(s->kind, VIEW_EDGES) || (s->flags[c->at[side][i]] & SIDE_NODE));
 }
 
 static enum diff_state state_of(const struct compare *c, uint32_t i)

@@ -67,11 +67,11 @@ static bool read_subject(struct gate *g, struct str s, struct err *e)
 
 	if (str_eq(s, S("total"))) {
 		g->total = true;
-		g->view = VK_SCOPE;
+		g->view = view_with(VIEW_PATHS)->kind;
 		return true;
 	}
 	for (enum vk k = 0; k < VK_N && colon != SIZE_MAX; k++) {
-		if (!str_eq(str_sub(s, 0, colon), str_of(views[k]->name)))
+		if (!str_eq(str_sub(s, 0, colon), str_of(views[k].name)))
 			continue;
 		g->view = k;
 		g->pattern = str_sub(s, colon + 1, SIZE_MAX);

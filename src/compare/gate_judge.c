@@ -94,7 +94,7 @@ static bool excuse(struct judge *j)
 	if (!j->broken.n || j->ask->texts || !forgives(j->g) || j->ask->steps < 3 ||
 	        metrics[j->g->metric].value >= V_RECORDED)
 		return true;
-	if (!compare(j, views[j->g->view], true))
+	if (!compare(j, &views[j->g->view], true))
 		return false;
 	for (size_t i = 0; i < j->broken.n; i++) {
 		struct suspect x = j->broken.v[i];
@@ -245,14 +245,14 @@ static bool put_broken(struct judge *j)
 	}
 	if (j->broken.n > CULPRITS_MAX)
 		sb_fmt(&j->text, "; and %zu more", (size_t)j->broken.n - CULPRITS_MAX);
-	if (j->g->view != VK_OP) {
+	if (!view_is(j->g->view, VIEW_LIST)) {
 		if (j->c.end[worst] > worst + 1)
 			put_causes(j, worst, j->c.end[worst], STR_NONE);
 		return true;
 	}
 	if (j->ask->texts)
 		return true;
-	if (!compare(j, &view_scope, false))
+	if (!compare(j, view_with(VIEW_PATHS), false))
 		return false;
 	put_causes(j, 1, j->c.n, name);
 	return true;
@@ -292,7 +292,7 @@ bool gate_judge(
 	strs_add(a, &pattern, g->pattern);
 	if (!pattern_compile(&l, a, &pattern, ask->e))
 		return false;
-	bool ok = compare(&j, views[g->view], false) && judge_one(&j, l, to);
+	bool ok = compare(&j, &views[g->view], false) && judge_one(&j, l, to);
 	pattern_free(l);
 	return ok;
 }

@@ -448,7 +448,7 @@ void match_renamed(struct compare *c, struct alias **aliases, struct arena *a)
 
 	*aliases = ARENA_NEW(a, struct alias);
 	**aliases = end;
-	if (c->sides < 2 || c->side[0]->kind == VK_OP || all_there(c))
+	if (c->sides < 2 || view_is(c->side[0]->kind, VIEW_LIST) || all_there(c))
 		return;
 	scratch_open(&own, a->work);
 	struct matcher m = { .c = c, .a = &own.a, .text = sb_in(&own.a) };

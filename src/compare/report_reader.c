@@ -59,9 +59,9 @@ bool answer_sniff(struct str head)
 static enum metric_id by_legend(struct str legend)
 {
 	for (enum metric_id m = 0; m < M_N; m++)
-		for (enum vk v = 0; v < VK_N; v++)
-			if (metrics[m].value != V_NONE && metrics[m].in[v].legend &&
-			        str_eq(legend, str_of(metrics[m].in[v].legend)))
+		for (enum column_set c = 0; c < COLUMNS_N; c++)
+			if (metrics[m].value != V_NONE && metrics[m].in[c].legend &&
+			        str_eq(legend, str_of(metrics[m].in[c].legend)))
 				return metrics[m].unit == UNIT_OCCURRENCE ? M_NONE : m;
 	return M_NONE;
 }
@@ -346,9 +346,9 @@ bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *wan
 	VEC(struct open) open = { 0 };
 	int64_t self[M_N], total[M_N];
 
-	if (x->op != (kind == VK_OP))
+	if (x->op != view_is(kind, VIEW_LIST))
 		return err_set(e, ERR_FAILED, "'%.*s' is an answer of %s, and no side of %s",
-		        STR(x->file), x->op ? "op" : "a tree", views[kind]->name);
+		        STR(x->file), x->op ? "op" : "a tree", views[kind].name);
 	if (!find_columns(x, wanted, n, column, e))
 		return false;
 	for (uint32_t k = 0; k < n; k++)
@@ -360,7 +360,7 @@ bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *wan
 		while (open.n && open.v[open.n - 1].indent >= l->indent)
 			open.n--;
 		if (i)
-			entry = kind == VK_SCOPE
+			entry = view_is(kind, VIEW_PATHS)
 			                ? side_path(w, l->name)
 			                : side_child(w, open.n ? open.v[open.n - 1].entry : 0,
 			                          l->name);

@@ -216,7 +216,7 @@ static void copy_numbers(struct copy *c, uint32_t to, uint32_t from)
 	const struct kept *k = &c->q->kept;
 	const struct tally *self = view_self(c->q, from);
 	size_t at = (size_t)to * c->s->values.n;
-	bool op = c->s->kind == VK_OP;
+	bool op = view_is(c->s->kind, VIEW_LIST);
 
 	for (uint32_t j = c->first; j < c->first + c->n; j++) {
 		enum value v = c->s->values.v[j];
@@ -251,7 +251,7 @@ static uint32_t *sort_entries(const struct query *q, struct tree *t)
 	struct tree_nodes nodes = { .a = q->a };
 
 	*t = (struct tree){ .n = k->n, .parent = k->parent, .end = k->end };
-	if (q->tree->kind != VK_GRAPH && q->tree->kind != VK_CODE)
+	if (!view_is(q->tree->kind, VIEW_EDGES | VIEW_TRACES))
 		return NULL;
 	struct str *names = ARENA_ARRAY(q->a, k->n, struct str);
 	for (uint32_t i = 0; i < k->n; i++) {
@@ -328,10 +328,10 @@ static bool rename_entries(struct side_maker *w, const struct side *s, side_name
 		if (!rename(user, s->name[i], w->a, &name, e))
 			return false;
 		*changed |= !str_eq(name, s->name[i]);
-		if (s->kind == VK_SCOPE && !(s->flags[i] & SIDE_NODE))
+		if (view_is(s->kind, VIEW_PATHS) && !(s->flags[i] & SIDE_NODE))
 			continue;
-		to[i] = s->kind == VK_SCOPE ? side_path(w, name)
-		                            : side_child(w, to[s->parent[i]], name);
+		to[i] = view_is(s->kind, VIEW_PATHS) ? side_path(w, name)
+		                                     : side_child(w, to[s->parent[i]], name);
 		side_add(w, to[i], s->self + (size_t)i * s->values.n, s->flags[i]);
 		add_unseen(w, to[i], s, i);
 		side_set_type(w, to[i], s->types.v[s->type[i]]);

@@ -59,7 +59,7 @@ static void put_truncation(struct document *d, const struct result *r)
 
 	document_key(d, "truncation");
 	json_object(&d->j);
-	document_i64(d, "entries", (int64_t)r->q->kept.n - (r->kind == VK_OP));
+	document_i64(d, "entries", (int64_t)r->q->kept.n - view_is(r->kind, VIEW_LIST));
 	document_i64(d, "shown", r->n);
 	document_key(d, "hidden_by");
 	json_object(&d->j);
@@ -100,7 +100,7 @@ static void put_document(struct rows *x, struct emit *to, struct sink *s)
 	struct sheet rows;
 
 	document_begin(&d, s, to->a, VIEW_SCHEMA, VERSION);
-	document_text(&d, "view", str_of(views[x->r->kind]->name));
+	document_text(&d, "view", str_of(views[x->r->kind].name));
 	document_sources(&d, &to->from);
 	put_steps(&d, q);
 	put_workers(&d, q);

@@ -36,15 +36,12 @@ static void put_metrics(struct sink *to, struct arena *a, const struct select *s
 
 void doc_write(struct sink *to, struct arena *a, const struct query *q)
 {
-	/* Quirk 5: graph is documented as scope. */
-	enum vk kind = q->tree->kind == VK_GRAPH ? VK_SCOPE : q->tree->kind;
-
 	if (q->o->quiet)
 		return;
 	if (q->m->misses_streams)
 		sink_put(to, str_of(MISSING_STREAMS));
 	sink_put(to, S("\nDoc:\n"));
-	sink_sentence(to, a, str_of(views[kind]->doc));
+	sink_sentence(to, a, str_of(views[q->tree->kind].doc));
 	put_metrics(to, a, &q->o->select);
 	sink_put(to, S("\nProfile:\n"));
 }

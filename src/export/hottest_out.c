@@ -75,7 +75,7 @@ void hottest_fill(struct hottest_table *t, const struct query *q, const struct h
 		.x = { .a = q->a, .n_columns = HOTTEST_COLUMNS, .rows = h->n }
 	};
 	t->x.columns = t->columns;
-	t->x.names = q->tree->kind == VK_OP ? "operation type" : "node";
+	t->x.names = view_is(q->tree->kind, VIEW_LIST) ? "operation type" : "node";
 	t->x.data_only = 1u << DEVICE;
 	if (brief)
 		t->x.data_only |= 1u << SUM | 1u << TYPE;

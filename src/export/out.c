@@ -31,7 +31,7 @@ bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e)
 	struct str why = row->takes & RESULT_VIEW ? row->accepts(v, q) : str_of(row->others);
 
 	if (!why.n || (q->o->step >= 0 && !model_step(q->m, q->o->step)) ||
-	        (v->kind == VK_CODE && !q->m->has_traces))
+	        (view_is(v->kind, VIEW_TRACES) && !q->m->has_traces))
 		return true;
 	note_line(q->notes, "%.*s\n", STR(why));
 	return err_set(e, ERR_STEP, "%.*s", STR(why));
@@ -110,13 +110,10 @@ static bool view_text(const struct exported *x, struct sink *s, struct emit *to,
 
 	(void)e;
 	doc_write(s, to->a, r->q);
-	switch (r->kind) {
-	case VK_SCOPE:
-	case VK_GRAPH: text_tree(r, s, to->a); break;
-	case VK_OP:
-	case VK_CODE: text_multi(r, s, to->a); break;
-	case VK_N: break;
-	}
+	if (view_is(r->kind, VIEW_NODES))
+		text_tree(r, s, to->a);
+	else
+		text_multi(r, s, to->a);
 	return true;
 }
 
@@ -124,13 +121,13 @@ bool out_write(const struct result *r, struct emit *to, struct err *e)
 {
 	const struct opts *o = r->q->o;
 
-	if (o->output.kind == OUT_TIMELINE && r->kind == VK_GRAPH && !r->q->m->traces.n &&
+	if (o->output.kind == OUT_TIMELINE && view_is(r->kind, VIEW_EDGES) && !r->q->m->traces.n &&
 	        (o->step < 0 || !r->q->step))
 		return timeline_steps(r->q, to, e);
 	struct query shown = *r->q;
 	struct result renamed = *r;
 	struct exported x = { .kind = RESULT_VIEW,
-		.name = views[r->kind]->name,
+		.name = views[r->kind].name,
 		.of = &renamed,
 		.output = &o->output,
 		.text = view_text,

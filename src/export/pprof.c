@@ -311,7 +311,7 @@ struct str pprof_accepts(const struct view_ops *v, const struct query *q)
 	const struct opts *o = q->o;
 	struct strs names = { 0 };
 
-	if (v->kind != VK_CODE)
+	if (!view_is(v->kind, VIEW_TRACES))
 		return S("Only 'code' view supports pprof output now.");
 	for (enum metric_id i = 0; i < M_N; i++)
 		if (o->select.metrics & METRIC_BIT(i))

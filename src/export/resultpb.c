@@ -88,7 +88,7 @@ struct tree_out {
 static struct item get_item(const struct tree_out *x, uint32_t i)
 {
 	const struct query *q = x->q;
-	bool op = x->r->kind == VK_OP;
+	bool op = view_is(x->r->kind, VIEW_LIST);
 
 	if (op && i == 0)
 		return (struct item){ ROOT_NAME, &x->none, &x->r->root, ID_NONE, ID_NONE,
@@ -103,11 +103,11 @@ static struct item get_item(const struct tree_out *x, uint32_t i)
 /* In op each entry is the only child of the one before it. */
 static uint32_t item_parent(const struct tree_out *x, uint32_t i)
 {
-	return i == 0 ? ID_NONE : x->r->kind == VK_OP ? i - 1 : x->r->shown[i].parent;
+	return i == 0 ? ID_NONE : view_is(x->r->kind, VIEW_LIST) ? i - 1 : x->r->shown[i].parent;
 }
 static uint32_t item_end(const struct tree_out *x, uint32_t i)
 {
-	return x->r->kind == VK_OP ? x->n : x->r->shown[i].end;
+	return view_is(x->r->kind, VIEW_LIST) ? x->n : x->r->shown[i].end;
 }
 
 /* Numbers of the fields from `from` to `to`, last first. */
@@ -246,8 +246,8 @@ bool result_write(const struct result *r, struct sink *to, struct err *e)
 	struct scratch own;
 	struct tree_out x = { .r = r, .q = r->q, .m = r->q->m };
 
-	x.multi = r->kind == VK_OP || r->kind == VK_CODE;
-	x.n = r->n + (r->kind == VK_OP);
+	x.multi = !view_is(r->kind, VIEW_NODES);
+	x.n = r->n + view_is(r->kind, VIEW_LIST);
 	scratch_open(&own, r->q->a->work);
 	pbput_init(&x.b, &own.a);
 	x.size = ARENA_ARRAY(&own.a, x.n, uint64_t);

@@ -73,7 +73,7 @@ static void add_pair(struct rows *x, const char *name, enum unit unit, enum valu
 static void add_metric(struct rows *x, enum metric_id id)
 {
 	const struct metric *m = &metrics[id];
-	bool nodes = x->r->kind == VK_SCOPE || x->r->kind == VK_GRAPH;
+	bool nodes = view_is(x->r->kind, VIEW_NODES);
 
 	if (m->value != V_NONE)
 		add_pair(x, m->name, m->unit, m->value);
@@ -119,7 +119,7 @@ static void add_place(struct rows *x)
 	add(x, "path", COLUMN_TEXT, CELL_PATH);
 	add(x, "parent", COLUMN_TEXT, CELL_PARENT);
 	add(x, "depth", COLUMN_INTEGER, CELL_DEPTH);
-	if (x->r->kind == VK_CODE) {
+	if (view_is(x->r->kind, VIEW_TRACES)) {
 		add(x, "file", COLUMN_TEXT, CELL_FILE);
 		add(x, "line", COLUMN_INTEGER, CELL_LINE);
 		add(x, "function", COLUMN_TEXT, CELL_FUNCTION);
@@ -129,7 +129,7 @@ static void add_place(struct rows *x)
 	add(x, "types", COLUMN_LIST, CELL_TYPES);
 	add(x, "device", COLUMN_LIST, CELL_DEVICE);
 	add(x, "accounted", COLUMN_BOOL, CELL_ACCOUNTED);
-	if (x->r->kind == VK_OP || x->r->kind == VK_CODE)
+	if (!view_is(x->r->kind, VIEW_NODES))
 		add(x, "nodes", COLUMN_INTEGER, CELL_NODES);
 }
 
@@ -143,7 +143,7 @@ void rows_open(struct rows *x, const struct result *r, struct arena *a)
 	add_place(x);
 	for (size_t i = 0; i < x->n_metrics; i++)
 		add_metric(x, x->metrics[i]);
-	if (r->kind == VK_GRAPH && (select & METRIC_BIT(M_NUM_HIDDEN_OPS)))
+	if (view_is(r->kind, VIEW_EDGES) && (select & METRIC_BIT(M_NUM_HIDDEN_OPS)))
 		add(x, metrics[M_NUM_HIDDEN_OPS].name, COLUMN_INTEGER, CELL_HIDDEN);
 	for (size_t i = 0; i < r->n_extra; i++)
 		add_extra(x, &r->extra[i]);
@@ -163,7 +163,7 @@ static struct str find_path(struct rows *x, uint32_t i)
 	uint32_t at = tree_entry(x, i);
 	struct strs lines = { 0 };
 
-	if (t->kind != VK_CODE || at == 0)
+	if (!view_is(t->kind, VIEW_TRACES) || at == 0)
 		return t->name[at];
 	for (; at; at = t->parent[at])
 		strs_add(x->row, &lines, t->name[at]);
@@ -179,7 +179,7 @@ static void put_parent(struct rows *x, struct sheet *to, uint32_t i)
 {
 	uint32_t up = x->r->shown[i].parent;
 
-	if (x->r->kind == VK_OP || up == ID_NONE)
+	if (view_is(x->r->kind, VIEW_LIST) || up == ID_NONE)
 		sheet_null(to);
 	else
 		sheet_text(to, find_path(x, up));
@@ -214,7 +214,7 @@ static void put_type(struct rows *x, struct sheet *to, uint32_t at)
 	const struct model *m = x->r->q->m;
 	uint32_t node = entry_node(x, at);
 
-	if (x->r->kind == VK_OP)
+	if (view_is(x->r->kind, VIEW_LIST))
 		sheet_text(to, x->r->q->tree->name[at]);
 	else if (node == ID_NONE)
 		sheet_null(to);
@@ -306,7 +306,7 @@ static void put_cell(struct rows *x, struct sheet *to, const struct cell *c, uin
 	case CELL_WORKER: sheet_text(to, r->q->m->workers.v[x->worker]); break;
 	case CELL_PATH: sheet_text(to, find_path(x, i)); break;
 	case CELL_PARENT: put_parent(x, to, i); break;
-	case CELL_DEPTH: sheet_i64(to, r->kind == VK_OP ? 0 : e->depth); break;
+	case CELL_DEPTH: sheet_i64(to, view_is(r->kind, VIEW_LIST) ? 0 : e->depth); break;
 	case CELL_FILE:
 	case CELL_LINE:
 	case CELL_FUNCTION: put_frame(x, to, c->what, at); break;

@@ -85,11 +85,12 @@ static bool fill_nodes(struct table_reader *x, struct arrow_build *to, struct ar
 table_fill *table_open_nodes(struct table_reader *x)
 {
 	struct nodes_state *n = ARENA_NEW(x->a, struct nodes_state);
+	const struct view_ops *view = view_with(VIEW_PATHS);
 	struct notes notes;
 
 	notes_init(&notes, x->a);
-	n->tree.kind = VK_SCOPE;
-	view_scope.build(x->m, &n->tree, x->a, &notes);
+	n->tree.kind = view->kind;
+	view->build(x->m, &n->tree, x->a, &notes);
 	n->own = ARENA_ARRAY(x->a, n->tree.n, struct tally);
 	n->total = ARENA_ARRAY(x->a, n->tree.n, struct tally);
 	n->shown = ARENA_ARRAY(x->a, n->tree.n, bool);

@@ -309,7 +309,7 @@ void tensors_read(struct result *r, struct ckpt *c, bool messages)
 	struct lookup l = { r, c, { q->o->max_values, messages } };
 	uint32_t *open = ARENA_ARRAY(q->a, r->n, uint32_t), n = 0;
 
-	if (r->kind != VK_SCOPE && r->kind != VK_GRAPH)
+	if (!view_is(r->kind, VIEW_NODES))
 		return;
 	r->tensors = ARENA_ARRAY(q->a, r->n, struct shown_tensor);
 	const uint32_t *order = sort_order(q->a, r->n, by_visit, r->shown);

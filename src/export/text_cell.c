@@ -69,7 +69,7 @@ void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct 
 	else
 		sb_put(b, S("--"));
 	sb_char(b, '/');
-	text_quantity(b, m->unit, x->total->v[m->value], m->in[kind].suffix);
+	text_quantity(b, m->unit, x->total->v[m->value], metric_in(m, kind)->suffix);
 }
 
 uint32_t text_hidden_above(const struct result *r, const struct entry *x)
@@ -122,9 +122,9 @@ void text_rate(
         struct line *l, const struct result *r, const struct entry *x, const struct text_columns *c)
 {
 	/* Types of the op view have no entries below them: their own number counts. */
-	const struct tally *of = r->kind == VK_OP ? x->self : x->total;
+	const struct tally *of = view_is(r->kind, VIEW_LIST) ? x->self : x->total;
 
-	l->whole = r->kind != VK_OP && x->parent == ID_NONE;
+	l->whole = !view_is(r->kind, VIEW_LIST) && x->parent == ID_NONE;
 	l->dim = !x->accounted && !l->whole;
 	if (c->share == M_NONE)
 		return;
@@ -151,7 +151,7 @@ static void put_legend(struct line_build *b, unsigned column, bool bar, struct s
 	line_cell_begin(b, column);
 	sb_put(&b->text, name);
 	if (of != M_NONE)
-		sb_fmt(&b->text, " %s", metrics[of].in[kind].legend);
+		sb_fmt(&b->text, " %s", metric_in(&metrics[of], kind)->legend);
 	line_cell_end(b, false);
 }
 
@@ -163,7 +163,7 @@ void text_legend(
 	line_begin(b, 0, S("node name"));
 	sb_put(&b->text, S(" | "));
 	for (unsigned i = 0; i < c->n; i++) {
-		const char *legend = metrics[c->id[i]].in[r->kind].legend;
+		const char *legend = metric_in(&metrics[c->id[i]], r->kind)->legend;
 		if (legend)
 			put_legend(b, i, bar, str_of(legend), r->kind, M_NONE);
 		bar |= legend != NULL;

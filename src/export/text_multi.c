@@ -57,7 +57,7 @@ static void put_devices(struct lines *l, unsigned column, uint32_t kept)
 {
 	const struct strs *devices = members_devices(&l->members, kept);
 
-	if (devices->n || l->r->kind == VK_OP)
+	if (devices->n || view_is(l->r->kind, VIEW_LIST))
 		put_words(l, column, devices);
 }
 
@@ -78,7 +78,7 @@ static void put_shares(
 	bool any = (m->unit == UNIT_BYTES ? self : total) > 0;
 
 	l->cell.n = 0;
-	text_quantity(&l->cell, m->unit, self, m->in[VK_OP].suffix);
+	text_quantity(&l->cell, m->unit, self, metric_in(m, l->r->kind)->suffix);
 	sb_put(&l->cell, S(" ("));
 	fmt_fixed2(&l->cell, any ? percent(total, root) : 0);
 	sb_put(&l->cell, S("%, "));
@@ -209,9 +209,10 @@ static void put_metric(
         struct lines *l, const struct entry *x, const struct text_columns *c, unsigned i)
 {
 	const struct metric *m = &metrics[c->id[i]];
+	const char *instead = metric_in(m, l->r->kind)->instead;
 	struct sb *b = &l->b.text;
 
-	if (!m->in[VK_CODE].instead && m->value == V_NONE && m->unit != UNIT_PERCENT) {
+	if (!instead && m->value == V_NONE && m->unit != UNIT_PERCENT) {
 		if (m->unit == UNIT_DEVICES)
 			put_devices(l, i, x->kept);
 		else if (m->unit == UNIT_TYPES)
@@ -220,10 +221,10 @@ static void put_metric(
 	}
 	field(l);
 	line_cell_begin(&l->b, i);
-	if (m->in[VK_CODE].instead)
-		sb_put(b, str_of(m->in[VK_CODE].instead));
+	if (instead)
+		sb_put(b, str_of(instead));
 	else if (m->value != V_NONE)
-		text_pair(b, m, VK_CODE, x);
+		text_pair(b, m, l->r->kind, x);
 	else
 		text_percent(b, l->r, x, c->id, c->n);
 	line_cell_end(&l->b, true);
@@ -265,7 +266,7 @@ void text_multi(const struct result *r, struct sink *to, struct arena *a)
 	}
 	text_legend(&l.b, r, &c, to);
 	for (uint32_t i = 0; i < r->n; i++) {
-		if (r->kind == VK_OP)
+		if (view_is(r->kind, VIEW_LIST))
 			put_type(&l, &r->shown[i], &c, to);
 		else
 			put_line(&l, &r->shown[i], &c, to);

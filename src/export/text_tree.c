@@ -149,7 +149,8 @@ void text_tree(const struct result *r, struct sink *to, struct arena *a)
 
 	line_build_init(&l.b, a);
 	text_columns_init(&c, r);
-	if (r->kind == VK_GRAPH && (r->q->o->select.metrics & METRIC_BIT(M_NUM_HIDDEN_OPS)))
+	if (view_is(r->kind, VIEW_EDGES) &&
+	        (r->q->o->select.metrics & METRIC_BIT(M_NUM_HIDDEN_OPS)))
 		l.steps_in = ARENA_ARRAY(a, r->n, uint32_t);
 	text_legend(&l.b, r, &c, to);
 	for (uint32_t i = 0; i < r->n; i++) {

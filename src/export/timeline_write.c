@@ -8,7 +8,7 @@
 struct str timeline_accepts(const struct view_ops *v, const struct query *q)
 {
 	(void)q;
-	return v->kind == VK_OP
+	return view_is(v->kind, VIEW_LIST)
 	               ? S("op view doesn't support timeline yet. Consider graph/scope/code view.")
 	               : STR_NONE;
 }
@@ -31,7 +31,7 @@ static bool write_step(const struct query *of, const struct step *step, struct a
 	o.stats = 0;
 	o.by = BY_NONE;
 	q.only = step;
-	return view_run(views[VK_GRAPH], &q, &r, e) && view_rename(&q, e) &&
+	return view_run(&views[of->tree->kind], &q, &r, e) && view_rename(&q, e) &&
 	       timeline_graph(&r, to, e);
 }
 
@@ -55,7 +55,7 @@ bool timeline_write(const struct exported *x, struct emit *to, struct err *e)
 
 	if (x->kind == RESULT_DIFF)
 		return timeline_diff(x->of, to, e);
-	if (r->q->m->traces.n && r->kind != VK_CODE)
+	if (r->q->m->traces.n && !view_is(r->kind, VIEW_TRACES))
 		return timeline_tracks(r, to, e);
-	return r->kind == VK_GRAPH ? timeline_graph(r, to, e) : timeline_tree(r, to, e);
+	return view_is(r->kind, VIEW_EDGES) ? timeline_graph(r, to, e) : timeline_tree(r, to, e);
 }

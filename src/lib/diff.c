@@ -150,7 +150,7 @@ static bool rename_by_scope(
 	struct compare c;
 
 	scopes.with_steps = false;
-	if (!diff_sides_make(&scopes, &view_scope, d->o, d->metrics, 0) ||
+	if (!diff_sides_make(&scopes, view_with(VIEW_PATHS), d->o, d->metrics, 0) ||
 	        !diff_merge(&scopes, w, &c, &aliases))
 		return false;
 	for (uint32_t s = 0; s < d->n; s++) {
@@ -188,9 +188,10 @@ bool diff_merge(struct diff_sides *d, const struct diff_request *w, struct compa
 	pattern_subst_free(rules);
 	if (!ok)
 		return false;
-	if (d->view->kind == VK_GRAPH && !w->given.by_path && !rename_by_scope(d, w, sides))
+	if (view_is(d->view->kind, VIEW_EDGES) && !w->given.by_path &&
+	        !rename_by_scope(d, w, sides))
 		return false;
-	if (d->view->kind == VK_GRAPH)
+	if (view_is(d->view->kind, VIEW_EDGES))
 		compare_graph(sides, (uint32_t)d->n, a);
 	compare_sides(c, sides, (uint32_t)d->n, a);
 	*aliases = NULL;
@@ -356,7 +357,7 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 	struct arena *a = &s->query_arena;
 	struct strs names = choose_names(a, w);
 	struct emit to = { .a = a, .out = out, .notes = &s->notes };
-	struct diff_answer x = { .view = views[w->given.view],
+	struct diff_answer x = { .view = &views[w->given.view],
 		.words = &w->sides,
 		.names = &names,
 		.min_size = w->given.min_size,
@@ -372,7 +373,7 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		        s, ERR_INVALID_ARGUMENT, "--names: two sides have the same name");
 	note_texts(d, &w->o);
 	if (!choose_metrics(d, w, &k) ||
-	        !diff_sides_make(d, views[w->given.view], &w->o, k.metrics, k.n) ||
+	        !diff_sides_make(d, &views[w->given.view], &w->o, k.metrics, k.n) ||
 	        !diff_merge(d, w, &c, &aliases))
 		return false;
 	struct diff_ask ask = { .c = &c,

@@ -24,7 +24,7 @@ static void take_word(struct session *s, struct str word, struct diff_request *w
 	bool side = is_side(s, word);
 
 	for (int k = 0; k < VK_N && !side && !*names; k++) {
-		if (str_eq(word, str_of(views[k]->name))) {
+		if (str_eq(word, str_of(views[k].name))) {
 			w->given.view = k;
 			return;
 		}

@@ -146,8 +146,8 @@ void session_keep_attrs(struct session *s);
 /* Begins a query of a view: loads the steps that q->o asks for, seals the model and fills in model,
  * arena, notes and tree. view_open comes next. */
 bool session_query(struct session *s, const struct view_ops *v, struct query *q);
-/* Where the answer of that view goes. */
-struct emit session_emit(struct session *s, const struct view_ops *v, struct sink *out);
+/* Returns where the answer of a view goes; VK_N: an answer of no view. */
+struct emit session_emit(struct session *s, enum vk kind, struct sink *out);
 
 /* The advice of the checkers (CHECK_BIT bits), in the query arena. */
 bool session_advise(struct session *s, unsigned checkers, struct advice *out);

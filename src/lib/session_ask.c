@@ -6,13 +6,13 @@
 
 #include "export/tensor.h"
 
-/* For an answer of a view of this kind, whose tree is there. */
+/* Returns the origin of an answer of a view, whose tree is there; VK_N: of no view. */
 static struct origin origin_of(const struct session *s, enum vk kind)
 {
 	return (struct origin){ .v = s->sources.v,
 		.n = s->sources.n,
 		.loading = &s->load_notes,
-		.building = &s->tree_notes[kind],
+		.building = kind < VK_N ? &s->tree_notes[kind] : NULL,
 		.built = s->built_notes };
 }
 
@@ -70,17 +70,17 @@ bool session_query(struct session *s, const struct view_ops *v, struct query *q)
 	return true;
 }
 
-struct emit session_emit(struct session *s, const struct view_ops *v, struct sink *out)
+struct emit session_emit(struct session *s, enum vk kind, struct sink *out)
 {
 	return (struct emit){
-		.a = &s->query_arena, .out = out, .notes = &s->notes, .from = origin_of(s, v->kind)
+		.a = &s->query_arena, .out = out, .notes = &s->notes, .from = origin_of(s, kind)
 	};
 }
 
 /* The graph timeline of the average is one of each step, and has no result. */
 static bool has_result(const struct view_ops *v, const struct opts *o)
 {
-	return v != &view_graph || o->output.kind != OUT_TIMELINE || o->step >= 0;
+	return !view_is(v->kind, VIEW_EDGES) || o->output.kind != OUT_TIMELINE || o->step >= 0;
 }
 
 /* Notes why the answer is empty, except if a depth of 1 was asked for. */
@@ -111,7 +111,7 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 
 	if (!session_query(s, v, &q))
 		return false;
-	struct emit to = session_emit(s, v, out);
+	struct emit to = session_emit(s, v->kind, out);
 	if (!out_accepts(v, &q, &s->error)) {
 		if (message)
 			result_write_refused(message);
@@ -164,7 +164,7 @@ bool session_side(struct session *s, const struct side_ask *ask, struct side *ou
 	if (!session_need_steps(s, ask->o) || !session_seal(s))
 		return false;
 	begin_query(s);
-	if (ask->view->kind == VK_CODE && !s->model.has_traces)
+	if (view_is(ask->view->kind, VIEW_TRACES) && !s->model.has_traces)
 		return session_fail(s, ERR_FAILED,
 		        "there are no call stacks: no op log or profile with traces is loaded");
 	for (uint32_t i = 0; i < n; i++)
@@ -189,7 +189,7 @@ bool session_side(struct session *s, const struct side_ask *ask, struct side *ou
 
 static const struct tree *tree_of_kind(void *user, enum vk kind)
 {
-	return tree_of(user, views[kind]);
+	return tree_of(user, &views[kind]);
 }
 
 bool session_one_worker(struct session *s)
@@ -260,14 +260,14 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out)
 	if (!session_need_all(s, false) || !session_seal(s))
 		return false;
 	begin_query(s);
-	tree_of(s, &view_code); /* what building it says comes first, as in the original */
+	tree_of_kind(s, ADVICE_TREE); /* what building it says comes first, as in the original */
 	return advise_run(&ask, out, &s->error);
 }
 
 bool session_put_advice(
         struct session *s, const struct advice *advice, const struct opts *o, struct sink *out)
 {
-	struct emit to = session_emit(s, &view_code, out);
+	struct emit to = session_emit(s, ADVICE_TREE, out);
 
 	return data_advice(advice, o, &to, &s->error);
 }
@@ -275,7 +275,7 @@ bool session_put_advice(
 bool session_trace_table(struct session *s, enum trace_table which, size_t top,
         const struct opts *o, struct sink *out)
 {
-	struct emit to = session_emit(s, &view_scope, out);
+	struct emit to = session_emit(s, VK_N, out);
 
 	if (!session_seal(s))
 		return false;

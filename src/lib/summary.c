@@ -88,10 +88,10 @@ static bool add_hottest(struct session *s, const struct opts *o, const struct vi
 
 	if (!session_query(s, v, &q) || !view_open(&q, &s->error))
 		return false;
-	if (v == &view_scope)
+	if (v->traits & VIEW_PATHS)
 		add_up(&q, p);
 	bool times = p->device_us || p->host_us;
-	enum metric_id m = times ? M_MICROS : v == &view_op ? M_OCCURRENCE : M_PARAMS;
+	enum metric_id m = times ? M_MICROS : v->traits & VIEW_LIST ? M_OCCURRENCE : M_PARAMS;
 	bool ok = view_hottest(
 	        &q, m == M_OCCURRENCE ? V_DEFINITIONS : metrics[m].value, &h, &s->error);
 	if (ok)
@@ -229,8 +229,8 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 	p->waiting = s->n_later + s->n_older;
 	bool recording = find_recording(s, &files);
 	if (s->model.nodes.n && !s->n_later)
-		if (!add_hottest(s, &o, &view_scope, p, &p->nodes) ||
-		        !add_hottest(s, &o, &view_op, p, &p->ops))
+		if (!add_hottest(s, &o, view_with(VIEW_PATHS), p, &p->nodes) ||
+		        !add_hottest(s, &o, view_with(VIEW_LIST), p, &p->ops))
 			return false;
 	facts_find(&s->model, recording ? &files : NULL, &p->facts, a);
 	find_missing(s, p);
@@ -244,7 +244,7 @@ bool summary_write(struct session *s, bool prompt, struct sink *out)
 
 	if (!make_page(s, prompt, false, p))
 		return false;
-	struct emit to = session_emit(s, &view_scope, out);
+	struct emit to = session_emit(s, view_with(VIEW_PATHS)->kind, out);
 	p->from = &to.from;
 	summary_page_text(p, &s->query_arena, out);
 	return true;
@@ -256,7 +256,7 @@ bool run_summary(struct session *s, const struct request *r, struct sink *out)
 
 	if (!make_page(s, r->prompt, true, p))
 		return false;
-	struct emit to = session_emit(s, &view_scope, out);
+	struct emit to = session_emit(s, view_with(VIEW_PATHS)->kind, out);
 	p->from = &to.from;
 	if (r->opts.wide || r->opts.output.outfile.n)
 		p->columns = 0;

@@ -49,7 +49,7 @@ static void put_members(struct document *d, const void *user)
 static bool write_top(struct session *s, const struct request *r, struct query *q, enum metric_id m,
         struct sink *out)
 {
-	struct emit to = session_emit(s, &view_scope, out);
+	struct emit to = session_emit(s, q->tree->kind, out);
 	struct hottest h;
 	struct hottest_table t;
 	struct query shown;
@@ -77,7 +77,7 @@ bool run_top(struct session *s, const struct request *r, struct sink *out)
 	struct query q = { .o = &r->opts };
 	enum metric_id m;
 
-	if (!session_query(s, &view_scope, &q) || !find_metric(s, r, &m) ||
+	if (!session_query(s, view_with(VIEW_PATHS), &q) || !find_metric(s, r, &m) ||
 	        !view_open(&q, &s->error))
 		return false;
 	bool ok = write_top(s, r, &q, m, out);

@@ -26,12 +26,22 @@
 	}
 #define BIT(id) METRIC_BIT(M_##id)
 #define ROW(id, name, value, unit, uses, brings, tree, op, code, doc, pprof_unit, pprof_comment)   \
-	{ name, value, unit, uses, brings, { tree, tree, op, code }, doc, pprof_unit,              \
-		pprof_comment },
+	{ name, value, unit, uses, brings, { tree, op, code }, doc, pprof_unit, pprof_comment },
 const struct metric metrics[M_N] = {
 #include "metric/metric.def"
 };
 #undef ROW
+
+const struct metric_in *metric_in(const struct metric *m, enum vk view)
+{
+	static const enum column_set columns[VK_N] = {
+#define VIEW(id, name, columns, ...) columns,
+#include "metric/view.def"
+#undef VIEW
+	};
+
+	return &m->in[columns[view]];
+}
 
 enum metric_id metric_find(struct str name, unsigned uses)
 {
@@ -51,7 +61,7 @@ size_t metric_columns(unsigned select, enum vk view, enum metric_id *order)
 			columns |= metrics[i].brings;
 	for (unsigned rank = 1; rank < M_N; rank++)
 		for (enum metric_id i = 0; i < M_N; i++)
-			if ((columns & METRIC_BIT(i)) && metrics[i].in[view].rank == rank)
+			if ((columns & METRIC_BIT(i)) && metric_in(&metrics[i], view)->rank == rank)
 				order[n++] = i;
 	return n;
 }
@@ -63,7 +73,7 @@ void metric_legend(struct sb *b, unsigned select, enum vk view)
 
 	sb_put(b, S("node name | "));
 	for (size_t i = 0; i < n; i++) {
-		const char *legend = metrics[order[i]].in[view].legend;
+		const char *legend = metric_in(&metrics[order[i]], view)->legend;
 		if (legend)
 			sb_fmt(b, "%s%s", written++ ? " | " : "", legend);
 	}

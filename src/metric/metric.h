@@ -9,7 +9,16 @@
 #include "base/quantity.h"
 #include "model/value.h"
 
-enum vk { VK_SCOPE, VK_GRAPH, VK_OP, VK_CODE, VK_N };
+/* Kinds of views, in the order of view.def. */
+enum vk {
+#define VIEW(id, ...) VK_##id,
+#include "metric/view.def"
+#undef VIEW
+	VK_N
+};
+
+/* Sets of columns; views that print alike share one. */
+enum column_set { COLUMNS_TREE, COLUMNS_OP, COLUMNS_CODE, COLUMNS_N };
 
 enum metric_id {
 #define ROW(id, ...) M_##id,
@@ -35,7 +44,7 @@ enum unit {
 };
 enum { USE_SELECT = 1, USE_ORDER = 2, USE_MIN = 4, USE_PPROF = 8 };
 
-struct metric_in {           /* presentation of the metric in one view */
+struct metric_in {           /* presentation of the metric in one set of columns */
 	uint8_t rank;        /* position of its column; 0: never shown */
 	uint8_t min_on;      /* the number that -min_<name> tests */
 	uint8_t order_on;    /* the number that -order_by compares; ON_NOTHING: the name */
@@ -50,13 +59,16 @@ struct metric {
 	enum unit unit;
 	unsigned uses;
 	unsigned brings; /* bits of the metrics whose columns are shown along with it */
-	struct metric_in in[VK_N];
+	struct metric_in in[COLUMNS_N];
 	const char *doc[4];
 	const char *pprof_unit, *pprof_comment;
 };
 
 #define METRIC_BIT(id) (1u << (id))
 extern const struct metric metrics[M_N];
+
+/* Returns the presentation of the metric in a view. */
+const struct metric_in *metric_in(const struct metric *m, enum vk view);
 
 static inline enum quantity unit_quantity(enum unit u)
 {

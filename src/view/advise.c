@@ -126,7 +126,7 @@ static bool ask_view(struct advise *ask, enum vk kind, int32_t depth, int64_t mi
 	*q = (struct query){ .m = ask->m, .o = o, .a = ask->a, .notes = ask->notes };
 	q->tree = ask->tree(ask->user, kind);
 	q->tallies = ask->tallies;
-	bool ok = view_run(views[kind], q, r, e);
+	bool ok = view_run(&views[kind], q, r, e);
 	ask->tallies = q->tallies;
 	return ok;
 }

@@ -176,7 +176,7 @@ static void finish(struct lines *l, struct tree *t, uint32_t *entry, struct aren
 	tree_members(t, l->m, a);
 }
 
-static void build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
+void view_code_build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
 {
 	struct scratch own;
 
@@ -199,13 +199,13 @@ static void build(const struct model *m, struct tree *t, struct arena *a, struct
 	scratch_close(&own);
 }
 
-static void account(struct query *q)
+void view_code_account(struct query *q)
 {
 	view_keep_members(q);
 	view_sum(q);
 }
 
-static bool show(struct query *q, struct result *r, struct err *e)
+bool view_code_show(struct query *q, struct result *r, struct err *e)
 {
 	if (!q->m->has_traces) {
 		note_line(q->notes, "No code trace information\n");
@@ -214,22 +214,10 @@ static bool show(struct query *q, struct result *r, struct err *e)
 	}
 	if (q->o->displayed_only) /* Quirk 35 */
 		note_line(q->notes, "Note: code view ignores account_displayed_op_only\n");
-	account(q);
+	view_code_account(q);
 	if (!view_walk(q, r, true, e))
 		return false;
 	for (uint32_t i = 0; i < r->n && (q->o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)); i++)
 		note_line(q->notes, "code view has no tensor value to show\n");
 	return true;
 }
-
-const struct view_ops view_code = {
-	.name = "code",
-	.kind = VK_CODE,
-	.doc = "code: When python trace is available, the nodes are python lines and their are "
-	       "organized by "
-	       "the python call stack.",
-	.help = "lines of Python by call stack (needs an op log)",
-	.build = build,
-	.account = account,
-	.show = show,
-};

@@ -59,7 +59,7 @@ static bool *find_named(const struct model *m, struct arena *a)
 	return named;
 }
 
-static void build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
+void view_graph_build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
 {
 	size_t n = m->nodes.n + 1;
 	struct scratch own;
@@ -87,7 +87,7 @@ static void build(const struct model *m, struct tree *t, struct arena *a, struct
 }
 
 /* Only accounted nodes are kept; what was below others goes to the nearest kept one above. */
-static void account(struct query *q)
+void view_graph_account(struct query *q)
 {
 	const struct tree *t = q->tree;
 	bool *accounted = ARENA_ARRAY(q->a, t->n, bool);
@@ -98,20 +98,8 @@ static void account(struct query *q)
 	view_sum(q);
 }
 
-static bool show(struct query *q, struct result *r, struct err *e)
+bool view_graph_show(struct query *q, struct result *r, struct err *e)
 {
-	account(q);
+	view_graph_account(q);
 	return view_walk(q, r, false, e);
 }
-
-const struct view_ops view_graph = {
-	.name = "graph",
-	.kind = VK_GRAPH,
-	.doc = "graph: The nodes in the model graph are organized by their operation input and "
-	       "output.",
-	.help = "nodes by the edges between them, from the outputs to the inputs",
-	.made_up = "_TFGraphParent",
-	.build = build,
-	.account = account,
-	.show = show,
-};

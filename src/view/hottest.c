@@ -29,7 +29,7 @@ static bool is_node(const struct query *q, uint32_t kept)
 
 bool view_hottest(struct query *q, enum value of, struct hottest *out, struct err *e)
 {
-	views[q->tree->kind]->account(q);
+	views[q->tree->kind].account(q);
 	if (!q->kept.total) /* op: a type has nothing below it */
 		q->kept.total = q->kept.self;
 	*out = (struct hottest){ .of = of, .kept = ARENA_ARRAY(q->a, q->kept.n, uint32_t) };

@@ -22,7 +22,7 @@ static size_t list_types(const struct model *m, uint32_t *of, uint32_t *list, st
 	return n;
 }
 
-static void build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
+void view_op_build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
 {
 	struct scratch own;
 
@@ -121,7 +121,12 @@ static void reaccount(struct query *q, struct result *r)
 	r->root = r->n ? *r->shown[0].total : (struct tally){ 0 };
 }
 
-static bool show(struct query *q, struct result *r, struct err *e)
+void view_op_account(struct query *q)
+{
+	view_keep_members(q);
+}
+
+bool view_op_show(struct query *q, struct result *r, struct err *e)
 {
 	view_keep_members(q);
 	make_list(q);
@@ -133,15 +138,3 @@ static bool show(struct query *q, struct result *r, struct err *e)
 		reaccount(q, r);
 	return view_patterns_ok(q, e);
 }
-
-const struct view_ops view_op = {
-	.name = "op",
-	.kind = VK_OP,
-	.doc = "op: The nodes are operation kernel type, such as MatMul, Conv2D. Graph nodes "
-	       "belonging to "
-	       "the same type are aggregated together.",
-	.help = "operation types, each with what follows it in the list",
-	.build = build,
-	.account = view_keep_members,
-	.show = show,
-};

@@ -42,7 +42,7 @@ struct recompute_values view_recompute(
 		q.kept.self = view_sum_members(&q);
 	for (uint32_t i = 0; i < r->n; i++)
 		x.own[i] = *view_self(&q, r->shown[i].kept);
-	if (q.o->displayed_only && r->kind != VK_CODE)
+	if (q.o->displayed_only && !view_is(r->kind, VIEW_TRACES))
 		sum_shown(r, &x);
 	else
 		sum_kept(r, &q, &x);

@@ -110,7 +110,7 @@ static void fill_tree(const struct scopes *s, struct tree *t, struct arena *a)
 	}
 }
 
-static void build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
+void view_scope_build(const struct model *m, struct tree *t, struct arena *a, struct notes *notes)
 {
 	struct scratch own;
 
@@ -129,12 +129,12 @@ static void build(const struct model *m, struct tree *t, struct arena *a, struct
 }
 
 /* A scope is kept if it is accounted or leads to something that is; quirk 8: it then counts. */
-static void account(struct query *q)
+void view_scope_account(struct query *q)
 {
 	const struct tree *t = q->tree;
 	bool *keep = ARENA_ARRAY(q->a, t->n, bool), *accounted = ARENA_ARRAY(q->a, t->n, bool);
 	bool made_up = pattern_is_all(q->account) ||
-	               pattern_match(q->account, view_made_up_type(VK_SCOPE));
+	               pattern_match(q->account, view_made_up_type(q->tree->kind));
 
 	for (uint32_t i = t->n; i-- > 1;) {
 		accounted[i] = t->node[i] == ID_NONE ? made_up : view_matches(q, t->node[i]) > 0;
@@ -145,21 +145,8 @@ static void account(struct query *q)
 	view_sum(q);
 }
 
-static bool show(struct query *q, struct result *r, struct err *e)
+bool view_scope_show(struct query *q, struct result *r, struct err *e)
 {
-	account(q);
+	view_scope_account(q);
 	return view_walk(q, r, false, e);
 }
-
-const struct view_ops view_scope = {
-	.name = "scope",
-	.kind = VK_SCOPE,
-	.doc = "scope: The nodes in the model graph are organized by their names, which is "
-	       "hierarchical "
-	       "like filesystem.",
-	.help = "nodes by name scope, like folders",
-	.made_up = "_kTFScopeParent",
-	.build = build,
-	.account = account,
-	.show = show,
-};

@@ -66,7 +66,7 @@ void step_numbers_open(struct step_numbers *x, const struct result *r, struct ar
 	struct scratch own;
 
 	*x = (struct step_numbers){ .q = q,
-		.root_apart = !q->o->displayed_only || r->kind == VK_CODE };
+		.root_apart = !q->o->displayed_only || view_is(r->kind, VIEW_TRACES) };
 	new_places(x, x->root_apart ? q->kept.n : r->n, a);
 	x->place_of = ARENA_ARRAY(a, q->m->nodes.n, uint32_t);
 	add_places(x, r);

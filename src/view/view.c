@@ -102,7 +102,7 @@ static bool below_least(const struct query *q, uint32_t kept)
 	const struct tally *self = view_self(q, kept), *total = &q->kept.total[kept];
 
 	for (enum metric_id m = 0; m < M_N; m++) {
-		enum on on = metrics[m].in[q->tree->kind].min_on;
+		enum on on = metric_in(&metrics[m], q->tree->kind)->min_on;
 		if (!(metrics[m].uses & USE_MIN) || on == ON_NOTHING)
 			continue;
 		int64_t v = on == ON_NODES  ? view_nodes(q, kept)
@@ -135,7 +135,7 @@ enum hidden_by view_hides(struct query *q, uint32_t kept, int64_t depth)
 int view_order(const struct query *q, const struct tally *tallies, uint32_t a, uint32_t b)
 {
 	const struct metric *by = &metrics[q->o->order.by];
-	enum on on = by->in[q->tree->kind].order_on;
+	enum on on = metric_in(by, q->tree->kind)->order_on;
 	struct str name_a = view_name(q, a), name_b = view_name(q, b);
 	int64_t x, y;
 

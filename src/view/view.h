@@ -102,9 +102,19 @@ struct query {
 	struct kept kept;
 };
 
+/* Facts about a view that others ask for. */
+enum view_trait {
+	VIEW_NODES = 1,  /* an entry is a node or leads to one; else it accounts many nodes */
+	VIEW_PATHS = 2,  /* names are paths: the parent of a/b is a */
+	VIEW_EDGES = 4,  /* entries follow the edges between nodes */
+	VIEW_LIST = 8,   /* a list: an entry has none below it, its total is that of the rest */
+	VIEW_TRACES = 16 /* lines of call stacks; needs them */
+};
+
 struct view_ops {
 	const char *name;
 	enum vk kind;
+	unsigned traits;
 	const char *doc;     /* what the Doc block prints */
 	const char *help;    /* ours */
 	const char *made_up; /* type of an entry that no node defines; NULL: there is none */
@@ -116,8 +126,23 @@ struct view_ops {
 	/* Kept, chosen and sorted; false when a pattern gave up. */
 	bool (*show)(struct query *q, struct result *r, struct err *e);
 };
-extern const struct view_ops *const views[VK_N]; /* by kind */
-extern const struct view_ops view_scope, view_graph, view_op, view_code;
+extern const struct view_ops views[VK_N]; /* by kind: the rows of metric/view.def */
+
+static inline bool view_is(enum vk kind, enum view_trait trait)
+{
+	return (views[kind].traits & trait) != 0;
+}
+
+/* Returns the first view with the trait. */
+const struct view_ops *view_with(enum view_trait trait);
+
+#define VIEW(id, name, ...)                                                                        \
+	void view_##name##_build(                                                                  \
+	        const struct model *m, struct tree *t, struct arena *a, struct notes *notes);      \
+	void view_##name##_account(struct query *q);                                               \
+	bool view_##name##_show(struct query *q, struct result *r, struct err *e);
+#include "metric/view.def"
+#undef VIEW
 
 /* Runs one command: finds the step, tallies, shows. A missing step is ERR_STEP, with a note in the
  * original's words (B§2.7). Another note reports saturated sums. */
@@ -190,7 +215,7 @@ bool view_walk(struct query *q, struct result *r, bool cut_self, struct err *e);
 
 static inline struct str view_made_up_type(enum vk kind)
 {
-	return str_of(views[kind]->made_up);
+	return str_of(views[kind].made_up);
 }
 
 /* Is the entry, or one of the nodes that it accounts, on a device that the options ask for? */

@@ -8,7 +8,22 @@
 
 enum { NOTE_STOPPED = 0x900 }; /* kind of note */
 
-const struct view_ops *const views[VK_N] = { &view_scope, &view_graph, &view_op, &view_code };
+#define VIEW(id, name, columns, traits, made_up, doc, help)                                        \
+	{ #name, VK_##id, traits, doc, help, made_up, view_##name##_build, view_##name##_account,  \
+		view_##name##_show },
+const struct view_ops views[VK_N] = {
+#include "metric/view.def"
+};
+#undef VIEW
+
+const struct view_ops *view_with(enum view_trait trait)
+{
+	enum vk kind = 0;
+
+	while (kind < VK_N - 1 && !view_is(kind, trait))
+		kind++;
+	return &views[kind];
+}
 
 /* Quirk 21: a step that is not there is said in these words, and nothing else is printed. */
 static bool no_step(struct query *q, struct str asked, struct err *e)

@@ -171,7 +171,7 @@ bool view_walk(struct query *q, struct result *r, bool cut_self, struct err *e)
 	visit_all(&w);
 	if (!view_patterns_ok(q, e))
 		return false;
-	if (q->o->displayed_only && q->tree->kind != VK_CODE)
+	if (q->o->displayed_only && !view_is(q->tree->kind, VIEW_TRACES))
 		reaccount(&w);
 	emit(&w, r);
 	memcpy(r->hidden, w.hidden, sizeof r->hidden);

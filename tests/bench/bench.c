@@ -153,9 +153,9 @@ static bool view(struct bench *b)
 	                : b->kind == '/' && !str_eq(kind, S("pprof")) && !set(b, o, "step", S("0")))
 		return false;
 	for (size_t i = 0; i < VK_N; i++) {
-		if (strcmp(b->task, views[i]->name) != 0)
+		if (strcmp(b->task, views[i].name) != 0)
 			continue;
-		if (!session_answer(b->s, views[i], o, sink_memory(a), NULL))
+		if (!session_answer(b->s, &views[i], o, sink_memory(a), NULL))
 			return false;
 		b->bytes = files ? file_size(str_z(a, path)) : 0;
 		return true;

@@ -88,11 +88,11 @@ bool out_view(struct out_rig *x, enum vk kind)
 	x->out = sink_memory(a);
 	if (!x->built[kind]) {
 		x->trees[kind].kind = kind;
-		views[kind]->build(x->g.m, &x->trees[kind], a, &x->g.notes);
+		views[kind].build(x->g.m, &x->trees[kind], a, &x->g.notes);
 		x->built[kind] = true;
 	}
-	return out_accepts(views[kind], &x->q, &x->g.e) &&
-	       view_run(views[kind], &x->q, &x->r, &x->g.e);
+	return out_accepts(&views[kind], &x->q, &x->g.e) &&
+	       view_run(&views[kind], &x->q, &x->r, &x->g.e);
 }
 
 bool out_ask(struct out_rig *x, enum vk kind)

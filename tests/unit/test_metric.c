@@ -22,7 +22,7 @@ static void test_rows_are_complete(void **state)
 			assert_non_null(m->pprof_unit);
 			assert_non_null(m->pprof_comment);
 		}
-		for (enum vk v = 0; v < VK_N; v++) {
+		for (enum column_set v = 0; v < COLUMNS_N; v++) {
 			assert_true(m->in[v].rank == 0 || (m->uses & USE_SELECT));
 			if (m->uses & USE_MIN)
 				assert_true(m->in[v].rank != 0);

@@ -111,10 +111,10 @@ static void ask_all(struct rig *g)
 	for (enum vk v = 0; v < VK_N; v++) {
 		struct tree t = { .kind = v };
 		struct query q = { .m = g->m, .o = &o, .a = &g->a, .notes = &g->notes, .tree = &t };
-		views[v]->build(g->m, &t, &g->a, &g->notes);
+		views[v].build(g->m, &t, &g->a, &g->notes);
 		g->e = (struct err){ .a = &g->a };
-		if (!view_run(views[v], &q, &r, &g->e) && (v != VK_CODE || g->m->has_traces))
-			fail_msg("%s: %.*s", views[v]->name, STR(g->e.text));
+		if (!view_run(&views[v], &q, &r, &g->e) && (v != VK_CODE || g->m->has_traces))
+			fail_msg("%s: %.*s", views[v].name, STR(g->e.text));
 	}
 }
 

@@ -35,7 +35,7 @@ static struct rig *rig_of(void **state, const char *const *names)
 	ingest_commit(r->in);
 	assert_true(ingest_seal(r->in, &e));
 	r->t.kind = VK_SCOPE;
-	view_scope.build(&r->m, &r->t, r->a, &r->notes);
+	views[VK_SCOPE].build(&r->m, &r->t, r->a, &r->notes);
 	opts_preset(&r->o, r->a);
 	return r;
 }
@@ -58,7 +58,7 @@ static struct str shown(struct rig *r)
 	struct sb b = sb_in(r->a);
 	struct result x;
 
-	assert_true(view_run(&view_scope, &q, &x, &e));
+	assert_true(view_run(&views[VK_SCOPE], &q, &x, &e));
 	for (uint32_t i = 0; i < x.n; i++) {
 		if (i)
 			sb_char(&b, ' ');
@@ -162,7 +162,7 @@ static void test_pattern_that_gives_up(void **state)
 	struct result x;
 
 	set(r, "show_name_regexes", "((a*)*)*b|((a*)*)*d");
-	assert_false(view_run(&view_scope, &q, &x, &e));
+	assert_false(view_run(&views[VK_SCOPE], &q, &x, &e));
 	assert_true(e.text.n > 0);
 }
 

@@ -95,7 +95,7 @@ const struct tree *rig_tree(void *rig, enum vk kind)
 
 	if (!r->built[kind]) {
 		r->trees[kind].kind = kind;
-		views[kind]->build(&r->m, &r->trees[kind], r->a, &r->notes);
+		views[kind].build(&r->m, &r->trees[kind], r->a, &r->notes);
 		r->built[kind] = true;
 	}
 	return &r->trees[kind];
@@ -106,7 +106,7 @@ bool rig_ask(struct view_rig *r, enum vk kind, struct query *q, struct result *x
 	*q = (struct query){ .m = &r->m, .o = &r->o, .a = r->a, .notes = &r->notes };
 	q->tree = rig_tree(r, kind);
 	r->e = (struct err){ .a = r->a };
-	return view_run(views[kind], q, x, &r->e);
+	return view_run(&views[kind], q, x, &r->e);
 }
 
 struct str rig_shown(struct view_rig *r, enum vk kind)
