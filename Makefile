@@ -102,9 +102,10 @@ try = $(shell echo 'int x;' | $(CC) -Werror $(1) -x c -c -o /dev/null - 2>/dev/n
 harden_cc += $(call try,-fcf-protection) $(call try,-fstack-clash-protection)
 
 # A probe compiles and links tools/probe/NAME.c; a yes is kept, a no is asked again.
-PROBES := HAVE_LIBEDIT HAVE_SNAPPY HAVE_DEMANGLE
+PROBES := HAVE_LIBEDIT HAVE_SNAPPY HAVE_DEMANGLE HAVE_SQLITE
 HAVE_LIBEDIT_PC := libedit
 HAVE_SNAPPY_PC := snappy
+HAVE_SQLITE_PC := sqlite3
 HAVE_DEMANGLE_LIBS := -lstdc++
 probe = $(shell [ -e build/probe/$(1).yes ] && echo 1 || { mkdir -p build/probe && \
 	$(CC) $(CFLAGS) tools/probe/$(1).c -o build/probe/$(1) $(LDFLAGS) \
@@ -112,7 +113,7 @@ probe = $(shell [ -e build/probe/$(1).yes ] && echo 1 || { mkdir -p build/probe 
 	touch build/probe/$(1).yes && echo 1 || echo 0; })
 $(foreach p,$(PROBES),$(if $(filter undefined,$(origin $(p))),$(eval $(p) := $(call probe,$(p)))))
 
-PC_LIB := libprotobuf-c libpcre2-8 zlib $(if $(filter 1,$(HAVE_SNAPPY)),snappy)
+PC_LIB := libprotobuf-c libpcre2-8 zlib $(if $(filter 1,$(HAVE_SNAPPY)),snappy) $(if $(filter 1,$(HAVE_SQLITE)),sqlite3)
 PC_PROGRAM := $(if $(filter 1,$(HAVE_LIBEDIT)),libedit)
 PC_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PC_LIB) $(PC_PROGRAM))
 LIBS := $(shell $(PKG_CONFIG) --libs $(PC_LIB)) $(if $(filter 1,$(HAVE_DEMANGLE)),$(HAVE_DEMANGLE_LIBS)) -lm
@@ -274,7 +275,7 @@ Description: Profiler for TensorFlow models: scope, graph, op and code views
 Version: $(VERSION)
 Requires.private: libprotobuf-c libpcre2-8 zlib
 Libs: -L$${libdir} -ltfprof
-Libs.private: $(if $(filter 1,$(HAVE_SNAPPY)),-lsnappy )$(if $(filter 1,$(HAVE_SNAPPY) $(HAVE_DEMANGLE)),-lstdc++ )-lm -pthread
+Libs.private: $(if $(filter 1,$(HAVE_SNAPPY)),-lsnappy )$(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3 )$(if $(filter 1,$(HAVE_SNAPPY) $(HAVE_DEMANGLE)),-lstdc++ )-lm -pthread
 Cflags: -I$${includedir}
 endef
 export PC_FILE

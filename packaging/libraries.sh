@@ -96,6 +96,20 @@ build_snappy() {
 	module snappy 1.1.9 -lsnappy
 }
 
+# Its single source file is made with tclsh. Nothing of it can load code or write.
+build_sqlite3() {
+	command -v tclsh >/dev/null || { echo "packaging/libraries.sh: tclsh is missing: install tcl" >&2; exit 1; }
+	unpack sqlite3
+	./configure -q CC="$BUILD_CC" --disable-tcl --disable-readline >configure.log 2>&1 ||
+		{ tail -n 20 configure.log >&2; exit 1; }
+	make sqlite3.c >make.log 2>&1 || { tail -n 20 make.log >&2; exit 1; }
+	compile libsqlite3.a "$CC" -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_DQS=0 -DSQLITE_DEFAULT_MEMSTATUS=0 \
+		-DSQLITE_THREADSAFE=2 -DSQLITE_USE_URI=0 -- sqlite3.c
+	cp sqlite3.h "$prefix/include/"
+	cp LICENSE.md "$prefix/licences/sqlite3"
+	module sqlite3 3.40.1 -lsqlite3
+}
+
 # The library of terminfo alone, with the usual terminals built in for systems that have no database.
 build_ncurses() {
 	unpack ncurses
@@ -129,7 +143,7 @@ build_libedit() {
 	module libedit 3.1 '-ledit -ltinfo'
 }
 
-for library in protobuf-c zlib pcre2 snappy ncurses libedit; do
+for library in protobuf-c zlib pcre2 snappy sqlite3 ncurses libedit; do
 	if [ ! -e "$prefix/$library.done" ]; then
 		"build_$(echo "$library" | tr - _)"
 		touch "$prefix/$library.done"

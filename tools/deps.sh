@@ -37,6 +37,7 @@ build pc  libpcre2-8         libpcre2-dev        pcre2-devel         pcre2      
 build pc  zlib               zlib1g-dev          zlib-devel          zlib             zlib
 build pc  libedit            libedit-dev         libedit-devel       libedit          libedit
 build pc  snappy             libsnappy-dev       snappy-devel        snappy           snappy
+build pc  sqlite3            libsqlite3-dev      sqlite-devel        sqlite           sqlite
 build fn  have_stdcxx        g++                 libstdc++-devel     -                -
 check pc  cmocka             libcmocka-dev       libcmocka-devel     cmocka           cmocka
 check cmd python3            python3             python3             python           python3

@@ -395,6 +395,24 @@ void src_on_progress(
 	s->end_at = in->raw_at = 0;
 }
 
+bool src_watch(struct src *s, uint64_t done)
+{
+	struct src_inner *in = s->in;
+
+	if (done > in->raw_size)
+		done = in->raw_size;
+	if (done > in->raw_at)
+		in->raw_at = done;
+	return src_tick(in);
+}
+
+bool src_is_plain_file(const struct src *s)
+{
+	const struct src_inner *in = s->in;
+
+	return in->regular && in->owned && !in->memory && !in->gz && in->base == 0;
+}
+
 /* Moves back to offset 0. */
 bool src_rewind(struct src *s)
 {

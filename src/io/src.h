@@ -74,6 +74,13 @@ bool src_all(struct src *s, struct str *out);
 void src_on_progress(
         struct src *s, bool (*tick)(void *user, uint64_t done, uint64_t size), void *user);
 
+/* Reports that so many bytes are done, for an input that another library reads; false cancels, as
+ * above. */
+bool src_watch(struct src *s, uint64_t done);
+
+/* True if the input is a regular file, from its beginning and not gzip, that its name opens. */
+bool src_is_plain_file(const struct src *s);
+
 /* Moves back to offset 0, to try another format. For pipes it works while only the first window was
  * read; for files and memory, always. */
 bool src_rewind(struct src *s);

@@ -11,6 +11,10 @@
 #include <stdio.h>
 #include <zlib.h>
 
+#if HAVE_SQLITE
+#include <sqlite3.h>
+#endif
+
 #include "export/document.h"
 
 #ifndef SNAPPY_VERSION
@@ -47,6 +51,11 @@ void libraries_list(struct libraries *l)
 	add_pcre2(l);
 	libraries_add(l, "zlib", true, str_of(zlibVersion()), "");
 	libraries_add(l, "snappy", HAVE_SNAPPY, HAVE_SNAPPY ? S(SNAPPY_VERSION) : STR_NONE, "");
+#if HAVE_SQLITE
+	libraries_add(l, "sqlite", true, str_of(sqlite3_libversion()), "");
+#else
+	libraries_add(l, "sqlite", false, STR_NONE, "");
+#endif
 	libraries_add(l, "demangler", HAVE_DEMANGLE, STR_NONE, "");
 }
 

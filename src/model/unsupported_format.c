@@ -115,12 +115,14 @@ static const struct row {
 	{ ENDS(".pth"), { "a file of PyTorch", RECORDS } },
 	{ ENDS(".tflite"),
 	        { "a TensorFlow Lite model", "the SavedModel it was made of can be read" } },
-	{ ENDS(".nsys-rep"), { "a report of Nsight Systems", RECORDS } },
+	{ ENDS(".nsys-rep"),
+	        { "a report of Nsight Systems", "'nsys export --type=sqlite FILE' makes an .sqlite "
+	                                        "file of it, which can be "
+	                                        "read" } },
 	{ ENDS(".py"), { "a program", "'tfprof record -- python FILE' records its GPU work" } },
 	{ BEGINS("\x7f"
 	         "ELF"),
 	        { "a program", "'tfprof record -- FILE' records its GPU work" } },
-	{ BEGINS("SQLite format 3"), { "an SQLite database", RECORDS } },
 	{ BEGINS("PK\x03\x04"),
 	        { "a zip archive", "unpack it: single files and folders can be read" } },
 };

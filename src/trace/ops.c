@@ -15,7 +15,7 @@ const struct ops_rule ops_rules[] = {
 	[TRACE_ONNXRUNTIME] = { .levels = NEST_BIT(CATEGORY_STEP) | NEST_BIT(CATEGORY_OP),
 	        .flat = true,
 	        .gaps = NEST_BIT(CATEGORY_SYNC) },
-	[TRACE_NSYS] = { .levels = BITS(MODULE, ANNOTATION, OP) },
+	[TRACE_NSYS] = { .levels = BITS(MODULE, ANNOTATION, OP), .leaf = true },
 };
 
 /* ---- ops and cells ---- */
@@ -147,6 +147,31 @@ static struct str joined(struct finding *x, struct str before, struct str name)
 	return sb_str(&x->path);
 }
 
+/* The op that stands for device work below the op that launched it. */
+static uint32_t leaf_of_work(struct finding *x, const struct slice *s)
+{
+	uint32_t number = link_op(x->links, s), around = 0, op;
+	struct str path = S(""), leaf;
+
+	if (number != ID_NONE) {
+		around = 1 + op_of_slice(x, number);
+		path = intern_str(&x->to->strings, x->to->ops.v[around - 1].name);
+	} else if (!link_launch(x->links, s)) {
+		x->to->unlinked++;
+		x->to->unlinked_time = num_add(x->to->unlinked_time, s->length);
+		around = ID_NONE;
+		path = S(OPS_UNATTRIBUTED);
+	}
+	if (imap_get(&x->below, (uint64_t)around << 32 | s->event, &op))
+		return op;
+	leaf = slice_text(x->to->t, s, ARG_SHORT_NAME);
+	if (!leaf.n)
+		leaf = trace_str(x->to->t, s->name);
+	op = ops_named(x, joined(x, path, leaf), leaf);
+	imap_put(&x->below, (uint64_t)around << 32 | s->event, op, false);
+	return op;
+}
+
 static uint32_t op_of_work(struct finding *x, const struct slice *s)
 {
 	const struct trace *t = x->to->t;
@@ -160,6 +185,8 @@ static uint32_t op_of_work(struct finding *x, const struct slice *s)
 		op = trace_str(t, s->name);
 	if (op.n)
 		return ops_named(x, joined(x, module, op), type.n ? type : S(OPS_UNKNOWN_TYPE));
+	if (ops_rules[t->source].leaf)
+		return leaf_of_work(x, s);
 	number = link_op(x->links, s);
 	if (number != ID_NONE)
 		return op_of_slice(x, number);
@@ -210,7 +237,9 @@ static void add_work(struct finding *x, const struct slice *s, int64_t self)
 		c->device_start = s->start;
 	c->device_self = num_add(c->device_self, self);
 	c->device_total = num_add(c->device_total, s->length);
-	uint64_t count = count_runs(x, (uint32_t)(c - x->to->cells.v), s, (uint64_t)runs);
+	uint64_t count = ops_rules[t->source].leaf
+	                         ? c->kernels /* instances of a template are one op */
+	                         : count_runs(x, (uint32_t)(c - x->to->cells.v), s, (uint64_t)runs);
 	c->device_runs = count > c->device_runs ? count : c->device_runs;
 	if (o->device == ID_NONE)
 		o->device = device;

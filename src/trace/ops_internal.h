@@ -11,6 +11,7 @@
 struct ops_rule {
 	uint32_t levels; /* NEST_BITs */
 	bool flat;       /* the name of a slice is its whole path */
+	bool leaf;       /* device work is a level of its own, below the op that launched it */
 	uint32_t gaps;   /* NEST_BITs: time off the op around, in which another track has its own */
 };
 extern const struct ops_rule ops_rules[];

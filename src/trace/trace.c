@@ -30,6 +30,7 @@ struct trace *trace_new(struct arena *a)
 
 	t->a = a;
 	t->ticks_per_us = 1000;
+	t->producer = ID_NONE;
 	intern_init(&t->strings, a);
 	return t;
 }
@@ -61,6 +62,15 @@ bool argument_next(struct str *packed, struct argument *out)
 	return true;
 }
 
+uint64_t argument_keys(struct str packed)
+{
+	uint64_t keys = 0;
+
+	for (struct argument a; argument_next(&packed, &a);)
+		keys |= a.key < ARG_N ? ARG_BIT(a.key) : ARG_BIT_OTHER;
+	return keys;
+}
+
 bool argument_find(struct str packed, uint32_t key, struct argument *out)
 {
 	bool found = false;
@@ -76,8 +86,11 @@ bool argument_find(struct str packed, uint32_t key, struct argument *out)
 bool slice_argument(
         const struct trace *t, const struct slice *s, uint32_t key, struct argument *out)
 {
-	return argument_find(s->args, key, out) ||
-	       argument_find(t->events.v[s->event].args, key, out);
+	const struct trace_event *e = &t->events.v[s->event];
+
+	return (s->args.n && argument_find(s->args, key, out)) ||
+	       (e->keys & (key < ARG_N ? ARG_BIT(key) : ARG_BIT_OTHER) &&
+	               argument_find(e->args, key, out));
 }
 
 bool slice_has_int(const struct trace *t, const struct slice *s, uint32_t key, int64_t *out)

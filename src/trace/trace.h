@@ -62,6 +62,8 @@ struct argument {
 
 /* Takes the next argument of packed arguments; false at their end. */
 bool argument_next(struct str *packed, struct argument *out);
+/* ARG_BITs of the keys of packed arguments. */
+uint64_t argument_keys(struct str packed);
 /* Finds an argument by its key; the last of several counts. */
 bool argument_find(struct str packed, uint32_t key, struct argument *out);
 
@@ -109,6 +111,7 @@ struct trace_event {
 	enum trace_category category;
 	uint32_t name;   /* string id */
 	struct str args; /* packed; those of a slice come before these */
+	uint64_t keys;   /* ARG_BITs of args */
 };
 
 /* A node of the program that the source compiled (HLO), where the file has it. */
@@ -131,6 +134,7 @@ enum trace_source {
 struct trace {
 	struct arena *a;
 	enum trace_source source;
+	uint32_t producer; /* string id: the program that wrote the file and its version, or ID_NONE */
 	int64_t ticks_per_us;
 	int64_t origin_ns; /* of tick 0, since 1970 if epoch, else on the source's clock */
 	bool epoch;

@@ -38,6 +38,11 @@ void build_start(struct trace_build *b, enum trace_source source, int64_t ticks_
 	b->t->ticks_per_us = ticks_per_us;
 }
 
+void build_producer(struct trace_build *b, struct str producer)
+{
+	b->t->producer = build_string(b, producer);
+}
+
 void build_origin(struct trace_build *b, int64_t ns, bool epoch)
 {
 	b->t->origin_ns = ns;
@@ -246,9 +251,8 @@ uint32_t build_event(struct trace_build *b, enum trace_category category, uint32
 		memcpy(b->key.v + sizeof head, args.p, args.n);
 	id = intern_add(&b->event_keys, str_make(b->key.v, sizeof head + args.n));
 	if (b->event_keys.n != before) {
-		struct str kept = intern_str(&b->event_keys, id);
-		struct trace_event made = { category, name, str_sub(kept, sizeof head, kept.n) };
-
+		args = str_sub(intern_str(&b->event_keys, id), sizeof head, SIZE_MAX);
+		struct trace_event made = { category, name, args, argument_keys(args) };
 		VEC_PUSH(b->t->a, &b->t->events, made);
 	}
 	return id;

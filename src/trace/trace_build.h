@@ -34,6 +34,8 @@ struct notes *build_notes(struct trace_build *b);
 const struct trace *build_trace(const struct trace_build *b);
 
 void build_start(struct trace_build *b, enum trace_source source, int64_t ticks_per_us);
+/* The program that wrote the file, with its version. */
+void build_producer(struct trace_build *b, struct str producer);
 /* epoch: since 1970. Slices are appended in ticks after this moment. */
 void build_origin(struct trace_build *b, int64_t ns, bool epoch);
 

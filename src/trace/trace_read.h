@@ -24,4 +24,8 @@ bool read_chrome_json(struct src *s, struct trace_build *to, struct arena *a, st
 int sniff_onnxruntime(struct str head, struct str path);
 bool read_onnxruntime(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
+/* Nsight Systems: its export in SQLite. */
+int sniff_nsys(struct str head, struct str path);
+bool read_nsys(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
 #endif

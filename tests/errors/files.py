@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The damaged files that errors.list names: texts in t/, messages in w/, checkpoints in k/, spools in n/."""
 import os
+import sqlite3
 import struct
 import sys
 
@@ -40,7 +41,18 @@ LOGS = {'big': b'\x0a' + varint(3 << 30), 'cut': sub(1, b'\x0a\x7f'), 'utf8': su
 
 # An XSpace whose only plane is longer than the file, because its bytes were replaced as text; two without events.
 XSPACES = {'text.xplane.pb': b'\x0a\x7f\x12\x09/host:CPU\xef\xbf\xbd', 'a.xplane.pb': b'\x0a\x0b\x12\x09/host:CPU',
-           'b.xplane.pb': b'\x0a\x0b\x12\x09/host:CPU'}
+           'b.xplane.pb': b'\x0a\x0b\x12\x09/host:CPU', 'a.nsys-rep': b'QDSTRM'}
+
+
+def put_databases(top):
+    """A database that Nsight Systems did not write, and one that breaks off."""
+    path = os.path.join(top, 'w/other.sqlite')
+    db = sqlite3.connect(path)
+    db.execute('CREATE TABLE t (x)')
+    db.commit()
+    db.close()
+    with open(path, 'rb') as f:
+        put(top, 'w/broken.sqlite', f.read()[:4000])
 
 
 # ---- tables ---------------------------------------------------------------------------------
@@ -274,6 +286,7 @@ def write(top):
         put(top, 'w/log_' + name, data)
     for name, data in XSPACES.items():
         put(top, 'w/' + name, data)
+    put_databases(top)
     put_bundles(top)
     put_old(top)
     put_tables(top)

@@ -4,7 +4,7 @@
 
     tests/trace/sources_real.py --realdata DIR --modern DIR --bin build/check [NAME...]
 
-DIR/onnxruntime has the files; the other folder, which is ../modern beside it unless said, has the numbers in golden/.
+DIR/onnxruntime and DIR/nsys have the files; the other folder, which is ../modern beside it unless said, has the numbers in golden/.
 """
 import argparse
 import collections
@@ -99,7 +99,90 @@ def onnx_new():
         equal(sum(o['host_self'] for o in of.values()), 1000 * sum(g['runs']), 'all of the runs')
 
 
-CASES = [onnx_old, onnx_new]
+# ---- Nsight Systems ----
+
+COPIES = {'Device-to-Device': 'Memcpy DtoD', 'Host-to-Device': 'Memcpy HtoD', 'Device-to-Host': 'Memcpy DtoH'}
+
+
+def table(slices, key):
+    """{key: [count, sum, min, max]}"""
+    out = {}
+    for s in slices:
+        row = out.setdefault(key(s), [0, 0, s['length'], s['length']])
+        row[:] = [row[0] + 1, row[1] + s['length'], min(row[2], s['length']), max(row[3], s['length'])]
+    return out
+
+
+def union(slices):
+    """Time in which at least one of them runs."""
+    total, until = 0, 0
+    for s in sorted(slices, key=lambda s: s['start']):
+        end = s['start'] + s['length']
+        total += max(0, end - max(until, s['start']))
+        until = max(until, end)
+    return total
+
+
+def check_nsys_work(g, slices, kernels):
+    equal([len(kernels), sum(s['length'] for s in kernels)], [g['kernel_rows'], g['kernel_sum_ns']])
+    for key, name in (('kernels_by_shortName', lambda s: s['args']['short_name']), ('kernels_by_demangledName', lambda s: s['name'])):
+        found = table(kernels, name)
+        for r in g[key]:
+            equal(found[r['name']], [r['count'], r['sum_ns'], r['min_ns'], r['max_ns']], r['name'])
+    for name, r in g['memcpy'].items():
+        copies = [s for s in slices if s['category'] == 'copy' and s['name'] == COPIES[name]]
+        equal([len(copies), sum(s['length'] for s in copies), sum(s['args']['bytes'] for s in copies)],
+              [r['count'], r['sum_ns'], r['bytes']], name)
+    sets = [s for s in slices if s['category'] == 'set']
+    equal([len(sets), sum(s['length'] for s in sets), sum(s['args']['bytes'] for s in sets)],
+          [g['memset'][k] for k in ('count', 'sum_ns', 'bytes')])
+
+
+def check_nsys_devices(g, d, slices, kernels):
+    for index, r in g['devices'].items():
+        u = [u for u in d['devices'] if u['device'] == 'gpu:' + index][0]
+        mine = [s for s in kernels if s['device'] == 'gpu:' + index]
+        equal([len(mine), sum(s['length'] for s in mine), union(mine), u['busy'], u['end'] - u['start'], u['communication'],
+               u['compute'], u['overlap'], sorted({s['id'] for s in mine})],
+              [r['kernels'], r['kernel_sum_ns'], r['kernel_busy_ns'], r['all_busy_ns'], r['span_ns'], r['nccl_busy_ns'],
+               r['compute_busy_ns'], r['overlap_ns'], sorted(r['streams'])], index)
+    calls = table([s for s in slices if s['category'] == 'call'], lambda s: s['name'])
+    for r in g['runtime_api']:
+        equal(calls[r['name'].rpartition('_v')[0] or r['name']][:2], [r['count'], r['sum_ns']], r['name'])
+
+
+def check_nsys_join(g, d, kernels):
+    """Kernels by the ranges around their launches, which are never those of another process."""
+    leaves = {s['args']['short_name'] for s in kernels}
+    linked = [o for o in d['ops'] if o['kernels'] and o['name'].rpartition('/')[2] in leaves]
+    none = [o for o in linked if '/' not in o['name'] or o['name'].startswith('(unattributed)/')]
+    equal(sum(o['kernels'] for o in none), g['nvtx']['kernels_without_range'])
+    equal(sum(o['kernels'] for o in linked if not o['name'].startswith('(unattributed)/')), g['join']['matched_pid_corr'])
+    for r in g['nvtx']['paths']:
+        if r['path'] != '(none)':
+            equal(sum(o['device_total'] for o in linked if o['name'].rpartition('/')[0] == r['path']), r['gpu_ns'], r['path'])
+    equal(d['overlaps'], g['nvtx']['partial_overlaps'])
+
+
+def nsys():
+    """Exports of two GPUs and two processes: kernels, copies, devices, calls, ranges; the files stay as they are."""
+    for name, g in load('nsys_sqlite.json').items():
+        path = os.path.join(ARGS.realdata, 'nsys', name + '.sqlite')
+        if not os.path.exists(path):
+            continue
+        with open(path, 'rb') as f:
+            before = f.read()
+        d, slices = dump(path), dump(path, '--slices')
+        kernels = [s for s in slices if s['category'] == 'kernel']
+        check_nsys_work(g, slices, kernels)
+        check_nsys_devices(g, d, slices, kernels)
+        check_nsys_join(g, d, kernels)
+        equal(len([s for s in slices if s['category'] == 'op']), g['nvtx']['push_pop'])
+        with open(path, 'rb') as f:
+            equal(f.read() == before, True, 'bytes of the file')
+
+
+CASES = [onnx_old, onnx_new, nsys]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])

@@ -6,14 +6,20 @@
     tests/trace/sources_run.py --write FOLDER      makes testdata/traces again
 """
 import argparse
+import gzip
 import json
 import os
+import random
+import shutil
+import sqlite3
 import subprocess
 import sys
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS]
+import built  # noqa: E402
 import cases  # noqa: E402
+import nsys  # noqa: E402
 import onnx  # noqa: E402
 
 
@@ -107,11 +113,193 @@ def onnx_deep():
     assert max(len(o['name']) for o in d['ops']) < 300
 
 
+# ---- Nsight Systems ----
+
+def work(d):
+    """{name: (kernels, time)} of device work."""
+    return {o['name']: (o['kernels'], o['device_total']) for o in d['ops'] if o['kernels']}
+
+
+EXPECTED_WORK = {'aten::linear/aten::addmm/gemm': (1, 500), 'aten::linear/aten::addmm/other': (1, 500), 'lonely': (1, 50),
+                 '(unattributed)/unknown': (1, 30), 'Memcpy HtoD': (1, 100)}
+
+
+def nsys_join():
+    """Work belongs to the ranges around the launch of its own process; calls and processes keep their names."""
+    x = nsys.steps()
+    x.table('PROCESSES', 'globalPid pid name')
+    x.row('PROCESSES', globalPid=nsys.pid(70), pid=70, name='trainer')
+    x.table('ThreadNames', 'nameId priority globalTid')
+    x.row('ThreadNames', nameId=x.string('main'), globalTid=nsys.pid(70) | 1)
+    x.table('TARGET_INFO_GPU', 'id name totalMemory memoryBandwidth uuid')
+    x.row('TARGET_INFO_GPU', id=0, name='GPU of tests', totalMemory=1 << 30, memoryBandwidth=10 ** 12)
+    path = x.save('a.sqlite')
+    d = dump(path)
+    equal(work(d), EXPECTED_WORK)
+    host = {o['name']: (o['host_runs'], o['host_self']) for o in d['ops'] if o['host_runs']}
+    equal(host, {'aten::linear': (2, 400), 'aten::linear/aten::addmm': (2, 1400)})
+    slices = dump(path, '--slices')
+    kernel = [s for s in slices if s['args'].get('short_name') == 'gemm'][0]
+    equal([kernel['name'], kernel['args']['grid'], kernel['args']['registers'], kernel['correlation']],
+          ['void ns::gemm<int>(float*)', '2,1,1', 32, 5])
+    equal(sorted({s['name'] for s in slices if s['category'] == 'call'}), ['cudaLaunchKernel', 'cudaMemcpyAsync', 'cudaMemsetAsync'])
+    equal([s['args'].get('sequence') for s in slices if s['name'] == 'aten::addmm'], [8, 8])
+    equal([t['name'] for t in d['tracks'] if t['name']], ['main'])
+    found = rows(path, 'scope', '-select', 'accelerator_micros,occurrence')
+    assert 'aten::linear/aten::addmm/gemm' in found, sorted(found)
+    out, err = program(path, 'devices')
+    assert 'gpu:1' in out and '1 slices of device work, 0 us in all, have no launch' in err, out + err
+
+
+def nsys_missing():
+    """Every table and every column of an old export may be missing: what is there is read."""
+    x = nsys.steps()
+    for table in list(x.tables):
+        d = dump(x.save('no-%s.sqlite' % table, drop=[table]))
+        if table not in ('CUPTI_ACTIVITY_KIND_KERNEL', 'CUPTI_ACTIVITY_KIND_MEMCPY'):
+            equal(sum(t for _, t in work(d).values()), 1180, table)
+    for table, (columns, _) in x.tables.items():
+        for column in columns:
+            if column in ('start', 'end', 'value', 'name'):
+                continue
+            path = x.save('%s.%s.sqlite' % (table, column),
+                          more=['ALTER TABLE %s RENAME COLUMN "%s" TO other' % (table, column)])
+            total = sum(t for _, t in work(dump(path)).values())
+            equal(total, 1180, '%s.%s' % (table, column))
+            os.unlink(path)
+
+
+def nsys_ranges():
+    """Ranges without order stand apart; marks, domains, payloads and ranges that do not end are kept."""
+    x = nsys.Export()
+    x.range(7, 'math', 0, None, nsys.DOMAIN, domain=3)
+    x.range(7, 'push', 100, 200, by_id=True, domain=3, json='{"a": 1}')
+    x.range(7, 'free', 120, 900, nsys.START_END)
+    x.range(7, 'open', 150, None, thread=2)
+    x.range(7, 'here', 160, None, nsys.MARK)
+    path = x.save('a.sqlite')
+    found = {s['name']: (s['category'], s['start'], s['length'], s['form']) for s in dump(path, '--slices')}
+    equal(found, {'push': ('op', 100, 100, 0), 'free': ('annotation', 120, 780, 0), 'open': ('op', 150, 750, 0),
+                  'here': ('other', 160, 0, 1)})
+    args = [s['args'] for s in dump(path, '--slices') if s['name'] == 'push'][0]
+    equal([args['domain'], args['payload']], ['math', '{"a": 1}'])
+    equal(sorted(ops(dump(path))), ['open', 'push'])
+    _, err = program(path, 'op')
+    assert 'note: 1 NVTX ranges do not end' in err, err
+
+
+def nsys_leaves_no_trace():
+    """Nothing is written, whatever the folder allows; changes in a -wal file are reported, not read."""
+    x = nsys.steps()
+    os.mkdir('d')
+    path = x.save('d/odd ?name%23.sqlite', more=['CREATE INDEX i ON CUPTI_ACTIVITY_KIND_KERNEL (start)'])
+    with open(path, 'rb') as f:
+        before = f.read()
+    equal(work(dump(path)), EXPECTED_WORK)
+    db = sqlite3.connect(path)
+    db.execute('PRAGMA journal_mode=WAL')
+    db.execute('DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL')
+    db.commit()
+    for name in os.listdir('d'):
+        if not name.endswith('-shm'):
+            shutil.copy(os.path.join('d', name), 'copy' + name[name.index('.sqlite'):])
+    db.close()
+    names = sorted(n for n in os.listdir('.') if n.startswith('copy'))
+    equal(names, ['copy.sqlite', 'copy.sqlite-wal'])
+    was = [open(n, 'rb').read() for n in names]
+    equal(work(dump('copy.sqlite')), EXPECTED_WORK)
+    _, err = program('copy.sqlite', 'op')
+    assert "'copy.sqlite-wal' has " in err and 'not read' in err, err
+    equal([open(n, 'rb').read() for n in names], was)
+    equal(sorted(n for n in os.listdir('.') if n.startswith('copy')), names)
+    assert len(before) > 4096
+
+
+def nsys_anywhere():
+    """gzip, a pipe and standard input give what the file gives."""
+    path = nsys.steps().save('a.sqlite')
+    plain = dump(path)
+    with open(path, 'rb') as f:
+        content = f.read()
+    equal(dump(write(gzip.compress(content), 'b.sqlite.gz')), plain)
+    expected, _ = program(path, 'op', '-select', 'micros,occurrence')
+    with open(path, 'rb') as f:
+        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), 'op', '--profile_path=-', '-select', 'micros,occurrence'],
+                           stdin=f, capture_output=True, text=True)
+    equal((p.returncode, p.stdout), (0, expected))
+
+
+def nsys_hostile():
+    """Nothing that a database defines runs: views, triggers, generated columns; damage ends in a sentence."""
+    endless = 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r'
+    x = nsys.steps()
+    path = x.save('view.sqlite', drop=['CUPTI_ACTIVITY_KIND_KERNEL'], more=[
+        'CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT (%s) AS start' % endless,
+        'CREATE TRIGGER t AFTER INSERT ON StringIds BEGIN DELETE FROM StringIds; END'])
+    _, err = program(path, 'op')
+    assert 'note: 2 views, triggers and virtual tables are not read' in err, err
+    path = x.save('generated.sqlite', drop=['CUPTI_ACTIVITY_KIND_KERNEL'], more=[
+        'CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (x, start AS (x + 1), "end" AS (x + 5))',
+        'INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1)'])
+    _, err = program(path, 'op')
+    assert 'note: 1 rows have no start' in err, err
+    path = x.save('types.sqlite', more=["UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'abc', \"end\" = x'ff', streamId = 1e300",
+                                        'UPDATE NVTX_EVENTS SET textId = -5, text = NULL'])
+    program(path, 'op')
+    _, err = program(write(b'SQLite format 3\0' + bytes(4080), 'empty.sqlite'), 'op', status=3)
+    db = sqlite3.connect('other.sqlite')
+    db.execute('CREATE TABLE t (x)')
+    db.commit()
+    db.close()
+    _, err = program('other.sqlite', 'op', status=3)
+    assert 'without events of Nsight Systems' in err, err
+    _, err = program(write(b'QDSTRM', 'a.nsys-rep'), 'op', status=3)
+    assert 'nsys export --type=sqlite' in err, err
+    with open(x.save('a.sqlite'), 'rb') as f:
+        good = f.read()
+    chance = random.Random(7)
+    for i in range(60):
+        bad = bytearray(good)
+        for _ in range(1 + i % 8):
+            bad[chance.randrange(100 if i % 3 == 0 else len(bad))] = chance.randrange(256)
+        name = write(bytes(bad[:chance.randrange(4096, len(bad))] if i % 4 == 0 else bad), 'bad.sqlite')
+        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), name, 'op'], capture_output=True, stdin=subprocess.DEVNULL,
+                           timeout=60)
+        assert p.returncode in (0, 3), (i, p.returncode, p.stderr)
+
+
+def nsys_secrets():
+    """The environment of the recorded program stands in no answer."""
+    x = nsys.steps()
+    x.table('TARGET_INFO_SYSTEM_ENV', 'globalVid devStateName name nameEnum value')
+    x.row('TARGET_INFO_SYSTEM_ENV', name='TOKEN', value='hunter2')
+    x.string('PASSWORD=hunter2')
+    x.table('META_DATA_CAPTURE', 'name value')
+    x.row('META_DATA_CAPTURE', name='ENV', value='hunter2')
+    path = x.save('a.sqlite')
+    program(path, 'scope', '-output', 'timeline:outfile=t.json')
+    program(path, 'convert', '-output', 'profile:outfile=p.pb')
+    out, err = program(path, 'scope', '-max_depth', '20', '-output', 'json')
+    made = [n for n in os.listdir('.') if n != 'a.sqlite']
+    assert len(made) > 1, made
+    for text in [out, err] + [str(open(n, 'rb').read()) for n in made]:
+        assert 'hunter2' not in text
+
+
 # ---- files of testdata/traces ----
 
 def examples():
     """The files by their names."""
     return {'onnxruntime.json': onnx.text(onnx.load() + onnx.run(1000) + onnx.run(2000))}
+
+
+def write_examples(folder):
+    for name, content in examples().items():
+        write(content, os.path.join(folder, name))
+    path = os.path.join(folder, 'nsys.sqlite')
+    if os.path.exists(path):
+        os.unlink(path)
+    nsys.steps().save(path)
 
 
 def examples_are_made():
@@ -120,9 +308,12 @@ def examples_are_made():
     for name, content in examples().items():
         with open(os.path.join(folder, name), 'rb') as f:
             equal(f.read(), content, name)
+    made = [sqlite3.connect(p).iterdump() for p in (os.path.join(folder, 'nsys.sqlite'), nsys.steps().save('nsys.sqlite'))]
+    equal(list(made[0]), list(made[1]), 'nsys.sqlite')
 
 
 CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep,
+         nsys_join, nsys_missing, nsys_ranges, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_secrets,
          examples_are_made]
 
 if __name__ == '__main__':
@@ -132,8 +323,10 @@ if __name__ == '__main__':
     a.add_argument('--write', metavar='FOLDER')
     ARGS = a.parse_args()
     if ARGS.write:
-        for name, content in examples().items():
-            write(content, os.path.join(ARGS.write, name))
+        write_examples(ARGS.write)
         sys.exit(0)
     ARGS.bin = os.path.abspath(ARGS.bin)
+    if not built.has(os.path.join(ARGS.bin, 'tfprof'), 'sqlite'):
+        print('skipped: no SQLite in this build')
+        CASES = [c for c in CASES if not c.__name__.startswith('nsys')]
     sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ for n in ARGS.names)]))

@@ -5,7 +5,7 @@
 # $LIB_FUZZING_ENGINE, into $OUT. The programs run where no library of ours is installed, so all but those of the
 # C library are linked statically. tests/fuzz/oss-fuzz/try.sh runs it without OSS-Fuzz.
 cd "${SRC:-/src}/tfprof"
-static="-Wl,-Bstatic -lprotobuf-c -lpcre2-8 -lz -lsnappy -lstdc++ -Wl,-Bdynamic -lm"
+static="-Wl,-Bstatic -lprotobuf-c -lpcre2-8 -lz -lsnappy -lsqlite3 -lstdc++ -Wl,-Bdynamic -lm"
 make -j"$(nproc)" CONFIG=debug CC="$CC" CFLAGS="$CFLAGS" FUZZ_ENGINE="$LIB_FUZZING_ENGINE" FUZZ_LD="$CXX" \
 	HAVE_LIBEDIT=0 HAVE_SNAPPY=1 HAVE_DEMANGLE=1 LIBS="$static" fuzzers
 for program in build/debug/fuzz/fuzz_*; do

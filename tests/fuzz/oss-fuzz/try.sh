@@ -15,7 +15,7 @@ for program in "$work"/out/fuzz_*; do
 	case $program in *.zip) continue ;; esac
 	name=$(basename "$program")
 	mkdir "$work/$name"
-	if ldd "$program" | grep -qE 'protobuf|pcre|libz|snappy' ||
+	if ldd "$program" | grep -qE 'protobuf|pcre|libz|snappy|sqlite' ||
 		! (cd "$work/$name" && unzip -q "$program"_seed_corpus.zip -d seeds && "$program" -runs=200 seeds) >"$work/log" 2>&1; then
 		echo "FAILED $name"
 		tail -n 5 "$work/log"

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See sqlite_in.h. Files are opened read-only and as immutable, so SQLite locks nothing and looks
+ * for no journal; an authorizer refuses all but reading columns.
+ */
+#include "io/sqlite_in.h"
+
+#if HAVE_SQLITE
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#define PROGRESS_STEPS 20000 /* instructions of SQLite between two looks at the cancel flag */
+#define SQL_MAX        (1 << 20)
+#define COLUMNS_MAX    256
+#define SCHEMA         "schema" /* the place of a fault that is in no table */
+
+struct sqlite_rows {
+	struct sqlite_in *db;
+	sqlite3_stmt *statement; /* NULL: closed */
+	const char *table;
+	uint64_t have;
+};
+
+struct sqlite_in {
+	struct src *s;
+	struct arena *a;
+	struct err *e;
+	sqlite3 *handle;
+	struct guard guard;
+	bool failed;
+	bool schema; /* the schema may be looked at */
+	uint64_t pending, page;
+};
+
+static void close_all(void *sqlite_in)
+{
+	struct sqlite_in *db = sqlite_in;
+	sqlite3_stmt *statement;
+
+	while ((statement = sqlite3_next_stmt(db->handle, NULL)))
+		sqlite3_finalize(statement);
+	sqlite3_close_v2(db->handle);
+}
+
+static bool fail(struct sqlite_in *db, int status, const char *table)
+{
+	const char *why = db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(status);
+	enum status code = ERR_DATA_LOSS;
+
+	if (db->failed)
+		return false;
+	db->failed = true;
+	if ((status & 0xff) == SQLITE_NOMEM)
+		code = ERR_RESOURCE;
+	if ((status & 0xff) == SQLITE_IOERR)
+		code = ERR_IO;
+	return err_set(db->e, code, "%.*s: damaged SQLite database (%s): %s", STR(db->s->name),
+	        table ? table : SCHEMA, why);
+}
+
+bool sqlite_in_failed(const struct sqlite_in *db)
+{
+	return db->failed;
+}
+
+uint64_t sqlite_in_pending(const struct sqlite_in *db)
+{
+	return db->pending;
+}
+
+/* Refuses whatever is not needed to read columns. */
+static int authorize(
+        void *sqlite_in, int action, const char *p, const char *q, const char *r, const char *from)
+{
+	const struct sqlite_in *db = sqlite_in;
+
+	(void)p, (void)q, (void)r, (void)from;
+	if (action == SQLITE_SELECT || action == SQLITE_READ)
+		return SQLITE_OK;
+	return action == SQLITE_PRAGMA && db->schema ? SQLITE_OK : SQLITE_DENY;
+}
+
+/* Reports how much of the file was read; nonzero interrupts. */
+static int progress(void *sqlite_in)
+{
+	struct sqlite_in *db = sqlite_in;
+	int pages = 0, high;
+
+	sqlite3_db_status(db->handle, SQLITE_DBSTATUS_CACHE_MISS, &pages, &high, 0);
+	if (src_watch(db->s, (uint64_t)pages * db->page))
+		return 0;
+	db->failed = true;
+	return 1;
+}
+
+/* ---- opening ---- */
+
+static void set_limits(struct sqlite_in *db)
+{
+	static const struct {
+		int what, most;
+	} limits[] = {
+		{ SQLITE_LIMIT_LENGTH, SQLITE_IN_VALUE },
+		{ SQLITE_LIMIT_SQL_LENGTH, SQL_MAX },
+		{ SQLITE_LIMIT_COLUMN, COLUMNS_MAX },
+		{ SQLITE_LIMIT_EXPR_DEPTH, 100 },
+		{ SQLITE_LIMIT_COMPOUND_SELECT, 2 },
+		{ SQLITE_LIMIT_VDBE_OP, 25000 },
+		{ SQLITE_LIMIT_FUNCTION_ARG, 8 },
+		{ SQLITE_LIMIT_ATTACHED, 0 },
+		{ SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 64 },
+		{ SQLITE_LIMIT_VARIABLE_NUMBER, 4 },
+		{ SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
+		{ SQLITE_LIMIT_WORKER_THREADS, 0 },
+	};
+	static const struct {
+		int what, on;
+	} settings[] = {
+		{ SQLITE_DBCONFIG_DEFENSIVE, 1 },
+		{ SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
+		{ SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0 },
+		{ SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		sqlite3_limit(db->handle, limits[i].what, limits[i].most);
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+		sqlite3_db_config(db->handle, settings[i].what, settings[i].on, (int *)NULL);
+	sqlite3_exec(db->handle,
+	        "PRAGMA mmap_size=0; PRAGMA cache_size=-4096; PRAGMA cell_size_check=ON; "
+	        "PRAGMA temp_store=MEMORY; PRAGMA query_only=ON",
+	        NULL, NULL, NULL);
+	sqlite3_set_authorizer(db->handle, authorize, db);
+	sqlite3_progress_handler(db->handle, PROGRESS_STEPS, progress, db);
+}
+
+/* The name of a file as an address that says read-only and immutable. */
+static const char *address(struct arena *a, struct str path)
+{
+	struct sb b = sb_in(a);
+
+	sb_put(&b, str_starts(path, S("/")) ? S("file://") : S("file:"));
+	for (size_t i = 0; i < path.n; i++) {
+		char c = path.p[i];
+		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+		        c == '/' || c == '.' || c == '-' || c == '_')
+			sb_char(&b, c);
+		else
+			sb_fmt(&b, "%%%02X", (unsigned)(uint8_t)c);
+	}
+	sb_put(&b, S("?mode=ro&immutable=1"));
+	return str_z(a, sb_str(&b));
+}
+
+/* Looks for changes that another program has left beside the file. */
+static void look_beside(struct sqlite_in *db)
+{
+	struct stat st;
+
+	if (lstat(str_z(db->a, str_fmt(db->a, "%.*s-wal", STR(db->s->name))), &st) == 0)
+		db->pending = st.st_size > 0 ? (uint64_t)st.st_size : 0;
+}
+
+static int open_handle(struct sqlite_in *db, bool file)
+{
+	const char *name = file ? address(db->a, db->s->name) : ":memory:";
+
+	return sqlite3_open_v2(name, &db->handle,
+	        (file ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_URI |
+	                SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
+	        NULL);
+}
+
+bool sqlite_in_open(struct sqlite_in **out, struct src *s, struct arena *a, struct err *e)
+{
+	struct sqlite_in *db = *out = ARENA_NEW(a, struct sqlite_in);
+	bool file = src_is_plain_file(s);
+	struct str bytes = STR_NONE;
+	int status;
+
+	*db = (struct sqlite_in){ .s = s, .a = a, .e = e, .page = 4096 };
+	if (src_need(s, 18))
+		db->page = (uint64_t)s->p[16] << 8 | s->p[17];
+	db->page = db->page == 1 ? 65536 : db->page;
+	if (src_failed(s) || (!file && !src_all(s, &bytes)))
+		return false;
+	sqlite3_initialize();
+	status = open_handle(db, file);
+	if (db->handle)
+		arena_guard(a, &db->guard, close_all, db);
+	if (status == SQLITE_OK && !file)
+		status = sqlite3_deserialize(db->handle, "main",
+		        (unsigned char *)(uintptr_t)bytes.p, (sqlite3_int64)bytes.n,
+		        (sqlite3_int64)bytes.n, SQLITE_DESERIALIZE_READONLY);
+	if (status != SQLITE_OK)
+		return fail(db, status, NULL);
+	set_limits(db);
+	if (file)
+		look_beside(db);
+	return true;
+}
+
+/* ---- tables ---- */
+
+static sqlite3_stmt *prepare(struct sqlite_in *db, struct str sql, const char *table)
+{
+	sqlite3_stmt *statement = NULL;
+	int status = SQLITE_OK;
+
+	if (!db->failed)
+		status = sqlite3_prepare_v3(db->handle, sql.p, (int)sql.n, 0, &statement, NULL);
+	if (status != SQLITE_OK)
+		fail(db, status, table);
+	return statement;
+}
+
+/* Steps a statement; false at its end and after a failure, which both finalize it. */
+static bool step(struct sqlite_in *db, sqlite3_stmt **statement, const char *table)
+{
+	int status = sqlite3_step(*statement);
+
+	if (status == SQLITE_ROW)
+		return true;
+	if (status != SQLITE_DONE)
+		fail(db, status, table);
+	sqlite3_finalize(*statement);
+	*statement = NULL;
+	return false;
+}
+
+static struct str column_text(sqlite3_stmt *statement, int column)
+{
+	const void *p = sqlite3_column_text(statement, column);
+
+	return p ? str_make(p, (size_t)sqlite3_column_bytes(statement, column)) : STR_NONE;
+}
+
+/* A name as SQL writes it. */
+static void put_name(struct sb *b, struct str name)
+{
+	sb_char(b, '"');
+	for (size_t i = 0; i < name.n; i++) {
+		if (name.p[i] == '"')
+			sb_char(b, '"');
+		sb_char(b, name.p[i]);
+	}
+	sb_char(b, '"');
+}
+
+static bool is_plain(struct str type, struct str sql)
+{
+	return str_eq(type, S("table")) && sql.n >= 13 &&
+	       sqlite3_strnicmp(sql.p, "CREATE TABLE ", 13) == 0;
+}
+
+struct strs sqlite_in_tables(struct sqlite_in *db, size_t *refused)
+{
+	struct strs out = { 0 };
+	sqlite3_stmt *q = prepare(db, S("SELECT type, name, sql FROM sqlite_master"), NULL);
+
+	*refused = 0;
+	while (q && step(db, &q, NULL)) {
+		struct str type = column_text(q, 0);
+		if (str_eq(type, S("index")))
+			continue;
+		if (!is_plain(type, column_text(q, 2)))
+			++*refused;
+		else if (out.n < SQLITE_IN_TABLES)
+			strs_add(db->a, &out, str_copy(db->a, column_text(q, 1)));
+	}
+	return out;
+}
+
+/* True if a plain table of that name is there. */
+static bool has_table(struct sqlite_in *db, const char *table)
+{
+	sqlite3_stmt *q =
+	        prepare(db, S("SELECT type, sql FROM sqlite_master WHERE name = ?1"), table);
+	bool found = false;
+
+	if (q)
+		sqlite3_bind_text(q, 1, table, -1, SQLITE_STATIC);
+	while (q && step(db, &q, table))
+		found |= is_plain(column_text(q, 0), column_text(q, 1));
+	return found && !db->failed;
+}
+
+/* The columns of a table as bits, of those asked for; *key: the one that is its integer key. */
+static uint64_t find_columns(struct sqlite_in *db, const char *table, const char *const *columns,
+        size_t n, unsigned *key)
+{
+	struct sb b = sb_in(db->a);
+	uint64_t have = 0;
+
+	*key = UINT32_MAX;
+	sb_put(&b, S("PRAGMA table_info("));
+	put_name(&b, str_of(table));
+	sb_char(&b, ')');
+	db->schema = true;
+	sqlite3_stmt *q = prepare(db, sb_str(&b), table);
+	while (q && step(db, &q, table))
+		for (unsigned i = 0; i < n; i++) {
+			if (!str_eq(column_text(q, 1), str_of(columns[i])))
+				continue;
+			have |= (uint64_t)1 << i;
+			if (sqlite3_column_int(q, 5) == 1 &&
+			        str_eq(column_text(q, 2), S("INTEGER")))
+				*key = i;
+		}
+	db->schema = false;
+	return have;
+}
+
+static struct sqlite_rows *make_rows(
+        struct sqlite_in *db, const char *table, uint64_t have, struct str sql)
+{
+	sqlite3_stmt *statement = prepare(db, sql, table);
+	struct sqlite_rows *r = ARENA_NEW(db->a, struct sqlite_rows);
+
+	*r = (struct sqlite_rows){ db, statement, table, have };
+	return statement ? r : NULL;
+}
+
+struct sqlite_rows *sqlite_in_rows(
+        struct sqlite_in *db, const char *table, const char *const *columns, size_t n)
+{
+	struct sb b = sb_in(db->a);
+	uint64_t have;
+	unsigned key;
+
+	if (db->failed || !has_table(db, table))
+		return NULL;
+	have = find_columns(db, table, columns, n, &key);
+	sb_put(&b, S("SELECT "));
+	for (size_t i = 0; i < n; i++) {
+		sb_put(&b, i ? S(", ") : S(""));
+		if (have >> i & 1)
+			put_name(&b, str_of(columns[i]));
+		else
+			sb_put(&b, S("NULL"));
+	}
+	sb_put(&b, S(" FROM "));
+	put_name(&b, str_of(table));
+	return make_rows(db, table, have, sb_str(&b));
+}
+
+bool sqlite_in_has(const struct sqlite_rows *r, unsigned column)
+{
+	return r->have >> column & 1;
+}
+
+struct sqlite_rows *sqlite_in_by_key(
+        struct sqlite_in *db, const char *table, const char *key, const char *column)
+{
+	const char *const columns[] = { key, column };
+	struct sb b = sb_in(db->a);
+	uint64_t have;
+	unsigned found;
+
+	if (db->failed || !has_table(db, table))
+		return NULL;
+	have = find_columns(db, table, columns, 2, &found);
+	if (have != 3 || found != 0)
+		return NULL;
+	sb_put(&b, S("SELECT "));
+	put_name(&b, str_of(column));
+	sb_put(&b, S(" FROM "));
+	put_name(&b, str_of(table));
+	sb_put(&b, S(" WHERE "));
+	put_name(&b, str_of(key));
+	sb_put(&b, S(" = ?1"));
+	return make_rows(db, table, 1, sb_str(&b));
+}
+
+bool sqlite_in_seek(struct sqlite_rows *r, int64_t key)
+{
+	if (!r->statement)
+		return false;
+	sqlite3_reset(r->statement);
+	sqlite3_bind_int64(r->statement, 1, key);
+	int status = sqlite3_step(r->statement);
+	if (status != SQLITE_ROW && status != SQLITE_DONE)
+		fail(r->db, status, r->table);
+	return status == SQLITE_ROW;
+}
+
+int64_t sqlite_in_last_row(struct sqlite_in *db, struct str table)
+{
+	struct sb b = sb_in(db->a);
+	int64_t last = 0;
+
+	sb_put(&b, S("SELECT rowid FROM "));
+	put_name(&b, table);
+	sb_put(&b, S(" ORDER BY rowid DESC LIMIT 1"));
+	sqlite3_stmt *q = NULL;
+	if (sqlite3_prepare_v3(db->handle, b.p, (int)b.n, 0, &q, NULL) == SQLITE_OK && q &&
+	        sqlite3_step(q) == SQLITE_ROW)
+		last = sqlite3_column_int64(q, 0);
+	sqlite3_finalize(q); /* a table without row numbers counts as empty */
+	return last > 0 ? last : 0;
+}
+
+/* ---- rows ---- */
+
+bool sqlite_in_next(struct sqlite_rows *r)
+{
+	return r->statement && step(r->db, &r->statement, r->table);
+}
+
+bool sqlite_in_null(struct sqlite_rows *r, unsigned column)
+{
+	return sqlite3_column_type(r->statement, (int)column) == SQLITE_NULL;
+}
+
+int64_t sqlite_in_int(struct sqlite_rows *r, unsigned column)
+{
+	return sqlite3_column_int64(r->statement, (int)column);
+}
+
+struct str sqlite_in_text(struct sqlite_rows *r, unsigned column)
+{
+	return column_text(r->statement, (int)column);
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * SQLite databases as inputs, which anybody may have made. Only the columns of plain tables are
+ * read, by their names: nothing is written, not even beside the file, and nothing that the database
+ * defines runs (views, triggers, virtual tables, generated columns, functions).
+ *
+ *   struct sqlite_rows *r = sqlite_in_rows(db, "T", columns, n);
+ *   while (r && sqlite_in_next(r))
+ *           use(sqlite_in_int(r, 0));
+ *   if (sqlite_in_failed(db)) ...
+ */
+#ifndef TFPROF_IO_SQLITE_IN_H
+#define TFPROF_IO_SQLITE_IN_H
+
+#include "io/src.h"
+
+#define SQLITE_IN_MAGIC "SQLite format 3" /* and a byte of 0 */
+#define SQLITE_IN_VALUE (16 << 20)        /* bytes of a row or value */
+
+struct sqlite_in;
+struct sqlite_rows;
+
+/* Opens the database that s stands at the beginning of: a file by its name, anything else from
+ * memory. It is closed with a. False (*e filled) if it is none, or this build has no SQLite. */
+bool sqlite_in_open(struct sqlite_in **out, struct src *s, struct arena *a, struct err *e);
+
+/* True if a call failed (*e of the opening is filled). */
+bool sqlite_in_failed(const struct sqlite_in *db);
+
+/* Bytes of a file of changes (-wal) beside the database, which are not read; 0: none. */
+uint64_t sqlite_in_pending(const struct sqlite_in *db);
+
+/* The names of the plain tables, in the order of the file, up to SQLITE_IN_TABLES; in *refused how
+ * many views, triggers and virtual tables there are. */
+#define SQLITE_IN_TABLES 4096
+struct strs sqlite_in_tables(struct sqlite_in *db, size_t *refused);
+
+/* All rows of a plain table in its order. Columns that the table does not have are NULL. NULL if
+ * there is no such table, or after a failure. */
+struct sqlite_rows *sqlite_in_rows(
+        struct sqlite_in *db, const char *table, const char *const *columns, size_t n);
+bool sqlite_in_has(const struct sqlite_rows *r, unsigned column);
+
+/* Rows of a table whose key, an integer primary key, is the one asked for by sqlite_in_seek; NULL
+ * if the table has no such key. */
+struct sqlite_rows *sqlite_in_by_key(
+        struct sqlite_in *db, const char *table, const char *key, const char *column);
+bool sqlite_in_seek(struct sqlite_rows *r, int64_t key);
+
+/* The highest row number of a table, about the number of its rows. */
+int64_t sqlite_in_last_row(struct sqlite_in *db, struct str table);
+
+/* Takes the next row; false at the end, which closes r, and after a failure. */
+bool sqlite_in_next(struct sqlite_rows *r);
+
+bool sqlite_in_null(struct sqlite_rows *r, unsigned column);
+int64_t sqlite_in_int(struct sqlite_rows *r, unsigned column);
+struct str sqlite_in_text(struct sqlite_rows *r, unsigned column); /* valid until the next row */
+
+#endif
