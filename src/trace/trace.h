@@ -134,7 +134,8 @@ enum trace_source {
 struct trace {
 	struct arena *a;
 	enum trace_source source;
-	uint32_t producer; /* string id: the program that wrote the file and its version, or ID_NONE */
+	uint32_t producer; /* string id: the program that wrote the file and its version, or ID_NONE
+	                    */
 	int64_t ticks_per_us;
 	int64_t origin_ns; /* of tick 0, since 1970 if epoch, else on the source's clock */
 	bool epoch;

@@ -102,6 +102,7 @@ def check(bin_dir, tmp, san):
     with open(os.path.join(bin_dir, 'libtfprof.a'), 'rb') as f:
         text = f.read()
     snappy = ['-lsnappy'] if b'snappy_uncompress' in text else []
+    snappy += ['-lsqlite3'] if b'sqlite3_step' in text else []
     snappy += ['-lstdc++'] if b'__cxa_demangle' in text else []
     archive = ['-x', 'none', os.path.join(bin_dir, 'libtfprof.a')] + libs.split() + snappy + ['-lm', '-pthread']
     source = os.path.join(ROOT, 'examples', 'op_types.c')
