@@ -13,7 +13,7 @@
 
 #include "cli/recording.h"
 #include "base/fmt.h"
-#include "io/recording_summary.h"
+#include "trace/recordings.h"
 
 #define CTL_LABEL_MAX 200 /* bytes of a step's label */
 
@@ -88,7 +88,7 @@ static bool order(struct session *s, struct str folder, struct str word, struct 
 
 /* ---- status ---- */
 
-static const char *state_of(const struct owner *o, const struct recording_summary *l, bool lives)
+static const char *state_of(const struct owner *o, const struct recording_facts *l, bool lives)
 {
 	return l->ended ? "closed" : lives ? "records" : o->here ? "cut off" : "elsewhere";
 }
@@ -103,14 +103,13 @@ static void put_line(struct arena *a, struct sink *out, const char *indent, stru
 }
 
 static void put_row(struct arena *a, struct sink *out, const struct owner *o,
-        const struct recording_summary *l, bool lives)
+        const struct recording_facts *l, bool lives)
 {
 	struct sb size = sb_in(a), lost = sb_in(a);
-	unsigned long long kernels = recording_summary_kernels(l),
-	                   copies = recording_summary_copies(l);
+	unsigned long long kernels = recording_kernels(l), copies = recording_copies(l);
 
 	fmt_bytes(&size, (int64_t)l->size);
-	spool_lost_text(&lost, l->lost, l->damaged);
+	recording_lost_text(&lost, l->lost, l->fault.bytes);
 	sink_fmt(out, "%-8lld %-9s %10.*s %10llu %10llu  ", (long long)o->pid,
 	        state_of(o, l, lives), STR(sb_str(&size)), kernels, copies);
 	put_line(a, out, "",
@@ -127,7 +126,7 @@ static void put_spool(struct session *s, struct sink *out, struct str file)
 	struct arena *a = &s->query_arena;
 	struct arena_mark m = arena_mark(a);
 	struct err e = { .a = a };
-	struct recording_summary look;
+	struct recording_facts look;
 	struct owner owner = { 0 };
 
 	if (!recording_owner(a, file, &owner))

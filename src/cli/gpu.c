@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/recording.h"
+#include "lib/flags.h"
 #include "model/unsupported_format.h"
 #include "model/input.h"
 #include "export/gpu_out.h"
@@ -40,8 +41,9 @@ static bool is_file(struct arena *a, struct str path)
 	return stat(str_z(a, path), &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static bool find(struct session *s, const struct option_words *w, struct strs *spools)
+static bool find(struct session *s, const struct option_words *w, struct recording_set *set)
 {
+	struct strs files = { 0 };
 	struct str folder;
 
 	if (w->rest.n > 1)
@@ -52,38 +54,16 @@ static bool find(struct session *s, const struct option_words *w, struct strs *s
 	else if (!recording_newest(&s->query_arena, &folder, &s->error))
 		return false;
 	if (is_file(&s->query_arena, folder)) {
-		strs_add(&s->query_arena, spools, folder);
-		return may_be_spool(s, folder);
+		return may_be_spool(s, folder) &&
+		       recording_find(set, &s->query_arena, folder, &s->error);
 	}
-	if (!recording_files(&s->query_arena, folder, S(SPOOL_SUFFIX), spools, &s->error))
+	if (!recording_files(&s->query_arena, folder, S(SPOOL_SUFFIX), &files, &s->error))
 		return false;
-	if (!spools->n)
+	if (!files.n)
 		return session_fail(s, ERR_NOT_FOUND,
 		        "'%.*s' holds no recording of a process; tfprof ctl %.*s status says more",
 		        STR(folder), STR(folder));
-	return true;
-}
-
-/* Refuses damaged recordings, or reports the damage. */
-static bool judge(struct session *s, const struct gpu_use *u)
-{
-	const struct gpu_process *bad = NULL;
-	uint64_t kept = 0;
-
-	for (size_t i = 0; i < u->processes.n; i++) {
-		const struct gpu_process *p = &u->processes.v[i];
-		struct sb b = sb_in(&s->query_arena);
-		kept += p->fault.kept;
-		if (!p->fault.places)
-			continue;
-		bad = bad ? bad : p;
-		spool_fault_text(&b, &p->fault, p->file);
-		if (s->recover)
-			note_line(&s->notes, "warning: %.*s\n", STR(sb_str(&b)));
-	}
-	if (!bad || (s->recover && kept))
-		return true;
-	return spool_fault_judge(&bad->fault, bad->file, kept > 0, &s->error);
+	return recording_find(set, &s->query_arena, folder, &s->error);
 }
 
 /* The tables to write, and their limits. */
@@ -145,7 +125,10 @@ bool gpu_run(struct session *s, const struct request *r, struct sink *out)
 	struct opts o = opts_copy(&s->sticky, &s->query_arena);
 	struct option_words w = { .command = r->command, .into = &words, .opts = &o };
 	struct emit to = { .a = &s->query_arena, .out = out, .notes = &s->notes };
-	struct strs spools = { 0 };
+	struct recording_watch watch = { s->watch.progress, s->watch.user };
+	struct recording_set set;
+	struct recording_options how;
+	struct flags none = { 0 };
 	struct shown g = { 0 };
 	struct exported x = { .kind = RESULT_GPU,
 		.name = "gpu",
@@ -156,17 +139,15 @@ bool gpu_run(struct session *s, const struct request *r, struct sink *out)
 		.rows = as_rows };
 
 	options_preset("gpu", &words);
-	if (!options_read(s, &r->topics, &w) || !check_options(s, &words, &o) ||
-	        !find(s, &w, &spools))
+	if (!options_read(s, &r->topics, &w) || !check_options(s, &words, &o) || !find(s, &w, &set))
 		return false;
-	gpu_use_init(&g.u, &s->query_arena);
-	for (size_t i = 0; i < spools.n; i++)
-		if (!gpu_use_add(&g.u, spools.v[i], &s->error))
-			return false;
-	s->recover |= words.recover;
-	if (!judge(s, &g.u))
+	flags_recording_options(s, &none, &set, &how);
+	how.recover = s->recover || words.recover;
+	how.step_implied = true;
+	if (!gpu_use_read(
+	            &g.u, &set, &how, watch.progress ? &watch : NULL, &s->query_arena, &s->error))
 		return false;
-	gpu_use_end(&g.u);
+	recordings_say_damage(&g.u.all, &s->notes);
 	g.table = words.table < 0 ? NULL : &gpu_tables[words.table];
 	g.top = words.top > 0 ? (size_t)words.top : out_is_data(o.output.kind) ? SIZE_MAX : TOP;
 	g.columns = o.wide || o.output.kind != OUT_STDOUT ? 0 : s->columns;

@@ -16,7 +16,7 @@
 #include "cli/record_report.h"
 #include "cli/recording.h"
 #include "cli/repl.h"
-#include "model/spools.h"
+#include "trace/recordings.h"
 
 struct variable {
 	const char *name;
@@ -179,12 +179,12 @@ static bool keep_options(struct recorder *r)
 static bool prepare(struct recorder *r)
 {
 	struct err *e = &r->s->error;
-	struct spools_opts later = { .step_nvtx = r->words.step_nvtx };
+	struct recording_options later = { .step_nvtx = r->words.step_nvtx };
 
 	if (str_find_char(r->words.step_nvtx, '\n') != SIZE_MAX)
 		return session_fail(
 		        r->s, ERR_INVALID_ARGUMENT, "--step-nvtx: a pattern is one line");
-	if (!spools_check(&later, r->a, e) || !check_variables(r))
+	if (!recording_options_check(&later, r->a, e) || !check_variables(r))
 		return false;
 	if (!recording_collector(r->a, &r->collector))
 		return session_fail(r->s, ERR_NOT_FOUND,

@@ -10,7 +10,7 @@
 #include "cli/recording.h"
 #include "base/fmt.h"
 #include "base/num.h"
-#include "io/recording_summary.h"
+#include "trace/recordings.h"
 #include "io/src.h"
 
 #define LOOK_MS  50 /* how often at first */
@@ -25,7 +25,7 @@ static bool is_new(const struct record_report *r, struct str file)
 static bool is_open(struct record_report *r, struct str file)
 {
 	struct owner owner;
-	struct recording_summary look;
+	struct recording_facts look;
 	struct err e = { .a = r->a };
 
 	if (!is_new(r, file) || !recording_owner(r->a, file, &owner) ||
@@ -86,7 +86,7 @@ static void keep_said(struct record_report *r, struct summary *x, struct str tex
 
 static void add(struct record_report *r, struct summary *x, struct str file)
 {
-	struct recording_summary look;
+	struct recording_facts look;
 	struct err e = { .a = r->a };
 
 	x->processes++;
@@ -94,11 +94,11 @@ static void add(struct record_report *r, struct summary *x, struct str file)
 		keep_said(r, x, e.text);
 		return;
 	}
-	x->kernels = num_add_u64(x->kernels, recording_summary_kernels(&look));
-	x->copies = num_add_u64(x->copies, recording_summary_copies(&look));
+	x->kernels = num_add_u64(x->kernels, recording_kernels(&look));
+	x->copies = num_add_u64(x->copies, recording_copies(&look));
 	x->bytes += look.size;
-	x->damaged += look.damaged;
-	x->gaps = num_add_u64(x->gaps, look.kinds[SPOOL_GAP]);
+	x->damaged += look.fault.bytes;
+	x->gaps = num_add_u64(x->gaps, look.gaps);
 	x->uncompared |= !look.compared;
 	x->unended += !look.ended && !is_open(r, file);
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
@@ -156,7 +156,7 @@ static void say_summary(const struct record_report *r, const struct summary *x, 
 		return;
 	}
 	fmt_bytes(&size, (int64_t)x->bytes);
-	spool_lost_text(&lost, x->lost, x->damaged);
+	recording_lost_text(&lost, x->lost, x->damaged);
 	if (x->gaps)
 		sb_fmt(&lost, "%s%llu interval%s without recording", lost.n ? ", " : "",
 		        (unsigned long long)x->gaps, x->gaps == 1 ? "" : "s");

@@ -53,7 +53,7 @@ static void put_processes(struct document *w, const struct gpu_use *u, const str
 	json_array(&w->j);
 	for (size_t i = 0; i < d->parts.n; i++) {
 		const struct gpu_part *p = &u->parts.v[d->parts.v[i]];
-		const struct process_identity *who = &u->processes.v[p->process].who;
+		const struct process_identity *who = &gpu_facts(u, p->process)->who;
 		json_object(&w->j);
 		document_i64(w, "pid", who->pid);
 		document_text(w, "host", who->host);
@@ -72,7 +72,7 @@ static void put_device(struct document *w, const struct gpu_use *u, const struct
 {
 	json_object(&w->j);
 	document_i64(w, "gpu", d->number);
-	document_text(w, "name", d->name);
+	document_text(w, "name", d->gpu ? d->gpu->name : STR_NONE);
 	document_text(w, "uuid", gpu_uuid(u->a, d));
 	document_i64(w, "from_ns", d->from);
 	document_i64(w, "to_ns", d->to);
@@ -131,8 +131,8 @@ static void put_missing(struct document *w, const struct gpu_use *u)
 		[SPOOL_LOST_KERNELS] = "kernels_without_record" };
 	int64_t open = 0;
 
-	for (size_t i = 0; i < u->processes.n; i++)
-		open += !u->processes.v[i].ended;
+	for (uint32_t i = 0; i < u->processes.n; i++)
+		open += !gpu_facts(u, i)->ended;
 	document_key(w, "lost");
 	json_object(&w->j);
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)

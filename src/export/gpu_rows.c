@@ -12,7 +12,7 @@ struct gpu_rows {
 	size_t n, at;        /* columns; the next cell's */
 	struct sheet *sheet; /* NULL: cells are kept for the text */
 	struct strs cells;
-	uint64_t rows;
+	size_t rows, limit; /* given; to be written */
 };
 
 static size_t column_count(const struct gpu_table *t)
@@ -24,9 +24,10 @@ static size_t column_count(const struct gpu_table *t)
 	return n;
 }
 
-static void begin_rows(struct gpu_rows *r, const struct gpu_use *u, const struct gpu_table *t)
+static void begin_rows(
+        struct gpu_rows *r, const struct gpu_use *u, const struct gpu_table *t, size_t limit)
 {
-	*r = (struct gpu_rows){ .a = u->a, .table = t, .n = column_count(t) };
+	*r = (struct gpu_rows){ .a = u->a, .table = t, .n = column_count(t), .limit = limit };
 }
 
 static void end_cell(struct gpu_rows *r)
@@ -53,7 +54,9 @@ static struct str number_text(struct gpu_rows *r, int64_t v)
 
 void gpu_put(struct gpu_rows *r, int64_t v)
 {
-	if (r->sheet)
+	if (r->rows >= r->limit)
+		;
+	else if (r->sheet)
 		sheet_i64(r->sheet, v);
 	else
 		strs_add(r->a, &r->cells, number_text(r, v));
@@ -62,7 +65,9 @@ void gpu_put(struct gpu_rows *r, int64_t v)
 
 void gpu_put_null(struct gpu_rows *r)
 {
-	if (r->sheet)
+	if (r->rows >= r->limit)
+		;
+	else if (r->sheet)
 		sheet_null(r->sheet);
 	else
 		strs_add(r->a, &r->cells, S("-"));
@@ -73,7 +78,9 @@ void gpu_put_text(struct gpu_rows *r, struct str s)
 {
 	struct sb b = sb_in(r->a);
 
-	if (r->sheet) {
+	if (r->rows >= r->limit) {
+		;
+	} else if (r->sheet) {
 		sheet_text(r->sheet, s);
 	} else {
 		sb_put_name(&b, s);
@@ -122,6 +129,8 @@ static void put_text_table(struct gpu_rows *r, unsigned columns, struct sink *to
 	put_line(r, heads, widths, to);
 	for (size_t i = 0; i < r->cells.n; i += r->n)
 		put_line(r, r->cells.v + i, widths, to);
+	if (r->rows > r->limit)
+		sink_fmt(to, "and %zu more: --top=%zu\n", r->rows - r->limit, r->rows);
 	sink_char(to, '\n');
 }
 
@@ -132,8 +141,8 @@ void gpu_tables_text(const struct gpu_use *u, size_t top, unsigned columns, stru
 		struct gpu_rows r;
 		if (gpu_tables[i].apart)
 			continue;
-		begin_rows(&r, u, &gpu_tables[i]);
-		gpu_tables[i].rows(u, top, &r);
+		begin_rows(&r, u, &gpu_tables[i], top);
+		gpu_tables[i].rows(u, &r);
 		if (r.rows)
 			put_text_table(&r, columns, to);
 		arena_reset(u->a, m);
@@ -161,12 +170,12 @@ void gpu_tables_json(const struct gpu_use *u, size_t top, struct document *d)
 		struct gpu_rows r;
 		if (gpu_tables[i].apart)
 			continue;
-		begin_rows(&r, u, &gpu_tables[i]);
+		begin_rows(&r, u, &gpu_tables[i], top);
 		r.sheet = &sheet;
 		document_key(d, gpu_tables[i].name);
 		json_array(&d->j);
 		sheet_open_json(&sheet, &d->j, u->a, sheet_columns(&r), r.n);
-		gpu_tables[i].rows(u, top, &r);
+		gpu_tables[i].rows(u, &r);
 		sheet_close(&sheet);
 		json_array_end(&d->j);
 	}
@@ -178,10 +187,10 @@ static void put_sheet(const struct gpu_use *u, const struct gpu_table *t, size_t
 	struct sheet sheet;
 	struct gpu_rows r;
 
-	begin_rows(&r, u, t);
+	begin_rows(&r, u, t, top);
 	r.sheet = &sheet;
 	sheet_open(&sheet, form, to, u->a, sheet_columns(&r), r.n);
-	t->rows(u, top, &r);
+	t->rows(u, &r);
 	sheet_close(&sheet);
 }
 
@@ -190,8 +199,8 @@ static bool is_empty(const struct gpu_use *u, const struct gpu_table *t)
 	struct arena_mark m = arena_mark(u->a);
 	struct gpu_rows r;
 
-	begin_rows(&r, u, t);
-	t->rows(u, 1, &r);
+	begin_rows(&r, u, t, 0);
+	t->rows(u, &r);
 	arena_reset(u->a, m);
 	return !r.rows;
 }

@@ -29,9 +29,9 @@ static void put_quantile(struct gpu_rows *to, const struct hist *h, unsigned tho
 
 /* ---- GPUs ---- */
 
-static void rows_gpus(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+static void rows_gpus(const struct gpu_use *u, struct gpu_rows *to)
 {
-	for (size_t i = 0; i < u->devices.n && i < top; i++) {
+	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
 		gpu_put(to, d->number);
 		gpu_put(to, num_sub(d->to, d->from));
@@ -41,7 +41,7 @@ static void rows_gpus(const struct gpu_use *u, size_t top, struct gpu_rows *to)
 		gpu_put(to, d->overlap);
 		gpu_put(to, d->shared);
 		put_count(to, d->kernels);
-		gpu_put_text(to, d->name);
+		gpu_put_text(to, d->gpu ? d->gpu->name : STR_NONE);
 	}
 }
 
@@ -55,9 +55,9 @@ static void put_idle(struct gpu_rows *to, const struct gpu_device *d, int64_t ns
 	gpu_put_text(to, str_of(why));
 }
 
-static void rows_idle(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+static void rows_idle(const struct gpu_use *u, struct gpu_rows *to)
 {
-	for (size_t i = 0; i < u->devices.n && i < top; i++) {
+	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
 		put_idle(to, d, d->idle.host, "the host did other things");
 		put_idle(to, d, d->idle.latency, "launch latency");
@@ -67,13 +67,13 @@ static void rows_idle(const struct gpu_use *u, size_t top, struct gpu_rows *to)
 }
 
 /* A process does not use a GPU while others do. */
-static void rows_processes(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+static void rows_processes(const struct gpu_use *u, struct gpu_rows *to)
 {
-	for (size_t i = 0; i < u->devices.n && i < top; i++) {
+	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
-		for (size_t k = 0; k < d->parts.n && k < top; k++) {
+		for (size_t k = 0; k < d->parts.n; k++) {
 			const struct gpu_part *p = &u->parts.v[d->parts.v[k]];
-			const struct process_identity *who = &u->processes.v[p->process].who;
+			const struct process_identity *who = &gpu_facts(u, p->process)->who;
 			gpu_put(to, d->number);
 			gpu_put(to, who->pid);
 			gpu_put(to, p->busy);
@@ -85,9 +85,9 @@ static void rows_processes(const struct gpu_use *u, size_t top, struct gpu_rows 
 	}
 }
 
-static void rows_latency(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+static void rows_latency(const struct gpu_use *u, struct gpu_rows *to)
 {
-	for (size_t i = 0; i < u->devices.n && i < top; i++) {
+	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
 		const struct hist *h = &d->latency;
 		int64_t time = num_sub(d->to, d->from);
@@ -103,9 +103,9 @@ static void rows_latency(const struct gpu_use *u, size_t top, struct gpu_rows *t
 	}
 }
 
-static void rows_communication(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+static void rows_communication(const struct gpu_use *u, struct gpu_rows *to)
 {
-	for (size_t i = 0; i < u->devices.n && i < top; i++) {
+	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
 		if (!d->busy_communication)
 			continue;
@@ -119,9 +119,9 @@ static void rows_communication(const struct gpu_use *u, size_t top, struct gpu_r
 
 /* ---- by name ---- */
 
-static void rows_calls(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+static void rows_calls(const struct gpu_use *u, struct gpu_rows *to)
 {
-	for (size_t i = 0; i < u->calls.n && i < top; i++) {
+	for (size_t i = 0; i < u->calls.n; i++) {
 		const struct gpu_times *t = &u->calls.v[i];
 		gpu_put(to, gpu_total(t));
 		put_count(to, gpu_count(t));
@@ -132,9 +132,9 @@ static void rows_calls(const struct gpu_use *u, size_t top, struct gpu_rows *to)
 	}
 }
 
-static void rows_times(const struct gpu_list *list, size_t top, struct gpu_rows *to)
+static void rows_times(const struct gpu_list *list, struct gpu_rows *to)
 {
-	for (size_t i = 0; i < list->n && i < top; i++) {
+	for (size_t i = 0; i < list->n; i++) {
 		const struct gpu_times *t = &list->v[i];
 		gpu_put(to, gpu_total(t));
 		put_count(to, gpu_count(t));
@@ -146,14 +146,14 @@ static void rows_times(const struct gpu_list *list, size_t top, struct gpu_rows 
 	}
 }
 
-static void rows_waits(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+static void rows_waits(const struct gpu_use *u, struct gpu_rows *to)
 {
-	rows_times(&u->waits, top, to);
+	rows_times(&u->waits, to);
 }
 
-static void rows_kernels(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+static void rows_kernels(const struct gpu_use *u, struct gpu_rows *to)
 {
-	rows_times(&u->kernels, top, to);
+	rows_times(&u->kernels, to);
 }
 
 static struct str triple(struct arena *a, const uint32_t v[3])
@@ -161,10 +161,17 @@ static struct str triple(struct arena *a, const uint32_t v[3])
 	return str_fmt(a, "%u,%u,%u", v[0], v[1], v[2]);
 }
 
+static uint32_t capability_of(const struct gpu_use *u, const struct gpu_shape *s)
+{
+	const struct recorded_gpu *gpu = u->parts.v[s->part].gpu;
+
+	return gpu ? gpu->capability : 0;
+}
+
 static void put_shape(const struct gpu_use *u, const struct gpu_times *t, struct gpu_rows *to)
 {
 	const struct gpu_shape *s = gpu_shapes_first(t->shapes);
-	int occupancy = gpu_occupancy(s, u->parts.v[s->part].capability);
+	int occupancy = gpu_occupancy(s, capability_of(u, s));
 
 	put_count(to, s->count);
 	put_count(to, t->shapes->n + (t->shapes->others != 0));
@@ -179,29 +186,20 @@ static void put_shape(const struct gpu_use *u, const struct gpu_times *t, struct
 	gpu_put_text(to, t->name);
 }
 
-static void rows_launches(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+static void rows_launches(const struct gpu_use *u, struct gpu_rows *to)
 {
-	for (size_t i = 0; i < u->kernels.n && i < top; i++)
+	for (size_t i = 0; i < u->kernels.n; i++)
 		if (u->kernels.v[i].shapes)
 			put_shape(u, &u->kernels.v[i], to);
 }
 
 /* ---- ranges and steps ---- */
 
-static struct str range_path(const struct gpu_use *u, const struct gpu_range *r)
+static struct str range_path(const struct gpu_use *u, uint32_t scope)
 {
-	struct strs parts = { 0 };
 	struct sb b = sb_in(u->a);
 
-	for (const struct gpu_range *x = r;; x = &u->ranges.v[x->parent - 1]) {
-		strs_add(u->a, &parts, x->name);
-		if (!x->parent)
-			break;
-	}
-	for (size_t i = parts.n; i-- > 0;) {
-		sb_put(&b, parts.v[i]);
-		sb_put(&b, i ? S("/") : STR_NONE);
-	}
+	names_put_scope(&u->all.names, &b, scope);
 	return sb_str(&b);
 }
 
@@ -213,42 +211,76 @@ static int by_device_time(const void *ctx, uint32_t a, uint32_t b)
 	return x != y ? x < y ? 1 : -1 : 0;
 }
 
-static void rows_ranges(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+/* The first range stands for what is in none. */
+static void rows_ranges(const struct gpu_use *u, struct gpu_rows *to)
 {
 	const uint32_t *order = sort_order(u->a, u->ranges.n, by_device_time, u);
 
-	for (size_t i = 0; i < u->ranges.n && i < top; i++) {
+	for (size_t i = 0; i < u->ranges.n; i++) {
 		const struct gpu_range *r = &u->ranges.v[order[i]];
+		if (order[i] == SCOPE_NONE || (!r->count && !r->total))
+			continue;
 		gpu_put(to, r->total);
 		gpu_put(to, r->device);
 		put_count(to, r->operations);
 		gpu_put(to, r->host);
 		put_count(to, r->count);
-		gpu_put_text(to, range_path(u, r));
+		gpu_put_text(to, range_path(u, order[i]));
 	}
 }
 
-static void rows_steps(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+/* When boundary i begins, to when it ends: that of the profiler, or the next one. */
+static void put_step_time(const struct recorded_process *p, size_t i, struct gpu_rows *to)
 {
-	for (size_t i = 0; i < u->steps.n && i < top; i++) {
-		const struct gpu_step *s = &u->steps.v[i], *next = s + 1;
-		bool last = i + 1 == u->steps.n || next->process != s->process;
-		gpu_put(to, s->device);
-		put_count(to, s->operations);
-		if (last || next->start < s->start)
-			gpu_put_null(to);
-		else
-			put_count(to, next->start - s->start);
-		gpu_put(to, u->processes.v[s->process].who.pid);
-		gpu_put_text(to, s->label);
+	uint64_t end = 0;
+
+	if (p->every) {
+		put_count(to, p->every);
+		return;
 	}
+	if (i < p->ends.n && p->ends.v[i] != UINT64_MAX)
+		end = p->ends.v[i];
+	else if (i + 1 < p->boundaries.n)
+		end = p->boundaries.v[i + 1];
+	if (end < p->boundaries.v[i])
+		gpu_put_null(to);
+	else
+		put_count(to, end - p->boundaries.v[i]);
+}
+
+/* With --keep-warmup step 0 is what came before the first boundary. */
+static void rows_steps_of(const struct gpu_use *u, const struct gpu_process *x, struct gpu_rows *to)
+{
+	const struct recorded_process *p = x->from;
+	size_t warmup = u->all.o->keep_warmup && !p->every,
+	       all = p->boundaries.n + warmup > x->steps.n ? p->boundaries.n + warmup : x->steps.n;
+
+	for (size_t i = 0; i < all; i++) {
+		struct gpu_step s = i < x->steps.n ? x->steps.v[i] : (struct gpu_step){ 0 };
+		bool bounded = i >= warmup && i - warmup < p->labels.n;
+		struct str label = bounded ? p->labels.v[i - warmup] : S("");
+		gpu_put(to, s.device);
+		put_count(to, s.operations);
+		if (bounded || p->every)
+			put_step_time(p, i - warmup, to);
+		else
+			gpu_put_null(to);
+		gpu_put(to, p->facts.who.pid);
+		gpu_put_text(to, label.n ? label : str_fmt(u->a, "%zu", i));
+	}
+}
+
+static void rows_steps(const struct gpu_use *u, struct gpu_rows *to)
+{
+	for (size_t i = 0; i < u->processes.n; i++)
+		if (u->processes.v[i].steps.n)
+			rows_steps_of(u, &u->processes.v[i], to);
 }
 
 /* ---- copies, graphs, memory, overhead ---- */
 
-static void rows_copies(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+static void rows_copies(const struct gpu_use *u, struct gpu_rows *to)
 {
-	(void)top;
 	for (unsigned way = 0; way < WAY_N; way++)
 		for (unsigned host = 0; host < HOST_MEMORY_N; host++)
 			for (unsigned size = 0; size < GPU_SIZES; size++) {
@@ -267,21 +299,21 @@ static void rows_copies(const struct gpu_use *u, size_t top, struct gpu_rows *to
 			}
 }
 
-static void rows_graphs(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+static void rows_graphs(const struct gpu_use *u, struct gpu_rows *to)
 {
-	for (size_t i = 0; i < u->graphs.n && i < top; i++) {
+	for (size_t i = 0; i < u->graphs.n; i++) {
 		const struct gpu_graph *g = &u->graphs.v[i];
 		gpu_put(to, g->ns);
 		put_count(to, g->launches);
 		put_count(to, g->nodes);
-		gpu_put(to, u->processes.v[g->process].who.pid);
+		gpu_put(to, gpu_facts(u, g->process)->who.pid);
 		gpu_put(to, g->number);
 	}
 }
 
-static void rows_memory(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+static void rows_memory(const struct gpu_use *u, struct gpu_rows *to)
 {
-	for (size_t i = 0; i < u->parts.n && i < top; i++)
+	for (size_t i = 0; i < u->parts.n; i++)
 		for (unsigned kind = 0; kind < MEMORY_KIND_N; kind++) {
 			const struct gpu_part *p = &u->parts.v[i];
 			const struct gpu_memory *m = &p->memory[kind];
@@ -292,15 +324,15 @@ static void rows_memory(const struct gpu_use *u, size_t top, struct gpu_rows *to
 			gpu_put(to, m->bytes);
 			put_count(to, m->allocations);
 			put_count(to, m->frees);
-			gpu_put(to, u->processes.v[p->process].who.pid);
+			gpu_put(to, gpu_facts(u, p->process)->who.pid);
 			gpu_put(to, p->local);
 			gpu_put_text(to, str_of(gpu_memory_kinds[kind]));
 		}
 }
 
-static void rows_overhead(const struct gpu_use *u, size_t top, struct gpu_rows *to)
+static void rows_overhead(const struct gpu_use *u, struct gpu_rows *to)
 {
-	for (size_t i = 0; i < u->n_overheads && i < top; i++) {
+	for (size_t i = 0; i < u->n_overheads; i++) {
 		const struct hist *h = &u->overheads[i].h;
 		bool rest = i == GPU_OVERHEADS - 1;
 		gpu_put(to, h->sum);

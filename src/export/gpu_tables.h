@@ -17,7 +17,7 @@ struct gpu_column {
 	enum gpu_unit unit;
 };
 
-struct gpu_rows; /* where rows go */
+struct gpu_rows; /* where rows go; those after the limit are only counted */
 void gpu_put_text(struct gpu_rows *to, struct str s);
 void gpu_put(struct gpu_rows *to, int64_t v);
 void gpu_put_null(struct gpu_rows *to);
@@ -29,7 +29,7 @@ struct gpu_table {
 	bool apart;        /* text and JSON have these rows in a form of their own */
 	struct gpu_column
 	        columns[GPU_COLUMNS_MAX]; /* the last one has no name, or there are that many */
-	void (*rows)(const struct gpu_use *u, size_t top, struct gpu_rows *to);
+	void (*rows)(const struct gpu_use *u, struct gpu_rows *to);
 };
 
 extern const struct gpu_table gpu_tables[];

@@ -5,7 +5,7 @@
 #include "base/demangle.h"
 #include "base/fmt.h"
 #include "base/num.h"
-#include "io/recording_summary.h"
+#include "trace/recording_facts.h"
 #include "export/gpu_out.h"
 #include "export/gpu_tables.h"
 
@@ -26,11 +26,12 @@ struct str gpu_uuid(struct arena *a, const struct gpu_device *d)
 {
 	struct sb b = sb_in(a);
 
-	if (!d->known)
+	if (!d->gpu || !recorded_gpu_known(d->gpu))
 		return STR_NONE;
 	sb_put(&b, S("GPU-"));
 	for (unsigned i = 0; i < 16; i++)
-		sb_fmt(&b, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", d->uuid[i]);
+		sb_fmt(&b, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+		        d->gpu->identity[i]);
 	return sb_str(&b);
 }
 
@@ -107,12 +108,10 @@ static struct str name_text(struct page *p, const struct gpu_times *t)
 	size_t numbers = NUMBERS - (is_narrow(p) ? LEFT_OUT : 0),
 	       room = p->columns > numbers + NAME_MIN ? p->columns - numbers : NAME_MIN;
 	struct str name = one_line(p, t->name);
-	struct strs path = { 0 };
 
 	if (!p->columns || name.n <= room)
 		return name;
-	demangle_path(p->a, t->mangled, name, &path);
-	name = one_line(p, strs_join(p->a, &path, S("::")));
+	name = t->path.n ? one_line(p, t->path) : name;
 	if (name.n <= room)
 		return name;
 	return gpu_shorten(p->a, name, room);
@@ -152,7 +151,7 @@ static void put_parts(struct page *p, const struct gpu_device *d)
 
 	for (size_t i = 0; d->parts.n > 1 && i < d->parts.n && i < PARTS_MAX; i++) {
 		const struct gpu_part *x = &p->u->parts.v[d->parts.v[i]];
-		const struct process_identity *who = &p->u->processes.v[x->process].who;
+		const struct process_identity *who = &gpu_facts(p->u, x->process)->who;
 		sink_fmt(p->to, "  %-8lld %7s %6s  %8llu  ", (long long)who->pid,
 		        time_text(p, (double)x->busy), percent(p, x->busy, time),
 		        (unsigned long long)x->kernels);
@@ -179,8 +178,8 @@ static void put_device(struct page *p, const struct gpu_device *d)
 	struct str uuid = gpu_uuid(p->a, d);
 
 	sink_fmt(p->to, "GPU %u", d->number);
-	if (d->name.n)
-		sink_fmt(p->to, ": %.*s", STR(one_line(p, d->name)));
+	if (d->gpu && d->gpu->name.n)
+		sink_fmt(p->to, ": %.*s", STR(one_line(p, d->gpu->name)));
 	if (uuid.n)
 		sink_fmt(p->to, ", %.*s", STR(uuid));
 	sink_fmt(p->to, "\n  %-8s %7s %6s  first operation to end of last\n", "time",
@@ -258,9 +257,9 @@ static void put_missing(struct page *p)
 	struct sb b = sb_in(p->a);
 	size_t open = 0;
 
-	for (size_t i = 0; i < u->processes.n; i++)
-		open += !u->processes.v[i].ended;
-	spool_lost_text(&b, u->lost, u->damaged);
+	for (uint32_t i = 0; i < u->processes.n; i++)
+		open += !gpu_facts(u, i)->ended;
+	recording_lost_text(&b, u->lost, u->damaged);
 	sink_fmt(p->to, "Lost: %.*s.\n", STR(b.n ? sb_str(&b) : S("nothing that is known of")));
 	if (open && u->processes.n == 1)
 		sink_put(p->to, S("The process had not closed its spool: what it recorded last "

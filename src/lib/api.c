@@ -287,7 +287,7 @@ static bool add_spool(
 	for (size_t i = 0; i < in->n_how; i++)
 		if (!flags_spool_word(t->s, &f, api_str(in->how[i].data, in->how[i].size)))
 			return false;
-	if (!flags_check_spools(t->s, &f))
+	if (!flags_check_recording(t->s, &f))
 		return false;
 	return from->memory ? flags_load_spool_bytes(t->s, &f, from->bytes)
 	                    : flags_load_spools(t->s, &f);

@@ -115,7 +115,7 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "'-' is standard input: say what comes, --profile_path=-, --graph_path=-, "
 		        "--run_meta_path=- or --op_log_path=-");
-	if (spools_is_folder(a, file))
+	if (recording_is_folder(a, file))
 		return place(s, &f->spool, "recordings", file);
 	if (path_is_folder(a, file) || (path_is_pattern(file) && !path_exists(a, file))) {
 		strs_add(&s->model_arena, &f->profiles, file);
@@ -154,7 +154,7 @@ bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--spool is set, do not set --profile_path, --graph_path or "
 		        "--run_meta_path");
-	return !f->spool.n || flags_check_spools(s, f);
+	return !f->spool.n || flags_check_recording(s, f);
 }
 
 bool flags_inputs(const struct flags *f)

@@ -12,7 +12,7 @@ struct flags {
 	struct strs profiles; /* paths, patterns and lists, as given; once for each flag */
 	struct str graph, run_meta, op_log, checkpoint; /* as given; run_meta is a list */
 	struct str spool;                               /* a file or a folder */
-	/* How spools are read; see struct spools_opts. */
+	/* How spools are read; see struct recording_options. */
 	struct str step_nvtx, step_kernel, process, job, gpu, detail_steps;
 	int64_t step_every;          /* nanoseconds; 0: not given */
 	int step_merge, leaf, merge; /* indexes of choices */
@@ -47,7 +47,11 @@ bool flags_inputs(const struct flags *f);
 bool flags_use_stdin(struct session *s, const struct flags *f);
 
 /* Do the flags about spools make sense? */
-bool flags_check_spools(struct session *s, const struct flags *f);
+bool flags_check_recording(struct session *s, const struct flags *f);
+
+/* How a recording is to be read: by these flags and those in the options file of its folder. */
+void flags_recording_options(struct session *s, const struct flags *f,
+        const struct recording_set *files, struct recording_options *o);
 
 /* Takes one of them as the library is given it: "step-nvtx=pytorch", "keep-warmup". */
 bool flags_spool_word(struct session *s, struct flags *f, struct str word);

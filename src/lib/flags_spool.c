@@ -43,9 +43,9 @@ static void take_recorded(struct session *s, struct flags *f, struct str options
 	}
 }
 
-static void read_options(struct session *s, const struct flags *f, struct spools_opts *o)
+static void read_options(struct session *s, const struct flags *f, struct recording_options *o)
 {
-	*o = (struct spools_opts){ .step_nvtx = f->step_nvtx,
+	*o = (struct recording_options){ .step_nvtx = f->step_nvtx,
 		.step_kernel = f->step_kernel,
 		.step_every = f->step_every,
 		.keep_warmup = f->keep_warmup,
@@ -60,12 +60,12 @@ static void read_options(struct session *s, const struct flags *f, struct spools
 		.recover = s->recover };
 }
 
-bool flags_check_spools(struct session *s, const struct flags *f)
+bool flags_check_recording(struct session *s, const struct flags *f)
 {
-	struct spools_opts o;
+	struct recording_options o;
 
 	read_options(s, f, &o);
-	return spools_check(&o, &s->query_arena, &s->error);
+	return recording_options_check(&o, &s->query_arena, &s->error);
 }
 
 bool flags_spool_word(struct session *s, struct flags *f, struct str word)
@@ -86,27 +86,34 @@ bool flags_spool_word(struct session *s, struct flags *f, struct str word)
 	return option_set(s, &s->query_arena, row, value, f);
 }
 
-static bool load(struct session *s, const struct flags *f, const struct spools *files)
+void flags_recording_options(struct session *s, const struct flags *f,
+        const struct recording_set *files, struct recording_options *o)
 {
 	struct flags all = *f;
-	struct spools_opts o;
 
 	take_recorded(s, &all, files->options);
-	read_options(s, &all, &o);
+	read_options(s, &all, o);
+}
+
+static bool load(struct session *s, const struct flags *f, const struct recording_set *files)
+{
+	struct recording_options o;
+
+	flags_recording_options(s, f, files, &o);
 	return session_load_spools(s, f->spool, files, &o);
 }
 
 bool flags_load_spools(struct session *s, const struct flags *f)
 {
-	struct spools files;
+	struct recording_set files;
 
-	return spools_find(&files, &s->query_arena, f->spool, &s->error) && load(s, f, &files);
+	return recording_find(&files, &s->query_arena, f->spool, &s->error) && load(s, f, &files);
 }
 
 bool flags_load_spool_bytes(struct session *s, const struct flags *f, struct str bytes)
 {
-	struct spools_file file = { .path = f->spool };
-	struct spools files = { .v = &file, .n = 1, .bytes = bytes.n };
+	struct recording_file file = { .path = f->spool };
+	struct recording_set files = { .v = &file, .n = 1, .bytes = bytes.n };
 	bool ok = src_memory(&file.given, &s->query_arena, f->spool, bytes, &s->error);
 
 	if (!ok)

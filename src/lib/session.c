@@ -285,10 +285,34 @@ bool session_load(struct session *s, unsigned role, const struct input_from *fro
 	return ok && (role != ROLE_GRAPH || mark_variables(s));
 }
 
-bool session_load_spools(
-        struct session *s, struct str path, const struct spools *files, const struct spools_opts *o)
+/* Remembers the recording: what is not in the model is read from its files when it is asked for. */
+static void keep_recording(
+        struct session *s, const struct recording_set *files, const struct recording_options *o)
 {
-	const struct spools_watch w = { s->watch.progress, s->watch.user };
+	struct arena *a = &s->model_arena;
+	struct recording_options *to = &s->recording_options;
+
+	if (files->v[0].given)
+		return;
+	s->recording = *files;
+	s->recording.v = ARENA_ARRAY(a, files->n, struct recording_file);
+	for (size_t i = 0; i < files->n; i++)
+		s->recording.v[i].path = str_copy(a, files->v[i].path);
+	s->recording.control = str_copy(a, files->control);
+	s->recording.options = str_copy(a, files->options);
+	*to = *o;
+	to->step_nvtx = str_copy(a, o->step_nvtx);
+	to->step_kernel = str_copy(a, o->step_kernel);
+	to->process = str_copy(a, o->process);
+	to->job = str_copy(a, o->job);
+	to->gpu = str_copy(a, o->gpu);
+	to->detail_steps = str_copy(a, o->detail_steps);
+}
+
+bool session_load_spools(struct session *s, struct str path, const struct recording_set *files,
+        const struct recording_options *o)
+{
+	const struct recording_watch w = { s->watch.progress, s->watch.user };
 	struct scratch own;
 
 	if (!may_load(s))
@@ -296,7 +320,7 @@ bool session_load_spools(
 	begin_load(s);
 	scratch_open(&own, &s->work);
 	ingest_begin(s->ingest, &own.a);
-	bool ok = spools_read(s->ingest, files, o, w.progress ? &w : NULL, &own.a, &s->error);
+	bool ok = recording_lower(s->ingest, files, o, w.progress ? &w : NULL, &own.a, &s->error);
 	if (ok)
 		ingest_commit(s->ingest);
 	else
@@ -304,8 +328,10 @@ bool session_load_spools(
 	scratch_close(&own);
 	s->broken = false;
 	s->loaded |= ok;
-	if (ok)
+	if (ok) {
 		add_source(s, "spool", path, 0);
+		keep_recording(s, files, o);
+	}
 	return ok;
 }
 

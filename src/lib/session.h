@@ -9,7 +9,7 @@
 
 #include "checkpoint/ckpt.h"
 #include "model/input.h"
-#include "model/spools.h"
+#include "model/recording_lower.h"
 #include "export/trace_tables.h"
 #include "compare/side.h"
 
@@ -51,13 +51,15 @@ struct session {
 	struct input_watch watch; /* progress of loading; may be left empty */
 	atomic_bool cancel;       /* set by anyone: the call in progress is to end */
 	const atomic_bool
-	        *parent_cancel;     /* that of the session for which this one works, or NULL */
-	struct notes load_notes;    /* of loading; in the model arena */
-	size_t load_said;           /* how many of them somebody has printed */
-	VEC(struct source) sources; /* what is loaded; in the model arena */
-	struct notes notes;         /* of the last call; in the query arena */
-	struct err error;           /* of the last call; in the query arena */
-	char exhausted[80];         /* the sentence for the end of memory, made beforehand */
+	        *parent_cancel;         /* that of the session for which this one works, or NULL */
+	struct notes load_notes;        /* of loading; in the model arena */
+	size_t load_said;               /* how many of them somebody has printed */
+	VEC(struct source) sources;     /* what is loaded; in the model arena */
+	struct recording_set recording; /* that is loaded, likewise; n is 0 if there is none */
+	struct recording_options recording_options;
+	struct notes notes; /* of the last call; in the query arena */
+	struct err error;   /* of the last call; in the query arena */
+	char exhausted[80]; /* the sentence for the end of memory, made beforehand */
 };
 
 /* limit: bytes the session may hold, 0 for none; one that is too small ends its first call. NULL if
@@ -87,8 +89,8 @@ bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
         bool (*folded)(void *user, size_t i), void *user);
 
 /* Spools of recorded GPU work; path: the file or the folder of a session where they were found. */
-bool session_load_spools(struct session *s, struct str path, const struct spools *files,
-        const struct spools_opts *o);
+bool session_load_spools(struct session *s, struct str path, const struct recording_set *files,
+        const struct recording_options *o);
 
 /* Opens the checkpoint whose values tensor_value shows, instead of an earlier one. The nodes of
  * graphs that it has values of get the type _checkpoint_variables. */

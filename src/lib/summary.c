@@ -31,17 +31,6 @@ static const char *trace_format(const struct model *m)
 	return m->traces.n ? names[m->traces.v[0]->source] : NULL;
 }
 
-/* Finds the files of the recording that is loaded; false if there is none. */
-static bool find_recording(struct session *s, struct spools *files)
-{
-	struct err e = { .a = &s->query_arena };
-
-	for (size_t i = 0; i < s->sources.n; i++)
-		if (strcmp(s->sources.v[i].kind, "spool") == 0)
-			return spools_find(files, &s->query_arena, s->sources.v[i].path, &e);
-	return false;
-}
-
 static bool read_checkpoint(struct session *s, struct checkpoint_summary *c)
 {
 	struct arena *a = &s->query_arena;
@@ -214,7 +203,6 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 static bool make_page(struct session *s, bool prompt, bool all, struct summary_page *p)
 {
 	struct arena *a = &s->query_arena;
-	struct spools files = { 0 };
 	struct opts o;
 
 	opts_preset(&o, a);
@@ -227,12 +215,12 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 	p->prompt = prompt;
 	p->columns = s->columns;
 	p->waiting = s->n_later + s->n_older;
-	bool recording = find_recording(s, &files);
 	if (s->model.nodes.n && !s->n_later)
 		if (!add_hottest(s, &o, view_with(VIEW_PATHS), p, &p->nodes) ||
 		        !add_hottest(s, &o, view_with(VIEW_LIST), p, &p->ops))
 			return false;
-	facts_find(&s->model, recording ? &files : NULL, &p->facts, a);
+	facts_find(&s->model, s->recording.n ? &s->recording : NULL, &s->recording_options,
+	        &p->facts, a);
 	find_missing(s, p);
 	find_next(s, p, prompt);
 	return true;

@@ -160,24 +160,24 @@ static void add_trace(const struct trace *t, uint32_t worker, struct facts *out,
 }
 
 /* Adds the GPUs of a recording. Files that cannot be read any more add nothing. */
-static void add_recording(const struct spools *files, struct facts *out, struct arena *a)
+static void add_recording(const struct recording_set *files, const struct recording_options *how,
+        struct facts *out, struct arena *a)
 {
 	struct err e = { .a = a };
 	struct gpu_use u;
 
-	gpu_use_init(&u, a);
-	for (size_t i = 0; i < files->n; i++)
-		if (!gpu_use_add(&u, files->v[i].path, &e))
-			return;
-	gpu_use_end(&u);
+	if (!gpu_use_read(&u, files, how, NULL, a, &e))
+		return;
 	for (size_t i = 0; i < u.devices.n; i++) {
 		const struct gpu_device *d = &u.devices.v[i];
+		struct str model = d->gpu->name;
 		struct str name =
-		        str_fmt(a, "gpu:%u%s%.*s", d->number, d->name.n ? " " : "", STR(d->name));
+		        str_fmt(a, "gpu:%u%s%.*s", d->number, model.n ? " " : "", STR(model));
 		VEC_PUSH(a, &out->devices,
 		        ((struct device_summary){ name, num_sub(d->to, d->from), d->busy, false }));
 	}
-	out->marks = u.steps.n > 0;
+	for (size_t i = 0; i < u.all.n; i++)
+		out->marks |= recording_has_steps(&u.all.v[i]);
 }
 
 /* ---- all ---- */
@@ -197,8 +197,8 @@ static int by_length(const void *v, uint32_t a, uint32_t b)
 	return (s[a].ns < s[b].ns) - (s[a].ns > s[b].ns);
 }
 
-void facts_find(
-        const struct model *m, const struct spools *recording, struct facts *out, struct arena *a)
+void facts_find(const struct model *m, const struct recording_set *recording,
+        const struct recording_options *how, struct facts *out, struct arena *a)
 {
 	struct scratch own;
 
@@ -214,7 +214,7 @@ void facts_find(
 		add_trace(m->traces.v[i], (uint32_t)i, out, a);
 	if (recording) {
 		out->devices.n = 0; /* the model keeps single operations only up to a limit */
-		add_recording(recording, out, a);
+		add_recording(recording, how, out, a);
 	}
 	sort_array(a, out->devices.v, out->devices.n, sizeof *out->devices.v, by_busy);
 	sort_array(a, out->steps.v, out->steps.n, sizeof *out->steps.v, by_length);

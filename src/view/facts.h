@@ -6,7 +6,7 @@
 #define TFPROF_VIEW_FACTS_H
 
 #include "model/model.h"
-#include "model/spools.h"
+#include "trace/recordings.h"
 
 /* A device with recorded work; times are nanoseconds. */
 struct device_summary {
@@ -33,9 +33,9 @@ struct facts {
 	bool marks;           /* the source says where steps begin */
 };
 
-/* Fills in the facts; everything is in a. recording: the files that the model was read from, if it
- * is a recording, else NULL; its devices are read from them. */
-void facts_find(
-        const struct model *m, const struct spools *recording, struct facts *out, struct arena *a);
+/* Fills in the facts; everything is in a. recording: the files that the model was read from, and
+ * how, if it is a recording, else NULL; its devices are read from them. */
+void facts_find(const struct model *m, const struct recording_set *recording,
+        const struct recording_options *how, struct facts *out, struct arena *a);
 
 #endif

@@ -11,10 +11,8 @@
 #define PAGEABLE 1    /* CUpti_ActivityMemoryKind */
 
 enum call_trait {
-	TRAIT_KNOWN = 1,
-	TRAIT_GRAPH = 2,    /* launches a graph */
-	TRAIT_SYNC = 4,     /* waits for work */
-	TRAIT_MAY_WAIT = 8, /* waits for work sometimes */
+	TRAIT_SYNC = 1,     /* waits for work */
+	TRAIT_MAY_WAIT = 2, /* waits for work sometimes */
 };
 
 static bool has(struct str name, const char *part)
@@ -27,12 +25,12 @@ static uint8_t traits_of(struct str name)
 	static const char *const may[] = { "Free", "Malloc", "MemAlloc", "HostAlloc",
 		"HostRegister", "HostUnregister", "MemHost", "ModuleUnload", "ModuleLoad",
 		"Destroy", "Reset" };
-	uint8_t traits = TRAIT_KNOWN;
+	uint8_t traits = 0;
 
 	if (has(name, "GraphLaunch"))
-		return TRAIT_KNOWN | TRAIT_GRAPH;
+		return 0;
 	if (has(name, "Synchronize"))
-		return TRAIT_KNOWN | TRAIT_SYNC;
+		return TRAIT_SYNC;
 	for (size_t i = 0; i < sizeof may / sizeof *may; i++)
 		if (has(name, may[i]) && !has(name, "Async"))
 			traits |= TRAIT_MAY_WAIT;
@@ -40,24 +38,20 @@ static uint8_t traits_of(struct str name)
 }
 
 /* The index of the call's name in u->calls. */
-static uint32_t call_of(struct gpu_call_feed *f, uint32_t name)
+static uint32_t call_of(struct gpu_call_feed *f, const struct recording_feed *from, uint32_t name)
 {
-	struct str text = block_decode_string(f->g, name);
-	struct gpu_use *u = f->u;
-
-	if (text.p) {
-		while (f->call_of.n <= name)
-			VEC_PUSH(f->scratch, &f->call_of, 0);
-		if (f->call_of.v[name])
-			return f->call_of.v[name] - 1;
-	}
-	uint32_t i = gpu_list_index(u, &u->calls, text);
-	while (f->traits.n <= i)
+	if (f->traits.n && f->name == name)
+		return f->call;
+	f->name = name;
+	if (imap_get(&f->call_of, name, &f->call))
+		return f->call;
+	struct str text = recording_string(from, name);
+	f->call = gpu_list_index(f->u, &f->u->calls, text);
+	while (f->traits.n <= f->call)
 		VEC_PUSH(f->scratch, &f->traits, 0);
-	f->traits.v[i] = traits_of(text);
-	if (text.p)
-		f->call_of.v[name] = 1 + i;
-	return i;
+	f->traits.v[f->call] = traits_of(text);
+	imap_put(&f->call_of, name, f->call, false);
+	return f->call;
 }
 
 static void add_host(struct gpu_call_feed *f, struct span x)
@@ -87,22 +81,20 @@ static bool contains(const struct gpu_pending *a, const struct gpu_pending *b)
 	       b->length <= a->length - (b->start - a->start);
 }
 
-void gpu_calls_begin(struct gpu_call_feed *f)
+void gpu_calls_begin(
+        struct gpu_call_feed *f, struct gpu_use *u, uint32_t process, struct arena *scratch)
 {
-	imap_init(&f->threads, f->scratch);
+	*f = (struct gpu_call_feed){ .u = u, .scratch = scratch, .process = process };
+	imap_init(&f->threads, scratch);
+	imap_init(&f->call_of, scratch);
 }
 
-void gpu_calls_take(struct gpu_call_feed *f, const struct spool_api *c)
+void gpu_calls_take(
+        struct gpu_call_feed *f, const struct recording_feed *from, const struct spool_api *c)
 {
-	struct gpu_pending now = { c->start, c->length, call_of(f, c->name) };
+	struct gpu_pending now = { c->start, c->length, call_of(f, from, c->name) };
 	uint32_t i;
 
-	if (f->join && c->correlation)
-		join_call(f->join, c->correlation,
-		        &(struct launch){ .start = c->start,
-		                .length = c->length,
-		                .scope = now.call,
-		                .graph = (f->traits.v[now.call] & TRAIT_GRAPH) != 0 });
 	if (!imap_get(&f->threads, c->tid, &i)) {
 		imap_put(&f->threads, c->tid, (uint32_t)f->pending.n, false);
 		VEC_PUSH(f->scratch, &f->pending, now);
@@ -116,20 +108,22 @@ void gpu_calls_take(struct gpu_call_feed *f, const struct spool_api *c)
 	*p = now;
 }
 
-void gpu_calls_transfer(struct gpu_call_feed *f, const struct op *op, struct launch *l)
+void gpu_calls_transfer(
+        struct gpu_call_feed *f, const struct recorded_op *op, struct recorded_call *l)
 {
-	bool pageable = (op->label & 0xff) == PAGEABLE || op->label >> 8 == PAGEABLE;
+	uint32_t call;
+	bool pageable = (op->label & 0xff) == PAGEABLE || (op->label >> 8 & 0xff) == PAGEABLE;
 	uint64_t end = num_add_u64(op->start, op->length),
 	         returned = num_add_u64(l->start, l->length);
 
 	if (!op->start || !l->start || op->start >= returned || (end > returned && !pageable))
 		return;
 	end = end < returned ? end : returned;
-	if (end <= l->start)
+	if (end <= l->start || !imap_get(&f->call_of, l->name, &call))
 		return;
 	add_host(f, (struct span){ .start = l->start,
 	                    .length = end - l->start,
-	                    .tag = (uint64_t)l->scope << CALL_BITS | CALL_WAITED,
+	                    .tag = (uint64_t)call << CALL_BITS | CALL_WAITED,
 	                    .class = GPU_CALL });
 	/* Further work of the same call adds what lies after this. */
 	l->length = returned - end;

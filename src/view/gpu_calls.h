@@ -11,8 +11,6 @@
 #ifndef TFPROF_VIEW_GPU_CALLS_H
 #define TFPROF_VIEW_GPU_CALLS_H
 
-#include "io/block_decode.h"
-#include "model/spool_join.h"
 #include "view/gpu_use.h"
 
 /* A call that may yet turn out to lie in another one: the driver's in the runtime's. */
@@ -21,24 +19,26 @@ struct gpu_pending {
 	uint32_t call;
 };
 
-/* The calls of one spool. */
+/* The calls of one process. */
 struct gpu_call_feed {
 	struct gpu_use *u;
 	struct arena *scratch;
-	struct block_decoder *g;
-	struct join *join;
 	uint32_t process;
-	VEC(uint32_t) call_of; /* by string id: 1 + index in u->calls */
-	VEC(uint8_t) traits;   /* by index in u->calls */
-	struct imap threads;   /* tid -> pending */
+	struct imap call_of; /* string id -> index in u->calls */
+	uint32_t name, call; /* the pair that was asked for last */
+	VEC(uint8_t) traits; /* by index in u->calls */
+	struct imap threads; /* tid -> pending */
 	VEC(struct gpu_pending) pending;
 };
 
-void gpu_calls_begin(struct gpu_call_feed *f);
-void gpu_calls_take(struct gpu_call_feed *f, const struct spool_api *c);
+void gpu_calls_begin(
+        struct gpu_call_feed *f, struct gpu_use *u, uint32_t process, struct arena *scratch);
+void gpu_calls_take(
+        struct gpu_call_feed *f, const struct recording_feed *from, const struct spool_api *c);
 /* A copy or memset that has met its call. op->label: memory kinds of source and destination, 8 bits
  * each. */
-void gpu_calls_transfer(struct gpu_call_feed *f, const struct op *op, struct launch *l);
+void gpu_calls_transfer(
+        struct gpu_call_feed *f, const struct recorded_op *op, struct recorded_call *l);
 void gpu_calls_sync(struct gpu_call_feed *f, const struct spool_sync *s);
 void gpu_calls_end(struct gpu_call_feed *f);
 

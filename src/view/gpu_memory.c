@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_memory.h. Records are taken in the order of the file, which is that of time within a
- * thread. A release that comes before its allocation, from another thread's buffer, cancels it.
+ * See gpu_memory.h.
  */
 #include "view/gpu_memory.h"
 
 #include "base/num.h"
+#include "base/sort.h"
 
 const char *const gpu_host_memories[HOST_MEMORY_N] = { "pageable", "pinned", "none" };
 const char *const gpu_sizes[GPU_SIZES] = { "<=4 KiB", "<=64 KiB", "<=1 MiB", "<=16 MiB",
@@ -26,56 +26,61 @@ static enum gpu_memory_kind kind_of(unsigned kind)
 void gpu_memory_begin(struct gpu_memory_feed *f, struct gpu_use *u, struct arena *scratch)
 {
 	*f = (struct gpu_memory_feed){ .u = u, .scratch = scratch };
-	imap_init(&f->by_address, scratch);
-}
-
-static struct gpu_held *held_at(struct gpu_memory_feed *f, uint64_t address)
-{
-	uint32_t i;
-
-	if (!imap_get(&f->by_address, address, &i)) {
-		i = (uint32_t)f->held.n;
-		imap_put(&f->by_address, address, i, false);
-		VEC_PUSH(f->scratch, &f->held, ((struct gpu_held){ 0 }));
-	}
-	return &f->held.v[i];
-}
-
-static void allocate(
-        struct gpu_memory_feed *f, struct gpu_held *h, uint32_t part, const struct spool_memory *m)
-{
-	enum gpu_memory_kind kind = kind_of(m->memory);
-	struct gpu_memory *x = &f->u->parts.v[part].memory[kind];
-	int64_t bytes = num_from_u64(m->bytes);
-	bool freed = h->freed_at && h->freed_at >= m->time;
-
-	x->allocations++;
-	x->bytes = num_add(x->bytes, bytes);
-	x->live = num_add(x->live, bytes);
-	x->peak = x->live > x->peak ? x->live : x->peak;
-	if (freed) {
-		x->live = num_sub(x->live, bytes);
-		x->frees++;
-	}
-	*h = (struct gpu_held){ .bytes = freed ? 0 : bytes, .part = part, .kind = kind };
 }
 
 void gpu_memory_take(struct gpu_memory_feed *f, uint32_t part, const struct spool_memory *m)
 {
-	struct gpu_held *h = held_at(f, m->address);
+	struct gpu_memory_event event = { .time = m->time,
+		.address = m->address,
+		.bytes = num_from_u64(m->bytes),
+		.part = part,
+		.memory = m->memory,
+		.freed = m->freed };
 
-	if (!m->freed) {
-		allocate(f, h, part, m);
-		return;
+	VEC_PUSH(f->scratch, &f->events, event);
+}
+
+static struct gpu_memory *memory_of(struct gpu_memory_feed *f, const struct gpu_memory_event *e)
+{
+	return &f->u->parts.v[e->part].memory[kind_of(e->memory)];
+}
+
+static void allocate(struct gpu_memory *x, int64_t bytes)
+{
+	x->allocations++;
+	x->bytes = num_add(x->bytes, bytes);
+	x->live = num_add(x->live, bytes);
+	x->peak = x->live > x->peak ? x->live : x->peak;
+}
+
+static int by_time(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct gpu_memory_event *v = ctx;
+
+	return v[a].time < v[b].time ? -1 : v[a].time > v[b].time;
+}
+
+void gpu_memory_end(struct gpu_memory_feed *f)
+{
+	struct gpu_memory_event *v = f->events.v;
+	const uint32_t *order = sort_order(f->scratch, f->events.n, by_time, v);
+	struct imap held; /* address -> event that allocated it */
+	uint32_t at;
+
+	imap_init(&held, f->scratch);
+	for (size_t i = 0; i < f->events.n; i++) {
+		struct gpu_memory_event *e = &v[order[i]];
+		if (!e->freed) {
+			allocate(memory_of(f, e), e->bytes);
+			imap_put(&held, e->address, order[i], true);
+		} else if (imap_get(&held, e->address, &at) && !v[at].freed) {
+			struct gpu_memory *x = memory_of(f, &v[at]);
+			x->live = num_sub(x->live, v[at].bytes);
+			x->frees++;
+			v[at].freed = true;
+		}
+		work_poll(f->scratch->work);
 	}
-	if (!h->bytes) {
-		h->freed_at = m->time;
-		return;
-	}
-	struct gpu_memory *x = &f->u->parts.v[h->part].memory[h->kind];
-	x->live = num_sub(x->live, h->bytes);
-	x->frees++;
-	*h = (struct gpu_held){ 0 };
 }
 
 const char *gpu_overhead_name(uint32_t kind)
@@ -92,11 +97,12 @@ const char *gpu_overhead_name(uint32_t kind)
 }
 
 /* ---- copies ---- */
-void gpu_copies_take(struct gpu_use *u, enum gpu_way way, const struct op *op)
+void gpu_copies_take(
+        struct gpu_use *u, enum gpu_way way, uint32_t memory, const struct recorded_op *op)
 {
 	static const uint64_t most[GPU_SIZES - 1] = { 4u << 10, 64u << 10, 1u << 20, 16u << 20 };
 	enum { PAGEABLE = 1, PINNED = 2 }; /* CUpti_ActivityMemoryKind */
-	unsigned from = op->label & 0xff, to = op->label >> 8, size = 0;
+	unsigned from = memory & 0xff, to = memory >> 8, size = 0;
 	enum gpu_host_memory host = from == PAGEABLE || to == PAGEABLE ? HOST_PAGEABLE
 	                            : from == PINNED || to == PINNED   ? HOST_PINNED
 	                                                               : HOST_NONE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_use.h. The walk over the intervals of a GPU, and the order of what is shown.
+ * See gpu_sum.h. The walk over the intervals of a GPU, and the order of what is shown.
  *
  * Intervals come by their beginnings. So at any time behind the newest beginning, what some of them
  * cover is one piece that ends at the latest end among them; each interval adds what lies behind
@@ -8,10 +8,10 @@
  */
 #include <stdlib.h>
 
-#include "base/demangle.h"
 #include "base/num.h"
 #include "view/gpu_calls.h"
 #include "view/gpu_ranges.h"
+#include "view/gpu_sum.h"
 
 uint64_t gpu_count(const struct gpu_times *t)
 {
@@ -214,19 +214,6 @@ static void step(struct walk *w, const struct span *s, unsigned owner)
 	}
 }
 
-/* From CUPTI's clock to the system's, where these are two. */
-static void use_clock(const struct gpu_use *u, struct gpu_device *d)
-{
-	const struct gpu_part *first = &u->parts.v[d->parts.v[0]];
-	const struct clock_map *m = &u->processes.v[first->process].clock;
-
-	if (!m->apart || d->from <= 0)
-		return;
-	int64_t time = num_sub(d->to, d->from);
-	d->from = num_from_u64(clock_map_time(m, (uint64_t)d->from));
-	d->to = num_add(d->from, time);
-}
-
 static void add_up(struct gpu_use *u, struct gpu_device *d, struct arena *scratch)
 {
 	struct walk w = { .u = u, .d = d, .scratch = scratch };
@@ -254,45 +241,27 @@ static void add_up(struct gpu_use *u, struct gpu_device *d, struct arena *scratc
 		work_poll(scratch->work);
 	}
 	d->to = num_from_u64(w.all);
-	use_clock(u, d);
 }
 
 /* ---- GPUs ---- */
 
-/* The number of each part's GPU, as the views have it. */
-static const struct spool_gpu *number_gpus(const struct gpu_use *u, struct arena *a)
-{
-	struct spool_gpu *v = ARENA_ARRAY(a, u->parts.n, struct spool_gpu);
-
-	for (size_t i = 0; i < u->parts.n; i++) {
-		const struct gpu_part *p = &u->parts.v[i];
-		v[i] = (struct spool_gpu){ .host = u->processes.v[p->process].who.host,
-			.id = p->local };
-		memcpy(v[i].uuid, p->uuid, sizeof v[i].uuid);
-	}
-	process_identity_gpus(v, u->parts.n, a);
-	return v;
-}
-
 /* The GPU of that number, made at first sight. */
 static struct gpu_device *device_of(
-        struct gpu_use *u, struct imap *known, const struct gpu_part *p, uint32_t number)
+        struct gpu_use *u, struct imap *known, const struct recorded_gpu *gpu)
 {
-	struct gpu_device new = { .known = p->known, .name = p->name, .number = number };
 	uint32_t i;
 
-	if (imap_get(known, number, &i))
+	if (imap_get(known, gpu->number, &i))
 		return &u->devices.v[i];
-	imap_put(known, number, (uint32_t)u->devices.n, false);
-	memcpy(new.uuid, p->uuid, 16);
-	VEC_PUSH(u->a, &u->devices, new);
+	imap_put(known, gpu->number, (uint32_t)u->devices.n, false);
+	VEC_PUSH(u->a, &u->devices, ((struct gpu_device){ .gpu = gpu, .number = gpu->number }));
 	return &u->devices.v[u->devices.n - 1];
 }
 
-static void add_part(struct gpu_use *u, struct imap *known, uint32_t part, uint32_t number)
+static void add_part(struct gpu_use *u, struct imap *known, uint32_t part)
 {
 	const struct gpu_part *p = &u->parts.v[part];
-	struct gpu_device *d = device_of(u, known, p, number);
+	struct gpu_device *d = device_of(u, known, p->gpu);
 
 	VEC_PUSH(u->a, &d->parts, part);
 	d->kernels = num_add_u64(d->kernels, p->kernels);
@@ -306,10 +275,10 @@ static void add_part(struct gpu_use *u, struct imap *known, uint32_t part, uint3
 /* Did anything happen on it? Processes name all GPUs that they see. */
 static bool is_used(const struct gpu_part *p)
 {
-	uint64_t any = p->kernels;
+	uint64_t any = p->gpu ? p->kernels : 0;
 
 	for (enum gpu_way i = 0; i < WAY_N; i++)
-		any |= p->ways[i].count;
+		any |= p->gpu ? p->ways[i].count : 0;
 	return any != 0;
 }
 
@@ -328,39 +297,18 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void name_jobs(struct gpu_use *u)
-{
-	struct process_identity **v = ARENA_ARRAY(u->a, u->processes.n, struct process_identity *);
-
-	for (size_t i = 0; i < u->processes.n; i++)
-		v[i] = &u->processes.v[i].who;
-	process_identity_jobs(v, u->processes.n, u->a);
-}
-
-/* Names as C++ writes them. */
-static void demangle_all(struct gpu_use *u)
-{
-	size_t budget = DEMANGLE_BUDGET;
-
-	for (size_t i = 0; i < u->kernels.n; i++)
-		u->kernels.v[i].name = demangle(u->a, u->kernels.v[i].mangled, &budget);
-}
-
-void gpu_use_end(struct gpu_use *u)
+void gpu_sum(struct gpu_use *u)
 {
 	struct scratch scratch;
 	struct imap known;
 
-	demangle_all(u);
-	name_jobs(u);
 	gpu_calls_block(u);
 	gpu_ranges_end(u);
 	scratch_open(&scratch, u->a->work);
 	imap_init(&known, &scratch.a);
-	const struct spool_gpu *gpus = number_gpus(u, &scratch.a);
 	for (uint32_t i = 0; i < u->parts.n; i++)
 		if (is_used(&u->parts.v[i]))
-			add_part(u, &known, i, gpus[i].number);
+			add_part(u, &known, i);
 	scratch_close(&scratch);
 	if (u->devices.n)
 		qsort(u->devices.v, u->devices.n, sizeof *u->devices.v, by_number);

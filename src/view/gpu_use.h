@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The work of recorded GPUs: one pass over each file, then one walk over the intervals of each GPU.
- * About six bytes are kept per operation, all else is sums. A GPU is identified by its UUID, so
- * that a GPU shared by several processes is one. Independent of output.
+ * The work of recorded GPUs, from the operations of trace/recordings.h: sums, and one walk over the
+ * intervals of each GPU, which take about eight bytes per operation. A GPU is identified by its
+ * UUID, so that a GPU shared by several processes is one. Independent of output.
  */
 #ifndef TFPROF_VIEW_GPU_USE_H
 #define TFPROF_VIEW_GPU_USE_H
 
-#include "base/err.h"
 #include "base/hist.h"
-#include "base/map.h"
-#include "io/block_fault.h"
-#include "io/clock_map.h"
-#include "io/process_identity.h"
+#include "trace/recordings.h"
 #include "view/gpu_shape.h"
 #include "view/spans.h"
 
@@ -38,7 +34,7 @@ extern const char *const gpu_ways[WAY_N]; /* "HtoD", ... */
  * are known: they are in summed and not in h. */
 struct gpu_times {
 	struct str name;
-	struct str mangled; /* of kernels: as the compiler has it */
+	struct str path; /* of kernels: without templates and parameters */
 	struct hist h;
 	uint64_t summed;
 	int64_t summed_ns, summed_min, summed_max;
@@ -82,29 +78,24 @@ extern const char *const gpu_memory_kinds[MEMORY_KIND_N];
 struct gpu_memory {
 	uint64_t allocations, frees;
 	int64_t bytes;      /* allocated in all */
-	int64_t live, peak; /* at the end, and the most at once, in the order of the file */
+	int64_t live, peak; /* at the end, and the most at once */
 };
 
 /* One process on one GPU. */
 struct gpu_part {
 	uint32_t process;
-	uint32_t local; /* number of the GPU in that process */
-	uint8_t uuid[16];
-	bool known; /* uuid and the next are */
-	struct str name;
+	uint32_t local;                 /* number of the GPU in that process */
+	const struct recorded_gpu *gpu; /* NULL: nothing ran on it */
 	struct spans spans;
 	struct gpu_copies ways[WAY_N];
 	struct gpu_memory memory[MEMORY_KIND_N];
-	uint32_t capability; /* 90 for 9.0; 0: not known */
 	uint64_t kernels;
 	int64_t busy; /* of this process alone */
 };
 
 struct gpu_device {
-	uint8_t uuid[16];
-	bool known;
-	struct str name;
-	uint32_t number; /* over all processes, as in the views */
+	const struct recorded_gpu *gpu; /* as its first process knows it */
+	uint32_t number;                /* over all processes, as in the views */
 	VEC(uint32_t) parts;
 	uint64_t kernels;
 	int64_t from, to; /* the first beginning and the last end; ns since 1970 */
@@ -126,22 +117,17 @@ struct gpu_graph {
 	int64_t ns;               /* sum of the nodes, or of the graphs as a whole */
 };
 
-/* A path of ranges. */
+/* A path of ranges: a scope of the recording. */
 struct gpu_range {
-	uint32_t parent; /* 1 + the index of the path around it; 0: none */
-	struct str name; /* without the number of an instance */
-	uint64_t count;  /* how often it was entered and left */
-	int64_t host;    /* time in it, ns */
-	int64_t device;  /* of work that was launched in it, but in none inside it; ns */
-	int64_t total;   /* and in those inside it */
+	uint64_t count; /* how often it was entered and left */
+	int64_t host;   /* time in it, ns */
+	int64_t device; /* of work that was launched in it, but in none inside it; ns */
+	int64_t total;  /* and in those inside it */
 	uint64_t operations;
 };
 
-/* From its start to that of the next step of the process. */
+/* A step of a process. */
 struct gpu_step {
-	uint32_t process;
-	uint64_t start;
-	struct str label;
 	int64_t device; /* of work that was launched in it, ns */
 	uint64_t operations;
 };
@@ -155,28 +141,25 @@ struct gpu_overhead {
 const char *gpu_overhead_name(uint32_t kind);
 
 struct gpu_process {
-	struct str file;
-	struct spans host; /* calls that may wait, and synchronisations */
-	struct process_identity who;
-	struct clock_map clock;
-	struct spool_fault fault;
-	bool ended;
+	struct recorded_process *from;
+	struct spans host;          /* calls that may wait, and synchronisations */
+	VEC(struct gpu_step) steps; /* by number */
 };
 
 struct gpu_use {
 	struct arena *a;
+	struct recordings all;
 	struct intern names;
 	VEC(struct gpu_process) processes;
 	VEC(struct gpu_part) parts;
-	VEC(struct gpu_device) devices; /* filled by gpu_use_end, in the order they are shown */
-	struct gpu_list kernels;        /* by total after gpu_use_end; likewise the next */
+	VEC(struct gpu_device) devices; /* in the order they are shown */
+	VEC(uint32_t) kernel_of;        /* by leaf of the names: 1 + index in kernels */
+	struct gpu_list kernels;        /* by total at the end; likewise the next */
 	struct gpu_list calls;          /* of the runtime and the driver, but those inside others */
 	struct gpu_list waits; /* by call: the times in which the host waited for the GPU */
 	struct gpu_copies copies[WAY_N][HOST_MEMORY_N][GPU_SIZES];
 	VEC(struct gpu_graph) graphs;
-	VEC(struct gpu_range) ranges; /* a path comes after the one around it */
-	struct imap range_of;         /* parent << 32 | name -> index */
-	VEC(struct gpu_step) steps;
+	VEC(struct gpu_range) ranges; /* by scope; a scope comes after the one around it */
 	struct gpu_overhead
 	        overheads[GPU_OVERHEADS]; /* the last one stands for all further kinds */
 	unsigned n_overheads;
@@ -189,13 +172,19 @@ struct gpu_use {
 	struct strs notes;
 };
 
+/* Without a recording: nothing was done. */
 void gpu_use_init(struct gpu_use *u, struct arena *a);
 
-/* Adds a spool, whatever is wrong with it. False if it cannot be read. */
-bool gpu_use_add(struct gpu_use *u, struct str path, struct err *e);
+/* Reads the recordings. files and o outlive u; everything lives in a; watch may be NULL. */
+bool gpu_use_read(struct gpu_use *u, const struct recording_set *files,
+        const struct recording_options *o, const struct recording_watch *watch, struct arena *a,
+        struct err *e);
 
-/* Adds up the GPUs and sorts. */
-void gpu_use_end(struct gpu_use *u);
+/* The process of a part, and the facts of its file. */
+static inline const struct recording_facts *gpu_facts(const struct gpu_use *u, uint32_t process)
+{
+	return &u->processes.v[process].from->facts;
+}
 
 /* Finds or adds what has that name; a name without bytes (p NULL) is one that was lost. */
 uint32_t gpu_list_index(struct gpu_use *u, struct gpu_list *list, struct str name);

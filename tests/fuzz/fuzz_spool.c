@@ -7,7 +7,7 @@
 
 #include "base/bits.h"
 #include "base/crc32c.h"
-#include "io/recording_summary.h"
+#include "trace/recordings.h"
 #include "export/gpu_out.h"
 
 static void put32(uint8_t *p, uint32_t v)
@@ -42,21 +42,21 @@ static bool ask_gpu(struct session *s, void *ctx)
 	const struct ask_gpu *ask = ctx;
 	struct arena *a = &s->query_arena;
 	struct err e = { .a = a };
-	struct recording_summary look;
+	struct recording_facts look;
+	struct recording_file twice[2] = { { .path = ask->path }, { .path = ask->path } };
+	struct recording_set set = { .v = twice, .n = 2 }; /* two processes on the same GPUs */
+	struct recording_options o = { .recover = true, .step_implied = true };
 	struct gpu_use u;
 
-	gpu_use_init(&u, a);
-	for (unsigned i = 0; i < 2; i++) /* another process on the same GPUs */
-		if (!gpu_use_add(&u, ask->path, &s->error))
-			return false;
-	gpu_use_end(&u);
+	if (!gpu_use_read(&u, &set, &o, NULL, a, &s->error))
+		return false;
 	gpu_text(&u, 20, 0, ask->out);
 	gpu_text(&u, 3, 60, ask->out);
 	gpu_json(&u, SIZE_MAX, ask->out);
 	gpu_csv(&u, SIZE_MAX, SHEET_SPREADSHEET, ask->out);
 	if (recording_summary(a, ask->path, &look, &e)) {
 		struct sb lost = sb_in(a);
-		spool_lost_text(&lost, look.lost, look.damaged);
+		recording_lost_text(&lost, look.lost, look.fault.bytes);
 		sink_put(ask->out, sb_str(&lost));
 	}
 	return true;

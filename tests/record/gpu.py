@@ -85,7 +85,7 @@ def test_gpu_words():
     put('junk/x.tfspool', 'junk')
     got = tfprof('gpu', 'junk')
     same(got[0], 3)
-    holds(got[2], 'junk/x.tfspool: byte 0: not the beginning of a block')
+    holds(got[2], 'x.tfspool: byte 0: this is no spool')
     with open(spool('tfprof-new', Spool().add('kernel', name='k', start=T0 + 5, length=5).end(), 9, 1, 9), 'ab') as f:
         f.write(b'junk')
     same(tfprof('gpu', 'tfprof-new')[0], 3)
@@ -191,7 +191,7 @@ def test_gpu_ranges():
         ('ProfilerStep', 3, 900 * US, 0, 0, 135 * US), ('ProfilerStep/forward', 3, 597 * US, 6, 45 * US, 135 * US),
         ('ProfilerStep/forward/conv', 3, 240 * US, 3, 90 * US, 90 * US)])
     same(rows(data, 'steps', 'label', 'pid', 'operations', 'device_ns', 'time_ns'), [
-        ('ProfilerStep#0', 1, 5, 54 * US, MS), ('ProfilerStep#1', 1, 5, 54 * US, MS), ('ProfilerStep#2', 1, 5, 54 * US, None)])
+        ('ProfilerStep#0', 1, 6, 54 * US + 999, MS), ('ProfilerStep#1', 1, 5, 54 * US, MS), ('ProfilerStep#2', 1, 5, 54 * US, None)])
 
 
 def test_gpu_steps():
@@ -206,6 +206,39 @@ def test_gpu_steps():
     same(rows(got, 'steps', 'label', 'pid', 'operations', 'device_ns', 'time_ns'), [
         ('0', 1, 1, US, 100 * US), ('warm', 1, 1, US, None), ('0', 2, 1, 2 * US, 100 * US), ('warm', 2, 1, 2 * US, None)])
     same(got['ranges'], [])
+
+
+def test_gpu_steps_of_views():
+    """Steps of tfprof ctl and of --step-nvtx, which record writes into the folder, are those of the views."""
+    os.mkdir('t')
+    s = Spool().launch(0)
+    for i in range(3):
+        s.push((i + 1) * 100 * US, 'train').launch((i + 1) * 100 * US + 10, length=(i + 2) * US).pop((i + 1) * 100 * US + 50)
+    path = spool('t', s.end())
+    for name, text, labels in (('control', '%d step warm\n%d stop\n%d step\n' % (T0 + 150 * US, T0, T0 + 250 * US), ['warm', '1']),
+                               ('options', '--step-nvtx=train\n', ['train'] * 3)):
+        put('t/' + name, text)
+        got = rows(json.loads(tfprof('gpu', 't', '--output=json')[1]), 'steps', 'label', 'operations', 'device_ns', 'time_ns')
+        same([r[0] for r in got], labels, name)
+        for step, row in enumerate(got):
+            seen = tfprof('scope', path, '-step', str(step), '-select', 'accelerator_micros', '-max_depth', '1')[1]
+            holds(seen, '/%dus)' % (row[2] // US))
+    same(got, [('train', 1, 2 * US, 100 * US), ('train', 1, 3 * US, 100 * US), ('train', 1, 4 * US, None)])
+
+
+def test_gpu_shared():
+    """Two processes on one GPU: what runs while the other one does counts as the other one's time, too."""
+    os.mkdir('t')
+    for pid, times in ((1, ((0, 10), (30, 40))), (2, ((5, 15), (50, 70)))):
+        s = Spool(pid=pid).add('gpu', **H100)
+        for a, b in times:
+            s.add('kernel', start=T0 + a * US, length=(b - a) * US, name='k')
+        spool('t', s.end(), pid)
+    got = tfprof('gpu', 't', '--output=csv', '--table=processes')[1].splitlines()
+    same(got[0], 'gpu,pid,busy_ns,others_ns,idle_ns,kernels,program')
+    # busy: 0-15, 30-40, 50-70 of 70 us
+    same(got[1:], ['0,1,%d,%d,%d,2,""' % (20 * US, 25 * US, 25 * US), '0,2,%d,%d,%d,2,""' % (30 * US, 15 * US, 25 * US)])
+    same(json.loads(tfprof('gpu', 't', '--output=json')[1])['gpus'][0]['shared_ns'], 5 * US)
 
 
 def test_gpu_copies():
@@ -240,6 +273,16 @@ def test_gpu_memory():
          [('device', 1500, 700, 2000, 4, 2), ('pinned', 64, 64, 64, 1, 0)])
 
 
+def test_gpu_memory_in_time():
+    """The peak is that of time, in whatever order the threads' records reached the file."""
+    s = Spool().add('gpu', **H100)
+    for at, address, n, freed in ((30, 1, 1000, 0), (25, 2, 0, 1), (20, 2, 900, 0), (40, 2, 100, 0), (35, 1, 0, 1)):
+        s.add('memory', start=T0 + at, address=address, bytes=n, freed=freed, memory=5)
+    s.launch(50)
+    same(rows(answer(s), 'memory', 'kind', 'peak_bytes', 'left_bytes', 'bytes', 'allocations', 'frees'),
+         [('managed', 1000, 100, 2000, 3, 2)])
+
+
 def test_gpu_overhead():
     s = Spool().add('gpu', **H100).launch(0)
     for length, kind in ((5000, 1 << 16), (7000, 1 << 16), (100, 1), (30, 99)):
@@ -265,4 +308,10 @@ def test_gpu_tables():
     text = tfprof('gpu', path)[1]
     holds(text, 'Launch configurations:\n')
     same('Memory:' in text, False)
+    s = Spool().add('gpu', **H100)
+    for i in range(3):
+        s.launch(i * 20 * US, '_Z4k%03dv' % i, grid=i + 1)
+    text = tfprof('gpu', spool('t', s.end(), 2), '--top=1')[1]
+    same(text.count('and 2 more: --top=3\n'), 2, 'kernels and their launches')
+    holds(text, '  k000()\nand 2 more')
     holds(tfprof('gpu', path, '--table=calls')[2], '--table: goes with --output=csv and --output=md')

@@ -8,10 +8,11 @@
 
 static struct gpu_use odd_use(struct arena *a)
 {
+	static const struct recorded_gpu gpu = { .name = { "G\xff", 2 } };
 	struct gpu_use u;
 
 	gpu_use_init(&u, a);
-	VEC_PUSH(a, &u.devices, ((struct gpu_device){ .name = S("G\xff"), .busy = INT64_MAX }));
+	VEC_PUSH(a, &u.devices, ((struct gpu_device){ .gpu = &gpu, .busy = INT64_MAX }));
 	u.devices.v[0].ways[WAY_HTOD] = (struct gpu_copies){ UINT64_MAX, INT64_MAX, 1 };
 	VEC_PUSH(a, &u.kernels, ((struct gpu_times){ .name = S("a,\xc3(") }));
 	hist_add(&u.kernels.v[0].h, a, INT64_MAX);

@@ -12,7 +12,7 @@
 
 #include "collect/files.h"
 #include "collect/store.h"
-#include "io/recording_summary.h"
+#include "trace/recordings.h"
 
 #define BLOCKS 4u
 #define EACH   40u /* kernels in a block */
@@ -41,9 +41,9 @@ static void record(const char *folder, rlim_t most)
 }
 
 /* Reads the folder's only spool, and clears the folder. */
-static struct recording_summary take(struct arena *a, const char *folder)
+static struct recording_facts take(struct arena *a, const char *folder)
 {
-	struct recording_summary look;
+	struct recording_facts look;
 	struct err e = { 0 };
 	char pattern[64];
 	glob_t spools, all;
@@ -72,13 +72,13 @@ static void what_has_no_place_is_told(void **state)
 	for (rlim_t most = FILES_LAST; !whole; most += 3) {
 		record(folder, most);
 
-		struct recording_summary l = take(*state, folder);
+		struct recording_facts l = take(*state, folder);
 
 		assert_true(l.size <= most);
-		assert_int_equal(l.damaged, 0);
+		assert_int_equal(l.fault.bytes, 0);
 		whole = l.ended;
 
-		uint64_t kernels = l.kinds[SPOOL_KERNEL], lost = l.lost[SPOOL_LOST_WRITE];
+		uint64_t kernels = l.totals[SPOOL_KERNEL], lost = l.lost[SPOOL_LOST_WRITE];
 		bool only_end = kernels == BLOCKS * EACH && !whole; /* that is a record too */
 
 		assert_int_equal(kernels + lost, BLOCKS * EACH + only_end);

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "io/block_encode.h"
-#include "model/spools_internal.h"
+#include "trace/recording_internal.h"
 
 #define BASE   1700000000000000000u
 #define SECOND 1000000000u
@@ -33,12 +33,12 @@ static void more_readings(void **state)
 {
 	struct arena *a = *state;
 	struct err e = { .a = a };
-	struct reading_spools r = { .a = a, .e = &e };
-	struct spools_file file = { 0 };
-	struct process p = { .file = &file, .jumped = true };
+	struct recordings r = { .a = a, .e = &e };
+	struct recording_file file = { 0 };
+	struct recorded_process p = { .file = &file, .jumped = true };
 	struct spool_damage d;
 	struct spool_record x;
-	struct feed f;
+	struct recording_feed f;
 	unsigned kernels = 0;
 
 	assert_true(src_memory(&file.given, a, S("spool"), write_spool(a, 9), &e));
@@ -60,12 +60,12 @@ static void far_clocks(void **state)
 {
 	struct arena *a = *state;
 	struct err e = { .a = a };
-	struct reading_spools r = { .a = a, .e = &e };
-	struct spools_file file = { 0 };
-	struct process p = { .file = &file, .jumped = true };
+	struct recordings r = { .a = a, .e = &e };
+	struct recording_file file = { 0 };
+	struct recorded_process p = { .file = &file, .jumped = true };
 	struct spool_damage d;
 	struct spool_record x;
-	struct feed f;
+	struct recording_feed f;
 
 	assert_true(src_memory(&file.given, a, S("spool"), write_spool(a, 3), &e));
 	VEC_PUSH(a, &p.clocks, ((struct clock_at){ 0, INT64_MAX }));

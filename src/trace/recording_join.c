@@ -5,8 +5,10 @@
  * so memory depends on the disorder of the records, not on their number. Correlation ids wrap at
  * 2^32: they are taken as near to the latest as possible.
  */
+#include "trace/recording_join.h"
+
 #include "base/sort.h"
-#include "model/spools_internal.h"
+#include "base/vec.h"
 
 #define JOIN_REACH                                                                                 \
 	((uint64_t)1 << 20) /* a record that is unmatched for longer, in correlation ids, stays    \
@@ -15,8 +17,8 @@
 #define JOIN_MET   ((size_t)1 << 15) /* calls remembered after they have met; likewise */
 
 struct waiting {
-	uint64_t key;         /* 0: free */
-	struct launch launch; /* if called */
+	uint64_t key;                /* 0: free */
+	struct recorded_call launch; /* if called */
 	bool called;
 	uint32_t first, last; /* 1 + operations that wait for the call */
 };
@@ -24,23 +26,24 @@ struct waiting {
 /* A call that has met its operation. There may be more of them, and of the call a second record. */
 struct met {
 	uint64_t key;
-	struct launch launch;
+	struct recorded_call launch;
 };
 
 struct join {
 	struct arena *a;
-	void (*found)(void *user, const struct op *op, struct launch *l);
+	void (*found)(void *user, const struct recorded_op *op, struct recorded_call *l);
 	void *user;
 	uint64_t latest; /* correlation */
 	struct waiting *v;
 	size_t n, slots;
 	struct met *met;
-	VEC(struct op) ops;
+	VEC(struct recorded_op) ops;
 	uint32_t free; /* 1 + the first of ops that nobody uses */
 };
 
 struct join *join_new(struct arena *a,
-        void (*found)(void *user, const struct op *op, struct launch *l), void *user)
+        void (*found)(void *user, const struct recorded_op *op, struct recorded_call *l),
+        void *user)
 {
 	struct join *j = ARENA_NEW(a, struct join);
 
@@ -107,7 +110,7 @@ static void drop(struct join *j, struct waiting *w)
 }
 
 /* The call of that key that has met already, or NULL. */
-static struct launch *met(struct join *j, uint64_t key)
+static struct recorded_call *met(struct join *j, uint64_t key)
 {
 	struct met *m = &j->met[key & (JOIN_MET - 1)];
 
@@ -115,13 +118,13 @@ static struct launch *met(struct join *j, uint64_t key)
 }
 
 /* Hands out all operations that wait here. */
-static void meet(struct join *j, struct waiting *w, struct launch *l)
+static void meet(struct join *j, struct waiting *w, struct recorded_call *l)
 {
 	uint32_t i = w->first;
 
 	w->first = w->last = 0;
 	while (i) {
-		struct op op = j->ops.v[i - 1];
+		struct recorded_op op = j->ops.v[i - 1];
 		j->ops.v[i - 1].next = j->free;
 		j->free = i;
 		i = op.next;
@@ -196,7 +199,7 @@ static struct waiting *place_of(struct join *j, uint64_t key)
 	return w;
 }
 
-void join_call(struct join *j, uint32_t correlation, const struct launch *l)
+void join_call(struct join *j, uint32_t correlation, const struct recorded_call *l)
 {
 	uint64_t key = key_of(j, correlation);
 	struct waiting *w;
@@ -215,14 +218,14 @@ void join_call(struct join *j, uint32_t correlation, const struct launch *l)
 }
 
 /* Puts an operation behind those that wait for the same call. */
-static void queue(struct join *j, struct waiting *w, const struct op *op)
+static void queue(struct join *j, struct waiting *w, const struct recorded_op *op)
 {
 	uint32_t i = j->free;
 
 	if (i) {
 		j->free = j->ops.v[i - 1].next;
 	} else {
-		VEC_PUSH(j->a, &j->ops, ((struct op){ 0 }));
+		VEC_PUSH(j->a, &j->ops, ((struct recorded_op){ 0 }));
 		i = (uint32_t)j->ops.n;
 	}
 	j->ops.v[i - 1] = *op;
@@ -234,9 +237,9 @@ static void queue(struct join *j, struct waiting *w, const struct op *op)
 	w->last = i;
 }
 
-void join_op(struct join *j, uint32_t correlation, const struct op *op)
+void join_op(struct join *j, uint32_t correlation, const struct recorded_op *op)
 {
-	struct launch *l = NULL;
+	struct recorded_call *l = NULL;
 	struct waiting *w;
 	uint64_t key;
 

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The second reading of a spool: calls and operations go through the join, and what it brings
- * together is placed. Each call finds the ranges that were open on its thread when it began.
+ * The second reading of a file: calls and operations go through the join, and the reader gets each
+ * operation with its call. Each call finds the ranges that were open on its thread when it began.
  */
 #include "base/sort.h"
-#include "model/spools_internal.h"
+#include "trace/recording_internal.h"
 
 enum { API_UNKNOWN, API_OTHER, API_LAUNCH, API_GRAPH };
 
 /* One process being read. */
 struct reading_ops {
-	struct reading_spools *r;
-	struct feed f;
+	struct recordings *r;
+	struct recording_feed f;
+	const struct recording_reader *to;
 	struct join *join;
+	struct imap graphs;                              /* number -> leaf */
 	uint32_t copies[SPOOL_COPY_KINDS], sets, memory; /* 1 + leaf of names, 0: not made yet */
 };
 
@@ -21,7 +23,7 @@ struct reading_ops {
 /* Makes columns by string id as long as there are strings. */
 static void columns(struct reading_ops *x)
 {
-	struct process *p = x->f.p;
+	struct recorded_process *p = x->f.p;
 	size_t n = x->f.get->strings.n;
 
 	if (p->leaf_of.n >= n)
@@ -35,13 +37,13 @@ static void columns(struct reading_ops *x)
 
 static uint32_t leaf_of(struct reading_ops *x, uint32_t id)
 {
-	struct process *p = x->f.p;
+	struct recorded_process *p = x->f.p;
 
 	columns(x);
 	if (id >= p->leaf_of.n)
-		return names_leaf(&x->r->names, process_string(&x->f, p, id));
+		return names_leaf(&x->r->names, recording_string(&x->f, id));
 	if (!p->leaf_of.v[id])
-		p->leaf_of.v[id] = 1 + names_leaf(&x->r->names, process_string(&x->f, p, id));
+		p->leaf_of.v[id] = 1 + names_leaf(&x->r->names, recording_string(&x->f, id));
 	return p->leaf_of.v[id] - 1;
 }
 
@@ -61,14 +63,14 @@ static unsigned judge_api(struct str name, bool memory)
 
 static unsigned api_of(struct reading_ops *x, uint32_t id)
 {
-	struct process *p = x->f.p;
-	bool memory = p->totals[SPOOL_MEMORY] != 0;
+	struct recorded_process *p = x->f.p;
+	bool memory = p->facts.totals[SPOOL_MEMORY] != 0;
 
 	columns(x);
 	if (id >= p->api_of.n) /* a lost name: it may */
 		return API_LAUNCH;
 	if (!p->api_of.v[id])
-		p->api_of.v[id] = (uint8_t)judge_api(process_string(&x->f, p, id), memory);
+		p->api_of.v[id] = (uint8_t)judge_api(recording_string(&x->f, id), memory);
 	return p->api_of.v[id];
 }
 
@@ -83,13 +85,13 @@ static uint32_t own_leaf(struct reading_ops *x, uint32_t *known, struct str name
 /* ---- calls ---- */
 
 /* Returns the range that was open on the thread at that time. Calls are mostly in order of time. */
-static uint32_t scope_at(struct process *p, uint32_t tid, uint64_t time)
+static uint32_t scope_at(struct recorded_process *p, uint32_t tid, uint64_t time)
 {
 	uint32_t at = p->last_thread;
 
 	if (!p->threads.n || (p->threads.v[at].tid != tid && !imap_get(&p->thread_of, tid, &at)))
 		return SCOPE_NONE;
-	struct thread *t = &p->threads.v[at];
+	struct recorded_thread *t = &p->threads.v[at];
 	p->last_thread = at;
 	const uint64_t *v = t->times.v;
 	size_t n = t->times.n, i = t->cursor;
@@ -109,10 +111,11 @@ static void take_api(struct reading_ops *x, const struct spool_api *c)
 
 	if (what == API_OTHER || !c->correlation)
 		return;
-	struct launch l = { .start = c->start,
+	struct recorded_call l = { .start = c->start,
 		.length = c->length,
 		.scope = scope_at(x->f.p, c->tid, c->start),
 		.thread = c->tid,
+		.name = c->name,
 		.graph = what == API_GRAPH };
 	join_call(x->join, c->correlation, &l);
 }
@@ -120,15 +123,19 @@ static void take_api(struct reading_ops *x, const struct spool_api *c)
 /* ---- operations ---- */
 
 /* Where no call was recorded, none is waited for. */
-static void join(struct reading_ops *x, uint32_t correlation, struct op *op)
+static void join(struct reading_ops *x, const struct spool_record *r, uint32_t correlation,
+        struct recorded_op *op)
 {
-	op->device = process_device(op->device);
-	join_op(x->join, x->f.p->totals[SPOOL_API] ? correlation : 0, op);
+	op->device = recording_device(op->device);
+	if (x->to->record)
+		x->to->record(x->to->user, &x->f, r, op);
+	join_op(x->join, x->f.p->facts.totals[SPOOL_API] ? correlation : 0, op);
 }
 
-static void take_kernel(struct reading_ops *x, const struct spool_kernel *k)
+static void take_kernel(struct reading_ops *x, const struct spool_record *r)
 {
-	struct op op = { .kind = SPOOL_KERNEL,
+	const struct spool_kernel *k = &r->kernel;
+	struct recorded_op op = { .kind = SPOOL_KERNEL,
 		.start = k->start,
 		.length = k->length,
 		.leaf = leaf_of(x, k->name),
@@ -136,14 +143,14 @@ static void take_kernel(struct reading_ops *x, const struct spool_kernel *k)
 		.stream = k->at.stream,
 		.graph = k->graph };
 
-	op.label = labels_kernel(x->r, op.leaf, k);
-	join(x, k->correlation, &op);
+	join(x, r, k->correlation, &op);
 }
 
-static void take_copy(struct reading_ops *x, const struct spool_copy *c)
+static void take_copy(struct reading_ops *x, const struct spool_record *r)
 {
+	const struct spool_copy *c = &r->copy;
 	unsigned kind = c->kind < SPOOL_COPY_KINDS ? c->kind : 0;
-	struct op op = { .kind = SPOOL_COPY,
+	struct recorded_op op = { .kind = SPOOL_COPY,
 		.start = c->start,
 		.length = c->length,
 		.bytes = c->bytes,
@@ -152,13 +159,13 @@ static void take_copy(struct reading_ops *x, const struct spool_copy *c)
 		.stream = c->at.stream,
 		.graph = c->graph };
 
-	op.label = labels_copy(x->r, op.leaf, c);
-	join(x, c->correlation, &op);
+	join(x, r, c->correlation, &op);
 }
 
-static void take_set(struct reading_ops *x, const struct spool_set *s)
+static void take_set(struct reading_ops *x, const struct spool_record *r)
 {
-	struct op op = { .kind = SPOOL_SET,
+	const struct spool_set *s = &r->set;
+	struct recorded_op op = { .kind = SPOOL_SET,
 		.start = s->start,
 		.length = s->length,
 		.bytes = s->bytes,
@@ -167,26 +174,38 @@ static void take_set(struct reading_ops *x, const struct spool_set *s)
 		.stream = s->at.stream,
 		.graph = s->graph };
 
-	op.label = labels_set(x->r, op.leaf, s);
-	join(x, s->correlation, &op);
+	join(x, r, s->correlation, &op);
 }
 
-static void take_graph(struct reading_ops *x, const struct spool_graph *g)
+/* "CudaGraph_3": the leaf of a graph whose kernels are not recorded. */
+static uint32_t graph_leaf(struct reading_ops *x, uint32_t graph)
 {
-	struct str name = str_fmt(&x->f.scratch.a, "CudaGraph_%u", g->graph);
-	struct op op = { .kind = SPOOL_GRAPH,
+	uint32_t leaf;
+
+	if (!imap_get(&x->graphs, graph, &leaf)) {
+		leaf = names_leaf(&x->r->names, str_fmt(&x->f.scratch.a, "CudaGraph_%u", graph));
+		imap_put(&x->graphs, graph, leaf, false);
+	}
+	return leaf;
+}
+
+static void take_graph(struct reading_ops *x, const struct spool_record *r)
+{
+	const struct spool_graph *g = &r->graph;
+	struct recorded_op op = { .kind = SPOOL_GRAPH,
 		.start = g->start,
 		.length = g->length,
-		.leaf = names_leaf(&x->r->names, name),
+		.leaf = graph_leaf(x, g->graph),
 		.device = g->at.device,
 		.stream = g->at.stream };
 
-	join(x, g->correlation, &op);
+	join(x, r, g->correlation, &op);
 }
 
-static void take_memory(struct reading_ops *x, const struct spool_memory *m)
+static void take_memory(struct reading_ops *x, const struct spool_record *r)
 {
-	struct op op = { .kind = SPOOL_MEMORY,
+	const struct spool_memory *m = &r->memory;
+	struct recorded_op op = { .kind = SPOOL_MEMORY,
 		.start = m->time,
 		.bytes = m->bytes,
 		.address = m->address,
@@ -194,57 +213,54 @@ static void take_memory(struct reading_ops *x, const struct spool_memory *m)
 		.leaf = own_leaf(x, &x->memory, S("DeviceMemory")),
 		.device = m->at.device };
 
-	join(x, m->correlation, &op);
+	join(x, r, m->correlation, &op);
 }
 
 /* Sums have no call: their ranges are written beside them. */
-static void take_sum(struct reading_ops *x, const struct spool_sum *s)
+static void take_sum(struct reading_ops *x, const struct spool_record *r)
 {
-	struct op op = { .kind = SPOOL_SUM,
+	const struct spool_sum *s = &r->sum;
+	struct recorded_op op = { .kind = SPOOL_SUM,
 		.start = s->from,
 		.length = s->sum,
 		.bytes = s->count,
-		.device = process_device(s->device) };
+		.device = recording_device(s->device) };
 
 	if (s->what == SPOOL_API)
 		return;
 	op.leaf = leaf_of(x, s->name);
 	if (s->scope)
 		op.scope = names_push(&x->r->names, SCOPE_NONE,
-		        names_range(&x->r->names, process_string(&x->f, x->f.p, s->scope)));
-	place_op(x->r, x->f.p, &op, NULL);
+		        names_range(&x->r->names, recording_string(&x->f, s->scope)));
+	if (x->to->record)
+		x->to->record(x->to->user, &x->f, r, &op);
+	x->to->operation(x->to->user, &op, NULL);
+}
+
+/* Takes a record that is not an operation. */
+static void take_other(struct reading_ops *x, const struct spool_record *r)
+{
+	if (x->to->record)
+		x->to->record(x->to->user, &x->f, r, NULL);
+	if (r->kind == SPOOL_API)
+		take_api(x, &r->api);
 }
 
 static void take(struct reading_ops *x, const struct spool_record *r)
 {
 	switch (r->kind) {
-	case SPOOL_API: take_api(x, &r->api); break;
-	case SPOOL_KERNEL: take_kernel(x, &r->kernel); break;
-	case SPOOL_COPY: take_copy(x, &r->copy); break;
-	case SPOOL_SET: take_set(x, &r->set); break;
-	case SPOOL_GRAPH: take_graph(x, &r->graph); break;
-	case SPOOL_MEMORY: take_memory(x, &r->memory); break;
-	case SPOOL_SUM: take_sum(x, &r->sum); break;
-	default: break;
+	case SPOOL_KERNEL: take_kernel(x, r); break;
+	case SPOOL_COPY: take_copy(x, r); break;
+	case SPOOL_SET: take_set(x, r); break;
+	case SPOOL_GRAPH: take_graph(x, r); break;
+	case SPOOL_MEMORY: take_memory(x, r); break;
+	case SPOOL_SUM: take_sum(x, r); break;
+	default: take_other(x, r);
 	}
 }
 
-static void found_op(void *user, const struct op *op, struct launch *l)
-{
-	struct reading_ops *x = user;
-
-	place_op(x->r, x->f.p, op, l);
-}
-
-static void found_anchor(void *user, const struct op *op, struct launch *l)
-{
-	struct reading_ops *x = user;
-
-	if (op->kind == SPOOL_KERNEL && x->r->names.leaves.v[op->leaf].step)
-		VEC_PUSH(x->r->a, &x->f.p->steps_kernel, l ? l->start : op->start);
-}
-
-bool place_process(struct reading_spools *r, struct process *p, bool anchors)
+bool recording_operations(
+        struct recordings *r, struct recorded_process *p, const struct recording_reader *to)
 {
 	struct reading_ops *x = ARENA_NEW(r->a, struct reading_ops);
 	struct spool_record rec;
@@ -253,14 +269,14 @@ bool place_process(struct reading_spools *r, struct process *p, bool anchors)
 	struct scratch s;
 
 	x->r = r;
+	x->to = to;
 	scratch_open(&s, r->a->work);
-	x->join = join_new(&s.a, anchors ? found_anchor : found_op, x);
+	x->join = join_new(&s.a, to->operation, to->user);
+	imap_init(&x->graphs, &s.a);
 	if (feed_open(&x->f, r, p)) {
-		while ((event = feed_next(&x->f, &rec, &d)) != SPOOL_EVENT_END &&
-		        event != SPOOL_EVENT_FAILED) {
-			if (event == SPOOL_EVENT_RECORD && !(anchors && rec.kind == SPOOL_SUM))
+		while ((event = feed_next(&x->f, &rec, &d)) < SPOOL_EVENT_END)
+			if (event == SPOOL_EVENT_RECORD)
 				take(x, &rec);
-		}
 		join_finish(x->join);
 		feed_close(&x->f);
 	}

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "base/note.h"
-#include "model/spools_internal.h"
+#include "model/recording_place.h"
 
 /* Kinds of notes: one kind is one line, however many processes it is about. */
 enum {
@@ -21,17 +21,17 @@ enum {
 };
 
 /* The sum of a count over all processes. */
-static uint64_t sum_at(const struct reading_spools *r, size_t at)
+static uint64_t sum_at(const struct recording_lowering *r, size_t at)
 {
 	uint64_t sum = 0, v;
 
-	for (size_t i = 0; i < r->n; i++) {
-		memcpy(&v, (const char *)&r->v[i] + at, sizeof v);
+	for (size_t i = 0; i < r->all.n; i++) {
+		memcpy(&v, (const char *)&r->all.v[i] + at, sizeof v);
 		sum = num_add_u64(sum, v);
 	}
 	return sum;
 }
-#define SUM_OF(r, field) sum_at((r), offsetof(struct process, field))
+#define SUM_OF(r, field) sum_at((r), offsetof(struct recorded_process, field))
 
 /* A count and what it is of, in the singular or the plural; nothing if it is 0. */
 static void say(struct notes *to, uint64_t n, const char *one, const char *many)
@@ -40,7 +40,7 @@ static void say(struct notes *to, uint64_t n, const char *one, const char *many)
 		note_line(to, "note: %" PRIu64 " %s\n", n, n == 1 ? one : many);
 }
 
-static void say_clock(struct notes *to, const struct process *p)
+static void say_clock(struct notes *to, const struct recorded_process *p)
 {
 	char text[CLOCK_MAP_TEXT];
 
@@ -48,15 +48,15 @@ static void say_clock(struct notes *to, const struct process *p)
 	note_kind(to, NOTE_CLOCK_APART, "%.*s: %s", STR(p->name), text);
 }
 
-static void say_process(struct notes *to, const struct process *p)
+static void say_process(struct notes *to, const struct recorded_process *p)
 {
-	const struct spool_damage *cut = &p->fault.cut;
+	const struct spool_damage *cut = &p->facts.fault.cut;
 
 	if (cut->why)
 		note_kind(to, NOTE_CUT,
 		        "%.*s: byte %" PRIu64 ": %s; %" PRIu64 " bytes are left out", STR(p->name),
 		        cut->at, cut->why, cut->skipped);
-	if (!p->ended)
+	if (!p->facts.ended)
 		note_kind(to, NOTE_ENDLESS,
 		        "%.*s has no end: the process was killed, or is recorded still",
 		        STR(p->name));
@@ -67,11 +67,11 @@ static void say_process(struct notes *to, const struct process *p)
 		        STR(p->name), (double)p->jump / 1e9);
 	if (p->clock_map.apart)
 		say_clock(to, p);
-	if (p->gaps)
+	if (p->facts.gaps)
 		note_kind(to, NOTE_GAP,
 		        "%.*s: nothing was recorded in %" PRIu64
 		        " stretches of time, together %.3f s",
-		        STR(p->name), p->gaps, (double)p->gap_ns / 1e9);
+		        STR(p->name), p->facts.gaps, (double)p->facts.gap_ns / 1e9);
 	if (p->unknown_strings)
 		note_kind(to, NOTE_SPOOL_STRING,
 		        "%.*s: names were lost and are shown as name#<number>", STR(p->name));
@@ -79,13 +79,15 @@ static void say_process(struct notes *to, const struct process *p)
 		note_kind(to, NOTE_STEPLESS,
 		        "%.*s: nothing was launched in a step, so all that was launched is step 0",
 		        STR(p->name));
-	for (size_t i = 0; i < p->notes.n; i++)
+	for (size_t i = 0; i < p->facts.notes.n; i++)
 		note_kind(to,
-		        NOTE_SAID + (uint32_t)(hash_bytes(p->notes.v[i].p, p->notes.v[i].n) << 16),
-		        "%.*s: %.*s", STR(p->name), STR(p->notes.v[i]));
+		        NOTE_SAID +
+		                (uint32_t)(hash_bytes(p->facts.notes.v[i].p, p->facts.notes.v[i].n)
+		                           << 16),
+		        "%.*s: %.*s", STR(p->name), STR(p->facts.notes.v[i]));
 }
 
-static void say_lost(const struct reading_spools *r, struct notes *to)
+static void say_lost(const struct recording_lowering *r, struct notes *to)
 {
 	static const char *const texts[SPOOL_LOST_WHY_N][2] = {
 		{ "record was dropped by CUPTI, which had no room for it",
@@ -102,14 +104,16 @@ static void say_lost(const struct reading_spools *r, struct notes *to)
 	};
 
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
-		say(to, sum_at(r, offsetof(struct process, lost) + i * sizeof(uint64_t)),
+		say(to,
+		        sum_at(r, offsetof(struct recorded_process, facts.lost) +
+		                          i * sizeof(uint64_t)),
 		        texts[i][0], texts[i][1]);
 }
 
 /* Notes intervals and kinds of work that were not recorded. */
-static void say_missing(const struct reading_spools *r, struct notes *to, uint64_t ops)
+static void say_missing(const struct recording_lowering *r, struct notes *to, uint64_t ops)
 {
-	uint64_t calls = SUM_OF(r, totals[SPOOL_API]), unlaunched = SUM_OF(r, unlaunched);
+	uint64_t calls = SUM_OF(r, facts.totals[SPOOL_API]), unlaunched = SUM_OF(r, unlaunched);
 
 	if (!ops)
 		say(to, calls, "call was recorded, but no operation of the GPU",
@@ -122,11 +126,11 @@ static void say_missing(const struct reading_spools *r, struct notes *to, uint64
 		        "operations have no record of the calls that launched them");
 }
 
-static void say_operations(const struct reading_spools *r, struct notes *to)
+static void say_operations(const struct recording_lowering *r, struct notes *to)
 {
-	uint64_t ops = SUM_OF(r, totals[SPOOL_KERNEL]) + SUM_OF(r, totals[SPOOL_COPY]) +
-	               SUM_OF(r, totals[SPOOL_SET]) + SUM_OF(r, totals[SPOOL_GRAPH]);
-	bool steps = r->o->step_nvtx.n || r->o->step_kernel.n, found = false;
+	uint64_t ops = SUM_OF(r, facts.totals[SPOOL_KERNEL]) + SUM_OF(r, facts.totals[SPOOL_COPY]) +
+	               SUM_OF(r, facts.totals[SPOOL_SET]) + SUM_OF(r, facts.totals[SPOOL_GRAPH]);
+	bool steps = r->all.o->step_nvtx.n || r->all.o->step_kernel.n, found = false;
 
 	say_missing(r, to, ops);
 	say(to, SUM_OF(r, untimed), "operation has no time and is left out",
@@ -134,7 +138,7 @@ static void say_operations(const struct reading_spools *r, struct notes *to)
 	say(to, SUM_OF(r, outside),
 	        "operation is in no step and is left out; --keep-warmup makes it part of step 0",
 	        "operations are in no step and are left out; --keep-warmup makes them step 0");
-	if (SUM_OF(r, totals[SPOOL_SUM]))
+	if (SUM_OF(r, facts.totals[SPOOL_SUM]))
 		note_line(to,
 		        "note: a spool was full: from then on there are only sums by name, and "
 		        "ranges begin no steps\n");
@@ -143,23 +147,23 @@ static void say_operations(const struct reading_spools *r, struct notes *to)
 		        "note: %" PRIu64 " operations are summed by node and step; "
 		        "--detail-steps=0-1 keeps those of steps 0 and 1 singly\n",
 		        ops);
-	say(to, r->names.too_long,
+	say(to, r->all.names.too_long,
 	        "name has more than 4096 bytes and was not compared with the pattern of steps",
 	        "names have more than 4096 bytes and were not compared with the pattern of steps");
-	for (size_t i = 0; i < r->n; i++)
-		found |= r->v[i].steps_nvtx.n || r->v[i].steps_kernel.n;
+	for (size_t i = 0; i < r->all.n; i++)
+		found |= r->all.v[i].steps_nvtx.n || r->all.v[i].steps_kernel.n;
 	if (steps && !found)
 		note_line(to, "note: no range, mark or kernel is the beginning of a step as it was "
 		              "asked for\n");
 }
 
 /* GPUs that several processes shared: time of one passes while another's kernels run. */
-static void say_shared(const struct reading_spools *r, struct notes *to)
+static void say_shared(const struct recording_lowering *r, struct notes *to)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		const struct process *p = &r->v[i];
+	for (size_t i = 0; i < r->all.n; i++) {
+		const struct recorded_process *p = &r->all.v[i];
 		for (size_t k = 0; k < p->gpus.n; k++) {
-			const struct gpu_seen *g = &p->gpus.v[k];
+			const struct recorded_gpu *g = &p->gpus.v[k];
 			if (g->shared > 1)
 				note_line(to,
 				        "note: GPU %u was shared by %u processes: where they ran "
@@ -170,25 +174,13 @@ static void say_shared(const struct reading_spools *r, struct notes *to)
 	}
 }
 
-/* Damage is a warning for each spool, however many there are. */
-static void say_damage(const struct reading_spools *r, struct notes *to)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		struct sb b = sb_in(r->a);
-		if (!r->v[i].fault.places)
-			continue;
-		spool_fault_text(&b, &r->v[i].fault, r->v[i].name);
-		note_line(to, "warning: %.*s\n", STR(sb_str(&b)));
-	}
-}
-
-void notes_say(struct reading_spools *r)
+void notes_say(struct recording_lowering *r)
 {
 	struct notes *to = ingest_notes(r->to);
 
-	say_damage(r, to);
-	for (size_t i = 0; i < r->n; i++)
-		say_process(to, &r->v[i]);
+	recordings_say_damage(&r->all, to);
+	for (size_t i = 0; i < r->all.n; i++)
+		say_process(to, &r->all.v[i]);
 	say_lost(r, to);
 	say_operations(r, to);
 	say_shared(r, to);

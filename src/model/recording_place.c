@@ -3,7 +3,7 @@
  * Operations to nodes and steps. Of each node and step there is a cell with sums; where there are
  * not too many operations, or --detail-steps asks for it, each one is kept besides.
  */
-#include "model/spools_internal.h"
+#include "model/recording_place.h"
 
 #define KEPT_MAX ((uint64_t)1 << 20) /* a session of more operations is summed by node and step */
 #define STREAMS_MAX                                                                                \
@@ -12,29 +12,7 @@
 
 /* ---- preparing ---- */
 
-/* Reads "3-5,9": pairs of the first and the last. */
-bool place_detail(struct steps_list *to, struct arena *a, struct str text, struct err *e)
-{
-	struct strs parts = str_split(a, text, ',');
-
-	for (size_t i = 0; i < parts.n; i++) {
-		size_t dash = str_find_char(parts.v[i], '-');
-		int64_t first, last;
-		bool ok = num_parse_i64(str_sub(parts.v[i], 0, dash), &first);
-		last = first;
-		if (ok && dash != SIZE_MAX)
-			ok = num_parse_i64(str_sub(parts.v[i], dash + 1, SIZE_MAX), &last);
-		if (!ok || first < 0 || last < first)
-			return err_set(e, ERR_INVALID_ARGUMENT,
-			        "--detail-steps=%.*s is no list of steps, such as 3-5,9",
-			        STR(text));
-		VEC_PUSH(a, to, first);
-		VEC_PUSH(a, to, last);
-	}
-	return true;
-}
-
-bool place_begin(struct reading_spools *r)
+bool place_begin(struct recording_lowering *r)
 {
 	struct place *w = r->place = ARENA_NEW(r->a, struct place);
 	uint64_t ops = 0;
@@ -44,12 +22,12 @@ bool place_begin(struct reading_spools *r)
 	imap_init(&w->node_of, r->a);
 	imap_init(&w->cell_of, r->a);
 	imap_init(&w->held, r->a);
-	for (size_t i = 0; i < r->n; i++) {
-		const uint64_t *t = r->v[i].totals;
+	for (size_t i = 0; i < r->all.n; i++) {
+		const uint64_t *t = r->all.v[i].facts.totals;
 		ops += t[SPOOL_KERNEL] + t[SPOOL_COPY] + t[SPOOL_SET] + t[SPOOL_GRAPH];
 	}
 	w->keep_all = ops <= KEPT_MAX;
-	return place_detail(&w->detail, r->a, r->o->detail_steps, r->e);
+	return steps_list_read(&w->detail, r->a, r->all.o->detail_steps, r->all.e);
 }
 
 static bool is_kept(const struct place *w, int64_t step)
@@ -64,35 +42,35 @@ static bool is_kept(const struct place *w, int64_t step)
 
 /* ---- devices ---- */
 
-static struct unit make_unit(
-        struct reading_spools *r, const struct process *p, uint32_t process, uint32_t device)
+static struct unit make_unit(struct recording_lowering *r, const struct recorded_process *p,
+        uint32_t process, uint32_t device)
 {
 	struct unit u = { .process = process, .gpu = device };
 	struct arena *a = r->a;
 	uint32_t index = device;
-	bool sum = r->o->sum_ranks;
+	bool sum = r->all.o->sum_ranks;
 
 	for (size_t i = 0; i < p->gpus.n && !sum; i++)
 		if (p->gpus.v[i].id == device)
 			index = p->gpus.v[i].number;
 	struct str name = str_fmt(a, "/job:%.*s/replica:0/task:%lld/device:gpu:%u",
-	        STR(str_lower(a, process_job(a, p, S("localhost")))),
-	        (long long)(sum || p->who.rank < 0 ? 0 : p->who.rank), index);
+	        STR(str_lower(a, recording_job(a, p, S("localhost")))),
+	        (long long)(sum || p->facts.who.rank < 0 ? 0 : p->facts.who.rank), index);
 	u.prefix = p->gpus_used > 1 ? str_fmt(a, "%.*sgpu%u/", STR(p->prefix), index) : p->prefix;
 	u.device = ingest_device(r->to, name);
 	u.all = ingest_device(r->to, str_fmt(a, "%.*s/stream:all", STR(name)));
 	u.copies = u.all;
-	if (r->o->tf_layout)
+	if (r->all.o->tf_layout)
 		u.copies = ingest_device(r->to, str_fmt(a, "%.*s/memcpy", STR(name)));
 	imap_init(&u.streams, a);
 	imap_init(&u.nodes, a);
 	return u;
 }
 
-static uint32_t unit_of(struct reading_spools *r, struct process *p, uint32_t device)
+static uint32_t unit_of(struct recording_lowering *r, struct recorded_process *p, uint32_t device)
 {
 	struct place *w = r->place;
-	uint32_t process = r->o->sum_ranks ? 0 : (uint32_t)(p - r->v);
+	uint32_t process = r->all.o->sum_ranks ? 0 : (uint32_t)(p - r->all.v);
 
 	if (w->last_unit < w->units.n && w->units.v[w->last_unit].process == process &&
 	        w->units.v[w->last_unit].gpu == device)
@@ -104,7 +82,7 @@ static uint32_t unit_of(struct reading_spools *r, struct process *p, uint32_t de
 	return w->last_unit = (uint32_t)w->units.n - 1;
 }
 
-static uint32_t stream_of(struct reading_spools *r, struct unit *u, uint32_t stream)
+static uint32_t stream_of(struct recording_lowering *r, struct unit *u, uint32_t stream)
 {
 	uint32_t device;
 
@@ -123,17 +101,17 @@ static uint32_t stream_of(struct reading_spools *r, struct unit *u, uint32_t str
 
 /* Valid until the next call. */
 static struct str node_path(
-        struct reading_spools *r, const struct unit *u, uint32_t scope, uint32_t leaf)
+        struct recording_lowering *r, const struct unit *u, uint32_t scope, uint32_t leaf)
 {
 	struct sb *b = &r->place->path;
 	const struct strs *parts;
 
 	b->n = 0;
 	sb_put(b, u->prefix);
-	names_put_scope(&r->names, b, scope);
+	names_put_scope(&r->all.names, b, scope);
 	if (leaf == BY_OP)
 		return sb_str(b);
-	parts = &r->names.leaves.v[leaf].parts;
+	parts = &r->all.names.leaves.v[leaf].parts;
 	for (size_t i = scope ? parts->n - 1 : 0; i < parts->n; i++) {
 		if (b->n && b->p[b->n - 1] != '/')
 			sb_char(b, '/');
@@ -143,7 +121,8 @@ static struct str node_path(
 }
 
 /* Makes the node known, and one more full name of what is summed in it. */
-static uint32_t make_node(struct reading_spools *r, uint32_t unit, uint32_t scope, uint32_t leaf)
+static uint32_t make_node(
+        struct recording_lowering *r, uint32_t unit, uint32_t scope, uint32_t leaf)
 {
 	struct place *w = r->place;
 	struct str name = node_path(r, &w->units.v[unit], scope, leaf);
@@ -153,8 +132,8 @@ static uint32_t make_node(struct reading_spools *r, uint32_t unit, uint32_t scop
 		struct made_node n = {
 			.name = id, .scope = scope, .unit = unit, .last_step = INT64_MIN
 		};
-		n.type = leaf == BY_OP ? r->names.scopes.v[scope].type
-		                       : r->names.leaves.v[leaf].type;
+		n.type = leaf == BY_OP ? r->all.names.scopes.v[scope].type
+		                       : r->all.names.leaves.v[leaf].type;
 		imap_put(&w->node_of, id, node, false);
 		VEC_PUSH(w->a, &w->nodes, n);
 	}
@@ -165,7 +144,7 @@ static uint32_t make_node(struct reading_spools *r, uint32_t unit, uint32_t scop
 	return node;
 }
 
-static uint32_t node_of(struct reading_spools *r, uint32_t unit, uint32_t scope, uint32_t leaf)
+static uint32_t node_of(struct recording_lowering *r, uint32_t unit, uint32_t scope, uint32_t leaf)
 {
 	struct place *w = r->place;
 	uint64_t key = (uint64_t)scope << 32 | leaf;
@@ -218,7 +197,7 @@ static struct single single_of(
 }
 
 /* Adds a time to its cell's sums and, if it is kept, as a span. */
-static void add_time(struct reading_spools *r, struct single t, struct span_annotation said)
+static void add_time(struct recording_lowering *r, struct single t, struct span_annotation said)
 {
 	struct place *w = r->place;
 	struct cell *c = &w->cells.v[t.cell];
@@ -260,7 +239,7 @@ static void add_piece(struct place *w, struct cell *c, uint64_t time, int64_t by
 }
 
 /* Memory is given back where it was asked for, if that is in the same step. */
-static void place_free(struct reading_spools *r, const struct op *op, int64_t step)
+static void place_free(struct recording_lowering *r, const struct recorded_op *op, int64_t step)
 {
 	struct place *w = r->place;
 	uint32_t i;
@@ -273,7 +252,8 @@ static void place_free(struct reading_spools *r, const struct op *op, int64_t st
 	h->bytes = 0;
 }
 
-static void place_memory(struct reading_spools *r, const struct op *op, uint32_t node, int64_t step)
+static void place_memory(
+        struct recording_lowering *r, const struct recorded_op *op, uint32_t node, int64_t step)
 {
 	struct place *w = r->place;
 	uint32_t cell = cell_of(w, node, step);
@@ -289,12 +269,12 @@ static void place_memory(struct reading_spools *r, const struct op *op, uint32_t
 
 /* The launch of a graph is a node of its own: its operations share it. */
 static void place_graph_launch(
-        struct reading_spools *r, uint32_t unit, int64_t step, struct launch *l)
+        struct recording_lowering *r, uint32_t unit, int64_t step, struct recorded_call *l)
 {
 	struct place *w = r->place;
 
 	if (!w->graph_leaf)
-		w->graph_leaf = 1 + names_leaf(&r->names, S("GraphLaunch"));
+		w->graph_leaf = 1 + names_leaf(&r->all.names, S("GraphLaunch"));
 	uint32_t node = node_of(r, unit, l->scope, w->graph_leaf - 1);
 	uint32_t cell = cell_of(w, node, step);
 
@@ -303,8 +283,8 @@ static void place_graph_launch(
 	        (struct span_annotation){ 0, l->thread });
 }
 
-static void place_launch(struct reading_spools *r, uint32_t unit, uint32_t cell,
-        const struct op *op, struct launch *l)
+static void place_launch(struct recording_lowering *r, uint32_t unit, uint32_t cell,
+        const struct recorded_op *op, struct recorded_call *l)
 {
 	struct place *w = r->place;
 
@@ -318,13 +298,13 @@ static void place_launch(struct reading_spools *r, uint32_t unit, uint32_t cell,
 		        (struct span_annotation){ op->label, l->thread });
 }
 
-static void place_times(struct reading_spools *r, uint32_t unit, uint32_t cell, const struct op *op,
-        const struct launch *l)
+static void place_times(struct recording_lowering *r, uint32_t unit, uint32_t cell,
+        const struct recorded_op *op, const struct recorded_call *l)
 {
 	struct span_annotation said = { op->label, l ? l->thread : 0 };
 	struct place *w = r->place;
 	struct unit *u = &w->units.v[unit];
-	bool apart = r->o->tf_layout && op->kind == SPOOL_COPY;
+	bool apart = r->all.o->tf_layout && op->kind == SPOOL_COPY;
 
 	add_time(r,
 	        single_of(cell, apart ? SPAN_SEEN : SPAN_ACCELERATOR, apart ? u->copies : u->all,
@@ -338,9 +318,9 @@ static void place_times(struct reading_spools *r, uint32_t unit, uint32_t cell, 
 }
 
 /* Is it of a GPU that was asked for? */
-static bool is_asked(struct process *p, uint32_t device)
+static bool is_asked(struct recorded_process *p, uint32_t device)
 {
-	struct gpu_seen *v = p->gpus.v;
+	struct recorded_gpu *v = p->gpus.v;
 	size_t i = p->last_gpu;
 
 	if (i < p->gpus.n && v[i].id == device)
@@ -354,14 +334,14 @@ static bool is_asked(struct process *p, uint32_t device)
 }
 
 /* Does the operation count, and in which step? */
-static bool judge(struct reading_spools *r, struct process *p, const struct op *op,
-        const struct launch *l, int64_t *step)
+static bool judge(struct recording_lowering *r, struct recorded_process *p,
+        const struct recorded_op *op, const struct recorded_call *l, int64_t *step)
 {
 	if (!op->start) {
 		p->untimed++;
 		return false;
 	}
-	*step = steps_of(r, p, l ? l->start : op->start);
+	*step = recording_step(&r->all, p, l ? l->start : op->start);
 	p->outside += *step < 0;
 	p->placed += *step >= 0;
 	if (*step >= 0 && !l && op->kind != SPOOL_SUM && op->kind != SPOOL_MEMORY)
@@ -369,20 +349,21 @@ static bool judge(struct reading_spools *r, struct process *p, const struct op *
 	return *step >= 0;
 }
 
-void place_op(struct reading_spools *r, struct process *p, const struct op *op, struct launch *l)
+void place_op(struct recording_lowering *r, struct recorded_process *p,
+        const struct recorded_op *op, struct recorded_call *l)
 {
 	struct place *w = r->place;
 	uint32_t scope = l ? l->scope : op->scope, leaf = op->leaf, unit, node, cell;
 	int64_t step;
 
-	if ((r->o->gpu.n && !is_asked(p, op->device)) || !judge(r, p, op, l, &step))
+	if ((r->all.o->gpu.n && !is_asked(p, op->device)) || !judge(r, p, op, l, &step))
 		return;
 	if (op->kind == SPOOL_MEMORY && op->freed) {
 		place_free(r, op, step);
 		return;
 	}
 	unit = unit_of(r, p, op->device);
-	if (r->o->by_op && scope && op->kind != SPOOL_MEMORY) {
+	if (r->all.o->by_op && scope && op->kind != SPOOL_MEMORY) {
 		node = node_of(r, unit, scope, BY_OP);
 		cell = cell_of(w, node, step);
 		place_times(r, unit, cell, op, l);
@@ -402,15 +383,16 @@ void place_op(struct reading_spools *r, struct process *p, const struct op *op, 
 
 /* Ranges run as often as they were entered; the time they had for themselves is that of the cpu.
  * Only those that launched something are nodes. */
-void place_ranges(struct reading_spools *r, struct process *p)
+void place_ranges(struct recording_lowering *r, struct recorded_process *p)
 {
 	struct place *w = r->place;
 
 	for (size_t i = 0; i < p->runs.n; i++) {
 		const struct range_run *run = &p->runs.v[i];
-		int64_t step = steps_of(r, p, run->start);
+		int64_t step = recording_step(&r->all, p, run->start);
 		uint64_t key = (uint64_t)run->scope << 32 | BY_OP;
-		uint32_t process = r->o->sum_ranks ? 0 : (uint32_t)(p - r->v), node = ID_NONE, u;
+		uint32_t process = r->all.o->sum_ranks ? 0 : (uint32_t)(p - r->all.v),
+		         node = ID_NONE, u;
 		for (u = 0; u < w->units.n && node == ID_NONE; u++)
 			if (w->units.v[u].process != process ||
 			        !imap_get(&w->units.v[u].nodes, key, &node))

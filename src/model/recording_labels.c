@@ -6,7 +6,7 @@
  */
 #include <assert.h>
 
-#include "model/spools_internal.h"
+#include "model/recording_place.h"
 
 /* Key of a label, without padding, which would be hashed too. */
 struct label_key {
@@ -16,8 +16,8 @@ struct label_key {
 static_assert(sizeof(struct label_key) == 48, "a key has no padding");
 
 /* Is a label wanted that is not there yet? Else it is in *label, or 0. */
-static bool is_new(
-        const struct reading_spools *r, const struct label_key *k, uint64_t *hash, uint32_t *label)
+static bool is_new(const struct recording_lowering *r, const struct label_key *k, uint64_t *hash,
+        uint32_t *label)
 {
 	*label = 0;
 	if (!ingest_model(r->to)->keep_annotations)
@@ -27,7 +27,7 @@ static bool is_new(
 }
 
 /* Adds a label. Fields of protobuf are UTF-8; where names are not, odd bytes become '_'. */
-static uint32_t add(struct reading_spools *r, uint64_t hash, struct str text)
+static uint32_t add(struct recording_lowering *r, uint64_t hash, struct str text)
 {
 	if (!str_is_utf8(text)) {
 		char *p = str_z(r->a, text);
@@ -40,7 +40,7 @@ static uint32_t add(struct reading_spools *r, uint64_t hash, struct str text)
 	return (uint32_t)r->labels.n;
 }
 
-uint32_t labels_kernel(struct reading_spools *r, uint32_t leaf, const struct spool_kernel *k)
+uint32_t labels_kernel(struct recording_lowering *r, uint32_t leaf, const struct spool_kernel *k)
 {
 	uint32_t shared = k->static_shared + k->dynamic_shared, label;
 	struct label_key key = { 0, leaf,
@@ -51,8 +51,9 @@ uint32_t labels_kernel(struct reading_spools *r, uint32_t leaf, const struct spo
 	if (is_new(r, &key, &hash, &label))
 		label = add(r, hash,
 		        str_fmt(r->a, "%.*s regs:%u shm:%u grid:%u,%u,%u block:%u,%u,%u",
-		                STR(r->names.leaves.v[leaf].full), k->registers, shared, k->grid[0],
-		                k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2]));
+		                STR(r->all.names.leaves.v[leaf].full), k->registers, shared,
+		                k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
+		                k->block[2]));
 	return label;
 }
 
@@ -65,7 +66,7 @@ static const char *memory(uint8_t kind)
 	return names[kind < sizeof names / sizeof *names ? kind : 0];
 }
 
-uint32_t labels_copy(struct reading_spools *r, uint32_t leaf, const struct spool_copy *c)
+uint32_t labels_copy(struct recording_lowering *r, uint32_t leaf, const struct spool_copy *c)
 {
 	struct label_key key = { c->bytes, leaf, { c->from, c->to } };
 	uint64_t hash;
@@ -74,12 +75,12 @@ uint32_t labels_copy(struct reading_spools *r, uint32_t leaf, const struct spool
 	if (is_new(r, &key, &hash, &label))
 		label = add(r, hash,
 		        str_fmt(r->a, "%.*s %llu bytes (%s to %s)",
-		                STR(r->names.leaves.v[leaf].full), (unsigned long long)c->bytes,
+		                STR(r->all.names.leaves.v[leaf].full), (unsigned long long)c->bytes,
 		                memory(c->from), memory(c->to)));
 	return label;
 }
 
-uint32_t labels_set(struct reading_spools *r, uint32_t leaf, const struct spool_set *s)
+uint32_t labels_set(struct recording_lowering *r, uint32_t leaf, const struct spool_set *s)
 {
 	struct label_key key = { s->bytes, leaf, { s->memory } };
 	uint64_t hash;
@@ -87,12 +88,12 @@ uint32_t labels_set(struct reading_spools *r, uint32_t leaf, const struct spool_
 
 	if (is_new(r, &key, &hash, &label))
 		label = add(r, hash,
-		        str_fmt(r->a, "%.*s %llu bytes (%s)", STR(r->names.leaves.v[leaf].full),
+		        str_fmt(r->a, "%.*s %llu bytes (%s)", STR(r->all.names.leaves.v[leaf].full),
 		                (unsigned long long)s->bytes, memory(s->memory)));
 	return label;
 }
 
-uint32_t labels_of_node(struct reading_spools *r, uint32_t label, struct str node)
+uint32_t labels_of_node(struct recording_lowering *r, uint32_t label, struct str node)
 {
 	struct arena_mark mark = arena_mark(r->a);
 	uint32_t id;

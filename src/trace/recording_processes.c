@@ -4,13 +4,13 @@
  * have before their names, and which GPUs they share.
  */
 #include "base/sort.h"
-#include "model/spools_internal.h"
+#include "trace/recording_internal.h"
 
 /* ---- jobs and GPUs ---- */
 
-struct str process_job(struct arena *a, const struct process *p, struct str none)
+struct str recording_job(struct arena *a, const struct recorded_process *p, struct str none)
 {
-	struct str job = p->who.job;
+	struct str job = p->facts.who.job;
 	struct sb b = sb_in(a);
 
 	for (size_t i = 0; i < job.n; i++) {
@@ -21,24 +21,31 @@ struct str process_job(struct arena *a, const struct process *p, struct str none
 	return job.n ? sb_str(&b) : none;
 }
 
-static void name_jobs(struct reading_spools *r)
+bool recorded_gpu_known(const struct recorded_gpu *g)
+{
+	static const uint8_t none[sizeof g->identity];
+
+	return memcmp(g->identity, none, sizeof none) != 0;
+}
+
+static void name_jobs(struct recordings *r)
 {
 	struct process_identity **v = ARENA_ARRAY(r->a, r->n, struct process_identity *);
 
 	for (size_t i = 0; i < r->n; i++)
-		v[i] = &r->v[i].who;
+		v[i] = &r->v[i].facts.who;
 	process_identity_jobs(v, r->n, r->a);
 }
 
-static void number_gpus(struct reading_spools *r)
+static void number_gpus(struct recordings *r)
 {
 	VEC(struct spool_gpu) v = { 0 };
 	size_t at = 0;
 
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t k = 0; k < r->v[i].gpus.n; k++) {
-			const struct gpu_seen *g = &r->v[i].gpus.v[k];
-			struct spool_gpu x = { .host = r->v[i].who.host, .id = g->id };
+			const struct recorded_gpu *g = &r->v[i].gpus.v[k];
+			struct spool_gpu x = { .host = r->v[i].facts.who.host, .id = g->id };
 			memcpy(x.uuid, g->identity, sizeof x.uuid);
 			VEC_PUSH(r->a, &v, x);
 		}
@@ -51,7 +58,7 @@ static void number_gpus(struct reading_spools *r)
 /* ---- which of them count ---- */
 
 /* Does the text begin the UUID, as `tfprof gpu` shows it? */
-static bool is_uuid(struct arena *a, const struct gpu_seen *g, struct str text)
+static bool is_uuid(struct arena *a, const struct recorded_gpu *g, struct str text)
 {
 	struct sb b = sb_in(a);
 
@@ -63,35 +70,36 @@ static bool is_uuid(struct arena *a, const struct gpu_seen *g, struct str text)
 }
 
 /* Leaves the GPUs that were asked for as used, and no others. */
-static void choose_gpus(struct reading_spools *r, struct process *p)
+static void choose_gpus(struct recordings *r, struct recorded_process *p)
 {
 	int64_t number = -1;
 	bool is_number = num_parse_i64(r->o->gpu, &number);
 
 	for (size_t k = 0; k < p->gpus.n && r->o->gpu.n; k++) {
-		struct gpu_seen *g = &p->gpus.v[k];
+		struct recorded_gpu *g = &p->gpus.v[k];
 		bool asked = is_number ? g->number == number : is_uuid(r->a, g, r->o->gpu);
 		p->gpus_used -= g->used && !asked;
 		g->used &= asked;
 	}
 }
 
-static bool is_wanted(struct reading_spools *r, const struct process *p)
+static bool is_wanted(struct recordings *r, const struct recorded_process *p)
 {
-	const struct spools_opts *o = r->o;
+	const struct recording_options *o = r->o;
 	int64_t pid;
 
-	if (o->process.n && (!num_parse_i64(o->process, &pid) || pid != p->who.pid))
+	if (o->process.n && (!num_parse_i64(o->process, &pid) || pid != p->facts.who.pid))
 		return false;
 	if (o->gpu.n && !p->gpus_used)
 		return false;
-	return !o->job.n || str_eq(o->job, p->who.job) || str_eq(o->job, p->who.named) ||
-	       str_eq(o->job, process_job(r->a, p, STR_NONE));
+	return !o->job.n || str_eq(o->job, p->facts.who.job) ||
+	       str_eq(o->job, p->facts.who.named) ||
+	       str_eq(o->job, recording_job(r->a, p, STR_NONE));
 }
 
-static bool choose(struct reading_spools *r)
+static bool choose(struct recordings *r)
 {
-	const struct spools_opts *o = r->o;
+	const struct recording_options *o = r->o;
 	struct sb b = sb_in(r->a);
 	size_t wanted = 0;
 
@@ -117,62 +125,63 @@ static bool choose(struct reading_spools *r)
 /* By job, then rank, then age. */
 static int by_rank(const void *ctx, uint32_t a, uint32_t b)
 {
-	const struct process *v = ctx, *p = &v[a], *q = &v[b];
-	int job = str_cmp(p->who.job, q->who.job);
+	const struct recorded_process *v = ctx, *p = &v[a], *q = &v[b];
+	int job = str_cmp(p->facts.who.job, q->facts.who.job);
 
 	if (job)
 		return job;
-	if (p->who.rank != q->who.rank)
-		return p->who.rank < q->who.rank ? -1 : 1;
-	if (p->who.started != q->who.started)
-		return p->who.started < q->who.started ? -1 : 1;
+	if (p->facts.who.rank != q->facts.who.rank)
+		return p->facts.who.rank < q->facts.who.rank ? -1 : 1;
+	if (p->facts.who.started != q->facts.who.started)
+		return p->facts.who.started < q->facts.who.started ? -1 : 1;
 	return str_cmp(p->name, q->name);
 }
 
-static bool has_operations(const struct process *p)
+static bool has_operations(const struct recorded_process *p)
 {
-	return p->totals[SPOOL_KERNEL] || p->totals[SPOOL_COPY] || p->totals[SPOOL_SET] ||
-	       p->totals[SPOOL_GRAPH] || p->totals[SPOOL_SUM] || p->totals[SPOOL_MEMORY];
+	return p->facts.totals[SPOOL_KERNEL] || p->facts.totals[SPOOL_COPY] ||
+	       p->facts.totals[SPOOL_SET] || p->facts.totals[SPOOL_GRAPH] ||
+	       p->facts.totals[SPOOL_SUM] || p->facts.totals[SPOOL_MEMORY];
 }
 
 /* How many of the processes from..to do work, of this rank, or (ANY) of all. */
 #define ANY (-2)
-static size_t count_working(const struct reading_spools *r, size_t from, size_t to, int64_t rank)
+static size_t count_working(const struct recordings *r, size_t from, size_t to, int64_t rank)
 {
 	size_t n = 0;
 
 	for (size_t i = from; i < to; i++)
-		n += has_operations(&r->v[i]) && (rank == ANY || r->v[i].who.rank == rank);
+		n += has_operations(&r->v[i]) && (rank == ANY || r->v[i].facts.who.rank == rank);
 	return n;
 }
 
 /* Prefixes of one job, processes from..to: "rank3/" where several of them work, with a number
  * behind it where several are of that rank. */
-static void name_job(struct reading_spools *r, size_t from, size_t to, bool jobs)
+static void name_job(struct recordings *r, size_t from, size_t to, bool jobs)
 {
 	bool alone = count_working(r, from, to, ANY) <= 1;
 	size_t number = 0;
 
 	for (size_t i = from; i < to; i++) {
-		struct process *p = &r->v[i];
+		struct recorded_process *p = &r->v[i];
 		struct sb b = sb_in(r->a);
 		if (!has_operations(p))
 			continue;
-		bool twin = count_working(r, from, to, p->who.rank) > 1;
-		if (i == from || p->who.rank != r->v[i - 1].who.rank)
+		bool twin = count_working(r, from, to, p->facts.who.rank) > 1;
+		if (i == from || p->facts.who.rank != r->v[i - 1].facts.who.rank)
 			number = 0;
 		if (jobs)
-			sb_fmt(&b, "job-%.*s/", STR(process_job(r->a, p, S("none"))));
-		if (p->who.rank >= 0 && (!alone || jobs))
-			sb_fmt(&b, "rank%lld%s", (long long)p->who.rank, twin ? "-" : "/");
-		if (!alone && (p->who.rank < 0 || twin))
+			sb_fmt(&b, "job-%.*s/", STR(recording_job(r->a, p, S("none"))));
+		if (p->facts.who.rank >= 0 && (!alone || jobs))
+			sb_fmt(&b, "rank%lld%s", (long long)p->facts.who.rank, twin ? "-" : "/");
+		if (!alone && (p->facts.who.rank < 0 || twin))
 			sb_fmt(&b, "process%zu/", number++);
 		p->prefix = sb_str(&b);
 	}
 }
 
 /* Prefixes, where nodes of several processes would be mixed up. */
-static void name_processes(struct reading_spools *r)
+static void name_processes(struct recordings *r)
 {
 	bool jobs = false;
 	size_t from = 0;
@@ -180,25 +189,25 @@ static void name_processes(struct reading_spools *r)
 	if (r->o->sum_ranks || count_working(r, 0, r->n, ANY) <= 1)
 		return;
 	for (size_t i = 1; i < r->n; i++)
-		jobs |= !str_eq(r->v[i].who.job, r->v[i - 1].who.job);
+		jobs |= !str_eq(r->v[i].facts.who.job, r->v[i - 1].facts.who.job);
 	for (size_t i = 1; i <= r->n; i++)
-		if (i == r->n || !str_eq(r->v[i].who.job, r->v[from].who.job)) {
+		if (i == r->n || !str_eq(r->v[i].facts.who.job, r->v[from].facts.who.job)) {
 			name_job(r, from, i, jobs);
 			from = i;
 		}
 }
 
 /* Counts by how many processes each GPU was used. */
-static void count_sharers(struct reading_spools *r)
+static void count_sharers(struct recordings *r)
 {
-	VEC(struct gpu_seen *) firsts = { 0 };
+	VEC(struct recorded_gpu *) firsts = { 0 };
 	struct imap known;
 	uint32_t at;
 
 	imap_init(&known, r->a);
 	for (size_t i = 0; i < r->n; i++)
 		for (size_t k = 0; k < r->v[i].gpus.n; k++) {
-			struct gpu_seen *g = &r->v[i].gpus.v[k];
+			struct recorded_gpu *g = &r->v[i].gpus.v[k];
 			if (!g->used)
 				continue;
 			if (!imap_get(&known, g->number, &at)) {
@@ -211,7 +220,7 @@ static void count_sharers(struct reading_spools *r)
 		}
 }
 
-bool processes_arrange(struct reading_spools *r)
+bool processes_arrange(struct recordings *r)
 {
 	name_jobs(r);
 	number_gpus(r);

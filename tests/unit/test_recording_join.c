@@ -5,12 +5,12 @@
  */
 #include "unit.h"
 
-#include "model/spools_internal.h"
+#include "trace/recording_internal.h"
 
 static uint64_t met, alone, wrong, launched;
 
 /* An operation's start is the number of its call. */
-static void found(void *user, const struct op *op, struct launch *l)
+static void found(void *user, const struct recorded_op *op, struct recorded_call *l)
 {
 	(void)user;
 	met += l != NULL;
@@ -30,12 +30,12 @@ static struct join *begin(struct arena *a)
 
 static void call(struct join *j, uint64_t n, bool graph)
 {
-	join_call(j, (uint32_t)n, &(struct launch){ .start = n, .length = 1, .graph = graph });
+	join_call(j, (uint32_t)n, &(struct recorded_call){ .start = n, .length = 1, .graph = graph });
 }
 
 static void operate(struct join *j, uint64_t n)
 {
-	join_op(j, (uint32_t)n, &(struct op){ .kind = SPOOL_KERNEL, .start = n });
+	join_op(j, (uint32_t)n, &(struct recorded_op){ .kind = SPOOL_KERNEL, .start = n });
 }
 
 /* Calls precede their operations by `ahead`, or follow them. */

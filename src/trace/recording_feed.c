@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One reading of a spool: opens it, decodes it, and makes its times continuous where the clock was
- * set while it was written. CUPTI's times follow the clock of the day; readings of a clock that
- * nobody sets stand between the records.
+ * One reading of a recorded file: opens it, decodes it, and makes its times continuous where the
+ * clock was set while it was written. CUPTI's times follow the clock of the day; readings of a
+ * clock that nobody sets stand between the records. Nothing else calls the decoder.
  */
-#include "model/spools_internal.h"
+#include "trace/recording_internal.h"
 
 /* Bytes of all files and readings together. */
 static bool tick(void *user, uint64_t done, uint64_t size)
 {
-	const struct reading_spools *r = user;
+	const struct recordings *r = user;
 
 	(void)size;
 	return r->watch->progress(r->watch->user, r->done + done, r->total);
 }
 
-bool feed_open(struct feed *f, struct reading_spools *r, struct process *p)
+bool feed_open(struct recording_feed *f, struct recordings *r, struct recorded_process *p)
 {
 	struct arena *a = &f->scratch.a;
 
-	*f = (struct feed){ .r = r, .p = p, .s = p->file->given, .own = !p->file->given };
+	*f = (struct recording_feed){ .r = r, .p = p, .s = p->file->given, .own = !p->file->given };
 	scratch_open(&f->scratch, r->a->work);
 	if (f->own ? !src_open_file(&f->s, a, p->file->path, r->e) : !src_rewind(f->s)) {
 		scratch_close(&f->scratch);
@@ -33,7 +33,7 @@ bool feed_open(struct feed *f, struct reading_spools *r, struct process *p)
 	return true;
 }
 
-void feed_close(struct feed *f)
+void feed_close(struct recording_feed *f)
 {
 	f->r->done += src_raw_at(f->s);
 	if (f->own)
@@ -42,7 +42,7 @@ void feed_close(struct feed *f)
 }
 
 /* Was the time read between the clock readings before and behind reading i, by the offset of i? */
-static bool fits(const struct process *p, size_t i, uint64_t time)
+static bool fits(const struct recorded_process *p, size_t i, uint64_t time)
 {
 	uint64_t at = time - (uint64_t)p->clocks.v[i].offset;
 	uint64_t from = p->clocks.v[i ? i - 1 : 0].monotonic;
@@ -53,9 +53,9 @@ static bool fits(const struct process *p, size_t i, uint64_t time)
 
 /* The time as if nobody had set the clock since the first reading. Records reach the file after
  * what they tell of: the readings around their place are tried. */
-static uint64_t continuous(const struct feed *f, uint64_t time)
+static uint64_t continuous(const struct recording_feed *f, uint64_t time)
 {
-	const struct process *p = f->p;
+	const struct recorded_process *p = f->p;
 	/* A spool that is recorded still has more readings now than when they were looked at. */
 	size_t last = p->clocks.n - 1, here = f->epoch ? f->epoch - 1 : 0, i;
 
@@ -72,9 +72,9 @@ static uint64_t continuous(const struct feed *f, uint64_t time)
 }
 
 /* A time that CUPTI read. */
-static uint64_t of_cupti(const struct feed *f, uint64_t time)
+static uint64_t of_cupti(const struct recording_feed *f, uint64_t time)
 {
-	const struct process *p = f->p;
+	const struct recorded_process *p = f->p;
 
 	if (p->clock_map.apart)
 		return clock_map_time(&p->clock_map, time);
@@ -82,12 +82,12 @@ static uint64_t of_cupti(const struct feed *f, uint64_t time)
 }
 
 /* A time that the recorder read. */
-static uint64_t of_system(const struct feed *f, uint64_t time)
+static uint64_t of_system(const struct recording_feed *f, uint64_t time)
 {
 	return f->p->jumped && f->p->clocks.n ? continuous(f, time) : time;
 }
 
-static void fix_times(const struct feed *f, struct spool_record *r)
+static void fix_times(const struct recording_feed *f, struct spool_record *r)
 {
 	switch (r->kind) {
 	case SPOOL_KERNEL: r->kernel.start = of_cupti(f, r->kernel.start); break;
@@ -110,7 +110,7 @@ static void fix_times(const struct feed *f, struct spool_record *r)
 	}
 }
 
-enum spool_event feed_next(struct feed *f, struct spool_record *r, struct spool_damage *d)
+enum spool_event feed_next(struct recording_feed *f, struct spool_record *r, struct spool_damage *d)
 {
 	enum spool_event event = block_decode(f->get, r, d);
 
@@ -123,8 +123,7 @@ enum spool_event feed_next(struct feed *f, struct spool_record *r, struct spool_
 	return event;
 }
 
-/* The string, or what stands for one that was lost. */
-struct str process_string(const struct feed *f, struct process *p, uint32_t id)
+struct str recording_string(const struct recording_feed *f, uint32_t id)
 {
 	struct str s = block_decode_string(f->get, id);
 
@@ -132,6 +131,6 @@ struct str process_string(const struct feed *f, struct process *p, uint32_t id)
 		return s;
 	if (!id)
 		return S("unnamed");
-	p->unknown_strings = true;
+	f->p->unknown_strings = true;
 	return str_fmt(f->get->a, "name#%u", id);
 }

@@ -4,7 +4,7 @@
  * of nodes may have: the original ends a node's name at the first ':' and takes it apart at '/'.
  */
 #include "base/demangle.h"
-#include "model/spools_internal.h"
+#include "trace/recording_internal.h"
 
 #define PART_MAX   200  /* bytes of a component; longer ones are cut and get a checksum */
 #define PARTS_MAX  32   /* components of one range; more are left out */
@@ -12,13 +12,14 @@
 #define SIZE_MOST  4096 /* likewise bytes */
 #define STEP_NAME  4096 /* bytes of a name that a pattern of steps is matched with */
 #define STEP_MARK  "tfprof.step"
+#define STEP_TORCH "ProfilerStep#"
 #define ANY_NUMBER "[0-9]+"
 
 /* Names that --step-nvtx= accepts instead of a pattern. */
 static const struct {
 	const char *word, *pattern;
 } presets[] = {
-	{ "pytorch", "ProfilerStep#" ANY_NUMBER },
+	{ "pytorch", STEP_TORCH ANY_NUMBER },
 	{ "optimizer", "Optimizer\\.step#.*" },
 	{ "xla", "XlaModule:#.*" },
 };
@@ -37,20 +38,21 @@ static bool compile(struct pattern_list **out, struct arena *a, struct str patte
 	return pattern_compile(out, a, &one, e);
 }
 
-bool names_init(struct names *n, struct arena *a, const struct spools_opts *o, struct err *e)
+bool names_init(struct recording_names *n, struct arena *a, const struct recording_options *o,
+        struct err *e)
 {
-	*n = (struct names){ .a = a, .budget = DEMANGLE_BUDGET };
+	*n = (struct recording_names){ .a = a, .budget = DEMANGLE_BUDGET };
 	intern_init(&n->parts, a);
 	intern_init(&n->range_texts, a);
 	intern_init(&n->leaf_texts, a);
 	imap_init(&n->child, a);
 	imap_init(&n->pushed, a);
-	VEC_PUSH(a, &n->scopes, ((struct scope){ 0 }));
+	VEC_PUSH(a, &n->scopes, ((struct recorded_scope){ 0 }));
 	return compile(&n->step_nvtx, a, o->step_nvtx, e) &&
 	       compile(&n->step_kernel, a, o->step_kernel, e);
 }
 
-bool names_end(struct names *n, struct err *e)
+bool names_end(struct recording_names *n, struct err *e)
 {
 	bool bad = (n->step_nvtx && pattern_failed(n->step_nvtx, e)) ||
 	           (n->step_kernel && pattern_failed(n->step_kernel, e));
@@ -178,7 +180,7 @@ static struct str without_arguments(struct str s)
 	return n && n < s.n && s.p[n - 1] == '#' ? str_sub(s, 0, n - 1) : s;
 }
 
-uint32_t names_range(struct names *n, struct str text)
+uint32_t names_range(struct recording_names *n, struct str text)
 {
 	uint32_t id = intern_add(&n->range_texts, text);
 	struct range_name r = { 0 };
@@ -189,7 +191,9 @@ uint32_t names_range(struct names *n, struct str text)
 	text = clean_text(n->a, intern_str(&n->range_texts, id));
 	r.step = begins_step(n->step_nvtx, text);
 	n->too_long += n->step_nvtx && text.n > STEP_NAME;
+	r.label = text;
 	r.mark = str_starts(text, S(STEP_MARK));
+	r.implied = r.mark || str_starts(text, S(STEP_TORCH));
 	at = str_find(text, S(":#"));
 	if (at != SIZE_MAX && at) {
 		take_trace(n->a, &r, text, at);
@@ -209,12 +213,13 @@ uint32_t names_range(struct names *n, struct str text)
 }
 
 /* The scope of a component below another. */
-static uint32_t child(struct names *n, uint32_t parent, struct str part, struct str type)
+static uint32_t child(struct recording_names *n, uint32_t parent, struct str part, struct str type)
 {
 	uint32_t id = intern_add(&n->parts, part), found;
 	uint64_t key = (uint64_t)parent << 32 | id;
-	const struct scope *p = &n->scopes.v[parent];
-	struct scope new = { parent, id, p->depth + 1, p->size + (uint32_t)part.n + 1, type };
+	const struct recorded_scope *p = &n->scopes.v[parent];
+	struct recorded_scope new = { parent, id, p->depth + 1, p->size + (uint32_t)part.n + 1,
+		type };
 
 	if (p->depth == DEPTH_MAX || new.size > SIZE_MOST)
 		return parent;
@@ -226,7 +231,7 @@ static uint32_t child(struct names *n, uint32_t parent, struct str part, struct 
 	return found;
 }
 
-uint32_t names_push(struct names *n, uint32_t scope, uint32_t range)
+uint32_t names_push(struct recording_names *n, uint32_t scope, uint32_t range)
 {
 	uint64_t key = (uint64_t)scope << 32 | range;
 	uint32_t to = scope;
@@ -240,7 +245,7 @@ uint32_t names_push(struct names *n, uint32_t scope, uint32_t range)
 	return to;
 }
 
-void names_put_scope(const struct names *n, struct sb *b, uint32_t scope)
+void names_put_scope(const struct recording_names *n, struct sb *b, uint32_t scope)
 {
 	uint32_t way[DEPTH_MAX];
 	size_t depth = 0;
@@ -256,7 +261,24 @@ void names_put_scope(const struct names *n, struct sb *b, uint32_t scope)
 
 /* ---- operations ---- */
 
-uint32_t names_leaf(struct names *n, struct str text)
+/* True for a kernel of a library for communication; name: as the compiler has it. */
+static bool is_communication(struct str name)
+{
+	static const char *const prefixes[] = { "nccl", "nvshmem", "rccl", "oneccl" };
+	size_t at = 0;
+
+	if (str_starts(name, S("_Z"))) {
+		at = name.n > 2 && name.p[2] == 'N' ? 3 : 2;
+		while (at < name.n && name.p[at] >= '0' && name.p[at] <= '9')
+			at++;
+	}
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (str_starts(str_sub(name, at, SIZE_MAX), str_of(prefixes[i])))
+			return true;
+	return false;
+}
+
+uint32_t names_leaf(struct recording_names *n, struct str text)
 {
 	uint32_t id = intern_add(&n->leaf_texts, text);
 	struct leaf_name leaf = { 0 };
@@ -279,6 +301,7 @@ uint32_t names_leaf(struct names *n, struct str text)
 	leaf.type = strs_join(n->a, &leaf.parts, S("::"));
 	leaf.step =
 	        begins_step(n->step_kernel, leaf.full) || begins_step(n->step_kernel, leaf.type);
+	leaf.communication = is_communication(text);
 	n->too_long += n->step_kernel && leaf.full.n > STEP_NAME;
 	VEC_PUSH(n->a, &n->leaves, leaf);
 	return id;

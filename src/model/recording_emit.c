@@ -5,12 +5,12 @@
  */
 #include "base/bits.h"
 #include "base/sort.h"
-#include "model/spools_internal.h"
+#include "model/recording_place.h"
 
 #define TICKS 1000 /* per microsecond */
 
 struct emitting {
-	struct reading_spools *r;
+	struct recording_lowering *r;
 	struct arena *a;
 	uint32_t *node;              /* by placed node: model node */
 	uint32_t *cell0, *cells;     /* of placed node i: cells[cell0[i]] .. cells[cell0[i + 1]] */
@@ -57,7 +57,7 @@ static struct str full_names(struct emitting *x, const struct made_node *n)
 	for (uint32_t i = n->full; i; i = w->fulls.v[i - 1].next)
 		VEC_PUSH(x->a, &leaves, w->fulls.v[i - 1].leaf);
 	while (leaves.n-- > 0) {
-		struct str full = x->r->names.leaves.v[leaves.v[leaves.n]].full;
+		struct str full = x->r->all.names.leaves.v[leaves.v[leaves.n]].full;
 		uint8_t *p = (uint8_t *)sb_room(&list, 1 + VARINT_MAX);
 		*p = 2 << 3 | 2; /* ListValue.s */
 		list.n += (size_t)(varint_put(p + 1, full.n) - p);
@@ -73,7 +73,7 @@ static struct str full_names(struct emitting *x, const struct made_node *n)
 /* The stack of ranges as a call stack: "range:0:conv1". */
 static uint32_t frame_of(struct emitting *x, uint32_t scope)
 {
-	const struct names *n = &x->r->names;
+	const struct recording_names *n = &x->r->all.names;
 	uint32_t way[512], frame = ID_NONE, depth = 0;
 
 	for (; scope && !x->frames.v[scope]; scope = n->scopes.v[scope].parent)
@@ -99,7 +99,7 @@ static uint32_t stack_of(struct emitting *x, const struct made_node *n)
 
 	if (!n->full)
 		return frame;
-	const struct leaf_name *leaf = &x->r->names.leaves.v[w->fulls.v[n->full - 1].leaf];
+	const struct leaf_name *leaf = &x->r->all.names.leaves.v[w->fulls.v[n->full - 1].leaf];
 	struct frame f = { .parent = frame,
 		.file = x->kernel_file,
 		.function = ingest_string(x->r->to, leaf->type),
@@ -196,7 +196,7 @@ static int by_model_node(const void *ctx, uint32_t a, uint32_t b)
 	return node[a] < node[b] ? -1 : node[a] > node[b];
 }
 
-void emit_model(struct reading_spools *r)
+void emit_model(struct recording_lowering *r)
 {
 	struct place *w = r->place;
 	struct scratch s;
@@ -206,7 +206,7 @@ void emit_model(struct reading_spools *r)
 	x.a = &s.a;
 	x.range_file = ingest_string(r->to, S("range"));
 	x.kernel_file = ingest_string(r->to, S("kernel"));
-	x.frames.v = ARENA_ARRAY(x.a, r->names.scopes.n, uint32_t);
+	x.frames.v = ARENA_ARRAY(x.a, r->all.names.scopes.n, uint32_t);
 	x.node = ARENA_ARRAY(x.a, w->nodes.n, uint32_t);
 	x.cells = group(x.a, w->cells.n, w->nodes.n, &x.cell0, node_of_cell, w);
 	x.singles = group(x.a, w->singles.n, w->cells.n, &x.single0, cell_of_single, w);

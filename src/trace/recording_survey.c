@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first reading of a spool: facts, devices, clocks, losses, what the steps may be, and for each
+ * The first reading of a file: facts, devices, clocks, what the steps may be, and for each
  * thread which ranges were open from when on. Operations are only counted.
  */
 #include "base/sort.h"
-#include "model/spools_internal.h"
+#include "trace/recording_internal.h"
 
 #define OPEN_MAX   128                 /* ranges open on a thread; deeper ones are counted only */
 #define CLOCK_STEP (int64_t)1000000000 /* ns: a larger change of its offset is no drift */
-#define NOTES_KEPT 16                  /* sentences of the recorder */
 
 /* ---- ranges ---- */
 
-static struct thread *thread_of(struct reading_spools *r, struct process *p, uint32_t tid)
+static struct recorded_thread *thread_of(
+        struct recordings *r, struct recorded_process *p, uint32_t tid)
 {
 	uint32_t at = (uint32_t)p->threads.n;
 
 	if (imap_get(&p->thread_of, tid, &at))
 		return &p->threads.v[at];
 	imap_put(&p->thread_of, tid, at, false);
-	VEC_PUSH(r->a, &p->threads, ((struct thread){ .tid = tid }));
+	VEC_PUSH(r->a, &p->threads, ((struct recorded_thread){ .tid = tid }));
 	return &p->threads.v[at];
 }
 
 /* The thread's innermost scope is this one from now on. */
-static void change_scope(struct arena *a, struct thread *t, uint64_t time, uint32_t scope)
+static void change_scope(struct arena *a, struct recorded_thread *t, uint64_t time, uint32_t scope)
 {
 	size_t n = t->times.n;
 
@@ -37,13 +37,13 @@ static void change_scope(struct arena *a, struct thread *t, uint64_t time, uint3
 	VEC_PUSH(a, &t->scopes, scope);
 }
 
-static uint32_t top_scope(const struct thread *t)
+static uint32_t top_scope(const struct recorded_thread *t)
 {
 	return t->open.n ? t->open.v[t->open.n - 1].scope : SCOPE_NONE;
 }
 
 /* Adds what the innermost range has had for itself up to now. */
-static void own_time(struct thread *t, uint64_t time)
+static void own_time(struct recorded_thread *t, uint64_t time)
 {
 	struct open_range *o = t->open.n ? &t->open.v[t->open.n - 1] : NULL;
 
@@ -51,40 +51,50 @@ static void own_time(struct thread *t, uint64_t time)
 		o->own += time - o->resumed;
 }
 
-/* A step that a range or a mark began; 1 + its index. */
-static uint32_t begin_step(struct reading_spools *r, struct process *p, uint64_t time)
+/* The list that a range belongs to: of the steps that were asked for, or of the implied ones. */
+static struct step_marks *marks_of(struct recorded_process *p, const struct range_name *name)
 {
-	VEC_PUSH(r->a, &p->steps_nvtx, ((struct span_of_time){ time, 0 }));
-	return (uint32_t)p->steps_nvtx.n;
+	return name->step ? &p->steps_nvtx : &p->steps_implied;
 }
 
-static void end_step(struct process *p, uint32_t step, uint64_t time)
+/* A step that a range or a mark began; 1 + its index. */
+static uint32_t begin_step(struct recordings *r, struct recorded_process *p, uint64_t time,
+        const struct range_name *name)
+{
+	struct step_marks *to = marks_of(p, name);
+
+	steps_add(to, r->a, time, name->label);
+	return (uint32_t)to->n;
+}
+
+static void end_step(struct step_marks *v, uint32_t step, uint64_t time)
 {
 	if (step)
-		p->steps_nvtx.v[step - 1].end = time;
+		v->v[step - 1].end = time;
 }
 
-static uint32_t range_of(struct reading_spools *r, const struct feed *f, uint32_t id)
+static uint32_t range_of(struct recordings *r, const struct recording_feed *f, uint32_t id)
 {
-	struct process *p = f->p;
+	struct recorded_process *p = f->p;
 
 	if (id >= p->range_of.n) {
 		if (id >= f->get->strings.n)
-			return names_range(&r->names, process_string(f, p, id));
+			return names_range(&r->names, recording_string(f, id));
 		size_t more = f->get->strings.n - p->range_of.n;
 		VEC_ROOM(r->a, &p->range_of, more);
 		memset(p->range_of.v + p->range_of.n, 0, more * sizeof *p->range_of.v);
 		p->range_of.n += more;
 	}
 	if (!p->range_of.v[id])
-		p->range_of.v[id] = 1 + names_range(&r->names, process_string(f, p, id));
+		p->range_of.v[id] = 1 + names_range(&r->names, recording_string(f, id));
 	return p->range_of.v[id] - 1;
 }
 
 static void push_range(
-        struct reading_spools *r, struct feed *f, const struct spool_range *g, uint32_t range)
+        struct recordings *r, struct recording_feed *f, const struct spool_range *g, uint32_t range)
 {
-	struct thread *t = thread_of(r, f->p, g->tid);
+	struct recorded_thread *t = thread_of(r, f->p, g->tid);
+	const struct range_name *name = &r->names.ranges.v[range];
 	struct open_range o = {
 		.domain = g->domain, .range = range, .since = g->time, .resumed = g->time
 	};
@@ -94,17 +104,30 @@ static void push_range(
 		return;
 	}
 	own_time(t, g->time);
-	if (r->names.ranges.v[range].step)
-		o.step = begin_step(r, f->p, g->time);
+	if (name->step || (name->implied && r->o->step_implied))
+		o.step = begin_step(r, f->p, g->time, name);
 	o.scope = names_push(&r->names, top_scope(t), range);
 	VEC_PUSH(r->a, &t->open, o);
 	change_scope(r->a, t, g->time, o.scope);
 }
 
-static void end_range(struct reading_spools *r, struct process *p, const struct open_range *o,
+static void use_scope(
+        struct recordings *r, struct recorded_process *p, const struct open_range *o, uint64_t time)
+{
+	while (p->scopes.n <= o->scope)
+		VEC_PUSH(r->a, &p->scopes, ((struct scope_use){ 0 }));
+	struct scope_use *use = &p->scopes.v[o->scope];
+	use->count++;
+	if (time > o->since)
+		use->host = num_add(use->host, num_from_u64(time - o->since));
+}
+
+static void end_range(struct recordings *r, struct recorded_process *p, const struct open_range *o,
         const struct spool_range *g)
 {
-	end_step(p, o->step, g->time);
+	end_step(marks_of(p, &r->names.ranges.v[o->range]), o->step, g->time);
+	if (o->scope)
+		use_scope(r, p, o, g->time);
 	if (r->o->by_op && o->scope)
 		VEC_PUSH(
 		        r->a, &p->runs, ((struct range_run){ o->scope, g->tid, o->since, o->own }));
@@ -112,9 +135,9 @@ static void end_range(struct reading_spools *r, struct process *p, const struct 
 
 /* Ends the innermost range of the domain; those within it that are of others become its parent's.
  */
-static void pop_range(struct reading_spools *r, struct feed *f, const struct spool_range *g)
+static void pop_range(struct recordings *r, struct recording_feed *f, const struct spool_range *g)
 {
-	struct thread *t = thread_of(r, f->p, g->tid);
+	struct recorded_thread *t = thread_of(r, f->p, g->tid);
 	size_t i = t->open.n;
 
 	if (t->too_deep) {
@@ -138,9 +161,9 @@ static void pop_range(struct reading_spools *r, struct feed *f, const struct spo
 	change_scope(r->a, t, g->time, top_scope(t));
 }
 
-static void take_range(struct reading_spools *r, struct feed *f, const struct spool_range *g)
+static void take_range(struct recordings *r, struct recording_feed *f, const struct spool_range *g)
 {
-	struct process *p = f->p;
+	struct recorded_process *p = f->p;
 	uint32_t step = 0;
 
 	if (g->op == SPOOL_POP) {
@@ -149,7 +172,7 @@ static void take_range(struct reading_spools *r, struct feed *f, const struct sp
 	}
 	if (g->op == SPOOL_STOP) {
 		if (imap_get(&p->started_range, g->id, &step))
-			end_step(p, step, g->time);
+			end_step(&p->steps_nvtx, step, g->time);
 		return;
 	}
 	uint32_t range = range_of(r, f, g->name);
@@ -157,45 +180,49 @@ static void take_range(struct reading_spools *r, struct feed *f, const struct sp
 	if (g->op == SPOOL_PUSH)
 		push_range(r, f, g, range);
 	else if (g->op == SPOOL_START && name->step)
-		imap_put(&p->started_range, g->id, begin_step(r, p, g->time), true);
+		imap_put(&p->started_range, g->id, begin_step(r, p, g->time, name), true);
 	else if (g->op == SPOOL_INSTANT && name->step)
-		begin_step(r, p, g->time);
+		begin_step(r, p, g->time, name);
 	else if (g->op == SPOOL_INSTANT && name->mark)
-		VEC_PUSH(r->a, &p->steps_mark, g->time);
+		steps_add(&p->steps_mark, r->a, g->time, name->label);
 }
 
 /* ---- facts ---- */
 
 /* The device of that number. */
-static struct gpu_seen *gpu_of(struct reading_spools *r, struct process *p, uint32_t id)
+static struct recorded_gpu *gpu_of(struct recordings *r, struct recorded_process *p, uint32_t id)
 {
-	id = process_device(id);
+	id = recording_device(id);
 	if (p->last_gpu < p->gpus.n && p->gpus.v[p->last_gpu].id == id)
 		return &p->gpus.v[p->last_gpu];
 	for (p->last_gpu = 0; p->last_gpu < p->gpus.n; p->last_gpu++)
 		if (p->gpus.v[p->last_gpu].id == id)
 			return &p->gpus.v[p->last_gpu];
-	VEC_PUSH(r->a, &p->gpus, ((struct gpu_seen){ .id = id }));
+	VEC_PUSH(r->a, &p->gpus, ((struct recorded_gpu){ .id = id }));
 	return &p->gpus.v[p->last_gpu];
 }
 
-static void take_device(struct reading_spools *r, struct process *p, const struct spool_device *d)
+static void take_device(
+        struct recordings *r, const struct recording_feed *f, const struct spool_device *d)
 {
 	static const uint8_t none[16];
-	struct gpu_seen *g = gpu_of(r, p, d->id);
+	struct recorded_gpu *g = gpu_of(r, f->p, d->id);
 
 	memcpy(g->identity, memcmp(d->mig_uuid, none, 16) ? d->mig_uuid : d->uuid, 16);
+	g->name = str_copy(r->a, block_decode_string(f->get, d->name));
+	g->capability = d->major < 100 && d->minor < 10 ? d->major * 10 + d->minor : 0;
 }
 
-static void use_device(struct reading_spools *r, struct process *p, uint32_t id)
+static void use_device(struct recordings *r, struct recorded_process *p, uint32_t id)
 {
-	struct gpu_seen *g = gpu_of(r, p, id);
+	struct recorded_gpu *g = gpu_of(r, p, id);
 
 	p->gpus_used += !g->used;
 	g->used = true;
 }
 
-static void take_clock(struct reading_spools *r, struct process *p, const struct spool_clock *c)
+static void take_clock(
+        struct recordings *r, struct recorded_process *p, const struct spool_clock *c)
 {
 	int64_t offset = (int64_t)(c->realtime - c->monotonic_raw);
 	size_t n = p->clocks.n;
@@ -213,25 +240,22 @@ static void take_clock(struct reading_spools *r, struct process *p, const struct
 	}
 }
 
-static void take_mark(struct reading_spools *r, struct process *p, const struct spool_mark *m)
+static void take_mark(
+        struct recordings *r, const struct recording_feed *f, const struct spool_mark *m)
 {
+	struct recorded_process *p = f->p;
+	struct str label = str_copy(r->a, block_decode_string(f->get, m->label));
 	size_t n = p->steps_profiler.n;
 
 	if (m->what == SPOOL_STEP)
-		VEC_PUSH(r->a, &p->steps_signal, m->time);
+		steps_add(&p->steps_signal, r->a, m->time, label);
 	else if (m->what == SPOOL_PROFILER_START)
-		VEC_PUSH(r->a, &p->steps_profiler, ((struct span_of_time){ m->time, 0 }));
+		steps_add(&p->steps_profiler, r->a, m->time, label);
 	else if (n && !p->steps_profiler.v[n - 1].end)
 		p->steps_profiler.v[n - 1].end = m->time;
 }
 
-static void take_note(struct reading_spools *r, struct process *p, const struct spool_note *n)
-{
-	if (p->notes.n < NOTES_KEPT)
-		strs_add(r->a, &p->notes, str_copy(r->a, str_make(n->text.p, n->text.n)));
-}
-
-static void take_time(struct process *p, uint64_t time)
+static void take_time(struct recorded_process *p, uint64_t time)
 {
 	if (time && time < p->first)
 		p->first = time;
@@ -239,12 +263,11 @@ static void take_time(struct process *p, uint64_t time)
 		p->last = time;
 }
 
-static void take_record(struct reading_spools *r, struct feed *f, const struct spool_record *x)
+static void take_record(
+        struct recordings *r, struct recording_feed *f, const struct spool_record *x)
 {
-	struct process *p = f->p;
+	struct recorded_process *p = f->p;
 
-	p->totals[x->kind]++;
-	p->ended = x->kind == SPOOL_END;
 	switch (x->kind) {
 	case SPOOL_API: take_time(p, x->api.start); break;
 	case SPOOL_KERNEL:
@@ -260,19 +283,9 @@ static void take_record(struct reading_spools *r, struct feed *f, const struct s
 			use_device(r, p, x->sum.device);
 		take_time(p, x->sum.from);
 		break;
-	case SPOOL_INFO: process_identity_take(&p->who, r->a, &x->info); break;
-	case SPOOL_DEVICE: take_device(r, p, &x->device); break;
+	case SPOOL_DEVICE: take_device(r, f, &x->device); break;
 	case SPOOL_CLOCK: take_clock(r, p, &x->clock); break;
-	case SPOOL_MARK: take_mark(r, p, &x->mark); break;
-	case SPOOL_NOTE: take_note(r, p, &x->note); break;
-	case SPOOL_LOST:
-		p->lost[x->lost.why] = num_add_u64(p->lost[x->lost.why], x->lost.count);
-		break;
-	case SPOOL_GAP:
-		p->gaps++;
-		if (x->gap.to > x->gap.from)
-			p->gap_ns = num_add_u64(p->gap_ns, x->gap.to - x->gap.from);
-		break;
+	case SPOOL_MARK: take_mark(r, f, &x->mark); break;
 	default: break;
 	}
 }
@@ -281,13 +294,13 @@ static void take_record(struct reading_spools *r, struct feed *f, const struct s
 
 static int by_time(const void *ctx, uint32_t a, uint32_t b)
 {
-	const struct thread *t = ctx;
+	const struct recorded_thread *t = ctx;
 
 	return t->times.v[a] < t->times.v[b] ? -1 : t->times.v[a] > t->times.v[b];
 }
 
 /* Brings the moments of a thread into order of time. */
-static void sort_thread(struct arena *a, struct thread *t)
+static void sort_thread(struct arena *a, struct recorded_thread *t)
 {
 	size_t n = t->times.n;
 	const uint32_t *by = sort_order(a, n, by_time, t);
@@ -302,12 +315,12 @@ static void sort_thread(struct arena *a, struct thread *t)
 	memcpy(t->scopes.v, scopes, n * sizeof *scopes);
 }
 
-static void start_over(struct process *p, struct arena *a)
+static void start_over(struct recorded_process *p, struct arena *a)
 {
-	struct process fresh = { .file = p->file, .name = p->name, .first = UINT64_MAX };
+	struct recorded_process fresh = { .file = p->file, .name = p->name, .first = UINT64_MAX };
 
 	*p = fresh;
-	process_identity_init(&p->who);
+	recording_facts_init(&p->facts);
 	imap_init(&p->thread_of, a);
 	imap_init(&p->started_range, a);
 }
@@ -319,9 +332,9 @@ static bool begins_as_spool(struct src *s)
 }
 
 /* Refuses what is damaged, unless the rest of it, or others, are to be read nevertheless. */
-static void judge_fault(struct reading_spools *r, const struct process *p, bool is_spool)
+static void judge_fault(struct recordings *r, const struct recorded_process *p, bool is_spool)
 {
-	const struct spool_fault *f = &p->fault;
+	const struct spool_fault *f = &p->facts.fault;
 	bool others = r->files->n > 1;
 
 	if (!f->places || (r->o->recover && (f->kept || others)))
@@ -334,17 +347,17 @@ static void judge_fault(struct reading_spools *r, const struct process *p, bool 
 	r->e->partial = others;
 }
 
-static bool read_all(struct reading_spools *r, struct process *p)
+static bool read_all(struct recordings *r, struct recorded_process *p)
 {
 	struct spool_record x;
 	struct spool_damage d;
 	enum spool_event event;
-	struct feed f;
+	struct recording_feed f;
 
 	if (!feed_open(&f, r, p))
 		return false;
 	while ((event = feed_next(&f, &x, &d)) != SPOOL_EVENT_END && event != SPOOL_EVENT_FAILED) {
-		spool_fault_take(&p->fault, event, &x, &d);
+		recording_facts_take(&p->facts, r->a, event, &x, &d);
 		if (event == SPOOL_EVENT_RECORD)
 			take_record(r, &f, &x);
 	}
@@ -356,13 +369,13 @@ static bool read_all(struct reading_spools *r, struct process *p)
 
 /* Where the clock was set, or CUPTI's is another one, everything is read again with times
  * corrected. */
-bool survey_process(struct reading_spools *r, struct process *p)
+bool survey_process(struct recordings *r, struct recorded_process *p)
 {
 	start_over(p, r->a);
 	if (!read_all(r, p))
 		return false;
 	if (p->jumped || p->clock_map.apart) {
-		struct process first = *p;
+		struct recorded_process first = *p;
 		start_over(p, r->a);
 		p->clocks.v = first.clocks.v;
 		p->clocks.n = first.clocks.n;

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files that read recordings share. recording_feed.c is the only one that decodes;
+ * recording_survey.c makes the first reading, recording_ops.c the second.
+ */
+#ifndef TFPROF_TRACE_RECORDING_INTERNAL_H
+#define TFPROF_TRACE_RECORDING_INTERNAL_H
+
+#include "base/pattern.h"
+#include "trace/recordings.h"
+
+/* ---- one reading of a file ---- */
+
+struct recording_feed {
+	struct recordings *r;
+	struct recorded_process *p;
+	struct block_decoder *get;
+	struct src *s;
+	size_t epoch; /* clock readings so far */
+	bool own;     /* the src is ours to close */
+	struct scratch scratch;
+};
+bool feed_open(struct recording_feed *f, struct recordings *r, struct recorded_process *p);
+/* Decodes the next record, its times on the system's clock and continuous. */
+enum spool_event feed_next(
+        struct recording_feed *f, struct spool_record *r, struct spool_damage *d);
+void feed_close(struct recording_feed *f);
+
+/* ---- names ---- */
+
+bool names_init(struct recording_names *n, struct arena *a, const struct recording_options *o,
+        struct err *e);
+/* After the last look-up: closes the patterns; false if one gave up. If reading fails before, they
+ * are closed with their arena. */
+bool names_end(struct recording_names *n, struct err *e);
+uint32_t names_range(struct recording_names *n, struct str text);
+uint32_t names_push(struct recording_names *n, uint32_t scope, uint32_t range);
+
+/* ---- the parts of recordings_open ---- */
+
+/* Goes over the file and fills p. */
+bool survey_process(struct recordings *r, struct recorded_process *p);
+
+/* Chooses and orders the processes, names their prefixes, numbers their GPUs; false if none is
+ * left. */
+bool processes_arrange(struct recordings *r);
+
+/* Adds a mark. */
+void steps_add(struct step_marks *to, struct arena *a, uint64_t start, struct str label);
+/* Decides where the steps of the process begin. */
+void steps_decide(struct recordings *r, struct recorded_process *p);
+/* Gives the steps of the first process that has some to those of other jobs, by time. */
+void steps_follow(struct recordings *r);
+
+#endif

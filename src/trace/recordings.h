@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Recordings of GPU work (one file, or a folder with a file for each process): the only way to
+ * their records. recordings_open reads each file once: facts, clocks, which ranges were open on
+ * which thread, where steps begin. recording_operations reads a file again and hands out each
+ * operation with the call that launched it. Everything that shows a recording starts here: the
+ * views, the tables of devices, the trace, the summary of `record`. Their times, names, ranges,
+ * steps and numbers of GPUs are the same.
+ *
+ *   recordings_open(&r, &set, &options, NULL, arena, &e)
+ *   for each process p of r.v: recording_operations(&r, p, &reader)
+ *   recordings_close(&r)
+ */
+#ifndef TFPROF_TRACE_RECORDINGS_H
+#define TFPROF_TRACE_RECORDINGS_H
+
+#include "base/map.h"
+#include "base/note.h"
+#include "base/num.h"
+#include "io/clock_map.h"
+#include "io/src.h"
+#include "trace/recording_facts.h"
+#include "trace/recording_join.h"
+
+/* ---- files and options ---- */
+
+struct recording_options {
+	/* Where steps begin; the first that is given counts, then what the recording holds. */
+	struct str step_nvtx;   /* a pattern of range and mark names, or pytorch, optimizer, xla */
+	struct str step_kernel; /* a pattern of names of kernels */
+	int64_t step_every;     /* ns; 0: not given */
+	bool keep_warmup;       /* what came before the first step is step 0 */
+	bool step_implied;      /* where nothing else says it, ranges ProfilerStep#N are steps */
+	bool by_op;             /* a node for each range, not for each kernel in it */
+	bool tf_layout;         /* copies on a device of their own, as TensorFlow records them */
+	bool sum_ranks;         /* processes are executions of the same nodes */
+	bool steps_by_time;     /* of several jobs: a step is when the first job was in it */
+	struct str process, job, gpu; /* only this one; empty: all */
+	struct str detail_steps;      /* "3-5,9": every operation of these is kept */
+	bool recover;                 /* damaged files are read around the damage */
+};
+
+/* The file of one process: a path, or an input that is open already. */
+struct recording_file {
+	struct str path;
+	struct src *given; /* NULL: path */
+};
+
+struct recording_set {
+	struct recording_file *v;
+	size_t n, cap;
+	struct str control, options; /* of the folder; empty if it has none */
+	uint64_t bytes;              /* of all of them */
+};
+
+/* True if the path is a folder that holds recorded files. */
+bool recording_is_folder(struct arena *a, struct str path);
+
+/* Lists a folder, or takes the path as one recorded file, and reads the files beside it. */
+bool recording_find(struct recording_set *s, struct arena *a, struct str path, struct err *e);
+
+/* Checks the patterns and lists of the options; fills *e if one is wrong. */
+bool recording_options_check(const struct recording_options *o, struct arena *a, struct err *e);
+
+/* Pairs: the first and the last step. */
+struct steps_list {
+	int64_t *v;
+	size_t n, cap;
+};
+/* Reads "3-5,9". */
+bool steps_list_read(struct steps_list *to, struct arena *a, struct str text, struct err *e);
+
+/* Progress in bytes read; false cancels. */
+struct recording_watch {
+	bool (*progress)(void *user, uint64_t done, uint64_t total);
+	void *user;
+};
+
+/* ---- names ---- */
+
+#define SCOPE_NONE 0u
+
+/* A range within ranges: a path. */
+struct recorded_scope {
+	uint32_t parent;
+	uint32_t part;   /* string of names.parts */
+	uint32_t depth;  /* components up to here */
+	uint32_t size;   /* and bytes, with a slash each */
+	struct str type; /* what the innermost range is called, as recorded but for its arguments */
+};
+
+/* Parsed name of a range. */
+struct range_name {
+	struct str label;  /* as recorded */
+	struct strs parts; /* of the path: none for those that are steps */
+	struct str type;
+	bool step;    /* matches --step-nvtx */
+	bool mark;    /* begins as our own step marks do */
+	bool implied; /* is a step if nothing else says where steps begin */
+};
+
+/* Names of an operation. */
+struct leaf_name {
+	struct str full;    /* with templates and parameters */
+	struct str type;    /* without: at::native::copy_kernel */
+	struct strs parts;  /* at, native, copy_kernel: fit for names of nodes */
+	bool step;          /* matches --step-kernel */
+	bool communication; /* a kernel of a library for communication */
+};
+
+struct recording_names {
+	struct arena *a;
+	size_t budget;                                /* of demangling */
+	struct pattern_list *step_nvtx, *step_kernel; /* NULL: not given */
+	uint64_t too_long;                            /* names that were not matched with them */
+	struct intern parts;
+	struct imap child; /* parent << 32 | part -> scope */
+	VEC(struct recorded_scope) scopes;
+	struct intern range_texts;
+	VEC(struct range_name) ranges; /* by text */
+	struct imap pushed;            /* scope << 32 | text -> scope */
+	struct intern leaf_texts;
+	VEC(struct leaf_name) leaves; /* by text */
+};
+
+/* The leaf of a text that no file holds, such as "GraphLaunch". */
+uint32_t names_leaf(struct recording_names *n, struct str text);
+/* Appends "a/b/c". */
+void names_put_scope(const struct recording_names *n, struct sb *b, uint32_t scope);
+
+/* ---- processes ---- */
+
+struct recorded_gpu {
+	uint32_t id;          /* as the process numbers it */
+	uint8_t identity[16]; /* UUID; zeros: unknown */
+	bool used;
+	struct str name;     /* "NVIDIA H200"; empty: unknown */
+	uint32_t capability; /* 90 for 9.0; 0: unknown */
+	uint32_t number;     /* over all processes */
+	uint32_t shared;     /* processes that used it; said of the first that did, else 0 */
+};
+
+/* True if the UUID is known. */
+bool recorded_gpu_known(const struct recorded_gpu *g);
+
+struct clock_at {
+	uint64_t monotonic;
+	int64_t offset; /* realtime - monotonic */
+};
+
+/* Ranges that are open on a thread, and what was open when: scopes[i] from times[i] on. */
+struct open_range {
+	uint32_t domain, scope;
+	uint32_t range; /* of names */
+	uint32_t step;  /* 1 + index of its span in steps_nvtx or steps_implied, or 0 */
+	uint64_t since; /* when it began, and when it last was the innermost */
+	uint64_t resumed, own;
+};
+struct recorded_thread {
+	uint32_t tid;
+	VEC(uint64_t) times;
+	VEC(uint32_t) scopes;
+	VEC(struct open_range) open;
+	uint64_t too_deep; /* open ones that are not kept */
+	size_t cursor;     /* of the last look-up */
+	bool unsorted;
+};
+
+/* A range that has ended. */
+struct range_run {
+	uint32_t scope, thread;
+	uint64_t start, own; /* time in it but in none within it */
+};
+
+/* How often a scope was entered and left, and the time in it, ns. */
+struct scope_use {
+	uint64_t count;
+	int64_t host;
+};
+
+/* A moment, or a time, that may begin a step. */
+struct step_mark {
+	uint64_t start, end; /* end 0: open */
+	struct str label;    /* empty: none */
+};
+struct step_marks {
+	struct step_mark *v;
+	size_t n, cap;
+};
+
+struct recorded_process {
+	const struct recording_file *file;
+	struct str name; /* of the file */
+	struct recording_facts facts;
+	struct str prefix; /* of its nodes: "rank0/" or nothing */
+	VEC(struct recorded_gpu) gpus;
+	unsigned gpus_used;
+	uint32_t last_gpu; /* of gpus, the last one asked for */
+	VEC(struct clock_at) clocks;
+	bool jumped;       /* the clock was set */
+	bool clocks_known; /* from an earlier reading of the file: times are corrected by them */
+	struct clock_map clock_map;
+	int64_t jump; /* by how much, ns */
+	/* By string id of the file: 1 + index in names, 0: not asked yet. */
+	VEC(uint32_t) range_of;
+	VEC(uint32_t) leaf_of;
+	VEC(uint8_t) api_of;
+	VEC(struct recorded_thread) threads;
+	struct imap thread_of;        /* tid -> index */
+	uint32_t last_thread;         /* index of the last one asked for */
+	VEC(struct range_run) runs;   /* if nodes are ranges */
+	VEC(struct scope_use) scopes; /* by scope, as far as it was used */
+	struct imap started_range;    /* id of an open START -> 1 + index in steps_nvtx */
+	/* Where steps may begin. */
+	struct step_marks steps_nvtx, steps_mark, steps_kernel, steps_signal, steps_profiler,
+	        steps_implied;
+	VEC(uint64_t) boundaries; /* those that count, ascending */
+	VEC(uint64_t) ends;       /* of the profiler's, else empty */
+	VEC(struct str) labels;   /* of the boundaries; may be empty */
+	size_t boundary;          /* last one found */
+	uint64_t every;           /* ns: steps are of this length */
+	uint64_t first, last;     /* time of the first call or operation, of the last */
+	bool follows;             /* its steps are those of another job */
+	bool stepless;            /* nothing was launched in its steps: as if it had none */
+	bool unknown_strings;
+	/* Operations; counted by those who place them. */
+	uint64_t placed, untimed, unlaunched, outside;
+};
+
+/* ---- all of them ---- */
+
+struct recordings {
+	const struct recording_set *files;
+	const struct recording_options *o;
+	struct arena *a;
+	struct err *e;
+	struct recording_names names;
+	struct recorded_process *v; /* those that the options choose, by job, rank and age */
+	size_t n;
+	uint64_t done, total; /* bytes read and to be read, for progress */
+	uint64_t origin;      /* first time of all processes */
+	const struct recording_watch *watch;
+};
+
+/* Reads all files up to where their steps are known. watch may be NULL; everything lives in a. */
+bool recordings_open(struct recordings *r, const struct recording_set *files,
+        const struct recording_options *o, const struct recording_watch *watch, struct arena *a,
+        struct err *e);
+
+/* After the last reading: closes the patterns; false if one gave up. */
+bool recordings_close(struct recordings *r);
+
+/* Reads a whole file for its facts; one that still grows is read as far as it is written. Texts
+ * live in a. False if the file cannot be read or is not a recording. */
+bool recording_summary(
+        struct arena *a, struct str path, struct recording_facts *out, struct err *e);
+
+/* Appends a warning for each damaged file. */
+void recordings_say_damage(const struct recordings *r, struct notes *to);
+
+/* ---- operations ---- */
+
+struct recording_feed;
+
+struct recording_reader {
+	/* Takes a record, its times on the system's clock; may be NULL. op is what the record
+	 * becomes before it meets its call (NULL for other records): its label may be set. */
+	void (*record)(void *user, const struct recording_feed *f, const struct spool_record *r,
+	        struct recorded_op *op);
+	/* Takes an operation, with the call that launched it or NULL. */
+	void (*operation)(void *user, const struct recorded_op *op, struct recorded_call *c);
+	void *user;
+};
+bool recording_operations(
+        struct recordings *r, struct recorded_process *p, const struct recording_reader *to);
+
+/* The string of the file, or what stands for one that was lost; while it is read. */
+struct str recording_string(const struct recording_feed *f, uint32_t id);
+
+/* Numbers of devices are small; what is larger was not written by CUPTI. */
+#define GPUS_MAX 1024u
+static inline uint32_t recording_device(uint32_t id)
+{
+	return id < GPUS_MAX ? id : GPUS_MAX - 1;
+}
+
+/* The process's job in letters that names of devices and nodes may have; none: what stands for no
+ * job. */
+struct str recording_job(struct arena *a, const struct recorded_process *p, struct str none);
+
+/* ---- steps ---- */
+
+#define STEP_WARMUP (-1)
+#define STEPS_MAX   100000 /* steps of a session; later ones count as the last */
+
+/* The step of a moment, or STEP_WARMUP. */
+int64_t recording_step(const struct recordings *r, struct recorded_process *p, uint64_t time);
+
+/* True if something says where the steps of the process begin. */
+bool recording_has_steps(const struct recorded_process *p);
+
+/* Makes everything of the process step 0. */
+void recording_forget_steps(struct recorded_process *p);
+
+#endif
