@@ -85,7 +85,7 @@ def test_gpu_words():
     put('junk/x.tfspool', 'junk')
     got = tfprof('gpu', 'junk')
     same(got[0], 3)
-    holds(got[2], 'x.tfspool: byte 0: this is no spool')
+    holds(got[2], 'x.tfspool: byte 0: not a recording')
     with open(spool('tfprof-new', Spool().add('kernel', name='k', start=T0 + 5, length=5).end(), 9, 1, 9), 'ab') as f:
         f.write(b'junk')
     same(tfprof('gpu', 'tfprof-new')[0], 3)

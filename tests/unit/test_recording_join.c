@@ -30,7 +30,8 @@ static struct join *begin(struct arena *a)
 
 static void call(struct join *j, uint64_t n, bool graph)
 {
-	join_call(j, (uint32_t)n, &(struct recorded_call){ .start = n, .length = 1, .graph = graph });
+	join_call(
+	        j, (uint32_t)n, &(struct recorded_call){ .start = n, .length = 1, .graph = graph });
 }
 
 static void operate(struct join *j, uint64_t n)
