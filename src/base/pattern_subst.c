@@ -144,7 +144,7 @@ void pattern_subst_free(struct pattern_subst *l)
 }
 
 /* State of one substitution. */
-struct change {
+struct substitution {
 	struct pattern_subst *l;
 	const struct rule *r;
 	struct str text;
@@ -154,7 +154,7 @@ struct change {
 /* Writes the new name to `made`; returns the number of replacements, or PCRE2's error. */
 static int change_run(void *change, const pcre2_code *code, uint32_t options)
 {
-	const struct change *x = change;
+	const struct substitution *x = change;
 	struct str text = x->text, with = x->r->replacement;
 	PCRE2_SIZE room = text.n + with.n + 64;
 	int n = PCRE2_ERROR_NOMEMORY;
@@ -182,7 +182,7 @@ static int change_run(void *change, const pcre2_code *code, uint32_t options)
 static bool apply_rule(
         struct pattern_subst *l, struct rule *r, struct str *text, struct sb *made, struct err *e)
 {
-	struct change change = { l, r, *text, made };
+	struct substitution change = { l, r, *text, made };
 	const struct engine_run how = { change_run, &change, text->n };
 	int n = engine_run(&l->engine, &r->code, &how);
 

@@ -11,12 +11,12 @@
 
 #define RUN 12 /* shorter pieces use insertion sort */
 
-struct order {
+struct sort_by {
 	sort_cmp *cmp;
 	const void *ctx;
 };
 
-static void insert_ids(uint32_t *v, size_t n, const struct order *o)
+static void insert_ids(uint32_t *v, size_t n, const struct sort_by *o)
 {
 	for (size_t i = 1; i < n; i++) {
 		uint32_t x = v[i];
@@ -29,7 +29,7 @@ static void insert_ids(uint32_t *v, size_t n, const struct order *o)
 }
 
 /* Depth of recursion: log2(n). half has room for n / 2 elements. */
-static void merge_ids(uint32_t *v, size_t n, uint32_t *half, const struct order *o)
+static void merge_ids(uint32_t *v, size_t n, uint32_t *half, const struct sort_by *o)
 {
 	size_t m = n / 2, i = 0, j = m, k = 0;
 
@@ -59,7 +59,7 @@ void sort_stable(struct arena *a, uint32_t *v, size_t n, sort_cmp *cmp, const vo
 	struct arena_mark m = arena_mark(a);
 
 	if (n > 1)
-		merge_ids(v, n, ARENA_ARRAY(a, n / 2, uint32_t), &(struct order){ cmp, ctx });
+		merge_ids(v, n, ARENA_ARRAY(a, n / 2, uint32_t), &(struct sort_by){ cmp, ctx });
 	arena_reset(a, m);
 }
 
@@ -88,7 +88,7 @@ void sort_array(struct arena *a, void *v, size_t n, size_t size, sort_cmp *cmp)
 
 /* A string from some depth on. Among equal keys the shorter rest comes first, because the key is
  * padded with zeros; equal keys with equal rests of up to KEY bytes are equal strings. */
-struct item {
+struct sort_item {
 	uint64_t key;  /* the next eight bytes, first byte highest */
 	uint32_t rest; /* bytes left from here, at most KEY + 1 */
 	uint32_t id;
@@ -98,18 +98,18 @@ struct item {
 
 struct strings_sort {
 	const struct str *strings;
-	struct item *scratch;
+	struct sort_item *scratch;
 };
 
 /* Items that agree in all bytes before depth and still need sorting from there on. */
-struct group {
-	struct item *v;
+struct sort_group {
+	struct sort_item *v;
 	size_t n, depth;
 	unsigned budget; /* lopsided partitions still allowed */
 	bool sorted;     /* by the loaded bytes only */
 };
 
-static inline void item_load(struct item *it, struct str s, size_t depth)
+static inline void item_load(struct sort_item *it, struct str s, size_t depth)
 {
 	size_t left = s.n - depth;
 	uint64_t k = 0;
@@ -128,13 +128,13 @@ static inline void item_load(struct item *it, struct str s, size_t depth)
 }
 
 /* Compares the loaded bytes; zero may mean that the strings differ further on. */
-static inline bool item_after(const struct item *a, const struct item *b)
+static inline bool item_after(const struct sort_item *a, const struct sort_item *b)
 {
 	return a->key != b->key ? a->key > b->key : a->rest > b->rest;
 }
 
-static bool string_after(
-        const struct strings_sort *s, const struct item *a, const struct item *b, size_t depth)
+static bool string_after(const struct strings_sort *s, const struct sort_item *a,
+        const struct sort_item *b, size_t depth)
 {
 	struct str x, y;
 
@@ -146,10 +146,10 @@ static bool string_after(
 }
 
 /* Sorts a small group completely. */
-static void group_insert(const struct strings_sort *s, const struct group *g)
+static void group_insert(const struct strings_sort *s, const struct sort_group *g)
 {
 	for (size_t i = 1; i < g->n; i++) {
-		struct item x = g->v[i];
+		struct sort_item x = g->v[i];
 		size_t j = i;
 
 		for (; j && string_after(s, &g->v[j - 1], &x, g->depth); j--)
@@ -159,7 +159,7 @@ static void group_insert(const struct strings_sort *s, const struct group *g)
 }
 
 /* Stable merge sort by the loaded bytes. Depth of recursion: log2(n). */
-static void merge_items(struct item *v, size_t n, struct item *half)
+static void merge_items(struct sort_item *v, size_t n, struct sort_item *half)
 {
 	size_t m = n / 2, i = 0, j = m, k = 0;
 
@@ -182,7 +182,7 @@ static uint64_t middle(uint64_t a, uint64_t b, uint64_t c)
 	return a > c ? a : b > c ? c : b;
 }
 
-static uint64_t choose_pivot(const struct item *v, size_t n)
+static uint64_t choose_pivot(const struct sort_item *v, size_t n)
 {
 	size_t d = n / 8, m = n / 2;
 
@@ -195,14 +195,14 @@ static uint64_t choose_pivot(const struct item *v, size_t n)
 
 /* Stable partition by a pivot, without branches that depend on the data: smaller items stay in v,
  * equal ones go to the front of the scratch, greater ones to its end, last first. */
-static void partition(
-        const struct strings_sort *s, const struct group *g, uint64_t pivot, size_t *lt, size_t *eq)
+static void partition(const struct strings_sort *s, const struct sort_group *g, uint64_t pivot,
+        size_t *lt, size_t *eq)
 {
-	struct item *scratch = s->scratch;
+	struct sort_item *scratch = s->scratch;
 	size_t l = 0, e = 0, h = g->n;
 
 	for (size_t i = 0; i < g->n; i++) {
-		struct item x = g->v[i];
+		struct sort_item x = g->v[i];
 
 		g->v[l] = x;
 		scratch[e] = x;
@@ -220,7 +220,8 @@ static void partition(
 
 /* Prepares a group of equal keys for the next depth: items with more than KEY bytes left move after
  * the others, which are in place, and load their next bytes. */
-static struct group descend(const struct strings_sort *s, struct item *v, size_t n, size_t depth)
+static struct sort_group descend(
+        const struct strings_sort *s, struct sort_item *v, size_t n, size_t depth)
 {
 	size_t start[KEY + 2] = { 0 }, at[KEY + 2], sum = 0;
 
@@ -240,14 +241,14 @@ static struct group descend(const struct strings_sort *s, struct item *v, size_t
 	n -= start[KEY + 1];
 	for (size_t i = 0; i < n; i++)
 		item_load(&v[i], s->strings[v[i].id], depth);
-	return (struct group){ v, n, depth, LOPSIDED, false };
+	return (struct sort_group){ v, n, depth, LOPSIDED, false };
 }
 
 /* Removes the first run of equal keys that needs more sorting from a group whose items are in
  * order. The run is empty if there is none. */
-static struct group cut_run(const struct strings_sort *s, struct group *g)
+static struct sort_group cut_run(const struct strings_sort *s, struct sort_group *g)
 {
-	struct item *v = g->v;
+	struct sort_item *v = g->v;
 	size_t i = 0, from, n = g->n;
 
 	while (i < n) {
@@ -264,7 +265,7 @@ static struct group cut_run(const struct strings_sort *s, struct group *g)
 	return *g;
 }
 
-static bool in_order(const struct group *g)
+static bool in_order(const struct sort_group *g)
 {
 	for (size_t i = 1; i < g->n; i++) {
 		if (item_after(&g->v[i - 1], &g->v[i]))
@@ -274,19 +275,21 @@ static bool in_order(const struct group *g)
 }
 
 /* Splits a group in three unsorted parts, some of which may be empty. */
-static void group_split(const struct strings_sort *s, struct group *g, struct group part[3])
+static void group_split(
+        const struct strings_sort *s, struct sort_group *g, struct sort_group part[3])
 {
 	size_t lt, eq, gt;
 
-	part[2] = (struct group){ .v = g->v };
+	part[2] = (struct sort_group){ .v = g->v };
 	if (!g->sorted && !in_order(g)) {
 		if (g->budget) {
 			partition(s, g, choose_pivot(g->v, g->n), &lt, &eq);
 			gt = g->n - lt - eq;
 			g->budget -= (lt > gt ? lt : gt) > g->n / 8 * 7;
-			part[0] = (struct group){ g->v, lt, g->depth, g->budget, false };
+			part[0] = (struct sort_group){ g->v, lt, g->depth, g->budget, false };
 			part[1] = descend(s, g->v + lt, eq, g->depth + KEY);
-			part[2] = (struct group){ g->v + lt + eq, gt, g->depth, g->budget, false };
+			part[2] = (struct sort_group){ g->v + lt + eq, gt, g->depth, g->budget,
+				false };
 			return;
 		}
 		merge_items(g->v, g->n, s->scratch);
@@ -296,11 +299,11 @@ static void group_split(const struct strings_sort *s, struct group *g, struct gr
 	part[1].sorted = true;
 }
 
-static void put_by_size(struct group part[3])
+static void put_by_size(struct sort_group part[3])
 {
 	for (int i = 1; i < 3; i++) {
 		for (int j = i; j && part[j - 1].n < part[j].n; j--) {
-			struct group g = part[j];
+			struct sort_group g = part[j];
 
 			part[j] = part[j - 1];
 			part[j - 1] = g;
@@ -309,9 +312,9 @@ static void put_by_size(struct group part[3])
 }
 
 /* The smallest part is sorted first, so the stack holds at most 2 * log3(n) groups. */
-static void sort_groups(const struct strings_sort *s, struct group g)
+static void sort_groups(const struct strings_sort *s, struct sort_group g)
 {
-	struct group stack[64], part[3];
+	struct sort_group stack[64], part[3];
 	size_t n = 0;
 
 	stack[n++] = g;
@@ -333,14 +336,14 @@ static void sort_groups(const struct strings_sort *s, struct group g)
 void sort_strings(struct arena *a, uint32_t *v, size_t n, const struct str *strings)
 {
 	struct arena_mark m = arena_mark(a);
-	struct strings_sort s = { strings, ARENA_ARRAY(a, n, struct item) };
-	struct item *items = ARENA_ARRAY(a, n, struct item);
+	struct strings_sort s = { strings, ARENA_ARRAY(a, n, struct sort_item) };
+	struct sort_item *items = ARENA_ARRAY(a, n, struct sort_item);
 
 	for (size_t i = 0; i < n; i++) {
 		items[i].id = v[i];
 		item_load(&items[i], strings[v[i]], 0);
 	}
-	sort_groups(&s, (struct group){ items, n, 0, LOPSIDED, false });
+	sort_groups(&s, (struct sort_group){ items, n, 0, LOPSIDED, false });
 	for (size_t i = 0; i < n; i++)
 		v[i] = items[i].id;
 	arena_reset(a, m);

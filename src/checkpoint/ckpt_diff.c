@@ -7,13 +7,13 @@
 #include <math.h>
 
 /* A stream of values, piece by piece. */
-struct side {
+struct ckpt_side {
 	struct ckpt_read *r;
 	struct ckpt_values v;
 	size_t i;
 };
 
-static bool side_next(struct side *s)
+static bool side_next(struct ckpt_side *s)
 {
 	while (s->i == s->v.n) {
 		s->i = 0;
@@ -46,7 +46,7 @@ static double distance(const struct dtype *t, const uint8_t *p, const uint8_t *q
 	return (double)(less ? y - x : x - y);
 }
 
-static void compare_one(struct ckpt_diff *d, const struct side *x, const struct side *y)
+static void compare_one(struct ckpt_diff *d, const struct ckpt_side *x, const struct ckpt_side *y)
 {
 	const struct dtype *t = d->a->type;
 
@@ -73,7 +73,8 @@ static void compare_one(struct ckpt_diff *d, const struct side *x, const struct 
 static bool compare_values(
         struct ckpt *a, struct ckpt *b, struct ckpt_diff *d, struct arena *s, struct err *e)
 {
-	struct side x = { .r = ckpt_read(a, d->a, s, e) }, y = { .r = ckpt_read(b, d->b, s, e) };
+	struct ckpt_side x = { .r = ckpt_read(a, d->a, s, e) },
+	                 y = { .r = ckpt_read(b, d->b, s, e) };
 
 	while (side_next(&x) && side_next(&y)) {
 		const struct dtype *t = d->a->type;

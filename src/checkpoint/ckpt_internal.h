@@ -19,7 +19,7 @@ struct v1_item {
 };
 
 struct v1_file {
-	struct table table;
+	struct sstable table;
 	struct str meta;    /* SavedTensorSliceMeta */
 	struct table_at at; /* used to find values */
 	uint64_t meta_at;   /* offset of its block */
@@ -30,7 +30,7 @@ struct ckpt {
 	struct str path;
 	bool bundle, big_endian;
 	/* version 2 */
-	struct table index;
+	struct sstable index;
 	struct table_at at;
 	uint32_t shards;
 	char *shard_name;   /* its path */

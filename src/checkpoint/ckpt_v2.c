@@ -112,7 +112,7 @@ bool v2_shard(struct ckpt *c, uint32_t shard, struct arena *scratch, struct err 
 /* ---- verifying ---- */
 
 /* Index entry of a range of bytes of a shard. */
-struct piece {
+struct ckpt_piece {
 	uint64_t at, size;
 	int64_t elements;
 	uint32_t shard, crc, entry;
@@ -124,7 +124,7 @@ struct verify {
 	struct arena *a;
 	struct err *e;
 	const struct ckpt_watch *w;
-	VEC(struct piece) list;
+	VEC(struct ckpt_piece) list;
 	uint32_t *order;
 	uint64_t done, total;
 	uint8_t *buf;
@@ -152,7 +152,8 @@ static bool collect(struct verify *v)
 			return false;
 		if (!t.n_slices && t.size == 0 && !empty_is_right(&t))
 			return table_fail(&at, "tensor '%.*s': crc32c does not fit", STR(t.name));
-		struct piece p = { t.at, t.size, t.elements, t.shard, t.crc, i, !t.type->size };
+		struct ckpt_piece p = { t.at, t.size, t.elements, t.shard, t.crc, i,
+			!t.type->size };
 		if (!t.n_slices && t.size > room - sum)
 			return table_fail(&at,
 			        "tensor '%.*s': the entries up to this one need more bytes "
@@ -169,7 +170,7 @@ static bool collect(struct verify *v)
 
 static int by_place(const void *ctx, uint32_t a, uint32_t b)
 {
-	const struct piece *p = ctx, *x = &p[a], *y = &p[b];
+	const struct ckpt_piece *p = ctx, *x = &p[a], *y = &p[b];
 
 	if (x->shard != y->shard)
 		return x->shard < y->shard ? -1 : 1;
@@ -177,7 +178,7 @@ static int by_place(const void *ctx, uint32_t a, uint32_t b)
 }
 
 /* Returns the name of the tensor of a piece; reads the index again. */
-static struct str piece_name(struct verify *v, const struct piece *p)
+static struct str piece_name(struct verify *v, const struct ckpt_piece *p)
 {
 	struct err e = { .a = v->a };
 	struct table_at at;
@@ -197,7 +198,7 @@ static bool tick(struct verify *v, uint64_t n)
 	return true;
 }
 
-static bool damaged(struct verify *v, const struct piece *p, const char *what)
+static bool damaged(struct verify *v, const struct ckpt_piece *p, const char *what)
 {
 	return err_set(v->e, ERR_DATA_LOSS, "%.*s: byte %" PRIu64 ": tensor '%.*s': %s",
 	        STR(v->c->shard.path), p->at, STR(piece_name(v, p)), what);
@@ -237,7 +238,7 @@ static bool gap(struct verify *v, uint64_t at, uint64_t end)
 }
 
 /* Verifies strings: their checksum covers the lengths as numbers, so they are read as values. */
-static bool strings_ok(struct verify *v, const struct piece *p)
+static bool strings_ok(struct verify *v, const struct ckpt_piece *p)
 {
 	struct arena_mark m = arena_mark(v->a);
 	struct ckpt_tensor t = { .name = piece_name(v, p), .type = dtype_find(DT_STRING) };
@@ -256,7 +257,7 @@ static bool strings_ok(struct verify *v, const struct piece *p)
 	return tick(v, p->size);
 }
 
-static bool check(struct verify *v, const struct piece *p)
+static bool check(struct verify *v, const struct ckpt_piece *p)
 {
 	uint32_t crc = 0;
 
@@ -275,7 +276,7 @@ static bool check_shard(struct verify *v, uint32_t shard, size_t *i)
 	if (!v2_shard(v->c, shard, v->a, v->e))
 		return false;
 	for (; *i < v->list.n; ++*i) {
-		const struct piece *p = &v->list.v[v->order[*i]];
+		const struct ckpt_piece *p = &v->list.v[v->order[*i]];
 		if (p->shard != shard)
 			break;
 		if (p->at < at)

@@ -30,7 +30,7 @@ static const struct {
 #define SONAMES (sizeof sonames / sizeof *sonames)
 
 /* Folders below what a variable names; without one they stand for themselves. */
-static const struct place {
+static const struct cupti_place {
 	const char *variable, *folder;
 } places[] = { { "CUDA_HOME", "/extras/CUPTI/lib64" }, { "CUDA_HOME", "/lib64" },
 	{ "CUDA_HOME", "/lib" }, { "CUDA_PATH", "/extras/CUPTI/lib64" }, { "CUDA_PATH", "/lib64" },
@@ -119,7 +119,8 @@ static bool try_below(
 	return found;
 }
 
-static bool try_place(struct arena *a, const struct place *p, int major, struct cupti_found *f)
+static bool try_place(
+        struct arena *a, const struct cupti_place *p, int major, struct cupti_found *f)
 {
 	const char *top = p->variable ? getenv(p->variable) : "";
 

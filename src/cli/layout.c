@@ -164,14 +164,14 @@ static const char *style(const struct layout *l, const struct layout_row *r)
 }
 
 /* Where the next cell is written. */
-struct place {
+struct line_place {
 	size_t at;      /* columns of the line so far */
 	size_t pending; /* blanks that are owed: none are written at the end of a line */
 	bool new_line;  /* so is a new line */
 };
 
 /* Appends the cell in its column, in a new line if it does not fit. */
-static void put_cell(const struct layout *l, struct place *p, const struct layout_column *c,
+static void put_cell(const struct layout *l, struct line_place *p, const struct layout_column *c,
         struct str text, struct sb *to)
 {
 	size_t n = width(l, text);
@@ -210,7 +210,8 @@ static void put_row(const struct layout *l, const struct layout_row *r, struct s
 	sb_repeat(to, ' ', indent);
 	letters_shorten(to, r->name, l->wide ? SIZE_MAX : room, l->term.utf8);
 	name = name > room && !l->wide ? room : name;
-	struct place p = { .at = bar_width(l) + l->name, .pending = room > name ? room - name : 0 };
+	struct line_place p = { .at = bar_width(l) + l->name,
+		.pending = room > name ? room - name : 0 };
 	for (size_t c = 0; c < r->n; c++)
 		if (l->columns.v[c].width)
 			put_cell(l, &p, &l->columns.v[c], r->cells[c], to);
@@ -251,7 +252,7 @@ static void put_columns(const struct layout *l, struct sb *to)
 		lines = parts[c].n > lines ? parts[c].n : lines;
 	}
 	for (size_t i = 0; i < lines; i++) {
-		struct place p = { .at = bar_width(l) + l->name,
+		struct line_place p = { .at = bar_width(l) + l->name,
 			.pending = bar_width(l) + l->name };
 		if (i + 1 == lines) {
 			sb_repeat(to, ' ', bar_width(l));

@@ -84,14 +84,14 @@ static char *prompt_text(EditLine *e)
 
 /* ---- keys ---- */
 
-struct asked {
+struct tab_offer {
 	struct str text;
 	struct complete c;
 };
 
 static bool ask(struct session *s, void *ctx)
 {
-	struct asked *q = ctx;
+	struct tab_offer *q = ctx;
 
 	return complete_line(s, q->text, &q->c);
 }
@@ -133,8 +133,8 @@ static unsigned char on_tab(EditLine *e, int key)
 	const LineInfo *at = el_line(e);
 	struct prompt *p;
 	/* Where a letter is a NUL, the text ends there, and the cursor may be behind it. */
-	struct asked q = { .text = str_sub(
-		                   str_of(at->buffer), 0, (size_t)(at->cursor - at->buffer)) };
+	struct tab_offer q = { .text = str_sub(
+		                       str_of(at->buffer), 0, (size_t)(at->cursor - at->buffer)) };
 
 	(void)key;
 	el_get(e, EL_CLIENTDATA, &p);

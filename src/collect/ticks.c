@@ -18,15 +18,15 @@
 
 bool ticks_by_counter;
 
-struct reading {
+struct tick_reading {
 	uint64_t ticks, time;
 };
-static struct reading before, now;
+static struct tick_reading before, now;
 
 /* Returns the best of several readings: one that is interrupted is useless. */
-static struct reading take(void)
+static struct tick_reading take(void)
 {
-	struct reading r = { 0 };
+	struct tick_reading r = { 0 };
 	uint64_t width = UINT64_MAX;
 
 	for (int i = 0; i < TRIES; i++) {
@@ -34,7 +34,7 @@ static struct reading take(void)
 
 		if (b - a < width) {
 			width = b - a;
-			r = (struct reading){ a + width / 2, time };
+			r = (struct tick_reading){ a + width / 2, time };
 		}
 	}
 	return r;

@@ -6,7 +6,7 @@
 #include "compare/compare.h"
 
 /* The tree under construction. */
-struct merge {
+struct side_merge {
 	struct arena *a;
 	struct tree_nodes nodes;
 	VEC(uint32_t) first, next;
@@ -14,7 +14,7 @@ struct merge {
 	VEC(struct str) name;
 };
 
-static uint32_t add_entry(struct merge *m, uint32_t parent, struct str name)
+static uint32_t add_entry(struct side_merge *m, uint32_t parent, struct str name)
 {
 	VEC_PUSH(m->a, &m->nodes.parent, parent);
 	VEC_PUSH(m->a, &m->first, ID_NONE);
@@ -25,7 +25,7 @@ static uint32_t add_entry(struct merge *m, uint32_t parent, struct str name)
 }
 
 /* Returns the child with that name; all earlier names of this pass are smaller. */
-static uint32_t find_child(struct merge *m, uint32_t parent, struct str name)
+static uint32_t find_child(struct side_merge *m, uint32_t parent, struct str name)
 {
 	uint32_t before = m->cursor.v[parent];
 	uint32_t at = before == ID_NONE ? m->first.v[parent] : m->next.v[before];
@@ -51,7 +51,7 @@ static uint32_t find_child(struct merge *m, uint32_t parent, struct str name)
 }
 
 /* to[i]: the entry of the tree for entry i of the side. */
-static uint32_t *merge_side(struct merge *m, const struct side *s)
+static uint32_t *merge_side(struct side_merge *m, const struct side *s)
 {
 	uint32_t *to = ARENA_ARRAY(m->a, s->n, uint32_t);
 
@@ -77,7 +77,7 @@ void compare_sides(struct compare *c, const struct side *const *sides, uint32_t 
 	struct scratch own;
 
 	scratch_open(&own, a->work);
-	struct merge m = { .a = &own.a, .nodes = { .a = &own.a } };
+	struct side_merge m = { .a = &own.a, .nodes = { .a = &own.a } };
 	struct tree t;
 	uint32_t **to = ARENA_ARRAY(&own.a, n, uint32_t *);
 	add_entry(&m, ID_NONE, ROOT_NAME);

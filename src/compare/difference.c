@@ -6,7 +6,7 @@
 
 #include "base/sort.h"
 
-struct walk {
+struct diff_walk {
 	const struct diff_ask *ask;
 	const struct compare *c;
 	struct arena *a;
@@ -55,14 +55,15 @@ static int64_t value_of(const struct compare *c, uint32_t side, uint32_t i, uint
 	return total ? total[k] : 0;
 }
 
-struct spread {
+struct side_spread {
 	int64_t low, high;
 	bool missing; /* a side lacks the entry */
 };
 
-static struct spread spread_of(const struct compare *c, uint32_t i, uint32_t k)
+static struct side_spread spread_of(const struct compare *c, uint32_t i, uint32_t k)
 {
-	struct spread x = { value_of(c, 0, i, k), value_of(c, 0, i, k), !compare_has(c, 0, i) };
+	struct side_spread x = { value_of(c, 0, i, k), value_of(c, 0, i, k),
+		!compare_has(c, 0, i) };
 
 	for (uint32_t s = 1; s < c->sides; s++) {
 		int64_t v = value_of(c, s, i, k);
@@ -74,7 +75,7 @@ static struct spread spread_of(const struct compare *c, uint32_t i, uint32_t k)
 }
 
 /* True if the relative difference is above delta; also if the signs differ or one number is 0. */
-static bool spread_counts(const struct spread *x, double delta)
+static bool spread_counts(const struct side_spread *x, double delta)
 {
 	double low = (double)x->low, high = (double)x->high;
 
@@ -91,7 +92,7 @@ static bool differs_enough(const struct diff_ask *ask, uint32_t i)
 	bool any = false;
 
 	for (uint32_t k = 0; k < c->side[0]->values.n; k++) {
-		struct spread x = spread_of(c, i, k);
+		struct side_spread x = spread_of(c, i, k);
 		if (ask->least[k] && x.high < ask->least[k] && k >= ask->columns)
 			return false;
 		any |= k < ask->columns && x.high >= ask->least[k] && spread_counts(&x, ask->delta);
@@ -99,7 +100,7 @@ static bool differs_enough(const struct diff_ask *ask, uint32_t i)
 	return any;
 }
 
-static void find_enough(struct walk *w)
+static void find_enough(struct diff_walk *w)
 {
 	const struct compare *c = w->c;
 
@@ -116,7 +117,7 @@ static void find_enough(struct walk *w)
 /* ---- selection by options ---- */
 
 /* True if a list matches the entry's name on any side. */
-static bool matches(struct walk *w, struct pattern_list *l, uint32_t i)
+static bool matches(struct diff_walk *w, struct pattern_list *l, uint32_t i)
 {
 	const struct compare *c = w->c;
 
@@ -131,7 +132,7 @@ static bool matches(struct walk *w, struct pattern_list *l, uint32_t i)
 }
 
 /* The first match of a start pattern on each path down becomes a child of the root. */
-static void find_starts(struct walk *w)
+static void find_starts(struct diff_walk *w)
 {
 	const struct compare *c = w->c;
 	bool all = pattern_is_all(w->start);
@@ -158,13 +159,13 @@ static bool elsewhere(const struct compare *c, uint32_t i)
 	return true;
 }
 
-static bool shows(struct walk *w, uint32_t i)
+static bool shows(struct diff_walk *w, uint32_t i)
 {
 	return i == 0 || (matches(w, w->show, i) && !matches(w, w->hide, i) && !elsewhere(w->c, i));
 }
 
 /* Visits an entry; false if its descendants are to be skipped. */
-static bool visit(struct walk *w, uint32_t i)
+static bool visit(struct diff_walk *w, uint32_t i)
 {
 	uint32_t up = i == 0 || w->top[i] ? 0 : w->c->parent[i], n = (uint32_t)w->shown.n;
 	int64_t most = w->ask->o->max_depth;
@@ -182,7 +183,7 @@ static bool visit(struct walk *w, uint32_t i)
 	return w->open[i];
 }
 
-static void visit_all(struct walk *w)
+static void visit_all(struct diff_walk *w)
 {
 	for (uint32_t i = 0; i < w->c->n;) {
 		if (!w->leads[i])
@@ -217,7 +218,7 @@ static int by_weight(const void *ctx, uint32_t a, uint32_t b)
 
 /* Returns the shown entries with the children of each parent in the requested order, as tree_order
  * expects. Entries of equal weight keep their order by name. */
-static uint32_t *sort_shown(struct walk *w)
+static uint32_t *sort_shown(struct diff_walk *w)
 {
 	uint32_t n = (uint32_t)w->shown.n, *list = ARENA_ARRAY(w->a, n, uint32_t);
 	struct str *names;
@@ -255,7 +256,7 @@ static enum diff_state state_of(const struct compare *c, uint32_t i)
 	return first ? last ? DIFF_BOTH : DIFF_GONE : last ? DIFF_NEW : DIFF_BETWEEN;
 }
 
-static void make_rows(struct walk *w, struct diff *d)
+static void make_rows(struct diff_walk *w, struct diff *d)
 {
 	struct tree_nodes nodes = { .a = w->a };
 	struct tree t = { .n = 0 };
@@ -329,7 +330,7 @@ static void count_nodes(struct diff *d)
 	}
 }
 
-static bool compile(struct walk *w, struct err *e)
+static bool compile(struct diff_walk *w, struct err *e)
 {
 	const struct opts *o = w->ask->o;
 
@@ -339,7 +340,7 @@ static bool compile(struct walk *w, struct err *e)
 	       pattern_compile(&w->hide, w->a, &o->hide, e);
 }
 
-static bool gave_up(const struct walk *w, struct err *e)
+static bool gave_up(const struct diff_walk *w, struct err *e)
 {
 	return pattern_failed(w->start, e) || pattern_failed(w->trim, e) ||
 	       pattern_failed(w->show, e) || pattern_failed(w->hide, e);
@@ -347,7 +348,7 @@ static bool gave_up(const struct walk *w, struct err *e)
 
 bool diff_run(struct diff *d, const struct diff_ask *ask, struct arena *a, struct err *e)
 {
-	struct walk w = { .ask = ask, .c = ask->c, .a = a };
+	struct diff_walk w = { .ask = ask, .c = ask->c, .a = a };
 	uint32_t n = ask->c->n;
 
 	*d = (struct diff){ .ask = ask };

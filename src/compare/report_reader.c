@@ -85,7 +85,7 @@ static void read_legend(struct answer *x, struct str before)
 	}
 }
 
-struct pair {
+struct number_pair {
 	bool accounted;
 	int64_t self, total;
 	enum metric_id likely;
@@ -102,7 +102,7 @@ static enum quantity kind_of(struct str s)
 }
 
 /* Reads "own/total suffix" or "--/total suffix". */
-static bool read_pair(struct str field, struct pair *p)
+static bool read_pair(struct str field, struct number_pair *p)
 {
 	static const struct {
 		const char *suffix;
@@ -135,7 +135,7 @@ static bool read_pair(struct str field, struct pair *p)
 
 /* Without a legend, the units of the root's numbers name the columns; three times are the columns
  * of micros. */
-static bool guess_columns(struct answer *x, const struct pair *p, uint32_t n)
+static bool guess_columns(struct answer *x, const struct number_pair *p, uint32_t n)
 {
 	uint32_t times = 0;
 
@@ -158,7 +158,7 @@ static bool guess_columns(struct answer *x, const struct pair *p, uint32_t n)
 /* ---- lines ---- */
 
 /* Reads the pairs of numbers of a line's fields. */
-static uint32_t read_fields(struct str fields, struct pair *p)
+static uint32_t read_fields(struct str fields, struct number_pair *p)
 {
 	uint32_t n = 0;
 
@@ -179,8 +179,8 @@ static size_t find_fields(struct str line)
 	return SIZE_MAX;
 }
 
-static bool add_line(
-        struct answer *x, const struct answer_line *line, const struct pair *p, struct arena *a)
+static bool add_line(struct answer *x, const struct answer_line *line, const struct number_pair *p,
+        struct arena *a)
 {
 	for (uint32_t i = 0; i < x->columns; i++) {
 		VEC_PUSH(a, &x->self, p[i].self);
@@ -194,7 +194,7 @@ static bool read_line(struct answer *x, struct str line, struct arena *a)
 {
 	struct answer_line to = { .indent = 0 };
 	size_t at = find_fields(line);
-	struct pair p[M_N];
+	struct number_pair p[M_N];
 
 	if (at == SIZE_MAX || !str_ends(line, S(")")))
 		return false;
@@ -221,7 +221,7 @@ static bool read_type(struct answer *x, struct str line, struct arena *a)
 {
 	size_t blank = str_find_char(line, ' ');
 	struct answer_line to = { .name = str_sub(line, 0, blank), .indent = 2, .accounted = true };
-	struct pair p[M_N];
+	struct number_pair p[M_N];
 
 	for (uint32_t i = 0; i < x->columns; i++) {
 		line = blank == SIZE_MAX ? STR_NONE : str_sub(line, blank, SIZE_MAX);
@@ -276,7 +276,7 @@ static bool read_list(
         struct answer *x, struct str text, size_t number, struct arena *a, struct err *e)
 {
 	const struct answer_line root = { .name = ROOT_NAME };
-	const struct pair none[M_N] = { 0 };
+	const struct number_pair none[M_N] = { 0 };
 	bool behind = false;
 
 	add_line(x, &root, none, a);

@@ -122,18 +122,18 @@ void arrow_null(struct arrow_build *b)
 /* ---- a finished batch ---- */
 
 /* The block of memory of a batch; users: arrays that have not been released. */
-struct block {
+struct array_block {
 	atomic_size_t users;
 };
 
 /* Where the next part goes; base NULL: parts are only measured. */
-struct layout {
+struct array_layout {
 	uint8_t *base;
 	size_t at, users;
-	struct block *block;
+	struct array_block *block;
 };
 
-static void *take(struct layout *l, size_t size)
+static void *take(struct array_layout *l, size_t size)
 {
 	void *p = l->base ? l->base + l->at : NULL;
 
@@ -143,7 +143,7 @@ static void *take(struct layout *l, size_t size)
 
 static void release_array(struct ArrowArray *x)
 {
-	struct block *block = x->private_data;
+	struct array_block *block = x->private_data;
 
 	for (int64_t i = 0; i < x->n_children; i++)
 		if (x->children[i]->release)
@@ -156,7 +156,7 @@ static void release_array(struct ArrowArray *x)
 }
 
 /* Fills *to, an array of the block, unless the block is only measured. */
-static void make_array(struct layout *l, struct ArrowArray *to, size_t length, size_t nulls,
+static void make_array(struct array_layout *l, struct ArrowArray *to, size_t length, size_t nulls,
         int64_t n_buffers, const void *const *buffers)
 {
 	const void **own = take(l, (size_t)n_buffers * sizeof *own);
@@ -175,7 +175,8 @@ static void make_array(struct layout *l, struct ArrowArray *to, size_t length, s
 }
 
 /* The distinct texts of a column, as an array of strings. */
-static void put_dictionary(struct layout *l, const struct arrow_column *c, struct ArrowArray *to)
+static void put_dictionary(
+        struct array_layout *l, const struct arrow_column *c, struct ArrowArray *to)
 {
 	int32_t *offsets = take(l, (c->texts.n + 1) * sizeof *offsets);
 	char *bytes = take(l, c->bytes ? c->bytes : 1);
@@ -200,7 +201,7 @@ static void set_bit(uint8_t *bits, size_t i)
 }
 
 /* The bits of the rows that have a value; NULL if all have one. */
-static void *put_validity(struct layout *l, const struct arrow_column *c, size_t rows)
+static void *put_validity(struct array_layout *l, const struct arrow_column *c, size_t rows)
 {
 	uint8_t *bits = c->n_nulls ? take(l, (rows + 7) / 8) : NULL;
 
@@ -210,7 +211,7 @@ static void *put_validity(struct layout *l, const struct arrow_column *c, size_t
 	return bits;
 }
 
-static void *put_numbers(struct layout *l, const struct arrow_column *c, size_t rows)
+static void *put_numbers(struct array_layout *l, const struct arrow_column *c, size_t rows)
 {
 	size_t width = c->type == COLUMN_TEXT ? 4 : 8;
 
@@ -230,7 +231,7 @@ static void *put_numbers(struct layout *l, const struct arrow_column *c, size_t 
 }
 
 /* Indices into the dictionary that follows them; the child of a list, or a column of texts. */
-static void put_indices(struct layout *l, const struct arrow_column *c, struct ArrowArray *to,
+static void put_indices(struct array_layout *l, const struct arrow_column *c, struct ArrowArray *to,
         const void *validity, const void *indices, size_t rows)
 {
 	const void *buffers[] = { validity, indices };
@@ -243,7 +244,7 @@ static void put_indices(struct layout *l, const struct arrow_column *c, struct A
 }
 
 static void put_list(
-        struct layout *l, const struct arrow_column *c, struct ArrowArray *to, size_t rows)
+        struct array_layout *l, const struct arrow_column *c, struct ArrowArray *to, size_t rows)
 {
 	const void *buffers[] = { put_validity(l, c, rows), NULL };
 	int32_t *offsets = take(l, (rows + 1) * sizeof *offsets);
@@ -265,7 +266,7 @@ static void put_list(
 }
 
 static void put_column(
-        struct layout *l, const struct arrow_column *c, struct ArrowArray *to, size_t rows)
+        struct array_layout *l, const struct arrow_column *c, struct ArrowArray *to, size_t rows)
 {
 	const void *buffers[2];
 
@@ -284,8 +285,8 @@ static void put_column(
 /* Lays out the block; returns its size. out is filled only where there is a block. */
 static size_t lay_out(const struct arrow_build *b, uint8_t *base, struct ArrowArray *out)
 {
-	struct layout l = { .base = base };
-	struct block *block = take(&l, sizeof *block);
+	struct array_layout l = { .base = base };
+	struct array_block *block = take(&l, sizeof *block);
 	struct ArrowArray **children = take(&l, b->n * sizeof *children);
 	struct ArrowArray *columns = take(&l, b->n * sizeof *columns);
 	const void *buffers[] = { NULL };

@@ -8,17 +8,17 @@
 
 #include "export/arrow.h"
 
-struct block {
+struct schema_block {
 	atomic_size_t users;
 };
 
 /* Where the next part goes; base NULL: parts are only measured. */
-struct layout {
+struct schema_layout {
 	uint8_t *base;
 	size_t at, users;
 };
 
-static void *take(struct layout *l, size_t size)
+static void *take(struct schema_layout *l, size_t size)
 {
 	void *p = l->base ? l->base + l->at : NULL;
 
@@ -28,7 +28,7 @@ static void *take(struct layout *l, size_t size)
 
 static void release_schema(struct ArrowSchema *x)
 {
-	struct block *block = x->private_data;
+	struct schema_block *block = x->private_data;
 
 	for (int64_t i = 0; i < x->n_children; i++)
 		if (x->children[i]->release)
@@ -40,7 +40,7 @@ static void release_schema(struct ArrowSchema *x)
 		free(block);
 }
 
-static char *put_text(struct layout *l, struct str s)
+static char *put_text(struct schema_layout *l, struct str s)
 {
 	char *p = take(l, s.n + 1);
 
@@ -60,7 +60,7 @@ static void put_sized(char **p, struct str s)
 	*p += sizeof n + s.n;
 }
 
-static char *put_pairs(struct layout *l, const struct arrow_pair *pairs, size_t n)
+static char *put_pairs(struct schema_layout *l, const struct arrow_pair *pairs, size_t n)
 {
 	size_t size = sizeof(int32_t);
 	int32_t count = (int32_t)n;
@@ -79,7 +79,7 @@ static char *put_pairs(struct layout *l, const struct arrow_pair *pairs, size_t 
 	return made;
 }
 
-static void make_schema(struct layout *l, struct ArrowSchema *to, const char *format,
+static void make_schema(struct schema_layout *l, struct ArrowSchema *to, const char *format,
         const char *name, bool nullable)
 {
 	l->users++;
@@ -92,7 +92,7 @@ static void make_schema(struct layout *l, struct ArrowSchema *to, const char *fo
 }
 
 /* Indices into a dictionary of texts. */
-static void put_indices(struct layout *l, struct ArrowSchema *to, const char *name)
+static void put_indices(struct schema_layout *l, struct ArrowSchema *to, const char *name)
 {
 	struct ArrowSchema *texts = take(l, sizeof *texts);
 
@@ -103,7 +103,7 @@ static void put_indices(struct layout *l, struct ArrowSchema *to, const char *na
 }
 
 static void put_column(
-        struct layout *l, struct ArrowSchema *to, const struct column *c, const char *doc)
+        struct schema_layout *l, struct ArrowSchema *to, const struct column *c, const char *doc)
 {
 	static const char *const formats[] = {
 		[COLUMN_INTEGER] = "l", [COLUMN_REAL] = "g", [COLUMN_BOOL] = "b"
@@ -147,8 +147,8 @@ struct described {
 
 static size_t lay_out(const struct described *d, uint8_t *base, struct ArrowSchema *out)
 {
-	struct layout l = { .base = base };
-	struct block *block = take(&l, sizeof *block);
+	struct schema_layout l = { .base = base };
+	struct schema_block *block = take(&l, sizeof *block);
 	struct ArrowSchema **children = take(&l, d->n * sizeof *children);
 	struct ArrowSchema *columns = take(&l, d->n * sizeof *columns);
 

@@ -13,12 +13,12 @@
 #define DIFF_SCHEMA  "tfprof/diff"
 #define DIFF_VERSION 1
 
-struct columns {
+struct diff_columns {
 	VEC(struct column) v;
 	struct arena *a;
 };
 
-static void add(struct columns *c, struct str name, enum column_type type, const char *unit)
+static void add(struct diff_columns *c, struct str name, enum column_type type, const char *unit)
 {
 	VEC_PUSH(c->a, &c->v, ((struct column){ name, type, unit }));
 }
@@ -28,7 +28,7 @@ static const char *unit_of(enum metric_id m)
 	return metrics[m].unit == UNIT_BYTES ? "bytes" : metrics[m].unit == UNIT_TIME ? "us" : NULL;
 }
 
-static void make_columns(const struct diff_answer *x, struct columns *c)
+static void make_columns(const struct diff_answer *x, struct diff_columns *c)
 {
 	const struct diff_ask *ask = x->d->ask;
 
@@ -151,7 +151,7 @@ static void put_gates(const struct diff_answer *x, struct document *doc)
 }
 
 static void put_document(
-        const struct diff_answer *x, struct columns *c, struct emit *to, struct sink *s)
+        const struct diff_answer *x, struct diff_columns *c, struct emit *to, struct sink *s)
 {
 	struct document doc;
 	struct sheet rows;
@@ -170,7 +170,7 @@ static void put_document(
 
 bool document_diff(const struct exported *out, struct sink *s, struct emit *to, struct err *e)
 {
-	struct columns c = { .a = to->a };
+	struct diff_columns c = { .a = to->a };
 
 	(void)e;
 	make_columns(out->of, &c);
@@ -182,7 +182,7 @@ bool rows_diff(const struct exported *out, enum sheet_form form, struct sink *s,
         struct err *e)
 {
 	const struct diff_answer *x = out->of;
-	struct columns c = { .a = to->a };
+	struct diff_columns c = { .a = to->a };
 	struct sheet sheet;
 
 	(void)e;

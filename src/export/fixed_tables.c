@@ -34,7 +34,7 @@
 #include "export/table.def"
 #undef TABLE
 
-const struct table tables[] = {
+const struct fixed_table tables[] = {
 #define TABLE(name, doc, open, ...)                                                                \
 	{ #name, doc, columns_of_##name, docs_of_##name,                                           \
 		sizeof columns_of_##name / sizeof *columns_of_##name, open },
@@ -43,7 +43,7 @@ const struct table tables[] = {
 };
 const size_t tables_n = sizeof tables / sizeof *tables;
 
-const struct table *table_named(struct str name)
+const struct fixed_table *table_named(struct str name)
 {
 	for (size_t i = 0; i < tables_n; i++)
 		if (str_eq(name, str_of(tables[i].name)))

@@ -17,19 +17,19 @@ struct table_reader;
  */
 typedef bool table_fill(struct table_reader *x, struct arrow_build *to, struct arena *scratch);
 
-struct table {
+struct fixed_table {
 	const char *name, *doc;
 	const struct column *columns;
 	const char *const *docs; /* a sentence for each column */
 	size_t n;
 	table_fill *(*open)(struct table_reader *x);
 };
-extern const struct table tables[];
+extern const struct fixed_table tables[];
 extern const size_t tables_n;
-const struct table *table_named(struct str name); /* NULL: there is none */
+const struct fixed_table *table_named(struct str name); /* NULL: there is none */
 
 struct table_reader {
-	const struct table *table;
+	const struct fixed_table *table;
 	const struct model *m;
 	const struct trace *t;  /* NULL: there is none, or several workers are loaded */
 	struct str run, worker; /* worker: where the model has no names of workers; may be NULL */

@@ -12,12 +12,12 @@
 #define SUFFIX S(" (gradient)")
 
 /* Key of a function or a location; texts are ids of names. */
-struct place {
+struct source_place {
 	uint32_t file, function;
 	int32_t line; /* of a function: where it starts */
 };
 
-struct sample {
+struct pprof_sample {
 	uint32_t node, entry; /* shown */
 	uint32_t label;       /* string */
 };
@@ -27,13 +27,14 @@ struct pprof {
 	const struct query *q;
 	const struct model *m;
 	struct arena *a;
-	struct intern names;      /* files and functions */
-	struct intern functions;  /* bytes of struct place; ids are one less than in the profile */
+	struct intern names; /* files and functions */
+	struct intern
+	        functions; /* bytes of struct source_place; ids are one less than in the profile */
 	struct intern locations;  /* likewise */
 	VEC(uint32_t) name, file; /* of each function: strings */
 	VEC(uint32_t) called;     /* of each location: function */
 	struct intern strings;    /* the string table */
-	VEC(struct sample) samples;
+	VEC(struct pprof_sample) samples;
 	uint32_t *file_of;     /* by shown entry: name */
 	uint32_t *location_of; /* by shown entry: location + 1, 0 for the root and its children */
 	VEC(uint32_t) path;
@@ -43,9 +44,9 @@ struct pprof {
 
 /* ---- tables ---- */
 
-static struct place read_place(const struct intern *t, uint32_t id)
+static struct source_place read_place(const struct intern *t, uint32_t id)
 {
-	struct place p;
+	struct source_place p;
 
 	memcpy(&p, t->strings[id].p, sizeof p);
 	return p;
@@ -65,7 +66,7 @@ static uint32_t add_name(struct pprof *x, uint32_t string, bool gradient)
 }
 
 /* "file:function" without folders and the last extension. */
-static struct str full_name(struct pprof *x, const struct place *p)
+static struct str full_name(struct pprof *x, const struct source_place *p)
 {
 	struct str file = str_base(intern_str(&x->names, p->file));
 
@@ -76,7 +77,7 @@ static struct str full_name(struct pprof *x, const struct place *p)
 	return sb_str(&x->text);
 }
 
-static uint32_t add_function(struct pprof *x, const struct place *p)
+static uint32_t add_function(struct pprof *x, const struct source_place *p)
 {
 	size_t before = x->functions.n;
 	uint32_t id = intern_add(&x->functions, str_make(p, sizeof *p));
@@ -90,7 +91,8 @@ static uint32_t add_function(struct pprof *x, const struct place *p)
 }
 
 /* Quirk 24: the callee's file does not count. */
-static uint32_t add_location(struct pprof *x, const struct place *p, const struct place *callee)
+static uint32_t add_location(
+        struct pprof *x, const struct source_place *p, const struct source_place *callee)
 {
 	size_t before = x->locations.n;
 	uint32_t id = intern_add(&x->locations, str_make(p, sizeof *p));
@@ -119,10 +121,10 @@ static void walk_entry(struct pprof *x, uint32_t i)
 	x->file_of[i] = add_name(x, f.file, false);
 	if (up == 0)
 		return;
-	struct place callee = { x->file_of[i], add_name(x, f.function, gradient),
+	struct source_place callee = { x->file_of[i], add_name(x, f.function, gradient),
 		f.func_start_line };
 	struct frame caller = entry_frame(x, up, &gradient);
-	struct place p = { x->file_of[up], callee.function, caller.line };
+	struct source_place p = { x->file_of[up], callee.function, caller.line };
 	x->location_of[i] = add_location(x, &p, &callee) + 1;
 }
 
@@ -131,7 +133,7 @@ static void add_samples(struct pprof *x, uint32_t shown, uint32_t entry)
 	const struct tree *t = x->q->tree;
 
 	for (uint32_t k = t->member0[entry]; k < t->member0[entry + 1]; k++) {
-		struct sample s = { .node = t->members[k], .entry = shown };
+		struct pprof_sample s = { .node = t->members[k], .entry = shown };
 		if (!view_matches(x->q, s.node))
 			continue;
 		intern_add_kept(&x->strings, S("graph node:"));
@@ -173,7 +175,8 @@ static void put_value_type(struct pprof *x, struct sink *to, uint32_t type, uint
 	flush(x, to, 1);
 }
 
-static void put_sample(struct pprof *x, struct sink *to, const struct sample *s, enum value value)
+static void put_sample(
+        struct pprof *x, struct sink *to, const struct pprof_sample *s, enum value value)
 {
 	struct pbput *b = &x->b;
 	size_t mark = pbput_size(b);
@@ -218,7 +221,7 @@ struct places {
 static int by_place(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct places *v = ctx;
-	struct place p = read_place(v->t, a), q = read_place(v->t, b);
+	struct source_place p = read_place(v->t, a), q = read_place(v->t, b);
 	const struct str *names = v->x->names.strings;
 	int order = str_cmp(names[p.file], names[q.file]);
 	uint64_t m = (uint64_t)p.line, n = (uint64_t)q.line; /* -1 comes last */
@@ -239,7 +242,7 @@ static void put_locations(struct pprof *x, struct sink *to)
 	const uint32_t *ids = sort_places(x, &x->locations);
 
 	for (size_t i = 0; i < x->locations.n; i++) {
-		struct place p = read_place(&x->locations, ids[i]);
+		struct source_place p = read_place(&x->locations, ids[i]);
 		pbput_i64(&x->b, 2, p.line);
 		pbput_i64(&x->b, 1, (int64_t)x->called.v[ids[i]] + 1);
 		pbput_close(&x->b, 4, 0);
@@ -253,7 +256,7 @@ static void put_functions(struct pprof *x, struct sink *to)
 	const uint32_t *ids = sort_places(x, &x->functions);
 
 	for (size_t i = 0; i < x->functions.n; i++) {
-		struct place p = read_place(&x->functions, ids[i]);
+		struct source_place p = read_place(&x->functions, ids[i]);
 		pbput_i64(&x->b, 5, p.line);
 		pbput_i64(&x->b, 4, x->file.v[ids[i]]);
 		pbput_i64(&x->b, 2, x->name.v[ids[i]]);

@@ -33,7 +33,7 @@ enum what {
 	CELL_EXTRA_TOTAL,
 	CELL_EXTRA_WORDS
 };
-struct cell {
+struct row_cell {
 	enum what what;
 	enum value value; /* OWN, TOTAL */
 	const struct extra *extra;
@@ -56,7 +56,7 @@ static const char *unit_name(enum unit u)
 static void add(struct rows *x, const char *name, enum column_type type, enum what what)
 {
 	VEC_PUSH(x->a, &x->columns, ((struct column){ str_of(name), type, NULL }));
-	VEC_PUSH(x->a, &x->cells, (struct cell){ .what = what });
+	VEC_PUSH(x->a, &x->cells, (struct row_cell){ .what = what });
 }
 
 static void add_pair(struct rows *x, const char *name, enum unit unit, enum value v)
@@ -65,9 +65,9 @@ static void add_pair(struct rows *x, const char *name, enum unit unit, enum valu
 	const char *u = unit_name(unit);
 
 	VEC_PUSH(x->a, &x->columns, ((struct column){ own, COLUMN_INTEGER, u }));
-	VEC_PUSH(x->a, &x->cells, ((struct cell){ .what = CELL_OWN, .value = v }));
+	VEC_PUSH(x->a, &x->cells, ((struct row_cell){ .what = CELL_OWN, .value = v }));
 	VEC_PUSH(x->a, &x->columns, ((struct column){ total, COLUMN_INTEGER, u }));
-	VEC_PUSH(x->a, &x->cells, ((struct cell){ .what = CELL_TOTAL, .value = v }));
+	VEC_PUSH(x->a, &x->cells, ((struct row_cell){ .what = CELL_TOTAL, .value = v }));
 }
 
 static void add_metric(struct rows *x, enum metric_id id)
@@ -94,7 +94,7 @@ static void add_extra(struct rows *x, const struct extra *extra)
 		struct str name = str_replace_char(x->a, extra->name, ' ', '_');
 		VEC_PUSH(x->a, &x->columns, ((struct column){ name, COLUMN_TEXT, NULL }));
 		VEC_PUSH(x->a, &x->cells,
-		        ((struct cell){ .what = CELL_EXTRA_WORDS, .extra = extra }));
+		        ((struct row_cell){ .what = CELL_EXTRA_WORDS, .extra = extra }));
 		return;
 	}
 	struct str of =
@@ -107,7 +107,7 @@ static void add_extra(struct rows *x, const struct extra *extra)
 			type, unit_name(extra->unit) };
 		VEC_PUSH(x->a, &x->columns, c);
 		VEC_PUSH(x->a, &x->cells,
-		        ((struct cell){ .what = total ? CELL_EXTRA_TOTAL : CELL_EXTRA_OWN,
+		        ((struct row_cell){ .what = total ? CELL_EXTRA_TOTAL : CELL_EXTRA_OWN,
 		                .extra = extra }));
 	}
 }
@@ -296,7 +296,7 @@ static void put_number(struct sheet *to, const struct rows *x, bool own, uint32_
 		sheet_i64(to, t->v[v]);
 }
 
-static void put_cell(struct rows *x, struct sheet *to, const struct cell *c, uint32_t i)
+static void put_cell(struct rows *x, struct sheet *to, const struct row_cell *c, uint32_t i)
 {
 	const struct result *r = x->r;
 	const struct entry *e = &r->shown[i];

@@ -237,7 +237,7 @@ static void write_json(const struct table *x, size_t top, struct sink *s, const 
 /* ---- forms ---- */
 
 /* The table to write, and its limits. */
-struct shown {
+struct table_shown {
 	const struct table *x;
 	size_t top;
 	unsigned columns;
@@ -245,7 +245,7 @@ struct shown {
 
 static bool as_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
 {
-	const struct shown *t = x->of;
+	const struct table_shown *t = x->of;
 
 	(void)e;
 	table_put_text(t->x, t->top, s == to->out ? t->columns : 0, s);
@@ -257,7 +257,7 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 
 static bool as_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
 {
-	const struct shown *t = x->of;
+	const struct table_shown *t = x->of;
 
 	(void)e;
 	write_json(t->x, t->top, s, to);
@@ -267,7 +267,7 @@ static bool as_document(const struct exported *x, struct sink *s, struct emit *t
 static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e)
 {
-	const struct shown *t = x->of;
+	const struct table_shown *t = x->of;
 	struct sheet sheet;
 
 	(void)e;
@@ -280,7 +280,7 @@ static bool as_rows(const struct exported *x, enum sheet_form form, struct sink 
 bool table_write(const struct table *x, size_t top, const struct output *o, unsigned columns,
         struct emit *to, struct err *e)
 {
-	struct shown shown = { .x = x, .top = top, .columns = columns };
+	struct table_shown shown = { .x = x, .top = top, .columns = columns };
 	struct exported all = { .kind = RESULT_GPU,
 		.name = x->key,
 		.of = &shown,

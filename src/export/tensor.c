@@ -18,7 +18,7 @@
 #define TEXT_MAX    10000 /* a block that closes beyond it is cut there */
 #define HUGE_TENSOR 100000
 
-struct writer {
+struct tensor_writer {
 	const struct ckpt_tensor *t;
 	struct arena *a;
 	struct sb b;
@@ -44,7 +44,7 @@ static double six_digits(double x)
 
 /* ---- text ---- */
 
-static void open_block(struct writer *w)
+static void open_block(struct tensor_writer *w)
 {
 	w->depth++;
 	if (w->b.n <= TEXT_MAX)
@@ -52,7 +52,7 @@ static void open_block(struct writer *w)
 }
 
 /* Quirk 30: the text is cut whenever a block closes. */
-static void close_block(struct writer *w)
+static void close_block(struct tensor_writer *w)
 {
 	w->depth--;
 	if (w->b.n > TEXT_MAX)
@@ -61,14 +61,14 @@ static void close_block(struct writer *w)
 }
 
 /* Opens what must be open before a value. */
-static void before_value(struct writer *w)
+static void before_value(struct tensor_writer *w)
 {
 	while (w->depth < w->levels || w->depth == 0)
 		open_block(w);
 }
 
 /* Closes what ends with a value. */
-static void after_value(struct writer *w)
+static void after_value(struct tensor_writer *w)
 {
 	for (uint32_t d = w->levels; d-- > 0;) {
 		if (++w->index[d] < w->t->dims[d])
@@ -80,12 +80,12 @@ static void after_value(struct writer *w)
 		close_block(w);
 }
 
-static void put_double(struct writer *w, double x)
+static void put_double(struct tensor_writer *w, double x)
 {
 	fmt_fixed2(&w->b, six_digits(x));
 }
 
-static void put_number(struct writer *w, const uint8_t *p)
+static void put_number(struct tensor_writer *w, const uint8_t *p)
 {
 	const struct dtype *d = w->t->type;
 
@@ -105,7 +105,7 @@ static void put_number(struct writer *w, const uint8_t *p)
 }
 
 /* Text beyond the limit is never seen: it is cut when its block closes. */
-static void put_value(struct writer *w, const struct ckpt_values *v, size_t i)
+static void put_value(struct tensor_writer *w, const struct ckpt_values *v, size_t i)
 {
 	if (w->b.n > TEXT_MAX)
 		return;
@@ -120,13 +120,13 @@ static void put_value(struct writer *w, const struct ckpt_values *v, size_t i)
 }
 
 /* Is nothing that comes able to change the text, except the end? */
-static bool is_full(const struct writer *w)
+static bool is_full(const struct tensor_writer *w)
 {
 	return w->b.n > TEXT_MAX && w->depth > 0;
 }
 
 /* A tensor without values: empty blocks where a dimension is 0. */
-static void put_empty(struct writer *w)
+static void put_empty(struct tensor_writer *w)
 {
 	int64_t blocks = 1;
 
@@ -143,7 +143,7 @@ static void put_empty(struct writer *w)
 }
 
 /* Ends blocks that are open because the text was cut short. */
-static void finish(struct writer *w)
+static void finish(struct tensor_writer *w)
 {
 	while (w->depth)
 		close_block(w);
@@ -151,7 +151,7 @@ static void finish(struct writer *w)
 
 /* ---- message ---- */
 
-static void keep(struct writer *w, const struct ckpt_values *v)
+static void keep(struct tensor_writer *w, const struct ckpt_values *v)
 {
 	const struct dtype *d = w->t->type;
 
@@ -173,7 +173,7 @@ static void put_varint(struct sb *b, uint64_t v)
 	b->n += (size_t)(varint_put((uint8_t *)sb_room(b, VARINT_MAX), v) - (uint8_t *)b->p) - b->n;
 }
 
-static void put_ints(struct sb *b, const struct writer *w)
+static void put_ints(struct sb *b, const struct tensor_writer *w)
 {
 	uint64_t size = 0;
 
@@ -185,7 +185,7 @@ static void put_ints(struct sb *b, const struct writer *w)
 		put_varint(b, (uint64_t)w->ints.v[i]);
 }
 
-static void put_doubles(struct sb *b, const struct writer *w)
+static void put_doubles(struct sb *b, const struct tensor_writer *w)
 {
 	put_varint(b, LEAF_TAG(2, WIRE_BYTES));
 	put_varint(b, 8 * (uint64_t)w->doubles.n);
@@ -200,7 +200,7 @@ static void put_doubles(struct sb *b, const struct writer *w)
 }
 
 /* TFProfTensorProto: dtype 1, value_double 2, value_int64 3, value_str 4. */
-static struct str message(const struct writer *w)
+static struct str message(const struct tensor_writer *w)
 {
 	struct sb b = sb_in(w->a);
 
@@ -221,7 +221,7 @@ static struct str message(const struct writer *w)
 /* ---- reading ---- */
 
 /* Writes those of n values that the limit still lets through. */
-static void put_values(struct writer *w, const struct ckpt_values *v, int64_t room)
+static void put_values(struct tensor_writer *w, const struct ckpt_values *v, int64_t room)
 {
 	for (size_t i = 0; i < v->n && (int64_t)i < room && !is_full(w); i++) {
 		before_value(w);
@@ -233,7 +233,7 @@ static void put_values(struct writer *w, const struct ckpt_values *v, int64_t ro
 bool tensor_read(struct ckpt *c, const struct ckpt_tensor *t, const struct tensor_want *want,
         struct arena *a, struct shown_tensor *out, struct err *e)
 {
-	struct writer w = { .t = t, .a = a, .b = sb_in(a), .message = want->message };
+	struct tensor_writer w = { .t = t, .a = a, .b = sb_in(a), .message = want->message };
 	bool cut = want->limit >= 0 && t->elements > want->limit;
 	int64_t limit = cut ? want->limit : INT64_MAX, done = 0;
 	struct tensor_stats stats = { 0 };

@@ -6,7 +6,7 @@
 #include "export/out.h"
 #include "export/tensor.h"
 
-struct lines {
+struct tree_lines {
 	const struct result *r;
 	const struct query *q;
 	struct line_build b;
@@ -14,7 +14,7 @@ struct lines {
 	uint32_t *steps_in; /* num_hidden_ops: further indents of each entry; else NULL */
 };
 
-static void field(struct lines *l, unsigned column)
+static void field(struct tree_lines *l, unsigned column)
 {
 	if (l->fields++)
 		sb_put(&l->b.text, S(", "));
@@ -22,7 +22,7 @@ static void field(struct lines *l, unsigned column)
 }
 
 /* "run/total run|1/total defined" */
-static void put_occurrence(struct lines *l, const struct entry *x)
+static void put_occurrence(struct tree_lines *l, const struct entry *x)
 {
 	struct sb *b = &l->b.text;
 
@@ -36,13 +36,13 @@ static void put_occurrence(struct lines *l, const struct entry *x)
 	fmt_count(b, x->total->v[V_DEFINITIONS]);
 }
 
-static uint32_t entry_node(const struct lines *l, const struct entry *x)
+static uint32_t entry_node(const struct tree_lines *l, const struct entry *x)
 {
 	return l->q->tree->node[l->q->kept.at[x->kept]];
 }
 
 /* Appends the device, types or input shapes of a node as a cell. */
-static void put_text(struct lines *l, enum unit unit, uint32_t node, unsigned column)
+static void put_text(struct tree_lines *l, enum unit unit, uint32_t node, unsigned column)
 {
 	const struct model *m = l->q->m;
 	struct sb *b = &l->b.text;
@@ -69,7 +69,7 @@ static void put_text(struct lines *l, enum unit unit, uint32_t node, unsigned co
 }
 
 /* Appends the shape of a variable before its number of parameters, in the same cell. */
-static void put_shape(struct lines *l, uint32_t node)
+static void put_shape(struct tree_lines *l, uint32_t node)
 {
 	uint32_t shape = node == ID_NONE ? ID_NONE : l->q->m->nodes.v[node].shape;
 
@@ -81,7 +81,7 @@ static void put_shape(struct lines *l, uint32_t node)
 
 /* Returns the depth of an entry's line. If num_hidden_ops is selected, writes above it how many
  * nodes are hidden between the entry and its parent. */
-static size_t depth_of(struct lines *l, const struct entry *x, struct sink *to)
+static size_t depth_of(struct tree_lines *l, const struct entry *x, struct sink *to)
 {
 	size_t i = (size_t)(x - l->r->shown), depth = x->depth;
 	uint32_t hidden = 0;
@@ -101,7 +101,7 @@ static size_t depth_of(struct lines *l, const struct entry *x, struct sink *to)
 }
 
 static void put_metric(
-        struct lines *l, const struct entry *x, const struct text_columns *c, unsigned i)
+        struct tree_lines *l, const struct entry *x, const struct text_columns *c, unsigned i)
 {
 	const struct metric *m = &metrics[c->id[i]];
 	struct sb *b = &l->b.text;
@@ -123,7 +123,7 @@ static void put_metric(
 }
 
 static void put_entry(
-        struct lines *l, const struct entry *x, const struct text_columns *c, struct sink *to)
+        struct tree_lines *l, const struct entry *x, const struct text_columns *c, struct sink *to)
 {
 	size_t depth = depth_of(l, x, to);
 
@@ -144,7 +144,7 @@ static void put_entry(
 
 void text_tree(const struct result *r, struct sink *to, struct arena *a)
 {
-	struct lines l = { .r = r, .q = r->q };
+	struct tree_lines l = { .r = r, .q = r->q };
 	struct text_columns c;
 
 	line_build_init(&l.b, a);

@@ -16,7 +16,7 @@
 #define PID_FREE INT64_C(1000000000) /* from here on are pids for what has none of its own */
 #define TID_FREE INT64_C(1000000000)
 
-struct place {
+struct track_place {
 	int64_t pid, tid;
 };
 
@@ -26,7 +26,7 @@ struct drawing {
 	struct arena *a;
 	struct imap *pids, *tids;  /* those that are taken; tids: by hash of both */
 	int64_t *process, *device; /* pids */
-	struct place *track;
+	struct track_place *track;
 	int64_t *flows; /* how many there are so far, over all traces */
 	struct trace_links links;
 };
@@ -58,7 +58,7 @@ static void number_all(struct drawing *x)
 
 	x->process = ARENA_ARRAY(x->a, t->processes.n + 1, int64_t);
 	x->device = ARENA_ARRAY(x->a, t->devices.n, int64_t);
-	x->track = ARENA_ARRAY(x->a, t->tracks.n, struct place);
+	x->track = ARENA_ARRAY(x->a, t->tracks.n, struct track_place);
 	for (size_t i = 0; i < t->processes.n; i++)
 		x->process[i] = take_pid(x, t->processes.v[i].pid);
 	x->process[t->processes.n] = take_pid(x, PID_FREE); /* of tracks without a process */
@@ -68,7 +68,7 @@ static void number_all(struct drawing *x)
 		const struct trace_track *k = &t->tracks.v[i];
 		uint32_t process = k->process == ID_NONE ? (uint32_t)t->processes.n : k->process;
 		int64_t pid = k->device == ID_NONE ? x->process[process] : x->device[k->device];
-		x->track[i] = (struct place){ pid, take_tid(x, pid, k->id) };
+		x->track[i] = (struct track_place){ pid, take_tid(x, pid, k->id) };
 	}
 }
 
@@ -96,7 +96,7 @@ static void begin(struct drawing *x, struct json *j, struct str ph, struct str n
 	put_text(j, S("name"), name);
 }
 
-static void put_place(struct json *j, struct place p)
+static void put_place(struct json *j, struct track_place p)
 {
 	put_int(j, S("pid"), p.pid);
 	put_int(j, S("tid"), p.tid);
@@ -179,7 +179,8 @@ static void put_flow_end(struct drawing *x, const struct slice *s, bool start)
 /* An arrow from the call that launched device work. */
 static void put_flow(struct drawing *x, const struct slice *s)
 {
-	const struct launch *launch = slice_is_work(x->t, s) ? link_launch(&x->links, s) : NULL;
+	const struct launch *launch =
+	        slice_is_work(x->t, s) ? link_launch(&x->links, s) : NULL;
 	struct slice call;
 
 	if (!launch)
@@ -192,7 +193,7 @@ static void put_flow(struct drawing *x, const struct slice *s)
 
 /* ---- what is around the slices ---- */
 
-static void put_name(struct drawing *x, struct str what, struct place p, struct str name)
+static void put_name(struct drawing *x, struct str what, struct track_place p, struct str name)
 {
 	struct json j;
 
@@ -222,7 +223,7 @@ static void put_source(struct drawing *x)
 static void put_process(struct drawing *x, uint32_t i)
 {
 	const struct trace_process *p = &x->t->processes.v[i];
-	struct place place = { x->process[i], 0 };
+	struct track_place place = { x->process[i], 0 };
 	struct json j;
 
 	if (p->name != ID_NONE)
@@ -276,7 +277,7 @@ static void draw(struct drawing *x)
 	for (uint32_t i = 0; i < t->processes.n; i++)
 		put_process(x, i);
 	for (uint32_t i = 0; i < t->devices.n; i++)
-		put_name(x, S("process_name"), (struct place){ x->device[i], 0 },
+		put_name(x, S("process_name"), (struct track_place){ x->device[i], 0 },
 		        trace_device_label(t, i, x->a));
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		struct slice_iter it = trace_slices(t, i);

@@ -9,20 +9,20 @@
 #include "io/pb_internal.h"
 
 /* A message being checked, or an unknown group in it (d is NULL). */
-struct frame {
+struct pb_frame {
 	const uint8_t *end;
 	const ProtobufCMessageDescriptor *d;
 	uint32_t group; /* field number */
 };
 
-struct gate {
+struct pb_gate {
 	const uint8_t *p;
-	struct frame *f, *last; /* the innermost frame; the deepest allowed frame */
-	struct frame frames[PB_FRAMES];
+	struct pb_frame *f, *last; /* the innermost frame; the deepest allowed frame */
+	struct pb_frame frames[PB_FRAMES];
 };
 
 /* Skips a varint. */
-static inline bool gate_varint(struct gate *g)
+static inline bool gate_varint(struct pb_gate *g)
 {
 	const uint8_t *p = g->p, *end = g->f->end;
 
@@ -37,7 +37,7 @@ static inline bool gate_varint(struct gate *g)
 	return false;
 }
 
-static inline bool gate_tag(struct gate *g, uint32_t *tag)
+static inline bool gate_tag(struct pb_gate *g, uint32_t *tag)
 {
 	const uint8_t *from = g->p;
 	uint64_t v;
@@ -54,7 +54,7 @@ static inline bool gate_tag(struct gate *g, uint32_t *tag)
 }
 
 /* Reads a length and checks that as many bytes follow. */
-static inline bool gate_length(struct gate *g, size_t *n)
+static inline bool gate_length(struct pb_gate *g, size_t *n)
 {
 	const uint8_t *from = g->p;
 	uint64_t v;
@@ -67,7 +67,7 @@ static inline bool gate_length(struct gate *g, size_t *n)
 	return true;
 }
 
-static inline bool gate_fixed(struct gate *g, size_t n)
+static inline bool gate_fixed(struct pb_gate *g, size_t n)
 {
 	if ((size_t)(g->f->end - g->p) < n)
 		return false;
@@ -76,12 +76,12 @@ static inline bool gate_fixed(struct gate *g, size_t n)
 }
 
 static inline bool gate_push(
-        struct gate *g, const uint8_t *end, const ProtobufCMessageDescriptor *d, uint32_t group)
+        struct pb_gate *g, const uint8_t *end, const ProtobufCMessageDescriptor *d, uint32_t group)
 {
 	if (g->f == g->last)
 		return false;
 	g->f++;
-	*g->f = (struct frame){ end, d, group };
+	*g->f = (struct pb_frame){ end, d, group };
 	return true;
 }
 
@@ -102,7 +102,7 @@ static inline bool is_utf8(const uint8_t *p, size_t n)
 }
 
 /* Checks a packed list of n bytes. */
-static bool gate_packed(struct gate *g, const ProtobufCFieldDescriptor *fd, size_t n)
+static bool gate_packed(struct pb_gate *g, const ProtobufCFieldDescriptor *fd, size_t n)
 {
 	const uint8_t *end = g->p + n;
 	unsigned run = 0;
@@ -122,7 +122,7 @@ static bool gate_packed(struct gate *g, const ProtobufCFieldDescriptor *fd, size
 }
 
 /* Checks the value of a field with a length. Strings of proto2 (optional) are not checked. */
-static bool gate_bytes(struct gate *g, const ProtobufCFieldDescriptor *fd)
+static bool gate_bytes(struct pb_gate *g, const ProtobufCFieldDescriptor *fd)
 {
 	size_t n;
 
@@ -140,7 +140,7 @@ static bool gate_bytes(struct gate *g, const ProtobufCFieldDescriptor *fd)
 }
 
 /* Checks the value after the tag. */
-static inline bool gate_value(struct gate *g, uint32_t tag)
+static inline bool gate_value(struct pb_gate *g, uint32_t tag)
 {
 	const ProtobufCFieldDescriptor *fd = g->f->d ? pb_find(g->f->d, tag >> 3) : NULL;
 
@@ -162,7 +162,7 @@ static inline bool gate_value(struct gate *g, uint32_t tag)
 }
 
 /* Checks everything; *at is the offset of the faulty field. */
-static bool gate_run(struct gate *g, size_t *at)
+static bool gate_run(struct pb_gate *g, size_t *at)
 {
 	const uint8_t *from, *start = g->p;
 	uint32_t tag;
@@ -187,7 +187,7 @@ static bool gate_run(struct gate *g, size_t *at)
 
 bool pb_gate(const ProtobufCMessageDescriptor *d, struct str bytes, unsigned depth, size_t *at)
 {
-	struct gate g;
+	struct pb_gate g;
 
 	*at = 0;
 	if (depth > WIRE_DEPTH_MAX || bytes.n > INT32_MAX)
@@ -197,6 +197,6 @@ bool pb_gate(const ProtobufCMessageDescriptor *d, struct str bytes, unsigned dep
 	g.p = (const uint8_t *)bytes.p;
 	g.f = g.frames;
 	g.last = g.frames + (WIRE_DEPTH_MAX - depth);
-	g.frames[0] = (struct frame){ g.p + bytes.n, d, 0 };
+	g.frames[0] = (struct pb_frame){ g.p + bytes.n, d, 0 };
 	return gate_run(&g, at);
 }

@@ -25,7 +25,7 @@
 #define FILE_MARK      ".tfprof-"
 #define FILE_STEM_MAX  (NAME_MAX - 24) /* bytes of the final name kept in the temporary one */
 
-struct file {
+struct out_file {
 	struct arena *a;
 	struct work *work;
 	struct guard guard;
@@ -39,7 +39,7 @@ struct file {
 /* Closes and removes the unfinished file. Also used as the guard. */
 static void file_abandon(void *what)
 {
-	struct file *f = what;
+	struct out_file *f = what;
 
 	if (f->fd >= 0)
 		close(f->fd);
@@ -51,7 +51,7 @@ static void file_abandon(void *what)
 
 static void file_drop(void *user)
 {
-	struct file *f = user;
+	struct out_file *f = user;
 
 	if (f && f->fd >= 0) {
 		arena_unguard(f->a, &f->guard);
@@ -59,14 +59,14 @@ static void file_drop(void *user)
 	}
 }
 
-static bool file_fail(const struct file *f, int errnum, struct err *e)
+static bool file_fail(const struct out_file *f, int errnum, struct err *e)
 {
 	return err_system(e, "cannot write", f->name, errnum);
 }
 
 static bool file_put(void *user, const void *p, size_t n, struct err *why)
 {
-	const struct file *f = user;
+	const struct out_file *f = user;
 
 	return sink_write(f->fd, f->name, p, n, f->work, why);
 }
@@ -74,7 +74,7 @@ static bool file_put(void *user, const void *p, size_t n, struct err *why)
 /* Closes and renames. Builds the sentence last, because building it may end the work. */
 static bool file_finish(void *user, struct err *why)
 {
-	struct file *f = user;
+	struct out_file *f = user;
 	int fd = f->fd, errnum = 0;
 
 	arena_unguard(f->a, &f->guard);
@@ -102,7 +102,7 @@ static struct str file_folder(struct str path)
 }
 
 /* Follows the links at the end of f->path; the target need not exist. */
-static bool file_follow(struct file *f, struct err *e)
+static bool file_follow(struct out_file *f, struct err *e)
 {
 	char to[PATH_MAX];
 	struct str folder;
@@ -140,7 +140,7 @@ static int file_descriptor(struct str path)
 }
 
 /* Opens an existing file for writing without replacing it. */
-static bool file_open_direct(struct file *f, bool pipe, struct err *e)
+static bool file_open_direct(struct out_file *f, bool pipe, struct err *e)
 {
 	const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
 
@@ -154,7 +154,7 @@ static bool file_open_direct(struct file *f, bool pipe, struct err *e)
 }
 
 /* Returns six random letters and digits. */
-static void file_random(const struct file *f, unsigned attempt, char out[6])
+static void file_random(const struct out_file *f, unsigned attempt, char out[6])
 {
 	static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
 	struct timespec t;
@@ -171,7 +171,7 @@ static void file_random(const struct file *f, unsigned attempt, char out[6])
 
 /* Returns a name for the temporary file: at most `keep` bytes of the final name, whole characters.
  */
-static const char *file_temp_name(const struct file *f, size_t keep, unsigned attempt)
+static const char *file_temp_name(const struct out_file *f, size_t keep, unsigned attempt)
 {
 	struct str path = str_of(f->path), folder = file_folder(path), stem;
 	char random[6];
@@ -188,7 +188,7 @@ static const char *file_temp_name(const struct file *f, size_t keep, unsigned at
 }
 
 /* Creates the temporary file; if the name is too long for its folder, retries without the stem. */
-static bool file_create(struct file *f, mode_t mode, struct err *e)
+static bool file_create(struct out_file *f, mode_t mode, struct err *e)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
 	size_t keep = FILE_STEM_MAX;
@@ -224,7 +224,7 @@ static mode_t file_mode(int fd, const struct stat *before)
 }
 
 /* Creates the replacement file; it is private until its mode is set. */
-static bool file_replace(struct file *f, const struct stat *before, struct err *e)
+static bool file_replace(struct out_file *f, const struct stat *before, struct err *e)
 {
 	if (!file_create(f, 0600, e))
 		return false;
@@ -233,7 +233,7 @@ static bool file_replace(struct file *f, const struct stat *before, struct err *
 }
 
 /* Decides how to write, and opens. */
-static bool file_open(struct file *f, struct err *e)
+static bool file_open(struct out_file *f, struct err *e)
 {
 	int fd = file_descriptor(f->name);
 	struct stat st;
@@ -260,7 +260,7 @@ static bool file_open(struct file *f, struct err *e)
 }
 
 /* Decides and opens in an open folder, where links are not followed. */
-static bool file_open_inside(struct file *f, struct err *e)
+static bool file_open_inside(struct out_file *f, struct err *e)
 {
 	struct stat st;
 
@@ -273,8 +273,8 @@ static bool file_open_inside(struct file *f, struct err *e)
 }
 
 /* Opens with `open` and creates the sink. */
-static bool file_begin(
-        struct sink **out, struct file *f, bool (*open)(struct file *, struct err *), struct err *e)
+static bool file_begin(struct sink **out, struct out_file *f,
+        bool (*open)(struct out_file *, struct err *), struct err *e)
 {
 	struct sink *s = sink_new(f->a, &file_ops, f);
 
@@ -288,11 +288,11 @@ static bool file_begin(
 	return true;
 }
 
-static struct file *file_new(struct arena *a, int folder, struct str name, struct str path)
+static struct out_file *file_new(struct arena *a, int folder, struct str name, struct str path)
 {
-	struct file *f = ARENA_NEW(a, struct file);
+	struct out_file *f = ARENA_NEW(a, struct out_file);
 
-	*f = (struct file){ .a = a, .work = a->work, .folder = folder, .fd = -1 };
+	*f = (struct out_file){ .a = a, .work = a->work, .folder = folder, .fd = -1 };
 	f->name = str_copy(a, name);
 	f->path = str_z(a, path);
 	return f;
@@ -300,7 +300,7 @@ static struct file *file_new(struct arena *a, int folder, struct str name, struc
 
 bool sink_file(struct sink **out, struct arena *a, struct str path, struct err *e)
 {
-	struct file *f = file_new(a, AT_FDCWD, path, path);
+	struct out_file *f = file_new(a, AT_FDCWD, path, path);
 
 	if (memchr(f->path, 0, path.n))
 		return err_set(

@@ -29,7 +29,7 @@ static const struct table_frame plain = { "", ": ", "", "" };
 
 /* Writes the sentence about byte `at`. */
 static bool fail_at(
-        const struct table *t, struct err *e, enum status code, uint64_t at, const char *what)
+        const struct sstable *t, struct err *e, enum status code, uint64_t at, const char *what)
 {
 	const struct table_frame *f = t->frame;
 
@@ -37,7 +37,7 @@ static bool fail_at(
 	        f->middle, at, what, f->tail);
 }
 
-static bool lost(const struct table *t, struct err *e, uint64_t at, const char *what)
+static bool lost(const struct sstable *t, struct err *e, uint64_t at, const char *what)
 {
 	return fail_at(t, e, ERR_DATA_LOSS, at, what);
 }
@@ -66,7 +66,7 @@ static void make_room(struct arena *a, uint8_t **buf, size_t *cap, size_t n)
 
 /* True if the stored checksum matches. Used before memory is allocated for a large block. */
 static bool check_large(
-        struct table *t, struct table_block *b, struct arena *a, bool *ok, struct err *e)
+        struct sstable *t, struct table_block *b, struct arena *a, bool *ok, struct err *e)
 {
 	uint64_t at = b->from.at, left = b->from.size + 1;
 	uint32_t crc = 0;
@@ -106,7 +106,7 @@ static bool unpack(struct table_block *b, struct arena *a, size_t *n)
 #endif
 
 /* Finds the restart array of the contents in b->buf, and starts at the first entry. */
-static bool begin(const struct table *t, struct table_block *b, size_t n, struct err *e)
+static bool begin(const struct sstable *t, struct table_block *b, size_t n, struct err *e)
 {
 	b->restarts = n < 4 ? UINT32_MAX : le32_get(b->buf + n - 4);
 	if (n < 4 || b->restarts > (n - 4) / 4 || (b->restarts == 0 && n > 4))
@@ -118,7 +118,7 @@ static bool begin(const struct table *t, struct table_block *b, size_t n, struct
 }
 
 /* True if the block and its trailer lie before the footer. */
-static bool lies_inside(const struct table *t, struct table_handle h)
+static bool lies_inside(const struct sstable *t, struct table_handle h)
 {
 	uint64_t room = t->file.size - FOOTER;
 
@@ -126,7 +126,7 @@ static bool lies_inside(const struct table *t, struct table_handle h)
 }
 
 /* Reads, verifies and decompresses the block at h. */
-static bool load(struct table *t, struct table_block *b, struct table_handle h, struct arena *a,
+static bool load(struct sstable *t, struct table_block *b, struct table_handle h, struct arena *a,
         struct err *e)
 {
 	size_t n = (size_t)h.size;
@@ -265,7 +265,7 @@ static bool get_handle(const uint8_t **p, const uint8_t *end, struct table_handl
 }
 
 /* True if the first 40 bytes of the footer are exactly a writer's encoding of the handles. */
-static bool footer_is_usual(const struct table *t, const uint8_t *footer)
+static bool footer_is_usual(const struct sstable *t, const uint8_t *footer)
 {
 	uint8_t made[FOOTER] = { 0 }, *p = made;
 
@@ -277,7 +277,7 @@ static bool footer_is_usual(const struct table *t, const uint8_t *footer)
 }
 
 /* If the file cannot be opened at all, the sentence has no place in it. */
-static bool fail_open(const struct table *t, struct err *e, const char *what, const char *more)
+static bool fail_open(const struct sstable *t, struct err *e, const char *what, const char *more)
 {
 	const struct table_frame *f = t->frame;
 
@@ -285,13 +285,13 @@ static bool fail_open(const struct table *t, struct err *e, const char *what, co
 	        what, more, f->tail);
 }
 
-bool table_open(struct table *t, struct arena *a, struct str path, const struct table_frame *frame,
-        struct err *e)
+bool table_open(struct sstable *t, struct arena *a, struct str path,
+        const struct table_frame *frame, struct err *e)
 {
 	uint8_t footer[FOOTER];
 	const uint8_t *p = footer;
 
-	*t = (struct table){ .frame = frame ? frame : &plain };
+	*t = (struct sstable){ .frame = frame ? frame : &plain };
 	rfile_init(&t->file, a, path);
 	if (!rfile_open(&t->file, a, e))
 		return false;
@@ -311,14 +311,14 @@ bool table_open(struct table *t, struct arena *a, struct str path, const struct 
 	return true;
 }
 
-void table_close(struct table *t)
+void table_close(struct sstable *t)
 {
 	rfile_close(&t->file);
 }
 
 /* ---- cursors ---- */
 
-void table_at_init(struct table_at *c, struct table *t, struct arena *a, struct err *e)
+void table_at_init(struct table_at *c, struct sstable *t, struct arena *a, struct err *e)
 {
 	*c = (struct table_at){ .t = t, .a = a, .e = e, .place = t->index.at };
 	c->top = t->top;
@@ -394,7 +394,7 @@ bool table_find(struct table_at *c, struct str key)
 
 bool table_verify_end(struct table_at *c)
 {
-	struct table *t = c->t;
+	struct sstable *t = c->t;
 	uint64_t meta_end = t->meta.at + t->meta.size + TRAILER;
 
 	c->place = t->file.size - FOOTER;

@@ -37,7 +37,7 @@ struct table_frame {
 	const char *lead, *middle, *tail, *magic;
 };
 
-struct table {
+struct sstable {
 	struct rfile file;
 	struct table_handle meta, index;
 	struct table_block top; /* the index block; only its contents are shared by cursors */
@@ -47,13 +47,13 @@ struct table {
 
 /* Opens the file and reads the index, which lives in a; path must live as long. frame surrounds the
  * sentence if the contents are faulty; NULL: "FILE: SENTENCE". */
-bool table_open(struct table *t, struct arena *a, struct str path, const struct table_frame *frame,
-        struct err *e);
-void table_close(struct table *t);
+bool table_open(struct sstable *t, struct arena *a, struct str path,
+        const struct table_frame *frame, struct err *e);
+void table_close(struct sstable *t);
 
 /* A position in a table; buffers live in a and are reused. */
 struct table_at {
-	struct table *t;
+	struct sstable *t;
 	struct arena *a;
 	struct err *e;
 	struct str key, value; /* of the entry; valid until the next call */
@@ -63,7 +63,7 @@ struct table_at {
 	uint64_t expect; /* strict: expected start of the next block */
 	bool strict;     /* strict: blocks must follow each other without gaps, up to the footer */
 };
-void table_at_init(struct table_at *c, struct table *t, struct arena *a, struct err *e);
+void table_at_init(struct table_at *c, struct sstable *t, struct arena *a, struct err *e);
 
 /* Moves to the next entry; false at the end, or when bad. */
 bool table_next(struct table_at *c);

@@ -24,7 +24,7 @@ _Static_assert((int)TFP_GRAPH == ROLE_GRAPH && (int)TFP_STEP == ROLE_STEP &&
 #define IN_USE     S("the session is in use: a callback may call tfp_cancel and tfp_close alone")
 
 /* One call: what it runs, and on what. */
-struct call {
+struct api_call {
 	struct tfp_session *t;
 	bool (*f)(struct tfp_session *t, void *arg);
 	void *arg;
@@ -67,7 +67,7 @@ static struct str notes_since(struct session *s, size_t from)
 
 static bool call_inside(struct session *s, void *ctx)
 {
-	const struct call *c = ctx;
+	const struct api_call *c = ctx;
 	size_t from = s->load_notes.list.n;
 	bool ok = c->f(c->t, c->arg);
 
@@ -83,7 +83,7 @@ static bool call_inside(struct session *s, void *ctx)
 
 int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg), void *arg)
 {
-	struct call c = { t, f, arg };
+	struct api_call c = { t, f, arg };
 
 	if (!t)
 		return tfp_error_code(t);

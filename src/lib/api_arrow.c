@@ -50,14 +50,14 @@ static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 	return stream_fail(x, &(struct err){ .code = ERR_RESOURCE, .text = S("out of memory") });
 }
 
-struct reading {
+struct arrow_reading {
 	struct stream *x;
 	struct ArrowArray *out;
 };
 
 static bool read_batch(struct session *part, void *ctx)
 {
-	const struct reading *r = ctx;
+	const struct arrow_reading *r = ctx;
 	struct stream *x = r->x;
 	struct arrow_build b;
 	struct scratch scratch;
@@ -76,7 +76,7 @@ static bool read_batch(struct session *part, void *ctx)
 static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 {
 	struct stream *x = stream->private_data;
-	struct reading r = { x, out };
+	struct arrow_reading r = { x, out };
 
 	memset(out, 0, sizeof *out);
 	if (session_guard(x->part, read_batch, &r))
@@ -111,8 +111,8 @@ static void release(struct ArrowArrayStream *stream)
 struct opening {
 	struct tfp_arrow what;
 	struct stream *x;
-	const struct table *table; /* or NULL */
-	struct str bytes;          /* cells, in the session's query arena */
+	const struct fixed_table *table; /* or NULL */
+	struct str bytes;                /* cells, in the session's query arena */
 };
 
 static void put_pair(struct stream *x, struct str key, struct str value)
@@ -253,7 +253,7 @@ int tfp_arrow_stream(
 
 int tfp_arrow_table(size_t i, const char **name, struct ArrowSchema *out)
 {
-	const struct table *t = i < tables_n ? &tables[i] : NULL;
+	const struct fixed_table *t = i < tables_n ? &tables[i] : NULL;
 
 	if (!t)
 		return TFP_E_NOT_FOUND;

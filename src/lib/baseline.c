@@ -73,14 +73,14 @@ bool baseline_path(struct str *name, struct arena *a, struct err *e)
 /* ---- the folder ---- */
 
 /* .tfprof/baselines while a file in it is written or removed. */
-struct place {
+struct baseline_place {
 	struct guard guard;
 	int fd;
 };
 
 static void place_close(void *what)
 {
-	struct place *p = what;
+	struct baseline_place *p = what;
 
 	if (p->fd >= 0)
 		close(p->fd);
@@ -89,7 +89,7 @@ static void place_close(void *what)
 
 /* Opens a folder below p->fd, which it replaces: no link, and a folder that nobody else can change.
  */
-static bool place_enter(struct place *p, const char *name, bool make, struct err *e)
+static bool place_enter(struct baseline_place *p, const char *name, bool make, struct err *e)
 {
 	int fd = -1, from = p->fd;
 	struct stat st;
@@ -111,7 +111,7 @@ static bool place_enter(struct place *p, const char *name, bool make, struct err
 }
 
 /* Opens the folder, making it if need be; place_close follows, also after a failure. */
-static bool place_open(struct place *p, struct session *s, bool make)
+static bool place_open(struct baseline_place *p, struct session *s, bool make)
 {
 	p->fd = AT_FDCWD;
 	work_guard(&s->work, &p->guard, place_close, p);
@@ -119,7 +119,7 @@ static bool place_open(struct place *p, struct session *s, bool make)
 	       place_enter(p, "baselines", make, &s->error);
 }
 
-static void place_leave(struct place *p, struct session *s)
+static void place_leave(struct baseline_place *p, struct session *s)
 {
 	work_unguard(&s->work, &p->guard);
 	place_close(p);
@@ -127,7 +127,7 @@ static void place_leave(struct place *p, struct session *s)
 
 /* ---- save ---- */
 
-static bool write_inside(struct session *s, const struct model *m, const struct place *p,
+static bool write_inside(struct session *s, const struct model *m, const struct baseline_place *p,
         struct str name, struct str path)
 {
 	struct arena *a = &s->query_arena;
@@ -143,7 +143,7 @@ static bool write_file(struct session *s, const struct model *m, struct str name
 {
 	struct str path = STR_NONE;
 	bool there = false;
-	struct place p;
+	struct baseline_place p;
 
 	if (!file_of(name, &path, &there, &s->query_arena, &s->error))
 		return false;
@@ -252,7 +252,7 @@ static bool show(struct session *s, struct str name, struct sink *out)
 static bool drop(struct session *s, struct str name)
 {
 	struct str path = name;
-	struct place p;
+	struct baseline_place p;
 
 	if (!baseline_path(&path, &s->query_arena, &s->error))
 		return false;

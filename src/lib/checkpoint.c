@@ -32,7 +32,7 @@ struct ask {
 /* ---- rows ---- */
 
 #define SHAPE 2 /* the place of the shape among the cells */
-struct cell {
+struct ckpt_cell {
 	const char *name;
 	struct str text;
 	bool number;
@@ -55,7 +55,7 @@ static struct str shape(struct ask *k, const struct ckpt_tensor *t)
 	return sb_str(&b);
 }
 
-static void put_json(struct ask *k, const struct cell *c, size_t n)
+static void put_json(struct ask *k, const struct ckpt_cell *c, size_t n)
 {
 	int64_t v;
 
@@ -72,7 +72,7 @@ static void put_json(struct ask *k, const struct cell *c, size_t n)
 	json_object_end(&k->json);
 }
 
-static void put_cells(struct ask *k, const struct cell *c, size_t n)
+static void put_cells(struct ask *k, const struct ckpt_cell *c, size_t n)
 {
 	int64_t v;
 
@@ -86,7 +86,7 @@ static void put_cells(struct ask *k, const struct cell *c, size_t n)
 }
 
 /* Name, type and shape; behind them what is there, with its name. */
-static void put_text(struct ask *k, const struct cell *c, size_t n)
+static void put_text(struct ask *k, const struct ckpt_cell *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i && i != SHAPE && c[i].text.n == 0)
@@ -100,7 +100,7 @@ static void put_text(struct ask *k, const struct cell *c, size_t n)
 	sink_char(k->out, '\n');
 }
 
-static void put_row(struct ask *k, const struct cell *c, size_t n)
+static void put_row(struct ask *k, const struct ckpt_cell *c, size_t n)
 {
 	switch (k->form) {
 	case FORM_TEXT: put_text(k, c, n); break;
@@ -130,7 +130,7 @@ static void put_tensor(struct ask *k, struct ckpt *c, const struct ckpt_tensor *
 	bool whole = ckpt_is_bundle(c) && !t->n_slices;
 	uint64_t bytes = ckpt_bytes(c, t, a);
 	struct str none = STR_NONE, params = number(k, (uint64_t)t->elements);
-	struct cell cells[] = {
+	struct ckpt_cell cells[] = {
 		{ "name", t->name, false },
 		{ "dtype", str_of(t->type->name), false },
 		{ "shape", shape(k, t), false },
@@ -216,7 +216,7 @@ static void put_diff(void *user, const struct ckpt_diff *d)
 		return;
 	struct str none = STR_NONE;
 	bool values = d->what == DIFF_VALUES, numbers = values && t->type->size;
-	struct cell cells[] = {
+	struct ckpt_cell cells[] = {
 		{ "name", t->name, false },
 		{ "dtype", str_of(t->type->name), false },
 		{ "shape", shape(k, t), false },

@@ -260,14 +260,14 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out)
 	if (!session_need_all(s, false) || !session_seal(s))
 		return false;
 	begin_query(s);
-	tree_of_kind(s, ADVICE_TREE); /* what building it says comes first, as in the original */
+	tree_of(s, view_with(VIEW_TRACES)); /* its notes come first, as in the original */
 	return advise_run(&ask, out, &s->error);
 }
 
 bool session_put_advice(
         struct session *s, const struct advice *advice, const struct opts *o, struct sink *out)
 {
-	struct emit to = session_emit(s, ADVICE_TREE, out);
+	struct emit to = session_emit(s, view_with(VIEW_TRACES)->kind, out);
 
 	return data_advice(advice, o, &to, &s->error);
 }

@@ -6,7 +6,7 @@
 #include "base/par.h"
 #include "model/input_internal.h"
 
-struct job {
+struct step_job {
 	struct arena a;
 	struct load l;
 	struct err e;
@@ -20,7 +20,7 @@ struct steps_load {
 	struct work *work; /* of the caller */
 	struct err *e;
 	struct watched all;
-	struct job *jobs; /* [room] */
+	struct step_job *jobs; /* [room] */
 	size_t room;
 	size_t *folded;
 	bool ok;
@@ -29,7 +29,7 @@ struct steps_load {
 static void read_step(void *ctx, size_t i, struct work *w)
 {
 	struct steps_load *v = ctx;
-	struct job *j = &v->jobs[i % v->room];
+	struct step_job *j = &v->jobs[i % v->room];
 	const struct input_step *step = &v->steps->v[i];
 
 	arena_init(&j->a, w);
@@ -48,7 +48,7 @@ static void read_step(void *ctx, size_t i, struct work *w)
 static bool fold_step(void *ctx, size_t i, bool escaped, struct pool *p)
 {
 	struct steps_load *v = ctx;
-	struct job *j = &v->jobs[i % v->room];
+	struct step_job *j = &v->jobs[i % v->room];
 
 	j->a.work = v->work; /* the job's own is gone */
 	if (escaped)
@@ -96,7 +96,7 @@ bool input_load_steps(struct ingest *to, const struct input_steps *steps, size_t
 
 	*folded = 0;
 	scratch_open(&own, work);
-	v.jobs = ARENA_ARRAY(&own.a, v.room, struct job);
+	v.jobs = ARENA_ARRAY(&own.a, v.room, struct step_job);
 	v.all.watch = steps->watch;
 	for (size_t i = 0; i < steps->n; i++)
 		v.all.total += input_size(&own.a, &steps->v[i].from);

@@ -22,7 +22,7 @@ static void attr_set(struct attr_value *v, uint32_t member)
 }
 
 /* Reads TensorShapeProto.Dim: the size. */
-static bool read_dim(struct reading *r, struct str bytes, unsigned depth, int64_t *size)
+static bool read_dim(struct pb_reading *r, struct str bytes, unsigned depth, int64_t *size)
 {
 	struct leaf l = leaf_below(bytes, depth);
 
@@ -38,7 +38,8 @@ static bool read_dim(struct reading *r, struct str bytes, unsigned depth, int64_
 }
 
 /* Reads a TensorShapeProto and appends it to the last shape. */
-static bool read_shape(struct reading *r, struct str bytes, unsigned depth, struct attr_value *to)
+static bool read_shape(
+        struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *to)
 {
 	struct attr_shape *shape = &to->shapes.v[to->shapes.n - 1];
 	struct leaf l = leaf_below(bytes, depth);
@@ -59,7 +60,7 @@ static bool read_shape(struct reading *r, struct str bytes, unsigned depth, stru
 	return reading_end(r, &l);
 }
 
-static void add_shape(struct reading *r, struct attr_value *to)
+static void add_shape(struct pb_reading *r, struct attr_value *to)
 {
 	struct attr_shape shape = { to->dims.n, 0, false };
 
@@ -67,7 +68,7 @@ static void add_shape(struct reading *r, struct attr_value *to)
 }
 
 /* Reads an AttrValue.ListValue: appends its shapes, validates the rest. */
-static bool read_list(struct reading *r, struct str bytes, unsigned depth, struct attr_value *to)
+static bool read_list(struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *to)
 {
 	const ProtobufCMessageDescriptor *tensor = &tensorflow__tensor_proto__descriptor;
 	const ProtobufCMessageDescriptor *func = &tensorflow__name_attr_list__descriptor;
@@ -99,7 +100,8 @@ static bool read_list(struct reading *r, struct str bytes, unsigned depth, struc
 }
 
 /* Reads a member that is a message. */
-static bool read_member(struct reading *r, struct str bytes, unsigned depth, struct attr_value *out)
+static bool read_member(
+        struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *out)
 {
 	switch (out->set) {
 	case ATTR_LIST: return read_list(r, bytes, depth, out);
@@ -113,7 +115,7 @@ static bool read_member(struct reading *r, struct str bytes, unsigned depth, str
 }
 
 /* Reads into out, which is cleared first. */
-bool read_attr(struct reading *r, struct str bytes, unsigned depth, struct attr_value *out)
+bool read_attr(struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *out)
 {
 	struct leaf l = leaf_below(bytes, depth);
 
@@ -169,7 +171,7 @@ void attrs_init(struct attrs *v, struct arena *a)
 	intern_init(&v->names, a);
 }
 
-void attrs_add(struct arena *a, struct attrs *v, const struct entry *e)
+void attrs_add(struct arena *a, struct attrs *v, const struct map_entry *e)
 {
 	uint32_t id = intern_add(&v->names, e->name);
 

@@ -16,7 +16,7 @@
 
 #define FIELDS_MAX 9
 
-struct reading {
+struct baseline_reading {
 	struct ingest *to;
 	struct arena *a;
 	struct src *s;
@@ -28,7 +28,7 @@ struct reading {
 	bool ended; /* the end line was read: the file is complete */
 };
 
-static bool fault(struct reading *r, const char *what)
+static bool fault(struct baseline_reading *r, const char *what)
 {
 	return err_set(r->e, ERR_DATA_LOSS, "'%.*s': line %zu: %s", STR(r->s->name), r->line, what);
 }
@@ -39,7 +39,7 @@ static int hex(char c)
 }
 
 /* Returns a field without its escapes. */
-static struct str plain(struct reading *r, struct str s)
+static struct str plain(struct baseline_reading *r, struct str s)
 {
 	struct sb b = sb_in(r->a);
 
@@ -55,7 +55,7 @@ static struct str plain(struct reading *r, struct str s)
 	return sb_str(&b);
 }
 
-static bool split(struct reading *r, struct str line)
+static bool split(struct baseline_reading *r, struct str line)
 {
 	for (r->n = 0;;) {
 		size_t tab = str_find_char(line, '\t');
@@ -69,7 +69,7 @@ static bool split(struct reading *r, struct str line)
 }
 
 /* Reads 3x3x64, or - for none. */
-static bool read_shape(struct reading *r, struct str s, uint32_t *shape)
+static bool read_shape(struct baseline_reading *r, struct str s, uint32_t *shape)
 {
 	VEC(int64_t) dims = { 0 };
 
@@ -88,7 +88,7 @@ static bool read_shape(struct reading *r, struct str s, uint32_t *shape)
 	return true;
 }
 
-static void set_device(struct reading *r, struct str name)
+static void set_device(struct baseline_reading *r, struct str name)
 {
 	r->device = ID_NONE;
 	if (!name.n)
@@ -98,7 +98,7 @@ static void set_device(struct reading *r, struct str name)
 	ingest_set_device(r->to, r->node, r->device, ingest_string(r->to, device_host(r->a, name)));
 }
 
-static bool read_node(struct reading *r)
+static bool read_node(struct baseline_reading *r)
 {
 	uint32_t shape;
 	int64_t float_ops;
@@ -123,7 +123,7 @@ static bool read_node(struct reading *r)
 	return true;
 }
 
-static bool read_run_line(struct reading *r)
+static bool read_run_line(struct baseline_reading *r)
 {
 	int64_t v[FIELDS_MAX] = { 0 };
 	uint8_t packed[MEM_ITEM_MAX];
@@ -149,7 +149,7 @@ static bool read_run_line(struct reading *r)
 	return true;
 }
 
-static bool read_line(struct reading *r, struct str line)
+static bool read_line(struct baseline_reading *r, struct str line)
 {
 	int64_t id;
 
@@ -172,7 +172,7 @@ static bool read_line(struct reading *r, struct str line)
 
 bool read_baseline(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
-	struct reading r = { to, a, s, e, .node = ID_NONE };
+	struct baseline_reading r = { to, a, s, e, .node = ID_NONE };
 	struct str text;
 
 	if (!src_all(s, &text))

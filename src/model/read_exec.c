@@ -9,10 +9,10 @@
 	4 /* ProfileProto > entry of nodes > ProfileNode > entry of execs > ExecProfile */
 
 /* Reads an entry of accelerator_execs or cpu_execs. */
-static bool add_times(struct reading *r, struct exec *x, struct str bytes, enum span_kind kind)
+static bool add_times(struct pb_reading *r, struct exec *x, struct str bytes, enum span_kind kind)
 {
 	struct exec_times t = { .kind = kind };
-	struct entry e;
+	struct map_entry e;
 
 	if (!read_entry(r, bytes, EXEC_DEPTH + 1, ENTRY_NAMED, &e))
 		return false;
@@ -23,7 +23,7 @@ static bool add_times(struct reading *r, struct exec *x, struct str bytes, enum 
 }
 
 /* Decodes the numbers of an ExecProfile and records where the rest is. */
-static bool walk_exec(struct reading *r, struct exec *x, struct str bytes)
+static bool walk_exec(struct pb_reading *r, struct exec *x, struct str bytes)
 {
 	struct leaf l = leaf_below(bytes, EXEC_DEPTH);
 	struct exec_times seen = { .kind = SPAN_SEEN };
@@ -66,7 +66,7 @@ static bool walk_exec(struct reading *r, struct exec *x, struct str bytes)
 }
 
 /* Reads an ExecTime: one span per tuple of start and duration. */
-static bool say_times(struct reading *r, struct exec *x, const struct exec_times *t, bool say)
+static bool say_times(struct pb_reading *r, struct exec *x, const struct exec_times *t, bool say)
 {
 	struct leaf l = leaf_below(t->times, EXEC_DEPTH + 2);
 
@@ -91,7 +91,7 @@ static bool say_times(struct reading *r, struct exec *x, const struct exec_times
 }
 
 /* Adds the spans of one kind. Of two map entries for one device the last counts. */
-static bool say_kind(struct reading *r, struct exec *x, enum span_kind kind, bool say)
+static bool say_kind(struct pb_reading *r, struct exec *x, enum span_kind kind, bool say)
 {
 	for (size_t i = 0; i < x->times.n; i++) {
 		const struct exec_times *t = &x->times.v[i];
@@ -103,7 +103,7 @@ static bool say_kind(struct reading *r, struct exec *x, enum span_kind kind, boo
 }
 
 /* Adds all spans of the cell. A device without times is added once, as seen. */
-static bool say_spans(struct reading *r, struct exec *x, bool say)
+static bool say_spans(struct pb_reading *r, struct exec *x, bool say)
 {
 	for (size_t i = 0; i < x->times.n; i++) {
 		const struct exec_times *t = &x->times.v[i];
@@ -128,7 +128,7 @@ static bool say_spans(struct reading *r, struct exec *x, bool say)
 }
 
 /* Reads a Memory: size and place of an output. */
-static bool read_output(struct reading *r, const struct entry *e, struct mem_output *o)
+static bool read_output(struct pb_reading *r, const struct map_entry *e, struct mem_output *o)
 {
 	struct leaf l = leaf_below(e->value, EXEC_DEPTH + 3);
 
@@ -162,7 +162,7 @@ static int64_t *mem_field(struct mem_item *m, uint32_t f)
 }
 
 /* Reads an ExecMemory and packs it after the contents of x->packed. */
-static bool pack_memory(struct reading *r, struct exec *x, struct str bytes)
+static bool pack_memory(struct pb_reading *r, struct exec *x, struct str bytes)
 {
 	const enum entry_form form = ENTRY_MESSAGE | ENTRY_KEY32;
 	struct leaf l = leaf_below(bytes, EXEC_DEPTH + 1);
@@ -200,7 +200,7 @@ static bool pack_memory(struct reading *r, struct exec *x, struct str bytes)
 }
 
 /* Reads an AllocationRecord and packs it in the same way. */
-static bool pack_allocation(struct reading *r, struct exec *x, struct str bytes)
+static bool pack_allocation(struct pb_reading *r, struct exec *x, struct str bytes)
 {
 	struct leaf l = leaf_below(bytes, EXEC_DEPTH + 1);
 	struct mem_item m = { .allocation = true };
@@ -217,7 +217,7 @@ static bool pack_allocation(struct reading *r, struct exec *x, struct str bytes)
 	return reading_end(r, &l);
 }
 
-static bool say_memory(struct reading *r, struct exec *x, bool say)
+static bool say_memory(struct pb_reading *r, struct exec *x, bool say)
 {
 	x->packed.n = 0;
 	for (size_t i = 0; i < x->memory.n; i++)
@@ -232,7 +232,7 @@ static bool say_memory(struct reading *r, struct exec *x, bool say)
 }
 
 /* Reads an ExecProfile into a cell; without a node it is only validated. */
-bool read_exec(struct reading *r, struct exec *x, int64_t step, uint32_t node, struct str bytes)
+bool read_exec(struct pb_reading *r, struct exec *x, int64_t step, uint32_t node, struct str bytes)
 {
 	bool say = node != ID_NONE;
 	struct cell_in c;

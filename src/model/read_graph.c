@@ -31,15 +31,15 @@ struct graph_file {
 };
 
 /* Levels of a NodeDef below the top of its file. */
-static unsigned node_depth(const struct reading *r)
+static unsigned node_depth(const struct pb_reading *r)
 {
 	return r->w.depth + 1;
 }
 
-static bool node_attr(struct reading *r, struct graph_node *n, struct str bytes)
+static bool node_attr(struct pb_reading *r, struct graph_node *n, struct str bytes)
 {
 	struct attr_value *to = &n->other;
-	struct entry e;
+	struct map_entry e;
 
 	if (!read_entry(r, bytes, node_depth(r) + 1, ENTRY_NAMED, &e))
 		return false;
@@ -64,7 +64,7 @@ static void node_clear(struct graph_node *n)
 }
 
 /* Decodes a NodeDef without adding it yet, because its name may come last. */
-static bool walk_node(struct reading *r, struct graph_node *n)
+static bool walk_node(struct pb_reading *r, struct graph_node *n)
 {
 	const ProtobufCMessageDescriptor *debug =
 	        &tensorflow__node_def__experimental_debug_info__descriptor;
@@ -134,7 +134,7 @@ static void say_node(struct ingest *to, const struct graph_node *n)
 }
 
 /* Counts the contents of a library, which is the next value. */
-static void count_functions(struct reading *r, struct graph_file *f)
+static void count_functions(struct pb_reading *r, struct graph_file *f)
 {
 	struct wire *w = &r->w;
 
@@ -154,7 +154,7 @@ static void count_functions(struct reading *r, struct graph_file *f)
 }
 
 /* Reads a GraphDef, the current message. */
-static void read_nodes(struct reading *r, struct graph_file *f, enum graph_form form)
+static void read_nodes(struct pb_reading *r, struct graph_file *f, enum graph_form form)
 {
 	while (wire_next(&r->w)) {
 		uint32_t tag = LEAF_TAG(r->w.field, r->w.type);
@@ -170,7 +170,7 @@ static void read_nodes(struct reading *r, struct graph_file *f, enum graph_form 
 }
 
 /* Keeps the tags of a MetaInfoDef, which is the next value. */
-static void read_tags(struct reading *r, struct graph_file *f)
+static void read_tags(struct pb_reading *r, struct graph_file *f)
 {
 	struct wire *w = &r->w;
 	struct str tag;
@@ -188,7 +188,7 @@ static void read_tags(struct reading *r, struct graph_file *f)
 }
 
 /* Reads a MetaGraphDef, the current message. */
-static void read_meta(struct reading *r, struct graph_file *f, enum graph_form form)
+static void read_meta(struct pb_reading *r, struct graph_file *f, enum graph_form form)
 {
 	while (wire_next(&r->w)) {
 		switch (LEAF_TAG(r->w.field, r->w.type)) {
@@ -204,7 +204,7 @@ static void read_meta(struct reading *r, struct graph_file *f, enum graph_form f
 }
 
 /* Reads the first MetaGraphDef of a SavedModel. */
-static void read_saved(struct reading *r, struct graph_file *f, enum graph_form form)
+static void read_saved(struct pb_reading *r, struct graph_file *f, enum graph_form form)
 {
 	while (wire_next(&r->w)) {
 		bool meta = LEAF_TAG(r->w.field, r->w.type) == LEAF_TAG(2, WIRE_BYTES);
@@ -219,7 +219,7 @@ static void read_saved(struct reading *r, struct graph_file *f, enum graph_form 
 }
 
 /* Writes a note about the parts of the file that are not in the model. */
-static void tell_rest(struct reading *r, const struct graph_file *f)
+static void tell_rest(struct pb_reading *r, const struct graph_file *f)
 {
 	struct notes *notes = ingest_notes(r->to);
 	struct str name = r->w.s->name, tags = sb_str(&f->tags);
@@ -242,7 +242,7 @@ bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e
 	static const char *const names[] = { "GraphDef", "MetaGraphDef", "SavedModel" };
 	struct graph_file f = { .tags = sb_in(a) };
 	enum graph_form form;
-	struct reading r;
+	struct pb_reading r;
 
 	src_need(s, SNIFF_BYTES);
 	form = sniff_graph_form(str_make(s->p, (size_t)(s->end - s->p)));

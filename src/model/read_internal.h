@@ -12,7 +12,7 @@
 #include "model/read.h"
 
 /* One file being read. */
-struct reading {
+struct pb_reading {
 	struct wire w;
 	struct ingest *to;
 	struct arena *a;  /* of the file */
@@ -23,17 +23,17 @@ struct reading {
 	size_t join_cap;
 };
 
-void reading_init(struct reading *r, struct src *s, const char *what, struct ingest *to,
+void reading_init(struct pb_reading *r, struct src *s, const char *what, struct ingest *to,
         struct arena *a, struct err *e);
 
 /* Reads the value announced by wire_next as the leaf to decode. */
-bool reading_leaf(struct reading *r);
+bool reading_leaf(struct pb_reading *r);
 
 /* Ends decoding: true if l was valid to its end, otherwise fills *e with the place of the fault. */
-bool reading_end(struct reading *r, const struct leaf *l);
+bool reading_end(struct pb_reading *r, const struct leaf *l);
 
 /* Fills *e; near is a byte of the leaf, or NULL. Returns false. */
-bool reading_refuse(struct reading *r, const void *near, const char *why);
+bool reading_refuse(struct pb_reading *r, const void *near, const char *why);
 
 /* Starts decoding bytes that are depth levels below the top of the file. */
 static inline struct leaf leaf_below(struct str bytes, unsigned depth)
@@ -44,7 +44,7 @@ static inline struct leaf leaf_below(struct str bytes, unsigned depth)
 }
 
 /* Returns the value of a text field; invalid UTF-8 sets bad. */
-static inline struct str read_text(struct reading *r, struct leaf *l)
+static inline struct str read_text(struct pb_reading *r, struct leaf *l)
 {
 	struct str s = leaf_bytes(l);
 
@@ -57,33 +57,33 @@ static inline struct str read_text(struct reading *r, struct leaf *l)
 }
 
 /* Adds one more copy of a submessage; concatenated copies are their merge. */
-void read_join(struct reading *r, struct str *to, struct str copy);
+void read_join(struct pb_reading *r, struct str *to, struct str copy);
 
 /* Appends the values of a packed list to a column, or only validates them (to is NULL). */
 struct numbers {
 	int64_t *v;
 	size_t n, cap;
 };
-void read_packed(struct reading *r, struct leaf *l, struct numbers *to);
+void read_packed(struct pb_reading *r, struct leaf *l, struct numbers *to);
 
 /* Reads a Tuple and appends its values to the column. */
-bool read_tuple(struct reading *r, struct str bytes, unsigned depth, struct numbers *to);
+bool read_tuple(struct pb_reading *r, struct str bytes, unsigned depth, struct numbers *to);
 
 /* Validates a submessage that is not kept. */
 struct ProtobufCMessageDescriptor;
-bool read_judge(struct reading *r, const struct ProtobufCMessageDescriptor *d, struct str bytes,
+bool read_judge(struct pb_reading *r, const struct ProtobufCMessageDescriptor *d, struct str bytes,
         unsigned depth);
 
 /* ---- map entries ---- */
 
-struct entry {
+struct map_entry {
 	int64_t key;      /* of a map with numeric keys */
 	struct str name;  /* of a map with text keys */
 	struct str value; /* a text, or a message with its copies joined */
 	int64_t number;   /* value of a map with numeric values */
 };
 struct entries {
-	struct entry *v;
+	struct map_entry *v;
 	size_t n, cap;
 };
 enum entry_form {
@@ -93,9 +93,9 @@ enum entry_form {
 	ENTRY_NAMED = 4,  /* the key is text, otherwise a varint */
 	ENTRY_KEY32 = 8   /* the key has 32 bits */
 };
-bool read_entry(struct reading *r, struct str bytes, unsigned depth, enum entry_form form,
-        struct entry *out);
-bool read_entry_to(struct reading *r, struct str bytes, unsigned depth, enum entry_form form,
+bool read_entry(struct pb_reading *r, struct str bytes, unsigned depth, enum entry_form form,
+        struct map_entry *out);
+bool read_entry_to(struct pb_reading *r, struct str bytes, unsigned depth, enum entry_form form,
         struct entries *to);
 
 /* Sorts by number. The tidy function also keeps only the last of equal keys. */
@@ -119,7 +119,7 @@ struct attr_value {
 	struct numbers dims;
 };
 void attr_clear(struct attr_value *v);
-bool read_attr(struct reading *r, struct str bytes, unsigned depth, struct attr_value *out);
+bool read_attr(struct pb_reading *r, struct str bytes, unsigned depth, struct attr_value *out);
 uint32_t attr_shape_id(struct ingest *to, const struct attr_value *v, size_t i);
 bool attr_is_nhwc(const struct attr_value *v);
 
@@ -131,7 +131,7 @@ struct attrs {
 	VEC(size_t) last;    /* by name: index of its last entry */
 };
 void attrs_init(struct attrs *v, struct arena *a);
-void attrs_add(struct arena *a, struct attrs *v, const struct entry *e);
+void attrs_add(struct arena *a, struct attrs *v, const struct map_entry *e);
 void attrs_say(struct ingest *to, const struct attrs *v);
 
 /* ---- call stacks ---- */
@@ -157,10 +157,10 @@ struct stacks {
 };
 void stacks_init(struct stacks *s, struct arena *a);
 /* Adds an entry of id_to_string; the last one of an id counts. */
-bool stacks_read_text(struct stacks *s, struct reading *r, struct str bytes);
+bool stacks_read_text(struct stacks *s, struct pb_reading *r, struct str bytes);
 /* Adds a CodeDef; equal bytes get equal ids. */
 bool stacks_read(
-        struct stacks *s, struct reading *r, struct str bytes, unsigned depth, uint32_t *id);
+        struct stacks *s, struct pb_reading *r, struct str bytes, unsigned depth, uint32_t *id);
 /* Returns the innermost frame, ID_NONE without frames. All texts must have been read. */
 uint32_t stacks_frame(struct stacks *s, struct ingest *to, uint32_t id);
 
@@ -182,10 +182,10 @@ struct profile_node {
 /* Decodes the whole node except its name, outputs by shape id; executions are sorted but not
  * decoded. */
 bool read_profile_node(
-        struct reading *r, struct profile_node *n, struct str bytes, struct stacks *stacks);
+        struct pb_reading *r, struct profile_node *n, struct str bytes, struct stacks *stacks);
 /* Decodes only its name, and lists its executions in file order. */
 bool read_profile_node_known(
-        struct reading *r, struct profile_node *n, struct str bytes, struct str *name);
+        struct pb_reading *r, struct profile_node *n, struct str bytes, struct str *name);
 
 /* ---- ExecProfile (read_exec.c) ---- */
 
@@ -209,6 +209,6 @@ struct exec {
 	uint64_t short_tuples;
 };
 /* node ID_NONE: only validates. */
-bool read_exec(struct reading *r, struct exec *x, int64_t step, uint32_t node, struct str bytes);
+bool read_exec(struct pb_reading *r, struct exec *x, int64_t step, uint32_t node, struct str bytes);
 
 #endif

@@ -9,15 +9,15 @@
 #include "io/pb.h"
 #include "model/read_internal.h"
 
-void reading_init(struct reading *r, struct src *s, const char *what, struct ingest *to,
+void reading_init(struct pb_reading *r, struct src *s, const char *what, struct ingest *to,
         struct arena *a, struct err *e)
 {
-	*r = (struct reading){ .to = to, .a = a };
+	*r = (struct pb_reading){ .to = to, .a = a };
 	wire_init(&r->w, s, what, e);
 }
 
 /* Reads the value announced by wire_next as the leaf to decode. */
-bool reading_leaf(struct reading *r)
+bool reading_leaf(struct pb_reading *r)
 {
 	if (!wire_leaf(&r->w, &r->leaf))
 		return false;
@@ -26,7 +26,7 @@ bool reading_leaf(struct reading *r)
 }
 
 /* Fills *e with the place of near, or of the leaf if near is outside of it (joined copies). */
-bool reading_refuse(struct reading *r, const void *near, const char *why)
+bool reading_refuse(struct pb_reading *r, const void *near, const char *why)
 {
 	uintptr_t off = (uintptr_t)near - (uintptr_t)r->leaf.p;
 
@@ -36,7 +36,7 @@ bool reading_refuse(struct reading *r, const void *near, const char *why)
 }
 
 /* True if decoding reached the end. */
-bool reading_end(struct reading *r, const struct leaf *l)
+bool reading_end(struct pb_reading *r, const struct leaf *l)
 {
 	if (!l->bad && !r->w.bad)
 		return true;
@@ -44,7 +44,7 @@ bool reading_end(struct reading *r, const struct leaf *l)
 }
 
 /* Validates a submessage that is not kept. */
-bool read_judge(struct reading *r, const struct ProtobufCMessageDescriptor *d, struct str bytes,
+bool read_judge(struct pb_reading *r, const struct ProtobufCMessageDescriptor *d, struct str bytes,
         unsigned depth)
 {
 	size_t at = 0;
@@ -55,7 +55,7 @@ bool read_judge(struct reading *r, const struct ProtobufCMessageDescriptor *d, s
 }
 
 /* Refuses a copy whose last field is truncated: joined to the next copy it would look complete. */
-static void check_copy(struct reading *r, struct str copy)
+static void check_copy(struct pb_reading *r, struct str copy)
 {
 	struct leaf l = leaf_of(copy);
 
@@ -65,7 +65,7 @@ static void check_copy(struct reading *r, struct str copy)
 }
 
 /* Appends a copy to the earlier ones. The buffer doubles, so many copies cost little. */
-void read_join(struct reading *r, struct str *to, struct str copy)
+void read_join(struct pb_reading *r, struct str *to, struct str copy)
 {
 	size_t n = to->n + copy.n;
 
@@ -88,7 +88,7 @@ void read_join(struct reading *r, struct str *to, struct str copy)
 }
 
 /* Reads a packed list of varints. */
-void read_packed(struct reading *r, struct leaf *l, struct numbers *to)
+void read_packed(struct pb_reading *r, struct leaf *l, struct numbers *to)
 {
 	struct leaf list = leaf_of(leaf_bytes(l));
 
@@ -101,7 +101,7 @@ void read_packed(struct reading *r, struct leaf *l, struct numbers *to)
 }
 
 /* Reads all values of a Tuple. */
-bool read_tuple(struct reading *r, struct str bytes, unsigned depth, struct numbers *to)
+bool read_tuple(struct pb_reading *r, struct str bytes, unsigned depth, struct numbers *to)
 {
 	struct leaf l = leaf_below(bytes, depth);
 
@@ -122,7 +122,8 @@ bool read_tuple(struct reading *r, struct str bytes, unsigned depth, struct numb
 /* ---- map entries ---- */
 
 /* Reads the value of an entry; false if the tag belongs to something else. */
-static bool take_value(struct reading *r, struct leaf *l, enum entry_form form, struct entry *out)
+static bool take_value(
+        struct pb_reading *r, struct leaf *l, enum entry_form form, struct map_entry *out)
 {
 	if (form & ENTRY_NUMBER) {
 		if (l->tag != LEAF_TAG(2, WIRE_VARINT))
@@ -139,12 +140,12 @@ static bool take_value(struct reading *r, struct leaf *l, enum entry_form form, 
 }
 
 /* Reads one entry of a map. A value that is a message is not decoded. */
-bool read_entry(struct reading *r, struct str bytes, unsigned depth, enum entry_form form,
-        struct entry *out)
+bool read_entry(struct pb_reading *r, struct str bytes, unsigned depth, enum entry_form form,
+        struct map_entry *out)
 {
 	struct leaf l = leaf_below(bytes, depth);
 
-	*out = (struct entry){ .name = { "", 0 }, .value = { "", 0 } };
+	*out = (struct map_entry){ .name = { "", 0 }, .value = { "", 0 } };
 	while (leaf_next(&l)) {
 		if (l.tag == LEAF_TAG(1, WIRE_BYTES) && (form & ENTRY_NAMED))
 			out->name = read_text(r, &l);
@@ -158,10 +159,10 @@ bool read_entry(struct reading *r, struct str bytes, unsigned depth, enum entry_
 	return reading_end(r, &l);
 }
 
-bool read_entry_to(struct reading *r, struct str bytes, unsigned depth, enum entry_form form,
+bool read_entry_to(struct pb_reading *r, struct str bytes, unsigned depth, enum entry_form form,
         struct entries *to)
 {
-	struct entry e;
+	struct map_entry e;
 
 	if (!read_entry(r, bytes, depth, form, &e))
 		return false;
@@ -171,7 +172,7 @@ bool read_entry_to(struct reading *r, struct str bytes, unsigned depth, enum ent
 
 static int by_key(const void *ctx, uint32_t a, uint32_t b)
 {
-	const struct entry *v = ctx;
+	const struct map_entry *v = ctx;
 
 	return (v[a].key > v[b].key) - (v[a].key < v[b].key);
 }
@@ -184,7 +185,7 @@ static void sort_entries(struct arena *a, struct entries *v)
 		return;
 	}
 	for (size_t i = 1; i < v->n; i++) {
-		struct entry e = v->v[i];
+		struct map_entry e = v->v[i];
 		size_t k = i;
 		for (; k > 0 && v->v[k - 1].key > e.key; k--)
 			v->v[k] = v->v[k - 1];

@@ -20,7 +20,7 @@ struct oplog {
 	bool has_code_def;
 };
 
-static bool walk_entry(struct reading *r, struct oplog *o)
+static bool walk_entry(struct pb_reading *r, struct oplog *o)
 {
 	struct leaf l = leaf_below(r->leaf, ENTRY_DEPTH);
 	struct str s;
@@ -48,7 +48,7 @@ static bool walk_entry(struct reading *r, struct oplog *o)
 }
 
 /* Adds the entry to the model; an entry for an unknown node is only validated. */
-static bool say_entry(struct reading *r, struct oplog *o)
+static bool say_entry(struct pb_reading *r, struct oplog *o)
 {
 	uint32_t node = model_find(ingest_model(r->to), o->name);
 	uint32_t stack = 0;
@@ -73,7 +73,7 @@ bool read_oplog(struct src *s, struct ingest *to, struct arena *a, struct err *e
 {
 	struct oplog o = { 0 };
 	uint64_t taken = 0;
-	struct reading r;
+	struct pb_reading r;
 
 	reading_init(&r, s, "OpLogProto", to, a, e);
 	stacks_init(&o.stacks, a);

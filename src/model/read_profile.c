@@ -29,10 +29,10 @@ struct profile {
 /* ---- first pass ---- */
 
 /* Reads only key and name of an entry of nodes. */
-static bool index_node(struct reading *r, struct profile *p)
+static bool index_node(struct pb_reading *r, struct profile *p)
 {
 	struct str name = S("");
-	struct entry e;
+	struct map_entry e;
 	struct leaf l;
 
 	if (!read_entry(r, r->leaf, PROFILE_NODE_DEPTH - 1, ENTRY_MESSAGE, &e))
@@ -49,7 +49,7 @@ static bool index_node(struct reading *r, struct profile *p)
 	return reading_end(r, &l);
 }
 
-static void index_field(struct reading *r, struct profile *p)
+static void index_field(struct pb_reading *r, struct profile *p)
 {
 	struct leaf l;
 	uint64_t v;
@@ -135,7 +135,7 @@ static int32_t node_slot(const struct profile_node *n, int64_t key)
 }
 
 /* Records an input whose key no node has. */
-static void lose_input(struct reading *r, struct profile *p, uint32_t name, int64_t key)
+static void lose_input(struct pb_reading *r, struct profile *p, uint32_t name, int64_t key)
 {
 	if (p->lost_inputs++ == 0)
 		p->lost_from = name;
@@ -143,12 +143,12 @@ static void lose_input(struct reading *r, struct profile *p, uint32_t name, int6
 		imap_put(&p->lost_nodes, (uint64_t)key, 0, false);
 }
 
-static void say_inputs(struct reading *r, struct profile *p, uint32_t name)
+static void say_inputs(struct pb_reading *r, struct profile *p, uint32_t name)
 {
 	const struct profile_node *n = &p->n;
 
 	for (size_t i = 0; i < n->inputs.n; i++) {
-		const struct entry *e = &n->inputs.v[i];
+		const struct map_entry *e = &n->inputs.v[i];
 		uint32_t place;
 		if (find_place(p, e->number, &place))
 			ingest_input(
@@ -159,7 +159,7 @@ static void say_inputs(struct reading *r, struct profile *p, uint32_t name)
 }
 
 /* Adds a completely decoded node. */
-static void say_facts(struct reading *r, struct profile *p, uint32_t node)
+static void say_facts(struct pb_reading *r, struct profile *p, uint32_t node)
 {
 	const struct profile_node *n = &p->n;
 	struct ingest *to = r->to;
@@ -177,7 +177,7 @@ static void say_facts(struct reading *r, struct profile *p, uint32_t node)
 
 /* Adds the executions: the last one of a step counts, the others are only validated; all of them if
  * node is ID_NONE. */
-static bool walk_execs(struct reading *r, struct profile *p, uint32_t node)
+static bool walk_execs(struct pb_reading *r, struct profile *p, uint32_t node)
 {
 	struct entries *v = &p->n.execs;
 
@@ -190,7 +190,7 @@ static bool walk_execs(struct reading *r, struct profile *p, uint32_t node)
 }
 
 /* Validates the executions without storing them. */
-static bool judge_execs(struct reading *r, struct profile *p)
+static bool judge_execs(struct pb_reading *r, struct profile *p)
 {
 	uint64_t before = p->x.short_tuples;
 	bool ok = walk_execs(r, p, ID_NONE);
@@ -202,7 +202,7 @@ static bool judge_execs(struct reading *r, struct profile *p)
 }
 
 /* Adds the attributes of the node; its executions follow. */
-static uint32_t say_node(struct reading *r, struct profile *p, uint32_t name)
+static uint32_t say_node(struct pb_reading *r, struct profile *p, uint32_t name)
 {
 	struct profile_node *n = &p->n;
 	uint32_t node;
@@ -223,7 +223,7 @@ static uint32_t say_node(struct reading *r, struct profile *p, uint32_t name)
 
 /* Reads a whole node and adds it, unless its key or name is taken. Nothing of a node is added
  * before all of it is validated, so that the part before damage can count. */
-static bool take_node(struct reading *r, struct profile *p, struct str bytes, uint32_t place)
+static bool take_node(struct pb_reading *r, struct profile *p, struct str bytes, uint32_t place)
 {
 	struct profile_node *n = &p->n;
 	uint32_t node = ID_NONE, last = 0;
@@ -239,9 +239,9 @@ static bool take_node(struct reading *r, struct profile *p, struct str bytes, ui
 }
 
 /* Reads an entry of nodes. */
-static bool take_entry(struct reading *r, struct profile *p)
+static bool take_entry(struct pb_reading *r, struct profile *p)
 {
-	struct entry e;
+	struct map_entry e;
 
 	if (!read_entry(r, r->leaf, PROFILE_NODE_DEPTH - 1, ENTRY_MESSAGE, &e))
 		return false;
@@ -295,11 +295,11 @@ static bool new_key(struct keys *k, int64_t key)
 
 /* Reads an entry of a node of the base model: its name and executions; the rest is skipped. False
  * also if the base lacks the node or it occurs twice. */
-static bool take_known(struct reading *r, struct profile *p, struct keys *keys)
+static bool take_known(struct pb_reading *r, struct profile *p, struct keys *keys)
 {
 	struct str name;
 	uint32_t node;
-	struct entry e;
+	struct map_entry e;
 
 	return read_entry(r, r->leaf, PROFILE_NODE_DEPTH - 1, ENTRY_MESSAGE, &e) &&
 	       new_key(keys, e.key) && read_profile_node_known(r, &p->n, e.value, &name) &&
@@ -312,7 +312,7 @@ static bool read_known(struct src *s, struct ingest *to, struct arena *a)
 {
 	struct profile *p = ARENA_NEW(a, struct profile);
 	struct err e = { .a = a };
-	struct reading r;
+	struct pb_reading r;
 	struct keys keys = { .n = 2 * ingest_base_nodes(to) + 1024 };
 	bool ok = true;
 
@@ -359,7 +359,7 @@ static void say_lost(struct src_damage *d, struct ingest *to, const struct profi
 bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
 	struct profile *p = ARENA_NEW(a, struct profile);
-	struct reading r;
+	struct pb_reading r;
 
 	if (ingest_overlay_begin(to)) {
 		if (read_known(s, to, a))

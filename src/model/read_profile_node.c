@@ -5,9 +5,9 @@
  */
 #include "model/read_internal.h"
 
-static bool node_attr(struct reading *r, struct profile_node *n, struct str bytes)
+static bool node_attr(struct pb_reading *r, struct profile_node *n, struct str bytes)
 {
-	struct entry e;
+	struct map_entry e;
 
 	if (!read_entry(r, bytes, PROFILE_NODE_DEPTH + 1, ENTRY_NAMED, &e))
 		return false;
@@ -18,9 +18,10 @@ static bool node_attr(struct reading *r, struct profile_node *n, struct str byte
 }
 
 /* An entry of input_shapes or outputs, which are not used. */
-static bool node_unused(struct reading *r, struct profile_node *n, uint32_t field, struct str bytes)
+static bool node_unused(
+        struct pb_reading *r, struct profile_node *n, uint32_t field, struct str bytes)
 {
-	struct entry e;
+	struct map_entry e;
 
 	if (field == 3)
 		return read_entry(r, bytes, PROFILE_NODE_DEPTH + 1, ENTRY_NUMBER, &e);
@@ -30,7 +31,7 @@ static bool node_unused(struct reading *r, struct profile_node *n, uint32_t fiel
 }
 
 /* Reads a map of the node. */
-static bool node_map(struct reading *r, struct profile_node *n, uint32_t field, struct str bytes)
+static bool node_map(struct pb_reading *r, struct profile_node *n, uint32_t field, struct str bytes)
 {
 	const enum entry_form number32 = ENTRY_NUMBER | ENTRY_KEY32, message32 = ENTRY_KEY32;
 	const unsigned depth = PROFILE_NODE_DEPTH + 1;
@@ -46,7 +47,7 @@ static bool node_map(struct reading *r, struct profile_node *n, uint32_t field, 
 }
 
 /* Reads a field that is not a map. */
-static void node_field(struct reading *r, struct profile_node *n, struct leaf *l)
+static void node_field(struct pb_reading *r, struct profile_node *n, struct leaf *l)
 {
 	struct str s;
 	int64_t v;
@@ -80,7 +81,7 @@ static void node_clear(struct profile_node *n)
 }
 
 /* Decodes the fields without adding anything yet. */
-static bool walk_node(struct reading *r, struct profile_node *n, struct str bytes)
+static bool walk_node(struct pb_reading *r, struct profile_node *n, struct str bytes)
 {
 	struct leaf l = leaf_below(bytes, PROFILE_NODE_DEPTH);
 
@@ -108,7 +109,7 @@ static bool walk_node(struct reading *r, struct profile_node *n, struct str byte
 }
 
 /* Output shapes: all are validated; of two entries for one output the last counts. */
-static bool walk_outputs(struct reading *r, struct profile_node *n)
+static bool walk_outputs(struct pb_reading *r, struct profile_node *n)
 {
 	static const int64_t none = 0;
 
@@ -124,7 +125,7 @@ static bool walk_outputs(struct reading *r, struct profile_node *n)
 }
 
 bool read_profile_node(
-        struct reading *r, struct profile_node *n, struct str bytes, struct stacks *stacks)
+        struct pb_reading *r, struct profile_node *n, struct str bytes, struct stacks *stacks)
 {
 	if (!walk_node(r, n, bytes) ||
 	        !stacks_read(stacks, r, n->trace, PROFILE_NODE_DEPTH + 1, &n->stack) ||
@@ -135,7 +136,7 @@ bool read_profile_node(
 }
 
 bool read_profile_node_known(
-        struct reading *r, struct profile_node *n, struct str bytes, struct str *name)
+        struct pb_reading *r, struct profile_node *n, struct str bytes, struct str *name)
 {
 	struct leaf l = leaf_below(bytes, PROFILE_NODE_DEPTH);
 

@@ -7,7 +7,7 @@
 #include "model/read.h"
 
 /* State for one NodeExecStats. Its scratch is reused from leaf to leaf. */
-struct exec {
+struct run_exec {
 	struct str name, label;
 	struct str said; /* timeline_label */
 	uint32_t thread;
@@ -20,18 +20,18 @@ struct exec {
 	VEC(uint8_t) packed;
 };
 
-struct run {
+struct run_reading {
 	struct wire w;
 	struct batch *b;
 	struct arena *a;
-	struct exec x;
+	struct run_exec x;
 	uint32_t device;
 	struct str device_name;
 	uint64_t taken;
 };
 
 /* Reads an AllocationRecord: one allocation or, negative, one release. */
-static void walk_allocation(struct run *r, struct leaf l)
+static void walk_allocation(struct run_reading *r, struct leaf l)
 {
 	struct mem_item m = { .allocation = true };
 
@@ -52,7 +52,7 @@ static void walk_allocation(struct run *r, struct leaf l)
 }
 
 /* Reads a string, which protobuf requires to be UTF-8. */
-static struct str take_text(struct run *r, struct leaf *l)
+static struct str take_text(struct run_reading *r, struct leaf *l)
 {
 	struct str s = leaf_bytes(l);
 
@@ -63,9 +63,9 @@ static struct str take_text(struct run *r, struct leaf *l)
 
 /* Reads an AllocatorMemoryUsed. Sums run over all allocators; bytes in use and allocations are the
  * GPU's. */
-static void walk_memory(struct run *r, struct leaf l)
+static void walk_memory(struct run_reading *r, struct leaf l)
 {
-	struct exec *x = &r->x;
+	struct run_exec *x = &r->x;
 	struct str name = STR_NONE;
 	int64_t total = 0, peak = 0, live = 0, in_use = 0;
 	size_t before = x->allocations.n;
@@ -100,7 +100,7 @@ struct description {
 	uint64_t ptr;
 };
 
-static void walk_description(struct run *r, struct leaf l, struct description *d)
+static void walk_description(struct run_reading *r, struct leaf l, struct description *d)
 {
 	d->there = true;
 	while (leaf_next(&l)) {
@@ -115,7 +115,7 @@ static void walk_description(struct run *r, struct leaf l, struct description *d
 	r->w.bad |= l.bad;
 }
 
-static void walk_tensor(struct run *r, struct leaf l, struct description *d)
+static void walk_tensor(struct run_reading *r, struct leaf l, struct description *d)
 {
 	while (leaf_next(&l)) {
 		if (l.tag == LEAF_TAG(4, WIRE_BYTES))
@@ -127,9 +127,9 @@ static void walk_tensor(struct run *r, struct leaf l, struct description *d)
 }
 
 /* Reads a NodeOutput, which counts if it has an allocation description. */
-static void walk_output(struct run *r, struct leaf l)
+static void walk_output(struct run_reading *r, struct leaf l)
 {
-	struct exec *x = &r->x;
+	struct run_exec *x = &r->x;
 	struct description d = { 0 };
 	struct mem_output o = { 0 };
 
@@ -153,7 +153,7 @@ static void walk_output(struct run *r, struct leaf l)
 }
 
 /* Reads the fields of MemoryStats that are still used. */
-static void walk_memory_stats(struct run *r, struct leaf l)
+static void walk_memory_stats(struct run_reading *r, struct leaf l)
 {
 	while (leaf_next(&l)) {
 		switch (l.tag) {
@@ -165,9 +165,9 @@ static void walk_memory_stats(struct run *r, struct leaf l)
 	r->w.bad |= l.bad;
 }
 
-static void walk_exec(struct run *r, struct leaf l)
+static void walk_exec(struct run_reading *r, struct leaf l)
 {
-	struct exec *x = &r->x;
+	struct run_exec *x = &r->x;
 
 	x->name = STR_NONE;
 	x->start = x->end_rel = x->temp = x->persistent = 0;
@@ -192,9 +192,9 @@ static void walk_exec(struct run *r, struct leaf l)
 }
 
 /* Packs the memory data of a record: one item, then its allocations (B§5.5). */
-static void pack_memory(struct run *r)
+static void pack_memory(struct run_reading *r)
 {
-	struct exec *x = &r->x;
+	struct run_exec *x = &r->x;
 	struct mem_item *m = &x->mem;
 	int64_t used = num_add(x->temp, x->persistent);
 
@@ -225,7 +225,7 @@ static struct str plain_name(struct str recorded)
 }
 
 /* Returns the node of a record, or ID_NONE: names of transfers are not nodes (B§5.2). */
-static uint32_t record_node(struct run *r, struct str recorded)
+static uint32_t record_node(struct run_reading *r, struct str recorded)
 {
 	struct str name = plain_name(recorded);
 	uint32_t node = batch_find(r->b, name);
@@ -240,7 +240,7 @@ static uint32_t record_node(struct run *r, struct str recorded)
 
 /* Most of the time is spent on cache misses when names are looked up. So if the next record is in
  * the window and begins with a short name, that name is prefetched. */
-static void expect_next(struct run *r)
+static void expect_next(struct run_reading *r)
 {
 	struct leaf l = { .p = r->w.s->p, .end = r->w.s->end };
 
@@ -251,9 +251,9 @@ static void expect_next(struct run *r)
 		batch_prefetch(r->b, plain_name(leaf_bytes(&l)));
 }
 
-static bool take_exec(struct run *r)
+static bool take_exec(struct run_reading *r)
 {
-	struct exec *x = &r->x;
+	struct run_exec *x = &r->x;
 	struct str bytes;
 	uint64_t at = src_at(r->w.s);
 
@@ -288,7 +288,7 @@ static bool take_exec(struct run *r)
 	return true;
 }
 
-static bool take_device_name(struct run *r)
+static bool take_device_name(struct run_reading *r)
 {
 	struct str name;
 	uint64_t at = src_at(r->w.s);
@@ -301,7 +301,7 @@ static bool take_device_name(struct run *r)
 	return true;
 }
 
-static bool read_device(struct run *r)
+static bool read_device(struct run_reading *r)
 {
 	r->device = batch_device(r->b);
 	r->device_name = STR_NONE;
@@ -319,7 +319,7 @@ static bool read_device(struct run *r)
 	return wire_leave(&r->w);
 }
 
-static bool read_step_stats(struct run *r)
+static bool read_step_stats(struct run_reading *r)
 {
 	if (!wire_enter(&r->w))
 		return false;
@@ -334,7 +334,7 @@ static bool read_step_stats(struct run *r)
 
 bool read_run(struct src *s, struct batch *to, struct err *e)
 {
-	struct run r = { .b = to, .a = batch_arena(to) };
+	struct run_reading r = { .b = to, .a = batch_arena(to) };
 	bool stats = false;
 
 	wire_init(&r.w, s, "RunMetadata", e);

@@ -15,10 +15,10 @@ void stacks_init(struct stacks *s, struct arena *a)
 }
 
 /* Reads an entry of id_to_string. */
-bool stacks_read_text(struct stacks *s, struct reading *r, struct str bytes)
+bool stacks_read_text(struct stacks *s, struct pb_reading *r, struct str bytes)
 {
 	struct stack_text t = { .string = ID_NONE };
-	struct entry e;
+	struct map_entry e;
 
 	if (!read_entry(r, bytes, 1, ENTRY_TEXT, &e))
 		return false;
@@ -28,7 +28,7 @@ bool stacks_read_text(struct stacks *s, struct reading *r, struct str bytes)
 	return true;
 }
 
-static bool read_trace(struct stacks *s, struct reading *r, struct str bytes, unsigned depth)
+static bool read_trace(struct stacks *s, struct pb_reading *r, struct str bytes, unsigned depth)
 {
 	struct leaf l = leaf_below(bytes, depth);
 	struct code_trace t = { 0 };
@@ -49,7 +49,7 @@ static bool read_trace(struct stacks *s, struct reading *r, struct str bytes, un
 
 /* Reads a CodeDef; decodes its traces if these bytes are new. */
 bool stacks_read(
-        struct stacks *s, struct reading *r, struct str bytes, unsigned depth, uint32_t *id)
+        struct stacks *s, struct pb_reading *r, struct str bytes, unsigned depth, uint32_t *id)
 {
 	struct leaf l = leaf_below(bytes, depth);
 	size_t before = s->defs.n;

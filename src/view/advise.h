@@ -30,8 +30,6 @@ struct advise {
 	struct tally *tallies; /* of all views that it asks, once one was asked */
 };
 
-#define ADVICE_TREE VK_CODE /* its tree is built first: so the original orders the notes */
-
 struct advice {
 	bool asked[CHECK_N];
 	struct strs reports[CHECK_N]; /* without a newline at their end */

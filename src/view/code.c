@@ -14,7 +14,7 @@ enum { PLAIN, GRADIENT, BRANCHES };
 
 /* The tree as it grows. A child is its parent and its name; for the frames of one stack the entries
  * are remembered, so that a stack met again costs one look. */
-struct lines {
+struct code_lines {
 	const struct model *m;
 	struct arena *a; /* scratch */
 	struct tree_nodes nodes;
@@ -28,7 +28,7 @@ struct lines {
 };
 
 /* "file.py:12:function", names of functions shortened. A frame without names is called none. */
-static struct str trace_name(struct lines *l, const struct frame *f, bool gradient)
+static struct str trace_name(struct code_lines *l, const struct frame *f, bool gradient)
 {
 	struct sb *b = &l->text;
 	struct str file = f->file == ID_NONE ? S("none") : model_str(l->m, f->file);
@@ -48,7 +48,7 @@ static struct str trace_name(struct lines *l, const struct frame *f, bool gradie
 }
 
 static uint32_t add_entry(
-        struct lines *l, uint32_t parent, uint32_t name, uint32_t frame, bool gradient)
+        struct code_lines *l, uint32_t parent, uint32_t name, uint32_t frame, bool gradient)
 {
 	VEC_PUSH(l->a, &l->nodes.parent, parent);
 	VEC_PUSH(l->a, &l->name, name);
@@ -57,7 +57,7 @@ static uint32_t add_entry(
 	return (uint32_t)l->nodes.parent.n - 1;
 }
 
-static uint32_t find_child(struct lines *l, uint32_t parent, uint32_t frame, bool gradient)
+static uint32_t find_child(struct code_lines *l, uint32_t parent, uint32_t frame, bool gradient)
 {
 	struct frame f = model_frame(l->m, frame);
 	uint32_t name = intern_add(&l->names, trace_name(l, &f, gradient)), entry;
@@ -71,7 +71,7 @@ static uint32_t find_child(struct lines *l, uint32_t parent, uint32_t frame, boo
 }
 
 /* The entry of the innermost frame of a stack, made with all above it if need be. */
-static uint32_t find_stack(struct lines *l, uint32_t frame, bool gradient)
+static uint32_t find_stack(struct code_lines *l, uint32_t frame, bool gradient)
 {
 	uint32_t *entry_at = l->entry_at[gradient], at = 0;
 
@@ -119,7 +119,7 @@ static bool has_place(const struct model *m, uint32_t node)
 }
 
 /* Plain nodes go to their place, in name order; gradients are set aside. */
-static void add_plain(struct lines *l, struct gradients *g, uint32_t *entry)
+static void add_plain(struct code_lines *l, struct gradients *g, uint32_t *entry)
 {
 	const struct model *m = l->m;
 
@@ -141,7 +141,7 @@ static void add_plain(struct lines *l, struct gradients *g, uint32_t *entry)
 }
 
 /* Branches in name order of the forward nodes; then all their gradients. */
-static void add_gradients(struct lines *l, const struct gradients *g, uint32_t *entry)
+static void add_gradients(struct code_lines *l, const struct gradients *g, uint32_t *entry)
 {
 	const struct model *m = l->m;
 
@@ -155,7 +155,7 @@ static void add_gradients(struct lines *l, const struct gradients *g, uint32_t *
 }
 
 /* Puts the entries in order. entry: of each node, as it was added; becomes that of the tree. */
-static void finish(struct lines *l, struct tree *t, uint32_t *entry, struct arena *a)
+static void finish(struct code_lines *l, struct tree *t, uint32_t *entry, struct arena *a)
 {
 	uint32_t *order = tree_order(t, &l->nodes, NULL, a);
 	uint32_t *place = ARENA_ARRAY(l->a, t->n, uint32_t);
@@ -181,7 +181,9 @@ void view_code_build(const struct model *m, struct tree *t, struct arena *a, str
 	struct scratch own;
 
 	scratch_open(&own, a->work);
-	struct lines l = { .m = m, .a = &own.a, .nodes = { .a = &own.a }, .text = sb_in(&own.a) };
+	struct code_lines l = {
+		.m = m, .a = &own.a, .nodes = { .a = &own.a }, .text = sb_in(&own.a)
+	};
 	struct gradients g = { .forward = ARENA_ARRAY(&own.a, m->nodes.n, uint32_t),
 		.wanted = ARENA_ARRAY(&own.a, m->nodes.n, bool) };
 	uint32_t *entry = ARENA_ARRAY(a, m->nodes.n, uint32_t);

@@ -6,14 +6,14 @@
 #include "view/view.h"
 
 /* Entries as they are found, in pre-order. */
-struct scope {
+struct scope_entry {
 	uint32_t parent, node; /* node of this name, or ID_NONE */
 	struct str name;       /* whole; bytes in the model */
 };
 
 struct scopes {
 	struct arena *a; /* scratch */
-	VEC(struct scope) list;
+	VEC(struct scope_entry) list;
 	VEC(uint32_t) open; /* the entries of the last name, outermost first */
 };
 
@@ -75,7 +75,7 @@ static void add_name(struct scopes *s, struct str name, uint32_t node)
 		size_t slash = str_find_char(str_sub(name, from, SIZE_MAX), '/');
 		more = slash != SIZE_MAX;
 		size_t end = more ? from + slash : name.n;
-		struct scope x = { up, ID_NONE, str_sub(name, 0, end) };
+		struct scope_entry x = { up, ID_NONE, str_sub(name, 0, end) };
 		up = (uint32_t)s->list.n;
 		VEC_PUSH(s->a, &s->list, x);
 		VEC_PUSH(s->a, &s->open, up);
@@ -99,7 +99,7 @@ static void fill_tree(const struct scopes *s, struct tree *t, struct arena *a)
 	t->name = ARENA_ARRAY(a, n, struct str);
 	t->node = ARENA_ARRAY(a, n, uint32_t);
 	for (uint32_t i = n; i-- > 0;) {
-		const struct scope *x = &s->list.v[i];
+		const struct scope_entry *x = &s->list.v[i];
 		t->parent[i] = x->parent;
 		t->name[i] = x->name;
 		t->node[i] = x->node;
@@ -121,7 +121,7 @@ void view_scope_build(const struct model *m, struct tree *t, struct arena *a, st
 	for (size_t i = 0; i < m->by_name.n; i++)
 		names[i] = node_name(m, m->by_name.v[i]);
 	uint32_t *order = order_paths(m, names, &own.a);
-	VEC_PUSH(&own.a, &s.list, ((struct scope){ ID_NONE, ID_NONE, ROOT_NAME }));
+	VEC_PUSH(&own.a, &s.list, ((struct scope_entry){ ID_NONE, ID_NONE, ROOT_NAME }));
 	for (size_t i = 0; i < m->by_name.n; i++)
 		add_name(&s, names[order[i]], m->by_name.v[order[i]]);
 	fill_tree(&s, t, a);

@@ -7,7 +7,7 @@
 #include "base/sort.h"
 #include "view/view.h"
 
-struct walk {
+struct tree_walk {
 	struct query *q;
 	struct kept *k;
 	bool cut_self;
@@ -22,7 +22,7 @@ struct walk {
 };
 
 /* A start pattern makes its first match on each way down a child of the root. */
-static void find_starts(struct walk *w)
+static void find_starts(struct tree_walk *w)
 {
 	struct kept *k = w->k;
 	bool all = pattern_is_all(w->q->start);
@@ -39,13 +39,13 @@ static void find_starts(struct walk *w)
 	}
 }
 
-static uint32_t walk_parent(const struct walk *w, uint32_t i)
+static uint32_t walk_parent(const struct tree_walk *w, uint32_t i)
 {
 	return w->top[i] ? 0 : w->k->parent[i];
 }
 
 /* Visits entry i; false if its subtree is to be skipped. */
-static bool visit(struct walk *w, uint32_t i)
+static bool visit(struct tree_walk *w, uint32_t i)
 {
 	struct query *q = w->q;
 	uint32_t up = i ? walk_parent(w, i) : 0;
@@ -72,7 +72,7 @@ static bool visit(struct walk *w, uint32_t i)
 	return w->open[i];
 }
 
-static void visit_all(struct walk *w)
+static void visit_all(struct tree_walk *w)
 {
 	unsigned seen = 0;
 
@@ -89,7 +89,7 @@ static void visit_all(struct walk *w)
 }
 
 /* Totals over what is shown only: a parent's is its own and its shown children's. */
-static void reaccount(struct walk *w)
+static void reaccount(struct tree_walk *w)
 {
 	struct tally *total = w->k->total;
 
@@ -101,13 +101,13 @@ static void reaccount(struct walk *w)
 
 static int by_option(const void *ctx, uint32_t a, uint32_t b)
 {
-	const struct walk *w = ctx;
+	const struct tree_walk *w = ctx;
 
 	return view_order(w->q, w->k->total, w->shown[a], w->shown[b]);
 }
 
 /* Children of each shown entry, sorted: of i they are child[first[i]] .. child[first[i + 1]]. */
-static uint32_t *sort_children(struct walk *w, uint32_t **first)
+static uint32_t *sort_children(struct tree_walk *w, uint32_t **first)
 {
 	uint32_t *child = ARENA_ARRAY(w->q->a, w->n, uint32_t);
 	uint32_t *at = ARENA_ARRAY(w->q->a, (size_t)w->n + 2, uint32_t);
@@ -125,7 +125,7 @@ static uint32_t *sort_children(struct walk *w, uint32_t **first)
 }
 
 /* Into the result, in printed order. */
-static void emit(struct walk *w, struct result *r)
+static void emit(struct tree_walk *w, struct result *r)
 {
 	uint32_t *first, *child = sort_children(w, &first);
 	uint32_t *stack = ARENA_ARRAY(w->q->a, (size_t)w->n + 1, uint32_t), top = 0;
@@ -158,7 +158,7 @@ static void emit(struct walk *w, struct result *r)
 bool view_walk(struct query *q, struct result *r, bool cut_self, struct err *e)
 {
 	struct kept *k = &q->kept;
-	struct walk w = { .q = q, .k = k, .cut_self = cut_self };
+	struct tree_walk w = { .q = q, .k = k, .cut_self = cut_self };
 
 	w.live = ARENA_ARRAY(q->a, k->n, bool);
 	w.top = k->start = ARENA_ARRAY(q->a, k->n, bool);

@@ -21,7 +21,7 @@ static struct pair *pairs(struct arena *a)
 	return v;
 }
 
-static bool open_bytes(struct table *t, struct arena *a, struct str bytes)
+static bool open_bytes(struct sstable *t, struct arena *a, struct str bytes)
 {
 	struct str path = table_rig_file(a, "t", bytes);
 
@@ -33,7 +33,7 @@ static void test_all_entries(void **state)
 {
 	struct arena *a = *state;
 	struct pair *v = pairs(a);
-	struct table t;
+	struct sstable t;
 	struct table_at c, f;
 
 	for (size_t per = 1; per < 70; per += 17) {
@@ -61,7 +61,7 @@ static void test_all_entries(void **state)
 /* Lists a table strictly; the sentence of the first fault, or "". */
 static const char *fault(struct arena *a, struct str bytes)
 {
-	struct table t;
+	struct sstable t;
 	struct table_at c;
 
 	if (open_bytes(&t, a, bytes)) {
