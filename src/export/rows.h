@@ -23,7 +23,7 @@ struct rows {
 	enum metric_id metrics[M_N]; /* the columns of the view */
 	size_t n_metrics;
 	VEC(struct column) columns; /* of the sheet */
-	VEC(struct row_cell) cells;     /* what stands in each */
+	VEC(struct row_cell) cells; /* what stands in each */
 	struct arena *row;          /* of the row at hand */
 	bool by_worker;             /* each worker has rows of its own */
 	uint32_t worker;            /* then: whose the row is, and its numbers */

@@ -179,8 +179,7 @@ static void put_flow_end(struct drawing *x, const struct slice *s, bool start)
 /* An arrow from the call that launched device work. */
 static void put_flow(struct drawing *x, const struct slice *s)
 {
-	const struct launch *launch =
-	        slice_is_work(x->t, s) ? link_launch(&x->links, s) : NULL;
+	const struct launch *launch = slice_is_work(x->t, s) ? link_launch(&x->links, s) : NULL;
 	struct slice call;
 
 	if (!launch)
