@@ -10,7 +10,7 @@ from rig import ARGS, LONGER, WRITE, Run, check, settle, until
 
 def t50_late_start():
     for longer in LONGER:
-        with Run('init', 'launch:10', 'state', 'await:subscribed 1', 'launch:20', 'state', 'exit:3',
+        with Run('init', 'launch:10', 'state', 'await:subscribed 1 kinds 7', 'launch:20', 'state', 'exit:3',
                  opts='delay=%g' % (0.2 * ARGS.pause * longer)) as r:
             if r.ok(3).out.startswith('no CUPTI'):
                 r.complete(20)

@@ -192,7 +192,7 @@ def t15_closed_standard_streams():
         with Run(*words, env={'FAKE_HOLDER': 'x'} if 2 in close else {}) as r:
             r.ok(3)
             check(len(r.spools()) == 1)
-    with Run('init', 'launch:10', 'fds', stdin=None, close_fds=True) as a, Run(
+    with Run('init', 'launch:10', settle(), 'fds', stdin=None, close_fds=True) as a, Run(
             'launch:10', 'fds', env={'CUDA_INJECTION64_PATH': None}, nvtx=False, stdin=None) as b:
         check(a.out == b.out, a.out, b.out)
 

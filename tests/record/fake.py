@@ -74,7 +74,7 @@ def test_fake_views():
 def test_fake_ctl():
     """Nothing before ctl start, nothing after ctl stop."""
     env = clean_env(LD_LIBRARY_PATH=ARGS.fakes)
-    words = fake('launch:10', 'say:none', 'await:subscribed 1', 'launch:20', 'say:some', 'await:subscribed 0', 'launch:40')
+    words = fake('launch:10', 'say:none', 'await:subscribed 1 kinds 7', 'launch:20', 'say:some', 'await:subscribed 0', 'launch:40')
     p = subprocess.Popen(['./bin/tfprof', 'record', '--start=ctl', '-o', 'c', '--'] + words, env=env,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     for said, order in ((b'none\n', 'start'), (b'some\n', 'stop')):
