@@ -59,7 +59,7 @@ def t17_each_function_fails():
         for longer in LONGER:
             with Run('init', 'launch:10', 'state', 'await:kinds 0', 'await:listening 1', 'launch:1', 'exit:3',
                      opts='duration=%g,detach' % (0.2 * ARGS.pause * longer), env={'FAKE_FAIL': 'Finalize:' + code}) as r:
-                if 'subscribed 1' in r.ok(3).out:
+                if 'subscribed 1 kinds 7' in r.ok(3).out:
                     r.complete(10)
                     break
         else:
