@@ -45,8 +45,13 @@ def metadata():
 
 def package_files():
     """{name in the wheel: path} of the Python package."""
-    top = os.path.join(PYTHON, 'tfprof')
-    return {'tfprof/' + n: os.path.join(top, n) for n in os.listdir(top) if n.endswith('.py') or n == 'py.typed'}
+    found = {}
+    for folder, _, names in os.walk(os.path.join(PYTHON, 'tfprof')):
+        for n in names:
+            if n.endswith(('.py', '.sql')) or n == 'py.typed':
+                path = os.path.join(folder, n)
+                found[os.path.relpath(path, PYTHON).replace(os.sep, '/')] = path
+    return found
 
 
 def contents(build, licences):

@@ -13,7 +13,7 @@ GRAPH, STEP, OP_LOG, PROFILE, CHECKPOINT, SPOOL = 1, 2, 4, 8, 16, 32
 OK, NO_STEP = 0, 10
 _LENIENT, _BANNERS, _KEEP_ATTRS, _RECOVER = 1, 1, 1, 2
 
-# A path (str, PathLike), bytes, or a protobuf message or graph of TensorFlow itself.
+# A path (str, PathLike), bytes, NamedBytes, or a protobuf message or graph of TensorFlow itself.
 Source = Any
 ProgressCallback = Callable[[int, int], Any]
 
@@ -148,8 +148,16 @@ def _number(name: str, value: int, bits: int) -> int:
     return n
 
 
+class NamedBytes(NamedTuple):
+    """The bytes of a file that somebody else has read, and its name for sentences."""
+    name: str
+    data: bytes
+
+
 def _take(source: Source) -> Tuple[Optional[bytes], Optional[bytes]]:
-    """(path, bytes) of a source; one of them is None."""
+    """(path, bytes) of a source; the path of bytes is their name, or None."""
+    if isinstance(source, NamedBytes):
+        return os.fsencode(source.name), bytes(source.data)
     if isinstance(source, (str, os.PathLike)):
         return os.fsencode(source), None
     if isinstance(source, (bytes, bytearray, memoryview)):

@@ -12,6 +12,7 @@ from typing import Any, Iterable, Iterator, List, Optional, Tuple, Union
 from urllib.parse import quote
 
 from . import arrow
+from ._native import NamedBytes
 from .profile import Profile
 
 Path = Union[str, 'os.PathLike[str]']
@@ -25,9 +26,10 @@ def is_recording(path: str) -> bool:
 
 def load(path: str, data: Optional[bytes] = None, **options: Any) -> Profile:
     """A profile of any input: a path, or the bytes that stood there."""
+    source = path if data is None else NamedBytes(path, data)
     if is_recording(path):
-        return Profile(spool=path if data is None else data, **options)
-    return Profile(profile=[path] if data is None else data, **options)
+        return Profile(spool=source, **options)
+    return Profile(profile=[path] if data is None else source, **options)
 
 
 def expand(paths: Union[Path, Iterable[Path]]) -> List[str]:

@@ -71,7 +71,7 @@ class Profile:
         self._order = threading.Lock()  # setting options and running go together
         self.notes: str = ''  # what the last call remarked
         paths = [profile] if isinstance(profile, (str, os.PathLike)) else profile
-        if isinstance(paths, (list, tuple)):
+        if isinstance(paths, (list, tuple)) and not isinstance(paths, _native.NamedBytes):
             self._note(self._session.add_paths(paths))
             profile = None
         if spool is not None:

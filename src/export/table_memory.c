@@ -79,9 +79,11 @@ static void add_allocation(struct memory_row *r, const struct trace *t, const st
 		r->allocations++;
 		r->allocated = num_add(r->allocated, bytes);
 	}
+	bool has_peak = slice_has_int(t, s, ARG_PEAK_TOTAL, &peak);
+	bool has_reserved = slice_has_int(t, s, ARG_RESERVED_TOTAL, &reserved);
 	raise(&r->peak, has_total, total);
-	raise(&r->peak, slice_has_int(t, s, ARG_PEAK_TOTAL, &peak), peak);
-	raise(&r->reserved, slice_has_int(t, s, ARG_RESERVED_TOTAL, &reserved), reserved);
+	raise(&r->peak, has_peak, peak);
+	raise(&r->reserved, has_reserved, reserved);
 	if (slice_has_int(t, s, ARG_AVAILABLE_TOTAL, &available))
 		raise(&r->capacity, has_total, num_add(total, available));
 }

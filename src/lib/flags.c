@@ -111,10 +111,6 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	const struct unsupported_format *foreign;
 	unsigned role = 0;
 
-	if (str_eq(file, S("-")))
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'-' is standard input: say what comes, --profile_path=-, --graph_path=-, "
-		        "--run_meta_path=- or --op_log_path=-");
 	if (recording_is_folder(a, file))
 		return place(s, &f->spool, "recordings", file);
 	if (path_is_folder(a, file) || (path_is_pattern(file) && !path_exists(a, file))) {

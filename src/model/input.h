@@ -114,7 +114,7 @@ bool input_load_workers(struct ingest *to, const struct input_workers *workers, 
 const struct input *input_guess(struct str head, struct str path);
 
 /* Looks into the file; an unsupported file has no role, and *foreign says what it is, if known.
- * Standard input and pipes are not read: *role is 0. */
+ * Standard input and pipes are not read: they are taken for a file that holds everything. */
 struct unsupported_format;
 bool input_guess_file(struct str path, unsigned *role, const struct unsupported_format **foreign,
         struct work *work, struct err *e);

@@ -83,7 +83,9 @@ bool input_guess_file(struct str path, unsigned *role, const struct unsupported_
 	bool regular = input_is_regular(&own.a, &from, &size);
 	if (!regular && errno) {
 		ok = err_system(e, "cannot open", path, errno);
-	} else if (regular && !str_eq(path, S("-"))) {
+	} else if (!regular || str_eq(path, S("-"))) {
+		*role = ROLE_PROFILE;
+	} else {
 		ok = src_open(&s, &own.a, path, e);
 		if (ok) {
 			/* Reads the intact part of truncated gzip data. */

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Thousands of profiles as Parquet tables, on a process pool or on Spark, and questions to them in SQL.
+
+    python -m tfprof.fleet build OUT 'runs/*/*.pb'         a process pool
+    python -m tfprof.fleet build OUT 's3a://...' --engine spark
+    python -m tfprof.fleet ask OUT slowest_workers
+
+OUT/TABLE/run=RUN/host=HOST/*.parquet have the tables of docs/TABLES.md; OUT/errors the files that could not be
+read; OUT/_runs a file for each run that is complete.
+"""
+from .local import build
+from .plan import Item, plan
+from .recipes import Recipe, all_recipes, run_recipe
+
+__all__ = ['Item', 'Recipe', 'all_recipes', 'build', 'plan', 'run_recipe']

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which file belongs to which run and host, and what each table is called on disk."""
+import csv
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional
+from urllib.parse import quote, unquote
+
+from .. import arrow
+
+# The last folder is the run, the name of the file up to its first dot the host.
+PATTERN = r'(?P<run>[^/]+)/(?P<host>[^/.]+)[^/]*$'
+# slices are as large as the profiles themselves: only where they are asked for.
+TABLES = ['runs', 'steps', 'nodes', 'kernels', 'devices', 'memory']
+ERRORS = 'errors'
+ERROR_COLUMNS = ['worker', 'path', 'code', 'message']
+
+
+class Item(NamedTuple):
+    """A file of a fleet."""
+    path: str
+    run: str
+    host: str
+    worker: str
+
+
+def plan(paths: Iterable[str], pattern: str = PATTERN) -> List[Item]:
+    """The files by run and host, which the pattern finds in their paths as groups of these names. A worker is a
+    host; where a host has several files, each of them is one: host/0, host/1, ... in the order of paths."""
+    found: List[Item] = []
+    for path in paths:
+        m = re.search(pattern, path)
+        groups = m.groupdict() if m else {}
+        name = path.rstrip('/').rsplit('/', 1)[-1]
+        found.append(Item(path, unquote(groups.get('run') or 'run'), unquote(groups.get('host') or name), ''))
+    return _name_workers(found)
+
+
+def read_table(path: str) -> List[Item]:
+    """A table of paths: csv with the columns path, run and host."""
+    with open(path, newline='', encoding='utf-8') as f:
+        rows = csv.DictReader(f)
+        missing = {'path', 'run', 'host'} - set(rows.fieldnames or ())
+        if missing:
+            raise ValueError('%s: no column %s: path, run and host were expected' % (path, ', '.join(sorted(missing))))
+        return _name_workers([Item(r['path'], r['run'], r['host'], '') for r in rows])
+
+
+def _name_workers(items: List[Item]) -> List[Item]:
+    count: Dict[tuple, int] = {}
+    unique = sorted(set(items))
+    for x in unique:
+        count[x.run, x.host] = count.get((x.run, x.host), 0) + 1
+    seen: Dict[tuple, int] = {}
+    named = []
+    for x in unique:
+        place = seen[x.run, x.host] = seen.get((x.run, x.host), -1) + 1
+        named.append(x._replace(worker=x.host if count[x.run, x.host] == 1 else '%s/%d' % (x.host, place)))
+    return named
+
+
+def by_run(items: Iterable[Item]) -> Dict[str, List[Item]]:
+    runs: Dict[str, List[Item]] = {}
+    for x in items:
+        runs.setdefault(x.run, []).append(x)
+    return runs
+
+
+def partition(name: str, value: str) -> str:
+    """A folder as Hive names it: run=..."""
+    return '%s=%s' % (name, quote(value, safe=" !$&'()+,;@~-_.") if value else '__HIVE_DEFAULT_PARTITION__')
+
+
+def check_tables(names: Optional[Iterable[str]]) -> List[str]:
+    """The tables to write; fails if one is unknown."""
+    known = [t.table for t in arrow.schemas()]
+    chosen = list(names) if names else TABLES
+    for name in chosen:
+        if name not in known:
+            raise ValueError('unknown table %r: %s exist' % (name, ', '.join(known)))
+    return chosen
+
+
+def schema_version() -> str:
+    return arrow.schemas()[0].version

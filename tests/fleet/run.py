@@ -1,0 +1,428 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of tfprof.fleet: builds on a process pool and on Spark, killed in the middle, with damaged files; recipes in DuckDB and
+Spark. Needs pyarrow, duckdb and, for Spark, pyspark and Java.
+
+    tests/fleet/run.py --bin build/check [NAME...]
+    tests/fleet/run.py --bin build/check --without-packages
+"""
+import argparse
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [os.path.join(ROOT, 'python'), os.path.join(ROOT, 'tests', 'check'), HERE]
+import cases  # noqa: E402
+import make  # noqa: E402
+
+MLP = os.path.join(ROOT, 'testdata', 'recorded', 'mlp_gpu_old_names', 'profile.pb.gz')
+TABLES = ['runs', 'steps', 'nodes', 'kernels', 'devices', 'memory', 'errors']
+RUNS, WORKERS, DAMAGED = 2, 12, 11
+
+
+def equal(found, expected, what=''):
+    assert found == expected, '%s: expected %.600r, found %.600r' % (what, expected, found)
+
+
+def program(*words):
+    p = subprocess.run([os.path.join(BIN, 'tfprof'), *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)
+
+
+def words(*more):
+    return [sys.executable, '-B', '-m', 'tfprof.fleet', *more]
+
+
+def fleet(*more, status=0):
+    p = subprocess.run(words(*more), capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert p.returncode == status, '%s: status %d: %s' % (more, p.returncode, p.stderr[-3000:])
+    return p.stdout, p.stderr
+
+
+def content(out):
+    """{table: all its rows, sorted} of complete runs."""
+    from tfprof.fleet import recipes
+    connection = recipes.duckdb_connection(out)
+    found = {}
+    for name in TABLES:
+        columns = ', '.join(sorted(c for c, _ in recipes._columns(name)))
+        found[name] = sorted(connection.execute('SELECT %s FROM %s' % (columns, name)).fetchall(), key=repr)
+    return found
+
+
+def same(out, other):
+    mine, theirs = content(out), content(other)
+    for name in TABLES:
+        equal(len(mine[name]), len(theirs[name]), name)
+        equal(mine[name], theirs[name], name)
+
+
+def data():
+    """A small fleet with damaged files, made once: its folder and the damaged paths."""
+    if not DATA:
+        make.STEPS = 3
+        folder = os.path.join(SCRATCH, 'data')
+        DATA.update(folder=folder, bad=make.make(folder, RUNS, WORKERS, DAMAGED))
+    return DATA['folder'], DATA['bad']
+
+
+def built():
+    """The tables of that fleet, made once by an undisturbed build."""
+    if 'out' not in DATA:
+        folder, _ = data()
+        fleet('build', os.path.join(SCRATCH, 'out'), folder + '/*/*.json', '--processes', '2')
+        DATA['out'] = os.path.join(SCRATCH, 'out')
+    return DATA['out']
+
+
+# ---- without packages ---------------------------------------------------------------------------
+def names():
+    """Run and host come from the path; several files of a host are workers of their own; csv says it otherwise."""
+    from tfprof.fleet.plan import partition, plan, read_table
+    found = plan(['/a/monday/h1.pb', 's3a://b/tuesday/h1.pt.trace.json.gz', '/a/monday/h2.pb', '/a/monday/h2.x.pb'])
+    equal([(x.run, x.host, x.worker) for x in found],
+          [('monday', 'h1', 'h1'), ('monday', 'h2', 'h2/0'), ('monday', 'h2', 'h2/1'), ('tuesday', 'h1', 'h1')])
+    found = plan(['/x/job7/rank3/trace.json'], r'(?P<run>job\d+)/(?P<host>rank\d+)/')
+    equal([(x.run, x.host) for x in found], [('job7', 'rank3')])
+    with open('paths.csv', 'w', newline='') as f:
+        csv.writer(f).writerows([['run', 'path', 'host'], ['r 1', '/p,q', 'h/1']])
+    equal([tuple(x) for x in read_table('paths.csv')], [('/p,q', 'r 1', 'h/1', 'h/1')])
+    equal(partition('host', 'a/b=c%'), 'host=a%2Fb%3Dc%25')
+    with open('bad.csv', 'w') as f:
+        f.write('path,run\n')
+    try:
+        read_table('bad.csv')
+        raise AssertionError('a column is missing')
+    except ValueError as e:
+        assert 'no column host' in str(e), e
+
+
+def statements():
+    """Values of recipes become literals; unknown ones fail; every recipe has a help text."""
+    from tfprof.fleet import recipes
+    found = recipes.all_recipes()
+    equal(len(found), 8)
+    assert all(r.help.endswith('.') for r in found), [r.help for r in found]
+    r = next(x for x in found if x.name == 'regressions')
+    sql = recipes.statement(r, {'before': "it's%", 'after': '7'})
+    assert "LIKE 'it''s%'" in sql and 'LIKE 7' not in sql and "LIKE '7'" in sql, sql
+    try:
+        recipes.statement(r, {'since': '1'})
+        raise AssertionError('there is no such value')
+    except ValueError as e:
+        assert 'no value since' in str(e), e
+
+
+def wrong_words():
+    """Usage errors are sentences."""
+    _, err = fleet('build', 'out', status=2)
+    assert 'either paths or --paths-from' in err, err
+    _, err = fleet('ask', 'out', 'op_types', 'like', status=2)
+    assert 'NAME=VALUE' in err, err
+    _, err = fleet('ask', 'out', 'nothing', status=1)
+    assert "unknown recipe 'nothing': " in err, err
+    out, _ = fleet('recipes')
+    assert 'slowest_workers' in out and 'like=%' in out, out
+    _, err = fleet('build', 'out', 'x', '--tables', 'nobody', status=1)
+    assert "unknown table 'nobody'" in err, err
+
+
+# ---- a process pool -----------------------------------------------------------------------------
+def damaged_files():
+    """Each damaged file is a row of errors with its sentence, and nothing else is missing."""
+    folder, bad = data()
+    found = content(built())
+    connection_paths = sorted(r for row in found['errors'] for r in row if isinstance(r, str) and r.startswith(folder)
+                              and r.endswith('.json'))
+    equal(connection_paths, sorted(bad))
+    equal(len(found['runs']), RUNS * WORKERS - len(bad))
+    equal(len(found['steps']), 3 * len(found['runs']))
+    for row in found['errors']:
+        assert 'DATA_LOSS' in row, row
+
+
+def equals_program():
+    """The sums of a fleet are those that tfprof prints of the single files."""
+    from tfprof.fleet import run_recipe
+    folder, bad = data()
+    types, kernels, busy = {}, {}, 0
+    for run in sorted(os.listdir(folder)):
+        for name in sorted(os.listdir(os.path.join(folder, run))):
+            path = os.path.join(folder, run, name)
+            if path in bad:
+                continue
+            for step in range(3):
+                view = program('op', '--profile_path=' + path, '-step', str(step), '-output', 'json', '-select',
+                               'micros,occurrence', '-max_depth', '1000', '-account_type_regexes', '.*')
+                for r in view['rows']:
+                    if r['nodes'] and not r['type'].startswith('/'):
+                        us, runs = types.get(r['type'], (0, 0))
+                        types[r['type']] = us + r['own_micros'], runs + r['own_occurrence']
+            for k in program('kernels', '--profile_path=' + path, '-output', 'json', '--top=0')['kernels']:
+                n, ns = kernels.get(k['name'], (0, 0))
+                kernels[k['name']] = n + k['count'], ns + k['total_ns']
+            busy += sum(d['busy_ns'] for d in program('devices', '--profile_path=' + path, '-output', 'json')['devices'])
+    columns, rows = run_recipe(built(), 'op_types')
+    rows = [dict(zip(columns, r)) for r in rows]
+    equal({r['type']: r['us'] for r in rows}, {t: v[0] for t, v in types.items() if t in {r['type'] for r in rows}})
+    assert set(types) - {r['type'] for r in rows} <= {t for t, v in types.items() if not v[0]}
+    columns, rows = run_recipe(built(), 'kernels_by_share')
+    equal({r[0]: (r[1], r[2]) for r in rows}, kernels)
+    assert abs(sum(r[3] for r in rows) - 1) < 1e-9
+    columns, rows = run_recipe(built(), 'idle_causes')
+    equal(sum(dict(zip(columns, r))['busy_ns'] for r in rows), busy)
+
+
+def recipes_find():
+    """Recipes find what make.py has put in: the slow worker, the late one, the one that waits, the slower GEMM."""
+    from tfprof.fleet import run_recipe
+    columns, rows = run_recipe(built(), 'slowest_workers')
+    slow = [dict(zip(columns, r)) for r in rows]
+    equal({r['worker'] for r in slow}, {'w00007'})
+    equal({r['why'] for r in slow}, {'idle'})
+    equal(len(slow), RUNS * 3)
+    columns, rows = run_recipe(built(), 'stragglers')
+    equal([(r[0], r[1], r[2]) for r in rows], [('run000', 'w00005', 3), ('run001', 'w00005', 3)])
+    columns, rows = run_recipe(built(), 'regressions', {'before': 'run000', 'after': 'run001'})
+    top = dict(zip(columns, rows[0]))
+    equal(top['type'], 'aten::addmm')
+    assert 1.1 < top['ratio'] < 1.25, top
+    columns, rows = run_recipe(built(), 'memory_headroom')
+    head = dict(zip(columns, rows[0]))
+    equal(head['free_bytes'], head['capacity_bytes'] - head['peak_bytes'])
+    equal((head['worker'], head['peak_bytes'], head['reserved_bytes']), ('w00011', 411300000, 500000000))
+
+
+def done_once():
+    """A run that is complete is not touched; a new one is added; --again writes it again; others' inputs mix."""
+    out = 'out'
+    folder, _ = data()
+    os.makedirs('in/mixed')
+    shutil.copy(MLP, 'in/mixed/tf.pb.gz')
+    shutil.copy(os.path.join(ROOT, 'testdata', 'traces', 'trace.xplane.pb'), 'in/mixed')
+    shutil.copy(os.path.join(ROOT, 'testdata', 'small', 'train.tfspool'), 'in/mixed')
+    fleet('build', out, folder + '/run000/*.json')
+    times = {os.path.join(d, f): os.stat(os.path.join(d, f)).st_mtime_ns for d, _, names in os.walk(out) for f in names
+             if f != '_lock'}
+    text, err = fleet('build', out, folder + '/*/*.json', 'in/*/*')
+    assert 'run000: complete, skipped' in err and text.startswith('2 runs written'), (text, err)
+    equal({p: os.stat(p).st_mtime_ns for p in times}, times)
+    found = content(out)
+    equal(sorted(r for row in found['runs'] for r in row if r in ('tensorflow', 'xspace', 'recording')),
+          ['recording', 'tensorflow', 'xspace'])
+    before = content(out)
+    fleet('build', out, folder + '/run000/*.json', '--again')
+    equal(content(out), before)
+    shutil.rmtree(out + '/_runs')
+    equal({len(rows) for rows in content(out).values()}, {0})
+
+
+def children(pid):
+    with open('/proc/%d/task/%d/children' % (pid, pid)) as f:
+        return [int(p) for p in f.read().split()]
+
+
+def serving(pid):
+    """The worker processes of a build, not the tracker of resources that Python starts beside them."""
+    found = []
+    for child in children(pid):
+        try:
+            with open('/proc/%d/cmdline' % child, 'rb') as f:
+                if b'spawn_main' in f.read():
+                    found.append(child)
+        except OSError:
+            pass
+    return found
+
+
+def files_below(folder):
+    return sum(len([n for n in names if n.endswith('.parquet')]) for _, _, names in os.walk(folder))
+
+
+def killed_workers():
+    """Workers are killed again and again in the middle: nothing is lost and nothing is there twice."""
+    folder, _ = data()
+    p = subprocess.Popen(words('build', 'out', folder + '/*/*.json', '--processes', '2'), stderr=subprocess.PIPE,
+                         stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    kills, seen = 0, 0
+    while p.poll() is None and kills < 6:
+        if files_below('out') > seen:  # something was written since the last kill
+            for child in serving(p.pid)[:1]:
+                os.kill(child, signal.SIGKILL)
+                kills += 1
+                seen = files_below('out') + 3
+    _, err = p.communicate()
+    equal(p.returncode, 0, err)
+    assert kills >= 3, kills
+    same('out', built())
+
+
+def killed_build():
+    """The whole build is killed in the middle: no run is there by half, and the next build completes it."""
+    folder, _ = data()
+    for when in (1, 30, 70):
+        shutil.rmtree('out', ignore_errors=True)
+        p = subprocess.Popen(words('build', 'out', folder + '/*/*.json', '--processes', '2'), stderr=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, start_new_session=True)
+        while p.poll() is None and files_below('out') < when:
+            pass
+        os.killpg(p.pid, signal.SIGKILL)
+        p.wait()
+        for name, rows in content('out').items():
+            complete = [r for r in content(built())[name]]
+            assert all(r in complete for r in rows), name
+        fleet('build', 'out', folder + '/*/*.json')
+        same('out', built())
+        assert not os.path.exists('out/_tmp')
+
+
+def deadly_file():
+    """A file whose reader is killed each time is an error, and the build goes on."""
+    os.makedirs('in/run')
+    shutil.copy(MLP, 'in/run/good.pb.gz')
+    os.mkfifo('in/run/deadly.pb')  # a reader waits for ever
+    p = subprocess.Popen(words('build', 'out', 'in/run/*', '--processes', '1'), stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+                         stdin=subprocess.DEVNULL)
+    killed = set()
+    while p.poll() is None and len(killed) < 3:
+        for child in serving(p.pid):
+            try:
+                with open('/proc/%d/wchan' % child) as f, open('/proc/%d/stat' % child) as g:
+                    waits = f.read() in ('wait_for_partner', 'fifo_open') or g.read().split(') ')[1][0] == 'S'
+                opened = any(os.readlink('/proc/%d/fd/%s' % (child, fd)).endswith('deadly.pb')
+                             for fd in os.listdir('/proc/%d/fd' % child))
+            except OSError:
+                continue
+            if child not in killed and opened and waits:
+                killed.add(child)
+                os.kill(child, signal.SIGKILL)
+    text, err = p.communicate()
+    equal(p.returncode, 0, err)
+    found = content('out')
+    equal((len(found['errors']), len(found['runs'])), (1, 1))
+    assert 'WORKER_DIED' in found['errors'][0], found['errors']
+
+
+def two_builds():
+    """Of two builds at once the second one fails with a sentence."""
+    import fcntl
+    os.makedirs('out')
+    with open('out/_lock', 'w') as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        _, err = fleet('build', 'out', MLP, status=1)
+    assert 'another build writes into this folder' in err, err
+
+
+# ---- Spark --------------------------------------------------------------------------------------
+def need_spark():
+    if not shutil.which('java') and not os.environ.get('JAVA_HOME'):
+        raise cases.Skip('there is no Java')
+    try:
+        import pyspark  # noqa: F401
+    except ImportError:
+        raise cases.Skip('pyspark is not installed')
+
+
+def spark_equals_pool():
+    """Spark writes the same rows as the process pool, once, and a complete run is not read again."""
+    need_spark()
+    folder, _ = data()
+    text, _ = fleet('build', 'out', folder + '/*/*.json', '--engine', 'spark', '--master', 'local[2,4]', '--per-task', '3')
+    equal(text, '2 runs written, %d files could not be read\n' % len(data()[1]))
+    same('out', built())
+    text, err = fleet('build', 'out', folder + '/*/*.json', '--engine', 'spark', '--master', 'local[2,4]')
+    assert 'all runs are complete' in err, err
+
+
+def spark_recipes():
+    """Every recipe has the same answer in DuckDB and Spark."""
+    need_spark()
+    from tfprof.fleet import recipes, run_recipe, spark
+    session = spark.session('local[2,4]')
+    try:
+        for r in recipes.all_recipes():
+            columns, rows = run_recipe(built(), r.name)
+            others, theirs = run_recipe(built(), r.name, engine='spark', session=session)
+            equal(others, columns, r.name)
+            equal(len(theirs), len(rows), r.name)
+            assert rows, r.name
+            for mine, other in zip(rows, theirs):
+                for a, b in zip(mine, other):
+                    assert a == b or abs(a - b) <= 1e-9 * abs(a), (r.name, mine, other)
+    finally:
+        session.stop()
+
+
+def descendants(pid):
+    found = []
+    for child in children(pid):
+        found += [child] + descendants(child)
+    return found
+
+
+def python_workers(pid):
+    """The Python processes in which Spark runs tasks."""
+    found = []
+    for p in descendants(pid):
+        try:
+            with open('/proc/%d/cmdline' % p, 'rb') as f:
+                if b'pyspark.daemon' in f.read():
+                    found.append(p)
+        except OSError:
+            pass
+    return [p for p in found if children(p) == []]
+
+
+def spark_killed():
+    """The process that runs a task of Spark is killed in the middle: nothing is lost and nothing is there twice."""
+    need_spark()
+    folder, _ = data()
+    p = subprocess.Popen(words('build', 'out', folder + '/*/*.json', '--engine', 'spark', '--master', 'local[2,8]', '--per-task',
+                               '1'), stderr=subprocess.PIPE, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    os.set_blocking(p.stderr.fileno(), False)
+    killed, err = [], b''
+    while p.poll() is None:
+        err += p.stderr.read() or b''
+        if len(killed) < 3:
+            try:
+                workers = [w for w in python_workers(p.pid) if loaded(w) and w not in killed]
+            except OSError:
+                continue
+            for w in workers[:1]:
+                os.kill(w, signal.SIGKILL)
+                killed.append(w)
+    equal(p.returncode, 0, err[-2000:])
+    assert killed, 'no task was found'
+    same('out', built())
+
+
+def loaded(pid):
+    """True if a process has loaded libtfprof: it reads files."""
+    with open('/proc/%d/maps' % pid) as f:
+        return 'libtfprof' in f.read()
+
+
+WITHOUT = [names, statements, wrong_words]
+POOL = [damaged_files, equals_program, recipes_find, done_once, killed_workers, killed_build, deadly_file, two_builds]
+SPARK = [spark_equals_pool, spark_recipes, spark_killed]
+
+if __name__ == '__main__':
+    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    p.add_argument('names', nargs='*')
+    p.add_argument('--bin', default='build/check', help='the folder with libtfprof.so and the program')
+    p.add_argument('--without-packages', action='store_true', help='only what needs Python alone')
+    ARGS = p.parse_args()
+    BIN = os.path.abspath(ARGS.bin)
+    os.environ.update(PYTHONPATH=os.path.join(ROOT, 'python'), TFPROF_LIBRARY=os.path.join(BIN, 'libtfprof.so'))
+    DATA = {}
+    with tempfile.TemporaryDirectory() as SCRATCH:
+        chosen = WITHOUT + ([] if ARGS.without_packages else POOL + SPARK)
+        sys.exit(cases.run([c for c in chosen if not ARGS.names or c.__name__ in ARGS.names]))
