@@ -19,7 +19,7 @@ _tfprof()
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	doctor) COMPREPLY=($(compgen -W '-o --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op summary top advise devices kernels steps convert set reset checkpoint diff baseline load use list help quit exit record ctl gpu doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent csv file github json junit md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
+	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op summary top advise devices kernels steps convert set reset checkpoint diff baseline load use list help quit exit record ctl gpu doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed csv file github json junit md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
 	esac
 	[ "$cur" = = ] && cur=
 	[ "$prev" = = ] && prev=${COMP_WORDS[COMP_CWORD-2]}
@@ -27,9 +27,9 @@ _tfprof()
 	case $cur in *,*) pre=${cur%,*}, ;; esac
 	case ${prev#-} in
 	select|-select)
-		COMPREPLY=($(compgen -P "$pre" -W 'bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent' -- "${cur##*,}")); return ;;
+		COMPREPLY=($(compgen -P "$pre" -W 'bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed' -- "${cur##*,}")); return ;;
 	order_by|-order_by)
-		COMPREPLY=($(compgen -W 'name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -- "$cur")); return ;;
+		COMPREPLY=($(compgen -W 'name bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence self_micros kernels bytes_accessed' -- "$cur")); return ;;
 	stats|-stats)
 		COMPREPLY=($(compgen -P "$pre" -W 'mean cv median min max std p95 p99 n' -- "${cur##*,}")); return ;;
 	output|-output)

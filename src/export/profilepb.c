@@ -92,6 +92,14 @@ static void put_outputs(struct writer *w, const struct mem_item *m)
 	}
 }
 
+/* True if an item holds only what a trace says of device work, which a ProfileProto has no field
+ * for. */
+static bool is_work_only(const struct mem_item *m)
+{
+	return (m->kernels || m->bytes_accessed) && !m->bytes && !m->peak && !m->residual &&
+	       !m->output && !m->n_outputs;
+}
+
 static void put_memory(struct writer *w, const struct step *s, const struct mem_item *m)
 {
 	struct pbput *b = &w->b;
@@ -129,7 +137,7 @@ static void put_items(struct writer *w, const struct step *s, uint32_t c)
 	}
 	for (size_t i = w->items.n; i-- > 0;) {
 		p = w->items.v[i];
-		if (mem_next(&p, end, &m) && !m.allocation)
+		if (mem_next(&p, end, &m) && !m.allocation && !is_work_only(&m))
 			put_memory(w, s, &m);
 	}
 }

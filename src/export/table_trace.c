@@ -189,7 +189,7 @@ table_fill *table_open_kernels(struct table_reader *x)
 	if (!x->t)
 		return fill_model_kernels;
 	struct trace_state *s = open_trace(x);
-	trace_find_ops(x->t, &s->links, &s->steps, &s->ops, x->a);
+	trace_find_ops(x->t, &s->links, &s->steps, TRACE_BY_PATH, &s->ops, x->a);
 	return fill_kernels;
 }
 

@@ -69,7 +69,7 @@ static void fill_kernels(struct table *x, const struct trace *t, const struct tr
 	struct trace_ops ops;
 	int64_t all = 0;
 
-	trace_find_ops(t, links, steps, &ops, x->a);
+	trace_find_ops(t, links, steps, TRACE_BY_PATH, &ops, x->a);
 	for (size_t i = 0; i < ops.kernels.n; i++)
 		all = num_add(all, ops.kernels.v[i].total);
 	for (size_t i = 0; i < ops.kernels.n; i++, x->rows++) {

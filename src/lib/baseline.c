@@ -229,8 +229,8 @@ static bool put_summary(struct session *s, const struct model *m, struct str nam
 	        (size_t)m->steps.n);
 	for (enum metric_id i = 0; i < M_N; i++) {
 		struct sb b = sb_in(a);
-		if (metrics[i].value == V_NONE || metrics[i].unit == UNIT_OCCURRENCE)
-			continue;
+		if (!(metrics[i].uses & USE_MIN) || metrics[i].unit == UNIT_OCCURRENCE)
+			continue; /* text, or not kept in a baseline */
 		text_quantity(&b, metrics[i].unit, sum.v[metrics[i].value], "");
 		sink_fmt(out, "\n  %-20s %.*s", metrics[i].name, STR(sb_str(&b)));
 	}

@@ -24,6 +24,7 @@ static bool open_session(struct session *s, void *ctx)
 	(void)ctx;
 	notes_init(&s->load_notes, &s->model_arena);
 	s->model.a = &s->model_arena;
+	s->forest.m = &s->model;
 	s->ingest = ingest_open(&s->model, &s->load_notes, false);
 	opts_preset(&s->sticky, &s->opts_arena[0]);
 	return true;
@@ -43,6 +44,7 @@ static struct session *new_session(struct account *account, size_t limit, struct
 	s->threads = 1;
 	arena_init(&s->model_arena, &s->work);
 	arena_init(&s->tree_arena, &s->work);
+	arena_init(&s->regroup_arena, &s->work);
 	arena_init(&s->query_arena, &s->work);
 	arena_init(&s->ckpt_arena, &s->work);
 	arena_init(&s->opts_arena[0], &s->work);
@@ -96,6 +98,7 @@ void session_free(struct session *s)
 	arena_free(&s->ckpt_arena);
 	arena_free(&s->model_arena);
 	arena_free(&s->tree_arena);
+	arena_free(&s->regroup_arena);
 	arena_free(&s->query_arena);
 	arena_free(&s->opts_arena[0]);
 	arena_free(&s->opts_arena[1]);
@@ -127,7 +130,7 @@ struct input_watch session_not_cancelled(struct session *s)
 static void each_arena(struct session *s, void (*f)(struct arena *))
 {
 	struct arena *const all[] = { &s->model_arena, &s->ckpt_arena, &s->tree_arena,
-		&s->query_arena, &s->opts_arena[0], &s->opts_arena[1] };
+		&s->regroup_arena, &s->query_arena, &s->opts_arena[0], &s->opts_arena[1] };
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		f(all[i]);

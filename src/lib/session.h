@@ -13,14 +13,31 @@
 #include "export/trace_tables.h"
 #include "compare/side.h"
 
+/* The trees of a model, built at first use. */
+struct forest {
+	const struct model *m;
+	struct tree trees[VK_N];
+	bool built[VK_N];
+	struct notes notes[VK_N]; /* of building each; with the trees */
+};
+
+/* The trace that is loaded, grouped by something else than its paths. */
+struct regrouped {
+	enum by by; /* BY_NONE: there is none */
+	struct model model;
+	struct notes notes; /* of making it */
+	struct forest forest;
+};
+
 struct command;
 struct jobs;
 struct session {
 	struct account account; /* charged by the session, unless it stands beside another */
 	struct work work;
-	struct arena model_arena; /* the model */
-	struct arena ckpt_arena;  /* the checkpoint */
-	struct arena tree_arena;  /* trees; dropped when the model changes */
+	struct arena model_arena;   /* the model */
+	struct arena ckpt_arena;    /* the checkpoint */
+	struct arena tree_arena;    /* trees; dropped when the model changes */
+	struct arena regroup_arena; /* what -by makes of a trace, with its trees */
 	struct arena
 	        query_arena; /* one command: tallies, result, texts, error; reset by the next */
 	struct arena opts_arena[2]; /* the sticky options live in one, the next ones are made in the
@@ -30,11 +47,10 @@ struct session {
 	struct opts sticky;
 	struct model model;
 	struct ingest *ingest;
-	struct ckpt *ckpt; /* NULL: none */
-	struct tree trees[VK_N];
-	bool built[VK_N];
-	struct notes tree_notes[VK_N]; /* of building each; with the trees */
-	size_t built_notes;            /* how many of the notes below are such */
+	struct ckpt *ckpt;    /* NULL: none */
+	struct forest forest; /* of the model */
+	struct regrouped regrouped;
+	size_t built_notes; /* how many of the notes below are such */
 	bool loaded, sealed, broken;
 	atomic_uint readers;      /* streams that read the model: nothing can be added */
 	bool recover;             /* damaged files are read up to their damage */

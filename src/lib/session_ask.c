@@ -5,14 +5,15 @@
 #include "lib/session.h"
 
 #include "export/tensor.h"
+#include "model/trace_lower.h"
 
 /* Returns the origin of an answer of a view, whose tree is there; VK_N: of no view. */
-static struct origin origin_of(const struct session *s, enum vk kind)
+static struct origin origin_of(const struct session *s, const struct forest *f, enum vk kind)
 {
 	return (struct origin){ .v = s->sources.v,
 		.n = s->sources.n,
 		.loading = &s->load_notes,
-		.building = kind < VK_N ? &s->tree_notes[kind] : NULL,
+		.building = kind < VK_N ? &f->notes[kind] : NULL,
 		.built = s->built_notes };
 }
 
@@ -35,46 +36,145 @@ bool session_seal(struct session *s)
 	s->broken = false;
 	s->sealed = true;
 	arena_clear(&s->tree_arena);
-	memset(s->built, 0, sizeof s->built);
+	memset(s->forest.built, 0, sizeof s->forest.built);
+	arena_clear(&s->regroup_arena);
+	s->regrouped.by = BY_NONE;
 	return true;
 }
 
 /* The tree of a view, built at first use. */
-static const struct tree *tree_of(struct session *s, const struct view_ops *v)
+static const struct tree *tree_of(struct session *s, struct forest *f, const struct view_ops *v)
 {
-	struct tree *t = &s->trees[v->kind];
+	struct tree *t = &f->trees[v->kind];
+	struct arena *a = f == &s->forest ? &s->tree_arena : &s->regroup_arena;
 
-	if (!s->built[v->kind]) {
+	if (!f->built[v->kind]) {
 		s->work.account->stop = NULL; /* it would end without its tree, for nothing */
 		*t = (struct tree){ .kind = v->kind };
-		notes_init(&s->tree_notes[v->kind], &s->tree_arena);
-		v->build(&s->model, t, &s->tree_arena, &s->tree_notes[v->kind]);
-		note_append(&s->notes, &s->tree_notes[v->kind]);
-		if (s->tree_notes[v->kind].list.n)
+		notes_init(&f->notes[v->kind], a);
+		v->build(f->m, t, a, &f->notes[v->kind]);
+		note_append(&s->notes, &f->notes[v->kind]);
+		if (f->notes[v->kind].list.n)
 			s->built_notes = s->notes.list.n;
-		s->built[v->kind] = true;
+		f->built[v->kind] = true;
 		begin_query(s);
 	}
 	return t;
 }
 
+/* ---- traces ---- */
+
+/* Makes a model of the trace whose nodes are what -by asks for. */
+static bool regroup(struct session *s, enum by by)
+{
+	struct regrouped *r = &s->regrouped;
+	struct scratch own;
+	struct ingest *in;
+
+	arena_clear(&s->regroup_arena);
+	*r = (struct regrouped){ .model = { .a = &s->regroup_arena } };
+	r->forest.m = &r->model;
+	notes_init(&r->notes, &s->regroup_arena);
+	in = ingest_open(&r->model, &r->notes, false);
+	scratch_open(&own, &s->work);
+	ingest_begin(in, &own.a);
+	trace_lower(s->model.traces.v[0], (enum trace_by)(TRACE_BY_MODULE + (by - BY_MODULE)), in,
+	        &own.a);
+	ingest_keep_trace(in, s->model.traces.v[0]);
+	ingest_commit(in);
+	scratch_close(&own);
+	if (!ingest_seal(in, &s->error))
+		return false;
+	r->by = by;
+	return true;
+}
+
+/* The model that answers with these options, and its trees; NULL: the error says why there is none.
+ */
+static struct forest *forest_of(struct session *s, const struct view_ops *v, const struct opts *o)
+{
+	if (o->by < BY_MODULE)
+		return &s->forest;
+	const char *by = option_choice_at(view_option(S("by"))->choices, (int)o->by).p;
+	int n = (int)strcspn(by, "|");
+	if (!view_is(v->kind, VIEW_PATHS) && !view_is(v->kind, VIEW_LIST)) {
+		session_fail(s, ERR_INVALID_ARGUMENT,
+		        "-by %.*s is for the views scope and op, not for %s", n, by, v->name);
+		return NULL;
+	}
+	if (s->model.traces.n != 1 || s->model.workers.n > 1) {
+		session_fail(s, ERR_FAILED, "-by %.*s groups the slices of a trace: %s", n, by,
+		        s->model.traces.n ? "name just one file" : "no trace is loaded");
+		return NULL;
+	}
+	if (s->regrouped.by != o->by && !regroup(s, o->by))
+		return NULL;
+	return &s->regrouped.forest;
+}
+
+/* False, with the error, if the graph view is asked of a trace without a compiled program.
+ * Timelines are of its tracks. */
+static bool has_graph(struct session *s, const struct view_ops *v, const struct opts *o)
+{
+	if (!view_is(v->kind, VIEW_EDGES) || !s->model.traces.n || s->model.inputs.n ||
+	        o->output.kind == OUT_TIMELINE)
+		return true;
+	return session_fail(s, ERR_FAILED,
+	        "there is no graph in the trace: it holds no compiled program (HLO); 'scope' shows "
+	        "its ops");
+}
+
+/* The columns of a trace, unless some were asked for: device time, host self time, calls. */
+static struct opts with_columns(const struct session *s, const struct opts *o)
+{
+	struct opts to = *o;
+
+	if (o->select.preset && s->model.traces.n && o->output.kind != OUT_PPROF)
+		to.select.metrics = METRIC_BIT(M_ACCELERATOR_MICROS) | METRIC_BIT(M_SELF_MICROS) |
+		                    METRIC_BIT(M_OCCURRENCE);
+	return to;
+}
+
+/* Notes that only traces have some of the columns. */
+static void note_columns(struct session *s, const struct opts *o)
+{
+	static const enum metric_id of_traces[] = { M_KERNELS, M_BYTES_ACCESSED };
+
+	for (size_t i = 0; i < sizeof of_traces / sizeof *of_traces; i++)
+		if (!s->model.traces.n && o->select.metrics & METRIC_BIT(of_traces[i]))
+			note_line(&s->notes, "note: only traces have numbers for %s\n",
+			        metrics[of_traces[i]].name);
+}
+
+/* ---- queries ---- */
+
 bool session_query(struct session *s, const struct view_ops *v, struct query *q)
 {
+	struct forest *forest;
+
 	if (!session_need_steps(s, q->o) || !session_seal(s))
 		return false;
 	begin_query(s);
-	q->m = &s->model;
+	if (!(forest = forest_of(s, v, q->o)))
+		return false;
+	q->m = forest->m;
 	q->a = &s->query_arena;
 	q->notes = &s->notes;
-	q->tree = tree_of(s, v);
+	q->tree = tree_of(s, forest, v);
 	return true;
+}
+
+static struct emit emit_of(
+        struct session *s, const struct forest *f, enum vk kind, struct sink *out)
+{
+	return (struct emit){
+		.a = &s->query_arena, .out = out, .notes = &s->notes, .from = origin_of(s, f, kind)
+	};
 }
 
 struct emit session_emit(struct session *s, enum vk kind, struct sink *out)
 {
-	return (struct emit){
-		.a = &s->query_arena, .out = out, .notes = &s->notes, .from = origin_of(s, kind)
-	};
+	return emit_of(s, &s->forest, kind, out);
 }
 
 /* The graph timeline of the average is one of each step, and has no result. */
@@ -108,10 +208,15 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 {
 	struct query q = { .o = o };
 	struct result r = { 0 };
+	struct opts columns;
 
-	if (!session_query(s, v, &q))
+	if (!session_query(s, v, &q) || !has_graph(s, v, o))
 		return false;
-	struct emit to = session_emit(s, v->kind, out);
+	columns = with_columns(s, o);
+	note_columns(s, o);
+	q.o = o = &columns;
+	struct emit to =
+	        emit_of(s, q.m == &s->model ? &s->forest : &s->regrouped.forest, v->kind, out);
 	if (!out_accepts(v, &q, &s->error)) {
 		if (message)
 			result_write_refused(message);
@@ -129,7 +234,7 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 /* A query whose view has accounted. */
 static bool account(struct session *s, const struct side_ask *ask, struct query *q)
 {
-	q->tree = tree_of(s, ask->view);
+	q->tree = tree_of(s, &s->forest, ask->view);
 	if (!view_open(q, &s->error))
 		return false;
 	if (ask->per_run)
@@ -189,7 +294,9 @@ bool session_side(struct session *s, const struct side_ask *ask, struct side *ou
 
 static const struct tree *tree_of_kind(void *user, enum vk kind)
 {
-	return tree_of(user, &views[kind]);
+	struct session *s = user;
+
+	return tree_of(s, &s->forest, &views[kind]);
 }
 
 bool session_one_worker(struct session *s)
@@ -260,7 +367,8 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out)
 	if (!session_need_all(s, false) || !session_seal(s))
 		return false;
 	begin_query(s);
-	tree_of(s, view_with(VIEW_TRACES)); /* its notes come first, as in the original */
+	tree_of(s, &s->forest,
+	        view_with(VIEW_TRACES)); /* its notes come first, as in the original */
 	return advise_run(&ask, out, &s->error);
 }
 

@@ -294,6 +294,7 @@ void opts_preset(struct opts *o, struct arena *a)
 	o->output.kind = OUT_STDOUT;
 	for (const struct option *row = view_options; row; row = option_next(row))
 		opts_set(o, a, row, str_of(row->preset), &e);
+	o->select.preset = true;
 }
 
 bool opts_has_step(const struct opts *o, int64_t step)

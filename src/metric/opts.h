@@ -42,7 +42,16 @@ struct output {
 	bool cells;         /* rows are written with their types, for Arrow (export/cells.h) */
 };
 
-enum by { BY_NONE, BY_WORKER };
+enum by {
+	BY_NONE,
+	BY_WORKER,
+	BY_MODULE, /* from here on: in the order of enum trace_by, of a trace */
+	BY_OP,
+	BY_ANNOTATION,
+	BY_SOURCE,
+	BY_KERNEL,
+	BY_HLO_CATEGORY
+};
 enum align { ALIGN_STEP, ALIGN_TIME };
 
 struct order {
@@ -54,6 +63,7 @@ struct order {
 struct select {
 	unsigned metrics;    /* METRIC_BIT bits */
 	struct strs unknown; /* unknown names, which only the library accepts */
+	bool preset;         /* nobody has set it */
 };
 
 struct opts {

@@ -84,7 +84,7 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 	if (!ok && !s->damage->kept)
 		return false;
 	build_seal(b);
-	trace_lower(t, l->to, l->a);
+	trace_lower(t, TRACE_BY_PATH, l->to, l->a);
 	ingest_keep_trace(l->to, t);
 	return ok;
 }

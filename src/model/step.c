@@ -12,14 +12,16 @@ enum {
 	HAS_PEAK = 2,
 	HAS_RESIDUAL = 4,
 	HAS_OUTPUT = 8,
-	HAS_TIME = 16,
-	HAS_IN_USE = 32,
-	HAS_HOST_TEMP = 64,
-	HAS_HOST_PERSISTENT = 128,
-	HAS_ACCELERATOR_TEMP = 256,
-	HAS_ACCELERATOR_PERSISTENT = 512,
-	HAS_OUTPUTS = 1024,
-	IS_ALLOCATION = 2048
+	HAS_KERNELS = 16,
+	HAS_BYTES_ACCESSED = 32,
+	HAS_TIME = 64,
+	HAS_IN_USE = 128,
+	HAS_HOST_TEMP = 256,
+	HAS_HOST_PERSISTENT = 512,
+	HAS_ACCELERATOR_TEMP = 1024,
+	HAS_ACCELERATOR_PERSISTENT = 2048,
+	HAS_OUTPUTS = 4096,
+	IS_ALLOCATION = 8192
 };
 
 #define HEAD              3 /* mask and length */
@@ -35,8 +37,9 @@ uint8_t *mem_put(uint8_t *p, const struct mem_item *m)
 {
 	uint64_t mask = (m->bytes ? HAS_BYTES : 0u) | (m->peak ? HAS_PEAK : 0u) |
 	                (m->residual ? HAS_RESIDUAL : 0u) | (m->output ? HAS_OUTPUT : 0u) |
-	                (m->time ? HAS_TIME : 0u) | (m->in_use ? HAS_IN_USE : 0u) |
-	                (m->host_temp ? HAS_HOST_TEMP : 0u) |
+	                (m->kernels ? HAS_KERNELS : 0u) |
+	                (m->bytes_accessed ? HAS_BYTES_ACCESSED : 0u) | (m->time ? HAS_TIME : 0u) |
+	                (m->in_use ? HAS_IN_USE : 0u) | (m->host_temp ? HAS_HOST_TEMP : 0u) |
 	                (m->host_persistent ? HAS_HOST_PERSISTENT : 0u) |
 	                (m->accelerator_temp ? HAS_ACCELERATOR_TEMP : 0u) |
 	                (m->accelerator_persistent ? HAS_ACCELERATOR_PERSISTENT : 0u) |
@@ -50,6 +53,8 @@ uint8_t *mem_put(uint8_t *p, const struct mem_item *m)
 	p = put(p, mask, HAS_PEAK, m->peak);
 	p = put(p, mask, HAS_RESIDUAL, m->residual);
 	p = put(p, mask, HAS_OUTPUT, m->output);
+	p = put(p, mask, HAS_KERNELS, m->kernels);
+	p = put(p, mask, HAS_BYTES_ACCESSED, m->bytes_accessed);
 	p = put(p, mask, HAS_TIME, m->time);
 	p = put(p, mask, HAS_IN_USE, m->in_use);
 	p = put(p, mask, HAS_HOST_TEMP, m->host_temp);
@@ -140,6 +145,8 @@ bool mem_next(const uint8_t **at, const uint8_t *end, struct mem_item *m)
 	m->peak = get_if(&p, mask, HAS_PEAK);
 	m->residual = get_if(&p, mask, HAS_RESIDUAL);
 	m->output = get_if(&p, mask, HAS_OUTPUT);
+	m->kernels = get_if(&p, mask, HAS_KERNELS);
+	m->bytes_accessed = get_if(&p, mask, HAS_BYTES_ACCESSED);
 	m->time = get_if(&p, mask, HAS_TIME);
 	m->in_use = get_if(&p, mask, HAS_IN_USE);
 	m->host_temp = get_if(&p, mask, HAS_HOST_TEMP);
@@ -176,7 +183,7 @@ static void add_if(int64_t *to, const uint8_t **p, uint64_t mask, uint64_t bit)
 		*to = num_sum(*to, unzigzag(get(p)));
 }
 
-/* Adds the four numbers at the start of each item except allocations. */
+/* Adds the numbers at the start of each item except allocations. */
 static void add_memory(const struct step *s, uint32_t c, int64_t *v)
 {
 	const uint8_t *item = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1];
@@ -190,6 +197,8 @@ static void add_memory(const struct step *s, uint32_t c, int64_t *v)
 		add_if(&v[V_PEAK_BYTES], &p, mask, HAS_PEAK);
 		add_if(&v[V_RESIDUAL_BYTES], &p, mask, HAS_RESIDUAL);
 		add_if(&v[V_OUTPUT_BYTES], &p, mask, HAS_OUTPUT);
+		add_if(&v[V_KERNELS], &p, mask, HAS_KERNELS);
+		add_if(&v[V_BYTES_ACCESSED], &p, mask, HAS_BYTES_ACCESSED);
 	}
 }
 

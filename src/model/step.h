@@ -73,13 +73,14 @@ struct mem_item {
 	int64_t time;    /* ticks */
 	int64_t bytes;   /* allocation: its size, negative when freed; else requested */
 	int64_t peak, residual, output;
-	int64_t in_use; /* allocator_bytes_in_use */
+	int64_t kernels, bytes_accessed; /* of work of a device */
+	int64_t in_use;                  /* allocator_bytes_in_use */
 	int64_t host_temp, host_persistent, accelerator_temp, accelerator_persistent;
 	size_t n_outputs;
 	const uint8_t *outputs; /* packed; read with mem_next_output */
 };
 
-#define MEM_ITEM_MAX   121 /* largest packed item in bytes, without its outputs */
+#define MEM_ITEM_MAX   141 /* largest packed item in bytes, without its outputs */
 #define MEM_OUTPUT_MAX 30
 
 /* Packing: the item, then its outputs; each function returns the end of its bytes. mem_close then

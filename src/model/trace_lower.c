@@ -5,7 +5,6 @@
 #include "model/trace_lower.h"
 
 #include "base/sort.h"
-#include "trace/ops.h"
 
 struct lowering {
 	const struct trace *t;
@@ -20,7 +19,10 @@ struct lowering {
 	struct device_names {
 		uint32_t device, all; /* of the model: "...gpu:0", "...gpu:0/stream:all" */
 	} * devices;                  /* by device of the trace */
-	int64_t shift;                /* added to times, so that all are above 0 */
+	struct imap graph;    /* string id of a node's name -> 1 + first node of the graph */
+	uint32_t *next;       /* by node of the graph: 1 + the next one of that name */
+	uint32_t *graph_name; /* by node of the graph: string id of the model */
+	int64_t shift;        /* added to times, so that all are above 0 */
 };
 
 /* ---- devices ---- */
@@ -123,6 +125,68 @@ static uint32_t lower_frame(struct lowering *x, uint32_t frame)
 	return made;
 }
 
+/* ---- the graph of compiled programs ---- */
+
+/* Gives each node of the graph the name that its device work has: nodes of one framework op are one
+ * node of the model. */
+static void name_graph(struct lowering *x)
+{
+	const struct trace *t = x->t;
+	size_t n = t->nodes.n ? t->nodes.n - 1 : 0;
+	uint32_t first;
+
+	x->next = ARENA_ARRAY(x->a, n, uint32_t);
+	x->graph_name = ARENA_ARRAY(x->a, n, uint32_t);
+	for (size_t i = n; i-- > 0;) {
+		struct argument scope, module;
+		struct str args = t->nodes.v[i].args, name = trace_str(t, t->nodes.v[i].name);
+		if (argument_find(args, ARG_SCOPE, &scope))
+			name = trace_str(t, scope.text);
+		else if (argument_find(args, ARG_MODULE_NAME, &module))
+			name = str_fmt(
+			        x->a, "%.*s/%.*s", STR(trace_str(t, module.text)), STR(name));
+		uint32_t id = x->graph_name[i] = ingest_string(x->to, name);
+		x->next[i] = imap_get(&x->graph, id, &first) ? first : 0;
+		imap_put(&x->graph, id, (uint32_t)i + 1, true);
+	}
+}
+
+/* Adds the inputs of the node that is being made: each name once, and not its own. */
+static void add_inputs(struct lowering *x, uint32_t name)
+{
+	const struct trace *t = x->t;
+	uint32_t i = 0, there;
+	struct imap have;
+	int32_t index = 0;
+
+	if (!imap_get(&x->graph, name, &i))
+		return;
+	imap_init(&have, x->a);
+	for (; i; i = x->next[i - 1])
+		for (uint32_t k = t->nodes.v[i - 1].input0; k < t->nodes.v[i].input0; k++) {
+			uint32_t from = x->graph_name[t->inputs.v[k]];
+			if (from == name || imap_get(&have, from, &there))
+				continue;
+			imap_put(&have, from, 0, false);
+			ingest_input(x->to, index++, from, 0);
+		}
+}
+
+/* Adds the nodes of the graph of which nothing ran by itself. */
+static void lower_graph(struct lowering *x)
+{
+	const struct trace *t = x->t;
+
+	for (size_t i = 0; i + 1 < t->nodes.n; i++) {
+		uint32_t type = ingest_string(x->to, trace_str(t, t->nodes.v[i].type));
+		if (!ingest_node(x->to, x->graph_name[i], type))
+			continue;
+		add_inputs(x, x->graph_name[i]);
+		ingest_set_device(x->to, ingest_end_node(x->to), x->cpu,
+		        ingest_model(x->to)->devices.v[x->cpu].host);
+	}
+}
+
 /* ---- nodes ---- */
 
 static uint32_t lower_op(struct lowering *x, const struct trace_op *op)
@@ -134,6 +198,7 @@ static uint32_t lower_op(struct lowering *x, const struct trace_op *op)
 
 	if (!ingest_node(x->to, name, type))
 		return m->node_of[name] - 1;
+	add_inputs(x, name);
 	id = ingest_end_node(x->to);
 	ingest_set_device(x->to, id, device, m->devices.v[device].host);
 	if (op->frame != ID_NONE) {
@@ -175,6 +240,17 @@ static int64_t to_whole_us(const struct lowering *x, int64_t ticks)
 	return num_add(ticks, unit / 2) / unit * unit;
 }
 
+/* Kernels and memory traffic of the cell just made. */
+static void lower_work(struct lowering *x, const struct op_cell *c)
+{
+	uint8_t packed[MEM_ITEM_MAX];
+	struct mem_item m = { .kernels = num_from_u64(c->kernels),
+		.bytes_accessed = c->bytes_accessed };
+
+	if (c->kernels)
+		ingest_mem(x->to, packed, (size_t)(mem_put(packed, &m) - packed));
+}
+
 static void lower_cell(struct lowering *x, const struct op_cell *c, int64_t step)
 {
 	uint32_t device = x->ops.ops.v[c->op].device;
@@ -184,12 +260,13 @@ static void lower_cell(struct lowering *x, const struct op_cell *c, int64_t step
 		.end = num_add(c->end, x->shift) };
 
 	ingest_cell(x->to, step, x->node[c->op], &in);
-	if (c->host_runs)
+	if (c->host_runs || c->host_self)
 		ingest_span(x->to, SPAN_CPU, x->cpu, num_add(c->host_start, x->shift),
 		        to_whole_us(x, c->host_self));
 	if (c->kernels)
 		ingest_span(x->to, SPAN_ACCELERATOR, x->devices[device].all,
 		        num_add(c->device_start, x->shift), to_whole_us(x, c->device_self));
+	lower_work(x, c);
 }
 
 static void lower_cells(struct lowering *x)
@@ -232,18 +309,23 @@ static void add_notes(struct lowering *x)
 		        (unsigned long long)t->dropped_slices, (unsigned long long)t->dropped_args);
 }
 
-void trace_lower(const struct trace *t, struct ingest *to, struct arena *scratch)
+void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to, struct arena *scratch)
 {
 	struct lowering x = { .t = t, .to = to, .a = scratch };
 
 	trace_link(t, &x.links, scratch);
 	trace_find_steps(t, &x.steps, scratch);
-	trace_find_ops(t, &x.links, &x.steps, &x.ops, scratch);
+	trace_find_ops(t, &x.links, &x.steps, by, &x.ops, scratch);
 	lower_devices(&x);
 	x.node = ARENA_ARRAY(scratch, x.ops.ops.n, uint32_t);
 	x.frame = ARENA_ARRAY(scratch, x.ops.frames.n, uint32_t);
+	imap_init(&x.graph, scratch);
+	if (by == TRACE_BY_PATH)
+		name_graph(&x);
 	for (size_t i = 0; i < x.ops.ops.n; i++)
 		x.node[i] = lower_op(&x, &x.ops.ops.v[i]);
+	if (by == TRACE_BY_PATH)
+		lower_graph(&x);
 	lower_cells(&x);
 	add_notes(&x);
 }

@@ -7,9 +7,9 @@
 #define TFPROF_MODEL_TRACE_LOWER_H
 
 #include "model/ingest.h"
-#include "trace/trace.h"
+#include "trace/ops.h"
 
 /* Between ingest_begin and ingest_commit; scratch is an arena of the file. */
-void trace_lower(const struct trace *t, struct ingest *to, struct arena *scratch);
+void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to, struct arena *scratch);
 
 #endif

@@ -8,11 +8,13 @@
 #include "base/num.h"
 
 enum value {
-	V_BYTES,              /* requested, bytes */
-	V_PEAK_BYTES,         /* bytes */
-	V_RESIDUAL_BYTES,     /* bytes */
-	V_OUTPUT_BYTES,       /* bytes */
-	V_MICROS,             /* accelerator + cpu, microseconds */
+	V_BYTES,          /* requested, bytes */
+	V_PEAK_BYTES,     /* bytes */
+	V_RESIDUAL_BYTES, /* bytes */
+	V_OUTPUT_BYTES,   /* bytes */
+	V_KERNELS,        /* kernels, copies and sets of devices; traces only, likewise the next */
+	V_BYTES_ACCESSED, /* memory traffic of device work, bytes */
+	V_MICROS,         /* accelerator + cpu, microseconds */
 	V_ACCELERATOR_MICROS, /* microseconds */
 	V_CPU_MICROS,         /* microseconds */
 	V_RUNS,               /* number of executions in the step */

@@ -14,7 +14,20 @@
 #include "trace/trace_steps.h"
 
 #define OPS_UNATTRIBUTED "(unattributed)"
+#define OPS_HOST         "(host)" /* type of ops of threads where types are those of device work */
 #define OPS_UNKNOWN_TYPE "Unknown"
+
+/* What makes the ops: which slices are levels of paths, and which node device work belongs to. */
+enum trace_by {
+	TRACE_BY_PATH,       /* modules, annotations and ops, as the source nests them */
+	TRACE_BY_MODULE,     /* modules of threads, compiled programs of devices */
+	TRACE_BY_OP,         /* ops without modules and annotations; compiled ops of devices */
+	TRACE_BY_ANNOTATION, /* the user's annotations */
+	TRACE_BY_SOURCE,     /* lines of source */
+	TRACE_BY_KERNEL,     /* as the path, with the kernel's name as its last level and type */
+	TRACE_BY_CATEGORY,   /* the compiler's categories of device work */
+	TRACE_BY_N
+};
 
 /* A line of a call stack. */
 struct op_frame {
@@ -35,10 +48,11 @@ struct trace_op {
 struct op_cell {
 	uint32_t op, step;
 	uint64_t host_runs;
-	uint64_t device_runs; /* the most executions of one compiled op or kernel in it */
+	uint64_t device_runs; /* the most executions of one kernel of a compiled op in it */
 	uint64_t kernels;     /* slices of device work */
 	int64_t host_self, host_total;
 	int64_t device_self, device_total;
+	int64_t bytes_accessed;
 	int64_t host_start, device_start, start, end; /* first starts, last end */
 };
 
@@ -68,7 +82,7 @@ struct trace_ops {
 
 /* links and steps are those of t; all that out holds lives in a. */
 void trace_find_ops(const struct trace *t, const struct trace_links *links,
-        const struct trace_steps *steps, struct trace_ops *out, struct arena *a);
+        const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
 
 static inline struct op_frame ops_frame(const struct trace_ops *o, uint32_t frame)
 {

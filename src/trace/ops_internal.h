@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The search for ops, and call stacks (ops_stack.c).
+ * The search for ops: threads and devices (ops.c), which op a slice is (ops_name.c), call stacks
+ * (ops_stack.c), kernels (ops_kernels.c).
  */
 #ifndef TFPROF_TRACE_OPS_INTERNAL_H
 #define TFPROF_TRACE_OPS_INTERNAL_H
@@ -8,23 +9,25 @@
 #include "trace/nest.h"
 #include "trace/ops.h"
 
+/* Which slices of threads are looked at, and which of them make levels of a path. */
 struct ops_rule {
-	uint32_t levels; /* NEST_BITs */
-	bool flat;       /* the name of a slice is its whole path */
-	bool leaf;       /* device work is a level of its own, below the op that launched it */
-	uint32_t gaps;   /* NEST_BITs: time off the op around, in which another track has its own */
+	uint32_t nested, levels; /* NEST_BITs */
+	uint32_t flat;           /* NEST_BITs: the name of such a slice is its whole path */
+	bool leaf;     /* device work is a level of its own, below the op that launched it */
+	uint32_t gaps; /* NEST_BITs: time off the op around, in which another track has its own */
 };
-extern const struct ops_rule ops_rules[];
 
 struct finding {
 	struct trace_ops *to;
 	struct arena *a; /* scratch */
 	const struct trace_links *links;
 	const struct trace_steps *steps;
-	struct sb path;
-	struct imap by_name; /* string id -> op */
-	struct imap below;   /* op around + 1, event -> op */
-	struct imap cell_of; /* op, step -> cell */
+	enum trace_by by;
+	struct ops_rule rule;
+	struct sb path, longer; /* names that are being made */
+	struct imap by_name;    /* string id -> op */
+	struct imap below;      /* op around + 1, event -> op */
+	struct imap cell_of;    /* op, step -> cell */
 	struct intern compiled;
 	struct imap count_of; /* compiled op, cell -> count */
 	VEC(uint64_t) counts;
@@ -41,6 +44,15 @@ uint32_t ops_named(struct finding *x, struct str name, struct str type);
 /* Finds or adds a cell and extends it over a slice; the pointer is valid until the next call. */
 struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const struct slice *s);
 
+/* The rule of a source. */
+struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by);
+/* The op of a slice of a thread; around: 1 + the op of the slice around it, 0: none. */
+struct frame_walk;
+uint32_t ops_of_slice(
+        struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames);
+/* The op that device work belongs to. */
+uint32_t ops_of_work(struct finding *x, const struct slice *s);
+
 /* Adds device work to the rows of kernels; the end finds their ops and sorts them. */
 void ops_add_kernel(struct finding *x, const struct slice *s, uint32_t op);
 void ops_end_kernels(struct finding *x);
@@ -55,8 +67,11 @@ struct frame_walk {
 };
 void frame_walk_init(struct frame_walk *w, const struct trace *t, uint32_t track, struct arena *a);
 
-/* Gives an op without a call stack that of a slice: from its arguments, else, where frames is not
- * NULL, the frames around it. Slices of one walk come in their order. */
+/* The innermost line of the call stack of a slice, or ID_NONE: from its arguments, else, where
+ * frames is not NULL, the frames around it. Slices of one walk come in their order. */
+uint32_t ops_frame_of(struct finding *x, struct frame_walk *frames, const struct slice *s);
+
+/* Gives an op without a call stack that of a slice. */
 void ops_set_frame(
         struct finding *x, uint32_t op, struct frame_walk *frames, const struct slice *s);
 

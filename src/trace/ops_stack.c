@@ -68,18 +68,19 @@ static uint32_t frame_around(struct finding *x, struct frame_walk *w, const stru
 	return frame;
 }
 
-void ops_set_frame(struct finding *x, uint32_t op, struct frame_walk *frames, const struct slice *s)
+uint32_t ops_frame_of(struct finding *x, struct frame_walk *frames, const struct slice *s)
 {
 	const struct trace *t = x->to->t;
-	uint32_t frame = ID_NONE;
 
-	if (x->to->ops.v[op].frame != ID_NONE)
-		return;
 	if (slice_text(t, s, ARG_STACK).n)
-		frame = frame_of_text(x, slice_text(t, s, ARG_STACK));
-	else if (slice_text(t, s, ARG_SOURCE).n)
-		frame = add_frame(x->to, ID_NONE, slice_text(t, s, ARG_SOURCE));
-	else if (frames)
-		frame = frame_around(x, frames, s);
-	x->to->ops.v[op].frame = frame;
+		return frame_of_text(x, slice_text(t, s, ARG_STACK));
+	if (slice_text(t, s, ARG_SOURCE).n)
+		return add_frame(x->to, ID_NONE, slice_text(t, s, ARG_SOURCE));
+	return frames ? frame_around(x, frames, s) : ID_NONE;
+}
+
+void ops_set_frame(struct finding *x, uint32_t op, struct frame_walk *frames, const struct slice *s)
+{
+	if (x->to->ops.v[op].frame == ID_NONE)
+		x->to->ops.v[op].frame = ops_frame_of(x, frames, s);
 }

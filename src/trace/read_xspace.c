@@ -268,6 +268,8 @@ static void begin_plane(struct xspace *x, struct xplane *p)
 
 	p->kind = plane_kind(p->name);
 	p->device = ID_NONE;
+	for (size_t i = 0; p->kind == XPLANE_METADATA && i < p->metas.n; i++)
+		hlo_read_programs(x, p, p->metas.v[i].display);
 	for (size_t i = 0; i < p->metas.n; i++) {
 		parse_meta(x, p, &p->metas.v[i]);
 		if (p->kind == XPLANE_TPU)
@@ -436,6 +438,8 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 	build_start(to, TRACE_XSPACE, TICKS_PER_US);
 	x.process = build_process(to, 0);
 	imap_init(&x.module_of, a);
+	imap_init(&x.program_of, a);
+	intern_init(&x.hlo_names, a);
 	wire_init(&x.w, s, "an XSpace", e);
 	read_top(&x, PASS_HEADS);
 	if (!wire_done(&x.w, x.planes.n))
@@ -447,6 +451,7 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 		return false;
 	wire_init(&x.w, s, "an XSpace", e->code ? &later : e); /* the damage has been told */
 	read_top(&x, PASS_EVENTS);
+	hlo_build(&x);
 	if (x.bad)
 		note_line(build_notes(to),
 		        "note: %.*s: %llu messages of the XSpace are damaged and left out\n",

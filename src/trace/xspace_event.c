@@ -288,8 +288,45 @@ static uint32_t module_name(const struct xevent *e)
 	return name;
 }
 
-/* What all slices of an XEventMetadata have in common. */
-static uint32_t make_event(const struct xevent *e, enum trace_category category)
+/* The instruction of its program that device work is of, or NULL. */
+static struct xinstruction *instruction(const struct xevent *e)
+{
+	struct str op = text_of(e, XSTAT_ARG, ARG_OP);
+	int64_t program;
+	size_t at;
+
+	if (!e->l->x->programs.n || !number_of(e, XSTAT_ARG, ARG_PROGRAM, &program))
+		return NULL;
+	if (!op.n && e->meta)
+		op = e->meta->display;
+	while ((at = str_find(op, S("::"))) != SIZE_MAX)
+		op = str_sub(op, at + 2, SIZE_MAX);
+	return hlo_find(e->l->x, (uint64_t)program, op);
+}
+
+/* Adds what the program says of an instruction, where the event says nothing. */
+static void put_instruction(const struct xevent *e, const struct xinstruction *i)
+{
+	struct xspace *x = e->l->x;
+
+	if (!text_of(e, XSTAT_ARG, ARG_OP_CATEGORY).n)
+		build_arg_text(x->b, ARG_OP_CATEGORY, hlo_category(x, i));
+	if (!framework_op(e).n && i->op.name.n) {
+		build_arg_text(x->b, ARG_SCOPE, i->op.name);
+		if (i->op.type.n)
+			build_arg_text(x->b, ARG_OP_TYPE, i->op.type);
+	}
+	if (i->stack.n && !text_of(e, XSTAT_ARG, ARG_STACK).n)
+		build_arg_text(x->b, ARG_STACK, i->stack);
+	else if (i->source.n && !text_of(e, XSTAT_ARG, ARG_SOURCE).n)
+		build_arg_text(x->b, ARG_SOURCE, i->source);
+	if (i->flops && !find_stat(e, XSTAT_ARG, ARG_FLOPS))
+		build_arg_int(x->b, ARG_FLOPS, i->flops);
+}
+
+/* What all slices of an XEventMetadata, and of an instruction if it is not NULL, have in common. */
+static uint32_t make_event(
+        const struct xevent *e, enum trace_category category, const struct xinstruction *of)
 {
 	struct xspace *x = e->l->x;
 	struct str name = e->meta ? e->meta->name : S(UNKNOWN_EVENT);
@@ -304,6 +341,8 @@ static uint32_t make_event(const struct xevent *e, enum trace_category category)
 				build_arg_text(x->b, ARG_MODULE_NAME,
 				        trace_str(build_trace(x->b), module));
 		}
+		if (of)
+			put_instruction(e, of);
 		if (e->meta->display.n && category != CATEGORY_FRAME) {
 			build_arg_text(x->b, ARG_LONG_NAME, name);
 			name = e->meta->display;
@@ -323,12 +362,21 @@ static uint32_t event_of(const struct xevent *e, enum trace_category category)
 	/* A metadata is nearly always of one category; ops and kernels may also be something else.
 	 */
 	bool other = !(trace_category_flags[category] & CATEGORY_WORK);
+	struct xinstruction *of = e->l->role == XLINE_WORK ? instruction(e) : NULL;
 	uint32_t event;
 
+	if (of && e->meta) {
+		if (of->meta != e->meta ||
+		        build_trace(e->l->x->b)->events.v[of->event].category != category) {
+			of->event = make_event(e, category, of);
+			of->meta = e->meta;
+		}
+		return of->event;
+	}
 	if (e->meta && e->meta->event[other] &&
 	        build_trace(e->l->x->b)->events.v[e->meta->event[other] - 1].category == category)
 		return e->meta->event[other] - 1;
-	event = make_event(e, category);
+	event = make_event(e, category, NULL);
 	if (e->meta)
 		e->meta->event[other] = event + 1;
 	return event;

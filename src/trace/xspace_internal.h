@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What the parts of the XSpace reader share: read_xspace.c (planes and lines), xspace_event.c
- * (events into slices), xspace_names.c (names of ops, texts of details).
+ * (events into slices), xspace_names.c (names of ops, texts of details), xspace_hlo.c and
+ * hlo_flops.c (compiled programs).
  *
  *   XSpace          planes 1  errors 2  warnings 3  hostnames 4
  *   XPlane          id 1  name 2  lines 3  event_metadata 4  stat_metadata 5  stats 6
@@ -71,6 +72,39 @@ struct xrun {
 	int64_t start, end, run;
 };
 
+struct xids {
+	int64_t *v;
+	size_t n, cap;
+};
+
+/* What a name says of an op. */
+enum xop_kind { XOP_NONE, XOP_TF, XOP_DATASET, XOP_JAX, XOP_COPY };
+struct xop {
+	enum xop_kind kind;
+	struct str name, type;
+};
+
+/* An instruction of a compiled program. Its texts are the reader's. */
+struct xinstruction {
+	int64_t id;
+	struct str name, opcode, shape, fusion, window, convolution, target, dot, config;
+	struct xids operands, calls; /* of instructions; of computations */
+	struct xop op;               /* the framework op that it was made of */
+	struct str source, stack;    /* file:line; a frame a line, outermost first */
+	int64_t flops;               /* of one execution */
+	bool runs;                   /* as it is, not as a part of a fusion */
+	const void *meta;            /* of the event of device work that was made last */
+	uint32_t event;              /* that event */
+};
+
+struct xprogram {
+	uint64_t program, id; /* of the events; of the module */
+	struct str name;
+	VEC(struct xinstruction) instructions;
+	struct imap of_id, of_name; /* -> index; names are ids in hlo_names */
+	bool used;                  /* some event is of an instruction of it */
+};
+
 enum xplane_kind { XPLANE_OTHER, XPLANE_TPU, XPLANE_GPU, XPLANE_HOST, XPLANE_METADATA };
 
 struct xplane {
@@ -86,13 +120,6 @@ struct xplane {
 	VEC(struct str) raw_stats; /* of the plane, until the names are known */
 };
 
-/* What a name says of an op. */
-enum xop_kind { XOP_NONE, XOP_TF, XOP_DATASET, XOP_JAX, XOP_COPY };
-struct xop {
-	enum xop_kind kind;
-	struct str name, type;
-};
-
 struct xspace {
 	struct wire w;
 	struct trace_build *b;
@@ -100,6 +127,9 @@ struct xspace {
 	VEC(struct xplane) planes;
 	VEC(struct xstat) stats; /* of the event that is read */
 	struct imap module_of;   /* program id -> string id of its name */
+	VEC(struct xprogram) programs;
+	struct imap program_of;  /* program id -> index */
+	struct intern hlo_names; /* of instructions */
 	uint32_t process;
 	uint64_t bad; /* events and stats that are no messages */
 	uint64_t events;
@@ -119,6 +149,18 @@ struct xline_walk {
 
 /* Parses a stat; false if it is no message, or of a name that the plane lacks. */
 bool xspace_stat(struct xspace *x, struct xplane *p, struct str bytes, struct xstat *out);
+
+/* Reads the compiled programs (HloProto) in the stats of an XEventMetadata of /host:metadata, whose
+ * id is the program's. */
+void hlo_read_programs(struct xspace *x, const struct xplane *p, struct str meta);
+/* The instruction of that name, or NULL; valid until the next program is read. */
+struct xinstruction *hlo_find(struct xspace *x, uint64_t program, struct str name);
+/* The compiler's category: the opcode, or the kind of a fusion. */
+struct str hlo_category(struct xspace *x, const struct xinstruction *i);
+/* Adds the nodes of all programs of which something ran. */
+void hlo_build(struct xspace *x);
+/* Float operations of one execution, without those of called computations. */
+int64_t hlo_flops(const struct xprogram *p, const struct xinstruction *i);
 
 /* The use of stats of that name, and their argument. */
 void xspace_stat_use(struct xstat_name *n);

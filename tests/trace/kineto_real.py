@@ -118,6 +118,20 @@ def check_ops(c, dump, golden):
                 linked)
 
 
+def check_groups(c, path, dump, golden):
+    """No grouping loses time or work; ops without modules and annotations have the golden numbers too."""
+    every = ('host_self', 'device_self', 'kernels')
+    for by in ('module', 'op', 'annotation', 'source', 'kernel', 'hlo_category'):
+        status, out, _ = run([os.path.join(ARGS.bin, 'trace_dump'), '--by=' + by, path])
+        ops = json.loads(out)['ops'] if status == 0 else []
+        c.equal('by ' + by, [sum(o[k] for o in ops) for k in every], [sum(o[k] for o in dump['ops']) for k in every])
+        if by == 'op':
+            for g in golden['ops_top20']:
+                found = [o for o in ops if o['type'] == g['op']]
+                c.equal('by op: ' + g['op'], [sum(o['host_runs'] for o in found), sum(o['host_total'] for o in found)],
+                        [g['count'], g['total_ns']])
+
+
 def check_rest(c, dump, slices, golden):
     steps = [s for s in slices if s['category'] == 'step']
     c.equal('steps', sorted((s['start'], s['name'], s['length']) for s in steps),
@@ -164,6 +178,7 @@ def check_trace(path, golden):
     check_devices(c, dump, golden)
     check_kernels(c, slices, golden)
     check_ops(c, dump, golden)
+    check_groups(c, path, dump, golden)
     check_rest(c, dump, slices, golden)
     return c
 

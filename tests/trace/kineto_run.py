@@ -160,7 +160,7 @@ def no_device():
     events = [e for e in kineto.steps() if e['cat'] in ('cpu_op', 'python_function')]
     d = dump(write(kineto.trace(events)))
     equal((d['devices'], d['steps_by']), ([], 'unknown'))
-    for view in ('scope', 'op', 'code', 'graph'):
+    for view in ('scope', 'op', 'code'):
         program('a.pt.trace.json', view)
 
 

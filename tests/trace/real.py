@@ -61,6 +61,24 @@ def tpu():
     equal(sum(o['host_self'] for o in d['ops']), g['host_op_self_ps'])
 
 
+def tpu_hlo():
+    """The compiled ops of four TPUs, each for itself, and their categories; every grouping has all the time."""
+    g, path = golden('xplane.json')['tpu_inference_2'], 'tpu_inference_2'
+    found = {o['name'].split('/')[-1]: o for o in xplane(path, '--by=op')['ops'] if o['kernels']}
+    categories = {}
+    equal(len(found), len(g['hlo_ops']), 'compiled ops')
+    for r in g['hlo_ops']:
+        o = found[r['name']]
+        equal([o['device_runs'], o['device_total']], [r['occ'], r['time_ps']], r['name'])
+        categories[r['category']] = categories.get(r['category'], 0) + r['time_ps']
+    by_category = {}
+    for o in xplane(path, '--by=hlo_category')['ops']:
+        by_category[o['type']] = by_category.get(o['type'], 0) + o['device_self']
+    equal(by_category, categories)
+    for by in ('module', 'annotation', 'source', 'kernel'):
+        equal(sum(o['device_self'] for o in xplane(path, '--by=' + by)['ops']), g['device_op_self_ps'], by)
+
+
 def gpu_host():
     """The ops of the threads of a GPU worker, without allocations."""
     g, d = golden('xplane.json')['gpu_bert_worker']['host_without_alloc_events'], xplane('gpu_bert_worker')
@@ -106,11 +124,19 @@ def gpu_lines():
 def jax_gpu():
     """Compiled ops on GPUs of another vendor."""
     for name, g in golden('xplane_jax_gpu.json').items():
-        d = xplane(name)
+        d = xplane(name, '--by=op')
         found = {o['name']: o for o in d['ops'] if o['kernels']}
+        flops = 0
         for r in g['ops']:
             o = found[r['module'] + '/' + r['hlo_op']]
             equal([o['kernels'], o['device_total']], [r['occ'], r['time_ps']], r['hlo_op'])
+            if r['xprof_flops_per_event']:  # of an execution, which may be several kernels
+                equal(o['flops'], o['device_runs'] * r['xprof_flops_per_event'], r['hlo_op'])
+                flops += o['flops']
+        equal(sum(o['flops'] for o in xplane(name)['ops']), flops)
+        for c in golden('flops.json')['cases']:
+            if c['op'].startswith('HLO convolution'):
+                equal(flops, 5 * c['flops_xla'])
         equal(sum(u['end'] - u['start'] for u in d['devices']), g['window_ps'])
 
 
@@ -161,7 +187,7 @@ def hand_made():
         equal(d['clamped'], 2 if name.startswith('10') else 0, name)
 
 
-CASES = [tpu, gpu_host, gpu_device, gpu_lines, jax_gpu, corrupt, hand_made]
+CASES = [tpu, tpu_hlo, gpu_host, gpu_device, gpu_lines, jax_gpu, corrupt, hand_made]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])

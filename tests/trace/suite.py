@@ -4,6 +4,8 @@ from step import Step
 
 STEPS = [
     Step('traces', 'quick deep covered', 'tests/trace/run.py --bin {bin}'),
+    Step('traces-groups', 'quick deep covered', 'tests/trace/groups.py --bin {bin}'),
+    Step('traces-hlo', 'quick deep covered', 'tests/trace/hlo.py --bin {bin}'),
     Step('traces-kineto', 'quick deep covered', 'tests/trace/kineto_run.py --bin {bin}'),
     Step('traces-sources', 'quick deep covered', 'tests/trace/sources_run.py --bin {bin}'),
     Step('traces-real', 'real', 'tests/trace/real.py --bin {bin} --realdata {realdata} --modern={modern}'),

@@ -3,7 +3,9 @@
  * Prints the results of the passes over a trace, as JSON with times in ticks, for checks of real
  * files, whose numbers are exact to the picosecond.
  *
- *   trace_dump [--recover | --slices] FILE      --slices: all slices, one per line, with arguments
+ *   trace_dump [--recover | --slices | --by=NAME] FILE
+ *
+ *   --slices: all slices, a line each, with arguments; --by: what makes the ops, as -by of views
  */
 #include <stdio.h>
 #include <string.h>
@@ -178,7 +180,19 @@ static unsigned long long overlaps(const struct trace *t, struct arena *a)
 	return found;
 }
 
-static void dump(const struct trace *t, struct arena *a)
+/* What makes the ops, by its name. */
+static enum trace_by by_name(const char *name)
+{
+	static const char *const names[TRACE_BY_N] = { "none", "module", "op", "annotation",
+		"source", "kernel", "hlo_category" };
+	enum trace_by by = TRACE_BY_N;
+
+	while (by > 0 && strcmp(names[by - 1], name) != 0)
+		by--;
+	return by ? by - 1 : TRACE_BY_PATH;
+}
+
+static void dump(const struct trace *t, enum trace_by by, struct arena *a)
 {
 	struct trace_links links;
 	struct trace_steps steps;
@@ -187,7 +201,7 @@ static void dump(const struct trace *t, struct arena *a)
 
 	trace_link(t, &links, a);
 	trace_find_steps(t, &steps, a);
-	trace_find_ops(t, &links, &steps, &ops, a);
+	trace_find_ops(t, &links, &steps, by, &ops, a);
 	trace_usage(t, &links, &usage, a);
 	printf("{\"ticks_per_us\":%lld,\"slices\":%u,\"clamped\":%llu,\"overlaps\":%llu,"
 	       "\"steps_by\":\"%s\",\"ops\":[",
@@ -256,6 +270,7 @@ int main(int argc, char **argv)
 	struct trace *t = trace_new(&a);
 	struct trace_build *b = build_open(t, ARG_BITS_ALL, &notes, &scratch);
 	bool recover = argc > 2 && strcmp(argv[1], "--recover") == 0;
+	const char *by = argc > 2 && strncmp(argv[1], "--by=", 5) == 0 ? argv[1] + 5 : "none";
 	bool slices = argc > 2 && strcmp(argv[1], "--slices") == 0;
 	if (argc < 2 || !src_open(&s, &scratch, str_of(argv[argc - 1]), &e)) {
 		fprintf(stderr, "%.*s\n", STR(e.text));
@@ -272,7 +287,7 @@ int main(int argc, char **argv)
 	if (slices)
 		dump_slices(t, &a);
 	else
-		dump(t, &a);
+		dump(t, by_name(by), &a);
 	src_close(s);
 	arena_free(&scratch);
 	arena_free(&a);

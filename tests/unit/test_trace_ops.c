@@ -33,7 +33,7 @@ static struct trace_ops find_ops(const struct trace *t)
 
 	trace_link(t, &l, &unit_arena);
 	trace_find_steps(t, &s, &unit_arena);
-	trace_find_ops(t, &l, &s, &o, &unit_arena);
+	trace_find_ops(t, &l, &s, TRACE_BY_PATH, &o, &unit_arena);
 	return o;
 }
 

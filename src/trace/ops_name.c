@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which op a slice belongs to: the rules of each source, and the ways to group by. Time is never
+ * lost: slices outside of all levels stand below a name in brackets.
+ */
+#include "trace/ops_internal.h"
+
+#define BITS(a, b, c) (NEST_BIT(CATEGORY_##a) | NEST_BIT(CATEGORY_##b) | NEST_BIT(CATEGORY_##c))
+
+/* By source: which slices of threads are levels of a path. */
+static const struct ops_rule source_rules[] = {
+	[TRACE_PLAIN] = { .levels = NEST_ALL },
+	[TRACE_XSPACE] = { .levels = NEST_BIT(CATEGORY_OP), .flat = NEST_BIT(CATEGORY_OP) },
+	[TRACE_KINETO] = { .levels = BITS(MODULE, ANNOTATION, OP) },
+	[TRACE_RECORDING] = { .levels = BITS(MODULE, ANNOTATION, OP) },
+	[TRACE_ONNXRUNTIME] = { .levels = NEST_BIT(CATEGORY_STEP) | NEST_BIT(CATEGORY_OP),
+	        .flat = NEST_BIT(CATEGORY_STEP) | NEST_BIT(CATEGORY_OP),
+	        .gaps = NEST_BIT(CATEGORY_SYNC) },
+	[TRACE_NSYS] = { .levels = BITS(MODULE, ANNOTATION, OP), .leaf = true },
+};
+
+/* By grouping: the only levels (0: those of the source), and the op of what has no level. */
+static const struct by_rule {
+	uint32_t levels;
+	const char *none;
+} by_rules[TRACE_BY_N] = {
+	[TRACE_BY_PATH] = { 0, OPS_UNATTRIBUTED },
+	[TRACE_BY_MODULE] = { NEST_BIT(CATEGORY_MODULE), "(no module)" },
+	[TRACE_BY_OP] = { NEST_BIT(CATEGORY_OP), "(no op)" },
+	[TRACE_BY_ANNOTATION] = { NEST_BIT(CATEGORY_ANNOTATION), "(no annotation)" },
+	[TRACE_BY_SOURCE] = { 0, "(no source)" },
+	[TRACE_BY_KERNEL] = { 0, OPS_UNATTRIBUTED },
+	[TRACE_BY_CATEGORY] = { 0, OPS_UNATTRIBUTED },
+};
+
+struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by)
+{
+	struct ops_rule rule = source_rules[source];
+
+	rule.nested = rule.levels | rule.gaps | by_rules[by].levels;
+	if (by_rules[by].levels)
+		rule.levels = by_rules[by].levels;
+	return rule;
+}
+
+static struct str join(struct sb *b, struct str before, struct str name)
+{
+	b->n = 0;
+	sb_put(b, before);
+	if (before.n)
+		sb_char(b, '/');
+	sb_put(b, name);
+	return sb_str(b);
+}
+
+/* The op of all that has none of the levels. */
+static uint32_t op_of_none(struct finding *x)
+{
+	struct str none = str_of(by_rules[x->by].none);
+
+	return ops_named(x, none, none);
+}
+
+static struct str op_name(const struct finding *x, uint32_t op)
+{
+	return intern_str(&x->to->strings, x->to->ops.v[op].name);
+}
+
+/* ---- threads ---- */
+
+/* The type of a slice: its own, else of an op its name, of others their category. */
+static struct str type_of_slice(const struct finding *x, const struct slice *s)
+{
+	struct str type = slice_text(x->to->t, s, ARG_OP_TYPE);
+
+	if (x->by == TRACE_BY_KERNEL || x->by == TRACE_BY_CATEGORY)
+		return S(OPS_HOST);
+	if (type.p)
+		return type;
+	if (s->category == CATEGORY_OP || x->by == TRACE_BY_MODULE || x->by == TRACE_BY_ANNOTATION)
+		return trace_str(x->to->t, s->name);
+	return str_of(trace_category_names[s->category]);
+}
+
+/* The op of a slice below the op of the slice around it. */
+static uint32_t op_below(struct finding *x, uint32_t around, const struct slice *s)
+{
+	uint64_t key = (uint64_t)around << 32 | s->event;
+	struct str before = around ? op_name(x, around - 1) : S("");
+	uint32_t op;
+
+	if (imap_get(&x->below, key, &op))
+		return op;
+	if (!around && x->by == TRACE_BY_CATEGORY)
+		before = S(OPS_HOST);
+	op = ops_named(
+	        x, join(&x->path, before, trace_str(x->to->t, s->name)), type_of_slice(x, s));
+	imap_put(&x->below, key, op, false);
+	return op;
+}
+
+/* The op of a line of source: its path without the '/' or '$' at its begin. */
+static uint32_t op_of_frame(struct finding *x, uint32_t frame)
+{
+	struct str text;
+
+	if (frame == ID_NONE)
+		return op_of_none(x);
+	text = intern_str(&x->to->strings, ops_frame(x->to, frame).text);
+	while (text.n && (*text.p == '/' || *text.p == '$'))
+		text = str_sub(text, 1, text.n);
+	return ops_named(x, text, text);
+}
+
+uint32_t ops_of_slice(
+        struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames)
+{
+	if (x->by == TRACE_BY_SOURCE)
+		return op_of_frame(x, ops_frame_of(x, frames, s));
+	if (!(x->rule.levels & NEST_BIT(s->category)))
+		return around ? around - 1 : op_of_none(x);
+	if (around && x->by != TRACE_BY_PATH &&
+	        str_eq(op_name(x, around - 1), str_of(by_rules[x->by].none)))
+		around = 0;
+	return op_below(x, x->rule.flat & NEST_BIT(s->category) ? 0 : around, s);
+}
+
+/* ---- devices ---- */
+
+/* The op of the slice of a thread that launched device work; false if the file has none. */
+static bool launching_op(struct finding *x, const struct slice *s, uint32_t *op)
+{
+	const struct trace *t = x->to->t;
+	uint32_t number = link_op(x->links, s), track;
+	struct slice launching;
+
+	if (number == ID_NONE)
+		return false;
+	track = trace_track_of(t, number);
+	*op = x->op_of[x->host0[track] + number - t->tracks.v[track].first];
+	if (*op) {
+		--*op;
+		return true;
+	}
+	trace_slice(t, number, &launching);
+	*op = by_rules[x->by].levels || x->by == TRACE_BY_SOURCE ? op_of_none(x)
+	                                                         : op_below(x, 0, &launching);
+	return true;
+}
+
+/* The name of the compiled op: of a line of ops the name of its slice. */
+static struct str compiled_op(const struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+	struct str op = slice_text(t, s, ARG_OP);
+
+	return op.n || t->tracks.v[s->track].kind != TRACK_LINE ? op : trace_str(t, s->name);
+}
+
+/* Counts work without a launch in the file. */
+static void count_unlinked(struct finding *x, const struct slice *s)
+{
+	x->to->unlinked++;
+	x->to->unlinked_time = num_add(x->to->unlinked_time, s->length);
+}
+
+/* The name and type of the op on the path that device work belongs to; the name is valid until the
+ * next one is made. */
+static struct str path_of_work(struct finding *x, const struct slice *s, struct str *type)
+{
+	const struct trace *t = x->to->t;
+	struct str scope = slice_text(t, s, ARG_SCOPE), op = compiled_op(x, s);
+	uint32_t launching;
+
+	*type = slice_text(t, s, ARG_OP_TYPE);
+	if (!type->n)
+		*type = S(OPS_UNKNOWN_TYPE);
+	if (scope.n && (x->by != TRACE_BY_OP || !op.n))
+		return scope;
+	if (op.n)
+		return join(&x->path, slice_text(t, s, ARG_MODULE_NAME), op);
+	if (launching_op(x, s, &launching)) {
+		*type = intern_str(&x->to->strings, x->to->ops.v[launching].type);
+		return op_name(x, launching);
+	}
+	count_unlinked(x, s);
+	*type = S(OPS_UNATTRIBUTED);
+	return join(&x->path, S(OPS_UNATTRIBUTED), trace_str(t, s->name));
+}
+
+/* The op that stands for device work below the op that launched it. */
+static uint32_t leaf_of_work(struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+	struct str path = S(""), leaf = slice_text(t, s, ARG_SHORT_NAME);
+	uint32_t around = 0, op;
+
+	if (launching_op(x, s, &op)) {
+		around = 1 + op;
+		path = op_name(x, op);
+	} else if (!link_launch(x->links, s)) {
+		count_unlinked(x, s);
+		around = ID_NONE;
+		path = S(OPS_UNATTRIBUTED);
+	}
+	if (imap_get(&x->below, (uint64_t)around << 32 | s->event, &op))
+		return op;
+	if (!leaf.n)
+		leaf = trace_str(t, s->name);
+	op = ops_named(x, join(&x->path, path, leaf), leaf);
+	imap_put(&x->below, (uint64_t)around << 32 | s->event, op, false);
+	return op;
+}
+
+static uint32_t op_of_kernel(struct finding *x, const struct slice *s)
+{
+	struct str type, path = path_of_work(x, s, &type), name = trace_str(x->to->t, s->name);
+
+	if (!str_starts(path, S(OPS_UNATTRIBUTED)))
+		path = join(&x->longer, path, name);
+	return ops_named(x, path, name);
+}
+
+static uint32_t op_of_category(struct finding *x, const struct slice *s)
+{
+	struct str type, path = path_of_work(x, s, &type);
+	struct str category = slice_text(x->to->t, s, ARG_OP_CATEGORY);
+
+	if (!category.n)
+		category = str_of(trace_category_names[s->category]);
+	if (str_starts(path, S(OPS_HOST "/")))
+		path = str_sub(path, sizeof OPS_HOST, path.n);
+	return ops_named(x, join(&x->longer, category, path), category);
+}
+
+uint32_t ops_of_work(struct finding *x, const struct slice *s)
+{
+	struct str module = slice_text(x->to->t, s, ARG_MODULE_NAME), type, path;
+	uint32_t frame, op;
+
+	switch (x->by) {
+	case TRACE_BY_KERNEL: return op_of_kernel(x, s);
+	case TRACE_BY_CATEGORY: return op_of_category(x, s);
+	case TRACE_BY_SOURCE:
+		frame = ops_frame_of(x, NULL, s);
+		if (frame != ID_NONE)
+			return op_of_frame(x, frame);
+		break;
+	case TRACE_BY_MODULE:
+		if (module.n)
+			return ops_named(x, module, module);
+		break;
+	case TRACE_BY_ANNOTATION: break;
+	default:
+		if (x->rule.leaf)
+			return leaf_of_work(x, s);
+		path = path_of_work(x, s, &type);
+		return ops_named(x, path, type);
+	}
+	if (launching_op(x, s, &op))
+		return op;
+	count_unlinked(x, s);
+	return op_of_none(x);
+}

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Groups the slices of traces by modules, ops, annotations, sources, kernels and categories (-by), and compares each
+group with a computation of its own from the events.
+
+    tests/trace/groups.py --bin build/check [NAME...]
+"""
+import argparse
+import collections
+import json
+import os
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
+import cases  # noqa: E402
+import kineto  # noqa: E402
+from xspace import Plane, space  # noqa: E402
+
+LEVELS = {'module': 'nn.Module: ', 'op': 'cpu_op', 'annotation': 'user_annotation'}
+
+
+def events():
+    """The steps of the other tests, with an annotation around the module."""
+    out = kineto.steps()
+    for s in range(2):
+        out.append(kineto.event('user_annotation', 'forward/all', 1000 + 100 * s + .5, 45))
+    return out
+
+
+def write(content, name='a.json'):
+    with open(name, 'wb') as f:
+        f.write(content)
+    return name
+
+
+def program(*words, status=0):
+    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), *words], capture_output=True, text=True,
+                       stdin=subprocess.DEVNULL, env=dict(os.environ, LC_ALL='C'))
+    assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr)
+    return p.stdout, p.stderr
+
+
+def dump(path, by):
+    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), '--by=' + by, path], capture_output=True, text=True)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)['ops']
+
+
+def groups(path, by):
+    """{name: [self time of the host, of devices, slices of devices]}, ns."""
+    return {o['name']: [o['host_self'], o['device_self'], o['kernels']] for o in dump(path, by)
+            if o['host_self'] or o['kernels']}
+
+
+def equal(found, expected, what=''):
+    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
+
+
+def is_level(e, by):
+    if by == 'module':
+        return e['name'].startswith(LEVELS[by])
+    return e['cat'] == LEVELS[by] and not e['name'].startswith('ProfilerStep#')
+
+
+def counted(e):
+    return any(is_level(e, by) for by in LEVELS)
+
+
+def ns(us):
+    return round(us * 1000)
+
+
+def contains(a, b):
+    return (a['tid'] == b['tid'] and a is not b and a['ts'] <= b['ts'] and a['ts'] + a['dur'] >= b['ts'] + b['dur'] and
+            (a['dur'] > b['dur'] or a['ts'] < b['ts']))
+
+
+def expected(all_events, by):
+    """Each slice's time without its children goes to the innermost level around it, work to that of its launch."""
+    out = collections.defaultdict(lambda: [0, 0, 0])
+    host = [e for e in all_events if counted(e)]
+    calls = {e['args']['correlation']: e for e in all_events if e['cat'] == 'cuda_runtime'}
+
+    def group(e, itself):
+        around = sorted((x for x in host if contains(x, e)), key=lambda x: -x['dur']) + ([e] if itself else [])
+        return '/'.join(x['name'] for x in around if is_level(x, by)) or '(no %s)' % by
+    for e in host:
+        inner = [x for x in host if contains(e, x)]
+        children = [x for x in inner if not any(contains(y, x) for y in inner)]
+        out[group(e, True)][0] += ns(e['dur']) - sum(ns(x['dur']) for x in children)
+    for e in all_events:
+        if e['cat'] in ('kernel', 'gpu_memcpy'):
+            g = out[group(calls[e['args']['correlation']], False)]
+            g[1] += ns(e['dur'])
+            g[2] += 1
+    return {k: v for k, v in out.items() if any(v)}
+
+
+def levels():
+    """Modules, ops and annotations: the same time, at other levels."""
+    path = write(kineto.trace(events()))
+    for by in LEVELS:
+        equal(groups(path, by), expected(events(), by), by)
+
+
+def totals():
+    """No grouping loses time or work."""
+    path = write(kineto.trace(events()))
+    all_ = [[sum(v[i] for v in groups(path, by).values()) for i in range(3)]
+            for by in ('none', 'module', 'op', 'annotation', 'source', 'kernel', 'hlo_category')]
+    equal(all_, [all_[0]] * 7)
+
+
+def sources():
+    """Lines of source: frames of Python around the slice, or around the launch."""
+    path = write(kineto.trace(events()))
+    found = groups(path, 'source')
+    equal(sorted(found), ['(no source)', 'train.py(3): step'])
+    equal(found['(no source)'], [24000, 2000, 2])
+    equal(found['train.py(3): step'][1:], [2 * 2250 + 2 * 3125, 4])
+    equal(sorted(r['type'] for r in table(path, 'op', '-by', 'source')), sorted(found))
+
+
+def kernels():
+    """Kernels stand below their op, and are types of the op view."""
+    path = write(kineto.trace(events()))
+    found = groups(path, 'kernel')
+    equal([v for k, v in found.items() if k.endswith('aten::addmm/gemm<64>')], [[0, 4500, 2]])
+    rows = table(path, 'op', '-by', 'kernel', '-select', 'accelerator_micros,kernels,cpu_micros')
+    equal({r['type']: (int(r['own_accelerator_micros']), int(r['own_kernels'])) for r in rows}, {
+        '(host)': (0, 0), 'gemm<64>': (4, 2), 'gemm_back': (2, 2), 'Memcpy HtoD (Pageable -> Device)': (6, 2)})
+    equal([int(r['own_cpu_micros']) for r in rows if r['type'] == '(host)'], [134])
+
+
+def table(*words):
+    """Rows of CSV, the two steps added up."""
+    import csv
+    import io
+    rows = {}
+    for step in ('4', '5'):
+        out, _ = program(*words, '-step', step, '-max_depth', '100', '-output', 'csv')
+        for r in csv.DictReader(io.StringIO(out[out.index('path,'):])):
+            have = rows.setdefault(r['path'], {'type': r['path']})
+            for k, v in r.items():
+                if k.startswith('own_'):
+                    have[k] = int(have.get(k, 0)) + int(v)
+    return list(rows.values())
+
+
+def categories():
+    """Categories of compiled ops, of other work its own kind; compiled ops of their programs."""
+    p = Plane('/device:TPU:0')
+
+    def op(name, tf_op, symbol, **stats):
+        return p.meta('%' + name, name, program_id=5, symbol_id=symbol, tf_op=tf_op, **stats)
+    mul = op('fusion.1', 'jit(f)/mul:', 1, hlo_category='loop fusion')
+    add = op('fusion.2', 'jit(f)/mul:', 2, hlo_category='loop fusion')
+    dot = op('dot.3', 'jit(f)/dot:', 3, hlo_category='convolution')
+    p.line(2, 'XLA Modules', [(p.meta('jit_f(5)'), 0, 10000)])
+    p.line(3, 'XLA Ops', [(mul, 0, 1000), (add, 1000, 500), (dot, 2000, 7000)])
+    path = write(space(p), 'a.xplane.pb')
+    equal(groups(path, 'hlo_category'), {'loop fusion/jit(f)/mul': [0, 1500, 2], 'convolution/jit(f)/dot': [0, 7000, 1]})
+    equal(groups(path, 'op'), {'jit_f/fusion.1': [0, 1000, 1], 'jit_f/fusion.2': [0, 500, 1],
+                               'jit_f/dot.3': [0, 7000, 1]})
+    equal(groups(path, 'module'), {'jit_f': [0, 8500, 3]})
+    out, _ = program(path, 'op', '-by', 'hlo_category', '-select', 'accelerator_micros,kernels', '-output', 'csv')
+    assert 'convolution' in out and 'loop fusion' in out, out
+
+
+def columns():
+    """Traces show device time, host self time and calls, unless columns are named."""
+    path = write(kineto.trace(events()))
+    assert 'node name | accelerator execution time | host self time | op count' in program(path, 'scope')[0]
+    assert 'node name | total execution time' in program(path, 'scope', '-select', 'micros')[0]
+    out, _ = program(path, 'scope', '-select', 'self_micros,kernels,bytes_accessed', '-output', 'csv')
+    assert 'own_self_micros,total_self_micros' in out and 'own_kernels' in out, out
+    profile = os.path.join(ARGS.data, 'example', 'profile_100')
+    out, err = program(profile, 'scope', '-select', 'kernels', '-max_depth', '1')
+    assert 'note: only traces have numbers for kernels' in err, err
+
+
+def refused():
+    """Grouping is for the slices of one trace, in scope and op."""
+    path = write(kineto.trace(events()))
+    _, err = program(path, 'code', '-by', 'module', status=2)
+    assert '-by module is for the views scope and op, not for code' in err, err
+    _, err = program(os.path.join(ARGS.data, 'example', 'profile_100'), 'op', '-by', 'kernel', status=1)
+    assert '-by kernel groups the slices of a trace: no trace is loaded' in err, err
+    write(kineto.trace(events(), rank=0), 'r0.json')
+    write(kineto.trace(events(), rank=1), 'r1.json')
+    _, err = program('op', 'r0.json', 'r1.json', '-by', 'kernel', status=1)
+    assert 'name just one file' in err, err
+
+
+CASES = [levels, totals, sources, kernels, categories, columns, refused]
+
+if __name__ == '__main__':
+    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    a.add_argument('names', nargs='*')
+    a.add_argument('--bin', default='build/check')
+    ARGS = a.parse_args()
+    ARGS.bin = os.path.abspath(ARGS.bin)
+    ARGS.data = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'testdata')
+    sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))

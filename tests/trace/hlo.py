@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled programs in XSpaces: edges, framework ops, categories, sources and float operations come from the program where
+the events do not say them. Programs are made on the spot.
+
+    tests/trace/hlo.py --bin build/check [NAME...]
+"""
+import argparse
+import itertools
+import json
+import os
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
+import cases  # noqa: E402
+from xspace import Plane, data, number, space, varint  # noqa: E402
+
+
+def packed(field, values):
+    return data(field, b''.join(varint(v) for v in values)) if values else b''
+
+
+def shape(dims):
+    """Dimensions, or a list of shapes: a tuple."""
+    if dims and isinstance(dims[0], (list, tuple)):
+        return number(2, 13) + b''.join(data(4, shape(d)) for d in dims)
+    return number(2, 11) + packed(3, dims)
+
+
+def instruction(id_, name, opcode, dims, operands=(), meta=b'', fusion='', calls=(), more=b''):
+    out = data(1, name) + data(2, opcode) + data(3, shape(dims)) + data(7, meta)
+    out += data(11, fusion) if fusion else b''
+    return out + number(35, id_) + packed(36, operands) + packed(38, calls) + more
+
+
+def metadata(op='', file='', line=0, frame=0, type_=''):
+    return ((data(1, type_) if type_ else b'') + (data(2, op) if op else b'') + (data(3, file) if file else b'') +
+            number(4, line) + number(15, frame))
+
+
+def stack_index(frames):
+    """Frames are (file, function, line, parent), whose ids are their places from 1 on."""
+    out = b''
+    for f, _, _, _ in frames:
+        out += data(1, f)
+    for _, f, _, _ in frames:
+        out += data(2, f)
+    for i, (_, _, line, _) in enumerate(frames):
+        out += data(3, number(1, i + 1) + number(2, i + 1) + number(3, line) + number(4, 1))
+    return out + b''.join(data(4, number(1, i + 1) + number(2, f[3])) for i, f in enumerate(frames))
+
+
+def program(name, id_, computations, entry, stacks=b''):
+    """Computations are (id, root, instructions)."""
+    body = data(1, name) + data(2, 'main') + number(5, id_) + number(6, entry)
+    for c, root, instructions in computations:
+        body += data(3, data(1, 'c%d' % c) + b''.join(data(2, i) for i in instructions) + number(5, c) + number(6, root))
+    return data(1, body + data(17, stacks))
+
+
+def metadata_plane(programs):
+    """programs: {id: bytes}"""
+    p = Plane('/host:metadata')
+    stat = p.name_id('Hlo Proto')
+    for i, content in programs.items():
+        body = number(1, i) + data(2, 'jit_f(%d)' % i) + data(5, number(1, stat) + data(6, content))
+        p.metas['%d' % i] = (i, body)
+    return p
+
+
+def gpu(events):
+    """Kernels: (kernel, compiled op, start, duration)"""
+    p = Plane('/device:GPU:0')
+    line = [(p.meta(k), at, n, {'hlo_op': op, 'hlo_module': 'jit_f', 'program_id': 7, 'tf_op': 'XlaModule:',
+                                'kernel_details': 'regs:1 grid:1,1,1 block:1,1,1'}) for k, op, at, n in events]
+    return p.line(7, 'Stream #7', line)
+
+
+def write(content, name='a.xplane.pb'):
+    with open(name, 'wb') as f:
+        f.write(content)
+    return name
+
+
+def run(*words, status=0):
+    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), *words], capture_output=True, text=True,
+                       stdin=subprocess.DEVNULL, env=dict(os.environ, LC_ALL='C'))
+    assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr)
+    return p.stdout, p.stderr
+
+
+def ops(path, by='none'):
+    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), '--by=' + by, path], capture_output=True, text=True)
+    assert p.returncode == 0, p.stderr
+    return {o['name']: o for o in json.loads(p.stdout)['ops']}
+
+
+def equal(found, expected):
+    assert found == expected, 'expected %r, found %r' % (expected, found)
+
+
+FRAMES = [('main.py', '<module>', 90, 0), ('net.py', 'forward', 12, 1)]
+
+
+def small():
+    """dot -> fusion(dot, add), with a loop around another op."""
+    where = metadata('jit(f)/dense/dot_general', 'net.py', 12, 2)
+    inner = [instruction(20, 'p', 'parameter', [4, 5]), instruction(21, 'q', 'parameter', [5, 6]),
+             instruction(22, 'dot.2', 'dot', [4, 6], [20, 21], more=data(30, packed(1, [1]) + packed(2, [0])))]
+    loop = [instruction(30, 'carry', 'parameter', [4, 6]),
+            instruction(31, 'mul.1', 'multiply', [4, 6], [30, 30], metadata('jit(f)/loop/mul', 'net.py', 20))]
+    main = [instruction(1, 'x', 'parameter', [4, 5]), instruction(2, 'w', 'parameter', [5, 6]),
+            instruction(3, 'dot.1', 'dot', [4, 6], [1, 2], where, more=data(30, packed(1, [1]))),
+            instruction(4, 'fusion.1', 'fusion', [4, 6], [1, 2], metadata('jit(f)/out/add'), 'kLoop', [2]),
+            instruction(5, 'while.1', 'while', [4, 6], [3], calls=[3]),
+            instruction(6, 'gemm.1', 'custom-call', [[4, 6], [100]], [1, 2], where,
+                        more=data(28, '__cublas$gemm') +
+                        data(43, '{"gemm_backend_config":{"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"]}}}'))]
+    return program('jit_f', 7, [(2, 22, inner), (3, 31, loop), (1, 5, main)], 1, stack_index(FRAMES))
+
+
+def sample():
+    events = [('k_dot', 'dot.1', 0, 1000), ('k_help', 'dot.1', 1000, 100), ('k_dot', 'dot.1', 2000, 1000),
+              ('k_help', 'dot.1', 3000, 100), ('k_fused', 'fusion.1', 4000, 500), ('k_mul', 'mul.1', 5000, 10),
+              ('k_gemm', 'gemm.1', 6000, 10)]
+    return write(space(metadata_plane({7: small()}), gpu(events)))
+
+
+def names_and_flops():
+    """Framework ops and float operations: once for each execution, however many kernels it has."""
+    found = ops(sample())
+    equal({n: (o['type'], o['device_runs'], o['kernels'], o['device_total'], o['flops']) for n, o in found.items()}, {
+        'jit(f)/dense/dot_general': ('dot_general', 2, 5, 2210, 3 * 2 * 4 * 5 * 6),
+        'jit(f)/out/add': ('add', 1, 1, 500, 2 * 4 * 5 * 6), 'jit(f)/loop/mul': ('mul', 1, 1, 10, 0)})
+
+
+def categories():
+    """The kinds of fusions and opcodes are categories."""
+    types = {}
+    for o in ops(sample(), 'hlo_category').values():
+        types[o['type']] = types.get(o['type'], 0) + o['device_self']
+    equal(types, {'dot': 2200, 'loop fusion': 500, 'multiply': 10, 'custom-call': 10})
+
+
+def sources():
+    """Call stacks by the index of frames, outermost first; without one, file and line."""
+    out, _ = run(sample(), 'code', '-select', 'accelerator_micros,occurrence', '-max_depth', '9')
+    lines = [line.split(' (')[0].strip() for line in out.split('\n') if '.py' in line]
+    equal(lines, ['main.py:90:<module>', 'net.py:12:forward', 'net.py:20:'])
+
+
+def graph():
+    """Edges follow operands, from the last op to the first; a loop has the root of its body as an input."""
+    path = sample()
+    out, _ = run(path, 'graph', '-max_depth', '9', '-select', 'occurrence')
+    tree = [(len(line) - len(line.lstrip()), line.split(' (')[0].strip()) for line in out.split('\n') if ' (' in line and '/' in line]
+    found = {name: depth for depth, name in tree}
+    assert found['jit_f/while.1'] < found['jit(f)/loop/mul'] < found['jit_f/carry'], tree
+    assert found['jit_f/while.1'] < found['jit(f)/dense/dot_general'] and found['jit(f)/out/add'] < found['jit_f/x'], tree
+    run(path, 'graph', '-output', 'timeline:outfile=t.json')
+    write(space(gpu([('k', 'dot.1', 0, 10)])))
+    _, err = run('a.xplane.pb', 'graph', status=1)
+    assert 'there is no graph in the trace: it holds no compiled program' in err, err
+    run('a.xplane.pb', 'graph', '-output', 'timeline:outfile=t.json')
+
+
+def convolutions():
+    """Only taps inside the image count: compared with going over all of them."""
+    shapes = [dict(image=7, size=3, stride=1, low=1, high=1), dict(image=9, size=3, stride=2, low=0, high=0),
+              dict(image=8, size=2, stride=2, low=1, high=1), dict(image=6, size=3, stride=1, low=2, high=2, dilation=2),
+              dict(image=5, size=4, stride=1, low=3, high=3, base=2), dict(image=4, size=3, stride=3, low=5, high=9),
+              dict(image=3, size=2, stride=1, low=-1, high=0)]
+    for pair in itertools.product(shapes, shapes[:3]):
+        pairs, window, out, image = 1, b'', [2, 6], [2, 4]
+        for d in pair:
+            base, dilation = d.get('base', 1), d.get('dilation', 1)
+            wide = (d['image'] - 1) * base + 1 + d['low'] + d['high']
+            n = (wide - (d['size'] - 1) * dilation - 1) // d['stride'] + 1
+            inside = 0
+            for o in range(n):
+                for k in range(d['size']):
+                    at = o * d['stride'] - d['low'] + k * dilation
+                    inside += at >= 0 and at % base == 0 and at // base < d['image']
+            pairs *= inside
+            out.append(n)
+            image.append(d['image'])
+            window += data(1, number(1, d['size']) + number(2, d['stride']) + number(3, d['low']) + number(4, d['high']) +
+                           number(5, dilation) + number(6, base))
+        dims = number(3, 1) + number(8, 1) + number(10, 1) + packed(11, [2, 3]) + packed(12, [2, 3])
+        conv = instruction(3, 'conv.1', 'convolution', out, [1, 2], more=data(15, window) + data(16, dims))
+        main = [instruction(1, 'x', 'parameter', image),
+                instruction(2, 'w', 'parameter', [6, 4] + [d['size'] for d in pair]), conv]
+        write(space(metadata_plane({7: program('jit_f', 7, [(1, 3, main)], 1)}), gpu([('k', 'conv.1', 0, 10)])))
+        equal(ops('a.xplane.pb')['jit_f/conv.1']['flops'], 2 * 2 * 6 * 4 * pairs)
+
+
+def damaged():
+    """A damaged program is left out with a note; whatever byte changes, the file is read or refused."""
+    events = [('k_dot', 'dot.1', 0, 1000)]
+    write(space(metadata_plane({7: small()[:-40]}), gpu(events)))
+    _, err = run('a.xplane.pb', 'op')
+    assert 'messages of the XSpace are damaged' in err, err
+    equal(list(ops('a.xplane.pb')), ['jit_f/dot.1'])
+    content = bytearray(space(metadata_plane({7: small()}), gpu(events)))
+    for at in range(0, len(content), 5):
+        for change in (0x5a, 0xff):
+            changed = bytearray(content)
+            changed[at] ^= change
+            write(bytes(changed), 'b.xplane.pb')
+            p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), 'b.xplane.pb', 'graph', '--recover'], capture_output=True,
+                               stdin=subprocess.DEVNULL)
+            assert p.returncode in (0, 1, 3), (at, p.returncode)
+
+
+def circles():
+    """Computations that call each other, frames and operands in a circle end."""
+    loop = instruction(3, 'while.1', 'while', [4], [4], calls=[1, 2, 9])
+    other = instruction(4, 'add.1', 'add', [4], [3, 4, 77], metadata('jit(f)/add', frame=2))
+    frames = stack_index([('a.py', 'f', 1, 2), ('b.py', 'g', 2, 1)])
+    write(space(metadata_plane({7: program('jit_f', 7, [(1, 4, [loop, other]), (2, 3, [])], 1, frames)}),
+                gpu([('k', 'add.1', 0, 10)])))
+    run('a.xplane.pb', 'graph')
+    run('a.xplane.pb', 'code')
+
+
+CASES = [names_and_flops, categories, sources, graph, convolutions, damaged, circles]
+
+if __name__ == '__main__':
+    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    a.add_argument('names', nargs='*')
+    a.add_argument('--bin', default='build/check')
+    ARGS = a.parse_args()
+    ARGS.bin = os.path.abspath(ARGS.bin)
+    sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))
