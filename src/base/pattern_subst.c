@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See pattern_subst.h. Like pattern.c and pattern_engine.c, this file calls PCRE2.
+ * See pattern.h. Like pattern.c and pattern_engine.c, this file calls PCRE2.
  */
-#include "base/pattern_subst.h"
+#include "base/pattern.h"
 
 #include "base/pattern_engine.h"
 #include "base/vec.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See ckpt_diff.h. Both lists are ordered by name, so they are merged; values are streamed.
+ * See ckpt.h. Both lists are ordered by name, so they are merged; values are streamed.
  */
-#include "checkpoint/ckpt_diff.h"
+#include "checkpoint/ckpt.h"
 
 #include <math.h>
 

@@ -8,7 +8,18 @@
 #include "io/sstable.h"
 #include "io/wire.h"
 #include "checkpoint/ckpt.h"
-#include "checkpoint/ordered_code.h"
+#include "base/str.h"
+
+/* ---- ordered code ---- */
+
+/* Keys of slices: name, then start and length of each dimension, encoded so that the bytes compare
+ * as the values do. */
+
+#define SLICE_FULL (-1) /* length of a dimension that is not split */
+
+/* Encodes the key of a slice from starts and lengths, SLICE_FULL for a whole dimension. */
+struct str slice_key(struct arena *a, struct str name, uint32_t rank, const int64_t *start,
+        const int64_t *length);
 
 #define CKPT_VERSION 1
 #define CKPT_WINDOW  ((size_t)256 << 10)

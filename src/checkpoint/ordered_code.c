@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See ordered_code.h.
+ * See ckpt_internal.h.
  *
  *   u64:   number of bytes | that many bytes, high byte first, no leading zeros
  *   bytes: with 00 as 00 ff and ff as ff 00, ended by 00 01
  *   i64:   n bytes (1 ... 10) carry 7 n bits of two's complement, high byte first; the n leading
  *          bits count the bytes: ones, and for a negative number zeros
  */
-#include "checkpoint/ordered_code.h"
+#include "checkpoint/ckpt_internal.h"
 
 static void ordered_u64(struct sb *b, uint64_t v)
 {

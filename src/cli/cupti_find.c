@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/load.h"
 #include "collect/collect.h"
 #include "collect/cupti_bad.h"
 

@@ -6,6 +6,8 @@
 #ifndef TFPROF_CLI_CUPTI_FIND_H
 #define TFPROF_CLI_CUPTI_FIND_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
 struct cupti_found {
@@ -24,5 +26,16 @@ bool cupti_find(struct arena *a, int driver, struct cupti_found *f);
 
 /* The CUDA that a version of CUPTI belongs to; 0: before CUDA 11. */
 int cupti_cuda(uint32_t version, bool *exact);
+
+/* ---- load ---- */
+
+/* Shared libraries that the program asks for their version. */
+
+/* False in a static program: the C library of the system may not be the one that it is linked with.
+ */
+extern const bool load_possible;
+
+/* Loads a library; NULL: it cannot be loaded, dlerror() says why. */
+void *load_library(const char *name);
 
 #endif

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "cli/cupti_find.h"
-#include "cli/load.h"
 #include "lib/help.h"
 #include "cli/proc.h"
 #include "cli/recording.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See history.h. The file's lock is taken on the file itself, so whoever got it checks that the
+ * See prompt.h. The file's lock is taken on the file itself, so whoever got it checks that the
  * file was not replaced meanwhile.
  */
-#include "cli/history.h"
+#include "cli/prompt.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See keys.h.
+ * See prompt.h.
  */
 #define _GNU_SOURCE /* ppoll, wcwidth */
 
-#include "cli/keys.h"
+#include "cli/prompt.h"
 
 #if HAVE_LIBEDIT
 

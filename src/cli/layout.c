@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See layout.h.
+ * See screen.h.
  */
-#include "cli/layout.h"
+#include "cli/screen.h"
 
 #include "cli/letters.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See load.h.
+ * See cupti_find.h.
  */
-#include "cli/load.h"
+#include "cli/cupti_find.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

@@ -19,7 +19,6 @@
 #include "cli/repl.h"
 #include "cli/signals.h"
 #include "lib/summary.h"
-#include "cli/version.h"
 #include "lib/options.h"
 #include "base/par.h"
 

@@ -8,6 +8,7 @@
 #define TFPROF_CLI_PROGRAM_H
 
 #include "lib/options.h"
+#include "lib/session.h"
 
 extern const struct command program_commands[]; /* closed by a row without a name */
 
@@ -18,5 +19,12 @@ extern const struct command program_commands[]; /* closed by a row without a nam
 #include "cli/program.def"
 /* clang-format on */
 #undef COMMAND
+
+/* ---- version ---- */
+
+/* --version: the version of tfprof and the libraries that it uses. */
+
+/* Writes text, or with the words "-output json" a document. Inside a session_guard. */
+bool version_write(struct session *s, const struct strs *words, struct sink *out);
 
 #endif

@@ -14,8 +14,6 @@
 #endif
 
 #include "cli/complete.h"
-#include "cli/history.h"
-#include "cli/keys.h"
 #include "cli/letters.h"
 #include "lib/term.h"
 

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "cli/run_child.h"
-#include "cli/record_report.h"
 #include "cli/recording.h"
 #include "cli/repl.h"
 #include "trace/recordings.h"

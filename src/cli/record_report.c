@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See record_report.h.
+ * See recording.h.
  */
-#include "cli/record_report.h"
+#include "cli/recording.h"
 
 #include <ctype.h>
 
 #include "cli/run_child.h"
-#include "cli/recording.h"
 #include "base/fmt.h"
 #include "base/num.h"
 #include "trace/recordings.h"

@@ -8,6 +8,8 @@
 
 #include "base/err.h"
 #include "collect/collect.h"
+#include "base/map.h"
+#include "base/note.h"
 
 #define RECORDING_FILES_MAX 100000 /* spools, or logs, of a folder */
 
@@ -48,5 +50,25 @@ bool recording_owner(struct arena *a, struct str file, struct owner *o);
 
 /* Does the process still run? Of other hosts nobody knows: no. */
 bool recording_lives(struct arena *a, const struct owner *o);
+
+/* ---- record report ---- */
+
+/* Summary of a finished recording, printed after the program: how much was recorded, what is
+ * missing, what to type next. Independent of the options of record and of how the program was
+ * started. */
+
+struct record_report {
+	struct arena *a;
+	struct str folder;
+	struct intern before; /* spools and logs of an earlier recording */
+};
+
+/* Before the program runs: what is in the folder by then is left out of the report. */
+bool record_report_begin(
+        struct record_report *r, struct arena *a, struct str folder, struct err *e);
+
+/* Waits so many milliseconds at most until all processes have closed their spools (by follow_wait:
+ * not behind follow_end), then reports. dir: the folder as the person calls it. */
+void record_report_end(struct record_report *r, int64_t wait, struct str dir, struct notes *to);
 
 #endif

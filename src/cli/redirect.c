@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "io/shared.h"
+#include "io/sink.h"
 
 static enum redirect_to mark(struct str word)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See version.h.
+ * See program.h.
  */
-#include "cli/version.h"
+#include "cli/program.h"
 
 #include "cli/cupti_find.h"
 #include "lib/cmd.h"

@@ -3,13 +3,12 @@
  * Passes buffers of the pool to CUPTI. Versions of CUPTI that do not tolerate a refusal get a
  * makeshift buffer, whose content is counted and lost.
  */
-#include "collect/buffers.h"
+#include "collect/pool.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "collect/pool.h"
 #include "collect/record_enable.h"
 #include "collect/threads.h"
 #include "collect/wake.h"

@@ -3,7 +3,7 @@
  * Lines of "<time> <word>[ <label>]". A line counts once its newline is there; unknown words are
  * ignored.
  */
-#include "collect/control.h"
+#include "collect/writer.h"
 
 #include <stdatomic.h>
 #include <string.h>

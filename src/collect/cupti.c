@@ -12,10 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "collect/buffers.h"
-#include "collect/cupti_subscribe.h"
-#include "collect/decode.h"
 #include "collect/pool.h"
+#include "collect/decode.h"
 #include "collect/process.h"
 #include "collect/record_enable.h"
 #include "collect/wake.h"

@@ -51,4 +51,16 @@ bool cupti_is_gone(void);
 /* True if CUPTI reports that no client records kernels. Only newer versions can report it. */
 bool cupti_is_switched_off(void);
 
+/* ---- cupti subscribe ---- */
+
+/* Takes CUPTI's subscriber slot, of which a process has one. */
+
+/* Subscribes. On failure *why has a sentence with the name of the present subscriber, if CUPTI
+ * gives it. */
+bool cupti_subscribe(
+        const struct cupti *, void **subscriber, cupti_callback *, char *why, size_t n);
+
+/* Returns the name of a CUPTI error, or "an unknown error". */
+const char *cupti_error_text(const struct cupti *, uint32_t error);
+
 #endif

@@ -4,7 +4,7 @@
  * that subscribes with it may have to use only newer functions, so with these versions it is called
  * for the name alone.
  */
-#include "collect/cupti_subscribe.h"
+#include "collect/cupti.h"
 
 #include <stdio.h>
 

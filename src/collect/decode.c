@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/domains.h"
+#include "collect/nvtx.h"
 #include "collect/process.h"
 #include "collect/store.h"
 #include "collect/threads.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See domains.h.
+ * See nvtx.h.
  */
-#include "collect/domains.h"
+#include "collect/nvtx.h"
 
 #include <stdatomic.h>
 

@@ -20,7 +20,6 @@
 #include "collect/files.h"
 #include "collect/record_enable.h"
 #include "collect/nvtx.h"
-#include "collect/nvtx_internal.h"
 #include "collect/plan.h"
 #include "collect/pool.h"
 #include "collect/process.h"

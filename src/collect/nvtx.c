@@ -9,9 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "collect/domains.h"
 #include "collect/record_enable.h"
-#include "collect/nvtx_internal.h"
 #include "collect/ticks.h"
 
 #define WIDE_MOST 1024u /* characters of a wide string */

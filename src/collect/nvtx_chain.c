@@ -5,7 +5,7 @@
  * which the other library never sees.
  */
 #define _GNU_SOURCE
-#include "collect/nvtx_internal.h"
+#include "collect/nvtx.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -15,7 +15,6 @@
 
 #include "collect/collect.h"
 #include "collect/memory.h"
-#include "collect/nvtx.h"
 
 #define DOMAINS_LOG 10u /* cached handles, as powers of two */
 #define STRINGS_LOG 16u

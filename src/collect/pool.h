@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collect/cupti_open.h"
+
 #define POOL_BUFFERS     1024u /* at most */
 #define POOL_LARGE       384u  /* large buffers; the others, for very many threads, are small */
 #define POOL_BYTES       (128u << 10) /* size of a large one */
@@ -51,5 +53,22 @@ unsigned pool_out(void);
 size_t pool_written(void);
 /* Calls f for each buffer that CUPTI holds and has written to. */
 void pool_each_written(void (*f)(void *, uint8_t *data, size_t size), void *user);
+
+/* ---- buffers ---- */
+
+/* The callbacks by which CUPTI requests and returns buffers. They run in any thread: they take no
+ * lock, allocate nothing and preserve errno. */
+
+/* Sets the CUPTI with which the callbacks are registered. */
+void buffers_use(const struct cupti *);
+cupti_requested buffers_requested;
+cupti_completed buffers_completed;
+
+/* Returns the number of records lost in makeshift buffers since the last call. */
+uint64_t buffers_discarded(void);
+/* True if CUPTI has requested a buffer while all were in use or memory was exhausted. */
+bool buffers_were_short(void);
+/* Returns the number of records in buffers that CUPTI has not returned. */
+uint64_t buffers_kept(void);
 
 #endif

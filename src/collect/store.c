@@ -12,7 +12,6 @@
 #include "collect/files.h"
 #include "collect/memory.h"
 #include "collect/process.h"
-#include "collect/store_internal.h"
 
 #define NOTE_MOST 512u
 

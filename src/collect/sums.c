@@ -2,13 +2,12 @@
  *
  * A hash table of rows. A row that was passed on is emptied and stays, because its name will recur.
  */
-#include "collect/store_internal.h"
+#include "collect/store.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "collect/memory.h"
-#include "collect/store.h"
 
 #define PROBES 64u
 

@@ -10,12 +10,11 @@
  * finalised CUPTI, when CUPTI reports that kernels are no longer recorded, or when the program has
  * launched nothing for that long.
  */
-#include "collect/watch.h"
+#include "collect/writer.h"
 
-#include "collect/buffers.h"
+#include "collect/pool.h"
 #include "collect/cupti.h"
 #include "collect/decode.h"
-#include "collect/pool.h"
 #include "collect/process.h"
 #include "collect/store.h"
 

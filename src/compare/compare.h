@@ -64,4 +64,42 @@ static inline const int64_t *compare_self(const struct compare *c, uint32_t side
 	return at == ID_NONE ? NULL : s->self + (size_t)at * s->values.n;
 }
 
+/* ---- compare graph ---- */
+
+/* Gives all sides of the graph view one structure. The position of a node there depends on the
+ * other readers of its inputs, so the same node may have different parents on each side. Here every
+ * node takes the position it has on the largest side that contains it; missing ancestors are
+ * inserted on the other sides. Totals are recomputed. */
+
+/* Replaces the sides, in a. The result does not depend on the order of the sides. */
+void compare_graph(const struct side **sides, uint32_t n, struct arena *a);
+
+/* ---- unmatched ---- */
+
+/* Defined nodes of the first or the last side alone, and possible reasons: names that differ in
+ * case, an additional scope around all of one side. Prints nothing. */
+
+struct unmatched {
+	struct strs first, last; /* names; of names that differ only in case on one side, one */
+	size_t n_case;           /* names of last that equal a name of first except for case */
+	struct str one, two;     /* the first such pair */
+};
+
+/* In a; the names belong to the sides. */
+void unmatched_find(struct unmatched *l, const struct compare *c, struct arena *a);
+
+/* Returns the scope that the names of one side have before the names of the other; empty if there
+ * is none. */
+struct str unmatched_prefix(const struct unmatched *l);
+
+/* ---- match ---- */
+
+/* Finds renamed scopes: an entry of some sides only, beside an entry of other sides only, with the
+ * same parent and similar descendants. Then matches their children by name, and the remaining ones
+ * by type and position. Ambiguous cases stay unmatched. */
+
+/* Joins renamed entries; *aliases lists the tops of renamed subtrees, ascending by entry and ended
+ * by ID_NONE. Views without node names (op) are unchanged. */
+void match_renamed(struct compare *c, struct alias **aliases, struct arena *a);
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See compare_graph.h. A node's ancestors never lie on a side of lower rank, so no cycles arise.
+ * See compare.h. A node's ancestors never lie on a side of lower rank, so no cycles arise.
  */
-#include "compare/compare_graph.h"
+#include "compare/compare.h"
 
 #include "base/sort.h"
 

@@ -6,7 +6,7 @@
 #ifndef TFPROF_COMPARE_DIFFERENCE_H
 #define TFPROF_COMPARE_DIFFERENCE_H
 
-#include "compare/match.h"
+#include "compare/compare.h"
 
 struct diff_ask {
 	const struct compare *c;

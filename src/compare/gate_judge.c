@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gate_judge.h.
+ * See gate.h.
  */
-#include "compare/gate_judge.h"
+#include "compare/gate.h"
 
 #include "base/fmt.h"
 #include "base/sort.h"

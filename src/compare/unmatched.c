@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See unmatched.h.
+ * See compare.h.
  */
-#include "compare/unmatched.h"
+#include "compare/compare.h"
 
 #include "base/map.h"
 

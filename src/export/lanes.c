@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See lanes.h. A complete binary tree over the lanes, in which a node is the least of the two below
- * it: the first lane that is free is found from the top. Lanes not yet opened are never free.
+ * See timeline.h. A complete binary tree over the lanes, in which a node is the least of the two
+ * below it: the first lane that is free is found from the top. Lanes not yet opened are never free.
  */
-#include "export/lanes.h"
+#include "export/timeline.h"
 
 static void grow(struct lanes *l)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See members.h.
+ * See rows.h.
  */
-#include "export/members.h"
+#include "export/rows.h"
 
 #include "base/sort.h"
 

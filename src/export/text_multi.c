@@ -4,7 +4,7 @@
  */
 #include "base/fmt.h"
 #include "base/sort.h"
-#include "export/members.h"
+#include "export/rows.h"
 #include "export/out.h"
 
 #define NAME_WIDTH       25

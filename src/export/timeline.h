@@ -7,6 +7,7 @@
 
 #include "export/idset.h"
 #include "export/out.h"
+#include "base/arena.h"
 
 struct trace_writer {
 	struct sink *file;
@@ -84,5 +85,21 @@ void trace_mem_counters(
 bool timeline_tree(const struct result *r, struct emit *to, struct err *e);   /* scope, code */
 bool timeline_graph(const struct result *r, struct emit *to, struct err *e);  /* of one step */
 bool timeline_tracks(const struct result *r, struct emit *to, struct err *e); /* of a trace */
+
+/* ---- lanes ---- */
+
+/* Lanes in which intervals stand that overlap: each in the first one that is free. Knows no boxes.
+ */
+
+/* Zeroed but for the arena: no lane yet. */
+struct lanes {
+	struct arena *a;
+	int64_t *free; /* [2 * cap], a tree: when each lane gets free, that of lane i at cap + i */
+	size_t cap, n;
+};
+
+/* The number of the first lane that is free at start, or of a new one; it is taken until end. Of
+ * any length, also 0; starts ascend. */
+size_t lanes_take(struct lanes *l, int64_t start, int64_t end);
 
 #endif

@@ -10,7 +10,6 @@
 #include "base/sort.h"
 #include "export/idset.h"
 #include "export/keysort.h"
-#include "export/lanes.h"
 #include "export/timeline.h"
 
 struct arrow {

@@ -5,7 +5,7 @@
  * twice, except zeros and the block in which a file ends.
  */
 #define _GNU_SOURCE /* memmem */
-#include "io/block_decode_internal.h"
+#include "io/block_decode.h"
 
 #include <inttypes.h>
 

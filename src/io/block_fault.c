@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See block_fault.h.
+ * See block_decode.h.
  */
-#include "io/block_fault.h"
+#include "io/block_decode.h"
 
 #include <inttypes.h>
 

@@ -6,7 +6,6 @@
 #include "io/pb.h"
 
 #include "base/bits.h"
-#include "io/pb_internal.h"
 
 /* A message being checked, or an unknown group in it (d is NULL). */
 struct pb_frame {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See rfile.h. A guard closes the file when work ends early; the next read opens it again.
+ * See sstable.h. A guard closes the file when work ends early; the next read opens it again.
  */
-#include "io/rfile.h"
+#include "io/sstable.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See shared.h. The rule is the kernel's for links (fs.protected_symlinks), which the kernel
+ * See sink.h. The rule is the kernel's for links (fs.protected_symlinks), which the kernel
  * applies only to links it follows itself: files of the folder's owner and our own files are
  * trusted.
  */
-#include "io/shared.h"
+#include "io/sink.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/num.h"
-#include "io/shared.h"
 #include "io/sink_internal.h"
 #include "io/wait.h"
 

@@ -8,7 +8,7 @@
 #include "lib/options.h"
 #include "base/fmt.h"
 #include "io/paths.h"
-#include "checkpoint/ckpt_diff.h"
+#include "checkpoint/ckpt.h"
 #include "export/out.h"
 
 enum form { FORM_TEXT, FORM_ROWS, FORM_DOCUMENT };

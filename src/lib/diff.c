@@ -5,10 +5,9 @@
  */
 
 #include "lib/diff_internal.h"
-#include "base/pattern_subst.h"
-#include "compare/compare_graph.h"
-#include "compare/gate_judge.h"
-#include "compare/unmatched.h"
+#include "base/pattern.h"
+#include "compare/compare.h"
+#include "compare/gate.h"
 
 struct asked {
 	enum metric_id metrics[M_N]; /* columns first */

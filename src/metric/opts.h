@@ -84,7 +84,7 @@ struct opts {
 	enum align align;
 	bool viz, bars, wide, quiet;
 	struct str dump_to_file;
-	struct str rename;  /* substitution rules in the syntax of pattern_subst.h */
+	struct str rename;  /* substitution rules in the syntax of pattern_subst.c */
 	int64_t max_values; /* values of a tensor to print; negative: all */
 };
 

@@ -2,7 +2,7 @@
  *
  * Parses device names. No pattern engine: the rules are fixed.
  */
-#include "model/device.h"
+#include "model/model.h"
 
 #define STREAMS S("stream:all")
 

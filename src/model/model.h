@@ -8,8 +8,25 @@
 
 #include "base/map.h"
 #include "base/note.h"
-#include "model/device.h"
 #include "model/step.h"
+#include "base/str.h"
+
+/* ---- device ---- */
+
+/* Properties derived from a device's name, computed once per name (B§5.3). */
+
+enum {
+	DEVICE_ACCELERATOR = 1, /* ".../stream:all": its times are accelerator times */
+	DEVICE_CANONICAL = 2,   /* ".../gpu:0", ".../device:cpu:1": its times are cpu times */
+	DEVICE_GPU = 4,         /* the name contains "gpu" */
+	DEVICE_CPU = 8          /* the name contains "cpu" */
+};
+
+/* name must be in lower case. */
+unsigned device_kind(struct str name);
+
+/* Returns the name with every "gpu:<digits>" replaced by "cpu:0". */
+struct str device_host(struct arena *a, struct str name);
 
 #define NODES_MAX 0x7fffffffu /* node ids are below this; the top bit marks an unresolved input */
 

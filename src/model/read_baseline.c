@@ -12,7 +12,7 @@
  */
 #include "model/read.h"
 
-#include "model/device.h"
+#include "model/model.h"
 
 #define FIELDS_MAX 9
 

@@ -3,7 +3,7 @@
  * Other names for what a query shows (-rename): of nodes, op types, lines of code and source files.
  * The query gets shallow copies of its model and tree; patterns and order have seen the true names.
  */
-#include "base/pattern_subst.h"
+#include "base/pattern.h"
 #include "view/view.h"
 
 struct renaming {

@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "base/rank.h"
-#include "view/step_numbers.h"
 #include "view/workers.h"
 
 /* The numbers of one kind that are not 0. The mean runs (Welford), so that neither large numbers

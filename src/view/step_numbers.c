@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See step_numbers.h. Sums stop at the ends of the type, as those of the answer do.
+ * See stats.h. Sums stop at the ends of the type, as those of the answer do.
  */
-#include "view/step_numbers.h"
+#include "view/stats.h"
 
 static void new_places(struct step_numbers *x, uint32_t n, struct arena *a)
 {

@@ -3,7 +3,6 @@
  * The table of views, and the beginning that all queries share: step, patterns, tallies.
  */
 #include "view/stats.h"
-#include "view/worker_columns.h"
 #include "view/workers.h"
 
 enum { NOTE_STOPPED = 0x900 }; /* kind of note */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See worker_columns.h. Numbers of one worker are held at a time; beside them, for each shown
+ * See workers.h. Numbers of one worker are held at a time; beside them, for each shown
  * entry, the least, the greatest and the sum, so that ten thousand workers need no more room than
  * two.
  */
-#include "view/worker_columns.h"
+#include "view/workers.h"
 
 #include <math.h>
 
 #include "base/sort.h"
-#include "view/workers.h"
 
 #define COLUMNS_MAX 8 /* workers that get a column of their own, unless -max_workers says it */
 

@@ -45,4 +45,12 @@ static inline bool workers_in_rows(const struct opts *o)
 	return o->by == BY_WORKER && (output_rows[o->output.kind].flags & OUT_LONG);
 }
 
+/* ---- worker columns ---- */
+
+/* Columns for workers beside an answer (-by worker, -max_workers): which is the slowest, how far
+ * they are apart, and each by itself. */
+
+/* Adds them to the result's, behind those that it has. */
+void worker_columns_add(struct result *r);
+
 #endif

@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "base/bits.h"
-#include "io/pb_internal.h"
+#include "io/pb.h"
 #include "pb_twin.h"
 
 /* Copies of one singular submessage. Members of a oneof start over after another member. */

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "checkpoint/ckpt.h"
-#include "checkpoint/ordered_code.h"
+#include "checkpoint/ckpt_internal.h"
 #include "table_rig.h"
 #include "unit.h"
 

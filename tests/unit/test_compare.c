@@ -5,9 +5,6 @@
 #include "unit.h"
 
 #include "compare/compare.h"
-#include "compare/compare_graph.h"
-#include "compare/unmatched.h"
-#include "compare/match.h"
 
 static const enum value one_value[] = { V_MICROS };
 

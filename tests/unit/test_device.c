@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "model/device.h"
+#include "model/model.h"
 
 static void test_devices(void **state)
 {

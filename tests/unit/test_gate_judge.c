@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "compare/gate_judge.h"
+#include "compare/gate.h"
 
 #define STEPS_MAX 4
 

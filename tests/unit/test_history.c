@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "cli/history.h"
+#include "cli/prompt.h"
 
 static struct account account;
 static struct work work = { .account = &account };

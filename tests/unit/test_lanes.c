@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "export/lanes.h"
+#include "export/timeline.h"
 
 #define LANES_TRIED 3000
 

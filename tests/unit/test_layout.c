@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cli/layout.h"
+#include "cli/screen.h"
 #include "cli/letters.h"
 
 static struct account account;

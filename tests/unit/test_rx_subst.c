@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "base/pattern_subst.h"
+#include "base/pattern.h"
 
 static struct str renamed(struct arena *a, const char *rules, const char *name)
 {
