@@ -21,12 +21,15 @@ struct trace_state {
 	struct step_usage *by_step;
 };
 
-static struct trace_state *open_trace(struct table_reader *x)
+/* links, steps: whether the table needs these passes. */
+static struct trace_state *open_trace(struct table_reader *x, bool links, bool steps)
 {
 	struct trace_state *s = ARENA_NEW(x->a, struct trace_state);
 
-	trace_link(x->t, &s->links, x->a);
-	trace_find_steps(x->t, &s->steps, x->a);
+	if (links)
+		trace_link(x->t, &s->links, x->a);
+	if (steps)
+		trace_find_steps(x->t, &s->steps, x->a);
 	s->labels = ARENA_ARRAY(x->a, x->t->devices.n, struct str);
 	for (uint32_t i = 0; i < x->t->devices.n; i++)
 		s->labels[i] = trace_device_label(x->t, i, x->a);
@@ -79,7 +82,7 @@ table_fill *table_open_steps(struct table_reader *x)
 {
 	if (!x->t)
 		return fill_model_steps;
-	struct trace_state *s = open_trace(x);
+	struct trace_state *s = open_trace(x, false, true);
 	s->by_step = ARENA_ARRAY(x->a, s->steps.steps.n, struct step_usage);
 	usage_by_step(x->t, &s->steps, s->by_step, x->a);
 	return fill_steps;
@@ -149,7 +152,7 @@ table_fill *table_open_slices(struct table_reader *x)
 
 	if (!t)
 		return fill_model_slices;
-	struct trace_state *state = open_trace(x);
+	struct trace_state *state = open_trace(x, true, true);
 	state->name = ARENA_ARRAY(x->a, t->n_slices, uint32_t);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		if (track_is_device(&t->tracks.v[i]))
@@ -188,7 +191,7 @@ table_fill *table_open_kernels(struct table_reader *x)
 {
 	if (!x->t)
 		return fill_model_kernels;
-	struct trace_state *s = open_trace(x);
+	struct trace_state *s = open_trace(x, true, true);
 	trace_find_ops(x->t, &s->links, &s->steps, TRACE_BY_PATH, &s->ops, x->a);
 	return fill_kernels;
 }
@@ -235,7 +238,7 @@ table_fill *table_open_devices(struct table_reader *x)
 {
 	if (!x->t)
 		return fill_model_devices;
-	struct trace_state *s = open_trace(x);
+	struct trace_state *s = open_trace(x, true, false);
 	trace_usage(x->t, &s->links, &s->usage, x->a);
 	return fill_devices;
 }

@@ -221,6 +221,8 @@ def done_once():
     before = content(out)
     fleet('build', out, folder + '/run000/*.json', '--again')
     equal(content(out), before)
+    fleet('build', out, folder + '/run000/*.json', '--again', '--tables', 'runs')
+    equal(sorted(t for t in TABLES if os.path.isdir(os.path.join(out, t, 'run=run000'))), ['errors', 'runs'])
     shutil.rmtree(out + '/_runs')
     equal({len(rows) for rows in content(out).values()}, {0})
 

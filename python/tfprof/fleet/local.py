@@ -14,7 +14,7 @@ import shutil
 import signal
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
-from .plan import ERRORS, Item, by_run, check_tables, partition, schema_version
+from .plan import ERRORS, Item, by_run, check_tables, every_table, partition, schema_version
 
 ATTEMPTS = 3  # of a file whose worker died
 
@@ -173,10 +173,10 @@ def note(run: str, items: List[Item], failed: int) -> str:
     return json.dumps({'run': run, 'files': len(items), 'errors': failed, 'schema_version': schema_version()}) + '\n'
 
 
-def _remove_run(out: str, run: str, names: Iterable[str]) -> None:
+def _remove_run(out: str, run: str) -> None:
     if os.path.exists(marker(out, run)):
         os.remove(marker(out, run))
-    for name in names:
+    for name in every_table():
         shutil.rmtree(os.path.join(out, name, partition('run', run)), ignore_errors=True)
 
 
@@ -210,7 +210,7 @@ def build(items: List[Item], out: str, *, tables: Optional[Iterable[str]] = None
             if run in done and not again:
                 say('%s: complete, skipped' % run)
                 continue
-            _remove_run(out, run, names + [ERRORS])
+            _remove_run(out, run)
             folder = os.path.join(out, '_tmp', partition('run', run))
             os.makedirs(folder)
             pool = _Pool(files, processes or os.cpu_count() or 1, (folder, names, memory_limit))

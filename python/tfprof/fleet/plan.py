@@ -80,5 +80,10 @@ def check_tables(names: Optional[Iterable[str]]) -> List[str]:
     return chosen
 
 
+def every_table() -> List[str]:
+    """The names of all tables that a build can write."""
+    return [t.table for t in arrow.schemas()] + [ERRORS]
+
+
 def schema_version() -> str:
     return arrow.schemas()[0].version

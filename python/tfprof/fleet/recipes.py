@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from .. import arrow
 from . import local
-from .plan import ERROR_COLUMNS, ERRORS
+from .plan import ERROR_COLUMNS, ERRORS, every_table
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'recipes')
 _VALUE = re.compile(r'^-- (\w+) = (.*)$', re.M)
@@ -58,10 +58,6 @@ def _columns(name: str) -> List[Tuple[str, str]]:
     return [(c.name, c.type) for c in schema.columns if c.name != 'run'] + [('run', 'text'), ('host', 'text')]
 
 
-def view_names() -> List[str]:
-    return [t.table for t in arrow.schemas()] + [ERRORS]
-
-
 def _empty(name: str, text: str, number: str) -> str:
     return 'SELECT %s WHERE 1 = 0' % ', '.join(
         'CAST(NULL AS %s) AS %s' % (text if kind == 'text' else number, c) for c, kind in _columns(name))
@@ -79,7 +75,7 @@ def duckdb_connection(out: str) -> Any:
         raise ImportError("DuckDB is not installed: pip install duckdb, or --engine spark") from None
     to = duckdb.connect()
     runs = local.committed(out)
-    for name in view_names():
+    for name in every_table():
         files = os.path.join(out, name, 'run=*', 'host=*', '*.parquet')
         if runs and glob.glob(files):
             to.execute("CREATE VIEW %s AS SELECT * FROM read_parquet('%s', hive_partitioning = true, hive_types_autocast = false, "

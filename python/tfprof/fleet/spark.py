@@ -12,7 +12,7 @@ import sys
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
 
 from . import local, recipes
-from .plan import ERROR_COLUMNS, ERRORS, Item, by_run, check_tables, partition
+from .plan import ERROR_COLUMNS, ERRORS, Item, by_run, check_tables, every_table, partition
 
 OUTCOME = 'run string, host string, name string, rows long, payload binary'
 
@@ -27,6 +27,8 @@ def session(master: str = '') -> Any:
     b = SparkSession.builder.appName('tfprof.fleet')
     if master:
         b = b.master(master).config('spark.ui.enabled', 'false').config('spark.ui.showConsoleProgress', 'false')
+    if master.startswith('local'):
+        b = b.config('spark.sql.shuffle.partitions', '8')  # the preset of 200 tasks is for clusters
     return b.getOrCreate()
 
 
@@ -167,7 +169,7 @@ def build(spark: Any, items: List[Item], out: str, *, tables: Optional[Iterable[
     runs = {run: v for run, v in by_run(items).items() if again or run not in done}
     for run in runs:
         files.remove('%s/_runs/%s.json' % (base, partition('run', run)))
-        for name in names + [ERRORS]:
+        for name in every_table():
             files.remove('%s/%s/%s' % (base, name, partition('run', run)))
     if not runs:
         say('all runs are complete')
@@ -183,7 +185,7 @@ def make_views(spark: Any, out: str) -> None:
     """The views of recipes."""
     spark.conf.set('spark.sql.sources.partitionColumnTypeInference.enabled', 'false')
     files, base, runs = _Files(spark, out), out.rstrip('/'), committed(spark, out)
-    for name in recipes.view_names():
+    for name in every_table():
         if runs and files.glob('%s/%s/run=*/host=*/*.parquet' % (base, name)):
             columns = ', '.join('%s %s' % (c, 'string' if kind == 'text' else 'long') for c, kind in recipes._columns(name))
             frame = spark.read.schema(columns).parquet('%s/%s' % (base, name))
