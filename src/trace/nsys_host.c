@@ -86,14 +86,14 @@ enum {
 };
 
 /* A range's name as PyTorch writes it: "aten::mm, op_id = 7, seq = 8, sizes = [[2], [3]]". */
-struct range_name {
+struct nsys_range {
 	struct str name, sizes;
 	int64_t sequence; /* -1: none */
 };
 
-static struct range_name parse_name(struct str s)
+static struct nsys_range parse_name(struct str s)
 {
-	struct range_name out = { s, STR_NONE, -1 };
+	struct nsys_range out = { s, STR_NONE, -1 };
 	static const char *const words[] = { ", op_id = ", ", seq = ", ", sizes = " };
 	size_t at;
 
@@ -131,7 +131,7 @@ static struct str range_text(struct nsys *x, struct sqlite_rows *r)
 static uint32_t range_event(struct nsys *x, struct sqlite_rows *r, const struct imap *domains,
         enum trace_category category)
 {
-	struct range_name n = parse_name(range_text(x, r));
+	struct nsys_range n = parse_name(range_text(x, r));
 	uint64_t domain = (uint64_t)sqlite_in_int(r, RANGE_DOMAIN);
 	uint32_t name = build_string(x->b, n.name), event, text;
 

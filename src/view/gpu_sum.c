@@ -58,7 +58,7 @@ struct walk {
 	struct last latest[3]; /* the three processes whose ends are the latest */
 };
 
-struct piece {
+struct gpu_stretch {
 	uint64_t from, to;
 };
 
@@ -68,7 +68,7 @@ static int64_t length(uint64_t from, uint64_t to)
 }
 
 /* Returns what interval x adds to the covered time that ends at *end. */
-static struct piece cover(uint64_t *end, struct piece x)
+static struct gpu_stretch cover(uint64_t *end, struct gpu_stretch x)
 {
 	if (x.from < *end)
 		x.from = *end < x.to ? *end : x.to;
@@ -96,7 +96,7 @@ static void remember(struct last latest[3], unsigned owner, uint64_t end)
 
 /* A process runs for the piece anew: how much of it lies beside just one other, so that it has not
  * been counted as shared yet. */
-static int64_t newly_shared(const struct last latest[3], unsigned owner, struct piece x)
+static int64_t newly_shared(const struct last latest[3], unsigned owner, struct gpu_stretch x)
 {
 	uint64_t others[2] = { 0, 0 };
 	unsigned n = 0;
@@ -169,11 +169,11 @@ static void explain_gap(struct walk *w, const struct span *s, unsigned owner)
 /* ---- classes ---- */
 
 /* Kernels that compute and those that communicate, and both at once. */
-static void cover_kernel(struct walk *w, bool communicates, struct piece whole)
+static void cover_kernel(struct walk *w, bool communicates, struct gpu_stretch whole)
 {
 	uint64_t *mine = communicates ? &w->communication : &w->compute;
 	uint64_t other = communicates ? w->compute : w->communication;
-	struct piece x = cover(mine, whole);
+	struct gpu_stretch x = cover(mine, whole);
 	struct gpu_device *d = w->d;
 
 	if (communicates)
@@ -184,7 +184,7 @@ static void cover_kernel(struct walk *w, bool communicates, struct piece whole)
 static void step(struct walk *w, const struct span *s, unsigned owner)
 {
 	const uint64_t end = s->length > UINT64_MAX - s->start ? UINT64_MAX : s->start + s->length;
-	struct piece whole = { s->start, end }, x;
+	struct gpu_stretch whole = { s->start, end }, x;
 	struct gpu_device *d = w->d;
 
 	if (w->all && s->start > w->all) {
