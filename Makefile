@@ -17,7 +17,7 @@ SOVERSION := 0
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all lib units fuzzers collect-tests docs demo check check-deep check-real check-gpu gpu-bundle lint coverage fuzz oracle bench bench-compare \
-	deps-build deps-check deps-deep demo-run lint-run \
+	deps-build deps-check deps-deep deps-web check-web bench-web demo-run lint-run \
 	bench-original install uninstall format config help clean check-build syntax FORCE
 
 comma := ,
@@ -38,10 +38,10 @@ endif
 # ---- what has to be installed first -------------------------------------------------------------
 # Targets that install what is missing, and then build with a make of their own: the libraries are
 # looked for when that one starts.
-NO_BUILD := help clean demo check check-deep check-real lint fuzz fuzz-all coverage deps-build deps-check deps-deep
+NO_BUILD := help clean demo check check-web check-deep check-real lint fuzz fuzz-all coverage deps-build deps-check deps-deep deps-web
 BUILDS := $(filter-out $(NO_BUILD),$(GOALS))
 
-deps-build deps-check deps-deep:
+deps-build deps-check deps-deep deps-web:
 	@sh tools/deps.sh $(@:deps-%=%)
 # One at a time: package managers lock.
 deps-check: | $(if $(filter demo,$(GOALS)),deps-build)
@@ -49,6 +49,7 @@ deps-deep: | $(if $(filter check check-real format,$(GOALS)),deps-check)
 demo: deps-build
 check check-real format: deps-check
 check-deep lint fuzz fuzz-all: deps-deep
+check-web: deps-web
 
 # ---- configuration ------------------------------------------------------------------------------
 ifneq (,$(SAN))
@@ -101,11 +102,13 @@ endif
 try = $(shell echo 'int x;' | $(CC) -Werror $(1) -x c -c -o /dev/null - 2>/dev/null && echo $(1))
 harden_cc += $(call try,-fcf-protection) $(call try,-fstack-clash-protection)
 
+HAVE_WEB := $(or $(HAVE_WEB),$(shell tools/web.sh --probe && echo 1 || echo 0))
 # A probe compiles and links tools/probe/NAME.c; a yes is kept, a no is asked again.
-PROBES := HAVE_LIBEDIT HAVE_SNAPPY HAVE_DEMANGLE HAVE_SQLITE
+PROBES := HAVE_LIBEDIT HAVE_SNAPPY HAVE_DEMANGLE HAVE_SQLITE HAVE_EVENT HAVE_WEB
 HAVE_LIBEDIT_PC := libedit
 HAVE_SNAPPY_PC := snappy
 HAVE_SQLITE_PC := sqlite3
+HAVE_EVENT_PC := libevent_extra libevent_core
 HAVE_DEMANGLE_LIBS := -lstdc++
 probe = $(shell [ -e build/probe/$(1).yes ] && echo 1 || { mkdir -p build/probe && \
 	$(CC) $(CFLAGS) tools/probe/$(1).c -o build/probe/$(1) $(LDFLAGS) \
@@ -114,7 +117,7 @@ probe = $(shell [ -e build/probe/$(1).yes ] && echo 1 || { mkdir -p build/probe 
 $(foreach p,$(PROBES),$(if $(filter undefined,$(origin $(p))),$(eval $(p) := $(call probe,$(p)))))
 
 PC_LIB := libprotobuf-c libpcre2-8 zlib $(if $(filter 1,$(HAVE_SNAPPY)),snappy) $(if $(filter 1,$(HAVE_SQLITE)),sqlite3)
-PC_PROGRAM := $(if $(filter 1,$(HAVE_LIBEDIT)),libedit)
+PC_PROGRAM := $(if $(filter 1,$(HAVE_LIBEDIT)),libedit) $(if $(filter 1,$(HAVE_EVENT)),libevent_extra libevent_core)
 PC_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PC_LIB) $(PC_PROGRAM))
 LIBS := $(shell $(PKG_CONFIG) --libs $(PC_LIB)) $(if $(filter 1,$(HAVE_DEMANGLE)),$(HAVE_DEMANGLE_LIBS)) -lm
 PROGRAM_LIBS := $(if $(PC_PROGRAM),$(shell $(PKG_CONFIG) --libs $(PC_PROGRAM)))
@@ -149,7 +152,8 @@ FAULTS := $(O)/faults/shim.so $(O)/faults/jail.so
 FUZZ_DRIVER := $(wildcard tests/fuzz/driver.c)
 FORMATTED = $(sort $(shell find src include tests tools examples -name '*.[ch]' 2>/dev/null))
 
-GEN_OBJ := $(GEN_C:$(GEN)/%.c=$(O)/obj/gen/%.o)
+WEB_C := $(GEN)/web-$(HAVE_WEB).c
+GEN_OBJ := $(GEN_C:$(GEN)/%.c=$(O)/obj/gen/%.o) $(WEB_C:$(GEN)/%.c=$(O)/obj/gen/%.o)
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/obj/%.o) $(GEN_OBJ)
 PROGRAM_OBJ := $(PROGRAM_SRC:%.c=$(O)/obj/%.o)
 UNITS := $(UNIT_SRC:tests/unit/%.c=$(O)/unit/%)
@@ -294,7 +298,7 @@ $(PLACE_O)/tfprof: $(PLACE_O)/recording.o $(filter-out %/recording.o,$(PROGRAM_O
 
 # The program with every library in it. It runs without a C library on the system, on any Linux from 3.10 on.
 STATIC_O := $(O)/static
-STATIC_LIBS = $(shell $(PKG_CONFIG) --static --libs $(PC_LIB) $(PC_PROGRAM)) $(if $(PC_PROGRAM),-lmd) \
+STATIC_LIBS = $(shell $(PKG_CONFIG) --static --libs $(PC_LIB) $(PC_PROGRAM)) $(if $(filter 1,$(HAVE_LIBEDIT)),-lmd) \
 	$(if $(filter 1,$(HAVE_SNAPPY) $(HAVE_DEMANGLE)),-lstdc++) -lm
 $(STATIC_O)/load.o: src/cli/load.c $(O)/flags
 	@mkdir -p $(@D)
@@ -397,6 +401,7 @@ check:
 	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 check-build syntax
 	@$(CHECK) --bin build/check quick
 
+## check-web: reports in a headless Chromium; screenshots go to build/web/
 ## check-deep: the same under ASan, UBSan, TSan and MSan, the fuzz corpora, static analysis
 check-deep:
 	+@$(MAKE) --no-print-directory SAN=address,undefined check-build oracle
@@ -464,6 +469,7 @@ bench-compare: build/bench/bench build/tfprof $(O)/spool_make collect-tests
 	@$(if $(BASE),,$(error BASE=file is missing: build/bench/last.json of an earlier make bench))
 	@$(BENCH) --base '$(BASE)'
 
+## bench-web: how long reports take to be written, to open and to answer in Chromium
 ## bench-original: the same beside the original, where TFPROF_ORACLE or python3 can import tensorflow
 bench-original: build/bench/bench build/tfprof $(O)/spool_make collect-tests
 	@$(BENCH) --original '$(or $(TFPROF_ORACLE),$(PYTHON))'

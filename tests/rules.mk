@@ -128,3 +128,18 @@ $(O)/bundle/libtfprof_cupti.so: $(BIN)/libtfprof_cupti.so
 $(O)/bundle/program $(O)/bundle/ranges.so $(O)/bundle/libtfprof_cupti.so:
 	@mkdir -p $(@D)
 	@cp $< $@
+
+# ---- pages --------------------------------------------------------------------------------------
+# Bundled with esbuild and d3-scale, where there are such.
+$(WEB_C): $(wildcard web/*) tools/web.sh
+	@mkdir -p $(GEN)
+	$(call say,WEB,$@)tools/web.sh $(HAVE_WEB) $@
+
+check-web:
+	+@$(MAKE) --no-print-directory CONFIG=check WERROR=1 build/check/tfprof
+	@[ -e build/web/node_modules/axe-core/axe.min.js ] || ! command -v npm >/dev/null || \
+		npm install --silent --no-audit --no-fund --no-package-lock --prefix build/web axe-core@4 >/dev/null 2>&1 || :
+	@$(CHECK) --bin build/check web
+
+bench-web: build/tfprof
+	@$(PYTHON) -B tests/web/bench.py --program build/tfprof

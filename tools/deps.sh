@@ -5,6 +5,7 @@
 #   tools/deps.sh build    to build the program and the library
 #   tools/deps.sh check    and to run the quick tests
 #   tools/deps.sh deep     and to run the deep ones
+#   tools/deps.sh web      to run the quick tests and those of pages in a browser
 # With --dry-run before the level it only says what is missing. Nothing missing: silent, status 0.
 # On systems without apt-get, or without root or sudo, it prints what to type and ends with 1.
 set -u
@@ -19,8 +20,9 @@ case $level in
 build) levels='build' ;;
 check) levels='build check' ;;
 deep) levels='build check deep' ;;
+web) levels='build check web' ;;
 *)
-	echo "usage: tools/deps.sh [--dry-run] build|check|deep" >&2
+	echo "usage: tools/deps.sh [--dry-run] build|check|deep|web" >&2
 	exit 2
 	;;
 esac
@@ -38,6 +40,9 @@ build pc  zlib               zlib1g-dev          zlib-devel          zlib       
 build pc  libedit            libedit-dev         libedit-devel       libedit          libedit
 build pc  snappy             libsnappy-dev       snappy-devel        snappy           snappy
 build pc  sqlite3            libsqlite3-dev      sqlite-devel        sqlite           sqlite
+build pc  libevent_extra      libevent-dev        libevent-devel      libevent         libevent
+build cmd esbuild            esbuild             golang-github-evanw-esbuild esbuild  esbuild
+build fn  have_d3            node-d3-scale       -                   -                -
 build fn  have_stdcxx        g++                 libstdc++-devel     -                -
 check pc  cmocka             libcmocka-dev       libcmocka-devel     cmocka           cmocka
 check cmd python3            python3             python3             python           python3
@@ -48,6 +53,8 @@ check cmd localedef          libc-bin            glibc-common        glibc      
 check fn  have_locales       locales             glibc-locale-source glibc            -
 check fn  have_jsonschema    python3-jsonschema  python3-jsonschema  python-jsonschema -
 check cmd man                man-db              man-db              man-db           -
+web   cmd chromium           chromium            chromium            chromium         -
+web   cmd chromedriver       chromium-driver     chromedriver        -                -
 deep  cmd clang              clang               clang               clang            llvm
 deep  fn  have_clang_rt      @clang_rt           compiler-rt         compiler-rt      -
 deep  cmd clang-tidy         clang-tidy          clang-tools-extra   -                llvm
@@ -73,6 +80,11 @@ have_stdcxx() {
 		have "$c" && [ -e "$("$c" -print-file-name=libstdc++.so)" ] && return 0
 	done
 	[ "$(uname -s)" = Darwin ]
+}
+
+# The scales of the page: a package of Debian, elsewhere one of npm, which no package manager installs.
+have_d3() {
+	[ -e /usr/share/nodejs/d3-scale ] || [ -e node_modules/d3-scale ] || ! have apt-get
 }
 
 # The sources from which localedef makes locales; where there is no localedef, none are wanted.

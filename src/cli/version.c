@@ -43,6 +43,7 @@ bool version_write(struct session *s, const struct strs *words, struct sink *out
 	libraries_list(&l);
 	libraries_add(
 	        &l, "libedit", HAVE_LIBEDIT, HAVE_LIBEDIT ? S(LIBEDIT_VERSION) : STR_NONE, "");
+	libraries_add(&l, "libevent", HAVE_EVENT, STR_NONE, HAVE_EVENT ? "" : "no serve");
 	add_cupti(&l, &s->query_arena);
 	if (o->kind == OUT_JSON)
 		libraries_json(&l, out, &s->query_arena);

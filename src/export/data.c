@@ -100,6 +100,7 @@ static void put_document(struct rows *x, struct emit *to, struct sink *s)
 	struct sheet rows;
 
 	document_begin(&d, s, to->a, VIEW_SCHEMA, VERSION);
+	d.arrays = to->arrays;
 	document_text(&d, "view", str_of(views[x->r->kind].name));
 	document_sources(&d, &to->from);
 	put_steps(&d, q);

@@ -157,6 +157,7 @@ static void put_document(
 	struct sheet rows;
 
 	document_begin(&doc, s, to->a, DIFF_SCHEMA, DIFF_VERSION);
+	doc.arrays = to->arrays;
 	document_text(&doc, "view", str_of(x->view->name));
 	put_sides(x, &doc);
 	document_options(&doc, x->d->ask->o);

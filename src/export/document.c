@@ -150,6 +150,10 @@ static void put_columns(struct document *d, const struct column *columns, size_t
 void document_rows(struct document *d, struct sheet *rows, const struct column *columns, size_t n)
 {
 	put_columns(d, columns, n);
+	if (d->arrays) {
+		sheet_open_arrays(rows, &d->j, d->a, columns, n);
+		return;
+	}
 	document_key(d, "rows");
 	json_array(&d->j);
 	sheet_open_json(rows, &d->j, d->a, columns, n);
@@ -158,6 +162,8 @@ void document_rows(struct document *d, struct sheet *rows, const struct column *
 void document_rows_end(struct document *d, struct sheet *rows)
 {
 	sheet_close(rows);
+	if (d->arrays)
+		return;
 	json_line(&d->j);
 	json_array_end(&d->j);
 }

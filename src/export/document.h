@@ -13,6 +13,7 @@ struct document {
 	struct json j;
 	struct arena *a;
 	struct sb scratch;
+	bool arrays; /* document_rows writes rows as parallel arrays */
 };
 
 /* schema: "tfprof/view"; the file is docs/schema/<the part behind the slash>.json. */
@@ -30,7 +31,8 @@ void document_sources(struct document *d, const struct origin *from);
 void document_options(struct document *d, const struct opts *o);
 void document_warnings(struct document *d, const struct origin *from, const struct notes *command);
 
-/* "columns": [...] and "rows": [ of the sheet that this opens; document_rows_end. */
+/* "columns": [...] and "rows": [ of the sheet that this opens, or d->arrays: the members of
+ * export/arrays.h instead of rows; document_rows_end. */
 void document_rows(struct document *d, struct sheet *rows, const struct column *columns, size_t n);
 void document_rows_end(struct document *d, struct sheet *rows);
 

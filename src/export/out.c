@@ -4,6 +4,8 @@
  */
 #include "export/out.h"
 
+#include "export/html.h"
+
 static const struct export_row {
 	unsigned takes;     /* RESULT_ bits */
 	const char *others; /* the sentence for views, where those are not taken */
@@ -64,6 +66,22 @@ bool out_document(const struct exported *x, struct emit *to, struct err *e)
 	struct sink *s;
 
 	return begin(&s, x->output, to, e) && x->document(x, s, to, e) && end(s, to, e);
+}
+
+bool out_html(const struct exported *x, struct emit *to, struct err *e)
+{
+	struct strs words = { 0 };
+	struct emit with = *to;
+	struct sink *s;
+	struct html h;
+
+	if (!html_available(e) || !begin(&s, x->output, to, e))
+		return false;
+	strs_add(to->a, &words, str_of(x->name));
+	with.arrays = true;
+	html_begin(&h, s, to->a);
+	html_document(&h, x->name, &words);
+	return x->document(x, h.json, &with, e) && html_end(&h, e) && end(s, to, e);
 }
 
 bool out_rows(const struct exported *x, struct emit *to, struct err *e)

@@ -29,6 +29,7 @@ struct emit {
 	struct sink *out; /* standard output of the command: text, and what is said beside files */
 	struct notes *notes; /* standard error lines */
 	struct origin from;
+	bool arrays; /* rows of documents are parallel arrays: for a page */
 };
 
 /* ---- results and exports ---- */

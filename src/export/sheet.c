@@ -62,7 +62,7 @@ void sheet_open(struct sheet *t, enum sheet_form form, struct sink *to, struct a
 	t->json = &t->own;
 	if (form == SHEET_CELLS)
 		cells_put_head(to, t->columns, n);
-	else if (form != SHEET_NDJSON && form != SHEET_JSON)
+	else if (form != SHEET_NDJSON && form != SHEET_JSON && form != SHEET_ARRAYS)
 		put_head(t);
 }
 
@@ -71,6 +71,19 @@ void sheet_open_json(
 {
 	sheet_open(t, SHEET_JSON, j->to, a, columns, n);
 	t->json = j;
+}
+
+void sheet_open_arrays(
+        struct sheet *t, struct json *j, struct arena *a, const struct column *columns, size_t n)
+{
+	bool *real = ARENA_ARRAY(a, n, bool);
+
+	sheet_open(t, SHEET_ARRAYS, j->to, a, columns, n);
+	for (size_t i = 0; i < n; i++)
+		real[i] = columns[i].type == COLUMN_REAL;
+	t->json = j;
+	t->arrays = ARENA_NEW(a, struct arrays);
+	arrays_init(t->arrays, a, real, n);
 }
 
 /* Writes the text before a cell. */
@@ -95,6 +108,7 @@ static void begin_cell(struct sheet *t)
 		json_key(t->json, t->columns[t->at].name);
 		break;
 	case SHEET_CELLS: break;
+	case SHEET_ARRAYS: break;
 	}
 }
 
@@ -112,7 +126,7 @@ static void end_cell(struct sheet *t)
 		sink_char(t->to, '|');
 	if (t->form == SHEET_NDJSON || t->form == SHEET_JSON)
 		json_object_end(t->json);
-	if (t->form != SHEET_JSON && t->form != SHEET_CELLS)
+	if (t->form != SHEET_JSON && t->form != SHEET_CELLS && t->form != SHEET_ARRAYS)
 		sink_char(t->to, '\n');
 }
 
@@ -125,7 +139,9 @@ void sheet_text(struct sheet *t, struct str s)
 {
 	assert(t->columns[t->at].type == COLUMN_TEXT);
 	begin_cell(t);
-	if (t->form == SHEET_CELLS) {
+	if (t->arrays) {
+		arrays_text(t->arrays, s);
+	} else if (t->form == SHEET_CELLS) {
 		cells_put_text(t->to, s);
 	} else if (is_json(t)) {
 		json_bytes(t->json, &t->text, s);
@@ -144,7 +160,9 @@ void sheet_list(struct sheet *t, const struct strs *v)
 {
 	assert(t->columns[t->at].type == COLUMN_LIST);
 	begin_cell(t);
-	if (t->form == SHEET_CELLS) {
+	if (t->arrays) {
+		arrays_list(t->arrays, v);
+	} else if (t->form == SHEET_CELLS) {
 		cells_put_list(t->to, v);
 	} else if (is_json(t)) {
 		json_array(t->json);
@@ -168,7 +186,9 @@ void sheet_i64(struct sheet *t, int64_t v)
 {
 	assert(t->columns[t->at].type == COLUMN_INTEGER);
 	begin_cell(t);
-	if (t->form == SHEET_CELLS) {
+	if (t->arrays) {
+		arrays_i64(t->arrays, v);
+	} else if (t->form == SHEET_CELLS) {
 		cells_put_i64(t->to, v);
 	} else if (is_json(t)) {
 		json_i64(t->json, v);
@@ -194,7 +214,9 @@ void sheet_real(struct sheet *t, double v)
 		fmt_real(&t->text, v);
 	else if (is_json(t))
 		sb_put(&t->text, S("null"));
-	if (is_json(t))
+	if (t->arrays)
+		arrays_real(t->arrays, v);
+	else if (is_json(t))
 		json_literal(t->json, sb_str(&t->text));
 	else
 		sink_put(t->to, sb_str(&t->text));
@@ -207,7 +229,9 @@ void sheet_bool(struct sheet *t, bool v)
 
 	assert(t->columns[t->at].type == COLUMN_BOOL);
 	begin_cell(t);
-	if (t->form == SHEET_CELLS)
+	if (t->arrays)
+		arrays_i64(t->arrays, v);
+	else if (t->form == SHEET_CELLS)
 		cells_put_i64(t->to, v);
 	else if (is_json(t))
 		json_literal(t->json, word);
@@ -219,7 +243,9 @@ void sheet_bool(struct sheet *t, bool v)
 void sheet_null(struct sheet *t)
 {
 	begin_cell(t);
-	if (t->form == SHEET_CELLS)
+	if (t->arrays)
+		arrays_i64(t->arrays, ARRAYS_NULL);
+	else if (t->form == SHEET_CELLS)
 		cells_put_null(t->to);
 	else if (is_json(t))
 		json_literal(t->json, S("null"));
@@ -228,6 +254,7 @@ void sheet_null(struct sheet *t)
 
 void sheet_close(struct sheet *t)
 {
-	(void)t;
 	assert(t->at == 0);
+	if (t->arrays)
+		arrays_write(t->arrays, t->json);
 }

@@ -13,12 +13,20 @@
 #ifndef TFPROF_EXPORT_SHEET_H
 #define TFPROF_EXPORT_SHEET_H
 
+#include "export/arrays.h"
 #include "export/column.h"
-#include "io/json_out.h"
 
 /* SHEET_SPREADSHEET: CSV in which no text is a formula. SHEET_CELLS: cells with their types, for
- * Arrow (export/cells.h). */
-enum sheet_form { SHEET_CSV, SHEET_SPREADSHEET, SHEET_MD, SHEET_NDJSON, SHEET_JSON, SHEET_CELLS };
+ * Arrow (export/cells.h). SHEET_ARRAYS: members of a document (export/arrays.h). */
+enum sheet_form {
+	SHEET_CSV,
+	SHEET_SPREADSHEET,
+	SHEET_MD,
+	SHEET_NDJSON,
+	SHEET_JSON,
+	SHEET_CELLS,
+	SHEET_ARRAYS
+};
 
 struct sheet {
 	enum sheet_form form;
@@ -26,6 +34,7 @@ struct sheet {
 	const struct column *columns; /* with names that are UTF-8; in the given arena */
 	size_t n, at;                 /* columns; the next cell's */
 	struct json own, *json;       /* JSON: own for lines, else the document's */
+	struct arrays *arrays;        /* of SHEET_ARRAYS: gathers the cells until sheet_close */
 	struct sb text;
 };
 
@@ -34,6 +43,9 @@ void sheet_open(struct sheet *t, enum sheet_form form, struct sink *to, struct a
         const struct column *columns, size_t n);
 /* Rows become objects of the array that is open in j. */
 void sheet_open_json(
+        struct sheet *t, struct json *j, struct arena *a, const struct column *columns, size_t n);
+/* Rows become members of the object that is open in j, as export/arrays.h says. */
+void sheet_open_arrays(
         struct sheet *t, struct json *j, struct arena *a, const struct column *columns, size_t n);
 
 /* The next cell; a row ends with its last one. Any cell may be null: empty in CSV and Markdown. A
@@ -45,7 +57,7 @@ void sheet_real(struct sheet *t, double v);
 void sheet_bool(struct sheet *t, bool v);
 void sheet_null(struct sheet *t);
 
-/* Asserts that the last row is whole. */
+/* Asserts that the last row is whole; of SHEET_ARRAYS, writes them all. */
 void sheet_close(struct sheet *t);
 
 /* Writes a text as a cell of the form CSV, SPREADSHEET (csv.c) or MD (md.c). CSV: quoted where RFC

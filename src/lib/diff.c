@@ -355,7 +355,7 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 	struct session *s = d->s;
 	struct arena *a = &s->query_arena;
 	struct strs names = choose_names(a, w);
-	struct emit to = { .a = a, .out = out, .notes = &s->notes };
+	struct emit to = { .a = a, .out = out, .notes = &s->notes, .arrays = s->arrays };
 	struct diff_answer x = { .view = &views[w->given.view],
 		.words = &w->sides,
 		.names = &names,

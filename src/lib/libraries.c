@@ -57,6 +57,8 @@ void libraries_list(struct libraries *l)
 	libraries_add(l, "sqlite", false, STR_NONE, "");
 #endif
 	libraries_add(l, "demangler", HAVE_DEMANGLE, STR_NONE, "");
+	libraries_add(l, "page", HAVE_WEB, STR_NONE,
+	        HAVE_WEB ? "" : "install esbuild and node-d3-scale, and build again");
 }
 
 int tfp_library(size_t i, struct tfp_library *out)

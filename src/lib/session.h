@@ -10,6 +10,7 @@
 #include "checkpoint/ckpt.h"
 #include "model/input.h"
 #include "model/recording_lower.h"
+#include "export/slices.h"
 #include "export/trace_tables.h"
 #include "compare/side.h"
 
@@ -54,6 +55,7 @@ struct session {
 	bool loaded, sealed, broken;
 	atomic_uint readers;      /* streams that read the model: nothing can be added */
 	bool recover;             /* damaged files are read up to their damage */
+	bool arrays;              /* rows of documents are written as parallel arrays: for a page */
 	bool profiled;            /* nodes came from a ProfileProto */
 	struct input_step *later; /* steps that are read when asked for; in the model arena */
 	size_t n_later;
@@ -178,6 +180,9 @@ bool session_put_advice(
  * Fails if there is no trace, or several. */
 bool session_trace_table(struct session *s, enum trace_table which, size_t top,
         const struct opts *o, struct sink *out);
+
+/* The slices of the trace that is loaded, as a document. Fails like session_trace_table. */
+bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out);
 
 /* Fails if memory ended while something was loaded. */
 bool session_usable(struct session *s);

@@ -167,9 +167,11 @@ bool session_query(struct session *s, const struct view_ops *v, struct query *q)
 static struct emit emit_of(
         struct session *s, const struct forest *f, enum vk kind, struct sink *out)
 {
-	return (struct emit){
-		.a = &s->query_arena, .out = out, .notes = &s->notes, .from = origin_of(s, f, kind)
-	};
+	return (struct emit){ .a = &s->query_arena,
+		.out = out,
+		.notes = &s->notes,
+		.from = origin_of(s, f, kind),
+		.arrays = s->arrays };
 }
 
 struct emit session_emit(struct session *s, enum vk kind, struct sink *out)
@@ -380,11 +382,8 @@ bool session_put_advice(
 	return data_advice(advice, o, &to, &s->error);
 }
 
-bool session_trace_table(struct session *s, enum trace_table which, size_t top,
-        const struct opts *o, struct sink *out)
+static bool one_trace(struct session *s)
 {
-	struct emit to = session_emit(s, VK_N, out);
-
 	if (!session_seal(s))
 		return false;
 	if (s->model.traces.n > 1 || s->model.workers.n > 1)
@@ -394,5 +393,25 @@ bool session_trace_table(struct session *s, enum trace_table which, size_t top,
 		return session_fail(s, ERR_FAILED,
 		        "no trace is loaded; of a recording, 'tfprof gpu' shows the devices");
 	begin_query(s);
+	return true;
+}
+
+bool session_trace_table(struct session *s, enum trace_table which, size_t top,
+        const struct opts *o, struct sink *out)
+{
+	struct emit to = session_emit(s, VK_N, out);
+
+	if (!one_trace(s))
+		return false;
 	return trace_table_write(s->model.traces.v[0], which, top, o, s->columns, &to, &s->error);
+}
+
+bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out)
+{
+	struct emit to = session_emit(s, VK_N, out);
+
+	if (!one_trace(s))
+		return false;
+	slices_write(s->model.traces.v[0], ask, &to, out);
+	return true;
 }

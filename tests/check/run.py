@@ -4,7 +4,7 @@
 built, and counts. make check and its kin call it.
 
 Each step ends in a line "N passed, N failed, N skipped"; so does the whole.
-    tests/check/run.py --bin build/check [--filter NAME] quick|deep|real|covered
+    tests/check/run.py --bin build/check [--filter NAME] quick|deep|real|covered|web
     tests/check/run.py --list                          every step: its suite, tiers and command
 """
 import argparse
@@ -121,7 +121,7 @@ def listing():
 
 if __name__ == '__main__':
     p = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
-    p.add_argument('tier', nargs='?', default='quick', choices=['quick', 'deep', 'real', 'covered'])
+    p.add_argument('tier', nargs='?', default='quick', choices=['quick', 'deep', 'real', 'covered', 'web'])
     p.add_argument('--list', action='store_true', help='print the steps and run none')
     p.add_argument('--bin', default='build/check')
     p.add_argument('--tsan', default='build/san-thread')

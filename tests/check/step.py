@@ -11,7 +11,7 @@ COUNT = re.compile(r'^(\d+) passed, (\d+) failed, (\d+) skipped$')
 CPUS = os.cpu_count() or 2
 MANY = str(max(4, CPUS))
 PATIENCE = 6 * 3600  # seconds: what takes so long, on any machine, hangs
-TIERS = ('quick', 'deep', 'real', 'covered')
+TIERS = ('quick', 'deep', 'real', 'covered', 'web')
 OUTSIDE = ('realdata', 'golden')  # folders that are not in the repository
 
 

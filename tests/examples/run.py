@@ -16,6 +16,7 @@ import gzip
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,7 +30,8 @@ MODELS = os.path.join(ROOT, 'testdata', 'models')
 
 
 # What differs from run to run, and from machine to machine, in what examples of recording print.
-VARYING = [(re.compile(r'tfprof-\d{8}-\d{6}-\d+'), 'tfprof-DATE-PID'),
+VARYING = [(re.compile(r'127\.0\.0\.1:\d+/[0-9a-f]{32}/'), '127.0.0.1:PORT/TOKEN/'),
+           (re.compile(r'tfprof-\d{8}-\d{6}-\d+'), 'tfprof-DATE-PID'),
            (re.compile(r'^(\w+ +)(?:ok|BAD|note) .*\n(?: {18}.*\n)*', re.M), r'\1...\n'),
            (re.compile(r'^Verdict: .*\n(--- status 1\n)?', re.M), 'Verdict: ...\n')]
 
@@ -199,12 +201,23 @@ def folder(case, top):
     return here
 
 
+def serve(line, here, env):
+    """Runs a server until it has printed its address."""
+    p = subprocess.Popen(['sh', '-c', 'exec ' + line], cwd=here, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    first = p.stdout.readline() + p.stdout.readline()
+    p.send_signal(signal.SIGINT)
+    out, err = p.communicate(timeout=600)
+    return subprocess.CompletedProcess(line, p.returncode, first + out, err)
+
+
 def run(case, top):
     here = folder(case, top)
     before = set(os.listdir(here))
     env = dict(os.environ, LC_ALL='C', TERM='dumb', HOME=here, TFPROF_ROOT=here,
                PATH='%s:%s/bin:%s' % (top, here, os.environ['PATH']))
-    if case.shell:
+    if case.shell and case.shell.startswith('tfprof serve'):
+        p = serve(case.shell, here, env)
+    elif case.shell:
         p = subprocess.run(['sh', '-c', case.shell], cwd=here, env=env, input=case.typed.encode(),
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600)
     else:
@@ -226,7 +239,7 @@ def run(case, top):
             data = f.read()
         out += '--- file %s\n' % name
         try:
-            out += data.decode() if data[:1] != b'{' else ''
+            out += data.decode() if data[:1] not in (b'{', b'<') else ''
         except UnicodeDecodeError:
             pass  # a message or a compressed file
     shutil.rmtree(here)

@@ -24,7 +24,7 @@ def loaded(**more):
 class Libraries(unittest.TestCase):
     def test_libraries(self):
         found = {x.name: x for x in tfprof.libraries()}
-        self.assertEqual(['demangler', 'pcre2', 'protobuf-c', 'snappy', 'sqlite', 'zlib'], sorted(found))
+        self.assertEqual(['demangler', 'page', 'pcre2', 'protobuf-c', 'snappy', 'sqlite', 'zlib'], sorted(found))
         self.assertTrue(found['zlib'].available and found['zlib'].version[:1].isdigit())
         self.assertIn('JIT', found['pcre2'].feature)
 

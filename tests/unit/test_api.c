@@ -239,7 +239,7 @@ static void test_libraries(void **state)
 		if (strcmp(x.name, "pcre2") == 0)
 			assert_non_null(strstr(x.feature, "JIT"));
 	}
-	assert_int_equal(n, 6);
+	assert_int_equal(n, 7);
 	assert_int_equal(tfp_library(n, &x), TFP_E_NOT_FOUND);
 	x = (struct tfp_library){ .size = offsetof(struct tfp_library, version), .version = "?" };
 	assert_int_equal(tfp_library(0, &x), TFP_OK);

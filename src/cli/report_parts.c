@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See report_parts.h.
+ */
+#include "cli/report_parts.h"
+
+#include "io/paths.h"
+#include "lib/cmd.h"
+#include "model/unsupported_format.h"
+
+#define COLUMNS                                                                                    \
+	"micros,accelerator_micros,cpu_micros,bytes,peak_bytes,residual_bytes,output_bytes,"       \
+	"params,float_ops,occurrence"
+#define DIFF_COLUMNS "micros,accelerator_micros,cpu_micros,bytes,peak_bytes,params,float_ops"
+#define ALL_LEVELS   "1000000"
+#define KERNELS      "10000"
+#define STEPS_SHOWN  100 /* whose totals the overview shows */
+#define STR_WORDS(...)                                                                             \
+	(const char *const[])                                                                      \
+	{                                                                                          \
+		__VA_ARGS__, NULL                                                                  \
+	}
+
+/* ---- loading ---- */
+
+/* Is the file a part of a profile: a graph, a step, an op log? */
+static bool is_part(struct session *s, struct str path, bool *is)
+{
+	const struct unsupported_format *unsupported;
+	unsigned role = 0;
+
+	*is = false;
+	if (!path_exists(&s->query_arena, path) || path_is_folder(&s->query_arena, path))
+		return true;
+	if (!input_guess_file(path, &role, &unsupported, &s->work, &s->error))
+		return false;
+	*is = role == ROLE_GRAPH || role == ROLE_STEP || role == ROLE_OPLOG;
+	return true;
+}
+
+static bool load_one(struct session *s, const struct strs *words)
+{
+	struct strs files = { 0 };
+
+	for (size_t i = 0; i < words->n; i++) {
+		struct str word = words->v[i];
+		struct strs parts = { &word, 1, 0 };
+		if (!path_exists(&s->query_arena, word) && str_find_char(word, ',') != SIZE_MAX)
+			parts = str_split(&s->query_arena, word, ',');
+		for (size_t k = 0; k < parts.n; k++)
+			strs_add(&s->query_arena, &files, parts.v[k]);
+	}
+	return flags_load_files(s, &files);
+}
+
+bool report_load(
+        struct session *s, const struct strs *files, const struct opts *o, struct report_parts *out)
+{
+	bool part = false;
+
+	*out = (struct report_parts){ .files = *files };
+	s->arrays = true;
+	session_set(s, o);
+	if (!files->n)
+		return session_fail(s, ERR_INVALID_ARGUMENT, "no input: name a file or a folder");
+	for (size_t i = 0; i < files->n && !part; i++)
+		if (!is_part(s, files->v[i], &part))
+			return false;
+	out->compares = files->n > 1 && !part;
+	return out->compares || load_one(s, files);
+}
+
+/* ---- the list ---- */
+
+static struct report_part *add(struct session *s, struct report_parts *p, const char *name)
+{
+	VEC_PUSH(&s->query_arena, &p->v, (struct report_part){ .name = name });
+	return &p->v.v[p->v.n - 1];
+}
+
+static void add_words(struct session *s, struct strs *to, const char *const *words)
+{
+	for (size_t i = 0; words[i]; i++)
+		strs_add(&s->query_arena, to, str_of(words[i]));
+}
+
+static void add_files(struct session *s, struct strs *to, const struct strs *files)
+{
+	for (size_t i = 0; i < files->n; i++)
+		strs_add(&s->query_arena, to, files->v[i]);
+}
+
+static void add_view(struct session *s, struct report_parts *p, const struct view_ops *v)
+{
+	struct report_part *x = add(s, p, v->name);
+
+	add_words(s, &x->command, STR_WORDS(v->name));
+	add_files(s, &x->command, &p->files);
+	add_words(s, &x->words,
+	        STR_WORDS(
+	                v->name, "-max_depth", ALL_LEVELS, "-select", COLUMNS, "-output", "json"));
+}
+
+/* The totals of each step. */
+static void add_steps(struct session *s, struct report_parts *p)
+{
+	const struct model *m = &s->model;
+
+	for (size_t i = 0; i < m->step_ids.n && m->step_ids.n > 1 && i < STEPS_SHOWN; i++) {
+		struct report_part *x = add(s, p, "step");
+		struct str step = str_fmt(&s->query_arena, "%lld", (long long)m->step_ids.v[i]);
+		add_words(s, &x->command, STR_WORDS("scope"));
+		add_files(s, &x->command, &p->files);
+		add_words(s, &x->command, STR_WORDS("-max_depth", "1", "-step"));
+		strs_add(&s->query_arena, &x->command, step);
+		add_words(s, &x->words,
+		        STR_WORDS("scope", "-max_depth", "1", "-select", COLUMNS, "-output", "json",
+		                "-step"));
+		strs_add(&s->query_arena, &x->words, step);
+	}
+}
+
+static void add_table(struct session *s, struct report_parts *p, const char *name, const char *top)
+{
+	struct report_part *x = add(s, p, name);
+
+	add_words(s, &x->command, STR_WORDS(name));
+	add_files(s, &x->command, &p->files);
+	add_words(s, &x->words, STR_WORDS(name));
+	if (top)
+		add_words(s, &x->words, STR_WORDS("--top", top));
+	add_words(s, &x->words, STR_WORDS("-output", "json"));
+}
+
+/* What only a recording has. */
+static void add_recording(struct session *s, struct report_parts *p)
+{
+	bool recording = p->files.n == 1;
+
+	for (size_t i = 0; i < s->sources.n; i++)
+		recording &= str_eq(str_of(s->sources.v[i].kind), S("spool"));
+	if (!recording || !s->sources.n)
+		return;
+	struct report_part *x = add(s, p, "gpu");
+	add_words(s, &x->command, STR_WORDS("gpu"));
+	add_files(s, &x->command, &p->files);
+	x->words = x->command;
+	add_words(s, &x->words, STR_WORDS("--output=json"));
+}
+
+static void add_comparison(struct session *s, struct report_parts *p)
+{
+	for (int k = 0; k < VK_N; k++) {
+		struct report_part *x = add(s, p, "diff");
+		add_words(s, &x->command, STR_WORDS("diff", views[k].name));
+		add_files(s, &x->command, &p->files);
+		x->words = (struct strs){ 0 };
+		add_files(s, &x->words, &x->command);
+		add_words(s, &x->words,
+		        STR_WORDS("--delta", "0", "--min_size", "0", "-select", DIFF_COLUMNS,
+		                "-output", "json"));
+	}
+}
+
+void report_list(struct session *s, struct report_parts *p)
+{
+	const struct model *m = &s->model;
+
+	memset(&p->v, 0, sizeof p->v);
+	if (p->compares) {
+		add_comparison(s, p);
+		return;
+	}
+	add_view(s, p, &views[VK_SCOPE]);
+	if (m->inputs.n)
+		add_view(s, p, &views[VK_GRAPH]);
+	add_view(s, p, &views[VK_OP]);
+	if (m->has_traces)
+		add_view(s, p, &views[VK_CODE]);
+	add_steps(s, p);
+	add_table(s, p, "advise", NULL);
+	if (m->traces.n == 1) {
+		add_table(s, p, "devices", "0");
+		add_table(s, p, "kernels", KERNELS);
+		add_table(s, p, "steps", "0");
+		add_words(s, &add(s, p, "slices")->words, STR_WORDS("slices", "0", "0", "100000"));
+	}
+	add_recording(s, p);
+}
+
+/* ---- one part ---- */
+
+static bool write_slices(struct session *s, const struct strs *words, struct sink *out)
+{
+	int64_t v[3];
+
+	for (size_t i = 0; i < 3; i++)
+		if (words->n != 4 || !num_parse_i64(words->v[i + 1], &v[i]))
+			return session_fail(s, ERR_INVALID_ARGUMENT,
+			        "slices takes three numbers: from and to in nanoseconds, rows");
+	if (v[2] < 1 || v[2] > SLICES_ROWS_MAX)
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "slices gives 1 to %d rows", SLICES_ROWS_MAX);
+	struct slices_ask ask = { .from_ns = v[0], .to_ns = v[1], .rows = (size_t)v[2] };
+	return session_slices(s, &ask, out);
+}
+
+bool report_write(struct session *s, const struct strs *words, struct sink *out)
+{
+	struct request r;
+
+	if (words->n && str_eq(words->v[0], S("slices")))
+		return write_slices(s, words, out);
+	return cmd_parse(s, words, NULL, &r) && r.command && r.command->run(s, &r, out);
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tfprof serve: the page of a report over HTTP, for this machine alone. One thread: requests are
+ * answered one after the other, from a session of their own.
+ */
+#include "cli/program.h"
+#include "cli/report_parts.h"
+#include "cli/serve_request.h"
+#include "export/html.h"
+#include "lib/cmd.h"
+
+#if HAVE_EVENT
+#include <event2/buffer.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/listener.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "cli/spawn.h"
+
+#define CLIENT_SECONDS 10  /* until a silent client loses its connection */
+#define QUERY_SECONDS  120 /* until a query is given up */
+#define HEADERS_MAX    32768
+#define FILES_MAX      256 /* open at a time: connections and our own */
+#define TICK_US        200000
+
+struct server {
+	struct session *s; /* that of the command */
+	struct session *q; /* that has the input and answers */
+	struct report_parts parts;
+	struct event_base *base;
+	struct evhttp *http;
+	struct evconnlistener *listener;
+	unsigned port;
+	char token[SERVE_TOKEN + 1];
+	struct str page; /* the page with a mark instead of data */
+};
+
+/* ---- signals ---- */
+
+/* Process-wide: signal handlers take no context. */
+static struct session *_Atomic answering;
+static volatile sig_atomic_t ended;
+
+static void on_signal(int number)
+{
+	struct session *q = answering;
+
+	ended |= number != SIGALRM;
+	if (q)
+		atomic_store(&q->cancel, true);
+}
+
+static void catch_signals(void)
+{
+	struct sigaction a = { .sa_handler = on_signal };
+
+	sigemptyset(&a.sa_mask);
+	sigaction(SIGINT, &a, NULL);
+	sigaction(SIGTERM, &a, NULL);
+	sigaction(SIGALRM, &a, NULL);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *server)
+{
+	struct server *v = server;
+
+	(void)fd;
+	(void)what;
+	if (ended)
+		event_base_loopbreak(v->base);
+	evconnlistener_enable(v->listener);
+}
+
+/* With no descriptor left, connections wait until the next tick. */
+static void on_accept_error(struct evconnlistener *listener, void *server)
+{
+	(void)server;
+	evconnlistener_disable(listener);
+}
+
+/* ---- answers ---- */
+
+struct answer_ask {
+	struct server *v;
+	const struct serve_asked *asked;
+	struct sink *out;
+};
+
+/* Views and tables may be asked with any options but those that write files. */
+static bool may_run(struct session *q, const struct request *r)
+{
+	const struct command *c = r->command;
+	const struct opts *o = &r->opts;
+
+	if (!c || !(c->view || c->run == run_advise || c->run == run_devices ||
+	                  c->run == run_kernels || c->run == run_steps))
+		return session_fail(
+		        q, ERR_INVALID_ARGUMENT, "the server does not run this command");
+	if (o->output.kind != OUT_JSON || o->output.outfile.n || o->viz || o->dump_to_file.n)
+		return session_fail(
+		        q, ERR_INVALID_ARGUMENT, "the server answers with -output json alone");
+	return true;
+}
+
+static bool same_words(const struct strs *a, const struct strs *b)
+{
+	size_t i = 0;
+
+	while (i < a->n && i < b->n && str_eq(a->v[i], b->v[i]))
+		i++;
+	return i == a->n && i == b->n;
+}
+
+static bool run(struct session *q, void *ctx)
+{
+	const struct answer_ask *x = ctx;
+	const struct strs *words = &x->asked->words;
+	struct report_parts parts = x->v->parts;
+	struct request r;
+
+	report_list(q, &parts);
+	for (size_t i = 0; i < parts.v.n; i++)
+		if (same_words(words, &parts.v.v[i].words))
+			return report_write(q, words, x->out);
+	if (str_eq(words->v[0], S("slices")))
+		return report_write(q, words, x->out);
+	return cmd_parse(q, words, NULL, &r) && may_run(q, &r) && r.command->run(q, &r, x->out);
+}
+
+static void put_words(struct json *j, const char *key, const struct strs *words, struct sb *b)
+{
+	json_key(j, str_of(key));
+	json_array(j);
+	for (size_t i = 0; i < words->n; i++)
+		json_bytes(j, b, words->v[i]);
+	json_array_end(j);
+}
+
+static bool list(struct session *q, void *ctx)
+{
+	const struct answer_ask *x = ctx;
+	struct report_parts parts = x->v->parts;
+	struct sb b = sb_in(&q->query_arena);
+	struct json j;
+
+	report_list(q, &parts);
+	json_init(&j, x->out);
+	json_object(&j);
+	json_key(&j, S("version"));
+	json_i64(&j, 1);
+	json_key(&j, S("tool"));
+	json_bytes(&j, &b, S(TFPROF_VERSION));
+	json_key(&j, S("entries"));
+	json_i64(&j, (int64_t)q->model.nodes.n);
+	json_key(&j, S("documents"));
+	json_array(&j);
+	for (size_t i = 0; i < parts.v.n; i++) {
+		json_line(&j);
+		json_object(&j);
+		json_key(&j, S("name"));
+		json_bytes(&j, &b, str_of(parts.v.v[i].name));
+		put_words(&j, "words", &parts.v.v[i].command, &b);
+		put_words(&j, "run", &parts.v.v[i].words, &b);
+		json_object_end(&j);
+	}
+	json_array_end(&j);
+	json_object_end(&j);
+	return true;
+}
+
+/* ---- HTTP ---- */
+
+static struct str header(struct evhttp_request *req, const char *name)
+{
+	const char *z = evhttp_find_header(evhttp_request_get_input_headers(req), name);
+
+	return z ? str_of(z) : STR_NONE;
+}
+
+static void reply(struct evhttp_request *req, int status, const char *type, struct str body)
+{
+	static const char *const headers[][2] = { { "Cache-Control", "no-store" },
+		{ "X-Content-Type-Options", "nosniff" }, { "Referrer-Policy", "no-referrer" },
+		{ "X-Frame-Options", "DENY" }, { "Cross-Origin-Resource-Policy", "same-origin" },
+		{ "Cross-Origin-Opener-Policy", "same-origin" } };
+	struct evkeyvalq *to = evhttp_request_get_output_headers(req);
+	struct evbuffer *content = evbuffer_new();
+
+	for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+		evhttp_add_header(to, headers[i][0], headers[i][1]);
+	evhttp_add_header(to, "Content-Type", type);
+	if (!content || evbuffer_add(content, body.p, body.n))
+		status = HTTP_INTERNAL;
+	evhttp_send_reply(req, status, NULL, content);
+	if (content)
+		evbuffer_free(content);
+}
+
+static void answer(struct server *v, struct evhttp_request *req, const struct serve_asked *asked)
+{
+	struct scratch own;
+	struct answer_ask x = { .v = v, .asked = asked };
+	struct itimerval limit = { .it_value.tv_sec = QUERY_SECONDS }, none = { 0 };
+
+	scratch_open(&own, &v->s->work);
+	x.out = sink_memory(&own.a);
+	atomic_store(&v->q->cancel, false);
+	answering = v->q;
+	setitimer(ITIMER_REAL, &limit, NULL);
+	bool ok = session_guard(v->q, asked->what == SERVE_INDEX ? list : run, &x);
+	setitimer(ITIMER_REAL, &none, NULL);
+	answering = NULL;
+	if (ok)
+		reply(req, HTTP_OK, "application/json", sink_text(x.out));
+	else
+		reply(req, HTTP_BADREQUEST, "text/plain; charset=utf-8",
+		        str_fmt(&own.a, "%.*s\n", STR(v->q->error.text)));
+	scratch_close(&own);
+}
+
+static void on_request(struct evhttp_request *req, void *server)
+{
+	struct server *v = server;
+	enum evhttp_cmd_type method = evhttp_request_get_command(req);
+	struct serve_request r = { .reads = method == EVHTTP_REQ_GET || method == EVHTTP_REQ_HEAD,
+		.target = str_of(evhttp_request_get_uri(req)),
+		.host = header(req, "Host"),
+		.origin = header(req, "Origin"),
+		.fetch_site = header(req, "Sec-Fetch-Site") };
+	struct serve_asked asked;
+	struct scratch own;
+
+	scratch_open(&own, &v->s->work);
+	int status = serve_check(&r, v->token, v->port, &own.a, &asked);
+	if (status != HTTP_OK)
+		reply(req, status, "text/plain; charset=utf-8",
+		        S("This address is for the page that tfprof serve has printed.\n"));
+	else if (asked.what == SERVE_PAGE)
+		reply(req, HTTP_OK, "text/html; charset=utf-8", v->page);
+	else
+		answer(v, req, &asked);
+	scratch_close(&own);
+}
+
+/* ---- starting ---- */
+
+static bool load(struct session *q, void *ctx)
+{
+	struct server *v = ctx;
+	struct strs files = v->parts.files;
+
+	return report_load(q, &files, &q->sticky, &v->parts) &&
+	       (v->parts.compares || session_seal(q));
+}
+
+/* The page asks the server instead of reading its own data, which its policy has to allow. */
+static struct str live_page(struct arena *a)
+{
+	struct str head = str_make(web_head, web_head_size),
+	           tail = str_make(web_tail, web_tail_size);
+	struct str alone = S("connect-src 'none'");
+	struct sb b = sb_in(a);
+	size_t at = str_find(head, alone);
+
+	sb_put(&b, str_sub(head, 0, at));
+	if (at != SIZE_MAX) {
+		sb_put(&b, S("connect-src 'self'"));
+		sb_put(&b, str_sub(head, at + alone.n, SIZE_MAX));
+	}
+	sb_put(&b, S("live"));
+	sb_put(&b, tail);
+	return sb_str(&b);
+}
+
+static bool make_token(struct server *v)
+{
+	uint8_t random[SERVE_TOKEN / 2];
+
+	if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+		return session_fail(v->s, ERR_IO, "the system gives no random bytes");
+	for (size_t i = 0; i < sizeof random; i++)
+		snprintf(v->token + 2 * i, 3, "%02x", random[i]);
+	return true;
+}
+
+static bool bind_port(struct server *v, int64_t port)
+{
+	struct sockaddr_in at = { 0 };
+	socklen_t n = sizeof at;
+
+	struct evhttp_bound_socket *bound =
+	        evhttp_bind_socket_with_handle(v->http, "127.0.0.1", (uint16_t)port);
+	if (!bound || getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&at, &n))
+		return session_fail(v->s, ERR_FAILED,
+		        "--port=%lld: the port cannot be used: another program may have it",
+		        (long long)port);
+	v->port = ntohs(at.sin_port);
+	v->listener = evhttp_bound_socket_get_listener(bound);
+	evconnlistener_set_error_cb(v->listener, on_accept_error);
+	return true;
+}
+
+static void limit_files(void)
+{
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_NOFILE, &most) == 0 && most.rlim_cur > FILES_MAX) {
+		most.rlim_cur = FILES_MAX;
+		setrlimit(RLIMIT_NOFILE, &most);
+	}
+}
+
+/* Starts the desktop's program for addresses; without one the address is on the screen. */
+static void open_browser(struct server *v, struct str url)
+{
+	struct strs words = { 0 };
+	struct err e = { .a = &v->s->query_arena };
+	struct child c;
+
+	strs_add(&v->s->query_arena, &words, S("xdg-open"));
+	strs_add(&v->s->query_arena, &words, url);
+	if (!spawn_start(&c, &words, NULL, &e))
+		note_line(&v->s->notes, "--open: %.*s\n", STR(e.text));
+	else
+		spawn_leave(&c);
+}
+
+/* Answers until a signal comes. */
+static bool serve(struct server *v, const struct serve_options *o)
+{
+	struct arena *a = &v->s->query_arena;
+	struct timeval tick = { 0, TICK_US };
+	struct sink *out = sink_fd(a, STDOUT_FILENO, S("standard output"));
+
+	evhttp_set_max_headers_size(v->http, HEADERS_MAX);
+	evhttp_set_max_body_size(v->http, 0);
+	evhttp_set_timeout(v->http, CLIENT_SECONDS);
+	evhttp_set_allowed_methods(v->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
+	evhttp_set_gencb(v->http, on_request, v);
+	if (!make_token(v) || !bind_port(v, o->port))
+		return false;
+	struct str url = str_fmt(a, "http://127.0.0.1:%u/%s/", v->port, v->token);
+	struct event *timer = event_new(v->base, -1, EV_PERSIST, on_tick, v);
+	if (!timer || event_add(timer, &tick))
+		return session_fail(v->s, ERR_RESOURCE, "no memory for the server");
+	catch_signals();
+	sink_fmt(out, "%.*s\nCtrl-C ends the server.\n", STR(url));
+	sink_flush(out);
+	if (o->open)
+		open_browser(v, url);
+	limit_files();
+	event_base_dispatch(v->base);
+	event_free(timer);
+	return true;
+}
+
+static void no_log(int severity, const char *text)
+{
+	(void)severity;
+	(void)text;
+}
+
+static bool start(struct server *v, const struct serve_options *o)
+{
+	event_set_log_callback(no_log);
+	v->base = event_base_new();
+	v->http = v->base ? evhttp_new(v->base) : NULL;
+	bool ok = v->http ? serve(v, o)
+	                  : session_fail(v->s, ERR_RESOURCE, "no memory for the server");
+	if (v->http)
+		evhttp_free(v->http);
+	if (v->base)
+		event_base_free(v->base);
+	return ok;
+}
+
+static bool run_server(struct session *s, const struct serve_options *o, const struct strs *files,
+        const struct opts *view)
+{
+	struct server v = { .s = s, .parts = { .files = *files } };
+	struct guard guard;
+
+	if (o->port > UINT16_MAX)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "--port: %lld is not a port (example: 8080)", (long long)o->port);
+	v.page = live_page(&s->query_arena);
+	v.q = session_new_part(s);
+	if (!v.q)
+		work_escape(&s->work);
+	work_guard(&s->work, &guard, session_drop, v.q);
+	v.q->threads = s->threads;
+	v.q->more_commands = s->more_commands;
+	session_set(v.q, view);
+	bool ok = session_guard(v.q, load, &v);
+	if (!ok)
+		session_fail_as(s, &v.q->error);
+	ok = ok && start(&v, o);
+	work_unguard(&s->work, &guard);
+	session_free(v.q);
+	return ok;
+}
+#else
+static bool run_server(struct session *s, const struct serve_options *o, const struct strs *files,
+        const struct opts *view)
+{
+	(void)o;
+	(void)files;
+	(void)view;
+	return session_fail(s, ERR_UNIMPLEMENTED,
+	        "serve is not in this build: it needs libevent (Debian: libevent-dev)");
+}
+#endif
+
+bool serve_run(struct session *s, const struct request *r, struct sink *out)
+{
+	struct serve_options words = { 0 };
+	struct opts o = opts_copy(&s->sticky, &s->query_arena);
+	struct option_words w = { .command = r->command, .into = &words, .opts = &o };
+
+	(void)out;
+	options_preset("serve", &words);
+	return options_read(s, &r->topics, &w) && html_available(&s->error) &&
+	       run_server(s, &words, &w.rest, &o);
+}

@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reports in a headless Chromium: every page of eight inputs, reached by its tab; numbers, search, zoom, links, accessibility.
+Screenshots go to build/web/.
+
+    tests/web/run.py --program build/check/tfprof [--shots FOLDER] [NAME...]
+"""
+import argparse
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check')]
+import cases  # noqa: E402
+import inputs  # noqa: E402
+from browser import Browser  # noqa: E402
+from built import has  # noqa: E402
+
+PAGES = {'profile': ['overview', 'scope', 'graph', 'op', 'code'], 'recording': ['overview', 'scope', 'op', 'devices'],
+         'xspace': ['overview', 'scope', 'op', 'timeline', 'devices'], 'pytorch': ['overview', 'scope', 'op', 'code', 'timeline', 'devices'],
+         'graph': ['overview', 'scope', 'graph', 'op'], 'hostile': ['overview', 'scope', 'op'], 'large': ['overview', 'scope', 'graph', 'op'], 'diff': ['compare']}
+SIZES = [(1440, 900, False), (1280, 720, False), (390, 844, True)]
+BROWSER, URLS, MADE = None, {}, {}
+
+
+def program(*words):
+    p = subprocess.run([ARGS.program, *words], capture_output=True, text=True)
+    assert p.returncode == 0, p.stderr
+    return p.stdout
+
+
+def words(name):
+    if name not in MADE:
+        MADE[name] = inputs.words(name, ARGS.shots)
+    return MADE[name]
+
+
+def url(name):
+    """The address of an input's report, which is made once."""
+    if name not in URLS:
+        URLS[name] = 'file://' + inputs.report(ARGS.program, words(name), os.path.join(ARGS.shots, name + '.html'))
+    return URLS[name]
+
+
+def quiet():
+    errors = BROWSER.errors()
+    assert not errors, errors
+
+
+def go(name, page):
+    BROWSER.open(url(name))
+    BROWSER.page(page)
+
+
+def pages_of(name):
+    """Every page of an input, by clicking; no word on the console; a picture of each."""
+    BROWSER.size(*SIZES[0])
+    BROWSER.open(url(name))
+    found = BROWSER.js('return [...document.querySelectorAll(".tabs a")].map(a => a.dataset.page)')
+    assert set(found) >= set(PAGES[name]), found
+    for page in found:
+        BROWSER.page(page)
+        assert not BROWSER.js('return document.querySelector("[role=alert]") && document.querySelector("[role=alert]").innerText')
+        assert BROWSER.js('return document.querySelector("main").innerText.length') > 20, page
+        for width, height, mobile in SIZES:
+            BROWSER.size(width, height, mobile)
+            BROWSER.shot(os.path.join(ARGS.shots, '%s-%s-%d.png' % (name, page, width)))
+            wide = BROWSER.js('return document.documentElement.scrollWidth')
+            assert wide <= width, '%s is %d wide at %d' % (page, wide, width)
+        BROWSER.size(*SIZES[0])
+    quiet()
+
+
+def case_of(name):
+    def case():
+        pages_of(name)
+    case.__name__ = 'pages_' + name
+    case.__doc__ = pages_of.__doc__
+    return case
+
+
+def lines(out):
+    """{name: (own, total)} of a view's text."""
+    return {m[1]: (m[2], m[3]) for m in re.finditer(r'^ *(\S+) \((\S+?)/(\S+?)[,)]', out, re.M)}
+
+
+def shown_rows():
+    """{path: texts of the cells} of the tree table."""
+    return BROWSER.js('return Object.fromEntries([...document.querySelectorAll(".tt-body .tt-row")].map(r => [r.dataset.path, [...r.querySelectorAll(".num")].map(c => c.textContent)]))')
+
+
+def numbers_of_the_command():
+    """Scope and code show the totals and own times that the text answers print; op its times."""
+    go('profile', 'scope')
+    BROWSER.type('.toolbar input', 'conv|Decode|Mul')
+    BROWSER.settle()
+    found, said = shown_rows(), lines(program('scope', words('profile')[0], '-max_depth', '100'))
+    both = [p for p in found if p in said]
+    assert len(both) > 10, found
+    for path in both:
+        own, total = said[path]
+        assert (found[path][0], found[path][2]) == (total, own), (path, found[path], said[path])
+    BROWSER.page('op')
+    found = shown_rows()
+    said = dict(re.findall(r'^(\w+) +(\S+) \(', program('op', words('profile')[0], '-max_depth', '100', '-select', 'micros'), re.M))
+    assert said and all(found[k][0] == v for k, v in said.items()), (found, said)
+
+
+def numbers_of_devices():
+    """The tables of a trace have the cells of devices, kernels and steps."""
+    go('xspace', 'devices')
+    shown = BROWSER.js('return [...document.querySelectorAll("table.rows tbody tr")].map(r => [...r.children].map(c => c.textContent))')
+    for command in ('devices', 'kernels', 'steps'):
+        for line in program(command, words('xspace')[0], '--top', '0').splitlines()[1:]:
+            cells = [c for c in re.split(r'  +', line.strip())]
+            assert any(set(row) <= set(cells) | {'0'} and len(row) > 3 for row in shown), (command, line, shown)
+
+
+def numbers_of_diff():
+    """Both sides and the difference are those of the diff."""
+    go('diff', 'compare')
+    found = shown_rows()
+    said = {m[1]: m.groups()[1:] for m in re.finditer(r'^ *(\S+) \(left:(\S+) right:(\S+)\) (\S+)', program('diff', *words('diff'), '--delta', '0', '-max_depth', '2'), re.M)}
+    assert said['input'][2] == found['input'][2], (said['input'], found['input'])
+    assert sum(found.get(k, [0, 0, 0])[2] == v[2] for k, v in said.items() if k in found) >= 5, (found, said)
+
+
+def search_filters_and_counts():
+    """A pattern leaves matches and what is above them, and adds them up once."""
+    go('profile', 'scope')
+    BROWSER.type('.toolbar input', '^Conv2DBackprop')
+    BROWSER.settle()
+    text = BROWSER.text('#found')
+    total = program('op', words('profile')[0], '-max_depth', '100', '-select', 'micros')
+    assert re.match(r'6 found, ', text), text
+    assert 'q=%5EConv2DBackprop' in BROWSER.js('return location.hash') and total
+    rows = shown_rows()
+    assert 'input' not in rows and any(k.endswith('Conv2DBackpropInput') for k in rows), rows
+    BROWSER.type('.toolbar input', '(')
+    BROWSER.settle()
+    assert BROWSER.text('#found').startswith('0 found'), 'a pattern that is none is a text'
+
+
+def zoom_and_link():
+    """A click in the icicle zooms; the address leads there again; the breadcrumb leads back."""
+    go('profile', 'scope')
+    width = BROWSER.js('return document.querySelector(".icicle canvas").clientWidth')
+    BROWSER.pointer('.icicle canvas', width * 0.6, 32)
+    BROWSER.settle()
+    zoomed = BROWSER.js('return new URLSearchParams(location.hash.split("?")[1]).get("zoom")')
+    assert zoomed, BROWSER.js('return location.hash')
+    assert zoomed in shown_rows() and '_TFProfRoot' not in shown_rows()
+    address = BROWSER.js('return location.href')
+    BROWSER.open(address)
+    assert BROWSER.text('.crumbs [aria-current]') == zoomed.split('/')[-1]
+    BROWSER.click('.crumbs button')
+    BROWSER.settle()
+    assert '_TFProfRoot' in shown_rows()
+
+
+def keyboard_in_the_table():
+    """Arrows move, open and close; Enter zooms."""
+    go('profile', 'scope')
+    BROWSER.js('document.querySelector(".tt").focus()')
+    chosen = 'const r = document.querySelector(".tt-row.chosen"); return r && r.dataset.path'
+    BROWSER.key('\ue015')
+    BROWSER.settle()
+    first = BROWSER.js(chosen)
+    assert first == 'input', first
+    opened = 'return document.querySelector(".tt-row.chosen").getAttribute("aria-expanded")'
+    before = BROWSER.js(opened)
+    BROWSER.key('\ue012' if before == 'true' else '\ue014')
+    BROWSER.settle()
+    assert BROWSER.js(opened) != before
+    BROWSER.key('\ue007')
+    BROWSER.settle()
+    assert BROWSER.text('.crumbs [aria-current]') == 'input'
+
+
+def metric_and_sort():
+    """Another metric has its command's numbers; a heading sorts."""
+    go('profile', 'scope')
+    BROWSER.js('const s = document.querySelector(".toolbar select"); s.value = "bytes"; s.dispatchEvent(new Event("change"))')
+    BROWSER.settle()
+    said = lines(program('scope', words('profile')[0], '-max_depth', '2', '-select', 'bytes'))
+    found = shown_rows()
+    assert all(found[k][0] == said[k][1] for k in ('conv1', 'gradients', 'input')), (found, said)
+    BROWSER.js('[...document.querySelectorAll(".tt-head button")].find(b => b.textContent.startsWith("Name")).click()')
+    BROWSER.settle()
+    names = [k for k in BROWSER.js('return [...document.querySelectorAll(".tt-body .tt-row[aria-level=\\"2\\"]")].map(r => r.dataset.path)')]
+    assert names == sorted(names) and len(names) > 5, names
+
+
+def timeline_moves():
+    """Keys zoom and move; a slice tells what it is and where it was launched; search finds."""
+    go('xspace', 'timeline')
+    BROWSER.js('document.querySelector(".timeline canvas").focus()')
+    BROWSER.key('w', 'w')
+    BROWSER.until('return location.hash.includes("from=")')
+    BROWSER.key('0')
+    BROWSER.type('.toolbar input', 'gemm')
+    BROWSER.settle()
+    assert BROWSER.text('#found') == '4 found', BROWSER.text('#found')
+    BROWSER.key('\ue007')
+    BROWSER.settle()
+    text = BROWSER.text('.details')
+    assert 'gemm_kernel' in text and '250 ns' in text and 'Show launch' in text, text
+    BROWSER.click('.details button')
+    BROWSER.settle()
+    assert 'cuLaunchKernel' in BROWSER.text('.details') and 'Launches' in BROWSER.text('.details'), BROWSER.text('.details')
+    quiet()
+
+
+def names_are_text():
+    """No name of the hostile profile becomes markup, a script or another title; all are shown."""
+    BROWSER.open(url('hostile'))
+    for page in PAGES['hostile']:
+        BROWSER.page(page)
+        assert not BROWSER.js('return document.querySelector("main img, main script, main b, main iframe")'), page
+        assert 'owned' not in BROWSER.js('return document.title')
+    BROWSER.page('scope')
+    BROWSER.type('.toolbar input', 'document.title')
+    BROWSER.settle()
+    shown = BROWSER.text('.tt-body')
+    assert 'document.title="owned"' in shown, shown[:300]
+    BROWSER.type('.toolbar input', 'evil')
+    BROWSER.settle()
+    assert '\\u202eevil\\u202c' in BROWSER.text('.tt-body')
+    quiet()
+
+
+def large_is_usable():
+    """100,000 nodes: search and zoom answer."""
+    BROWSER.open(url('large'))
+    BROWSER.page('scope')
+    BROWSER.type('.toolbar input', 'Conv2DBackpropInput$')
+    BROWSER.settle()
+    assert re.match(r'1\d,\d{3} found', BROWSER.text('#found')), BROWSER.text('#found')
+    assert BROWSER.js('return document.querySelectorAll(".tt-row").length') < 100
+    quiet()
+
+
+def dark_and_print():
+    """Both schemes and the printed page, as pictures."""
+    for name, page in (('profile', 'overview'), ('profile', 'scope'), ('xspace', 'timeline'), ('diff', 'compare')):
+        go(name, page)
+        BROWSER.click('.theme')
+        BROWSER.until('return document.documentElement.dataset.dark === "true" && document.querySelector("main").getAttribute("aria-busy") === "false"')
+        BROWSER.shot(os.path.join(ARGS.shots, '%s-%s-dark.png' % (name, page)))
+    assert len(BROWSER.do('POST', '/print')) > 10000
+    quiet()
+
+
+def served_page():
+    """The page of the server shows the same numbers and asks for steps and slices."""
+    if not has(ARGS.program, 'libevent'):
+        raise cases.Skip('no libevent in this build')
+    import signal
+    for name in ('profile', 'xspace', 'diff'):
+        p = subprocess.Popen([ARGS.program, 'serve', *words(name)], stdout=subprocess.PIPE, text=True)
+        BROWSER.open(p.stdout.readline().strip())
+        for page in BROWSER.js('return [...document.querySelectorAll(".tabs a")].map(a => a.dataset.page)'):
+            BROWSER.page(page)
+            assert not BROWSER.js('return document.querySelector("[role=alert]") && document.querySelector("[role=alert]").innerText')
+        if name == 'profile':
+            BROWSER.page('scope')
+            BROWSER.js('const s = document.querySelectorAll(".toolbar select")[1]; s.value = "2"; s.dispatchEvent(new Event("change"))')
+            BROWSER.until('const r = document.querySelector(".tt-body .tt-row .num"); return r && r.textContent === arguments[0]',
+                          lines(program('scope', words(name)[0], '-max_depth', '1', '-step', '2'))['_TFProfRoot'][1])
+        quiet()
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=60)
+
+
+def accessibility():
+    """axe-core finds nothing on any page, light and dark."""
+    found = glob.glob(os.path.join(inputs.ROOT, 'build', 'web', 'node_modules', 'axe-core', 'axe.min.js')) + glob.glob('/usr/share/nodejs/axe-core/axe.min.js')
+    if not found:
+        raise cases.Skip('no axe-core: npm install --prefix build/web axe-core')
+    with open(found[0]) as f:
+        axe = f.read()
+    bad = []
+    for name in ('profile', 'xspace', 'diff'):
+        for page in PAGES[name]:
+            for dark in (False, True):
+                go(name, page)
+                if dark:
+                    BROWSER.click('.theme')
+                    BROWSER.until('return document.querySelector("main").getAttribute("aria-busy") === "false"')
+                BROWSER.devtools('Runtime.evaluate', expression=axe)
+                result = BROWSER.do('POST', '/execute/async', script='const d = arguments[0]; axe.run(document).then(r => d(r.violations.map(v => '
+                                    'v.id + ": " + v.help + " (" + v.nodes.slice(0, 2).map(n => n.target.join(" ") + " " + (n.any[0] ? n.any[0].message : "")).join("; ") + ")")))', args=[])
+                bad += ['%s %s%s: %s' % (name, page, ' dark' if dark else '', v) for v in result]
+    assert not bad, '\n  '.join([''] + bad)
+    BROWSER.errors()
+
+
+def main():
+    global BROWSER
+    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_devices, numbers_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
+                                           metric_and_sort, timeline_moves, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
+    if ARGS.names:
+        chosen = [c for c in chosen if any(n in c.__name__ for n in ARGS.names)]
+    if not has(ARGS.program, 'page') or not shutil.which('chromedriver'):
+        print('skipped: %s' % ('no chromedriver (Debian: chromium-driver)' if has(ARGS.program, 'page') else 'no page in this build'))
+        print('0 passed, 0 failed, %d skipped' % len(chosen))
+        return 0
+    BROWSER = Browser()
+    try:
+        return cases.run(chosen)
+    finally:
+        BROWSER.close()
+
+
+if __name__ == '__main__':
+    a = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    a.add_argument('--program', default=os.path.join(inputs.ROOT, 'build/check/tfprof'))
+    a.add_argument('--shots', default=os.path.join(inputs.ROOT, 'build', 'web'))
+    a.add_argument('names', nargs='*')
+    ARGS = a.parse_args()
+    ARGS.program, ARGS.shots = os.path.abspath(ARGS.program), os.path.abspath(ARGS.shots)
+    os.makedirs(ARGS.shots, exist_ok=True)
+    sys.exit(main())

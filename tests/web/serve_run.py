@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reports and the server without a browser: what is in the file, what the server answers and refuses.
+
+    tests/web/serve_run.py --program build/check/tfprof [NAME...]
+"""
+import argparse
+import base64
+import gzip
+import hashlib
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check')]
+import cases  # noqa: E402
+import inputs  # noqa: E402
+from built import has  # noqa: E402
+
+
+class Server:
+    def __init__(self, *words):
+        self.process = subprocess.Popen([ARGS.program, 'serve', *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+        found = re.fullmatch(r'http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/', self.url)
+        assert found, self.url + self.process.stderr.read()
+        self.port, self.token = int(found[1]), found[2]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, self.process.returncode
+
+    def ask(self, path, method='GET', body=None, token=None, **headers):
+        c = http.client.HTTPConnection('127.0.0.1', self.port, timeout=60)
+        c.putrequest(method, '/%s/%s' % (self.token if token is None else token, path), skip_host='Host' in headers)
+        for name, value in headers.items():
+            c.putheader(name.replace('_', '-'), value)
+        if body:
+            c.putheader('Content-Length', str(len(body)))
+        c.endheaders(body)
+        answer = c.getresponse()
+        return answer.status, answer.read().decode(), answer
+
+    def run(self, *words):
+        return self.ask('v1/run?' + '&'.join('w=' + ''.join('%%%02x' % b for b in w.encode()) for w in words))
+
+
+def documents(path):
+    """The documents in a report."""
+    with open(path) as f:
+        text = f.read()
+    data = json.loads(gzip.decompress(base64.b64decode(re.search(r'<script id="data" type="application/octet-stream">([^<]*)</script>', text)[1])))
+    assert data['version'] == 1
+    return text, data['documents']
+
+
+def rows(d):
+    """Rows of a document with arrays, as -output json has them."""
+    text, before = [], ''
+    for shared, rest in zip(d['shared'], d['rest']):
+        before = before.encode('utf-16-le')[:2 * shared].decode('utf-16-le') + rest
+        text.append(before)
+    def value(column, v):  # noqa: E306
+        if v is None or column['type'] in ('integer', 'number'):
+            return v
+        if column['type'] == 'boolean':
+            return bool(v)
+        return [text[i] for i in d['lists'][v]] if column['type'] == 'array' else text[v]
+    arrays = []
+    for a in d['arrays']:
+        if isinstance(a, dict) and 'steps' in a:
+            at, full = 0, []
+            for step in a['steps']:
+                at += step or 0
+                full.append(None if step is None else at)
+            a = full
+        elif isinstance(a, dict):
+            base, row = arrays[a['base']], 0
+            full = list(base) if isinstance(base, list) else [base] * d['count']
+            for step, v in zip(a['rows'], a['values']):
+                row += step
+                full[row] = v
+            a = full
+        arrays.append(a)
+    return [{c['name']: value(c, a[i] if isinstance(a, list) else a) for c, a in zip(d['columns'], arrays)} for i in range(d['count'])]
+
+
+def program(*words):
+    p = subprocess.run([ARGS.program, *words], capture_output=True, text=True)
+    assert p.returncode == 0, p.stderr
+    return p.stdout
+
+
+def report_has_the_commands_numbers():
+    """Every view in a report is, cell by cell, what the command answers with -output json."""
+    for name in ('profile', 'xspace', 'pytorch', 'graph', 'hostile'):
+        _, found = documents(inputs.report(ARGS.program, inputs.words(name), 'r.html'))
+        for x in [x for x in found if 'arrays' in x['document'] and x['document'].get('view')]:
+            o = x['document']['options']
+            plain = json.loads(program(*x['words'], '-max_depth', str(o['max_depth']), '-select', ','.join(o['select']), '-output', 'json'))
+            assert rows(x['document']) == plain['rows'], (name, x['words'])
+            assert x['document']['total'] == plain['total']
+
+
+def report_is_closed():
+    """The file's policy forbids every connection and allows exactly its own script and style, by hash."""
+    text, _ = documents(inputs.report(ARGS.program, [os.path.join(inputs.EXAMPLE, 'profile_100')], 'r.html'))
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)[1]
+    assert "default-src 'none'" in policy and "connect-src 'none'" in policy and 'unsafe' not in policy, policy
+    for kind, part in (('script-src', re.findall(r'<script>(.*?)</script>', text, re.S)), ('style-src', re.findall(r'<style>(.*?)</style>', text, re.S))):
+        assert len(part) == 1
+        digest = base64.b64encode(hashlib.sha256(part[0].encode()).digest()).decode()
+        assert "%s 'sha256-%s'" % (kind, digest) in policy, kind
+    assert not re.search(r'\bon\w+="|javascript:|https?://(?!www\.w3\.org/)', re.sub(r'octet-stream">[^<]*', '', text)), 'a handler or an address'
+    assert len(re.sub(r'octet-stream">[^<]*', '', text)) <= 150000
+
+
+def report_of_two_sides():
+    """Two profiles give their difference; a graph and its step are one input."""
+    words = inputs.words('diff')
+    _, found = documents(inputs.report(ARGS.program, words, 'r.html'))
+    assert {x['name'] for x in found} == {'diff'} and {x['document']['view'] for x in found} >= {'scope', 'op'}
+    plain = json.loads(program('diff', 'scope', *words, '--delta', '0', '--min_size', '0', '-select', 'micros,bytes', '-output', 'json'))
+    mine = {r['path']: r['difference_micros'] for r in rows(found[0]['document'])}
+    assert all(mine[r['path']] == r['difference_micros'] for r in plain['rows'])
+    _, found = documents(inputs.report(ARGS.program, [os.path.join(inputs.EXAMPLE, f) for f in ('graph.pbtxt', 'run_meta_0')], 'r.html'))
+    assert 'scope' in {x['name'] for x in found}
+
+
+def report_is_small():
+    """100,000 nodes are at most 5 MB."""
+    path = inputs.report(ARGS.program, inputs.words('large'), 'r.html')
+    assert os.path.getsize(path) <= 5 << 20, os.path.getsize(path)
+    assert documents(path)[1][0]['document']['count'] >= 200000, 'nodes and their scopes'
+
+
+def views_write_pages():
+    """-output html of single commands."""
+    for words in (['op', inputs.words('profile')[0]], ['devices', inputs.words('xspace')[0]], ['diff', *inputs.words('diff')]):
+        program(*words, '-output', 'html:outfile=v.html')
+        assert [x['name'] for x in documents('v.html')[1]] == words[:1]
+
+
+def serve_answers():
+    """The page, the list and each document of it; documents are those of the report."""
+    words = inputs.words('xspace')
+    found = documents(inputs.report(ARGS.program, words, 'r.html'))[1]
+    with Server(*words) as s:
+        status, page, answer = s.ask('')
+        assert status == 200 and '>live</script>' in page and answer.getheader('X-Content-Type-Options') == 'nosniff'
+        listed = json.loads(s.ask('v1/index')[1])['documents']
+        assert [x['name'] for x in listed] == [x['name'] for x in found]
+        for x, y in zip(listed, found):
+            status, text, _ = s.run(*x['run'])
+            assert status == 200 and json.loads(text) == y['document'], x
+        status, text, _ = s.run('op', '-step', '3', '-max_depth', '2', '-output', 'json')
+        assert status == 200 and json.loads(text)['steps']['asked'] == '3'
+
+
+def serve_reduces_slices():
+    """With fewer rows than slices each lane keeps its time; a part of the time has its slices alone."""
+    with Server(*inputs.words('xspace')) as s:
+        every = json.loads(s.run('slices', '0', '0', '1000')[1])
+        few = json.loads(s.run('slices', '0', '0', '10')[1])
+        assert every['resolution_ns'] == 0 and few['resolution_ns'] > 0 and few['count'] < every['count']
+        assert sum(r['count'] for r in rows(few)) == sum(r['count'] for r in rows(every))
+        part = rows(json.loads(s.run('slices', '2000', '3000', '1000')[1]))
+        assert part and all(r['start_ns'] < 3000 and r['start_ns'] + r['duration_ns'] >= 2000 for r in part)
+        for words, text in ((['slices', '0'], 'slices takes three numbers'), (['slices', '0', '0', '0'], 'slices gives 1 to')):
+            status, said, _ = s.run(*words)
+            assert status == 400 and said.startswith(text), said
+
+
+def serve_refuses():
+    """Other hosts, origins, tokens, methods, addresses, commands and outputs."""
+    with Server(inputs.words('profile')[0]) as s:
+        own = '127.0.0.1:%d' % s.port
+        for expected, path, more in ((403, '', {'Host': 'evil.example'}), (403, '', {'Host': 'evil.example:%d' % s.port}), (403, '', {'Origin': 'http://evil.example'}),
+                                     (403, '', {'Origin': 'null'}), (403, '', {'Sec_Fetch_Site': 'cross-site'}), (403, '', {'token': '0' * 32}), (403, '', {'token': ''}),
+                                     (403, '', {'token': s.token[:-1]}), (404, 'v1/', {}), (404, '../' + s.token + '/', {}), (404, '%2e%2e/', {}), (400, 'v1/run?w=%zz', {}),
+                                     (400, 'v1/run?w=%00', {}), (400, 'v1/run?x=op', {}), (400, 'v1/run?' + 'w=a&' * 65, {}), (414, 'v1/run?w=' + 'a' * 20000, {}),
+                                     (200, '', {'Host': own}), (200, '', {'Host': 'localhost:%d' % s.port, 'Origin': 'http://' + own, 'Sec_Fetch_Site': 'same-origin'})):
+            status = s.ask(path, **more)[0]
+            assert status == expected, (expected, status, path[:40], more)
+        assert s.ask('', method='POST')[0] >= 400 and s.ask('', method='DELETE')[0] >= 400 and s.ask('', method='POST', body=b'x')[0] >= 400
+        for words, text in ((['convert', '-output', 'profile:outfile=x'], 'the server does not run this command'), (['op'], 'the server answers with -output json alone'),
+                            (['op', '-output', 'json:outfile=x'], 'the server answers with -output json alone'), (['scope', '-viz', '-output', 'json'], 'the server answers with -output json alone'),
+                            (['scope', '-dump_to_file', 'x', '-output', 'json'], 'the server answers with -output json alone'), (['gpu', '/etc', '--output=json'], 'the server does not run this command'),
+                            (['diff', '/etc/passwd', '/etc/passwd', '-output', 'json'], 'the server does not run this command'), (['set', '-max_depth', '1'], 'the server does not run this command')):
+            status, said, _ = s.run(*words)
+            assert status == 400 and said.startswith(text), (words, said)
+        assert not os.path.exists('x') and s.run('op', '-output', 'json')[0] == 200
+        busy = subprocess.run([ARGS.program, 'serve', inputs.words('profile')[0], '--port=%d' % s.port], capture_output=True, text=True)
+        assert busy.returncode == 1 and 'the port cannot be used: another program may have it' in busy.stderr, busy.stderr
+
+
+def serve_survives():
+    """Requests that are cut, too long or no HTTP leave the server able to answer."""
+    with Server(inputs.words('profile')[0]) as s:
+        for data in (b'', b'GET', b'\0' * 100, b'GET / HTTP/1.1\r\n' + b'A: b\r\n' * 20000, b'GET /%s/ HTTP/9.9\r\n\r\n' % s.token.encode(), b'GET http://evil/ HTTP/1.1\r\nHost: a\r\n\r\n',
+                     b'POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n', b'GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n'):
+            with socket.create_connection(('127.0.0.1', s.port), timeout=60) as c:
+                try:
+                    c.sendall(data)
+                    c.shutdown(socket.SHUT_WR)
+                    c.recv(100)
+                except OSError:
+                    pass  # the server has cut it off
+            assert s.ask('v1/index')[0] == 200
+        held = [socket.create_connection(('127.0.0.1', s.port), timeout=60) for _ in range(100)]
+        assert s.ask('v1/index')[0] == 200
+        for c in held:
+            c.close()
+
+
+def main():
+    tests = [report_has_the_commands_numbers, report_is_closed, report_of_two_sides, report_is_small, views_write_pages]
+    server = [serve_answers, serve_reduces_slices, serve_refuses, serve_survives]
+    if not has(ARGS.program, 'page'):
+        print('skipped: no page in this build')
+        print('0 passed, 0 failed, %d skipped' % len(tests + server))
+        return 0
+    if has(ARGS.program, 'libevent'):
+        tests += server
+    else:
+        print('skipped: no libevent in this build')
+    if ARGS.names:
+        tests = [t for t in tests if any(n in t.__name__ for n in ARGS.names)]
+    return cases.run(tests)
+
+
+if __name__ == '__main__':
+    a = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    a.add_argument('--program', default=os.path.join(inputs.ROOT, 'build/check/tfprof'))
+    a.add_argument('names', nargs='*')
+    ARGS = a.parse_args()
+    ARGS.program = os.path.abspath(ARGS.program)
+    sys.exit(main())

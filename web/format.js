@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as the commands print them (src/base/fmt.c).
+
+const UNITS = { us: ['us', 'ms', 'sec'], bytes: ['B', 'KB', 'MB'], count: ['', 'k', 'm', 'b'] };
+
+// Two decimals; a tie goes to the even digit, as in the commands.
+function fixed2(v) {
+	const size = Math.abs(v), part = size - Math.floor(size);
+	if (part === 0.125 || part === 0.625)
+		return (v < 0 ? '-' : '') + Math.floor(size) + (part === 0.125 ? '.12' : '.62');
+	return v.toFixed(2);
+}
+
+function scaled(n, units) {
+	if (n < 1000)
+		return Math.round(n) + units[0];
+	let div = 1000, i = 1;
+	while (i + 1 < units.length && Math.floor(n / 1000) >= div) {
+		div *= 1000;
+		i++;
+	}
+	return fixed2(n / div) + units[i];
+}
+
+// Nanoseconds with three digits, as the tables of traces have them.
+export function nanoseconds(v) {
+	const units = ['ns', 'us', 'ms', 's'];
+	let u = 0;
+	for (; u < 3 && Math.abs(v) >= 999.5; u++)
+		v /= 1000;
+	return v.toFixed(!u || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2) + units[u];
+}
+
+export function number(v, unit) {
+	if (v === null || v === undefined)
+		return '';
+	if (unit === 'ns')
+		return nanoseconds(v);
+	if (unit === 'percent')
+		return fixed2(v) + '%';
+	return scaled(v, UNITS[unit] || UNITS.count);
+}
+
+// A difference with its sign and three digits (fmt_quantity).
+export function difference(v, unit) {
+	const units = UNITS[unit] || UNITS.count;
+	let size = Number(Math.abs(v).toPrecision(3)), i = 0;
+	while (size >= 1000 && i + 1 < units.length) {
+		size /= 1000;
+		i++;
+	}
+	return (v < 0 ? '-' : '+') + Number(size.toPrecision(3)) + units[i];
+}
+
+export function percent(part, whole) {
+	return whole ? fixed2(100 * part / whole) + '%' : '';
+}
+
+// All digits, for tooltips.
+export function exact(v, unit) {
+	if (v === null || v === undefined)
+		return '';
+	const names = { us: ' \u00b5s', ns: ' ns', bytes: ' bytes' };
+	return v.toLocaleString('en-US') + (names[unit] || '');
+}
+
+// A word of a command line as a shell reads it.
+export function quote(word) {
+	return /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
+}
+
+// Text that cannot change the direction or the line of what stands around it.
+export function plain(text) {
+	return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+		c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
+}
+
+// At most n characters, with the middle left out.
+export function shorten(text, n) {
+	if (text.length <= n)
+		return text;
+	const head = Math.ceil((n - 1) / 2);
+	return text.slice(0, head) + '\u2026' + text.slice(text.length - (n - 1 - head));
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens the report and shows its pages.
+import { button, el, replace } from './dom.js';
+import { Report } from './data.js';
+import { shorten, plain } from './format.js';
+import { link, onChange, read } from './state.js';
+import { comparePage } from './page_compare.js';
+import { overviewPage } from './page_overview.js';
+import { tablesPage } from './page_tables.js';
+import { timelinePage } from './page_timeline.js';
+import { viewPage } from './page_view.js';
+
+const VIEWS = [['scope', 'Scopes'], ['graph', 'Graph'], ['op', 'Types'], ['code', 'Code']];
+const TABLES = ['devices', 'kernels', 'steps', 'gpu'];
+const KNOWN = ['scope', 'graph', 'op', 'code', 'slices', 'diff', 'step', 'advise', ...TABLES];
+
+// The pages that have something to show: [name, title, make].
+function pages(report) {
+	const out = [], tables = TABLES.filter(n => report.has(n)), rest = [...new Set(report.list.map(x => x.name))].filter(n => !KNOWN.includes(n));
+	if (report.has('diff'))
+		out.push(['compare', 'Compare', () => comparePage(report)]);
+	else if (report.list.length > 1)
+		out.push(['overview', 'Overview', () => overviewPage(report)]);
+	for (const [name, title] of VIEWS)
+		if (report.has(name))
+			out.push([name, title, () => viewPage(report, name)]);
+	if (report.has('slices'))
+		out.push(['timeline', 'Timeline', () => timelinePage(report)]);
+	if (tables.length)
+		out.push(['devices', 'Devices', () => tablesPage(report, tables)]);
+	for (const name of rest)
+		out.push([name, name[0].toUpperCase() + name.slice(1), () => tablesPage(report, [name])]);
+	if (!out.length)
+		out.push(['advise', 'Advice', () => tablesPage(report, ['advise'])]);
+	return out;
+}
+
+function theme() {
+	const wanted = matchMedia('(prefers-color-scheme: dark)');
+	const set = on => {
+		document.documentElement.dataset.dark = String(on);
+		dispatchEvent(new Event('resize'));
+	};
+	set(wanted.matches);
+	wanted.addEventListener('change', e => { set(e.matches); show(); });
+	return button('Light or dark', { class: 'ghost theme', 'aria-label': 'Switch between light and dark', title: 'Light or dark' }, () => {
+		set(document.documentElement.dataset.dark !== 'true');
+		show();
+	});
+}
+
+let report, all, main, nav, shown = '';
+
+async function show() {
+	const { page } = read(), [name, title, make] = all.find(p => p[0] === page) || all[0];
+	if (!read().page)
+		history.replaceState(null, '', link(name));
+	for (const a of nav.querySelectorAll('a'))
+		a.toggleAttribute('aria-current', a.dataset.page === name);
+	nav.querySelector('[aria-current]').setAttribute('aria-current', 'page');
+	const wanted = shown = location.hash;
+	main.setAttribute('aria-busy', 'true');
+	try {
+		const content = await make();
+		if (wanted !== shown)
+			return;
+		replace(main, el('h1', { class: 'sr' }, title), content);
+	} catch (e) {
+		replace(main, el('p', { class: 'empty bad', role: 'alert' }, 'This page cannot be shown: ' + e.message));
+		console.error(e);
+	}
+	main.dataset.page = name;
+	main.setAttribute('aria-busy', 'false');
+}
+
+function inputName() {
+	const first = report.list.find(x => x.words.length > 1);
+	const words = first ? first.words.slice(first.name === 'diff' ? 2 : 1) : [];
+	return words.map(w => plain(w.split('/').filter(Boolean).pop() || w)).join(first && first.name === 'diff' ? ' vs ' : ', ');
+}
+
+async function start() {
+	const button_ = theme();
+	document.body.append(el('div', { id: 'live', class: 'sr', role: 'status', 'aria-live': 'polite' }));
+	try {
+		report = await Report.open();
+	} catch (e) {
+		document.body.append(el('p', { class: 'empty bad', role: 'alert' }, 'The report cannot be read: ' + e.message));
+		throw e;
+	}
+	all = pages(report);
+	const name = inputName();
+	document.title = (name ? shorten(name, 60) + ' \u2013 ' : '') + 'tfprof';
+	nav = el('nav', { class: 'tabs', 'aria-label': 'Pages' }, all.map(([page, title]) => el('a', { href: link(page), 'data-page': page }, title)));
+	main = el('main', { id: 'main', tabindex: -1 });
+	document.body.append(el('header', {}, el('a', { class: 'skip', href: '#main', onclick: e => { e.preventDefault(); main.focus(); } }, 'Skip to the page'),
+		el('span', { class: 'brand' }, 'tfprof'), el('span', { class: 'input clip', title: name }, name), nav, el('span', { class: 'grow' }), button_), main);
+	onChange(show);
+	await show();
+	document.documentElement.dataset.ready = 'true';
+}
+
+start();

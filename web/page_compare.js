@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The difference of two sides: a flame graph coloured by change, and a table.
+import { copyButton, el, replace, select } from './dom.js';
+import { difference, exact, number, plain, quote, shorten } from './format.js';
+import { change } from './palette.js';
+import { link, read, update } from './state.js';
+import { Icicle } from './icicle.js';
+import { describe, inOrder, Tree } from './tree.js';
+import { TreeTable } from './treetable.js';
+
+class DiffTree extends Tree {
+	link() {
+		this.flat = false;
+		this.shift = 0;
+		this.n = this.table.count;
+		super.link();
+		this.label0 = 'all';
+	}
+
+	label(i) {
+		return i === 0 ? 'all' : super.label(i);
+	}
+}
+
+class ComparePage {
+	constructor(entry) {
+		this.entry = entry;
+		this.document = entry.document;
+		this.tree = new DiffTree(entry.document);
+		this.sides = [this.document.minuend, this.document.subtrahend];
+		this.names = this.shortNames();
+		this.metrics = inOrder(this.tree.table.columns.filter(c => c.name.startsWith('difference_')).map(c => describe(c, c.name.slice(11)))
+			.filter(m => this.sides.some(s => this.column(m, 'total', s).some(v => v !== 0))));
+		const values = read().values;
+		this.metric = this.metrics.find(m => m.name === values.get('metric')) || this.metrics[0];
+		this.query = values.get('q') || '';
+		this.zoomed = values.get('zoom') ? this.tree.find(values.get('zoom')) : 0;
+		this.sort = values.get('sort') || 'change';
+		this.selected = this.zoomed;
+	}
+
+	// What people call the sides: their files, if those have different names.
+	shortNames() {
+		const names = this.sides.map(s => this.document.sides.find(x => x.name === s)).map(x => plain(x.path.split('/').filter(Boolean).pop() || x.name));
+		return names[0] === names[1] ? this.sides : names;
+	}
+
+	column(metric, which, side) {
+		return this.tree.table.numbers(`${which}_${metric.name}_${side}`);
+	}
+
+	build(choice) {
+		this.icicle = new Icicle({
+			name: 'Differential icicle; the table shows the same entries', fill: i => change(this.share(i)), label: i => this.tree.label(i),
+			tip: i => this.tip(i), select: i => this.choose(i, true),
+		});
+		this.rows = new TreeTable({
+			name: 'Differences as a table', columns: () => this.columns(), cells: i => this.cells(i), weight: i => this.values.total[i], label: i => this.tree.label(i) + this.mark(i),
+			select: i => this.choose(i, false), open: i => this.choose(i, true), sort: key => { this.sort = key; this.refresh(); },
+		});
+		this.crumbs = el('nav', { class: 'crumbs', 'aria-label': 'Zoom' });
+		this.found = el('span', { class: 'muted', id: 'found' });
+		const search = el('input', { type: 'search', placeholder: 'Search names (pattern)', 'aria-label': 'Search names', value: this.query, oninput: () => { this.query = search.value; this.refresh(); } });
+		const nodes = this.document.nodes;
+		const page = el('div', { class: 'view' },
+			el('div', { class: 'toolbar' }, choice, el('label', {}, el('span', { class: 'muted' }, 'Metric'), select('Metric', this.metrics.map(m => [m.name, m.label]), this.metric.name, v => {
+				this.metric = this.metrics.find(m => m.name === v);
+				this.refresh();
+			})), search, this.found, el('span', { class: 'grow' }), copyButton('Copy command', () => ['tfprof', ...this.entry.words, '-select', this.metric.name, '-order_by', this.metric.name].map(quote).join(' '))),
+			el('p', { class: 'hint' }, el('span', { class: 'swatch less' }), `less in ${this.names[0]}`, el('span', { class: 'swatch more' }), `more in ${this.names[0]} than in ${this.names[1]}. Width: both together. `,
+				`${nodes.both.toLocaleString('en-US')} nodes in both, ${nodes.gone} only in ${this.names[0]}, ${nodes.new} only in ${this.names[1]}, ${nodes.renamed} renamed.`),
+			this.gates(), this.crumbs, el('div', { class: 'split' }, el('div', { class: 'pane' }, this.icicle.box), el('div', { class: 'pane' }, this.rows.box)));
+		this.refresh();
+		return page;
+	}
+
+	gates() {
+		const list = this.document.gates || [];
+		return list.length ? el('ul', { class: 'notes' }, list.map(g => el('li', { class: g.holds ? '' : 'bad' }, `${g.rule} ${g.holds ? 'holds' : 'fails'}: ${g.text}`))) : null;
+	}
+
+	mark(i) {
+		const state = this.tree.value('state', i), other = this.tree.value('renamed', i);
+		return other ? '  \u2192 ' + shorten(plain(other), 60) : state === 'new' || state === 'gone' ? `  (only in ${state === 'gone' ? this.names[0] : this.names[1]})` : '';
+	}
+
+	share(i) {
+		const both = this.first[i] + this.last[i];
+		return both ? (this.first[i] - this.last[i]) / both * 2 : 0;
+	}
+
+	columns() {
+		const sorted = key => ({ key, sort: true, sorted: this.sort === key });
+		return [{ label: 'Name', class: 'tt-name', ...sorted('name') }, { label: shorten(this.names[0], 16), title: this.names[0], class: 'num', ...sorted('first') },
+			{ label: shorten(this.names[1], 16), title: this.names[1], class: 'num', ...sorted('last') }, { label: 'Difference', class: 'num diff', ...sorted('change') }, { label: 'Ratio', class: 'num wide', key: 'ratio' }];
+	}
+
+	cells(i) {
+		const m = this.metric, d = this.first[i] - this.last[i];
+		return [{ text: number(this.first[i], m.unit), title: exact(this.first[i], m.unit) }, { text: number(this.last[i], m.unit), title: exact(this.last[i], m.unit) },
+			{ text: d ? difference(d, m.unit) : '0', class: 'diff ' + (d > 0 ? 'up' : d < 0 ? 'down' : 'faint'), title: exact(d, m.unit) }, { text: this.first[i] && this.last[i] ? '\u00d7' + (this.first[i] / this.last[i]).toFixed(2) : '', class: 'wide' }];
+	}
+
+	tip(i) {
+		const m = this.metric, d = this.first[i] - this.last[i];
+		return [shorten(plain(this.tree.path(i)), 300), [[this.names[0], number(this.first[i], m.unit)], [this.names[1], number(this.last[i], m.unit)], ['Difference', d ? difference(d, m.unit) : '0']]];
+	}
+
+	refresh() {
+		const { tree } = this;
+		this.first = this.column(this.metric, 'total', this.sides[0]);
+		this.last = this.column(this.metric, 'total', this.sides[1]);
+		const both = this.first.map((v, i) => v + this.last[i]), size = this.first.map((v, i) => Math.abs(v - this.last[i]));
+		this.values = { total: both, own: both };
+		const found = this.query ? tree.search(this.query, this.values) : null;
+		this.found.textContent = found ? found.count.toLocaleString('en-US') + ' found' : '';
+		const by = { first: this.first, last: this.last, change: size }[this.sort];
+		const order = i => tree.children(i).sort((a, b) => by ? by[b] - by[a] || a - b : tree.label(a) < tree.label(b) ? -1 : 1);
+		this.rows.set(tree, this.zoomed, order, found);
+		this.icicle.set(tree, this.values, this.zoomed, this.selected, found);
+		replace(this.crumbs, tree.ancestors(this.zoomed).map((i, k) => [k ? el('span', { class: 'muted', 'aria-hidden': 'true' }, '\u203a') : null,
+			i === this.zoomed ? el('span', { 'aria-current': 'location' }, tree.label(i)) : el('button', { type: 'button', class: 'link', onclick: () => this.choose(i, true) }, tree.label(i))]));
+		update({ metric: this.metric === this.metrics[0] ? '' : this.metric.name, q: this.query, zoom: this.zoomed ? tree.path(this.zoomed) : '', sort: this.sort === 'change' ? '' : this.sort });
+	}
+
+	choose(i, zoom) {
+		this.selected = i;
+		if (zoom && this.tree.hasChildren(i) && this.zoomed !== i) {
+			this.zoomed = i;
+			this.refresh();
+		}
+		this.rows.choose(i, true);
+		this.icicle.selected = i;
+		this.icicle.draw();
+	}
+}
+
+export async function comparePage(report) {
+	const list = report.all('diff'), entries = [];
+	for (let i = 0; i < list.length; i++)
+		try {
+			entries.push(await report.entry('diff', i));
+		} catch (e) {
+			// The sides have nothing to compare in this view.
+		}
+	const chosen = read().values.get('view') || 'scope';
+	const entry = entries.find(x => x.document.view === chosen) || entries[0];
+	const choice = el('label', {}, el('span', { class: 'muted' }, 'View'), select('View', entries.map(x => [x.document.view, x.document.view]), entry.document.view,
+		v => { location.hash = link('compare', { view: v }); }));
+	const page = new ComparePage(entry);
+	return page.metrics.length ? page.build(choice) : el('div', {}, choice, el('p', { class: 'empty' }, 'Neither side has numbers to compare.'));
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first page: what was loaded, where the time went, what to look at.
+import { barList, legend, stacked, utilisation } from './charts.js';
+import { el } from './dom.js';
+import { exact, number, percent, plain, shorten } from './format.js';
+import { link } from './state.js';
+import { table } from './data.js';
+import { Tree } from './tree.js';
+
+const TOP = 8;
+const DEVICE_PARTS = [['Compute', '--compute', 'compute_busy_ns'], ['Communication', '--communication', 'communication_busy_ns'],
+	['Copy', '--copy', 'copy_busy_ns'], ['Idle', '--idle', 'idle_ns']];
+
+function card(title, ...content) {
+	return el('section', { class: 'card' + (title === 'Steps' ? ' whole' : '') }, el('h2', {}, title), content);
+}
+
+function figures(document) {
+	const total = document.total || {}, steps = document.steps ? document.steps.used.length : 0, per = steps > 1 ? 'average of ' + steps + ' steps' : '';
+	const list = [['micros', 'us', 'Time per step', per], ['accelerator_micros', 'us', 'On accelerators', ''], ['cpu_micros', 'us', 'On the CPU', ''],
+		['peak_bytes', 'bytes', 'Peak memory', 'sum over nodes'], ['bytes', 'bytes', 'Requested memory', 'sum over nodes'], ['params', 'count', 'Parameters', ''], ['float_ops', 'count', 'Float operations', '']];
+	const tiles = list.filter(([m]) => total[m] > 0).map(([m, unit, label, note]) => el('div', { class: 'tile' },
+		el('span', { class: 'muted' }, label), el('strong', { 'data-metric': m, title: exact(total[m], unit) }, number(total[m], unit)),
+		el('small', { class: 'muted' }, m.endsWith('_micros') ? percent(total[m], total.micros) + ' of the time' : note)));
+	return tiles.length ? el('div', { class: 'tiles' }, tiles) : null;
+}
+
+// The entries with the largest own numbers.
+function hottest(tree, metric, page) {
+	const v = tree.values(metric.name), order = Array.from(v.own.keys()).filter(i => v.own[i] > 0).sort((a, b) => v.own[b] - v.own[a]).slice(0, TOP);
+	return barList(order.map(i => ({ label: shorten(plain(tree.path(i)), 90), value: v.own[i],
+		link: link(page, { select: tree.path(i), metric: metric.name }) })), metric.unit, v.total[0]);
+}
+
+async function hot(report, page, title) {
+	const entry = await report.entry(page);
+	if (!entry)
+		return null;
+	const tree = new Tree(entry.document), metric = tree.metrics[0];
+	return metric ? card(`${title}: ${metric.label.toLowerCase()}`, hottest(tree, metric, page)) : null;
+}
+
+// Steps of a trace by what devices did; of a profile by where its nodes ran.
+async function steps(report) {
+	const entry = await report.entry('steps');
+	if (entry && entry.document.steps.length) {
+		const d = entry.document, t = table({ rows: d.steps });
+		const over = i => t.value('communication_compute_overlap_ns', i) || 0;
+		const value = (name, i) => Math.max(0, t.value(name, i) - (name === 'communication_busy_ns' ? over(i) : 0));
+		return card('Steps', stacked(t.count, DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => value(name, i) })),
+			i => 'step ' + t.value('step', i), 'ns', 'Time of each step by what the devices did'));
+	}
+	const list = report.all('step');
+	if (!list.length)
+		return null;
+	const totals = [];
+	for (let i = 0; i < list.length; i++) {
+		const d = (await report.entry('step', i)).document;
+		totals.push({ step: d.steps.used[0], ...d.total });
+	}
+	if (!totals.some(t => t.micros > 0))
+		return null;
+	const parts = [{ label: 'Accelerators', color: '--compute', value: i => totals[i].accelerator_micros }, { label: 'CPU', color: '--host', value: i => totals[i].cpu_micros }];
+	return card('Steps', stacked(totals.length, parts, i => 'step ' + totals[i].step, 'us', 'Time of each step on accelerators and CPU'));
+}
+
+async function devices(report) {
+	const entry = await report.entry('devices');
+	if (!entry || !entry.document.devices.length)
+		return null;
+	const rows = entry.document.devices, over = i => rows[i].communication_compute_overlap_ns || 0;
+	const parts = DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => Math.max(0, rows[i][name] - (name === 'communication_busy_ns' ? over(i) : 0)) }));
+	return card('Devices', utilisation(rows.length, parts, i => rows[i].device, i => percent(rows[i].busy_ns, rows[i].span_ns) + ' busy'),
+		legend(parts), el('a', { href: link('devices') }, 'All devices and kernels'));
+}
+
+async function kernels(report) {
+	const entry = await report.entry('kernels');
+	if (!entry || !entry.document.kernels.length)
+		return null;
+	const rows = entry.document.kernels, whole = rows.reduce((a, r) => a + r.total_ns, 0);
+	return card('Hottest kernels', barList(rows.slice(0, TOP).map(r => ({ label: shorten(plain(r.name), 90), value: r.total_ns, link: link('devices'), title: plain(r.name) })), 'ns', whole));
+}
+
+async function advice(report) {
+	const entry = await report.entry('advise');
+	if (!entry || !entry.document.rows.length)
+		return null;
+	const names = { AcceleratorUtilizationChecker: 'Use of accelerators', ExpensiveOperationChecker: 'Expensive operations', OperationChecker: 'Operations', JobChecker: 'Job' };
+	const page = text => text.includes('operation type') ? 'op' : text.includes('graph node') ? 'scope' : report.has('code') ? 'code' : 'scope';
+	return card('Advice', entry.document.rows.map(r => el('div', { class: 'advice' },
+		el('h3', {}, names[r.checker] || r.checker), el('pre', {}, plain(r.report.replace(/\n/g, '\u0001')).replace(/\\u0001/g, '\n')),
+		r.checker === 'ExpensiveOperationChecker' && report.has(page(r.report)) ? el('a', { href: link(page(r.report)) }, 'Look at ' + page(r.report)) : null)));
+}
+
+function notes(first) {
+	const list = first.warnings || [];
+	return list.length ? card('Notes', el('ul', { class: 'notes' }, list.map(w => el('li', {}, plain(w))))) : null;
+}
+
+function inputs(first) {
+	const list = first.sources || [];
+	return list.length ? card('Input', el('table', { class: 'plain' }, el('tbody', {}, list.slice(0, 50).map(s => el('tr', {}, el('th', { scope: 'row' }, s.kind.replace(/_/g, ' ')), el('td', { class: 'text' }, plain(s.path)))),
+		list.length > 50 ? el('tr', {}, el('td', {}, `and ${list.length - 50} more`)) : null))) : null;
+}
+
+export async function overviewPage(report) {
+	const first = (await report.entry(report.list[0].name)).document;
+	const parts = await Promise.all([steps(report), devices(report), hot(report, 'op', 'Hottest types'), hot(report, 'scope', 'Hottest nodes'), kernels(report), hot(report, 'code', 'Hottest lines'), advice(report)]);
+	return el('div', { class: 'overview' }, figures(first), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages of tables: devices and kernels of traces, recordings, and every document without a page of its own.
+import { copyButton, el } from './dom.js';
+import { quote } from './format.js';
+import { columnsOf, Table, table } from './data.js';
+import { dataTable } from './table.js';
+
+const SORTS = { kernels: 'total_ns', devices: 'busy_ns' };
+
+function section(title, t, command, sort) {
+	if (!t.count)
+		return null;
+	return el('section', { class: 'card' }, el('div', { class: 'cardhead' }, el('h2', {}, title), el('span', { class: 'muted' }, t.count.toLocaleString('en-US') + (t.count === 1 ? ' row' : ' rows')),
+		el('span', { class: 'grow' }), copyButton('Copy command', () => ['tfprof', ...command].map(quote).join(' '))),
+	dataTable(t, { name: title, filter: true, sort }));
+}
+
+function name(key) {
+	return key[0].toUpperCase() + key.slice(1).replace(/_/g, ' ');
+}
+
+// Members of a document that are lists of rows, as tables.
+export function tables(document) {
+	if (document.arrays || Array.isArray(document.rows))
+		return [[name(document.view || document.schema.name.replace('tfprof/', '')), table(document)]];
+	return Object.entries(document).filter(([key, v]) => Array.isArray(v) && v.length && typeof v[0] === 'object' && !['sources', 'columns', 'tracks', 'sides'].includes(key))
+		.map(([key, rows]) => {
+			const columns = columnsOf(rows);
+			return [name(key), new Table(columns, rows.length, (c, i) => rows[i][columns[c].name] ?? null)];
+		});
+}
+
+export async function tablesPage(report, names) {
+	const out = [];
+	for (const n of names) {
+		const entry = await report.entry(n);
+		if (entry)
+			out.push(tables(entry.document).map(([title, t]) => section(title, t, entry.words, SORTS[n])));
+	}
+	return el('div', { class: 'stack' }, out);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timeline: lanes of devices, streams and threads.
+import { button, el, replace } from './dom.js';
+import { exact, nanoseconds, plain } from './format.js';
+import { Lanes } from './lanes.js';
+import { read, update } from './state.js';
+import { Timeline } from './timeline.js';
+
+const ROWS = 100000, SETTLE = 200; // of an answer of the server; milliseconds without a movement
+
+export async function timelinePage(report) {
+	const entry = await report.entry('slices');
+	let lanes = new Lanes(entry.document), matches = [], at = -1, timer = 0;
+	const details = el('section', { class: 'details', 'aria-label': 'Selected slice' }), found = el('span', { class: 'muted', id: 'found' });
+	const view = new Timeline({ select: describe, moved });
+
+	function describe(row) {
+		const t = lanes.table;
+		if (row < 0)
+			return replace(details, el('p', { class: 'muted' }, 'Click a slice for its details. W and S or ctrl-wheel zoom, A and D or dragging move, 0 shows everything.'));
+		const track = lanes.tracks.find(k => k.track === t.value('track', row)), count = t.value('count', row);
+		const launch = t.value('launch', row), from = launch === null ? -1 : lanes.rowOf(launch), number = t.value('slice', row), to = number === null ? [] : lanes.launchedBy(number);
+		const facts = [['Duration', exact(lanes.length[row], 'ns')], ['Start', exact(lanes.start[row] - entry.document.start_ns, 'ns')], ['Category', t.value('category', row)],
+			['Track', [track.title, track.name].filter(Boolean).join(' \u00b7 ')], count > 1 ? ['Together', count.toLocaleString('en-US') + ' slices; the longest one is named'] : null,
+			from >= 0 ? ['Launched', nanoseconds(lanes.start[row] - lanes.start[from]) + ' before its start'] : null, to.length ? ['Launches', to.length === 1 ? plain(t.value('name', to[0])) : to.length + ' slices'] : null];
+		replace(details, el('h2', { class: 'path' }, lanes.names(row).slice(0, 1000)),
+			el('div', { class: 'facts' }, facts.filter(Boolean).map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v)),
+				from >= 0 ? button('Show launch', { class: 'link' }, () => view.find(from)) : null, to.length ? button('Show launched work', { class: 'link' }, () => view.find(to[0])) : null));
+	}
+
+	// Remembers the time that is shown; live, asks for its details once the movement ends.
+	function moved(from, to) {
+		clearTimeout(timer);
+		timer = setTimeout(async () => {
+			update({ from: Math.round(from), to: Math.round(to) });
+			const d = lanes.document;
+			if (!report.live || !entry.document.resolution_ns || (d.from_ns <= from && d.to_ns >= to && d.resolution_ns <= (to - from) / view.width))
+				return;
+			const length = to - from, answer = await report.run(['slices', String(Math.floor(from - length)), String(Math.ceil(to + length)), String(ROWS)]);
+			lanes = new Lanes({ ...answer, start_ns: entry.document.start_ns, end_ns: entry.document.end_ns });
+			view.selected = -1;
+			view.set(lanes, from, to);
+			look(search.value);
+		}, SETTLE);
+	}
+
+	function look(text) {
+		matches = [];
+		view.match = text ? new Uint8Array(lanes.n) : null;
+		if (text) {
+			let pattern;
+			try {
+				pattern = new RegExp(text, 'i');
+			} catch (e) {
+				pattern = { test: s => s.includes(text) };
+			}
+			for (let i = 0; i < lanes.n; i++)
+				if (pattern.test(lanes.names(i))) {
+					view.match[i] = 1;
+					matches.push(i);
+				}
+			matches.sort((a, b) => lanes.start[a] - lanes.start[b]);
+		}
+		at = -1;
+		found.textContent = text ? `${matches.length.toLocaleString('en-US')} found` : '';
+		update({ q: text });
+		view.draw();
+	}
+
+	function next(by) {
+		if (!matches.length)
+			return;
+		at = (at + by + matches.length) % matches.length;
+		view.find(matches[at]);
+		found.textContent = `${at + 1} of ${matches.length.toLocaleString('en-US')}`;
+	}
+
+	const values = read().values;
+	const search = el('input', { type: 'search', placeholder: 'Search slices (pattern)', 'aria-label': 'Search slices', value: values.get('q') || '', oninput: () => look(search.value),
+		onkeydown: e => { if (e.key === 'Enter') next(e.shiftKey ? -1 : 1); } });
+	const d = entry.document, reduced = d.resolution_ns > 0;
+	const margin = (d.end_ns - d.start_ns) * 0.01;
+	view.set(lanes, Number(values.get('from')) || d.start_ns - margin, Number(values.get('to')) || d.end_ns + margin);
+	if (search.value)
+		look(search.value);
+	describe(-1);
+	return el('div', { class: 'view' }, el('div', { class: 'toolbar' }, search, button('Previous', { class: 'ghost' }, () => next(-1)), button('Next', { class: 'ghost' }, () => next(1)), found, el('span', { class: 'grow' }),
+		el('span', { class: 'muted' }, d.slices.toLocaleString('en-US') + ' slices'),
+		button('\u2212', { class: 'ghost', 'aria-label': 'Zoom out' }, () => view.zoom(1 / 0.6)), button('+', { class: 'ghost', 'aria-label': 'Zoom in' }, () => view.zoom(0.6)), button('Fit', { class: 'ghost' }, () => view.all())),
+	reduced && !report.live ? el('p', { class: 'hint' }, `Reduced: slices shorter than ${nanoseconds(d.resolution_ns)} that stand together are drawn as one. `, el('code', {}, 'tfprof serve'), ' shows all of them.') : null,
+	view.box, details);
+}

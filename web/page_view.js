@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// A view (scope, graph, op, code): icicle and table of the same tree.
+import { announce, button, copyButton, el, replace, select } from './dom.js';
+import { exact, number, percent, plain, quote, shorten } from './format.js';
+import { fill } from './palette.js';
+import { read, update } from './state.js';
+import { Icicle } from './icicle.js';
+import { Tree } from './tree.js';
+import { TreeTable } from './treetable.js';
+
+const HINTS = {
+	scope: 'Names split at their slashes. A scope contains everything below it.',
+	graph: 'Below each node are the nodes that it reads from.',
+	op: 'All nodes of a type together.',
+	code: 'Lines of the program, the outermost first, with what they caused.',
+};
+
+function escaped(path) {
+	return path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+class ViewPage {
+	constructor(entry, report) {
+		Object.assign(this, { entry, report });
+		this.tree = new Tree(entry.document);
+		const values = read().values;
+		const metric = this.tree.metrics.find(m => m.name === values.get('metric')) || this.tree.metrics[0];
+		this.metric = metric;
+		this.query = values.get('q') || '';
+		this.sort = values.get('sort') || 'total';
+		this.zoomed = values.get('zoom') ? this.tree.find(values.get('zoom')) : 0;
+		this.selected = values.get('select') ? this.tree.find(values.get('select')) : this.zoomed;
+		this.groups = this.group();
+		this.whole = this.tree;
+		this.reduced = report.live && entry.document.truncation && entry.document.truncation.hidden_by.min > 0;
+	}
+
+	// Live, with small entries left out: asks for those of a metric or below an entry.
+	async ask(metric, path) {
+		const start = path ? ['-start_name_regexes', escaped(path)] : [];
+		this.tree = new Tree(await this.report.reduced(this.entry.run, metric, start));
+		if (!path)
+			this.whole = this.tree;
+		this.metric = this.tree.metrics.find(m => m.name === metric) || this.tree.metrics[0];
+		this.groups = this.group();
+		this.zoomed = this.selected = path ? this.tree.find(path) : 0;
+		this.refresh();
+		this.choose(this.selected, false);
+	}
+
+	// The hue of an entry: that of its scope below the root; the largest scopes come first.
+	group() {
+		const { tree } = this, groups = new Int32Array(tree.n);
+		let top = 0;
+		while (tree.children(top).length === 1)
+			top = tree.children(top)[0];
+		const total = this.metric ? tree.values(this.metric.name).total : new Float64Array(tree.n);
+		tree.children(top).sort((a, b) => total[b] - total[a]).forEach((i, k) => groups.fill(k, i, tree.end[i]));
+		return groups;
+	}
+
+	build() {
+		this.icicle = new Icicle({
+			name: 'Icicle of the view; the table shows the same entries',
+			fill: i => fill(this.groups[i], this.tree.label(i)), label: i => this.tree.label(i),
+			tip: i => this.tip(i), select: i => this.choose(i, true),
+		});
+		this.rows = new TreeTable({
+			name: this.tree.kind + ' as a table', columns: () => this.columns(), cells: i => this.cells(i),
+			weight: i => this.values.total[i], label: i => this.tree.label(i), select: i => this.choose(i, false), open: i => this.choose(i, true),
+			sort: key => { this.sort = key; this.refresh(); },
+		});
+		this.found = el('span', { class: 'muted', id: 'found' });
+		this.crumbs = el('nav', { class: 'crumbs', 'aria-label': 'Zoom' });
+		this.details = el('section', { class: 'details', 'aria-label': 'Selected entry' });
+		const page = el('div', { class: 'view' }, this.toolbar(), this.crumbs,
+			el('div', { class: 'split' }, el('div', { class: 'pane' }, this.icicle.box, this.details), el('div', { class: 'pane' }, this.rows.box)));
+		this.refresh();
+		this.choose(this.selected, false, true);
+		return page;
+	}
+
+	toolbar() {
+		const search = el('input', {
+			type: 'search', placeholder: 'Search names (pattern)', 'aria-label': 'Search names', value: this.query, spellcheck: 'false',
+			oninput: () => { this.query = search.value; this.refresh(); },
+		});
+		const steps = this.entry.document.steps;
+		const all = steps ? steps.loaded : [];
+		const used = steps && steps.used.length === 1 ? 'step ' + steps.used[0] : all.length > 1 ? 'average of ' + steps.used.length + ' steps' : '';
+		return el('div', { class: 'toolbar' },
+			el('label', {}, el('span', { class: 'muted' }, 'Metric'),
+				select('Metric', this.tree.metrics.map(m => [m.name, m.label]), this.metric && this.metric.name, v => {
+					this.metric = this.tree.metrics.find(m => m.name === v);
+					if (this.reduced)
+						return this.ask(v);
+					this.groups = this.group();
+					this.refresh();
+					this.choose(this.selected, false);
+				})),
+			this.reduced ? el('span', { class: 'tag' }, 'without entries below 1/5000; zoom shows them') : null,
+			this.report.live && all.length > 1 ? this.stepChoice(all) : used ? el('span', { class: 'tag' }, used) : null,
+			search, this.found,
+			el('span', { class: 'grow' }),
+			copyButton('Copy command', () => this.command()));
+	}
+
+	// Live only: the view of one step.
+	stepChoice(all) {
+		const now = read().values.get('step') || '-1';
+		return el('label', {}, el('span', { class: 'muted' }, 'Step'), select('Step', [['-1', 'average'], ...all.map(s => [String(s), String(s)])], now, v => {
+			update({ step: v === '-1' ? '' : v });
+			dispatchEvent(new HashChangeEvent('hashchange'));
+		}));
+	}
+
+	columns() {
+		const m = this.metric;
+		return [{ key: 'name', label: 'Name', class: 'tt-name', sort: true, sorted: this.sort === 'name' },
+			{ key: 'total', label: this.tree.flat ? m.label : 'Total', title: m.label + ' of the entry' + (this.tree.flat ? '' : ' and everything below it'), class: 'num', sort: true, sorted: this.sort === 'total' },
+			{ key: 'share', label: 'Share', class: 'num share', title: 'Share of everything' },
+			...this.tree.flat ? [] : [{ key: 'own', label: 'Own', title: m.label + ' of the entry alone', class: 'num', sort: true, sorted: this.sort === 'own' }],
+			...this.runs ? [{ key: 'runs', label: 'Runs', class: 'num wide', title: 'Executions, on average of a step', sort: true, sorted: this.sort === 'runs' }] : []];
+	}
+
+	cells(i) {
+		const { metric: m, values, tree } = this, whole = values.total[0];
+		const share = whole ? values.total[i] / whole : 0;
+		const accounted = tree.value('accounted', i) !== false;
+		return [{ text: number(values.total[i], m.unit), title: exact(values.total[i], m.unit) },
+			{ text: percent(values.total[i], whole), class: 'share', style: { '--share': share } },
+			...tree.flat ? [] : [{ text: accounted ? number(values.own[i], m.unit) : '--', title: exact(values.own[i], m.unit), class: values.own[i] ? '' : 'faint' }],
+			...this.runs ? [{ text: number(this.runs.total[i], 'count'), class: 'wide' }] : []];
+	}
+
+	tip(i) {
+		const { tree, values, metric: m } = this, whole = values.total[0];
+		const types = tree.value('types', i) || [], type = tree.value('type', i);
+		return [shorten(plain(tree.path(i)) || 'all', 300), [[tree.flat ? m.label : 'Total', number(values.total[i], m.unit) + '  ' + percent(values.total[i], whole)],
+			tree.flat ? null : ['Own', number(values.own[i], m.unit)], type && !tree.flat ? ['Type', plain(type)] : null,
+			this.found_ && this.found_.match[i] ? ['Search', 'matches'] : null, types.length ? ['Device', shorten(plain((tree.value('device', i) || []).join(', ')), 80)] : null]];
+	}
+
+	// Applies metric, search and order to both drawings.
+	refresh() {
+		if (!this.metric)
+			return;
+		const { tree } = this;
+		this.values = tree.values(this.metric.name);
+		this.runs = tree.table.has('total_occurrence') && this.metric.name !== 'occurrence' ? tree.values('occurrence') : null;
+		this.found_ = this.query ? tree.search(this.query, this.values) : null;
+		this.found.textContent = this.found_ ? `${this.found_.count.toLocaleString('en-US')} found, ${number(this.found_.total, this.metric.unit)} (${percent(this.found_.total, this.values.total[0])})` : '';
+		const by = { total: this.values.total, own: this.values.own, runs: this.runs ? this.runs.total : this.values.total }[this.sort];
+		const order = i => {
+			const below = tree.children(i);
+			return by ? below.sort((a, b) => by[b] - by[a] || a - b) : below.sort((a, b) => tree.label(a) < tree.label(b) ? -1 : 1);
+		};
+		this.rows.set(tree, this.zoomed, order, this.found_);
+		this.icicle.set(tree, this.values, this.zoomed, this.selected, this.found_);
+		this.breadcrumbs();
+		update({ metric: this.metric.name === tree.metrics[0].name ? '' : this.metric.name, q: this.query, sort: this.sort === 'total' ? '' : this.sort,
+			zoom: this.zoomed ? tree.path(this.zoomed) : '' });
+	}
+
+	// Selects an entry; zooms to it if it has something below it.
+	choose(i, zoom, quiet) {
+		if (zoom && this.reduced && (i === 0 ? this.tree !== this.whole : this.tree === this.whole && this.tree.kind !== 'code' && i !== this.zoomed))
+			return i ? this.ask(this.metric.name, this.tree.path(i)) : this.ask(this.metric.name);
+		this.selected = i;
+		if (zoom && this.tree.hasChildren(i) && this.zoomed !== i) {
+			this.zoomed = i;
+			this.refresh();
+		}
+		this.rows.choose(i, true);
+		this.icicle.selected = i;
+		this.icicle.draw();
+		this.describe(i);
+		if (!quiet) {
+			update({ select: i ? this.tree.path(i) : '' });
+			announce(this.tree.label(i) + ', ' + number(this.values.total[i], this.metric.unit));
+		}
+	}
+
+	breadcrumbs() {
+		const { tree, zoomed } = this, up = tree.ancestors(zoomed);
+		replace(this.crumbs, up.map((i, k) => [k ? el('span', { class: 'muted', 'aria-hidden': 'true' }, '\u203a') : null,
+			i === zoomed ? el('span', { 'aria-current': 'location' }, shorten(tree.label(i), 60)) : button(shorten(tree.label(i), 40), { class: 'link' }, () => this.choose(i, true))]));
+	}
+
+	describe(i) {
+		const { tree } = this, rows = [];
+		for (const m of tree.metrics) {
+			const v = tree.values(m.name);
+			rows.push(el('tr', {}, el('th', { scope: 'row' }, m.label), el('td', { title: exact(v.total[i], m.unit) }, number(v.total[i], m.unit)),
+				tree.flat ? null : el('td', { title: exact(v.own[i], m.unit) }, number(v.own[i], m.unit)), el('td', { class: 'muted' }, percent(v.total[i], v.total[0]))));
+		}
+		const facts = [['Type', tree.flat ? null : tree.value('type', i)], ['File', tree.value('file', i) && tree.value('file', i) + ':' + tree.value('line', i)],
+			['Function', tree.value('function', i)], ['Nodes', tree.value('nodes', i)], ['Device', (tree.value('device', i) || []).join(', ')]];
+		replace(this.details, el('h2', { class: 'path' }, shorten(plain(tree.path(i)) || 'all', 1000).replace('_TFProfRoot', 'all')),
+			el('div', { class: 'facts' }, facts.filter(f => f[1]).map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), shorten(plain(String(v)), 200)))),
+			el('table', { class: 'plain' }, el('thead', {}, el('tr', {}, el('td', {}), el('th', { scope: 'col' }, tree.flat ? 'Value' : 'Total'), tree.flat ? null : el('th', { scope: 'col' }, 'Own'), el('th', { scope: 'col' }, 'Share'))), el('tbody', {}, rows)));
+	}
+
+	// The command line that prints what is shown.
+	command() {
+		const words = ['tfprof', ...this.entry.words, '-select', this.metric.name, '-order_by', this.sort === 'name' ? 'name' : this.metric.name];
+		const step = read().values.get('step');
+		if (step)
+			words.push('-step', step);
+		if (this.zoomed && this.tree.kind === 'scope')
+			words.push('-start_name_regexes', escaped(this.tree.path(this.zoomed)));
+		if (this.query)
+			words.push('-show_name_regexes', '.*' + this.query + '.*');
+		return words.map(quote).join(' ');
+	}
+}
+
+export async function viewPage(report, name) {
+	const entry = await report.entry(name), step = read().values.get('step');
+	const document = report.live && step ? await report.run([...entry.run, '-step', step]) : entry.document;
+	const page = new ViewPage({ ...entry, document }, report);
+	if (!page.metric)
+		return el('p', { class: 'empty' }, 'This view has no numbers to draw: its entries have neither time nor memory nor parameters.');
+	return el('div', {}, el('p', { class: 'hint' }, HINTS[name] || ''), page.build());
+}
