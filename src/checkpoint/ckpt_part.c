@@ -16,7 +16,7 @@
 #define BATCH 4096 /* largest number of values returned at once */
 
 /* A window over a range of bytes of a shard. */
-struct window {
+struct part_window {
 	uint64_t at, end; /* bytes not read yet */
 	uint8_t *buf;
 	size_t p, n, cap;
@@ -31,7 +31,7 @@ struct part_read {
 	int64_t given;
 	uint32_t crc;
 	bool begun;
-	struct window lengths, bytes;
+	struct part_window lengths, bytes;
 	struct leaf proto, packed; /* version 1 */
 	uint8_t *raw;              /* a batch */
 	struct str *strings;
@@ -76,7 +76,7 @@ static bool bad_sum(struct part_read *r)
 /* ---- windows ---- */
 
 /* Makes n bytes, or all remaining ones, contiguous. */
-static bool fill(struct part_read *r, struct window *w, uint64_t n)
+static bool fill(struct part_read *r, struct part_window *w, uint64_t n)
 {
 	uint64_t have = w->n - w->p, left = w->end - w->at;
 
@@ -98,7 +98,7 @@ static bool fill(struct part_read *r, struct window *w, uint64_t n)
 	return true;
 }
 
-static void window_set(struct part_read *r, struct window *w, uint64_t at, uint64_t end)
+static void window_set(struct part_read *r, struct part_window *w, uint64_t at, uint64_t end)
 {
 	if (!w->buf)
 		w->buf = vec_grow(r->a, NULL, &w->cap, CKPT_WINDOW, 1);
@@ -144,7 +144,7 @@ bool part_check(struct part_read *r, uint64_t *room)
 static bool next_numbers(struct part_read *r, struct ckpt_values *v)
 {
 	const struct dtype *d = r->t->type;
-	struct window *w = &r->bytes;
+	struct part_window *w = &r->bytes;
 
 	if (!r->begun) {
 		r->begun = true;
@@ -172,7 +172,7 @@ static bool next_numbers(struct part_read *r, struct ckpt_values *v)
 
 static bool next_length(struct part_read *r, uint64_t *n)
 {
-	struct window *w = &r->lengths;
+	struct part_window *w = &r->lengths;
 
 	if (!fill(r, w, VARINT_MAX))
 		return false;
@@ -229,7 +229,7 @@ static bool begin_strings(struct part_read *r)
 /* One string at a time if they are long. */
 static bool next_strings(struct part_read *r, struct ckpt_values *v)
 {
-	struct window *w = &r->bytes;
+	struct part_window *w = &r->bytes;
 	uint64_t n = 0;
 
 	if (!r->begun && r->part.size && !begin_strings(r))
