@@ -8,8 +8,10 @@ Spark. Needs pyarrow, duckdb and, for Spark, pyspark and Java.
 """
 import argparse
 import csv
+import glob
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -228,8 +230,15 @@ def done_once():
 
 
 def children(pid):
-    with open('/proc/%d/task/%d/children' % (pid, pid)) as f:
-        return [int(p) for p in f.read().split()]
+    """The processes that any thread of a process has started."""
+    found = []
+    for path in glob.glob('/proc/%d/task/*/children' % pid):
+        try:
+            with open(path) as f:
+                found += [int(p) for p in f.read().split()]
+        except OSError:
+            pass  # the thread has ended
+    return found
 
 
 def serving(pid):
@@ -392,6 +401,7 @@ def spark_killed():
     os.set_blocking(p.stderr.fileno(), False)
     killed, err = [], b''
     while p.poll() is None:
+        select.select([p.stderr], [], [], 0.05)
         err += p.stderr.read() or b''
         if len(killed) < 3:
             try:
