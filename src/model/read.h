@@ -21,6 +21,12 @@ bool read_baseline(struct src *s, struct ingest *to, struct arena *a, struct err
 /* A recording, without options (spools.h has the full interface). Reads the input twice. */
 bool read_spool(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 
+/* Profile of pprof. Reads the input twice. */
+bool read_pprof(struct src *s, struct ingest *to, struct arena *a, struct err *e);
+/* Layers and times of TensorRT, in JSON. */
+bool read_tensorrt_layers(struct src *s, struct ingest *to, struct arena *a, struct err *e);
+bool read_tensorrt_profile(struct src *s, struct batch *to, struct err *e);
+
 bool read_run(struct src *s, struct batch *to, struct err *e); /* RunMetadata */
 
 #endif

@@ -4,7 +4,6 @@
  *
  *   HloProto    HloModule      1 name  2 name  3 computation { 1 name ... }
  *   ModelProto  (ONNX) 1 version (varint)  2 producer (text), or 7 graph, 8 operator sets
- *   Profile     (pprof) ValueType  1 type (varint)  2 unit (varint)
  */
 #include "model/unsupported_format.h"
 
@@ -58,16 +57,6 @@ static bool is_onnx(struct str head)
 	return l.tag == LEAF_TAG(7, WIRE_BYTES) || l.tag == LEAF_TAG(8, WIRE_BYTES);
 }
 
-static bool is_pprof(struct str head)
-{
-	struct leaf l = first_record(head);
-
-	if (!leaf_next(&l) || l.tag != LEAF_TAG(1, WIRE_VARINT))
-		return false;
-	leaf_varint(&l);
-	return leaf_next(&l) && l.tag == LEAF_TAG(2, WIRE_VARINT);
-}
-
 static bool is_text_model(struct str head)
 {
 	struct str word = sniff_word(head);
@@ -97,8 +86,6 @@ static const struct row {
 	                "tf.compat.v1.train.summary_iterator(FILE) yields events, whose "
 	                "graph_def and tagged_run_metadata.run_metadata, each in a file of its "
 	                "own, can be read" } },
-	{ LOOKS(is_pprof, NULL),
-	        { "a profile of pprof", "'go tool pprof' shows it; tfprof only writes such" } },
 	{ LOOKS(is_hlo, NULL),
 	        { "an HloProto, of XLA", "tfprof reads graphs of TensorFlow; " RECORDS } },
 	{ LOOKS(is_onnx, ".onnx"),

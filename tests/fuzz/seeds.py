@@ -21,6 +21,7 @@ TARGETS = {
     'spool': r'\.tfspool$',
     'chrome': r'\.(pt\.)?(trace\.)?json(\.gz)?$',
     'onnxruntime': r'(ort|onnx)[^/]*\.json$',
+    'pprof': r'(cpu|heap)\.pb(\.gz)?$',
     'nsys': r'\.sqlite$',
     'json': r'\.json$',
     'ckpt': r'\.index$|/ckpt$',

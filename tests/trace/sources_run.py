@@ -21,6 +21,7 @@ import built  # noqa: E402
 import cases  # noqa: E402
 import nsys  # noqa: E402
 import onnx  # noqa: E402
+import pprof  # noqa: E402
 
 
 def write(content, name):
@@ -286,16 +287,108 @@ def nsys_secrets():
         assert 'hunter2' not in text
 
 
+# ---- pprof ----
+
+def pprof_cpu():
+    """Every sample is in the code view; recursion, inlining, lines and labels stay apart; sums are those of the file."""
+    for name, content in (('a.pb', pprof.cpu().bytes()), ('a.pb.gz', gzip.compress(pprof.cpu().bytes()))):
+        write(content, name)
+        code = {k: (r['own_micros'], r['total_micros']) for k, r in rows(name, 'code', '-select', 'micros').items()}
+        equal(sorted(v for k, v in code.items() if k != '_TFProfRoot'),
+              sorted([(0, 110000), (10000, 10000), (50000, 90000), (0, 40000), (40000, 40000), (10000, 10000)]))
+        scope = rows(name, 'scope', '-select', 'micros,occurrence')
+        equal([scope['main/pkg.work.Run/outer/inner/thread=io'][k] for k in ('own_micros', 'own_occurrence')], [40000, 4])
+        equal(scope['main/pkg.work.Run#2']['own_micros'], 10000)
+        op = rows(name, 'op', '-select', 'micros,occurrence')
+        equal([op['pkg/work.Run'][k] for k in ('own_micros', 'own_occurrence')], [60000, 6])
+
+
+def pprof_heap():
+    """Sample types become metrics; the default one comes first; those without a metric are named."""
+    write(pprof.heap().bytes(), 'heap.pb')
+    found = rows('heap.pb', 'op', '-select', 'bytes,residual_bytes,occurrence')['make']
+    equal([found['own_' + k] for k in ('bytes', 'residual_bytes', 'occurrence')], [4160, 576, 12])
+    _, err = program('heap.pb', 'op')
+    assert 'are not used: inuse_objects/count' in err, err
+
+
+def pprof_own():
+    """What the program writes for pprof is read again: a file's samples are all of its time."""
+    write(pprof.cpu().bytes(), 'a.pb')
+    program('a.pb', 'code', '-select', 'micros', '-max_depth', '100', '-output', 'pprof:outfile=b.pb.gz')
+    with gzip.open('b.pb.gz') as f:
+        samples = [x for field, x in pprof.fields(f.read()) if field == 2]
+    values = [list(pprof.numbers(v))[-1] for x in samples for field, v in pprof.fields(x) if field == 2 and isinstance(v, bytes)]
+    assert len(values) > 2
+    found = rows('b.pb.gz', 'scope', '-select', 'micros')['_TFProfRoot']
+    equal(found['total_micros'], sum(values))
+
+
+def pprof_damaged():
+    """Cut and mutated files end in a sentence or an answer, and references to nothing are unknown."""
+    good = pprof.cpu().bytes()
+    _, err = program(write(good[:-3], 'a.pb'), 'code', status=3)
+    assert 'a.pb: byte ' in err, err
+    p = pprof.Profile(('samples', 'count'))
+    p.sample([77, 78], 5)
+    found = rows(write(p.bytes(), 'a.pb'), 'scope', '-select', 'occurrence')
+    equal(found['(unknown)/(unknown)']['own_occurrence'], 5)
+    chance = random.Random(3)
+    for _ in range(40):
+        bad = bytearray(good)
+        for _ in range(3):
+            bad[chance.randrange(8, len(bad))] = chance.randrange(256)
+        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), write(bytes(bad), 'a.pb'), 'code'], capture_output=True,
+                           stdin=subprocess.DEVNULL, timeout=60)
+        assert p.returncode in (0, 2, 3), p
+
+
+# ---- TensorRT ----
+
+def tensorrt_files():
+    """Layers and times as trtexec writes them."""
+    x = {'Name': 'x', 'Dimensions': [1, 3, 8, 8], 'Format/Datatype': 'Row major linear FP32'}
+    c = {'Name': 'c', 'Dimensions': [1, 8, 8, 8], 'Format/Datatype': 'Channel major FP16 format where channel % 4 == 0'}
+    layers = {'Bindings': ['x', 'y'], 'Layers': [
+        {'Name': 'conv1 + relu1', 'LayerType': 'CaskConvolution', 'Inputs': [x], 'Outputs': [c], 'TacticName': 't{[,'},
+        {'Name': 'head/fc', 'LayerType': 'MatrixMultiply', 'Inputs': [c],
+         'Outputs': [{'Name': 'y', 'Dimensions': [1, 10], 'Format/Datatype': 'FP32'}]}, 'plain name']}
+    times = [{'count': 100}, {'name': 'conv1 + relu1', 'timeMs': 12.5, 'averageMs': 0.125, 'medianMs': 0.12, 'percentage': 80.0},
+             {'name': 'head/fc', 'timeMs': 3.0, 'percentage': 20.0}]
+    return {'tensorrt_layers.json': json.dumps(layers).encode() + b'\n',
+            'tensorrt_times.json': json.dumps(times, indent=1).encode() + b'\n'}
+
+
+def tensorrt():
+    """Layers are nodes with edges, types and precision; times are those of the mean run, of the accelerator."""
+    for name, content in tensorrt_files().items():
+        write(content, name.partition('_')[2])
+    found = rows('layers.json', 'times.json', 'scope', '-select', 'accelerator_micros,cpu_micros,occurrence,op_types')
+    equal([found['conv1 + relu1'][k] for k in ('own_accelerator_micros', 'own_cpu_micros', 'own_occurrence')], [125, 0, 1])
+    equal(found['head/fc']['own_accelerator_micros'], 30)
+    assert {'CaskConvolution', 'FP16'} <= set(found['conv1 + relu1']['types']), found
+    assert 'plain name' in found
+    graph = rows('layers.json', 'graph', '-select', 'params')
+    equal([r['parent'] for r in graph.values() if r['path'] == 'conv1 + relu1'], ['head/fc'])
+    equal(rows('times.json', 'op', '-select', 'micros')['head/fc']['own_micros'], 30)
+    with open('layers.json') as f:
+        cut = f.read()[:-40]
+    _, err = program(write(cut.encode(), 'cut.json'), 'scope', status=3)
+    assert 'bad JSON (line 1)' in err, err
+
+
 # ---- files of testdata/traces ----
 
 def examples():
     """The files by their names."""
-    return {'onnxruntime.json': onnx.text(onnx.load() + onnx.run(1000) + onnx.run(2000))}
+    return dict(tensorrt_files(), **{'onnxruntime.json': onnx.text(onnx.load() + onnx.run(1000) + onnx.run(2000))})
 
 
 def write_examples(folder):
     for name, content in examples().items():
         write(content, os.path.join(folder, name))
+    with open(os.path.join(folder, 'cpu.pb.gz'), 'wb') as f:
+        f.write(gzip.compress(pprof.cpu().bytes(), mtime=0))
     path = os.path.join(folder, 'nsys.sqlite')
     if os.path.exists(path):
         os.unlink(path)
@@ -308,12 +401,15 @@ def examples_are_made():
     for name, content in examples().items():
         with open(os.path.join(folder, name), 'rb') as f:
             equal(f.read(), content, name)
+    with gzip.open(os.path.join(folder, 'cpu.pb.gz')) as f:
+        equal(f.read(), pprof.cpu().bytes(), 'cpu.pb.gz')
     made = [sqlite3.connect(p).iterdump() for p in (os.path.join(folder, 'nsys.sqlite'), nsys.steps().save('nsys.sqlite'))]
     equal(list(made[0]), list(made[1]), 'nsys.sqlite')
 
 
 CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep,
          nsys_join, nsys_missing, nsys_ranges, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_secrets,
+         pprof_cpu, pprof_heap, pprof_own, pprof_damaged, tensorrt,
          examples_are_made]
 
 if __name__ == '__main__':

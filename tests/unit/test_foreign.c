@@ -33,7 +33,6 @@ static void foreign_files_are_named(void **state)
 	assert_is(S("\x0a\x0f\x0a\x01m\x12\x04main\x1a\x04\x0a\x02"
 	            "c1"),
 	        "m", "HloProto");
-	assert_is(S("\x0a\x04\x08\x01\x10\x02"), "m", "pprof");
 	assert_is(S("meta_info_def { }"), "m.meta", "as text");
 	assert_is(S("# text\nsaved_model_schema_version: 1"), "m.pbtxt", "as text");
 	assert_is(S("model_checkpoint_path: \"m\"\n"), "checkpoint", "list of checkpoints");
