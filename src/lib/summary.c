@@ -19,7 +19,8 @@ static bool has_source(const struct session *s, const char *kind)
 	return false;
 }
 
-static const char *trace_format(const struct model *m)
+/* The format of the trace, with the program that wrote it; NULL: there is no trace. */
+static const char *trace_format(const struct model *m, struct arena *a)
 {
 	static const char *const names[] = { [TRACE_PLAIN] = "trace in JSON",
 		[TRACE_XSPACE] = "XSpace trace",
@@ -28,7 +29,14 @@ static const char *trace_format(const struct model *m)
 		[TRACE_ONNXRUNTIME] = "ONNX Runtime trace",
 		[TRACE_NSYS] = "Nsight Systems trace" };
 
-	return m->traces.n ? names[m->traces.v[0]->source] : NULL;
+	const struct trace *t = m->traces.n ? m->traces.v[0] : NULL;
+	struct sb b = sb_in(a);
+
+	if (!t || t->producer == ID_NONE)
+		return t ? names[t->source] : NULL;
+	sb_fmt(&b, "%s by ", names[t->source]);
+	sb_put_name(&b, trace_str(t, t->producer));
+	return str_z(a, sb_str(&b));
 }
 
 static bool read_checkpoint(struct session *s, struct checkpoint_summary *c)
@@ -211,7 +219,7 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 	if (!session_seal(s) || !read_checkpoint(s, &p->checkpoint))
 		return false;
 	p->m = &s->model;
-	p->trace = trace_format(&s->model);
+	p->trace = trace_format(&s->model, a);
 	p->prompt = prompt;
 	p->columns = s->columns;
 	p->waiting = s->n_later + s->n_older;

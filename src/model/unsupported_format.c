@@ -3,15 +3,13 @@
  * See unsupported_format.h. Messages are recognised by their first fields:
  *
  *   HloProto    HloModule      1 name  2 name  3 computation { 1 name ... }
- *   ModelProto  (ONNX) 1 version (varint)  2 producer (text), or 7 graph, 8 operator sets
  */
 #include "model/unsupported_format.h"
 
 #include "base/crc32c.h"
 #include "model/sniff_internal.h"
 
-#define RECORD_HEAD 12  /* bytes of a TFRecord before its data: length and its checksum */
-#define ONNX_NEWEST 100 /* higher than any version expected soon */
+#define RECORD_HEAD 12 /* bytes of a TFRecord before its data: length and its checksum */
 
 #define RECORDS "'tfprof record' profiles the GPU work of any program"
 #define EXPORTS "model.export(DIR) in Keras writes a SavedModel, which can be read"
@@ -45,18 +43,6 @@ static bool is_hlo(struct str head)
 	       sniff_begins_with_name(sniff_message(&l));
 }
 
-static bool is_onnx(struct str head)
-{
-	struct leaf l = leaf_of(head);
-
-	if (!leaf_next(&l) || l.tag != LEAF_TAG(1, WIRE_VARINT) || leaf_varint(&l) > ONNX_NEWEST ||
-	        !leaf_next(&l))
-		return false;
-	if (l.tag == LEAF_TAG(2, WIRE_BYTES))
-		return sniff_is_name(sniff_message(&l));
-	return l.tag == LEAF_TAG(7, WIRE_BYTES) || l.tag == LEAF_TAG(8, WIRE_BYTES);
-}
-
 static bool is_text_model(struct str head)
 {
 	struct str word = sniff_word(head);
@@ -88,8 +74,6 @@ static const struct row {
 	                "own, can be read" } },
 	{ LOOKS(is_hlo, NULL),
 	        { "an HloProto, of XLA", "tfprof reads graphs of TensorFlow; " RECORDS } },
-	{ LOOKS(is_onnx, ".onnx"),
-	        { "an ONNX model", "tfprof reads graphs of TensorFlow; " RECORDS } },
 	{ LOOKS(is_text_model, NULL),
 	        { "a MetaGraphDef or SavedModel as text",
 	                "the binary form can be read, which as_text=False writes" } },

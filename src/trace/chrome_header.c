@@ -84,6 +84,10 @@ bool chrome_header(struct chrome *c, struct str key)
 	c->text.n = 0;
 	if (str_eq(key, S("schemaVersion"))) {
 		c->kineto = true;
+		if (!read_int(&c->json, &base))
+			return false;
+		build_producer(c->b, str_fmt(c->a, "Kineto, schema %lld", (long long)base));
+		return true;
 	} else if (str_eq(key, S("distributedInfo"))) {
 		return read_rank(c);
 	} else if (str_eq(key, S("deviceProperties"))) {

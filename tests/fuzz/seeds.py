@@ -22,6 +22,7 @@ TARGETS = {
     'chrome': r'\.(pt\.)?(trace\.)?json(\.gz)?$',
     'onnxruntime': r'(ort|onnx)[^/]*\.json$',
     'pprof': r'(cpu|heap)\.pb(\.gz)?$',
+    'onnx': r'\.onnx$',
     'nsys': r'\.sqlite$',
     'json': r'\.json$',
     'ckpt': r'\.index$|/ckpt$',

@@ -2,6 +2,8 @@
 """Profiles as ONNX Runtime writes them, old and new, made on the spot."""
 import json
 
+from pprof import number, sub
+
 
 def event(cat, name, ts, dur, tid=7, pid=7, **args):
     """A complete event; times in microseconds. Arguments become strings, as ONNX Runtime writes numbers."""
@@ -45,3 +47,24 @@ def old(t):
 def text(events):
     """The bytes of a file: an event a line."""
     return ('[\n' + ',\n'.join(json.dumps(e, separators=(',', ' :')) for e in events) + '\n]\n').encode()
+
+
+def node_proto(name, op, inputs, outputs, body=b''):
+    out = b''.join(sub(1, x.encode()) for x in inputs) + b''.join(sub(2, x.encode()) for x in outputs)
+    out += sub(3, name.encode()) + sub(4, op.encode())
+    return sub(1, out + (sub(5, sub(1, b'body') + sub(6, body)) if body else b''))
+
+
+def value_info(field, name, *dims):
+    shape = b''.join(sub(1, number(1, d) if d else sub(2, b'N')) for d in dims)
+    return sub(field, sub(1, name.encode()) + sub(2, sub(1, number(1, 1) + sub(2, shape))))
+
+
+def model(values=64):
+    """The model whose runs are above; values: bytes of the parameter."""
+    body = node_proto('body/Mul', 'Mul', ['c', 'i'], ['m'])
+    graph = node_proto('net/conv', 'Conv', ['x', 'W'], ['c']) + node_proto('net/loop', 'Loop', ['n', 'c'], ['l'], body)
+    graph += node_proto('', 'Softmax', ['l'], ['y'])
+    graph += sub(5, sub(1, b'\x08\x03\x03\x03') + number(2, 1) + sub(8, b'W') + sub(9, bytes(values)))
+    graph += value_info(11, 'x', 1, 3, 8, 8) + value_info(12, 'y', 0, 10) + value_info(13, 'c', 1, 8, 8, 8)
+    return number(1, 8) + sub(2, b'tests') + sub(7, graph)

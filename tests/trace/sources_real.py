@@ -182,7 +182,18 @@ def nsys():
             equal(f.read() == before, True, 'bytes of the file')
 
 
-CASES = [onnx_old, onnx_new, nsys]
+def onnx_graph():
+    """The model of a profile has all nodes of a run without the optimiser, with the types that ran."""
+    model = golden('ort_new', 'tiny.onnx')
+    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), model, 'scope', '-max_depth', '100', '-output', 'json'],
+                       capture_output=True, text=True)
+    assert p.returncode == 0, p.stderr
+    found = {r['path']: r for r in json.loads(p.stdout[p.stdout.index('{'):])['rows']}
+    for n in load('onnxruntime_new.json')['noopt']['nodes']:
+        equal(n['op'] in found[n['path'].replace('>', '/')]['types'], True, n['path'])
+
+
+CASES = [onnx_old, onnx_new, onnx_graph, nsys]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])

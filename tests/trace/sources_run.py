@@ -114,6 +114,27 @@ def onnx_deep():
     assert max(len(o['name']) for o in d['ops']) < 300
 
 
+def onnx_model():
+    """A model has nodes, parameters and edges; beside a profile it adds them to what ran."""
+    write(onnx.model(), 'a.onnx')
+    found = rows('a.onnx', 'scope', '-select', 'params,op_types')
+    equal([found[k]['total_params'] for k in ('W', '_TFProfRoot')], [216, 216])
+    equal(sorted(k for k in found if '/' in k), ['net/conv', 'net/loop', 'net/loop/body', 'net/loop/body/Mul'])
+    graph = rows('a.onnx', 'graph', '-select', 'params')
+    equal([graph[k]['parent'] for k in ('net/loop', 'net/conv')], ['Softmax_2', 'net/loop'])
+    write(onnx.text(onnx.load() + onnx.run(1000)), 'ort.json')
+    both = rows('--graph_path=a.onnx', 'ort.json', 'graph', '-select', 'micros')
+    equal([(both[k]['parent'], both[k]['own_micros']) for k in ('net/loop', 'net/conv')], [('Softmax_2', 13), ('net/loop', 20)])
+    plain = rows('ort.json', 'scope', '-select', 'micros')
+    equal(both['_TFProfRoot']['total_micros'], plain['_TFProfRoot']['total_micros'])
+    big = onnx.model(64 << 20)
+    write(big, 'big.onnx')
+    program('--max-memory=40M', 'big.onnx', 'scope')
+    _, err = program(write(big[:1 << 20], 'cut.onnx'), 'scope', status=3)
+    assert 'cut.onnx: byte ' in err, err
+    program('--graph_path=a.onnx', '--run_meta_path=x', '--profile_path=ort.json', 'op', status=2)
+
+
 # ---- Nsight Systems ----
 
 def work(d):
@@ -407,7 +428,7 @@ def examples_are_made():
     equal(list(made[0]), list(made[1]), 'nsys.sqlite')
 
 
-CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep,
+CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep, onnx_model,
          nsys_join, nsys_missing, nsys_ranges, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_secrets,
          pprof_cpu, pprof_heap, pprof_own, pprof_damaged, tensorrt,
          examples_are_made]
