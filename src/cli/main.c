@@ -21,6 +21,7 @@
 #include "lib/summary.h"
 #include "lib/options.h"
 #include "base/par.h"
+#include "model/input.h"
 
 enum { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INPUT };
 
@@ -137,6 +138,16 @@ static void take_comforts(struct run *r)
 	r->screen.color = (enum term_color)f->color;
 }
 
+/* The command gpu is about recordings; of a trace it is devices. */
+static void take_gpu(struct session *s, struct strs *words)
+{
+	if (!words->n || !str_eq(words->v[0], S("gpu")))
+		return;
+	for (size_t i = 1; i < words->n; i++)
+		if (!str_starts(words->v[i], S("-")) && input_is_trace(words->v[i], &s->work))
+			words->v[0] = S("devices");
+}
+
 /* Reads the words, and does what they say if nothing has to be loaded for it: then *done. */
 static bool begin_words(struct session *s, struct run *r, bool *done)
 {
@@ -148,6 +159,7 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 	take_comforts(r);
 	if (f->version)
 		return version_write(s, &f->words, r->out);
+	take_gpu(s, &f->words);
 	if (!f->help && !cmd_parse(s, &f->words, &f->names, &r->request)) {
 		r->reads = r->request.no_file;
 		return false;

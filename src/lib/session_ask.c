@@ -6,6 +6,7 @@
 
 #include "export/tensor.h"
 #include "model/trace_lower.h"
+#include "trace/recording_trace.h"
 
 /* Returns the origin of an answer of a view, whose tree is there; VK_N: of no view. */
 static struct origin origin_of(const struct session *s, const struct forest *f, enum vk kind)
@@ -382,36 +383,48 @@ bool session_put_advice(
 	return data_advice(advice, o, &to, &s->error);
 }
 
-static bool one_trace(struct session *s)
+/* The recording that is loaded as a trace, or NULL; it lives until the next query. */
+static const struct trace *trace_of_recording(struct session *s)
+{
+	struct trace *t = trace_new(&s->query_arena);
+	struct recording_options how = s->recording_options;
+
+	how.step_implied = true;
+	return recording_trace(t, &s->recording, &how, &s->notes, &s->error) ? t : NULL;
+}
+
+/* The trace or the recording that is loaded; NULL if there is none, or several. */
+static const struct trace *one_trace(struct session *s)
 {
 	if (!session_seal(s))
-		return false;
-	if (s->model.traces.n > 1 || s->model.workers.n > 1)
-		return session_fail(
-		        s, ERR_FAILED, "tables of traces are of one file: name just one");
-	if (!s->model.traces.n)
-		return session_fail(s, ERR_FAILED,
-		        "no trace is loaded; of a recording, 'tfprof gpu' shows the devices");
+		return NULL;
+	if (s->model.traces.n > 1 || s->model.workers.n > 1) {
+		session_fail(s, ERR_FAILED, "tables of traces are of one file: name just one");
+		return NULL;
+	}
+	if (!s->model.traces.n && !s->recording.n) {
+		session_fail(s, ERR_FAILED, "no trace and no recording is loaded");
+		return NULL;
+	}
 	begin_query(s);
-	return true;
+	return s->recording.n ? trace_of_recording(s) : s->model.traces.v[0];
 }
 
 bool session_trace_table(struct session *s, enum trace_table which, size_t top,
         const struct opts *o, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
+	const struct trace *t = one_trace(s);
 
-	if (!one_trace(s))
-		return false;
-	return trace_table_write(s->model.traces.v[0], which, top, o, s->columns, &to, &s->error);
+	return t && trace_table_write(t, which, top, o, s->columns, &to, &s->error);
 }
 
 bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
+	const struct trace *t = one_trace(s);
 
-	if (!one_trace(s))
-		return false;
-	slices_write(s->model.traces.v[0], ask, &to, out);
-	return true;
+	if (t)
+		slices_write(t, ask, &to, out);
+	return t != NULL;
 }

@@ -119,4 +119,7 @@ struct unsupported_format;
 bool input_guess_file(struct str path, unsigned *role, const struct unsupported_format **foreign,
         struct work *work, struct err *e);
 
+/* True if the file is a trace. */
+bool input_is_trace(struct str path, struct work *work);
+
 #endif

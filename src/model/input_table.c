@@ -67,8 +67,9 @@ bool input_is_regular(struct arena *a, const struct input_from *from, uint64_t *
 	return rc == 0 && S_ISREG(st.st_mode);
 }
 
-bool input_guess_file(struct str path, unsigned *role, const struct unsupported_format **foreign,
-        struct work *work, struct err *e)
+/* Looks into a file; *in is NULL where nothing is recognised. */
+static bool guess_file(struct str path, const struct input **in,
+        const struct unsupported_format **foreign, struct work *work, struct err *e)
 {
 	const struct input_from from = { .name = path };
 	struct scratch own;
@@ -76,7 +77,7 @@ bool input_guess_file(struct str path, unsigned *role, const struct unsupported_
 	uint64_t size;
 	bool ok = true;
 
-	*role = 0;
+	*in = NULL;
 	*foreign = NULL;
 	scratch_open(&own, work);
 	errno = 0;
@@ -94,11 +95,28 @@ bool input_guess_file(struct str path, unsigned *role, const struct unsupported_
 			ok = !src_failed(s);
 			struct str head = str_make(s->p, (size_t)(s->end - s->p));
 			*foreign = unsupported_format_find(str_sub(head, 0, SNIFF_BYTES), path);
-			const struct input *in = *foreign ? NULL : input_guess(head, path);
-			*role = in ? in->becomes : 0;
+			*in = *foreign ? NULL : input_guess(head, path);
 			src_close(s);
 		}
 	}
 	scratch_close(&own);
 	return ok;
+}
+
+bool input_guess_file(struct str path, unsigned *role, const struct unsupported_format **foreign,
+        struct work *work, struct err *e)
+{
+	const struct input *in;
+	bool ok = guess_file(path, &in, foreign, work, e);
+
+	*role = in ? in->becomes : 0;
+	return ok;
+}
+
+bool input_is_trace(struct str path, struct work *work)
+{
+	const struct unsupported_format *foreign;
+	const struct input *in;
+
+	return guess_file(path, &in, &foreign, work, NULL) && in && in->read_trace;
 }

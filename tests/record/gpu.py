@@ -241,6 +241,39 @@ def test_gpu_shared():
     same(json.loads(tfprof('gpu', 't', '--output=json')[1])['gpus'][0]['shared_ns'], 5 * US)
 
 
+def test_gpu_tables_of_traces():
+    """devices, kernels and steps, which read a recording as a trace, have the numbers of gpu."""
+    os.mkdir('t')
+    for pid in (1, 2):
+        s = Spool(pid=pid).add('gpu', **H100)
+        for i in range(40):
+            at = i * 100 * US + pid * 3 * US
+            if i % 10 == 0:
+                s.add('mark', start=T0 + at, name='tfprof.step', tid=1)
+            s.push(at, 'layer%d' % (i % 3)).launch(at + 1 * US, ('gemm', 'relu', 'ncclDevKernel')[i % 3], length=(7 + i % 5) * US)
+            s.launch(at + 4 * US, word='copy', api='cudaMemcpyAsync', kind=1 + i % 2, bytes=100 * i, length=(2 + i % 3) * US)
+            s.pop(at + 60 * US)
+        spool('t', s.end(), pid)
+    gpu, devices, kernels, steps = (json.loads(tfprof(*words, '-output', 'json')[1]) for words in (
+        ('gpu', 't'), ('devices', 't'), ('kernels', 't', '--top=0'), ('steps', 't', '--top=0')))
+    g, d = gpu['gpus'][0], devices['devices'][0]
+    same([len(gpu['gpus']), len(devices['devices']), d['device'], d['kind']], [1, 1, 'gpu:0', 'gpu'])
+    same([d[k] for k in ('span_ns', 'busy_ns', 'idle_ns', 'copy_busy_ns', 'communication_busy_ns', 'communication_compute_overlap_ns')],
+         [g['to_ns'] - g['from_ns'], g['busy_ns'], g['idle_ns'], g['copy_busy_ns'], *rows(gpu, 'communication', 'total_ns', 'hidden_ns')[0]])
+    same(d['compute_busy_ns'] + d['communication_busy_ns'] - d['communication_compute_overlap_ns'], g['kernel_busy_ns'])
+    same([d['copy_bytes'], d['slices'], d['sum_ns']], [sum(c['bytes'] for c in g['copies']), 160, sum(
+        r['total_ns'] for r in gpu['kernels']) + sum(c['ns'] for c in g['copies'])])
+    same(rows(kernels, 'kernels', 'name', 'count', 'total_ns', 'min_ns', 'max_ns', 'op')[:1] and sorted(
+        r for r in rows(kernels, 'kernels', 'name', 'count', 'total_ns', 'min_ns', 'max_ns') if not r[0].startswith('Memcpy')),
+        sorted(rows(gpu, 'kernels', 'name', 'count', 'total_ns', 'min_ns', 'max_ns')))
+    same({r['name']: r['op'] for r in kernels['kernels'] if r['category'] != 'copy'},
+         {'gemm': 'layer0', 'relu': 'layer1', 'ncclDevKernel': 'layer2'})
+    same([(r['step'], r['name']) for r in steps['steps']], [(i, 'tfprof.step') for i in range(4)])
+    same(sum(r['slices'] for r in steps['steps']), 160)
+    scope = tfprof('scope', 't', '--merge=sum', '-select', 'accelerator_micros', '-max_depth', '1', '-step', '1')[1]
+    holds(scope, '/%dus)' % sum(r['device_ns'] // US for r in gpu['steps'] if r['device_ns'] and gpu['steps'].index(r) % 4 == 1))
+
+
 def test_gpu_copies():
     s = Spool().add('gpu', **H100)
     for i, (kind, src, dst, n) in enumerate(((1, 1, 3, 4096), (1, 1, 3, 4097), (1, 2, 3, 4096), (2, 3, 2, 1 << 24), (2, 3, 2, (1 << 24) + 1),

@@ -285,6 +285,7 @@ def tables():
           [(3, 1000, 3), (4, 1000, 3)])
     lines = program('a.xplane.pb', 'kernels', '--top=1')[0].split('\n')
     equal(lines[-2], '(1 of %d rows; --top=0 shows all)' % out['kernels']['rows'])
+    equal(program('gpu', 'a.xplane.pb', '-output', 'csv'), program('devices', 'a.xplane.pb', '-output', 'csv'))
     _, err = program('a.xplane.pb', 'kernels', '--top=-1', status=2)
     assert 'not a number of rows' in err, err
 
@@ -311,7 +312,7 @@ def no_trace():
     """Tables need a trace."""
     profile = os.path.join(ARGS.data, 'example', 'profile_100')
     _, err = program(profile, 'devices', status=1)
-    assert 'no trace is loaded' in err, err
+    assert 'no trace and no recording is loaded' in err, err
 
 
 def sample():

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See recording_trace.h.
+ */
+#include "trace/recording_trace.h"
+
+#include <inttypes.h>
+
+#include "trace/trace_build.h"
+
+#define TICKS     1000 /* per microsecond */
+#define COPY_HTOH 9    /* CUpti_ActivityMemcpyKind: the GPU takes no part in it */
+
+struct tracing {
+	struct recordings all;
+	struct trace_build *b;
+	struct arena *a;      /* scratch */
+	struct imap event_of; /* scope << 32 | leaf, by category -> event */
+	uint64_t sums;
+};
+
+/* A process that is read. */
+struct tracing_process {
+	struct tracing *x;
+	struct recorded_process *p;
+	uint32_t process;
+	uint64_t end;          /* of its last operation */
+	struct imap device_of; /* id -> device */
+	struct imap call_of;   /* string of a name -> event */
+};
+
+/* ---- times ---- */
+
+/* Ticks after the origin; hostile times end at the ends of the type. */
+static int64_t tick_of(const struct tracing *x, uint64_t time)
+{
+	uint64_t origin = x->all.origin;
+
+	return time >= origin ? num_from_u64(time - origin) : -num_from_u64(origin - time);
+}
+
+/* ---- devices ---- */
+
+static const struct recorded_gpu *find_gpu(const struct recorded_process *p, uint32_t id)
+{
+	for (size_t i = 0; i < p->gpus.n; i++)
+		if (p->gpus.v[i].id == id)
+			return &p->gpus.v[i];
+	return NULL;
+}
+
+static struct str uuid_text(struct arena *a, const struct recorded_gpu *g)
+{
+	struct sb b = sb_in(a);
+
+	for (unsigned i = 0; i < sizeof g->identity; i++)
+		sb_fmt(&b, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+		        g->identity[i]);
+	return sb_str(&b);
+}
+
+/* A GPU that several processes share is one device. */
+static uint32_t device_of(struct tracing_process *y, uint32_t id)
+{
+	const struct recorded_gpu *g = find_gpu(y->p, id);
+	struct trace_build *b = y->x->b;
+	uint32_t device;
+
+	if (imap_get(&y->device_of, id, &device))
+		return device;
+	uint32_t number = g ? g->number : id;
+	device = build_device(
+	        b, ID_NONE, DEVICE_KIND_GPU, number, str_fmt(y->x->a, "gpu:%u", number));
+	if (g && g->name.n)
+		build_device_at(b, device)->model = build_string(b, g->name);
+	if (g && recorded_gpu_known(g))
+		build_device_at(b, device)->uuid = build_string(b, uuid_text(y->x->a, g));
+	imap_put(&y->device_of, id, device, false);
+	return device;
+}
+
+/* ---- operations and calls ---- */
+
+static enum trace_category category_of(const struct tracing *x, const struct recorded_op *op)
+{
+	if (op->kind == SPOOL_COPY)
+		return CATEGORY_COPY;
+	if (op->kind == SPOOL_SET)
+		return CATEGORY_SET;
+	return x->all.names.leaves.v[op->leaf].communication ? CATEGORY_COMMUNICATION
+	                                                     : CATEGORY_KERNEL;
+}
+
+/* The event of all work of that name that was launched in these ranges. */
+static uint32_t event_of(struct tracing *x, const struct recorded_op *op, uint32_t scope)
+{
+	uint64_t key = (uint64_t)scope << 32 | op->leaf;
+	struct sb path = sb_in(x->a);
+	uint32_t event;
+
+	if (imap_get(&x->event_of, key, &event))
+		return event;
+	names_put_scope(&x->all.names, &path, scope);
+	if (path.n)
+		build_arg_text(x->b, ARG_SCOPE, sb_str(&path));
+	event = build_event(
+	        x->b, category_of(x, op), build_string(x->b, x->all.names.leaves.v[op->leaf].full));
+	imap_put(&x->event_of, key, event, false);
+	return event;
+}
+
+static void take_operation(void *user, const struct recorded_op *op, struct recorded_call *c)
+{
+	struct tracing_process *y = user;
+	struct tracing *x = y->x;
+
+	if (op->kind == SPOOL_SUM)
+		x->sums = num_add_u64(x->sums, op->bytes);
+	if (!op->start || op->kind == SPOOL_MEMORY || op->kind == SPOOL_SUM)
+		return;
+	uint64_t end = num_add_u64(op->start, op->length);
+	y->end = end > y->end ? end : y->end;
+	uint32_t event = event_of(x, op, c ? c->scope : SCOPE_NONE);
+	uint32_t track =
+	        build_track(x->b, y->process, device_of(y, op->device), TRACK_STREAM, op->stream);
+	int64_t step = STEP_WARMUP;
+	if (recording_has_steps(y->p))
+		step = recording_step(&x->all, y->p, c ? c->start : op->start);
+	if (step >= 0)
+		build_arg_int(x->b, ARG_GROUP, step);
+	if (op->kind != SPOOL_KERNEL && op->bytes)
+		build_arg_uint(x->b, ARG_BYTES, op->bytes);
+	build_slice(x->b, track, event, tick_of(x, op->start), num_from_u64(op->length),
+	        c ? op->label : 0);
+}
+
+static void take_call(
+        struct tracing_process *y, const struct recording_feed *f, const struct spool_api *c)
+{
+	struct trace_build *b = y->x->b;
+	uint32_t event;
+
+	if (!c->start)
+		return;
+	if (!imap_get(&y->call_of, c->name, &event)) {
+		event = build_event(
+		        b, CATEGORY_CALL, build_string(b, recording_string(f, c->name)));
+		imap_put(&y->call_of, c->name, event, false);
+	}
+	build_slice(b, build_track(b, y->process, ID_NONE, TRACK_THREAD, c->tid), event,
+	        tick_of(y->x, c->start), num_from_u64(c->length), c->correlation);
+}
+
+/* Work keeps its correlation as its label. */
+static void take_record(void *user, const struct recording_feed *f, const struct spool_record *r,
+        struct recorded_op *op)
+{
+	switch (r->kind) {
+	case SPOOL_API: take_call(user, f, &r->api); break;
+	case SPOOL_KERNEL: op->label = r->kernel.correlation; break;
+	case SPOOL_GRAPH: op->label = r->graph.correlation; break;
+	case SPOOL_SET: op->label = r->set.correlation; break;
+	case SPOOL_COPY:
+		op->label = r->copy.correlation;
+		op->start = r->copy.kind == COPY_HTOH ? 0 : op->start;
+		break;
+	default: break;
+	}
+}
+
+/* ---- steps ---- */
+
+static void add_step(struct tracing_process *y, uint32_t track, int64_t number, struct str label,
+        uint64_t start, uint64_t end)
+{
+	struct tracing *x = y->x;
+	struct str name = label.n ? label : str_fmt(x->a, "%lld", (long long)number);
+
+	build_arg_int(x->b, ARG_STEP, number);
+	uint32_t event = build_event(x->b, CATEGORY_STEP, build_string(x->b, name));
+	build_slice(x->b, track, event, tick_of(x, start), num_from_u64(end - start), 0);
+}
+
+/* Marks last from one boundary to the next, as steps of recordings do. */
+static void add_steps(struct tracing_process *y)
+{
+	const struct recorded_process *p = y->p;
+	const struct recordings *r = &y->x->all;
+	uint32_t track = build_track_named(y->x->b, y->process, ID_NONE, TRACK_THREAD, S("steps"));
+	uint64_t last = y->end > p->last ? y->end : p->last;
+
+	for (uint64_t i = 0; p->every && i < STEPS_MAX && r->origin + i * p->every < last; i++)
+		add_step(y, track, (int64_t)i, S(""), r->origin + i * p->every,
+		        r->origin + (i + 1) * p->every);
+	for (size_t i = 0; i < p->boundaries.n && i < STEPS_MAX; i++) {
+		uint64_t start = p->boundaries.v[i],
+		         end = i + 1 < p->boundaries.n ? p->boundaries.v[i + 1] : last;
+		if (i < p->ends.n && p->ends.v[i] < end)
+			end = p->ends.v[i];
+		add_step(y, track, (int64_t)i + r->o->keep_warmup, p->labels.v[i], start,
+		        end > start ? end : start);
+	}
+}
+
+/* ---- all of it ---- */
+
+static bool read_process(struct tracing *x, struct recorded_process *p)
+{
+	const struct process_identity *who = &p->facts.who;
+	struct tracing_process y = {
+		.x = x, .p = p, .process = build_process_named(x->b, p->name)
+	};
+	struct recording_reader to = {
+		.record = take_record, .operation = take_operation, .user = &y
+	};
+	struct trace_process *made = build_process_at(x->b, y.process);
+
+	made->pid = who->pid;
+	made->rank = who->rank;
+	if (who->program.n)
+		made->name = build_string(x->b, who->program);
+	imap_init(&y.device_of, x->a);
+	imap_init(&y.call_of, x->a);
+	if (!recording_operations(&x->all, p, &to))
+		return false;
+	if (recording_has_steps(p))
+		add_steps(&y);
+	return true;
+}
+
+bool recording_trace(struct trace *t, const struct recording_set *files,
+        const struct recording_options *o, struct notes *notes, struct err *e)
+{
+	struct scratch own;
+	bool ok;
+
+	scratch_open(&own, t->a->work);
+	struct tracing *x = ARENA_NEW(&own.a, struct tracing);
+	x->a = &own.a;
+	imap_init(&x->event_of, x->a);
+	x->b = build_open(t, ARG_BITS_ALL, notes, x->a);
+	build_start(x->b, TRACE_RECORDING, TICKS);
+	ok = recordings_open(&x->all, files, o, NULL, x->a, e);
+	if (ok && x->all.origin == UINT64_MAX)
+		x->all.origin = 0;
+	if (ok)
+		build_origin(x->b, num_from_u64(x->all.origin), true);
+	for (size_t i = 0; ok && i < x->all.n; i++)
+		ok = read_process(x, &x->all.v[i]);
+	ok = ok && recordings_close(&x->all);
+	if (ok && x->sums)
+		note_line(notes,
+		        "note: %" PRIu64 " operations are known only as sums and not shown\n",
+		        x->sums);
+	if (ok)
+		build_seal(x->b);
+	scratch_close(&own);
+	return ok;
+}
