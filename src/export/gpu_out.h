@@ -20,10 +20,4 @@ void gpu_csv(const struct gpu_use *u, size_t top, enum sheet_form form, struct s
 /* "GPU-1b4f28ba-2fa1-11d2-883f-0016d3cca427"; empty where it is not known. */
 struct str gpu_uuid(struct arena *a, const struct gpu_device *d);
 
-/* Three digits and the unit: 999ns, 12.3us, 1.00s; in a. */
-const char *gpu_time_text(struct arena *a, double ns);
-
-/* A name without its middle where it is longer than room; letters of several bytes stay whole. */
-struct str gpu_shorten(struct arena *a, struct str name, size_t room);
-
 #endif

@@ -8,9 +8,9 @@
 #include "base/sort.h"
 #include "export/gpu_out.h"
 
-static void put_count(struct gpu_rows *to, uint64_t n)
+static void put_count(struct table *to, uint64_t n)
 {
-	gpu_put(to, num_from_u64(n));
+	table_number(to, num_from_u64(n));
 }
 
 /* part / whole in thousandths. */
@@ -19,43 +19,43 @@ static int64_t permille(int64_t part, int64_t whole)
 	return whole > 0 ? num_from_real(1000.0 * (double)part / (double)whole + 0.5) : 0;
 }
 
-static void put_quantile(struct gpu_rows *to, const struct hist *h, unsigned thousandths)
+static void put_quantile(struct table *to, const struct hist *h, unsigned thousandths)
 {
 	if (h->n)
-		gpu_put(to, hist_quantile(h, thousandths));
+		table_number(to, hist_quantile(h, thousandths));
 	else
-		gpu_put_null(to);
+		table_null(to);
 }
 
 /* ---- GPUs ---- */
 
-static void rows_gpus(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_gpus(const struct gpu_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
-		gpu_put(to, d->number);
-		gpu_put(to, num_sub(d->to, d->from));
-		gpu_put(to, d->busy);
-		gpu_put(to, d->busy_kernels);
-		gpu_put(to, d->busy_copies);
-		gpu_put(to, d->overlap);
-		gpu_put(to, d->shared);
+		table_number(to, d->number);
+		table_number(to, num_sub(d->to, d->from));
+		table_number(to, d->busy);
+		table_number(to, d->busy_kernels);
+		table_number(to, d->busy_copies);
+		table_number(to, d->overlap);
+		table_number(to, d->shared);
 		put_count(to, d->kernels);
-		gpu_put_text(to, d->gpu ? d->gpu->name : STR_NONE);
+		table_text(to, d->gpu ? d->gpu->name : STR_NONE);
 	}
 }
 
-static void put_idle(struct gpu_rows *to, const struct gpu_device *d, int64_t ns, const char *why)
+static void put_idle(struct table *to, const struct gpu_device *d, int64_t ns, const char *why)
 {
 	if (!ns)
 		return;
-	gpu_put(to, d->number);
-	gpu_put(to, ns);
-	gpu_put(to, permille(ns, num_sub(num_sub(d->to, d->from), d->busy)));
-	gpu_put_text(to, str_of(why));
+	table_number(to, d->number);
+	table_number(to, ns);
+	table_number(to, permille(ns, num_sub(num_sub(d->to, d->from), d->busy)));
+	table_text(to, str_of(why));
 }
 
-static void rows_idle(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_idle(const struct gpu_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
@@ -67,25 +67,25 @@ static void rows_idle(const struct gpu_use *u, struct gpu_rows *to)
 }
 
 /* A process does not use a GPU while others do. */
-static void rows_processes(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_processes(const struct gpu_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
 		for (size_t k = 0; k < d->parts.n; k++) {
 			const struct gpu_part *p = &u->parts.v[d->parts.v[k]];
 			const struct process_identity *who = &gpu_facts(u, p->process)->who;
-			gpu_put(to, d->number);
-			gpu_put(to, who->pid);
-			gpu_put(to, p->busy);
-			gpu_put(to, num_sub(d->busy, p->busy));
-			gpu_put(to, num_sub(num_sub(d->to, d->from), d->busy));
+			table_number(to, d->number);
+			table_number(to, who->pid);
+			table_number(to, p->busy);
+			table_number(to, num_sub(d->busy, p->busy));
+			table_number(to, num_sub(num_sub(d->to, d->from), d->busy));
 			put_count(to, p->kernels);
-			gpu_put_text(to, who->program);
+			table_text(to, who->program);
 		}
 	}
 }
 
-static void rows_latency(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_latency(const struct gpu_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
@@ -93,65 +93,65 @@ static void rows_latency(const struct gpu_use *u, struct gpu_rows *to)
 		int64_t time = num_sub(d->to, d->from);
 		if (!h->n)
 			continue;
-		gpu_put(to, d->number);
+		table_number(to, d->number);
 		put_count(to, h->n);
-		gpu_put(to, hist_quantile(h, 500));
-		gpu_put(to, hist_quantile(h, 990));
-		gpu_put(to, h->max);
+		table_number(to, hist_quantile(h, 500));
+		table_number(to, hist_quantile(h, 990));
+		table_number(to, h->max);
 		/* Work that waits at a moment, on average: Little's law. */
-		gpu_put(to, permille(h->sum, time));
+		table_number(to, permille(h->sum, time));
 	}
 }
 
-static void rows_communication(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_communication(const struct gpu_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
 		if (!d->busy_communication)
 			continue;
-		gpu_put(to, d->number);
-		gpu_put(to, d->busy_communication);
-		gpu_put(to, d->hidden);
-		gpu_put(to, num_sub(d->busy_communication, d->hidden));
-		gpu_put(to, permille(d->hidden, d->busy_communication));
+		table_number(to, d->number);
+		table_number(to, d->busy_communication);
+		table_number(to, d->hidden);
+		table_number(to, num_sub(d->busy_communication, d->hidden));
+		table_number(to, permille(d->hidden, d->busy_communication));
 	}
 }
 
 /* ---- by name ---- */
 
-static void rows_calls(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_calls(const struct gpu_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->calls.n; i++) {
 		const struct gpu_times *t = &u->calls.v[i];
-		gpu_put(to, gpu_total(t));
+		table_number(to, gpu_total(t));
 		put_count(to, gpu_count(t));
 		put_quantile(to, &t->h, 500);
 		put_quantile(to, &t->h, 990);
-		gpu_put(to, t->blocking);
-		gpu_put_text(to, t->name);
+		table_number(to, t->blocking);
+		table_text(to, t->name);
 	}
 }
 
-static void rows_times(const struct gpu_list *list, struct gpu_rows *to)
+static void rows_times(const struct gpu_list *list, struct table *to)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		const struct gpu_times *t = &list->v[i];
-		gpu_put(to, gpu_total(t));
+		table_number(to, gpu_total(t));
 		put_count(to, gpu_count(t));
 		put_quantile(to, &t->h, 500);
 		put_quantile(to, &t->h, 990);
-		gpu_put(to, gpu_min(t));
-		gpu_put(to, gpu_max(t));
-		gpu_put_text(to, t->name);
+		table_number(to, gpu_min(t));
+		table_number(to, gpu_max(t));
+		table_text(to, t->name);
 	}
 }
 
-static void rows_waits(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_waits(const struct gpu_use *u, struct table *to)
 {
 	rows_times(&u->waits, to);
 }
 
-static void rows_kernels(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_kernels(const struct gpu_use *u, struct table *to)
 {
 	rows_times(&u->kernels, to);
 }
@@ -168,25 +168,25 @@ static uint32_t capability_of(const struct gpu_use *u, const struct gpu_shape *s
 	return gpu ? gpu->capability : 0;
 }
 
-static void put_shape(const struct gpu_use *u, const struct gpu_times *t, struct gpu_rows *to)
+static void put_shape(const struct gpu_use *u, const struct gpu_times *t, struct table *to)
 {
 	const struct gpu_shape *s = gpu_shapes_first(t->shapes);
 	int occupancy = gpu_occupancy(s, capability_of(u, s));
 
 	put_count(to, s->count);
 	put_count(to, t->shapes->n + (t->shapes->others != 0));
-	gpu_put_text(to, triple(u->a, s->grid));
-	gpu_put_text(to, triple(u->a, s->block));
-	gpu_put(to, s->registers);
+	table_text(to, triple(u->a, s->grid));
+	table_text(to, triple(u->a, s->block));
+	table_number(to, s->registers);
 	put_count(to, (uint64_t)s->static_shared + s->dynamic_shared);
 	if (occupancy < 0)
-		gpu_put_null(to);
+		table_null(to);
 	else
-		gpu_put(to, occupancy);
-	gpu_put_text(to, t->name);
+		table_number(to, occupancy);
+	table_text(to, t->name);
 }
 
-static void rows_launches(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_launches(const struct gpu_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->kernels.n; i++)
 		if (u->kernels.v[i].shapes)
@@ -212,7 +212,7 @@ static int by_device_time(const void *ctx, uint32_t a, uint32_t b)
 }
 
 /* The first range stands for what is in none. */
-static void rows_ranges(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_ranges(const struct gpu_use *u, struct table *to)
 {
 	const uint32_t *order = sort_order(u->a, u->ranges.n, by_device_time, u);
 
@@ -220,17 +220,17 @@ static void rows_ranges(const struct gpu_use *u, struct gpu_rows *to)
 		const struct gpu_range *r = &u->ranges.v[order[i]];
 		if (order[i] == SCOPE_NONE || (!r->count && !r->total))
 			continue;
-		gpu_put(to, r->total);
-		gpu_put(to, r->device);
+		table_number(to, r->total);
+		table_number(to, r->device);
 		put_count(to, r->operations);
-		gpu_put(to, r->host);
+		table_number(to, r->host);
 		put_count(to, r->count);
-		gpu_put_text(to, range_path(u, order[i]));
+		table_text(to, range_path(u, order[i]));
 	}
 }
 
 /* When boundary i begins, to when it ends: that of the profiler, or the next one. */
-static void put_step_time(const struct recorded_process *p, size_t i, struct gpu_rows *to)
+static void put_step_time(const struct recorded_process *p, size_t i, struct table *to)
 {
 	uint64_t end = 0;
 
@@ -243,13 +243,13 @@ static void put_step_time(const struct recorded_process *p, size_t i, struct gpu
 	else if (i + 1 < p->boundaries.n)
 		end = p->boundaries.v[i + 1];
 	if (end < p->boundaries.v[i])
-		gpu_put_null(to);
+		table_null(to);
 	else
 		put_count(to, end - p->boundaries.v[i]);
 }
 
 /* With --keep-warmup step 0 is what came before the first boundary. */
-static void rows_steps_of(const struct gpu_use *u, const struct gpu_process *x, struct gpu_rows *to)
+static void rows_steps_of(const struct gpu_use *u, const struct gpu_process *x, struct table *to)
 {
 	const struct recorded_process *p = x->from;
 	size_t warmup = u->all.o->keep_warmup && !p->every,
@@ -259,18 +259,18 @@ static void rows_steps_of(const struct gpu_use *u, const struct gpu_process *x, 
 		struct gpu_step s = i < x->steps.n ? x->steps.v[i] : (struct gpu_step){ 0 };
 		bool bounded = i >= warmup && i - warmup < p->labels.n;
 		struct str label = bounded ? p->labels.v[i - warmup] : S("");
-		gpu_put(to, s.device);
+		table_number(to, s.device);
 		put_count(to, s.operations);
 		if (bounded || p->every)
 			put_step_time(p, i - warmup, to);
 		else
-			gpu_put_null(to);
-		gpu_put(to, p->facts.who.pid);
-		gpu_put_text(to, label.n ? label : str_fmt(u->a, "%zu", i));
+			table_null(to);
+		table_number(to, p->facts.who.pid);
+		table_text(to, label.n ? label : str_fmt(u->a, "%zu", i));
 	}
 }
 
-static void rows_steps(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_steps(const struct gpu_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->processes.n; i++)
 		if (u->processes.v[i].steps.n)
@@ -279,7 +279,7 @@ static void rows_steps(const struct gpu_use *u, struct gpu_rows *to)
 
 /* ---- copies, graphs, memory, overhead ---- */
 
-static void rows_copies(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_copies(const struct gpu_use *u, struct table *to)
 {
 	for (unsigned way = 0; way < WAY_N; way++)
 		for (unsigned host = 0; host < HOST_MEMORY_N; host++)
@@ -287,31 +287,31 @@ static void rows_copies(const struct gpu_use *u, struct gpu_rows *to)
 				const struct gpu_copies *c = &u->copies[way][host][size];
 				if (!c->count)
 					continue;
-				gpu_put(to, c->ns);
+				table_number(to, c->ns);
 				put_count(to, c->count);
-				gpu_put(to, c->bytes);
-				gpu_put(to, c->ns > 0 ? num_from_real((double)c->bytes /
-				                                      (double)c->ns * 1e9)
-				                      : 0);
-				gpu_put_text(to, str_of(gpu_ways[way]));
-				gpu_put_text(to, str_of(gpu_host_memories[host]));
-				gpu_put_text(to, str_of(gpu_sizes[size]));
+				table_number(to, c->bytes);
+				table_number(to, c->ns > 0 ? num_from_real((double)c->bytes /
+				                                           (double)c->ns * 1e9)
+				                           : 0);
+				table_text(to, str_of(gpu_ways[way]));
+				table_text(to, str_of(gpu_host_memories[host]));
+				table_text(to, str_of(gpu_sizes[size]));
 			}
 }
 
-static void rows_graphs(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_graphs(const struct gpu_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->graphs.n; i++) {
 		const struct gpu_graph *g = &u->graphs.v[i];
-		gpu_put(to, g->ns);
+		table_number(to, g->ns);
 		put_count(to, g->launches);
 		put_count(to, g->nodes);
-		gpu_put(to, gpu_facts(u, g->process)->who.pid);
-		gpu_put(to, g->number);
+		table_number(to, gpu_facts(u, g->process)->who.pid);
+		table_number(to, g->number);
 	}
 }
 
-static void rows_memory(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_memory(const struct gpu_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->parts.n; i++)
 		for (unsigned kind = 0; kind < MEMORY_KIND_N; kind++) {
@@ -319,27 +319,27 @@ static void rows_memory(const struct gpu_use *u, struct gpu_rows *to)
 			const struct gpu_memory *m = &p->memory[kind];
 			if (!m->allocations)
 				continue;
-			gpu_put(to, m->peak);
-			gpu_put(to, m->live);
-			gpu_put(to, m->bytes);
+			table_number(to, m->peak);
+			table_number(to, m->live);
+			table_number(to, m->bytes);
 			put_count(to, m->allocations);
 			put_count(to, m->frees);
-			gpu_put(to, gpu_facts(u, p->process)->who.pid);
-			gpu_put(to, p->local);
-			gpu_put_text(to, str_of(gpu_memory_kinds[kind]));
+			table_number(to, gpu_facts(u, p->process)->who.pid);
+			table_number(to, p->local);
+			table_text(to, str_of(gpu_memory_kinds[kind]));
 		}
 }
 
-static void rows_overhead(const struct gpu_use *u, struct gpu_rows *to)
+static void rows_overhead(const struct gpu_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->n_overheads; i++) {
 		const struct hist *h = &u->overheads[i].h;
 		bool rest = i == GPU_OVERHEADS - 1;
-		gpu_put(to, h->sum);
+		table_number(to, h->sum);
 		put_count(to, h->n);
-		gpu_put(to, hist_quantile(h, 500));
-		gpu_put(to, h->max);
-		gpu_put_text(to, str_of(rest ? "other" : gpu_overhead_name(u->overheads[i].kind)));
+		table_number(to, hist_quantile(h, 500));
+		table_number(to, h->max);
+		table_text(to, str_of(rest ? "other" : gpu_overhead_name(u->overheads[i].kind)));
 	}
 }
 

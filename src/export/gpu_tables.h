@@ -5,7 +5,7 @@
 #ifndef TFPROF_EXPORT_GPU_TABLES_H
 #define TFPROF_EXPORT_GPU_TABLES_H
 
-#include "export/document.h"
+#include "export/table.h"
 #include "view/gpu_use.h"
 
 /* How a number is shown in text; in data it is an integer of that unit. */
@@ -17,11 +17,6 @@ struct gpu_column {
 	enum gpu_unit unit;
 };
 
-struct gpu_rows; /* where rows go; those after the limit are only counted */
-void gpu_put_text(struct gpu_rows *to, struct str s);
-void gpu_put(struct gpu_rows *to, int64_t v);
-void gpu_put_null(struct gpu_rows *to);
-
 #define GPU_COLUMNS_MAX 12
 struct gpu_table {
 	const char *name;  /* in data, and of --table */
@@ -29,7 +24,7 @@ struct gpu_table {
 	bool apart;        /* text and JSON have these rows in a form of their own */
 	struct gpu_column
 	        columns[GPU_COLUMNS_MAX]; /* the last one has no name, or there are that many */
-	void (*rows)(const struct gpu_use *u, struct gpu_rows *to);
+	void (*rows)(const struct gpu_use *u, struct table *to);
 };
 
 extern const struct gpu_table gpu_tables[];
@@ -38,6 +33,8 @@ extern const size_t gpu_tables_n;
 /* The tables that are not empty, aligned. top: so many rows each. columns: of the terminal, a name
  * at the end of a longer line loses its middle; 0: none does. */
 void gpu_tables_text(const struct gpu_use *u, size_t top, unsigned columns, struct sink *to);
+/* Says how many rows were left out, if any. */
+void gpu_put_rest(size_t rows, size_t top, struct sink *to);
 /* A member of the document for each table. */
 void gpu_tables_json(const struct gpu_use *u, size_t top, struct document *d);
 /* One table, or (Markdown only) all that are not empty if table is NULL. */

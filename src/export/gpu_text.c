@@ -35,24 +35,12 @@ struct str gpu_uuid(struct arena *a, const struct gpu_device *d)
 	return sb_str(&b);
 }
 
-const char *gpu_time_text(struct arena *a, double ns)
-{
-	static const char *const units[] = { "ns", "us", "ms", "s" };
-	unsigned unit = 0;
-
-	while (unit < 3 && ns >= 999.5) {
-		ns /= 1000;
-		unit++;
-	}
-	int digits = unit == 0 || ns >= 99.95 ? 0 : ns >= 9.995 ? 1 : 2;
-	struct sb b = sb_in(a);
-	sb_fmt(&b, "%.*f%s", digits, ns, units[unit]);
-	return str_z(a, sb_str(&b));
-}
-
 static const char *time_text(struct page *p, double ns)
 {
-	return gpu_time_text(p->a, ns);
+	struct sb b = sb_in(p->a);
+
+	table_put_time(&b, num_from_real(ns + 0.5));
+	return str_z(p->a, sb_str(&b));
 }
 
 static const char *percent(struct page *p, int64_t part, int64_t whole)
@@ -84,23 +72,6 @@ static struct str one_line(struct page *p, struct str name)
 	return sb_str(&b);
 }
 
-struct str gpu_shorten(struct arena *a, struct str name, size_t room)
-{
-	size_t left, right;
-
-	room = room > NAME_MIN ? room : NAME_MIN;
-	if (name.n <= room)
-		return name;
-	left = (room - 3) / 3;
-	right = name.n - (room - 3 - left);
-	while (left && ((unsigned char)name.p[left] & 0xc0) == 0x80)
-		left--;
-	while (right < name.n && ((unsigned char)name.p[right] & 0xc0) == 0x80)
-		right++;
-	return str_fmt(
-	        a, "%.*s...%.*s", STR(str_sub(name, 0, left)), STR(str_sub(name, right, SIZE_MAX)));
-}
-
 /* The name. Where the line would be too long it goes without templates and parameters, then without
  * its middle; letters of more than one byte are not cut apart. */
 static struct str name_text(struct page *p, const struct gpu_times *t)
@@ -114,7 +85,7 @@ static struct str name_text(struct page *p, const struct gpu_times *t)
 	name = t->path.n ? one_line(p, t->path) : name;
 	if (name.n <= room)
 		return name;
-	return gpu_shorten(p->a, name, room);
+	return table_shorten(p->a, name, room > NAME_MIN ? room : NAME_MIN);
 }
 
 /* ---- a GPU ---- */
@@ -244,8 +215,7 @@ static void put_table(
 			put_times(p, &v[i], all);
 		arena_reset(p->a, m);
 	}
-	if (n > top)
-		sink_fmt(p->to, "and %zu more: --top=%zu\n", n - top, n);
+	gpu_put_rest(n, top, p->to);
 	sink_char(p->to, '\n');
 }
 

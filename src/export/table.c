@@ -64,6 +64,12 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 		table_put_time(&b, c->number);
 	else if (has_unit(k, "us"))
 		table_put_time(&b, num_mul(c->number, 1000));
+	else if (has_unit(k, "permille"))
+		sb_fmt(&b, "%.1f%%", (double)c->number / 10);
+	else if (has_unit(k, "thousandths"))
+		sb_fmt(&b, "%.2f", (double)c->number / 1000);
+	else if (has_unit(k, "bytes/s"))
+		sb_fmt(&b, "%.2f GB/s", (double)c->number / 1e9);
 	else if (has_unit(k, "count"))
 		fmt_count(&b, c->number);
 	else if (k->unit)
@@ -78,6 +84,8 @@ static struct str heading(const struct table *x, size_t column)
 {
 	struct str s = x->columns[column].name;
 
+	if (x->titles)
+		return str_of(x->titles[column]);
 	if (x->names && column + 1 == x->n_columns)
 		return str_of(x->names);
 	if (str_ends(s, S("_ns")))

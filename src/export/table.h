@@ -24,9 +24,10 @@ struct table {
 	const struct column *columns;
 	size_t n_columns, rows;
 	VEC(struct table_cell) cells;
-	uint32_t data_only; /* bits of the columns that text leaves out */
-	const char *names;  /* heading of the last column in text; NULL: its name */
-	const char *all;    /* words that show all rows: "--top=0"; NULL: --top=0 */
+	uint32_t data_only;        /* bits of the columns that text leaves out */
+	const char *names;         /* heading of the last column in text; NULL: its name */
+	const char *const *titles; /* headings of all columns in text; NULL: by their names */
+	const char *all;           /* words that show all rows: "--top=0"; NULL: --top=0 */
 	/* Adds members to the document before its rows; NULL: none. */
 	void (*members)(struct document *d, const void *user);
 	const void *user;
