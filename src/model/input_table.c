@@ -67,8 +67,8 @@ bool input_is_regular(struct arena *a, const struct input_from *from, uint64_t *
 	return rc == 0 && S_ISREG(st.st_mode);
 }
 
-/* Looks into a file; *in is NULL where nothing is recognised. */
-static bool guess_file(struct str path, const struct input **in,
+/* Looks into a file; *in is NULL where nothing is recognised, or the file cannot be read twice. */
+static bool guess_file(struct str path, const struct input **in, unsigned *role,
         const struct unsupported_format **foreign, struct work *work, struct err *e)
 {
 	const struct input_from from = { .name = path };
@@ -78,6 +78,7 @@ static bool guess_file(struct str path, const struct input **in,
 	bool ok = true;
 
 	*in = NULL;
+	*role = 0;
 	*foreign = NULL;
 	scratch_open(&own, work);
 	errno = 0;
@@ -96,6 +97,7 @@ static bool guess_file(struct str path, const struct input **in,
 			struct str head = str_make(s->p, (size_t)(s->end - s->p));
 			*foreign = unsupported_format_find(str_sub(head, 0, SNIFF_BYTES), path);
 			*in = *foreign ? NULL : input_guess(head, path);
+			*role = *in ? (*in)->becomes : 0;
 			src_close(s);
 		}
 	}
@@ -107,16 +109,15 @@ bool input_guess_file(struct str path, unsigned *role, const struct unsupported_
         struct work *work, struct err *e)
 {
 	const struct input *in;
-	bool ok = guess_file(path, &in, foreign, work, e);
 
-	*role = in ? in->becomes : 0;
-	return ok;
+	return guess_file(path, &in, role, foreign, work, e);
 }
 
 bool input_is_trace(struct str path, struct work *work)
 {
 	const struct unsupported_format *foreign;
 	const struct input *in;
+	unsigned role;
 
-	return guess_file(path, &in, &foreign, work, NULL) && in && in->read_trace;
+	return guess_file(path, &in, &role, &foreign, work, NULL) && in && in->read_trace;
 }
