@@ -49,7 +49,8 @@ enum {
 	OPTION_EXTENSION = 1, /* an extension of ours: dumped only by set -all */
 	OPTION_RECORDED = 2,  /* allowed in the options file of a recording */
 	OPTION_ALONE = 4,     /* a choice whose value may be omitted: the first choice then */
-	OPTION_HIDDEN = 8     /* a row without an option */
+	OPTION_HIDDEN = 8,    /* a row without an option */
+	OPTION_OF_2016 = 16   /* an extension that the original of 2016 had */
 };
 
 struct option {

@@ -164,6 +164,7 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 		r->reads = r->request.no_file;
 		return false;
 	}
+	r->request.opts.exact_names = true;
 	if (f->help || r->argc == 1)
 		return show_help(s, r, &f->words);
 	const struct command *c = r->request.command;

@@ -74,6 +74,7 @@ static bool run_line(struct session *s, void *ctx)
 	if (!redirect_split(&l, one->text, &s->error) || !cmd_parse_line(s, l.command, &r))
 		return false;
 	r.prompt = one->prompt;
+	r.opts.exact_names = true;
 	one->ends = r.command && r.command->ends;
 	if (!redirect_open(&l, &s->error))
 		return false;

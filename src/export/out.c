@@ -49,23 +49,30 @@ static bool begin(struct sink **s, const struct output *o, struct emit *to, stru
 	return !o->outfile.n || o->kind == OUT_STDOUT || sink_file(s, to->a, o->outfile, e);
 }
 
-static bool end(struct sink *s, const struct emit *to, struct err *e)
+static bool end(struct sink *s, const struct output *o, const struct emit *to, struct err *e)
 {
-	return s == to->out || sink_close(s, e);
+	return s == to->out || (sink_close(s, e) && out_tell(o, to));
+}
+
+bool out_tell(const struct output *o, const struct emit *to)
+{
+	if (to->person && (output_rows[o->kind].flags & OUT_EXTENSION))
+		sink_fmt(to->out, "written to %.*s\n", STR(o->outfile));
+	return true;
 }
 
 bool out_text(const struct exported *x, struct emit *to, struct err *e)
 {
 	struct sink *s;
 
-	return begin(&s, x->output, to, e) && x->text(x, s, to, e) && end(s, to, e);
+	return begin(&s, x->output, to, e) && x->text(x, s, to, e) && end(s, x->output, to, e);
 }
 
 bool out_document(const struct exported *x, struct emit *to, struct err *e)
 {
 	struct sink *s;
 
-	return begin(&s, x->output, to, e) && x->document(x, s, to, e) && end(s, to, e);
+	return begin(&s, x->output, to, e) && x->document(x, s, to, e) && end(s, x->output, to, e);
 }
 
 bool out_html(const struct exported *x, struct emit *to, struct err *e)
@@ -94,7 +101,8 @@ bool out_rows(const struct exported *x, struct emit *to, struct err *e)
 	                                         : SHEET_NDJSON;
 	struct sink *s;
 
-	return begin(&s, x->output, to, e) && x->rows(x, form, s, to, e) && end(s, to, e);
+	return begin(&s, x->output, to, e) && x->rows(x, form, s, to, e) &&
+	       end(s, x->output, to, e);
 }
 
 bool out_model(const struct exported *x, struct emit *to, struct err *e)

@@ -25,12 +25,17 @@ struct origin {
 
 /* Where an output goes. */
 struct emit {
+	bool person;      /* the answer goes to a terminal: names of written files are printed */
 	struct arena *a;  /* scratch; the query's */
 	struct sink *out; /* standard output of the command: text, and what is said beside files */
 	struct notes *notes; /* standard error lines */
 	struct origin from;
 	bool arrays; /* rows of documents are parallel arrays: for a page */
 };
+
+/* Says where an output of ours was written, to a person. True. */
+struct output;
+bool out_tell(const struct output *o, const struct emit *to);
 
 /* ---- results and exports ---- */
 
@@ -153,6 +158,12 @@ struct text_columns {
 	enum metric_id share; /* what the share of a line is of; M_NONE: of nothing */
 };
 void text_columns_init(struct text_columns *c, const struct result *r);
+
+/* Leaves out the columns in which every shown number is 0, unless all are; names them in *zero, in
+ * the result's arena. For terminals. */
+void text_columns_leave_out(struct text_columns *c, const struct result *r, struct str *zero);
+/* Names the columns that were left out, if some were. */
+void text_left_out(const struct result *r, struct str zero, struct sink *to);
 
 /* Writes the heading: the names of all columns, the extra ones too. */
 void text_legend(struct line_build *b, const struct result *r, const struct text_columns *c,

@@ -7,7 +7,7 @@
 #include "base/sort.h"
 #include "io/gz.h"
 #include "export/pbput.h"
-#include "export/out.h"
+#include "export/stacks.h"
 
 #define SUFFIX S(" (gradient)")
 
@@ -286,27 +286,37 @@ static void put_profile(struct pprof *x, const struct metric *m, struct sink *to
 	flush(x, to, 13);
 }
 
-/* Gzip to a file that appears when all is well. */
-static bool put_file(struct pprof *x, const struct metric *m, struct str path, struct err *e)
+/* Finds the functions, locations and samples. */
+static void prepare(struct pprof *x)
+{
+	x->file_of = ARENA_ARRAY(x->a, x->r->n, uint32_t);
+	x->location_of = ARENA_ARRAY(x->a, x->r->n, uint32_t);
+	x->text = sb_in(x->a);
+	intern_init(&x->names, x->a);
+	intern_init(&x->functions, x->a);
+	intern_init(&x->locations, x->a);
+	intern_init(&x->strings, x->a);
+	intern_add_kept(&x->strings, S(""));
+	pbput_init(&x->b, x->a);
+	walk(x);
+}
+
+/* Writes the gzip-compressed file, which appears when it is complete. */
+static bool put_file(struct pprof *x, enum metric_id m, struct str path, struct err *e)
 {
 	struct sink *file, *zip;
 
 	if (!sink_file(&file, x->a, path, e))
 		return false;
 	zip = gzip_sink(x->a, file);
-	put_profile(x, m, zip);
+	if (view_is(x->r->kind, VIEW_TRACES))
+		put_profile(x, &metrics[m], zip);
+	else
+		pprof_tree_write(x->r, m, zip);
 	if (sink_close(zip, e))
 		return sink_close(file, e);
 	sink_drop(file);
 	return false;
-}
-
-static enum metric_id pprof_metric(const struct opts *o)
-{
-	for (enum metric_id i = 0; i < M_N; i++)
-		if (o->select.metrics == METRIC_BIT(i) && (metrics[i].uses & USE_PPROF))
-			return i;
-	return M_NONE;
 }
 
 struct str pprof_accepts(const struct view_ops *v, const struct query *q)
@@ -314,8 +324,7 @@ struct str pprof_accepts(const struct view_ops *v, const struct query *q)
 	const struct opts *o = q->o;
 	struct strs names = { 0 };
 
-	if (!view_is(v->kind, VIEW_TRACES))
-		return S("Only 'code' view supports pprof output now.");
+	(void)v;
 	for (enum metric_id i = 0; i < M_N; i++)
 		if (o->select.metrics & METRIC_BIT(i))
 			strs_add(q->a, &names, str_of(metrics[i].name));
@@ -323,7 +332,7 @@ struct str pprof_accepts(const struct view_ops *v, const struct query *q)
 		strs_add(q->a, &names, o->select.unknown.v[i]);
 	if (names.n != 1)
 		return S("Can only select 1 attribute for pprof output.");
-	if (pprof_metric(o) == M_NONE)
+	if (stacks_metric(o) == M_NONE)
 		return str_fmt(q->a, "pprof doesn't support -select=%.*s", STR(names.v[0]));
 	return STR_NONE;
 }
@@ -335,18 +344,17 @@ bool pprof_write(const struct exported *of, struct emit *to, struct err *e)
 	struct pprof x = { .r = r, .q = r->q, .m = r->q->m, .a = r->q->a };
 	struct str path = r->q->o->output.outfile;
 
-	x.file_of = ARENA_ARRAY(x.a, r->n, uint32_t);
-	x.location_of = ARENA_ARRAY(x.a, r->n, uint32_t);
-	x.text = sb_in(x.a);
-	intern_init(&x.names, x.a);
-	intern_init(&x.functions, x.a);
-	intern_init(&x.locations, x.a);
-	intern_init(&x.strings, x.a);
-	intern_add_kept(&x.strings, S(""));
-	pbput_init(&x.b, x.a);
-	walk(&x);
-	if (!put_file(&x, &metrics[pprof_metric(r->q->o)], path, e))
+	if (view_is(r->kind, VIEW_TRACES))
+		prepare(&x);
+	if (!put_file(&x, stacks_metric(r->q->o), path, e))
 		return false;
+	if (r->q->o->quiet)
+		return true;
+	if (!view_is(r->kind, VIEW_TRACES)) {
+		sink_fmt(to->out, "pprof profile is written to %.*s: go tool pprof -top FILE\n",
+		        STR(path));
+		return true;
+	}
 	sink_put(to->out, S("\nRun pprof -png --nodecount=100 --sample_index=1 <"));
 	sink_put(to->out, path);
 	sink_put(to->out, S(">\n"));

@@ -59,15 +59,38 @@ static void add(struct rows *x, const char *name, enum column_type type, enum wh
 	VEC_PUSH(x->a, &x->cells, (struct row_cell){ .what = what });
 }
 
-static void add_pair(struct rows *x, const char *name, enum unit unit, enum value v)
-{
-	struct str own = str_fmt(x->a, "own_%s", name), total = str_fmt(x->a, "total_%s", name);
-	const char *u = unit_name(unit);
+/* The numbers of an entry: its own, those of it and all below, and in op, where a type has nothing
+ * below it, the running sum of the list. */
+static const struct number {
+	const char *prefix;
+	bool total[2]; /* of the view's two numbers the second; in op */
+	bool op_only;
+} numbers[] = { { "own", { false, false }, false }, { "total", { true, false }, false },
+	{ "cumulative", { true, true }, true } };
+#define NUMBERS (sizeof numbers / sizeof *numbers)
 
-	VEC_PUSH(x->a, &x->columns, ((struct column){ own, COLUMN_INTEGER, u }));
-	VEC_PUSH(x->a, &x->cells, ((struct row_cell){ .what = CELL_OWN, .value = v }));
-	VEC_PUSH(x->a, &x->columns, ((struct column){ total, COLUMN_INTEGER, u }));
-	VEC_PUSH(x->a, &x->cells, ((struct row_cell){ .what = CELL_TOTAL, .value = v }));
+static bool has_number(const struct rows *x, size_t i)
+{
+	return !numbers[i].op_only || view_is(x->r->kind, VIEW_LIST);
+}
+
+static bool is_total(const struct rows *x, size_t i)
+{
+	return numbers[i].total[view_is(x->r->kind, VIEW_LIST)];
+}
+
+static void add_numbers(struct rows *x, const char *name, enum unit unit, enum value v)
+{
+	for (size_t i = 0; i < NUMBERS; i++) {
+		if (!has_number(x, i))
+			continue;
+		struct column c = { str_fmt(x->a, "%s_%s", numbers[i].prefix, name), COLUMN_INTEGER,
+			unit_name(unit) };
+		VEC_PUSH(x->a, &x->columns, c);
+		VEC_PUSH(x->a, &x->cells,
+		        ((struct row_cell){
+		                .what = is_total(x, i) ? CELL_TOTAL : CELL_OWN, .value = v }));
+	}
 }
 
 static void add_metric(struct rows *x, enum metric_id id)
@@ -76,9 +99,9 @@ static void add_metric(struct rows *x, enum metric_id id)
 	bool nodes = view_is(x->r->kind, VIEW_NODES);
 
 	if (m->value != V_NONE)
-		add_pair(x, m->name, m->unit, m->value);
+		add_numbers(x, m->name, m->unit, m->value);
 	if (m->unit == UNIT_OCCURRENCE)
-		add_pair(x, "definitions", UNIT_COUNT, V_DEFINITIONS);
+		add_numbers(x, "definitions", UNIT_COUNT, V_DEFINITIONS);
 	if (m->unit == UNIT_PERCENT)
 		add(x, m->name, COLUMN_REAL, CELL_PERCENT);
 	if (m->unit == UNIT_INPUT_SHAPES && nodes)
@@ -101,13 +124,16 @@ static void add_extra(struct rows *x, const struct extra *extra)
 	        extra->of == M_NONE ? STR_NONE : str_fmt(x->a, "%s_", metrics[extra->of].name);
 	enum column_type type = extra->whole ? COLUMN_INTEGER : COLUMN_REAL;
 
-	for (int total = 0; total < 2; total++) {
-		struct column c = { str_fmt(x->a, "%s_%.*s%.*s", total ? "total" : "own", STR(of),
+	for (size_t i = 0; i < NUMBERS; i++) {
+		if (!has_number(x, i))
+			continue;
+		struct column c = { str_fmt(x->a, "%s_%.*s%.*s", numbers[i].prefix, STR(of),
 			                    STR(extra->name)),
 			type, unit_name(extra->unit) };
 		VEC_PUSH(x->a, &x->columns, c);
 		VEC_PUSH(x->a, &x->cells,
-		        ((struct row_cell){ .what = total ? CELL_EXTRA_TOTAL : CELL_EXTRA_OWN,
+		        ((struct row_cell){
+		                .what = is_total(x, i) ? CELL_EXTRA_TOTAL : CELL_EXTRA_OWN,
 		                .extra = extra }));
 	}
 }

@@ -4,7 +4,8 @@
  * in base units. Knows no form of output.
  *
  *   -by worker: worker | path, parent, depth | code: file, line, function, gradient | type, types,
- * device, accounted | op, code: nodes | own_ and total_ of each metric | what -stats and others add
+ * device, accounted | op, code: nodes | own_ and total_ (op: cumulative_ too) of each metric | what
+ * -stats and others add
  *
  * path is unique in an answer, or with -by worker among the rows of a worker: of scope and graph
  * the name of the node, of op the type, of code the lines from the outermost on, joined by '/'.

@@ -101,8 +101,10 @@ double text_share(
 		of = columns[i];
 	if (!is_quantity(of))
 		of = M_MICROS;
-	int64_t root = r->root.v[metrics[of].value], total = x->total->v[metrics[of].value];
-	return root > 0 ? 100.0 * (double)total / (double)root : 0;
+	/* Types of the op view have no entries below them: their own number counts. */
+	const struct tally *part = view_is(r->kind, VIEW_LIST) ? x->self : x->total;
+	int64_t root = r->root.v[metrics[of].value];
+	return root > 0 ? 100.0 * (double)part->v[metrics[of].value] / (double)root : 0;
 }
 
 void text_columns_init(struct text_columns *c, const struct result *r)
@@ -116,6 +118,45 @@ void text_columns_init(struct text_columns *c, const struct result *r)
 		if (c->share == M_NONE || m == r->q->o->order.by)
 			c->share = m;
 	}
+}
+
+static bool is_zero(const struct result *r, enum value v)
+{
+	bool zero = r->root.v[v] == 0;
+
+	for (uint32_t i = 0; i < r->n && zero; i++)
+		zero = r->shown[i].self->v[v] == 0 && r->shown[i].total->v[v] == 0;
+	return zero;
+}
+
+void text_columns_leave_out(struct text_columns *c, const struct result *r, struct str *zero)
+{
+	struct strs names = { 0 };
+	size_t n = 0;
+	bool keep[M_N];
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct metric *m = &metrics[c->id[i]];
+		keep[i] = m->value == V_NONE || !is_zero(r, m->value);
+		n += keep[i];
+		if (!keep[i])
+			strs_add(r->q->a, &names, str_of(m->name));
+	}
+	if (!n || n == c->n)
+		return;
+	n = 0;
+	for (size_t i = 0; i < c->n; i++)
+		if (keep[i])
+			c->id[n++] = c->id[i];
+	c->n = n;
+	*zero = strs_join(r->q->a, &names, S(", "));
+}
+
+void text_left_out(const struct result *r, struct str zero, struct sink *to)
+{
+	if (zero.n && !r->q->o->quiet)
+		sink_sentence(
+		        to, r->q->a, str_fmt(r->q->a, "(all zero, not shown: %.*s)", STR(zero)));
 }
 
 void text_rate(

@@ -187,8 +187,12 @@ static void put_type(
 		case UNIT_TEXT:
 		case UNIT_INPUT_SHAPES:
 		case UNIT_TENSOR:
-		case UNIT_HIDDEN:
-		case UNIT_PERCENT: break;
+		case UNIT_HIDDEN: break;
+		case UNIT_PERCENT:
+			l->cell.n = 0;
+			text_percent(&l->cell, l->r, x, c->id, c->n);
+			put_right(l, i, sb_str(&l->cell), OCCURRENCE_WIDTH);
+			break;
 		}
 	}
 	for (size_t i = 0; i < l->r->n_extra && !l->r->empty; i++) {
@@ -256,9 +260,12 @@ void text_multi(const struct result *r, struct sink *to, struct arena *a)
 	struct lines l = { .r = r, .q = r->q, .a = a, .cell = sb_in(a) };
 	struct entry root = { .self = &r->root, .total = &r->root };
 	struct text_columns c;
+	struct str zero = STR_NONE;
 
 	line_build_init(&l.b, a);
 	text_columns_init(&c, r);
+	if (sink_takes_lines(to))
+		text_columns_leave_out(&c, r, &zero);
 	members_init(&l.members, r->q, a);
 	if (r->empty) { /* the bare root, and no legend */
 		put_type(&l, &root, &c, to);
@@ -271,4 +278,5 @@ void text_multi(const struct result *r, struct sink *to, struct arena *a)
 		else
 			put_line(&l, &r->shown[i], &c, to);
 	}
+	text_left_out(r, zero, to);
 }

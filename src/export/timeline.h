@@ -11,9 +11,10 @@
 
 struct trace_writer {
 	struct sink *file;
-	struct str path; /* <outfile>_<step> */
-	struct sb text;  /* for names made of several parts */
-	bool first;      /* nothing stands yet in the innermost list */
+	struct str path;
+	struct sb text; /* for names made of several parts */
+	bool quiet;     /* says nothing about the file */
+	bool first;     /* nothing stands yet in the innermost list */
 };
 
 bool trace_open(struct trace_writer *t, const struct query *q, struct err *e);

@@ -420,7 +420,8 @@ static void draw_boxes(struct chart *c, struct emit *to, struct trace_mem *memor
 	for (uint32_t k = 0; k < c->n_ranks; k++)
 		order_boxes(c, k, find_lanes(c, k));
 	find_flows(c);
-	sink_put(to->out, S("generating trace file.\n"));
+	if (!c->r->q->o->quiet)
+		sink_put(to->out, S("generating trace file.\n"));
 	put_boxes(c);
 	trace_mem_init(memory, c->r, c->cell, c->n_cells);
 	trace_mem_rows(memory, &c->t, c->n_pids);

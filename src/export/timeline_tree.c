@@ -29,26 +29,48 @@ static void put_number(struct trace_writer *t, int64_t v)
 	sink_i64(t->file, v);
 }
 
-bool trace_open(struct trace_writer *t, const struct query *q, struct err *e)
+/* Returns the number or the list of steps that the file shows. */
+static struct str step_words(const struct query *q)
 {
 	struct sb b = sb_in(q->a);
 
-	sb_put(&b, q->o->output.outfile);
-	if (q->step && q->m->workers.n > 1) {
-		sb_char(&b, '_');
-		sb_put(&b, str_replace_char(q->a, q->m->workers.v[q->step->worker], '/', '_'));
-	}
-	sb_char(&b, '_');
 	if (q->o->steps.n)
 		sb_put(&b, q->o->steps.text);
 	else
 		fmt_i64(&b, q->o->step);
-	return trace_open_at(t, q->a, sb_str(&b), e);
+	return sb_str(&b);
+}
+
+/* Returns the name of the file: as the original FILE_STEP; where FILE ends in .json, FILE itself,
+ * or if there are several files, FILE with the step before the end. */
+static struct str file_name(const struct query *q)
+{
+	struct str name = q->o->output.outfile, end = S(".json"), worker = STR_NONE;
+	bool json = q->o->exact_names && str_ends(name, end);
+
+	if (q->step && q->m->workers.n > 1)
+		worker = str_fmt(q->a, "_%.*s",
+		        STR(str_replace_char(q->a, q->m->workers.v[q->step->worker], '/', '_')));
+	if (json && !q->one_of_many)
+		return name;
+	if (json)
+		name = str_sub(name, 0, name.n - end.n);
+	return str_fmt(q->a, "%.*s%.*s_%.*s%.*s", STR(name), STR(worker), STR(step_words(q)),
+	        STR(json ? end : STR_NONE));
+}
+
+bool trace_open(struct trace_writer *t, const struct query *q, struct err *e)
+{
+	if (!trace_open_at(t, q->a, file_name(q), e))
+		return false;
+	t->quiet = q->o->quiet;
+	return true;
 }
 
 bool trace_open_at(struct trace_writer *t, struct arena *a, struct str path, struct err *e)
 {
 	t->path = path;
+	t->quiet = false;
 	t->text = sb_in(a);
 	if (!sink_file(&t->file, a, path, e))
 		return false;
@@ -68,6 +90,8 @@ bool trace_close(struct trace_writer *t, struct emit *to, struct err *e)
 		        "Trace file is over 200MB. Chrome might not be able to display it. "
 		        "Consider to use filters (e.g. -min_micros > 1000 or -op_type .*gpu:0.* to "
 		        "reduce the size.\n");
+	if (t->quiet)
+		return true;
 	sink_put(to->out, S("\n" STARS "\nTimeline file is written to "));
 	sink_put(to->out, t->path);
 	sink_put(to->out, S(".\nOpen a Chrome browser, enter URL chrome://tracing and load the "

@@ -31,6 +31,7 @@ static bool write_step(const struct query *of, const struct step *step, struct a
 	o.stats = 0;
 	o.by = BY_NONE;
 	q.only = step;
+	q.one_of_many = of->n_steps > 1;
 	return view_run(&views[of->tree->kind], &q, &r, e) && view_rename(&q, e) &&
 	       timeline_graph(&r, to, e);
 }

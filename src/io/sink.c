@@ -314,6 +314,11 @@ struct sink *sink_lines(struct arena *a, bool (*put)(void *user, const void *p, 
 	return sink_new(a, &sink_lines_ops, t);
 }
 
+bool sink_takes_lines(const struct sink *s)
+{
+	return s->in->ops && s->in->ops->put_line;
+}
+
 bool sink_pass_line(struct sink *s, const struct line *l, size_t bytes)
 {
 	struct sink_inner *in = s->in;

@@ -26,6 +26,8 @@ struct line;
 struct sink *sink_lines(struct arena *a, bool (*put)(void *user, const void *p, size_t n),
         bool (*put_line)(void *user, const struct line *l), void *user);
 
+bool sink_takes_lines(const struct sink *s); /* true for those of sink_lines */
+
 /* Regular files are written under a temporary name beside path (created exclusively, mode by umask,
  * an existing file's mode kept), without fsync, and renamed to path by sink_close. Devices and
  * pipes are written directly. A symbolic link is followed to its target first. Fails at once if the

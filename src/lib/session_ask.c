@@ -130,7 +130,8 @@ static struct opts with_columns(const struct session *s, const struct opts *o)
 {
 	struct opts to = *o;
 
-	if (o->select.preset && s->model.traces.n && o->output.kind != OUT_PPROF)
+	if (o->select.preset && s->model.traces.n && o->output.kind != OUT_PPROF &&
+	        o->output.kind != OUT_FOLDED)
 		to.select.metrics = METRIC_BIT(M_ACCELERATOR_MICROS) | METRIC_BIT(M_SELF_MICROS) |
 		                    METRIC_BIT(M_OCCURRENCE);
 	return to;
@@ -171,6 +172,7 @@ static struct emit emit_of(
 	return (struct emit){ .a = &s->query_arena,
 		.out = out,
 		.notes = &s->notes,
+		.person = s->columns > 0 && !s->sticky.quiet,
 		.from = origin_of(s, f, kind),
 		.arrays = s->arrays };
 }
@@ -217,6 +219,8 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 		return false;
 	columns = with_columns(s, o);
 	note_columns(s, o);
+	opts_complete(&columns, v->kind,
+	        view_is(v->kind, VIEW_LIST) || view_is(v->kind, VIEW_PATHS), &s->query_arena);
 	q.o = o = &columns;
 	struct emit to =
 	        emit_of(s, q.m == &s->model ? &s->forest : &s->regrouped.forest, v->kind, out);

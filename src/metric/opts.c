@@ -62,9 +62,10 @@ static bool unknown_metric(struct err *e, const char *option, struct str word, u
 static bool set_order(
         struct order *to, struct arena *a, struct str word, bool strict, struct err *e)
 {
-	struct order o = {
-		.word = str_copy(a, word), .by = metric_find(word, USE_ORDER), .none = word.n == 0
-	};
+	struct order o = { .word = str_copy(a, word),
+		.by = metric_find(word, USE_ORDER),
+		.none = word.n == 0,
+		.given = true };
 
 	/* "depth" is in the original's help, and only its library accepts the name. */
 	if (o.by == M_NONE) {
@@ -245,7 +246,7 @@ bool opts_set(
 	void *at = (char *)o + row->at;
 
 	switch (row->type) {
-	case OPT_I32: return set_i32(row, value, at, e);
+	case OPT_I32: o->depth_given = true; return set_i32(row, value, at, e);
 	case OPT_I64: return set_i64(row, value, at, e);
 	case OPT_BOOL:
 		if (!option_truth(value, at))
@@ -295,6 +296,51 @@ void opts_preset(struct opts *o, struct arena *a)
 	for (const struct option *row = view_options; row; row = option_next(row))
 		opts_set(o, a, row, str_of(row->preset), &e);
 	o->select.preset = true;
+	o->order.given = o->depth_given = false;
+}
+
+bool opts_use_ours(const struct opts *o, struct arena *a)
+{
+	if (output_rows[o->output.kind].flags & OUT_EXTENSION)
+		return true;
+	for (const struct option *row = view_options; row; row = option_next(row)) {
+		struct sb b = sb_in(a);
+		if ((row->flags & (OPTION_EXTENSION | OPTION_OF_2016)) != OPTION_EXTENSION)
+			continue;
+		opts_value(&b, o, row);
+		if (!str_eq(sb_str(&b), str_of(row->preset)))
+			return true;
+	}
+	return false;
+}
+
+/* Orders by the first of the view's columns that has an order. */
+static void order_by_column(struct opts *o, enum vk view)
+{
+	enum metric_id column[M_N];
+	size_t n = metric_columns(o->select.metrics, view, column);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct metric *m = &metrics[column[i]];
+		if (!(m->uses & USE_ORDER) || metric_in(m, view)->order_on == ON_NOTHING)
+			continue;
+		o->order.by = column[i];
+		o->order.word = str_of(m->name);
+		return;
+	}
+}
+
+void opts_complete(struct opts *o, enum vk view, bool by_column, struct arena *a)
+{
+	if (!o->order.given && by_column && opts_use_ours(o, a))
+		order_by_column(o, view);
+	if (!o->depth_given && (output_rows[o->output.kind].flags & OUT_WHOLE))
+		o->max_depth = INT32_MAX;
+}
+
+int64_t opts_op_depth(const struct opts *o, struct arena *a)
+{
+	return (int64_t)o->max_depth - (o->depth_given && opts_use_ours(o, a));
 }
 
 bool opts_has_step(const struct opts *o, int64_t step)

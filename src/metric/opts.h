@@ -23,7 +23,8 @@ enum {
 	OUT_PREFIX = 1,    /* the Doc block is printed first */
 	OUT_EXTENSION = 2, /* an extension: unknown to the original */
 	OUT_ROWS = 4,      /* rows of numbers; does not inherit the file of an earlier output */
-	OUT_LONG = 8       /* with -by, each worker gets rows instead of columns */
+	OUT_LONG = 8,      /* with -by, each worker gets rows instead of columns */
+	OUT_WHOLE = 16     /* shows all levels unless -max_depth is given */
 };
 
 struct output_row {
@@ -58,6 +59,7 @@ struct order {
 	struct str word;   /* as given */
 	enum metric_id by; /* M_NAME also for words that only the original's library accepts */
 	bool none;         /* true for the empty word: no sorting */
+	bool given;        /* somebody set it: it is not the preset */
 };
 
 struct select {
@@ -82,6 +84,8 @@ struct opts {
 	enum by by;
 	int64_t max_workers; /* columns; negative: chosen automatically */
 	enum align align;
+	bool depth_given; /* somebody set max_depth */
+	bool exact_names; /* timeline: a name that ends in .json is used as it is; of the program */
 	bool viz, bars, wide, quiet;
 	struct str dump_to_file;
 	struct str rename;  /* substitution rules in the syntax of pattern_subst.c */
@@ -112,6 +116,17 @@ bool opts_set_list(struct opts *o, struct arena *a, const struct option *row,
 bool opts_has_step(const struct opts *o, int64_t step);
 /* True if -step names steps, which may then be steps excluded from the average. */
 bool opts_names_steps(const struct opts *o);
+
+/* True if an option or an output is in use that the original does not have. */
+bool opts_use_ours(const struct opts *o, struct arena *a);
+
+/* Fills in what depends on the view and was not given: where an option of ours is in use, by_column
+ * orders by the first numeric column; outputs that are data show all levels. */
+void opts_complete(struct opts *o, enum vk view, bool by_column, struct arena *a);
+
+/* Returns the last place of the list that op shows, counted from 0. The original shows one row more
+ * than -max_depth says; where an option of ours is in use, that number of rows. */
+int64_t opts_op_depth(const struct opts *o, struct arena *a);
 
 struct opts opts_copy(const struct opts *o, struct arena *a);
 

@@ -79,15 +79,17 @@ static uint32_t find_start(struct query *q)
 	return i;
 }
 
-/* Shown entries from the start on; -max_depth counts places from 0, hidden ones included. */
+/* Shown entries from the start on; -max_depth counts places from 0, hidden ones included; from 1 if
+ * an option of ours is in use. */
 static void choose(struct query *q, struct result *r)
 {
 	const uint32_t *list = q->kept.list;
+	int64_t depth = opts_op_depth(q->o, q->a);
 	uint32_t start = find_start(q), i = start, n = q->kept.n - 1;
 
 	r->shown = ARENA_ARRAY(q->a, n, struct entry);
 	r->hidden[HIDDEN_START] = start;
-	for (; i < n && (int64_t)(i - start) <= q->o->max_depth; i++) {
+	for (; i < n && (int64_t)(i - start) <= depth; i++) {
 		struct entry x = { .kept = list[i],
 			.parent = r->n - 1,
 			.depth = r->n,
@@ -102,7 +104,7 @@ static void choose(struct query *q, struct result *r)
 		else
 			r->hidden[why]++;
 	}
-	bool deep = i < n && (int64_t)(i - start) > q->o->max_depth;
+	bool deep = i < n && (int64_t)(i - start) > depth;
 	r->hidden[deep ? HIDDEN_DEPTH : HIDDEN_TRIM] += n - i;
 	for (i = 0; i < r->n; i++)
 		r->shown[i].end = r->n;

@@ -94,6 +94,7 @@ struct query {
 	const struct step **steps; /* those that -step chooses, ascending */
 	size_t n_steps;
 	const struct step *only; /* not NULL: this one is chosen, whatever the options say */
+	bool one_of_many;        /* a file for each of several steps is written */
 	bool *workers;           /* by worker: is it chosen? NULL: all are */
 	struct tally *tallies;   /* of every node of the model for the step; made if NULL */
 	struct pattern_list *account, *start, *trim, *show, *hide;

@@ -376,7 +376,7 @@ def close(a, b):
 def test_stats_of_single_steps(t):
     for name, load, n in t.some(list(several_steps()), 4):
         for view in VIEWS:
-            words = load + [view, '-select', 'bytes,micros,occurrence', '-max_depth', '100000']
+            words = load + [view, '-select', 'bytes,micros,occurrence', '-max_depth', '100000', '-order_by', 'name']
             found = t.rows(words + ['-stats', STATS])
             if found is None:
                 continue
@@ -385,7 +385,7 @@ def test_stats_of_single_steps(t):
             t.check(same, '%s %s: the rows of the steps differ' % (name, view))
             bad = []
             for i, row in enumerate(found if same else []):
-                for key in [k for k in row if k.startswith(('own_', 'total_')) and k in steps[0][0]]:
+                for key in [k for k in row if k.startswith(('own_', 'total_', 'cumulative_')) and k in steps[0][0]]:
                     if 'definitions' in key:
                         continue
                     for stat, v in statistics([s[i][key] for s in steps]).items():
@@ -401,7 +401,7 @@ def test_stats_of_single_steps(t):
 def test_one_step_is_itself(t):
     for name, load, n in several_steps():
         for step in (str(n - 1), '%d..%d' % (n - 1, n - 1)):
-            words = load + ['scope', '-max_depth', '100', '-step', step]
+            words = load + ['scope', '-max_depth', '100', '-order_by', 'name', '-step', step]
             bad = []
             for r in t.rows(words + ['-stats', STATS]):
                 for key in [k for k in r if k + '_mean' in r]:

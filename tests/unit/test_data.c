@@ -58,7 +58,9 @@ static void test_scope(void **state)
 	out_close(&x);
 }
 
-/* Own: of the type; total: of the type and all types after it. The root is not a row. */
+/* Own and total: of the type; cumulative: of the type and all types after it. The root is not a
+ * row.
+ */
 static void test_op(void **state)
 {
 	struct out_rig x;
@@ -67,8 +69,10 @@ static void test_op(void **state)
 	open_model(&x);
 	out_set(&x, "order_by", "cpu_micros");
 	assert_csv(&x, VK_OP,
-	        "path,parent,depth," HEAD "nodes," VALUES "Op,,0,Op,Op,,true,2,34,34\n"
-	        "Var,,0,Var,Var,,true,1,0,0\n");
+	        "path,parent,depth," HEAD
+	        "nodes,own_cpu_micros,total_cpu_micros,cumulative_cpu_micros\n"
+	        "Op,,0,Op,Op,,true,2,34,34,34\n"
+	        "Var,,0,Var,Var,,true,1,0,0,0\n");
 	out_close(&x);
 }
 

@@ -180,9 +180,8 @@ static void refusals(void **state)
 		enum vk kind;
 		const char *select, *said;
 	} cases[] = {
-		{ VK_SCOPE, "micros", "Only 'code' view supports pprof output now.\n" },
-		{ VK_GRAPH, "micros", "Only 'code' view supports pprof output now.\n" },
-		{ VK_OP, "micros", "Only 'code' view supports pprof output now.\n" },
+		{ VK_SCOPE, "micros,bytes", "Can only select 1 attribute for pprof output.\n" },
+		{ VK_OP, "device", "pprof doesn't support -select=device\n" },
 		{ VK_CODE, "micros,bytes", "Can only select 1 attribute for pprof output.\n" },
 		{ VK_CODE, "''", "Can only select 1 attribute for pprof output.\n" },
 		{ VK_CODE, "occurrence", "pprof doesn't support -select=occurrence\n" },
