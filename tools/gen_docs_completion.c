@@ -55,18 +55,47 @@ static void put_topics(FILE *f)
 	put_stats(f);
 }
 
+/* The values of an option, if the table lists them, separated by blanks. */
+static void put_choices(FILE *f, const struct option *w)
+{
+	for (const char *p = w->choices; *p; p++)
+		fputc(*p == '|' ? ' ' : *p, f);
+}
+
+/* The values of a command's options, where its rows list them. */
+static void bash_choices(FILE *f, const struct command *c)
+{
+	for (const struct option *w = options_of(c->name); w; w = option_next(w)) {
+		bool metric = w->value && strcmp(w->value, "METRIC") == 0;
+		if (!metric && (!w->choices || is_alone(w)))
+			continue;
+		fprintf(f, "\t%s) case $prev in -%s|--%s) COMPREPLY=($(compgen -W '", c->name,
+		        w->name, w->name);
+		if (metric)
+			put_names(f, USE_MIN, " ");
+		else
+			put_choices(f, w);
+		fputs("' -- \"$cur\")); return ;; esac ;;&\n", f);
+	}
+}
+
 /* The options that only one command has; other words are files there. Those of the views come
  * below. */
 static void bash_own_words(FILE *f)
 {
-	fputs("\t[ \"$COMP_CWORD\" -gt 1 ] && case ${COMP_WORDS[1]} in\n", f);
+	fputs("\t[ \"$at\" -gt 1 ] && case ${words[1]} in\n"
+	      "\trecord) case \" ${words[*]:0:at} \" in *' -- '*)\n"
+	      "\t\tcase \" ${words[*]:0:at}\" in *' --') COMPREPLY=($(compgen -c -- \"$cur\")) ;;\n"
+	      "\t\t*) COMPREPLY=($(compgen -f -- \"$cur\")) ;; esac; return ;; esac ;;&\n",
+	        f);
 	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;) {
 		const struct option *w = options_of(c->name);
 		if (c->subcommands)
 			fprintf(f,
-			        "\t%s) [ \"$COMP_CWORD\" -eq %u ] && { COMPREPLY=($(compgen -W "
+			        "\t%s) [ \"$at\" -eq %u ] && { COMPREPLY=($(compgen -W "
 			        "'%s' -- \"$cur\")); return; } ;;%s\n",
 			        c->name, c->subcommand_at + 1, c->subcommands, "&");
+		bash_choices(f, c);
 		if ((!w && !c->subcommands) || !c->own_words)
 			continue;
 		fprintf(f, "\t%s)%s COMPREPLY=($(compgen -W '", c->name,
@@ -88,17 +117,46 @@ static void bash_own_words(FILE *f)
 	fputs("' -- \"$cur\")); return ;; esac ;;\n\tesac\n", f);
 }
 
+/* The values of options of the table that have a list of them. */
+static void bash_values(FILE *f, const struct option *row, const char *dashes)
+{
+	for (; row; row = option_next(row)) {
+		if (!row->choices)
+			continue;
+		fprintf(f, "\t%s%s|%s%s)\n\t\tCOMPREPLY=($(compgen -W '", dashes + 1, row->name,
+		        dashes, row->name);
+		put_choices(f, row);
+		fputs("' -- \"$cur\")); return ;;\n", f);
+	}
+}
+
+/* The function that bash calls. Bash ends words at ':' and '=' too, and replaces only what follows
+ * the last of them: the words are split again at blanks, and what bash keeps is taken off. */
+static void bash_frame(FILE *f)
+{
+	fputs("_tfprof()\n{\n"
+	      "\tlocal line=${COMP_LINE:0:COMP_POINT} at cur prev typed kept\n"
+	      "\tlocal -a words\n"
+	      "\tread -ra words <<<\"$line\"\n"
+	      "\tcase $line in *[[:blank:]]) words+=('') ;; esac\n"
+	      "\tat=$((${#words[@]} - 1)) cur=${words[-1]} prev=${words[-2]}\n"
+	      "\tcase $cur in --*=*) prev=${cur%%=*} cur=${cur#*=} ;; esac\n"
+	      "\ttyped=$cur\n"
+	      "\t_tfprof_words\n"
+	      "\tcase $typed in *[:=]*) kept=${typed%\"${typed##*[:=]}\"}; "
+	      "COMPREPLY=(\"${COMPREPLY[@]#\"$kept\"}\") ;; esac\n"
+	      "\tcase $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac\n"
+	      "}\ncomplete -o filenames -F _tfprof tfprof\n",
+	        f);
+}
+
 void docs_bash(void)
 {
 	FILE *f = docs_begin("completion", "tfprof.bash");
 
-	fputs("# Made by tools/gen_docs.c; do not edit.\n_tfprof()\n{\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} pre\n",
-	        f);
+	fputs("# Made by tools/gen_docs.c; do not edit.\n_tfprof_words()\n{\n", f);
 	bash_own_words(f);
-	fputs("\t[ \"$cur\" = = ] && cur=\n"
-	      "\t[ \"$prev\" = = ] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
-	      "\tpre=\n\tcase $cur in *,*) pre=${cur%,*}, ;; esac\n"
+	fputs("\tlocal pre=\n\tcase $cur in *,*) pre=${cur%,*}, ;; esac\n"
 	      "\tcase ${prev#-} in\n\tselect|-select)\n\t\tCOMPREPLY=($(compgen -P \"$pre\" -W '",
 	        f);
 	put_names(f, USE_SELECT, " ");
@@ -110,15 +168,18 @@ void docs_bash(void)
 	      "-W '",
 	        f);
 	put_stats(f);
-	fputs("' -- \"${cur##*,}\")); return ;;\n\toutput|-output)\n\t\tCOMPREPLY=($(compgen -W '",
+	fputs("' -- \"${cur##*,}\")); return ;;\n\toutput|-output)\n\t\tcase $cur in *outfile=*)\n"
+	      "\t\t\tCOMPREPLY=($(compgen -f -- \"${cur##*outfile=}\")); typed=${cur##*outfile=}; "
+	      "return ;; esac\n"
+	      "\t\tCOMPREPLY=($(compgen -W '",
 	        f);
 	for (enum output_kind i = 0; i < OUT_N; i++)
 		fprintf(f, "%s%s%s", i ? " " : "", output_rows[i].name,
 		        output_rows[i].required ? ":outfile=" : "");
-	fputs("' -- \"$cur\")); return ;;\n\t-color)\n\t\tCOMPREPLY=($(compgen -W 'auto always "
-	      "never' -- "
-	      "\"$cur\")); return ;;\n\tesac\n\tcase $cur in\n\t--*) COMPREPLY=($(compgen -W '",
-	        f);
+	fputs("' -- \"$cur\")); return ;;\n", f);
+	bash_values(f, flag_options, "--");
+	bash_values(f, view_options, "-");
+	fputs("\tesac\n\tcase $cur in\n\t--*) COMPREPLY=($(compgen -W '", f);
 	for (const struct option *row = flag_options, *x = row; x; x = option_next(x))
 		fprintf(f, "%s--%s%s", x == row ? "" : " ", x->name, option_argument(x) ? "=" : "");
 	fputs("' -- \"$cur\"))\n\t\tcase $COMPREPLY in *=) compopt -o nospace +o filenames ;; "
@@ -129,9 +190,13 @@ void docs_bash(void)
 		fprintf(f, "%s-%s", x == view_options ? "" : " ", x->name);
 	fputs("' -- \"$cur\")); return ;;\n\tesac\n\tCOMPREPLY=($(compgen -W '", f);
 	put_commands(f);
-	fputs("' -- \"$cur\") $(compgen -f -- \"$cur\"))\n}\ncomplete -o filenames -F _tfprof "
-	      "tfprof\n",
+	fputs("' -- \"$cur\"))\n"
+	      "\twhile read -r pre; do\n"
+	      "\t\tcase $pre in *.py|*.c|*.h|*.md|*.sh|*.o|*.so|*.csv|*.svg|*.png|*.html) ;; "
+	      "*) COMPREPLY+=(\"$pre\") ;; esac\n"
+	      "\tdone < <(compgen -f -- \"$cur\")\n}\n",
 	        f);
+	bash_frame(f);
 	docs_end(f);
 }
 
@@ -143,13 +208,6 @@ static void put_plain(FILE *f, const char *s)
 			fputc(*s, f);
 		else if (*s == ':')
 			fputc(';', f);
-}
-
-/* The values of an option, if the table lists them, separated by blanks. */
-static void put_choices(FILE *f, const struct option *w)
-{
-	for (const char *p = w->choices; *p; p++)
-		fputc(*p == '|' ? ' ' : *p, f);
 }
 
 /* The options of the views, for whom takes them. */

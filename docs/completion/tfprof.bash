@@ -1,33 +1,41 @@
 # Made by tools/gen_docs.c; do not edit.
-_tfprof()
+_tfprof_words()
 {
-	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} pre
-	[ "$COMP_CWORD" -gt 1 ] && case ${COMP_WORDS[1]} in
+	[ "$at" -gt 1 ] && case ${words[1]} in
+	record) case " ${words[*]:0:at} " in *' -- '*)
+		case " ${words[*]:0:at}" in *' --') COMPREPLY=($(compgen -c -- "$cur")) ;;
+		*) COMPREPLY=($(compgen -f -- "$cur")) ;; esac; return ;; esac ;;&
+	top) case $prev in -by|--by) COMPREPLY=($(compgen -W 'bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -- "$cur")); return ;; esac ;;&
 	checkpoint) COMPREPLY=($(compgen -W '--verify -show_name_regexes -output --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
+	diff) case $prev in -view|--view) COMPREPLY=($(compgen -W 'scope graph op code' -- "$cur")); return ;; esac ;;&
+	diff) case $prev in -match|--match) COMPREPLY=($(compgen -W 'auto path' -- "$cur")); return ;; esac ;;&
+	diff) case $prev in -per|--per) COMPREPLY=($(compgen -W 'step run' -- "$cur")); return ;; esac ;;&
 	diff) case $cur in --*) COMPREPLY=($(compgen -W '--view= --delta= --min_size= --names= --swap --rename= --match= --per= --gate= --level= --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;; esac ;;
-	baseline) [ "$COMP_CWORD" -eq 2 ] && { COMPREPLY=($(compgen -W 'save list show remove' -- "$cur")); return; } ;;&
+	baseline) [ "$at" -eq 2 ] && { COMPREPLY=($(compgen -W 'save list show remove' -- "$cur")); return; } ;;&
 	baseline) COMPREPLY=($(compgen -W '--help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
+	record) case $prev in -level|--level) COMPREPLY=($(compgen -W 'kernels launches full' -- "$cur")); return ;; esac ;;&
+	record) case $prev in -graphs|--graphs) COMPREPLY=($(compgen -W 'node graph' -- "$cur")); return ;; esac ;;&
+	record) case $prev in -start|--start) COMPREPLY=($(compgen -W 'ctl' -- "$cur")); return ;; esac ;;&
 	record) COMPREPLY=($(compgen -W '--level= --graphs= --mem --sync --delay= --duration= --start= --step-nvtx= --step-every= --max-size= --no-nvtx --chain --step-signal --self-limit --detach --wait= -o --force --verbose --env --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	ctl) [ "$COMP_CWORD" -eq 3 ] && { COMPREPLY=($(compgen -W 'start stop step flush status' -- "$cur")); return; } ;;&
+	ctl) [ "$at" -eq 3 ] && { COMPREPLY=($(compgen -W 'start stop step flush status' -- "$cur")); return; } ;;&
 	ctl) COMPREPLY=($(compgen -W '--help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	report) COMPREPLY=($(compgen -W '-o -step -account_type_regexes -device_regexes -rename -worker_regexes --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	serve) COMPREPLY=($(compgen -W '--port= --open -step -account_type_regexes -device_regexes -rename -worker_regexes --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
+	gpu) case $prev in -table|--table) COMPREPLY=($(compgen -W 'gpus idle processes latency communication calls waits kernels launches ranges steps copies graphs memory overhead' -- "$cur")); return ;; esac ;;&
 	gpu) COMPREPLY=($(compgen -W '--top= --table= --recover -output -wide --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	doctor) COMPREPLY=($(compgen -W '-o --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op summary top advise devices kernels steps convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve gpu doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed csv file github html json junit md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
+	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op summary top advise devices kernels steps convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve gpu doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed csv file folded github html json junit md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
 	esac
-	[ "$cur" = = ] && cur=
-	[ "$prev" = = ] && prev=${COMP_WORDS[COMP_CWORD-2]}
-	pre=
+	local pre=
 	case $cur in *,*) pre=${cur%,*}, ;; esac
 	case ${prev#-} in
 	select|-select)
@@ -37,15 +45,43 @@ _tfprof()
 	stats|-stats)
 		COMPREPLY=($(compgen -P "$pre" -W 'mean cv median min max std p95 p99 n' -- "${cur##*,}")); return ;;
 	output|-output)
-		COMPREPLY=($(compgen -W 'csv file:outfile= github html:outfile= json junit md ndjson none pprof:outfile= profile:outfile= run_meta:outfile= stdout timeline:outfile=' -- "$cur")); return ;;
-	-color)
+		case $cur in *outfile=*)
+			COMPREPLY=($(compgen -f -- "${cur##*outfile=}")); typed=${cur##*outfile=}; return ;; esac
+		COMPREPLY=($(compgen -W 'csv file:outfile= folded github html:outfile= json junit md ndjson none pprof:outfile= profile:outfile= run_meta:outfile= stdout timeline:outfile=' -- "$cur")); return ;;
+	-step-merge|--step-merge)
+		COMPREPLY=($(compgen -W 'number time' -- "$cur")); return ;;
+	-leaf|--leaf)
+		COMPREPLY=($(compgen -W 'kernel op' -- "$cur")); return ;;
+	-merge|--merge)
+		COMPREPLY=($(compgen -W 'by-rank sum' -- "$cur")); return ;;
+	-color|--color)
 		COMPREPLY=($(compgen -W 'auto always never' -- "$cur")); return ;;
+	by|-by)
+		COMPREPLY=($(compgen -W 'none worker module op annotation source kernel hlo_category' -- "$cur")); return ;;
+	align|-align)
+		COMPREPLY=($(compgen -W 'step time' -- "$cur")); return ;;
 	esac
 	case $cur in
 	--*) COMPREPLY=($(compgen -W '--profile_path= --graph_path= --run_meta_path= --op_log_path= --checkpoint_path= --spool= --step-nvtx= --step-kernel= --step-every= --step-merge= --keep-warmup --leaf= --merge= --tf-layout --process= --job= --gpu= --detail-steps= --max-memory= --recover --lazy-steps --color= --no-pager --help --version' -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	-*) COMPREPLY=($(compgen -W '-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -rename -stats -by -max_workers -worker_regexes -align -bars -quiet -wide -max_values' -- "$cur")); return ;;
 	esac
-	COMPREPLY=($(compgen -W 'scope graph code op summary top advise devices kernels steps convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve gpu doctor' -- "$cur") $(compgen -f -- "$cur"))
+	COMPREPLY=($(compgen -W 'scope graph code op summary top advise devices kernels steps convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve gpu doctor' -- "$cur"))
+	while read -r pre; do
+		case $pre in *.py|*.c|*.h|*.md|*.sh|*.o|*.so|*.csv|*.svg|*.png|*.html) ;; *) COMPREPLY+=("$pre") ;; esac
+	done < <(compgen -f -- "$cur")
+}
+_tfprof()
+{
+	local line=${COMP_LINE:0:COMP_POINT} at cur prev typed kept
+	local -a words
+	read -ra words <<<"$line"
+	case $line in *[[:blank:]]) words+=('') ;; esac
+	at=$((${#words[@]} - 1)) cur=${words[-1]} prev=${words[-2]}
+	case $cur in --*=*) prev=${cur%%=*} cur=${cur#*=} ;; esac
+	typed=$cur
+	_tfprof_words
+	case $typed in *[:=]*) kept=${typed%"${typed##*[:=]}"}; COMPREPLY=("${COMPREPLY[@]#"$kept"}") ;; esac
+	case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac
 }
 complete -o filenames -F _tfprof tfprof

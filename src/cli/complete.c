@@ -241,6 +241,9 @@ static void offer_choices(struct session *s, struct complete *c, const struct op
 {
 	struct str word;
 
+	if (row->value && strcmp(row->value, "METRIC") == 0)
+		offer_metrics(s, c, USE_MIN);
+
 	for (int i = 0; (word = option_choice_at(row->choices, i)).n; i++)
 		offer(s, c, word);
 }

@@ -35,6 +35,7 @@ struct run {
 	bool loading; /* words are not at fault any more */
 	bool reads;   /* inputs may be at fault */
 	int done;     /* the status if nothing fails */
+	bool alone;   /* without words on a terminal: the prompt without a file */
 	bool lines;   /* no command: read lines */
 };
 
@@ -165,6 +166,11 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 		return false;
 	}
 	r->request.opts.exact_names = true;
+	r->alone = r->argc == 1 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	if (r->alone) {
+		*done = false;
+		return true;
+	}
 	if (f->help || r->argc == 1)
 		return show_help(s, r, &f->words);
 	const struct command *c = r->request.command;
@@ -218,6 +224,9 @@ static bool begin(struct session *s, void *ctx)
 		return false;
 	if (done)
 		return true;
+	r->lines = r->alone;
+	if (r->alone)
+		return true;
 	if (!find_inputs(s, r))
 		return false;
 	r->loading = true;
@@ -260,8 +269,14 @@ static bool run_lines(struct session *s, struct run *r)
 	struct jobs jobs;
 	size_t lines;
 
-	if (person)
+	if (r->alone) {
+		sink_put(r->out,
+		        S("tfprof " TFPROF_VERSION ": load FILE loads a profile, a trace or a "
+		          "recording; help lists the commands\n"));
+		sink_flush(r->out);
+	} else if (person) {
 		say_summary(s, r);
+	}
 	bool begun = jobs_begin(&jobs, s, &r->flags);
 	if (!begun)
 		repl_say(s, false, 0);

@@ -18,6 +18,22 @@ static enum redirect_to mark(struct str word)
 	                               : REDIRECT_NONE;
 }
 
+/* Makes a pipe of several programs, or of one whose output goes to a file, the shell's. rest: what
+ * follows the first '|'. */
+static void use_shell(struct redirect *l, struct str rest, struct arena *a)
+{
+	bool several = false;
+
+	for (size_t i = 0; i < l->words.n; i++)
+		several |= mark(l->words.v[i]) != REDIRECT_NONE;
+	if (l->to != REDIRECT_PROGRAM || !several)
+		return;
+	l->words.n = 0;
+	strs_add(a, &l->words, S("sh"));
+	strs_add(a, &l->words, S("-c"));
+	strs_add(a, &l->words, rest);
+}
+
 static bool check(const struct redirect *l, struct err *e)
 {
 	if (l->to == REDIRECT_PROGRAM && l->words.n == 0)
@@ -44,6 +60,7 @@ bool redirect_split(struct redirect *l, struct str text, struct err *e)
 		l->command = str_sub(text, 0, (size_t)(words.v[i].p - text.p));
 		for (size_t k = i + 1; k < words.n; k++)
 			strs_add(e->a, &l->words, str_strip_quotes(words.v[k]));
+		use_shell(l, str_sub(text, l->command.n + words.v[i].n, SIZE_MAX), e->a);
 		return check(l, e);
 	}
 	return true;

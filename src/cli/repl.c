@@ -136,6 +136,19 @@ static bool run_script(struct jobs *jobs, struct screen *screen, size_t *lines)
 	return all_ok;
 }
 
+/* Makes the line "!!" the line before it, and shows it. */
+static void repeat_line(struct str *line, char **last)
+{
+	if (!str_eq(*line, S("!!"))) {
+		free(*last);
+		*last = strndup(line->n ? line->p : "", line->n);
+	} else if (*last) {
+		*line = str_of(*last);
+		puts(*last);
+		fflush(stdout);
+	}
+}
+
 /* Lines of a person. Ctrl-C ends what is running, and that alone. */
 static bool run_prompt(struct jobs *jobs, struct screen *screen, size_t *lines)
 {
@@ -143,11 +156,13 @@ static bool run_prompt(struct jobs *jobs, struct screen *screen, size_t *lines)
 	struct prompt *p = prompt_open(s);
 	struct one_line one = { .screen = screen, .prompt = true };
 	bool all_ok = true;
+	char *last = NULL;
 
 	if (!p)
 		return false;
 	while (!one.ends && !signals_came() && prompt_read(p, &one.text)) {
 		++*lines;
+		repeat_line(&one.text, &last);
 		screen->stop = &s->cancel;
 		signals_catch(s);
 		prompt_catch(s);
@@ -159,6 +174,7 @@ static bool run_prompt(struct jobs *jobs, struct screen *screen, size_t *lines)
 		s = jobs_next(jobs, s);
 		prompt_use(p, s, jobs_name(jobs));
 	}
+	free(last);
 	prompt_close(p);
 	return all_ok;
 }

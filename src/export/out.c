@@ -88,7 +88,7 @@ bool out_html(const struct exported *x, struct emit *to, struct err *e)
 	with.arrays = true;
 	html_begin(&h, s, to->a);
 	html_document(&h, x->name, &words);
-	return x->document(x, h.json, &with, e) && html_end(&h, e) && end(s, to, e);
+	return x->document(x, h.json, &with, e) && html_end(&h, e) && end(s, x->output, to, e);
 }
 
 bool out_rows(const struct exported *x, struct emit *to, struct err *e)

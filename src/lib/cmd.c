@@ -10,13 +10,30 @@
 #include "lib/flags.h"
 #include "io/paths.h"
 
-static struct strs command_names(struct session *s)
+/* The names of the commands; those of the program only where they can be used. */
+static struct strs command_names(struct session *s, bool program)
 {
 	struct strs names = { 0 };
 
 	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;)
-		strs_add(&s->query_arena, &names, str_of(c->name));
+		if (program || !c->program)
+			strs_add(&s->query_arena, &names, str_of(c->name));
 	return names;
+}
+
+/* Returns the only command of a session that begins with the word, or NULL. */
+static const struct command *find_prefix(struct session *s, struct str word)
+{
+	const struct command *found = NULL;
+
+	for (const struct command *c = NULL; (c = cmd_next(s, c)) != NULL;) {
+		if (c->program || !word.n || !str_starts(str_of(c->name), word))
+			continue;
+		if (found)
+			return NULL;
+		found = c;
+	}
+	return found;
 }
 
 /* Could the word be meant as nothing but a file? */
@@ -33,7 +50,7 @@ static bool no_file(struct session *s, struct str word, struct request *r)
 
 static bool unknown_command(struct session *s, struct str word, struct request *r)
 {
-	struct strs names = command_names(s);
+	struct strs names = command_names(s, r->takes_files);
 	struct str near = nearest_word(word, names.v, names.n),
 	           all = strs_join(&s->query_arena, &names, S(", "));
 
@@ -266,7 +283,11 @@ bool cmd_parse(
 bool cmd_parse_line(struct session *s, struct str line, struct request *r)
 {
 	struct strs words = str_split(&s->query_arena, line, ' ');
+	const struct command *begun =
+	        words.n && !cmd_find(s, words.v[0]) ? find_prefix(s, words.v[0]) : NULL;
 
+	if (begun)
+		words.v[0] = str_of(begun->name);
 	if (!cmd_parse(s, &words, NULL, r))
 		return false;
 	const struct command *c = r->command;

@@ -38,6 +38,9 @@ static struct str first_input(const struct flags *f)
 static struct str derived_name(const struct jobs *j, struct arena *a, const struct flags *f)
 {
 	struct str path = first_input(f);
+
+	if (!path.n)
+		return S("(nothing)");
 	struct strs parts = str_split(a, path, '/');
 
 	while (parts.n && path_is_pattern(parts.v[parts.n - 1]))

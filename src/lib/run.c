@@ -107,7 +107,8 @@ bool run_set(struct session *s, const struct request *r, struct sink *out)
 	if (r->show_all)
 		opts_dump_all(&b, &s->sticky);
 	else if (r->prompt && !r->given.n && !r->shown.n)
-		opts_dump(&b, &s->sticky);
+		if (!opts_dump_set(&b, &s->sticky))
+			sb_put(&b, S("nothing is set; set -all shows all options\n"));
 	for (size_t i = 0; i < r->shown.n && !r->show_all; i++)
 		opts_dump_one(&b, &s->sticky, view_option(r->shown.v[i]));
 	sink_put(out, sb_str(&b));

@@ -440,6 +440,30 @@ void opts_dump_one(struct sb *b, const struct opts *o, const struct option *row)
 	sb_char(b, '\n');
 }
 
+static bool is_preset(const struct opts *o, const struct option *row, struct arena *a)
+{
+	struct sb b = sb_in(a);
+
+	opts_value(&b, o, row);
+	struct str now = sb_str(&b);
+	if (row->type == OPT_OUTPUT)
+		return str_eq(now, S("stdout:"));
+	return str_eq(now, str_of(row->preset));
+}
+
+bool opts_dump_set(struct sb *b, const struct opts *o)
+{
+	bool any = false;
+
+	for (const struct option *row = view_options; row; row = option_next(row)) {
+		if (is_preset(o, row, b->a))
+			continue;
+		opts_dump_one(b, o, row);
+		any = true;
+	}
+	return any;
+}
+
 static void dump(struct sb *b, const struct opts *o, unsigned without)
 {
 	for (const struct option *row = view_options; row; row = option_next(row))

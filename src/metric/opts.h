@@ -137,6 +137,8 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row);
  * " for each option of the original (B§1.6); opts_dump_all includes our extensions. */
 void opts_dump(struct sb *b, const struct opts *o);
 void opts_dump_all(struct sb *b, const struct opts *o);
+/* Likewise for the options that differ from their presets; false if none does. */
+bool opts_dump_set(struct sb *b, const struct opts *o);
 void opts_dump_one(struct sb *b, const struct opts *o, const struct option *row);
 
 #endif

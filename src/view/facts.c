@@ -44,15 +44,19 @@ static void find_peak(const struct model *m, const struct step *s, struct facts 
 
 /* ---- devices and steps of run metadata ---- */
 
+/* The spans of a step, and by its devices the index among the summary's devices, or ID_NONE. */
+struct step_spans {
+	const struct step *s;
+	uint32_t *slot;
+};
+
 static int by_device_and_start(const void *ctx, uint32_t a, uint32_t b)
 {
-	const struct step *s = ctx;
-	int order =
-	        (s->span_device[a] > s->span_device[b]) - (s->span_device[a] < s->span_device[b]);
+	const struct step_spans *x = ctx;
+	uint32_t p = x->slot[x->s->span_device[a]], q = x->slot[x->s->span_device[b]];
+	int64_t m = x->s->span_start[a], n = x->s->span_start[b];
 
-	return order ? order
-	             : (s->span_start[a] > s->span_start[b]) -
-	                       (s->span_start[a] < s->span_start[b]);
+	return p != q ? (p > q) - (p < q) : (m > n) - (m < n);
 }
 
 /* Ticks as nanoseconds. */
@@ -62,7 +66,7 @@ static int64_t step_ns(const struct step *s, int64_t ticks)
 	                              : num_mul(ticks, 1000 / (int64_t)s->ticks_per_us);
 }
 
-static struct device_summary *find_device(
+static uint32_t find_device(
         const struct model *m, uint32_t device, struct facts *out, struct arena *a)
 {
 	struct str name = device_name(m, device);
@@ -71,49 +75,67 @@ static struct device_summary *find_device(
 		name = str_sub(name, 0, name.n - STREAM_ALL.n);
 	for (size_t i = 0; i < out->devices.n; i++)
 		if (str_eq(out->devices.v[i].name, name))
-			return &out->devices.v[i];
+			return (uint32_t)i;
 	VEC_PUSH(a, &out->devices, (struct device_summary){ .name = name });
-	return &out->devices.v[out->devices.n - 1];
+	return (uint32_t)out->devices.n - 1;
 }
 
-static bool is_gpu(const struct model *m, uint32_t device)
+/* True if the span is work of its device: not the time in which the host gave work to a GPU. */
+static bool is_work(const struct model *m, const struct step *s, uint32_t span)
 {
-	return m->devices.v[device].kind & DEVICE_GPU;
+	uint32_t device = s->devices[s->span_device[span]];
+
+	return s->span_kind[span] == SPAN_ACCELERATOR ||
+	       (s->span_kind[span] == SPAN_CPU && !(m->devices.v[device].kind & DEVICE_GPU));
+}
+
+/* Finds the device of each span that is work, and returns the length of the step, ns. */
+static int64_t find_slots(
+        const struct model *m, const struct step_spans *x, struct facts *out, struct arena *keep)
+{
+	const struct step *s = x->s;
+	int64_t first = INT64_MAX, last = INT64_MIN;
+
+	memset(x->slot, 0xff, s->n_devices * sizeof *x->slot);
+	for (uint32_t i = 0; i < s->n_spans; i++) {
+		int64_t start = s->span_start[i], end = num_add(start, s->span_length[i]);
+		if (s->span_kind[i] == SPAN_SEEN)
+			continue;
+		first = start < first ? start : first;
+		last = end > last ? end : last;
+		uint32_t *slot = &x->slot[s->span_device[i]];
+		if (!is_work(m, s, i) || *slot != ID_NONE)
+			continue;
+		*slot = find_device(m, s->devices[s->span_device[i]], out, keep);
+		out->devices.v[*slot].host = s->span_kind[i] == SPAN_CPU;
+	}
+	return last > first ? step_ns(s, num_sub(last, first)) : 0;
 }
 
 /* Adds the union of each device's spans, and returns the length of the step, ns. a: scratch. */
 static int64_t add_step(const struct model *m, const struct step *s, struct facts *out,
         struct arena *a, struct arena *keep)
 {
-	uint32_t *order = sort_order(a, s->n_spans, by_device_and_start, s);
-	VEC(size_t) used = { 0 };
-	int64_t first = INT64_MAX, last = INT64_MIN, until = INT64_MIN;
-	uint32_t before = ID_NONE;
+	struct step_spans x = { s, ARENA_ARRAY(a, s->n_devices, uint32_t) };
+	int64_t length = find_slots(m, &x, out, keep), until = INT64_MIN;
+	uint32_t *order = sort_order(a, s->n_spans, by_device_and_start, &x), before = ID_NONE;
 
 	for (uint32_t k = 0; k < s->n_spans; k++) {
-		uint32_t i = order[k], device = s->span_device[i];
+		uint32_t i = order[k], slot = x.slot[s->span_device[i]];
 		int64_t start = s->span_start[i], end = num_add(start, s->span_length[i]);
 		if (k % 4096 == 4095)
 			work_poll(a->work);
-		if (s->span_kind[i] == SPAN_SEEN)
+		if (!is_work(m, s, i))
 			continue;
-		first = start < first ? start : first;
-		last = end > last ? end : last;
-		if (s->span_kind[i] == SPAN_CPU && is_gpu(m, s->devices[device]))
-			continue; /* time in which the host gave it work */
-		struct device_summary *d = find_device(m, s->devices[device], out, keep);
-		if (device != before)
-			VEC_PUSH(a, &used, (size_t)(d - out->devices.v));
-		until = device != before || until < start ? start : until;
-		before = device;
-		d->host = s->span_kind[i] == SPAN_CPU;
+		struct device_summary *d = &out->devices.v[slot];
+		if (slot != before)
+			d->span = num_add(d->span, length);
+		until = slot != before || until < start ? start : until;
+		before = slot;
 		if (end > until)
 			d->busy = num_add(d->busy, step_ns(s, num_sub(end, until)));
 		until = end > until ? end : until;
 	}
-	int64_t length = last > first ? step_ns(s, num_sub(last, first)) : 0;
-	for (size_t i = 0; i < used.n; i++)
-		out->devices.v[used.v[i]].span = num_add(out->devices.v[used.v[i]].span, length);
 	return length;
 }
 

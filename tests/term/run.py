@@ -293,6 +293,12 @@ SHELLS = {
 }
 
 
+# Bash ends words at ':' and '=' too.
+BASH_WORDS = ((('tfprof record --level=la', '--level=launches'),), (('tfprof scope x -output pp', '-output pprof:outfile='),),
+              (('tfprof scope x -output pprof:ou', '-output pprof:outfile='),), (('tfprof top x -by acc', '-by accelerator_micros'),),
+              (('tfprof record -- mkfif', 'record -- mkfifo'),))
+
+
 def in_shell(name):
     """Do words that were begun become those that they must: a command, an option of it, one of its own?"""
     top = tempfile.mkdtemp(prefix='tfprof-term-')
@@ -308,7 +314,8 @@ def in_shell(name):
     good = t.wait('\nready')
     for words in ((('tfprof sco', 'tfprof scope'), ('-max_d', '-max_depth')),
                   (('tfprof diff --gat', 'diff --gate'), ('x -max_d', 'x -max_depth')),
-                  (('tfprof ctl run1 fl', 'ctl run1 flush'),), (('tfprof baseline sa', 'baseline save'),)):
+                  (('tfprof ctl run1 fl', 'ctl run1 flush'),), (('tfprof baseline sa', 'baseline save'),)) + (
+                      BASH_WORDS if name == 'bash' else ()):
         for begun, whole in words:
             t.tmux('send-keys', '-l', '--', begun)
             t.tmux('send-keys', 'Tab')

@@ -5,7 +5,8 @@ compopt() { :; }
 . "$1/../docs/completion/tfprof.bash"
 try()
 {
-	COMP_WORDS=(tfprof "$@") COMP_CWORD=$# COMPREPLY=()
+	COMP_LINE="tfprof $*" COMPREPLY=()
+	COMP_POINT=${#COMP_LINE}
 	_tfprof
 	echo "$* => ${COMPREPLY[*]}"
 }
@@ -13,6 +14,9 @@ try sco
 try scope --he
 try scope -select bytes,mic
 try scope -output pp
+try scope -output pprof:out
+try top -by acc
+try record --level=la
 try record --he
 try record --g
 try diff --g
