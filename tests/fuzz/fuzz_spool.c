@@ -7,7 +7,8 @@
 
 #include "base/bits.h"
 #include "base/crc32c.h"
-#include "trace/recordings.h"
+#include "trace/recording_trace.h"
+#include "trace/usage.h"
 #include "export/gpu_out.h"
 
 static void put32(uint8_t *p, uint32_t v)
@@ -54,6 +55,14 @@ static bool ask_gpu(struct session *s, void *ctx)
 	gpu_text(&u, 3, 60, ask->out);
 	gpu_json(&u, SIZE_MAX, ask->out);
 	gpu_csv(&u, SIZE_MAX, SHEET_SPREADSHEET, ask->out);
+	struct trace *t = trace_new(a);
+	struct trace_links links;
+	struct trace_usage usage;
+	if (!recording_trace(t, &set, &o, &s->notes, &s->error))
+		return false;
+	trace_link(t, &links, a);
+	trace_usage(t, &links, &usage, a);
+	sink_fmt(ask->out, "%zu devices\n", usage.devices.n);
 	if (recording_summary(a, ask->path, &look, &e)) {
 		struct sb lost = sb_in(a);
 		recording_lost_text(&lost, look.lost, look.fault.bytes);
