@@ -18,7 +18,7 @@ export function legend(parts) {
 
 // One column per step. parts: [{ label, color, value(i) }]
 export function stacked(n, parts, label, unit, name) {
-	const width = 1240, height = 190, left = 62, bottom = 22, top = 8;
+	const width = Math.max(560, Math.min(1240, innerWidth - 120)), height = 190, left = 62, bottom = 22, top = 8;
 	const sums = Array.from({ length: n }, (_, i) => parts.reduce((a, p) => a + p.value(i), 0));
 	const y = scaleLinear().domain([0, Math.max(...sums, 1)]).nice(4).range([height - bottom, top]);
 	const step = (width - left) / n, bar = Math.min(72, Math.max(1, step - Math.min(6, step / 4)));
@@ -38,7 +38,7 @@ export function stacked(n, parts, label, unit, name) {
 		return svg('g', {}, svg('title', {}, tip), boxes,
 			i % every === 0 ? svg('text', { x: x + bar / 2, y: height - 6, 'text-anchor': 'middle' }, label(i)) : null);
 	});
-	return el('figure', {}, svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': name, class: 'chart' }, ticks, bars), legend(parts));
+	return el('figure', {}, svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': name, class: 'chart' }, ticks, bars), legend(parts));
 }
 
 // One line per thing. parts as above.

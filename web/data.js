@@ -86,7 +86,7 @@ export function columnsOf(rows) {
 	const names = new Set(rows.flatMap(r => Object.keys(r)));
 	return [...names].filter(n => rows.some(r => r[n] === null || typeof r[n] !== 'object')).map(name => {
 		const number = rows.every(r => typeof r[name] !== 'string');
-		const end = UNIT_ENDS.find(([e]) => name.endsWith(e));
+		const end = UNIT_ENDS.find(([e]) => name.endsWith(e) || name === e.slice(1));
 		return { name, type: number ? 'integer' : 'string', unit: number && end ? end[1] : undefined };
 	});
 }

@@ -36,15 +36,20 @@ export class Icicle {
 		up.forEach((i, level) => hits.push({ i, level, x: 0, w: width }));
 		const whole = values.total[zoomed] || 1, stack = [{ i: zoomed, level: up.length - 1, x: 0, w: width }];
 		while (stack.length) {
-			const at = stack.pop();
+			const at = stack.pop(), below = tree.children(at.i).sort((a, b) => values.total[b] - values.total[a] || a - b);
 			let x = at.x;
-			for (let k = at.i + 1; k < tree.end[at.i]; k = tree.end[k]) {
+			for (const k of below) {
 				const w = width * values.total[k] / whole;
-				if (w >= LEAST && at.level + 1 < LEVELS) {
-					const box = { i: k, level: at.level + 1, x, w };
-					hits.push(box);
-					stack.push(box);
+				if (at.level + 1 >= LEVELS || !w)
+					break;
+				const box = { i: k, level: at.level + 1, x, w };
+				hits.push(box);
+				if (w < LEAST) {
+					const rest = below.slice(below.indexOf(k));
+					Object.assign(box, { many: rest.length, w: width * rest.reduce((sum, i) => sum + values.total[i], 0) / whole });
+					break;
 				}
+				stack.push(box);
 				x += w;
 			}
 		}
@@ -69,7 +74,7 @@ export class Icicle {
 		const y = h.level * ROW, dim = this.found && !this.found.near[h.i];
 		const gap = h.w > 3 ? 1 : 0;
 		c.globalAlpha = dim ? 0.25 : 1;
-		c.fillStyle = h.i === 0 || h.level < this.tree.depth[this.zoomed] ? css('--raised') : this.o.fill(h.i);
+		c.fillStyle = h.many || h.i === 0 || h.level < this.tree.depth[this.zoomed] ? css('--raised') : this.o.fill(h.i);
 		c.fillRect(h.x, y, Math.max(h.w - gap, LEAST), ROW - 1);
 		if (this.found && this.found.match[h.i]) {
 			c.fillStyle = css('--accent');
@@ -82,7 +87,7 @@ export class Icicle {
 		}
 		if (h.w >= LABEL) {
 			c.fillStyle = dark() ? '#eef1f5' : '#17202b';
-			c.fillText(fit(c, this.o.label(h.i), h.w - 10), h.x + 5, y + ROW / 2);
+			c.fillText(fit(c, h.many ? h.many.toLocaleString('en-US') + ' smaller ones' : this.o.label(h.i), h.w - 10), h.x + 5, y + ROW / 2);
 		}
 		c.globalAlpha = 1;
 	}
@@ -90,6 +95,7 @@ export class Icicle {
 	at(e) {
 		const box = this.canvas.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top;
 		const hit = this.hits.find(h => x >= h.x && x < h.x + h.w && y >= h.level * ROW && y < (h.level + 1) * ROW);
+		this.many = hit && hit.many ? hit : null;
 		return hit ? hit.i : -1;
 	}
 
@@ -102,7 +108,7 @@ export class Icicle {
 		if (i < 0)
 			hide();
 		else
-			show(e, ...this.o.tip(i));
+			show(e, ...this.many ? [`${this.many.many.toLocaleString('en-US')} smaller ones`, [['Above', this.o.label(this.tree.parent[i])]]] : this.o.tip(i));
 		this.canvas.style.cursor = i < 0 ? 'default' : 'pointer';
 	}
 

@@ -43,7 +43,7 @@ function theme() {
 	};
 	set(wanted.matches);
 	wanted.addEventListener('change', e => { set(e.matches); show(); });
-	return button('Light or dark', { class: 'ghost theme', 'aria-label': 'Switch between light and dark', title: 'Light or dark' }, () => {
+	return button('', { class: 'ghost theme', 'aria-label': 'Switch between light and dark', title: 'Light or dark' }, () => {
 		set(document.documentElement.dataset.dark !== 'true');
 		show();
 	});

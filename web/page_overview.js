@@ -88,7 +88,7 @@ async function advice(report) {
 		return null;
 	const names = { AcceleratorUtilizationChecker: 'Use of accelerators', ExpensiveOperationChecker: 'Expensive operations', OperationChecker: 'Operations', JobChecker: 'Job' };
 	const page = text => text.includes('operation type') ? 'op' : text.includes('graph node') ? 'scope' : report.has('code') ? 'code' : 'scope';
-	return card('Advice', entry.document.rows.map(r => el('div', { class: 'advice' },
+	return card('Advice', entry.document.rows.filter(r => r.report.trim()).map(r => el('div', { class: 'advice' },
 		el('h3', {}, names[r.checker] || r.checker), el('pre', {}, plain(r.report.replace(/\n/g, '\u0001')).replace(/\\u0001/g, '\n')),
 		r.checker === 'ExpensiveOperationChecker' && report.has(page(r.report)) ? el('a', { href: link(page(r.report)) }, 'Look at ' + page(r.report)) : null)));
 }

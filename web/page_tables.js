@@ -5,6 +5,7 @@ import { quote } from './format.js';
 import { columnsOf, Table, table } from './data.js';
 import { dataTable } from './table.js';
 
+const HIDDEN = ['from_ns', 'to_ns']; // times since 1970: the timeline has them
 const SORTS = { kernels: 'total_ns', devices: 'busy_ns' };
 
 function section(title, t, command, sort) {
@@ -12,11 +13,11 @@ function section(title, t, command, sort) {
 		return null;
 	return el('section', { class: 'card' }, el('div', { class: 'cardhead' }, el('h2', {}, title), el('span', { class: 'muted' }, t.count.toLocaleString('en-US') + (t.count === 1 ? ' row' : ' rows')),
 		el('span', { class: 'grow' }), copyButton('Copy command', () => ['tfprof', ...command].map(quote).join(' '))),
-	dataTable(t, { name: title, filter: true, sort }));
+	dataTable(t, { name: title, filter: true, sort, hide: HIDDEN }));
 }
 
 function name(key) {
-	return key[0].toUpperCase() + key.slice(1).replace(/_/g, ' ');
+	return key === 'gpus' ? 'GPUs' : key[0].toUpperCase() + key.slice(1).replace(/_/g, ' ');
 }
 
 // Members of a document that are lists of rows, as tables.

@@ -10,9 +10,9 @@ export class TreeTable {
 		this.o = options;
 		this.head = el('div', { class: 'tt-row tt-head', role: 'row' });
 		this.space = el('div', { class: 'tt-space', role: 'presentation' });
-		this.rows = el('div', { class: 'tt-rows', role: 'rowgroup' }, this.space);
-		this.body = el('div', { class: 'tt-body', role: 'presentation' }, this.rows);
-		this.box = el('div', { class: 'tt', role: 'treegrid', 'aria-label': options.name, tabindex: 0 },
+		this.rows = el('div', { class: 'tt-rows', role: 'presentation' }, this.space);
+		this.body = el('div', { class: 'tt-body', role: 'rowgroup', tabindex: 0 }, this.rows);
+		this.box = el('div', { class: 'tt', role: 'treegrid', 'aria-label': options.name },
 			el('div', { role: 'rowgroup' }, this.head), this.body);
 		this.draw = everyFrame(() => this.paint());
 		this.body.addEventListener('scroll', this.draw, { passive: true });

@@ -166,7 +166,7 @@ def zoom_and_link():
 def keyboard_in_the_table():
     """Arrows move, open and close; Enter zooms."""
     go('profile', 'scope')
-    BROWSER.js('document.querySelector(".tt").focus()')
+    BROWSER.js('document.querySelector(".tt-body").focus()')
     chosen = 'const r = document.querySelector(".tt-row.chosen"); return r && r.dataset.path'
     BROWSER.key('\ue015')
     BROWSER.settle()
