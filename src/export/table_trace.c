@@ -101,7 +101,7 @@ static void put_slice(struct table_reader *x, struct arrow_build *to, const stru
 	const struct trace_track *k = &t->tracks.v[s->track];
 	bool device = track_is_device(k);
 	const struct launch *launch = device ? link_launch(&state->links, s) : NULL;
-	uint32_t op = device ? link_op(&state->links, s) : ID_NONE;
+	uint32_t op = device ? link_op(&state->links, s, launch) : ID_NONE;
 	int64_t bytes = 0;
 	bool has_bytes = slice_has_int(t, s, ARG_BYTES, &bytes);
 

@@ -199,16 +199,18 @@ uint32_t chrome_track(struct chrome *c, const struct chrome_event *v, bool devic
 /* The JSON of a list without the blanks outside of its strings, or only its numbers. */
 static struct str compact(struct chrome *c, struct str s, bool numbers)
 {
-	size_t begin = c->text.n;
+	char *begin = sb_room(&c->text, s.n), *to = begin;
 	bool in_string = false;
 
 	for (size_t i = 0; i < s.n; i++) {
-		bool bracket = s.p[i] == '[' || s.p[i] == ']';
-		in_string ^= s.p[i] == '"' && (i == 0 || s.p[i - 1] != '\\');
-		if (in_string || ((uint8_t)s.p[i] > ' ' && !(numbers && bracket)))
-			sb_char(&c->text, s.p[i]);
+		char ch = s.p[i];
+		bool bracket = ch == '[' || ch == ']';
+		in_string ^= ch == '"' && (i == 0 || s.p[i - 1] != '\\');
+		*to = ch;
+		to += in_string || ((uint8_t)ch > ' ' && !(numbers && bracket));
 	}
-	return str_make(c->text.p + begin, c->text.n - begin);
+	c->text.n += (size_t)(to - begin);
+	return str_make(begin, (size_t)(to - begin));
 }
 
 /* A call stack with its outermost frame first and a frame a line. */

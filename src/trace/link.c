@@ -92,9 +92,8 @@ const struct launch *link_launch(const struct trace_links *l, const struct slice
 	return &l->launches.v[i];
 }
 
-uint32_t link_op(const struct trace_links *l, const struct slice *work)
+uint32_t link_op(const struct trace_links *l, const struct slice *work, const struct launch *launch)
 {
-	const struct launch *launch = link_launch(l, work);
 	int64_t external;
 	uint32_t op;
 

@@ -31,8 +31,9 @@ void trace_link(const struct trace *t, struct trace_links *out, struct arena *a)
 /* The launch of device work, or NULL if the file has none. */
 const struct launch *link_launch(const struct trace_links *l, const struct slice *work);
 
-/* The number of the slice that device work is attributed to: an op, else what contains the launch;
- * ID_NONE if there is none. */
-uint32_t link_op(const struct trace_links *l, const struct slice *work);
+/* The number of the slice that device work with that launch, which may be NULL, is attributed to:
+ * an op, else what contains the launch; ID_NONE if there is none. */
+uint32_t link_op(
+        const struct trace_links *l, const struct slice *work, const struct launch *launch);
 
 #endif

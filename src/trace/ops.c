@@ -3,6 +3,7 @@
  * See ops.h. Threads are walked first, so that device work finds the op that launched it.
  */
 #include "trace/ops_internal.h"
+#include "trace/shape_flops.h"
 
 /* ---- ops and cells ---- */
 
@@ -51,9 +52,25 @@ static bool has_own_op(const struct finding *x, const struct nest_level *level)
 	       x->rule.levels & NEST_BIT(level->s.category);
 }
 
+/* Float operations of a call: as the trace says, else by the shapes of its inputs, which all slices
+ * of an event share. */
+static int64_t flops_of_call(struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+	int64_t flops = 0, *known = &x->event_flops[s->event];
+
+	if (s->category != CATEGORY_OP || slice_has_int(t, s, ARG_FLOPS, &flops))
+		return flops;
+	if (!*known)
+		*known = num_add(1, shape_flops(trace_str(t, s->name), slice_text(t, s, ARG_SHAPES),
+		                            slice_text(t, s, ARG_VALUES)));
+	return *known - 1;
+}
+
 static void close_host(struct finding *x, const struct nest_level *level, uint32_t op)
 {
 	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, &level->s, NULL), &level->s);
+	const struct trace *t = x->to->t;
 
 	if ((!c->host_runs && !c->host_self) || level->s.start < c->host_start)
 		c->host_start = level->s.start;
@@ -63,6 +80,9 @@ static void close_host(struct finding *x, const struct nest_level *level, uint32
 	c->host_runs++;
 	c->host_total = num_add(c->host_total, level->s.length);
 	x->to->ops.v[op].runs++;
+	if (t->source == TRACE_KINETO)
+		x->to->ops.v[op].flops =
+		        num_add(x->to->ops.v[op].flops, flops_of_call(x, &level->s));
 }
 
 static void walk_thread(struct finding *x, uint32_t track)
@@ -83,11 +103,11 @@ static void walk_thread(struct finding *x, uint32_t track)
 			close_host(x, level, level->user - 1);
 			continue;
 		}
-		level->user =
-		        1 + ops_of_slice(x, level->depth ? level[-1].user : 0, &level->s, &frames);
+		level->user = 1 + ops_of_slice(x, level->depth ? level[-1].user : 0, &level->s,
+		                          x->frames ? &frames : NULL);
 		x->op_of[x->host0[track] + level->s.number - x->to->t->tracks.v[track].first] =
 		        level->user;
-		ops_set_frame(x, level->user - 1, &frames, &level->s);
+		ops_set_frame(x, level->user - 1, x->frames ? &frames : NULL, &level->s);
 	}
 	x->to->overlaps += n.overlaps;
 	scratch_close(&own);
@@ -141,7 +161,7 @@ static void add_work(struct finding *x, const struct slice *s, int64_t self)
 {
 	const struct launch *launch = link_launch(x->links, s);
 	const struct trace *t = x->to->t;
-	uint32_t op = ops_of_work(x, s), device = t->tracks.v[s->track].device;
+	uint32_t op = ops_of_work(x, s, launch), device = t->tracks.v[s->track].device;
 	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, s, launch), s);
 	struct trace_op *o = &x->to->ops.v[op];
 	int64_t runs = slice_int(t, s, ARG_COUNT);
@@ -201,6 +221,9 @@ static void find(struct finding *x)
 	const struct trace *t = x->to->t;
 	uint32_t host = 0;
 
+	for (size_t i = 0; i < t->events.n && !x->frames; i++)
+		x->frames = t->events.v[i].category == CATEGORY_FRAME;
+	x->event_flops = ARENA_ARRAY(x->a, t->events.n, int64_t);
 	x->host0 = ARENA_ARRAY(x->a, t->tracks.n, uint32_t);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		x->host0[i] = host;

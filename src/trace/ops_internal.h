@@ -35,6 +35,8 @@ struct finding {
 	struct imap share_of;  /* row, op -> share */
 	VEC(struct kernel_share) shares;
 	struct imap stack_of; /* string id of a stack -> frame */
+	bool frames;          /* the trace has frames on its threads */
+	int64_t *event_flops; /* by event: 1 + float operations of a call, 0: not known yet */
 	uint32_t *host0;      /* by track: where its slices begin in op_of */
 	uint32_t *op_of;      /* by slice of a thread: 1 + op, 0: none */
 };
@@ -50,8 +52,8 @@ struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by);
 struct frame_walk;
 uint32_t ops_of_slice(
         struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames);
-/* The op that device work belongs to. */
-uint32_t ops_of_work(struct finding *x, const struct slice *s);
+/* The op that device work with that launch, which may be NULL, belongs to. */
+uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct launch *launch);
 
 /* Adds device work to the rows of kernels; the end finds their ops and sorts them. */
 void ops_add_kernel(struct finding *x, const struct slice *s, uint32_t op);

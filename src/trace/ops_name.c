@@ -128,10 +128,11 @@ uint32_t ops_of_slice(
 /* ---- devices ---- */
 
 /* The op of the slice of a thread that launched device work; false if the file has none. */
-static bool launching_op(struct finding *x, const struct slice *s, uint32_t *op)
+static bool launching_op(
+        struct finding *x, const struct slice *s, const struct launch *launch, uint32_t *op)
 {
 	const struct trace *t = x->to->t;
-	uint32_t number = link_op(x->links, s), track;
+	uint32_t number = link_op(x->links, s, launch), track;
 	struct slice launching;
 
 	if (number == ID_NONE)
@@ -166,7 +167,8 @@ static void count_unlinked(struct finding *x, const struct slice *s)
 
 /* The name and type of the op on the path that device work belongs to; the name is valid until the
  * next one is made. */
-static struct str path_of_work(struct finding *x, const struct slice *s, struct str *type)
+static struct str path_of_work(
+        struct finding *x, const struct slice *s, const struct launch *launch, struct str *type)
 {
 	const struct trace *t = x->to->t;
 	struct str scope = slice_text(t, s, ARG_SCOPE), op = compiled_op(x, s);
@@ -179,7 +181,7 @@ static struct str path_of_work(struct finding *x, const struct slice *s, struct 
 		return scope;
 	if (op.n)
 		return join(&x->path, slice_text(t, s, ARG_MODULE_NAME), op);
-	if (launching_op(x, s, &launching)) {
+	if (launching_op(x, s, launch, &launching)) {
 		*type = intern_str(&x->to->strings, x->to->ops.v[launching].type);
 		return op_name(x, launching);
 	}
@@ -189,16 +191,16 @@ static struct str path_of_work(struct finding *x, const struct slice *s, struct 
 }
 
 /* The op that stands for device work below the op that launched it. */
-static uint32_t leaf_of_work(struct finding *x, const struct slice *s)
+static uint32_t leaf_of_work(struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	const struct trace *t = x->to->t;
 	struct str path = S(""), leaf = slice_text(t, s, ARG_SHORT_NAME);
 	uint32_t around = 0, op;
 
-	if (launching_op(x, s, &op)) {
+	if (launching_op(x, s, launch, &op)) {
 		around = 1 + op;
 		path = op_name(x, op);
-	} else if (!link_launch(x->links, s)) {
+	} else if (!launch) {
 		count_unlinked(x, s);
 		around = ID_NONE;
 		path = S(OPS_UNATTRIBUTED);
@@ -212,18 +214,20 @@ static uint32_t leaf_of_work(struct finding *x, const struct slice *s)
 	return op;
 }
 
-static uint32_t op_of_kernel(struct finding *x, const struct slice *s)
+static uint32_t op_of_kernel(struct finding *x, const struct slice *s, const struct launch *launch)
 {
-	struct str type, path = path_of_work(x, s, &type), name = trace_str(x->to->t, s->name);
+	struct str type, path = path_of_work(x, s, launch, &type),
+	                 name = trace_str(x->to->t, s->name);
 
 	if (!str_starts(path, S(OPS_UNATTRIBUTED)))
 		path = join(&x->longer, path, name);
 	return ops_named(x, path, name);
 }
 
-static uint32_t op_of_category(struct finding *x, const struct slice *s)
+static uint32_t op_of_category(
+        struct finding *x, const struct slice *s, const struct launch *launch)
 {
-	struct str type, path = path_of_work(x, s, &type);
+	struct str type, path = path_of_work(x, s, launch, &type);
 	struct str category = slice_text(x->to->t, s, ARG_OP_CATEGORY);
 
 	if (!category.n)
@@ -233,14 +237,14 @@ static uint32_t op_of_category(struct finding *x, const struct slice *s)
 	return ops_named(x, join(&x->longer, category, path), category);
 }
 
-uint32_t ops_of_work(struct finding *x, const struct slice *s)
+uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	struct str module = slice_text(x->to->t, s, ARG_MODULE_NAME), type, path;
 	uint32_t frame, op;
 
 	switch (x->by) {
-	case TRACE_BY_KERNEL: return op_of_kernel(x, s);
-	case TRACE_BY_CATEGORY: return op_of_category(x, s);
+	case TRACE_BY_KERNEL: return op_of_kernel(x, s, launch);
+	case TRACE_BY_CATEGORY: return op_of_category(x, s, launch);
 	case TRACE_BY_SOURCE:
 		frame = ops_frame_of(x, NULL, s);
 		if (frame != ID_NONE)
@@ -253,11 +257,11 @@ uint32_t ops_of_work(struct finding *x, const struct slice *s)
 	case TRACE_BY_ANNOTATION: break;
 	default:
 		if (x->rule.leaf)
-			return leaf_of_work(x, s);
-		path = path_of_work(x, s, &type);
+			return leaf_of_work(x, s, launch);
+		path = path_of_work(x, s, launch, &type);
 		return ops_named(x, path, type);
 	}
-	if (launching_op(x, s, &op))
+	if (launching_op(x, s, launch, &op))
 		return op;
 	count_unlinked(x, s);
 	return op_of_none(x);

@@ -39,10 +39,13 @@ struct trace *trace_new(struct arena *a)
 
 bool argument_next(struct str *packed, struct argument *out)
 {
-	const uint8_t *p = (const uint8_t *)packed->p, *end = p + packed->n;
+	const uint8_t *p = (const uint8_t *)packed->p, *end;
 	uint64_t tag = 0, v = 0;
 
-	if (!packed->n || !varint_get(&p, end, &tag))
+	if (!packed->n)
+		return false;
+	end = p + packed->n;
+	if (!varint_get(&p, end, &tag))
 		return false;
 	out->key = (uint32_t)(tag >> 2);
 	out->type = (enum argument_type)(tag & 3);
@@ -88,6 +91,8 @@ bool slice_argument(
 {
 	const struct trace_event *e = &t->events.v[s->event];
 
+	if (key < ARG_N && !(t->keys & ARG_BIT(key)))
+		return false;
 	return (s->args.n && argument_find(s->args, key, out)) ||
 	       (e->keys & (key < ARG_N ? ARG_BIT(key) : ARG_BIT_OTHER) &&
 	               argument_find(e->args, key, out));

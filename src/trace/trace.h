@@ -147,6 +147,7 @@ struct trace {
 	VEC(struct trace_node) nodes; /* one more than there are, if there are any */
 	VEC(uint32_t) inputs;         /* of the nodes: nodes */
 	uint32_t n_slices;            /* instants and samples too */
+	uint64_t keys;                /* ARG_BITs of the arguments that some slice or event has */
 	uint64_t clamped;  /* slices whose negative length became 0, or end became INT64_MAX */
 	uint64_t unclosed; /* slices that had begun and did not end: end with their track */
 	uint64_t dropped_slices; /* above TRACE_SLICES_MAX */

@@ -181,13 +181,12 @@ static void put_arg(struct trace_build *b, uint32_t key, enum argument_type type
 
 	if (!build_wants(b, key))
 		return;
+	b->t->keys |= key < ARG_N ? ARG_BIT(key) : ARG_BIT_OTHER;
 	end = varint_put(end, (uint64_t)key << 2 | type);
-	if (type == ARG_REAL) {
-		for (unsigned i = 0; i < 8; i++)
-			*end++ = (uint8_t)(v >> 8 * i);
-	} else {
+	if (type != ARG_REAL)
 		end = varint_put(end, v);
-	}
+	for (unsigned i = 0; type == ARG_REAL && i < 8; i++)
+		*end++ = (uint8_t)(v >> 8 * i);
 	if (b->args.n + (size_t)(end - bytes) > ARGS_MAX) {
 		b->t->dropped_args++;
 		return;

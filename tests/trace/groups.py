@@ -180,6 +180,18 @@ def columns():
     assert 'note: only traces have numbers for kernels' in err, err
 
 
+def flops():
+    """Float operations of a matrix product by the shapes of its inputs: once for each call."""
+    path = write(kineto.trace(kineto.steps()))
+    found = {o['name'].split('/')[-1]: (o['flops'], o['host_runs']) for o in dump(path, 'none') if o['flops']}
+    equal(found, {})  # the inputs of the sample do not fit an addmm: it has two
+    good = [dict(e, args=dict(e['args'], **{'Input Dims': [[4], [2, 3], [3, 4], [], []]}))
+            if e['name'] == 'aten::addmm' else e for e in kineto.steps()]
+    path = write(kineto.trace(good))
+    equal({o['name'].split('/')[-1]: (o['flops'], o['host_runs']) for o in dump(path, 'none') if o['flops']},
+          {'aten::addmm': (2 * 2 * 2 * 3 * 4, 2)})
+
+
 def refused():
     """Grouping is for the slices of one trace, in scope and op."""
     path = write(kineto.trace(events()))
@@ -193,7 +205,7 @@ def refused():
     assert 'name just one file' in err, err
 
 
-CASES = [levels, totals, sources, kernels, categories, columns, refused]
+CASES = [levels, totals, sources, kernels, categories, columns, flops, refused]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])

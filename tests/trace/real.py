@@ -140,6 +140,50 @@ def jax_gpu():
         equal(sum(u['end'] - u['start'] for u in d['devices']), g['window_ps'])
 
 
+def slices(name):
+    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), '--slices',
+                        os.path.join(ARGS.realdata, 'xplane', name + '.xplane.pb')], capture_output=True, text=True)
+    equal(p.returncode, 0, p.stderr)
+    return [json.loads(line) for line in p.stdout.split('\n') if line]
+
+
+def memory():
+    """Peaks of memory by allocator: what is allocated and reserved after each event."""
+    for name, want in golden('xplane.json').items():
+        if 'memory' not in want:
+            continue
+        peaks, capacity = {}, {}
+        for s in slices(name):
+            a = s['args']
+            if s['category'] != 'allocation' or 'allocated_total' not in a:
+                continue
+            who = str(a.get('allocator', a.get('device')))
+            used = a['allocated_total'] + a.get('reserved_total', 0)
+            if used >= peaks.get(who, 0):
+                peaks[who] = used
+                capacity[who] = used + a.get('available_total', 0)
+        equal({k: str(v) for k, v in peaks.items()},
+              {k: v['summary']['peakStats']['peakBytesInUse'] for k, v in want['memory'].items()}, name)
+        equal({k: str(v) for k, v in capacity.items()},
+              {k: v['summary']['memoryCapacity'] for k, v in want['memory'].items()}, name)
+
+
+def kernel_stats():
+    """Kernels by name, grid, block and registers, each duration in whole nanoseconds."""
+    found = {}
+    for s in slices('gpu_bert_worker'):
+        a = s['args']
+        if s['category'] == 'kernel' and 'grid' in a and s['length'] >= 1000:
+            key = s['name'], a['grid'], a['block'], a.get('registers', 0)
+            v = found.setdefault(key, [0, 0, 1 << 62, 0])
+            n = s['length'] // 1000
+            found[key] = [v[0] + 1, v[1] + n, min(v[2], n), max(v[3], n)]
+    for r in golden('xplane.json')['gpu_bert_worker']['kernel_stats']:
+        key = r['kernel_name'], r['grid_dim'], r['block_dim'], int(r['registers_per_thread'])
+        equal([found[key][0]] + [round(v / 1000, 3) for v in found[key][1:]],
+              [r['occurrences'], r['total_duration_us'], r['min_duration_us'], r['max_duration_us']], r['kernel_name'])
+
+
 def corrupt():
     """A file that was copied as text is refused with the place and a hint."""
     said = xplane('corrupt_tpu_inference_2', status=3)
@@ -187,7 +231,7 @@ def hand_made():
         equal(d['clamped'], 2 if name.startswith('10') else 0, name)
 
 
-CASES = [tpu, tpu_hlo, gpu_host, gpu_device, gpu_lines, jax_gpu, corrupt, hand_made]
+CASES = [tpu, tpu_hlo, gpu_host, gpu_device, gpu_lines, jax_gpu, memory, kernel_stats, corrupt, hand_made]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])

@@ -114,7 +114,7 @@ static struct slice nth(const struct trace *t, uint32_t track, uint32_t n)
 
 static const char *op_of(const struct trace_links *l, const struct slice *work)
 {
-	uint32_t op = link_op(l, work);
+	uint32_t op = link_op(l, work, link_launch(l, work));
 	struct slice s;
 
 	if (op == ID_NONE)
