@@ -62,7 +62,9 @@ struct leaf {
 };
 static inline struct leaf leaf_of(struct str b)
 {
-	return (struct leaf){ (const uint8_t *)b.p, (const uint8_t *)b.p + b.n, 0, false, 0 };
+	const uint8_t *p = (const uint8_t *)b.p; /* maybe NULL, which nothing may be added to */
+
+	return (struct leaf){ p, b.n ? p + b.n : p, 0, false, 0 };
 }
 bool leaf_next_slow(struct leaf *l);
 static inline bool leaf_next(struct leaf *l)

@@ -20,6 +20,7 @@ TARGETS = {
     'gzip': r'\.gz$',
     'spool': r'\.tfspool$',
     'chrome': r'\.(pt\.)?(trace\.)?json(\.gz)?$',
+    'xspace': r'\.xplane\.pb$',
     'onnxruntime': r'(ort|onnx)[^/]*\.json$',
     'pprof': r'(cpu|heap)\.pb(\.gz)?$',
     'onnx': r'\.onnx$',

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The passes over traces. The bytes are slices, ten each: form and category, track, event,
+ * correlation, start and length. Properties: no grouping of ops loses time or work, and steps lose
+ * no slice of a device.
+ */
+#include "rig.h"
+#include "trace/ops.h"
+#include "trace/trace_build.h"
+#include "trace/usage.h"
+
+#define RECORD 10
+
+/* Sums over all ops. */
+struct sums {
+	int64_t host, device;
+	uint64_t kernels;
+};
+
+static uint32_t track_of(struct trace_build *b, uint8_t which)
+{
+	uint32_t process = build_process(b, which >> 6), device = ID_NONE;
+
+	if (which & 1)
+		device = build_device(b, process, DEVICE_KIND_GPU, which >> 1 & 1, S("gpu"));
+	return build_track(b, process, device,
+	        which & 4           ? TRACK_LINE
+	        : device == ID_NONE ? TRACK_THREAD
+	                            : TRACK_STREAM,
+	        which >> 3 & 7);
+}
+
+static void put_args(struct trace_build *b, uint8_t bits)
+{
+	static const char *const texts[] = { "a", "a/b", "x.py(3): f\ny.py(4): g", "" };
+
+	if (bits & 1)
+		build_arg_text(b, ARG_SCOPE, str_of(texts[bits >> 1 & 3]));
+	if (bits & 2)
+		build_arg_text(b, ARG_STACK, str_of(texts[bits >> 2 & 3]));
+	if (bits & 4)
+		build_arg_text(b, ARG_OP, str_of(texts[bits >> 3 & 1]));
+	if (bits & 8)
+		build_arg_int(b, ARG_GROUP, bits >> 4);
+	if (bits & 16)
+		build_arg_int(b, ARG_COUNT, (int8_t)bits);
+	if (bits & 32)
+		build_arg_int(b, ARG_EXTERNAL, bits >> 6);
+}
+
+static void put_slice(struct trace_build *b, const uint8_t *p)
+{
+	uint32_t track = track_of(b, p[1]), event;
+	int64_t start = (int16_t)(p[4] | p[5] << 8), length = p[6] | p[7] << 8;
+	char name[] = { (char)('a' + (p[2] & 7)), '\0' };
+
+	put_args(b, p[8]);
+	event = build_event(
+	        b, (enum trace_category)(p[0] % CATEGORY_N), build_string(b, str_of(name)));
+	put_args(b, p[9]);
+	switch (p[0] >> 6) {
+	case 0: build_begin(b, track, event, start); break;
+	case 1:
+		build_end(b, track, start);
+		build_args_clear(b);
+		break;
+	default: build_slice(b, track, event, start, length, p[3]);
+	}
+}
+
+static struct sums sums_by(const struct trace *t, const struct trace_links *links,
+        const struct trace_steps *steps, enum trace_by by, struct arena *a)
+{
+	struct sums sum = { 0 };
+	struct trace_ops ops;
+
+	trace_find_ops(t, links, steps, by, &ops, a);
+	for (size_t i = 0; i < ops.cells.n; i++) {
+		const struct op_cell *c = &ops.cells.v[i];
+		if (c->host_self < 0 || c->device_self < 0 || c->step >= steps->steps.n)
+			abort();
+		sum.host += c->host_self;
+		sum.device += c->device_self;
+		sum.kernels += c->kernels;
+	}
+	return sum;
+}
+
+static void check(const struct trace *t, struct arena *a)
+{
+	struct trace_links links;
+	struct trace_steps steps;
+	struct trace_usage usage;
+
+	trace_link(t, &links, a);
+	trace_find_steps(t, &steps, a);
+	trace_usage(t, &links, &usage, a);
+	for (size_t i = 0; i < usage.devices.n; i++) {
+		const struct device_usage *u = &usage.devices.v[i];
+		if (u->busy < 0 || u->end < u->start || u->busy > u->end - u->start)
+			abort();
+	}
+	struct sums path = sums_by(t, &links, &steps, TRACE_BY_PATH, a);
+	for (enum trace_by by = TRACE_BY_MODULE; by < TRACE_BY_N; by++) {
+		struct sums sum = sums_by(t, &links, &steps, by, a);
+		if (sum.device != path.device || sum.kernels != path.kernels ||
+		        sum.host < path.host)
+			abort(); /* annotations of a source that does not nest them add time */
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct account account = { .limit = FUZZ_LIMIT };
+	struct work work = { .account = &account };
+	struct arena a, own;
+
+	arena_init(&a, &work);
+	arena_init(&own, &work);
+	if (size && !setjmp(work.escape)) {
+		struct trace *t = trace_new(&a);
+		struct notes notes;
+		notes_init(&notes, &a);
+		struct trace_build *b = build_open(t, ARG_BITS_ALL, &notes, &own);
+		build_start(b, (enum trace_source)(data[0] % (TRACE_NSYS + 1)), 1000);
+		for (size_t at = 1; at + RECORD <= size; at += RECORD)
+			put_slice(b, data + at);
+		build_seal(b);
+		check(t, &a);
+	}
+	arena_free(&own);
+	arena_free(&a);
+	return 0;
+}
