@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The whole build; tests/rules.mk links the programs of the tests. Objects go to build/CONFIG/, generated code
-# to build/gen/, and what the release configuration makes to build/ itself: tfprof, libtfprof.a, libtfprof.so.
+# The whole build; tests/rules.mk links the programs of the tests. Objects go to build/CONFIG/, generated code to build/gen/
+# (a release has it in generated/), and what the release configuration makes to build/ itself: tfprof, libtfprof.{a,so}.
 #
 #   make                          release
 #   make CONFIG=debug             build/debug/...
@@ -61,7 +61,7 @@ endif
 CONFIG ?= release
 O := build/$(CONFIG)
 BIN := $(if $(filter release,$(CONFIG)),build,$(O))
-GEN := build/gen
+GEN := $(or $(wildcard generated),build/gen)
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
 	-Wconversion $(if $(filter 1,$(WERROR)),-Werror)
@@ -102,7 +102,7 @@ endif
 try = $(shell echo 'int x;' | $(CC) -Werror $(1) -x c -c -o /dev/null - 2>/dev/null && echo $(1))
 harden_cc += $(call try,-fcf-protection) $(call try,-fstack-clash-protection)
 
-HAVE_WEB := $(or $(HAVE_WEB),$(shell tools/web.sh --probe && echo 1 || echo 0))
+HAVE_WEB := $(or $(HAVE_WEB),$(if $(wildcard generated/web-1.c),1),$(shell tools/web.sh --probe && echo 1 || echo 0))
 # A probe compiles and links tools/probe/NAME.c; a yes is kept, a no is asked again.
 PROBES := HAVE_LIBEDIT HAVE_SNAPPY HAVE_DEMANGLE HAVE_SQLITE HAVE_EVENT HAVE_WEB
 HAVE_LIBEDIT_PC := libedit

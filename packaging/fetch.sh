@@ -22,7 +22,7 @@ check() { # name sha256
 }
 
 missing=
-while read -r name version sum; do
+while read -r name version sum _; do
 	case $name in '#'* | '') continue ;; esac
 	check "$name" "$sum" || missing="$missing $name=$version"
 done <"$here/sources.txt"
@@ -48,7 +48,7 @@ apt() {
 apt update
 # shellcheck disable=SC2086
 apt source --download-only --tar-only $missing >/dev/null
-while read -r name version sum; do
+while read -r name version sum _; do
 	case $name in '#'* | '') continue ;; esac
 	check "$name" "$sum" || {
 		echo "packaging/fetch.sh: $name $version: the tarball is missing or has another SHA-256" >&2

@@ -68,6 +68,11 @@ deep  pc  protobuf           libprotobuf-dev     protobuf-devel      -          
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
+# A release contains the generated code; then these programs are not needed.
+generated() {
+	case $1 in protoc | protoc-gen-c | esbuild) [ -d generated ] ;; *) false ;; esac
+}
+
 # A C compiler that also finds the C library's headers.
 have_cc() {
 	have "${CC:-cc}" || have gcc || have clang || return 1
@@ -84,7 +89,7 @@ have_stdcxx() {
 
 # The scales of the page: a package of Debian, elsewhere one of npm, which no package manager installs.
 have_d3() {
-	[ -e /usr/share/nodejs/d3-scale ] || [ -e node_modules/d3-scale ] || ! have apt-get
+	[ -d generated ] || [ -e /usr/share/nodejs/d3-scale ] || [ -e node_modules/d3-scale ] || ! have apt-get
 }
 
 # The sources from which localedef makes locales; where there is no localedef, none are wanted.
@@ -120,7 +125,7 @@ all_modules && modules_ok=1 || modules_ok=
 
 present() { # kind what
 	case $1 in
-	cmd) have "$2" ;;
+	cmd) have "$2" || generated "$2" ;;
 	pc) [ -n "$modules_ok" ] || { have pkg-config && pkg-config --exists "$2" 2>/dev/null; } ;;
 	fn) "$2" ;;
 	esac

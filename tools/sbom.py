@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prints the bill of materials of a release as SPDX 2.3 (JSON): tools/sbom.py VERSION SHA256 SECONDS
+
+SHA256 is that of the tarball, SECONDS its time. The C libraries are those that wheels contain, from packaging/sources.txt,
+and those that only builds for a system link; the JavaScript modules are those that the bundled page contains.
+"""
+import datetime
+import json
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MODULES = [os.path.join(ROOT, 'node_modules'), '/usr/share/nodejs']
+# Libraries that wheels leave out: linked where the system has them.
+SYSTEM = [('libevent', 'BSD-3-Clause')]
+
+
+def package(name, version, licence, sha256=None, comment=None):
+    made = {'SPDXID': 'SPDXRef-' + re.sub('[^A-Za-z0-9.-]', '-', name), 'name': name, 'downloadLocation': 'NOASSERTION',
+            'filesAnalyzed': False, 'licenseConcluded': licence, 'licenseDeclared': licence, 'copyrightText': 'NOASSERTION'}
+    if version:
+        made['versionInfo'] = version
+    if sha256:
+        made['checksums'] = [{'algorithm': 'SHA256', 'checksumValue': sha256}]
+    if comment:
+        made['comment'] = comment
+    return made
+
+
+def libraries():
+    """The C libraries of wheels: the upstream version is Debian's without epoch, suffix and revision."""
+    with open(os.path.join(ROOT, 'packaging', 'sources.txt')) as f:
+        for line in f:
+            if line.strip() and not line.startswith('#'):
+                name, version, sha256, licence = line.split()
+                upstream = re.sub(r'^\d+:|\.dfsg|-[^-]*$', '', version)
+                yield package(name, upstream, licence, sha256, 'linked statically into wheels')
+
+
+def modules(name='d3-scale'):
+    """The JavaScript module and all that it needs, each once."""
+    found, names = {}, [name]
+    while names:
+        name = names.pop()
+        if name in found:
+            continue
+        path = next((p for p in (os.path.join(m, name, 'package.json') for m in MODULES) if os.path.exists(p)), None)
+        if not path:
+            raise SystemExit('tools/sbom.py: %s is missing: tools/deps.sh build installs it' % name)
+        with open(path, encoding='utf-8') as f:
+            about = json.load(f)
+        found[name] = package(name, about['version'], about['license'], None, 'bundled into generated/web-1.c')
+        names += about.get('dependencies', {})
+    return [found[n] for n in sorted(found)]
+
+
+def main(version, sha256, seconds):
+    time = datetime.datetime.fromtimestamp(int(seconds), datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
+    own = package('tfprof', version, 'Apache-2.0', sha256)
+    own['packageFileName'] = 'tfprof-%s.tar.gz' % version
+    linked = list(libraries())
+    system = [package(n, None, licence, None, 'linked where the system has it, by serve') for n, licence in SYSTEM]
+    bundled = modules()
+    relations = [('SPDXRef-DOCUMENT', 'DESCRIBES', own)]
+    relations += [(own['SPDXID'], 'DEPENDS_ON', p) for p in linked]
+    relations += [(own['SPDXID'], 'CONTAINS', p) for p in bundled]
+    document = {
+        'spdxVersion': 'SPDX-2.3', 'dataLicense': 'CC0-1.0', 'SPDXID': 'SPDXRef-DOCUMENT', 'name': 'tfprof-' + version,
+        'documentNamespace': 'https://spdx.org/spdxdocs/tfprof-%s-%s' % (version, sha256),
+        'creationInfo': {'created': time, 'creators': ['Tool: tools/sbom.py']},
+        'packages': [own] + linked + system + bundled,
+        'relationships': [{'spdxElementId': a, 'relationshipType': kind, 'relatedSpdxElement': p['SPDXID']}
+                          for a, kind, p in relations] +
+                         [{'spdxElementId': p['SPDXID'], 'relationshipType': 'OPTIONAL_DEPENDENCY_OF',
+                           'relatedSpdxElement': own['SPDXID']} for p in system]}
+    json.dump(document, sys.stdout, indent=1)
+    print()
+
+
+if __name__ == '__main__':
+    if len(sys.argv) != 4:
+        raise SystemExit('usage: tools/sbom.py VERSION SHA256 SECONDS')
+    main(*sys.argv[1:])
