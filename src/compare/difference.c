@@ -86,18 +86,50 @@ static bool spread_counts(const struct side_spread *x, double delta)
 	return x->low > 0 ? high > low * (1 + delta) : -low > -high * (1 + delta);
 }
 
-static bool differs_enough(const struct diff_ask *ask, uint32_t i)
+static bool is_time(const struct diff_ask *ask, uint32_t k)
 {
-	const struct compare *c = ask->c;
+	return metrics[ask->metrics[k]].unit == UNIT_TIME;
+}
+
+static bool is_noise(struct diff_walk *w, uint32_t i, uint32_t k)
+{
+	return w->ask->noise && is_time(w->ask, k) && noise_is(w->ask->noise, i, k, w->a);
+}
+
+static bool differs_enough(struct diff_walk *w, uint32_t i)
+{
+	const struct diff_ask *ask = w->ask;
 	bool any = false;
 
-	for (uint32_t k = 0; k < c->side[0]->values.n; k++) {
-		struct side_spread x = spread_of(c, i, k);
+	for (uint32_t k = 0; k < ask->n; k++) {
+		struct side_spread x = spread_of(ask->c, i, k);
 		if (ask->least[k] && x.high < ask->least[k] && k >= ask->columns)
 			return false;
-		any |= k < ask->columns && x.high >= ask->least[k] && spread_counts(&x, ask->delta);
+		any |= k < ask->columns && x.high >= ask->least[k] &&
+		       spread_counts(&x, ask->delta) && !is_noise(w, i, k);
 	}
 	return any;
+}
+
+/* Counts and adds up the entries left out as noise, by their own times. */
+static void add_noise(struct diff_walk *w, struct diff *d)
+{
+	const struct diff_ask *ask = w->ask;
+	uint32_t k = 0;
+
+	while (k < ask->columns && !is_time(ask, k))
+		k++;
+	if (!ask->noise || k == ask->columns)
+		return;
+	d->noise_column = k;
+	for (uint32_t i = 0; i < ask->c->n; i++) {
+		const int64_t *x = compare_self(ask->c, ask->from, i),
+		              *y = compare_self(ask->c, ask->to, i);
+		if (w->enough[i] || !x || !y || x[k] == y[k] || !is_noise(w, i, k))
+			continue;
+		d->noise++;
+		d->noise_sum = num_add(d->noise_sum, num_sub(x[k], y[k]));
+	}
 }
 
 static void find_enough(struct diff_walk *w)
@@ -105,7 +137,7 @@ static void find_enough(struct diff_walk *w)
 	const struct compare *c = w->c;
 
 	for (uint32_t i = c->n; i-- > 0;) {
-		w->enough[i] = differs_enough(w->ask, i);
+		w->enough[i] = differs_enough(w, i);
 		w->leads[i] |= w->enough[i];
 		if (i)
 			w->leads[c->parent[i]] |= w->leads[i];
@@ -284,7 +316,7 @@ static void make_rows(struct diff_walk *w, struct diff *d)
 static void fill_numbers(struct diff *d, struct arena *a)
 {
 	const struct compare *c = d->ask->c;
-	size_t n = c->side[0]->values.n, all = (size_t)d->n * c->sides * n, at = 0;
+	size_t n = d->ask->n, all = (size_t)d->n * c->sides * n, at = 0;
 
 	d->self = ARENA_ARRAY(a, all, int64_t);
 	d->total = ARENA_ARRAY(a, all, int64_t);
@@ -303,7 +335,7 @@ static void fill_numbers(struct diff *d, struct arena *a)
 /* Totals over the shown entries only. */
 static void reaccount(struct diff *d)
 {
-	size_t per_row = (size_t)d->ask->c->sides * d->ask->c->side[0]->values.n;
+	size_t per_row = (size_t)d->ask->c->sides * d->ask->n;
 
 	if (d->n)
 		memcpy(d->total, d->self, d->n * per_row * sizeof *d->total);
@@ -364,6 +396,7 @@ bool diff_run(struct diff *d, const struct diff_ask *ask, struct arena *a, struc
 		find_enough(&w);
 		find_starts(&w);
 		visit_all(&w);
+		add_noise(&w, d);
 		ok = !gave_up(&w, e);
 	}
 	pattern_free(w.start);

@@ -6,18 +6,20 @@
 #ifndef TFPROF_COMPARE_DIFFERENCE_H
 #define TFPROF_COMPARE_DIFFERENCE_H
 
-#include "compare/compare.h"
+#include "compare/noise.h"
 
 struct diff_ask {
 	const struct compare *c;
 	const struct alias *alias;     /* ascending by entry and ended by ID_NONE; NULL: none */
 	const struct opts *o;          /* depth, patterns, displayed_only */
 	const enum metric_id *metrics; /* units of the sides' values */
+	uint32_t n;                    /* number of these */
 	uint32_t columns;              /* number of values shown, from the first on */
 	uint32_t order;                /* the value to sort by; DIFF_BY_NAME */
 	uint32_t from, to;             /* sides: the difference is `from` minus `to` */
 	double delta;                  /* smallest relative difference that counts */
 	const int64_t *least;          /* by value: minimum that at least one side must reach */
+	const struct noise_ask *noise; /* the noise floor of times; NULL: none */
 };
 #define DIFF_BY_NAME UINT32_MAX
 
@@ -44,6 +46,11 @@ struct diff {
 	int64_t *self, *total; /* see diff_numbers */
 	uint64_t only[2];      /* defined nodes on the first side only, on the last side only */
 	uint64_t both;         /* defined nodes on both */
+	/* Entries that no row shows because their own time differs by noise only, and the sum of
+	 * these differences, in the first column that is a time. */
+	uint64_t noise;
+	int64_t noise_sum;
+	uint32_t noise_column;
 	size_t aliases;
 };
 
@@ -53,16 +60,12 @@ bool diff_run(struct diff *d, const struct diff_ask *ask, struct arena *a, struc
 /* Returns value k of a row on a side. */
 static inline int64_t diff_total(const struct diff *d, uint32_t row, uint32_t side, uint32_t k)
 {
-	const struct compare *c = d->ask->c;
-
-	return d->total[((size_t)row * c->sides + side) * c->side[0]->values.n + k];
+	return d->total[((size_t)row * d->ask->c->sides + side) * d->ask->n + k];
 }
 
 static inline int64_t diff_self(const struct diff *d, uint32_t row, uint32_t side, uint32_t k)
 {
-	const struct compare *c = d->ask->c;
-
-	return d->self[((size_t)row * c->sides + side) * c->side[0]->values.n + k];
+	return d->self[((size_t)row * d->ask->c->sides + side) * d->ask->n + k];
 }
 
 /* Returns the difference of a value: `from` minus `to`. */

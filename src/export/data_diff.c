@@ -126,6 +126,16 @@ static void put_sides(const struct diff_answer *x, struct document *doc)
 	fmt_real(&doc->scratch, ask->delta);
 	json_literal(&doc->j, sb_str(&doc->scratch));
 	document_i64(doc, "min_size", x->min_size);
+	document_key(doc, "noise");
+	if (ask->noise) {
+		json_object(&doc->j);
+		document_text(doc, "test", ask->noise->steps ? S("welch") : S("floor"));
+		document_i64(doc, "differences", (int64_t)x->d->noise);
+		document_i64(doc, "difference_micros", x->d->noise_sum);
+		json_object_end(&doc->j);
+	} else {
+		json_literal(&doc->j, S("null"));
+	}
 	document_key(doc, "nodes");
 	json_object(&doc->j);
 	document_i64(doc, "both", (int64_t)x->d->both);

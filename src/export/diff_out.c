@@ -18,7 +18,7 @@ static uint32_t time_column(const struct diff_ask *ask)
 
 	while (metrics[ask->metrics[k]].value != V_MICROS) {
 		k++;
-		assert(k < ask->c->side[0]->values.n);
+		assert(k < ask->n);
 	}
 	return k;
 }

@@ -15,6 +15,7 @@ struct diff_answer {
 	const struct strs *words, *names; /* of the sides */
 	int64_t min_size;
 	bool per_run;
+	bool legacy; /* with the words of the script of before 2020 */
 	const struct gate_result *gates;
 	size_t n_gates;
 };

@@ -32,7 +32,7 @@ static void put_share(struct sb *b, double share)
 
 static void put_least(struct sb *b, const struct diff_ask *ask)
 {
-	for (uint32_t k = 0; k < ask->c->side[0]->values.n; k++) {
+	for (uint32_t k = 0; k < ask->n; k++) {
 		enum metric_id m = ask->metrics[k];
 		if (!ask->least[k])
 			continue;
@@ -73,17 +73,21 @@ static void put_head(const struct diff_answer *x, struct sb *b)
 }
 
 /* "x2.2", "new", "gone", "x∞" or nothing: how the sides of the difference compare. */
-static void put_ratio(struct sb *b, const struct diff *d, uint32_t row, uint32_t k)
+static void put_ratio(struct sb *b, const struct diff_answer *a, uint32_t row, uint32_t k)
 {
+	const struct diff *d = a->d;
 	const struct compare *c = d->ask->c;
+	bool new = d->row[row].state == DIFF_NEW, gone = d->row[row].state == DIFF_GONE;
 	uint32_t entry = d->row[row].entry;
 	double x = (double)diff_total(d, row, d->ask->from, k),
 	       y = (double)diff_total(d, row, d->ask->to, k);
 
-	if (!compare_has(c, d->ask->to, entry))
+	if (!a->legacy && (new || gone)) {
+		sb_put(b, new ? S("new") : S("gone"));
+	} else if (!compare_has(c, d->ask->to, entry)) {
 		return;
-	if (!compare_has(c, d->ask->from, entry)) {
-		sb_put(b, d->row[row].state == DIFF_NEW ? S("new") : S("gone"));
+	} else if (!compare_has(c, d->ask->from, entry)) {
+		sb_put(b, new ? S("new") : S("gone"));
 	} else if (y == 0) {
 		sb_put(b, x == 0 ? S("-") : S("x\xe2\x88\x9e"));
 	} else {
@@ -140,7 +144,7 @@ void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, 
 	sb_char(b, ' ');
 	put_difference(b, x, row, k);
 	sb_char(b, ' ');
-	put_ratio(b, x->d, row, k);
+	put_ratio(b, x, row, k);
 }
 
 /* Appends the cells of column k: the sides, their difference, their ratio. */
@@ -156,8 +160,26 @@ static void put_cells(struct line_build *b, const struct diff_answer *x, uint32_
 	line_cell_end(b, true);
 	sb_char(&b->text, ' ');
 	line_cell_begin(b, 3 * k + 2);
-	put_ratio(&b->text, x->d, row, k);
+	put_ratio(&b->text, x, row, k);
 	line_cell_end(b, true);
+}
+
+/* Appends the line about the differences that are left out as noise. */
+static void put_noise(struct sb *b, const struct diff_answer *x)
+{
+	const struct diff_ask *ask = x->d->ask;
+
+	sb_fmt(b, "\n%llu smaller difference%s (", (unsigned long long)x->d->noise,
+	        x->d->noise == 1 ? "" : "s");
+	if (ask->noise->steps) {
+		sb_put(b, S("within the spread of the steps, level "));
+		fmt_general(b, ask->noise->level, 3);
+	} else {
+		sb_fmt(b, "under %g%% or %dus", NOISE_SHARE * 100, NOISE_MICROS);
+	}
+	sb_put(b, S("), sum "));
+	fmt_quantity(b, metric_quantity(ask->metrics[x->d->noise_column]), x->d->noise_sum, true);
+	sb_put(b, S("; -all shows them\n"));
 }
 
 bool text_diff(const struct exported *out, struct sink *s, struct emit *to, struct err *e)
@@ -178,6 +200,11 @@ bool text_diff(const struct exported *out, struct sink *s, struct emit *to, stru
 		for (uint32_t k = 0; k < ask->columns; k++)
 			put_cells(&b, x, row, k);
 		line_end(&b, LINE_ROW, s);
+	}
+	name.n = 0;
+	if (x->d->noise) {
+		put_noise(&name, x);
+		sink_put(s, sb_str(&name));
 	}
 	return true;
 }

@@ -9,6 +9,8 @@
 #include "compare/compare.h"
 #include "compare/gate.h"
 
+#define NOISE_STEPS 16 /* steps of each side that the test for noise uses */
+
 struct asked {
 	enum metric_id metrics[M_N]; /* columns first */
 	int64_t least[M_N];
@@ -76,9 +78,13 @@ static bool choose_metrics(struct diff_sides *d, const struct diff_request *w, s
 	for (enum metric_id m = 0; m < M_N; m++)
 		if ((metrics[m].uses & USE_MIN) && w->o.min[m])
 			k->least[add_metric(k, m)] = w->o.min[m];
-	for (uint32_t i = 0; i < k->columns; i++)
-		if (metrics[k->metrics[i]].unit == UNIT_BYTES && !w->o.min[k->metrics[i]])
-			k->least[i] = w->given.min_size;
+	for (uint32_t i = 0; i < k->columns; i++) {
+		enum unit unit = metrics[k->metrics[i]].unit;
+		if (!w->o.min[k->metrics[i]])
+			k->least[i] = unit == UNIT_BYTES  ? w->min_size
+			              : unit == UNIT_TIME ? w->min_micros
+			                                  : 0;
+	}
 	return true;
 }
 
@@ -350,6 +356,37 @@ static void note_nodes(struct session *s, const struct diff *d, const struct str
 		        STR(sb_str(&b)));
 }
 
+/* Makes the sides of the answer. If times of several steps are compared, the numbers of the steps
+ * follow, for the test that finds noise. */
+static bool make_compared(struct diff_sides *d, const struct diff_request *w, struct asked *k,
+        struct noise_ask *noise)
+{
+	size_t steps = 0;
+	bool times = false, ok = !w->given.all && w->o.output.kind != OUT_LEGACY;
+
+	for (size_t i = 0; i < d->n; i++) {
+		steps += d->v[i].s->model.steps.n;
+		ok &= !d->v[i].answer && d->v[i].s->model.steps.n;
+	}
+	for (uint32_t i = 0; i < k->columns; i++)
+		times |= metrics[k->metrics[i]].unit == UNIT_TIME;
+	*noise = (struct noise_ask){ .level = w->given.level,
+		.steps = ok && times && steps > d->n && k->n < M_N };
+	if (noise->steps)
+		noise->runs = add_metric(k, M_OCCURRENCE);
+	noise->n = k->n;
+	d->with_steps = noise->steps;
+	d->steps_most = NOISE_STEPS;
+	ok = diff_sides_make(d, &views[w->given.view], &w->o, k->metrics, k->n);
+	d->with_steps = false;
+	d->steps_most = 0;
+	steps = 0;
+	for (size_t i = 0; i < d->n && ok; i++)
+		steps += d->v[i].side->values.n / k->n - 1;
+	noise->steps &= steps > d->n; /* -step may leave one step of each side */
+	return ok;
+}
+
 static bool answer(struct diff_sides *d, const struct diff_request *w, struct sink *out)
 {
 	struct session *s = d->s;
@@ -359,10 +396,12 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 	struct diff_answer x = { .view = &views[w->given.view],
 		.words = &w->sides,
 		.names = &names,
-		.min_size = w->given.min_size,
-		.per_run = w->given.per_run };
+		.min_size = w->min_size,
+		.per_run = w->given.per_run,
+		.legacy = w->o.output.kind == OUT_LEGACY };
 	struct gate_result *gates;
 	struct alias *aliases;
+	struct noise_ask noise;
 	struct compare c;
 	struct asked k;
 	struct diff diff;
@@ -371,20 +410,23 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		return session_fail(
 		        s, ERR_INVALID_ARGUMENT, "--names: two sides have the same name");
 	note_texts(d, &w->o);
-	if (!choose_metrics(d, w, &k) ||
-	        !diff_sides_make(d, &views[w->given.view], &w->o, k.metrics, k.n) ||
+	if (!choose_metrics(d, w, &k) || !make_compared(d, w, &k, &noise) ||
 	        !diff_merge(d, w, &c, &aliases))
 		return false;
+	noise.c = &c;
+	bool first = w->given.swap != x.legacy; /* the first side minus the last */
 	struct diff_ask ask = { .c = &c,
 		.alias = aliases,
 		.o = &w->o,
 		.metrics = k.metrics,
+		.n = k.n,
 		.columns = k.columns,
 		.order = k.order,
-		.from = w->given.swap ? c.sides - 1 : 0,
-		.to = w->given.swap ? 0 : c.sides - 1,
+		.from = first ? 0 : c.sides - 1,
+		.to = first ? c.sides - 1 : 0,
 		.delta = w->given.delta,
-		.least = k.least };
+		.least = k.least,
+		.noise = w->given.all || x.legacy ? NULL : &noise };
 	if (!diff_run(&diff, &ask, a, &s->error))
 		return false;
 	if (!diff.both)

@@ -18,16 +18,28 @@ struct diff_request {
 	struct strs sides; /* words that are there; others are names, beside those of --names */
 	VEC(struct gate) gates;
 	bool select_given, order_given;
+	int64_t min_size, min_micros; /* of --min_size */
 };
 
 /* Reads the words behind diff. */
 bool diff_read(struct session *s, const struct strs *words, struct diff_request *w);
 
+/* Splits PATH@STEP; step is empty if the word names a file or no step. */
+struct str diff_side_path(struct session *s, struct str word, struct str *step);
+
+/* Fails if the step of the side is malformed. */
+bool diff_check_step(struct session *s, struct str word, struct str step);
+
+/* Sets the step that is named after the @ of a side. */
+bool diff_choose_step(struct session *s, struct str step, struct opts *o);
+
 /* One side: what it was loaded into. */
 struct diff_side {
 	struct str word;       /* as given */
+	struct str path, step; /* the parts of the word; see diff_side_path */
 	struct str name;       /* in the answer */
-	struct session *s;     /* the side's own */
+	struct session *s;     /* the side's own, or that of a loaded job */
+	bool is_job;           /* the session is a job's */
 	struct answer *answer; /* a text; NULL: the session has a model */
 	struct side *side;     /* of the view asked for last */
 	struct arena made;     /* holds the sides that were made of it */
@@ -49,7 +61,8 @@ struct diff_sides {
 	const enum metric_id *metrics;
 	uint32_t n_metrics;
 	bool per_run;
-	bool with_steps; /* behind the numbers those of each step that -step chooses */
+	uint32_t steps_most; /* at most so many steps; 0: no limit */
+	bool with_steps;     /* behind the numbers those of each step that -step chooses */
 };
 
 /* Loads them side by side. To be closed if it returned true; if work ends early they close

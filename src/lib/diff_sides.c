@@ -5,6 +5,7 @@
 #include "lib/baseline.h"
 #include "lib/diff_internal.h"
 #include "lib/flags.h"
+#include "lib/jobs.h"
 #include "base/par.h"
 #include "io/paths.h"
 
@@ -36,7 +37,7 @@ static bool load_side(struct session *s, void *ctx)
 	struct diff_side *x = ctx;
 	struct arena *a = &s->query_arena;
 	struct strs files = { 0 };
-	struct str path = x->word;
+	struct str path = x->path;
 	bool is_answer;
 
 	if (str_starts(path, S(BASELINE_PREFIX))) {
@@ -69,7 +70,7 @@ static void run_load(void *ctx, size_t i, struct work *w)
 	struct diff_sides *d = ctx;
 
 	(void)w;
-	if (!session_guard(d->v[i].s, load_side, &d->v[i]))
+	if (!d->v[i].is_job && !session_guard(d->v[i].s, load_side, &d->v[i]))
 		keep_error(&d->v[i]);
 }
 
@@ -90,7 +91,8 @@ static void close_sides(void *sides)
 
 	for (size_t i = 0; i < d->n; i++) {
 		arena_free(&d->v[i].made);
-		session_free(d->v[i].s);
+		if (!d->v[i].is_job)
+			session_free(d->v[i].s);
 	}
 	d->n = 0;
 }
@@ -103,6 +105,8 @@ void diff_sides_close(struct diff_sides *d)
 
 static void collect_notes(struct session *s, struct session *from)
 {
+	if (s == from)
+		return;
 	struct notes said = notes_from(&from->load_notes, from->load_said);
 
 	note_append(&s->notes, &said);
@@ -151,11 +155,21 @@ bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_
 	for (size_t i = 0; i < w->sides.n; i++) {
 		struct diff_side *x = &d->v[i];
 		x->word = w->sides.v[i];
-		x->s = session_new_part(s);
+		x->path = diff_side_path(s, x->word, &x->step);
+		if (!diff_check_step(s, x->word, x->step)) {
+			diff_sides_close(d);
+			return false;
+		}
+		x->s = jobs_find(s->jobs, x->path);
+		x->is_job = x->s != NULL;
+		if (!x->is_job)
+			x->s = session_new_part(s);
 		if (!x->s)
 			work_escape(&s->work);
 		arena_init(&x->made, &x->s->work);
 		d->n++;
+		if (x->is_job)
+			continue;
 		x->s->threads = threads ? threads : 1;
 		x->s->recover = s->recover;
 		x->s->watch = session_not_cancelled(s);
@@ -170,15 +184,20 @@ bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_
 
 /* ---- as sides of a view ---- */
 
-/* The steps that -step chooses. */
-static uint32_t list_steps(const struct session *s, const struct opts *o, int64_t *ids)
+/* Lists the chosen steps; of more than `most` (0: no limit), that many evenly spaced ones. */
+static uint32_t list_steps(
+        const struct session *s, const struct opts *o, int64_t *ids, uint32_t most)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, kept = 0;
 
 	for (size_t i = 0; i < s->model.steps.n; i++)
 		if (opts_has_step(o, s->model.steps.v[i]->id))
 			ids[n++] = s->model.steps.v[i]->id;
-	return n;
+	if (!most || n <= most)
+		return n;
+	for (uint64_t i = 0; i < most; i++)
+		ids[kept++] = ids[i * (n - 1) / (most - 1)];
+	return kept;
 }
 
 struct making {
@@ -191,14 +210,18 @@ static bool make_side(struct session *s, void *ctx)
 	const struct making *m = ctx;
 	const struct diff_sides *d = m->d;
 	enum value values[M_N];
-	struct side_ask ask = { .view = d->view,
-		.o = d->o,
-		.values = values,
-		.n = d->n_metrics,
-		.per_run = d->per_run };
+	struct opts o = *d->o;
+	struct side_ask ask = {
+		.view = d->view, .o = &o, .values = values, .n = d->n_metrics, .per_run = d->per_run
+	};
 	struct arena *a = &m->x->made;
 
 	m->x->side = ARENA_NEW(a, struct side);
+	if (m->x->answer && m->x->step.n)
+		return session_fail(
+		        s, ERR_FAILED, "a text has no steps: '@%.*s' needs one", STR(m->x->step));
+	if (!diff_choose_step(s, m->x->step, &o))
+		return false;
 	if (m->x->answer && d->per_run)
 		return session_fail(s, ERR_FAILED,
 		        "a text does not say how often a node ran: --per run cannot be");
@@ -210,7 +233,7 @@ static bool make_side(struct session *s, void *ctx)
 	int64_t *steps = ARENA_ARRAY(&s->query_arena, s->model.steps.n, int64_t);
 	ask.steps = steps;
 	if (d->with_steps)
-		ask.n_steps = list_steps(s, d->o, steps);
+		ask.n_steps = list_steps(s, &o, steps, d->steps_most);
 	return session_side(s, &ask, m->x->side, a);
 }
 
@@ -220,8 +243,24 @@ static void run_make(void *ctx, size_t i, struct work *w)
 	struct making m = { d, &d->v[i] };
 
 	(void)w;
-	if (!session_guard(m.x->s, make_side, &m))
+	if (!m.x->is_job && !session_guard(m.x->s, make_side, &m))
 		keep_error(m.x);
+}
+
+/* Makes the sides of loaded jobs on this thread, as two sides may be of one job. The job that runs
+ * the command has its recovery point already. */
+static bool make_of_jobs(struct diff_sides *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		struct making m = { d, &d->v[i] };
+		if (!m.x->is_job)
+			continue;
+		if (m.x->s == d->s && !make_side(d->s, &m))
+			return false;
+		if (m.x->s != d->s && !session_guard(m.x->s, make_side, &m))
+			keep_error(m.x);
+	}
+	return true;
 }
 
 static bool check_empty(struct diff_sides *d)
@@ -242,7 +281,7 @@ bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const st
 	d->metrics = wanted;
 	d->n_metrics = n;
 	run_all(d, run_make);
-	return collect(d) && check_empty(d);
+	return make_of_jobs(d) && collect(d) && check_empty(d);
 }
 
 void diff_sides_mark(struct diff_sides *d)

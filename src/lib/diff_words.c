@@ -6,14 +6,20 @@
 
 #include "lib/baseline.h"
 #include "lib/diff_internal.h"
+#include "lib/jobs.h"
 #include "lib/options.h"
 
-/* Is there something of that name to load? A list is if its first file is there. */
+/* True if the word names something to load, or a loaded job, with or without a step. A list
+ * counts if its first file exists. */
 static bool is_side(struct session *s, struct str word)
 {
 	struct arena *a = &s->query_arena;
-	struct strs parts = str_split(a, word, ',');
+	struct str step;
 
+	word = diff_side_path(s, word, &step);
+	if (jobs_find(s->jobs, word))
+		return true;
+	struct strs parts = str_split(a, word, ',');
 	return str_starts(word, S(BASELINE_PREFIX)) || access(str_z(a, word), F_OK) == 0 ||
 	       (parts.n > 1 && access(str_z(a, parts.v[0]), F_OK) == 0);
 }
@@ -36,8 +42,10 @@ static void take_word(struct session *s, struct str word, struct diff_request *w
 /* The first part of a list that is no file, or the word itself. */
 static struct str missing_part(struct session *s, struct str word)
 {
-	struct strs parts = str_split(&s->query_arena, word, ',');
+	struct str step;
 
+	word = diff_side_path(s, word, &step);
+	struct strs parts = str_split(&s->query_arena, word, ',');
 	for (size_t i = 0; i < parts.n; i++)
 		if (access(str_z(&s->query_arena, parts.v[i]), F_OK))
 			return parts.v[i];
@@ -86,6 +94,27 @@ static bool read_gates(struct session *s, struct diff_request *w)
 	return true;
 }
 
+/* Each is a size, for values in bytes, or a time, for values that are times. */
+static bool read_min_sizes(struct session *s, struct diff_request *w)
+{
+	w->min_size = 1000 * 1000;
+	if (w->given.all)
+		w->min_size = 0;
+	for (size_t i = 0; i < w->given.min_sizes.n; i++) {
+		struct str word = w->given.min_sizes.v[i];
+		int64_t v;
+		if (quantity_parse(word, QUANTITY_BYTES, &v) && v >= 0)
+			w->min_size = v;
+		else if (quantity_parse(word, QUANTITY_TIME, &v) && v >= 0)
+			w->min_micros = v;
+		else
+			return session_fail(s, ERR_INVALID_ARGUMENT,
+			        "--min_size: '%.*s' is not a size or a time, such as 1MB or 20ms",
+			        STR(word));
+	}
+	return true;
+}
+
 bool diff_read(struct session *s, const struct strs *words, struct diff_request *w)
 {
 	struct arena *a = &s->query_arena;
@@ -98,7 +127,7 @@ bool diff_read(struct session *s, const struct strs *words, struct diff_request 
 	options_preset("diff", &w->given);
 	if (w->o.rename.n)
 		strs_add(a, &w->given.rename, w->o.rename);
-	if (!options_read(s, words, &read) || !read_gates(s, w))
+	if (!options_read(s, words, &read) || !read_gates(s, w) || !read_min_sizes(s, w))
 		return false;
 	if (w->given.level >= 1)
 		return session_fail(s, ERR_INVALID_ARGUMENT, "--level is a probability below 1");
@@ -106,6 +135,8 @@ bool diff_read(struct session *s, const struct strs *words, struct diff_request 
 	for (size_t i = 0; i < read.rest.n; i++)
 		take_word(s, read.rest.v[i], w, &names);
 	w->select_given = is_given(&read, "select");
+	if (w->given.all && !is_given(&read, "delta"))
+		w->given.delta = 0;
 	w->order_given = is_given(&read, "order_by");
 	if (!is_given(&read, "max_depth"))
 		w->o.max_depth = INT32_MAX;

@@ -21,6 +21,13 @@ static struct job *find_job(const struct jobs *j, struct str name)
 	return NULL;
 }
 
+struct session *jobs_find(const struct jobs *j, struct str name)
+{
+	const struct job *x = j ? find_job(j, name) : NULL;
+
+	return x ? x->s : NULL;
+}
+
 /* The first thing that is loaded. */
 static struct str first_input(const struct flags *f)
 {

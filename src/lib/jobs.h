@@ -37,6 +37,9 @@ struct session *jobs_next(struct jobs *j, struct session *before);
 /* The name of the current job if there are several, else none. */
 struct str jobs_name(const struct jobs *j);
 
+/* Returns the session of a loaded job, or NULL; also if j is NULL. */
+struct session *jobs_find(const struct jobs *j, struct str name);
+
 bool jobs_load(struct session *s, const struct request *r, struct sink *out);
 bool jobs_use(struct session *s, const struct request *r, struct sink *out);
 bool jobs_list(struct session *s, const struct request *r, struct sink *out);

@@ -150,7 +150,7 @@ def judge_sums(rows, what):
         by_place.append(i)
     bad = []
     for i, x in enumerate(rows):
-        own = (x['own_micros_left'] or 0) - (x['own_micros_right'] or 0)
+        own = (x['own_micros_right'] or 0) - (x['own_micros_left'] or 0)
         if own + sum(rows[k]['difference_micros'] for k in below.get(i, ())) != x['difference_micros']:
             bad.append(x['path'])
     check(not bad, what, 'does not add up:', bad[:3])
@@ -172,20 +172,20 @@ def pairs():
     for seed in range(1, ARGS.seeds + 1):
         pair = Pair(seed)
         a, b = pair.write(FOLDER)
-        rows = rows_of(a, b, '--delta', '0')
+        rows = rows_of(a, b, '-all')
         shares.append(judge_matches(pair, rows, 'pair %d:' % seed))
         for view in ('scope', 'op', 'graph'):
             what = 'pair %d, %s:' % (seed, view)
-            x = rows if view == 'scope' else rows_of(view, a, b, '--delta', '0')
+            x = rows if view == 'scope' else rows_of(view, a, b, '-all')
             judge_sums(x, what)
             if view == 'graph':
                 judge_matches(pair, x, what)
-            y = rows_of(view, b, a, '--delta', '0')
+            y = rows_of(view, b, a, '-all')
             check(listed(x) == listed(y, True), what, 'is not mirrored')
-        swapped = rows_of(a, b, '--delta', '0', '--swap')
+        swapped = rows_of(a, b, '-all', '--swap')
         check([(x['path'], -x['difference_micros']) for x in swapped] ==
               [(x['path'], x['difference_micros']) for x in rows], 'pair', seed, 'swapped')
-        check(rows_of(a, a, '--delta', '0') == [], 'pair', seed, 'differs from itself')
+        check(rows_of(a, a, '-all') == [], 'pair', seed, 'differs from itself')
         weights = [abs(x['difference_micros']) for x in rows if x['depth'] == 1]
         check(weights == sorted(weights, reverse=True), 'pair', seed, 'is not sorted')
     if ARGS.verbose:
@@ -262,6 +262,43 @@ def gates():
     diff(same, same, '--gate', 'total.micros<-1%', '-output', 'none', status=1)
 
 
+def noise():
+    """Times of several steps: a difference within their spread has no row; it is counted and added up."""
+    r = random.Random(11)
+    base = [r.randint(900, 1100) for _ in range(8)]
+    near, far = base[::-1], [x + 600 for x in base]
+    a, b, c = write_steps('base', base), write_steps('shuffled', near[:7]), write_steps('far', far)
+    for sides, level, shown in (((a, b), '0.05', False), ((a, c), '0.05', True), ((b, a), '0.05', False)):
+        out, _ = diff(*sides, '--delta', '0', '--level', level, '-output', 'json')
+        out = json.loads(out)
+        check(out['noise']['test'] == 'welch', out['noise'])
+        check(any(x['path'] == 'loss/work' for x in out['rows']) == shown, sides, out['rows'])
+        check(out['noise']['differences'] == (not shown), out['noise'])
+    every = rows_of(a, b, '-all')
+    own = [x['difference_micros'] for x in every if x['path'] == 'loss/work']
+    told = json.loads(diff(a, b, '--delta', '0', '-output', 'json')[0])['noise']['difference_micros']
+    check(own == [told] and told, 'sum of noise', told, own)
+    # Without steps to compare, less than 10 us or 1 % is noise; what is new or gone never is.
+    for x, y, shown in ((1000, 1009, False), (1000, 1012, True), (100000, 100900, False), (5, 14, False)):
+        rows = rows_of(write_steps('x', [x]), write_steps('y', [y]), '--delta', '0')
+        check(bool(rows) == shown, x, y, rows)
+
+
+def steps():
+    """Steps of one file as sides, by number and by their time."""
+    a = write_steps('ranked', [300, 900, 100, 500, 700])
+
+    def work(*sides):
+        row, = (x for x in rows_of(*sides, '-all') if x['path'] == 'loss/work')
+        return row['difference_micros']
+    check(work(a + '@0', a + '@1') == 600, 'by number')
+    check(work(a + '@fastest', a + '@slowest') == 800, 'by time')
+    check(work(a + '@median', a + '@2') == -400, 'median')
+    check(work(a + '@1', a + '@0..2') == (300 + 900 + 100) // 3 - 900, 'range')
+    diff(a + '@7', a, status=1)
+    diff(a + '@7x', a, status=2)
+
+
 def reports():
     """JUnit is XML with one case a gate; annotations keep to one line each."""
     a, b = write_steps('a', [100]), write_steps('b', [200])
@@ -286,7 +323,7 @@ def timeline():
     pair = Pair(3)
     a, b = pair.write(FOLDER)
     path = os.path.join(FOLDER, 'trace.json')
-    diff(a, b, 'old', 'new', '--delta', '0', '-output', 'timeline:outfile=' + path)
+    diff(a, b, 'old', 'new', '-all', '-output', 'timeline:outfile=' + path)
     with open(path) as f:
         events = json.load(f)['traceEvents']
     check([e['args']['name'] for e in events if e['ph'] == 'M'] == ['old', 'new'], 'processes')
@@ -316,15 +353,15 @@ def many():
     """More than two sides; per run; renaming by hand."""
     pair = Pair(5)
     a, b = pair.write(FOLDER)
-    rows = rows_of(a, b, a, '--delta', '0', '--names', 'x,y,z')
+    rows = rows_of(a, b, a, '-all', '--names', 'x,y,z')
     check(rows and all(x['difference_micros'] == 0 for x in rows), 'first and last are the same')
     check(any(x['state'] == 'between' for x in rows), 'what only the middle has')
-    judge = rows_of(a, b, '--delta', '0', '--match', 'path')
+    judge = rows_of(a, b, '-all', '--match', 'path')
     rules = sorted({(x.split('/')[0], y.split('/')[0]) for x, y in pair.truth.items()
                     if x.split('/')[0] != y.split('/')[0]})
     words = [w for x, y in rules for w in ('--rename', 's,(^|/)%s(/|$),${1}%s$2,' % (x, y))]
     words = [w.replace('${1}', '\\1').replace('$2', '\\2') for w in words]
-    named = rows_of(a, b, '--delta', '0', '--match', 'path', *words)
+    named = rows_of(a, b, '-all', '--match', 'path', *words)
 
     def both(rows):
         return sum(x['state'] == 'both' for x in rows)
@@ -341,7 +378,7 @@ def main():
     ARGS = p.parse_args()
     ARGS.program = os.path.abspath(ARGS.program)
     with tempfile.TemporaryDirectory() as FOLDER:
-        for f in (pairs, gates, reports, timeline, schema, many):
+        for f in (pairs, gates, noise, steps, reports, timeline, schema, many):
             if ARGS.filter in f.__name__:
                 f()
     print('\n'.join(failed))

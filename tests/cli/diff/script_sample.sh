@@ -43,5 +43,5 @@ _TFProfRoot (--/2840MB)
                   optimize/gradients/output/rec/output_prob/linear/dot/MatMul_grad/MatMul_1 (0B/39.1MB)
 END
 } >scope_file2
-$TFPROF diff scope_file1 scope_file2 left right --delta 0.1 --min_size 1MB
+$TFPROF diff scope_file1 scope_file2 left right --delta 0.1 --min_size 1MB -output legacy
 rm scope_file1 scope_file2

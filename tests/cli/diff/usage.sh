@@ -8,7 +8,7 @@ try old.pbtxt nowhere
 try old.pbtxt new.pbtxt a
 try old.pbtxt new.pbtxt same same
 try old.pbtxt new.pbtxt --delta much
-try old.pbtxt new.pbtxt --min_size 3us
+try old.pbtxt new.pbtxt --min_size 3parsecs
 try old.pbtxt new.pbtxt --per node
 try old.pbtxt new.pbtxt --view tree
 try old.pbtxt new.pbtxt --match maybe
