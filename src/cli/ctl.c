@@ -54,22 +54,25 @@ static bool check_label(struct session *s, struct str label)
 	               "a step's label has at most %d bytes, and no control bytes", CTL_LABEL_MAX);
 }
 
-/* Says so if nobody is left who could hear. Who has not begun yet, or is elsewhere, is not known.
- */
-static void say_if_over(struct session *s, struct str folder)
+/* Fails if no process records into the folder. Processes of other machines count as running. */
+static bool check_running(struct session *s, struct str folder)
 {
 	struct arena *a = &s->query_arena;
 	struct err e = { .a = a };
 	struct strs spools;
 	struct owner o;
 
-	if (!recording_files(a, folder, S(SPOOL_SUFFIX), &spools, &e) || !spools.n)
-		return;
+	if (!recording_files(a, folder, S(SPOOL_SUFFIX), &spools, &e))
+		return true;
+	if (!spools.n)
+		return session_fail(s, ERR_FAILED,
+		        "no process records into '%.*s' yet: the order is kept for the next one",
+		        STR(folder));
 	for (size_t i = 0; i < spools.n; i++)
 		if (!recording_owner(a, spools.v[i], &o) || !o.here || recording_lives(a, &o))
-			return;
-	note_line(&s->notes, "tfprof: no process that has recorded into '%.*s' still runs\n",
-	        STR(folder));
+			return true;
+	return session_fail(
+	        s, ERR_FAILED, "no process that has recorded into '%.*s' still runs", STR(folder));
 }
 
 static bool order(struct session *s, struct str folder, struct str word, struct str label)
@@ -79,11 +82,12 @@ static bool order(struct session *s, struct str folder, struct str word, struct 
 	if (!check_label(s, label) || !recording_check(&s->query_arena, folder, &s->error))
 		return false;
 	clock_gettime(CLOCK_REALTIME, &now);
-	say_if_over(s, folder);
+	/* The order is written in any case: a process may be about to start. */
 	return append(s, folder,
-	        str_fmt(&s->query_arena, "%lld %.*s%s%.*s\n",
-	                (long long)now.tv_sec * 1000000000 + now.tv_nsec, STR(word),
-	                label.n ? " " : "", STR(label)));
+	               str_fmt(&s->query_arena, "%lld %.*s%s%.*s\n",
+	                       (long long)now.tv_sec * 1000000000 + now.tv_nsec, STR(word),
+	                       label.n ? " " : "", STR(label))) &&
+	       check_running(s, folder);
 }
 
 /* ---- status ---- */

@@ -414,11 +414,12 @@ static bool check_process(struct doctor *d, struct str word)
 	struct str maps = proc_read(d->a, "/proc/%lld/maps", (long long)pid);
 	if (!maps.n && geteuid() == 0)
 		return session_fail(s, ERR_PERMISSION,
-		        "process %lld shows nothing of itself: it is the kernel's, or guarded",
+		        "no permission to read process %lld: it is the kernel's, or guarded",
 		        (long long)pid);
 	if (!maps.n)
 		return session_fail(s, ERR_PERMISSION,
-		        "process %lld is another user's: ask as that user, or as root",
+		        "no permission to read process %lld of another user: ask as that user, or "
+		        "as root",
 		        (long long)pid);
 	check_libraries(d, maps, check_environment(d, environment));
 	if (d->bad)

@@ -143,6 +143,7 @@ static bool beside_onnx(const struct flags *f)
 
 bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
 {
+	s->bare_files |= files->n > 0;
 	for (size_t i = 0; i < files->n; i++)
 		if (!sort_one(s, f, files->v[i]))
 			return false;

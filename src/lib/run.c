@@ -40,7 +40,10 @@ bool run_advise(struct session *s, const struct request *r, struct sink *out)
 	struct advice advice;
 
 	/* Options are read and change nothing, as in the original; but for our own outputs. */
-	if (!session_advise(s, r->checkers, &advice))
+	unsigned checkers = r->checkers;
+	if (checkers == CHECK_ALL && (s->bare_files || s->model.traces.n))
+		checkers |= CHECK_OURS;
+	if (!session_advise(s, checkers, &advice))
 		return false;
 	if (!out_is_data(r->opts.output.kind))
 		text_advice(&advice, out);

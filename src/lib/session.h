@@ -54,6 +54,7 @@ struct session {
 	size_t built_notes; /* how many of the notes below are such */
 	bool loaded, sealed, broken;
 	atomic_uint readers;      /* streams that read the model: nothing can be added */
+	bool bare_files;          /* files were given without flags, which the original cannot */
 	bool recover;             /* damaged files are read up to their damage */
 	bool arrays;              /* rows of documents are written as parallel arrays: for a page */
 	bool profiled;            /* nodes came from a ProfileProto */

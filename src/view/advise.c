@@ -3,7 +3,7 @@
  * The table of checkers. They read the model and the answers of views, and print nothing.
  */
 #include "base/fmt.h"
-#include "view/advise.h"
+#include "view/advise_internal.h"
 
 #define TOP        3    /* entries that a list names */
 #define MIN_MICROS 1000 /* of a line of code worth naming */
@@ -241,12 +241,35 @@ static bool check_expensive(struct advise *ask, struct strs *reports, struct err
 	       check_code(ask, reports, e);
 }
 
+/* ---- HottestChecker and SlowestStepChecker, extensions ---- */
+
+static bool check_hottest(struct advise *ask, struct strs *reports, struct err *e)
+{
+	struct result r;
+
+	if (!ask->m->steps.n)
+		return true;
+	if (!ask_view(ask, VK_SCOPE, INT32_MAX, 1, &r, e))
+		return false;
+	advise_hottest(ask, &r, reports);
+	return true;
+}
+
+static bool check_slowest_step(struct advise *ask, struct strs *reports, struct err *e)
+{
+	(void)e;
+	advise_slowest(ask, reports);
+	return true;
+}
+
 /* ---- all ---- */
 
 static const struct checker checkers[CHECK_N] = {
 	[CHECK_ACCELERATOR_UTILIZATION] = { "AcceleratorUtilizationChecker", check_utilization },
 	[CHECK_OPERATION] = { "OperationChecker", check_operations },
 	[CHECK_EXPENSIVE_OPERATION] = { "ExpensiveOperationChecker", check_expensive },
+	[CHECK_HOTTEST] = { "HottestChecker", check_hottest },
+	[CHECK_SLOWEST_STEP] = { "SlowestStepChecker", check_slowest_step },
 };
 
 const char *advise_name(enum checker_id id)

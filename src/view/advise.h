@@ -13,11 +13,14 @@ enum checker_id {
 	CHECK_ACCELERATOR_UTILIZATION,
 	CHECK_OPERATION,
 	CHECK_EXPENSIVE_OPERATION,
+	CHECK_HOTTEST, /* this and the next are extensions */
+	CHECK_SLOWEST_STEP,
 	CHECK_N
 };
 
 #define CHECK_BIT(id) (1u << (id))
-#define CHECK_ALL     (CHECK_BIT(CHECK_N) - 1)
+#define CHECK_ALL     (CHECK_BIT(CHECK_HOTTEST) - 1) /* those of the original */
+#define CHECK_OURS    (CHECK_BIT(CHECK_HOTTEST) | CHECK_BIT(CHECK_SLOWEST_STEP))
 
 /* What a checker reads; trees are those that the session keeps anyway. */
 struct advise {

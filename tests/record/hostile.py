@@ -72,7 +72,7 @@ def test_nested():
 def test_nobody_hears():
     """An order to processes that have all ended says so; one to those that may come does not."""
     one('over')
-    same(tfprof('ctl', 'over', 'stop')[::2], (0, "tfprof: no process that has recorded into 'over' still runs\n"))
+    same(tfprof('ctl', 'over', 'stop')[::2], (1, "tfprof: no process that has recorded into 'over' still runs\n"))
     spool('over', Spool(), os.getpid(), start_ticks(os.getpid()))
     same(tfprof('ctl', 'over', 'stop'), (0, '', ''))
 
