@@ -27,7 +27,7 @@ class ComparePage {
 		this.entry = entry;
 		this.document = entry.document;
 		this.tree = new DiffTree(entry.document);
-		this.sides = [this.document.minuend, this.document.subtrahend];
+		this.sides = [this.document.subtrahend, this.document.minuend];
 		this.names = this.shortNames();
 		this.metrics = inOrder(this.tree.table.columns.filter(c => c.name.startsWith('difference_')).map(c => describe(c, c.name.slice(11)))
 			.filter(m => this.sides.some(s => this.column(m, 'total', s).some(v => v !== 0))));
