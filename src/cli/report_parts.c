@@ -157,8 +157,8 @@ static void add_comparison(struct session *s, struct report_parts *p)
 		x->words = (struct strs){ 0 };
 		add_files(s, &x->words, &x->command);
 		add_words(s, &x->words,
-		        STR_WORDS("--delta", "0", "--min_size", "0", "-select", DIFF_COLUMNS,
-		                "-output", "json"));
+		        STR_WORDS("--all", "--min_size", "0", "-select", DIFF_COLUMNS, "-output",
+		                "json"));
 	}
 }
 

@@ -136,9 +136,11 @@ static void mixed(void **state)
 	assert_true(!diff.order_given && !diff.given.swap);
 	assert_int_equal(diff.o.select.metrics, METRIC_BIT(M_BYTES));
 	assert_int_equal(diff.o.max_depth, INT32_MAX);
-	assert_null(said_diff(s, "--view code --swap -max_depth=3 --min_size 2KB -- / / a b"));
+	assert_null(said_diff(
+	        s, "--view code --swap -max_depth=3 --min_size 2KB --min_size 3ms -- / / a b"));
 	assert_int_equal(diff.given.view, VK_CODE);
-	assert_int_equal(diff.given.min_size, 2000);
+	assert_int_equal(diff.min_size, 2000);
+	assert_int_equal(diff.min_micros, 3000);
 	assert_int_equal(diff.o.max_depth, 3);
 	assert_true(diff.given.swap);
 	assert_string_equal(said_diff(s, "/ / --selct x"),
