@@ -67,7 +67,7 @@ class ComparePage {
 				this.metric = this.metrics.find(m => m.name === v);
 				this.refresh();
 			})), search, this.found, el('span', { class: 'grow' }), copyButton('Copy command', () => ['tfprof', ...this.entry.words, '-select', this.metric.name, '-order_by', this.metric.name].map(quote).join(' '))),
-			el('p', { class: 'hint' }, el('span', { class: 'swatch less' }), `less in ${this.names[0]}`, el('span', { class: 'swatch more' }), `more in ${this.names[0]} than in ${this.names[1]}. Width: both together. `,
+			el('p', { class: 'hint' }, el('span', { class: 'swatch less' }), `less in ${this.names[1]}`, el('span', { class: 'swatch more' }), `more in ${this.names[1]} than in ${this.names[0]}. Width: both together. `,
 				`${nodes.both.toLocaleString('en-US')} nodes in both, ${nodes.gone} only in ${this.names[0]}, ${nodes.new} only in ${this.names[1]}, ${nodes.renamed} renamed.`),
 			this.gates(), this.crumbs, el('div', { class: 'split' }, el('div', { class: 'pane' }, this.icicle.box), el('div', { class: 'pane' }, this.rows.box)));
 		this.refresh();
@@ -86,7 +86,7 @@ class ComparePage {
 
 	share(i) {
 		const both = this.first[i] + this.last[i];
-		return both ? (this.first[i] - this.last[i]) / both * 2 : 0;
+		return both ? (this.last[i] - this.first[i]) / both * 2 : 0;
 	}
 
 	columns() {
@@ -96,13 +96,13 @@ class ComparePage {
 	}
 
 	cells(i) {
-		const m = this.metric, d = this.first[i] - this.last[i];
+		const m = this.metric, d = this.last[i] - this.first[i];
 		return [{ text: number(this.first[i], m.unit), title: exact(this.first[i], m.unit) }, { text: number(this.last[i], m.unit), title: exact(this.last[i], m.unit) },
-			{ text: d ? difference(d, m.unit) : '0', class: 'diff ' + (d > 0 ? 'up' : d < 0 ? 'down' : 'faint'), title: exact(d, m.unit) }, { text: this.first[i] && this.last[i] ? '\u00d7' + (this.first[i] / this.last[i]).toFixed(2) : '', class: 'wide' }];
+			{ text: d ? difference(d, m.unit) : '0', class: 'diff ' + (d > 0 ? 'up' : d < 0 ? 'down' : 'faint'), title: exact(d, m.unit) }, { text: this.first[i] && this.last[i] ? '\u00d7' + (this.last[i] / this.first[i]).toFixed(2) : '', class: 'wide' }];
 	}
 
 	tip(i) {
-		const m = this.metric, d = this.first[i] - this.last[i];
+		const m = this.metric, d = this.last[i] - this.first[i];
 		return [shorten(plain(this.tree.path(i)), 300), [[this.names[0], number(this.first[i], m.unit)], [this.names[1], number(this.last[i], m.unit)], ['Difference', d ? difference(d, m.unit) : '0']]];
 	}
 
