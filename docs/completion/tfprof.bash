@@ -11,7 +11,7 @@ _tfprof_words()
 	diff) case $prev in -view|--view) COMPREPLY=($(compgen -W 'scope graph op code' -- "$cur")); return ;; esac ;;&
 	diff) case $prev in -match|--match) COMPREPLY=($(compgen -W 'auto path' -- "$cur")); return ;; esac ;;&
 	diff) case $prev in -per|--per) COMPREPLY=($(compgen -W 'step run' -- "$cur")); return ;; esac ;;&
-	diff) case $cur in --*) COMPREPLY=($(compgen -W '--view= --delta= --min_size= --names= --swap --rename= --match= --per= --gate= --level= --help' -- "$cur") $(compgen -f -- "$cur"))
+	diff) case $cur in --*) COMPREPLY=($(compgen -W '--view= --delta= --min_size= --all --names= --swap --rename= --match= --per= --gate= --level= --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;; esac ;;
 	baseline) [ "$at" -eq 2 ] && { COMPREPLY=($(compgen -W 'save list show remove' -- "$cur")); return; } ;;&
 	baseline) COMPREPLY=($(compgen -W '--help' -- "$cur") $(compgen -f -- "$cur"))
@@ -33,7 +33,7 @@ _tfprof_words()
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	doctor) COMPREPLY=($(compgen -W '-o --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op summary top advise devices kernels steps convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve gpu doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed csv file folded github html json junit md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
+	help) case $cur in -*) ;; *) COMPREPLY=($(compgen -W 'scope graph code op summary top advise devices kernels steps convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve gpu doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n' -- "$cur")); return ;; esac ;;
 	esac
 	local pre=
 	case $cur in *,*) pre=${cur%,*}, ;; esac
@@ -47,7 +47,7 @@ _tfprof_words()
 	output|-output)
 		case $cur in *outfile=*)
 			COMPREPLY=($(compgen -f -- "${cur##*outfile=}")); typed=${cur##*outfile=}; return ;; esac
-		COMPREPLY=($(compgen -W 'csv file:outfile= folded github html:outfile= json junit md ndjson none pprof:outfile= profile:outfile= run_meta:outfile= stdout timeline:outfile=' -- "$cur")); return ;;
+		COMPREPLY=($(compgen -W 'csv file:outfile= folded github html:outfile= json junit legacy md ndjson none pprof:outfile= profile:outfile= run_meta:outfile= stdout timeline:outfile=' -- "$cur")); return ;;
 	-step-merge|--step-merge)
 		COMPREPLY=($(compgen -W 'number time' -- "$cur")); return ;;
 	-leaf|--leaf)
