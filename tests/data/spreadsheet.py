@@ -70,7 +70,7 @@ def of_profiles(t, home, profile):
     compare(t, 'renamed', ['--profile_path=' + one, 'scope', '-rename', 's/^plain/=1/'] + every, ['=1'])
     compare(t, 'advise', ['--profile_path=' + one, 'advise'], [])
     for a, b in ((one, two), (two, one)):
-        words = ['diff', 'graph', a, b, '-max_depth', '100', '-select', 'micros']
+        words = ['diff', 'graph', a, b, '-all', '-max_depth', '100', '-select', 'micros']
         rows = table(t.run(words + ['-output', 'csv:spreadsheet=1']))
         compare(t, 'diff', words, names, [c not in ('path', 'renamed', 'parent', 'state') for c in rows[0]])
         negative = [c for row in rows for c in row if re.fullmatch(r'-\d+', c)]
