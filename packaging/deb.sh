@@ -3,7 +3,7 @@
 #
 # Builds the Debian packages tfprof, libtfprof0, libtfprof-dev and python3-tfprof in a scratch copy of the tracked files:
 #   packaging/deb.sh [FOLDER]
-# The packages go to FOLDER, build/deb without one. Their revision is 0, which sorts before the revisions of Debian itself.
+# The packages go to FOLDER, build/deb without one. Their revision is 0upstream1, which sorts before the revisions of Debian itself.
 # debian/changelog is made of the version in the Makefile and of the commit's date; DEBFULLNAME and DEBEMAIL name the
 # maintainer. Status 3: tools that build packages are missing.
 set -eu
@@ -34,7 +34,7 @@ tar -czf "$work/tfprof_$version.orig.tar.gz" -C "$work" --sort=name --owner=0 --
 
 cp -R packaging/debian "$source/debian"
 sed -i "s|@MAINTAINER@|$maintainer|" "$source/debian/control"
-printf 'tfprof (%s-0) unstable; urgency=medium\n\n  * Release %s; its changes are in CHANGELOG.md.\n\n -- %s  %s\n' \
+printf 'tfprof (%s-0upstream1) unstable; urgency=medium\n\n  * Release %s; its changes are in CHANGELOG.md.\n\n -- %s  %s\n' \
 	"$version" "$version" "$maintainer" "$(LC_ALL=C date -R -u -d "@$SOURCE_DATE_EPOCH")" >"$source/debian/changelog"
 
 # The jobs and configuration of a make around this one are not for the packages.

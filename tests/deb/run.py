@@ -68,7 +68,7 @@ def packages(t):
 def built(t):
     """There are four packages of this version."""
     for path in packages(t):
-        assert run(['dpkg-deb', '-f', path, 'Version']).strip() == version() + '-0', path
+        assert run(['dpkg-deb', '-f', path, 'Version']).strip() == version() + '-0upstream1', path
 
 
 def lintian(t):
