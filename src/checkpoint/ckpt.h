@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checkpoints (B§9): the list of tensors with type and shape, and their values, streamed. Both
+ * Checkpoints: the list of tensors with type and shape, and their values, streamed. Both
  * formats: bundles (version 2: an index and its shards) and tables of slices (version 1). Only
  * requested parts are read; shards are opened on demand. The arena of ckpt_open holds reused state;
  * every other arena passed below must be a different one.

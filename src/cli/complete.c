@@ -22,8 +22,8 @@ static void offer(struct session *s, struct complete *c, struct str word)
 
 /* ---- names ---- */
 
-/* The first place in by_name from lo on whose name is not below prefix or, past: is behind all that
- * begin with it. */
+/* Returns the first index in by_name from lo on whose name is not below prefix or, past: is after
+ * all names with that prefix. */
 static size_t bisect(const struct model *m, size_t lo, struct str prefix, bool past)
 {
 	size_t hi = m->by_name.n;
@@ -41,7 +41,7 @@ static size_t bisect(const struct model *m, size_t lo, struct str prefix, bool p
 	return lo;
 }
 
-/* Names of nodes with the beginning stem, one level of '/' at a time. */
+/* Offers node names that begin with stem, one level of '/' at a time. */
 static void offer_nodes(struct session *s, struct str stem, struct complete *c)
 {
 	const struct model *m = &s->model;
@@ -63,7 +63,7 @@ static void offer_nodes(struct session *s, struct str stem, struct complete *c)
 
 /* ---- other words of the model ---- */
 
-/* Each string id of v once, in byte order. */
+/* Offers each string id of v once, in byte order. */
 static void offer_ids(struct session *s, struct complete *c, uint32_t *v, size_t n)
 {
 	sort_strings(&s->query_arena, v, n, s->model.strings.strings);
@@ -89,7 +89,7 @@ static void offer_devices(struct session *s, struct complete *c)
 	offer_ids(s, c, v, s->model.devices.n);
 }
 
-/* File names of the call stacks, as patterns of code see them. */
+/* Offers file names of call stacks, as patterns of code match them. */
 static void offer_sources(struct session *s, struct complete *c)
 {
 	const struct model *m = &s->model;
@@ -122,8 +122,8 @@ static void offer_files(struct session *s, struct complete *c)
 	struct strs names = { 0 };
 	struct err e = { .a = a };
 
-	path_list(
-	        a, folder.n ? folder : S("."), &names, &e); /* what cannot be read offers nothing */
+	path_list(a, folder.n ? folder : S("."), &names,
+	        &e); /* an unreadable folder offers nothing */
 	sort_list(a, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		if (names.v[i].p[0] == '.' && c->stem.n == folder.n)
@@ -134,9 +134,9 @@ static void offer_files(struct session *s, struct complete *c)
 	c->open = c->items.n == 1 && str_ends(c->items.v[0], S("/"));
 }
 
-/* ---- words of the language ---- */
+/* ---- words of the command language ---- */
 
-/* all: those too that no session runs. */
+/* all: includes commands that a session does not run. */
 static void offer_commands(struct session *s, struct complete *c, bool all)
 {
 	for (const struct command *x = NULL; (x = cmd_next(s, x)) != NULL;)
@@ -144,7 +144,7 @@ static void offer_commands(struct session *s, struct complete *c, bool all)
 			offer(s, c, str_of(x->name));
 }
 
-/* An option, with as many dashes as are typed. */
+/* Offers an option with as many dashes as were typed. */
 static void offer_option(
         struct session *s, struct complete *c, const char *dashes, const char *name)
 {
@@ -153,7 +153,7 @@ static void offer_option(
 	offer(s, c, str_fmt(&s->query_arena, "%s%s", dashes, name));
 }
 
-/* Of the views, those that mean something to the command; of no command: all. */
+/* Offers the view options that apply to the command; without a command, all. */
 static void offer_options(struct session *s, struct complete *c, const struct command *cmd)
 {
 	for (const struct option *row = view_options; row; row = option_next(row))
@@ -162,7 +162,7 @@ static void offer_options(struct session *s, struct complete *c, const struct co
 			offer_option(s, c, "-", row->name);
 }
 
-/* Of the command, where words are its own also files. */
+/* Offers the command's options and, if it reads its own arguments, files. */
 static void offer_own(struct session *s, struct complete *c, const struct command *cmd)
 {
 	bool option = str_starts(c->stem, S("-"));
@@ -226,7 +226,7 @@ static void offer_patterns(
 		offer_nodes(s, c->stem, c);
 }
 
-/* The part behind the last of these letters is what is being typed. */
+/* The text after the last of these characters is being typed. */
 static void cut_stem(struct complete *c, const char *at)
 {
 	for (; *at; at++) {
@@ -236,7 +236,7 @@ static void cut_stem(struct complete *c, const char *at)
 	}
 }
 
-/* The words that the option takes, where it lists them. */
+/* Offers the values of the option, if the tables list them. */
 static void offer_choices(struct session *s, struct complete *c, const struct option *row)
 {
 	struct str word;
@@ -294,7 +294,7 @@ static void share(struct complete *c)
 		n = k;
 	}
 	while (n < first.n && n > 0 && ((unsigned char)first.p[n] & 0xc0) == 0x80)
-		n--; /* no half letters */
+		n--; /* no incomplete characters */
 	c->shared = str_sub(first, 0, n);
 	c->open |= c->items.n > 1;
 }
@@ -331,7 +331,7 @@ static void offer_subcommands(struct session *s, struct complete *c, const struc
 		offer(s, c, orders.v[i]);
 }
 
-/* Offers what may follow these words, a command first. */
+/* Offers the words that may follow: first a command. */
 static void offer_behind(struct session *s, struct complete *c, const struct strs *words)
 {
 	struct str last = words->v[words->n - 1], name = STR_NONE, value;

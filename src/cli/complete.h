@@ -8,14 +8,14 @@
 
 #include "lib/session.h"
 
-#define COMPLETE_MAX 500 /* candidates that are listed */
+#define COMPLETE_MAX 500 /* largest number of listed candidates */
 
 struct complete {
-	struct str stem;   /* what is to be replaced: the end of the text */
-	struct strs items; /* what may stand in its place, in order; in the query arena */
-	struct str shared; /* the beginning that all have in common */
+	struct str stem;   /* the text to replace: the end of the line */
+	struct strs items; /* possible replacements, in order; in the query arena */
+	struct str shared; /* their common prefix */
 	bool more;         /* there are more than COMPLETE_MAX */
-	bool open;         /* more may follow at once: no blank behind it */
+	bool open;         /* the word may continue: no blank after it */
 };
 
 /* text: the line up to the cursor. Inside a session_guard. */

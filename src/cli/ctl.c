@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tfprof ctl. A line is appended whole, by one write, so that any number of us may do it at once.
+ * tfprof ctl. A line is appended by one write, so several processes may append at once.
  */
 #define _GNU_SOURCE 1
 #include "cli/program.h"
@@ -17,7 +17,7 @@
 
 #define CTL_LABEL_MAX 200 /* bytes of a step's label */
 
-/* ---- orders ---- */
+/* ---- commands ---- */
 
 static bool append(struct session *s, struct str folder, struct str line)
 {
@@ -97,7 +97,7 @@ static const char *state_of(const struct owner *o, const struct recording_facts 
 	return l->ended ? "closed" : lives ? "records" : o->here ? "cut off" : "elsewhere";
 }
 
-/* A line of which others have written a part: it stays one. */
+/* Keeps a line whole although others have written a part of it. */
 static void put_line(struct arena *a, struct sink *out, const char *indent, struct str text)
 {
 	struct sb b = sb_in(a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See cupti_find.h. The order is the collector's: the path that was named, the loader's, a toolkit,
- * the packages of the Python interpreter that a command would start, and of the environment.
+ * See cupti_find.h. The order is the collector's: the given path, the loader's, a toolkit, the
+ * packages of the Python interpreter that the command would start, and of the environment.
  */
 #define _GNU_SOURCE 1
 #include "cli/cupti_find.h"
@@ -17,7 +17,7 @@
 #include "collect/collect.h"
 #include "collect/cupti_bad.h"
 
-#define PROGRAM_HEAD 256 /* bytes of a script's first line that are read */
+#define PROGRAM_HEAD 256 /* bytes read of a script's first line */
 
 static const struct {
 	int major;
@@ -28,7 +28,7 @@ static const struct {
 	{ 11, "libcupti.so.11.1" }, { 11, "libcupti.so.11.0" }, { 11, "libcupti.so.11" } };
 #define SONAMES (sizeof sonames / sizeof *sonames)
 
-/* Folders below what a variable names; without one they stand for themselves. */
+/* Folders below the value of a variable; rows without a variable are absolute. */
 static const struct cupti_place {
 	const char *variable, *folder;
 } places[] = { { "CUDA_HOME", "/extras/CUPTI/lib64" }, { "CUDA_HOME", "/lib64" },
@@ -40,7 +40,7 @@ static const struct cupti_place {
 	{ "CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/cu13/lib" },
 	{ "CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/cuda_cupti/lib" } };
 
-/* Versions of CUPTI before it took over CUDA's numbers. */
+/* Versions of CUPTI before it adopted CUDA's numbers. */
 static const struct {
 	uint32_t version;
 	int cuda;
@@ -65,7 +65,7 @@ int cupti_cuda(uint32_t version, bool *exact)
 	return cuda;
 }
 
-/* Is this one? */
+/* True if the file is a libcupti. */
 static bool try(struct arena *a, const char *name, struct cupti_found *f)
 {
 	void *lib = load_library(name);
@@ -76,7 +76,7 @@ static bool try(struct arena *a, const char *name, struct cupti_found *f)
 		return false;
 	void *at = dlsym(lib, "cuptiGetVersion");
 	if (!at)
-		/* cppcheck-suppress resourceLeak ; a CUPTI that was loaded stays */
+		/* cppcheck-suppress resourceLeak ; a loaded CUPTI stays */
 		return false;
 	*f = (struct cupti_found){
 		.path = str_copy(
@@ -94,7 +94,7 @@ static bool try(struct arena *a, const char *name, struct cupti_found *f)
 	return true;
 }
 
-/* The newest below a folder that the driver can use. */
+/* Finds the newest libcupti below a folder that the driver can use. */
 static bool try_folder(struct arena *a, const char *folder, int major, struct cupti_found *f)
 {
 	for (size_t i = 0; i < SONAMES; i++)
@@ -104,7 +104,7 @@ static bool try_folder(struct arena *a, const char *folder, int major, struct cu
 	return false;
 }
 
-/* The folders that match the pattern below `top`. */
+/* Lists the folders that match the pattern below `top`. */
 static bool try_below(
         struct arena *a, const char *top, const char *pattern, int major, struct cupti_found *f)
 {
@@ -128,13 +128,13 @@ static bool try_place(
 
 /* ---- Python ---- */
 
-/* Where packages lie below the folder of an interpreter's installation. */
+/* Folders of packages below the root of an interpreter's installation. */
 static const char *const packages[] = { "/lib/python3*/site-packages/nvidia/cu13/lib",
 	"/lib/python3*/site-packages/nvidia/cuda_cupti/lib",
 	"/lib/python3*/dist-packages/nvidia/cu13/lib",
 	"/lib/python3*/dist-packages/nvidia/cuda_cupti/lib", "/lib" };
 
-/* The path of a program, as a shell finds it; p is NULL if there is none. */
+/* Returns the path of a program, as a shell finds it; p is NULL if there is none. */
 static struct str program_path(struct arena *a, struct str name)
 {
 	const char *from = getenv("PATH");
@@ -151,7 +151,7 @@ static struct str program_path(struct arena *a, struct str name)
 	return STR_NONE;
 }
 
-/* The interpreter that a script names in its first line; the program itself if it is none. */
+/* Returns the interpreter in a script's first line; the program itself if it is not a script. */
 static struct str interpreter_of(struct arena *a, struct str program)
 {
 	char head[PROGRAM_HEAD] = "";
@@ -175,7 +175,7 @@ static struct str interpreter_of(struct arena *a, struct str program)
 	return program;
 }
 
-/* Looks below the folder above the one in which the interpreter lies. */
+/* Searches below the parent of the interpreter's folder. */
 static bool try_installation(
         struct arena *a, struct str interpreter, int major, struct cupti_found *f)
 {
@@ -192,7 +192,7 @@ static bool try_installation(
 	return false;
 }
 
-/* An environment comes before the installation that it was made from. */
+/* A virtual environment comes before the installation it was created from. */
 static bool try_python(struct arena *a, const char *name, int major, struct cupti_found *f)
 {
 	struct str program = program_path(a, str_of(name));

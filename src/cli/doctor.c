@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tfprof doctor. Asks the driver and CUPTI for their versions and starts neither.
+ * tfprof doctor. Asks the driver and CUPTI for their versions and initialises neither.
  */
 #include "cli/program.h"
 
@@ -16,8 +16,9 @@
 #include "cli/proc.h"
 #include "cli/recording.h"
 
-#define ROOM_NEEDED ((uint64_t)256 << 20) /* of the disk; less is worth a remark */
-#define NARROW      48                    /* columns below which cures stand at the left */
+#define ROOM_NEEDED                                                                                \
+	((uint64_t)256 << 20) /* bytes of free disk space below which a remark is printed */
+#define NARROW 48             /* columns below which cures are not indented */
 
 enum state { FINE, REMARK, BAD };
 
@@ -26,10 +27,10 @@ struct doctor {
 	struct sink *out;
 	struct arena *a;
 	struct doctor_options words;
-	int driver; /* the CUDA version that it can, as 13000; 0: no driver */
+	int driver; /* CUDA version of the driver, as 13000; 0: no driver */
 	unsigned bad;
-	bool waits;       /* for the process to start CUDA */
-	struct str first; /* what is bad first, for the verdict */
+	bool waits;       /* for the process to initialise CUDA */
+	struct str first; /* first fault, for the verdict */
 };
 
 /* ---- rows ---- */
@@ -45,7 +46,7 @@ static void row(struct doctor *d, enum state state, const char *name, struct str
 		d->first = str_of(name);
 }
 
-/* Prints the cure below the row. Lines that are commands begin with blanks and are not broken. */
+/* Prints the cure below the row. Command lines begin with blanks and are not wrapped. */
 static void cure(struct doctor *d, const char *text)
 {
 	struct strs lines = str_split(d->a, str_of(text), '\n');
@@ -68,7 +69,7 @@ static struct str cuda_version(struct doctor *d, int version)
 
 /* ---- driver and devices ---- */
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05 ...": the number. */
+/* Returns the version in "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05 ...". */
 static struct str kernel_module(struct doctor *d)
 {
 	struct str text = proc_read(d->a, "/proc/driver/nvidia/version");
@@ -138,7 +139,7 @@ static void check_devices(struct doctor *d)
 	        "--gpus all.");
 }
 
-/* A static program cannot ask the libraries of driver and CUPTI for their versions. */
+/* A static program cannot load the driver and CUPTI to get their versions. */
 static void skip_libraries(struct doctor *d)
 {
 	row(d, REMARK, "driver", S("not checked: this program is static and loads no libraries"));
@@ -231,7 +232,7 @@ static void check_permission(struct doctor *d)
 	        "A container takes this from its host; or start it with --cap-add=SYS_ADMIN.");
 }
 
-/* ---- others ---- */
+/* ---- other profilers ---- */
 
 static bool is_profiler(struct str name)
 {
@@ -261,7 +262,7 @@ static bool look_at(void *user, int64_t pid)
 	return x->found.n < 8;
 }
 
-/* False, with a row, if the variable brings another profiler into what is started. */
+/* Prints a row and returns false if the variable loads another profiler into started programs. */
 static bool check_variable(struct doctor *d, const char *name, struct str value)
 {
 	if (!value.n || str_eq(value, S("none")) || recording_is_collector(value))
@@ -305,7 +306,7 @@ static void check_folder(struct doctor *d)
 
 	while (path.n > 1 && path.p[path.n - 1] == '/')
 		path.n--;
-	if (access(str_z(d->a, path), F_OK) != 0) { /* record makes it */
+	if (access(str_z(d->a, path), F_OK) != 0) { /* record creates it */
 		size_t slash = str_rfind_char(path, '/');
 		path = slash == SIZE_MAX ? S(".") : str_sub(path, 0, slash ? slash : 1);
 	}
@@ -328,7 +329,7 @@ static void check_folder(struct doctor *d)
 
 /* ---- a running process ---- */
 
-/* The path at the end of the first line of maps that has the name in it. */
+/* Returns the path at the end of the first line of maps that contains the name. */
 static struct str mapped(struct str maps, struct str name)
 {
 	size_t at = str_find(maps, name);
@@ -343,7 +344,7 @@ static struct str mapped(struct str maps, struct str name)
 	return slash == SIZE_MAX ? STR_NONE : str_sub(line, slash, SIZE_MAX);
 }
 
-/* asked: its variables bring the collector in. */
+/* asked: its environment loads the collector. */
 static void check_libraries(struct doctor *d, struct str maps, bool asked)
 {
 	static const char *const others[] = { "libToolsInjection", "libcuinj64", "libnvprof",
@@ -371,7 +372,7 @@ static void check_libraries(struct doctor *d, struct str maps, bool asked)
 		              : S("will not be loaded with the driver"));
 }
 
-/* Do its variables bring the collector in? */
+/* True if its environment loads the collector. */
 static bool check_environment(struct doctor *d, struct str environment)
 {
 	struct str cuda = proc_variable(environment, S(COLLECT_ENV_INJECT)),

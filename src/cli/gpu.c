@@ -13,9 +13,9 @@
 #include "export/gpu_out.h"
 #include "export/gpu_tables.h"
 
-#define TOP 20 /* kernels of the text */
+#define TOP 20 /* kernels in the text output */
 
-/* Fails if the file is known to be something else; damaged ones are judged when they are read. */
+/* Fails if the file is known to be something else; damage is reported when it is read. */
 static bool may_be_spool(struct session *s, struct str file)
 {
 	const struct unsupported_format *foreign;
@@ -33,7 +33,7 @@ static bool may_be_spool(struct session *s, struct str file)
 	               STR(file));
 }
 
-/* One spool. */
+/* Reads one recording. */
 static bool is_file(struct arena *a, struct str path)
 {
 	struct stat st;
@@ -110,7 +110,7 @@ static bool as_rows(const struct exported *x, enum sheet_form form, struct sink 
 	return true;
 }
 
-/* --table is for rows: with text or json it has no meaning. */
+/* --table applies to rows only, not to text or json. */
 static bool check_options(struct session *s, const struct gpu_options *w, const struct opts *o)
 {
 	if (w->table < 0 || (out_is_data(o->output.kind) && o->output.kind != OUT_JSON))

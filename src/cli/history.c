@@ -15,7 +15,7 @@
 
 #define LOCAL "./.tfprof_history.txt"
 
-/* Makes the folders above the last '/'. */
+/* Creates the folders before the last '/'. */
 static void make_folders(char *path)
 {
 	for (char *p = path + 1; *p; p++) {
@@ -27,8 +27,8 @@ static void make_folders(char *path)
 	}
 }
 
-/* True for a regular file of this user with one name. In a folder of another user it could be a
- * link, symbolic or hard, to a file that is not to be changed. */
+/* True for a regular file of this user with one link. In a folder of another user it could be a
+ * link, symbolic or hard, to a file that must not be changed. */
 static bool is_private(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && st->st_uid == geteuid() && st->st_nlink == 1;
@@ -58,7 +58,7 @@ struct str history_path(struct arena *a)
 	return path;
 }
 
-/* Opens and locks what is at path now; -1: it cannot be had. */
+/* Opens and locks the file at path; -1 on failure. */
 static int open_locked(const char *path)
 {
 	for (int tries = 0; tries < 20; tries++) {
@@ -96,7 +96,7 @@ static bool put_all(int fd, struct str text)
 	return write(fd, text.p, text.n) == (ssize_t)text.n;
 }
 
-/* Puts the last lines in the file's place. */
+/* Replaces the file by its last lines. */
 static void cut(struct arena *a, struct str path, const struct strs *lines)
 {
 	char *to = str_z(a, path), *name = str_z(a, str_fmt(a, "%s.%ld", to, (long)getpid()));

@@ -21,20 +21,20 @@
 
 #include "lib/term.h"
 
-/* The first ones wait until a key is waited for, the others end the program. */
+/* The first ones are blocked until a key is read; the others end the program. */
 static const int numbers[] = { SIGWINCH, SIGCONT, SIGTSTP, SIGTERM, SIGHUP, SIGQUIT };
 #define WAITING 3
 #define NUMBERS (sizeof numbers / sizeof *numbers)
 
 #define KEY_CTRL(letter) ((letter)&31)
 
-/* There is one terminal. */
+/* Process-wide state: a process has one terminal. */
 static struct {
-	sigset_t mask; /* while we wait */
+	sigset_t mask; /* mode while waiting */
 	struct sigaction before[NUMBERS];
-	struct termios terminal; /* as it was */
+	struct termios terminal; /* original mode */
 	bool tty;
-	size_t prompt, length, searching; /* searching: keys of a search */
+	size_t prompt, length, searching; /* keys of the present search */
 	unsigned rows, columns;
 	bool too_long;
 } now;
@@ -49,7 +49,7 @@ static void on_signal(int number)
 		continued = 1;
 }
 
-/* At any time, as the program may be writing to a terminal that has been told to wait. */
+/* May run at any time, even while the program writes to a stopped terminal. */
 static void on_end(int number)
 {
 	if (now.tty)
@@ -62,7 +62,7 @@ bool keys_fit(void)
 {
 	unsigned rows, columns;
 
-	/* 0: not known, then libedit takes the usual ones. */
+	/* 0: unknown, then libedit uses its default */
 	term_size(STDIN_FILENO, &rows, &columns);
 	return (!rows || rows >= KEYS_ROWS_MIN) && rows <= KEYS_SIDE_MAX &&
 	       (!columns || columns >= KEYS_COLUMNS_MIN) && columns <= KEYS_SIDE_MAX;
@@ -114,7 +114,7 @@ void keys_stop(EditLine *e)
 	el_set(e, EL_PREP_TERM, 1);
 }
 
-/* The line anew from the left on. */
+/* Redraws the line from the left margin. */
 static void redraw(EditLine *e)
 {
 	fputc('\r', stdout);
@@ -130,7 +130,7 @@ static void look_at_size(void)
 	now.columns = columns ? columns : now.columns;
 }
 
-/* Keys that arrived while no line was being read. */
+/* Reads keys that arrived while no line was being read. */
 static void catch_up(EditLine *e)
 {
 	unsigned rows = now.rows, columns = now.columns;
@@ -141,7 +141,7 @@ static void catch_up(EditLine *e)
 	}
 	if (continued) {
 		continued = 0;
-		el_set(e, EL_PREP_TERM, 0); /* it may be as the shell has set it */
+		el_set(e, EL_PREP_TERM, 0); /* the mode may be the shell's */
 		el_set(e, EL_PREP_TERM, 1);
 		redraw(e);
 	}
@@ -156,8 +156,8 @@ static void catch_up(EditLine *e)
 
 /* ---- lines ---- */
 
-/* May the line need the last row of the screen? From there on libedit counts rows in two ways.
- * Letters without a width, tabs and the like count as a row. */
+/* True if the line may reach the last row of the screen: from there on libedit's two row counts
+ * differ. Characters without width, tabs and the like count as a whole row. */
 static bool fills_screen(const LineInfoW *line)
 {
 	size_t room = (size_t)(now.rows - 1) * now.columns, taken = now.prompt;
@@ -184,7 +184,7 @@ static ssize_t read_byte(EditLine *e, char *c)
 	}
 }
 
-/* The rest of a line that is too long. */
+/* Discards the rest of a line that is too long. */
 static int pass_over(EditLine *e)
 {
 	char c = 0;
@@ -196,7 +196,8 @@ static int pass_over(EditLine *e)
 	return -1;
 }
 
-/* The letters of a search, which libedit shows below the line as "bck:letters"; SIZE_MAX: none. */
+/* Returns the characters of a search, which libedit shows below the line as "bck:text"; SIZE_MAX:
+ * none. */
 static size_t looked_for(const LineInfoW *line)
 {
 	const wchar_t *c = line->lastchar;
@@ -209,7 +210,7 @@ static size_t looked_for(const LineInfoW *line)
 	return (size_t)(line->lastchar - c) - 4;
 }
 
-/* A search calls itself for each key, and has a fixed room for its letters. */
+/* A search recurses for each key, and its buffer has a fixed size. */
 static bool too_long(const LineInfoW *line)
 {
 	size_t letters = looked_for(line);
@@ -219,7 +220,7 @@ static bool too_long(const LineInfoW *line)
 	       now.searching > KEYS_SEARCH_MAX || (now.searching && letters > KEYS_SEARCH_MAX);
 }
 
-/* The bytes of a letter; those that are none are left out. */
+/* Reads the bytes of a character; invalid ones are dropped. */
 static int read_letter(EditLine *e, wchar_t *key)
 {
 	mbstate_t state = { 0 };
@@ -233,7 +234,7 @@ static int read_letter(EditLine *e, wchar_t *key)
 		size_t used = mbrtowc(key, &c, 1, &state);
 		if (used == (size_t)-1) {
 			state = (mbstate_t){ 0 };
-			if (begun) /* it may be the first byte of the next one */
+			if (begun) /* it may be the first byte of the next character */
 				used = mbrtowc(key, &c, 1, &state);
 			if (used == (size_t)-1)
 				state = (mbstate_t){ 0 };
@@ -243,7 +244,7 @@ static int read_letter(EditLine *e, wchar_t *key)
 	}
 }
 
-/* 1: a letter, 0: the end, -1: no line. */
+/* Returns 1 for a character, 0 for the end, -1 for no line. */
 static int read_key(EditLine *e, wchar_t *key)
 {
 	const LineInfoW *line = el_wline(e);
@@ -255,10 +256,10 @@ static int read_key(EditLine *e, wchar_t *key)
 	int rc = read_letter(e, key);
 	if (rc <= 0)
 		return rc;
-	/* A word more is looked for before the line, and put behind it. */
+	/* libedit searches for a word before the line, and inserts it at the end. */
 	if (now.searching && *key == KEY_CTRL('w'))
 		*key = KEY_CTRL('g');
-	/* Only what moves the cursor leaves the length as it is: then the two counts may differ. */
+	/* Only cursor movements keep the length: then the two counts may differ. */
 	if (length == now.length && line->cursor == line->lastchar && fills_screen(line))
 		redraw(e);
 	now.length = length;
@@ -279,9 +280,9 @@ void keys_open(EditLine *e)
 
 void keys_forbid(EditLine *e)
 {
-	el_set(e, EL_BIND, "\\ex", "ed-unassigned", NULL); /* commands of its own */
+	el_set(e, EL_BIND, "\\ex", "ed-unassigned", NULL); /* libedit's own commands */
 	el_set(e, EL_BIND, "-a", ":", "ed-unassigned", NULL);
-	if (!iswprint('x' | 0x80)) /* no letter: M-x in one */
+	if (!iswprint('x' | 0x80)) /* not a character: M-x in one byte */
 		el_set(e, EL_BIND, "\\370", "ed-unassigned", NULL);
 }
 

@@ -17,8 +17,8 @@
 #define SHARE     6   /* columns of the share after it */
 #define NAME_MIN  16  /* columns: a name is never shortened below this */
 #define GAP       2   /* columns between two cells */
-#define ROWS_WAIT 500 /* rows that decide how wide columns are */
-#define INDENT_ON 4   /* columns before cells that go on in the next line */
+#define ROWS_WAIT 500 /* number of rows that determine the widths of columns */
+#define INDENT_ON 4   /* indent of cells continued on the next line */
 
 struct layout_row {
 	size_t indent;
@@ -70,7 +70,7 @@ static size_t widest_word(const struct layout *l, struct str text)
 	return most;
 }
 
-/* Returns what the heading calls the names. */
+/* Returns the heading's label for names. */
 static struct str name_of_names(const struct layout *l)
 {
 	return str_sub(l->heading, 0, str_find(l->heading, S(" | ")));
@@ -100,7 +100,7 @@ static void measure(struct layout *l)
 	}
 }
 
-/* Columns that all cells take. */
+/* Returns the columns that all cells take. */
 static size_t cells_width(const struct layout *l)
 {
 	size_t all = 0;
@@ -110,7 +110,7 @@ static size_t cells_width(const struct layout *l)
 	return all;
 }
 
-/* Makes columns of text, then names, narrower if the terminal has no room for all. */
+/* Narrows text columns, then names, if the terminal is too narrow. */
 static void fit(struct layout *l)
 {
 	size_t room = l->term.columns, all = l->name + cells_width(l) + bar_width(l);
@@ -130,7 +130,7 @@ static void fit(struct layout *l)
 		l->name -= all - room;
 		return;
 	}
-	/* The cells go on in the next line anyway: names may take a whole one. */
+	/* The cells continue on the next line anyway, so names may take a whole line. */
 	l->wraps = true;
 	size_t most = room > bar_width(l) + NAME_MIN ? room - bar_width(l) : NAME_MIN;
 	l->name = l->name > most ? most : l->name;
@@ -163,14 +163,14 @@ static const char *style(const struct layout *l, const struct layout_row *r)
 	return r->share >= LARGE ? HOT : r->share >= MIDDLE ? WARM : NULL;
 }
 
-/* Where the next cell is written. */
+/* Position of the next cell. */
 struct line_place {
 	size_t at;      /* columns of the line so far */
-	size_t pending; /* blanks that are owed: none are written at the end of a line */
-	bool new_line;  /* so is a new line */
+	size_t pending; /* pending blanks: none are written at the end of a line */
+	bool new_line;  /* pending newline */
 };
 
-/* Appends the cell in its column, in a new line if it does not fit. */
+/* Appends the cell in its column, on a new line if it does not fit. */
 static void put_cell(const struct layout *l, struct line_place *p, const struct layout_column *c,
         struct str text, struct sb *to)
 {
@@ -220,7 +220,7 @@ static void put_row(const struct layout *l, const struct layout_row *r, struct s
 	sb_char(to, '\n');
 }
 
-/* Appends text; it is broken between words where the terminal ends. */
+/* Appends text wrapped between words. */
 static void put_sentence(const struct layout *l, struct str text, struct sb *to)
 {
 	while (!l->wide && l->term.columns && width(l, text) > l->term.columns) {
@@ -234,8 +234,8 @@ static void put_sentence(const struct layout *l, struct str text, struct sb *to)
 	letters_escape(to, text, l->term.utf8);
 }
 
-/* Appends the heading: each name is broken into lines of its column's width; the last lines of all
- * columns are beside each other. */
+/* Appends the heading: each name is wrapped to its column's width; the columns are aligned at their
+ * last lines. */
 static void put_columns(const struct layout *l, struct sb *to)
 {
 	size_t lines = 1, n = l->columns.n;
@@ -270,8 +270,8 @@ static void put_columns(const struct layout *l, struct sb *to)
 	}
 }
 
-/* Appends the heading: in columns, or as a sentence if the rows take several lines. Each line is
- * bold by itself: pagers forget the style at the end of a line. */
+/* Appends the heading: in columns, or as a sentence if rows take several lines. Each line is bold
+ * by itself, because pagers forget the style at the end of a line. */
 static void put_heading(const struct layout *l, struct sb *to)
 {
 	struct sb all = sb_in(to->a);
@@ -394,7 +394,8 @@ void layout_text(struct layout *l, struct str text, struct sb *to)
 		sb_char(to, '\n');
 		return;
 	}
-	/* Text between the rows of a table waits with them: widths are those of the whole table. */
+	/* Text between the rows of a table waits with them, because widths apply to the whole
+	 * table. */
 	struct layout_row *r = add_row(l, to);
 	r->plain = true;
 	r->name = str_copy(&l->waiting, text);

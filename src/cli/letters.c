@@ -4,8 +4,8 @@
  */
 #include "cli/letters.h"
 
-/* True for a character that changes the direction of what follows (U+061C, U+200E, U+200F, U+202A
- * to U+202E, U+2066 to U+2069) and for the line and paragraph separators (U+2028, U+2029). */
+/* True for a character that changes the direction of text (U+061C, U+200E, U+200F, U+202A to
+ * U+202E, U+2066 to U+2069) and for the line and paragraph separators (U+2028, U+2029). */
 static bool turns(const char *p, size_t n)
 {
 	const unsigned char *c = (const unsigned char *)p;
@@ -18,7 +18,7 @@ static bool turns(const char *p, size_t n)
 	                    : c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9;
 }
 
-/* Returns the bytes of the letter at s[i]; 0: it may not be printed. */
+/* Returns the bytes of the character at s[i]; 0 if it must be escaped. */
 static size_t letter(struct str s, size_t i, bool utf8)
 {
 	unsigned char c = (unsigned char)s.p[i];
@@ -61,7 +61,7 @@ size_t letters_width(struct str text, bool utf8)
 	return columns;
 }
 
-/* Returns the first `columns` letters of text. */
+/* Returns the first `columns` characters of text. */
 static struct str head(struct str s, size_t columns, bool utf8)
 {
 	size_t i = 0;
@@ -73,7 +73,7 @@ static struct str head(struct str s, size_t columns, bool utf8)
 	return str_sub(s, 0, i);
 }
 
-/* Returns the last `columns` letters of text. */
+/* Returns the last `columns` characters of text. */
 static struct str tail(struct str s, size_t columns, bool utf8)
 {
 	size_t skip = letters_width(s, utf8), i = 0;
@@ -95,7 +95,7 @@ void letters_shorten(struct sb *to, struct str text, size_t room, bool utf8)
 		letters_escape(to, text, utf8);
 		return;
 	}
-	/* The end of a name tells more than its beginning. */
+	/* The end of a name is more informative than its beginning. */
 	size_t left = (room - dots_n) / 3, right = room - dots_n - left;
 	letters_escape(to, head(text, left, utf8), utf8);
 	sb_put(to, dots);

@@ -32,25 +32,25 @@ struct run {
 	struct screen screen;
 	struct flags flags;
 	struct request request;
-	bool loading; /* words are not at fault any more */
-	bool reads;   /* inputs may be at fault */
+	bool loading; /* arguments are valid from here on */
+	bool reads;   /* an input may be faulty */
 	int done;     /* the status if nothing fails */
 	bool alone;   /* without words on a terminal: the prompt without a file */
 	bool lines;   /* no command: read lines */
 };
 
-/* How what was begun has failed. */
+/* Returns the exit status for the failed phase. */
 static int status_of(const struct session *s, const struct run *r)
 {
 	switch (s->error.code) {
 	case ERR_INVALID_ARGUMENT: return r->loading ? EXIT_INPUT : EXIT_USAGE;
-	case ERR_FAILED: /* it was read, and does not go with the rest */
+	case ERR_FAILED: /* it was read, and does not match the other inputs */
 	case ERR_CANCELLED: return EXIT_FAILED;
 	default: return r->reads ? EXIT_INPUT : EXIT_FAILED;
 	}
 }
 
-/* A command that reads files of its own. */
+/* True for a command that reads its own files. */
 static bool run_alone(struct session *s, struct run *r)
 {
 	struct input_watch before = s->watch;
@@ -66,7 +66,7 @@ static bool run_alone(struct session *s, struct run *r)
 	return ok;
 }
 
-/* Where an answer goes; help is told how wide that is. */
+/* Opens the output; help gets its width. */
 static struct sink *begin_screen(struct session *s, struct run *r, const struct opts *o)
 {
 	struct sink *out = screen_begin(&r->screen, o);
@@ -75,7 +75,7 @@ static struct sink *begin_screen(struct session *s, struct run *r, const struct 
 	return out;
 }
 
-/* Of the command that the words begin with, or of all. */
+/* Prints help about the command at the start of the words, or in general. */
 static bool show_help(struct session *s, struct run *r, const struct strs *words)
 {
 	struct strs topic = { .v = words->v, .n = words->n && cmd_find(s, words->v[0]) };
@@ -83,7 +83,7 @@ static bool show_help(struct session *s, struct run *r, const struct strs *words
 	return help_write(s, &topic, begin_screen(s, r, &s->sticky));
 }
 
-/* A command that the library does not have. */
+/* Runs a command that the library does not have. */
 static bool run_program(struct session *s, struct run *r)
 {
 	struct sink *out = begin_screen(s, r, &s->sticky);
@@ -100,8 +100,8 @@ static bool run_command(struct session *s, struct run *r)
 	return r->request.command->run(s, &r->request, begin_screen(s, r, &r->request.opts));
 }
 
-/* Returns where the original's sentences about loading go. At a prompt, before commands of ours and
- * with -quiet nobody reads them. */
+/* Returns the sink for the original's sentences about loading. They are dropped at a prompt, before
+ * our own commands and with -quiet. */
 static struct sink *loading_sentences(struct session *s, const struct run *r)
 {
 	const struct command *c = r->request.command;
@@ -149,7 +149,7 @@ static void take_gpu(struct session *s, struct strs *words)
 			words->v[0] = S("devices");
 }
 
-/* Reads the words, and does what they say if nothing has to be loaded for it: then *done. */
+/* Parses the words, and runs them if nothing has to be loaded: then sets *done. */
 static bool begin_words(struct session *s, struct run *r, bool *done)
 {
 	struct flags *f = &r->flags;
@@ -186,13 +186,13 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 	return true;
 }
 
-/* Inputs that have to be loaded. */
+/* Loads the inputs. */
 static bool find_inputs(struct session *s, struct run *r)
 {
 	struct flags *f = &r->flags;
 
 	bool ok = flags_sort(s, f, &r->request.files);
-	r->reads = true; /* if memory ended in that, no input was at fault */
+	r->reads = true; /* exhausted memory is not the input's fault */
 	if (!ok)
 		return false;
 	const struct command *c = r->request.command;
@@ -214,7 +214,7 @@ static bool find_inputs(struct session *s, struct run *r)
 	return true;
 }
 
-/* Words, then files, then the command that they are for, if there is one. */
+/* Words, then files, then the command that uses them, if there is one. */
 static bool begin(struct session *s, void *ctx)
 {
 	struct run *r = ctx;
@@ -249,7 +249,7 @@ static bool summary(struct session *s, void *ctx)
 	return summary_write(s, isatty(STDIN_FILENO), begin_screen(s, r, &s->sticky));
 }
 
-/* Prints the summary of what is loaded, without a pager: it precedes the next output. */
+/* Prints the summary of the inputs, without a pager: it precedes the next output. */
 static void say_summary(struct session *s, struct run *r)
 {
 	bool pager = r->screen.pager;
@@ -261,8 +261,8 @@ static void say_summary(struct session *s, struct run *r)
 	repl_say(s, ok, 0);
 }
 
-/* A person gets the summary first, a script its answers; where there is neither, the summary is the
- * answer. */
+/* At a terminal the summary comes first; a script gets its answers only; if there are no lines, the
+ * summary is the answer. */
 static bool run_lines(struct session *s, struct run *r)
 {
 	bool person = isatty(STDIN_FILENO);
@@ -308,8 +308,8 @@ static unsigned threads(void)
 	return z && num_parse_i32(str_of(z), &n) && n > 0 ? (unsigned)n : par_cpus();
 }
 
-/* Where a standard descriptor is closed, no file may take its number: what fails is put there. A
- * program that we start finds it closed. */
+/* If a standard descriptor is closed, no file may take its number, so a dummy that fails takes it.
+ * Programs that we start find it closed. */
 static void fill_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -319,8 +319,7 @@ static void fill_descriptors(void)
 			        (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
-/* Whoever read our output has left: that ends us without a word, as it does others in a pipe.
- * Returns where our parent wants to hear of it. */
+/* SIGPIPE ends the program silently, as usual in a pipe. Returns the parent's disposition. */
 static void end_unread(void)
 {
 	spawn_restore_signals();
@@ -358,7 +357,7 @@ int main(int argc, char **argv)
 	}
 	arena_free(&r.screen.a);
 	arena_free(&a);
-	signals_catch(NULL); /* it is about to go */
+	signals_catch(NULL); /* the process is about to exit */
 	session_free(s);
 	signals_pass();
 	return status;

@@ -12,7 +12,7 @@
 
 #include "base/num.h"
 
-#define STAT_START 20 /* place of the start time behind the name, which ends in ')' */
+#define STAT_START 20 /* field of the start time after the name, which ends in ')' */
 
 const char *proc_root(void)
 {

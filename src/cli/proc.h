@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads facts about processes and about itself from /proc, below a root that tests choose.
+ * Reads facts about processes, including this one, from /proc, below a root that tests set.
  */
 #ifndef TFPROF_CLI_PROC_H
 #define TFPROF_CLI_PROC_H
 
 #include "base/str.h"
 
-#define PROC_READ_MAX ((size_t)16 << 20) /* more of a file is not read */
+#define PROC_READ_MAX ((size_t)16 << 20) /* bytes of a file that are read */
 
-/* The folder that stands for "/": what TFPROF_ROOT says, else nothing. */
+/* Returns the folder that replaces "/": TFPROF_ROOT, by default empty. */
 const char *proc_root(void);
 
-/* All of a small file, whose path is formatted; no bytes where it cannot be read. */
+/* Returns a small file's content; the path is formatted. Empty if it cannot be read. */
 struct str proc_read(struct arena *a, const char *f, ...) __attribute__((format(printf, 2, 3)));
 
-/* When a process began, in ticks since the system did, as /proc/PID/stat has it; 0: no process. */
+/* Returns the start time of a process in ticks since boot, from /proc/PID/stat; 0: no such process.
+ */
 uint64_t proc_start(struct arena *a, int64_t pid);
 
-/* The value of a variable in the bytes of /proc/PID/environ; p is NULL where it is not set. */
+/* Returns the value of a variable in the bytes of /proc/PID/environ; p is NULL if it is not set. */
 struct str proc_variable(struct str environment, struct str name);
 
 /* Calls f for each process until it returns false. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Commands that only the program has, not the library. Sessions of the program know them by
- * session.more_commands. Their words are request.topics, the columns of the terminal
- * session.columns; session.exit_status is theirs to set.
+ * Commands of the program that the library lacks. The program's sessions get them by
+ * session.more_commands. Their arguments are request.topics, the terminal's width is
+ * session.columns, and they set session.exit_status.
  */
 #ifndef TFPROF_CLI_PROGRAM_H
 #define TFPROF_CLI_PROGRAM_H
@@ -10,7 +10,7 @@
 #include "lib/options.h"
 #include "lib/session.h"
 
-extern const struct command program_commands[]; /* closed by a row without a name */
+extern const struct command program_commands[]; /* ends with a row without a name */
 
 /* The functions of the rows. */
 #define COMMAND(name, function, ...)                                                               \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See prompt.h. No file but this one and keys.c knows that libedit does the editing.
+ * See prompt.h. Only this file and keys.c know that libedit does the editing.
  */
 #include "cli/prompt.h"
 
@@ -17,14 +17,14 @@
 #include "cli/letters.h"
 #include "lib/term.h"
 
-#define PROMPT_NAME 40 /* letters of a job's name before the cursor */
+#define PROMPT_NAME 40 /* characters of a job's name in the prompt */
 
 struct prompt {
 	struct session *session;
 	struct work work;
 	struct arena a, line_arena;
 	struct str history_file;
-	char shown[PROMPT_NAME * 4 + 16]; /* what stands before the cursor */
+	char shown[PROMPT_NAME * 4 + 16]; /* the prompt */
 	char *text;
 	size_t cap;
 	bool smart, utf8, opened, given_up;
@@ -47,7 +47,7 @@ static void on_interrupt(int sig)
 
 void prompt_catch(struct session *s)
 {
-	/* Signals interrupt a waiting command, but not reading a line. */
+	/* Signals interrupt a waiting command, but not the reading of a line. */
 	struct sigaction a = { .sa_handler = on_interrupt, .sa_flags = s ? 0 : SA_RESTART };
 
 	running = s;
@@ -94,7 +94,7 @@ static bool ask(struct session *s, void *ctx)
 	return complete_line(s, q->text, &q->c);
 }
 
-/* Candidates in columns, below the line that is being typed. */
+/* Prints candidates in columns below the line being typed. */
 static void list(const struct complete *c, struct arena *a)
 {
 	unsigned rows, columns;
@@ -130,7 +130,7 @@ static unsigned char on_tab(EditLine *e, int key)
 {
 	const LineInfo *at = el_line(e);
 	struct prompt *p;
-	/* Where a letter is a NUL, the text ends there, and the cursor may be behind it. */
+	/* At a NUL the text ends, and the cursor may be after it. */
 	struct tab_offer q = { .text = str_sub(
 		                       str_of(at->buffer), 0, (size_t)(at->cursor - at->buffer)) };
 
@@ -152,7 +152,7 @@ static unsigned char on_tab(EditLine *e, int key)
 	return CC_REFRESH;
 }
 
-/* Ctrl-C while a line is typed: the line is given up, a new one begins. */
+/* Ctrl-C while a line is typed: discards the line and begins a new one. */
 static unsigned char on_break(EditLine *e, int key)
 {
 	struct prompt *p;
@@ -165,7 +165,7 @@ static unsigned char on_break(EditLine *e, int key)
 	return CC_NEWLINE;
 }
 
-/* Ctrl-Z: the shell's turn. */
+/* Ctrl-Z: stops the process. */
 static unsigned char on_stop(EditLine *e, int key)
 {
 	(void)key;
@@ -200,7 +200,7 @@ static void open_edit(struct prompt *p)
 	el_set(p->edit, EL_ADDFN, "tfprof-stop", "stop the program", on_stop);
 	el_set(p->edit, EL_BIND, "^Z", "tfprof-stop", NULL);
 	el_set(p->edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
-	/* Ctrl-C and Ctrl-Z are keys while a line is typed. */
+	/* Ctrl-C and Ctrl-Z are ordinary keys while a line is typed. */
 	el_set(p->edit, EL_SETTY, "-d", "-isig", NULL);
 	el_source(p->edit, NULL);
 	keys_forbid(p->edit);
@@ -223,13 +223,13 @@ static bool read_edited(struct prompt *p, struct str *line)
 		fflush(stdout);
 		return false;
 	}
-	*line = str_of(text); /* n counts what is behind a NUL, too */
+	*line = str_of(text); /* n includes text after a NUL */
 	if (str_ends(*line, S("\n")))
 		line->n--;
 	return true;
 }
 
-/* A line equal to the one before is not kept again. */
+/* A line equal to the previous one is not stored again. */
 static void remember(struct prompt *p, struct str line)
 {
 	HistEvent event;
@@ -243,7 +243,7 @@ static void remember(struct prompt *p, struct str line)
 	history_add(&p->line_arena, p->history_file, line);
 }
 
-/* Can libedit read the next line? It is opened when the terminal is one for it. */
+/* True if libedit can read the next line; opens libedit for a suitable terminal. */
 static bool can_edit(struct prompt *p)
 {
 	if (!p->smart || !keys_fit())
@@ -260,7 +260,7 @@ static bool can_edit(struct prompt *p)
 
 #endif
 
-/* ---- both ---- */
+/* ---- common ---- */
 
 /* False: no memory. */
 static bool fill(struct prompt *p, struct session *s)
@@ -304,8 +304,8 @@ void prompt_close(struct prompt *p)
 	free(p);
 }
 
-/* A session may have gone on without memory for this: then the name stays as it was. libedit ends
- * the program where the prompt is no text in the locale: then there is no name. */
+/* A session may lack the memory for this: then the name stays. libedit ends the program if the
+ * prompt is not valid in the locale: then the prompt has no name. */
 void prompt_use(struct prompt *p, struct session *s, struct str name)
 {
 	p->session = s;
@@ -314,7 +314,7 @@ void prompt_use(struct prompt *p, struct session *s, struct str name)
 	arena_clear(&p->line_arena);
 	struct sb b = sb_in(&p->line_arena);
 	size_t n = name.n < PROMPT_NAME ? name.n : PROMPT_NAME;
-	while (n && n < name.n && ((uint8_t)name.p[n] & 0xc0) == 0x80) /* whole letters */
+	while (n && n < name.n && ((uint8_t)name.p[n] & 0xc0) == 0x80) /* whole characters */
 		n--;
 	letters_escape(&b, str_sub(name, 0, n), p->utf8);
 	snprintf(p->shown, sizeof p->shown, "tfprof%s%.*s> ", name.n ? " " : "", STR(sb_str(&b)));

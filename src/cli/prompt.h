@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lines typed at a terminal: editing, history, completion. Without the editing library, or on a
- * terminal that cannot move its cursor, plain lines behind the same prompt.
+ * Reads lines typed at a terminal, with editing, history and completion. Without the editing
+ * library, or on a terminal that cannot move its cursor, reads plain lines with the same prompt.
  */
 #ifndef TFPROF_CLI_PROMPT_H
 #define TFPROF_CLI_PROMPT_H
@@ -18,15 +18,14 @@ struct prompt;
 struct prompt *prompt_open(struct session *s);
 void prompt_close(struct prompt *p);
 
-/* The next line without its newline, valid until the next call; false at the end (Ctrl-D). A line
- * that was given up with Ctrl-C is left out. */
+/* Returns the next line without its newline, valid until the next call; false at the end (Ctrl-D).
+ * Lines discarded with Ctrl-C are skipped. */
 bool prompt_read(struct prompt *p, struct str *line);
 
-/* Lines are for the session given from now on; the name stands before the cursor, unless it is
- * empty. */
+/* Sets the session for the following lines; its name is in the prompt unless empty. */
 void prompt_use(struct prompt *p, struct session *s, struct str name);
 
-/* Until it is called again with NULL, Ctrl-C cancels what the session does. */
+/* Until it is called again with NULL, Ctrl-C cancels the session's call. */
 void prompt_catch(struct session *s);
 
 /* ---- history ---- */
@@ -37,44 +36,46 @@ void prompt_catch(struct session *s);
 
 #define HISTORY_MAX 1000 /* lines that are kept */
 
-/* The file's path; empty if there is no place for one. Its folder is made. */
+/* Returns the file's path; empty if there is no place for it. Creates its folder. */
 struct str history_path(struct arena *a);
 
-/* The lines of the file, oldest first. Where it holds more than twice HISTORY_MAX, it is cut. */
+/* Returns the lines of the file, oldest first. A file with more than twice HISTORY_MAX lines is
+ * shortened. */
 struct strs history_read(struct arena *a, struct str path);
 
-/* Appends one line. Failure is silent: history is a comfort. */
+/* Appends one line. Failures are ignored: history is optional. */
 void history_add(struct arena *a, struct str path, struct str line);
 
 /* ---- keys ---- */
 
-/* Between the terminal and libedit, which takes signals in the midst of its work and writes behind
- * what it allocated where a line outgrows the screen, or a search its line. Here signals wait
- * until the next key is asked for, and neither terminals nor lines get to it that it cannot hold.
- */
+/* A layer between the terminal and libedit. libedit handles signals in the middle of its work, and
+ * writes beyond its buffers when a line outgrows the screen or a search its line. This layer holds
+ * signals until the next key is read, and keeps away terminals and lines that libedit cannot
+ * handle. */
 
 #define KEYS_LINE_MAX    4096 /* letters */
-#define KEYS_SEARCH_MAX  480  /* keys of one search, and letters of what is looked for */
+#define KEYS_SEARCH_MAX  480  /* keys of one search, and characters of the search text */
 #define KEYS_ROWS_MIN    3
 #define KEYS_COLUMNS_MIN 20
 #define KEYS_SIDE_MAX    1024
 
 struct editline;
 
-/* Is the terminal neither too small nor too large? */
+/* True if the size of the terminal is one that libedit can handle. */
 bool keys_fit(void);
 
-/* libedit reads keys through here, and has room for the longest line. Call it before el_source. */
+/* Makes libedit read keys through this layer, with room for the longest line. Call it before
+ * el_source. */
 void keys_open(struct editline *e);
 
-/* Takes away keys that may crash it, in whatever way the user's file of keys has changed them. */
+/* Unbinds keys that can crash libedit, however the user's key file has changed them. */
 void keys_forbid(struct editline *e);
 
-/* el_gets behind a prompt of so many columns. *too_long: the line, or what was looked for, was; it
- * has been read to its end. */
+/* Calls el_gets after a prompt of that width. *too_long: the line or the search text was too long;
+ * it has been read to its end. */
 const char *keys_line(struct editline *e, size_t prompt, int *n, bool *too_long);
 
-/* The shell's turn, until it lets us go on. */
+/* Stops the process, as Ctrl-Z does, until the shell continues it. */
 void keys_stop(struct editline *e);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tfprof record. Everything that the collector needs goes through the environment, so that it
- * reaches whatever the program starts; nothing here is needed once the program runs.
+ * tfprof record. Passes everything the collector needs through the environment, so that it reaches
+ * every process the program starts; this process is not needed while the program runs.
  */
 #define _GNU_SOURCE 1
 #include "cli/program.h"
@@ -28,21 +28,21 @@ struct recorder {
 	struct record_options words;
 	struct strs command;
 	struct str folder, collector;
-	bool made; /* the folder: it was not there before */
+	bool made; /* the folder was created here */
 	struct record_report report;
-	struct str chained; /* the library for ranges that is called too */
+	struct str chained; /* another library for ranges to chain to */
 	struct variable set[5];
 	size_t n_set;
 };
 
-/* ---- before ---- */
+/* ---- checks ---- */
 
 static bool has_other(struct str library)
 {
 	return library.n && !recording_is_collector(library);
 }
 
-/* Refuses to push another profiler aside unless told to. */
+/* Refuses to replace another profiler unless forced. */
 static bool check_variables(struct recorder *r)
 {
 	struct str cuda = str_of(getenv(COLLECT_ENV_INJECT)),
@@ -68,7 +68,7 @@ static bool check_variables(struct recorder *r)
 	return true;
 }
 
-/* A recording within another one: the outer one will not see the program. */
+/* A recording within another one: the outer one does not see the program. */
 static void say_nested(struct recorder *r)
 {
 	struct str outer = str_of(getenv(COLLECT_ENV_SESSION));
@@ -93,7 +93,7 @@ static void put_seconds(struct sb *b, const char *name, int64_t ns)
 		        (int)(ns % QUANTITY_S / QUANTITY_MS));
 }
 
-/* The names of choices are those of the collector. */
+/* The choices have the collector's names. */
 static void put_choice(struct sb *b, const char *name, int value)
 {
 	const struct option *row = option_in(options_of("record"), str_of(name));
@@ -103,7 +103,7 @@ static void put_choice(struct sb *b, const char *name, int value)
 		        STR(option_choice_at(row->choices, value)));
 }
 
-/* Orders that the folder holds already were given to an earlier recording. */
+/* Commands already in the folder belong to an earlier recording. */
 static void put_since(struct recorder *r, struct sb *b)
 {
 	struct timespec now;
@@ -116,7 +116,7 @@ static void put_since(struct recorder *r, struct sb *b)
 	        now.tv_nsec);
 }
 
-/* TFPROF_OPTS: what was given, the rest is the collector's to choose. */
+/* Writes TFPROF_OPTS: the given options; the collector chooses the others. */
 static struct str collector_options(struct recorder *r)
 {
 	const struct record_options *w = &r->words;
@@ -155,7 +155,7 @@ static void choose_variables(struct recorder *r)
 	set(r, COLLECT_ENV_OPTS, collector_options(r));
 }
 
-/* Options about steps become the default of later readers of the recording. */
+/* Options about steps become the defaults for readers of the recording. */
 static bool keep_options(struct recorder *r)
 {
 	const struct record_options *w = &r->words;
@@ -198,7 +198,7 @@ static bool prepare(struct recorder *r)
 	return true;
 }
 
-/* ---- instead: the variables for others ---- */
+/* ---- --print-env: variables for other launchers ---- */
 
 static struct str as_exports(const struct recorder *r)
 {
@@ -212,7 +212,7 @@ static struct str as_exports(const struct recorder *r)
 	return sb_str(&b);
 }
 
-/* Options of docker run; the container has the folder and the collector at the same places. */
+/* Writes options of docker run; the container has folder and collector at the same paths. */
 static struct str as_docker_options(const struct recorder *r)
 {
 	struct sb b = sb_in(r->a);
@@ -230,7 +230,7 @@ static struct str as_docker_options(const struct recorder *r)
 	return sb_str(&b);
 }
 
-/* ---- all of it ---- */
+/* ---- the command ---- */
 
 static bool run(struct recorder *r, int *status)
 {
@@ -241,7 +241,7 @@ static bool run(struct recorder *r, int *status)
 		argv[i] = str_z(r->a, r->command.v[i]);
 	for (size_t i = 0; i < r->n_set; i++)
 		setenv(r->set[i].name, str_z(r->a, r->set[i].value), 1);
-	repl_say(r->s, true, 0); /* before the program says something */
+	repl_say(r->s, true, 0); /* before the program prints anything */
 	bool ran = follow_run(&f, argv);
 	*status = f.status;
 	if (ran) {

@@ -12,15 +12,15 @@
 #include "trace/recordings.h"
 #include "io/src.h"
 
-#define LOOK_MS  50 /* how often at first */
-#define SAID_MAX 3  /* sentences of collectors that are passed on */
+#define LOOK_MS  50 /* initial interval */
+#define SAID_MAX 3  /* messages of collectors that are printed */
 
 static bool is_new(const struct record_report *r, struct str file)
 {
 	return intern_find(&r->before, file) == ID_NONE;
 }
 
-/* Is somebody still writing this spool? */
+/* True if a process still writes this recording. */
 static bool is_open(struct record_report *r, struct str file)
 {
 	struct owner owner;
@@ -33,7 +33,7 @@ static bool is_open(struct record_report *r, struct str file)
 	return !recording_summary(r->a, file, &look, &e) || !look.ended;
 }
 
-/* How many processes still record. */
+/* Returns the number of processes that still record. */
 static size_t count_open(struct record_report *r)
 {
 	struct arena_mark m = arena_mark(r->a);
@@ -48,8 +48,8 @@ static size_t count_open(struct record_report *r)
 	return n;
 }
 
-/* Waits for those that the program has left behind; how many still record. Looks less and less
- * often: looking reads the spools. */
+/* Waits for processes left running by the program; returns how many still record. Checks less and
+ * less often, because each check reads the recordings. */
 static size_t wait_for_others(struct record_report *r, int64_t left)
 {
 	int64_t pause = LOOK_MS;
@@ -67,13 +67,13 @@ static size_t wait_for_others(struct record_report *r, int64_t left)
 
 struct summary {
 	uint64_t processes, kernels, copies, bytes, damaged, lost[SPOOL_LOST_WHY_N];
-	uint64_t unended; /* spools that nobody closed, nor will */
-	uint64_t gaps;    /* intervals in which nothing was recorded */
-	bool uncompared;  /* not of all launches is known whether their kernels came */
+	uint64_t unended; /* recordings that were not closed and never will be */
+	uint64_t gaps;    /* periods in which nothing was recorded */
+	bool uncompared;  /* for some launches it is unknown whether their kernels arrived */
 	struct strs said;
 };
 
-/* The first few sentences, each once. */
+/* The first few messages, without duplicates. */
 static void keep_said(struct record_report *r, struct summary *x, struct str text)
 {
 	for (size_t i = 0; i < x->said.n; i++)
@@ -127,7 +127,7 @@ static void add_logs(struct record_report *r, struct summary *x)
 	}
 }
 
-/* As a person types it: in quotes if it needs some. */
+/* Writes a word as typed in a shell, quoted if needed. */
 static struct str typed(struct arena *a, struct str word)
 {
 	struct sb b = sb_in(a);

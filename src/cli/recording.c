@@ -18,7 +18,7 @@
 #include "base/sort.h"
 #include "io/paths.h"
 
-#ifndef COLLECTOR_PLACE /* make install knows better */
+#ifndef COLLECTOR_PLACE /* make install sets another path */
 #define COLLECTOR_PLACE "../lib/tfprof"
 #endif
 #define PREFIX   "tfprof-"
@@ -52,16 +52,16 @@ bool recording_is_collector(struct str path)
 	return str_ends(path, S("/" COLLECT_LIBRARY));
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* Does a recording put a file of that name into its folder? */
+/* True if a recording creates files with such a name. */
 static bool is_ours(struct str name)
 {
 	return str_eq(name, S(SPOOL_CONTROL)) || str_eq(name, S(SPOOL_OPTIONS)) ||
 	       str_ends(name, S(SPOOL_SUFFIX)) || str_ends(name, S(".log"));
 }
 
-/* Holds the folder nothing but a recording? Closes fd. */
+/* True if the folder contains only a recording. Closes fd. */
 static bool check_inside(int fd, struct str path, struct err *e)
 {
 	DIR *d = fdopendir(fd);
@@ -139,7 +139,7 @@ bool recording_make(
 {
 	if (!name.n)
 		name = default_name(a);
-	while (name.n > 1 && name.p[name.n - 1] == '/') /* behind a slash a link is followed */
+	while (name.n > 1 && name.p[name.n - 1] == '/') /* a trailing slash would follow a link */
 		name.n--;
 	char *z = str_z(a, name);
 	*made = mkdir(z, 0700) == 0;
@@ -160,10 +160,10 @@ bool recording_make(
 void recording_drop(struct arena *a, struct str path)
 {
 	unlink(str_z(a, str_fmt(a, "%.*s/" SPOOL_OPTIONS, STR(path))));
-	rmdir(str_z(a, path)); /* holds it anything, it stays */
+	rmdir(str_z(a, path)); /* a folder that is not empty stays */
 }
 
-/* ---- finding ---- */
+/* ---- search ---- */
 
 bool recording_newest(struct arena *a, struct str *path, struct err *e)
 {
@@ -209,7 +209,7 @@ bool recording_files(
 
 /* ---- owners ---- */
 
-/* Cuts "-LAST" off. */
+/* Removes "-LAST". */
 static struct str cut(struct str *name)
 {
 	size_t dash = str_rfind_char(*name, '-');
@@ -219,7 +219,7 @@ static struct str cut(struct str *name)
 	return last;
 }
 
-/* As the collector writes it into names of files. */
+/* As the collector writes it in file names. */
 static struct str host_name(struct arena *a)
 {
 	char *z = arena_alloc(a, COLLECT_HOST_MAX + 1, 1);
@@ -241,7 +241,7 @@ bool recording_owner(struct arena *a, struct str file, struct owner *o)
 	if (!str_ends(name, S(SPOOL_SUFFIX)))
 		return false;
 	name.n -= strlen(SPOOL_SUFFIX);
-	cut(&name); /* the random part */
+	cut(&name); /* the random number */
 	struct str ticks = cut(&name), pid = cut(&name);
 	o->host = name;
 	if (!name.n || !num_parse_i64(ticks, &start) || !num_parse_i64(pid, &o->pid))

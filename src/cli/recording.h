@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The folder of a recording: made so that nobody else can put anything into it, found again, and
- * what lies in it. Knows nothing of what a spool says.
+ * The folder of a recording: created so that no other user can add files, found again, and listed.
+ * Does not read recordings.
  */
 #ifndef TFPROF_CLI_RECORDING_H
 #define TFPROF_CLI_RECORDING_H
@@ -11,64 +11,64 @@
 #include "base/map.h"
 #include "base/note.h"
 
-#define RECORDING_FILES_MAX 100000 /* spools, or logs, of a folder */
+#define RECORDING_FILES_MAX 100000 /* suffixes of recordings and logs in a folder */
 
-/* Where the collector is installed, from the program's folder. */
+/* Place of the collector relative to the program's folder. */
 extern const char recording_collector_place[];
 
-/* The collector: beside the program, or there. */
+/* Returns the collector's path: beside the program, or at that place. */
 bool recording_collector(struct arena *a, struct str *path);
-bool recording_is_collector(struct str path); /* one, of this or another installation */
+bool recording_is_collector(
+        struct str path); /* true for a collector of this or another installation */
 
-/* Makes the folder (private; *made), or takes one that is there: it must be a folder of ours and
- * not a link, and hold nothing but a recording; force: whatever it holds. No name: tfprof-DATE-PID
- * here. *path is absolute. */
+/* Creates the folder (private; *made), or uses an existing one: it must be our own folder, not a
+ * link, and contain only a recording; force: any content. Without a name: tfprof-DATE-PID here.
+ * *path is absolute. */
 bool recording_make(
         struct arena *a, struct str name, bool force, struct str *path, bool *made, struct err *e);
 
-/* Is path a folder that holds nothing but a recording, or nothing yet? */
+/* True if path is a folder that contains only a recording, or nothing. */
 bool recording_check(struct arena *a, struct str path, struct err *e);
 
-/* Takes a folder away again that recording_make has made and nobody has used. */
+/* Removes an unused folder that recording_make created. */
 void recording_drop(struct arena *a, struct str path);
 
-/* The newest one in the current folder. */
+/* Returns the newest recording in the current folder. */
 bool recording_newest(struct arena *a, struct str *path, struct err *e);
 
-/* Checks that path is a recording's folder, and lists its files that end so, by name. */
+/* Checks that path is a recording's folder, and lists its files with that suffix by name. */
 bool recording_files(
         struct arena *a, struct str path, struct str end, struct strs *files, struct err *e);
 
-/* Returns the process that a file belongs to, from the file's name. */
+/* Returns the process that wrote a file, from the file's name. */
 struct owner {
 	struct str host;
 	int64_t pid;
-	uint64_t start; /* of the process, in ticks since the system's */
-	bool here;      /* on this host */
+	uint64_t start; /* start time of the process, in ticks since boot */
+	bool here;      /* the process ran on this host */
 };
 bool recording_owner(struct arena *a, struct str file, struct owner *o);
 
-/* Does the process still run? Of other hosts nobody knows: no. */
+/* True if the process still runs; false for processes of other hosts. */
 bool recording_lives(struct arena *a, const struct owner *o);
 
 /* ---- record report ---- */
 
-/* Summary of a finished recording, printed after the program: how much was recorded, what is
- * missing, what to type next. Independent of the options of record and of how the program was
- * started. */
+/* Summary of a finished recording, printed after the program: the amount recorded, losses, the next
+ * command to type. Independent of the options of record and of the way the program was started. */
 
 struct record_report {
 	struct arena *a;
 	struct str folder;
-	struct intern before; /* spools and logs of an earlier recording */
+	struct intern before; /* recordings and logs of an earlier run */
 };
 
-/* Before the program runs: what is in the folder by then is left out of the report. */
+/* Call before the program runs: files present by then are excluded from the report. */
 bool record_report_begin(
         struct record_report *r, struct arena *a, struct str folder, struct err *e);
 
-/* Waits so many milliseconds at most until all processes have closed their spools (by follow_wait:
- * not behind follow_end), then reports. dir: the folder as the person calls it. */
+/* Waits at most that many milliseconds until all processes have closed their recordings (by
+ * follow_wait: call before follow_end), then reports. dir: the folder as the user gave it. */
 void record_report_end(struct record_report *r, int64_t wait, struct str dir, struct notes *to);
 
 #endif

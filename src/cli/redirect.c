@@ -66,7 +66,7 @@ bool redirect_split(struct redirect *l, struct str text, struct err *e)
 	return true;
 }
 
-/* The work ended early: nothing is left behind. */
+/* Removes partial output if the work ended early. */
 static void drop(void *what)
 {
 	struct redirect *l = what;
@@ -112,7 +112,7 @@ bool redirect_close(struct redirect *l, bool ok, struct err *e)
 		return false;
 	}
 	work_unguard(e->a->work, &l->guard);
-	/* A reader that stops, such as a pager that was left, is not an error. */
+	/* A reader that stops early, such as a closed pager, is not an error. */
 	if (l->to == REDIRECT_PROGRAM) {
 		struct err unread = { .a = e->a };
 		sink_close(l->sink, &unread);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of a line that says where its text goes: "| less", "> file", ">> file". Only a word that
- * is exactly |, > or >> counts: patterns hold bars.
+ * The redirection at the end of a line: "| less", "> file", ">> file". Only the separate words |, >
+ * and >> count, because patterns contain bars.
  */
 #ifndef TFPROF_CLI_REDIRECT_H
 #define TFPROF_CLI_REDIRECT_H
@@ -12,9 +12,9 @@
 enum redirect_to { REDIRECT_NONE, REDIRECT_PROGRAM, REDIRECT_FILE, REDIRECT_APPEND };
 
 struct redirect {
-	struct str command; /* what is left of the line */
+	struct str command; /* the line without the redirection */
 	enum redirect_to to;
-	struct strs words; /* the program and its words, or the file */
+	struct strs words; /* the program and its arguments, or the file */
 	/* While it is open. */
 	struct sink *sink;
 	struct child child;
@@ -22,13 +22,14 @@ struct redirect {
 	struct guard guard;
 };
 
-/* Reads the end of text. The words live in e->a. */
+/* Parses the end of text. The words live in e->a. */
 bool redirect_split(struct redirect *l, struct str text, struct err *e);
 
-/* Opens where the text goes, unless that is the screen. Closes itself if the work ends early. */
+/* Opens the destination, unless it is the terminal. It is closed automatically if the work ends
+ * early. */
 bool redirect_open(struct redirect *l, struct err *e);
 
-/* Writes what is left and closes; ok: the command succeeded. */
+/* Flushes and closes; ok: the command succeeded. */
 bool redirect_close(struct redirect *l, bool ok, struct err *e);
 
 #endif

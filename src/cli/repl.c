@@ -15,7 +15,7 @@
 #include "cli/prompt.h"
 #include "cli/signals.h"
 
-/* On a terminal, without what could steer it. */
+/* Prints to a terminal, escaping characters that could control it. */
 static void say(struct session *s, struct str text)
 {
 	struct sb b = sb_in(&s->query_arena);
@@ -64,7 +64,7 @@ struct one_line {
 	bool prompt, ends;
 };
 
-/* One line, its answer to where its end says. */
+/* Runs one line and redirects its output. */
 static bool run_line(struct session *s, void *ctx)
 {
 	struct one_line *one = ctx;
@@ -91,12 +91,11 @@ static bool run_one(struct session *s, struct one_line *one)
 	bool ok = session_guard(s, run_line, one);
 
 	screen_end(one->screen);
-	screen_cancel(one->screen, NULL); /* the session may be closed next */
+	screen_cancel(one->screen, NULL); /* the session may be closed by the next line */
 	return ok;
 }
 
-/* A line of a script without what other systems put around it: a carriage return at its end, a
- * byte order mark before the first. */
+/* Removes a carriage return at the end, and a byte order mark before the first line. */
 static struct str script_line(const char *text, size_t n, bool first)
 {
 	struct str line = { text, n };
@@ -108,7 +107,7 @@ static struct str script_line(const char *text, size_t n, bool first)
 	return first && str_starts(line, S("\xef\xbb\xbf")) ? str_sub(line, 3, SIZE_MAX) : line;
 }
 
-/* Lines of a script. */
+/* Runs the lines of a script. */
 static bool run_script(struct jobs *jobs, struct screen *screen, size_t *lines)
 {
 	struct session *s = jobs_now(jobs);
@@ -149,7 +148,7 @@ static void repeat_line(struct str *line, char **last)
 	}
 }
 
-/* Lines of a person. Ctrl-C ends what is running, and that alone. */
+/* Runs the lines of a person. Ctrl-C ends only the running command. */
 static bool run_prompt(struct jobs *jobs, struct screen *screen, size_t *lines)
 {
 	struct session *s = jobs_now(jobs);

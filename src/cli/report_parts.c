@@ -14,7 +14,7 @@
 #define DIFF_COLUMNS "micros,accelerator_micros,cpu_micros,bytes,peak_bytes,params,float_ops"
 #define ALL_LEVELS   "1000000"
 #define KERNELS      "10000"
-#define STEPS_SHOWN  100 /* whose totals the overview shows */
+#define STEPS_SHOWN  100 /* the view whose totals the overview shows */
 #define STR_WORDS(...)                                                                             \
 	(const char *const[])                                                                      \
 	{                                                                                          \
@@ -23,7 +23,7 @@
 
 /* ---- loading ---- */
 
-/* Is the file a part of a profile: a graph, a step, an op log? */
+/* True if the file is a part of a profile: a graph, a step, an op log. */
 static bool is_part(struct session *s, struct str path, bool *is)
 {
 	const struct unsupported_format *unsupported;
@@ -132,7 +132,7 @@ static void add_table(struct session *s, struct report_parts *p, const char *nam
 	add_words(s, &x->words, STR_WORDS("-output", "json"));
 }
 
-/* What only a recording has. */
+/* Parts that only a recording has. */
 static void add_recording(struct session *s, struct report_parts *p)
 {
 	bool recording = p->files.n == 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The parts of a report: command lines whose documents the page shows. The command report writes
- * all of them into a file, the command serve answers them one by one.
+ * all of them into a file; the command serve answers them one by one.
  */
 #ifndef TFPROF_CLI_REPORT_PARTS_H
 #define TFPROF_CLI_REPORT_PARTS_H
@@ -28,7 +28,7 @@ bool report_load(struct session *s, const struct strs *files, const struct opts 
 /* Lists the parts that the loaded input has. Each call begins anew. */
 void report_list(struct session *s, struct report_parts *p);
 
-/* Writes the document of a part. False: it has none, s->error says why. */
+/* Writes the document of a part. On failure s->error has the reason. */
 bool report_write(struct session *s, const struct strs *words, struct sink *out);
 
 #endif

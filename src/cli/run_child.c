@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See run_child.h. Signals are blocked and waited for, so that each says who sent it: what comes
- * from the terminal (SI_KERNEL) has reached the whole process group, and with it the program,
+ * See run_child.h. Signals are blocked and received with sigwaitinfo, which gives the sender: a
+ * signal from the terminal (SI_KERNEL) has reached the whole process group, including the program,
  * already.
  */
 #define _GNU_SOURCE 1
@@ -15,8 +15,8 @@
 
 #include "cli/spawn.h"
 
-/* All that a process is sent to tell it something: not what its own faults raise, nor what only
- * its own reading and writing brings. */
+/* Signals sent to a process as a message: not those raised by its own faults or its own reading and
+ * writing. */
 static void choose(sigset_t *set)
 {
 	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS,
@@ -27,7 +27,7 @@ static void choose(sigset_t *set)
 		sigdelset(set, own[i]);
 }
 
-/* ---- starting ---- */
+/* ---- start ---- */
 
 static _Noreturn void become(
         char **argv, const struct follow *f, const struct sigaction *child, int tell)
@@ -46,7 +46,7 @@ static _Noreturn void become(
 	_exit(FOLLOW_NOT_FOUND);
 }
 
-/* 0, or what exec said; the child is reaped then. */
+/* Returns 0, or the errno of exec; the child is then reaped. */
 static int start(struct follow *f, char **argv, const struct sigaction *child)
 {
 	int ends[2], e = 0;
@@ -70,9 +70,9 @@ static int start(struct follow *f, char **argv, const struct sigaction *child)
 	return spawn_error(argv[0], e);
 }
 
-/* ---- until it ends ---- */
+/* ---- wait ---- */
 
-/* Stops us as the signal does, until somebody lets us go on. */
+/* Stops this process as the signal would, until it is continued. */
 static void stop(int number)
 {
 	struct sigaction normal = { .sa_handler = SIG_DFL }, before;
@@ -92,7 +92,7 @@ static void stop(int number)
 	sigaction(number, &before, NULL);
 }
 
-/* Has somebody let us go on since? A stop would forget it. */
+/* True if we were continued since; a stop would lose that signal. */
 static bool may_go_on(void)
 {
 	sigset_t waiting;
@@ -100,7 +100,7 @@ static bool may_go_on(void)
 	return !sigpending(&waiting) && sigismember(&waiting, SIGCONT) > 0;
 }
 
-/* Does a person at a terminal wait for us? */
+/* True if this process runs in the foreground of a terminal. */
 static bool in_front(void)
 {
 	int fd = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -111,14 +111,14 @@ static bool in_front(void)
 	return yes;
 }
 
-/* The program did something. True if that was its end. */
+/* Handles a change of the child's state. True if it has ended. */
 static bool look(struct follow *f)
 {
 	int status;
 	pid_t pid = waitpid(f->pid, &status, WNOHANG | WUNTRACED);
 
 	if (pid < 0 && errno != EINTR) {
-		f->status = FOLLOW_NOT_FOUND; /* somebody else has reaped it */
+		f->status = FOLLOW_NOT_FOUND; /* reaped elsewhere */
 		return true;
 	}
 	if (pid != f->pid)

@@ -23,7 +23,8 @@ void screen_cancel(struct screen *s, const atomic_bool *cancel)
 	s->a.work->account->cancel = cancel;
 }
 
-/* PAGER in words; else less, told to leave short texts and colours alone. */
+/* Returns PAGER split into words; by default less, which is told to leave short texts and colours
+ * alone. */
 static bool start_pager(struct screen *s)
 {
 	const char *name = getenv("PAGER");
@@ -56,12 +57,12 @@ static bool let_go(struct screen *s)
 	return sink_ok(to);
 }
 
-/* Rows of the terminal that the lines since `from` take. */
+/* Returns the rows of the terminal that the lines since `from` take. */
 static size_t rows_of(const struct screen *s, size_t from)
 {
 	size_t columns = s->layout.term.columns, wide = 0, rows = 0;
 
-	for (size_t i = from; i < s->held.n; i++) { /* colours take no room */
+	for (size_t i = from; i < s->held.n; i++) { /* colour codes take no columns */
 		if (s->held.p[i] == '\n') {
 			rows += columns && wide > columns ? (wide - 1) / columns + 1 : 1;
 			wide = 0;
@@ -75,7 +76,7 @@ static size_t rows_of(const struct screen *s, size_t from)
 	return rows;
 }
 
-/* Counts the rows that have been added to what is held, and shows what is enough for a screen. */
+/* Counts the rows added to the held text, and shows it once it fills a screen. */
 static bool added(struct screen *s, size_t from)
 {
 	s->held_lines += rows_of(s, from);
@@ -158,7 +159,7 @@ void screen_end(struct screen *s)
 		if (!stopped)
 			layout_end(&s->layout, &s->held);
 		s->held_lines += rows_of(s, from);
-		if (s->line.n && !stopped) { /* a last line without its end */
+		if (s->line.n && !stopped) { /* a last line without newline */
 			layout_text(&s->layout, sb_str(&s->line), &s->held);
 			s->held.n--;
 		}

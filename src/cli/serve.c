@@ -31,7 +31,7 @@
 #define TICK_US        200000
 
 struct server {
-	struct session *s; /* that of the command */
+	struct session *s; /* exit status of the command */
 	struct session *q; /* that has the input and answers */
 	struct report_parts parts;
 	struct event_base *base;
@@ -93,7 +93,7 @@ struct answer_ask {
 	struct sink *out;
 };
 
-/* Views and tables may be asked with any options but those that write files. */
+/* Views and tables accept any options except those that write files. */
 static bool may_run(struct session *q, const struct request *r)
 {
 	const struct command *c = r->command;
@@ -260,7 +260,7 @@ static bool load(struct session *q, void *ctx)
 	       (v->parts.compares || session_seal(q));
 }
 
-/* The page asks the server instead of reading its own data, which its policy has to allow. */
+/* The page queries the server instead of reading embedded data; its policy must allow that. */
 static struct str live_page(struct arena *a)
 {
 	struct str head = str_make(web_head, web_head_size),

@@ -11,14 +11,15 @@
 #define READ_ONLY    405
 #define TARGET_LIMIT 414
 
-/* A page of another site that reaches us by a name of its own (DNS rebinding) says that name. */
+/* A page of another site that reaches us under its own name (DNS rebinding) sends that name. */
 static bool is_host(struct str host, unsigned port, struct arena *a)
 {
 	return str_eq(host, str_fmt(a, "127.0.0.1:%u", port)) ||
 	       str_eq(host, str_fmt(a, "localhost:%u", port));
 }
 
-/* Is the request from our own page, or typed by a person? Other programs send neither header. */
+/* True if the request comes from our own page or was typed by a person. Other programs send neither
+ * header. */
 static bool is_own(const struct serve_request *r, unsigned port, struct arena *a)
 {
 	struct str scheme = S("http://");
@@ -30,7 +31,7 @@ static bool is_own(const struct serve_request *r, unsigned port, struct arena *a
 	       str_eq(r->fetch_site, S("none"));
 }
 
-/* Compares in a time that says nothing about the token. */
+/* Compares in constant time. */
 static bool is_token(struct str given, const char *token)
 {
 	unsigned different = given.n != SERVE_TOKEN;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Checks and takes apart the requests of the command serve. Touches no socket and no session.
+ * Parses and checks the requests of the command serve. Uses neither sockets nor sessions.
  *
  *   GET /TOKEN/                    the page
- *   GET /TOKEN/v1/index            what the page can ask for
+ *   GET /TOKEN/v1/index            the requests the page can make
  *   GET /TOKEN/v1/run?w=op&w=...   the document of a command line
  */
 #ifndef TFPROF_CLI_SERVE_REQUEST_H
@@ -15,7 +15,7 @@
 #define SERVE_TARGET_MAX 16384 /* bytes of a request's target */
 #define SERVE_WORDS_MAX  64
 
-/* What a request says; a header that is absent is STR_NONE. */
+/* Parts of a request; a missing header is STR_NONE. */
 struct serve_request {
 	bool reads; /* GET or HEAD */
 	struct str target, host, origin, fetch_site;

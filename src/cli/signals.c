@@ -15,7 +15,7 @@ static volatile sig_atomic_t came;
 
 static void on_signal(int number)
 {
-	/* A thread of its own may be in here while the command ends. */
+	/* Another thread may be in here while the command ends. */
 	struct session *s = running;
 
 	came = number;

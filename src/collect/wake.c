@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two futexes. The writer's word is 1 from the first call until the writer has seen it, so many
+ * Two futexes. The writer's word is 1 from the first call until the writer has seen it, so repeated
  * calls cost one system call.
  */
 #define _GNU_SOURCE

@@ -139,7 +139,7 @@ static size_t differences(const struct arrays *x, size_t a, size_t b, size_t mos
 	return n;
 }
 
-/* Writes what differs from an earlier column of the same kind. */
+/* Writes the differences from an earlier column of the same kind. */
 static void put_difference(const struct arrays *x, size_t column, size_t base, struct json *j)
 {
 	const int64_t *v = x->cells.v;

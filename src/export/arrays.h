@@ -37,7 +37,7 @@ void arrays_init(struct arrays *x, struct arena *a, const bool *real, size_t n_c
 /* The next cell. */
 void arrays_i64(struct arrays *x, int64_t v);
 void arrays_real(struct arrays *x, double v);
-void arrays_text(struct arrays *x, struct str s); /* any bytes; those that are not UTF-8 as \xNN */
+void arrays_text(struct arrays *x, struct str s); /* any bytes; invalid UTF-8 as \xNN */
 void arrays_list(struct arrays *x, const struct strs *v);
 
 /* Writes the members into the object that is open. */

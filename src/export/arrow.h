@@ -19,8 +19,8 @@
 #include "export/arrow_abi.h"
 #include "export/column.h"
 
-#define ARROW_ROWS     65536             /* rows of a batch unless another number is asked for */
-#define ARROW_ROWS_MAX (1 << 24)         /* the largest number that can be asked for */
+#define ARROW_ROWS     65536             /* default number of rows of a batch */
+#define ARROW_ROWS_MAX (1 << 24)         /* largest number of rows of a batch */
 #define ARROW_TEXT_MAX ((size_t)1 << 30) /* bytes of distinct texts in a column of a batch */
 
 /* One column of the batch under construction. */
@@ -45,7 +45,7 @@ struct arrow_build {
 	bool too_long;                /* one text alone is longer than that: the batch fails */
 };
 
-/* Begins a batch in a. rows: at most so many; 0: ARROW_ROWS. */
+/* Begins a batch in a. rows: maximum number; 0: ARROW_ROWS. */
 void arrow_begin(struct arrow_build *b, struct arena *a, const struct column *columns, size_t n,
         size_t rows);
 

@@ -136,7 +136,7 @@ static void put_column(
 		to->metadata = metadata;
 }
 
-/* What arrow_schema is given. */
+/* Input of arrow_schema. */
 struct described {
 	const struct column *columns;
 	const char *const *docs;

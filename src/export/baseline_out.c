@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A model as a baseline, the text that model/read_baseline.c reads: nodes in byte order of their
- * names, nothing that differs from one writing to the next.
+ * Writes a model as a baseline, the text format that model/read_baseline.c reads: nodes in byte
+ * order of their names, nothing that varies from one run to the next.
  */
 #include "base/fmt.h"
 #include "model/read.h"

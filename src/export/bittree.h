@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sets of numbers as bits, with bits over the words of bits, so that the next member is found in a
- * few steps however far it is. Header only.
+ * Sets of numbers as bits, with higher levels of bits over the words below, so the next member is
+ * found in a few steps however far away it is. Header only.
  */
 #ifndef TFPROF_EXPORT_BITTREE_H
 #define TFPROF_EXPORT_BITTREE_H
 
 #include "base/arena.h"
 
-#define BITTREE_LEVELS 6 /* 64^6 bits and more than there can be */
+#define BITTREE_LEVELS 6 /* 64^6 bits, more than ever needed */
 #define BITTREE_WORD   64
 
-/* Every level has a word more than its bits need, so that one may ask from the end on. */
+/* Every level has one word more than its bits need, so searches may start at the end. */
 struct bittree {
-	uint64_t *level[BITTREE_LEVELS]; /* a bit of level i + 1: some bit of that word of level i
-	                                    is set */
+	uint64_t *level[BITTREE_LEVELS]; /* a bit of level i + 1 is set if any bit of that word of
+	                                    level i is set */
 };
 
-/* Empty, with room for n bits. */
+/* Makes an empty set with room for n bits. */
 static inline void bittree_init(struct bittree *b, size_t n, struct arena *a)
 {
 	for (int i = 0; i < BITTREE_LEVELS; i++) {
@@ -48,7 +48,7 @@ static inline void bittree_clear(struct bittree *b, size_t at)
 	}
 }
 
-/* The first bit set from `at` on, or SIZE_MAX. */
+/* Returns the first bit set from `at` on, or SIZE_MAX. */
 static inline size_t bittree_next(const struct bittree *b, size_t at)
 {
 	int i = 0;

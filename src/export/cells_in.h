@@ -13,7 +13,7 @@ struct cells {
 	size_t n;
 };
 
-/* Reads the columns; they live in a, and their names where the bytes lie. */
+/* Reads the columns; they live in a, their names in the given bytes. */
 void cells_open(struct cells *c, struct str bytes, struct arena *a);
 
 /* Puts rows until the batch is full or the cells end. */

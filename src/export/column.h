@@ -12,7 +12,7 @@ enum column_type { COLUMN_TEXT, COLUMN_LIST, COLUMN_INTEGER, COLUMN_REAL, COLUMN
 struct column {
 	struct str name;
 	enum column_type type;
-	const char *unit; /* NULL: none; nothing is scaled by it */
+	const char *unit; /* NULL: none; numbers are not scaled by it */
 };
 
 #endif

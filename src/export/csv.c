@@ -6,7 +6,7 @@
 
 enum { PLAIN, QUOTE, ESCAPE };
 
-/* How a byte may stand in a cell. */
+/* Kinds of bytes in a cell. */
 static int judge(uint8_t c)
 {
 	if (c == '"' || c == ',' || c == '\n' || c == '\r')
@@ -14,7 +14,7 @@ static int judge(uint8_t c)
 	return (c < 0x20 && c != '\t') || c == 0x7f ? ESCAPE : PLAIN;
 }
 
-/* True if spreadsheets may take the text for a formula. */
+/* True if spreadsheets may run the text as a formula. */
 static bool is_formula(struct str s)
 {
 	static const char *const begins[] = { "=", "+", "-", "@", "\t", "\r", "\n", "\uff1d",

@@ -11,7 +11,7 @@ enum { NOTE_TOO_DEEP = 0x710 }; /* kind of note */
 
 #define VIEW_SCHEMA   "tfprof/view"
 #define ADVICE_SCHEMA "tfprof/advice"
-#define VERSION       1 /* of both; a new member needs no new one */
+#define VERSION       1 /* of both; new members do not increase it */
 
 bool out_is_data(enum output_kind kind)
 {
@@ -48,7 +48,7 @@ static void put_steps(struct document *d, const struct query *q)
 	json_object_end(&d->j);
 }
 
-/* How many entries there are, and what keeps which of them from being rows. */
+/* Counts the entries, and the hidden ones by reason. */
 static void put_truncation(struct document *d, const struct result *r)
 {
 	static const char *const names[HIDDEN_N] = { [HIDDEN_START] = "start",
@@ -69,7 +69,7 @@ static void put_truncation(struct document *d, const struct result *r)
 	json_object_end(&d->j);
 }
 
-/* Totals of the root, which op shows in no row. */
+/* Totals of the root, which op does not show as a row. */
 static void put_totals(struct document *d, const struct rows *x)
 {
 	document_key(d, "total");
@@ -82,7 +82,7 @@ static void put_totals(struct document *d, const struct rows *x)
 	json_object_end(&d->j);
 }
 
-/* The workers whose steps those are; of a single file none. */
+/* Lists the workers of the steps; none for a single file. */
 static void put_workers(struct document *d, const struct query *q)
 {
 	document_key(d, "workers");
@@ -115,7 +115,7 @@ static void put_document(struct rows *x, struct emit *to, struct sink *s)
 	document_end(&d);
 }
 
-/* Of the kinds that cannot say so themselves. */
+/* For kinds that have no error of their own. */
 static void note_depth(const struct result *r, struct notes *notes)
 {
 	unsigned n = r->hidden[HIDDEN_DEPTH];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A difference as csv, md, ndjson and json: a row for each shown entry. What a side does not have
- * is null, and so is a ratio with nothing to divide by; `state` has the word for it.
+ * A difference as csv, md, ndjson and json: a row for each shown entry. Numbers that a side lacks
+ * are null, and so is a ratio with a divisor of 0; `state` says why.
  *
  *   path, renamed, parent, depth, state | for each metric: own_ and total_ of each side, then
  *   difference_ and ratio_
@@ -74,7 +74,7 @@ static void put_metric(const struct diff *d, uint32_t row, uint32_t k, struct sh
 		sheet_null(to);
 }
 
-/* Name of the entry on the last side; empty if that side lacks it. */
+/* Returns the name of the entry on the last side; empty if that side lacks it. */
 static struct str last_name(const struct compare *c, uint32_t entry)
 {
 	uint32_t s = c->sides - 1;

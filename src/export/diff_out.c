@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The forms of a difference, and its timeline: a flame chart of total times
- * with a process for each side, in which the same entries stand one below the other.
+ * The output forms of a difference, and its timeline: a flame chart of total times with a process
+ * for each side, in which equal entries are aligned.
  */
 #include "export/diff_out.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- timeline ---- */
 
-/* The value that is a time: whoever asks for a timeline asks for one. */
+/* Returns the value that is a time; a timeline always has one. */
 static uint32_t time_column(const struct diff_ask *ask)
 {
 	uint32_t k = 0;
@@ -23,10 +23,10 @@ static uint32_t time_column(const struct diff_ask *ask)
 	return k;
 }
 
-/* The room of each row: what the widest side takes, or all that is below it together. */
+/* Computes the width of each row: that of the widest side, or of all its children together. */
 static int64_t *find_widths(const struct diff *d, uint32_t k, struct arena *a)
 {
-	int64_t *width = ARENA_ARRAY(a, d->n, int64_t); /* first the sum of the rows below */
+	int64_t *width = ARENA_ARRAY(a, d->n, int64_t); /* first the sum of the children */
 
 	for (uint32_t row = d->n; row-- > 0;) {
 		for (uint32_t s = 0; s < d->ask->c->sides; s++) {

@@ -20,7 +20,7 @@ struct diff_answer {
 	size_t n_gates;
 };
 
-/* Writes it as the options' output asks; for a timeline the metrics have micros among them. */
+/* Writes it in the options' output; for a timeline the metrics include micros. */
 bool diff_write(const struct diff_answer *x, struct emit *to, struct err *e);
 
 /* Its forms. */
@@ -30,11 +30,11 @@ bool rows_diff(const struct exported *x, enum sheet_form form, struct sink *s, s
         struct err *e);
 bool timeline_diff(const struct diff_answer *x, struct emit *to, struct err *e);
 
-/* " (left:6220MB right:2840MB) +3380MB x2.2": value k of a row; of several with its name, and with
- * a comma behind the one before. */
+/* Appends " (left:6220MB right:2840MB) +3380MB x2.2": value k of a row. With several values each
+ * has its name, separated by commas. */
 void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k);
 
-/* The name of a row, with its other name where it was renamed. */
+/* Returns the name of a row, with its other name if it was renamed. */
 void diff_name(struct sb *b, const struct diff *d, uint32_t row);
 
 #endif

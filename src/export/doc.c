@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text before the rows of a view (B§1.7).
+ * The text before the rows of a view.
  */
 #include "export/out.h"
 
@@ -10,8 +10,8 @@ static const char *const MISSING_STREAMS =
         "If you found your operation missing accelerator time, consider to post to "
         "discuss@tensorflow.org!\n\n";
 
-/* Writes the lines of the selected metrics, in byte order of their names; unknown names among them.
- */
+/* Writes the lines of the selected metrics, in byte order of their names; unknown names are
+ * included. */
 static void put_metrics(struct sink *to, struct arena *a, const struct select *s)
 {
 	enum metric_id order[M_N];

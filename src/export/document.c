@@ -4,7 +4,7 @@
  */
 #include "export/document.h"
 
-/* Members of the document itself begin lines. */
+/* Members of the document itself start a new line. */
 void document_key(struct document *d, const char *name)
 {
 	if (d->j.depth == 1)
@@ -79,7 +79,7 @@ static void put_list(struct document *d, const struct strs *v)
 	json_array_end(&d->j);
 }
 
-/* Lists as arrays, numbers and truths as they are, the rest as it would be typed. */
+/* Writes lists as arrays, numbers and booleans as they are, other values as typed. */
 static void put_option(struct document *d, const struct opts *o, const struct option *row)
 {
 	struct sb b = sb_in(d->a);

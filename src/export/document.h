@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The common head of JSON documents: name and version of the schema, the tool, sources, options,
- * notes. Between document_begin and document_end the caller adds members of its own.
+ * notes. Between document_begin and document_end the caller adds further members.
  */
 #ifndef TFPROF_EXPORT_DOCUMENT_H
 #define TFPROF_EXPORT_DOCUMENT_H
@@ -16,14 +16,14 @@ struct document {
 	bool arrays; /* document_rows writes rows as parallel arrays */
 };
 
-/* schema: "tfprof/view"; the file is docs/schema/<the part behind the slash>.json. */
+/* schema: "tfprof/view"; its file is docs/schema/<the part after the slash>.json. */
 void document_begin(
         struct document *d, struct sink *to, struct arena *a, const char *schema, int64_t version);
 void document_end(struct document *d);
 
-void document_key(struct document *d, const char *key); /* of what d->j is given next */
-void document_text(struct document *d, const char *key, struct str value); /* any bytes */
-void document_word(struct document *d, struct str value); /* the same, in an array */
+void document_key(struct document *d, const char *key); /* key of the next value of d->j */
+void document_text(struct document *d, const char *key, struct str value); /* any bytes, escaped */
+void document_word(struct document *d, struct str value); /* likewise, in an array */
 void document_i64(struct document *d, const char *key, int64_t value);
 
 /* "sources": [...], "options": {...}, "warnings": [...]. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables with fixed columns (table.def), equal for every input: of a trace where one is loaded,
- * else of the steps of the model. Rows are made while they are asked for.
+ * Tables with fixed columns (table.def), equal for every input: from a trace if one is loaded,
+ * otherwise from the steps of the model. Rows are made on demand.
  */
 #ifndef TFPROF_EXPORT_FIXED_TABLES_H
 #define TFPROF_EXPORT_FIXED_TABLES_H
@@ -33,14 +33,14 @@ struct table_reader {
 	const struct model *m;
 	const struct trace *t;  /* NULL: there is none, or several workers are loaded */
 	struct str run, worker; /* worker: where the model has no names of workers; may be NULL */
-	bool recording;         /* the model is that of a recording */
+	bool recording;         /* the model came from a recording */
 	struct arena *a;        /* lives as long as the reader */
 	table_fill *fill;
 	size_t at[2]; /* where the next row comes from, as the table counts */
 	void *state;  /* of the table */
 };
 
-/* Begins a table: makes what it needs in x->a. */
+/* Begins a table: prepares its data in x->a. */
 void table_begin(struct table_reader *x);
 
 #define TABLE(name, doc, open, ...) table_fill *open(struct table_reader *x);

@@ -4,7 +4,7 @@
  */
 #include "export/diff_out.h"
 
-#define DIFFERENCES_MAX 10 /* without gates: so many annotations of differences */
+#define DIFFERENCES_MAX 10 /* without gates: largest number of annotated differences */
 
 /* ---- GitHub ---- */
 
@@ -29,7 +29,7 @@ static void put_annotation(struct sink *to, const char *kind, struct str title, 
 	sink_char(to, '\n');
 }
 
-/* Without gates the largest differences are told: those of rows with none below. */
+/* Without gates, annotates the largest differences: rows without children. */
 static void put_differences(const struct diff_answer *x, struct sink *to, struct arena *a)
 {
 	const struct diff *d = x->d;
@@ -73,7 +73,7 @@ bool github_write(const struct exported *x, struct emit *to, struct err *e)
 
 /* ---- JUnit ---- */
 
-/* Text of XML 1.0: markup as entities; what it cannot hold as \xNN. */
+/* Writes text of XML 1.0: markup as entities, invalid characters as \xNN. */
 static void put_xml(struct sink *to, struct sb *b, struct str s)
 {
 	b->n = 0;

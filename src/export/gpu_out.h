@@ -8,8 +8,8 @@
 #include "export/sheet.h"
 #include "view/gpu_use.h"
 
-/* columns: of the terminal, longer names lose their middle; 0: they stay whole. top: so many
- * kernels. Both also for the others below. */
+/* columns: width of the terminal, longer names lose their middle; 0: names stay whole. top: number
+ * of kernels. Both also for the functions below. */
 void gpu_text(const struct gpu_use *u, size_t top, unsigned columns, struct sink *to);
 void gpu_json(const struct gpu_use *u, size_t top, struct sink *to);
 

@@ -211,7 +211,7 @@ static int by_device_time(const void *ctx, uint32_t a, uint32_t b)
 	return x != y ? x < y ? 1 : -1 : 0;
 }
 
-/* The first range stands for what is in none. */
+/* The first range holds everything outside of ranges. */
 static void rows_ranges(const struct gpu_use *u, struct table *to)
 {
 	const uint32_t *order = sort_order(u->a, u->ranges.n, by_device_time, u);
@@ -229,7 +229,7 @@ static void rows_ranges(const struct gpu_use *u, struct table *to)
 	}
 }
 
-/* When boundary i begins, to when it ends: that of the profiler, or the next one. */
+/* Interval from boundary i to its end: the profiler's stop, or the next boundary. */
 static void put_step_time(const struct recorded_process *p, size_t i, struct table *to)
 {
 	uint64_t end = 0;
@@ -248,7 +248,7 @@ static void put_step_time(const struct recorded_process *p, size_t i, struct tab
 		put_count(to, end - p->boundaries.v[i]);
 }
 
-/* With --keep-warmup step 0 is what came before the first boundary. */
+/* With --keep-warmup step 0 is the time before the first boundary. */
 static void rows_steps_of(const struct gpu_use *u, const struct gpu_process *x, struct table *to)
 {
 	const struct recorded_process *p = x->from;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables of what GPUs did: one description each, from which text, CSV, Markdown and JSON are made.
+ * Tables of GPU activity: one description each, from which text, CSV, Markdown and JSON are made.
  */
 #ifndef TFPROF_EXPORT_GPU_TABLES_H
 #define TFPROF_EXPORT_GPU_TABLES_H
@@ -30,8 +30,8 @@ struct gpu_table {
 extern const struct gpu_table gpu_tables[];
 extern const size_t gpu_tables_n;
 
-/* The tables that are not empty, aligned. top: so many rows each. columns: of the terminal, a name
- * at the end of a longer line loses its middle; 0: none does. */
+/* Writes the tables that are not empty, aligned. top: number of rows each. columns: width of the
+ * terminal; a name at the end of a longer line loses its middle; 0: never. */
 void gpu_tables_text(const struct gpu_use *u, size_t top, unsigned columns, struct sink *to);
 /* Says how many rows were left out, if any. */
 void gpu_put_rest(size_t rows, size_t top, struct sink *to);

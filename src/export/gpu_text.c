@@ -13,7 +13,7 @@
 #define NAME_MIN  12  /* a name is not shortened below this */
 #define NUMBERS   67  /* columns of the numbers before a name */
 #define NARROW    100 /* terminals below have no room for all numbers beside a name */
-#define LEFT_OUT  14  /* columns of those that they do without: min and stddev */
+#define LEFT_OUT  14  /* columns that these tables omit: min and stddev */
 
 struct page {
 	const struct gpu_use *u;
@@ -50,7 +50,7 @@ static const char *percent(struct page *p, int64_t part, int64_t whole)
 	return str_z(p->a, str_fmt(p->a, "%.1f%%", share));
 }
 
-/* So many bytes in so many nanoseconds. */
+/* Appends the rate of a number of bytes in a number of nanoseconds. */
 static const char *rate(struct page *p, int64_t bytes, int64_t ns)
 {
 	if (ns <= 0)
@@ -219,7 +219,7 @@ static void put_table(
 	sink_char(p->to, '\n');
 }
 
-/* ---- what is missing ---- */
+/* ---- losses ---- */
 
 static void put_missing(struct page *p)
 {

@@ -16,8 +16,7 @@ struct hottest_table {
 };
 
 /* Makes the table of the first top rows (0: all) of h, by the metric m, whose value is h->of.
- * brief: text leaves out everything but number, share, calls, mean and name. q names the entries.
- */
+ * brief: text has only number, share, calls, mean and name. q names the entries. */
 void hottest_fill(struct hottest_table *t, const struct query *q, const struct hottest *h,
         enum metric_id m, size_t top, bool brief);
 

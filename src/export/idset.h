@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sets of ids below a bound, as bits, that say of each which one it is in ascending order: a column
- * by member in little more than a bit for each id. Header only.
+ * Sets of ids below a bound, as bits, that return each member's rank in ascending order: a column
+ * by member costs little more than a bit per id. Header only.
  */
 #ifndef TFPROF_EXPORT_IDSET_H
 #define TFPROF_EXPORT_IDSET_H
@@ -13,13 +13,13 @@
 struct idset {
 	struct idset_word {
 		uint64_t bits;
-		uint32_t before; /* members of all words before */
+		uint32_t before; /* number of members in all earlier words */
 	} * word;
 	size_t n_words;
 	uint32_t n;
 };
 
-/* Room for ids below `bound`, none of them in it. */
+/* Makes an empty set for ids below `bound`. */
 static inline struct idset idset_new(struct arena *a, size_t bound)
 {
 	size_t n = bound / IDSET_WORD + 1;
@@ -32,7 +32,7 @@ static inline void idset_add(struct idset *s, uint32_t id)
 	s->word[id / IDSET_WORD].bits |= (uint64_t)1 << id % IDSET_WORD;
 }
 
-/* To be called once, when all are in it: before that there is no order to ask for. */
+/* Call once, after the last id was added and before the first idset_rank. */
 static inline void idset_count(struct idset *s)
 {
 	for (size_t i = 0; i < s->n_words; i++) {
@@ -46,7 +46,7 @@ static inline bool idset_has(const struct idset *s, uint32_t id)
 	return s->word[id / IDSET_WORD].bits >> id % IDSET_WORD & 1;
 }
 
-/* Which member an id is, from 0; UINT32_MAX if it is none. */
+/* Returns the rank of an id among the members, from 0; UINT32_MAX if it is not a member. */
 static inline uint32_t idset_place(const struct idset *s, uint32_t id)
 {
 	const struct idset_word *w = &s->word[id / IDSET_WORD];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Radix sort, lowest digit first; digits that are the same everywhere cost nothing. Only ids move,
- * and the keys that come next are asked for early. Short lists are sorted by insertion.
+ * Radix sort, lowest digit first; digits that are equal everywhere cost nothing. Only ids move, and
+ * the next keys are prefetched. Short lists use insertion sort.
  */
 #include "export/keysort.h"
 
@@ -23,7 +23,7 @@ static void insertion(uint32_t *ids, size_t n, const int64_t *key)
 	}
 }
 
-/* The bits in which keys differ; 0 also if they are in order already. */
+/* Returns the bits in which keys differ; 0 also if the keys are in order already. */
 static uint64_t varying(const uint32_t *ids, size_t n, const int64_t *key)
 {
 	uint64_t bits = 0;
@@ -36,13 +36,13 @@ static uint64_t varying(const uint32_t *ids, size_t n, const int64_t *key)
 	return sorted ? 0 : bits;
 }
 
-/* A digit of a key, as a number of the same order. */
+/* Returns a digit of a key, mapped to keep the order. */
 static size_t digit(int64_t key, unsigned shift)
 {
 	return ((uint64_t)key ^ (uint64_t)1 << 63) >> shift & (DIGITS - 1);
 }
 
-/* One pass: from is distributed to `to` by the digit at shift. */
+/* One pass: distributes from to `to` by the digit at shift. */
 static void distribute(
         const uint32_t *from, uint32_t *to, size_t n, const int64_t *key, unsigned shift)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text as a cell of a Markdown table, as GitHub reads it: nothing in it is markup, and it stays in
- * its cell.
+ * Text as a cell of a Markdown table, as GitHub reads it: free of markup, and confined to its cell.
  */
 #include "export/sheet.h"
 
@@ -12,7 +11,7 @@ static bool is_word(struct str s, size_t i)
 	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c >= 0x80;
 }
 
-/* Does the byte need a backslash? An underscore within a word does not. */
+/* True if the byte needs a backslash. An underscore within a word does not. */
 static bool is_markup(struct str s, size_t i)
 {
 	if (s.p[i] == '_')

@@ -25,7 +25,7 @@ void members_again(struct members *x)
 		memset(x->types_seen, 0, m->strings.n * sizeof *x->types_seen);
 }
 
-/* True the first time that it is asked with this stamp. */
+/* True for the first call with this stamp. */
 static bool first_time(uint32_t *seen, uint32_t stamp)
 {
 	bool first = *seen != stamp;
@@ -34,7 +34,7 @@ static bool first_time(uint32_t *seen, uint32_t stamp)
 	return first;
 }
 
-/* Puts the words in order. */
+/* Sorts the words. */
 static const struct strs *sorted(struct members *x)
 {
 	struct arena_mark mark;
@@ -61,7 +61,7 @@ const struct strs *members_types(struct members *x, uint32_t kept)
 	uint32_t n;
 	const uint32_t *members = view_members(x->q, kept, &n);
 
-	if (!x->types_seen) /* as long as the list of strings: only for those who ask */
+	if (!x->types_seen) /* as long as the list of strings, so allocated on demand */
 		x->types_seen = ARENA_ARRAY(x->a, m->strings.n, uint32_t);
 	x->words.n = 0;
 	for (uint32_t i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Binds the rows of output.def to what writes them.
+ * Binds the rows of output.def to their functions.
  */
 #include "export/out.h"
 
@@ -8,7 +8,7 @@
 
 static const struct export_row {
 	unsigned takes;     /* RESULT_ bits */
-	const char *others; /* the sentence for views, where those are not taken */
+	const char *others; /* the sentence for views, if they are refused */
 	struct str (*accepts)(const struct view_ops *v, const struct query *q);
 	bool (*write)(const struct exported *x, struct emit *to, struct err *e);
 } exports[OUT_N] = {
@@ -39,10 +39,10 @@ bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e)
 	return err_set(e, ERR_STEP, "%.*s", STR(why));
 }
 
-/* ---- forms that many results have ---- */
+/* ---- forms common to many results ---- */
 
-/* Opens where the output goes: its file, else to->out. Quirk 22: an earlier output's file is still
- * named where the answer goes to standard output. */
+/* Opens the destination of the output: its file, otherwise to->out. Quirk 22: an earlier output's
+ * file is still named when the answer goes to standard output. */
 static bool begin(struct sink **s, const struct output *o, struct emit *to, struct err *e)
 {
 	*s = to->out;

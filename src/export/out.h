@@ -9,25 +9,26 @@
 #include "export/sheet.h"
 #include "view/advise.h"
 
-/* Where an answer comes from. Documents say so. */
+/* The source of an answer, for documents. */
 struct source {
 	const char *kind; /* graph, run_meta, op_log, profile, checkpoint */
-	struct str path;  /* as given; of memory: its name, or empty */
-	int64_t step;     /* of run_meta */
+	struct str path;  /* as given; for memory: its name, or empty */
+	int64_t step;     /* steps of run_meta */
 };
 struct origin {
 	const struct source *v;
 	size_t n;
-	const struct notes *loading;  /* remarks of loading */
-	const struct notes *building; /* of the view's tree, when it was built; NULL: none */
-	size_t built; /* so many of the command's remarks are those once more: it built the tree */
+	const struct notes *loading;  /* notes of loading */
+	const struct notes *building; /* notes of building the view's tree; NULL: none */
+	size_t built; /* number of the command's notes that repeat those: it built the tree */
 };
 
-/* Where an output goes. */
+/* The destination of an output. */
 struct emit {
-	bool person;      /* the answer goes to a terminal: names of written files are printed */
-	struct arena *a;  /* scratch; the query's */
-	struct sink *out; /* standard output of the command: text, and what is said beside files */
+	bool person;     /* the answer goes to a terminal: names of written files are printed */
+	struct arena *a; /* scratch; the query's */
+	struct sink
+	        *out; /* standard output of the command: text, and messages about written files */
 	struct notes *notes; /* standard error lines */
 	struct origin from;
 	bool arrays; /* rows of documents are parallel arrays: for a page */
@@ -46,14 +47,14 @@ enum {
 	RESULT_DIFF = 4,
 	RESULT_GPU = 8, /* tables of recordings, of traces and of nodes */
 	RESULT_CHECKPOINT = 16,
-	RESULT_MODEL = 32, /* all that is loaded: convert */
+	RESULT_MODEL = 32, /* everything loaded: convert */
 	RESULT_SUMMARY = 64
 };
 
-/* A result as exports take it: its forms are functions, NULL where it has no such form. */
+/* A result as exports use it: its forms are functions, NULL if it lacks the form. */
 struct exported {
 	unsigned kind;    /* a RESULT_ bit */
-	const char *name; /* of the command, in sentences */
+	const char *name; /* name of the command, for sentences */
 	const void *of;   /* struct result, struct diff_answer, ... by kind */
 	const struct output *output;
 	bool (*text)(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
@@ -63,11 +64,11 @@ struct exported {
 	bool (*files)(const struct exported *x, struct emit *to, struct err *e);
 };
 
-/* Writes the result as its output asks, by the row of output.def; fails if the output does not take
+/* Writes the result in its output, by the row of output.def; fails if the output does not accept
  * such results. */
 bool out_export(const struct exported *x, struct emit *to, struct err *e);
 
-/* The functions of the rows: writing, and the refusal of a view (empty: it is accepted). */
+/* The functions of the rows: writing, and the reason for refusing a view (empty: accepted). */
 #define ROW(id, name, keys, required, flags, takes, others, accepts, write, help)                  \
 	struct str accepts(const struct view_ops *v, const struct query *q);                       \
 	bool write(const struct exported *x, struct emit *to, struct err *e);
@@ -76,21 +77,21 @@ bool out_export(const struct exported *x, struct emit *to, struct err *e);
 /* clang-format on */
 #undef ROW
 
-/* Can the view feed the output that the options ask for? Where not, a note says so in the
- * original's words and *e is ERR_STEP. To be asked before the view is run: what it would say itself
- * about a missing step or missing traces goes first, so the answer is then true. */
+/* True if the view can feed the output of the options. Otherwise a note has the reason in the
+ * original's words and *e is ERR_STEP. Call before the view runs. Returns true for a missing step
+ * or missing traces, because the view itself reports these first. */
 bool out_accepts(const struct view_ops *v, const struct query *q, struct err *e);
 
-/* Writes the answer of a view that out_accepts, as q->o->output asks. */
+/* Writes the answer of a view that out_accepts, in q->o->output. */
 bool out_write(const struct result *r, struct emit *to, struct err *e);
 
-/* The graph timeline of an average: one file for each step that is in it. */
+/* Writes the graph timeline of an average: one file for each of its steps. */
 bool timeline_steps(const struct query *q, struct emit *to, struct err *e);
 
-/* Is the kind one of rows: csv, json, md, ndjson? */
+/* True for rows of numbers: csv, json, md, ndjson. */
 bool out_is_data(enum output_kind kind);
 
-/* The forms of the answer of a view and of advice as data (data.c). */
+/* The data forms of a view's answer and of advice (data.c). */
 bool data_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e);
 bool data_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
@@ -98,32 +99,33 @@ bool data_advice(const struct advice *advice, const struct opts *o, struct emit 
 
 /* ---- messages ---- */
 
-/* The result as a serialized GraphNodeProto (scope, graph) or MultiGraphNodeProto (op, code). */
+/* Returns the result as a serialized GraphNodeProto (scope, graph) or MultiGraphNodeProto (op,
+ * code). */
 bool result_write(const struct result *r, struct sink *to, struct err *e);
 
-/* Writes the message that replaces a result which out_accepts refused: it holds the name of the
- * root. */
+/* Writes the message that replaces a result refused by out_accepts: it contains only the name of
+ * the root. */
 void result_write_refused(struct sink *to);
 
-/* Advice as a serialized AdviceProto. */
+/* Returns advice as a serialized AdviceProto. */
 void advice_write(const struct advice *advice, struct sink *to, struct arena *scratch);
 
-/* The model as a serialized ProfileProto. Inputs that no node has are left out, with a note. */
+/* Writes the model as a serialized ProfileProto. Unknown inputs are omitted, with a note. */
 bool profile_write(
         const struct model *m, struct sink *to, struct arena *scratch, struct notes *notes);
 
-/* The model as a baseline (model/read_baseline.c): a text with names, types and numbers. */
+/* Writes the model as a baseline (model/read_baseline.c): a text with names, types and numbers. */
 void baseline_write(const struct model *m, struct sink *to, struct arena *a);
 
-/* One step as a serialized RunMetadata, and the nodes as a GraphDef. Fails also if no one could
- * read it. */
+/* Write one step as a serialized RunMetadata, and the nodes as a GraphDef. Fail also if the file
+ * would be too large for readers. */
 bool run_write(const struct model *m, const struct step *s, struct sink *to, struct arena *scratch,
         struct notes *notes, struct err *e);
 bool graph_write(const struct model *m, struct sink *to, struct arena *scratch);
 
-/* ---- pieces ---- */
+/* ---- parts of text answers ---- */
 
-/* Missing-stream notice, Doc block and "Profile:" (B§1.7). */
+/* Writes the missing-stream notice, the Doc block and "Profile:". */
 void doc_write(struct sink *to, struct arena *a, const struct query *q);
 
 void text_tree(const struct result *r, struct sink *to, struct arena *a);  /* scope, graph */
@@ -132,30 +134,30 @@ void text_advice(const struct advice *advice, struct sink *to);
 
 /* Shared by the text outputs: each appends one cell. */
 void text_quantity(struct sb *b, enum unit u, int64_t v, const char *suffix);
-void text_shape(
-        struct sb *b, const struct model *m, uint32_t shape);       /* 3x3x6; nothing if unknown */
-void text_types(struct sb *b, const struct model *m, uint32_t set); /* a|b */
+void text_shape(struct sb *b, const struct model *m, uint32_t shape); /* 3x3x6; empty if unknown */
+void text_types(struct sb *b, const struct model *m, uint32_t set);   /* a|b */
 void text_inputs(struct sb *b, const struct model *m, uint32_t node,
         const char *between); /* 0:3x3|1:unknown */
 
-/* One of them; i: an index into the model's inputs. */
+/* Appends one of them; i: an index into the model's inputs. */
 void text_input(struct sb *b, const struct model *m, uint32_t node, uint32_t i);
 
-/* The total as percent of the root's, of the metric that orders, else of the first of the columns;
- * and as text, "57.35%". */
+/* Returns the total as a percentage of the root's, in the metric of -order_by, otherwise of the
+ * first column; and as text, "57.35%". */
 double text_share(
         const struct result *r, const struct entry *x, const enum metric_id *columns, size_t n);
 void text_percent(struct sb *b, const struct result *r, const struct entry *x,
         const enum metric_id *columns, size_t n);
 
-/* Graph: how many kept nodes lie between the entry and the shown one above it, or its start. */
+/* Graph: returns the number of kept nodes between the entry and the shown one above it, or its
+ * start. */
 uint32_t text_hidden_above(const struct result *r, const struct entry *x);
 
 /* The columns of a text answer. */
 struct text_columns {
 	enum metric_id id[M_N];
 	size_t n;
-	enum metric_id share; /* what the share of a line is of; M_NONE: of nothing */
+	enum metric_id share; /* metric of a line's share; M_NONE: no share */
 };
 void text_columns_init(struct text_columns *c, const struct result *r);
 
@@ -165,7 +167,7 @@ void text_columns_leave_out(struct text_columns *c, const struct result *r, stru
 /* Names the columns that were left out, if some were. */
 void text_left_out(const struct result *r, struct str zero, struct sink *to);
 
-/* Writes the heading: the names of all columns, the extra ones too. */
+/* Writes the heading: the names of all columns, including extra ones. */
 void text_legend(struct line_build *b, const struct result *r, const struct text_columns *c,
         struct sink *to);
 
@@ -173,10 +175,10 @@ void text_legend(struct line_build *b, const struct result *r, const struct text
 void text_rate(struct line *l, const struct result *r, const struct entry *x,
         const struct text_columns *c);
 
-/* "own/total" of shown entry i, or "--/total". */
+/* Appends "own/total" of shown entry i, or "--/total". */
 void text_extra(struct sb *b, const struct result *r, const struct extra *x, uint32_t i);
 
-/* "self/total", or "--/total" where the entry is not accounted. */
+/* Appends "self/total", or "--/total" if the entry is not accounted. */
 void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct entry *x);
 
 #endif

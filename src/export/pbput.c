@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The buffer that grows at its front.
+ * A buffer that grows at its front.
  */
 #include "export/pbput.h"
 

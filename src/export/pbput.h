@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Protobuf bytes written from the end to the front, so that the length of a message is known when
- * it is put before the message: fields, and what is in them, are put last one first.
+ * Protobuf bytes written from the end to the front, so the length of a message is known when it is
+ * written before the message: fields, and their contents, are put in reverse order.
  *
  *   size_t mark = pbput_size(b);
  *   ... last field of the message ... first field ...
@@ -15,7 +15,7 @@
 
 struct pbput {
 	struct arena *a;
-	uint8_t *base, *p; /* the buffer; where its content begins */
+	uint8_t *base, *p; /* the buffer; offset of its content */
 	size_t cap;
 };
 
@@ -58,7 +58,7 @@ static inline void pbput_raw(struct pbput *b, struct str s)
 		memcpy(b->p, s.p, s.n);
 }
 
-/* A number, there even if it is 0 (map keys, members of a oneof); the usual one is not. */
+/* Puts a number even if it is 0 (map keys, members of a oneof); pbput_u64 omits 0. */
 static inline void pbput_number(struct pbput *b, unsigned field, int64_t v)
 {
 	pbput_varint(b, (uint64_t)v);
@@ -69,7 +69,7 @@ static inline void pbput_i64(struct pbput *b, unsigned field, int64_t v)
 	if (v)
 		pbput_number(b, field, v);
 }
-/* Text or bytes, there even if empty (items of a list, map keys); the usual one is not. */
+/* Puts text or bytes even if empty (items of a list, map keys); pbput_str omits empty text. */
 static inline void pbput_item(struct pbput *b, unsigned field, struct str s)
 {
 	pbput_raw(b, s);
@@ -87,14 +87,14 @@ static inline void pbput_close(struct pbput *b, unsigned field, size_t mark)
 	pbput_tag(b, field, PB_BYTES);
 }
 
-/* Writes the field straight to a sink, front to end. */
+/* Writes the field directly to a sink, front to end. */
 static inline void pbsink_varint(struct sink *to, uint64_t v)
 {
 	uint8_t text[VARINT_MAX];
 
 	sink_put(to, str_make(text, (size_t)(varint_put(text, v) - text)));
 }
-/* Announces a submessage (or a text) of n bytes. */
+/* Writes tag and length of a submessage (or a text) of n bytes. */
 static inline void pbsink_open(struct sink *to, unsigned field, uint64_t n)
 {
 	pbsink_varint(to, field << 3 | PB_BYTES);

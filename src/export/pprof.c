@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The code view as a pprof profile (B§7): a sample for each graph node below a shown line without
+ * The code view as a pprof profile: a sample for each graph node below a shown line without
  * shown children, and the calls that lead there. A location is a line of the caller and what it
  * calls. The message is written field by field, gzip-compressed; only the tables are in memory.
  */
@@ -14,7 +14,7 @@
 /* Key of a function or a location; texts are ids of names. */
 struct source_place {
 	uint32_t file, function;
-	int32_t line; /* of a function: where it starts */
+	int32_t line; /* of a function: its first line */
 };
 
 struct pprof_sample {
@@ -52,7 +52,7 @@ static struct source_place read_place(const struct intern *t, uint32_t id)
 	return p;
 }
 
-/* A frame that names no text is called none, as in the view. */
+/* A frame without names is called none, as in the view. */
 static uint32_t add_name(struct pprof *x, uint32_t string, bool gradient)
 {
 	struct str name = string == ID_NONE ? S("none") : model_str(x->m, string);
@@ -90,7 +90,7 @@ static uint32_t add_function(struct pprof *x, const struct source_place *p)
 	return id;
 }
 
-/* Quirk 24: the callee's file does not count. */
+/* Quirk 24: the callee's file is ignored. */
 static uint32_t add_location(
         struct pprof *x, const struct source_place *p, const struct source_place *callee)
 {
@@ -142,7 +142,7 @@ static void add_samples(struct pprof *x, uint32_t shown, uint32_t entry)
 	}
 }
 
-/* Quirk 24: only lines below which there is nothing, shown or not, have samples. */
+/* Quirk 24: only lines without children, shown or not, have samples. */
 static void walk(struct pprof *x)
 {
 	const struct tree *t = x->q->tree;
@@ -224,14 +224,14 @@ static int by_place(const void *ctx, uint32_t a, uint32_t b)
 	struct source_place p = read_place(v->t, a), q = read_place(v->t, b);
 	const struct str *names = v->x->names.strings;
 	int order = str_cmp(names[p.file], names[q.file]);
-	uint64_t m = (uint64_t)p.line, n = (uint64_t)q.line; /* -1 comes last */
+	uint64_t m = (uint64_t)p.line, n = (uint64_t)q.line; /* -1 sorts last */
 
 	if (!order)
 		order = str_cmp(names[p.function], names[q.function]);
 	return order ? order : (m > n) - (m < n);
 }
 
-/* Ids of a table in the order of what they stand for. */
+/* Returns the ids of a table in the order of their contents. */
 static uint32_t *sort_places(const struct pprof *x, const struct intern *t)
 {
 	return sort_order(x->a, t->n, by_place, &(struct places){ x, t });
@@ -337,7 +337,7 @@ struct str pprof_accepts(const struct view_ops *v, const struct query *q)
 	return STR_NONE;
 }
 
-/* Writes the file and says how to look at it. */
+/* Writes the file and prints how to view it. */
 bool pprof_write(const struct exported *of, struct emit *to, struct err *e)
 {
 	const struct result *r = of->of;

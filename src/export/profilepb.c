@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A model as a ProfileProto (B§5.8), node by node: only one node's bytes are in memory. Maps stand
- * in the order of their keys. Messages are put together from the end (see pbput.h), which is why
- * everything here goes from the last to the first.
+ * Writes a model as a ProfileProto, node by node: only one node's bytes are in memory. Maps
+ * are in order of their keys. Messages are assembled from the end (see pbput.h), so everything here
+ * runs from the last to the first.
  */
 #include "export/keysort.h"
 #include "export/out.h"
@@ -10,30 +10,30 @@
 
 enum { NOTE_LOST_INPUT = 0x701 }; /* kind of note */
 
-/* Bits of the key by which the spans of a cell are sorted: kind, rank of the device. */
+/* Bits of the sort key of a cell's spans: kind, rank of the device. */
 #define KEY_KIND_SHIFT 32
 
 struct writer {
 	const struct model *m;
 	struct arena *a;
 	struct pbput b;
-	uint32_t *cursor;           /* by step: the first cell whose node is not done */
-	uint32_t *device_rank;      /* by model device: place by name */
+	uint32_t *cursor;           /* by step: the first cell whose node is not written yet */
+	uint32_t *device_rank;      /* by model device: rank by name */
 	uint32_t *device_at;        /* by rank */
-	uint32_t *text_id;          /* by string: id of the text of a call stack, 0: none yet */
+	uint32_t *text_id;          /* by string: id of a call stack's text, 0: none yet */
 	VEC(uint32_t) texts;        /* strings of the texts 1 .. n */
-	uint32_t *slot_said;        /* by source: 1 + the last node that told its slot */
+	uint32_t *slot_said;        /* by source: 1 + the last node that recorded its slot */
 	uint32_t span0;             /* the first span of a cell, */
 	VEC(int64_t) keys;          /* keys of its spans, */
-	VEC(uint32_t) sorted;       /* and these in order, as places in keys */
+	VEC(uint32_t) sorted;       /* and the sorted indices of keys */
 	VEC(const uint8_t *) items; /* memory of a cell */
 	uint64_t lost;
-	uint32_t lost_name, lost_from; /* strings of the last lost input and of its node */
+	uint32_t lost_name, lost_from; /* strings of the last missing input and of its node */
 };
 
 /* ---- call stacks ---- */
 
-/* 0 is no text's id. */
+/* Id 0 is never used for a text. */
 static uint32_t text_id(struct writer *w, uint32_t string)
 {
 	if (string == ID_NONE)
@@ -119,7 +119,7 @@ static void put_memory(struct writer *w, const struct step *s, const struct mem_
 	pbput_close(b, 7, mark);
 }
 
-/* Allocations, then records of memory: in file order each. */
+/* Writes allocations, then memory records, each in file order. */
 static void put_items(struct writer *w, const struct step *s, uint32_t c)
 {
 	const uint8_t *p = s->mem + s->cell_mem0[c], *end = s->mem + s->cell_mem0[c + 1], *at = p;
@@ -142,7 +142,7 @@ static void put_items(struct writer *w, const struct step *s, uint32_t c)
 	}
 }
 
-/* The spans of a cell by kind, then device, in file order where these are the same. */
+/* Sorts the spans of a cell by kind, then device; equal ones stay in file order. */
 static void sort_spans(struct writer *w, const struct step *s, uint32_t c)
 {
 	w->span0 = s->cell_span0[c];
@@ -165,7 +165,8 @@ static struct str rank_name(const struct writer *w, uint64_t key)
 	return device_name(w->m, w->device_at[(uint32_t)key]);
 }
 
-/* The names of all devices of a cell: its spans are three sorted runs, merged from their ends. */
+/* Writes the names of all devices of a cell: its spans are three sorted runs, merged from their
+ * ends. */
 static void put_devices(struct writer *w)
 {
 	size_t from[4] = { 0, 0, 0, w->keys.n }, end[3];
@@ -202,7 +203,7 @@ static void put_time(struct pbput *b, const struct step *s, uint32_t span)
 	int64_t from = step_us(s, s->span_start[span]);
 	int64_t length = s->span_length[span];
 
-	/* Both ends are rounded, so that what follows each other adds up. */
+	/* Rounds both ends, so that adjacent spans stay adjacent. */
 	if (s->ticks_per_us > 1)
 		length = num_sub(step_us(s, num_add(s->span_start[span], length)), from);
 	pbput_varint(b, (uint64_t)length);
@@ -211,7 +212,7 @@ static void put_time(struct pbput *b, const struct step *s, uint32_t span)
 	pbput_close(b, 1, mark);
 }
 
-/* Times by device: of the cpu, then of accelerators. */
+/* Writes times by device: of the cpu, then of accelerators. */
 static void put_times(struct writer *w, const struct step *s)
 {
 	struct pbput *b = &w->b;
@@ -252,7 +253,7 @@ static void put_exec(struct writer *w, const struct step *s, uint32_t c)
 	pbput_close(b, 12, entry);
 }
 
-/* The node's cells; nodes are written in the order in which cells stand. */
+/* Writes the node's cells; nodes are written in the order of the cells. */
 static void put_execs(struct writer *w, uint32_t node)
 {
 	for (size_t i = w->m->steps.n; i-- > 0;) {
@@ -291,7 +292,7 @@ static void put_output_shapes(struct writer *w, uint32_t node)
 	}
 }
 
-/* Which output of each source is used; -1 stands for one that was never told. */
+/* Writes which output of each source is used; -1 if it was not recorded. */
 static void put_slots(struct writer *w, uint32_t node)
 {
 	const struct model *m = w->m;
@@ -330,7 +331,7 @@ static void put_inputs(struct writer *w, uint32_t node)
 	}
 }
 
-/* Attributes, as far as they were kept; of those that were not, the one that advice asks for. */
+/* Writes the attributes if they were kept; otherwise only the one that advice needs. */
 static void put_attrs(struct writer *w, uint32_t node)
 {
 	const struct model *m = w->m;
@@ -361,7 +362,7 @@ static void put_types(struct writer *w, const struct node *n)
 		pbput_item(&w->b, 5, model_str(w->m, types[count]));
 }
 
-/* An entry of nodes; its key is the node's id. */
+/* Writes an entry of nodes; its key is the node's id. */
 static void put_node(struct writer *w, uint32_t node)
 {
 	const struct node *n = &w->m->nodes.v[node];

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Results as messages: GraphNodeProto for scope and graph, MultiGraphNodeProto for op and code,
- * AdviceProto. Trees may be as deep as the input likes: sizes are added up from the last entry to
- * the first, then every entry is written in order, what follows its children when they are done.
+ * AdviceProto. Trees may have any depth: sizes are added up from the last entry to the first, then
+ * every entry is written in order; the fields after its children are written when those are
+ * complete.
  */
 #include "export/out.h"
 #include "export/pbput.h"
 #include "export/tensor.h"
 
-#define MESSAGE_MAX ((uint64_t)INT32_MAX) /* what any parser takes */
+#define MESSAGE_MAX ((uint64_t)INT32_MAX) /* largest message that parsers accept */
 
 /* A number of an entry. */
 struct number {
@@ -69,7 +70,7 @@ struct item {
 	struct str name;
 	const struct tally *self, *total;
 	uint32_t node;     /* of the model, or ID_NONE */
-	uint32_t kept;     /* op and code: whose graph nodes it has, or ID_NONE */
+	uint32_t kept;     /* op and code: the entry whose graph nodes it has, or ID_NONE */
 	struct str tensor; /* a TFProfTensorProto; empty: none */
 };
 
@@ -79,12 +80,12 @@ struct tree_out {
 	const struct model *m;
 	struct tally none;
 	bool multi;
-	uint32_t n;     /* messages: those shown, and for op the root before them */
-	uint64_t *size; /* of each message; first the sum of its children */
+	uint32_t n;     /* messages: the shown entries, for op preceded by the root */
+	uint64_t *size; /* size of each message; first the sum of its children */
 	struct pbput b;
 };
 
-/* Message i. For op, 0 is the root that is not shown. */
+/* Returns message i. For op, 0 is the root, which is not shown. */
 static struct item get_item(const struct tree_out *x, uint32_t i)
 {
 	const struct query *q = x->q;
@@ -110,7 +111,7 @@ static uint32_t item_end(const struct tree_out *x, uint32_t i)
 	return view_is(x->r->kind, VIEW_LIST) ? x->n : x->r->shown[i].end;
 }
 
-/* Numbers of the fields from `from` to `to`, last first. */
+/* Writes the numbers of the fields from `from` to `to`, in reverse order. */
 static void put_numbers(struct pbput *b, const struct number *list, size_t n, unsigned from,
         unsigned to, const struct item *x)
 {
@@ -144,7 +145,7 @@ static void put_input_shapes(struct pbput *b, const struct model *m, uint32_t no
 	}
 }
 
-/* Writes the fields of a GraphNodeProto after its children, and before them. */
+/* Writes the fields of a GraphNodeProto that follow its children, and those that precede them. */
 static void put_graph_tail(struct pbput *b, const struct model *m, const struct item *x)
 {
 	put_numbers(b, graph_numbers, COUNT(graph_numbers), GRAPH_INPUT_SHAPES + 1, 99, x);
@@ -161,7 +162,8 @@ static void put_graph_head(struct pbput *b, const struct model *m, const struct 
 	pbput_text(b, 1, x->name);
 }
 
-/* The graph nodes that an entry of op or code accounts, each with its own numbers as totals. */
+/* Writes the graph nodes that an entry of op or code accounts, each with its own numbers as totals.
+ */
 static void put_graph_nodes(struct pbput *b, const struct query *q, uint32_t kept)
 {
 	uint32_t n;
@@ -220,7 +222,7 @@ static void flush(struct tree_out *x, struct sink *to)
 
 static void write_items(struct tree_out *x, struct sink *to)
 {
-	uint32_t open = ID_NONE; /* the innermost one whose children are being written */
+	uint32_t open = ID_NONE; /* the innermost message whose children are being written */
 
 	pbput_clear(&x->b);
 	for (uint32_t i = 0; i <= x->n; i++) {

@@ -110,7 +110,7 @@ static void add_metric(struct rows *x, enum metric_id id)
 		add(x, m->name, COLUMN_TEXT, CELL_TENSOR);
 }
 
-/* "own_micros_mean", or "own_n" where it is of no metric. */
+/* Returns "own_micros_mean", or "own_n" for a column without metric. */
 static void add_extra(struct rows *x, const struct extra *extra)
 {
 	if (extra->words) {
@@ -182,7 +182,7 @@ static uint32_t tree_entry(const struct rows *x, uint32_t i)
 	return x->r->q->kept.at[x->r->shown[i].kept];
 }
 
-/* The path of shown entry i. */
+/* Writes the path of shown entry i. */
 static struct str find_path(struct rows *x, uint32_t i)
 {
 	const struct tree *t = x->r->q->tree;
@@ -227,7 +227,7 @@ static void put_frame(struct rows *x, struct sheet *to, enum what what, uint32_t
 		sheet_text(to, model_str(q->m, id));
 }
 
-/* The graph node of a tree entry, ID_NONE where it stands for none or many. */
+/* Returns the graph node of a tree entry, ID_NONE if it has none or several. */
 static uint32_t entry_node(const struct rows *x, uint32_t at)
 {
 	const struct tree *t = x->r->q->tree;
@@ -275,7 +275,8 @@ static void put_device(struct rows *x, struct sheet *to, uint32_t kept, uint32_t
 
 	if (x->r->q->kept.nodes) {
 		words = *members_devices(&x->members, kept);
-		if (words.n && !words.v[0].n) /* the empty word of nodes without one comes first */
+		if (words.n &&
+		        !words.v[0].n) /* the empty word of nodes without a device comes first */
 			words = (struct strs){ words.v + 1, words.n - 1, 0 };
 	} else if (node != ID_NONE && m->nodes.v[node].device != ID_NONE) {
 		strs_add(x->row, &words, device_name(m, m->nodes.v[node].device));
@@ -308,7 +309,7 @@ static void put_extra(struct sheet *to, const struct extra *x, union figure f)
 		sheet_i64(to, f.whole);
 }
 
-/* A number, or that of the row's worker: none if nothing of the entry ran there. */
+/* Returns a number, or that of the row's worker: null if nothing of the entry ran there. */
 static void put_number(struct sheet *to, const struct rows *x, bool own, uint32_t i, enum value v)
 {
 	const struct entry *e = &x->r->shown[i];
@@ -359,7 +360,7 @@ static void write_all(struct rows *x, struct sheet *to)
 	struct scratch own;
 
 	scratch_open(&own, x->a->work);
-	/* cppcheck-suppress autoVariables ; nobody looks at it after this function */
+	/* cppcheck-suppress autoVariables ; not used after this function */
 	x->row = &own.a;
 	for (uint32_t i = 0; i < x->r->n; i++) {
 		if (i % 4096 == 4095)
@@ -371,7 +372,7 @@ static void write_all(struct rows *x, struct sheet *to)
 	scratch_close(&own);
 }
 
-/* One worker after the other; those without a step that was chosen have no rows. */
+/* Writes one worker after the other; workers without a selected step have no rows. */
 static void write_workers(struct rows *x, struct sheet *to)
 {
 	const struct query *q = x->r->q;

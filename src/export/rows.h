@@ -18,13 +18,13 @@
 
 /* ---- members ---- */
 
-/* Types and devices of the graph nodes behind an entry of op or code, each once, in byte order.
- * Independent of the output format. */
+/* Types and devices of the graph nodes of an entry of op or code, without duplicates, in byte
+ * order. Independent of the output format. */
 
 struct members {
 	const struct query *q;
 	struct arena *a;
-	/* by id: 1 + the entry that has it already */
+	/* by id: 1 + the last entry that listed it */
 	uint32_t *sets_seen, *types_seen, *devices_seen;
 	struct strs words; /* of the last question */
 	VEC(uint32_t) order;
@@ -32,11 +32,11 @@ struct members {
 
 void members_init(struct members *x, const struct query *q, struct arena *a);
 
-/* To be called before the entries are asked about once more. */
+/* Call before the entries are processed again. */
 void members_again(struct members *x);
 
-/* The words of the accounted nodes of a kept entry, valid until the next question. A node without a
- * device has the empty word. */
+/* Returns the words of the accounted nodes of a kept entry, valid until the next call. A node
+ * without a device has the empty word. */
 const struct strs *members_types(struct members *x, uint32_t kept);
 const struct strs *members_devices(struct members *x, uint32_t kept);
 
@@ -48,10 +48,10 @@ struct rows {
 	enum metric_id metrics[M_N]; /* the columns of the view */
 	size_t n_metrics;
 	VEC(struct column) columns; /* of the sheet */
-	VEC(struct row_cell) cells; /* what stands in each */
-	struct arena *row;          /* of the row at hand */
-	bool by_worker;             /* each worker has rows of its own */
-	uint32_t worker;            /* then: whose the row is, and its numbers */
+	VEC(struct row_cell) cells; /* content of each column */
+	struct arena *row;          /* of the current row */
+	bool by_worker;             /* each worker has separate rows */
+	uint32_t worker;            /* then: the worker of the row, and its numbers */
 	struct recompute_values numbers;
 };
 

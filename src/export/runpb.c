@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A model as the files that the original took before there were profiles: a GraphDef, and a
+ * Writes a model as the files that the original read before profiles existed: a GraphDef, and a
  * RunMetadata for each step. Every span is a record on its device. Each run of a node needs a
- * record on the node's own device: where no time was measured there, it is one without length,
- * which readers count as 1 us. Messages are put together from the end (see pbput.h).
+ * record on the node's own device: if no time was measured there, the record has length 0, which
+ * readers count as 1 us. Messages are assembled from the end (see pbput.h).
  */
 #include "export/keysort.h"
 #include "export/out.h"
@@ -11,11 +11,11 @@
 
 enum { NOTE_RUN_INPUT = 0x740, NOTE_RUN_SUMMED }; /* kinds of notes */
 
-#define MESSAGE_MAX ((size_t)INT32_MAX) /* bytes of a file that libprotobuf reads */
+#define MESSAGE_MAX ((size_t)INT32_MAX) /* largest file that libprotobuf reads, in bytes */
 
-/* A record to be. */
+/* A record under construction. */
 struct box {
-	uint32_t device, cell; /* of the model; of the step */
+	uint32_t device, cell; /* node of the model; cell of the step */
 	int64_t start, length; /* ticks */
 	struct span_annotation said;
 	const uint8_t *mem, *mem_end;
@@ -27,12 +27,12 @@ struct run_writer {
 	struct arena *a; /* of the step */
 	struct pbput b;
 	VEC(struct box) boxes;
-	uint64_t summed; /* runs that have no record of their own */
+	uint64_t summed; /* runs without a record of their own */
 };
 
-/* ---- gathering ---- */
+/* ---- collecting ---- */
 
-/* The item at *p and the allocations behind it. */
+/* Takes the item at *p and the allocations after it. */
 static const uint8_t *next_items(const uint8_t *p, const uint8_t *end)
 {
 	const uint8_t *at = p;
@@ -48,8 +48,8 @@ static const uint8_t *next_items(const uint8_t *p, const uint8_t *end)
 	return end;
 }
 
-/* The record of a run on the node's own device, with its share of the memory; the last takes all
- * that is left. */
+/* Adds the record of a run on the node's own device, with its share of the memory; the last one
+ * takes the rest. */
 static void add_run(
         struct run_writer *w, struct box box, const uint8_t **mem, uint32_t cell, bool last)
 {
@@ -61,7 +61,7 @@ static void add_run(
 	VEC_PUSH(w->a, &w->boxes, box);
 }
 
-/* How many spans of a kind a cell has. */
+/* Returns the number of spans of a kind in a cell. */
 static int64_t count(const struct step *s, uint32_t cell, enum span_kind kind)
 {
 	int64_t n = 0;
@@ -173,8 +173,8 @@ static void put_record(struct run_writer *w, const struct box *box, int64_t star
 	pbput_close(b, 2, mark);
 }
 
-/* Records of one device by time. No two begin in the same microsecond, as timelines of the original
- * show one of them only. */
+/* Sorts the records of one device by time. No two begin in the same microsecond, because timelines
+ * of the original show only one of them. */
 static void put_device(struct run_writer *w, uint32_t device, const uint32_t *boxes, size_t n)
 {
 	int64_t *starts = ARENA_ARRAY(w->a, n, int64_t), last = INT64_MIN;

@@ -23,7 +23,7 @@ void sheet_put_text(enum sheet_form form, struct sink *to, struct str s)
 		csv_text(to, s, form == SHEET_SPREADSHEET);
 }
 
-/* The names of the columns, and in Markdown the line below them. */
+/* Writes the names of the columns, and in Markdown the line below them. */
 static void put_head(struct sheet *t)
 {
 	bool md = t->form == SHEET_MD;
@@ -40,7 +40,7 @@ static void put_head(struct sheet *t)
 		sink_put(t->to, S("|\n"));
 }
 
-/* Names that are no UTF-8 (of workers, of files) as text that is. */
+/* Escapes names that are not UTF-8 (of workers, of files). */
 static const struct column *clean_names(const struct column *columns, size_t n, struct arena *a)
 {
 	struct column *clean = ARENA_ARRAY(a, n, struct column);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A sheet of typed cells as CSV, Markdown, lines of JSON or the rows of a JSON document. Bytes that
- * are no UTF-8 are written as \xNN, so that what comes out can be read everywhere. Knows nothing of
- * what stands in the cells.
+ * are not UTF-8 are written as \xNN, so the output is valid UTF-8. Knows nothing of the contents.
  *
  *   struct column columns[] = { { S("path"), COLUMN_TEXT, NULL },
  *                               { S("micros"), COLUMN_INTEGER, "us" } };
  *   sheet_open(&t, SHEET_CSV, to, a, columns, 2);
- *   sheet_text(&t, name), sheet_i64(&t, micros);     once a row
+ *   sheet_text(&t, name), sheet_i64(&t, micros);     once per row
  *   sheet_close(&t);
  */
 #ifndef TFPROF_EXPORT_SHEET_H
@@ -31,27 +30,28 @@ enum sheet_form {
 struct sheet {
 	enum sheet_form form;
 	struct sink *to;
-	const struct column *columns; /* with names that are UTF-8; in the given arena */
-	size_t n, at;                 /* columns; the next cell's */
-	struct json own, *json;       /* JSON: own for lines, else the document's */
+	const struct column *columns; /* with names in UTF-8; in the given arena */
+	size_t n, at;                 /* number of columns; index of the next cell */
+	struct json own, *json;       /* JSON: its own writer for lines, otherwise the document's */
 	struct arrays *arrays;        /* of SHEET_ARRAYS: gathers the cells until sheet_close */
 	struct sb text;
 };
 
-/* Begins; CSV and Markdown get their head. */
+/* Begins a sheet; CSV and Markdown get their heading. */
 void sheet_open(struct sheet *t, enum sheet_form form, struct sink *to, struct arena *a,
         const struct column *columns, size_t n);
-/* Rows become objects of the array that is open in j. */
+/* Writes rows as objects of the array that is open in j. */
 void sheet_open_json(
         struct sheet *t, struct json *j, struct arena *a, const struct column *columns, size_t n);
-/* Rows become members of the object that is open in j, as export/arrays.h says. */
+/* Writes rows as members of the object that is open in j (export/arrays.h). */
 void sheet_open_arrays(
         struct sheet *t, struct json *j, struct arena *a, const struct column *columns, size_t n);
 
-/* The next cell; a row ends with its last one. Any cell may be null: empty in CSV and Markdown. A
- * real that is no number is null. */
+/* Write the next cell; a row ends with its last one. Any cell may be null: empty in CSV and
+ * Markdown. A real that is NaN or infinite is null. */
 void sheet_text(struct sheet *t, struct str s);
-void sheet_list(struct sheet *t, const struct strs *v); /* an array in JSON, else joined by '|' */
+void sheet_list(
+        struct sheet *t, const struct strs *v); /* an array in JSON, otherwise joined by '|' */
 void sheet_i64(struct sheet *t, int64_t v);
 void sheet_real(struct sheet *t, double v);
 void sheet_bool(struct sheet *t, bool v);
@@ -60,10 +60,10 @@ void sheet_null(struct sheet *t);
 /* Asserts that the last row is whole; of SHEET_ARRAYS, writes them all. */
 void sheet_close(struct sheet *t);
 
-/* Writes a text as a cell of the form CSV, SPREADSHEET (csv.c) or MD (md.c). CSV: quoted where RFC
- * 4180 says so, control bytes other than tab, CR and LF as \xNN; in a spreadsheet, text that begins
- * like a formula has an apostrophe before it. MD: syntax of Markdown is escaped, control bytes are
- * \xNN. s is UTF-8. */
+/* Writes a text as a cell of the form CSV, SPREADSHEET (csv.c) or MD (md.c). CSV: quoted by RFC
+ * 4180, control bytes other than tab, CR and LF as \xNN; for spreadsheets, text that begins like a
+ * formula gets an apostrophe before it. MD: Markdown syntax is escaped, control bytes are \xNN. s
+ * is UTF-8. */
 void sheet_put_text(enum sheet_form form, struct sink *to, struct str s);
 void csv_text(struct sink *to, struct str s, bool spreadsheet);
 void md_text(struct sink *to, struct str s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See slices.h. Overlapping slices of a track stand in lanes; of nested slices the lane is the
+ * See slices.h. Overlapping slices of a track are in lanes; the lane of a nested slice is its
  * depth.
  */
 #include "export/slices.h"
@@ -12,10 +12,10 @@
 #define SCHEMA  "tfprof/slices"
 #define VERSION 1
 
-#define FIRST_PARTS 65536 /* of the time that is asked for, at the first reduction */
+#define FIRST_PARTS 65536 /* of the requested time, for the first reduction */
 #define COARSER     4     /* each further one */
 
-/* One row: a slice, or several that stand together. */
+/* One row: a slice, or several adjacent ones. */
 struct shown_slice {
 	uint32_t track, lane, event; /* event: of the longest one */
 	uint32_t number, launch;     /* of a single slice; else ID_NONE */
@@ -30,7 +30,7 @@ struct gathering {
 	int64_t from, to, resolution; /* ticks */
 	size_t limit;
 	VEC(struct shown_slice) rows;
-	VEC(struct shown_slice) pending; /* of the track at hand, by lane; count 0: none */
+	VEC(struct shown_slice) pending; /* of the present track, by lane; count 0: none */
 	uint32_t *lanes;                 /* of each track, as many as it needs */
 };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The slices of a trace as a document for timelines (docs/schema/slices.json), reduced to a number
- * of rows: slices that are shorter than the document's resolution and stand together become one
- * row.
+ * of rows: adjacent slices shorter than the document's resolution become one row.
  */
 #ifndef TFPROF_EXPORT_SLICES_H
 #define TFPROF_EXPORT_SLICES_H
@@ -13,8 +12,8 @@
 #define SLICES_ROWS_MAX 200000
 
 struct slices_ask {
-	int64_t from_ns, to_ns; /* only what overlaps this time; to_ns <= from_ns: everything */
-	size_t rows;            /* at most so many, from 1 to SLICES_ROWS_MAX */
+	int64_t from_ns, to_ns; /* only slices that overlap this time; to_ns <= from_ns: all */
+	size_t rows;            /* maximum number, from 1 to SLICES_ROWS_MAX */
 };
 
 void slices_write(

@@ -18,7 +18,8 @@ enum metric_id stacks_metric(const struct opts *o);
 /* Returns the graph node of a shown entry, or ID_NONE. */
 uint32_t stacks_node(const struct result *r, uint32_t shown);
 
-/* Returns true if the stack of a shown entry goes on with its shown parent: the root is no frame.
+/* Returns true if the stack of a shown entry continues with its shown parent; the root is not a
+ * frame.
  */
 static inline bool stacks_has_parent(const struct result *r, uint32_t shown)
 {

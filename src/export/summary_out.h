@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The summary of what is loaded: one screen of text, Markdown, or a document.
+ * The summary of the inputs: one screen of text, Markdown, or a document.
  */
 #ifndef TFPROF_EXPORT_SUMMARY_OUT_H
 #define TFPROF_EXPORT_SUMMARY_OUT_H
@@ -29,7 +29,7 @@ struct checkpoint_summary {
 struct summary_page {
 	const struct model *m;
 	const struct origin *from;
-	const char *trace; /* the format of a trace; NULL: it is none */
+	const char *trace; /* the format of a trace; NULL: not a trace */
 	struct facts facts;
 	struct checkpoint_summary checkpoint;
 	struct hottest_table ops, nodes;
@@ -40,10 +40,10 @@ struct summary_page {
 	size_t n_missing;
 	struct strs next; /* commands to go on with */
 	bool prompt;      /* they are lines of the prompt, not of a shell */
-	unsigned columns; /* of the terminal; 0: none */
+	unsigned columns; /* width of the terminal; 0: none */
 };
 
-/* Writes the page as its output asks. */
+/* Writes the page in its output. */
 bool summary_page_write(
         const struct summary_page *p, const struct output *o, struct emit *to, struct err *e);
 

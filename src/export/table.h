@@ -38,8 +38,8 @@ void table_number(struct table *x, int64_t v);
 void table_text(struct table *x, struct str s);
 void table_null(struct table *x);
 
-/* Writes the table, at most top rows (0: all), as the output asks. columns: of the terminal, longer
- * names lose their middle; 0: they stay whole. */
+/* Writes the table, at most top rows (0: all), in its output. columns: width of the terminal,
+ * longer names lose their middle; 0: names stay whole. */
 bool table_write(const struct table *x, size_t top, const struct output *o, unsigned columns,
         struct emit *to, struct err *e);
 

@@ -15,7 +15,7 @@ struct memory_row {
 };
 struct memory_rows {
 	VEC(struct memory_row) list;
-	struct intern keys;  /* bytes of struct memory_key; its ids are those of the rows */
+	struct intern keys;  /* bytes of struct memory_key; its ids are row numbers */
 	struct intern names; /* of devices and allocators */
 };
 struct memory_key {
@@ -47,7 +47,7 @@ static void raise(int64_t *most, bool known, int64_t v)
 
 /* ---- a trace ---- */
 
-/* The device of an allocation: that of its track, or the GPU that the event names by number. */
+/* Returns the device of an allocation: the track's, or the GPU whose number the event has. */
 static struct str device_of(const struct trace *t, const struct slice *s, const struct str *labels)
 {
 	uint32_t device = t->tracks.v[s->track].device;

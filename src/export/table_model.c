@@ -47,7 +47,7 @@ static int by_start(const void *v, uint32_t a, uint32_t b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Adds those of a step; accelerators: only those of accelerators. */
+/* Adds the cells of a step; accelerators: only those on accelerators. */
 static void collect(struct timed_list *to, const struct step *s, bool accelerators, struct arena *a)
 {
 	for (uint32_t i = 0; i < s->n_spans; i++)
@@ -172,7 +172,7 @@ struct type_row {
 };
 struct type_rows {
 	VEC(struct type_row) list;
-	struct intern keys; /* bytes of worker, type and device; its ids are those of the rows */
+	struct intern keys; /* bytes of worker, type and device; its ids are row numbers */
 };
 
 static void add_execution(

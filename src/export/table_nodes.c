@@ -10,7 +10,7 @@ struct nodes_state {
 	struct tree tree;
 	struct tally *own, *total; /* by entry of the tree */
 	bool *shown;               /* by entry: it or something below it ran */
-	bool ready;                /* they are those of step at[0] */
+	bool ready;                /* they belong to step at[0] */
 };
 
 static const enum value values[] = { V_RUNS, V_MICROS, V_ACCELERATOR_MICROS, V_CPU_MICROS, V_BYTES,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See tensor.h. The text is that of a recursion over the dimensions, made by counting: a block
- * opens and closes wherever the index of its dimension is at an end.
+ * See tensor.h. The text is that of a recursion over the dimensions, produced by counting: a block
+ * opens and closes wherever the index of its dimension reaches an end.
  */
 #include "export/tensor.h"
 
@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "io/wire.h"
 
-#define TEXT_MAX    10000 /* a block that closes beyond it is cut there */
+#define TEXT_MAX    10000 /* a block that closes beyond this length is truncated there */
 #define HUGE_TENSOR 100000
 
 struct tensor_writer {
@@ -23,7 +23,7 @@ struct tensor_writer {
 	struct arena *a;
 	struct sb b;
 	uint32_t depth;  /* open blocks */
-	uint32_t levels; /* dimensions that are walked: up to the first that is 0 */
+	uint32_t levels; /* dimensions that are walked: up to the first 0 */
 	int64_t index[CKPT_RANK_MAX + 1];
 	bool message;
 	VEC(double) doubles;
@@ -31,7 +31,7 @@ struct tensor_writer {
 	VEC(struct str) strings;
 };
 
-/* Quirk 30: what six digits leave of a value. */
+/* Quirk 30: the value as six digits give it. */
 static double six_digits(double x)
 {
 	char text[64];
@@ -51,7 +51,7 @@ static void open_block(struct tensor_writer *w)
 		sb_char(&w->b, '[');
 }
 
-/* Quirk 30: the text is cut whenever a block closes. */
+/* Quirk 30: the text is truncated whenever a block closes. */
 static void close_block(struct tensor_writer *w)
 {
 	w->depth--;
@@ -60,14 +60,14 @@ static void close_block(struct tensor_writer *w)
 	sb_put(&w->b, S("],\n"));
 }
 
-/* Opens what must be open before a value. */
+/* Opens the blocks before a value. */
 static void before_value(struct tensor_writer *w)
 {
 	while (w->depth < w->levels || w->depth == 0)
 		open_block(w);
 }
 
-/* Closes what ends with a value. */
+/* Closes the blocks that end with a value. */
 static void after_value(struct tensor_writer *w)
 {
 	for (uint32_t d = w->levels; d-- > 0;) {
@@ -104,7 +104,7 @@ static void put_number(struct tensor_writer *w, const uint8_t *p)
 	}
 }
 
-/* Text beyond the limit is never seen: it is cut when its block closes. */
+/* Text beyond the limit is never printed: it is truncated when its block closes. */
 static void put_value(struct tensor_writer *w, const struct ckpt_values *v, size_t i)
 {
 	if (w->b.n > TEXT_MAX)
@@ -119,13 +119,13 @@ static void put_value(struct tensor_writer *w, const struct ckpt_values *v, size
 	sb_char(&w->b, ' ');
 }
 
-/* Is nothing that comes able to change the text, except the end? */
+/* True if no further value can change the text, except its end. */
 static bool is_full(const struct tensor_writer *w)
 {
 	return w->b.n > TEXT_MAX && w->depth > 0;
 }
 
-/* A tensor without values: empty blocks where a dimension is 0. */
+/* Writes a tensor without values: empty blocks where a dimension is 0. */
 static void put_empty(struct tensor_writer *w)
 {
 	int64_t blocks = 1;
@@ -142,7 +142,7 @@ static void put_empty(struct tensor_writer *w)
 	}
 }
 
-/* Ends blocks that are open because the text was cut short. */
+/* Closes blocks left open because the text was truncated. */
 static void finish(struct tensor_writer *w)
 {
 	while (w->depth)
@@ -220,7 +220,7 @@ static struct str message(const struct tensor_writer *w)
 
 /* ---- reading ---- */
 
-/* Writes those of n values that the limit still lets through. */
+/* Writes those of n values that are within the limit. */
 static void put_values(struct tensor_writer *w, const struct ckpt_values *v, int64_t room)
 {
 	for (size_t i = 0; i < v->n && (int64_t)i < room && !is_full(w); i++) {
@@ -264,7 +264,7 @@ bool tensor_read(struct ckpt *c, const struct ckpt_tensor *t, const struct tenso
 	return true;
 }
 
-/* ---- a result ---- */
+/* ---- results ---- */
 
 struct lookup {
 	struct result *r;
@@ -313,8 +313,7 @@ void tensors_read(struct result *r, struct ckpt *c, bool messages)
 		return;
 	r->tensors = ARENA_ARRAY(q->a, r->n, struct shown_tensor);
 	const uint32_t *order = sort_order(q->a, r->n, by_visit, r->shown);
-	/* A node is looked up when it is formatted: after those below it, in the order of the walk.
-	 */
+	/* Looks up nodes in the original's order: a node after its descendants. */
 	for (uint32_t i = 0; i < r->n; i++) {
 		uint32_t kept = r->shown[order[i]].kept;
 		while (n && q->kept.end[r->shown[open[n - 1]].kept] <= kept)

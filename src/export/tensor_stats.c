@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Figures of a tensor while its values stream by: mean and deviation of each piece are found in two
- * passes and then joined, so that nothing is lost to large sums.
+ * Statistics of a tensor whose values are streamed: mean and deviation of each piece are computed
+ * in two passes and then combined, which keeps precision for large sums.
  */
 #include <math.h>
 
@@ -19,7 +19,7 @@ static void add_strings(struct tensor_stats *s, const struct ckpt_values *v)
 	}
 }
 
-/* Joins a piece of n finite values with these figures. */
+/* Combines with a piece of n finite values. */
 static void join(struct tensor_stats *s, int64_t have, int64_t n, double mean, double m2)
 {
 	double all = (double)(have + n), shift = mean - s->mean;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cells that the text outputs share.
+ * Cells shared by the text outputs.
  */
 #include <math.h>
 
@@ -101,7 +101,7 @@ double text_share(
 		of = columns[i];
 	if (!is_quantity(of))
 		of = M_MICROS;
-	/* Types of the op view have no entries below them: their own number counts. */
+	/* Types of the op view have no children: their own number counts. */
 	const struct tally *part = view_is(r->kind, VIEW_LIST) ? x->self : x->total;
 	int64_t root = r->root.v[metrics[of].value];
 	return root > 0 ? 100.0 * (double)part->v[metrics[of].value] / (double)root : 0;
@@ -181,9 +181,9 @@ void text_percent(struct sb *b, const struct result *r, const struct entry *x,
 	sb_char(b, '%');
 }
 
-/* ---- columns beyond the metrics ---- */
+/* ---- columns other than metrics ---- */
 
-/* Appends a column's name as a cell; all but the first column that has one follow a bar. */
+/* Appends a column's name as a cell; every such cell except the first follows a bar. */
 static void put_legend(struct line_build *b, unsigned column, bool bar, struct str name,
         enum vk kind, enum metric_id of)
 {

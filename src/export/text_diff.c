@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A difference as text, in the shape that the script of before 2020 gave it, with its rounding:
- * three digits, x and one decimal, and a blank behind the difference where there is nothing to
- * divide by.
+ * A difference as text, in the layout of the script used before 2020, with its rounding: three
+ * digits, x and one decimal, and a blank after the difference if the divisor is 0.
  */
 #include "base/fmt.h"
 #include "export/diff_out.h"
@@ -18,7 +17,7 @@ static const char *noun(enum metric_id m)
 	}
 }
 
-/* 10.0%, as Python writes it. */
+/* 10.0%, as Python prints it. */
 static void put_share(struct sb *b, double share)
 {
 	size_t from = b->n;
@@ -72,7 +71,7 @@ static void put_head(const struct diff_answer *x, struct sb *b)
 	sb_char(b, '\n');
 }
 
-/* "x2.2", "new", "gone", "x∞" or nothing: how the sides of the difference compare. */
+/* Appends "x2.2", "new", "gone", "x∞" or nothing: the ratio of the two sides. */
 static void put_ratio(struct sb *b, const struct diff_answer *a, uint32_t row, uint32_t k)
 {
 	const struct diff *d = a->d;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text of op, a line for each type, and of code, a line for each shown line of Python (B§3).
+ * The text of op, a line for each type, and of code, a line for each shown line of Python.
  */
 #include "base/fmt.h"
 #include "base/sort.h"
@@ -16,19 +16,19 @@ struct lines {
 	const struct query *q;
 	struct arena *a;
 	struct line_build b;
-	struct sb cell; /* text of a cell that is padded */
+	struct sb cell; /* bytes of a padded cell */
 	size_t fields;
 	struct members members;
 };
 
-/* Appends what separates two cells. */
+/* Appends the separator of two cells. */
 static void field(struct lines *l)
 {
 	if (l->fields++)
 		sb_put(&l->b.text, S(", "));
 }
 
-/* Appends a number as a cell, at the right end of `width` columns. */
+/* Appends a number as a cell, right-aligned in `width` columns. */
 static void put_right(struct lines *l, unsigned column, struct str text, size_t width)
 {
 	field(l);
@@ -52,7 +52,8 @@ static void put_words(struct lines *l, unsigned column, const struct strs *words
 	line_cell_end(&l->b, false);
 }
 
-/* The devices of the accounted nodes; quirk 11: that of a node without one is the empty word. */
+/* Appends the devices of the accounted nodes; Quirk 11: a node without a device has the empty
+ * word. */
 static void put_devices(struct lines *l, unsigned column, uint32_t kept)
 {
 	const struct strs *devices = members_devices(&l->members, kept);
@@ -68,8 +69,8 @@ static double percent(int64_t part, int64_t whole)
 	return 100.0 * (double)part / (double)whole;
 }
 
-/* "value (share of it and all below, own share)". Quirk 10: of memory, an own share of 0 makes both
- * 0. */
+/* Appends "value (share of it and all below, own share)". Quirk 10: for memory, an own share of 0
+ * makes both 0. */
 static void put_shares(
         struct lines *l, unsigned column, const struct metric *m, const struct entry *x)
 {
@@ -87,7 +88,7 @@ static void put_shares(
 	put_right(l, column, sb_str(&l->cell), CELL_WIDTH);
 }
 
-/* "runs|nodes"; each node counts once, however many patterns it matches. */
+/* Appends "runs|nodes"; each node counts once, however many patterns match it. */
 static void put_occurrence(struct lines *l, unsigned column, uint32_t kept)
 {
 	uint32_t n;
@@ -138,7 +139,7 @@ static void put_groups(
 	sink_put(to, sb_str(&b));
 }
 
-/* The input shapes of the accounted nodes, below the line: the most often run first. */
+/* Appends the input shapes of the accounted nodes, below the line: the most frequent first. */
 static void put_input_shapes(struct lines *l, uint32_t kept, struct sink *to)
 {
 	uint32_t n, count = l->q->kept.nodes[kept];
@@ -253,7 +254,7 @@ static void put_line(
 	line_end(&l->b, LINE_ROW, to);
 }
 
-/* ---- both ---- */
+/* ---- common ---- */
 
 void text_multi(const struct result *r, struct sink *to, struct arena *a)
 {
@@ -267,7 +268,7 @@ void text_multi(const struct result *r, struct sink *to, struct arena *a)
 	if (sink_takes_lines(to))
 		text_columns_leave_out(&c, r, &zero);
 	members_init(&l.members, r->q, a);
-	if (r->empty) { /* the bare root, and no legend */
+	if (r->empty) { /* the root alone, without legend */
 		put_type(&l, &root, &c, to);
 		return;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text of scope and graph: one line for each shown node (B§3).
+ * The text of scope and graph: one line for each shown node.
  */
 #include "base/fmt.h"
 #include "export/out.h"
@@ -11,7 +11,7 @@ struct tree_lines {
 	const struct query *q;
 	struct line_build b;
 	size_t fields;
-	uint32_t *steps_in; /* num_hidden_ops: further indents of each entry; else NULL */
+	uint32_t *steps_in; /* num_hidden_ops: additional indents of each entry; otherwise NULL */
 };
 
 static void field(struct tree_lines *l, unsigned column)
@@ -21,7 +21,7 @@ static void field(struct tree_lines *l, unsigned column)
 	line_cell_begin(&l->b, column);
 }
 
-/* "run/total run|1/total defined" */
+/* Appends "run/total run|1/total defined". */
 static void put_occurrence(struct tree_lines *l, const struct entry *x)
 {
 	struct sb *b = &l->b.text;
@@ -79,8 +79,8 @@ static void put_shape(struct tree_lines *l, uint32_t node)
 	}
 }
 
-/* Returns the depth of an entry's line. If num_hidden_ops is selected, writes above it how many
- * nodes are hidden between the entry and its parent. */
+/* Returns the depth of an entry's line. If num_hidden_ops is selected, writes above it the number
+ * of nodes hidden between the entry and its parent. */
 static size_t depth_of(struct tree_lines *l, const struct entry *x, struct sink *to)
 {
 	size_t i = (size_t)(x - l->r->shown), depth = x->depth;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by the timelines: the trace file (B§6), written while it is made and never held in memory.
+ * Shared by the timelines: the trace file, streamed to the file and never held in memory.
  */
 #ifndef TFPROF_EXPORT_TIMELINE_H
 #define TFPROF_EXPORT_TIMELINE_H
@@ -12,21 +12,21 @@
 struct trace_writer {
 	struct sink *file;
 	struct str path;
-	struct sb text; /* for names made of several parts */
+	struct sb text; /* for composed names */
 	bool quiet;     /* says nothing about the file */
-	bool first;     /* nothing stands yet in the innermost list */
+	bool first;     /* the innermost list is still empty */
 };
 
 bool trace_open(struct trace_writer *t, const struct query *q, struct err *e);
 /* Begins a trace in exactly this file. */
 bool trace_open_at(struct trace_writer *t, struct arena *a, struct str path, struct err *e);
-/* Renames the file into its place and says so. */
+/* Renames the file to its path and reports it. */
 bool trace_close(struct trace_writer *t, struct emit *to, struct err *e);
 
-/* A row of the timeline that is shown as a process. */
+/* A row of the timeline, shown as a process. */
 void trace_process(struct trace_writer *t, struct str name, int64_t pid);
 
-/* A box. op: say the name as "op" too. */
+/* A box. op: writes the name as "op" too. */
 struct region {
 	int64_t pid, tid, start, length;
 	struct str name;
@@ -37,7 +37,7 @@ void trace_region(struct trace_writer *t, const struct region *r);
 /* One end of an arrow. */
 struct flow_end {
 	int64_t id, pid, tid, at;
-	struct str source; /* the name of the node that it comes from */
+	struct str source; /* name of the source node */
 	bool start;
 };
 void trace_flow(struct trace_writer *t, const struct flow_end *f);
@@ -48,7 +48,7 @@ void trace_counter_text(struct trace_writer *t, struct str key, struct str value
 void trace_counter_number(struct trace_writer *t, struct str key, int64_t value);
 void trace_counter_end(struct trace_writer *t, struct str name, int64_t pid, int64_t at);
 
-/* Times of a step as microseconds of the trace. */
+/* Converts times of a step to microseconds of the trace. */
 static inline int64_t timeline_us(const struct step *s, int64_t ticks)
 {
 	return num_add(s->base_us, step_us(s, ticks));
@@ -56,22 +56,22 @@ static inline int64_t timeline_us(const struct step *s, int64_t ticks)
 
 /* ---- graph ---- */
 
-/* Memory of accelerators (timeline_mem.c). Each device has two rows, from pid on; first the rows
- * are named, then the cells read, then the counters written. */
+/* Memory of accelerators (timeline_mem.c). Each device has two rows, from pid on. Order of calls:
+ * rows are named, cells read, counters written. */
 struct trace_mem {
 	const struct model *m;
 	const struct step *s;
 	struct arena *a;
-	const uint32_t *cell; /* cells that are drawn, as shown; until they are read */
+	const uint32_t *cell; /* drawn cells, in shown order; until they are read */
 	uint32_t n_cells;
-	uint32_t *device; /* model devices that are no CPU, by name */
+	uint32_t *device; /* model devices other than CPUs, by name */
 	uint32_t n_devices;
-	uint32_t *of;         /* by model device: 1 + place in device, or 0 */
+	uint32_t *of;         /* by model device: 1 + index in device, or 0 */
 	uint32_t *at, *named; /* cells of device i by name: named[at[i]] .. named[at[i + 1]] */
-	struct points {       /* by device: bytes in use that counters are written for, in time */
+	struct points {       /* by device: bytes in use for which counters are written, by time */
 		VEC(int64_t) time, bytes;
-		int64_t most;       /* of all that there were */
-		size_t allocations; /* recorded with them */
+		int64_t most;       /* number of all recorded values */
+		size_t allocations; /* allocations recorded with them */
 	} * points;
 };
 void trace_mem_init(
@@ -89,18 +89,18 @@ bool timeline_tracks(const struct result *r, struct emit *to, struct err *e); /*
 
 /* ---- lanes ---- */
 
-/* Lanes in which intervals stand that overlap: each in the first one that is free. Knows no boxes.
- */
+/* Assigns overlapping intervals to lanes: each gets the first lane that is free. */
 
-/* Zeroed but for the arena: no lane yet. */
+/* Zero-initialised except for the arena: no lanes yet. */
 struct lanes {
 	struct arena *a;
-	int64_t *free; /* [2 * cap], a tree: when each lane gets free, that of lane i at cap + i */
+	int64_t *free; /* [2 * cap], a tree: the time when each lane becomes free, lane i at cap + i
+	                */
 	size_t cap, n;
 };
 
-/* The number of the first lane that is free at start, or of a new one; it is taken until end. Of
- * any length, also 0; starts ascend. */
+/* Returns the first lane that is free at start, or a new one, and occupies it until end. Lengths
+ * may be 0; starts ascend. */
 size_t lanes_take(struct lanes *l, int64_t start, int64_t end);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The graph timeline (B§6.2): every execution of a shown node as a box on its device, boxes that
- * overlap in lanes of their own, and arrows where data goes from one device to another.
+ * The graph timeline: every execution of a shown node as a box on its device, overlapping
+ * boxes in separate lanes, and arrows for data that goes from one device to another.
  *
  *   boxes   box0[rank] .. box0[rank] + n_boxes[rank]   of one device, by start; ranks by name
- *   order   the same places                            by lane, then start
+ *   order   the same indices                           by lane, then start
  *   flows   flow0[box] .. flow0[box + 1]               the boxes that this one leads to
  */
 #include "base/sort.h"
@@ -23,27 +23,27 @@ struct chart {
 	const struct step *s;
 	struct arena *a;
 	struct trace_writer t;
-	struct idset cells; /* the nodes of the step: which one a node is, is its cell */
-	uint32_t *cell;     /* those that are drawn, as shown */
+	struct idset cells; /* the nodes of the step; the rank of a node is its cell */
+	uint32_t *cell;     /* the drawn ones, in shown order */
 	uint32_t n_cells;
 	struct arena *own_cells; /* of these */
 	uint32_t n_ranks;
 	uint32_t *rank;   /* by device of the step */
 	uint32_t *device; /* by rank: the model's device */
 	int64_t *pid;     /* by rank */
-	uint32_t *by_pid; /* ranks in the order of their pids */
+	uint32_t *by_pid; /* ranks in order of their pids */
 	uint32_t n_pids;
 	size_t *box0, *n_boxes; /* by rank */
-	struct arena *own;      /* of all below: given back before memory is drawn */
-	uint32_t *node;         /* by span of the step; of those that are drawn */
+	struct arena *own;      /* arena of all fields below; released before memory is drawn */
+	uint32_t *node;         /* by span of the step; of the drawn ones */
 	uint32_t *span;         /* by box: span of the step */
 	uint32_t *lane;         /* by box */
 	uint32_t *order;
-	VEC(struct arrow) arrows; /* as they are found */
+	VEC(struct arrow) arrows; /* in order of discovery */
 	uint32_t *flow0, *flows;
 };
 
-/* The cell of a shown entry if it is drawn: it ran in the step, has a start and devices. */
+/* Returns the cell of a shown entry if it is drawn: it ran in the step, has a start and devices. */
 static uint32_t drawn_cell(const struct chart *c, uint32_t shown)
 {
 	const struct query *q = c->q;
@@ -74,7 +74,7 @@ static int by_number(const void *ctx, uint32_t a, uint32_t b)
 	return (a > b) - (a < b);
 }
 
-/* Devices of the step in byte order of their names, each once. */
+/* Lists the devices of the step in byte order of their names, without duplicates. */
 static void rank_devices(struct chart *c)
 {
 	uint32_t *of = ARENA_ARRAY(c->a, c->m->devices.n, uint32_t); /* 1 + rank */
@@ -99,7 +99,7 @@ static uint32_t span_rank(const struct chart *c, uint32_t span)
 	return c->rank[c->s->span_device[span]];
 }
 
-/* The devices that a cell is the first to use get pids in byte order. */
+/* The devices first used by a cell get pids in byte order. */
 static void name_devices(struct chart *c, uint32_t *fresh, uint32_t n)
 {
 	struct trace_writer *t = &c->t;
@@ -118,7 +118,7 @@ static void name_devices(struct chart *c, uint32_t *fresh, uint32_t n)
 	}
 }
 
-/* First pass: rows, and how many boxes each may get. */
+/* First pass: creates rows, and counts the boxes each may get. */
 static void count_boxes(struct chart *c)
 {
 	uint32_t *fresh = ARENA_ARRAY(c->a, c->n_ranks, uint32_t);
@@ -160,7 +160,7 @@ static void gather_cell(struct chart *c, uint32_t cell, enum span_kind kind, siz
 			c->span[next[span_rank(c, k)]++] = k;
 }
 
-/* Boxes of each device in the order in which they were met. */
+/* Collects the boxes of each device in order of discovery. */
 static void gather_boxes(struct chart *c)
 {
 	size_t *next = ARENA_ARRAY(c->a, c->n_ranks, size_t), n = 0;
@@ -177,7 +177,7 @@ static void gather_boxes(struct chart *c)
 	}
 }
 
-/* By start; quirk 28: of those that start together only the first stays. */
+/* Sorts by start; Quirk 28: of boxes that start together only the first stays. */
 static void sort_boxes(struct chart *c, uint32_t rank)
 {
 	size_t n = c->n_boxes[rank], kept = 0;
@@ -206,7 +206,7 @@ static size_t find_lanes(struct chart *c, uint32_t rank)
 	return l.n;
 }
 
-/* By lane, then start. */
+/* Sorts by lane, then start. */
 static void order_boxes(struct chart *c, uint32_t rank, size_t n_lanes)
 {
 	struct arena_mark mark = arena_mark(c->own);
@@ -224,7 +224,7 @@ static void order_boxes(struct chart *c, uint32_t rank, size_t n_lanes)
 
 /* ---- flows ---- */
 
-/* The box of a device that starts at start, or ID_NONE. */
+/* Returns the box of a device that starts at start, or ID_NONE. */
 static uint32_t find_box(const struct chart *c, uint32_t rank, int64_t start)
 {
 	size_t lo = c->box0[rank], end = lo + c->n_boxes[rank], hi = end;
@@ -239,13 +239,13 @@ static uint32_t find_box(const struct chart *c, uint32_t rank, int64_t start)
 	return lo < end && box_start(c, lo) == start ? (uint32_t)lo : ID_NONE;
 }
 
-/* A device with boxes from and to which arrows may go. */
+/* A device with boxes that arrows may connect. */
 static bool is_canonical(const struct chart *c, uint32_t rank)
 {
 	return c->n_boxes[rank] && (c->m->devices.v[c->device[rank]].kind & DEVICE_CANONICAL);
 }
 
-/* Arrows to a box from the executions of one of its inputs on other devices. */
+/* Adds arrows to a box from the executions of one of its inputs on other devices. */
 static void add_flows(struct chart *c, uint32_t rank, uint32_t box, uint32_t source)
 {
 	const struct step *s = c->s;
@@ -262,7 +262,7 @@ static void add_flows(struct chart *c, uint32_t rank, uint32_t box, uint32_t sou
 		uint32_t from = find_box(c, other, s->span_start[k]);
 		if (from == ID_NONE)
 			continue;
-		if (c->arrows.n == UINT32_MAX) /* of 2^32 there would be 32 GiB */
+		if (c->arrows.n == UINT32_MAX) /* 2^32 of them would take 32 GiB */
 			work_escape(c->own->work);
 		VEC_PUSH(c->own, &c->arrows, ((struct arrow){ from, box }));
 	}
@@ -285,8 +285,8 @@ static void walk_flows(struct chart *c)
 	}
 }
 
-/* By the box that they come from; of one in the order in which they were met. Of one device alone
- * there are none. */
+/* Sorts flows by their source box; flows of one box stay in order of discovery. A single device has
+ * none. */
 static void find_flows(struct chart *c)
 {
 	size_t n = c->box0[c->n_ranks];
@@ -314,8 +314,8 @@ static struct str box_name(const struct chart *c, size_t box)
 	return node_name(c->m, c->node[c->span[box]]);
 }
 
-/* Names lie all over the memory of the model, four steps from a box: the next ones are asked for
- * early, a step at a time. */
+/* Names are four dependent memory accesses away from a box: those of the next boxes are prefetched,
+ * one access at a time. */
 static void fetch_names(const struct chart *c, const uint32_t *box, size_t n)
 {
 	const uint32_t *node = c->node, *span = c->span;
@@ -404,7 +404,7 @@ static void put_arrows(struct chart *c)
 			put_flows(c, p, c->order[c->box0[c->by_pid[p]] + i], &id);
 }
 
-/* Everything that is known of boxes lives only as long as this. */
+/* The box data lives only during this call. */
 static void draw_boxes(struct chart *c, struct emit *to, struct trace_mem *memory)
 {
 	struct scratch own;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory counters of the graph timeline (B§6.2): bytes in use on each accelerator, and which nodes
- * hold the largest buffers. Allocations and releases of all nodes are gone through once, in time;
- * those that live are a set ordered by size, then name:
+ * Memory counters of the graph timeline: bytes in use on each accelerator, and the nodes
+ * with the largest buffers. Allocations and releases of all nodes are processed once, in time
+ * order; the live buffers are a set ordered by size, then name:
  *
  *   buffers   all that a node ever holds, by node in name order, then time; then by size
  *   place     of a buffer: its rank by (bytes descending, name, time)
  *   changes   one buffer ends, another begins
- *   live      one bit per place: set if the node has just these bytes now
+ *   live      one bit per place: set if the node has exactly these bytes now
  */
 #include "base/fmt.h"
 #include "export/bittree.h"
 #include "export/keysort.h"
 #include "export/timeline.h"
 
-#define SHOWN   10  /* allocations named in one counter */
+#define SHOWN   10  /* allocations listed in one counter */
 #define BETWEEN 100 /* microseconds from one counter to the next */
 
 #define NOTHING UINT32_MAX
@@ -25,9 +25,9 @@ struct held {
 	int64_t *bytes; /* by member */
 };
 
-/* A moment at which a node's bytes change. */
+/* A time at which a node's bytes change. */
 struct change {
-	uint32_t from, to; /* buffers, then places; NOTHING: no bytes */
+	uint32_t from, to; /* indices of buffers, later places; NOTHING: no bytes */
 };
 
 /* The changes of one device. */
@@ -35,7 +35,7 @@ struct changes {
 	const struct trace_mem *x;
 	const struct held *held;
 	struct arena *a;
-	VEC(int64_t) less; /* bytes of buffers, negative: the largest is the first */
+	VEC(int64_t) less; /* bytes of buffers, negative, so the largest comes first */
 	VEC(uint32_t) node;
 	uint32_t *at;      /* buffer at a place */
 	VEC(int64_t) time; /* microseconds; INT64_MIN: from the start on */
@@ -43,14 +43,14 @@ struct changes {
 	uint32_t *by_time;
 	size_t applied;
 	struct bittree live;
-	/* The texts of the counter written last: most of it comes again in the next. */
+	/* The texts of the last counter: most of them recur in the next one. */
 	struct shown_text {
 		uint32_t buffer; /* 1 + buffer, 0: none */
 		struct sb text;
 	} shown[SHOWN];
 };
 
-/* The records of one cell: when, and by how many bytes its memory changes. */
+/* The records of one cell: times and sizes of its memory changes. */
 struct moments {
 	struct arena *a;
 	VEC(int64_t) at, by;
@@ -92,7 +92,7 @@ void trace_mem_init(
 	find_devices(x);
 }
 
-/* The drawn cells in the order of their nodes' names. */
+/* Sorts the drawn cells by their nodes' names. */
 static uint32_t *order_cells(const struct trace_mem *x, const struct idset *cells, struct arena *a)
 {
 	uint32_t *v = ARENA_ARRAY(a, x->n_cells, uint32_t), n = 0;
@@ -108,8 +108,7 @@ static uint32_t *order_cells(const struct trace_mem *x, const struct idset *cell
 	return v;
 }
 
-/* The cells of each device, in the order in which they come: of device k they are at[k] .. at[k+1].
- */
+/* Lists the cells of each device in order: those of device k are at[k] .. at[k+1]. */
 static uint32_t *part_cells(
         const struct trace_mem *x, const uint32_t *cell, uint32_t **at, struct arena *a)
 {
@@ -117,7 +116,7 @@ static uint32_t *part_cells(
 
 	for (uint32_t i = 0; i < x->n_cells; i++)
 		first[x->of[cell_device(x, cell[i])] + 1]++;
-	first[1] = 0; /* of no device */
+	first[1] = 0; /* without a device */
 	for (uint32_t k = 2; k < x->n_devices + 2; k++)
 		first[k] += first[k - 1];
 	uint32_t *v = ARENA_ARRAY(a, first[x->n_devices + 1], uint32_t);
@@ -170,7 +169,7 @@ void trace_mem_rows(const struct trace_mem *x, struct trace_writer *t, int64_t p
 
 /* ---- changes ---- */
 
-/* The buffer that a node has from then on. */
+/* Starts the buffer that a node has from that time on. */
 static uint32_t add_buffer(struct changes *c, uint32_t node, int64_t bytes)
 {
 	if (bytes <= 0)
@@ -180,8 +179,8 @@ static uint32_t add_buffer(struct changes *c, uint32_t node, int64_t bytes)
 	return (uint32_t)(c->less.n - 1);
 }
 
-/* The value at a node's first moment counts from the start on; of several values at one moment the
- * last one counts. */
+/* The value at a node's first time counts from the start on; of several values at one time the last
+ * one counts. */
 static void add_changes(struct changes *c, const struct moments *m, uint32_t node)
 {
 	int64_t bytes = 0;
@@ -226,7 +225,7 @@ static void collect_cell(struct changes *c, struct moments *m, uint32_t cell)
 	add_changes(c, m, node);
 }
 
-/* Gives every buffer its place in the set, and the changes these. */
+/* Assigns every buffer its place in the set, and stores the places in the changes. */
 static void find_places(struct changes *c, struct arena *scratch)
 {
 	size_t n = c->less.n;
@@ -243,8 +242,8 @@ static void find_places(struct changes *c, struct arena *scratch)
 	bittree_init(&c->live, n, c->a);
 }
 
-/* Those of device k. There are hardly more than allocations: more would be held from the start on.
- */
+/* Collects the changes of device k. There are hardly more than allocations: further ones would be
+ * held from the start on. */
 static void collect_changes(struct changes *c, uint32_t k)
 {
 	const struct trace_mem *x = c->x;
@@ -261,7 +260,7 @@ static void collect_changes(struct changes *c, uint32_t k)
 	scratch_close(&own);
 }
 
-/* Applies what changed before `time`. */
+/* Applies the changes before `time`. */
 static void advance(struct changes *c, int64_t time)
 {
 	for (; c->applied < c->list.n; c->applied++) {
@@ -275,7 +274,7 @@ static void advance(struct changes *c, int64_t time)
 	}
 }
 
-/* The first place from `from` on with at most so many bytes. */
+/* Returns the first place from `from` on with at most `bytes` bytes. */
 static size_t skip_larger(const struct changes *c, size_t from, int64_t bytes)
 {
 	size_t lo = from, hi = c->less.n;
@@ -290,7 +289,7 @@ static size_t skip_larger(const struct changes *c, size_t from, int64_t bytes)
 	return lo;
 }
 
-/* The largest allocations that are not larger than what is left of the bytes in use. */
+/* Finds the largest allocations that fit the remaining bytes in use. */
 static int find_top(const struct changes *c, int64_t *left, uint32_t top[SHOWN])
 {
 	size_t place = 0;
@@ -331,7 +330,7 @@ static struct str top_text(struct changes *c, int slot, uint32_t buffer)
 	return sb_str(&x->text);
 }
 
-/* Quirk 28: slot 00 is there only if it is filled. */
+/* Quirk 28: slot 00 is written only if it is filled. */
 static void put_top(
         struct trace_writer *t, struct changes *c, int64_t pid, int64_t at, int64_t left)
 {
@@ -354,8 +353,8 @@ static void put_top(
 	trace_counter_end(t, S("Top Allocations"), pid, at);
 }
 
-/* Bytes in use as recorded with each execution of n cells, as shown; returns how many allocations
- * are recorded beside them. */
+/* Collects the bytes in use recorded with each execution of n cells, in shown order; returns the
+ * number of allocations recorded with them. */
 static size_t collect_points(const struct trace_mem *x, const uint32_t *cells, uint32_t n,
         struct points *v, struct arena *a)
 {
@@ -377,7 +376,7 @@ static size_t collect_points(const struct trace_mem *x, const uint32_t *cells, u
 	return allocations;
 }
 
-/* The points that counters are written for, in time; of one moment the last counts. */
+/* Returns the points for counters, by time; of several at one time the last counts. */
 static void choose_points(
         const struct points *from, const uint32_t *order, struct points *to, struct arena *a)
 {

@@ -13,7 +13,7 @@
 #include "io/json_out.h"
 #include "trace/link.h"
 
-#define PID_FREE INT64_C(1000000000) /* from here on are pids for what has none of its own */
+#define PID_FREE INT64_C(1000000000) /* pids from here on are for processes without one */
 #define TID_FREE INT64_C(1000000000)
 
 struct track_place {
@@ -24,7 +24,7 @@ struct drawing {
 	struct trace_writer *w;
 	const struct trace *t;
 	struct arena *a;
-	struct imap *pids, *tids;  /* those that are taken; tids: by hash of both */
+	struct imap *pids, *tids;  /* used numbers; tids: by hash of both */
 	int64_t *process, *device; /* pids */
 	struct track_place *track;
 	int64_t *flows; /* how many there are so far, over all traces */
@@ -190,7 +190,7 @@ static void put_flow(struct drawing *x, const struct slice *s)
 	put_flow_end(x, s, false);
 }
 
-/* ---- what is around the slices ---- */
+/* ---- metadata ---- */
 
 static void put_name(struct drawing *x, struct str what, struct track_place p, struct str name)
 {

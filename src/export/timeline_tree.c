@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Trace files, and the timelines of scope and code (B§6.1): a flame chart in which the children of
- * an entry stand side by side from its start on.
+ * Trace files, and the timelines of scope and code: a flame chart in which the children of
+ * an entry follow each other from its start on.
  */
 #include "base/fmt.h"
 #include "io/json_out.h"
@@ -85,7 +85,7 @@ bool trace_close(struct trace_writer *t, struct emit *to, struct err *e)
 	bool large = sink_size(t->file) > TOO_LARGE;
 	if (!sink_close(t->file, e))
 		return false;
-	if (large) /* Quirk 4: there is no -op_type. */
+	if (large) /* Quirk 4: -op_type does not exist. */
 		note_line(to->notes,
 		        "Trace file is over 200MB. Chrome might not be able to display it. "
 		        "Consider to use filters (e.g. -min_micros > 1000 or -op_type .*gpu:0.* to "
@@ -99,7 +99,7 @@ bool trace_close(struct trace_writer *t, struct emit *to, struct err *e)
 	return true;
 }
 
-/* Begins an event. Keys stand in byte order, so most of it is the same in all. */
+/* Begins an event. Keys are in byte order, so most of the text is common to all events. */
 static void put_event(struct trace_writer *t, struct str begin)
 {
 	if (!t->first)
@@ -117,7 +117,7 @@ void trace_process(struct trace_writer *t, struct str name, int64_t pid)
 	put(t, S("}"));
 }
 
-/* pid, tid and ts, and the end of the event. */
+/* Writes pid, tid and ts, and the end of the event. */
 static void put_place(struct trace_writer *t, int64_t pid, int64_t tid, int64_t at)
 {
 	put(t, S(",\"pid\":"));
@@ -147,7 +147,7 @@ void trace_region(struct trace_writer *t, const struct region *r)
 
 void trace_flow(struct trace_writer *t, const struct flow_end *f)
 {
-	t->text.n = 0; /* in one piece: a character that is cut off would take some of "_flow" */
+	t->text.n = 0; /* as one string: a truncated character would swallow part of "_flow" */
 	sb_put(&t->text, f->source);
 	sb_put(&t->text, S("_flow"));
 	put_event(t, S("{\"cat\":\"DataFlow\",\"id\":"));
@@ -196,8 +196,8 @@ void trace_counter_end(struct trace_writer *t, struct str name, int64_t pid, int
 
 /* ---- scope and code ---- */
 
-/* The width of each entry: its total time. Where its children take longer (clocks that went back;
- * the original ends there), it is as wide as they are together. */
+/* Computes the width of each entry: its total time, or the sum of its children if that is larger
+ * (for clocks that went back, where the original crashes). */
 static int64_t *find_widths(const struct result *r, struct notes *notes)
 {
 	int64_t *width = ARENA_ARRAY(r->q->a, r->n, int64_t); /* first the sum of the children */
@@ -217,13 +217,13 @@ static int64_t *find_widths(const struct result *r, struct notes *notes)
 	return width;
 }
 
-/* One row for each depth, named when it is first used. Entries without time are left out with all
- * below them. */
+/* Writes one row per depth, named when first used. Entries without time are omitted with all their
+ * descendants. */
 static void put_entries(struct trace_writer *t, const struct result *r, const int64_t *width)
 {
 	const struct query *q = r->q;
 	struct arena *a = q->a;
-	VEC(int64_t) next = { 0 }; /* by depth: where the next child begins */
+	VEC(int64_t) next = { 0 }; /* by depth: start of the next child */
 	uint32_t named = 0;
 
 	for (uint32_t i = 0; i < r->n;) {
@@ -233,7 +233,7 @@ static void put_entries(struct trace_writer *t, const struct result *r, const in
 			continue;
 		}
 		struct region b = { .pid = x->depth,
-			/* NOLINTNEXTLINE: a parent came before */
+			/* NOLINTNEXTLINE: its parent came before */
 			.start = x->depth ? next.v[x->depth] : 0,
 			.length = width[i],
 			.name = view_name(q, x->kept),

@@ -13,7 +13,7 @@ struct str timeline_accepts(const struct view_ops *v, const struct query *q)
 	               : STR_NONE;
 }
 
-/* The view of a step, drawn. A step whose id is taken for the average cannot be. */
+/* Draws the view of a step. A step whose id equals that of the average cannot be drawn. */
 static bool write_step(const struct query *of, const struct step *step, struct arena *a,
         struct emit *to, struct err *e)
 {

@@ -8,12 +8,12 @@
 #include "export/out.h"
 #include "trace/trace.h"
 
-#define TABLE_TOP 20 /* rows that are shown unless more are asked for */
+#define TABLE_TOP 20 /* default number of rows */
 
 enum trace_table { TABLE_DEVICES, TABLE_KERNELS, TABLE_STEPS };
 
-/* Writes the table of one trace, at most top rows (0: all), as the options' output asks. columns:
- * of the terminal, longer names lose their end; 0: they stay whole. */
+/* Writes the table of one trace, at most top rows (0: all), in the options' output. columns: width
+ * of the terminal, longer names lose their end; 0: names stay whole. */
 bool trace_table_write(const struct trace *t, enum trace_table which, size_t top,
         const struct opts *o, unsigned columns, struct emit *to, struct err *e);
 

@@ -74,8 +74,8 @@ bool src_all(struct src *s, struct str *out);
 void src_on_progress(
         struct src *s, bool (*tick)(void *user, uint64_t done, uint64_t size), void *user);
 
-/* Reports that so many bytes are done, for an input that another library reads; false cancels, as
- * above. */
+/* Reports n more bytes as done, for an input that another library reads; false cancels, as above.
+ */
 bool src_watch(struct src *s, uint64_t done);
 
 /* True if the input is a regular file, from its beginning and not gzip, that its name opens. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sorted tables of keys and values, the container of checkpoints (B§9.5). A table is read through
+ * Sorted tables of keys and values, the container of checkpoints. A table is read through
  * its index, block by block; every block that is used has its checksum tested first. Knows nothing
  * of what keys and values mean.
  *

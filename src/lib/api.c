@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The public interface: sessions and loading; options and asking are in api_run.c. Every call runs
- * at the session's recovery point and in a C locale, and leaves its code, sentence and notes
- * behind. Prints nothing.
+ * The public interface: sessions and loading; options and queries are in api_run.c. Every call runs
+ * at the session's recovery point and in a C locale, and stores its code, sentence and notes.
+ * Prints nothing.
  */
 #define _GNU_SOURCE 1
 #include <stdlib.h>
@@ -23,7 +23,7 @@ _Static_assert((int)TFP_GRAPH == ROLE_GRAPH && (int)TFP_STEP == ROLE_STEP &&
 #define NOT_OPENED S("the session could not be opened: out of memory")
 #define IN_USE     S("the session is in use: a callback may call tfp_cancel and tfp_close alone")
 
-/* One call: what it runs, and on what. */
+/* One call: the function to run and its context. */
 struct api_call {
 	struct tfp_session *t;
 	bool (*f)(struct tfp_session *t, void *arg);
@@ -38,7 +38,7 @@ bool api_take(void *to, size_t to_size, const void *from)
 	if (!from)
 		return true;
 	memcpy(&n, from, sizeof n);
-	if (n < sizeof n || n % sizeof n) /* it would end within a field */
+	if (n < sizeof n || n % sizeof n) /* the struct would end within a field */
 		return false;
 	memcpy(to, from, n < to_size ? n : to_size);
 	return true;
@@ -54,7 +54,7 @@ static struct str with_nul(struct arena *a, struct str text)
 	return str_make(str_z(a, text), text.n);
 }
 
-/* Remarks of loading from the given one on, then those of the call. */
+/* Collects notes of loading from the given one on, then the notes of the call. */
 static struct str notes_since(struct session *s, size_t from)
 {
 	struct notes loading = notes_from(&s->load_notes, from);
@@ -100,7 +100,7 @@ int api_call(struct tfp_session *t, bool (*f)(struct tfp_session *t, void *arg),
 		t->error = S(""); /* a callback may have tried to use the session */
 	} else if (t->s->error.a) {
 		t->code = (int)t->s->error.code;
-	} else { /* it ended early, with a sentence made beforehand */
+	} else { /* the call ended early, with a sentence made beforehand */
 		t->code = t->s->error.code == ERR_CANCELLED ? TFP_E_CANCELLED : TFP_E_MEMORY;
 		t->error = t->s->error.text;
 	}
@@ -128,7 +128,7 @@ const char *tfp_code_name(int code)
 	return code > 0 && code < ERR_N ? status_name((enum status)code) : "UNKNOWN";
 }
 
-/* Progress of any thread, one at a time. */
+/* Reports progress of any thread, one at a time. */
 static bool watch_progress(void *user, uint64_t done, uint64_t total)
 {
 	struct tfp_session *t = user;
@@ -386,7 +386,7 @@ struct asked_name {
 	struct str name;
 };
 
-/* The i-th name that get finds, with its length; NULL where there is none. */
+/* Returns the i-th name that get finds, and its length; NULL if there is none. */
 static const char *get_name(struct tfp_session *t, bool (*get)(struct tfp_session *t, void *arg),
         size_t i, size_t *length)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The public interface: options, asking, writing profiles. Nothing of ours is shown: bytes come in
- * and go out through the caller's functions. Prints nothing.
+ * The public interface: options, queries, writing profiles. Bytes pass through the caller's
+ * functions. Prints nothing.
  */
 #define _GNU_SOURCE 1
 #include "lib/api_internal.h"
@@ -59,12 +59,12 @@ int tfp_reset(struct tfp_session *t)
 	return api_call(t, reset_options, NULL);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 /* A caller's function as a sink. */
 struct receiver {
 	struct tfp_session *t;
-	tfp_put put; /* NULL: thrown away */
+	tfp_put put; /* NULL: discarded */
 	void *user;
 };
 
@@ -102,7 +102,7 @@ static bool run_framed(struct session *s, const struct request *r, struct sink *
 	return ok;
 }
 
-/* Runs what was parsed, and hands everything over. */
+/* Runs the parsed command and returns all output. */
 static bool run_request(struct tfp_session *t, struct request *r, const struct tfp_run *how)
 {
 	struct session *s = t->s;
@@ -127,7 +127,7 @@ static bool choose_checkers(struct session *s, struct request *r, const struct t
 	for (size_t i = 0; i < how->n_checkers; i++) {
 		struct str name = api_str(how->checkers[i].data, how->checkers[i].size);
 		unsigned bit = advise_find(name);
-		if (!bit && !str_eq(name, S("JobChecker"))) /* it has no reports anywhere */
+		if (!bit && !str_eq(name, S("JobChecker"))) /* this command prints no reports */
 			return session_fail(
 			        s, ERR_INVALID_ARGUMENT, "unknown checker '%.*s'", STR(name));
 		r->checkers |= bit;
@@ -210,7 +210,7 @@ static bool write_profile(struct tfp_session *t, void *arg)
 	if (!session_need_all(s, true) || !session_seal(s) || !session_one_worker(s))
 		return false;
 	to = open_receiver(t, x->put, x->user);
-	profile_write(&s->model, to, &s->query_arena, &s->notes); /* the sink knows what failed */
+	profile_write(&s->model, to, &s->query_arena, &s->notes); /* the sink has the error */
 	return sink_close(to, &s->error);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * See baseline.h. Baselines are the files of one folder, .tfprof/baselines below the current one;
- * no link is followed to or in it.
+ * links to or in it are not followed.
  */
 #include "lib/baseline.h"
 
@@ -17,7 +17,7 @@
 #define FOLDER     ".tfprof/baselines"
 #define NAME_BYTES 100
 
-/* Letters, digits, . _ - and no . in front: a file name everywhere. */
+/* Letters, digits, . _ - without a leading dot: a valid file name everywhere. */
 static bool is_name(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -29,7 +29,7 @@ static bool is_name(struct str s)
 	return s.n > 0 && s.n <= NAME_BYTES;
 }
 
-/* Fails if the folder or the file is a link. *there: is there such a file? */
+/* Fails if the folder or the file is a link. *there: the file exists. */
 static bool check_links(const char *file, bool *there, struct err *e)
 {
 	const char *const paths[] = { ".tfprof", FOLDER, file };
@@ -87,8 +87,8 @@ static void place_close(void *what)
 	p->fd = -1;
 }
 
-/* Opens a folder below p->fd, which it replaces: no link, and a folder that nobody else can change.
- */
+/* Opens a folder below p->fd, which it replaces; refuses links, and folders that other users can
+ * change. */
 static bool place_enter(struct baseline_place *p, const char *name, bool make, struct err *e)
 {
 	int fd = -1, from = p->fd;
@@ -110,7 +110,7 @@ static bool place_enter(struct baseline_place *p, const char *name, bool make, s
 	return true;
 }
 
-/* Opens the folder, making it if need be; place_close follows, also after a failure. */
+/* Opens the folder, creating it if needed; place_close must follow, also after a failure. */
 static bool place_open(struct baseline_place *p, struct session *s, bool make)
 {
 	p->fd = AT_FDCWD;
@@ -160,7 +160,7 @@ static bool load(struct session *own, void *files)
 	return flags_load_files(own, files);
 }
 
-/* Runs done with a session of its own that has loaded the files. */
+/* Runs done with a separate session that has loaded the files. */
 static bool with_files(struct session *s, struct strs *files, struct str name, struct sink *out,
         bool (*done)(struct session *, const struct model *, struct str, struct sink *))
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The command "checkpoint": what is in a checkpoint, whether it is whole, how two differ.
+ * The command "checkpoint": lists, verifies and compares checkpoints.
  */
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ struct ask {
 	struct checkpoint_options words;
 	struct opts o;
 	struct strs paths;
-	struct ckpt *a, *b; /* b NULL: a is listed */
+	struct ckpt *a, *b; /* b NULL: list a */
 	enum form form;
 	struct sheet sheet; /* of FORM_ROWS */
 	struct pattern_list *show;
@@ -31,7 +31,7 @@ struct ask {
 
 /* ---- rows ---- */
 
-#define SHAPE 2 /* the place of the shape among the cells */
+#define SHAPE 2 /* index of the shape among the cells */
 struct ckpt_cell {
 	const char *name;
 	struct str text;
@@ -85,7 +85,7 @@ static void put_cells(struct ask *k, const struct ckpt_cell *c, size_t n)
 			sheet_null(&k->sheet);
 }
 
-/* Name, type and shape; behind them what is there, with its name. */
+/* Writes name, type and shape, then the present values with their labels. */
 static void put_text(struct ask *k, const struct ckpt_cell *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -195,7 +195,7 @@ static bool verify(struct ask *k, struct ckpt *c)
 		        STR(ckpt_path(c)), ckpt_shards(c), files(c),
 		        ckpt_is_bundle(c) ? " and the index" : "");
 	else if (s->error.code != ERR_CANCELLED)
-		s->error.code = ERR_FAILED; /* the answer is no */
+		s->error.code = ERR_FAILED; /* the checkpoint is damaged: exit status 1 */
 	return ok;
 }
 
@@ -221,7 +221,7 @@ static void put_diff(void *user, const struct ckpt_diff *d)
 		{ "dtype", str_of(t->type->name), false },
 		{ "shape", shape(k, t), false },
 		{ "differs", str_of(says[d->what]), false },
-		/* NOLINTNEXTLINE: such a difference has two sides */
+		/* NOLINTNEXTLINE: such a difference has both sides */
 		{ "other dtype", d->what == DIFF_DTYPE ? str_of(u->type->name) : none, false },
 		{ "other shape", d->what == DIFF_SHAPE ? shape(k, u) : none, false },
 		{ "differing values", values ? number(k, (uint64_t)d->differing) : none, true },
@@ -349,7 +349,8 @@ bool checkpoint_run(struct session *s, const struct request *r, struct sink *out
 
 	if (!read_words(&k, r))
 		return false;
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): read_words sees to one path */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): read_words returns at least one path
+	 */
 	ok = ckpt_open(&k.a, &s->ckpt_arena, k.paths.v[0], &s->error) &&
 	     (k.paths.n < 2 || ckpt_open(&k.b, &s->ckpt_arena, k.paths.v[1], &s->error));
 	if (!ok && k.words.verify && s->error.code == ERR_DATA_LOSS)

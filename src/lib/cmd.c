@@ -36,7 +36,7 @@ static const struct command *find_prefix(struct session *s, struct str word)
 	return found;
 }
 
-/* Could the word be meant as nothing but a file? */
+/* True if the word can only be a file. */
 static bool looks_like_path(struct str word)
 {
 	return str_find_char(word, '/') != SIZE_MAX || str_find_char(word, '.') != SIZE_MAX;
@@ -101,7 +101,8 @@ bool cmd_unknown_option(
 	        s, ERR_INVALID_ARGUMENT, "unknown option '%.*s'; 'help' lists them", STR(word));
 }
 
-/* A line's option that no view has: --help is about the line's command, or all. */
+/* Handles an option outside of the views' options: --help is about the line's command, or general.
+ */
 static bool take_flag(struct session *s, struct str word, struct str name, struct request *r)
 {
 	const struct option *flag = flag_find(name);
@@ -116,7 +117,7 @@ static bool take_flag(struct session *s, struct str word, struct str name, struc
 	return true;
 }
 
-/* Takes an option of set that is no view's. */
+/* Handles an option of set that no view has. */
 static bool take_set_option(
         struct session *s, const struct strs *words, size_t *i, struct request *r)
 {
@@ -129,8 +130,7 @@ static bool take_set_option(
 	return true;
 }
 
-/* True if the option is one of devices, kernels or steps, which all have the same ones, or of top.
- */
+/* True for options of devices, kernels and steps, which share them, and of top. */
 static bool is_table_option(const struct request *r, struct str name)
 {
 	const struct command *c = r->command;
@@ -155,7 +155,7 @@ static bool take_table_option(
 	return true;
 }
 
-/* Takes the option at words[*i] and, where it has one, its value behind it. */
+/* Reads the option at words[*i] and, if it takes one, its value. */
 static bool take_option(struct session *s, const struct strs *words, size_t *i,
         const struct strs *more, struct request *r)
 {
@@ -179,14 +179,14 @@ static bool take_option(struct session *s, const struct strs *words, size_t *i,
 	return cmd_set_option(s, row, words, i, has_value, value, &r->opts);
 }
 
-/* Is there such a file, or one that the system will not tell of? */
+/* True if such a file exists, or the system refuses to say. */
 static bool is_file(const char *path)
 {
 	return access(path, F_OK) == 0 || errno == EACCES || errno == EIO;
 }
 
-/* Does a word of the command line name something to load? Checkpoints are named without the end of
- * their files' names. */
+/* True if a word of the command line names an input. Checkpoints are named without the suffix of
+ * their files. */
 static bool is_input(struct session *s, struct str word)
 {
 	struct arena *a = &s->query_arena;
@@ -234,8 +234,8 @@ static bool check_options(struct session *s, const struct request *r)
 	return true;
 }
 
-/* Fails for what is left where a list is typed with blanks, or an option is copied out of a text in
- * which its dash became a long one. */
+/* Fails with a hint for leftover words, after a list typed with blanks, or an option copied from a
+ * text in which its dash became a long one. */
 static bool check_word(struct session *s, const struct strs *words, size_t i)
 {
 	static const char *const dashes[] = { "\xe2\x80\x93", "\xe2\x80\x94", "\xe2\x88\x92" };

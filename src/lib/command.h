@@ -7,7 +7,7 @@
 
 #include "lib/session.h"
 
-/* What commands are for: the short help lists them so. */
+/* Purposes of commands; the short help groups them by purpose. */
 enum purpose {
 	PURPOSE_VIEWS,
 	PURPOSE_COMPARE,
@@ -22,46 +22,47 @@ struct command {
 	const char *name, *help;
 	enum purpose purpose;
 	const char *about;           /* a paragraph */
-	const char *examples;        /* command lines, one a line */
+	const char *examples;        /* command lines, one per line */
 	const struct view_ops *view; /* of the view commands */
 	bool needs_profile;
-	bool keeps_attrs; /* what it writes has node attributes in it */
+	bool keeps_attrs; /* its output contains node attributes */
 	bool (*run)(struct session *s, const struct request *r, struct sink *out);
-	bool (*check)(struct session *s, const struct request *r); /* of the words; may be NULL */
-	bool own_words;           /* what stands behind it is for it alone: request.topics */
-	bool program;             /* and only the program has it: program.h */
-	bool starts;              /* its first word that is no option begins another command line */
-	const char *synopsis;     /* what stands behind it besides, in the manual */
-	const char *subcommands;  /* what its word subcommand_at may be, with blanks between; NULL:
-	                             no such word */
-	unsigned subcommand_at;   /* from 1 */
-	const char *view_options; /* with own words: the options of the views that it takes too,
-	                             with blanks between; "*": all that it has a use for */
-	bool ends;                /* nothing is read behind it */
+	bool (*check)(struct session *s,
+	        const struct request *r); /* description of its arguments; may be NULL */
+	bool own_words;                   /* reads its own arguments: request.topics */
+	bool program;                     /* and only the program has it: program.h */
+	bool starts; /* its first argument that is not an option begins another command line */
+	const char *synopsis;    /* further text after the synopsis in the manual */
+	const char *subcommands; /* choices of argument subcommand_at, separated by blanks; NULL: no
+	                            such argument */
+	unsigned subcommand_at;  /* from 1 */
+	const char *view_options; /* with own arguments: the view options it accepts too, separated
+	                             by blanks; "*": all that apply */
+	bool ends;                /* no further line is read after it */
 	bool ours;                /* prints no progress sentences of the original while loading */
 };
 
-/* What a command line asks for. */
+/* A parsed command line. */
 struct request {
-	const struct command *command; /* NULL: no command was named */
-	struct opts opts;              /* the sticky ones and what was set */
-	struct strs topics;   /* words behind help, and behind commands with words of their own */
-	unsigned checkers;    /* of advise: CHECK_BIT bits */
-	struct sink *message; /* where the result goes as a message; NULL: nowhere */
-	struct strs files;    /* of the command line: words that are no command but exist */
+	const struct command *command; /* NULL: no command was given */
+	struct opts opts;              /* the sticky options with those of this line */
+	struct strs topics;            /* arguments of help, and of commands that read their own */
+	unsigned checkers;             /* for advise: CHECK_BIT bits */
+	struct sink *message;          /* sink for the result message; NULL: none */
+	struct strs files;             /* on the command line: words that are existing files */
 	bool takes_files;
-	bool no_file;      /* where it fails: a word that should be a file is none */
-	bool prompt;       /* a person typed it at the prompt */
-	bool help;         /* --help stands in the line */
+	bool no_file;      /* on failure: a word that should be a file and is not */
+	bool prompt;       /* typed by a person at the prompt */
+	bool help;         /* the line contains --help */
 	bool show_all;     /* set -all */
 	int64_t top;       /* rows of devices, kernels, steps and top */
 	struct str by;     /* of top: the metric; empty: not given */
-	struct strs shown; /* options without a value behind set: to be shown */
-	struct strs given; /* the names of the options that were given */
+	struct strs shown; /* options without a value after set: print their values */
+	struct strs given; /* names of the given options */
 };
 
-/* The next command of the session after this one (NULL: the first), or NULL: those of the library,
- * then those that the program has brought (session.more_commands). */
+/* Returns the command after this one (NULL: the first), or NULL at the end: first the library's
+ * commands, then the program's (session.more_commands). */
 const struct command *cmd_next(const struct session *s, const struct command *c);
 const struct command *cmd_find(const struct session *s, struct str name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See diff.h. From words to an answer: load the sides, choose the metrics, make the sides of the
- * view, merge them, find what differs, write it, judge the gates.
+ * See diff.h. From arguments to a report: loads the sides, chooses the metrics, makes the sides of
+ * the view, merges them, finds the differences, writes them, judges the gates.
  */
 
 #include "lib/diff_internal.h"
@@ -30,7 +30,7 @@ static uint32_t add_metric(struct asked *k, enum metric_id m)
 	return i;
 }
 
-/* Columns of a text that another of its columns does not bring anyway. */
+/* Lists the columns of a report that no other of its columns implies. */
 static void take_columns(struct asked *k, const struct answer *x)
 {
 	unsigned brought = 0;
@@ -55,8 +55,8 @@ static bool take_selected(struct session *s, struct asked *k, const struct diff_
 	return k->n || session_fail(s, ERR_INVALID_ARGUMENT, "-select: nothing to compare");
 }
 
-/* Returns the selected metrics, or those of the first text among the sides, then the metrics that
- * only decide. */
+/* Returns the selected metrics, or those of the first report among the sides, then the metrics used
+ * only for decisions. */
 static bool choose_metrics(struct diff_sides *d, const struct diff_request *w, struct asked *k)
 {
 	const struct answer *text = NULL;
@@ -106,7 +106,7 @@ static bool all_different(const struct strs *v)
 	return true;
 }
 
-/* Left and right; of more sides the files' names, or where these are the same, their numbers. */
+/* Left and right; with more sides the file names, or their numbers if the names are equal. */
 static struct strs choose_names(struct arena *a, const struct diff_request *w)
 {
 	struct strs names = { 0 };
@@ -128,7 +128,7 @@ static bool by_rules(void *rules, struct str from, struct arena *a, struct str *
 	return pattern_subst_apply(rules, from, a, to, e);
 }
 
-/* Names of nodes as the scopes were found to be renamed. */
+/* Applies the renames found between scopes to names of nodes. */
 struct renamed {
 	struct intern from;
 	VEC(struct str) to;
@@ -145,7 +145,7 @@ static bool by_scope(void *user, struct str from, struct arena *a, struct str *t
 	return true;
 }
 
-/* Graph: which nodes are the same is found out by their scopes, where it can be seen. */
+/* Graph: nodes are matched in the scope view, where renames are visible. */
 static bool rename_by_scope(
         struct diff_sides *d, const struct diff_request *w, const struct side **sides)
 {
@@ -205,9 +205,9 @@ bool diff_merge(struct diff_sides *d, const struct diff_request *w, struct compa
 	return true;
 }
 
-/* ---- nodes without a partner ---- */
+/* ---- unmatched nodes ---- */
 
-/* Fails with the likeliest reason why the first and the last side have nothing in common. */
+/* Fails with the likeliest reason why the first and the last side have no common nodes. */
 static bool fail_apart(struct session *s, const struct compare *c, const struct strs *names)
 {
 	struct arena *a = &s->query_arena;
@@ -230,7 +230,7 @@ static bool fail_apart(struct session *s, const struct compare *c, const struct 
 	        STR(why));
 }
 
-/* A note if nodes of one side are called like nodes of the other but for upper and lower case. */
+/* Adds a note if names of the two sides differ only in case. */
 static void note_case(struct session *s, const struct compare *c)
 {
 	struct scratch own;
@@ -258,7 +258,8 @@ static bool compare_for_gate(void *user, const struct view_ops *view, enum metri
         bool with_steps, struct compare *c)
 {
 	const struct judging *j = user;
-	const enum metric_id wanted[] = { metric, M_OCCURRENCE }; /* a text has no such number */
+	const enum metric_id wanted[] = { metric,
+		M_OCCURRENCE }; /* a printed report lacks the number */
 	struct alias *aliases;
 
 	j->d->with_steps = with_steps;
@@ -267,7 +268,7 @@ static bool compare_for_gate(void *user, const struct view_ops *view, enum metri
 	return ok && diff_merge(j->d, j->w, c, &aliases);
 }
 
-/* Each gate in memory of its own, as each makes its views anew. */
+/* Judges each gate in its own memory, because each makes its views anew. */
 static bool judge(
         struct diff_sides *d, const struct diff_request *w, struct gate_result **results, size_t *n)
 {
@@ -316,7 +317,7 @@ static bool check_gates(struct session *s, const struct gate_result *v, size_t n
 
 /* ---- the command ---- */
 
-/* Options that select numbers of a profile do not apply to a text. */
+/* Options that select data of a profile do not apply to a printed report. */
 static void note_texts(const struct diff_sides *d, const struct opts *o)
 {
 	const struct {
@@ -335,7 +336,7 @@ static void note_texts(const struct diff_sides *d, const struct opts *o)
 				        chosen[k].name, STR(d->v[i].word));
 }
 
-/* Beside the answer: what only one side has, and that there is no row because little differs. */
+/* Adds notes: nodes of one side only, and why there are no rows. */
 static void note_nodes(struct session *s, const struct diff *d, const struct strs *names)
 {
 	struct sb b = sb_in(&s->query_arena);

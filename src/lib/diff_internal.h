@@ -15,13 +15,13 @@
 struct diff_request {
 	struct diff_options given;
 	struct opts o;
-	struct strs sides; /* words that are there; others are names, beside those of --names */
+	struct strs sides; /* sides; further names come from --names */
 	VEC(struct gate) gates;
 	bool select_given, order_given;
 	int64_t min_size, min_micros; /* of --min_size */
 };
 
-/* Reads the words behind diff. */
+/* Reads the arguments of diff. */
 bool diff_read(struct session *s, const struct strs *words, struct diff_request *w);
 
 /* Splits PATH@STEP; step is empty if the word names a file or no step. */
@@ -33,52 +33,52 @@ bool diff_check_step(struct session *s, struct str word, struct str step);
 /* Sets the step that is named after the @ of a side. */
 bool diff_choose_step(struct session *s, struct str step, struct opts *o);
 
-/* One side: what it was loaded into. */
+/* One side, as loaded. */
 struct diff_side {
 	struct str word;       /* as given */
 	struct str path, step; /* the parts of the word; see diff_side_path */
-	struct str name;       /* in the answer */
+	struct str name;       /* name in the answer */
 	struct session *s;     /* the side's own, or that of a loaded job */
 	bool is_job;           /* the session is a job's */
-	struct answer *answer; /* a text; NULL: the session has a model */
-	struct side *side;     /* of the view asked for last */
-	struct arena made;     /* holds the sides that were made of it */
+	struct answer *answer; /* a printed report; NULL: the session has a model */
+	struct side *side;     /* side of the last view */
+	struct arena made;     /* holds the sides made from it */
 	struct arena_mark mark;
-	struct str failed; /* the sentence, where it could not be loaded */
+	struct str failed; /* error sentence, if loading failed */
 	enum status code;
-	bool partial; /* what comes before the damage of its file could be read */
+	bool partial; /* the file is damaged, and the part before the damage could be read */
 };
 
 struct diff_sides {
-	struct session *s; /* that asks */
+	struct session *s; /* the calling session */
 	struct diff_side *v;
 	size_t n;
 	struct guard guard;
 	/* Results for the loaded sides; see diff_sides_make. */
-	struct arena *a; /* where they are merged */
+	struct arena *a; /* arena of the merged result */
 	const struct view_ops *view;
 	const struct opts *o;
 	const enum metric_id *metrics;
 	uint32_t n_metrics;
 	bool per_run;
-	uint32_t steps_most; /* at most so many steps; 0: no limit */
-	bool with_steps;     /* behind the numbers those of each step that -step chooses */
+	uint32_t steps_most; /* at most that many steps; 0: no limit */
+	bool with_steps;     /* after the values, those of each step that -step selects */
 };
 
-/* Loads them side by side. To be closed if it returned true; if work ends early they close
- * themselves. */
+/* Loads the sides in parallel. The caller closes them if it returned true; if work ends early they
+ * close themselves. */
 bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_request *w);
 void diff_sides_close(struct diff_sides *d);
 
-/* Makes v[i].side of all sides for a view, options and metrics; earlier ones stay. */
+/* Makes v[i].side of all sides for a view, options and metrics; earlier sides stay valid. */
 bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const struct opts *o,
         const enum metric_id *metrics, uint32_t n);
 
-/* Gives back the sides that were made since the mark. */
+/* Releases the sides made since the mark. */
 void diff_sides_mark(struct diff_sides *d);
 void diff_sides_reset(struct diff_sides *d);
 
-/* The sides as one tree: renamed by the rules, then what was renamed found. */
+/* Merges the sides into one tree: renames by the rules, then detects further renames. */
 bool diff_merge(struct diff_sides *d, const struct diff_request *w, struct compare *c,
         struct alias **aliases);
 

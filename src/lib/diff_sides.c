@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The sides of a diff: each is loaded into a session of its own, several at a time.
+ * The sides of a diff: each is loaded into its own session, several at a time.
  */
 #include "lib/baseline.h"
 #include "lib/diff_internal.h"
@@ -11,7 +11,7 @@
 
 /* ---- loading ---- */
 
-/* Reads the side as an answer if it is one. *is: whether. */
+/* Reads the side if it is a printed report; sets *is. */
 static bool try_answer(struct session *s, struct diff_side *x, struct str path, bool *is)
 {
 	struct arena *a = &s->model_arena;
@@ -57,7 +57,7 @@ static bool load_side(struct session *s, void *ctx)
 	return flags_load_files(s, &files);
 }
 
-/* Takes the sentence of the side's session, which may be at the end of its memory. */
+/* Copies the sentence of the side's session, whose memory may be exhausted. */
 static void keep_error(struct diff_side *x)
 {
 	x->code = x->s->error.code ? x->s->error.code : ERR_FAILED;
@@ -182,7 +182,7 @@ bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_
 	return false;
 }
 
-/* ---- as sides of a view ---- */
+/* ---- conversion to sides of a view ---- */
 
 /* Lists the chosen steps; of more than `most` (0: no limit), that many evenly spaced ones. */
 static uint32_t list_steps(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The words of diff: [VIEW] SIDE SIDE... [NAME NAME...] and options, its own and those of views.
+ * The arguments of diff: [VIEW] SIDE SIDE... [NAME NAME...] and options, its own and those of
+ * views.
  */
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ static bool is_side(struct session *s, struct str word)
 	       (parts.n > 1 && access(str_z(a, parts.v[0]), F_OK) == 0);
 }
 
-/* A view, before the sides' names; a side, before them too; a name. */
+/* Distinguishes a view, a side and a name, in this order. */
 static void take_word(struct session *s, struct str word, struct diff_request *w, size_t *names)
 {
 	bool side = is_side(s, word);
@@ -39,7 +40,7 @@ static void take_word(struct session *s, struct str word, struct diff_request *w
 	*names += !side;
 }
 
-/* The first part of a list that is no file, or the word itself. */
+/* Returns the first missing file of a list, or the word itself. */
 static struct str missing_part(struct session *s, struct str word)
 {
 	struct str step;
@@ -52,7 +53,7 @@ static struct str missing_part(struct session *s, struct str word)
 	return word;
 }
 
-/* Words behind the sides that are no files are their names, if there are as many. */
+/* Words after the sides that are not files are the sides' names, if their numbers agree. */
 static bool check_names(struct session *s, struct diff_request *w)
 {
 	if (w->sides.n < 2 && w->given.names.n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See flags.h. Order and sentences of loading are those of B§1.4.
+ * See flags.h. Order and sentences of loading follow the original
  */
 #include "lib/flags.h"
 
@@ -21,7 +21,7 @@ const struct option *flag_find(struct str name)
 	return option_in(flag_options, str_eq(name, S("h")) ? S("help") : name);
 }
 
-/* Puts the file in the place of its kind, where there may be one. */
+/* Stores the file under its kind, which takes one file. */
 static bool place(struct session *s, struct str *at, const char *kind, struct str file)
 {
 	if (at->n)
@@ -31,7 +31,7 @@ static bool place(struct session *s, struct str *at, const char *kind, struct st
 	return true;
 }
 
-/* Takes argv[*i] if it is a flag of the table, with its value; else leaves it among the words. */
+/* Reads argv[*i] if it is a flag of the table, with its value; otherwise keeps it as a word. */
 static bool take(struct session *s, int argc, char **argv, int *i, struct flags *f)
 {
 	struct str word = str_of(argv[*i]), name, value;
@@ -51,12 +51,13 @@ static bool take(struct session *s, int argc, char **argv, int *i, struct flags 
 	if (argument && !has_value)
 		value = str_of(argv[++*i]);
 	strs_add(&s->query_arena, &f->given, str_of(flag->name));
-	if (flag->at == offsetof(struct flags, spool)) /* of the original's the last one counts */
+	if (flag->at == offsetof(struct flags,
+	                        spool)) /* the last value of one of the original's flags counts */
 		return place(s, &f->spool, "recordings", value);
 	return option_set(s, &s->model_arena, flag, value, f);
 }
 
-/* All behind such a word is its own, and may be another program's command line. */
+/* Everything after such a word belongs to it, and may be another program's command line. */
 static bool is_program_command(const struct session *s, struct str word)
 {
 	const struct command *c = cmd_find(s, word);
@@ -79,16 +80,16 @@ bool flags_parse(struct session *s, int argc, char **argv, struct flags *f)
 			return false;
 	}
 	s->recover |= f->recover;
-	if (f->max_memory) { /* the limit is that of the whole process */
+	if (f->max_memory) { /* the limit applies to the whole process */
 		account_add_program(s->work.account);
 		session_limit(s, (size_t)f->max_memory);
 	}
 	return true;
 }
 
-/* ---- which file is which ---- */
+/* ---- roles of files ---- */
 
-/* Says why a file has no place. */
+/* Fails with the reason why a file has no role. */
 static bool not_sorted(struct session *s, struct str file, const struct unsupported_format *foreign)
 {
 	struct arena *a = &s->query_arena;
@@ -195,7 +196,7 @@ static bool load(struct session *s, unsigned role, struct str path)
 	       session_load(s, role, &(struct input_from){ .name = path, .recover = s->recover });
 }
 
-/* The graph's file, where the folder of a SavedModel is named. */
+/* Returns the graph's file for the folder of a SavedModel. */
 static struct str graph_file(struct arena *a, struct str path)
 {
 	bool slash = str_ends(path, S("/"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The process command line: which files to load, and the words that are left for the command.
+ * The process command line: the files to load, and the words left for the command.
  */
 #ifndef TFPROF_LIB_FLAGS_H
 #define TFPROF_LIB_FLAGS_H
@@ -9,7 +9,7 @@
 #include "lib/session.h"
 
 struct flags {
-	struct strs profiles; /* paths, patterns and lists, as given; once for each flag */
+	struct strs profiles; /* paths, patterns and lists, as given; one element per flag */
 	struct str graph, run_meta, op_log, checkpoint; /* as given; run_meta is a list */
 	struct str spool;                               /* a file or a folder */
 	/* How spools are read; see struct recording_options. */
@@ -18,53 +18,53 @@ struct flags {
 	int step_merge, leaf, merge; /* indexes of choices */
 	bool keep_warmup, tf_layout;
 	int64_t max_memory; /* bytes; 0: no limit */
-	bool recover;       /* of damaged files what comes before the damage is read */
-	bool lazy_steps;    /* run_meta is read when a command asks for a step of it */
+	bool recover;       /* reads damaged files up to the damage */
+	bool lazy_steps;    /* run_meta is read when a command selects one of its steps */
 	int color;          /* enum term_color */
 	bool no_pager;
 	bool help, version;
-	struct str baseline; /* a bare word too */
-	struct strs runs;  /* step files that were given as bare words; behind those of run_meta */
-	struct strs words; /* command and view options */
-	struct strs names; /* of the flags above, for "did you mean" */
-	struct strs given; /* names of those among them that were given */
+	struct str baseline; /* bare words are allowed too */
+	struct strs runs;    /* step files given as bare words; they follow those of run_meta */
+	struct strs words;   /* command and view options */
+	struct strs names;   /* names of the flags above, for "did you mean" */
+	struct strs given;   /* names of the given ones */
 };
 
-extern const struct option flag_options[]; /* its first row stands for all of them */
-/* The flag of that name, without dashes, or NULL. */
+extern const struct option flag_options[]; /* the first row; option_next returns the others */
+/* Returns the flag with that name, without dashes, or NULL. */
 const struct option *flag_find(struct str name);
 
 /* Inside a session_guard; strings stay in argv. */
 bool flags_parse(struct session *s, int argc, char **argv, struct flags *f);
 
-/* Finds out which file is which, and whether all of them go together. */
+/* Determines the role of each file, and checks that they can be loaded together. */
 bool flags_sort(struct session *s, struct flags *f, const struct strs *files);
 
-/* Is there anything to load? */
+/* True if there is anything to load. */
 bool flags_inputs(const struct flags *f);
 
-/* Does one of the inputs come from standard input? */
+/* True if an input is standard input. */
 bool flags_use_stdin(struct session *s, const struct flags *f);
 
-/* Do the flags about spools make sense? */
+/* Checks the flags for recordings. */
 bool flags_check_recording(struct session *s, const struct flags *f);
 
-/* How a recording is to be read: by these flags and those in the options file of its folder. */
+/* Reads a recording by these flags and those in the options file of its folder. */
 void flags_recording_options(struct session *s, const struct flags *f,
         const struct recording_set *files, struct recording_options *o);
 
-/* Takes one of them as the library is given it: "step-nvtx=pytorch", "keep-warmup". */
+/* Sets one of them from the library's text form: "step-nvtx=pytorch", "keep-warmup". */
 bool flags_spool_word(struct session *s, struct flags *f, struct str word);
 
-/* Loads the spools, by these flags and those that stand in the session's options file. */
+/* Loads the recordings, by these flags and those in the session's options file. */
 bool flags_load_spools(struct session *s, const struct flags *f);
 /* Loads a recording from memory; f->spool is its name. */
 bool flags_load_spool_bytes(struct session *s, const struct flags *f, struct str bytes);
 
-/* Loads them all, with the original's progress sentences on out. */
+/* Loads everything and writes the original's progress sentences to out. */
 bool flags_load(struct session *s, const struct flags *f, struct sink *out);
 
-/* Finds out which file is which, and loads them without a word; the model is sealed then. */
+/* Determines the role of each file and loads them without output; seals the model. */
 bool flags_load_files(struct session *s, const struct strs *files);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The flags about spools: what was given on the command line or to the library, else what `tfprof
- * record` wrote into the session's folder when the recording was made.
+ * The flags for recordings: those given on the command line or to the library, otherwise those that
+ * `tfprof record` wrote into the session's folder.
  */
 #include "lib/flags.h"
 #include "lib/options.h"
 
-/* The flag of that name that may stand in an options file. */
+/* Returns the flag with that name if it is allowed in an options file. */
 static const struct option *find_flag(struct str name)
 {
 	const struct option *row = option_in(flag_options, name);
@@ -22,8 +22,8 @@ static bool is_given(const struct flags *f, const struct option *row)
 	return false;
 }
 
-/* Takes the lines of an options file, such as "--step-nvtx=pytorch", for what is not given. Lines
- * that mean nothing here are of later versions. */
+/* Reads the lines of an options file, such as "--step-nvtx=pytorch", for flags that were not given.
+ * Ignores unknown lines, which come from later versions. */
 static void take_recorded(struct session *s, struct flags *f, struct str options)
 {
 	struct strs lines = str_split(&s->query_arena, options, '\n');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Help texts. Names, presets and explanations come from the tables alone.
+ * Help texts. Names, defaults and explanations come from the tables alone.
  */
 #include "lib/help.h"
 #include "lib/cmd.h"
@@ -36,12 +36,13 @@ static const char *const RULES[] = {
 	"Without a command, commands are read from standard input, one per line.",
 };
 
-#define COLUMNS       100 /* of a line, unless the terminal has fewer */
-#define COLUMNS_MIN   20
-#define ROOM_MIN      30 /* columns for an explanation beside its word; with less it stands below */
-#define BELOW         6  /* blanks before it there */
+#define COLUMNS     100 /* columns of a line, unless the terminal has fewer */
+#define COLUMNS_MIN 20
+#define ROOM_MIN                                                                                   \
+	30 /* columns needed for an explanation beside its word; with fewer it goes below */
+#define BELOW         6  /* indent of an explanation below */
 #define PURPOSE_WORDS 34 /* columns of the commands of one purpose */
-#define OUTPUT_WORDS  13 /* columns of words: of outputs, commands and statistics */
+#define OUTPUT_WORDS  13 /* columns of names of outputs, commands and statistics */
 #define INPUT_WORDS   27
 #define METRIC_WORDS  22
 #define FLAG_WORDS    26
@@ -71,7 +72,8 @@ static void put_hanging(const struct session *s, struct str text, size_t blanks,
 	help_put_hanging(s->columns, text, blanks, out);
 }
 
-/* A word, and from column `at` on what it means; on a narrow terminal that stands below. */
+/* Writes a word and, from column `at` on, its explanation; on a narrow terminal the explanation
+ * goes below. */
 static void put_item(
         const struct session *s, struct str word, size_t at, struct str text, struct sink *out)
 {
@@ -105,7 +107,7 @@ static bool is_view_option(const struct option *row)
 	return strcmp(row->scope, SCOPE_VIEWS) == 0;
 }
 
-/* One option: its name and argument, and what it does; with its preset where it is a view's. */
+/* Writes one option: name, argument, explanation; for a view's option also the default. */
 static void put_option(struct session *s, const struct option *row, size_t at, struct sink *out)
 {
 	struct sb name = sb_in(&s->query_arena);
@@ -165,7 +167,7 @@ static void put_stats(struct session *s, struct sink *out)
 		        s, str_of(stat_rows[i].name), OUTPUT_WORDS, str_of(stat_rows[i].help), out);
 }
 
-/* Those that mean something to the command; of no command: all. */
+/* Writes the options that apply to the command; without a command, all. */
 static void put_options(struct session *s, const struct command *c, struct sink *out)
 {
 	struct arena *a = &s->query_arena;
@@ -239,7 +241,7 @@ void help_usage(struct session *s, struct sink *out)
 		put_line(s, str_of(MORE[i]), out);
 }
 
-/* The options that only this command has. */
+/* Writes the options of this command only. */
 static void put_own_options(struct session *s, const struct command *c, struct sink *out)
 {
 	const struct option *row = options_of(c->name);
@@ -282,7 +284,7 @@ static void put_choices(struct session *s, const struct option *row, struct sb *
 	sb_put(b, strs_join(&s->query_arena, &choices, S(", ")));
 }
 
-/* The words that an option takes, where the tables know them. */
+/* Writes the values that an option accepts, if the tables list them. */
 static void put_words(struct session *s, const struct option *row, struct sink *out)
 {
 	struct sb b = sb_in(&s->query_arena);
@@ -403,7 +405,7 @@ static bool put_choice_of(struct session *s, const struct option *row, const cha
 	return any;
 }
 
-/* Writes about a value that options choose from; false if no option does. */
+/* Writes about a value of a choice option; false if no option has it. */
 static bool put_choice(struct session *s, struct str topic, struct sink *out)
 {
 	bool any = put_choice_of(s, options_of(SCOPE_FLAGS), "", topic, out);
@@ -414,7 +416,7 @@ static bool put_choice(struct session *s, struct str topic, struct sink *out)
 	return any;
 }
 
-/* Writes about a word that options take: a metric, an output, a statistic, a choice. */
+/* Writes about a value of options: a metric, an output, a statistic, a choice. */
 static bool put_value(struct session *s, struct str topic, struct sink *out)
 {
 	for (enum metric_id i = 0; i < M_N; i++)
@@ -441,7 +443,7 @@ static bool put_value(struct session *s, struct str topic, struct sink *out)
 	return put_choice(s, topic, out) || unknown_topic(s, topic);
 }
 
-/* The options of that name which single commands have; false if there is none. */
+/* Writes the options with that name of single commands; false if there are none. */
 static bool put_own(struct session *s, struct str name, struct sink *out)
 {
 	bool any = false;

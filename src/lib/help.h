@@ -7,9 +7,9 @@
 
 #include "lib/session.h"
 
-/* Writes the page for each topic: a section, a command, an option with or without dashes, a word
- * that an option takes. Without topics: the short help. False with the session's error if a topic
- * is unknown. */
+/* Writes the page for each topic: a section, a command, an option with or without dashes, a value
+ * of an option. Without topics: the short help. Fails with the session's error if a topic is
+ * unknown. */
 bool help_write(struct session *s, const struct strs *topics, struct sink *out);
 
 /* A topic that lists others. */
@@ -24,7 +24,7 @@ extern const size_t n_help_sections;
 void help_usage(struct session *s, struct sink *out);
 
 /* Writes text in lines of at most `columns` columns (0: no terminal; 20 to 100 are used), broken at
- * blanks; each line but the first begins with `blanks` blanks. */
+ * blanks; each line after the first is indented by `blanks` columns. */
 void help_put_hanging(unsigned columns, struct str text, size_t blanks, struct sink *out);
 
 #endif

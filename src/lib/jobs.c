@@ -28,7 +28,7 @@ struct session *jobs_find(const struct jobs *j, struct str name)
 	return x ? x->s : NULL;
 }
 
-/* The first thing that is loaded. */
+/* Returns the first input. */
 static struct str first_input(const struct flags *f)
 {
 	struct str v[] = { f->profiles.n ? f->profiles.v[0] : STR_NONE, f->graph, f->run_meta,
@@ -40,8 +40,8 @@ static struct str first_input(const struct flags *f)
 	return v[i];
 }
 
-/* The last part of its path that is no pattern, or where another job has that already, all of it.
- */
+/* Returns the last component of its path that is not a pattern, or the whole path if another job
+ * has that name. */
 static struct str derived_name(const struct jobs *j, struct arena *a, const struct flags *f)
 {
 	struct str path = first_input(f);
@@ -108,7 +108,7 @@ void jobs_end(struct jobs *j)
 	for (size_t i = 1; i < j->list.n; i++)
 		session_free(j->list.v[i].s);
 	if (j->list.n) {
-		j->a.work = &j->list.v[0].s->work; /* it may have been that of another */
+		j->a.work = &j->list.v[0].s->work; /* it may have been another job's name */
 		j->list.v[0].s->jobs = NULL;
 	}
 	arena_free(&j->a);
@@ -198,12 +198,12 @@ bool jobs_use(struct session *s, const struct request *r, struct sink *out)
 
 struct loading {
 	struct jobs *j;
-	struct session *from; /* whose command it is */
+	struct session *from; /* the session that runs the command */
 	const struct strs *words;
-	struct str name; /* given; else derived */
+	struct str name; /* given; otherwise derived */
 };
 
-/* The word as a shell would hand it on: without the quotes around it, or around its value. */
+/* Removes quotes around the word, or around its value, as a shell does. */
 static struct str bare_word(struct arena *a, struct str word)
 {
 	size_t equals = str_find_char(word, '=');
@@ -216,9 +216,8 @@ static struct str bare_word(struct arena *a, struct str word)
 	        STR(str_strip_quotes(str_sub(word, equals + 1, SIZE_MAX))));
 }
 
-/* Takes NAME= off the first word that is neither a flag nor its value; a file of such a name is a
- * file.
- */
+/* Removes NAME= from the first word that is neither a flag nor its value; an existing file with
+ * such a name is a file. */
 static void take_name(struct session *s, struct loading *l, char **argv, size_t n)
 {
 	struct str name, value;
@@ -236,7 +235,7 @@ static void take_name(struct session *s, struct loading *l, char **argv, size_t 
 	argv[i] += equals + 1;
 }
 
-/* The words of load as those of a command line. */
+/* Parses the arguments of load as a command line. */
 static bool read_flags(struct session *s, struct loading *l, struct flags *f)
 {
 	struct arena *a = &s->query_arena;
@@ -286,7 +285,7 @@ static bool load_job(struct session *s, void *ctx)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "'%.*s' is loaded already; give this another name: load NAME=FILE",
 		        STR(l->name));
-	s->work.account->stop = &l->from->cancel; /* nobody misses what is in pieces then */
+	s->work.account->stop = &l->from->cancel; /* an incomplete model is not used then */
 	progress_begin(&p, &s->watch);
 	bool ok = flags_load(s, &f, sink_memory(&s->query_arena)) && session_seal(s);
 	progress_end(&p);

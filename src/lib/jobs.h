@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Jobs that are loaded side by side, and the commands load, use and list. Each job is a session of
- * its own; all share one account of memory. Whoever reads lines asks after each which is current.
+ * Jobs loaded side by side, and the commands load, use and list. Each job is a session; all share
+ * one memory account. The reader of lines asks for the current job after each line.
  */
 #ifndef TFPROF_LIB_JOBS_H
 #define TFPROF_LIB_JOBS_H
@@ -19,10 +19,10 @@ struct jobs {
 	size_t now;
 };
 
-/* The session becomes the first job. f: what is loaded in it, for its name. False: no memory. */
+/* Makes the session the first job. f: its inputs, for its name. False: no memory. */
 bool jobs_begin(struct jobs *j, struct session *s, const struct flags *f);
 
-/* Frees all jobs but the first, which is the caller's. */
+/* Frees all jobs except the first, which belongs to the caller. */
 void jobs_end(struct jobs *j);
 
 static inline struct session *jobs_now(const struct jobs *j)
@@ -30,11 +30,11 @@ static inline struct session *jobs_now(const struct jobs *j)
 	return j->list.v[j->now].s;
 }
 
-/* The session of the next line, behind one that another ran: options that were set stay set, as
- * they are the reader's and not the job's. */
+/* Returns the session for the next line, after one that another session ran. Sticky options are
+ * kept, because they belong to the reader rather than to the job. */
 struct session *jobs_next(struct jobs *j, struct session *before);
 
-/* The name of the current job if there are several, else none. */
+/* Returns the name of the current job if there are several; otherwise empty. */
 struct str jobs_name(const struct jobs *j);
 
 /* Returns the session of a loaded job, or NULL; also if j is NULL. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Libraries that a build uses, as --version and tfp_library report them. The program adds those
- * that it alone uses.
+ * Libraries used by a build, as --version and tfp_library report them. The program adds its own.
  */
 #ifndef TFPROF_LIB_LIBRARIES_H
 #define TFPROF_LIB_LIBRARIES_H
@@ -9,7 +8,7 @@
 #include "export/out.h"
 #include "tfprof/tfprof.h"
 
-#define LIBRARIES_MAX 16 /* of the program and of libtfprof together */
+#define LIBRARIES_MAX 16 /* room for libraries of program and library together */
 
 struct libraries {
 	struct tfp_library v[LIBRARIES_MAX];
@@ -18,11 +17,11 @@ struct libraries {
 
 /* Lists the libraries of libtfprof. */
 void libraries_list(struct libraries *l);
-/* Adds one; version may be empty and is cut to the room for it. */
+/* Adds one; version may be empty and is truncated to its room. */
 void libraries_add(struct libraries *l, const char *name, bool available, struct str version,
         const char *feature);
 
-/* Write the version of tfprof and the list: as lines, or as a document by docs/schema/version.json.
+/* Write the version of tfprof and the list: as lines, or as a document of docs/schema/version.json.
  */
 void libraries_text(const struct libraries *l, struct sink *out);
 void libraries_json(const struct libraries *l, struct sink *out, struct arena *a);

@@ -54,7 +54,7 @@ void option_usage(struct sb *b, const struct option *row)
 
 /* ---- values ---- */
 
-/* Stores a value; returns NULL or what it is not. */
+/* Stores a value; returns NULL, or why it is refused. */
 static const char *set(struct arena *a, const struct option *row, struct str value, void *in)
 {
 	void *at = (char *)in + row->at;
@@ -86,7 +86,7 @@ bool option_set(
 	        row->name, STR(value), is, STR(strs_join(&s->query_arena, &choices, S(", "))));
 }
 
-/* ---- words ---- */
+/* ---- arguments ---- */
 
 static bool unknown(
         struct session *s, const struct option_words *w, struct str word, struct str name)
@@ -116,7 +116,7 @@ static bool unknown(
 	        w->opts && !cmd_takes_some(c) ? " and those of the views" : "");
 }
 
-/* An option of one letter with its value right behind it, such as -oDIR. */
+/* Recognises an option of one letter with its value attached, such as -oDIR. */
 static const struct option *find_attached(
         const struct option *table, struct str word, struct str *value, bool *has_value)
 {
@@ -162,7 +162,7 @@ bool options_take(struct session *s, const struct strs *words, size_t *i, struct
 			        option_dashes(x), x->name, STR(sb_str(&usage)));
 		value = words->v[++*i];
 	}
-	if (!w->command->program) /* there the shell has done it */
+	if (!w->command->program) /* there the shell has split it */
 		value = str_strip_quotes(value);
 	return option_set(s, a, x, value, w->into);
 }
@@ -189,7 +189,7 @@ bool options_read(struct session *s, const struct strs *words, struct option_wor
 bool options_want_help(const struct command *c, const struct strs *words)
 {
 	struct str name, value;
-	bool has_value, is_value = false; /* the word is that of the option before it */
+	bool has_value, is_value = false; /* the word belongs to the option before it */
 
 	for (size_t i = 0; i < words->n && !str_eq(words->v[i], S("--")); i++) {
 		if (str_eq(words->v[i], S("--help")) || str_eq(words->v[i], S("-h")))

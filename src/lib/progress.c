@@ -11,8 +11,8 @@
 
 #include "lib/term.h"
 
-#define AFTER 0.5 /* seconds before the first line */
-#define EVERY 0.1 /* seconds between two */
+#define AFTER 0.5 /* seconds before the first report */
+#define EVERY 0.1 /* seconds between reports */
 #define CELLS 24
 
 static double now(void)

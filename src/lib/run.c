@@ -9,7 +9,7 @@
 #include "lib/help.h"
 #include "io/paths.h"
 
-/* The original's sentences about the option of 2016. */
+/* The original's sentences about the old option of 2016. */
 static void take_dump_to_file(struct session *s, struct opts *o)
 {
 	if (!o->dump_to_file.n)
@@ -39,7 +39,7 @@ bool run_advise(struct session *s, const struct request *r, struct sink *out)
 {
 	struct advice advice;
 
-	/* Options are read and change nothing, as in the original; but for our own outputs. */
+	/* Options are parsed and have no effect, as in the original, except for our own outputs. */
 	unsigned checkers = r->checkers;
 	if (checkers == CHECK_ALL && (s->bare_files || s->model.traces.n))
 		checkers |= CHECK_OURS;
@@ -54,7 +54,7 @@ bool run_advise(struct session *s, const struct request *r, struct sink *out)
 	return true;
 }
 
-/* Can the file be made? Asked before everything is loaded for it. */
+/* Checks that the file can be created, before everything is loaded for it. */
 static bool can_write(struct session *s, struct str path)
 {
 	struct arena *a = &s->query_arena;

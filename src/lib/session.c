@@ -30,8 +30,8 @@ static bool open_session(struct session *s, void *ctx)
 	return true;
 }
 
-/* A session that charges the account, or, if it is NULL, its own with this limit, which may be part
- * of another one. */
+/* Creates a session that charges the account or, if it is NULL, an account of its own with this
+ * limit, which may be part of another one. */
 static struct session *new_session(struct account *account, size_t limit, struct account *parent)
 {
 	struct session *s = calloc(1, sizeof *s);
@@ -111,7 +111,7 @@ void session_drop(void *session)
 	session_free(session);
 }
 
-/* Whether loading goes on. */
+/* True while loading may continue. */
 static bool not_cancelled(void *session, uint64_t done, uint64_t total)
 {
 	struct session *s = session;
@@ -205,7 +205,7 @@ static void add_source(struct session *s, const char *kind, struct str path, int
 
 static const char CHECKPOINT[] = "checkpoint";
 
-/* There is one at a time, the last one. */
+/* There is at most one checkpoint, the last one given. */
 static void drop_checkpoint(struct session *s)
 {
 	size_t n = 0;
@@ -216,7 +216,7 @@ static void drop_checkpoint(struct session *s)
 	s->sources.n = n;
 }
 
-/* Until the load ends well, the model may be in pieces. */
+/* The model may be incomplete until loading succeeds. */
 static void begin_load(struct session *s)
 {
 	s->broken = true;
@@ -228,8 +228,8 @@ static const struct input_watch *watch(const struct session *s)
 	return s->watch.progress ? &s->watch : NULL;
 }
 
-/* Gives the nodes that the checkpoint has values of the type _checkpoint_variables; quirk 20: not
- * those of a ProfileProto. */
+/* Gives nodes with values in the checkpoint the type _checkpoint_variables, except those of a
+ * ProfileProto (quirk 20). */
 static bool mark_variables(struct session *s)
 {
 	struct ckpt_tensor t;
@@ -288,7 +288,7 @@ bool session_load(struct session *s, unsigned role, const struct input_from *fro
 	return ok && (role != ROLE_GRAPH || mark_variables(s));
 }
 
-/* Remembers the recording: what is not in the model is read from its files when it is asked for. */
+/* Stores the recording: data that the model lacks is read from its files on demand. */
 static void keep_recording(
         struct session *s, const struct recording_set *files, const struct recording_options *o)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Asking a session: the model sealed, trees built at first use, views, sides, advice, profiles.
+ * Queries of a session: seals the model, builds trees at first use; views, sides, advice, profiles.
  */
 #include "lib/session.h"
 
@@ -8,7 +8,7 @@
 #include "model/trace_lower.h"
 #include "trace/recording_trace.h"
 
-/* Returns the origin of an answer of a view, whose tree is there; VK_N: of no view. */
+/* Returns the origin of an answer of a view whose tree exists; VK_N: without view. */
 static struct origin origin_of(const struct session *s, const struct forest *f, enum vk kind)
 {
 	return (struct origin){ .v = s->sources.v,
@@ -18,7 +18,7 @@ static struct origin origin_of(const struct session *s, const struct forest *f, 
 		.built = s->built_notes };
 }
 
-/* From here on a cancelled call ends at once: the model is not touched any more. */
+/* From here on a cancelled call ends at once, because the model no longer changes. */
 static void begin_query(struct session *s)
 {
 	s->work.account->stop = &s->cancel;
@@ -43,14 +43,14 @@ bool session_seal(struct session *s)
 	return true;
 }
 
-/* The tree of a view, built at first use. */
+/* Returns the tree of a view, built at first use. */
 static const struct tree *tree_of(struct session *s, struct forest *f, const struct view_ops *v)
 {
 	struct tree *t = &f->trees[v->kind];
 	struct arena *a = f == &s->forest ? &s->tree_arena : &s->regroup_arena;
 
 	if (!f->built[v->kind]) {
-		s->work.account->stop = NULL; /* it would end without its tree, for nothing */
+		s->work.account->stop = NULL; /* a cancel here would lose the tree */
 		*t = (struct tree){ .kind = v->kind };
 		notes_init(&f->notes[v->kind], a);
 		v->build(f->m, t, a, &f->notes[v->kind]);
@@ -65,7 +65,7 @@ static const struct tree *tree_of(struct session *s, struct forest *f, const str
 
 /* ---- traces ---- */
 
-/* Makes a model of the trace whose nodes are what -by asks for. */
+/* Makes a model of the trace with the nodes that -by selects. */
 static bool regroup(struct session *s, enum by by)
 {
 	struct regrouped *r = &s->regrouped;
@@ -90,8 +90,7 @@ static bool regroup(struct session *s, enum by by)
 	return true;
 }
 
-/* The model that answers with these options, and its trees; NULL: the error says why there is none.
- */
+/* Returns the model that answers with these options, and its trees; NULL with an error. */
 static struct forest *forest_of(struct session *s, const struct view_ops *v, const struct opts *o)
 {
 	if (o->by < BY_MODULE)
@@ -113,8 +112,8 @@ static struct forest *forest_of(struct session *s, const struct view_ops *v, con
 	return &s->regrouped.forest;
 }
 
-/* False, with the error, if the graph view is asked of a trace without a compiled program.
- * Timelines are of its tracks. */
+/* Fails for the graph view of a trace without a compiled program. Timelines use its tracks instead.
+ */
 static bool has_graph(struct session *s, const struct view_ops *v, const struct opts *o)
 {
 	if (!view_is(v->kind, VIEW_EDGES) || !s->model.traces.n || s->model.inputs.n ||
@@ -125,7 +124,7 @@ static bool has_graph(struct session *s, const struct view_ops *v, const struct 
 	        "its ops");
 }
 
-/* The columns of a trace, unless some were asked for: device time, host self time, calls. */
+/* The default columns of a trace: device time, host self time, calls. */
 static struct opts with_columns(const struct session *s, const struct opts *o)
 {
 	struct opts to = *o;
@@ -182,13 +181,13 @@ struct emit session_emit(struct session *s, enum vk kind, struct sink *out)
 	return emit_of(s, &s->forest, kind, out);
 }
 
-/* The graph timeline of the average is one of each step, and has no result. */
+/* The graph timeline of the average writes one file per step and has no result. */
 static bool has_result(const struct view_ops *v, const struct opts *o)
 {
 	return !view_is(v->kind, VIEW_EDGES) || o->output.kind != OUT_TIMELINE || o->step >= 0;
 }
 
-/* Notes why the answer is empty, except if a depth of 1 was asked for. */
+/* Adds a note why the answer is empty, unless a depth of 1 was requested. */
 static void note_nothing(struct session *s, const struct result *r)
 {
 	static const char *const by[HIDDEN_N] = { "-start_name_regexes leaves", NULL,
@@ -238,7 +237,7 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	       (!message || !has_result(v, o) || result_write(&r, message, &s->error));
 }
 
-/* A query whose view has accounted. */
+/* Makes a query whose view has accounted. */
 static bool account(struct session *s, const struct side_ask *ask, struct query *q)
 {
 	q->tree = tree_of(s, &s->forest, ask->view);
@@ -250,7 +249,7 @@ static bool account(struct session *s, const struct side_ask *ask, struct query 
 	return true;
 }
 
-/* The numbers of one step. */
+/* Returns the numbers of one step. */
 static bool fill_step(struct session *s, const struct side_ask *ask, uint32_t i, struct side *out,
         struct arena *scratch)
 {
@@ -322,7 +321,7 @@ bool session_write_profile(struct session *s, struct str path)
 	if (!session_need_all(s, true) || !session_seal(s) || !session_one_worker(s) ||
 	        !sink_file(&to, &s->query_arena, path, &s->error))
 		return false;
-	profile_write(&s->model, to, &s->query_arena, &s->notes); /* the sink knows what failed */
+	profile_write(&s->model, to, &s->query_arena, &s->notes); /* the sink has the error */
 	return sink_close(to, &s->error);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files that are read when a command asks for a step of theirs.
+ * Reads deferred files when a command selects one of their steps.
  */
 #include "lib/session.h"
 
@@ -36,7 +36,7 @@ bool session_keep_older(struct session *s, const struct input_worker *v, size_t 
 	return true;
 }
 
-/* Steps come in one after the other: those that did are not loaded a second time. */
+/* Steps are loaded one after the other and never twice. */
 static bool count_folded(void *user, size_t i)
 {
 	size_t *n = user;
@@ -45,7 +45,7 @@ static bool count_folded(void *user, size_t i)
 	return true;
 }
 
-/* Are the steps that the options name there, or left for later? */
+/* True if the steps that the options name are loaded or deferred. */
 static bool knows_steps(struct session *s, const struct opts *o)
 {
 	struct imap later;
@@ -64,7 +64,7 @@ static bool knows_steps(struct session *s, const struct opts *o)
 	       imap_get(&later, (uint64_t)o->step, &place);
 }
 
-/* Files that were kept for steps that the model has not: once, and all of them. */
+/* Loads the files kept for missing steps: once, and all of them. */
 static bool load_older(struct session *s)
 {
 	size_t n = s->n_older;
@@ -73,8 +73,8 @@ static bool load_older(struct session *s)
 	return n == 0 || session_load_workers(s, NULL, s->older, n);
 }
 
-/* Loads what was left for later of the steps that the options choose, NULL: of all; all of it too
- * if a step is not there, as the sentence names those that are. */
+/* Loads the deferred steps that the options select, NULL: all; also all if a step is missing,
+ * because the sentence lists the existing ones. */
 static bool load_later(struct session *s, const struct opts *o)
 {
 	struct input_step *now, *left = s->later;
@@ -98,8 +98,7 @@ static bool load_later(struct session *s, const struct opts *o)
 	return ok;
 }
 
-/* Older files are needed for a step that is not there, and for a range, which may reach into them.
- */
+/* Older files are needed for a missing step and for a range, which may include their steps. */
 bool session_need_steps(struct session *s, const struct opts *o)
 {
 	bool older = !knows_steps(s, o);

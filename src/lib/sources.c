@@ -7,7 +7,7 @@
 #include "io/paths.h"
 #include "model/folder.h"
 
-/* The run metadata of a folder as steps of their numbers. */
+/* Adds the run metadata of a folder as numbered steps. */
 static void put_runs(struct arena *a, const struct folder *f, struct input_worker *w)
 {
 	struct input_step *v = ARENA_ARRAY(a, f->runs.n, struct input_step);
@@ -21,8 +21,8 @@ static void put_runs(struct arena *a, const struct folder *f, struct input_worke
 	w->n_steps = f->runs.n;
 }
 
-/* A folder: its newest profile, and later its older ones and the steps beside them; without a
- * profile, all that is there. */
+/* Adds a folder: its newest profile, and on demand its older ones and separate steps; without a
+ * profile, all its files. */
 static bool add_folder(struct session *s, struct sources *to, struct input_worker w)
 {
 	struct arena *a = &s->query_arena;
@@ -53,7 +53,7 @@ static bool add_folder(struct session *s, struct sources *to, struct input_worke
 	return true;
 }
 
-/* Puts the traces of a folder in its place. */
+/* Replaces a folder by its traces. */
 static void expand_traces(struct session *s, struct strs *paths)
 {
 	struct arena *a = &s->query_arena;
@@ -99,7 +99,7 @@ bool sources_find(struct session *s, const struct strs *words, struct sources *o
 	return true;
 }
 
-/* Names a profile that is an empty file, and one that was read for a folder and has no steps. */
+/* Adds notes about a profile that is an empty file, and one from a folder without steps. */
 static void note_silent(struct session *s, const struct input_worker *w, bool older)
 {
 	size_t i;

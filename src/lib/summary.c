@@ -9,7 +9,7 @@
 
 #define FILES_NAMED 4 /* files that the commands of the page repeat */
 
-/* ---- what is loaded ---- */
+/* ---- inputs ---- */
 
 static bool has_source(const struct session *s, const char *kind)
 {

@@ -7,8 +7,8 @@
 
 #include "lib/session.h"
 
-/* Prints the page as text. prompt: its commands are those of the prompt, not of a shell. Files left
- * for later are not read. Inside a session_guard. */
+/* Prints the page as text. prompt: it suggests commands of the prompt instead of a shell's.
+ * Deferred files are not read. Inside a session_guard. */
 bool summary_write(struct session *s, bool prompt, struct sink *out);
 
 #endif

@@ -36,7 +36,7 @@ static bool is_smart(void)
 	return name && *name && strcmp(name, "dumb") != 0;
 }
 
-/* The locale's letters, without making it the program's: numbers stay as they are. */
+/* Uses the locale's characters without setting it: numbers stay as they are. */
 static bool is_utf8(void)
 {
 	locale_t l = newlocale(LC_CTYPE_MASK, "", (locale_t)0);

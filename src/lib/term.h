@@ -12,16 +12,16 @@ enum term_color { TERM_AUTO, TERM_ALWAYS, TERM_NEVER };
 
 struct term {
 	bool tty;   /* standard output is a terminal */
-	bool smart; /* and understands cursor movement: TERM is set and not dumb */
+	bool smart; /* and supports cursor movement: TERM is set and not dumb */
 	bool color;
 	bool utf8;
-	unsigned rows, columns; /* 0: not known */
+	unsigned rows, columns; /* 0: unknown */
 };
 
-/* color as --color says; NO_COLOR and CLICOLOR_FORCE count where it says auto. */
+/* color is the value of --color; for auto, NO_COLOR and CLICOLOR_FORCE count. */
 struct term term_look(enum term_color color);
 
-/* Rows and columns of the terminal behind fd; 0 where there is none. */
+/* Sets rows and columns of the terminal of fd; 0 if it is not one. */
 void term_size(int fd, unsigned *rows, unsigned *columns);
 
 #endif

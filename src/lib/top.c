@@ -12,7 +12,8 @@ static bool is_number(enum metric_id m)
 	return m < M_N && metrics[m].value != V_NONE;
 }
 
-/* Finds the metric: that of -by, of -order_by, else micros, or params where no step is loaded. */
+/* Returns the metric: that of -by, of -order_by, otherwise micros, or params if no step is loaded.
+ */
 static bool find_metric(struct session *s, const struct request *r, enum metric_id *m)
 {
 	if (r->by.n) {
@@ -32,7 +33,7 @@ static bool find_metric(struct session *s, const struct request *r, enum metric_
 	return true;
 }
 
-/* What documents hold besides the rows. */
+/* Members of documents besides the rows. */
 struct more {
 	const struct hottest *h;
 	enum metric_id metric;

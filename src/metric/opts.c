@@ -130,7 +130,7 @@ static bool unknown_key(const struct output_row *row, struct str key, struct err
 	        row->keys & KEY_SPREADSHEET ? " and spreadsheet" : "");
 }
 
-/* Reads one key=value of an output; a doubled '=' counts as one (B§2.8). */
+/* Reads one key=value of an output; a doubled '=' counts as one. */
 static bool set_output_key(struct output *o, struct arena *a, struct str piece, struct err *e)
 {
 	struct strs parts = str_split(a, piece, '=');

@@ -37,8 +37,8 @@ extern const struct output_row output_rows[OUT_N];
 
 struct output {
 	enum output_kind kind;
-	struct str outfile; /* kept when the kind of output changes, as in the original (B quirk
-	                       22); empty if never given */
+	struct str outfile; /* kept when the kind of output changes, as in the original (quirk 22);
+	                       empty if never given */
 	bool spreadsheet;   /* csv: no text is a formula */
 	bool cells;         /* rows are written with their types, for Arrow (export/cells.h) */
 };
@@ -134,7 +134,7 @@ struct opts opts_copy(const struct opts *o, struct arena *a);
 void opts_value(struct sb *b, const struct opts *o, const struct option *row);
 
 /* Writes "-name    value
- * " for each option of the original (B§1.6); opts_dump_all includes our extensions. */
+ * " for each option of the original; opts_dump_all includes our extensions. */
 void opts_dump(struct sb *b, const struct opts *o);
 void opts_dump_all(struct sb *b, const struct opts *o);
 /* Likewise for the options that differ from their presets; false if none does. */

@@ -191,7 +191,7 @@ static void rewind_records(struct fold *f)
 	f->last_start = 0;
 }
 
-/* Returns the model's node for a batch's node; creates it at first use (B§5.2: its op is its name).
+/* Returns the model's node for a batch's node; creates it at first use  (its op is its name).
  */
 static uint32_t resolve_node(struct fold *f, uint32_t node)
 {
@@ -215,7 +215,7 @@ static uint32_t resolve_node(struct fold *f, uint32_t node)
 }
 
 /* True if a record on this device belongs to the node, whose canonical device never changes
- * (B§5.3). */
+ *. */
 static bool on_device(struct fold *f, uint32_t node, const struct batch_device *d)
 {
 	if (!(d->kind & DEVICE_CANONICAL))

@@ -277,7 +277,7 @@ void ingest_output(struct ingest *in, int32_t slot, uint32_t shape)
 	VEC_PUSH(in->m->a, &in->m->output_shape, shape);
 }
 
-/* B quirk 16: a shape makes parameters, whatever the operation. */
+/* Quirk 16: a shape makes parameters, whatever the operation. */
 void ingest_node_shape(struct ingest *in, uint32_t shape)
 {
 	struct node *n = &in->m->nodes.v[in->m->nodes.n - 1];

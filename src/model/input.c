@@ -11,7 +11,7 @@
 #include "model/trace_lower.h"
 #include "trace/trace_build.h"
 
-#define TEXT_LIKELY 50 /* from here on the text form's error is the one to tell */
+#define TEXT_LIKELY 50 /* from this confidence on the text form's error is reported */
 
 /* ---- progress ---- */
 
@@ -57,13 +57,13 @@ static bool load_open(struct load *l, struct err *e)
 	return true;
 }
 
-/* Guard: takes back what a reader said before memory ended. */
+/* Guard: reverts the additions of a reader if memory is exhausted. */
 static void drop_said(void *ingest)
 {
 	ingest_undo(ingest);
 }
 
-/* Does what was read of a damaged input count? */
+/* True if the part before the damage of an input counts. */
 static bool is_kept(struct src *s, bool ok, struct err *e)
 {
 	struct src_damage *d = s->damage;
@@ -161,7 +161,7 @@ static bool load_form(struct load *l, bool as_text, struct err *e)
 	return ok;
 }
 
-/* Reads the first bytes, of damaged gzip data those that there are. */
+/* Reads the first bytes; of truncated gzip data those that exist. */
 static bool read_head(struct src *s)
 {
 	s->damage->recover = true;
@@ -177,7 +177,7 @@ static struct str load_head(struct load *l)
 	return str_copy(l->a, str_sub(have, 0, SNIFF_BYTES));
 }
 
-/* Tries the forms in the format's order, and tells the error of the likelier one. */
+/* Tries the forms in the format's order, and reports the error of the likelier one. */
 static bool load_forms(struct load *l, struct err *e)
 {
 	struct err first = { .a = e->a }, second = { .a = e->a };
@@ -222,7 +222,7 @@ static const char *other_kind(struct load *l)
 	return other ? other->name : NULL;
 }
 
-/* Says what a file is, or seems to be, that could not be read. */
+/* Adds to the error what an unreadable file is, or seems to be. */
 static void load_suspect(struct load *l, struct err *e)
 {
 	const struct unsupported_format *f = unsupported_format_find(l->head, l->from->name);
@@ -239,7 +239,7 @@ static void load_suspect(struct load *l, struct err *e)
 		        kind);
 }
 
-/* Says of a file that was read that there may be nothing in it, and why. */
+/* Adds a note why a readable file may have no data. */
 static void load_doubt(struct load *l)
 {
 	const char *kind = other_kind(l);

@@ -8,7 +8,7 @@
 
 #include "model/read.h"
 
-/* What a file becomes. */
+/* Results of loading a file. */
 enum {
 	ROLE_GRAPH = 1,
 	ROLE_STEP = 2,
@@ -23,7 +23,7 @@ enum {
 enum {
 	INPUT_TEXT_FIRST = 1, /* tries the text form before the binary one */
 	INPUT_TWICE = 2,      /* the reader goes over the bytes twice */
-	INPUT_MENDS = 4 /* the reader notes damage and reads on: also what a cut gzip file has */
+	INPUT_MENDS = 4 /* the reader notes damage and continues, also in truncated gzip data */
 };
 
 struct ProtobufCMessageDescriptor;
@@ -36,8 +36,8 @@ struct input {
 	const char *help;
 	unsigned becomes, flags;
 	uint32_t ticks_per_us; /* of steps */
-	int (*sniff)(
-	        struct str head, struct str path); /* 0 no ... 100 certain; NULL: told by names */
+	int (*sniff)(struct str head,
+	        struct str path); /* 0 no ... 100 certain; NULL: recognised by name */
 	bool (*read)(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 	bool (*read_step)(struct src *s, struct batch *to, struct err *e);
 	bool (*read_trace)(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
@@ -51,7 +51,7 @@ struct input_from {
 	struct str name;  /* path, "-" for standard input; of memory: a name for sentences */
 	struct str bytes; /* of memory */
 	bool memory;
-	bool recover; /* binary, and damaged: what comes before the damage is loaded, with a warning
+	bool recover; /* binary, and damaged: the part before the damage is loaded, with a warning
 	               */
 };
 
@@ -82,21 +82,21 @@ struct input_steps {
 	const struct input_watch *watch; /* may be NULL */
 };
 
-/* Loads steps in parallel and folds them in order, up to the first bad one. *folded says how many
- * are in the model. If folded() stops it, the result is true. */
+/* Loads steps in parallel and folds them in order, up to the first faulty one. *folded is the
+ * number of steps in the model. If folded() stops it, the result is true. */
 bool input_load_steps(struct ingest *to, const struct input_steps *steps, size_t *folded,
         struct work *work, struct err *e);
 
-/* The files of one worker: a profile, or a graph with what belongs to it. */
+/* The files of one worker: a profile, or a graph with its other files. */
 struct input_worker {
 	struct str name;                  /* in sentences */
 	struct str profile, graph, oplog; /* paths; empty: none */
 	const struct input_step *steps;
 	size_t n_steps;
-	uint32_t worker;            /* whose steps they become */
+	uint32_t worker;            /* the worker of their steps */
 	bool excluded_from_average; /* only the steps that the worker has not, and not for the
 	                               average */
-	bool recover; /* as in input_from, for the paths above; steps say it themselves */
+	bool recover; /* as in input_from, for the paths above; steps have their own */
 };
 struct input_workers {
 	const struct input_worker *v;
@@ -106,15 +106,15 @@ struct input_workers {
 };
 
 /* Loads workers in parallel, each into a model of its own, and merges them in order, up to the
- * first bad one; *merged says how many are in the model. */
+ * first faulty one; *merged is the number of workers in the model. */
 bool input_load_workers(struct ingest *to, const struct input_workers *workers, size_t *merged,
         struct work *work, struct err *e);
 
 /* Returns the likely format of a file by its first unpacked bytes and its path, or NULL. */
 const struct input *input_guess(struct str head, struct str path);
 
-/* Looks into the file; an unsupported file has no role, and *foreign says what it is, if known.
- * Standard input and pipes are not read: they are taken for a file that holds everything. */
+/* Examines the file. An unsupported file has no role, and *foreign is its format, if known.
+ * Standard input and pipes are not examined: they count as a file that holds everything. */
 struct unsupported_format;
 bool input_guess_file(struct str path, unsigned *role, const struct unsupported_format **foreign,
         struct work *work, struct err *e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the table, the load of one file and the load of many steps share.
+ * Shared by the table of inputs, the load of one file and the load of many steps.
  */
 #ifndef TFPROF_MODEL_INPUT_INTERNAL_H
 #define TFPROF_MODEL_INPUT_INTERNAL_H
@@ -15,13 +15,13 @@ bool input_is_regular(struct arena *a, const struct input_from *from, uint64_t *
 /* Returns the bytes of the input, packed as they are; 0 if not known. */
 uint64_t input_size(struct arena *a, const struct input_from *from);
 
-/* Returns the row that the content is most like among those that become `role`, at least the first.
- */
+/* Returns the row whose format fits the content best among those that become `role`, at least the
+ * first. */
 const struct input *input_as(unsigned role, struct str head, struct str path);
 
 /* Bytes done of all files of a load. */
 struct watched {
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* of the fields below */
 	const struct input_watch *watch;
 	uint64_t done, total;
 	bool cancelled;
@@ -45,7 +45,7 @@ struct load {
 	struct batch *batch;
 	struct src *s;
 	struct str head;    /* its first bytes */
-	struct str warning; /* what was lost of it */
+	struct str warning; /* its losses */
 	struct share share;
 };
 

@@ -44,7 +44,7 @@ static void read_step(void *ctx, size_t i, struct work *w)
 	j->ok = input_load_file(&j->l, &j->e);
 }
 
-/* Folds what job i read. */
+/* Folds the result of job i. */
 static bool fold_step(void *ctx, size_t i, bool escaped, struct pool *p)
 {
 	struct steps_load *v = ctx;
@@ -65,7 +65,7 @@ static bool fold_step(void *ctx, size_t i, bool escaped, struct pool *p)
 	return v->ok && (!v->steps->folded || v->steps->folded(v->steps->user, i));
 }
 
-/* Guard, and the end: what was read and not folded goes. */
+/* Guard and end: drops results that were read and not folded. */
 static void drop_steps(void *ctx)
 {
 	struct steps_load *v = ctx;

@@ -30,7 +30,7 @@ struct crew {
 	struct work *work;       /* of the caller */
 	struct worker_job *jobs; /* [threads] */
 	size_t from, n;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* of the fields below */
 	uint64_t done;
 	bool cancelled;
 };

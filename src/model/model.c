@@ -100,7 +100,7 @@ double model_coverage(const struct model *m)
 	return (double)m->covered / ((double)m->nodes.n + 1e-10);
 }
 
-/* Returns the values that do not come from a step. B quirk 33: float_ops are per run once the node
+/* Returns the values that do not come from a step. Quirk 33: float_ops are per run once the node
  * has run. */
 static void tally_static(const struct node *n, struct tally *t)
 {
@@ -111,7 +111,7 @@ static void tally_static(const struct node *n, struct tally *t)
 	t->v[V_DEFINITIONS] = 1;
 }
 
-/* B quirk 34: the average is over the steps in which the node has an entry. The original divides
+/* Quirk 34: the average is over the steps in which the node has an entry. The original divides
  * unsigned. A sum that stopped at the end of its type has no known average and stays. */
 static void tally_average(const struct tally_sum *s, struct tally *t)
 {

@@ -13,7 +13,7 @@
 
 /* ---- device ---- */
 
-/* Properties derived from a device's name, computed once per name (B§5.3). */
+/* Properties derived from a device's name, computed once per name. */
 
 enum {
 	DEVICE_ACCELERATOR = 1, /* ".../stream:all": its times are accelerator times */

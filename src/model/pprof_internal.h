@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of the reader of pprof's profiles share: the tables that samples refer to, and
- * which metric a sample type becomes.
+ * Shared by the files of the pprof reader: the tables that samples refer to, and the metric of each
+ * sample type.
  */
 #ifndef TFPROF_MODEL_PPROF_INTERNAL_H
 #define TFPROF_MODEL_PPROF_INTERNAL_H
@@ -11,7 +11,7 @@
 
 #define TYPES_MAX 64
 
-/* What the values of a sample type become. */
+/* Metrics for the values of a sample type. */
 enum meaning {
 	MEANS_COUNT,
 	MEANS_CPU,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ExecProfile, the executions of one node in one step (B§5.8): a leaf within a leaf, decoded by
+ * ExecProfile, the executions of one node in one step: a leaf within a leaf, decoded by
  * hand directly into a cell. Does not know the node.
  */
 #include "model/read_internal.h"

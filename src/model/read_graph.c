@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * GraphDef (B§5.1), streamed: each NodeDef is a leaf that is decoded by hand. The attributes shape,
+ * GraphDef, streamed: each NodeDef is a leaf that is decoded by hand. The attributes shape,
  * _output_shapes and data_format are decoded; the function library and the versions are skipped. A
  * GraphDef may also be inside a MetaGraphDef, alone or as the first of a SavedModel; a note lists
  * the parts of such a file that are not used. Does not know how the model uses the data.
@@ -100,7 +100,7 @@ static bool walk_node(struct pb_reading *r, struct graph_node *n)
 	return reading_end(r, &l);
 }
 
-/* "^name:1" -> name: the text before the first ':', without a leading '^'. B quirk 15: so control
+/* "^name:1" -> name: the text before the first ':', without a leading '^'. Quirk 15: so control
  * inputs count as inputs. */
 static struct str source_name(struct str input)
 {
@@ -115,7 +115,7 @@ static struct str source_name(struct str input)
 	return input;
 }
 
-/* Adds the node to the model. B quirk 14: the output index after ':' is ignored. */
+/* Adds the node to the model. Quirk 14: the output index after ':' is ignored. */
 static void say_node(struct ingest *to, const struct graph_node *n)
 {
 	if (!ingest_node(to, ingest_string(to, n->name), ingest_string(to, n->op)))

@@ -64,7 +64,7 @@ static void check_copy(struct pb_reading *r, struct str copy)
 	reading_end(r, &l);
 }
 
-/* Appends a copy to the earlier ones. The buffer doubles, so many copies cost little. */
+/* Appends a copy to the earlier ones. The buffer doubles, so repeated copies cost little. */
 void read_join(struct pb_reading *r, struct str *to, struct str copy)
 {
 	size_t n = to->n + copy.n;

@@ -153,7 +153,7 @@ static void add_use(struct onnx *x, uint32_t *last)
 
 static void walk_graph(struct onnx *x, struct str around, unsigned bodies);
 
-/* Reads an attribute as far as it is the body of a node. */
+/* Reads an attribute if it is the body of a node. */
 static void read_attribute(struct onnx *x, struct str around, unsigned bodies)
 {
 	if (!wire_enter(&x->w))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * OpLogProto (B§5.6), streamed: each OpLogEntry is a leaf that is decoded by hand. Texts of call
+ * OpLogProto, streamed: each OpLogEntry is a leaf that is decoded by hand. Texts of call
  * stacks may follow the entries, so stacks are added at the end.
  */
 #include "model/read_internal.h"

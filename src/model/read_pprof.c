@@ -2,8 +2,8 @@
  *
  * Profiles of pprof: samples, each a call stack with a value for every sample type. Texts,
  * functions and locations follow the samples, so the file is read twice. Each distinct stack
- * becomes a node, whose name is the path of its functions and whose values go to the metric that a
- * sample type is.
+ * becomes a node, named by the path of its functions; the sample type determines the metric of its
+ * values.
  */
 #include "model/pprof_internal.h"
 #include "model/sniff.h"
@@ -16,7 +16,7 @@ static bool bad_record(struct pprof_in *p)
 	return wire_fail(&p->w, p->w.record_at, "bad sample, location or function");
 }
 
-/* ---- the first reading: what samples refer to ---- */
+/* ---- first pass: the tables that samples refer to ---- */
 
 static struct sample_type read_type(struct str bytes)
 {
@@ -138,7 +138,7 @@ static void read_label(struct pprof_in *p, struct str bytes)
 		}
 	}
 	if (!text && str_eq(pprof_text(p, key), S("bytes")))
-		return; /* the size of an object, which its values say */
+		return; /* the size of an object, from its values */
 	sb_put(&p->labels, p->labels.n ? S(",") : S(""));
 	sb_put(&p->labels, pprof_text(p, key));
 	sb_char(&p->labels, '=');
@@ -168,7 +168,7 @@ static void read_numbers(struct pprof_in *p, struct leaf *l, bool values)
 	} while (packed && !l->bad);
 }
 
-/* Adds the values of a sample to those of its stack. */
+/* Adds the values of a sample to its stack's. */
 static void add_sample(struct pprof_in *p)
 {
 	size_t before = p->stacks.n, n = p->types.n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ProfileProto (B§5.8). The input is read twice, because nodes refer to later nodes by key, and
+ * ProfileProto. The input is read twice, because nodes refer to later nodes by key, and
  * texts of call stacks follow the nodes. The first pass collects keys, names and texts; in the
  * second each node is a leaf that is decoded by hand (read_profile_node.c). No message is unpacked.
  */
@@ -355,7 +355,7 @@ static void say_lost(struct src_damage *d, struct ingest *to, const struct profi
 		        (unsigned long long)steps);
 }
 
-/* Reads a binary ProfileProto. B quirk 20: miss_accelerator_stream is ignored. */
+/* Reads a binary ProfileProto. Quirk 20: miss_accelerator_stream is ignored. */
 bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
 	struct profile *p = ARENA_NEW(a, struct profile);

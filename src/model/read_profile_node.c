@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ProfileNode, one node of a ProfileProto (B§5.8): a leaf that is decoded by hand. Does not know
+ * ProfileNode, one node of a ProfileProto: a leaf that is decoded by hand. Does not know
  * other nodes; of executions (read_exec.c) it knows only the position.
  */
 #include "model/read_internal.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * RunMetadata (B§5.2-5.5). step_stats and dev_stats are streamed, each NodeExecStats is a leaf that
+ * RunMetadata. step_stats and dev_stats are streamed, each NodeExecStats is a leaf that
  * is decoded directly into the batch; everything else of RunMetadata is skipped.
  */
 #include "io/wire.h"
@@ -191,7 +191,7 @@ static void walk_exec(struct run_reading *r, struct leaf l)
 	r->w.bad |= l.bad;
 }
 
-/* Packs the memory data of a record: one item, then its allocations (B§5.5). */
+/* Packs the memory data of a record: one item, then its allocations. */
 static void pack_memory(struct run_reading *r)
 {
 	struct run_exec *x = &r->x;
@@ -224,7 +224,7 @@ static struct str plain_name(struct str recorded)
 	return colon == SIZE_MAX ? recorded : str_sub(recorded, 0, colon);
 }
 
-/* Returns the node of a record, or ID_NONE: names of transfers are not nodes (B§5.2). */
+/* Returns the node of a record, or ID_NONE: names of transfers are not nodes. */
 static uint32_t record_node(struct run_reading *r, struct str recorded)
 {
 	struct str name = plain_name(recorded);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What trtexec of TensorRT writes in JSON. --exportLayerInfo: the layers of an engine with the
- * tensors that they read and write, a graph. --exportProfile: the time of each layer, a step.
+ * JSON files of TensorRT's trtexec. --exportLayerInfo: the layers of an engine with the tensors
+ * that they read and write, a graph. --exportProfile: the time of each layer, a step.
  *
  *   {"Layers": [{"Name": ..., "LayerType": ..., "Inputs": [{"Name": ..., "Dimensions": [...],
  *       "Format/Datatype": ...}], "Outputs": [...]}, ...], "Bindings": [...]}
@@ -14,7 +14,7 @@
 #include "model/sniff.h"
 
 #define DIMENSIONS_MAX 16
-#define NS_DECIMALS    6 /* a millisecond has so many decimal digits of nanoseconds */
+#define NS_DECIMALS    6 /* decimal digits of nanoseconds in a millisecond */
 
 /* ---- JSON ---- */
 
@@ -45,7 +45,7 @@ static bool fail(struct json_in *j, const char *what, struct err *e)
 	               STR(j->s->name), (unsigned long long)json_in_line(j, j->p), what);
 }
 
-/* Goes to the value of a member of the outermost object; false if it has none of that name. */
+/* Moves to the value of a member of the outermost object; false if it has no such member. */
 static bool find_member(struct json_in *j, struct str name)
 {
 	struct json_value v;

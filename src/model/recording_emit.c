@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What was placed, said to the model: nodes in the order in which they were met, their cells in the
+ * Adds the placed operations to the model: nodes in order of first appearance, their cells in the
  * order of steps, the spans and allocations of each cell. Times are in nanoseconds.
  */
 #include "base/bits.h"

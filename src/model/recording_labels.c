@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Labels of operations in the words of TensorFlow's own tracers: "gemm regs:32 shm:0 grid:64,1,1
+ * Labels of operations in the form of TensorFlow's own tracers: "gemm regs:32 shm:0 grid:64,1,1
  * block:256,1,1@@forward/gemm". Made only if run metadata may be written. A label is an index in
- * the list of labels, 1 and up; 0: none.
+ * the list of labels, from 1; 0: none.
  */
 #include <assert.h>
 
@@ -15,7 +15,7 @@ struct label_key {
 };
 static_assert(sizeof(struct label_key) == 48, "a key has no padding");
 
-/* Is a label wanted that is not there yet? Else it is in *label, or 0. */
+/* True if a label is needed that does not exist yet. Otherwise *label has it, or 0. */
 static bool is_new(const struct recording_lowering *r, const struct label_key *k, uint64_t *hash,
         uint32_t *label)
 {

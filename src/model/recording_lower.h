@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A recording of GPU work as a profile: what was launched becomes nodes, the ranges around it their
- * path, what came between two marks a step; times are in nanoseconds. Everything here is decided
- * when a recording is read, so it can be read anew with other options.
+ * A recording of GPU work as a profile: launched operations become nodes, the enclosing ranges
+ * their path, the time between two marks a step; times are in nanoseconds. All of this is decided
+ * when a recording is read, so it can be read again with other options.
  */
 #ifndef TFPROF_MODEL_RECORDING_LOWER_H
 #define TFPROF_MODEL_RECORDING_LOWER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Notes about what a recording lacks: lost and damaged records, operations without a step or a
- * call, gaps, clock changes. None of this is ever omitted.
+ * Notes about losses of a recording: lost and damaged records, operations without a step or a call,
+ * gaps, clock changes. They are never omitted.
  */
 #include <inttypes.h>
 
@@ -33,7 +33,7 @@ static uint64_t sum_at(const struct recording_lowering *r, size_t at)
 }
 #define SUM_OF(r, field) sum_at((r), offsetof(struct recorded_process, field))
 
-/* A count and what it is of, in the singular or the plural; nothing if it is 0. */
+/* Appends a count with its noun in singular or plural; nothing if it is 0. */
 static void say(struct notes *to, uint64_t n, const char *one, const char *many)
 {
 	if (n)

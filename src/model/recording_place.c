@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operations to nodes and steps. Of each node and step there is a cell with sums; where there are
- * not too many operations, or --detail-steps asks for it, each one is kept besides.
+ * Assigns operations to nodes and steps. Each node and step has a cell with sums; if there are few
+ * operations, or with --detail-steps, each operation is kept as well.
  */
 #include "model/recording_place.h"
 
@@ -120,7 +120,7 @@ static struct str node_path(
 	return sb_str(b);
 }
 
-/* Makes the node known, and one more full name of what is summed in it. */
+/* Adds the node, and one more full name of the operations summed in it. */
 static uint32_t make_node(
         struct recording_lowering *r, uint32_t unit, uint32_t scope, uint32_t leaf)
 {
@@ -238,7 +238,7 @@ static void add_piece(struct place *w, struct cell *c, uint64_t time, int64_t by
 		c->start = c->end = time_of(time);
 }
 
-/* Memory is given back where it was asked for, if that is in the same step. */
+/* Subtracts a release where the allocation was counted, if both are in the same step. */
 static void place_free(struct recording_lowering *r, const struct recorded_op *op, int64_t step)
 {
 	struct place *w = r->place;
@@ -317,7 +317,7 @@ static void place_times(struct recording_lowering *r, uint32_t unit, uint32_t ce
 		        said);
 }
 
-/* Is it of a GPU that was asked for? */
+/* True if its GPU was selected. */
 static bool is_asked(struct recorded_process *p, uint32_t device)
 {
 	struct recorded_gpu *v = p->gpus.v;
@@ -333,7 +333,7 @@ static bool is_asked(struct recorded_process *p, uint32_t device)
 	return false;
 }
 
-/* Does the operation count, and in which step? */
+/* Returns whether the operation counts, and its step. */
 static bool judge(struct recording_lowering *r, struct recorded_process *p,
         const struct recorded_op *op, const struct recorded_call *l, int64_t *step)
 {
@@ -381,8 +381,8 @@ void place_op(struct recording_lowering *r, struct recorded_process *p,
 	place_times(r, unit, cell, op, l);
 }
 
-/* Ranges run as often as they were entered; the time they had for themselves is that of the cpu.
- * Only those that launched something are nodes. */
+/* A range runs as often as it was entered; its self time is cpu time. Only ranges that launched
+ * operations are nodes. */
 void place_ranges(struct recording_lowering *r, struct recorded_process *p)
 {
 	struct place *w = r->place;

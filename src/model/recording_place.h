@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files that turn recordings into a model share: operations are placed
- * (recording_place.c), which means summed by node and step, or kept singly; recording_emit.c says
- * the result.
+ * Shared by the files that turn recordings into a model: operations are placed (recording_place.c),
+ * which means summed by node and step, or kept singly; recording_emit.c adds the result to the
+ * model.
  */
 #ifndef TFPROF_MODEL_RECORDING_PLACE_H
 #define TFPROF_MODEL_RECORDING_PLACE_H
@@ -14,7 +14,7 @@ struct recording_lowering {
 	struct recordings all;
 	struct ingest *to;
 	struct arena *a;
-	struct imap label_of; /* hash of what it says -> label */
+	struct imap label_of; /* hash of its content -> label */
 	struct strs labels;
 	struct place *place;
 };
@@ -27,7 +27,7 @@ struct lowering_process {
 
 /* ---- labels ---- */
 
-/* Labels of operations; 0 where nobody will see them. */
+/* Labels of operations; 0 if they are not needed. */
 uint32_t labels_kernel(struct recording_lowering *r, uint32_t leaf, const struct spool_kernel *k);
 uint32_t labels_copy(struct recording_lowering *r, uint32_t leaf, const struct spool_copy *c);
 uint32_t labels_set(struct recording_lowering *r, uint32_t leaf, const struct spool_set *s);
@@ -106,7 +106,7 @@ struct place {
 	struct imap held; /* address -> 1 + index in holds */
 	VEC(struct hold) holds;
 	uint32_t last_unit;
-	uint32_t graph_leaf; /* 1 + that of the launch of a graph */
+	uint32_t graph_leaf; /* 1 + that of the graph launch */
 	uint64_t summed;     /* times that were only added up */
 };
 
@@ -117,9 +117,9 @@ void place_op(struct recording_lowering *r, struct recorded_process *p,
 /* Executions of ranges, where nodes are ranges. */
 void place_ranges(struct recording_lowering *r, struct recorded_process *p);
 
-/* Says all that was placed. */
+/* Adds all placed operations to the model. */
 void emit_model(struct recording_lowering *r);
-/* Counts of what was lost, left out or odd. */
+/* Counts of lost, skipped and odd records. */
 void notes_say(struct recording_lowering *r);
 
 #endif

@@ -223,7 +223,7 @@ static int by_node_and_step(const void *lowering, uint32_t a, uint32_t b)
 	return (c->step > d->step) - (c->step < d->step);
 }
 
-/* Step ids of the source where they can be asked for, else their order. */
+/* Step ids of the source if they can be selected, otherwise their order. */
 static bool ids_fit(const struct trace_steps *s)
 {
 	for (size_t i = 0; i < s->steps.n; i++)
@@ -286,7 +286,7 @@ static void lower_cells(struct lowering *x)
 	}
 }
 
-/* Remarks on what the trace could not tell. */
+/* Adds notes about data that the trace lacks. */
 static void add_notes(struct lowering *x)
 {
 	struct notes *to = ingest_notes(x->to);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Adds events to the trace: which category an event has, on which track it stands, and which of
- * its arguments are kept. Work of a GPU stands on the stream that its arguments name; all else on
- * its thread, whatever arguments it has.
+ * Adds events to the trace: the category and track of an event, and the arguments to keep. GPU work
+ * goes to the stream named in its arguments; everything else to its thread, whatever its arguments
+ * are.
  */
 #include "trace/chrome_json.h"
 
@@ -10,7 +10,7 @@
 #define MODULE_NAME "nn.Module: "
 #define MEMORY_NAME "[memory]"
 
-/* The categories that PyTorch writes, in small letters, and those of our own timelines. */
+/* Categories written by PyTorch, in lower case, and those of our own timelines. */
 static const struct category_row category_rows[] = {
 	{ "cpu_op", CATEGORY_OP, false, true, false },
 	{ "operator", CATEGORY_OP, false, true, false },
@@ -90,9 +90,9 @@ struct str chrome_text(struct chrome *c, const struct json_value *v)
 	return v->type == JSON_STRING ? json_in_text(&c->json, v, &c->text) : v->text;
 }
 
-/* ---- places ---- */
+/* ---- processes and tracks ---- */
 
-/* Finds or adds the process of a text. */
+/* Finds or adds the process with this name. */
 static uint32_t find_process(struct chrome *c, const struct chrome_event *v)
 {
 	struct str text = event_text(v, KEY_PID);
@@ -109,7 +109,7 @@ static uint32_t find_process(struct chrome *c, const struct chrome_event *v)
 	return c->process.v[i];
 }
 
-/* The digits at the end of "stream 7". */
+/* Returns the digits at the end of "stream 7". */
 static bool trailing_number(struct str s, int64_t *out)
 {
 	size_t i = s.n;
@@ -144,7 +144,7 @@ static uint32_t add_thread(struct chrome *c, const struct chrome_event *v, uint3
 	        c->b, process, ID_NONE, TRACK_THREAD, chrome_text(c, &v->key[KEY_TID]));
 }
 
-/* A key of two texts, which cannot be taken for another one. */
+/* Returns an unambiguous key of two texts. */
 struct str chrome_place_key(
         char buffer[static PLACE_KEY_MAX], char kind, struct str a, struct str b)
 {
@@ -196,7 +196,7 @@ uint32_t chrome_track(struct chrome *c, const struct chrome_event *v, bool devic
 
 /* ---- arguments ---- */
 
-/* The JSON of a list without the blanks outside of its strings, or only its numbers. */
+/* Returns the JSON of a list without the blanks outside of its strings, or only its numbers. */
 static struct str compact(struct chrome *c, struct str s, bool numbers)
 {
 	char *begin = sb_room(&c->text, s.n), *to = begin;
@@ -213,7 +213,7 @@ static struct str compact(struct chrome *c, struct str s, bool numbers)
 	return str_make(begin, (size_t)(to - begin));
 }
 
-/* A call stack with its outermost frame first and a frame a line. */
+/* Writes a call stack with the outermost frame first, one frame per line. */
 static struct str outermost_first(struct chrome *c, struct str s)
 {
 	size_t begin = c->text.n;
@@ -255,7 +255,7 @@ static void put_arg(struct chrome *c, const struct chrome_event *v, unsigned row
 	}
 }
 
-/* Puts the arguments that slices of an event share, or those of one slice. */
+/* Adds the arguments shared by slices of an event, or those of one slice. */
 static void put_args(struct chrome *c, const struct chrome_event *v, bool own)
 {
 	uint64_t rest = v->args & c->wanted & ~(((uint64_t)1 << CARG_OTHERS) - 1);
@@ -287,7 +287,7 @@ static enum trace_category category_of(const struct category_row *r, struct str 
 	return r->category;
 }
 
-/* The event's kind, with the arguments that all of its slices share. */
+/* Adds the trace's event with the arguments common to all its slices. */
 static uint32_t make_event(
         struct chrome *c, const struct chrome_event *v, const struct category_row *r, bool instant)
 {
@@ -305,7 +305,7 @@ static uint32_t make_event(
 	return build_event(c->b, category, id);
 }
 
-/* The time of an event; false, and counted, if it has none. */
+/* Reads the time of an event; false, and counted, if it has none. */
 static bool time_of(struct chrome *c, const struct chrome_event *v, int64_t *ts)
 {
 	if (event_has(v, KEY_TS) && chrome_number(c, &v->key[KEY_TS], c->decimals, ts))
@@ -359,7 +359,7 @@ static void emit_instant(struct chrome *c, const struct chrome_event *v)
 	c->events++;
 }
 
-/* The track of a pair: the thread, or of an asynchronous one its id. */
+/* Returns the track of a begin/end pair: the thread, or for an asynchronous pair its id. */
 static uint32_t pair_track(struct chrome *c, const struct chrome_event *v, bool async, bool device)
 {
 	struct str id;
@@ -399,7 +399,7 @@ static void emit_end(struct chrome *c, const struct chrome_event *v, bool async)
 		chrome_flaw(c, FLAW_UNMATCHED_END, c->json.p - 1);
 }
 
-/* Each member of the arguments is a series of its own. */
+/* Each member of the arguments is a separate series. */
 static void emit_counter(struct chrome *c, const struct chrome_event *v)
 {
 	struct json_in *j = &c->json;
@@ -428,7 +428,7 @@ static void emit_counter(struct chrome *c, const struct chrome_event *v)
 	c->events++;
 }
 
-/* Keeps a name of a process or a thread. */
+/* Stores the name of a process or a thread. */
 static void emit_label(struct chrome *c, const struct chrome_event *v)
 {
 	struct str what = event_text(v, KEY_NAME);
@@ -465,6 +465,6 @@ void chrome_emit(struct chrome *c, const struct chrome_event *v)
 	case 'n': emit_instant(c, v); break;
 	case 'C': emit_counter(c, v); break;
 	case 'M': emit_label(c, v); break;
-	default: c->events += ph.n > 0; /* flows repeat what correlations say */
+	default: c->events += ph.n > 0; /* flows repeat the correlations */
 	}
 }

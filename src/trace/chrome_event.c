@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One event as tokens: members and arguments that are known are kept as they stand in the window,
- * the rest is skipped. A string that ends at a quote which should have been escaped is read again
- * up to the quote behind which the event goes on.
+ * Reads one event as tokens: known members and arguments are kept as they are in the window, others
+ * are skipped. If a string ends at a quote that should have been escaped, it is read again up to
+ * the quote after which the event continues.
  */
 #include "trace/chrome_json.h"
 
@@ -93,7 +93,7 @@ static inline bool same(const char *a, const char *b, size_t n)
 	return x == y;
 }
 
-/* The row of an argument's name, or n_argument_rows. */
+/* Returns the row of an argument's name, or n_argument_rows. */
 static inline unsigned find_arg(const struct chrome *c, struct str name)
 {
 	unsigned i = name.n ? arg_slot(name, sizeof c->arg_slots) : 0;
@@ -123,7 +123,7 @@ enum chrome_key chrome_key(struct str key)
 	}
 }
 
-/* Reads a value as it stands: a container from bracket to bracket. */
+/* Reads a value without decoding it: a container from bracket to bracket. */
 static inline bool read_value(struct json_in *j, struct json_value *v)
 {
 	const char *from;
@@ -165,7 +165,7 @@ static bool read_args(struct chrome *c, struct chrome_event *v)
 	return j->stop == JSON_STOP_NONE;
 }
 
-/* Goes over blanks to a character; false if another one comes. */
+/* Skips blanks up to a character; false if another one follows. */
 static bool pass(const char **p, const char *end, char c)
 {
 	while (*p < end && (uint8_t) * *p <= ' ')
@@ -176,7 +176,7 @@ static bool pass(const char **p, const char *end, char c)
 	return true;
 }
 
-/* True if an event goes on, or ends, behind the quote at p. */
+/* True if an event continues, or ends, after the quote at p. */
 static bool goes_on(const char *p, const char *end)
 {
 	const char *q = p + 1, *from;
@@ -191,7 +191,7 @@ static bool goes_on(const char *p, const char *end)
 	       pass(&q, end, ':');
 }
 
-/* Makes a string longer that ended at a quote inside of it. */
+/* Extends a string that ended at an unescaped quote inside it. */
 static bool repair(struct chrome *c, struct json_value *v)
 {
 	struct json_in *j = &c->json;

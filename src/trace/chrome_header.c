@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the file says besides its events: rank, origin of time, models of devices, names of
- * processes and threads.
+ * Data of the file outside of its events: rank, origin of time, device models, names of processes
+ * and threads.
  */
 #include "trace/chrome_json.h"
 
@@ -113,7 +113,7 @@ static void name_threads(struct chrome *c, const struct chrome_label *l)
 	}
 }
 
-/* Device work belongs to the process that launches it, which owns the numbers of devices. */
+/* Device work belongs to the process that launches it, which defines the device numbers. */
 static void adopt_devices(struct chrome *c)
 {
 	const struct trace *t = build_trace(c->b);

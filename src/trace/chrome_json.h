@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of the reader of Chrome JSON share: one event as tokens, and what was wrong.
+ * Shared by the files of the Chrome JSON reader: one event as tokens, and flaws.
  */
 #ifndef TFPROF_TRACE_CHROME_JSON_H
 #define TFPROF_TRACE_CHROME_JSON_H
@@ -8,11 +8,11 @@
 #include "io/json_in.h"
 #include "trace/trace_build.h"
 
-#define CHROME_TICKS    1000               /* per microsecond; our own timelines may have more */
-#define CHROME_DECIMALS 3                  /* of a microsecond that make a tick */
-#define REPAIR_MAX      ((size_t)64 << 10) /* bytes in which the end of a string is looked for */
+#define CHROME_TICKS    1000 /* ticks per microsecond; our own timelines may have more */
+#define CHROME_DECIMALS 3    /* decimals of a microsecond in a tick */
+#define REPAIR_MAX      ((size_t)64 << 10) /* bytes in which the end of a string is searched */
 
-/* Kinds of flaws, each reported once. Those of the tokenizer come first. */
+/* Kinds of flaws, each reported once. The tokenizer's kinds come first. */
 enum chrome_flaw {
 	FLAW_TRUNCATED = JSON_FLAW_N,
 	FLAW_TRUNCATED_GZIP,
@@ -30,9 +30,9 @@ enum chrome_flaw {
 };
 
 struct chrome_flaws {
-	uint64_t count[FLAW_N];            /* of items that have it */
-	uint64_t at[FLAW_N], line[FLAW_N]; /* the first one's place */
-	const char *found[FLAW_N];         /* in the item that is being read, or NULL */
+	uint64_t count[FLAW_N];            /* number of items with it */
+	uint64_t at[FLAW_N], line[FLAW_N]; /* place of the first one */
+	const char *found[FLAW_N];         /* place in the present item, or NULL */
 	bool any;                          /* of found */
 };
 
@@ -57,7 +57,7 @@ enum chrome_arg {
 	CARG_STREAM,
 	CARG_NAME,
 	CARG_LABELS,
-	CARG_DIALECT, /* rows from here on are read for a dialect only: ONNX Runtime */
+	CARG_DIALECT, /* further rows are read for one dialect only: ONNX Runtime */
 	CARG_OP_NAME = CARG_DIALECT,
 	CARG_PROVIDER,
 	CARG_OUTPUT_SIZE,
@@ -67,12 +67,12 @@ enum chrome_arg {
 	CARG_NODE_INDEX,
 	CARG_GRAPH_INDEX,
 	CARG_PEAK,
-	CARG_OTHERS /* rows of argument_rows from here on have an argument of the trace */
+	CARG_OTHERS /* rows of argument_rows from here on become arguments of the trace */
 };
 #define CHROME_ARGS_MAX 48 /* rows of argument_rows */
 
 struct chrome_event {
-	uint64_t keys, args; /* bits of those that are there */
+	uint64_t keys, args; /* bits of the members present */
 	struct json_value key[KEY_N], arg[CHROME_ARGS_MAX];
 	const char *args_at; /* the object of the arguments */
 };
@@ -86,13 +86,13 @@ static inline bool event_has_arg(const struct chrome_event *v, unsigned row)
 	return v->args >> row & 1;
 }
 
-/* The text of a member, no bytes if the event has none. */
+/* Returns the text of a member, empty if the event lacks it. */
 static inline struct str event_text(const struct chrome_event *v, enum chrome_key k)
 {
 	return event_has(v, k) ? v->key[k].text : S("");
 }
 
-/* How the value of an argument is kept. */
+/* Forms in which argument values are kept. */
 enum argument_form {
 	FORM_NONE,
 	FORM_INT,
@@ -105,22 +105,22 @@ struct argument_row {
 	enum chrome_arg arg; /* or CARG_OTHERS */
 	uint32_t key;        /* of the trace: enum argument_key */
 	enum argument_form form;
-	bool own; /* differs from slice to slice */
+	bool own; /* differs between slices */
 };
 extern const struct argument_row argument_rows[];
 extern const unsigned n_argument_rows;
 
-/* Remembers places by the texts of their process and thread. */
+/* Caches tracks by the texts of their process and thread. */
 struct chrome_track {
 	uint32_t track;
 	uint32_t process; /* of threads */
 };
-struct chrome_label { /* of a metadata event */
+struct chrome_label { /* from a metadata event */
 	struct str pid, tid;
 	uint32_t name;
 	bool thread;
 };
-struct chrome_device { /* of the header */
+struct chrome_device { /* from the header */
 	int64_t id, memory;
 	uint32_t model; /* string id or ID_NONE */
 };
@@ -128,13 +128,13 @@ struct chrome_device { /* of the header */
 struct category_row {
 	const char *name;
 	enum trace_category category;
-	bool device; /* stands on a stream */
-	bool kineto; /* nobody else writes it */
-	bool exact;  /* of our own timelines: names do not change it */
+	bool device; /* goes to a stream */
+	bool kineto; /* written by one producer only */
+	bool exact;  /* of our own timelines: event names do not change it */
 };
 
-/* Events of one producer that need more than a category: they are taken while the file is read and
- * become slices at its end. */
+/* Events of one producer that need more than a category: collected while the file is read, and
+ * turned into slices at its end. */
 struct chrome;
 struct chrome_dialect {
 	enum trace_source source;
@@ -146,7 +146,7 @@ struct chrome_dialect {
 struct chrome {
 	const struct chrome_dialect *dialect; /* or NULL */
 	void *dialect_state;
-	uint32_t texts; /* JSON texts of the file that came before the one that is read */
+	uint32_t texts; /* JSON texts of the file before the present one */
 	struct json_in json;
 	struct trace_build *b;
 	struct arena *a;
@@ -154,15 +154,15 @@ struct chrome {
 	struct chrome_flaws flaws;
 	struct sb text;         /* of one event: unescaped strings */
 	uint8_t arg_slots[128]; /* of argument_rows, by hash */
-	uint64_t wanted;        /* rows that the trace wants */
+	uint64_t wanted;        /* rows requested by the trace */
 	bool kineto;
-	bool own; /* a timeline of ours */
+	bool own; /* a timeline written by tfprof */
 	enum trace_source own_source;
 	struct category_row own_category; /* of the event */
 	int64_t ticks;                    /* per microsecond */
-	unsigned decimals;                /* of a microsecond that make a tick */
-	bool lost;                        /* damage was not followed by another event */
-	unsigned inside;                  /* times that an event ran to the end of the input */
+	unsigned decimals;                /* decimals of a microsecond in a tick */
+	bool lost;                        /* no further event followed the damage */
+	unsigned inside;                  /* number of events that reached the end of the input */
 	uint64_t events;
 	int64_t rank, world;
 	uint32_t launches; /* the process whose calls launch device work, or ID_NONE */
@@ -173,49 +173,51 @@ struct chrome {
 	VEC(struct chrome_device) devices;
 };
 
-/* Reads an event, whose bracket is next. False: the stop says why. */
+/* Reads an event, whose bracket is next. On failure the stop has the reason. */
 bool chrome_event_read(struct chrome *c, struct chrome_event *v);
 /* Prepares the search for arguments. */
 void chrome_args_init(struct chrome *c);
-/* The place of a key in an event, KEY_N for those that are not read. */
+/* Returns the index of a key in an event, KEY_N for ignored keys. */
 enum chrome_key chrome_key(struct str key);
 
-/* The key of a place: 't' a thread, 'd' a stream of a device, 'o' a track of our own timelines. */
+/* Returns the key of a track: 't' a thread, 'd' a stream of a device, 'o' a track of our own
+ * timelines. */
 #define PLACE_KEY_MAX 256
 struct str chrome_place_key(
         char buffer[static PLACE_KEY_MAX], char kind, struct str a, struct str b);
 
-/* Takes a metadata event of our own timelines. */
+/* Handles a metadata event of our own timelines. */
 void chrome_own_event(struct chrome *c, const struct chrome_event *v);
-/* The category that has this name in our own timelines. */
+/* Returns the category with this name in our own timelines. */
 enum trace_category chrome_own_category(struct str name);
 
-/* Adds what an event says to the trace. */
+/* Adds an event to the trace. */
 void chrome_emit(struct chrome *c, const struct chrome_event *v);
-/* Adds what the whole file says: names, devices, ranks. */
+/* Adds data of the whole file: names, devices, ranks. */
 void chrome_emit_end(struct chrome *c);
 
-/* Reads a member of the object around the events, whose value is next, as far as it is known. */
+/* Reads a member of the object around the events, whose value is next, if it is known. */
 bool chrome_header(struct chrome *c, struct str key);
 
-/* Reads a number, which may stand in quotes, times 10^decimals. *out is 0 if it is none. */
+/* Reads a number, possibly quoted, times 10^decimals. *out is 0 if it is not a number. */
 bool chrome_number(struct chrome *c, const struct json_value *v, unsigned decimals, int64_t *out);
-/* A string's bytes, or the text of another value; valid until the next event. */
+/* Returns a string's bytes, or the text of another value; valid until the next event. */
 struct str chrome_text(struct chrome *c, const struct json_value *v);
-/* Finds or adds the track of an event: a thread, or a stream of a device; an index in c->track. */
+/* Finds or adds the track of an event: a thread, or a stream of a device; returns an index in
+ * c->track. */
 uint32_t chrome_track(struct chrome *c, const struct chrome_event *v, bool device);
 
-/* Reads a file, in a dialect if that is not NULL, whose state lies in a. */
+/* Reads a file. dialect may be NULL; its state lies in a. */
 bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_dialect *dialect,
         void *state, struct arena *a, struct err *e);
 
-/* Notes a flaw in the item that is being read; at is in the window. */
+/* Notes a flaw in the present item; at is in the window. */
 void chrome_flaw(struct chrome *c, enum chrome_flaw flaw, const char *at);
-/* Ends the item, with its flaws and those of the tokenizer. */
+/* Ends the item, with its flaws and the tokenizer's. */
 void chrome_take(struct chrome *c);
 /* Reads the item again with more of the input, if there is more. */
 bool chrome_more(struct chrome *c);
-/* Adds a note for each kind; false (*e filled) if nothing was read because of them. */
+/* Adds a note for each kind; returns false (*e filled) if flaws left nothing to read. */
 bool chrome_flaws_end(struct chrome *c);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The metadata events of our own timelines: from them on a pid and a tid are a track that stands
- * as it did in the trace of which the timeline was made, and categories have the names of ours.
+ * The metadata events of our own timelines. With them, a pid and a tid identify a track of the
+ * trace from which the timeline was written, and categories have our names.
  */
 #include "trace/chrome_json.h"
 
@@ -19,7 +19,7 @@ enum own_field {
 	OWN_DEVICE_KIND,
 	OWN_INDEX,
 	OWN_OWNER,
-	OWN_DEVICE, /* texts from here on */
+	OWN_DEVICE, /* text arguments from here on */
 	OWN_NAME,
 	OWN_N
 };
@@ -33,7 +33,7 @@ struct own {
 	struct str text[OWN_N];
 };
 
-/* Reads the arguments of the event; the cursor comes back to where it was. */
+/* Reads the arguments of the event and returns the cursor to its place. */
 static void read_fields(struct chrome *c, const struct chrome_event *v, struct own *o)
 {
 	struct json_in *j = &c->json;
@@ -65,7 +65,7 @@ static bool has(const struct own *o, enum own_field f)
 	return o->have >> f & 1;
 }
 
-/* A number that is one of n values; 0 if it is none of them. */
+/* Returns a number if it is one of n values; otherwise 0. */
 static unsigned choice(const struct own *o, enum own_field f, unsigned n)
 {
 	return has(o, f) && o->number[f] >= 0 && o->number[f] < (int64_t)n ? (unsigned)o->number[f]

@@ -47,7 +47,7 @@ static void take_dims(struct leaf *l, struct dims *to)
 	to->bad |= packed.bad;
 }
 
-/* The dimensions in a field of a message; of a tuple those of its first part. */
+/* Returns the dimensions in a field of a message; for a tuple, of its first part. */
 static struct dims dims_in(struct str message, uint32_t field, uint32_t tuple)
 {
 	struct dims to = { .n = 0 };
@@ -93,7 +93,7 @@ static int64_t product(const struct dims *d)
 	return all;
 }
 
-/* A dimension by its index; 0 if there is none. */
+/* Returns a dimension by its index; 0 if there is none. */
 static int64_t dim_at(const struct dims *d, int64_t i)
 {
 	return i >= 0 && i < (int64_t)d->n && d->v[i] > 0 ? d->v[i] : 0;
@@ -181,7 +181,7 @@ static int64_t count_places(const struct window *w, int64_t offset, int64_t in, 
 	return n;
 }
 
-/* Pairs of places of the result and of the kernel whose input is inside the image. */
+/* Counts the pairs of positions in the result and the kernel whose input is inside the image. */
 static int64_t count_pairs(const struct window *w, int64_t in, int64_t out)
 {
 	const int64_t wide = INT32_MAX;

@@ -26,7 +26,7 @@ static void add_launch(struct trace_links *l, const struct nest *n, const struct
 
 	if (!imap_put(map_of(l, l->by_correlation, level->s.track), (uint64_t)level->s.correlation,
 	            (uint32_t)l->launches.n, false))
-		return; /* a call inside the one that is there already */
+		return; /* a call inside the call already there */
 	l->externals |= !op;
 	VEC_PUSH(a, &l->launches, made);
 }

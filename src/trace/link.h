@@ -12,7 +12,7 @@
 /* A call with a correlation. */
 struct launch {
 	int64_t start;
-	uint32_t slice; /* its number */
+	uint32_t slice; /* number of its slice */
 	uint32_t op;    /* number of the innermost op around it, or ID_NONE */
 	uint32_t scope; /* number of the innermost slice of any other level around it, or ID_NONE */
 };
@@ -28,7 +28,7 @@ struct trace_links {
 /* Walks all threads; out lives in a. */
 void trace_link(const struct trace *t, struct trace_links *out, struct arena *a);
 
-/* The launch of device work, or NULL if the file has none. */
+/* Returns the launch of device work, or NULL if the file has none. */
 const struct launch *link_launch(const struct trace_links *l, const struct slice *work);
 
 /* The number of the slice that device work with that launch, which may be NULL, is attributed to:

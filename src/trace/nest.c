@@ -23,7 +23,7 @@ static void read_next(struct nest *n)
 		n->have = counts(n, &n->next);
 }
 
-/* Takes the innermost slice from the stack; what it holds stays readable. */
+/* Removes the innermost slice from the stack; its data stays readable. */
 static struct nest_level *close_top(struct nest *n)
 {
 	struct nest_level *top = &n->stack.v[--n->stack.n];

@@ -16,12 +16,12 @@
 #define NEST_BIT(category) (1u << (category))
 #define NEST_ALL           UINT32_MAX
 
-/* A slice that is open. The one that contains it is the level before, if its depth is not 0. */
+/* An open slice. The slice that contains it is the previous level, if its depth is not 0. */
 struct nest_level {
 	struct slice s;
-	int64_t children; /* length of the slices directly inside, so far */
+	int64_t children; /* total length of the slices directly inside, so far */
 	uint32_t depth;
-	uint32_t user; /* the caller's, 0 at first; kept while the slice is open */
+	uint32_t user; /* for the caller, initially 0; kept while the slice is open */
 };
 
 enum nest_what { NEST_END, NEST_OPEN, NEST_CLOSE };
@@ -30,27 +30,27 @@ struct nest {
 	const struct trace *t;
 	struct arena *a;
 	struct slice_iter it;
-	uint32_t categories; /* only these are looked at */
-	bool have;           /* next has been read */
+	uint32_t categories; /* categories that count */
+	bool have;           /* the next slice has been read */
 	struct slice next;
 	VEC(struct nest_level) stack;
-	uint64_t overlaps; /* slices that begin inside another and end after it: not inside it */
+	uint64_t overlaps; /* slices that begin inside another and end after it: not nested */
 };
 
-/* categories: NEST_BIT of those that count; instants and samples never do. */
+/* categories: NEST_BITs of those that count; instants and samples never do. */
 void nest_init(struct nest *n, const struct trace *t, uint32_t track, uint32_t categories,
         struct arena *a);
 
-/* The next opening or closing, in the order of time. *level is valid until the next call. */
+/* Returns the next opening or closing, by time. *level is valid until the next call. */
 enum nest_what nest_next(struct nest *n, struct nest_level **level);
 
-/* Its length without the slices directly inside. */
+/* Returns its length without the slices directly inside. */
 static inline int64_t nest_self(const struct nest_level *level)
 {
 	return level->children < level->s.length ? level->s.length - level->children : 0;
 }
 
-/* The innermost open slice around a level whose category is one of those, or NULL. */
+/* Returns the innermost open slice around a level with one of these categories, or NULL. */
 const struct nest_level *nest_around(
         const struct nest *n, const struct nest_level *level, uint32_t categories);
 

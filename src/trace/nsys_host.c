@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What threads did in an export of Nsight Systems: calls of CUDA and of other libraries, ranges and
- * marks of NVTX, and the time that the profiler itself took.
+ * Activity of threads in an export of Nsight Systems: calls of CUDA and of other libraries, ranges
+ * and marks of NVTX, and the overhead of the profiler itself.
  */
 #include "trace/nsys_internal.h"
 
@@ -127,7 +127,7 @@ static struct str range_text(struct nsys *x, struct sqlite_rows *r)
 	return text.p ? text : S("");
 }
 
-/* The event of a range, whose domain, if it is not the first one, is an argument. */
+/* Returns the event of a range; its domain, unless it is the default one, is an argument. */
 static uint32_t range_event(struct nsys *x, struct sqlite_rows *r, const struct imap *domains,
         enum trace_category category)
 {
@@ -148,7 +148,7 @@ static uint32_t range_event(struct nsys *x, struct sqlite_rows *r, const struct 
 	return event;
 }
 
-/* What a program said about a range, as JSON. */
+/* Returns the payload of a range as JSON. */
 static void put_payload(struct nsys *x, struct sqlite_rows *r)
 {
 	struct str json = sqlite_in_text(r, RANGE_JSON);
@@ -172,8 +172,8 @@ static void put_range(struct nsys *x, struct sqlite_rows *r, uint32_t track, uin
 	}
 }
 
-/* Ranges that may end in any order, and on other threads, stand on a track of their own, which
- * repeats the time of others. */
+/* Ranges that may end in any order, and on other threads, are on a track of their own, which is
+ * derived: it repeats the time of others. */
 static uint32_t free_track(struct nsys *x, int64_t thread)
 {
 	uint32_t track = build_track_named(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of the reader of Nsight Systems' exports share: names, processes and threads.
+ * Shared by the files of the reader of Nsight Systems' exports: names, processes and threads.
  */
 #ifndef TFPROF_TRACE_NSYS_INTERNAL_H
 #define TFPROF_TRACE_NSYS_INTERNAL_H
@@ -23,7 +23,7 @@ struct nsys {
 	struct sqlite_rows *by_id; /* names by their numbers; NULL: all are in name_of */
 	struct imap name_of;       /* number of a name -> string id of the trace */
 	struct imap processes;     /* process part of a global id -> process */
-	struct imap pids;          /* pid -> process: finds those of several machines */
+	struct imap pids;          /* pid -> process: detects pids of several machines */
 	struct imap threads;       /* global id of a thread -> track */
 	struct intern streams;     /* bytes of a place -> index in stream_tracks */
 	VEC(uint32_t) stream_tracks;
@@ -37,7 +37,7 @@ struct nsys {
 	uint64_t endless;  /* rows without an end, which are not ranges */
 };
 
-/* The string of the trace with that number of the file's strings; "(string N)" if it has none. */
+/* Returns the trace's string for a number of the file's strings; "(string N)" if it is missing. */
 uint32_t nsys_name(struct nsys *x, int64_t id);
 
 /* The process of a globalPid or globalTid. */
@@ -49,7 +49,7 @@ uint32_t nsys_thread(struct nsys *x, int64_t global);
 bool nsys_times(struct nsys *x, struct sqlite_rows *r, unsigned start, unsigned end, int64_t *from,
         int64_t *length);
 
-/* Reads what threads did: calls, ranges, overhead. */
+/* Reads the activity of threads: calls, ranges, overhead. */
 void nsys_read_calls(struct nsys *x);
 void nsys_read_ranges(struct nsys *x);
 void nsys_read_overhead(struct nsys *x);

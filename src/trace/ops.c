@@ -44,8 +44,8 @@ struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const st
 
 /* ---- threads ---- */
 
-/* True if a slice is a level of a path, or stands for the slices that have none: others add their
- * time to the op around them. */
+/* True if a slice is a level of a path, or represents the slices without a level; other slices add
+ * their time to the enclosing op. */
 static bool has_own_op(const struct finding *x, const struct nest_level *level)
 {
 	return !level->depth || x->by == TRACE_BY_SOURCE ||
@@ -115,7 +115,7 @@ static void walk_thread(struct finding *x, uint32_t track)
 
 /* ---- devices ---- */
 
-/* What executions are counted of, in a cell. */
+/* Key for counting executions in a cell. */
 struct run_key {
 	uint64_t program;
 	uint32_t op, name; /* compiled op; kernel */
@@ -133,8 +133,8 @@ static uint64_t *find_count(struct finding *x, uint32_t cell, const struct run_k
 	return &x->counts.v[i];
 }
 
-/* Counts executions of a kernel of a compiled op, or of none; *runs is then how many of them are
- * executions of the op: one of them may be several kernels. */
+/* Counts executions of a kernel of a compiled op, or of no op; *runs is the number of executions of
+ * the op, each of which may be several kernels. */
 static uint64_t count_runs(struct finding *x, uint32_t cell, const struct slice *s, int64_t *runs)
 {
 	struct str op = slice_text(x->to->t, s, ARG_OP);
@@ -214,7 +214,7 @@ static void walk_device(struct finding *x, uint32_t track)
 	scratch_close(&own);
 }
 
-/* ---- all ---- */
+/* ---- driver ---- */
 
 static void find(struct finding *x)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pass: the ops of a trace with their numbers by step. Gives each slice of a thread or of device
- * work the op that it belongs to, by a table of rules by source (ops.c), and adds up:
+ * Pass: the ops of a trace with their numbers by step. Assigns each slice of a thread or of device
+ * work to an op, by a table of rules by source (ops.c), and adds up:
  *
  *   host self time      length of an op's slices without the ops directly inside
- *   device self time    work of devices that the op launched, or that bears its name
+ *   device self time    device work that the op launched, or that has its name
  *
- * Device work without an op stands below "(unattributed)", so no time is lost.
+ * Device work without an op is below "(unattributed)", so no time is lost.
  */
 #ifndef TFPROF_TRACE_OPS_H
 #define TFPROF_TRACE_OPS_H
@@ -14,10 +14,10 @@
 #include "trace/trace_steps.h"
 
 #define OPS_UNATTRIBUTED "(unattributed)"
-#define OPS_HOST         "(host)" /* type of ops of threads where types are those of device work */
+#define OPS_HOST         "(host)" /* type of ops of threads if types are those of device work */
 #define OPS_UNKNOWN_TYPE "Unknown"
 
-/* What makes the ops: which slices are levels of paths, and which node device work belongs to. */
+/* Options for making ops: the slices that are levels of paths, and the node of device work. */
 enum trace_by {
 	TRACE_BY_PATH,       /* modules, annotations and ops, as the source nests them */
 	TRACE_BY_MODULE,     /* modules of threads, compiled programs of devices */
@@ -61,8 +61,8 @@ struct kernel_row {
 	uint32_t name; /* string id of the trace */
 	enum trace_category category;
 	uint32_t device;
-	uint32_t op; /* that most of its time belongs to: index in ops */
-	bool has_op; /* used while the row is made */
+	uint32_t op; /* op with most of its time: index in ops */
+	bool has_op; /* used during construction */
 	uint64_t count;
 	int64_t total, min, max;
 };
@@ -72,15 +72,15 @@ struct trace_ops {
 	struct arena *a;
 	struct intern strings; /* names, types, lines of stacks */
 	VEC(struct trace_op) ops;
-	VEC(struct op_cell) cells;      /* in the order in which they were met */
-	VEC(struct kernel_row) kernels; /* the longest total first, then by name and device */
+	VEC(struct op_cell) cells;      /* in order of first appearance */
+	VEC(struct kernel_row) kernels; /* longest total first, then by name and device */
 	struct intern frames;           /* bytes of struct op_frame */
-	uint64_t overlaps; /* slices of threads that overlap others without being inside */
-	uint64_t unlinked; /* slices of device work that no op of the file launched */
+	uint64_t overlaps; /* slices of threads that overlap others without being nested */
+	uint64_t unlinked; /* slices of device work without a launching op in the file */
 	int64_t unlinked_time;
 };
 
-/* links and steps are those of t; all that out holds lives in a. */
+/* links and steps belong to t; out lives in a. */
 void trace_find_ops(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a);
 

@@ -14,7 +14,7 @@ struct ops_rule {
 	uint32_t nested, levels; /* NEST_BITs */
 	uint32_t flat;           /* NEST_BITs: the name of such a slice is its whole path */
 	bool leaf;     /* device work is a level of its own, below the op that launched it */
-	uint32_t gaps; /* NEST_BITs: time off the op around, in which another track has its own */
+	uint32_t gaps; /* NEST_BITs: subtracted from the op around, because another track has it */
 };
 
 struct finding {
@@ -37,25 +37,25 @@ struct finding {
 	struct imap stack_of; /* string id of a stack -> frame */
 	bool frames;          /* the trace has frames on its threads */
 	int64_t *event_flops; /* by event: 1 + float operations of a call, 0: not known yet */
-	uint32_t *host0;      /* by track: where its slices begin in op_of */
+	uint32_t *host0;      /* by track: index of its first slice in op_of */
 	uint32_t *op_of;      /* by slice of a thread: 1 + op, 0: none */
 };
 
-/* Finds or adds an op by its name; a new one has that type. */
+/* Finds or adds an op by its name; a new one gets that type. */
 uint32_t ops_named(struct finding *x, struct str name, struct str type);
-/* Finds or adds a cell and extends it over a slice; the pointer is valid until the next call. */
+/* Finds or adds a cell and extends it by a slice; the pointer is valid until the next call. */
 struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const struct slice *s);
 
 /* The rule of a source. */
 struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by);
-/* The op of a slice of a thread; around: 1 + the op of the slice around it, 0: none. */
+/* Returns the op of a slice of a thread; around: 1 + the op of the enclosing slice, 0: none. */
 struct frame_walk;
 uint32_t ops_of_slice(
         struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames);
 /* The op that device work with that launch, which may be NULL, belongs to. */
 uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct launch *launch);
 
-/* Adds device work to the rows of kernels; the end finds their ops and sorts them. */
+/* Adds device work to the rows of kernels; the second function finds their ops and sorts them. */
 void ops_add_kernel(struct finding *x, const struct slice *s, uint32_t op);
 void ops_end_kernels(struct finding *x);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which op a slice belongs to: the rules of each source, and the ways to group by. Time is never
- * lost: slices outside of all levels stand below a name in brackets.
+ * The op of a slice: the rules of each source, and the ways to group by. Time is never lost: slices
+ * outside of all levels are below a name in brackets.
  */
 #include "trace/ops_internal.h"
 
@@ -19,7 +19,7 @@ static const struct ops_rule source_rules[] = {
 	[TRACE_NSYS] = { .levels = BITS(MODULE, ANNOTATION, OP), .leaf = true },
 };
 
-/* By grouping: the only levels (0: those of the source), and the op of what has no level. */
+/* By grouping: the only levels (0: those of the source), and the op of slices without a level. */
 static const struct by_rule {
 	uint32_t levels;
 	const char *none;
@@ -53,7 +53,7 @@ static struct str join(struct sb *b, struct str before, struct str name)
 	return sb_str(b);
 }
 
-/* The op of all that has none of the levels. */
+/* Returns the op of all slices without any of the levels. */
 static uint32_t op_of_none(struct finding *x)
 {
 	struct str none = str_of(by_rules[x->by].none);
@@ -82,7 +82,7 @@ static struct str type_of_slice(const struct finding *x, const struct slice *s)
 	return str_of(trace_category_names[s->category]);
 }
 
-/* The op of a slice below the op of the slice around it. */
+/* Returns the op of a slice below the op of the enclosing slice. */
 static uint32_t op_below(struct finding *x, uint32_t around, const struct slice *s)
 {
 	uint64_t key = (uint64_t)around << 32 | s->event;
@@ -127,7 +127,7 @@ uint32_t ops_of_slice(
 
 /* ---- devices ---- */
 
-/* The op of the slice of a thread that launched device work; false if the file has none. */
+/* Returns the op of the slice of a thread that launched device work; false if the file has none. */
 static bool launching_op(
         struct finding *x, const struct slice *s, const struct launch *launch, uint32_t *op)
 {
@@ -190,7 +190,7 @@ static struct str path_of_work(
 	return join(&x->path, S(OPS_UNATTRIBUTED), trace_str(t, s->name));
 }
 
-/* The op that stands for device work below the op that launched it. */
+/* Returns the op for device work below the op that launched it. */
 static uint32_t leaf_of_work(struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	const struct trace *t = x->to->t;

@@ -49,8 +49,8 @@ static bool is_event(const char *p, const char *end, bool *more)
 	return !*more && *p == '"' && chrome_key(str_make(from, (size_t)(p - from))) != KEY_N;
 }
 
-/* Returns the first event behind *p in the window, or NULL and in *p how far that is certain.
- * *before: the character before *p that is not a blank. */
+/* Returns the first event after *p in the window, or NULL and in *p how far that is certain.
+ * *before: the last character before *p that is not a blank. */
 static const char *find_event(const char **p, const char *end, char *before)
 {
 	bool more;
@@ -67,7 +67,7 @@ static const char *find_event(const char **p, const char *end, char *before)
 	return NULL;
 }
 
-/* Leaves an event that cannot be read for the next one. False if there is none. */
+/* Skips an unreadable event up to the next one. False if there is none. */
 static bool resync(struct chrome *c, enum chrome_flaw flaw)
 {
 	struct json_in *j = &c->json;
@@ -108,7 +108,7 @@ static bool resync_inside(struct chrome *c)
 	return true;
 }
 
-/* Reads one event or what stands in its place. False: the input ends, or the rest is damaged. */
+/* Reads one event or the value in its place. False: the input ends, or the rest is damaged. */
 static bool read_event(struct chrome *c, struct chrome_event *v)
 {
 	struct json_in *j = &c->json;
@@ -128,7 +128,7 @@ static bool read_event(struct chrome *c, struct chrome_event *v)
 	return resync(c, j->stop == JSON_STOP_DEEP ? FLAW_DEPTH : FLAW_DAMAGED);
 }
 
-/* Reads the events of an array, whose bracket is next. False where the input ends inside it. */
+/* Reads the events of an array, whose bracket is next. False if the input ends inside it. */
 static bool read_events(struct chrome *c)
 {
 	struct chrome_event *v = ARENA_NEW(c->a, struct chrome_event);
@@ -169,7 +169,7 @@ static bool read_key(struct chrome *c, struct str *key)
 	return peek(c) >= 0;
 }
 
-/* Reads a value that may be of any size, keeping what is known of it. */
+/* Reads a value of any size, keeping known parts. */
 static bool read_header(struct chrome *c, struct str key)
 {
 	static const char *const known[] = { "schemaVersion", "distributedInfo", "deviceProperties",

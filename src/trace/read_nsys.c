@@ -174,7 +174,7 @@ static uint32_t stream_of(struct nsys *x, struct sqlite_rows *r)
 		uint64_t pid = (uint64_t)key[0] >> 24 & 0xffffff;
 		int64_t gpu = key[1];
 		uint32_t number;
-		/* An old export has one process and does not say so. */
+		/* An old export has one process and does not name it. */
 		uint32_t process = sqlite_in_has(r, WORK_PROCESS)        ? nsys_process(x, key[0])
 		                   : build_trace(x->b)->processes.n == 1 ? 0
 		                                                         : nsys_process(x, 0);
@@ -341,7 +341,7 @@ static void read_syncs(struct nsys *x)
 
 /* ---- the file ---- */
 
-/* Reads who wrote the file, and when the recording began. */
+/* Reads the producer, and the start time of the recording. */
 static void read_origin(struct nsys *x)
 {
 	static const char *const pairs[] = { "name", "value" };

@@ -25,7 +25,7 @@
 
 enum onnx_kind { ONNX_LOAD, ONNX_RUN, ONNX_EXECUTE, ONNX_NODE, ONNX_FENCE };
 
-/* What events of one node have in common; numbers are -1, texts ID_NONE where they are absent. */
+/* Data common to the events of one node; missing numbers are -1, missing texts ID_NONE. */
 struct onnx_info {
 	uint32_t kind, name, op, provider, shapes, dtypes;
 	int64_t output, parameter, activation, peak;
@@ -119,8 +119,8 @@ static struct str node_name(struct chrome *c, const struct chrome_event *v, stru
 	        c->a, "%.*s_%lld", STR(chrome_text(c, &v->arg[CARG_OP_NAME])), (long long)index);
 }
 
-/* The kind of an event by its category and name; false if it is not the session's. *name loses what
- * only says the kind. */
+/* Returns the kind of an event by its category and name; false if it is not the session's. *name
+ * loses the part that only gives the kind. */
 static bool kind_of(const struct chrome_event *v, struct str *name, uint32_t *kind)
 {
 	struct str category = event_text(v, KEY_CAT);
@@ -201,8 +201,8 @@ static void shift_texts(struct onnx *x)
 	}
 }
 
-/* By thread, start, the longest first, nodes inside events of the session; what ended later is
- * around what ended before. */
+/* Orders by thread, start, the longest first, nodes inside events of the session; of equal ones,
+ * the event that ended later contains the other. */
 static int compare_events(const void *ctx, uint32_t i, uint32_t k)
 {
 	const struct onnx *x = ctx;

@@ -11,7 +11,7 @@
 #define CLOCK_SMALL_NS ((int64_t)1 << 52) /* later times are taken from the first one on */
 #define DERIVED_FIRST  0xDEADBEEFu        /* low 32 bits of the ids of derived lines */
 #define DERIVED_IDS    512
-#define MANGLED        "\xEF\xBF\xBD" /* what text tools put for bytes that are no UTF-8 */
+#define MANGLED        "\xEF\xBF\xBD" /* replacement that text tools write for invalid UTF-8 */
 #define MANGLED_LOOK   ((size_t)4096)
 
 enum { PASS_HEADS, PASS_EVENTS };
@@ -449,7 +449,7 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 	choose_origin(&x);
 	if (!src_rewind(s))
 		return false;
-	wire_init(&x.w, s, "an XSpace", e->code ? &later : e); /* the damage has been told */
+	wire_init(&x.w, s, "an XSpace", e->code ? &later : e); /* the damage has been reported */
 	read_top(&x, PASS_EVENTS);
 	hlo_build(&x);
 	if (x.bad)

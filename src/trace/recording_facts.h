@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Facts of a recorded file: its process, the number of records of each kind, what is missing or
- * damaged.
+ * Facts of a recording: its process, the number of records of each kind, losses and damage.
  */
 #ifndef TFPROF_TRACE_RECORDING_FACTS_H
 #define TFPROF_TRACE_RECORDING_FACTS_H
@@ -26,7 +25,7 @@ struct recording_facts {
 
 void recording_facts_init(struct recording_facts *f);
 
-/* Takes what the decoder returned; texts are copied to a. */
+/* Takes a result of the decoder; texts are copied to a. */
 void recording_facts_take(struct recording_facts *f, struct arena *a, enum spool_event event,
         const struct spool_record *r, const struct spool_damage *d);
 
@@ -34,7 +33,7 @@ void recording_facts_take(struct recording_facts *f, struct arena *a, enum spool
 uint64_t recording_kernels(const struct recording_facts *f);
 uint64_t recording_copies(const struct recording_facts *f);
 
-/* Appends what was lost and why, such as "12 records dropped by CUPTI, 3 bytes damaged"; nothing if
+/* Appends losses with reasons, such as "12 records dropped by CUPTI, 3 bytes damaged"; nothing if
  * nothing was lost. */
 void recording_lost_text(struct sb *b, const uint64_t lost[SPOOL_LOST_WHY_N], uint64_t damaged);
 

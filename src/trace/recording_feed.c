@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One reading of a recorded file: opens it, decodes it, and makes its times continuous where the
- * clock was set while it was written. CUPTI's times follow the clock of the day; readings of a
- * clock that nobody sets stand between the records. Nothing else calls the decoder.
+ * Reads a recording: opens it, decodes it, and makes its times continuous if the clock was set
+ * meanwhile. CUPTI's times follow the system's clock; the recording also has readings of a clock
+ * that cannot be set. Only this file calls the decoder.
  */
 #include "trace/recording_internal.h"
 
@@ -41,7 +41,8 @@ void feed_close(struct recording_feed *f)
 	scratch_close(&f->scratch);
 }
 
-/* Was the time read between the clock readings before and behind reading i, by the offset of i? */
+/* True if the time lies between the clock readings before and after reading i, by the offset of i.
+ */
 static bool fits(const struct recorded_process *p, size_t i, uint64_t time)
 {
 	uint64_t at = time - (uint64_t)p->clocks.v[i].offset;
@@ -51,8 +52,8 @@ static bool fits(const struct recorded_process *p, size_t i, uint64_t time)
 	return at >= from && at <= to;
 }
 
-/* The time as if nobody had set the clock since the first reading. Records reach the file after
- * what they tell of: the readings around their place are tried. */
+/* Returns the time as if the clock had not been set since the first reading. Records reach the file
+ * later than their times, so the readings around their position are tried. */
 static uint64_t continuous(const struct recording_feed *f, uint64_t time)
 {
 	const struct recorded_process *p = f->p;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The files of a recording, and those beside them.
+ * The files of a recording, and other files in its folder.
  */
 #include <dirent.h>
 #include <sys/stat.h>
@@ -58,7 +58,7 @@ static bool list_folder(struct recording_set *s, struct arena *a, struct str fol
 	return true;
 }
 
-/* The contents of a file of the folder; empty if it has none. */
+/* Returns the contents of a file of the folder; empty if it is missing. */
 static bool read_aside(
         struct str *out, struct arena *a, struct str folder, const char *name, struct err *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files that read recordings share. recording_feed.c is the only one that decodes;
- * recording_survey.c makes the first reading, recording_ops.c the second.
+ * Shared by the files that read recordings. recording_feed.c is the only one that decodes;
+ * recording_survey.c makes the first pass, recording_ops.c the second.
  */
 #ifndef TFPROF_TRACE_RECORDING_INTERNAL_H
 #define TFPROF_TRACE_RECORDING_INTERNAL_H
@@ -41,7 +41,7 @@ uint32_t names_push(struct recording_names *n, uint32_t scope, uint32_t range);
 /* Goes over the file and fills p. */
 bool survey_process(struct recordings *r, struct recorded_process *p);
 
-/* Chooses and orders the processes, names their prefixes, numbers their GPUs; false if none is
+/* Selects and orders the processes, chooses their prefixes, numbers their GPUs; false if none is
  * left. */
 bool processes_arrange(struct recordings *r);
 
@@ -49,7 +49,7 @@ bool processes_arrange(struct recordings *r);
 void steps_add(struct step_marks *to, struct arena *a, uint64_t start, struct str label);
 /* Decides where the steps of the process begin. */
 void steps_decide(struct recordings *r, struct recorded_process *p);
-/* Gives the steps of the first process that has some to those of other jobs, by time. */
+/* Copies the steps of the first process that has some to processes of other jobs, by time. */
 void steps_follow(struct recordings *r);
 
 #endif

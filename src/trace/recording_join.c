@@ -38,7 +38,7 @@ struct join {
 	size_t n, slots;
 	struct met *met;
 	VEC(struct recorded_op) ops;
-	uint32_t free; /* 1 + the first of ops that nobody uses */
+	uint32_t free; /* 1 + the first unused one of ops */
 };
 
 struct join *join_new(struct arena *a,
@@ -82,7 +82,7 @@ static struct waiting *find(struct join *j, uint64_t key)
 	return &j->v[i];
 }
 
-/* Frees a place and moves up those that stood behind for its sake. */
+/* Frees a slot and moves up the entries displaced by it. */
 static void free_place(struct join *j, struct waiting *w)
 {
 	size_t gap = (size_t)(w - j->v), i = gap, mask = j->slots - 1;
@@ -139,7 +139,8 @@ static int by_key(const void *ctx, uint32_t a, uint32_t b)
 	return v[a].key < v[b].key ? -1 : v[a].key > v[b].key;
 }
 
-/* Those below the key wait in vain: their operations are handed out in order, as having no call. */
+/* Operations below the key cannot be matched any more: they are returned in order, without a call.
+ */
 static void give_up(struct join *j, uint64_t below)
 {
 	struct scratch s;
@@ -158,8 +159,7 @@ static void give_up(struct join *j, uint64_t below)
 	j->n -= v.n;
 }
 
-/* Makes room: first by giving up those that wait in vain, then, if that is not much, by doubling.
- */
+/* Makes room: first by giving up unmatched entries, then, if that is not enough, by doubling. */
 static void rebuild(struct join *j)
 {
 	struct waiting *stay;
@@ -183,7 +183,7 @@ static void rebuild(struct join *j)
 	scratch_close(&s);
 }
 
-/* The place of a key, made if there is none. */
+/* Returns the slot of a key, created if needed. */
 static struct waiting *place_of(struct join *j, uint64_t key)
 {
 	struct waiting *w = find(j, key);
@@ -217,7 +217,7 @@ void join_call(struct join *j, uint32_t correlation, const struct recorded_call 
 	drop(j, w);
 }
 
-/* Puts an operation behind those that wait for the same call. */
+/* Appends an operation to those that wait for the same call. */
 static void queue(struct join *j, struct waiting *w, const struct recorded_op *op)
 {
 	uint32_t i = j->free;

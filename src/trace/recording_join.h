@@ -35,6 +35,6 @@ struct join *join_new(struct arena *a,
         void *user);
 void join_call(struct join *j, uint32_t correlation, const struct recorded_call *l);
 void join_op(struct join *j, uint32_t correlation, const struct recorded_op *op);
-void join_finish(struct join *j); /* those that still wait had no call */
+void join_finish(struct join *j); /* the remaining ones have no call */
 
 #endif

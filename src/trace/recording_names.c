@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names: what frameworks put into ranges as a path, and names of kernels as components that names
- * of nodes may have: the original ends a node's name at the first ':' and takes it apart at '/'.
+ * Names: framework ranges as paths, and kernel names as components that node names may have: the
+ * original ends a node's name at the first ':' and splits it at '/'.
  */
 #include "base/demangle.h"
 #include "trace/recording_internal.h"
 
 #define PART_MAX   200  /* bytes of a component; longer ones are cut and get a checksum */
 #define PARTS_MAX  32   /* components of one range; more are left out */
-#define DEPTH_MAX  256  /* components of a path; ranges further in are not told apart */
+#define DEPTH_MAX  256  /* components of a path; deeper ranges are merged */
 #define SIZE_MOST  4096 /* likewise bytes */
 #define STEP_NAME  4096 /* bytes of a name that a pattern of steps is matched with */
 #define STEP_MARK  "tfprof.step"
@@ -151,7 +151,7 @@ static void take_trace(struct arena *a, struct range_name *r, struct str s, size
 		strs_add(a, &r->parts, clean_part(a, str_sub(s, 0, at)));
 }
 
-/* Is it "path/of/node:OpType", as TensorFlow names them? Then *colon is where the type begins. */
+/* True for "path/of/node:OpType", TensorFlow's form. Then *colon is the place of the colon. */
 static bool is_node_and_type(struct str s, size_t *colon)
 {
 	*colon = str_find_char(s, ':');
@@ -166,8 +166,8 @@ static bool is_node_and_type(struct str s, size_t *colon)
 	return s.p[*colon + 1] >= 'A' && s.p[*colon + 1] <= 'Z';
 }
 
-/* Without the arguments that PyTorch puts behind a name, and without a number of the instance:
- * "aten::linear, seq = 5, ..." and "ProfilerStep#7". */
+/* Removes the arguments that PyTorch appends to a name, and an instance number: "aten::linear, seq
+ * = 5, ..." and "ProfilerStep#7". */
 static struct str without_arguments(struct str s)
 {
 	size_t comma = str_find(s, S(", "));

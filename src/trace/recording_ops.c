@@ -47,7 +47,7 @@ static uint32_t leaf_of(struct reading_ops *x, uint32_t id)
 	return p->leaf_of.v[id] - 1;
 }
 
-/* May this call launch operations? */
+/* True if this call can launch operations. */
 static unsigned judge_api(struct str name, bool memory)
 {
 	static const char *const words[] = { "Launch", "Memcpy", "Memset", "Malloc", "Free",
@@ -122,7 +122,7 @@ static void take_api(struct reading_ops *x, const struct spool_api *c)
 
 /* ---- operations ---- */
 
-/* Where no call was recorded, none is waited for. */
+/* If no calls were recorded, operations do not wait for one. */
 static void join(struct reading_ops *x, const struct spool_record *r, uint32_t correlation,
         struct recorded_op *op)
 {
@@ -177,7 +177,7 @@ static void take_set(struct reading_ops *x, const struct spool_record *r)
 	join(x, r, s->correlation, &op);
 }
 
-/* "CudaGraph_3": the leaf of a graph whose kernels are not recorded. */
+/* Returns "CudaGraph_3": the leaf of a graph whose kernels are not recorded. */
 static uint32_t graph_leaf(struct reading_ops *x, uint32_t graph)
 {
 	uint32_t leaf;

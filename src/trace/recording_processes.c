@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The processes of a recording, side by side: which of them count, in which order, what their nodes
- * have before their names, and which GPUs they share.
+ * The processes of a recording: their selection, their order, the prefixes of their nodes' names,
+ * and their common GPUs.
  */
 #include "base/sort.h"
 #include "trace/recording_internal.h"
@@ -57,7 +57,7 @@ static void number_gpus(struct recordings *r)
 
 /* ---- which of them count ---- */
 
-/* Does the text begin the UUID, as `tfprof gpu` shows it? */
+/* True if the text is a prefix of the UUID as `tfprof gpu` prints it. */
 static bool is_uuid(struct arena *a, const struct recorded_gpu *g, struct str text)
 {
 	struct sb b = sb_in(a);
@@ -69,7 +69,7 @@ static bool is_uuid(struct arena *a, const struct recorded_gpu *g, struct str te
 	return str_starts(sb_str(&b), str_lower(a, text));
 }
 
-/* Leaves the GPUs that were asked for as used, and no others. */
+/* Marks only the selected GPUs as used. */
 static void choose_gpus(struct recordings *r, struct recorded_process *p)
 {
 	int64_t number = -1;
@@ -155,8 +155,8 @@ static size_t count_working(const struct recordings *r, size_t from, size_t to, 
 	return n;
 }
 
-/* Prefixes of one job, processes from..to: "rank3/" where several of them work, with a number
- * behind it where several are of that rank. */
+/* Returns prefixes of one job, processes from..to: "rank3/" if several of them have work, with a
+ * number after it if several have that rank. */
 static void name_job(struct recordings *r, size_t from, size_t to, bool jobs)
 {
 	bool alone = count_working(r, from, to, ANY) <= 1;

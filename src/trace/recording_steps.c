@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where steps begin. A step lasts until the next one begins, the last one until the end, those of
- * cuProfilerStart until cuProfilerStop. What is launched before the first is warm-up.
+ * Finds the starts of steps. A step lasts until the next one begins, the last one until the end,
+ * steps of cuProfilerStart until cuProfilerStop. Work launched before the first step is warm-up.
  */
 #include "base/sort.h"
 #include "trace/recording_internal.h"
@@ -101,7 +101,7 @@ static void take_profiler(struct recordings *r, struct recorded_process *p)
 	}
 }
 
-/* In this order: what was asked for, what the program says, what was said from outside. */
+/* Order of precedence: requested, recorded by the program, given by tfprof ctl. */
 void steps_decide(struct recordings *r, struct recorded_process *p)
 {
 	take_spans(r, p, &p->steps_nvtx);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first reading of a file: facts, devices, clocks, what the steps may be, and for each
- * thread which ranges were open from when on. Operations are only counted.
+ * The first pass over a file: facts, devices, clocks, candidates for steps, and the open ranges of
+ * each thread over time. Operations are only counted.
  */
 #include "base/sort.h"
 #include "trace/recording_internal.h"
 
 #define OPEN_MAX   128                 /* ranges open on a thread; deeper ones are counted only */
-#define CLOCK_STEP (int64_t)1000000000 /* ns: a larger change of its offset is no drift */
+#define CLOCK_STEP (int64_t)1000000000 /* readings closer than this give no drift */
 
 /* ---- ranges ---- */
 
@@ -42,7 +42,7 @@ static uint32_t top_scope(const struct recorded_thread *t)
 	return t->open.n ? t->open.v[t->open.n - 1].scope : SCOPE_NONE;
 }
 
-/* Adds what the innermost range has had for itself up to now. */
+/* Adds the self time of the innermost range up to now. */
 static void own_time(struct recorded_thread *t, uint64_t time)
 {
 	struct open_range *o = t->open.n ? &t->open.v[t->open.n - 1] : NULL;
@@ -51,7 +51,7 @@ static void own_time(struct recorded_thread *t, uint64_t time)
 		o->own += time - o->resumed;
 }
 
-/* The list that a range belongs to: of the steps that were asked for, or of the implied ones. */
+/* Returns the list of a range: of requested steps, or of implied ones. */
 static struct step_marks *marks_of(struct recorded_process *p, const struct range_name *name)
 {
 	return name->step ? &p->steps_nvtx : &p->steps_implied;
@@ -133,8 +133,7 @@ static void end_range(struct recordings *r, struct recorded_process *p, const st
 		        r->a, &p->runs, ((struct range_run){ o->scope, g->tid, o->since, o->own }));
 }
 
-/* Ends the innermost range of the domain; those within it that are of others become its parent's.
- */
+/* Ends the innermost range of the domain; ranges of other domains within it move to its parent. */
 static void pop_range(struct recordings *r, struct recording_feed *f, const struct spool_range *g)
 {
 	struct recorded_thread *t = thread_of(r, f->p, g->tid);
@@ -331,7 +330,7 @@ static bool begins_as_spool(struct src *s)
 	       !memcmp(s->p, SPOOL_MAGIC, SPOOL_MAGIC_SIZE);
 }
 
-/* Refuses what is damaged, unless the rest of it, or others, are to be read nevertheless. */
+/* Refuses a damaged recording, unless its rest, or other files, are to be read anyway. */
 static void judge_fault(struct recordings *r, const struct recorded_process *p, bool is_spool)
 {
 	const struct spool_fault *f = &p->facts.fault;

@@ -37,7 +37,7 @@ static void find_origin(struct recordings *r)
 
 /* ---- steps ---- */
 
-/* The process whose kernels may begin steps. */
+/* Returns the process whose kernels may begin steps. */
 struct anchors {
 	struct recordings *r;
 	struct recorded_process *p;

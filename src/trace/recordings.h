@@ -25,12 +25,13 @@
 /* ---- files and options ---- */
 
 struct recording_options {
-	/* Where steps begin; the first that is given counts, then what the recording holds. */
+	/* Starts of steps; the first option that is given counts, then the marks in the recording.
+	 */
 	struct str step_nvtx;   /* a pattern of range and mark names, or pytorch, optimizer, xla */
 	struct str step_kernel; /* a pattern of names of kernels */
 	int64_t step_every;     /* ns; 0: not given */
-	bool keep_warmup;       /* what came before the first step is step 0 */
-	bool step_implied;      /* where nothing else says it, ranges ProfilerStep#N are steps */
+	bool keep_warmup;       /* the time before the first step is step 0 */
+	bool step_implied;      /* without other marks, ranges ProfilerStep#N are steps */
 	bool by_op;             /* a node for each range, not for each kernel in it */
 	bool tf_layout;         /* copies on a device of their own, as TensorFlow records them */
 	bool sum_ranks;         /* processes are executions of the same nodes */
@@ -86,17 +87,17 @@ struct recorded_scope {
 	uint32_t part;   /* string of names.parts */
 	uint32_t depth;  /* components up to here */
 	uint32_t size;   /* and bytes, with a slash each */
-	struct str type; /* what the innermost range is called, as recorded but for its arguments */
+	struct str type; /* name of the innermost range as recorded, without its arguments */
 };
 
 /* Parsed name of a range. */
 struct range_name {
 	struct str label;  /* as recorded */
-	struct strs parts; /* of the path: none for those that are steps */
+	struct strs parts; /* of the path: none for ranges that are steps */
 	struct str type;
 	bool step;    /* matches --step-nvtx */
 	bool mark;    /* begins as our own step marks do */
-	bool implied; /* is a step if nothing else says where steps begin */
+	bool implied; /* a step if nothing else marks steps */
 };
 
 /* Names of an operation. */
@@ -137,7 +138,8 @@ struct recorded_gpu {
 	struct str name;     /* "NVIDIA H200"; empty: unknown */
 	uint32_t capability; /* 90 for 9.0; 0: unknown */
 	uint32_t number;     /* over all processes */
-	uint32_t shared;     /* processes that used it; said of the first that did, else 0 */
+	uint32_t shared; /* number of processes that used it; stored at the first of them, otherwise
+	                    0 */
 };
 
 /* True if the UUID is known. */
@@ -148,7 +150,7 @@ struct clock_at {
 	int64_t offset; /* realtime - monotonic */
 };
 
-/* Ranges that are open on a thread, and what was open when: scopes[i] from times[i] on. */
+/* Open ranges of a thread over time: scopes[i] from times[i] on. */
 struct open_range {
 	uint32_t domain, scope;
 	uint32_t range; /* of names */
@@ -169,7 +171,7 @@ struct recorded_thread {
 /* A range that has ended. */
 struct range_run {
 	uint32_t scope, thread;
-	uint64_t start, own; /* time in it but in none within it */
+	uint64_t start, own; /* self time */
 };
 
 /* How often a scope was entered and left, and the time in it, ns. */
@@ -195,21 +197,21 @@ struct recorded_process {
 	struct str prefix; /* of its nodes: "rank0/" or nothing */
 	VEC(struct recorded_gpu) gpus;
 	unsigned gpus_used;
-	uint32_t last_gpu; /* of gpus, the last one asked for */
+	uint32_t last_gpu; /* of gpus, the last one requested */
 	VEC(struct clock_at) clocks;
 	bool jumped;       /* the clock was set */
 	bool clocks_known; /* from an earlier reading of the file: times are corrected by them */
 	struct clock_map clock_map;
 	int64_t jump; /* by how much, ns */
-	/* By string id of the file: 1 + index in names, 0: not asked yet. */
+	/* By string id of the file: 1 + index in names, 0: not requested yet. */
 	VEC(uint32_t) range_of;
 	VEC(uint32_t) leaf_of;
 	VEC(uint8_t) api_of;
 	VEC(struct recorded_thread) threads;
 	struct imap thread_of;        /* tid -> index */
-	uint32_t last_thread;         /* index of the last one asked for */
+	uint32_t last_thread;         /* index of the last one requested */
 	VEC(struct range_run) runs;   /* if nodes are ranges */
-	VEC(struct scope_use) scopes; /* by scope, as far as it was used */
+	VEC(struct scope_use) scopes; /* by scope, as far as used */
 	struct imap started_range;    /* id of an open START -> 1 + index in steps_nvtx */
 	/* Where steps may begin. */
 	struct step_marks steps_nvtx, steps_mark, steps_kernel, steps_signal, steps_profiler,
@@ -220,10 +222,10 @@ struct recorded_process {
 	size_t boundary;          /* last one found */
 	uint64_t every;           /* ns: steps are of this length */
 	uint64_t first, last;     /* time of the first call or operation, of the last */
-	bool follows;             /* its steps are those of another job */
-	bool stepless;            /* nothing was launched in its steps: as if it had none */
+	bool follows;             /* its steps come from another job */
+	bool stepless;            /* nothing was launched in its steps: they are ignored */
 	bool unknown_strings;
-	/* Operations; counted by those who place them. */
+	/* Operations; counted by their users. */
 	uint64_t placed, untimed, unlaunched, outside;
 };
 
@@ -235,7 +237,7 @@ struct recordings {
 	struct arena *a;
 	struct err *e;
 	struct recording_names names;
-	struct recorded_process *v; /* those that the options choose, by job, rank and age */
+	struct recorded_process *v; /* processes selected by the options, by job, rank and age */
 	size_t n;
 	uint64_t done, total; /* bytes read and to be read, for progress */
 	uint64_t origin;      /* first time of all processes */
@@ -250,8 +252,8 @@ bool recordings_open(struct recordings *r, const struct recording_set *files,
 /* After the last reading: closes the patterns; false if one gave up. */
 bool recordings_close(struct recordings *r);
 
-/* Reads a whole file for its facts; one that still grows is read as far as it is written. Texts
- * live in a. False if the file cannot be read or is not a recording. */
+/* Reads a whole file for its facts; a growing file is read as far as it is written. Texts live in
+ * a. False if the file cannot be read or is not a recording. */
 bool recording_summary(
         struct arena *a, struct str path, struct recording_facts *out, struct err *e);
 
@@ -263,8 +265,9 @@ void recordings_say_damage(const struct recordings *r, struct notes *to);
 struct recording_feed;
 
 struct recording_reader {
-	/* Takes a record, its times on the system's clock; may be NULL. op is what the record
-	 * becomes before it meets its call (NULL for other records): its label may be set. */
+	/* Takes a record, with times on the system's clock; may be NULL. op is the operation of the
+	 * record before it is joined with its call (NULL for other records): its label may be set.
+	 */
 	void (*record)(void *user, const struct recording_feed *f, const struct spool_record *r,
 	        struct recorded_op *op);
 	/* Takes an operation, with the call that launched it or NULL. */
@@ -274,18 +277,18 @@ struct recording_reader {
 bool recording_operations(
         struct recordings *r, struct recorded_process *p, const struct recording_reader *to);
 
-/* The string of the file, or what stands for one that was lost; while it is read. */
+/* Returns a string of the file, or a replacement for a lost one; while the file is read. */
 struct str recording_string(const struct recording_feed *f, uint32_t id);
 
-/* Numbers of devices are small; what is larger was not written by CUPTI. */
+/* Device numbers are small; CUPTI never writes larger ones. */
 #define GPUS_MAX 1024u
 static inline uint32_t recording_device(uint32_t id)
 {
 	return id < GPUS_MAX ? id : GPUS_MAX - 1;
 }
 
-/* The process's job in letters that names of devices and nodes may have; none: what stands for no
- * job. */
+/* Returns the process's job in characters allowed in names of devices and nodes; a placeholder if
+ * it has none. */
 struct str recording_job(struct arena *a, const struct recorded_process *p, struct str none);
 
 /* ---- steps ---- */
@@ -296,7 +299,7 @@ struct str recording_job(struct arena *a, const struct recorded_process *p, stru
 /* The step of a moment, or STEP_WARMUP. */
 int64_t recording_step(const struct recordings *r, struct recorded_process *p, uint64_t time);
 
-/* True if something says where the steps of the process begin. */
+/* True if the starts of the process's steps are marked. */
 bool recording_has_steps(const struct recorded_process *p);
 
 /* Makes everything of the process step 0. */

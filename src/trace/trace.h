@@ -67,7 +67,7 @@ uint64_t argument_keys(struct str packed);
 /* Finds an argument by its key; the last of several counts. */
 bool argument_find(struct str packed, uint32_t key, struct argument *out);
 
-/* ---- who and where ---- */
+/* ---- processes, devices, tracks ---- */
 
 enum trace_device_kind { DEVICE_KIND_CPU, DEVICE_KIND_GPU, DEVICE_KIND_TPU, DEVICE_KIND_OTHER };
 extern const char *const trace_device_kinds[]; /* "cpu", "gpu", "tpu", "other" */
@@ -81,7 +81,7 @@ struct trace_process {
 struct trace_device {
 	enum trace_device_kind kind;
 	int64_t index;     /* as the source counts it */
-	uint32_t process;  /* whose numbering that is, or ID_NONE */
+	uint32_t process;  /* the process that numbers it, or ID_NONE */
 	uint32_t name;     /* string id: "/device:GPU:4", "gpu:0"; never ID_NONE */
 	uint32_t model;    /* string id: "NVIDIA H100", or ID_NONE */
 	uint32_t uuid;     /* string id, or ID_NONE */
@@ -106,11 +106,11 @@ struct trace_track {
 	VEC(struct slice_block) blocks;
 };
 
-/* What slices of one kind have in common. */
+/* Data common to slices of one kind. */
 struct trace_event {
 	enum trace_category category;
 	uint32_t name;   /* string id */
-	struct str args; /* packed; those of a slice come before these */
+	struct str args; /* packed; arguments of a slice precede these */
 	uint64_t keys;   /* ARG_BITs of args */
 };
 
@@ -148,8 +148,8 @@ struct trace {
 	VEC(uint32_t) inputs;         /* of the nodes: nodes */
 	uint32_t n_slices;            /* instants and samples too */
 	uint64_t keys;                /* ARG_BITs of the arguments that some slice or event has */
-	uint64_t clamped;  /* slices whose negative length became 0, or end became INT64_MAX */
-	uint64_t unclosed; /* slices that had begun and did not end: end with their track */
+	uint64_t clamped; /* slices whose negative length became 0, or whose end became INT64_MAX */
+	uint64_t unclosed;       /* slices that had begun and did not end: end with their track */
 	uint64_t dropped_slices; /* above TRACE_SLICES_MAX */
 	uint64_t dropped_args;   /* arguments above ARGS_MAX */
 };
@@ -212,13 +212,14 @@ void trace_slice(const struct trace *t, uint32_t number, struct slice *out);
 /* The track of a slice, without decoding it. */
 uint32_t trace_track_of(const struct trace *t, uint32_t number);
 
-/* An argument of a slice, or, if it has none of that key, of its event. */
+/* Returns an argument of a slice or, if the slice lacks it, of its event. */
 bool slice_argument(
         const struct trace *t, const struct slice *s, uint32_t key, struct argument *out);
-/* The number of an argument: 0 if there is none; a real is cut, a text of digits is read. */
+/* Returns the number of an argument: 0 if there is none; reals are truncated, texts of digits
+ * parsed. */
 int64_t slice_int(const struct trace *t, const struct slice *s, uint32_t key);
 bool slice_has_int(const struct trace *t, const struct slice *s, uint32_t key, int64_t *out);
-/* The text of an argument: no bytes (p NULL) if it has none or is a number. */
+/* Returns the text of an argument: empty (p NULL) if it is missing or a number. */
 struct str slice_text(const struct trace *t, const struct slice *s, uint32_t key);
 
 /* True for a complete slice of device work that counts: on a device's track that is not derived. */

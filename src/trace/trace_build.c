@@ -56,13 +56,13 @@ uint32_t build_string(struct trace_build *b, struct str s)
 
 /* ---- processes, devices, tracks ---- */
 
-/* What identifies a process, a device or a track. */
+/* Identity of a process, a device or a track. */
 struct key {
 	uint32_t process, device, kind, text; /* text: string id, or ID_NONE where id counts */
 	int64_t id;
 };
 
-/* Finds or adds a key; *added says which. */
+/* Finds or adds a key; sets *added. */
 static uint32_t key_id(struct intern *keys, const struct key *k, bool *added)
 {
 	size_t before = keys->n;
@@ -225,7 +225,7 @@ void build_args_clear(struct trace_build *b)
 	b->args.n = 0;
 }
 
-/* The arguments of what is being made; valid until the next one is set. */
+/* Arguments of the next event or slice; valid until the next one is set. */
 static struct str take_args(struct trace_build *b)
 {
 	struct str args = str_make(b->args.v, b->args.n);
@@ -384,7 +384,7 @@ static void seal_nodes(struct trace_build *b)
 
 /* ---- the end ---- */
 
-/* Ends what is still open with the last slice of its track. */
+/* Ends open slices with the last slice of their track. */
 static void close_open(struct trace_build *b, uint32_t track)
 {
 	struct build_track *k = &b->tracks.v[track];
@@ -442,7 +442,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Reads "e-3"; false if it is no exponent. */
+/* the text has no exponent */
 static bool read_exponent(struct str s, int64_t *out)
 {
 	if (!s.n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What readers of traces call, and all that they know of a trace. Appends processes, devices,
+ * The interface of a trace for its readers. Appends processes, devices,
  * tracks, slices, instants, samples and nodes of programs, in any order: build_seal orders them.
  *
  *   b = build_open(t, notes)
@@ -25,9 +25,9 @@
 
 struct trace_build;
 
-/* notes outlive the builder: readers add their remarks there. wants: the arguments that are kept
- * (ARG_BIT), others are dropped; it may be ARG_BITS_ALL. scratch, which is not the trace's arena,
- * holds what is needed up to the seal. */
+/* notes outlives the builder, because readers add notes. wants: the arguments to keep (ARG_BIT),
+ * possibly ARG_BITS_ALL; others are dropped. scratch must not be the trace's arena; it holds data
+ * needed until the seal. */
 struct trace_build *build_open(
         struct trace *t, uint64_t wants, struct notes *notes, struct arena *scratch);
 struct notes *build_notes(struct trace_build *b);
@@ -36,7 +36,7 @@ const struct trace *build_trace(const struct trace_build *b);
 void build_start(struct trace_build *b, enum trace_source source, int64_t ticks_per_us);
 /* The program that wrote the file, with its version. */
 void build_producer(struct trace_build *b, struct str producer);
-/* epoch: since 1970. Slices are appended in ticks after this moment. */
+/* epoch: ns since 1970. Slices are appended in ticks after this time. */
 void build_origin(struct trace_build *b, int64_t ns, bool epoch);
 
 uint32_t build_string(struct trace_build *b, struct str s);
@@ -46,28 +46,29 @@ uint32_t build_string(struct trace_build *b, struct str s);
 /* Finds or adds; the pointer is valid until the next one is added. A new process has rank and world
  * -1, other texts ID_NONE. */
 uint32_t build_process(struct trace_build *b, int64_t pid);
-uint32_t build_process_named(struct trace_build *b, struct str pid); /* where the pid is a text */
+uint32_t build_process_named(struct trace_build *b, struct str pid); /* for a pid that is a text */
 struct trace_process *build_process_at(struct trace_build *b, uint32_t process);
 
-/* process: whose numbering it is, or ID_NONE. name: "gpu:0", "/device:TPU:2". */
+/* process: the one that numbers it, or ID_NONE. name: "gpu:0", "/device:TPU:2". */
 uint32_t build_device(struct trace_build *b, uint32_t process, enum trace_device_kind kind,
         int64_t index, struct str name);
 struct trace_device *build_device_at(struct trace_build *b, uint32_t device);
 
-/* process and device may be ID_NONE; equal ones are one track. */
+/* process and device may be ID_NONE; equal arguments give one track. */
 uint32_t build_track(struct trace_build *b, uint32_t process, uint32_t device,
         enum trace_track_kind kind, int64_t id);
-/* Where the source names a track by a text: "stream 7", "Spans", a counter. */
+/* For sources that name tracks by a text: "stream 7", "Spans", a counter. */
 uint32_t build_track_named(struct trace_build *b, uint32_t process, uint32_t device,
         enum trace_track_kind kind, struct str name);
-/* May change name, derived and clock. */
+/* To set name, derived and clock. */
 struct trace_track *build_track_at(struct trace_build *b, uint32_t track);
 
-/* ---- arguments of the event or slice that comes next ---- */
+/* ---- arguments of the next event or slice ---- */
 
-/* True if arguments of that key are kept: lets a reader skip what is costly to find. */
+/* True if arguments with that key are kept, so a reader can skip expensive work. */
 bool build_wants(const struct trace_build *b, uint32_t key);
-uint32_t build_key(struct trace_build *b, struct str name); /* of an argument without a number */
+uint32_t build_key(struct trace_build *b,
+        struct str name); /* returns the key of an argument without a number */
 void build_arg_int(struct trace_build *b, uint32_t key, int64_t v);
 void build_arg_uint(struct trace_build *b, uint32_t key, uint64_t v);
 void build_arg_real(struct trace_build *b, uint32_t key, double v);
@@ -85,9 +86,9 @@ void build_instant(
         struct trace_build *b, uint32_t track, uint32_t event, int64_t at, int64_t correlation);
 void build_sample(struct trace_build *b, uint32_t track, uint32_t event, int64_t at, int64_t value);
 
-/* Slices of which begin and end come apart: ends close the innermost open one of the track; an end
- * without a begin is ignored. They must come in the order of time within a track. What is still
- * open when the trace is sealed ends with the last slice of its track and is counted (unclosed). */
+/* For slices whose begin and end are separate events: an end closes the innermost open slice of the
+ * track; an end without a begin is ignored. Within a track they must come by time. Slices still
+ * open at the seal end with the last slice of their track and are counted (unclosed). */
 void build_begin(struct trace_build *b, uint32_t track, uint32_t event, int64_t start);
 bool build_end(struct trace_build *b, uint32_t track, int64_t at);
 
@@ -98,13 +99,13 @@ uint32_t build_node(struct trace_build *b, uint64_t program, struct str name, st
 /* An edge; both nodes exist. */
 void build_node_input(struct trace_build *b, uint32_t node, uint32_t source);
 
-/* ---- the end ---- */
+/* ---- end ---- */
 
-/* Orders the slices and numbers them; nothing is appended afterwards. */
+/* Sorts and numbers the slices; no more may be appended. */
 void build_seal(struct trace_build *b);
 
-/* A decimal number of microseconds ("2413669097444.592", "-3", "1.5e3") as ticks, without rounding
- * through a floating-point number. Digits below a tick are cut. False if it is none, or does not
+/* Converts a decimal number of microseconds ("2413669097444.592", "-3", "1.5e3") to ticks without
+ * using floating point. Digits below a tick are dropped. False if it is not a number, or does not
  * fit. */
 bool build_ticks_of_micros(struct str decimal, int64_t ticks_per_us, int64_t *ticks);
 

@@ -18,7 +18,7 @@
 #include "trace/trace_build.h"
 
 #define SLICE_BLOCK_MIN 256u
-#define SLICE_BLOCK     4096u /* bytes; longer only where one record is */
+#define SLICE_BLOCK     4096u /* bytes; a block with a single record may be longer */
 
 enum { RECORD_FORM = 3, RECORD_CORRELATION = 4, RECORD_ARGS = 8 };
 
@@ -30,7 +30,7 @@ struct slice_block {
 	int64_t correlation; /* the first one in it */
 };
 
-/* Begun and not ended. */
+/* A begin whose end is missing so far. */
 struct open_slice {
 	int64_t start;
 	uint32_t event;
@@ -42,7 +42,7 @@ struct build_edge {
 	uint32_t node, source;
 };
 
-/* A track while slices are appended. */
+/* A track under construction. */
 struct build_track {
 	int64_t last_start, last_length; /* of the last slice */
 	bool unordered;
@@ -57,15 +57,15 @@ struct trace_build {
 	struct intern process_keys, device_keys, track_keys, event_keys;
 	VEC(struct build_track) tracks;
 	VEC(struct build_edge) edges;
-	VEC(uint8_t) args;    /* of what comes next */
+	VEC(uint8_t) args;    /* of the next event or slice */
 	VEC(uint8_t) key;     /* of the event that is looked up */
-	VEC(uint8_t *) spare; /* blocks of SLICE_BLOCK bytes that nobody uses */
+	VEC(uint8_t *) spare; /* unused blocks of SLICE_BLOCK bytes */
 	bool sealed;
 };
-/* Adds a slice at the end of its track. */
+/* Appends a slice to its track. */
 void store_append(struct trace_build *b, const struct slice *s);
 
-/* Orders a track by start, longest first; slices that are equal in both keep their order. */
+/* Sorts a track by start, longest first; slices equal in both keep their order. */
 void store_order(struct trace_build *b, uint32_t track);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The readers of traces, one per format, and how each tells its format by the first bytes
- * (unpacked) and the path: 0 certainly not ... 100 certain. A reader knows its format and
- * trace_build.h. It may go over the input twice (src_rewind). False: *e is filled; what was
- * appended counts only if s->damage says so (kept, with recover set).
+ * The readers of traces, one per format, each with a function that rates the first bytes
+ * (decompressed) and the path: 0 certainly not ... 100 certain. A reader knows its format and
+ * trace_build.h. It may read the input twice (src_rewind). On failure *e is filled; appended data
+ * counts only if s->damage says so (kept, with recover set).
  */
 #ifndef TFPROF_TRACE_TRACE_READ_H
 #define TFPROF_TRACE_TRACE_READ_H

@@ -9,7 +9,7 @@
 
 const char *const steps_by_names[] = { "unknown", "mark", "group", "run" };
 
-/* True if a slice says to which step it belongs, in that way; *id is the step's. */
+/* True if a slice gives its step in this way; *id is the step's id. */
 static bool says_step(const struct trace *t, const struct slice *s, enum steps_by by, int64_t *id)
 {
 	switch (by) {
@@ -48,7 +48,7 @@ static uint32_t step_index(
 	return i;
 }
 
-/* Adds the interval of a slice. A group has one interval on each track, which grows. */
+/* Adds the interval of a slice. A group has one growing interval per track. */
 static void add_interval(struct trace_steps *out, struct imap *groups, uint32_t device,
         uint32_t step, const struct slice *s, struct arena *a)
 {
@@ -65,7 +65,7 @@ static void add_interval(struct trace_steps *out, struct imap *groups, uint32_t 
 	VEC_PUSH(a, &out->intervals, made);
 }
 
-/* The intervals that the slices of a track make. */
+/* Collects the intervals of a track's slices. */
 static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 {
 	const struct trace_track *k = &out->t->tracks.v[track];
@@ -135,7 +135,7 @@ static void order_steps(struct trace_steps *out, struct arena *a)
 	        a, out->intervals.v, out->intervals.n, sizeof *out->intervals.v, compare_intervals);
 }
 
-/* All of the trace as one step. */
+/* Makes the whole trace one step. */
 static void one_step(struct trace_steps *out, struct arena *a)
 {
 	struct trace_step all = { .name = ID_NONE, .start = INT64_MAX, .end = INT64_MIN };
@@ -164,8 +164,8 @@ void trace_find_steps(const struct trace *t, struct trace_steps *out, struct are
 		one_step(out, a);
 }
 
-/* The last interval of that device which begins at or before a time; the first one if none does;
- * NULL if the device has none. */
+/* Returns the last interval of the device that begins at or before a time; the first one if none
+ * does; NULL if the device has none. */
 static const struct step_interval *interval_at(
         const struct trace_steps *s, uint32_t device, int64_t at)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pass: the steps of a trace, from the source's own marks: slices of the category step, else groups
- * of slices, else runs of a program. Without any the steps are unknown, and there is one.
- * Steps are intervals, of all devices or of one each. A slice that is outside of all of them
- * belongs to the step before it (before the first one: to the first), so that sums over steps lose
+ * Pass: the steps of a trace, from the source's own marks: slices of the category step, otherwise
+ * groups of slices, otherwise runs of a program. Without marks the steps are unknown, and there is
+ * one step. Steps are intervals, of all devices or of one each. A slice outside of all intervals
+ * belongs to the step before it (before the first step: to the first), so sums over steps lose
  * nothing.
  */
 #ifndef TFPROF_TRACE_TRACE_STEPS_H
@@ -17,7 +17,7 @@ extern const char *const steps_by_names[]; /* "unknown", "mark", "group", "run" 
 struct trace_step {
 	int64_t id;
 	uint32_t name;      /* string id, or ID_NONE */
-	int64_t start, end; /* of its longest mark; of a group, of all its slices */
+	int64_t start, end; /* interval of its longest mark; for a group, of all its slices */
 };
 
 struct step_interval {
@@ -36,7 +36,7 @@ struct trace_steps {
 
 void trace_find_steps(const struct trace *t, struct trace_steps *out, struct arena *a);
 
-/* The index of the step of a slice; launch: of device work, or NULL. */
+/* Returns the index of the step of a slice; launch: of device work, or NULL. */
 uint32_t trace_step_of(
         const struct trace_steps *s, const struct slice *slice, const struct launch *launch);
 

@@ -14,7 +14,7 @@ static struct slice_block *last_block(struct trace_track *k)
 	return k->blocks.n ? &k->blocks.v[k->blocks.n - 1] : NULL;
 }
 
-/* A block with room for a record of that size. */
+/* Returns a block with room for a record of that size. */
 static struct slice_block *block_with_room(
         struct trace_build *b, struct trace_track *k, size_t size)
 {
@@ -59,7 +59,7 @@ static void encode(struct slice_block *block, int64_t before, const struct slice
 	block->n++;
 }
 
-/* Decodes a record that encode made; start is that of the record before, then of this one. */
+/* Decodes a record; start is that of the previous record, then of this one. */
 static const uint8_t *decode(const struct slice_block *block, const uint8_t *p, const uint8_t *end,
         int64_t *start, struct slice *out)
 {
@@ -100,7 +100,7 @@ void store_append(struct trace_build *b, const struct slice *s)
 		block->base = before = s->start;
 		block->correlation = s->correlation;
 	} else if (!block->correlation) {
-		block->correlation = s->correlation; /* none before it needed one */
+		block->correlation = s->correlation; /* no earlier slice needed one */
 	}
 	encode(block, before, s);
 	if (k->n && (s->start < state->last_start ||
@@ -144,7 +144,7 @@ bool slice_next(struct slice_iter *i, struct slice *out)
 	return true;
 }
 
-/* The last track that begins at or before the slice and has slices. */
+/* Returns the last track that begins at or before the slice and has slices. */
 uint32_t trace_track_of(const struct trace *t, uint32_t number)
 {
 	size_t low = 0, high = t->tracks.n;
@@ -180,7 +180,7 @@ void trace_slice(const struct trace *t, uint32_t number, struct slice *out)
 
 /* ---- ordering ---- */
 
-/* Where a record is, and what it is ordered by. */
+/* A record's place and sort key. */
 struct order_key {
 	int64_t start, length;
 	uint32_t block, at;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See usage.h. The tracks of a device are merged by start, so each union needs to remember only up
- * to when the past is covered.
+ * See usage.h. The tracks of a device are merged by start, so each union only stores the time up to
+ * which the past is covered.
  */
 #include "trace/usage.h"
 
 #include "trace/work_merge.h"
 
-/* What was seen of a track. */
+/* State of a track. */
 struct stream_state {
 	struct cover busy;
 	bool any_outer;
@@ -158,7 +158,7 @@ struct step_cover {
 	struct cover busy, by_class[USAGE_CLASS_N], both;
 };
 
-/* Adds the part of a slice that is in a step. */
+/* Adds the part of a slice that lies in a step. */
 static void add_to_step(struct step_usage *u, struct step_cover *c, const struct trace_step *step,
         const struct slice *s, enum usage_class class, bool contains)
 {
@@ -190,8 +190,8 @@ void usage_by_step(const struct trace *t, const struct trace_steps *steps, struc
 	work_merge_init(&m, t, ID_NONE, &own.a);
 	while ((s = work_merge_next(&m, &contains))) {
 		while (first < n && v[first].end <= s->start)
-			first++; /* steps are by start: an earlier one that ends later is still met
-			          */
+			first++; /* steps are ordered by start: an earlier one that ends later may
+			            still overlap */
 		for (size_t i = first; i < n && v[i].start < slice_end(s); i++)
 			if (v[i].end > s->start)
 				add_to_step(&out[i], &covers[i], &v[i], s,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pass: what each device did, as unions of intervals: busy, by class, overlap, and why it was idle.
+ * Pass: the activity of each device, as unions of intervals: busy, by class, overlap, and reasons
+ * for idle time.
  */
 #ifndef TFPROF_TRACE_USAGE_H
 #define TFPROF_TRACE_USAGE_H
@@ -10,14 +11,14 @@
 /* Classes of device work. */
 enum usage_class { USAGE_COMPUTE, USAGE_COMMUNICATION, USAGE_COPY, USAGE_CLASS_N };
 
-/* Why a stream did nothing before a slice. */
+/* Reasons why a stream was idle before a slice. */
 enum usage_idle {
-	IDLE_HOST,   /* the slice was launched after the one before had ended */
+	IDLE_HOST,   /* the slice was launched after its predecessor had ended */
 	IDLE_KERNEL, /* launched in time, and the gap is short */
 	IDLE_OTHER,
 	IDLE_N
 };
-#define IDLE_KERNEL_NS 30000 /* gaps below count as kernel wait */
+#define IDLE_KERNEL_NS 30000 /* shorter gaps count as kernel wait */
 
 /* All times are ticks. */
 struct device_usage {
@@ -26,8 +27,8 @@ struct device_usage {
 	int64_t start, end;              /* first start, last end */
 	int64_t busy;                    /* union of all work */
 	int64_t by_class[USAGE_CLASS_N]; /* unions */
-	int64_t overlap;                 /* communication and compute at once */
-	int64_t sum;                     /* of all lengths; of nested ops only the outermost */
+	int64_t overlap;                 /* communication and compute at the same time */
+	int64_t sum;                     /* sum of all lengths; for nested ops only the outermost */
 	int64_t copy_bytes;
 	int64_t idle_why[IDLE_N]; /* summed over streams, so more than the device's idle time */
 };
@@ -37,13 +38,13 @@ static inline int64_t usage_idle(const struct device_usage *u)
 }
 
 struct trace_usage {
-	VEC(struct device_usage) devices; /* those with work, in the order of trace.devices */
+	VEC(struct device_usage) devices; /* devices with work, in the order of trace.devices */
 };
 
 void trace_usage(const struct trace *t, const struct trace_links *links, struct trace_usage *out,
         struct arena *a);
 
-/* What all devices together did in a step, clipped to it; ticks. */
+/* Activity of all devices together in a step, clipped to it; ticks. */
 struct step_usage {
 	uint64_t slices;
 	int64_t busy, by_class[USAGE_CLASS_N], overlap;
@@ -53,9 +54,9 @@ struct step_usage {
 void usage_by_step(const struct trace *t, const struct trace_steps *steps, struct step_usage *out,
         struct arena *a);
 
-/* The class of the device work of an event: by its category and, of kernels, its name. */
+/* Returns the class of the device work of an event: by its category and, for kernels, by name. */
 enum usage_class usage_class_of(const struct trace *t, uint32_t event);
-/* Those of all events; in a. */
+/* Returns the classes of all events; in a. */
 uint8_t *usage_classes(const struct trace *t, struct arena *a);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Events of an XSpace into slices: what each is, when it was, and which of its stats are kept. A
- * stat of the event counts before one of its metadata.
+ * Converts events of an XSpace to slices: category, time, and the stats to keep. A stat of the
+ * event overrides one of its metadata.
  */
 #include "trace/xspace_internal.h"
 
-#define UNKNOWN_EVENT "(unknown)" /* name of events whose metadata is missing */
+#define UNKNOWN_EVENT "(unknown)" /* name of events without metadata */
 
-/* An event while it is read. */
+/* State for one event. */
 struct xevent {
 	struct xline_walk *l;
 	struct xmeta *meta; /* NULL: missing */
@@ -49,7 +49,7 @@ bool xspace_stat(struct xspace *x, struct xplane *p, struct str bytes, struct xs
 			ref = leaf_varint(&l);
 			has_ref = true;
 			break;
-		case LEAF_TAG(6, WIRE_BYTES): /* not text, and nobody asks for it */
+		case LEAF_TAG(6, WIRE_BYTES): /* not text, and not used */
 		case LEAF_TAG(8, WIRE_BYTES):
 			leaf_skip(&l);
 			id = INT64_MIN;
@@ -93,7 +93,7 @@ static struct str text_of(const struct xevent *e, enum xstat_use use, uint32_t k
 	return s && s->type == ARG_TEXT ? s->text : STR_NONE;
 }
 
-/* Numbers are wide in either form; texts of digits are read. */
+/* Numbers are 64 bits wide in either form; texts of digits are read. */
 static bool number_of(const struct xevent *e, enum xstat_use use, uint32_t key, int64_t *out)
 {
 	const struct xstat *s = find_stat(e, use, key);
@@ -166,7 +166,7 @@ static void put_bytes(struct xspace *x, struct str details)
 		build_arg_int(x->b, ARG_BYTES, bytes);
 }
 
-/* The framework op that device work says it belongs to; no bytes if none. */
+/* Returns the framework op named by device work; empty if there is none. */
 static struct str framework_op(const struct xevent *e)
 {
 	struct str op = text_of(e, XSTAT_TF_OP, 0);
@@ -178,7 +178,7 @@ static struct str framework_op(const struct xevent *e)
 		op = str_sub(op, 0, str_find_char(op, '#'));
 	}
 	if (text_of(e, XSTAT_ARG, ARG_OP).n && str_starts(op, S("XlaModule:")))
-		return STR_NONE; /* the whole program: the compiled op tells more */
+		return STR_NONE; /* the whole program: the compiled op is more informative */
 	return op;
 }
 
@@ -201,7 +201,7 @@ static void put_all(struct xspace *x, struct xplane *p, const struct xstat *v, s
 		put_stat(x, p, &v[i]);
 }
 
-/* ---- what an event is ---- */
+/* ---- categories ---- */
 
 static bool starts_with_one(struct str s, const char *const *v, size_t n)
 {
@@ -211,7 +211,7 @@ static bool starts_with_one(struct str s, const char *const *v, size_t n)
 	return false;
 }
 
-/* By the compiler's category. */
+/* Returns the category by the compiler's category. */
 static enum trace_category program_category(struct str hlo)
 {
 	static const char *const collectives[] = { "all-reduce", "all-gather", "all-to-all",
@@ -225,7 +225,7 @@ static enum trace_category program_category(struct str hlo)
 	return CATEGORY_OP;
 }
 
-/* Events of the line "XLA Ops" without program or symbol are no ops. */
+/* Events of the line "XLA Ops" without program or symbol are not ops. */
 static enum trace_category tpu_category(const struct xevent *e)
 {
 	int64_t program, symbol;
@@ -304,7 +304,7 @@ static struct xinstruction *instruction(const struct xevent *e)
 	return hlo_find(e->l->x, (uint64_t)program, op);
 }
 
-/* Adds what the program says of an instruction, where the event says nothing. */
+/* Adds the program's data of an instruction that the event lacks. */
 static void put_instruction(const struct xevent *e, const struct xinstruction *i)
 {
 	struct xspace *x = e->l->x;
@@ -324,7 +324,7 @@ static void put_instruction(const struct xevent *e, const struct xinstruction *i
 		build_arg_int(x->b, ARG_FLOPS, i->flops);
 }
 
-/* What all slices of an XEventMetadata, and of an instruction if it is not NULL, have in common. */
+/* Adds the data common to all slices of an XEventMetadata and, unless NULL, of an instruction. */
 static uint32_t make_event(
         const struct xevent *e, enum trace_category category, const struct xinstruction *of)
 {
@@ -359,8 +359,7 @@ static uint32_t make_event(
 
 static uint32_t event_of(const struct xevent *e, enum trace_category category)
 {
-	/* A metadata is nearly always of one category; ops and kernels may also be something else.
-	 */
+	/* A metadata nearly always has one category; ops and kernels may have a second one. */
 	bool other = !(trace_category_flags[category] & CATEGORY_WORK);
 	struct xinstruction *of = e->l->role == XLINE_WORK ? instruction(e) : NULL;
 	uint32_t event;
@@ -403,7 +402,7 @@ static void put_slice_args(const struct xevent *e, enum trace_category category)
 		build_arg_int(x->b, ARG_COUNT, e->count);
 }
 
-/* Remembers the run of a program, for the ops that come later. */
+/* Stores the run of a program, for the ops that follow. */
 static void learn_run(struct xevent *e, int64_t start)
 {
 	struct xrun made = { .start = start, .end = num_add(start, e->duration) };
@@ -413,7 +412,7 @@ static void learn_run(struct xevent *e, int64_t start)
 }
 
 /* Gives an op the run of the program around it. Both are on one clock only by the times of the
- * events, not by those that the device took. */
+ * events, not by the device's own times. */
 static void put_run(const struct xevent *e, int64_t start)
 {
 	const struct xplane *p = e->l->plane;

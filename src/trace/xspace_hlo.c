@@ -103,7 +103,7 @@ static void put_frame(const struct module *m, uint64_t frame, struct sb *b)
 		sb_put(b, m->functions.v[l->function - 1]);
 }
 
-/* The call stack of a frame, outermost first; no bytes if there is none. */
+/* Returns the call stack of a frame, outermost first; empty if there is none. */
 static struct str call_stack(const struct module *m, uint64_t frame)
 {
 	uint64_t way[STACK_MAX];
@@ -191,7 +191,7 @@ static bool read_computation(struct module *m, struct str bytes)
 	return good && !l.bad;
 }
 
-/* What the compiler notes of an instruction: framework op and source. */
+/* Reads the compiler's metadata of an instruction: framework op and source. */
 static void read_metadata(struct module *m, struct str bytes, struct xinstruction *to)
 {
 	struct leaf l = leaf_of(bytes);
@@ -219,15 +219,16 @@ static void read_metadata(struct module *m, struct str bytes, struct xinstructio
 
 /* ---- modules ---- */
 
-/* True for instructions whose computations run as they are; those of others are part of them. */
+/* True for instructions that run their computations unchanged; computations of other instructions
+ * are part of them. */
 static bool runs_computations(const struct xinstruction *i)
 {
 	return str_eq(i->opcode, S("while")) || str_eq(i->opcode, S("call")) ||
 	       str_eq(i->opcode, S("conditional")) || str_eq(i->opcode, S("async-start"));
 }
 
-/* Marks the instructions that run, from the entry on; those that call others get the roots of these
- * as operands. */
+/* Marks the instructions that run, from the entry on; instructions that call others get the roots
+ * of these as operands. */
 static void mark_running(struct module *m)
 {
 	VEC(uint32_t) todo = { .v = NULL };
@@ -256,8 +257,8 @@ static void mark_running(struct module *m)
 	}
 }
 
-/* Float operations of each instruction: those of a fusion are the sum of its computation, which
- * stands before it. */
+/* Computes the float operations of each instruction; a fusion has the sum of its computation, which
+ * precedes it in the file. */
 static void count_flops(struct module *m)
 {
 	int64_t *sum = ARENA_ARRAY(m->x->a, m->computations.n, int64_t);
@@ -389,7 +390,7 @@ struct xinstruction *hlo_find(struct xspace *x, uint64_t program, struct str nam
 	return &p->instructions.v[i];
 }
 
-/* ---- what it says ---- */
+/* ---- adding to the trace ---- */
 
 struct str hlo_category(struct xspace *x, const struct xinstruction *i)
 {

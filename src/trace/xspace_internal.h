@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the parts of the XSpace reader share: read_xspace.c (planes and lines), xspace_event.c
+ * Shared by the parts of the XSpace reader: read_xspace.c (planes and lines), xspace_event.c
  * (events into slices), xspace_names.c (names of ops, texts of details), xspace_hlo.c and
  * hlo_flops.c (compiled programs).
  *
@@ -21,10 +21,10 @@
 #include "io/wire.h"
 #include "trace/trace_read.h"
 
-/* What a stat is for. */
+/* Uses of stats. */
 enum xstat_use {
 	XSTAT_NONE, /* kept under its own name */
-	XSTAT_ARG,  /* an argument as it stands */
+	XSTAT_ARG,  /* an argument with the same meaning */
 	XSTAT_TF_OP,
 	XSTAT_LEVEL0, /* the name of tf_op in 2020 */
 	XSTAT_ANNOTATION,
@@ -37,7 +37,7 @@ enum xstat_use {
 	XSTAT_USE_N
 };
 
-/* A name of stats in a plane. */
+/* A stat name of a plane. */
 struct xstat_name {
 	struct str name; /* in the reader's arena */
 	enum xstat_use use;
@@ -46,7 +46,7 @@ struct xstat_name {
 
 /* The value of a stat. */
 struct xstat {
-	uint32_t name;           /* index in the plane's names; ID_NONE: not known */
+	uint32_t name;           /* index in the plane's names; ID_NONE: unknown */
 	enum argument_type type; /* ARG_TEXT: text */
 	int64_t i;               /* also the bits of an unsigned number */
 	double real;
@@ -77,7 +77,7 @@ struct xids {
 	size_t n, cap;
 };
 
-/* What a name says of an op. */
+/* Name and type of an op. */
 enum xop_kind { XOP_NONE, XOP_TF, XOP_DATASET, XOP_JAX, XOP_COPY };
 struct xop {
 	enum xop_kind kind;
@@ -125,17 +125,17 @@ struct xspace {
 	struct trace_build *b;
 	struct arena *a;
 	VEC(struct xplane) planes;
-	VEC(struct xstat) stats; /* of the event that is read */
+	VEC(struct xstat) stats; /* of the present event */
 	struct imap module_of;   /* program id -> string id of its name */
 	VEC(struct xprogram) programs;
 	struct imap program_of;  /* program id -> index */
 	struct intern hlo_names; /* of instructions */
 	uint32_t process;
-	uint64_t bad; /* events and stats that are no messages */
+	uint64_t bad; /* events and stats that are not valid messages */
 	uint64_t events;
 };
 
-/* What a line of a plane is for. */
+/* Uses of a plane's lines. */
 enum xline_role { XLINE_WORK, XLINE_MODULES, XLINE_STEPS, XLINE_DERIVED, XLINE_THREAD };
 
 struct xline_walk {
@@ -144,10 +144,10 @@ struct xline_walk {
 	const struct xline *line;
 	enum xline_role role;
 	uint32_t track;
-	int64_t base; /* ticks of the line's start */
+	int64_t base; /* start of the line, ticks */
 };
 
-/* Parses a stat; false if it is no message, or of a name that the plane lacks. */
+/* Parses a stat; false if it is malformed, or its name is unknown in the plane. */
 bool xspace_stat(struct xspace *x, struct xplane *p, struct str bytes, struct xstat *out);
 
 /* Reads the compiled programs (HloProto) in the stats of an XEventMetadata of /host:metadata, whose
@@ -159,19 +159,19 @@ struct xinstruction *hlo_find(struct xspace *x, uint64_t program, struct str nam
 struct str hlo_category(struct xspace *x, const struct xinstruction *i);
 /* Adds the nodes of all programs of which something ran. */
 void hlo_build(struct xspace *x);
-/* Float operations of one execution, without those of called computations. */
+/* Float operations of one execution, without called computations. */
 int64_t hlo_flops(const struct xprogram *p, const struct xinstruction *i);
 
-/* The use of stats of that name, and their argument. */
+/* Sets the use of stats with that name, and their argument. */
 void xspace_stat_use(struct xstat_name *n);
 
 /* Appends the event. */
 void xspace_event(struct xline_walk *l, struct str bytes);
 
-/* What a name of an op says: "jit(f)/add:", "dense/MatMul:MatMul", "Iterator::Map". */
+/* Parses the name of an op: "jit(f)/add:", "dense/MatMul:MatMul", "Iterator::Map". */
 struct xop xspace_op(struct str name);
 
-/* The number after "key:" in "size:4 dest:1 async:1"; false if there is none. */
+/* Reads the number after "key:" in "size:4 dest:1 async:1"; false if there is none. */
 bool xspace_detail(struct str details, struct str key, struct str *value);
 
 #endif

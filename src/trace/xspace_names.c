@@ -105,7 +105,7 @@ static bool is_tf_type(struct str s)
 	return s.n > 0 && !(s.p[0] >= 'a' && s.p[0] <= 'z');
 }
 
-/* The type of a JAX op: [a-z_][a-z0-9_]*, maybe with [...] after it, which is cut. */
+/* Reads the type of a JAX op: [a-z_][a-z0-9_]*, possibly followed by [...], which is dropped. */
 static struct str jax_type(struct str s)
 {
 	struct str type = str_sub(s, 0, str_find_char(s, '['));
@@ -119,7 +119,7 @@ static struct str jax_type(struct str s)
 	return type;
 }
 
-/* The last level of a path, without "_<number>" at its end. */
+/* Returns the last level of a path, without a trailing "_<number>". */
 static struct str last_level(struct str path)
 {
 	struct str s = str_base(path);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of checkers. They read the model and the answers of views, and print nothing.
+ * The table of checkers. They read the model and results of views, and print nothing.
  */
 #include "base/fmt.h"
 #include "view/advise_internal.h"
 
 #define TOP        3    /* entries that a list names */
-#define MIN_MICROS 1000 /* of a line of code worth naming */
-#define LEVELS     4    /* of code below the first line that branches */
+#define MIN_MICROS 1000 /* minimum for naming a line of code */
+#define LEVELS     4    /* levels of code below the first line that branches */
 
 struct checker {
 	const char *name;
@@ -20,7 +20,7 @@ struct busy {
 	int64_t start, end, micros;
 };
 
-/* Adds what cell c of a step did on its node's device. */
+/* Adds the work of cell c on its node's device. */
 static void add_cell(const struct step *s, uint32_t c, struct busy *b)
 {
 	struct tally t = { 0 };
@@ -35,7 +35,7 @@ static void add_cell(const struct step *s, uint32_t c, struct busy *b)
 	b->micros = num_add(b->micros, t.v[V_ACCELERATOR_MICROS]);
 }
 
-/* By device: the last step of each node that is on an accelerator. */
+/* Sums by device the last step of each node on an accelerator. */
 static struct busy *add_devices(const struct model *m, struct arena *a)
 {
 	struct busy *busy = ARENA_ARRAY(a, m->devices.n, struct busy);
@@ -54,7 +54,7 @@ static struct busy *add_devices(const struct model *m, struct arena *a)
 	return busy;
 }
 
-/* Quirk 25: a third and a fifth of the time have one sentence. */
+/* Quirk 25: a third and a fifth of the time have the same sentence. */
 static bool check_utilization(struct advise *ask, struct strs *reports, struct err *e)
 {
 	const struct model *m = ask->m;
@@ -110,7 +110,7 @@ static bool check_operations(struct advise *ask, struct strs *reports, struct er
 
 /* ---- ExpensiveOperationChecker ---- */
 
-/* The answer of a view, the costliest first, all steps averaged. */
+/* Runs a view over the average of all steps, most expensive first. */
 static bool ask_view(struct advise *ask, enum vk kind, int32_t depth, int64_t micros,
         struct result *r, struct err *e)
 {
@@ -172,7 +172,7 @@ static bool check_types(struct advise *ask, struct strs *reports, struct err *e)
 	return true;
 }
 
-/* Quirk 26: scopes are chosen by all below them and named with their own times. */
+/* Quirk 26: scopes are selected by their totals and shown with their own times. */
 static bool check_scopes(struct advise *ask, struct strs *reports, struct err *e)
 {
 	struct sb b = sb_in(ask->a);
@@ -191,15 +191,15 @@ static bool check_scopes(struct advise *ask, struct strs *reports, struct err *e
 	return true;
 }
 
-/* Lines below entry `at`, which is level `level`: the first few children that cost something, each
- * with its own. Recursion is LEVELS deep at most. */
+/* Writes the lines below entry `at`, which is on level `level`: the first few children with a cost,
+ * each followed by its own children. Recursion is at most LEVELS deep. */
 static void put_lines(struct sb *b, const struct result *r, uint32_t at, uint32_t level)
 {
 	const struct entry *x = &r->shown[at];
 	uint32_t n = 0;
 
 	if (level >= LEVELS || x->end == at + 1 || r->shown[at + 1].end == x->end)
-		return; /* too deep, no child, one child */
+		return; /* too deep, without child, one child */
 	for (uint32_t i = at + 1; i < x->end && n < TOP; i = r->shown[i].end, n++) {
 		if (r->shown[i].total->v[V_MICROS] < MIN_MICROS)
 			continue;
@@ -262,7 +262,7 @@ static bool check_slowest_step(struct advise *ask, struct strs *reports, struct 
 	return true;
 }
 
-/* ---- all ---- */
+/* ---- running the checkers ---- */
 
 static const struct checker checkers[CHECK_N] = {
 	[CHECK_ACCELERATOR_UTILIZATION] = { "AcceleratorUtilizationChecker", check_utilization },

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Advice: checkers look at a model and report sentences (B§8). The reports are whole texts, so that
- * printing them and packing them into a message need no more than this.
+ * Advice: checkers read a model and produce sentences. The reports are complete texts, for
+ * printing or for a message.
  */
 #ifndef TFPROF_VIEW_ADVISE_H
 #define TFPROF_VIEW_ADVISE_H
 
 #include "view/view.h"
 
-/* The order in which they run and stand; quirk 25: the original's is that of a hash map. */
+/* In the order of execution and output; Quirk 25: the original uses the order of a hash map. */
 enum checker_id {
 	CHECK_ACCELERATOR_UTILIZATION,
 	CHECK_OPERATION,
@@ -22,7 +22,7 @@ enum checker_id {
 #define CHECK_ALL     (CHECK_BIT(CHECK_HOTTEST) - 1) /* those of the original */
 #define CHECK_OURS    (CHECK_BIT(CHECK_HOTTEST) | CHECK_BIT(CHECK_SLOWEST_STEP))
 
-/* What a checker reads; trees are those that the session keeps anyway. */
+/* Input of a checker; the trees belong to the session. */
 struct advise {
 	const struct model *m;
 	struct arena *a;
@@ -30,22 +30,22 @@ struct advise {
 	unsigned checkers; /* CHECK_BIT bits */
 	const struct tree *(*tree)(void *user, enum vk kind);
 	void *user;
-	struct tally *tallies; /* of all views that it asks, once one was asked */
+	struct tally *tallies; /* notes of all views it runs, once one has run */
 };
 
 struct advice {
 	bool asked[CHECK_N];
-	struct strs reports[CHECK_N]; /* without a newline at their end */
+	struct strs reports[CHECK_N]; /* without trailing newline */
 };
 
-/* The name in texts and messages. */
+/* name in texts and messages */
 const char *advise_name(enum checker_id id);
 
-/* The bit of the checker of that name, 0 if there is none. JobChecker has no code and no reports.
- */
+/* Returns the bit of the checker with that name, 0 if there is none. JobChecker has no code and no
+ * reports. */
 unsigned advise_find(struct str name);
 
-/* Runs the checkers asked for. */
+/* Runs the requested checkers. */
 bool advise_run(struct advise *ask, struct advice *out, struct err *e);
 
 #endif

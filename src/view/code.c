@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The code view: nodes by the lines of Python that made them (B§4.4). Gradient nodes stand where
- * the node stands whose gradient they compute, in a branch of their own.
+ * The code view: nodes by the lines of Python that created them. Gradient nodes are below
+ * the node whose gradient they compute, in a separate branch.
  */
 #include "base/fmt.h"
 #include "view/view.h"
 
 #define SUFFIX       S(" (gradient)")
-#define FUNCTION_MAX 20 /* a name this long is cut */
+#define FUNCTION_MAX 20 /* longer names are truncated */
 #define FUNCTION_CUT 17
 
 enum { PLAIN, GRADIENT, BRANCHES };
 
-/* The tree as it grows. A child is its parent and its name; for the frames of one stack the entries
- * are remembered, so that a stack met again costs one look. */
+/* The tree under construction. A child is identified by its parent and its name. The entries of a
+ * stack's frames are cached, so a repeated stack costs one lookup. */
 struct code_lines {
 	const struct model *m;
 	struct arena *a; /* scratch */
@@ -27,7 +27,8 @@ struct code_lines {
 	struct sb text;
 };
 
-/* "file.py:12:function", names of functions shortened. A frame without names is called none. */
+/* Writes "file.py:12:function" with shortened function names. A frame without names is called none.
+ */
 static struct str trace_name(struct code_lines *l, const struct frame *f, bool gradient)
 {
 	struct sb *b = &l->text;
@@ -70,7 +71,7 @@ static uint32_t find_child(struct code_lines *l, uint32_t parent, uint32_t frame
 	return entry;
 }
 
-/* The entry of the innermost frame of a stack, made with all above it if need be. */
+/* Returns the entry of a stack's innermost frame, created with all its ancestors if needed. */
 static uint32_t find_stack(struct code_lines *l, uint32_t frame, bool gradient)
 {
 	uint32_t *entry_at = l->entry_at[gradient], at = 0;
@@ -87,8 +88,8 @@ static uint32_t find_stack(struct code_lines *l, uint32_t frame, bool gradient)
 	return at;
 }
 
-/* Quirk 23: is it named like the gradient of a node? Where "_grad/" comes too early, the rest of
- * the name is taken for that node's. */
+/* Quirk 23: true if it is named like the gradient of a node. Where "_grad/" comes too early, the
+ * rest of the name is taken as that node's. */
 static bool find_forward(struct str name, struct str *forward)
 {
 	size_t prefix = str_find(name, S("gradients/"));
@@ -103,7 +104,7 @@ static bool find_forward(struct str name, struct str *forward)
 	return true;
 }
 
-/* The forward node that a gradient node needs: forward[gradient node] is 1 + that node. */
+/* Finds the forward node of each gradient node: forward[gradient node] is 1 + that node. */
 struct gradients {
 	uint32_t *forward;
 	bool *wanted;
@@ -118,7 +119,7 @@ static bool has_place(const struct model *m, uint32_t node)
 	       !find_forward(node_name(m, node), &forward);
 }
 
-/* Plain nodes go to their place, in name order; gradients are set aside. */
+/* Adds plain nodes in name order; collects gradients. */
 static void add_plain(struct code_lines *l, struct gradients *g, uint32_t *entry)
 {
 	const struct model *m = l->m;
@@ -140,7 +141,7 @@ static void add_plain(struct code_lines *l, struct gradients *g, uint32_t *entry
 	}
 }
 
-/* Branches in name order of the forward nodes; then all their gradients. */
+/* Adds branches in name order of the forward nodes; then all their gradients. */
 static void add_gradients(struct code_lines *l, const struct gradients *g, uint32_t *entry)
 {
 	const struct model *m = l->m;
@@ -154,7 +155,7 @@ static void add_gradients(struct code_lines *l, const struct gradients *g, uint3
 			        find_stack(l, m->nodes.v[g->forward[node] - 1].frame, GRADIENT);
 }
 
-/* Puts the entries in order. entry: of each node, as it was added; becomes that of the tree. */
+/* Sorts the entries. entry: of each node, in order of creation; becomes the index in the tree. */
 static void finish(struct code_lines *l, struct tree *t, uint32_t *entry, struct arena *a)
 {
 	uint32_t *order = tree_order(t, &l->nodes, NULL, a);

@@ -30,7 +30,7 @@ struct facts {
 	int64_t median;                     /* of the durations, ns; 0: there are none */
 	int64_t peak_bytes;   /* most bytes that an allocator had in use; 0: not recorded */
 	uint32_t peak_device; /* of the model, or ID_NONE */
-	bool marks;           /* the source says where steps begin */
+	bool marks;           /* the source marks the starts of steps */
 };
 
 /* Fills in the facts; everything is in a. recording: the files that the model was read from, and

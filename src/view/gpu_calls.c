@@ -59,7 +59,7 @@ static void add_host(struct gpu_call_feed *f, struct span x)
 	spans_add(&f->u->processes.v[f->process].host, f->u->a, f->scratch, x);
 }
 
-/* The call lies in no other one. */
+/* The call is not inside another one. */
 static void settle(struct gpu_call_feed *f, const struct gpu_pending *p)
 {
 	uint8_t traits = f->traits.v[p->call];
@@ -74,7 +74,7 @@ static void settle(struct gpu_call_feed *f, const struct gpu_pending *p)
 	                    .class = GPU_CALL });
 }
 
-/* True if b lies in a. */
+/* True if b is inside a. */
 static bool contains(const struct gpu_pending *a, const struct gpu_pending *b)
 {
 	return b->start >= a->start && b->start - a->start <= a->length &&
@@ -125,7 +125,7 @@ void gpu_calls_transfer(
 	                    .length = end - l->start,
 	                    .tag = (uint64_t)call << CALL_BITS | CALL_WAITED,
 	                    .class = GPU_CALL });
-	/* Further work of the same call adds what lies after this. */
+	/* Further work of the same call adds the time after this. */
 	l->length = returned - end;
 	l->start = end;
 	l->announced = true;
@@ -181,7 +181,7 @@ static void close_call(struct host_walk *w, const struct open_call *c)
 	hist_add(&u->waits.v[i].h, u->a, ns);
 }
 
-/* Counts what lies between from and to and has not been counted. */
+/* Counts the time between from and to that has not been counted. */
 static void count(struct open_call *c, uint64_t from, uint64_t to)
 {
 	from = from > c->covered ? from : c->covered;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls of the runtime and the driver: how often, how long, and for how much of it the host waited
- * for the GPU. A call waits in the time in which work of its process runs that was launched before
- * it, if it is one of these:
+ * Calls of the runtime and the driver: number, duration, and the part in which the host waited for
+ * the GPU. A call waits while work of its process runs that was launched before it, if it is one of
+ * these:
  *   a synchronisation;
  *   a copy or memset whose own work ended before it returned, or that reads or writes pageable
  *   memory: it waits until that end;
- *   an allocation, a release or such that no work outlived which was launched before it.
+ *   an allocation, a release and the like, if no work launched before it was still running when it
+ * returned.
  */
 #ifndef TFPROF_VIEW_GPU_CALLS_H
 #define TFPROF_VIEW_GPU_CALLS_H
 
 #include "view/gpu_use.h"
 
-/* A call that may yet turn out to lie in another one: the driver's in the runtime's. */
+/* A call that may be inside another one: the driver's inside the runtime's. */
 struct gpu_pending {
 	uint64_t start, length;
 	uint32_t call;
@@ -25,7 +26,7 @@ struct gpu_call_feed {
 	struct arena *scratch;
 	uint32_t process;
 	struct imap call_of; /* string id -> index in u->calls */
-	uint32_t name, call; /* the pair that was asked for last */
+	uint32_t name, call; /* the last pair requested */
 	VEC(uint8_t) traits; /* by index in u->calls */
 	struct imap threads; /* tid -> pending */
 	VEC(struct gpu_pending) pending;

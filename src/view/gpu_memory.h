@@ -16,7 +16,7 @@ struct gpu_memory_event {
 	bool freed;
 };
 
-/* Those of one process. */
+/* State of one process. */
 struct gpu_memory_feed {
 	struct gpu_use *u;
 	struct arena *scratch;

@@ -11,7 +11,7 @@
 void gpu_ranges_take(struct gpu_use *u, uint32_t process, const struct recorded_op *op,
         const struct recorded_call *c);
 
-/* Adds what the processes say of their ranges, and the ranges inside to those around them. */
+/* Adds the ranges of the processes, and inner ranges to outer ones. */
 void gpu_ranges_end(struct gpu_use *u);
 
 #endif

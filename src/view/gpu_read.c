@@ -141,7 +141,7 @@ static enum gpu_class class_of(const struct gpu_use *u, const struct recorded_op
 	}
 }
 
-/* Takes an operation that has met its call, or has none. */
+/* Takes an operation after the join with its call. */
 static void take_operation(void *user, const struct recorded_op *op, struct recorded_call *c)
 {
 	struct reading *r = user;
@@ -192,7 +192,7 @@ static void take_kernel(
 		take_node(r, op->graph, op->length);
 }
 
-/* A graph whose kernels are not recorded one by one counts as a kernel. */
+/* A graph whose kernels are not recorded counts as one kernel. */
 static void take_graph(struct reading *r, uint32_t number, const struct recorded_op *op)
 {
 	struct gpu_graph *graph = graph_of(r, number);
@@ -364,7 +364,7 @@ static bool read_process(struct gpu_use *u, uint32_t process, struct arena *scra
 	return true;
 }
 
-/* Adds what the recording says of itself. */
+/* Adds the recording's facts about itself. */
 static void take_facts(struct gpu_use *u, const struct recorded_process *p)
 {
 	const struct recording_facts *f = &p->facts;

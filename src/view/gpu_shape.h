@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "io/block_format.h"
 
-#define GPU_SHAPES 8 /* of a kernel that are told apart */
+#define GPU_SHAPES 8 /* distinct shapes of a kernel */
 
 struct gpu_shape {
 	uint32_t grid[3], block[3];

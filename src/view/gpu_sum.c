@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_sum.h. The walk over the intervals of a GPU, and the order of what is shown.
+ * See gpu_sum.h. Iterates over the intervals of a GPU, and sorts the results.
  *
- * Intervals come by their beginnings. So at any time behind the newest beginning, what some of them
- * cover is one piece that ends at the latest end among them; each interval adds what lies behind
- * that end, and only ends have to be remembered.
+ * Intervals come by their starts. So after the newest start, the time covered by any set of them is
+ * one piece that ends at their latest end; each interval adds the part after that end, and only
+ * ends have to be stored.
  */
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ int64_t gpu_max(const struct gpu_times *t)
 
 /* ---- the walk ---- */
 
-struct last { /* a process and the end of what it covers */
+struct last { /* a process and the end of its covered time */
 	uint64_t end;
 	unsigned owner;
 };
@@ -51,11 +51,11 @@ struct walk {
 	struct gpu_use *u;
 	struct gpu_device *d;
 	struct arena *scratch;
-	uint64_t all, kernels, copies; /* ends of what these cover */
+	uint64_t all, kernels, copies; /* ends of the covered times */
 	uint64_t compute, communication;
-	VEC(struct wait) waits; /* by start, those that may matter yet */
+	VEC(struct wait) waits; /* by start, those that may still matter */
 	uint64_t *part_ends;
-	struct last latest[3]; /* the three processes whose ends are the latest */
+	struct last latest[3]; /* the three processes with the latest ends */
 };
 
 struct gpu_stretch {
@@ -94,7 +94,7 @@ static void remember(struct last latest[3], unsigned owner, uint64_t end)
 	}
 }
 
-/* A process runs for the piece anew: how much of it lies beside just one other, so that it has not
+/* A process newly covers the piece: adds the part in which exactly one other runs, which has not
  * been counted as shared yet. */
 static int64_t newly_shared(const struct last latest[3], unsigned owner, struct gpu_stretch x)
 {
@@ -147,7 +147,7 @@ static int64_t waited(const struct walk *w, unsigned owner, uint64_t from, uint6
 	return num_from_u64(sum);
 }
 
-/* Nothing ran from w->all to the start of s: by when that was launched, says why. */
+/* Nothing ran from w->all to the start of s: derives the reason from the time of its launch. */
 static void explain_gap(struct walk *w, const struct span *s, unsigned owner)
 {
 	struct gpu_idle *idle = &w->d->idle;
@@ -168,7 +168,7 @@ static void explain_gap(struct walk *w, const struct span *s, unsigned owner)
 
 /* ---- classes ---- */
 
-/* Kernels that compute and those that communicate, and both at once. */
+/* Compute kernels and communication kernels, and both at the same time. */
 static void cover_kernel(struct walk *w, bool communicates, struct gpu_stretch whole)
 {
 	uint64_t *mine = communicates ? &w->communication : &w->compute;
@@ -272,7 +272,7 @@ static void add_part(struct gpu_use *u, struct imap *known, uint32_t part)
 	}
 }
 
-/* Did anything happen on it? Processes name all GPUs that they see. */
+/* True if it was used. Processes list all GPUs they see. */
 static bool is_used(const struct gpu_part *p)
 {
 	uint64_t any = p->gpu ? p->kernels : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The walk over the intervals of each GPU, and the order of what is shown.
+ * Iterates over the intervals of each GPU, and sorts the results.
  */
 #ifndef TFPROF_VIEW_GPU_SUM_H
 #define TFPROF_VIEW_GPU_SUM_H

@@ -30,7 +30,7 @@ extern const char *const gpu_ways[WAY_N]; /* "HtoD", ... */
 
 #define GPU_SYNCS 5 /* kinds of CUpti_ActivitySynchronizationType */
 
-/* Durations of one thing, ns. Of what --max-size turned into sums only count, total and extremes
+/* Durations of one item, ns. For operations that --max-size summed, only count, total and extremes
  * are known: they are in summed and not in h. */
 struct gpu_times {
 	struct str name;
@@ -65,7 +65,7 @@ struct gpu_idle {
 	int64_t unknown; /* the call is not recorded */
 };
 
-/* Where the host's side of a copy lies. */
+/* Kind of host memory of a copy. */
 enum gpu_host_memory { HOST_PAGEABLE, HOST_PINNED, HOST_NONE, HOST_MEMORY_N };
 extern const char *const gpu_host_memories[HOST_MEMORY_N];
 /* Copies by size: up to 4 KiB, 64 KiB, 1 MiB, 16 MiB, above. */
@@ -121,8 +121,8 @@ struct gpu_graph {
 struct gpu_range {
 	uint64_t count; /* how often it was entered and left */
 	int64_t host;   /* time in it, ns */
-	int64_t device; /* of work that was launched in it, but in none inside it; ns */
-	int64_t total;  /* and in those inside it */
+	int64_t device; /* time of work launched in it and in no range inside it; ns */
+	int64_t total;  /* including ranges inside it */
 	uint64_t operations;
 };
 
@@ -132,7 +132,7 @@ struct gpu_step {
 	uint64_t operations;
 };
 
-/* What profiling itself cost, by CUPTI's account. */
+/* Overhead of profiling, as CUPTI reports it. */
 #define GPU_OVERHEADS 16
 struct gpu_overhead {
 	uint32_t kind; /* CUpti_ActivityOverheadKind */
@@ -155,15 +155,14 @@ struct gpu_use {
 	VEC(struct gpu_device) devices; /* in the order they are shown */
 	VEC(uint32_t) kernel_of;        /* by leaf of the names: 1 + index in kernels */
 	struct gpu_list kernels;        /* by total at the end; likewise the next */
-	struct gpu_list calls;          /* of the runtime and the driver, but those inside others */
+	struct gpu_list calls; /* of the runtime and the driver, except calls inside others */
 	struct gpu_list waits; /* by call: the times in which the host waited for the GPU */
 	struct gpu_copies copies[WAY_N][HOST_MEMORY_N][GPU_SIZES];
 	VEC(struct gpu_graph) graphs;
 	VEC(struct gpu_range) ranges; /* by scope; a scope comes after the one around it */
-	struct gpu_overhead
-	        overheads[GPU_OVERHEADS]; /* the last one stands for all further kinds */
+	struct gpu_overhead overheads[GPU_OVERHEADS]; /* the last one holds all further kinds */
 	unsigned n_overheads;
-	struct gpu_times syncs[GPU_SYNCS]; /* the same as CUPTI tells it, where asked to */
+	struct gpu_times syncs[GPU_SYNCS]; /* as CUPTI reports it, if requested */
 	uint64_t summed;                   /* operations of which only sums are known */
 	uint64_t untimed;                  /* operations without times */
 	uint64_t lost[SPOOL_LOST_WHY_N], damaged;
@@ -186,7 +185,7 @@ static inline const struct recording_facts *gpu_facts(const struct gpu_use *u, u
 	return &u->processes.v[process].from->facts;
 }
 
-/* Finds or adds what has that name; a name without bytes (p NULL) is one that was lost. */
+/* Finds or adds the item with that name; p NULL is a lost name. */
 uint32_t gpu_list_index(struct gpu_use *u, struct gpu_list *list, struct str name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The graph view: from the nodes that feed nobody along inputs (B§4.2). A node stands below the
- * first that reaches it, depth first, whatever is accounted: so the structure depends on the model
- * alone (quirk 29). Nodes that only a cycle leads to are not in it.
+ * The graph view: along inputs, from the nodes whose outputs nobody reads. A node is placed
+ * below the first node that reaches it, depth first, whatever is accounted, so the structure
+ * depends on the model alone (quirk 29). Nodes reachable only through a cycle are left out.
  */
 #include "view/view.h"
 
@@ -11,11 +11,11 @@ struct descent {
 	struct tree *t;
 	bool *seen;      /* by node */
 	uint32_t *path;  /* entries from the top to the current one */
-	uint32_t *input; /* of each on the path: the next input to follow */
+	uint32_t *input; /* by entry on the path: the next input to follow */
 	uint32_t deep;
 };
 
-/* Steps down to a node not yet seen. */
+/* Descends to a node not yet seen. */
 static void enter(struct descent *d, uint32_t node)
 {
 	struct tree *t = d->t;
@@ -29,7 +29,7 @@ static void enter(struct descent *d, uint32_t node)
 	d->input[d->deep++] = d->m->input0.v[node];
 }
 
-/* Everything that can be reached from node. */
+/* Adds everything reachable from node. */
 static void descend(struct descent *d, uint32_t node)
 {
 	const struct model *m = d->m;
@@ -48,7 +48,7 @@ static void descend(struct descent *d, uint32_t node)
 	}
 }
 
-/* Which nodes are an input of some node. */
+/* Marks the nodes that are an input of another node. */
 static bool *find_named(const struct model *m, struct arena *a)
 {
 	bool *named = ARENA_ARRAY(a, m->nodes.n, bool);
@@ -86,7 +86,7 @@ void view_graph_build(const struct model *m, struct tree *t, struct arena *a, st
 	scratch_close(&own);
 }
 
-/* Only accounted nodes are kept; what was below others goes to the nearest kept one above. */
+/* Keeps accounted nodes only; children of dropped ones move to the nearest kept ancestor. */
 void view_graph_account(struct query *q)
 {
 	const struct tree *t = q->tree;

@@ -20,7 +20,7 @@ static int by_number(const void *ctx, uint32_t a, uint32_t b)
 	return (x < y) - (x > y);
 }
 
-/* True if the entry has numbers of its own: a scope that no node defines has none. */
+/* True if the entry has its own numbers; a scope that no node defines has none. */
 static bool is_node(const struct query *q, uint32_t kept)
 {
 	return q->kept.accounted[kept] &&

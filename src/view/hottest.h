@@ -11,7 +11,7 @@ struct hottest {
 	enum value of;
 	uint32_t *kept; /* entries of the query's struct kept */
 	uint32_t n;
-	int64_t total; /* of all accounted entries, also of those that names or devices hide */
+	int64_t total; /* of all accounted entries, including those hidden by names or devices */
 };
 
 /* Lists the accounted entries of a query between view_open and view_close whose own number is above

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by op and code: entries that stand for many graph nodes, and which of these nodes they
- * account (B§4.5). Independent of both views.
+ * Shared by op and code: entries that represent several graph nodes, and which of these nodes they
+ * account. Independent of both views.
  */
 #include "view/view.h"
 
-/* By entry of the tree: sums over the accounted members, and how many those are (may be NULL). One
- * pass over the nodes in the order in which their numbers lie in memory. */
+/* By entry of the tree: sums over the accounted members, and their number (may be NULL). One pass
+ * over the nodes in memory order. */
 static void sum_entries(const struct query *q, struct tally *self, uint32_t *nodes)
 {
 	const struct tree *t = q->tree;
@@ -30,7 +30,7 @@ struct tally *view_sum_members(const struct query *q)
 	struct tally *self = ARENA_ARRAY(q->a, q->tree->n, struct tally);
 
 	sum_entries(q, self, NULL);
-	for (uint32_t i = 0; i < q->kept.n; i++) /* at[i] >= i: none is overwritten unread */
+	for (uint32_t i = 0; i < q->kept.n; i++) /* at[i] >= i: no element is overwritten unread */
 		self[i] = self[q->kept.at[i]];
 	return self;
 }

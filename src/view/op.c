@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The op view: operation types as a list, each with the sum of what follows it (B§4.3).
+ * The op view: operation types as a list, each with the sum of itself and all following types
+ *.
  */
 #include "base/sort.h"
 #include "view/view.h"
 
-/* The types that some node has, as string ids in byte order; of[string id] is the entry. */
+/* Lists the types that nodes have, as string ids in byte order; of[string id] is the entry. */
 static size_t list_types(const struct model *m, uint32_t *of, uint32_t *list, struct arena *a)
 {
 	size_t n = 0;
@@ -55,7 +56,7 @@ static int by_option(const void *ctx, uint32_t a, uint32_t b)
 	return view_order(q, q->kept.self, a, b);
 }
 
-/* Kept entries but the root, in the order of the list. */
+/* Returns the kept entries except the root, in list order. */
 static void make_list(struct query *q)
 {
 	struct kept *k = &q->kept;
@@ -110,7 +111,7 @@ static void choose(struct query *q, struct result *r)
 		r->shown[i].end = r->n;
 }
 
-/* Totals over what is shown only. */
+/* Totals over the shown entries only. */
 static void reaccount(struct query *q, struct result *r)
 {
 	for (uint32_t i = r->n; i-- > 0;) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The numbers of an answer once more, from other tallies of the nodes: the query with these instead
- * of its own adds up what it has kept. Nothing is chosen or sorted.
+ * Computes the numbers of an answer again from other tallies of the nodes: the kept entries are
+ * added up anew, without selection and sorting.
  */
 #include "view/view.h"
 
-/* Totals over what is shown only. */
+/* Totals over the shown entries only. */
 static void sum_shown(const struct result *r, struct recompute_values *x)
 {
 	memcpy(x->total, x->own, r->n * sizeof *x->total);
@@ -16,7 +16,7 @@ static void sum_shown(const struct result *r, struct recompute_values *x)
 	}
 }
 
-/* Totals over all that is kept. */
+/* Totals over all kept entries. */
 static void sum_kept(const struct result *r, struct query *q, struct recompute_values *x)
 {
 	if (q->kept.list)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Other names for what a query shows (-rename): of nodes, op types, lines of code and source files.
- * The query gets shallow copies of its model and tree; patterns and order have seen the true names.
+ * Replaces the names that a query shows (-rename): of nodes, op types, lines of code and source
+ * files. The query gets shallow copies of its model and tree; patterns and order have used the
+ * original names.
  */
 #include "base/pattern.h"
 #include "view/view.h"
@@ -10,10 +11,10 @@ struct renaming {
 	struct pattern_subst *rules;
 	struct arena *a;
 	VEC(struct str) strings; /* the model's, and the new ones */
-	uint32_t *to;            /* by string id: 1 + the new id; 0: not asked for yet */
+	uint32_t *to;            /* by string id: 1 + the new id; 0: not requested yet */
 };
 
-/* The id of the new text of a string. */
+/* Returns the id of a string's new text. */
 static bool rename_string(struct renaming *x, uint32_t *id, struct err *e)
 {
 	struct str name;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The scope view: nodes by the parts of their names, like a file system (B§4.1).
+ * The scope view: nodes by the components of their names, like a file system.
  */
 #include "base/sort.h"
 #include "view/view.h"
 
-/* Entries as they are found, in pre-order. */
+/* Entries in the order found: pre-order. */
 struct scope_entry {
 	uint32_t parent, node; /* node of this name, or ID_NONE */
-	struct str name;       /* whole; bytes in the model */
+	struct str name;       /* full name; bytes in the model */
 };
 
 struct scopes {
@@ -17,7 +17,7 @@ struct scopes {
 	VEC(uint32_t) open; /* the entries of the last name, outermost first */
 };
 
-/* How many bytes two names have in common from the start. */
+/* Returns the length of the common prefix of two names. */
 static size_t common_bytes(struct str x, struct str y)
 {
 	size_t most = x.n < y.n ? x.n : y.n, i = 0;
@@ -29,7 +29,7 @@ static size_t common_bytes(struct str x, struct str y)
 	return i;
 }
 
-/* The order of paths: part by part, so that what is below a scope follows it at once. */
+/* Compares paths component by component, so the contents of a scope follow it directly. */
 static int by_path(const void *ctx, uint32_t a, uint32_t b)
 {
 	const struct str *names = ctx, x = names[a], y = names[b];
@@ -42,7 +42,7 @@ static int by_path(const void *ctx, uint32_t a, uint32_t b)
 	return (uint8_t)x.p[i] < (uint8_t)y.p[i] ? -1 : 1;
 }
 
-/* How many of the open entries contain the name too. */
+/* Returns how many of the open entries contain the name too. */
 static size_t common_scopes(const struct scopes *s, struct str name)
 {
 	size_t lo = 0, hi = s->open.n;
@@ -50,7 +50,7 @@ static size_t common_scopes(const struct scopes *s, struct str name)
 	if (hi == 0)
 		return 0;
 	size_t same = common_bytes(s->list.v[s->open.v[hi - 1]].name, name);
-	while (lo < hi) { /* those whose name and the '/' behind it are in the common part */
+	while (lo < hi) { /* those whose name and following '/' are in the common prefix */
 		size_t mid = lo + (hi - lo) / 2, n = s->list.v[s->open.v[mid]].name.n;
 		if (n < same || (n == same && n < name.n && name.p[n] == '/'))
 			lo = mid + 1;
@@ -60,7 +60,7 @@ static size_t common_scopes(const struct scopes *s, struct str name)
 	return lo;
 }
 
-/* Adds the entries of a name that are not open: it comes behind all that precede it as paths. */
+/* Adds the entries of a name that are not open; names arrive in path order. */
 static void add_name(struct scopes *s, struct str name, uint32_t node)
 {
 	size_t from = 0;
@@ -84,7 +84,7 @@ static void add_name(struct scopes *s, struct str name, uint32_t node)
 	s->list.v[up].node = node;
 }
 
-/* The nodes as paths in order. Names in byte order are nearly so, which the sort makes use of. */
+/* Sorts the nodes as paths. Names in byte order are nearly so, which the sort exploits. */
 static uint32_t *order_paths(const struct model *m, const struct str *names, struct arena *a)
 {
 	return sort_order(a, m->by_name.n, by_path, names);
@@ -103,7 +103,7 @@ static void fill_tree(const struct scopes *s, struct tree *t, struct arena *a)
 		t->parent[i] = x->parent;
 		t->name[i] = x->name;
 		t->node[i] = x->node;
-		if (t->end[i] == 0) /* nothing below it */
+		if (t->end[i] == 0) /* no descendants */
 			t->end[i] = i + 1;
 		if (i && t->end[x->parent] < t->end[i])
 			t->end[x->parent] = t->end[i];
@@ -128,7 +128,7 @@ void view_scope_build(const struct model *m, struct tree *t, struct arena *a, st
 	scratch_close(&own);
 }
 
-/* A scope is kept if it is accounted or leads to something that is; quirk 8: it then counts. */
+/* Keeps a scope if it is accounted or leads to an accounted entry; Quirk 8: it then counts. */
 void view_scope_account(struct query *q)
 {
 	const struct tree *t = q->tree;

@@ -75,9 +75,9 @@ void spans_end(struct spans *s, struct arena *a)
 	s->batch.cap = 0;
 }
 
-/* ---- walking ---- */
+/* ---- iteration ---- */
 
-/* Goes on to the next interval of a run; false: there is none. */
+/* Moves to the next interval of a run; false at its end. */
 static bool advance(struct span_cursor *c)
 {
 	uint64_t distance, length;
@@ -91,7 +91,7 @@ static bool advance(struct span_cursor *c)
 	return true;
 }
 
-/* Equal starts come in the order of their owners: the same walk every time. */
+/* Intervals with equal starts come in the order of their owners, so the order is deterministic. */
 static bool before(const struct span_cursor *a, const struct span_cursor *b)
 {
 	return a->now.start < b->now.start || (a->now.start == b->now.start && a->owner < b->owner);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Many intervals of time, kept in about eight bytes each, and one walk over all of them in the
- * order of their beginnings. They come in almost in that order; batches of them are sorted and
- * packed.
+ * Many intervals of time, stored in about eight bytes each, and one iteration over all of them in
+ * the order of their starts. They are added almost in that order; batches are sorted and packed.
  *
- *   run: first start, then for each interval the distance from the start before it,
+ *   run: first start, then for each interval the distance from the previous start,
  *        length << SPAN_BITS | class, and the tag, as varints
  */
 #ifndef TFPROF_VIEW_SPANS_H
@@ -13,12 +12,12 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-#define SPAN_BITS  3         /* of a class */
-#define SPAN_BATCH (1 << 17) /* intervals that are sorted at a time */
+#define SPAN_BITS  3         /* bits of a class */
+#define SPAN_BATCH (1 << 17) /* intervals sorted per batch */
 
 struct span {
 	uint64_t start, length;
-	uint64_t tag;   /* the caller's */
+	uint64_t tag;   /* any number of the caller */
 	unsigned class; /* below 1 << SPAN_BITS */
 };
 
@@ -28,21 +27,21 @@ struct spans {
 	uint64_t n;
 };
 
-/* Adds an interval. A batch that is full is packed into a; the next is begun in scratch. */
+/* Adds an interval. A full batch is packed into a; the next one begins in scratch. */
 void spans_add(struct spans *s, struct arena *a, struct arena *scratch, struct span x);
 
-/* Packs what is left. From then on the scratch arena may be reset. */
+/* Packs the last batch. The scratch arena may be reset afterwards. */
 void spans_end(struct spans *s, struct arena *a);
 
-/* A walk over several of them. */
+/* An iteration over several of them. */
 struct span_walk {
 	struct arena *a;
-	VEC(struct span_cursor) heap; /* the one that begins first on top */
+	VEC(struct span_cursor) heap; /* a heap, earliest start on top */
 };
 void span_walk_begin(struct span_walk *w, struct arena *a);
 void span_walk_add(struct span_walk *w, const struct spans *s, unsigned owner);
 
-/* The next interval and whose it is; false: that was all. */
+/* Returns the next interval and its owner; false at the end. */
 bool span_walk_next(struct span_walk *w, struct span *x, unsigned *owner);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Statistics over the chosen steps, as columns beside an answer. The steps are read once for sums
- * and extremes, and for the median and percentiles some more times (base/rank.h), one metric after
- * the other. So beside the columns, 16 bytes each, a shown entry needs at most 220 bytes, however
- * many the steps are. Only what ran in a step is visited; the other numbers are 0.
+ * Statistics over the selected steps, as further columns of an answer. The steps are read once for
+ * sums and extremes, and several more times for the median and percentiles (base/rank.h), one
+ * metric after the other. Besides the columns, 16 bytes each, a shown entry needs at most 220 bytes
+ * for any number of steps. Only nodes that ran in a step are visited; the other numbers are 0.
  */
 #include "view/stats.h"
 
@@ -12,8 +12,8 @@
 #include "base/rank.h"
 #include "view/workers.h"
 
-/* The numbers of one kind that are not 0. The mean runs (Welford), so that neither large numbers
- * nor many spoil the variance; the sum is exact as long as its type holds it. */
+/* Statistics of the numbers that are not 0. The mean is a running one (Welford), so large or many
+ * numbers do not spoil the variance; the sum is exact unless it overflows its type. */
 struct series {
 	int64_t sum; /* SUM_OVER: the type did not hold it */
 	int64_t min, max;
@@ -32,9 +32,10 @@ struct stats {
 	struct step_numbers numbers;
 	struct series *series; /* by shown entry, own or total */
 	struct ranks ranks;    /* likewise */
-	uint32_t *counts;      /* likewise: steps in which it is not 0, at last those where it is */
-	uint32_t *ran;         /* likewise: steps in which it ran */
-	struct scratch scratch; /* all of this */
+	uint32_t *counts; /* by shown entry: steps in which it is not 0, finally those in which it
+	                     is */
+	uint32_t *ran;    /* by shown entry: steps in which it ran */
+	struct scratch scratch; /* arena of all fields */
 };
 
 /* n: how many numbers the series has; one more afterwards. */
@@ -94,7 +95,7 @@ static void add_runs(void *user, uint32_t shown, int64_t own, int64_t total)
 	s->ran[(size_t)2 * shown + 1] += total > 0;
 }
 
-/* True for a value that is the same in each step: one of them tells all. */
+/* True for a value that is equal in every step, so one step suffices. */
 static bool is_fixed(enum value v)
 {
 	return v == V_PARAMS || v == V_DEFINITIONS;
@@ -122,7 +123,7 @@ static bool is_asked(const struct stats *s, enum stat_id id)
 	return s->q->o->stats & STAT_BIT(id);
 }
 
-/* How many percentiles before this one are asked for; PERCENTILES: of all. */
+/* Returns the number of requested percentiles before this one; PERCENTILES: of all. */
 static unsigned part_of(const struct stats *s, size_t p)
 {
 	unsigned n = 0;
@@ -132,7 +133,7 @@ static unsigned part_of(const struct stats *s, size_t p)
 	return n;
 }
 
-/* Takes from the sums what the ranks need of them; returns the widest spread. */
+/* Copies from the sums to the ranks; returns the widest spread. */
 static uint64_t open_ranks(struct stats *s, struct arena *a)
 {
 	size_t series = (size_t)2 * s->r->n;
@@ -149,7 +150,7 @@ static uint64_t open_ranks(struct stats *s, struct arena *a)
 	return widest;
 }
 
-/* Finds the nearest ranks: that of a percentile is so many percent of the steps, rounded up. */
+/* Finds the nearest ranks: percentile P has rank P % of the steps, rounded up. */
 static void find_ranks(struct stats *s, uint64_t widest)
 {
 	uint32_t wanted[PERCENTILES];
@@ -208,7 +209,7 @@ static void new_extra(struct result *r, enum stat_id id, enum metric_id of, enum
 		.total = ARENA_ARRAY(r->q->a, r->n, union figure) };
 }
 
-/* The columns: for each metric those that were asked for, and how often it ran. */
+/* Adds the columns: for each metric the requested statistics, and the number of runs. */
 static void new_columns(struct result *r, const struct stats *s)
 {
 	unsigned asked = s->q->o->stats;
@@ -222,7 +223,7 @@ static void new_columns(struct result *r, const struct stats *s)
 		new_extra(r, STAT_N, M_NONE, UNIT_COUNT);
 }
 
-/* The numbers of one percentile. */
+/* Returns the numbers of one percentile. */
 static void fill_ranked(const struct stats *s, struct extra *x, size_t p)
 {
 	for (uint32_t e = 0; e < s->r->n; e++) {
@@ -242,8 +243,7 @@ static void fill_moment(const struct stats *s, struct extra *x, enum stat_id id)
 	}
 }
 
-/* Fills the columns of a metric: those that need sums first, since these make room for the ranks.
- */
+/* Fills the columns of a metric: first those that need sums, whose memory the ranks then reuse. */
 static void fill_metric(struct stats *s, enum metric_id of)
 {
 	struct extra *to[STATS_N] = { 0 };
@@ -274,7 +274,7 @@ static void fill_metric(struct stats *s, enum metric_id of)
 	scratch_close(&ranks);
 }
 
-/* In how many steps each entry ran. */
+/* Counts the steps in which each entry ran. */
 static void fill_runs(struct stats *s)
 {
 	struct extra *x = s->next++;

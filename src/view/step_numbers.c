@@ -25,7 +25,7 @@ static void add_place(struct step_numbers *x, uint32_t p, uint32_t kept, uint32_
 	x->shown[p] = ID_NONE;
 }
 
-/* Op: an entry's total has those of all that follow it, so each is the parent of the next. */
+/* Op: an entry's total includes all that follow it, so each entry is the parent of the next. */
 static void add_places(struct step_numbers *x, const struct result *r)
 {
 	const struct kept *k = &x->q->kept;
@@ -41,7 +41,7 @@ static void add_places(struct step_numbers *x, const struct result *r)
 			                  : k->parent[i]);
 }
 
-/* The node whose numbers the entry of the tree has; where that may be many, see find_nodes. */
+/* Returns the node of a tree entry; for entries with several nodes see find_nodes. */
 static void find_nodes(struct step_numbers *x, const uint32_t *place_of_kept, struct arena *a)
 {
 	const struct query *q = x->q;
@@ -88,7 +88,7 @@ static void touch(struct step_numbers *x, uint32_t p)
 	x->marked[p] = true;
 }
 
-/* Adds the number of a node to its place; quirk 13: in op and code once for each pattern. */
+/* Adds the number of a node to its place; Quirk 13: in op and code once for each pattern. */
 static void add_node(struct step_numbers *x, uint32_t node, int64_t v)
 {
 	uint32_t p = x->place_of[node], times = x->q->kept.self ? view_matches(x->q, node) : 1;
@@ -111,7 +111,7 @@ static void add_all_nodes(struct step_numbers *x, const struct step *s)
 		c += ran;
 	}
 	for (uint32_t p = 0; !x->q->kept.self && p < x->n;
-	        p++) { /* made-up entries are definitions */
+	        p++) { /* entries without a node are definitions */
 		if (x->value != V_DEFINITIONS ||
 		        x->q->tree->node[x->q->kept.at[x->kept[p]]] != ID_NONE)
 			continue;
@@ -120,7 +120,7 @@ static void add_all_nodes(struct step_numbers *x, const struct step *s)
 	}
 }
 
-/* Adds up from each touched place to the root; its ancestors are touched by that. */
+/* Adds up from each touched place to the root, touching its ancestors. */
 static void sum_up_touched(struct step_numbers *x)
 {
 	uint32_t n = x->n_touched;
@@ -146,7 +146,7 @@ static void sum_up_all(struct step_numbers *x)
 	}
 }
 
-/* True if adding up from each touched place costs less than going over all. */
+/* True if adding up from each touched place costs less than a pass over all. */
 static bool few_touched(const struct step_numbers *x)
 {
 	uint64_t steps = 0;

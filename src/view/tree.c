@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From parents to pre-order, from nodes to members.
+ * Converts parents to pre-order, and nodes to members.
  */
 #include "view/tree.h"
 
-/* Children of each entry as linked lists: first and next. */
+/* Children of each entry as linked lists: first child and next sibling. */
 static void link_children(
         const struct tree_nodes *from, const uint32_t *siblings, uint32_t *first, uint32_t *next)
 {

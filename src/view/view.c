@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the views share once a query has begun: which entries are kept, their sums, what is hidden,
- * and the order of siblings.
+ * Steps shared by the views after a query has begun: the kept entries, their sums, hiding, and the
+ * order of siblings.
  */
 #include "view/view.h"
 
-/* Quirk 7: the root stays as it was made, not accounted. */
+/* Quirk 7: the root stays as created, not accounted. */
 void view_keep(struct query *q, const bool *keep, const bool *accounted)
 {
 	const struct tree *t = q->tree;
 	struct kept *k = &q->kept;
 	uint32_t *index = ARENA_ARRAY(
-	        q->a, t->n, uint32_t); /* kept entry of it or its nearest kept ancestor */
+	        q->a, t->n, uint32_t); /* its kept entry, or that of its nearest kept ancestor */
 	uint32_t n = 1;
 
 	for (uint32_t i = 1; i < t->n; i++)
@@ -96,7 +96,7 @@ bool view_on_device(struct query *q, uint32_t kept)
 	return false;
 }
 
-/* Does one of the -min_ options hide the entry? */
+/* True if one of the -min_ options hides the entry. */
 static bool below_least(const struct query *q, uint32_t kept)
 {
 	const struct tally *self = view_self(q, kept), *total = &q->kept.total[kept];

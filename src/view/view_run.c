@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of views, and the beginning that all queries share: step, patterns, tallies.
+ * The table of views, and the start of every query: step, patterns, tallies.
  */
 #include "view/stats.h"
 #include "view/workers.h"
 
-enum { NOTE_STOPPED = 0x900 }; /* kind of note */
+enum { NOTE_STOPPED = 0x900 }; /* a kind of note */
 
 #define VIEW(id, name, columns, traits, made_up, doc, help)                                        \
 	{ #name, VK_##id, traits, doc, help, made_up, view_##name##_build, view_##name##_account,  \
@@ -24,7 +24,7 @@ const struct view_ops *view_with(enum view_trait trait)
 	return &views[kind];
 }
 
-/* Quirk 21: a step that is not there is said in these words, and nothing else is printed. */
+/* Quirk 21: a missing step is reported in these words, and nothing else is printed. */
 static bool no_step(struct query *q, struct str asked, struct err *e)
 {
 	struct sb b = sb_in(q->a);
@@ -38,7 +38,7 @@ static bool no_step(struct query *q, struct str asked, struct err *e)
 	        STR(shown));
 }
 
-/* Each number of a list has to be there, of a range some. */
+/* Every number of a list must exist, and at least one of a range. */
 static bool check_steps(struct query *q, struct err *e)
 {
 	const struct step_set *s = &q->o->steps;
@@ -49,7 +49,7 @@ static bool check_steps(struct query *q, struct err *e)
 	return !s->n || q->n_steps || no_step(q, s->text, e);
 }
 
-/* Is it some of the steps whose numbers are wanted, not the average that the model keeps? */
+/* True if the numbers are those of some steps rather than the average kept by the model. */
 static bool names_steps(const struct query *q)
 {
 	return opts_names_steps(q->o) || q->workers;
@@ -74,7 +74,7 @@ static bool find_steps(struct query *q, struct err *e)
 	return true;
 }
 
-/* The numbers of the nodes: of a step, of some, or the average that the model keeps. */
+/* Returns the numbers of the nodes: of one step, of several, or the average kept by the model. */
 static struct tally *find_tallies(const struct query *q)
 {
 	if (!q->step && names_steps(q))
@@ -113,7 +113,7 @@ bool view_patterns_ok(const struct query *q, struct err *e)
 	       !pattern_failed(q->hide, e) && (!q->devices || !pattern_failed(q->devices, e));
 }
 
-/* Patterns are asked once for each set of types, not for each node. */
+/* Patterns are matched once per set of types instead of once per node. */
 static void match_sets(struct query *q)
 {
 	const struct model *m = q->m;
@@ -159,7 +159,8 @@ void view_note_stopped(struct notes *notes)
 	        "beyond");
 }
 
-/* Does a total that is shown stand where sums stop, or the root's, or that of all there is? */
+/* True if a shown total, the root's total or the total of everything has reached the end of its
+ * type. */
 static bool has_stopped(const struct result *r)
 {
 	const struct kept *k = &r->q->kept;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The walk of scope, graph and code over what accounting kept: where to start, how deep, what is
- * trimmed, shown, hidden; hidden entries hand their shown descendants to the nearest shown
- * ancestor; then siblings are put in order. Knows no view.
+ * The walk of scope, graph and code over the kept entries: where to start, how deep, what is
+ * trimmed, shown, hidden. Shown descendants of hidden entries move to the nearest shown ancestor;
+ * then siblings are sorted. Knows no view.
  */
 #include "base/sort.h"
 #include "view/view.h"
@@ -11,17 +11,18 @@ struct tree_walk {
 	struct query *q;
 	struct kept *k;
 	bool cut_self;
-	bool *live, *top;  /* reachable from a start; is a start */
-	int32_t *depth;    /* level below the root, which is 1; 0: not visited */
+	bool *live, *top;  /* below a start; itself a start */
+	int32_t *depth;    /* level, where the root is 1; 0: not visited */
 	bool *open;        /* its children are visited */
-	uint32_t *shown;   /* kept entries that are shown, in pre-order */
+	uint32_t *shown;   /* shown entries, in pre-order */
 	uint32_t *parent;  /* index in shown of the shown parent */
-	uint32_t *nearest; /* of each kept entry: itself or its nearest shown ancestor, in shown */
+	uint32_t *nearest; /* by kept entry: itself or its nearest shown ancestor, as index in shown
+	                    */
 	uint32_t n;
 	uint32_t hidden[HIDDEN_N];
 };
 
-/* A start pattern makes its first match on each way down a child of the root. */
+/* The first match of a start pattern on each path down becomes a child of the root. */
 static void find_starts(struct tree_walk *w)
 {
 	struct kept *k = w->k;
@@ -88,7 +89,7 @@ static void visit_all(struct tree_walk *w)
 	}
 }
 
-/* Totals over what is shown only: a parent's is its own and its shown children's. */
+/* Totals over the shown entries only: a parent's own numbers and its shown children's totals. */
 static void reaccount(struct tree_walk *w)
 {
 	struct tally *total = w->k->total;
@@ -106,7 +107,8 @@ static int by_option(const void *ctx, uint32_t a, uint32_t b)
 	return view_order(w->q, w->k->total, w->shown[a], w->shown[b]);
 }
 
-/* Children of each shown entry, sorted: of i they are child[first[i]] .. child[first[i + 1]]. */
+/* Lists the children of each shown entry, sorted: those of i are child[first[i]] .. child[first[i +
+ * 1]]. */
 static uint32_t *sort_children(struct tree_walk *w, uint32_t **first)
 {
 	uint32_t *child = ARENA_ARRAY(w->q->a, w->n, uint32_t);
@@ -124,7 +126,7 @@ static uint32_t *sort_children(struct tree_walk *w, uint32_t **first)
 	return child;
 }
 
-/* Into the result, in printed order. */
+/* Stores the entries in the result, in printed order. */
 static void emit(struct tree_walk *w, struct result *r)
 {
 	uint32_t *first, *child = sort_children(w, &first);

@@ -10,9 +10,9 @@
 
 #include "base/sort.h"
 
-#define COLUMNS_MAX 8 /* workers that get a column of their own, unless -max_workers says it */
+#define COLUMNS_MAX 8 /* workers with a column each, unless -max_workers is given */
 
-/* Numbers of an entry over the workers, own or total. */
+/* Statistics of an entry over the workers, own or total. */
 struct spread {
 	int64_t min, max;
 	double sum;
@@ -24,12 +24,12 @@ struct columns {
 	const struct query *q;
 	enum metric_id of;
 	struct spread *own, *total; /* by shown entry */
-	uint32_t *slowest;          /* likewise: the worker */
+	uint32_t *slowest;          /* by shown entry: the worker */
 	int64_t *first;             /* by worker: total of the first entry */
-	uint32_t *shown, n_shown;   /* workers with a column of their own */
+	uint32_t *shown, n_shown;   /* workers with a column each */
 };
 
-/* The metric that orders, else the first that is selected. */
+/* Returns the metric of -order_by, otherwise the first selected one. */
 static enum metric_id find_metric(const struct result *r)
 {
 	enum metric_id order[M_N], of = r->q->o->order.by;
@@ -78,7 +78,7 @@ static int by_first(const void *ctx, uint32_t a, uint32_t b)
 	return (first[a] < first[b]) - (first[a] > first[b]);
 }
 
-/* All workers if they are few, else those with the most; in their order. */
+/* Selects all workers if they are few, otherwise those with the largest totals; in their order. */
 static void choose_columns(struct columns *c, struct arena *a)
 {
 	uint32_t workers = workers_count(c->q->m), n = 0;
@@ -131,7 +131,7 @@ static union figure whole(const struct spread *s, int64_t v)
 	return (union figure){ .whole = s->n ? v : FIGURE_NONE };
 }
 
-/* Which is the slowest, and how far they are apart. */
+/* Adds a note with the slowest worker and the spread. */
 static void add_spread(struct columns *c)
 {
 	enum unit unit = metric_unit(c->of);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Workers: which are chosen, and which of their steps belong together.
+ * Selects workers, and the steps of theirs that belong together.
  */
 #include "view/workers.h"
 
-#define LISTED_MAX 8 /* names in a sentence */
-#define NAMES_MAX  3 /* that a note names */
+#define LISTED_MAX 8 /* names listed in a sentence */
+#define NAMES_MAX  3 /* names listed in a note */
 
-/* ---- which ---- */
+/* ---- selection ---- */
 
 static bool no_worker(struct query *q, struct err *e)
 {
@@ -51,7 +51,7 @@ static void put_step(struct query *q, const struct step *s)
 	q->steps[q->n_steps++] = s;
 }
 
-/* The steps of a worker in the model: [from, end). */
+/* Returns the range of a worker's steps in the model: [from, end). */
 static size_t steps_of(const struct model *m, uint32_t worker, size_t *from)
 {
 	size_t end;
@@ -62,7 +62,7 @@ static size_t steps_of(const struct model *m, uint32_t worker, size_t *from)
 	return end;
 }
 
-/* Those that have a number that is asked for. */
+/* Selects the steps with a requested number. */
 static void choose_by_number(struct query *q, uint32_t worker)
 {
 	const struct model *m = q->m;
@@ -75,7 +75,7 @@ static void choose_by_number(struct query *q, uint32_t worker)
 }
 
 struct interval {
-	int64_t from, to; /* microseconds; to <= from: it has no times */
+	int64_t from, to; /* microseconds; to <= from: no times */
 };
 
 static struct interval find_interval(const struct step *s)
@@ -95,7 +95,7 @@ static struct interval find_interval(const struct step *s)
 	return x;
 }
 
-/* Of the worker's steps that which runs the longest while the interval lasts, or NULL. */
+/* Returns the worker's step with the longest overlap with the interval, or NULL. */
 static const struct step *find_overlap(const struct query *q, uint32_t worker, struct interval x)
 {
 	const struct step *best = NULL;
@@ -114,7 +114,7 @@ static const struct step *find_overlap(const struct query *q, uint32_t worker, s
 	return best;
 }
 
-/* The n steps of the first worker are chosen: of another one those of their times. */
+/* Selects, for another worker, the steps that overlap the n selected steps of the first worker. */
 static void choose_by_time(struct query *q, uint32_t worker, size_t n)
 {
 	size_t before = q->n_steps;
@@ -129,7 +129,7 @@ static void choose_by_time(struct query *q, uint32_t worker, size_t n)
 	}
 }
 
-/* Says which workers have fewer steps than the others. */
+/* Adds a note about workers with fewer steps than the others. */
 static void note_missing(struct query *q, const uint32_t *counts)
 {
 	uint32_t workers = workers_count(q->m), most = 0, missing = 0;

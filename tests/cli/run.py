@@ -11,7 +11,7 @@
     NAME.inc            what several cases share: . "${0%/*}/NAME.inc"
 
 The first lines of the .sh are "# what: " and one sentence, and "# from: " and one of
-"original <version>" (recorded from the original), "rule B§n" (worked out by hand), "deviation: why".
+"original <version>" (recorded from the original), "rule of the original" (worked out by hand), "deviation: why".
 In what is printed $DATA and $PWD stand for the paths of the test data and of the case's folder.
 
     tests/cli/run.py                       all
@@ -30,7 +30,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-FROM = re.compile(r'^# from: (original \S+|rule B§\S+|deviation: \S.*)')
+FROM = re.compile(r'^# from: (original \S+|rule of the original|deviation: \S.*)')
 TIMEOUT = 600
 LINKED = ('../tfprof', '../testdata')  # the program and the data, from the folder of a case
 
@@ -56,7 +56,7 @@ class Case:
         if not what:
             return '', 'no line "# what: ..." at its beginning'
         if not origin:
-            return '', 'no line "# from: original <version> | rule B§n | deviation: <why>"'
+            return '', 'no line "# from: original <version> | rule of the original | deviation: <why>"'
         return origin[0], None
 
     def run(self, folder):

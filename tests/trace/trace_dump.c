@@ -180,7 +180,7 @@ static unsigned long long overlaps(const struct trace *t, struct arena *a)
 	return found;
 }
 
-/* What makes the ops, by its name. */
+/* Returns the grouping with this name. */
 static enum trace_by by_name(const char *name)
 {
 	static const char *const names[TRACE_BY_N] = { "none", "module", "op", "annotation",

@@ -1,5 +1,5 @@
 # what: convert makes one ProfileProto of graph, steps and op log, and it answers what they answered
-# from: rule B§5.8
+# from: rule of the original
 in="--graph_path=$DATA/recorded/mlp_0/graph.pb --run_meta_path=$DATA/recorded/mlp_0/run_meta_0.pb,$DATA/recorded/mlp_0/run_meta_1.pb --op_log_path=$DATA/recorded/mlp_0/op_log.pb"
 $TFPROF convert $in -output profile:outfile=p.pb 2>/dev/null || exit 1
 for view in 'scope -step 1' graph 'code -max_depth 30' op; do

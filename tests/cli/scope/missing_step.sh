@@ -1,3 +1,3 @@
 # what: a step that is not there is named with those that are
-# from: rule B§2.7
+# from: rule of the original
 $TFPROF scope --profile_path="$DATA/recorded/synthetic_1/profile.pb" -step 7

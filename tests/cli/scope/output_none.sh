@@ -1,3 +1,3 @@
 # what: output none prints nothing of the view and writes no file
-# from: rule B§2.8
+# from: rule of the original
 $TFPROF scope --profile_path="$DATA/recorded/synthetic_1/profile.pb" -output none

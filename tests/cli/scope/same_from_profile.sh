@@ -1,5 +1,5 @@
 # what: a ProfileProto gives the same view as the files it was made of
-# from: rule B§5.8
+# from: rule of the original
 P=$DATA/recorded/synthetic_1
 view='-max_depth 100 -select micros,bytes,params,float_ops,occurrence,op_types,device'
 $TFPROF scope --graph_path="$P/graph.pb" --run_meta_path="$P/run_meta_0.pb" \
