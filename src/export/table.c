@@ -105,14 +105,14 @@ struct str table_shorten(struct arena *a, struct str s, size_t room)
 {
 	size_t head = room / 3, tail;
 
-	if (s.n <= room || room < 3)
+	if (s.n <= room || room < 4)
 		return s;
-	tail = s.n - (room - head - 2);
+	tail = s.n - (room - head - 3);
 	while (head && ((unsigned char)s.p[head] & 0xc0) == 0x80)
 		head--;
 	while (tail < s.n && ((unsigned char)s.p[tail] & 0xc0) == 0x80)
 		tail++;
-	return str_fmt(a, "%.*s..%.*s", STR(str_sub(s, 0, head)), STR(str_sub(s, tail, SIZE_MAX)));
+	return str_fmt(a, "%.*s...%.*s", STR(str_sub(s, 0, head)), STR(str_sub(s, tail, SIZE_MAX)));
 }
 
 static void put_padded(struct sink *to, struct str s, size_t width, bool text, bool last)
