@@ -53,8 +53,7 @@ if [ "${ABI-1}" = 1 ]; then
 fi
 
 # ---- tarball ----
-work=$out/work
-mkdir "$work"
+work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 git archive --prefix="$name/" HEAD | tar -xf - -C "$work"
 modules=$(cd proto && ls ./*.proto | sed 's|^\./||; s|\.proto$||')
@@ -75,6 +74,6 @@ if [ -n "$url" ]; then
 	done
 fi
 cd "$out"
-find . -type f ! -path './work/*' ! -name SHA256SUMS | sed 's|^\./||' | sort | xargs sha256sum >SHA256SUMS
+find . -type f ! -name SHA256SUMS | sed 's|^\./||' | sort | xargs sha256sum >SHA256SUMS
 echo 'build/release:'
 cat SHA256SUMS

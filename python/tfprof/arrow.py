@@ -7,7 +7,7 @@ import ctypes
 import struct
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
-from . import _native
+from ._native import library
 
 _Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -127,7 +127,7 @@ def schemas() -> List[Schema]:
     name = ctypes.c_char_p()
     while True:
         x = _Schema()
-        if _native.library().tfp_arrow_table(len(found), ctypes.byref(name), ctypes.byref(x)):
+        if library().tfp_arrow_table(len(found), ctypes.byref(name), ctypes.byref(x)):
             return found
         columns = []
         for i in range(x.n_children):

@@ -56,11 +56,11 @@ static inline char *block_data(struct arena_block *b)
 	return (char *)b + BLOCK_HEADER;
 }
 
-/* Returns an unused block of at least size bytes; does not return if there is no memory. */
+/* Returns an unused block of at least size bytes; does not return if memory is exhausted. */
 struct arena_block *block_new(struct work *w, size_t size);
 
 /* Resizes a block to at least size bytes and returns its new address; the caller updates pointers
- * into it. If there is no memory, the block stays unchanged and the function does not return. */
+ * into it. If memory is exhausted, the block stays unchanged and the function does not return. */
 struct arena_block *block_grow(struct work *w, struct arena_block *b, size_t size);
 
 void block_free(struct work *w, struct arena_block *b);

@@ -33,8 +33,8 @@ struct ckpt_tensor {
 	uint64_t at, size;
 };
 
-/* Opens path.index and its shards or, if there is no such file, the tables that match the pattern
- * path. Everything lives in a; later calls take other arenas. */
+/* Opens path.index and its shards or, if that file does not exist, the tables that match the
+ * pattern path. Everything lives in a; later calls take other arenas. */
 bool ckpt_open(struct ckpt **out, struct arena *a, struct str path, struct err *e);
 void ckpt_close(struct ckpt *c);
 

@@ -261,7 +261,7 @@ static void say_summary(struct session *s, struct run *r)
 	repl_say(s, ok, 0);
 }
 
-/* At a terminal the summary comes first; a script gets its answers only; if there are no lines, the
+/* At a terminal the summary comes first; a script gets only its answers; without any line, the
  * summary is the answer. */
 static bool run_lines(struct session *s, struct run *r)
 {

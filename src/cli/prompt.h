@@ -36,7 +36,7 @@ void prompt_catch(struct session *s);
 
 #define HISTORY_MAX 1000 /* lines that are kept */
 
-/* Returns the file's path; empty if there is no place for it. Creates its folder. */
+/* Returns the file's path; empty if no folder for it was found. Creates its folder. */
 struct str history_path(struct arena *a);
 
 /* Returns the lines of the file, oldest first. A file with more than twice HISTORY_MAX lines is

@@ -94,7 +94,7 @@ static struct name *room(_Atomic uint32_t *used, uint32_t end, size_t bytes)
 	return (struct name *)(void *)(names.base + at);
 }
 
-/* Creates a name that is not published yet; NULL if there is no room at all. */
+/* Creates a name that is not published yet; NULL if the table is full. */
 static struct name *build(uint64_t h, const char *text, size_t n)
 {
 	struct name *e = room(&names.used, names.texts_end, sizeof *e + n + 1);

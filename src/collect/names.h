@@ -23,7 +23,7 @@ struct name {
 #define NAME_NO_TEXT UINT32_MAX /* value of length for a missing text */
 
 /* Creates the table. In a forked child, resets the parent's marks in the inherited table: the
- * program may hold names from before. False if there is no memory. */
+ * program may hold names from before. False if memory is exhausted. */
 bool names_make(void);
 /* Returns the name with these n bytes; never NULL. */
 struct name *names_add(const char *text, size_t n);

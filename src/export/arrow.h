@@ -65,7 +65,7 @@ static inline bool arrow_full(const struct arrow_build *b)
 	return b->full || b->rows >= b->rows_max;
 }
 
-/* Makes a batch of the rows. Fails if there is no memory or a text is too long. */
+/* Makes a batch of the rows. Fails if memory is exhausted or a text is too long. */
 bool arrow_finish(struct arrow_build *b, struct ArrowArray *out, struct err *e);
 
 /* A pair of the schema's metadata. */

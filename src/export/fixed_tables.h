@@ -13,7 +13,7 @@
 
 struct table_reader;
 
-/* Puts rows until the batch is full; false when there are no more. scratch is cleared afterwards.
+/* Puts rows until the batch is full; false after the last row. scratch is cleared afterwards.
  */
 typedef bool table_fill(struct table_reader *x, struct arrow_build *to, struct arena *scratch);
 
@@ -26,12 +26,12 @@ struct fixed_table {
 };
 extern const struct fixed_table tables[];
 extern const size_t tables_n;
-const struct fixed_table *table_named(struct str name); /* NULL: there is none */
+const struct fixed_table *table_named(struct str name); /* NULL: unknown name */
 
 struct table_reader {
 	const struct fixed_table *table;
 	const struct model *m;
-	const struct trace *t;  /* NULL: there is none, or several workers are loaded */
+	const struct trace *t;  /* NULL: none, or several workers are loaded */
 	struct str run, worker; /* worker: where the model has no names of workers; may be NULL */
 	bool recording;         /* the model came from a recording */
 	struct arena *a;        /* lives as long as the reader */

@@ -220,10 +220,10 @@ static bool sink_is_file(int fd)
 	return fstat(fd, &st) != 0 || S_ISREG(st.st_mode);
 }
 
-/* Writes at most n bytes to a descriptor that may block. Returns their count, 0 if there is no room
- * yet, or -1. A pipe that poll reports as writable takes PIPE_BUF bytes without blocking, perhaps
- * no more. A terminal may still block; a signal then ends its write early. The mode of a descriptor
- * shared with other processes is not changed. */
+/* Writes at most n bytes to a descriptor that may block. Returns the number
+ * of bytes written, 0 if the descriptor would block, or -1. A pipe that poll reports as writable
+ * takes PIPE_BUF bytes without blocking, perhaps no more. A terminal may still block; a signal then
+ * ends its write early. The mode of a descriptor shared with other processes is not changed. */
 static ssize_t sink_write_some(int fd, const char *p, size_t n)
 {
 	ssize_t done;

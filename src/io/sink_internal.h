@@ -22,7 +22,7 @@ bool sink_pass_line(struct sink *s, const struct line *l, size_t bytes);
 
 struct sink *sink_new(struct arena *a, const struct sink_ops *ops, void *user);
 
-/* Writes all n bytes to fd, unless w is cancelled while there is no room for them. False with
+/* Writes all n bytes to fd, unless w is cancelled while fd would block. False with
  * "cannot write '<name>': <reason>". */
 bool sink_write(
         int fd, struct str name, const void *p, size_t n, const struct work *w, struct err *why);

@@ -35,8 +35,8 @@ uint64_t sqlite_in_pending(const struct sqlite_in *db);
 #define SQLITE_IN_TABLES 4096
 struct strs sqlite_in_tables(struct sqlite_in *db, size_t *refused);
 
-/* All rows of a plain table in its order. Columns that the table does not have are NULL. NULL if
- * there is no such table, or after a failure. */
+/* Returns all rows of a plain table in its order. Columns that the table lacks are NULL. Returns
+ * NULL if the table does not exist, or after a failure. */
 struct sqlite_rows *sqlite_in_rows(
         struct sqlite_in *db, const char *table, const char *const *columns, size_t n);
 bool sqlite_in_has(const struct sqlite_rows *r, unsigned column);

@@ -12,8 +12,8 @@
 
 bool baseline_command(struct session *s, const struct request *r, struct sink *out);
 
-/* Returns the path of a baseline's file. Fails if the name is invalid, or there is no such
- * baseline. */
+/* Returns the path of a baseline's file. Fails if the name is invalid, or the baseline does
+ * not exist. */
 bool baseline_path(struct str *name, struct arena *a, struct err *e);
 
 #endif

@@ -336,7 +336,7 @@ static void note_texts(const struct diff_sides *d, const struct opts *o)
 				        chosen[k].name, STR(d->v[i].word));
 }
 
-/* Adds notes: nodes of one side only, and why there are no rows. */
+/* Adds notes: nodes of one side only, and the reason for an empty answer. */
 static void note_nodes(struct session *s, const struct diff *d, const struct strs *names)
 {
 	struct sb b = sb_in(&s->query_arena);

@@ -325,9 +325,9 @@ static bool unknown_topic(struct session *s, struct str topic)
 	struct str near = nearest_word(topic, names.v, names.n);
 	if (near.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "there is no help on '%.*s'; did you mean '%.*s'?", STR(topic), STR(near));
+		        "no help on '%.*s'; did you mean '%.*s'?", STR(topic), STR(near));
 	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        "there is no help on '%.*s'; topics are all, commands, flags, inputs, options, "
+	        "no help on '%.*s'; topics are all, commands, flags, inputs, options, "
 	        "metrics, outputs and statistics",
 	        STR(topic));
 }

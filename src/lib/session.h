@@ -80,7 +80,7 @@ struct session {
 };
 
 /* limit: bytes the session may hold, 0 for none; if it is too small, the first call fails. Returns
- * NULL if there is no memory for the session. */
+ * NULL if memory is exhausted. */
 struct session *session_new(size_t limit);
 /* Creates a session that charges the account of another one, which outlives it, and has as many
  * threads. */
@@ -175,8 +175,8 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out);
 bool session_put_advice(
         struct session *s, const struct advice *advice, const struct opts *o, struct sink *out);
 
-/* Writes a table of the loaded trace, at most top rows (0: all), in the options' output. Fails if
- * there is no trace, or several. */
+/* Writes a table of the loaded trace, at most top rows (0: all), in the options' output. Fails
+ * unless exactly one trace is loaded. */
 bool session_trace_table(struct session *s, enum trace_table which, size_t top,
         const struct opts *o, struct sink *out);
 

@@ -120,7 +120,8 @@ static bool has_graph(struct session *s, const struct view_ops *v, const struct 
 	        o->output.kind == OUT_TIMELINE)
 		return true;
 	return session_fail(s, ERR_FAILED,
-	        "there is no graph in the trace: it holds no compiled program (HLO); 'scope' shows "
+	        "the trace has no graph, because it contains no compiled program (HLO); 'scope' "
+	        "shows "
 	        "its ops");
 }
 

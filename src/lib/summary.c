@@ -19,7 +19,7 @@ static bool has_source(const struct session *s, const char *kind)
 	return false;
 }
 
-/* The format of the trace, with the program that wrote it; NULL: there is no trace. */
+/* Returns the format of the trace, with the program that wrote it; NULL without a trace. */
 static const char *trace_format(const struct model *m, struct arena *a)
 {
 	static const char *const names[] = { [TRACE_PLAIN] = "trace in JSON",

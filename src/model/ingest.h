@@ -27,7 +27,7 @@ struct ingest *ingest_open(struct model *m, struct notes *notes, bool keep_attrs
 void ingest_base(struct ingest *in, const struct model *base);
 
 /* From here on, nodes are those of the base model, found by name, each once, and only executions
- * are added. Returns false if there is no base model. ingest_end_beside reverts these additions. */
+ * are added. Returns false without a base model. ingest_end_beside reverts these additions. */
 bool ingest_overlay_begin(struct ingest *in);
 size_t ingest_base_nodes(const struct ingest *in); /* number of its nodes */
 bool ingest_base_node(struct ingest *in, struct str name, uint32_t *node);

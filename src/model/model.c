@@ -130,7 +130,7 @@ static void tally_cell(struct tally_sum *to, const struct step *s, uint32_t c)
 	to->steps++;
 }
 
-/* Returns the only step of the average: then there are no sums yet. */
+/* Returns the only step of the average, for which no sums are kept. */
 static const struct step *step_or_only(const struct model *m, const struct step *s)
 {
 	for (size_t i = 0; !s && m->averaged == 1 && i < m->steps.n; i++)

@@ -77,7 +77,7 @@ struct result {
 	struct entry *shown;
 	uint32_t n;
 	struct tally root; /* op: totals of the (hidden) root; otherwise those of shown[0] */
-	bool empty;        /* op: there are no entries at all */
+	bool empty;        /* op: the answer has no entries */
 	struct shown_tensor *tensors; /* by shown entry; NULL: no checkpoint is read */
 	struct extra *extra;
 	size_t n_extra;

@@ -161,7 +161,7 @@ def graph():
     run(path, 'graph', '-output', 'timeline:outfile=t.json')
     write(space(gpu([('k', 'dot.1', 0, 10)])))
     _, err = run('a.xplane.pb', 'graph', status=1)
-    assert 'there is no graph in the trace: it holds no compiled program' in err, err
+    assert 'the trace has no graph, because it contains no compiled program' in err, err
     run('a.xplane.pb', 'graph', '-output', 'timeline:outfile=t.json')
 
 
