@@ -121,19 +121,7 @@ void arrow_null(struct arrow_build *b)
 
 /* ---- a finished batch ---- */
 
-/* The block of memory of a batch; users: arrays that have not been released. */
-struct array_block {
-	atomic_size_t users;
-};
-
-/* Where the next part goes; base NULL: parts are only measured. */
-struct array_layout {
-	uint8_t *base;
-	size_t at, users;
-	struct array_block *block;
-};
-
-static void *take(struct array_layout *l, size_t size)
+void *arrow_take(struct arrow_layout *l, size_t size)
 {
 	void *p = l->base ? l->base + l->at : NULL;
 
@@ -141,25 +129,40 @@ static void *take(struct array_layout *l, size_t size)
 	return p;
 }
 
+void arrow_block_begin(struct arrow_layout *l, uint8_t *base)
+{
+	*l = (struct arrow_layout){ .base = base };
+	arrow_take(l, sizeof(atomic_size_t));
+}
+
+void arrow_block_end(const struct arrow_layout *l)
+{
+	if (l->base)
+		atomic_init((atomic_size_t *)(void *)l->base, l->users);
+}
+
+void arrow_block_release(void *block)
+{
+	if (atomic_fetch_sub((atomic_size_t *)block, 1) == 1)
+		free(block);
+}
+
 static void release_array(struct ArrowArray *x)
 {
-	struct array_block *block = x->private_data;
-
 	for (int64_t i = 0; i < x->n_children; i++)
 		if (x->children[i]->release)
 			x->children[i]->release(x->children[i]);
 	if (x->dictionary && x->dictionary->release)
 		x->dictionary->release(x->dictionary);
 	x->release = NULL;
-	if (atomic_fetch_sub(&block->users, 1) == 1)
-		free(block);
+	arrow_block_release(x->private_data);
 }
 
 /* Fills *to, an array of the block, unless the block is only measured. */
-static void make_array(struct array_layout *l, struct ArrowArray *to, size_t length, size_t nulls,
+static void make_array(struct arrow_layout *l, struct ArrowArray *to, size_t length, size_t nulls,
         int64_t n_buffers, const void *const *buffers)
 {
-	const void **own = take(l, (size_t)n_buffers * sizeof *own);
+	const void **own = arrow_take(l, (size_t)n_buffers * sizeof *own);
 
 	l->users++;
 	if (!own)
@@ -171,15 +174,15 @@ static void make_array(struct array_layout *l, struct ArrowArray *to, size_t len
 		.n_buffers = n_buffers,
 		.buffers = own,
 		.release = release_array,
-		.private_data = l->block };
+		.private_data = l->base };
 }
 
 /* The distinct texts of a column, as an array of strings. */
 static void put_dictionary(
-        struct array_layout *l, const struct arrow_column *c, struct ArrowArray *to)
+        struct arrow_layout *l, const struct arrow_column *c, struct ArrowArray *to)
 {
-	int32_t *offsets = take(l, (c->texts.n + 1) * sizeof *offsets);
-	char *bytes = take(l, c->bytes ? c->bytes : 1);
+	int32_t *offsets = arrow_take(l, (c->texts.n + 1) * sizeof *offsets);
+	char *bytes = arrow_take(l, c->bytes ? c->bytes : 1);
 	const void *buffers[] = { NULL, offsets, bytes };
 	size_t at = 0;
 
@@ -201,9 +204,9 @@ static void set_bit(uint8_t *bits, size_t i)
 }
 
 /* The bits of the rows that have a value; NULL if all have one. */
-static void *put_validity(struct array_layout *l, const struct arrow_column *c, size_t rows)
+static void *put_validity(struct arrow_layout *l, const struct arrow_column *c, size_t rows)
 {
-	uint8_t *bits = c->n_nulls ? take(l, (rows + 7) / 8) : NULL;
+	uint8_t *bits = c->n_nulls ? arrow_take(l, (rows + 7) / 8) : NULL;
 
 	for (size_t i = 0; bits && i < rows; i++)
 		if (!c->nulls.v[i])
@@ -211,18 +214,18 @@ static void *put_validity(struct array_layout *l, const struct arrow_column *c, 
 	return bits;
 }
 
-static void *put_numbers(struct array_layout *l, const struct arrow_column *c, size_t rows)
+static void *put_numbers(struct arrow_layout *l, const struct arrow_column *c, size_t rows)
 {
 	size_t width = c->type == COLUMN_TEXT ? 4 : 8;
 
 	if (c->type == COLUMN_BOOL) {
-		uint8_t *bits = take(l, (rows + 7) / 8 + 1);
+		uint8_t *bits = arrow_take(l, (rows + 7) / 8 + 1);
 		for (size_t i = 0; bits && i < rows; i++)
 			if (c->numbers.v[i])
 				set_bit(bits, i);
 		return bits;
 	}
-	void *p = take(l, rows * width + 1);
+	void *p = arrow_take(l, rows * width + 1);
 	for (size_t i = 0; p && width == 4 && i < rows; i++)
 		((int32_t *)p)[i] = (int32_t)c->numbers.v[i];
 	if (p && width == 8 && rows)
@@ -231,11 +234,11 @@ static void *put_numbers(struct array_layout *l, const struct arrow_column *c, s
 }
 
 /* Indices into the dictionary that follows them; the child of a list, or a column of texts. */
-static void put_indices(struct array_layout *l, const struct arrow_column *c, struct ArrowArray *to,
+static void put_indices(struct arrow_layout *l, const struct arrow_column *c, struct ArrowArray *to,
         const void *validity, const void *indices, size_t rows)
 {
 	const void *buffers[] = { validity, indices };
-	struct ArrowArray *texts = take(l, sizeof *texts);
+	struct ArrowArray *texts = arrow_take(l, sizeof *texts);
 
 	put_dictionary(l, c, texts);
 	make_array(l, to, rows, validity ? c->n_nulls : 0, 2, buffers);
@@ -244,12 +247,13 @@ static void put_indices(struct array_layout *l, const struct arrow_column *c, st
 }
 
 static void put_list(
-        struct array_layout *l, const struct arrow_column *c, struct ArrowArray *to, size_t rows)
+        struct arrow_layout *l, const struct arrow_column *c, struct ArrowArray *to, size_t rows)
 {
 	const void *buffers[] = { put_validity(l, c, rows), NULL };
-	int32_t *offsets = take(l, (rows + 1) * sizeof *offsets);
-	int32_t *indices = take(l, (c->items.n + 1) * sizeof *indices);
-	struct ArrowArray **children = take(l, sizeof *children), *child = take(l, sizeof *child);
+	int32_t *offsets = arrow_take(l, (rows + 1) * sizeof *offsets);
+	int32_t *indices = arrow_take(l, (c->items.n + 1) * sizeof *indices);
+	struct ArrowArray **children = arrow_take(l, sizeof *children),
+	                  *child = arrow_take(l, sizeof *child);
 
 	for (size_t i = 0; offsets && i < rows; i++)
 		offsets[i + 1] = (int32_t)c->numbers.v[i];
@@ -266,7 +270,7 @@ static void put_list(
 }
 
 static void put_column(
-        struct array_layout *l, const struct arrow_column *c, struct ArrowArray *to, size_t rows)
+        struct arrow_layout *l, const struct arrow_column *c, struct ArrowArray *to, size_t rows)
 {
 	const void *buffers[2];
 
@@ -285,21 +289,20 @@ static void put_column(
 /* Lays out the block; returns its size. out is filled only where there is a block. */
 static size_t lay_out(const struct arrow_build *b, uint8_t *base, struct ArrowArray *out)
 {
-	struct array_layout l = { .base = base };
-	struct array_block *block = take(&l, sizeof *block);
-	struct ArrowArray **children = take(&l, b->n * sizeof *children);
-	struct ArrowArray *columns = take(&l, b->n * sizeof *columns);
+	struct arrow_layout l;
+	arrow_block_begin(&l, base);
+	struct ArrowArray **children = arrow_take(&l, b->n * sizeof *children);
+	struct ArrowArray *columns = arrow_take(&l, b->n * sizeof *columns);
 	const void *buffers[] = { NULL };
 
-	l.block = block;
 	for (size_t i = 0; i < b->n; i++) {
 		put_column(&l, &b->columns[i], columns ? &columns[i] : NULL, b->rows);
 		if (children)
 			children[i] = &columns[i];
 	}
 	make_array(&l, out, b->rows, 0, 1, buffers);
-	if (block) {
-		atomic_init(&block->users, l.users);
+	arrow_block_end(&l);
+	if (children) {
 		out->children = children;
 		out->n_children = (int64_t)b->n;
 	}

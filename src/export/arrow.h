@@ -77,4 +77,21 @@ struct arrow_pair {
 bool arrow_schema(struct ArrowSchema *out, const struct column *columns, const char *const *docs,
         size_t n, const struct arrow_pair *pairs, size_t n_pairs);
 
+/* ---- blocks, for arrow.c and arrow_schema.c ---- */
+
+/* The next part of a block, which begins with the number of structs that use it. base NULL: parts
+ * are only measured. */
+struct arrow_layout {
+	uint8_t *base;
+	size_t at, users;
+};
+
+/* Takes the next size bytes; returns NULL while parts are only measured. */
+void *arrow_take(struct arrow_layout *l, size_t size);
+/* Begins a block; arrow_block_end stores the number of its users. */
+void arrow_block_begin(struct arrow_layout *l, uint8_t *base);
+void arrow_block_end(const struct arrow_layout *l);
+/* Ends the use of a block by one struct; the last one frees it. */
+void arrow_block_release(void *block);
+
 #endif

@@ -3,46 +3,24 @@
  * The schema of a batch: a struct with a child per column. All of it is one block, with a user per
  * ArrowSchema, as in arrow.c. Units and sentences of columns are metadata of theirs.
  */
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "export/arrow.h"
 
-struct schema_block {
-	atomic_size_t users;
-};
-
-/* Where the next part goes; base NULL: parts are only measured. */
-struct schema_layout {
-	uint8_t *base;
-	size_t at, users;
-};
-
-static void *take(struct schema_layout *l, size_t size)
-{
-	void *p = l->base ? l->base + l->at : NULL;
-
-	l->at += (size + 15) / 16 * 16;
-	return p;
-}
-
 static void release_schema(struct ArrowSchema *x)
 {
-	struct schema_block *block = x->private_data;
-
 	for (int64_t i = 0; i < x->n_children; i++)
 		if (x->children[i]->release)
 			x->children[i]->release(x->children[i]);
 	if (x->dictionary && x->dictionary->release)
 		x->dictionary->release(x->dictionary);
 	x->release = NULL;
-	if (atomic_fetch_sub(&block->users, 1) == 1)
-		free(block);
+	arrow_block_release(x->private_data);
 }
 
-static char *put_text(struct schema_layout *l, struct str s)
+static char *put_text(struct arrow_layout *l, struct str s)
 {
-	char *p = take(l, s.n + 1);
+	char *p = arrow_take(l, s.n + 1);
 
 	if (p && s.n)
 		memcpy(p, s.p, s.n);
@@ -60,14 +38,14 @@ static void put_sized(char **p, struct str s)
 	*p += sizeof n + s.n;
 }
 
-static char *put_pairs(struct schema_layout *l, const struct arrow_pair *pairs, size_t n)
+static char *put_pairs(struct arrow_layout *l, const struct arrow_pair *pairs, size_t n)
 {
 	size_t size = sizeof(int32_t);
 	int32_t count = (int32_t)n;
 
 	for (size_t i = 0; i < n; i++)
 		size += 2 * sizeof(int32_t) + pairs[i].key.n + pairs[i].value.n;
-	char *made = take(l, size), *p = made;
+	char *made = arrow_take(l, size), *p = made;
 	if (!made)
 		return NULL;
 	memcpy(p, &count, sizeof count);
@@ -79,7 +57,7 @@ static char *put_pairs(struct schema_layout *l, const struct arrow_pair *pairs, 
 	return made;
 }
 
-static void make_schema(struct schema_layout *l, struct ArrowSchema *to, const char *format,
+static void make_schema(struct arrow_layout *l, struct ArrowSchema *to, const char *format,
         const char *name, bool nullable)
 {
 	l->users++;
@@ -92,9 +70,9 @@ static void make_schema(struct schema_layout *l, struct ArrowSchema *to, const c
 }
 
 /* Indices into a dictionary of texts. */
-static void put_indices(struct schema_layout *l, struct ArrowSchema *to, const char *name)
+static void put_indices(struct arrow_layout *l, struct ArrowSchema *to, const char *name)
 {
-	struct ArrowSchema *texts = take(l, sizeof *texts);
+	struct ArrowSchema *texts = arrow_take(l, sizeof *texts);
 
 	make_schema(l, texts, "u", "", true);
 	make_schema(l, to, "i", name, true);
@@ -103,7 +81,7 @@ static void put_indices(struct schema_layout *l, struct ArrowSchema *to, const c
 }
 
 static void put_column(
-        struct schema_layout *l, struct ArrowSchema *to, const struct column *c, const char *doc)
+        struct arrow_layout *l, struct ArrowSchema *to, const struct column *c, const char *doc)
 {
 	static const char *const formats[] = {
 		[COLUMN_INTEGER] = "l", [COLUMN_REAL] = "g", [COLUMN_BOOL] = "b"
@@ -115,8 +93,8 @@ static void put_column(
 	if (c->type == COLUMN_TEXT) {
 		put_indices(l, to, name);
 	} else if (c->type == COLUMN_LIST) {
-		struct ArrowSchema **children = take(l, sizeof *children),
-		                   *child = take(l, sizeof *child);
+		struct ArrowSchema **children = arrow_take(l, sizeof *children),
+		                   *child = arrow_take(l, sizeof *child);
 		put_indices(l, child, "item");
 		make_schema(l, to, "+l", name, true);
 		if (children) {
@@ -147,10 +125,10 @@ struct described {
 
 static size_t lay_out(const struct described *d, uint8_t *base, struct ArrowSchema *out)
 {
-	struct schema_layout l = { .base = base };
-	struct schema_block *block = take(&l, sizeof *block);
-	struct ArrowSchema **children = take(&l, d->n * sizeof *children);
-	struct ArrowSchema *columns = take(&l, d->n * sizeof *columns);
+	struct arrow_layout l;
+	arrow_block_begin(&l, base);
+	struct ArrowSchema **children = arrow_take(&l, d->n * sizeof *children);
+	struct ArrowSchema *columns = arrow_take(&l, d->n * sizeof *columns);
 
 	for (size_t i = 0; i < d->n; i++) {
 		put_column(&l, columns ? &columns[i] : NULL, &d->columns[i],
@@ -160,8 +138,8 @@ static size_t lay_out(const struct described *d, uint8_t *base, struct ArrowSche
 	}
 	const char *metadata = put_pairs(&l, d->pairs, d->n_pairs);
 	make_schema(&l, out, "+s", "", false);
-	if (block) {
-		atomic_init(&block->users, l.users);
+	arrow_block_end(&l);
+	if (children) {
 		out->children = children;
 		out->n_children = (int64_t)d->n;
 		out->metadata = metadata;
