@@ -68,6 +68,22 @@ def run(words, env=None, timeout=PATIENCE, cwd=ROOT):
         return -1, (e.stdout or b'').decode('utf-8', 'backslashreplace') + '\nno end in sight\n'
 
 
+def scratch_python(name, packages, *options):
+    """Python of a scratch environment below build/ with these packages, which is made once: (path, None), or (None, the
+    result that skips the step)."""
+    home = os.path.join('build', name)
+    python, done = os.path.join(home, 'bin', 'python'), os.path.join(home, 'packages')
+    if not os.path.exists(done) or open(done).read() != ' '.join(packages):
+        for words in ([sys.executable, '-m', 'venv', '--clear', home],
+                      [python, '-m', 'pip', 'install', '--quiet', *options, *packages]):
+            status, text = run(words)
+            if status:
+                return None, Result(skipped=1, note='no scratch environment: ' + text.strip().split('\n')[-1])
+        with open(done, 'w') as f:
+            f.write(' '.join(packages))
+    return python, None
+
+
 def counted(words, env=None, skips=True):
     """Runs a command that prints its own count as the last line. A script is run by its interpreter."""
     interpreter = {'.py': [sys.executable, '-B'], '.sh': ['sh']}.get(os.path.splitext(words[0])[1], [])

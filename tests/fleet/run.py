@@ -241,17 +241,22 @@ def children(pid):
     return found
 
 
+def running(pids, word):
+    """Those of the processes whose command line contains the word."""
+    found = []
+    for pid in pids:
+        try:
+            with open('/proc/%d/cmdline' % pid, 'rb') as f:
+                if word in f.read():
+                    found.append(pid)
+        except OSError:
+            pass  # it has ended
+    return found
+
+
 def serving(pid):
     """The worker processes of a build, not the tracker of resources that Python starts beside them."""
-    found = []
-    for child in children(pid):
-        try:
-            with open('/proc/%d/cmdline' % child, 'rb') as f:
-                if b'spawn_main' in f.read():
-                    found.append(child)
-        except OSError:
-            pass
-    return found
+    return running(children(pid), b'spawn_main')
 
 
 def files_below(folder):
@@ -381,15 +386,7 @@ def descendants(pid):
 
 def python_workers(pid):
     """The Python processes in which Spark runs tasks."""
-    found = []
-    for p in descendants(pid):
-        try:
-            with open('/proc/%d/cmdline' % p, 'rb') as f:
-                if b'pyspark.daemon' in f.read():
-                    found.append(p)
-        except OSError:
-            pass
-    return [p for p in found if children(p) == []]
+    return [p for p in running(descendants(pid), b'pyspark.daemon') if children(p) == []]
 
 
 def spark_killed():
