@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks how the code is cut: which file includes which, circles between the files of a folder, sizes of
-files and functions, and that the engine neither prints nor exits. Prints a line for each violation, then counts files.
+files and functions, names of structs, and that the engine neither prints nor exits. Prints a line for
+each violation, then counts files.
 
     tools/check_layers.py [ROOT]
 """
@@ -196,7 +197,15 @@ def check_size(path, text):
         say(path, lines, '%d lines: %d at most' % (lines, most))
 
 
-def check_source(path, name, src, graph):
+def check_structs(path, code, structs):
+    """A name of a struct stands for one thing in all of src."""
+    for i, line in enumerate(code.splitlines(), 1):
+        m = re.match(r'(?:static (?:const )?)?struct (\w+) \{', line)
+        if m and structs.setdefault(m.group(1), path) != path:
+            say(path, i, 'struct %s: the name is used in %s too' % (m.group(1), os.path.relpath(structs[m.group(1)], ROOT)))
+
+
+def check_source(path, name, src, graph, structs):
     text = open(path, encoding='utf-8').read()
     code = strip_comments(text)
     if not text.startswith('/* SPDX-License-Identifier: Apache-2.0'):
@@ -213,6 +222,7 @@ def check_source(path, name, src, graph):
                 say(path, i, 'the engine does not talk or exit: %s' % m.group(0).rstrip('( '))
     check_size(path, text)
     check_functions(path, code)
+    check_structs(path, code, structs)
 
 
 def files_of(folder, *ends):
@@ -225,7 +235,7 @@ def files_of(folder, *ends):
 
 def main():
     src = os.path.join(ROOT, 'src')
-    graph, names, count = {}, {}, 0
+    graph, names, structs, count = {}, {}, {}, 0
     for path in files_of('src', '.c', '.h', '.def'):
         name = os.path.relpath(path, src).replace(os.sep, '/')
         count += 1
@@ -235,7 +245,7 @@ def main():
         if base in names:
             say(path, 1, 'the name is used twice: %s' % names[base])
         names[base] = name
-        check_source(path, name, src, graph)
+        check_source(path, name, src, graph, structs)
     check_cycles({n: to for n, to in graph.items() if n.endswith('.h')})
     for n in names.values():
         graph.setdefault(n, set())

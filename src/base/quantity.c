@@ -15,7 +15,9 @@ static const struct suffix powers[] = { { "", 1 }, { "k", 1000 }, { "m", 1000000
 	{ NULL, 0 } };
 static const struct suffix times[] = { { "ns", QUANTITY_NS }, { "us", QUANTITY_US },
 	{ "ms", QUANTITY_MS }, { "s", QUANTITY_S }, { "sec", QUANTITY_S },
-	{ "min", (int64_t)60 * QUANTITY_S }, { "h", (int64_t)3600 * QUANTITY_S }, { NULL, 0 } };
+	{ "min", (int64_t)60 * QUANTITY_S }, { "h", (int64_t)3600 * QUANTITY_S },
+	{ "nanoseconds", QUANTITY_NS }, { "microseconds", QUANTITY_US },
+	{ "milliseconds", QUANTITY_MS }, { "seconds", QUANTITY_S }, { NULL, 0 } };
 
 struct decimal {
 	bool minus;
@@ -91,6 +93,11 @@ static bool scale(struct decimal d, int64_t factor, unsigned places, int64_t *v)
 		return false;
 	*v = d.minus ? -(int64_t)m : (int64_t)m;
 	return true;
+}
+
+int64_t quantity_time_unit(struct str s)
+{
+	return factor_of(times, s, false);
 }
 
 bool quantity_parse_time(struct str s, int64_t bare, int64_t to, int64_t *v)

@@ -14,7 +14,8 @@
 #define DIFF_COLUMNS "micros,accelerator_micros,cpu_micros,bytes,peak_bytes,params,float_ops"
 #define ALL_LEVELS   "1000000"
 #define KERNELS      "10000"
-#define STEPS_SHOWN  100 /* the view whose totals the overview shows */
+#define STEPS_SHOWN  100
+#define TOTALS       0 /* the view whose totals the overview shows */
 #define STR_WORDS(...)                                                                             \
 	(const char *const[])                                                                      \
 	{                                                                                          \
@@ -109,13 +110,13 @@ static void add_steps(struct session *s, struct report_parts *p)
 	for (size_t i = 0; i < m->step_ids.n && m->step_ids.n > 1 && i < STEPS_SHOWN; i++) {
 		struct report_part *x = add(s, p, "step");
 		struct str step = str_fmt(&s->query_arena, "%lld", (long long)m->step_ids.v[i]);
-		add_words(s, &x->command, STR_WORDS("scope"));
+		add_words(s, &x->command, STR_WORDS(views[TOTALS].name));
 		add_files(s, &x->command, &p->files);
 		add_words(s, &x->command, STR_WORDS("-max_depth", "1", "-step"));
 		strs_add(&s->query_arena, &x->command, step);
 		add_words(s, &x->words,
-		        STR_WORDS("scope", "-max_depth", "1", "-select", COLUMNS, "-output", "json",
-		                "-step"));
+		        STR_WORDS(views[TOTALS].name, "-max_depth", "1", "-select", COLUMNS,
+		                "-output", "json", "-step"));
 		strs_add(&s->query_arena, &x->words, step);
 	}
 }
@@ -135,11 +136,7 @@ static void add_table(struct session *s, struct report_parts *p, const char *nam
 /* Parts that only a recording has. */
 static void add_recording(struct session *s, struct report_parts *p)
 {
-	bool recording = p->files.n == 1;
-
-	for (size_t i = 0; i < s->sources.n; i++)
-		recording &= str_eq(str_of(s->sources.v[i].kind), S("spool"));
-	if (!recording || !s->sources.n)
+	if (p->files.n != 1 || s->sources.n != 1 || !session_has_source(s, ROLE_SPOOL))
 		return;
 	struct report_part *x = add(s, p, "gpu");
 	add_words(s, &x->command, STR_WORDS("gpu"));
@@ -171,12 +168,10 @@ void report_list(struct session *s, struct report_parts *p)
 		add_comparison(s, p);
 		return;
 	}
-	add_view(s, p, &views[VK_SCOPE]);
-	if (m->inputs.n)
-		add_view(s, p, &views[VK_GRAPH]);
-	add_view(s, p, &views[VK_OP]);
-	if (m->has_traces)
-		add_view(s, p, &views[VK_CODE]);
+	for (enum vk k = 0; k < VK_N; k++)
+		if ((!view_is(k, VIEW_EDGES) || m->inputs.n) &&
+		        (!view_is(k, VIEW_TRACES) || m->has_traces))
+			add_view(s, p, &views[k]);
 	add_steps(s, p);
 	add_table(s, p, "advise", NULL);
 	if (m->traces.n == 1) {

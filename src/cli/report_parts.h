@@ -9,7 +9,7 @@
 #include "lib/flags.h"
 
 struct report_part {
-	const char *name;    /* of the document: "scope", "slices" */
+	const char *name;    /* of the document: "devices", "slices" */
 	struct strs command; /* as a person types it, without "tfprof" */
 	struct strs words;   /* as it is run: with all columns, without limits, as JSON */
 };

@@ -4,6 +4,8 @@
  */
 #include "export/document.h"
 
+#include "model/input.h"
+
 /* Members of the document itself start a new line. */
 void document_key(struct document *d, const char *name)
 {
@@ -62,9 +64,9 @@ void document_sources(struct document *d, const struct origin *from)
 	for (size_t i = 0; i < from->n; i++) {
 		const struct source *s = &from->v[i];
 		json_object(&d->j);
-		document_text(d, "kind", str_of(s->kind));
+		document_text(d, "kind", str_of(s->is->id));
 		document_text(d, "path", s->path);
-		if (str_eq(str_of(s->kind), S("run_meta")))
+		if (s->is->role == ROLE_STEP)
 			document_i64(d, "step", s->step);
 		json_object_end(&d->j);
 	}

@@ -5,15 +5,17 @@
 #ifndef TFPROF_EXPORT_OUT_H
 #define TFPROF_EXPORT_OUT_H
 
-#include "io/line.h"
 #include "export/sheet.h"
+#include "io/line.h"
 #include "view/advise.h"
+
+struct input_role;
 
 /* The source of an answer, for documents. */
 struct source {
-	const char *kind; /* graph, run_meta, op_log, profile, checkpoint */
-	struct str path;  /* as given; for memory: its name, or empty */
-	int64_t step;     /* steps of run_meta */
+	const struct input_role *is;
+	struct str path; /* as given; for memory: its name, or empty */
+	int64_t step;    /* steps of run metadata */
 };
 struct origin {
 	const struct source *v;

@@ -17,7 +17,7 @@ enum {
 	PROFILE_COMMENT = 13
 };
 
-struct profile {
+struct pprof_out {
 	const struct result *r;
 	struct intern strings; /* the string table */
 	uint32_t device, type; /* keys of labels */
@@ -25,14 +25,14 @@ struct profile {
 	struct sink *to;
 };
 
-static void flush(struct profile *x, unsigned field)
+static void flush(struct pprof_out *x, unsigned field)
 {
 	pbsink_open(x->to, field, pbput_size(&x->b));
 	sink_put(x->to, pbput_str(&x->b));
 	pbput_clear(&x->b);
 }
 
-static void put_label(struct profile *x, uint32_t key, struct str value)
+static void put_label(struct pprof_out *x, uint32_t key, struct str value)
 {
 	size_t mark = pbput_size(&x->b);
 
@@ -43,7 +43,7 @@ static void put_label(struct profile *x, uint32_t key, struct str value)
 	pbput_close(&x->b, 3, mark);
 }
 
-static void put_labels(struct profile *x, uint32_t i)
+static void put_labels(struct pprof_out *x, uint32_t i)
 {
 	const struct model *m = x->r->q->m;
 	uint32_t node = stacks_node(x->r, i);
@@ -57,7 +57,7 @@ static void put_labels(struct profile *x, uint32_t i)
 }
 
 /* Fields are written from the last to the first, so the outermost frame comes first here. */
-static void put_sample(struct profile *x, uint32_t i, int64_t value, uint32_t *path)
+static void put_sample(struct pprof_out *x, uint32_t i, int64_t value, uint32_t *path)
 {
 	const struct result *r = x->r;
 	size_t n = 0, mark;
@@ -79,7 +79,7 @@ static void put_sample(struct profile *x, uint32_t i, int64_t value, uint32_t *p
 }
 
 /* A location with one line, and its function; both have the number of the entry. */
-static void put_place(struct profile *x, uint32_t i)
+static void put_place(struct pprof_out *x, uint32_t i)
 {
 	size_t mark = pbput_size(&x->b);
 
@@ -92,7 +92,7 @@ static void put_place(struct profile *x, uint32_t i)
 	flush(x, PROFILE_FUNCTION);
 }
 
-static void put_strings(struct profile *x)
+static void put_strings(struct pprof_out *x)
 {
 	for (uint32_t i = 0; i < x->strings.n; i++) {
 		pbsink_open(x->to, PROFILE_STRING, intern_str(&x->strings, i).n);
@@ -102,7 +102,7 @@ static void put_strings(struct profile *x)
 
 bool pprof_tree_write(const struct result *r, enum metric_id m, struct sink *to)
 {
-	struct profile x = { .r = r, .to = to };
+	struct pprof_out x = { .r = r, .to = to };
 	struct arena *a = r->q->a;
 	const int64_t *own = stacks_values(r, metrics[m].value);
 	uint32_t *path = ARENA_ARRAY(a, r->n, uint32_t), comment;

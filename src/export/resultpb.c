@@ -12,12 +12,12 @@
 #define MESSAGE_MAX ((uint64_t)INT32_MAX) /* largest message that parsers accept */
 
 /* A number of an entry. */
-struct number {
+struct result_field {
 	uint8_t field, value;
 	bool total;
 };
 
-static const struct number graph_numbers[] = {
+static const struct result_field graph_numbers[] = {
 	{ 2, V_MICROS, false },
 	{ 3, V_BYTES, false },
 	{ 4, V_PARAMS, false },
@@ -40,7 +40,7 @@ static const struct number graph_numbers[] = {
 	{ 28, V_RESIDUAL_BYTES, true },
 	{ 29, V_OUTPUT_BYTES, true },
 };
-static const struct number multi_numbers[] = {
+static const struct result_field multi_numbers[] = {
 	{ 2, V_MICROS, false },
 	{ 3, V_BYTES, false },
 	{ 4, V_PARAMS, false },
@@ -112,7 +112,7 @@ static uint32_t item_end(const struct tree_out *x, uint32_t i)
 }
 
 /* Writes the numbers of the fields from `from` to `to`, in reverse order. */
-static void put_numbers(struct pbput *b, const struct number *list, size_t n, unsigned from,
+static void put_numbers(struct pbput *b, const struct result_field *list, size_t n, unsigned from,
         unsigned to, const struct item *x)
 {
 	while (n-- > 0)

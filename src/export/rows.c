@@ -61,7 +61,7 @@ static void add(struct rows *x, const char *name, enum column_type type, enum wh
 
 /* The numbers of an entry: its own, those of it and all below, and in op, where a type has nothing
  * below it, the running sum of the list. */
-static const struct number {
+static const struct own_or_total {
 	const char *prefix;
 	bool total[2]; /* of the view's two numbers the second; in op */
 	bool op_only;

@@ -5,6 +5,7 @@
 #include "export/summary_out.h"
 
 #include "base/fmt.h"
+#include "model/input.h"
 
 #define VERSION       1
 #define STEPS_SHOWN   8
@@ -76,17 +77,7 @@ static void put_count(struct page_text *t, const char *before, int64_t n, const 
 
 static const char *format_name(const struct summary_page *p, const struct source *s)
 {
-	static const char *const names[][2] = { { "graph", "graph" },
-		{ "run_meta", "run metadata" }, { "op_log", "op log" },
-		{ "checkpoint", "checkpoint" }, { "profile", "TensorFlow profile" },
-		{ "baseline", "baseline" }, { "spool", "GPU recording" } };
-
-	if (p->trace && strcmp(s->kind, "profile") == 0)
-		return p->trace;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strcmp(s->kind, names[i][0]) == 0)
-			return names[i][1];
-	return s->kind;
+	return p->trace && s->is->role == ROLE_PROFILE ? p->trace : s->is->name;
 }
 
 /* The files by format: the first of each, and how many more. */
@@ -100,7 +91,7 @@ static void put_loaded(struct page_text *t)
 		size_t same = 0;
 		bool first = true;
 		for (size_t k = 0; k < from->n; k++) {
-			bool like = strcmp(from->v[k].kind, from->v[i].kind) == 0;
+			bool like = from->v[k].is == from->v[i].is;
 			same += like;
 			first &= !like || k >= i;
 		}

@@ -142,8 +142,7 @@ static bool fill_stream(struct session *part, void *ctx)
 	table->worker = str_copy(a, api_str(o->what.worker.data, o->what.worker.size));
 	table->run.p = o->what.run.data ? table->run.p : NULL;
 	table->worker.p = o->what.worker.data ? table->worker.p : NULL;
-	for (size_t i = 0; i < s->sources.n; i++)
-		table->recording |= str_eq(str_of(s->sources.v[i].kind), S("spool"));
+	table->recording = session_has_source(s, ROLE_SPOOL);
 	x->columns = o->table->columns;
 	x->docs = o->table->docs;
 	x->n = o->table->n;

@@ -187,23 +187,20 @@ static bool may_load(struct session *s)
 	return session_usable(s);
 }
 
-static const char *kind_of(unsigned role)
+static void add_source(struct session *s, unsigned role, struct str path, int64_t step)
 {
-	return role == ROLE_GRAPH      ? "graph"
-	       : role == ROLE_STEP     ? "run_meta"
-	       : role == ROLE_OPLOG    ? "op_log"
-	       : role == ROLE_BASELINE ? "baseline"
-	                               : "profile";
-}
-
-static void add_source(struct session *s, const char *kind, struct str path, int64_t step)
-{
-	struct source x = { kind, str_copy(&s->model_arena, path), step };
+	struct source x = { input_role(role), str_copy(&s->model_arena, path), step };
 
 	VEC_PUSH(&s->model_arena, &s->sources, x);
 }
 
-static const char CHECKPOINT[] = "checkpoint";
+bool session_has_source(const struct session *s, unsigned role)
+{
+	for (size_t i = 0; i < s->sources.n; i++)
+		if (s->sources.v[i].is->role == role)
+			return true;
+	return false;
+}
 
 /* There is at most one checkpoint, the last one given. */
 static void drop_checkpoint(struct session *s)
@@ -211,7 +208,7 @@ static void drop_checkpoint(struct session *s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->sources.n; i++)
-		if (s->sources.v[i].kind != CHECKPOINT)
+		if (s->sources.v[i].is->role != ROLE_CHECKPOINT)
 			s->sources.v[n++] = s->sources.v[i];
 	s->sources.n = n;
 }
@@ -268,7 +265,7 @@ bool session_checkpoint(struct session *s, struct str path)
 	arena_clear(&s->ckpt_arena);
 	if (!ckpt_open(&s->ckpt, &s->ckpt_arena, path, &s->error))
 		return false;
-	add_source(s, CHECKPOINT, path, 0);
+	add_source(s, ROLE_CHECKPOINT, path, 0);
 	return mark_variables(s);
 }
 
@@ -284,7 +281,7 @@ bool session_load(struct session *s, unsigned role, const struct input_from *fro
 	s->loaded |= ok;
 	s->profiled |= ok && role == ROLE_PROFILE;
 	if (ok)
-		add_source(s, kind_of(role), from->name, 0);
+		add_source(s, role, from->name, 0);
 	return ok && (role != ROLE_GRAPH || mark_variables(s));
 }
 
@@ -332,7 +329,7 @@ bool session_load_spools(struct session *s, struct str path, const struct record
 	s->broken = false;
 	s->loaded |= ok;
 	if (ok) {
-		add_source(s, "spool", path, 0);
+		add_source(s, ROLE_SPOOL, path, 0);
 		keep_recording(s, files, o);
 	}
 	return ok;
@@ -356,20 +353,20 @@ bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
 	s->broken = false;
 	s->loaded |= done > 0;
 	for (size_t i = 0; i < done; i++)
-		add_source(s, kind_of(ROLE_STEP), v[i].from.name, v[i].step);
+		add_source(s, ROLE_STEP, v[i].from.name, v[i].step);
 	return ok;
 }
 
 static void add_worker_sources(struct session *s, const struct input_worker *w)
 {
 	if (w->profile.n)
-		add_source(s, kind_of(ROLE_PROFILE), w->profile, 0);
+		add_source(s, ROLE_PROFILE, w->profile, 0);
 	if (w->graph.n)
-		add_source(s, kind_of(ROLE_GRAPH), w->graph, 0);
+		add_source(s, ROLE_GRAPH, w->graph, 0);
 	if (w->oplog.n)
-		add_source(s, kind_of(ROLE_OPLOG), w->oplog, 0);
+		add_source(s, ROLE_OPLOG, w->oplog, 0);
 	for (size_t i = 0; i < w->n_steps; i++)
-		add_source(s, kind_of(ROLE_STEP), w->steps[i].from.name, w->steps[i].step);
+		add_source(s, ROLE_STEP, w->steps[i].from.name, w->steps[i].step);
 }
 
 bool session_load_workers(

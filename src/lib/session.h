@@ -103,6 +103,8 @@ bool session_guard(struct session *s, bool (*f)(struct session *s, void *ctx), v
 
 /* Loading. The model is sealed at the first query. */
 bool session_load(struct session *s, unsigned role, const struct input_from *from);
+/* True if the session has loaded an input of that role. */
+bool session_has_source(const struct session *s, unsigned role);
 bool session_load_steps(struct session *s, const struct input_step *v, size_t n,
         bool (*folded)(void *user, size_t i), void *user);
 

@@ -11,14 +11,6 @@
 
 /* ---- inputs ---- */
 
-static bool has_source(const struct session *s, const char *kind)
-{
-	for (size_t i = 0; i < s->sources.n; i++)
-		if (strcmp(s->sources.v[i].kind, kind) == 0)
-			return true;
-	return false;
-}
-
 /* Returns the format of the trace, with the program that wrote it; NULL without a trace. */
 static const char *trace_format(const struct model *m, struct arena *a)
 {
@@ -108,8 +100,8 @@ static void add_missing(struct summary_page *p, bool missing, const char *what, 
 static void find_missing(const struct session *s, struct summary_page *p)
 {
 	const struct model *m = &s->model;
-	bool spool = has_source(s, "spool"), trace = m->traces.n > 0, pytorch = false;
-	bool files = !spool && !trace && !has_source(s, "baseline");
+	bool spool = session_has_source(s, ROLE_SPOOL), trace = m->traces.n > 0, pytorch = false;
+	bool files = !spool && !trace && !session_has_source(s, ROLE_BASELINE);
 	const struct facts *f = &p->facts;
 
 	if (!f->nodes && p->checkpoint.found) {
@@ -118,7 +110,8 @@ static void find_missing(const struct session *s, struct summary_page *p)
 	}
 	for (size_t i = 0; i < m->traces.n; i++)
 		pytorch |= m->traces.v[i]->source == TRACE_KINETO;
-	add_missing(p, files && !f->edges && !has_source(s, "profile"), "graph", "--graph_path");
+	add_missing(p, files && !f->edges && !session_has_source(s, ROLE_PROFILE), "graph",
+	        "--graph_path");
 	add_missing(p, !m->steps.n && !s->n_later, "times and memory",
 	        "--run_meta_path, of a run with FULL_TRACE");
 	add_missing(p, trace && !f->devices.n, "device work", "not in the file");
@@ -187,7 +180,7 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 		strs_add(a, &p->next, str_fmt(a, "%shelp checkpoint", before));
 		return;
 	}
-	if (has_source(s, "spool") && !prompt)
+	if (session_has_source(s, ROLE_SPOOL) && !prompt)
 		add_next(s, p, prompt, "gpu");
 	if (!times) {
 		bool params = p->facts.params > 0;

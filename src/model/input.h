@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loading: the table of inputs, one file, many steps and many workers in parallel. gzip is undone
- * for all of them. Knows no message.
+ * Loading: the table of inputs, one file, many steps and many workers in parallel. Files may be
+ * compressed with gzip. Messages are the business of the readers.
  */
 #ifndef TFPROF_MODEL_INPUT_H
 #define TFPROF_MODEL_INPUT_H
@@ -18,6 +18,13 @@ enum {
 	ROLE_SPOOL = 32,
 	ROLE_CHECKPOINT = 64 /* opened by the session itself */
 };
+
+/* Names of a role: in documents, and in sentences. */
+struct input_role {
+	unsigned role;
+	const char *id, *name;
+};
+const struct input_role *input_role(unsigned role);
 
 /* How a format is read. */
 enum {

@@ -22,6 +22,25 @@ const struct input inputs[] = {
 };
 const size_t n_inputs = sizeof inputs / sizeof *inputs;
 
+static const struct input_role roles[] = {
+	{ ROLE_GRAPH, "graph", "graph" },
+	{ ROLE_STEP, "run_meta", "run metadata" },
+	{ ROLE_OPLOG, "op_log", "op log" },
+	{ ROLE_PROFILE, "profile", "TensorFlow profile" },
+	{ ROLE_BASELINE, "baseline", "baseline" },
+	{ ROLE_SPOOL, "spool", "GPU recording" },
+	{ ROLE_CHECKPOINT, "checkpoint", "checkpoint" },
+};
+
+const struct input_role *input_role(unsigned role)
+{
+	size_t i = 0;
+
+	while (roles[i].role != role)
+		i++;
+	return &roles[i];
+}
+
 const struct input *input_as(unsigned role, struct str head, struct str path)
 {
 	const struct input *best = NULL;

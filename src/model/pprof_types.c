@@ -4,44 +4,36 @@
  */
 #include "model/pprof_internal.h"
 
-static const struct unit {
-	const char *name;
-	bool time;
-	int64_t factor; /* nanoseconds or bytes */
-} units[] = {
-	{ "nanoseconds", true, 1 },
-	{ "ns", true, 1 },
-	{ "microseconds", true, 1000 },
-	{ "us", true, 1000 },
-	{ "milliseconds", true, 1000000 },
-	{ "ms", true, 1000000 },
-	{ "seconds", true, 1000000000 },
-	{ "s", true, 1000000000 },
-	{ "bytes", false, 1 },
-	{ "byte", false, 1 },
-	{ "kilobytes", false, 1 << 10 },
-	{ "megabytes", false, 1 << 20 },
-};
+#include "base/quantity.h"
+
+/* Returns the bytes of a unit, in which "kilo" is 1024 as pprof has it, or 0. */
+static int64_t byte_unit(struct str unit)
+{
+	return str_eq(unit, S("bytes")) || str_eq(unit, S("byte")) ? 1
+	       : str_eq(unit, S("kilobytes"))                      ? 1 << 10
+	       : str_eq(unit, S("megabytes"))                      ? 1 << 20
+	                                                           : 0;
+}
 
 static enum meaning meaning_of(struct str name, struct str unit, int64_t *factor)
 {
 	static const char *const gpu[] = { "gpu", "cuda", "accelerator", "device" };
 
-	*factor = 1;
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-		if (!str_eq(unit, str_of(units[i].name)))
-			continue;
-		*factor = units[i].factor;
-		for (size_t k = 0; units[i].time && k < sizeof gpu / sizeof *gpu; k++)
+	*factor = quantity_time_unit(unit);
+	if (*factor) {
+		for (size_t k = 0; k < sizeof gpu / sizeof *gpu; k++)
 			if (str_contains(name, str_of(gpu[k])))
 				return MEANS_ACCELERATOR;
-		return units[i].time                    ? MEANS_CPU
-		       : str_contains(name, S("inuse")) ? MEANS_RESIDUAL
-		       : str_contains(name, S("peak"))  ? MEANS_PEAK
-		       : str_contains(name, S("residual"))
-		               ? MEANS_RESIDUAL
-		               : (str_contains(name, S("output")) ? MEANS_OUTPUT : MEANS_BYTES);
+		return MEANS_CPU;
 	}
+	*factor = byte_unit(unit);
+	if (*factor)
+		return str_contains(name, S("inuse"))      ? MEANS_RESIDUAL
+		       : str_contains(name, S("peak"))     ? MEANS_PEAK
+		       : str_contains(name, S("residual")) ? MEANS_RESIDUAL
+		       : str_contains(name, S("output"))   ? MEANS_OUTPUT
+		                                           : MEANS_BYTES;
+	*factor = 1;
 	return MEANS_COUNT;
 }
 

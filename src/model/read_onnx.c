@@ -35,7 +35,7 @@ struct onnx_tensor {
 	enum tensor_kind kind;
 };
 
-struct onnx {
+struct onnx_model {
 	struct wire w;
 	struct ingest *to;
 	struct arena *a;
@@ -49,8 +49,8 @@ struct onnx {
 
 /* ---- tensors ---- */
 
-static void add_tensor(
-        struct onnx *x, struct str name, const int64_t *dims, size_t rank, enum tensor_kind kind)
+static void add_tensor(struct onnx_model *x, struct str name, const int64_t *dims, size_t rank,
+        enum tensor_kind kind)
 {
 	struct onnx_tensor made = { ingest_string(x->to, name), ingest_shape(x->to, dims, rank),
 		kind };
@@ -62,7 +62,7 @@ static void add_tensor(
 }
 
 /* Reads an initializer, without its values. */
-static void read_tensor(struct onnx *x)
+static void read_tensor(struct onnx_model *x)
 {
 	int64_t dims[RANK_MAX];
 	size_t rank = 0;
@@ -110,7 +110,7 @@ static struct str inside(struct str bytes, uint32_t field)
 }
 
 /* Reads a ValueInfo: the name and the shape of a tensor; an unknown size is -1. */
-static void read_value_info(struct onnx *x, enum tensor_kind kind)
+static void read_value_info(struct onnx_model *x, enum tensor_kind kind)
 {
 	int64_t dims[RANK_MAX];
 	size_t rank = 0;
@@ -139,7 +139,7 @@ static void read_value_info(struct onnx *x, enum tensor_kind kind)
 
 /* ---- nodes ---- */
 
-static void add_use(struct onnx *x, uint32_t *last)
+static void add_use(struct onnx_model *x, uint32_t *last)
 {
 	struct str name;
 	struct onnx_use made;
@@ -151,10 +151,10 @@ static void add_use(struct onnx *x, uint32_t *last)
 	VEC_PUSH(x->a, &x->uses, made);
 }
 
-static void walk_graph(struct onnx *x, struct str around, unsigned bodies);
+static void walk_graph(struct onnx_model *x, struct str around, unsigned bodies);
 
 /* Reads an attribute if it is the body of a node. */
-static void read_attribute(struct onnx *x, struct str around, unsigned bodies)
+static void read_attribute(struct onnx_model *x, struct str around, unsigned bodies)
 {
 	if (!wire_enter(&x->w))
 		return;
@@ -169,7 +169,7 @@ static void read_attribute(struct onnx *x, struct str around, unsigned bodies)
 
 /* A node without a name is called by its operator and its place. */
 static struct str node_path(
-        struct onnx *x, struct str around, struct str name, struct str op, uint32_t place)
+        struct onnx_model *x, struct str around, struct str name, struct str op, uint32_t place)
 {
 	struct sb b = sb_in(x->a);
 
@@ -183,14 +183,14 @@ static struct str node_path(
 	return sb_str(&b);
 }
 
-static struct str read_copy(struct onnx *x)
+static struct str read_copy(struct onnx_model *x)
 {
 	struct str s;
 
 	return wire_leaf(&x->w, &s) ? str_copy(x->a, s) : S("");
 }
 
-static void read_node(struct onnx *x, struct str around, unsigned bodies, uint32_t place)
+static void read_node(struct onnx_model *x, struct str around, unsigned bodies, uint32_t place)
 {
 	struct onnx_node made = { .input = ID_NONE, .output = ID_NONE };
 	struct str name = S(""), op = S("");
@@ -222,7 +222,7 @@ static void read_node(struct onnx *x, struct str around, unsigned bodies, uint32
 		imap_put(&x->writer_of, x->uses.v[i].tensor, made.name, false);
 }
 
-static void walk_graph(struct onnx *x, struct str around, unsigned bodies)
+static void walk_graph(struct onnx_model *x, struct str around, unsigned bodies)
 {
 	uint32_t place = 0;
 
@@ -246,7 +246,7 @@ static void walk_graph(struct onnx *x, struct str around, unsigned bodies)
 /* ---- the model ---- */
 
 /* Parameters and inputs are nodes too, unless a node has that name. */
-static void put_tensors(struct onnx *x)
+static void put_tensors(struct onnx_model *x)
 {
 	for (size_t i = 0; i < x->tensors.n; i++) {
 		const struct onnx_tensor *t = &x->tensors.v[i];
@@ -263,14 +263,14 @@ static void put_tensors(struct onnx *x)
 }
 
 /* The uses of a node in their order. */
-static void list_uses(struct onnx *x, uint32_t last)
+static void list_uses(struct onnx_model *x, uint32_t last)
 {
 	x->order.n = 0;
 	for (; last != ID_NONE; last = x->uses.v[last].before)
 		VEC_PUSH(x->a, &x->order, last);
 }
 
-static void put_node(struct onnx *x, const struct onnx_node *n)
+static void put_node(struct onnx_model *x, const struct onnx_node *n)
 {
 	uint32_t from;
 
@@ -304,9 +304,9 @@ int sniff_onnx(struct str head, struct str path)
 
 bool read_onnx(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
-	struct onnx *x = ARENA_NEW(a, struct onnx);
+	struct onnx_model *x = ARENA_NEW(a, struct onnx_model);
 
-	*x = (struct onnx){ .to = to, .a = a };
+	*x = (struct onnx_model){ .to = to, .a = a };
 	imap_init(&x->shape_of, a);
 	imap_init(&x->writer_of, a);
 	wire_init(&x->w, s, "ONNX model", e);

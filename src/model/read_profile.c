@@ -8,7 +8,7 @@
 
 enum { NOTE_PROFILE_INPUT = 0x500, NOTE_PROFILE_TUPLE, NOTE_PROFILE_STEP }; /* kinds of notes */
 
-struct profile {
+struct profile_in {
 	struct numbers keys; /* by index among the entries of nodes: its key */
 	VEC(uint32_t) names; /* by index: string id */
 	uint32_t *place1;    /* by key: 1 + the last index with that key; NULL if keys are large */
@@ -29,7 +29,7 @@ struct profile {
 /* ---- first pass ---- */
 
 /* Reads only key and name of an entry of nodes. */
-static bool index_node(struct pb_reading *r, struct profile *p)
+static bool index_node(struct pb_reading *r, struct profile_in *p)
 {
 	struct str name = S("");
 	struct map_entry e;
@@ -49,7 +49,7 @@ static bool index_node(struct pb_reading *r, struct profile *p)
 	return reading_end(r, &l);
 }
 
-static void index_field(struct pb_reading *r, struct profile *p)
+static void index_field(struct pb_reading *r, struct profile_in *p)
 {
 	struct leaf l;
 	uint64_t v;
@@ -85,7 +85,7 @@ static void index_field(struct pb_reading *r, struct profile *p)
 }
 
 /* Maps keys to indices. The original's keys count from 0, so an array suffices. */
-static void index_keys(struct arena *a, struct profile *p)
+static void index_keys(struct arena *a, struct profile_in *p)
 {
 	size_t most = 2 * p->keys.n + 1024;
 	bool small = true;
@@ -106,7 +106,7 @@ static void index_keys(struct arena *a, struct profile *p)
 }
 
 /* Returns the last index with a key; false if no node has it. */
-static bool find_place(const struct profile *p, int64_t key, uint32_t *place)
+static bool find_place(const struct profile_in *p, int64_t key, uint32_t *place)
 {
 	if (!p->place1)
 		return imap_get(&p->place_of, (uint64_t)key, place);
@@ -135,7 +135,7 @@ static int32_t node_slot(const struct profile_node *n, int64_t key)
 }
 
 /* Records an input whose key no node has. */
-static void lose_input(struct pb_reading *r, struct profile *p, uint32_t name, int64_t key)
+static void lose_input(struct pb_reading *r, struct profile_in *p, uint32_t name, int64_t key)
 {
 	if (p->lost_inputs++ == 0)
 		p->lost_from = name;
@@ -143,7 +143,7 @@ static void lose_input(struct pb_reading *r, struct profile *p, uint32_t name, i
 		imap_put(&p->lost_nodes, (uint64_t)key, 0, false);
 }
 
-static void say_inputs(struct pb_reading *r, struct profile *p, uint32_t name)
+static void say_inputs(struct pb_reading *r, struct profile_in *p, uint32_t name)
 {
 	const struct profile_node *n = &p->n;
 
@@ -159,7 +159,7 @@ static void say_inputs(struct pb_reading *r, struct profile *p, uint32_t name)
 }
 
 /* Adds a completely decoded node. */
-static void say_facts(struct pb_reading *r, struct profile *p, uint32_t node)
+static void say_facts(struct pb_reading *r, struct profile_in *p, uint32_t node)
 {
 	const struct profile_node *n = &p->n;
 	struct ingest *to = r->to;
@@ -177,7 +177,7 @@ static void say_facts(struct pb_reading *r, struct profile *p, uint32_t node)
 
 /* Adds the executions: the last one of a step counts, the others are only validated; all of them if
  * node is ID_NONE. */
-static bool walk_execs(struct pb_reading *r, struct profile *p, uint32_t node)
+static bool walk_execs(struct pb_reading *r, struct profile_in *p, uint32_t node)
 {
 	struct entries *v = &p->n.execs;
 
@@ -190,7 +190,7 @@ static bool walk_execs(struct pb_reading *r, struct profile *p, uint32_t node)
 }
 
 /* Validates the executions without storing them. */
-static bool judge_execs(struct pb_reading *r, struct profile *p)
+static bool judge_execs(struct pb_reading *r, struct profile_in *p)
 {
 	uint64_t before = p->x.short_tuples;
 	bool ok = walk_execs(r, p, ID_NONE);
@@ -202,7 +202,7 @@ static bool judge_execs(struct pb_reading *r, struct profile *p)
 }
 
 /* Adds the attributes of the node; its executions follow. */
-static uint32_t say_node(struct pb_reading *r, struct profile *p, uint32_t name)
+static uint32_t say_node(struct pb_reading *r, struct profile_in *p, uint32_t name)
 {
 	struct profile_node *n = &p->n;
 	uint32_t node;
@@ -223,7 +223,7 @@ static uint32_t say_node(struct pb_reading *r, struct profile *p, uint32_t name)
 
 /* Reads a whole node and adds it, unless its key or name is taken. Nothing of a node is added
  * before all of it is validated, so that the part before damage can count. */
-static bool take_node(struct pb_reading *r, struct profile *p, struct str bytes, uint32_t place)
+static bool take_node(struct pb_reading *r, struct profile_in *p, struct str bytes, uint32_t place)
 {
 	struct profile_node *n = &p->n;
 	uint32_t node = ID_NONE, last = 0;
@@ -239,7 +239,7 @@ static bool take_node(struct pb_reading *r, struct profile *p, struct str bytes,
 }
 
 /* Reads an entry of nodes. */
-static bool take_entry(struct pb_reading *r, struct profile *p)
+static bool take_entry(struct pb_reading *r, struct profile_in *p)
 {
 	struct map_entry e;
 
@@ -254,7 +254,7 @@ static bool take_entry(struct pb_reading *r, struct profile *p)
 }
 
 /* Writes notes on skipped data. */
-static void say_notes(struct ingest *to, const struct profile *p)
+static void say_notes(struct ingest *to, const struct profile_in *p)
 {
 	struct notes *notes = ingest_notes(to);
 
@@ -269,7 +269,7 @@ static void say_notes(struct ingest *to, const struct profile *p)
 		        (unsigned long long)p->x.short_tuples);
 }
 
-static void say_steps(struct ingest *to, const struct profile *p)
+static void say_steps(struct ingest *to, const struct profile_in *p)
 {
 	for (size_t i = 0; i < p->steps.n; i++)
 		ingest_step(to, p->steps.v[i]);
@@ -295,7 +295,7 @@ static bool new_key(struct keys *k, int64_t key)
 
 /* Reads an entry of a node of the base model: its name and executions; the rest is skipped. False
  * also if the base lacks the node or it occurs twice. */
-static bool take_known(struct pb_reading *r, struct profile *p, struct keys *keys)
+static bool take_known(struct pb_reading *r, struct profile_in *p, struct keys *keys)
 {
 	struct str name;
 	uint32_t node;
@@ -310,7 +310,7 @@ static bool take_known(struct pb_reading *r, struct profile *p, struct keys *key
  * it is malformed. */
 static bool read_known(struct src *s, struct ingest *to, struct arena *a)
 {
-	struct profile *p = ARENA_NEW(a, struct profile);
+	struct profile_in *p = ARENA_NEW(a, struct profile_in);
 	struct err e = { .a = a };
 	struct pb_reading r;
 	struct keys keys = { .n = 2 * ingest_base_nodes(to) + 1024 };
@@ -340,7 +340,7 @@ static bool no_second_time(const struct src *s, struct err *e)
 }
 
 /* Estimates how many nodes and steps a damaged profile lost. */
-static void say_lost(struct src_damage *d, struct ingest *to, const struct profile *p)
+static void say_lost(struct src_damage *d, struct ingest *to, const struct profile_in *p)
 {
 	uint64_t steps = 0;
 	uint32_t found;
@@ -358,7 +358,7 @@ static void say_lost(struct src_damage *d, struct ingest *to, const struct profi
 /* Reads a binary ProfileProto. Quirk 20: miss_accelerator_stream is ignored. */
 bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
-	struct profile *p = ARENA_NEW(a, struct profile);
+	struct profile_in *p = ARENA_NEW(a, struct profile_in);
 	struct pb_reading r;
 
 	if (ingest_overlay_begin(to)) {

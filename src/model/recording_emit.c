@@ -166,7 +166,7 @@ static void emit_cell(struct emitting *x, uint32_t at)
 	struct ingest *to = x->r->to;
 	const struct place *w = x->r->place;
 	const struct cell *c = &w->cells.v[at];
-	const struct unit *u = &w->units.v[w->nodes.v[c->node].unit];
+	const struct placed_device *u = &w->units.v[w->nodes.v[c->node].unit];
 
 	ingest_cell(to, c->step, x->node[c->node],
 	        &(struct cell_in){ .runs = c->runs, .start = c->start, .end = c->end });

@@ -42,10 +42,10 @@ static bool is_kept(const struct place *w, int64_t step)
 
 /* ---- devices ---- */
 
-static struct unit make_unit(struct recording_lowering *r, const struct recorded_process *p,
-        uint32_t process, uint32_t device)
+static struct placed_device make_unit(struct recording_lowering *r,
+        const struct recorded_process *p, uint32_t process, uint32_t device)
 {
-	struct unit u = { .process = process, .gpu = device };
+	struct placed_device u = { .process = process, .gpu = device };
 	struct arena *a = r->a;
 	uint32_t index = device;
 	bool sum = r->all.o->sum_ranks;
@@ -82,7 +82,7 @@ static uint32_t unit_of(struct recording_lowering *r, struct recorded_process *p
 	return w->last_unit = (uint32_t)w->units.n - 1;
 }
 
-static uint32_t stream_of(struct recording_lowering *r, struct unit *u, uint32_t stream)
+static uint32_t stream_of(struct recording_lowering *r, struct placed_device *u, uint32_t stream)
 {
 	uint32_t device;
 
@@ -101,7 +101,7 @@ static uint32_t stream_of(struct recording_lowering *r, struct unit *u, uint32_t
 
 /* Valid until the next call. */
 static struct str node_path(
-        struct recording_lowering *r, const struct unit *u, uint32_t scope, uint32_t leaf)
+        struct recording_lowering *r, const struct placed_device *u, uint32_t scope, uint32_t leaf)
 {
 	struct sb *b = &r->place->path;
 	const struct strs *parts;
@@ -303,7 +303,7 @@ static void place_times(struct recording_lowering *r, uint32_t unit, uint32_t ce
 {
 	struct span_annotation said = { op->label, l ? l->thread : 0 };
 	struct place *w = r->place;
-	struct unit *u = &w->units.v[unit];
+	struct placed_device *u = &w->units.v[unit];
 	bool apart = r->all.o->tf_layout && op->kind == SPOOL_COPY;
 
 	add_time(r,

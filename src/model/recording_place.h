@@ -71,7 +71,7 @@ struct full_name {
 };
 
 /* Where a process's operations on one device go. */
-struct unit {
+struct placed_device {
 	uint32_t process, gpu;
 	struct str prefix;
 	uint32_t device, all, copies; /* model devices */
@@ -92,7 +92,7 @@ struct place {
 	bool keep_all;            /* few enough operations to keep each */
 	uint32_t streams;         /* that have devices of their own */
 	struct steps_list detail; /* steps of which operations are kept singly */
-	VEC(struct unit) units;
+	VEC(struct placed_device) units;
 	VEC(struct made_node) nodes;
 	VEC(struct full_name) fulls;
 	struct imap node_of; /* string id of the model -> node */

@@ -47,7 +47,7 @@ struct onnx_level {
 	uint32_t depth; /* nodes */
 };
 
-struct onnx {
+struct onnx_trace {
 	struct chrome *c;
 	struct intern infos;
 	VEC(struct onnx_event) events;
@@ -153,7 +153,7 @@ static bool take_event(struct chrome *c, const struct chrome_event *v, int64_t t
 		.parameter = -1,
 		.activation = -1,
 		.peak = -1 };
-	struct onnx *x = c->dialect_state;
+	struct onnx_trace *x = c->dialect_state;
 	struct str name = event_has(v, KEY_NAME) ? chrome_text(c, &v->key[KEY_NAME]) : S("");
 
 	x->c = c;
@@ -178,13 +178,13 @@ static bool take_event(struct chrome *c, const struct chrome_event *v, int64_t t
 
 /* ---- order ---- */
 
-static const struct onnx_info *info_of(const struct onnx *x, const struct onnx_event *v)
+static const struct onnx_info *info_of(const struct onnx_trace *x, const struct onnx_event *v)
 {
 	return (const struct onnx_info *)(const void *)intern_str(&x->infos, v->info).p;
 }
 
 /* Sessions of a file each begin at 0: every text comes after the end of the one before. */
-static void shift_texts(struct onnx *x)
+static void shift_texts(struct onnx_trace *x)
 {
 	int64_t shift = 0, end = 0;
 	uint32_t text = 0;
@@ -205,7 +205,7 @@ static void shift_texts(struct onnx *x)
  * the event that ended later contains the other. */
 static int compare_events(const void *ctx, uint32_t i, uint32_t k)
 {
-	const struct onnx *x = ctx;
+	const struct onnx_trace *x = ctx;
 	const struct onnx_event *a = &x->events.v[i], *b = &x->events.v[k];
 
 	if (a->thread != b->thread)
@@ -228,7 +228,7 @@ static int compare_starts(const void *ctx, uint32_t i, uint32_t k)
 }
 
 /* Numbers the runs by their starts. */
-static void number_runs(struct onnx *x)
+static void number_runs(struct onnx_trace *x)
 {
 	const uint32_t *order = sort_order(x->c->a, x->events.n, compare_starts, x->events.v);
 	uint32_t n = 0;
@@ -252,7 +252,8 @@ static bool is_gpu(struct str provider)
 }
 
 /* The track of a node: its thread, or a line of its provider. */
-static uint32_t track_of(struct onnx *x, const struct onnx_event *v, const struct onnx_info *info)
+static uint32_t track_of(
+        struct onnx_trace *x, const struct onnx_event *v, const struct onnx_info *info)
 {
 	const struct chrome_track *thread = &x->c->track.v[v->thread];
 	struct trace_build *b = x->c->b;
@@ -273,7 +274,7 @@ static uint32_t track_of(struct onnx *x, const struct onnx_event *v, const struc
 }
 
 /* The path of an op below the node around it. */
-static uint32_t path_of(struct onnx *x, const struct onnx_level *around, uint32_t name)
+static uint32_t path_of(struct onnx_trace *x, const struct onnx_level *around, uint32_t name)
 {
 	const struct trace *t = build_trace(x->c->b);
 	struct sb path = sb_in(x->c->a);
@@ -286,14 +287,14 @@ static uint32_t path_of(struct onnx *x, const struct onnx_level *around, uint32_
 	return build_string(x->c->b, sb_str(&path));
 }
 
-static void put_size(struct onnx *x, uint32_t key, int64_t v)
+static void put_size(struct onnx_trace *x, uint32_t key, int64_t v)
 {
 	if (v >= 0)
 		build_arg_int(x->c->b, key, v);
 }
 
 /* The arguments that a node's slices share. */
-static void put_args(struct onnx *x, const struct onnx_info *info, uint32_t path)
+static void put_args(struct onnx_trace *x, const struct onnx_info *info, uint32_t path)
 {
 	struct trace_build *b = x->c->b;
 	const struct trace *t = build_trace(b);
@@ -315,8 +316,8 @@ static void put_args(struct onnx *x, const struct onnx_info *info, uint32_t path
 	}
 }
 
-static uint32_t event_of(
-        struct onnx *x, const struct onnx_info *info, uint32_t path, const struct onnx_event *v)
+static uint32_t event_of(struct onnx_trace *x, const struct onnx_info *info, uint32_t path,
+        const struct onnx_event *v)
 {
 	struct trace_build *b = x->c->b;
 
@@ -336,7 +337,7 @@ static uint32_t event_of(
 }
 
 /* Adds an event inside of the open ones, and opens it. */
-static void put_event(struct onnx *x, const struct onnx_event *v)
+static void put_event(struct onnx_trace *x, const struct onnx_event *v)
 {
 	const struct onnx_level *around = x->open.n ? &x->open.v[x->open.n - 1] : NULL;
 	const struct onnx_info *info = info_of(x, v);
@@ -369,7 +370,7 @@ static void put_event(struct onnx *x, const struct onnx_event *v)
 
 static void end_events(struct chrome *c)
 {
-	struct onnx *x = c->dialect_state;
+	struct onnx_trace *x = c->dialect_state;
 	uint32_t thread = ID_NONE;
 
 	if (!x->events.n)
@@ -409,7 +410,7 @@ int sniff_onnxruntime(struct str head, struct str path)
 bool read_onnxruntime(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
 {
 	static const struct chrome_dialect dialect = { TRACE_ONNXRUNTIME, take_event, end_events };
-	struct onnx *x = ARENA_NEW(a, struct onnx);
+	struct onnx_trace *x = ARENA_NEW(a, struct onnx_trace);
 
 	intern_init(&x->infos, a);
 	return chrome_read_file(s, b, &dialect, x, a, e);

@@ -10,7 +10,7 @@
 #define INPUTS_MAX 9
 
 /* A list of numbers: a shape, strides. */
-struct numbers {
+struct dimensions {
 	int64_t v[RANK_MAX];
 	unsigned n;
 };
@@ -22,9 +22,9 @@ static void skip_to(struct str *s, const char *stops)
 }
 
 /* Reads the numbers of a list up to its ']'. Lists in lists are not numbers: then n is 0. */
-static struct numbers read_numbers(struct str *s)
+static struct dimensions read_numbers(struct str *s)
 {
-	struct numbers to = { .n = 0 };
+	struct dimensions to = { .n = 0 };
 
 	while (s->n && *s->p != ']') {
 		size_t n = 0;
@@ -40,7 +40,7 @@ static struct numbers read_numbers(struct str *s)
 }
 
 /* Reads the shapes of the inputs; returns how many there are. */
-static unsigned read_shapes(struct str s, struct numbers *to)
+static unsigned read_shapes(struct str s, struct dimensions *to)
 {
 	unsigned n = 0;
 
@@ -71,7 +71,7 @@ static struct str value_at(struct str values, unsigned n)
 }
 
 /* [batch, rows, sums] * [batch, sums, columns] */
-static int64_t product_flops(const struct numbers *a, const struct numbers *b, unsigned rank)
+static int64_t product_flops(const struct dimensions *a, const struct dimensions *b, unsigned rank)
 {
 	int64_t flops = 2;
 
@@ -87,7 +87,7 @@ static int64_t product_flops(const struct numbers *a, const struct numbers *b, u
 static int64_t setting(struct str values, unsigned n, unsigned i)
 {
 	struct str text = value_at(values, n);
-	struct numbers v;
+	struct dimensions v;
 
 	skip_to(&text, "[");
 	text = str_sub(text, 1, text.n);
@@ -96,9 +96,9 @@ static int64_t setting(struct str values, unsigned n, unsigned i)
 }
 
 /* Image, kernel, bias, stride, padding, dilation, transposed, output padding, groups. */
-static int64_t convolution_flops(const struct numbers *in, struct str values)
+static int64_t convolution_flops(const struct dimensions *in, struct str values)
 {
-	const struct numbers *image = &in[0], *kernel = &in[1];
+	const struct dimensions *image = &in[0], *kernel = &in[1];
 	int64_t flops;
 
 	if (image->n < 3 || image->n != kernel->n || str_eq(value_at(values, 6), S("True")))
@@ -120,7 +120,7 @@ static int64_t convolution_flops(const struct numbers *in, struct str values)
 
 int64_t shape_flops(struct str op, struct str shapes, struct str values)
 {
-	struct numbers in[INPUTS_MAX];
+	struct dimensions in[INPUTS_MAX];
 	unsigned n = read_shapes(shapes, in);
 	int64_t flops = 0;
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "export/document.h"
+#include "model/input.h"
 #include "out_rig.h"
 
 #define TRACE(function, line) "traces { file_id: 1 function_id: " function " lineno: " line " } "
@@ -134,7 +135,8 @@ static void test_depth_is_said(void **state)
 /* Notes of building a tree appear once in every document, whichever command built it. */
 static void test_origin(void **state)
 {
-	struct source v[] = { { "graph", S("a\"b"), 0 }, { "run_meta", S("\xff"), 7 } };
+	struct source v[] = { { input_role(ROLE_GRAPH), S("a\"b"), 0 },
+		{ input_role(ROLE_STEP), S("\xff"), 7 } };
 	struct notes loading, building, command;
 	struct out_rig x;
 	struct document d;
