@@ -55,6 +55,7 @@ check fn  have_jsonschema    python3-jsonschema  python3-jsonschema  python-json
 check cmd man                man-db              man-db              man-db           -
 web   cmd chromium           chromium            chromium            chromium         -
 web   cmd chromedriver       chromium-driver     chromedriver        -                -
+web   fn  have_firefox       firefox-esr         firefox             firefox          -
 deep  cmd clang              clang               clang               clang            llvm
 deep  fn  have_clang_rt      @clang_rt           compiler-rt         compiler-rt      -
 deep  cmd clang-tidy         clang-tidy          clang-tools-extra   -                llvm
@@ -91,6 +92,9 @@ have_stdcxx() {
 have_d3() {
 	[ -d generated ] || [ -e /usr/share/nodejs/d3-scale ] || [ -e node_modules/d3-scale ] || ! have apt-get
 }
+
+# Pages are also opened in Firefox. It is "firefox-esr" on Debian, "firefox" elsewhere.
+have_firefox() { have firefox-esr || have firefox || ! have apt-get; }
 
 # The sources from which localedef makes locales; where there is no localedef, none are wanted.
 have_locales() { [ -e /usr/share/i18n/locales/de_DE ] || ! have localedef; }

@@ -21,7 +21,9 @@ export class Lanes {
 			this.tracks.push({ ...k, name: plain(k.name), title: plain(title), newGroup: title !== group, lists: lists[i], folded: false });
 			group = title;
 		});
-		this.names = i => plain(t.value('name', i));
+		const texts = [], id = t.raw('name');
+		this.nameId = id; // a small number, equal for equal names
+		this.names = i => texts[id(i)] ?? (texts[id(i)] = plain(t.value('name', i)));
 		this.byNumber = null;
 		this.arrange();
 	}

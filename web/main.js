@@ -98,6 +98,7 @@ async function start() {
 	onChange(show);
 	await show();
 	document.documentElement.dataset.ready = 'true';
+	performance.mark('ready');
 }
 
 start();

@@ -41,10 +41,6 @@ export class Timeline {
 		this.draw();
 	}
 
-	get gutter() {
-		return this.box.clientWidth < 700 ? 96 : 220;
-	}
-
 	x(t) {
 		return this.gutter + (t - this.from) / (this.to - this.from) * (this.width - this.gutter);
 	}
@@ -90,6 +86,7 @@ export class Timeline {
 
 	paint() {
 		this.width = this.box.clientWidth;
+		this.gutter = this.width < 700 ? 96 : 220;
 		if (!this.lanes || !this.width)
 			return;
 		this.height = Math.max(160, this.box.clientHeight);
@@ -99,7 +96,7 @@ export class Timeline {
 		c.textBaseline = 'middle';
 		c.fillStyle = css('--surface');
 		c.fillRect(0, 0, this.width, this.height);
-		this.colors = new Map();
+		this.colors = [];
 		this.text = dark() ? '#eef1f5' : '#17202b';
 		this.ticks = scaleLinear().domain([this.from, this.to]).range([this.gutter, this.width]);
 		this.grid(c);
@@ -147,6 +144,7 @@ export class Timeline {
 		c.rect(this.gutter, AXIS, this.width, this.height);
 		c.clip();
 		k.lists.forEach((rows, lane) => this.lane(c, rows, y0 + (k.folded ? 0 : lane * LANE), k.folded));
+		c.globalAlpha = 1;
 		c.restore();
 		c.fillStyle = css('--surface');
 		c.fillRect(0, y0 - (k.newGroup ? HEAD : GAP / 2), this.gutter - 1, k.height + GAP + (k.newGroup ? HEAD : 0));
@@ -178,11 +176,10 @@ export class Timeline {
 	}
 
 	slice(c, i, x, end, y, thin) {
-		const name = this.lanes.names(i), w = end - x;
-		let color = this.colors.get(name);
-		if (!color)
-			this.colors.set(name, color = fillOf(name));
-		c.globalAlpha = this.match && !this.match[i] ? 0.2 : 1;
+		const id = this.lanes.nameId(i), w = end - x;
+		const color = this.colors[id] || (this.colors[id] = fillOf(this.lanes.names(i)));
+		if (this.match)
+			c.globalAlpha = this.match[i] ? 1 : 0.2;
 		c.fillStyle = color;
 		c.fillRect(x, y, w > 3 ? w - 0.6 : w, LANE - 2);
 		if (i === this.selected || i === this.hovered) {
@@ -192,9 +189,8 @@ export class Timeline {
 		}
 		if (w > 34 && !thin) {
 			c.fillStyle = this.text;
-			c.fillText(fit(c, name, w - 8), x + 4, y + LANE / 2 - 0.5);
+			c.fillText(fit(c, this.lanes.names(i), w - 8), x + 4, y + LANE / 2 - 0.5);
 		}
-		c.globalAlpha = 1;
 	}
 
 	// The middle of a slice on the screen.

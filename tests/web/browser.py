@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headless Chromium, driven over the WebDriver protocol."""
+"""A headless Chromium, driven over the WebDriver protocol, and a headless Firefox, over its own Marionette."""
 import base64
 import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -130,3 +131,93 @@ class Browser:
             self.driver.terminate()
             self.driver.wait()
             shutil.rmtree(self.profile, ignore_errors=True)
+
+
+class Firefox(Browser):
+    """One window of Firefox. Marionette takes WebDriver's commands as [0, id, name, parameters] over a socket: no driver is needed."""
+    COMMANDS = [(r'/url', 'Navigate'), (r'/element', 'FindElement'), (r'/element/(?P<id>[^/]+)/click', 'ElementClick'), (r'/element/(?P<id>[^/]+)/clear', 'ElementClear'),
+                (r'/element/(?P<id>[^/]+)/value', 'ElementSendKeys'), (r'/actions', 'PerformActions'), (r'/execute/sync', 'ExecuteScript'),
+                (r'/execute/async', 'ExecuteAsyncScript'), (r'/screenshot', 'TakeScreenshot'), (r'/window/rect', 'SetWindowRect')]
+
+    def __init__(self, width=1440, height=900):
+        self.profile = tempfile.mkdtemp(prefix='tfprof-web-')
+        with open(os.path.join(self.profile, 'user.js'), 'w') as f:
+            f.write('user_pref("marionette.port", 0);\nuser_pref("browser.shell.checkDefaultBrowser", false);\nuser_pref("app.update.enabled", false);\n'
+                    'user_pref("datareporting.policy.dataSubmissionEnabled", false);\nuser_pref("network.captive-portal-service.enabled", false);\nuser_pref("devtools.console.stdout.content", true);\n'
+                    'user_pref("devtools.console.stdout.chrome", false);\nuser_pref("messaging-system.rsexperimentloader.enabled", false);\n')
+        output = os.open(os.path.join(self.profile, 'console'), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        self.console = open(os.path.join(self.profile, 'console'))
+        self.driver = subprocess.Popen([firefox(), '--headless', '--marionette', '--remote-allow-system-access', '--no-remote', '--profile', self.profile],
+                                       stdout=output, stderr=subprocess.DEVNULL, env=dict(os.environ, HOME=self.profile, MOZ_CRASHREPORTER_DISABLE='1'))
+        os.close(output)
+        self.socket = socket.create_connection(('127.0.0.1', self.port()), timeout=120)
+        self.stream = self.socket.makefile('rb')
+        self.last = 0
+        self.message()
+        self.call('WebDriver:NewSession', {'capabilities': {'alwaysMatch': {'timeouts': {'script': 60000}}}})
+        self.size(width, height)
+
+    def port(self):
+        """Firefox writes the port that it took into its profile."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and self.driver.poll() is None:
+            try:
+                with open(os.path.join(self.profile, 'MarionetteActivePort')) as f:
+                    return int(f.read())
+            except (OSError, ValueError):
+                time.sleep(0.1)
+        raise AssertionError('Firefox does not start')
+
+    def message(self):
+        digits = b''
+        while not digits.endswith(b':'):
+            digits += self.stream.read(1)
+        return json.loads(self.stream.read(int(digits[:-1])))
+
+    def call(self, name, params):
+        self.last += 1
+        data = json.dumps([0, self.last, name, params]).encode()
+        self.socket.sendall(b'%d:%s' % (len(data), data))
+        _, _, error, value = self.message()
+        assert not error, '%s: %s' % (name, error['message'] if error else '')
+        return value['value'] if isinstance(value, dict) and list(value) == ['value'] else value
+
+    def do(self, method, path, **body):
+        for pattern, name in self.COMMANDS:
+            found = re.fullmatch(pattern, path)
+            if found:
+                return self.call('WebDriver:' + name, {**body, **found.groupdict()})
+        raise AssertionError('no command for ' + path)
+
+    def size(self, width, height, mobile=False):
+        """Sizes the window so that the page has this size."""
+        more = self.js('return [outerWidth - innerWidth, outerHeight - innerHeight]')
+        self.do('POST', '/window/rect', width=width + more[0], height=height + more[1])
+
+    def shot(self, path):
+        self.settle()
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'wb') as f:
+            f.write(base64.b64decode(self.do('GET', '/screenshot', full=False)))
+
+    def errors(self):
+        """Errors of scripts and policies, and what pages print with console.error and console.warn."""
+        self.call('Marionette:SetContext', {'value': 'chrome'})
+        try:
+            out = self.js('const all = Services.console.getMessageArray(); Services.console.reset(); '
+                          'return all.filter(m => m instanceof Ci.nsIScriptError && /^(file|http):/.test(m.sourceName)).map(m => m.errorMessage)')
+        finally:
+            self.call('Marionette:SetContext', {'value': 'content'})
+        return out + re.findall(r'^console\.(?:error|warn): (?!RSLoader)(.*)', self.console.read(), re.M)
+
+    def close(self):
+        self.socket.close()
+        self.console.close()
+        self.driver.terminate()
+        self.driver.wait()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+
+def firefox():
+    """The program, or None."""
+    return shutil.which('firefox-esr') or shutil.which('firefox')

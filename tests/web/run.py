@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reports in a headless Chromium: every page of eight inputs, reached by its tab; numbers, search, zoom, links, accessibility.
-Screenshots go to build/web/.
+"""Reports in a headless Chromium: every page of eight inputs, reached by its tab; numbers, search, zoom, links, accessibility;
+what people click also in Firefox. Screenshots go to build/web/.
 
     tests/web/run.py --program build/check/tfprof [--shots FOLDER] [NAME...]
 """
@@ -18,14 +18,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'check')]
 import cases  # noqa: E402
 import inputs  # noqa: E402
-from browser import Browser  # noqa: E402
+from browser import Browser, Firefox, firefox  # noqa: E402
 from built import has  # noqa: E402
 
 PAGES = {'profile': ['overview', 'scope', 'graph', 'op', 'code'], 'recording': ['overview', 'scope', 'op', 'devices'],
          'xspace': ['overview', 'scope', 'op', 'timeline', 'devices'], 'pytorch': ['overview', 'scope', 'op', 'code', 'timeline', 'devices'],
          'graph': ['overview', 'scope', 'graph', 'op'], 'hostile': ['overview', 'scope', 'op'], 'large': ['overview', 'scope', 'graph', 'op'], 'diff': ['compare']}
 SIZES = [(1440, 900, False), (1280, 720, False), (390, 844, True)]
-BROWSER, URLS, MADE = None, {}, {}
+BROWSER, FIREFOX, URLS, MADE = None, None, {}, {}
 
 
 def program(*words):
@@ -82,6 +82,34 @@ def case_of(name):
     case.__name__ = 'pages_' + name
     case.__doc__ = pages_of.__doc__
     return case
+
+
+def in_firefox(case):
+    """The same case in Firefox, which starts with the first one."""
+    def run():
+        global BROWSER, FIREFOX
+        if not firefox():
+            raise cases.Skip('no Firefox (Debian: firefox-esr)')
+        FIREFOX = FIREFOX or Firefox()
+        chromium, BROWSER = BROWSER, FIREFOX
+        try:
+            case()
+        finally:
+            BROWSER = chromium
+    run.__name__ = 'firefox_' + case.__name__
+    run.__doc__ = case.__doc__
+    return run
+
+
+def every_page():
+    """Every page of the inputs opens from disk; no word on the console; a picture of each."""
+    for name in ('profile', 'xspace', 'pytorch', 'diff', 'large'):
+        BROWSER.open(url(name))
+        for page in BROWSER.js('return [...document.querySelectorAll(".tabs a")].map(a => a.dataset.page)'):
+            BROWSER.page(page)
+            assert not BROWSER.js('return document.querySelector("[role=alert]") && document.querySelector("[role=alert]").innerText')
+            BROWSER.shot(os.path.join(ARGS.shots, '%s-%s-firefox.png' % (name, page)))
+        quiet()
 
 
 def lines(out):
@@ -304,6 +332,8 @@ def main():
     global BROWSER
     chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_devices, numbers_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
                                            metric_and_sort, timeline_moves, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
+    chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
+                                       metric_and_sort, timeline_moves, names_are_text, served_page)]
     if ARGS.names:
         chosen = [c for c in chosen if any(n in c.__name__ for n in ARGS.names)]
     if not has(ARGS.program, 'page') or not shutil.which('chromedriver'):
@@ -315,6 +345,8 @@ def main():
         return cases.run(chosen)
     finally:
         BROWSER.close()
+        if FIREFOX:
+            FIREFOX.close()
 
 
 if __name__ == '__main__':
