@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See hist.h. Welford's recurrence keeps the deviation, without differences of large sums.
+ * See statistics.h. Welford's recurrence keeps the deviation, without differences of large sums.
  */
-#include "base/hist.h"
+#include "base/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

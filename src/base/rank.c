@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See rank.h. Differences from the least number are unsigned, so the ends of the type are safe.
+ * See statistics.h. Differences from the least number are unsigned, so the ends of the type are
+ * safe.
  */
-#include "base/rank.h"
+#include "base/statistics.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See welch.h. The tail of Student's distribution is the regularised incomplete beta function,
+ * See statistics.h. The tail of Student's distribution is the regularised incomplete beta function,
  * computed by its continued fraction (modified Lentz).
  */
-#include "base/welch.h"
+#include "base/statistics.h"
 
 #include <math.h>
 

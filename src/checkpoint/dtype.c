@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See dtype.h. Floats below 32 bits are assembled from sign, exponent and mantissa.
+ * See ckpt.h. Floats below 32 bits are assembled from sign, exponent and mantissa.
  */
-#include "checkpoint/dtype.h"
+#include "checkpoint/ckpt.h"
 
 #include <math.h>
 

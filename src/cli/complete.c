@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See complete.h.
+ * See prompt.h.
  */
-#include "cli/complete.h"
+#include "cli/prompt.h"
 
 #include "lib/help.h"
 #include "lib/jobs.h"

@@ -13,7 +13,6 @@
 
 #include "cli/cupti_find.h"
 #include "lib/help.h"
-#include "cli/proc.h"
 #include "cli/recording.h"
 
 #define ROOM_NEEDED                                                                                \

@@ -4,8 +4,6 @@
  */
 #include "cli/screen.h"
 
-#include "cli/letters.h"
-
 #define DIM       "\033[2m"
 #define BOLD      "\033[1m"
 #define HOT       "\033[1;31m"

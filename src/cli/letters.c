@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See letters.h.
+ * See screen.h.
  */
-#include "cli/letters.h"
+#include "cli/screen.h"
 
 /* True for a character that changes the direction of text (U+061C, U+200E, U+200F, U+202A to
  * U+202E, U+2066 to U+2069) and for the line and paragraph separators (U+2028, U+2029). */

@@ -11,15 +11,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/cmd.h"
+#include "lib/options.h"
 #include "lib/flags.h"
 #include "lib/help.h"
 #include "cli/program.h"
-#include "lib/progress.h"
-#include "cli/repl.h"
-#include "cli/signals.h"
-#include "lib/summary.h"
-#include "lib/options.h"
+#include "lib/term.h"
+#include "cli/prompt.h"
+#include "lib/session.h"
 #include "base/par.h"
 #include "model/input.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See proc.h.
+ * See recording.h.
  */
-#include "cli/proc.h"
+#include "cli/recording.h"
 
 #include <dirent.h>
 #include <errno.h>

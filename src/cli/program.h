@@ -27,4 +27,20 @@ extern const struct command program_commands[]; /* ends with a row without a nam
 /* Writes text, or with the words "-output json" a document. Inside a session_guard. */
 bool version_write(struct session *s, const struct strs *words, struct sink *out);
 
+/* ---- signals ----
+ *
+ * Signals that end programs. While a command runs, a signal first ends the command, which removes
+ * its unfinished output; then the program ends by the same signal.
+ */
+
+/* Until it is called again with NULL, such a signal cancels the session's call; a second one ends
+ * the program at once. */
+void signals_catch(struct session *s);
+
+/* True if one has arrived. */
+bool signals_came(void);
+
+/* Ends the program by the signal that arrived, if one has. */
+void signals_pass(void);
+
 #endif

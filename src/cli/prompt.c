@@ -13,8 +13,7 @@
 #include <histedit.h>
 #endif
 
-#include "cli/complete.h"
-#include "cli/letters.h"
+#include "cli/screen.h"
 #include "lib/term.h"
 
 #define PROMPT_NAME 40 /* characters of a job's name in the prompt */

@@ -9,8 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/session.h"
 #include "base/str.h"
+#include "cli/screen.h"
+#include "lib/jobs.h"
+#include "lib/session.h"
 
 struct prompt;
 
@@ -77,5 +79,37 @@ const char *keys_line(struct editline *e, size_t prompt, int *n, bool *too_long)
 
 /* Stops the process, as Ctrl-Z does, until the shell continues it. */
 void keys_stop(struct editline *e);
+
+/* ---- complete ----
+ *
+ * Completes the word before the cursor: commands, options, their values, node names, types,
+ * devices, steps, files. Names are found by bisection, so a million of them cost no more than ten.
+ */
+
+#define COMPLETE_MAX 500 /* largest number of listed candidates */
+
+struct complete {
+	struct str stem;   /* the text to replace: the end of the line */
+	struct strs items; /* possible replacements, in order; in the query arena */
+	struct str shared; /* their common prefix */
+	bool more;         /* there are more than COMPLETE_MAX */
+	bool open;         /* the word may continue: no blank after it */
+};
+
+/* text: the line up to the cursor. Inside a session_guard. */
+bool complete_line(struct session *s, struct str text, struct complete *c);
+
+/* ---- repl ----
+ *
+ * Lines of commands from standard input: the prompt if it is a terminal, otherwise a script.
+ */
+
+/* Runs every line; a failure is reported and the next line runs. True if none failed. *lines: their
+ * number. */
+bool repl_run(struct jobs *jobs, struct screen *screen, size_t *lines);
+
+/* Prints the notes of loading and of the last call on standard error, and its error sentence. line:
+ * number in a script, from 1; 0: not in a script. */
+void repl_say(struct session *s, bool ok, size_t line);
 
 #endif

@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/run_child.h"
+#include "cli/spawn.h"
 #include "cli/recording.h"
-#include "cli/repl.h"
+#include "cli/prompt.h"
 #include "trace/recordings.h"
 
 struct variable {

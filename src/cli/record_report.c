@@ -6,7 +6,7 @@
 
 #include <ctype.h>
 
-#include "cli/run_child.h"
+#include "cli/spawn.h"
 #include "base/fmt.h"
 #include "base/num.h"
 #include "trace/recordings.h"

@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/proc.h"
 #include "base/num.h"
 #include "base/sort.h"
 #include "io/paths.h"

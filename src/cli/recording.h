@@ -7,9 +7,10 @@
 #define TFPROF_CLI_RECORDING_H
 
 #include "base/err.h"
-#include "collect/collect.h"
 #include "base/map.h"
 #include "base/note.h"
+#include "base/str.h"
+#include "collect/collect.h"
 
 #define RECORDING_FILES_MAX 100000 /* suffixes of recordings and logs in a folder */
 
@@ -70,5 +71,28 @@ bool record_report_begin(
 /* Waits at most that many milliseconds until all processes have closed their recordings (by
  * follow_wait: call before follow_end), then reports. dir: the folder as the user gave it. */
 void record_report_end(struct record_report *r, int64_t wait, struct str dir, struct notes *to);
+
+/* ---- proc ----
+ *
+ * Reads facts about processes, including this one, from /proc, below a root that tests set.
+ */
+
+#define PROC_READ_MAX ((size_t)16 << 20) /* bytes of a file that are read */
+
+/* Returns the folder that replaces "/": TFPROF_ROOT, by default empty. */
+const char *proc_root(void);
+
+/* Returns a small file's content; the path is formatted. Empty if it cannot be read. */
+struct str proc_read(struct arena *a, const char *f, ...) __attribute__((format(printf, 2, 3)));
+
+/* Returns the start time of a process in ticks since boot, from /proc/PID/stat; 0: no such process.
+ */
+uint64_t proc_start(struct arena *a, int64_t pid);
+
+/* Returns the value of a variable in the bytes of /proc/PID/environ; p is NULL if it is not set. */
+struct str proc_variable(struct str environment, struct str name);
+
+/* Calls f for each process until it returns false. */
+void proc_each(struct arena *a, bool (*f)(void *user, int64_t pid), void *user);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See redirect.h.
+ * See spawn.h.
  */
-#include "cli/redirect.h"
+#include "cli/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See repl.h.
+ * See prompt.h.
  */
-#include "cli/letters.h"
-#include "cli/repl.h"
+#include "cli/screen.h"
+#include "cli/prompt.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/cmd.h"
-#include "cli/redirect.h"
-#include "cli/prompt.h"
-#include "cli/signals.h"
+#include "lib/options.h"
+#include "cli/spawn.h"
+#include "cli/program.h"
 
 /* Prints to a terminal, escaping characters that could control it. */
 static void say(struct session *s, struct str text)

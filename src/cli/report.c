@@ -3,7 +3,7 @@
  * tfprof report.
  */
 #include "cli/program.h"
-#include "cli/report_parts.h"
+#include "cli/report.h"
 #include "export/html.h"
 
 /* Adds the document of a part; one that fails is left out, unless the call itself is cancelled.

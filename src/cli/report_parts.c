@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See report_parts.h.
+ * See report.h.
  */
-#include "cli/report_parts.h"
+#include "cli/report.h"
 
 #include "io/paths.h"
-#include "lib/cmd.h"
+#include "lib/options.h"
 #include "model/unsupported_format.h"
 
 #define COLUMNS                                                                                    \

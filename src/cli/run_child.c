@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See run_child.h. Signals are blocked and received with sigwaitinfo, which gives the sender: a
+ * See spawn.h. Signals are blocked and received with sigwaitinfo, which gives the sender: a
  * signal from the terminal (SI_KERNEL) has reached the whole process group, including the program,
  * already.
  */
 #define _GNU_SOURCE 1
-#include "cli/run_child.h"
+#include "cli/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "cli/spawn.h"
 
 /* Signals sent to a process as a message: not those raised by its own faults or its own reading and
  * writing. */

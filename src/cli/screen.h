@@ -8,11 +8,12 @@
 
 #include <stdatomic.h>
 
+#include "base/str.h"
 #include "cli/spawn.h"
-#include "io/sink.h"
-#include "metric/opts.h"
 #include "io/line.h"
+#include "io/sink.h"
 #include "lib/term.h"
+#include "metric/opts.h"
 
 /* ---- layout ---- */
 
@@ -85,5 +86,24 @@ unsigned screen_columns(const struct screen *s);
 /* Returns the sink for one answer with these options; screen_end must close it. */
 struct sink *screen_begin(struct screen *s, const struct opts *o);
 void screen_end(struct screen *s);
+
+/* ---- letters ----
+ *
+ * Characters of a text as a terminal shows them: their width, and escapes for bytes that could
+ * control the terminal. Every character counts as one column.
+ */
+
+/* Appends text; bytes that could control a terminal are written as \xNN. */
+void letters_escape(struct sb *to, struct str text, bool utf8);
+
+/* Returns the columns that the escaped text takes. */
+size_t letters_width(struct str text, bool utf8);
+
+/* Appends the escaped text; if it takes more columns than room, its middle is left out. */
+void letters_shorten(struct sb *to, struct str text, size_t room, bool utf8);
+
+/* Returns the longest prefix of text that ends at a blank and takes at most room columns; the first
+ * word if that is longer. */
+struct str letters_break(struct str text, size_t room, bool utf8);
 
 #endif

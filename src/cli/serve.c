@@ -4,10 +4,9 @@
  * answered one after the other, from a session of their own.
  */
 #include "cli/program.h"
-#include "cli/report_parts.h"
-#include "cli/serve_request.h"
+#include "cli/report.h"
 #include "export/html.h"
-#include "lib/cmd.h"
+#include "lib/options.h"
 
 #if HAVE_EVENT
 #include <event2/buffer.h>

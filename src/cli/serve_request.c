@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See serve_request.h.
+ * See report.h.
  */
-#include "cli/serve_request.h"
+#include "cli/report.h"
 
 #define OK           200
 #define BAD          400

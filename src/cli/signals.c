@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See signals.h.
+ * See program.h.
  */
-#include "cli/signals.h"
+#include "cli/program.h"
 
 #include <signal.h>
 

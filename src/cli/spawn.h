@@ -5,9 +5,13 @@
 #ifndef TFPROF_CLI_SPAWN_H
 #define TFPROF_CLI_SPAWN_H
 
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "io/sink.h"
 
 /* From here on, a write to a closed pipe or beyond the file size limit fails instead of ending the
  * process. */
@@ -35,5 +39,60 @@ bool spawn_wait(struct child *c, struct err *e);
 
 /* Waits for the child and ignores its status. */
 void spawn_leave(struct child *c);
+
+/* ---- run child ----
+ *
+ * Runs a program transparently: same process group, terminal, streams and signal dispositions.
+ * Signals that we receive are passed on, and when the program stops, this process stops too. Knows
+ * nothing of recording.
+ */
+
+#define FOLLOW_CANNOT_RUN 126 /* exit statuses as in a shell */
+#define FOLLOW_NOT_FOUND  127
+#define FOLLOW_SIGNAL     128 /* plus the number of the signal */
+
+struct follow {
+	pid_t pid;
+	int status;    /* exit status of the program, as in a shell */
+	int error;     /* errno if it could not be started, otherwise 0 */
+	sigset_t kept; /* the original mask; signals stay blocked until follow_end */
+};
+
+/* Runs argv (searched in PATH, no shell) to its end. False if it could not be started. */
+bool follow_run(struct follow *f, char **argv);
+
+/* Between the two calls: waits that long, or until a signal asks us to end: then returns false. */
+bool follow_wait(int64_t milliseconds);
+
+void follow_end(const struct follow *f);
+
+/* ---- redirect ----
+ *
+ * The redirection at the end of a line: "| less", "> file", ">> file". Only the separate words |, >
+ * and >> count, because patterns contain bars.
+ */
+
+enum redirect_to { REDIRECT_NONE, REDIRECT_PROGRAM, REDIRECT_FILE, REDIRECT_APPEND };
+
+struct redirect {
+	struct str command; /* the line without the redirection */
+	enum redirect_to to;
+	struct strs words; /* the program and its arguments, or the file */
+	/* While it is open. */
+	struct sink *sink;
+	struct child child;
+	int fd;
+	struct guard guard;
+};
+
+/* Parses the end of text. The words live in e->a. */
+bool redirect_split(struct redirect *l, struct str text, struct err *e);
+
+/* Opens the destination, unless it is the terminal. It is closed automatically if the work ends
+ * early. */
+bool redirect_open(struct redirect *l, struct err *e);
+
+/* Flushes and closes; ok: the command succeeded. */
+bool redirect_close(struct redirect *l, bool ok, struct err *e);
 
 #endif

@@ -5,7 +5,7 @@
 #include "cli/program.h"
 
 #include "cli/cupti_find.h"
-#include "lib/cmd.h"
+#include "lib/options.h"
 #include "lib/libraries.h"
 
 #ifndef LIBEDIT_VERSION

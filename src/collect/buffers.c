@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "collect/record_enable.h"
-#include "collect/threads.h"
-#include "collect/wake.h"
+#include "collect/system.h"
 
 #define DISCARDS 4u
 #define DISCARD  (16u << 10)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "collect/collect.h"
-#include "collect/files.h"
+#include "collect/store.h"
 
 #define LINE_MOST 4096u
 

@@ -14,9 +14,8 @@
 
 #include "collect/pool.h"
 #include "collect/decode.h"
-#include "collect/process.h"
+#include "collect/system.h"
 #include "collect/record_enable.h"
-#include "collect/wake.h"
 
 #define CBID_MOST   2048u
 #define CLOCK_TRIES 3

@@ -10,10 +10,8 @@
 #include <string.h>
 
 #include "collect/nvtx.h"
-#include "collect/process.h"
+#include "collect/system.h"
 #include "collect/store.h"
-#include "collect/threads.h"
-#include "collect/ticks.h"
 
 #define DAY_NS   86400000000000u
 #define CBIDS    2048u /* API function numbers whose names are cached */

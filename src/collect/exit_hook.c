@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See exit_hook.h.
+ * See system.h.
  */
-#include "collect/exit_hook.h"
+#include "collect/system.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Descriptors with their identity, and faults of files that the program does not know about.
  */
 #define _GNU_SOURCE
-#include "collect/files.h"
+#include "collect/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "collect/collect.h"
-#include "collect/process.h"
+#include "collect/system.h"
 
 #define FD_FIRST      128 /* lowest number of our descriptors, so the program's do not change */
 #define FD_LEAST      3

@@ -16,17 +16,13 @@
 
 #include "collect/collect.h"
 #include "collect/decode.h"
-#include "collect/exit_hook.h"
-#include "collect/files.h"
+#include "collect/system.h"
+#include "collect/store.h"
 #include "collect/record_enable.h"
 #include "collect/nvtx.h"
 #include "collect/plan.h"
 #include "collect/pool.h"
-#include "collect/process.h"
 #include "collect/ring.h"
-#include "collect/store.h"
-#include "collect/threads.h"
-#include "collect/ticks.h"
 #include "collect/writer.h"
 
 #define EXPORT __attribute__((visibility("default")))

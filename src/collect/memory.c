@@ -2,7 +2,7 @@
  *
  * Anonymous mappings with the madvise flags needed for forks.
  */
-#include "collect/memory.h"
+#include "collect/system.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "collect/memory.h"
+#include "collect/system.h"
 
 #define SLOTS_LOG   16
 #define SLOTS       (1u << SLOTS_LOG)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "collect/record_enable.h"
-#include "collect/ticks.h"
+#include "collect/system.h"
 
 #define WIDE_MOST 1024u /* characters of a wide string */
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "collect/collect.h"
-#include "collect/memory.h"
+#include "collect/system.h"
 
 #define DOMAINS_LOG 10u /* cached handles, as powers of two */
 #define STRINGS_LOG 16u

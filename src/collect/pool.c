@@ -10,8 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "collect/memory.h"
-#include "collect/process.h"
+#include "collect/system.h"
 
 #define BITS       64u
 #define WORDS      (POOL_BUFFERS / BITS)

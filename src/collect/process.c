@@ -3,7 +3,7 @@
  * Reads /proc with plain system calls.
  */
 #define _GNU_SOURCE
-#include "collect/process.h"
+#include "collect/system.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 
 #include <sys/mman.h>
 
-#include "collect/memory.h"
+#include "collect/system.h"
 
 struct door *_Atomic record_enable_word;
 

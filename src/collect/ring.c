@@ -9,9 +9,7 @@
 #include <pthread.h>
 
 #include "collect/record_enable.h"
-#include "collect/memory.h"
-#include "collect/threads.h"
-#include "collect/wake.h"
+#include "collect/system.h"
 
 enum { RING_FREE, RING_OWNED, RING_LEFT };
 

@@ -9,9 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/files.h"
-#include "collect/memory.h"
-#include "collect/process.h"
+#include "collect/system.h"
 
 #define NOTE_MOST 512u
 

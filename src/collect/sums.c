@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/memory.h"
+#include "collect/system.h"
 
 #define PROBES 64u
 

@@ -4,7 +4,7 @@
  * change sees halves of two names at worst.
  */
 #define _GNU_SOURCE
-#include "collect/threads.h"
+#include "collect/system.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -12,8 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "collect/process.h"
 
 #define PROBES 16u
 #define WORDS  2u /* of the kernel's 16 bytes per name */

@@ -6,11 +6,9 @@
  *           |       * before
  *           +------------------ ticks
  */
-#include "collect/ticks.h"
+#include "collect/system.h"
 
 #include <string.h>
-
-#include "collect/process.h"
 
 #define CLOCK_SOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 

@@ -4,7 +4,7 @@
  * calls cost one system call.
  */
 #define _GNU_SOURCE
-#include "collect/wake.h"
+#include "collect/system.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,8 +14,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "collect/process.h"
 
 static _Atomic uint32_t wanted, done;
 

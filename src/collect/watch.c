@@ -15,7 +15,7 @@
 #include "collect/pool.h"
 #include "collect/cupti.h"
 #include "collect/decode.h"
-#include "collect/process.h"
+#include "collect/system.h"
 #include "collect/store.h"
 
 #define FEW          100u /* records or launches that are too few to judge */

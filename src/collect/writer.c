@@ -18,14 +18,10 @@
 #include "collect/pool.h"
 #include "collect/cupti.h"
 #include "collect/decode.h"
-#include "collect/exit_hook.h"
-#include "collect/files.h"
-#include "collect/record_enable.h"
-#include "collect/process.h"
-#include "collect/ring.h"
+#include "collect/system.h"
 #include "collect/store.h"
-#include "collect/ticks.h"
-#include "collect/wake.h"
+#include "collect/record_enable.h"
+#include "collect/ring.h"
 
 #define TICK_NS     100000000u
 #define ALONE_TICKS 5u /* interval between checks for other threads */

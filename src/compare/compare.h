@@ -11,6 +11,8 @@
 #ifndef TFPROF_COMPARE_COMPARE_H
 #define TFPROF_COMPARE_COMPARE_H
 
+#include "base/str.h"
+#include "base/vec.h"
 #include "compare/side.h"
 
 struct compare {
@@ -101,5 +103,21 @@ struct str unmatched_prefix(const struct unmatched *l);
 /* Joins renamed entries; *aliases lists the tops of renamed subtrees, ascending by entry and ended
  * by ID_NONE. Views without node names (op) are unchanged. */
 void match_renamed(struct compare *c, struct alias **aliases, struct arena *a);
+
+/* ---- similarity ----
+ *
+ * Similarity of two multisets of texts, by the hashes of the texts.
+ */
+
+struct signature {
+	uint64_t *v;
+	size_t n, cap;
+};
+
+void similarity_add(struct signature *s, struct arena *a, struct str text);
+void similarity_end(struct signature *s, struct arena *a); /* ends adding */
+
+/* Returns the size of the common part divided by that of the larger one; 0 .. 1. */
+double similarity_share(const struct signature *a, const struct signature *b);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/fmt.h"
 #include "base/sort.h"
-#include "base/welch.h"
+#include "base/statistics.h"
 
 #define CULPRITS_MAX 3
 

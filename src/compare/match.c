@@ -7,7 +7,6 @@
 #include "compare/compare.h"
 
 #include "base/sort.h"
-#include "compare/similarity.h"
 
 #define MATCH_MIN       4   /* descendants needed for a reliable signature */
 #define MATCH_ALIKE     0.6 /* common share required of two scopes */

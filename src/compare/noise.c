@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See noise.h.
+ * See difference.h.
  */
-#include "compare/noise.h"
+#include "compare/difference.h"
 
-#include "base/welch.h"
+#include "base/statistics.h"
 
 /* Collects number k of an entry in each step in which it ran. */
 static struct sample step_values(

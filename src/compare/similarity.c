@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See similarity.h.
+ * See compare.h.
  */
-#include "compare/similarity.h"
+#include "compare/compare.h"
 
 #include "base/map.h"
 #include "base/sort.h"

@@ -5,7 +5,7 @@
  */
 #include "export/document.h"
 #include "export/rows.h"
-#include "view/workers.h"
+#include "view/step_columns.h"
 
 enum { NOTE_TOO_DEEP = 0x710 }; /* kind of note */
 

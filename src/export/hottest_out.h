@@ -6,7 +6,7 @@
 #define TFPROF_EXPORT_HOTTEST_OUT_H
 
 #include "export/table.h"
-#include "view/hottest.h"
+#include "view/facts.h"
 
 #define HOTTEST_COLUMNS 8
 

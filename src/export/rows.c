@@ -6,8 +6,7 @@
 
 #include "export/out.h"
 #include "export/tensor.h"
-#include "view/stats.h"
-#include "view/workers.h"
+#include "view/step_columns.h"
 
 enum what {
 	CELL_WORKER,

@@ -5,7 +5,7 @@
  * twice, except zeros and the block in which a file ends.
  */
 #define _GNU_SOURCE /* memmem */
-#include "io/block_decode.h"
+#include "io/recording_in.h"
 
 #include <inttypes.h>
 

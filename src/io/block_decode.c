@@ -3,7 +3,7 @@
  * The decoder of recordings: the fields of each kind of record, in the order in which
  * block_encode.c writes them. block_check.c finds and checks the blocks.
  */
-#include "io/block_decode.h"
+#include "io/recording_in.h"
 
 #include "base/bits.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See block_decode.h.
+ * See recording_in.h.
  */
-#include "io/block_decode.h"
+#include "io/recording_in.h"
 
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See clock_map.h.
+ * See recording_in.h.
  */
-#include "io/clock_map.h"
+#include "io/recording_in.h"
 
 #include <stdio.h>
 

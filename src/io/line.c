@@ -4,7 +4,7 @@
  */
 #include "io/line.h"
 
-#include "io/sink_internal.h"
+#include "io/sink.h"
 
 void sink_line(struct sink *s, const struct line *l)
 {

@@ -4,9 +4,7 @@
  * reserved for the length of a nested message and filled in at its end. Accepts the text that
  * libprotobuf's parser accepts by default; knows no particular message.
  */
-#include "io/pbtext.h"
-
-#include "io/pbtext_internal.h"
+#include "io/pb.h"
 
 #define LENGTH_ROOM 5
 #define SEEN_BITS   64u /* fields beyond this number may repeat unnoticed */

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "io/pbtext.h"
-#include "io/pbtext_internal.h"
+#include "io/pb.h"
 
 #define EXACT_DIGITS    UINT64_C(9007199254740992) /* 2^53: integers up to here are exact doubles */
 #define EXACT_POWER     22                         /* powers of ten up to here are exact doubles */

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "io/pbtext_internal.h"
+#include "io/pb.h"
 
 static void put_fixed(struct pbtext *r, uint64_t v, size_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See process_identity.h.
+ * See recording_in.h.
  */
-#include "io/process_identity.h"
+#include "io/recording_in.h"
 
 #include "base/map.h"
 #include "base/num.h"

@@ -15,8 +15,6 @@
 #include <unistd.h>
 
 #include "base/fmt.h"
-#include "io/sink_internal.h"
-#include "io/wait.h"
 
 struct sink_inner {
 	struct sink pub;

@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #include "base/num.h"
-#include "io/sink_internal.h"
-#include "io/wait.h"
 
 #define FILE_LINKS_MAX 40  /* symbolic links followed; Linux has the same limit */
 #define FILE_TRIES     100 /* names tried for the temporary file */

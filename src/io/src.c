@@ -16,8 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/src_internal.h"
-#include "io/wait.h"
+#include "io/sink.h"
 
 #define SRC_HEAD 3 /* bytes needed to recognise gzip */
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/src_internal.h"
+#include "io/src.h"
 
 /* Seeks n bytes forward from p in a regular file, or to its end if that is nearer. */
 static bool src_seek(struct src_inner *in, uint64_t n)

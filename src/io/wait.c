@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See wait.h.
+ * See sink.h.
  */
-#include "io/wait.h"
+#include "io/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 
 #include "lib/api_internal.h"
 #include "lib/flags.h"
-#include "lib/sources.h"
+#include "lib/session.h"
 #include "base/par.h"
 
 #define THREADS_MAX 256u

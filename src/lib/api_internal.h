@@ -7,7 +7,7 @@
 
 #include <locale.h>
 
-#include "lib/cmd.h"
+#include "lib/options.h"
 #include "tfprof/tfprof.h"
 
 struct tfp_session {

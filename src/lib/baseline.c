@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See baseline.h. Baselines are the files of one folder, .tfprof/baselines below the current one;
+ * See diff.h. Baselines are the files of one folder, .tfprof/baselines below the current one;
  * links to or in it are not followed.
  */
-#include "lib/baseline.h"
+#include "lib/diff.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  *
  * The parser of command lines.
  */
-#include "lib/cmd.h"
+#include "lib/options.h"
 
 #include <errno.h>
 #include <unistd.h>

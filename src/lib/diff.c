@@ -4,7 +4,7 @@
  * the view, merges them, finds the differences, writes them, judges the gates.
  */
 
-#include "lib/diff_internal.h"
+#include "lib/diff.h"
 #include "base/pattern.h"
 #include "compare/compare.h"
 #include "compare/gate.h"

@@ -2,8 +2,7 @@
  *
  * The sides of a diff: each is loaded into its own session, several at a time.
  */
-#include "lib/baseline.h"
-#include "lib/diff_internal.h"
+#include "lib/diff.h"
 #include "lib/flags.h"
 #include "lib/jobs.h"
 #include "base/par.h"

@@ -4,7 +4,7 @@
  */
 #include <unistd.h>
 
-#include "lib/diff_internal.h"
+#include "lib/diff.h"
 #include "model/step_rank.h"
 
 enum rank { RANK_SLOWEST, RANK_FASTEST, RANK_MEDIAN, RANK_N };

@@ -5,8 +5,7 @@
  */
 #include <unistd.h>
 
-#include "lib/baseline.h"
-#include "lib/diff_internal.h"
+#include "lib/diff.h"
 #include "lib/jobs.h"
 #include "lib/options.h"
 

@@ -5,7 +5,7 @@
 #include "lib/flags.h"
 
 #include "lib/options.h"
-#include "lib/sources.h"
+#include "lib/session.h"
 #include "io/paths.h"
 #include "checkpoint/ckpt.h"
 #include "model/unsupported_format.h"

@@ -3,9 +3,8 @@
  * Help texts. Names, defaults and explanations come from the tables alone.
  */
 #include "lib/help.h"
-#include "lib/cmd.h"
-#include "lib/flags.h"
 #include "lib/options.h"
+#include "lib/flags.h"
 
 #define INTRO "tfprof shows where a model's time, memory, parameters and float operations go."
 static const char *const USAGE = "\n"

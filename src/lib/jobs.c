@@ -6,7 +6,7 @@
 
 #include "lib/options.h"
 
-#include "lib/progress.h"
+#include "lib/term.h"
 #include "io/paths.h"
 
 #define STEPS_SHOWN 8

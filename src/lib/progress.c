@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See progress.h.
+ * See term.h.
  */
-#include "lib/progress.h"
+#include "lib/term.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "lib/term.h"
 
 #define AFTER 0.5 /* seconds before the first report */
 #define EVERY 0.1 /* seconds between reports */

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "lib/cmd.h"
+#include "lib/options.h"
 #include "lib/help.h"
 #include "io/paths.h"
 

@@ -8,11 +8,11 @@
 #define TFPROF_LIB_SESSION_H
 
 #include "checkpoint/ckpt.h"
-#include "model/input.h"
-#include "model/recording_lower.h"
+#include "compare/side.h"
 #include "export/slices.h"
 #include "export/trace_tables.h"
-#include "compare/side.h"
+#include "model/input.h"
+#include "model/recording_lower.h"
 
 /* The trees of a model, built at first use. */
 struct forest {
@@ -64,7 +64,7 @@ struct session {
 	size_t n_older;
 	struct jobs *jobs; /* the list of jobs it belongs to (jobs.h), or NULL */
 	unsigned threads;
-	const struct command *more_commands; /* commands of the program (cmd.h), or NULL */
+	const struct command *more_commands; /* commands of the program (options.h), or NULL */
 	int exit_status;          /* exit status of the program, set by commands that succeeded */
 	struct input_watch watch; /* progress of loading; optional */
 	atomic_bool cancel;       /* may be set by any thread: ends the present call */
@@ -205,5 +205,33 @@ static inline bool session_fail_as(struct session *s, const struct err *e)
 	s->error.partial = e->partial;
 	return false;
 }
+
+/* ---- summary ----
+ *
+ * The page that the command summary prints, and the program before its prompt.
+ */
+
+/* Prints the page as text. prompt: it suggests commands of the prompt instead of a shell's.
+ * Deferred files are not read. Inside a session_guard. */
+bool summary_write(struct session *s, bool prompt, struct sink *out);
+
+/* ---- sources ----
+ *
+ * Resolves --profile_path: one file, a folder of profiles, or several of either, each of which is a
+ * worker. Finds the files; session.h loads them.
+ */
+
+struct sources {
+	struct strs paths;              /* as found: files and folders */
+	struct strs names;              /* names of the workers; empty for one file */
+	VEC(struct input_worker) now;   /* one per path */
+	VEC(struct input_worker) later; /* files for missing steps, in order of trial */
+};
+
+/* Finds the files of the words: paths, patterns, lists. Strings live in the query arena. */
+bool sources_find(struct session *s, const struct strs *words, struct sources *out);
+
+/* Loads them. lazy: run metadata of a single folder is read when a command selects a step. */
+bool sources_load(struct session *s, const struct sources *src, bool lazy);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See sources.h.
+ * See session.h.
  */
-#include "lib/sources.h"
+#include "lib/session.h"
 
 #include "io/paths.h"
 #include "model/folder.h"

@@ -2,10 +2,10 @@
  *
  * The command "summary". See facts.h.
  */
-#include "lib/summary.h"
+#include "lib/session.h"
 
 #include "export/summary_out.h"
-#include "lib/cmd.h"
+#include "lib/options.h"
 
 #define FILES_NAMED 4 /* files that the commands of the page repeat */
 

@@ -2,7 +2,7 @@
  *
  * The commands that print tables of a trace.
  */
-#include "lib/cmd.h"
+#include "lib/options.h"
 
 bool run_devices(struct session *s, const struct request *r, struct sink *out)
 {

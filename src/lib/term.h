@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include "model/input.h"
+
 enum term_color { TERM_AUTO, TERM_ALWAYS, TERM_NEVER };
 
 struct term {
@@ -23,5 +25,23 @@ struct term term_look(enum term_color color);
 
 /* Sets rows and columns of the terminal of fd; 0 if it is not one. */
 void term_size(int fd, unsigned *rows, unsigned *columns);
+
+/* ---- progress ----
+ *
+ * A progress line on standard error while files are read, if standard error is a terminal and
+ * reading takes longer than half a second.
+ */
+
+struct progress {
+	bool on, shown;
+	double begun, last;    /* seconds */
+	uint64_t before, done; /* bytes of finished inputs; of the current one */
+};
+
+/* Fills *w, unless standard error is not a terminal. */
+void progress_begin(struct progress *p, struct input_watch *w);
+
+/* Erases the line. */
+void progress_end(struct progress *p);
 
 #endif

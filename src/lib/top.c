@@ -2,7 +2,7 @@
  *
  * The command "top": nodes by their own numbers.
  */
-#include "lib/cmd.h"
+#include "lib/options.h"
 
 #include "export/hottest_out.h"
 

@@ -6,6 +6,7 @@
 #ifndef TFPROF_METRIC_METRIC_H
 #define TFPROF_METRIC_METRIC_H
 
+#include "base/err.h"
 #include "base/quantity.h"
 #include "model/value.h"
 
@@ -101,5 +102,22 @@ size_t metric_sorted(unsigned select, enum metric_id *order);
 
 /* Returns the names of all metrics with a use, in table order, joined by `between`. */
 void metric_names(struct sb *b, unsigned use, const char *between);
+
+/* ---- nearest ----
+ *
+ * Suggestions for mistyped words.
+ */
+
+/* "-<option>: '<word>' is not known; did you mean ...? Known are ..." */
+bool unknown_word(struct err *e, const char *option, struct str word, const struct strs *known);
+
+/* Fails as unknown_word does, with a given suggestion, or none, in place of the nearest word. */
+bool unknown_word_near(struct err *e, const char *option, struct str word, struct str near,
+        const struct strs *known);
+
+/* Returns the candidate nearest to word, or none if all are far. */
+struct str nearest_word(struct str word, const struct str *candidates, size_t n);
+/* Returns the metric that other programs call by this word, such as flops; or none. */
+struct str nearest_metric(struct str word, unsigned use);
 
 #endif

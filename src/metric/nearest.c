@@ -2,7 +2,7 @@
  *
  * Finds the known word nearest to a mistyped one.
  */
-#include "metric/nearest.h"
+#include "metric/metric.h"
 
 #define WORD_MAX  40 /* longer words are not compared */
 #define BEGUN_MIN 3  /* shorter words are prefixes of too many words */

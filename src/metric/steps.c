@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See steps.h.
+ * See opts.h.
  */
-#include "metric/steps.h"
+#include "metric/opts.h"
 
 #include "base/num.h"
 #include "base/sort.h"
-#include "metric/nearest.h"
+#include "metric/metric.h"
 
 static bool parse_range(struct str text, struct step_range *r)
 {

@@ -5,7 +5,7 @@
  */
 #include "model/input_internal.h"
 
-#include "io/pbtext.h"
+#include "io/pb.h"
 #include "model/unsupported_format.h"
 #include "model/sniff.h"
 #include "model/trace_lower.h"

@@ -17,7 +17,7 @@
  */
 #include "model/sniff.h"
 
-#include "io/pbtext.h"
+#include "io/pb.h"
 #include "io/block_format.h"
 #include "model/read.h"
 #include "model/sniff_internal.h"

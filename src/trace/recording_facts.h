@@ -5,8 +5,7 @@
 #ifndef TFPROF_TRACE_RECORDING_FACTS_H
 #define TFPROF_TRACE_RECORDING_FACTS_H
 
-#include "io/block_decode.h"
-#include "io/process_identity.h"
+#include "io/recording_in.h"
 
 #define RECORDING_NOTES_MAX 100 /* notes of a file that are kept */
 

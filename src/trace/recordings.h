@@ -17,7 +17,7 @@
 #include "base/map.h"
 #include "base/note.h"
 #include "base/num.h"
-#include "io/clock_map.h"
+#include "io/recording_in.h"
 #include "io/src.h"
 #include "trace/recording_facts.h"
 #include "trace/recording_join.h"

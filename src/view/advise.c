@@ -3,7 +3,7 @@
  * The table of checkers. They read the model and results of views, and print nothing.
  */
 #include "base/fmt.h"
-#include "view/advise_internal.h"
+#include "view/advise.h"
 
 #define TOP        3    /* entries that a list names */
 #define MIN_MICROS 1000 /* minimum for naming a line of code */

@@ -48,4 +48,18 @@ unsigned advise_find(struct str name);
 /* Runs the requested checkers. */
 bool advise_run(struct advise *ask, struct advice *out, struct err *e);
 
+/* ---- internal ----
+ *
+ * The checkers that the original lacks. They name what costs most, and what made a step slow.
+ */
+
+#define ADVISE_ROWS 5 /* scopes, nodes and differences that these checkers name */
+
+/* Names the scopes with the largest totals, from the answer of the scope view, and the nodes with
+ * the largest own times. */
+void advise_hottest(struct advise *ask, const struct result *r, struct strs *reports);
+
+/* Names the slowest step and the nodes that took longer in it than in the median step. */
+void advise_slowest(struct advise *ask, struct strs *reports);
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See advise_internal.h.
+ * See advise.h.
  */
-#include "view/advise_internal.h"
+#include "view/advise.h"
 
 #include "base/fmt.h"
 #include "base/sort.h"

@@ -7,6 +7,7 @@
 
 #include "model/model.h"
 #include "trace/recordings.h"
+#include "view/view.h"
 
 /* A device with recorded work; times are nanoseconds. */
 struct device_summary {
@@ -37,5 +38,22 @@ struct facts {
  * how, if it is a recording, else NULL; its devices are read from them. */
 void facts_find(const struct model *m, const struct recording_set *recording,
         const struct recording_options *how, struct facts *out, struct arena *a);
+
+/* ---- hottest ----
+ *
+ * The entries of a view as a flat list by one of their own numbers, the largest first.
+ */
+
+struct hottest {
+	enum value of;
+	uint32_t *kept; /* entries of the query's struct kept */
+	uint32_t n;
+	int64_t total; /* of all accounted entries, including those hidden by names or devices */
+};
+
+/* Lists the accounted entries of a query between view_open and view_close whose own number is above
+ * 0: in scope and graph the nodes, in op the types. Equal ones are in the order of their names.
+ * False if a pattern gave up. Everything is in the query's arena. */
+bool view_hottest(struct query *q, enum value of, struct hottest *out, struct err *e);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_calls.h. The waits are found in one walk over the work and the calls of a process, in the
+ * See gpu_parts.h. The waits are found in one walk over the work and the calls of a process, in the
  * order of their beginnings, with the calls that have not ended kept open.
  */
-#include "view/gpu_calls.h"
+#include "view/gpu_parts.h"
 
 #include "base/num.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_memory.h.
+ * See gpu_parts.h.
  */
-#include "view/gpu_memory.h"
+#include "view/gpu_parts.h"
 
 #include "base/num.h"
 #include "base/sort.h"

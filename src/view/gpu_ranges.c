@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_ranges.h.
+ * See gpu_parts.h.
  */
-#include "view/gpu_ranges.h"
+#include "view/gpu_parts.h"
 
 #include "base/num.h"
 

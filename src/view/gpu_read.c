@@ -5,10 +5,7 @@
 #include "view/gpu_use.h"
 
 #include "base/num.h"
-#include "view/gpu_calls.h"
-#include "view/gpu_memory.h"
-#include "view/gpu_ranges.h"
-#include "view/gpu_sum.h"
+#include "view/gpu_parts.h"
 
 #define NOTES_MAX 100 /* that are kept */
 

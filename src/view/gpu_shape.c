@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_shape.h.
+ * See gpu_use.h.
  */
-#include "view/gpu_shape.h"
+#include "view/gpu_use.h"
 
 #include <string.h>
 

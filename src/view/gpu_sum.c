@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_sum.h. Iterates over the intervals of a GPU, and sorts the results.
+ * See gpu_parts.h. Iterates over the intervals of a GPU, and sorts the results.
  *
  * Intervals come by their starts. So after the newest start, the time covered by any set of them is
  * one piece that ends at their latest end; each interval adds the part after that end, and only
@@ -9,9 +9,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "view/gpu_calls.h"
-#include "view/gpu_ranges.h"
-#include "view/gpu_sum.h"
+#include "view/gpu_parts.h"
 
 uint64_t gpu_count(const struct gpu_times *t)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See hottest.h.
+ * See facts.h.
  */
-#include "view/hottest.h"
+#include "view/facts.h"
 
 #include "base/sort.h"
 

@@ -5,12 +5,11 @@
  * metric after the other. Besides the columns, 16 bytes each, a shown entry needs at most 220 bytes
  * for any number of steps. Only nodes that ran in a step are visited; the other numbers are 0.
  */
-#include "view/stats.h"
+#include "view/step_columns.h"
 
 #include <math.h>
 
-#include "base/rank.h"
-#include "view/workers.h"
+#include "base/statistics.h"
 
 /* Statistics of the numbers that are not 0. The mean is a running one (Welford), so large or many
  * numbers do not spoil the variance; the sum is exact unless it overflows its type. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See stats.h. Sums stop at the ends of the type, as those of the answer do.
+ * See step_columns.h. Sums stop at the ends of the type, as those of the answer do.
  */
-#include "view/stats.h"
+#include "view/step_columns.h"
 
 static void new_places(struct step_numbers *x, uint32_t n, struct arena *a)
 {

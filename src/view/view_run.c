@@ -2,8 +2,7 @@
  *
  * The table of views, and the start of every query: step, patterns, tallies.
  */
-#include "view/stats.h"
-#include "view/workers.h"
+#include "view/step_columns.h"
 
 enum { NOTE_STOPPED = 0x900 }; /* a kind of note */
 

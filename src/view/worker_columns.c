@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See workers.h. Numbers of one worker are held at a time; beside them, for each shown
+ * See step_columns.h. Numbers of one worker are held at a time; beside them, for each shown
  * entry, the least, the greatest and the sum, so that ten thousand workers need no more room than
  * two.
  */
-#include "view/workers.h"
+#include "view/step_columns.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  *
  * Selects workers, and the steps of theirs that belong together.
  */
-#include "view/workers.h"
+#include "view/step_columns.h"
 
 #define LISTED_MAX 8 /* names listed in a sentence */
 #define NAMES_MAX  3 /* names listed in a note */

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/sources.h"
+#include "lib/session.h"
 
 struct bench {
 	struct session *s;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/cmd.h"
+#include "lib/options.h"
 
 #define FUZZ_LIMIT ((size_t)512 << 20) /* bytes a session may hold */
 

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "io/block_decode.h"
+#include "io/recording_in.h"
 
 #define KIND_NAME(name, text) [SPOOL_##name] = #name,
 static const char *const kinds[SPOOL_N] = { SPOOL_KINDS(KIND_NAME) };

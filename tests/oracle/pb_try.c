@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "../unit/pb_twin.h"
-#include "io/pbtext.h"
+#include "io/pb.h"
 #include "tf_checkpoint.pb-c.h"
 #include "tf_graph.pb-c.h"
 #include "tf_step.pb-c.h"

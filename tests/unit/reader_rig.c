@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "io/pbtext.h"
+#include "io/pb.h"
 #include "io/wire.h"
 #include "model_text.h"
 

@@ -6,7 +6,7 @@
 #define TFPROF_TESTS_SPOOL_RIG_H
 
 #include "base/str.h"
-#include "io/block_decode.h"
+#include "io/recording_in.h"
 #include "io/block_encode.h"
 
 #define BUFFER ((size_t)64 << 10)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "io/clock_map.h"
+#include "io/recording_in.h"
 
 #define SECOND 1000000000u
 #define T0     (1700000000u * (uint64_t)SECOND)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cli/complete.h"
+#include "cli/prompt.h"
 
 #define MANY 1000000
 

@@ -8,7 +8,7 @@
 
 #include "export/gpu_tables.h"
 #include "lib/options.h"
-#include "view/gpu_shape.h"
+#include "view/gpu_use.h"
 
 static void occupancy(void **state)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hist.h"
+#include "base/statistics.h"
 
 #define N 20000
 

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "cli/screen.h"
-#include "cli/letters.h"
 
 static struct account account;
 static struct work work = { .account = &account };

@@ -6,8 +6,8 @@
 #include "unit.h"
 
 #include "cli/cupti_find.h"
-#include "lib/diff_internal.h"
-#include "cli/proc.h"
+#include "lib/diff.h"
+#include "cli/recording.h"
 #include "cli/program.h"
 
 static struct session *program_session(void)

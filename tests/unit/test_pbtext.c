@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "arena_rig.h"
-#include "io/pbtext.h"
+#include "io/pb.h"
 #include "pb_twin.h"
 #include "tf_graph.pb-c.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "base/rank.h"
+#include "base/statistics.h"
 
 #define SERIES 50
 #define N      200

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cli/redirect.h"
+#include "cli/spawn.h"
 
 static struct account account;
 static struct work work = { .account = &account };

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "io/process_identity.h"
+#include "io/recording_in.h"
 
 static void take(struct process_identity *w, struct arena *a, const char *key, const char *value)
 {

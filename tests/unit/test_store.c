@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "collect/files.h"
 #include "collect/store.h"
 #include "trace/recordings.h"
 

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "base/welch.h"
+#include "base/statistics.h"
 
 #define N(v) (sizeof(v) / sizeof *(v))
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "cli/complete.h"
-#include "lib/cmd.h"
+#include "cli/prompt.h"
+#include "lib/options.h"
 #include "lib/jobs.h"
 
 #define DATA    "testdata/recorded/mlp_0/"

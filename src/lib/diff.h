@@ -2,13 +2,19 @@
  *
  * Shared by the parts of the command diff: its options, its sides, its gates.
  */
-#ifndef TFPROF_LIB_DIFF_INTERNAL_H
-#define TFPROF_LIB_DIFF_INTERNAL_H
+#ifndef TFPROF_LIB_DIFF_H
+#define TFPROF_LIB_DIFF_H
 
-#include "lib/options.h"
-#include "export/diff_out.h"
-#include "compare/report_reader.h"
 #include "compare/gate.h"
+#include "compare/report_reader.h"
+#include "export/diff_out.h"
+#include "lib/command.h"
+#include "lib/options.h"
+
+/* ---- internal ----
+ *
+ * Shared by the parts of the command diff: its options, its sides, its gates.
+ */
 
 #define DIFF_SIDES_MAX 64
 
@@ -81,5 +87,19 @@ void diff_sides_reset(struct diff_sides *d);
 /* Merges the sides into one tree: renames by the rules, then detects further renames. */
 bool diff_merge(struct diff_sides *d, const struct diff_request *w, struct compare *c,
         struct alias **aliases);
+
+/* ---- baseline ----
+ *
+ * Named baselines: the numbers of a profile, in text files that can be committed. The command
+ * baseline, and the functions diff needs to use one as a side.
+ */
+
+#define BASELINE_PREFIX "baseline:"
+
+bool baseline_command(struct session *s, const struct request *r, struct sink *out);
+
+/* Returns the path of a baseline's file. Fails if the name is invalid, or the baseline does
+ * not exist. */
+bool baseline_path(struct str *name, struct arena *a, struct err *e);
 
 #endif

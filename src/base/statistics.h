@@ -1,5 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
+ * Statistics of many numbers: histograms with quantiles, exact ranks, and Welch's t-test.
+ */
+#ifndef TFPROF_BASE_STATISTICS_H
+#define TFPROF_BASE_STATISTICS_H
+
+#include <stddef.h>
+
+#include "base/arena.h"
+
+/* ---- hist ----
+ *
+ * Statistics of a series of numbers: exact count, sum, extremes and deviation; quantiles with an
+ * error of at most 1/500. Few numbers are kept as they are; more are counted in cells, whose memory
+ * grows with the range of values.
+ *
+ *   below 256: one counter per value; above: 256 counters per doubling
+ */
+
+#define HIST_BITS  8
+#define HIST_FEW   512 /* numbers that are kept singly */
+#define HIST_FIRST 4   /* initial room, in numbers */
+
+struct hist {
+	uint64_t n;
+	int64_t sum, min, max; /* stops at the end of its type */
+	double mean, squares;  /* running mean; sum of squared distances from it */
+	int64_t *few;          /* all numbers, up to HIST_FEW; afterwards NULL */
+	uint64_t **octaves;    /* by octave; NULL for empty octaves */
+};
+
+/* A negative number counts as 0. */
+void hist_add(struct hist *h, struct arena *a, int64_t v);
+
+/* Returns the smallest number that at least thousandths/1000 of all numbers do not exceed; 0 for an
+ * empty series. */
+int64_t hist_quantile(const struct hist *h, unsigned thousandths);
+
+double hist_deviation(const struct hist *h); /* of the whole population: divided by the count */
+
+/* ---- rank ----
+ *
  * The k-th smallest number of many series at once, exactly, in memory independent of the length of
  * a series. Each pass adds the same numbers again and fixes some more bits of each answer, from the
  * highest down.
@@ -7,10 +48,6 @@
  *   pass 1: counts by the top bits -> the part that holds the k-th number
  *   pass 2: counts inside that part by the next bits -> ...   until no bits are left
  */
-#ifndef TFPROF_BASE_RANK_H
-#define TFPROF_BASE_RANK_H
-
-#include "base/arena.h"
 
 #define RANK_BITS_MIN 2 /* least number of bits that a pass fixes */
 #define RANK_BITS_MAX 8
@@ -46,5 +83,22 @@ static inline int64_t ranks_get(const struct ranks *r, size_t series, unsigned p
 {
 	return (int64_t)((uint64_t)r->least[series] + r->base[series * r->parts + part]);
 }
+
+/* ---- welch ----
+ *
+ * Welch's t-test, one-sided: the probability that the second sample lies this far above the first
+ * if both have the same mean.
+ */
+
+struct sample {
+	size_t n;
+	double mean, variance; /* unbiased; 0 if n < 2 */
+};
+
+struct sample sample_of(const double *v, size_t n);
+
+/* Returns the probability, 0 .. 1. A sample of one value is assumed to vary as the other does; if
+ * neither has two values, or nothing varies, the result is 0 or 1 by the means alone. */
+double welch_above(const struct sample *a, const struct sample *b);
 
 #endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reports: the parts of a report, and the requests by which a browser gets them one by one.
+ */
+#ifndef TFPROF_CLI_REPORT_H
+#define TFPROF_CLI_REPORT_H
+
+#include "base/str.h"
+#include "lib/flags.h"
+
+/* ---- report parts ----
+ *
+ * The parts of a report: command lines whose documents the page shows. The command report writes
+ * all of them into a file; the command serve answers them one by one.
+ */
+
+struct report_part {
+	const char *name;    /* of the document: "devices", "slices" */
+	struct strs command; /* as a person types it, without "tfprof" */
+	struct strs words;   /* as it is run: with all columns, without limits, as JSON */
+};
+
+struct report_parts {
+	struct strs files; /* as given; of a comparison: the sides */
+	bool compares;
+	VEC(struct report_part) v; /* in the query arena */
+};
+
+/* Loads the files and sets the options of the views as sticky ones. Several files are one input if
+ * each of them is only a part of a profile, else they are compared. */
+bool report_load(struct session *s, const struct strs *files, const struct opts *o,
+        struct report_parts *out);
+
+/* Lists the parts that the loaded input has. Each call begins anew. */
+void report_list(struct session *s, struct report_parts *p);
+
+/* Writes the document of a part. On failure s->error has the reason. */
+bool report_write(struct session *s, const struct strs *words, struct sink *out);
+
+/* ---- serve request ----
+ *
+ * Parses and checks the requests of the command serve. Uses neither sockets nor sessions.
+ *
+ *   GET /TOKEN/                    the page
+ *   GET /TOKEN/v1/index            the requests the page can make
+ *   GET /TOKEN/v1/run?w=op&w=...   the document of a command line
+ */
+
+#define SERVE_TOKEN      32    /* hexadecimal digits: 128 random bits */
+#define SERVE_TARGET_MAX 16384 /* bytes of a request's target */
+#define SERVE_WORDS_MAX  64
+
+/* Parts of a request; a missing header is STR_NONE. */
+struct serve_request {
+	bool reads; /* GET or HEAD */
+	struct str target, host, origin, fetch_site;
+};
+
+enum serve_what { SERVE_PAGE, SERVE_INDEX, SERVE_RUN };
+struct serve_asked {
+	enum serve_what what;
+	struct strs words; /* of SERVE_RUN */
+};
+
+/* Returns the HTTP status: 200 if the request is to be answered. Words live in a. */
+int serve_check(const struct serve_request *r, const char *token, unsigned port, struct arena *a,
+        struct serve_asked *out);
+
+#endif

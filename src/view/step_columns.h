@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Columns that differ by step or by worker: statistics over steps, and the numbers of each worker.
+ */
+#ifndef TFPROF_VIEW_STEP_COLUMNS_H
+#define TFPROF_VIEW_STEP_COLUMNS_H
+
+#include "view/view.h"
+
+/* ---- stats ----
+ *
+ * Statistics over steps as columns beside an answer (-stats).
+ */
+
+/* Adds the columns that -stats requests, over the selected steps. With rows per worker,
+ * stats_of_worker replaces their numbers by those of one worker. */
+void stats_add(struct result *r);
+void stats_of_worker(const struct result *r, uint32_t worker);
+
+/* ---- step numbers ---- */
+
+/* One number of the shown entries in single steps, own and total. Selection and order are those of
+ * the answer. A step costs as much as the nodes that ran in it, and never more than a pass over all
+ * nodes; memory does not depend on the number of steps. */
+
+/* A place is an entry that takes part in totals: a kept one or, with -account_displayed_op_only, a
+ * shown one. Parents precede their children. */
+struct step_numbers {
+	const struct query *q;
+	enum value value;
+	uint32_t n;
+	uint32_t *kept;       /* by place */
+	uint32_t *parent;     /* by place; ID_NONE: none */
+	uint32_t *depth;      /* by place: number of ancestors */
+	uint32_t *shown;      /* by place: the shown entry, or ID_NONE */
+	bool root_apart;      /* totals exclude the own number of place 0 */
+	uint32_t *place_of;   /* by node; ID_NONE: not counted */
+	int64_t *own, *total; /* by place; 0 between steps */
+	bool *marked;
+	uint32_t *touched, n_touched; /* places with numbers, without duplicates */
+};
+
+void step_numbers_open(struct step_numbers *x, const struct result *r, struct arena *a);
+
+/* Calls f for the shown entries whose own or total number is not 0 in the step. */
+void step_numbers_each(struct step_numbers *x, const struct step *s,
+        void (*f)(void *user, uint32_t shown, int64_t own, int64_t total), void *user);
+
+/* ---- workers ----
+ *
+ * Workers of a query: which are chosen, which of their steps, and their numbers (-worker_regexes,
+ * -align). Knows no columns.
+ */
+
+/* Selects the workers. Fails if none is selected, or if workers are requested and the model has
+ * none. */
+bool workers_choose(struct query *q, struct err *e);
+
+/* Returns the number of workers: a model without names has one. */
+static inline uint32_t workers_count(const struct model *m)
+{
+	return m->workers.n ? (uint32_t)m->workers.n : 1;
+}
+
+static inline bool workers_chosen(const struct query *q, size_t worker)
+{
+	return !q->workers || q->workers[worker];
+}
+
+/* Fills q->steps with the steps of the selected workers that the options select; by number or by
+ * time (-align). A note names workers without such steps. */
+void workers_steps(struct query *q);
+
+/* Returns the selected steps of one worker. */
+const struct step *const *workers_steps_of(const struct query *q, uint32_t worker, size_t *n);
+
+/* Returns the numbers of the nodes in them; NULL if the worker has none. */
+struct tally *workers_tallies(const struct query *q, uint32_t worker, struct arena *a);
+
+/* True if a worker can have such a number. Numbers that do not come from running belong to every
+ * worker. */
+static inline bool workers_has(const struct tally *t, enum value v)
+{
+	return v >= V_RECORDED || t->v[V_RUNS] > 0 || t->v[v] != 0;
+}
+
+/* True if the answer has rows per worker instead of columns. */
+static inline bool workers_in_rows(const struct opts *o)
+{
+	return o->by == BY_WORKER && (output_rows[o->output.kind].flags & OUT_LONG);
+}
+
+/* ---- worker columns ---- */
+
+/* Columns for workers beside an answer (-by worker, -max_workers): which is the slowest, how far
+ * they are apart, and each by itself. */
+
+/* Appends them to the result's columns. */
+void worker_columns_add(struct result *r);
+
+#endif
