@@ -117,8 +117,10 @@ static void fill(struct table *x, const struct trace *t, enum trace_table which)
 	struct trace_links links;
 	struct trace_steps steps;
 
-	trace_link(t, &links, x->a);
-	trace_find_steps(t, &steps, x->a);
+	if (which != TABLE_STEPS)
+		trace_link(t, &links, x->a);
+	if (which != TABLE_DEVICES)
+		trace_find_steps(t, &steps, x->a);
 	switch (which) {
 	case TABLE_DEVICES:
 		x->key = "devices";
@@ -141,6 +143,15 @@ static void fill(struct table *x, const struct trace *t, enum trace_table which)
 		x->n_columns = sizeof step_columns / sizeof *step_columns;
 		fill_steps(x, t, &steps);
 		break;
+	}
+}
+
+uint64_t trace_table_wants(enum trace_table which)
+{
+	switch (which) {
+	case TABLE_DEVICES: return ARG_BIT(ARG_BYTES) | ARG_BIT(ARG_LATENCY);
+	case TABLE_KERNELS: return ARG_BIT(ARG_SCOPE);
+	default: return ARG_BIT(ARG_STEP);
 	}
 }
 

@@ -387,18 +387,23 @@ bool session_put_advice(
 	return data_advice(advice, o, &to, &s->error);
 }
 
-/* The recording that is loaded as a trace, or NULL; it lives until the next query. */
-static const struct trace *trace_of_recording(struct session *s)
+/* The recording that is loaded as a trace with those arguments (ARG_BIT), or NULL; it lives until
+ * the next query. */
+static const struct trace *trace_of_recording(struct session *s, uint64_t wants)
 {
 	struct trace *t = trace_new(&s->query_arena);
 	struct recording_options how = s->recording_options;
+	const struct recording_watch watch = { s->watch.progress, s->watch.user };
+	const struct recording_ask ask = {
+		.wants = wants, .watch = watch.progress ? &watch : NULL, .say = s->recording_later
+	};
 
 	how.step_implied = true;
-	return recording_trace(t, &s->recording, &how, &s->notes, &s->error) ? t : NULL;
+	return recording_trace(t, &s->recording, &how, &ask, &s->notes, &s->error) ? t : NULL;
 }
 
 /* The trace or the recording that is loaded; NULL if there is none, or several. */
-static const struct trace *one_trace(struct session *s)
+static const struct trace *one_trace(struct session *s, uint64_t wants)
 {
 	if (!session_seal(s))
 		return NULL;
@@ -411,14 +416,14 @@ static const struct trace *one_trace(struct session *s)
 		return NULL;
 	}
 	begin_query(s);
-	return s->recording.n ? trace_of_recording(s) : s->model.traces.v[0];
+	return s->recording.n ? trace_of_recording(s, wants) : s->model.traces.v[0];
 }
 
 bool session_trace_table(struct session *s, enum trace_table which, size_t top,
         const struct opts *o, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
-	const struct trace *t = one_trace(s);
+	const struct trace *t = one_trace(s, trace_table_wants(which));
 
 	return t && trace_table_write(t, which, top, o, s->columns, &to, &s->error);
 }
@@ -426,7 +431,7 @@ bool session_trace_table(struct session *s, enum trace_table which, size_t top,
 bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
-	const struct trace *t = one_trace(s);
+	const struct trace *t = one_trace(s, ARG_BITS_ALL);
 
 	if (t)
 		slices_write(t, ask, &to, out);
