@@ -149,13 +149,7 @@ void arrow_block_release(void *block)
 
 static void release_array(struct ArrowArray *x)
 {
-	for (int64_t i = 0; i < x->n_children; i++)
-		if (x->children[i]->release)
-			x->children[i]->release(x->children[i]);
-	if (x->dictionary && x->dictionary->release)
-		x->dictionary->release(x->dictionary);
-	x->release = NULL;
-	arrow_block_release(x->private_data);
+	ARROW_RELEASE(x);
 }
 
 /* Fills *to, an array of the block, unless the block is only measured. */

@@ -94,4 +94,16 @@ void arrow_block_end(const struct arrow_layout *l);
 /* Ends the use of a block by one struct; the last one frees it. */
 void arrow_block_release(void *block);
 
+/* Releases an array or a schema and its children: the two structs share these members. */
+#define ARROW_RELEASE(x)                                                                           \
+	do {                                                                                       \
+		for (int64_t i = 0; i < (x)->n_children; i++)                                      \
+			if ((x)->children[i]->release)                                             \
+				(x)->children[i]->release((x)->children[i]);                       \
+		if ((x)->dictionary && (x)->dictionary->release)                                   \
+			(x)->dictionary->release((x)->dictionary);                                 \
+		(x)->release = NULL;                                                               \
+		arrow_block_release((x)->private_data);                                            \
+	} while (0)
+
 #endif

@@ -9,13 +9,7 @@
 
 static void release_schema(struct ArrowSchema *x)
 {
-	for (int64_t i = 0; i < x->n_children; i++)
-		if (x->children[i]->release)
-			x->children[i]->release(x->children[i]);
-	if (x->dictionary && x->dictionary->release)
-		x->dictionary->release(x->dictionary);
-	x->release = NULL;
-	arrow_block_release(x->private_data);
+	ARROW_RELEASE(x);
 }
 
 static char *put_text(struct arrow_layout *l, struct str s)

@@ -38,6 +38,15 @@ static void put_ticks(struct table *x, const struct trace *t, int64_t v)
 	table_number(x, trace_ns(t, v));
 }
 
+static void put_classes(
+        struct table *x, const struct trace *t, const int64_t *by_class, int64_t overlap)
+{
+	put_ticks(x, t, by_class[USAGE_COMPUTE]);
+	put_ticks(x, t, by_class[USAGE_COMMUNICATION]);
+	put_ticks(x, t, by_class[USAGE_COPY]);
+	put_ticks(x, t, overlap);
+}
+
 static void fill_devices(struct table *x, const struct trace *t, const struct trace_links *links)
 {
 	struct trace_usage usage;
@@ -51,10 +60,7 @@ static void fill_devices(struct table *x, const struct trace *t, const struct tr
 		table_number(x, span);
 		table_number(x, busy);
 		table_number(x, num_sub(span, busy));
-		put_ticks(x, t, u->by_class[USAGE_COMPUTE]);
-		put_ticks(x, t, u->by_class[USAGE_COMMUNICATION]);
-		put_ticks(x, t, u->by_class[USAGE_COPY]);
-		put_ticks(x, t, u->overlap);
+		put_classes(x, t, u->by_class, u->overlap);
 		table_number(x, u->copy_bytes);
 		table_number(x, num_from_u64(u->slices));
 		put_ticks(x, t, u->sum);
@@ -102,10 +108,7 @@ static void fill_steps(struct table *x, const struct trace *t, const struct trac
 		table_number(x, length);
 		table_number(x, busy);
 		table_number(x, num_sub(length, busy));
-		put_ticks(x, t, u->by_class[USAGE_COMPUTE]);
-		put_ticks(x, t, u->by_class[USAGE_COMMUNICATION]);
-		put_ticks(x, t, u->by_class[USAGE_COPY]);
-		put_ticks(x, t, u->overlap);
+		put_classes(x, t, u->by_class, u->overlap);
 		table_number(x, num_from_u64(u->slices));
 		table_text(x,
 		        steps->by == STEPS_UNKNOWN ? S("steps: unknown") : trace_str(t, s->name));
@@ -117,10 +120,8 @@ static void fill(struct table *x, const struct trace *t, enum trace_table which)
 	struct trace_links links;
 	struct trace_steps steps;
 
-	if (which != TABLE_STEPS)
-		trace_link(t, &links, x->a);
-	if (which != TABLE_DEVICES)
-		trace_find_steps(t, &steps, x->a);
+	trace_link(t, &links, x->a);
+	trace_find_steps(t, &steps, x->a);
 	switch (which) {
 	case TABLE_DEVICES:
 		x->key = "devices";
@@ -143,15 +144,6 @@ static void fill(struct table *x, const struct trace *t, enum trace_table which)
 		x->n_columns = sizeof step_columns / sizeof *step_columns;
 		fill_steps(x, t, &steps);
 		break;
-	}
-}
-
-uint64_t trace_table_wants(enum trace_table which)
-{
-	switch (which) {
-	case TABLE_DEVICES: return ARG_BIT(ARG_BYTES) | ARG_BIT(ARG_LATENCY);
-	case TABLE_KERNELS: return ARG_BIT(ARG_SCOPE);
-	default: return ARG_BIT(ARG_STEP);
 	}
 }
 

@@ -12,9 +12,6 @@
 
 enum trace_table { TABLE_DEVICES, TABLE_KERNELS, TABLE_STEPS };
 
-/* Returns the arguments (ARG_BIT) that a table needs of the work of a recording. */
-uint64_t trace_table_wants(enum trace_table which);
-
 /* Writes the table of one trace, at most top rows (0: all), in the options' output. columns: width
  * of the terminal, longer names lose their end; 0: names stay whole. */
 bool trace_table_write(const struct trace *t, enum trace_table which, size_t top,

@@ -26,7 +26,6 @@ struct command {
 	const struct view_ops *view; /* of the view commands */
 	bool needs_profile;
 	bool keeps_attrs; /* its output contains node attributes */
-	bool table;       /* of the trace: reads a recording itself, without its nodes */
 	bool (*run)(struct session *s, const struct request *r, struct sink *out);
 	bool (*check)(struct session *s,
 	        const struct request *r); /* description of its arguments; may be NULL */

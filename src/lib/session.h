@@ -74,10 +74,9 @@ struct session {
 	VEC(struct source) sources;       /* inputs; in the model arena */
 	struct recording_set recording;   /* the loaded recording; n is 0 if there is none */
 	struct recording_options recording_options;
-	bool recording_later; /* recordings are not read when they are loaded: only tables follow */
-	struct notes notes;   /* notes of the last call; in the query arena */
-	struct err error;     /* error of the last call; in the query arena */
-	char exhausted[80];   /* sentence for exhausted memory, made beforehand */
+	struct notes notes; /* notes of the last call; in the query arena */
+	struct err error;   /* error of the last call; in the query arena */
+	char exhausted[80]; /* sentence for exhausted memory, made beforehand */
 };
 
 /* limit: bytes the session may hold, 0 for none; if it is too small, the first call fails. Returns
@@ -191,6 +190,10 @@ bool session_usable(struct session *s);
 
 /* Makes the model readable: s->model. */
 bool session_seal(struct session *s);
+/* From here on a cancelled call ends at once, because the model no longer changes. */
+void session_begin_query(struct session *s);
+/* Returns the tree of a view of the session `user`, built at first use. */
+const struct tree *session_tree(void *user, enum vk kind);
 
 /* Makes these options the defaults of later commands. */
 void session_set(struct session *s, const struct opts *o);

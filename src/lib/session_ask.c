@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Queries of a session: seals the model, builds trees at first use; views, sides, advice, profiles.
+ * Answers of a session: views, sides, advice, profiles.
  */
 #include "lib/session.h"
 
 #include "export/tensor.h"
-#include "model/trace_lower.h"
 #include "trace/recording_trace.h"
 
 /* Returns the origin of an answer of a view whose tree exists; VK_N: without view. */
@@ -16,100 +15,6 @@ static struct origin origin_of(const struct session *s, const struct forest *f, 
 		.loading = &s->load_notes,
 		.building = kind < VK_N ? &f->notes[kind] : NULL,
 		.built = s->built_notes };
-}
-
-/* From here on a cancelled call ends at once, because the model no longer changes. */
-static void begin_query(struct session *s)
-{
-	s->work.account->stop = &s->cancel;
-	work_poll(&s->work);
-}
-
-bool session_seal(struct session *s)
-{
-	if (!session_usable(s))
-		return false;
-	if (s->sealed)
-		return true;
-	s->broken = true;
-	if (!ingest_seal(s->ingest, &s->error))
-		return false;
-	s->broken = false;
-	s->sealed = true;
-	arena_clear(&s->tree_arena);
-	memset(s->forest.built, 0, sizeof s->forest.built);
-	arena_clear(&s->regroup_arena);
-	s->regrouped.by = BY_NONE;
-	return true;
-}
-
-/* Returns the tree of a view, built at first use. */
-static const struct tree *tree_of(struct session *s, struct forest *f, const struct view_ops *v)
-{
-	struct tree *t = &f->trees[v->kind];
-	struct arena *a = f == &s->forest ? &s->tree_arena : &s->regroup_arena;
-
-	if (!f->built[v->kind]) {
-		s->work.account->stop = NULL; /* a cancel here would lose the tree */
-		*t = (struct tree){ .kind = v->kind };
-		notes_init(&f->notes[v->kind], a);
-		v->build(f->m, t, a, &f->notes[v->kind]);
-		note_append(&s->notes, &f->notes[v->kind]);
-		if (f->notes[v->kind].list.n)
-			s->built_notes = s->notes.list.n;
-		f->built[v->kind] = true;
-		begin_query(s);
-	}
-	return t;
-}
-
-/* ---- traces ---- */
-
-/* Makes a model of the trace with the nodes that -by selects. */
-static bool regroup(struct session *s, enum by by)
-{
-	struct regrouped *r = &s->regrouped;
-	struct scratch own;
-	struct ingest *in;
-
-	arena_clear(&s->regroup_arena);
-	*r = (struct regrouped){ .model = { .a = &s->regroup_arena } };
-	r->forest.m = &r->model;
-	notes_init(&r->notes, &s->regroup_arena);
-	in = ingest_open(&r->model, &r->notes, false);
-	scratch_open(&own, &s->work);
-	ingest_begin(in, &own.a);
-	trace_lower(s->model.traces.v[0], (enum trace_by)(TRACE_BY_MODULE + (by - BY_MODULE)), in,
-	        &own.a);
-	ingest_keep_trace(in, s->model.traces.v[0]);
-	ingest_commit(in);
-	scratch_close(&own);
-	if (!ingest_seal(in, &s->error))
-		return false;
-	r->by = by;
-	return true;
-}
-
-/* Returns the model that answers with these options, and its trees; NULL with an error. */
-static struct forest *forest_of(struct session *s, const struct view_ops *v, const struct opts *o)
-{
-	if (o->by < BY_MODULE)
-		return &s->forest;
-	const char *by = option_choice_at(view_option(S("by"))->choices, (int)o->by).p;
-	int n = (int)strcspn(by, "|");
-	if (!view_is(v->kind, VIEW_PATHS) && !view_is(v->kind, VIEW_LIST)) {
-		session_fail(s, ERR_INVALID_ARGUMENT,
-		        "-by %.*s is for the views scope and op, not for %s", n, by, v->name);
-		return NULL;
-	}
-	if (s->model.traces.n != 1 || s->model.workers.n > 1) {
-		session_fail(s, ERR_FAILED, "-by %.*s groups the slices of a trace: %s", n, by,
-		        s->model.traces.n ? "name just one file" : "no trace is loaded");
-		return NULL;
-	}
-	if (s->regrouped.by != o->by && !regroup(s, o->by))
-		return NULL;
-	return &s->regrouped.forest;
 }
 
 /* Fails for the graph view of a trace without a compiled program. Timelines use its tracks instead.
@@ -149,22 +54,6 @@ static void note_columns(struct session *s, const struct opts *o)
 }
 
 /* ---- queries ---- */
-
-bool session_query(struct session *s, const struct view_ops *v, struct query *q)
-{
-	struct forest *forest;
-
-	if (!session_need_steps(s, q->o) || !session_seal(s))
-		return false;
-	begin_query(s);
-	if (!(forest = forest_of(s, v, q->o)))
-		return false;
-	q->m = forest->m;
-	q->a = &s->query_arena;
-	q->notes = &s->notes;
-	q->tree = tree_of(s, forest, v);
-	return true;
-}
 
 static struct emit emit_of(
         struct session *s, const struct forest *f, enum vk kind, struct sink *out)
@@ -241,7 +130,7 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 /* Makes a query whose view has accounted. */
 static bool account(struct session *s, const struct side_ask *ask, struct query *q)
 {
-	q->tree = tree_of(s, &s->forest, ask->view);
+	q->tree = session_tree(s, ask->view->kind);
 	if (!view_open(q, &s->error))
 		return false;
 	if (ask->per_run)
@@ -275,7 +164,7 @@ bool session_side(struct session *s, const struct side_ask *ask, struct side *ou
 
 	if (!session_need_steps(s, ask->o) || !session_seal(s))
 		return false;
-	begin_query(s);
+	session_begin_query(s);
 	if (view_is(ask->view->kind, VIEW_TRACES) && !s->model.has_traces)
 		return session_fail(s, ERR_FAILED,
 		        "there are no call stacks: no op log or profile with traces is loaded");
@@ -297,13 +186,6 @@ bool session_side(struct session *s, const struct side_ask *ask, struct side *ou
 		view_note_stopped(&s->notes);
 	scratch_close(&own);
 	return ok;
-}
-
-static const struct tree *tree_of_kind(void *user, enum vk kind)
-{
-	struct session *s = user;
-
-	return tree_of(s, &s->forest, &views[kind]);
 }
 
 bool session_one_worker(struct session *s)
@@ -368,14 +250,14 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out)
 		.a = &s->query_arena,
 		.notes = &s->notes,
 		.checkers = checkers,
-		.tree = tree_of_kind,
+		.tree = session_tree,
 		.user = s };
 
 	if (!session_need_all(s, false) || !session_seal(s))
 		return false;
-	begin_query(s);
-	tree_of(s, &s->forest,
-	        view_with(VIEW_TRACES)); /* its notes come first, as in the original */
+	session_begin_query(s);
+	/* The notes of this view come first, as in the original. */
+	session_tree(s, view_with(VIEW_TRACES)->kind);
 	return advise_run(&ask, out, &s->error);
 }
 
@@ -387,23 +269,18 @@ bool session_put_advice(
 	return data_advice(advice, o, &to, &s->error);
 }
 
-/* The recording that is loaded as a trace with those arguments (ARG_BIT), or NULL; it lives until
- * the next query. */
-static const struct trace *trace_of_recording(struct session *s, uint64_t wants)
+/* The recording that is loaded as a trace, or NULL; it lives until the next query. */
+static const struct trace *trace_of_recording(struct session *s)
 {
 	struct trace *t = trace_new(&s->query_arena);
 	struct recording_options how = s->recording_options;
-	const struct recording_watch watch = { s->watch.progress, s->watch.user };
-	const struct recording_ask ask = {
-		.wants = wants, .watch = watch.progress ? &watch : NULL, .say = s->recording_later
-	};
 
 	how.step_implied = true;
-	return recording_trace(t, &s->recording, &how, &ask, &s->notes, &s->error) ? t : NULL;
+	return recording_trace(t, &s->recording, &how, &s->notes, &s->error) ? t : NULL;
 }
 
 /* The trace or the recording that is loaded; NULL if there is none, or several. */
-static const struct trace *one_trace(struct session *s, uint64_t wants)
+static const struct trace *one_trace(struct session *s)
 {
 	if (!session_seal(s))
 		return NULL;
@@ -415,15 +292,15 @@ static const struct trace *one_trace(struct session *s, uint64_t wants)
 		session_fail(s, ERR_FAILED, "no trace and no recording is loaded");
 		return NULL;
 	}
-	begin_query(s);
-	return s->recording.n ? trace_of_recording(s, wants) : s->model.traces.v[0];
+	session_begin_query(s);
+	return s->recording.n ? trace_of_recording(s) : s->model.traces.v[0];
 }
 
 bool session_trace_table(struct session *s, enum trace_table which, size_t top,
         const struct opts *o, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
-	const struct trace *t = one_trace(s, trace_table_wants(which));
+	const struct trace *t = one_trace(s);
 
 	return t && trace_table_write(t, which, top, o, s->columns, &to, &s->error);
 }
@@ -431,7 +308,7 @@ bool session_trace_table(struct session *s, enum trace_table which, size_t top,
 bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
-	const struct trace *t = one_trace(s, ARG_BITS_ALL);
+	const struct trace *t = one_trace(s);
 
 	if (t)
 		slices_write(t, ask, &to, out);

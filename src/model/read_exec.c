@@ -203,15 +203,8 @@ static bool pack_memory(struct pb_reading *r, struct exec *x, struct str bytes)
 static bool pack_allocation(struct pb_reading *r, struct exec *x, struct str bytes)
 {
 	struct leaf l = leaf_below(bytes, EXEC_DEPTH + 1);
-	struct mem_item m = { .allocation = true };
+	struct mem_item m = read_allocation(&l);
 
-	while (leaf_next(&l)) {
-		switch (l.tag) {
-		case LEAF_TAG(1, WIRE_VARINT): m.time = (int64_t)leaf_varint(&l); break;
-		case LEAF_TAG(2, WIRE_VARINT): m.bytes = (int64_t)leaf_varint(&l); break;
-		default: leaf_skip(&l);
-		}
-	}
 	VEC_ROOM(r->a, &x->packed, MEM_ITEM_MAX);
 	x->packed.n = (size_t)(mem_put(x->packed.v + x->packed.n, &m) - x->packed.v);
 	return reading_end(r, &l);

@@ -69,6 +69,9 @@ void read_packed(struct pb_reading *r, struct leaf *l, struct numbers *to);
 /* Reads a Tuple and appends its values to the column. */
 bool read_tuple(struct pb_reading *r, struct str bytes, unsigned depth, struct numbers *to);
 
+/* Reads an AllocationRecord: one allocation or, negative, one release. */
+struct mem_item read_allocation(struct leaf *l);
+
 /* Validates a submessage that is not kept. */
 struct ProtobufCMessageDescriptor;
 bool read_judge(struct pb_reading *r, const struct ProtobufCMessageDescriptor *d, struct str bytes,

@@ -221,3 +221,17 @@ void entries_tidy(struct arena *a, struct entries *v)
 			v->v[kept++] = v->v[i];
 	v->n = kept;
 }
+
+struct mem_item read_allocation(struct leaf *l)
+{
+	struct mem_item m = { .allocation = true };
+
+	while (leaf_next(l)) {
+		switch (l->tag) {
+		case LEAF_TAG(1, WIRE_VARINT): m.time = (int64_t)leaf_varint(l); break;
+		case LEAF_TAG(2, WIRE_VARINT): m.bytes = (int64_t)leaf_varint(l); break;
+		default: leaf_skip(l);
+		}
+	}
+	return m;
+}

@@ -3,8 +3,7 @@
  * RunMetadata. step_stats and dev_stats are streamed, each NodeExecStats is a leaf that
  * is decoded directly into the batch; everything else of RunMetadata is skipped.
  */
-#include "io/wire.h"
-#include "model/read.h"
+#include "model/read_internal.h"
 
 /* State for one NodeExecStats. Its scratch is reused from leaf to leaf. */
 struct run_exec {
@@ -30,18 +29,11 @@ struct run_reading {
 	uint64_t taken;
 };
 
-/* Reads an AllocationRecord: one allocation or, negative, one release. */
+/* Keeps an AllocationRecord. */
 static void walk_allocation(struct run_reading *r, struct leaf l)
 {
-	struct mem_item m = { .allocation = true };
+	struct mem_item m = read_allocation(&l);
 
-	while (leaf_next(&l)) {
-		switch (l.tag) {
-		case LEAF_TAG(1, WIRE_VARINT): m.time = (int64_t)leaf_varint(&l); break;
-		case LEAF_TAG(2, WIRE_VARINT): m.bytes = (int64_t)leaf_varint(&l); break;
-		default: leaf_skip(&l);
-		}
-	}
 	if (l.bad) {
 		r->w.bad = true;
 		return;

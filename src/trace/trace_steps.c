@@ -84,23 +84,10 @@ static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 	scratch_close(&own);
 }
 
-/* True if some slice may give its step in this way. */
-static bool may_say_steps(const struct trace *t, enum steps_by by)
-{
-	if (by != STEPS_BY_MARK)
-		return t->keys & ARG_BIT(by == STEPS_BY_GROUP ? ARG_GROUP : ARG_RUN);
-	for (size_t i = 0; i < t->events.n; i++)
-		if (t->events.v[i].category == CATEGORY_STEP)
-			return true;
-	return false;
-}
-
 static void find_by(struct trace_steps *out, enum steps_by by, struct arena *a)
 {
-	size_t n = may_say_steps(out->t, by) ? out->t->tracks.n : 0;
-
 	out->by = by;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < out->t->tracks.n; i++)
 		find_on(out, i, a);
 	if (!out->steps.n)
 		out->by = STEPS_UNKNOWN;

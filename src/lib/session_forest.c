@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The models that a session answers from, and their trees: the loaded model, and for -by a second
+ * one whose nodes are other slices of the trace. Trees are built at first use.
+ */
+#include "lib/session.h"
+
+#include "model/trace_lower.h"
+
+void session_begin_query(struct session *s)
+{
+	s->work.account->stop = &s->cancel;
+	work_poll(&s->work);
+}
+
+bool session_seal(struct session *s)
+{
+	if (!session_usable(s))
+		return false;
+	if (s->sealed)
+		return true;
+	s->broken = true;
+	if (!ingest_seal(s->ingest, &s->error))
+		return false;
+	s->broken = false;
+	s->sealed = true;
+	arena_clear(&s->tree_arena);
+	memset(s->forest.built, 0, sizeof s->forest.built);
+	arena_clear(&s->regroup_arena);
+	s->regrouped.by = BY_NONE;
+	return true;
+}
+
+/* Returns the tree of a view, built at first use. */
+static const struct tree *tree_of(struct session *s, struct forest *f, const struct view_ops *v)
+{
+	struct tree *t = &f->trees[v->kind];
+	struct arena *a = f == &s->forest ? &s->tree_arena : &s->regroup_arena;
+
+	if (!f->built[v->kind]) {
+		s->work.account->stop = NULL; /* a cancel here would lose the tree */
+		*t = (struct tree){ .kind = v->kind };
+		notes_init(&f->notes[v->kind], a);
+		v->build(f->m, t, a, &f->notes[v->kind]);
+		note_append(&s->notes, &f->notes[v->kind]);
+		if (f->notes[v->kind].list.n)
+			s->built_notes = s->notes.list.n;
+		f->built[v->kind] = true;
+		session_begin_query(s);
+	}
+	return t;
+}
+
+/* ---- other nodes ---- */
+
+/* Makes a model of the trace with the nodes that -by selects. */
+static bool regroup(struct session *s, enum by by)
+{
+	struct regrouped *r = &s->regrouped;
+	struct scratch own;
+	struct ingest *in;
+
+	arena_clear(&s->regroup_arena);
+	*r = (struct regrouped){ .model = { .a = &s->regroup_arena } };
+	r->forest.m = &r->model;
+	notes_init(&r->notes, &s->regroup_arena);
+	in = ingest_open(&r->model, &r->notes, false);
+	scratch_open(&own, &s->work);
+	ingest_begin(in, &own.a);
+	trace_lower(s->model.traces.v[0], (enum trace_by)(TRACE_BY_MODULE + (by - BY_MODULE)), in,
+	        &own.a);
+	ingest_keep_trace(in, s->model.traces.v[0]);
+	ingest_commit(in);
+	scratch_close(&own);
+	if (!ingest_seal(in, &s->error))
+		return false;
+	r->by = by;
+	return true;
+}
+
+/* Returns the model that answers with these options, and its trees; NULL with an error. */
+static struct forest *forest_of(struct session *s, const struct view_ops *v, const struct opts *o)
+{
+	if (o->by < BY_MODULE)
+		return &s->forest;
+	const char *by = option_choice_at(view_option(S("by"))->choices, (int)o->by).p;
+	int n = (int)strcspn(by, "|");
+	if (!view_is(v->kind, VIEW_PATHS) && !view_is(v->kind, VIEW_LIST)) {
+		session_fail(s, ERR_INVALID_ARGUMENT,
+		        "-by %.*s is for the views scope and op, not for %s", n, by, v->name);
+		return NULL;
+	}
+	if (s->model.traces.n != 1 || s->model.workers.n > 1) {
+		session_fail(s, ERR_FAILED, "-by %.*s groups the slices of a trace: %s", n, by,
+		        s->model.traces.n ? "name just one file" : "no trace is loaded");
+		return NULL;
+	}
+	if (s->regrouped.by != o->by && !regroup(s, o->by))
+		return NULL;
+	return &s->regrouped.forest;
+}
+
+/* ---- queries ---- */
+
+bool session_query(struct session *s, const struct view_ops *v, struct query *q)
+{
+	struct forest *forest;
+
+	if (!session_need_steps(s, q->o) || !session_seal(s))
+		return false;
+	session_begin_query(s);
+	if (!(forest = forest_of(s, v, q->o)))
+		return false;
+	q->m = forest->m;
+	q->a = &s->query_arena;
+	q->notes = &s->notes;
+	q->tree = tree_of(s, forest, v);
+	return true;
+}
+
+const struct tree *session_tree(void *user, enum vk kind)
+{
+	struct session *s = user;
+
+	return tree_of(s, &s->forest, &views[kind]);
+}
