@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cases of one script: functions, each run in a folder of its own; what they say of themselves is their first line."""
+import argparse
 import os
 import subprocess
 import tempfile
+
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 class Skip(Exception):
@@ -24,6 +28,15 @@ def need_terminal():
     reason = no_terminal()
     if reason:
         raise Skip(reason)
+
+
+def arguments(doc, **built):
+    """Parses --program, an option per further built file (name=place below build/check), and names of cases."""
+    p = argparse.ArgumentParser(description=doc.split('\n')[0])
+    for name, place in dict(built, program='tfprof').items():
+        p.add_argument('--' + name, default=os.path.join(ROOT, 'build/check', place), type=os.path.abspath)
+    p.add_argument('names', nargs='*')
+    return p.parse_args()
 
 
 def run(cases, *args, prepare=None):

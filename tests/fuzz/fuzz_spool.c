@@ -47,7 +47,6 @@ static bool ask_gpu(struct session *s, void *ctx)
 	struct recording_file twice[2] = { { .path = ask->path }, { .path = ask->path } };
 	struct recording_set set = { .v = twice, .n = 2 }; /* two processes on the same GPUs */
 	struct recording_options o = { .recover = true, .step_implied = true };
-	const struct recording_ask all = { .wants = ARG_BITS_ALL, .say = true };
 	struct gpu_use u;
 
 	if (!gpu_use_read(&u, &set, &o, NULL, a, &s->error))
@@ -59,7 +58,7 @@ static bool ask_gpu(struct session *s, void *ctx)
 	struct trace *t = trace_new(a);
 	struct trace_links links;
 	struct trace_usage usage;
-	if (!recording_trace(t, &set, &o, &all, &s->notes, &s->error))
+	if (!recording_trace(t, &set, &o, &s->notes, &s->error))
 		return false;
 	trace_link(t, &links, a);
 	trace_usage(t, &links, &usage, a);

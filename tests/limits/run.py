@@ -4,7 +4,6 @@
 
     tests/limits/run.py --program build/check/tfprof --shim build/check/faults/shim.so --make build/check/spool_make [NAME ...]
 """
-import argparse
 import os
 import re
 import shutil
@@ -296,17 +295,11 @@ BY_NAME = [huge]  # takes gigabytes
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    p.add_argument('--program', default=os.path.join(ROOT, 'build/check/tfprof'))
-    p.add_argument('--shim', default=os.path.join(ROOT, 'build/check/faults/shim.so'))
-    p.add_argument('--make', default=os.path.join(ROOT, 'build/check/spool_make'))
-    p.add_argument('names', nargs='*')
-    a = p.parse_args()
+    a = cases.arguments(__doc__, shim='faults/shim.so', make='spool_make')
     global SHIM, MAKE
-    SHIM, MAKE = os.path.abspath(a.shim), os.path.abspath(a.make)
-    program = os.path.abspath(a.program)
+    SHIM, MAKE = a.shim, a.make
     tests = [t for t in TESTS + BY_NAME if t.__name__ in a.names or (not a.names and t in TESTS)]
-    return cases.run(tests, program, prepare=lambda: shutil.copy(SHIM, 'shim.so'))
+    return cases.run(tests, a.program, prepare=lambda: shutil.copy(SHIM, 'shim.so'))
 
 
 if __name__ == '__main__':

@@ -4,7 +4,6 @@
 
     tests/security/run.py --program build/check/tfprof --jail build/check/faults/jail.so
 """
-import argparse
 import os
 import pty
 import re
@@ -308,15 +307,9 @@ TESTS = [jailed, named_output, other_outputs, hostile_names, shared_folder, mode
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    p.add_argument('--program', default=os.path.join(ROOT, 'build/check/tfprof'))
-    p.add_argument('--jail', default=os.path.join(ROOT, 'build/check/faults/jail.so'))
-    p.add_argument('--make', default=os.path.join(ROOT, 'build/check/spool_make'))
-    p.add_argument('names', nargs='*')
-    t = p.parse_args()
+    t = cases.arguments(__doc__, jail='faults/jail.so', make='spool_make')
     global MAKE
-    MAKE = os.path.abspath(t.make)
-    t.program, t.jail, t.words = os.path.abspath(t.program), os.path.abspath(t.jail), MODEL
+    MAKE, t.words = t.make, MODEL
     return cases.run([f for f in TESTS if not t.names or f.__name__ in t.names], t)
 
 

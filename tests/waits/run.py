@@ -5,7 +5,6 @@ patterns. Ctrl-C ends the waiting at once, on a command line and at the prompt.
 
     tests/waits/run.py --program build/check/tfprof --make build/check/spool_make
 """
-import argparse
 import fcntl
 import os
 import pty
@@ -207,13 +206,11 @@ def fill():
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    p.add_argument('--program', default=os.path.join(ROOT, 'build/check/tfprof'))
-    p.add_argument('--make', default=os.path.join(ROOT, 'build/check/spool_make'))
-    a = p.parse_args()
+    a = cases.arguments(__doc__, make='spool_make')
     global PROGRAM, MAKE
-    PROGRAM, MAKE = os.path.abspath(a.program), os.path.abspath(a.make)
-    return cases.run([no_other_end, stops, stalled_reader, slow_patterns, comes_late, prompt, holes], prepare=fill)
+    PROGRAM, MAKE = a.program, a.make
+    tests = [no_other_end, stops, stalled_reader, slow_patterns, comes_late, prompt, holes]
+    return cases.run([t for t in tests if not a.names or t.__name__ in a.names], prepare=fill)
 
 
 if __name__ == '__main__':
