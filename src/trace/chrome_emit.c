@@ -42,8 +42,8 @@ static bool equal_lower(struct str s, const char *lower)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] | 0x20) : s.p[i];
-		if (c != lower[i])
-			return false;
+		if (!lower[i] || c != lower[i])
+			return false; /* a name may contain NUL */
 	}
 	return !lower[s.n];
 }

@@ -63,6 +63,10 @@ static void categories(void **state)
 	holds("[{\"ph\":\"X\",\"cat\":\"Op\",\"name\":\"MatMul\",\"pid\":\"host\",\"ts\":1}]",
 	        "0.0 op MatMul 1000+0\n");
 	assert_int_equal(chrome_trace->source, TRACE_PLAIN);
+	/* A NUL ends no category. */
+	holds("[{\"ph\":\"X\",\"cat\":\"kernel\\u0000\",\"name\":\"k\",\"pid\":2,\"ts\":1}]",
+	        "2.0 op k 1000+0\n");
+	assert_int_equal(chrome_trace->source, TRACE_PLAIN);
 }
 
 static void arguments(void **state)
