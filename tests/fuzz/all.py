@@ -38,10 +38,15 @@ def failures(folder):
     return {p for p in os.listdir(folder) if p.startswith(FAILURES[:-1])}
 
 
-def merge(program, into, *folders):
+def artifacts(target):
+    """The flag that keeps failing inputs below build: libFuzzer's default is the current folder, merging included."""
+    return '-artifact_prefix=build/fuzz/%s/' % target
+
+
+def merge(program, target, into, *folders):
     """Copies into a folder those files of the others that reach something new; how many there are then."""
-    subprocess.run([program, '-merge=1', into] + list(folders), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                   check=True)
+    subprocess.run([program, '-merge=1', artifacts(target), into] + list(folders), stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=True)
     return len(os.listdir(into))
 
 
@@ -52,7 +57,7 @@ def minimise(program, target, add):
     shutil.rmtree(fresh, ignore_errors=True)
     shutil.copytree(kept, fresh)
     old = set(os.listdir(fresh))
-    merge(program, fresh, found)
+    merge(program, target, fresh, found)
     shutil.rmtree(found)
     os.mkdir(found)
     for name in sorted(set(os.listdir(fresh)) - old):
@@ -69,7 +74,7 @@ def fuzz(program, target, seconds, realdata):
     subprocess.run([sys.executable, '-B', 'tests/fuzz/seeds.py', target, top + '/seeds', 'testdata'] + realdata,
                    check=True, stdout=subprocess.DEVNULL)
     before = failures(top)
-    p = subprocess.run([program, '-max_total_time=%d' % seconds, '-print_final_stats=1', '-artifact_prefix=%s/' % top,
+    p = subprocess.run([program, '-max_total_time=%d' % seconds, '-print_final_stats=1', artifacts(target),
                         top + '/found', 'testdata/fuzz/' + target, top + '/seeds'],
                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     executed = EXECUTED.search(p.stderr)
