@@ -5,6 +5,8 @@
 #ifndef TFPROF_CLI_REPORT_H
 #define TFPROF_CLI_REPORT_H
 
+#include <sys/types.h>
+
 #include "base/str.h"
 #include "lib/flags.h"
 
@@ -65,5 +67,31 @@ struct serve_asked {
 /* Returns the HTTP status: 200 if the request is to be answered. Words live in a. */
 int serve_check(const struct serve_request *r, const char *token, unsigned port, struct arena *a,
         struct serve_asked *out);
+
+/* ---- serve clients ----
+ *
+ * Ends connections of clients that are too slow. libevent's time-out starts again with every byte,
+ * so a client that sends single bytes would keep its connection for days.
+ */
+
+#define SERVE_FILES_MAX 256 /* descriptors open at a time: connections and our own */
+
+/* Limits, in calls of serve_clients_check. Time in which a query runs does not count. */
+#define SERVE_REQUEST_CHECKS 10  /* to send a request */
+#define SERVE_ANSWER_CHECKS  600 /* to receive an answer */
+
+struct serve_clients {
+	unsigned port; /* of the server: other sockets of the process are left alone */
+	struct serve_client {
+		ino_t socket; /* 0: none */
+		unsigned checks;
+		bool answered; /* receives an answer */
+	} v[SERVE_FILES_MAX];
+};
+
+/* Counts a check for each connection and shuts down those that are over their limit. */
+void serve_clients_check(struct serve_clients *c);
+/* Starts the count of a connection again: its request is complete, or its answer is sent. */
+void serve_clients_restart(struct serve_clients *c, int fd, bool answered);
 
 #endif

@@ -10,6 +10,7 @@
 
 #if HAVE_EVENT
 #include <event2/buffer.h>
+#include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/listener.h>
@@ -26,8 +27,8 @@
 #define CLIENT_SECONDS 10  /* until a silent client loses its connection */
 #define QUERY_SECONDS  120 /* until a query is given up */
 #define HEADERS_MAX    32768
-#define FILES_MAX      256 /* open at a time: connections and our own */
 #define TICK_US        200000
+#define CHECK_TICKS    5 /* from one check of the clients to the next: a second */
 
 struct server {
 	struct session *s; /* exit status of the command */
@@ -36,7 +37,8 @@ struct server {
 	struct event_base *base;
 	struct evhttp *http;
 	struct evconnlistener *listener;
-	unsigned port;
+	struct serve_clients clients;
+	unsigned ticks;
 	char token[SERVE_TOKEN + 1];
 	struct str page; /* the page with a mark instead of data */
 };
@@ -75,6 +77,8 @@ static void on_tick(evutil_socket_t fd, short what, void *server)
 	if (ended)
 		event_base_loopbreak(v->base);
 	evconnlistener_enable(v->listener);
+	if (++v->ticks % CHECK_TICKS == 0)
+		serve_clients_check(&v->clients);
 }
 
 /* With no descriptor left, connections wait until the next tick. */
@@ -224,6 +228,20 @@ static void answer(struct server *v, struct evhttp_request *req, const struct se
 	scratch_close(&own);
 }
 
+static int descriptor(struct evhttp_request *req)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(req);
+
+	return c ? bufferevent_getfd(evhttp_connection_get_bufferevent(c)) : -1;
+}
+
+static void on_sent(struct evhttp_request *req, void *server)
+{
+	struct server *v = server;
+
+	serve_clients_restart(&v->clients, descriptor(req), false);
+}
+
 static void on_request(struct evhttp_request *req, void *server)
 {
 	struct server *v = server;
@@ -236,8 +254,10 @@ static void on_request(struct evhttp_request *req, void *server)
 	struct serve_asked asked;
 	struct scratch own;
 
+	serve_clients_restart(&v->clients, descriptor(req), true);
+	evhttp_request_set_on_complete_cb(req, on_sent, v);
 	scratch_open(&own, &v->s->work);
-	int status = serve_check(&r, v->token, v->port, &own.a, &asked);
+	int status = serve_check(&r, v->token, v->clients.port, &own.a, &asked);
 	if (status != HTTP_OK)
 		reply(req, status, "text/plain; charset=utf-8",
 		        S("This address is for the page that tfprof serve has printed.\n"));
@@ -300,7 +320,7 @@ static bool bind_port(struct server *v, int64_t port)
 		return session_fail(v->s, ERR_FAILED,
 		        "--port=%lld: the port cannot be used: another program may have it",
 		        (long long)port);
-	v->port = ntohs(at.sin_port);
+	v->clients.port = ntohs(at.sin_port);
 	v->listener = evhttp_bound_socket_get_listener(bound);
 	evconnlistener_set_error_cb(v->listener, on_accept_error);
 	return true;
@@ -310,8 +330,8 @@ static void limit_files(void)
 {
 	struct rlimit most;
 
-	if (getrlimit(RLIMIT_NOFILE, &most) == 0 && most.rlim_cur > FILES_MAX) {
-		most.rlim_cur = FILES_MAX;
+	if (getrlimit(RLIMIT_NOFILE, &most) == 0 && most.rlim_cur > SERVE_FILES_MAX) {
+		most.rlim_cur = SERVE_FILES_MAX;
 		setrlimit(RLIMIT_NOFILE, &most);
 	}
 }
@@ -345,7 +365,7 @@ static bool serve(struct server *v, const struct serve_options *o)
 	evhttp_set_gencb(v->http, on_request, v);
 	if (!make_token(v) || !bind_port(v, o->port))
 		return false;
-	struct str url = str_fmt(a, "http://127.0.0.1:%u/%s/", v->port, v->token);
+	struct str url = str_fmt(a, "http://127.0.0.1:%u/%s/", v->clients.port, v->token);
 	struct event *timer = event_new(v->base, -1, EV_PERSIST, on_tick, v);
 	if (!timer || event_add(timer, &tick))
 		return session_fail(v->s, ERR_RESOURCE, "no memory for the server");

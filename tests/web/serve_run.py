@@ -12,6 +12,7 @@ import http.client
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -225,9 +226,23 @@ def serve_survives():
             c.close()
 
 
+def serve_ends_slow_requests():
+    """A client that sends a byte at a time, and never all of a request, loses its connection."""
+    with Server(inputs.words('profile')[0]) as s, socket.create_connection(('127.0.0.1', s.port), timeout=60) as c:
+        c.sendall(b'GET /%s/ HTTP/1.1\r\nX-Long: ' % s.token.encode())
+        while not select.select([c], [], [], 0.3)[0]:
+            c.send(b'a')
+        try:
+            text = c.recv(100)
+        except ConnectionError:
+            text = b''
+        assert not text or b' 400 ' in text, text
+        assert s.ask('v1/index')[0] == 200
+
+
 def main():
     tests = [report_has_the_commands_numbers, report_is_closed, report_of_two_sides, report_is_small, views_write_pages]
-    server = [serve_answers, serve_reduces_slices, serve_refuses, serve_survives]
+    server = [serve_answers, serve_reduces_slices, serve_refuses, serve_survives, serve_ends_slow_requests]
     if not has(ARGS.program, 'page'):
         print('skipped: no page in this build')
         print('0 passed, 0 failed, %d skipped' % len(tests + server))

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See report.h.
+ */
+#include "cli/report.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+/* Returns the inode of a connection to the server, or 0 if the descriptor is something else. */
+static ino_t connection(const struct serve_clients *c, int fd)
+{
+	struct sockaddr_in at = { 0 };
+	socklen_t n = sizeof at, size = sizeof(int);
+	int listens = 1;
+	struct stat st;
+
+	if (getsockname(fd, (struct sockaddr *)&at, &n) || at.sin_family != AF_INET ||
+	        ntohs(at.sin_port) != c->port)
+		return 0;
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) || listens || fstat(fd, &st))
+		return 0;
+	return st.st_ino;
+}
+
+void serve_clients_check(struct serve_clients *c)
+{
+	for (int fd = 0; fd < SERVE_FILES_MAX; fd++) {
+		struct serve_client *x = &c->v[fd];
+		ino_t now = connection(c, fd);
+		if (now != x->socket)
+			*x = (struct serve_client){ .socket = now };
+		x->checks++;
+		if (now && x->checks > (x->answered ? SERVE_ANSWER_CHECKS : SERVE_REQUEST_CHECKS))
+			shutdown(fd, SHUT_RDWR);
+	}
+}
+
+void serve_clients_restart(struct serve_clients *c, int fd, bool answered)
+{
+	if (fd >= 0 && fd < SERVE_FILES_MAX)
+		c->v[fd] = (struct serve_client){ connection(c, fd), 0, answered };
+}
