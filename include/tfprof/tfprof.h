@@ -143,8 +143,10 @@ enum {
 	TFP_OP_LOG = 4,  /* OpLogProto: float operations, types, call stacks */
 	TFP_PROFILE = 8, /* ProfileProto: all of these */
 	TFP_CHECKPOINT =
-	        16,    /* values of tensors, for tensor_value: its path, as TensorFlow takes it */
-	TFP_SPOOL = 32 /* recorded GPU work: the folder of a session, or one process's file of it */
+	        16, /* values of tensors, for tensor_value: its path, as TensorFlow takes it */
+	TFP_SPOOL =
+	        32,  /* recorded GPU work: the folder of a session, or one process's file of it */
+	TFP_ANY = 64 /* any of these, and traces of other programs: recognised by its content */
 };
 
 /* A file, or memory owned by the caller and read only during the call. gzip-compressed input is
@@ -172,6 +174,11 @@ TFP_API int tfp_add(struct tfp_session *s, int kind, const struct tfp_input *in)
 TFP_API int tfp_add_steps(
         struct tfp_session *s, const struct tfp_input *in, size_t n, size_t *added);
 
+/* Adds files of any kind, as the program's command line does: each is recognised by its content,
+ * and together they are one profile: a graph with its run metadata and op log, a trace, a folder of
+ * profiles, patterns. Nothing may have been added before. */
+TFP_API int tfp_add_files(struct tfp_session *s, const struct tfp_str *paths, size_t n);
+
 /* Adds inputs as the program's --profile_path does: profiles, folders of ProfileContext or a
  * SavedModel, patterns ("job_*" "/profile_100"), lists with commas. A single file works as in
  * tfp_add. Several inputs are workers of one model, each with its own steps, and must be added
@@ -183,8 +190,8 @@ TFP_API int tfp_add_paths(struct tfp_session *s, const struct tfp_str *paths, si
  * after the last one; single files have none. */
 TFP_API const char *tfp_worker(struct tfp_session *s, size_t i, size_t *length);
 
-/* Sets the share of the graph's nodes that ran, 0 to 1, as the original counts it. 0 without steps.
- */
+/* Sets the share of the nodes that ran in a step, 0 to 1; with run metadata as the original counts
+ * it: of the nodes that the graph has, or that had run before. 0 without steps. */
 TFP_API int tfp_coverage(struct tfp_session *s, double *coverage);
 
 /* Returns the number of steps; stores the first cap step numbers, ascending, in steps (may be
@@ -246,6 +253,14 @@ TFP_API int tfp_run(
  * options). */
 TFP_API int tfp_run_line(
         struct tfp_session *s, const char *line, size_t line_size, const struct tfp_run *run);
+
+/* Runs the program's diff on two sessions, which may be one: the first side, named left, is s, the
+ * second, named right, is other. words: more words of that command, such as "-view=op", "-output",
+ * "json". Words that begin with left or right replace that side: "left@3", "right@slowest". The
+ * options set in s apply. other may not be used during the call, except by tfp_cancel. If a gate
+ * fails, the code is TFP_E_FAILED and the text is complete. */
+TFP_API int tfp_diff(struct tfp_session *s, struct tfp_session *other, const struct tfp_str *words,
+        size_t n, const struct tfp_run *run);
 
 /* Writes everything loaded as a ProfileProto, to a file or, if path is NULL, to put. It contains
  * node attributes only if the session was opened with TFP_KEEP_ATTRS. */

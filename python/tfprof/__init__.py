@@ -2,7 +2,8 @@
 """Where a TensorFlow model's time, memory, parameters and float operations go.
 
     import tfprof
-    p = tfprof.Profile(graph='graph.pbtxt', run_meta=['run_meta_0', 'run_meta_1'])
+    p = tfprof.open('trace.xplane.pb')
+    print(p.top(5))
     for depth, row in p.scope(max_depth=3, order_by='micros').walk():
         print('  ' * depth, row.name, row.total.micros)
 
@@ -14,6 +15,7 @@ from .errors import (CancelledError, DataLossError, Error, InvalidArgumentError,
                      NotFoundError, UnimplementedError)
 from .parquet import export
 from .profile import Profile
+from .profile import open_any as open
 from .rows import Metrics, Row
 
 __version__ = version()

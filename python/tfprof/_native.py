@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library as ctypes sees it, and a session on it. Knows no message and no view."""
+import contextlib
 import ctypes
 import operator
 import os
@@ -9,8 +10,8 @@ from typing import Any, Callable, Iterable, List, NamedTuple, Optional, Sequence
 
 from . import errors
 
-GRAPH, STEP, OP_LOG, PROFILE, CHECKPOINT, SPOOL = 1, 2, 4, 8, 16, 32
-OK, NO_STEP = 0, 10
+GRAPH, STEP, OP_LOG, PROFILE, CHECKPOINT, SPOOL, ANY = 1, 2, 4, 8, 16, 32, 64
+OK, FAILED, NO_STEP = 0, 9, 10
 _LENIENT, _BANNERS, _KEEP_ATTRS, _RECOVER = 1, 1, 1, 2
 
 # A path (str, PathLike), bytes, NamedBytes, or a protobuf message or graph of TensorFlow itself.
@@ -69,6 +70,7 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ('tfp_add', ctypes.c_int, [_S, ctypes.c_int, ctypes.POINTER(_Input)]),
     ('tfp_add_steps', ctypes.c_int, [_S, ctypes.POINTER(_Input), ctypes.c_size_t, _LENGTH]),
     ('tfp_add_paths', ctypes.c_int, [_S, ctypes.POINTER(_Str), ctypes.c_size_t]),
+    ('tfp_add_files', ctypes.c_int, [_S, ctypes.POINTER(_Str), ctypes.c_size_t]),
     ('tfp_worker', _S, [_S, ctypes.c_size_t, _LENGTH]),
     ('tfp_coverage', ctypes.c_int, [_S, ctypes.POINTER(ctypes.c_double)]),
     ('tfp_steps', ctypes.c_size_t, [_S, ctypes.POINTER(ctypes.c_int64), ctypes.c_size_t]),
@@ -78,6 +80,7 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ('tfp_reset', ctypes.c_int, [_S]),
     ('tfp_run', ctypes.c_int, [_S, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Run)]),
     ('tfp_run_line', ctypes.c_int, [_S, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(_Run)]),
+    ('tfp_diff', ctypes.c_int, [_S, _S, ctypes.POINTER(_Str), ctypes.c_size_t, ctypes.POINTER(_Run)]),
     ('tfp_arrow_stream', ctypes.c_int, [_S, ctypes.POINTER(_Arrow), ctypes.c_void_p]),
     ('tfp_arrow_table', ctypes.c_int, [ctypes.c_size_t, ctypes.POINTER(ctypes.c_char_p), ctypes.c_void_p]),
     ('tfp_write_profile', ctypes.c_int, [_S, ctypes.c_char_p, ctypes.c_size_t, _Put, _S]),
@@ -302,17 +305,20 @@ class Session:
         n = ctypes.c_size_t()
         return ctypes.string_at(self._lib.tfp_notes(self._s, ctypes.byref(n)), n.value)
 
-    def _call(self, f: Any, *arguments: Any, may: Sequence[int] = (OK,),
-              long: bool = False) -> Tuple[int, bytes]:
-        """(code, notes) of a call; raises for codes that it may not have. long: it may take a while."""
-        with self._own():
-            if not self._s:
+    def _call(self, f: Any, *arguments: Any, may: Union[Sequence[int], Callable[[], Sequence[int]]] = (OK,),
+              long: bool = False, also: Optional['Session'] = None) -> Tuple[int, bytes]:
+        """(code, notes) of a call; raises for codes that it may not have. long: it may take a while. also: a
+        session that the call uses, too."""
+        with contextlib.ExitStack() as held:
+            for s in sorted({self, also or self}, key=id):  # in one order, for two calls in two directions
+                held.enter_context(s._own())
+            if not self._s or (also and not also._s):
                 raise errors.Error('the profile is closed')
             self._failure = None
             code = self._wait(f, arguments) if long else f(self._s, *arguments)
             if self._failure:
                 raise self._failure
-            if code not in may:
+            if code not in (may() if callable(may) else may):
                 raise self._error(code)
             return code, self._notes()
 
@@ -350,6 +356,11 @@ class Session:
         """Adds profiles, folders of them, patterns: a worker each if they are several."""
         v = _strings([os.fsencode(p) for p in paths])
         return self._call(self._lib.tfp_add_paths, v, len(v), long=True)[1]
+
+    def add_files(self, paths: Iterable[Any]) -> bytes:
+        """Adds files of any kind, which together are one profile."""
+        v = _strings([os.fsencode(p) for p in paths])
+        return self._call(self._lib.tfp_add_files, v, len(v), long=True)[1]
 
     def coverage(self) -> float:
         x = ctypes.c_double()
@@ -405,6 +416,14 @@ class Session:
         f = self._lib.tfp_run_line if line else self._lib.tfp_run
         code, notes = self._call(f, b, len(b), ctypes.byref(how), may=may, long=True)
         return Answer(code, printed.bytes(), message.bytes(), notes)
+
+    def diff(self, other: 'Session', words: Sequence[Union[str, bytes]]) -> Answer:
+        """Runs diff with this session as left and the other as right; a failed gate is not an error."""
+        printed, v = _Collector(), _strings(words)
+        how = _Run(ctypes.sizeof(_Run), 0, printed.put)
+        code, notes = self._call(self._lib.tfp_diff, other._s, v, len(v), ctypes.byref(how), also=other,
+                                 may=lambda: (OK, FAILED) if printed.parts else (OK,), long=True)
+        return Answer(code, printed.bytes(), b'', notes)
 
     def write_profile(self, path: Optional[Union[str, bytes, 'os.PathLike[str]']] = None) -> bytes:
         """Writes a ProfileProto to path; without one its bytes are returned."""

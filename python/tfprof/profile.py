@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A loaded profile, asked view by view."""
 import json
+import operator
 import os
+import re
 import threading
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
 from . import _native, rows
 from ._native import ProgressCallback, Source
 from .arrow import ArrowTable
+from .errors import InvalidArgumentError
 from .messages import AdviceProto
 from .rows import Row
 
@@ -42,9 +45,14 @@ def spool_words(how: Mapping[str, Any]) -> List[str]:
 
 
 class Profile:
-    """A profile: a graph and steps and an op log, or a ProfileProto that holds them all, or a recording.
+    """A profile of any kind.
 
-    Each input is a path, bytes, or a message with SerializeToString; files may be gzipped.
+    source: a path, bytes, or a message with SerializeToString, recognised by its content: a trace (XSpace, PyTorch,
+    ONNX Runtime, Nsight Systems, Chrome JSON), a profile of TensorFlow or pprof, a model (GraphDef, MetaGraphDef,
+    SavedModel, ONNX, TensorRT), run metadata, an op log, a recording, a folder or a pattern of them. A list of
+    paths is one profile: a graph with its run metadata and op log, or several workers. Files may be gzipped.
+
+    The other arguments name the parts of a profile of TensorFlow by their roles:
     graph: a GraphDef, text or binary; also a checkpoint's .meta, or saved_model.pb.
     profile: also a folder of ProfileContext or a SavedModel, a pattern such as 'job_*/profile_100', or a list
     of such paths: each is a worker then, with steps of its own; by='worker' compares them.
@@ -52,7 +60,7 @@ class Profile:
     spool: recorded GPU work: the folder of a session, or one process's file of it. spool_options: how
     to read it, as the program's flags about spools, such as {'step_nvtx': 'pytorch', 'job': '7',
     'keep_warmup': True}.
-    progress(done, total): told while loading; returning False ends it.
+    progress(done, total): called while loading; returning False ends it.
     memory_limit: bytes that the profile may take, 0: no limit. threads: 0: all processors.
     recover: damaged binary inputs are read up to the damage, spools around it; notes says what was lost.
 
@@ -60,27 +68,42 @@ class Profile:
     show_name_regexes=['.*conv.*'], select=['micros', 'bytes'], step=3, ...
     """
 
-    def __init__(self, graph: Optional[Source] = None,
+    def __init__(self, source: Union[Source, Iterable[Path], None] = None,
                  run_meta: Union[Iterable[Source], Mapping[int, Source]] = (),
                  op_log: Optional[Source] = None,
                  profile: Union[Source, Iterable[Path], None] = None,
-                 checkpoint: Optional[Path] = None, *, spool: Optional[Source] = None,
+                 checkpoint: Optional[Path] = None, *, graph: Optional[Source] = None,
+                 spool: Optional[Source] = None,
                  spool_options: Optional[Mapping[str, Any]] = None, threads: int = 0, memory_limit: int = 0,
                  progress: Optional[ProgressCallback] = None, recover: bool = False) -> None:
         self._session = _native.Session(threads, memory_limit, progress, recover=recover)
         self._order = threading.Lock()  # setting options and running go together
         self.notes: str = ''  # what the last call remarked
+        how = spool_words(spool_options or {})
+        if source is not None:
+            self._add_any(source, how)
         paths = [profile] if isinstance(profile, (str, os.PathLike)) else profile
         if isinstance(paths, (list, tuple)) and not isinstance(paths, _native.NamedBytes):
             self._note(self._session.add_paths(paths))
             profile = None
         if spool is not None:
-            self._note(self._session.add(_native.SPOOL, spool, how=spool_words(spool_options or {})))
-        for kind, source in ((_native.CHECKPOINT, checkpoint), (_native.PROFILE, profile),
-                             (_native.GRAPH, graph), (_native.OP_LOG, op_log)):
-            if source is not None:
-                self._note(self._session.add(kind, source))
+            self._note(self._session.add(_native.SPOOL, spool, how=how))
+        for kind, given in ((_native.CHECKPOINT, checkpoint), (_native.PROFILE, profile),
+                            (_native.GRAPH, graph), (_native.OP_LOG, op_log)):
+            if given is not None:
+                self._note(self._session.add(kind, given))
         self.add_steps(run_meta)
+
+    def _add_any(self, source: Any, how: List[str]) -> None:
+        if isinstance(source, (list, tuple)) and not isinstance(source, _native.NamedBytes):
+            if how:
+                raise InvalidArgumentError('spool_options belong to one recording, not to a list of paths',
+                                           'INVALID_ARGUMENT')
+            self._note(self._session.add_files(source))
+        elif hasattr(source, 'as_graph_def'):
+            self._note(self._session.add(_native.GRAPH, source))
+        else:
+            self._note(self._session.add(_native.ANY, source, how=how))
 
     def __repr__(self) -> str:
         steps = self.steps
@@ -115,15 +138,15 @@ class Profile:
 
     @property
     def coverage(self) -> float:
-        """Share of the graph's nodes that ran, 0 to 1."""
+        """Share of the nodes that ran in a step, 0 to 1; 0 without steps."""
         return self._session.coverage()
 
-    def _ask(self, view: str, result: bool, options: Dict[str, Any]) -> _native.Answer:
+    def _ask(self, view: str, result: bool, options: Dict[str, Any], line: bool = False) -> _native.Answer:
         with self._order:
             self._session.reset()
             for name, value in options.items():
                 self._session.set(name, option_values(name, value))
-            answer = self._session.run(view, result=result)
+            answer = self._session.run(view, result=result, line=line)
         self.notes = _native.text(answer.notes)
         return answer
 
@@ -192,6 +215,45 @@ class Profile:
                 self.notes = _native.text(self._session.arrow_stream(address, command=view))
         return ArrowTable(open_stream, 'answer of %s' % view)
 
+    def summary(self) -> Dict[str, Any]:
+        """What was loaded and where time goes, as the program's summary -output json has it: 'nodes', 'types',
+        'steps', 'devices', 'missing', ... text('summary') is the page."""
+        page: Dict[str, Any] = json.loads(self._ask('summary', False, {'output': 'json'}).text)
+        return page
+
+    def top(self, n: int = 20, by: Optional[str] = None, **options: Any) -> List[Dict[str, Any]]:
+        """The n nodes (0: all) with the largest own values, hottest first: path, type, own_<metric>, share
+        and cumulative_share in percent, calls. by: a metric, such as 'bytes'; micros, or params where no step is loaded."""
+        if by is not None and not re.fullmatch(r'\w+', by):
+            raise InvalidArgumentError('by: %r is not the name of a metric' % by, 'INVALID_ARGUMENT')
+        line = 'top -n %d%s -output json' % (operator.index(n), ' -by ' + by if by else '')
+        answer = self._ask(line, False, options, line=True)
+        rows: List[Dict[str, Any]] = json.loads(answer.text)['nodes']
+        return rows
+
+    def diff(self, other: Union['Profile', Source, None] = None, view: str = 'scope', *,
+             steps: Optional[Sequence[Union[int, str]]] = None, **options: Any) -> Dict[str, Any]:
+        """How another profile, or path, differs from this one: other minus this, so that more is positive; the
+        document of the program's diff -output json, with 'rows'. steps: a step of each side, such as (3, 'slowest');
+        other None compares two steps of this profile. Options are those of the program's diff: select, delta,
+        min_size, gate, all, per, ...; of gates that fail the document says so."""
+        words = ['-view=' + view, '-output=json']
+        for side, step in zip(('left', 'right'), steps or ()):
+            words.append('%s@%s' % (side, step))
+        for name, value in options.items():
+            for v in [','.join(value)] if name in ('select', 'names') and not isinstance(value, str) else \
+                    value if isinstance(value, (list, tuple)) else [value]:
+                words += ['--%s' % name] if v is True else [] if v is False else ['--%s=%s' % (name, v)]
+        if other is not None and not isinstance(other, Profile):
+            with Profile(other) as loaded:
+                return self.diff(loaded, view, steps=steps, **options)
+        with self._order:
+            self._session.reset()
+            answer = self._session.diff(self._session if other is None else other._session, words)
+        self.notes = _native.text(answer.notes)
+        document: Dict[str, Any] = json.loads(answer.text)
+        return document
+
     def timeline(self, path: Path, view: str = 'graph', **options: Any) -> str:
         """Writes a Chrome trace, or one for each step, to <path>_<step>; what is said about it."""
         options['output'] = 'timeline:outfile=%s' % os.fspath(path)
@@ -224,3 +286,9 @@ class Profile:
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+
+def open_any(*sources: Source, **how: Any) -> Profile:
+    """Opens files of any kind: open('trace.xplane.pb'), open('graph.pbtxt', 'run_meta', 'tfprof_log'). how: the
+    keywords of Profile, such as threads, memory_limit, recover."""
+    return Profile(sources[0] if len(sources) == 1 else list(sources) or None, **how)

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 
 #include "lib/api_internal.h"
-#include "lib/flags.h"
-#include "lib/session.h"
 #include "base/par.h"
 
 #define THREADS_MAX 256u
@@ -238,10 +236,6 @@ static struct input_from from_caller(const struct tfp_session *t, const struct t
 	return from;
 }
 
-struct adding_paths {
-	const struct tfp_str *paths;
-	size_t n;
-};
 struct adding {
 	int kind;
 	const struct tfp_input *in;
@@ -275,24 +269,6 @@ static bool add_steps(struct tfp_session *t, void *arg)
 	return x->n == 0 || session_load_steps(s, v, x->n, count_step, x);
 }
 
-static bool add_spool(
-        struct tfp_session *t, const struct tfp_input *in, const struct input_from *from)
-{
-	struct flags f = { .spool = from->name };
-
-	if (t->s->model.steps.n)
-		return session_fail(t->s, ERR_INVALID_ARGUMENT,
-		        "'%.*s': a recording has steps of its own, and there are some already",
-		        STR(from->name));
-	for (size_t i = 0; i < in->n_how; i++)
-		if (!flags_spool_word(t->s, &f, api_str(in->how[i].data, in->how[i].size)))
-			return false;
-	if (!flags_check_recording(t->s, &f))
-		return false;
-	return from->memory ? flags_load_spool_bytes(t->s, &f, from->bytes)
-	                    : flags_load_spools(t->s, &f);
-}
-
 static bool add_one(struct tfp_session *t, void *arg)
 {
 	struct adding *x = arg;
@@ -311,7 +287,8 @@ static bool add_one(struct tfp_session *t, void *arg)
 			return session_fail(t->s, ERR_INVALID_ARGUMENT,
 			        "a checkpoint is several files: it needs a path");
 		return session_checkpoint(t->s, from.name);
-	case TFP_SPOOL: return add_spool(t, &in, &from);
+	case TFP_SPOOL: return api_add_recording(t, &in, &from);
+	case TFP_ANY: return api_add_any(t, &in, &from);
 	default:
 		return session_fail(
 		        t->s, ERR_INVALID_ARGUMENT, "there is no kind %d of input", x->kind);
@@ -335,34 +312,20 @@ int tfp_add_steps(struct tfp_session *t, const struct tfp_input *in, size_t n, s
 	return code;
 }
 
-static bool add_paths(struct tfp_session *t, void *arg)
-{
-	const struct adding_paths *x = arg;
-	struct strs words = { 0 };
-	struct sources src;
-
-	for (size_t i = 0; i < x->n; i++)
-		strs_add(&t->s->query_arena, &words, api_str(x->paths[i].data, x->paths[i].size));
-	return sources_find(t->s, &words, &src) && sources_load(t->s, &src, false);
-}
-
-int tfp_add_paths(struct tfp_session *t, const struct tfp_str *paths, size_t n)
-{
-	struct adding_paths x = { paths, paths ? n : 0 };
-
-	return api_call(t, add_paths, &x);
-}
-
 static bool get_coverage(struct tfp_session *t, void *arg)
 {
+	const struct model *m = &t->s->model;
 	double *coverage = arg;
 
 	if (!session_seal(t->s))
 		return false;
-	if (coverage)
-		*coverage = t->s->model.nodes.n && t->s->model.steps.n
-		                    ? model_coverage(&t->s->model)
-		                    : 0;
+	if (!coverage)
+		return true;
+	if (!m->nodes.n || !m->steps.n)
+		*coverage = 0;
+	else
+		*coverage = session_has_source(t->s, ROLE_STEP) ? model_coverage(m)
+		                                                : model_ran(m, &t->s->query_arena);
 	return true;
 }
 

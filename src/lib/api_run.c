@@ -77,7 +77,7 @@ static bool receive(void *user, const void *p, size_t n)
 	return !x->t->put_stopped;
 }
 
-static struct sink *open_receiver(struct tfp_session *t, tfp_put put, void *user)
+struct sink *api_receiver(struct tfp_session *t, tfp_put put, void *user)
 {
 	struct receiver *x = ARENA_NEW(&t->s->query_arena, struct receiver);
 
@@ -106,12 +106,12 @@ static bool run_framed(struct session *s, const struct request *r, struct sink *
 static bool run_request(struct tfp_session *t, struct request *r, const struct tfp_run *how)
 {
 	struct session *s = t->s;
-	struct sink *text = open_receiver(t, how->text, how->text_user);
+	struct sink *text = api_receiver(t, how->text, how->text_user);
 	bool framed = how->flags & TFP_BANNERS && r->command && r->command->view &&
 	              r->opts.output.kind == OUT_STDOUT && !r->opts.dump_to_file.n;
 
 	if (how->result)
-		r->message = open_receiver(t, how->result, how->result_user);
+		r->message = api_receiver(t, how->result, how->result_user);
 	bool ok = framed ? run_framed(s, r, text) : cmd_run(s, r, text);
 	ok &= sink_close(text, &s->error);
 	if (r->message)
@@ -209,7 +209,7 @@ static bool write_profile(struct tfp_session *t, void *arg)
 		return session_write_profile(s, x->path);
 	if (!session_need_all(s, true) || !session_seal(s) || !session_one_worker(s))
 		return false;
-	to = open_receiver(t, x->put, x->user);
+	to = api_receiver(t, x->put, x->user);
 	profile_write(&s->model, to, &s->query_arena, &s->notes); /* the sink has the error */
 	return sink_close(to, &s->error);
 }

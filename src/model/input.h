@@ -125,6 +125,9 @@ const struct input *input_guess(struct str head, struct str path);
 struct unsupported_format;
 bool input_guess_file(struct str path, unsigned *role, const struct unsupported_format **foreign,
         struct work *work, struct err *e);
+/* Examines bytes in memory. */
+bool input_guess_bytes(const struct input_from *from, unsigned *role,
+        const struct unsupported_format **foreign, struct work *work, struct err *e);
 
 /* True if the file is a trace. */
 bool input_is_trace(struct str path, struct work *work);

@@ -86,39 +86,49 @@ bool input_is_regular(struct arena *a, const struct input_from *from, uint64_t *
 	return rc == 0 && S_ISREG(st.st_mode);
 }
 
+/* Looks at the first bytes; *in is NULL where nothing is recognised. */
+static bool guess_open(struct src *s, struct str name, const struct input **in, unsigned *role,
+        const struct unsupported_format **foreign)
+{
+	/* Reads the intact part of truncated gzip data. */
+	s->damage->recover = true;
+	src_need(s, SNIFF_BYTES);
+	bool ok = !src_failed(s);
+	struct str head = str_make(s->p, (size_t)(s->end - s->p));
+
+	*foreign = unsupported_format_find(str_sub(head, 0, SNIFF_BYTES), name);
+	*in = *foreign ? NULL : input_guess(head, name);
+	*role = *in ? (*in)->becomes : 0;
+	src_close(s);
+	return ok;
+}
+
 /* Looks into a file; *in is NULL where nothing is recognised, or the file cannot be read twice. */
-static bool guess_file(struct str path, const struct input **in, unsigned *role,
+static bool guess_file(const struct input_from *from, const struct input **in, unsigned *role,
         const struct unsupported_format **foreign, struct work *work, struct err *e)
 {
-	const struct input_from from = { .name = path };
+	struct str path = from->name;
 	struct scratch own;
 	struct src *s;
 	uint64_t size;
-	bool ok = true;
+	bool ok;
 
 	*in = NULL;
 	*role = 0;
 	*foreign = NULL;
 	scratch_open(&own, work);
 	errno = 0;
-	bool regular = input_is_regular(&own.a, &from, &size);
-	if (!regular && errno) {
+	bool regular = from->memory || input_is_regular(&own.a, from, &size);
+	if (from->memory) {
+		ok = src_memory(&s, &own.a, path, from->bytes, e) &&
+		     guess_open(s, path, in, role, foreign);
+	} else if (!regular && errno) {
 		ok = err_system(e, "cannot open", path, errno);
 	} else if (!regular || str_eq(path, S("-"))) {
 		*role = ROLE_PROFILE;
+		ok = true;
 	} else {
-		ok = src_open(&s, &own.a, path, e);
-		if (ok) {
-			/* Reads the intact part of truncated gzip data. */
-			s->damage->recover = true;
-			src_need(s, SNIFF_BYTES);
-			ok = !src_failed(s);
-			struct str head = str_make(s->p, (size_t)(s->end - s->p));
-			*foreign = unsupported_format_find(str_sub(head, 0, SNIFF_BYTES), path);
-			*in = *foreign ? NULL : input_guess(head, path);
-			*role = *in ? (*in)->becomes : 0;
-			src_close(s);
-		}
+		ok = src_open(&s, &own.a, path, e) && guess_open(s, path, in, role, foreign);
 	}
 	scratch_close(&own);
 	return ok;
@@ -129,7 +139,15 @@ bool input_guess_file(struct str path, unsigned *role, const struct unsupported_
 {
 	const struct input *in;
 
-	return guess_file(path, &in, role, foreign, work, e);
+	return guess_file(&(struct input_from){ .name = path }, &in, role, foreign, work, e);
+}
+
+bool input_guess_bytes(const struct input_from *from, unsigned *role,
+        const struct unsupported_format **foreign, struct work *work, struct err *e)
+{
+	const struct input *in;
+
+	return guess_file(from, &in, role, foreign, work, e);
 }
 
 bool input_is_trace(struct str path, struct work *work)
@@ -138,5 +156,6 @@ bool input_is_trace(struct str path, struct work *work)
 	const struct input *in;
 	unsigned role;
 
-	return guess_file(path, &in, &role, &foreign, work, NULL) && in && in->read_trace;
+	return guess_file(&(struct input_from){ .name = path }, &in, &role, &foreign, work, NULL) &&
+	       in && in->read_trace;
 }

@@ -100,6 +100,19 @@ double model_coverage(const struct model *m)
 	return (double)m->covered / ((double)m->nodes.n + 1e-10);
 }
 
+double model_ran(const struct model *m, struct arena *a)
+{
+	bool *ran = ARENA_ARRAY(a, m->nodes.n, bool);
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->steps.n; i++)
+		for (uint32_t c = 0; c < m->steps.v[i]->n_cells; c++)
+			ran[m->steps.v[i]->cell_node[c]] = true;
+	for (size_t i = 0; i < m->nodes.n; i++)
+		n += ran[i];
+	return m->nodes.n ? (double)n / (double)m->nodes.n : 0;
+}
+
 /* Returns the values that do not come from a step. Quirk 33: float_ops are per run once the node
  * has run. */
 static void tally_static(const struct node *n, struct tally *t)

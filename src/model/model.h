@@ -162,6 +162,8 @@ void model_sort_devices(const struct model *m, uint32_t *devices, size_t n, stru
 
 /* Returns the share of nodes covered by run metadata, as the original computes it. */
 double model_coverage(const struct model *m);
+/* Returns the share of nodes with an entry in a step. */
+double model_ran(const struct model *m, struct arena *a);
 
 /* Dimensions of a shape; -1 is unknown. An empty shape has unknown rank. */
 size_t model_rank(const struct model *m, uint32_t shape);

@@ -17,8 +17,8 @@ from tfprof import _native, messages, wire
 
 
 def loaded(**more):
-    return tfprof.Profile(path('graph.pb'), [path('run_meta_0.pb'), path('run_meta_1.pb')],
-                          path('op_log.pb'), **more)
+    return tfprof.Profile(None, [path('run_meta_0.pb'), path('run_meta_1.pb')],
+                          path('op_log.pb'), graph=path('graph.pb'), **more)
 
 
 class Libraries(unittest.TestCase):
