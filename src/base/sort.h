@@ -34,4 +34,13 @@ void sort_list(struct arena *a, struct strs *list);
 /* Returns the number of elements in the ascending array v[0..n) that are not above key. */
 size_t sort_count(const uint64_t *v, size_t n, uint64_t key);
 
+/* ---- by numbers: boxes by time, buffers by size ---- */
+
+/* Sorts ids by key[id], ascending; ids with equal keys keep their order. Scratch (4 bytes per id)
+ * comes from a and is released. */
+void keysort(struct arena *a, uint32_t *ids, size_t n, const int64_t *key);
+
+/* Returns 0 .. n - 1 in the order of their keys; in a. */
+uint32_t *keysort_new(struct arena *a, size_t n, const int64_t *key);
+
 #endif

@@ -10,7 +10,6 @@
 #include "lib/flags.h"
 #include "model/unsupported_format.h"
 #include "model/input.h"
-#include "export/gpu_out.h"
 #include "export/gpu_tables.h"
 
 #define TOP 20 /* kernels in the text output */

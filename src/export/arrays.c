@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See arrays.h.
+ * See sheet.h.
  */
-#include "export/arrays.h"
+#include "export/sheet.h"
 
 #include <math.h>
 

@@ -13,11 +13,65 @@
 #ifndef TFPROF_EXPORT_ARROW_H
 #define TFPROF_EXPORT_ARROW_H
 
+#include <stdint.h>
+
 #include "base/err.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "export/arrow_abi.h"
-#include "export/column.h"
+#include "export/cells.h"
+
+/* ---- arrow abi ----
+ *
+ * The three structs of the Arrow C data and C stream interfaces, as their specification gives them.
+ * The public header has the same text: a program may include either first.
+ */
+
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE           2
+#define ARROW_FLAG_MAP_KEYS_SORTED    4
+
+struct ArrowSchema {
+	const char *format;
+	const char *name;
+	const char *metadata;
+	int64_t flags;
+	int64_t n_children;
+	struct ArrowSchema **children;
+	struct ArrowSchema *dictionary;
+	void (*release)(struct ArrowSchema *);
+	void *private_data;
+};
+
+struct ArrowArray {
+	int64_t length;
+	int64_t null_count;
+	int64_t offset;
+	int64_t n_buffers;
+	int64_t n_children;
+	const void **buffers;
+	struct ArrowArray **children;
+	struct ArrowArray *dictionary;
+	void (*release)(struct ArrowArray *);
+	void *private_data;
+};
+#endif
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+	int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+	int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+	const char *(*get_last_error)(struct ArrowArrayStream *);
+	void (*release)(struct ArrowArrayStream *);
+	void *private_data;
+};
+#endif
+
+/* ---- arrow ---- */
 
 #define ARROW_ROWS     65536             /* default number of rows of a batch */
 #define ARROW_ROWS_MAX (1 << 24)         /* largest number of rows of a batch */
@@ -105,5 +159,22 @@ void arrow_block_release(void *block);
 		(x)->release = NULL;                                                               \
 		arrow_block_release((x)->private_data);                                            \
 	} while (0)
+
+/* ---- cells in ----
+ *
+ * Reads cells (cells.h) and puts them into batches.
+ */
+
+struct cells {
+	const uint8_t *p, *end;
+	struct column *columns;
+	size_t n;
+};
+
+/* Reads the columns; they live in a, their names in the given bytes. */
+void cells_open(struct cells *c, struct str bytes, struct arena *a);
+
+/* Puts rows until the batch is full or the cells end. */
+void cells_fill(struct cells *c, struct arrow_build *to, struct arena *scratch);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Cells as bytes, which the sheet form SHEET_CELLS writes and cells_in.h reads, so that the rows of
+ * Cells as bytes, which the sheet form SHEET_CELLS writes and arrow.h reads, so that the rows of
  * any result can be kept in memory and turned into batches later. Only for this process: nothing of
  * it is ever a file.
  *
@@ -11,8 +11,23 @@
 #ifndef TFPROF_EXPORT_CELLS_H
 #define TFPROF_EXPORT_CELLS_H
 
-#include "export/column.h"
+#include "base/str.h"
 #include "io/sink.h"
+
+/* ---- column ----
+ *
+ * A column of rows that are data: its name, its type and its unit.
+ */
+
+enum column_type { COLUMN_TEXT, COLUMN_LIST, COLUMN_INTEGER, COLUMN_REAL, COLUMN_BOOL };
+
+struct column {
+	struct str name;
+	enum column_type type;
+	const char *unit; /* NULL: none; numbers are not scaled by it */
+};
+
+/* ---- cells ---- */
 
 enum { CELL_NULL, CELL_NUMBER, CELL_TEXT, CELL_LIST };
 

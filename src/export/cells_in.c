@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See cells_in.h. The bytes are our own, so nothing is checked.
+ * See arrow.h. The bytes are our own, so nothing is checked.
  */
-#include "export/cells_in.h"
+#include "export/arrow.h"
 
 #include "base/bits.h"
 #include "export/cells.h"

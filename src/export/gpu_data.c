@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_out.h. Times are whole nanoseconds.
+ * See gpu_tables.h. Times are whole nanoseconds.
  */
 #include <inttypes.h>
 
 #include "base/num.h"
 #include "export/document.h"
-#include "export/gpu_out.h"
 #include "export/gpu_tables.h"
 
 #define GPU_SCHEMA  "tfprof/gpu"

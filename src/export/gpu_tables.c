@@ -6,7 +6,6 @@
 
 #include "base/num.h"
 #include "base/sort.h"
-#include "export/gpu_out.h"
 
 static void put_count(struct table *to, uint64_t n)
 {

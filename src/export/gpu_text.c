@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_out.h. Lines of at most 80 letters, names apart.
+ * See gpu_tables.h. Lines of at most 80 letters, names apart.
  */
 #include "base/demangle.h"
 #include "base/fmt.h"
 #include "base/num.h"
 #include "trace/recording_facts.h"
-#include "export/gpu_out.h"
 #include "export/gpu_tables.h"
 
 #define PARTS_MAX 16  /* processes that are listed below a GPU */

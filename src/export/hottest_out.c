@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See hottest_out.h.
+ * See summary_out.h.
  */
-#include "export/hottest_out.h"
+#include "export/summary_out.h"
 
 enum { OWN, SHARE, SUM, CALLS, MEAN, TYPE, DEVICE, PATH };
 

@@ -4,7 +4,7 @@
  * are in order of their keys. Messages are assembled from the end (see pbput.h), so everything here
  * runs from the last to the first.
  */
-#include "export/keysort.h"
+#include "base/sort.h"
 #include "export/out.h"
 #include "export/pbput.h"
 

@@ -5,7 +5,7 @@
  * record on the node's own device: if no time was measured there, the record has length 0, which
  * readers count as 1 us. Messages are assembled from the end (see pbput.h).
  */
-#include "export/keysort.h"
+#include "base/sort.h"
 #include "export/out.h"
 #include "export/pbput.h"
 

@@ -12,8 +12,11 @@
 #ifndef TFPROF_EXPORT_SHEET_H
 #define TFPROF_EXPORT_SHEET_H
 
-#include "export/arrays.h"
-#include "export/column.h"
+#include "base/map.h"
+#include "base/num.h"
+#include "base/vec.h"
+#include "export/cells.h"
+#include "io/json_out.h"
 
 /* SHEET_SPREADSHEET: CSV in which no text is a formula. SHEET_CELLS: cells with their types, for
  * Arrow (export/cells.h). SHEET_ARRAYS: members of a document (export/arrays.h). */
@@ -67,5 +70,43 @@ void sheet_close(struct sheet *t);
 void sheet_put_text(enum sheet_form form, struct sink *to, struct str s);
 void csv_text(struct sink *to, struct str s, bool spreadsheet);
 void md_text(struct sink *to, struct str s);
+
+/* ---- arrays ----
+ *
+ * Rows as parallel arrays, one for each column, and one table of strings: what a page reads instead
+ * of one object per row. Members of the document that is open (docs/schema/arrays.json):
+ *
+ *   count      rows
+ *   shared     for each string, UTF-16 units that it has in common with the string before it
+ *   rest       for each string, the units after those
+ *   lists      arrays of strings' indices
+ *   arrays     one array per column: numbers, 0 and 1, or indices; null is null. A column of equal
+ *              values is that value alone; one that is mostly equal to an earlier column is
+ *              {base: column, rows: differences from row to row, values: of those rows};
+ *              one with small differences from row to row is {steps: those}
+ */
+
+#define ARRAYS_NULL INT64_MIN /* a cell without a value; a real one is written as null, too */
+
+struct arrays {
+	struct arena *a;
+	size_t n_columns;
+	const bool *real;   /* of each column: its cells are bits of a double */
+	VEC(int64_t) cells; /* row by row */
+	struct intern strings, lists;
+	struct sb text;
+	VEC(uint32_t) ids; /* of the list at hand */
+};
+
+void arrays_init(struct arrays *x, struct arena *a, const bool *real, size_t n_columns);
+
+/* The next cell. */
+void arrays_i64(struct arrays *x, int64_t v);
+void arrays_real(struct arrays *x, double v);
+void arrays_text(struct arrays *x, struct str s); /* any bytes; invalid UTF-8 as \xNN */
+void arrays_list(struct arrays *x, const struct strs *v);
+
+/* Writes the members into the object that is open. */
+void arrays_write(const struct arrays *x, struct json *j);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See slices.h. Overlapping slices of a track are in lanes; the lane of a nested slice is its
+ * See trace_tables.h. Overlapping slices of a track are in lanes; the lane of a nested slice is its
  * depth.
  */
-#include "export/slices.h"
+#include "export/trace_tables.h"
 
 #include "export/document.h"
 #include "export/timeline.h"

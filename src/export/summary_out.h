@@ -5,8 +5,27 @@
 #ifndef TFPROF_EXPORT_SUMMARY_OUT_H
 #define TFPROF_EXPORT_SUMMARY_OUT_H
 
-#include "export/hottest_out.h"
+#include "export/table.h"
 #include "view/facts.h"
+
+/* ---- hottest out ----
+ *
+ * The hottest entries of a view as a table: own number, share, cumulative share, calls, mean.
+ */
+
+#define HOTTEST_COLUMNS 8
+
+struct hottest_table {
+	struct table x; /* key and schema are the caller's to set */
+	struct column columns[HOTTEST_COLUMNS];
+};
+
+/* Makes the table of the first top rows (0: all) of h, by the metric m, whose value is h->of.
+ * brief: text has only number, share, calls, mean and name. q names the entries. */
+void hottest_fill(struct hottest_table *t, const struct query *q, const struct hottest *h,
+        enum metric_id m, size_t top, bool brief);
+
+/* ---- summary out ---- */
 
 #define SUMMARY_ROWS    5 /* hottest operation types, and nodes */
 #define SUMMARY_MISSING 8

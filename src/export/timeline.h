@@ -5,7 +5,7 @@
 #ifndef TFPROF_EXPORT_TIMELINE_H
 #define TFPROF_EXPORT_TIMELINE_H
 
-#include "export/idset.h"
+#include "export/timeline_sets.h"
 #include "export/out.h"
 #include "base/arena.h"
 

@@ -17,4 +17,20 @@ enum trace_table { TABLE_DEVICES, TABLE_KERNELS, TABLE_STEPS };
 bool trace_table_write(const struct trace *t, enum trace_table which, size_t top,
         const struct opts *o, unsigned columns, struct emit *to, struct err *e);
 
+/* ---- slices ----
+ *
+ * The slices of a trace as a document for timelines (docs/schema/slices.json), reduced to a number
+ * of rows: adjacent slices shorter than the document's resolution become one row.
+ */
+
+#define SLICES_ROWS_MAX 200000
+
+struct slices_ask {
+	int64_t from_ns, to_ns; /* only slices that overlap this time; to_ns <= from_ns: all */
+	size_t rows;            /* maximum number, from 1 to SLICES_ROWS_MAX */
+};
+
+void slices_write(
+        const struct trace *t, const struct slices_ask *ask, struct emit *to, struct sink *s);
+
 #endif

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "export/cells_in.h"
+#include "export/arrow.h"
 #include "export/fixed_tables.h"
 #include "lib/api_internal.h"
 

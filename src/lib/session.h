@@ -9,10 +9,9 @@
 
 #include "checkpoint/ckpt.h"
 #include "compare/side.h"
-#include "export/slices.h"
 #include "export/trace_tables.h"
 #include "model/input.h"
-#include "model/recording_lower.h"
+#include "model/lower.h"
 
 /* The trees of a model, built at first use. */
 struct forest {

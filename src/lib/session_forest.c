@@ -5,7 +5,7 @@
  */
 #include "lib/session.h"
 
-#include "model/trace_lower.h"
+#include "model/lower.h"
 
 void session_begin_query(struct session *s)
 {

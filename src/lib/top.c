@@ -4,7 +4,7 @@
  */
 #include "lib/options.h"
 
-#include "export/hottest_out.h"
+#include "export/summary_out.h"
 
 /* True if nodes can be ordered by the metric. */
 static bool is_number(enum metric_id m)

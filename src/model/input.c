@@ -8,7 +8,7 @@
 #include "io/pb.h"
 #include "model/unsupported_format.h"
 #include "model/sniff.h"
-#include "model/trace_lower.h"
+#include "model/lower.h"
 #include "trace/trace_build.h"
 
 #define TEXT_LIKELY 50 /* from this confidence on the text form's error is reported */

@@ -8,8 +8,8 @@
 
 #include "base/map.h"
 #include "base/note.h"
-#include "model/step.h"
 #include "base/str.h"
+#include "model/step.h"
 
 /* ---- device ---- */
 
@@ -190,5 +190,17 @@ int64_t model_value(const struct model *m, const struct step *s, uint32_t cell, 
 /* Returns the average over a subset of the steps. */
 struct tally *model_tallies_over(
         const struct model *m, const struct step *const *steps, size_t n, struct arena *a);
+
+/* ---- step rank ----
+ *
+ * Steps by their time: the recorded times of all nodes, added up over the workers.
+ */
+
+struct step_time {
+	int64_t id, micros;
+};
+
+/* Returns the steps of the average, fastest first; steps of equal time by their ids. */
+struct step_time *steps_by_time(const struct model *m, size_t *n, struct arena *a);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See recording_lower.h. The operations come from trace/recordings.h; these files only add them up
+ * See lower.h. The operations come from trace/recordings.h; these files only add them up
  * by node and step.
  */
-#include "model/recording_lower.h"
+#include "model/lower.h"
 
 #include "model/read.h"
 #include "model/recording_place.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See step_rank.h.
+ * See model.h.
  */
-#include "model/step_rank.h"
+#include "model/model.h"
 
 #include "base/sort.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See trace_lower.h. The numbers come from trace/ops.h; this file only puts them into the model.
+ * See lower.h. The numbers come from trace/ops.h; this file only puts them into the model.
  */
-#include "model/trace_lower.h"
+#include "model/lower.h"
 
 #include "base/sort.h"
 

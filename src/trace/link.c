@@ -4,8 +4,6 @@
  */
 #include "trace/link.h"
 
-#include "trace/nest.h"
-
 static struct imap *map_of(const struct trace_links *l, struct imap *maps, uint32_t track)
 {
 	uint32_t process = l->t->tracks.v[track].process;

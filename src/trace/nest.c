@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See nest.h.
+ * See link.h.
  */
-#include "trace/nest.h"
+#include "trace/link.h"
 
 void nest_init(
         struct nest *n, const struct trace *t, uint32_t track, uint32_t categories, struct arena *a)

@@ -6,7 +6,7 @@
 #ifndef TFPROF_TRACE_OPS_INTERNAL_H
 #define TFPROF_TRACE_OPS_INTERNAL_H
 
-#include "trace/nest.h"
+#include "trace/link.h"
 #include "trace/ops.h"
 
 /* Which slices of threads are looked at, and which of them make levels of a path. */

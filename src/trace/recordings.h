@@ -20,7 +20,6 @@
 #include "io/recording_in.h"
 #include "io/src.h"
 #include "trace/recording_facts.h"
-#include "trace/recording_join.h"
 
 /* ---- files and options ---- */
 

@@ -5,8 +5,6 @@
  */
 #include "trace/usage.h"
 
-#include "trace/work_merge.h"
-
 /* State of a track. */
 struct stream_state {
 	struct cover busy;

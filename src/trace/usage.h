@@ -6,6 +6,7 @@
 #ifndef TFPROF_TRACE_USAGE_H
 #define TFPROF_TRACE_USAGE_H
 
+#include "trace/trace.h"
 #include "trace/trace_steps.h"
 
 /* Classes of device work. */
@@ -58,5 +59,38 @@ void usage_by_step(const struct trace *t, const struct trace_steps *steps, struc
 enum usage_class usage_class_of(const struct trace *t, uint32_t event);
 /* Returns the classes of all events; in a. */
 uint8_t *usage_classes(const struct trace *t, struct arena *a);
+
+/* ---- work merge ----
+ *
+ * Device work of several tracks by start, and unions of intervals in that order.
+ */
+
+/* A union of intervals that are added by start. */
+struct cover {
+	bool any;
+	int64_t until, total;
+};
+void cover_add(struct cover *c, int64_t start, int64_t end);
+
+/* A track: the next slice of work, and its successor. */
+struct work_cursor {
+	struct slice_iter it;
+	struct slice now, after;
+	bool have, have_after;
+};
+
+struct work_merge {
+	const struct trace *t;
+	struct work_cursor *v; /* a heap by start, then by track */
+	size_t n;
+	bool begun;
+};
+
+/* device: only its work; ID_NONE: of all devices. */
+void work_merge_init(struct work_merge *m, const struct trace *t, uint32_t device, struct arena *a);
+
+/* Returns the next slice, valid until the next call; NULL at the end. *contains: on a line of ops,
+ * the next slice of its track is inside it. */
+const struct slice *work_merge_next(struct work_merge *m, bool *contains);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See work_merge.h.
+ * See usage.h.
  */
-#include "trace/work_merge.h"
+#include "trace/usage.h"
 
 void cover_add(struct cover *c, int64_t start, int64_t end)
 {

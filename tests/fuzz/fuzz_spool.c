@@ -9,7 +9,7 @@
 #include "base/crc32c.h"
 #include "trace/recording_trace.h"
 #include "trace/usage.h"
-#include "export/gpu_out.h"
+#include "export/gpu_tables.h"
 
 static void put32(uint8_t *p, uint32_t v)
 {

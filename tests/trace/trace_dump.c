@@ -12,7 +12,7 @@
 
 #include "base/note.h"
 #include "model/sniff.h"
-#include "trace/nest.h"
+#include "trace/link.h"
 #include "trace/ops.h"
 #include "trace/trace_read.h"
 #include "trace/usage.h"

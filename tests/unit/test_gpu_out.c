@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "export/gpu_out.h"
+#include "export/gpu_tables.h"
 
 static struct gpu_use odd_use(struct arena *a)
 {

@@ -4,8 +4,7 @@
  */
 #include "unit.h"
 
-#include "export/bittree.h"
-#include "export/idset.h"
+#include "export/timeline_sets.h"
 
 #define BOUND 70000
 

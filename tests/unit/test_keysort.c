@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "export/keysort.h"
+#include "base/sort.h"
 
 static uint64_t next_random(uint64_t *seed)
 {

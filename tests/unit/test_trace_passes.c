@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "trace/nest.h"
+#include "trace/link.h"
 #include "trace/trace_steps.h"
 #include "trace/usage.h"
 #include "trace_rig.h"

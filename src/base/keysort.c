@@ -3,7 +3,7 @@
  * Radix sort, lowest digit first; digits that are equal everywhere cost nothing. Only ids move, and
  * the next keys are prefetched. Short lists use insertion sort.
  */
-#include "export/keysort.h"
+#include "base/sort.h"
 
 #include <string.h>
 
