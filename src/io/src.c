@@ -256,6 +256,7 @@ static bool src_look(struct src_inner *in, bool only_file)
 
 static struct src_inner *src_new(struct arena *a, struct str name, struct err *e)
 {
+	static const struct src_options none;
 	struct src_inner *in = ARENA_NEW(a, struct src_inner);
 
 	in->pub.in = in;
@@ -263,6 +264,7 @@ static struct src_inner *src_new(struct arena *a, struct str name, struct err *e
 	in->pub.e = e;
 	in->pub.damage = ARENA_NEW(a, struct src_damage);
 	in->pub.damage->at = UINT64_MAX;
+	in->pub.options = &none;
 	in->a = a;
 	in->fd = -1;
 	return in;

@@ -25,12 +25,19 @@ struct src_damage {
 	uint64_t lost;      /* records that the kept ones refer to */
 };
 
+/* Wishes of the user that readers follow; an empty text is none. */
+struct src_options {
+	struct str sample; /* the sample type that counts, of those with one metric */
+	struct str step;   /* pattern of the names of ranges that are steps */
+};
+
 struct src {
 	const uint8_t *p, *end;    /* unread part of the window; readers may advance p up to end */
 	uint64_t end_at;           /* offset of end */
 	struct str name;           /* name of the input, for sentences */
 	struct err *e;             /* filled if reading fails; set by the caller of src_open */
 	struct src_damage *damage; /* made by the src */
+	const struct src_options *options; /* never NULL */
 	struct src_inner *in;
 };
 

@@ -171,6 +171,7 @@ static bool with_files(struct session *s, struct strs *files, struct str name, s
 		work_escape(&s->work);
 	own->threads = s->threads;
 	own->recover = s->recover;
+	own->reading = s->reading;
 	own->watch = session_not_cancelled(s);
 	own->parent_cancel = &s->cancel;
 	work_guard(&s->work, &g, session_drop, own);

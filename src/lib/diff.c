@@ -441,6 +441,20 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 	return diff_write(&x, &to, &s->error) && check_gates(s, gates, x.n_gates);
 }
 
+/* Traces of different formats have only the functions of their kernels in common. */
+static void group_functions(const struct diff_sides *d, struct diff_request *w)
+{
+	const struct view_ops *v = &views[w->given.view];
+
+	if (w->given.by_path || !(v->traits & (VIEW_PATHS | VIEW_LIST)) ||
+	        !diff_sides_mix_formats(d))
+		return;
+	w->o.by = BY_FUNCTION;
+	note_line(&d->s->notes,
+	        "note: the traces are of different formats: kernels are matched by function "
+	        "(--match=path: nodes by their paths)\n");
+}
+
 bool diff_command(struct session *s, const struct request *r, struct sink *out)
 {
 	struct diff_request w;
@@ -448,6 +462,7 @@ bool diff_command(struct session *s, const struct request *r, struct sink *out)
 
 	if (!diff_read(s, &r->topics, &w) || !diff_sides_load(&d, s, &w))
 		return false;
+	group_functions(&d, &w);
 	s->account.stop = &s->cancel;
 	bool ok = answer(&d, &w, out);
 	diff_sides_close(&d);

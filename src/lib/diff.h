@@ -76,6 +76,10 @@ struct diff_sides {
 bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_request *w);
 void diff_sides_close(struct diff_sides *d);
 
+/* True if each side is one trace with kernels, and not all of them are of one format: then only the
+ * functions of kernels have equal names. */
+bool diff_sides_mix_formats(const struct diff_sides *d);
+
 /* Makes v[i].side of all sides for a view, options and metrics; earlier sides stay valid. */
 bool diff_sides_make(struct diff_sides *d, const struct view_ops *view, const struct opts *o,
         const enum metric_id *metrics, uint32_t n);

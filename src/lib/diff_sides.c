@@ -171,6 +171,7 @@ bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_
 			continue;
 		x->s->threads = threads ? threads : 1;
 		x->s->recover = s->recover;
+		x->s->reading = s->reading;
 		x->s->watch = session_not_cancelled(s);
 		x->s->parent_cancel = &s->cancel;
 	}
@@ -179,6 +180,28 @@ bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_
 		return true;
 	diff_sides_close(d);
 	return false;
+}
+
+static bool has_kernels(const struct trace *t)
+{
+	for (size_t i = 0; i < t->events.n; i++)
+		if (t->events.v[i].category == CATEGORY_KERNEL)
+			return true;
+	return false;
+}
+
+bool diff_sides_mix_formats(const struct diff_sides *d)
+{
+	bool mixed = false;
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct model *m = &d->v[i].s->model;
+		if (d->v[i].answer || m->traces.n != 1 || m->workers.n > 1 ||
+		        !has_kernels(m->traces.v[0]))
+			return false;
+		mixed |= m->traces.v[0]->source != d->v[0].s->model.traces.v[0]->source;
+	}
+	return mixed;
 }
 
 /* ---- conversion to sides of a view ---- */

@@ -19,6 +19,7 @@ struct flags {
 	bool keep_warmup, tf_layout;
 	int64_t max_memory; /* bytes; 0: no limit */
 	bool recover;       /* reads damaged files up to the damage */
+	struct str sample;  /* sample type of a pprof profile */
 	bool lazy_steps;    /* run_meta is read when a command selects one of its steps */
 	int color;          /* enum term_color */
 	bool no_pager;

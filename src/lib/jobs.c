@@ -306,6 +306,7 @@ bool jobs_load(struct session *s, const struct request *r, struct sink *out)
 	if (!next)
 		return session_fail(s, ERR_RESOURCE, "out of memory");
 	next->recover = j->list.v[0].s->recover;
+	next->reading = j->list.v[0].s->reading;
 	work_guard(&s->work, &g, session_drop, next);
 	next->parent_cancel = &s->cancel;
 	bool ok = session_guard(next, load_job, &l);

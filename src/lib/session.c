@@ -26,6 +26,7 @@ static bool open_session(struct session *s, void *ctx)
 	s->model.a = &s->model_arena;
 	s->forest.m = &s->model;
 	s->ingest = ingest_open(&s->model, &s->load_notes, false);
+	ingest_set_options(s->ingest, &s->reading);
 	opts_preset(&s->sticky, &s->opts_arena[0]);
 	return true;
 }

@@ -52,9 +52,10 @@ struct session {
 	struct regrouped regrouped;
 	size_t built_notes; /* number of such notes among the notes below */
 	bool loaded, sealed, broken;
-	atomic_uint readers;      /* streams that read the model: nothing can be added */
-	bool bare_files;          /* files were given without flags, which the original cannot */
-	bool recover;             /* reads damaged files up to the damage */
+	atomic_uint readers;        /* streams that read the model: nothing can be added */
+	bool bare_files;            /* files were given without flags, which the original cannot */
+	bool recover;               /* reads damaged files up to the damage */
+	struct src_options reading; /* wishes for the files; texts outlive the session */
 	bool arrays;              /* rows of documents are written as parallel arrays: for a page */
 	bool profiled;            /* nodes came from a ProfileProto */
 	struct input_step *later; /* steps that are read on demand; in the model arena */
@@ -191,6 +192,8 @@ bool session_usable(struct session *s);
 bool session_seal(struct session *s);
 /* From here on a cancelled call ends at once, because the model no longer changes. */
 void session_begin_query(struct session *s);
+/* Sets the model and the tree that answer a query with its options (-by) in a view. */
+bool session_group(struct session *s, const struct view_ops *v, struct query *q);
 /* Returns the tree of a view of the session `user`, built at first use. */
 const struct tree *session_tree(void *user, enum vk kind);
 

@@ -130,8 +130,7 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 /* Makes a query whose view has accounted. */
 static bool account(struct session *s, const struct side_ask *ask, struct query *q)
 {
-	q->tree = session_tree(s, ask->view->kind);
-	if (!view_open(q, &s->error))
+	if (!session_group(s, ask->view, q) || !view_open(q, &s->error))
 		return false;
 	if (ask->per_run)
 		side_per_run(q);
@@ -144,7 +143,7 @@ static bool fill_step(struct session *s, const struct side_ask *ask, uint32_t i,
         struct arena *scratch)
 {
 	struct opts o = *ask->o;
-	struct query q = { .m = &s->model, .o = &o, .a = scratch, .notes = &s->notes };
+	struct query q = { .o = &o, .a = scratch, .notes = &s->notes };
 
 	o.step = ask->steps[i];
 	o.steps.n = 0;
@@ -157,7 +156,7 @@ static bool fill_step(struct session *s, const struct side_ask *ask, uint32_t i,
 
 bool session_side(struct session *s, const struct side_ask *ask, struct side *out, struct arena *a)
 {
-	struct query q = { .m = &s->model, .o = ask->o, .notes = &s->notes };
+	struct query q = { .o = ask->o, .notes = &s->notes };
 	uint32_t n = ask->n * (ask->n_steps + 1);
 	enum value *values = ARENA_ARRAY(a, n, enum value);
 	struct scratch own;

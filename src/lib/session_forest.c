@@ -102,20 +102,25 @@ static struct forest *forest_of(struct session *s, const struct view_ops *v, con
 
 /* ---- queries ---- */
 
+bool session_group(struct session *s, const struct view_ops *v, struct query *q)
+{
+	struct forest *forest = forest_of(s, v, q->o);
+
+	if (!forest)
+		return false;
+	q->m = forest->m;
+	q->tree = tree_of(s, forest, v);
+	return true;
+}
+
 bool session_query(struct session *s, const struct view_ops *v, struct query *q)
 {
-	struct forest *forest;
-
 	if (!session_need_steps(s, q->o) || !session_seal(s))
 		return false;
 	session_begin_query(s);
-	if (!(forest = forest_of(s, v, q->o)))
-		return false;
-	q->m = forest->m;
 	q->a = &s->query_arena;
 	q->notes = &s->notes;
-	q->tree = tree_of(s, forest, v);
-	return true;
+	return session_group(s, v, q);
 }
 
 const struct tree *session_tree(void *user, enum vk kind)

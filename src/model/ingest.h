@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/par.h"
+#include "io/src.h"
 #include "model/model.h"
 
 struct ingest;
@@ -25,6 +26,10 @@ struct ingest *ingest_open(struct model *m, struct notes *notes, bool keep_attrs
 /* Begins an overlay: additions go into a model that will later be merged into this one
  * (ingest_merge). This model is only read meanwhile. */
 void ingest_base(struct ingest *in, const struct model *base);
+
+/* Wishes of the user for all files; they outlive the ingest. */
+void ingest_set_options(struct ingest *in, const struct src_options *options);
+const struct src_options *ingest_options(const struct ingest *in); /* NULL: none were set */
 
 /* From here on, nodes are those of the base model, found by name, each once, and only executions
  * are added. Returns false without a base model. ingest_end_beside reverts these additions. */

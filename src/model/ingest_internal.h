@@ -50,6 +50,7 @@ struct ingest {
 	struct model *m;
 	struct notes *notes;
 	bool keep_attrs;
+	const struct src_options *options;
 	struct arena *scratch;
 	struct ingest_mark mark;
 	VEC(struct pending) pending; /* in scratch */

@@ -52,6 +52,8 @@ static bool load_open(struct load *l, struct err *e)
 	if (!(from->memory ? src_memory(&l->s, l->a, from->name, from->bytes, e)
 	                   : src_open(&l->s, l->a, from->name, e)))
 		return false;
+	if (l->to && ingest_options(l->to))
+		l->s->options = ingest_options(l->to);
 	if (l->share.all && l->share.all->watch)
 		src_on_progress(l->s, tick, &l->share);
 	return true;

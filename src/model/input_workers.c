@@ -99,6 +99,7 @@ static void crew_read(void *ctx, size_t i, struct work *w)
 	notes_init(&j->notes, &j->a);
 	j->in = ingest_open(&j->m, &j->notes, ingest_keeps_attrs(c->to));
 	ingest_base(j->in, ingest_model(c->to));
+	ingest_set_options(j->in, ingest_options(c->to));
 	j->ok = load_files(j, &c->workers->v[c->from + i], j->in, 1, w, &j->e);
 }
 

@@ -6,6 +6,7 @@
  */
 #include "base/sort.h"
 #include "model/ingest_internal.h"
+#include "trace/trace.h"
 
 struct merge {
 	struct ingest *in;
@@ -223,7 +224,15 @@ static void merge_steps(struct merge *g, uint32_t worker, bool excluded_from_ave
 
 /* ---- merging ---- */
 
-/* Matches nodes; false if both models have nodes but none in common. */
+/* True if both are traces, of different formats: these may give the nodes of one model different
+ * names. */
+static bool of_two_formats(const struct model *a, const struct model *b)
+{
+	return a->traces.n && b->traces.n && a->traces.v[0]->source != b->traces.v[0]->source;
+}
+
+/* Matches nodes; false if both models have nodes but none in common, though they are of one format.
+ */
 static bool match_nodes(struct merge *g, const struct model *m)
 {
 	uint32_t next = 0;
@@ -235,7 +244,17 @@ static bool match_nodes(struct merge *g, const struct model *m)
 		g->node[i] = ingest_find_next(m, node_name(g->from, i), &next);
 		any |= g->node[i] != ID_NONE;
 	}
-	return any || !m->nodes.n || !g->from->nodes.n;
+	return any || !m->nodes.n || !g->from->nodes.n || of_two_formats(m, g->from);
+}
+
+void ingest_set_options(struct ingest *in, const struct src_options *options)
+{
+	in->options = options;
+}
+
+const struct src_options *ingest_options(const struct ingest *in)
+{
+	return in->options;
 }
 
 bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,

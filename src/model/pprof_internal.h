@@ -66,8 +66,8 @@ static inline struct str pprof_text(const struct pprof_in *p, uint64_t i)
 	return i < p->texts.n ? p->texts.v[i] : S("");
 }
 
-/* Chooses a sample type for each metric: the default one, else the first. A note names the others.
- */
-void pprof_choose_types(struct pprof_in *p);
+/* Chooses a sample type for each metric: the one of that name, else the default one, else the
+ * first. A note names the others. False (*e filled) if there is none of that name; empty: any. */
+bool pprof_choose_types(struct pprof_in *p, struct str name, struct err *e);
 
 #endif

@@ -37,11 +37,44 @@ static enum meaning meaning_of(struct str name, struct str unit, int64_t *factor
 	return MEANS_COUNT;
 }
 
-void pprof_choose_types(struct pprof_in *p)
+/* "a/count, b/bytes": the sample types that *used (by type, or NULL) does not have. */
+static struct str list_types(const struct pprof_in *p, const bool *used)
 {
-	struct sb unused = sb_in(p->a);
+	struct sb b = sb_in(p->a);
+
+	for (size_t i = 0; i < p->types.n; i++) {
+		if (used && used[i])
+			continue;
+		sb_put(&b, b.n ? S(", ") : S(""));
+		sb_put_name(&b, pprof_text(p, p->types.v[i].name));
+		sb_char(&b, '/');
+		sb_put_name(&b, pprof_text(p, p->types.v[i].unit));
+	}
+	return sb_str(&b);
+}
+
+/* Makes the sample type that the user names the preferred one. False: there is none. */
+static bool prefer(struct pprof_in *p, struct str name, struct err *e)
+{
+	if (!name.n)
+		return true;
+	for (size_t i = 0; i < p->types.n; i++)
+		if (str_eq(pprof_text(p, p->types.v[i].name), name)) {
+			p->preferred = p->types.v[i].name;
+			return true;
+		}
+	struct str all = list_types(p, NULL);
+	return err_set(e, ERR_NOT_FOUND, "%.*s: no sample type '%.*s': expected one of %.*s",
+	        STR(p->w.s->name), STR(name), STR(all));
+}
+
+bool pprof_choose_types(struct pprof_in *p, struct str name, struct err *e)
+{
+	bool used[TYPES_MAX] = { false };
 	int64_t factor;
 
+	if (!prefer(p, name, e))
+		return false;
 	for (int i = 0; i < MEANS_N; i++)
 		p->type_of[i] = -1;
 	for (size_t i = 0; i < p->types.n; i++) {
@@ -53,19 +86,14 @@ void pprof_choose_types(struct pprof_in *p)
 		p->type_of[m] = (int)i;
 		p->scale[m] = factor;
 	}
-	for (size_t i = 0; i < p->types.n; i++) {
-		bool used = false;
-		for (int m = 0; m < MEANS_N; m++)
-			used |= p->type_of[m] == (int)i;
-		if (used)
-			continue;
-		sb_put(&unused, unused.n ? S(", ") : S(""));
-		sb_put_name(&unused, pprof_text(p, p->types.v[i].name));
-		sb_char(&unused, '/');
-		sb_put_name(&unused, pprof_text(p, p->types.v[i].unit));
-	}
+	for (int m = 0; m < MEANS_N; m++)
+		if (p->type_of[m] >= 0)
+			used[p->type_of[m]] = true;
+	struct str unused = list_types(p, used);
 	if (unused.n)
 		note_line(ingest_notes(p->to),
-		        "note: sample types without a metric of their own are not used: %.*s\n",
-		        STR(sb_str(&unused)));
+		        "note: sample types without a metric of their own are not used: %.*s; "
+		        "--sample=TYPE chooses one\n",
+		        STR(unused));
+	return true;
 }

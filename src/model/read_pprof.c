@@ -399,9 +399,9 @@ bool read_pprof(struct src *s, struct ingest *to, struct arena *a, struct err *e
 	wire_init(&p->w, s, "Profile of pprof", e);
 	while (wire_next(&p->w))
 		take_field(p);
-	if (!wire_done(&p->w, p->locations.n) || !src_rewind(s))
+	if (!wire_done(&p->w, p->locations.n) || !src_rewind(s) ||
+	        !pprof_choose_types(p, s->options->sample, e))
 		return false;
-	pprof_choose_types(p);
 	*e = (struct err){ .a = e->a }; /* damage is found again where it is */
 	wire_init(&p->w, s, "Profile of pprof", e);
 	if (!read_samples(p))

@@ -14,6 +14,15 @@ struct nsys_open {
 	int64_t start;
 };
 
+/* A range that is a step. */
+struct nsys_step {
+	uint32_t process, track, name; /* name: string id of the trace */
+	int64_t start, length;         /* length -1: it does not end */
+	int64_t number;                /* that its name ends with, or -1; later the step's */
+	bool outermost;                /* it does not begin inside another one of its process */
+};
+
+struct pattern_list;
 struct nsys {
 	struct src *s;
 	struct trace_build *b;
@@ -31,6 +40,9 @@ struct nsys {
 	VEC(uint32_t) kernel_events;
 	struct imap gpus; /* pid << 32 | number in the process -> number of the GPU */
 	VEC(struct nsys_open) open;
+	struct pattern_list *step_pattern; /* of the user, or NULL */
+	struct imap step_names;            /* string id of a range's name -> it is a step */
+	VEC(struct nsys_step) steps;
 	int64_t last;      /* the last end of a row */
 	uint64_t rows;     /* that became slices */
 	uint64_t timeless; /* rows without a start */
@@ -49,11 +61,12 @@ uint32_t nsys_thread(struct nsys *x, int64_t global);
 bool nsys_times(struct nsys *x, struct sqlite_rows *r, unsigned start, unsigned end, int64_t *from,
         int64_t *length);
 
-/* Reads the activity of threads: calls, ranges, overhead. */
+/* Reads the activity of threads: calls, overhead. */
 void nsys_read_calls(struct nsys *x);
-void nsys_read_ranges(struct nsys *x);
 void nsys_read_overhead(struct nsys *x);
-/* Ends the ranges that are open. */
+/* Reads ranges and marks. False (*e filled) if the pattern of steps is bad. */
+bool nsys_read_ranges(struct nsys *x);
+/* Adds the steps, and ends the ranges that are open. */
 void nsys_close_ranges(struct nsys *x);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * See ops.h. Threads are walked first, so that device work finds the op that launched it.
  */
+#include "base/demangle.h"
 #include "trace/ops_internal.h"
 #include "trace/shape_flops.h"
 
@@ -259,6 +260,7 @@ void trace_find_ops(const struct trace *t, const struct trace_links *links,
 	intern_init(&out->strings, a);
 	intern_init(&out->frames, a);
 	x.a = &own.a;
+	x.demangling = DEMANGLE_BUDGET;
 	x.path = sb_in(&own.a);
 	x.longer = sb_in(&own.a);
 	imap_init(&x.by_name, &own.a);

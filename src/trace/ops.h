@@ -26,6 +26,7 @@ enum trace_by {
 	TRACE_BY_SOURCE,     /* lines of source */
 	TRACE_BY_KERNEL,     /* as the path, with the kernel's name as its last level and type */
 	TRACE_BY_CATEGORY,   /* the compiler's categories of device work */
+	TRACE_BY_FUNCTION,   /* functions of device work without namespaces and templates */
 	TRACE_BY_N
 };
 

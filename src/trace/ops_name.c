@@ -4,6 +4,7 @@
  * outside of all levels are below a name in brackets.
  */
 #include "trace/ops_internal.h"
+#include "trace/work_function.h"
 
 #define BITS(a, b, c) (NEST_BIT(CATEGORY_##a) | NEST_BIT(CATEGORY_##b) | NEST_BIT(CATEGORY_##c))
 
@@ -31,6 +32,7 @@ static const struct by_rule {
 	[TRACE_BY_SOURCE] = { 0, "(no source)" },
 	[TRACE_BY_KERNEL] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_CATEGORY] = { 0, OPS_UNATTRIBUTED },
+	[TRACE_BY_FUNCTION] = { 0, OPS_UNATTRIBUTED },
 };
 
 struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by)
@@ -66,6 +68,12 @@ static struct str op_name(const struct finding *x, uint32_t op)
 	return intern_str(&x->to->strings, x->to->ops.v[op].name);
 }
 
+/* True if nodes of threads stand below a name of their own. */
+static bool groups_device_work(enum trace_by by)
+{
+	return by == TRACE_BY_CATEGORY || by == TRACE_BY_FUNCTION;
+}
+
 /* ---- threads ---- */
 
 /* The type of a slice: its own, else of an op its name, of others their category. */
@@ -73,7 +81,7 @@ static struct str type_of_slice(const struct finding *x, const struct slice *s)
 {
 	struct str type = slice_text(x->to->t, s, ARG_OP_TYPE);
 
-	if (x->by == TRACE_BY_KERNEL || x->by == TRACE_BY_CATEGORY)
+	if (x->by == TRACE_BY_KERNEL || groups_device_work(x->by))
 		return S(OPS_HOST);
 	if (type.p)
 		return type;
@@ -91,7 +99,7 @@ static uint32_t op_below(struct finding *x, uint32_t around, const struct slice 
 
 	if (imap_get(&x->below, key, &op))
 		return op;
-	if (!around && x->by == TRACE_BY_CATEGORY)
+	if (!around && groups_device_work(x->by))
 		before = S(OPS_HOST);
 	op = ops_named(
 	        x, join(&x->path, before, trace_str(x->to->t, s->name)), type_of_slice(x, s));
@@ -144,6 +152,8 @@ static bool launching_op(
 		return true;
 	}
 	trace_slice(t, number, &launching);
+	if (x->rule.leaf && launching.category == CATEGORY_STEP)
+		return false; /* a step is not a level */
 	*op = by_rules[x->by].levels || x->by == TRACE_BY_SOURCE ? op_of_none(x)
 	                                                         : op_below(x, 0, &launching);
 	return true;
@@ -237,6 +247,22 @@ static uint32_t op_of_category(
 	return ops_named(x, join(&x->longer, category, path), category);
 }
 
+/* Returns the op of all device work of one function, wherever it was launched. */
+static uint32_t op_of_function(struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+	uint64_t key = (uint64_t)ID_NONE << 32 | s->event;
+	struct str name;
+	uint32_t op;
+
+	if (imap_get(&x->below, key, &op))
+		return op;
+	name = work_function(trace_str(t, s->name), s->category, x->a, &x->demangling);
+	op = ops_named(x, name, name);
+	imap_put(&x->below, key, op, false);
+	return op;
+}
+
 uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	struct str module = slice_text(x->to->t, s, ARG_MODULE_NAME), type, path;
@@ -245,6 +271,7 @@ uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct laun
 	switch (x->by) {
 	case TRACE_BY_KERNEL: return op_of_kernel(x, s, launch);
 	case TRACE_BY_CATEGORY: return op_of_category(x, s, launch);
+	case TRACE_BY_FUNCTION: return op_of_function(x, s);
 	case TRACE_BY_SOURCE:
 		frame = ops_frame_of(x, NULL, s);
 		if (frame != ID_NONE)

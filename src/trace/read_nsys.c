@@ -430,7 +430,7 @@ int sniff_nsys(struct str head, struct str path)
 	return 60;
 }
 
-static void read_tables(struct nsys *x)
+static bool read_tables(struct nsys *x)
 {
 	x->by_id = sqlite_in_by_key(x->db, "StringIds", "id", "value");
 	if (!x->by_id)
@@ -442,12 +442,14 @@ static void read_tables(struct nsys *x)
 	read_copies(x);
 	read_graphs(x);
 	read_syncs(x);
-	nsys_read_ranges(x);
+	if (!nsys_read_ranges(x))
+		return false;
 	nsys_read_overhead(x);
 	nsys_close_ranges(x);
 	name_processes(x);
 	describe_gpus(x);
 	count_unused(x);
+	return true;
 }
 
 bool read_nsys(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
@@ -465,7 +467,8 @@ bool read_nsys(struct src *s, struct trace_build *b, struct arena *a, struct err
 	build_start(b, TRACE_NSYS, 1000);
 	if (!sqlite_in_open(&x->db, s, a, e))
 		return false;
-	read_tables(x);
+	if (!read_tables(x))
+		return false;
 	add_notes(x);
 	s->damage->kept = sqlite_in_failed(x->db) && s->damage->recover ? x->rows : 0;
 	if (sqlite_in_failed(x->db))

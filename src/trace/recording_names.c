@@ -5,38 +5,13 @@
  */
 #include "base/demangle.h"
 #include "trace/recording_internal.h"
+#include "trace/step_range.h"
 
-#define PART_MAX   200  /* bytes of a component; longer ones are cut and get a checksum */
-#define PARTS_MAX  32   /* components of one range; more are left out */
-#define DEPTH_MAX  256  /* components of a path; deeper ranges are merged */
-#define SIZE_MOST  4096 /* likewise bytes */
-#define STEP_NAME  4096 /* bytes of a name that a pattern of steps is matched with */
-#define STEP_MARK  "tfprof.step"
-#define STEP_TORCH "ProfilerStep#"
-#define ANY_NUMBER "[0-9]+"
-
-/* Names that --step-nvtx= accepts instead of a pattern. */
-static const struct {
-	const char *word, *pattern;
-} presets[] = {
-	{ "pytorch", STEP_TORCH ANY_NUMBER },
-	{ "optimizer", "Optimizer\\.step#.*" },
-	{ "xla", "XlaModule:#.*" },
-};
-
-static bool compile(struct pattern_list **out, struct arena *a, struct str pattern, struct err *e)
-{
-	struct strs one = { 0 };
-
-	*out = NULL;
-	if (!pattern.n)
-		return true;
-	for (size_t i = 0; i < sizeof presets / sizeof *presets; i++)
-		if (str_eq(pattern, str_of(presets[i].word)))
-			pattern = str_of(presets[i].pattern);
-	strs_add(a, &one, pattern);
-	return pattern_compile(out, a, &one, e);
-}
+#define PART_MAX  200  /* bytes of a component; longer ones are cut and get a checksum */
+#define PARTS_MAX 32   /* components of one range; more are left out */
+#define DEPTH_MAX 256  /* components of a path; deeper ranges are merged */
+#define SIZE_MOST 4096 /* likewise bytes */
+#define STEP_MARK "tfprof.step"
 
 bool names_init(struct recording_names *n, struct arena *a, const struct recording_options *o,
         struct err *e)
@@ -48,8 +23,8 @@ bool names_init(struct recording_names *n, struct arena *a, const struct recordi
 	imap_init(&n->child, a);
 	imap_init(&n->pushed, a);
 	VEC_PUSH(a, &n->scopes, ((struct recorded_scope){ 0 }));
-	return compile(&n->step_nvtx, a, o->step_nvtx, e) &&
-	       compile(&n->step_kernel, a, o->step_kernel, e);
+	return step_range_compile(&n->step_nvtx, a, o->step_nvtx, e) &&
+	       step_range_compile(&n->step_kernel, a, o->step_kernel, e);
 }
 
 bool names_end(struct recording_names *n, struct err *e)
@@ -61,13 +36,6 @@ bool names_end(struct recording_names *n, struct err *e)
 	pattern_free(n->step_kernel);
 	n->step_nvtx = n->step_kernel = NULL;
 	return !bad;
-}
-
-/* True if the name begins a step. The pattern may come from the recording's folder, so names that
- * are longer than STEP_NAME are not matched. */
-static bool begins_step(struct pattern_list *step, struct str name)
-{
-	return step && name.n <= STEP_NAME && pattern_match(step, name);
 }
 
 /* ---- components ---- */
@@ -189,11 +157,11 @@ uint32_t names_range(struct recording_names *n, struct str text)
 	if (id < n->ranges.n)
 		return id;
 	text = clean_text(n->a, intern_str(&n->range_texts, id));
-	r.step = begins_step(n->step_nvtx, text);
-	n->too_long += n->step_nvtx && text.n > STEP_NAME;
+	r.step = step_range_matches(n->step_nvtx, text);
+	n->too_long += n->step_nvtx && text.n > STEP_RANGE_NAME;
 	r.label = text;
 	r.mark = str_starts(text, S(STEP_MARK));
-	r.implied = r.mark || str_starts(text, S(STEP_TORCH));
+	r.implied = r.mark || str_starts(text, S(STEP_RANGE_TORCH));
 	at = str_find(text, S(":#"));
 	if (at != SIZE_MAX && at) {
 		take_trace(n->a, &r, text, at);
@@ -299,10 +267,10 @@ uint32_t names_leaf(struct recording_names *n, struct str text)
 	if (!leaf.parts.n)
 		strs_add(n->a, &leaf.parts, S("unnamed"));
 	leaf.type = strs_join(n->a, &leaf.parts, S("::"));
-	leaf.step =
-	        begins_step(n->step_kernel, leaf.full) || begins_step(n->step_kernel, leaf.type);
+	leaf.step = step_range_matches(n->step_kernel, leaf.full) ||
+	            step_range_matches(n->step_kernel, leaf.type);
 	leaf.communication = is_communication(text);
-	n->too_long += n->step_kernel && leaf.full.n > STEP_NAME;
+	n->too_long += n->step_kernel && leaf.full.n > STEP_RANGE_NAME;
 	VEC_PUSH(n->a, &n->leaves, leaf);
 	return id;
 }

@@ -49,10 +49,11 @@ static uint32_t step_index(
 }
 
 /* Adds the interval of a slice. A group has one growing interval per track. */
-static void add_interval(struct trace_steps *out, struct imap *groups, uint32_t device,
+static void add_interval(struct trace_steps *out, struct imap *groups, const struct trace_track *k,
         uint32_t step, const struct slice *s, struct arena *a)
 {
-	struct step_interval made = { device, step, s->start, slice_end(s) };
+	struct step_interval made = { k->device, k->device == ID_NONE ? k->process : ID_NONE, step,
+		s->start, slice_end(s) };
 	uint32_t i;
 
 	if (out->by == STEPS_BY_GROUP && imap_get(groups, step, &i)) {
@@ -80,12 +81,41 @@ static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 	imap_init(&groups, &own.a);
 	for (struct slice s; slice_next(&it, &s);)
 		if (says_step(out->t, &s, out->by, &id))
-			add_interval(out, &groups, k->device, step_index(out, id, &s, a), &s, a);
+			add_interval(out, &groups, k, step_index(out, id, &s, a), &s, a);
 	scratch_close(&own);
+}
+
+/* True if some slice may give its step in this way. */
+static bool may_say_steps(const struct trace *t, enum steps_by by)
+{
+	if (by != STEPS_BY_MARK)
+		return t->keys & ARG_BIT(by == STEPS_BY_GROUP ? ARG_GROUP : ARG_RUN);
+	for (size_t i = 0; i < t->events.n; i++)
+		if (t->events.v[i].category == CATEGORY_STEP)
+			return true;
+	return false;
+}
+
+/* Keeps the processes of marks only if there are several. */
+static void find_processes(struct trace_steps *out)
+{
+	uint32_t first = ID_NONE;
+
+	for (size_t i = 0; i < out->intervals.n; i++) {
+		const struct step_interval *v = &out->intervals.v[i];
+		if (out->by != STEPS_BY_MARK || v->device != ID_NONE || v->process == ID_NONE)
+			continue;
+		out->by_process |= first != ID_NONE && first != v->process;
+		first = v->process;
+	}
+	for (size_t i = 0; i < out->intervals.n && !out->by_process; i++)
+		out->intervals.v[i].process = ID_NONE;
 }
 
 static void find_by(struct trace_steps *out, enum steps_by by, struct arena *a)
 {
+	if (!may_say_steps(out->t, by))
+		return;
 	out->by = by;
 	for (uint32_t i = 0; i < out->t->tracks.n; i++)
 		find_on(out, i, a);
@@ -110,6 +140,8 @@ static int compare_intervals(const void *v, uint32_t a, uint32_t b)
 
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	return (x->step > y->step) - (x->step < y->step);
@@ -158,44 +190,53 @@ void trace_find_steps(const struct trace *t, struct trace_steps *out, struct are
 	imap_init(&out->by_id, a);
 	for (enum steps_by by = STEPS_BY_MARK; by <= STEPS_BY_RUN && !out->steps.n; by++)
 		find_by(out, by, a);
+	find_processes(out);
 	if (out->steps.n)
 		order_steps(out, a);
 	else
 		one_step(out, a);
 }
 
-/* Returns the last interval of the device that begins at or before a time; the first one if none
- * does; NULL if the device has none. */
-static const struct step_interval *interval_at(
-        const struct trace_steps *s, uint32_t device, int64_t at)
+/* Returns the number of intervals up to a place and a time in their order. */
+static size_t count_until(
+        const struct trace_steps *s, uint32_t device, uint32_t process, int64_t at, bool with_at)
 {
 	const struct step_interval *v = s->intervals.v;
-	size_t low = 0, high = s->intervals.n, first;
+	size_t low = 0, high = s->intervals.n;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		if (v[mid].device < device)
+		bool until = v[mid].device != device     ? v[mid].device < device
+		             : v[mid].process != process ? v[mid].process < process
+		             : with_at                   ? v[mid].start <= at
+		                                         : false;
+		if (until)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	first = low;
-	for (high = s->intervals.n; low < high;) {
-		size_t mid = low + (high - low) / 2;
-		if (v[mid].device == device && v[mid].start <= at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (first == s->intervals.n || v[first].device != device)
+	return low;
+}
+
+/* Returns the last interval of the device, or of the process's threads, that begins at or before a
+ * time; the first one if none does; NULL if there are none. */
+static const struct step_interval *interval_at(
+        const struct trace_steps *s, uint32_t device, uint32_t process, int64_t at)
+{
+	const struct step_interval *v = s->intervals.v;
+	size_t first = count_until(s, device, process, at, false), until;
+
+	if (first == s->intervals.n || v[first].device != device || v[first].process != process)
 		return NULL;
-	return low > first ? &v[low - 1] : &v[first];
+	until = count_until(s, device, process, at, true);
+	return until > first ? &v[until - 1] : &v[first];
 }
 
 uint32_t trace_step_of(
         const struct trace_steps *s, const struct slice *slice, const struct launch *launch)
 {
-	uint32_t device = s->t->tracks.v[slice->track].device, step;
+	const struct trace_track *k = &s->t->tracks.v[slice->track];
+	uint32_t process = s->by_process ? k->process : ID_NONE, step;
 	const struct step_interval *at = NULL;
 	int64_t id;
 
@@ -204,11 +245,12 @@ uint32_t trace_step_of(
 	if (says_step(s->t, slice, s->by == STEPS_BY_RUN ? s->by : STEPS_BY_GROUP, &id) &&
 	        imap_get(&s->by_id, zigzag(id), &step))
 		return step;
-	if (device != ID_NONE)
-		at = interval_at(s, device, slice->start);
+	if (k->device != ID_NONE)
+		at = interval_at(s, k->device, ID_NONE, slice->start);
 	if (!at)
-		at = interval_at(s, ID_NONE, launch ? launch->start : slice->start);
+		at = interval_at(s, ID_NONE, process, launch ? launch->start : slice->start);
 	if (!at)
-		at = interval_at(s, s->intervals.v[0].device, slice->start);
+		at = interval_at(
+		        s, s->intervals.v[0].device, s->intervals.v[0].process, slice->start);
 	return at->step;
 }

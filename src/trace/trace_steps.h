@@ -21,16 +21,18 @@ struct trace_step {
 };
 
 struct step_interval {
-	uint32_t device; /* or ID_NONE: of threads */
-	uint32_t step;   /* index */
+	uint32_t device;  /* or ID_NONE: of threads */
+	uint32_t process; /* of these threads, if several processes mark steps, else ID_NONE */
+	uint32_t step;    /* index */
 	int64_t start, end;
 };
 
 struct trace_steps {
 	const struct trace *t;
 	enum steps_by by;
-	VEC(struct trace_step) steps;        /* by start; at least one */
-	VEC(struct step_interval) intervals; /* by device, then by start */
+	bool by_process;              /* the threads of each process have marks of their own */
+	VEC(struct trace_step) steps; /* by start; at least one */
+	VEC(struct step_interval) intervals; /* by device, process, start */
 	struct imap by_id;                   /* zigzag of id -> index */
 };
 

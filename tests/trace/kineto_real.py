@@ -121,7 +121,7 @@ def check_ops(c, dump, golden):
 def check_groups(c, path, dump, golden):
     """No grouping loses time or work; ops without modules and annotations have the golden numbers too."""
     every = ('host_self', 'device_self', 'kernels')
-    for by in ('module', 'op', 'annotation', 'source', 'kernel', 'hlo_category'):
+    for by in ('module', 'op', 'annotation', 'source', 'kernel', 'hlo_category', 'function'):
         status, out, _ = run([os.path.join(ARGS.bin, 'trace_dump'), '--by=' + by, path])
         ops = json.loads(out)['ops'] if status == 0 else []
         c.equal('by ' + by, [sum(o[k] for o in ops) for k in every], [sum(o[k] for o in dump['ops']) for k in every])

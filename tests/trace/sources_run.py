@@ -210,6 +210,38 @@ def nsys_ranges():
     assert 'note: 1 NVTX ranges do not end' in err, err
 
 
+def nsys_ranks(names=('step 3', 'step 4')):
+    """Two processes whose steps overlap in time; a kernel in each, launched in an op, and one launched by the step alone."""
+    x = nsys.Export()
+    for rank in range(2):
+        for i, name in enumerate(names):
+            at = 10000 * i + 4000 * rank
+            x.range(70 + rank, name, at, at + 9900, thread=1 + rank)
+            x.range(70 + rank, 'aten::mm', at + 100, at + 9500, thread=1 + rank)
+            x.range(70 + rank, 'iteration 77', at + 200, at + 300, thread=1 + rank)
+            x.launch(70 + rank, 2 * i + 1, at + 9000, at + 9600, at + 10600 + i, device=rank, thread=1 + rank)
+            x.launch(70 + rank, 2 * i + 2, at + 9700, at + 10700, at + 10800, 'free', device=rank, thread=1 + rank)
+    return x
+
+
+def nsys_steps():
+    """Ranges named like steps are the steps, each process by its own; a pattern names others; inner ones are ranges."""
+    path = nsys_ranks().save('a.sqlite')
+    d = dump(path)
+    equal((d['steps_by'], [s['id'] for s in d['steps']]), ('mark', [3, 4]))
+    equal({o['name'] for o in d['ops']}, {'aten::mm', 'aten::mm/iteration 77', 'aten::mm/gemm', 'free'})
+    for step, ns in ((3, 2000), (4, 2002)):
+        found = rows(path, 'scope', '-step', str(step), '-select', 'accelerator_micros,occurrence')
+        equal([found[k]['own_occurrence'] for k in ('aten::mm', 'aten::mm/gemm', 'free')], [2, 2, 2], step)
+        equal(found['aten::mm/gemm']['own_accelerator_micros'], round(ns / 1000))
+    path = nsys_ranks(('train', 'train')).save('b.sqlite')
+    equal([(s['id'], s['end'] - s['start']) for s in dump(path)['steps']], [(0, 100), (1, 100)])
+    out, _ = program('--step-nvtx=tr.*', path, 'steps', '-output', 'json')
+    equal([(r['step'], r['duration_ns']) for r in json.loads(out)['steps']], [(0, 9900), (1, 9900)])
+    _, err = program('--step-nvtx=(', path, 'op', status=2)
+    assert '(' in err, err
+
+
 def nsys_leaves_no_trace():
     """Nothing is written, whatever the folder allows; changes in a -wal file are reported, not read."""
     x = nsys.steps()
@@ -331,6 +363,20 @@ def pprof_heap():
     equal([found['own_' + k] for k in ('bytes', 'residual_bytes', 'occurrence')], [4160, 576, 12])
     _, err = program('heap.pb', 'op')
     assert 'are not used: inuse_objects/count' in err, err
+    found = rows('--sample=inuse_objects', 'heap.pb', 'op', '-select', 'bytes,residual_bytes,occurrence')['make']
+    equal([found['own_' + k] for k in ('bytes', 'residual_bytes', 'occurrence')], [4160, 576, 3])
+    _, err = program('--sample=inuse', 'heap.pb', 'op', status=3)
+    assert "no sample type 'inuse': expected one of alloc_objects/count, alloc_space/bytes" in err, err
+
+
+def pprof_memory():
+    """JAX's profile of memory: objects and bytes, by kind and device."""
+    p = pprof.Profile(('allocations', 'count'), ('space', 'bytes'))
+    make = p.place(('make', 'make.py', 3))
+    p.sample([make], 2, 4096, kind='buffer', device='TFRT_CPU_0')
+    p.sample([make], 1, 64, kind='executable')
+    found = rows(write(gzip.compress(p.bytes()), 'memory.prof'), 'op', '-select', 'bytes,occurrence')['make']
+    equal([found['own_' + k] for k in ('bytes', 'occurrence')], [4160, 3])
 
 
 def pprof_own():
@@ -429,8 +475,8 @@ def examples_are_made():
 
 
 CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep, onnx_model,
-         nsys_join, nsys_missing, nsys_ranges, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_secrets,
-         pprof_cpu, pprof_heap, pprof_own, pprof_damaged, tensorrt,
+         nsys_join, nsys_missing, nsys_ranges, nsys_steps, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_secrets,
+         pprof_cpu, pprof_heap, pprof_memory, pprof_own, pprof_damaged, tensorrt,
          examples_are_made]
 
 if __name__ == '__main__':

@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Readers of traces: files made on the spot, and real files with known numbers."""
-from step import Step
+from step import Step, counted, scratch_python
+
+
+def onnx_made(version, *more):
+    """A function that tests profiles of an installed onnxruntime."""
+    def run(places):
+        python, skipped = scratch_python('onnxruntime-' + version, ['onnxruntime==' + version, *more])
+        return skipped or counted([python, 'tests/trace/onnx_made.py', '--bin', places['bin']])
+    return run
+
 
 STEPS = [
     Step('traces', 'quick deep covered', 'tests/trace/run.py --bin {bin}'),
@@ -8,6 +17,10 @@ STEPS = [
     Step('traces-hlo', 'quick deep covered', 'tests/trace/hlo.py --bin {bin}'),
     Step('traces-kineto', 'quick deep covered', 'tests/trace/kineto_run.py --bin {bin}'),
     Step('traces-sources', 'quick deep covered', 'tests/trace/sources_run.py --bin {bin}'),
+    Step('traces-formats', 'quick deep covered', 'tests/trace/formats_run.py --bin {bin}'),
+    Step('traces-onnx-1.15', 'deep', onnx_made('1.15.0', 'numpy<2'), seconds=30),
+    Step('traces-onnx-1.22', 'deep', onnx_made('1.22.1'), seconds=30),
+    Step('traces-onnx-1.32', 'deep', onnx_made('1.32.0'), seconds=30),
     Step('traces-real', 'real', 'tests/trace/real.py --bin {bin} --realdata {realdata} --modern={modern}'),
     Step('traces-kineto-real', 'real', 'tests/trace/kineto_real.py --bin {bin} --realdata {realdata} --modern={modern}'),
     Step('traces-sources-real', 'real', 'tests/trace/sources_real.py --bin {bin} --realdata {realdata} --modern={modern}'),

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Sources of different formats together: kernels by function, differences across formats, workers of two formats.
+
+    tests/trace/formats_run.py --bin build/check [NAME...]
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+TESTS = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS]
+import built  # noqa: E402
+import cases  # noqa: E402
+import kineto  # noqa: E402
+import nsys  # noqa: E402
+from xspace import Plane, space  # noqa: E402
+
+EXAMPLE = os.path.join(os.path.dirname(os.path.dirname(TESTS)), 'testdata', 'example')
+
+# A kernel as PyTorch, as Nsight Systems and as an AMD GPU name it, and its function.
+SPELLINGS = [
+    ('void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, std::array<char*, 3ul> >(int, float)',
+     'void at::native::vectorized_elementwise_kernel<(int)4, at::native::AddFunctor<float>, std::array<char *, (unsigned long)3>>'
+     '(int, T2)', 'vectorized_elementwise_kernel'),
+    ('void (anonymous namespace)::softmax_warp_forward<float, 10, false>(float*)',
+     'void <unnamed>::softmax_warp_forward<float, (int)10, (bool)0>(float *)', 'softmax_warp_forward'),
+    ('void f<at::copy(at::Iter&)::{lambda()#2}::operator()() const::{lambda(float)#1}>(int)',
+     'void f<at::copy(at::Iter &)::[lambda() (instance 2)]::operator ()() const::[lambda(float) (instance 1)]>(int)', 'f'),
+    ('ampere_sgemm_128x64_tn', 'ampere_sgemm_128x64_tn', 'ampere_sgemm_128x64_tn'),
+    ('_ZN2at6native6kernelIfEEvPT_.kd', 'void at::native::kernel<float>(float *)', 'kernel'),
+    ('CUDA graph 7', 'CUDA graph 7', 'CUDA graph 7'),
+]
+
+
+def write(content, name):
+    with open(name, 'wb') as f:
+        f.write(content)
+    return name
+
+
+def program(*words, status=0):
+    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), *words], capture_output=True, text=True,
+                       stdin=subprocess.DEVNULL, env=dict(os.environ, LC_ALL='C'))
+    assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr)
+    return p.stdout, p.stderr
+
+
+def rows(*words):
+    out, _ = program(*words, '-output', 'json')
+    return json.loads(out[out.index('{'):])['rows']
+
+
+def equal(found, expected, what=''):
+    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
+
+
+def of_pytorch(name='a.json', length=10):
+    out = []
+    for i, (torch, _, _) in enumerate(SPELLINGS):
+        out += [kineto.event('cpu_op', 'aten::op', 100 * i, 20)]
+        out += kineto.launch(100 * i + 5, i + 1, 100 * i + 10, length * (i + 1), torch)
+    out += kineto.launch(5000, 99, 5001, 70, 'Memcpy HtoD (Pageable -> Device)', 'gpu_memcpy')
+    return write(kineto.trace(out), name)
+
+
+def of_nsight(name='b.sqlite', length=20000):
+    x = nsys.Export()
+    x.range(70, 'aten::op', 0, 90)
+    for i, (_, nsight, _) in enumerate(SPELLINGS):
+        at = 100000 * i
+        x.launch(70, i + 1, at + 5, at + 10, at + 10 + length * (i + 1), 'x%d' % i)
+        x.tables['CUPTI_ACTIVITY_KIND_KERNEL'][1][-1][7] = x.string(nsight)
+    x.copy(70, 99, 5000000, 5140000)
+    return x.save(name)
+
+
+def functions():
+    """Every spelling of a kernel has the same function; copies are of one name; nothing is lost."""
+    for path, unit in ((of_pytorch(), 10), (of_nsight(), 20)):
+        found = {r['path']: r['own_accelerator_micros'] for r in rows(path, 'op', '-by', 'function', '-select', 'accelerator_micros')}
+        expected = {f: unit * (i + 1) for i, (_, _, f) in enumerate(SPELLINGS)}
+        expected['Memcpy HtoD'] = unit * 7
+        equal({k: v for k, v in found.items() if v and k != '_TFProfRoot'}, expected, path)
+        assert found['(host)'] == 0, found
+
+
+def difference():
+    """diff of two formats matches kernels by function in the views scope and op, and says so."""
+    sides = of_nsight(), of_pytorch()
+    for view in 'op', 'scope':
+        out, err = program('diff', *sides, '-view', view, '-select', 'accelerator_micros', '-output', 'json')
+        assert 'kernels are matched by function' in err, err
+        found = {r['path']: [r['own_accelerator_micros_%s' % s] for s in ('left', 'right')] for r in json.loads(out)['rows']}
+        for i, (_, _, f) in enumerate(SPELLINGS):
+            equal(found[f], [20 * (i + 1), 10 * (i + 1)], f)
+        equal(found['Memcpy HtoD'], [140, 70])
+    _, err = program('diff', *sides, '-view', 'op', '--match=path', '-select', 'accelerator_micros')
+    assert 'by function' not in err, err
+    _, err = program('diff', sides[1], of_pytorch('c.json', 11), '-view', 'op', '-select', 'accelerator_micros')
+    assert 'by function' not in err, err
+
+
+def workers():
+    """Files of two formats are workers, with the ops that they share and those that they do not."""
+    files = of_nsight(), of_pytorch()
+    for paths in (files, files[::-1]):
+        all_ = rows(*paths, 'scope', '-by', 'worker', '-select', 'accelerator_micros', '-max_depth', '9')
+        totals = [r['total_accelerator_micros'] for r in all_ if r['path'] == '_TFProfRoot']
+        equal(sorted(t for t in totals if t)[:2], [280, 560], totals)
+
+
+def run_metadata():
+    """Run metadata and an XSpace of one model are workers of one model, matched by the names of nodes."""
+    os.mkdir('old')
+    for name in ('graph.pbtxt', 'run_meta_0'):
+        shutil.copy(os.path.join(EXAMPLE, name), 'old')
+    node = max((r for r in rows('--graph_path=old/graph.pbtxt', '--run_meta_path=old/run_meta_0', 'scope', '-select', 'micros',
+                                '-max_depth', '9') if r['own_micros']), key=lambda r: r['own_micros'])
+    host = Plane('/host:CPU')
+    host.line(1, 'thread', [(host.meta('%s:%s' % (node['path'], node['type'])), 0, 123000000)])
+    write(space(host), 'new.xplane.pb')
+    all_ = rows('old', 'new.xplane.pb', 'scope', '-by', 'worker', '-select', 'micros', '-max_depth', '9')
+    own = [r['own_micros'] for r in all_ if r['path'] == node['path']]
+    assert {123, node['own_micros']} <= set(own), own
+    out, _ = program('diff', 'old', 'new.xplane.pb', '-select', 'micros', '-output', 'json')
+    found = {r['path']: r for r in json.loads(out)['rows']}[node['path']]
+    equal([found['own_micros_left'], found['own_micros_right']], [node['own_micros'], 123])
+
+
+CASES = [functions, difference, workers, run_metadata]
+
+if __name__ == '__main__':
+    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    a.add_argument('names', nargs='*')
+    a.add_argument('--bin', default='build/check')
+    ARGS = a.parse_args()
+    ARGS.bin = os.path.abspath(ARGS.bin)
+    if not built.has(os.path.join(ARGS.bin, 'tfprof'), 'sqlite'):
+        print('skipped: no SQLite in this build')
+        CASES = [run_metadata]
+    sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ for n in ARGS.names)]))
