@@ -238,7 +238,7 @@ def nsys_steps():
     equal([(s['id'], s['end'] - s['start']) for s in dump(path)['steps']], [(0, 100), (1, 100)])
     out, _ = program('--step-nvtx=tr.*', path, 'steps', '-output', 'json')
     equal([(r['step'], r['duration_ns']) for r in json.loads(out)['steps']], [(0, 9900), (1, 9900)])
-    _, err = program('--step-nvtx=(', path, 'op', status=2)
+    _, err = program('--step-nvtx=(', path, 'op', status=3)
     assert '(' in err, err
 
 
