@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks how the code is cut: which file includes which, circles between the files of a folder, sizes of
+"""Checks the structure of the code: includes between floors, circles between the files of a folder, sizes of
 files and functions, names of structs, and that the engine neither prints nor exits. Prints a line for
 each violation, then counts files.
 
@@ -13,16 +13,16 @@ import sys
 ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FLOORS = ['base', 'io', 'trace', 'checkpoint', 'model', 'metric', 'view', 'compare', 'export', 'lib', 'cli']
 
-# collect runs inside other people's processes: beside its own headers only these.
+# collect runs inside other processes: it may include its own headers and these.
 COLLECT_MAY = {'base/bits.h', 'base/crc32c.h', 'base/quantity.h', 'base/option.h',
                'base/str.h', 'metric/option.def', 'io/block_format.h', 'io/block_encode.h'}
-# What others may include of it.
+# Headers of collect that other folders may include.
 OF_COLLECT = {'collect/collect.h': {'cli'}, 'collect/cupti_bad.h': {'cli'}}
 PUBLIC = 'tfprof/tfprof.h'
 
-# Who may include generated protobuf code.
+# Files that may include generated protobuf code.
 GENERATED = re.compile(r'^(model/read_\w+|checkpoint/ckpt|export/\w*pb|export/pprof)\.c$')
-# Who may include the headers of a library: one place each.
+# Files that may include the headers of a library.
 LIBRARIES = {
     'protobuf-c/': re.compile(r'^(io/pb\w*\.[ch]|model/(read_\w+|input)\.c|checkpoint/ckpt\.c|export/(\w*pb|pprof)\.c|lib/libraries\.c)$'),
     'pcre2.h': re.compile(r'^(base/pattern(_subst|_engine)?\.[ch]|lib/libraries\.c)$'),
@@ -36,10 +36,10 @@ LIBRARIES = {
 
 FILE_MAX, FUNCTION_MAX, UNIT_MAX, LEVELS_MAX = 500, 60, 300, 8
 CODE = ('.c', '.cc', '.h', '.py', '.sh', '.mk')
-# Files of nothing but tables and literal texts may have any length.
+# Files that contain only tables and literal texts may have any length.
 ANY_LENGTH = re.compile(r'\.def$')
 
-# The engine never talks: no printing, no exit, no environment.
+# The engine never prints, never exits, and does not read the environment.
 TALK = re.compile(r'\b(printf|puts|putchar|perror|vprintf|exit|_exit|abort|getenv|setenv|signal|'
                   r'setlocale)\s*\(|\bstd(out|err)\b')
 MAY_TALK = {'base/log.c'}
@@ -52,7 +52,7 @@ def say(path, line, text):
 
 
 def strip_comments(text):
-    """Comments and the inside of string literals blanked; lines stay where they are."""
+    """Blanks comments and string literals; keeps the line numbers."""
     def blank(m):
         s = m.group(0)
         if s.startswith('/'):
@@ -63,7 +63,7 @@ def strip_comments(text):
 
 
 def includes(text):
-    """(line, '<' or '"', name) of every include."""
+    """Yields (line, '<' or '"', name) of every include."""
     code = re.sub(r'/\*.*?\*/', lambda m: re.sub(r'[^\n]', ' ', m.group(0)), text, flags=re.S)
     for i, line in enumerate(code.splitlines(), 1):
         m = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
@@ -72,7 +72,7 @@ def includes(text):
 
 
 def check_include(path, name, line, quote, what, src):
-    """One include of the file src/<name>."""
+    """Checks one include of the file src/<name>."""
     floor = name.split('/')[0]
     for prefix, who in LIBRARIES.items():
         if quote == '<' and what.startswith(prefix) and not who.match(name):
@@ -107,7 +107,7 @@ def check_include(path, name, line, quote, what, src):
 
 
 def check_cycles(graph):
-    """Headers that include each other in a circle."""
+    """Reports headers that include each other in a circle."""
     state, seen = {}, set()
     for start in sorted(graph):
         stack = [(start, iter(sorted(graph[start])))]
@@ -132,8 +132,8 @@ def check_cycles(graph):
 
 
 def modules(folder, edges):
-    """The modules of a folder (X.c and X.h are one) and what each includes of the others. An internal
-    header is no module: what it includes counts for those that include it."""
+    """Returns the modules of a folder (X.c and X.h are one) and the modules that each includes. An internal header is not a
+    module: its includes count for the files that include it."""
     own = {n for n in edges if n.startswith(folder + '/')}
 
     def module(name):
@@ -157,7 +157,7 @@ def modules(folder, edges):
 
 
 def check_levels(folder, graph):
-    """Modules of one folder that include each other in a circle; returns how many levels it has."""
+    """Reports modules of one folder that include each other in a circle. Returns the number of levels."""
     level, path = {}, []
 
     def visit(m):
@@ -178,7 +178,7 @@ def check_levels(folder, graph):
 
 
 def check_functions(path, code):
-    """Functions start and end with a brace in the first column: clang-format sees to that."""
+    """Checks the length of functions, which start and end with a brace in the first column (clang-format)."""
     start = None
     for i, line in enumerate(code.splitlines(), 1):
         if line.rstrip() == '{':
@@ -198,7 +198,7 @@ def check_size(path, text):
 
 
 def check_structs(path, code, structs):
-    """A name of a struct stands for one thing in all of src."""
+    """Reports a name of a struct that two files define."""
     for i, line in enumerate(code.splitlines(), 1):
         m = re.match(r'(?:static (?:const )?)?struct (\w+) \{', line)
         if m and structs.setdefault(m.group(1), path) != path:

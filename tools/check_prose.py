@@ -30,7 +30,7 @@ RULES = [
 ]
 RULES = [(re.compile(p), advice, where) for p, advice, where in RULES]
 
-# Texts of the original, and what is made of other files.
+# Texts of the original, and generated files.
 SKIP = re.compile(r'^(docs/ERRORS\.md|docs/man/|docs/completion/|testdata/|tests/examples/|tests/cli/|proto/|LICENSE|src/metric/metric\.def|tools/check_prose\.py)')
 
 
@@ -43,7 +43,7 @@ def comments(text):
 
 
 def strings(text):
-    """Yields (line, text) of string literals, adjacent ones joined, comments left out."""
+    """Yields (line, text) of string literals, with adjacent ones joined."""
     text = re.sub(r'/\*.*?\*/', lambda m: re.sub(r'[^\n]', ' ', m.group(0)), text, flags=re.S)
     for m in re.finditer(r'"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*', text):
         yield text.count('\n', 0, m.start()) + 1, re.sub(r'"\s*"', '', m.group(0))[1:-1]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lines and branches that the tests reached, by folder, from what a build with COVERAGE=1 left.
+"""Prints the lines and branches that the tests reached, by folder, from the counts of a build with COVERAGE=1.
 
     tools/coverage.py build/coverage [--missing] [--least 95 src/model src/view] [--least 90 src/cli]
 """
@@ -18,7 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def collect(build):
-    """{file: ({line: times}, [branches taken?])}, summed over all programs."""
+    """Returns {file: ({line: times}, [branches taken])}, summed over all programs."""
     lines = collections.defaultdict(lambda: collections.defaultdict(int))
     branches = collections.defaultdict(lambda: collections.defaultdict(int))
     data = sorted(glob.glob(os.path.join(ROOT, build, 'obj', 'src', '**', '*.gcda'), recursive=True))

@@ -30,7 +30,7 @@ def package(name, version, licence, sha256=None, comment=None):
 
 
 def libraries():
-    """The C libraries of wheels: the upstream version is Debian's without epoch, suffix and revision."""
+    """Returns the C libraries of wheels; the upstream version is Debian's without epoch, suffix and revision."""
     with open(os.path.join(ROOT, 'packaging', 'sources.txt')) as f:
         for line in f:
             if line.strip() and not line.startswith('#'):
@@ -40,7 +40,7 @@ def libraries():
 
 
 def modules(name='d3-scale'):
-    """The JavaScript module and all that it needs, each once."""
+    """Returns the JavaScript module and its dependencies, each once."""
     found, names = {}, [name]
     while names:
         name = names.pop()

@@ -26,7 +26,7 @@ def run(words, **env):
 
 
 def judge(name, why):
-    """Counts a check; why: what is wrong with it, or nothing."""
+    """Counts a check. why: the failure, or an empty text."""
     counts['failed' if why else 'passed'] += 1
     if why:
         print('%s:\n%s' % (name, why.rstrip()))
@@ -55,7 +55,7 @@ def example_says(exe, **env):
 
 
 def lay_out(folder):
-    """Inputs for random_calls.c: good, damaged, with patterns of all kinds."""
+    """Writes inputs for random_calls.c: intact and damaged files, and patterns of all kinds."""
     os.mkdir(folder)
     spool = os.path.join(ROOT, 'testdata', 'small', 'train.tfspool')
     for name in ('graph.pb', 'run_meta_0.pb', 'profile.pb', 'op_log.pb'):
@@ -137,7 +137,7 @@ def check(bin_dir, tmp, san):
     needs = run(['ldd', os.path.join(bin_dir, 'libtfprof.so')])[1]
     judge('prompt libraries', needs if 'libedit' in needs or 'readline' in needs else '')
     if san:
-        return  # a sanitized library wants to be first in the process
+        return  # a sanitizer's runtime must be the first library of the process
     code = ('import readline, ctypes; lib = ctypes.CDLL(%r); lib.tfp_version.restype = ctypes.c_char_p; '
             'assert lib.tfp_version()' % os.path.join(bin_dir, 'libtfprof.so'))
     status, text = run([sys.executable, '-c', code])

@@ -38,14 +38,14 @@ def stream(*words):
 
 
 def rows(kind, path, what, name, batch=0):
-    """([header], [rows]) and the number of batches."""
+    """Returns ([header], [rows]) and the number of batches."""
     out, err = stream('print', kind, path, what, name, str(batch))
     lines = [line.split('\t') for line in out.rstrip('\n').split('\n')]
     return lines[0], lines[1:], int(err.split()[0])
 
 
 def table(path, name, kind=PROFILE):
-    """A table as dictionaries; numbers are int."""
+    """Returns a table as dictionaries; numbers are int."""
     head, lines, _ = rows(kind, path, 'table', name)
     return [{k: None if v == '\\N' else int(v) if v.lstrip('-').isdigit() else v for k, v in zip(head, line)}
             for line in lines]
@@ -64,7 +64,7 @@ def equal(found, expected, what=''):
 
 # ---- from C -------------------------------------------------------------------------------------
 def answers_equal_csv():
-    """The answer of a command has the cells of -output csv."""
+    """The stream of a command has the cells of -output csv."""
     trace = ['devices', 'kernels --top=0', 'steps', 'op -select micros,device']
     views = ['scope -max_depth 100 -select micros,bytes,params,float_ops,occurrence,input_shapes', 'op -select '
              'micros,percent -stats mean,cv', 'graph -max_depth 100', 'code -max_depth 100 -select micros', 'advise']
@@ -84,7 +84,7 @@ def answers_equal_csv():
 
 
 def batches_add_up():
-    """A table has the same rows whatever the size of a batch, and the columns of its schema."""
+    """The rows of a table do not depend on the batch size, and its columns are those of the schema."""
     for kind, path in INPUTS:
         for name in TABLES:
             head, whole, _ = rows(kind, path, 'table', name)
@@ -97,7 +97,7 @@ def batches_add_up():
 
 
 def key(name):
-    """The documented hash of names."""
+    """Returns the documented hash of a name."""
     h = 0xcbf29ce484222325
     for b in name.encode():
         h = (h ^ b) * 0x100000001b3 % 2**64
@@ -130,7 +130,7 @@ def nodes_equal_views():
 
 
 def traces_equal_commands():
-    """Of a trace, kernels, devices and steps have the numbers of the commands of that name."""
+    """For a trace, the tables kernels, devices and steps have the numbers of the commands of those names."""
     def command(name):
         return json.loads(program(name, '--profile_path=' + XSPACE, '-output', 'json', *(
             ['--top=0'] if name == 'kernels' else [])))[name]
@@ -151,7 +151,7 @@ def traces_equal_commands():
 
 
 def odd_orders():
-    """Children and dictionaries are moved out, the session is closed first, wrong questions fail with a sentence."""
+    """Children and dictionaries may be moved out, the session may be closed first, and wrong calls fail with an error message."""
     for kind, path in INPUTS[:3]:
         stream('odd', kind, path)
 
@@ -160,7 +160,7 @@ def memory_limits():
     """Under a memory limit a stream ends with an error, or has all rows."""
     for kind, path in INPUTS:
         stream('limit', kind, path, '0')
-    with open('long.json', 'w') as f:  # takes little memory as a trace and much as rows
+    with open('long.json', 'w') as f:  # small as a trace, large as rows
         f.write('[')
         for i in range(60000):
             f.write('{"ph": "X", "pid": 1, "tid": %d, "ts": %d, "dur": 5, "name": "n%d"},\n' % (i % 7, i, i % 1000))
@@ -169,7 +169,7 @@ def memory_limits():
 
 
 def threads():
-    """A stream is read while another thread asks the session."""
+    """A stream is read while another thread uses the session."""
     for kind, path in INPUTS:
         stream('threads', kind, path)
 
@@ -191,7 +191,7 @@ def python_schemas():
 
 
 def python_capsules():
-    """A capsule that nobody reads releases its stream; the profile may be closed before."""
+    """An unread capsule releases its stream; the profile may be closed before that."""
     if ARGS.san:
         raise cases.Skip('a sanitized library wants to be first in the process')
     tfprof = python_package()
@@ -253,7 +253,7 @@ def consumers_agree():
 
 
 def parquet_files():
-    """export writes one Parquet file per table and worker, with its schema version; others read all of them."""
+    """export writes one Parquet file per table and worker, with its schema version; other libraries read all of them."""
     import duckdb
     import pyarrow.parquet
     tfprof = python_package()

@@ -25,8 +25,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 MOST = 4 << 30  # bytes of inputs of one size
 VIEWS = ('scope', 'graph', 'op', 'code')
 
-# What is aimed at: row, number in it, limit ('>': at least). Growth by 20 where the nodes are ten times as many: the numbers
-# of 100,000 nodes still lie in caches, those of 1,000,000 come from memory that the system has to clear first.
+# The targets: row, number in it, limit ('>': at least). Time may grow by 20 for ten times as many nodes: the numbers
+# of 100,000 nodes fit the caches, and the memory for 1,000,000 nodes has to be cleared by the system first.
 MARKS = {
     'graph+oplog': ('mbps', '>', 300), 'text graph': ('mbps', '>', 100),
     'steps, sealed': ('mbps', '>', 400), 'steps, 2 threads': ('wall_mbps', '>', 700),
@@ -45,8 +45,8 @@ MARKS = {
     'JSON trace, op': ('mbps', '>', 400),
     'JSON trace in gzip, op': ('mbps', '>', 250), 'JSON trace, op, memory': ('peak_per_byte', '<', 0.5),
     'spool, op': ('cpu', '<', 2), 'spool, op, memory': ('peak_per_byte', '<', 2), 'growth': ('times', '<', 20)}
-WORKERS = 64  # profiles that are merged
-FLOOR = 0.002  # seconds below which a growth says nothing
+WORKERS = 64  # number of profiles to merge
+FLOOR = 0.002  # seconds; growth from shorter times is not judged
 
 
 def number(word):
@@ -66,7 +66,7 @@ def size(*paths):
 
 # ---- inputs -------------------------------------------------------------------------------------
 class Inputs:
-    """The files of one model."""
+    """Returns the files of one model."""
     def __init__(self, nodes, steps, folder, seed=1):
         self.nodes, self.folder = nodes, os.path.join(folder, label(nodes))
         self.steps = [self.path('run_meta_%d.pb' % k) for k in range(steps)]
@@ -92,7 +92,7 @@ class Inputs:
 
 # ---- measuring ----------------------------------------------------------------------------------
 def tasks(words, threads=1):
-    """One run of bench: its rows by task, a task met again by "task again"."""
+    """Runs bench once. Returns its rows by task; the second row of a task is called "task again"."""
     if words[0] != '-x':
         words = ['-t', str(threads), '-o', ARGS.folder] + words
     p = subprocess.run([ARGS.bench] + words,
@@ -105,7 +105,7 @@ def tasks(words, threads=1):
 
 
 def median(runs):
-    """Rows of several runs into one: the middle of each number."""
+    """Returns the median of each number of several runs."""
     return collections.OrderedDict(
         (k, {f: statistics.median(r[k][f] for r in runs) if f != 'task' else v
              for f, v in runs[0][k].items()}) for k in runs[0])
@@ -116,7 +116,7 @@ def repeat(words, threads=1):
 
 
 def load_row(*rows, files):
-    """A row of loading: its parts are what a reader did, and sealing where it belongs to it."""
+    """Returns a row of loading: the sum of the reader's parts, with sealing where it belongs to the load."""
     cpu, wall = sum(r['cpu'] for r in rows), sum(r['wall'] for r in rows)
     return {'cpu': cpu, 'wall': wall, 'mb': files / 1e6, 'mbps': files / cpu / 1e6,
             'wall_mbps': files / wall / 1e6, 'us': cpu / rows[0]['nodes'] * 1e6,
@@ -135,7 +135,7 @@ def task_row(r, events=0):
 
 
 def count_events(task):
-    """Events of the timeline that a task left behind."""
+    """Counts the events of the timeline that a task wrote."""
     view, kind = task.split('/')
     for end in ('', '_0'):
         path = os.path.join(ARGS.folder, '%s.%s%s' % (view, kind, end))
@@ -146,7 +146,7 @@ def count_events(task):
 
 
 def measure_model(inputs, steps):
-    """Loading and everything that is asked of one model."""
+    """Measures loading and all commands on one model."""
     files = inputs.steps[:steps]
     words = ['graph=' + inputs.graph, 'oplog=' + inputs.oplog, 'steps=' + ','.join(files), 'seal']
     words += [v for v in VIEWS for _ in (1, 2)] + [v + '+' for v in VIEWS]
@@ -180,7 +180,7 @@ def measure_threads(inputs, steps):
 
 
 def measure_readers(inputs, steps):
-    """Readers that need files of their own."""
+    """Measures readers that need files of their own."""
     rows = collections.OrderedDict()
     if inputs.add_text():
         r = repeat(['graph=' + inputs.text])
@@ -195,7 +195,7 @@ def measure_readers(inputs, steps):
 
 
 def measure_diff(inputs, steps):
-    """Two profiles of as many nodes compared: the second has other times."""
+    """Measures diff of two profiles with equal nodes and different times."""
     a, b = inputs.path('profile_%d.pb' % steps), inputs.path('other_%d.pb' % steps)
     if not os.path.exists(b):
         other = Inputs(inputs.nodes, steps, os.path.join(inputs.folder, 'other'), seed=2)
@@ -210,7 +210,7 @@ def measure_diff(inputs, steps):
 
 
 def measure_workers(inputs, steps):
-    """As many profiles as WORKERS into one model on two threads, and a view with columns of them."""
+    """Measures merging WORKERS profiles into one model on two threads, and a view with columns per worker."""
     profile = inputs.path('profile_%d.pb' % steps)
     paths = [inputs.path('worker_%d.pb' % i) for i in range(WORKERS)]
     for p in paths:
@@ -236,7 +236,7 @@ def measure_start():
 
 
 def measure_floors(inputs):
-    """What the machine itself takes: copying memory, and counting the bytes of a pipe."""
+    """Measures the machine itself: copying memory, and counting the bytes of a pipe."""
     r = repeat(['memcpy'])['memcpy']
     rows = {'memcpy': {'cpu': r['cpu'], 'mbps': r['bytes'] / r['cpu'] / 1e6}}
     times = []
@@ -252,11 +252,11 @@ def measure_floors(inputs):
 
 
 def measure_collector():
-    """What the collector costs under fakes of driver and CUPTI: the program for a range, the writer for a record."""
+    """Measures the collector under fakes of driver and CUPTI: the cost of a range in the program, and of a record in the writer."""
     folder = os.path.join(ARGS.folder, 'session')
     env = {'PATH': os.environ['PATH'], 'LD_LIBRARY_PATH': ARGS.fakes, 'TFPROF_SESSION': folder,
            'CUDA_INJECTION64_PATH': ARGS.collector, 'NVTX_INJECTION64_PATH': ARGS.collector}
-    # So much at a time that no buffer runs out.
+    # In portions that do not exhaust the buffers.
     words = {'range push and pop': ['cost'], 'writer, a record': ['writer'] + ['launch:2500', 'sleep:20'] * 100 +
              ['sleep:700', 'writer']}
     rows = collections.OrderedDict()
@@ -275,14 +275,14 @@ def measure_collector():
 
 
 def child_cpu(words):
-    """CPU seconds of a program that prints what nobody reads."""
+    """Returns the CPU seconds of a program whose output is discarded."""
     pid = subprocess.Popen(words, stdout=subprocess.DEVNULL).pid
     used = os.wait4(pid, 0)[2]
     return used.ru_utime + used.ru_stime
 
 
 def make_checkpoint(path, megabytes):
-    """So many tensors of 1 MiB, all alike: one checksum serves them all."""
+    """Writes that many tensors of 1 MiB with equal contents, so that one checksum serves all of them."""
     sys.path.append(os.path.join(ROOT, 'tests', 'models'))
     import make_checkpoint as made
     text = bytes(range(256)) * 4096
@@ -298,7 +298,7 @@ def make_checkpoint(path, megabytes):
 
 
 def measure_checkpoint():
-    """Every checksum of a checkpoint that lies in the page cache, beside cat."""
+    """Measures verifying a checkpoint in the page cache, and cat of the same bytes."""
     path = os.path.join(ARGS.folder, 'model.ckpt')
     data = path + '.data-00000-of-00001'
     if not os.path.exists(data):
@@ -312,7 +312,7 @@ def measure_checkpoint():
 
 
 def measure_spool():
-    """Encoding records, and the op view of a recording of ten million kernels."""
+    """Measures encoding records, and the op view of a recording of ten million kernels."""
     path = os.path.join(ARGS.folder, 'ten_million.tfspool')
     if not os.path.exists(path):
         subprocess.run([ARGS.spool_make, path, 'big', '10000000'], check=True)
@@ -328,7 +328,7 @@ def measure_spool():
 
 
 def measure_json():
-    """The op view of a PyTorch trace of ten million events, plain and in gzip, and how fast its text is read."""
+    """Measures the op view of a PyTorch trace of ten million events, plain and in gzip, and the speed of reading its text."""
     sys.path.append(os.path.join(ROOT, 'tests', 'trace'))
     import kineto
     path = os.path.join(ARGS.folder, 'ten_million.pt.trace.json')
@@ -350,7 +350,7 @@ def measure_json():
 
 
 def measure_original(inputs, steps):
-    """The original on the same files: CPU seconds by row, once."""
+    """Runs the original once on the same files. Returns CPU seconds by row."""
     p = subprocess.run([ARGS.original, os.path.join(HERE, 'original.py'), '--folder', ARGS.folder,
                         '--steps', str(steps), inputs.folder], stdout=subprocess.PIPE,
                        stderr=subprocess.DEVNULL)
@@ -365,12 +365,12 @@ UNITS = (('cpu', '%9.4f s'), ('ns_pair', '%6.2f ns/pair'), ('wall_s', '%8.3f s w
 
 
 def is_busy():
-    """True if others are at work: cores and caches are then shared, and the same instructions take up to twice the CPU seconds."""
+    """True if the machine is under load: cores and caches are then shared, and the same instructions take up to twice the CPU seconds."""
     return os.getloadavg()[0] > os.cpu_count()
 
 
 def judged(name, row):
-    """What is aimed at and whether it is reached; nothing where nothing is said."""
+    """Returns the target of a row and whether it is reached, or an empty text if the row has no target."""
     mark = MARKS.get(name)
     if not mark or mark[0] not in row:
         return ''
@@ -392,7 +392,7 @@ def tell(title, rows, original):
 
 
 def growth(parts):
-    """t(10 N) / t(N) of every row that is measured at both sizes."""
+    """Returns t(10 N) / t(N) of every row that is measured at both sizes."""
     rows = collections.OrderedDict()
     for key, part in parts.items():
         n, steps = part['nodes'], part['steps']
@@ -405,7 +405,7 @@ def growth(parts):
 
 
 def compare(now, base):
-    """Rows that became slower or faster by more than a twentieth."""
+    """Prints the rows whose time changed by more than 5 %."""
     print('\nbeside %s (%s)' % (ARGS.base, base['when']))
     for key, part in now['parts'].items():
         for name, row in part['rows'].items():

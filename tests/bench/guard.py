@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds what small pieces of work cost: instructions, counted by callgrind, of the last commit
-beside its parent, both built here. Growth of more than 5 % fails, unless the commit message has a
+"""Compares the cost of small pieces of work, in instructions counted by callgrind, between the last commit and its parent, both
+built here. Growth of more than 5 % fails, unless the commit message has a
 line that begins "Cost: " and says why. Ends in a line "N passed, N failed, N skipped".
 """
 import os
@@ -46,7 +46,7 @@ def skip(why):
 
 
 def build(commit):
-    """The program of a commit, built from what git holds of it."""
+    """Builds the program of a commit from a checkout of it."""
     folder = os.path.join(FOLDER, commit)
     program = os.path.join(folder, 'build', 'tfprof')
     if os.path.exists(program):
@@ -65,7 +65,7 @@ def build(commit):
 
 
 def count(program, words):
-    """Instructions, or None if the program does not know what is asked."""
+    """Returns the number of instructions, or None if the program does not have the command."""
     env = dict(os.environ, TFPROF_THREADS='1', LC_ALL='C', HOME=FOLDER)
     status, said = text(['valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null', program]
                         + words, env=env, stdin=subprocess.DEVNULL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processor time of the program, held against limits."""
+"""Compares the processor time of the program with limits."""
 from step import Step
 
 STEPS = [

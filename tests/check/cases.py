@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cases of one script: functions, each run in a folder of its own; what they say of themselves is their first line."""
+"""Runs test functions, each in a folder of its own. The docstring of a function says what must hold."""
 import argparse
 import os
 import subprocess
@@ -10,7 +10,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 class Skip(Exception):
-    """A case cannot be tried here: its text says why."""
+    """Skips a case; the text gives the reason."""
 
 
 def no_terminal():
@@ -40,7 +40,7 @@ def arguments(doc, **built):
 
 
 def run(cases, *args, prepare=None):
-    """Calls each with args, in a folder that prepare has filled; prints what failed and the count; the status."""
+    """Calls each case with args in a folder that prepare has filled. Prints failures and the count; returns the exit status."""
     counts = {'passed': 0, 'failed': 0, 'skipped': 0}
     back = os.getcwd()
     for case in cases:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The registry of the tests: finds the steps of every suite (tests/NAME/suite.py), runs those of a tier on what make has
-built, and counts. make check and its kin call it.
+"""The registry of the tests: finds the steps of every suite (tests/NAME/suite.py), runs those of a tier on what make has built,
+and counts. `make check` and similar targets call it.
 
 Each step ends in a line "N passed, N failed, N skipped"; so does the whole.
     tests/check/run.py --bin build/check [--filter NAME] quick|deep|real|covered|web
@@ -40,7 +40,7 @@ def steps_of(tier):
 
 
 def places(args):
-    """What commands of steps may name in braces."""
+    """Returns the values of the words in braces in commands of steps."""
     return {'bin': args.bin, 'program': os.path.join(args.bin, 'tfprof'), 'plain': 'build/check', 'tsan': args.tsan,
             'msan': args.msan, 'filter': args.filter, 'realdata': args.realdata, 'golden': args.golden,
             'modern': args.modern, 'many': MANY}
@@ -66,7 +66,7 @@ def timed(step, where):
     return step, r, time.time() - t
 
 
-# What people, batch systems and other profilers set for the programs they start, and would change what ours say.
+# Variables that users, batch systems and other profilers set, and that change what our programs print.
 SET_BY_OTHERS = re.compile(
     r'(CUDA|NVTX)_INJECTION64_PATH$|CUDA_VISIBLE_DEVICES$|TFPROF_(?!ORACLE$)|(LOCAL_)?RANK$|WORLD_SIZE$|TORCHELASTIC_|OMPI_|PMIX?_|SLURM_|'
     r'NO_COLOR$|CLICOLOR|PAGER$|MANPAGER$|LESS|COLUMNS$|LINES$|XDG_|POSIXLY_CORRECT$|GREP_|CDPATH$|ENV$|BASH_ENV$|TMOUT$|INPUTRC$|'
@@ -74,7 +74,7 @@ SET_BY_OTHERS = re.compile(
 
 
 def plain_surroundings():
-    """What surrounds us (nohup, a job in the background, a login script) is not for the programs we test."""
+    """Resets what nohup, background jobs and login scripts have changed in the environment of the tests."""
     for name in filter(SET_BY_OTHERS.match, list(os.environ)):
         del os.environ[name]
     os.umask(0o022)
@@ -82,7 +82,7 @@ def plain_surroundings():
     if few < 1024:
         resource.setrlimit(resource.RLIMIT_NOFILE, (1024 if most == resource.RLIM_INFINITY else min(1024, most), most))
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    for n in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # subprocess sees to these
+    for n in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # subprocess resets these
         if signal.getsignal(n) == signal.SIG_IGN:
             signal.signal(n, lambda *_: None)
 
@@ -96,7 +96,7 @@ def main():
         steps = [s for s in steps if ARGS.filter in s.name or s.selects()]
     steps.sort(key=lambda s: (-s.seconds, s.name))
     results = []
-    # One more than there are CPUs: some of them wait for clocks and terminals.
+    # One more than the number of CPUs, because some steps wait for clocks and terminals.
     with concurrent.futures.ThreadPoolExecutor(CPUS + 1) as pool:
         for done in concurrent.futures.as_completed([pool.submit(timed, s, where) for s in steps]):
             step, r, seconds = done.result()

@@ -10,7 +10,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 COUNT = re.compile(r'^(\d+) passed, (\d+) failed, (\d+) skipped$')
 CPUS = os.cpu_count() or 2
 MANY = str(max(4, CPUS))
-PATIENCE = 6 * 3600  # seconds: what takes so long, on any machine, hangs
+PATIENCE = 6 * 3600  # seconds; a longer step counts as hanging, on any machine
 TIERS = ('quick', 'deep', 'real', 'covered', 'web')
 OUTSIDE = ('realdata', 'golden')  # folders that are not in the repository
 
@@ -22,7 +22,7 @@ class Result:
 
 
 class Step:
-    """One line of the report.
+    """One step of the tests, which is a line of the report.
 
     tiers    names of TIERS, separated by spaces
     command  words of a shell, from the root of the repository, in which {program}, {bin} and the other keys of
@@ -39,7 +39,7 @@ class Step:
         self.name, self.tiers, self.command, self.seconds, self.skips = name, tiers.split(), command, seconds, skips
 
     def selects(self):
-        """True if the command chooses tests by the filter itself."""
+        """True if the command itself selects tests by the filter."""
         return isinstance(self.command, str) and '{filter}' in self.command
 
     def run(self, places):
@@ -58,7 +58,7 @@ class Step:
 
 
 def run(words, env=None, timeout=PATIENCE, cwd=ROOT):
-    """Runs a command: (status, stdout and stderr together)."""
+    """Runs a command. Returns (status, stdout and stderr together)."""
     try:
         p = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, timeout=timeout, cwd=cwd,
@@ -69,7 +69,7 @@ def run(words, env=None, timeout=PATIENCE, cwd=ROOT):
 
 
 def scratch_python(name, packages, *options):
-    """Python of a scratch environment below build/ with these packages, which is made once: (path, None), or (None, the
+    """Makes a scratch environment below build/ with these packages, once. Returns (path of its Python, None), or (None, the
     result that skips the step)."""
     home = os.path.join('build', name)
     python, done = os.path.join(home, 'bin', 'python'), os.path.join(home, 'packages')
@@ -101,7 +101,7 @@ def counted(words, env=None, skips=True):
 def cmocka(program):
     """Runs a cmocka program and counts its tests."""
     status, text = run([program], {'CMOCKA_MESSAGE_OUTPUT': 'STDOUT'})
-    # A test that failed or was skipped is named again in the summary.
+    # The summary names failed and skipped tests again.
     n = {k: set(re.findall(r'^\[ *%s *\] ([^\s:]+)$' % k, text, re.M))
          for k in ('OK', 'FAILED', 'SKIPPED')}
     count = Result(len(n['OK']), len(n['FAILED']), len(n['SKIPPED']), text)

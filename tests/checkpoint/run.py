@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpoints through the program: made ones are read alike from every form they can have; damaged
-ones are refused with a sentence, within little memory; no flipped bit and no cut escapes --verify.
+"""Reads checkpoints with the program: every form of the same tensors gives the same answer; damaged ones are refused with an
+error message and little memory; --verify finds every flipped bit and every cut.
 
     tests/checkpoint/run.py --program build/check/tfprof [--realdata DIR] [FILTER...]
 """
@@ -22,7 +22,7 @@ sys.path[:0] = [os.path.join(ROOT, 'tests', d) for d in ('check', 'models')]
 import make_checkpoint as make  # noqa: E402
 from built import has  # noqa: E402
 
-MEMORY = 64 << 10  # KiB a run on a damaged file may use
+MEMORY = 64 << 10  # KiB that a run on a damaged file may use
 NAMES_OF_FAULT = {'extent_end_overflow': 'extent[0]', 'missing_extent_length': '.length is missing',
                   'missing_tensor_data': 'data.string_val', 'missing_tensor_type': 'type is missing',
                   'negative_dimension': 'shape.dim[0].size', 'negative_extent_start': '.start is neg',
@@ -42,7 +42,7 @@ HOSTILE = {
 
 
 def run(*words):
-    """(status, standard output, standard error, KiB of memory)."""
+    """Returns (status, standard output, standard error, KiB of memory)."""
     p = subprocess.Popen([ARGS.program, 'checkpoint'] + list(words), stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out, err = p.stdout.read(), p.stderr.read()
@@ -65,7 +65,7 @@ class Tally:
 
 
     def needs_snappy(self, what):
-        """Whether what it is about can be tried: if not, it is skipped."""
+        """True if the program can read Snappy data; otherwise counts a skipped check."""
         if not ARGS.snappy:
             self.skipped += 1
             print('skipped: %s: no snappy in this build' % what)
@@ -84,7 +84,7 @@ def refused(path, part, words=('--verify',), statuses=(1, 3)):
 
 # ---- cases --------------------------------------------------------------------------------------
 def case_status(top):
-    """Who only lists cannot read a bad file; who verifies has found what is bad; who is not there was not read."""
+    """Listing a bad file cannot read it (3); --verify reports it as bad (1); a missing file was not read (3)."""
     path = os.path.join(top, 'bad')
     with open(path, 'wb') as f:
         f.write(b'no checkpoint')
@@ -94,7 +94,7 @@ def case_status(top):
 
 
 def case_forms(top):
-    """Every form of the same tensors has the same list and values, and every checksum fits."""
+    """Every form of the same tensors has the same list and values, and correct checksums."""
     make.main(top, [])
     for name in ('v2', 'v2_seven', 'v2_big', 'v2_snappy', 'v2_gap', 'v1', 'v1_snappy', 'v1_part-*'):
         if name.endswith('snappy') and not T.needs_snappy(name):
@@ -113,7 +113,7 @@ def case_forms(top):
     T.check(out.count('\n') == 30 and out.startswith('name,dtype,shape,params,bytes,'), 'csv: ' + out)
     status, out, err, _ = run(os.path.join(top, 'v1'), os.path.join(top, 'v2'))
     T.check(status == 1 and 'only in the second' in out, 'v1 v2: %d %s' % (status, err))
-    # A shell completes the names of files; what is not a checkpoint's file stays what it is.
+    # A shell completes names of files; names of other files are not changed.
     listed = run(os.path.join(top, 'v2'))
     open(os.path.join(top, 'v2.meta'), 'w').close()
     for end in ('.index', '.meta', '.data-00000-of-00001'):
@@ -126,7 +126,7 @@ def case_forms(top):
     status, out, _, _ = run(os.path.join(top, 'one'), os.path.join(top, 'two'))
     T.check(status == 1 and out == 'x  float64  3  differs values  differing values 2  largest absolute '
             '1  largest relative 0.2\n', 'two values: ' + out)
-    # Parts of other lengths on each side are compared value by value.
+    # Partitions of different lengths are compared value by value.
     values = [float(i) for i in range(12)]
     for name, cuts, last in (('parts', (0, 4, 6, 12), 11.0), ('other', (0, 2, 6, 7, 12), 11.5)):
         values[11] = last
@@ -138,7 +138,7 @@ def case_forms(top):
 
 
 def case_names(top):
-    """Names cannot leave their cell, nor steer a terminal."""
+    """Names stay in their cell, and their control characters are escaped."""
     path = os.path.join(top, 'odd')
     make.bundle(path, [make.Tensor('a\x1b[2J', 'int32', [1], [1]), make.Tensor('b,"q"', 'int32', [1], [1])])
     out = run(path, '-output', 'csv')[1].split('\n')
@@ -148,7 +148,7 @@ def case_names(top):
 
 
 def case_shown(top):
-    """The text of values, and what -max_values says of them; nodes the checkpoint has are marked."""
+    """Values are printed as text up to -max_values; nodes that the checkpoint contains are marked."""
     graph = os.path.join(top, 'graph.pbtxt')
     with open(graph, 'w') as f:
         f.write(''.join('node { name: "%s" op: "VariableV2" }\n' % n for n in
@@ -182,7 +182,7 @@ def case_shown(top):
 
 
 def case_hostile(top):
-    make.bundle(os.path.join(top, 'x'), [])  # a name that is no pattern of the following
+    make.bundle(os.path.join(top, 'x'), [])  # a name that does not match the next ones as a pattern
     for name, text in HOSTILE.items():
         path = os.path.join(top, name)
         make.hostile(path, 'meta { tensor { name: "t" %s } }\n' % text)
@@ -212,7 +212,7 @@ def with_footer(top, name, body, meta, index):
 
 
 def bomb(size, claim=None):
-    """Snappy data that grows 21 times to size bytes of zeros; claim: the size it pretends."""
+    """Returns Snappy data that expands 21-fold to size bytes of zeros; claim: the size in its header."""
     out = bytearray(make.varint(size if claim is None else claim)) + b'\0\0'
     out += b'\xfe\x01\x00' * ((size - 1) // 64)
     if (size - 1) % 64:
@@ -245,7 +245,7 @@ def case_tables(top):
     path = with_footer(top, 'sparse', b'', [0, 0], [0, 1 << 40])
     with open(path, 'rb') as f:
         footer = f.read()
-    if not ARGS.sanitized:  # reading that much is slow there
+    if not ARGS.sanitized:  # valgrind reads that much slowly
         size = 1 << 29
         with open(path, 'wb') as f:
             f.truncate(size)
@@ -294,7 +294,7 @@ def case_bundles(top):
 
 
 def found(folder, prefix, victim, text):
-    """Does --verify see this damage?"""
+    """Returns what is wrong if --verify misses this damage, else None."""
     with open(os.path.join(folder, os.path.basename(victim)), 'wb') as f:
         f.write(text)
     status, _, err, memory = run(os.path.join(folder, prefix), '--verify')
@@ -302,7 +302,7 @@ def found(folder, prefix, victim, text):
 
 
 def damage(top, prefix, files, cuts, flips, seed):
-    """Cuts and flips in each file of a checkpoint, with the others whole beside it."""
+    """Truncates each file of a checkpoint and flips its bits, while the other files are intact."""
     rng = random.Random(seed)
     work = [tempfile.mkdtemp(dir=top) for _ in range(os.cpu_count() or 2)]
     whole = {}
@@ -353,7 +353,7 @@ def case_damage(top):
 
 
 def case_damage_real(top):
-    """Each cut of small files, a sample of large ones; 20,000 flips."""
+    """Truncates small files at each byte and large ones at a sample of bytes; flips 20,000 bits."""
     if not ARGS.realdata:
         return
     at = os.path.join(ARGS.realdata, 'checkpoints')

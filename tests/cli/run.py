@@ -49,7 +49,7 @@ class Case:
             return None
 
     def head(self):
-        """(where it is from, what is wrong with the first lines)."""
+        """Returns (the origin of the expectation, what is wrong with the first lines)."""
         lines = self.read('.sh').decode('utf-8').splitlines()
         what = [x for x in lines[:6] if re.match(r'^# what: \S', x)]
         origin = [m.group(1) for m in map(FROM.match, lines[:6]) if m]
@@ -60,9 +60,9 @@ class Case:
         return origin[0], None
 
     def run(self, folder):
-        """(status, stdout, stderr, files by relative name) with paths replaced."""
+        """Returns (status, stdout, stderr, files by relative name), with paths replaced."""
         env = dict(os.environ, LC_ALL='C', TZ='UTC', HOME=folder, TERM='dumb')
-        # By their links they are called without the blanks that the paths of all of this may have.
+        # Called through links, because the paths of the checkout may contain blanks.
         env.update(TFPROF=(ARGS.exec_prefix + ' ' if ARGS.exec_prefix else '') + LINKED[0], DATA=LINKED[1], PWD=folder)
         try:
             p = subprocess.run(['sh', self.path], input=self.read('.in') or b'', cwd=folder, env=env,
@@ -131,7 +131,7 @@ class Case:
 
 
 def put(path, data):
-    """Writes data; no data, no file."""
+    """Writes data to a file; removes the file if data is empty."""
     if data:
         with open(path, 'wb') as f:
             f.write(data)
@@ -140,8 +140,8 @@ def put(path, data):
 
 
 def glob_matches(pattern, lines):
-    """Whether the lines match; '...' in the pattern stands for any number of lines."""
-    reach = {0}  # numbers of lines that the pattern so far can have consumed
+    """True if the lines match; '...' in the pattern stands for any number of lines."""
+    reach = {0}  # possible numbers of lines that the pattern has consumed so far
     for p in pattern:
         if p == '...':
             reach = set(range(min(reach), len(lines) + 1)) if reach else reach
@@ -158,7 +158,7 @@ def differ(exp, got, name):
 
 
 def do(case):
-    """(case, what is wrong, a line to print or None)."""
+    """Runs a case. Returns (case, what is wrong, a line to print or None)."""
     origin, wrong = case.head()
     if wrong:
         return case, [wrong], None
@@ -183,7 +183,7 @@ def do(case):
 
 
 def strays(cases):
-    """Files beside the cases that belong to none."""
+    """Returns the files beside the cases that belong to none of them."""
     bases = {c.base for c in cases}
     shared = {os.path.join(os.path.dirname(c.path), n) for c in cases
               for n in re.findall(r'^\. "\$\{0%/\*\}/(.*)"$', c.read('.sh').decode('utf-8'), re.M)}

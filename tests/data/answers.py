@@ -8,7 +8,7 @@ from schemas import validators
 
 
 def test_top(t):
-    """Rows are the nodes of scope by their own number; shares add up; documents are as their schemas say."""
+    """Rows are the nodes of scope by their own number; shares add up; documents match their schemas."""
     judge = validators()
     for name, load in t.some(list(recorded()), 6):
         for metric in ('micros', 'bytes', 'params'):
@@ -31,7 +31,7 @@ def test_top(t):
 
 
 def test_summary(t):
-    """Numbers are those of the views; documents are as their schema says."""
+    """Numbers equal those of the views; documents match their schema."""
     judge = validators()
     trace = os.path.join(ROOT, 'testdata', 'traces', 'trace.xplane.pb')
     spool = os.path.join(ROOT, 'testdata', 'small', 'train.tfspool')
@@ -40,7 +40,7 @@ def test_summary(t):
         bad = judge['summary.json'](doc) if judge else []
         t.check(not bad, '%s: %s' % (name, bad[:3]))
         root = t.rows(load + ['scope', '-select', 'micros,params,float_ops,bytes', '-max_depth', '1'])[0]
-        if name != 'synthetic_0':  # sums of its numbers stop at the end of the type
+        if name != 'synthetic_0':  # sums of its numbers reach the end of the type
             t.check((doc['parameters'], doc['float_ops']) == (root['total_params'], root['total_float_ops']), name + ': static numbers')
         # Averages over steps are rounded for each node.
         t.check(abs(doc['device_op_micros'] + doc['host_op_micros'] - root['total_micros']) <= doc['node_count'], name + ': times')

@@ -26,7 +26,7 @@ class Count:
         return ok
 
     def some(self, items, n=12):
-        """All of them, or n from everywhere in the list."""
+        """Returns all of them, or n spread over the list."""
         return items if self.all or len(items) <= n else [items[i * len(items) // n] for i in range(n)]
 
     def skip(self, why):
@@ -34,7 +34,7 @@ class Count:
         self.skipped += 1
 
     def run(self, words, status=0, stdin=b''):
-        """Standard output of one command; None where it has no call stacks."""
+        """Returns the standard output of one command; None if the profile has no call stacks."""
         p = subprocess.run([self.program] + words, input=stdin, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE, timeout=600)
         if p.returncode == 1 and NO_STACKS.encode() in p.stderr:
@@ -44,13 +44,13 @@ class Count:
         return p.stdout
 
     def rows(self, words, kind='json'):
-        """The rows of a command as dictionaries of numbers, texts and lists."""
+        """Returns the rows of a command as dictionaries of numbers, texts and lists."""
         out = self.run(words + ['-output', kind])
         return out if out is None else parse(out, kind)
 
 
 def words_of(home):
-    """The words that load a recorded profile."""
+    """Returns the words that load a recorded profile."""
     with open(os.path.join(home, 'load.json')) as f:
         spec = json.load(f)
     words = []
@@ -65,13 +65,13 @@ def words_of(home):
 
 
 def recorded():
-    """(name, words that load it) of every recorded profile."""
+    """Returns (name, words that load it) for every recorded profile."""
     for home in sorted(glob.glob(os.path.join(ROOT, 'testdata', 'recorded', '*', ''))):
         yield os.path.basename(os.path.dirname(home)), words_of(home)
 
 
 def number(text, kind):
-    """A cell of CSV as JSON has it."""
+    """Returns a cell of CSV as a JSON value."""
     if kind == 'boolean':
         return {'true': True, 'false': False}[text]
     if kind == 'array':
@@ -90,7 +90,7 @@ def parse(out, kind):
 
 
 def split_md(line):
-    """The cells of a line of a GitHub table, escapes undone."""
+    """Returns the unescaped cells of a line of a GitHub table."""
     cells, cell, i = [], '', 0
     assert line.startswith('|') and line.endswith('|'), line
     while i < len(line):

@@ -98,7 +98,7 @@ def test_schema_of_gpu(t):
 
 
 def test_workers(t):
-    """Rows by worker: as the schema says, and each worker's are what its file alone answers."""
+    """Rows by worker match the schema, and the rows of each worker equal those of its file alone."""
     judge = validators()
     load = dict(recorded())['mlp_0']
     with tempfile.TemporaryDirectory(prefix='tfprof-data-') as home:
@@ -127,7 +127,7 @@ def test_workers(t):
 
 
 def test_schemas_judge(t):
-    """What is wrong is seen to be."""
+    """The checks of this script find wrong documents."""
     judge = validators()
     if not judge:
         return t.skip('no jsonschema for this Python')
@@ -160,7 +160,7 @@ def test_kinds_agree(t):
 
 
 def spell(v, units):
-    """A number as the views print it."""
+    """Returns a number as the views print it."""
     if v < 1000:
         return '%d%s' % (v, units[0])
     for i, u in enumerate(units[1:], 1):
@@ -182,14 +182,14 @@ def test_text_says_the_same(t):
 
 
 def test_sums(t):
-    """Own numbers and those of the rows below add up, where nothing is hidden."""
+    """Own numbers and those of the rows below add up if nothing is hidden."""
     for name, load in recorded():
         for view in ('scope', 'graph', 'code'):
             rows = t.rows(load + [view, '-select', ALL, '-max_depth', '100000'])
             if rows is None:
                 continue
             if any(r['path'] == rows[0]['path'] for r in rows[1:]):
-                continue  # a node is called as the root is: its children cannot be told from the root's
+                continue  # a node has the name of the root, so its children look like the root's
             left = {r['path']: dict(r) for r in rows}
             t.check(len(left) == len(rows), '%s %s: paths are not unique' % (name, view))
             metrics = [k[4:] for k in rows[0] if k.startswith('own_') and k != 'own_definitions']
@@ -208,7 +208,7 @@ NOT_UTF8 = [b'\xff', b'a\xc3', b'\xed\xa0\x80', b'\xf5\x80\x80\x80', b'\xc0\xaf'
 
 
 def odd_profile(names):
-    """A ProfileProto whose nodes have these names (its names are checked to be UTF-8)."""
+    """Returns a ProfileProto whose nodes have these names; its names must be UTF-8."""
     def node(i, name):
         ran = num(1, 1) + num(2, 1000 + i) + num(3, 2000) + sub(5, sub(1, '/cpu:0') + sub(2, sub(
             1, sub(1, varint(1000) + varint(10 + i)))))
@@ -218,7 +218,7 @@ def odd_profile(names):
 
 
 def odd_op_log(names):
-    """A stack whose functions have these names; a file that is read from text need not be UTF-8."""
+    """Returns a stack whose functions have these names; names that come from text need not be UTF-8."""
     out = b''
     for i, n in enumerate(names):
         out += sub(1, sub(1, 'n%d' % i) + sub(4, sub(1, sub(1, b'f.py') + num(2, i) + sub(3, n))))
@@ -226,7 +226,7 @@ def odd_op_log(names):
 
 
 def readable(name):
-    """How our outputs write bytes: those that are no UTF-8 as \\xNN."""
+    """Returns bytes as our outputs write them: invalid UTF-8 as \\xNN."""
     return name.decode('utf-8', 'backslashreplace')
 
 
@@ -267,7 +267,7 @@ def test_bytes_that_are_no_text(t):
     for raw in NOT_UTF8:
         p = subprocess.run([t.program] + load + ['scope', b'-hide_name_regexes', b'\\Q' + raw + b'\\E|', '-output', 'json'],
                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        if p.returncode == 2:  # no pattern; said so
+        if p.returncode == 2:  # not a pattern: reported
             t.check(b'-hide' in p.stderr or b'pattern' in p.stderr, '%r: %r' % (raw, p.stderr))
             continue
         doc = json.loads(p.stdout.decode('ascii'))
@@ -282,7 +282,7 @@ def facts(rows):
 
 
 def loads(t, what, home, name, words):
-    """CSV and ndjson of a command in SQLite, DuckDB, pandas."""
+    """CSV and ndjson of a command load into SQLite, DuckDB and pandas."""
     want = facts(t.rows(words))
     for kind in ('csv', 'ndjson'):
         path = os.path.join(home, '%s.%s' % (name, kind))
@@ -422,7 +422,7 @@ def test_lists_of_steps(t):
         t.check(t.run(words + ['-step', '0..99999999999']) == every, name + ': an open range')
         t.check(t.run(words + ['-step', '1..1']) == t.run(words + ['-step', '1']), name + ': a range of one')
         t.check(t.run(words + ['-step', '2,0']) == t.run(words + ['-step', '0,2']), name + ': order matters')
-        if name in KNOWN_GRAPHS:  # elsewhere the step in between has nodes of its own
+        if name in KNOWN_GRAPHS:  # in other profiles the step in between has nodes of its own
             lazy = t.run(words + ['-step', '0,2', '--lazy-steps']).split(b'Doc:')[1]
             t.check(lazy == t.run(words + ['-step', '0,2']).split(b'Doc:')[1], name + ': lazy')
         two = t.rows(words + ['-step', '0,2', '-stats', 'max'])

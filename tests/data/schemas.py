@@ -9,7 +9,7 @@ SCHEMAS = os.path.join(ROOT, 'docs', 'schema')
 
 
 def validators():
-    """name -> a function that lists what is wrong with a document; None: there is no validator."""
+    """Returns {name: function that lists what is wrong with a document}, or None without a validator."""
     try:
         import jsonschema
     except ImportError:

@@ -26,7 +26,7 @@ def table(out):
 
 
 def number_columns(t, words):
-    """The columns that hold numbers, by the JSON answer of the same command; None: it does not say."""
+    """Returns which columns hold numbers, by the JSON answer of the same command; None if that is unknown."""
     doc = json.loads(t.run(words + ['-output', 'json']))
     if not isinstance(doc, dict) or 'columns' not in doc:
         return None
@@ -34,7 +34,7 @@ def number_columns(t, words):
 
 
 def compare(t, what, words, want, numbers=None, status=0):
-    """want: names of HOSTILE that must be among the cells; numbers: for each column, true if it holds numbers."""
+    """Checks a table. want: names of HOSTILE that must be among the cells; numbers: for each column, true if it holds numbers."""
     plain, safe = (table(t.run(words + ['-output', o], status)) for o in ('csv', 'csv:spreadsheet=1'))
     off = table(t.run(words + ['-output', 'csv:spreadsheet=0'], status))
     t.check(plain == off, what + ': spreadsheet=0 is not plain csv')
@@ -58,7 +58,7 @@ def write(home, name, data):
 
 def of_profiles(t, home, profile):
     """The four views, their statistics, workers whose names become columns, advice and a difference."""
-    names = [n for n in HOSTILE if n[0] not in '\r\n']  # graphs split no such names, code has no such functions
+    names = [n for n in HOSTILE if n[0] not in '\r\n']  # such names are not split in graph, and code has no such functions
     one = write(home, '=1.pb', profile([n.encode() for n in HOSTILE + TAME]))
     two = write(home, '@2.pb', profile([n.encode() for n in HOSTILE[3:] + HOSTILE[1:3] + TAME]))
     every = ['-max_depth', '100', '-select', 'micros,bytes']

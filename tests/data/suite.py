@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data outputs: rows, schemas, statistics, the notebook; tools of others that load them."""
+"""Data outputs: rows, schemas, statistics, the notebook; other tools that load them."""
 from step import Step, counted, scratch_python
 
 PACKAGES = ['jsonschema==4.23.0', 'pandas==2.2.3', 'duckdb==1.1.3']

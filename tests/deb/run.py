@@ -55,7 +55,7 @@ def version():
 
 
 def packages(t):
-    """The four packages; builds them once."""
+    """Returns the four packages; builds them once."""
     if not t.packages:
         need('dpkg-buildpackage', 'dh', 'dh_python3')
         run([os.path.join(ROOT, 'packaging', 'deb.sh')])
@@ -81,14 +81,14 @@ def lintian(t):
 
 
 def dpkg(*words):
-    """dpkg in the folder root, without the packages that these depend on: those are the system's."""
+    """Runs dpkg in the folder root, without the packages that these depend on, which are the system's."""
     root = os.path.abspath('root')
     return run(['dpkg', '--root=' + root, '--force-depends', '--force-not-root', '--force-script-chrootless',
                 '--force-bad-path', '--log=' + os.path.abspath('log')] + list(words))
 
 
 def files():
-    """The files and links in the root, without dpkg's own."""
+    """Returns the files and links in the root, without dpkg's own."""
     return {os.path.join(d, n) for d, _, names in os.walk('root') for n in names if '/var/' not in d + '/'}
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Differences of generated pairs of models: what is matched, what has to add up, gates and their
-test, reports that other tools read. Standard library only.
+"""Tests diff on generated pairs of models: matching, sums, gates and their statistical test, reports that other tools read.
+Standard library only.
 
     tests/diffs/run.py --program build/tfprof [--seeds 20] [--filter NAME]
 """
@@ -49,7 +49,7 @@ def rows_of(*words, **more):
 
 # ---- pairs of models ----------------------------------------------------------------------------
 class Pair:
-    """A model and what became of it. truth: name on the left -> name on the right."""
+    """A model and its changed copy. truth: name on the left -> name on the right."""
     def __init__(self, seed):
         self.r = random.Random(seed)
         self.left, self.truth = [], {}
@@ -58,7 +58,7 @@ class Pair:
         self.right = names
 
     def recipe(self, word):
-        """Names and types of the nodes of one kind of layer."""
+        """Returns names and types of the nodes of one kind of layer."""
         r = self.r
         nodes = [('%s_%s' % (word, op.lower()), op) for op in r.sample(OPS, r.randint(5, 9))]
         for v in r.sample(('weights', 'bias', 'gamma', 'beta'), r.randint(1, 2)):
@@ -96,7 +96,7 @@ class Pair:
             new = '/'.join(parts.get(p, p) for p in name.split('/'))
             self.truth[name] = new
             out.append((new, op))
-        # What is new is like nothing that went.
+        # New nodes do not resemble removed ones.
         for i in range(r.randint(1, 3)):
             top = r.choice(sorted({n.split('/')[0] for n, _ in out}))
             for k in range(r.randint(3, 8)):
@@ -157,7 +157,7 @@ def judge_sums(rows, what):
 
 
 def listed(rows, mirror=False):
-    """What rows say, in an order of its own; mirrored: with the sides exchanged."""
+    """Returns the contents of rows in a fixed order; mirrored: with the sides exchanged."""
     out = []
     for x in rows:
         names, totals = names_of(x), (x['total_micros_left'], x['total_micros_right'])
@@ -167,7 +167,7 @@ def listed(rows, mirror=False):
 
 
 def pairs():
-    """Renamed scopes are found; differences add up, are nothing of equals, and mirror."""
+    """Renamed scopes are found; differences add up, are zero for equal sides, and change sign when the sides are exchanged."""
     shares = []
     for seed in range(1, ARGS.seeds + 1):
         pair = Pair(seed)
@@ -194,7 +194,7 @@ def pairs():
 
 # ---- gates --------------------------------------------------------------------------------------
 def tail(t, df):
-    """P(T > t) of Student's distribution, by Simpson's rule."""
+    """Returns P(T > t) of Student's distribution, by Simpson's rule."""
     c = math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(df * math.pi)
 
     def density(x):
@@ -215,7 +215,7 @@ def welch(a, b):
 
 
 def write_steps(name, micros):
-    """A model of one busy node whose step k takes micros[k]; returns the list that names its files."""
+    """Writes a model of one busy node whose step k takes micros[k]. Returns the list of its files."""
     m = wire.Model()
     m.add('loss/work', 'MatMul', device=CPU, micros=0, size=64)
     m.add('loss/rest', 'Add', ['loss/work'], device=CPU, micros=7, size=64)
@@ -230,7 +230,7 @@ def write_steps(name, micros):
 
 
 def gates():
-    """A change within the spread of the steps breaks no gate; p is that of another Welch's test."""
+    """A change within the spread of the steps does not fail a gate; p equals that of an independent Welch's test."""
     r = random.Random(7)
     base = [r.randint(900, 1100) for _ in range(8)]
     near = [r.randint(930, 1130) for _ in range(6)]
@@ -255,15 +255,15 @@ def gates():
     one = write_steps('one', [sorted(base)[4]])
     diff(a, one, '--gate', 'total.micros<=+0', '-output', 'none')
     diff(a, write_steps('odd', [9000]), '--gate', 'total.micros<+5%', '-output', 'none', status=1)
-    # Nobody varies: a change is a change.
+    # Without variation every change counts.
     same = write_steps('same', [500] * 4)
     diff(same, write_steps('more', [501] * 4), '--gate', 'total.micros<=+0', '-output', 'none', status=1)
-    # A demand to be faster is not met by noise.
+    # Noise does not pass a gate that requires an improvement.
     diff(same, same, '--gate', 'total.micros<-1%', '-output', 'none', status=1)
 
 
 def noise():
-    """Times of several steps: a difference within their spread has no row; it is counted and added up."""
+    """With several steps, differences within their spread have no row; they are counted and added up."""
     r = random.Random(11)
     base = [r.randint(900, 1100) for _ in range(8)]
     near, far = base[::-1], [x + 600 for x in base]
@@ -278,14 +278,14 @@ def noise():
     own = [x['difference_micros'] for x in every if x['path'] == 'loss/work']
     told = json.loads(diff(a, b, '--delta', '0', '-output', 'json')[0])['noise']['difference_micros']
     check(own == [told] and told, 'sum of noise', told, own)
-    # Without steps to compare, less than 10 us or 1 % is noise; what is new or gone never is.
+    # Without steps to compare, less than 10 us or 1 % is noise; new and removed nodes never are.
     for x, y, shown in ((1000, 1009, False), (1000, 1012, True), (100000, 100900, False), (5, 14, False)):
         rows = rows_of(write_steps('x', [x]), write_steps('y', [y]), '--delta', '0')
         check(bool(rows) == shown, x, y, rows)
 
 
 def steps():
-    """Steps of one file as sides, by number and by their time."""
+    """Steps of one file can be sides, by number and by their time."""
     a = write_steps('ranked', [300, 900, 100, 500, 700])
 
     def work(*sides):
@@ -300,7 +300,7 @@ def steps():
 
 
 def reports():
-    """JUnit is XML with one case a gate; annotations keep to one line each."""
+    """JUnit output is XML with one case per gate; annotations take one line each."""
     a, b = write_steps('a', [100]), write_steps('b', [200])
     odd = 'scope:loss/[<>&"]?work.micros<+1us'
     out, _ = diff(a, b, '--gate', odd, '--gate', 'total.bytes<=+0', '-output', 'junit', status=1)
@@ -319,7 +319,7 @@ def reports():
 
 
 def timeline():
-    """One process a side; the same entries begin at the same place."""
+    """The timeline has one process per side, and equal entries begin at the same place."""
     pair = Pair(3)
     a, b = pair.write(FOLDER)
     path = os.path.join(FOLDER, 'trace.json')
@@ -335,7 +335,7 @@ def timeline():
 
 
 def schema():
-    """Documents are what docs/schema/diff.json says, where its validator is installed."""
+    """Documents match docs/schema/diff.json, if its validator is installed."""
     try:
         import jsonschema
     except ImportError:
@@ -350,7 +350,7 @@ def schema():
 
 
 def many():
-    """More than two sides; per run; renaming by hand."""
+    """More than two sides, -per_run and -rename work."""
     pair = Pair(5)
     a, b = pair.write(FOLDER)
     rows = rows_of(a, b, a, '-all', '--names', 'x,y,z')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The damaged files that errors.list names: texts in t/, messages in w/, checkpoints in k/, spools in n/."""
+"""Writes the damaged files that errors.list names: texts in t/, messages in w/, checkpoints in k/, spools in n/."""
 import os
 import sqlite3
 import struct
@@ -39,14 +39,14 @@ RUNS = {
 }
 LOGS = {'big': b'\x0a' + varint(3 << 30), 'cut': sub(1, b'\x0a\x7f'), 'utf8': sub(1, sub(1, b'\xff'))}
 
-# An XSpace whose only plane is longer than the file, because its bytes were replaced as text; two without events.
+# An XSpace whose only plane is longer than the file, because bytes were replaced as in text; two without events.
 XSPACES = {'text.xplane.pb': b'\x0a\x7f\x12\x09/host:CPU\xef\xbf\xbd', 'a.xplane.pb': b'\x0a\x0b\x12\x09/host:CPU',
            'b.xplane.pb': b'\x0a\x0b\x12\x09/host:CPU', 'a.nsys-rep': b'QDSTRM',
            'bad.prof': sub(1, b'\x08\1\x10\2') + sub(2, b'\x08'), 'heap.prof': sub(1, b'\x08\1\x10\2') + sub(1, b'\x08\3\x10\4') + b''.join(sub(6, t) for t in (b'', b'objects', b'count', b'space', b'bytes')), 'layers.json': b'{"Layers": [{"LayerType": ', 'times.json': b'[{"timeMs": 1, "averageMs": 1}]'}
 
 
 def put_databases(top):
-    """A database that Nsight Systems did not write, and one that breaks off."""
+    """Writes a database of another program, and a truncated one."""
     path = os.path.join(top, 'w/other.sqlite')
     db = sqlite3.connect(path)
     db.execute('CREATE TABLE t (x)')
@@ -62,7 +62,7 @@ def refooter(t, handles):
 
 
 def chain(blocks, index):
-    """A table of blocks that are given; index: None, or the entries of its index."""
+    """Returns a table of the given blocks; index: None, or the entries of its index."""
     out, entries = b'', []
     for key, b in blocks:
         entries.append((key, varint(len(out)) + varint(len(b) - 5)))
@@ -110,7 +110,7 @@ CRC0 = b'\x35' + struct.pack('<I', make.mask(0))
 
 
 def entry(dims=(), kind=1, size=None, more=b'', data=None, crc=None):
-    """A tensor of one float each, unless told otherwise."""
+    """Returns a table entry of a tensor, of one float by default."""
     b = field(1, kind) if kind else b''
     b += field(2, make.shape_proto(dims)) + more
     data = bytes(4) if data is None else data
@@ -207,7 +207,7 @@ def old(metas, values=(), extra=b''):
 
 
 def columns(data):
-    """A tensor of two columns, each with that data."""
+    """Returns a tensor of two columns, each with that data."""
     cuts = [[(0, 2), (i, 1)] for i in (0, 1)]
     meta = field(1, b't') + field(2, make.shape_proto([2, 2])) + field(3, 1)
     return old([meta + b''.join(field(4, extent_list(x)) for x in cuts)], [(x, b't', x, data) for x in cuts])
@@ -251,7 +251,7 @@ def put(top, name, data):
 
 
 def put_folders(top):
-    """Jobs of two workers, a job of another model, and nothing."""
+    """Writes jobs of two workers, a job of another model, and an empty one."""
     for folder in ('empty', 'jobs/a', 'jobs/b', 'other'):
         os.makedirs(os.path.join(top, folder))
     for folder, name in (('jobs/a', b'n'), ('jobs/b', b'n'), ('other', b'z')):
@@ -259,7 +259,7 @@ def put_folders(top):
 
 
 def block(version, records, sequence=0):
-    """A block of a spool: without payload there is no record in it."""
+    """Returns a block of a recording; without payload it has no record."""
     head = b'TFPSPL\r\n' + struct.pack('<IIIIQI', version, 0, sequence, records, 0, 1)
     head += struct.pack('<I', make.crc32c(b''))
     return head + struct.pack('<I', make.crc32c(head))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Provokes every error sentence of errors.list and compares docs/ERRORS.md with what is made of it.
-Then looks through the source: every text given to a function that fails must have been printed, or
-stand among the lines "- TEXT | why" of errors.list; a why that begins with "tests/FILE: " says where it
+Then searches the source: every text that is passed to a failing function must have been printed, or be among the lines "- TEXT
+| why" of errors.list; a why that begins with "tests/FILE: " says where it
 is tested, and FILE has to hold the beginning of a part of the text.
 
     tests/errors/run.py            all
@@ -37,7 +37,7 @@ CONVERSION = re.compile(r'%(?:%|[-0-9.*]*[hlz]*[a-zA-Z])')
 
 
 def texts(source, at):
-    """The texts among the arguments that begin at `at`; those side by side are one."""
+    """Returns the texts among the arguments that begin at `at`; adjacent literals are one text."""
     out, now, depth = [], None, 1
     for m in TOKEN.finditer(source, at):
         if m.group(1) is not None or m.group(2):
@@ -51,7 +51,7 @@ def texts(source, at):
 
 
 def in_source():
-    """(text, where) for all that a failing function is given."""
+    """Returns (text, place) for all texts that are passed to failing functions."""
     for path in sorted(glob.glob(os.path.join(ROOT, 'src', '**', '*.[ch]'), recursive=True)):
         with open(path) as f:
             source = f.read()
@@ -62,7 +62,7 @@ def in_source():
 
 
 def check_source(said):
-    """What the source can say and nobody provoked; what is excused without need."""
+    """Returns the texts of the source that were not provoked, and needless exceptions."""
     excused, bad = {}, []
     for line in open(os.path.join(HERE, 'errors.list')):
         if line.startswith('- '):
@@ -121,7 +121,7 @@ def folder(top):
 
 
 def provoke(block, top, every):
-    """What is wrong. All that was said is added to every."""
+    """Runs a case. Returns what is wrong, and adds all printed texts to every."""
     env = dict(os.environ, LC_ALL='C', TERM='dumb', HOME=top,
                PATH=os.path.join(top, 'bin') + ':' + os.environ['PATH'])
     p = subprocess.run(['sh', '-c', block['command']], cwd=top, env=env, timeout=600,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sentences of failure, each provoked."""
+"""Error messages, each provoked."""
 from step import Step
 
 STEPS = [

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every example that people read: those of the tutorials (seeds.list), of the manual pages, of
 README.md and docs/, on testdata (example, models, traces, the recording of small), and compares with
-expected/NAME.txt. What these texts say of make is held against the Makefile, quirks against the
-source.
+expected/NAME.txt. Targets of make that the texts name are looked up in the Makefile, quirks in the source.
 
     tests/examples/run.py                   all
     tests/examples/run.py tool man-scope    what has one of the words in its name
@@ -29,7 +28,7 @@ from built import has  # noqa: E402
 MODELS = os.path.join(ROOT, 'testdata', 'models')
 
 
-# What differs from run to run, and from machine to machine, in what examples of recording print.
+# Parts of the output of recording examples that differ between runs and machines.
 VARYING = [(re.compile(r'127\.0\.0\.1:\d+/[0-9a-f]{32}/'), '127.0.0.1:PORT/TOKEN/'),
            (re.compile(r'tfprof-\d{8}-\d{6}-\d+'), 'tfprof-DATE-PID'),
            (re.compile(r'^(\w+ +)(?:ok|BAD|note) .*\n(?: {18}.*\n)*', re.M), r'\1...\n'),
@@ -58,7 +57,7 @@ def seeds():
 
 
 def command(source, line):
-    """A command in a text, with what is typed at its prompt; its words are the case's name."""
+    """A command in a text, with the lines typed at its prompt. Its words make the name of the case."""
     said, *lines = line.split('\ntfprof> ')
     said = re.sub(r' +#.*', '', said.replace('build/tfprof', 'tfprof').lstrip('$ ').replace('\n', ' '))
     words = re.sub(r'[^A-Za-z0-9_.-]+', ' ', said.replace('tfprof ', '', 1)).split()
@@ -77,10 +76,10 @@ def manuals():
 
 
 def pages():
-    """Commands in blocks, dialogues with the prompt, and commands within sentences; not those with an ellipsis."""
+    """Yields commands in blocks, dialogues with the prompt, and commands within sentences, except those with an ellipsis."""
     for path in [os.path.join(ROOT, 'README.md')] + sorted(glob.glob(os.path.join(ROOT, 'docs', '*.md'))):
         name = os.path.basename(path)[:-3].lower()
-        if name == 'errors':  # tests/errors/run.py makes it of what it has run
+        if name == 'errors':  # tests/errors/run.py has run its examples
             continue
         text = open(path).read()
         text = text[text.find('## Ten things') if name == 'readme' else 0:].replace('\\\n', ' ')
@@ -92,7 +91,7 @@ def pages():
 
 
 def quirks():
-    """Each quirk of docs/QUIRKS.md is marked in the source, and each mark stands there."""
+    """Each quirk of docs/QUIRKS.md is marked in the source, and each mark is in the document."""
     with open(os.path.join(ROOT, 'docs', 'QUIRKS.md')) as f:
         told = set(re.findall(r'^\| (\d+) \|', f.read(), re.M))
     marked = set()
@@ -118,7 +117,7 @@ def runners():
 
 
 def places():
-    """The files that the texts name are there, and so are the tests that they name of one, in brackets behind it."""
+    """The files that the texts name exist, and so do the tests that they name in brackets after a file."""
     for page in [os.path.join(ROOT, 'README.md')] + glob.glob(os.path.join(ROOT, 'docs', '*.md')):
         with open(page) as f:
             text, page = f.read(), os.path.relpath(page, ROOT)
@@ -134,7 +133,7 @@ def places():
 
 
 def demo():
-    """What README shows of make demo are lines of the answer, in their order; make demo asks just that."""
+    """README shows lines of the answer of make demo, in their order, and make demo runs that command."""
     with open(os.path.join(ROOT, 'README.md')) as f:
         said = re.search(r'`make demo` ends with\n\n```\n\$ (.*?[^\\])\n(.*?)```', f.read(), re.S)
     words = said.group(1).replace('\\\n', ' ').split()
@@ -167,7 +166,7 @@ def unpack(model, to):
 
 
 def recordings(here, line):
-    """What the examples of recording need: programs to be recorded, and folders of recordings."""
+    """Makes what the examples of recording need: programs to record, and folders of recordings."""
     for name in ('bin/python', 'bin/torchrun', 'server'):
         path = os.path.join(here, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -182,7 +181,7 @@ def recordings(here, line):
 
 
 def folder(case, top):
-    """A folder with the files that the case names."""
+    """Makes a folder with the files that the case names."""
     here = os.path.join(top, case.name)
     os.mkdir(here)
     os.symlink(os.path.join(ROOT, 'testdata'), os.path.join(here, 'testdata'))
@@ -247,7 +246,7 @@ def run(case, top):
 
 
 def recorded(out):
-    """Without what differs from run to run and from machine to machine."""
+    """Returns the text without parts that differ between runs and machines."""
     for pattern, to in VARYING:
         out = pattern.sub(to, out)
     return out

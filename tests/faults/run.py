@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Small runs of the program, each with one fault after the other put in by shim.c, and with
-signals at any time. Afterwards: no crash; every output file is whole, the old one or the new one; no
+"""Runs the program on small inputs, with one fault at a time that shim.c injects, and with signals at random times. Afterwards:
+no crash; every output file is whole, the old one or the new one; no
 temporary file is left; the exit status is right, and what failed is told in a sentence.
 
     tests/faults/run.py --program build/check/tfprof --shim build/check/faults/shim.so
@@ -48,7 +48,7 @@ RUNS = {
     'baseline': (['baseline', 'save', 'b', 'I/profile'], '', ['.tfprof/baselines/b']),
 }
 OLD = b'what stood here before\n'
-# What is tried for each kind of call; those that must be overcome.
+# Faults for each kind of call; calls after whose failure the program must succeed.
 HOW = {'open': ['EINTR', 'EACCES', 'EMFILE', 'EIO'], 'read': ['EINTR', 'short', 'EIO'],
        'write': ['EINTR', 'short', 'EIO', 'ENOSPC'], 'close': ['EINTR', 'EIO'], 'rename': ['EIO', 'ENOSPC', 'EACCES'],
        'stat': ['EIO', 'EACCES'], 'alloc': ['ENOMEM'], 'map': ['ENOMEM'], 'thread': ['EMFILE'],
@@ -60,10 +60,10 @@ TEMPORARY = re.compile(r'^\..*\.tfprof-')
 
 
 class Stage:
-    """The inputs, and what each run gives when nothing fails."""
+    """Makes the inputs, and the result of each run without faults."""
 
     def __init__(self, program, shim, folder):
-        self.program, self.shim, self.folder = program, '../shim.so', folder  # a path of it may have no blank
+        self.program, self.shim, self.folder = program, '../shim.so', folder  # LD_PRELOAD splits paths at blanks
         shutil.copy(shim, os.path.join(folder, 'shim.so'))
         self.inputs = os.path.join(folder, 'I')
         os.mkdir(self.inputs)
@@ -100,7 +100,7 @@ class Stage:
         return p, lines.encode()
 
     def files(self, name, place):
-        """What is there now, the temporary files by themselves."""
+        """Returns the present files, and the temporary files separately."""
         found, left = {}, []
         for top, _, names in os.walk(place):
             for f in names:
@@ -114,7 +114,7 @@ class Stage:
         return found, left
 
     def run(self, name, fault):
-        """(status, standard output, standard error, files, temporary files)."""
+        """Returns (status, standard output, standard error, files, temporary files)."""
         place = self.place(name)
         env = self.environment(LD_PRELOAD=self.shim, FAULT=fault) if fault else self.environment()
         p, lines = self.start(name, place, env)
@@ -160,7 +160,7 @@ class Stage:
             if files != good[3] or out != good[1]:
                 return 'status 0, but not everything was written'
         elif number:
-            if status not in (-number, 1):  # SIGPIPE ends it only before the program has begun
+            if status not in (-number, 1):  # SIGPIPE ends the process only before the program has set it
                 return 'status %d' % status
         elif status not in (1, 3) or not SENTENCE.search(err):
             return 'status %d: %s' % (status, err.decode('utf-8', 'replace'))
@@ -170,7 +170,7 @@ class Stage:
 
 
 def random_signal(stage, seed):
-    """One run that is hit at any time while it writes."""
+    """Sends a signal to one run at a random time while it writes."""
     rng = random.Random(seed)
     name, how = rng.choice(['view', 'timeline', 'convert', 'script', 'recording', 'baseline']), rng.choice(SIGNALS)
     place = stage.place(name)
@@ -185,7 +185,7 @@ def random_signal(stage, seed):
 
 
 def closed(stage):
-    """Standard descriptors that are closed at the start are taken by no file."""
+    """Standard descriptors that are closed at the start are not reused for files."""
     for shut in ('<&-', '>&-', '2>&-', '<&- >&-', '<&- >&- 2>&-'):
         place = stage.place('view')
         words = [stage.program] + RUNS['view'][0]
@@ -198,8 +198,7 @@ def closed(stage):
 
 
 def unread(stage):
-    """Nobody reads standard output: that is no fault to speak of, unless the parent ignores SIGPIPE; the
-    files that were asked for are whole."""
+    """Standard output without a reader is reported only if the parent ignores SIGPIPE; the output files are complete."""
     for name, more, deaf in (('view', [], False), ('script', [], False), ('checkpoint', [], False),
                              ('script', ['--color=always'], False), ('view', [], True), ('script', [], True)):
         place = stage.place(name)
@@ -216,7 +215,7 @@ def unread(stage):
 
 
 def ended(stage):
-    """What a signal ends ends as by that signal, after it has cleaned up."""
+    """After a signal the program cleans up and ends by the same signal."""
     for name in RUNS:
         status = stage.run(name, 'write:1:SIGTERM')[0]
         if status != -signal.SIGTERM:

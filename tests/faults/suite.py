@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Failing calls, signals and full disks. The plain program: what makes calls fail does not go with sanitizers."""
+"""Failing calls, signals and full disks, on the plain program, because the fault injection does not work with sanitizers."""
 from step import Step
 
 STEPS = [

@@ -24,7 +24,7 @@ def event(cat, name, pid, tid, ts, dur, **args):
 
 
 def step_events(step, at, worker, last_run, noise, lines):
-    """One step from time `at` on, in microseconds; its end."""
+    """Adds one step from time `at` on, in microseconds. Returns its end."""
     host, device = at, at + 20.0
     slow = 1.3 if worker == 3 else 1.0
     if worker == 7:
@@ -58,7 +58,7 @@ def step_events(step, at, worker, last_run, noise, lines):
 
 
 def trace(run, worker, workers, last_run):
-    """The text of a worker's trace."""
+    """Returns the text of a worker's trace."""
     noise = random.Random('%s/%d' % (run, worker))
     at, lines = 1000.0, []
     for step in range(STEPS):
@@ -69,12 +69,12 @@ def trace(run, worker, workers, last_run):
 
 
 def damage(kind):
-    """What a file may have become: noise, the answer of a server, or blocks that were never written."""
+    """Returns damaged contents of a file: noise, an error page of a server, or zero blocks."""
     return [bytes(range(1, 256)) * 40, b'<html><body>503 Service Unavailable</body></html>', bytes(1 << 20)][kind % 3]
 
 
 def make(out, runs, workers, damaged, pad=0):
-    """Writes the fleet; the paths of the damaged files."""
+    """Writes the fleet. Returns the paths of the damaged files."""
     bad, n = [], 0
     for r in range(runs):
         folder = os.path.join(out, 'run%03d' % r)

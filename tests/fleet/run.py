@@ -50,7 +50,7 @@ def fleet(*more, status=0):
 
 
 def content(out):
-    """{table: all its rows, sorted} of complete runs."""
+    """Returns {table: all its rows, sorted} of complete runs."""
     from tfprof.fleet import recipes
     connection = recipes.duckdb_connection(out)
     found = {}
@@ -68,7 +68,7 @@ def same(out, other):
 
 
 def data():
-    """A small fleet with damaged files, made once: its folder and the damaged paths."""
+    """Makes a small fleet with damaged files, once. Returns its folder and the damaged paths."""
     if not DATA:
         make.STEPS = 3
         folder = os.path.join(SCRATCH, 'data')
@@ -77,7 +77,7 @@ def data():
 
 
 def built():
-    """The tables of that fleet, made once by an undisturbed build."""
+    """Returns the tables of that fleet, made once by an undisturbed build."""
     if 'out' not in DATA:
         folder, _ = data()
         fleet('build', os.path.join(SCRATCH, 'out'), folder + '/*/*.json', '--processes', '2')
@@ -87,7 +87,7 @@ def built():
 
 # ---- without packages ---------------------------------------------------------------------------
 def names():
-    """Run and host come from the path; several files of a host are workers of their own; csv says it otherwise."""
+    """Run and host come from the path, or from a CSV file; several files of a host are separate workers."""
     from tfprof.fleet.plan import partition, plan, read_table
     found = plan(['/a/monday/h1.pb', 's3a://b/tuesday/h1.pt.trace.json.gz', '/a/monday/h2.pb', '/a/monday/h2.x.pb'])
     equal([(x.run, x.host, x.worker) for x in found],
@@ -139,7 +139,7 @@ def wrong_words():
 
 # ---- a process pool -----------------------------------------------------------------------------
 def damaged_files():
-    """Each damaged file is a row of errors with its sentence, and nothing else is missing."""
+    """Each damaged file is a row of the table errors with its message, and nothing else is missing."""
     folder, bad = data()
     found = content(built())
     connection_paths = sorted(r for row in found['errors'] for r in row if isinstance(r, str) and r.startswith(folder)
@@ -152,7 +152,7 @@ def damaged_files():
 
 
 def equals_program():
-    """The sums of a fleet are those that tfprof prints of the single files."""
+    """The sums of a fleet equal those that tfprof prints for the single files."""
     from tfprof.fleet import run_recipe
     folder, bad = data()
     types, kernels, busy = {}, {}, 0
@@ -184,7 +184,7 @@ def equals_program():
 
 
 def recipes_find():
-    """Recipes find what make.py has put in: the slow worker, the late one, the one that waits, the slower GEMM."""
+    """Recipes find the problems that make.py has built in: the slow worker, the late one, the waiting one, the slower GEMM."""
     from tfprof.fleet import run_recipe
     columns, rows = run_recipe(built(), 'slowest_workers')
     slow = [dict(zip(columns, r)) for r in rows]
@@ -204,7 +204,7 @@ def recipes_find():
 
 
 def done_once():
-    """A run that is complete is not touched; a new one is added; --again writes it again; others' inputs mix."""
+    """A complete run is not changed; a new one is added; --again writes it again; other inputs can be mixed in."""
     out = 'out'
     folder, _ = data()
     os.makedirs('in/mixed')
@@ -230,7 +230,7 @@ def done_once():
 
 
 def children(pid):
-    """The processes that any thread of a process has started."""
+    """Returns the processes that any thread of a process has started."""
     found = []
     for path in glob.glob('/proc/%d/task/*/children' % pid):
         try:
@@ -242,7 +242,7 @@ def children(pid):
 
 
 def running(pids, word):
-    """Those of the processes whose command line contains the word."""
+    """Returns the processes whose command line contains the word."""
     found = []
     for pid in pids:
         try:
@@ -255,7 +255,7 @@ def running(pids, word):
 
 
 def serving(pid):
-    """The worker processes of a build, not the tracker of resources that Python starts beside them."""
+    """Returns the worker processes of a build, without Python's resource tracker."""
     return running(children(pid), b'spawn_main')
 
 
@@ -264,7 +264,7 @@ def files_below(folder):
 
 
 def killed_workers():
-    """Workers are killed again and again in the middle: nothing is lost and nothing is there twice."""
+    """Workers are killed repeatedly during a build: no row is lost or duplicated."""
     folder, _ = data()
     p = subprocess.Popen(words('build', 'out', folder + '/*/*.json', '--processes', '2'), stderr=subprocess.PIPE,
                          stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
@@ -282,7 +282,7 @@ def killed_workers():
 
 
 def killed_build():
-    """The whole build is killed in the middle: no run is there by half, and the next build completes it."""
+    """After the whole build is killed, no run is incomplete, and the next build adds the missing ones."""
     folder, _ = data()
     for when in (1, 30, 70):
         shutil.rmtree('out', ignore_errors=True)
@@ -301,7 +301,7 @@ def killed_build():
 
 
 def deadly_file():
-    """A file whose reader is killed each time is an error, and the build goes on."""
+    """A file whose reader is killed each time becomes a row of errors, and the build continues."""
     os.makedirs('in/run')
     shutil.copy(MLP, 'in/run/good.pb.gz')
     os.mkfifo('in/run/deadly.pb')  # a reader waits for ever
@@ -328,7 +328,7 @@ def deadly_file():
 
 
 def two_builds():
-    """Of two builds at once the second one fails with a sentence."""
+    """The second of two simultaneous builds fails with an error message."""
     import fcntl
     os.makedirs('out')
     with open('out/_lock', 'w') as f:
@@ -348,7 +348,7 @@ def need_spark():
 
 
 def spark_equals_pool():
-    """Spark writes the same rows as the process pool, once, and a complete run is not read again."""
+    """Spark writes the same rows as the process pool, once, and does not read a complete run again."""
     need_spark()
     folder, _ = data()
     text, _ = fleet('build', 'out', folder + '/*/*.json', '--engine', 'spark', '--master', 'local[2,4]', '--per-task', '3')
@@ -390,7 +390,7 @@ def python_workers(pid):
 
 
 def spark_killed():
-    """The process that runs a task of Spark is killed in the middle: nothing is lost and nothing is there twice."""
+    """After the process of a Spark task is killed, no row is lost or duplicated."""
     need_spark()
     folder, _ = data()
     p = subprocess.Popen(words('build', 'out', folder + '/*/*.json', '--engine', 'spark', '--master', 'local[2,8]', '--per-task',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fleets: thousands of profiles on a process pool and on Spark, and questions in SQL."""
+"""Fleets: thousands of profiles on a process pool and on Spark, and queries in SQL."""
 from step import Step, counted, scratch_python
 
 PACKAGES = ['pyarrow==17.0.0', 'duckdb==1.1.3', 'pyspark==3.5.3', 'pandas==2.2.3']

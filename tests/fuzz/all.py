@@ -39,19 +39,19 @@ def failures(folder):
 
 
 def artifacts(target):
-    """The flag that keeps failing inputs below build: libFuzzer's default is the current folder, merging included."""
+    """Returns the flag that writes failing inputs below build; libFuzzer's default is the current folder, also for merges."""
     return '-artifact_prefix=build/fuzz/%s/' % target
 
 
 def merge(program, target, into, *folders):
-    """Copies into a folder those files of the others that reach something new; how many there are then."""
+    """Copies the files of the other folders that reach new code into a folder. Returns the number of files there."""
     subprocess.run([program, '-merge=1', artifacts(target), into] + list(folders), stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, check=True)
     return len(os.listdir(into))
 
 
 def minimise(program, target, add):
-    """Leaves in found what testdata lacks, or moves it there; the number of inputs kept in testdata."""
+    """Keeps only inputs in found that testdata lacks, or moves them there. Returns the number of inputs in testdata."""
     found, kept = 'build/fuzz/%s/found' % target, 'testdata/fuzz/%s' % target
     fresh = 'build/fuzz/%s/fresh' % target
     shutil.rmtree(fresh, ignore_errors=True)
@@ -67,7 +67,7 @@ def minimise(program, target, add):
 
 
 def fuzz(program, target, seconds, realdata):
-    """Runs one target; (executions, names of new failures)."""
+    """Runs one target. Returns (executions, names of new failures)."""
     top = 'build/fuzz/' + target
     for folder in (top + '/found', 'testdata/fuzz/' + target):
         os.makedirs(folder, exist_ok=True)
@@ -86,7 +86,7 @@ def fuzz(program, target, seconds, realdata):
 
 
 def tally(target, executed, inputs):
-    """Adds executions to a target's row of the table, and writes how many inputs its corpus has; the sum of all rows."""
+    """Adds executions to a target's row of the table, and writes the size of its corpus. Returns the sum of all rows."""
     with open(PAGE) as f:
         text = f.read()
     sums = {name: (number(n), number(kept)) for name, n, kept in ROW.findall(text)}

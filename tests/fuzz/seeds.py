@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Copies the inputs of a fuzz target from folders of whole files: what libFuzzer may begin with.
+"""Makes initial inputs of a fuzz target from folders of whole files.
 
     tests/fuzz/seeds.py TARGET OUT FOLDER...
 """
@@ -9,9 +9,9 @@ import os
 import re
 import sys
 
-MOST = 1 << 16  # bytes: libFuzzer is slow with more
+MOST = 1 << 16  # bytes; libFuzzer is slow with larger inputs
 
-# Which files a target reads, by their names.
+# The files that a target reads, by their names.
 TARGETS = {
     'graph': r'graph.*\.pb(txt)?(\.gz)?$|/graphs/.*\.pb(txt)?$',
     'run': r'run_meta(_\w+)?(\.pb|\.pbtxt)?(\.gz)?$',
@@ -31,10 +31,10 @@ TARGETS = {
 
 
 def seed(target, path):
-    """The input made of a file; None: it is too large."""
+    """Returns the input made from a file, or None if it is too large."""
     with open(path, 'rb') as f:
         data = f.read(MOST + 1)
-    if target == 'ckpt':  # where it is cut in two, the index, the data
+    if target == 'ckpt':  # where the input is divided: index, data
         cut = len(data)
         for shard in sorted(glob.glob(glob.escape(re.sub(r'index$', 'data-', path)) + '*')):
             with open(shard, 'rb') as f:

@@ -20,7 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 # For drivers of CUDA 12 and of CUDA 13; the first whose CUDA is not newer than the driver is used.
 PACKAGES = ('nvidia-cuda-cupti==13.0.85', 'nvidia-cuda-runtime==13.0.96', 'nvidia-cuda-cupti-cu12==12.9.79',
             'nvidia-cuda-runtime-cu12==12.9.79')
-# The C library is the machine's own: programs under observation have it too.
+# The C library is the machine's own, as for the recorded programs.
 SYSTEM = re.compile(r'(linux-vdso|ld-linux|libc|libm|libdl|libpthread|librt|libutil)\b')
 PROGRAMS = ('tfprof', 'libtfprof_cupti.so', 'dump', 'ranges.so', 'program')
 README = """tfprof for a machine with an NVIDIA GPU
@@ -45,7 +45,7 @@ exec "${PYTHON:-python3}" -B "$here/tests/gpu/run.py" --quick --bin "$here/bin" 
 
 
 def needed(path):
-    """The libraries that the loader finds for a program, but those of the C library."""
+    """Returns the libraries that the loader finds for a program, except those of the C library."""
     text = subprocess.run(['ldd', path], stdout=subprocess.PIPE, check=True).stdout.decode()
     if 'not found' in text:
         sys.exit('%s: a library is missing:\n%s' % (path, text))
@@ -53,7 +53,7 @@ def needed(path):
 
 
 def glibc_of(paths):
-    """The newest version of glibc that one of the files asks for."""
+    """Returns the newest version of glibc that one of the files needs."""
     found = set()
     for path in paths:
         with open(path, 'rb') as f:
@@ -62,7 +62,7 @@ def glibc_of(paths):
 
 
 def cuda_libraries(to):
-    """libcupti and libcudart of NVIDIA's packages."""
+    """Returns libcupti and libcudart of NVIDIA's packages."""
     with tempfile.TemporaryDirectory() as d:
         p = subprocess.run([sys.executable, '-m', 'pip', 'install', '-q', '--no-deps', '--only-binary=:all:', '--no-compile',
                             '--disable-pip-version-check', '--root-user-action=ignore', '--target', d] + list(PACKAGES),

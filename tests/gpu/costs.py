@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks on a GPU: what recording costs, how it lives with others, and what lasts long; raw buffers."""
+"""Checks on a GPU: overhead, conflicts with other profilers, long runs, raw buffers."""
 import glob
 import json
 import os
@@ -26,7 +26,7 @@ def missing(what):
 
 
 def measured(what, n):
-    """Seconds of each cell, interleaved, so that what drifts drifts for all."""
+    """Returns the seconds of each cell; runs are interleaved, so drift affects all cells."""
     missing(what)
     seconds = {name: [] for name, _, ranges in MATRIX if not ranges or what not in RANGELESS}
     for _ in range(1 if ARGS.rehearse else 7 if ARGS.long else 5):
@@ -43,7 +43,7 @@ def measured(what, n):
 
 
 def judged(table):
-    """Marks: 1 % for kernels of 20 us and more, 5 % for a training step, 0.1 % dormant."""
+    """Targets: 1 % for kernels of 20 us and more, 5 % for a training step, 0.1 % dormant."""
     marks = [('spin20', 'launches', 1), ('spin200', 'launches', 1), ('matmul', 'launches', 1), ('training', 'launches', 5)]
     marks += [(w, 'dormant', 0.1) for w in table]
     over = ['%s %s' % (w, c) for w, c, most in marks if w in table and table[w][c]['percent'] > most]
@@ -160,7 +160,7 @@ def c15_soak():
 
 # ---- 16: raw buffers ------------------------------------------------------------------------------
 def c16_buffers():
-    """First of all, where there is a GPU: short raw buffers of each kind, for tests without one."""
+    """On a GPU, first captures short raw buffers of each kind, for tests without one."""
     if not ARGS.cupti:
         raise NotRun('no libcupti was found; set TFPROF_CUPTI_PATH')
     with tempfile.TemporaryDirectory() as d, Session('buffers', d, inject=False) as s:

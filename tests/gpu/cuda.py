@@ -8,7 +8,7 @@ import sys
 import threading
 
 def kernels():
-    """The PTX of the kernels for each target, newest first."""
+    """Returns the PTX of the kernels for each target, newest first."""
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'kernels.ptx')) as f:
         text = f.read()
     body = text[text.index('.address_size'):]
@@ -17,7 +17,7 @@ def kernels():
 
 
 def find(name):
-    """The newest library of that name in a toolkit or in packages of NVIDIA, else None."""
+    """Returns the newest library of that name in a toolkit or in packages of NVIDIA, else None."""
     roots = os.environ.get('TFPROF_GPU_LIBRARIES', '').split(':') + [os.environ.get('CUDA_HOME', ''), '/usr/local/cuda'] + sys.path
     below = ('', 'lib64', 'extras/CUPTI/lib64', 'nvidia/cu13/lib', 'nvidia/cuda_cupti/lib', 'nvidia/cuda_runtime/lib',
              'nvidia/cublas/lib', 'nvidia/cudnn/lib')
@@ -27,18 +27,18 @@ def find(name):
 
 
 def cupti_for(driver):
-    """The newest libcupti that is not newer than the driver, whose version is 13000 or such; else None."""
+    """Returns the newest libcupti that is not newer than the driver (version: a number such as 13000), else None."""
     return next((p for p in map(find, ('libcupti.so.%d' % n for n in range(driver // 1000, 10, -1))) if p), None)
 
 
 def driver_version():
-    """0: there is no driver, or no GPU."""
+    """Returns the version of the driver, or 0 without a driver or a GPU."""
     cuda, version = load(), ctypes.c_int()
     return 0 if not cuda or cuda.cuDriverGetVersion(ctypes.byref(version)) else version.value
 
 
 def load():
-    """The driver, or None: there is none, or no GPU."""
+    """Returns the driver, or None without a driver or a GPU."""
     try:
         cuda = ctypes.CDLL('libcuda.so.1')
     except OSError:
@@ -54,7 +54,7 @@ class Error(Exception):
 
 
 class Config(ctypes.Structure):
-    """What cuLaunchKernelEx is told."""
+    """The argument of cuLaunchKernelEx."""
     _fields_ = [('grid', ctypes.c_uint * 3), ('block', ctypes.c_uint * 3), ('shared', ctypes.c_uint),
                 ('stream', ctypes.c_void_p), ('attributes', ctypes.c_void_p), ('count', ctypes.c_uint)]
 
@@ -140,7 +140,7 @@ class Gpu:
         self.free(p)
 
     def graph(self, nodes):
-        """An instantiated graph of that many empty kernels one after the other, and the stream to launch it on."""
+        """Returns an instantiated graph of that many consecutive empty kernels, and the stream to launch it on."""
         stream, graph, made = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
         self('cuStreamCreate', ctypes.byref(stream), 1)
         self('cuStreamBeginCapture_v2', stream, 0)
@@ -154,7 +154,7 @@ class Gpu:
             self('cuGraphLaunch', made[0], made[1])
 
     def events(self, work):
-        """Milliseconds that CUDA's own events measure."""
+        """Returns the milliseconds that CUDA's events measure."""
         a, b, ms = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_float()
         for e in (a, b):
             self('cuEventCreate', ctypes.byref(e), 0)
@@ -175,7 +175,7 @@ def in_threads(n, work):
 
 
 class Runtime:
-    """Launches by the runtime, with kernels that it loads from PTX as libraries do; needs CUDA 12.8."""
+    """Launches through the runtime, with kernels that it loads from PTX as libraries do; needs CUDA 12.8."""
 
     def __init__(self):
         path = find('libcudart')
@@ -201,7 +201,7 @@ class Runtime:
 
 
 class Ranges:
-    """NVTX ranges, by a module of ours."""
+    """NVTX ranges from a module of the tests."""
 
     def __init__(self):
         self.lib = ctypes.CDLL(os.environ['TFPROF_GPU_RANGES'])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Raw buffers of CUPTI as test inputs: made with a fake CUPTI here, captured on a GPU by the quick checks (whose results
-are copied to testdata/cupti). A real libcupti steps over them and must give what was done."""
+"""Raw buffers of CUPTI as test inputs: made with a fake CUPTI here, captured on a GPU by the quick checks (whose results are
+copied to testdata/cupti). A real libcupti must read the recorded work from them."""
 import glob
 import os
 import subprocess
@@ -25,7 +25,7 @@ def captured(bin_dir, fake, folder):
 
 
 def misread(bin_dir, cupti, path):
-    """None if libcupti steps over the buffer and the records are those of the work; else what is wrong."""
+    """Returns None if libcupti reads the buffer and the records are those of the work; else what is wrong."""
     status, text = run([os.path.join(bin_dir, 'gpu/program'), 'read', path], TFPROF_CUPTI_PATH=cupti)
     with open(path[:-3] + 'expected') as f:
         expected = sorted(f.read().splitlines())
@@ -35,7 +35,7 @@ def misread(bin_dir, cupti, path):
 
 
 def check_buffers(bin_dir, cupti, fake, version):
-    """Faults of reading the fake's buffers, and those in the repository of that version, with this libcupti."""
+    """Reads the fake's buffers, and those of that version in the repository, with this libcupti. Returns the faults."""
     with tempfile.TemporaryDirectory() as folder:
         status, text = captured(bin_dir, fake, folder)
         if status:
@@ -45,7 +45,7 @@ def check_buffers(bin_dir, cupti, fake, version):
 
 
 def check_ptx(ptxas):
-    """Faults that ptxas finds in the kernels, target by target."""
+    """Returns the faults that ptxas finds in the kernels, by target."""
     wrong = []
     for text in cuda.kernels():
         target = text.split('.target ')[1].split()[0]

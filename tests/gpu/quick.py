@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The quick checks for the first hour on a GPU, in the order in which an answer is worth most. Each has LIMIT seconds;
+"""The quick checks for the first hour on a GPU, the most valuable first. Each has LIMIT seconds;
 most use tests/gpu/program.c, which needs the driver alone."""
 import glob
 import json
@@ -11,7 +11,7 @@ import subprocess
 from rig import ARGS, DROPPED, Deadline, NotRun, Session, check, few, keep, kill, lost, need, of, parts
 
 LIMIT = 40
-MARGIN = 8  # seconds before the end of a check in which it starts nothing new
+MARGIN = 8  # seconds before the end of a check in which it starts no further work
 
 
 def session(*words, **more):
@@ -19,7 +19,7 @@ def session(*words, **more):
 
 
 def alone(*words, **more):
-    """A run of the program without the collector."""
+    """Runs the program without the collector."""
     return session(*words, inject=False, **more)
 
 
@@ -29,7 +29,7 @@ def time_left():
 
 # ---- 01: buffers ----------------------------------------------------------------------------------
 def raw():
-    """Raw buffers of each kind, kept as test inputs, and what CUPTI's own iterator reads of them."""
+    """Captures raw buffers of each kind as test inputs, and reads them with CUPTI's own iterator."""
     if not ARGS.cupti:
         raise NotRun('no libcupti was found; set TFPROF_CUPTI_PATH')
     folder = os.path.join(ARGS.out, 'buffers')
@@ -43,14 +43,14 @@ def raw():
 
 
 def right_buffer(path):
-    """True if the buffer holds what was done; kinds of which nothing certain is known only have to be readable."""
+    """True if the buffer contains the executed work; kinds whose records are not known in advance only have to be readable."""
     with alone('read', path) as s, open(path[:-3] + 'expected') as f:
         expected = sorted(f.read().splitlines())
         return not expected or sorted(s.out.splitlines()) == expected
 
 
 def progress(p, enough):
-    """Reads (launches, rounds of the collector, time) until enough(all so far) is true."""
+    """Reads (launches, rounds of the collector, time) until enough(all values so far) is true."""
     seen = []
     while not enough(seen):
         line = p.stdout.readline()
@@ -60,7 +60,7 @@ def progress(p, enough):
 
 
 def in_flight(s, rate):
-    """Kernels of a program that is killed: all launched more than 1.5 s before must be there."""
+    """If a program is killed, all kernels launched more than 1.5 s before are recorded."""
     rounds, seconds, most = (24, 0, 0) if ARGS.rehearse else (15, 1.5, 6)
 
     def enough(seen):
@@ -87,7 +87,7 @@ def q01_buffers():
 
 # ---- 02: exit -------------------------------------------------------------------------------------
 def exits(how):
-    """1000 launches, 20 times, some processes at once: no kernel may be missing at the end."""
+    """20 processes, several at a time, launch 1000 kernels each: all kernels are recorded."""
     rounds, at_once, n, done = (2 if ARGS.rehearse else 20), 4, 1000, 0
     while done < rounds and time_left():
         running = [session('launches', n, how, wait=False) for _ in range(min(at_once, rounds - done))]
@@ -190,7 +190,7 @@ def offsets():
 
 
 def latencies():
-    """From the begin of a call to that of its kernel: never negative."""
+    """The time from the start of a call to the start of its kernel is never negative."""
     with session('mixed') as s:
         rows = s.spool()[1]
         calls = {a['correlation']: a['start'] for a in of(rows, 'API') if 'Launch' in a['name']}

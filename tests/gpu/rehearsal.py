@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the checks for a GPU on a machine without one: on fakes all pass, on fakes that lie the right ones fail, missing
-packages are named, and without a GPU nothing is run. The last line counts.
+"""Tests the checks for a GPU on a machine without one: with fakes all pass, with wrong fakes the right ones fail, missing
+packages are named, and without a GPU the checks do not run. The last line counts.
 
     tests/gpu/rehearsal.py --bin build/check            all checks
     tests/gpu/rehearsal.py --bin build/check --quick    the quick ones, from the unpacked bundle
@@ -65,7 +65,7 @@ QUICK_LIES = (('FAKE_MUTE', '1', '02_ 05_ 07_', 3), ('FAKE_TIMES', 'early', '06_
 
 
 def unpacked(folder):
-    """The bundle with fakes in place of NVIDIA's libraries, as a machine gets it; packages of Python stand beside it."""
+    """Unpacks the bundle with fakes in place of NVIDIA's libraries, and Python packages beside it."""
     tar = os.path.join(folder, 'bundle.tar.gz')
     p = subprocess.run([sys.executable, '-B', HERE + '/bundle.py', '--bin', ARGS.bin + '/bundle', '--out', tar, '--cuda',
                         '%s/fakes:%s/fakes/gpu' % (ARGS.bin, ARGS.bin)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -78,7 +78,7 @@ def unpacked(folder):
 
 
 def quick(folder, *words, **env):
-    """Runs the quick checks of the bundle, with nothing set but what env says; returns the names in the tar, too."""
+    """Runs the quick checks of the bundle with only the variables in env. Returns the names in the tar, too."""
     out = tempfile.mkdtemp(dir=folder)
     env = dict(env, PATH=os.path.dirname(sys.executable) + ':/usr/bin:/bin', PYTHON=sys.executable, HOME=out)
     status, n, text = counted([folder + '/quick', '--out', out + '/results'] + list(words), env)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks on a GPU share: a program run under the collector, its spool as rows, parts that are missing."""
+"""Shared by the checks on a GPU: runs a program under the collector, reads its recording as rows, names missing parts."""
 import argparse
 import glob
 import importlib.util
@@ -37,7 +37,7 @@ def need(*packages):
 
 
 def parts(*all_):
-    """Each part says what it found; those that miss something are named. None at all: the check was not run."""
+    """Prints the findings of each part and names parts with missing requirements. Without any part the check was not run."""
     told, missing = [], []
     for part in all_:
         try:
@@ -50,12 +50,12 @@ def parts(*all_):
 
 
 def few(n):
-    """A number that a rehearsal does with less of."""
+    """Returns a number, or a smaller one in a rehearsal."""
     return max(1, n // 50) if ARGS.rehearse else n
 
 
 class Deadline:
-    """The end of the check that runs; programs that are still running then are examined and killed."""
+    """Sets the end of the current check; programs that still run at that time are examined and killed."""
     at = None
 
     @classmethod
@@ -68,7 +68,7 @@ class Deadline:
 
 
 def descendants(pid):
-    """The process and all that come from it."""
+    """Returns the process and all its descendants."""
     found = [pid]
     for p in found:
         for path in glob.glob('/proc/%d/task/*/children' % p):
@@ -81,7 +81,7 @@ def descendants(pid):
 
 
 def examine(pid):
-    """What each thread of a process that does not end is doing, as the kernel reports it."""
+    """Returns the kernel's report on each thread of a process that does not end."""
     folder = os.path.join(ARGS.out or tempfile.gettempdir(), 'stuck')
     for p in descendants(pid):
         for task in glob.glob('/proc/%d/task/*' % p):
@@ -98,7 +98,7 @@ def examine(pid):
 
 
 def kill(p):
-    """Ends a program and all that it started; each runs in a process group of its own."""
+    """Kills a program and all processes that it started; each runs in a process group of its own."""
     try:
         os.killpg(p.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -107,7 +107,7 @@ def kill(p):
 
 
 class Session:
-    """One run of work.py under the collector."""
+    """Runs work.py under the collector."""
 
     def __init__(self, *words, opts='', inject=True, rc=0, during=None, prefix=None, timeout=3000, wait=True):
         self.folder = tempfile.mkdtemp(prefix='tfprof-gpu-')
@@ -135,7 +135,7 @@ class Session:
             raise Failed('no end in sight; what its threads did is in', folder, err.decode()[-500:], self.log())
         self.out, self.err = out.decode(), err.decode()
         check(self.rc is None or p.returncode == self.rc, 'status', p.returncode, self.err[-1500:], self.log())
-        lines = [x for x in self.out.splitlines() if x[:1] in '{[-0123456789']  # a tool around it may speak too
+        lines = [x for x in self.out.splitlines() if x[:1] in '{[-0123456789']  # a tool around it may print, too
         self.said = json.loads(lines[-1]) if lines else None
         if isinstance(self.said, dict) and 'missing' in self.said:
             self.done()
@@ -147,7 +147,7 @@ class Session:
         return [sys.executable, os.path.join(HERE, 'work.py')]
 
     def wait_for(self, key):
-        """Until the spool says that of the session."""
+        """Waits until the recording contains this fact about the session."""
         end = time.monotonic() + Deadline.left(300)
         while not any(r['key'] == key for _, rows in self.spools() for r in of(rows, 'INFO')):
             check(time.monotonic() < end, 'recording did not start', self.log())
@@ -170,7 +170,7 @@ class Session:
         return found
 
     def totals(self):
-        """Totals of the only spool, without its records."""
+        """Returns the totals of the only recording, without its records."""
         found = glob.glob(self.folder + '/*.tfspool')
         check(len(found) == 1, len(found), 'spools', self.log())
         p = subprocess.run([ARGS.dump, '--count', found[0]], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -178,7 +178,7 @@ class Session:
         return json.loads(p.stdout.decode().splitlines()[-1])
 
     def spool(self):
-        """Totals and records of the only one."""
+        """Returns the totals and records of the only recording."""
         all_ = self.spools()
         check(len(all_) == 1, len(all_), 'spools', self.log())
         return all_[0]

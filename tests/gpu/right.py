@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks on a GPU: whether what is recorded is right."""
+"""Checks on a GPU that recordings are correct."""
 import collections
 import os
 import shutil
@@ -13,7 +13,7 @@ from rig import ARGS, DROPPED, HERE, UNTIMED, NotRun, Session, check, few, lost,
 
 # ---- 01: launches ---------------------------------------------------------------------------------
 def exact(s, n, tid=None):
-    """All kernels are there, each with its call, which began before it; the calls by name."""
+    """All kernels are recorded, each with its call, which began earlier. Returns the calls by name."""
     end, rows = s.spool()
     kernels = of(rows, 'KERNEL')
     calls = collections.defaultdict(list)
@@ -74,7 +74,7 @@ def c02_times():
 
 # ---- 03 to 05: frameworks and libraries -----------------------------------------------------------
 def c03_pytorch():
-    """Kernels by name, against torch.profiler in a run of its own: names are spelled otherwise, counts are not."""
+    """Compares kernels with a separate run of torch.profiler: names are spelled differently, counts are equal."""
     need('torch')
     with Session('torch_step', few(20), 0) as a, Session('torch_step', few(20), 1, inject=False) as b:
         rows = a.spool()[1]

@@ -9,7 +9,7 @@ Where there is no GPU, that is reported and the exit status is 0. Most checks ne
     make check-gpu T='01 09'            some
     make check-gpu OUT=folder           keeps raw buffers and figures there
     tests/gpu/run.py --long             the soak of 15 minutes, ten million graph nodes
-    tests/gpu/run.py --rehearse         whether the checks themselves are in order: on fakes, with little of everything
+    tests/gpu/run.py --rehearse tests the checks themselves: on fakes, with small amounts of work
 """
 import argparse
 import os
@@ -30,7 +30,8 @@ from rig import ARGS, Deadline, NotRun
 
 
 def driver():
-    """The version of the driver, 0 without a GPU. Another process asks, since the driver changes the one that uses it."""
+    """Returns the version of the driver, or 0 without a GPU. A separate process asks, because the driver changes the process
+    that uses it."""
     code = 'import sys; sys.path.insert(0, %r); import cuda; print(cuda.driver_version())' % HERE
     try:
         p = subprocess.run([sys.executable, '-c', code], stdout=subprocess.PIPE, timeout=LIMIT_START)
@@ -41,7 +42,7 @@ def driver():
 
 
 def rehearse():
-    """Fakes in place of a GPU, of NVIDIA's libraries and of Python's packages, unless TFPROF_GPU_WITHOUT is set."""
+    """Sets up fakes of a GPU, of NVIDIA's libraries and of Python packages, unless TFPROF_GPU_WITHOUT is set."""
     fakes = os.path.abspath(ARGS.fakes or os.path.dirname(ARGS.dump))
     os.environ['LD_LIBRARY_PATH'] = '%s/gpu:%s' % (fakes, fakes)
     if os.environ.get('TFPROF_GPU_WITHOUT'):
@@ -83,7 +84,7 @@ def all_checks():
 
 
 def quick_checks():
-    """The quick checks in their order; what they keep goes into one tar."""
+    """Runs the quick checks in order; the files that they keep go into one tar."""
     ARGS.out = os.path.abspath(ARGS.out or 'tfprof-gpu-results')
     os.makedirs(ARGS.out, exist_ok=True)
     checks = checks_of(quick)

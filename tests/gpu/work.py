@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The programs under observation in the checks on a GPU: tests/gpu/work.py NAME [arguments]."""
+"""The programs that the checks on a GPU record: tests/gpu/work.py NAME [arguments]."""
 import ctypes
 import json
 import os
@@ -14,7 +14,7 @@ import cuda
 
 
 def rounds():
-    """How often the collector's thread has gone to sleep, as it does each 100 ms; None: it is not here."""
+    """Returns how often the collector's thread has gone to sleep, which it does every 100 ms; None if it does not run."""
     for task in os.listdir('/proc/self/task'):
         with open('/proc/self/task/%s/comm' % task) as name, open('/proc/self/task/%s/status' % task) as status:
             if name.read() == 'tfprof\n':
@@ -22,7 +22,7 @@ def rounds():
 
 
 def settle():
-    """Until the last flush is over."""
+    """Waits until the last flush is over."""
     begin = rounds()
     time.sleep(1.2)
     while begin is not None and rounds() < begin + 12:
@@ -54,7 +54,7 @@ def spins():
 
 
 def graphs(nodes, replays, order=''):
-    """early: the graph is made, then recording is started by who listens on the other side."""
+    """early: makes the graph, then asks the process at the other end of the pipe to start recording."""
     gpu = cuda.Gpu()
     made = gpu.graph(int(nodes))
     gpu.sync()
@@ -115,7 +115,7 @@ def forks():
     gpu.sync()
     child = os.fork()
     if not child:
-        sys.exit(0)  # it has no CUDA, as always
+        sys.exit(0)  # the worker does not use CUDA
     os.waitpid(child, 0)
     gpu.launch(100)
     gpu.sync()
@@ -125,11 +125,11 @@ def worker(n):
     gpu = cuda.Gpu()
     gpu.launch(n)
     gpu.sync()
-    settle()  # such workers end by _exit
+    settle()  # workers of multiprocessing end by _exit
 
 
 def workers(how, n):
-    """Workers of multiprocessing, as data loaders have them."""
+    """Starts workers of multiprocessing, as data loaders do."""
     import multiprocessing
     context = multiprocessing.get_context(how)
     children = [context.Process(target=worker, args=(int(n),)) for _ in range(2)]
@@ -141,7 +141,7 @@ def workers(how, n):
 
 
 def loader(n):
-    """PyTorch's data loader, whose workers are forked and have no CUDA."""
+    """Runs PyTorch's data loader, whose workers are forked and do not use CUDA."""
     import torch
     a = torch.zeros(8, device='cuda')
     for batch in torch.utils.data.DataLoader(list(range(int(n))), num_workers=2):
@@ -151,7 +151,7 @@ def loader(n):
 
 
 def rank():
-    """One rank of two on the same GPU."""
+    """Runs as one of two ranks on the same GPU."""
     import torch
     import torch.distributed as dist
     dist.init_process_group('gloo')
@@ -163,7 +163,7 @@ def rank():
 
 
 def taken():
-    """Has CUPTI for itself before the driver is initialised."""
+    """Uses CUPTI itself before the driver is initialised."""
     cupti = ctypes.CDLL(os.environ['TFPROF_CUPTI_PATH'], ctypes.RTLD_GLOBAL)
     handle = ctypes.c_void_p()
     keep = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint, ctypes.c_void_p)(lambda *_: None)
@@ -173,7 +173,7 @@ def taken():
 
 
 def writer():
-    """Processor time of the collector's thread, ns."""
+    """Returns the processor time of the collector's thread in ns."""
     for t in os.listdir('/proc/self/task'):
         with open('/proc/self/task/%s/comm' % t) as f:
             if f.read() == 'tfprof\n':
@@ -192,7 +192,7 @@ def idle(seconds):
 
 
 def busy(seconds, every='0'):
-    """Launches until the time is over; tells the memory of the process now and then."""
+    """Launches until the time is over; prints the memory of the process now and then."""
     gpu = cuda.Gpu()
     before = writer()
     end, said, n = time.time() + float(seconds), [], 0
@@ -209,7 +209,7 @@ def busy(seconds, every='0'):
 
 
 def timed(what, n, ranges=''):
-    """Seconds that the work takes, without start and end of the process."""
+    """Returns the seconds that the work takes, without start and end of the process."""
     n = int(n)
     if what == 'training':
         return print(json.dumps(timed_training(n)))
@@ -236,7 +236,7 @@ def timed(what, n, ranges=''):
 
 
 def timed_training(n):
-    """Steps of a small transformer."""
+    """Runs steps of a small transformer."""
     import torch
     layer = torch.nn.TransformerEncoderLayer(512, 8, batch_first=True).cuda().to(torch.bfloat16)
     optimizer = torch.optim.SGD(layer.parameters(), lr=0.01)
@@ -300,7 +300,7 @@ def activate(gpu):
 
 
 def buffers(folder):
-    """Keeps raw buffers of each kind of record as CUPTI fills them, one file a kind."""
+    """Writes the raw buffers that CUPTI fills, one file for each kind of record."""
     cupti = ctypes.CDLL(os.environ['TFPROF_CUPTI_PATH'])
     cuda.load()
     size, kept, got = 1 << 16, [], []
@@ -381,7 +381,7 @@ def torch_step(steps, profiled):
 
 
 def torch_profiled(steps):
-    """torch.profiler in a program that is recorded already."""
+    """Runs torch.profiler in a program that is already recorded."""
     import torch
     from torch.profiler import ProfilerActivity, profile
     x = torch.randn(256, 256, device='cuda')
@@ -402,7 +402,7 @@ def torch_profiled(steps):
 
 
 def torch_beside(steps):
-    """torch.profiler for a while in a recorded program; counts what it saw."""
+    """Runs torch.profiler for a while in a recorded program; counts its events."""
     import torch
     from torch.profiler import ProfilerActivity, profile
     x = torch.randn(256, 256, device='cuda')
@@ -424,7 +424,7 @@ def torch_beside(steps):
 
 
 def torch_memory(n):
-    """Segments of the caching allocator, which alone asks the driver."""
+    """Allocates segments of the caching allocator, which calls the driver only for them."""
     import torch
     kept = [torch.empty(64 << 20, dtype=torch.uint8, device='cuda') for _ in range(int(n))]
     print(json.dumps({'segments': torch.cuda.memory_stats()['segment.all.allocated'], 'kept': len(kept)}))
@@ -447,7 +447,7 @@ def jax_step(profiled='0'):
 
 
 def library(name):
-    """Work by a library that launches through the driver."""
+    """Runs work of a library that launches through the driver."""
     if name in ('libcublas', 'libcudnn'):
         gpu = cuda.Gpu()
         Blas(gpu, 256).multiply() if name == 'libcublas' else activate(gpu)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is recorded when: late starts, orders, limits and the sums behind them, steps, ends of contexts."""
+"""Starting and stopping: late starts, commands of ctl, limits and the sums after them, steps, ends of contexts."""
 import os
 import signal
 import subprocess
@@ -30,7 +30,7 @@ def t50_late_start():
 
 
 def t50_control():
-    """Each start yields more, and after each stop nothing comes any more."""
+    """Each start adds records, and after each stop nothing is recorded."""
     def say(word):
         with open(r.folder + '/control', 'a') as f:
             f.write('%d %s\n' % (time.time_ns(), word))
@@ -72,7 +72,7 @@ def t50_detach():
 
 
 def t51_limit():
-    """Behind the limit, exact sums by name take the place of records."""
+    """After the size limit, exact sums by name replace records."""
     with Run('init', 'launch:20000', settle(), 'copies:100:4096', 'memory:3', 'exit:3', opts='max_size=64Ki,flush=50,mem') as r:
         s = r.ok(3).spool()
         sums = s.of('SUM')
@@ -109,7 +109,7 @@ def t51_step_signal():
 
 
 def t51_context_ends():
-    """What is recorded is fetched before its context goes away, and names of kernels are looked at anew."""
+    """Records are fetched before their context is destroyed, and names of kernels are read again afterwards."""
     with Run('init', 'launch:10', 'destroy', 'launch:10', 'reset', 'unload', 'launch:10', 'exit:3', opts='flush=10000') as r:
         r.ok(3).complete(30)
     with Run('init', 'launch:10', 'destroy', settle(), '_exit:3', opts='flush=10000') as r:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How CUPTI may behave: taken by others, failing, dropping, silent, out of order."""
+"""Behaviours of CUPTI: used by others, failing, dropping, silent, out of order."""
 import os
 import re
 import time
@@ -15,7 +15,7 @@ def t16_other_profiler():
         dormant(r, 'another profiler has CUPTI', 3)
 
 
-# What happens when a function fails: whether anything is recorded, and the number of kernels.
+# The effect of a failing function: whether anything is recorded, and the number of kernels.
 NEEDED = ['Subscribe', 'ActivityRegisterCallbacks', 'ActivityEnable:2:10', 'ActivityEnable:2:1', 'ActivityEnable:2:2']
 SPARED = ['ActivityEnable:2:22', 'ActivityEnable:2:17', 'ActivityEnableAndDump', 'ActivitySetAttribute', 'Subscribe_v2',
           'SetThreadIdType', 'EnableCallback', 'GetCallbackName', 'GetResultString', 'GetTimestamp', 'GetVersion',
@@ -23,7 +23,7 @@ SPARED = ['ActivityEnable:2:22', 'ActivityEnable:2:17', 'ActivityEnableAndDump',
           'Unsubscribe', 'ActivityEnable:2:49', 'ActivityEnable:2:38', 'ActivityGetEnabledKinds']
 
 
-# Those that records come by: nothing, or less, is recorded, and in order.
+# Functions that deliver records: nothing or less is recorded, and the program ends normally.
 LATER = ['ActivityGetNextRecord', 'ActivityFlushAll', 'Finalize']
 
 
@@ -32,7 +32,7 @@ def codes(few):
 
 
 def t17_all_functions():
-    """The tables above have each function that the collector asks of CUPTI."""
+    """The tables above have each function of CUPTI that the collector calls."""
     with open(ROOT + '/src/collect/cupti_abi.h') as f:
         asked = set(re.findall(r'^\tF\((\w+), [01],', f.read(), re.M))
     named = {x.split(':')[0] for x in NEEDED + SPARED + LATER}
@@ -50,7 +50,7 @@ def t17_each_function_fails():
     for f in SPARED:
         for code in codes(('2',)):
             if f == 'Subscribe_v2' and code in ('15', '39'):
-                continue  # that it says of the driver and of others, and is believed
+                continue  # trusted answers about the driver and about other clients
             word = f.replace(':2', ':' + code, 1) if ':' in f else f + ':' + code
             with Run('init', 'launch:10', 'exit:3', opts='sync,mem', env={'FAKE_FAIL': word}) as r:
                 s = r.ok(3).complete(10)
@@ -81,14 +81,14 @@ def t18_missing_functions():
 
 
 def t19_no_buffers():
-    """One small buffer: the rest is dropped and counted, by NULL or by makeshift buffers."""
+    """With one small buffer, further records are dropped and counted, by NULL or by makeshift buffers."""
     for driver in ('13000', '12040', '11080'):
         with Run('init', 'threads:4:2000', 'launch:10', 'exit:3', opts='buffers=1,buffer_size=16Ki',
                  env={'FAKE_DRIVER': driver}) as r:
             s = r.ok(3).spool()
             lost = s.lost(DROPPED)
             check(s.complete and lost > 0, driver, s.end, lost)
-            # Makeshift buffers that are shared lose some uncounted.
+            # Shared makeshift buffers lose some records without counting them.
             check(s.n('KERNEL') + s.n('API') + lost == 16020 or driver != '13000', s.end, lost)
             check('were dropped' in r.log(), r.log())
 
@@ -100,7 +100,7 @@ def t20_dropped():
 
 
 def t21_odd_buffers():
-    with Run('init', 'launch:2', 'exit:3', env={'FAKE_END': 'truncated'}) as r:  # so few that one buffer has them
+    with Run('init', 'launch:2', 'exit:3', env={'FAKE_END': 'truncated'}) as r:  # few enough for one buffer
         r.ok(3).complete(1)
     with Run('init', 'launch:100', 'exit:3', env={'FAKE_END': 'empty'}) as r:
         r.ok(3).complete(0)
@@ -121,7 +121,7 @@ def t22_odd_times():
 
 
 def t23_out_of_order():
-    """Buffers come back in another order than they were filled: nothing is lost, each has its call."""
+    """Buffers return in a different order than they were filled: nothing is lost, and each kernel has its call."""
     with Run('init', 'threads:6:1000', 'exit:3', opts='buffer_size=64Ki,flush=20', env={'FAKE_SHUFFLE': '1'}) as r:
         s = r.ok(3).complete(6000, 6000)
         numbers = [k['correlation'] for k in s.of('KERNEL')]
@@ -134,7 +134,7 @@ def t24_correlations_wrap():
         s = r.ok(3).complete(20)
         want = [(4294967290 + i) & 0xffffffff for i in range(1, 21)]
         check([k['correlation'] for k in s.of('KERNEL')] == want, s.of('KERNEL')[4:8])
-    # Single functions yield no correlations: all calls are switched on, and still only some kept.
+    # Single functions have no correlations: all calls are enabled, and only some are kept.
     with Run('init', 'launch:5', 'await:calls 1', 'device:3', 'launch:5', 'exit:3', opts='flush=50',
              env={'FAKE_UNCORRELATED': '1'}) as r:
         s = r.ok(3).complete(10, 10)
@@ -157,7 +157,7 @@ def t26_cupti_fails():
 
 
 def t27_flush_hangs():
-    """The exit of the program waits two seconds for a writer that stands still."""
+    """The exit of the program waits two seconds for a writer that makes no progress."""
     begin = time.monotonic()
     with Run('init', 'launch:100', settle(), 'exit:3', opts='flush=50', env={'FAKE_BLOCK': '500'}) as r:
         s = r.ok(3).spool()
@@ -166,7 +166,7 @@ def t27_flush_hangs():
 
 
 def t27_flush_works():
-    """It waits for one that has more to do than that, or no processor."""
+    """The exit waits longer for a writer that is running or runnable."""
     with Run('init', 'launch:100', 'exit:3', opts='flush=100000', env={'FAKE_BURN': '1500'}) as r:
         r.ok(3).complete(100)
 
@@ -175,9 +175,9 @@ t27_flush_works.slow = True
 
 
 def t28_second_client():
-    """Another client takes the buffers while the program goes on: a gap is noted, with what is missing of it; when the
-    client is done, recording starts anew: after a pause of the program, or at once where CUPTI tells."""
-    # A stop of the program that is longer than a silence would count as the end of the client.
+    """Another client takes the buffers while the program runs: the gap and its launches are noted. After the client, recording
+    starts again: after a pause of the program, or at once if CUPTI reports it."""
+    # A stop of the program that is longer than a silence counts as the end of the client.
     quiet = 'flush=20,silence=%d' % (600 * ARGS.pause)
     goes = ['init', 'launch:50', settle(100), 'steal:1', 'until-log:another profiler', 'launch:10', 'steal:0']
     for words, fakes in ((['await-log:anew', 'launch:30'], None), (['until-log:anew', 'launch:30'], ARGS.fakes + '/new')):
@@ -197,14 +197,14 @@ def t28_second_client():
 
 
 def t28_silent_kernels():
-    """Launches but no kernels, as from a CUPTI that does not know the GPU."""
+    """Launches without kernels are reported, as from a CUPTI that does not support the GPU."""
     with Run('init', 'until-log:GPU', 'exit:3', opts='flush=50,silence=50', env={'FAKE_MUTE': '1'}) as r:
         check('may not know this GPU' in r.ok(3).log(), r.log())
         check(r.spool().n('API') >= 100 and not r.spool().n('KERNEL'), r.spool().end)
 
 
 def t28_costs():
-    """What takes more than its share of a processor is told; with self_limit less is recorded, then nothing."""
+    """A writer that uses too much processor time is reported; with self_limit it records less, then nothing."""
     with Run('init', 'until-log', 'launch:10', 'exit:3', opts='flush=50,silence=50', env={'FAKE_BURN': '50'}) as r:
         check(re.fullmatch(r'writing what is recorded takes \d+ % of a processor\n', r.ok(3).log()), r.log())
         s = r.spool()

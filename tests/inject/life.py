@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of records and functions; how processes begin, fork and end; which library is used."""
+"""Layouts of records and functions; start, fork and end of processes; choice of the library."""
 import concurrent.futures
 import glob
 import os
@@ -17,7 +17,7 @@ from rig import ARGS, DROPPED, RANGES, ROOT, Run, Spool, check, dormant, settle,
 
 # ---- records and functions ------------------------------------------------------------------------
 def t01_offsets():
-    """Offsets hold against CUDA's headers, where some are installed (those of packages: tests/inject/real.py)."""
+    """Offsets equal those of CUDA's headers, if some are installed (headers of packages: tests/inject/real.py)."""
     root = os.environ.get('CUDA_HOME', '/usr/local/cuda')
     dirs = [d for d in (root + '/include', root + '/extras/CUPTI/include') if os.path.isdir(d)]
     if not any(os.path.exists(d + '/cupti.h') for d in dirs):
@@ -28,7 +28,7 @@ def t01_offsets():
 
 
 def t03_generations():
-    """Kernel records of each length since CUDA 11 say the same; what is older is not read."""
+    """Kernel records of each length since CUDA 11 are read alike; older ones are refused."""
     with Run('init', 'launch:4', 'exit:3', env={'FAKE_KERNEL_SIZE': '144', 'FAKE_API': '12'}) as r:
         dormant(r, 'is older than CUDA 11', 3)
     for size in (160, 168, 176, 200, 208, 216):
@@ -47,7 +47,7 @@ def t03_generations():
 
 
 def t04_calls():
-    """Of the functions of runtime and driver, those that launch, copy, allocate or wait are kept."""
+    """Only functions of runtime and driver that launch, copy, allocate or wait are kept."""
     with Run('init', 'launch:3', 'device:5', 'copies:1', 'memory:1', 'sync', 'profiler') as r:
         s = r.ok().complete(3)
         names = {x['name'] for x in s.of('API')}
@@ -59,7 +59,7 @@ def t04_calls():
         want = {'2:%d' % i for i in (211, 214, 269, 311, 430, 505, 506, 31)} | {
             '1:%d' % i for i in (307, 442, 477, 514, 652, 276, 278, 407, 267, 243, 245, 17, 308, 309)}
         check(on == want, 'switched on that need not be:', on - want, 'not switched on:', want - on)
-    # Versions that can only switch all of them on: the rest is left out here.
+    # Some versions can only enable all functions: the others are dropped by the collector.
     with Run('init', 'launch:3', 'device:5', 'state', env={'FAKE_DRIVER': '11080'}) as r:
         s = r.ok().complete(3, 3)
         check('single 0' in r.out, r.out)
@@ -79,7 +79,7 @@ def t06_exit():
 
 
 def t06_untouched():
-    """A program that never calls the driver is left alone."""
+    """A program that never calls the driver is not touched."""
     with Run('launch:10', 'say:hello', nvtx=False) as r:
         r.ok()
         check(r.out == 'hello\n' and not os.listdir(r.folder), r.out, os.listdir(r.folder))
@@ -107,11 +107,11 @@ def t07_threads_at_exit():
 
 
 def t07_main_leaves():
-    """The first thread ends by pthread_exit: the process must not live on because of our thread."""
+    """If the first thread ends by pthread_exit, our thread does not keep the process alive."""
     with Run('init', 'launch:50', 'exit-later:%d:7' % (300 * ARGS.pause), 'pthread-exit') as r:
         r.ok(7).complete(50)
     if ARGS.san == 'thread':
-        return  # its own thread is one that never ends
+        return  # a thread of its own never ends
     with Run('init', 'launch:50', 'pthread-exit') as r:
         r.ok().complete(50)
 
@@ -121,7 +121,7 @@ END_STATUS = {'_exit:3': 3, 'abort': -6, 'raise:15': -15, 'raise:9': -9, 'quick:
 
 
 def t08_sudden_ends():
-    """_exit, abort and signals: what was flushed is readable, and the status is the program's."""
+    """After _exit, abort and signals, flushed records are readable, and the exit status is the program's."""
     for end in ENDS:
         with Run('init', 'launch:500', settle(), end, opts='flush=50') as r:
             s = r.ok(END_STATUS[end]).spool()
@@ -129,14 +129,14 @@ def t08_sudden_ends():
             check(s.complete == (end == 'quick:2'), end, s.end)
 
 
-# How a process may end at any time, by itself or by another; and its status.
+# Ways in which a process may end at any time, with the status.
 AT_ANY_TIME = (('_exit:3', None, 3), ('quick:2', None, 2), ('abort', None, -6), (None, signal.SIGTERM, -15),
                (None, signal.SIGKILL, -9), (None, signal.SIGABRT, -6))
 
 
 def ended(i):
-    """A process that launches without end is ended: the spool is readable, and no more is lost than came since the last
-    flush but one: that which followed it has begun when all before it was written."""
+    """A process that launches without end is killed: its recording is readable, and contains all records up to the last flush
+    but one, because the last flush begins only after earlier records were written."""
     word, sent, status = AT_ANY_TIME[i % len(AT_ANY_TIME)]
     later = random.Random(i).uniform(0.2, 1.8) * ARGS.slower
     with tempfile.TemporaryDirectory() as d:
@@ -151,7 +151,7 @@ def ended(i):
             s = r.spool('--count')
             count = struct.unpack('<%dQ' % (os.path.getsize(d + '/count') // 8), open(d + '/count', 'rb').read())
         by_flushes = [(flushes, n) for flushes, n in enumerate(count[1:]) if n]
-        last = 3 if word == 'quick:2' else 2  # an end in order has a flush, a stop, and two more
+        last = 3 if word == 'quick:2' else 2  # a normal end has a flush, a stop, and two more
         safe = max([n for flushes, n in by_flushes if flushes <= by_flushes[-1][0] - last] or [0])
         check(safe <= s.n('KERNEL') <= count[0] + 1, i, s.n('KERNEL'), 'kernels; launched', count[0], 'flushed', safe)
         check(s.end['damaged'] < 2 << 20 and s.complete == (word == 'quick:2'), i, s.end)
@@ -175,7 +175,7 @@ def t09_fork():
 
 
 def t09_child_begins_anew():
-    """A child of a process that had ranges but no CUDA yet may use CUDA: it has a spool of its own."""
+    """The child of a process that had ranges but did not use CUDA yet may use CUDA, and gets a recording of its own."""
     with Run('push:parent', 'fork:init+push=child+launch=5+pop', 'pop', 'init', 'launch:3') as r:
         a, b = sorted(r.ok().spools(), key=lambda s: s.n('KERNEL'))
         check((a.n('KERNEL'), b.n('KERNEL')) == (3, 5) and a.complete and b.complete, a.end, b.end)
@@ -205,7 +205,7 @@ def t11_many_processes():
 
 
 def t11_short_processes():
-    """Process after process, several at once: each has a spool of its own, whole."""
+    """Many processes, several at a time: each has a complete recording of its own."""
     folder = tempfile.mkdtemp(prefix='tfprof-inject-')
     n = 1000 if ARGS.long else 16 if ARGS.valgrind else 60
     try:
@@ -253,7 +253,7 @@ def t43_library():
 
 
 def t44_one_cupti():
-    """A copy that the program has loaded is taken, by whatever path."""
+    """A copy of libcupti that the program has loaded is used, whatever its path."""
     with tempfile.TemporaryDirectory() as d:
         shutil.copy(ARGS.fakes + '/libcupti.so.13', d)
         other = os.path.join(d, 'libcupti.so.13')
@@ -261,7 +261,7 @@ def t44_one_cupti():
             with Run(*words, 'state') as r:
                 s = r.ok().complete(5)
                 check(s.info['libcupti'] == (other if len(words) == 3 else ARGS.fakes + '/libcupti.so.13'), s.info)
-        # An older one that is loaded comes before a newer one that is not.
+        # A loaded older copy is preferred to a newer one that is not loaded.
         with Run('load:' + ARGS.fakes + '/libcupti.so.12', 'init', 'launch:5') as r:
             check(r.ok().complete(5).info['cupti'] == '28')
         with Run('init', 'launch:5', env={'TFPROF_CUPTI_PATH': other}) as r:

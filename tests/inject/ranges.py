@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges of NVTX: what arrives, what is lost and counted, what they cost."""
+"""NVTX ranges: recording, counted losses, cost."""
 from rig import ARGS, INSTANT, POP, PUSH, RANGES, START, STOP, Run, check
 
 
@@ -16,7 +16,7 @@ def t29_ranges():
                      (PUSH, 'TSL', 'Thunk:#name=dot.1,hlo_op=fusion.6#'), (PUSH, '', 'wide \u00e4\u20ac\U0001f600'),
                      (PUSH, '', 'with event'), (PUSH, '', 'left inside')):
             check(want in got, want, got)
-        # Each pop has its push, one too many is left out; the range that its thread left has none.
+        # Each pop has its push, a surplus pop is dropped; a range that its thread left open has no pop.
         check(sum(g[0] == PUSH for g in got) == sum(g[0] == POP for g in got) + 1, got)
         ids = {x['op']: x['id'] for x in s.of('RANGE') if x['op'] in (START, STOP)}
         tids = {x['op']: x['tid'] for x in s.of('RANGE') if x['op'] in (START, STOP)}
@@ -25,7 +25,7 @@ def t29_ranges():
 
 
 def t29_ranges_alone():
-    """Ranges need no driver: a program without CUDA has them recorded, and CUPTI is not touched."""
+    """Ranges are recorded without a driver: in a program without CUDA, CUPTI is not touched."""
     with Run('push:a', 'pop', 'state') as r:
         s = r.ok().spool()
         check(s.complete and s.n('RANGE') == 2 and 'no CUPTI' in r.out, s.end, r.out)
@@ -42,7 +42,7 @@ def t29_deep():
 
 
 def t29_flood():
-    """More than can be written: what is lost is counted, and pushes and pops still belong together."""
+    """If ranges come faster than they are written, losses are counted, and pushes and pops stay paired."""
     n = 2000000 if ARGS.long else 200000
     with Run('pairs:%d' % n) as r:
         s = r.ok().spool()
@@ -52,7 +52,7 @@ def t29_flood():
 
 
 def t30_names_verbatim():
-    """What frameworks put into ranges arrives as it is; the reader takes it apart."""
+    """Messages of frameworks are recorded unchanged; the reader parses them."""
     names = ['aten::linear, seq = 5, op_id = 12, sizes = [[2, 3], [3]]', 'XlaModule#prefix=jit(f)/layer,program_id=3#',
              'ProfilerStep#7', 'Optimizer.step#SGD.step', 'a/b\\"c\u00e4', 'x' * 9000]
     names = [n.replace(':', ';') for n in names]  # a colon separates arguments of the program
@@ -62,13 +62,13 @@ def t30_names_verbatim():
 
 
 def t31_cost():
-    """What a push and a pop cost (told, not judged)."""
+    """Prints the cost of a push and a pop, without a limit."""
     with Run('init', 'cost') as r:
         check('ns per pair' in r.ok().out, r.out)
 
 
 def t29_threads_have_names():
-    """A thread is named as it was called, though it has ended before the writer hears of it."""
+    """A thread keeps its name in the recording, even if it ends before the writer reads its records."""
     for words in (['named-threads:4:work'], ['init', 'named-threads:4']):
         with Run(*words) as r:
             s = r.ok().spool()
@@ -76,7 +76,7 @@ def t29_threads_have_names():
 
 
 def t29_another_listener():
-    """A second library for ranges hears what it would hear alone, and we what we would."""
+    """With a second NVTX library, both libraries get the calls that they would get alone."""
     tool = ARGS.fakes + '/libnvtx.so'
     words = ['init', 'push:outer', 'mark:here', 'ranges', 'pop:3', 'launch:3']
     with Run(*words) as r:
@@ -87,7 +87,7 @@ def t29_another_listener():
         with Run(*words, env={'FAKE_NVTX': how, 'TFPROF_NVTX_CHAIN': chain}, opts=opts) as r, \
                 Run(*words, env={'FAKE_NVTX': how, 'NVTX_INJECTION64_PATH': chain if chain == tool else None}) as b:
             a, b = r.ok().complete(3), b.ok()
-            if how != 'null':  # without handles, a program says less to them
+            if how != 'null':  # without handles, a program calls fewer functions
                 check(r.out == b.out, how, chain, r.out, b.out)
             check(sorted(shape(a)) == ([] if opts else sorted(shape(alone))), how, chain, shape(a), shape(alone))
             ids = [x['id'] for x in a.of('RANGE') if x['op'] in (START, STOP)]

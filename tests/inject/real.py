@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The collector against NVIDIA's own libcupti and headers, without a driver: takes them from packages of PyPI into a scratch
-folder that is kept, and skips itself where it cannot. The last line counts.
+"""Tests the collector with NVIDIA's own libcupti and headers, without a driver. They come from packages of PyPI and are kept in
+a scratch folder; the test is skipped if they cannot be had. The last line counts.
 
     tests/inject/real.py --bin build/check [--packages FOLDER] [--valgrind]
     tests/inject/real.py --bin build/san-thread --san thread
@@ -19,15 +19,15 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, 'tests', 'gpu'))
 import fixtures  # noqa: E402
 
-# Of each generation: CUPTI, the headers that its own need, and where the package puts things.
+# For each generation: CUPTI, the headers that it needs, and their places in the package.
 GENERATIONS = {
     '13': ['nvidia-cuda-cupti==13.0.85', 'nvidia-cuda-runtime==13.0.96', 'nvidia-cuda-crt==13.0.88'],
     '13 newest': ['nvidia-cuda-cupti', 'nvidia-cuda-runtime', 'nvidia-cuda-crt'],
     '12': ['nvidia-cuda-cupti-cu12==12.9.79', 'nvidia-cuda-runtime-cu12==12.9.79', 'nvidia-cuda-nvcc-cu12==12.9.86'],
     '11': ['nvidia-cuda-cupti-cu11==11.8.87', 'nvidia-cuda-runtime-cu11==11.8.89', 'nvidia-cuda-nvcc-cu11==11.8.89'],
 }
-# The newest patch of each minor version, with the headers of a generation: offsets, and that the program does not notice
-# when CUPTI cannot start.
+# The newest patch of each minor version, with the headers of a generation: offsets, and that the program runs normally
+# if CUPTI cannot start.
 MINORS = dict([('11.%d' % i, ('nvidia-cuda-cupti-cu11==11.%d.*' % i, '11')) for i in (7, 8)] +
               [('12.%d' % i, ('nvidia-cuda-cupti-cu12==12.%d.*' % i, '12')) for i in (0, 1, 2, 3, 4, 5, 6, 8, 9)] +
               [('13.%d' % i, ('nvidia-cuda-cupti==13.%d.*' % i, '13 newest')) for i in range(6)] +
@@ -48,7 +48,7 @@ def skip(name, why):
 
 
 def packages(name, wanted):
-    """The folder into which the packages are unpacked; None, if they cannot be had."""
+    """Returns the folder with the unpacked packages, or None if they cannot be had."""
     folder = os.path.join(ARGS.packages, name.replace(' ', '-'))
     if os.path.exists(folder + '/done'):
         return folder
@@ -99,7 +99,7 @@ def generation(name, wanted, scratch):
         print('CUDA %s: %s' % (name, text.strip()))
     judge('02 and 04 records and calls, CUDA %s' % name, not status, (status, text[:2000]))
     fixtures_of(name, folder, cupti[0])
-    for driver in ('a driver without a GPU', 'no driver')[:1 if SAN or UNDER else 2]:  # Python itself is not sanitized
+    for driver in ('a driver without a GPU', 'no driver')[:1 if SAN or UNDER else 2]:  # Python itself is built without the sanitizer
         dormant(name, driver, cupti[0], scratch)
 
 
@@ -108,7 +108,7 @@ LAYOUTS = {'13': ('libcupti.so.13', 130001), '12': ('libcupti.so.12', 28), '11':
 
 
 def fixtures_of(name, folder, cupti):
-    """Raw buffers, read with the real iterator; and the kernels of tests/gpu, for its assembler."""
+    """Raw buffers are readable by the real iterator, and its assembler accepts the kernels of tests/gpu."""
     if name in LAYOUTS and not UNDER:
         wrong, n = fixtures.check_buffers(ARGS.bin, cupti, *LAYOUTS[name])
         judge('16 raw buffers, CUDA %s' % name, not wrong and n >= 11, wrong)
@@ -136,14 +136,14 @@ def objects():
 
 
 def dormant(name, driver, cupti, scratch):
-    """05: CUPTI finds no GPU: the program runs as if we were not there."""
+    """05: If CUPTI finds no GPU, the program runs as without the collector."""
     session = tempfile.mkdtemp(dir=scratch)
     fakes = os.path.join(ARGS.bin, 'fakes')
     env = {'LD_LIBRARY_PATH': fakes, 'TFPROF_SESSION': session, 'TFPROF_CUPTI_PATH': cupti,
            'CUDA_INJECTION64_PATH': os.path.join(ARGS.bin, 'libtfprof_cupti.so')}
     words = [fakes + '/program', 'init', 'launch:5', 'exit:3']
     if driver == 'no driver':
-        # The injection is entered without a driver, as a test of ours may do and the driver never does.
+        # Calls the injection without a driver, which only a test can do.
         code = 'import ctypes, sys; r = ctypes.CDLL(%r).InitializeInjection(); sys.exit(3 if r == 1 else 4)'
         words = [sys.executable, '-c', code % env['CUDA_INJECTION64_PATH']]
     begin = time.time()

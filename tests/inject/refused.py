@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the system refuses: folders, space, descriptors, memory, threads. The program goes on regardless."""
+"""Failures of the system: folders, space, descriptors, memory, threads. The program continues normally."""
 import glob
 import os
 import shutil
@@ -39,7 +39,7 @@ def t15_verbose():
 
 
 def unprivileged():
-    """Runs as nobody, for whom a folder can be read-only."""
+    """Runs as the user nobody, because root can write into read-only folders."""
     os.setgroups([])
     os.setgid(65534)
     os.setuid(65534)
@@ -74,7 +74,7 @@ def t15_read_only_folder():
 
 
 def t15_unsafe_folder():
-    """A session folder that is a link, that everybody may write into, or of another user gets no file."""
+    """The collector writes no file into a folder that is a link, world-writable, or of another user."""
     with tempfile.TemporaryDirectory() as d:
         for name in ('target', 'open', 'other'):
             os.mkdir('%s/%s' % (d, name), 0o700)
@@ -91,15 +91,15 @@ def t15_unsafe_folder():
 
 
 def t15_setuid():
-    """A program with another's rights takes no notice of the environment."""
+    """A set-user-ID program ignores the environment variables of the collector."""
     with Run('secure', 'init', 'push:a', 'launch:5', 'pop', 'state', 'exit:3') as r:
         r.ok(3)
         check(not os.listdir(r.folder) and r.out == 'no CUPTI\n', r.out, os.listdir(r.folder))
     if os.getuid() or ARGS.valgrind or ARGS.san:
-        return None  # such a program itself needs root to be made, and no sanitizer
+        return None  # making such a program needs root, and a build without sanitizer
     if not reachable_by_nobody():
         return UNREACHABLE
-    # A folder where a set-user-ID bit counts; the loader drops LD_LIBRARY_PATH then, so all of it lies beside.
+    # A folder where a set-user-ID bit counts; the loader ignores LD_LIBRARY_PATH then, so all files are copied there.
     with tempfile.TemporaryDirectory(dir=ARGS.fakes) as d:
         os.chmod(d, 0o755)
         os.mkdir(d + '/s', 0o777)
@@ -122,14 +122,14 @@ def t15_full_disk():
             with Run('init', 'threads:4:4000', settle(), 'launch:10', 'exit:3', folder=d, opts='flush=50') as r:
                 s = r.ok(3).spool()
                 check(not s.end['damaged'] and not s.complete, s.end)
-                said = r.log() + ''.join(s.notes)  # the log may have no room either
+                said = r.log() + ''.join(s.notes)  # the log may be incomplete, too
                 check('recording stopped after' in said and 'No space left' in said, said)
         finally:
             subprocess.run(['umount', d])
 
 
 def t15_file_size_limit():
-    """SIGXFSZ would kill: the limit is not crossed, and the file ends with a whole block."""
+    """The file size limit is not exceeded, because SIGXFSZ would end the program; the file ends with a complete block."""
     with Run('init', 'limit:FSIZE:20000', 'launch:3000', settle(), 'launch:10', 'exit:3', opts='flush=50') as r:
         s = r.ok(3).spool()
         check(not s.end['damaged'] and not s.complete and os.path.getsize(s.path) <= 20000, s.end)
@@ -146,7 +146,7 @@ def t15_few_descriptors():
 
 
 def t15_little_memory():
-    """Whichever piece of memory cannot be had: less is recorded, or nothing, and the log says so."""
+    """If a mapping fails, less or nothing is recorded, and the log gives the reason."""
     whole = 0
     for n in range(16):
         with Run('no-memory:%d' % n, 'init', 'push:a', 'launch:1000', 'pop', 'exit:3') as r:
@@ -160,7 +160,7 @@ def t15_little_memory():
                 check(not s.complete or n_all == 2002, n, s.end, s.of('LOST'))
     check(2 < whole < 14, whole)
     if ARGS.valgrind or ARGS.san:
-        return  # they need address space
+        return  # sanitizers need the address space
     for mb in range(8, 120, 8 if ARGS.long else 16):
         with Run('limit:AS:%d' % (mb << 20), 'init', 'push:a', 'launch:1000', 'pop', 'exit:3') as r:
             check(r.rc == 3 or 'cannot' in r.err, mb, r.rc, r.err)
@@ -173,7 +173,7 @@ def t15_no_thread():
         dormant(r, 'nothing is recorded: no thread can be made', 3)
         check(r.out == 'no CUPTI\n', r.out)
     if os.getuid() or ARGS.valgrind or ARGS.san:
-        return None  # another's limit of processes is for root to set
+        return None  # only root can set the process limit of another user
     if not reachable_by_nobody():
         return UNREACHABLE
     with tempfile.TemporaryDirectory() as d:
@@ -186,7 +186,7 @@ def t15_no_thread():
 
 
 def t15_closed_standard_streams():
-    """Descriptors 0 to 2 stay free for the program."""
+    """Descriptors 0 to 2 are left to the program."""
     for close in ((0,), (1, 2), (0, 1, 2)):
         words = ['close:%d' % i for i in close] + ['init', 'push:a', 'launch:10', 'pop', 'exit:3']
         with Run(*words, env={'FAKE_HOLDER': 'x'} if 2 in close else {}) as r:
@@ -198,17 +198,17 @@ def t15_closed_standard_streams():
 
 
 def t15_descriptors_closed_by_program():
-    """The program closes all descriptors and opens its own under those numbers: nothing is written there."""
+    """If the program closes all descriptors and reuses the numbers, the collector does not write to them."""
     with tempfile.TemporaryDirectory() as d:
         with Run('init', 'launch:10', settle(), 'close-all', 'reopen:' + d + '/own', 'launch:1000', settle(),
-                 'exit:3', opts='flush=50', env={'TSAN_OPTIONS': 'report_bugs=0'}) as r:  # it is a race on descriptors
+                 'exit:3', opts='flush=50', env={'TSAN_OPTIONS': 'report_bugs=0'}) as r:  # a race on descriptors is intended
             s = r.ok(3).spool()
             check(s.n('KERNEL') == 10 and not s.complete, s.end)
             check(os.path.getsize(d + '/own') == 0, 'we wrote into a file of the program')
 
 
 def t15_log_name_taken():
-    """A process that finds a log of its number there, or a link, makes another."""
+    """A process whose log name is taken by a file or a link uses another name."""
     with tempfile.TemporaryDirectory() as d:
         with Run('listen', 'init', 'exit:3', folder=d, env={'FAKE_HOLDER': 'nsys'}, wait=False, stdin=subprocess.PIPE) as r:
             os.symlink(d + '/never-written', '%s/%d.log' % (d, r.process.pid))

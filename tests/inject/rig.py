@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the collector share: the program run under it, and its spool as rows."""
+"""Shared by the tests of the collector: runs the program under it, and reads the recording as rows."""
 import argparse
 import glob
 import json
@@ -12,14 +12,14 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-ARGS = argparse.Namespace()  # what is tested and how: run.py fills it
+ARGS = argparse.Namespace()  # the tested files and options; run.py fills it
 MARK = 'WRONG'
 DROPPED, UNKNOWN, UNTIMED, RANGES, WRITE, KEPT, KERNELS = range(7)
 PUSH, POP, START, STOP, INSTANT = range(5)
 
 
 class Option(threading.local):
-    """Variables for all programs that a test runs, beside its own; each test has its thread."""
+    """Variables for all programs of a test, in addition to its own; each test has a thread."""
     env = {}
 
 
@@ -40,7 +40,7 @@ def check(ok, *what):
 
 
 class Spool:
-    """A spool as dump prints it."""
+    """A recording as dump prints it."""
 
     def __init__(self, path, *how):
         p = subprocess.run([os.path.join(ARGS.fakes, 'dump')] + list(how) + [path], stdout=subprocess.PIPE,
@@ -66,7 +66,7 @@ class Spool:
 
 
 class Run:
-    """The program, run to its end in a session folder."""
+    """The result of the program, run to its end in a session folder."""
 
     def __init__(self, *words, opts='', env=None, folder=None, fakes=None, wait=True, nvtx=True, timeout=600,
                  prefix=(), preexec=None, **popen):
@@ -75,7 +75,7 @@ class Run:
         path = ':'.join([fakes] * bool(fakes) + [ARGS.fakes])
         e = {'PATH': os.environ['PATH'], 'LC_ALL': 'C', 'LD_LIBRARY_PATH': path, 'TFPROF_SESSION': self.folder,
              'CUDA_INJECTION64_PATH': ARGS.collector}
-        # The program ends with threads at work, which is no leak.
+        # Threads that still run at the end are not leaks.
         e.update({'ASAN_OPTIONS': 'detect_leaks=0:abort_on_error=1', 'TSAN_OPTIONS': 'halt_on_error=1:abort_on_error=1:die_after_fork=0'})
         if nvtx:
             e['NVTX_INJECTION64_PATH'] = ARGS.collector
@@ -118,7 +118,7 @@ class Run:
 
     def log(self):
         text = ''.join(open(p).read() for p in sorted(glob.glob(self.folder + '/*.log')) if not os.path.islink(p))
-        if 'FAKE_FAIL' in option.env:  # what is refused by the option is no matter of the test
+        if 'FAKE_FAIL' in option.env:  # failures that the option causes are not judged
             text = re.sub(r'(?m)^CUPTI does not report .*\n', '', text)
         return text
 
@@ -141,7 +141,7 @@ class Run:
 
 
 def settle(ms=300):
-    """The word for waiting until all is written that will be: the writer has had its rounds, and nothing came of them."""
+    """Returns the word that waits until all records are written: the writer has made some rounds without new records."""
     return 'settle:%d' % (ms * ARGS.pause)
 
 
@@ -149,12 +149,12 @@ def sleep(ms):
     return 'sleep:%d' % (ms * ARGS.pause)
 
 
-# Times that are given before a run, in which it has to get something done: longer ones, if it came too late.
+# Times for runs that have to reach a state; a run that was too slow is repeated with a longer time.
 LONGER = (1, 5, 25, 125)
 
 
 def until(ready, what):
-    """Waits, so long that what has not come by then never will."""
+    """Waits until a condition is true, up to a generous limit."""
     end = time.monotonic() + 300
     while not ready():
         check(time.monotonic() < end, what)
@@ -162,7 +162,7 @@ def until(ready, what):
 
 
 def dormant(r, log, rc=0, kernels=0):
-    """The program ran as if we were not there, and the log says why in one line."""
+    """The program ran as without the collector, and the log gives the reason in one line."""
     r.ok(rc)
     lines = r.log().splitlines()
     check(len(lines) == 1 and log in lines[0], 'the log should say', repr(log), 'not', lines)

@@ -3,13 +3,13 @@
 """The collector in a program without a GPU: libtfprof_cupti.so under fakes of libcuda and libcupti. Tests are
 numbered; the names of their functions begin with the number. The last line counts.
 
-    tests/inject/run.py --bin build/check              all that is quick
+    tests/inject/run.py --bin build/check all quick tests
     tests/inject/run.py --bin build/check t09 t16      some
     ... --long              more rounds, and what takes seconds
     ... --valgrind          under valgrind
     ... --san thread        what the build was sanitized with
     ... --options           the life cycle under each way in which CUPTI may behave; --options=late,exit: under some
-    ... --times-over 20     each so often
+    ... --times-over 20 each 20 times
 """
 import argparse
 import concurrent.futures
@@ -28,7 +28,7 @@ import trust
 from rig import ARGS, Failed, check, set_option
 
 
-# Ways in which CUPTI may behave, as variables of the fake one, and the tests that must pass under each.
+# Behaviours of CUPTI, as variables of the fake, and the tests that must pass under each.
 OPTIONS = {
     'late': {'FAKE_LATE': '15'},
     'hidden': {'FAKE_LATE': '15', 'FAKE_HIDE': '1'},
@@ -57,7 +57,7 @@ def under(f, option=None):
         return f.__name__, 'skip' if why else 'ok', why or '', time.time() - begin
     except Failed as e:
         return f.__name__, 'FAILED', str(e), time.time() - begin
-    except Exception as e:  # a broken test is a failed one
+    except Exception as e:  # an exception fails the test
         return f.__name__, 'FAILED', '%s: %s' % (type(e).__name__, e), time.time() - begin
 
 
@@ -66,7 +66,7 @@ def all_tests():
 
 
 def t00_table():
-    """The table in README.md has each test, and no other."""
+    """The table in README.md has exactly these tests."""
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'README.md')) as f:
         named = set(re.findall(r'`(t\d\d_\w+)`', f.read()))
     check(named == set(all_tests()), named ^ set(all_tests()))

@@ -2,7 +2,7 @@
 """The collector under fakes of driver and CUPTI; README.md lists what each test shows."""
 from step import Step
 
-# t28 waits for silences, which a busy machine makes by itself: check-deep runs it under the options too.
+# t28 waits for silences, which also occur on a busy machine; check-deep runs it under the options, too.
 STEPS = [
     Step('inject', 'quick', 'tests/inject/run.py --bin {bin}', seconds=80),
     Step('inject-options', 'quick', 'tests/inject/run.py --bin {bin} --options -- t06 t08 t23 t25'),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a recording can be trusted with: nothing is called complete that is not, whatever CUPTI keeps, loses or refuses."""
+"""A recording never claims to be complete if CUPTI kept, lost or refused records."""
 import os
 import re
 import signal
@@ -9,10 +9,10 @@ from rig import ARGS, DROPPED, KEPT, KERNELS, LONGER, RANGES, UNTIMED, Failed, R
 
 
 def t60_exit_order():
-    """Handlers of exit that CUPTI sets when it is opened or started, or at the first work, run after ours."""
+    """Exit handlers that CUPTI registers when it is opened, started or first used run after ours."""
     for how in ('open', 'subscribe'):
         for opts in ('', 'delay=0.05'):
-            words = ['await:subscribed 1 kinds 7'] if opts else []  # all that is enabled, calls included
+            words = ['await:subscribed 1 kinds 7'] if opts else []  # all enabled records, including calls
             with Run('init', *words, 'launch:1000', 'exit:3', opts=opts, env={'FAKE_EXIT': how}) as r:
                 s = r.ok(3).complete(1000, 1000)
                 check(s.info['launches'] == '1000' and not s.of('LOST') and not r.log(), s.info, s.of('LOST'), r.log())
@@ -21,7 +21,7 @@ def t60_exit_order():
 
 
 def t60_kept():
-    """What CUPTI does not hand over at the end is counted, and the recording does not claim to lack nothing."""
+    """Records that CUPTI keeps at the end are counted, and the recording is not reported as complete."""
     for env, why in (({}, 'the last flush of CUPTI failed: '), ({'FAKE_DEAD': 'silent'}, 'CUPTI did not hand over all buffers')):
         with Run('init', 'launch:100', 'die', 'exit:3', opts='flush=100000', env=env) as r:
             s = r.ok(3).spool()
@@ -35,7 +35,7 @@ def t60_kept():
 
 
 def t60_launches():
-    """Each launch of a kernel needs its kernel."""
+    """Launches without a kernel are counted as losses."""
     with Run('init', 'launch:150', 'exit:3', env={'FAKE_MUTE': '1'}) as r:
         check(r.ok(3).complete(0, 150).lost(KERNELS) == 150, r.spool().of('LOST'))
     with Run('init', 'launch:150', 'graph:3:5', 'exit:3') as r:
@@ -46,8 +46,8 @@ def t60_launches():
 
 
 def t61_in_flight():
-    """The GPU is never idle: CUPTI keeps each buffer until its work has ended. What a kill costs stays small, an exit costs
-    nothing, and no gap is reported."""
+    """On a GPU that is never idle, CUPTI keeps each buffer until its work has ended. A kill loses little, an exit nothing, and
+    no gap is reported."""
     for hidden in ({}, {'FAKE_HIDE': '1'}):
         env = dict(hidden, FAKE_LATE=str(40 * ARGS.pause))
         with Run('init', 'rate:400:%d' % (2 * ARGS.pause), 'exit:3', opts='flush=50,silence=200', env=env) as r:
@@ -64,7 +64,7 @@ def t61_in_flight():
 
 
 def t61_slow_program():
-    """Few launches, and a GPU that is never idle: a kill loses a few of them, not as many as fill a large buffer."""
+    """With few launches on a GPU that is never idle, a kill loses a few of them, not a whole large buffer."""
     for longer in LONGER[:3]:
         ms = 60 * longer * ARGS.pause
         with Run('init', 'rate:30:%d' % ms, 'raise:9', opts='flush=50', env={'FAKE_LATE': str(5 * ms)}) as r:
@@ -76,7 +76,7 @@ def t61_slow_program():
 
 
 def t61_late_records():
-    """A gap was reported, but the records were only late: it is taken back."""
+    """A reported gap is cancelled if its records arrive late."""
     with Run('init', 'rate:250:%d' % (10 * ARGS.pause), 'exit:3', opts='flush=50,silence=%d' % (300 * ARGS.pause),
              env={'FAKE_LATE': str(1700 * ARGS.pause), 'FAKE_HIDE': '1', 'FAKE_FAIL': 'ActivityFlushAll:2:1'}) as r:
         s = r.ok(3).spool()
@@ -84,7 +84,7 @@ def t61_late_records():
 
 
 def t62_many_threads():
-    """Each of many threads has a buffer of its own."""
+    """Many threads have a buffer each."""
     n = 64 if ARGS.valgrind else 256
     with Run('init', 'threads-at-once:%d:50' % n, 'exit:3', env={'FAKE_THREADS': '1'}) as r:
         s = r.ok(3).complete(n * 50, n * 50)
@@ -95,7 +95,7 @@ def t62_many_threads():
 
 
 def t63_bad_version():
-    """A CUPTI that ends the process where it cannot start is not even asked for its version."""
+    """No function of a CUPTI version that would end the process is called, not even for its version."""
     with Run('init', 'launch:5', 'exit:3', fakes=os.path.join(ARGS.fakes, 'bad')) as r:
         dormant(r, 'calls itself without end where it cannot start', 3)
     with Run('init', 'launch:5', 'exit:3', fakes=os.path.join(ARGS.fakes, 'new')) as r:
@@ -103,7 +103,7 @@ def t63_bad_version():
 
 
 def t64_clock():
-    """CUPTI's clock is another than the system's: times are its own, and readings tell how they belong together."""
+    """If CUPTI has a clock of its own, times are recorded in it, and clock readings map them to the system's clock."""
     for offset, drift in ((-5 * 10 ** 9, 0), (3 * 10 ** 17, 200)):
         with Run('init', 'launch:50', settle(), 'launch:50', settle(), 'exit:3', opts='flush=50',
                  env={'FAKE_CLOCK_OFFSET': str(offset), 'FAKE_CLOCK_DRIFT': str(drift)}) as r:

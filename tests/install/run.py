@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make install into a staging folder: a program is built on what is there with pkg-config, both ways, and the
-installed program finds the collector wherever all of it is put, also where libraries stand elsewhere.
+"""Runs make install into a staging folder. A program is linked with the installed library through pkg-config, shared and
+static; the installed program finds the collector after a move, also if libraries have a folder of their own.
 
     tests/install/run.py --bin build/check
 """
@@ -23,7 +23,7 @@ INSTALLED = ('/bin/tfprof', '/lib/libtfprof.a', '/lib/libtfprof.so', '/lib/tfpro
 
 
 def install(name, *more):
-    """(folder, status, what make says)."""
+    """Returns (folder, status, output of make)."""
     stage = os.path.join(ROOT, ARGS.bin, name)
     shutil.rmtree(stage, ignore_errors=True)
     return (stage,) + run(['make', '--no-print-directory', 'CONFIG=' + os.path.basename(ARGS.bin), 'WERROR=1',
@@ -32,7 +32,7 @@ def install(name, *more):
 
 
 def built_on(stage, exe, how, more):
-    """What is wrong with a program that is linked so, or ''."""
+    """Returns what is wrong with a program that is linked in this way, or ''."""
     lib, source = os.path.join(stage, 'opt/tfprof/lib'), os.path.join(stage, 'user.c')
     with open(source, 'w') as f:
         f.write(USER)
@@ -47,13 +47,13 @@ def built_on(stage, exe, how, more):
 
 
 def missing(stage):
-    """What was not installed, or ''."""
+    """Returns what was not installed, or ''."""
     there = {os.path.join(d, f)[len(stage):] for d, _, names in os.walk(stage + '/opt') for f in names}
     return ', '.join(f for f in INSTALLED if not any(p.endswith(f) for p in there))
 
 
 def collector_found(stage, lib):
-    """What is wrong with the program when all is moved elsewhere, or ''."""
+    """Returns what is wrong with the program after everything is moved, or ''."""
     moved = stage + '.moved'
     shutil.rmtree(moved, ignore_errors=True)
     os.rename(stage, moved)

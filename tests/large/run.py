@@ -6,8 +6,8 @@
     tests/large/run.py --program build/tfprof whole     files of 2.2 GiB of which every byte is read
     tests/large/run.py --program build/tfprof threads   only steps that are loaded in parallel
 
-Hardly any disk is used: what is long is a hole in the file or comes through a pipe. Texts of a deep
-tree are asked for only a few levels: their indentation grows with the square of the depth.
+Little disk space is used: large parts are holes in files, or come through pipes. Texts of a deep tree are limited to a few
+levels, because their indentation grows with the square of the depth.
 """
 import argparse
 import gzip
@@ -26,14 +26,14 @@ from wire import Model, num, profile, run_meta, sub, varint, op_log  # noqa: E40
 GIB = 1 << 30
 LEVELS = 10000
 CPU = '/job:localhost/replica:0/task:0/device:CPU:0'
-PADDING = 1 << 20  # bytes of a field that nothing is made of
-RECORDS = 2300     # of so much: more than 2 GiB
+PADDING = 1 << 20  # bytes of a field that is skipped
+RECORDS = 2300     # records of that size make more than 2 GiB
 FEW = '--max-memory=64M'
 ALL = ['-max_depth', '100', '-select', 'micros,occurrence', '-order_by', 'name']
 
 
 def tell(*words):
-    """Standard output of the program."""
+    """Returns the standard output of the program."""
     p = subprocess.run([ARGS.program] + list(words), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                        stdin=subprocess.DEVNULL)
     if p.returncode:
@@ -43,7 +43,7 @@ def tell(*words):
 
 
 def answer(*words):
-    """The lines of an answer that name entries."""
+    """Returns the lines of an answer that name entries."""
     return [x for x in tell(*words).splitlines() if re.match(r' *\S.* \([-0-9].*\)$', x) or re.match(r'\S+ +\d.*\|\d+$', x)]
 
 
@@ -60,7 +60,7 @@ def save(name, *parts):
 
 
 def head(field, n):
-    """What stands before n bytes of a field."""
+    """Returns tag and length before n bytes of a field."""
     return varint(field << 3 | 2) + varint(n)
 
 
@@ -78,7 +78,7 @@ def graph(model):
 
 # ---- more than 2 GiB ----------------------------------------------------------------------------
 def with_holes(name, data, field):
-    """The data behind three fields of 1 GiB each, which are holes of the file."""
+    """Writes data after three fields of 1 GiB each, which are holes of the file."""
     with open(name, 'wb') as f:
         for _ in range(3):
             f.write(head(field, GIB))
@@ -91,7 +91,7 @@ def with_holes(name, data, field):
 
 
 def sparse_run_meta():
-    """What is behind 3 GiB of costs is found."""
+    """Data after 3 GiB of costs is read."""
     model = small_model()
     g = '--graph_path=' + save('graph.pb', graph(model))
     data = run_meta(model)
@@ -111,7 +111,7 @@ def sparse_profile():
 
 
 def through_pipe(parts, before, *words):
-    """The answer about a file that comes through a pipe."""
+    """Returns the answer about a file that comes through a pipe."""
     os.mkfifo('pipe')
 
     def write():
@@ -128,12 +128,12 @@ def through_pipe(parts, before, *words):
 
 
 def record(padding):
-    """An execution of 1000 us; its label is read and judged, and of no use."""
+    """Returns an execution of 1000 us; its label is read but has no effect."""
     return sub(2, sub(1, 'layer/n0') + num(2, 1500000000000000) + num(4, 1000) + sub(8, padding))
 
 
 def run_parts(padding):
-    """RunMetadata of RECORDS executions: one step_stats, one device."""
+    """Yields RunMetadata of RECORDS executions: one step_stats, one device."""
     device, one = sub(1, CPU), record(padding)
     stats = len(device) + RECORDS * len(one)
     yield head(1, len(head(1, stats)) + stats) + head(1, stats) + device
@@ -142,7 +142,7 @@ def run_parts(padding):
 
 
 def whole_run_meta():
-    """One step of 2.2 GiB, read byte by byte: its lengths need more than 31 bits."""
+    """One step of 2.2 GiB is read completely; its lengths need more than 31 bits."""
     g = ['--graph_path=' + save('graph.pb', graph(small_model(1)))]
     small = save('run.pb', *run_parts(b'x'))
     want = answer(*g, '--run_meta_path=' + small, 'op', *ALL)
@@ -152,8 +152,7 @@ def whole_run_meta():
 
 
 def profile_parts(padding):
-    """A ProfileProto of RECORDS nodes with an attribute each, of so many bytes: what stands before
-    them and what after."""
+    """Returns a ProfileProto of RECORDS nodes with one attribute of that many bytes each: the bytes before and after each attribute."""
     time = sub(1, CPU) + sub(2, sub(1, num(1, 1500000000000000) + num(1, 1000)))
     step = num(1, 1) + num(2, 1500000000000000) + num(3, 1500000000001000) + sub(6, CPU) + sub(5, time)
     step = sub(12, num(1, 0) + sub(2, step))
@@ -178,7 +177,7 @@ def save_profile(name, padding):
 
 
 def whole_profile():
-    """A profile of 2.2 GiB, its attributes (holes in the file) read and dropped."""
+    """A profile of 2.2 GiB is read; its attributes, holes in the file, are skipped."""
     want = answer(save_profile('profile.pb', 1), 'op', *ALL)
     expect(re.findall('^Op +(\\S+) .* (\\S+)$', want[0]), [('2.30sec', '2300|2300')])
     big = save_profile('big.pb', PADDING)
@@ -188,7 +187,7 @@ def whole_profile():
 
 # ---- 10,000 levels ------------------------------------------------------------------------------
 def deep_model():
-    """A chain of nodes; the last has a name of as many parts and a stack of as many frames."""
+    """Writes a chain of nodes; the last one has a name of as many parts and a stack of as many frames."""
     m = Model()
     for i in range(LEVELS):
         m.add('n%05d' % i, 'Op', ['n%05d' % (i - 1)] if i else [], device=CPU, micros=1)
@@ -209,7 +208,7 @@ FULL = ['-max_depth', str(2 * LEVELS), '-select', 'micros', '-order_by', 'micros
 
 
 def deep_views():
-    """Every view of everything; of the deepest entry alone a line, where its depth is not indented."""
+    """Every view answers; where depth is not indented, the line of the deepest entry is compared."""
     files = load_deep()
     for view in ('scope', 'graph', 'op', 'code'):
         tell(*files, view, *FULL, '-output', 'none')
@@ -223,7 +222,7 @@ def deep_views():
 
 
 def deep_timeline():
-    """The graph timeline says each box once, however deep it stands."""
+    """The graph timeline contains each box once, whatever its depth."""
     files = load_deep()
     tell(*files, 'graph', *FULL, '-output', 'timeline:outfile=t')
     events = json.load(open('t_0'))['traceEvents']
@@ -238,7 +237,7 @@ def deep_timeline():
 
 
 def locations(data):
-    """How many locations the samples of a pprof Profile have."""
+    """Returns how many locations the samples of a pprof profile have."""
     def fields(b):
         at = 0
         while at < len(b):
@@ -274,11 +273,11 @@ def deep_pprof():
     files = load_deep()
     tell(*files, 'code', *FULL, '-output', 'pprof:outfile=p')
     with gzip.open('p') as f:
-        expect(locations(f.read()), LEVELS - 1)  # all but the outermost line
+        expect(locations(f.read()), LEVELS - 1)  # all lines except the outermost one
 
 
 def deep_profile():
-    """Written and read again, the answers stay."""
+    """Answers do not change after writing and reading the profile."""
     files = load_deep()
     tell('convert', *files, '-output', 'profile:outfile=deep.profile')
     words = ['graph'] + FULL + ['-show_name_regexes', 'n0000.']
@@ -287,7 +286,7 @@ def deep_profile():
 
 # ---- many steps ---------------------------------------------------------------------------------
 def names_of_every_step():
-    """Files that bring nodes and devices of their own are the same steps for any number of threads."""
+    """Files with nodes and devices of their own give the same steps for any number of threads."""
     files = ['--graph_path=' + save('graph.pb', graph(small_model()))]
     paths = []
     for k in range(16):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs beyond what the original takes."""
+"""Inputs that are too large for the original."""
 from step import Step
 
 STEPS = [

@@ -18,8 +18,8 @@ import make_checkpoint  # noqa: E402
 from wire import num, sub, varint  # noqa: E402
 
 MB = 1 << 20
-OVERHEAD = 3 * MB  # what is not counted: stacks, pages of libraries used later, what the C library keeps
-WORST = 176         # bytes of memory for one of the input's, unpacked; see worst()
+OVERHEAD = 3 * MB  # not counted: stacks, library pages that are used later, memory that the C library keeps
+WORST = 176         # bytes of memory for one unpacked byte of input; see worst()
 
 
 def write(path, *parts):
@@ -49,9 +49,9 @@ class Result:
 
 
 def run(program, words, lines=None, keep=True):
-    """Its status, what it printed, and the most memory that it held, as the preloaded shim tells."""
+    """Runs the program. Returns its status, its output, and its peak of memory as the preloaded shim reports it."""
     count = os.path.abspath('count')
-    env = dict(os.environ, LC_ALL='C', FAULT_COUNT=count, LD_PRELOAD='./shim.so')  # whose path may have no blank
+    env = dict(os.environ, LC_ALL='C', FAULT_COUNT=count, LD_PRELOAD='./shim.so')  # LD_PRELOAD splits paths at blanks
     p = subprocess.run([program] + words, input=lines, stdin=None if lines else subprocess.DEVNULL, env=env,
                        stdout=subprocess.PIPE if keep else subprocess.DEVNULL, stderr=subprocess.PIPE)
     with open(count) as f:
@@ -66,7 +66,7 @@ def need(truth, what):
 
 # ---- memory -------------------------------------------------------------------------------------
 def spool(path, *lines):
-    """A recording of one process, from records in words."""
+    """Makes a recording of one process from a script."""
     os.makedirs(os.path.dirname(path) or '.', exist_ok=True)
     subprocess.run([MAKE, path], input='\n'.join(lines + ('end start=9000000',)).encode(), check=True)
     return path
@@ -77,7 +77,7 @@ def launches(n, word='kernel', name='k'):
 
 
 def memory_limit(program):
-    """--max-memory is kept and ends in a sentence, whatever is read and asked."""
+    """--max-memory is never exceeded and ends with an error message, for every input and command."""
     names = ['scope/layer_%d/weights_%d' % (i % 100, i) for i in range(100000)]
     write('g', *[node(n, inputs=[names[i - 1]] if i else []) for i, n in enumerate(names)])
     write('r', execs([record(n) for n in names]))
@@ -106,7 +106,7 @@ def memory_limit(program):
 
 
 def hungry():
-    """Of each format the file that takes the most memory for a byte of it that we know: (flag, how)."""
+    """Yields the worst known file of each format in memory per byte: (flag, function that makes it)."""
     letters = [bytes([c]) for c in range(33, 127)]
     names = [a + b + c for a in letters for b in letters for c in letters][:200000]
     yield 'graph', ['--graph_path=' + write('graph', *[b'\x0a\x05\x0a\x03' + n for n in names])]
@@ -140,7 +140,7 @@ def hungry():
 
 
 def worst(program):
-    """The most memory for a byte of input, in every format."""
+    """Memory per byte of input is bounded in every format."""
     base = run(program, ['help', 'scope']).peak
     told = []
     for what, words in hungry():
@@ -157,7 +157,7 @@ def worst(program):
 
 # ---- patterns -----------------------------------------------------------------------------------
 def patterns(program):
-    """Patterns that other engines hang on, on names of 1 MB: an answer or a sentence."""
+    """Patterns that make other engines hang, on names of 1 MB, give an answer or an error message."""
     write('g', node('a' * MB + '!'), node('b' * MB), node('ab' * (MB // 2)), node('a/' * 5000))
     for pattern in ('(a+)+$', '(a|a)*b', '(a|aa)+$', '(.*)*x', '(a*)*b', '([a-z]+)*1', '(.*a){25}x', '(x+x+)+y',
                     '((a+)?)*!!', '(?:a?){64}a{64}b', r'(\w+)\1+x', '(ab*)*c', '.*.*.*.*.*x', '(?=(a+))a*b'):
@@ -168,7 +168,7 @@ def patterns(program):
 
 # ---- counts and depths --------------------------------------------------------------------------
 def steps(program):
-    """10,000 steps."""
+    """10,000 steps are loaded and selected quickly."""
     write('g', node('a'), node('b'))
     write('r', execs([record('a', 5, 7)]))
     files = '--run_meta_path=' + ','.join(['r'] * 10000)
@@ -178,18 +178,18 @@ def steps(program):
     need(r.status == 0 and b'5us' in r.out, r.out[-300:] + r.err.encode())
     r = run(program, ['--graph_path=g', files, 'scope', '-step', '10000'])
     need(r.status == 1, r.err[-300:])
-    # In any order: what sorts by inserting would take an hour here.
+    # In any order: sorting by insertion would take an hour here.
     write('p', sub(3, b''.join(varint(i) for i in range(1000000, 0, -1))))
     r = run(program, ['--profile_path=p', 'scope'])
     need(r.status == 0, r.err[-300:])
-    # As many numbers in a list: minutes if each is looked for from the beginning.
+    # A list of as many numbers: minutes if each is searched from the beginning.
     write('p', sub(3, b''.join(varint(i) for i in range(300000))))
     r = run(program, ['--profile_path=p'], b'scope -step ' + b','.join(b'%d' % i for i in range(300000)))
     need(r.status == 0, r.err[-300:])
 
 
 def step_statistics(program):
-    """Percentiles of 5,000 nodes over 20,000 steps, in which few of them ran: what the nodes take, not the steps."""
+    """Percentiles of 5,000 nodes over 20,000 sparse steps need memory for the nodes, not for the steps."""
     ran = [sub(12, num(1, i) + sub(2, num(1, 1) + sub(5, sub(1, 'c') + sub(2, sub(1, sub(1, varint(0) + varint(i + 1)))))))
            for i in range(20000)]
     write('p', sub(1, num(1, 1) + sub(2, sub(1, 'x') + b''.join(ran))),
@@ -203,7 +203,7 @@ def step_statistics(program):
 
 
 def workers(program):
-    """1,000 workers of 1,000 steps: minutes if the numbers of all steps are listed anew for each worker."""
+    """1,000 workers of 1,000 steps are answered quickly: minutes if all steps are listed for each worker."""
     for i in range(1000):
         write('w/%d.profile' % i, sub(1, num(1, 1) + sub(2, sub(1, 'n') + sub(9, 'Op'))),
               sub(3, b''.join(varint(k + i % 3) for k in range(1000))))
@@ -214,7 +214,7 @@ def workers(program):
 
 
 def levels(program):
-    """10,000 levels of scopes, of inputs, of call stacks."""
+    """10,000 levels of scopes, inputs and call stacks are answered."""
     n = 10000
     write('g', node('/'.join(['s'] * n)))
     write('chain', *[node('n%d' % i, inputs=['n%d' % (i - 1)] if i else []) for i in range(n)])
@@ -231,7 +231,7 @@ def levels(program):
 
 
 def long_names(program):
-    """Names of 1 MB, in every view and output."""
+    """Names of 1 MB work in every view and output."""
     names = ['x' * MB, 'y' * MB, 'scope/' + 'z' * MB]
     write('g', *[node(n, 'O' * MB, names[:i]) for i, n in enumerate(names)])
     write('r', execs([record(n, 5, 7) for n in names], '/job:' + 'd' * MB + '/device:CPU:0'))
@@ -244,7 +244,7 @@ def long_names(program):
 
 
 def devices(program):
-    """60,000 devices in a step; above 65,535 a sentence."""
+    """60,000 devices in a step are read; more than 65,535 give an error message."""
     write('g', *[node('n%d' % i) for i in range(10)])
     for n, fits in ((60000, True), (65535, True), (65536, False), (70000, False)):
         write('r', sub(1, b''.join(sub(1, sub(1, '/job:w/task:%d/device:GPU:0' % i) + record('n%d' % (i % 10)))
@@ -257,7 +257,7 @@ def devices(program):
 
 
 def huge(program):
-    """10,000,000 nodes."""
+    """10,000,000 nodes are loaded and answered."""
     with open('g', 'wb') as f:
         for i in range(0, 10000000, 100000):
             f.write(b''.join([b'\x0a\x13\x0a\x0ds%03d/n%07d\x12\x02Op' % (k % 1000, k) for k in range(i, i + 100000)]))
@@ -268,7 +268,7 @@ def huge(program):
 
 
 def soak(program):
-    """One session with 100,000 commands: memory stays flat."""
+    """One session answers 100,000 commands without growing."""
     small = os.path.join(ROOT, 'testdata', 'small') + '/views.'
     words = ['--graph_path=%sgraph.pbtxt' % small, '--op_log_path=%sop_log.pbtxt' % small,
              '--run_meta_path=%srun_meta_0.pbtxt,%srun_meta_1.pbtxt' % (small, small)]

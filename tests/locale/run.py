@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The same bytes in every locale. Locales are made with localedef in a scratch folder and first proved
-to be in force: printf %.1f writes a comma under de_DE."""
+"""Output is the same in every locale. Locales are made with localedef in a scratch folder; printf %.1f first shows that they
+work, with a comma under de_DE."""
 import argparse
 import os
 import shutil

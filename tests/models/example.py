@@ -68,7 +68,7 @@ class Net:
 
 
 def build(decode):
-    """decode: microseconds that decoding one batch of images takes."""
+    """decode: microseconds for decoding one batch of images."""
     net = Net()
     m = net.m
     read = INPUT + [(DATA, 12, 'batch', 10, 'files = read_files(paths)')]

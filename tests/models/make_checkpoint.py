@@ -54,7 +54,7 @@ def varint(n):
 
 
 def field(number, value):
-    """A varint, or bytes with their length."""
+    """Encodes a varint, or bytes with their length."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     return varint(number << 3 | 2) + varint(len(value)) + value
@@ -62,7 +62,7 @@ def field(number, value):
 
 # ---- tables -------------------------------------------------------------------------------------
 def literal_snappy(data):
-    """Snappy that only copies."""
+    """Encodes Snappy data with literals only."""
     out = varint(len(data))
     for i in range(0, len(data), 60):
         piece = data[i:i + 60]
@@ -91,7 +91,7 @@ def sealed(contents, kind=0):
 
 
 def table(entries, size=4096, snappy=False):
-    """The bytes of a table of sorted (key, value)."""
+    """Returns the bytes of a table of sorted (key, value)."""
     out, index, now = bytearray(), [], []
 
     def flush():
@@ -117,7 +117,7 @@ def table(entries, size=4096, snappy=False):
 
 # ---- tensors ------------------------------------------------------------------------------------
 def ordered(n):
-    """A signed number as ordered code."""
+    """Encodes a signed number as ordered code."""
     size = 1
     while size < 10 and (~n if n < 0 else n) >> (7 * size - 1):
         size += 1
@@ -144,7 +144,7 @@ def shape_proto(shape):
 
 
 def raw(dtype, values, order='<'):
-    """(bytes in a shard, checksum)."""
+    """Returns (bytes in a shard, checksum)."""
     if dtype != 'string':
         letters = LETTERS[dtype]
         data = b''.join(struct.pack(order + letters, *(v if len(letters) > 1 else (v,)))
@@ -158,7 +158,7 @@ def raw(dtype, values, order='<'):
 
 
 def carried(dtype, values):
-    """A TensorProto."""
+    """Returns a TensorProto."""
     def packed(number, data):
         return field(number, data) if data else b''
     if dtype == 'string':
@@ -250,9 +250,9 @@ def hostile(path, text):
         f.write(table(entries))
 
 
-# ---- what the tests use -------------------------------------------------------------------------
+# ---- tensors for the tests -------------------------------------------------------------------------
 def every_type(version):
-    """One tensor of each type that the version can hold."""
+    """Returns one tensor of each type that the version can hold."""
     out = []
     for name, number in NUMBERS.items():
         if version == 1 and number > 23:

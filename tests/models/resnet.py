@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ResNet of 32 layers with an input queue, Momentum slots and a checkpoint, as the tutorials of
-2016 show it. Times, float operations and parameter counts are those that they print."""
+"""A ResNet of 32 layers with an input queue, Momentum slots and a checkpoint, as in the tutorials of 2016, with the times,
+float operations and parameter counts that they print."""
 from wire import Model
 
 CPU = '/job:localhost/replica:0/task:0/cpu:0'
@@ -19,7 +19,7 @@ GAMMA = {'unit_1_0/shared_activation/init_bn/gamma':
 
 
 def spread(name, low, high):
-    """A number of its own for each name."""
+    """Returns a number that depends on the name."""
     h = 2166136261
     for c in name.encode():
         h = (h ^ c) * 16777619 & 0xffffffff

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The models of the examples and the recording of the goldens are those that their generators make."""
+"""The models of the examples and the recording of the goldens equal the output of their generators."""
 import glob
 import os
 import subprocess

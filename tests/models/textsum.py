@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sequence-to-sequence model on four GPUs of a worker and two parameter servers, with the call
-stacks of its Python program; times are those of the tutorial of 2017."""
+"""A sequence-to-sequence model on four GPUs of a worker and two parameter servers, with the call stacks of its Python program
+and the times of the tutorial of 2017."""
 from wire import Model
 
 PS = '/job:ps/replica:0/task:%d/cpu:0'

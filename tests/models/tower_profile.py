@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a ProfileProto of a small residual network that ran ten steps, with names as those of
-v/tower_0/cg/resnet_v20/conv0/conv2d/Conv2D. The same bytes every time; the standard library alone.
+"""Writes a ProfileProto of a small residual network that ran ten steps, with names such as
+v/tower_0/cg/resnet_v20/conv0/conv2d/Conv2D. Every run writes the same bytes. Standard library only.
 
     tests/models/tower_profile.py FILE [BLOCKS]
 """
@@ -14,7 +14,7 @@ DEVICE = '/job:localhost/replica:0/task:0/device:gpu:0'
 
 
 def names(blocks):
-    """(name, op) of every node: forward, loss, backward."""
+    """Yields (name, op) of every node: forward, loss, backward."""
     cg, back = 'v/tower_0/cg/', 'v/tower_0/gradients/v/tower_0/cg/'
     yield cg + 'strided_slice', 'StridedSlice'
     yield cg + 'strided_slice_1', 'StridedSlice'
@@ -39,18 +39,18 @@ def names(blocks):
 
 
 def nodes(blocks):
-    """The same, each name once."""
+    """Returns these nodes, each name once."""
     seen = set()
     return [n for n in names(blocks) if not (n[0] in seen or seen.add(n[0]))]
 
 
 def times(i, step):
-    """(accelerator, cpu) microseconds of node i."""
+    """Returns (accelerator, cpu) microseconds of node i."""
     return 20 + 7 * i % 90 + (i * 31 + step * 17) % 5, 5 + (i + step) % 4
 
 
 def size(i):
-    """Bytes that node i asks for: from bytes to megabytes."""
+    """Returns the bytes that node i requests: from bytes to megabytes."""
     return [300, 70000, 5000000][i % 3] + 100 * i
 
 
@@ -77,7 +77,7 @@ def profile_node(i, name, op):
 
 
 def profile(blocks=4):
-    """The bytes of the ProfileProto."""
+    """Returns the bytes of the ProfileProto."""
     out = b''.join(sub(1, num(1, i) + sub(2, profile_node(i, name, op)))
                    for i, (name, op) in enumerate(nodes(blocks)))
     return out + sub(3, b''.join(map(varint, range(STEPS))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models in memory, and the files that TensorFlow would write for them. Standard library only."""
+"""Models in memory, and their files as TensorFlow writes them. Standard library only."""
 import struct
 
 
@@ -187,7 +187,7 @@ def masked(c):
 
 
 def block(entries):
-    """One block of the table; every key stands whole."""
+    """Returns one block of the table, without shared prefixes of keys."""
     out, restarts = b'', []
     for key, value in entries:
         restarts.append(len(out))
@@ -211,7 +211,7 @@ def table(entries):
 
 
 def checkpoint(tensors):
-    """tensors: name -> (shape, list of floats). (index file, data file)."""
+    """Returns (index file, data file). tensors: name -> (shape, list of floats)."""
     data, entries = b'', [(b'', num(1, 1) + sub(3, num(1, 1)))]
     for name in sorted(tensors):
         shape, values = tensors[name]

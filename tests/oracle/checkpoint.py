@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Lets TensorFlow write checkpoints with both savers (every type, rank 0 to 8, no elements, names in
-Unicode, variables in 7 parts along the first and along the last dimension, several shards) and
-compares every name, shape and value that the program shows with what was saved and what TensorFlow's
-own reader finds.
+Unicode, variables in 7 parts along the first and along the last dimension, several shards) and compares every name, shape and
+value that the program shows with the saved ones and with TensorFlow's own reader.
 
 TFPROF_ORACLE names a Python that has tensorflow-cpu; else this one is tried. Without it the test is
 skipped.
@@ -49,7 +48,7 @@ def write(folder):
         return [one(x) for x in array.reshape(-1).tolist()]
 
     def save(name, pairs, version, slices=None):
-        """pairs: (name, tensor in the current graph); those the saver cannot take are left out."""
+        """Returns (name, tensor in the current graph) pairs, without tensors that the saver cannot store."""
         path = os.path.join(folder, name)
         names = [n for n, _ in pairs]
         given = [t for _, t in pairs]
@@ -132,7 +131,7 @@ def write(folder):
                 exp[name] = ['float32', shape, plain(array)]
             run(save('parts_v%d' % version, pairs, version, cuts))
             expected['parts_v%d' % version] = exp
-    with tf.Graph().as_default():  # shards, put together by TensorFlow
+    with tf.Graph().as_default():  # shards, merged by TensorFlow
         exp, saves = {}, []
         for i in range(7):
             array = rng.standard_normal([i + 1, 2])
@@ -143,7 +142,7 @@ def write(folder):
             checkpoint_prefixes=[os.path.join(folder, 'shard_%d' % i) for i in range(7)],
             destination_prefix=os.path.join(folder, 'merged')))
         expected['merged'] = exp
-    for prefix, tensors in expected.items():  # what TensorFlow's reader makes of them
+    for prefix, tensors in expected.items():  # values as TensorFlow's reader returns them
         reader = tf.train.load_checkpoint(os.path.join(folder, prefix))
         names = reader.get_variable_to_shape_map()
         assert set(names) == set(tensors), (prefix, names)
@@ -158,7 +157,7 @@ def write(folder):
 
 # ---- here ---------------------------------------------------------------------------------------
 def spelled(x):
-    """A value as the program shows it."""
+    """Returns a value as the program shows it."""
     if isinstance(x, list):
         return '(%s,%s)' % (spelled(x[0]), spelled(x[1]))
     if isinstance(x, bool):
@@ -171,7 +170,7 @@ def spelled(x):
 
 
 def text(shape, values):
-    """The text of a tensor, as a recursion over its dimensions."""
+    """Returns the text of a tensor, by recursion over its dimensions."""
     out, at = [''], [0]
 
     def level(d):
@@ -189,7 +188,7 @@ def text(shape, values):
 
 
 def compare(folder, prefix, tensors):
-    """What is wrong with the program's view of one checkpoint."""
+    """Returns what is wrong with the program's answer on one checkpoint."""
     path = os.path.join(folder, prefix)
     bad = []
 

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Asks the program and a live original the same, about random inputs, and shows where they differ.
+"""Runs the program and a live original on random inputs, and shows where they differ.
 
 A seed gives a graph, run metadata, an op log and commands on them: odd names, cycles, unknown nodes,
-many devices, times that are zero, negative or huge. Every third seed is also asked through a
-ProfileProto that the original wrote. The first difference is reduced: what is not needed for it is
-taken away, piece by piece, and the rest is printed.
+many devices, times that are zero, negative or huge. Every third seed is also loaded from a ProfileProto that the original
+wrote. The first difference is reduced: parts that it does not need are removed one by one, and the rest is printed.
 
 The original is the package tensorflow-cpu in a Python of its own: TFPROF_ORACLE names that Python; else
 this one is tried. Without it the test is skipped.
@@ -35,14 +34,14 @@ VIEW_BANNER = '\n==================Model Analysis Report======================\n
 END_BANNER = '\n======================End of Report==========================\n'
 TIMEOUT = 600
 
-# Lines on standard error that are not the profiler's.
+# Lines on standard error that are not from the profiler.
 NOISE = re.compile(rb'^(\[libprotobuf |\d{4}-\d\d-\d\d \d\d:|[IWEF]\d{4} |WARNING: All log)')
 
 
 # ---- the original --------------------------------------------------------------------------------
 
 class Original:
-    """The process that has the original. None of its own state survives a job."""
+    """The process that runs the original. Its state does not survive a job."""
 
     def __init__(self):
         python = os.environ.get('TFPROF_ORACLE') or sys.executable
@@ -64,7 +63,7 @@ class Original:
         return json.loads(answer)
 
     def answer(self, where, load, cases, write=None):
-        """Status of loading; answers lie in where/<number of the case>."""
+        """Loads the inputs. Returns the status; answers are in where/<number of the case>."""
         for i in range(len(cases)):
             os.makedirs(os.path.join(where, str(i)))
         return self.ask({'dir': where, 'load': load, 'cases': cases, 'write': write})
@@ -87,12 +86,12 @@ def unzip(data):
 
 
 def plain(lines):
-    """Standard error without noise."""
+    """Returns standard error without noise."""
     return b''.join(x for x in lines.splitlines(True) if not NOISE.match(x))
 
 
 def theirs(where):
-    """What the original said: {"status", "stdout", "stderr", "files"}."""
+    """Returns the answer of the original: {"status", "stdout", "stderr", "files"}."""
     get = lambda n: slurp(os.path.join(where, n)) if os.path.exists(os.path.join(where, n)) else b''
     out = get('stdout')
     if VIEW_BANNER.encode() in out:
@@ -133,7 +132,7 @@ def start_lines(load, coverage):
 
 
 def ours(load, case, where, start, loading):
-    """The same of the program; start and loading are what it prints before it answers."""
+    """Returns the answer of the program; start and loading are its output before the answer."""
     os.makedirs(where)
     words = [flag(n, v) for n, v in case['options'].items()] if case['command'] != 'advise' else []
     words = [w.replace('%OUT%', where + '/out') for w in words]
@@ -147,7 +146,7 @@ def ours(load, case, where, start, loading):
 
 
 def library_loads():
-    """Names the library beside the program. One with a sanitizer cannot be loaded into a plain Python."""
+    """Returns the library beside the program, unless it has a sanitizer, because plain Python cannot load it then."""
     path = os.environ['TFPROF_LIBRARY'] = os.path.join(os.path.dirname(ARGS.program), 'libtfprof.so')
     p = subprocess.run([sys.executable, '-c', 'import ctypes, sys; ctypes.CDLL(sys.argv[1])', path],
                        stderr=subprocess.DEVNULL)
@@ -174,14 +173,14 @@ def checkers(text):
 
 
 def same(case, a, b):
-    """Equal answers? a is the original's."""
+    """True if the answers are equal; a is the original's."""
     if case['command'] == 'advise':
         return checkers(a['stdout']) == checkers(b['stdout']) and a['stderr'] == b['stderr']
     return all(a[k] == b[k] for k in ('stdout', 'stderr', 'files'))
 
 
 def verdict(case, a, b):
-    """'same', 'crashed' (the original; then we need only answer), 'differs', or a known reason."""
+    """Returns 'same', 'crashed' (the original crashed, and ours only has to answer), 'differs', or a known reason."""
     if b['status'] < 0 or b['status'] > 1:
         return 'differs'
     if a['status']:
@@ -194,7 +193,7 @@ def verdict(case, a, b):
 # ---- one profile --------------------------------------------------------------------------------
 
 class Profile:
-    """A specification written to files in a folder of its own, loaded one way."""
+    """A specification, written to files in a folder of its own and loaded in one way."""
 
     def __init__(self, original, spec, cases, where, through_profile=False):
         self.spec, self.cases, self.where = spec, cases, where
@@ -215,7 +214,7 @@ class Profile:
         self.coverage = json.load(open(path)) if os.path.exists(path) else []
         self.start = start_lines(self.load, self.coverage)
         self.loading = run(['scope', '--output=none'] + load_flags(self.load))
-        self.loading.stderr = self.loading.stderr.replace(inputs.STOPPED, b'')  # that is of the view
+        self.loading.stderr = self.loading.stderr.replace(inputs.STOPPED, b'')  # a message of the view
 
     def loads_alike(self):
         if self.status or not os.path.exists(self.where + '/o/load.coverage'):
@@ -235,7 +234,7 @@ class Profile:
         return v
 
     def messages_alike(self, original):
-        """Result messages of what was judged, through the library, all cases in one session. Returns what differs."""
+        """Compares result messages of the judged cases, through the library in one session. Returns the differences."""
         def ask(i, case, session):
             out = '%s/m%d' % (self.where, i)
             os.makedirs(out)
@@ -266,7 +265,7 @@ class Profile:
                 for i, d in zip(which, original.ask({'compare': pairs})) if d and i not in self.stopped]
 
     def session_alike(self):
-        """All cases that write files, in one session: the same files again? Else the first case."""
+        """Runs all cases that write files in one session. Returns the first case whose files differ, or None."""
         lines, places = b'', {}
         for i, case in enumerate(self.cases):
             words, out = [case['command']], '%s/s%d' % (self.where, i)
@@ -312,7 +311,7 @@ def parts_that_differ(p):
 
 
 def reduce(original, p, i, through_profile, scratch):
-    """A smaller specification and case that differ in the same parts."""
+    """Returns a smaller specification and case that differ in the same parts."""
     spec, case = copy.deepcopy(p.spec), copy.deepcopy(p.cases[i])
     parts, tried = parts_that_differ(p), [0]
 
@@ -363,7 +362,7 @@ def main():
             where = os.path.join(scratch, '%d%s' % (seed, 'p' if through_profile else ''))
             p = Profile(original, spec, cases, where, through_profile)
             if not p.there:
-                continue  # the original could not write a profile of it
+                continue  # the original failed to write a profile of it
             different += not p.loads_alike()
             for i, case in enumerate(cases):
                 v = p.judge(i)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random profiles and commands from a seed, as plain lists and dictionaries, and their files.
 
-A specification is {"nodes", "steps", "log"}; see make(). Every list in it can lose elements and the
-whole still has a meaning: that is how differences are reduced.
+A specification is {"nodes", "steps", "log"}; see make(). Every list in it may lose elements and the specification stays valid;
+differences are reduced in this way.
 """
 import copy
 import json
@@ -17,7 +17,7 @@ from wire import num, sub, varint  # noqa: E402
 
 
 def shape(dims):
-    """None is a shape of unknown rank."""
+    """Returns a TensorShapeProto; None is a shape of unknown rank."""
     return num(3, 1) if dims is None else b''.join(sub(2, num(1, d)) for d in dims)
 
 
@@ -29,7 +29,7 @@ def attr(a, field=5):
         key, body = '_output_shapes', sub(1, b''.join(sub(7, shape(d)) for d in value))
     elif kind == 'format':
         key, body = 'data_format', sub(2, value)
-    else:  # a number under a key that means something else
+    else:  # a number under a key with another meaning
         key, body = value, num(3, 3)
     return sub(field, sub(1, key) + sub(2, body))
 
@@ -40,7 +40,7 @@ def node(n):
 
 
 def record(r):
-    """NodeExecStats. r[key] 0 or missing is not written."""
+    """Returns NodeExecStats; a key of r that is 0 or missing is not written."""
     out = sub(1, r['name'])
     for field, key in ((2, 'start'), (3, 'op_start'), (4, 'end'), (5, 'all_end')):
         if r.get(key):
@@ -111,10 +111,10 @@ def profile_node(n):
 
 
 def profile(p):
-    """A ProfileProto. Steps that have records are always in the list of steps: where they are not, the
-    original counts them in averages and says that they are not there."""
+    """A ProfileProto. Steps with records are always in the list of steps; otherwise the original counts them in averages but
+    reports them as missing."""
     steps = sorted(set(p['steps']) | {k for n in p['nodes'] for k, _ in n['execs']})
-    known = {n['id'] for n in p['nodes']}  # the original ends where an input has no node
+    known = {n['id'] for n in p['nodes']}  # the original crashes if an input has no node
     nodes = [dict(n, inputs=[i for i in n['inputs'] if i[1] in known],
                   sources=[i for i in n['sources'] if i[0] in known]) for n in p['nodes']]
     return (b''.join(map(profile_node, nodes)) + num(2, p['traces']) + b''.join(num(3, k) for k in steps)
@@ -164,7 +164,7 @@ class Random(random.Random):
         return self.random() < p
 
     def size(self):
-        """A number of bytes or microseconds: mostly small, now and then odd."""
+        """Returns a number of bytes or microseconds: mostly small, sometimes extreme."""
         return self.choice([0, 1, 2, 7, 99, 999, 1000, 1001, 12345, 999999, 1000000, self.randrange(10 ** 7),
                             self.randrange(10 ** 10), self.randrange(3000), self.randrange(3000),
                             -1, -5000, LIMIT - 1] if self.chance(.3) else [self.randrange(200), self.randrange(5000)])
@@ -177,7 +177,7 @@ def make_name(r, names):
     name = '/'.join(parts) + (str(r.randrange(30)) if r.chance(.7) else '')
     if r.chance(.05):
         name = 'gradients/%s_grad/%s' % (r.choice(names or ['a']), r.choice(PARTS))
-    return name if r.chance(.02) else name.lstrip('/')  # a name that begins with '/' ends the original
+    return name if r.chance(.02) else name.lstrip('/')  # a name that begins with '/' crashes the original
 
 
 def make_dims(r):
@@ -265,7 +265,8 @@ def make_log(r, names):
 
 
 def make_times(r, devices, now):
-    """Never a device without times: the original gives it an empty lane in timelines, we none."""
+    """Returns records of a step. A device always has times: the original gives one without times an empty lane in timelines,
+    and we none."""
     return [[d, [[now + r.randrange(1000), r.size()] for _ in range(r.randrange(1, 5))]]
             for d in r.sample(devices, r.randrange(min(3, len(devices)) + 1))]
 
@@ -281,7 +282,7 @@ def make_exec(r, devices, now):
 
 
 def make_profile(r):
-    """A ProfileProto as no original would write it: ids with gaps, types and devices that do not fit."""
+    """Returns a ProfileProto that the original never writes: ids with gaps, types and devices that do not match."""
     plain, names = make_nodes(r)
     entries = make_log(r, names)
     codes = {e['name']: e['code'] for e in entries['entries']}
@@ -357,7 +358,7 @@ def make_case(r, spec, names):
 
 
 def make(seed):
-    """(specification, cases) of a seed."""
+    """Returns (specification, cases) of a seed."""
     r = Random(seed)
     if seed % 4 == 1:
         spec = {'nodes': [], 'steps': [], 'log': {'entries': [], 'strings': []}, 'profile': make_profile(r)}
@@ -373,7 +374,7 @@ def kind(case):
 
 
 def text(spec):
-    """A specification to read: a line for each node, device of a step, entry of the op log."""
+    """Formats a specification for people: a line for each node, device of a step, and entry of the op log."""
     lines = ['node %s' % json.dumps(n) for n in spec['nodes'] or spec.get('profile', {}).get('nodes', [])]
     if 'profile' in spec:
         lines.append(json.dumps(dict(spec['profile'], nodes='above')))
@@ -383,14 +384,14 @@ def text(spec):
                      + ['strings %s' % json.dumps(spec['log']['strings'])])
 
 
-# ---- differences that are meant ----------------------------------------------------------------
+# ---- intended differences ----------------------------------------------------------------
 
 STOP = 'sums beyond 64 bits: they stop'
 STOPPED = b'note: some numbers are 2^63 - 1 or -2^63, where sums stop: the true ones may lie beyond\n'
 
 
 def known_difference(case, a, b):
-    """The reason why an answer is another on purpose, or None. a is the original's."""
+    """Returns the reason for an intended difference, or None. a is the original's answer."""
     if b'note: a box of the timeline is wider than its time' in b['stderr']:
         return 'times beyond 64 bits: boxes end at the last number'
     if STOPPED in b['stderr']:
@@ -401,7 +402,7 @@ def known_difference(case, a, b):
 # ---- reducing ----------------------------------------------------------------------------------
 
 def lists_in(x, path=()):
-    """Paths of all lists that may lose elements."""
+    """Yields the paths of all lists that may lose elements."""
     if isinstance(x, dict):
         for k, v in x.items():
             yield from lists_in(v, path + (k,))
@@ -426,7 +427,7 @@ PRESETS = dict({m: 0 for m in MIN}, max_depth=10000, step=-1, order_by='name', a
 
 
 def smaller(spec, case):
-    """Specifications and cases with something taken away, the largest pieces first."""
+    """Yields specifications and cases with a part removed, the largest parts first."""
     for path in sorted(lists_in(spec), key=lambda p: -len(at(spec, p))):
         n = len(at(spec, path))
         size = n

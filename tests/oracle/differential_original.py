@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 
-HANG = 10  # seconds; a fork of the original now and then waits for a lock that nobody holds
+HANG = 10  # seconds; a fork of the original sometimes waits for a lock whose holder does not exist
 
 
 def slurp(path):
@@ -27,7 +27,7 @@ def redirect(where, prefix=''):
 
 
 def in_child(f):
-    """Status of f in a child."""
+    """Runs f in a child process. Returns its status."""
     pid = os.fork()
     if pid == 0:
         code = 1
@@ -54,7 +54,7 @@ def load_profile(lib, where, load):
 
 
 def answer_job(lib, options_pb2, job):
-    """In a child."""
+    """Answers a case in a child process."""
     where = job['dir']
     redirect(where, 'load.')
     load_profile(lib, where, job['load'])
@@ -99,7 +99,7 @@ def compare(pairs):
         try:
             x, y = make.FromString(x), make.FromString(y)
             answers.append(None if x == y else [text_format.MessageToString(m) for m in (x, y)])
-        except message.DecodeError:  # a name that was cut within a character: the same bytes, in any order?
+        except message.DecodeError:  # a name that was cut inside a character: compares the sorted bytes
             answers.append(None if sorted(x) == sorted(y) else [x.hex(' '), y.hex(' ')])
     return answers
 

@@ -4,7 +4,7 @@
 
   pb_differential.py --try PB_TRY --judge PB_JUDGE [--binary N] [--text N] [--seed S] [FILE...]
 
-FILE: messages to start from, known by their names: graph.pb, run_meta*.pb, op_log.pb, profile.pb,
+FILE: messages to start from, recognised by their names: graph.pb, run_meta*.pb, op_log.pb, profile.pb,
 *.pbtxt (a GraphDef). Random messages of every type are added. Each disagreement is reduced and
 printed; the exit status is then 1. The last line counts inputs. Without PB_JUDGE (no libprotobuf) it is skipped.
 """
@@ -30,7 +30,7 @@ def records(items):
 
 
 def split(out, head):
-    """The answers in out: head bytes and a record each."""
+    """Yields the answers in out: head bytes and a record each."""
     at = 0
     while at < len(out):
         n, = struct.unpack_from('=I', out, at + head)
@@ -62,7 +62,7 @@ class Sides:
         return [item for _, item in split(self.run(self.judge, ['print', kind], records(items)), 0)]
 
     def compare(self, mode, kind, items):
-        """For each item: (what is wrong or None, our letter)."""
+        """Yields (what is wrong or None, the letter of our verdict) for each item."""
         ours = list(split(self.run(self.ours, [mode, kind], records(items)), 1))
         theirs = self.judged(mode, kind, items)
         again = self.judged('binary', kind, [bytes if letter in b'g' else b''
@@ -107,7 +107,7 @@ def get_varint(b, at):
 
 
 def parse(b):
-    """The tree of b; raises when b is no message."""
+    """Returns the tree of b; raises if b is not a message."""
     at, out = 0, []
     while at < len(b):
         tag, at = get_varint(b, at)
@@ -157,7 +157,7 @@ def copy(tree):
 
 
 def lists(tree, out):
-    """All messages of a tree, itself first."""
+    """Yields all messages of a tree, itself first."""
     out.append(tree)
     for _, _, v in tree:
         if isinstance(v, list):
@@ -179,14 +179,14 @@ def random_value(r):
                         b'long enough to be scanned by words \xe2\x82', b'\n\x01x'])
 
 
-# Chains of fields that may nest for ever: NodeDef attributes, tensors of variants, types, trees.
+# Chains of fields that may nest without limit: NodeDef attributes, tensors of variants, types, trees.
 DEEP = {'GraphDef': ([1, 5, 2], [[10, 2, 2], [8, 15, 3]]), 'RunMetadata': ([3, 1, 7], [[2]]),
         'ProfileProto': ([1, 2, 11, 2], [[10, 2, 2]]), 'MultiGraphNodeProto': ([], [[11]]),
         'SavedTensorSlices': ([2, 3], [[15, 3]])}
 
 
 def deep(r, kind):
-    """A chain of about 100 messages, some of them groups at times."""
+    """Returns a chain of about 100 messages, sometimes with groups."""
     head, loops = DEEP.get(kind, ([], [[9]]))
     path = list(head)
     loop, n = r.choice(loops), r.randint(97, 103)
@@ -211,7 +211,7 @@ def mutate_tree(r, tree, other, kind):
             m.append(deep(r, kind)[0])
         elif not m:
             continue
-        elif op == 2:  # the same field again, elsewhere in the message
+        elif op == 2:  # repeats a field elsewhere in the message
             m.insert(r.randint(0, len(m)), copy([m[i]])[0])
         elif op == 3:
             del m[i]
@@ -220,7 +220,7 @@ def mutate_tree(r, tree, other, kind):
             m[i][1], m[i][2] = v
         elif op == 5:
             m[i][0] = r.randint(1, 20)
-        elif op == 6:  # the same field with a part of it only
+        elif op == 6:  # repeats a field with a part of it
             if isinstance(m[i][2], list) and m[i][2]:
                 part = copy(m[i][2])
                 r.shuffle(part)
@@ -281,7 +281,7 @@ WORD = re.compile(rb'"(?:[^"\\]|\\.)*"|[A-Za-z_0-9.]+|\s+|.', re.S)
 
 
 def mutate_text(r, text, tokens):
-    """A changed text. Without \\X, which libprotobuf knows only since it is newer than 3.21."""
+    """Returns a changed text, without \\X, which libprotobuf reads only in versions after 3.21."""
     return change_text(r, text, tokens).replace(b'\\X', b'\\x')
 
 
@@ -310,7 +310,7 @@ def change_text(r, text, tokens):
 # --- seeds
 
 def cut(r, tree):
-    """A part of a tree, of about SIZE bytes."""
+    """Returns a part of a tree, of about SIZE bytes."""
     tree = copy(tree)
     while len(unparse(tree)) > SIZE:
         for m in lists(tree, []):
@@ -353,7 +353,7 @@ def text_seeds(sides, r, files, kind):
 
 
 def reduce(sides, mode, kind, item):
-    """A smaller item that still disagrees."""
+    """Returns a smaller item that still disagrees."""
     size = max(1, len(item) // 2)
     while size:
         tries = [item[:at] + item[at + size:] for at in range(0, len(item), size)][:400]

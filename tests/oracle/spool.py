@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Converts recordings and asks a live original about what came out: a ProfileProto, and RunMetadata
-with a GraphDef. It must read both and answer as the program does: text of all views, timelines, advice.
+"""Converts recordings to a ProfileProto, and to RunMetadata with a GraphDef, and loads these in a live original. It must read
+both and answer as the program does: text of all views, timelines, advice.
 
 Without a Python that has tensorflow-cpu (TFPROF_ORACLE, else this one) the test is skipped.
 
@@ -37,7 +37,7 @@ def cases():
 
 
 def recordings():
-    """(name, spool, words)."""
+    """Yields (name, recording, words)."""
     yield 'training', rig.sample(), ['--step-nvtx=pytorch']
     yield 'ops', rig.sample(), ['--step-nvtx=pytorch', '--leaf=op']
     yield 'copies', rig.sample(), ['--tf-layout']
@@ -76,7 +76,7 @@ print(json.dumps(found))
 
 
 def check_labels(t, base, steps):
-    """What TensorFlow reads in run metadata besides, and its own timeline of it: problems."""
+    """Compares TensorFlow's reading of run metadata and its own timeline of it. Returns problems."""
     def read(files):
         p = subprocess.run([os.environ.get('TFPROF_ORACLE') or sys.executable, '-c', TRACE] + files, stdout=subprocess.PIPE,
                            stderr=subprocess.PIPE)
@@ -97,7 +97,7 @@ def check_labels(t, base, steps):
 
 
 def compare(original, load, where):
-    """Problems, and how many answers were compared."""
+    """Returns problems, and the number of compared answers."""
     asked = list(cases())
     os.makedirs(where + '/o')
     status = original.answer(where + '/o', load, asked)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Others' opinion: libprotobuf, and a live original where there is one."""
+"""Comparison with other programs: libprotobuf, and a live original if it is installed."""
 import glob
 import os
 
@@ -7,7 +7,7 @@ from step import Step, counted
 
 
 def libprotobuf(places):
-    """Compares what we and libprotobuf say about mutations of the recorded messages."""
+    """Compares our readers with libprotobuf on mutations of the recorded messages."""
     seeds = sorted(glob.glob('testdata/recorded/*/*.pb') + glob.glob('testdata/recorded/*/*.pbtxt'))
     return counted(['tests/oracle/pb_differential.py', '--try', os.path.join(places['bin'], 'oracle', 'pb_try'),
                     '--judge', 'build/gen-cc/pb_judge'] + seeds)

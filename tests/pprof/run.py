@@ -5,9 +5,9 @@
     tests/pprof/run.py --program build/tfprof
 
 For each recorded profile with call stacks and a metric in turn (--all: each): `go tool pprof -raw` must read the file,
--top must find the total that the samples have, and that total must be what the lines of the code
-view without lines below them have of their own (nodes of other lines are not in a pprof file). The
-view rounds, so the totals may differ by as much. Skips with a line where there is no Go.
+-top must find the total of the samples, and that total must be the sum of the own numbers of the lines of the code view without
+lines below them (nodes of other lines are not in a pprof file). The view rounds, so the totals may differ by as much. Skipped,
+with a message, without Go.
 """
 import argparse
 import glob
@@ -33,14 +33,14 @@ def go():
 
 
 def number(text):
-    """A rounded number of the view, and by how much it may be off."""
+    """Returns a rounded number of the view, and its largest rounding error."""
     m = re.match(r'(-?[0-9.]+)(us|ms|sec|KB|MB|GB|B|k|m|b)?', text)
     unit = UNIT[m.group(2) or '']
     return float(m.group(1)) * unit, 0.005001 * unit if '.' in m.group(1) else 0
 
 
 def leaf_total(text):
-    """Own numbers of the lines without lines below them: sum, and how far it may be off."""
+    """Returns the sum of own numbers of the lines without lines below them, and its largest rounding error."""
     lines = [x for x in text.split('\n') if re.match(r' *\S.* \(.*/', x)]
     total = off = 0
     for i, x in enumerate(lines):
@@ -54,7 +54,7 @@ def leaf_total(text):
 
 
 def home_for(folder):
-    """Variables that give Go a home, where we have none in which it could keep something."""
+    """Returns variables that give Go a home folder, if ours is not writable."""
     try:
         with tempfile.TemporaryFile(dir=os.environ['HOME']):
             return {}
@@ -80,7 +80,7 @@ def top_total(text):
 
 
 def compare(tool, program, home, metric, folder):
-    """None if all agrees, else what does not; False if there is nothing to compare."""
+    """Returns None if all numbers agree, else the difference; False if there is nothing to compare."""
     path = os.path.join(folder, 'p.gz')
     line = 'code -max_depth 10000 -step -1 -select %s' % metric
     p = subprocess.run([program] + words_of(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -104,7 +104,7 @@ def compare(tool, program, home, metric, folder):
 
 
 def compare_view(tool, program, home, view, folder):
-    """None if the samples of a view, and its folded stacks, add up to its root, and carry labels."""
+    """Returns None if the samples of a view, and its folded stacks, add up to its root and have labels; else what is wrong."""
     words = [program] + words_of(home) + [view, '-select', 'micros', '-order_by', 'name', '-output']
 
     def answer(output):
@@ -149,7 +149,7 @@ def main():
                     print('%s %s: %s' % (os.path.basename(os.path.dirname(home)), metric, bad))
                 count[1 if bad else 0] += bad is not False
             if os.path.basename(os.path.dirname(home)).startswith('synthetic') and not a.all:
-                continue  # its sums stop at the end of the type
+                continue  # its sums reach the end of the type
             for view in ('scope', 'graph', 'op') if a.all else [('scope', 'graph', 'op')[i % 3]]:
                 bad = compare_view(tool, os.path.abspath(a.program), home, view, folder)
                 if bad:

@@ -24,7 +24,7 @@ class Result(unittest.TextTestResult):
 
 
 def find(word):
-    """The tests that have the word in their names."""
+    """Returns the tests with the word in their names."""
     def each(suite):
         for t in suite:
             if isinstance(t, unittest.TestSuite):

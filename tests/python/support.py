@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the Python package share: where things are."""
+"""Shared by the tests of the Python package: paths and captured output."""
 import contextlib
 import io
 import os
@@ -16,7 +16,7 @@ if 'TFPROF_LIBRARY' not in os.environ:
 
 
 def path(name):
-    """A file of mlp_0."""
+    """Returns the path of a file of mlp_0."""
     return os.path.join(MLP, name)
 
 
@@ -27,7 +27,7 @@ def read(name):
 
 @contextlib.contextmanager
 def printed():
-    """What is printed inside, on a stream without bytes as a notebook has it: [out, err]."""
+    """Captures output on a stream without bytes, as notebooks have: [out, err]."""
     out, err = io.StringIO(), io.StringIO()
     texts = []
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tfprof.compat and tfprof.model_analyzer: what TensorFlow's own modules offer."""
+"""tfprof.compat and tfprof.model_analyzer: the interface of TensorFlow's own modules."""
 import os
 import tempfile
 import unittest

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that users of the original wrote, with nothing changed but their imports (and a recorded
-graph where a live one stood), and the examples of python/README.md."""
+"""Programs of users of the original, with changed imports and recorded graphs in place of live ones, and the examples of
+python/README.md."""
 import os
 import re
 import shutil
@@ -26,7 +26,7 @@ IMPORTS = {
 
 
 class InFolder(unittest.TestCase):
-    """Each test in an empty folder of its own."""
+    """Runs each test in an empty folder of its own."""
 
     def setUp(self):
         self.folder, self.before = tempfile.mkdtemp(), os.getcwd()
@@ -61,7 +61,7 @@ class Notebook(InFolder):
 
     def run_cell(self, source):
         with warnings.catch_warnings():
-            warnings.simplefilter('ignore')  # its patterns are from before raw strings were asked for
+            warnings.simplefilter('ignore')  # its patterns are not raw strings
             exec(source, self.names)
 
     def test_lines_of_ten_steps(self):
@@ -96,7 +96,7 @@ class Notebook(InFolder):
 
 
 class Snippets(InFolder):
-    """What tutorials and write-ups call, under the names that they use."""
+    """Calls of tutorials and articles, under the names that they use."""
 
     def setUp(self):
         super().setUp()

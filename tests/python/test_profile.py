@@ -193,7 +193,7 @@ class Inputs(unittest.TestCase):
     def test_fork(self):
         for busy in (False, True):
             s = _native.Session()
-            if busy:  # as if another thread were in a call
+            if busy:  # acts as another thread in a call
                 s._lock.acquire()
             pid = os.fork()
             if not pid:

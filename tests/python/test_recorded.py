@@ -27,7 +27,7 @@ def open_text(name):
 
 
 def load(folder, suffix):
-    """(session, lines of expected answers)."""
+    """Yields (session, lines of expected answers)."""
     with open_text(os.path.join(folder, 'load%s.json' % suffix)) as f:
         spec = json.load(f)
 
@@ -70,7 +70,7 @@ def options_message(options, out):
 
 
 def said(text):
-    """Standard error without what was said while loading, and views are built once a session."""
+    """Returns standard error without messages of loading and of building views."""
     for pattern in (LOG_LINE, LOAD_LINE, BUILD_LINE):
         text = pattern.sub('', text)
     return text

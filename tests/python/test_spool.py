@@ -56,7 +56,7 @@ class Spools(unittest.TestCase):
                 self.assertEqual(1, nodes(p)[KERNEL])
 
     def test_memory_ends_while_patterns_are_open(self):
-        """Loads that fail, for memory or for a pattern, leave nothing behind that a later one stumbles over."""
+        """Loads that fail, for memory or a pattern, do not affect later ones."""
         large = b''.join(sub(1, num(1, i) + sub(2, sub(1, 'node_%d' % i))) for i in range(100000))
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(SPOOL, folder)

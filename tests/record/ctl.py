@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command ctl: orders, and the state of spools."""
+"""The command ctl: subcommands, and the state of recordings."""
 import glob
 import os
 import stat

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command doctor, on machines made of folders and little libraries, and of processes on them."""
+"""The command doctor, on imitated machines: folders, small libraries, and processes."""
 import os
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ def library(path, code):
 
 
 def machine(driver=13000, cupti=130001, params='RmProfilingAdminOnly: 0\n'):
-    """A machine that is ready, as far as it is looked at. The variables to look at it with."""
+    """Makes a machine that can record. Returns the variables that let doctor examine it."""
     if driver:
         library('lib/libcuda.so.1', 'int cuDriverGetVersion(int *v) { *v = %d; return 0; }' % driver)
         put('root/proc/driver/nvidia/version', 'NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue\nGCC\n')
@@ -66,7 +66,7 @@ def test_doctor_without():
 
 
 def test_doctor_python():
-    """CUPTI is found beside the interpreter that a command would start; an environment comes before its installation."""
+    """CUPTI is found beside the interpreter that a command starts; a virtual environment comes before its base installation."""
     env = dict(machine(13000, 0), VIRTUAL_ENV='', CONDA_PREFIX='', HOME='/none')
     code = 'int cuptiGetVersion(unsigned *v) { *v = %d; return 0; }'
     library('base/lib/python3.12/site-packages/nvidia/cu13/lib/libcupti.so.13', code % 130000)
@@ -85,7 +85,7 @@ def test_doctor_python():
 
 
 def test_doctor_bad_cupti():
-    """A version that ends the process in which it is used is named, and none of its functions is called."""
+    """A CUPTI version that ends its process is reported, and none of its functions is called."""
     env = machine(12080, 0)
     bad = ''.join('int %s(void) { __builtin_trap(); }' % x for x in ('cuptiGetVersion', 'cuptiActivityGetStructSize'))
     library('lib/libcupti.so.12', bad)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All of it with a driver and a CUPTI without a GPU."""
+"""record, ctl and gpu together, with a fake driver and a fake CUPTI."""
 import json
 import os
 import shlex
@@ -37,7 +37,7 @@ def test_fake_run():
                         'sgemm_128x128': 250, 'softmax(float*, int)': 250})
     same(gpu('f')['gpus'][0]['name'], 'Fake GPU')
     holds(tfprof('ctl', 'f', 'status')[1], 'closed')
-    # Several at once into one folder, one of them killed.
+    # Several processes record into one folder, and one is killed.
     script = ''.join('%s & ' % shlex.join(fake('launch:100')) for _ in range(3)) + 'wait; exec ' + \
         shlex.join(fake('launch:64', 'settle:700', 'raise:9'))
     got = tfprof('record', '-o', 'k', '--', 'sh', '-c', script, more=env)
@@ -51,7 +51,7 @@ def test_fake_run():
 
 
 def test_fake_next():
-    """What to type next can be typed."""
+    """The commands that record suggests at its end work."""
     got = tfprof('record', '-o', "it's a", '--', *fake('launch:1'), more=dict(LD_LIBRARY_PATH=ARGS.fakes))
     holds(got[2], "tfprof: 1 process, 1 kernel, 0 copies, ")
     words = shlex.split(got[2].split('next: tfprof ')[1].split(',')[0])
@@ -60,7 +60,7 @@ def test_fake_next():
 
 
 def test_fake_views():
-    """The views open the recording, with the steps that record was told."""
+    """The views open the recording, with the steps that were given to record."""
     env = dict(LD_LIBRARY_PATH=ARGS.fakes)
     step = ['push:train', 'launch:8', 'pop']
     tfprof('record', '-o', 's', '--step-nvtx=train', '--', *fake(*step, *step), more=env)
@@ -72,7 +72,7 @@ def test_fake_views():
 
 
 def test_fake_ctl():
-    """Nothing before ctl start, nothing after ctl stop."""
+    """Nothing is recorded before ctl start or after ctl stop."""
     env = clean_env(LD_LIBRARY_PATH=ARGS.fakes)
     words = fake('launch:10', 'say:none', 'await:subscribed 1 kinds 7', 'launch:20', 'say:some', 'await:subscribed 0', 'launch:40')
     p = subprocess.Popen(['./bin/tfprof', 'record', '--start=ctl', '-o', 'c', '--'] + words, env=env,

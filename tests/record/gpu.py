@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command gpu: what it says of two ranks is in gpu.txt (--accept)."""
+"""The command gpu; its answer on two ranks is in gpu.txt (--accept)."""
 import glob
 import json
 import os
@@ -51,13 +51,13 @@ def test_gpu_data():
     same(len(data['gpus']), 1)
     same(gpu['uuid'], 'GPU-' + '12121212-1212-1212-1212-121212121212')
     same([p['rank'] for p in gpu['processes']], ['0', '1'])
-    same(gpu['busy_ns'], 76000 + 10000 + 1000 + 5000)  # 1000000-1055000, 1060000-1081000, and what follows
+    same(gpu['busy_ns'], 76000 + 10000 + 1000 + 5000)  # 1000000-1055000, 1060000-1081000, and later work
     same(gpu['busy_ns'] + gpu['idle_ns'], gpu['to_ns'] - gpu['from_ns'])
     same(gpu['shared_ns'], gpu['busy_ns'] - 5000)
     same(gpu['copies'][0], {'way': 'HtoD', 'count': 2, 'bytes': 8000000, 'ns': 80000,
                             'bytes_per_second': 100000000000})
     same(sum(k['count'] for k in data['kernels']), 2 * (3 + 10 + 1))
-    same(data['waits'][0]['total_ns'], 55000 + 50000)  # while work of the same process ran
+    same(data['waits'][0]['total_ns'], 55000 + 50000)  # overlaps with work of the same process
     same([data['lost'][k] for k in ('dropped', 'operations_without_times', 'operations_in_sums_only',
                                     'times_not_recorded', 'processes_not_closed')], [24, 2, 20, 2, 1])
     same(len(json.loads(tfprof('gpu', 'g', '--output=json', '--top=1')[1])['kernels']), 1)
@@ -102,7 +102,7 @@ H100 = dict(id=0, uuid='GPU-A', name='H100', major=9, minor=0)
 
 
 def answer(s, *words):
-    """The JSON of a recording."""
+    """Returns the JSON of a recording."""
     os.mkdir('t')
     path = spool('t', s.end())
     got = tfprof('gpu', path, '--output=json', *words)
@@ -133,7 +133,7 @@ def test_gpu_blocking():
 
 
 def test_gpu_blocking_synchronize():
-    """A synchronisation blocks while work runs that was launched before it, on all streams, and no longer."""
+    """A synchronisation blocks until work of all streams that was launched before it has ended, and no longer."""
     s = Spool().add('gpu', **H100)
     s.launch(0, length=50 * US, stream=7).launch(10 * US, length=80 * US, stream=8, late=20 * US)  # end at 60, 110
     s.add('api', start=T0 + 40 * US, length=100 * US, name='cudaDeviceSynchronize', tid=1)  # from 40 to 140
@@ -176,7 +176,7 @@ def test_gpu_launches():
 
 
 def test_gpu_ranges():
-    """Work belongs to the innermost range of its call's thread; what is inside counts for what is around, too."""
+    """Work belongs to the innermost range of its call's thread, and counts for the enclosing ranges, too."""
     s = Spool().add('gpu', **H100)
     for i in range(3):
         at = i * 1000 * US
@@ -195,7 +195,7 @@ def test_gpu_ranges():
 
 
 def test_gpu_steps():
-    """Steps that were set from outside; two processes count their own."""
+    """Steps that another process marks; each recorded process counts its own."""
     os.mkdir('t')
     for pid in (1, 2):
         s = Spool(pid=pid).launch(0)
@@ -209,7 +209,7 @@ def test_gpu_steps():
 
 
 def test_gpu_steps_of_views():
-    """Steps of tfprof ctl and of --step-nvtx, which record writes into the folder, are those of the views."""
+    """Steps of tfprof ctl and of --step-nvtx, which record writes into the folder, are the steps of the views."""
     os.mkdir('t')
     s = Spool().launch(0)
     for i in range(3):
@@ -227,7 +227,7 @@ def test_gpu_steps_of_views():
 
 
 def test_gpu_shared():
-    """Two processes on one GPU: what runs while the other one does counts as the other one's time, too."""
+    """Two processes on one GPU: time in which both run counts for each of them."""
     os.mkdir('t')
     for pid, times in ((1, ((0, 10), (30, 40))), (2, ((5, 15), (50, 70)))):
         s = Spool(pid=pid).add('gpu', **H100)
@@ -307,7 +307,7 @@ def test_gpu_memory():
 
 
 def test_gpu_memory_in_time():
-    """The peak is that of time, in whatever order the threads' records reached the file."""
+    """The peak of memory follows time, in any order of the threads' records in the file."""
     s = Spool().add('gpu', **H100)
     for at, address, n, freed in ((30, 1, 1000, 0), (25, 2, 0, 1), (20, 2, 900, 0), (40, 2, 100, 0), (35, 1, 0, 1)):
         s.add('memory', start=T0 + at, address=address, bytes=n, freed=freed, memory=5)
@@ -325,7 +325,7 @@ def test_gpu_overhead():
 
 
 def test_gpu_tables():
-    """Every table as csv and md has the rows of the json; text has those that are not empty."""
+    """Every table has the same rows in csv, md and json; text has the tables that are not empty."""
     s = Spool().add('gpu', **H100).launch(0, grid=2, block=64, registers=8)
     data = answer(s)
     path = glob.glob('t/*')[0]

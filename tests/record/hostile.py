@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What others may have put into a recording's folder, and what it still holds of an earlier one."""
+"""Files of other users and of earlier recordings in the folder of a recording."""
 import glob
 import json
 import os
@@ -15,7 +15,7 @@ def one(folder):
 
 
 def test_no_files():
-    """A pipe, a device, a folder or a link to nowhere is refused, not waited for."""
+    """A pipe, a device, a folder and a dangling link are refused without blocking."""
     name = '%s-11-1-00000002.tfspool' % HOST
     one('pipe')
     os.mkfifo('pipe/' + name)
@@ -47,7 +47,7 @@ def test_no_files():
 
 
 def test_old_orders():
-    """What ctl told an earlier recording in the folder does not stop, or start, the next one."""
+    """Commands of ctl to an earlier recording in the folder do not affect the next one."""
     env = dict(LD_LIBRARY_PATH=ARGS.fakes)
     tfprof('record', '-o', 'o', '--', *fake('launch:10'), more=env)
     tfprof('ctl', 'o', 'stop')
@@ -59,7 +59,7 @@ def test_old_orders():
 
 
 def test_nested():
-    """A recording within a recording has the program; that is said."""
+    """If record runs below record, the inner one records the program, and a message reports this."""
     env = dict(LD_LIBRARY_PATH=ARGS.fakes)
     got = tfprof('record', '-o', 'outer', '--', './bin/tfprof', 'record', '-o', 'inner', '--',
                  *fake('launch:7', 'exit:4'), more=env)
@@ -70,7 +70,7 @@ def test_nested():
 
 
 def test_nobody_hears():
-    """An order to processes that have all ended says so; one to those that may come does not."""
+    """ctl reports that all processes have ended; it reports nothing if processes may still start."""
     one('over')
     same(tfprof('ctl', 'over', 'stop')[::2], (1, "tfprof: no process that has recorded into 'over' still runs\n"))
     spool('over', Spool(), os.getpid(), start_ticks(os.getpid()))
@@ -78,7 +78,7 @@ def test_nobody_hears():
 
 
 def test_foreign_folder():
-    """A folder of another user is none for a recording, whatever its mode."""
+    """record refuses a folder of another user, whatever its mode."""
     os.mkdir('foreign', 0o755)
     if os.geteuid() == 0:
         os.chown('foreign', 65534, -1)
@@ -88,14 +88,14 @@ def test_foreign_folder():
 
 
 def test_typo():
-    """A program that cannot be run leaves what an earlier recording has put into the folder."""
+    """If the program cannot be run, files of an earlier recording in the folder are kept."""
     tfprof('record', '-o', 't', '--step-nvtx=train', '--', 'true')
     same(tfprof('record', '-o', 't', '--', 'no-such-program')[0], 127)
     same(open('t/options').read(), '--step-nvtx=train\n')
 
 
 def test_no_room():
-    """A file that may not grow cuts the recording off, and record and gpu say so."""
+    """A file size limit truncates the recording, and record and gpu report it."""
     env = dict(LD_LIBRARY_PATH=ARGS.fakes)
     got = run('sh', '-c', 'ulimit -f 128; exec "$@"', 'sh', './bin/tfprof', 'record', '-o', 'r', '--',
               *fake('launch:50000', 'sleep:300', 'exit:5'), more=env)
@@ -109,7 +109,7 @@ def test_no_room():
 
 
 def test_names():
-    """What others have named stays on its line, and steers no terminal."""
+    """Names from recordings stay on their line, and their control characters are escaped."""
     os.mkdir('n', 0o700)
     s = Spool(argv='ev\x1bil', env_TFPROF_JOB='j\x07')
     s.add('note', text='note\x1b[1m').add('kernel', name='k\x1b]0;t\x07', start=5, length=5)
@@ -126,7 +126,7 @@ def test_names():
 
 
 def test_ends_of_types():
-    """Numbers stop at the ends of their types: none of them goes round."""
+    """Numbers are clamped at the ends of their types and never wrap."""
     os.mkdir('e', 0o700)
     most = 2 ** 64 - 1
     s = Spool().add('copy', start=5, length=1, bytes=2 ** 63 - 1, kind=1)

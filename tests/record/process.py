@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program sees that runs below record: statuses, words, surroundings, streams, signals, keys."""
+"""A program below record: exit status, arguments, environment, streams, signals, keys."""
 import glob
 import json
 import os
@@ -33,7 +33,7 @@ def test_status():
 
 
 def test_shut_path():
-    """A folder of PATH that may not be searched lacks what is looked for, as for a shell."""
+    """A folder of PATH that cannot be searched is skipped, as in a shell."""
     os.mkdir('shut', 0)
     os.chmod('.', 0o755)
     nobody = {} if os.getuid() else {'user': 65534, 'group': 65534, 'extra_groups': []}
@@ -90,7 +90,7 @@ open(OUT, 'w').write(json.dumps(out))
 
 
 def seen(prefix, shell):
-    """What a program sees of its surroundings, started by such lines of Python."""
+    """Returns the environment that a program sees if these lines of Python start it."""
     put('look.py', 'OUT = %r\nimport os, sys\nPGID = int(os.environ["PGID"])\n' % os.path.abspath('seen') + LOOK)
     code = ('import os, signal, sys\nos.setpgid(0, 0)\nos.environ["PGID"] = str(os.getpid())\n'
             'signal.signal(signal.SIGPIPE, signal.SIG_DFL); signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n' + shell +
@@ -153,8 +153,8 @@ def test_signals():
 
 
 def test_stop_and_go():
-    """Stopped and continued by another process: the program stops and goes on, and nothing is lost. (A group whose
-    parents are all in it, or in another session, is not stopped by the keyboard's signal: so it has one of its own.)"""
+    """If another process stops and continues record, the program stops and continues, and nothing is lost. (The terminal does
+    not stop orphaned process groups, so the test uses a group of its own.)"""
     p = subprocess.Popen(['./bin/tfprof', 'record', '--'] + counter(['USR1'], 1), stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL, env=clean_env(), preexec_fn=os.setpgrp)
     same(p.stdout.readline(), b'ready\n')
@@ -164,7 +164,7 @@ def test_stop_and_go():
         state(pid, 'T')
     os.kill(p.pid, signal.SIGCONT)
     state(child, 'SR')
-    # Whoever lets it go on before it has stopped with the program is heard too.
+    # A SIGCONT that arrives before record has stopped works, too.
     os.kill(p.pid, signal.SIGSTOP)
     state(p.pid, 'T')
     os.kill(child, signal.SIGTSTP)
@@ -177,7 +177,7 @@ def test_stop_and_go():
 
 
 class Shell:
-    """An interactive shell on a terminal of its own."""
+    """Starts an interactive shell on a terminal of its own."""
 
     def __init__(self):
         self.pid, self.fd = pty.fork()
@@ -192,7 +192,7 @@ class Shell:
         os.write(self.fd, keys.encode())
 
     def wait(self, mark):
-        """All that came up to the mark, once it has come."""
+        """Waits for the mark. Returns the output before it."""
         end = time.monotonic() + PATIENCE
         while mark not in self.text[self.at:]:
             if not select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]:
@@ -203,7 +203,7 @@ class Shell:
         return text
 
     def leave(self):
-        """Until the shell has given the terminal to what it runs."""
+        """Waits until the shell has made its child the foreground group."""
         until(lambda: os.tcgetpgrp(self.fd) != self.pid, 'something in front')
 
     def close(self):

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of record, ctl, gpu and doctor share: commands run, spools and files made, processes watched."""
+"""Shared by the tests of record, ctl, gpu and doctor: runs commands, makes recordings and files, watches processes."""
 import argparse
 import os
 import socket
 import subprocess
 import time
 
-ARGS = argparse.Namespace()  # what is tested: run.py fills it
+ARGS = argparse.Namespace()  # the tested programs; run.py fills it
 LIBRARY = 'libtfprof_cupti.so'
 HOST = socket.gethostname()
 VARIABLES = ('CUDA_INJECTION64_PATH', 'NVTX_INJECTION64_PATH', 'TFPROF_SESSION', 'TFPROF_OPTS')
 
 
-PATIENCE = 300  # seconds: what has not come by then never will
+PATIENCE = 300  # seconds until a wait fails
 
 
 class Bad(Exception):
@@ -34,7 +34,7 @@ def clean_env(**more):
 
 
 def run(*words, **how):
-    """(status, stdout, stderr)"""
+    """Returns (status, stdout, stderr)."""
     env = clean_env(**how.pop('more', {}))
     p = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, timeout=PATIENCE,
                        stdin=how.pop('stdin', subprocess.DEVNULL), **how)
@@ -60,7 +60,7 @@ def put(path, text):
 
 
 def until(ask, what):
-    """What is answered, once that is something."""
+    """Polls a function until its result is true. Returns the result."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         answer = ask()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Uses record, ctl, gpu and doctor as shells, schedulers and people do: what a program sees that runs
-below record is compared with what it sees without.
+"""Uses record, ctl, gpu and doctor as shells, schedulers and people do; compares the environment of a program below record with
+the one without record.
 
     tests/record/run.py --program build/tfprof --tools build/release [NAME...]
 """

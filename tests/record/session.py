@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A session of record: its variables and its folder, and what it says at the end."""
+"""A session of record: its variables, its folder, and its summary."""
 import glob
 import os
 import re
@@ -138,7 +138,7 @@ def late(sleep):
 
 
 def test_summary():
-    """Waits for what the program leaves behind, but not for ever; says what there is."""
+    """record waits for background processes of the program for a limited time, and reports what was recorded."""
     got = tfprof('record', '-o', 'late.d', '--wait=300', '--', *late(0.5))
     same(os.path.exists('late'), True, 'waited')
     same(got[0], 4)

@@ -4,14 +4,14 @@
 
 A folder is one loaded profile: load.json names its inputs, expected.jsonl its answers, and
 load_profile.json, expected_profile.jsonl are the same for the ProfileProto that the original wrote.
-testdata/recorded/README.md tells the format. An answer is named PROFILE:LINE (cnn_0:17 is line 17 of
+testdata/recorded/README.md describes the format. An answer is named PROFILE:LINE (cnn_0:17 is line 17 of
 expected.jsonl; cnn_0/profile:17 of expected_profile.jsonl), its kind COMMAND.OUTPUT.
 
-Answers of one profile are asked for in one session, through piped lines; where the whole differs,
-each is asked for again in a process of its own. Every tenth is asked on the command line anyway.
+The commands of one profile run in one session, through piped lines; if the output differs, each runs again in a process of its
+own. Every tenth command always runs on the command line.
 
     tests/recorded/run.py                      all
-    tests/recorded/run.py scope.file cnn_0     what all the words are in name or kind of
+    tests/recorded/run.py scope.file cnn_0     answers with all these words in name or kind
     tests/recorded/run.py cnn_0:17 --keep      one, and its output folder stays
 """
 import argparse
@@ -34,7 +34,7 @@ import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# Options in the order of the original's dump, and what an unnamed one is.
+# Options in the order of the original's dump, with their defaults.
 OPTIONS = [('max_depth', 0), ('min_bytes', 0), ('min_peak_bytes', 0), ('min_residual_bytes', 0),
            ('min_output_bytes', 0), ('min_micros', 0), ('min_accelerator_micros', 0),
            ('min_cpu_micros', 0), ('min_params', 0), ('min_float_ops', 0), ('min_occurrence', 0),
@@ -46,16 +46,16 @@ DUMP_BANNER = '\n=========================Options=============================\n
 VIEW_BANNER = '\n==================Model Analysis Report======================\n'
 END_BANNER = '\n======================End of Report==========================\n'
 
-SESSION = 24       # answers asked for in one session
-ONE_SHOT_EACH = 10  # every n-th is asked on the command line instead
-ENOUGH = 100       # failures after which a session that differs is not taken apart
+SESSION = 24       # answers per session
+ONE_SHOT_EACH = 10  # every n-th answer is checked on the command line instead
+ENOUGH = 100       # number of failures after which a session is not split into single commands
 TIMEOUT = 120
 
 Answer = collections.namedtuple('Answer', 'status stdout stderr')
 
 
 def as_bytes(x):
-    """Expected text or file as bytes; a gunzipped body is returned as ('gz', body)."""
+    """Returns an expected text or file as bytes, or ('gz', body) for an unpacked body."""
     if isinstance(x, dict):
         if 'gunzipped_base64' in x:
             return ('gz', base64.b64decode(x['gunzipped_base64']))
@@ -64,7 +64,7 @@ def as_bytes(x):
 
 
 def open_text(path):
-    """The text of path or of path.gz."""
+    """Returns the text of path or of path.gz."""
     if os.path.exists(path):
         return open(path, encoding='utf-8')
     return gzip.open(path + '.gz', 'rt', encoding='utf-8')
@@ -75,7 +75,7 @@ def exists(path):
 
 
 class Load:
-    """One profile as loaded one way: input words, what start-up prints, its cases."""
+    """One profile as loaded in one way: input words, output of the start, cases."""
 
     def __init__(self, folder, name, suffix, realdata):
         spec = json.load(open_text(os.path.join(folder, 'load%s.json' % suffix)))
@@ -105,7 +105,7 @@ class Load:
             self.cases += Case.parts(self, i, json.loads(line))
 
     def path(self, name):
-        """An input's path, relative to the root where it can be; what lies outside is in realdata."""
+        """Returns the path of an input, relative to the root if possible; other inputs are in realdata."""
         if '/realdata/' in name:
             return os.path.join(self.realdata, name.split('/realdata/', 1)[1])
         p = os.path.join(self.folder, name)
@@ -115,7 +115,7 @@ class Load:
 
 
 class Case:
-    """One thing that is compared."""
+    """One answer to compare."""
 
     def __init__(self, load, line, kind, entry):
         self.load, self.line, self.kind, self.entry = load, line, kind, entry
@@ -125,7 +125,7 @@ class Case:
 
     @staticmethod
     def parts(load, line, entry):
-        """The answer itself and its option block. Result messages: tests/python/test_recorded.py."""
+        """Returns the answer and its option block. Result messages are compared by tests/python/test_recorded.py."""
         output = entry['options'].get('output', '').split(':')[0]
         command = entry['command']
         kind = command if command == 'advise' else '%s.%s' % (command, output)
@@ -135,7 +135,7 @@ class Case:
         return parts
 
     def not_passable(self):
-        """The grammar of a line has no way to write some patterns: why, or None."""
+        """Returns why a line cannot contain the case's patterns, or None."""
         for name, value in self.entry['options'].items():
             for item in value if isinstance(value, list) else []:
                 if item == '' or item.strip('\'"') != item or ',' in item or ' ' in item:
@@ -143,7 +143,7 @@ class Case:
         return None
 
     def options(self, out):
-        """(name, value as a word) of every option; out is the output path."""
+        """Returns (name, value as a word) of every option; out is the output path."""
         if self.entry['command'] == 'advise':
             return
         given = self.entry['options']
@@ -183,7 +183,7 @@ class Case:
         return as_bytes(self.entry['stderr'].replace('%OUT%', out))
 
     def files_differ(self, folder, out):
-        """What is wrong with the files the command left in folder: texts, none if all is equal."""
+        """Returns the differences of the files that the command left in folder; empty if all are equal."""
         want = {os.path.basename(n.replace('%OUT%', out)): as_bytes(v)
                 for n, v in ({} if self.kind == 'options' else self.entry['files']).items()}
         have = set(os.listdir(folder))
@@ -207,7 +207,7 @@ class Case:
 
 
 def differ(exp, got, name):
-    """A unified diff that a person can read; for bytes that are no text, where they part."""
+    """Returns a unified diff, or the place of the first difference for bytes that are not text."""
     if b'\0' in exp or b'\0' in got:
         at = next((i for i, (a, b) in enumerate(zip(exp, got)) if a != b), min(len(exp), len(got)))
         return '%s: %d bytes expected, %d found, first difference at byte %d' % (
@@ -226,15 +226,15 @@ def differ(exp, got, name):
     return text
 
 
-# Log lines of the libraries that the original was built on are not the profiler's.
+# Log lines of libraries below the original are not from the profiler.
 LOG_LINE = re.compile(rb'^(\[libprotobuf |\d{4}-\d\d-\d\d \d\d:|[IWEF]\d{4} |WARNING: All log)')
 
 
-# What is said while loading; the records hold only what the commands said afterwards.
+# Messages of loading; the records contain only messages of the commands.
 LOAD_LINE = re.compile(rb'.* has no start time, skipping\n|found \d+ gpu allocator for 1 node\n')
 
 
-# Said when the code view is built: the records have it in each answer, a session once.
+# Printed when the code view is built: in each recorded answer, but once in a session.
 BUILD_LINE = re.compile(rb'\d+ gradient nodes not accounted\n')
 
 
@@ -249,12 +249,12 @@ def no_logs(text):
                     if not LOG_LINE.match(x) and not LOAD_LINE.fullmatch(x))
 
 
-# What a view says when it is built; a session builds it once, each recorded answer built it anew.
+# Messages of building a view: a session builds it once, each recorded answer built it again.
 BUILD_LINE = re.compile(rb'^\d+ gradient nodes not accounted$')
 
 
 def once(text):
-    """The text with only the first of each line that building a view prints."""
+    """Returns the text with only the first of each line that building a view prints."""
     seen, lines = set(), []
     for line in text.splitlines(True):
         if not BUILD_LINE.match(line.rstrip(b'\n')) or line not in seen:
@@ -308,7 +308,7 @@ class Runner:
                 print('\n'.join(bad).rstrip() + '\n', flush=True)
 
     def judge(self, load, cases, places, a):
-        """What is wrong with one answer to the cases asked in it."""
+        """Returns what is wrong with the output of one session."""
         bad = []
         crashed = any(c.crashed for c in cases)
         if a.status == 'timeout':
@@ -359,7 +359,7 @@ class Runner:
         return not bad
 
     def session(self, load, cases):
-        """Many answers in one session; if they are not all equal, each by itself."""
+        """Compares many answers in one session; if they differ, each by itself."""
         if len(cases) == 1 or ARGS.keep:
             for c in cases:
                 self.one(load, c, False)
@@ -384,7 +384,7 @@ class Runner:
                        'in one session (lines %s)' % ' '.join(str(c.line) for c in cases)] + bad)
 
     def jobs(self, load, cases):
-        """Calls that together ask all the cases of one load."""
+        """Yields calls that together check all cases of one load."""
         together = []
         for c in cases:
             if c.why_not:
@@ -400,7 +400,7 @@ class Runner:
 
 
 def checkers(text):
-    """advise: what each checker said, by its name."""
+    """Splits the output of advise into the reports of the checkers, by name."""
     parts = re.split(rb'\n(\w+Checker):\n', text)
     return parts[0], sorted(zip(parts[1::2], parts[2::2]))
 

@@ -6,7 +6,7 @@ from step import Result, Step, counted
 
 
 def outside(places):
-    """Compares with the answers that are not in the repository."""
+    """Compares with recorded answers outside the repository."""
     golden, asked = places['golden'], places['filter']
     if not places['realdata'] or not golden:
         return Result(skipped=1, note='REALDATA or GOLDEN is not set')

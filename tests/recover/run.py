@@ -30,7 +30,7 @@ KEPT = re.compile(r'^warning: .*; (\d+) (\w+)(?: and (\d+) steps)? before it are
 
 
 def fields(data, at, end):
-    """(field, type, where its tag stands, where its value begins, where it ends), till data ends."""
+    """Yields (field, type, offset of its tag, offset of its value, end) until data ends."""
     def varint(i):
         n = shift = 0
         while i < len(data):
@@ -57,7 +57,7 @@ def fields(data, at, end):
 
 
 def judge(kind, data):
-    """(records kept, where the first lost one begins or None, keys of their steps)."""
+    """Returns (records kept, offset of the first lost one or None, keys of their steps)."""
     kept, steps = 0, set()
     enter = {0: {1}, 1: {1}} if kind == 'run_meta' else {}
     leaf = {'graph': (0, 1), 'op_log': (0, 1), 'profile': (0, 1), 'run_meta': (2, 2)}[kind]
@@ -95,7 +95,7 @@ def run(program, words):
 
 
 def check(program, kind, path, data, graph):
-    """None, or what is wrong."""
+    """Returns None, or what is wrong."""
     flag, noun = KINDS[kind]
     kept, at, steps = judge(kind, data)
     words = graph + ['%s=%s' % (flag, path)]
@@ -138,7 +138,7 @@ def check_cut(program, cut, kind, path, data, i):
 
 
 def check_workers(program, folder):
-    """A damaged file among workers, in a folder, of a side, a baseline and a job: None, or what is wrong."""
+    """Loads a damaged file among workers, in a folder, as a side, a baseline and a job. Returns None, or what is wrong."""
     with gzip.open(ROOT + '/testdata/recorded/rnn_0/profile.pb.gz') as f:
         data = f.read()
     for name, part in (('whole', data), ('cut', data[:15000])):

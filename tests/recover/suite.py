@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are cut or damaged, with and without --recover."""
+"""Truncated and damaged files, with and without --recover."""
 from step import Step
 
 STEPS = [

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The promises of docs/SECURITY.md, each on the program itself.
+"""Tests the promises of docs/SECURITY.md on the program itself.
 
     tests/security/run.py --program build/check/tfprof --jail build/check/faults/jail.so
 """
@@ -44,7 +44,7 @@ def read(path):
 
 
 def recording(folder, *lines):
-    """A session's folder with one spool: of these records, or a small one."""
+    """Makes the folder of a recording with one file, of these records or a small one."""
     os.mkdir(folder, 0o700)
     if lines:
         subprocess.run([MAKE, folder + '/n-1-1.tfspool'], input='\n'.join(lines).encode(), check=True)
@@ -53,9 +53,9 @@ def recording(folder, *lines):
 
 
 def jailed(t):
-    """Loading and viewing need no network, no other program, and make no file."""
+    """Loading and viewing use no network, start no program, and create no file."""
     shutil.copy(t.jail, 'jail.so')
-    jail = {'LD_PRELOAD': './jail.so'}  # whose path may have no blank
+    jail = {'LD_PRELOAD': './jail.so'}  # LD_PRELOAD splits paths at blanks
     make_checkpoint.bundle('ckpt', make_checkpoint.usual())
     assert run([t.program] + MODEL + ['convert', '-output', 'profile:outfile=profile'], '.')[0] == 0
     subprocess.run(['gzip', '-k', 'profile'], check=True)
@@ -82,7 +82,7 @@ def jailed(t):
 
 
 def traced(t, words, **more):
-    """Lines of strace about files, processes and the network."""
+    """Returns the lines of strace about files, processes and the network."""
     if not shutil.which('strace'):
         raise Skip('no strace')
     got = run(['strace', '-f', '-qq', '-s', '4096', '-o', 'trace', '-e', 'trace=%file,%network,%process,write', t.program]
@@ -91,7 +91,7 @@ def traced(t, words, **more):
 
 
 def named_output(t):
-    """Nothing is written but the output that was named, and what becomes it."""
+    """Only the named output is written, and the temporary file that becomes it."""
     for words in (['scope', '-output', 'file:outfile=out'], ['graph', '-step', '0', '-output', 'timeline:outfile=out'],
                   ['op', '-output', 'pprof:outfile=out'], ['convert', '-output', 'profile:outfile=out']):
         _, lines = traced(t, MODEL + words)
@@ -106,10 +106,10 @@ def named_output(t):
 
 
 def other_outputs(t):
-    """A baseline and the orders of ctl go to their own place, privately and through no link."""
+    """Baselines and the control file of ctl are written to their own places, private and never through a link."""
     assert run([t.program] + MODEL + ['convert', '-output', 'profile:outfile=profile'], '.')[0] == 0
     recording('session')
-    for words, place in ((['baseline', 'save', 'b', 'profile'], r'\(\d+, "\.?b'),  # in an open folder, by no path
+    for words, place in ((['baseline', 'save', 'b', 'profile'], r'\(\d+, "\.?b'),  # in an open folder, without a path
                          (['ctl', 'session', 'stop'], r'"(session/)?control"')):
         got, lines = traced(t, words)
         assert got[0] == 0, got
@@ -146,7 +146,7 @@ def message(field, *parts):
 
 
 def hostile_names(t):
-    """A file that an input names is never opened: not as a node, a device, a line of Python, a slice."""
+    """File names inside inputs are never opened: names of nodes, devices, Python files, slices."""
     canary = os.path.abspath('canary')
     write(canary, b'secret')
     names = [canary, '../' * 20 + canary.lstrip('/'), './canary', 'canary']
@@ -169,7 +169,7 @@ def hostile_names(t):
 
 
 def hostile_recording(t, canary):
-    """The same of recordings, of what lies beside them, and of baselines."""
+    """File names in recordings, in files beside them, and in baselines are never opened."""
     recording('session', *['info key=%s value="%s"' % (k, canary) for k in ('exe', 'cwd', 'argv', 'host', 'options')],
               'push start=1000 name="%s" tid=1' % canary,
               'api start=1100 length=9 correlation=1 name=cudaLaunchKernel tid=1',
@@ -191,7 +191,7 @@ def hostile_recording(t, canary):
 
 
 def shared_folder(t):
-    """Links, pipes and devices of others in a folder that all share are not written to."""
+    """Links, pipes and devices of other users in a shared folder are not written to."""
     if os.geteuid() != 0:
         raise Skip('only root can be somebody else')
     os.mkdir('shared')
@@ -214,7 +214,7 @@ def shared_folder(t):
 
 
 def modes(t):
-    """A new file has the mode that the umask says, a replaced one keeps its own."""
+    """A new file has the mode of the umask, a replaced one keeps its mode."""
     for mask, mode in ((0o077, 0o600), (0o022, 0o644)):
         status = run(['sh', '-c', 'umask %03o; exec "$@"' % mask, 'sh', t.program] + MODEL +
                      ['scope', '-output', 'file:outfile=m%o' % mask], '.')
@@ -224,7 +224,7 @@ def modes(t):
     assert run([t.program] + MODEL + ['scope', '-output', 'file:outfile=private'], '.')[0] == 0
     assert stat.S_IMODE(os.stat('private').st_mode) == 0o600
     if os.getuid():
-        return  # groups are changed by root alone
+        return  # only root can change groups
     for mode, kept in ((0o664, 0o644), (0o660, 0o600), (0o777, 0o777)):
         write('group', b'')
         os.chown('group', SOMEBODY, 0)
@@ -241,14 +241,14 @@ def modes(t):
 
 
 def no_shell(t):
-    """Programs behind a | are started by their words: characters that a shell would interpret stay in the word."""
+    """Programs after a | are started without a shell: special characters stay in the arguments."""
     for word in (b'cat;touch${IFS}pwned', b'cat`touch', b'cat&touch', b'$(touch'):
         run([t.program] + MODEL, '.', stdin=None, input=b'scope | %s pwned\n' % word)
         assert not os.path.exists('pwned'), word
 
 
 def pager_no_shell(t):
-    """The pager is started by its words, without a shell."""
+    """The pager is started without a shell."""
     cases.need_terminal()
     on_terminal(t, ['scope', '-max_depth', '20'], {'PAGER': 'cat;touch pwned', 'TERM': 'xterm'})
     assert not os.path.exists('pwned')
@@ -274,20 +274,20 @@ def on_terminal(t, words, env):
 
 
 def hostile_graph():
-    """Writes a graph whose node has control bytes in its name; that name, and words that show it."""
+    """Writes a graph whose node has control bytes in its name. Returns the name, and words that show it."""
     name = 'a\x1b]0;title\x07b\x9b2J\x7f\nc (9us)\u202ed\u2066'
     write('graph', message(1, sub(1, name), sub(2, 'Op\x1b[2J')))
     return name, ['--graph_path=graph', '--color=never', 'scope', '-select', 'op_types']
 
 
 def control_bytes_piped(t):
-    """Names go through a pipe unchanged."""
+    """Names are unchanged in a pipe."""
     name, words = hostile_graph()
     assert name.encode() in run([t.program] + words, '.')[1]
 
 
 def control_bytes(t):
-    """Names cannot steer a terminal."""
+    """Control bytes in names are escaped on a terminal."""
     cases.need_terminal()
     words = hostile_graph()[1]
     t.words = []

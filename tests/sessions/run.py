@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random commands in one session, compared with each of them in a process of its own.
 
-No command may see the numbers of another: what a session prints and writes must be what fresh
-processes print and write, one after the other. Lines with `set` are replayed in each of them.
+Commands must not influence each other: a session must print and write what fresh processes print and write, one after the
+other. Lines with `set` are replayed in each of them.
 
     tests/sessions/run.py                  the usual seeds
     tests/sessions/run.py --seeds 5-200    others
@@ -22,13 +22,13 @@ METRICS = ['bytes', 'peak_bytes', 'residual_bytes', 'output_bytes', 'micros', 'a
            'params', 'float_ops', 'occurrence']
 SELECT = METRICS + ['device', 'op_types', 'input_shapes']
 NAMES = ['.*', '.*a.*', '[a-m].*', '.*[0-9]', '.*grad.*', 'Conv.*,MatMul', 'n1.*', '.*py:[0-9]*:.*']
-# Said while loading, or when a tree is built: once in a session, once in each fresh process.
+# Messages of loading and of building trees: once in a session, once in each fresh process.
 ONCE = re.compile(rb'.* has no start time, skipping\n|found \d+ gpu allocator for 1 node\n|'
                   rb'\d+ gradient nodes not accounted\n|note: .*\n')
 
 
 def options(r):
-    """Some words -name value."""
+    """Returns some random options with values."""
     choices = [('max_depth', [0, 1, 2, 3, 5, 100]), ('step', [-1, -1, 0, 1, 9]), ('order_by', ['name'] + METRICS),
                ('select', [','.join(r.sample(SELECT, r.randrange(1, 5)))]), ('min_micros', [0, 1, 100]),
                ('min_params', [0, 1, 10]), ('min_occurrence', [0, 2]), ('account_displayed_op_only', ['true', 'false']),
@@ -53,7 +53,7 @@ def make_lines(r):
 
 
 def ask(load, lines):
-    """(stdout, stderr) of a process; written files are its folder's."""
+    """Runs a process. Returns (stdout, stderr); written files are in its folder."""
     with tempfile.TemporaryDirectory(prefix='tfprof-session-') as folder:
         numbered = [x.replace('outfile=out', 'outfile=%s' % os.path.join(folder, 'out%d' % i))
                     for i, x in enumerate(lines)]
@@ -65,12 +65,12 @@ def ask(load, lines):
         for i in range(len(lines)):
             path = os.path.join(folder, 'out%d' % i)
             files[i] = open(path, 'rb').read() if os.path.exists(path) else None
-    # The number of the line is part of some errors.
+    # Some errors contain the line number.
     return p.stdout, re.sub(rb'line \d+: ', b'', ONCE.sub(b'', p.stderr)), files
 
 
 def compare(load, lines):
-    """What differs, or None."""
+    """Returns the difference, or None."""
     start = ask(load, ['set'])[0]
     out, err, files = ask(load, lines)
     fresh_out, fresh_err, sets = start, b'', []
@@ -99,7 +99,7 @@ def main():
         load = ['--profile_path=' + (path if os.path.exists(path) else path + '.gz')]
         lines = make_lines(r)
         why = compare(load, lines)
-        while why and failed < 3:  # without a line that does not matter?
+        while why and failed < 3:  # tries without one line
             for i in range(len(lines)):
                 fewer = lines[:i] + lines[i + 1:]
                 if fewer and compare(load, fewer):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings of which some number has no bound: streams, depths, components."""
+"""Recordings with unbounded numbers of streams, depths and components."""
 from rig import same
 from script import T0, Spool
 
 
 def check_many_streams(t):
-    """A program may make ever new streams: every operation counts."""
+    """If a program always makes new streams, every operation is counted."""
     s = Spool()
     for i in range(70000):
         s.add('kernel', name='k', start=T0 + i * 1000, length=500, stream=i)
@@ -15,7 +15,7 @@ def check_many_streams(t):
 
 
 def check_long_paths(t):
-    """Ranges that make a path over 4096 bytes are not told apart; namespaces of a kernel over 32 are left out."""
+    """Ranges beyond a path of 4096 bytes are merged; namespaces of a kernel beyond 32 are left out."""
     s = Spool()
     for i in range(60):
         s.push(i, '%02d' % i + 'x' * 150)

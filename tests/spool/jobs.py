@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several jobs in one recording: apart, together, by GPU, and whose steps are whose."""
+"""Several jobs in one recording: separate, together, by GPU, and their steps."""
 import re
 import subprocess
 
@@ -8,7 +8,7 @@ from script import Spool
 
 
 def two_jobs(t):
-    """A training job of two ranks on two GPUs, and one that infers on the first of them half a step later."""
+    """Makes a training job of two ranks on two GPUs, and an inference job on the first GPU, half a step later."""
     for rank in (0, 1):
         s = Spool(pid=10 + rank, host='n', env_SLURM_JOB_ID=7, env_RANK=rank)
         s.add('gpu', id=0, uuid='GPU-' + 'AB'[rank])
@@ -25,7 +25,7 @@ def two_jobs(t):
 
 
 def check_jobs_by_number(t):
-    """Steps of jobs are the same by number, unless told otherwise; every view has all jobs, or one, or one GPU."""
+    """Steps of jobs are matched by number by default; every view shows all jobs, one job, or one GPU."""
     path = two_jobs(t)
     words = ('--step-nvtx=pytorch',)
     same(steps_of(t, path, *words), [5] * 4 + [1] * 6)
@@ -52,14 +52,14 @@ def check_jobs_by_number(t):
 
 
 def check_jobs_by_time(t):
-    """--step-merge=time: what another job launched counts to the step in which the first job was just then."""
+    """--step-merge=time: work of another job counts for the step of the first job at that time."""
     path = two_jobs(t)
     words = ('--step-nvtx=pytorch', '--step-merge=time')
     same(steps_of(t, path, *words), [6] * 4)
     for step in range(4):
         for view, key in (('scope', 'job-8/infer'), ('graph', 'job-8/infer'), ('op', 'infer')):
             same(t.runs(view, path, *words, '-step', str(step))[key], 2)
-    assert '2 operations are in no step' in t.notes, t.notes  # those behind the end of the first job
+    assert '2 operations are in no step' in t.notes, t.notes  # steps after the end of the first job
     same(steps_of(t, path, *words, '--keep-warmup'), [2] + [6] * 4)
     for way in ('0', '3'):
         t.run('convert', path, *words, '-output', 'profile:outfile=p')
@@ -68,7 +68,7 @@ def check_jobs_by_time(t):
 
 
 def check_prompt(t):
-    """Recordings are jobs of the prompt, called after their folders."""
+    """At the prompt, recordings are jobs with the names of their folders."""
     for name in ('one', 'two'):
         t.write(Spool().launch(0, name).end(), folder='runs/' + name)
     p = subprocess.run([t.args.program, 'runs/one/'], input=b'load runs/two\nop\nlist\nuse one\nop\n', cwd=t.where,
@@ -78,7 +78,7 @@ def check_prompt(t):
 
 
 def check_launchers(t):
-    """Jobs without a name are told apart by who launched them, where a rank is there twice."""
+    """Jobs without a name are distinguished by their launcher if a rank occurs twice."""
     for launcher in (100, 200):
         for rank in (0, 1):
             s = Spool(pid=launcher + 1 + rank, ppid=launcher, host='n', env_RANK=rank, env_TORCHELASTIC_RUN_ID='none')

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes a node, and whose an operation is: names, ranges, calls, graphs, memory."""
+"""Nodes of recordings, and the node of an operation: names, ranges, calls, graphs, memory."""
 from rig import same
 from script import T0, Spool
 
 
 def check_names(t):
-    """Names of kernels lose templates, parameters and what a node's name cannot hold."""
+    """Names of kernels lose templates, parameters and characters that names of nodes cannot contain."""
     long = 'x' * 10000
     cases = {
         '_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEENS_6detail5ArrayIPcLi1EEEEEviT0_T1_':
@@ -29,7 +29,7 @@ def check_names(t):
 
 
 def check_no_utf8(t):
-    """Names that are no UTF-8 come out as some that the original reads again."""
+    """Names that are not UTF-8 are converted to names that the original can read."""
     s = Spool().push(0, 'range\udcff').launch(1000, '_Z5gr\udcfc\udc80nv').pop(90000)
     path = t.write(s.end())
     same(t.runs('scope', path), {'range_/gr__n': 1})
@@ -39,7 +39,7 @@ def check_no_utf8(t):
 
 
 def check_ranges(t):
-    """What frameworks put into ranges becomes the path of nodes."""
+    """Ranges of frameworks become the paths of nodes."""
     cases = [
         (['aten::linear, seq = 5, op_id = 12, sizes = [[1, 2]], input_op_ids = []'], 'aten.linear'),
         (['XlaModule:#prefix=,hlo_module=jit_f,program_id=3#', 'Thunk:#name=jit(f)/jit(main)/dot_general,hlo_op=fusion.6#'],
@@ -70,9 +70,9 @@ def check_join(t):
     s = Spool()
     s.push(0, 'a').push(100, 'b', domain='lib').push(200, 'other', tid=2)
     s.launch(300, 'k1').launch(350, 'k2', tid=2).launch(400, 'k3', tid=3)
-    s.pop(500)                       # a ends, b of the other domain stays
+    s.pop(500)                       # a ends, b of the other domain stays open
     s.launch(600, 'k4').pop(700, domain='lib').launch(800, 'k5')
-    s.pop(900).pop(901).pop(950, tid=2)  # more than there are
+    s.pop(900).pop(901).pop(950, tid=2)  # more than there are open ranges
     s.push(1000, 'late').launch(1100, 'k6')
     same(t.runs('scope', t.write(s.end())), {'a/b/k1': 1, 'other/k2': 1, 'k3': 1, 'b/k4': 1, 'k5': 1, 'late/k6': 1})
 
@@ -93,18 +93,18 @@ def check_order(t):
 
 
 def check_wrap(t):
-    """Correlations go round at 2^32."""
+    """Correlation ids wrap at 2^32."""
     s = Spool()
     for i, c in enumerate([4294967294, 4294967295, 0, 1, 2, 3]):
         s.push(i * 20000, 'r%d' % i)
         s.launch(i * 20000 + 10, 'k', correlation=c)
         s.pop(i * 20000 + 5000)
     found = t.runs('scope', t.write(s.end()))
-    same(found, {'k' if i == 2 else 'r%d/k' % i: 1 for i in range(6)})  # 0 is no correlation
+    same(found, {'k' if i == 2 else 'r%d/k' % i: 1 for i in range(6)})  # 0 is not a correlation id
 
 
 def check_unlaunched(t):
-    """Operations without a call count, without time of the cpu, and are told."""
+    """Operations without a call are counted, without CPU time, and reported."""
     s = Spool().launch(0, 'k')
     s.add('kernel', start=T0 + 50000, length=7000, correlation=99, name='orphan', stream=7)
     s.add('kernel', start=0, length=0, correlation=98, name='untimed', stream=7)
@@ -114,7 +114,7 @@ def check_unlaunched(t):
 
 
 def check_twice(t):
-    """Driver's and runtime's record of one call are one launch; two operations of it share its time."""
+    """The driver's and the runtime's record of one call are one launch; two operations of a call share its time."""
     s = Spool()
     s.add('api', start=T0 + 10, length=500, correlation=1, name='cuLaunchKernel', tid=1)
     s.add('api', start=T0, length=2000, correlation=1, name='cudaLaunchKernel', tid=1)
@@ -127,7 +127,7 @@ def check_twice(t):
 
 
 def check_graphs(t):
-    """The launch of a graph is a node; its kernels share it. Whole graphs are nodes of their own."""
+    """The launch of a graph is a node, which its kernels share. Whole graphs are separate nodes."""
     s = Spool().push(0, 'step')
     s.add('api', start=T0 + 10, length=9000, correlation=5, name='cudaGraphLaunch', tid=1)
     for i in range(10):
@@ -139,7 +139,7 @@ def check_graphs(t):
 
 
 def check_leaf_op(t):
-    """--leaf=op: a node for each range, with the time that the cpu had in it alone, as often as it was entered."""
+    """--leaf=op: each range is a node, with its CPU self time and the number of times it was entered."""
     s = Spool()
     for i in range(3):
         at = i * 100000
@@ -151,7 +151,7 @@ def check_leaf_op(t):
 
 
 def check_memory(t):
-    """Allocations are requested, peak and residual bytes of their range; what is freed is no residual."""
+    """Allocations are requested, peak and residual bytes of their range; freed memory is not residual."""
     s = Spool()
     for i, (at, freed, address, size) in enumerate(
             [(0, 0, 16, 1000), (100, 0, 32, 500), (200, 1, 16, 1000), (300, 0, 48, 200), (400, 1, 99, 5)]):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spools that break off or are damaged, for tests/recover/run.py. A reader of blocks of this file's own says
-what is whole. Each block has a kernel of its own, so the answer tells which of them were read."""
+"""Truncated and damaged recordings, for tests/recover/run.py. An independent reader of blocks finds the intact ones. Each block
+has a kernel of its own, so the answer shows which blocks were read."""
 import csv
 import io
 import os
@@ -36,7 +36,7 @@ def crc32c(data):
 
 
 def judge(data):
-    """(sequences of whole blocks, their records, damaged places, bytes in them, where it breaks off or None)."""
+    """Returns (sequences of intact blocks, their records, damaged places, bytes in them, offset of the truncation or None)."""
     whole, kept, places, lost, at, expected, explained = [], 0, [], 0, 0, 0, False
     while at < len(data):
         h = data[at:at + HEADER]
@@ -69,7 +69,7 @@ def judge(data):
 
 
 def make(program):
-    """The bytes of a spool: block i has launches of the kernel 'k<i>'."""
+    """Returns the bytes of a recording: block i has launches of the kernel 'k<i>'."""
     s = Spool()
     for i in range(BLOCKS):
         for k in range(LAUNCHES):
@@ -88,7 +88,7 @@ def ask(program, *words):
 
 
 def check(program, path, data, others=()):
-    """None, or what is wrong. others: blocks of spools beside it."""
+    """Returns None, or what is wrong. others: blocks of recordings beside it."""
     with open(path, 'wb') as f:
         f.write(data)
     whole, kept, places, lost, cut = judge(data)
@@ -129,7 +129,7 @@ WHOLE = b''
 
 
 def cases(spool_make):
-    """(name, bytes, are there others beside it)."""
+    """Yields (name, bytes, True if there are others beside it)."""
     global WHOLE
     data = WHOLE = make(spool_make)
     n, rng = len(data), random.Random(9)
@@ -151,7 +151,7 @@ def cases(spool_make):
 
 
 def jobs(program, spool_make):
-    """(name, function of an empty folder)."""
+    """Yields (name, function of an empty folder)."""
     def run(folder, part, others):
         if others:
             with open(os.path.join(folder, 'b.tfspool'), 'wb') as f:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks of spools share: a folder of spools, questions to the program, a sample."""
+"""Shared by the checks of recordings: a folder of recordings, commands of the program, a sample."""
 import csv
 import io
 import os
@@ -31,7 +31,7 @@ class Bench:
         return p.stdout.decode()
 
     def rows(self, view, *words, select='micros,occurrence', key='path'):
-        """Own numbers by name."""
+        """Returns own numbers by name."""
         text = self.run(view, *words, '-max_depth', '1000', '-select', select, '-output', 'csv')
         return {r[key]: r for r in csv.DictReader(io.StringIO(text))}
 
@@ -39,7 +39,7 @@ class Bench:
         return {k: int(r['own_occurrence']) for k, r in self.rows(view, *words).items() if int(r['own_occurrence'] or 0)}
 
     def times(self, view, *words):
-        """(accelerator, cpu) microseconds by name."""
+        """Returns (accelerator, cpu) microseconds by name."""
         return {k: (int(r['own_accelerator_micros'] or 0), int(r['own_cpu_micros'] or 0))
                 for k, r in self.rows(view, *words).items()
                 if int(r['own_micros'] or 0) or int(r['own_occurrence'] or 0)}
@@ -50,7 +50,7 @@ def same(found, expected):
 
 
 def steps_of(t, path, *words):
-    """Runs by step."""
+    """Returns the number of executions by step."""
     found = []
     for step in range(20):
         p = subprocess.run([t.args.program, 'scope', path, *words, '-step', str(step), '-select', 'occurrence',

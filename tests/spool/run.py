@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Spools as profiles: makes recordings with spool_make, asks the program, checks the answers against
-what was put in. A check is a function check_NAME; its first line says what must hold.
+"""Recordings as profiles: makes recordings with spool_make, runs the program, and compares the answers with the made records. A
+check is a function check_NAME; its docstring says what must hold.
 
     tests/spool/run.py --program build/tfprof --make build/check/spool_make [NAME...]
 """
@@ -25,7 +25,7 @@ import steps
 from built import has
 from rig import Bench
 
-DEMANGLED = ('labels', 'names', 'no_utf8')  # what is about names that the demangler makes
+DEMANGLED = ('labels', 'names', 'no_utf8')  # checks of names from the demangler
 
 
 def main():

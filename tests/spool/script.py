@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The script of a spool, as spool_make takes it: for all tests that need a recording."""
+"""Scripts for spool_make, for all tests that need a recording."""
 import subprocess
 
 T0 = 1700000000000000000
 
 
 class Spool:
-    """The script of one process's spool."""
+    """The script of the recording of one process."""
 
     def __init__(self, **info):
         self.lines, self.correlation = [], 0
@@ -43,7 +43,7 @@ class Spool:
 
 
 def launches(n, **info):
-    """So many launches with their kernels, and no end."""
+    """Adds n launches with their kernels, without an end."""
     s = Spool(**info)
     for i in range(n):
         s.launch(i * 20000, 'kernel%d' % (i % 3))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings as a whole: devices, ranks and processes, clocks, losses and damage, and what comes out again."""
+"""Whole recordings: devices, ranks and processes, clocks, losses and damage, conversion."""
 import os
 import json
 import re
@@ -28,7 +28,7 @@ def check_gpus(t):
 
 
 def check_ranks(t):
-    """Ranks are told apart or added up; processes and jobs can be chosen."""
+    """Ranks are separate or added up; processes and jobs can be chosen."""
     for rank in range(3):
         s = Spool(pid=100 + rank, env_RANK=rank, env_SLURM_JOB_ID=7)
         t.write(s.launch(0, 'k').launch(50000, 'k').end(), folder='job')
@@ -43,7 +43,7 @@ def check_ranks(t):
 
 
 def check_idle_processes(t):
-    """Processes without work of the GPU give no prefixes."""
+    """Processes without GPU work have no prefix."""
     t.write(Spool(pid=1).launch(0, 'k').end(), folder='f')
     t.write(Spool(pid=2).end(), folder='f')
     same(t.runs('scope', 'f'), {'k': 1})
@@ -61,7 +61,7 @@ def check_layout(t):
 # ---- clocks, losses, sums ----
 
 def check_clock(t):
-    """The clock is set in mid-run, either way: ranges and steps are as if it had not been."""
+    """If the clock is set during a run, forward or back, ranges and steps do not change."""
     for jump in (3600 * 10 ** 9, -3600 * 10 ** 9):
         s = Spool()
         for i in range(10):
@@ -80,7 +80,7 @@ def check_clock(t):
 
 
 def check_clock_of_cupti(t):
-    """CUPTI has a clock of its own, seconds away and drifting: its calls are found in their ranges all the same."""
+    """If CUPTI has a clock of its own with offset and drift, calls are still found in their ranges."""
     for offset, drift in ((3 * 10 ** 9, 0), (-3 * 10 ** 9, 10000), (-1690000000 * 10 ** 9, -5000), (2 * 10 ** 6, 0)):
         def cupti(at):
             return offset + at + (at // drift if drift else 0)
@@ -101,7 +101,7 @@ def check_clock_of_cupti(t):
 
 
 def check_told(t):
-    """Losses, gaps, notes and a missing end are told."""
+    """Losses, gaps, notes and a missing end are reported."""
     s = Spool().launch(0, 'k').add('lost', why=0, count=17).add('lost', why=0, count=3).add('lost', why=3, count=1)
     s.add('lost', why=5, count=7).add('lost', why=6, count=9)
     s.add('gap', start=T0, to=T0 + 5 * 10 ** 8, why='x').add('note', text='another profiler took CUPTI')
@@ -130,7 +130,7 @@ def check_sums(t):
 
 
 def check_damage(t):
-    """A file cut off anywhere is read as far as it goes, one that is damaged with --recover; in silence never."""
+    """A truncated file is read up to its end, a damaged one with --recover, and both are reported."""
     s = Spool()
     for i in range(40):
         s.launch(i * 20000, 'k').add('block', start=T0)
@@ -155,7 +155,7 @@ def check_damage(t):
 
 
 def check_lost_name(t):
-    """A call whose name stood in a damaged block may have launched what followed of it."""
+    """A call whose name was in a damaged block may have launched the work after it."""
     s = Spool().launch(0, 'k').add('block', start=T0).push(20000, 'lostWithItsBlock').pop(21000)
     path = t.write(s.add('block', start=T0).launch(40000, 'k', api='lostWithItsBlock').end())
     with open(path, 'rb') as f:
@@ -166,10 +166,10 @@ def check_lost_name(t):
     assert 'lost are 3 records' in t.notes and 'no record of the call' not in t.notes, t.notes
 
 
-# ---- out again ----
+# ---- conversion ----
 
 def check_routes(t):
-    """The same totals from the spool, from a ProfileProto and from RunMetadata with a GraphDef."""
+    """A recording, its ProfileProto, and its RunMetadata with a GraphDef have the same totals."""
     path = t.write(sample())
     words = ('--step-nvtx=pytorch',)
     t.run('convert', path, *words, '-output', 'profile:outfile=p')
@@ -193,7 +193,7 @@ def check_routes(t):
 
 
 def check_detail(t):
-    """Steps that are summed and steps that are kept have the same totals."""
+    """Summed and stored steps have the same totals."""
     path = t.path('big.tfspool')
     subprocess.run([t.args.make, path, 'big', '1100000'], check=True)
     a = t.run('op', path, '--step-nvtx=pytorch', '-step', '3', '-select', 'micros,occurrence')
@@ -204,7 +204,7 @@ def check_detail(t):
 
 
 def check_kept(t):
-    """The spools that are kept come out of their scripts byte for byte: the format has not changed."""
+    """The recordings in the repository equal the output of their scripts byte for byte: the format has not changed."""
     kept = os.path.join(ROOT, 'testdata', 'small')
     names = [x for x in sorted(os.listdir(kept)) if x.endswith('.tfspool')]
     assert names
@@ -216,7 +216,7 @@ def check_kept(t):
 
 
 def messages(data):
-    """(field, value) of a protobuf message: numbers, or bytes."""
+    """Yields (field, value) of a protobuf message: numbers, or bytes."""
     def varint(i):
         n = shift = 0
         while True:
@@ -236,7 +236,7 @@ def messages(data):
 
 
 def records(path):
-    """(device, node, label, thread) of the records in run metadata."""
+    """Returns (device, node, label, thread) of the records in run metadata."""
     with open(path, 'rb') as f:
         stats = dict(messages(f.read()))[1]
     for _, device in messages(stats):
@@ -248,7 +248,7 @@ def records(path):
 
 
 def check_labels(t):
-    """Run metadata has labels as TensorFlow's tracers write them, and the thread that launched; what was read is kept."""
+    """Run metadata has labels as TensorFlow's tracers write them, and launching threads; labels that were read are kept."""
     s = Spool().push(0, 'net', tid=7).launch(10, '_ZN3net4convIfEEvPT_', tid=7).launch(50000, 'bad\udcff', tid=8)
     s.launch(90000, word='copy', api='cudaMemcpyAsync', kind=1, bytes=4096, tid=7).launch(
         120000, word='set', api='cudaMemsetAsync', bytes=64, tid=7)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where steps come from."""
+"""Sources of steps."""
 from rig import same, steps_of
 from script import T0, Spool
 
 
 def stepped(**more):
-    """Two launches before, then 3, 4 and 5 in what may be steps."""
+    """Makes two launches, then 3, 4 and 5 in possible steps."""
     s, at = Spool(**more), 0
     for i, n in enumerate([2, 3, 4, 5]):
         if i:
@@ -21,7 +21,7 @@ def stepped(**more):
 
 
 def check_steps(t):
-    """Steps by every source; what comes before the first is left out, or step 0."""
+    """Steps of every source; work before the first step is left out, or step 0."""
     s = stepped()
     s.lines = [x for x in s.lines if not x.startswith(('mark', 'step'))]
     path = t.write(s.end())
@@ -38,7 +38,7 @@ def check_steps(t):
 
 
 def check_steps_within(t):
-    """Ranges that are steps are no part of paths; those within a step begin no other."""
+    """Ranges that are steps are not parts of paths; ranges inside a step do not begin another."""
     s = stepped().push(5000000, 'ProfilerStep#9').launch(5000100).push(5000200, 'ProfilerStep#10', tid=2)
     s.launch(5000300).pop(5000900, tid=2).launch(5000950).pop(5001000)
     path = t.write(s.end())
@@ -47,7 +47,7 @@ def check_steps_within(t):
 
 
 def check_steps_marks(t):
-    """Marks called tfprof.step, signals and tfprof ctl are steps without being asked for."""
+    """Marks called tfprof.step, signals and tfprof ctl are steps by default."""
     s = stepped()
     same(steps_of(t, t.write(s.end())), [3, 4, 5])
     s.lines = [x for x in s.lines if not x.startswith('mark')]
@@ -63,7 +63,7 @@ def check_steps_marks(t):
 
 
 def check_steps_profiler(t):
-    """Between cuProfilerStart and cuProfilerStop."""
+    """Time between cuProfilerStart and cuProfilerStop is a step."""
     s = stepped()
     s.lines = [x for x in s.lines if not x.startswith(('mark', 'step'))]
     for at, what in ((1000000, 1), (1999990, 2), (3000000, 1), (3900000, 2)):
@@ -72,7 +72,7 @@ def check_steps_profiler(t):
 
 
 def check_steps_late(t):
-    """If nothing is launched in any step, as when cuProfilerStart comes only at the end, all of it is step 0."""
+    """If no step contains a launch, as when cuProfilerStart comes only at the end, all work is step 0."""
     s = Spool()
     for i in range(5):
         s.launch(i * 20000, 'k')
@@ -89,7 +89,7 @@ def check_steps_late(t):
 
 
 def check_options_file(t):
-    """What was given to record is the default; the command line goes before it."""
+    """Options of record are the defaults; the command line overrides them."""
     t.write(stepped().end(), folder='session')
     with open(t.path('session/options'), 'w') as f:
         f.write('--step-nvtx=pytorch\n--keep-warmup\n--max-memory=1\n--no-such=thing\n')
@@ -98,7 +98,7 @@ def check_options_file(t):
 
 
 def check_long_names(t):
-    """A name above 4096 bytes is not compared with a pattern of steps, and a note says so."""
+    """A name above 4096 bytes is not compared with a pattern of steps, and a note reports it."""
     for n, steps in ((4096, [1, 1]), (4097, [2])):
         s, name = Spool(), 'x' * n
         for i in range(2):
@@ -110,7 +110,7 @@ def check_long_names(t):
 
 
 def check_costly_pattern(t):
-    """A pattern of the options file that costs more than its share, over many names, ends in a sentence with its name."""
+    """A pattern of the options file that exceeds its budget over many names gives an error message with its name."""
     s = Spool()
     for i in range(400):
         s.push(i * 1000, 'd%03d' % i + 'a' * 500 + 'b' * 500 + 'c' * 500).launch(i * 1000 + 1, 'k').pop(i * 1000 + 500)

@@ -2,7 +2,7 @@
 """Recordings as inputs."""
 from step import Step, counted, under_valgrind
 
-# Some of the tests, as valgrind is slow: cuts and damage have unit tests.
+# Only some tests, because valgrind is slow; truncation and damage have unit tests.
 SPOOLS_SLOWLY = ['names', 'ranges', 'join', 'wrap', 'steps_marks', 'gpus', 'ranks', 'clock', 'sums', 'kept', 'size']
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The static program: it has no interpreter and no needed libraries, is small, runs in an empty root, and prints what
-the other one prints.
+"""Tests that the static program has no interpreter and no needed libraries, is small, runs in an empty root, and prints the
+same as the shared program.
 
     tests/static/run.py --program build/check/tfprof --static build/check/tfprof-static
 """
@@ -34,7 +34,7 @@ def model(folder):
 
 
 def alone(t):
-    """It needs no other file, and is at most 6 MiB."""
+    """The program needs no other file, and has at most 6 MiB."""
     text = subprocess.run(['readelf', '-lWd', t.static], check=True, stdout=subprocess.PIPE).stdout.decode()
     assert 'INTERP' not in text and 'NEEDED' not in text, text
     assert os.path.getsize(t.static) <= LARGEST, os.path.getsize(t.static)
@@ -44,14 +44,14 @@ def alone(t):
 
 
 def answers(t):
-    """It prints what the other program prints."""
+    """The program prints the same as the shared program."""
     for words in COMMANDS:
         both = [run([p] + model(SMALL) + words) for p in (t.program, t.static)]
         assert both[0] == both[1] and both[0][0] == 0, (words, both)
 
 
 def empty_root(t):
-    """It runs where there is no other file than itself and its inputs."""
+    """The program runs in a root that contains only itself and its inputs."""
     os.mkdir('root')
     shutil.copy(t.static, 'root/tfprof')
     shutil.copytree(SMALL, 'root/small')
@@ -65,7 +65,7 @@ def empty_root(t):
 
 
 def libraries(t):
-    """It has the libraries of the other one, and loads none."""
+    """The program contains the libraries of the shared program, and loads none."""
     one, other = (run([p, '--version'])[1].decode().split('\ncupti')[0] for p in (t.program, t.static))
     assert one == other, (one, other)
     said = run([t.static, 'doctor'])[1].decode()

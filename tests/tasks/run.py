@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tasks of tasks.list: what a person wants to know, the command for it, and what its first screen of 24 lines must contain.
+"""Runs the tasks of tasks.list: a question, the command that answers it, and patterns that its first 24 lines must contain.
 
     tests/tasks/run.py --program build/tfprof [WORD...]     tasks that have one of the words in their description
 """
@@ -19,7 +19,7 @@ SCREEN = 24
 
 
 def tasks():
-    """(what, command, patterns, status) of each block of the list."""
+    """Yields (what, command, patterns, status) of each block of the list."""
     for block in open(os.path.join(HERE, 'tasks.list')).read().split('\n\n'):
         lines = [x for x in block.split('\n') if x and not x.startswith('#')]
         if lines:
@@ -29,7 +29,7 @@ def tasks():
 
 
 def run(program, task, folder):
-    """What is wrong, or nothing."""
+    """Returns what is wrong, or an empty text."""
     what, command, patterns, status = task
     env = dict(os.environ, PATH='%s/bin:%s' % (folder, os.environ['PATH']), LC_ALL='C.UTF-8')
     p = subprocess.run(['bash', '-c', command], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people want to know, and the commands that tell it on their first screen."""
+"""Questions of users, and the commands that answer them on their first screen."""
 from step import Step
 
 STEPS = [

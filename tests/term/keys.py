@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Keys at the prompt that have crashed libedit, and random ones: letters of all kinds and none, every control
-key, long lines, searches, pastes, Ctrl-Z, signals, terminals of all sizes that change while a line is typed. The
-program may end only as it ends for a person. A seed gives the same keys each time.
+"""Types keys that have crashed libedit, and random ones: valid and invalid characters, every control key, long lines, searches,
+pastes, Ctrl-Z, signals, terminals of all sizes that change while a line is typed. The program may end only in normal ways. A
+seed gives the same keys each time.
 
     tests/term/keys.py [--program build/check/tfprof] [--seeds 1-8]
 """
@@ -26,7 +26,7 @@ sys.path.insert(0, os.path.join(ROOT, 'tests', 'check'))
 from built import has  # noqa: E402
 from cases import no_terminal  # noqa: E402
 
-PATIENCE = 600  # seconds until a session hangs
+PATIENCE = 600  # seconds after which a session counts as hanging
 LETTERS = ['é', '中', '\U0001f600', 'e\u0301', '\u200b', '\u202e', '\u0300' * 5, '\u00ad', '\x7f']
 NO_LETTERS = [b'\xff', b'\xc3', b'\xf0\x9f', b'\xed\xa0\x80', b'\xf4\x90\x80\x80', b'\x80']
 WORDS = [b'scope', b' ', b'-', b'select', b'micros', b'help', b'graph', b'load g', b'load g=', b'use ', b'list', b'> out', b'| cat', b'"',
@@ -39,7 +39,7 @@ SIZES = [(1, 1), (2, 1), (24, 1), (24, 3), (3, 80), (3, 20), (24, 80), (24, 80),
 LOCALES = ['C.UTF-8', 'C.UTF-8', 'C.UTF-8', 'C', 'en_US.ISO-8859-1']
 TERMS = ['xterm', 'xterm', 'vt100', 'screen', 'linux', 'ansi', 'nonsense', 'vt52', 'dumb']
 
-# What has crashed it, or taken minutes: (name, size, steps).
+# Keys that have crashed libedit, or taken minutes: (name, size, steps).
 KNOWN = [
     ('a line longer than the screen', (24, 80), [b'x' * 1850, b'\x01\x05', b'y' * 1000, b'\x01\x05', b'y' * 1000]),
     ('a small screen', (24, 3), [b'x' * 60 + b'\x01\x05' + b'y' * 60 + b'\x01\x05' + b'y' * 90]),
@@ -55,7 +55,7 @@ KNOWN = [
 
 
 def steps_of(seed):
-    """Its size, locale, terminal and steps: bytes are typed, a pair is a size, a number a signal."""
+    """Returns size, locale, terminal and steps of a seed: bytes are typed, a pair is a size, a number a signal."""
     r = random.Random(seed)
     steps = []
     for _ in range(r.choice([5, 20, 60])):
@@ -79,9 +79,9 @@ def steps_of(seed):
 
 
 def stand_by(program, locale, term):
-    """In the terminal: the program in a group of its own, as a shell starts it; what stops goes on."""
+    """Runs the program in a group of its own, as a shell does, and continues it when it stops."""
     env = dict(os.environ, TERM=term, LC_ALL=locale, HOME=os.getcwd(), PAGER='cat', XDG_STATE_HOME=os.getcwd() + '/state',
-               ASAN_OPTIONS='detect_leaks=0')  # libedit keeps the names of what it was given
+               ASAN_OPTIONS='detect_leaks=0')  # libedit keeps the names of its bindings
     ours = (signal.SIGTTOU, signal.SIGINT, signal.SIGTSTP, signal.SIGQUIT)
     for s in ours:
         signal.signal(s, signal.SIG_IGN)
@@ -149,12 +149,12 @@ class Session:
 
 
 def play(program, size, locale, term, steps):
-    """None, or what is wrong."""
+    """Returns None, or what is wrong."""
     end = time.time() + PATIENCE
     s = Session(program, size, locale, term)
     for step in steps:
         if isinstance(step, bytes):
-            s.type(step.replace(b'\x13', b'\x13\x11'), end)  # who is told to wait is told to go on
+            s.type(step.replace(b'\x13', b'\x13\x11'), end)  # a stopped program is continued
         elif isinstance(step, int):
             s.send(step)
         else:
@@ -180,7 +180,7 @@ def play(program, size, locale, term, steps):
 
 
 def ended(program, number):
-    """A signal that ends the program, even where its terminal was told to wait, leaves that as it was."""
+    """A signal ends the program and the terminal settings are restored, even if output was suspended (Ctrl-S)."""
     s = Session(program, (24, 80), 'C.UTF-8', 'xterm')
     end = time.time() + PATIENCE
     while termios.tcgetattr(s.fd)[3] & termios.ICANON and time.time() < end:

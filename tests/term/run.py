@@ -9,8 +9,8 @@ screens with expected/NAME-SIZE.txt. A case is a list of steps:
     Numbers()   only the line of progress, once there is one, its numbers as N
     File('x')   makes a file of that name
 
-No step is taken before the one before has been read, and nobody works at it any more: how fast the
-machine is does not matter. Then the completions are tried in the shells that are there.
+A step begins when the previous one has been read and no process works any more, so the speed of the machine does not matter.
+Then completion is tested in the installed shells.
 
     tests/term/run.py [NAME...]     tests/term/run.py --accept [NAME...]
 """
@@ -39,7 +39,7 @@ from cases import no_terminal
 from script import T0, Spool
 
 AT_ONCE = 4
-PATIENCE = 300  # seconds until something has to be seen; a machine under load is slow
+PATIENCE = 300  # seconds until a screen must appear, also on a machine under load
 FILES = 'graph.pbtxt run_meta tfprof_log'
 
 
@@ -56,11 +56,11 @@ class Shot:
 
 
 class Colours:
-    """The next screen is compared with its colours."""
+    """Compares the next screen with its colours."""
 
 
 class Numbers:
-    """The line of the cursor as it is, with N for each number."""
+    """Compares the line of the cursor, with N for each number."""
 
 
 class Size:
@@ -114,7 +114,7 @@ CASES = {
                  Wait('\n_TFProfRoot'), Shot()],
     'resize': START + ['scope -max_depth 2', Wait('max_depth 2'), Size(60, 20), Key('C-c'),
                        'set -select', Key('Enter'), Wait('-select  '), Shot()],
-    # Names that libedit cannot show end the program in it: letters of four bytes, bytes of half a letter.
+    # Names that crash libedit: characters of four bytes, bytes of incomplete characters.
     'jobs': START + ['load 😀=tfprof_log', Key('Enter'), Wait('\ntfprof 😀>\n'),
                      'load y' + 'x中' * 12 + '=tfprof_log', Key('Enter'), Wait('x中x>\n'), 'set -step', Key('Enter'),
                      Wait('-step   '), Shot()],
@@ -152,14 +152,14 @@ class Terminal:
         return '\n'.join(x.rstrip() for x in self.tmux('capture-pane', '-p', *more).split('\n')).rstrip('\n')
 
     def idle(self):
-        """Has all been read that was typed, and does nobody in front do anything, or will for a signal?"""
+        """True if all typed keys were read, and no foreground process works or has a pending signal."""
         front = about('/proc/%d' % self.shell)[5]
         with open(self.tty, 'rb', buffering=0, opener=lambda p, f: os.open(p, f | os.O_NOCTTY | os.O_NONBLOCK)) as tty:
             unread, = struct.unpack('i', fcntl.ioctl(tty, termios.FIONREAD, b'0000'))
         return not unread and not any(busy(p) for p in glob.glob('/proc/[0-9]*') if about(p)[2:3] == [front])
 
     def still(self):
-        """Until nobody does anything, and the screen shows all of it."""
+        """Waits until no process works and the screen is complete."""
         end, before = time.monotonic() + PATIENCE, None
         while time.monotonic() < end:
             now = self.screen() if self.idle() else None
@@ -179,7 +179,7 @@ class Terminal:
         return False
 
     def line(self):
-        """The line of progress, once there is one, its numbers as N."""
+        """Waits for the line of progress. Returns it with N for each number."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             found = [x for x in self.screen().split('\n') if x.startswith('reading')]
@@ -193,7 +193,7 @@ class Terminal:
 
 
 def about(process):
-    """What /proc says of it, from its state on; nothing if it is gone."""
+    """Returns the fields of /proc/PID/stat from the state on; empty if the process is gone."""
     try:
         with open(process + '/stat') as f:
             return f.read().rpartition(')')[2].split()
@@ -202,7 +202,7 @@ def about(process):
 
 
 def busy(process):
-    """Does one of its threads work, or will one for a signal?"""
+    """True if one of its threads works or has a pending signal."""
     try:
         for task in glob.glob(process + '/task/*/status'):
             with open(task) as f:
@@ -215,7 +215,7 @@ def busy(process):
 
 
 def play(name, w, h, top):
-    """The shots, and what never came."""
+    """Runs a case. Returns the screens, and what never appeared."""
     t = Terminal(top, w, h)
     shots, missing = [], []
     t.wait('$')
@@ -293,14 +293,14 @@ SHELLS = {
 }
 
 
-# Bash ends words at ':' and '=' too.
+# Bash also splits words at ':' and '='.
 BASH_WORDS = ((('tfprof record --level=la', '--level=launches'),), (('tfprof scope x -output pp', '-output pprof:outfile='),),
               (('tfprof scope x -output pprof:ou', '-output pprof:outfile='),), (('tfprof top x -by acc', '-by accelerator_micros'),),
               (('tfprof record -- mkfif', 'record -- mkfifo'),))
 
 
 def in_shell(name):
-    """Do words that were begun become those that they must: a command, an option of it, one of its own?"""
+    """Tests that prefixes are completed: a command, an option, an option of that command."""
     top = tempfile.mkdtemp(prefix='tfprof-term-')
     os.mkdir(top + '/bin')
     os.symlink(ARGS.program, top + '/bin/tfprof')
@@ -330,7 +330,7 @@ def in_shell(name):
 
 
 def in_shells():
-    """Passed, failed, skipped."""
+    """Returns the numbers of passed, failed and skipped cases."""
     count = [0, 0, 0]
     for name in SHELLS:
         if not shutil.which(name):
@@ -356,7 +356,7 @@ def main():
             print('skipped: %s: no %s in this build' % (name, part))
             skipped += sum(c[0] == name for c in cases)
             cases = [c for c in cases if c[0] != name]
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:  # people, and so these, mostly wait
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:  # these tests mostly wait
         for (name, w, h), bad in zip(cases, pool.map(lambda c: do(*c), cases)):
             passed += not bad
             failed += bool(bad)

@@ -56,7 +56,7 @@ def no_doubles(pairs):
 
 
 def parse(data):
-    """The events of a file's bytes."""
+    """Returns the events of a file's bytes."""
     need(data.endswith(b'\n') and data.count(b'\n') == 1, 'not one line')
     need(all(0x20 <= b < 0x80 for b in data[:-1]), 'a byte that is not escaped')
     top = json.loads(data, object_pairs_hook=no_doubles)
@@ -75,7 +75,7 @@ def check_keys(e):
 
 
 def rows(events):
-    """The names of rows by pid: each named once and before the first event of it."""
+    """Returns the names of rows by pid; each row must be named once, before its first event."""
     names, last = {}, {}
     for e in events:
         if e['ph'] == 'M':
@@ -92,7 +92,7 @@ def rows(events):
 
 
 def check_lanes(events, tree):
-    """Boxes by lane, in order; none overlaps the one before it. Returns them by (pid, tid)."""
+    """Returns boxes by (pid, tid), in order; no box may overlap the previous one of its lane."""
     lanes = collections.defaultdict(list)
     for e in events:
         if e['ph'] != 'X':
@@ -110,7 +110,7 @@ def check_lanes(events, tree):
 
 
 def check_first_fit(lanes):
-    """No box could have stood in a lane before its own."""
+    """Checks that no box fits into an earlier lane."""
     for (pid, tid), lane in lanes.items():
         if tid == 0:
             continue
@@ -122,7 +122,7 @@ def check_first_fit(lanes):
 
 
 def check_tree(lanes, names):
-    """Each box of a row lies in one of the row before."""
+    """Checks that each box of a row lies in a box of the previous row."""
     for pid in names:
         need(names[pid] == 'Scope:%d' % pid, 'row %d is called %s', pid, names[pid])
     for (pid, _), lane in lanes.items():
@@ -176,7 +176,7 @@ def check_counters(events, names):
 
 
 def check(data):
-    """Raises Bad; returns how many events of each kind there are."""
+    """Checks a timeline, and raises Bad. Returns the number of events of each kind."""
     events = parse(data)
     for e in events:
         check_keys(e)
@@ -195,7 +195,7 @@ def check(data):
 # ---- recorded profiles --------------------------------------------------------------------------
 
 def make_all(program, folder):
-    """Timelines of the recorded profiles; yields (what, path)."""
+    """Writes timelines of the recorded profiles. Yields (description, path)."""
     for name, words in recorded():
         lines = ''.join('%s -max_depth 10000 -output timeline:outfile=%s.%s\n' % (v, name, v)
                         for v in ('scope', 'graph', 'code'))
@@ -206,7 +206,7 @@ def make_all(program, folder):
 
 
 def self_test(data):
-    """Each change of a good timeline must be found; returns those that were not."""
+    """Damages a good timeline in several ways. Returns the changes that the checks did not find."""
     text = data.decode('ascii')
     changes = [('comma', '},{', '}, {\n'), ('row', '"pid":0', '"pid":77'), ('length', '"dur":', '"dur":-'),
                ('start', '"ts":1', '"ts":2'), ('arrow', '"ph":"t"', '"ph":"s"'), ('id', '"id":1,', '"id":2,'),
@@ -247,7 +247,7 @@ document.getElementById('t').textContent = document.title;
 
 
 def draw(path, png):
-    """Lets a browser read and draw the trace; False where there is none."""
+    """Lets a browser read and draw the trace. Returns False without a browser."""
     browser = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser',
                                                    'google-chrome'))), None)
     if not browser:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Groups the slices of traces by modules, ops, annotations, sources, kernels and categories (-by), and compares each
-group with a computation of its own from the events.
+"""Groups the slices of traces by modules, ops, annotations, sources, kernels and categories (-by), and compares each group with
+an independent computation from the events.
 
     tests/trace/groups.py --bin build/check [NAME...]
 """
@@ -48,7 +48,7 @@ def dump(path, by):
 
 
 def groups(path, by):
-    """{name: [self time of the host, of devices, slices of devices]}, ns."""
+    """Returns {name: [self time of the host, of devices, slices of devices]}, ns."""
     return {o['name']: [o['host_self'], o['device_self'], o['kernels']] for o in dump(path, by)
             if o['host_self'] or o['kernels']}
 
@@ -77,7 +77,7 @@ def contains(a, b):
 
 
 def expected(all_events, by):
-    """Each slice's time without its children goes to the innermost level around it, work to that of its launch."""
+    """Computes groups: the self time of a slice counts for the innermost level around it, device work for the level of its launch."""
     out = collections.defaultdict(lambda: [0, 0, 0])
     host = [e for e in all_events if counted(e)]
     calls = {e['args']['correlation']: e for e in all_events if e['cat'] == 'cuda_runtime'}
@@ -98,7 +98,7 @@ def expected(all_events, by):
 
 
 def levels():
-    """Modules, ops and annotations: the same time, at other levels."""
+    """Grouping by modules, ops and annotations gives the same time at different levels."""
     path = write(kineto.trace(events()))
     for by in LEVELS:
         equal(groups(path, by), expected(events(), by), by)
@@ -113,7 +113,7 @@ def totals():
 
 
 def sources():
-    """Lines of source: frames of Python around the slice, or around the launch."""
+    """Source lines are the Python frames around the slice, or around the launch."""
     path = write(kineto.trace(events()))
     found = groups(path, 'source')
     equal(sorted(found), ['(no source)', 'train.py(3): step'])
@@ -123,7 +123,7 @@ def sources():
 
 
 def kernels():
-    """Kernels stand below their op, and are types of the op view."""
+    """Kernels are below their op in scope, and are types in the op view."""
     path = write(kineto.trace(events()))
     found = groups(path, 'kernel')
     equal([v for k, v in found.items() if k.endswith('aten::addmm/gemm<64>')], [[0, 4500, 2]])
@@ -134,7 +134,7 @@ def kernels():
 
 
 def table(*words):
-    """Rows of CSV, the two steps added up."""
+    """Returns the rows of CSV, with the two steps added up."""
     import csv
     import io
     rows = {}
@@ -149,7 +149,7 @@ def table(*words):
 
 
 def categories():
-    """Categories of compiled ops, of other work its own kind; compiled ops of their programs."""
+    """Compiled ops have categories and programs; other work has its own kind."""
     p = Plane('/device:TPU:0')
 
     def op(name, tf_op, symbol, **stats):
@@ -169,7 +169,7 @@ def categories():
 
 
 def columns():
-    """Traces show device time, host self time and calls, unless columns are named."""
+    """Traces show device time, host self time and calls by default."""
     path = write(kineto.trace(events()))
     assert 'node name | accelerator execution time | host self time | op count' in program(path, 'scope')[0]
     assert 'node name | total execution time' in program(path, 'scope', '-select', 'micros')[0]
@@ -181,7 +181,7 @@ def columns():
 
 
 def flops():
-    """Float operations of a matrix product by the shapes of its inputs: once for each call."""
+    """Float operations of a matrix product are computed from the shapes of its inputs, once for each call."""
     path = write(kineto.trace(kineto.steps()))
     found = {o['name'].split('/')[-1]: (o['flops'], o['host_runs']) for o in dump(path, 'none') if o['flops']}
     equal(found, {})  # the inputs of the sample do not fit an addmm: it has two
@@ -193,7 +193,7 @@ def flops():
 
 
 def refused():
-    """Grouping is for the slices of one trace, in scope and op."""
+    """Grouping works only on one trace, in scope and op."""
     path = write(kineto.trace(events()))
     _, err = program(path, 'code', '-by', 'module', status=2)
     assert '-by module is for the views scope and op, not for code' in err, err

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled programs in XSpaces: edges, framework ops, categories, sources and float operations come from the program where
-the events do not say them. Programs are made on the spot.
+"""Compiled programs in XSpaces: edges, framework ops, categories, sources and float operations come from the program if the
+events lack them. The programs are generated.
 
     tests/trace/hlo.py --bin build/check [NAME...]
 """
@@ -22,7 +22,7 @@ def packed(field, values):
 
 
 def shape(dims):
-    """Dimensions, or a list of shapes: a tuple."""
+    """Encodes a shape: dimensions, or a list of shapes for a tuple."""
     if dims and isinstance(dims[0], (list, tuple)):
         return number(2, 13) + b''.join(data(4, shape(d)) for d in dims)
     return number(2, 11) + packed(3, dims)
@@ -40,7 +40,7 @@ def metadata(op='', file='', line=0, frame=0, type_=''):
 
 
 def stack_index(frames):
-    """Frames are (file, function, line, parent), whose ids are their places from 1 on."""
+    """Encodes frames (file, function, line, parent); their ids count from 1."""
     out = b''
     for f, _, _, _ in frames:
         out += data(1, f)
@@ -52,7 +52,7 @@ def stack_index(frames):
 
 
 def program(name, id_, computations, entry, stacks=b''):
-    """Computations are (id, root, instructions)."""
+    """Encodes a program; computations are (id, root, instructions)."""
     body = data(1, name) + data(2, 'main') + number(5, id_) + number(6, entry)
     for c, root, instructions in computations:
         body += data(3, data(1, 'c%d' % c) + b''.join(data(2, i) for i in instructions) + number(5, c) + number(6, root))
@@ -70,7 +70,7 @@ def metadata_plane(programs):
 
 
 def gpu(events):
-    """Kernels: (kernel, compiled op, start, duration)"""
+    """Encodes kernels (kernel, compiled op, start, duration)."""
     p = Plane('/device:GPU:0')
     line = [(p.meta(k), at, n, {'hlo_op': op, 'hlo_module': 'jit_f', 'program_id': 7, 'tf_op': 'XlaModule:',
                                 'kernel_details': 'regs:1 grid:1,1,1 block:1,1,1'}) for k, op, at, n in events]
@@ -128,7 +128,7 @@ def sample():
 
 
 def names_and_flops():
-    """Framework ops and float operations: once for each execution, however many kernels it has."""
+    """Framework ops and float operations count once for each execution, whatever its number of kernels."""
     found = ops(sample())
     equal({n: (o['type'], o['device_runs'], o['kernels'], o['device_total'], o['flops']) for n, o in found.items()}, {
         'jit(f)/dense/dot_general': ('dot_general', 2, 5, 2210, 3 * 2 * 4 * 5 * 6),
@@ -144,7 +144,7 @@ def categories():
 
 
 def sources():
-    """Call stacks by the index of frames, outermost first; without one, file and line."""
+    """Call stacks come from the index of frames, outermost first; without one, from file and line."""
     out, _ = run(sample(), 'code', '-select', 'accelerator_micros,occurrence', '-max_depth', '9')
     lines = [line.split(' (')[0].strip() for line in out.split('\n') if '.py' in line]
     equal(lines, ['main.py:90:<module>', 'net.py:12:forward', 'net.py:20:'])
@@ -166,7 +166,7 @@ def graph():
 
 
 def convolutions():
-    """Only taps inside the image count: compared with going over all of them."""
+    """Only taps inside the image count; the result is compared with a loop over all taps."""
     shapes = [dict(image=7, size=3, stride=1, low=1, high=1), dict(image=9, size=3, stride=2, low=0, high=0),
               dict(image=8, size=2, stride=2, low=1, high=1), dict(image=6, size=3, stride=1, low=2, high=2, dilation=2),
               dict(image=5, size=4, stride=1, low=3, high=3, base=2), dict(image=4, size=3, stride=3, low=5, high=9),
@@ -196,7 +196,7 @@ def convolutions():
 
 
 def damaged():
-    """A damaged program is left out with a note; whatever byte changes, the file is read or refused."""
+    """A damaged program is left out with a note; a file with any changed byte is read or refused."""
     events = [('k_dot', 'dot.1', 0, 1000)]
     write(space(metadata_plane({7: small()[:-40]}), gpu(events)))
     _, err = run('a.xplane.pb', 'op')
@@ -214,7 +214,7 @@ def damaged():
 
 
 def circles():
-    """Computations that call each other, frames and operands in a circle end."""
+    """Cycles of computations, frames and operands do not hang the reader."""
     loop = instruction(3, 'while.1', 'while', [4], [4], calls=[1, 2, 9])
     other = instruction(4, 'add.1', 'add', [4], [3, 4, 77], metadata('jit(f)/add', frame=2))
     frames = stack_index([('a.py', 'f', 1, 2), ('b.py', 'g', 2, 1)])

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces as PyTorch writes them, for tests and benches: made on the spot, small or large."""
+"""Generates traces as PyTorch writes them, for tests and benchmarks, small or large."""
 import json
 import sys
 
 
 def event(cat, name, ts, dur, pid=1, tid=1, **args):
-    """A complete event; times in microseconds."""
+    """Returns a complete event; times in microseconds."""
     return {'ph': 'X', 'cat': cat, 'name': name, 'pid': pid, 'tid': tid, 'ts': ts, 'dur': dur,
             'args': {k.replace('_', ' '): v for k, v in args.items()}}
 
 
 def launch(ts, correlation, start, dur, name='sgemm', cat='kernel', device=0, stream=7, **more):
-    """A call and the device work that it launches."""
+    """Returns a call and the device work that it launches."""
     return [event('cuda_runtime', 'cudaLaunchKernel', ts, 1.5, correlation=correlation),
             event(cat, name, start, dur, device, stream, device=device, stream=stream, correlation=correlation, **more)]
 
 
 def steps(kernel=2.25):
-    """Two steps, each with a module, a forward and a backward op, a copy, and work of another thread."""
+    """Returns two steps, each with a module, a forward and a backward op, a copy, and work of another thread."""
     out = []
     for s in range(2):
         t = 1000 + 100 * s
@@ -38,7 +38,7 @@ def steps(kernel=2.25):
 
 
 def trace(events, rank=None, **header):
-    """The bytes of a file."""
+    """Returns the bytes of a file."""
     top = {'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': 'GPU of tests', 'totalGlobalMem': 1 << 30}]}
     if rank is not None:
         top['distributedInfo'] = {'backend': 'nccl', 'rank': rank, 'world_size': 2}
@@ -46,7 +46,7 @@ def trace(events, rank=None, **header):
 
 
 def write_large(path, n):
-    """About n events, an op with its launch and its kernel each time, in a step for each ten thousand."""
+    """Writes about n events, in groups of an op, its launch and its kernel; a step has ten thousand."""
     op = ('"ph": "X", "cat": "cpu_op", "name": "aten::op%d", "pid": 9, "tid": 9,\n    "ts": %d.125, "dur": 8.250,\n'
           '    "args": {\n      "External id": %d, "Record function id": 0, "Concrete Inputs": ["", "", ""],'
           ' "Input type": ["float", "float", "Scalar"], "Input Dims": [[64, 256], [256, 1024], []], "Ev Idx": %d\n'

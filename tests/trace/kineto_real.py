@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds traces of PyTorch, and damaged ones, against expected numbers, exactly.
+"""Compares traces of PyTorch, and damaged ones, with expected numbers, exactly.
 
     tests/trace/kineto_real.py --realdata DIR --modern DIR --bin build/check [FILTER...]
 
@@ -16,7 +16,7 @@ import sys
 
 NAME_CUT = 300  # characters of a kernel's name in the expected numbers
 KIND = {'kernel': 'kernel', 'copy': 'gpu_memcpy', 'set': 'gpu_memset'}
-# The reader's categories that a category of the file may become.
+# Categories of the reader for each category of the file.
 BECOMES = {'cpu_op': ('op',), 'user_annotation': ('annotation', 'step'), 'python_function': ('frame', 'module'),
            'kernel': ('kernel',), 'gpu_memcpy': ('copy',), 'gpu_memset': ('set',), 'cuda_sync': ('sync',)}
 
@@ -38,7 +38,7 @@ class Check:
 
 
 def work_table(slices):
-    """(category, name) -> durations of device work."""
+    """Returns {(category, name): durations of device work}."""
     out = collections.defaultdict(list)
     for s in slices:
         if s['form'] == 0 and s['category'] in KIND and s['device']:
@@ -47,7 +47,7 @@ def work_table(slices):
 
 
 def check_counts(c, slices, golden):
-    """Events by category. ProfilerStep# was an Operator once."""
+    """Counts events by category. Old files have ProfilerStep# as an Operator."""
     seen = collections.Counter()
     total = collections.Counter()
     for s in slices:
@@ -184,7 +184,7 @@ def check_trace(path, golden):
 
 
 def check_malformed(path, expected):
-    """Status 3 and the reason where nothing was read, else the numbers and one note of the kind."""
+    """Damaged files give status 3 with the reason if nothing was read, else the numbers and one note."""
     c = Check()
     kind = (expected['warning'] or '').replace('-', ' ')
     status, out, said = run([os.path.join(ARGS.bin, 'trace_dump'), '--slices', path])

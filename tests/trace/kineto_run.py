@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads traces of PyTorch that are made on the spot: what the views say, workers, folders, damage, timelines.
+"""Reads generated traces of PyTorch: views, workers, folders, damage, timelines.
 
     tests/trace/kineto_run.py --bin build/check [NAME...]
 """
@@ -36,7 +36,7 @@ def program(*words, status=0, stdin=subprocess.DEVNULL):
 
 
 def rows(*words):
-    """{path: row} of a view as JSON."""
+    """Returns {path: row} of a view, from JSON."""
     out, _ = program(*words, '-max_depth', '100', '-output', 'json')
     return {r['path']: r for r in json.loads(out[out.index('{'):])['rows']}
 
@@ -77,7 +77,7 @@ def views():
 
 
 def workers():
-    """Ranks are workers; a folder of traces holds one for each; of one process the newest counts."""
+    """Ranks are workers; a folder of traces has one for each; of several traces of a process the newest is used."""
     os.mkdir('log')
     for r, kernel in ((0, 2.0), (1, 52.0)):
         content = gzip.compress(kineto.trace(kineto.steps(kernel), rank=r))
@@ -92,7 +92,7 @@ def workers():
 
 
 def tensorboard():
-    """plugins/profile of a folder gives its newest run."""
+    """The folder plugins/profile gives its newest run."""
     for run, kernel in (('2024_01_01', 9.0), ('2025_01_01', 2.0)):
         os.makedirs('log/plugins/profile/' + run)
         write(kineto.trace(kineto.steps(kernel)), 'log/plugins/profile/%s/h.trace.json' % run)
@@ -128,7 +128,7 @@ def forms():
 
 
 def cut():
-    """A file that is cut anywhere gives its complete events, with status 0 and one note."""
+    """A truncated file gives its complete events, with status 0 and one note."""
     content = kineto.trace(kineto.steps())
     first = content.index(b'}', content.index(b'ProfilerStep')) + 3
     whole = dump(write(content))['slices']
@@ -146,7 +146,7 @@ def cut():
 
 
 def nothing():
-    """A file of which nothing can be read is refused, with the reason."""
+    """An unreadable file is refused, with the reason."""
     for content, reason in ((b'', 'empty file'), (kineto.trace([]).decode().encode('utf-16'), 'unsupported encoding'),
                             (b'{"traceEvents":' + b'[' * 200000, 'depth limit'), (b'{"traceEvents":[{"ph":"X', 'truncated')):
         _, err = program(write(content, 'n.json'), 'op', status=3)
@@ -156,7 +156,7 @@ def nothing():
 
 
 def no_device():
-    """A trace without work of devices answers every view."""
+    """Every view answers on a trace without device work."""
     events = [e for e in kineto.steps() if e['cat'] in ('cpu_op', 'python_function')]
     d = dump(write(kineto.trace(events)))
     equal((d['devices'], d['steps_by']), ([], 'unknown'))
@@ -165,7 +165,7 @@ def no_device():
 
 
 def others():
-    """Chrome JSON of other producers: slices by nesting, pairs, counters, names as they are."""
+    """Chrome JSON of other programs is read: slices by nesting, pairs, counters, unchanged names."""
     events = [{'ph': 'X', 'name': 'outer', 'pid': 'main', 'tid': 'worker 1', 'ts': 0, 'dur': 100, 'cat': 'FEE'},
               {'ph': 'B', 'name': 'inner', 'pid': 'main', 'tid': 'worker 1', 'ts': 10},
               {'ph': 'E', 'pid': 'main', 'tid': 'worker 1', 'ts': 30},

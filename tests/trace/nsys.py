@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports as Nsight Systems writes them, made on the spot, small or large."""
+"""Generates exports as Nsight Systems writes them, small or large."""
 import sqlite3
 import sys
 
 MACHINE = 1 << 48
-# Columns of a table, of which older versions lack some.
+# Columns of a table; older versions lack some of them.
 KERNEL = ('start end deviceId contextId streamId correlationId globalPid demangledName shortName mangledName '
           'registersPerThread gridX gridY gridZ blockX blockY blockZ staticSharedMemory dynamicSharedMemory graphNodeId')
 RUNTIME = 'start end globalTid correlationId nameId returnValue'
@@ -18,7 +18,7 @@ def pid(n):
 
 
 class Export:
-    """Rows by table; strings are numbered as they come."""
+    """Rows by table; strings are numbered in order of appearance."""
 
     def __init__(self, product='2026.2.1', schema='3.25.0'):
         self.tables, self.strings = {}, []
@@ -39,7 +39,7 @@ class Export:
         return self.strings.index(text)
 
     def launch(self, process, correlation, at, start, end, name='gemm', device=0, stream=7, thread=1, node=None):
-        """A call and its kernel. at None: the call is not in the file."""
+        """Adds a call and its kernel. at None: the call is not in the file."""
         self.table('CUPTI_ACTIVITY_KIND_RUNTIME', RUNTIME)
         self.table('CUPTI_ACTIVITY_KIND_KERNEL', KERNEL)
         if at is not None:
@@ -96,7 +96,7 @@ def steps():
 
 
 def write_large(path, n):
-    """About n rows: for each kernel a call and a range."""
+    """Writes about n rows: for each kernel a call and a range."""
     db = sqlite3.connect(path)
     db.execute('PRAGMA journal_mode=OFF')
     db.execute('CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)')

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles as ONNX Runtime writes them, old and new, made on the spot."""
+"""Generates profiles as ONNX Runtime writes them, old and new."""
 import json
 
 from pprof import number, sub
 
 
 def event(cat, name, ts, dur, tid=7, pid=7, **args):
-    """A complete event; times in microseconds. Arguments become strings, as ONNX Runtime writes numbers."""
+    """Returns a complete event; times in microseconds. Arguments become strings, as ONNX Runtime writes numbers."""
     return {'cat': cat, 'pid': pid, 'tid': tid, 'dur': dur, 'ts': ts, 'ph': 'X', 'name': name,
             'args': {k: v if isinstance(v, list) else str(v) for k, v in args.items()}}
 
@@ -24,7 +24,7 @@ def load():
 
 
 def run(t):
-    """A run with a loop of two rounds; as in files, children come before their parents."""
+    """Returns a run with a loop of two iterations; as in files, children come before their parents."""
     out = [node('net/conv', 'Conv', t + 5, 20, output_size=4096, parameter_size=64, activation_size=1024, node_index=0,
                 input_type_shape=[{'float': [1, 3, 8, 8]}, {'int64': [2]}])]
     for i in range(2):
@@ -34,7 +34,7 @@ def run(t):
 
 
 def old(t):
-    """A run as of 2019: with fences, and a provider that is not the CPU's."""
+    """Returns a run as of 2019: with fences, and a provider other than the CPU."""
     out = []
     for i, provider in enumerate(('CPUExecutionProvider', 'FastExecutionProvider', 'FastExecutionProvider')):
         at, name = t + 10 + 20 * i, 'blk/n%d' % i
@@ -45,7 +45,7 @@ def old(t):
 
 
 def text(events):
-    """The bytes of a file: an event a line."""
+    """Returns the bytes of a file with one event per line."""
     return ('[\n' + ',\n'.join(json.dumps(e, separators=(',', ' :')) for e in events) + '\n]\n').encode()
 
 
@@ -61,7 +61,7 @@ def value_info(field, name, *dims):
 
 
 def model(values=64):
-    """The model whose runs are above; values: bytes of the parameter."""
+    """Returns the model of the runs above; values: bytes of the parameter."""
     body = node_proto('body/Mul', 'Mul', ['c', 'i'], ['m'])
     graph = node_proto('net/conv', 'Conv', ['x', 'W'], ['c']) + node_proto('net/loop', 'Loop', ['n', 'c'], ['l'], body)
     graph += node_proto('', 'Softmax', ['l'], ['y'])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles of pprof, made on the spot."""
+"""Generates profiles of pprof."""
 
 
 def varint(n):
@@ -20,7 +20,7 @@ def sub(field, data):
 
 
 def fields(data):
-    """(field, number or bytes) of a message."""
+    """Encodes (field, number or bytes) of a message."""
     at = 0
 
     def take():
@@ -42,7 +42,7 @@ def fields(data):
 
 
 def numbers(data):
-    """The varints of a packed field."""
+    """Decodes the varints of a packed field."""
     v = shift = 0
     for byte in data:
         v |= (byte & 0x7f) << shift
@@ -53,7 +53,7 @@ def numbers(data):
 
 
 class Profile:
-    """Texts, functions and locations get their numbers as they come."""
+    """Texts, functions and locations are numbered in order of appearance."""
 
     def __init__(self, *types, default=''):
         self.texts, self.functions, self.places, self.samples = [''], [], [], []
@@ -66,7 +66,7 @@ class Profile:
         return self.texts.index(s)
 
     def place(self, *lines):
-        """The number of a location: (function, file, line) of each of its lines, innermost first."""
+        """Returns the number of a location with these lines (function, file, line), innermost first."""
         found = []
         for name, file, line in lines:
             f = (self.text(name), self.text(file))
@@ -97,7 +97,7 @@ class Profile:
 
 
 def cpu():
-    """A processor's profile: a recursion, an inlined function, two lines of one function, labels."""
+    """Returns a CPU profile: a recursion, an inlined function, two lines of one function, labels."""
     p = Profile(('samples', 'count'), ('cpu', 'nanoseconds'))
     main = p.place(('main', 'main.go', 3))
     work = p.place(('pkg/work.Run', 'work.go', 10))
@@ -112,7 +112,7 @@ def cpu():
 
 
 def heap():
-    """A heap as Go writes it, with object sizes as labels."""
+    """Returns a heap profile as Go writes it, with object sizes as labels."""
     p = Profile(('alloc_objects', 'count'), ('alloc_space', 'bytes'), ('inuse_objects', 'count'), ('inuse_space', 'bytes'),
                 default='inuse_space')
     main, make = p.place(('main', 'main.go', 3)), p.place(('make', 'make.go', 5))

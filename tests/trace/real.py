@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what the passes find in real traces with known numbers, exactly.
+"""Compares the passes on real traces with known numbers, exactly.
 
     tests/trace/real.py --realdata DIR --modern DIR --bin build/check [NAME...]
 
@@ -41,12 +41,12 @@ def equal(found, expected, what=''):
 
 
 def kind(name):
-    """Ops without a type are of the type Unknown."""
+    """Returns the type of an op; ops without one have the type Unknown."""
     return name or 'Unknown'
 
 
 def tpu():
-    """The ops of four TPUs: times, executions, flops, bytes, window."""
+    """The ops of four TPUs have the known times, executions, flops, bytes and window."""
     g, d = golden('xplane.json')['tpu_inference_2'], xplane('tpu_inference_2')
     found = {(o['name'].split('/')[-1] if kind(o['type']) == 'Unknown' else o['name'], o['type']): o
              for o in d['ops'] if o['kernels']}
@@ -62,7 +62,7 @@ def tpu():
 
 
 def tpu_hlo():
-    """The compiled ops of four TPUs, each for itself, and their categories; every grouping has all the time."""
+    """The compiled ops of four TPUs and their categories have the known numbers; every grouping contains all the time."""
     g, path = golden('xplane.json')['tpu_inference_2'], 'tpu_inference_2'
     found = {o['name'].split('/')[-1]: o for o in xplane(path, '--by=op')['ops'] if o['kernels']}
     categories = {}
@@ -80,7 +80,7 @@ def tpu_hlo():
 
 
 def gpu_host():
-    """The ops of the threads of a GPU worker, without allocations."""
+    """The ops of the threads of a GPU worker have the known numbers, without allocations."""
     g, d = golden('xplane.json')['gpu_bert_worker']['host_without_alloc_events'], xplane('gpu_bert_worker')
     found = {o['name']: o for o in d['ops'] if o['host_runs']}
     equal((len(found), sum(o['host_self'] for o in found.values())), (g['distinct_ops'], g['op_self_ps']))
@@ -91,7 +91,7 @@ def gpu_host():
 
 
 def gpu_device():
-    """The ops of its GPUs: those that kernels name; all other work has a place too."""
+    """The ops of its GPUs that kernels name have the known numbers; all other work has a place, too."""
     g, d = golden('xplane.json')['gpu_bert_worker'], xplane('gpu_bert_worker')
     found = {o['name']: o for o in d['ops'] if o['kernels']}
     types = {}
@@ -109,7 +109,7 @@ def gpu_device():
 
 
 def gpu_lines():
-    """Every line of its planes, and the steps."""
+    """Every line of its planes, and the steps, have the known numbers."""
     g, d = golden('xplane.json')['gpu_bert_worker'], xplane('gpu_bert_worker')
     found = {(t['device'] + ' | ' + t['name'], t['id']): t for t in d['tracks'] if t['device']}
     first = min(r['first_ps'] for r in g['lines'].values())
@@ -122,7 +122,7 @@ def gpu_lines():
 
 
 def jax_gpu():
-    """Compiled ops on GPUs of another vendor."""
+    """Compiled ops on GPUs of another vendor have the known numbers."""
     for name, g in golden('xplane_jax_gpu.json').items():
         d = xplane(name, '--by=op')
         found = {o['name']: o for o in d['ops'] if o['kernels']}
@@ -148,7 +148,7 @@ def slices(name):
 
 
 def memory():
-    """Peaks of memory by allocator: what is allocated and reserved after each event."""
+    """Peaks of memory by allocator follow allocated and reserved bytes after each event."""
     for name, want in golden('xplane.json').items():
         if 'memory' not in want:
             continue
@@ -169,7 +169,7 @@ def memory():
 
 
 def kernel_stats():
-    """Kernels by name, grid, block and registers, each duration in whole nanoseconds."""
+    """Kernels by name, grid, block and registers have the known durations in nanoseconds."""
     found = {}
     for s in slices('gpu_bert_worker'):
         a = s['args']
@@ -190,7 +190,7 @@ def corrupt():
     assert 'byte 1' in said and '28501368332271' in said and 'hint: ' in said, said
 
 
-# Where the peer's answer that the file gives is known to be wrong, ours: (device ops, host ops).
+# Our numbers where the reference in the file is known to be wrong: (device ops, host ops).
 OURS = {
     '05_missing_event_metadata': ([['(unknown)', 'Unknown', 1, 50, 50, 0, 0],
                                    ['jit(f)/a/mul', 'mul', 1, 100, 100, 100, 64]], []),
@@ -207,7 +207,7 @@ OURS = {
 
 
 def hand_made():
-    """Small files with what must come out."""
+    """Small files give the expected numbers."""
     folder = os.path.join(ARGS.modern, 'golden', 'xplane_cases')
     for name, r in golden(os.path.join('xplane_cases', 'expected.json')).items():
         path = os.path.join(folder, name + '.xplane.pb')

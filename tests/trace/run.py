@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads traces that are made on the spot: what the passes find (trace_dump) and what the program says.
+"""Reads generated traces, with the passes (trace_dump) and with the program.
 
     tests/trace/run.py --bin build/check [NAME...]
 """
@@ -36,7 +36,7 @@ def program(*words, status=0):
 
 
 def device_ops(d):
-    """{name: (type, runs, total, self, flops, bytes)} of what ran on devices."""
+    """Returns {name: (type, runs, total, self, flops, bytes)} of device ops."""
     return {o['name']: (o['type'], o['device_runs'], o['device_total'], o['device_self'], o['flops'],
                         o['bytes_accessed']) for o in d['ops'] if o['kernels']}
 
@@ -67,7 +67,7 @@ def nested():
 
 
 def self_time():
-    """An op's self time is without the ops inside it."""
+    """The self time of an op excludes the ops inside it."""
     d = dump(write(space(nested())))
     equal(device_ops(d), {'jit(f)/while': ('while', 1, 9000, 4000, 0, 0),
                           'jit(f)/mul': ('mul', 3, 5500, 5500, 30, 24)})
@@ -76,7 +76,7 @@ def self_time():
 
 
 def device_clock():
-    """Times that the device took count before those of the event."""
+    """Device times in stats are preferred to the times of the event."""
     p = tpu()
     m = op(p, 'f.1', 'jit(f)/mul:', 1)
     p.line(3, 'XLA Ops', [(m, 10, 999), (m, 20, 0, {'device_offset_ps': 5000, 'device_duration_ps': 333}),
@@ -87,7 +87,7 @@ def device_clock():
 
 
 def occurrences():
-    """An event may stand for many; ops that share a framework op run as often as the one that ran most."""
+    """An event may stand for many occurrences; ops of one framework op run as often as the most frequent one."""
     p = tpu()
     a, b = op(p, 'f.1', 'jit(f)/mul:', 1, flops=100), op(p, 'f.2', 'jit(f)/mul:', 2, flops=50)
     p.line(3, 'XLA Ops', [(a, None, 5000, {}, 8), (b, 10000, 100), (b, 20000, 100)])
@@ -104,14 +104,14 @@ def unknown_metadata():
 
 
 def no_ops():
-    """Events of the line of ops without program or symbol are no ops."""
+    """Events without program or symbol on the line of ops are not ops."""
     p = tpu()
     p.line(3, 'XLA Ops', [(p.meta('x', symbol_id=3), 0, 50), (p.meta('y', program_id=3), 60, 50)])
     equal(device_ops(dump(write(space(p)))), {})
 
 
 def other_lines():
-    """Modules, asynchronous copies and derived lines are other levels of the same time."""
+    """Modules, asynchronous copies and derived lines do not add time."""
     p = tpu()
     m, mod = op(p, 'f.1', 'jit(f)/mul:', 1), p.meta('jit_f(5)')
     p.line(1, 'Steps', [(p.meta('0'), 0, 600, {'group_id': 0})])
@@ -126,7 +126,7 @@ def other_lines():
 
 
 def runs_are_steps():
-    """Without groups the runs of programs are the steps; ops belong to the run around them by the event's time."""
+    """Without groups, runs of programs are the steps; an op belongs to the run around its event."""
     p = tpu()
     m, mod = op(p, 'f.1', 'jit(f)/mul:', 1), p.meta('jit_f(5)')
     p.line(2, 'XLA Modules', [(mod, 0, 100, {'run_id': 7}), (mod, 100, 100, {'run_id': 9})])
@@ -166,7 +166,7 @@ def gpu():
 
 
 def host():
-    """Ops of threads: by name, without allocations; what overlaps without nesting stands side by side."""
+    """Ops of threads are found by name, without allocations; overlapping ops that do not nest are siblings."""
     p = Plane('/host:CPU')
     p.line(1, 'thread', [(p.meta('dense/MatMul:MatMul'), 0, 4000), (p.meta('Iterator::Batch::Map'), 100, 300),
                          (p.meta('MemoryAllocation'), 200, 0, {'tf_op': 'dense/MatMul:MatMul', 'addr': 5}),
@@ -180,7 +180,7 @@ def host():
 
 
 def same_line_twice():
-    """A line that comes in two pieces is one track."""
+    """A line in two parts is one track."""
     p = tpu()
     m = op(p, 'f.1', 'jit(f)/mul:', 1)
     p.line(3, 'XLA Ops', [(m, 200, 100)]).line(3, 'XLA Ops', [(m, 0, 100)])
@@ -200,7 +200,7 @@ def huge():
 
 
 def late_clock():
-    """Times since 1970 fit, though they are picoseconds."""
+    """Times since 1970 fit, although they are in picoseconds."""
     p = tpu()
     m = op(p, 'f.1', 'jit(f)/mul:', 1)
     p.line(3, 'XLA Ops', [(m, 0, 100), (m, 300, 100)], timestamp=1700000000000000000)
@@ -221,13 +221,13 @@ def compressed_and_piped():
 
 
 def what_the_profiler_said():
-    """Errors and warnings of the profiler are printed."""
+    """Errors and warnings in the file are printed."""
     _, err = program(write(space(nested(), errors=['no\npermission'], warnings=['dropped 5'])), 'op')
     equal(err, "note: the profiler's error: no\\x0apermission\nnote: the profiler's warning: dropped 5\n")
 
 
 def truncated():
-    """A file that breaks off is refused with the place; --recover reads what is there."""
+    """A truncated file is refused with the place; --recover reads its intact part."""
     content = space(nested())
     write(content[:-20])
     _, err = program('a.xplane.pb', 'op', status=3)
@@ -250,7 +250,7 @@ def copied_as_text():
 
 
 def damaged_bytes():
-    """Whatever byte changes, the program answers or refuses."""
+    """With any changed byte, the program answers or refuses the file."""
     content = bytearray(space(nested(), gpu_plane(), errors=['x']))
     for at in range(0, len(content), 11):
         changed = bytearray(content)
@@ -261,7 +261,7 @@ def damaged_bytes():
 
 
 def tables():
-    """devices, kernels and steps: the same numbers in every form, rows cut by --top, documents as their schemas say."""
+    """devices, kernels and steps have the same numbers in every output, respect --top, and match their schemas."""
     write(space(sample_gpu(), sample_host(), hosts=['node1']))
     d = dump('a.xplane.pb')
     out = {}
@@ -291,7 +291,7 @@ def tables():
 
 
 def check_schema(name, doc):
-    """Where the validator is installed."""
+    """Skips the case without the validator."""
     try:
         import jsonschema
     except ImportError:
@@ -309,14 +309,14 @@ def check_schema(name, doc):
 
 
 def no_trace():
-    """Tables need a trace."""
+    """devices, kernels and steps need a trace."""
     profile = os.path.join(ARGS.data, 'example', 'profile_100')
     _, err = program(profile, 'devices', status=1)
     assert 'no trace and no recording is loaded' in err, err
 
 
 def sample():
-    """The trace of the examples is what this script makes."""
+    """The trace of the examples equals the output of this script."""
     with open(os.path.join(ARGS.data, 'traces', 'trace.xplane.pb'), 'rb') as f:
         equal(f.read() == sample_trace(), True)
 
@@ -326,7 +326,7 @@ CASES = [self_time, device_clock, occurrences, unknown_metadata, no_ops, other_l
          damaged_bytes, tables, no_trace, sample]
 
 def sample_gpu():
-    """Two steps on a GPU: a copy, a matrix product in two kernels, a relu."""
+    """Returns two steps on a GPU: a copy, a matrix product in two kernels, a relu."""
     p = Plane('/device:GPU:0', {'memory_size': 16945512448})
     details = {'kernel_details': ('ref', 'regs:38 static_shared:64 dynamic_shared:0 grid:2,1,1 block:128,1,1')}
     gemm, relu, copy, step = p.meta('gemm_kernel'), p.meta('relu_kernel'), p.meta('MemcpyH2D'), p.meta('0')

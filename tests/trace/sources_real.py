@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds real profiles of other programs against expected numbers, exactly.
+"""Compares real profiles of other programs with expected numbers, exactly.
 
     tests/trace/sources_real.py --realdata DIR --modern DIR --bin build/check [NAME...]
 
@@ -44,7 +44,7 @@ def equal(found, expected, what=''):
 # ---- ONNX Runtime ----
 
 def onnx_group(nodes, key):
-    """{key: [count, micros, output bytes, parameter bytes, activation bytes]}"""
+    """Returns {key: [count, micros, output bytes, parameter bytes, activation bytes]}."""
     out = collections.defaultdict(lambda: [0, 0, 0, 0, 0])
     for s in nodes:
         a, row = s['args'], out[key(s)]
@@ -55,7 +55,7 @@ def onnx_group(nodes, key):
 
 
 def onnx_old():
-    """A profile of 2019: nodes, types and providers with their times and sizes, fences, the executor's own time."""
+    """A profile of 2019 has the known nodes, types, providers, sizes, fences, and times of the executor."""
     g = load('onnxruntime.json')
     path = os.path.join(ARGS.realdata, 'onnxruntime', 'resnet_inference.json')
     d, slices = dump(path), dump(path, '--slices')
@@ -79,7 +79,7 @@ def onnx_old():
 
 
 def onnx_new():
-    """Profiles of 1.31: nodes with and without the optimiser, control flow, three runs."""
+    """Profiles of version 1.31 have the known numbers, with and without the optimiser, with control flow, with three runs."""
     for name, g in load('onnxruntime_new.json').items():
         path = golden('ort_new', 'ort_%s.json' % name)
         d, slices = dump(path), dump(path, '--slices')
@@ -103,7 +103,7 @@ COPIES = {'Device-to-Device': 'Memcpy DtoD', 'Host-to-Device': 'Memcpy HtoD', 'D
 
 
 def table(slices, key):
-    """{key: [count, sum, min, max]}"""
+    """Returns {key: [count, sum, min, max]}."""
     out = {}
     for s in slices:
         row = out.setdefault(key(s), [0, 0, s['length'], s['length']])
@@ -112,7 +112,7 @@ def table(slices, key):
 
 
 def union(slices):
-    """Time in which at least one of them runs."""
+    """Returns the time in which at least one of them runs."""
     total, until = 0, 0
     for s in sorted(slices, key=lambda s: s['start']):
         end = s['start'] + s['length']
@@ -150,7 +150,7 @@ def check_nsys_devices(g, d, slices, kernels):
 
 
 def check_nsys_join(g, d, kernels):
-    """Kernels by the ranges around their launches, which are never those of another process."""
+    """Returns kernels by the ranges around their launches, which are ranges of the same process."""
     leaves = {s['args']['short_name'] for s in kernels}
     linked = [o for o in d['ops'] if o['kernels'] and o['name'].rpartition('/')[2] in leaves]
     none = [o for o in linked if '/' not in o['name'] or o['name'].startswith('(unattributed)/')]
@@ -163,7 +163,7 @@ def check_nsys_join(g, d, kernels):
 
 
 def nsys():
-    """Exports of two GPUs and two processes: kernels, copies, devices, calls, ranges; the files stay as they are."""
+    """Exports of two GPUs and two processes have the known kernels, copies, devices, calls and ranges; the files are not changed."""
     for name, g in load('nsys_sqlite.json').items():
         path = os.path.join(ARGS.realdata, 'nsys', name + '.sqlite')
         if not os.path.exists(path):
@@ -181,7 +181,7 @@ def nsys():
 
 
 def onnx_graph():
-    """The model of a profile has all nodes of a run without the optimiser, with the types that ran."""
+    """The model of a profile contains all nodes of a run without the optimiser, with the types that ran."""
     model = golden('ort_new', 'tiny.onnx')
     p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), model, 'scope', '-max_depth', '100', '-output', 'json'],
                        capture_output=True, text=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads profiles of other programs that are made on the spot: what the passes find and what the program says.
+"""Reads generated profiles of other programs, with the passes and with the program.
 
     tests/trace/sources_run.py --bin build/check [NAME...]
     tests/trace/sources_run.py --write FOLDER      makes testdata/traces again
@@ -44,7 +44,7 @@ def program(*words, status=0):
 
 
 def rows(*words):
-    """{path: row} of a view as JSON."""
+    """Returns {path: row} of a view, from JSON."""
     out, _ = program(*words, '-max_depth', '100', '-output', 'json')
     return {r['path']: r for r in json.loads(out[out.index('{'):])['rows']}
 
@@ -54,7 +54,7 @@ def equal(found, expected, what=''):
 
 
 def ops(d):
-    """{name: (type, runs, total, self)} of threads and devices, in microseconds."""
+    """Returns {name: (type, runs, total, self)} of threads and devices, in microseconds."""
     return {o['name']: (o['type'], o['host_runs'] or o['device_runs'], (o['host_total'] + o['device_total']) // 1000,
                         (o['host_self'] + o['device_self']) // 1000) for o in d['ops']}
 
@@ -62,7 +62,7 @@ def ops(d):
 # ---- ONNX Runtime ----
 
 def onnx_new():
-    """Nodes nest by time, loops contain their bodies, runs are steps; every microsecond of a run has its place."""
+    """Nodes nest by time, loops contain their bodies, runs are steps; all time of a run is accounted for."""
     d = dump(write(onnx.text(onnx.load() + onnx.run(1000) + onnx.run(2000)), 'ort.json'))
     execute = 'SequentialExecutor::Execute'
     equal(ops(d), {'model_run': ('step', 2, 140, 10), execute: (execute, 2, 130, 34), 'net/conv': ('Conv', 2, 40, 40),
@@ -77,7 +77,7 @@ def onnx_new():
 
 
 def onnx_old():
-    """A provider is a device; what it does is taken off the thread; fences stand apart."""
+    """A provider is a device; its time is subtracted from the thread's; fences are separate."""
     d = dump(write(onnx.text(onnx.load() + onnx.old(1000)), 'ort.json'))
     equal(ops(d), {'model_run': ('step', 1, 90, 10), 'SequentialExecutor::Execute': ('SequentialExecutor::Execute', 1, 80, 41),
                    '(fences)': ('fence', 6, 9, 9), 'blk/n0': ('Gemm', 1, 10, 10), 'blk/n1': ('Gemm', 1, 10, 10),
@@ -88,7 +88,7 @@ def onnx_old():
 
 
 def onnx_texts():
-    """Arrays one after the other are sessions one after the other; a file that breaks off gives what it has."""
+    """Consecutive arrays are consecutive sessions; a truncated file gives its complete events."""
     one = onnx.text(onnx.load() + onnx.run(1000))
     d = dump(write(one + one, 'ort.json'))
     equal([(s['id'], s['end'] - s['start']) for s in d['steps']], [(0, 70000), (1, 70000)])
@@ -98,7 +98,7 @@ def onnx_texts():
 
 
 def onnx_threads():
-    """Two runs at a time, on two threads, are two steps, and each node belongs to its own."""
+    """Two simultaneous runs on two threads are two steps, and each node belongs to its own run."""
     both = onnx.run(1000) + [dict(e, tid=8) for e in onnx.run(1010)]
     write(onnx.text(both), 'ort.json')
     found = [rows('ort.json', 'scope', '-select', 'occurrence', '-step', str(s))['net/conv']['total_occurrence'] for s in range(2)]
@@ -107,7 +107,7 @@ def onnx_threads():
 
 
 def onnx_deep():
-    """Ten thousand nodes in each other neither exhaust memory nor take long paths."""
+    """Ten thousand nested nodes neither exhaust memory nor make paths too long."""
     deep = [onnx.node('n', 'If', i, 20000 - 2 * i) for i in range(10000)]
     d = dump(write(onnx.text(onnx.load() + deep), 'ort.json'))
     equal(sum(o['host_runs'] for o in d['ops']), 10000)
@@ -115,7 +115,7 @@ def onnx_deep():
 
 
 def onnx_model():
-    """A model has nodes, parameters and edges; beside a profile it adds them to what ran."""
+    """A model has nodes, parameters and edges; beside a profile it adds them to the executed nodes."""
     write(onnx.model(), 'a.onnx')
     found = rows('a.onnx', 'scope', '-select', 'params,op_types')
     equal([found[k]['total_params'] for k in ('W', '_TFProfRoot')], [216, 216])
@@ -138,7 +138,7 @@ def onnx_model():
 # ---- Nsight Systems ----
 
 def work(d):
-    """{name: (kernels, time)} of device work."""
+    """Returns {name: (kernels, time)} of device work."""
     return {o['name']: (o['kernels'], o['device_total']) for o in d['ops'] if o['kernels']}
 
 
@@ -174,7 +174,7 @@ def nsys_join():
 
 
 def nsys_missing():
-    """Every table and every column of an old export may be missing: what is there is read."""
+    """Tables and columns that an old export lacks may be missing; all others are read."""
     x = nsys.steps()
     for table in list(x.tables):
         d = dump(x.save('no-%s.sqlite' % table, drop=[table]))
@@ -192,7 +192,7 @@ def nsys_missing():
 
 
 def nsys_ranges():
-    """Ranges without order stand apart; marks, domains, payloads and ranges that do not end are kept."""
+    """Overlapping ranges are separate; marks, domains, payloads and ranges without an end are kept."""
     x = nsys.Export()
     x.range(7, 'math', 0, None, nsys.DOMAIN, domain=3)
     x.range(7, 'push', 100, 200, by_id=True, domain=3, json='{"a": 1}')
@@ -243,7 +243,7 @@ def nsys_steps():
 
 
 def nsys_leaves_no_trace():
-    """Nothing is written, whatever the folder allows; changes in a -wal file are reported, not read."""
+    """The reader never writes files; changes in a -wal file are reported, not read."""
     x = nsys.steps()
     os.mkdir('d')
     path = x.save('d/odd ?name%23.sqlite', more=['CREATE INDEX i ON CUPTI_ACTIVITY_KIND_KERNEL (start)'])
@@ -284,7 +284,7 @@ def nsys_anywhere():
 
 
 def nsys_hostile():
-    """Nothing that a database defines runs: views, triggers, generated columns; damage ends in a sentence."""
+    """Views, triggers and generated columns of a database never run; damage gives an error message."""
     endless = 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r'
     x = nsys.steps()
     path = x.save('view.sqlite', drop=['CUPTI_ACTIVITY_KIND_KERNEL'], more=[
@@ -323,7 +323,7 @@ def nsys_hostile():
 
 
 def nsys_secrets():
-    """The environment of the recorded program stands in no answer."""
+    """Answers do not contain the environment of the recorded program."""
     x = nsys.steps()
     x.table('TARGET_INFO_SYSTEM_ENV', 'globalVid devStateName name nameEnum value')
     x.row('TARGET_INFO_SYSTEM_ENV', name='TOKEN', value='hunter2')
@@ -343,7 +343,7 @@ def nsys_secrets():
 # ---- pprof ----
 
 def pprof_cpu():
-    """Every sample is in the code view; recursion, inlining, lines and labels stay apart; sums are those of the file."""
+    """Every sample is in the code view; recursion, inlining, lines and labels are separate; sums equal those of the file."""
     for name, content in (('a.pb', pprof.cpu().bytes()), ('a.pb.gz', gzip.compress(pprof.cpu().bytes()))):
         write(content, name)
         code = {k: (r['own_micros'], r['total_micros']) for k, r in rows(name, 'code', '-select', 'micros').items()}
@@ -357,7 +357,7 @@ def pprof_cpu():
 
 
 def pprof_heap():
-    """Sample types become metrics; the default one comes first; those without a metric are named."""
+    """Sample types become metrics; the default type comes first; types without a metric are named."""
     write(pprof.heap().bytes(), 'heap.pb')
     found = rows('heap.pb', 'op', '-select', 'bytes,residual_bytes,occurrence')['make']
     equal([found['own_' + k] for k in ('bytes', 'residual_bytes', 'occurrence')], [4160, 576, 12])
@@ -380,7 +380,7 @@ def pprof_memory():
 
 
 def pprof_own():
-    """What the program writes for pprof is read again: a file's samples are all of its time."""
+    """pprof output of the program can be read again: its samples contain all of the time."""
     write(pprof.cpu().bytes(), 'a.pb')
     program('a.pb', 'code', '-select', 'micros', '-max_depth', '100', '-output', 'pprof:outfile=b.pb.gz')
     with gzip.open('b.pb.gz') as f:
@@ -392,7 +392,7 @@ def pprof_own():
 
 
 def pprof_damaged():
-    """Cut and mutated files end in a sentence or an answer, and references to nothing are unknown."""
+    """Truncated and mutated files give an error message or an answer; dangling references are unknown."""
     good = pprof.cpu().bytes()
     _, err = program(write(good[:-3], 'a.pb'), 'code', status=3)
     assert 'a.pb: byte ' in err, err
@@ -413,7 +413,7 @@ def pprof_damaged():
 # ---- TensorRT ----
 
 def tensorrt_files():
-    """Layers and times as trtexec writes them."""
+    """Writes layers and times as trtexec writes them."""
     x = {'Name': 'x', 'Dimensions': [1, 3, 8, 8], 'Format/Datatype': 'Row major linear FP32'}
     c = {'Name': 'c', 'Dimensions': [1, 8, 8, 8], 'Format/Datatype': 'Channel major FP16 format where channel % 4 == 0'}
     layers = {'Bindings': ['x', 'y'], 'Layers': [
@@ -427,7 +427,7 @@ def tensorrt_files():
 
 
 def tensorrt():
-    """Layers are nodes with edges, types and precision; times are those of the mean run, of the accelerator."""
+    """Layers are nodes with edges, types and precision; times are accelerator times of the mean run."""
     for name, content in tensorrt_files().items():
         write(content, name.partition('_')[2])
     found = rows('layers.json', 'times.json', 'scope', '-select', 'accelerator_micros,cpu_micros,occurrence,op_types')
@@ -447,7 +447,7 @@ def tensorrt():
 # ---- files of testdata/traces ----
 
 def examples():
-    """The files by their names."""
+    """Returns the files by name."""
     return dict(tensorrt_files(), **{'onnxruntime.json': onnx.text(onnx.load() + onnx.run(1000) + onnx.run(2000))})
 
 
@@ -463,7 +463,7 @@ def write_examples(folder):
 
 
 def examples_are_made():
-    """The files in testdata/traces are those that this script makes."""
+    """The files in testdata/traces equal the output of this script."""
     folder = os.path.join(os.path.dirname(os.path.dirname(TESTS)), 'testdata', 'traces')
     for name, content in examples().items():
         with open(os.path.join(folder, name), 'rb') as f:

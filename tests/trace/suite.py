@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readers of traces: files made on the spot, and real files with known numbers."""
+"""Readers of traces: generated files, and real files with known numbers."""
 from step import Step, counted, scratch_python
 
 
 def onnx_made(version, *more):
-    """A function that tests profiles of an installed onnxruntime."""
+    """Returns a function that tests profiles of an installed onnxruntime."""
     def run(places):
         python, skipped = scratch_python('onnxruntime-' + version, ['onnxruntime==' + version, *more])
         return skipped or counted([python, 'tests/trace/onnx_made.py', '--bin', places['bin']])

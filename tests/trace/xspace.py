@@ -22,7 +22,7 @@ def data(field, v):
 
 
 class Plane:
-    """A plane; ids of stats and of event metadata are made as they are named."""
+    """A plane; ids of stats and of event metadata are assigned when they are first named."""
 
     def __init__(self, name, stats=None):
         self.name, self.names, self.metas, self.lines = name, {}, {}, []
@@ -32,7 +32,7 @@ class Plane:
         return self.names.setdefault(name, len(self.names) + 1)
 
     def stat(self, name, v):
-        """Text is a string, ('ref', text) a reference, a float a double, else a signed number."""
+        """Encodes a stat: text as string, ('ref', text) as reference, a float as double, others as signed number."""
         out = number(1, name if isinstance(name, int) else self.name_id(name))
         if isinstance(v, tuple):
             v = v[1] if isinstance(v[1], int) else self.name_id(v[1])
@@ -44,7 +44,7 @@ class Plane:
         return out + varint(4 << 3) + varint(v)
 
     def meta(self, name, display='', **stats):
-        """The id of the metadata of events of that name."""
+        """Returns the id of the event metadata of that name."""
         key = (name, display, tuple(sorted(stats.items())))
         if key not in self.metas:
             body = number(1, len(self.metas) + 1) + data(2, name) + (data(4, display) if display else b'')
@@ -53,7 +53,7 @@ class Plane:
         return self.metas[key][0]
 
     def line(self, id_, name, events, timestamp=0, display=''):
-        """Events are (metadata id, offset ps, duration ps[, stats[, occurrences]])."""
+        """Adds a line; events are (metadata id, offset ps, duration ps[, stats[, occurrences]])."""
         out = number(1, id_) + data(2, name) + number(3, timestamp)
         for e in events:
             meta, offset, duration, stats, count = e + ({}, None)[len(e) - 3:]

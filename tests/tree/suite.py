@@ -8,7 +8,7 @@ import shutil
 
 from step import CPUS, ROOT, Result, Step, counted, run, same, yes
 
-FORMATTER = '14'  # other versions of clang-format lay the same code out a little differently
+FORMATTER = '14'  # other versions of clang-format format the same code slightly differently
 
 
 def clang_format(places):

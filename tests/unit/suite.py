@@ -8,10 +8,10 @@ from step import ROOT, Step, cmocka, under_valgrind
 
 SOURCES = sorted(glob.glob(os.path.join(ROOT, 'tests', 'unit', 'test_*.c')))
 NAMES = [os.path.basename(s)[:-2] for s in SOURCES]
-THREADS = re.compile(r'par|input|session|api')  # what runs in parallel
-# Readers of spools, and the parts of the collector by themselves.
+THREADS = re.compile(r'par|input|session|api')  # tests of parallel code
+# Readers of recordings, and parts of the collector.
 SPOOLS = re.compile(r'test_(spool|recording_join|gpu_use|demangle|names|plan|pool|ring)$')
-# MSan does not see what a library writes that was built without it. Tests that look at such bytes, and the libraries:
+# MSan cannot track memory that uninstrumented libraries write. Tests that read such memory, and the libraries:
 MSAN_BLIND = {'test_api_spool': 'PCRE2, why a pattern is wrong', 'test_pprof': 'protobuf-c',
               'test_profilepb': 'protobuf-c', 'test_resultpb': 'protobuf-c', 'test_rx': 'PCRE2, why a pattern is wrong',
               'test_pattern_limits': 'PCRE2', 'test_rx_subst': 'PCRE2', 'test_sstable': 'snappy'}

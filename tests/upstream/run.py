@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the program with what releases of the original said about their own test inputs.
+"""Compares the program with answers of releases of the original on their own test inputs.
 
-REALDATA/expected/commands.json lists inputs, command, options, the file with the answer and what of it
-to compare. What cannot be compared yet is skipped, and the reasons are counted.
+REALDATA/expected/commands.json lists inputs, command, options, the file with the answer and the parts to compare. Entries that
+cannot be compared are skipped, and the reasons are counted.
 
     tests/upstream/run.py --realdata DIR [FILTER...]      a filter is a part of the answer's file name
 """
@@ -26,7 +26,7 @@ KNOWN = dict(recorded.OPTIONS)
 
 
 def why_not(entry):
-    """Why an entry cannot be compared yet, or None."""
+    """Returns why an entry cannot be compared, or None."""
     compare = entry['compare']
     if compare.startswith(('tensor_value', 'result message')):
         return None if os.path.exists(library()) else 'no library beside the program'
@@ -36,7 +36,7 @@ def why_not(entry):
 
 
 def ask(entry):
-    """(text after the line "Profile:", or None; what was printed)."""
+    """Returns (text after the line "Profile:", or None; output)."""
     folder = os.path.join(ARGS.realdata, entry['inputs'])
     metas = sorted(glob.glob(os.path.join(folder, 'run_meta*')))
     words = [entry['command'], '--graph_path=' + os.path.join(folder, 'graph.pbtxt'),
@@ -65,7 +65,7 @@ def library():
 
 
 def tensors(text):
-    """{node: lines of its tensor_value} of a GraphNodeProto as text."""
+    """Returns {node: lines of its tensor_value} of a GraphNodeProto as text."""
     found, names, inside = {}, [''], None
     for line in text.split('\n'):
         word = line.strip()
@@ -85,7 +85,7 @@ def tensors(text):
 
 
 def message(entry):
-    """Our result message as text, through the Python package."""
+    """Returns our result message as text, through the Python package."""
     os.environ['TFPROF_LIBRARY'] = library()
     sys.path[:0] = [p for p in [os.path.join(ROOT, 'python')] if p not in sys.path]
     from tfprof import compat, messages
@@ -111,7 +111,7 @@ def message(entry):
 
 
 def same_tensors(entry, path):
-    """Why the values differ, or None."""
+    """Returns why the values differ, or None."""
     with open(path, encoding='utf-8') as f:
         exp = tensors(f.read())
     try:
@@ -127,11 +127,11 @@ def same_tensors(entry, path):
 
 
 def same_message(entry, path):
-    """How the result messages differ, or None."""
+    """Returns how the result messages differ, or None."""
     with open(path, encoding='utf-8') as f:
         exp = f.read()
     got = message(entry)
-    # Older text writes a map's key 0, and numbers in another way; the values are the same.
+    # Older text writes the key 0 of a map, and formats numbers differently; the values are equal.
     plain = [re.sub(r'\n *key: 0(?=\n)', '', re.sub(r'(?<=value_double: ).*', lambda m: repr(float(m.group())), x))
              for x in (exp, got)]
     return None if plain[0] == plain[1] else recorded.differ(exp.encode(), got.encode(), os.path.basename(path))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Upstream's own test inputs, with what releases of the original answered."""
+"""Upstream's own test inputs, with the answers of releases of the original."""
 from step import Step
 
 STEPS = [

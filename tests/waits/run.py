@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What may never come: pipes without a writer, without a reader, whose other end stops; holes of terabytes, and
-patterns. Ctrl-C ends the waiting at once, on a command line and at the prompt.
+"""Waits that may never end: pipes without a writer or a reader, stopped peers, holes of terabytes, and patterns. Ctrl-C ends
+them at once, on a command line and at the prompt.
 
     tests/waits/run.py --program build/check/tfprof --make build/check/spool_make
 """
@@ -23,8 +23,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, 'tests', 'check'))
 import cases  # noqa: E402
 
-PATIENCE = 600  # seconds, until it hangs
-LOOKS = 4  # in a row, at one who waits
+PATIENCE = 600  # seconds after which a test counts as hanging
+LOOKS = 4  # signals in a row to a waiting process
 QUIET = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE}
 
 
@@ -34,7 +34,7 @@ def need(truth, what):
 
 
 def says(pid):
-    """Its state, whether it hears SIGINT, and how long it has worked."""
+    """Returns the state of a process, whether it catches SIGINT, and its processor time."""
     with open('/proc/%d/status' % pid) as f:
         status = dict(x.split(':\t', 1) for x in f.read().split('\n') if ':\t' in x)
     with open('/proc/%d/stat' % pid) as f:
@@ -43,7 +43,7 @@ def says(pid):
 
 
 def settle(pid, working=False, deaf=False, terminal=None):
-    """Until it waits, or has worked for a while, and hears SIGINT if it is to; a terminal's line has been read by then."""
+    """Waits until the process blocks or has worked for a while, and catches SIGINT if it should; by then it has read its line."""
     end, seen = time.monotonic() + PATIENCE, 0
     while seen < LOOKS:
         need(time.monotonic() < end, 'it does not wait')
@@ -70,14 +70,14 @@ def interrupt(words, said, working=False, sent=signal.SIGINT, lines=None):
 
 
 def no_other_end():
-    """A pipe that nobody else opens."""
+    """A pipe without another end can be interrupted."""
     interrupt(['--graph_path=pipe', 'scope'], '')
     interrupt(['diff', 'pipe', 'g'], "reading 'pipe' was cancelled")
     interrupt(['--graph_path=g', 'scope', '-output', 'file:outfile=pipe'], "cannot write 'pipe': Operation canceled")
 
 
 def stops():
-    """A writer that stops in the middle, a reader that reads nothing."""
+    """A writer that stops in the middle and a reader that reads nothing can be interrupted."""
     end = os.open('pipe', os.O_RDWR)
     os.write(end, b'node { name: "a" op: "Op" } node {')
     interrupt(['diff', 'pipe', 'g'], "reading 'pipe' was cancelled")
@@ -101,7 +101,7 @@ def stalled(words, out, number, stdin=subprocess.DEVNULL):
 
 
 def stalled_reader():
-    """A pipe, a socket and a terminal that nobody reads, each with a first signal of its own."""
+    """Pipes, sockets and terminals without a reader can be interrupted by the first signal, whichever it is."""
     view, ends = ['--graph_path=big', 'scope'], []
 
     def pipe():
@@ -125,7 +125,7 @@ def stalled_reader():
 
 
 def slow_patterns():
-    """Patterns that use up their steps, line after line: on many short names, and within one match of a long name."""
+    """Patterns that exhaust their steps, on many short names and on one long name, can be interrupted in every line."""
     with open('names', 'w') as f:
         f.write(''.join('node { name: "x%04d%s!" op: "Op" }\n' % (i, 'a' * 22) for i in range(9999)))
     with open('long', 'w') as f:
@@ -138,7 +138,7 @@ def slow_patterns():
 
 
 def comes_late():
-    """An other end that comes late gets everything."""
+    """A reader that opens the pipe late gets the whole output."""
     got = []
     reader = threading.Timer(.4, lambda: got.append(open('pipe', 'rb').read()))
     reader.start()
@@ -162,7 +162,7 @@ def until(fd, mark):
 
 
 def prompt():
-    """Ctrl-C at the prompt; the next line is heard."""
+    """After Ctrl-C at the prompt, the next line is read."""
     cases.need_terminal()
     pid, fd = pty.fork()
     if not pid:
@@ -181,7 +181,7 @@ def prompt():
 
 
 def holes():
-    """Recordings with holes of 4 TB: at the beginning, within, at the end."""
+    """Recordings with holes of 4 TB can be interrupted: at the beginning, in the middle, at the end."""
     subprocess.run([MAKE, 'good.tfspool'], input=b'kernel start=1000000 length=1 correlation=1 name=k\nend start=9000000\n', check=True)
     with open('good.tfspool', 'rb') as f:
         good = f.read()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pipes and files that never end, and how Ctrl-C ends the waiting."""
+"""Pipes and files that never end, and interrupting them with Ctrl-C."""
 from step import Step
 
 STEPS = [

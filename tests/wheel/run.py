@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a wheel, installs it in an empty virtual environment, and uses what came: the program, the package, the
-collector. Without --portable pip builds it from ./python for this machine; with it packaging/wheel.sh does, twice: both
-times the same bytes, for any Linux with glibc 2.17.
+"""Builds a wheel, installs it in an empty virtual environment, and uses the program, the package and the collector. Without
+--portable, pip builds it from ./python for this machine. With it, packaging/wheel.sh builds it twice, with equal bytes, for any
+Linux with glibc 2.17.
 
     tests/wheel/run.py [--portable] [NAME...]
 """
@@ -24,7 +24,7 @@ import cases  # noqa: E402
 from cases import Skip  # noqa: E402
 
 SMALL = os.path.join(ROOT, 'testdata', 'small')
-# Symbol versions above these are not in every Linux that manylinux2014 names.
+# The newest symbol versions that manylinux2014 allows.
 NEWEST = {'GLIBC': (2, 17)}
 SYSTEM = {'libc.so.6', 'libm.so.6', 'libdl.so.2', 'libpthread.so.0', 'librt.so.1', 'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'}
 ASK = '''import tfprof
@@ -35,7 +35,7 @@ assert {x.name for x in tfprof.libraries()} >= {'pcre2', 'zlib'}
 
 
 def plain():
-    """The environment without what this script, or make around it, was started with."""
+    """Returns the environment without variables of make, Python and tfprof."""
     return {k: v for k, v in os.environ.items() if not k.startswith(('TFPROF_', 'PYTHON', 'MAKE', 'MFLAGS', 'PIP_NO_BINARY'))}
 
 
@@ -57,7 +57,7 @@ def digest(path):
 
 
 def build(portable, folder):
-    """A wheel in the folder."""
+    """Builds a wheel in the folder. Returns its path."""
     if portable:
         p = subprocess.run([os.path.join(ROOT, 'packaging', 'wheel.sh')], stdin=subprocess.DEVNULL, env=plain(),
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -73,7 +73,7 @@ def build(portable, folder):
 
 
 def reproducible(t):
-    """The same sources give the same bytes."""
+    """Equal sources give equal bytes."""
     if t.portable:
         shutil.rmtree(os.path.join(ROOT, 'build/wheel', os.uname().machine, 'obj'))
     os.mkdir('again')
@@ -82,7 +82,7 @@ def reproducible(t):
 
 
 def installed(t):
-    """The program, the package and the collector work from the environment, and pip removes all of it."""
+    """The program, the package and the collector work in the environment, and pip removes all their files."""
     env = os.path.abspath('env')
     run([sys.executable, '-m', 'venv', env])
     before = {os.path.join(d, f) for d, _, names in os.walk(env) for f in names if not f.endswith('.pyc')}
@@ -100,7 +100,7 @@ def installed(t):
 
 
 def old_systems(t):
-    """Nothing in it needs a newer C library, or another library of the system."""
+    """The wheel needs no newer C library and no other system library."""
     if not t.portable:
         raise Skip('only wheels of packaging/wheel.sh are for other systems')
     with zipfile.ZipFile(t.wheel) as z:

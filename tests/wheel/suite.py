@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wheels: built, installed, used. make check-wheel runs the plain one."""
+"""Builds, installs and uses wheels. make check-wheel runs the plain one."""
 from step import Step
 
 STEPS = [

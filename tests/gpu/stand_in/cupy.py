@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of CuPy as tests/gpu/work.py asks for."""
+"""The part of CuPy that tests/gpu/work.py uses."""
 import cuda
 
 

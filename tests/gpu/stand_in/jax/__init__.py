@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of JAX as tests/gpu/work.py asks for: a function is one kernel in a range of XLA's."""
+"""The part of JAX that tests/gpu/work.py uses: a function is one kernel in a range of XLA."""
 import contextlib
 import types
 

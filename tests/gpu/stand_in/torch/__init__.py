@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of PyTorch as tests/gpu/work.py asks for, on the fake driver: each operation is a kernel in a range."""
+"""The part of PyTorch that tests/gpu/work.py uses, on the fake driver: each operation is a kernel in a range."""
 import contextlib
 import os
 import types
@@ -73,7 +73,7 @@ class SGD:
 
 
 class DataLoader:
-    """Its workers are forked, and end without a word."""
+    """Its workers are forked, and end by _exit."""
 
     def __init__(self, items, num_workers):
         self.items, self.workers = items, num_workers

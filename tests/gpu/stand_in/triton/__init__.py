@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As much of Triton as tests/gpu/work.py asks for: a kernel is launched, and does nothing."""
+"""The part of Triton that tests/gpu/work.py uses: a kernel is launched, and does nothing."""
 import cuda
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks that do not speak to each other."""
+"""Ranks that do not communicate."""
 
 
 def init_process_group(_):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torchrun: starts a program as often as --nproc-per-node says."""
+"""torchrun: starts --nproc-per-node processes of a program."""
 import os
 import subprocess
 import sys
