@@ -1,21 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions of TensorFlow's native profiler module, under their names: serialized messages in,
-serialized results out, text on sys.stdout. Unlike there, bad input raises an exception."""
+serialized results out, text on sys.stdout. Unlike there, bad input raises an exception. Also ProfileContext,
+tfprof_logger and write_op_log, which work without a session of TensorFlow."""
 import sys
 from typing import IO, Any, Optional, Union
 
-from . import _native, errors
+from . import _native, errors, tfprof_logger
+from .tfprof_logger import write_op_log
 from .messages import (AdviceProto, AdvisorOptionsProto, GraphNodeProto, MultiGraphNodeProto, OpLog,
                        OpLogProto, OptionsProto)
 
 __all__ = ['AddStep', 'DeleteProfiler', 'NewProfiler', 'PrintModelAnalysis', 'Profile',
            'ProfilerFromFile', 'SerializeToString', 'WriteProfile', 'AdviceProto',
            'AdvisorOptionsProto', 'GraphNodeProto', 'MultiGraphNodeProto', 'OpLog', 'OpLogProto',
-           'OptionsProto']
+           'OptionsProto', 'ProfileContext', 'tfprof_logger', 'write_op_log']
 
 Text = Union[str, bytes]
 _VIEWS = ('scope', 'graph', 'op', 'code')
 _current: Optional[_native.Session] = None
+
+
+def __getattr__(name: str) -> Any:
+    if name == 'ProfileContext':  # its module uses this one
+        from .profile_context import ProfileContext
+        return ProfileContext
+    raise AttributeError('module %r has no attribute %r' % (__name__, name))
 
 
 def _say(to: IO[Any], b: bytes) -> None:

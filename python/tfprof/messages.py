@@ -91,13 +91,25 @@ class AdvisorOptionsProto(Message):
     FIELDS = {1: Field('checkers', 'message', message=CheckerOption, key='string')}
 
 
+class Trace(Message):
+    """A line of a call stack; strings are numbers of id_to_string."""
+    FIELDS = {2: Field('lineno', 'int'), 5: Field('func_start_line', 'int'), 6: Field('file_id', 'int'),
+              7: Field('function_id', 'int'), 8: Field('line_id', 'int')}
+
+
+class CodeDef(Message):
+    FIELDS = {1: Field('traces', 'message', True, Trace)}
+
+
 class OpLogEntry(Message):
-    FIELDS = {1: Field('name', 'string'), 2: Field('float_ops', 'int'), 3: Field('types', 'string', True)}
+    FIELDS = {1: Field('name', 'string'), 2: Field('float_ops', 'int'), 3: Field('types', 'string', True),
+              4: Field('code_def', 'message', message=CodeDef)}
 
 
 class OpLogProto(Message):
     """Float operations and types of one's own, by node: log_entries.add(name=..., types=[...])."""
-    FIELDS = {1: Field('log_entries', 'message', True, OpLogEntry)}
+    FIELDS = {1: Field('log_entries', 'message', True, OpLogEntry),
+              2: Field('id_to_string', 'string', key='int')}
 
 
 OpLog = OpLogProto  # its name until 2017

@@ -5,8 +5,10 @@ import copy
 from typing import Any, Dict, Iterable, Mapping, Optional, Union, cast
 
 from . import compat, errors
+from .graphdef import Graph
 from .messages import (AdviceProto, AdvisorOptionsProto, CheckerOption, GraphNodeProto,
                        MultiGraphNodeProto, OptionsProto)
+from .tfprof_logger import merge_default_with_oplog
 
 Options = Dict[str, Any]
 Result = Union[GraphNodeProto, MultiGraphNodeProto]
@@ -168,15 +170,23 @@ def _check(cmd: str) -> str:
 
 
 class Profiler:
-    """Steps added one by one, and asked at any time. Any number of them may live."""
+    """Steps added one by one, and asked at any time. Any number of them may live. As in TensorFlow, float
+    operations, trainable variables and call stacks come from the graph where the op log has none."""
 
     def __init__(self, graph: Any = None, op_log: Any = None) -> None:
         self._coverage = 0.0
-        self._session = compat.new_session(graph, op_log)
+        self._graph = None if graph is None else Graph(graph)
+        self._op_log = op_log
+        self._session = compat.new_session(graph, self._logged(None))
+
+    def _logged(self, run_meta: Any, add_trace: bool = True) -> Any:
+        if self._graph is None:
+            return self._op_log if run_meta is None else None
+        return merge_default_with_oplog(self._graph, self._op_log, run_meta, add_trace)
 
     def add_step(self, step: int, run_meta: Any) -> float:
         """Adds the run metadata of a step; the share of the graph's nodes that ran."""
-        self._coverage = compat.add_step(self._session, step, None, run_meta, None)
+        self._coverage = compat.add_step(self._session, step, None, run_meta, self._logged(run_meta))
         return self._coverage
 
     def _profile(self, cmd: str, options: Mapping[str, Any]) -> Any:

@@ -4,6 +4,7 @@
 A message that was parsed is read-only and is taken apart only when it is looked at, one level at a
 time: nothing here recurses, whatever the depth of the message.
 """
+import re
 import struct
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Type, Union
 
@@ -334,6 +335,146 @@ def to_text(m: Message) -> str:
             if stack:
                 lines.append('  ' * (len(stack) - 1) + '}\n')
     return ''.join(lines)
+
+
+# ---- from text ----
+
+_TOKEN = re.compile(rb'''(?:\s+|\#[^\n]*)*(?:("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|([-+.\w]+)|([][{}<>:;,/])|\Z)''')
+_ESCAPED = re.compile(rb'\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|(.))', re.S)
+_LETTERS = {b'n': b'\n', b't': b'\t', b'r': b'\r', b'a': b'\a', b'b': b'\b', b'f': b'\f', b'v': b'\v'}
+
+
+class _Tokens:
+    """The tokens of a text: strings with their quotes, words, signs; b'' at the end."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at = data, 0
+        self.now = b''
+        self.next()
+
+    def next(self) -> bytes:
+        """Returns the token, and goes to the next one."""
+        before, m = self.now, _TOKEN.match(self._data, self._at)
+        if not m:
+            raise ValueError('line %d of the text has an unexpected character' % self.line())
+        self.now, self._at = m.group(m.lastindex) if m.lastindex else b'', m.end()
+        return before
+
+    def line(self) -> int:
+        return self._data.count(b'\n', 0, self._at) + 1
+
+    def fail(self) -> ValueError:
+        return ValueError('line %d of the text: unexpected %r' % (self.line(), self.now.decode('utf-8', 'replace')))
+
+
+def _unescape(m: Any) -> bytes:
+    if m.group(1):
+        return bytes([int(m.group(1), 8) & 255])
+    return bytes([int(m.group(2), 16)]) if m.group(2) else _LETTERS.get(m.group(3), m.group(3))
+
+
+def _text_value(t: _Tokens, f: Optional[Field]) -> Any:
+    """The next value, of a field that is not a message; f None: of an unknown field."""
+    if t.now[:1] in (b'"', b"'"):
+        parts = []
+        while t.now[:1] in (b'"', b"'"):
+            parts.append(_ESCAPED.sub(_unescape, t.next()[1:-1]))
+        return b''.join(parts).decode('utf-8', 'surrogateescape')
+    if not re.match(rb'[-+.\w]', t.now):
+        raise t.fail()
+    word = t.next().decode('ascii', 'replace')
+    if f is None or f.kind == 'string':
+        return word
+    if f.kind == 'bool':
+        return word in ('true', 'True', 't', '1')
+    try:
+        return float(word) if f.kind == 'double' else int(word, 0) if not re.match('0[0-7]', word) else int(word, 8)
+    except ValueError:
+        if f.kind == 'enum' and word in (f.message or {}).values():
+            return next(k for k, v in f.message.items() if v == word)
+        raise ValueError('line %d of the text: %r is not a number' % (t.line(), word)) from None
+
+
+def _entry_class(f: Field) -> Any:
+    return type('Entry', (Message,), {'FIELDS': {1: Field('key', f.key or ''), 2: Field('value', f.kind, False, f.message)}})
+
+
+class _Open:
+    """A message of a text that is not at its end; message None: of an unknown field."""
+
+    def __init__(self, message: Any, parent: Any = None, field: Optional[Field] = None) -> None:
+        self.message, self.parent, self.field = message, parent, field
+        self.items: Optional[Field] = None  # of a list [a, b] that is being read
+        self.in_list = False
+
+    def close(self) -> None:
+        f, parent = self.field, self.parent
+        if self.message is None or f is None or parent is None:
+            return
+        if f.key is not None:
+            getattr(parent, f.name)[self.message.key] = self.message.value
+        elif f.repeated:
+            getattr(parent, f.name).append(self.message)
+        else:
+            setattr(parent, f.name, self.message)
+
+
+def _open_child(top: _Open, f: Optional[Field]) -> _Open:
+    if f is None or (f.kind != 'message' and f.key is None):
+        return _Open(None)
+    return _Open(_entry_class(f)() if f.key is not None else f.message(), top.message, f)
+
+
+def _field_of(t: _Tokens, top: _Open) -> Optional[Field]:
+    """The field whose name comes next; None for an unknown one, such as an extension in brackets."""
+    if t.now == b'[':
+        while t.now not in (b']', b''):
+            t.next()
+        t.next()
+        return None
+    if not re.match(rb'\w', t.now):
+        raise t.fail()
+    name = t.next().decode('ascii', 'replace')
+    return type(top.message).NAMES.get(name) if top.message is not None else None
+
+
+def from_text(cls: Any, data: bytes) -> Any:
+    """A message from protobuf's text format; fields that its table lacks are left out."""
+    t, root = _Tokens(data), cls()
+    stack = [_Open(root)]
+    while t.now or len(stack) > 1:
+        top = stack[-1]
+        if t.now in (b',', b';'):
+            t.next()
+            continue
+        if top.in_list and t.now == b']':
+            top.in_list = False
+            t.next()
+            continue
+        if t.now in (b'}', b'>') and len(stack) > 1 and not top.in_list:
+            t.next()
+            stack.pop().close()
+            continue
+        f = top.items if top.in_list else _field_of(t, top)
+        if not top.in_list and t.now == b':':
+            t.next()
+        if not top.in_list and t.now == b'[':
+            top.items, top.in_list = f, True
+            t.next()
+        elif t.now in (b'{', b'<'):
+            t.next()
+            stack.append(_open_child(top, f))
+        elif not t.now:
+            raise ValueError('the text ends within a message')
+        else:
+            value = _text_value(t, f if f is not None and f.kind != 'message' else None)
+            if f is None or top.message is None or f.kind == 'message':
+                continue
+            if f.repeated:
+                getattr(top.message, f.name).append(value)
+            else:
+                setattr(top.message, f.name, value)
+    return root
 
 
 MessageType = Type[Message]

@@ -256,6 +256,20 @@ static bool mark_variables(struct session *s)
 	return !s->error.code;
 }
 
+bool session_add_type(struct session *s, const uint32_t *nodes, size_t n, struct str type)
+{
+	if (!may_load(s))
+		return false;
+	begin_load(s);
+	ingest_begin(s->ingest, &s->query_arena);
+	uint32_t id = ingest_string(s->ingest, type);
+	for (size_t i = 0; i < n; i++)
+		ingest_add_type(s->ingest, nodes[i], id);
+	ingest_commit(s->ingest);
+	s->broken = false;
+	return true;
+}
+
 bool session_checkpoint(struct session *s, struct str path)
 {
 	if (!may_load(s))

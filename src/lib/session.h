@@ -131,6 +131,13 @@ bool session_keep_older(struct session *s, const struct input_worker *v, size_t 
 /* Reads deferred steps that the options select, or all of them; older: also the older files. */
 bool session_need_steps(struct session *s, const struct opts *o);
 bool session_need_all(struct session *s, bool older);
+/* Gives nodes of the model a type. */
+bool session_add_type(struct session *s, const uint32_t *nodes, size_t n, struct str type);
+/* Finds the trainable variables of a graph without an op log, if the options account them; the
+ * model is sealed before and after. */
+bool session_need_types(struct session *s, const struct opts *o);
+/* Adds a note if only float operations were asked for, and the inputs cannot have any. */
+void session_note_flops(struct session *s, const struct opts *o);
 
 /* Runs a view command with these options: writes its text to out, and its result as a message
  * (nothing for an empty one). message may be NULL. */

@@ -123,6 +123,7 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	note_nothing(s, &r);
 	if (s->ckpt && (o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)))
 		tensors_read(&r, s->ckpt, message != NULL);
+	session_note_flops(s, o);
 	return out_write(&r, &to, &s->error) &&
 	       (!message || !has_result(v, o) || result_write(&r, message, &s->error));
 }

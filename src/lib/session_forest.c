@@ -115,7 +115,7 @@ bool session_group(struct session *s, const struct view_ops *v, struct query *q)
 
 bool session_query(struct session *s, const struct view_ops *v, struct query *q)
 {
-	if (!session_need_steps(s, q->o) || !session_seal(s))
+	if (!session_need_steps(s, q->o) || !session_seal(s) || !session_need_types(s, q->o))
 		return false;
 	session_begin_query(s);
 	q->a = &s->query_arena;

@@ -160,6 +160,14 @@ static inline struct frame model_frame(const struct model *m, uint32_t f)
 /* Sorts device ids by the bytes of their names. */
 void model_sort_devices(const struct model *m, uint32_t *devices, size_t n, struct arena *scratch);
 
+#define TYPE_TRAINABLE "_trainable_variables" /* type of the variables that are trained */
+
+/* True if a node has that type; only an op log or a list of variables gives it. */
+bool model_knows_trained(const struct model *m);
+/* Returns the variables that an optimizer updates, or all variables if there is no optimizer; *all
+ * is set to the number of all variables. */
+size_t model_trained(const struct model *m, uint32_t **nodes, size_t *all, struct arena *a);
+
 /* Returns the share of nodes covered by run metadata, as the original computes it. */
 double model_coverage(const struct model *m);
 /* Returns the share of nodes with an entry in a step. */

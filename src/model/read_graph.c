@@ -7,6 +7,7 @@
  *
  *   SavedModel    1 schema version (varint)  2 MetaGraphDef, repeated
  *   MetaGraphDef  1 MetaInfoDef { 4 tag, repeated }  2 GraphDef
+ *                 4 collections { 1 name  2 { 1 { 1 tensor }  2 { 1 VariableDef { 1 tensor } } } }
  *   GraphDef      1 NodeDef, repeated  2 library { 1 FunctionDef { 3 NodeDef, repeated } }
  */
 #include "model/read_internal.h"
@@ -28,6 +29,7 @@ struct graph_file {
 	uint64_t graphs;           /* number of MetaGraphDefs; the first one is used */
 	uint64_t functions, nodes; /* contents of its library, which are not used */
 	struct sb tags;            /* tags of the MetaGraphDef that is used */
+	struct strs trained;       /* tensors of its trainable variables */
 };
 
 /* Levels of a NodeDef below the top of its file. */
@@ -187,6 +189,83 @@ static void read_tags(struct pb_reading *r, struct graph_file *f)
 	wire_leave(w);
 }
 
+/* Keeps the tensor of a trainable variable. The bytes are opaque to the format of the file, so
+ * damaged ones are left out. */
+static void keep_trained(
+        struct pb_reading *r, struct graph_file *f, struct str bytes, bool variable)
+{
+	struct leaf l = leaf_of(bytes);
+	struct str tensor = variable ? STR_NONE : bytes;
+
+	while (variable && leaf_next(&l)) {
+		if (l.tag == LEAF_TAG(1, WIRE_BYTES))
+			tensor = leaf_bytes(&l);
+		else
+			leaf_skip(&l);
+	}
+	if (tensor.n && !l.bad)
+		strs_add(r->a, &f->trained, str_copy(r->a, tensor));
+}
+
+/* Reads the lists of a collection, the current message. */
+static void read_collection_lists(struct pb_reading *r, struct graph_file *f)
+{
+	struct wire *w = &r->w;
+	struct str item;
+
+	while (wire_next(w)) {
+		uint32_t tag = LEAF_TAG(w->field, w->type);
+		bool variables = tag == LEAF_TAG(2, WIRE_BYTES);
+		if (!variables && tag != LEAF_TAG(1, WIRE_BYTES)) {
+			wire_skip(w);
+			continue;
+		}
+		wire_enter(w);
+		while (wire_next(w)) {
+			if (LEAF_TAG(w->field, w->type) != LEAF_TAG(1, WIRE_BYTES))
+				wire_skip(w);
+			else if (wire_leaf(w, &item))
+				keep_trained(r, f, item, variables);
+		}
+		wire_leave(w);
+	}
+}
+
+/* Reads the collection of trainable variables, if the next value is that entry. */
+static void read_collection(struct pb_reading *r, struct graph_file *f)
+{
+	struct wire *w = &r->w;
+	struct str name;
+	bool trainable = false;
+
+	wire_enter(w);
+	while (wire_next(w)) {
+		uint32_t tag = LEAF_TAG(w->field, w->type);
+		if (tag == LEAF_TAG(1, WIRE_BYTES) && wire_leaf(w, &name)) {
+			trainable = str_eq(name, S("trainable_variables"));
+		} else if (tag == LEAF_TAG(2, WIRE_BYTES) && trainable) {
+			wire_enter(w);
+			read_collection_lists(r, f);
+			wire_leave(w);
+		} else if (tag != LEAF_TAG(1, WIRE_BYTES)) {
+			wire_skip(w);
+		}
+	}
+	wire_leave(w);
+}
+
+/* Gives the trainable variables their type. */
+static void add_trained(struct pb_reading *r, const struct graph_file *f)
+{
+	const struct model *m = ingest_model(r->to);
+
+	for (size_t i = 0; i < f->trained.n; i++) {
+		uint32_t node = model_find(m, source_name(f->trained.v[i]));
+		if (node != ID_NONE)
+			ingest_add_type(r->to, node, ingest_string(r->to, S(TYPE_TRAINABLE)));
+	}
+}
+
 /* Reads a MetaGraphDef, the current message. */
 static void read_meta(struct pb_reading *r, struct graph_file *f, enum graph_form form)
 {
@@ -198,6 +277,7 @@ static void read_meta(struct pb_reading *r, struct graph_file *f, enum graph_for
 			read_nodes(r, f, form);
 			wire_leave(&r->w);
 			break;
+		case LEAF_TAG(4, WIRE_BYTES): read_collection(r, f); break;
 		default: wire_skip(&r->w);
 		}
 	}
@@ -255,6 +335,7 @@ bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e
 	}
 	if (!wire_done(&r.w, f.taken))
 		return false;
+	add_trained(&r, &f);
 	tell_rest(&r, &f);
 	return true;
 }
