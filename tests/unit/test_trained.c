@@ -11,20 +11,13 @@
 
 #include "api_rig.h"
 
-#define SHAPE(n) " attr { key: 'shape' value { shape { dim { size: " #n " } } } } }\n"
+#define SHAPE(n)       " attr { key: 'shape' value { shape { dim { size: " #n " } } } } }\n"
+#define NODE(name, op) "node { name: '" name "' op: '" op "'"
 #define VARIABLES                                                                                  \
-	"node { name: 'w' op: 'VariableV2'" SHAPE(3) "node { name: 'w/Momentum' op: "              \
-	                                             "'VariableV2'" SHAPE(3) "node { name: 'r' "   \
-	                                                                     "op: "                \
-	                                                                     "'VarHandleOp"        \
-	                                                                     "'" SHAPE(            \
-	                                                                             5) "node { "  \
-	                                                                                "name: "   \
-	                                                                                "'step' "  \
-	                                                                                "op: "     \
-	                                                                                "'Variabl" \
-	                                                                                "e"        \
-	                                                                                "'" SHAPE(1)
+	NODE("w", "VariableV2")                                                                    \
+	SHAPE(3)                                                                                   \
+	NODE("w/Momentum", "VariableV2")                                                           \
+	SHAPE(3) NODE("r", "VarHandleOp") SHAPE(5) NODE("step", "Variable") SHAPE(1)
 #define UPDATES                                                                                    \
 	"node { name: 'u' op: 'ApplyMomentum' input: 'w:0' input: 'w/Momentum' }\n"                \
 	"node { name: 'v' op: 'ResourceSparseApplyAdagrad' input: 'r' input: 'w' }\n"              \
