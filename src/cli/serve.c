@@ -102,8 +102,7 @@ static bool may_run(struct session *q, const struct request *r)
 	const struct command *c = r->command;
 	const struct opts *o = &r->opts;
 
-	if (!c || !(c->view || c->run == run_advise || c->run == run_devices ||
-	                  c->run == run_kernels || c->run == run_steps))
+	if (!c || !(c->view || c->table || c->run == run_advise))
 		return session_fail(
 		        q, ERR_INVALID_ARGUMENT, "the server does not run this command");
 	if (o->output.kind != OUT_JSON || o->output.outfile.n || o->viz || o->dump_to_file.n)

@@ -40,6 +40,17 @@ void table_put_time(struct sb *b, int64_t ns)
 	sb_fmt(b, "%.*f%s", !u || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, units[u]);
 }
 
+/* Appends a number of float operations per second. */
+static void put_rate(struct sb *b, double v)
+{
+	static const char *const units[] = { "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s" };
+	size_t u = 0;
+
+	for (v /= 1e6; u < 3 && v >= 999.5; u++)
+		v /= 1000;
+	sb_fmt(b, "%.2f %s", v, units[u]);
+}
+
 static bool has_unit(const struct column *k, const char *unit)
 {
 	return k->unit && strcmp(k->unit, unit) == 0;
@@ -70,6 +81,8 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 		sb_fmt(&b, "%.2f", (double)c->number / 1000);
 	else if (has_unit(k, "bytes/s"))
 		sb_fmt(&b, "%.2f GB/s", (double)c->number / 1e9);
+	else if (has_unit(k, "flop/s"))
+		put_rate(&b, (double)c->number);
 	else if (has_unit(k, "count"))
 		fmt_count(&b, c->number);
 	else if (k->unit)
@@ -188,13 +201,15 @@ static size_t fit(struct grid *g, size_t used, unsigned columns)
 void table_put_text(const struct table *x, size_t top, unsigned columns, struct sink *to)
 {
 	struct grid g = { .x = x, .rows = top && top < x->rows ? top : x->rows };
-	size_t n = x->n_columns, used = make_grid(&g);
+	size_t n = x->n_columns, used = make_grid(&g), end = n;
 
+	while (end && !g.width[end - 1])
+		end--;
 	size_t room = columns ? fit(&g, used, columns) : 0;
 	for (size_t r = 0; r <= g.rows; r++)
 		for (size_t c = 0; c < n; c++) {
 			struct str s = g.text[r * n + c];
-			bool last = c + 1 == n;
+			bool last = c + 1 == end;
 			if (!g.width[c])
 				continue;
 			if (columns)
@@ -256,10 +271,14 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 	const struct table_shown *t = x->of;
 
 	(void)e;
-	table_put_text(t->x, t->top, s == to->out ? t->columns : 0, s);
-	if (t->top && t->top < t->x->rows)
-		sink_fmt(s, "(%zu of %zu rows; %s shows all)\n", t->top, t->x->rows,
-		        t->x->all ? t->x->all : "--top=0");
+	for (const struct table *table = t->x; table; table = table->below) {
+		if (table != t->x)
+			sink_char(s, '\n');
+		table_put_text(table, t->top, s == to->out ? t->columns : 0, s);
+		if (t->top && t->top < table->rows)
+			sink_fmt(s, "(%zu of %zu rows; %s shows all)\n", t->top, table->rows,
+			        table->all ? table->all : "--top=0");
+	}
 	return true;
 }
 

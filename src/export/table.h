@@ -28,6 +28,7 @@ struct table {
 	const char *names;         /* heading of the last column in text; NULL: its name */
 	const char *const *titles; /* headings of all columns in text; NULL: by their names */
 	const char *all;           /* words that show all rows: "--top=0"; NULL: --top=0 */
+	const struct table *below; /* printed below in text, at most top rows, too; NULL: none */
 	/* Adds members to the document before its rows; NULL: none. */
 	void (*members)(struct document *d, const void *user);
 	const void *user;

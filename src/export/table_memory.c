@@ -4,6 +4,7 @@
  * by step, device and allocator.
  */
 #include "export/fixed_tables.h"
+#include "trace/allocation.h"
 #include "trace/trace_steps.h"
 
 struct memory_row {
@@ -39,73 +40,44 @@ static struct memory_row *row_of(struct memory_rows *to, uint32_t worker, int64_
 	return &to->list.v[i];
 }
 
-static void raise(int64_t *most, bool known, int64_t v)
+static void raise(int64_t *most, int64_t v)
 {
-	if (known && v > *most)
-		*most = v;
+	*most = v > *most ? v : *most;
 }
 
 /* ---- a trace ---- */
 
-/* Returns the device of an allocation: the track's, or the GPU whose number the event has. */
-static struct str device_of(const struct trace *t, const struct slice *s, const struct str *labels)
+static void add_allocation(struct memory_row *r, const struct allocation *x)
 {
-	uint32_t device = t->tracks.v[s->track].device;
-	int64_t kind = 0, index = -1;
-	bool typed = slice_has_int(t, s, ARG_MEMORY_KIND, &kind);
-
-	if (device != ID_NONE)
-		return labels[device];
-	if (typed && kind == 0)
-		return S("host");
-	if (!slice_has_int(t, s, ARG_DEVICE, &index))
-		return STR_NONE;
-	for (uint32_t i = 0; i < t->devices.n; i++)
-		if (t->devices.v[i].kind != DEVICE_KIND_CPU && t->devices.v[i].index == index)
-			return labels[i];
-	return index < 0 ? S("host") : STR_NONE;
-}
-
-static void add_allocation(struct memory_row *r, const struct trace *t, const struct slice *s)
-{
-	int64_t bytes = 0, total = 0, reserved = 0, available = 0, peak = 0;
-	bool has_total = slice_has_int(t, s, ARG_ALLOCATED_TOTAL, &total);
-	bool frees = str_contains(trace_str(t, s->name), S("Dealloc"));
-
-	slice_has_int(t, s, ARG_BYTES, &bytes);
-	if (bytes < 0 || frees) {
+	if (x->freed) {
 		r->frees++;
 	} else {
 		r->allocations++;
-		r->allocated = num_add(r->allocated, bytes);
+		r->allocated = num_add(r->allocated, x->bytes);
 	}
-	bool has_peak = slice_has_int(t, s, ARG_PEAK_TOTAL, &peak);
-	bool has_reserved = slice_has_int(t, s, ARG_RESERVED_TOTAL, &reserved);
-	raise(&r->peak, has_total, total);
-	raise(&r->peak, has_peak, peak);
-	raise(&r->reserved, has_reserved, reserved);
-	if (slice_has_int(t, s, ARG_AVAILABLE_TOTAL, &available))
-		raise(&r->capacity, has_total, num_add(total, available));
+	raise(&r->peak, x->in_use);
+	raise(&r->peak, x->peak);
+	raise(&r->reserved, x->reserved);
+	raise(&r->capacity, x->capacity);
 }
 
 static void collect_trace(const struct table_reader *x, struct memory_rows *to)
 {
 	const struct trace *t = x->t;
-	struct str *labels = ARENA_ARRAY(x->a, t->devices.n, struct str);
+	const struct str *labels = allocation_labels(t, x->a);
 	struct trace_steps steps;
+	struct allocation of;
 	struct slice s;
 
 	trace_find_steps(t, &steps, x->a);
-	for (uint32_t i = 0; i < t->devices.n; i++)
-		labels[i] = trace_device_label(t, i, x->a);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		for (struct slice_iter it = trace_slices(t, i); slice_next(&it, &s);) {
-			if (s.category != CATEGORY_ALLOCATION || s.form == SLICE_SAMPLE)
+			if (!allocation_of(t, &s, labels, &of))
 				continue;
 			uint32_t step = trace_step_of(&steps, &s, NULL);
-			struct memory_row *r = row_of(to, 0, steps.steps.v[step].id,
-			        device_of(t, &s, labels), slice_text(t, &s, ARG_ALLOCATOR), x->a);
-			add_allocation(r, t, &s);
+			add_allocation(row_of(to, 0, steps.steps.v[step].id, of.device,
+			                       of.allocator, x->a),
+			        &of);
 		}
 	}
 	for (size_t i = 0; i < to->list.n; i++)
@@ -127,7 +99,7 @@ static void add_records(struct memory_row *r, const struct step *s, uint32_t c)
 			r->allocations++;
 			r->allocated = num_add(r->allocated, m.bytes);
 		}
-		raise(&r->peak, m.in_use > 0, m.in_use);
+		raise(&r->peak, m.in_use > 0 ? m.in_use : -1);
 	}
 }
 

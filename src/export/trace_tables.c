@@ -4,6 +4,9 @@
  */
 #include "export/trace_tables.h"
 
+#include <math.h>
+
+#include "base/sort.h"
 #include "export/table.h"
 #include "trace/ops.h"
 #include "trace/usage.h"
@@ -32,6 +35,11 @@ static const struct column step_columns[] = { NUMBER("step", NULL), NUMBER("star
 	NUMBER("compute_busy_ns", "ns"), NUMBER("communication_busy_ns", "ns"),
 	NUMBER("copy_busy_ns", "ns"), NUMBER("communication_compute_overlap_ns", "ns"),
 	NUMBER("slices", NULL), TEXT("name") };
+static const struct column roofline_columns[] = { NUMBER("time_ns", "ns"), NUMBER("runs", NULL),
+	NUMBER("float_ops", "count"), NUMBER("bytes_accessed", "bytes"),
+	{ S("intensity"), COLUMN_REAL, NULL }, NUMBER("flops_per_second", "flop/s"),
+	NUMBER("bytes_per_second", "bytes/s"), { S("roof"), COLUMN_REAL, "percent" }, TEXT("bound"),
+	TEXT("device"), TEXT("type"), TEXT("op") };
 
 static void put_ticks(struct table *x, const struct trace *t, int64_t v)
 {
@@ -115,8 +123,135 @@ static void fill_steps(struct table *x, const struct trace *t, const struct trac
 	}
 }
 
+/* ---- roofline ---- */
+
+/* Totals of an op over all steps, in nanoseconds. */
+struct roof_row {
+	uint32_t op;
+	int64_t ns;
+};
+
+static int by_time(const void *v, uint32_t a, uint32_t b)
+{
+	const struct roof_row *x = (const struct roof_row *)v + a,
+	                      *y = (const struct roof_row *)v + b;
+
+	return (x->ns < y->ns) - (x->ns > y->ns);
+}
+
+/* The time of each op with what it contains and launched: on devices, or on threads if it has no
+ * device work. */
+static struct roof_row *roof_rows(const struct trace_ops *ops, struct arena *a)
+{
+	struct roof_row *v = ARENA_ARRAY(a, ops->ops.n, struct roof_row);
+	int64_t *host = ARENA_ARRAY(a, ops->ops.n, int64_t);
+
+	for (uint32_t i = 0; i < ops->ops.n; i++)
+		v[i].op = i;
+	for (size_t i = 0; i < ops->cells.n; i++) {
+		const struct op_cell *c = &ops->cells.v[i];
+		v[c->op].ns = num_add(v[c->op].ns, trace_ns(ops->t, c->device_total));
+		host[c->op] = num_add(host[c->op], trace_ns(ops->t, c->host_total));
+	}
+	for (uint32_t i = 0; i < ops->ops.n; i++)
+		v[i].ns = v[i].ns ? v[i].ns : host[i];
+	sort_array(a, v, ops->ops.n, sizeof *v, by_time);
+	return v;
+}
+
+static int64_t per_second(int64_t v, int64_t ns)
+{
+	return (int64_t)fmin((double)v * 1e9 / (double)ns, 9e18);
+}
+
+static void put_hundredths(struct table *x, double v)
+{
+	table_number(x, (int64_t)fmin(v * 100 + 0.5, 9e18));
+}
+
+/* Puts what limits the op and the share of that limit; null without the peaks of the device. */
+static void put_roof(
+        struct table *x, const struct trace_device *d, const struct trace_op *op, int64_t ns)
+{
+	double flops = d ? d->peak_flops : 0, bytes = d ? d->peak_bytes : 0;
+	double compute = flops > 0 ? (double)op->flops / flops : 0,
+	       memory = bytes > 0 ? (double)op->bytes_accessed / bytes : 0;
+
+	if (flops <= 0 || bytes <= 0) {
+		table_null(x);
+		table_null(x);
+		return;
+	}
+	put_hundredths(x, fmax(compute, memory) * 1e11 / (double)ns);
+	table_text(x, compute >= memory ? S("compute") : S("memory"));
+}
+
+static void put_positive(struct table *x, int64_t v)
+{
+	if (v > 0)
+		table_number(x, v);
+	else
+		table_null(x);
+}
+
+/* Puts float operations, bytes, their ratio and both per second; null for what is not known. */
+static void put_rates(struct table *x, const struct trace_op *op, int64_t ns)
+{
+	put_positive(x, op->flops);
+	put_positive(x, op->bytes_accessed);
+	if (op->flops > 0 && op->bytes_accessed > 0)
+		put_hundredths(x, (double)op->flops / (double)op->bytes_accessed);
+	else
+		table_null(x);
+	put_positive(x, per_second(op->flops, ns));
+	put_positive(x, per_second(op->bytes_accessed, ns));
+}
+
+static void fill_roofline(struct table *x, const struct trace_ops *ops)
+{
+	const struct trace *t = ops->t;
+	const struct roof_row *rows = roof_rows(ops, x->a);
+
+	for (size_t i = 0; i < ops->ops.n; i++) {
+		const struct trace_op *op = &ops->ops.v[rows[i].op];
+		int64_t ns = rows[i].ns;
+		if (ns <= 0 || (op->flops <= 0 && op->bytes_accessed <= 0))
+			continue;
+		table_number(x, ns);
+		table_number(x, num_from_u64(op->runs));
+		put_rates(x, op, ns);
+		put_roof(x, op->device == ID_NONE ? NULL : &t->devices.v[op->device], op, ns);
+		table_text(x, op->device == ID_NONE ? S("host")
+		                                    : trace_device_label(t, op->device, x->a));
+		table_text(x, intern_str(&ops->strings, op->type));
+		table_text(x, intern_str(&ops->strings, op->name));
+		x->rows++;
+	}
+}
+
+/* The peaks of the devices that have some. */
+static void put_peaks(struct document *d, const void *trace)
+{
+	const struct trace *t = trace;
+
+	document_key(d, "peaks");
+	json_array(&d->j);
+	for (uint32_t i = 0; i < t->devices.n; i++) {
+		const struct trace_device *x = &t->devices.v[i];
+		if (x->peak_flops <= 0 && x->peak_bytes <= 0)
+			continue;
+		json_object(&d->j);
+		document_text(d, "device", trace_device_label(t, i, d->a));
+		document_i64(d, "flops_per_second", (int64_t)fmin(x->peak_flops, 9e18));
+		document_i64(d, "bytes_per_second", (int64_t)fmin(x->peak_bytes, 9e18));
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+}
+
 static void fill(struct table *x, const struct trace *t, enum trace_table which)
 {
+	struct trace_ops ops;
 	struct trace_links links;
 	struct trace_steps steps;
 
@@ -143,6 +278,16 @@ static void fill(struct table *x, const struct trace *t, enum trace_table which)
 		x->columns = step_columns;
 		x->n_columns = sizeof step_columns / sizeof *step_columns;
 		fill_steps(x, t, &steps);
+		break;
+	case TABLE_ROOFLINE:
+		x->key = "roofline";
+		x->schema = "tfprof/roofline";
+		x->columns = roofline_columns;
+		x->n_columns = sizeof roofline_columns / sizeof *roofline_columns;
+		x->members = put_peaks;
+		x->user = t;
+		trace_find_ops(t, &links, &steps, TRACE_BY_PATH, &ops, x->a);
+		fill_roofline(x, &ops);
 		break;
 	}
 }

@@ -10,7 +10,7 @@
 
 #define TABLE_TOP 20 /* default number of rows */
 
-enum trace_table { TABLE_DEVICES, TABLE_KERNELS, TABLE_STEPS };
+enum trace_table { TABLE_DEVICES, TABLE_KERNELS, TABLE_STEPS, TABLE_ROOFLINE };
 
 /* Writes the table of one trace, at most top rows (0: all), in the options' output. columns: width
  * of the terminal, longer names lose their end; 0: names stay whole. */

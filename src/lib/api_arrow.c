@@ -166,7 +166,7 @@ static bool run_command(struct session *s, struct opening *o)
 		return false;
 	if (!r.command || !r.command->needs_profile || r.command->keeps_attrs)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%.*s' has no rows: a view, advise, devices, kernels or steps has",
+		        "'%.*s' has no rows: a view, advise or a table such as devices has",
 		        STR(api_str(o->what.command.data, o->what.command.size)));
 	r.opts.output = (struct output){ .kind = OUT_NDJSON, .cells = true };
 	r.opts.dump_to_file = STR_NONE;

@@ -130,14 +130,12 @@ static bool take_set_option(
 	return true;
 }
 
-/* True for options of devices, kernels and steps, which share them, and of top. */
+/* True for options of tables, which share them, and of top. */
 static bool is_table_option(const struct request *r, struct str name)
 {
 	const struct command *c = r->command;
-	bool table = c && (c->run == run_devices || c->run == run_kernels || c->run == run_steps ||
-	                          c->run == run_top);
 
-	return table && option_in(options_of(c->name), name);
+	return c && (c->table || c->run == run_top) && option_in(options_of(c->name), name);
 }
 
 static bool take_table_option(

@@ -39,6 +39,7 @@ struct command {
 	const char *view_options; /* with own arguments: the view options it accepts too, separated
 	                             by blanks; "*": all that apply */
 	bool ends;                /* no further line is read after it */
+	bool table;               /* prints a table, of which --top shows some rows */
 	bool ours;                /* prints no progress sentences of the original while loading */
 };
 
@@ -55,7 +56,7 @@ struct request {
 	bool prompt;       /* typed by a person at the prompt */
 	bool help;         /* the line contains --help */
 	bool show_all;     /* set -all */
-	int64_t top;       /* rows of devices, kernels, steps and top */
+	int64_t top;       /* rows of tables and of top */
 	struct str by;     /* of top: the metric; empty: not given */
 	struct strs shown; /* options without a value after set: print their values */
 	struct strs given; /* names of the given options */

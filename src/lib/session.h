@@ -189,6 +189,9 @@ bool session_put_advice(
 bool session_trace_table(struct session *s, enum trace_table which, size_t top,
         const struct opts *o, struct sink *out);
 
+/* Writes the use of memory of the loaded trace, recording or steps, likewise. */
+bool session_memory(struct session *s, size_t top, const struct opts *o, struct sink *out);
+
 /* The slices of the trace that is loaded, as a document. Fails like session_trace_table. */
 bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out);
 

@@ -4,6 +4,7 @@
  */
 #include "lib/session.h"
 
+#include "export/memory_out.h"
 #include "export/tensor.h"
 #include "trace/recording_trace.h"
 
@@ -303,6 +304,27 @@ bool session_trace_table(struct session *s, enum trace_table which, size_t top,
 	const struct trace *t = one_trace(s);
 
 	return t && trace_table_write(t, which, top, o, s->columns, &to, &s->error);
+}
+
+bool session_memory(struct session *s, size_t top, const struct opts *o, struct sink *out)
+{
+	struct emit to = session_emit(s, VK_N, out);
+	struct memory_use use;
+	const struct trace *t;
+
+	if (!session_need_steps(s, o) || !session_seal(s))
+		return false;
+	if (s->recording.n || s->model.traces.n) {
+		if (!(t = one_trace(s)))
+			return false;
+		memory_use_trace(t, &use, &s->query_arena);
+	} else {
+		begin_query(s);
+		memory_use_model(&s->model, o, &use, &s->query_arena);
+	}
+	if (!use.pools.n)
+		return session_fail(s, ERR_FAILED, "no allocations are recorded");
+	return memory_write(&use, top, o, s->columns, &to, &s->error);
 }
 
 bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out)

@@ -18,3 +18,13 @@ bool run_steps(struct session *s, const struct request *r, struct sink *out)
 {
 	return session_trace_table(s, TABLE_STEPS, (size_t)r->top, &r->opts, out);
 }
+
+bool run_roofline(struct session *s, const struct request *r, struct sink *out)
+{
+	return session_trace_table(s, TABLE_ROOFLINE, (size_t)r->top, &r->opts, out);
+}
+
+bool run_memory(struct session *s, const struct request *r, struct sink *out)
+{
+	return session_memory(s, (size_t)r->top, &r->opts, out);
+}

@@ -59,6 +59,14 @@ static struct str uuid_text(struct arena *a, const struct recorded_gpu *g)
 	return sb_str(&b);
 }
 
+/* The number of a GPU over all processes. */
+static uint32_t gpu_number(const struct tracing_process *y, uint32_t id)
+{
+	const struct recorded_gpu *g = find_gpu(y->p, id);
+
+	return g ? g->number : id;
+}
+
 /* A GPU that several processes share is one device. */
 static uint32_t device_of(struct tracing_process *y, uint32_t id)
 {
@@ -68,7 +76,7 @@ static uint32_t device_of(struct tracing_process *y, uint32_t id)
 
 	if (imap_get(&y->device_of, id, &device))
 		return device;
-	uint32_t number = g ? g->number : id;
+	uint32_t number = gpu_number(y, id);
 	device = build_device(
 	        b, ID_NONE, DEVICE_KIND_GPU, number, str_fmt(y->x->a, "gpu:%u", number));
 	if (g && g->name.n)
@@ -109,6 +117,40 @@ static uint32_t event_of(struct tracing *x, const struct recorded_op *op, uint32
 	return event;
 }
 
+/* A kind of memory as CUpti_ActivityMemoryKind counts it. */
+static const char *const memory_kinds[] = { "other", "pageable", "pinned", "device", "array",
+	"managed", "static", "managed static" };
+#define MEMORY_PAGEABLE 1
+#define MEMORY_PINNED   2
+
+/* Adds an allocation or a release; on the thread of its call, else on a track of its own. */
+static void take_memory(
+        struct tracing_process *y, const struct recorded_op *op, const struct recorded_call *c)
+{
+	struct trace_build *b = y->x->b;
+	bool host = op->label == MEMORY_PAGEABLE || op->label == MEMORY_PINNED;
+	struct str kind = str_of(
+	        memory_kinds[op->label < sizeof memory_kinds / sizeof *memory_kinds ? op->label
+	                                                                            : 0]);
+	struct sb path = sb_in(y->x->a);
+
+	build_arg_text(b, ARG_ALLOCATOR, kind);
+	build_arg_int(b, ARG_MEMORY_KIND, host ? 0 : 1);
+	if (c)
+		names_put_scope(&y->x->all.names, &path, c->scope);
+	if (path.n)
+		build_arg_text(b, ARG_SCOPE, sb_str(&path));
+	uint32_t event = build_event(b, CATEGORY_ALLOCATION,
+	        build_string(b, op->freed ? S("MemoryDeallocation") : S("MemoryAllocation")));
+	uint32_t track = c ? build_track(b, y->process, ID_NONE, TRACK_THREAD, c->thread)
+	                   : build_track_named(b, y->process, ID_NONE, TRACK_THREAD, S("memory"));
+	if (!host)
+		build_arg_int(b, ARG_DEVICE, gpu_number(y, op->device));
+	build_arg_uint(b, ARG_BYTES, op->bytes);
+	build_arg_uint(b, ARG_ADDRESS, op->address);
+	build_instant(b, track, event, tick_of(y->x, op->start), 0);
+}
+
 static void take_operation(void *user, const struct recorded_op *op, struct recorded_call *c)
 {
 	struct tracing_process *y = user;
@@ -116,6 +158,8 @@ static void take_operation(void *user, const struct recorded_op *op, struct reco
 
 	if (op->kind == SPOOL_SUM)
 		x->sums = num_add_u64(x->sums, op->bytes);
+	if (op->kind == SPOOL_MEMORY && op->start)
+		take_memory(y, op, c);
 	if (!op->start || op->kind == SPOOL_MEMORY || op->kind == SPOOL_SUM)
 		return;
 	uint64_t end = num_add_u64(op->start, op->length);
@@ -160,6 +204,7 @@ static void take_record(void *user, const struct recording_feed *f, const struct
 	case SPOOL_KERNEL: op->label = r->kernel.correlation; break;
 	case SPOOL_GRAPH: op->label = r->graph.correlation; break;
 	case SPOOL_SET: op->label = r->set.correlation; break;
+	case SPOOL_MEMORY: op->label = r->memory.memory; break;
 	case SPOOL_COPY:
 		op->label = r->copy.correlation;
 		op->start = r->copy.kind == COPY_HTOH ? 0 : op->start;

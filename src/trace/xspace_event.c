@@ -390,7 +390,8 @@ static void put_slice_args(const struct xevent *e, enum trace_category category)
 
 	build_args_clear(x->b);
 	put_all(x, e->l->plane, x->stats.v, x->stats.n);
-	if (e->l->role == XLINE_WORK && e->l->plane->kind == XPLANE_GPU)
+	if (category == CATEGORY_ALLOCATION ||
+	        (e->l->role == XLINE_WORK && e->l->plane->kind == XPLANE_GPU))
 		put_framework_op(e);
 	details = text_of(e, XSTAT_KERNEL_DETAILS, 0);
 	if (details.n)

@@ -306,6 +306,19 @@ def test_gpu_memory():
          [('device', 1500, 700, 2000, 4, 2), ('pinned', 64, 64, 64, 1, 0)])
 
 
+def test_memory_is_that_of_gpu():
+    """The command memory replays the same allocations."""
+    s = Spool().add('gpu', **H100)
+    for at, address, n, freed, kind in ((0, 4096, 1000, 0, 3), (1, 8192, 500, 0, 3), (2, 4096, 0, 1, 3), (3, 12288, 200, 0, 3), (4, 1, 64, 0, 2)):
+        s.add('memory', start=T0 + at, address=address, bytes=n, freed=freed, memory=kind)
+    s.launch(20)
+    peaks = {r['kind']: r['peak_bytes'] for r in answer(s)['memory']}
+    d = json.loads(tfprof('memory', 't', '-output', 'json')[1])
+    same({r['allocator']: r['peak_bytes'] for r in d['memory']}, peaks)
+    same([(r['allocator'], r['device'], r['bytes'], r['buffers']) for r in d['live']], [('device', 'gpu:0', 1500, 2), ('pinned', 'host', 64, 1)])
+    same([u['bytes'] for u in d['use']], [[1000, 1500, 500, 700], [64]])
+
+
 def test_gpu_memory_in_time():
     """The peak of memory follows time, in any order of the threads' records in the file."""
     s = Spool().add('gpu', **H100)

@@ -176,6 +176,21 @@ def others():
     equal({o['name']: o['host_self'] for o in dump('v.json')['ops']}, {'outer': 80000, 'outer/inner': 20000})
 
 
+def memory():
+    """Running sums by address; the live set belongs to the innermost op around each allocation."""
+    def at(ts, address, n, device=0):
+        return {'ph': 'i', 's': 't', 'cat': 'cpu_instant_event', 'name': '[memory]', 'pid': 1, 'tid': 1, 'ts': ts,
+                'args': {'Addr': address, 'Bytes': n, 'Device Type': 1 if device >= 0 else 0, 'Device Id': device}}
+    write(kineto.trace(kineto.steps() + [at(1005, 1, 100), at(1006, 2, 50), at(1051, 3, 20), at(1055, 1, -100), at(1056, 3, 70), at(1057, 9, -5),
+                                         at(1003, 1, 30, -1), at(1200, 2, -50)]))
+    d = json.loads(program('memory', 'a.pt.trace.json', '-output', 'json')[0])
+    equal({r['device']: [r[k] for k in ('allocations', 'frees', 'allocated_bytes', 'peak_bytes', 'peak_at_ns', 'live_bytes')] for r in d['memory']},
+          {'gpu:0': [4, 3, 240, 170, 46000, 170], 'host': [1, 0, 30, 30, 0, 30]})
+    equal([(r['device'], r['op'], r['bytes'], r['buffers']) for r in d['live']],
+          [('host', 'aten::linear', 30, 1), ('gpu:0', 'aten::addmm', 150, 2), ('gpu:0', 'aten::copy_', 20, 1)])
+    equal([u['bytes'] for u in d['use']][1], [100, 150, 170, 70, 120, 120, 70])
+
+
 def timeline():
     """The timeline has the trace's tracks and flows; read again it is the trace."""
     plain = dump(write(kineto.trace(kineto.steps(), rank=3)))
@@ -196,7 +211,7 @@ def timeline():
         equal(again[k], plain[k], k)
 
 
-CASES = [passes, views, workers, tensorboard, order, forms, cut, nothing, no_device, others, timeline]
+CASES = [passes, views, workers, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])

@@ -179,6 +179,53 @@ def host():
     assert 'a.py:12:f' in out, out
 
 
+def memory():
+    """Peaks as the allocator says them; at the largest use, what each op has allocated."""
+    p = Plane('/host:CPU')
+
+    def at(ns, name, op, address, n, total):
+        return (p.meta(name), 1000 * ns, 0, {'tf_op': op, 'addr': address, 'allocation_bytes': n, 'bytes_allocated': total,
+                                      'bytes_available': 10000 - total, 'allocator_name': 'GPU_0_bfc', 'peak_bytes_in_use': 5000})
+    p.line(1, 'thread', [(p.meta('a:MatMul'), 0, 10 ** 6), at(100, 'MemoryAllocation', 'a:MatMul', 1, 100, 1100), at(200, 'MemoryAllocation', 'b:Relu', 2, 300, 1400),
+                         at(300, 'MemoryDeallocation', 'a:MatMul', 1, 100, 1300), at(400, 'MemoryAllocation', 'b:Relu', 1, 700, 2000),
+                         at(500, 'MemoryDeallocation', 'b:Relu', 2, 300, 1700), at(600, 'MemoryDeallocation', 'x:X', 77, 9, 1691)])
+    write(space(p))
+    d = json.loads(program('memory', 'a.xplane.pb', '-output', 'json')[0])
+    row, = d['memory']
+    equal([row[k] for k in ('allocator', 'allocations', 'frees', 'allocated_bytes', 'peak_bytes', 'peak_at_ns', 'live_bytes', 'capacity_bytes')],
+          ['GPU_0_bfc', 3, 3, 1100, 5000, 300, 1000, 10000])
+    equal(d['use'], [{'ns': [100, 200, 300, 400, 500, 600], 'bytes': [1100, 1400, 1300, 2000, 1700, 1691]}])
+    equal([(r['op'], r['bytes'], r['buffers'], r['share']) for r in d['live']], [('b', 1000, 2, 100)])
+    equal(program('memory', 'a.xplane.pb')[0].splitlines()[1].split()[:3], ['5.00KB', '300ns', '1.00KB'])
+    assert 'no allocations are recorded' in program('memory', write(space(tpu())), status=1)[1]
+
+
+def memory_in_many_moments():
+    """Of a million moments the peak and the last one remain."""
+    p = Plane('/host:CPU')
+    m = p.meta('MemoryAllocation')
+    p.line(1, 'thread', [(m, 10000 * i, 0, {'addr': i, 'allocation_bytes': 1, 'bytes_allocated': 9999 if i == 7777 else i % 100}) for i in range(20000)])
+    d = json.loads(program('memory', write(space(p)), '-output', 'json')[0])
+    use, = d['use']
+    assert len(use['ns']) == len(use['bytes']) <= 2002 and use['ns'] == sorted(use['ns']), len(use['ns'])
+    equal((max(use['bytes']), use['ns'][use['bytes'].index(9999)], use['ns'][-1], use['bytes'][-1]), (9999, 77770, 199990, 99))
+
+
+def roofline():
+    """Float operations and bytes per second of ops beside the peaks that the plane has."""
+    p = Plane('/device:TPU:0', {'peak_teraflops_per_second': 2.0, 'peak_hbm_bw_gigabytes_per_second': 500.0})
+    mul = op(p, 'f.1', 'jit(f)/mul:', 1, flops=1000000, bytes_accessed=10000)
+    add = op(p, 'f.2', 'jit(f)/add:', 2, flops=1000, bytes_accessed=500000)
+    p.line(3, 'XLA Ops', [(mul, 0, 10 ** 6), (mul, 10 ** 6, 10 ** 6), (add, 2 * 10 ** 6, 4 * 10 ** 6)])
+    d = json.loads(program('roofline', write(space(p)), '-output', 'json')[0])
+    equal(d['peaks'], [{'device': '/device:TPU:0', 'flops_per_second': 2 * 10 ** 12, 'bytes_per_second': 5 * 10 ** 11}])
+    equal([[r[k] for k in ('op', 'time_ns', 'runs', 'float_ops', 'bytes_accessed', 'intensity', 'flops_per_second', 'bytes_per_second', 'roof', 'bound')]
+           for r in d['roofline']],
+          [['jit(f)/add', 4000, 1, 1000, 500000, 0, 25 * 10 ** 7, 125 * 10 ** 12 // 1000, 25, 'memory'],
+           ['jit(f)/mul', 2000, 2, 2000000, 20000, 100, 10 ** 12, 10 ** 10, 50, 'compute']])
+    assert '1.00 TFLOP/s' in program('roofline', 'a.xplane.pb')[0]
+
+
 def same_line_twice():
     """A line in two parts is one track."""
     p = tpu()
@@ -321,8 +368,8 @@ def sample():
         equal(f.read() == sample_trace(), True)
 
 
-CASES = [self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps, gpu, host,
-         same_line_twice, huge, late_clock, compressed_and_piped, what_the_profiler_said, truncated, copied_as_text,
+CASES = [self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps, gpu, host, memory,
+         memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, what_the_profiler_said, truncated, copied_as_text,
          damaged_bytes, tables, no_trace, sample]
 
 def sample_gpu():
