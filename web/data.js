@@ -79,14 +79,14 @@ export function table(d) {
 	return d.table;
 }
 
-const UNIT_ENDS = [['_ns', 'ns'], ['bytes', 'bytes'], ['percent', 'percent'], ['share', 'percent']];
+const UNIT_ENDS = [['_ns', 'ns'], ['bytes', 'bytes'], ['bytes_accessed', 'bytes'], ['percent', 'percent'], ['share', 'percent'], ['roof', 'percent'], ['flops_per_second', 'flop/s'], ['bytes_per_second', 'bytes/s'], ['intensity', 'ratio']];
 
 // Columns of rows that come without a description.
 export function columnsOf(rows) {
 	const names = new Set(rows.flatMap(r => Object.keys(r)));
 	return [...names].filter(n => rows.some(r => r[n] === null || typeof r[n] !== 'object')).map(name => {
 		const number = rows.every(r => typeof r[name] !== 'string');
-		const end = UNIT_ENDS.find(([e]) => name.endsWith(e) || name === e.slice(1));
+		const end = UNIT_ENDS.find(([e]) => name.endsWith(e) || e[0] === '_' && name === e.slice(1));
 		return { name, type: number ? 'integer' : 'string', unit: number && end ? end[1] : undefined };
 	});
 }

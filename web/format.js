@@ -38,7 +38,22 @@ export function number(v, unit) {
 		return nanoseconds(v);
 	if (unit === 'percent')
 		return fixed2(v) + '%';
+	if (unit === 'flop/s')
+		return rate(v);
+	if (unit === 'bytes/s')
+		return (v / 1e9).toFixed(2) + ' GB/s';
+	if (unit === 'ratio' && v < 1000)
+		return v < 0.1 && v ? Number(v.toPrecision(2)).toString() : fixed2(v);
 	return scaled(v, UNITS[unit] || UNITS.count);
+}
+
+const RATES = ['MFLOP/s', 'GFLOP/s', 'TFLOP/s', 'PFLOP/s'];
+
+function rate(v) {
+	let u = 0;
+	for (v /= 1e6; u < 3 && v >= 999.5; u++)
+		v /= 1000;
+	return v.toFixed(2) + ' ' + RATES[u];
 }
 
 // A difference with its sign and three digits (fmt_quantity).

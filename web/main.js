@@ -5,14 +5,16 @@ import { Report } from './data.js';
 import { shorten, plain } from './format.js';
 import { link, onChange, read } from './state.js';
 import { comparePage } from './page_compare.js';
+import { memoryPage } from './page_memory.js';
 import { overviewPage } from './page_overview.js';
+import { rooflinePage } from './page_roofline.js';
 import { tablesPage } from './page_tables.js';
 import { timelinePage } from './page_timeline.js';
 import { viewPage } from './page_view.js';
 
 const VIEWS = [['scope', 'Scopes'], ['graph', 'Graph'], ['op', 'Types'], ['code', 'Code']];
 const TABLES = ['devices', 'kernels', 'steps', 'gpu'];
-const KNOWN = ['scope', 'graph', 'op', 'code', 'slices', 'diff', 'step', 'advise', ...TABLES];
+const KNOWN = ['scope', 'graph', 'op', 'code', 'slices', 'diff', 'step', 'advise', 'memory', 'roofline', ...TABLES];
 
 // The pages that have something to show: [name, title, make].
 function pages(report) {
@@ -28,6 +30,9 @@ function pages(report) {
 		out.push(['timeline', 'Timeline', () => timelinePage(report)]);
 	if (tables.length)
 		out.push(['devices', 'Devices', () => tablesPage(report, tables)]);
+	for (const [name, title, make] of [['memory', 'Memory', memoryPage], ['roofline', 'Roofline', rooflinePage]])
+		if (report.has(name))
+			out.push([name, title, async () => make(report, await report.entry(name))]);
 	for (const name of rest)
 		out.push([name, name[0].toUpperCase() + name.slice(1), () => tablesPage(report, [name])]);
 	if (!out.length)

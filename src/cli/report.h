@@ -20,11 +20,13 @@ struct report_part {
 	const char *name;    /* of the document: "devices", "slices" */
 	struct strs command; /* as a person types it, without "tfprof" */
 	struct strs words;   /* as it is run: with all columns, without limits, as JSON */
+	bool optional;       /* fails where the input has no such data */
 };
 
 struct report_parts {
 	struct strs files; /* as given; of a comparison: the sides */
 	bool compares;
+	struct strs without; /* names of optional parts that the input lacks */
 	VEC(struct report_part) v; /* in the query arena */
 };
 
@@ -35,6 +37,9 @@ bool report_load(struct session *s, const struct strs *files, const struct opts 
 
 /* Lists the parts that the loaded input has. Each call begins anew. */
 void report_list(struct session *s, struct report_parts *p);
+
+/* Runs the optional parts once to find those that the input lacks. False if the call is cancelled. */
+bool report_try(struct session *s, struct report_parts *p);
 
 /* Writes the document of a part. On failure s->error has the reason. */
 bool report_write(struct session *s, const struct strs *words, struct sink *out);

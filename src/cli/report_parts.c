@@ -13,7 +13,7 @@
 	"params,float_ops,occurrence"
 #define DIFF_COLUMNS "micros,accelerator_micros,cpu_micros,bytes,peak_bytes,params,float_ops"
 #define ALL_LEVELS   "1000000"
-#define KERNELS      "10000"
+#define MANY         "10000" /* rows of tables that may be long */
 #define STEPS_SHOWN  100
 #define TOTALS       0 /* the view whose totals the overview shows */
 #define STR_WORDS(...)                                                                             \
@@ -133,6 +133,21 @@ static void add_table(struct session *s, struct report_parts *p, const char *nam
 	add_words(s, &x->words, STR_WORDS("-output", "json"));
 }
 
+/* Parts of inputs that happen to have such data. */
+static void add_optional(struct session *s, struct report_parts *p, const char *name)
+{
+	for (size_t i = 0; i < p->without.n; i++)
+		if (str_eq(p->without.v[i], str_of(name)))
+			return;
+	add_table(s, p, name, MANY);
+	p->v.v[p->v.n - 1].optional = true;
+}
+
+static void add_slices(struct session *s, struct report_parts *p)
+{
+	add_words(s, &add(s, p, "slices")->words, STR_WORDS("slices", "0", "0", "100000"));
+}
+
 /* Parts that only a recording has. */
 static void add_recording(struct session *s, struct report_parts *p)
 {
@@ -143,6 +158,7 @@ static void add_recording(struct session *s, struct report_parts *p)
 	add_files(s, &x->command, &p->files);
 	x->words = x->command;
 	add_words(s, &x->words, STR_WORDS("--output=json"));
+	add_slices(s, p);
 }
 
 static void add_comparison(struct session *s, struct report_parts *p)
@@ -176,11 +192,30 @@ void report_list(struct session *s, struct report_parts *p)
 	add_table(s, p, "advise", NULL);
 	if (m->traces.n == 1) {
 		add_table(s, p, "devices", "0");
-		add_table(s, p, "kernels", KERNELS);
+		add_table(s, p, "kernels", MANY);
 		add_table(s, p, "steps", "0");
-		add_words(s, &add(s, p, "slices")->words, STR_WORDS("slices", "0", "0", "100000"));
+		add_slices(s, p);
 	}
 	add_recording(s, p);
+	add_optional(s, p, "memory");
+	if (m->traces.n == 1)
+		add_optional(s, p, "roofline");
+}
+
+bool report_try(struct session *s, struct report_parts *p)
+{
+	struct report_parts all = *p;
+
+	report_list(s, &all);
+	for (size_t i = 0; i < all.v.n; i++) {
+		struct sink *nowhere = sink_memory(&s->query_arena);
+		if (!all.v.v[i].optional || report_write(s, &all.v.v[i].words, nowhere))
+			continue;
+		if (s->error.code == ERR_CANCELLED || s->error.code == ERR_RESOURCE)
+			return false;
+		strs_add(&s->model_arena, &p->without, str_of(all.v.v[i].name));
+	}
+	return true;
 }
 
 /* ---- one part ---- */

@@ -275,7 +275,7 @@ static bool load(struct session *q, void *ctx)
 	struct strs files = v->parts.files;
 
 	return report_load(q, &files, &q->sticky, &v->parts) &&
-	       (v->parts.compares || session_seal(q));
+	       (v->parts.compares || (session_seal(q) && report_try(q, &v->parts)));
 }
 
 /* The page queries the server instead of reading embedded data; its policy must allow that. */

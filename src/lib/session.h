@@ -74,6 +74,7 @@ struct session {
 	VEC(struct source) sources;       /* inputs; in the model arena */
 	struct recording_set recording;   /* the loaded recording; n is 0 if there is none */
 	struct recording_options recording_options;
+	const struct trace *recording_trace; /* of it, made at first use; in the tree arena */
 	struct notes notes; /* notes of the last call; in the query arena */
 	struct err error;   /* error of the last call; in the query arena */
 	char exhausted[80]; /* sentence for exhausted memory, made beforehand */

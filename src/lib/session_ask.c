@@ -270,14 +270,18 @@ bool session_put_advice(
 	return data_advice(advice, o, &to, &s->error);
 }
 
-/* The recording that is loaded as a trace, or NULL; it lives until the next query. */
+/* The recording that is loaded as a trace, made at first use, or NULL. */
 static const struct trace *trace_of_recording(struct session *s)
 {
-	struct trace *t = trace_new(&s->query_arena);
 	struct recording_options how = s->recording_options;
 
+	if (s->recording_trace)
+		return s->recording_trace;
+	struct trace *t = trace_new(&s->tree_arena);
 	how.step_implied = true;
-	return recording_trace(t, &s->recording, &how, &s->notes, &s->error) ? t : NULL;
+	if (recording_trace(t, &s->recording, &how, &s->notes, &s->error))
+		s->recording_trace = t;
+	return s->recording_trace;
 }
 
 /* The trace or the recording that is loaded; NULL if there is none, or several. */
@@ -319,7 +323,7 @@ bool session_memory(struct session *s, size_t top, const struct opts *o, struct 
 			return false;
 		memory_use_trace(t, &use, &s->query_arena);
 	} else {
-		begin_query(s);
+		session_begin_query(s);
 		memory_use_model(&s->model, o, &use, &s->query_arena);
 	}
 	if (!use.pools.n)

@@ -25,6 +25,7 @@ bool session_seal(struct session *s)
 	s->broken = false;
 	s->sealed = true;
 	arena_clear(&s->tree_arena);
+	s->recording_trace = NULL;
 	memset(s->forest.built, 0, sizeof s->forest.built);
 	arena_clear(&s->regroup_arena);
 	s->regrouped.by = BY_NONE;

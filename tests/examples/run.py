@@ -22,7 +22,8 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(ROOT, 'tests', 'check'))
+sys.path[:0] = [os.path.join(ROOT, 'tests', 'check'), os.path.join(ROOT, 'tests', 'trace')]
+import kineto  # noqa: E402
 from built import has  # noqa: E402
 
 MODELS = os.path.join(ROOT, 'testdata', 'models')
@@ -194,6 +195,8 @@ def folder(case, top):
             os.mkdir(os.path.join(here, name))
             shutil.copy(os.path.join(here, 'profile_100'), os.path.join(here, name))
         shutil.copy(os.path.join(ROOT, 'testdata', 'traces', 'trace.xplane.pb'), here)
+        with open(os.path.join(here, 'rank0.pt.trace.json'), 'wb') as f:
+            f.write(kineto.trace(kineto.steps_with_memory()))
         recordings(here, case.shell)
     else:
         unpack(case.model, here)

@@ -37,6 +37,23 @@ def steps(kernel=2.25):
     return out
 
 
+def memory(ts, address, size, device=0):
+    """An allocation, or with a negative size a release; device -1: of the host."""
+    return {'ph': 'i', 's': 't', 'cat': 'cpu_instant_event', 'name': '[memory]', 'pid': 1, 'tid': 1, 'ts': ts,
+            'args': {'Addr': address, 'Bytes': size, 'Device Type': 1 if device >= 0 else 0, 'Device Id': device}}
+
+
+def steps_with_memory():
+    """The steps, with a matrix product of known shapes, and allocations: of activations, freed in the next step, and of a buffer."""
+    out = steps() + [memory(1003, 1, 1 << 20, -1)]
+    for s in range(2):
+        t = 1000 + 100 * s
+        out += [event('cpu_op', 'aten::mm', t + 25, 5, External_id=10 * s + 6, **{'Input Dims': [[64, 128], [128, 32]]}),
+                memory(t + 5, 10 + s, 1 << 16), memory(t + 6, 20 + s, 3 << 14), memory(t + 51, 30 + s, 5 << 13), memory(t + 55, 20 + s, -(3 << 14))]
+        out += launch(t + 26, 400 + s, t + 40, 4.5, 'mm_kernel')
+    return out + [memory(1130, 10, -(1 << 16)), memory(1170, 31, -(5 << 13))]
+
+
 def trace(events, rank=None, **header):
     """Returns the bytes of a file."""
     top = {'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'name': 'GPU of tests', 'totalGlobalMem': 1 << 30}]}

@@ -178,9 +178,7 @@ def others():
 
 def memory():
     """Running sums by address; the live set belongs to the innermost op around each allocation."""
-    def at(ts, address, n, device=0):
-        return {'ph': 'i', 's': 't', 'cat': 'cpu_instant_event', 'name': '[memory]', 'pid': 1, 'tid': 1, 'ts': ts,
-                'args': {'Addr': address, 'Bytes': n, 'Device Type': 1 if device >= 0 else 0, 'Device Id': device}}
+    at = kineto.memory
     write(kineto.trace(kineto.steps() + [at(1005, 1, 100), at(1006, 2, 50), at(1051, 3, 20), at(1055, 1, -100), at(1056, 3, 70), at(1057, 9, -5),
                                          at(1003, 1, 30, -1), at(1200, 2, -50)]))
     d = json.loads(program('memory', 'a.pt.trace.json', '-output', 'json')[0])

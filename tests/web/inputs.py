@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The eight inputs of the page's tests, made on the spot or from testdata."""
+"""The inputs of the page's tests, made on the spot or from testdata."""
 import os
 import subprocess
 import sys
@@ -9,6 +9,7 @@ sys.path[:0] = [os.path.join(ROOT, 'tests', 'models'), os.path.join(ROOT, 'tests
 import kineto  # noqa: E402
 import tower_profile  # noqa: E402
 import wire  # noqa: E402
+import xspace  # noqa: E402
 
 EXAMPLE = os.path.join(ROOT, 'testdata', 'example')
 HOSTILE = ['<script>document.title="owned"</script>', '</script><img src=x onerror=document.title="owned">', 'javascript:document.title="owned"',
@@ -34,7 +35,27 @@ def copied(source, path):
         return write(path, f.read())
 
 
-NAMES = ['profile', 'recording', 'xspace', 'pytorch', 'graph', 'hostile', 'large', 'diff']
+def tpu():
+    """Three steps of a compiled program on a device whose peaks the file has; times are picoseconds."""
+    p = xspace.Plane('/device:TPU:0', {'peak_teraflops_per_second': 197.0, 'peak_hbm_bw_gigabytes_per_second': 819.0})
+    ops = []
+    for i, (name, us, flops, accessed) in enumerate((('convolution.1', 900, 150e9, 40e6), ('convolution.2', 500, 60e9, 90e6), ('fusion.3', 300, 2e9, 200e6), ('fusion.4', 120, 1e8, 80e6),
+                                                     ('dot.5', 80, 12e9, 3e6), ('reduce.6', 60, 2e7, 30e6), ('copy.7', 50, 0, 35e6), ('fusion.8', 20, 4e6, 9e6), ('dot.9', 9, 5e8, 1e6))):
+        kind = name.split('.')[0]
+        ops.append((p.meta('%%%s = f32[8]{0} %s(...)' % (name, kind), name, program_id=5, symbol_id=i + 1, tf_op='jit(train)/layer_%d/%s:' % (i % 3, kind),
+                           flops=int(flops), bytes_accessed=int(accessed)), us * 10 ** 6))
+    events, steps, at = [], [], 0
+    for step in range(3):
+        start = at
+        for meta, length in ops:
+            events.append((meta, at, length))
+            at += length + 10 ** 6
+        steps.append((p.meta(str(step)), start, at - start, {'group_id': step}))
+        at += 2 * 10 ** 8
+    return xspace.space(p.line(3, 'XLA Ops', events).line(1, 'Steps', steps))
+
+
+NAMES = ['profile', 'recording', 'xspace', 'pytorch', 'graph', 'hostile', 'large', 'diff', 'tpu']
 
 
 def words(name, folder='.'):
@@ -43,11 +64,13 @@ def words(name, folder='.'):
     if name == 'recording':
         return [copied('small/train.tfspool', at + '-4711-1-00000001.tfspool')]
     if name == 'pytorch':
-        return [write(at + '.pt.trace.json', as_bytes(kineto.trace(kineto.steps())))]
+        return [write(at + '.pt.trace.json', as_bytes(kineto.trace(kineto.steps_with_memory())))]
     if name == 'graph':
         return [copied('example/graph.pbtxt', at + '.pbtxt')]
     if name == 'hostile':
         return [write(at + '_profile', hostile())]
+    if name == 'tpu':
+        return [write(at + '.xplane.pb', tpu())]
     if name == 'large':
         return [write(at + '_profile', tower_profile.profile(large_blocks()))]
     return {'profile': [EXAMPLE + '/profile_100'], 'diff': [EXAMPLE + '/profile_100', EXAMPLE + '/profile_200'],

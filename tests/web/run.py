@@ -7,6 +7,7 @@ what people click also in Firefox. Screenshots go to build/web/.
 """
 import argparse
 import glob
+import json
 import os
 import re
 import shutil
@@ -21,9 +22,9 @@ import inputs  # noqa: E402
 from browser import Browser, Firefox, firefox  # noqa: E402
 from built import has  # noqa: E402
 
-PAGES = {'profile': ['overview', 'scope', 'graph', 'op', 'code'], 'recording': ['overview', 'scope', 'op', 'devices'],
-         'xspace': ['overview', 'scope', 'op', 'timeline', 'devices'], 'pytorch': ['overview', 'scope', 'op', 'code', 'timeline', 'devices'],
-         'graph': ['overview', 'scope', 'graph', 'op'], 'hostile': ['overview', 'scope', 'op'], 'large': ['overview', 'scope', 'graph', 'op'], 'diff': ['compare']}
+PAGES = {'profile': ['overview', 'scope', 'graph', 'op', 'code'], 'recording': ['overview', 'scope', 'op', 'timeline', 'devices'],
+         'xspace': ['overview', 'scope', 'op', 'timeline', 'devices'], 'pytorch': ['overview', 'scope', 'op', 'code', 'timeline', 'devices', 'memory', 'roofline'],
+         'tpu': ['overview', 'scope', 'op', 'timeline', 'devices', 'roofline'], 'graph': ['overview', 'scope', 'graph', 'op'], 'hostile': ['overview', 'scope', 'op'], 'large': ['overview', 'scope', 'graph', 'op'], 'diff': ['compare']}
 SIZES = [(1440, 900, False), (1280, 720, False), (390, 844, True)]
 BROWSER, FIREFOX, URLS, MADE = None, None, {}, {}
 
@@ -147,6 +148,39 @@ def numbers_of_devices():
         for line in program(command, words('xspace')[0], '--top', '0').splitlines()[1:]:
             cells = [c for c in re.split(r'  +', line.strip())]
             assert any(set(row) <= set(cells) | {'0'} and len(row) > 3 for row in shown), (command, line, shown)
+
+
+def numbers_of_memory():
+    """Peaks and owners are those of the command."""
+    go('pytorch', 'memory')
+    said = json.loads(program('memory', words('pytorch')[0], '--top', '0', '-output', 'json'))
+    peaks = BROWSER.js('return [...document.querySelectorAll("[data-fact=Peak]")].map(x => x.title)')
+    assert peaks == ['%s bytes' % format(r['peak_bytes'], ',') for r in sorted(said['memory'], key=lambda r: -r['peak_bytes'])], (peaks, said['memory'])
+    rows = BROWSER.js('return [...document.querySelectorAll(".bars .bar")].map(x => x.textContent)')
+    assert sorted(rows) == sorted(r['op'] for r in said['live']), (rows, said['live'])
+    box = BROWSER.js('const r = document.querySelector("svg.chart").getBoundingClientRect(); return [r.width, r.height]')
+    BROWSER.pointer('svg.chart', box[0] / 2, box[1] / 2, click=False)
+    assert 'After' in BROWSER.text('.tooltip'), BROWSER.text('.tooltip')
+    BROWSER.click('.cardhead a')
+    BROWSER.until('return document.querySelector("main").dataset.page === "timeline"')
+    quiet()
+
+
+def numbers_of_the_roofline():
+    """The table has the cells of the command; a point for each op with both numbers; the roof where the file has peaks."""
+    for name, points, roofs in (('tpu', 8, 1), ('pytorch', 0, 0)):
+        go(name, 'roofline')
+        shown = BROWSER.js('return [...document.querySelectorAll("table.rows tbody tr")].map(r => [...r.children].map(c => c.textContent))')
+        lines = program('roofline', words(name)[0], '--top', '0').splitlines()[1:]
+        assert len(lines) == len(shown)
+        for line, row in zip(lines, shown):
+            cells = re.split(r'  +', line.strip())
+            assert [c for c in cells if c != '-'] == [c for c in row if c], (line, row)
+        assert BROWSER.js('return [document.querySelectorAll(".chart .point").length, document.querySelectorAll(".chart .roof").length]') == [points, roofs]
+    go('tpu', 'roofline')
+    BROWSER.js('document.querySelector(".chart .point:last-of-type").dispatchEvent(new MouseEvent("click"))')
+    assert 'jit(train)/layer_0/convolution' in BROWSER.text('.details'), BROWSER.text('.details')
+    quiet()
 
 
 def numbers_of_diff():
@@ -289,7 +323,7 @@ def served_page():
     if not has(ARGS.program, 'libevent'):
         raise cases.Skip('no libevent in this build')
     import signal
-    for name in ('profile', 'xspace', 'diff'):
+    for name in ('profile', 'xspace', 'pytorch', 'tpu', 'recording', 'diff'):
         p = subprocess.Popen([ARGS.program, 'serve', *words(name)], stdout=subprocess.PIPE, text=True)
         BROWSER.open(p.stdout.readline().strip())
         for page in BROWSER.js('return [...document.querySelectorAll(".tabs a")].map(a => a.dataset.page)'):
@@ -313,7 +347,7 @@ def accessibility():
     with open(found[0]) as f:
         axe = f.read()
     bad = []
-    for name in ('profile', 'xspace', 'diff'):
+    for name in ('profile', 'xspace', 'pytorch', 'tpu', 'diff'):
         for page in PAGES[name]:
             for dark in (False, True):
                 go(name, page)
@@ -330,7 +364,7 @@ def accessibility():
 
 def main():
     global BROWSER
-    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_devices, numbers_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
+    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_devices, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
                                            metric_and_sort, timeline_moves, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
     chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
                                        metric_and_sort, timeline_moves, names_are_text, served_page)]

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Roofline: float operations per second of ops by their intensity, below the peaks of the device.
+import { scaleLog, scaleSqrt } from 'd3-scale';
+import { copyButton, el, replace, svg } from './dom.js';
+import { exact, nanoseconds, number, plain, quote, shorten } from './format.js';
+import { columnsOf, Table } from './data.js';
+import { fillOf } from './palette.js';
+import { dataTable } from './table.js';
+import { hide, show } from './tooltip.js';
+
+const HEIGHT = 380, LEFT = 96, BOTTOM = 40, TOP = 14, RIGHT = 16, POINTS = 400;
+
+// A domain of whole powers of ten around the values.
+function decades(values) {
+	const low = Math.floor(Math.log10(Math.min(...values))), high = Math.ceil(Math.log10(Math.max(...values)) + 1e-9);
+	return [10 ** low, 10 ** Math.max(high, low + 1)];
+}
+
+function powers([low, high]) {
+	const out = [], step = Math.max(1, Math.ceil(Math.log10(high / low) / 8));
+	for (let k = Math.round(Math.log10(low)); k <= Math.round(Math.log10(high)); k += step)
+		out.push(10 ** k);
+	return out;
+}
+
+// Peaks, each pair once.
+function roofs(peaks) {
+	const seen = new Map();
+	for (const p of peaks)
+		if (p.flops_per_second > 0 && p.bytes_per_second > 0)
+			seen.set(p.flops_per_second + '/' + p.bytes_per_second, p);
+	return [...seen.values()];
+}
+
+function chart(rows, peaks, select) {
+	const width = Math.max(320, Math.min(1240, innerWidth - 100)), list = roofs(peaks), value = r => r.float_ops / r.bytes_accessed;
+	const ridge = list.map(p => p.flops_per_second / p.bytes_per_second);
+	const dx = decades([...rows.map(value), ...ridge]), dy = decades([...rows.map(r => r.flops_per_second), ...list.map(p => p.flops_per_second)]);
+	const x = scaleLog().domain(dx).range([LEFT, width - RIGHT]), y = scaleLog().domain(dy).range([HEIGHT - BOTTOM, TOP]);
+	const size = scaleSqrt().domain([0, rows[0].time_ns]).range([3, 15]);
+	const grid = [...powers(dx).map(v => svg('g', {}, svg('line', { x1: x(v), x2: x(v), y1: TOP, y2: HEIGHT - BOTTOM, class: 'grid' }), svg('text', { x: x(v), y: HEIGHT - BOTTOM + 16, 'text-anchor': 'middle' }, number(v, 'ratio')))),
+		...powers(dy).map(v => svg('g', {}, svg('line', { x1: LEFT, x2: width - RIGHT, y1: y(v), y2: y(v), class: 'grid' }), svg('text', { x: LEFT - 8, y: y(v) + 4, 'text-anchor': 'end' }, number(v, 'flop/s'))))];
+	const lines = list.map((p, i) => {
+		const from = Math.max(dx[0], dy[0] / p.bytes_per_second);
+		return svg('g', {}, svg('path', { class: 'roof', d: `M${x(from)} ${y(from * p.bytes_per_second)}L${x(ridge[i])} ${y(p.flops_per_second)}H${width - RIGHT}` }),
+			svg('text', { x: width - RIGHT - 4, y: y(p.flops_per_second) - 6, 'text-anchor': 'end' }, `${number(p.flops_per_second, 'flop/s')}, ${number(p.bytes_per_second, 'bytes/s')}`));
+	});
+	const points = rows.slice().reverse().map(r => svg('circle', { cx: x(value(r)), cy: y(r.flops_per_second), r: size(r.time_ns), class: 'point', style: { fill: fillOf(r.type) },
+		onpointermove: e => show(e, shorten(plain(r.op), 300), [['Time', nanoseconds(r.time_ns)], ['Rate', number(r.flops_per_second, 'flop/s')], ['Memory', number(r.bytes_per_second, 'bytes/s')],
+			['Intensity', number(value(r), 'ratio') + ' flop/B'], r.roof === null ? null : ['Roof', number(r.roof, 'percent') + ', ' + r.bound + ' bound']]), onpointerleave: hide, onclick: () => select(r) }));
+	return el('figure', {}, svg('svg', { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: 'img', 'aria-label': 'Float operations per second by float operations per byte', class: 'chart' }, grid,
+		svg('text', { x: (LEFT + width) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' }, 'float operations per byte'), lines, points));
+}
+
+export async function rooflinePage(report, entry) {
+	const d = entry.document, rows = d.roofline, drawn = rows.filter(r => r.float_ops > 0 && r.bytes_accessed > 0).slice(0, POINTS), known = roofs(d.peaks).length > 0;
+	const details = el('section', { class: 'details', 'aria-label': 'Selected op' }, el('p', { class: 'muted' }, 'Click a point for its numbers.'));
+	const select = r => replace(details, el('h2', { class: 'path' }, plain(r.op)), el('div', { class: 'facts' }, [['Time', exact(r.time_ns, 'ns')], ['Runs', exact(r.runs)], ['Float operations', exact(r.float_ops)],
+		['Bytes accessed', exact(r.bytes_accessed, 'bytes')], ['Rate', number(r.flops_per_second, 'flop/s')], ['Memory', number(r.bytes_per_second, 'bytes/s')], ['Type', plain(r.type)], ['Device', plain(r.device)]]
+		.map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v))));
+	const columns = columnsOf(rows), t = new Table(columns, rows.length, (c, i) => rows[i][columns[c].name]);
+	const text = !drawn.length ? 'The file has float operations or bytes of its ops, but not both, so the table shows rates alone.'
+		: 'Each point is an op; its size is its time. ' + (known ? 'The line is what the device allows: memory bandwidth on the left, float operations on the right.' : 'The file has no peaks of the device, so there is no line.');
+	return el('div', { class: 'stack' }, el('p', { class: 'hint' }, text),
+		drawn.length ? el('section', { class: 'card' }, el('h2', {}, 'Roofline'), chart(drawn, d.peaks, select), details) : null,
+		el('section', { class: 'card' }, el('div', { class: 'cardhead' }, el('h2', {}, 'Ops'), el('span', { class: 'muted' }, d.rows.toLocaleString('en-US') + (d.rows === 1 ? ' row' : ' rows')), el('span', { class: 'grow' }),
+			copyButton('Copy command', () => ['tfprof', ...entry.words].map(quote).join(' '))), dataTable(t, { name: 'Ops', filter: true, sort: 'time_ns' })));
+}
