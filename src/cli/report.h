@@ -26,7 +26,7 @@ struct report_part {
 struct report_parts {
 	struct strs files; /* as given; of a comparison: the sides */
 	bool compares;
-	struct strs without; /* names of optional parts that the input lacks */
+	struct strs without;       /* names of optional parts that the input lacks */
 	VEC(struct report_part) v; /* in the query arena */
 };
 
@@ -38,7 +38,8 @@ bool report_load(struct session *s, const struct strs *files, const struct opts 
 /* Lists the parts that the loaded input has. Each call begins anew. */
 void report_list(struct session *s, struct report_parts *p);
 
-/* Runs the optional parts once to find those that the input lacks. False if the call is cancelled. */
+/* Runs the optional parts once to find those that the input lacks. False if the call is cancelled.
+ */
 bool report_try(struct session *s, struct report_parts *p);
 
 /* Writes the document of a part. On failure s->error has the reason. */

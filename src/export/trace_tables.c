@@ -299,6 +299,7 @@ bool trace_table_write(const struct trace *t, enum trace_table which, size_t top
 
 	fill(&x, t, which);
 	if (which == TABLE_ROOFLINE && !x.rows)
-		return err_set(e, ERR_FAILED, "no float operations and no bytes accessed are recorded");
+		return err_set(
+		        e, ERR_FAILED, "no float operations and no bytes accessed are recorded");
 	return table_write(&x, top, &o->output, columns, to, e);
 }

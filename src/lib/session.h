@@ -75,9 +75,9 @@ struct session {
 	struct recording_set recording;   /* the loaded recording; n is 0 if there is none */
 	struct recording_options recording_options;
 	const struct trace *recording_trace; /* of it, made at first use; in the tree arena */
-	struct notes notes; /* notes of the last call; in the query arena */
-	struct err error;   /* error of the last call; in the query arena */
-	char exhausted[80]; /* sentence for exhausted memory, made beforehand */
+	struct notes notes;                  /* notes of the last call; in the query arena */
+	struct err error;                    /* error of the last call; in the query arena */
+	char exhausted[80];                  /* sentence for exhausted memory, made beforehand */
 };
 
 /* limit: bytes the session may hold, 0 for none; if it is too small, the first call fails. Returns

@@ -18,7 +18,7 @@ struct memory_moment {
 	int64_t ns, bytes;
 };
 
-/* What one op or node has allocated. */
+/* Memory that one op or node has allocated. */
 struct memory_owner {
 	struct str name; /* p NULL: not known */
 	int64_t bytes;
