@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small charts for the overview: lists of bars and stacked bars.
 import { scaleLinear } from 'd3-scale';
-import { el, svg } from './dom.js';
-import { number, percent } from './format.js';
+import { el, replace, svg } from './dom.js';
+import { number, percent, tick } from './format.js';
+
+// A figure that is drawn anew when its width changes. make(width): its content.
+export function figure(make) {
+	const box = el('figure');
+	let width = 0;
+	new ResizeObserver(() => {
+		const now = Math.floor(box.clientWidth);
+		if (now && now !== width) {
+			width = now;
+			replace(box, make(now));
+		}
+	}).observe(box);
+	return box;
+}
 
 // items: [{ label, value, link, title }]
 export function barList(items, unit, whole) {
@@ -18,14 +32,18 @@ export function legend(parts) {
 
 // One column per step. parts: [{ label, color, value(i) }]
 export function stacked(n, parts, label, unit, name) {
-	const width = Math.max(560, Math.min(1240, innerWidth - 120)), height = 190, left = 62, bottom = 22, top = 8;
+	return figure(width => columns(width, n, parts, label, unit, name));
+}
+
+function columns(width, n, parts, label, unit, name) {
+	const height = 190, left = 62, bottom = 22, top = 8;
 	const sums = Array.from({ length: n }, (_, i) => parts.reduce((a, p) => a + p.value(i), 0));
 	const y = scaleLinear().domain([0, Math.max(...sums, 1)]).nice(4).range([height - bottom, top]);
 	const step = (width - left) / n, bar = Math.min(72, Math.max(1, step - Math.min(6, step / 4)));
 	const ticks = y.ticks(4).map(v => svg('g', {},
 		svg('line', { x1: left, x2: width, y1: y(v), y2: y(v), class: 'grid' }),
-		svg('text', { x: left - 8, y: y(v) + 4, 'text-anchor': 'end' }, v ? number(v, unit) : '0')));
-	const every = Math.ceil(n / 16);
+		svg('text', { x: left - 8, y: y(v) + 4, 'text-anchor': 'end' }, tick(v, unit))));
+	const every = Math.ceil(n / Math.max(1, Math.min(16, (width - left) / 64)));
 	const bars = sums.map((sum, i) => {
 		let below = 0;
 		const x = left + i * step + (step - bar) / 2;
@@ -38,7 +56,7 @@ export function stacked(n, parts, label, unit, name) {
 		return svg('g', {}, svg('title', {}, tip), boxes,
 			i % every === 0 ? svg('text', { x: x + bar / 2, y: height - 6, 'text-anchor': 'middle' }, label(i)) : null);
 	});
-	return el('figure', {}, svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': name, class: 'chart' }, ticks, bars), legend(parts));
+	return [svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': name, class: 'chart' }, ticks, bars), legend(parts)];
 }
 
 // One line per thing. parts as above.

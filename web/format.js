@@ -56,6 +56,11 @@ function rate(v) {
 	return v.toFixed(2) + ' ' + RATES[u];
 }
 
+// A number beside an axis: without zeros at its end.
+export function tick(v, unit) {
+	return v ? number(v, unit).replace(/(\.\d*?)0+(?=\D*$)/, '$1').replace(/\.(?=\D*$)/, '') : '0';
+}
+
 // A difference with its sign and three digits (fmt_quantity).
 export function difference(v, unit) {
 	const units = UNITS[unit] || UNITS.count;

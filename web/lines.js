@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A chart of one number over time, as steps: its value holds until the next moment.
 import { scaleLinear } from 'd3-scale';
-import { el, svg } from './dom.js';
-import { nanoseconds, number } from './format.js';
+import { figure } from './charts.js';
+import { svg } from './dom.js';
+import { nanoseconds, number, tick } from './format.js';
 import { hide, show } from './tooltip.js';
 
 const HEIGHT = 180, LEFT = 76, BOTTOM = 22, TOP = 10;
@@ -20,20 +21,25 @@ function indexAt(times, t) {
 	return low;
 }
 
-// times: ascending nanoseconds; options: { unit, name, limit: [value, label], press(time) }
+// times: ascending nanoseconds; options: { unit, name, from, to: the time that is shown, limit: [value, label] }
 export function stepChart(times, values, options) {
-	const width = Math.max(320, Math.min(1240, innerWidth - 120)), start = times[0], end = Math.max(times[times.length - 1], start + 1);
+	return figure(width => draw(width, times, values, options));
+}
+
+function draw(width, times, values, options) {
+	const start = options.from, end = Math.max(options.to, start + 1);
 	const most = values.reduce((a, v) => Math.max(a, v), 1), limit = options.limit && options.limit[0] < 4 * most ? options.limit : null;
 	const x = scaleLinear().domain([start, end]).range([LEFT, width - 12]);
 	const y = scaleLinear().domain([0, Math.max(most, limit ? limit[0] : 0)]).nice(4).range([HEIGHT - BOTTOM, TOP]);
 	const at = values.findIndex(v => v === most);
-	let line = `M${x(start)} ${y(values[0])}`;
+	let line = `M${x(times[0])} ${y(values[0])}`;
 	for (let i = 1; i < times.length; i++)
 		line += `H${x(times[i]).toFixed(1)}V${y(values[i]).toFixed(1)}`;
 	line += `H${x(end)}`;
 	const ticks = y.ticks(4).map(v => svg('g', {}, svg('line', { x1: LEFT, x2: width - 12, y1: y(v), y2: y(v), class: 'grid' }),
-		svg('text', { x: LEFT - 8, y: y(v) + 4, 'text-anchor': 'end' }, v ? number(v, options.unit) : '0')));
-	const moments = scaleLinear().domain([0, end - start]).ticks(width / 140).map(t => svg('text', { x: Math.min(x(start + t), width - 30), y: HEIGHT - 5, 'text-anchor': 'middle' }, nanoseconds(t)));
+		svg('text', { x: LEFT - 8, y: y(v) + 4, 'text-anchor': 'end' }, tick(v, options.unit))));
+	const moments = scaleLinear().domain([0, end - start]).ticks(Math.max(2, width / 140)).filter(t => Number.isInteger(t) && x(start + t) < width - 36)
+		.map(t => svg('text', { x: x(start + t), y: HEIGHT - 5, 'text-anchor': t ? 'middle' : 'start' }, tick(t, 'ns')));
 	const cursor = svg('line', { y1: TOP, y2: HEIGHT - BOTTOM, class: 'cursor', visibility: 'hidden' });
 	const move = e => {
 		const box = chart.getBoundingClientRect(), t = x.invert((e.clientX - box.left) * width / box.width);
@@ -43,15 +49,15 @@ export function stepChart(times, values, options) {
 		cursor.setAttribute('x1', x(t));
 		cursor.setAttribute('x2', x(t));
 		cursor.setAttribute('visibility', 'visible');
-		show(e, number(values[i], options.unit), [['After', nanoseconds(t - start)]]);
+		show(e, t < times[0] ? 'before the first allocation' : number(values[i], options.unit), [['After', nanoseconds(t - start)]]);
 	};
 	const leave = () => {
 		cursor.setAttribute('visibility', 'hidden');
 		hide();
 	};
 	const chart = svg('svg', { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: 'img', 'aria-label': options.name, class: 'chart', onpointermove: move, onpointerleave: leave },
-		ticks, moments, svg('path', { d: `${line}V${y(0)}H${x(start)}Z`, class: 'area' }), svg('path', { d: line, class: 'line' }),
+		ticks, moments, svg('path', { d: `${line}V${y(0)}H${x(times[0])}Z`, class: 'area' }), svg('path', { d: line, class: 'line' }),
 		limit ? svg('g', {}, svg('line', { x1: LEFT, x2: width - 12, y1: y(limit[0]), y2: y(limit[0]), class: 'limit' }), svg('text', { x: width - 16, y: y(limit[0]) - 4, 'text-anchor': 'end' }, limit[1])) : null,
 		svg('circle', { cx: x(times[at]), cy: y(most), r: 4, class: 'peak' }), cursor);
-	return el('figure', {}, chart);
+	return chart;
 }

@@ -22,6 +22,14 @@ class DiffTree extends Tree {
 	}
 }
 
+// A probability as a word: below the level a difference is not chance.
+function significance(p, level) {
+	if (p === null || p === undefined)
+		return { text: '' };
+	const text = p < 0.001 ? 'p<0.001' : 'p=' + p.toFixed(p < 0.01 ? 3 : 2);
+	return p > level ? { text: 'noise', class: 'faint', title: text } : { text, title: text };
+}
+
 class ComparePage {
 	constructor(entry) {
 		this.entry = entry;
@@ -68,7 +76,7 @@ class ComparePage {
 				this.refresh();
 			})), search, this.found, el('span', { class: 'grow' }), copyButton('Copy command', () => ['tfprof', ...this.entry.words, '-select', this.metric.name, '-order_by', this.metric.name].map(quote).join(' '))),
 			el('p', { class: 'hint' }, el('span', { class: 'swatch less' }), `less in ${this.names[1]}`, el('span', { class: 'swatch more' }), `more in ${this.names[1]} than in ${this.names[0]}. Width: both together. `,
-				`${nodes.both.toLocaleString('en-US')} nodes in both, ${nodes.gone} only in ${this.names[0]}, ${nodes.new} only in ${this.names[1]}, ${nodes.renamed} renamed.`),
+				`${nodes.both.toLocaleString('en-US')} nodes in both, ${nodes.gone} only in ${this.names[0]}, ${nodes.new} only in ${this.names[1]}, ${nodes.renamed} renamed.`, this.metrics.some(m => this.tree.table.has('p_' + m.name)) ? ' Grey: the steps of both sides vary as much.' : ''),
 			this.gates(), this.crumbs, el('div', { class: 'split' }, el('div', { class: 'pane' }, this.icicle.box), el('div', { class: 'pane' }, this.rows.box)));
 		this.refresh();
 		return page;
@@ -84,7 +92,17 @@ class ComparePage {
 		return other ? '  \u2192 ' + shorten(plain(other), 60) : state === 'new' || state === 'gone' ? `  (only in ${state === 'gone' ? this.names[0] : this.names[1]})` : '';
 	}
 
+	judge(i) {
+		return significance(this.chance(i), this.document.level);
+	}
+
+	isNoise(i) {
+		return this.chance !== null && this.chance(i) > this.document.level;
+	}
+
 	share(i) {
+		if (this.isNoise(i))
+			return 0;
 		const both = this.first[i] + this.last[i];
 		return both ? (this.last[i] - this.first[i]) / both * 2 : 0;
 	}
@@ -92,29 +110,34 @@ class ComparePage {
 	columns() {
 		const sorted = key => ({ key, sort: true, sorted: this.sort === key });
 		return [{ label: 'Name', class: 'tt-name', ...sorted('name') }, { label: shorten(this.names[0], 16), title: this.names[0], class: 'num', ...sorted('first') },
-			{ label: shorten(this.names[1], 16), title: this.names[1], class: 'num', ...sorted('last') }, { label: 'Difference', class: 'num diff', ...sorted('change') }, { label: 'Ratio', class: 'num wide', key: 'ratio' }];
+			{ label: shorten(this.names[1], 16), title: this.names[1], class: 'num', ...sorted('last') }, { label: 'Difference', class: 'num diff', ...sorted('change') }, { label: 'Ratio', class: 'num wide', key: 'ratio' },
+			...this.chance ? [{ label: 'Significance', class: 'num chance', title: `Welch\u2019s t-test over the steps of both sides: the probability that the difference is chance; noise above ${this.document.level}`, ...sorted('chance') }] : []];
 	}
 
 	cells(i) {
 		const m = this.metric, d = this.last[i] - this.first[i];
 		return [{ text: number(this.first[i], m.unit), title: exact(this.first[i], m.unit) }, { text: number(this.last[i], m.unit), title: exact(this.last[i], m.unit) },
-			{ text: d ? difference(d, m.unit) : '0', class: 'diff ' + (d > 0 ? 'up' : d < 0 ? 'down' : 'faint'), title: exact(d, m.unit) }, { text: this.first[i] && this.last[i] ? '\u00d7' + (this.last[i] / this.first[i]).toFixed(2) : '', class: 'wide' }];
+			{ text: d ? difference(d, m.unit) : '0', class: 'diff ' + (d > 0 ? 'up' : d < 0 ? 'down' : 'faint'), title: exact(d, m.unit) }, { text: this.first[i] && this.last[i] ? '\u00d7' + (this.last[i] / this.first[i]).toFixed(2) : '', class: 'wide' },
+			...this.chance ? [{ ...this.judge(i), class: 'chance ' + (this.judge(i).class || '') }] : []];
 	}
 
 	tip(i) {
 		const m = this.metric, d = this.last[i] - this.first[i];
-		return [shorten(plain(this.tree.path(i)), 300), [[this.names[0], number(this.first[i], m.unit)], [this.names[1], number(this.last[i], m.unit)], ['Difference', d ? difference(d, m.unit) : '0']]];
+		return [shorten(plain(this.tree.path(i)), 300), [[this.names[0], number(this.first[i], m.unit)], [this.names[1], number(this.last[i], m.unit)], ['Difference', d ? difference(d, m.unit) : '0'],
+			this.chance && this.chance(i) !== null ? ['Significance', this.judge(i).title + (this.isNoise(i) ? ', noise' : '')] : null]];
 	}
 
 	refresh() {
 		const { tree } = this;
 		this.first = this.column(this.metric, 'total', this.sides[0]);
 		this.last = this.column(this.metric, 'total', this.sides[1]);
+		const chance = 'p_' + this.metric.name;
+		this.chance = tree.table.has(chance) ? i => tree.table.value(chance, i) : null;
 		const both = this.first.map((v, i) => v + this.last[i]), size = this.first.map((v, i) => Math.abs(v - this.last[i]));
 		this.values = { total: both, own: both };
 		const found = this.query ? tree.search(this.query, this.values) : null;
 		this.found.textContent = found ? found.count.toLocaleString('en-US') + ' found' : '';
-		const by = { first: this.first, last: this.last, change: size }[this.sort];
+		const by = { first: this.first, last: this.last, change: size, chance: this.chance && size.map((v, i) => this.chance(i) === null ? -2 : -this.chance(i)) }[this.sort];
 		const order = i => tree.children(i).sort((a, b) => by ? by[b] - by[a] || a - b : tree.label(a) < tree.label(b) ? -1 : 1);
 		this.rows.set(tree, this.zoomed, order, found);
 		this.icicle.set(tree, this.values, this.zoomed, this.selected, found);

@@ -28,18 +28,24 @@ function owners(rows, unknown) {
 		link: link('scope', { q: r.op || '' }) })), 'bytes', whole), rows.length > TOP ? el('p', { class: 'muted' }, `and ${(rows.length - TOP).toLocaleString('en-US')} more`) : null];
 }
 
+// The time of all allocators together.
+function span(use) {
+	const all = use.filter(u => u.ns.length);
+	return { from: all.reduce((a, u) => Math.min(a, u.ns[0]), Infinity), to: all.reduce((a, u) => Math.max(a, u.ns[u.ns.length - 1]), -Infinity) };
+}
+
 function pool(report, entry, i) {
 	const d = entry.document, row = d.memory[i], use = d.use[i], live = d.live.filter(r => r.device === row.device && r.allocator === row.allocator);
-	const at = use.bytes.reduce((best, v, k) => v > use.bytes[best] ? k : best, 0), length = use.ns.length ? use.ns[use.ns.length - 1] - use.ns[0] : 0;
-	const around = Math.max(1000, Math.round(length * SPARE));
+	const at = use.bytes.reduce((best, v, k) => v > use.bytes[best] ? k : best, 0), whole = span(d.use);
+	const around = Math.max(1000, Math.round((whole.to - whole.from) * SPARE));
 	return el('section', { class: 'card' },
 		el('div', { class: 'cardhead' }, el('h2', {}, title(row)), el('span', { class: 'grow' }),
 			report.has('slices') && use.ns.length ? el('a', { href: link('timeline', { from: use.ns[at] - around, to: use.ns[at] + around }) }, 'Peak in the timeline') : null,
 			i ? null : copyButton('Copy command', () => ['tfprof', ...entry.words].map(quote).join(' '))),
 		facts(row),
-		use.ns.length ? stepChart(use.ns, use.bytes, { unit: 'bytes', name: 'Bytes in use over time', limit: row.capacity_bytes ? [row.capacity_bytes, 'capacity'] : null })
+		use.ns.length ? stepChart(use.ns, use.bytes, { unit: 'bytes', ...whole, name: 'Bytes in use over time', limit: row.capacity_bytes ? [row.capacity_bytes, 'capacity'] : null })
 			: el('p', { class: 'muted' }, 'The file has no times of allocations, only the highest use.'),
-		el('h3', {}, 'Allocated at the peak' + (use.ns.length ? ', ' + nanoseconds(use.ns[at] - use.ns[0]) + ' after the start' : '')),
+		el('h3', {}, 'Allocated at the peak' + (use.ns.length ? ', ' + nanoseconds(use.ns[at] - whole.from) + ' after the first allocation' : '')),
 		owners(live, row.allocations ? 'The file does not say which allocations were released.' : 'The file has no single allocations.'));
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Roofline: float operations per second of ops by their intensity, below the peaks of the device.
 import { scaleLog, scaleSqrt } from 'd3-scale';
+import { figure } from './charts.js';
 import { copyButton, el, replace, svg } from './dom.js';
-import { exact, nanoseconds, number, plain, quote, shorten } from './format.js';
+import { exact, nanoseconds, number, plain, quote, shorten, tick } from './format.js';
 import { columnsOf, Table } from './data.js';
 import { fillOf } from './palette.js';
 import { dataTable } from './table.js';
@@ -32,24 +33,24 @@ function roofs(peaks) {
 	return [...seen.values()];
 }
 
-function chart(rows, peaks, select) {
-	const width = Math.max(320, Math.min(1240, innerWidth - 100)), list = roofs(peaks), value = r => r.float_ops / r.bytes_accessed;
+function chart(width, rows, peaks, select) {
+	const list = roofs(peaks), value = r => r.float_ops / r.bytes_accessed;
 	const ridge = list.map(p => p.flops_per_second / p.bytes_per_second);
 	const dx = decades([...rows.map(value), ...ridge]), dy = decades([...rows.map(r => r.flops_per_second), ...list.map(p => p.flops_per_second)]);
 	const x = scaleLog().domain(dx).range([LEFT, width - RIGHT]), y = scaleLog().domain(dy).range([HEIGHT - BOTTOM, TOP]);
 	const size = scaleSqrt().domain([0, rows[0].time_ns]).range([3, 15]);
-	const grid = [...powers(dx).map(v => svg('g', {}, svg('line', { x1: x(v), x2: x(v), y1: TOP, y2: HEIGHT - BOTTOM, class: 'grid' }), svg('text', { x: x(v), y: HEIGHT - BOTTOM + 16, 'text-anchor': 'middle' }, number(v, 'ratio')))),
-		...powers(dy).map(v => svg('g', {}, svg('line', { x1: LEFT, x2: width - RIGHT, y1: y(v), y2: y(v), class: 'grid' }), svg('text', { x: LEFT - 8, y: y(v) + 4, 'text-anchor': 'end' }, number(v, 'flop/s'))))];
+	const grid = [...powers(dx).map(v => svg('g', {}, svg('line', { x1: x(v), x2: x(v), y1: TOP, y2: HEIGHT - BOTTOM, class: 'grid' }), svg('text', { x: x(v), y: HEIGHT - BOTTOM + 16, 'text-anchor': 'middle' }, tick(v, v < 1000 ? 'ratio' : 'count')))),
+		...powers(dy).map(v => svg('g', {}, svg('line', { x1: LEFT, x2: width - RIGHT, y1: y(v), y2: y(v), class: 'grid' }), svg('text', { x: LEFT - 8, y: y(v) + 4, 'text-anchor': 'end' }, tick(v, 'flop/s'))))];
 	const lines = list.map((p, i) => {
 		const from = Math.max(dx[0], dy[0] / p.bytes_per_second);
 		return svg('g', {}, svg('path', { class: 'roof', d: `M${x(from)} ${y(from * p.bytes_per_second)}L${x(ridge[i])} ${y(p.flops_per_second)}H${width - RIGHT}` }),
-			svg('text', { x: width - RIGHT - 4, y: y(p.flops_per_second) - 6, 'text-anchor': 'end' }, `${number(p.flops_per_second, 'flop/s')}, ${number(p.bytes_per_second, 'bytes/s')}`));
+			svg('text', { x: Math.min(x(ridge[i]), width - 170), y: y(p.flops_per_second) - 8, class: 'strong' }, `${tick(p.flops_per_second, 'flop/s')}, ${tick(p.bytes_per_second, 'bytes/s')}`));
 	});
 	const points = rows.slice().reverse().map(r => svg('circle', { cx: x(value(r)), cy: y(r.flops_per_second), r: size(r.time_ns), class: 'point', style: { fill: fillOf(r.type) },
 		onpointermove: e => show(e, shorten(plain(r.op), 300), [['Time', nanoseconds(r.time_ns)], ['Rate', number(r.flops_per_second, 'flop/s')], ['Memory', number(r.bytes_per_second, 'bytes/s')],
 			['Intensity', number(value(r), 'ratio') + ' flop/B'], r.roof === null ? null : ['Roof', number(r.roof, 'percent') + ', ' + r.bound + ' bound']]), onpointerleave: hide, onclick: () => select(r) }));
-	return el('figure', {}, svg('svg', { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: 'img', 'aria-label': 'Float operations per second by float operations per byte', class: 'chart' }, grid,
-		svg('text', { x: (LEFT + width) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' }, 'float operations per byte'), lines, points));
+	return svg('svg', { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: 'img', 'aria-label': 'Float operations per second by float operations per byte', class: 'chart' }, grid,
+		svg('text', { x: (LEFT + width) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' }, 'float operations per byte'), lines, points);
 }
 
 export async function rooflinePage(report, entry) {
@@ -62,7 +63,7 @@ export async function rooflinePage(report, entry) {
 	const text = !drawn.length ? 'The file has float operations or bytes of its ops, but not both, so the table shows rates alone.'
 		: 'Each point is an op; its size is its time. ' + (known ? 'The line is what the device allows: memory bandwidth on the left, float operations on the right.' : 'The file has no peaks of the device, so there is no line.');
 	return el('div', { class: 'stack' }, el('p', { class: 'hint' }, text),
-		drawn.length ? el('section', { class: 'card' }, el('h2', {}, 'Roofline'), chart(drawn, d.peaks, select), details) : null,
+		drawn.length ? el('section', { class: 'card' }, el('h2', {}, 'Roofline'), figure(width => chart(width, drawn, d.peaks, select)), details) : null,
 		el('section', { class: 'card' }, el('div', { class: 'cardhead' }, el('h2', {}, 'Ops'), el('span', { class: 'muted' }, d.rows.toLocaleString('en-US') + (d.rows === 1 ? ' row' : ' rows')), el('span', { class: 'grow' }),
 			copyButton('Copy command', () => ['tfprof', ...entry.words].map(quote).join(' '))), dataTable(t, { name: 'Ops', filter: true, sort: 'time_ns' })));
 }

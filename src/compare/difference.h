@@ -28,6 +28,11 @@ struct noise_ask {
  * An entry that a side lacks is not noise. Uses the fixed floor where steps cannot decide. */
 bool noise_is(const struct noise_ask *ask, uint32_t i, uint32_t k, struct arena *scratch);
 
+/* Sets *p to the probability, two-sided, that steps alone make number k of entry i differ this much
+ * between the first side and another; false if their steps cannot decide. */
+bool noise_probability(const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k,
+        struct arena *scratch, double *p);
+
 /* ---- difference ---- */
 
 struct diff_ask {
@@ -42,6 +47,7 @@ struct diff_ask {
 	double delta;                  /* smallest relative difference that counts */
 	const int64_t *least;          /* by value: minimum that at least one side must reach */
 	const struct noise_ask *noise; /* the noise floor of times; NULL: none */
+	const struct noise_ask *test;  /* gives the significance of differences; NULL: none */
 };
 #define DIFF_BY_NAME UINT32_MAX
 

@@ -4,6 +4,8 @@
  */
 #include "compare/difference.h"
 
+#include <math.h>
+
 #include "base/statistics.h"
 
 /* Collects number k of an entry in each step in which it ran. */
@@ -21,9 +23,8 @@ static struct sample step_values(
 	return sample_of(v, n);
 }
 
-/* Sets *noise and returns true if the steps of the two sides can decide. */
-static bool test_steps(const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k,
-        struct arena *scratch, bool *noise)
+bool noise_probability(const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k,
+        struct arena *scratch, double *p)
 {
 	struct arena_mark mark = arena_mark(scratch);
 	struct sample x = step_values(ask, 0, i, k, scratch),
@@ -33,7 +34,19 @@ static bool test_steps(const struct noise_ask *ask, uint32_t side, uint32_t i, u
 	if (x.n < 1 || y.n < 1 || x.n + y.n < 3)
 		return false;
 	double above = welch_above(&x, &y), below = welch_above(&y, &x);
-	*noise = 2 * (above < below ? above : below) > ask->level;
+	*p = fmin(1, 2 * (above < below ? above : below));
+	return true;
+}
+
+/* Sets *noise and returns true if the steps of the two sides can decide. */
+static bool test_steps(const struct noise_ask *ask, uint32_t side, uint32_t i, uint32_t k,
+        struct arena *scratch, bool *noise)
+{
+	double p;
+
+	if (!noise_probability(ask, side, i, k, scratch, &p))
+		return false;
+	*noise = p > ask->level;
 	return true;
 }
 

@@ -4,7 +4,7 @@
  * are null, and so is a ratio with a divisor of 0; `state` says why.
  *
  *   path, renamed, parent, depth, state | for each metric: own_ and total_ of each side, then
- *   difference_ and ratio_
+ *   difference_ and ratio_, and p_ of times: the significance, where sides have steps
  */
 #include "base/fmt.h"
 #include "export/diff_out.h"
@@ -28,6 +28,12 @@ static const char *unit_of(enum metric_id m)
 	return metrics[m].unit == UNIT_BYTES ? "bytes" : metrics[m].unit == UNIT_TIME ? "us" : NULL;
 }
 
+/* True if steps can say how significant the differences of a metric are. */
+static bool has_test(const struct diff_ask *ask, uint32_t k)
+{
+	return ask->test && metrics[ask->metrics[k]].unit == UNIT_TIME;
+}
+
 static void make_columns(const struct diff_answer *x, struct diff_columns *c)
 {
 	const struct diff_ask *ask = x->d->ask;
@@ -47,7 +53,20 @@ static void make_columns(const struct diff_answer *x, struct diff_columns *c)
 		}
 		add(c, str_fmt(c->a, "difference_%s", name), COLUMN_INTEGER, unit);
 		add(c, str_fmt(c->a, "ratio_%s", name), COLUMN_REAL, NULL);
+		if (has_test(ask, k))
+			add(c, str_fmt(c->a, "p_%s", name), COLUMN_REAL, NULL);
 	}
+}
+
+static void put_probability(const struct diff *d, uint32_t entry, uint32_t k, struct sheet *to)
+{
+	const struct compare *c = d->ask->c;
+	double p;
+
+	if (noise_probability(d->ask->test, c->sides - 1, entry, k, c->a, &p))
+		sheet_real(to, p);
+	else
+		sheet_null(to);
 }
 
 static void put_metric(const struct diff *d, uint32_t row, uint32_t k, struct sheet *to)
@@ -72,6 +91,8 @@ static void put_metric(const struct diff *d, uint32_t row, uint32_t k, struct sh
 		sheet_real(to, (double)diff_total(d, row, ask->from, k) / (double)y);
 	else
 		sheet_null(to);
+	if (has_test(ask, k))
+		put_probability(d, entry, k, to);
 }
 
 /* Returns the name of the entry on the last side; empty if that side lacks it. */
@@ -133,6 +154,14 @@ static void put_sides(const struct diff_answer *x, struct document *doc)
 		document_i64(doc, "differences", (int64_t)x->d->noise);
 		document_i64(doc, "difference_micros", x->d->noise_sum);
 		json_object_end(&doc->j);
+	} else {
+		json_literal(&doc->j, S("null"));
+	}
+	document_key(doc, "level");
+	if (ask->test) {
+		doc->scratch.n = 0;
+		fmt_real(&doc->scratch, ask->test->level);
+		json_literal(&doc->j, sb_str(&doc->scratch));
 	} else {
 		json_literal(&doc->j, S("null"));
 	}

@@ -363,7 +363,8 @@ static bool make_compared(struct diff_sides *d, const struct diff_request *w, st
         struct noise_ask *noise)
 {
 	size_t steps = 0;
-	bool times = false, ok = !w->given.all && w->o.output.kind != OUT_LEGACY;
+	bool times = false;
+	bool ok = w->given.all ? out_is_data(w->o.output.kind) : w->o.output.kind != OUT_LEGACY;
 
 	for (size_t i = 0; i < d->n; i++) {
 		steps += d->v[i].s->model.steps.n;
@@ -427,7 +428,8 @@ static bool answer(struct diff_sides *d, const struct diff_request *w, struct si
 		.to = first ? c.sides - 1 : 0,
 		.delta = w->given.delta,
 		.least = k.least,
-		.noise = w->given.all || x.legacy ? NULL : &noise };
+		.noise = w->given.all || x.legacy ? NULL : &noise,
+		.test = noise.steps ? &noise : NULL };
 	if (!diff_run(&diff, &ask, a, &s->error))
 		return false;
 	if (!diff.both)

@@ -192,6 +192,18 @@ def numbers_of_diff():
     assert sum(found.get(k, [0, 0, 0])[2] == v[2] for k, v in said.items() if k in found) >= 5, (found, said)
 
 
+def significance_of_diff():
+    """A difference that the steps vary as much is noise; the others have their probability."""
+    go('diff', 'compare')
+    said = json.loads(program('diff', 'scope', *words('diff'), '-all', '--min_size', '0', '-select', 'micros', '-output', 'json'))
+    p = {r['path']: r['p_micros'] for r in said['rows']}
+    shown = {k: v[4] for k, v in shown_rows().items()}
+    assert said['level'] == 0.05 and len(shown) > 5 and any(v == 'noise' for v in shown.values()) and any(v.startswith('p') for v in shown.values()), shown
+    for k, v in shown.items():
+        assert (v == 'noise') == (p[k] is not None and p[k] > 0.05) and (v == '') == (p[k] is None), (k, v, p[k])
+    quiet()
+
+
 def search_filters_and_counts():
     """A pattern leaves matches and what is above them, and adds them up once."""
     go('profile', 'scope')
@@ -364,7 +376,7 @@ def accessibility():
 
 def main():
     global BROWSER
-    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_devices, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
+    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_devices, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, significance_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
                                            metric_and_sort, timeline_moves, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
     chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
                                        metric_and_sort, timeline_moves, names_are_text, served_page)]
