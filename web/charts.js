@@ -36,6 +36,7 @@ export function stacked(n, parts, label, unit, name) {
 }
 
 function columns(width, n, parts, label, unit, name) {
+	parts = parts.filter(p => Array.from({ length: n }, (_, i) => p.value(i)).some(v => v > 0));
 	const height = 190, left = 62, bottom = 22, top = 8;
 	const sums = Array.from({ length: n }, (_, i) => parts.reduce((a, p) => a + p.value(i), 0));
 	const y = scaleLinear().domain([0, Math.max(...sums, 1)]).nice(4).range([height - bottom, top]);

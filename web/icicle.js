@@ -4,7 +4,7 @@ import { el, everyFrame, sharp } from './dom.js';
 import { hide, show } from './tooltip.js';
 import { css, dark } from './palette.js';
 
-const ROW = 21, LEAST = 0.5, LABEL = 28, LEVELS = 200;
+const ROW = 21, LEAST = 0.5, LABEL = 28, LEVELS = 200, ELLIPSIS = 12;
 
 // options: { fill(i), label(i), tip(i) -> [title, rows], select(i), zoom(i) }
 export class Icicle {
@@ -133,6 +133,6 @@ export function fit(c, text, room) {
 	const w = widths.get(key);
 	if (w <= room && s.length === text.length)
 		return s;
-	s = s.slice(0, Math.max(0, Math.floor(s.length * Math.min(1, room / w)) - 1));
+	s = s.slice(0, Math.max(0, Math.floor(s.length * Math.min(1, (room - ELLIPSIS) / w))));
 	return s.length > 1 ? s + '\u2026' : '';
 }

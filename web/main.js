@@ -62,7 +62,9 @@ async function show() {
 		history.replaceState(null, '', link(name));
 	for (const a of nav.querySelectorAll('a'))
 		a.toggleAttribute('aria-current', a.dataset.page === name);
-	nav.querySelector('[aria-current]').setAttribute('aria-current', 'page');
+	const current = nav.querySelector('[aria-current]');
+	current.setAttribute('aria-current', 'page');
+	nav.scrollLeft = current.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
 	const wanted = shown = location.hash;
 	main.setAttribute('aria-busy', 'true');
 	try {
@@ -80,7 +82,7 @@ async function show() {
 
 function inputName() {
 	const first = report.list.find(x => x.words.length > 1);
-	const words = first ? first.words.slice(first.name === 'diff' ? 2 : 1) : [];
+	const words = first ? first.words.slice(first.name === 'diff' ? 2 : 1).filter(w => w[0] !== '-' || w.includes('=')) : [];
 	return words.map(w => plain(w.split('/').filter(Boolean).pop() || w)).join(first && first.name === 'diff' ? ' vs ' : ', ');
 }
 

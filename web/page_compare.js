@@ -68,6 +68,7 @@ class ComparePage {
 		});
 		this.crumbs = el('nav', { class: 'crumbs', 'aria-label': 'Zoom' });
 		this.found = el('span', { class: 'muted', id: 'found' });
+		this.details = el('section', { class: 'details', 'aria-label': 'Selected entry' });
 		const search = el('input', { type: 'search', placeholder: 'Search names (pattern)', 'aria-label': 'Search names', value: this.query, oninput: () => { this.query = search.value; this.refresh(); } });
 		const nodes = this.document.nodes;
 		const page = el('div', { class: 'view' },
@@ -77,8 +78,9 @@ class ComparePage {
 			})), search, this.found, el('span', { class: 'grow' }), copyButton('Copy command', () => ['tfprof', ...this.entry.words, '-select', this.metric.name, '-order_by', this.metric.name].map(quote).join(' '))),
 			el('p', { class: 'hint' }, el('span', { class: 'swatch less' }), `less in ${this.names[1]}`, el('span', { class: 'swatch more' }), `more in ${this.names[1]} than in ${this.names[0]}. Width: both together. `,
 				`${nodes.both.toLocaleString('en-US')} nodes in both, ${nodes.gone} only in ${this.names[0]}, ${nodes.new} only in ${this.names[1]}, ${nodes.renamed} renamed.`, this.metrics.some(m => this.tree.table.has('p_' + m.name)) ? ' Grey: the steps of both sides vary as much.' : ''),
-			this.gates(), this.crumbs, el('div', { class: 'split' }, el('div', { class: 'pane' }, this.icicle.box), el('div', { class: 'pane' }, this.rows.box)));
+			this.gates(), this.crumbs, el('div', { class: 'split' }, el('div', { class: 'pane' }, this.icicle.box, this.details), el('div', { class: 'pane' }, this.rows.box)));
 		this.refresh();
+		this.describe(this.selected);
 		return page;
 	}
 
@@ -155,6 +157,18 @@ class ComparePage {
 		this.rows.choose(i, true);
 		this.icicle.selected = i;
 		this.icicle.draw();
+		this.describe(i);
+	}
+
+	// All metrics of an entry on both sides.
+	describe(i) {
+		const cell = (v, m, d) => el('td', { title: exact(v, m.unit), class: d ? v > 0 ? 'up' : v < 0 ? 'down' : 'faint' : '' }, d ? v ? difference(v, m.unit) : '0' : number(v, m.unit));
+		const rows = this.metrics.map(m => {
+			const [x, y] = this.sides.map(s => this.tree.table.value(`total_${m.name}_${s}`, i) || 0);
+			return el('tr', {}, el('th', { scope: 'row' }, m.label), cell(x, m), cell(y, m), cell(y - x, m, true));
+		});
+		replace(this.details, el('h2', { class: 'path' }, i ? shorten(plain(this.tree.path(i)), 1000) : 'all', this.mark(i)),
+			el('table', { class: 'plain' }, el('thead', {}, el('tr', {}, el('td', {}), this.names.map(n => el('th', { scope: 'col' }, shorten(n, 24))), el('th', { scope: 'col' }, 'Difference'))), el('tbody', {}, rows)));
 	}
 }
 

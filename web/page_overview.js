@@ -70,8 +70,9 @@ async function devices(report) {
 		return null;
 	const rows = entry.document.devices, over = i => rows[i].communication_compute_overlap_ns || 0;
 	const parts = DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => Math.max(0, rows[i][name] - (name === 'communication_busy_ns' ? over(i) : 0)) }));
+	const seen = parts.filter(p => rows.some((_, i) => p.value(i) > 0));
 	return card('Devices', utilisation(rows.length, parts, i => rows[i].device, i => percent(rows[i].busy_ns, rows[i].span_ns) + ' busy'),
-		legend(parts), el('a', { href: link('devices') }, 'All devices and kernels'));
+		legend(seen), el('a', { href: link('devices') }, 'All devices and kernels'));
 }
 
 async function kernels(report) {
@@ -86,11 +87,11 @@ async function advice(report) {
 	const entry = await report.entry('advise');
 	if (!entry || !entry.document.rows.length)
 		return null;
-	const names = { AcceleratorUtilizationChecker: 'Use of accelerators', ExpensiveOperationChecker: 'Expensive operations', OperationChecker: 'Operations', JobChecker: 'Job' };
+	const names = { AcceleratorUtilizationChecker: 'Use of accelerators', ExpensiveOperationChecker: 'Expensive operations', OperationChecker: 'Operations', JobChecker: 'Job', HottestChecker: 'Hottest places' };
 	const page = text => text.includes('operation type') ? 'op' : text.includes('graph node') ? 'scope' : report.has('code') ? 'code' : 'scope';
 	return card('Advice', entry.document.rows.filter(r => r.report.trim()).map(r => el('div', { class: 'advice' },
 		el('h3', {}, names[r.checker] || r.checker), el('pre', {}, plain(r.report.replace(/\n/g, '\u0001')).replace(/\\u0001/g, '\n')),
-		r.checker === 'ExpensiveOperationChecker' && report.has(page(r.report)) ? el('a', { href: link(page(r.report)) }, 'Look at ' + page(r.report)) : null)));
+		r.checker === 'ExpensiveOperationChecker' && report.has(page(r.report)) ? el('a', { href: link(page(r.report)) }, 'Look at ' + { op: 'types', scope: 'scopes', code: 'code' }[page(r.report)]) : null)));
 }
 
 function notes(first) {

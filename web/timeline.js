@@ -98,7 +98,8 @@ export class Timeline {
 		c.fillRect(0, 0, this.width, this.height);
 		this.colors = [];
 		this.text = dark() ? '#eef1f5' : '#17202b';
-		this.ticks = scaleLinear().domain([this.from, this.to]).range([this.gutter, this.width]);
+		const start = this.lanes.document.start_ns;
+		this.marks = scaleLinear().domain([this.from - start, this.to - start]).ticks(Math.max(3, this.width / 140)).map(t => t + start);
 		this.grid(c);
 		for (const k of this.lanes.tracks)
 			this.track(c, k);
@@ -108,7 +109,7 @@ export class Timeline {
 
 	grid(c) {
 		c.fillStyle = css('--line');
-		for (const t of this.ticks.ticks(Math.max(3, this.width / 140)))
+		for (const t of this.marks)
 			c.fillRect(Math.round(this.x(t)), AXIS, 1, this.height);
 	}
 
@@ -118,7 +119,7 @@ export class Timeline {
 		c.fillStyle = css('--muted');
 		c.textAlign = 'center';
 		const start = this.lanes.document.start_ns;
-		for (const t of this.ticks.ticks(Math.max(3, this.width / 140)))
+		for (const t of this.marks)
 			if (this.x(t) > this.gutter + 20)
 				c.fillText(this.tick(t - start), this.x(t), AXIS / 2);
 		c.textAlign = 'left';

@@ -86,6 +86,8 @@ static bool run_program(struct session *s, struct run *r)
 {
 	struct sink *out = begin_screen(s, r, &s->sticky);
 
+	for (size_t i = 1; i + r->flags.words.n < (size_t)r->argc; i++)
+		strs_add(&s->query_arena, &r->request.before, str_of(r->argv[i]));
 	bool ok = r->request.command->run(s, &r->request, out);
 	r->done = s->exit_status;
 	r->reads = true;

@@ -24,16 +24,20 @@ struct report_part {
 };
 
 struct report_parts {
-	struct strs files; /* as given; of a comparison: the sides */
+	struct strs files; /* as given, flags of inputs first; of a comparison: the sides */
 	bool compares;
 	struct strs without;       /* names of optional parts that the input lacks */
 	VEC(struct report_part) v; /* in the query arena */
 };
 
-/* Loads the files and sets the options of the views as sticky ones. Several files are one input if
- * each of them is only a part of a profile, else they are compared. */
-bool report_load(struct session *s, const struct strs *files, const struct opts *o,
-        struct report_parts *out);
+/* Takes the flags of inputs, such as --graph_path=FILE, out of the words. */
+void report_flags(
+        struct session *s, const struct strs *words, struct strs *flags, struct strs *rest);
+
+/* Loads the flags and files and sets the options of the views as sticky ones. Several files are one
+ * input if each of them is only a part of a profile, else they are compared. */
+bool report_load(struct session *s, const struct strs *flags, const struct strs *files,
+        const struct opts *o, struct report_parts *out);
 
 /* Lists the parts that the loaded input has. Each call begins anew. */
 void report_list(struct session *s, struct report_parts *p);

@@ -39,36 +39,72 @@ static bool is_part(struct session *s, struct str path, bool *is)
 	return true;
 }
 
-static bool load_one(struct session *s, const struct strs *words)
+void report_flags(
+        struct session *s, const struct strs *words, struct strs *flags, struct strs *rest)
 {
-	struct strs files = { 0 };
+	/* These are about the process, and were read before the command. */
+	static const char *const others[] = { "max-memory", "color", "no-pager", "help",
+		"version" };
+	struct arena *a = &s->query_arena;
 
 	for (size_t i = 0; i < words->n; i++) {
-		struct str word = words->v[i];
-		struct strs parts = { &word, 1, 0 };
-		if (!path_exists(&s->query_arena, word) && str_find_char(word, ',') != SIZE_MAX)
-			parts = str_split(&s->query_arena, word, ',');
-		for (size_t k = 0; k < parts.n; k++)
-			strs_add(&s->query_arena, &files, parts.v[k]);
+		struct str name = STR_NONE, value;
+		bool has_value = false,
+		     taken = cmd_option_word(words->v[i], &name, &value, &has_value);
+		const struct option *flag = taken ? flag_find(name) : NULL;
+		for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+			taken &= !str_eq(name, str_of(others[k]));
+		struct strs *to = flag && taken ? flags : rest;
+		strs_add(a, to, words->v[i]);
+		if (flag && option_argument(flag) && !has_value && i + 1 < words->n)
+			strs_add(a, to, words->v[++i]);
 	}
-	return flags_load_files(s, &files);
 }
 
-bool report_load(
-        struct session *s, const struct strs *files, const struct opts *o, struct report_parts *out)
+/* Loads one input from flags and files. */
+static bool load_one(struct session *s, const struct strs *words, const struct strs *files)
 {
-	bool part = false;
+	struct arena *a = &s->query_arena;
+	char **argv = ARENA_ARRAY(a, words->n + 2, char *);
+	struct strs single = { 0 };
+	struct flags f;
 
-	*out = (struct report_parts){ .files = *files };
+	for (size_t i = 0; i < words->n; i++)
+		argv[i + 1] = str_z(&s->model_arena, words->v[i]);
+	if (!flags_parse(s, (int)words->n + 1, argv, &f))
+		return false;
+	for (size_t i = 0; i < files->n; i++) {
+		struct str word = files->v[i];
+		struct strs parts = { &word, 1, 0 };
+		if (!path_exists(a, word) && str_find_char(word, ',') != SIZE_MAX)
+			parts = str_split(a, word, ',');
+		for (size_t k = 0; k < parts.n; k++)
+			strs_add(a, &single, parts.v[k]);
+	}
+	if (!flags_sort(s, &f, &single))
+		return false;
+	if (!flags_inputs(&f))
+		return session_fail(s, ERR_INVALID_ARGUMENT, "no input: name a file or a folder");
+	return flags_load(s, &f, sink_memory(a)) && session_seal(s);
+}
+
+bool report_load(struct session *s, const struct strs *flags, const struct strs *files,
+        const struct opts *o, struct report_parts *out)
+{
+	bool part = flags->n > 0;
+
+	*out = (struct report_parts){ 0 };
+	for (size_t i = 0; i < flags->n; i++)
+		strs_add(&s->model_arena, &out->files, flags->v[i]);
+	for (size_t i = 0; i < files->n; i++)
+		strs_add(&s->model_arena, &out->files, files->v[i]);
 	s->arrays = true;
 	session_set(s, o);
-	if (!files->n)
-		return session_fail(s, ERR_INVALID_ARGUMENT, "no input: name a file or a folder");
 	for (size_t i = 0; i < files->n && !part; i++)
 		if (!is_part(s, files->v[i], &part))
 			return false;
 	out->compares = files->n > 1 && !part;
-	return out->compares || load_one(s, files);
+	return out->compares || load_one(s, flags, files);
 }
 
 /* ---- the list ---- */

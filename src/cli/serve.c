@@ -8,6 +8,11 @@
 #include "export/html.h"
 #include "lib/options.h"
 
+/* Flags and files, as given. */
+struct serve_inputs {
+	struct strs flags, files;
+};
+
 #if HAVE_EVENT
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -33,6 +38,7 @@
 struct server {
 	struct session *s; /* exit status of the command */
 	struct session *q; /* that has the input and answers */
+	const struct serve_inputs *from;
 	struct report_parts parts;
 	struct event_base *base;
 	struct evhttp *http;
@@ -272,9 +278,7 @@ static void on_request(struct evhttp_request *req, void *server)
 static bool load(struct session *q, void *ctx)
 {
 	struct server *v = ctx;
-	struct strs files = v->parts.files;
-
-	return report_load(q, &files, &q->sticky, &v->parts) &&
+	return report_load(q, &v->from->flags, &v->from->files, &q->sticky, &v->parts) &&
 	       (v->parts.compares || (session_seal(q) && report_try(q, &v->parts)));
 }
 
@@ -399,10 +403,10 @@ static bool start(struct server *v, const struct serve_options *o)
 	return ok;
 }
 
-static bool run_server(struct session *s, const struct serve_options *o, const struct strs *files,
-        const struct opts *view)
+static bool run_server(struct session *s, const struct serve_options *o,
+        const struct serve_inputs *from, const struct opts *view)
 {
-	struct server v = { .s = s, .parts = { .files = *files } };
+	struct server v = { .s = s, .from = from };
 	struct guard guard;
 
 	if (o->port > UINT16_MAX)
@@ -425,11 +429,11 @@ static bool run_server(struct session *s, const struct serve_options *o, const s
 	return ok;
 }
 #else
-static bool run_server(struct session *s, const struct serve_options *o, const struct strs *files,
-        const struct opts *view)
+static bool run_server(struct session *s, const struct serve_options *o,
+        const struct serve_inputs *from, const struct opts *view)
 {
 	(void)o;
-	(void)files;
+	(void)from;
 	(void)view;
 	return session_fail(s, ERR_UNIMPLEMENTED,
 	        "serve is not in this build: it needs libevent (Debian: libevent-dev)");
@@ -441,9 +445,16 @@ bool serve_run(struct session *s, const struct request *r, struct sink *out)
 	struct serve_options words = { 0 };
 	struct opts o = opts_copy(&s->sticky, &s->query_arena);
 	struct option_words w = { .command = r->command, .into = &words, .opts = &o };
+	struct serve_inputs from = { 0 };
+	struct strs rest = { 0 };
 
 	(void)out;
 	options_preset("serve", &words);
-	return options_read(s, &r->topics, &w) && html_available(&s->error) &&
-	       run_server(s, &words, &w.rest, &o);
+	report_flags(s, &r->before, &from.flags, &rest);
+	rest = (struct strs){ 0 };
+	report_flags(s, &r->topics, &from.flags, &rest);
+	if (!options_read(s, &rest, &w) || !html_available(&s->error))
+		return false;
+	from.files = w.rest;
+	return run_server(s, &words, &from, &o);
 }

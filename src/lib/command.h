@@ -50,6 +50,7 @@ struct request {
 	struct strs topics;            /* arguments of help, and of commands that read their own */
 	unsigned checkers;             /* for advise: CHECK_BIT bits */
 	struct sink *message;          /* sink for the result message; NULL: none */
+	struct strs before;            /* on the command line: words before the command */
 	struct strs files;             /* on the command line: words that are existing files */
 	bool takes_files;
 	bool no_file;      /* on failure: a word that should be a file and is not */

@@ -140,6 +140,21 @@ def report_of_two_sides():
     assert 'scope' in {x['name'] for x in found}
 
 
+def report_takes_flags():
+    """Inputs named by the original's flags, before the command or after it, are those of the files."""
+    graph, step = (os.path.join(inputs.EXAMPLE, f) for f in ('graph.pbtxt', 'run_meta_0'))
+    expected = [x['document']['rest'] for x in documents(inputs.report(ARGS.program, [graph, step], 'r.html'))[1] if x['name'] == 'scope']
+    for words in (['report', '--graph_path=' + graph, '--run_meta_path=' + step, '-o', 'f.html'], ['--graph_path', graph, 'report', '--run_meta_path', step, '-o', 'f.html'],
+                  ['report', '--run_meta_path=' + step, graph, '-o', 'f.html']):
+        program(*words)
+        found = documents('f.html')[1]
+        assert [x['document']['rest'] for x in found if x['name'] == 'scope'] == expected
+        plain = json.loads(program(*found[0]['words'], '-max_depth', '1', '-output', 'json'))
+        assert plain['total']['micros'] == found[0]['document']['total']['micros'], found[0]['words']
+    with Server('--graph_path=' + graph, '--run_meta_path=' + step) as s:
+        assert json.loads(s.run('scope', '-max_depth', '1', '-output', 'json')[1])['total'] == plain['total']
+
+
 def report_is_small():
     """100,000 nodes are at most 5 MB."""
     path = inputs.report(ARGS.program, inputs.words('large'), 'r.html')
@@ -241,7 +256,7 @@ def serve_ends_slow_requests():
 
 
 def main():
-    tests = [report_has_the_commands_numbers, report_is_closed, report_of_two_sides, report_is_small, views_write_pages]
+    tests = [report_has_the_commands_numbers, report_is_closed, report_of_two_sides, report_takes_flags, report_is_small, views_write_pages]
     server = [serve_answers, serve_reduces_slices, serve_refuses, serve_survives, serve_ends_slow_requests]
     if not has(ARGS.program, 'page'):
         print('skipped: no page in this build')
