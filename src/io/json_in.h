@@ -117,6 +117,16 @@ struct str json_in_text(struct json_in *j, const struct json_value *v, struct sb
 
 void json_in_flaw(struct json_in *j, enum json_flaw flaw, const char *at);
 
+/* ---- large documents, element by element ---- */
+
+/* Moves to the value of a member of the outermost object; false if it has no such member. */
+bool json_in_find(struct json_in *j, struct str name);
+
+/* Calls read for each element of an array that comes next, again with more of the input if an
+ * element ends after the window, then take. False if the array does not end. */
+bool json_in_each(
+        struct json_in *j, bool (*read)(void *user), void (*take)(void *user), void *user);
+
 enum json_number {
 	JSON_NUMBER_GOOD,
 	JSON_NUMBER_OVERFLOW, /* *v is the nearer end of the type */

@@ -183,3 +183,81 @@ enum json_number json_decimal(struct str text, unsigned decimals, int64_t *v)
 			gather(&g, *p);
 	return gathered_end(&g, minus, v);
 }
+
+/* ---- large documents ---- */
+
+/* Returns the next character that is not blank, -1 at the end. */
+static int next_char(struct json_in *j)
+{
+	int ch;
+
+	while ((ch = json_in_peek(j)) < 0) {
+		json_in_take(j);
+		j->stop = JSON_STOP_MORE;
+		if (!json_in_more(j))
+			break;
+	}
+	return ch;
+}
+
+static void pass(struct json_in *j)
+{
+	j->p++;
+	json_in_take(j);
+}
+
+bool json_in_find(struct json_in *j, struct str name)
+{
+	struct json_value v;
+
+	if (next_char(j) != '{')
+		return false;
+	for (pass(j);;) {
+		int ch = next_char(j);
+		bool good;
+		if (ch == ',') {
+			pass(j);
+			continue;
+		}
+		if (ch != '"')
+			return false;
+		do
+			good = json_in_value(j, &v) && json_in_peek(j) == ':';
+		while (!good && json_in_more(j));
+		bool found = good && str_eq(v.text, name);
+		if (!good)
+			return false;
+		pass(j);
+		if (next_char(j) < 0)
+			return false;
+		if (found)
+			return true;
+		if (!json_in_skip_item(j))
+			return false;
+	}
+}
+
+bool json_in_each(struct json_in *j, bool (*read)(void *user), void (*take)(void *user), void *user)
+{
+	if (next_char(j) != '[')
+		return false;
+	for (pass(j);;) {
+		int ch = next_char(j);
+		bool good;
+		if (ch < 0)
+			return false;
+		if (ch == ']' || ch == ',') {
+			pass(j);
+			if (ch == ']')
+				return true;
+			continue;
+		}
+		do
+			good = read(user);
+		while (!good && json_in_more(j));
+		if (!good)
+			return false;
+		take(user);
+		json_in_take(j);
+	}
+}

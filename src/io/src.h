@@ -28,6 +28,7 @@ struct src_damage {
 /* Wishes of the user that readers follow; an empty text is none. */
 struct src_options {
 	struct str sample; /* the sample type that counts, of those with one metric */
+	struct str calls;  /* execution trace of the same run */
 	struct str step;   /* pattern of the names of ranges that are steps */
 };
 

@@ -137,10 +137,20 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	return not_sorted(s, file, foreign);
 }
 
-/* A profile of ONNX Runtime may have its model beside it. */
-static bool beside_onnx(const struct flags *f)
+/* A profile may have a model of ONNX beside it, and a trace the execution trace of its run, which
+ * the trace's reader reads. */
+static bool join_graph(struct session *s, struct flags *f)
 {
-	return f->profiles.n == 1 && !f->run_meta.n && !f->runs.n && str_ends(f->graph, S(".onnx"));
+	unsigned flags;
+
+	if (f->profiles.n != 1 || !f->graph.n || f->run_meta.n || f->runs.n)
+		return false;
+	flags = input_flags(f->graph, &s->work);
+	if (flags & INPUT_JOINS) {
+		s->reading.calls = f->graph;
+		f->graph = S("");
+	}
+	return flags & INPUT_BESIDE;
 }
 
 bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
@@ -152,7 +162,7 @@ bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
 	if (f->baseline.n && (f->profiles.n || f->graph.n || f->run_meta.n || f->runs.n))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "a baseline stands alone; '%.*s' has others beside it", STR(f->baseline));
-	if (f->profiles.n && (f->graph.n || f->run_meta.n || f->runs.n) && !beside_onnx(f))
+	if (f->profiles.n && (f->graph.n || f->run_meta.n || f->runs.n) && !join_graph(s, f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--profile_path is set, do not set --graph_path or --run_meta_path");
 	if (f->spool.n && (f->profiles.n || f->graph.n || f->run_meta.n || f->runs.n))
@@ -245,8 +255,11 @@ bool flags_load(struct session *s, const struct flags *f, struct sink *out)
 		return flags_load_spools(s, f) && load(s, ROLE_OPLOG, f->op_log);
 	if (f->profiles.n) {
 		struct sources src;
-		return (!f->graph.n || load(s, ROLE_GRAPH, f->graph)) &&
-		       sources_find(s, &f->profiles, &src) && sources_load(s, &src, f->lazy_steps);
+		bool ok = (!f->graph.n || load(s, ROLE_GRAPH, f->graph)) &&
+		          sources_find(s, &f->profiles, &src) &&
+		          sources_load(s, &src, f->lazy_steps);
+		s->reading.calls = STR_NONE;
+		return ok;
 	}
 	if (f->baseline.n)
 		return load(s, ROLE_BASELINE, f->baseline);

@@ -284,6 +284,13 @@ bool session_checkpoint(struct session *s, struct str path)
 	return mark_variables(s);
 }
 
+/* The execution trace beside a trace is a source, too. */
+static void add_calls(struct session *s)
+{
+	if (s->reading.calls.n)
+		add_source(s, ROLE_GRAPH, s->reading.calls, 0);
+}
+
 bool session_load(struct session *s, unsigned role, const struct input_from *from)
 {
 	if (!may_load(s))
@@ -297,6 +304,8 @@ bool session_load(struct session *s, unsigned role, const struct input_from *fro
 	s->profiled |= ok && role == ROLE_PROFILE;
 	if (ok)
 		add_source(s, role, from->name, 0);
+	if (ok && role == ROLE_PROFILE)
+		add_calls(s);
 	return ok && (role != ROLE_GRAPH || mark_variables(s));
 }
 
@@ -404,6 +413,8 @@ bool session_load_workers(
 		s->profiled |= v[i].profile.n > 0;
 		add_worker_sources(s, &v[i]);
 	}
+	if (ok)
+		add_calls(s);
 	return ok && mark_variables(s);
 }
 

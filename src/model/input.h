@@ -30,7 +30,9 @@ const struct input_role *input_role(unsigned role);
 enum {
 	INPUT_TEXT_FIRST = 1, /* tries the text form before the binary one */
 	INPUT_TWICE = 2,      /* the reader goes over the bytes twice */
-	INPUT_MENDS = 4 /* the reader notes damage and continues, also in truncated gzip data */
+	INPUT_MENDS = 4,  /* the reader notes damage and continues, also in truncated gzip data */
+	INPUT_BESIDE = 8, /* may stand beside a profile */
+	INPUT_JOINS = 16  /* beside a profile, the profile's reader reads it (src_options) */
 };
 
 struct ProtobufCMessageDescriptor;
@@ -128,6 +130,9 @@ bool input_guess_file(struct str path, unsigned *role, const struct unsupported_
 /* Examines bytes in memory. */
 bool input_guess_bytes(const struct input_from *from, unsigned *role,
         const struct unsupported_format **foreign, struct work *work, struct err *e);
+
+/* Returns the flags of the format that the file seems to have; 0 if it is not known. */
+unsigned input_flags(struct str path, struct work *work);
 
 /* True if the file is a trace. */
 bool input_is_trace(struct str path, struct work *work);

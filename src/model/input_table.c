@@ -150,6 +150,18 @@ bool input_guess_bytes(const struct input_from *from, unsigned *role,
 	return guess_file(from, &in, role, foreign, work, e);
 }
 
+unsigned input_flags(struct str path, struct work *work)
+{
+	const struct unsupported_format *foreign;
+	const struct input *in;
+	unsigned role;
+
+	return guess_file(&(struct input_from){ .name = path }, &in, &role, &foreign, work, NULL) &&
+	                       in
+	               ? in->flags
+	               : 0;
+}
+
 bool input_is_trace(struct str path, struct work *work)
 {
 	const struct unsupported_format *foreign;

@@ -24,6 +24,8 @@ bool read_spool(struct src *s, struct ingest *to, struct arena *a, struct err *e
 /* Profile of pprof. Reads the input twice. */
 bool read_pprof(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 bool read_onnx(struct src *s, struct ingest *to, struct arena *a, struct err *e); /* ModelProto */
+/* Execution trace of PyTorch, without the Kineto trace of the same run. */
+bool read_execution_trace(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 /* Layers and times of TensorRT, in JSON. */
 bool read_tensorrt_layers(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 bool read_tensorrt_profile(struct src *s, struct batch *to, struct err *e);

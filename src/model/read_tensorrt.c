@@ -18,91 +18,11 @@
 
 /* ---- JSON ---- */
 
-/* Returns the next character that is not blank, -1 at the end. */
-static int peek(struct json_in *j)
-{
-	int ch;
-
-	while ((ch = json_in_peek(j)) < 0) {
-		json_in_take(j);
-		j->stop = JSON_STOP_MORE;
-		if (!json_in_more(j))
-			break;
-	}
-	return ch;
-}
-
-static void pass(struct json_in *j)
-{
-	j->p++;
-	json_in_take(j);
-}
-
 static bool fail(struct json_in *j, const char *what, struct err *e)
 {
 	return !json_in_failed(j) &&
 	       err_set(e, ERR_DATA_LOSS, "%.*s: bad JSON (line %llu): %s was expected",
 	               STR(j->s->name), (unsigned long long)json_in_line(j, j->p), what);
-}
-
-/* Moves to the value of a member of the outermost object; false if it has no such member. */
-static bool find_member(struct json_in *j, struct str name)
-{
-	struct json_value v;
-
-	if (peek(j) != '{')
-		return false;
-	for (pass(j);;) {
-		int ch = peek(j);
-		bool good;
-		if (ch == ',') {
-			pass(j);
-			continue;
-		}
-		if (ch != '"')
-			return false;
-		do
-			good = json_in_value(j, &v) && json_in_peek(j) == ':';
-		while (!good && json_in_more(j));
-		bool found = good && str_eq(v.text, name);
-		if (!good)
-			return false;
-		pass(j);
-		if (peek(j) < 0)
-			return false;
-		if (found)
-			return true;
-		if (!json_in_skip_item(j))
-			return false;
-	}
-}
-
-/* Calls read for each element of an array, again with more of the input where that ends inside one.
- * False if the array does not end. */
-static bool each_element(
-        struct json_in *j, bool (*read)(void *user), void (*take)(void *user), void *user)
-{
-	if (peek(j) != '[')
-		return false;
-	for (pass(j);;) {
-		int ch = peek(j);
-		bool good;
-		if (ch < 0)
-			return false;
-		if (ch == ']' || ch == ',') {
-			pass(j);
-			if (ch == ']')
-				return true;
-			continue;
-		}
-		do
-			good = read(user);
-		while (!good && json_in_more(j));
-		if (!good)
-			return false;
-		take(user);
-		json_in_take(j);
-	}
 }
 
 /* ---- layers ---- */
@@ -274,8 +194,8 @@ bool read_tensorrt_layers(struct src *s, struct ingest *to, struct arena *a, str
 	struct layers *x = ARENA_NEW(a, struct layers);
 
 	*x = (struct layers){ .to = to, .a = a, .text = sb_in(a) };
-	if (!json_in_open(&x->j, s) || !find_member(&x->j, S("Layers")) ||
-	        !each_element(&x->j, read_layer, take_layer, x))
+	if (!json_in_open(&x->j, s) || !json_in_find(&x->j, S("Layers")) ||
+	        !json_in_each(&x->j, read_layer, take_layer, x))
 		return fail(&x->j, "the list \"Layers\" of TensorRT", e);
 	put_layers(x);
 	return true;
@@ -379,7 +299,7 @@ bool read_tensorrt_profile(struct src *s, struct batch *to, struct err *e)
 	x->stream = batch_device(to);
 	batch_name_device(
 	        to, x->stream, S("/job:localhost/replica:0/task:0/device:gpu:0/stream:all"));
-	if (!json_in_open(&x->j, s) || !each_element(&x->j, read_time, take_time, x))
+	if (!json_in_open(&x->j, s) || !json_in_each(&x->j, read_time, take_time, x))
 		return fail(&x->j, "a list of layers of TensorRT", e);
 	return x->layers > 0 || err_set(e, ERR_DATA_LOSS,
 	                                "%.*s: no layer with a name: a profile of "

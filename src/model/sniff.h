@@ -16,6 +16,7 @@ int sniff_oplog(struct str head, struct str path);
 int sniff_profile(struct str head, struct str path);
 int sniff_baseline(struct str head, struct str path);
 int sniff_spool(struct str head, struct str path);
+int sniff_execution_trace(struct str head, struct str path);
 int sniff_onnx(struct str head, struct str path);
 int sniff_pprof(struct str head, struct str path);
 int sniff_tensorrt_layers(struct str head, struct str path);

@@ -138,9 +138,13 @@ static void name_graph(struct lowering *x)
 	x->next = ARENA_ARRAY(x->a, n, uint32_t);
 	x->graph_name = ARENA_ARRAY(x->a, n, uint32_t);
 	for (size_t i = n; i-- > 0;) {
-		struct argument scope, module;
+		struct argument scope, module, record;
 		struct str args = t->nodes.v[i].args, name = trace_str(t, t->nodes.v[i].name);
-		if (argument_find(args, ARG_SCOPE, &scope))
+		uint32_t op;
+		if (argument_find(args, ARG_RECORD, &record) &&
+		        imap_get(&x->ops.op_of_record, (uint64_t)record.i, &op))
+			name = intern_str(&x->ops.strings, x->ops.ops.v[op].name);
+		else if (argument_find(args, ARG_SCOPE, &scope))
 			name = trace_str(t, scope.text);
 		else if (argument_find(args, ARG_MODULE_NAME, &module))
 			name = str_fmt(

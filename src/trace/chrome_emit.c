@@ -302,6 +302,8 @@ static uint32_t make_event(
 	        trailing_number(name, &step))
 		build_arg_int(c->b, ARG_STEP, step);
 	put_args(c, v, false);
+	if (c->calls)
+		chrome_join(c, v, false);
 	return build_event(c->b, category, id);
 }
 
@@ -339,6 +341,8 @@ static void emit_slice(struct chrome *c, const struct chrome_event *v)
 	if (r->category == CATEGORY_CALL && !r->exact && c->launches == ID_NONE)
 		c->launches = c->track.v[i].process;
 	put_args(c, v, true);
+	if (c->calls)
+		chrome_join(c, v, true);
 	build_slice(c->b, c->track.v[i].track, event, ts, dur, correlation);
 	c->events++;
 }

@@ -19,6 +19,7 @@ const struct argument_row argument_rows[] = {
 	{ LITERAL("stream"), CARG_STREAM, 0, FORM_NONE, true },
 	{ LITERAL("name"), CARG_NAME, 0, FORM_NONE, true },
 	{ LITERAL("labels"), CARG_LABELS, 0, FORM_NONE, true },
+	{ LITERAL("Record function id"), CARG_RECORD, 0, FORM_NONE, true },
 	{ LITERAL("op_name"), CARG_OP_NAME, 0, FORM_NONE, true },
 	{ LITERAL("provider"), CARG_PROVIDER, 0, FORM_NONE, true },
 	{ LITERAL("output_size"), CARG_OUTPUT_SIZE, 0, FORM_NONE, true },
@@ -73,6 +74,7 @@ void chrome_args_init(struct chrome *c)
 			i = (i + 1) % sizeof c->arg_slots;
 		c->arg_slots[i] = (uint8_t)(r + 1);
 		if (argument_rows[r].arg == CARG_OTHERS ? build_wants(c->b, argument_rows[r].key)
+		        : r == CARG_RECORD              ? c->calls != NULL
 		                                        : r < CARG_DIALECT || c->dialect)
 			c->wanted |= (uint64_t)1 << r;
 	}

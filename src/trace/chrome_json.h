@@ -57,6 +57,7 @@ enum chrome_arg {
 	CARG_STREAM,
 	CARG_NAME,
 	CARG_LABELS,
+	CARG_RECORD,  /* read beside an execution trace only */
 	CARG_DIALECT, /* further rows are read for one dialect only: ONNX Runtime */
 	CARG_OP_NAME = CARG_DIALECT,
 	CARG_PROVIDER,
@@ -143,7 +144,10 @@ struct chrome_dialect {
 	void (*end)(struct chrome *c);
 };
 
+struct execution_trace;
 struct chrome {
+	const struct execution_trace *calls;  /* of the same run, or NULL */
+	uint64_t joined;                      /* events that it has */
 	const struct chrome_dialect *dialect; /* or NULL */
 	void *dialect_state;
 	uint32_t texts; /* JSON texts of the file before the present one */
@@ -193,6 +197,12 @@ enum trace_category chrome_own_category(struct str name);
 
 /* Adds an event to the trace. */
 void chrome_emit(struct chrome *c, const struct chrome_event *v);
+/* Opens the execution trace of the run, if the source's options name one. */
+bool chrome_join_open(struct chrome *c, struct err *e);
+/* Adds what the execution trace says of an event: to the event, or to this slice of it. */
+void chrome_join(struct chrome *c, const struct chrome_event *v, bool own);
+/* Adds the graph of the calls. */
+void chrome_join_end(struct chrome *c);
 /* Adds data of the whole file: names, devices, ranks. */
 void chrome_emit_end(struct chrome *c);
 

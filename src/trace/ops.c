@@ -92,6 +92,7 @@ static void walk_thread(struct finding *x, uint32_t track)
 	struct nest_level *level;
 	struct scratch own;
 	enum nest_what what;
+	int64_t record;
 	struct nest n;
 
 	scratch_open(&own, x->a->work);
@@ -109,6 +110,8 @@ static void walk_thread(struct finding *x, uint32_t track)
 		x->op_of[x->host0[track] + level->s.number - x->to->t->tracks.v[track].first] =
 		        level->user;
 		ops_set_frame(x, level->user - 1, x->frames ? &frames : NULL, &level->s);
+		if (x->records && slice_has_int(x->to->t, &level->s, ARG_RECORD, &record))
+			imap_put(&x->to->op_of_record, (uint64_t)record, level->user - 1, false);
 	}
 	x->to->overlaps += n.overlaps;
 	scratch_close(&own);
@@ -257,6 +260,8 @@ void trace_find_ops(const struct trace *t, const struct trace_links *links,
 
 	scratch_open(&own, a->work);
 	*out = (struct trace_ops){ .t = t, .a = a };
+	imap_init(&out->op_of_record, a);
+	x.records = t->keys & ARG_BIT(ARG_RECORD);
 	intern_init(&out->strings, a);
 	intern_init(&out->frames, a);
 	x.a = &own.a;

@@ -76,6 +76,7 @@ struct trace_ops {
 	VEC(struct op_cell) cells;      /* in order of first appearance */
 	VEC(struct kernel_row) kernels; /* longest total first, then by name and device */
 	struct intern frames;           /* bytes of struct op_frame */
+	struct imap op_of_record;       /* number of a record function -> op */
 	uint64_t overlaps; /* slices of threads that overlap others without being nested */
 	uint64_t unlinked; /* slices of device work without a launching op in the file */
 	int64_t unlinked_time;

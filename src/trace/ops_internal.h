@@ -36,6 +36,7 @@ struct finding {
 	VEC(struct kernel_share) shares;
 	struct imap stack_of; /* string id of a stack -> frame */
 	bool frames;          /* the trace has frames on its threads */
+	bool records;         /* slices have numbers of record functions */
 	size_t demangling;    /* bytes that demangling may still produce */
 	int64_t *event_flops; /* by event: 1 + float operations of a call, 0: not known yet */
 	uint32_t *host0;      /* by track: index of its first slice in op_of */

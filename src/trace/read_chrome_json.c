@@ -289,6 +289,9 @@ bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_
 	c->own_category.exact = true;
 	intern_init(&c->tracks, a);
 	intern_init(&c->processes, a);
+	c->json.s = s;
+	if (!chrome_join_open(c, e))
+		return false;
 	chrome_args_init(c);
 	s->damage->recover = true;
 	build_origin(b, 0, true);
@@ -306,6 +309,7 @@ bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_
 		        STR(s->name));
 	s->damage->in_gzip = STR_NONE; /* noted among the flaws */
 	chrome_emit_end(c);
+	chrome_join_end(c);
 	return chrome_flaws_end(c);
 }
 

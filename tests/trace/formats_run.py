@@ -7,6 +7,7 @@
 import argparse
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS]
 import built  # noqa: E402
 import cases  # noqa: E402
+import chakra  # noqa: E402
 import kineto  # noqa: E402
 import nsys  # noqa: E402
 from xspace import Plane, space  # noqa: E402
@@ -131,7 +133,76 @@ def run_metadata():
     equal([found['own_micros_left'], found['own_micros_right']], [node['own_micros'], 123])
 
 
-CASES = [functions, difference, workers, run_metadata]
+# ---- execution traces ----
+
+LINEAR = 'forward/aten::linear'
+
+
+def chakra_alone():
+    """Calls are nodes with types, shapes, float operations and edges from those whose outputs they read; steps are no level."""
+    for schema in ('1.1.1-chakra.0.0.4', '1.0.1'):
+        path = write(chakra.two_layers(schema).bytes(), 'et.json')
+        found = {r['path']: r for r in rows(path, 'scope', '-select', 'float_ops,op_types', '-max_depth', '9')}
+        names = ['forward', LINEAR, LINEAR + '#2', LINEAR + '#2/aten::addmm', LINEAR + '/aten::addmm', 'forward/aten::cat']
+        equal(sorted(k for k in found if k != '_TFProfRoot'), sorted(names), schema)
+        equal([found[n]['own_float_ops'] for n in (LINEAR + '/aten::addmm', LINEAR + '#2/aten::addmm')], [2 * 2 * 3 * 4, 2 * 2 * 4 * 5])
+        equal(found['forward']['types'], ['annotation'])
+        graph = {r['path']: r['parent'] for r in rows(path, 'graph', '-select', 'params', '-max_depth', '9')}
+        equal([graph[LINEAR + '#2/aten::addmm'], graph['forward/aten::cat']], ['forward/aten::cat', '_TFProfRoot'])
+        equal(graph[LINEAR + '/aten::addmm'] in (LINEAR + '#2', LINEAR + '#2/aten::addmm'), True, graph)
+        op = {r['path']: r['own_definitions'] for r in rows(path, 'op', '-select', 'occurrence')}
+        equal([op[k] for k in ('aten::addmm', 'aten::linear', 'aten::cat')], [2, 2, 1])
+
+
+def chakra_joined():
+    """Beside the trace of the run: shapes, float operations and edges by the number of the record function, whatever the paths."""
+    t = chakra.two_layers()
+    et, trace = write(t.bytes(), 'et.json'), write(chakra.of_kineto(t), 'a.pt.trace.json')
+    alone = {r['path']: r for r in rows(trace, 'scope', '-select', 'micros,float_ops', '-max_depth', '9')}
+    for words in ([trace, et], [et, trace], ['--graph_path=' + et, trace]):
+        out, err = program(*words, 'scope', '-select', 'micros,float_ops', '-max_depth', '9', '-output', 'json')
+        found = {r['path']: r for r in json.loads(out)['rows'] if r['own_micros']}
+        assert '6 events of the trace are calls of the execution trace' in err, err
+        equal({k: r['own_micros'] for k, r in found.items()}, {k: r['own_micros'] for k, r in alone.items() if r['own_micros']})
+        ops = [r['own_float_ops'] for k, r in found.items() if k.endswith('aten::addmm')]
+        equal(ops, [2 * 2 * 3 * 4 + 2 * 2 * 4 * 5])
+        equal([x['path'] for x in json.loads(out)['sources']], [trace, et])
+    graph = {r['path']: r['parent'] for r in rows(trace, et, 'graph', '-select', 'micros', '-max_depth', '9')}
+    cat = next(k for k in graph if k.endswith('aten::cat'))
+    add = next(k for k in graph if k.endswith('aten::addmm'))
+    assert 'nn.Module: Net_0' in add and graph[add] == cat, graph
+    _, err = program(trace, 'graph', status=1)
+    assert 'has no graph' in err, err
+    _, err = program(trace, write(t.bytes()[:-400], 'cut.json'), 'op', status=3)
+    assert 'cut.json: bad JSON' in err and 'execution trace' in err, err
+
+
+def chakra_hostile():
+    """Deep nests, cycles, numbers that are too large, and texts in the place of lists end in an answer."""
+    t = chakra.Trace()
+    for i in range(3, 5000):
+        t.add(i, 'aten::f', i - 1 if i % 1000 else i, i, 0, [], [])
+    found = rows(write(t.bytes(), 'deep.json'), 'op', '-select', 'occurrence')
+    equal([r['own_definitions'] for r in found if r['path'] == 'aten::f'], [4997])
+    t = chakra.two_layers()
+    for n in t.nodes[2:]:
+        n['inputs'] = {'values': 'values', 'shapes': [[[[9] * 40]]], 'types': [7, None, {'a': []}]}
+        n['outputs'] = {'values': [[10 ** 30, [[[]]]], 'x', [[[5]]]], 'shapes': [[10 ** 30, 10 ** 18, 10 ** 18]], 'types': ['Tensor(', '"']}
+    t.nodes[3]['name'] = 'a/b\"\u0001\n' + 'x' * 100000
+    path = write(t.bytes(), 'bad.json')
+    for view in ('scope', 'graph', 'op'):
+        program(path, view)
+    good, chance = chakra.two_layers().bytes(), random.Random(5)
+    for i in range(40):
+        bad = bytearray(good)
+        for _ in range(1 + i % 5):
+            bad[chance.randrange(60, len(bad))] = chance.choice(b'[]{},"0123x\\')
+        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), write(bytes(bad), 'bad.json'), 'graph'], capture_output=True,
+                           stdin=subprocess.DEVNULL, timeout=60)
+        assert p.returncode in (0, 1, 3), (i, p.returncode, p.stderr)
+
+
+CASES = [functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_hostile]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
@@ -141,5 +212,5 @@ if __name__ == '__main__':
     ARGS.bin = os.path.abspath(ARGS.bin)
     if not built.has(os.path.join(ARGS.bin, 'tfprof'), 'sqlite'):
         print('skipped: no SQLite in this build')
-        CASES = [run_metadata]
+        CASES = [run_metadata, chakra_alone, chakra_joined, chakra_hostile]
     sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ for n in ARGS.names)]))

@@ -19,6 +19,7 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS]
 import built  # noqa: E402
 import cases  # noqa: E402
+import chakra  # noqa: E402
 import nsys  # noqa: E402
 import onnx  # noqa: E402
 import pprof  # noqa: E402
@@ -448,7 +449,9 @@ def tensorrt():
 
 def examples():
     """Returns the files by name."""
-    return dict(tensorrt_files(), **{'onnxruntime.json': onnx.text(onnx.load() + onnx.run(1000) + onnx.run(2000))})
+    calls = chakra.two_layers()
+    return dict(tensorrt_files(), **{'calls.json': calls.bytes(), 'calls.pt.trace.json': chakra.of_kineto(calls),
+                                     'onnxruntime.json': onnx.text(onnx.load() + onnx.run(1000) + onnx.run(2000))})
 
 
 def write_examples(folder):

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Execution traces of PyTorch (torch.profiler.ExecutionTraceObserver, Chakra): every call of an
+ * operator with its inputs and outputs, without times. An object with the list "nodes":
+ *
+ *   {"id": 6, "name": "aten::mm", "ctrl_deps": 3,                     the call around it
+ *    "inputs": {"values": [[4,5,0,6,4,"cpu"]], "shapes": [[2,3]], "types": ["Tensor(float)"]},
+ *    "outputs": {...}, "attrs": [{"name": "rf_id", "value": 2}, {"name": "scope", "value": 0}]}
+ *
+ * Older files have "parent", "rf_id", "scope", and "input_shapes" beside "inputs". The first number
+ * of a tensor is its id. rf_id is the "Record function id" of the same call in a trace of Kineto.
+ */
+#ifndef TFPROF_TRACE_EXECUTION_TRACE_H
+#define TFPROF_TRACE_EXECUTION_TRACE_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "io/src.h"
+
+/* A call of an operator, or an annotation of the user. */
+struct et_call {
+	int64_t id, around;    /* around: id of the call that contains it */
+	int64_t record;        /* number of the record function; 0: none */
+	struct str name, path; /* path: names of the calls around it, "#2" after a repeated one */
+	struct str shapes, dtypes, values; /* of the inputs, as in ARG_SHAPES and so on; JSON */
+	struct str output_shapes;          /* JSON */
+	bool annotation;
+	uint32_t producer0, n_producers; /* calls whose outputs it reads */
+};
+
+struct execution_trace {
+	struct arena *a;
+	struct str schema;
+	VEC(struct et_call) calls; /* in the order in which they began */
+	VEC(uint32_t) producers;   /* indexes of calls; one may occur several times */
+	struct imap by_record;     /* record -> index of a call */
+	uint64_t markers;          /* nodes of processes, threads and steps, which are not calls */
+};
+
+/* Reads the file into a. False: *e is filled. */
+bool execution_trace_read(
+        struct execution_trace **out, struct src *s, struct arena *a, struct err *e);
+
+/* The call of a record function, or NULL. */
+const struct et_call *execution_trace_call(const struct execution_trace *x, int64_t record);
+
+#endif

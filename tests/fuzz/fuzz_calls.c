@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Execution traces of PyTorch.
+ */
+#include "rig.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_bytes(ROLE_GRAPH, data, size);
+	return 0;
+}
