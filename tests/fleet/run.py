@@ -60,9 +60,9 @@ def content(out):
     return found
 
 
-def same(out, other):
+def same(out, other, tables=TABLES):
     mine, theirs = content(out), content(other)
-    for name in TABLES:
+    for name in tables:
         equal(len(mine[name]), len(theirs[name]), name)
         equal(mine[name], theirs[name], name)
 
@@ -266,8 +266,8 @@ def files_below(folder):
 def killed_workers():
     """Workers are killed repeatedly during a build: no row is lost or duplicated."""
     folder, _ = data()
-    p = subprocess.Popen(words('build', 'out', folder + '/*/*.json', '--processes', '2'), stderr=subprocess.PIPE,
-                         stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    p = subprocess.Popen(words('build', 'out', folder + '/*/*.json', '--processes', '2', '--per-task', '2'),
+                         stderr=subprocess.PIPE, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     kills, seen = 0, 0
     while p.poll() is None and kills < 6:
         if files_below('out') > seen:  # something was written since the last kill
@@ -286,8 +286,8 @@ def killed_build():
     folder, _ = data()
     for when in (1, 30, 70):
         shutil.rmtree('out', ignore_errors=True)
-        p = subprocess.Popen(words('build', 'out', folder + '/*/*.json', '--processes', '2'), stderr=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, start_new_session=True)
+        p = subprocess.Popen(words('build', 'out', folder + '/*/*.json', '--processes', '2', '--per-task', '1'),
+                             stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, start_new_session=True)
         while p.poll() is None and files_below('out') < when:
             pass
         os.killpg(p.pid, signal.SIGKILL)
@@ -305,10 +305,10 @@ def deadly_file():
     os.makedirs('in/run')
     shutil.copy(MLP, 'in/run/good.pb.gz')
     os.mkfifo('in/run/deadly.pb')  # a reader waits for ever
-    p = subprocess.Popen(words('build', 'out', 'in/run/*', '--processes', '1'), stderr=subprocess.PIPE, stdout=subprocess.PIPE,
-                         stdin=subprocess.DEVNULL)
+    p = subprocess.Popen(words('build', 'out', 'in/run/*', '--processes', '1', '--per-task', '2'), stderr=subprocess.PIPE,
+                         stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     killed = set()
-    while p.poll() is None and len(killed) < 3:
+    while p.poll() is None and len(killed) < 4:  # with the other file, then three times alone
         for child in serving(p.pid):
             try:
                 with open('/proc/%d/wchan' % child) as f, open('/proc/%d/stat' % child) as g:
@@ -356,6 +356,27 @@ def spark_equals_pool():
     same('out', built())
     text, err = fleet('build', 'out', folder + '/*/*.json', '--engine', 'spark', '--master', 'local[2,4]')
     assert 'all runs are complete' in err, err
+
+
+def spark_bytes():
+    """Files whose bytes come from a file system of Spark give the same rows, though several are held together."""
+    need_spark()
+    folder, bad = data()
+    fleet('build', 'out', 'file://' + folder + '/*/*.json', '--engine', 'spark', '--master', 'local[2,4]', '--per-task', '3')
+    same('out', built(), [t for t in TABLES if t != 'errors'])
+    equal(len(content('out')['errors']), len(bad))
+
+
+def few_files():
+    """A batch is one file per table, however many hosts are in it; its rows have their hosts."""
+    folder, bad = data()
+    fleet('build', 'out', folder + '/run000/*.json', '--processes', '1', '--per-task', '100')
+    expected = {os.path.join('out', t, 'run=run000', '000000-0.parquet') for t in TABLES if t != 'errors'}
+    equal(set(glob.glob('out/*/*/*.parquet')), expected | {'out/errors/run=run000/errors.parquet'})
+    from tfprof.fleet import recipes
+    hosts = recipes.duckdb_connection('out').execute('SELECT DISTINCT host FROM steps ORDER BY host').fetchall()
+    whole = ['w%05d' % i for i in range(WORKERS) if not any('run000/w%05d' % i in b for b in bad)]
+    equal([h for h, in hosts], whole)
 
 
 def spark_recipes():
@@ -420,8 +441,8 @@ def loaded(pid):
 
 
 WITHOUT = [names, statements, wrong_words]
-POOL = [damaged_files, equals_program, recipes_find, done_once, killed_workers, killed_build, deadly_file, two_builds]
-SPARK = [spark_equals_pool, spark_recipes, spark_killed]
+POOL = [damaged_files, equals_program, recipes_find, few_files, done_once, killed_workers, killed_build, deadly_file, two_builds]
+SPARK = [spark_equals_pool, spark_bytes, spark_recipes, spark_killed]
 
 if __name__ == '__main__':
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])

@@ -5,7 +5,7 @@
     python -m tfprof.fleet build OUT 's3a://...' --engine spark
     python -m tfprof.fleet ask OUT slowest_workers
 
-OUT/TABLE/run=RUN/host=HOST/*.parquet have the tables of docs/TABLES.md; OUT/errors the files that could not be
+OUT/TABLE/run=RUN/*.parquet have the tables of docs/TABLES.md; OUT/errors the files that could not be
 read; OUT/_runs a file for each run that is complete.
 """
 from .local import build

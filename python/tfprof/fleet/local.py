@@ -1,55 +1,68 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fleet on one machine: worker processes, one file at a time each. A worker that dies is replaced and its file is
-tried again; a run is complete when its file in OUT/_runs is there.
+"""A fleet on one machine: worker processes, a batch of files at a time each, which becomes one Parquet file per table. A
+worker that dies is replaced, what it wrote of its batch is removed, and the files of the batch are tried again one by
+one. A run is complete when its file in OUT/_runs is there.
 
 A run is written into OUT/_tmp, moved into the tables, and then noted in OUT/_runs. What a build that was ended left
 behind is removed by the next one.
 """
 import fcntl
+import glob
 import json
 import multiprocessing
 import multiprocessing.connection
 import os
 import shutil
 import signal
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from .plan import ERRORS, Item, by_run, check_tables, every_table, partition, schema_version
 
 ATTEMPTS = 3  # of a file whose worker died
+MOST = 128  # files in a batch
+LARGEST = 64 << 20  # bytes of rows that a worker holds before it writes them
+
+Failures = List[Tuple[Item, Tuple[str, str]]]
+
+
+class Task(NamedTuple):
+    """A batch of files, and the name of the files that it is written to."""
+    name: str
+    items: List[Item]
 
 
 # ---- a worker -----------------------------------------------------------------------------------
-def _part(item: Item) -> str:
-    from .extract import key
-    return '%016x.parquet' % (key(item.path) % 2**64)
-
-
-def write_file(folder: str, item: Item, names: List[str], memory_limit: int) -> Optional[Tuple[str, str]]:
-    """Writes the tables of a file below a folder; why it cannot be read, or None."""
+def _write(folder: str, found: Dict[str, Any], name: str) -> None:
     import pyarrow.parquet as pq  # type: ignore[import-untyped, import-not-found, unused-ignore]
-
-    from . import extract
-    found, why = extract.tables(item, None, names, memory_limit)
-    for name, table in found.items():
-        if not len(table):
-            continue
-        to = os.path.join(folder, name, partition('host', item.host))
+    for table, rows in found.items():
+        to = os.path.join(folder, table)
         os.makedirs(to, exist_ok=True)
-        path = os.path.join(to, _part(item))
-        pq.write_table(table, path + '.part')
-        os.replace(path + '.part', path)
-    return why
+        pq.write_table(rows, os.path.join(to, name))
+
+
+def run_task(folder: str, task: Task, names: List[str], memory_limit: int) -> Failures:
+    """Writes the tables of a batch below a folder; the files that cannot be read."""
+    from . import extract
+    batch, failed, parts = extract.Batch(), [], 0
+    for item in task.items:
+        found, why = extract.tables(item, None, names, memory_limit)
+        if why:
+            failed.append((item, why))
+        batch.add(found)
+        if batch.bytes > LARGEST or item is task.items[-1]:
+            _write(folder, batch.take(), '%s-%d.parquet' % (task.name, parts))
+            parts += 1
+    return failed
 
 
 def _serve(pipe: Any, folder: str, names: List[str], memory_limit: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
         try:
-            item = pipe.recv()
+            task = pipe.recv()
         except EOFError:
             return
-        pipe.send(write_file(folder, item, names, memory_limit))
+        pipe.send(run_task(folder, task, names, memory_limit))
 
 
 class _Worker:
@@ -58,11 +71,11 @@ class _Worker:
         self.process = context.Process(target=_serve, args=(theirs,) + args, daemon=True)
         self.process.start()
         theirs.close()
-        self.item: Optional[Item] = None
+        self.task: Optional[Task] = None
 
-    def give(self, item: Item) -> None:
-        self.item = item
-        self.pipe.send(item)
+    def give(self, task: Task) -> None:
+        self.task = task
+        self.pipe.send(task)
 
     def end(self) -> None:
         self.pipe.close()
@@ -70,25 +83,31 @@ class _Worker:
 
 
 # ---- a run --------------------------------------------------------------------------------------
-class _Pool:
-    """The workers, and the files that they have still to do."""
+def tasks(items: List[Item], processes: int, per_task: int) -> List[Task]:
+    """The files in batches: of per_task files, or, 0, as many as still occupy all processes to the end."""
+    n = per_task or max(1, min(MOST, len(items) // (4 * processes)))
+    return [Task('%06d' % at, items[at:at + n]) for at in range(0, len(items), n)]
 
-    def __init__(self, items: List[Item], processes: int, args: Tuple[Any, ...]) -> None:
+
+class _Pool:
+    """The workers, and the batches that they have still to do."""
+
+    def __init__(self, todo: List[Task], processes: int, args: Tuple[Any, ...]) -> None:
         self._context = multiprocessing.get_context('spawn')
         self._args = args
-        self._left = list(reversed(items))
+        self._left = list(reversed(todo))
         self._deaths: Dict[Item, int] = {}
         self._busy: Dict[Any, _Worker] = {}
         self.done = 0
-        self.failed: List[Tuple[Item, Tuple[str, str]]] = []
-        for _ in range(min(processes, len(items))):
+        self.failed: Failures = []
+        for _ in range(min(processes, len(todo))):
             self._next(self._start())
 
     def _start(self) -> _Worker:
         return _Worker(self._context, *self._args)
 
     def _next(self, w: _Worker) -> None:
-        """Gives a worker its next file, or ends it."""
+        """Gives a worker its next batch, or ends it."""
         if not self._left:
             w.end()
             return
@@ -98,36 +117,42 @@ class _Pool:
         except OSError:
             pass  # it has died; its pipe says so
 
-    def _finish(self, item: Item, why: Optional[Tuple[str, str]]) -> None:
-        self.done += 1
-        if why:
-            self.failed.append((item, why))
+    def _finish(self, task: Task, failed: Failures) -> None:
+        self.done += len(task.items)
+        self.failed += failed
 
-    def _died(self, w: _Worker, item: Item) -> None:
-        """Tries the file again, but not for ever."""
+    def _died(self, w: _Worker, task: Task) -> None:
+        """Removes what the worker wrote, and tries its files again one by one, but not for ever."""
         w.pipe.close()
         w.process.join()
+        for path in glob.glob(os.path.join(glob.escape(self._args[0]), '*', task.name + '-*.parquet')):
+            os.remove(path)
+        if len(task.items) > 1:
+            self._left += [Task('%s.%d' % (task.name, i), [x]) for i, x in enumerate(task.items)]
+            return
+        item = task.items[0]
         self._deaths[item] = self._deaths.get(item, 0) + 1
         if self._deaths[item] < ATTEMPTS:
-            self._left.append(item)
+            self._left.append(task)
         else:
-            self._finish(item, ('WORKER_DIED', 'its worker process ended %d times, at last with status %s'
-                                % (ATTEMPTS, w.process.exitcode)))
+            self._finish(task, [(item, ('WORKER_DIED', 'its worker process ended %d times, at last with status %s'
+                                        % (ATTEMPTS, w.process.exitcode)))])
 
     def run(self, tell: Callable[[int], None]) -> None:
         while self._busy:
             for pipe in multiprocessing.connection.wait(list(self._busy)):
                 w = self._busy.pop(pipe)
-                item = w.item
-                assert item is not None
+                task, before = w.task, self.done // 1000
+                assert task is not None
                 try:
-                    why = w.pipe.recv()
+                    failed = w.pipe.recv()
                 except (EOFError, OSError):
-                    self._died(w, item)
+                    self._died(w, task)
                     w = self._start() if self._left else w
                 else:
-                    self._finish(item, why)
-                tell(self.done)
+                    self._finish(task, failed)
+                if self.done // 1000 > before:
+                    tell(self.done)
                 if w.process.is_alive():
                     self._next(w)
 
@@ -138,17 +163,10 @@ class _Pool:
         self._busy = {}
 
 
-def _write_errors(folder: str, failed: List[Tuple[Item, Tuple[str, str]]]) -> None:
-    import pyarrow.parquet as pq  # type: ignore[import-untyped, import-not-found, unused-ignore]
-
+def _write_errors(folder: str, failed: Failures) -> None:
     from . import extract
-    hosts: Dict[str, List[Tuple[Item, Tuple[str, str]]]] = {}
-    for x in sorted(failed):
-        hosts.setdefault(x[0].host, []).append(x)
-    for host, rows in hosts.items():
-        to = os.path.join(folder, ERRORS, partition('host', host))
-        os.makedirs(to, exist_ok=True)
-        pq.write_table(extract.failures(rows), os.path.join(to, 'errors.parquet'))
+    if failed:
+        _write(folder, {ERRORS: extract.failures(sorted(failed))}, 'errors.parquet')
 
 
 # ---- the folder ---------------------------------------------------------------------------------
@@ -194,10 +212,11 @@ def _commit(out: str, folder: str, run: str, text: str) -> None:
 
 
 def build(items: List[Item], out: str, *, tables: Optional[Iterable[str]] = None, processes: int = 0,
-          memory_limit: int = 0, again: bool = False, say: Callable[[str], None] = lambda line: None) -> Dict[str, int]:
+          memory_limit: int = 0, again: bool = False, per_task: int = 0, say: Callable[[str], None] = lambda line: None) -> Dict[str, int]:
     """Writes the tables of all runs that are not complete yet; {run: files that could not be read}. memory_limit:
-    bytes that a profile may take while it is read. again: complete runs too."""
-    names = check_tables(tables)
+    bytes that a profile may take while it is read. again: complete runs too. per_task: files that a worker process
+    writes together; 0: up to MOST."""
+    names, processes = check_tables(tables), processes or os.cpu_count() or 1
     os.makedirs(out, exist_ok=True)
     with open(os.path.join(out, '_lock'), 'w', encoding='utf-8') as lock:
         try:
@@ -213,9 +232,9 @@ def build(items: List[Item], out: str, *, tables: Optional[Iterable[str]] = None
             _remove_run(out, run)
             folder = os.path.join(out, '_tmp', partition('run', run))
             os.makedirs(folder)
-            pool = _Pool(files, processes or os.cpu_count() or 1, (folder, names, memory_limit))
+            pool = _Pool(tasks(files, processes, per_task), processes, (folder, names, memory_limit))
             try:
-                pool.run(lambda n: say('%s: %d of %d' % (run, n, len(files))) if n % 1000 == 0 else None)
+                pool.run(lambda n: say('%s: %d of %d' % (run, n, len(files))))
             finally:
                 pool.close()
             _write_errors(folder, pool.failed)

@@ -12,7 +12,7 @@ PATTERN = r'(?P<run>[^/]+)/(?P<host>[^/.]+)[^/]*$'
 # slices are as large as the profiles themselves: only where they are asked for.
 TABLES = ['runs', 'steps', 'nodes', 'kernels', 'devices', 'memory']
 ERRORS = 'errors'
-ERROR_COLUMNS = ['worker', 'path', 'code', 'message']
+ERROR_COLUMNS = ['worker', 'path', 'code', 'message', 'host']
 
 
 class Item(NamedTuple):

@@ -51,11 +51,11 @@ def statement(recipe: Recipe, values: Mapping[str, str]) -> str:
 
 
 def _columns(name: str) -> List[Tuple[str, str]]:
-    """(column, type) of a table as it is on disk, partitions too."""
+    """(column, type) of a table as it is on disk, and the partition."""
     if name == ERRORS:
-        return [(c, 'text') for c in ERROR_COLUMNS + ['run', 'host']]
+        return [(c, 'text') for c in ERROR_COLUMNS + ['run']]
     schema = next(t for t in arrow.schemas() if t.table == name)
-    return [(c.name, c.type) for c in schema.columns if c.name != 'run'] + [('run', 'text'), ('host', 'text')]
+    return [(c.name, c.type) for c in schema.columns if c.name != 'run'] + [('host', 'text'), ('run', 'text')]
 
 
 def _empty(name: str, text: str, number: str) -> str:
@@ -76,7 +76,7 @@ def duckdb_connection(out: str) -> Any:
     to = duckdb.connect()
     runs = local.committed(out)
     for name in every_table():
-        files = os.path.join(out, name, 'run=*', 'host=*', '*.parquet')
+        files = os.path.join(out, name, 'run=*', '*.parquet')
         if runs and glob.glob(files):
             to.execute("CREATE VIEW %s AS SELECT * FROM read_parquet('%s', hive_partitioning = true, hive_types_autocast = false, "
                        "union_by_name = true) WHERE run IN (%s)" % (name, files.replace("'", "''"), _literals(runs)))

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fleet on Spark: files of any file system that Spark reads, tables on any that it writes.
 
-binaryFiles gives the bytes, mapInArrow runs libtfprof in the tasks; what they make of a file is kept as Arrow on the
-executors and written table by table. A task that dies is done again by Spark, and its first outcome is not used. A run is
-complete when its file in OUT/_runs is there, which is written last; without it the next build writes the run again.
+mapInArrow runs libtfprof in the tasks. Files that executors find under their paths are read there; binaryFiles gives
+the bytes of all others. The rows of a batch of files are kept as Arrow on the executors' disks and written table by
+table. A task that dies is done again by Spark, and its first outcome is not used. A run is complete when its file in
+OUT/_runs is there, which is written last; without it the next build writes the run again.
 """
 import io
 import json
 import os
 import sys
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from . import local, recipes
-from .plan import ERROR_COLUMNS, ERRORS, Item, by_run, check_tables, every_table, partition
+from .plan import ERRORS, Item, by_run, check_tables, every_table, partition
 
-OUTCOME = 'run string, host string, name string, rows long, payload binary'
+OUTCOME = 'run string, name string, rows long, payload binary'
+PER_TASK = 8  # files that a task holds in memory where binaryFiles gives their bytes
 
 
 def session(master: str = '') -> Any:
@@ -40,6 +42,10 @@ class _Files:
         self._jvm = spark._jvm
         self._path = spark._jvm.org.apache.hadoop.fs.Path
         self._fs = self._path(path).getFileSystem(spark._jsc.hadoopConfiguration())
+
+    def local(self) -> bool:
+        """True if it is the file system of the machine itself."""
+        return str(self._fs.getUri().getScheme()) == 'file'
 
     def glob(self, pattern: str) -> List[str]:
         found = self._fs.globStatus(self._path(pattern))
@@ -90,61 +96,90 @@ def _plain(path: str) -> str:
     return '/' + path[len('file:'):].lstrip('/') if path.startswith('file:') else path
 
 
-def _reader(items: Dict[str, Item], names: List[str], memory_limit: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa  # type: ignore[import-untyped, import-not-found, unused-ignore]
+def _outcome(files: Iterable[Tuple[Item, Optional[bytes]]], names: List[str], memory_limit: int) -> Iterator[Any]:
+    """The tables of these files as record batches of OUTCOME."""
+    from . import extract
+    held: Dict[str, Any] = {}
+    for item, data in files:
+        found, why = extract.tables(item, data, names, memory_limit)
+        batch = held.setdefault(item.run, extract.Batch())
+        batch.add({ERRORS: extract.failures([(item, why)])} if why else found)
+        if batch.bytes > local.LARGEST:
+            yield _rows(item.run, batch.take())
+    for run, batch in held.items():
+        yield _rows(run, batch.take())
 
-        from . import extract
+
+def _rows(run: str, found: Dict[str, Any]) -> Any:
+    import pyarrow as pa  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    return pa.RecordBatch.from_arrays(
+        [pa.array([run] * len(found), pa.string()), pa.array(list(found), pa.string()),
+         pa.array([len(t) for t in found.values()], pa.int64()), pa.array([_pack(t) for t in found.values()], pa.binary())],
+        names=['run', 'name', 'rows', 'payload'])
+
+
+def _reader_of_paths(tasks: List[local.Task], names: List[str], memory_limit: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Reads the files of each task whose number comes in."""
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
-            for path, data in zip(batch.column('path'), batch.column('content')):
-                item = items[_plain(path.as_py())]
-                found, why = extract.tables(item, data.as_py(), names, memory_limit)
-                if why:
-                    found = {ERRORS: extract.failures([(item, why)])}
-                rows = [(item.run, item.host, name, len(t), _pack(t)) for name, t in found.items() if len(t)]
-                columns = list(zip(*rows)) or [[]] * 5
-                yield pa.RecordBatch.from_arrays(
-                    [pa.array(columns[0], pa.string()), pa.array(columns[1], pa.string()), pa.array(columns[2], pa.string()),
-                     pa.array(columns[3], pa.int64()), pa.array(columns[4], pa.binary())],
-                    names=['run', 'host', 'name', 'rows', 'payload'])
+            for i in batch.column('id').to_pylist():
+                yield from _outcome(((x, None) for x in tasks[i].items), names, memory_limit)
+    return run
+
+
+def _reader_of_bytes(items: Dict[str, Item], names: List[str], memory_limit: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Reads the files whose bytes come in."""
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            files = zip(batch.column('path'), batch.column('content'))
+            yield from _outcome(((items[_plain(path.as_py())], data.as_py()) for path, data in files), names, memory_limit)
     return run
 
 
 def _pack(table: Any) -> bytes:
-    """A table as an Arrow stream; texts are plain, since Spark takes no dictionaries."""
+    """A table as an Arrow stream."""
     import pyarrow as pa  # type: ignore[import-untyped, import-not-found, unused-ignore]
     to = io.BytesIO()
-    plain = table.cast(pa.schema([(f.name, pa.string() if pa.types.is_dictionary(f.type) else f.type) for f in table.schema]))
-    with pa.ipc.new_stream(to, plain.schema) as stream:
-        stream.write_table(plain)
+    with pa.ipc.new_stream(to, table.schema) as stream:
+        stream.write_table(table)
     return to.getvalue()
 
 
 def _unpack(batches: Iterator[Any]) -> Iterator[Any]:
-    """The rows of packed tables, with run and host."""
+    """The rows of packed tables, with run."""
     import pyarrow as pa  # type: ignore[import-untyped, import-not-found, unused-ignore]
     for batch in batches:
-        for run, host, payload in zip(batch.column('run'), batch.column('host'), batch.column('payload')):
+        for run, payload in zip(batch.column('run'), batch.column('payload')):
             for rows in pa.ipc.open_stream(payload.as_buffer()):
                 yield pa.RecordBatch.from_arrays(
-                    rows.columns + [pa.array([v.as_py()] * rows.num_rows, pa.string()) for v in (run, host)],
-                    names=rows.schema.names + ['run', 'host'])
+                    rows.columns + [pa.array([run.as_py()] * rows.num_rows, pa.string())], names=rows.schema.names + ['run'])
 
 
 # ---- builds -------------------------------------------------------------------------------------
+def _read(spark: Any, items: List[Item], names: List[str], memory_limit: int, per_task: int) -> Any:
+    """The tables of these files, as a frame of OUTCOME."""
+    if all(x.path.startswith('/') for x in items) and _Files(spark, '/').local():
+        parallel = spark.sparkContext.defaultParallelism
+        tasks = [t for v in by_run(items).values() for t in local.tasks(v, parallel, per_task)]
+        numbers = spark.range(0, len(tasks), 1, len(tasks))
+        return numbers.mapInArrow(_reader_of_paths(tasks, names, memory_limit), OUTCOME)
+    spark.conf.set('spark.sql.execution.arrow.maxRecordsPerBatch', str(per_task or PER_TASK))
+    spark.conf.set('spark.sql.sources.parallelPartitionDiscovery.parallelism', '64')  # the preset is a task for each path
+    files = spark.read.format('binaryFile').load([_escape(x.path) for x in items]).select('path', 'content')
+    return files.mapInArrow(_reader_of_bytes({_plain(x.path): x for x in items}, names, memory_limit), OUTCOME)
+
+
 def _write_tables(spark: Any, items: List[Item], out: str, names: List[str], memory_limit: int, per_task: int) -> Dict[str, int]:
     """Writes the tables of these files; {run: files that could not be read}."""
-    spark.conf.set('spark.sql.execution.arrow.maxRecordsPerBatch', str(per_task))
     spark.conf.set('spark.sql.sources.partitionOverwriteMode', 'dynamic')
-    known = {_plain(x.path): x for x in items}
-    files = spark.read.format('binaryFile').load([_escape(x.path) for x in items]).select('path', 'content')
-    outcome = files.mapInArrow(_reader(known, names, memory_limit), OUTCOME).persist(_storage(spark))
+    outcome = _read(spark, items, names, memory_limit, per_task).persist(_storage(spark))
+    few = 4 * spark.sparkContext.defaultParallelism
     try:
+        failed = outcome.filter(outcome.name == ERRORS).groupBy('run').sum('rows').collect()  # reads all files
         for name in names + [ERRORS]:
             columns = ', '.join('%s %s' % (c, 'string' if kind == 'text' else 'long') for c, kind in recipes._columns(name))
-            rows = outcome.filter(outcome.name == name).mapInArrow(_unpack, columns)
-            rows.write.mode('overwrite').partitionBy('run', 'host').option('compression', 'snappy').parquet(out.rstrip('/') + '/' + name)
-        failed = outcome.filter(outcome.name == ERRORS).groupBy('run').sum('rows').collect()
+            rows = outcome.filter(outcome.name == name).coalesce(few).mapInArrow(_unpack, columns)
+            rows.write.mode('overwrite').partitionBy('run').option('compression', 'snappy').parquet(out.rstrip('/') + '/' + name)
         return {r[0]: int(r[1]) for r in failed}
     finally:
         outcome.unpersist()
@@ -161,8 +196,9 @@ def _storage(spark: Any) -> Any:
 
 
 def build(spark: Any, items: List[Item], out: str, *, tables: Optional[Iterable[str]] = None, memory_limit: int = 0,
-          again: bool = False, per_task: int = 8, say: Callable[[str], None] = lambda line: None) -> Dict[str, int]:
-    """As local.build, on Spark. per_task: files that a task holds in memory at once."""
+          again: bool = False, per_task: int = 0, say: Callable[[str], None] = lambda line: None) -> Dict[str, int]:
+    """As local.build, on Spark. per_task: files that a task writes together; it holds the bytes of so many files in
+    memory where Spark reads them."""
     names = check_tables(tables)
     files, base = _Files(spark, out), out.rstrip('/')
     done = set(committed(spark, out))
@@ -186,7 +222,7 @@ def make_views(spark: Any, out: str) -> None:
     spark.conf.set('spark.sql.sources.partitionColumnTypeInference.enabled', 'false')
     files, base, runs = _Files(spark, out), out.rstrip('/'), committed(spark, out)
     for name in every_table():
-        if runs and files.glob('%s/%s/run=*/host=*/*.parquet' % (base, name)):
+        if runs and files.glob('%s/%s/run=*/*.parquet' % (base, name)):
             columns = ', '.join('%s %s' % (c, 'string' if kind == 'text' else 'long') for c, kind in recipes._columns(name))
             frame = spark.read.schema(columns).parquet('%s/%s' % (base, name))
             frame.filter(frame.run.isin(runs)).createOrReplaceTempView(name)
