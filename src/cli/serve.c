@@ -19,11 +19,12 @@ struct serve_inputs {
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/listener.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -301,11 +302,23 @@ static struct str live_page(struct arena *a)
 	return sb_str(&b);
 }
 
+/* Fills n bytes. The C library's getrandom needs glibc 2.25, and the system call Linux 3.17. */
+static bool random_bytes(uint8_t *to, size_t n)
+{
+	if (syscall(SYS_getrandom, to, n, 0) == (long)n)
+		return true;
+	int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+	bool complete = fd >= 0 && read(fd, to, n) == (ssize_t)n;
+	if (fd >= 0)
+		close(fd);
+	return complete;
+}
+
 static bool make_token(struct server *v)
 {
 	uint8_t random[SERVE_TOKEN / 2];
 
-	if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+	if (!random_bytes(random, sizeof random))
 		return session_fail(v->s, ERR_IO, "the system gives no random bytes");
 	for (size_t i = 0; i < sizeof random; i++)
 		snprintf(v->token + 2 * i, 3, "%02x", random[i]);
