@@ -5,7 +5,7 @@
 #   CC=... CXX=... AR=... packaging/libraries.sh FOLDER PREFIX [HOST]
 # HOST is a GNU triple, for cross-compiling; BUILD_CC is then a compiler for this machine that takes the same flags.
 # PREFIX gets include/, lib/ and pkg-config files; licences go to PREFIX/licences. A library that is there is not built
-# again. Only the two that need it run their configure script.
+# again. A configure script is run only where a library needs it.
 set -eu
 sources=$(cd "$1" && pwd)
 mkdir -p "$2"
@@ -143,7 +143,23 @@ build_libedit() {
 	module libedit 3.1 '-ledit -ltinfo'
 }
 
-for library in protobuf-c zlib pcre2 snappy sqlite3 ncurses libedit; do
+# The event loop and the HTTP server, without TLS and threads.
+build_libevent() {
+	unpack libevent
+	./configure -q ${host:+--host=$host} --prefix="$prefix" --disable-shared --enable-static --disable-openssl \
+		--disable-thread-support --disable-samples --disable-libevent-regress --disable-debug-mode \
+		CC="$CC" CFLAGS="$flags" AR="$AR" >configure.log 2>&1 || { tail -n 20 configure.log >&2; exit 1; }
+	make include/event2/event-config.h >make.log 2>&1 &&
+		make -j"$jobs" libevent_core.la libevent_extra.la >>make.log 2>&1 || { tail -n 20 make.log >&2; exit 1; }
+	cp .libs/libevent_core.a .libs/libevent_extra.a "$prefix/lib/"
+	mkdir -p "$prefix/include/event2"
+	cp include/event2/*.h "$prefix/include/event2/"
+	cp LICENSE "$prefix/licences/libevent"
+	module libevent_core 2.1.12 -levent_core
+	module libevent_extra 2.1.12 -levent_extra
+}
+
+for library in protobuf-c zlib pcre2 snappy sqlite3 ncurses libedit libevent; do
 	if [ ! -e "$prefix/$library.done" ]; then
 		"build_$(echo "$library" | tr - _)"
 		touch "$prefix/$library.done"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds wheels for any Linux with glibc 2.17 or later: packaging/wheel.sh [x86_64|aarch64]... aarch64 is untested.
+# Builds wheels for any Linux with glibc 2.17 or later: packaging/wheel.sh [x86_64|aarch64]...
 # They go to build/wheel/. The compiler is zig's (ZIG=command, else the package ziglang of PyPI); the C libraries are
 # built from the sources in packaging/sources.txt and linked statically. Downloads and libraries are kept in build/wheel.
 # Status 3: compiler or sources cannot be downloaded.
@@ -40,7 +40,7 @@ for arch in "${@:-$(uname -m)}"; do
 	# Probes would ask for libraries of this machine: all of them are there. No debugging information: wheels are small.
 	PKG_CONFIG_LIBDIR=$here/libraries/lib/pkgconfig PKG_CONFIG_PATH='' make --no-print-directory CONFIG=release \
 		O="$here/obj" BIN="$here/out" CC="$here/bin/cc" AR="$here/bin/ar" CFLAGS='-O2 -g0' LDFLAGS='-s' \
-		HAVE_LIBEDIT=1 HAVE_SNAPPY=1 HAVE_SQLITE=1 HAVE_EVENT=0 HAVE_DEMANGLE=1 HAVE_DEMANGLE_LIBS=-lc++ \
+		HAVE_LIBEDIT=1 HAVE_SNAPPY=1 HAVE_SQLITE=1 HAVE_EVENT=1 HAVE_DEMANGLE=1 HAVE_DEMANGLE_LIBS=-lc++ \
 		"$here/out/tfprof" "$here/out/libtfprof.so" "$here/out/libtfprof_cupti.so"
 
 	name=$("$python" -B -c "import sys; sys.path.insert(0, 'python/build_backend'); import wheel

@@ -13,9 +13,11 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import urllib.request
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -99,6 +101,33 @@ def installed(t):
     assert after == before, after ^ before
 
 
+def everything(t):
+    """The portable wheel's program has every library: it reads SQLite, writes pages and serves them."""
+    if not t.portable:
+        raise Skip('only wheels of packaging/wheel.sh have every library')
+    with zipfile.ZipFile(t.wheel) as z:
+        name = next(n for n in z.namelist() if n.endswith('/scripts/tfprof'))
+        z.extract(name, 'wheel')
+    program = os.path.abspath(os.path.join('wheel', name))
+    os.chmod(program, 0o755)
+    lines = run([program, '--version']).split('\n')[1:]
+    missing = [line for line in lines if not re.search(r'^cupti |  yes\b|^$', line)]
+    assert not missing and any(line.startswith('libevent') for line in lines), lines
+    assert 'aten::linear' in run([program, os.path.join(ROOT, 'testdata/traces/nsys.sqlite'), 'kernels'])
+    run([program, 'report', os.path.join(ROOT, 'testdata/traces/trace.xplane.pb'), '-o', 'page.html'])
+    with open('page.html', encoding='utf-8') as f:
+        assert '<script' in f.read()
+    server = subprocess.Popen([program, 'serve', os.path.join(ROOT, 'testdata/traces/trace.xplane.pb')], env=plain(),
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    try:
+        with urllib.request.urlopen(server.stdout.readline().decode().strip()) as answer:
+            assert b'<script' in answer.read()
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.communicate()
+    assert server.returncode == 0, server.returncode
+
+
 def old_systems(t):
     """The wheel needs no newer C library and no other system library."""
     if not t.portable:
@@ -135,7 +164,7 @@ def main():
             print('%s\n0 passed, 1 failed, 0 skipped' % e)
             return 1
         print('%s: %d bytes' % (os.path.basename(t.wheel), os.path.getsize(t.wheel)))
-        return cases.run([f for f in (installed, old_systems, reproducible) if not t.names or f.__name__ in t.names], t)
+        return cases.run([f for f in (installed, everything, old_systems, reproducible) if not t.names or f.__name__ in t.names], t)
 
 
 if __name__ == '__main__':
