@@ -196,9 +196,9 @@ static void read_node(struct onnx_model *x, struct str around, unsigned bodies, 
 	struct str name = S(""), op = S("");
 	size_t at = x->nodes.n;
 
-	VEC_PUSH(x->a, &x->nodes, made);
 	if (!wire_enter(&x->w))
 		return;
+	VEC_PUSH(x->a, &x->nodes, made); /* before those of its bodies */
 	while (wire_next(&x->w)) {
 		switch (LEAF_TAG(x->w.field, x->w.type)) {
 		case LEAF_TAG(1, WIRE_BYTES): add_use(x, &made.input); break;

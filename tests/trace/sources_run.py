@@ -133,6 +133,8 @@ def onnx_model():
     program('--max-memory=40M', 'big.onnx', 'scope')
     _, err = program(write(big[:1 << 20], 'cut.onnx'), 'scope', status=3)
     assert 'cut.onnx: byte ' in err, err
+    _, err = program('--recover', write(b'\x08\x08:\x02\n\x19\n\x01x', 'bad.onnx'), 'scope', status=3)  # its first node
+    assert 'length 25 goes past the end' in err, err
     program('--graph_path=a.onnx', '--run_meta_path=x', '--profile_path=ort.json', 'op', status=2)
 
 
