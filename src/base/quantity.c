@@ -49,7 +49,8 @@ static bool take_decimal(struct str *s, struct decimal *d)
 		d->digits = d->digits * 10 + (uint64_t)(c - '0');
 		d->places += point;
 	}
-	*s = (struct str){ s->p + i, s->n - i };
+	if (i) /* p of an empty string may be NULL, to which nothing may be added */
+		*s = (struct str){ s->p + i, s->n - i };
 	return any;
 }
 

@@ -31,6 +31,7 @@ static void test_parse(void **state)
 	assert_int_equal(parsed("99999999999999TB", QUANTITY_BYTES), -777);
 	assert_int_equal(parsed("1.00000000000000000000000000001KB", QUANTITY_BYTES), 1000);
 	assert_int_equal(parsed("", QUANTITY_BYTES), -777);
+	assert_false(quantity_parse(STR_NONE, QUANTITY_BYTES, &(int64_t){ 0 }));
 	assert_int_equal(parsed("MB", QUANTITY_BYTES), -777);
 	assert_int_equal(parsed("1.2.3MB", QUANTITY_BYTES), -777);
 	assert_int_equal(parsed("1e3", QUANTITY_COUNT), -777);
