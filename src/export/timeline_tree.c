@@ -129,18 +129,40 @@ static void put_place(struct trace_writer *t, int64_t pid, int64_t tid, int64_t 
 	put(t, S("}"));
 }
 
+/* Writes a text. Returns its JSON if the buffer of the file still holds it, else nothing. */
+static struct str put_name(struct trace_writer *t, struct str name)
+{
+	const uint8_t *from = t->file->p;
+	bool fits = name.n < (size_t)(t->file->end - from) / 8; /* 6 bytes for one, and quotes */
+
+	put_text(t, name);
+	return fits ? str_make(from, (size_t)(t->file->p - from)) : STR_NONE;
+}
+
+/* Writes a text again: copies its JSON if that is still in the buffer and fits once more. */
+static void put_name_again(struct trace_writer *t, struct str name, struct str json)
+{
+	const struct sink *to = t->file;
+
+	if (json.n && (const uint8_t *)json.p + json.n <= to->p &&
+	        json.n <= (size_t)(to->end - to->p))
+		put(t, json);
+	else
+		put_text(t, name);
+}
+
 void trace_region(struct trace_writer *t, const struct region *r)
 {
 	put_event(t, S("{\"args\":{\"name\":"));
-	put_text(t, r->name);
+	struct str json = put_name(t, r->name);
 	if (r->op) {
 		put(t, S(",\"op\":"));
-		put_text(t, r->name);
+		put_name_again(t, r->name, json);
 	}
 	put(t, S("},\"cat\":\"Op\",\"dur\":"));
 	put_number(t, r->length);
 	put(t, S(",\"name\":"));
-	put_text(t, r->name);
+	put_name_again(t, r->name, json);
 	put(t, S(",\"ph\":\"X\""));
 	put_place(t, r->pid, r->tid, r->start);
 }
@@ -196,6 +218,17 @@ void trace_counter_end(struct trace_writer *t, struct str name, int64_t pid, int
 
 /* ---- scope and code ---- */
 
+#define AHEAD 12 /* entries whose numbers and names are asked for early */
+
+/* Prefetches the numbers of a later entry and the name of a nearer one. */
+static void fetch_entries(const struct result *r, uint32_t i)
+{
+	if (i + AHEAD < r->n)
+		__builtin_prefetch(&r->shown[i + AHEAD].total->v[V_MICROS]);
+	if (i + AHEAD / 2 < r->n)
+		__builtin_prefetch(view_name(r->q, r->shown[i + AHEAD / 2].kept).p);
+}
+
 /* Computes the width of each entry: its total time, or the sum of its children if that is larger
  * (for clocks that went back, where the original crashes). */
 static int64_t *find_widths(const struct result *r, struct notes *notes)
@@ -204,6 +237,7 @@ static int64_t *find_widths(const struct result *r, struct notes *notes)
 
 	for (uint32_t i = r->n; i-- > 0;) {
 		int64_t total = r->shown[i].total->v[V_MICROS];
+		__builtin_prefetch(&r->shown[i > AHEAD ? i - AHEAD : 0].total->v[V_MICROS]);
 		if (total < width[i] && (total > 0 || i == 0))
 			note_kind(notes, NOTE_WIDENED,
 			        "a box of the timeline is wider than its time, %lld us, to hold "
@@ -228,6 +262,7 @@ static void put_entries(struct trace_writer *t, const struct result *r, const in
 
 	for (uint32_t i = 0; i < r->n;) {
 		const struct entry *x = &r->shown[i];
+		fetch_entries(r, i);
 		if (i && x->total->v[V_MICROS] <= 0) {
 			i = x->end;
 			continue;

@@ -39,6 +39,15 @@ static double seconds(clockid_t clock)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* CPU seconds that the kernel took for the process: clearing pages, writing. */
+static double kernel_seconds(void)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_SELF, &use);
+	return (double)use.ru_stime.tv_sec + (double)use.ru_stime.tv_usec * 1e-6;
+}
+
 /* A line of /proc/self/status, in bytes. */
 static long long status_bytes(const char *name)
 {
@@ -216,21 +225,24 @@ static bool measure(struct bench *b)
 	reset_peak();
 	long long before = status_bytes("VmRSS:");
 	double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+	double kernel = kernel_seconds();
 
 	if (!session_guard(b->s, run_task, b)) {
 		fprintf(stderr, "bench: %s: %.*s\n", b->task, STR(b->s->error.text));
 		return b->s->error.code == ERR_UNIMPLEMENTED;
 	}
 	cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	kernel = kernel_seconds() - kernel;
 	wall = seconds(CLOCK_MONOTONIC) - wall;
-	printf("{\"task\": \"%s%s%s%s\", \"cpu\": %.6f, \"wall\": %.6f, \"bytes\": %llu, "
-	       "\"before\": %lld, \"peak\": %lld, \"held\": %lld, \"nodes\": %zu}\n",
+	printf("{\"task\": \"%s%s%s%s\", \"cpu\": %.6f, \"kernel\": %.6f, \"wall\": %.6f, "
+	       "\"bytes\": %llu, \"before\": %lld, \"peak\": %lld, \"held\": %lld, \"nodes\": "
+	       "%zu}\n",
 	        b->kind == '=' && strcmp(b->task, "write") ? "load " : "", b->task,
 	        b->kind == '+'   ? "+"
 	        : b->kind == '/' ? "/"
 	                         : "",
-	        b->kind == '/' ? b->value : "", cpu, wall, (unsigned long long)b->bytes, before,
-	        status_bytes("VmHWM:"), status_bytes("VmRSS:"), b->s->model.nodes.n);
+	        b->kind == '/' ? b->value : "", cpu, kernel, wall, (unsigned long long)b->bytes,
+	        before, status_bytes("VmHWM:"), status_bytes("VmRSS:"), b->s->model.nodes.n);
 	fflush(stdout);
 	return true;
 }
