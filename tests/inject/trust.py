@@ -5,7 +5,7 @@ import re
 import signal
 import time
 
-from rig import ARGS, DROPPED, KEPT, KERNELS, LONGER, RANGES, UNTIMED, Failed, Run, check, dormant, settle, until
+from rig import ARGS, DROPPED, KEPT, KERNELS, LONGER, POP, PUSH, RANGES, UNTIMED, Failed, Run, check, dormant, settle, until
 
 
 def t60_exit_order():
@@ -100,6 +100,18 @@ def t63_bad_version():
         dormant(r, 'calls itself without end where it cannot start', 3)
     with Run('init', 'launch:5', 'exit:3', fakes=os.path.join(ARGS.fakes, 'new')) as r:
         r.ok(3).complete(5, 5)
+
+
+def t64_call_times():
+    """A call begins after the push of the range around it, and not in the range before: a launch's start is no guess."""
+    n = 200
+    with Run('init', *['push:a', 'launch', 'pop', 'push:b', 'graph:1:5', 'pop'] * n, 'exit:3', opts='graphs=graph') as r:
+        s = r.ok(3).complete(n, 2 * n)
+        edges = [x['time'] for x in s.of('RANGE') if x['op'] in (PUSH, POP)]
+        calls = [(x['start'], x['start'] + x['length']) for x in s.of('API')]
+        check(len(edges) == 4 * n, len(edges))
+        wrong = [(a, b, c, d) for (a, b), (c, d) in zip(zip(edges[::2], edges[1::2]), calls) if not a <= c <= d <= b]
+        check(not wrong, len(wrong), 'calls are not within their range: push, pop, start, end', wrong[:3])
 
 
 def t64_clock():
