@@ -327,7 +327,9 @@ size_t files_control_read(char *p, size_t n, uint64_t offset)
 {
 	ssize_t got = -1;
 
-	if (files.control.fd < 0 && file_ok(&files.folder))
+	/* Asks first: an open that fails takes the lowest descriptor for a moment, on each call. */
+	if (files.control.fd < 0 && file_ok(&files.folder) &&
+	        !faccessat(files.folder.fd, SPOOL_CONTROL, F_OK, 0))
 		file_keep(&files.control,
 		        openat(files.folder.fd, SPOOL_CONTROL,
 		                O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
