@@ -62,19 +62,39 @@ static void put_choices(FILE *f, const struct option *w)
 		fputc(*p == '|' ? ' ' : *p, f);
 }
 
+/* True if the value is a number of rows. */
+static bool is_rows(const struct option *w)
+{
+	return w->type == OPT_ROWS && w->preset && strcmp(w->preset, "20") == 0;
+}
+
+/* Writes the values of an option of a command, separated by blanks; false if there is no list. */
+static bool put_values(FILE *f, const struct option *w)
+{
+	bool metric = w->value && strcmp(w->value, "METRIC") == 0;
+
+	if (!metric && !is_rows(w) && (!w->choices || is_alone(w)))
+		return false;
+	if (!f)
+		return true;
+	if (metric)
+		put_names(f, USE_MIN, " ");
+	else if (is_rows(w))
+		fputs("10 20 50 100 0", f);
+	else
+		put_choices(f, w);
+	return true;
+}
+
 /* The values of a command's options, where its rows list them. */
 static void bash_choices(FILE *f, const struct command *c)
 {
 	for (const struct option *w = options_of(c->name); w; w = option_next(w)) {
-		bool metric = w->value && strcmp(w->value, "METRIC") == 0;
-		if (!metric && (!w->choices || is_alone(w)))
+		if (!put_values(NULL, w))
 			continue;
 		fprintf(f, "\t%s) case $prev in -%s|--%s) COMPREPLY=($(compgen -W '", c->name,
 		        w->name, w->name);
-		if (metric)
-			put_names(f, USE_MIN, " ");
-		else
-			put_choices(f, w);
+		put_values(f, w);
 		fputs("' -- \"$cur\")); return ;; esac ;;&\n", f);
 	}
 }
@@ -225,6 +245,8 @@ static void zsh_option(FILE *f, const struct option *row)
 	} else if (t == OPT_STATS) {
 		fputs("_values -s , statistic ", f);
 		put_stats(f);
+	} else if (t == OPT_OUTPUT) {
+		fputs("_tfprof_output", f);
 	} else if (t == OPT_STRING) {
 		fputs("_files", f);
 	} else if (row->choices) {
@@ -237,6 +259,23 @@ static void zsh_option(FILE *f, const struct option *row)
 	fputs("'", f);
 }
 
+/* The function that completes the value of -output: its name, or the file after outfile=. */
+static void zsh_output(FILE *f)
+{
+	fputs("_tfprof_output() {\n\tif compset -P '*outfile='; "
+	      "then\n\t\t_files\n\t\treturn\n\tfi\n"
+	      "\tlocal -a whole=(",
+	        f);
+	for (enum output_kind i = 0; i < OUT_N; i++)
+		if (!output_rows[i].required)
+			fprintf(f, "%s ", output_rows[i].name);
+	fputs(") open=(", f);
+	for (enum output_kind i = 0; i < OUT_N; i++)
+		if (output_rows[i].required)
+			fprintf(f, "%s:outfile= ", output_rows[i].name);
+	fputs(")\n\tcompadd -a whole\n\tcompadd -S '' -a open\n}\n", f);
+}
+
 static void zsh_options(FILE *f)
 {
 	fputs("local -a views=(\n", f);
@@ -247,12 +286,45 @@ static void zsh_options(FILE *f)
 	fputs(")\n", f);
 }
 
+/* The options of the views, without those that the command has itself. */
+static void zsh_views(FILE *f, const struct command *c)
+{
+	bool any = false;
+
+	for (const struct option *w = options_of(c->name); w; w = option_next(w))
+		for (const struct option *row = view_options; row && !any; row = option_next(row))
+			any = strcmp(row->name, w->name) == 0;
+	if (!any) {
+		fputs("$views ", f);
+		return;
+	}
+	fputs("${views:#", f);
+	for (const struct option *w = options_of(c->name); w; w = option_next(w))
+		fprintf(f, "%s'*-%s['*", w == options_of(c->name) ? "(" : "|", w->name);
+	fputs(")} ", f);
+}
+
+/* The program of record, after --, is completed as a command line of its own. */
+static void zsh_record(FILE *f)
+{
+	fputs("if [[ $words[2] == record ]] && (( ${words[(i)--]} < CURRENT )); then\n"
+	      "\tlocal at=${words[(i)--]}\n"
+	      "\tshift at words\n"
+	      "\t(( CURRENT -= at ))\n"
+	      "\t_normal\n"
+	      "\treturn\n"
+	      "fi\n",
+	        f);
+}
+
 static void zsh_own_words(FILE *f)
 {
+	zsh_record(f);
 	fputs("(( CURRENT > 2 )) && case $words[2] in\n", f);
 	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;) {
 		const struct option *w = options_of(c->name);
-		if (!(w || c->subcommands) || !c->own_words)
+		bool files = !c->own_words; /* with the flags and options of the views, too */
+		if (!(w || c->subcommands))
 			continue;
 		fprintf(f,
 		        "%s)\n\t_arguments '1:command: ' \\\n\t'--help[about this command]' \\\n",
@@ -261,15 +333,15 @@ static void zsh_own_words(FILE *f)
 			fprintf(f, "\t'%u:order:(%s)' \\\n", c->subcommand_at + 1, c->subcommands);
 		for (; w; w = option_next(w)) {
 			fprintf(f, "\t'%s%s%s%s[", w->type == OPT_TEXTS ? "*" : "",
-			        option_dashes(w), w->name,
-			        !option_argument(w) || is_alone(w) ? ""
-			        : w->name[1]                       ? "="
-			                                           : "+");
+			        files ? "-" : option_dashes(w), w->name,
+			        !option_argument(w) || is_alone(w) || files ? ""
+			        : w->name[1]                                ? "="
+			                                                    : "+");
 			put_plain(f, w->help);
 			fputs(!option_argument(w) || is_alone(w) ? "]" : "]:value:", f);
-			if (w->type == OPT_CHOICE && !is_alone(w)) {
+			if (put_values(NULL, w)) {
 				fputs("(", f);
-				put_choices(f, w);
+				put_values(f, w);
 				fputs(")", f);
 			} else if (option_argument(w) && !is_alone(w)) {
 				fputs(w->name[1] ? " " : "_files", f);
@@ -281,7 +353,13 @@ static void zsh_own_words(FILE *f)
 				zsh_option(f, w);
 				fputs(" \\\n", f);
 			}
-		fprintf(f, "\t%s'*:file:_files'\n\treturn ;;\n", takes_all(c) ? "$views " : "");
+		if (files)
+			fputs("\t$flags ", f);
+		else
+			fputc('\t', f);
+		if (takes_all(c) || files)
+			zsh_views(f, c);
+		fputs("'*:file:_files'\n\treturn ;;\n", f);
 	}
 	fputs("help)\n\t_values topic ", f);
 	put_topics(f);
@@ -302,24 +380,26 @@ void docs_zsh(void)
 		fputs("'\n", f);
 	}
 	fputs("\t)\n\t_describe -t commands command commands\n\t_files\n}\n", f);
+	zsh_output(f);
 	zsh_options(f);
-	zsh_own_words(f);
-	fputs("_arguments \\\n", f);
+	fputs("local -a flags=(\n", f);
 	for (const struct option *x = flag_options; x; x = option_next(x)) {
 		fprintf(f, "\t'--%s%s[", x->name, option_argument(x) ? "=" : "");
 		put_plain(f, x->help);
 		if (x->choices) {
 			fputs("]:value:(", f);
 			put_choices(f, x);
-			fputs(")' \\\n", f);
+			fputs(")'\n", f);
 			continue;
 		}
-		fprintf(f, "]%s' \\\n",
+		fprintf(f, "]%s'\n",
 		        !option_argument(x) ? ""
 		        : is_file(x)        ? ":file:_files"
 		                            : ":value: ");
 	}
-	fputs("\t$views '*:command or file:_tfprof_first'\n", f);
+	fputs(")\n", f);
+	zsh_own_words(f);
+	fputs("_arguments $flags $views '*:command or file:_tfprof_first'\n", f);
 	docs_end(f);
 }
 
@@ -332,6 +412,54 @@ static void fish_choices(FILE *f, const struct option *row)
 	fputs("'", f);
 }
 
+/* Functions for the value of -output and for the program of record, after --. */
+static void fish_functions(FILE *f)
+{
+	fputs("function __tfprof_output\n"
+	      "    set -l word (commandline -ct)\n"
+	      "    if string match -q '*outfile=*' -- $word\n"
+	      "        set -l before (string replace -r 'outfile=.*' 'outfile=' -- $word)\n"
+	      "        for file in (__fish_complete_path (string replace -r '.*outfile=' '' -- "
+	      "$word))\n"
+	      "            echo $before$file\n"
+	      "        end\n"
+	      "    else\n"
+	      "        printf '%s\\n'",
+	        f);
+	for (enum output_kind i = 0; i < OUT_N; i++)
+		fprintf(f, " %s%s", output_rows[i].name,
+		        output_rows[i].required ? ":outfile=" : "");
+	fputs("\n    end\nend\n"
+	      "function __tfprof_program\n"
+	      "    set -l words (commandline -opc)\n"
+	      "    contains -- -- $words[2..-1]\n"
+	      "end\n"
+	      "function __tfprof_complete_program\n"
+	      "    set -l words (commandline -opc)\n"
+	      "    set -l at (contains -i -- -- $words)\n"
+	      "    complete -C (string join ' ' -- (string escape -- $words[(math $at + 1)..-1]) "
+	      "(commandline -ct))\n"
+	      "end\n"
+	      "complete -c tfprof -n '__fish_seen_subcommand_from record; and __tfprof_program' -f "
+	      "-a '(__tfprof_complete_program)'\n",
+	        f);
+}
+
+/* Writes a condition if a command has an option of that name itself. */
+static void fish_unless_own(FILE *f, const char *name)
+{
+	bool any = false;
+
+	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;)
+		for (const struct option *w = options_of(c->name); w; w = option_next(w))
+			if (strcmp(w->name, name) == 0) {
+				fprintf(f, "%s %s",
+				        any ? "" : " -n 'not __fish_seen_subcommand_from", c->name);
+				any = true;
+			}
+	fputs(any ? "'" : "", f);
+}
+
 static void fish_own_words(FILE *f)
 {
 	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;) {
@@ -342,9 +470,12 @@ static void fish_own_words(FILE *f)
 		for (const struct option *w = options_of(c->name); w; w = option_next(w)) {
 			fprintf(f, "complete -c tfprof -n '__fish_seen_subcommand_from %s' -%c %s",
 			        c->name, w->name[1] ? 'l' : 's', w->name);
-			if (w->type == OPT_CHOICE && !is_alone(w)) {
-				fputs(" -x", f);
-				fish_choices(f, w);
+			if (w->name[1] && !c->own_words)
+				fprintf(f, " -o %s", w->name);
+			if (put_values(NULL, w)) {
+				fputs(" -x -a '", f);
+				put_values(f, w);
+				fputs("'", f);
 			} else if (option_argument(w) && !is_alone(w)) {
 				fputs(w->name[1] ? " -x" : " -r", f);
 			}
@@ -381,7 +512,9 @@ void docs_fish(void)
 	}
 	for (const struct option *row = view_options; row; row = option_next(row)) {
 		enum option_type t = row->type;
-		fprintf(f, "complete -c tfprof -o %s", row->name);
+		fputs("complete -c tfprof", f);
+		fish_unless_own(f, row->name);
+		fprintf(f, " -o %s", row->name);
 		if (t == OPT_SELECT || t == OPT_ORDER) {
 			fputs(" -x -a '", f);
 			put_names(f, t == OPT_SELECT ? USE_SELECT : USE_ORDER, " ");
@@ -390,6 +523,8 @@ void docs_fish(void)
 			fputs(" -x -a '", f);
 			put_stats(f);
 			fputs("'", f);
+		} else if (t == OPT_OUTPUT) {
+			fputs(" -x -a '(__tfprof_output)'", f);
 		} else if (t != OPT_BOOL) {
 			fputs(t == OPT_STRING ? " -r" : " -x", f);
 		}
@@ -399,5 +534,6 @@ void docs_fish(void)
 		fputs("'\n", f);
 	}
 	fish_own_words(f);
+	fish_functions(f);
 	docs_end(f);
 }

@@ -5,7 +5,11 @@ _tfprof_words()
 	record) case " ${words[*]:0:at} " in *' -- '*)
 		case " ${words[*]:0:at}" in *' --') COMPREPLY=($(compgen -c -- "$cur")) ;;
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;; esac; return ;; esac ;;&
+	top) case $prev in -n|--n) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	top) case $prev in -by|--by) COMPREPLY=($(compgen -W 'bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -- "$cur")); return ;; esac ;;&
+	devices) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
+	kernels) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
+	steps) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	checkpoint) COMPREPLY=($(compgen -W '--verify -show_name_regexes -output --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	diff) case $prev in -view|--view) COMPREPLY=($(compgen -W 'scope graph op code' -- "$cur")); return ;; esac ;;&

@@ -1,5 +1,5 @@
 # Made by tools/gen_docs.c; do not edit.
-complete -c tfprof -n '__fish_seen_subcommand_from help' -f -a 'scope graph code op summary top advise devices kernels steps memory roofline convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve gpu doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n'
+complete -c tfprof -n '__fish_seen_subcommand_from help' -f -a 'scope graph code op summary top advise devices kernels steps convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve gpu doctor bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed csv file folded github html json junit legacy md ndjson none pprof profile run_meta stdout timeline mean cv median min max std p95 p99 n'
 complete -c tfprof -n __fish_use_subcommand -a scope -d 'time, memory and parameters by name scope'
 complete -c tfprof -n __fish_use_subcommand -a graph -d 'nodes along data-flow edges, from outputs to inputs'
 complete -c tfprof -n __fish_use_subcommand -a code -d 'time and memory by line of Python (needs call stacks)'
@@ -10,8 +10,6 @@ complete -c tfprof -n __fish_use_subcommand -a advise -d 'what to look at first'
 complete -c tfprof -n __fish_use_subcommand -a devices -d 'busy, idle, compute, communication and copy time of devices'
 complete -c tfprof -n __fish_use_subcommand -a kernels -d 'kernels, copies and compiled ops by total time'
 complete -c tfprof -n __fish_use_subcommand -a steps -d 'steps with what the devices did in each'
-complete -c tfprof -n __fish_use_subcommand -a memory -d 'use of memory over time, and what is allocated at its peak'
-complete -c tfprof -n __fish_use_subcommand -a roofline -d 'float operations and bytes per second of ops, beside the peaks of the device'
 complete -c tfprof -n __fish_use_subcommand -a convert -d 'write everything that is loaded into one file'
 complete -c tfprof -n __fish_use_subcommand -a set -d 'change the defaults of the following commands'
 complete -c tfprof -n __fish_use_subcommand -a reset -d 'restore the defaults of all options'
@@ -76,13 +74,13 @@ complete -c tfprof -o show_name_regexes -x -d 'show only nodes whose names match
 complete -c tfprof -o hide_name_regexes -x -d 'do not show nodes whose names match'
 complete -c tfprof -o account_displayed_op_only -d 'count only what is shown'
 complete -c tfprof -o select -x -a 'bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence device op_types input_shapes tensor_value num_hidden_ops percent self_micros kernels bytes_accessed' -d 'the columns to show'
-complete -c tfprof -o output -x -d 'write the answer as TYPE, to standard output or to a file'
+complete -c tfprof -o output -x -a '(__tfprof_output)' -d 'write the answer as TYPE, to standard output or to a file'
 complete -c tfprof -o device_regexes -x -d 'show only nodes on a device that matches'
 complete -c tfprof -o viz -d 'also write a Chrome trace named <view>_<step>'
 complete -c tfprof -o dump_to_file -r -d 'old name of -output file;outfile=FILE'
-complete -c tfprof -o rename -r -d 'rename nodes in the output by rules such as s/tower_0/t0/; separate several rules by ;'
+complete -c tfprof -n 'not __fish_seen_subcommand_from diff' -o rename -r -d 'rename nodes in the output by rules such as s/tower_0/t0/; separate several rules by ;'
 complete -c tfprof -o stats -x -a 'mean cv median min max std p95 p99 n' -d 'add columns with statistics over the steps, such as mean,cv,p95,n'
-complete -c tfprof -o by -x -a 'none worker module op annotation source kernel hlo_category function' -d 'worker; add columns for each worker, the slowest worker and the spread; the others, of a trace in scope and op; what the nodes are'
+complete -c tfprof -n 'not __fish_seen_subcommand_from top' -o by -x -a 'none worker module op annotation source kernel hlo_category function' -d 'worker; add columns for each worker, the slowest worker and the spread; the others, of a trace in scope and op; what the nodes are'
 complete -c tfprof -o max_workers -x -d 'show columns for the N workers with the largest totals; negative; 8, or as many as fit the terminal'
 complete -c tfprof -o worker_regexes -x -d 'use only the workers whose names match'
 complete -c tfprof -o align -x -a 'step time' -d 'match the steps of workers by step number or by time'
@@ -90,14 +88,12 @@ complete -c tfprof -o bars -d 'on a terminal; draw each lines share of the -orde
 complete -c tfprof -o quiet -d 'print rows alone; no Doc block, no progress, no explanations; also -q'
 complete -c tfprof -o wide -d 'on a terminal; do not shorten names or break lines'
 complete -c tfprof -o max_values -x -d 'tensor_value; show at most N values of a tensor, and statistics over all values'
-complete -c tfprof -n '__fish_seen_subcommand_from top' -s n -r -d 'show the first N nodes (20); 0 is all'
-complete -c tfprof -n '__fish_seen_subcommand_from top' -l by -x -d 'order by this metric micros, or params where no step is loaded'
-complete -c tfprof -n '__fish_seen_subcommand_from devices' -l top -x -d 'show the first N rows (20); 0 is all'
-complete -c tfprof -n '__fish_seen_subcommand_from kernels' -l top -x -d 'show the first N rows (20); 0 is all'
-complete -c tfprof -n '__fish_seen_subcommand_from steps' -l top -x -d 'show the first N rows (20); 0 is all'
-complete -c tfprof -n '__fish_seen_subcommand_from memory' -l top -x -d 'show the first N rows (20); 0 is all'
-complete -c tfprof -n '__fish_seen_subcommand_from roofline' -l top -x -d 'show the first N rows (20); 0 is all'
-complete -c tfprof -n '__fish_seen_subcommand_from set' -l all -d 'show all options, including the extensions of tfprof'
+complete -c tfprof -n '__fish_seen_subcommand_from top' -s n -x -a '10 20 50 100 0' -d 'show the first N nodes (20); 0 is all'
+complete -c tfprof -n '__fish_seen_subcommand_from top' -l by -o by -x -a 'bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -d 'order by this metric micros, or params where no step is loaded'
+complete -c tfprof -n '__fish_seen_subcommand_from devices' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
+complete -c tfprof -n '__fish_seen_subcommand_from kernels' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
+complete -c tfprof -n '__fish_seen_subcommand_from steps' -l top -o top -x -a '10 20 50 100 0' -d 'show the first N rows (20); 0 is all'
+complete -c tfprof -n '__fish_seen_subcommand_from set' -l all -o all -d 'show all options, including the extensions of tfprof'
 complete -c tfprof -n '__fish_seen_subcommand_from checkpoint' -l verify -d 'read every value and check its checksum'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l view -x -a 'scope graph op code' -d 'view to compare, also given as a word before the sides scope'
 complete -c tfprof -n '__fish_seen_subcommand_from diff' -l delta -x -d 'show nodes that differ by more than SHARE; 0.1 or 10% 10%'
@@ -139,3 +135,24 @@ complete -c tfprof -n '__fish_seen_subcommand_from gpu' -l top -x -d 'show N row
 complete -c tfprof -n '__fish_seen_subcommand_from gpu' -l table -x -a 'gpus idle processes latency communication calls waits kernels launches ranges steps copies graphs memory overhead' -d 'this table alone, as csv or md'
 complete -c tfprof -n '__fish_seen_subcommand_from gpu' -l recover -d 'read all intact blocks of damaged files and report what is lost'
 complete -c tfprof -n '__fish_seen_subcommand_from doctor' -s o -r -d 'folder for recordings .'
+function __tfprof_output
+    set -l word (commandline -ct)
+    if string match -q '*outfile=*' -- $word
+        set -l before (string replace -r 'outfile=.*' 'outfile=' -- $word)
+        for file in (__fish_complete_path (string replace -r '.*outfile=' '' -- $word))
+            echo $before$file
+        end
+    else
+        printf '%s\n' csv file:outfile= folded github html:outfile= json junit legacy md ndjson none pprof:outfile= profile:outfile= run_meta:outfile= stdout timeline:outfile=
+    end
+end
+function __tfprof_program
+    set -l words (commandline -opc)
+    contains -- -- $words[2..-1]
+end
+function __tfprof_complete_program
+    set -l words (commandline -opc)
+    set -l at (contains -i -- -- $words)
+    complete -C (string join ' ' -- (string escape -- $words[(math $at + 1)..-1]) (commandline -ct))
+end
+complete -c tfprof -n '__fish_seen_subcommand_from record; and __tfprof_program' -f -a '(__tfprof_complete_program)'

@@ -208,6 +208,11 @@ static bool find_inputs(struct session *s, struct run *r)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "no input: give --profile_path=FILE, or --graph_path=FILE and "
 		        "--run_meta_path=FILE");
+	if (c && c->run != run_summary && r->request.files.n && flags_op_log_alone(f))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "'%.*s' is an op log, which has no nodes: give its graph, too: tfprof %s "
+		        "GRAPH %.*s",
+		        STR(f->op_log), c->name, STR(f->op_log));
 	if (!r->request.command && flags_use_stdin(s, f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "an input from standard input needs the command on the command line");

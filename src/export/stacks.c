@@ -5,7 +5,6 @@
  */
 #include "export/stacks.h"
 
-enum { NOTE_CUT = 0x720 }; /* kind of note */
 
 int64_t *stacks_values(const struct result *r, enum value v)
 {
@@ -101,8 +100,6 @@ bool folded_write(const struct exported *x, struct emit *to, struct err *e)
 
 	if (o->output.outfile.n && !sink_file(&s, to->a, o->output.outfile, e))
 		return false;
-	if (r->hidden[HIDDEN_DEPTH])
-		note_kind(to->notes, NOTE_CUT, "stacks end at -max_depth %d", (int)o->max_depth);
 	put_stacks(r, metrics[stacks_metric(o)].value, s);
 	return s == to->out || (sink_close(s, e) && out_tell(&o->output, to));
 }

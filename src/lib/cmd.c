@@ -302,6 +302,30 @@ bool cmd_parse_line(struct session *s, struct str line, struct request *r)
 	return true;
 }
 
+/* Fails if the command needs nodes and none can be: nothing is loaded at the prompt, or an op log
+ * or a checkpoint alone. The original's own inputs get the original's answer, an empty root. */
+static bool has_nodes(struct session *s, const struct command *c)
+{
+	bool alone = !s->model.nodes.n && !s->n_later && !s->n_older;
+
+	if (!c->needs_profile || c->run == run_summary || !alone || !s->jobs)
+		return true;
+	if (!s->loaded && s->ckpt)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "a checkpoint has no nodes: load its graph, too: load GRAPH %.*s; or "
+		        "'checkpoint %.*s' lists its tensors",
+		        STR(ckpt_path(s->ckpt)), STR(ckpt_path(s->ckpt)));
+	if (!s->loaded)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "nothing is loaded: 'load FILE' loads a profile, a trace or a recording");
+	if (!s->bare_files || !session_has_source(s, ROLE_OPLOG) ||
+	        session_has_source(s, ROLE_GRAPH))
+		return true;
+	return session_fail(s, ERR_INVALID_ARGUMENT,
+	        "an op log has no nodes: load its graph, too: load GRAPH %.*s",
+	        STR(s->sources.v[0].path));
+}
+
 bool cmd_run(struct session *s, const struct request *r, struct sink *out)
 {
 	struct sb b = sb_in(&s->query_arena);
@@ -311,7 +335,7 @@ bool cmd_run(struct session *s, const struct request *r, struct sink *out)
 		        "%s is no command of a session: type tfprof %s in the shell",
 		        r->command->name, r->command->name);
 	if (r->command)
-		return r->command->run(s, r, out);
+		return has_nodes(s, r->command) && r->command->run(s, r, out);
 	opts_dump(&b, &s->sticky);
 	sink_put(out, sb_str(&b));
 	return true;

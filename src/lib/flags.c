@@ -178,6 +178,14 @@ bool flags_inputs(const struct flags *f)
 	       f->runs.n || f->op_log.n;
 }
 
+bool flags_op_log_alone(const struct flags *f)
+{
+	struct flags rest = *f;
+
+	rest.op_log = STR_NONE;
+	return f->op_log.n && !flags_inputs(&rest);
+}
+
 static struct strs run_files(struct session *s, const struct flags *f)
 {
 	struct strs files = str_split(&s->query_arena, f->run_meta, ',');

@@ -56,9 +56,17 @@ static struct str derived_name(const struct jobs *j, struct arena *a, const stru
 	return find_job(j, name) ? path : name;
 }
 
+/* True if nothing was loaded into the job, which is so for the first one of a bare prompt. */
+static bool is_empty(const struct job *x)
+{
+	return !x->s->loaded && !x->s->ckpt && !x->s->n_later;
+}
+
 struct str jobs_name(const struct jobs *j)
 {
-	return j->list.n > 1 ? j->list.v[j->now].name : STR_NONE;
+	size_t n = j->list.n - is_empty(&j->list.v[0]);
+
+	return n > 1 ? j->list.v[j->now].name : STR_NONE;
 }
 
 /* ---- the list ---- */
@@ -155,9 +163,10 @@ bool jobs_list(struct session *s, const struct request *r, struct sink *out)
 		return session_fail(s, ERR_INVALID_ARGUMENT, "list takes no words, not '%.*s'",
 		        STR(r->topics.v[0]));
 	const struct jobs *j = s->jobs;
-	for (size_t i = 0; i < j->list.n; i++)
+	size_t first = j->list.n > 1 && is_empty(&j->list.v[0]);
+	for (size_t i = first; i < j->list.n; i++)
 		width = j->list.v[i].name.n > width ? j->list.v[i].name.n : width;
-	for (size_t i = 0; i < j->list.n; i++) {
+	for (size_t i = first; i < j->list.n; i++) {
 		const struct job *x = &j->list.v[i];
 		sb_put(&b, i == j->now ? S("* ") : S("  "));
 		sb_put(&b, x->name);
@@ -325,7 +334,7 @@ bool jobs_load(struct session *s, const struct request *r, struct sink *out)
 	VEC_PUSH(&j->a, &j->list, ((struct job){ str_copy(&j->a, l.name), next }));
 	work_unguard(&s->work, &g);
 	j->now = j->list.n - 1;
-	sb_put(&b, jobs_name(j));
+	sb_put(&b, j->list.v[j->now].name);
 	sb_put(&b, S(": "));
 	put_size(next, &b);
 	sink_put(out, sb_str(&b));

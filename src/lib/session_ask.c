@@ -98,6 +98,22 @@ static void note_nothing(struct session *s, const struct result *r)
 	                : "");
 }
 
+/* Adds a note if -max_depth leaves entries out of a file for another program, unless the original
+ * would write the file without one. */
+static void note_cut(struct session *s, const struct result *r)
+{
+	const struct output_row *row = &output_rows[r->q->o->output.kind];
+	uint32_t n = r->hidden[HIDDEN_DEPTH];
+
+	if (!n || !(row->flags & OUT_WHOLE) || row->flags & OUT_ROWS)
+		return;
+	if (row->flags & OUT_EXTENSION || s->bare_files || s->columns)
+		note_line(&s->notes, "note: %u %s below -max_depth %d %s left out of the %s\n", n,
+		        n == 1 ? "entry" : "entries", (int)r->q->o->max_depth,
+		        n == 1 ? "is" : "are",
+		        r->q->o->output.kind == OUT_FOLDED ? "stacks" : row->name);
+}
+
 bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
         struct sink *out, struct sink *message)
 {
@@ -122,6 +138,7 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	if (!view_run(v, &q, &r, &s->error))
 		return false;
 	note_nothing(s, &r);
+	note_cut(s, &r);
 	if (s->ckpt && (o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)))
 		tensors_read(&r, s->ckpt, message != NULL);
 	session_note_flops(s, o);

@@ -108,6 +108,12 @@ static void find_missing(const struct session *s, struct summary_page *p)
 		add_missing(p, true, "nodes and times", "a checkpoint has only variables");
 		return;
 	}
+	bool op_log = session_has_source(s, ROLE_OPLOG);
+	const char *in_op_log = op_log ? "not in the op log" : "--op_log_path";
+	if (!f->nodes && op_log) {
+		add_missing(p, true, "graph and times", "an op log only completes a graph");
+		return;
+	}
 	for (size_t i = 0; i < m->traces.n; i++)
 		pytorch |= m->traces.v[i]->source == TRACE_KINETO;
 	add_missing(p, files && !f->edges && !session_has_source(s, ROLE_PROFILE), "graph",
@@ -116,10 +122,10 @@ static void find_missing(const struct session *s, struct summary_page *p)
 	        "--run_meta_path, of a run with FULL_TRACE");
 	add_missing(p, trace && !f->devices.n, "device work", "not in the file");
 	add_missing(p, !m->has_traces, "call stacks",
-	        files     ? "--op_log_path"
+	        files     ? in_op_log
 	        : pytorch ? "with_stack=True"
 	                  : "not recorded");
-	add_missing(p, !f->float_ops, "float operations", files ? "--op_log_path" : "not recorded");
+	add_missing(p, !f->float_ops, "float operations", files ? in_op_log : "not recorded");
 	add_missing(p, files && !p->checkpoint.found, "values of variables", "--checkpoint_path");
 }
 
@@ -178,6 +184,12 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 		strs_add(a, &p->next, str_fmt(a, "%scheckpoint %.*s", before, STR(path)));
 		strs_add(a, &p->next, str_fmt(a, "%scheckpoint --verify %.*s", before, STR(path)));
 		strs_add(a, &p->next, str_fmt(a, "%shelp checkpoint", before));
+		return;
+	}
+	if (!p->facts.nodes && session_has_source(s, ROLE_OPLOG)) {
+		strs_add(&s->query_arena, &p->next,
+		        str_fmt(&s->query_arena, "%s GRAPH%.*s", prompt ? "load" : "tfprof summary",
+		                STR(file_words(s))));
 		return;
 	}
 	if (session_has_source(s, ROLE_SPOOL) && !prompt)

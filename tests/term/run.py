@@ -118,6 +118,12 @@ CASES = {
     'jobs': START + ['load 😀=tfprof_log', Key('Enter'), Wait('\ntfprof 😀>\n'),
                      'load y' + 'x中' * 12 + '=tfprof_log', Key('Enter'), Wait('x中x>\n'), 'set -step', Key('Enter'),
                      Wait('-step   '), Shot()],
+    # Without files: what to do, and what is set; !! repeats the line before.
+    'alone': ['tfprof', Key('Enter'), Wait('\ntfprof>\n'), '!!', Key('Enter'), 'scope', Key('Enter'), 'set', Key('Enter'),
+              Wait('nothing is set'), 'set -max_depth 1 -select params', Key('Enter'), 'set', Key('Enter'), Wait('-select  '),
+              Shot(), 'load graph.pbtxt', Key('Enter'), Wait('nodes, no steps'), 'sc -q | tail -1', Key('Enter'),
+              Wait('Root'), '!!', Key('Enter'), 'load b=tfprof_log', Key('Enter'), Wait('tfprof b>'), 'top', Key('Enter'),
+              Wait('load GRAPH'), 'list', Key('Enter'), Wait('* b'), Shot()],
     'dumb': ['TERM=dumb tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
              Wait('-step   '), Shot(), 'scope -max_depth 1', Key('Enter'), Wait('Root'), Shot(),
              Key('C-d')],
@@ -293,10 +299,11 @@ SHELLS = {
 }
 
 
-# Bash also splits words at ':' and '='.
-BASH_WORDS = ((('tfprof record --level=la', '--level=launches'),), (('tfprof scope x -output pp', '-output pprof:outfile='),),
+# Words with ':' and '=', at which bash also splits; values of options; the program of record.
+MORE_WORDS = ((('tfprof record --level=la', '--level=launches'),), (('tfprof scope x -output pp', '-output pprof:outfile='),),
               (('tfprof scope x -output pprof:ou', '-output pprof:outfile='),), (('tfprof top x -by acc', '-by accelerator_micros'),),
-              (('tfprof record -- mkfif', 'record -- mkfifo'),))
+              (('tfprof top x -n 5', '-n 50'),), (('tfprof scope x -order_by accelerator_', 'accelerator_micros'),),
+              (('tfprof scope x -output pprof:outfile=re', 'outfile=result.pb'),), (('tfprof record -o r -- mkfif', 'r -- mkfifo'),))
 
 
 def in_shell(name):
@@ -304,6 +311,7 @@ def in_shell(name):
     top = tempfile.mkdtemp(prefix='tfprof-term-')
     os.mkdir(top + '/bin')
     os.symlink(ARGS.program, top + '/bin/tfprof')
+    open(top + '/result.pb', 'w').close()
     t = Terminal(top, 200, 50)
     start, load = SHELLS[name]
     t.wait('$')
@@ -314,8 +322,7 @@ def in_shell(name):
     good = t.wait('\nready')
     for words in ((('tfprof sco', 'tfprof scope'), ('-max_d', '-max_depth')),
                   (('tfprof diff --gat', 'diff --gate'), ('x -max_d', 'x -max_depth')),
-                  (('tfprof ctl run1 fl', 'ctl run1 flush'),), (('tfprof baseline sa', 'baseline save'),)) + (
-                      BASH_WORDS if name == 'bash' else ()):
+                  (('tfprof ctl run1 fl', 'ctl run1 flush'),), (('tfprof baseline sa', 'baseline save'),)) + MORE_WORDS:
         for begun, whole in words:
             t.tmux('send-keys', '-l', '--', begun)
             t.tmux('send-keys', 'Tab')
