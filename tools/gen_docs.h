@@ -21,9 +21,23 @@ void docs_end(FILE *f);
 void docs_main_page(void);
 void docs_page_of(const struct command *c);
 
-/* Completions (gen_docs_completion.c). */
+/* Completions (gen_docs_completion.c, gen_docs_shells.c). */
 void docs_bash(void);
 void docs_zsh(void);
 void docs_fish(void);
+
+/* Lists of words, separated by blanks. */
+void docs_put_names(FILE *f, unsigned use, const char *between); /* metrics with that use */
+void docs_put_stats(FILE *f);
+void docs_put_topics(FILE *f);                          /* of help, without options */
+void docs_put_choices(FILE *f, const struct option *w); /* values that the table lists */
+bool docs_put_values(FILE *f, const struct option *w);  /* also metrics and numbers of rows; false
+                                                           if there is no list; f may be NULL */
+
+/* True for a command that takes all options of the views, an option that may stand without its
+ * value, and one whose value is a file. */
+bool docs_takes_all(const struct command *c);
+bool docs_is_alone(const struct option *row);
+bool docs_is_file(const struct option *row);
 
 #endif

@@ -70,6 +70,9 @@ static bool run_line(struct session *s, void *ctx)
 	struct request r;
 	struct redirect l;
 
+	if (one->prompt && str_eq(one->text, S("!!")))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "'!!' repeats the line before it, and there is none");
 	if (!redirect_split(&l, one->text, &s->error) || !cmd_parse_line(s, l.command, &r))
 		return false;
 	r.prompt = one->prompt;

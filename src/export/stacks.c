@@ -5,7 +5,6 @@
  */
 #include "export/stacks.h"
 
-
 int64_t *stacks_values(const struct result *r, enum value v)
 {
 	int64_t *own = ARENA_ARRAY(r->q->a, r->n, int64_t);
