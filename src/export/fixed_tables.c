@@ -130,7 +130,9 @@ static const char *source_name(const struct table_reader *x)
 		[TRACE_KINETO] = "pytorch",
 		[TRACE_RECORDING] = "recording",
 		[TRACE_ONNXRUNTIME] = "onnxruntime",
-		[TRACE_NSYS] = "nsys" };
+		[TRACE_NSYS] = "nsys",
+		[TRACE_PERFETTO] = "perfetto",
+		[TRACE_ROCPROF] = "rocprof" };
 
 	if (x->t)
 		return names[x->t->source];

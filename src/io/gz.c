@@ -48,16 +48,26 @@ bool gz_is(struct str head)
 	return head.n >= 3 && memcmp(head.p, "\x1f\x8b\x08", 3) == 0;
 }
 
-struct gunzip *gunzip_open(struct arena *a)
+static struct gunzip *open_wrapped(struct arena *a, int bits)
 {
 	struct gunzip *g = ARENA_NEW(a, struct gunzip);
 	int rc;
 
 	g->z = (z_stream){ .zalloc = gz_alloc, .zfree = gz_free, .opaque = a };
-	rc = inflateInit2(&g->z, GZ_WRAP);
+	rc = inflateInit2(&g->z, bits);
 	assert(rc == Z_OK);
 	(void)rc;
 	return g;
+}
+
+struct gunzip *gunzip_open(struct arena *a)
+{
+	return open_wrapped(a, GZ_WRAP);
+}
+
+struct gunzip *gunzip_open_zlib(struct arena *a)
+{
+	return open_wrapped(a, MAX_WBITS);
 }
 
 /* Continues after the end of a member: with padding or the next member. */

@@ -15,6 +15,8 @@ struct gunzip *gunzip_open(struct arena *a);
  * or more room, -1 for a malformed stream (*why explains, static text). Zeros after the last member
  * are padding; any other trailing byte is an error. */
 int gunzip_run(struct gunzip *g, struct str *in, uint8_t **out, uint8_t *out_end, const char **why);
+/* Like gunzip_open, for a zlib stream: gunzip_restart begins the next one. */
+struct gunzip *gunzip_open_zlib(struct arena *a);
 bool gunzip_at_end(const struct gunzip *g); /* true between members: the input may end here */
 void gunzip_restart(struct gunzip *g);      /* back to the state after opening */
 

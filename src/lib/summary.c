@@ -19,7 +19,9 @@ static const char *trace_format(const struct model *m, struct arena *a)
 		[TRACE_KINETO] = "PyTorch trace",
 		[TRACE_RECORDING] = "GPU recording",
 		[TRACE_ONNXRUNTIME] = "ONNX Runtime trace",
-		[TRACE_NSYS] = "Nsight Systems trace" };
+		[TRACE_NSYS] = "Nsight Systems trace",
+		[TRACE_PERFETTO] = "Perfetto trace",
+		[TRACE_ROCPROF] = "rocprofv3 trace" };
 
 	const struct trace *t = m->traces.n ? m->traces.v[0] : NULL;
 	struct sb b = sb_in(a);

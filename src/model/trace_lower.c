@@ -308,6 +308,9 @@ static void add_notes(struct lowering *x)
 	if (t->unclosed)
 		note_line(to, "note: %llu slices begin and do not end: they end with their track\n",
 		        (unsigned long long)t->unclosed);
+	if (t->unopened)
+		note_line(to, "note: %llu ends of slices have no begin: they are ignored\n",
+		        (unsigned long long)t->unopened);
 	if (t->dropped_slices || t->dropped_args)
 		note_line(to, "note: %llu slices and %llu arguments are over the limits\n",
 		        (unsigned long long)t->dropped_slices, (unsigned long long)t->dropped_args);

@@ -388,7 +388,7 @@ static void emit_begin(struct chrome *c, const struct chrome_event *v, bool asyn
 	track = pair_track(c, v, async, r->device);
 	event = make_event(c, v, r, false);
 	put_args(c, v, true);
-	build_begin(c->b, track, event, ts);
+	build_begin(c->b, track, event, ts, 0);
 	c->events++;
 }
 
@@ -399,8 +399,7 @@ static void emit_end(struct chrome *c, const struct chrome_event *v, bool async)
 
 	if (!time_of(c, v, &ts))
 		return;
-	if (!build_end(c->b, pair_track(c, v, async, r->device), ts))
-		chrome_flaw(c, FLAW_UNMATCHED_END, c->json.p - 1);
+	build_end(c->b, pair_track(c, v, async, r->device), ts);
 }
 
 /* Each member of the arguments is a separate series. */

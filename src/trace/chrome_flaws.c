@@ -26,7 +26,6 @@ static const char *const texts[FLAW_N] = {
 	[FLAW_TIMELESS] = "event without a time: ignored",
 	[FLAW_CONCATENATED] = "concatenated JSON texts: all were read",
 	[FLAW_TRAILING] = "text after the end of the JSON: ignored",
-	[FLAW_UNMATCHED_END] = "end of an event that has not begun: ignored",
 };
 _Static_assert(JSON_IN_DEPTH_MAX == 512, "the text of FLAW_DEPTH says so");
 

@@ -106,7 +106,7 @@ static void own_track(struct chrome *c, const struct chrome_event *v, const stru
 static void own_trace(struct chrome *c, const struct own *o)
 {
 	c->own = true;
-	c->own_source = choice(o, OWN_SOURCE, TRACE_NSYS + 1);
+	c->own_source = choice(o, OWN_SOURCE, TRACE_SOURCES);
 	if (o->number[OWN_TICKS] == 1000000) {
 		c->ticks = 1000000;
 		c->decimals = 6;

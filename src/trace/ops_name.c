@@ -18,6 +18,8 @@ static const struct ops_rule source_rules[] = {
 	        .flat = NEST_BIT(CATEGORY_STEP) | NEST_BIT(CATEGORY_OP),
 	        .gaps = NEST_BIT(CATEGORY_SYNC) },
 	[TRACE_NSYS] = { .levels = BITS(MODULE, ANNOTATION, OP), .leaf = true },
+	[TRACE_PERFETTO] = { .levels = NEST_ALL, .leaf = true },
+	[TRACE_ROCPROF] = { .levels = BITS(MODULE, ANNOTATION, OP), .leaf = true },
 };
 
 /* By grouping: the only levels (0: those of the source), and the op of slices without a level. */

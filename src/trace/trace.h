@@ -128,7 +128,10 @@ enum trace_source {
 	TRACE_KINETO,
 	TRACE_RECORDING,
 	TRACE_ONNXRUNTIME,
-	TRACE_NSYS
+	TRACE_NSYS,
+	TRACE_PERFETTO,
+	TRACE_ROCPROF,
+	TRACE_SOURCES
 };
 
 struct trace {
@@ -150,6 +153,7 @@ struct trace {
 	uint64_t keys;                /* ARG_BITs of the arguments that some slice or event has */
 	uint64_t clamped; /* slices whose negative length became 0, or whose end became INT64_MAX */
 	uint64_t unclosed;       /* slices that had begun and did not end: end with their track */
+	uint64_t unopened;       /* ends of slices that had not begun: ignored */
 	uint64_t dropped_slices; /* above TRACE_SLICES_MAX */
 	uint64_t dropped_args;   /* arguments above ARGS_MAX */
 };

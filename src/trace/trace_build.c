@@ -225,8 +225,7 @@ void build_args_clear(struct trace_build *b)
 	b->args.n = 0;
 }
 
-/* Arguments of the next event or slice; valid until the next one is set. */
-static struct str take_args(struct trace_build *b)
+struct str build_args_take(struct trace_build *b)
 {
 	struct str args = str_make(b->args.v, b->args.n);
 
@@ -239,7 +238,7 @@ static struct str take_args(struct trace_build *b)
 uint32_t build_event(struct trace_build *b, enum trace_category category, uint32_t name)
 {
 	const uint32_t head[2] = { category, name };
-	struct str args = take_args(b);
+	struct str args = build_args_take(b);
 	size_t before = b->event_keys.n;
 	uint32_t id;
 
@@ -280,7 +279,7 @@ void build_slice(struct trace_build *b, uint32_t track, uint32_t event, int64_t 
 	                     .start = start,
 	                     .length = length,
 	                     .correlation = correlation,
-	                     .args = take_args(b) });
+	                     .args = build_args_take(b) });
 }
 
 void build_instant(
@@ -291,7 +290,7 @@ void build_instant(
 	                     .form = SLICE_INSTANT,
 	                     .start = at,
 	                     .correlation = correlation,
-	                     .args = take_args(b) });
+	                     .args = build_args_take(b) });
 }
 
 void build_sample(struct trace_build *b, uint32_t track, uint32_t event, int64_t at, int64_t value)
@@ -305,36 +304,7 @@ void build_sample(struct trace_build *b, uint32_t track, uint32_t event, int64_t
 	                     .event = event,
 	                     .form = SLICE_SAMPLE,
 	                     .start = at,
-	                     .args = take_args(b) });
-}
-
-void build_begin(struct trace_build *b, uint32_t track, uint32_t event, int64_t start)
-{
-	struct open_slice open = { start, event, str_copy(b->scratch, take_args(b)) };
-
-	VEC_PUSH(b->scratch, &b->tracks.v[track].open, open);
-}
-
-bool build_end(struct trace_build *b, uint32_t track, int64_t at)
-{
-	struct build_track *k = &b->tracks.v[track];
-	struct open_slice open;
-
-	if (!k->open.n) {
-		build_args_clear(b);
-		return false;
-	}
-	open = k->open.v[--k->open.n];
-	struct str more = take_args(b);
-	struct str args = strs_join(
-	        b->scratch, &(struct strs){ (struct str[]){ open.args, more }, 2, 2 }, S(""));
-	add_slice(b, &(struct slice){ .track = track,
-	                     .event = open.event,
-	                     .form = SLICE_COMPLETE,
-	                     .start = open.start,
-	                     .length = num_sub(at, open.start),
-	                     .args = args });
-	return true;
+	                     .args = build_args_take(b) });
 }
 
 /* ---- nodes of a compiled program ---- */
@@ -346,7 +316,7 @@ uint32_t build_node(struct trace_build *b, uint64_t program, struct str name, st
 		.type = build_string(b, type),
 		.category = category.n ? build_string(b, category) : ID_NONE,
 		.program = program,
-		.args = str_copy(b->t->a, take_args(b)) };
+		.args = str_copy(b->t->a, build_args_take(b)) };
 
 	VEC_PUSH(b->t->a, &b->t->nodes, made);
 	return (uint32_t)(b->t->nodes.n - 1);
@@ -384,24 +354,6 @@ static void seal_nodes(struct trace_build *b)
 
 /* ---- the end ---- */
 
-/* Ends open slices with the last slice of their track. */
-static void close_open(struct trace_build *b, uint32_t track)
-{
-	struct build_track *k = &b->tracks.v[track];
-	struct slice_iter i = trace_slices(b->t, track);
-	struct slice s;
-	int64_t end = INT64_MIN;
-
-	if (!k->open.n)
-		return;
-	while (slice_next(&i, &s))
-		end = slice_end(&s) > end ? slice_end(&s) : end;
-	if (end < k->open.v[k->open.n - 1].start)
-		end = k->open.v[k->open.n - 1].start;
-	while (build_end(b, track, end))
-		b->t->unclosed++;
-}
-
 static void measure(struct trace *t, uint32_t track)
 {
 	struct trace_track *k = &t->tracks.v[track];
@@ -426,7 +378,7 @@ void build_seal(struct trace_build *b)
 	b->sealed = true;
 	seal_nodes(b);
 	for (uint32_t i = 0; i < t->tracks.n; i++)
-		close_open(b, i);
+		marks_pair(b, i);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		t->tracks.v[i].first = number;
 		store_order(b, i);

@@ -86,11 +86,12 @@ void build_instant(
         struct trace_build *b, uint32_t track, uint32_t event, int64_t at, int64_t correlation);
 void build_sample(struct trace_build *b, uint32_t track, uint32_t event, int64_t at, int64_t value);
 
-/* For slices whose begin and end are separate events: an end closes the innermost open slice of the
- * track; an end without a begin is ignored. Within a track they must come by time. Slices still
- * open at the seal end with the last slice of their track and are counted (unclosed). */
-void build_begin(struct trace_build *b, uint32_t track, uint32_t event, int64_t start);
-bool build_end(struct trace_build *b, uint32_t track, int64_t at);
+/* For slices whose begin and end are separate events, in any order; those of one time in the order
+ * of the calls. An end closes the innermost open slice of the track. Slices without an end take the
+ * last end of their track (unclosed); an end without a begin is ignored (unopened). */
+void build_begin(
+        struct trace_build *b, uint32_t track, uint32_t event, int64_t start, int64_t correlation);
+void build_end(struct trace_build *b, uint32_t track, int64_t at);
 
 /* ---- nodes of a compiled program ---- */
 

@@ -2,7 +2,7 @@
  *
  * The builder of a trace and the encoding of slices in blocks.
  *
- *   record: flags   form (2 bits), RECORD_CORRELATION, RECORD_ARGS
+ *   record: flags   form (3 bits), RECORD_CORRELATION, RECORD_ARGS
  *           varint  event
  *           varint  zigzag of start - start of the record before; of the first: - base of the block
  *           varint  length, of complete slices
@@ -20,7 +20,10 @@
 #define SLICE_BLOCK_MIN 256u
 #define SLICE_BLOCK     4096u /* bytes; a block with a single record may be longer */
 
-enum { RECORD_FORM = 3, RECORD_CORRELATION = 4, RECORD_ARGS = 8 };
+enum { RECORD_FORM = 7, RECORD_CORRELATION = 8, RECORD_ARGS = 16 };
+
+/* Forms of records that the seal pairs to complete slices. */
+enum { FORM_BEGIN = SLICE_SAMPLE + 1, FORM_END };
 
 struct slice_block {
 	uint8_t *bytes;
@@ -28,13 +31,6 @@ struct slice_block {
 	uint32_t first;      /* number of its first slice, within the track */
 	int64_t base;        /* start of its first slice */
 	int64_t correlation; /* the first one in it */
-};
-
-/* A begin whose end is missing so far. */
-struct open_slice {
-	int64_t start;
-	uint32_t event;
-	struct str args;
 };
 
 /* An input of a node of a program. */
@@ -46,7 +42,7 @@ struct build_edge {
 struct build_track {
 	int64_t last_start, last_length; /* of the last slice */
 	bool unordered;
-	VEC(struct open_slice) open;
+	bool marks; /* has begins or ends */
 };
 
 struct trace_build {
@@ -62,10 +58,27 @@ struct trace_build {
 	VEC(uint8_t *) spare; /* unused blocks of SLICE_BLOCK bytes */
 	bool sealed;
 };
+
+/* Arguments of the next event or slice; valid until the next one is set. */
+struct str build_args_take(struct trace_build *b);
+
 /* Appends a slice to its track. */
 void store_append(struct trace_build *b, const struct slice *s);
 
+/* Decodes a record at p; *start is that of the previous record of the block (of the first: its
+ * base), then that of this one. Returns the end of the record. */
+const uint8_t *store_decode(const struct slice_block *block, const uint8_t *p, const uint8_t *end,
+        int64_t *start, struct slice *out);
+
+/* Empties a track and returns it as it was, so that its slices can be appended anew. */
+struct trace_track store_take(struct trace_build *b, uint32_t track);
+/* Releases the blocks of a track that was taken. */
+void store_release(struct trace_build *b, const struct trace_track *taken);
+
 /* Sorts a track by start, longest first; slices equal in both keep their order. */
 void store_order(struct trace_build *b, uint32_t track);
+
+/* Makes complete slices of the begins and ends of a track. */
+void marks_pair(struct trace_build *b, uint32_t track);
 
 #endif

@@ -28,4 +28,8 @@ bool read_onnxruntime(struct src *s, struct trace_build *to, struct arena *a, st
 int sniff_nsys(struct str head, struct str path);
 bool read_nsys(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
+/* Perfetto: traces in protobuf, *.pftrace and *.perfetto-trace. */
+int sniff_perfetto(struct str head, struct str path);
+bool read_perfetto(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
 #endif

@@ -59,8 +59,7 @@ static void encode(struct slice_block *block, int64_t before, const struct slice
 	block->n++;
 }
 
-/* Decodes a record; start is that of the previous record, then of this one. */
-static const uint8_t *decode(const struct slice_block *block, const uint8_t *p, const uint8_t *end,
+const uint8_t *store_decode(const struct slice_block *block, const uint8_t *p, const uint8_t *end,
         int64_t *start, struct slice *out)
 {
 	uint64_t v = 0;
@@ -134,7 +133,7 @@ bool slice_next(struct slice_iter *i, struct slice *out)
 		i->start = next->base;
 		i->left = next->n;
 	}
-	i->p = decode(&k->blocks.v[i->block - 1], i->p, i->end, &i->start, out);
+	i->p = store_decode(&k->blocks.v[i->block - 1], i->p, i->end, &i->start, out);
 	i->left--;
 	e = &i->t->events.v[out->event];
 	out->number = i->number++;
@@ -208,41 +207,53 @@ static struct order_key *read_keys(const struct trace_track *k, struct arena *a)
 
 		while (p < end) {
 			uint32_t at = (uint32_t)(p - b->bytes);
-			p = decode(b, p, end, &start, &s);
+			p = store_decode(b, p, end, &start, &s);
 			*key++ = (struct order_key){ s.start, s.length, i, at };
 		}
 	}
 	return keys;
 }
 
-void store_order(struct trace_build *b, uint32_t track)
+struct trace_track store_take(struct trace_build *b, uint32_t track)
 {
-	struct trace_track *k = &b->t->tracks.v[track];
-	struct arena_mark mark = arena_mark(b->scratch);
-	struct trace_track old = *k;
-	const struct order_key *keys;
-	const uint32_t *order;
-	struct slice s = { .track = track };
+	struct trace_track *k = &b->t->tracks.v[track], taken = *k;
 
-	if (!b->tracks.v[track].unordered)
-		return;
-	keys = read_keys(k, b->scratch);
-	order = sort_order(b->scratch, k->n, compare_keys, keys);
 	k->n = 0;
 	k->blocks.v = NULL;
 	k->blocks.n = k->blocks.cap = 0;
+	return taken;
+}
+
+void store_release(struct trace_build *b, const struct trace_track *taken)
+{
+	for (uint32_t i = 0; i < taken->blocks.n; i++)
+		if (taken->blocks.v[i].cap == SLICE_BLOCK)
+			VEC_PUSH(b->scratch, &b->spare, taken->blocks.v[i].bytes);
+}
+
+void store_order(struct trace_build *b, uint32_t track)
+{
+	struct arena_mark mark = arena_mark(b->scratch);
+	struct slice s = { .track = track };
+	const struct order_key *keys;
+	const uint32_t *order;
+	struct trace_track old;
+
+	if (!b->tracks.v[track].unordered)
+		return;
+	keys = read_keys(&b->t->tracks.v[track], b->scratch);
+	order = sort_order(b->scratch, b->t->tracks.v[track].n, compare_keys, keys);
+	old = store_take(b, track);
 	for (uint32_t i = 0; i < old.n; i++) {
 		const struct order_key *key = &keys[order[i]];
 		const struct slice_block *from = &old.blocks.v[key->block];
 		int64_t ignored = 0;
 
-		decode(from, from->bytes + key->at, from->bytes + from->size, &ignored, &s);
+		store_decode(from, from->bytes + key->at, from->bytes + from->size, &ignored, &s);
 		s.start = key->start;
 		store_append(b, &s);
 	}
 	b->tracks.v[track].unordered = false;
 	arena_reset(b->scratch, mark);
-	for (uint32_t i = 0; i < old.blocks.n; i++)
-		if (old.blocks.v[i].cap == SLICE_BLOCK)
-			VEC_PUSH(b->scratch, &b->spare, old.blocks.v[i].bytes);
+	store_release(b, &old);
 }

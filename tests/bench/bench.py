@@ -45,6 +45,7 @@ MARKS = {
     'spool, encoding': ('ns', '<', 15), 'spool, size': ('bytes', '<', 20),
     'JSON trace, op': ('mbps', '>', 400),
     'JSON trace in gzip, op': ('mbps', '>', 250), 'JSON trace, op, memory': ('peak_per_byte', '<', 0.5),
+    'Perfetto trace, op': ('mbps', '>', 60), 'Perfetto trace, op, memory': ('peak_per_byte', '<', 1.5),
     'spool, op': ('cpu', '<', 2), 'spool, op, memory': ('peak_per_byte', '<', 2), 'growth': ('times', '<', 20)}
 WORKERS = 64  # number of profiles to merge
 FLOOR = 0.002  # seconds; growth from shorter times is not judged
@@ -329,26 +330,27 @@ def measure_spool():
     return rows
 
 
-def measure_json():
-    """Measures the op view of a PyTorch trace of ten million events, plain and in gzip, and the speed of reading its text."""
+def measure_trace(name, file, path):
+    """Measures speed and memory of the op view of a trace; path is the file without gzip."""
+    ask = [ARGS.bench, '-x', ARGS.program, file, 'op', '-output', 'none']
+    runs = [json.loads(subprocess.run(ask, stdout=subprocess.PIPE, check=True).stdout) for _ in range(ARGS.runs)]
+    cpu, peak = (statistics.median(x[k] for x in runs) for k in ('cpu', 'peak'))
+    return {name: {'cpu': cpu, 'mb': size(path) / 1e6, 'mbps': size(path) / cpu / 1e6},
+            name + ', memory': {'peak_per_byte': peak / size(path)}}
+
+
+def measure_traces():
+    """Measures a PyTorch trace of ten million events, plain and in gzip, and a Perfetto trace of five million slices."""
     sys.path.append(os.path.join(ROOT, 'tests', 'trace'))
-    import kineto
-    path = os.path.join(ARGS.folder, 'ten_million.pt.trace.json')
-    if not os.path.exists(path):
-        kineto.write_large(path + '~', 10000000)
-        os.rename(path + '~', path)
+    path, perfetto = (os.path.join(ARGS.folder, f) for f in ('ten_million.pt.trace.json', 'five_million.pftrace'))
+    for module, file, n in (('kineto', path, 10000000), ('pftrace', perfetto, 5000000)):
+        if not os.path.exists(file):
+            __import__(module).write_large(file + '~', n)
+            os.rename(file + '~', file)
     if not os.path.exists(path + '.gz'):
-        with open(path + '.gz~', 'wb') as f:
-            subprocess.run(['gzip', '-1', '-c', path], stdout=f, check=True)
-        os.rename(path + '.gz~', path + '.gz')
-    rows = {}
-    for name, file in (('JSON trace, op', path), ('JSON trace in gzip, op', path + '.gz')):
-        words = [ARGS.bench, '-x', ARGS.program, file, 'op', '-output', 'none']
-        runs = [json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout) for _ in range(ARGS.runs)]
-        cpu = statistics.median(x['cpu'] for x in runs)
-        rows[name] = {'cpu': cpu, 'mb': size(path) / 1e6, 'mbps': size(path) / cpu / 1e6}
-        rows[name + ', memory'] = {'peak_per_byte': statistics.median(x['peak'] for x in runs) / size(path)}
-    return rows
+        subprocess.run(['gzip', '-1', '-k', path], check=True)
+    return dict(measure_trace('JSON trace, op', path, path), **measure_trace('JSON trace in gzip, op', path + '.gz', path),
+                **measure_trace('Perfetto trace, op', perfetto, perfetto))
 
 
 def measure_original(inputs, steps):
@@ -443,7 +445,7 @@ def main():
             rows.update(measure_start())
             rows.update(measure_checkpoint())
             rows.update(measure_spool())
-            rows.update(measure_json())
+            rows.update(measure_traces())
             rows.update(measure_collector())
             result['parts']['machine'] = {'nodes': 0, 'steps': 0, 'rows': rows}
             tell('machine and start', rows, {})

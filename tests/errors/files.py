@@ -56,6 +56,9 @@ def put_databases(top):
         put(top, 'w/broken.sqlite', f.read()[:4000])
 
 
+# Traces without events that tfprof shows.
+TRACES = {'system.pftrace': sub(1, b'\x50\1' + sub(1, b'\x08\3')), 'rocprof.json': b'{"rocprofiler-sdk-tool": [{}]}'}
+
 # ---- tables ---------------------------------------------------------------------------------
 def refooter(t, handles):
     return t[:-48] + handles.ljust(40, b'\0') + t[-8:]
@@ -285,7 +288,7 @@ def write(top):
         put(top, 'w/' + name, data)
     for name, data in LOGS.items():
         put(top, 'w/log_' + name, data)
-    for name, data in XSPACES.items():
+    for name, data in dict(XSPACES, **TRACES).items():
         put(top, 'w/' + name, data)
     put_databases(top)
     put_bundles(top)

@@ -59,11 +59,8 @@ static void put_slice(struct trace_build *b, const uint8_t *p)
 	        b, (enum trace_category)(p[0] % CATEGORY_N), build_string(b, str_of(name)));
 	put_args(b, p[9]);
 	switch (p[0] >> 6) {
-	case 0: build_begin(b, track, event, start); break;
-	case 1:
-		build_end(b, track, start);
-		build_args_clear(b);
-		break;
+	case 0: build_begin(b, track, event, start, p[3]); break;
+	case 1: build_end(b, track, start); break;
 	default: build_slice(b, track, event, start, length, p[3]);
 	}
 }
@@ -122,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct notes notes;
 		notes_init(&notes, &a);
 		struct trace_build *b = build_open(t, ARG_BITS_ALL, &notes, &own);
-		build_start(b, (enum trace_source)(data[0] % (TRACE_NSYS + 1)), 1000);
+		build_start(b, (enum trace_source)(data[0] % (TRACE_SOURCES)), 1000);
 		for (size_t at = 1; at + RECORD <= size; at += RECORD)
 			put_slice(b, data + at);
 		build_seal(b);

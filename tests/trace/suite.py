@@ -21,6 +21,7 @@ STEPS = [
     Step('traces-onnx-1.15', 'deep', onnx_made('1.15.0', 'numpy<2'), seconds=30),
     Step('traces-onnx-1.22', 'deep', onnx_made('1.22.1'), seconds=30),
     Step('traces-onnx-1.32', 'deep', onnx_made('1.32.0'), seconds=30),
+    Step('traces-perfetto', 'quick deep covered', 'tests/trace/perfetto_run.py --bin {bin}'),
     Step('traces-real', 'real', 'tests/trace/real.py --bin {bin} --realdata {realdata} --modern={modern}'),
     Step('traces-kineto-real', 'real', 'tests/trace/kineto_real.py --bin {bin} --realdata {realdata} --modern={modern}'),
     Step('traces-sources-real', 'real', 'tests/trace/sources_real.py --bin {bin} --realdata {realdata} --modern={modern}'),

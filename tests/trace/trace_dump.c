@@ -245,6 +245,7 @@ static bool read_trace(struct src *s, struct trace_build *b, struct arena *a, st
 		{ sniff_xspace, read_xspace },
 		{ sniff_onnxruntime, read_onnxruntime },
 		{ sniff_nsys, read_nsys },
+		{ sniff_perfetto, read_perfetto },
 	};
 	struct str head = str_make(s->p, (size_t)(s->end - s->p));
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)

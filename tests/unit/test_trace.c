@@ -117,33 +117,6 @@ static void lengths_are_clamped(void **state)
 	assert_true(r.t->tracks.v[k].start == INT64_MIN && r.t->tracks.v[k].end == INT64_MAX);
 }
 
-static void begins_and_ends_pair(void **state)
-{
-	struct rig r = rig_open(ARG_BITS_ALL);
-	uint32_t k = build_track(r.b, ID_NONE, ID_NONE, TRACK_THREAD, 1);
-	struct slice s;
-
-	(void)state;
-	assert_false(build_end(r.b, k, 1));
-	build_arg_int(r.b, ARG_STEP, 4);
-	uint32_t e = event(&r, "outer");
-	build_arg_int(r.b, ARG_BYTES, 8);
-	build_begin(r.b, k, e, 10);
-	build_begin(r.b, k, event(&r, "inner"), 20);
-	build_begin(r.b, k, event(&r, "open"), 25);
-	build_slice(r.b, k, event(&r, "leaf"), 26, 14, 0);
-	build_seal(r.b);
-	assert_int_equal(r.t->unclosed, 3);
-	assert_int_equal(r.t->n_slices, 4);
-	trace_slice(r.t, 0, &s);
-	assert_int_equal(slice_end(&s), 40);
-	assert_int_equal(slice_int(r.t, &s, ARG_BYTES), 8);
-	assert_int_equal(slice_int(r.t, &s, ARG_STEP), 4);
-	trace_slice(r.t, 2, &s);
-	assert_int_equal(s.start, 25);
-	assert_int_equal(s.length, 15);
-}
-
 /* The appended slices, for comparison. */
 struct twin {
 	int64_t start, length, correlation;
@@ -277,7 +250,6 @@ int main(int argc, char **argv)
 		trace_case(equal_things_are_one),
 		trace_case(arguments_come_back),
 		trace_case(lengths_are_clamped),
-		trace_case(begins_and_ends_pair),
 		trace_case(random_slices_come_back_in_order),
 		trace_case(times_are_rounded_down),
 		trace_case(nodes_have_their_inputs),
