@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens the report and shows its pages.
-import { button, el, replace } from './dom.js';
+import { button, el, replace, select } from './dom.js';
 import { Report } from './data.js';
 import { shorten, plain } from './format.js';
 import { link, onChange, read } from './state.js';
@@ -16,6 +16,18 @@ const VIEWS = [['scope', 'Scopes'], ['graph', 'Graph'], ['op', 'Types'], ['code'
 const TABLES = ['devices', 'kernels', 'steps', 'gpu'];
 const KNOWN = ['scope', 'graph', 'op', 'code', 'slices', 'diff', 'step', 'advise', 'memory', 'roofline', ...TABLES];
 
+// A page of one of several workers' traces, with a choice of the worker.
+async function byWorker(report, name, make) {
+	const all = report.all(name);
+	if (all.length < 2)
+		return make(0);
+	const names = all.map(x => plain(x.words[x.words.length - 1].split('/').pop())), now = Math.max(0, names.indexOf(read().values.get('worker')));
+	const choice = select('Worker', names.map((n, i) => [n, shorten(n, 60), i]), names[now], v => {
+		location.hash = link(read().page, { worker: v });
+	});
+	return el('div', {}, el('div', { class: 'toolbar' }, el('label', {}, el('span', { class: 'muted' }, 'Worker'), choice)), await make(now));
+}
+
 // The pages that have something to show: [name, title, make].
 function pages(report) {
 	const out = [], tables = TABLES.filter(n => report.has(n)), rest = [...new Set(report.list.map(x => x.name))].filter(n => !KNOWN.includes(n));
@@ -27,12 +39,12 @@ function pages(report) {
 		if (report.has(name))
 			out.push([name, title, () => viewPage(report, name)]);
 	if (report.has('slices'))
-		out.push(['timeline', 'Timeline', () => timelinePage(report)]);
+		out.push(['timeline', 'Timeline', () => byWorker(report, 'slices', k => timelinePage(report, k))]);
 	if (tables.length)
-		out.push(['devices', 'Devices', () => tablesPage(report, tables)]);
+		out.push(['devices', 'Devices', () => byWorker(report, tables[0], k => tablesPage(report, tables, k))]);
 	for (const [name, title, make] of [['memory', 'Memory', memoryPage], ['roofline', 'Roofline', rooflinePage]])
 		if (report.has(name))
-			out.push([name, title, async () => make(report, await report.entry(name))]);
+			out.push([name, title, () => byWorker(report, name, async k => make(report, await report.entry(name, k)))]);
 	for (const name of rest)
 		out.push([name, name[0].toUpperCase() + name.slice(1), () => tablesPage(report, [name])]);
 	if (!out.length)

@@ -68,7 +68,11 @@ async function devices(report) {
 	const entry = await report.entry('devices');
 	if (!entry || !entry.document.devices.length)
 		return null;
-	const rows = entry.document.devices, over = i => rows[i].communication_compute_overlap_ns || 0;
+	const all = report.all('devices'), rows = [];
+	for (let k = 0; k < all.length; k++)
+		for (const row of (await report.entry('devices', k)).document.devices)
+			rows.push(all.length > 1 ? { ...row, device: plain(all[k].words[all[k].words.length - 1].split('/').pop()) + ' ' + row.device } : row);
+	const over = i => rows[i].communication_compute_overlap_ns || 0;
 	const parts = DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => Math.max(0, rows[i][name] - (name === 'communication_busy_ns' ? over(i) : 0)) }));
 	const seen = parts.filter(p => rows.some((_, i) => p.value(i) > 0));
 	return card('Devices', utilisation(rows.length, parts, i => rows[i].device, i => percent(rows[i].busy_ns, rows[i].span_ns) + ' busy'),

@@ -31,10 +31,10 @@ export function tables(document) {
 		});
 }
 
-export async function tablesPage(report, names) {
+export async function tablesPage(report, names, which = 0) {
 	const out = [];
 	for (const n of names) {
-		const entry = await report.entry(n);
+		const entry = await report.entry(n, Math.min(which, report.all(n).length - 1));
 		if (entry)
 			out.push(tables(entry.document).map(([title, t]) => section(title, t, entry.words, SORTS[n])));
 	}

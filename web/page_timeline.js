@@ -8,8 +8,8 @@ import { Timeline } from './timeline.js';
 
 const ROWS = 100000, SETTLE = 200; // of an answer of the server; milliseconds without a movement
 
-export async function timelinePage(report) {
-	const entry = await report.entry('slices');
+export async function timelinePage(report, which) {
+	const entry = await report.entry('slices', which);
 	let lanes = new Lanes(entry.document), matches = [], at = -1, timer = 0;
 	const details = el('section', { class: 'details', 'aria-label': 'Selected slice' }), found = el('span', { class: 'muted', id: 'found' });
 	const view = new Timeline({ select: describe, moved });
@@ -36,7 +36,7 @@ export async function timelinePage(report) {
 			const d = lanes.document;
 			if (!report.live || !entry.document.resolution_ns || (d.from_ns <= from && d.to_ns >= to && d.resolution_ns <= (to - from) / view.width))
 				return;
-			const length = to - from, answer = await report.run(['slices', String(Math.floor(from - length)), String(Math.ceil(to + length)), String(ROWS)]);
+			const length = to - from, answer = await report.run([...entry.run.slice(0, entry.run.indexOf('slices')), 'slices', String(Math.floor(from - length)), String(Math.ceil(to + length)), String(ROWS)]);
 			lanes = new Lanes({ ...answer, start_ns: entry.document.start_ns, end_ns: entry.document.end_ns });
 			view.selected = -1;
 			view.set(lanes, from, to);

@@ -31,6 +31,51 @@ static bool add_part(
 	return true;
 }
 
+static bool add_parts(struct session *s, struct report_parts *p, struct html *h, struct err *first)
+{
+	report_list(s, p);
+	for (size_t i = 0; i < p->v.n; i++)
+		if (!add_part(s, &p->v.v[i], h, first))
+			return false;
+	return true;
+}
+
+struct traces_ask {
+	struct report_parts parts;
+	struct html *h;
+	struct err *first;
+};
+
+static bool add_trace_parts(struct session *t, void *ctx)
+{
+	struct traces_ask *x = ctx;
+
+	return add_parts(t, &x->parts, x->h, x->first);
+}
+
+/* Adds the parts of each worker's own trace, one session after the other. */
+static bool add_traces(struct session *s, struct html *h, struct err *first)
+{
+	struct traces_ask x = { .h = h, .first = first };
+	struct strs paths;
+	struct guard guard;
+	bool ok = true;
+
+	report_trace_paths(s, &paths);
+	for (size_t i = 0; ok && i < paths.n; i++) {
+		struct session *t = report_trace_open(s, &paths, i, &x.parts);
+		if (!t)
+			return false;
+		work_guard(&s->work, &guard, session_drop, t);
+		ok = session_guard(t, add_trace_parts, &x);
+		if (!ok)
+			session_fail_as(s, &t->error);
+		work_unguard(&s->work, &guard);
+		session_free(t);
+	}
+	return ok;
+}
+
 static bool write(struct session *s, struct report_parts *p, struct str path, struct sink *out)
 {
 	struct scratch own;
@@ -42,9 +87,7 @@ static bool write(struct session *s, struct report_parts *p, struct str path, st
 	bool ok = sink_file(&file, &own.a, path, &s->error);
 	if (ok) {
 		html_begin(&h, file, &own.a);
-		report_list(s, p);
-		for (size_t i = 0; ok && i < p->v.n; i++)
-			ok = add_part(s, &p->v.v[i], &h, &first);
+		ok = add_parts(s, p, &h, &first) && add_traces(s, &h, &first);
 		if (ok && !h.documents)
 			ok = session_fail_as(s, &first);
 		ok = ok && html_end(&h, &s->error) && sink_close(file, &s->error);

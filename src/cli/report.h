@@ -23,9 +23,14 @@ struct report_part {
 	bool optional;       /* fails where the input has no such data */
 };
 
+#define SLICES_SHOWN  100000 /* rows of timelines */
+#define REPORT_TRACES 16     /* traces of workers that are shown one by one */
+
 struct report_parts {
 	struct strs files; /* as given, flags of inputs first; of a comparison: the sides */
 	bool compares;
+	bool one_trace;            /* only the parts about the time of a trace */
+	size_t slices;             /* rows of its timeline; 0: SLICES_SHOWN */
 	struct strs without;       /* names of optional parts that the input lacks */
 	VEC(struct report_part) v; /* in the query arena */
 };
@@ -46,8 +51,34 @@ void report_list(struct session *s, struct report_parts *p);
  */
 bool report_try(struct session *s, struct report_parts *p);
 
+/* Lists the files of the traces that several workers have, at most REPORT_TRACES. */
+void report_trace_paths(struct session *s, struct strs *paths);
+/* Loads one of them in a session of its own, which the caller frees; NULL on failure. */
+struct session *report_trace_open(
+        struct session *s, const struct strs *paths, size_t i, struct report_parts *parts);
+
 /* Writes the document of a part. On failure s->error has the reason. */
 bool report_write(struct session *s, const struct strs *words, struct sink *out);
+
+/* ---- answers of serve ---- */
+
+struct served {
+	struct report_parts parts;
+	/* Of several workers, each one's trace. A request for one begins with "@" and its number.
+	 */
+	struct session *trace[REPORT_TRACES];
+	struct report_parts trace_parts[REPORT_TRACES];
+	size_t traces;
+};
+
+/* Loads the inputs into q, and the traces of workers into sessions of their own. */
+bool served_load(
+        struct session *q, struct served *v, const struct strs *flags, const struct strs *files);
+void served_drop(void *served); /* frees these sessions */
+
+/* Write the document of a command line, and the list of documents. */
+bool served_run(struct session *q, struct served *v, const struct strs *words, struct sink *out);
+bool served_list(struct session *q, struct served *v, struct sink *out);
 
 /* ---- serve request ----
  *

@@ -181,7 +181,13 @@ static void add_optional(struct session *s, struct report_parts *p, const char *
 
 static void add_slices(struct session *s, struct report_parts *p)
 {
-	add_words(s, &add(s, p, "slices")->words, STR_WORDS("slices", "0", "0", "100000"));
+	struct report_part *x = add(s, p, "slices");
+
+	add_words(s, &x->command, STR_WORDS("slices"));
+	add_files(s, &x->command, &p->files);
+	add_words(s, &x->words, STR_WORDS("slices", "0", "0"));
+	strs_add(&s->query_arena, &x->words,
+	        str_fmt(&s->query_arena, "%zu", p->slices ? p->slices : SLICES_SHOWN));
 }
 
 /* Parts that only a recording has. */
@@ -211,11 +217,26 @@ static void add_comparison(struct session *s, struct report_parts *p)
 	}
 }
 
+/* Parts about the time of one trace. */
+static void add_trace(struct session *s, struct report_parts *p)
+{
+	add_table(s, p, "devices", "0");
+	add_table(s, p, "kernels", MANY);
+	add_table(s, p, "steps", "0");
+	add_slices(s, p);
+	add_optional(s, p, "memory");
+	add_optional(s, p, "roofline");
+}
+
 void report_list(struct session *s, struct report_parts *p)
 {
 	const struct model *m = &s->model;
 
 	memset(&p->v, 0, sizeof p->v);
+	if (p->one_trace) {
+		add_trace(s, p);
+		return;
+	}
 	if (p->compares) {
 		add_comparison(s, p);
 		return;
@@ -226,16 +247,11 @@ void report_list(struct session *s, struct report_parts *p)
 			add_view(s, p, &views[k]);
 	add_steps(s, p);
 	add_table(s, p, "advise", NULL);
-	if (m->traces.n == 1) {
-		add_table(s, p, "devices", "0");
-		add_table(s, p, "kernels", MANY);
-		add_table(s, p, "steps", "0");
-		add_slices(s, p);
-	}
+	if (m->traces.n == 1 && m->workers.n < 2)
+		add_trace(s, p);
 	add_recording(s, p);
-	add_optional(s, p, "memory");
-	if (m->traces.n == 1)
-		add_optional(s, p, "roofline");
+	if (!m->traces.n)
+		add_optional(s, p, "memory");
 }
 
 bool report_try(struct session *s, struct report_parts *p)

@@ -40,7 +40,7 @@ struct server {
 	struct session *s; /* exit status of the command */
 	struct session *q; /* that has the input and answers */
 	const struct serve_inputs *from;
-	struct report_parts parts;
+	struct served served;
 	struct event_base *base;
 	struct evhttp *http;
 	struct evconnlistener *listener;
@@ -103,85 +103,18 @@ struct answer_ask {
 	struct sink *out;
 };
 
-/* Views and tables accept any options except those that write files. */
-static bool may_run(struct session *q, const struct request *r)
-{
-	const struct command *c = r->command;
-	const struct opts *o = &r->opts;
-
-	if (!c || !(c->view || c->table || c->run == run_advise))
-		return session_fail(
-		        q, ERR_INVALID_ARGUMENT, "the server does not run this command");
-	if (o->output.kind != OUT_JSON || o->output.outfile.n || o->viz || o->dump_to_file.n)
-		return session_fail(
-		        q, ERR_INVALID_ARGUMENT, "the server answers with -output json alone");
-	return true;
-}
-
-static bool same_words(const struct strs *a, const struct strs *b)
-{
-	size_t i = 0;
-
-	while (i < a->n && i < b->n && str_eq(a->v[i], b->v[i]))
-		i++;
-	return i == a->n && i == b->n;
-}
-
 static bool run(struct session *q, void *ctx)
 {
 	const struct answer_ask *x = ctx;
-	const struct strs *words = &x->asked->words;
-	struct report_parts parts = x->v->parts;
-	struct request r;
 
-	report_list(q, &parts);
-	for (size_t i = 0; i < parts.v.n; i++)
-		if (same_words(words, &parts.v.v[i].words))
-			return report_write(q, words, x->out);
-	if (str_eq(words->v[0], S("slices")))
-		return report_write(q, words, x->out);
-	return cmd_parse(q, words, NULL, &r) && may_run(q, &r) && r.command->run(q, &r, x->out);
-}
-
-static void put_words(struct json *j, const char *key, const struct strs *words, struct sb *b)
-{
-	json_key(j, str_of(key));
-	json_array(j);
-	for (size_t i = 0; i < words->n; i++)
-		json_bytes(j, b, words->v[i]);
-	json_array_end(j);
+	return served_run(q, &x->v->served, &x->asked->words, x->out);
 }
 
 static bool list(struct session *q, void *ctx)
 {
 	const struct answer_ask *x = ctx;
-	struct report_parts parts = x->v->parts;
-	struct sb b = sb_in(&q->query_arena);
-	struct json j;
 
-	report_list(q, &parts);
-	json_init(&j, x->out);
-	json_object(&j);
-	json_key(&j, S("version"));
-	json_i64(&j, 1);
-	json_key(&j, S("tool"));
-	json_bytes(&j, &b, S(TFPROF_VERSION));
-	json_key(&j, S("entries"));
-	json_i64(&j, (int64_t)q->model.nodes.n);
-	json_key(&j, S("documents"));
-	json_array(&j);
-	for (size_t i = 0; i < parts.v.n; i++) {
-		json_line(&j);
-		json_object(&j);
-		json_key(&j, S("name"));
-		json_bytes(&j, &b, str_of(parts.v.v[i].name));
-		put_words(&j, "words", &parts.v.v[i].command, &b);
-		put_words(&j, "run", &parts.v.v[i].words, &b);
-		json_object_end(&j);
-	}
-	json_array_end(&j);
-	json_object_end(&j);
-	return true;
+	return served_list(q, &x->v->served, x->out);
 }
 
 /* ---- HTTP ---- */
@@ -279,8 +212,8 @@ static void on_request(struct evhttp_request *req, void *server)
 static bool load(struct session *q, void *ctx)
 {
 	struct server *v = ctx;
-	return report_load(q, &v->from->flags, &v->from->files, &q->sticky, &v->parts) &&
-	       (v->parts.compares || (session_seal(q) && report_try(q, &v->parts)));
+
+	return served_load(q, &v->served, &v->from->flags, &v->from->files);
 }
 
 /* The page queries the server instead of reading embedded data; its policy must allow that. */
@@ -420,7 +353,7 @@ static bool run_server(struct session *s, const struct serve_options *o,
         const struct serve_inputs *from, const struct opts *view)
 {
 	struct server v = { .s = s, .from = from };
-	struct guard guard;
+	struct guard guard, traces;
 
 	if (o->port > UINT16_MAX)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
@@ -430,6 +363,7 @@ static bool run_server(struct session *s, const struct serve_options *o,
 	if (!v.q)
 		work_escape(&s->work);
 	work_guard(&s->work, &guard, session_drop, v.q);
+	work_guard(&s->work, &traces, served_drop, &v.served);
 	v.q->threads = s->threads;
 	v.q->more_commands = s->more_commands;
 	session_set(v.q, view);
@@ -437,6 +371,8 @@ static bool run_server(struct session *s, const struct serve_options *o,
 	if (!ok)
 		session_fail_as(s, &v.q->error);
 	ok = ok && start(&v, o);
+	work_unguard(&s->work, &traces);
+	served_drop(&v.served);
 	work_unguard(&s->work, &guard);
 	session_free(v.q);
 	return ok;

@@ -55,7 +55,7 @@ def tpu():
     return xspace.space(p.line(3, 'XLA Ops', events).line(1, 'Steps', steps))
 
 
-NAMES = ['profile', 'recording', 'xspace', 'pytorch', 'graph', 'hostile', 'large', 'diff', 'tpu']
+NAMES = ['profile', 'recording', 'xspace', 'pytorch', 'graph', 'hostile', 'large', 'diff', 'tpu', 'workers']
 
 
 def words(name, folder='.'):
@@ -69,6 +69,11 @@ def words(name, folder='.'):
         return [copied('example/graph.pbtxt', at + '.pbtxt')]
     if name == 'hostile':
         return [write(at + '_profile', hostile())]
+    if name == 'workers':
+        os.makedirs(at, exist_ok=True)
+        for rank in range(2):
+            write(os.path.join(at, 'rank%d.pt.trace.json' % rank), kineto.trace(kineto.steps(2.25 + rank), rank=rank))
+        return [at]
     if name == 'tpu':
         return [write(at + '.xplane.pb', tpu())]
     if name == 'large':

@@ -24,7 +24,7 @@ from built import has  # noqa: E402
 
 PAGES = {'profile': ['overview', 'scope', 'graph', 'op', 'code'], 'recording': ['overview', 'scope', 'op', 'timeline', 'devices'],
          'xspace': ['overview', 'scope', 'op', 'timeline', 'devices'], 'pytorch': ['overview', 'scope', 'op', 'code', 'timeline', 'devices', 'memory', 'roofline'],
-         'tpu': ['overview', 'scope', 'op', 'timeline', 'devices', 'roofline'], 'graph': ['overview', 'scope', 'graph', 'op'], 'hostile': ['overview', 'scope', 'op'], 'large': ['overview', 'scope', 'graph', 'op'], 'diff': ['compare']}
+         'tpu': ['overview', 'scope', 'op', 'timeline', 'devices', 'roofline'], 'workers': ['overview', 'scope', 'op', 'code', 'timeline', 'devices'], 'graph': ['overview', 'scope', 'graph', 'op'], 'hostile': ['overview', 'scope', 'op'], 'large': ['overview', 'scope', 'graph', 'op'], 'diff': ['compare']}
 SIZES = [(1440, 900, False), (1280, 720, False), (390, 844, True)]
 BROWSER, FIREFOX, URLS, MADE = None, None, {}, {}
 
@@ -270,6 +270,33 @@ def metric_and_sort():
     assert names == sorted(names) and len(names) > 5, names
 
 
+def workers_are_chosen():
+    """Of a folder of traces each worker's tables and timeline are those of its file; also when served."""
+    folder = words('workers')[0]
+    p = subprocess.Popen([ARGS.program, 'serve', folder], stdout=subprocess.PIPE, text=True) if has(ARGS.program, 'libevent') else None
+    try:
+        for address in [url('workers')] + ([p.stdout.readline().strip()] if p else []):
+            BROWSER.open(address)
+            for rank in range(2):
+                name = 'rank%d.pt.trace.json' % rank
+                BROWSER.page('devices')
+                BROWSER.js('const s = document.querySelector("main .toolbar select"); s.value = arguments[0]; s.dispatchEvent(new Event("change"))', name)
+                busy = program('devices', os.path.join(folder, name), '-output', 'csv').splitlines()[1].split(',')[3]
+                BROWSER.until('const c = [...document.querySelectorAll("table.rows tbody td")].map(c => c.title); return c.includes(arguments[0])', '%s ns' % format(int(busy), ','))
+            BROWSER.page('timeline')
+            BROWSER.js('const s = document.querySelector("main .toolbar select"); s.value = "rank1.pt.trace.json"; s.dispatchEvent(new Event("change"))')
+            BROWSER.until('return location.hash.includes("worker=rank1") && document.querySelector("main").getAttribute("aria-busy") === "false"')
+            BROWSER.type('.toolbar input', 'gemm<')
+            BROWSER.key('\ue007')
+            BROWSER.settle()
+            assert '3,250 ns' in BROWSER.text('.details'), BROWSER.text('.details')
+            quiet()
+    finally:
+        if p:
+            p.terminate()
+            p.communicate(timeout=60)
+
+
 def timeline_moves():
     """Keys zoom and move; a slice tells what it is and where it was launched; search finds."""
     go('xspace', 'timeline')
@@ -377,7 +404,7 @@ def accessibility():
 def main():
     global BROWSER
     chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_devices, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, significance_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
-                                           metric_and_sort, timeline_moves, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
+                                           metric_and_sort, workers_are_chosen, timeline_moves, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
     chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
                                        metric_and_sort, timeline_moves, names_are_text, served_page)]
     if ARGS.names:

@@ -185,6 +185,25 @@ def serve_answers():
         assert status == 200 and json.loads(text)['steps']['asked'] == '3'
 
 
+def serve_answers_for_workers():
+    """Each worker's trace answers as its file does; other numbers are refused."""
+    folder = inputs.words('workers')[0]
+    with Server(folder) as s:
+        listed = json.loads(s.ask('v1/index')[1])['documents']
+        assert all(s.run(*x['run'])[0] == 200 for x in listed)
+        listed = [x for x in listed if x['run'][0].startswith('@')]
+        assert {x['run'][0] for x in listed} == {'@1', '@2'} and {x['name'] for x in listed} == {'devices', 'kernels', 'steps', 'slices'}
+        for x in listed:
+            status, text, _ = s.run(*x['run'])
+            assert status == 200, text
+            if x['name'] != 'slices':
+                assert json.loads(text)[x['name']] == json.loads(program(*x['words'], '--top', '0', '-output', 'json'))[x['name']]
+        for k in ('@0', '@3', '@', '@x'):
+            status, text, _ = s.run(k, 'devices', '-output', 'json')
+            assert (status, text) == (400, 'there is no such trace\n'), text
+        assert s.run('@1')[0] == 400
+
+
 def serve_reduces_slices():
     """With fewer rows than slices each lane keeps its time; a part of the time has its slices alone."""
     with Server(*inputs.words('xspace')) as s:
@@ -257,7 +276,7 @@ def serve_ends_slow_requests():
 
 def main():
     tests = [report_has_the_commands_numbers, report_is_closed, report_of_two_sides, report_takes_flags, report_is_small, views_write_pages]
-    server = [serve_answers, serve_reduces_slices, serve_refuses, serve_survives, serve_ends_slow_requests]
+    server = [serve_answers, serve_answers_for_workers, serve_reduces_slices, serve_refuses, serve_survives, serve_ends_slow_requests]
     if not has(ARGS.program, 'page'):
         print('skipped: no page in this build')
         print('0 passed, 0 failed, %d skipped' % len(tests + server))
