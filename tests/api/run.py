@@ -82,18 +82,19 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('--bin', default='build', help='the folder with libtfprof.so and libtfprof.a')
     p.add_argument('--san', default='', help='the sanitizers it was built with')
+    p.add_argument('--seeds', type=int, default=1, help='sequences of random calls')
     args = p.parse_args()
     bin_dir = os.path.abspath(args.bin)
     tmp = tempfile.mkdtemp(prefix='tfprof-api-')
     try:
-        check(bin_dir, tmp, ['-fsanitize=' + args.san] if args.san else [])
+        check(bin_dir, tmp, ['-fsanitize=' + args.san] if args.san else [], args.seeds)
     finally:
         shutil.rmtree(tmp)
     print('%(passed)d passed, %(failed)d failed, %(skipped)d skipped' % counts)
     return 1 if counts['failed'] else 0
 
 
-def check(bin_dir, tmp, san):
+def check(bin_dir, tmp, san, seeds):
     os.symlink(os.path.join(bin_dir, 'libtfprof.so'), os.path.join(tmp, 'libtfprof.so.0'))
     cc = [os.environ.get('CC') or 'cc'] + san
     cxx = next(([c, '-x', 'c++'] + san for c in ('g++', 'clang++') if shutil.which(c)), None)
@@ -129,7 +130,7 @@ def check(bin_dir, tmp, san):
     exe, folder = os.path.join(tmp, 'random_calls'), os.path.join(tmp, 'inputs')
     why = build(os.path.join(ROOT, 'tests', 'api', 'random_calls.c'), exe, cc, ['-std=gnu11'], so)
     lay_out(folder)
-    for seed in range(1, 9 if san else 2):
+    for seed in range(1, seeds + 1):
         status, text = (1, why) if why else run([exe, str(seed), '300', folder], LD_LIBRARY_PATH=tmp)
         judge('random calls, seed %d' % seed, 'status %d\n%s' % (status, text) if status else '')
     with open(source) as f:

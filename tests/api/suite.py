@@ -4,6 +4,7 @@ from step import Step
 
 STEPS = [
     Step('api', 'quick', 'tests/api/run.py --bin {bin}'),
-    Step('api', 'deep', 'tests/api/run.py --bin {bin} --san address,undefined'),
-    Step('api-tsan', 'deep', 'tests/api/run.py --bin {tsan} --san thread'),
+    Step('api', 'deep', 'tests/api/run.py --bin {bin} --san address,undefined --seeds 200',
+         seconds=300),
+    Step('api-tsan', 'deep', 'tests/api/run.py --bin {tsan} --san thread --seeds 8'),
 ]
