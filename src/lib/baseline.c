@@ -76,6 +76,7 @@ bool baseline_path(struct str *name, struct arena *a, struct err *e)
 struct baseline_place {
 	struct guard guard;
 	int fd;
+	bool ok; /* fd is the folder */
 };
 
 static void place_close(void *what)
@@ -110,18 +111,22 @@ static bool place_enter(struct baseline_place *p, const char *name, bool make, s
 	return true;
 }
 
-/* Opens the folder, creating it if needed; place_close must follow, also after a failure. */
-static bool place_open(struct baseline_place *p, struct session *s, bool make)
+/* Opens the folder, creating it if needed; place_leave must follow, also after a failure. Its guard
+ * is in the query arena, so it is dropped after that of a sink that needs the folder. */
+static struct baseline_place *place_open(struct session *s, bool make)
 {
+	struct baseline_place *p = ARENA_NEW(&s->query_arena, struct baseline_place);
+
 	p->fd = AT_FDCWD;
-	work_guard(&s->work, &p->guard, place_close, p);
-	return place_enter(p, ".tfprof", make, &s->error) &&
-	       place_enter(p, "baselines", make, &s->error);
+	arena_guard(&s->query_arena, &p->guard, place_close, p);
+	p->ok = place_enter(p, ".tfprof", make, &s->error) &&
+	        place_enter(p, "baselines", make, &s->error);
+	return p;
 }
 
 static void place_leave(struct baseline_place *p, struct session *s)
 {
-	work_unguard(&s->work, &p->guard);
+	arena_unguard(&s->query_arena, &p->guard);
 	place_close(p);
 }
 
@@ -143,12 +148,12 @@ static bool write_file(struct session *s, const struct model *m, struct str name
 {
 	struct str path = STR_NONE;
 	bool there = false;
-	struct baseline_place p;
 
 	if (!file_of(name, &path, &there, &s->query_arena, &s->error))
 		return false;
-	bool ok = place_open(&p, s, true) && write_inside(s, m, &p, name, path);
-	place_leave(&p, s);
+	struct baseline_place *p = place_open(s, true);
+	bool ok = p->ok && write_inside(s, m, p, name, path);
+	place_leave(p, s);
 	if (ok)
 		sink_fmt(out, "%s %.*s: %zu nodes, %zu steps\n", there ? "replaced" : "saved",
 		        STR(path), (size_t)m->nodes.n, (size_t)m->steps.n);
@@ -253,14 +258,14 @@ static bool show(struct session *s, struct str name, struct sink *out)
 static bool drop(struct session *s, struct str name)
 {
 	struct str path = name;
-	struct baseline_place p;
 
 	if (!baseline_path(&path, &s->query_arena, &s->error))
 		return false;
-	bool ok = place_open(&p, s, false);
-	if (ok && unlinkat(p.fd, str_z(&s->query_arena, name), 0))
+	struct baseline_place *p = place_open(s, false);
+	bool ok = p->ok;
+	if (ok && unlinkat(p->fd, str_z(&s->query_arena, name), 0))
 		ok = err_system(&s->error, "cannot remove", path, errno);
-	place_leave(&p, s);
+	place_leave(p, s);
 	return ok;
 }
 
