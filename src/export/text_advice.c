@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text of advise: the name of each checker, then its reports.
+ * The text of advise: the name of each checker, then its reports; our checkers only with reports.
  */
 #include "export/out.h"
 
 void text_advice(const struct advice *advice, struct sink *to)
 {
 	for (enum checker_id i = 0; i < CHECK_N; i++) {
-		if (!advice->asked[i])
+		if (!advice->asked[i] || (CHECK_BIT(i) & CHECK_OURS && !advice->reports[i].n))
 			continue;
 		sink_fmt(to, "\n%s:\n", advise_name(i));
 		for (size_t k = 0; k < advice->reports[i].n; k++) {

@@ -101,9 +101,12 @@ static void fill_kernels(struct table *x, const struct trace *t, const struct tr
 	}
 }
 
-static void fill_steps(struct table *x, const struct trace *t, const struct trace_steps *steps)
+/* data: starts are on the clock of the source; otherwise after the start of the first step. */
+static void fill_steps(
+        struct table *x, const struct trace *t, const struct trace_steps *steps, bool data)
 {
 	struct step_usage *usage = ARENA_ARRAY(x->a, steps->steps.n, struct step_usage);
+	int64_t zero = data || !steps->steps.n ? 0 : steps->steps.v[0].start;
 
 	usage_by_step(t, steps, usage, x->a);
 	for (size_t i = 0; i < steps->steps.n; i++, x->rows++) {
@@ -112,7 +115,7 @@ static void fill_steps(struct table *x, const struct trace *t, const struct trac
 		int64_t length = trace_ns(t, num_sub(s->end, s->start)),
 		        busy = trace_ns(t, u->busy);
 		table_number(x, s->id);
-		put_ticks(x, t, s->start);
+		put_ticks(x, t, num_sub(s->start, zero));
 		table_number(x, length);
 		table_number(x, busy);
 		table_number(x, num_sub(length, busy));
@@ -249,7 +252,7 @@ static void put_peaks(struct document *d, const void *trace)
 	json_array_end(&d->j);
 }
 
-static void fill(struct table *x, const struct trace *t, enum trace_table which)
+static void fill(struct table *x, const struct trace *t, enum trace_table which, bool data)
 {
 	struct trace_ops ops;
 	struct trace_links links;
@@ -277,7 +280,7 @@ static void fill(struct table *x, const struct trace *t, enum trace_table which)
 		x->schema = "tfprof/steps";
 		x->columns = step_columns;
 		x->n_columns = sizeof step_columns / sizeof *step_columns;
-		fill_steps(x, t, &steps);
+		fill_steps(x, t, &steps, data);
 		break;
 	case TABLE_ROOFLINE:
 		x->key = "roofline";
@@ -297,7 +300,7 @@ bool trace_table_write(const struct trace *t, enum trace_table which, size_t top
 {
 	struct table x = { .a = to->a };
 
-	fill(&x, t, which);
+	fill(&x, t, which, out_is_data(o->output.kind));
 	if (which == TABLE_ROOFLINE && !x.rows)
 		return err_set(
 		        e, ERR_FAILED, "no float operations and no bytes accessed are recorded");

@@ -55,6 +55,16 @@ static bool take_selected(struct session *s, struct asked *k, const struct diff_
 	return k->n || session_fail(s, ERR_INVALID_ARGUMENT, "-select: nothing to compare");
 }
 
+/* True if no side has steps: they are models. */
+static bool graphs_alone(const struct diff_sides *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->v[i].answer || d->v[i].s->model.steps.n || d->v[i].s->n_later ||
+		        d->v[i].s->n_older)
+			return false;
+	return true;
+}
+
 /* Returns the selected metrics, or those of the first report among the sides, then the metrics used
  * only for decisions. */
 static bool choose_metrics(struct diff_sides *d, const struct diff_request *w, struct asked *k)
@@ -66,6 +76,8 @@ static bool choose_metrics(struct diff_sides *d, const struct diff_request *w, s
 		text = d->v[i].answer;
 	if (text && !w->select_given)
 		take_columns(k, text);
+	else if (!w->select_given && graphs_alone(d))
+		add_metric(k, M_PARAMS);
 	else if (!take_selected(d->s, k, w))
 		return false;
 	k->columns = k->n;

@@ -98,6 +98,18 @@ static void note_nothing(struct session *s, const struct result *r)
 	                : "");
 }
 
+/* Adds a note where call stacks come from, unless the command line is one of the original's. */
+static void note_stacks(struct session *s, const struct view_ops *v)
+{
+	if (!view_is(v->kind, VIEW_TRACES) || s->model.has_traces || !(s->bare_files || s->columns))
+		return;
+	note_line(&s->notes,
+	        s->model.traces.n
+	                ? "note: a profiler records call stacks if it is told to (PyTorch: "
+	                  "with_stack=True)\n"
+	                : "note: an op log has the call stacks: --op_log_path\n");
+}
+
 /* Adds a note if -max_depth leaves entries out of a file for another program, unless the original
  * would write the file without one. */
 static void note_cut(struct session *s, const struct result *r)
@@ -135,8 +147,10 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 			result_write_refused(message);
 		return false;
 	}
-	if (!view_run(v, &q, &r, &s->error))
+	if (!view_run(v, &q, &r, &s->error)) {
+		note_stacks(s, v);
 		return false;
+	}
 	note_nothing(s, &r);
 	note_cut(s, &r);
 	if (s->ckpt && (o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)))
@@ -311,7 +325,9 @@ static const struct trace *one_trace(struct session *s)
 		return NULL;
 	}
 	if (!s->model.traces.n && !s->recording.n) {
-		session_fail(s, ERR_FAILED, "no trace and no recording is loaded");
+		session_fail(s, ERR_FAILED,
+		        "no trace and no recording is loaded: 'summary' shows the steps and "
+		        "devices of other profiles");
 		return NULL;
 	}
 	session_begin_query(s);

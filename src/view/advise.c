@@ -4,6 +4,7 @@
  */
 #include "base/fmt.h"
 #include "view/advise.h"
+#include "view/facts.h"
 
 #define TOP        3    /* entries that a list names */
 #define MIN_MICROS 1000 /* minimum for naming a line of code */
@@ -55,6 +56,31 @@ static struct busy *add_devices(const struct model *m, struct arena *a)
 }
 
 /* Quirk 25: a third and a fifth of the time have the same sentence. */
+static void put_utilization(
+        struct advise *ask, struct strs *reports, struct str device, double share)
+{
+	struct sb text = sb_in(ask->a);
+
+	sb_put(&text, S("device: "));
+	sb_put(&text, device);
+	sb_put(&text, share >= 0.5 ? S(" utilization: ") : S(" low utilization: "));
+	fmt_fixed2(&text, share);
+	strs_add(ask->a, reports, sb_str(&text));
+}
+
+/* The devices of traces: the share of the time in which something ran, as in summary. */
+static void check_busy(struct advise *ask, struct strs *reports)
+{
+	struct facts *f = ARENA_NEW(ask->a, struct facts);
+
+	facts_find(ask->m, NULL, NULL, f, ask->a);
+	for (size_t i = 0; i < f->devices.n; i++) {
+		const struct device_summary *d = &f->devices.v[i];
+		if (!d->host && d->span > 0)
+			put_utilization(ask, reports, d->name, (double)d->busy / (double)d->span);
+	}
+}
+
 static bool check_utilization(struct advise *ask, struct strs *reports, struct err *e)
 {
 	const struct model *m = ask->m;
@@ -62,21 +88,20 @@ static bool check_utilization(struct advise *ask, struct strs *reports, struct e
 	uint32_t *order = ARENA_ARRAY(ask->a, m->devices.n, uint32_t);
 
 	(void)e;
+	if (m->traces.n) {
+		check_busy(ask, reports);
+		return true;
+	}
 	for (uint32_t i = 0; i < m->devices.n; i++)
 		order[i] = i;
 	model_sort_devices(m, order, m->devices.n, ask->a);
 	for (size_t i = 0; i < m->devices.n; i++) {
 		const struct busy *b = &busy[order[i]];
-		struct sb text = sb_in(ask->a);
 		int64_t total;
 		if (__builtin_sub_overflow(b->end, b->start, &total) || total <= 0)
 			continue;
-		double share = (double)b->micros / (double)total;
-		sb_put(&text, S("device: "));
-		sb_put(&text, device_name(m, order[i]));
-		sb_put(&text, share >= 0.5 ? S(" utilization: ") : S(" low utilization: "));
-		fmt_fixed2(&text, share);
-		strs_add(ask->a, reports, sb_str(&text));
+		put_utilization(
+		        ask, reports, device_name(m, order[i]), (double)b->micros / (double)total);
 	}
 	return true;
 }
@@ -172,13 +197,16 @@ static bool check_types(struct advise *ask, struct strs *reports, struct err *e)
 	return true;
 }
 
-/* Quirk 26: scopes are selected by their totals and shown with their own times. */
+/* Quirk 26: scopes are selected by their totals and shown with their own times. Traces have the
+ * lists of HottestChecker instead. */
 static bool check_scopes(struct advise *ask, struct strs *reports, struct err *e)
 {
 	struct sb b = sb_in(ask->a);
 	struct result r;
 	uint32_t n = 0;
 
+	if (ask->m->traces.n)
+		return true;
 	if (!ask_view(ask, VK_SCOPE, 100, 100, &r, e))
 		return false;
 	for (uint32_t i = 1; i < r.n && n < TOP; i = r.shown[i].end) {
@@ -217,6 +245,8 @@ static bool check_code(struct advise *ask, struct strs *reports, struct err *e)
 	struct result r;
 	uint32_t at = 0;
 
+	if (!ask->m->has_traces && ask->m->traces.n)
+		return true; /* an op log cannot help */
 	if (!ask->m->has_traces) {
 		note_line(
 		        ask->notes, "Missing op_log (code traces) for ExpensiveOperationChecker\n");
