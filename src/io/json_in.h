@@ -91,6 +91,13 @@ bool json_in_failed(const struct json_in *j);    /* true if reading failed: *e o
 /* Skips blanks and returns the character after them; -1 at the end of the window (stop: MORE). */
 int json_in_peek(struct json_in *j);
 
+/* Between items: returns the character after blanks, reading on as far as it takes; -1 at the end
+ * of the input. */
+int json_in_ahead(struct json_in *j);
+
+/* Between items: skips the character that json_in_ahead returned. */
+void json_in_pass(struct json_in *j);
+
 /* Skips the bracket that json_in_peek returned. */
 bool json_in_enter(struct json_in *j);
 

@@ -186,8 +186,7 @@ enum json_number json_decimal(struct str text, unsigned decimals, int64_t *v)
 
 /* ---- large documents ---- */
 
-/* Returns the next character that is not blank, -1 at the end. */
-static int next_char(struct json_in *j)
+int json_in_ahead(struct json_in *j)
 {
 	int ch;
 
@@ -200,7 +199,7 @@ static int next_char(struct json_in *j)
 	return ch;
 }
 
-static void pass(struct json_in *j)
+void json_in_pass(struct json_in *j)
 {
 	j->p++;
 	json_in_take(j);
@@ -210,13 +209,13 @@ bool json_in_find(struct json_in *j, struct str name)
 {
 	struct json_value v;
 
-	if (next_char(j) != '{')
+	if (json_in_ahead(j) != '{')
 		return false;
-	for (pass(j);;) {
-		int ch = next_char(j);
+	for (json_in_pass(j);;) {
+		int ch = json_in_ahead(j);
 		bool good;
 		if (ch == ',') {
-			pass(j);
+			json_in_pass(j);
 			continue;
 		}
 		if (ch != '"')
@@ -227,8 +226,8 @@ bool json_in_find(struct json_in *j, struct str name)
 		bool found = good && str_eq(v.text, name);
 		if (!good)
 			return false;
-		pass(j);
-		if (next_char(j) < 0)
+		json_in_pass(j);
+		if (json_in_ahead(j) < 0)
 			return false;
 		if (found)
 			return true;
@@ -239,15 +238,15 @@ bool json_in_find(struct json_in *j, struct str name)
 
 bool json_in_each(struct json_in *j, bool (*read)(void *user), void (*take)(void *user), void *user)
 {
-	if (next_char(j) != '[')
+	if (json_in_ahead(j) != '[')
 		return false;
-	for (pass(j);;) {
-		int ch = next_char(j);
+	for (json_in_pass(j);;) {
+		int ch = json_in_ahead(j);
 		bool good;
 		if (ch < 0)
 			return false;
 		if (ch == ']' || ch == ',') {
-			pass(j);
+			json_in_pass(j);
 			if (ch == ']')
 				return true;
 			continue;

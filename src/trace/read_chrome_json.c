@@ -15,15 +15,7 @@
 /* Goes to the next character that is not a blank, with as much input as it takes; -1 at the end. */
 static int peek(struct chrome *c)
 {
-	int ch;
-
-	while ((ch = json_in_peek(&c->json)) < 0) {
-		json_in_take(&c->json);
-		c->json.stop = JSON_STOP_MORE;
-		if (!json_in_more(&c->json))
-			break;
-	}
-	return ch;
+	return json_in_ahead(&c->json);
 }
 
 /* Goes over one character, which peek has shown. */

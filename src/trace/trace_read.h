@@ -28,6 +28,10 @@ bool read_onnxruntime(struct src *s, struct trace_build *to, struct arena *a, st
 int sniff_nsys(struct str head, struct str path);
 bool read_nsys(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
+/* rocprofv3: results in JSON. Damage is noted, and the records before it are read. */
+int sniff_rocprof(struct str head, struct str path);
+bool read_rocprof(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
 /* Perfetto: traces in protobuf, *.pftrace and *.perfetto-trace. */
 int sniff_perfetto(struct str head, struct str path);
 bool read_perfetto(struct src *s, struct trace_build *to, struct arena *a, struct err *e);

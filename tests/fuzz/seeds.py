@@ -25,6 +25,7 @@ TARGETS = {
     'pprof': r'(cpu|heap)\.pb(\.gz)?$',
     'onnx': r'\.onnx$',
     'nsys': r'\.sqlite$',
+    'rocprof': r'_results\.json(\.gz)?$',
     'perfetto': r'\.(pftrace|perfetto-trace)(\.gz)?$',
     'json': r'\.json$',
     'ckpt': r'\.index$|/ckpt$',

@@ -11,7 +11,14 @@ def onnx_made(version, *more):
     return run
 
 
+def perfetto_made(places):
+    """Compares random traces of Perfetto with what the messages of the installed package perfetto say."""
+    python, skipped = scratch_python('perfetto', ['perfetto', 'protobuf'])
+    return skipped or counted([python, 'tests/trace/perfetto_run.py', '--bin', places['bin'], 'against_messages'])
+
+
 STEPS = [
+    Step('traces-perfetto-made', 'deep', perfetto_made, seconds=30),
     Step('traces', 'quick deep covered', 'tests/trace/run.py --bin {bin}'),
     Step('traces-groups', 'quick deep covered', 'tests/trace/groups.py --bin {bin}'),
     Step('traces-hlo', 'quick deep covered', 'tests/trace/hlo.py --bin {bin}'),
@@ -22,6 +29,7 @@ STEPS = [
     Step('traces-onnx-1.22', 'deep', onnx_made('1.22.1'), seconds=30),
     Step('traces-onnx-1.32', 'deep', onnx_made('1.32.0'), seconds=30),
     Step('traces-perfetto', 'quick deep covered', 'tests/trace/perfetto_run.py --bin {bin}'),
+    Step('traces-rocprof', 'quick deep covered', 'tests/trace/rocprof_run.py --bin {bin}'),
     Step('traces-real', 'real', 'tests/trace/real.py --bin {bin} --realdata {realdata} --modern={modern}'),
     Step('traces-kineto-real', 'real', 'tests/trace/kineto_real.py --bin {bin} --realdata {realdata} --modern={modern}'),
     Step('traces-sources-real', 'real', 'tests/trace/sources_real.py --bin {bin} --realdata {realdata} --modern={modern}'),

@@ -246,6 +246,7 @@ static bool read_trace(struct src *s, struct trace_build *b, struct arena *a, st
 		{ sniff_onnxruntime, read_onnxruntime },
 		{ sniff_nsys, read_nsys },
 		{ sniff_perfetto, read_perfetto },
+		{ sniff_rocprof, read_rocprof },
 	};
 	struct str head = str_make(s->p, (size_t)(s->end - s->p));
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
