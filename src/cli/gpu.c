@@ -11,6 +11,8 @@
 #include "model/unsupported_format.h"
 #include "model/input.h"
 #include "export/gpu_tables.h"
+#include "export/trace_tables.h"
+#include "trace/recording_trace.h"
 
 #define TOP 20 /* kernels in the text output */
 
@@ -71,6 +73,9 @@ struct shown {
 	const struct gpu_table *table; /* NULL: all */
 	size_t top;
 	unsigned columns;
+	const struct recording_set *files;
+	const struct recording_options *how;
+	struct notes *notes;
 };
 
 static bool as_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
@@ -83,13 +88,24 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 	return true;
 }
 
+/* The rows of the command devices. */
+static void put_devices(struct document *d, const void *trace)
+{
+	const struct trace *t = trace;
+
+	trace_table_member(t, TABLE_DEVICES, d, t->a);
+}
+
 static bool as_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
 {
 	const struct shown *g = x->of;
+	const struct recording_ask ask = { .wants = trace_table_wants(TABLE_DEVICES) };
+	struct trace *t = trace_new(to->a);
+	const struct gpu_members more = { put_devices, t };
 
-	(void)to;
-	(void)e;
-	gpu_json(&g->u, g->top, s);
+	if (!recording_trace(t, g->files, g->how, &ask, g->notes, e))
+		return false;
+	gpu_json(&g->u, g->top, &more, s);
 	return true;
 }
 
@@ -147,6 +163,9 @@ bool gpu_run(struct session *s, const struct request *r, struct sink *out)
 	            &g.u, &set, &how, watch.progress ? &watch : NULL, &s->query_arena, &s->error))
 		return false;
 	recordings_say_damage(&g.u.all, &s->notes);
+	g.files = &set;
+	g.how = &how;
+	g.notes = &s->notes;
 	g.table = words.table < 0 ? NULL : &gpu_tables[words.table];
 	g.top = words.top > 0 ? (size_t)words.top : out_is_data(o.output.kind) ? SIZE_MAX : TOP;
 	g.columns = o.wide || o.output.kind != OUT_STDOUT ? 0 : s->columns;

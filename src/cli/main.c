@@ -119,6 +119,7 @@ static bool load(struct session *s, struct run *r)
 
 	if (r->request.command && r->request.command->keeps_attrs)
 		session_keep_attrs(s);
+	s->recording_later = r->request.command && r->request.command->reads_recording;
 	if (!r->request.opts.quiet)
 		progress_begin(&p, &s->watch);
 	sink_flush(r->out);
@@ -219,6 +220,20 @@ static bool find_inputs(struct session *s, struct run *r)
 	return true;
 }
 
+/* Runs a table of a recording, which it reads. */
+static bool run_table(struct session *s, struct run *r)
+{
+	struct progress progress;
+
+	if (!r->request.opts.quiet)
+		progress_begin(&progress, &s->watch);
+	bool ok = run_command(s, r);
+	if (!r->request.opts.quiet)
+		progress_end(&progress);
+	s->watch = (struct input_watch){ 0 };
+	return ok;
+}
+
 /* Words, then files, then the command that uses them, if there is one. */
 static bool begin(struct session *s, void *ctx)
 {
@@ -237,11 +252,12 @@ static bool begin(struct session *s, void *ctx)
 	r->loading = true;
 	if (!load(s, r))
 		return false;
-	r->loading = r->reads = false;
+	r->reads = s->recording_later && s->recording.n;
+	r->loading = false;
 	r->lines = !r->request.command;
 	if (!r->lines) {
 		signals_catch(s);
-		return run_command(s, r);
+		return r->reads ? run_table(s, r) : run_command(s, r);
 	}
 	session_set(s, &r->request.opts);
 	return true;

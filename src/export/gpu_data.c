@@ -150,11 +150,13 @@ static void put_missing(struct document *w, const struct gpu_use *u)
 	json_array_end(&w->j);
 }
 
-void gpu_json(const struct gpu_use *u, size_t top, struct sink *to)
+void gpu_json(const struct gpu_use *u, size_t top, const struct gpu_members *more, struct sink *to)
 {
 	struct document w;
 
 	document_begin(&w, to, u->a, GPU_SCHEMA, GPU_VERSION);
+	if (more)
+		more->put(&w, more->user);
 	document_key(&w, "gpus");
 	json_array(&w.j);
 	for (size_t i = 0; i < u->devices.n; i++)
@@ -163,7 +165,7 @@ void gpu_json(const struct gpu_use *u, size_t top, struct sink *to)
 	put_times(&w, "waits", u->waits.v, u->waits.n);
 	put_times(&w, "synchronisations", u->syncs, GPU_SYNCS);
 	put_times(&w, "kernels", u->kernels.v, top < u->kernels.n ? top : u->kernels.n);
-	gpu_tables_json(u, top, &w);
+	gpu_tables_json(u, false, top, &w);
 	put_missing(&w, u);
 	document_end(&w);
 }

@@ -31,11 +31,12 @@ static struct table fill(const struct gpu_use *u, const struct gpu_table *t)
 	return x;
 }
 
-void gpu_tables_text(const struct gpu_use *u, size_t top, unsigned columns, struct sink *to)
+void gpu_tables_text(
+        const struct gpu_use *u, bool traces, size_t top, unsigned columns, struct sink *to)
 {
 	for (size_t i = 0; i < gpu_tables_n; i++) {
 		struct arena_mark m = arena_mark(u->a);
-		if (!gpu_tables[i].apart) {
+		if (!gpu_tables[i].apart && (gpu_tables[i].traces || !traces)) {
 			struct table x = fill(u, &gpu_tables[i]);
 			if (x.rows) {
 				sink_fmt(to, "%s:\n", gpu_tables[i].title);
@@ -56,11 +57,11 @@ void gpu_put_rest(size_t rows, size_t top, struct sink *to)
 
 /* ---- sheets ---- */
 
-void gpu_tables_json(const struct gpu_use *u, size_t top, struct document *d)
+void gpu_tables_json(const struct gpu_use *u, bool traces, size_t top, struct document *d)
 {
 	for (size_t i = 0; i < gpu_tables_n; i++) {
 		struct sheet sheet;
-		if (gpu_tables[i].apart)
+		if (gpu_tables[i].apart || (traces && !gpu_tables[i].traces))
 			continue;
 		struct table x = fill(u, &gpu_tables[i]);
 		document_key(d, x.key);

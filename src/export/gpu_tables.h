@@ -23,6 +23,7 @@ struct gpu_table {
 	const char *name;  /* in data, and of --table */
 	const char *title; /* in text, above the table */
 	bool apart;        /* text and JSON have these rows in a form of their own */
+	bool traces;       /* traces fill it too: part of the answer of devices */
 	struct gpu_column
 	        columns[GPU_COLUMNS_MAX]; /* the last one has no name, or there are that many */
 	void (*rows)(const struct gpu_use *u, struct table *to);
@@ -31,13 +32,15 @@ struct gpu_table {
 extern const struct gpu_table gpu_tables[];
 extern const size_t gpu_tables_n;
 
-/* Writes the tables that are not empty, aligned. top: number of rows each. columns: width of the
- * terminal; a name at the end of a longer line loses its middle; 0: never. */
-void gpu_tables_text(const struct gpu_use *u, size_t top, unsigned columns, struct sink *to);
+/* Writes the tables that are not empty, aligned. traces: only those of traces. top: number of rows
+ * each. columns: width of the terminal; a name at the end of a longer line loses its middle; 0:
+ * never. */
+void gpu_tables_text(
+        const struct gpu_use *u, bool traces, size_t top, unsigned columns, struct sink *to);
 /* Says how many rows were left out, if any. */
 void gpu_put_rest(size_t rows, size_t top, struct sink *to);
-/* A member of the document for each table. */
-void gpu_tables_json(const struct gpu_use *u, size_t top, struct document *d);
+/* A member of the document for each table. traces: only those of traces. */
+void gpu_tables_json(const struct gpu_use *u, bool traces, size_t top, struct document *d);
 /* One table, or (Markdown only) all that are not empty if table is NULL. */
 void gpu_tables_sheet(const struct gpu_use *u, const struct gpu_table *table, size_t top,
         enum sheet_form form, struct sink *to);
@@ -47,10 +50,16 @@ void gpu_tables_sheet(const struct gpu_use *u, const struct gpu_table *table, si
  * The work of recorded GPUs, as text and as data.
  */
 
+/* Members of the document that the caller adds before the others. */
+struct gpu_members {
+	void (*put)(struct document *d, const void *user);
+	const void *user;
+};
+
 /* columns: width of the terminal, longer names lose their middle; 0: names stay whole. top: number
- * of kernels. Both also for the functions below. */
+ * of kernels. more: NULL for none. All also for the functions below. */
 void gpu_text(const struct gpu_use *u, size_t top, unsigned columns, struct sink *to);
-void gpu_json(const struct gpu_use *u, size_t top, struct sink *to);
+void gpu_json(const struct gpu_use *u, size_t top, const struct gpu_members *more, struct sink *to);
 
 /* One table: kind,gpu,name,count,total_ns,average_ns,median_ns,p99_ns,min_ns,max_ns,deviation_ns,
  * bytes. form: SHEET_CSV or SHEET_SPREADSHEET. */

@@ -271,6 +271,6 @@ void gpu_text(const struct gpu_use *u, size_t top, unsigned columns, struct sink
 	if (top && u->kernels.n)
 		put_table(&p, u->kernels.v, u->kernels.n, top, "kernel");
 	if (top)
-		gpu_tables_text(u, top, columns, to);
+		gpu_tables_text(u, false, top, columns, to);
 	put_missing(&p);
 }

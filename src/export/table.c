@@ -279,6 +279,8 @@ static bool as_text(const struct exported *x, struct sink *s, struct emit *to, s
 			sink_fmt(s, "(%zu of %zu rows; %s shows all)\n", t->top, table->rows,
 			        table->all ? table->all : "--top=0");
 	}
+	if (t->x->after)
+		t->x->after(t->x->user, t->top, s == to->out ? t->columns : 0, s);
 	return true;
 }
 

@@ -31,6 +31,8 @@ struct table {
 	const struct table *below; /* printed below in text, at most top rows, too; NULL: none */
 	/* Adds members to the document before its rows; NULL: none. */
 	void (*members)(struct document *d, const void *user);
+	/* Appends text after the rows; NULL: none. */
+	void (*after)(const void *user, size_t top, unsigned columns, struct sink *to);
 	const void *user;
 };
 

@@ -302,7 +302,7 @@ bool timeline_tracks(const struct result *r, struct emit *to, struct err *e)
 	imap_init(&tids, a);
 	for (size_t i = 0; i < m->traces.n; i++) {
 		struct drawing x = { .w = &w,
-			.t = m->traces.v[i],
+			.t = m->traces.v[i].t,
 			.a = a,
 			.pids = &pids,
 			.tids = &tids,

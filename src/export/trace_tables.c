@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/sort.h"
+#include "export/gpu_tables.h"
 #include "export/table.h"
 #include "trace/ops.h"
 #include "trace/usage.h"
@@ -19,27 +20,37 @@
 	{                                                                                          \
 		S(name), COLUMN_INTEGER, of                                                        \
 	}
-static const struct column device_columns[] = { TEXT("device"), TEXT("kind"),
+static const struct column device_columns[] = { TEXT("worker"), TEXT("device"), TEXT("kind"),
 	NUMBER("span_ns", "ns"), NUMBER("busy_ns", "ns"), NUMBER("idle_ns", "ns"),
 	NUMBER("compute_busy_ns", "ns"), NUMBER("communication_busy_ns", "ns"),
 	NUMBER("copy_busy_ns", "ns"), NUMBER("communication_compute_overlap_ns", "ns"),
 	NUMBER("copy_bytes", "bytes"), NUMBER("slices", NULL), NUMBER("sum_ns", "ns"),
 	NUMBER("host_wait_ns", "ns"), NUMBER("kernel_wait_ns", "ns"),
 	NUMBER("other_wait_ns", "ns") };
-static const struct column kernel_columns[] = { NUMBER("total_ns", "ns"), NUMBER("count", NULL),
-	NUMBER("mean_ns", "ns"), NUMBER("min_ns", "ns"), NUMBER("max_ns", "ns"),
-	{ S("share"), COLUMN_REAL, "percent" }, TEXT("category"), TEXT("device"), TEXT("op"),
-	TEXT("name") };
-static const struct column step_columns[] = { NUMBER("step", NULL), NUMBER("start_ns", "ns"),
-	NUMBER("duration_ns", "ns"), NUMBER("busy_ns", "ns"), NUMBER("idle_ns", "ns"),
-	NUMBER("compute_busy_ns", "ns"), NUMBER("communication_busy_ns", "ns"),
-	NUMBER("copy_busy_ns", "ns"), NUMBER("communication_compute_overlap_ns", "ns"),
-	NUMBER("slices", NULL), TEXT("name") };
-static const struct column roofline_columns[] = { NUMBER("time_ns", "ns"), NUMBER("runs", NULL),
-	NUMBER("float_ops", "count"), NUMBER("bytes_accessed", "bytes"),
+static const struct column kernel_columns[] = { TEXT("worker"), NUMBER("total_ns", "ns"),
+	NUMBER("count", NULL), NUMBER("mean_ns", "ns"), NUMBER("min_ns", "ns"),
+	NUMBER("max_ns", "ns"), { S("share"), COLUMN_REAL, "percent" }, TEXT("category"),
+	TEXT("device"), TEXT("op"), TEXT("name") };
+static const struct column step_columns[] = { TEXT("worker"), NUMBER("step", NULL),
+	NUMBER("start_ns", "ns"), NUMBER("duration_ns", "ns"), NUMBER("busy_ns", "ns"),
+	NUMBER("idle_ns", "ns"), NUMBER("compute_busy_ns", "ns"),
+	NUMBER("communication_busy_ns", "ns"), NUMBER("copy_busy_ns", "ns"),
+	NUMBER("communication_compute_overlap_ns", "ns"), NUMBER("slices", NULL), TEXT("name") };
+
+static const struct column roofline_columns[] = { TEXT("worker"), NUMBER("time_ns", "ns"),
+	NUMBER("runs", NULL), NUMBER("float_ops", "count"), NUMBER("bytes_accessed", "bytes"),
 	{ S("intensity"), COLUMN_REAL, NULL }, NUMBER("flops_per_second", "flop/s"),
 	NUMBER("bytes_per_second", "bytes/s"), { S("roof"), COLUMN_REAL, "percent" }, TEXT("bound"),
 	TEXT("device"), TEXT("type"), TEXT("op") };
+
+/* The trace of a worker, with the passes that the table needs. */
+struct worker_rows {
+	const struct trace *t;
+	struct str worker; /* of its rows; p NULL: they name none */
+	struct trace_links links;
+	struct trace_steps steps;
+	struct trace_ops ops;
+};
 
 static void put_ticks(struct table *x, const struct trace *t, int64_t v)
 {
@@ -55,14 +66,24 @@ static void put_classes(
 	put_ticks(x, t, overlap);
 }
 
-static void fill_devices(struct table *x, const struct trace *t, const struct trace_links *links)
+/* Begins a row. */
+static void put_worker(struct table *x, const struct worker_rows *w)
 {
+	if (w->worker.p)
+		table_text(x, w->worker);
+	x->rows++;
+}
+
+static void fill_devices(struct table *x, const struct worker_rows *w)
+{
+	const struct trace *t = w->t;
 	struct trace_usage usage;
 
-	trace_usage(t, links, &usage, x->a);
-	for (size_t i = 0; i < usage.devices.n; i++, x->rows++) {
+	trace_usage(t, &w->links, &usage, x->a);
+	for (size_t i = 0; i < usage.devices.n; i++) {
 		const struct device_usage *u = &usage.devices.v[i];
 		int64_t span = trace_ns(t, num_sub(u->end, u->start)), busy = trace_ns(t, u->busy);
+		put_worker(x, w);
 		table_text(x, trace_device_label(t, u->device, x->a));
 		table_text(x, str_of(trace_device_kinds[t->devices.v[u->device].kind]));
 		table_number(x, span);
@@ -77,43 +98,21 @@ static void fill_devices(struct table *x, const struct trace *t, const struct tr
 	}
 }
 
-static void fill_kernels(struct table *x, const struct trace *t, const struct trace_links *links,
-        const struct trace_steps *steps)
-{
-	struct trace_ops ops;
-	int64_t all = 0;
-
-	trace_find_ops(t, links, steps, TRACE_BY_PATH, &ops, x->a);
-	for (size_t i = 0; i < ops.kernels.n; i++)
-		all = num_add(all, ops.kernels.v[i].total);
-	for (size_t i = 0; i < ops.kernels.n; i++, x->rows++) {
-		const struct kernel_row *k = &ops.kernels.v[i];
-		put_ticks(x, t, k->total);
-		table_number(x, num_from_u64(k->count));
-		put_ticks(x, t, k->total / (int64_t)k->count);
-		put_ticks(x, t, k->min);
-		put_ticks(x, t, k->max);
-		table_number(x, all ? (int64_t)(1e4 * (double)k->total / (double)all + 0.5) : 0);
-		table_text(x, str_of(trace_category_names[k->category]));
-		table_text(x, trace_device_label(t, k->device, x->a));
-		table_text(x, intern_str(&ops.strings, ops.ops.v[k->op].name));
-		table_text(x, trace_str(t, k->name));
-	}
-}
-
 /* data: starts are on the clock of the source; otherwise after the start of the first step. */
-static void fill_steps(
-        struct table *x, const struct trace *t, const struct trace_steps *steps, bool data)
+static void fill_steps(struct table *x, const struct worker_rows *w, bool data)
 {
+	const struct trace_steps *steps = &w->steps;
+	const struct trace *t = w->t;
 	struct step_usage *usage = ARENA_ARRAY(x->a, steps->steps.n, struct step_usage);
 	int64_t zero = data || !steps->steps.n ? 0 : steps->steps.v[0].start;
 
 	usage_by_step(t, steps, usage, x->a);
-	for (size_t i = 0; i < steps->steps.n; i++, x->rows++) {
+	for (size_t i = 0; i < steps->steps.n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
 		const struct step_usage *u = &usage[i];
 		int64_t length = trace_ns(t, num_sub(s->end, s->start)),
 		        busy = trace_ns(t, u->busy);
+		put_worker(x, w);
 		table_number(x, s->id);
 		put_ticks(x, t, num_sub(s->start, zero));
 		table_number(x, length);
@@ -210,9 +209,12 @@ static void put_rates(struct table *x, const struct trace_op *op, int64_t ns)
 	put_positive(x, per_second(op->bytes_accessed, ns));
 }
 
-static void fill_roofline(struct table *x, const struct trace_ops *ops)
+static void fill_roofline(struct table *x, struct worker_rows *w)
 {
-	const struct trace *t = ops->t;
+	const struct trace *t = w->t;
+	struct trace_ops *ops = &w->ops;
+
+	trace_find_ops(t, &w->links, &w->steps, TRACE_BY_PATH, ops, x->a);
 	const struct roof_row *rows = roof_rows(ops, x->a);
 
 	for (size_t i = 0; i < ops->ops.n; i++) {
@@ -220,6 +222,7 @@ static void fill_roofline(struct table *x, const struct trace_ops *ops)
 		int64_t ns = rows[i].ns;
 		if (ns <= 0 || (op->flops <= 0 && op->bytes_accessed <= 0))
 			continue;
+		put_worker(x, w);
 		table_number(x, ns);
 		table_number(x, num_from_u64(op->runs));
 		put_rates(x, op, ns);
@@ -228,17 +231,12 @@ static void fill_roofline(struct table *x, const struct trace_ops *ops)
 		                                    : trace_device_label(t, op->device, x->a));
 		table_text(x, intern_str(&ops->strings, op->type));
 		table_text(x, intern_str(&ops->strings, op->name));
-		x->rows++;
 	}
 }
 
-/* The peaks of the devices that have some. */
-static void put_peaks(struct document *d, const void *trace)
+/* The peaks of the devices of a trace that have some. */
+static void put_peaks_of(struct document *d, const struct trace *t)
 {
-	const struct trace *t = trace;
-
-	document_key(d, "peaks");
-	json_array(&d->j);
 	for (uint32_t i = 0; i < t->devices.n; i++) {
 		const struct trace_device *x = &t->devices.v[i];
 		if (x->peak_flops <= 0 && x->peak_bytes <= 0)
@@ -249,58 +247,182 @@ static void put_peaks(struct document *d, const void *trace)
 		document_i64(d, "bytes_per_second", (int64_t)fmin(x->peak_bytes, 9e18));
 		json_object_end(&d->j);
 	}
+}
+
+static void put_peaks(struct document *d, const void *traces)
+{
+	const struct worker_traces *all = traces;
+
+	document_key(d, "peaks");
+	json_array(&d->j);
+	for (size_t i = 0; i < all->n; i++)
+		put_peaks_of(d, all->v[i].t);
 	json_array_end(&d->j);
 }
 
-static void fill(struct table *x, const struct trace *t, enum trace_table which, bool data)
-{
-	struct trace_ops ops;
-	struct trace_links links;
-	struct trace_steps steps;
+/* ---- kernels ---- */
 
-	trace_link(t, &links, x->a);
-	trace_find_steps(t, &steps, x->a);
-	switch (which) {
-	case TABLE_DEVICES:
-		x->key = "devices";
-		x->schema = "tfprof/devices";
-		x->columns = device_columns;
-		x->n_columns = sizeof device_columns / sizeof *device_columns;
-		fill_devices(x, t, &links);
-		break;
-	case TABLE_KERNELS:
-		x->key = "kernels";
-		x->schema = "tfprof/kernels";
-		x->columns = kernel_columns;
-		x->n_columns = sizeof kernel_columns / sizeof *kernel_columns;
-		fill_kernels(x, t, &links, &steps);
-		break;
-	case TABLE_STEPS:
-		x->key = "steps";
-		x->schema = "tfprof/steps";
-		x->columns = step_columns;
-		x->n_columns = sizeof step_columns / sizeof *step_columns;
-		fill_steps(x, t, &steps, data);
-		break;
-	case TABLE_ROOFLINE:
-		x->key = "roofline";
-		x->schema = "tfprof/roofline";
-		x->columns = roofline_columns;
-		x->n_columns = sizeof roofline_columns / sizeof *roofline_columns;
-		x->members = put_peaks;
-		x->user = t;
-		trace_find_ops(t, &links, &steps, TRACE_BY_PATH, &ops, x->a);
-		fill_roofline(x, &ops);
-		break;
-	}
+/* A kernel of a worker. */
+struct kernel_at {
+	const struct worker_rows *w;
+	const struct kernel_row *k;
+};
+
+static void put_kernel(struct table *x, const struct kernel_at *at, int64_t all)
+{
+	const struct trace *t = at->w->t;
+	const struct kernel_row *k = at->k;
+	int64_t total = trace_ns(t, k->total);
+
+	put_worker(x, at->w);
+	table_number(x, total);
+	table_number(x, num_from_u64(k->count));
+	put_ticks(x, t, k->total / (int64_t)k->count);
+	put_ticks(x, t, k->min);
+	put_ticks(x, t, k->max);
+	table_number(x, all ? (int64_t)(1e4 * (double)total / (double)all + 0.5) : 0);
+	table_text(x, str_of(trace_category_names[k->category]));
+	table_text(x, trace_device_label(t, k->device, x->a));
+	table_text(x, intern_str(&at->w->ops.strings, at->w->ops.ops.v[k->op].name));
+	table_text(x, trace_str(t, k->name));
 }
 
-bool trace_table_write(const struct trace *t, enum trace_table which, size_t top,
+static int compare_kernels(const void *v, uint32_t a, uint32_t b)
+{
+	const struct kernel_at *x = (const struct kernel_at *)v + a,
+	                       *y = (const struct kernel_at *)v + b;
+	int64_t p = trace_ns(x->w->t, x->k->total), q = trace_ns(y->w->t, y->k->total);
+
+	return (p < q) - (p > q);
+}
+
+/* Orders the kernels of all workers by total. */
+static void fill_kernels(struct table *x, struct worker_rows *v, size_t n)
+{
+	VEC(struct kernel_at) rows = { .n = 0 };
+	int64_t all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct trace_ops *o = &v[i].ops;
+		trace_find_ops(v[i].t, &v[i].links, &v[i].steps, TRACE_BY_PATH, o, x->a);
+		for (size_t k = 0; k < o->kernels.n; k++) {
+			all = num_add(all, trace_ns(v[i].t, o->kernels.v[k].total));
+			VEC_PUSH(x->a, &rows, ((struct kernel_at){ &v[i], &o->kernels.v[k] }));
+		}
+	}
+	const uint32_t *order = sort_order(x->a, rows.n, compare_kernels, rows.v);
+	for (size_t i = 0; i < rows.n; i++)
+		put_kernel(x, &rows.v[order[i]], all);
+}
+
+/* ---- the table ---- */
+
+#define COLUMNS(list) (list), sizeof(list) / sizeof *(list)
+static const struct trace_table_row {
+	const char *key, *schema;
+	const struct column *columns;
+	size_t n_columns;
+	bool links, steps; /* the passes that it needs */
+	uint64_t wants;    /* ARG_BITs of work */
+} table_rows[] = {
+	[TABLE_DEVICES] = { "devices", "tfprof/devices", COLUMNS(device_columns), true, false,
+	        ARG_BIT(ARG_BYTES) | ARG_BIT(ARG_LATENCY) },
+	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", COLUMNS(kernel_columns), true, true,
+	        ARG_BIT(ARG_SCOPE) },
+	[TABLE_STEPS] = { "steps", "tfprof/steps", COLUMNS(step_columns), false, true,
+	        ARG_BIT(ARG_STEP) },
+	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", COLUMNS(roofline_columns), true, true,
+	        ARG_BITS_ALL },
+};
+
+uint64_t trace_table_wants(enum trace_table which)
+{
+	return table_rows[which].wants;
+}
+
+static void put_sections(const void *use, size_t top, unsigned columns, struct sink *to)
+{
+	sink_char(to, '\n');
+	gpu_tables_text(use, true, top ? top : SIZE_MAX, columns, to);
+}
+
+static void put_section_members(struct document *d, const void *use)
+{
+	gpu_tables_json(use, true, SIZE_MAX, d);
+}
+
+/* Adds what the calls of the host tell about devices: why they were idle, how long launches took.
+ */
+static void add_sections(struct table *x, const struct worker_rows *w)
+{
+	struct gpu_use *u = ARENA_NEW(x->a, struct gpu_use);
+
+	gpu_use_trace(u, w->t, &w->links, x->a);
+	x->user = u;
+	x->after = put_sections;
+	x->members = put_section_members;
+}
+
+/* Makes the passes, and the rows with those of the workers before. */
+static void fill(
+        struct table *x, const struct worker_traces *all, enum trace_table which, bool data)
+{
+	const struct trace_table_row *row = &table_rows[which];
+	struct worker_rows *v = ARENA_ARRAY(x->a, all->n, struct worker_rows);
+	bool named = all->names->n > 1;
+
+	x->key = row->key;
+	x->schema = row->schema;
+	x->columns = row->columns + !named;
+	x->n_columns = row->n_columns - !named;
+	for (size_t i = 0; i < all->n; i++) {
+		v[i].t = all->v[i].t;
+		v[i].worker = named ? all->names->v[all->v[i].worker] : STR_NONE;
+		if (row->links)
+			trace_link(v[i].t, &v[i].links, x->a);
+		if (row->steps)
+			trace_find_steps(v[i].t, &v[i].steps, x->a);
+		if (which == TABLE_DEVICES)
+			fill_devices(x, &v[i]);
+		else if (which == TABLE_STEPS)
+			fill_steps(x, &v[i], data);
+		else if (which == TABLE_ROOFLINE)
+			fill_roofline(x, &v[i]);
+	}
+	if (which == TABLE_KERNELS)
+		fill_kernels(x, v, all->n);
+	if (which == TABLE_ROOFLINE) {
+		x->members = put_peaks;
+		x->user = all;
+	}
+	if (which == TABLE_DEVICES && all->n == 1 && v->links.launches.n &&
+	        v->t->source != TRACE_RECORDING)
+		add_sections(x, v);
+}
+
+void trace_table_member(
+        const struct trace *t, enum trace_table which, struct document *d, struct arena *a)
+{
+	static const struct strs none;
+	const struct model_trace one = { .t = t };
+	struct table x = { .a = a };
+	struct sheet sheet;
+
+	fill(&x, &(struct worker_traces){ &one, 1, &none }, which, true);
+	document_key(d, x.key);
+	json_array(&d->j);
+	sheet_open_json(&sheet, &d->j, a, x.columns, x.n_columns);
+	table_put_rows(&x, SIZE_MAX, &sheet);
+	sheet_close(&sheet);
+	json_array_end(&d->j);
+}
+
+bool trace_table_write(const struct worker_traces *all, enum trace_table which, size_t top,
         const struct opts *o, unsigned columns, struct emit *to, struct err *e)
 {
 	struct table x = { .a = to->a };
 
-	fill(&x, t, which, out_is_data(o->output.kind));
+	fill(&x, all, which, out_is_data(o->output.kind));
 	if (which == TABLE_ROOFLINE && !x.rows)
 		return err_set(
 		        e, ERR_FAILED, "no float operations and no bytes accessed are recorded");

@@ -5,16 +5,31 @@
 #ifndef TFPROF_EXPORT_TRACE_TABLES_H
 #define TFPROF_EXPORT_TRACE_TABLES_H
 
+#include "export/document.h"
 #include "export/out.h"
-#include "trace/trace.h"
+#include "model/model.h"
 
 #define TABLE_TOP 20 /* default number of rows */
 
 enum trace_table { TABLE_DEVICES, TABLE_KERNELS, TABLE_STEPS, TABLE_ROOFLINE };
 
-/* Writes the table of one trace, at most top rows (0: all), in the options' output. columns: width
+/* Returns the arguments (ARG_BIT) that a table needs of the work of a recording. */
+uint64_t trace_table_wants(enum trace_table which);
+
+/* Traces of several workers. */
+struct worker_traces {
+	const struct model_trace *v;
+	size_t n;
+	const struct strs *names; /* of the workers; the rows name them if there are several */
+};
+
+/* Adds the rows of the table of a trace to a document, under the name of the table. */
+void trace_table_member(
+        const struct trace *t, enum trace_table which, struct document *d, struct arena *a);
+
+/* Writes the table of all traces, at most top rows (0: all), in the options' output. columns: width
  * of the terminal, longer names lose their end; 0: names stay whole. */
-bool trace_table_write(const struct trace *t, enum trace_table which, size_t top,
+bool trace_table_write(const struct worker_traces *all, enum trace_table which, size_t top,
         const struct opts *o, unsigned columns, struct emit *to, struct err *e);
 
 /* ---- slices ----

@@ -40,6 +40,7 @@ struct command {
 	                             by blanks; "*": all that apply */
 	bool ends;                /* no further line is read after it */
 	bool table;               /* prints a table, of which --top shows some rows */
+	bool reads_recording;     /* reads a recording itself, without its nodes */
 	bool ours;                /* prints no progress sentences of the original while loading */
 };
 

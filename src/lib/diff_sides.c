@@ -197,9 +197,9 @@ bool diff_sides_mix_formats(const struct diff_sides *d)
 	for (size_t i = 0; i < d->n; i++) {
 		const struct model *m = &d->v[i].s->model;
 		if (d->v[i].answer || m->traces.n != 1 || m->workers.n > 1 ||
-		        !has_kernels(m->traces.v[0]))
+		        !has_kernels(m->traces.v[0].t))
 			return false;
-		mixed |= m->traces.v[0]->source != d->v[0].s->model.traces.v[0]->source;
+		mixed |= m->traces.v[0].t->source != d->v[0].s->model.traces.v[0].t->source;
 	}
 	return mixed;
 }

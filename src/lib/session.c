@@ -342,6 +342,13 @@ bool session_load_spools(struct session *s, struct str path, const struct record
 	if (!may_load(s))
 		return false;
 	begin_load(s);
+	if (s->recording_later && !files->v[0].given) {
+		s->loaded = true;
+		s->broken = false;
+		add_source(s, ROLE_SPOOL, path, 0);
+		keep_recording(s, files, o);
+		return true;
+	}
 	scratch_open(&own, &s->work);
 	ingest_begin(s->ingest, &own.a);
 	bool ok = recording_lower(s->ingest, files, o, w.progress ? &w : NULL, &own.a, &s->error);

@@ -75,9 +75,10 @@ struct session {
 	struct recording_set recording;   /* the loaded recording; n is 0 if there is none */
 	struct recording_options recording_options;
 	const struct trace *recording_trace; /* of it, made at first use; in the tree arena */
-	struct notes notes;                  /* notes of the last call; in the query arena */
-	struct err error;                    /* error of the last call; in the query arena */
-	char exhausted[80];                  /* sentence for exhausted memory, made beforehand */
+	bool recording_later; /* recordings are not read when they are loaded: only tables follow */
+	struct notes notes;   /* notes of the last call; in the query arena */
+	struct err error;     /* error of the last call; in the query arena */
+	char exhausted[80];   /* sentence for exhausted memory, made beforehand */
 };
 
 /* limit: bytes the session may hold, 0 for none; if it is too small, the first call fails. Returns

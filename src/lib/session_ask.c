@@ -301,46 +301,80 @@ bool session_put_advice(
 	return data_advice(advice, o, &to, &s->error);
 }
 
-/* The recording that is loaded as a trace, made at first use, or NULL. */
-static const struct trace *trace_of_recording(struct session *s)
+/* The recording that is loaded as a trace with those arguments (ARG_BIT), or NULL. With all of them
+ * it is made at first use, otherwise it lives until the next query. */
+static const struct trace *trace_of_recording(struct session *s, uint64_t wants)
 {
 	struct recording_options how = s->recording_options;
+	const struct recording_watch watch = { s->watch.progress, s->watch.user };
+	const struct recording_ask ask = {
+		.wants = wants, .watch = watch.progress ? &watch : NULL, .say = s->recording_later
+	};
 
 	if (s->recording_trace)
 		return s->recording_trace;
-	struct trace *t = trace_new(&s->tree_arena);
+	struct trace *t = trace_new(wants == ARG_BITS_ALL ? &s->tree_arena : &s->query_arena);
 	how.step_implied = true;
-	if (recording_trace(t, &s->recording, &how, &s->notes, &s->error))
+	if (!recording_trace(t, &s->recording, &how, &ask, &s->notes, &s->error))
+		return NULL;
+	if (wants == ARG_BITS_ALL)
 		s->recording_trace = t;
-	return s->recording_trace;
+	return t;
 }
 
-/* The trace or the recording that is loaded; NULL if there is none, or several. */
-static const struct trace *one_trace(struct session *s)
+/* Notes how many workers have no trace. */
+static void note_traceless(struct session *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->model.traces.n; i++)
+		n += !i || s->model.traces.v[i].worker != s->model.traces.v[i - 1].worker;
+	if (n < s->model.workers.n)
+		note_line(&s->notes, "note: %zu of %zu workers have no trace and no rows\n",
+		        s->model.workers.n - n, s->model.workers.n);
+}
+
+/* Finds the traces or the recording that are loaded, as begin_query leaves them. */
+static bool find_traces(struct session *s, uint64_t wants, struct worker_traces *to)
 {
 	if (!session_seal(s))
-		return NULL;
-	if (s->model.traces.n > 1 || s->model.workers.n > 1) {
-		session_fail(s, ERR_FAILED, "tables of traces are of one file: name just one");
-		return NULL;
-	}
-	if (!s->model.traces.n && !s->recording.n) {
-		session_fail(s, ERR_FAILED,
+		return false;
+	if (!s->model.traces.n && !s->recording.n)
+		return session_fail(s, ERR_FAILED,
 		        "no trace and no recording is loaded: 'summary' shows the steps and "
 		        "devices of other profiles");
-		return NULL;
-	}
 	session_begin_query(s);
-	return s->recording.n ? trace_of_recording(s) : s->model.traces.v[0];
+	*to = (struct worker_traces){ s->model.traces.v, s->model.traces.n, &s->model.workers };
+	if (s->recording.n) {
+		struct model_trace *x = ARENA_NEW(&s->query_arena, struct model_trace);
+		x->t = trace_of_recording(s, wants);
+		*to = (struct worker_traces){ x, 1, &s->model.workers };
+		return x->t != NULL;
+	}
+	note_traceless(s);
+	return true;
 }
 
 bool session_trace_table(struct session *s, enum trace_table which, size_t top,
         const struct opts *o, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
-	const struct trace *t = one_trace(s);
+	struct worker_traces all;
 
-	return t && trace_table_write(t, which, top, o, s->columns, &to, &s->error);
+	return find_traces(s, trace_table_wants(which), &all) &&
+	       trace_table_write(&all, which, top, o, s->columns, &to, &s->error);
+}
+
+/* Returns the trace or the recording that is loaded; NULL if there is none, or several. */
+static const struct trace *one_trace(struct session *s)
+{
+	struct worker_traces all;
+
+	if (!find_traces(s, ARG_BITS_ALL, &all))
+		return NULL;
+	if (all.n > 1)
+		session_fail(s, ERR_FAILED, "several traces are loaded: name just one file");
+	return all.n > 1 ? NULL : all.v[0].t;
 }
 
 bool session_memory(struct session *s, size_t top, const struct opts *o, struct sink *out)

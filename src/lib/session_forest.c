@@ -54,11 +54,36 @@ static const struct tree *tree_of(struct session *s, struct forest *f, const str
 
 /* ---- other nodes ---- */
 
-/* Makes a model of the trace with the nodes that -by selects. */
+/* Adds the nodes of a worker's trace that -by selects. */
+static bool add_regrouped(
+        struct session *s, const struct model_trace *x, enum by by, struct ingest *to)
+{
+	bool alone = s->model.traces.n == 1, ok = true;
+	struct ingest *in = to;
+	struct scratch own;
+
+	scratch_open(&own, &s->work);
+	if (!alone) {
+		struct model *m = ARENA_NEW(&own.a, struct model);
+		m->a = &own.a;
+		in = ingest_open(m, &s->regrouped.notes, false);
+	}
+	ingest_begin(in, &own.a);
+	trace_lower(x->t, (enum trace_by)(TRACE_BY_MODULE + (by - BY_MODULE)), in, &own.a);
+	ingest_commit(in);
+	if (!alone)
+		ok = ingest_merge(
+		        to, in, x->worker, false, s->model.workers.v[x->worker], &s->error);
+	if (ok)
+		ingest_keep_trace(to, x->t, x->worker);
+	scratch_close(&own);
+	return ok;
+}
+
+/* Makes a model of the traces with the nodes that -by selects. */
 static bool regroup(struct session *s, enum by by)
 {
 	struct regrouped *r = &s->regrouped;
-	struct scratch own;
 	struct ingest *in;
 
 	arena_clear(&s->regroup_arena);
@@ -66,13 +91,10 @@ static bool regroup(struct session *s, enum by by)
 	r->forest.m = &r->model;
 	notes_init(&r->notes, &s->regroup_arena);
 	in = ingest_open(&r->model, &r->notes, false);
-	scratch_open(&own, &s->work);
-	ingest_begin(in, &own.a);
-	trace_lower(s->model.traces.v[0], (enum trace_by)(TRACE_BY_MODULE + (by - BY_MODULE)), in,
-	        &own.a);
-	ingest_keep_trace(in, s->model.traces.v[0]);
-	ingest_commit(in);
-	scratch_close(&own);
+	for (size_t i = 0; i < s->model.traces.n; i++)
+		if (!add_regrouped(s, &s->model.traces.v[i], by, in))
+			return false;
+	r->model.workers = s->model.workers;
 	if (!ingest_seal(in, &s->error))
 		return false;
 	r->by = by;
@@ -91,9 +113,9 @@ static struct forest *forest_of(struct session *s, const struct view_ops *v, con
 		        "-by %.*s is for the views scope and op, not for %s", n, by, v->name);
 		return NULL;
 	}
-	if (s->model.traces.n != 1 || s->model.workers.n > 1) {
-		session_fail(s, ERR_FAILED, "-by %.*s groups the slices of a trace: %s", n, by,
-		        s->model.traces.n ? "name just one file" : "no trace is loaded");
+	if (!s->model.traces.n) {
+		session_fail(s, ERR_FAILED,
+		        "-by %.*s groups the slices of a trace: no trace is loaded", n, by);
 		return NULL;
 	}
 	if (s->regrouped.by != o->by && !regroup(s, o->by))

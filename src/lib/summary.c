@@ -23,7 +23,7 @@ static const char *trace_format(const struct model *m, struct arena *a)
 		[TRACE_PERFETTO] = "Perfetto trace",
 		[TRACE_ROCPROF] = "rocprofv3 trace" };
 
-	const struct trace *t = m->traces.n ? m->traces.v[0] : NULL;
+	const struct trace *t = m->traces.n ? m->traces.v[0].t : NULL;
 	struct sb b = sb_in(a);
 
 	if (!t || t->producer == ID_NONE)
@@ -117,7 +117,7 @@ static void find_missing(const struct session *s, struct summary_page *p)
 		return;
 	}
 	for (size_t i = 0; i < m->traces.n; i++)
-		pytorch |= m->traces.v[i]->source == TRACE_KINETO;
+		pytorch |= m->traces.v[i].t->source == TRACE_KINETO;
 	add_missing(p, files && !f->edges && !session_has_source(s, ROLE_PROFILE), "graph",
 	        "--graph_path");
 	add_missing(p, !m->steps.n && !s->n_later, "times and memory",
@@ -206,7 +206,7 @@ static void find_next(struct session *s, struct summary_page *p, bool prompt)
 		return;
 	}
 	add_next(s, p, prompt, "top");
-	if (s->model.traces.n == 1 && p->facts.devices.n)
+	if (s->model.traces.n && p->facts.devices.n)
 		add_next(s, p, prompt, "kernels");
 	add_next(s, p, prompt, "scope -order_by micros -max_depth 3");
 	if (p->next.n < 3)

@@ -144,9 +144,9 @@ void ingest_undo(struct ingest *in)
 	in->scratch = NULL;
 }
 
-void ingest_keep_trace(struct ingest *in, const struct trace *t)
+void ingest_keep_trace(struct ingest *in, const struct trace *t, uint32_t worker)
 {
-	VEC_PUSH(in->m->a, &in->m->traces, t);
+	VEC_PUSH(in->m->a, &in->m->traces, ((struct model_trace){ t, worker }));
 }
 
 void ingest_beside(struct ingest *in, struct pool *p)

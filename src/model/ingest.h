@@ -98,7 +98,7 @@ void ingest_step(struct ingest *in, int64_t step); /* an existing step, possibly
 
 /* Sets the trace from which the file was lowered; it lives as long as the model. Takes effect at
  * the commit. */
-void ingest_keep_trace(struct ingest *in, const struct trace *t);
+void ingest_keep_trace(struct ingest *in, const struct trace *t, uint32_t worker);
 
 /* Records of one step file: a separate stream in the arena of its job. */
 struct batch;

@@ -87,7 +87,7 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 		return false;
 	build_seal(b);
 	trace_lower(t, TRACE_BY_PATH, l->to, l->a);
-	ingest_keep_trace(l->to, t);
+	ingest_keep_trace(l->to, t, 0);
 	return ok;
 }
 

@@ -228,7 +228,7 @@ static void merge_steps(struct merge *g, uint32_t worker, bool excluded_from_ave
  * names. */
 static bool of_two_formats(const struct model *a, const struct model *b)
 {
-	return a->traces.n && b->traces.n && a->traces.v[0]->source != b->traces.v[0]->source;
+	return a->traces.n && b->traces.n && a->traces.v[0].t->source != b->traces.v[0].t->source;
 }
 
 /* Matches nodes; false if both models have nodes but none in common, though they are of one format.
@@ -283,6 +283,8 @@ bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
 	if (ok) {
 		ingest_begin(in, g.a);
 		merge_nodes(&g);
+		for (size_t i = 0; i < f->traces.n; i++)
+			ingest_keep_trace(in, trace_copy(f->traces.v[i].t, in->m->a), worker);
 		ingest_commit(in);
 		merge_steps(&g, worker, excluded_from_average);
 	}

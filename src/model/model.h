@@ -74,6 +74,12 @@ struct tally_sum {
 	uint32_t steps; /* number of steps with an entry of the node */
 };
 
+/* A trace that a worker's nodes and steps were made from. */
+struct model_trace {
+	const struct trace *t;
+	uint32_t worker;
+};
+
 struct trace;
 struct model {
 	struct arena *a;
@@ -117,8 +123,7 @@ struct model {
 	VEC(struct step *) steps; /* ascending by worker, then by id */
 	VEC(int64_t) step_ids;    /* step ids of all workers, distinct, ascending */
 
-	VEC(const struct trace *)
-	traces; /* traces from which nodes and steps were made, by worker */
+	VEC(struct model_trace) traces; /* from which nodes and steps were made, by worker */
 
 	size_t averaged; /* steps in the average: all that are not aside */
 	VEC(struct tally_sum)

@@ -71,7 +71,7 @@ bool recording_lower(struct ingest *to, const struct recording_set *files,
 	        !recordings_close(&r->all))
 		return false;
 	emit_model(r);
-	notes_say(r);
+	recordings_say(&r->all, r->place->summed && !r->place->keep_all, ingest_notes(to));
 	return true;
 }
 

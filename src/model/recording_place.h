@@ -119,7 +119,5 @@ void place_ranges(struct recording_lowering *r, struct recorded_process *p);
 
 /* Adds all placed operations to the model. */
 void emit_model(struct recording_lowering *r);
-/* Counts of lost, skipped and odd records. */
-void notes_say(struct recording_lowering *r);
 
 #endif

@@ -228,6 +228,7 @@ static void find(struct finding *x)
 	for (size_t i = 0; i < t->events.n && !x->frames; i++)
 		x->frames = t->events.v[i].category == CATEGORY_FRAME;
 	x->event_flops = ARENA_ARRAY(x->a, t->events.n, int64_t);
+	x->event_op = ARENA_ARRAY(x->a, t->events.n, uint32_t);
 	x->host0 = ARENA_ARRAY(x->a, t->tracks.n, uint32_t);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		x->host0[i] = host;

@@ -39,8 +39,9 @@ struct finding {
 	bool records;         /* slices have numbers of record functions */
 	size_t demangling;    /* bytes that demangling may still produce */
 	int64_t *event_flops; /* by event: 1 + float operations of a call, 0: not known yet */
-	uint32_t *host0;      /* by track: index of its first slice in op_of */
-	uint32_t *op_of;      /* by slice of a thread: 1 + op, 0: none */
+	uint32_t *event_op; /* by event: 1 + op of device work that its event alone decides, or 0 */
+	uint32_t *host0;    /* by track: index of its first slice in op_of */
+	uint32_t *op_of;    /* by slice of a thread: 1 + op, 0: none */
 };
 
 /* Finds or adds an op by its name; a new one gets that type. */

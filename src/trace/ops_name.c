@@ -265,9 +265,27 @@ static uint32_t op_of_function(struct finding *x, const struct slice *s)
 	return op;
 }
 
+/* Returns the op of device work below a path: as its event decides, if it has no other arguments.
+ */
+static uint32_t op_of_path(struct finding *x, const struct slice *s, const struct launch *launch)
+{
+	bool alone = !launch && !s->args.n;
+	uint64_t unlinked = x->to->unlinked;
+	uint32_t *known = &x->event_op[s->event], op;
+	struct str path, type;
+
+	if (alone && *known)
+		return *known - 1;
+	path = path_of_work(x, s, launch, &type);
+	op = ops_named(x, path, type);
+	if (alone && x->to->unlinked == unlinked)
+		*known = 1 + op;
+	return op;
+}
+
 uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct launch *launch)
 {
-	struct str module = slice_text(x->to->t, s, ARG_MODULE_NAME), type, path;
+	struct str module = slice_text(x->to->t, s, ARG_MODULE_NAME);
 	uint32_t frame, op;
 
 	switch (x->by) {
@@ -284,11 +302,7 @@ uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct laun
 			return ops_named(x, module, module);
 		break;
 	case TRACE_BY_ANNOTATION: break;
-	default:
-		if (x->rule.leaf)
-			return leaf_of_work(x, s, launch);
-		path = path_of_work(x, s, launch, &type);
-		return ops_named(x, path, type);
+	default: return x->rule.leaf ? leaf_of_work(x, s, launch) : op_of_path(x, s, launch);
 	}
 	if (launching_op(x, s, launch, &op))
 		return op;

@@ -15,7 +15,8 @@ struct tracing {
 	struct recordings all;
 	struct trace_build *b;
 	struct arena *a;      /* scratch */
-	struct imap event_of; /* scope << 32 | leaf, by category -> event */
+	bool calls;           /* slices of calls, and correlations */
+	struct imap event_of; /* scope << 32 | leaf -> event */
 	uint64_t sums;
 };
 
@@ -27,6 +28,9 @@ struct tracing_process {
 	uint64_t end;          /* of its last operation */
 	struct imap device_of; /* id -> device */
 	struct imap call_of;   /* string of a name -> event */
+	/* The last operation's. */
+	uint32_t device, stream, track, scope, leaf, event;
+	bool any;
 };
 
 /* ---- times ---- */
@@ -151,6 +155,21 @@ static void take_memory(
 	build_instant(b, track, event, tick_of(y->x, op->start), 0);
 }
 
+/* Finds the track and the event of an operation, which are mostly those of the one before. */
+static void find_place(struct tracing_process *y, const struct recorded_op *op, uint32_t scope)
+{
+	if (!y->any || op->device != y->device || op->stream != y->stream)
+		y->track = build_track(
+		        y->x->b, y->process, device_of(y, op->device), TRACK_STREAM, op->stream);
+	if (!y->any || op->leaf != y->leaf || scope != y->scope)
+		y->event = event_of(y->x, op, scope);
+	y->device = op->device;
+	y->stream = op->stream;
+	y->leaf = op->leaf;
+	y->scope = scope;
+	y->any = true;
+}
+
 static void take_operation(void *user, const struct recorded_op *op, struct recorded_call *c)
 {
 	struct tracing_process *y = user;
@@ -158,24 +177,27 @@ static void take_operation(void *user, const struct recorded_op *op, struct reco
 
 	if (op->kind == SPOOL_SUM)
 		x->sums = num_add_u64(x->sums, op->bytes);
-	if (op->kind == SPOOL_MEMORY && op->start)
+	if (op->kind == SPOOL_MEMORY && op->start && x->calls)
 		take_memory(y, op, c);
-	if (!op->start || op->kind == SPOOL_MEMORY || op->kind == SPOOL_SUM)
+	if (op->kind == SPOOL_MEMORY || op->kind == SPOOL_SUM)
 		return;
+	if (!op->start)
+		return;
+	y->p->unlaunched += !c;
 	uint64_t end = num_add_u64(op->start, op->length);
 	y->end = end > y->end ? end : y->end;
-	uint32_t event = event_of(x, op, c ? c->scope : SCOPE_NONE);
-	uint32_t track =
-	        build_track(x->b, y->process, device_of(y, op->device), TRACK_STREAM, op->stream);
+	find_place(y, op, c ? c->scope : SCOPE_NONE);
 	int64_t step = STEP_WARMUP;
-	if (recording_has_steps(y->p))
+	if (build_wants(x->b, ARG_GROUP) && recording_has_steps(y->p))
 		step = recording_step(&x->all, y->p, c ? c->start : op->start);
 	if (step >= 0)
 		build_arg_int(x->b, ARG_GROUP, step);
 	if (op->kind != SPOOL_KERNEL && op->bytes)
 		build_arg_uint(x->b, ARG_BYTES, op->bytes);
-	build_slice(x->b, track, event, tick_of(x, op->start), num_from_u64(op->length),
-	        c ? op->label : 0);
+	if (!x->calls && c && c->start)
+		build_arg_int(x->b, ARG_LATENCY, (int64_t)(op->start - c->start));
+	build_slice(x->b, y->track, y->event, tick_of(x, op->start), num_from_u64(op->length),
+	        c && x->calls ? op->label : 0);
 }
 
 static void take_call(
@@ -184,7 +206,7 @@ static void take_call(
 	struct trace_build *b = y->x->b;
 	uint32_t event;
 
-	if (!c->start)
+	if (!c->start || !y->x->calls)
 		return;
 	if (!imap_get(&y->call_of, c->name, &event)) {
 		event = build_event(
@@ -199,8 +221,12 @@ static void take_call(
 static void take_record(void *user, const struct recording_feed *f, const struct spool_record *r,
         struct recorded_op *op)
 {
+	struct tracing_process *y = user;
+
+	if (op && r->kind != SPOOL_SUM && r->kind != SPOOL_MEMORY)
+		y->p->untimed += !op->start;
 	switch (r->kind) {
-	case SPOOL_API: take_call(user, f, &r->api); break;
+	case SPOOL_API: take_call(y, f, &r->api); break;
 	case SPOOL_KERNEL: op->label = r->kernel.correlation; break;
 	case SPOOL_GRAPH: op->label = r->graph.correlation; break;
 	case SPOOL_SET: op->label = r->set.correlation; break;
@@ -274,7 +300,8 @@ static bool read_process(struct tracing *x, struct recorded_process *p)
 }
 
 bool recording_trace(struct trace *t, const struct recording_set *files,
-        const struct recording_options *o, struct notes *notes, struct err *e)
+        const struct recording_options *o, const struct recording_ask *ask, struct notes *notes,
+        struct err *e)
 {
 	struct scratch own;
 	bool ok;
@@ -282,10 +309,11 @@ bool recording_trace(struct trace *t, const struct recording_set *files,
 	scratch_open(&own, t->a->work);
 	struct tracing *x = ARENA_NEW(&own.a, struct tracing);
 	x->a = &own.a;
+	x->calls = ask->wants == ARG_BITS_ALL;
 	imap_init(&x->event_of, x->a);
-	x->b = build_open(t, ARG_BITS_ALL, notes, x->a);
+	x->b = build_open(t, ask->wants, notes, x->a);
 	build_start(x->b, TRACE_RECORDING, TICKS);
-	ok = recordings_open(&x->all, files, o, NULL, x->a, e);
+	ok = recordings_open(&x->all, files, o, ask->watch, x->a, e);
 	if (ok && x->all.origin == UINT64_MAX)
 		x->all.origin = 0;
 	if (ok)
@@ -297,6 +325,8 @@ bool recording_trace(struct trace *t, const struct recording_set *files,
 		note_line(notes,
 		        "note: %" PRIu64 " operations are known only as sums and not shown\n",
 		        x->sums);
+	if (ok && ask->say)
+		recordings_say(&x->all, false, notes);
 	if (ok)
 		build_seal(x->b);
 	scratch_close(&own);

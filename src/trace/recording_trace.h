@@ -9,9 +9,18 @@
 #include "trace/recordings.h"
 #include "trace/trace.h"
 
-/* Fills t, which is new, from the files. Remarks go to notes. Takes about 90 bytes for each kernel
- * with its call until the passes are done. */
+/* How a recording is read. */
+struct recording_ask {
+	uint64_t wants;                      /* arguments of work to keep (ARG_BIT) */
+	const struct recording_watch *watch; /* or NULL */
+	bool say;                            /* add notes about what is missing or odd */
+};
+
+/* Fills t, which is new, from the files. Remarks go to notes. Only ARG_BITS_ALL keeps calls and
+ * correlations, which takes about 90 bytes for each kernel with its call until the passes are done;
+ * otherwise a kernel takes about 8 bytes and its arguments, and ARG_LATENCY stands for its call. */
 bool recording_trace(struct trace *t, const struct recording_set *files,
-        const struct recording_options *o, struct notes *notes, struct err *e);
+        const struct recording_options *o, const struct recording_ask *ask, struct notes *notes,
+        struct err *e);
 
 #endif

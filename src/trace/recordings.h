@@ -259,6 +259,10 @@ bool recording_summary(
 /* Appends a warning for each damaged file. */
 void recordings_say_damage(const struct recordings *r, struct notes *to);
 
+/* Appends notes about all that is missing or odd, after the operations are counted. summed: they
+ * were added up by node and step, none is kept singly. */
+void recordings_say(const struct recordings *r, bool summed, struct notes *to);
+
 /* ---- operations ---- */
 
 struct recording_feed;

@@ -159,6 +159,7 @@ struct trace {
 };
 
 struct trace *trace_new(struct arena *a);
+struct trace *trace_copy(const struct trace *t, struct arena *a);
 
 static inline struct str trace_str(const struct trace *t, uint32_t id)
 {

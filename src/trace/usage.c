@@ -57,16 +57,28 @@ uint8_t *usage_classes(const struct trace *t, struct arena *a)
 
 /* ---- one slice ---- */
 
+/* Returns the time of the launch of device work, or INT64_MIN if it is not known. */
+static int64_t launched_at(const struct device_walk *w, const struct slice *s)
+{
+	const struct launch *launch = w->links ? link_launch(w->links, s) : NULL;
+	int64_t latency;
+
+	if (launch)
+		return launch->start;
+	if (slice_has_int(w->t, s, ARG_LATENCY, &latency))
+		return num_sub(s->start, latency);
+	return INT64_MIN;
+}
+
 static void judge_gap(struct device_walk *w, const struct slice *s)
 {
 	const struct cover *stream = &w->streams[s->track].busy;
-	const struct launch *launch = w->links ? link_launch(w->links, s) : NULL;
 	int64_t gap = num_sub(s->start, stream->until);
 	enum usage_idle why = trace_ns(w->t, gap) < IDLE_KERNEL_NS ? IDLE_KERNEL : IDLE_OTHER;
 
 	if (!stream->any || gap <= 0)
 		return;
-	if (launch && launch->start > stream->until)
+	if (launched_at(w, s) > stream->until)
 		why = IDLE_HOST;
 	w->to->idle_why[why] = num_add(w->to->idle_why[why], gap);
 }

@@ -233,7 +233,7 @@ void facts_find(const struct model *m, const struct recording_set *recording,
 	scratch_close(&own);
 	out->marks = m->steps.n > 0 && !m->traces.n && !recording;
 	for (size_t i = 0; i < m->traces.n; i++)
-		add_trace(m->traces.v[i], (uint32_t)i, out, a);
+		add_trace(m->traces.v[i].t, m->traces.v[i].worker, out, a);
 	if (recording) {
 		out->devices.n = 0; /* the model keeps single operations only up to a limit */
 		add_recording(recording, how, out, a);

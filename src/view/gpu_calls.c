@@ -38,14 +38,14 @@ static uint8_t traits_of(struct str name)
 }
 
 /* The index of the call's name in u->calls. */
-static uint32_t call_of(struct gpu_call_feed *f, const struct recording_feed *from, uint32_t name)
+static uint32_t call_of(struct gpu_call_feed *f, gpu_name *text_of, const void *from, uint32_t name)
 {
 	if (f->traits.n && f->name == name)
 		return f->call;
 	f->name = name;
 	if (imap_get(&f->call_of, name, &f->call))
 		return f->call;
-	struct str text = recording_string(from, name);
+	struct str text = text_of(from, name);
 	f->call = gpu_list_index(f->u, &f->u->calls, text);
 	while (f->traits.n <= f->call)
 		VEC_PUSH(f->scratch, &f->traits, 0);
@@ -90,9 +90,9 @@ void gpu_calls_begin(
 }
 
 void gpu_calls_take(
-        struct gpu_call_feed *f, const struct recording_feed *from, const struct spool_api *c)
+        struct gpu_call_feed *f, gpu_name *text_of, const void *from, const struct spool_api *c)
 {
-	struct gpu_pending now = { c->start, c->length, call_of(f, from, c->name) };
+	struct gpu_pending now = { c->start, c->length, call_of(f, text_of, from, c->name) };
 	uint32_t i;
 
 	if (!imap_get(&f->threads, c->tid, &i)) {

@@ -19,6 +19,9 @@
  * returned.
  */
 
+/* Returns the text of an id. */
+typedef struct str gpu_name(const void *from, uint32_t id);
+
 /* A call that may be inside another one: the driver's inside the runtime's. */
 struct gpu_pending {
 	uint64_t start, length;
@@ -39,8 +42,9 @@ struct gpu_call_feed {
 
 void gpu_calls_begin(
         struct gpu_call_feed *f, struct gpu_use *u, uint32_t process, struct arena *scratch);
+/* text_of(from, c->name) is the name of the call. */
 void gpu_calls_take(
-        struct gpu_call_feed *f, const struct recording_feed *from, const struct spool_api *c);
+        struct gpu_call_feed *f, gpu_name *text_of, const void *from, const struct spool_api *c);
 /* A copy or memset that has met its call. op->label: memory kinds of source and destination, 8 bits
  * each. */
 void gpu_calls_transfer(

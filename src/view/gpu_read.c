@@ -298,6 +298,11 @@ static void take_note(struct gpu_use *u, struct str text)
 		strs_add(u->a, &u->notes, str_copy(u->a, text));
 }
 
+static struct str string_of(const void *feed, uint32_t id)
+{
+	return recording_string(feed, id);
+}
+
 /* Takes a record before it meets its call. */
 static void take_record(void *user, const struct recording_feed *f, const struct spool_record *x,
         struct recorded_op *op)
@@ -306,7 +311,7 @@ static void take_record(void *user, const struct recording_feed *f, const struct
 
 	switch (x->kind) {
 	case SPOOL_KERNEL: take_kernel(r, &x->kernel, op); break;
-	case SPOOL_API: gpu_calls_take(&r->calls, f, &x->api); break;
+	case SPOOL_API: gpu_calls_take(&r->calls, string_of, f, &x->api); break;
 	case SPOOL_COPY:
 		take_copy(r, way(&x->copy), x->copy.from | (uint32_t)x->copy.to << 8, op);
 		break;

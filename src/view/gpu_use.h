@@ -11,6 +11,7 @@
 #include "base/statistics.h"
 #include "io/block_format.h"
 #include "trace/recordings.h"
+#include "trace/usage.h"
 #include "view/spans.h"
 
 /* ---- gpu shape ----
@@ -211,6 +212,11 @@ void gpu_use_init(struct gpu_use *u, struct arena *a);
 bool gpu_use_read(struct gpu_use *u, const struct recording_set *files,
         const struct recording_options *o, const struct recording_watch *watch, struct arena *a,
         struct err *e);
+
+/* Takes the work and the calls of a trace. Only what its times and names say: processes, devices,
+ * calls, waits, idle causes, latencies and communication. */
+void gpu_use_trace(
+        struct gpu_use *u, const struct trace *t, const struct trace_links *links, struct arena *a);
 
 /* The process of a part, and the facts of its file. */
 static inline const struct recording_facts *gpu_facts(const struct gpu_use *u, uint32_t process)

@@ -46,7 +46,8 @@ MARKS = {
     'JSON trace, op': ('mbps', '>', 400),
     'JSON trace in gzip, op': ('mbps', '>', 250), 'JSON trace, op, memory': ('peak_per_byte', '<', 0.5),
     'Perfetto trace, op': ('mbps', '>', 60), 'Perfetto trace, op, memory': ('peak_per_byte', '<', 1.5),
-    'spool, op': ('cpu', '<', 2), 'spool, op, memory': ('peak_per_byte', '<', 2), 'growth': ('times', '<', 20)}
+    'spool, op': ('cpu', '<', 2), 'spool, op, memory': ('peak_per_byte', '<', 0.5),
+    **{'spool, ' + t + of: m for t in ('devices', 'kernels', 'steps') for of, m in (('', ('cpu', '<', 4)), (', memory', ('peak_per_byte', '<', 1)))}, 'growth': ('times', '<', 20)}
 WORKERS = 64  # number of profiles to merge
 FLOOR = 0.002  # seconds; growth from shorter times is not judged
 
@@ -315,16 +316,15 @@ def measure_checkpoint():
 
 
 def measure_spool():
-    """Measures encoding records, and the op view of a recording of ten million kernels."""
+    """Measures encoding records, and the op view and the tables of a recording of ten million kernels."""
     path = os.path.join(ARGS.folder, 'ten_million.tfspool')
     if not os.path.exists(path):
         subprocess.run([ARGS.spool_make, path, 'big', '10000000'], check=True)
-    ask = lambda words: json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)
+    ask = lambda words: json.loads(subprocess.check_output(words))
     encoded = [ask([ARGS.spool_make, '-', 'time', '20000000']) for _ in range(ARGS.runs)]
-    rows = {'spool, encoding': {'ns': statistics.median(x['ns'] for x in encoded)},
-            'spool, size': {'bytes': encoded[0]['bytes']}}
-    for name, words in (('spool, op', []), ('spool, op by step', ['--step-nvtx=pytorch'])):
-        runs = [ask([ARGS.bench, '-x', ARGS.program, 'op', path] + words) for _ in range(ARGS.runs)]
+    rows = {'spool, encoding': {'ns': statistics.median(x['ns'] for x in encoded)}, 'spool, size': {'bytes': encoded[0]['bytes']}}
+    for words in (['op'], ['op', '--step-nvtx=pytorch'], ['devices'], ['kernels'], ['steps']):
+        name, runs = 'spool, ' + ('op by step' if len(words) > 1 else words[0]), [ask([ARGS.bench, '-x', ARGS.program, path] + words + ['-output', 'none']) for _ in range(ARGS.runs)]
         rows[name] = {'cpu': statistics.median(x['cpu'] for x in runs), 'mb': size(path) / 1e6}
         rows[name + ', memory'] = {'peak_per_byte': statistics.median(x['peak'] for x in runs) / size(path)}
     return rows

@@ -47,18 +47,19 @@ static bool ask_gpu(struct session *s, void *ctx)
 	struct recording_file twice[2] = { { .path = ask->path }, { .path = ask->path } };
 	struct recording_set set = { .v = twice, .n = 2 }; /* two processes on the same GPUs */
 	struct recording_options o = { .recover = true, .step_implied = true };
+	const struct recording_ask all = { .wants = ARG_BITS_ALL, .say = true };
 	struct gpu_use u;
 
 	if (!gpu_use_read(&u, &set, &o, NULL, a, &s->error))
 		return false;
 	gpu_text(&u, 20, 0, ask->out);
 	gpu_text(&u, 3, 60, ask->out);
-	gpu_json(&u, SIZE_MAX, ask->out);
+	gpu_json(&u, SIZE_MAX, NULL, ask->out);
 	gpu_csv(&u, SIZE_MAX, SHEET_SPREADSHEET, ask->out);
 	struct trace *t = trace_new(a);
 	struct trace_links links;
 	struct trace_usage usage;
-	if (!recording_trace(t, &set, &o, &s->notes, &s->error))
+	if (!recording_trace(t, &set, &o, &all, &s->notes, &s->error))
 		return false;
 	trace_link(t, &links, a);
 	trace_usage(t, &links, &usage, a);

@@ -22,6 +22,7 @@ import jobs
 import nodes
 import sessions
 import steps
+import tables
 from built import has
 from rig import Bench
 
@@ -37,7 +38,7 @@ def main():
     args.program, args.make = os.path.abspath(args.program), os.path.abspath(args.make)
     passed = failed = skipped = 0
     plain = () if has(args.program, 'demangler') else DEMANGLED
-    checks = {k[6:]: v for m in (bounds, endless, nodes, steps, sessions, jobs) for k, v in vars(m).items() if k.startswith('check_')}
+    checks = {k[6:]: v for m in (bounds, endless, nodes, steps, sessions, tables, jobs) for k, v in vars(m).items() if k.startswith('check_')}
     for name, f in sorted(checks.items()):
         if args.names and name not in args.names:
             continue

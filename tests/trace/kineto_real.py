@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 NAME_CUT = 300  # characters of a kernel's name in the expected numbers
 KIND = {'kernel': 'kernel', 'copy': 'gpu_memcpy', 'set': 'gpu_memset'}
@@ -164,6 +165,41 @@ def check_rest(c, dump, slices, golden):
             c.equal('frame ' + g['name'], [len(found), sum(found)], [g['count'], g['total_ns']])
 
 
+def outer_calls(slices):
+    """name -> ns of the calls that are in no other call of their thread. Calls of no time may count as inside or not."""
+    out, end = collections.Counter(), {}
+    for s in sorted((s for s in slices if s['category'] == 'call' and s['form'] == 0), key=lambda s: (s['start'], -s['length'])):
+        if s['start'] + s['length'] > end.get(s['track'], -1):
+            end[s['track']] = s['start'] + s['length']
+            out[s['name']] += s['length']
+    return +out
+
+
+def check_sections(c, path, dump, slices):
+    """The causes of idle time add up to it; calls and latencies are all there; a timeline read again gives the same."""
+    status, out, _ = run([os.path.join(ARGS.bin, 'tfprof'), 'devices', path, '--top=0', '-output', 'json'])
+    c.equal('status of devices', status, 0)
+    doc = json.loads(out)
+    c.equal('gpu', run([os.path.join(ARGS.bin, 'tfprof'), 'gpu', path, '--top=0', '-output', 'json'])[1], out)
+    if 'idle' not in doc:
+        c.equal('launches', 0, sum(x['kernels'] for x in dump['ops'] if not x['name'].startswith('(unattributed)')))
+        return
+    c.equal('idle', sum(x['ns'] for x in doc['idle']), sum(d['idle_ns'] for d in doc['devices']))
+    c.equal('calls', {x['name']: x['total_ns'] for x in doc['calls'] if x['total_ns']}, dict(outer_calls(slices)))
+    starts = {}
+    for s in sorted((s for s in slices if s['category'] == 'call' and s['correlation']), key=lambda s: s['start']):
+        starts.setdefault(s['correlation'], s['start'])
+    late = [s['start'] - starts[s['correlation']] for s in slices if s['device'] and s['category'] in KIND and s['correlation'] in starts]
+    c.equal('latency', [sum(x['count'] for x in doc['latency']), max((x['max_ns'] for x in doc['latency']), default=0)],
+            [sum(x >= 0 for x in late), max(late, default=0)])
+    with tempfile.TemporaryDirectory() as where:
+        drawn = os.path.join(where, 't')
+        run([os.path.join(ARGS.bin, 'tfprof'), path, 'scope', '-output', 'timeline:outfile=' + drawn])
+        again = json.loads(run([os.path.join(ARGS.bin, 'tfprof'), 'devices', drawn + '_-1', '--top=0', '-output', 'json'])[1])
+        for k in ('devices', 'idle', 'latency', 'communication', 'calls'):
+            c.equal('%s of its timeline' % k, again[k], doc[k])
+
+
 def check_trace(path, golden):
     c = Check()
     status, out, said = run([os.path.join(ARGS.bin, 'trace_dump'), path])
@@ -180,6 +216,7 @@ def check_trace(path, golden):
     check_ops(c, dump, golden)
     check_groups(c, path, dump, golden)
     check_rest(c, dump, slices, golden)
+    check_sections(c, path, dump, slices)
     return c
 
 

@@ -85,10 +85,52 @@ def workers():
     listed, _ = program('log/host0_1.200.pt.trace.json.gz', 'log/host1_1.200.pt.trace.json.gz', 'op', '-by', 'worker')
     assert 'host1_1' in listed, listed
     equal(program('log', 'op', '-by', 'worker')[0], listed)
+    tables('log', 2)
+    select = ['-step', '4', '-select', 'accelerator_micros,self_micros,occurrence']
+    grouped, plain = rows('log', 'op', '-by', 'op', *select), rows('log', 'op', *select)
+    equal([grouped['aten::addmm']['own_' + k] for k in select[3].split(',')],
+          [plain['aten::addmm']['own_' + k] for k in select[3].split(',')])
+    equal(plain['aten::addmm']['own_accelerator_micros'], (2 + 52) // 2)
     write(b'not read', 'log/host0_1.100.pt.trace.json')
     out, err = program('log/', 'op', '-by', 'worker')
     equal(out, listed)
     assert 'older' in err, err
+
+
+def tables(log, n):
+    """The rows of devices, kernels and steps are those of each worker alone, with its name."""
+    for table in ('devices', 'kernels', 'steps'):
+        found = {}
+        for r in json.loads(program(log, table, '--top=0', '-output', 'json')[0])[table]:
+            found.setdefault(r.pop('worker'), []).append({k: v for k, v in r.items() if k != 'share'})
+        equal(len(found), n)
+        for name, its in found.items():
+            file, = [f for f in os.listdir(log) if f.startswith(name)]
+            alone = json.loads(program(os.path.join(log, file), table, '--top=0', '-output', 'json')[0])[table]
+            equal(its, [{k: v for k, v in r.items() if k != 'share'} for r in alone], table)
+
+
+def sections():
+    """Idle causes, launch latencies and calls of a trace with launches; gpu is another name of devices."""
+    events = (kineto.launch(100, 1, 110, 20) + kineto.launch(115, 2, 130, 10) +
+              [kineto.event('cuda_runtime', 'cudaDeviceSynchronize', 120, 25)] + kineto.launch(150, 3, 160, 5) +
+              [kineto.event('kernel', 'unlaunched', 170, 1, 0, 7, device=0, stream=7)])
+    path = write(kineto.trace(events))
+    out, _ = program('devices', path, '-output', 'json')
+    equal(program('gpu', path, '-output', 'json')[0], out)
+    doc = json.loads(out)
+    equal({x['why']: x['ns'] for x in doc['idle']}, {
+        'the host did other things': 5000, 'launch latency': 10000, 'the host waited for the GPU': 5000,
+        'not known: the launch is not recorded': 5000})
+    equal(sum(x['ns'] for x in doc['idle']), doc['devices'][0]['idle_ns'])
+    equal([(x['gpu'], x['count'], x['max_ns']) for x in doc['latency']], [(0, 3, 15000)])
+    equal({x['name']: (x['count'], x['total_ns'], x['blocking_ns']) for x in doc['calls']},
+          {'cudaLaunchKernel': (3, 4500, 0), 'cudaDeviceSynchronize': (1, 25000, 20000)})
+    text, _ = program('gpu', path)
+    for title in ('Why GPUs were idle:', 'From a call to the start of its work:', 'Calls of the CUDA API:'):
+        assert title in text, text
+    plain = kineto.trace([e for e in events if e['cat'] == 'kernel'])
+    assert 'idle' not in json.loads(program('devices', write(plain), '-output', 'json')[0])
 
 
 def tensorboard():
@@ -209,7 +251,7 @@ def timeline():
         equal(again[k], plain[k], k)
 
 
-CASES = [passes, views, workers, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
+CASES = [passes, views, workers, sections, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])

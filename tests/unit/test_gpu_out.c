@@ -24,7 +24,7 @@ static void json(void **state)
 	struct gpu_use u = odd_use(*state);
 	struct sink *to = sink_memory(*state);
 
-	gpu_json(&u, 10, to);
+	gpu_json(&u, 10, NULL, to);
 	struct str text = sink_text(to);
 	assert_true(str_contains(text, S("\"name\":\"G\\\\xff\"")));
 	assert_true(str_contains(text, S("\"name\":\"a,\\\\xc3(\"")));

@@ -5,8 +5,7 @@
  */
 #include <inttypes.h>
 
-#include "base/note.h"
-#include "model/recording_place.h"
+#include "trace/recordings.h"
 
 /* Kinds of notes: one kind is one line, however many processes it is about. */
 enum {
@@ -21,12 +20,12 @@ enum {
 };
 
 /* The sum of a count over all processes. */
-static uint64_t sum_at(const struct recording_lowering *r, size_t at)
+static uint64_t sum_at(const struct recordings *r, size_t at)
 {
 	uint64_t sum = 0, v;
 
-	for (size_t i = 0; i < r->all.n; i++) {
-		memcpy(&v, (const char *)&r->all.v[i] + at, sizeof v);
+	for (size_t i = 0; i < r->n; i++) {
+		memcpy(&v, (const char *)&r->v[i] + at, sizeof v);
 		sum = num_add_u64(sum, v);
 	}
 	return sum;
@@ -87,7 +86,7 @@ static void say_process(struct notes *to, const struct recorded_process *p)
 		        "%.*s: %.*s", STR(p->name), STR(p->facts.notes.v[i]));
 }
 
-static void say_lost(const struct recording_lowering *r, struct notes *to)
+static void say_lost(const struct recordings *r, struct notes *to)
 {
 	static const char *const texts[SPOOL_LOST_WHY_N][2] = {
 		{ "record was dropped by CUPTI, which had no room for it",
@@ -111,7 +110,7 @@ static void say_lost(const struct recording_lowering *r, struct notes *to)
 }
 
 /* Notes intervals and kinds of work that were not recorded. */
-static void say_missing(const struct recording_lowering *r, struct notes *to, uint64_t ops)
+static void say_missing(const struct recordings *r, struct notes *to, uint64_t ops)
 {
 	uint64_t calls = SUM_OF(r, facts.totals[SPOOL_API]), unlaunched = SUM_OF(r, unlaunched);
 
@@ -126,11 +125,11 @@ static void say_missing(const struct recording_lowering *r, struct notes *to, ui
 		        "operations have no record of the calls that launched them");
 }
 
-static void say_operations(const struct recording_lowering *r, struct notes *to)
+static void say_operations(const struct recordings *r, bool summed, struct notes *to)
 {
 	uint64_t ops = SUM_OF(r, facts.totals[SPOOL_KERNEL]) + SUM_OF(r, facts.totals[SPOOL_COPY]) +
 	               SUM_OF(r, facts.totals[SPOOL_SET]) + SUM_OF(r, facts.totals[SPOOL_GRAPH]);
-	bool steps = r->all.o->step_nvtx.n || r->all.o->step_kernel.n, found = false;
+	bool steps = r->o->step_nvtx.n || r->o->step_kernel.n, found = false;
 
 	say_missing(r, to, ops);
 	say(to, SUM_OF(r, untimed), "operation has no time and is left out",
@@ -142,26 +141,26 @@ static void say_operations(const struct recording_lowering *r, struct notes *to)
 		note_line(to,
 		        "note: a spool was full: from then on there are only sums by name, and "
 		        "ranges begin no steps\n");
-	if (r->place->summed && !r->place->keep_all)
+	if (summed)
 		note_line(to,
 		        "note: %" PRIu64 " operations are summed by node and step; "
 		        "--detail-steps=0-1 keeps those of steps 0 and 1 singly\n",
 		        ops);
-	say(to, r->all.names.too_long,
+	say(to, r->names.too_long,
 	        "name has more than 4096 bytes and was not compared with the pattern of steps",
 	        "names have more than 4096 bytes and were not compared with the pattern of steps");
-	for (size_t i = 0; i < r->all.n; i++)
-		found |= r->all.v[i].steps_nvtx.n || r->all.v[i].steps_kernel.n;
+	for (size_t i = 0; i < r->n; i++)
+		found |= r->v[i].steps_nvtx.n || r->v[i].steps_kernel.n;
 	if (steps && !found)
 		note_line(to, "note: no range, mark or kernel is the beginning of a step as it was "
 		              "asked for\n");
 }
 
 /* GPUs that several processes shared: time of one passes while another's kernels run. */
-static void say_shared(const struct recording_lowering *r, struct notes *to)
+static void say_shared(const struct recordings *r, struct notes *to)
 {
-	for (size_t i = 0; i < r->all.n; i++) {
-		const struct recorded_process *p = &r->all.v[i];
+	for (size_t i = 0; i < r->n; i++) {
+		const struct recorded_process *p = &r->v[i];
 		for (size_t k = 0; k < p->gpus.n; k++) {
 			const struct recorded_gpu *g = &p->gpus.v[k];
 			if (g->shared > 1)
@@ -174,14 +173,12 @@ static void say_shared(const struct recording_lowering *r, struct notes *to)
 	}
 }
 
-void notes_say(struct recording_lowering *r)
+void recordings_say(const struct recordings *r, bool summed, struct notes *to)
 {
-	struct notes *to = ingest_notes(r->to);
-
-	recordings_say_damage(&r->all, to);
-	for (size_t i = 0; i < r->all.n; i++)
-		say_process(to, &r->all.v[i]);
+	recordings_say_damage(r, to);
+	for (size_t i = 0; i < r->n; i++)
+		say_process(to, &r->v[i]);
 	say_lost(r, to);
-	say_operations(r, to);
+	say_operations(r, summed, to);
 	say_shared(r, to);
 }
