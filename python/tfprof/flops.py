@@ -14,7 +14,7 @@ class Unknown(Exception):
 class Operation:
     """A node with the shapes of its tensors."""
 
-    def __init__(self, attrs: Any, inputs: List[Shape], output: Shape) -> None:
+    def __init__(self, attrs: Any, inputs: Sequence[Shape], output: Shape) -> None:
         self.attrs, self._inputs, self._output = attrs, inputs, output
 
     @staticmethod

@@ -30,7 +30,7 @@ SMALL = os.path.join(ROOT, 'testdata', 'small')
 NEWEST = {'GLIBC': (2, 17)}
 SYSTEM = {'libc.so.6', 'libm.so.6', 'libdl.so.2', 'libpthread.so.0', 'librt.so.1', 'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'}
 ASK = '''import tfprof
-p = tfprof.Profile('%s/views.graph.pbtxt', ['%s/views.run_meta_0.pbtxt'])
+p = tfprof.open('%s/views.graph.pbtxt', '%s/views.run_meta_0.pbtxt')
 assert p.scope().children and tfprof.__version__ == '%s', tfprof.__version__
 assert {x.name for x in tfprof.libraries()} >= {'pcre2', 'zlib'}
 '''
