@@ -91,7 +91,8 @@ export function columnsOf(rows) {
 	});
 }
 
-const LARGE = 100000, SEEN = 5000; // entries; the share of everything that an entry needs is 1 / SEEN
+const LARGE = 100000; // entries
+const SEEN = [5000, 50000, 500000], ENOUGH = 200; // the share of everything that an entry needs is 1 / SEEN; the first with enough rows
 const VIEWS = ['scope', 'graph', 'code'];
 const MINIMA = ['micros', 'bytes', 'params', 'float_ops', 'occurrence'];
 
@@ -141,7 +142,17 @@ export class Report {
 	async reduced(words, metric, more = []) {
 		const { total } = await this.run([...words, ...more, '-max_depth', '1']);
 		const by = metric || MINIMA.find(m => total[m] > 0);
-		return this.run([...words, ...more, ...by ? ['-min_' + by, String(Math.max(1, Math.floor(total[by] / SEEN)))] : ['-max_depth', '6']]);
+		if (!by)
+			return this.run([...words, ...more, '-max_depth', '6']);
+		let answer;
+		for (const seen of SEEN) {
+			const least = Math.max(1, Math.floor(total[by] / seen));
+			answer = await this.run([...words, ...more, '-min_' + by, String(least)]);
+			answer.seen = seen;
+			if (answer.count >= ENOUGH || least === 1)
+				break;
+		}
+		return answer;
 	}
 
 	// Live only: the document of a command line.

@@ -37,7 +37,7 @@ async function hot(report, page, title) {
 	if (!entry)
 		return null;
 	const tree = new Tree(entry.document), metric = tree.metrics[0];
-	return metric ? card(`${title}: ${metric.label.toLowerCase()}`, hottest(tree, metric, page)) : null;
+	return metric ? card(`${metric.unit === 'us' ? 'Hottest' : 'Largest'} ${title}: ${metric.label.toLowerCase()}`, hottest(tree, metric, page)) : null;
 }
 
 // Steps of a trace by what devices did; of a profile by where its nodes ran.
@@ -111,6 +111,6 @@ function inputs(first) {
 
 export async function overviewPage(report) {
 	const first = (await report.entry(report.list[0].name)).document;
-	const parts = await Promise.all([steps(report), devices(report), hot(report, 'op', 'Hottest types'), hot(report, 'scope', 'Hottest nodes'), kernels(report), hot(report, 'code', 'Hottest lines'), advice(report)]);
+	const parts = await Promise.all([steps(report), devices(report), hot(report, 'op', 'types'), hot(report, 'scope', 'nodes'), kernels(report), hot(report, 'code', 'lines'), advice(report)]);
 	return el('div', { class: 'overview' }, figures(first), el('div', { class: 'cards' }, parts, notes(first), inputs(first)));
 }

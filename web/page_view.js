@@ -98,7 +98,7 @@ class ViewPage {
 					this.refresh();
 					this.choose(this.selected, false);
 				})),
-			this.reduced ? el('span', { class: 'tag' }, 'without entries below 1/5000; zoom shows them') : null,
+			this.reduced ? el('span', { class: 'tag' }, `without entries below 1/${(this.tree.document.seen || 5000).toLocaleString('en-US')}; zoom shows them`) : null,
 			this.report.live && all.length > 1 ? this.stepChoice(all) : used ? el('span', { class: 'tag' }, used) : null,
 			search, this.found,
 			el('span', { class: 'grow' }),
