@@ -7,7 +7,6 @@
 #include "base/fmt.h"
 #include "model/input.h"
 
-#define VERSION       1
 #define STEPS_SHOWN   8
 #define DEVICES_SHOWN 3
 #define LABEL         10 /* columns before the text of a line */
@@ -75,39 +74,75 @@ static void put_count(struct page_text *t, const char *before, int64_t n, const 
 
 /* ---- parts ---- */
 
-static const char *format_name(const struct summary_page *p, const struct source *s)
+struct str summary_format(const struct summary_page *p, const struct source *s, struct arena *a)
 {
-	return p->trace && s->is->role == ROLE_PROFILE ? p->trace : s->is->name;
+	struct sb b = sb_in(a);
+
+	for (size_t i = 0; i < p->m->files.n; i++) {
+		const struct model_file *f = &p->m->files.v[i];
+		if (!str_eq(f->path, s->path) || str_eq(f->format, S("profile")))
+			continue;
+		sb_put_name(&b, f->format);
+		sb_put(&b, f->producer.n ? S(" by ") : S(""));
+		sb_put_name(&b, f->producer);
+		return sb_str(&b);
+	}
+	return str_of(s->is->name);
 }
 
 /* The files by format: the first of each, and how many more. */
 static void put_loaded(struct page_text *t)
 {
 	const struct origin *from = t->p->from;
+	struct str *label = ARENA_ARRAY(t->a, from->n, struct str);
+	size_t *more = ARENA_ARRAY(t->a, from->n, size_t);
+	struct intern labels;
 	size_t shown = 0;
 
 	begin(t);
+	intern_init(&labels, t->a);
 	for (size_t i = 0; i < from->n; i++) {
-		size_t same = 0;
-		bool first = true;
-		for (size_t k = 0; k < from->n; k++) {
-			bool like = from->v[k].is == from->v[i].is;
-			same += like;
-			first &= !like || k >= i;
-		}
-		if (!first)
-			continue;
-		sb_put(&t->line, shown++ ? S(", ") : S(""));
-		sb_put_name(&t->line, from->v[i].path);
-		sb_fmt(&t->line, " (%s", format_name(t->p, &from->v[i]));
-		if (same > 1)
-			sb_fmt(&t->line, ", and %zu more", same - 1);
+		struct str s = summary_format(t->p, &from->v[i], t->a);
+		uint32_t id = intern_add(&labels, s);
+		if (id == shown)
+			label[shown++] = str_fmt(t->a, "%.*s (%.*s", STR(from->v[i].path), STR(s));
+		else
+			more[id]++;
+	}
+	for (size_t i = 0; i < shown; i++) {
+		sb_put(&t->line, i ? S(", ") : S(""));
+		sb_put_name(&t->line, label[i]);
+		if (more[i])
+			sb_fmt(&t->line, ", and %zu more", more[i]);
 		sb_char(&t->line, ')');
 	}
 	if (t->p->waiting)
 		sb_fmt(&t->line, ", %zu %s to be read when needed", t->p->waiting,
 		        t->p->waiting == 1 ? "file" : "files");
 	end(t, "loaded");
+}
+
+/* Counts of the data that no answer shows. */
+static void put_unused(struct page_text *t)
+{
+	const struct model *m = t->p->m;
+
+	if (!m->unused.n)
+		return;
+	begin(t);
+	for (size_t i = 0; i < m->unused.n; i++) {
+		const struct model_unused *u = &m->unused.v[i];
+		bool first = !i || !str_eq(u->format, u[-1].format);
+		sb_put(&t->line, !i ? S("") : first ? S("; ") : S(", "));
+		if (first) {
+			sb_put_name(&t->line, u->format);
+			sb_put(&t->line, S(": "));
+		}
+		fmt_count(&t->line, num_from_u64(u->n));
+		sb_char(&t->line, ' ');
+		sb_put_name(&t->line, u->kind);
+	}
+	end(t, "not used");
 }
 
 static void put_nodes(struct page_text *t)
@@ -297,6 +332,7 @@ static void put_page(struct page_text *t)
 {
 	t->line = sb_in(t->a);
 	put_loaded(t);
+	put_unused(t);
 	put_nodes(t);
 	put_steps(t);
 	put_devices(t);
@@ -315,128 +351,6 @@ void summary_page_text(const struct summary_page *p, struct arena *a, struct sin
 	struct page_text t = { .p = p, .to = to, .a = a };
 
 	put_page(&t);
-}
-
-/* ---- the document ---- */
-
-static void put_step_member(struct document *d, const struct summary_page *p)
-{
-	const struct facts *f = &p->facts;
-
-	document_key(d, "steps");
-	json_object(&d->j);
-	document_key(d, "loaded");
-	json_array(&d->j);
-	for (size_t i = 0; i < p->m->step_ids.n; i++)
-		json_i64(&d->j, p->m->step_ids.v[i]);
-	json_array_end(&d->j);
-	document_key(d, "marked");
-	json_literal(&d->j, f->marks ? S("true") : S("false"));
-	if (f->steps.n) {
-		document_i64(d, "slowest", f->steps.v[0].id);
-		document_i64(d, "slowest_ns", f->steps.v[0].ns);
-		document_i64(d, "median_ns", f->median);
-	}
-	json_object_end(&d->j);
-}
-
-static void put_device_member(struct document *d, const struct facts *f)
-{
-	document_key(d, "devices");
-	json_array(&d->j);
-	for (size_t i = 0; i < f->devices.n; i++) {
-		const struct device_summary *x = &f->devices.v[i];
-		json_object(&d->j);
-		document_text(d, "name", x->name);
-		document_i64(d, "span_ns", x->span);
-		document_i64(d, "busy_ns", x->busy);
-		document_i64(d, "idle_ns", num_sub(x->span, x->busy));
-		json_object_end(&d->j);
-	}
-	json_array_end(&d->j);
-}
-
-static void put_memory_members(struct document *d, const struct summary_page *p)
-{
-	const struct facts *f = &p->facts;
-
-	document_i64(d, "requested_bytes", p->requested_bytes);
-	if (f->peak_bytes)
-		document_i64(d, "peak_bytes", f->peak_bytes);
-	if (f->peak_bytes && f->peak_device != ID_NONE)
-		document_text(d, "peak_device", device_name(p->m, f->peak_device));
-	if (!p->checkpoint.found)
-		return;
-	document_key(d, "checkpoint");
-	json_object(&d->j);
-	document_i64(d, "tensors", num_from_u64(p->checkpoint.tensors));
-	document_i64(d, "elements", p->checkpoint.elements);
-	document_i64(d, "bytes", num_from_u64(p->checkpoint.bytes));
-	json_object_end(&d->j);
-}
-
-static void put_table_member(struct document *d, const char *key, const struct hottest_table *x)
-{
-	struct sheet sheet;
-
-	document_key(d, key);
-	json_array(&d->j);
-	if (x->x.rows) {
-		sheet_open_json(&sheet, &d->j, d->a, x->x.columns, x->x.n_columns);
-		table_put_rows(&x->x, SUMMARY_ROWS, &sheet);
-		sheet_close(&sheet);
-	}
-	json_array_end(&d->j);
-}
-
-static void put_lists(struct document *d, const struct summary_page *p)
-{
-	document_key(d, "missing");
-	json_array(&d->j);
-	for (size_t i = 0; i < p->n_missing; i++) {
-		json_object(&d->j);
-		document_text(d, "what", str_of(p->missing[i].what));
-		document_text(d, "how", str_of(p->missing[i].how));
-		json_object_end(&d->j);
-	}
-	json_array_end(&d->j);
-	document_key(d, "next");
-	json_array(&d->j);
-	for (size_t i = 0; i < p->next.n; i++)
-		document_word(d, p->next.v[i]);
-	json_array_end(&d->j);
-}
-
-static bool as_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
-{
-	const struct summary_page *p = x->of;
-	const struct facts *f = &p->facts;
-	struct document d;
-
-	(void)e;
-	document_begin(&d, s, to->a, "tfprof/summary", VERSION);
-	document_sources(&d, &to->from);
-	document_warnings(&d, &to->from, to->notes);
-	document_key(&d, "formats");
-	json_array(&d.j);
-	for (size_t i = 0; i < p->from->n; i++)
-		document_word(&d, str_of(format_name(p, &p->from->v[i])));
-	json_array_end(&d.j);
-	document_i64(&d, "node_count", num_from_u64(f->nodes));
-	document_i64(&d, "type_count", num_from_u64(f->types));
-	document_i64(&d, "edge_count", num_from_u64(f->edges));
-	document_i64(&d, "parameters", f->params);
-	document_i64(&d, "float_ops", f->float_ops);
-	put_step_member(&d, p);
-	put_device_member(&d, f);
-	document_i64(&d, "device_op_micros", p->device_us);
-	document_i64(&d, "host_op_micros", p->host_us);
-	put_memory_members(&d, p);
-	put_table_member(&d, "ops", &p->ops);
-	put_table_member(&d, "nodes", &p->nodes);
-	put_lists(&d, p);
-	document_end(&d);
-	return true;
 }
 
 /* ---- forms ---- */
@@ -468,7 +382,7 @@ bool summary_page_write(
 		.of = p,
 		.output = o,
 		.text = as_text,
-		.document = as_document,
+		.document = summary_document,
 		.rows = as_rows };
 
 	return out_export(&x, to, e);

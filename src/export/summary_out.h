@@ -48,7 +48,6 @@ struct checkpoint_summary {
 struct summary_page {
 	const struct model *m;
 	const struct origin *from;
-	const char *trace; /* the format of a trace; NULL: not a trace */
 	struct facts facts;
 	struct checkpoint_summary checkpoint;
 	struct hottest_table ops, nodes;
@@ -65,6 +64,12 @@ struct summary_page {
 /* Writes the page in its output. */
 bool summary_page_write(
         const struct summary_page *p, const struct output *o, struct emit *to, struct err *e);
+
+/* Returns the format of a source and the program that wrote it, in a. */
+struct str summary_format(const struct summary_page *p, const struct source *s, struct arena *a);
+
+/* The page as a document; an exported's function. */
+bool summary_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
 
 /* The text alone. */
 void summary_page_text(const struct summary_page *p, struct arena *a, struct sink *to);

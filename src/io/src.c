@@ -265,6 +265,8 @@ static struct src_inner *src_new(struct arena *a, struct str name, struct err *e
 	in->pub.damage = ARENA_NEW(a, struct src_damage);
 	in->pub.damage->at = UINT64_MAX;
 	in->pub.options = &none;
+	in->pub.facts = ARENA_NEW(a, struct src_facts);
+	in->pub.facts->a = a;
 	in->a = a;
 	in->fd = -1;
 	return in;

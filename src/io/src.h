@@ -10,6 +10,7 @@
 #define TFPROF_IO_SRC_H
 
 #include "base/err.h"
+#include "base/vec.h"
 #include "io/gz.h"
 
 #define SRC_WINDOW ((size_t)1 << 20)
@@ -32,6 +33,18 @@ struct src_options {
 	struct str step;   /* pattern of the names of ranges that are steps */
 };
 
+/* Facts about an input besides its data, found by its reader. */
+struct src_unused {
+	struct str kind; /* in the plural: "partition graphs" */
+	uint64_t n;
+};
+struct src_facts {
+	struct arena *a;
+	struct str producer; /* the program that wrote it, with its version; empty: not known */
+	struct str content;  /* more about the format: "samples/count, cpu/nanoseconds" */
+	VEC(struct src_unused) unused;
+};
+
 struct src {
 	const uint8_t *p, *end;    /* unread part of the window; readers may advance p up to end */
 	uint64_t end_at;           /* offset of end */
@@ -39,6 +52,7 @@ struct src {
 	struct err *e;             /* filled if reading fails; set by the caller of src_open */
 	struct src_damage *damage; /* made by the src */
 	const struct src_options *options; /* never NULL */
+	struct src_facts *facts;           /* made by the src */
 	struct src_inner *in;
 };
 
@@ -98,6 +112,12 @@ bool src_rewind(struct src *s);
 void src_keep(struct src *s);
 
 void src_close(struct src *s);
+
+/* Texts are copied. */
+void src_set_producer(struct src *s, struct str producer);
+void src_set_content(struct src *s, struct str content);
+/* Adds n to the data of that kind that cannot be used. */
+void src_count_unused(struct src *s, struct str kind, uint64_t n);
 
 /* ---- internal ----
  *

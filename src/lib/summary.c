@@ -11,28 +11,6 @@
 
 /* ---- inputs ---- */
 
-/* Returns the format of the trace, with the program that wrote it; NULL without a trace. */
-static const char *trace_format(const struct model *m, struct arena *a)
-{
-	static const char *const names[] = { [TRACE_PLAIN] = "trace in JSON",
-		[TRACE_XSPACE] = "XSpace trace",
-		[TRACE_KINETO] = "PyTorch trace",
-		[TRACE_RECORDING] = "GPU recording",
-		[TRACE_ONNXRUNTIME] = "ONNX Runtime trace",
-		[TRACE_NSYS] = "Nsight Systems trace",
-		[TRACE_PERFETTO] = "Perfetto trace",
-		[TRACE_ROCPROF] = "rocprofv3 trace" };
-
-	const struct trace *t = m->traces.n ? m->traces.v[0].t : NULL;
-	struct sb b = sb_in(a);
-
-	if (!t || t->producer == ID_NONE)
-		return t ? names[t->source] : NULL;
-	sb_fmt(&b, "%s by ", names[t->source]);
-	sb_put_name(&b, trace_str(t, t->producer));
-	return str_z(a, sb_str(&b));
-}
-
 static bool read_checkpoint(struct session *s, struct checkpoint_summary *c)
 {
 	struct arena *a = &s->query_arena;
@@ -226,7 +204,6 @@ static bool make_page(struct session *s, bool prompt, bool all, struct summary_p
 	if (!session_seal(s) || !read_checkpoint(s, &p->checkpoint))
 		return false;
 	p->m = &s->model;
-	p->trace = trace_format(&s->model, a);
 	p->prompt = prompt;
 	p->columns = s->columns;
 	p->waiting = s->n_later + s->n_older;

@@ -31,6 +31,10 @@ void ingest_base(struct ingest *in, const struct model *base);
 void ingest_set_options(struct ingest *in, const struct src_options *options);
 const struct src_options *ingest_options(const struct ingest *in); /* NULL: none were set */
 
+/* Keeps the facts about a file that was read; texts are copied. */
+void ingest_file(
+        struct ingest *in, struct str path, struct str format, const struct src_facts *facts);
+
 /* From here on, nodes are those of the base model, found by name, each once, and only executions
  * are added. Returns false without a base model. ingest_end_beside reverts these additions. */
 bool ingest_overlay_begin(struct ingest *in);

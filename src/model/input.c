@@ -86,6 +86,12 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 	if (!ok && !s->damage->kept)
 		return false;
 	build_seal(b);
+	l->format = str_of(trace_source_names[t->source]);
+	src_count_unused(l->s, S("ends without a begin"), t->unopened);
+	src_count_unused(l->s, S("slices over the limit"), t->dropped_slices);
+	src_count_unused(l->s, S("arguments over the limit"), t->dropped_args);
+	if (t->producer != ID_NONE)
+		src_set_producer(l->s, trace_str(t, t->producer));
 	trace_lower(t, TRACE_BY_PATH, l->to, l->a);
 	ingest_keep_trace(l->to, t, 0);
 	return ok;
@@ -146,8 +152,11 @@ static bool load_text(struct load *l, struct src *s, struct err *e)
 	/* An input without a size may be endless. */
 	if (!src_size(s) && !pbtext_begins(l->in->text, l->head, s->name, l->a, e))
 		return false;
-	return src_all(s, &text) && pbtext_encode(l->in->text, text, s->name, l->a, &wire, e) &&
-	       src_memory(&translated, l->a, s->name, wire, e) && load_binary(l, translated, e);
+	if (!src_all(s, &text) || !pbtext_encode(l->in->text, text, s->name, l->a, &wire, e) ||
+	        !src_memory(&translated, l->a, s->name, wire, e))
+		return false;
+	translated->facts = s->facts;
+	return load_binary(l, translated, e);
 }
 
 /* Tries one form; s->e is where a failing read puts its sentence. */
@@ -155,6 +164,7 @@ static bool load_form(struct load *l, bool as_text, struct err *e)
 {
 	bool ok;
 
+	*l->s->facts = (struct src_facts){ .a = l->s->facts->a };
 	l->s->e = e;
 	l->s->damage->recover = l->from->recover && !as_text;
 	ok = as_text ? load_text(l, l->s, e) : load_binary(l, l->s, e);
@@ -257,7 +267,7 @@ bool input_load_file(struct load *l, struct err *e)
 
 	if (!load_open(l, e))
 		return false;
-	ok = load_forms(l, e);
+	ok = l->loaded = load_forms(l, e);
 	if (ok)
 		load_doubt(l);
 	else
@@ -267,10 +277,18 @@ bool input_load_file(struct load *l, struct err *e)
 	return ok;
 }
 
-void input_warn(struct ingest *to, const struct load *l)
+void input_report(struct ingest *to, const struct load *l)
 {
+	struct str calls;
+
 	if (l->warning.n)
 		note_line(ingest_notes(to), "%.*s\n", STR(l->warning));
+	if (!l->loaded)
+		return;
+	calls = l->in->read_trace ? l->s->options->calls : STR_NONE;
+	ingest_file(to, l->from->name, l->format.n ? l->format : str_of(l->in->name), l->s->facts);
+	if (calls.n)
+		ingest_file(to, calls, S("execution trace of PyTorch"), &(struct src_facts){ 0 });
 }
 
 bool input_load(struct ingest *to, unsigned role, const struct input_from *from,
@@ -287,7 +305,7 @@ bool input_load(struct ingest *to, unsigned role, const struct input_from *from,
 	l.share.all = &all;
 	ok = input_load_file(&l, e);
 	pthread_mutex_destroy(&all.lock);
-	input_warn(to, &l);
+	input_report(to, &l);
 	scratch_close(&own);
 	return ok;
 }

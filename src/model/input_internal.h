@@ -46,13 +46,16 @@ struct load {
 	struct src *s;
 	struct str head;    /* its first bytes */
 	struct str warning; /* its losses */
+	struct str format;  /* of a trace its source; else empty */
+	bool loaded;
 	struct share share;
 };
 
 /* Reads the file into the model or the batch. False: *e is filled. */
 bool input_load_file(struct load *l, struct err *e);
 
-/* Adds the warning of a load to the notes, if there is one. */
-void input_warn(struct ingest *to, const struct load *l);
+/* Adds the warning of a load to the notes, if there is one, and the facts about its file to the
+ * model. */
+void input_report(struct ingest *to, const struct load *l);
 
 #endif

@@ -257,6 +257,49 @@ const struct src_options *ingest_options(const struct ingest *in)
 	return in->options;
 }
 
+static void add_unused(struct model *m, struct str format, struct str kind, uint64_t n)
+{
+	for (size_t i = 0; i < m->unused.n; i++) {
+		struct model_unused *u = &m->unused.v[i];
+		if (str_eq(u->format, format) && str_eq(u->kind, kind)) {
+			u->n = num_add_u64(u->n, n);
+			return;
+		}
+	}
+	struct model_unused made = { str_copy(m->a, format), str_copy(m->a, kind), n };
+	VEC_PUSH(m->a, &m->unused, made);
+}
+
+static void add_file(struct model *m, struct str path, struct str format, struct str producer)
+{
+	struct model_file made = { str_copy(m->a, path), str_copy(m->a, format),
+		str_copy(m->a, producer) };
+
+	VEC_PUSH(m->a, &m->files, made);
+}
+
+void ingest_file(
+        struct ingest *in, struct str path, struct str format, const struct src_facts *facts)
+{
+	struct str whole = format;
+
+	if (facts->content.n)
+		whole = str_fmt(in->m->a, "%.*s, %.*s", STR(format), STR(facts->content));
+	add_file(in->m, path, whole, facts->producer);
+	for (size_t i = 0; i < facts->unused.n; i++)
+		add_unused(in->m, format, facts->unused.v[i].kind, facts->unused.v[i].n);
+}
+
+static void merge_files(struct model *m, const struct model *from)
+{
+	for (size_t i = 0; i < from->files.n; i++)
+		add_file(m, from->files.v[i].path, from->files.v[i].format,
+		        from->files.v[i].producer);
+	for (size_t i = 0; i < from->unused.n; i++)
+		add_unused(
+		        m, from->unused.v[i].format, from->unused.v[i].kind, from->unused.v[i].n);
+}
+
 bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
         bool excluded_from_average, struct str name, struct err *e)
 {
@@ -287,6 +330,7 @@ bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
 			ingest_keep_trace(in, trace_copy(f->traces.v[i].t, in->m->a), worker);
 		ingest_commit(in);
 		merge_steps(&g, worker, excluded_from_average);
+		merge_files(in->m, f);
 	}
 	scratch_close(&own);
 	return ok;

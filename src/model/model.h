@@ -81,8 +81,20 @@ struct model_trace {
 };
 
 struct trace;
+/* A file that was read, as the summary shows it. */
+struct model_file {
+	struct str path, format, producer; /* producer may be empty */
+};
+/* Data of files of a format that could not be used. */
+struct model_unused {
+	struct str format, kind;
+	uint64_t n;
+};
+
 struct model {
 	struct arena *a;
+	VEC(struct model_file) files;
+	VEC(struct model_unused) unused;
 	struct intern strings;
 	uint32_t *node_of;  /* by string id: 1 + the node of that name, 0 if none */
 	size_t node_of_cap; /* string ids from here on are not node names */

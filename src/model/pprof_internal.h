@@ -70,4 +70,7 @@ static inline struct str pprof_text(const struct pprof_in *p, uint64_t i)
  * first. A note names the others. False (*e filled) if there is none of that name; empty: any. */
 bool pprof_choose_types(struct pprof_in *p, struct str name, struct err *e);
 
+/* Counts the values of the sample types that are not used. */
+void pprof_count_unused(const struct pprof_in *p);
+
 #endif

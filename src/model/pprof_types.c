@@ -90,10 +90,27 @@ bool pprof_choose_types(struct pprof_in *p, struct str name, struct err *e)
 		if (p->type_of[m] >= 0)
 			used[p->type_of[m]] = true;
 	struct str unused = list_types(p, used);
+	src_set_content(p->w.s, list_types(p, NULL));
 	if (unused.n)
 		note_line(ingest_notes(p->to),
 		        "note: sample types without a metric of their own are not used: %.*s; "
 		        "--sample=TYPE chooses one\n",
 		        STR(unused));
 	return true;
+}
+
+void pprof_count_unused(const struct pprof_in *p)
+{
+	for (size_t i = 0; i < p->types.n; i++) {
+		const struct sample_type *t = &p->types.v[i];
+		bool used = false;
+		for (int m = 0; m < MEANS_N; m++)
+			used |= p->type_of[m] == (int)i;
+		struct str name = pprof_text(p, t->name), unit = pprof_text(p, t->unit);
+		if (!used)
+			src_count_unused(p->w.s,
+			        str_fmt(p->a, "values of %.*s/%.*s", STR(name), STR(unit)),
+			        p->samples);
+	}
+	src_count_unused(p->w.s, S("negative values"), p->negative);
 }

@@ -80,5 +80,7 @@ bool read_execution_trace(struct src *s, struct ingest *to, struct arena *a, str
 		return false;
 	for (size_t i = 0; i < x->calls.n; i++)
 		put_call(to, x, &x->calls.v[i]);
+	src_set_content(s, str_fmt(a, "schema %.*s", STR(x->schema)));
+	src_count_unused(s, S("nodes of processes, threads and steps"), x->markers);
 	return true;
 }

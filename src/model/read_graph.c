@@ -28,8 +28,11 @@ struct graph_file {
 	uint64_t taken;            /* nodes */
 	uint64_t graphs;           /* number of MetaGraphDefs; the first one is used */
 	uint64_t functions, nodes; /* contents of its library, which are not used */
-	struct sb tags;            /* tags of the MetaGraphDef that is used */
-	struct strs trained;       /* tensors of its trainable variables */
+	uint64_t libraries, signatures, assets, unknown;
+	uint64_t version;    /* of the graph; 0: not known */
+	struct str program;  /* version of TensorFlow; empty: not known */
+	struct sb tags;      /* tags of the MetaGraphDef that is used */
+	struct strs trained; /* tensors of its trainable variables */
 };
 
 /* Levels of a NodeDef below the top of its file. */
@@ -155,6 +158,20 @@ static void count_functions(struct pb_reading *r, struct graph_file *f)
 	wire_leave(w);
 }
 
+/* Reads a VersionDef, which is the next value. */
+static void read_version(struct pb_reading *r, struct graph_file *f)
+{
+	struct wire *w = &r->w;
+
+	if (!wire_enter(w))
+		return;
+	while (wire_next(w))
+		if (LEAF_TAG(w->field, w->type) != LEAF_TAG(1, WIRE_VARINT) ||
+		        !wire_u64(w, &f->version))
+			wire_skip(w);
+	wire_leave(w);
+}
+
 /* Reads a GraphDef, the current message. */
 static void read_nodes(struct pb_reading *r, struct graph_file *f, enum graph_form form)
 {
@@ -162,6 +179,11 @@ static void read_nodes(struct pb_reading *r, struct graph_file *f, enum graph_fo
 		uint32_t tag = LEAF_TAG(r->w.field, r->w.type);
 		if (tag == LEAF_TAG(2, WIRE_BYTES) && form != GRAPH_PLAIN) {
 			count_functions(r, f);
+		} else if (tag == LEAF_TAG(4, WIRE_BYTES)) {
+			read_version(r, f);
+		} else if (tag == LEAF_TAG(2, WIRE_BYTES)) {
+			f->libraries++;
+			wire_skip(&r->w);
 		} else if (tag != LEAF_TAG(1, WIRE_BYTES)) {
 			wire_skip(&r->w);
 		} else if (reading_leaf(r) && walk_node(r, &f->n)) {
@@ -179,7 +201,10 @@ static void read_tags(struct pb_reading *r, struct graph_file *f)
 
 	wire_enter(w);
 	while (wire_next(w)) {
-		if (LEAF_TAG(w->field, w->type) != LEAF_TAG(4, WIRE_BYTES)) {
+		uint32_t field = LEAF_TAG(w->field, w->type);
+		if (field == LEAF_TAG(5, WIRE_BYTES) && wire_leaf(w, &tag)) {
+			f->program = str_copy(r->a, tag);
+		} else if (field != LEAF_TAG(4, WIRE_BYTES)) {
 			wire_skip(w);
 		} else if (wire_leaf(w, &tag)) {
 			sb_put(&f->tags, f->tags.n ? S(", ") : STR_NONE);
@@ -278,7 +303,11 @@ static void read_meta(struct pb_reading *r, struct graph_file *f, enum graph_for
 			wire_leave(&r->w);
 			break;
 		case LEAF_TAG(4, WIRE_BYTES): read_collection(r, f); break;
-		default: wire_skip(&r->w);
+		default:
+			f->signatures += r->w.field == 5;
+			f->assets += r->w.field == 6;
+			f->unknown += r->w.field != 3 && (r->w.field < 5 || r->w.field > 7);
+			wire_skip(&r->w);
 		}
 	}
 }
@@ -316,6 +345,23 @@ static void tell_rest(struct pb_reading *r, const struct graph_file *f)
 		        STR(name), (unsigned long long)f->functions, (unsigned long long)f->nodes);
 }
 
+/* Keeps the producer, and counts the parts of the file that are not in the model. */
+static void count_rest(struct src *s, const struct graph_file *f, struct arena *a)
+{
+	if (f->program.n || f->version)
+		src_set_producer(s,
+		        str_fmt(a, "TensorFlow%s%.*s%s", f->program.n ? " " : "", STR(f->program),
+		                f->version ? str_z(a, str_fmt(a, ", graph version %llu",
+		                                              (unsigned long long)f->version))
+		                           : ""));
+	src_count_unused(s, S("further graphs"), f->graphs > 1 ? f->graphs - 1 : 0);
+	src_count_unused(s, S("functions"), f->functions);
+	src_count_unused(s, S("libraries of functions"), f->libraries);
+	src_count_unused(s, S("signatures"), f->signatures);
+	src_count_unused(s, S("assets"), f->assets);
+	src_count_unused(s, S("unknown fields"), f->unknown);
+}
+
 /* Reads a binary GraphDef, or the one in a MetaGraphDef or SavedModel. */
 bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
@@ -337,5 +383,6 @@ bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e
 		return false;
 	add_trained(&r, &f);
 	tell_rest(&r, &f);
+	count_rest(s, &f, a);
 	return true;
 }

@@ -42,9 +42,10 @@ struct onnx_model {
 	VEC(struct onnx_node) nodes;
 	VEC(struct onnx_use) uses;
 	VEC(struct onnx_tensor) tensors;
-	VEC(uint32_t) order;   /* of the uses of one node */
-	struct imap shape_of;  /* string id of a tensor -> index in tensors */
-	struct imap writer_of; /* likewise -> string id of the node that makes it */
+	VEC(uint32_t) order;          /* of the uses of one node */
+	struct imap shape_of;         /* string id of a tensor -> index in tensors */
+	struct imap writer_of;        /* likewise -> string id of the node that makes it */
+	struct str producer, version; /* of the program that made the model */
 };
 
 /* ---- tensors ---- */
@@ -302,6 +303,23 @@ int sniff_onnx(struct str head, struct str path)
 	return str_ends(path, S(".onnx")) ? 100 : 90;
 }
 
+/* Reads a member of the model that is not its graph. */
+static void read_about(struct onnx_model *x)
+{
+	struct wire *w = &x->w;
+
+	switch (LEAF_TAG(w->field, w->type)) {
+	case LEAF_TAG(2, WIRE_BYTES): x->producer = read_copy(x); return;
+	case LEAF_TAG(3, WIRE_BYTES): x->version = read_copy(x); return;
+	case LEAF_TAG(20, WIRE_BYTES): src_count_unused(w->s, S("training graphs"), 1); break;
+	case LEAF_TAG(25, WIRE_BYTES): src_count_unused(w->s, S("functions"), 1); break;
+	default:
+		if (w->field > 14)
+			src_count_unused(w->s, S("unknown fields"), 1);
+	}
+	wire_skip(w);
+}
+
 bool read_onnx(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 {
 	struct onnx_model *x = ARENA_NEW(a, struct onnx_model);
@@ -314,12 +332,14 @@ bool read_onnx(struct src *s, struct ingest *to, struct arena *a, struct err *e)
 		if (x->w.field == 7 && x->w.type == WIRE_BYTES)
 			walk_graph(x, S(""), 0);
 		else
-			wire_skip(&x->w);
+			read_about(x);
 	}
 	if (!wire_done(&x->w, x->nodes.n))
 		return false;
 	put_tensors(x);
 	for (size_t i = 0; i < x->nodes.n; i++)
 		put_node(x, &x->nodes.v[i]);
+	src_set_producer(s, str_fmt(a, "%.*s%s%.*s", STR(x->producer), x->version.n ? " " : "",
+	                            STR(x->version)));
 	return true;
 }

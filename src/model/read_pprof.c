@@ -412,5 +412,6 @@ bool read_pprof(struct src *s, struct ingest *to, struct arena *a, struct err *e
 	        ingest_device(to, S("/job:localhost/replica:0/task:0/device:gpu:0/stream:all"));
 	ingest_ticks(to, 1000);
 	put_nodes(p);
+	pprof_count_unused(p);
 	return true;
 }

@@ -324,6 +324,17 @@ static bool read_step_stats(struct run_reading *r)
 	return wire_leave(&r->w);
 }
 
+/* Counts a member of RunMetadata other than the statistics. */
+static void count_unused(struct src *s, uint32_t field)
+{
+	static const char *const kinds[] = { [2] = "cost graphs",
+		[3] = "partition graphs",
+		[4] = "function graphs",
+		[5] = "session metadata" };
+
+	src_count_unused(s, str_of(field > 1 && field < 6 ? kinds[field] : "unknown fields"), 1);
+}
+
 bool read_run(struct src *s, struct batch *to, struct err *e)
 {
 	struct run_reading r = { .b = to, .a = batch_arena(to) };
@@ -335,6 +346,7 @@ bool read_run(struct src *s, struct batch *to, struct err *e)
 			stats = true;
 			read_step_stats(&r);
 		} else {
+			count_unused(s, r.w.field);
 			wire_skip(&r.w);
 		}
 	}

@@ -451,6 +451,13 @@ static void emit_label(struct chrome *c, const struct chrome_event *v)
 	c->events++;
 }
 
+/* Counts an event of a phase that is not used. Flows repeat the correlations. */
+static void skip_event(struct chrome *c, struct str ph)
+{
+	c->events += ph.n > 0;
+	c->skipped[ph.n == 1 && (uint8_t)*ph.p < 128 ? (uint8_t)*ph.p : 0]++;
+}
+
 void chrome_emit(struct chrome *c, const struct chrome_event *v)
 {
 	struct str ph = event_text(v, KEY_PH);
@@ -468,6 +475,6 @@ void chrome_emit(struct chrome *c, const struct chrome_event *v)
 	case 'n': emit_instant(c, v); break;
 	case 'C': emit_counter(c, v); break;
 	case 'M': emit_label(c, v); break;
-	default: c->events += ph.n > 0; /* flows repeat the correlations */
+	default: skip_event(c, ph);
 	}
 }

@@ -95,3 +95,33 @@ bool chrome_flaws_end(struct chrome *c)
 	}
 	return true;
 }
+
+/* The names of the phases of events that are not used. */
+static const char *phase_name(char phase)
+{
+	switch (phase) {
+	case 's':
+	case 't':
+	case 'f': return "flow events";
+	case 'N':
+	case 'O':
+	case 'D': return "events of objects";
+	case 'v':
+	case 'V': return "memory dumps";
+	case 'P':
+	case 'p': return "samples";
+	case 'c': return "clock synchronizations";
+	default: return "events of unknown phases";
+	}
+}
+
+void chrome_count_unused(struct chrome *c)
+{
+	struct src *s = c->json.s;
+
+	for (int i = 0; i < 128; i++)
+		src_count_unused(s, str_of(phase_name((char)i)), c->skipped[i]);
+	src_count_unused(s, S("events without a time"), c->flaws.count[FLAW_TIMELESS]);
+	src_count_unused(
+	        s, S("damaged places"), c->flaws.count[FLAW_DAMAGED] + c->flaws.count[FLAW_DEPTH]);
+}

@@ -146,6 +146,7 @@ struct chrome_dialect {
 struct execution_trace;
 struct chrome {
 	const struct execution_trace *calls;  /* of the same run, or NULL */
+	uint64_t skipped[128];                /* events by phase that are not used */
 	uint64_t joined;                      /* events that it has */
 	const struct chrome_dialect *dialect; /* or NULL */
 	void *dialect_state;
@@ -226,6 +227,8 @@ void chrome_flaw(struct chrome *c, enum chrome_flaw flaw, const char *at);
 void chrome_take(struct chrome *c);
 /* Reads the item again with more of the input, if there is more. */
 bool chrome_more(struct chrome *c);
+/* Counts what the file has and the trace has not. */
+void chrome_count_unused(struct chrome *c);
 /* Adds a note for each kind; returns false (*e filled) if flaws left nothing to read. */
 bool chrome_flaws_end(struct chrome *c);
 

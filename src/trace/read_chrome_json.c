@@ -302,6 +302,7 @@ bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_
 	s->damage->in_gzip = STR_NONE; /* noted among the flaws */
 	chrome_emit_end(c);
 	chrome_join_end(c);
+	chrome_count_unused(c);
 	return chrome_flaws_end(c);
 }
 

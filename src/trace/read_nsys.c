@@ -386,6 +386,8 @@ static void count_unused(struct nsys *x)
 			if (!str_eq(there.v[i], str_of(tables[k])))
 				continue;
 			int64_t rows = sqlite_in_last_row(x->db, there.v[i]);
+			src_count_unused(
+			        x->s, str_fmt(x->a, "rows of %s", tables[k]), (uint64_t)rows);
 			if (rows)
 				sb_fmt(&b, "%s%s (%lld)", b.n ? ", " : "", tables[k],
 				        (long long)rows);
@@ -393,6 +395,7 @@ static void count_unused(struct nsys *x)
 	if (b.n)
 		note_line(build_notes(x->b), "note: events that are not used: %.*s\n",
 		        STR(sb_str(&b)));
+	src_count_unused(x->s, S("views, triggers and virtual tables"), refused);
 	if (refused)
 		note_line(build_notes(x->b),
 		        "note: %zu views, triggers and virtual tables are not read\n", refused);
@@ -408,6 +411,7 @@ static void add_notes(struct nsys *x)
 		        "they "
 		        "are not read\n",
 		        STR(x->s->name), (unsigned long long)sqlite_in_pending(x->db));
+	src_count_unused(x->s, S("rows without a start"), x->timeless);
 	if (x->timeless)
 		note_line(to, "note: %llu rows have no start: they are left out\n",
 		        (unsigned long long)x->timeless);

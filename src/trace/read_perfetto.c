@@ -358,10 +358,10 @@ static void note_unused(struct perfetto *x)
 
 	for (uint32_t i = 1; i <= FIELD_MAX; i++) {
 		uint64_t n = x->unused[i % FIELD_MAX];
+		const char *name = i % FIELD_MAX ? fields[i].name : "of unknown kinds";
+		src_count_unused(x->s, str_fmt(x->a, "packets %s", name), n);
 		if (n)
-			sb_fmt(&b, "%s%s (%llu)", b.n ? ", " : "",
-			        i % FIELD_MAX ? fields[i].name : "of unknown kinds",
-			        (unsigned long long)n);
+			sb_fmt(&b, "%s%s (%llu)", b.n ? ", " : "", name, (unsigned long long)n);
 	}
 	if (b.n)
 		note_line(build_notes(x->b), "note: packets that are not used: %.*s\n",
@@ -381,9 +381,13 @@ static void note_lost(struct perfetto *x)
 	};
 
 	for (unsigned i = 0; i < PF_LOST_N; i++)
-		if (x->lost[i])
+		if (x->lost[i]) {
+			src_count_unused(x->s,
+			        str_sub(str_of(why[i]), 0, str_find(str_of(why[i]), S(":"))),
+			        x->lost[i]);
 			note_line(build_notes(x->b), "note: %llu %s\n",
 			        (unsigned long long)x->lost[i], why[i]);
+		}
 }
 
 static void read_top(struct perfetto *x, struct wire *w)

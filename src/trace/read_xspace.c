@@ -425,6 +425,8 @@ static void read_top(struct xspace *x, int pass)
 			else
 				say(x, w->field == 2 ? "error" : "warning", bytes);
 		} else {
+			if (w->field > 4 && pass == PASS_HEADS)
+				src_count_unused(w->s, S("unknown fields"), 1);
 			wire_skip(w);
 		}
 	}
@@ -452,6 +454,7 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 	wire_init(&x.w, s, "an XSpace", e->code ? &later : e); /* the damage has been reported */
 	read_top(&x, PASS_EVENTS);
 	hlo_build(&x);
+	src_count_unused(s, S("damaged messages"), x.bad);
 	if (x.bad)
 		note_line(build_notes(to),
 		        "note: %.*s: %llu messages of the XSpace are damaged and left out\n",

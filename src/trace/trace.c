@@ -22,6 +22,15 @@ const char *const argument_names[ARG_N] = {
 #include "trace/argument.def"
 };
 #undef ARGUMENT
+const char *const trace_source_names[] = { [TRACE_PLAIN] = "trace in JSON",
+	[TRACE_XSPACE] = "XSpace trace",
+	[TRACE_KINETO] = "PyTorch trace",
+	[TRACE_RECORDING] = "GPU recording",
+	[TRACE_ONNXRUNTIME] = "ONNX Runtime trace",
+	[TRACE_NSYS] = "Nsight Systems trace",
+	[TRACE_PERFETTO] = "Perfetto trace",
+	[TRACE_ROCPROF] = "rocprofv3 trace" };
+
 const char *const trace_device_kinds[] = { "cpu", "gpu", "tpu", "other" };
 
 struct trace *trace_new(struct arena *a)

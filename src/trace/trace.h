@@ -134,6 +134,8 @@ enum trace_source {
 	TRACE_SOURCES
 };
 
+extern const char *const trace_source_names[]; /* "PyTorch trace" */
+
 struct trace {
 	struct arena *a;
 	enum trace_source source;

@@ -19,6 +19,9 @@ import cases  # noqa: E402
 import chakra  # noqa: E402
 import kineto  # noqa: E402
 import nsys  # noqa: E402
+import onnx  # noqa: E402
+import pprof  # noqa: E402
+from pprof import number, sub  # noqa: E402
 from xspace import Plane, space  # noqa: E402
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.dirname(TESTS)), 'testdata', 'example')
@@ -202,7 +205,91 @@ def chakra_hostile():
         assert p.returncode in (0, 1, 3), (i, p.returncode, p.stderr)
 
 
-CASES = [functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_hostile]
+# ---- what a file is, and what cannot be used ----
+
+def summary(*words):
+    """(formats, {kind: count} of what is not used) of the page, which shows the same."""
+    d = json.loads(program(*words, 'summary', '-output', 'json')[0])
+    text, _ = program(*words, 'summary')
+    for u in d['unused']:
+        line = [x for x in text.split('\n') if x.startswith('not used')][0]
+        assert u['kind'] in line and u['format'] in line, (u, line)
+    assert all(f in text for f in d['formats']), (d['formats'], text)
+    return d['formats'], {u['kind']: u['count'] for u in d['unused']}
+
+
+def append(source, content, name):
+    with open(os.path.join(EXAMPLE, source), 'rb') as f:
+        return write(f.read() + content, name)
+
+
+def counts_of_tensorflow():
+    """Graphs, run metadata, op logs and profiles: versions, and parts that no answer shows."""
+    graph, run, log = (os.path.join(EXAMPLE, n) for n in ('graph.pbtxt', 'run_meta_0', 'tfprof_log'))
+    formats, unused = summary('--graph_path=' + graph, '--run_meta_path=' + run, '--op_log_path=' + log)
+    equal([f.partition(' by ')[0] for f in formats], ['graph', 'op log', 'run metadata'])
+    more = append('run_meta_0', sub(2, b'') + 2 * sub(3, b'') + 3 * sub(4, b''), 'run')
+    equal(summary('--graph_path=' + graph, '--run_meta_path=' + more)[1],
+          {'cost graphs': 1, 'partition graphs': 2, 'function graphs': 3})
+    nodes = sub(1, sub(1, b'a') + sub(2, b'NoOp'))
+    plain = write(nodes + sub(2, b'') + sub(4, number(1, 1882)), 'g.pb')
+    equal(summary('--graph_path=' + plain), (['graph by TensorFlow, graph version 1882'], {'libraries of functions': 1}))
+    meta = sub(1, sub(4, b'serve') + sub(5, b'2.21.0')) + sub(2, nodes + sub(2, sub(1, sub(3, b'')))) + 2 * sub(5, b'') + sub(6, b'')
+    saved = write(number(1, 1) + sub(2, meta) + sub(2, meta), 's.pb')
+    equal(summary('--graph_path=' + saved),
+          (['graph by TensorFlow 2.21.0'], {'further graphs': 1, 'functions': 1, 'signatures': 2, 'assets': 1}))
+    equal(summary(os.path.join(EXAMPLE, 'profile_100')), (['TensorFlow profile'], {}))
+
+
+def counts_of_traces():
+    """XSpace, PyTorch, Chrome JSON and ONNX Runtime: flows, objects, phases that nobody knows."""
+    host = Plane('/host:CPU')
+    host.line(1, 'thread', [(host.meta('a:Add'), 0, 1000)])
+    equal(summary(write(space(host) + sub(9, b''), 'a.xplane.pb')), (['XSpace trace'], {'unknown fields': 1}))
+    events = kineto.steps()
+    events += [{'ph': p, 'name': 'x', 'pid': 1, 'tid': 1, 'ts': 1, 'id': 1} for p in 'stfNODvVPc?']
+    events += [{'ph': 'X', 'name': 'x', 'pid': 1, 'tid': 1}]
+    expected = {'flow events': 3, 'events of objects': 3, 'memory dumps': 2, 'samples': 1, 'clock synchronizations': 1,
+                'events of unknown phases': 1, 'events without a time': 1}
+    equal(summary(write(kineto.trace(events), 'a.json')), (['PyTorch trace by Kineto, schema 1'], expected))
+    plain = [{'ph': 'X', 'name': 'a', 'pid': 1, 'tid': 1, 'ts': 1, 'dur': 5}, {'ph': 's', 'name': 'x', 'ts': 1, 'id': 2}]
+    equal(summary(write(json.dumps(plain).encode(), 'b.json')), (['trace in JSON'], {'flow events': 1}))
+    equal(summary(write(onnx.text(onnx.load() + onnx.run(1000)), 'ort.json')), (['ONNX Runtime trace'], {}))
+
+
+def counts_of_others():
+    """Models of ONNX, exports of Nsight Systems, TensorRT, pprof, recordings, execution traces."""
+    equal(summary(write(onnx.model() + sub(20, b'') + 2 * sub(25, b''), 'a.onnx')),
+          (['ONNX model by tests'], {'training graphs': 1, 'functions': 2}))
+    folder = os.path.join(os.path.dirname(os.path.dirname(TESTS)), 'testdata')
+    rt = [os.path.join(folder, 'traces', 'tensorrt_%s.json' % n) for n in ('layers', 'times')]
+    equal(summary(*rt), (['layers of TensorRT', 'times of TensorRT'], {}))
+    heap = write(pprof.heap().bytes(), 'heap.pb')
+    equal(summary(heap), (['profile of pprof, alloc_objects/count, alloc_space/bytes, inuse_objects/count, inuse_space/bytes'],
+                          {'values of inuse_objects/count': 2}))
+    equal(summary(os.path.join(folder, 'small', 'train.tfspool'))[0], ['GPU recording'])
+    calls, trace = (os.path.join(folder, 'traces', n) for n in ('calls.json', 'calls.pt.trace.json'))
+    equal(summary(calls), (['execution trace of PyTorch, schema 1.1.1-chakra.0.0.4'], {'nodes of processes, threads and steps': 3}))
+    equal(summary(trace, calls)[0], ['PyTorch trace by Kineto, schema 1', 'execution trace of PyTorch'])
+
+
+def counts_of_nsight():
+    """Tables whose rows no answer shows, views, and rows without times; workers of two formats each with their own."""
+    x = nsys.steps()
+    x.table('SCHED_EVENTS', 'start cpu')
+    for i in range(3):
+        x.row('SCHED_EVENTS', start=i)
+    path = x.save('a.sqlite', more=['CREATE VIEW v AS SELECT 1', 'UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET start = NULL'])
+    expected = {'rows of SCHED_EVENTS': 3, 'views, triggers and virtual tables': 1, 'rows without a start': 1}
+    equal(summary(path), (['Nsight Systems trace by Nsight Systems 2026.2.1, schema 3.25.0'], expected))
+    other = write(kineto.trace(kineto.steps() + [{'ph': 's', 'name': 'x', 'pid': 1, 'tid': 1, 'ts': 1, 'id': 1}]), 'b.json')
+    formats, unused = summary(path, other)
+    equal([f.partition(' ')[0] for f in formats], ['Nsight', 'PyTorch'])
+    equal(unused, dict(expected, **{'flow events': 1}))
+
+
+CASES = [functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_hostile,
+         counts_of_tensorflow, counts_of_traces, counts_of_others, counts_of_nsight]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
@@ -212,5 +299,5 @@ if __name__ == '__main__':
     ARGS.bin = os.path.abspath(ARGS.bin)
     if not built.has(os.path.join(ARGS.bin, 'tfprof'), 'sqlite'):
         print('skipped: no SQLite in this build')
-        CASES = [run_metadata, chakra_alone, chakra_joined, chakra_hostile]
+        CASES = [c for c in CASES if c not in (functions, difference, workers, counts_of_nsight)]
     sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ for n in ARGS.names)]))

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The summary of the inputs as a document. See summary_out.h.
+ */
+#include "export/summary_out.h"
+
+#define VERSION 1
+
+static void put_step_member(struct document *d, const struct summary_page *p)
+{
+	const struct facts *f = &p->facts;
+
+	document_key(d, "steps");
+	json_object(&d->j);
+	document_key(d, "loaded");
+	json_array(&d->j);
+	for (size_t i = 0; i < p->m->step_ids.n; i++)
+		json_i64(&d->j, p->m->step_ids.v[i]);
+	json_array_end(&d->j);
+	document_key(d, "marked");
+	json_literal(&d->j, f->marks ? S("true") : S("false"));
+	if (f->steps.n) {
+		document_i64(d, "slowest", f->steps.v[0].id);
+		document_i64(d, "slowest_ns", f->steps.v[0].ns);
+		document_i64(d, "median_ns", f->median);
+	}
+	json_object_end(&d->j);
+}
+
+static void put_device_member(struct document *d, const struct facts *f)
+{
+	document_key(d, "devices");
+	json_array(&d->j);
+	for (size_t i = 0; i < f->devices.n; i++) {
+		const struct device_summary *x = &f->devices.v[i];
+		json_object(&d->j);
+		document_text(d, "name", x->name);
+		document_i64(d, "span_ns", x->span);
+		document_i64(d, "busy_ns", x->busy);
+		document_i64(d, "idle_ns", num_sub(x->span, x->busy));
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+}
+
+static void put_memory_members(struct document *d, const struct summary_page *p)
+{
+	const struct facts *f = &p->facts;
+
+	document_i64(d, "requested_bytes", p->requested_bytes);
+	if (f->peak_bytes)
+		document_i64(d, "peak_bytes", f->peak_bytes);
+	if (f->peak_bytes && f->peak_device != ID_NONE)
+		document_text(d, "peak_device", device_name(p->m, f->peak_device));
+	if (!p->checkpoint.found)
+		return;
+	document_key(d, "checkpoint");
+	json_object(&d->j);
+	document_i64(d, "tensors", num_from_u64(p->checkpoint.tensors));
+	document_i64(d, "elements", p->checkpoint.elements);
+	document_i64(d, "bytes", num_from_u64(p->checkpoint.bytes));
+	json_object_end(&d->j);
+}
+
+static void put_table_member(struct document *d, const char *key, const struct hottest_table *x)
+{
+	struct sheet sheet;
+
+	document_key(d, key);
+	json_array(&d->j);
+	if (x->x.rows) {
+		sheet_open_json(&sheet, &d->j, d->a, x->x.columns, x->x.n_columns);
+		table_put_rows(&x->x, SUMMARY_ROWS, &sheet);
+		sheet_close(&sheet);
+	}
+	json_array_end(&d->j);
+}
+
+static void put_lists(struct document *d, const struct summary_page *p)
+{
+	document_key(d, "missing");
+	json_array(&d->j);
+	for (size_t i = 0; i < p->n_missing; i++) {
+		json_object(&d->j);
+		document_text(d, "what", str_of(p->missing[i].what));
+		document_text(d, "how", str_of(p->missing[i].how));
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+	document_key(d, "next");
+	json_array(&d->j);
+	for (size_t i = 0; i < p->next.n; i++)
+		document_word(d, p->next.v[i]);
+	json_array_end(&d->j);
+}
+
+static void put_unused_member(struct document *d, const struct model *m)
+{
+	document_key(d, "unused");
+	json_array(&d->j);
+	for (size_t i = 0; i < m->unused.n; i++) {
+		json_object(&d->j);
+		document_text(d, "format", m->unused.v[i].format);
+		document_text(d, "kind", m->unused.v[i].kind);
+		document_i64(d, "count", num_from_u64(m->unused.v[i].n));
+		json_object_end(&d->j);
+	}
+	json_array_end(&d->j);
+}
+
+bool summary_document(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
+{
+	const struct summary_page *p = x->of;
+	const struct facts *f = &p->facts;
+	struct document d;
+
+	(void)e;
+	document_begin(&d, s, to->a, "tfprof/summary", VERSION);
+	document_sources(&d, &to->from);
+	document_warnings(&d, &to->from, to->notes);
+	document_key(&d, "formats");
+	json_array(&d.j);
+	for (size_t i = 0; i < p->from->n; i++)
+		document_word(&d, summary_format(p, &p->from->v[i], to->a));
+	json_array_end(&d.j);
+	put_unused_member(&d, p->m);
+	document_i64(&d, "node_count", num_from_u64(f->nodes));
+	document_i64(&d, "type_count", num_from_u64(f->types));
+	document_i64(&d, "edge_count", num_from_u64(f->edges));
+	document_i64(&d, "parameters", f->params);
+	document_i64(&d, "float_ops", f->float_ops);
+	put_step_member(&d, p);
+	put_device_member(&d, f);
+	document_i64(&d, "device_op_micros", p->device_us);
+	document_i64(&d, "host_op_micros", p->host_us);
+	put_memory_members(&d, p);
+	put_table_member(&d, "ops", &p->ops);
+	put_table_member(&d, "nodes", &p->nodes);
+	put_lists(&d, p);
+	document_end(&d);
+	return true;
+}
