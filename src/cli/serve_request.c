@@ -50,7 +50,7 @@ static int hex(char c)
 	                              : -1;
 }
 
-/* Decodes %XX; fails for one that is cut and for NUL. */
+/* Decodes %XX; fails for one that is cut and for NUL, encoded or not. */
 static bool decode(struct str s, struct arena *a, struct str *out)
 {
 	char *to = (char *)ARENA_ARRAY(a, s.n + 1, uint8_t);
@@ -58,12 +58,12 @@ static bool decode(struct str s, struct arena *a, struct str *out)
 
 	for (size_t i = 0; i < s.n; i++, n++) {
 		to[n] = s.p[i];
-		if (s.p[i] != '%')
-			continue;
-		if (i + 2 >= s.n || hex(s.p[i + 1]) < 0 || hex(s.p[i + 2]) < 0)
-			return false;
-		to[n] = (char)(hex(s.p[i + 1]) << 4 | hex(s.p[i + 2]));
-		i += 2;
+		if (s.p[i] == '%') {
+			if (i + 2 >= s.n || hex(s.p[i + 1]) < 0 || hex(s.p[i + 2]) < 0)
+				return false;
+			to[n] = (char)(hex(s.p[i + 1]) << 4 | hex(s.p[i + 2]));
+			i += 2;
+		}
 		if (!to[n])
 			return false;
 	}
