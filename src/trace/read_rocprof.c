@@ -158,6 +158,7 @@ static bool take_agent(struct rocprof *x, const void *of)
 	made = (struct roc_agent){ v.handle, v.type, v.index, ID_NONE };
 	if (v.product.n || v.name.n)
 		made.model = build_string(x->b, v.product.n ? v.product : v.name);
+	imap_put(&present(x)->agent_of, (uint64_t)v.handle, (uint32_t)present(x)->agents.n, true);
 	VEC_PUSH(x->a, &present(x)->agents, made);
 	return true;
 }
@@ -326,6 +327,7 @@ static bool read_process(struct rocprof *x)
 {
 	if (!x->again) {
 		struct roc_process made = { .pid = 0 };
+		imap_init(&made.agent_of, x->a);
 		imap_init(&made.kernel_of, x->a);
 		imap_init(&made.marker_of, x->a);
 		VEC_PUSH(x->a, &x->processes, made);

@@ -64,7 +64,8 @@ struct roc_process {
 	VEC(struct roc_kind) kinds;
 	VEC(struct roc_agent) agents;
 	VEC(struct roc_kernel) kernels;
-	struct imap kernel_of, marker_of; /* by kernel and correlation: index; string id */
+	struct imap agent_of, kernel_of; /* by handle and kernel: index */
+	struct imap marker_of;           /* by correlation: string id */
 };
 
 struct rocprof {

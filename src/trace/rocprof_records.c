@@ -79,10 +79,9 @@ static uint32_t marker_name(
 
 static const struct roc_agent *find_agent(const struct roc_process *p, int64_t handle)
 {
-	for (size_t i = 0; i < p->agents.n; i++)
-		if (p->agents.v[i].handle == handle)
-			return &p->agents.v[i];
-	return NULL;
+	uint32_t i;
+
+	return imap_get(&p->agent_of, (uint64_t)handle, &i) ? &p->agents.v[i] : NULL;
 }
 
 /* The number of a GPU: as the runtime counts, else the handle of its agent. */
@@ -103,14 +102,20 @@ static uint32_t device_of(struct rocprof *x, const struct roc_process *p, int64_
 
 void roc_devices_end(struct rocprof *x)
 {
+	struct imap device_of_number;
+	uint32_t d;
+
+	imap_init(&device_of_number, x->a);
+	for (d = 0; d < build_trace(x->b)->devices.n; d++)
+		imap_put(&device_of_number, (uint64_t)build_device_at(x->b, d)->index, d, false);
 	for (size_t i = 0; i < x->processes.n; i++) {
 		const struct roc_process *p = &x->processes.v[i];
-		for (size_t k = 0; k < p->agents.n; k++)
-			for (uint32_t d = 0; d < build_trace(x->b)->devices.n; d++)
-				if (p->agents.v[k].type == AGENT_GPU &&
-				        build_device_at(x->b, d)->index ==
-				                gpu_number(p, p->agents.v[k].handle))
-					build_device_at(x->b, d)->model = p->agents.v[k].model;
+		for (size_t k = 0; k < p->agents.n; k++) {
+			int64_t number = gpu_number(p, p->agents.v[k].handle);
+			if (p->agents.v[k].type == AGENT_GPU &&
+			        imap_get(&device_of_number, (uint64_t)number, &d))
+				build_device_at(x->b, d)->model = p->agents.v[k].model;
+		}
 	}
 }
 
