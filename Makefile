@@ -38,7 +38,7 @@ endif
 # ---- what has to be installed first -------------------------------------------------------------
 # Targets that install what is missing, and then build with a make of their own: the libraries are
 # looked for when that one starts.
-NO_BUILD := help clean demo check check-web check-deep check-real lint fuzz fuzz-all coverage deps-build deps-check deps-deep deps-web
+NO_BUILD := help clean demo check check-web check-deep check-fleet check-real lint fuzz fuzz-all coverage deps-build deps-check deps-deep deps-web
 BUILDS := $(filter-out $(NO_BUILD),$(GOALS))
 
 deps-build deps-check deps-deep deps-web:
@@ -415,6 +415,12 @@ check-deep:
 .PHONY: check-wheel
 check-wheel:
 	@$(PYTHON) -B tests/wheel/run.py
+
+## check-fleet: fleets on a process pool and on Spark, in a scratch environment of Python
+.PHONY: check-fleet
+check-fleet:
+	+@$(MAKE) --no-print-directory CONFIG=check build/check/tfprof lib
+	@$(CHECK) --bin build/check --filter fleet deep
 
 ## check-real: upstream's inputs and answers, which stay outside: REALDATA=dir GOLDEN=dir MODERN=dir T=name
 check-real:

@@ -69,7 +69,7 @@ sum=$(sha256sum "$out/$name.tar.gz" | cut -d' ' -f1)
 python3 -B tools/sbom.py "$version" "$sum" "$(git log -1 --format=%ct)" >"$out/$name.spdx.json"
 if [ -n "$url" ]; then
 	mkdir "$out/recipes"
-	for f in conda/meta.yaml homebrew/tfprof.rb aur/PKGBUILD nix/package.nix; do
+	for f in conda/recipe.yaml homebrew/tfprof.rb aur/PKGBUILD nix/package.nix; do
 		sed "s|@VERSION@|$version|g; s|@SHA256@|$sum|g; s|@URL@|$url/$name.tar.gz|g" "packaging/$f" >"$out/recipes/$(basename "$f")"
 	done
 fi

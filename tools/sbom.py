@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the bill of materials of a release as SPDX 2.3 (JSON): tools/sbom.py VERSION SHA256 SECONDS
 
-SHA256 is that of the tarball, SECONDS its time. The C libraries are those that wheels contain, from packaging/sources.txt,
-and those that only builds for a system link; the JavaScript modules are those that the bundled page contains.
+SHA256 is that of the tarball, SECONDS its time. The C libraries are those that wheels contain, from packaging/sources.txt;
+the JavaScript modules are those that the bundled page contains.
 """
 import datetime
 import json
@@ -13,8 +13,6 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODULES = [os.path.join(ROOT, 'node_modules'), '/usr/share/nodejs']
-# Libraries that wheels leave out: linked where the system has them.
-SYSTEM = [('libevent', 'BSD-3-Clause')]
 
 
 def package(name, version, licence, sha256=None, comment=None):
@@ -61,7 +59,6 @@ def main(version, sha256, seconds):
     own = package('tfprof', version, 'Apache-2.0', sha256)
     own['packageFileName'] = 'tfprof-%s.tar.gz' % version
     linked = list(libraries())
-    system = [package(n, None, licence, None, 'linked where the system has it, by serve') for n, licence in SYSTEM]
     bundled = modules()
     relations = [('SPDXRef-DOCUMENT', 'DESCRIBES', own)]
     relations += [(own['SPDXID'], 'DEPENDS_ON', p) for p in linked]
@@ -70,11 +67,9 @@ def main(version, sha256, seconds):
         'spdxVersion': 'SPDX-2.3', 'dataLicense': 'CC0-1.0', 'SPDXID': 'SPDXRef-DOCUMENT', 'name': 'tfprof-' + version,
         'documentNamespace': 'https://spdx.org/spdxdocs/tfprof-%s-%s' % (version, sha256),
         'creationInfo': {'created': time, 'creators': ['Tool: tools/sbom.py']},
-        'packages': [own] + linked + system + bundled,
+        'packages': [own] + linked + bundled,
         'relationships': [{'spdxElementId': a, 'relationshipType': kind, 'relatedSpdxElement': p['SPDXID']}
-                          for a, kind, p in relations] +
-                         [{'spdxElementId': p['SPDXID'], 'relationshipType': 'OPTIONAL_DEPENDENCY_OF',
-                           'relatedSpdxElement': own['SPDXID']} for p in system]}
+                          for a, kind, p in relations]}
     json.dump(document, sys.stdout, indent=1)
     print()
 

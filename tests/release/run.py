@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes releases with tools/release.sh in a clone of the last commit, after a last release that is made for the test: the
+files are complete and have their checksums, and a release without one of the functions of the last one fails.
+
+    tests/release/run.py [NAME...]
+"""
+import glob
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'check'))
+import cases  # noqa: E402
+from cases import Skip  # noqa: E402
+
+CLONE = os.path.join(ROOT, 'build', 'release-test')
+URL = 'https://example.org/files'
+REMOVED = 'tfp_error_code'
+
+
+def run(*words, ok=(0,)):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(('TFPROF_', 'MAKE', 'MFLAGS', 'GIT_'))}
+    p = subprocess.run(words, cwd=CLONE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env)
+    text = p.stdout.decode('utf-8', 'replace')
+    assert p.returncode in ok, '%s: status %d: %s' % (words, p.returncode, text[-2000:])
+    return text
+
+
+def commit(message):
+    run('git', '-c', 'user.name=test', '-c', 'user.email=test@example.org', 'commit', '-qam', message)
+
+
+def version():
+    with open(os.path.join(ROOT, 'Makefile')) as f:
+        return re.search(r'^VERSION := (\S+)$', f.read(), re.M).group(1)
+
+
+def prepare():
+    """A clone whose last release is the commit itself."""
+    for tool in ('abidw', 'abidiff', 'git'):
+        if not shutil.which(tool):
+            raise Skip('%s is missing' % tool)
+    if not glob.glob(os.path.join(ROOT, 'packaging/abi/*.%s.xml' % os.uname().machine)):
+        raise Skip('no interface is recorded for %s' % os.uname().machine)
+    shutil.rmtree(CLONE, ignore_errors=True)
+    subprocess.run(['git', 'clone', '-q', '--shared', ROOT, CLONE], check=True)
+    for tag in run('git', 'tag').split():
+        run('git', 'tag', '-d', tag)
+    run('git', 'tag', 'v0.0.1')
+
+
+def complete():
+    """The files of a release are there with their checksums; the tarball has the generated code and the recipes its sum."""
+    prepare()
+    said = run('tools/release.sh', version(), URL)
+    out, name = os.path.join(CLONE, 'build/release'), 'tfprof-' + version()
+    sums = dict(reversed(line.split()) for line in open(os.path.join(out, 'SHA256SUMS')))
+    recipes = {'recipes/' + n for n in ('recipe.yaml', 'tfprof.rb', 'PKGBUILD', 'package.nix')}
+    assert set(sums) == {name + '.tar.gz', name + '.md', name + '.spdx.json'} | recipes, said
+    for path, expected in sums.items():
+        with open(os.path.join(out, path), 'rb') as f:
+            assert hashlib.sha256(f.read()).hexdigest() == expected, path
+    for path in recipes:
+        with open(os.path.join(out, path)) as f:
+            text = f.read()
+        assert sums[name + '.tar.gz'] in text and '%s/%s.tar.gz' % (URL, name) in text and '@' not in text.replace('$@', ''), text
+    with open(os.path.join(out, name + '.spdx.json')) as f:
+        assert json.load(f)['spdxVersion'] == 'SPDX-2.3'
+    with tarfile.open(os.path.join(out, name + '.tar.gz')) as tar:
+        names = set(tar.getnames())
+    tracked = {'%s/%s' % (name, p) for p in run('git', 'ls-files').split('\n') if p}
+    assert tracked <= names and name + '/generated/web-1.c' in names, tracked - names
+    first = sums[name + '.tar.gz']
+    run('tools/release.sh', version(), URL)
+    with open(os.path.join(out, name + '.tar.gz'), 'rb') as f:
+        assert hashlib.sha256(f.read()).hexdigest() == first
+
+
+def removed_function():
+    """A release without a function of the last release fails, though the recorded interface was changed, too."""
+    prepare()
+    for path in run('git', 'grep', '-l', '-w', REMOVED, '--', 'src', 'include', 'packaging/abi').split():
+        full = os.path.join(CLONE, path)
+        with open(full) as f:
+            text = f.read()
+        with open(full, 'w') as f:
+            f.write(re.sub(r'\b%s\b' % REMOVED, 'tfp_error_number', text))
+    commit('Rename a function')
+    said = run('tools/release.sh', version(), ok=(1,))
+    assert REMOVED in said and 'the interface is incompatible with v0.0.1: raise SOVERSION' in said, said
+    assert not os.path.exists(os.path.join(CLONE, 'build/release/SHA256SUMS'))
+
+
+def wrong_versions():
+    """A version that is not the Makefile's or not a version, and uncommitted changes, are refused."""
+    prepare()
+    assert 'is not a semantic version' in run('tools/release.sh', '1.2', ok=(1,))
+    assert 'VERSION is %s' % version() in run('tools/release.sh', '99.0.0', ok=(1,))
+    with open(os.path.join(CLONE, 'Makefile'), 'a') as f:
+        f.write('\n')
+    assert 'uncommitted changes' in run('tools/release.sh', version(), ok=(1,))
+
+
+if __name__ == '__main__':
+    chosen = [c for c in (wrong_versions, complete, removed_function) if c.__name__ in sys.argv[1:] or not sys.argv[1:]]
+    status = cases.run(chosen)
+    shutil.rmtree(CLONE, ignore_errors=True)
+    sys.exit(status)
