@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes the files of a release from the current commit, in build/release/:
+# Makes the files of a release from the current commit, in build/dist/:
 #   tools/release.sh VERSION [URL]
 #   tfprof-VERSION.tar.gz     the tracked files and generated/: builds without protoc, esbuild and Python
 #   tfprof-VERSION.md         the section of CHANGELOG.md
@@ -31,7 +31,7 @@ stated=$(sed -n 's/^VERSION := //p' Makefile)
 [ -z "$(git status --porcelain --untracked-files=no)" ] || fail 'there are uncommitted changes'
 grep -q "tfprof $version\"" docs/man/tfprof.1 || fail "docs/man is not of version $version: type make docs"
 
-out=$top/build/release name=tfprof-$version
+out=$top/build/dist name=tfprof-$version
 rm -rf "$out"
 mkdir -p "$out"
 awk -v v="$version" '/^## / { on = $2 == v; next } on' CHANGELOG.md | sed '/./,$!d' >"$out/$name.md"
@@ -75,5 +75,5 @@ if [ -n "$url" ]; then
 fi
 cd "$out"
 find . -type f ! -name SHA256SUMS | sed 's|^\./||' | sort | xargs sha256sum >SHA256SUMS
-echo 'build/release:'
+echo 'build/dist:'
 cat SHA256SUMS

@@ -60,7 +60,7 @@ def complete():
     """The files of a release are there with their checksums; the tarball has the generated code and the recipes its sum."""
     prepare()
     said = run('tools/release.sh', version(), URL)
-    out, name = os.path.join(CLONE, 'build/release'), 'tfprof-' + version()
+    out, name = os.path.join(CLONE, 'build/dist'), 'tfprof-' + version()
     sums = dict(reversed(line.split()) for line in open(os.path.join(out, 'SHA256SUMS')))
     recipes = {'recipes/' + n for n in ('recipe.yaml', 'tfprof.rb', 'PKGBUILD', 'package.nix')}
     assert set(sums) == {name + '.tar.gz', name + '.md', name + '.spdx.json'} | recipes, said
@@ -95,7 +95,7 @@ def removed_function():
     commit('Rename a function')
     said = run('tools/release.sh', version(), ok=(1,))
     assert REMOVED in said and 'the interface is incompatible with v0.0.1: raise SOVERSION' in said, said
-    assert not os.path.exists(os.path.join(CLONE, 'build/release/SHA256SUMS'))
+    assert not os.path.exists(os.path.join(CLONE, 'build/dist/SHA256SUMS'))
 
 
 def wrong_versions():
