@@ -31,6 +31,7 @@ esac
 # then the package of Debian, Fedora, Arch and Homebrew ("-": comes with another one).
 needs='
 build fn  have_cc            gcc,libc6-dev       gcc                 gcc              -
+build cmd make               make                make                make             make
 build cmd pkg-config         pkg-config          pkgconf-pkg-config  pkgconf          pkgconf
 build cmd protoc             protobuf-compiler   protobuf-compiler   protobuf         protobuf
 build cmd protoc-gen-c       protobuf-c-compiler protobuf-c-compiler protobuf-c       protobuf-c
