@@ -17,8 +17,7 @@ SOVERSION := 0
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .PHONY: all lib units fuzzers collect-tests docs demo check check-deep check-real check-gpu gpu-bundle lint coverage fuzz oracle bench bench-compare \
-	deps-build deps-check deps-deep deps-web check-web bench-web demo-run lint-run \
-	bench-original install uninstall format config help clean check-build syntax FORCE
+	deps-build deps-check deps-deep deps-web check-web bench-web demo-run lint-run bench-original install uninstall format config help clean check-build syntax check-wheel check-fleet static fuzz-all FORCE
 
 comma := ,
 GOALS := $(or $(MAKECMDGOALS),all)
@@ -308,7 +307,6 @@ $(STATIC_O)/tfprof: $(STATIC_O)/load.o $(filter-out %/load.o,$(PROGRAM_OBJ)) $(B
 -include $(STATIC_O)/load.d
 
 ## static: the program alone, linked statically and stripped: build/tfprof-static
-.PHONY: static
 static: $(BIN)/tfprof-static
 $(BIN)/tfprof-static: $(STATIC_O)/tfprof
 	strip -o $@ $<
@@ -412,12 +410,10 @@ check-deep:
 	@$(CHECK) --bin build/san-address-undefined --tsan build/san-thread --msan build/san-memory deep
 
 ## check-wheel: pip builds ./python into a wheel and installs it in an empty environment
-.PHONY: check-wheel
 check-wheel:
 	@$(PYTHON) -B tests/wheel/run.py
 
 ## check-fleet: fleets on a process pool and on Spark, in a scratch environment of Python
-.PHONY: check-fleet
 check-fleet:
 	+@$(MAKE) --no-print-directory CONFIG=check build/check/tfprof lib
 	@$(CHECK) --bin build/check --filter fleet deep
@@ -447,7 +443,6 @@ fuzz:
 		build/fuzz/$(T)/found testdata/fuzz/$(T) build/fuzz/$(T)/seeds
 
 ## fuzz-all: every fuzz target in turn, MINUTES=n in all; ADD=1 keeps what reaches new code in testdata/fuzz
-.PHONY: fuzz-all
 fuzz-all:
 	+@$(MAKE) --no-print-directory CC=clang SAN=$(FUZZ) fuzzers
 	@$(PYTHON) -B tests/fuzz/all.py --bin $(FUZZ_O)/fuzz --minutes '$(or $(MINUTES),10)' $(if $(ADD),--add) \
