@@ -47,8 +47,8 @@ enum nest_what nest_next(struct nest *n, struct nest_level **level)
 	if (!n->have)
 		return NEST_END;
 	n->have = false;
-	VEC_PUSH(n->a, &n->stack,
-	        ((struct nest_level){ .s = n->next, .depth = (uint32_t)n->stack.n }));
+	struct nest_level made = { .s = n->next, .depth = (uint32_t)n->stack.n };
+	VEC_PUSH(n->a, &n->stack, made);
 	*level = &n->stack.v[n->stack.n - 1];
 	return NEST_OPEN;
 }

@@ -105,7 +105,7 @@ static void walk_thread(struct finding *x, uint32_t track)
 			close_host(x, level, level->user - 1);
 			continue;
 		}
-		level->user = 1 + ops_of_slice(x, level->depth ? level[-1].user : 0, &level->s,
+		level->user = 1 + ops_of_slice(x, ops_around(x, &n, level), &level->s,
 		                          x->frames ? &frames : NULL);
 		x->op_of[x->host0[track] + level->s.number - x->to->t->tracks.v[track].first] =
 		        level->user;
@@ -235,9 +235,12 @@ static void find(struct finding *x)
 		host += track_is_device(&t->tracks.v[i]) ? 0 : t->tracks.v[i].n;
 	}
 	x->op_of = ARENA_ARRAY(x->a, host, uint32_t);
-	for (uint32_t i = 0; i < t->tracks.n; i++)
-		if (!track_is_device(&t->tracks.v[i]) && !t->tracks.v[i].derived)
-			walk_thread(x, i);
+	ops_find_backward(x);
+	for (unsigned pass = 0; pass <= x->backward; pass++)
+		for (uint32_t i = 0; i < t->tracks.n; i++)
+			if (!track_is_device(&t->tracks.v[i]) && !t->tracks.v[i].derived &&
+			        (!x->backward || ops_is_backward(x, i) == pass))
+				walk_thread(x, i);
 	for (uint32_t i = 0; i < t->tracks.n; i++)
 		if (track_is_device(&t->tracks.v[i]))
 			walk_device(x, i);
@@ -274,6 +277,7 @@ void trace_find_ops(const struct trace *t, const struct trace_links *links,
 	imap_init(&x.below, &own.a);
 	imap_init(&x.count_of, &own.a);
 	imap_init(&x.stack_of, &own.a);
+	imap_init(&x.module_of, &own.a);
 	imap_init(&x.kernel_of, &own.a);
 	imap_init(&x.share_of, &own.a);
 	intern_init(&x.compiled, &own.a);

@@ -34,6 +34,9 @@ struct finding {
 	struct imap kernel_of; /* name, category, device -> row */
 	struct imap share_of;  /* row, op -> share */
 	VEC(struct kernel_share) shares;
+	struct imap
+	        module_of; /* process and sequence number of a forward op -> 1 + op of its module */
+	bool backward;     /* some ops have numbers of forward ops */
 	struct imap stack_of; /* string id of a stack -> frame */
 	bool frames;          /* the trace has frames on its threads */
 	bool records;         /* slices have numbers of record functions */
@@ -55,6 +58,14 @@ struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by);
 struct frame_walk;
 uint32_t ops_of_slice(
         struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames);
+/* Finds out whether there are ops of backward passes, and modules for them. */
+void ops_find_backward(struct finding *x);
+/* True if a track has ops of a backward pass, which belong to modules of a forward pass. */
+bool ops_is_backward(const struct finding *x, uint32_t track);
+/* Returns 1 + the op around a slice that is opened: a backward op without a module is in the module
+ * of its forward op. 0: none. */
+uint32_t ops_around(struct finding *x, const struct nest *n, const struct nest_level *level);
+
 /* The op that device work with that launch, which may be NULL, belongs to. */
 uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct launch *launch);
 

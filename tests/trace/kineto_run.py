@@ -133,6 +133,28 @@ def sections():
     assert 'idle' not in json.loads(program('devices', write(plain), '-output', 'json')[0])
 
 
+def backward():
+    """Backward ops are in the module of the forward op with their sequence number, on whatever thread; without one they stay."""
+    op = lambda name, ts, dur, tid, seq, fwd=0: kineto.event(
+        'cpu_op', name, ts, dur, tid=tid, **{'Sequence number': seq, 'Fwd thread id': fwd})
+    module = lambda name, ts, dur, i: kineto.event('python_function', 'nn.Module: ' + name, ts, dur, Python_id=i)
+    events = [op('aten::linear', 11, 8, 2, 7), module('Linear_0', 10, 10, 1), module('Linear_1', 30, 10, 2),
+              op('aten::linear', 31, 8, 2, 8), op('aten::add', 50, 5, 2, 9)]
+    events = [dict(e, tid=2) for e in events]
+    events += [op('AddmmBackward0', 60, 10, 1, 8, 2), op('aten::mm', 61, 5, 1, 8, 2), op('AddmmBackward0', 80, 10, 1, 7, 2),
+               op('AddBackward0', 95, 4, 1, 9, 2), op('LostBackward0', 100, 4, 1, 77, 2)]
+    launched = [dict(e, tid=1) if e['cat'] == 'cuda_runtime' else e for e in kineto.launch(62, 5, 66, 3)]
+    path = write(kineto.trace(events + launched))
+    found = {o['name']: (o['host_self'], o['device_total']) for o in dump(path)['ops']}
+    equal(found, {'nn.Module: Linear_0': (2000, 0), 'nn.Module: Linear_0/aten::linear': (8000, 0),
+                  'nn.Module: Linear_1': (2000, 0), 'nn.Module: Linear_1/aten::linear': (8000, 0), 'aten::add': (5000, 0),
+                  'nn.Module: Linear_1/AddmmBackward0': (5000, 0), 'nn.Module: Linear_1/AddmmBackward0/aten::mm': (5000, 3000),
+                  'nn.Module: Linear_0/AddmmBackward0': (10000, 0), 'AddBackward0': (4000, 0), 'LostBackward0': (4000, 0)})
+    by = {o['name']: (o['host_self'], o['device_total']) for o in dump(path, '--by=module')['ops']}
+    equal(by, {'nn.Module: Linear_0': (20000, 0), 'nn.Module: Linear_1': (20000, 3000), '(no module)': (13000, 0)})
+    equal({o['name'] for o in dump(write(kineto.trace((events + launched)[::-1])))['ops']}, set(found))
+
+
 def tensorboard():
     """The folder plugins/profile gives its newest run."""
     for run, kernel in (('2024_01_01', 9.0), ('2025_01_01', 2.0)):
@@ -251,7 +273,7 @@ def timeline():
         equal(again[k], plain[k], k)
 
 
-CASES = [passes, views, workers, sections, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
+CASES = [passes, views, workers, sections, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
