@@ -393,12 +393,18 @@ static void add_notes(struct rocprof *x)
 	struct notes *to = build_notes(x->b);
 	struct sb b = sb_in(x->a);
 
-	for (uint32_t i = 0; i < x->unused.n; i++)
-		if (x->unused_n.v[i]) {
-			sb_put(&b, b.n ? S(", ") : S(""));
-			sb_put_name(&b, intern_str(&x->unused, i));
-			sb_fmt(&b, " (%llu)", (unsigned long long)x->unused_n.v[i]);
-		}
+	for (uint32_t i = 0; i < x->unused.n; i++) {
+		struct sb kind = sb_in(x->a);
+		if (!x->unused_n.v[i])
+			continue;
+		sb_put(&b, b.n ? S(", ") : S(""));
+		sb_put_name(&b, intern_str(&x->unused, i));
+		sb_fmt(&b, " (%llu)", (unsigned long long)x->unused_n.v[i]);
+		sb_put(&kind, S("records of "));
+		sb_put_name(&kind, intern_str(&x->unused, i));
+		src_count_unused(x->s, sb_str(&kind), x->unused_n.v[i]);
+	}
+	src_count_unused(x->s, S("records without a time"), x->timeless);
 	if (b.n)
 		note_line(to, "note: records that are not used: %.*s\n", STR(sb_str(&b)));
 	if (x->timeless)

@@ -4,8 +4,9 @@
  */
 #include "trace/rocprof_internal.h"
 
-#define AGENT_GPU 2
-#define COPIES    "copies" /* the stream of copies, where records do not have one */
+#define AGENT_GPU  2
+#define UNUSED_MAX 64       /* names of lists that are counted singly */
+#define COPIES     "copies" /* the stream of copies, where records do not have one */
 
 struct roc_record {
 	int64_t kind, operation, thread, correlation, start, end, stream, queue, agent, from, to;
@@ -223,12 +224,15 @@ static bool count_record(struct rocprof *x, const void *of)
 
 bool roc_records(struct rocprof *x, struct str name)
 {
-	size_t before = x->unused.n;
+	size_t before;
 	uint32_t i;
 
 	for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
 		if (str_eq(name, str_of(lists[k].name)))
 			return roc_array(x, take_record, &lists[k]);
+	if (x->unused.n >= UNUSED_MAX && intern_find(&x->unused, name) == ID_NONE)
+		name = S("other lists");
+	before = x->unused.n;
 	i = intern_add(&x->unused, name);
 	if (x->unused.n != before)
 		VEC_PUSH(x->a, &x->unused_n, 0);
