@@ -95,6 +95,9 @@ def steps():
     return x
 
 
+BLOCK = 500000  # kernels that Python makes; SQLite copies them
+
+
 def write_large(path, n):
     """Writes about n rows: for each kernel a call and a range."""
     db = sqlite3.connect(path)
@@ -102,16 +105,24 @@ def write_large(path, n):
     db.execute('CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)')
     names = ['kernel_%d' % i for i in range(60)]
     db.executemany('INSERT INTO StringIds VALUES (?, ?)', list(enumerate(names + ['cudaLaunchKernel_v7000'])))
-    for table, columns in (('CUPTI_ACTIVITY_KIND_RUNTIME', RUNTIME), ('CUPTI_ACTIVITY_KIND_KERNEL', KERNEL), ('NVTX_EVENTS', NVTX)):
+    tables = {'CUPTI_ACTIVITY_KIND_RUNTIME': RUNTIME, 'CUPTI_ACTIVITY_KIND_KERNEL': KERNEL, 'NVTX_EVENTS': NVTX}
+    for table, columns in tables.items():
         db.execute('CREATE TABLE %s (%s)' % (table, ', '.join('"%s" %s' % (c, 'TEXT' if 'ext' in c[1:] and c[-1] == 't' else 'INTEGER')
                                                               for c in columns.split())))
     m, p = n // 3, pid(70)
+    first = min(m, BLOCK)
     db.executemany('INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, 60, 0)',
-                   ((i * 1000 + 100, i * 1000 + 600, p | 1, i + 1) for i in range(m)))
+                   ((i * 1000 + 100, i * 1000 + 600, p | 1, i + 1) for i in range(first)))
     db.executemany('INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 1, 7, ?, ?, ?, ?, ?, 32, 8, 1, 1, 128, 1, 1, 0, 0, NULL)',
-                   ((i * 1000 + 700, i * 1000 + 1500, i + 1, p, i % 60, i % 60, i % 60) for i in range(m)))
+                   ((i * 1000 + 700, i * 1000 + 1500, i + 1, p, i % 60, i % 60, i % 60) for i in range(first)))
     db.executemany('INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, NULL, ?, 0, NULL)',
-                   ((i * 1000, i * 1000 + 900, 'aten::op%d, op_id = %d' % (i % 50, i), p | 1) for i in range(m)))
+                   ((i * 1000, i * 1000 + 900, 'aten::op%d, op_id = %d' % (i % 50, i), p | 1) for i in range(first)))
+    shifts = {'start': 1000, 'end': 1000, 'correlationId': 1}
+    for at in range(first, m, first):
+        for table, columns in tables.items():
+            db.execute('INSERT INTO %s SELECT %s FROM %s WHERE rowid <= %d' % (
+                table, ', '.join('"%s" + %d' % (c, shifts[c] * at) if c in shifts else '"%s"' % c for c in columns.split()), table,
+                min(first, m - at)))
     db.commit()
     db.close()
 
