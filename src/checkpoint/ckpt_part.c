@@ -178,7 +178,7 @@ static bool next_length(struct part_read *r, uint64_t *n)
 		return false;
 	const uint8_t *p = w->buf + w->p;
 	if (!varint_get(&p, w->buf + w->n, n))
-		return damaged(r, "the length of a string is cut off");
+		return damaged(r, "the length of a string is truncated");
 	w->p = (size_t)(p - w->buf);
 	return true;
 }
@@ -369,7 +369,7 @@ static bool next_carried(struct part_read *r, struct ckpt_values *v)
 			leaf_skip(&r->proto);
 	}
 	if (r->proto.bad || r->packed.bad)
-		return bad_values(r, "cut off after ", r->given);
+		return bad_values(r, "truncated after ", r->given);
 	v->n = d->size ? bytes / d->size : found;
 	if (d->size)
 		v->bytes = r->raw;

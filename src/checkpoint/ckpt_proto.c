@@ -269,7 +269,7 @@ bool proto_tensor(
 		        c, &raw, "%s is missing", version == TENSOR_V1 ? "type" : "dtype");
 	t->type = dtype_find(raw.type > UINT32_MAX ? 0 : (uint32_t)raw.type);
 	if (!t->type)
-		return FIELD_FAIL(c, &raw, "%s: %" PRIu64 " is no type of values in checkpoints",
+		return FIELD_FAIL(c, &raw, "%s: %" PRIu64 " is not a type of checkpoints",
 		        version == TENSOR_V1 ? "type" : "dtype", raw.type);
 	t->rank = (uint32_t)raw.dims.list.n;
 	t->dims = raw.dims.list.v;
@@ -385,5 +385,5 @@ bool proto_saved(struct table_at *c, struct str bytes, struct arena *a, struct p
 		return true;
 	if (s->name.n)
 		return field_fail(c, s->name, "its values cannot be parsed");
-	return table_fail(c, "a value is no SavedTensorSlices");
+	return table_fail(c, "a value is not a SavedTensorSlices");
 }

@@ -150,7 +150,7 @@ static bool parts_are_there(struct ckpt_read *r)
 		room += now && r->c->shard_now != last ? now : 0;
 		last = now ? r->c->shard_now : last;
 	}
-	return need <= room || bad_slices(r, "they share bytes");
+	return need <= room || bad_slices(r, "slices overlap in the file");
 }
 
 /* Assembles all slices. */
@@ -162,7 +162,7 @@ static bool gather(struct ckpt_read *r)
 	for (uint32_t i = 0; i < r->n; i++)
 		sum = num_add(sum, slice_elements(&t->slices[i], t->rank));
 	if (sum != t->elements)
-		return bad_slices(r, "they do not make up the whole");
+		return bad_slices(r, "the slices do not cover the tensor");
 	if (!parts_are_there(r))
 		return false;
 	r->filled = ARENA_ARRAY(r->a, (size_t)t->elements / 8 + 1, uint8_t);

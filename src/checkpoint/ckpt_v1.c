@@ -198,7 +198,7 @@ bool v1_at(struct ckpt *c, uint32_t *i, struct arena *a, struct ckpt_tensor *t, 
 			return false;
 		if (!same_shape(t, &more))
 			return table_fail(cursor(c, c->items[*i].file, e),
-			        "tensor '%.*s': type or shape is not the one told before",
+			        "tensor '%.*s': type or shape differs from the list of tensors",
 			        STR(t->name));
 		add_slices(t, &more, a);
 	}

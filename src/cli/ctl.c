@@ -200,5 +200,6 @@ bool ctl_run(struct session *s, const struct request *r, struct sink *out)
 		if (str_eq(word, str_of(orders[i])))
 			return order(s, folder, word, w.rest.n > 2 ? w.rest.v[2] : STR_NONE);
 	return session_fail(s, ERR_INVALID_ARGUMENT,
-	        "'%.*s' is no order of ctl; it knows start, stop, step, flush, status", STR(word));
+	        "'%.*s' is not a subcommand of ctl: expected start, stop, step, flush, status",
+	        STR(word));
 }

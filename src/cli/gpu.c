@@ -62,7 +62,8 @@ static bool find(struct session *s, const struct option_words *w, struct recordi
 		return false;
 	if (!files.n)
 		return session_fail(s, ERR_NOT_FOUND,
-		        "'%.*s' holds no recording of a process; tfprof ctl %.*s status says more",
+		        "'%.*s' contains no recording of a process; tfprof ctl %.*s status shows "
+		        "more",
 		        STR(folder), STR(folder));
 	return recording_find(set, &s->query_arena, folder, &s->error);
 }
@@ -117,7 +118,7 @@ static bool as_rows(const struct exported *x, enum sheet_form form, struct sink 
 	(void)to;
 	if (form == SHEET_NDJSON && !g->table)
 		return err_set(e, ERR_INVALID_ARGUMENT,
-		        "-output: ndjson has room for one table: add --table=NAME");
+		        "-output: ndjson can contain one table: add --table=NAME");
 	if (g->table || form == SHEET_MD)
 		gpu_tables_sheet(&g->u, g->table, g->top, form, s);
 	else
@@ -130,8 +131,7 @@ static bool check_options(struct session *s, const struct gpu_options *w, const 
 {
 	if (w->table < 0 || (out_is_data(o->output.kind) && o->output.kind != OUT_JSON))
 		return true;
-	return session_fail(
-	        s, ERR_INVALID_ARGUMENT, "--table: goes with --output=csv and --output=md");
+	return session_fail(s, ERR_INVALID_ARGUMENT, "--table: needs --output=csv or --output=md");
 }
 
 bool gpu_run(struct session *s, const struct request *r, struct sink *out)

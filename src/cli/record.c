@@ -50,7 +50,7 @@ static bool check_variables(struct recorder *r)
 
 	if (cuda.n && !str_eq(cuda, S("none")) && !recording_is_collector(cuda) && !r->words.force)
 		return session_fail(r->s, ERR_FAILED,
-		        "%s=%.*s is set: another profiler would be pushed aside; unset it, or add "
+		        "%s=%.*s is set: another profiler would be replaced; unset it, or add "
 		        "--force",
 		        COLLECT_ENV_INJECT, STR(cuda));
 	if (r->words.no_nvtx)

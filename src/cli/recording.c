@@ -90,7 +90,7 @@ static bool check_folder(struct str path, const char *z, bool force, struct err 
 
 	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
 		return err_set(e, ERR_FAILED,
-		        "'%.*s' is a link or no folder: a recording needs a folder of its own",
+		        "'%.*s' is a link, or not a folder: a recording needs a folder of its own",
 		        STR(path));
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		int why = errno;

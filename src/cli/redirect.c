@@ -38,10 +38,10 @@ static bool check(const struct redirect *l, struct err *e)
 {
 	if (l->to == REDIRECT_PROGRAM && l->words.n == 0)
 		return err_set(e, ERR_INVALID_ARGUMENT,
-		        "'|' needs a program behind it, as in 'scope | less'");
+		        "'|' needs a program after it, as in 'scope | less'");
 	if ((l->to == REDIRECT_FILE || l->to == REDIRECT_APPEND) && l->words.n != 1)
 		return err_set(e, ERR_INVALID_ARGUMENT,
-		        "'%s' needs one file name behind it, not %zu words",
+		        "'%s' needs one file name after it, not %zu words",
 		        l->to == REDIRECT_FILE ? ">" : ">>", l->words.n);
 	return true;
 }

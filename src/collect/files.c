@@ -97,7 +97,7 @@ static const char *folder_fault(int fd)
 		return "its owner is not known";
 	if (s.st_uid != geteuid())
 		return "it belongs to another user";
-	return s.st_mode & S_IWOTH ? "everybody may write into it" : NULL;
+	return s.st_mode & S_IWOTH ? "everyone may write into it" : NULL;
 }
 
 /* Opens a folder that is not a link; -1 with errno. */

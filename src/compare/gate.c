@@ -49,7 +49,7 @@ static bool read_limit(struct gate *g, size_t at, struct err *e)
 	g->change = limit.p[0] == '+' || limit.p[0] == '-';
 	g->percent = str_ends(limit, S("%"));
 	if (g->percent && !g->change)
-		return fault(g, at, e, "a share is one of a change: write +5% or -5%");
+		return fault(g, at, e, "a percentage is for changes: write +5% or -5%");
 	if (g->percent)
 		return quantity_parse_share(limit, &g->share) ||
 		       fault(g, at, e, "not a percentage, such as 5%");

@@ -240,7 +240,7 @@ static bool read_type(struct answer *x, struct str line, struct arena *a)
 
 static bool bad_line(const struct answer *x, size_t number, struct str line, struct err *e)
 {
-	return err_set(e, ERR_DATA_LOSS, "'%.*s': line %zu is no line of an answer: '%.*s'",
+	return err_set(e, ERR_DATA_LOSS, "'%.*s': line %zu is not a line of an answer: '%.*s'",
 	        STR(x->file), number, STR(str_sub(line, 0, 80)));
 }
 
@@ -347,8 +347,9 @@ bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *wan
 	int64_t self[M_N], total[M_N];
 
 	if (x->op != view_is(kind, VIEW_LIST))
-		return err_set(e, ERR_FAILED, "'%.*s' is an answer of %s, and no side of %s",
-		        STR(x->file), x->op ? "op" : "a tree", views[kind].name);
+		return err_set(e, ERR_FAILED,
+		        "'%.*s' is an answer of %s: it cannot be a side of %s", STR(x->file),
+		        x->op ? "op" : "a tree view", views[kind].name);
 	if (!find_columns(x, wanted, n, column, e))
 		return false;
 	for (uint32_t k = 0; k < n; k++)

@@ -399,7 +399,7 @@ bool table_verify_end(struct table_at *c)
 
 	c->place = t->file.size - FOOTER;
 	if (t->odd_footer)
-		return table_fail(c, "the footer is not as it was written");
+		return table_fail(c, "the footer is damaged");
 	if (t->meta.at != c->expect || t->index.at != meta_end ||
 	        t->index.at + t->index.size + TRAILER != t->file.size - FOOTER)
 		return table_fail(c, "blocks do not follow each other up to the footer");

@@ -40,7 +40,7 @@ static bool check_links(const char *file, bool *there, struct err *e)
 		*there = lstat(paths[i], &st) == 0;
 		if (*there && S_ISLNK(st.st_mode))
 			return err_set(
-			        e, ERR_FAILED, "'%s' is a link; baselines follow none", paths[i]);
+			        e, ERR_FAILED, "'%s' is a link; links are not followed", paths[i]);
 	}
 	return true;
 }
@@ -49,7 +49,8 @@ static bool file_of(struct str name, struct str *path, bool *there, struct arena
 {
 	if (!is_name(name))
 		return err_set(e, ERR_INVALID_ARGUMENT,
-		        "'%.*s' is no name of a baseline; it has letters, digits, '.', '_' and '-'",
+		        "'%.*s' is not a name for a baseline: it may have letters, digits, '.', "
+		        "'_' and '-'",
 		        STR(name));
 	*path = str_fmt(a, FOLDER "/%.*s", STR(name));
 	return check_links(str_z(a, *path), there, e);
@@ -106,8 +107,8 @@ static bool place_enter(struct baseline_place *p, const char *name, bool make, s
 		return err_set(e, ERR_PERMISSION,
 		        "'%s' belongs to another user: baselines need a folder of your own", name);
 	if (st.st_mode & S_IWOTH)
-		return err_set(
-		        e, ERR_PERMISSION, "everybody may write into '%s': chmod o-w it", name);
+		return err_set(e, ERR_PERMISSION,
+		        "everyone may write into '%s': run chmod o-w on it", name);
 	return true;
 }
 

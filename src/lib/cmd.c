@@ -332,7 +332,7 @@ bool cmd_run(struct session *s, const struct request *r, struct sink *out)
 
 	if (r->command && r->command->program)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "%s is no command of a session: type tfprof %s in the shell",
+		        "%s cannot be used in a session: type tfprof %s in the shell",
 		        r->command->name, r->command->name);
 	if (r->command)
 		return has_nodes(s, r->command) && r->command->run(s, r, out);

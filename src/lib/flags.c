@@ -102,7 +102,7 @@ static bool not_sorted(struct session *s, struct str file, const struct unsuppor
 	if (path_is_empty(a, file))
 		return session_fail(s, ERR_DATA_LOSS, "'%.*s' is empty", STR(file));
 	return session_fail(s, ERR_DATA_LOSS,
-	        "cannot tell what '%.*s' is; say it: --graph_path=, --run_meta_path=, "
+	        "the format of '%.*s' is unknown; state it with --graph_path=, --run_meta_path=, "
 	        "--op_log_path=, --profile_path= or --checkpoint_path=%.*s",
 	        STR(file), STR(file));
 }
@@ -161,7 +161,8 @@ bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
 			return false;
 	if (f->baseline.n && (f->profiles.n || f->graph.n || f->run_meta.n || f->runs.n))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "a baseline stands alone; '%.*s' has others beside it", STR(f->baseline));
+		        "a baseline is compared alone: '%.*s' was given with other files",
+		        STR(f->baseline));
 	if (f->profiles.n && (f->graph.n || f->run_meta.n || f->runs.n) && !join_graph(s, f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "--profile_path is set, do not set --graph_path or --run_meta_path");

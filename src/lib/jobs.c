@@ -277,7 +277,7 @@ static bool read_flags(struct session *s, struct loading *l, struct flags *f)
 		return session_fail(
 		        s, ERR_INVALID_ARGUMENT, "load needs a file: load NAME=FILE, or FILE...");
 	return !flags_use_stdin(s, f) ||
-	       session_fail(s, ERR_INVALID_ARGUMENT, "standard input is where the lines come from");
+	       session_fail(s, ERR_INVALID_ARGUMENT, "standard input is already read for commands");
 }
 
 static bool load_job(struct session *s, void *ctx)

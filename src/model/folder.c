@@ -83,7 +83,7 @@ static bool nothing_known(struct arena *a, struct str path, const struct strs *n
 		if (str_contains(names->v[i], S(".tfevents")) || str_eq(names->v[i], S("plugins")))
 			return err_set(e, ERR_NOT_FOUND,
 			        "the folder '%.*s' has no profile_N, graph or run_meta_N in it, "
-			        "but what TensorBoard shows ('%.*s'), which tfprof does not read",
+			        "but files for TensorBoard ('%.*s'), which tfprof does not read",
 			        STR(path), STR(names->v[i]));
 	for (size_t i = 0; i < names->n; i++)
 		if (names->v[i].p[0] != '.' &&

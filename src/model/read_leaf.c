@@ -40,7 +40,7 @@ bool reading_end(struct pb_reading *r, const struct leaf *l)
 {
 	if (!l->bad && !r->w.bad)
 		return true;
-	return reading_refuse(r, l->p, r->why ? r->why : "a value that is broken or cut off");
+	return reading_refuse(r, l->p, r->why ? r->why : "a malformed or truncated value");
 }
 
 /* Validates a submessage that is not kept. */
@@ -51,7 +51,7 @@ bool read_judge(struct pb_reading *r, const struct ProtobufCMessageDescriptor *d
 
 	if (!bytes.n || pb_gate(d, bytes, depth, &at))
 		return true;
-	return reading_refuse(r, bytes.p + at, "a value that is broken or cut off");
+	return reading_refuse(r, bytes.p + at, "a malformed or truncated value");
 }
 
 /* Refuses a copy whose last field is truncated: joined to the next copy it would look complete. */

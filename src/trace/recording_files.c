@@ -53,7 +53,8 @@ static bool list_folder(struct recording_set *s, struct arena *a, struct str fol
 			add_file(s, a, str_fmt(a, "%.*s/%.*s", STR(folder), STR(names.v[i])));
 	if (!s->n)
 		return err_set(e, ERR_NOT_FOUND,
-		        "'%.*s' holds no spool: nothing was recorded in it, or not yet",
+		        "'%.*s' contains no recording of a process: nothing was recorded, or not "
+		        "yet",
 		        STR(folder));
 	return true;
 }

@@ -112,12 +112,12 @@ static bool choose(struct recordings *r)
 	if (wanted)
 		return true;
 	if (o->process.n)
-		sb_fmt(&b, " of process '%.*s'", STR(o->process));
+		sb_fmt(&b, " '%.*s'", STR(o->process));
 	if (o->job.n)
 		sb_fmt(&b, " of job '%.*s'", STR(o->job));
 	if (o->gpu.n)
-		sb_fmt(&b, " of GPU '%.*s'", STR(o->gpu));
-	return err_set(r->e, ERR_NOT_FOUND, "no spool is%.*s", STR(sb_str(&b)));
+		sb_fmt(&b, " with GPU '%.*s'", STR(o->gpu));
+	return err_set(r->e, ERR_NOT_FOUND, "the recording has no process%.*s", STR(sb_str(&b)));
 }
 
 /* ---- order and names ---- */

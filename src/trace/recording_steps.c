@@ -210,7 +210,7 @@ bool steps_list_read(struct steps_list *to, struct arena *a, struct str text, st
 			ok = num_parse_i64(str_sub(parts.v[i], dash + 1, SIZE_MAX), &last);
 		if (!ok || first < 0 || last < first)
 			return err_set(e, ERR_INVALID_ARGUMENT,
-			        "--detail-steps=%.*s is no list of steps, such as 3-5,9",
+			        "--detail-steps=%.*s is not a list of steps, such as 3-5,9",
 			        STR(text));
 		VEC_PUSH(a, to, first);
 		VEC_PUSH(a, to, last);

@@ -80,7 +80,7 @@ def t15_unsafe_folder():
             os.mkdir('%s/%s' % (d, name), 0o700)
         os.symlink('target', d + '/link')
         os.chmod(d + '/open', 0o777)
-        unsafe = {'link': 'Not a directory', 'link/': 'Not a directory', 'open': 'everybody may write into it'}
+        unsafe = {'link': 'Not a directory', 'link/': 'Not a directory', 'open': 'everyone may write into it'}
         if os.getuid() == 0:
             os.chown(d + '/other', 65534, 65534)
             unsafe['other'] = 'it belongs to another user'

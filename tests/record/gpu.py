@@ -360,4 +360,4 @@ def test_gpu_tables():
     text = tfprof('gpu', spool('t', s.end(), 2), '--top=1')[1]
     same(text.count('and 2 more: --top=3\n'), 2, 'kernels and their launches')
     holds(text, '  k000()\nand 2 more')
-    holds(tfprof('gpu', path, '--table=calls')[2], '--table: goes with --output=csv and --output=md')
+    holds(tfprof('gpu', path, '--table=calls')[2], '--table: needs --output=csv or --output=md')

@@ -87,8 +87,8 @@ def test_folders():
     put('mine/control', '')
     put('mine/17.log', '')
     put('file', '')
-    for name, sentence in (('link', 'is a link or no folder'), ('link/', 'is a link or no folder'),
-                           ('dangling', 'is a link or no folder'), ('file', 'is a link or no folder'),
+    for name, sentence in (('link', 'is a link, or not a folder'), ('link/', 'is a link, or not a folder'),
+                           ('dangling', 'is a link, or not a folder'), ('file', 'is a link, or not a folder'),
                            ('foreign', "'foreign' holds other files ('thesis.txt')"),
                            ('open', "others may write into 'open'"),
                            ('no/such/place', "cannot make the folder 'no/such/place'")):

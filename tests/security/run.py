@@ -131,7 +131,7 @@ def other_outputs(t):
     for folder in '.tfprof', '.tfprof/baselines':
         os.chmod(folder, 0o777)
         status, _, err = run([t.program, 'baseline', 'save', 'c', 'profile'], '.')
-        assert status == 3 and 'everybody may write into' in err, (status, err)
+        assert status == 3 and 'everyone may write into' in err, (status, err)
         os.chmod(folder, 0o700)
         if os.getuid() == 0:
             os.chown(folder, SOMEBODY, SOMEBODY)
