@@ -25,7 +25,7 @@ def test_ctl():
     same([p.wait() for p in many], [1] * 30)
     same(sorted(int(x.split()[2]) for x in open('c/control').read().split('\n')[5:-1]), list(range(30)))
     for words, status, sentence in ((['c'], 2, 'ctl takes a folder and'), (['c', 'stop', 'x'], 2, 'ctl takes a folder'),
-                                    (['c', 'stopp'], 2, "'stopp' is no order"),
+                                    (['c', 'stopp'], 2, "'stopp' is not a subcommand of ctl"),
                                     (['c', 'step', 'a\nb'], 2, 'no control bytes'),
                                     (['c', 'step', 'x' * 201], 2, 'at most 200 bytes'),
                                     (['none', 'stop'], 3, 'cannot open the folder'),

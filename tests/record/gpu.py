@@ -77,7 +77,7 @@ def test_gpu_words():
     holds(tfprof('gpu')[1], 'tfprof-new')
     os.mkdir('empty')
     holds(tfprof('gpu', glob.glob('tfprof-old/*')[0])[1], 'tfprof-old')
-    holds(tfprof('gpu', 'empty')[2], "'empty' holds no recording of a process")
+    holds(tfprof('gpu', 'empty')[2], "'empty' contains no recording of a process")
     holds(tfprof('gpu', 'none')[2], "cannot open the folder 'none'")
     same(tfprof('gpu', 'a', 'b')[0], 2)
     one = spool('empty', Spool().add('kernel', name='k', start=T0 + 5, length=5).end())

@@ -50,7 +50,7 @@ static void test_faults(void **state)
 		{ "all.micros<5", "column 1: a rule begins" },
 		{ "op:.micros<5", "column 4: a pattern" },
 		{ "total.micros<", "column 14: a limit" },
-		{ "total.micros<5%", "column 14: a share" },
+		{ "total.micros<5%", "column 14: a percentage is" },
 		{ "total.micros<+x%", "column 14: not a percentage, such as 5%" },
 		{ "total.bytes<+5ms", "column 13: not a size" },
 		{ "total.params<+5MB", "column 14: not a number" } };

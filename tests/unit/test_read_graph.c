@@ -141,11 +141,11 @@ static void faults_are_refused(void **state)
 	assert_refused(S("\x0a\x05\x2a\x03\x0a\x01\xff"), "not UTF-8");         /* key */
 	assert_refused(S("\x0a\x07\x2a\x05\x12\x03\x4a\x01\xff"), "not UTF-8"); /* placeholder */
 	assert_refused(S("\x0a\x05\x32\x03\x0a\x01\xff"), "byte 4");            /* debug info */
-	assert_refused(S("\x0a\x06\x2a\x04\x12\x02\x42\x01"), "cut off");       /* tensor */
+	assert_refused(S("\x0a\x06\x2a\x04\x12\x02\x42\x01"), "truncated");     /* tensor */
 	assert_refused(S("\x0a\x07\x2a\x05\x12\x03\x42\x01\x08"), "byte");      /* in the tensor */
 	assert_refused(
-	        S("\x0a\x09\x2a\x07\x12\x05\x0a\x03\x1a\x01\xff"), "cut off"); /* packed list */
-	assert_refused(S("\x0a\x02\x0c\x00"), "byte");                         /* stray group end */
+	        S("\x0a\x09\x2a\x07\x12\x05\x0a\x03\x1a\x01\xff"), "truncated"); /* packed list */
+	assert_refused(S("\x0a\x02\x0c\x00"), "byte"); /* stray group end */
 }
 
 static void unread_parts_are_skipped(void **state)

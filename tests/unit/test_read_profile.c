@@ -167,14 +167,15 @@ static void faults_are_refused(void **state)
 	(void)state;
 	assert_refused(
 	        S("\x0a\x05\x12\x03\x0a\x01\xff"), "byte 6: ProfileProto cannot be parsed: a text");
-	assert_refused(S("\x1a\x01\xff"), "cut off");                             /* steps */
-	assert_refused(S("\x0a\x05\x12\x03\x22\x01\xff"), "cut off");             /* shape */
-	assert_refused(S("\x0a\x07\x12\x05\x62\x03\x12\x01\x08"), "cut off");     /* exec */
-	assert_refused(S("\x0a\x08\x12\x06\x62\x04\x12\x02\x2a\x01"), "cut off"); /* cpu_execs */
-	assert_refused(S("\x0a\x08\x12\x06\x62\x04\x12\x02\x3a\x01"), "cut off"); /* memory */
-	assert_refused(S("\x0a\x08\x12\x06\x62\x04\x12\x02\x5a\x01"), "cut off"); /* allocation */
-	assert_refused(S("\x0a\x08\x12\x06\x7a\x04\x12\x02\x0a\x01"), "cut off"); /* output shape */
-	assert_refused(S("\x0a\x05\x12\x03\x52\x01\x0a"), "byte");                /* trace */
+	assert_refused(S("\x1a\x01\xff"), "truncated");                             /* steps */
+	assert_refused(S("\x0a\x05\x12\x03\x22\x01\xff"), "truncated");             /* shape */
+	assert_refused(S("\x0a\x07\x12\x05\x62\x03\x12\x01\x08"), "truncated");     /* exec */
+	assert_refused(S("\x0a\x08\x12\x06\x62\x04\x12\x02\x2a\x01"), "truncated"); /* cpu_execs */
+	assert_refused(S("\x0a\x08\x12\x06\x62\x04\x12\x02\x3a\x01"), "truncated"); /* memory */
+	assert_refused(S("\x0a\x08\x12\x06\x62\x04\x12\x02\x5a\x01"), "truncated"); /* allocation */
+	assert_refused(
+	        S("\x0a\x08\x12\x06\x7a\x04\x12\x02\x0a\x01"), "truncated"); /* output shape */
+	assert_refused(S("\x0a\x05\x12\x03\x52\x01\x0a"), "byte");           /* trace */
 }
 
 /* Copies of a message that are broken alone stay so, even where they fit together. */
@@ -183,10 +184,10 @@ static void copies_are_judged_alone(void **state)
 	(void)state;
 	assert_refused(S("\x0a\x0d\x12\x01\x39\x12\x08\x12\x06"
 	                 "abcdef"),
-	        "cut off");
+	        "truncated");
 	assert_refused(S("\x0a\x11\x12\x02\x0a\x00\x12\x01\x39\x12\x08\x12\x06"
 	                 "abcdef"),
-	        "cut off");
+	        "truncated");
 }
 
 static void walk_agrees_with_unpacked(void **state)
