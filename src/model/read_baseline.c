@@ -190,5 +190,5 @@ bool read_baseline(struct src *s, struct ingest *to, struct arena *a, struct err
 	}
 	if (!r.line)
 		return fault(&r, "it is empty");
-	return r.ended || fault(&r, "the line 'end' is missing: something was cut off");
+	return r.ended || fault(&r, "the line 'end' is missing: the file is truncated");
 }
