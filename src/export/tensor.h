@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values of checkpoint tensors: as the text after a node's line, and as the message in a result
- *.
+ * Values of checkpoint tensors: the text after a node's line, and the message in a result.
  */
 #ifndef TFPROF_EXPORT_TENSOR_H
 #define TFPROF_EXPORT_TENSOR_H

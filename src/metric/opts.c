@@ -18,7 +18,7 @@ const struct output_row output_rows[OUT_N] = {
 	{ SCOPE_VIEWS, "min_" name, OPT_I64,                                                       \
 		offsetof(struct opts, min) + M_##id * sizeof(int64_t), "0",                        \
 		(uses)&USE_MIN ? 0 : OPTION_HIDDEN, "N", NULL,                                     \
-		"show only nodes with at least this (10MB, 20ms, 3k)" },
+		"show only nodes with at least N (10MB, 20ms, 3k)" },
 const struct option view_options[] = {
 #include "metric/option.def"
 	{ .name = NULL }

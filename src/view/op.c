@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The op view: operation types as a list, each with the sum of itself and all following types
- *.
+ * The op view: operation types as a list, each with the sum of itself and all types after it.
  */
 #include "base/sort.h"
 #include "view/view.h"
