@@ -246,7 +246,7 @@ static bool make_side(struct session *s, void *ctx)
 		return false;
 	if (m->x->answer && d->per_run)
 		return session_fail(s, ERR_FAILED,
-		        "a printed answer has no counts of executions: --per run needs them");
+		        "a text does not say how often a node ran: --per run cannot be");
 	if (m->x->answer)
 		return answer_side(m->x->answer, d->view->kind, d->metrics, d->n_metrics,
 		        m->x->side, a, &s->error);
