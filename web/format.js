@@ -38,6 +38,10 @@ export function number(v, unit) {
 		return nanoseconds(v);
 	if (unit === 'percent')
 		return fixed2(v) + '%';
+	if (unit === 'permille')
+		return (v / 10).toFixed(1) + '%';
+	if (unit === 'thousandths')
+		return fixed2(v / 1000);
 	if (unit === 'flop/s')
 		return rate(v);
 	if (unit === 'bytes/s')

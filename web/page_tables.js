@@ -20,11 +20,13 @@ function name(key) {
 	return key === 'gpus' ? 'GPUs' : key[0].toUpperCase() + key.slice(1).replace(/_/g, ' ');
 }
 
-// Members of a document that are lists of rows, as tables.
+// Members of a document that are lists of rows, as tables; the one that gives the document its name comes first.
 export function tables(document) {
+	const own = document.schema.name.replace('tfprof/', '');
 	if (document.arrays || Array.isArray(document.rows))
-		return [[name(document.view || document.schema.name.replace('tfprof/', '')), table(document)]];
+		return [[name(document.view || own), table(document)]];
 	return Object.entries(document).filter(([key, v]) => Array.isArray(v) && v.length && typeof v[0] === 'object' && !['sources', 'columns', 'tracks', 'sides'].includes(key))
+		.sort(([a], [b]) => (b === own) - (a === own))
 		.map(([key, rows]) => {
 			const columns = columnsOf(rows);
 			return [name(key), new Table(columns, rows.length, (c, i) => rows[i][columns[c].name] ?? null)];

@@ -6,8 +6,8 @@ import { exact, number, plain } from './format.js';
 const SHOWN = 100;
 
 export function title(column) {
-	const text = column.name.replace(/_(ns|us|bytes)$/, m => m === '_bytes' ? m : '').replace(/_busy$/, '').replace(/_/g, ' ');
-	return text === 'communication compute overlap' ? 'overlap' : text;
+	const text = column.name.replace(/_(ns|us|permille|thousandths)$/, '').replace(/_busy$/, '').replace(/_/g, ' ');
+	return { 'communication compute overlap': 'overlap', ns: 'time', permille: 'share' }[text] || text;
 }
 
 function isNumber(column) {
