@@ -6,7 +6,7 @@ import { plain } from './format.js';
 export const METRICS = {
 	micros: 'Time', accelerator_micros: 'Accelerator time', cpu_micros: 'CPU time',
 	bytes: 'Requested memory', peak_bytes: 'Peak memory', residual_bytes: 'Residual memory', output_bytes: 'Output memory',
-	bytes_accessed: 'Bytes accessed', kernels: 'Kernels', self_micros: 'Self time', params: 'Parameters', float_ops: 'Float operations', occurrence: 'Runs', definitions: 'Definitions',
+	bytes_accessed: 'Bytes accessed', kernels: 'Kernels', self_micros: 'Host self time', params: 'Parameters', float_ops: 'Float operations', occurrence: 'Runs', definitions: 'Definitions',
 };
 
 export function describe(column, name) {

@@ -11,11 +11,12 @@
 #define COLUMNS                                                                                    \
 	"micros,accelerator_micros,cpu_micros,bytes,peak_bytes,residual_bytes,output_bytes,"       \
 	"params,float_ops,occurrence"
-#define DIFF_COLUMNS "micros,accelerator_micros,cpu_micros,bytes,peak_bytes,params,float_ops"
-#define ALL_LEVELS   "1000000"
-#define MANY         "10000" /* rows of tables that may be long */
-#define STEPS_SHOWN  100
-#define TOTALS       0 /* the view whose totals the overview shows */
+#define TRACE_COLUMNS COLUMNS ",self_micros,kernels,bytes_accessed"
+#define DIFF_COLUMNS  "micros,accelerator_micros,cpu_micros,bytes,peak_bytes,params,float_ops"
+#define ALL_LEVELS    "1000000"
+#define MANY          "10000" /* rows of tables that may be long */
+#define STEPS_SHOWN   100
+#define TOTALS        0 /* the view whose totals the overview shows */
 #define STR_WORDS(...)                                                                             \
 	(const char *const[])                                                                      \
 	{                                                                                          \
@@ -127,6 +128,12 @@ static void add_files(struct session *s, struct strs *to, const struct strs *fil
 		strs_add(&s->query_arena, to, files->v[i]);
 }
 
+/* Returns the columns of the views: more of them where a trace is loaded. */
+static const char *columns_of(const struct session *s)
+{
+	return s->model.has_traces ? TRACE_COLUMNS : COLUMNS;
+}
+
 static void add_view(struct session *s, struct report_parts *p, const struct view_ops *v)
 {
 	struct report_part *x = add(s, p, v->name);
@@ -134,8 +141,8 @@ static void add_view(struct session *s, struct report_parts *p, const struct vie
 	add_words(s, &x->command, STR_WORDS(v->name));
 	add_files(s, &x->command, &p->files);
 	add_words(s, &x->words,
-	        STR_WORDS(
-	                v->name, "-max_depth", ALL_LEVELS, "-select", COLUMNS, "-output", "json"));
+	        STR_WORDS(v->name, "-max_depth", ALL_LEVELS, "-select", columns_of(s), "-output",
+	                "json"));
 }
 
 /* The totals of each step. */
@@ -151,7 +158,7 @@ static void add_steps(struct session *s, struct report_parts *p)
 		add_words(s, &x->command, STR_WORDS("-max_depth", "1", "-step"));
 		strs_add(&s->query_arena, &x->command, step);
 		add_words(s, &x->words,
-		        STR_WORDS(views[TOTALS].name, "-max_depth", "1", "-select", COLUMNS,
+		        STR_WORDS(views[TOTALS].name, "-max_depth", "1", "-select", columns_of(s),
 		                "-output", "json", "-step"));
 		strs_add(&s->query_arena, &x->words, step);
 	}
