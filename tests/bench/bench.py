@@ -45,6 +45,7 @@ MARKS = {
     'spool, encoding': ('ns', '<', 15), 'spool, size': ('bytes', '<', 20),
     'JSON trace, op': ('mbps', '>', 400),
     'JSON trace in gzip, op': ('mbps', '>', 250), 'JSON trace, op, memory': ('peak_per_byte', '<', 0.5),
+    'XSpace, op': ('mbps', '>', 200), 'XSpace, op, memory': ('peak_per_byte', '<', 2),
     'Perfetto trace, op': ('mbps', '>', 60), 'Perfetto trace, op, memory': ('peak_per_byte', '<', 1.5),
     'spool, op': ('cpu', '<', 2), 'spool, op, memory': ('peak_per_byte', '<', 0.5),
     **{'spool, ' + t + of: m for t in ('devices', 'kernels', 'steps') for of, m in (('', ('cpu', '<', 4)), (', memory', ('peak_per_byte', '<', 1)))}, 'growth': ('times', '<', 20)}
@@ -340,17 +341,22 @@ def measure_trace(name, file, path):
 
 
 def measure_traces():
-    """Measures a PyTorch trace of ten million events, plain and in gzip, and a Perfetto trace of five million slices."""
+    """Measures traces that scripts of tests/trace make: of PyTorch, plain and in gzip, of Perfetto, and XSpace."""
     sys.path.append(os.path.join(ROOT, 'tests', 'trace'))
-    path, perfetto = (os.path.join(ARGS.folder, f) for f in ('ten_million.pt.trace.json', 'five_million.pftrace'))
-    for module, file, n in (('kineto', path, 10000000), ('pftrace', perfetto, 5000000)):
-        if not os.path.exists(file):
-            __import__(module).write_large(file + '~', n)
-            os.rename(file + '~', file)
-    if not os.path.exists(path + '.gz'):
-        subprocess.run(['gzip', '-1', '-k', path], check=True)
-    return dict(measure_trace('JSON trace, op', path, path), **measure_trace('JSON trace in gzip, op', path + '.gz', path),
-                **measure_trace('Perfetto trace, op', perfetto, perfetto))
+    rows = {}
+    for name, module, file, n in (('JSON trace', 'kineto', 'ten_million.pt.trace.json', 10000000),
+                                  ('Perfetto trace', 'pftrace', 'five_million.pftrace', 5000000),
+                                  ('XSpace', 'xspace', 'five_million.xplane.pb', 5000000)):
+        path = os.path.join(ARGS.folder, file)
+        if not os.path.exists(path):
+            __import__(module).write_large(path + '~', n)
+            os.rename(path + '~', path)
+        rows.update(measure_trace(name + ', op', path, path))
+        if module == 'kineto':
+            if not os.path.exists(path + '.gz'):
+                subprocess.run(['gzip', '-1', '-k', path], check=True)
+            rows.update(measure_trace(name + ' in gzip, op', path + '.gz', path))
+    return rows
 
 
 def measure_original(inputs, steps):

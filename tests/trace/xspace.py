@@ -74,3 +74,24 @@ class Plane:
 def space(*planes, errors=(), warnings=(), hosts=()):
     return b''.join(data(1, p.bytes()) for p in planes) + b''.join(
         data(f, t) for f, v in ((2, errors), (3, warnings), (4, hosts)) for t in v)
+
+
+def write_large(path, events):
+    """Writes a file of eight GPUs with twelve streams each, the events in equal parts on them."""
+    devices, streams, kernels = 8, 12, 400
+    count = events // (devices * streams)
+
+    def plane(device, n):
+        p = Plane('/device:GPU:%d' % device, {'device_type_string': 'Nvidia GPU'})
+        metas = [p.meta('kernel_%d' % k) for k in range(kernels)]
+        body = [(metas[i * 7 % kernels], 2000000 * i, 1000000 + i % 900000,
+                 {'correlation_id': i + 1, 'group_id': i // 1000, 'tf_op': ('ref', 'model/layer_%d/dense:MatMul' % (i % 50))}) for i in range(n)]
+        return p.line(0, '', body)
+
+    part = plane(0, count)
+    events_of_line = part.lines[0].removeprefix(data(2, ''))
+    with open(path, 'wb') as f:
+        for device in range(devices):
+            p = plane(device, 50)  # names get the ids they have in part
+            p.lines = [number(1, s + 1) + data(2, 'Stream #%d(Compute)' % s) + events_of_line for s in range(streams)]
+            f.write(data(1, p.bytes()))
