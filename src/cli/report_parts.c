@@ -131,7 +131,7 @@ static void add_files(struct session *s, struct strs *to, const struct strs *fil
 /* Returns the columns of the views: more of them where a trace is loaded. */
 static const char *columns_of(const struct session *s)
 {
-	return s->model.has_traces ? TRACE_COLUMNS : COLUMNS;
+	return s->model.traces.n ? TRACE_COLUMNS : COLUMNS;
 }
 
 static void add_view(struct session *s, struct report_parts *p, const struct view_ops *v)

@@ -20,6 +20,8 @@ import subprocess
 import sys
 import time
 
+import traces
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 MOST = 4 << 30  # bytes of inputs of one size
@@ -331,34 +333,6 @@ def measure_spool():
     return rows
 
 
-def measure_trace(name, file, path):
-    """Measures speed and memory of the op view of a trace; path is the file without gzip."""
-    ask = [ARGS.bench, '-x', ARGS.program, file, 'op', '-output', 'none']
-    runs = [json.loads(subprocess.run(ask, stdout=subprocess.PIPE, check=True).stdout) for _ in range(ARGS.runs)]
-    cpu, peak = (statistics.median(x[k] for x in runs) for k in ('cpu', 'peak'))
-    return {name: {'cpu': cpu, 'mb': size(path) / 1e6, 'mbps': size(path) / cpu / 1e6},
-            name + ', memory': {'peak_per_byte': peak / size(path)}}
-
-
-def measure_traces():
-    """Measures traces that scripts of tests/trace make: of PyTorch, plain and in gzip, of Perfetto, and XSpace."""
-    sys.path.append(os.path.join(ROOT, 'tests', 'trace'))
-    rows = {}
-    for name, module, file, n in (('JSON trace', 'kineto', 'ten_million.pt.trace.json', 10000000),
-                                  ('Perfetto trace', 'pftrace', 'five_million.pftrace', 5000000),
-                                  ('XSpace', 'xspace', 'five_million.xplane.pb', 5000000)):
-        path = os.path.join(ARGS.folder, file)
-        if not os.path.exists(path):
-            __import__(module).write_large(path + '~', n)
-            os.rename(path + '~', path)
-        rows.update(measure_trace(name + ', op', path, path))
-        if module == 'kineto':
-            if not os.path.exists(path + '.gz'):
-                subprocess.run(['gzip', '-1', '-k', path], check=True)
-            rows.update(measure_trace(name + ' in gzip, op', path + '.gz', path))
-    return rows
-
-
 def measure_original(inputs, steps):
     """Runs the original once on the same files. Returns CPU seconds by row."""
     p = subprocess.run([ARGS.original, os.path.join(HERE, 'original.py'), '--folder', ARGS.folder,
@@ -451,7 +425,7 @@ def main():
             rows.update(measure_start())
             rows.update(measure_checkpoint())
             rows.update(measure_spool())
-            rows.update(measure_traces())
+            rows.update(traces.measure(ARGS.bench, ARGS.program, ARGS.folder, ARGS.runs))
             rows.update(measure_collector())
             result['parts']['machine'] = {'nodes': 0, 'steps': 0, 'rows': rows}
             tell('machine and start', rows, {})
