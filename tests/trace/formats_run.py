@@ -23,6 +23,8 @@ import onnx  # noqa: E402
 import pprof  # noqa: E402
 from pprof import number, sub  # noqa: E402
 from xspace import Plane, space  # noqa: E402
+import trace_case  # noqa: E402
+from trace_case import program, write  # noqa: E402
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.dirname(TESTS)), 'testdata', 'example')
 
@@ -39,19 +41,6 @@ SPELLINGS = [
     ('_ZN2at6native6kernelIfEEvPT_.kd', 'void at::native::kernel<float>(float *)', 'kernel'),
     ('CUDA graph 7', 'CUDA graph 7', 'CUDA graph 7'),
 ]
-
-
-def write(content, name):
-    with open(name, 'wb') as f:
-        f.write(content)
-    return name
-
-
-def program(*words, status=0):
-    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), *words], capture_output=True, text=True,
-                       stdin=subprocess.DEVNULL, env=dict(os.environ, LC_ALL='C'))
-    assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr)
-    return p.stdout, p.stderr
 
 
 def rows(*words):
@@ -296,7 +285,7 @@ if __name__ == '__main__':
     a.add_argument('names', nargs='*')
     a.add_argument('--bin', default='build/check')
     ARGS = a.parse_args()
-    ARGS.bin = os.path.abspath(ARGS.bin)
+    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
     if not built.has(os.path.join(ARGS.bin, 'tfprof'), 'sqlite'):
         print('skipped: no SQLite in this build')
         CASES = [c for c in CASES if c not in (functions, difference, workers, counts_of_nsight)]

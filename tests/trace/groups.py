@@ -16,6 +16,8 @@ sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__f
 import cases  # noqa: E402
 import kineto  # noqa: E402
 from xspace import Plane, space  # noqa: E402
+import trace_case  # noqa: E402
+from trace_case import program  # noqa: E402
 
 LEVELS = {'module': 'nn.Module: ', 'op': 'cpu_op', 'annotation': 'user_annotation'}
 
@@ -29,16 +31,7 @@ def events():
 
 
 def write(content, name='a.json'):
-    with open(name, 'wb') as f:
-        f.write(content)
-    return name
-
-
-def program(*words, status=0):
-    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), *words], capture_output=True, text=True,
-                       stdin=subprocess.DEVNULL, env=dict(os.environ, LC_ALL='C'))
-    assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr)
-    return p.stdout, p.stderr
+    return trace_case.write(content, name)
 
 
 def dump(path, by):
@@ -213,6 +206,6 @@ if __name__ == '__main__':
     a.add_argument('names', nargs='*')
     a.add_argument('--bin', default='build/check')
     ARGS = a.parse_args()
-    ARGS.bin = os.path.abspath(ARGS.bin)
+    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
     ARGS.data = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'testdata')
     sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))

@@ -15,6 +15,8 @@ import sys
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
 import cases  # noqa: E402
 from xspace import Plane, data, number, space, varint  # noqa: E402
+import trace_case  # noqa: E402
+from trace_case import program as run  # noqa: E402
 
 
 def packed(field, values):
@@ -78,16 +80,7 @@ def gpu(events):
 
 
 def write(content, name='a.xplane.pb'):
-    with open(name, 'wb') as f:
-        f.write(content)
-    return name
-
-
-def run(*words, status=0):
-    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), *words], capture_output=True, text=True,
-                       stdin=subprocess.DEVNULL, env=dict(os.environ, LC_ALL='C'))
-    assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr)
-    return p.stdout, p.stderr
+    return trace_case.write(content, name)
 
 
 def ops(path, by='none'):
@@ -231,5 +224,5 @@ if __name__ == '__main__':
     a.add_argument('names', nargs='*')
     a.add_argument('--bin', default='build/check')
     ARGS = a.parse_args()
-    ARGS.bin = os.path.abspath(ARGS.bin)
+    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
     sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))

@@ -20,39 +20,16 @@ import cases  # noqa: E402
 import pftrace as pf  # noqa: E402
 from pftrace import BEGIN, BOOTTIME, COUNTER, END, INSTANT, MONOTONIC, REALTIME, event  # noqa: E402
 from xspace import data  # noqa: E402
+import trace_case  # noqa: E402
+from trace_case import dump, equal, program, rows  # noqa: E402
 
 
 def write(content, name='a.pftrace'):
-    with open(name, 'wb') as f:
-        f.write(content)
-    return name
-
-
-def dump(path, *words):
-    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), *words, path], capture_output=True, text=True)
-    assert p.returncode == 0, p.stderr
-    return [json.loads(line) for line in p.stdout.split('\n') if line] if '--slices' in words else json.loads(p.stdout)
-
-
-def program(*words, status=0):
-    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), *words], capture_output=True, text=True,
-                       stdin=subprocess.DEVNULL, env=dict(os.environ, LC_ALL='C'))
-    assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr)
-    return p.stdout, p.stderr
+    return trace_case.write(content, name)
 
 
 def notes(path):
     return program(path, 'scope')[1]
-
-
-def rows(*words):
-    """{path: row} of a view as JSON."""
-    out, _ = program(*words, '-max_depth', '100', '-output', 'json')
-    return {r['path']: r for r in json.loads(out[out.index('{'):])['rows']}
-
-
-def equal(found, expected, what=''):
-    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
 
 
 def slices(*packets):
@@ -344,5 +321,5 @@ if __name__ == '__main__':
     if ARGS.write:
         write(pf.small(), os.path.join(ARGS.write, 'trace.pftrace'))
         sys.exit(0)
-    ARGS.bin = os.path.abspath(ARGS.bin)
+    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
     sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ for n in ARGS.names)]))

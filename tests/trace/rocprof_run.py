@@ -16,40 +16,17 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS]
 import cases  # noqa: E402
 import rocprof as roc  # noqa: E402
+import trace_case  # noqa: E402
+from trace_case import dump, equal, program, rows  # noqa: E402
 
 
 def write(content, name='r_results.json'):
-    with open(name, 'wb') as f:
-        f.write(content)
-    return name
-
-
-def dump(path, *words):
-    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), *words, path], capture_output=True, text=True)
-    assert p.returncode == 0, p.stderr
-    return [json.loads(line) for line in p.stdout.split('\n') if line] if '--slices' in words else json.loads(p.stdout)
-
-
-def program(*words, status=0, given=None):
-    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), *words], capture_output=True, input=given or b'',
-                       env=dict(os.environ, LC_ALL='C'))
-    assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr.decode())
-    return p.stdout.decode(), p.stderr.decode()
-
-
-def rows(*words):
-    """{path: row} of a view as JSON."""
-    out, _ = program(*words, '-max_depth', '100', '-output', 'json')
-    return {r['path']: r for r in json.loads(out[out.index('{'):])['rows']}
+    return trace_case.write(content, name)
 
 
 def table(name, *words):
     out, _ = program(name, *words, '-output', 'json')
     return json.loads(out)[name]
-
-
-def equal(found, expected, what=''):
-    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
 
 
 def listed(path):
@@ -200,5 +177,5 @@ if __name__ == '__main__':
     if ARGS.write:
         write(roc.text(roc.steps()), os.path.join(ARGS.write, 'rocprof_results.json'))
         sys.exit(0)
-    ARGS.bin = os.path.abspath(ARGS.bin)
+    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
     sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ for n in ARGS.names)]))

@@ -23,35 +23,8 @@ import chakra  # noqa: E402
 import nsys  # noqa: E402
 import onnx  # noqa: E402
 import pprof  # noqa: E402
-
-
-def write(content, name):
-    with open(name, 'wb') as f:
-        f.write(content)
-    return name
-
-
-def dump(path, *words):
-    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), *words, path], capture_output=True, text=True)
-    assert p.returncode == 0, p.stderr
-    return [json.loads(line) for line in p.stdout.split('\n') if line] if '--slices' in words else json.loads(p.stdout)
-
-
-def program(*words, status=0):
-    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), *words], capture_output=True, text=True,
-                       stdin=subprocess.DEVNULL, env=dict(os.environ, LC_ALL='C'))
-    assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr)
-    return p.stdout, p.stderr
-
-
-def rows(*words):
-    """Returns {path: row} of a view, from JSON."""
-    out, _ = program(*words, '-max_depth', '100', '-output', 'json')
-    return {r['path']: r for r in json.loads(out[out.index('{'):])['rows']}
-
-
-def equal(found, expected, what=''):
-    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
+import trace_case  # noqa: E402
+from trace_case import dump, equal, program, rows, write  # noqa: E402
 
 
 def ops(d):
@@ -493,7 +466,7 @@ if __name__ == '__main__':
     if ARGS.write:
         write_examples(ARGS.write)
         sys.exit(0)
-    ARGS.bin = os.path.abspath(ARGS.bin)
+    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
     if not built.has(os.path.join(ARGS.bin, 'tfprof'), 'sqlite'):
         print('skipped: no SQLite in this build')
         CASES = [c for c in CASES if not c.__name__.startswith('nsys')]
