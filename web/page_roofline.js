@@ -61,7 +61,7 @@ export async function rooflinePage(report, entry) {
 		.map(([k, v]) => el('span', {}, el('span', { class: 'muted' }, k + ' '), v))));
 	const columns = columnsOf(rows), t = new Table(columns, rows.length, (c, i) => rows[i][columns[c].name]);
 	const text = !drawn.length ? 'The file has float operations or bytes of its ops, but not both, so the table shows rates alone.'
-		: 'Each point is an op; its size is its time. ' + (known ? 'The line is what the device allows: memory bandwidth on the left, float operations on the right.' : 'The file has no peaks of the device, so there is no line.');
+		: 'Each point is an op; the longer the op takes, the larger the point. ' + (known ? 'The line is the limit of the device: its memory bandwidth on the left, its float operations on the right.' : 'The file does not tell the limits of the device, so no line is drawn.');
 	return el('div', { class: 'stack' }, el('p', { class: 'hint' }, text),
 		drawn.length ? el('section', { class: 'card' }, el('h2', {}, 'Roofline'), figure(width => chart(width, drawn, d.peaks, select)), details) : null,
 		el('section', { class: 'card' }, el('div', { class: 'cardhead' }, el('h2', {}, 'Ops'), el('span', { class: 'muted' }, d.rows.toLocaleString('en-US') + (d.rows === 1 ? ' row' : ' rows')), el('span', { class: 'grow' }),

@@ -159,7 +159,7 @@ def _shapes_of(node: Any) -> List[Optional[List[int]]]:
 
 
 def tensor_name(text: str) -> Tuple[str, int]:
-    """('a', 1) of 'a:1'; the index of '^a', which is no tensor, is -1."""
+    """Splits the name of an input: 'a:1' is ('a', 1), and the control input '^a' is ('a', -1)."""
     if text.startswith('^'):
         return text[1:], -1
     name, _, index = text.partition(':')

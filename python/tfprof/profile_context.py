@@ -54,7 +54,7 @@ class ProfileContext:
     def profiler(self) -> Optional[model_analyzer.Profiler]:
         """The Profiler of the steps so far; None where the context is not enabled."""
         if self._enabled and self._profiler is None:
-            raise errors.UnimplementedError('there is no step yet: ' + _HOW, 'UNIMPLEMENTED')
+            raise errors.UnimplementedError('no step was added yet: ' + _HOW, 'UNIMPLEMENTED')
         return self._profiler
 
     def trace_next_step(self) -> None:

@@ -181,8 +181,8 @@ void model_sort_devices(const struct model *m, uint32_t *devices, size_t n, stru
 
 /* True if a node has that type; only an op log or a list of variables gives it. */
 bool model_knows_trained(const struct model *m);
-/* Returns the variables that an optimizer updates, or all variables if there is no optimizer; *all
- * is set to the number of all variables. */
+/* Returns the variables that an optimizer updates; in a graph without an optimizer, all variables.
+ * Sets *all to the number of all variables. */
 size_t model_trained(const struct model *m, uint32_t **nodes, size_t *all, struct arena *a);
 
 /* Returns the share of nodes covered by run metadata, as the original computes it. */

@@ -200,7 +200,7 @@ def serve_answers_for_workers():
                 assert json.loads(text)[x['name']] == json.loads(program(*x['words'], '--top', '0', '-output', 'json'))[x['name']]
         for k in ('@0', '@3', '@', '@x'):
             status, text, _ = s.run(k, 'devices', '-output', 'json')
-            assert (status, text) == (400, 'there is no such trace\n'), text
+            assert (status, text) == (400, 'the trace asked for is not loaded\n'), text
         assert s.run('@1')[0] == 400
 
 
