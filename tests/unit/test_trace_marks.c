@@ -2,43 +2,11 @@
  *
  * Begins and ends of slices pair when a trace is sealed.
  */
-#include "unit.h"
-
-#include "trace/trace_build.h"
-
-struct rig {
-	struct trace *t;
-	struct trace_build *b;
-	struct notes notes;
-};
-
-static struct arena scratch = { .work = &unit_work };
-
-static struct rig rig_open(void)
-{
-	struct rig r = { .t = trace_new(&unit_arena) };
-
-	arena_free(&scratch);
-	arena_init(&scratch, &unit_work);
-	notes_init(&r.notes, &unit_arena);
-	r.b = build_open(r.t, ARG_BITS_ALL, &r.notes, &scratch);
-	return r;
-}
-
-static int drop_scratch(void **state)
-{
-	arena_free(&scratch);
-	return unit_teardown(state);
-}
-
-static uint32_t event(struct rig *r, const char *name)
-{
-	return build_event(r->b, CATEGORY_OP, build_string(r->b, str_of(name)));
-}
+#include "build_rig.h"
 
 static void begins_and_ends_pair(void **state)
 {
-	struct rig r = rig_open();
+	struct rig r = rig_open(ARG_BITS_ALL);
 	uint32_t k = build_track(r.b, ID_NONE, ID_NONE, TRACK_THREAD, 1);
 	struct slice s;
 
@@ -68,7 +36,7 @@ static void begins_and_ends_pair(void **state)
 /* Ends may come before their begins; marks of one time keep the order of the calls. */
 static void marks_pair_by_time(void **state)
 {
-	struct rig r = rig_open();
+	struct rig r = rig_open(ARG_BITS_ALL);
 	uint32_t k = build_track(r.b, ID_NONE, ID_NONE, TRACK_THREAD, 1);
 	struct slice s;
 
