@@ -142,7 +142,7 @@ PROTO := $(sort $(wildcard proto/*.proto))
 GEN_C := $(PROTO:proto/%.proto=$(GEN)/%.pb-c.c)
 GEN_H := $(GEN_C:.c=.h)
 # The collector runs inside other programs: it is built apart, and the encoder of spools with it.
-COLLECT_SRC := $(sort $(wildcard src/collect/*.c)) src/io/block_encode.c src/base/quantity.c src/base/option.c
+COLLECT_SRC := $(sort $(wildcard src/collect/*.c)) src/io/block_encode.c src/base/num.c src/base/option.c
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 # Helpers that several unit tests share.
 UNIT_HELP := $(filter-out $(UNIT_SRC),$(sort $(wildcard tests/unit/*.c)))

@@ -14,10 +14,10 @@ ROOT = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.dirname(os.
 FLOORS = ['base', 'io', 'trace', 'checkpoint', 'model', 'metric', 'view', 'compare', 'export', 'lib', 'cli']
 
 # collect runs inside other processes: it may include its own headers and these.
-COLLECT_MAY = {'base/bits.h', 'base/crc32c.h', 'base/quantity.h', 'base/option.h',
-               'base/str.h', 'metric/option.def', 'io/block_format.h', 'io/block_encode.h'}
+COLLECT_MAY = {'base/bits.h', 'base/crc32c.h', 'base/num.h', 'base/option.h',
+               'base/str.h', 'metric/option.def', 'io/block_format.h'}
 # Headers of collect that other folders may include.
-OF_COLLECT = {'collect/collect.h': {'cli'}, 'collect/cupti_bad.h': {'cli'}}
+OF_COLLECT = {'collect/collect.h': {'cli'}}
 PUBLIC = 'tfprof/tfprof.h'
 
 # Files that may include generated protobuf code.

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-#include "lib/flags.h"
 #include "lib/options.h"
 
 /* Knows the commands of the library and of the program. */

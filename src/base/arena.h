@@ -145,4 +145,27 @@ void scratch_close(struct scratch *s);
 #define ARENA_NEW(a, type)      ((type *)arena_alloc((a), sizeof(type), _Alignof(type)))
 #define ARENA_ARRAY(a, n, type) ((type *)arena_array((a), (n), sizeof(type), _Alignof(type)))
 
+/* ---- vectors ----
+ *
+ * Growing typed columns in an arena. Elements are contiguous; the next push invalidates pointers to
+ * them. Counts are size_t: the owner checks them against its index type.
+ */
+
+#define VEC(type)                                                                                  \
+	struct {                                                                                   \
+		type *v;                                                                           \
+		size_t n, cap;                                                                     \
+	}
+
+/* Gives v room for at least need elements of size bytes and updates *cap; doubles. If need does not
+ * exceed *cap, the caller's sum has overflowed: that counts as exhaustion. */
+void *vec_grow(struct arena *a, void *v, size_t *cap, size_t need, size_t size);
+
+/* Makes room for m more elements. */
+#define VEC_ROOM(a, x, m)                                                                          \
+	((m) > (x)->cap - (x)->n ? (void)((x)->v = vec_grow((a), (x)->v, &(x)->cap, (x)->n + (m),  \
+	                                          sizeof *(x)->v))                                 \
+	                         : (void)0)
+#define VEC_PUSH(a, x, value) (VEC_ROOM(a, x, 1), (x)->v[(x)->n++] = (value))
+
 #endif

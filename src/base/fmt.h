@@ -5,7 +5,7 @@
 #ifndef TFPROF_BASE_FMT_H
 #define TFPROF_BASE_FMT_H
 
-#include "base/quantity.h"
+#include "base/num.h"
 
 #define FMT_I64_MAX 20 /* characters */
 

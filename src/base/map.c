@@ -10,7 +10,7 @@
 
 #include <assert.h>
 
-#include "base/vec.h"
+#include "base/arena.h"
 
 #define SLOTS_MIN 64
 

@@ -7,7 +7,7 @@
 #define TFPROF_BASE_NOTE_H
 
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/arena.h"
 
 #define NOTE_LINES 1000
 

@@ -8,7 +8,7 @@
 #ifndef TFPROF_BASE_OPTION_H
 #define TFPROF_BASE_OPTION_H
 
-#include "base/quantity.h"
+#include "base/num.h"
 
 /* Scopes; the options of a command have the command's name as their scope. */
 #define SCOPE_VIEWS     "views"     /* struct opts */

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 
 #include "base/crc32c.h"
-#include "base/vec.h"
+#include "base/arena.h"
 #include "checkpoint/ckpt_internal.h"
 
 #define BATCH 4096 /* largest number of values returned at once */

@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 
-#include "base/vec.h"
+#include "base/arena.h"
 #include "checkpoint/ckpt_internal.h"
 
 struct i64s {

@@ -6,7 +6,7 @@
 
 #include "base/crc32c.h"
 #include "base/sort.h"
-#include "base/vec.h"
+#include "base/arena.h"
 #include "checkpoint/ckpt_internal.h"
 
 #define SHARDS_MAX 99999 /* largest number of five digits, as in names of shards */

@@ -4,7 +4,7 @@
  */
 #include "cli/prompt.h"
 
-#include "lib/help.h"
+#include "lib/command.h"
 #include "lib/jobs.h"
 #include "lib/options.h"
 #include "base/sort.h"

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "collect/collect.h"
-#include "collect/cupti_bad.h"
 
 #define PROGRAM_HEAD 256 /* bytes read of a script's first line */
 

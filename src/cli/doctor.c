@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cli/cupti_find.h"
-#include "lib/help.h"
+#include "lib/command.h"
 #include "cli/recording.h"
 
 #define ROOM_NEEDED                                                                                \

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "cli/recording.h"
-#include "lib/flags.h"
-#include "model/unsupported_format.h"
+#include "lib/options.h"
+#include "model/sniff.h"
 #include "model/input.h"
 #include "export/gpu_tables.h"
 #include "export/trace_tables.h"

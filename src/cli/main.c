@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "lib/options.h"
-#include "lib/flags.h"
-#include "lib/help.h"
+#include "lib/command.h"
 #include "cli/program.h"
 #include "lib/term.h"
 #include "cli/prompt.h"

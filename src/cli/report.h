@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "base/str.h"
-#include "lib/flags.h"
+#include "lib/options.h"
 
 /* ---- report parts ----
  *

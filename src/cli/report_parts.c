@@ -6,7 +6,7 @@
 
 #include "io/paths.h"
 #include "lib/options.h"
-#include "model/unsupported_format.h"
+#include "model/sniff.h"
 
 #define COLUMNS                                                                                    \
 	"micros,accelerator_micros,cpu_micros,bytes,peak_bytes,residual_bytes,output_bytes,"       \

@@ -6,6 +6,9 @@
 #ifndef TFPROF_COLLECT_COLLECT_H
 #define TFPROF_COLLECT_COLLECT_H
 
+#include <dlfcn.h>
+#include <stddef.h>
+
 #include "io/block_format.h"
 
 #define COLLECT_LIBRARY "libtfprof_cupti.so"
@@ -22,7 +25,7 @@
 #define COLLECT_ENV_CUPTI "TFPROF_CUPTI_PATH" /* the libcupti to open */
 
 /* TFPROF_OPTS is a list of words separated by commas: "name=value", or "name" alone for the value
- * 1. In names '-' equals '_'; numbers may have units (base/quantity.h); the last of several values
+ * 1. In names '-' equals '_'; numbers may have units (base/num.h); the last of several values
  * counts. An unknown word is reported in the log, and the others take effect. */
 #define COLLECT_OPT_LEVEL    "level"    /* kernels, launches, full */
 #define COLLECT_OPT_GRAPHS   "graphs"   /* node, graph */
@@ -62,5 +65,34 @@
 #define COLLECT_HOST_MAX  64
 #define COLLECT_SPOOL_FMT "%s-%ld-%llu-%08x" SPOOL_SUFFIX
 #define COLLECT_LOG_FMT   "%ld.log" /* pid */
+
+/* ---- bad versions of libcupti ----
+ *
+ * Versions of libcupti that can crash the process that uses them, even in the function that returns
+ * the version. They are therefore recognised by the functions they export.
+ */
+
+struct cupti_bad {
+	const char *has, *lacks; /* functions exported by these versions alone */
+	const char *versions;
+	const char *reason;
+	int driver; /* minimum CUDA version of the driver for using it */
+};
+
+/* Used only if the driver is new enough and its device can be opened: then it can initialise. */
+static const struct cupti_bad cupti_bad[] = {
+	{ "cuptiActivityGetStructSize", "cuptiActivityGetNextRecord_v2",
+	        "CUDA 13.2 (13.2.23, 13.2.75, 13.2.86)",
+	        "calls itself without end where it cannot start", 13020 },
+};
+
+/* Returns the row of an opened libcupti; NULL if it is not known to be bad. */
+static inline const struct cupti_bad *cupti_bad_of(void *library)
+{
+	for (size_t i = 0; i < sizeof cupti_bad / sizeof *cupti_bad; i++)
+		if (dlsym(library, cupti_bad[i].has) && !dlsym(library, cupti_bad[i].lacks))
+			return &cupti_bad[i];
+	return NULL;
+}
 
 #endif

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collect/cupti_open.h"
+#include "collect/cupti_abi.h"
 #include "collect/plan.h"
 #include "io/block_format.h"
 

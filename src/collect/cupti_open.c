@@ -5,7 +5,7 @@
  * CUDA, then the system's.
  */
 #define _GNU_SOURCE
-#include "collect/cupti_open.h"
+#include "collect/cupti_abi.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "collect/collect.h"
-#include "collect/cupti_bad.h"
 
 #define ANY_MAJOR 99
 #define DEVICE    "/dev/nvidiactl"

@@ -6,7 +6,7 @@
 #ifndef TFPROF_COLLECT_DECODE_H
 #define TFPROF_COLLECT_DECODE_H
 
-#include "collect/cupti_open.h"
+#include "collect/cupti_abi.h"
 #include "collect/ring.h"
 
 /* Counts since the start. */

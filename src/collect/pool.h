@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collect/cupti_open.h"
+#include "collect/cupti_abi.h"
 
 #define POOL_BUFFERS     1024u /* at most */
 #define POOL_LARGE       384u  /* large buffers; the others, for very many threads, are small */

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "collect/names.h"
-#include "io/block_encode.h"
 #include "io/block_format.h"
 
 #define STORE_BLOCK ((size_t)1 << 20) /* encoded bytes per write */

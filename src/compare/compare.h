@@ -12,7 +12,7 @@
 #define TFPROF_COMPARE_COMPARE_H
 
 #include "base/str.h"
-#include "base/vec.h"
+#include "base/arena.h"
 #include "compare/side.h"
 
 struct compare {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See report_reader.h. A line is "  name (own/total, own/total, ...)"; fields other than a pair of
+ * See side.h. A line is "  name (own/total, own/total, ...)"; fields other than a pair of
  * numbers (devices, types, shapes) are skipped. The legend above the root names the columns; the
  * oldest format has none, so the unit decides.
  */
-#include "compare/report_reader.h"
+#include "compare/side.h"
 
 #include <assert.h>
 

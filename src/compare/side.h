@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One side of a comparison: the entries that a view accounts, with the compared numbers,
- * independent of the query that made them. Pre-order as in tree.h; siblings are in byte order of
+ * independent of the query that made them. Pre-order as in view.h; siblings are in byte order of
  * their names, without duplicates. Knows nothing of other sides.
  */
 #ifndef TFPROF_COMPARE_SIDE_H
 #define TFPROF_COMPARE_SIDE_H
 
 #include "view/view.h"
+#include "io/src.h"
 
 /* The compared values; number k of entry i is self[i * n + k]. */
 struct side_values {
@@ -78,5 +79,39 @@ void side_set_given(struct side_maker *w, uint32_t entry, struct str name);
 /* Sets an entry's total; by default it is the sum of its own numbers and its children's totals. */
 void side_set_total(struct side_maker *w, uint32_t entry, const int64_t *total);
 void side_end(struct side_maker *w, struct side *s);
+
+/* ---- report reader ----
+ *
+ * Reads a printed report of a view, by any version of the original or by tfprof. Text before the
+ * root is skipped; the lines below it are nodes with name, indent and rounded numbers. The op view
+ * has no root: its lines follow the legend.
+ */
+
+#define ANSWER_HEAD ((size_t)64 << 10) /* the first line must lie within that many bytes */
+
+struct answer_line {
+	struct str name;
+	uint32_t indent;
+	bool accounted;
+};
+
+struct answer {
+	struct str file;
+	bool op; /* a report of the op view: names are types, and the root's numbers are unknown */
+	enum metric_id metric[M_N]; /* units of the number columns, as printed */
+	uint32_t columns;
+	VEC(struct answer_line) lines; /* the root first */
+	VEC(int64_t) self, total;      /* by line, then by column */
+};
+
+/* True if head, the first bytes of a file, is a report. */
+bool answer_sniff(struct str head);
+
+/* Reads a whole report that answer_sniff recognises; names are copied to a. */
+bool answer_read(struct answer *x, struct src *s, struct arena *a, struct err *e);
+
+/* Converts it to a side, in a. False if the report lacks one of the metrics. */
+bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *metrics, uint32_t n,
+        struct side *to, struct arena *a, struct err *e);
 
 #endif

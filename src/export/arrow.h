@@ -17,8 +17,8 @@
 
 #include "base/err.h"
 #include "base/map.h"
-#include "base/vec.h"
-#include "export/cells.h"
+#include "base/arena.h"
+#include "export/sheet.h"
 
 /* ---- arrow abi ----
  *
@@ -162,7 +162,7 @@ void arrow_block_release(void *block);
 
 /* ---- cells in ----
  *
- * Reads cells (cells.h) and puts them into batches.
+ * Reads cells (sheet.h) and puts them into batches.
  */
 
 struct cells {

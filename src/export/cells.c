@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See cells.h.
+ * See sheet.h.
  */
-#include "export/cells.h"
+#include "export/sheet.h"
 
 #include "base/bits.h"
 

@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "base/fmt.h"
-#include "export/cells.h"
 
 static bool is_number(enum column_type type)
 {

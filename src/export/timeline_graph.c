@@ -8,7 +8,6 @@
  *   flows   flow0[box] .. flow0[box + 1]               the boxes that this one leads to
  */
 #include "base/sort.h"
-#include "export/timeline_sets.h"
 #include "export/timeline.h"
 
 struct arrow {

@@ -10,9 +10,8 @@
  *   live      one bit per place: set if the node has exactly these bytes now
  */
 #include "base/fmt.h"
-#include "export/timeline_sets.h"
-#include "base/sort.h"
 #include "export/timeline.h"
+#include "base/sort.h"
 
 #define SHOWN   10  /* allocations listed in one counter */
 #define BETWEEN 100 /* microseconds from one counter to the next */

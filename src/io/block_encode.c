@@ -4,7 +4,7 @@
  * same fields in the same order. The bits 1, 2 and 4 of the tag's flags are explained at each
  * function.
  */
-#include "io/block_encode.h"
+#include "io/block_format.h"
 
 #include "base/bits.h"
 #include "base/crc32c.h"

@@ -7,7 +7,7 @@
 #define TFPROF_IO_LINE_H
 
 #include "base/str.h"
-#include "base/vec.h"
+#include "base/arena.h"
 #include "io/sink.h"
 
 enum line_style {

@@ -7,7 +7,7 @@
 #define TFPROF_IO_RECORDING_IN_H
 
 #include "base/str.h"
-#include "base/vec.h"
+#include "base/arena.h"
 #include "io/block_format.h"
 #include "io/src.h"
 

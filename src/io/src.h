@@ -10,7 +10,7 @@
 #define TFPROF_IO_SRC_H
 
 #include "base/err.h"
-#include "base/vec.h"
+#include "base/arena.h"
 #include "io/gz.h"
 
 #define SRC_WINDOW ((size_t)1 << 20)

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 
 #include "base/crc32c.h"
-#include "base/vec.h"
+#include "base/arena.h"
 
 #if HAVE_SNAPPY
 #include <snappy-c.h>

@@ -5,7 +5,7 @@
  * something else.
  *
  *   table     rows are made batch by batch from the model, which cannot change meanwhile
- *   command   the answer's cells are kept in the part (export/cells.h)
+ *   command   the answer's cells are kept in the part (export/sheet.h)
  */
 #define _GNU_SOURCE 1
 #include <errno.h>

@@ -3,8 +3,8 @@
  * The public interface: files that are recognised by their content, several paths, recordings.
  */
 #include "lib/api_internal.h"
-#include "lib/flags.h"
-#include "model/unsupported_format.h"
+#include "lib/options.h"
+#include "model/sniff.h"
 
 bool api_add_recording(
         struct tfp_session *t, const struct tfp_input *in, const struct input_from *from)

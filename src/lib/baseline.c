@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/flags.h"
+#include "lib/options.h"
 #include "base/sort.h"
 #include "io/paths.h"
 

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "lib/flags.h"
 #include "io/paths.h"
 
 /* The names of the commands; those of the program only where they can be used. */

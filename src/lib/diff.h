@@ -6,7 +6,7 @@
 #define TFPROF_LIB_DIFF_H
 
 #include "compare/gate.h"
-#include "compare/report_reader.h"
+#include "compare/side.h"
 #include "export/diff_out.h"
 #include "lib/command.h"
 #include "lib/options.h"

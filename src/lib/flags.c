@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See flags.h. Order and sentences of loading follow the original
+ * See options.h. Order and sentences of loading follow the original
  */
-#include "lib/flags.h"
-
 #include "lib/options.h"
+
 #include "lib/session.h"
 #include "io/paths.h"
 #include "checkpoint/ckpt.h"
-#include "model/unsupported_format.h"
+#include "model/sniff.h"
 
 #define FLAGS(type, field, ...) OPTION_ROW(SCOPE_FLAGS, type, flags, field, __VA_ARGS__)
 const struct option flag_options[] = {

@@ -3,7 +3,6 @@
  * The flags for recordings: those given on the command line or to the library, otherwise those that
  * `tfprof record` wrote into the session's folder.
  */
-#include "lib/flags.h"
 #include "lib/options.h"
 
 /* Returns the flag with that name if it is allowed in an options file. */

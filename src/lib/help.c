@@ -2,9 +2,8 @@
  *
  * Help texts. Names, defaults and explanations come from the tables alone.
  */
-#include "lib/help.h"
+#include "lib/command.h"
 #include "lib/options.h"
-#include "lib/flags.h"
 
 #define INTRO "tfprof shows where a model's time, memory, parameters and float operations go."
 static const char *const USAGE = "\n"

@@ -7,7 +7,7 @@
 #define TFPROF_LIB_JOBS_H
 
 #include "lib/command.h"
-#include "lib/flags.h"
+#include "lib/options.h"
 
 struct job {
 	struct str name;

@@ -11,7 +11,7 @@
 #include "compare/side.h"
 #include "export/trace_tables.h"
 #include "model/input.h"
-#include "model/lower.h"
+#include "model/read.h"
 
 /* The trees of a model, built at first use. */
 struct forest {

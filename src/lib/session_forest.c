@@ -5,7 +5,7 @@
  */
 #include "lib/session.h"
 
-#include "model/lower.h"
+#include "model/read.h"
 
 void session_begin_query(struct session *s)
 {

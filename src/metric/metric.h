@@ -7,8 +7,8 @@
 #define TFPROF_METRIC_METRIC_H
 
 #include "base/err.h"
-#include "base/quantity.h"
-#include "model/value.h"
+#include "base/num.h"
+#include "model/step.h"
 
 /* Kinds of views, in the order of view.def. */
 enum vk {

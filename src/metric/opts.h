@@ -86,7 +86,7 @@ struct output {
 	struct str outfile; /* kept when the kind of output changes, as in the original (quirk 22);
 	                       empty if never given */
 	bool spreadsheet;   /* csv: no text is a formula */
-	bool cells;         /* rows are written with their types, for Arrow (export/cells.h) */
+	bool cells;         /* rows are written with their types, for Arrow (export/sheet.h) */
 };
 
 enum by {

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/note.h"
-#include "base/vec.h"
+#include "base/arena.h"
 
 struct folder_file {
 	struct str path;

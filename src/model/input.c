@@ -3,12 +3,11 @@
  * The way of one file from its path to a reader: its format, its binary or its text form, and the
  * sentences about damage and about files of another format. Knows no message.
  */
-#include "model/input_internal.h"
+#include "model/input.h"
 
 #include "io/pb.h"
-#include "model/unsupported_format.h"
 #include "model/sniff.h"
-#include "model/lower.h"
+#include "model/read.h"
 #include "trace/trace_build.h"
 
 #define TEXT_LIKELY 50 /* from this confidence on the text form's error is reported */

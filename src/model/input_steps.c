@@ -4,7 +4,7 @@
  * are folded into the model in order, on the calling thread, while later files are read.
  */
 #include "base/par.h"
-#include "model/input_internal.h"
+#include "model/input.h"
 
 struct step_job {
 	struct arena a;

@@ -6,9 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/input_internal.h"
+#include "model/input.h"
 #include "model/sniff.h"
-#include "model/unsupported_format.h"
 #include "trace/trace_read.h"
 
 /* Generated with the messages; the text forms of their files. */

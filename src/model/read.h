@@ -9,6 +9,8 @@
 
 #include "io/src.h"
 #include "model/ingest.h"
+#include "trace/ops.h"
+#include "trace/recordings.h"
 
 /* a: arena of the file, for scratch. Called between ingest_begin and ingest_commit. */
 bool read_graph(struct src *s, struct ingest *to, struct arena *a, struct err *e); /* GraphDef */
@@ -31,5 +33,31 @@ bool read_tensorrt_layers(struct src *s, struct ingest *to, struct arena *a, str
 bool read_tensorrt_profile(struct src *s, struct batch *to, struct err *e);
 
 bool read_run(struct src *s, struct batch *to, struct err *e); /* RunMetadata */
+
+/* ---- lowering ----
+ *
+ * Recordings and traces become nodes, steps and call stacks of the model.
+ */
+
+/* ---- recording lower ----
+ *
+ * A recording of GPU work as a profile: launched operations become nodes, the enclosing ranges
+ * their path, the time between two marks a step; times are in nanoseconds. All of this is decided
+ * when a recording is read, so it can be read again with other options.
+ */
+
+/* Between ingest_begin and ingest_commit. a: scratch. watch may be NULL. */
+bool recording_lower(struct ingest *to, const struct recording_set *files,
+        const struct recording_options *o, const struct recording_watch *watch, struct arena *a,
+        struct err *e);
+
+/* ---- trace lower ----
+ *
+ * A trace as a profile: its ops become nodes, its steps become steps. Host self time becomes cpu
+ * time, time of device work becomes accelerator time of the op that it belongs to.
+ */
+
+/* Between ingest_begin and ingest_commit; scratch is an arena of the file. */
+void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to, struct arena *scratch);
 
 #endif

@@ -13,7 +13,6 @@
 #include "io/wire.h"
 #include "model/read.h"
 #include "model/sniff.h"
-#include "model/sniff_internal.h"
 
 #define BODIES_MAX                                                                                 \
 	2 /* bodies in each other that are read; each takes three messages of the cursor */

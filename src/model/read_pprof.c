@@ -7,7 +7,6 @@
  */
 #include "model/pprof_internal.h"
 #include "model/sniff.h"
-#include "model/sniff_internal.h"
 
 #define PATH_LEVELS 256 /* functions of a path; the others are in the call stack alone */
 #define PATH_NAME   256 /* bytes of a function's name in a path */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See lower.h. The operations come from trace/recordings.h; these files only add them up
+ * See read.h. The operations come from trace/recordings.h; these files only add them up
  * by node and step.
  */
-#include "model/lower.h"
-
 #include "model/read.h"
+
 #include "model/recording_place.h"
 
 /* Labels are made before an operation meets its call. */

@@ -20,7 +20,6 @@
 #include "io/pb.h"
 #include "io/block_format.h"
 #include "model/read.h"
-#include "model/sniff_internal.h"
 
 #define SNIFF_RECORDS 16 /* records of the top level that are examined */
 

@@ -7,6 +7,8 @@
 #define TFPROF_MODEL_SNIFF_H
 
 #include "base/str.h"
+#include "io/wire.h"
+#include "base/err.h"
 
 #define SNIFF_BYTES ((size_t)64 << 10) /* further bytes are ignored */
 
@@ -25,5 +27,40 @@ int sniff_tensorrt_profile(struct str head, struct str path);
 /* Messages that contain a binary GraphDef. */
 enum graph_form { GRAPH_PLAIN, GRAPH_META, GRAPH_SAVED };
 enum graph_form sniff_graph_form(struct str head);
+
+/* ---- first bytes ----
+ *
+ * Examines first bytes, which may be any bytes and may be truncated anywhere. Shared by sniff and
+ * unsupported_format.
+ */
+
+/* Reads a message in the head; a value truncated by the end of the head counts as far as it is
+ * present. */
+struct str sniff_message(struct leaf *l);
+
+/* True if this can be a name: not empty, without control characters. */
+bool sniff_is_name(struct str s);
+
+/* True if a message begins with field 1, a name. */
+bool sniff_begins_with_name(struct str s);
+
+/* Returns the first word of a text (lower case and '_') after blanks and comments. */
+struct str sniff_word(struct str s);
+
+/* ---- formats that are not read ----
+ *
+ * Files of known formats that tfprof does not read: their names, and suggestions. Opens no file.
+ */
+
+/* Parts of a sentence. */
+struct unsupported_format {
+	const char *what, *cure;
+};
+
+/* Returns the format of a file by its first decompressed bytes and its path; NULL if unknown. */
+const struct unsupported_format *unsupported_format_find(struct str head, struct str path);
+
+/* Fills *e with format and suggestion; returns false. */
+bool unsupported_format_refuse(const struct unsupported_format *f, struct str path, struct err *e);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See lower.h. The numbers come from trace/ops.h; this file only puts them into the model.
+ * See read.h. The numbers come from trace/ops.h; this file only puts them into the model.
  */
-#include "model/lower.h"
+#include "model/read.h"
 
 #include "base/sort.h"
 

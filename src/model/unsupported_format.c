@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See unsupported_format.h. Messages are recognised by their first fields:
+ * See sniff.h. Messages are recognised by their first fields:
  *
  *   HloProto    HloModule      1 name  2 name  3 computation { 1 name ... }
  */
-#include "model/unsupported_format.h"
+#include "model/sniff.h"
 
 #include "base/crc32c.h"
-#include "model/sniff_internal.h"
 
 #define RECORD_HEAD 12 /* bytes of a TFRecord before its data: length and its checksum */
 

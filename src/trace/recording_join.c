@@ -8,7 +8,7 @@
 #include "trace/recording_facts.h"
 
 #include "base/sort.h"
-#include "base/vec.h"
+#include "base/arena.h"
 
 #define JOIN_REACH                                                                                 \
 	((uint64_t)1 << 20) /* a record that is unmatched for longer, in correlation ids, stays    \

@@ -15,7 +15,7 @@
 
 #include "base/map.h"
 #include "base/num.h"
-#include "base/vec.h"
+#include "base/arena.h"
 
 #define TRACE_SLICES_MAX (UINT32_MAX - 1)
 

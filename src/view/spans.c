@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See spans.h.
+ * See gpu_use.h.
  */
-#include "view/spans.h"
+#include "view/gpu_use.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  *
  * Converts parents to pre-order, and nodes to members.
  */
-#include "view/tree.h"
+#include "view/view.h"
 
 /* Children of each entry as linked lists: first child and next sibling. */
 static void link_children(

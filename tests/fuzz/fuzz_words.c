@@ -3,7 +3,7 @@
  * Words of the process command line, one on each line of the input: flags, commands, options, files
  * (which are looked for, never opened).
  */
-#include "lib/flags.h"
+#include "lib/options.h"
 #include "rig.h"
 
 #define WORDS 64

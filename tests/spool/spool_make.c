@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "io/block_encode.h"
+#include "io/block_format.h"
 
 #define STRINGS_MAX 4096
 #define PAIRS_MAX   32

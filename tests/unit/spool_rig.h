@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "io/recording_in.h"
-#include "io/block_encode.h"
+#include "io/block_format.h"
 
 #define BUFFER ((size_t)64 << 10)
 

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "compare/report_reader.h"
+#include "compare/side.h"
 
 static bool read_text(struct arena *a, const char *text, struct answer *x, struct err *e)
 {

@@ -4,7 +4,7 @@
  */
 #include "arena_rig.h"
 
-#include "base/vec.h"
+#include "base/arena.h"
 
 static bool all_are(const char *p, size_t n, char c)
 {

@@ -6,7 +6,6 @@
 #include "unit.h"
 
 #include "model/input.h"
-#include "model/unsupported_format.h"
 #include "model/sniff.h"
 
 #define META_INFO "\x0a\x07\x12\x05\x0a\x03\x0a\x01n" /* an OpList of one OpDef */

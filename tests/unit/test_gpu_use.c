@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/block_encode.h"
+#include "io/block_format.h"
 #include "view/gpu_use.h"
 
 #define SPAN      4000 /* nanoseconds that are drawn */

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "export/timeline_sets.h"
+#include "export/timeline.h"
 
 #define BOUND 70000
 

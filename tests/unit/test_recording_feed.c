@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "io/block_encode.h"
+#include "io/block_format.h"
 #include "trace/recording_internal.h"
 
 #define BASE   1700000000000000000u

@@ -54,14 +54,14 @@ static struct session *loaded(int only, unsigned threads)
 	return s;
 }
 
-struct answer_line {
+struct answered_line {
 	const char *words;
 	struct str text;
 };
 
 static bool run(struct session *s, void *ctx)
 {
-	struct answer_line *l = ctx;
+	struct answered_line *l = ctx;
 	struct sink *out = sink_memory(&s->query_arena);
 	struct request r;
 
@@ -73,7 +73,7 @@ static bool run(struct session *s, void *ctx)
 
 static struct str ask(struct session *s, const char *words)
 {
-	struct answer_line l = { words, STR_NONE };
+	struct answered_line l = { words, STR_NONE };
 
 	if (!session_guard(s, run, &l))
 		fail_msg("%s: %.*s", words, STR(s->error.text));
@@ -192,7 +192,7 @@ static void jobs_share_an_account(void **state)
 	assert_ptr_equal(jobs_next(&j, b), first);
 	assert_int_equal(first->sticky.max_depth, 7);
 	session_limit(first, first->account.used + 200000);
-	struct answer_line l = { "load c=" DATA "profile.pb", STR_NONE };
+	struct answered_line l = { "load c=" DATA "profile.pb", STR_NONE };
 	assert_false(session_guard(first, run, &l));
 	assert_int_equal(first->error.code, ERR_RESOURCE);
 	assert_ptr_equal(jobs_next(&j, first), first);
