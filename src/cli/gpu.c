@@ -12,7 +12,7 @@
 #include "model/input.h"
 #include "export/gpu_tables.h"
 #include "export/trace_tables.h"
-#include "trace/recording_trace.h"
+#include "trace/recordings.h"
 
 #define TOP 20 /* kernels in the text output */
 

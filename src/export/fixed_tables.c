@@ -4,7 +4,7 @@
  */
 #include "export/fixed_tables.h"
 
-#include "trace/trace_steps.h"
+#include "trace/passes.h"
 
 /* ---- registry ---- */
 

@@ -5,7 +5,7 @@
 #include "base/demangle.h"
 #include "base/fmt.h"
 #include "base/num.h"
-#include "trace/recording_facts.h"
+#include "trace/recordings.h"
 #include "export/gpu_tables.h"
 
 #define PARTS_MAX 16  /* processes that are listed below a GPU */

@@ -7,7 +7,7 @@
 
 #include "export/document.h"
 #include "export/timeline.h"
-#include "trace/link.h"
+#include "trace/passes.h"
 
 #define SCHEMA  "tfprof/slices"
 #define VERSION 1

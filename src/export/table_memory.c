@@ -4,8 +4,7 @@
  * by step, device and allocator.
  */
 #include "export/fixed_tables.h"
-#include "trace/allocation.h"
-#include "trace/trace_steps.h"
+#include "trace/passes.h"
 
 struct memory_row {
 	uint32_t worker;

@@ -5,7 +5,7 @@
  */
 #include "export/fixed_tables.h"
 #include "trace/ops.h"
-#include "trace/usage.h"
+#include "trace/passes.h"
 
 struct trace_state {
 	struct trace_links links;

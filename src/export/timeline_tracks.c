@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "export/timeline.h"
 #include "io/json_out.h"
-#include "trace/link.h"
+#include "trace/passes.h"
 
 #define PID_FREE INT64_C(1000000000) /* pids from here on are for processes without one */
 #define TID_FREE INT64_C(1000000000)

@@ -10,7 +10,7 @@
 #include "export/gpu_tables.h"
 #include "export/table.h"
 #include "trace/ops.h"
-#include "trace/usage.h"
+#include "trace/passes.h"
 
 #define TEXT(name)                                                                                 \
 	{                                                                                          \

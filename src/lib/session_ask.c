@@ -6,7 +6,7 @@
 
 #include "export/memory_out.h"
 #include "export/tensor.h"
-#include "trace/recording_trace.h"
+#include "trace/recordings.h"
 
 /* Returns the origin of an answer of a view whose tree exists; VK_N: without view. */
 static struct origin origin_of(const struct session *s, const struct forest *f, enum vk kind)

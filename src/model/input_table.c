@@ -8,7 +8,7 @@
 
 #include "model/input.h"
 #include "model/sniff.h"
-#include "trace/trace_read.h"
+#include "trace/trace_build.h"
 
 /* Generated with the messages; the text forms of their files. */
 extern const struct ProtobufCMessageDescriptor tensorflow__graph_def__descriptor;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See allocation.h.
+ * See passes.h.
  */
-#include "trace/allocation.h"
+#include "trace/passes.h"
 
 struct str *allocation_labels(const struct trace *t, struct arena *a)
 {

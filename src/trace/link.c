@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See link.h.
+ * See passes.h.
  */
-#include "trace/link.h"
+#include "trace/passes.h"
 
 static struct imap *map_of(const struct trace_links *l, struct imap *maps, uint32_t track)
 {

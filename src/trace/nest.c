@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See link.h.
+ * See passes.h.
  */
-#include "trace/link.h"
+#include "trace/passes.h"
 
 void nest_init(
         struct nest *n, const struct trace *t, uint32_t track, uint32_t categories, struct arena *a)

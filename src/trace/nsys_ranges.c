@@ -5,7 +5,7 @@
 #include "trace/nsys_internal.h"
 
 #include "base/sort.h"
-#include "trace/step_range.h"
+#include "trace/passes.h"
 
 enum nsys_event_type {
 	TYPE_CATEGORY = 33,

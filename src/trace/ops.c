@@ -4,7 +4,7 @@
  */
 #include "base/demangle.h"
 #include "trace/ops_internal.h"
-#include "trace/shape_flops.h"
+#include "trace/ops.h"
 
 /* ---- ops and cells ---- */
 

@@ -11,7 +11,8 @@
 #ifndef TFPROF_TRACE_OPS_H
 #define TFPROF_TRACE_OPS_H
 
-#include "trace/trace_steps.h"
+#include "trace/passes.h"
+#include "base/str.h"
 
 #define OPS_UNATTRIBUTED "(unattributed)"
 #define OPS_HOST         "(host)" /* type of ops of threads if types are those of device work */
@@ -93,5 +94,15 @@ static inline struct op_frame ops_frame(const struct trace_ops *o, uint32_t fram
 	memcpy(&f, o->frames.strings[frame].p, sizeof f);
 	return f;
 }
+
+/* ---- shape flops ----
+ *
+ * Float operations of PyTorch's ops from the shapes of their inputs, as torch.profiler counts them:
+ * a multiplication and an addition are two, and a bias counts nothing.
+ */
+
+/* Float operations of one call; 0 for other ops, and where the shapes do not fit together. shapes:
+ * "[[4,5],[5,6]]"; values: of scalar inputs, ["","","","[1, 1]",...]. */
+int64_t shape_flops(struct str op, struct str shapes, struct str values);
 
 #endif

@@ -6,8 +6,9 @@
 #ifndef TFPROF_TRACE_OPS_INTERNAL_H
 #define TFPROF_TRACE_OPS_INTERNAL_H
 
-#include "trace/link.h"
+#include "trace/passes.h"
 #include "trace/ops.h"
+#include "trace/trace.h"
 
 /* Which slices of threads are looked at, and which of them make levels of a path. */
 struct ops_rule {
@@ -90,5 +91,17 @@ uint32_t ops_frame_of(struct finding *x, struct frame_walk *frames, const struct
 /* Gives an op without a call stack that of a slice. */
 void ops_set_frame(
         struct finding *x, uint32_t op, struct frame_walk *frames, const struct slice *s);
+
+/* ---- work function ----
+ *
+ * The function of device work: a name that formats agree on. Nsight Systems, PyTorch and the
+ * compilers write templates, casts, namespaces and kinds of memory differently.
+ */
+
+/* Returns the name of a kernel without result type, namespaces, templates and parameters; "Memcpy
+ * DtoH" of a copy; "Memset" of a set. The name is valid as long as a and the given one. *budget: as
+ * in demangle(). */
+struct str work_function(
+        struct str name, enum trace_category category, struct arena *a, size_t *budget);
 
 #endif

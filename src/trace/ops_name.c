@@ -4,7 +4,6 @@
  * outside of all levels are below a name in brackets.
  */
 #include "trace/ops_internal.h"
-#include "trace/work_function.h"
 
 #define BITS(a, b, c) (NEST_BIT(CATEGORY_##a) | NEST_BIT(CATEGORY_##b) | NEST_BIT(CATEGORY_##c))
 

@@ -28,7 +28,7 @@
 #include "base/note.h"
 #include "io/gz.h"
 #include "io/wire.h"
-#include "trace/trace_read.h"
+#include "trace/trace_build.h"
 
 #define PF_EXTRA_MAX ((size_t)64) /* extra counters of an event */
 

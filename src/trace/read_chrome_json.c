@@ -6,7 +6,7 @@
  *
  *   , {  "ph" | "name" | ...          an event begins so, and nothing inside of one does
  */
-#include "trace/trace_read.h"
+#include "trace/trace_build.h"
 
 #include "trace/chrome_json.h"
 

@@ -8,7 +8,7 @@
  *
  * Only names that an event has are read: the strings also hold the environment of the program.
  */
-#include "trace/trace_read.h"
+#include "trace/trace_build.h"
 
 #include "trace/nsys_internal.h"
 

@@ -14,7 +14,7 @@
  * A provider that is not the CPU's is a device. The track of the event around such a node gets a
  * slice of the category sync, so that the node's time is taken off there.
  */
-#include "trace/trace_read.h"
+#include "trace/trace_build.h"
 
 #include "base/sort.h"
 #include "trace/chrome_json.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See recording_facts.h.
+ * See recordings.h.
  */
-#include "trace/recording_facts.h"
+#include "trace/recordings.h"
 
 #include "base/num.h"
 

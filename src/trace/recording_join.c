@@ -5,7 +5,7 @@
  * so memory depends on the disorder of the records, not on their number. Correlation ids wrap at
  * 2^32: they are taken as near to the latest as possible.
  */
-#include "trace/recording_facts.h"
+#include "trace/recordings.h"
 
 #include "base/sort.h"
 #include "base/arena.h"

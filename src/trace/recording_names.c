@@ -5,7 +5,7 @@
  */
 #include "base/demangle.h"
 #include "trace/recording_internal.h"
-#include "trace/step_range.h"
+#include "trace/passes.h"
 
 #define PART_MAX  200  /* bytes of a component; longer ones are cut and get a checksum */
 #define PARTS_MAX 32   /* components of one range; more are left out */

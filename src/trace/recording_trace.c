@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See recording_trace.h.
+ * See recordings.h.
  */
-#include "trace/recording_trace.h"
+#include "trace/recordings.h"
 
 #include <inttypes.h>
 

@@ -15,7 +15,7 @@
 #define TFPROF_TRACE_ROCPROF_INTERNAL_H
 
 #include "io/json_in.h"
-#include "trace/trace_read.h"
+#include "trace/trace_build.h"
 
 /* A member of an object that is read: a number, a text, or the members of an object in it. */
 enum roc_form { ROC_INT, ROC_TEXT, ROC_OBJECT };

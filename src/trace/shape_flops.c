@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See shape_flops.h.
+ * See ops.h.
  */
-#include "trace/shape_flops.h"
+#include "trace/ops.h"
 
 #include "base/num.h"
 

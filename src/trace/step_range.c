@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See step_range.h.
+ * See passes.h.
  */
-#include "trace/step_range.h"
+#include "trace/passes.h"
 
 #include "base/num.h"
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The interface of a trace for its readers. Appends processes, devices,
- * tracks, slices, instants, samples and nodes of programs, in any order: build_seal orders them.
+ * The interface of a trace for its readers. Appends processes, devices, tracks, slices, instants,
+ * samples and nodes of programs, in any order: build_seal orders them.
  *
- *   b = build_open(t, notes)
- *   build_start(b, TRACE_KINETO, 1000)                         source and ticks per microsecond
- *   p = build_process(b, pid)                                  the same id for the same pid
+ *   b = build_open(t, wants, notes, scratch)
+ *   build_start(b, TRACE_KINETO, 1000)                      source and ticks per microsecond
+ *   p = build_process(b, pid)                               the same id for the same pid
  *   k = build_track(b, p, ID_NONE, TRACK_THREAD, tid)
- *   build_arg_int(b, ARG_BYTES, 4096)                          arguments of what comes next:
- *   e = build_event(b, CATEGORY_OP, build_string(b, name))     shared by all slices of the event,
- * or build_slice(b, k, e, start, length, correlation)           of this slice alone build_seal(b)
+ *   build_arg_int(b, ARG_BYTES, 4096)                       arguments of what comes next:
+ *   e = build_event(b, CATEGORY_OP, build_string(b, name))  of all slices of the event, or
+ *   build_slice(b, k, e, start, length, correlation)        of this slice alone
+ *   build_seal(b)
  *
  * build_event returns the same id for the same category, name and arguments; arguments that differ
  * from slice to slice belong to the slice. No call fails: what a trace cannot hold is counted in
@@ -20,6 +21,7 @@
 
 #include "base/note.h"
 #include "trace/trace.h"
+#include "io/src.h"
 
 #define ARGS_MAX ((size_t)64 << 10) /* bytes of packed arguments of a slice or an event */
 
@@ -109,5 +111,38 @@ void build_seal(struct trace_build *b);
  * using floating point. Digits below a tick are dropped. False if it is not a number, or does not
  * fit. */
 bool build_ticks_of_micros(struct str decimal, int64_t ticks_per_us, int64_t *ticks);
+
+/* ---- readers ----
+ *
+ * The readers of traces, one per format, each with a function that rates the first bytes
+ * (decompressed) and the path: 0 certainly not ... 100 certain. A reader knows its format and
+ * trace_build.h. It may read the input twice (src_rewind). On failure *e is filled; appended data
+ * counts only if s->damage says so (kept, with recover set).
+ */
+
+/* XSpace: TensorFlow 2 and JAX, *.xplane.pb. */
+int sniff_xspace(struct str head, struct str path);
+bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
+/* Chrome JSON: PyTorch (Kineto), and others' events as plain slices. Damage is noted, and every
+ * complete event read: recover is of no account. */
+int sniff_chrome_json(struct str head, struct str path);
+bool read_chrome_json(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
+/* Profile of a session of ONNX Runtime: Chrome JSON, with the same flaws noted. */
+int sniff_onnxruntime(struct str head, struct str path);
+bool read_onnxruntime(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
+/* Nsight Systems: its export in SQLite. */
+int sniff_nsys(struct str head, struct str path);
+bool read_nsys(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
+/* rocprofv3: results in JSON. Damage is noted, and the records before it are read. */
+int sniff_rocprof(struct str head, struct str path);
+bool read_rocprof(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
+
+/* Perfetto: traces in protobuf, *.pftrace and *.perfetto-trace. */
+int sniff_perfetto(struct str head, struct str path);
+bool read_perfetto(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
 #endif

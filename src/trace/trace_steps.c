@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See trace_steps.h.
+ * See passes.h.
  */
-#include "trace/trace_steps.h"
+#include "trace/passes.h"
 
 #include "base/bits.h"
 #include "base/sort.h"

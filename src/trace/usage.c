@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See usage.h. The tracks of a device are merged by start, so each union only stores the time up to
- * which the past is covered.
+ * See passes.h. The tracks of a device are merged by start, so each union only stores the time up
+ * to which the past is covered.
  */
-#include "trace/usage.h"
+#include "trace/passes.h"
 
 /* State of a track. */
 struct stream_state {

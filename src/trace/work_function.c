@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See work_function.h.
+ * See ops_internal.h.
  */
-#include "trace/work_function.h"
+#include "trace/ops_internal.h"
 
 #include "base/demangle.h"
 

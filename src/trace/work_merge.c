@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See usage.h.
+ * See passes.h.
  */
-#include "trace/usage.h"
+#include "trace/passes.h"
 
 void cover_add(struct cover *c, int64_t start, int64_t end)
 {

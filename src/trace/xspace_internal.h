@@ -19,7 +19,7 @@
 #define TFPROF_TRACE_XSPACE_INTERNAL_H
 
 #include "io/wire.h"
-#include "trace/trace_read.h"
+#include "trace/trace_build.h"
 
 /* Uses of stats. */
 enum xstat_use {

@@ -5,7 +5,7 @@
 #include "view/facts.h"
 
 #include "base/sort.h"
-#include "trace/usage.h"
+#include "trace/passes.h"
 #include "view/gpu_use.h"
 
 #define STREAM_ALL S("/stream:all")

@@ -11,7 +11,7 @@
 #include "base/statistics.h"
 #include "io/block_format.h"
 #include "trace/recordings.h"
-#include "trace/usage.h"
+#include "trace/passes.h"
 #include "base/str.h"
 
 /* ---- spans ----

@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "base/sort.h"
-#include "trace/allocation.h"
+#include "trace/passes.h"
 
 struct memory_event {
 	int64_t ns;

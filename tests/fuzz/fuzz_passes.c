@@ -7,7 +7,7 @@
 #include "rig.h"
 #include "trace/ops.h"
 #include "trace/trace_build.h"
-#include "trace/usage.h"
+#include "trace/passes.h"
 
 #define RECORD 10
 

@@ -7,8 +7,8 @@
 
 #include "base/bits.h"
 #include "base/crc32c.h"
-#include "trace/recording_trace.h"
-#include "trace/usage.h"
+#include "trace/recordings.h"
+#include "trace/passes.h"
 #include "export/gpu_tables.h"
 
 static void put32(uint8_t *p, uint32_t v)

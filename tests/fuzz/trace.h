@@ -7,7 +7,7 @@
 #define TFPROF_TESTS_FUZZ_TRACE_H
 
 #include "rig.h"
-#include "trace/trace_read.h"
+#include "trace/trace_build.h"
 
 struct outcome {
 	uint32_t slices;

@@ -12,10 +12,9 @@
 
 #include "base/note.h"
 #include "model/sniff.h"
-#include "trace/link.h"
+#include "trace/passes.h"
 #include "trace/ops.h"
-#include "trace/trace_read.h"
-#include "trace/usage.h"
+#include "trace/trace_build.h"
 
 static struct account account;
 static struct work work = { .account = &account };

@@ -5,7 +5,7 @@
 #ifndef TFPROF_TESTS_CHROME_RIG_H
 #define TFPROF_TESTS_CHROME_RIG_H
 
-#include "trace/trace_read.h"
+#include "trace/trace_build.h"
 
 extern struct trace *chrome_trace;
 extern struct notes chrome_notes;

@@ -6,9 +6,7 @@
 
 #include <stdlib.h>
 
-#include "trace/link.h"
-#include "trace/trace_steps.h"
-#include "trace/usage.h"
+#include "trace/passes.h"
 #include "trace_rig.h"
 
 static struct arena scratch = { .work = &unit_work };
