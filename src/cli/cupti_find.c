@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See cupti_find.h. The order is the collector's: the given path, the loader's, a toolkit, the
+ * See program.h. The order is the collector's: the given path, the loader's, a toolkit, the
  * packages of the Python interpreter that the command would start, and of the environment.
  */
 #define _GNU_SOURCE 1
-#include "cli/cupti_find.h"
+#include "cli/program.h"
 
 #include <dlfcn.h>
 #include <glob.h>

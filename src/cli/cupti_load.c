@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See cupti_find.h.
+ * See program.h.
  */
-#include "cli/cupti_find.h"
+#include "cli/program.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

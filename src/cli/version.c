@@ -4,7 +4,6 @@
  */
 #include "cli/program.h"
 
-#include "cli/cupti_find.h"
 #include "lib/options.h"
 #include "lib/libraries.h"
 

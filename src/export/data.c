@@ -4,7 +4,7 @@
  * (docs/schema/).
  */
 #include "export/document.h"
-#include "export/rows.h"
+#include "export/out.h"
 #include "view/step_columns.h"
 
 enum { NOTE_TOO_DEEP = 0x710 }; /* kind of note */

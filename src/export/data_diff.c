@@ -7,7 +7,7 @@
  *   difference_ and ratio_, and p_ of times: the significance, where sides have steps
  */
 #include "base/fmt.h"
-#include "export/diff_out.h"
+#include "export/out.h"
 #include "export/document.h"
 
 #define DIFF_SCHEMA  "tfprof/diff"

@@ -3,7 +3,7 @@
  * The output forms of a difference, and its timeline: a flame chart of total times with a process
  * for each side, in which equal entries are aligned.
  */
-#include "export/diff_out.h"
+#include "export/out.h"
 
 #include <assert.h>
 

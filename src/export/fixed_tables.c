@@ -2,7 +2,7 @@
  *
  * The registry of tables, the cells that all of them have, and the table of runs.
  */
-#include "export/fixed_tables.h"
+#include "export/arrow.h"
 
 #include "trace/passes.h"
 

@@ -2,7 +2,7 @@
  *
  * Gates of a difference as annotations of a GitHub workflow, and as a JUnit report.
  */
-#include "export/diff_out.h"
+#include "export/out.h"
 
 #define DIFFERENCES_MAX 10 /* without gates: largest number of annotated differences */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See rows.h.
+ * See out.h.
  */
-#include "export/rows.h"
+#include "export/out.h"
 
 #include "base/sort.h"
 

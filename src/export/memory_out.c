@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See memory_out.h. The document has three lists:
+ * See trace_tables.h. The document has three lists:
  *
  *   memory   a row for each allocator
  *   use      for each allocator, times and the bytes in use from each of them on
  *   live     what each op has allocated at the moment of an allocator's largest use
  */
-#include "export/memory_out.h"
+#include "export/trace_tables.h"
 
 #include "export/table.h"
 

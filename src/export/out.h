@@ -8,6 +8,9 @@
 #include "export/sheet.h"
 #include "io/line.h"
 #include "view/advise.h"
+#include "compare/difference.h"
+#include "compare/gate.h"
+#include "view/view.h"
 
 struct input_role;
 
@@ -182,5 +185,127 @@ void text_extra(struct sb *b, const struct result *r, const struct extra *x, uin
 
 /* Appends "self/total", or "--/total" if the entry is not accounted. */
 void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct entry *x);
+
+/* ---- stacks ----
+ *
+ * A result as call stacks: one number for each shown entry, so that the sum of all is the root's.
+ */
+
+/* Returns, by shown entry, its total without the totals of the shown entries below it; in op its
+ * own number. In the query's arena. */
+int64_t *stacks_values(const struct result *r, enum value v);
+
+/* Returns the only selected metric that has a unit for pprof; M_NONE if there is none or several.
+ */
+enum metric_id stacks_metric(const struct opts *o);
+
+/* Returns the graph node of a shown entry, or ID_NONE. */
+uint32_t stacks_node(const struct result *r, uint32_t shown);
+
+/* Returns true if the stack of a shown entry continues with its shown parent; the root is not a
+ * frame.
+ */
+static inline bool stacks_has_parent(const struct result *r, uint32_t shown)
+{
+	return !view_is(r->kind, VIEW_LIST) && r->shown[shown].parent != ID_NONE &&
+	       r->shown[r->shown[shown].parent].parent != ID_NONE;
+}
+
+/* True if the shown entry is a frame at all: the root of a tree is none. */
+static inline bool stacks_is_frame(const struct result *r, uint32_t shown)
+{
+	return view_is(r->kind, VIEW_LIST) || r->shown[shown].parent != ID_NONE;
+}
+
+/* Writes the profile of scope, graph or op for pprof (pprof_tree.c). */
+bool pprof_tree_write(const struct result *r, enum metric_id m, struct sink *to);
+
+/* ---- differences ----
+ *
+ * A difference as bytes.
+ */
+
+struct diff_answer {
+	const struct diff *d;
+	const struct view_ops *view;
+	const struct strs *words, *names; /* of the sides */
+	int64_t min_size;
+	bool per_run;
+	bool legacy; /* with the words of the script of before 2020 */
+	const struct gate_result *gates;
+	size_t n_gates;
+};
+
+/* Writes it in the options' output; for a timeline the metrics include micros. */
+bool diff_write(const struct diff_answer *x, struct emit *to, struct err *e);
+
+/* Its forms. */
+bool text_diff(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
+bool document_diff(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
+bool rows_diff(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
+        struct err *e);
+bool timeline_diff(const struct diff_answer *x, struct emit *to, struct err *e);
+
+/* Appends " (left:6220MB right:2840MB) +3380MB x2.2": value k of a row. With several values each
+ * has its name, separated by commas. */
+void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k);
+
+/* Returns the name of a row, with its other name if it was renamed. */
+void diff_name(struct sb *b, const struct diff *d, uint32_t row);
+
+/* ---- rows ----
+ *
+ * A result as rows of a sheet: which columns it has and what stands in them. Numbers are integers
+ * in base units. Knows no form of output.
+ *
+ *   -by worker: worker | path, parent, depth | code: file, line, function, gradient | type, types,
+ * device, accounted | op, code: nodes | own_ and total_ (op: cumulative_ too) of each metric | what
+ * -stats and others add
+ *
+ * path is unique in an answer, or with -by worker among the rows of a worker: of scope and graph
+ * the name of the node, of op the type, of code the lines from the outermost on, joined by '/'.
+ */
+
+/* ---- members ---- */
+
+/* Types and devices of the graph nodes of an entry of op or code, without duplicates, in byte
+ * order. Independent of the output format. */
+
+struct members {
+	const struct query *q;
+	struct arena *a;
+	/* by id: 1 + the last entry that listed it */
+	uint32_t *sets_seen, *types_seen, *devices_seen;
+	struct strs words; /* of the last question */
+	VEC(uint32_t) order;
+};
+
+void members_init(struct members *x, const struct query *q, struct arena *a);
+
+/* Call before the entries are processed again. */
+void members_again(struct members *x);
+
+/* Returns the words of the accounted nodes of a kept entry, valid until the next call. A node
+ * without a device has the empty word. */
+const struct strs *members_types(struct members *x, uint32_t kept);
+const struct strs *members_devices(struct members *x, uint32_t kept);
+
+struct row_cell;
+struct rows {
+	const struct result *r;
+	struct arena *a;
+	struct members members;
+	enum metric_id metrics[M_N]; /* the columns of the view */
+	size_t n_metrics;
+	VEC(struct column) columns; /* of the sheet */
+	VEC(struct row_cell) cells; /* content of each column */
+	struct arena *row;          /* of the current row */
+	bool by_worker;             /* each worker has separate rows */
+	uint32_t worker;            /* then: the worker of the row, and its numbers */
+	struct recompute_values numbers;
+};
+
+void rows_open(struct rows *x, const struct result *r, struct arena *a);
+void rows_write(struct rows *x, struct sheet *to);
 
 #endif

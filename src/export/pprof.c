@@ -7,7 +7,7 @@
 #include "base/sort.h"
 #include "io/gz.h"
 #include "export/pbput.h"
-#include "export/stacks.h"
+#include "export/out.h"
 
 #define SUFFIX S(" (gradient)")
 

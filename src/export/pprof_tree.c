@@ -5,7 +5,7 @@
  * that of the original (pprof.c).
  */
 #include "export/pbput.h"
-#include "export/stacks.h"
+#include "export/out.h"
 
 /* Fields of the messages Profile, Sample, Label, Location, Line, Function and ValueType. */
 enum {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See rows.h.
+ * See out.h.
  */
-#include "export/rows.h"
-
 #include "export/out.h"
+
 #include "export/tensor.h"
 #include "view/step_columns.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See stacks.h. Also the output "folded": a line for each stack, its frames separated by
+ * See out.h. Also the output "folded": a line for each stack, its frames separated by
  * semicolons, then the number.
  */
-#include "export/stacks.h"
+#include "export/out.h"
 
 int64_t *stacks_values(const struct result *r, enum value v)
 {

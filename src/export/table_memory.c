@@ -3,7 +3,7 @@
  * The table of memory: allocations of a trace, or the memory records of the model's steps, added up
  * by step, device and allocator.
  */
-#include "export/fixed_tables.h"
+#include "export/arrow.h"
 #include "trace/passes.h"
 
 struct memory_row {

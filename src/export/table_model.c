@@ -4,7 +4,7 @@
  * of its steps.
  */
 #include "base/sort.h"
-#include "export/fixed_tables.h"
+#include "export/arrow.h"
 
 /* ---- timed executions ---- */
 

@@ -3,7 +3,7 @@
  * The table of nodes: the entries of the scope view, step by step, with their own numbers and the
  * totals over everything below them.
  */
-#include "export/fixed_tables.h"
+#include "export/arrow.h"
 #include "view/view.h"
 
 struct nodes_state {

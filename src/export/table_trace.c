@@ -3,7 +3,7 @@
  * The tables of a trace: steps, slices, kernels and devices, from its passes. Without a trace the
  * rows come from table_model.c.
  */
-#include "export/fixed_tables.h"
+#include "export/arrow.h"
 #include "trace/ops.h"
 #include "trace/passes.h"
 

@@ -4,7 +4,7 @@
  * digits, x and one decimal, and a blank after the difference if the divisor is 0.
  */
 #include "base/fmt.h"
-#include "export/diff_out.h"
+#include "export/out.h"
 #include "io/line.h"
 
 /* Returns the noun for a metric in a sentence. */

@@ -4,7 +4,6 @@
  */
 #include "base/fmt.h"
 #include "base/sort.h"
-#include "export/rows.h"
 #include "export/out.h"
 
 #define NAME_WIDTH       25

@@ -2,7 +2,7 @@
  *
  * The row "timeline" of the outputs: of a view, of each step of a graph, of a difference.
  */
-#include "export/diff_out.h"
+#include "export/out.h"
 #include "export/timeline.h"
 
 struct str timeline_accepts(const struct view_ops *v, const struct query *q)

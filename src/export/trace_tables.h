@@ -8,6 +8,7 @@
 #include "export/document.h"
 #include "export/out.h"
 #include "model/model.h"
+#include "view/memory_use.h"
 
 #define TABLE_TOP 20 /* default number of rows */
 
@@ -47,5 +48,15 @@ struct slices_ask {
 
 void slices_write(
         const struct trace *t, const struct slices_ask *ask, struct emit *to, struct sink *s);
+
+/* ---- memory ----
+ *
+ * The use of memory as text and as data.
+ */
+
+/* Writes a row for each allocator, and at most top owners (0: all) of what is allocated at the
+ * peak, in the options' output. columns: as of trace_table_write. */
+bool memory_write(const struct memory_use *use, size_t top, const struct opts *o, unsigned columns,
+        struct emit *to, struct err *e);
 
 #endif

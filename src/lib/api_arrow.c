@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #include "export/arrow.h"
-#include "export/fixed_tables.h"
 #include "lib/api_internal.h"
 
 struct stream {

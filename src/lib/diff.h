@@ -7,7 +7,7 @@
 
 #include "compare/gate.h"
 #include "compare/side.h"
-#include "export/diff_out.h"
+#include "export/out.h"
 #include "lib/command.h"
 #include "lib/options.h"
 

@@ -4,7 +4,7 @@
  */
 #include "lib/session.h"
 
-#include "export/memory_out.h"
+#include "export/trace_tables.h"
 #include "export/tensor.h"
 #include "trace/recordings.h"
 

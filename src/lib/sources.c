@@ -5,7 +5,7 @@
 #include "lib/session.h"
 
 #include "io/paths.h"
-#include "model/folder.h"
+#include "model/sniff.h"
 
 /* Adds the run metadata of a folder as numbered steps. */
 static void put_runs(struct arena *a, const struct folder *f, struct input_worker *w)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See folder.h.
+ * See sniff.h.
  *
  *   profile_100   profile_200.gz   run_meta_100   graph.pbtxt   tfprof_log   op_log.pb
  */
-#include "model/folder.h"
+#include "model/sniff.h"
 
 #include "base/num.h"
 #include "io/paths.h"

@@ -5,10 +5,9 @@
  */
 #include "unit.h"
 
-#include "cli/cupti_find.h"
+#include "cli/program.h"
 #include "lib/diff.h"
 #include "cli/recording.h"
-#include "cli/program.h"
 
 static struct session *program_session(void)
 {
