@@ -43,81 +43,7 @@ struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const st
 	return c;
 }
 
-/* ---- threads ---- */
-
-/* True if a slice is a level of a path, or represents the slices without a level; other slices add
- * their time to the enclosing op. */
-static bool has_own_op(const struct finding *x, const struct nest_level *level)
-{
-	return !level->depth || x->by == TRACE_BY_SOURCE ||
-	       x->rule.levels & NEST_BIT(level->s.category);
-}
-
-/* Float operations of a call: as the trace says, else by the shapes of its inputs, which all slices
- * of an event share. */
-static int64_t flops_of_call(struct finding *x, const struct slice *s)
-{
-	const struct trace *t = x->to->t;
-	int64_t flops = 0, *known = &x->event_flops[s->event];
-
-	if (s->category != CATEGORY_OP || slice_has_int(t, s, ARG_FLOPS, &flops))
-		return flops;
-	if (!*known)
-		*known = num_add(1, shape_flops(trace_str(t, s->name), slice_text(t, s, ARG_SHAPES),
-		                            slice_text(t, s, ARG_VALUES)));
-	return *known - 1;
-}
-
-static void close_host(struct finding *x, const struct nest_level *level, uint32_t op)
-{
-	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, &level->s, NULL), &level->s);
-	const struct trace *t = x->to->t;
-
-	if ((!c->host_runs && !c->host_self) || level->s.start < c->host_start)
-		c->host_start = level->s.start;
-	c->host_self = num_add(c->host_self, nest_self(level));
-	if (!has_own_op(x, level))
-		return;
-	c->host_runs++;
-	c->host_total = num_add(c->host_total, level->s.length);
-	x->to->ops.v[op].runs++;
-	if (t->source == TRACE_KINETO)
-		x->to->ops.v[op].flops =
-		        num_add(x->to->ops.v[op].flops, flops_of_call(x, &level->s));
-}
-
-static void walk_thread(struct finding *x, uint32_t track)
-{
-	struct frame_walk frames;
-	struct nest_level *level;
-	struct scratch own;
-	enum nest_what what;
-	int64_t record;
-	struct nest n;
-
-	scratch_open(&own, x->a->work);
-	nest_init(&n, x->to->t, track, x->rule.nested, &own.a);
-	frame_walk_init(&frames, x->to->t, track, &own.a);
-	while ((what = nest_next(&n, &level))) {
-		if (x->rule.gaps & NEST_BIT(level->s.category))
-			continue;
-		if (what == NEST_CLOSE) {
-			close_host(x, level, level->user - 1);
-			continue;
-		}
-		level->user = 1 + ops_of_slice(x, ops_around(x, &n, level), &level->s,
-		                          x->frames ? &frames : NULL);
-		x->op_of[x->host0[track] + level->s.number - x->to->t->tracks.v[track].first] =
-		        level->user;
-		ops_set_frame(x, level->user - 1, x->frames ? &frames : NULL, &level->s);
-		if (x->records && slice_has_int(x->to->t, &level->s, ARG_RECORD, &record))
-			imap_put(&x->to->op_of_record, (uint64_t)record, level->user - 1, false);
-	}
-	x->to->overlaps += n.overlaps;
-	scratch_close(&own);
-}
-
-/* ---- devices ---- */
+/* ---- executions ---- */
 
 /* Key for counting executions in a cell. */
 struct run_key {
@@ -160,6 +86,95 @@ static uint64_t count_runs(struct finding *x, uint32_t cell, const struct slice 
 	*most = count > *most ? count : *most;
 	return count;
 }
+
+/* ---- threads ---- */
+
+/* True if a slice is a level of a path, or represents the slices without a level; other slices add
+ * their time to the enclosing op. */
+static bool has_own_op(const struct finding *x, const struct nest_level *level)
+{
+	return !level->depth || x->by == TRACE_BY_SOURCE ||
+	       x->rule.levels & NEST_BIT(level->s.category);
+}
+
+/* Float operations of a call: as the trace says, else by the shapes of its inputs, which all slices
+ * of an event share. */
+static int64_t flops_of_call(struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+	int64_t flops = 0, *known = &x->event_flops[s->event];
+
+	if (s->category != CATEGORY_OP || slice_has_int(t, s, ARG_FLOPS, &flops))
+		return flops;
+	if (!*known)
+		*known = num_add(1, shape_flops(trace_str(t, s->name), slice_text(t, s, ARG_SHAPES),
+		                            slice_text(t, s, ARG_VALUES)));
+	return *known - 1;
+}
+
+/* Returns the executions of an op on threads in a cell: those of its most frequent compiled op. */
+static uint64_t most_runs(struct finding *x, const struct op_cell *c, const struct slice *s)
+{
+	int64_t one = 1;
+	uint64_t count = count_runs(x, (uint32_t)(c - x->to->cells.v), s, &one);
+
+	return count > c->host_runs ? count : c->host_runs;
+}
+
+static void close_host(struct finding *x, const struct nest_level *level, uint32_t op)
+{
+	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, &level->s, NULL), &level->s);
+	const struct trace *t = x->to->t;
+	bool compiled = ops_is_compiled(x, &level->s);
+	uint64_t runs = c->host_runs + 1;
+
+	if ((!c->host_runs && !c->host_self) || level->s.start < c->host_start)
+		c->host_start = level->s.start;
+	c->host_self = num_add(c->host_self, nest_self(level));
+	if (!has_own_op(x, level))
+		return;
+	c->host_total = num_add(c->host_total, level->s.length);
+	if (compiled)
+		runs = most_runs(x, c, &level->s);
+	x->to->ops.v[op].runs = num_add_u64(x->to->ops.v[op].runs, runs - c->host_runs);
+	c->host_runs = runs;
+	if (t->source == TRACE_KINETO || compiled)
+		x->to->ops.v[op].flops =
+		        num_add(x->to->ops.v[op].flops, flops_of_call(x, &level->s));
+}
+
+static void walk_thread(struct finding *x, uint32_t track)
+{
+	struct frame_walk frames;
+	struct nest_level *level;
+	struct scratch own;
+	enum nest_what what;
+	int64_t record;
+	struct nest n;
+
+	scratch_open(&own, x->a->work);
+	nest_init(&n, x->to->t, track, x->rule.nested, &own.a);
+	frame_walk_init(&frames, x->to->t, track, &own.a);
+	while ((what = nest_next(&n, &level))) {
+		if (x->rule.gaps & NEST_BIT(level->s.category))
+			continue;
+		if (what == NEST_CLOSE) {
+			close_host(x, level, level->user - 1);
+			continue;
+		}
+		level->user = 1 + ops_of_slice(x, ops_around(x, &n, level), &level->s,
+		                          x->frames ? &frames : NULL);
+		x->op_of[x->host0[track] + level->s.number - x->to->t->tracks.v[track].first] =
+		        level->user;
+		ops_set_frame(x, level->user - 1, x->frames ? &frames : NULL, &level->s);
+		if (x->records && slice_has_int(x->to->t, &level->s, ARG_RECORD, &record))
+			imap_put(&x->to->op_of_record, (uint64_t)record, level->user - 1, false);
+	}
+	x->to->overlaps += n.overlaps;
+	scratch_close(&own);
+}
+
+/* ---- devices ---- */
 
 static void add_work(struct finding *x, const struct slice *s, int64_t self)
 {

@@ -59,6 +59,8 @@ struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by);
 struct frame_walk;
 uint32_t ops_of_slice(
         struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames);
+/* True for the execution of a compiled op on a thread. */
+bool ops_is_compiled(const struct finding *x, const struct slice *s);
 /* Finds out whether there are ops of backward passes, and modules for them. */
 void ops_find_backward(struct finding *x);
 /* True if a track has ops of a backward pass, which belong to modules of a forward pass. */

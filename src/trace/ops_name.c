@@ -121,11 +121,78 @@ static uint32_t op_of_frame(struct finding *x, uint32_t frame)
 	return ops_named(x, text, text);
 }
 
+/* ---- compiled ops ----
+ *
+ * Executions of compiled ops: device work, or slices of threads where the CPU is the device.
+ */
+
+/* The name of the compiled op: of a line of ops the name of its slice. */
+static struct str compiled_op(const struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+	struct str op = slice_text(t, s, ARG_OP);
+
+	return op.n || t->tracks.v[s->track].kind != TRACK_LINE ? op : trace_str(t, s->name);
+}
+
+bool ops_is_compiled(const struct finding *x, const struct slice *s)
+{
+	const struct trace *t = x->to->t;
+
+	return t->keys & ARG_BIT(ARG_OP) && s->category == CATEGORY_OP &&
+	       slice_text(t, s, ARG_OP).n;
+}
+
+/* Returns the path of a compiled op: of its framework op if there is one and ops are not asked for,
+ * else "module/fusion.1"; empty without a compiled op and a framework op. Sets its type. */
+static struct str compiled_path(struct finding *x, const struct slice *s, struct str *type)
+{
+	const struct trace *t = x->to->t;
+	struct str scope = slice_text(t, s, ARG_SCOPE), op = compiled_op(x, s);
+
+	*type = slice_text(t, s, ARG_OP_TYPE);
+	if (!type->n)
+		*type = S(OPS_UNKNOWN_TYPE);
+	if (scope.n && (x->by != TRACE_BY_OP || !op.n))
+		return scope;
+	return op.n ? join(&x->path, slice_text(t, s, ARG_MODULE_NAME), op) : S("");
+}
+
+static uint32_t below_category(struct finding *x, const struct slice *s, struct str path)
+{
+	struct str category = slice_text(x->to->t, s, ARG_OP_CATEGORY);
+
+	if (!category.n)
+		category = str_of(trace_category_names[s->category]);
+	return ops_named(x, join(&x->longer, category, path), category);
+}
+
+/* Returns the op of a compiled op on a thread. */
+static uint32_t op_of_compiled(struct finding *x, const struct slice *s)
+{
+	struct str module = slice_text(x->to->t, s, ARG_MODULE_NAME), type, path;
+
+	if (x->by == TRACE_BY_MODULE && module.n)
+		return ops_named(x, module, module);
+	path = compiled_path(x, s, &type);
+	if (x->by == TRACE_BY_CATEGORY)
+		return below_category(x, s, path);
+	if (x->by == TRACE_BY_FUNCTION)
+		path = join(&x->longer, S(OPS_HOST), path);
+	if (x->by == TRACE_BY_FUNCTION || x->by == TRACE_BY_KERNEL)
+		type = S(OPS_HOST);
+	return ops_named(x, path, type);
+}
+
+/* ---- slices of threads ---- */
+
 uint32_t ops_of_slice(
         struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames)
 {
 	if (x->by == TRACE_BY_SOURCE)
 		return op_of_frame(x, ops_frame_of(x, frames, s));
+	if (x->by != TRACE_BY_ANNOTATION && ops_is_compiled(x, s))
+		return op_of_compiled(x, s);
 	if (!(x->rule.levels & NEST_BIT(s->category)))
 		return around ? around - 1 : op_of_none(x);
 	if (around && x->by != TRACE_BY_PATH &&
@@ -160,15 +227,6 @@ static bool launching_op(
 	return true;
 }
 
-/* The name of the compiled op: of a line of ops the name of its slice. */
-static struct str compiled_op(const struct finding *x, const struct slice *s)
-{
-	const struct trace *t = x->to->t;
-	struct str op = slice_text(t, s, ARG_OP);
-
-	return op.n || t->tracks.v[s->track].kind != TRACK_LINE ? op : trace_str(t, s->name);
-}
-
 /* Counts work without a launch in the file. */
 static void count_unlinked(struct finding *x, const struct slice *s)
 {
@@ -181,24 +239,18 @@ static void count_unlinked(struct finding *x, const struct slice *s)
 static struct str path_of_work(
         struct finding *x, const struct slice *s, const struct launch *launch, struct str *type)
 {
-	const struct trace *t = x->to->t;
-	struct str scope = slice_text(t, s, ARG_SCOPE), op = compiled_op(x, s);
+	struct str path = compiled_path(x, s, type);
 	uint32_t launching;
 
-	*type = slice_text(t, s, ARG_OP_TYPE);
-	if (!type->n)
-		*type = S(OPS_UNKNOWN_TYPE);
-	if (scope.n && (x->by != TRACE_BY_OP || !op.n))
-		return scope;
-	if (op.n)
-		return join(&x->path, slice_text(t, s, ARG_MODULE_NAME), op);
+	if (path.n)
+		return path;
 	if (launching_op(x, s, launch, &launching)) {
 		*type = intern_str(&x->to->strings, x->to->ops.v[launching].type);
 		return op_name(x, launching);
 	}
 	count_unlinked(x, s);
 	*type = S(OPS_UNATTRIBUTED);
-	return join(&x->path, S(OPS_UNATTRIBUTED), trace_str(t, s->name));
+	return join(&x->path, S(OPS_UNATTRIBUTED), trace_str(x->to->t, s->name));
 }
 
 /* Returns the op for device work below the op that launched it. */
@@ -239,13 +291,10 @@ static uint32_t op_of_category(
         struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	struct str type, path = path_of_work(x, s, launch, &type);
-	struct str category = slice_text(x->to->t, s, ARG_OP_CATEGORY);
 
-	if (!category.n)
-		category = str_of(trace_category_names[s->category]);
 	if (str_starts(path, S(OPS_HOST "/")))
 		path = str_sub(path, sizeof OPS_HOST, path.n);
-	return ops_named(x, join(&x->longer, category, path), category);
+	return below_category(x, s, path);
 }
 
 /* Returns the op of all device work of one function, wherever it was launched. */

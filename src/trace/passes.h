@@ -127,6 +127,7 @@ struct step_interval {
 struct trace_steps {
 	const struct trace *t;
 	enum steps_by by;
+	bool by_start;                /* marks share numbers: each is a step, numbered from 0 */
 	bool by_process;              /* the threads of each process have marks of their own */
 	VEC(struct trace_step) steps; /* by start; at least one */
 	VEC(struct step_interval) intervals; /* by device, process, start */

@@ -336,6 +336,19 @@ static void begin_line(struct xline_walk *l)
 	l->base = num_mul(num_sub(l->line->timestamp_ns, build_trace(x->b)->origin_ns), 1000);
 }
 
+/* Annotations of threads are steps only if no line and no group says which steps there are. */
+static void choose_steps(struct xspace *x)
+{
+	x->marks = true;
+	for (size_t i = 0; i < x->planes.n; i++) {
+		const struct xplane *p = &x->planes.v[i];
+		for (size_t j = 0; j < p->lines.n; j++)
+			x->marks &= p->device == ID_NONE || !str_eq(p->lines.v[j].name, S("Steps"));
+		for (size_t j = 0; j < p->names.n; j++)
+			x->marks &= p->names.v[j].key != ARG_GROUP;
+	}
+}
+
 /* Very late times are counted from the first one, so that picoseconds fit. */
 static void choose_origin(struct xspace *x)
 {
@@ -449,11 +462,13 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 	for (size_t i = 0; i < x.planes.n; i++)
 		begin_plane(&x, &x.planes.v[i]);
 	choose_origin(&x);
+	choose_steps(&x);
 	if (!src_rewind(s))
 		return false;
 	wire_init(&x.w, s, "an XSpace", e->code ? &later : e); /* the damage has been reported */
 	read_top(&x, PASS_EVENTS);
 	hlo_build(&x);
+	src_count_unused(s, S("compressed texts"), x.compressed);
 	src_count_unused(s, S("damaged messages"), x.bad);
 	if (x.bad)
 		note_line(build_notes(to),

@@ -31,7 +31,7 @@ static uint32_t step_index(
 	};
 	uint32_t i = (uint32_t)out->steps.n;
 
-	if (!imap_get(&out->by_id, zigzag(id), &i)) {
+	if (out->by_start || !imap_get(&out->by_id, zigzag(id), &i)) {
 		if (out->by == STEPS_BY_MARK)
 			made.name = s->name;
 		imap_put(&out->by_id, zigzag(id), i, false);
@@ -66,6 +66,13 @@ static void add_interval(struct trace_steps *out, struct imap *groups, const str
 	VEC_PUSH(a, &out->intervals, made);
 }
 
+/* True if marks with different names share numbers: "train" 0 and "eval" 0. */
+static bool shares_numbers(const struct trace_steps *out, const struct slice *s, uint32_t step)
+{
+	return out->by == STEPS_BY_MARK && out->t->source == TRACE_XSPACE &&
+	       out->steps.v[step].name != s->name;
+}
+
 /* Collects the intervals of a track's slices. */
 static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 {
@@ -79,9 +86,13 @@ static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 		return;
 	scratch_open(&own, a->work);
 	imap_init(&groups, &own.a);
-	for (struct slice s; slice_next(&it, &s);)
-		if (says_step(out->t, &s, out->by, &id))
-			add_interval(out, &groups, k, step_index(out, id, &s, a), &s, a);
+	for (struct slice s; slice_next(&it, &s);) {
+		if (!says_step(out->t, &s, out->by, &id))
+			continue;
+		uint32_t step = step_index(out, id, &s, a);
+		out->by_start |= shares_numbers(out, &s, step);
+		add_interval(out, &groups, k, step, &s, a);
+	}
 	scratch_close(&own);
 }
 
@@ -112,13 +123,22 @@ static void find_processes(struct trace_steps *out)
 		out->intervals.v[i].process = ID_NONE;
 }
 
+static void find_on_all(struct trace_steps *out, struct arena *a)
+{
+	for (uint32_t i = 0; i < out->t->tracks.n; i++)
+		find_on(out, i, a);
+}
+
 static void find_by(struct trace_steps *out, enum steps_by by, struct arena *a)
 {
 	if (!may_say_steps(out->t, by))
 		return;
 	out->by = by;
-	for (uint32_t i = 0; i < out->t->tracks.n; i++)
-		find_on(out, i, a);
+	find_on_all(out, a);
+	if (out->by_start) {
+		out->steps.n = out->intervals.n = 0;
+		find_on_all(out, a);
+	}
 	if (!out->steps.n)
 		out->by = STEPS_UNKNOWN;
 }
@@ -158,8 +178,10 @@ static void order_steps(struct trace_steps *out, struct arena *a)
 	memcpy(old, out->steps.v, n * sizeof *old);
 	for (uint32_t i = 0; i < n; i++) {
 		out->steps.v[i] = old[order[i]];
+		if (out->by_start)
+			out->steps.v[i].id = i;
 		place[order[i]] = i;
-		imap_put(&out->by_id, zigzag(old[order[i]].id), i, true);
+		imap_put(&out->by_id, zigzag(out->steps.v[i].id), i, true);
 	}
 	for (size_t i = 0; i < out->intervals.n; i++)
 		out->intervals.v[i].step = place[out->intervals.v[i].step];

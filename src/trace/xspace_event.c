@@ -50,7 +50,8 @@ bool xspace_stat(struct xspace *x, struct xplane *p, struct str bytes, struct xs
 			has_ref = true;
 			break;
 		case LEAF_TAG(6, WIRE_BYTES): /* not text, and not used */
-		case LEAF_TAG(8, WIRE_BYTES):
+		case LEAF_TAG(8, WIRE_BYTES): /* compressed text, which is counted */
+			x->compressed += l.tag == LEAF_TAG(8, WIRE_BYTES);
 			leaf_skip(&l);
 			id = INT64_MIN;
 			break;
@@ -126,45 +127,6 @@ static void put_stat(struct xspace *x, struct xplane *p, const struct xstat *s)
 }
 
 /* ---- arguments ---- */
-
-/* "grid:2,1,1 block:128,1,1 regs:38 static_shared:64 dynamic_shared:0"; "shm:" is the old name. */
-static void put_kernel_details(struct xspace *x, struct str details)
-{
-	static const struct {
-		const char *name;
-		uint32_t key;
-		bool text;
-	} rows[] = {
-		{ "grid", ARG_GRID, true },
-		{ "block", ARG_BLOCK, true },
-		{ "regs", ARG_REGISTERS, false },
-		{ "static_shared", ARG_STATIC_SHARED, false },
-		{ "dynamic_shared", ARG_DYNAMIC_SHARED, false },
-		{ "shm", ARG_STATIC_SHARED, false },
-	};
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct str value;
-		int64_t number;
-		if (!xspace_detail(details, str_of(rows[i].name), &value))
-			continue;
-		if (rows[i].text)
-			build_arg_text(x->b, rows[i].key, value);
-		else if (num_parse_i64(value, &number))
-			build_arg_int(x->b, rows[i].key, number);
-	}
-}
-
-static void put_bytes(struct xspace *x, struct str details)
-{
-	struct str value;
-	int64_t bytes;
-
-	if ((xspace_detail(details, S("size"), &value) ||
-	            xspace_detail(details, S("num_bytes"), &value)) &&
-	        num_parse_i64(value, &bytes))
-		build_arg_int(x->b, ARG_BYTES, bytes);
-}
 
 /* Returns the framework op named by device work; empty if there is none. */
 static struct str framework_op(const struct xevent *e)
@@ -251,6 +213,21 @@ static enum trace_category gpu_category(const struct xevent *e)
 	return CATEGORY_KERNEL;
 }
 
+/* True for the annotations that TensorFlow and JAX call steps. */
+static bool is_step(const struct xevent *e)
+{
+	int64_t root, step;
+
+	return e->l->x->marks && number_of(e, XSTAT_ROOT, 0, &root) && root &&
+	       number_of(e, XSTAT_ARG, ARG_STEP, &step);
+}
+
+/* True for the execution of a compiled op on a thread: XLA's CPU backend. */
+static bool is_compiled(const struct xevent *e)
+{
+	return text_of(e, XSTAT_ARG, ARG_OP).n > 0;
+}
+
 static enum trace_category host_category(const struct xevent *e)
 {
 	struct str name = e->meta ? e->meta->name : STR_NONE;
@@ -261,7 +238,10 @@ static enum trace_category host_category(const struct xevent *e)
 		return CATEGORY_FRAME;
 	if (find_stat(e, XSTAT_CORRELATION, 0))
 		return CATEGORY_CALL;
-	return xspace_op(name).kind != XOP_NONE ? CATEGORY_OP : CATEGORY_ANNOTATION;
+	if (is_step(e))
+		return CATEGORY_STEP;
+	return is_compiled(e) || xspace_op(name).kind != XOP_NONE ? CATEGORY_OP
+	                                                          : CATEGORY_ANNOTATION;
 }
 
 static enum trace_category category_of(const struct xevent *e)
@@ -348,7 +328,7 @@ static uint32_t make_event(
 			name = e->meta->display;
 		}
 	}
-	if (category == CATEGORY_OP && e->l->role == XLINE_THREAD) {
+	if (category == CATEGORY_OP && e->l->role == XLINE_THREAD && !is_compiled(e)) {
 		struct xop op = xspace_op(e->meta->name);
 		name = op.name;
 		if (op.type.n)
@@ -361,8 +341,12 @@ static uint32_t event_of(const struct xevent *e, enum trace_category category)
 {
 	/* A metadata nearly always has one category; ops and kernels may have a second one. */
 	bool other = !(trace_category_flags[category] & CATEGORY_WORK);
-	struct xinstruction *of = e->l->role == XLINE_WORK ? instruction(e) : NULL;
+	bool on_thread = e->l->role == XLINE_THREAD && category == CATEGORY_OP;
+	struct xinstruction *of = NULL;
 	uint32_t event;
+
+	if (e->l->role == XLINE_WORK || (on_thread && is_compiled(e)))
+		of = instruction(e);
 
 	if (of && e->meta) {
 		if (of->meta != e->meta ||
@@ -395,10 +379,10 @@ static void put_slice_args(const struct xevent *e, enum trace_category category)
 		put_framework_op(e);
 	details = text_of(e, XSTAT_KERNEL_DETAILS, 0);
 	if (details.n)
-		put_kernel_details(x, details);
+		xspace_put_kernel(x, details);
 	details = text_of(e, category == CATEGORY_SET ? XSTAT_SET_DETAILS : XSTAT_COPY_DETAILS, 0);
 	if (details.n && (category == CATEGORY_COPY || category == CATEGORY_SET))
-		put_bytes(x, details);
+		xspace_put_bytes(x, details);
 	if (e->has_count)
 		build_arg_int(x->b, ARG_COUNT, e->count);
 }

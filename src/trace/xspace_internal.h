@@ -34,6 +34,7 @@ enum xstat_use {
 	XSTAT_KERNEL_DETAILS,
 	XSTAT_COPY_DETAILS,
 	XSTAT_SET_DETAILS,
+	XSTAT_ROOT, /* of an annotation with a step number: it is a step */
 	XSTAT_USE_N
 };
 
@@ -131,7 +132,9 @@ struct xspace {
 	struct imap program_of;  /* program id -> index */
 	struct intern hlo_names; /* of instructions */
 	uint32_t process;
-	uint64_t bad; /* events and stats that are not valid messages */
+	bool marks;          /* annotations of threads are the steps: the file has no others */
+	uint64_t compressed; /* stats with compressed text, which are not used */
+	uint64_t bad;        /* events and stats that are not valid messages */
 	uint64_t events;
 };
 
@@ -173,5 +176,8 @@ struct xop xspace_op(struct str name);
 
 /* Reads the number after "key:" in "size:4 dest:1 async:1"; false if there is none. */
 bool xspace_detail(struct str details, struct str key, struct str *value);
+/* Add the arguments in the details of a kernel; of a copy or a set. */
+void xspace_put_kernel(struct xspace *x, struct str details);
+void xspace_put_bytes(struct xspace *x, struct str details);
 
 #endif

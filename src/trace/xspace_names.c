@@ -22,6 +22,8 @@ void xspace_stat_use(struct xstat_name *n)
 		{ "kernel_details", XSTAT_KERNEL_DETAILS, 0 },
 		{ "memcpy_details", XSTAT_COPY_DETAILS, 0 },
 		{ "memset_details", XSTAT_SET_DETAILS, 0 },
+		{ "_r", XSTAT_ROOT, 0 },
+		{ "step_num", XSTAT_ARG, ARG_STEP },
 		{ "hlo_op", XSTAT_ARG, ARG_OP },
 		{ "hlo_module", XSTAT_ARG, ARG_MODULE_NAME },
 		{ "hlo_category", XSTAT_ARG, ARG_OP_CATEGORY },
@@ -72,6 +74,45 @@ bool xspace_detail(struct str details, struct str key, struct str *value)
 			break;
 	}
 	return false;
+}
+
+/* "grid:2,1,1 block:128,1,1 regs:38 static_shared:64 dynamic_shared:0"; "shm:" is the old name. */
+void xspace_put_kernel(struct xspace *x, struct str details)
+{
+	static const struct {
+		const char *name;
+		uint32_t key;
+		bool text;
+	} rows[] = {
+		{ "grid", ARG_GRID, true },
+		{ "block", ARG_BLOCK, true },
+		{ "regs", ARG_REGISTERS, false },
+		{ "static_shared", ARG_STATIC_SHARED, false },
+		{ "dynamic_shared", ARG_DYNAMIC_SHARED, false },
+		{ "shm", ARG_STATIC_SHARED, false },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct str value;
+		int64_t number;
+		if (!xspace_detail(details, str_of(rows[i].name), &value))
+			continue;
+		if (rows[i].text)
+			build_arg_text(x->b, rows[i].key, value);
+		else if (num_parse_i64(value, &number))
+			build_arg_int(x->b, rows[i].key, number);
+	}
+}
+
+void xspace_put_bytes(struct xspace *x, struct str details)
+{
+	struct str value;
+	int64_t bytes;
+
+	if ((xspace_detail(details, S("size"), &value) ||
+	            xspace_detail(details, S("num_bytes"), &value)) &&
+	        num_parse_i64(value, &bytes))
+		build_arg_int(x->b, ARG_BYTES, bytes);
 }
 
 /* ---- ops ---- */

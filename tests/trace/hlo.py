@@ -217,7 +217,36 @@ def circles():
     run('a.xplane.pb', 'code')
 
 
-CASES = [names_and_flops, categories, sources, graph, convolutions, damaged, circles]
+def threads():
+    """Compiled ops that ran on threads of the CPU are ops with host time; a loop excludes its body; runs count as on devices."""
+    p = Plane('/host:CPU')
+
+    def event(name, op, at, n, program=7, module='jit_f'):
+        return (p.meta(name), at, n, {'hlo_op': ('ref', op), 'hlo_module': ('ref', module), 'program_id': program, 'run_id': -5})
+    p.line(1, 'worker/1', [event('dot.1', 'dot.1', 0, 1000), event('gemm.1', 'gemm.1', 1000, 100), event('dot.1', 'dot.1', 2000, 1000),
+                           event('while.1', 'while.1', 4000, 900), event('mul.1', 'mul.1', 4100, 300), event('mul.1', 'mul.1', 4500, 300),
+                           (p.meta('ThunkExecutor::Execute'), 0, 5000)])
+    p.line(2, 'worker/2', [event('fusion.9', 'fusion.9', 0, 40, 8, 'jit_g'), (999, 100, 5, {'hlo_op': 'lost', 'hlo_module': 'jit_g'})])
+    path = write(space(metadata_plane({7: small()}), p))
+    found = {n: (o['type'], o['host_runs'], o['host_total'], o['host_self'], o['flops']) for n, o in ops(path).items()}
+    equal(found, {'jit(f)/dense/dot_general': ('dot_general', 2, 2100, 2100, 3 * 2 * 4 * 5 * 6), 'jit_f/while.1': ('Unknown', 1, 900, 300, 0),
+                  'jit(f)/loop/mul': ('mul', 2, 600, 600, 0), 'jit_g/fusion.9': ('Unknown', 1, 40, 40, 0), 'jit_g/lost': ('Unknown', 1, 5, 5, 0)})
+    by = {b: {n: (o['type'], o['host_self']) for n, o in ops(path, b).items()} for b in ('op', 'module', 'hlo_category', 'kernel', 'function')}
+    equal(by['op'], {'jit_f/dot.1': ('dot_general', 2000), 'jit_f/gemm.1': ('dot_general', 100), 'jit_f/while.1': ('Unknown', 300),
+                     'jit_f/mul.1': ('mul', 600), 'jit_g/fusion.9': ('Unknown', 40), 'jit_g/lost': ('Unknown', 5)})
+    equal(by['module'], {'jit_f': ('jit_f', 3000), 'jit_g': ('jit_g', 45)})
+    equal({t: sum(s for u, s in by['hlo_category'].values() if u == t) for t, _ in by['hlo_category'].values()},
+          {'dot': 2000, 'custom-call': 100, 'while': 300, 'multiply': 600, 'op': 45})
+    for b in ('kernel', 'function'):
+        equal({t for t, _ in by[b].values()}, {'(host)'})
+        equal(sum(s for _, s in by[b].values()), 3045)
+    found = {o['name']: o['host_self'] for o in ops(path, 'source').values()}
+    equal((found['net.py(12): forward'], found['net.py:20']), (2100, 600))
+    out, _ = run(path, 'graph', '-max_depth', '9', '-output', 'csv')
+    assert 'jit(f)/dense/dot_general' in out, out
+
+
+CASES = [threads, names_and_flops, categories, sources, graph, convolutions, damaged, circles]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])

@@ -46,8 +46,8 @@ def host_ops(d):
             if o['host_runs']}
 
 
-def equal(found, expected):
-    assert found == expected, 'expected %r, found %r' % (expected, found)
+def equal(found, expected, what=''):
+    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
 
 
 def tpu(index=0):
@@ -135,6 +135,57 @@ def runs_are_steps():
     equal((d['steps_by'], [s['id'] for s in d['steps']]), ('run', [7, 9]))
     out, _ = program('a.xplane.pb', 'scope', '-select', 'occurrence', '-step', '7', '-output', 'csv')
     assert 'jit(f)/mul' in out, out
+
+
+def marks_are_steps():
+    """Annotations of a thread with a step number are the steps; work after one belongs to it, on whatever thread."""
+    p = Plane('/host:CPU')
+    train, op = p.meta('train'), p.meta('net/dense:MatMul')
+    p.line(1, 'python', [(train, 1000 * i, 600, {'_r': 1, 'step_num': 7 + i}) for i in range(2)] +
+           [(p.meta('element'), 10, 5, {'step_num': 9})])
+    p.line(2, 'worker', [(op, 100, 10), (op, 900, 20), (op, 1100, 40)])
+    d = dump(write(space(p)))
+    equal((d['steps_by'], [s['id'] for s in d['steps']]), ('mark', [7, 8]))
+    rows = json.loads(program('steps', 'a.xplane.pb', '-output', 'json')[0])['steps']
+    equal([(r['step'], r['name'], r['duration_ns']) for r in rows], [(7, 'train', 0), (8, 'train', 0)])
+    for step, runs in ((7, 2), (8, 1)):
+        out, _ = program('a.xplane.pb', 'op', '-select', 'occurrence', '-step', str(step), '-output', 'ndjson')
+        row = [json.loads(r) for r in out.splitlines() if '"MatMul"' in r][0]
+        equal(row['total_occurrence'] if 'total_occurrence' in row else row['occurrence'], runs, step)
+
+
+def marks_that_share_numbers():
+    """Marks with different names and the same numbers are steps of their own, numbered by their starts."""
+    p = Plane('/host:CPU')
+    train, test = p.meta('train'), p.meta('test')
+    root = lambda n: {'_r': 1, 'step_num': n}
+    p.line(1, 'python', [(train, 0, 2000, root(0)), (train, 3000, 3000, root(1)), (test, 7000, 4000, root(0))])
+    write(space(p))
+    rows = json.loads(program('steps', 'a.xplane.pb', '-output', 'json')[0])['steps']
+    equal([(r['step'], r['name'], r['duration_ns']) for r in rows], [(0, 'train', 2), (1, 'train', 3), (2, 'test', 4)])
+
+
+def marks_give_way():
+    """Lines of steps and groups of slices are preferred to annotations."""
+    host = Plane('/host:CPU')
+    host.line(1, 'python', [(host.meta('train'), 0, 600, {'_r': 1, 'step_num': 7})])
+    gpu = Plane('/device:GPU:0')
+    gpu.line(1, 'Stream #1', [(gpu.meta('k'), 10, 5)]).line(-559038737, 'Steps', [(gpu.meta('3'), 0, 100, {'group_id': 3})])
+    equal([s['id'] for s in dump(write(space(gpu, host)))['steps']], [3])
+    gpu = Plane('/device:GPU:0').line(1, 'Stream #1', [])
+    gpu.line(1, 'Stream #1', [(gpu.meta('k'), 10, 5, {'group_id': 4})])
+    d = dump(write(space(gpu, host)))
+    equal((d['steps_by'], [s['id'] for s in d['steps']]), ('group', [4]))
+
+
+def compressed_texts():
+    """Stats with compressed text are counted and not used."""
+    p = tpu()
+    m = op(p, 'f.1', 'jit(f)/mul:', 1)
+    p.line(3, 'XLA Ops', [(m, 0, 100, {'x': ('compressed', gzip.compress(b'text'))}), (m, 100, 100)])
+    equal(device_ops(dump(write(space(p))))['jit(f)/mul'][1:3], (2, 200))
+    unused = json.loads(program('summary', 'a.xplane.pb', '-output', 'json')[0])['unused']
+    equal([(u['kind'], u['count']) for u in unused], [('compressed texts', 1)])
 
 
 def gpu_plane():
@@ -368,7 +419,8 @@ def sample():
         equal(f.read() == sample_trace(), True)
 
 
-CASES = [self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps, gpu, host, memory,
+CASES = [self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps,
+         marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, host, memory,
          memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, what_the_profiler_said, truncated, copied_as_text,
          damaged_bytes, tables, no_trace, sample]
 

@@ -32,8 +32,10 @@ class Plane:
         return self.names.setdefault(name, len(self.names) + 1)
 
     def stat(self, name, v):
-        """Encodes a stat: text as string, ('ref', text) as reference, a float as double, others as signed number."""
+        """Encodes a stat: text as string, ('ref', text) as reference, ('compressed', bytes) as compressed text, a float as double, others as signed number."""
         out = number(1, name if isinstance(name, int) else self.name_id(name))
+        if isinstance(v, tuple) and v[0] == 'compressed':
+            return out + data(8, v[1])
         if isinstance(v, tuple):
             v = v[1] if isinstance(v[1], int) else self.name_id(v[1])
             return out + varint(7 << 3) + varint(v)
