@@ -94,8 +94,10 @@ bool sources_find(struct session *s, const struct strs *words, struct sources *o
 		if (!folder)
 			VEC_PUSH(a, &out->now, w);
 	}
-	if (folders || out->paths.n > 1)
+	if (folders || out->paths.n > 1) {
 		out->names = paths_names(a, &out->paths);
+		folder_host_names(a, &out->names);
+	}
 	return true;
 }
 

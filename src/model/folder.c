@@ -7,9 +7,10 @@
 #include "model/sniff.h"
 
 #include "base/num.h"
+#include "base/sort.h"
 #include "io/paths.h"
 
-enum { NOTE_FOLDER_MANY = 0x610, NOTE_FOLDER_OLDER }; /* kinds of notes */
+enum { NOTE_FOLDER_MANY = 0x610, NOTE_FOLDER_OLDER, NOTE_FOLDER_TWICE }; /* kinds of notes */
 
 enum kind { KIND_NONE, KIND_PROFILE, KIND_RUN, KIND_GRAPH, KIND_OPLOG };
 
@@ -77,8 +78,27 @@ static void put_file(struct arena *a, struct folder_files *to, struct folder_fil
 	}
 }
 
+/* Returns the folder of TensorBoard's runs: plugins/profile below the path, or the path itself;
+ * empty if there is none. */
+static struct str runs_folder(struct arena *a, struct str path)
+{
+	struct str below = str_fmt(a, "%.*s/plugins/profile", STR(path)),
+	           last = str_fmt(a, "%.*s/profile", STR(path));
+
+	if (path_is_folder(a, below))
+		return below;
+	if (str_eq(str_base(path), S("plugins")) && path_is_folder(a, last))
+		return last;
+	return str_ends(path, S("plugins/profile")) ? path : STR_NONE;
+}
+
 static bool nothing_known(struct arena *a, struct str path, const struct strs *names, struct err *e)
 {
+	if (runs_folder(a, path).n)
+		return err_set(e, ERR_NOT_FOUND,
+		        "the folder '%.*s' has no trace: expected *.xplane.pb or *.trace.json in a "
+		        "run below plugins/profile",
+		        STR(path));
 	for (size_t i = 0; i < names->n; i++)
 		if (str_contains(names->v[i], S(".tfevents")) || str_eq(names->v[i], S("plugins")))
 			return err_set(e, ERR_NOT_FOUND,
@@ -169,6 +189,12 @@ static struct strs choose(struct arena *a, struct str path, const struct strs *n
 		struct str file = str_fmt(a, "%.*s/%.*s", STR(path), STR(name));
 		if (!ends_in_one_of(name, wanted) || path_is_special(a, file))
 			continue;
+		if (out.n && str_eq(file, str_fmt(a, "%.*s.gz", STR(out.v[out.n - 1])))) {
+			note_kind(notes, NOTE_FOLDER_TWICE,
+			        "'%.*s' is left out: the folder has it without compression, too",
+			        STR(file));
+			continue;
+		}
 		if (worker.n && str_eq(worker, last)) {
 			note_kind(notes, NOTE_FOLDER_OLDER,
 			        "'%.*s' is older than another trace of its process in the folder "
@@ -182,20 +208,13 @@ static struct strs choose(struct arena *a, struct str path, const struct strs *n
 	return out;
 }
 
-struct strs folder_traces(struct arena *a, struct str path, struct notes *notes)
+/* Lists the traces in a folder; empty if it has other inputs or cannot be read. */
+static struct strs traces_in(struct arena *a, struct str path, struct notes *notes)
 {
 	struct err e = { .a = a };
-	struct strs names = { 0 }, runs = { 0 }, out;
-	struct str top;
+	struct strs names = { 0 }, out;
 	int64_t step;
 
-	while (path.n > 1 && path.p[path.n - 1] == '/')
-		path.n--;
-	top = str_fmt(a, "%.*s/plugins/profile", STR(path));
-	if (path_is_folder(a, top) && path_list(a, top, &runs, &e) && runs.n) {
-		paths_sort(a, &runs);
-		path = str_fmt(a, "%.*s/%.*s", STR(top), STR(runs.v[runs.n - 1]));
-	}
 	if (!path_is_folder(a, path) || !path_list(a, path, &names, &e))
 		return (struct strs){ 0 };
 	paths_sort(a, &names);
@@ -204,4 +223,67 @@ struct strs folder_traces(struct arena *a, struct str path, struct notes *notes)
 			return (struct strs){ 0 };
 	out = choose(a, path, &names, xspace_endings, notes);
 	return out.n ? out : choose(a, path, &names, json_endings, notes);
+}
+
+/* Lists the traces of the newest run that has some, with a note if there are several runs. */
+static struct strs newest_run(struct arena *a, struct str top, struct notes *notes)
+{
+	struct err e = { .a = a };
+	struct strs names = { 0 }, runs = { 0 }, out = { 0 };
+	size_t i;
+
+	path_list(a, top, &names, &e);
+	paths_sort(a, &names);
+	for (i = 0; i < names.n; i++) {
+		struct str run = str_fmt(a, "%.*s/%.*s", STR(top), STR(names.v[i]));
+		if (names.v[i].p[0] != '.' && path_is_folder(a, run))
+			strs_add(a, &runs, run);
+	}
+	for (i = runs.n; i && !out.n;)
+		out = traces_in(a, runs.v[--i], notes);
+	if (out.n && runs.n > 1)
+		note_line(notes,
+		        "note: '%.*s' is the newest run%s, of %zu runs; to read another one, name "
+		        "its folder\n",
+		        STR(runs.v[i]), i + 1 < runs.n ? " with a trace" : "", runs.n);
+	return out;
+}
+
+struct strs folder_traces(struct arena *a, struct str path, struct notes *notes)
+{
+	struct strs out = { 0 };
+	struct str top;
+
+	while (path.n > 1 && path.p[path.n - 1] == '/')
+		path.n--;
+	top = runs_folder(a, path);
+	if (top.n)
+		out = newest_run(a, top, notes);
+	return out.n ? out : traces_in(a, path, notes);
+}
+
+static int compare_names(const void *v, uint32_t a, uint32_t b)
+{
+	const struct str *names = v;
+
+	return str_cmp(names[a], names[b]);
+}
+
+void folder_host_names(struct arena *a, struct strs *names)
+{
+	struct strs hosts = { 0 };
+
+	for (size_t i = 0; i < names->n; i++) {
+		struct str name = names->v[i];
+		if (str_ends(name, S(".gz")))
+			name = str_sub(name, 0, name.n - 3);
+		if (!str_ends(name, S(".xplane.pb")))
+			return;
+		strs_add(a, &hosts, str_sub(name, 0, name.n - (sizeof ".xplane.pb" - 1)));
+	}
+	const uint32_t *order = sort_order(a, hosts.n, compare_names, hosts.v);
+	for (size_t i = 0; i < hosts.n; i++)
+		if (!hosts.v[i].n || (i && str_eq(hosts.v[order[i]], hosts.v[order[i - 1]])))
+			return;
+	*names = hosts;
 }

@@ -89,9 +89,13 @@ struct folder {
 bool folder_list(
         struct arena *a, struct str path, struct folder *f, struct notes *notes, struct err *e);
 
-/* Lists the traces of a folder, one file per worker: those of the newest run below plugins/profile,
- * otherwise those in the folder itself. Of PyTorch's "HOST_PID.TIME.pt.trace.json" only the newest
- * of each HOST_PID is used, with a note. Empty if the folder has other inputs or cannot be read. */
+/* Lists the traces of a folder, one file per worker: those of the newest run below plugins/profile
+ * that has some, with a note if there are several runs, otherwise those in the folder itself. Of
+ * PyTorch's "HOST_PID.TIME.pt.trace.json" only the newest of each HOST_PID is used, with a note.
+ * Empty if the folder has other inputs or cannot be read. */
 struct strs folder_traces(struct arena *a, struct str path, struct notes *notes);
+
+/* Shortens names of XSpaces to those of their hosts, if all names are such and stay distinct. */
+void folder_host_names(struct arena *a, struct strs *names);
 
 #endif

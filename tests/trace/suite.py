@@ -21,6 +21,7 @@ STEPS = [
     Step('traces-perfetto-made', 'deep', perfetto_made, seconds=30),
     Step('traces', 'quick deep covered', 'tests/trace/run.py --bin {bin}'),
     Step('traces-groups', 'quick deep covered', 'tests/trace/groups.py --bin {bin}'),
+    Step('traces-logdir', 'quick deep covered', 'tests/trace/logdir.py --bin {bin}'),
     Step('traces-hlo', 'quick deep covered', 'tests/trace/hlo.py --bin {bin}'),
     Step('traces-kineto', 'quick deep covered', 'tests/trace/kineto_run.py --bin {bin}'),
     Step('traces-sources', 'quick deep covered', 'tests/trace/sources_run.py --bin {bin}'),
