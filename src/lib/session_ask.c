@@ -31,11 +31,12 @@ static bool has_graph(struct session *s, const struct view_ops *v, const struct 
 	        "its ops");
 }
 
-/* The default columns of a trace: device time, host self time, calls. */
+/* Adds the default columns of a trace: device time, host self time, calls. */
 static struct opts with_columns(const struct session *s, const struct opts *o)
 {
 	struct opts to = *o;
 
+	to.new_input = s->model.traces.n || s->recording.n;
 	if (o->select.preset && s->model.traces.n && o->output.kind != OUT_PPROF &&
 	        o->output.kind != OUT_FOLDED)
 		to.select.metrics = METRIC_BIT(M_ACCELERATOR_MICROS) | METRIC_BIT(M_SELF_MICROS) |

@@ -301,7 +301,7 @@ void opts_preset(struct opts *o, struct arena *a)
 
 bool opts_use_ours(const struct opts *o, struct arena *a)
 {
-	if (output_rows[o->output.kind].flags & OUT_EXTENSION)
+	if (o->new_input || output_rows[o->output.kind].flags & OUT_EXTENSION)
 		return true;
 	for (const struct option *row = view_options; row; row = option_next(row)) {
 		struct sb b = sb_in(a);

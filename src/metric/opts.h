@@ -132,6 +132,7 @@ struct opts {
 	int64_t max_workers; /* columns; negative: chosen automatically */
 	enum align align;
 	bool depth_given; /* somebody set max_depth */
+	bool new_input;   /* the input is of a format that the original does not read */
 	bool exact_names; /* timeline: a name that ends in .json is used as it is; of the program */
 	bool viz, bars, wide, quiet;
 	struct str dump_to_file;
@@ -164,11 +165,11 @@ bool opts_has_step(const struct opts *o, int64_t step);
 /* True if -step names steps, which may then be steps excluded from the average. */
 bool opts_names_steps(const struct opts *o);
 
-/* True if an option or an output is in use that the original does not have. */
+/* True if an option, an output or an input is in use that the original does not have. */
 bool opts_use_ours(const struct opts *o, struct arena *a);
 
-/* Fills in what depends on the view and was not given: where an option of ours is in use, by_column
- * orders by the first numeric column; outputs that are data show all levels. */
+/* Fills in what depends on the view and was not given: where opts_use_ours, by_column orders by
+ * the first numeric column; outputs that are data show all levels. */
 void opts_complete(struct opts *o, enum vk view, bool by_column, struct arena *a);
 
 /* Returns the last place of the list that op shows, counted from 0. The original shows one row more
