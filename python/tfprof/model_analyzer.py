@@ -4,7 +4,7 @@ serialized messages, or paths, or objects with SerializeToString (or as_graph_de
 import copy
 from typing import Any, Dict, Iterable, Mapping, Optional, Union, cast
 
-from . import compat, errors
+from . import errors, message_session
 from .graphdef import Graph
 from .messages import (AdviceProto, AdvisorOptionsProto, CheckerOption, GraphNodeProto,
                        MultiGraphNodeProto, OptionsProto)
@@ -177,7 +177,7 @@ class Profiler:
         self._coverage = 0.0
         self._graph = None if graph is None else Graph(graph)
         self._op_log = op_log
-        self._session = compat.new_session(graph, self._logged(None))
+        self._session = message_session.new_session(graph, self._logged(None))
 
     def _logged(self, run_meta: Any, add_trace: bool = True) -> Any:
         if self._graph is None:
@@ -186,12 +186,12 @@ class Profiler:
 
     def add_step(self, step: int, run_meta: Any) -> float:
         """Adds the run metadata of a step; the share of the graph's nodes that ran."""
-        self._coverage = compat.add_step(self._session, step, None, run_meta, self._logged(run_meta))
+        self._coverage = message_session.add_step(self._session, step, None, run_meta, self._logged(run_meta))
         return self._coverage
 
     def _profile(self, cmd: str, options: Mapping[str, Any]) -> Any:
         serialized = _build_options(options).SerializeToString()
-        return _RESULTS[_check(cmd)].FromString(compat.run(self._session, cmd, serialized))
+        return _RESULTS[_check(cmd)].FromString(message_session.run(self._session, cmd, serialized))
 
     def profile_python(self, options: Mapping[str, Any]) -> MultiGraphNodeProto:
         """The code view."""
@@ -210,7 +210,7 @@ class Profiler:
 
     def advise(self, options: Mapping[str, Any]) -> AdviceProto:
         serialized = _build_advisor_options(options).SerializeToString()
-        result = compat.run(self._session, 'advise', serialized)
+        result = message_session.run(self._session, 'advise', serialized)
         return cast(AdviceProto, AdviceProto.FromString(result))
 
     def serialize_to_string(self) -> bytes:

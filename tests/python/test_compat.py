@@ -74,7 +74,7 @@ class Compat(unittest.TestCase):
             compat.ProfilerFromFile(0)
         compat.DeleteProfiler()
         compat.DeleteProfiler()
-        with self.assertRaisesRegex(tfprof.Error, 'there is no profiler'):
+        with self.assertRaisesRegex(tfprof.Error, 'no profiler yet'):
             compat.SerializeToString()
 
     def test_names_of_no_metric(self):
