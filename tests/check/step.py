@@ -71,16 +71,16 @@ def run(words, env=None, timeout=PATIENCE, cwd=ROOT):
 def scratch_python(name, packages, *options):
     """Makes a scratch environment below build/ with these packages, once. Returns (path of its Python, None), or (None, the
     result that skips the step)."""
-    home = os.path.join('build', name)
+    home, wanted = os.path.join('build', name), ' '.join(packages)
     python, done = os.path.join(home, 'bin', 'python'), os.path.join(home, 'packages')
-    if not os.path.exists(done) or open(done).read() != ' '.join(packages):
+    if not os.path.exists(done) or open(done).read() != wanted:
         for words in ([sys.executable, '-m', 'venv', '--clear', home],
                       [python, '-m', 'pip', 'install', '--quiet', *options, *packages]):
             status, text = run(words)
             if status:
-                return None, Result(skipped=1, note='no scratch environment: ' + text.strip().split('\n')[-1])
+                return None, Result(skipped=1, note='%s cannot be installed: %s' % (wanted, text.strip().split('\n')[-1]))
         with open(done, 'w') as f:
-            f.write(' '.join(packages))
+            f.write(wanted)
     return python, None
 
 

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Traces of a small model that the installed PyTorch trains for a few steps, against torch.profiler's key_averages().
+
+    tests/frameworks/torch_made.py --bin build/check [NAME...]      with a Python that has torch
+"""
+import json
+import os
+import sys
+import warnings
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from rig import compare_printed, dump, equal, host_ops, main, make, program  # noqa: E402
+
+ACTIVE = 3  # recorded steps
+
+
+def train(folder, stacks):
+    """Writes trace.json, and what key_averages() says as averages.json."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile, record_function, schedule
+    warnings.simplefilter('ignore')
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(4 * 6 * 6, 10))
+    optimizer = torch.optim.SGD(net.parameters(), lr=.1)
+    x, y = torch.randn(4, 3, 8, 8), torch.randint(0, 10, (4,))
+    more = {'with_stack': True, 'with_modules': True} if stacks == 'stacks' else {}
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True, profile_memory=True, with_flops=True,
+                 schedule=schedule(wait=1, warmup=1, active=ACTIVE, repeat=1), **more) as p:
+        for _ in range(2 + ACTIVE):
+            with record_function('forward'):
+                loss = torch.nn.functional.cross_entropy(net(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            p.step()
+    p.export_chrome_trace(os.path.join(folder, 'trace.json'))
+    rows = [{'key': e.key, 'count': e.count, 'self_ns': round(e.self_cpu_time_total * 1000), 'total_ns': round(e.cpu_time_total * 1000),
+             'flops': e.flops, 'annotation': e.is_user_annotation} for e in p.key_averages()]
+    with open(os.path.join(folder, 'averages.json'), 'w') as f:
+        json.dump(rows, f)
+
+
+def made(stacks):
+    """Returns (path of the trace, {name: row of key_averages()}); with stacks or without."""
+    folder = make('train', stacks)
+    with open(os.path.join(folder, 'averages.json')) as f:
+        return os.path.join(folder, 'trace.json'), {r['key']: r for r in json.load(f)}
+
+
+def by_name(path, by='none'):
+    """Adds up our ops by the last level of their paths: {name: [executions, total, self]}, ns."""
+    found = {}
+    for name, (_, runs, total, own) in host_ops(path, by).items():
+        sums = found.setdefault(name.rsplit('/', 1)[-1], [0, 0, 0])
+        for i, v in enumerate((runs, total, own)):
+            sums[i] += v
+    return found
+
+
+def is_step(name):
+    return name.startswith('ProfilerStep')
+
+
+def python_self(path):
+    """Returns {name: time, ns} that Python functions outside of ops spend directly inside each annotation, from the JSON text."""
+    with open(path) as f:
+        events = [e for e in json.load(f)['traceEvents'] if e.get('ph') == 'X']
+    found = {}
+    nests = ('cpu_op', 'user_annotation', 'python_function')
+    for thread in {(e['pid'], e['tid']) for e in events}:
+        stack = []
+        for e in sorted((e for e in events if (e['pid'], e['tid']) == thread and e['cat'] in nests),
+                        key=lambda e: (round(e['ts'] * 1000), -round(e['dur'] * 1000))):
+            start, length = round(e['ts'] * 1000), round(e['dur'] * 1000)
+            while stack and stack[-1][1] <= start:
+                stack.pop()
+            around = stack[-1][2] if stack and start + length <= stack[-1][1] else None
+            if around and around['cat'] == 'python_function':
+                around['own'] -= length
+            e['own'] = length
+            e['in'] = around
+            stack.append((start, start + length, e))
+    for e in events:
+        if e['cat'] != 'python_function' or e['name'].startswith('nn.Module: '):
+            continue
+        at = e['in']
+        while at and at['cat'] == 'python_function' and not at['name'].startswith('nn.Module: '):
+            at = at['in']
+        if at and at['cat'] == 'user_annotation':
+            found[at['name']] = found.get(at['name'], 0) + e['own']
+    return found
+
+
+def counts_and_self_times():
+    """Every row of key_averages() has the same count, total and self time, to the nanosecond; annotations too."""
+    path, rows = made('plain')
+    found = by_name(path)
+    for name, r in rows.items():
+        if not is_step(name):
+            equal(found.pop(name), [r['count'], r['total_ns'], r['self_ns']], name)
+    equal(found, {})
+
+
+def with_stacks():
+    """With stacks and modules, ops have the same count, total and self time. An annotation has the same count and total; its self
+    time contains the Python functions in it, which key_averages() subtracts, because frames are not levels of a path."""
+    path, rows = made('stacks')
+    found, python = by_name(path), python_self(path)
+    for name, r in rows.items():
+        if is_step(name):
+            continue
+        own = r['self_ns'] + python.get(name, 0) if r['annotation'] else r['self_ns']
+        equal(found.pop(name), [r['count'], r['total_ns'], own], name)
+    equal([name for name in found if not name.startswith('nn.Module: ')], [])
+    equal(sorted(found), ['nn.Module: %s_0' % m for m in ('Conv2d', 'Flatten', 'Linear', 'ReLU', 'Sequential')])
+    equal({runs for runs, _, _ in found.values()}, {ACTIVE})
+
+
+def steps():
+    """ProfilerStep# are the steps; their durations add up to the row ProfilerStep* of key_averages()."""
+    for stacks in ('plain', 'stacks'):
+        path, rows = made(stacks)
+        found = json.loads(program('steps', path, '-output', 'json')[0])['steps']
+        equal([(r['step'], r['name']) for r in found], [(i, 'ProfilerStep#%d' % i) for i in range(2, 2 + ACTIVE)])
+        row, = [r for name, r in rows.items() if is_step(name)]
+        equal((row['count'], row['total_ns']), (ACTIVE, sum(r['duration_ns'] for r in found)))
+
+
+def printed():
+    """The command op prints these counts and times for each step, rounded to microseconds for each node."""
+    for stacks in ('plain', 'stacks'):
+        path, rows = made(stacks)
+        compare_printed(path, {name: (r['count'], r['self_ns']) for name, r in rows.items() if not r['annotation']}, 1000)
+
+
+def float_operations():
+    """Matrix products have the float operations of key_averages(); those of conv2d are at the convolution that it calls."""
+    path, rows = made('plain')
+    flops = {}
+    for o in dump(path)['ops']:
+        name = o['name'].rsplit('/', 1)[-1]
+        flops[name] = flops.get(name, 0) + o['flops']
+    for name in ('aten::mm', 'aten::addmm'):
+        assert rows[name]['flops'], name
+        equal(flops[name], rows[name]['flops'], name)
+    assert rows['aten::conv2d']['flops'] and not flops['aten::conv2d']
+    equal(flops['aten::convolution'], rows['aten::conv2d']['flops'], 'aten::convolution')
+
+
+def no_device():
+    """A trace of the CPU has no device work: kernels and devices say so, and no time is accelerator time."""
+    path, _ = made('plain')
+    d = dump(path)
+    equal((d['devices'], sum(o['device_total'] for o in d['ops'])), ([], 0))
+    for command in ('kernels', 'devices'):
+        equal(json.loads(program(command, path, '-output', 'json')[0])[command], [], command)
+
+
+if __name__ == '__main__':
+    sys.exit(main(__doc__, {'train': train}, [counts_and_self_times, with_stacks, steps, printed, float_operations, no_device]))
