@@ -165,7 +165,7 @@ void gpu_json(const struct gpu_use *u, size_t top, const struct gpu_members *mor
 	put_times(&w, "waits", u->waits.v, u->waits.n);
 	put_times(&w, "synchronisations", u->syncs, GPU_SYNCS);
 	put_times(&w, "kernels", u->kernels.v, top < u->kernels.n ? top : u->kernels.n);
-	gpu_tables_json(u, false, top, &w);
+	gpu_tables_json(&(struct gpu_workers){ &(struct gpu_worker){ .u = u }, 1 }, false, top, &w);
 	put_missing(&w, u);
 	document_end(&w);
 }

@@ -32,15 +32,25 @@ struct gpu_table {
 extern const struct gpu_table gpu_tables[];
 extern const size_t gpu_tables_n;
 
+/* The GPUs of a worker. */
+struct gpu_worker {
+	struct str name; /* in its rows; p NULL: they name none, and there is one worker */
+	const struct gpu_use *u;
+};
+struct gpu_workers {
+	const struct gpu_worker *v;
+	size_t n; /* at least 1 */
+};
+
 /* Writes the tables that are not empty, aligned. traces: only those of traces. top: number of rows
  * each. columns: width of the terminal; a name at the end of a longer line loses its middle; 0:
  * never. */
 void gpu_tables_text(
-        const struct gpu_use *u, bool traces, size_t top, unsigned columns, struct sink *to);
+        const struct gpu_workers *all, bool traces, size_t top, unsigned columns, struct sink *to);
 /* Says how many rows were left out, if any. */
 void gpu_put_rest(size_t rows, size_t top, struct sink *to);
 /* A member of the document for each table. traces: only those of traces. */
-void gpu_tables_json(const struct gpu_use *u, bool traces, size_t top, struct document *d);
+void gpu_tables_json(const struct gpu_workers *all, bool traces, size_t top, struct document *d);
 /* One table, or (Markdown only) all that are not empty if table is NULL. */
 void gpu_tables_sheet(const struct gpu_use *u, const struct gpu_table *table, size_t top,
         enum sheet_form form, struct sink *to);

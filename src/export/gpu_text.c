@@ -257,6 +257,7 @@ static void put_missing(struct page *p)
 void gpu_text(const struct gpu_use *u, size_t top, unsigned columns, struct sink *to)
 {
 	struct page p = { .u = u, .a = u->a, .to = to, .columns = columns };
+	const struct gpu_workers one = { &(struct gpu_worker){ .u = u }, 1 };
 
 	for (size_t i = 0; i < u->devices.n; i++)
 		put_device(&p, &u->devices.v[i]);
@@ -271,6 +272,6 @@ void gpu_text(const struct gpu_use *u, size_t top, unsigned columns, struct sink
 	if (top && u->kernels.n)
 		put_table(&p, u->kernels.v, u->kernels.n, top, "kernel");
 	if (top)
-		gpu_tables_text(u, false, top, columns, to);
+		gpu_tables_text(&one, false, top, columns, to);
 	put_missing(&p);
 }

@@ -340,25 +340,36 @@ uint64_t trace_table_wants(enum trace_table which)
 	return table_rows[which].wants;
 }
 
-static void put_sections(const void *use, size_t top, unsigned columns, struct sink *to)
+static void put_sections(const void *workers, size_t top, unsigned columns, struct sink *to)
 {
 	sink_char(to, '\n');
-	gpu_tables_text(use, true, top ? top : SIZE_MAX, columns, to);
+	gpu_tables_text(workers, true, top ? top : SIZE_MAX, columns, to);
 }
 
-static void put_section_members(struct document *d, const void *use)
+static void put_section_members(struct document *d, const void *workers)
 {
-	gpu_tables_json(use, true, SIZE_MAX, d);
+	gpu_tables_json(workers, true, SIZE_MAX, d);
 }
 
 /* Adds what the calls of the host tell about devices: why they were idle, how long launches took.
- */
-static void add_sections(struct table *x, const struct worker_rows *w)
+ * Workers without launches have no such rows. */
+static void add_sections(struct table *x, const struct worker_rows *v, size_t n)
 {
-	struct gpu_use *u = ARENA_NEW(x->a, struct gpu_use);
+	struct gpu_worker *workers = ARENA_ARRAY(x->a, n, struct gpu_worker);
+	struct gpu_workers *all = ARENA_NEW(x->a, struct gpu_workers);
 
-	gpu_use_trace(u, w->t, &w->links, x->a);
-	x->user = u;
+	all->v = workers;
+	for (size_t i = 0; i < n; i++) {
+		struct gpu_use *u;
+		if (!v[i].links.launches.n || v[i].t->source == TRACE_RECORDING)
+			continue;
+		u = ARENA_NEW(x->a, struct gpu_use);
+		gpu_use_trace(u, v[i].t, &v[i].links, x->a);
+		workers[all->n++] = (struct gpu_worker){ v[i].worker, u };
+	}
+	if (!all->n)
+		return;
+	x->user = all;
 	x->after = put_sections;
 	x->members = put_section_members;
 }
@@ -395,9 +406,8 @@ static void fill(
 		x->members = put_peaks;
 		x->user = all;
 	}
-	if (which == TABLE_DEVICES && all->n == 1 && v->links.launches.n &&
-	        v->t->source != TRACE_RECORDING)
-		add_sections(x, v);
+	if (which == TABLE_DEVICES)
+		add_sections(x, v, all->n);
 }
 
 void trace_table_member(

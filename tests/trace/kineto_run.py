@@ -14,6 +14,7 @@ import sys
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
 import cases  # noqa: E402
 import kineto  # noqa: E402
+from trace_case import check_schema  # noqa: E402
 
 
 def write(content, name='a.pt.trace.json'):
@@ -131,6 +132,32 @@ def sections():
         assert title in text, text
     plain = kineto.trace([e for e in events if e['cat'] == 'kernel'])
     assert 'idle' not in json.loads(program('devices', write(plain), '-output', 'json')[0])
+
+
+def sections_of_workers():
+    """With several traces each row of these tables names its worker; a trace without launches has none; calls are in order of time."""
+    for i, name in enumerate(('a', 'b')):
+        events = kineto.launch(100, 1, 110, 20) + kineto.launch(115, 2, 130 + 7 * i, 10)
+        if i:
+            events += [kineto.event('cuda_runtime', 'cudaDeviceSynchronize', 120, 25)] + kineto.launch(160, 3, 170, 5)
+        write(kineto.trace(events, rank=i), name + '.pt.trace.json')
+    kernels = [e for e in kineto.launch(100, 1, 110, 20) if e['cat'] == 'kernel']
+    write(kineto.trace(kernels, rank=2), 'c.pt.trace.json')
+    files = ['%s.pt.trace.json' % n for n in 'abc']
+    doc = json.loads(program('devices', *files, '-output', 'json')[0])
+    check_schema('devices', doc)
+    equal([r['worker'] for r in doc['devices']], files)
+    for name, alone in zip(files[:2], [json.loads(program('devices', f, '-output', 'json')[0]) for f in files]):
+        for table in ('idle', 'latency', 'communication', 'calls'):
+            rows_of = [{k: v for k, v in r.items() if k != 'worker'} for r in doc[table] if r['worker'] == name]
+            equal(sorted(map(str, rows_of)), sorted(map(str, alone[table])), table)
+    equal({r['worker'] for t in ('idle', 'latency', 'calls') for r in doc[t]}, set(files[:2]))
+    totals = [r['total_ns'] for r in doc['calls']]
+    equal((len(totals), totals), (3, sorted(totals, reverse=True)))
+    text, _ = program('devices', *files)
+    equal([line.split()[:2] for line in text.split('\n') if line.startswith('worker')], [['worker', 'device'], ['worker', 'gpu'], ['worker', 'gpu'], ['worker', 'total']])
+    assert 'and 1 more: --top=3' in program('devices', *files, '--top=2')[0]
+    equal(len(program('devices', *files, '-output', 'csv')[0].split()), 4)
 
 
 def backward():
@@ -273,7 +300,7 @@ def timeline():
         equal(again[k], plain[k], k)
 
 
-CASES = [passes, views, workers, sections, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
+CASES = [passes, views, workers, sections, sections_of_workers, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])

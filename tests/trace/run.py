@@ -13,6 +13,7 @@ import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
 import cases  # noqa: E402
+from trace_case import check_schema  # noqa: E402
 from xspace import Plane, space  # noqa: E402
 
 
@@ -386,24 +387,6 @@ def tables():
     equal(program('gpu', 'a.xplane.pb', '-output', 'csv'), program('devices', 'a.xplane.pb', '-output', 'csv'))
     _, err = program('a.xplane.pb', 'kernels', '--top=-1', status=2)
     assert 'not a number of rows' in err, err
-
-
-def check_schema(name, doc):
-    """Skips the case without the validator."""
-    try:
-        import jsonschema
-    except ImportError:
-        return
-    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'docs', 'schema')
-    schemas = {}
-    for f in os.listdir(folder):
-        with open(os.path.join(folder, f)) as s:
-            schemas[f] = json.load(s)
-    import warnings
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore')
-        resolver = jsonschema.RefResolver('', schemas[name + '.json'], store=schemas)
-        jsonschema.Draft202012Validator(schemas[name + '.json'], resolver=resolver).validate(doc)
 
 
 def no_trace():

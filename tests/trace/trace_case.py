@@ -35,3 +35,21 @@ def rows(*words):
 
 def equal(found, expected, what=''):
     assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
+
+
+def check_schema(name, doc):
+    """Validates a document with the schema of its name; checks nothing if the validator is not installed."""
+    try:
+        import jsonschema
+    except ImportError:
+        return
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'docs', 'schema')
+    schemas = {}
+    for f in os.listdir(folder):
+        with open(os.path.join(folder, f)) as s:
+            schemas[f] = json.load(s)
+    import warnings
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        resolver = jsonschema.RefResolver('', schemas[name + '.json'], store=schemas)
+        jsonschema.Draft202012Validator(schemas[name + '.json'], resolver=resolver).validate(doc)
