@@ -30,7 +30,7 @@ static bool is_collective(struct str name)
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
 		if (str_starts(name, str_of(prefixes[i])))
 			return str_contains(name, S("Kernel"));
-	return false;
+	return str_starts(name, S("nvshmem"));
 }
 
 enum usage_class usage_class_of(const struct trace *t, uint32_t event)

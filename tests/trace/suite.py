@@ -24,6 +24,7 @@ STEPS = [
     Step('traces-logdir', 'quick deep covered', 'tests/trace/logdir.py --bin {bin}'),
     Step('traces-hlo', 'quick deep covered', 'tests/trace/hlo.py --bin {bin}'),
     Step('traces-kineto', 'quick deep covered', 'tests/trace/kineto_run.py --bin {bin}'),
+    Step('traces-nsys', 'quick deep covered', 'tests/trace/nsys_run.py --bin {bin}', seconds=2),
     Step('traces-sources', 'quick deep covered', 'tests/trace/sources_run.py --bin {bin}'),
     Step('traces-formats', 'quick deep covered', 'tests/trace/formats_run.py --bin {bin}'),
     Step('traces-onnx-1.15', 'deep', onnx_made('1.15.0', 'numpy<2'), seconds=30),

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of generated exports of Nsight Systems: devices, why they were idle, latencies, calls, kernels and steps, compared with
+independent sums over the rows of the database.
+
+    tests/trace/nsys_run.py --bin build/check [NAME...]
+"""
+import argparse
+import json
+import os
+import random
+import sqlite3
+import sys
+
+TESTS = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS]
+import built  # noqa: E402
+import cases  # noqa: E402
+import nsys  # noqa: E402
+import trace_case  # noqa: E402
+from trace_case import check_schema, equal, program  # noqa: E402
+
+KERNEL, COPY, SET = ('CUPTI_ACTIVITY_KIND_' + k for k in ('KERNEL', 'MEMCPY', 'MEMSET'))
+COLLECTIVES = ('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 'nvshmemi_put')
+SHORT_GAP = 30000
+
+
+def call(x, process, name, correlation, start, end):
+    x.row('CUPTI_ACTIVITY_KIND_RUNTIME', start=start, end=end, globalTid=nsys.pid(process) | 1, correlationId=correlation,
+          nameId=x.string(name + '_v3020'), returnValue=0)
+
+
+def kernel(x, process, correlation, start, end, name, device, stream):
+    x.row(KERNEL, start=start, end=end, deviceId=device, contextId=1, streamId=stream, correlationId=correlation,
+          globalPid=nsys.pid(process), demangledName=x.string(name), shortName=x.string(name), registersPerThread=32, gridX=2, gridY=1,
+          gridZ=1, blockX=128, blockY=1, blockZ=1, staticSharedMemory=0, dynamicSharedMemory=0)
+
+
+def export(seed):
+    """Two processes with equal correlations on a device each, three streams with kernels, collectives, copies and sets, two steps."""
+    x, r = nsys.Export(), random.Random(seed)
+    for table, columns in ((KERNEL, nsys.KERNEL), (COPY, nsys.COPY), (SET, nsys.COPY), ('CUPTI_ACTIVITY_KIND_RUNTIME', nsys.RUNTIME)):
+        x.table(table, columns)
+    for process in (70, 71):
+        device, free, host, correlation = process - 70, {7: 1000, 8: 1000, 9: 1000}, 1000 + 3 * process, 0
+        for step in range(2):
+            begin = host
+            for _ in range(25):
+                correlation += 1
+                stream, kind = r.choice((7, 8, 9)), r.choice('kkkcmsu')
+                start = max(free[stream] + r.choice((0, 0, 10, 4000, 40000)), host + r.choice((5, 500, 20000)))
+                end = free[stream] = start + r.randint(1, 30000)
+                if kind in 'ku':
+                    kernel(x, process, correlation, start, end, r.choice(('gemm', 'relu')), device, stream)
+                elif kind == 'c':
+                    kernel(x, process, correlation, start, end, r.choice(COLLECTIVES), device, stream)
+                else:
+                    x.row(COPY if kind == 'm' else SET, start=start, end=end, deviceId=device, contextId=1, streamId=stream,
+                          correlationId=correlation, globalPid=nsys.pid(process), bytes=r.randint(1, 10 ** 6), copyKind=r.choice((1, 2, 8)))
+                if kind != 'u':  # u: a kernel whose launch is not in the file
+                    name = {'m': 'cudaMemcpyAsync', 's': 'cudaMemsetAsync'}.get(kind, 'cudaLaunchKernel')
+                    call(x, process, name, correlation, host, host + 4)
+                    x.range(process, 'aten::%s' % r.choice(('mm', 'relu')), host - 1, host + 5)
+                host += r.randint(10, 9000)
+            x.range(process, 'step %d' % (3 + step), begin - 2, host + 2)
+            host += 10
+    return x.save('a.sqlite')
+
+
+def union(intervals):
+    total, until = 0, None
+    for start, end in sorted(intervals):
+        if until is None or start > until:
+            total, until = total + end - start, end
+        elif end > until:
+            total, until = total + end - until, end
+    return total
+
+
+def work(path):
+    """Returns the rows of device work, as a dictionary each, with the start of the launch, or None."""
+    db = sqlite3.connect(path)
+    names = dict(db.execute('SELECT id, value FROM StringIds'))
+    launches = {(tid & ~0xffffff, c): at for tid, c, at in db.execute(
+        'SELECT globalTid, correlationId, start FROM CUPTI_ACTIVITY_KIND_RUNTIME')}
+    out = []
+    for table in (KERNEL, COPY, SET):
+        text = 'demangledName' if table == KERNEL else 'NULL'
+        size = 'bytes' if table != KERNEL else '0'
+        for start, end, device, stream, pid, c, name, n in db.execute(
+                'SELECT "start", "end", deviceId, streamId, globalPid, correlationId, %s, %s FROM %s' % (text, size, table)):
+            kind = 'copy' if table != KERNEL else 'communication' if names[name] in COLLECTIVES else 'compute'
+            out.append({'at': (start, end), 'device': device, 'stream': stream, 'kind': kind, 'bytes': n, 'table': table,
+                        'name': names.get(name), 'launch': launches.get((pid, c)), 'pid': pid})
+    db.close()
+    return out
+
+
+def waits(rows):
+    """Returns the gaps of all streams by reason: launched late, short, other."""
+    out = [0, 0, 0]
+    for stream in {w['stream'] for w in rows}:
+        until = None
+        for w in sorted((w for w in rows if w['stream'] == stream), key=lambda w: (w['at'][0], -w['at'][1])):
+            start, end = w['at']
+            if until is not None and start > until:
+                late = w['launch'] is not None and w['launch'] > until
+                out[0 if late else 1 if start - until < SHORT_GAP else 2] += start - until
+            until = max(end, until or 0)
+    return out
+
+
+def document(command, path, *words):
+    doc = json.loads(program(command, path, '-output', 'json', '--top=0', *words)[0])
+    check_schema(command, doc)
+    return doc
+
+
+def devices():
+    """Busy, compute, communication, copy, overlap and idle times of each device are unions of its rows."""
+    for seed in range(5):
+        path = export(seed)
+        found = {r['device']: r for r in document('devices', path)['devices']}
+        equal(sorted(found), ['gpu:0', 'gpu:1'], seed)
+        for device in range(2):
+            rows, r = [w for w in work(path) if w['device'] == device], found['gpu:%d' % device]
+            at = {k: [w['at'] for w in rows if k in ('all', w['kind'])] for k in ('all', 'compute', 'communication', 'copy')}
+            span = max(end for _, end in at['all']) - min(start for start, _ in at['all'])
+            both = union(at['compute']) + union(at['communication']) - union(at['compute'] + at['communication'])
+            expected = {'kind': 'gpu', 'span_ns': span, 'busy_ns': union(at['all']), 'idle_ns': span - union(at['all']),
+                        'compute_busy_ns': union(at['compute']), 'communication_busy_ns': union(at['communication']),
+                        'copy_busy_ns': union(at['copy']), 'communication_compute_overlap_ns': both, 'slices': len(rows),
+                        'copy_bytes': sum(w['bytes'] for w in rows if w['table'] == COPY),
+                        'sum_ns': sum(end - start for start, end in at['all'])}
+            expected.update(zip(('host_wait_ns', 'kernel_wait_ns', 'other_wait_ns'), waits(rows)))
+            equal({k: r[k] for k in expected}, expected, (seed, device))
+        os.unlink(path)
+
+
+def sections():
+    """Idle causes add up to the idle time; latencies and calls are those of the rows; hidden communication is the overlap."""
+    for seed in range(5):
+        path = export(seed)
+        doc, all_work = document('devices', path), work(path)
+        for i, d in enumerate(doc['devices']):
+            equal(sum(r['ns'] for r in doc['idle'] if r['gpu'] == i), d['idle_ns'], seed)
+            delays = [w['at'][0] - w['launch'] for w in all_work if w['device'] == i and w['launch'] is not None]
+            r, = [r for r in doc['latency'] if r['gpu'] == i]
+            equal((r['count'], r['max_ns']), (len(delays), max(delays)), seed)
+            r, = [r for r in doc['communication'] if r['gpu'] == i]
+            equal((r['total_ns'], r['hidden_ns']), (d['communication_busy_ns'], d['communication_compute_overlap_ns']), seed)
+        db = sqlite3.connect(path)
+        calls = {n.split('_v')[0]: (count, total) for n, count, total in db.execute(
+            'SELECT value, COUNT(*), SUM("end" - "start") FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId GROUP BY value')}
+        db.close()
+        equal({r['name']: (r['count'], r['total_ns']) for r in doc['calls']}, calls, seed)
+        os.unlink(path)
+
+
+def longest_op(path, name, device):
+    """Returns the range around the launches with most of the time of a kernel, with the kernel below it."""
+    db = sqlite3.connect(path)
+    ranges = db.execute('SELECT globalTid & ~0xffffff, "start", "end", text FROM NVTX_EVENTS WHERE text LIKE "aten::%"').fetchall()
+    db.close()
+    times = {}
+    for w in work(path):
+        if (w['name'], 'gpu:%d' % w['device']) == (name, device):
+            around = [t for pid, s, e, t in ranges if w['launch'] is not None and pid == w['pid'] and s <= w['launch'] < e]
+            op = (around or ['(unattributed)'])[0] + '/' + name
+            times[op] = times.get(op, 0) + w['at'][1] - w['at'][0]
+    return max(times, key=times.get)
+
+
+def kernels():
+    """Each kernel, copy and set has the count, total, minimum and maximum of its rows, by device; shares add up."""
+    for seed in range(5):
+        path = export(seed)
+        found = {}
+        doc = document('kernels', path)
+        for r in doc['kernels']:
+            name = r['name'] if r['category'] in ('kernel', 'communication') else r['category']
+            row = found.setdefault((name, r['device']), [0, 0, 1 << 62, 0])
+            found[name, r['device']] = [row[0] + r['count'], row[1] + r['total_ns'], min(row[2], r['min_ns']), max(row[3], r['max_ns'])]
+        expected = {}
+        for w in work(path):
+            key = (w['name'] or ('copy' if w['table'] == COPY else 'set'), 'gpu:%d' % w['device'])
+            n, row = w['at'][1] - w['at'][0], expected.setdefault(key, [0, 0, 1 << 62, 0])
+            expected[key] = [row[0] + 1, row[1] + n, min(row[2], n), max(row[3], n)]
+        equal(found, expected, seed)
+        totals = [r['total_ns'] for r in doc['kernels']]
+        equal(totals, sorted(totals, reverse=True), seed)
+        assert abs(sum(r['share'] for r in doc['kernels']) - 100) < .005 * len(totals) + 1e-9, seed
+        for r in doc['kernels']:
+            if r['category'] == 'kernel':
+                equal(r['op'], longest_op(path, r['name'], r['device']), seed)
+        os.unlink(path)
+
+
+def steps():
+    """A step is the longest of its ranges; its times are the unions of the work of all devices in it."""
+    for seed in range(5):
+        path = export(seed)
+        db = sqlite3.connect(path)
+        ranges = {}
+        for text, start, end in db.execute('SELECT text, "start", "end" FROM NVTX_EVENTS WHERE text LIKE "step %"'):
+            if end - start > ranges.get(text, (0, 0))[1] - ranges.get(text, (0, 0))[0]:
+                ranges[text] = (start, end)
+        db.close()
+        found = document('steps', path)['steps']
+        equal([(r['step'], r['duration_ns']) for r in found], [(int(n[5:]), e - s) for n, (s, e) in sorted(ranges.items())], seed)
+        for r in found:
+            begin, stop = ranges['step %d' % r['step']]
+            inside = [(max(w['at'][0], begin), min(w['at'][1], stop), w['kind']) for w in work(path)
+                      if w['at'][0] < stop and w['at'][1] > begin]
+            times = {k: union([(s, e) for s, e, kind in inside if k in ('busy', kind)]) for k in ('busy', 'compute', 'communication', 'copy')}
+            expected = {'busy_ns': times['busy'], 'idle_ns': stop - begin - times['busy'], 'slices': len(inside)}
+            expected.update({k + '_busy_ns': times[k] for k in ('compute', 'communication', 'copy')})
+            equal({k: r[k] for k in expected}, expected, (seed, r['step']))
+        os.unlink(path)
+
+
+def text():
+    """The tables of text have these numbers, too."""
+    path = export(1)
+    out, _ = program('devices', path)
+    for title in ('Why GPUs were idle:', 'From a call to the start of its work:', 'Communication', 'Calls of the CUDA API:'):
+        assert title in out, out
+    assert 'cudaLaunchKernel' in out and 'gpu:1' in out, out
+    equal(len(program('kernels', path, '-output', 'csv', '--top=0')[0].splitlines()) - 1, document('kernels', path)['rows'])
+
+
+CASES = [devices, sections, kernels, steps, text]
+
+if __name__ == '__main__':
+    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    a.add_argument('names', nargs='*')
+    a.add_argument('--bin', default='build/check')
+    ARGS = a.parse_args()
+    trace_case.BIN = os.path.abspath(ARGS.bin)
+    if not built.has(os.path.join(trace_case.BIN, 'tfprof'), 'sqlite'):
+        print('skipped: built without SQLite\n0 passed, 0 failed, %d skipped' % len(CASES))
+        sys.exit(0)
+    sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))
