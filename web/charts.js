@@ -22,7 +22,7 @@ export function figure(make) {
 export function barList(items, unit, whole) {
 	const most = Math.max(...items.map(x => x.value), 1);
 	return el('ol', { class: 'bars' }, items.map(x => el('li', {},
-		el('a', { href: x.link, title: x.title || x.label, class: 'bar', style: { '--share': x.value / most } }, el('span', { class: 'clip' }, x.label)),
+		el('a', { href: x.link, title: x.title || x.label, class: 'bar', style: { '--share': x.value / most } }, el('span', { class: 'clip' }, x.label || '(no name)')),
 		el('span', { class: 'num' }, number(x.value, unit)), el('span', { class: 'num muted' }, percent(x.value, whole)))));
 }
 

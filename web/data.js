@@ -79,7 +79,7 @@ export function table(d) {
 	return d.table;
 }
 
-const UNIT_ENDS = [['_ns', 'ns'], ['bytes', 'bytes'], ['bytes_accessed', 'bytes'], ['percent', 'percent'], ['permille', 'permille'], ['_thousandths', 'thousandths'], ['share', 'percent'], ['roof', 'percent'], ['flops_per_second', 'flop/s'], ['bytes_per_second', 'bytes/s'], ['intensity', 'ratio']];
+const UNIT_ENDS = [['_ns', 'ns'], ['bytes', 'bytes'], ['bytes_accessed', 'bytes'], ['percent', 'percent'], ['permille', 'permille'], ['_thousandths', 'thousandths'], ['share', 'percent'], ['roof', 'percent'], ['flops_per_second', 'flop/s'], ['bytes_per_second', 'bytes/s'], ['intensity', 'ratio'], ['float_ops', 'count']];
 
 // Columns of rows that come without a description.
 export function columnsOf(rows) {

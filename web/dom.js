@@ -34,6 +34,15 @@ export function replace(node, ...children) {
 	return node;
 }
 
+// Replaces children; if one of their buttons has the focus, the button in its place gets it.
+export function replaceButtons(node, ...children) {
+	const at = [...node.querySelectorAll('button')].indexOf(document.activeElement);
+	replace(node, ...children);
+	if (at >= 0)
+		node.querySelectorAll('button')[at]?.focus();
+	return node;
+}
+
 // A select element; options: [value, label].
 export function select(label, options, value, change) {
 	const box = el('select', { 'aria-label': label, onchange: () => change(box.value) },

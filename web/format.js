@@ -36,6 +36,8 @@ export function number(v, unit) {
 		return '';
 	if (unit === 'ns')
 		return nanoseconds(v);
+	if (unit === 'digits')
+		return String(v);
 	if (unit === 'percent')
 		return fixed2(v) + '%';
 	if (unit === 'permille')

@@ -65,12 +65,12 @@ async function steps(report) {
 }
 
 async function devices(report) {
-	const entry = await report.entry('devices');
+	const entry = await report.entry(report.has('devices') ? 'devices' : 'gpu');
 	if (!entry || !entry.document.devices.length)
 		return null;
-	const all = report.all('devices'), rows = [];
+	const all = report.all(entry.name), rows = [];
 	for (let k = 0; k < all.length; k++)
-		for (const row of (await report.entry('devices', k)).document.devices)
+		for (const row of (await report.entry(entry.name, k)).document.devices)
 			rows.push(all.length > 1 ? { ...row, device: plain(all[k].words[all[k].words.length - 1].split('/').pop()) + ' ' + row.device } : row);
 	const over = i => rows[i].communication_compute_overlap_ns || 0;
 	const parts = DEVICE_PARTS.map(([label, color, name]) => ({ label, color, value: i => Math.max(0, rows[i][name] - (name === 'communication_busy_ns' ? over(i) : 0)) }));
@@ -80,22 +80,32 @@ async function devices(report) {
 }
 
 async function kernels(report) {
-	const entry = await report.entry('kernels');
+	const entry = await report.entry(report.has('kernels') ? 'kernels' : 'gpu');
 	if (!entry || !entry.document.kernels.length)
 		return null;
 	const rows = entry.document.kernels, whole = rows.reduce((a, r) => a + r.total_ns, 0);
 	return card('Hottest kernels', barList(rows.slice(0, TOP).map(r => ({ label: shorten(plain(r.name), 90), value: r.total_ns, link: link('devices'), title: plain(r.name) })), 'ns', whole));
 }
 
+const CHECKERS = { AcceleratorUtilizationChecker: 'Use of accelerators', ExpensiveOperationChecker: 'Expensive operations', OperationChecker: 'Operations', JobChecker: 'Job',
+	HottestChecker: 'Hottest places', SlowestStepChecker: 'Slowest step' };
+const PLACE = /^top \d+ (scope|node|graph node|operation type): (.*?)(?:, cpu: [^,]*, accelerator: [^,]*)?, total: [^,]*$/;
+
+// A line of advice; one that names a node or a type leads there.
+function line(report, text) {
+	const found = PLACE.exec(text), page = found && found[1] === 'operation type' ? 'op' : 'scope';
+	return el('li', {}, found && report.has(page) ? el('a', { href: link(page, { select: found[2] }) }, plain(text)) : plain(text));
+}
+
+// Reports of one checker stand below one heading.
 async function advice(report) {
-	const entry = await report.entry('advise');
-	if (!entry || !entry.document.rows.length)
-		return null;
-	const names = { AcceleratorUtilizationChecker: 'Use of accelerators', ExpensiveOperationChecker: 'Expensive operations', OperationChecker: 'Operations', JobChecker: 'Job', HottestChecker: 'Hottest places' };
-	const page = text => text.includes('operation type') ? 'op' : text.includes('graph node') ? 'scope' : report.has('code') ? 'code' : 'scope';
-	return card('Advice', entry.document.rows.filter(r => r.report.trim()).map(r => el('div', { class: 'advice' },
-		el('h3', {}, names[r.checker] || r.checker), el('pre', {}, plain(r.report.replace(/\n/g, '\u0001')).replace(/\\u0001/g, '\n')),
-		r.checker === 'ExpensiveOperationChecker' && report.has(page(r.report)) ? el('a', { href: link(page(r.report)) }, 'Look at ' + { op: 'types', scope: 'scopes', code: 'code' }[page(r.report)]) : null)));
+	const entry = await report.entry('advise'), groups = new Map();
+	for (const r of entry ? entry.document.rows : [])
+		if (r.report.trim())
+			groups.set(r.checker, [...groups.get(r.checker) || [], r.report]);
+	return groups.size ? card('Advice', [...groups].map(([checker, reports]) => el('div', { class: 'advice' }, el('h3', {}, CHECKERS[checker] || checker),
+		reports.map(r => [el('ul', {}, r.split('\n').map(t => line(report, t))),
+			checker === 'ExpensiveOperationChecker' && !PLACE.test(r.split('\n')[0]) && report.has('code') ? el('a', { href: link('code') }, 'Look at code') : null])))) : null;
 }
 
 function notes(first) {

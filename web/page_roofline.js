@@ -9,7 +9,7 @@ import { fillOf } from './palette.js';
 import { dataTable } from './table.js';
 import { hide, show } from './tooltip.js';
 
-const HEIGHT = 380, LEFT = 96, BOTTOM = 40, TOP = 14, RIGHT = 16, POINTS = 400;
+const HEIGHT = 380, LEFT = 96, BOTTOM = 40, TOP = 14, RIGHT = 16, LABEL = 150, POINTS = 400;
 
 // A domain of whole powers of ten around the values.
 function decades(values) {
@@ -43,14 +43,15 @@ function chart(width, rows, peaks, select) {
 		...powers(dy).map(v => svg('g', {}, svg('line', { x1: LEFT, x2: width - RIGHT, y1: y(v), y2: y(v), class: 'grid' }), svg('text', { x: LEFT - 8, y: y(v) + 4, 'text-anchor': 'end' }, tick(v, 'flop/s'))))];
 	const lines = list.map((p, i) => {
 		const from = Math.max(dx[0], dy[0] / p.bytes_per_second);
-		return svg('g', {}, svg('path', { class: 'roof', d: `M${x(from)} ${y(from * p.bytes_per_second)}L${x(ridge[i])} ${y(p.flops_per_second)}H${width - RIGHT}` }),
-			svg('text', { x: Math.min(x(ridge[i]), width - 170), y: y(p.flops_per_second) - 8, class: 'strong' }, `${tick(p.flops_per_second, 'flop/s')}, ${tick(p.bytes_per_second, 'bytes/s')}`));
+		return svg('path', { class: 'roof', d: `M${x(from)} ${y(from * p.bytes_per_second)}L${x(ridge[i])} ${y(p.flops_per_second)}H${width - RIGHT}` });
 	});
+	// Points are below the flat part, so a label that ends where it begins covers none.
+	const labels = list.map((p, i) => svg('text', { x: Math.max(x(ridge[i]) - 8, LEFT + LABEL), y: y(p.flops_per_second) - 8, 'text-anchor': 'end', class: 'strong' }, `${tick(p.flops_per_second, 'flop/s')}, ${tick(p.bytes_per_second, 'bytes/s')}`));
 	const points = rows.slice().reverse().map(r => svg('circle', { cx: x(value(r)), cy: y(r.flops_per_second), r: size(r.time_ns), class: 'point', style: { fill: fillOf(r.type) },
 		onpointermove: e => show(e, shorten(plain(r.op), 300), [['Time', nanoseconds(r.time_ns)], ['Rate', number(r.flops_per_second, 'flop/s')], ['Memory', number(r.bytes_per_second, 'bytes/s')],
 			['Intensity', number(value(r), 'ratio') + ' flop/B'], r.roof === null ? null : ['Roof', number(r.roof, 'percent') + ', ' + r.bound + ' bound']]), onpointerleave: hide, onclick: () => select(r) }));
 	return svg('svg', { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: 'img', 'aria-label': 'Float operations per second by float operations per byte', class: 'chart' }, grid,
-		svg('text', { x: (LEFT + width) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' }, 'float operations per byte'), lines, points);
+		svg('text', { x: (LEFT + width) / 2, y: HEIGHT - 6, 'text-anchor': 'middle' }, 'float operations per byte'), lines, points, labels);
 }
 
 export async function rooflinePage(report, entry) {

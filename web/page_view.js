@@ -119,7 +119,7 @@ class ViewPage {
 		return [{ key: 'name', label: 'Name', class: 'tt-name', sort: true, sorted: this.sort === 'name' },
 			{ key: 'total', label: this.tree.flat ? m.label : 'Total', title: m.label + ' of the entry' + (this.tree.flat ? '' : ' and everything below it'), class: 'num', sort: true, sorted: this.sort === 'total' },
 			{ key: 'share', label: 'Share', class: 'num share', title: 'Share of everything' },
-			...this.tree.flat ? [] : [{ key: 'own', label: 'Own', title: m.label + ' of the entry alone', class: 'num', sort: true, sorted: this.sort === 'own' }],
+			...this.tree.flat ? [] : [{ key: 'own', label: 'Own', title: m.label + ' of the entry alone', class: 'num own', sort: true, sorted: this.sort === 'own' }],
 			...this.runs ? [{ key: 'runs', label: 'Runs', class: 'num wide', title: 'Executions, on average of a step', sort: true, sorted: this.sort === 'runs' }] : []];
 	}
 
@@ -129,8 +129,8 @@ class ViewPage {
 		const accounted = tree.value('accounted', i) !== false;
 		return [{ text: number(values.total[i], m.unit), title: exact(values.total[i], m.unit) },
 			{ text: percent(values.total[i], whole), class: 'share', style: { '--share': share } },
-			...tree.flat ? [] : [{ text: accounted ? number(values.own[i], m.unit) : '--', title: exact(values.own[i], m.unit), class: values.own[i] ? '' : 'faint' }],
-			...this.runs ? [{ text: number(this.runs.total[i], 'count'), class: 'wide' }] : []];
+			...tree.flat ? [] : [{ text: accounted ? number(values.own[i], m.unit) : '--', title: exact(values.own[i], m.unit), class: values.own[i] ? 'own' : 'own faint' }],
+			...this.runs ? [{ text: number(this.runs.total[i], tree.flat ? 'digits' : 'count'), class: 'wide' }] : []];
 	}
 
 	tip(i) {

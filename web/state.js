@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the page is the fragment of its address: #page?metric=micros&q=conv
+// The state of the page is the fragment of its address: #/page?metric=micros&q=conv
 
 const listeners = [];
 
 export function read() {
-	const text = location.hash.slice(1), cut = text.indexOf('?');
+	const text = location.hash.replace(/^#\/?/, ''), cut = text.indexOf('?');
 	const page = decodeURIComponent(cut < 0 ? text : text.slice(0, cut));
 	return { page, values: new URLSearchParams(cut < 0 ? '' : text.slice(cut + 1)) };
 }
@@ -12,7 +12,7 @@ export function read() {
 export function link(page, values = {}) {
 	const query = new URLSearchParams(Object.entries(values).filter(([, v]) => v !== '' && v !== null && v !== undefined));
 	const text = query.toString();
-	return '#' + encodeURIComponent(page) + (text ? '?' + text : '');
+	return '#/' + encodeURIComponent(page) + (text ? '?' + text : '');
 }
 
 // Changes values of the page that is shown; undefined and '' remove one. No new entry of the history.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of a document: sorts by a click on a heading, filters by text, shows a hundred rows at a time.
-import { button, el, replace } from './dom.js';
+import { button, el, replace, replaceButtons } from './dom.js';
 import { exact, number, plain } from './format.js';
 
 const SHOWN = 100;
@@ -20,7 +20,7 @@ export function dataTable(t, options) {
 		.filter(c => c.type === 'string' || Array.from({ length: t.count }, (_, i) => t.value(c.name, i)).some(v => v !== null && v !== 0));
 	let sort = options.sort || null, down = true, text = '', limit = options.limit || SHOWN;
 	const body = el('tbody'), head = el('tr'), more = el('div', { class: 'more' });
-	const unit = c => c.unit || (c.name.endsWith('_ns') ? 'ns' : c.name.endsWith('bytes') ? 'bytes' : 'count');
+	const unit = c => c.unit || (c.name.endsWith('_ns') ? 'ns' : c.name.endsWith('bytes') ? 'bytes' : 'digits');
 
 	function chosen() {
 		let rows = Array.from({ length: t.count }, (_, i) => i);
@@ -48,14 +48,14 @@ export function dataTable(t, options) {
 
 	function draw() {
 		const rows = chosen();
-		replace(head, columns.map(c => el('th', { scope: 'col', class: isNumber(c) ? 'num' : '', 'aria-sort': sort === c.name ? (down ? 'descending' : 'ascending') : null },
+		replaceButtons(head, columns.map(c => el('th', { scope: 'col', class: isNumber(c) ? 'num' : '', 'aria-sort': sort === c.name ? (down ? 'descending' : 'ascending') : null },
 			button(title(c) + (sort === c.name ? down ? ' \u25be' : ' \u25b4' : ''), { class: 'sort' }, () => {
 				down = sort === c.name ? !down : true;
 				sort = c.name;
 				draw();
 			}))));
 		replace(body, rows.slice(0, limit).map(i => el('tr', {}, columns.map(c => cell(c, i)))));
-		replace(more, rows.length > limit
+		replaceButtons(more, rows.length > limit
 			? button(`Show more (${limit} of ${rows.length.toLocaleString('en-US')})`, { class: 'ghost' }, () => { limit *= 4; draw(); }) : null);
 	}
 

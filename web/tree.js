@@ -9,8 +9,10 @@ export const METRICS = {
 	bytes_accessed: 'Bytes accessed', kernels: 'Kernels', self_micros: 'Host self time', params: 'Parameters', float_ops: 'Float operations', occurrence: 'Runs', definitions: 'Definitions',
 };
 
-export function describe(column, name) {
-	return { name, unit: column.unit || 'count', label: METRICS[name] || name };
+const DIGITS = ['occurrence', 'definitions', 'kernels']; // of op: printed with all digits
+
+export function describe(column, name, flat) {
+	return { name, unit: flat && DIGITS.includes(name) ? 'digits' : column.unit || 'count', label: METRICS[name] || name };
 }
 
 // Time first, then memory, then what the graph alone says.
@@ -32,7 +34,7 @@ export class Tree {
 		this.end = new Int32Array(this.n); // the first entry after those below it
 		this.cache = new Map();
 		this.link();
-		this.metrics = inOrder(t.columns.filter(c => c.name.startsWith('total_')).map(c => describe(c, c.name.slice(6)))
+		this.metrics = inOrder(t.columns.filter(c => c.name.startsWith('total_')).map(c => describe(c, c.name.slice(6), this.flat))
 			.filter(m => this.whole(m.name) > 0));
 	}
 
@@ -83,13 +85,13 @@ export class Tree {
 		return this.flat && i === 0 ? '' : this.table.value('path', i - this.shift);
 	}
 
-	// The last part of the path, as text for people.
+	// Returns the last part of the path as text.
 	label(i) {
 		const path = this.path(i), up = this.parent[i];
 		if (i === 0 && (this.flat || path === '_TFProfRoot'))
 			return 'all';
 		const above = up >= 0 ? this.path(up) : '';
-		return plain(above && path.startsWith(above + '/') ? path.slice(above.length + 1) : path);
+		return plain(above && path.startsWith(above + '/') ? path.slice(above.length + 1) : path) || '(no name)';
 	}
 
 	find(path) {

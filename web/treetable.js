@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tree as a table. Only the rows in sight are elements, so a million rows are as quick as ten.
-import { el, everyFrame, replace } from './dom.js';
+import { el, everyFrame, replace, replaceButtons } from './dom.js';
 
 const ROW = 27, AROUND = 6, FIRST_ROWS = 26, FIRST_SHARE = 0.15;
+const INDENT = 14, INDENT_SHARE = 0.45; // pixels a level; share of the first column that deep levels approach
 
 // options: { name, columns(): [{ key, label, title, sort }], cells(i): [nodes], weight(i), label(i), select(i), open(i), sort(key) }
 export class TreeTable {
@@ -82,19 +83,25 @@ export class TreeTable {
 	}
 
 	headings() {
-		replace(this.head, this.o.columns().map(c => el('div', {
+		replaceButtons(this.head, this.o.columns().map(c => el('div', {
 			class: 'tt-cell' + (c.class ? ' ' + c.class : ''), role: 'columnheader', title: c.title,
 			'aria-sort': c.sorted ? 'descending' : null,
-		}, c.sort ? el('button', { type: 'button', tabindex: -1, onclick: () => this.o.sort(c.key) }, c.label, c.sorted ? ' \u25be' : '') : c.label)));
+		}, c.sort ? el('button', { type: 'button', onclick: () => this.o.sort(c.key) }, c.label, c.sorted ? ' \u25be' : '') : c.label)));
 	}
 
 	paint() {
 		const from = Math.max(0, Math.floor(this.body.scrollTop / ROW) - AROUND);
 		const to = Math.min(this.list.length, Math.ceil((this.body.scrollTop + this.body.clientHeight) / ROW) + AROUND);
 		const rows = [];
+		this.room = Math.max(INDENT, this.head.firstChild.clientWidth * INDENT_SHARE);
 		for (let k = from; k < to; k++)
 			rows.push(this.row(this.list[k], k));
 		replace(this.rows, this.space, rows);
+	}
+
+	// Deep levels are indented by less and less, so that names keep their room.
+	indent(level) {
+		return Math.round(this.room * (1 - Math.exp(-level * INDENT / this.room)));
 	}
 
 	row(i, place) {
@@ -104,7 +111,7 @@ export class TreeTable {
 			? el('span', { class: 'tt-arrow' + (open ? ' open' : ''), 'aria-hidden': 'true', onclick: e => { e.stopPropagation(); this.toggle(i); } })
 			: el('span', { class: 'tt-arrow none', 'aria-hidden': 'true' });
 		const label = this.o.label(i);
-		const name = el('div', { class: 'tt-cell tt-name', role: 'gridcell', style: { 'padding-left': 6 + Math.min(level, 30) * 14 + 'px' } },
+		const name = el('div', { class: 'tt-cell tt-name', role: 'gridcell', style: { 'padding-left': 6 + this.indent(level) + 'px' } },
 			arrow, el('span', { class: 'tt-text' + (this.near && this.near.match[i] ? ' match' : ''), title: label, dir: 'ltr' }, label));
 		return el('div', {
 			class: 'tt-row' + (chosen ? ' chosen' : ''), role: 'row', style: { top: place * ROW + 'px' }, 'aria-level': level + 1,

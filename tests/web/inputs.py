@@ -55,7 +55,7 @@ def tpu():
     return xspace.space(p.line(3, 'XLA Ops', events).line(1, 'Steps', steps))
 
 
-NAMES = ['profile', 'recording', 'xspace', 'pytorch', 'graph', 'hostile', 'large', 'diff', 'tpu', 'workers']
+NAMES = ['profile', 'recording', 'xspace', 'pytorch', 'graph', 'hostile', 'large', 'diff', 'tpu', 'workers', 'steps']
 
 
 def words(name, folder='.'):
@@ -79,7 +79,7 @@ def words(name, folder='.'):
     if name == 'large':
         return [write(at + '_profile', tower_profile.profile(large_blocks()))]
     return {'profile': [EXAMPLE + '/profile_100'], 'diff': [EXAMPLE + '/profile_100', EXAMPLE + '/profile_200'],
-            'xspace': [os.path.join(ROOT, 'testdata', 'traces', 'trace.xplane.pb')]}[name]
+            'steps': [os.path.join(ROOT, 'testdata', 'recorded', 'cnn_gpu')], 'xspace': [os.path.join(ROOT, 'testdata', 'traces', 'trace.xplane.pb')]}[name]
 
 
 def as_bytes(data):

@@ -24,8 +24,10 @@ from built import has  # noqa: E402
 
 PAGES = {'profile': ['overview', 'scope', 'graph', 'op', 'code'], 'recording': ['overview', 'scope', 'op', 'timeline', 'devices'],
          'xspace': ['overview', 'scope', 'op', 'timeline', 'devices'], 'pytorch': ['overview', 'scope', 'op', 'code', 'timeline', 'devices', 'memory', 'roofline'],
-         'tpu': ['overview', 'scope', 'op', 'timeline', 'devices', 'roofline'], 'workers': ['overview', 'scope', 'op', 'code', 'timeline', 'devices'], 'graph': ['overview', 'scope', 'graph', 'op'], 'hostile': ['overview', 'scope', 'op'], 'large': ['overview', 'scope', 'graph', 'op'], 'diff': ['compare']}
-SIZES = [(1440, 900, False), (1280, 720, False), (390, 844, True)]
+         'tpu': ['overview', 'scope', 'op', 'timeline', 'devices', 'roofline'], 'workers': ['overview', 'scope', 'op', 'code', 'timeline', 'devices'], 'graph': ['overview', 'scope', 'graph', 'op'], 'hostile': ['overview', 'scope', 'op'], 'large': ['overview', 'scope', 'graph', 'op'], 'diff': ['compare'],
+         'steps': ['overview', 'scope', 'graph', 'op', 'code', 'memory']}
+SIZES = [(1280, 720, False), (390, 844, True)]
+TAB, ENTER = '\ue004', '\ue007'
 BROWSER, FIREFOX, URLS, MADE = None, None, {}, {}
 
 
@@ -58,8 +60,15 @@ def go(name, page):
     BROWSER.page(page)
 
 
+def scheme(dark):
+    """Chooses light or dark, as the system's settings do."""
+    BROWSER.scheme(dark)
+    BROWSER.until('return document.documentElement.dataset.dark === arguments[0] && document.querySelector("main").getAttribute("aria-busy") === "false"', str(dark).lower())
+    BROWSER.settle()
+
+
 def pages_of(name):
-    """Every page of an input, by clicking; no word on the console; a picture of each."""
+    """Every page of an input, by clicking; no word on the console; pictures of each, light and dark."""
     BROWSER.size(*SIZES[0])
     BROWSER.open(url(name))
     found = BROWSER.js('return [...document.querySelectorAll(".tabs a")].map(a => a.dataset.page)')
@@ -70,7 +79,9 @@ def pages_of(name):
         assert BROWSER.js('return document.querySelector("main").innerText.length') > 20, page
         for width, height, mobile in SIZES:
             BROWSER.size(width, height, mobile)
-            BROWSER.shot(os.path.join(ARGS.shots, '%s-%s-%d.png' % (name, page, width)))
+            for dark in (True, False):
+                scheme(dark)
+                BROWSER.shot(os.path.join(ARGS.shots, '%s-%s-%d%s.png' % (name, page, width, '-dark' if dark else '')))
             wide = BROWSER.js('return document.documentElement.scrollWidth')
             assert wide <= width, '%s is %d wide at %d' % (page, wide, width)
         BROWSER.size(*SIZES[0])
@@ -153,13 +164,14 @@ def numbers_of_devices():
 
 
 def numbers_of_memory():
-    """Peaks and owners are those of the command."""
-    go('pytorch', 'memory')
-    said = json.loads(program('memory', words('pytorch')[0], '--top', '0', '-output', 'json'))
-    peaks = BROWSER.js('return [...document.querySelectorAll("[data-fact=Peak]")].map(x => x.title)')
-    assert peaks == ['%s bytes' % format(r['peak_bytes'], ',') for r in sorted(said['memory'], key=lambda r: -r['peak_bytes'])], (peaks, said['memory'])
-    rows = BROWSER.js('return [...document.querySelectorAll(".bars .bar")].map(x => x.textContent)')
-    assert sorted(rows) == sorted(r['op'] for r in said['live']), (rows, said['live'])
+    """Peaks and the ops that hold memory are those of the command, of a trace and of steps of TensorFlow."""
+    for name in ('steps', 'pytorch'):
+        go(name, 'memory')
+        said = json.loads(program('memory', words(name)[0], '--top', '0', '-output', 'json'))
+        peaks = BROWSER.js('return [...document.querySelectorAll("[data-fact=Peak]")].map(x => x.title)')
+        assert peaks == ['%s bytes' % format(r['peak_bytes'], ',') for r in sorted(said['memory'], key=lambda r: -r['peak_bytes'])], (peaks, said['memory'])
+        rows = BROWSER.js('return [...document.querySelectorAll(".bars .bar")].map(x => x.textContent)')
+        assert rows and sorted(rows) == sorted(r['op'] for r in said['live']), (rows, said['live'])
     box = BROWSER.js('const r = document.querySelector("svg.chart").getBoundingClientRect(); return [r.width, r.height]')
     BROWSER.pointer('svg.chart', box[0] / 2, box[1] / 2, click=False)
     assert 'After' in BROWSER.text('.tooltip'), BROWSER.text('.tooltip')
@@ -192,6 +204,16 @@ def numbers_of_diff():
     said = {m[1]: m.groups()[1:] for m in re.finditer(r'^ *(\S+) \(left:(\S+) right:(\S+)\) (\S+)', program('diff', *words('diff'), '-all', '-max_depth', '2'), re.M)}
     assert said['input'][2] == found['input'][2], (said['input'], found['input'])
     assert sum(found.get(k, [0, 0, 0])[2] == v[2] for k, v in said.items() if k in found) >= 5, (found, said)
+
+
+def advice_leads_there():
+    """A line of advice that names a node or a type opens the page with that entry selected."""
+    for text, page, name in (('operation type: ReadFile', 'op', 'ReadFile'), ('node: gradients/conv2/Conv2D_grad/Conv2DBackpropInput', 'scope', 'gradients/conv2/Conv2D_grad/Conv2DBackpropInput')):
+        go('profile', 'overview')
+        BROWSER.js('[...document.querySelectorAll(".advice li a")].find(a => a.textContent.includes(arguments[0])).click()', text)
+        BROWSER.until('const m = document.querySelector("main"); return m.dataset.page === arguments[0] && m.getAttribute("aria-busy") === "false"', page)
+        assert BROWSER.text('.details .path') == name, BROWSER.text('.details .path')
+    quiet()
 
 
 def significance_of_diff():
@@ -256,6 +278,26 @@ def keyboard_in_the_table():
     BROWSER.key('\ue007')
     BROWSER.settle()
     assert BROWSER.text('.crumbs [aria-current]') == 'input'
+
+
+def keyboard_alone():
+    """Tab goes through a page in its order; Enter opens a page and sorts, and the focus stays."""
+    BROWSER.open(url('tpu'))
+    stops = []
+    for _ in range(9):
+        BROWSER.key(TAB)
+        stops.append(BROWSER.js('const a = document.activeElement; return a.dataset.page || a.getAttribute("aria-label") || a.textContent'))
+    assert stops[:1] + stops[-2:] == ['Skip to the page', 'Switch between light and dark', 'All devices and kernels'], stops
+    assert stops[1:-2] == ['overview', 'scope', 'op', 'timeline', 'devices', 'roofline'], stops
+    BROWSER.key(ENTER)
+    BROWSER.until('const m = document.querySelector("main"); return m.dataset.page === "devices" && m.getAttribute("aria-busy") === "false"')
+    for page, sorting in (('devices', 'table.rows .sort'), ('scope', '.tt-head button')):
+        BROWSER.page(page)
+        BROWSER.js('[...document.querySelectorAll(arguments[0])][1].focus()', sorting)
+        BROWSER.key(ENTER)
+        BROWSER.settle()
+        assert BROWSER.js('return document.activeElement === [...document.querySelectorAll(arguments[0])][1]', sorting)
+    quiet()
 
 
 def metric_and_sort():
@@ -349,12 +391,11 @@ def large_is_usable():
 
 
 def dark_and_print():
-    """Both schemes and the printed page, as pictures."""
-    for name, page in (('profile', 'overview'), ('profile', 'scope'), ('xspace', 'timeline'), ('diff', 'compare')):
+    """The button changes the scheme; the page can be printed."""
+    for name, page in (('profile', 'scope'), ('xspace', 'timeline')):
         go(name, page)
         BROWSER.click('.theme')
         BROWSER.until('return document.documentElement.dataset.dark === "true" && document.querySelector("main").getAttribute("aria-busy") === "false"')
-        BROWSER.shot(os.path.join(ARGS.shots, '%s-%s-dark.png' % (name, page)))
     assert len(BROWSER.do('POST', '/print')) > 10000
     quiet()
 
@@ -381,31 +422,32 @@ def served_page():
 
 
 def accessibility():
-    """axe-core finds nothing on any page, light and dark."""
+    """axe-core finds nothing on any page of any input, wide and narrow, light and dark."""
     found = glob.glob(os.path.join(inputs.ROOT, 'build', 'web', 'node_modules', 'axe-core', 'axe.min.js')) + glob.glob('/usr/share/nodejs/axe-core/axe.min.js')
     if not found:
         raise cases.Skip('no axe-core: npm install --prefix build/web axe-core')
     with open(found[0]) as f:
         axe = f.read()
     bad = []
-    for name in ('profile', 'xspace', 'pytorch', 'tpu', 'diff'):
-        for page in PAGES[name]:
-            for dark in (False, True):
-                go(name, page)
-                if dark:
-                    BROWSER.click('.theme')
-                    BROWSER.until('return document.querySelector("main").getAttribute("aria-busy") === "false"')
+    for name in PAGES:
+        BROWSER.open(url(name))
+        for page in BROWSER.js('return [...document.querySelectorAll(".tabs a")].map(a => a.dataset.page)'):
+            BROWSER.page(page)
+            for size, dark in ((SIZES[0], True), (SIZES[0], False), (SIZES[1], False)):
+                BROWSER.size(*size)
+                scheme(dark)
                 BROWSER.devtools('Runtime.evaluate', expression=axe)
                 result = BROWSER.do('POST', '/execute/async', script='const d = arguments[0]; axe.run(document).then(r => d(r.violations.map(v => '
                                     'v.id + ": " + v.help + " (" + v.nodes.slice(0, 2).map(n => n.target.join(" ") + " " + (n.any[0] ? n.any[0].message : "")).join("; ") + ")")))', args=[])
-                bad += ['%s %s%s: %s' % (name, page, ' dark' if dark else '', v) for v in result]
+                bad += ['%s %s %d%s: %s' % (name, page, size[0], ' dark' if dark else '', v) for v in result]
+    BROWSER.size(*SIZES[0])
     assert not bad, '\n  '.join([''] + bad)
     BROWSER.errors()
 
 
 def main():
     global BROWSER
-    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_devices, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, significance_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
+    chosen = [case_of(n) for n in PAGES] + [numbers_of_the_command, numbers_of_devices, numbers_of_memory, numbers_of_the_roofline, numbers_of_diff, advice_leads_there, significance_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table, keyboard_alone,
                                            metric_and_sort, workers_are_chosen, timeline_moves, names_are_text, large_is_usable, dark_and_print, served_page, accessibility]
     chosen += [in_firefox(c) for c in (every_page, numbers_of_the_command, numbers_of_diff, search_filters_and_counts, zoom_and_link, keyboard_in_the_table,
                                        metric_and_sort, timeline_moves, names_are_text, served_page)]

@@ -162,6 +162,16 @@ def report_is_small():
     assert documents(path)[1][0]['document']['count'] >= 200000, 'nodes and their scopes'
 
 
+def report_refuses():
+    """Files that have nothing to show: usage error (2) for a known kind, 3 for others, with a sentence."""
+    for name, data in (('ckpt.index', b'x'), ('ckpt.data-00000-of-00001', b'x'), ('empty.pb', b''), ('text', b'no profile\n' * 10)):
+        inputs.write(name, data)
+    for words, status, sentence in ((['ckpt'], 2, 'a checkpoint has no graph'), ([os.path.join(inputs.ROOT, 'testdata/recorded/mlp_0/op_log.pb')], 2, 'is an op log, which has no nodes'),
+                                    (['none'], 3, "cannot open 'none'"), (['empty.pb'], 3, "'empty.pb' is empty"), (['text'], 3, "the format of 'text' is unknown")):
+        p = subprocess.run([ARGS.program, 'report', *words, '-o', 'refused.html'], capture_output=True, text=True)
+        assert p.returncode == status and sentence in p.stderr and not os.path.exists('refused.html'), (words, p.returncode, p.stderr)
+
+
 def views_write_pages():
     """-output html of single commands."""
     for words in (['op', inputs.words('profile')[0]], ['devices', inputs.words('xspace')[0]], ['diff', *inputs.words('diff')]):
@@ -275,7 +285,7 @@ def serve_ends_slow_requests():
 
 
 def main():
-    tests = [report_has_the_commands_numbers, report_is_closed, report_of_two_sides, report_takes_flags, report_is_small, views_write_pages]
+    tests = [report_has_the_commands_numbers, report_is_closed, report_of_two_sides, report_takes_flags, report_is_small, report_refuses, views_write_pages]
     server = [serve_answers, serve_answers_for_workers, serve_reduces_slices, serve_refuses, serve_survives, serve_ends_slow_requests]
     if not has(ARGS.program, 'page'):
         print('skipped: no page in this build')
