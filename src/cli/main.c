@@ -199,20 +199,13 @@ static bool find_inputs(struct session *s, struct run *r)
 	if (!flags_inputs(f) && f->checkpoint.n &&
 	        (c ? c->run == run_summary : isatty(STDIN_FILENO)))
 		return true;
-	if (!flags_inputs(f) && f->checkpoint.n)
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "a checkpoint has no graph: give that, too, or list its tensors with "
-		        "'tfprof checkpoint %.*s'",
-		        STR(f->checkpoint));
+	if (!flags_check_nodes(
+	            s, f, c && c->run != run_summary ? c->name : NULL, r->request.files.n))
+		return false;
 	if (!flags_inputs(f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "no input: give --profile_path=FILE, or --graph_path=FILE and "
 		        "--run_meta_path=FILE");
-	if (c && c->run != run_summary && r->request.files.n && flags_op_log_alone(f))
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'%.*s' is an op log, which has no nodes: give its graph, too: tfprof %s "
-		        "GRAPH %.*s",
-		        STR(f->op_log), c->name, STR(f->op_log));
 	if (!r->request.command && flags_use_stdin(s, f))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "an input from standard input needs the command on the command line");

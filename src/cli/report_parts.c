@@ -84,6 +84,8 @@ static bool load_one(struct session *s, const struct strs *words, const struct s
 	}
 	if (!flags_sort(s, &f, &single))
 		return false;
+	if (!flags_check_nodes(s, &f, "report", files->n))
+		return false;
 	if (!flags_inputs(&f))
 		return session_fail(s, ERR_INVALID_ARGUMENT, "no input: name a file or a folder");
 	return flags_load(s, &f, sink_memory(a)) && session_seal(s);
@@ -207,6 +209,7 @@ static void add_recording(struct session *s, struct report_parts *p)
 	add_files(s, &x->command, &p->files);
 	x->words = x->command;
 	add_words(s, &x->words, STR_WORDS("--output=json"));
+	add_table(s, p, "steps", "0");
 	add_slices(s, p);
 }
 

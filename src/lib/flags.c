@@ -178,12 +178,28 @@ bool flags_inputs(const struct flags *f)
 	       f->runs.n || f->op_log.n;
 }
 
-bool flags_op_log_alone(const struct flags *f)
+/* True if the op log is the only input. */
+static bool op_log_alone(const struct flags *f)
 {
 	struct flags rest = *f;
 
 	rest.op_log = STR_NONE;
 	return f->op_log.n && !flags_inputs(&rest);
+}
+
+bool flags_check_nodes(struct session *s, const struct flags *f, const char *command, bool bare)
+{
+	if (!flags_inputs(f) && f->checkpoint.n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "a checkpoint has no graph: give that, too, or list its tensors with "
+		        "'tfprof checkpoint %.*s'",
+		        STR(f->checkpoint));
+	if (command && bare && op_log_alone(f))
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "'%.*s' is an op log, which has no nodes: give its graph, too: tfprof %s "
+		        "GRAPH %.*s",
+		        STR(f->op_log), command, STR(f->op_log));
+	return true;
 }
 
 static struct strs run_files(struct session *s, const struct flags *f)

@@ -137,8 +137,9 @@ bool flags_sort(struct session *s, struct flags *f, const struct strs *files);
 /* True if there is anything to load. */
 bool flags_inputs(const struct flags *f);
 
-/* True if an op log is the only input. */
-bool flags_op_log_alone(const struct flags *f);
+/* Fails for inputs without nodes: a checkpoint, and an op log alone that was named without its flag
+ * (bare). The command is named in the error; NULL takes an op log. */
+bool flags_check_nodes(struct session *s, const struct flags *f, const char *command, bool bare);
 
 /* True if an input is standard input. */
 bool flags_use_stdin(struct session *s, const struct flags *f);
