@@ -11,6 +11,15 @@ structs() {
 	grep -hoE '^(static (const )?)?struct [a-z_0-9]+ \{' src/*/*.[ch] | sed -E 's/.*struct ([a-z_0-9]+) .*/\1/' | sort | uniq -d | wc -l
 }
 
+# Lines of sources, headers and tables in which more than a comment stands.
+code() {
+	python3 -B -c '
+import glob, re
+text = "".join(open(p).read() for p in glob.glob("src/*/*"))
+bare = re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"", lambda m: "x" if m.group()[0] == "\"" else "", text, flags=re.S)
+print(sum(1 for line in bare.splitlines() if line.strip()))'
+}
+
 layers=$(python3 -B tools/check_layers.py)
 levels=$(printf '%s\n' "$layers" | sed -n 's/^levels: //p' | tr -d , | tr ' ' '\n' | grep '^[0-9]' | sort -n | tail -1)
 
@@ -26,4 +35,5 @@ row 'struct names defined in two files' "$(structs)" 0
 row 'comments that open with What, Who, Whose, The same' "$(grep -cE '^[[:space:]]*(/\*| \*) (What|Who|Whose|The same)\b' src/*/*.[ch] | awk -F: '{ n += $2 } END { print n }')" '< 10'
 row 'lists of the files of the library in the Makefile' "$(grep -cE '^LIB_SRC.*src/[a-z]+/[a-z_]+\.c' Makefile)" 0
 row 'lines of src' "$(cat src/*/* | wc -l)" '<= 49000'
+row 'lines of src without comments and blank lines' "$(code)" ''
 row 'scripts at the top of tests/' "$(ls tests/*.py tests/*.sh 2>/dev/null | wc -l)" 0
