@@ -6,18 +6,13 @@
  */
 #include "base/num.h"
 
-static bool is_blank(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static struct str trim(struct str s)
 {
-	while (s.n && is_blank(s.p[0])) {
+	while (s.n && char_is_blank(s.p[0])) {
 		s.p++;
 		s.n--;
 	}
-	while (s.n && is_blank(s.p[s.n - 1]))
+	while (s.n && char_is_blank(s.p[s.n - 1]))
 		s.n--;
 	return s;
 }

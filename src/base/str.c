@@ -19,6 +19,15 @@ int str_cmp(struct str a, struct str b)
 	return r ? r : (a.n > b.n) - (a.n < b.n);
 }
 
+bool str_eq_lower(struct str s, const char *lower)
+{
+	size_t i = 0;
+
+	while (i < s.n && lower[i] && char_lower(s.p[i]) == lower[i])
+		i++;
+	return i == s.n && !lower[i];
+}
+
 bool str_starts(struct str s, struct str prefix)
 {
 	return s.n >= prefix.n && str_eq(str_make(s.p, prefix.n), prefix);
@@ -84,10 +93,8 @@ struct str str_lower(struct arena *a, struct str s)
 {
 	char *p = arena_copy(a, s.p, s.n);
 
-	for (size_t i = 0; i < s.n; i++) {
-		if (p[i] >= 'A' && p[i] <= 'Z')
-			p[i] = (char)(p[i] + ('a' - 'A'));
-	}
+	for (size_t i = 0; i < s.n; i++)
+		p[i] = char_lower(p[i]);
 	return str_make(p, s.n);
 }
 

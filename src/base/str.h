@@ -32,12 +32,49 @@ static inline struct str str_make(const void *p, size_t n)
 	return (struct str){ (const char *)p, n };
 }
 
+/* ---- characters: ASCII, whatever the locale ---- */
+
+static inline bool char_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+static inline bool char_is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+static inline bool char_is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+static inline char char_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+/* Returns the value of a hexadecimal digit, or -1. */
+static inline int char_hex(char c)
+{
+	char lower = char_lower(c);
+
+	return char_is_digit(c) ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+/* ---- slices ---- */
+
+/* Returns the length of the text without the digits at its end. */
+static inline size_t str_stem(struct str s)
+{
+	while (s.n && char_is_digit(s.p[s.n - 1]))
+		s.n--;
+	return s.n;
+}
+
 static inline bool str_eq(struct str a, struct str b)
 {
 	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-int str_cmp(struct str a, struct str b); /* bytewise; a prefix comes first */
+int str_cmp(struct str a, struct str b);            /* bytewise; a prefix comes first */
+bool str_eq_lower(struct str s, const char *lower); /* compares s in lower case */
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
 size_t str_find(struct str s, struct str part); /* offset of the first occurrence, or SIZE_MAX */

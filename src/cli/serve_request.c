@@ -42,14 +42,6 @@ static bool is_token(struct str given, const char *token)
 	return different == 0;
 }
 
-static int hex(char c)
-{
-	return c >= '0' && c <= '9'   ? c - '0'
-	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
-	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
-	                              : -1;
-}
-
 /* Decodes %XX; fails for one that is cut and for NUL, encoded or not. */
 static bool decode(struct str s, struct arena *a, struct str *out)
 {
@@ -59,9 +51,9 @@ static bool decode(struct str s, struct arena *a, struct str *out)
 	for (size_t i = 0; i < s.n; i++, n++) {
 		to[n] = s.p[i];
 		if (s.p[i] == '%') {
-			if (i + 2 >= s.n || hex(s.p[i + 1]) < 0 || hex(s.p[i + 2]) < 0)
+			if (i + 2 >= s.n || char_hex(s.p[i + 1]) < 0 || char_hex(s.p[i + 2]) < 0)
 				return false;
-			to[n] = (char)(hex(s.p[i + 1]) << 4 | hex(s.p[i + 2]));
+			to[n] = (char)(char_hex(s.p[i + 1]) << 4 | char_hex(s.p[i + 2]));
 			i += 2;
 		}
 		if (!to[n])

@@ -59,10 +59,8 @@ static struct str base_of(const struct compare *c, uint32_t i)
 
 static void split_number(struct top *t)
 {
-	size_t n = t->base.n;
+	size_t n = str_stem(t->base);
 
-	while (n > 0 && t->base.p[n - 1] >= '0' && t->base.p[n - 1] <= '9')
-		n--;
 	t->stem = str_sub(t->base, 0, n);
 	if (n == t->base.n || !num_parse_i64(str_sub(t->base, n, SIZE_MAX), &t->number))
 		t->number = -1;

@@ -8,8 +8,6 @@
 
 #include "export/document.h"
 
-#define TABLE_COLUMNS_MAX 32
-
 /* A number, a text or nothing, by the column's type. A column of the type COLUMN_REAL counts in
  * hundredths of its unit. */
 struct table_cell {

@@ -17,8 +17,8 @@ static int hex4(const char *p, const char *end)
 	if (end - p < 4)
 		return -1;
 	for (int i = 0; i < 4; i++) {
-		int c = p[i] | 0x20, d = c >= '0' && c <= '9' ? c - '0' : c - 'a' + 10;
-		if (d < 0 || d > 15 || (c > '9' && c < 'a'))
+		int d = char_hex(p[i]);
+		if (d < 0)
 			return -1;
 		v = v << 4 | d;
 	}
@@ -97,11 +97,6 @@ struct str json_in_text(struct json_in *j, const struct json_value *v, struct sb
 	return str_make(b->p + begin, b->n - begin);
 }
 
-static inline bool is_digit(char c)
-{
-	return (uint8_t)(c - '0') < 10;
-}
-
 /* Reads an exponent, limited in size; false for other text. */
 static bool read_exponent(const char *p, const char *end, int *exponent)
 {
@@ -111,7 +106,7 @@ static bool read_exponent(const char *p, const char *end, int *exponent)
 		p++;
 	if (p == end)
 		return false;
-	for (*exponent = 0; p < end && is_digit(*p); p++)
+	for (*exponent = 0; p < end && char_is_digit(*p); p++)
 		if (*exponent < EXPONENT_MAX)
 			*exponent = *exponent * 10 + (*p - '0');
 	if (minus)
@@ -163,11 +158,11 @@ enum json_number json_decimal(struct str text, unsigned decimals, int64_t *v)
 	*v = 0;
 	if (p < end && (*p == '-' || *p == '+'))
 		p++;
-	for (from = p; p < end && is_digit(*p); p++)
+	for (from = p; p < end && char_is_digit(*p); p++)
 		;
 	point = stop = p;
 	if (p < end && *p == '.')
-		for (stop = ++p; p < end && is_digit(*p); stop = ++p)
+		for (stop = ++p; p < end && char_is_digit(*p); stop = ++p)
 			;
 	if (stop == from || (stop == point + 1 && point == from))
 		return JSON_NUMBER_NONE;

@@ -15,11 +15,6 @@
 
 enum { NOTE_PATH_TWICE = 0x600 }; /* a kind of note */
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Returns the number at s[*i] without leading zeros; *i moves after it. */
 static struct str take_number(struct str s, size_t *i)
 {
@@ -27,7 +22,7 @@ static struct str take_number(struct str s, size_t *i)
 
 	while (*i < s.n && s.p[*i] == '0')
 		++*i;
-	for (from = *i; *i < s.n && is_digit(s.p[*i]);)
+	for (from = *i; *i < s.n && char_is_digit(s.p[*i]);)
 		++*i;
 	return str_sub(s, from, *i - from);
 }
@@ -37,7 +32,7 @@ int path_order(struct str a, struct str b)
 	size_t i = 0, k = 0;
 
 	while (i < a.n && k < b.n) {
-		if (is_digit(a.p[i]) && is_digit(b.p[k])) {
+		if (char_is_digit(a.p[i]) && char_is_digit(b.p[k])) {
 			struct str x = take_number(a, &i), y = take_number(b, &k);
 			if (x.n != y.n)
 				return x.n < y.n ? -1 : 1;

@@ -15,31 +15,13 @@
 #define CODE_POINT_READ 0x1fffff               /* accepted by libprotobuf */
 #define EXPONENT_MAX    INT64_C(1000000000000) /* more digits than any text has */
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 static bool is_octal(char c)
 {
 	return c >= '0' && c <= '7';
 }
-static bool is_blank(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static bool is_letter(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-/* Returns the value of a hexadecimal digit, or -1. */
-static int hex_value(char c)
-{
-	if (is_digit(c))
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	return char_is_letter(c) || c == '_';
 }
 
 bool pbtext_fail(struct pbtext *r, const char *at, const char *f, ...)
@@ -78,7 +60,7 @@ static const char *skip_blanks(const char *p, const char *end)
 				p++;
 			if (p == end || !*p)
 				break;
-		} else if (!is_blank(*p)) {
+		} else if (!char_is_blank(*p)) {
 			break;
 		}
 	}
@@ -87,7 +69,7 @@ static const char *skip_blanks(const char *p, const char *end)
 
 static const char *skip_digits(const char *p, const char *end)
 {
-	while (p < end && is_digit(*p))
+	while (p < end && char_is_digit(*p))
 		p++;
 	return p;
 }
@@ -106,7 +88,7 @@ static bool scan_decimal(struct pbtext *r)
 		p++;
 		if (p < r->end && (*p == '+' || *p == '-'))
 			p++;
-		if (p == r->end || !is_digit(*p))
+		if (p == r->end || !char_is_digit(*p))
 			return pbtext_fail(r, p, "a digit of the exponent expected");
 		p = skip_digits(p, r->end);
 	}
@@ -125,15 +107,15 @@ static bool scan_number(struct pbtext *r)
 
 	r->type = PBT_INT;
 	if (*r->p == '0' && p < r->end && (*p == 'x' || *p == 'X')) {
-		for (p++; p < r->end && hex_value(*p) >= 0; p++)
+		for (p++; p < r->end && char_hex(*p) >= 0; p++)
 			;
 		if (p == r->p + 2)
 			return pbtext_fail(r, p, "a hexadecimal digit expected");
 		r->p = p;
-	} else if (*r->p == '0' && p < r->end && is_digit(*p)) {
+	} else if (*r->p == '0' && p < r->end && char_is_digit(*p)) {
 		while (p < r->end && is_octal(*p))
 			p++;
-		if (p < r->end && is_digit(*p))
+		if (p < r->end && char_is_digit(*p))
 			return pbtext_fail(
 			        r, p, "an octal digit expected, as the number begins with 0");
 		r->p = p;
@@ -154,13 +136,13 @@ bool pbtext_next(struct pbtext *r)
 		return true;
 	}
 	if (is_letter(*p)) {
-		while (p < r->end && (is_letter(*p) || is_digit(*p)))
+		while (p < r->end && (is_letter(*p) || char_is_digit(*p)))
 			p++;
 		r->type = PBT_WORD;
 		r->p = p;
 		return true;
 	}
-	if (is_digit(*p) || (*p == '.' && p + 1 < r->end && is_digit(p[1])))
+	if (char_is_digit(*p) || (*p == '.' && p + 1 < r->end && char_is_digit(p[1])))
 		return scan_number(r);
 	if (!(*p > ' ' && *p < 0x7f))
 		return pbtext_fail(r, p, "found the byte 0x%02x", (unsigned)(unsigned char)*p);
@@ -180,7 +162,7 @@ bool pbtext_integer(const struct pbtext *r, uint64_t max, uint64_t *v)
 		p += hex ? 2 : 1;
 	}
 	for (; p < r->p; p++) {
-		uint64_t digit = (uint64_t)hex_value(*p);
+		uint64_t digit = (uint64_t)char_hex(*p);
 		if (digit > max || n > (max - digit) / base)
 			return false;
 		n = n * base + digit;
@@ -198,7 +180,7 @@ static double round_slowly(struct pbtext *r, const char *digits, const char *end
 	double v;
 
 	for (const char *p = digits; p < end; p++)
-		if (is_digit(*p))
+		if (char_is_digit(*p))
 			z[n++] = *p;
 	snprintf(z + n, cap - n, "e%" PRId64, exponent);
 	v = strtod(z, NULL);
@@ -214,7 +196,7 @@ static int64_t read_exponent(const char *p, const char *end)
 
 	if (p < end && (*p == '+' || *p == '-'))
 		p++;
-	for (; p < end && is_digit(*p); p++)
+	for (; p < end && char_is_digit(*p); p++)
 		v = v < EXPONENT_MAX ? v * 10 + (*p - '0') : v;
 	return minus ? -v : v;
 }
@@ -230,7 +212,7 @@ bool pbtext_double(struct pbtext *r, double *v)
 
 	if (r->type == PBT_INT && *p == '0' && r->p - p > 1)
 		return false; /* octal or hexadecimal */
-	for (; p < r->p && (is_digit(*p) || *p == '.'); p++) {
+	for (; p < r->p && (char_is_digit(*p) || *p == '.'); p++) {
 		if (*p == '.') {
 			point = true;
 			continue;
@@ -277,9 +259,9 @@ static bool read_hex(const struct pbtext *r, const char *p, int n, uint32_t *v)
 	if (r->end - p < n)
 		return false;
 	for (int i = 0; i < n; i++) {
-		if (hex_value(p[i]) < 0)
+		if (char_hex(p[i]) < 0)
 			return false;
-		c = c << 4 | (uint32_t)hex_value(p[i]);
+		c = c << 4 | (uint32_t)char_hex(p[i]);
 	}
 	*v = c;
 	return true;
@@ -320,10 +302,10 @@ static bool read_escape(struct pbtext *r)
 			v = v * 8 + (unsigned)(*r->p++ - '0');
 	} else if (c == 'x' || c == 'X') {
 		r->p++;
-		if (r->p == r->end || hex_value(*r->p) < 0)
+		if (r->p == r->end || char_hex(*r->p) < 0)
 			return pbtext_fail(r, r->p, "a hexadecimal digit expected");
-		for (int i = 0; i < 2 && r->p < r->end && hex_value(*r->p) >= 0; i++)
-			v = v * 16 + (unsigned)hex_value(*r->p++);
+		for (int i = 0; i < 2 && r->p < r->end && char_hex(*r->p) >= 0; i++)
+			v = v * 16 + (unsigned)char_hex(*r->p++);
 	} else if (c == 'u' || c == 'U') {
 		return read_unicode(r);
 	} else {
@@ -364,7 +346,7 @@ int pbtext_sniff(struct str head)
 		return 50;
 	if (!is_letter(*p))
 		return 0;
-	while (p < end && (is_letter(*p) || is_digit(*p)))
+	while (p < end && (is_letter(*p) || char_is_digit(*p)))
 		p++;
 	p = skip_blanks(p, end);
 	if (p == end)

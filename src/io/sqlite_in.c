@@ -146,8 +146,8 @@ static const char *address(struct arena *a, struct str path)
 	sb_put(&b, str_starts(path, S("/")) ? S("file://") : S("file:"));
 	for (size_t i = 0; i < path.n; i++) {
 		char c = path.p[i];
-		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-		        c == '/' || c == '.' || c == '-' || c == '_')
+		if (char_is_digit(c) || char_is_letter(c) || c == '/' || c == '.' || c == '-' ||
+		        c == '_')
 			sb_char(&b, c);
 		else
 			sb_fmt(&b, "%%%02X", (unsigned)(uint8_t)c);

@@ -22,8 +22,8 @@ static bool is_name(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
-		if (!((c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
-		            c == '_' || ((c == '-' || c == '.') && i > 0)))
+		if (!char_is_digit(c) && !char_is_letter(c) && c != '_' &&
+		        !((c == '-' || c == '.') && i > 0))
 			return false;
 	}
 	return s.n > 0 && s.n <= NAME_BYTES;
@@ -65,7 +65,7 @@ bool baseline_path(struct str *name, struct arena *a, struct err *e)
 		return false;
 	if (!there)
 		return err_set(e, ERR_NOT_FOUND,
-		        "there is no baseline '%.*s'; 'baseline list' shows those that are there",
+		        "baseline '%.*s' does not exist; 'baseline list' shows the existing ones",
 		        STR(*name));
 	*name = path;
 	return true;

@@ -117,8 +117,7 @@ static void put_word(struct sb *b, struct str word)
 
 	for (size_t i = 0; i < word.n; i++) {
 		char c = word.p[i];
-		quote |= !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		           (c >= '0' && c <= '9') || (c && strchr(plain, c)));
+		quote |= !(char_is_letter(c) || char_is_digit(c) || (c && strchr(plain, c)));
 	}
 	sb_put(b, quote ? S("'") : S(""));
 	for (size_t i = 0; i < word.n; i++) {

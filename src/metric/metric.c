@@ -66,20 +66,6 @@ size_t metric_columns(unsigned select, enum vk view, enum metric_id *order)
 	return n;
 }
 
-void metric_legend(struct sb *b, unsigned select, enum vk view)
-{
-	enum metric_id order[M_N];
-	size_t n = metric_columns(select, view, order), written = 0;
-
-	sb_put(b, S("node name | "));
-	for (size_t i = 0; i < n; i++) {
-		const char *legend = metric_in(&metrics[order[i]], view)->legend;
-		if (legend)
-			sb_fmt(b, "%s%s", written++ ? " | " : "", legend);
-	}
-	sb_char(b, '\n');
-}
-
 size_t metric_sorted(unsigned select, enum metric_id *order)
 {
 	size_t n = 0;

@@ -94,9 +94,6 @@ enum metric_id metric_find(struct str name, unsigned uses);
  * for M_N. */
 size_t metric_columns(unsigned select, enum vk view, enum metric_id *order);
 
-/* "node name | a | b\n" */
-void metric_legend(struct sb *b, unsigned select, enum vk view);
-
 /* Lists selected metrics in byte order of their names (the order of Doc lines and of dumps). */
 size_t metric_sorted(unsigned select, enum metric_id *order);
 

@@ -16,7 +16,7 @@ static size_t min3(size_t a, size_t b, size_t c)
 /* Lower-cases a character and maps '-' to '_'. */
 static char folded(char c)
 {
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c == '-' ? '_' : c;
+	return c == '-' ? '_' : char_lower(c);
 }
 
 /* Returns the edits (insert, delete, replace, swap neighbours) from a to b, each at most WORD_MAX

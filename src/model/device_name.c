@@ -6,20 +6,13 @@
 
 #define STREAMS S("stream:all")
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* True if the whole name is ".../" + one of gpu, cpu, device:gpu, device:cpu + ":<digits>", on one
  * line. */
 static bool is_canonical(struct str name)
 {
 	static const char *const words[] = { "device:gpu", "gpu", "device:cpu", "cpu" };
-	size_t n = name.n;
+	size_t n = str_stem(name);
 
-	while (n > 0 && is_digit(name.p[n - 1]))
-		n--;
 	if (n == name.n || n == 0 || name.p[n - 1] != ':')
 		return false;
 	struct str head = { name.p, n - 1 };
@@ -45,9 +38,9 @@ struct str device_host(struct arena *a, struct str name)
 
 	for (size_t i = 0; i < name.n;) {
 		struct str rest = { name.p + i, name.n - i };
-		if (str_starts(rest, S("gpu:")) && rest.n > 4 && is_digit(rest.p[4])) {
+		if (str_starts(rest, S("gpu:")) && rest.n > 4 && char_is_digit(rest.p[4])) {
 			sb_put(&b, S("cpu:0"));
-			for (i += 4; i < name.n && is_digit(name.p[i]);)
+			for (i += 4; i < name.n && char_is_digit(name.p[i]);)
 				i++;
 		} else {
 			sb_char(&b, name.p[i++]);

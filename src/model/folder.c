@@ -51,7 +51,7 @@ static enum kind judge_name(struct str name, int64_t *step)
 		if (!rest.n)
 			return words[i].kind;
 		bool number = rest.n > 1 && (rest.p[0] == '_' || rest.p[0] == '-') &&
-		              rest.p[1] >= '0' && rest.p[1] <= '9' &&
+		              char_is_digit(rest.p[1]) &&
 		              num_parse_i64(str_sub(rest, 1, SIZE_MAX), step);
 		return number && words[i].kind <= KIND_RUN ? words[i].kind : KIND_NONE;
 	}
@@ -170,7 +170,7 @@ static struct str traced_worker(struct str name)
 
 	if (dot == SIZE_MAX)
 		return STR_NONE;
-	while (i < name.n && name.p[i] >= '0' && name.p[i] <= '9')
+	while (i < name.n && char_is_digit(name.p[i]))
 		i++;
 	return i > dot + 1 && str_starts(str_sub(name, i, SIZE_MAX), S(".pt.trace.json"))
 	               ? str_sub(name, 0, dot)

@@ -20,7 +20,7 @@ static void put_outputs(struct ingest *to, struct str shapes)
 
 	for (size_t i = 1; i < shapes.n && outputs < OUTPUTS_MAX; i++) {
 		char c = shapes.p[i];
-		if (c >= '0' && c <= '9') {
+		if (char_is_digit(c)) {
 			n = num_add(num_mul(n, 10), c - '0');
 			digits = true;
 			continue;

@@ -38,16 +38,6 @@ static const struct category_row category_rows[] = {
 static const struct category_row plain_category = { "", CATEGORY_OP, false, false, false };
 static const struct category_row other_category = { "", CATEGORY_OTHER, false, false, false };
 
-static bool equal_lower(struct str s, const char *lower)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] | 0x20) : s.p[i];
-		if (!lower[i] || c != lower[i])
-			return false; /* a name may contain NUL */
-	}
-	return !lower[s.n];
-}
-
 static const struct category_row *find_category(struct chrome *c, const struct chrome_event *v)
 {
 	struct str s = v->key[KEY_CAT].text;
@@ -58,7 +48,7 @@ static const struct category_row *find_category(struct chrome *c, const struct c
 	}
 	if (event_has(v, KEY_CAT) && v->key[KEY_CAT].type == JSON_STRING)
 		for (size_t i = 0; i < sizeof category_rows / sizeof *category_rows; i++)
-			if (equal_lower(s, category_rows[i].name)) {
+			if (str_eq_lower(s, category_rows[i].name)) {
 				c->kineto |= category_rows[i].kineto;
 				return &category_rows[i];
 			}
@@ -112,10 +102,8 @@ static uint32_t find_process(struct chrome *c, const struct chrome_event *v)
 /* Returns the digits at the end of "stream 7". */
 static bool trailing_number(struct str s, int64_t *out)
 {
-	size_t i = s.n;
+	size_t i = str_stem(s);
 
-	while (i && s.p[i - 1] >= '0' && s.p[i - 1] <= '9')
-		i--;
 	return i < s.n && json_decimal(str_sub(s, i, s.n), 0, out) == JSON_NUMBER_GOOD;
 }
 

@@ -10,10 +10,8 @@
 /* "cudaLaunchKernel_v7000" without its version. */
 static struct str without_version(struct str s)
 {
-	size_t i = s.n;
+	size_t i = str_stem(s);
 
-	while (i && s.p[i - 1] >= '0' && s.p[i - 1] <= '9')
-		i--;
 	return i < s.n && i > 2 && s.p[i - 1] == 'v' && s.p[i - 2] == '_' ? str_sub(s, 0, i - 2)
 	                                                                  : s;
 }

@@ -324,9 +324,9 @@ static int64_t first_number(struct str s)
 	int64_t n = 0;
 	size_t from = 0, to;
 
-	while (from < s.n && (s.p[from] < '0' || s.p[from] > '9'))
+	while (from < s.n && !char_is_digit(s.p[from]))
 		from++;
-	for (to = from; to < s.n && s.p[to] >= '0' && s.p[to] <= '9'; to++)
+	for (to = from; to < s.n && char_is_digit(s.p[to]); to++)
 		;
 	num_parse_i64(str_sub(s, from, to - from), &n);
 	return n;

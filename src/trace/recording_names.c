@@ -127,8 +127,7 @@ static bool is_node_and_type(struct str s, size_t *colon)
 		return false;
 	for (size_t i = *colon + 1; i < s.n; i++) {
 		char c = s.p[i];
-		if (!(c >= '0' && c <= '9') && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') &&
-		        c != '_')
+		if (!char_is_digit(c) && !char_is_letter(c) && c != '_')
 			return false;
 	}
 	return s.p[*colon + 1] >= 'A' && s.p[*colon + 1] <= 'Z';
@@ -142,9 +141,7 @@ static struct str without_arguments(struct str s)
 
 	if (comma != SIZE_MAX && str_find(str_sub(s, comma, SIZE_MAX), S(" = ")) != SIZE_MAX)
 		s = str_sub(s, 0, comma);
-	size_t n = s.n;
-	while (n && s.p[n - 1] >= '0' && s.p[n - 1] <= '9')
-		n--;
+	size_t n = str_stem(s);
 	return n && n < s.n && s.p[n - 1] == '#' ? str_sub(s, 0, n - 1) : s;
 }
 
@@ -237,7 +234,7 @@ static bool is_communication(struct str name)
 
 	if (str_starts(name, S("_Z"))) {
 		at = name.n > 2 && name.p[2] == 'N' ? 3 : 2;
-		while (at < name.n && name.p[at] >= '0' && name.p[at] <= '9')
+		while (at < name.n && char_is_digit(name.p[at]))
 			at++;
 	}
 	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)

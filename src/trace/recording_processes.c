@@ -15,8 +15,8 @@ struct str recording_job(struct arena *a, const struct recorded_process *p, stru
 
 	for (size_t i = 0; i < job.n; i++) {
 		char c = job.p[i];
-		bool plain = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-		sb_char(&b, plain || c == '-' || c == '.' ? c : '_');
+		bool plain = char_is_digit(c) || char_is_letter(c) || c == '-' || c == '.';
+		sb_char(&b, plain ? c : '_');
 	}
 	return job.n ? sb_str(&b) : none;
 }

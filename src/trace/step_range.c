@@ -35,44 +35,26 @@ bool step_range_matches(struct pattern_list *pattern, struct str name)
 	return pattern && name.n <= STEP_RANGE_NAME && pattern_match(pattern, name);
 }
 
-/* Returns the name without the digits at its end. */
-static struct str without_digits(struct str name)
-{
-	while (name.n && name.p[name.n - 1] >= '0' && name.p[name.n - 1] <= '9')
-		name.n--;
-	return name;
-}
-
 int64_t step_range_number(struct str name)
 {
-	struct str digits = str_sub(name, without_digits(name).n, SIZE_MAX);
+	struct str digits = str_sub(name, str_stem(name), SIZE_MAX);
 	int64_t number;
 
 	return digits.n && num_parse_i64(digits, &number) ? number : -1;
-}
-
-static bool equals_lower(struct str s, const char *lower)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		char c = s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] | 0x20) : s.p[i];
-		if (c != lower[i])
-			return false;
-	}
-	return !lower[s.n];
 }
 
 bool step_range_is_common(struct str name)
 {
 	static const char *const words[] = { "step", "train_step", "training_step", "iteration",
 		"iter", "profilerstep" };
-	struct str word = without_digits(name);
+	struct str word = { name.p, str_stem(name) };
 
 	if (step_range_number(name) < 0)
 		return false;
 	while (word.n && strchr(" _#:=-", word.p[word.n - 1]))
 		word.n--;
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (equals_lower(word, words[i]))
+		if (str_eq_lower(word, words[i]))
 			return true;
 	return false;
 }

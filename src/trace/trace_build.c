@@ -4,8 +4,6 @@
  */
 #include "trace/trace_internal.h"
 
-#define MAX_DIGITS 18 /* of a decimal number, that surely fit into 64 bits */
-
 struct trace_build *build_open(
         struct trace *t, uint64_t wants, struct notes *notes, struct arena *scratch)
 {
@@ -385,67 +383,4 @@ void build_seal(struct trace_build *b)
 		number += t->tracks.v[i].n;
 		measure(t, i);
 	}
-}
-
-/* ---- times ---- */
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/* the text has no exponent */
-static bool read_exponent(struct str s, int64_t *out)
-{
-	if (!s.n)
-		return true;
-	if (s.n > 6 || (*s.p != 'e' && *s.p != 'E'))
-		return false;
-	s = str_sub(s, s.n > 1 && s.p[1] == '+' ? 2 : 1, s.n);
-	return s.n && (*s.p == '-' || is_digit(*s.p)) && num_parse_i64(s, out);
-}
-
-/* v * 10 ** power; false if it does not fit. Digits that fall off are cut. */
-static bool scale(uint64_t v, int64_t power, uint64_t *out)
-{
-	for (; power < 0 && v; power++)
-		v /= 10;
-	for (; power > 0 && v; power--)
-		if (__builtin_mul_overflow(v, 10u, &v))
-			return false;
-	*out = v;
-	return v <= INT64_MAX;
-}
-
-bool build_ticks_of_micros(struct str decimal, int64_t ticks_per_us, int64_t *ticks)
-{
-	struct str s = decimal;
-	bool negative = s.n && *s.p == '-', fraction = false;
-	uint64_t v = 0;
-	int64_t power = 0, exponent = 0;
-	unsigned digits = 0, seen = 0;
-
-	s = str_sub(s, negative, s.n);
-	for (; s.n && (is_digit(*s.p) || (*s.p == '.' && !fraction)); s = str_sub(s, 1, s.n)) {
-		if (*s.p == '.') {
-			fraction = true;
-			continue;
-		}
-		seen++;
-		if (digits <= MAX_DIGITS && (digits || *s.p != '0' || fraction)) {
-			v = v * 10 + (uint64_t)(*s.p - '0');
-			digits += v > 0;
-			power -= fraction;
-		} else if (digits > MAX_DIGITS) {
-			power += !fraction;
-		}
-	}
-	if (!seen || !read_exponent(s, &exponent))
-		return false;
-	for (int64_t unit = ticks_per_us; unit > 1; unit /= 10)
-		power++;
-	if (!scale(v, power + exponent, &v))
-		return false;
-	*ticks = negative ? -(int64_t)v : (int64_t)v;
-	return true;
 }

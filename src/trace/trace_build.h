@@ -107,11 +107,6 @@ void build_node_input(struct trace_build *b, uint32_t node, uint32_t source);
 /* Sorts and numbers the slices; no more may be appended. */
 void build_seal(struct trace_build *b);
 
-/* Converts a decimal number of microseconds ("2413669097444.592", "-3", "1.5e3") to ticks without
- * using floating point. Digits below a tick are dropped. False if it is not a number, or does not
- * fit. */
-bool build_ticks_of_micros(struct str decimal, int64_t ticks_per_us, int64_t *ticks);
-
 /* ---- readers ----
  *
  * The readers of traces, one per format, each with a function that rates the first bytes

@@ -117,21 +117,11 @@ void xspace_put_bytes(struct xspace *x, struct str details)
 
 /* ---- ops ---- */
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* [A-Za-z0-9.][A-Za-z0-9_.\/>-]* */
 static bool is_tf_name(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if (!is_letter(s.p[i]) && !is_digit(s.p[i]) && s.p[i] != '.' &&
+		if (!char_is_letter(s.p[i]) && !char_is_digit(s.p[i]) && s.p[i] != '.' &&
 		        (!i || !strchr("_\\/>-", s.p[i])))
 			return false;
 	return s.n > 0;
@@ -141,7 +131,7 @@ static bool is_tf_name(struct str s)
 static bool is_tf_type(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] != '_' && !is_letter(s.p[i]) && (!i || !is_digit(s.p[i])))
+		if (s.p[i] != '_' && !char_is_letter(s.p[i]) && (!i || !char_is_digit(s.p[i])))
 			return false;
 	return s.n > 0 && !(s.p[0] >= 'a' && s.p[0] <= 'z');
 }
@@ -153,7 +143,7 @@ static struct str jax_type(struct str s)
 
 	for (size_t i = 0; i < type.n; i++)
 		if (type.p[i] != '_' && !(type.p[i] >= 'a' && type.p[i] <= 'z') &&
-		        (!i || !is_digit(type.p[i])))
+		        (!i || !char_is_digit(type.p[i])))
 			return STR_NONE;
 	if (type.n < s.n && !str_ends(s, S("]")))
 		return STR_NONE;
@@ -167,7 +157,7 @@ static struct str last_level(struct str path)
 	size_t at = str_rfind_char(s, '_');
 	int64_t number;
 
-	if (at != SIZE_MAX && at + 1 < s.n && is_digit(s.p[at + 1]) &&
+	if (at != SIZE_MAX && at + 1 < s.n && char_is_digit(s.p[at + 1]) &&
 	        num_parse_i64(str_sub(s, at + 1, SIZE_MAX), &number))
 		s = str_sub(s, 0, at);
 	return s;

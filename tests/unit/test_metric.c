@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of metrics: every row is complete, and columns, legends and Doc lines come out of it.
+ * The table of metrics: every row is complete, and columns and Doc lines come out of it.
  */
 #include "unit.h"
 
@@ -68,26 +68,6 @@ static void test_order_of_columns_differs_by_view(void **state)
 	assert_int_equal(order[0], M_BYTES);
 }
 
-static void assert_legend(struct arena *a, unsigned select, enum vk view, const char *expected)
-{
-	struct sb b = sb_in(a);
-
-	metric_legend(&b, select, view);
-	assert_str(sb_str(&b), expected);
-}
-
-static void test_legends(void **state)
-{
-	struct arena *a = *state;
-
-	assert_legend(a, 0, VK_SCOPE, "node name | \n");
-	assert_legend(a, METRIC_BIT(M_TENSOR_VALUE), VK_SCOPE, "node name | \n");
-	assert_legend(a, METRIC_BIT(M_OCCURRENCE) | METRIC_BIT(M_PARAMS), VK_SCOPE,
-	        "node name | # parameters | op count (run|defined)\n");
-	assert_legend(
-	        a, METRIC_BIT(M_OCCURRENCE), VK_CODE, "node name | op occurrence (run|defined)\n");
-}
-
 static void test_sorted_by_name(void **state)
 {
 	enum metric_id order[M_N];
@@ -106,7 +86,6 @@ int main(int argc, char **argv)
 		unit_case(test_find_looks_at_uses),
 		unit_case(test_columns_of_micros),
 		unit_case(test_order_of_columns_differs_by_view),
-		unit_case(test_legends),
 		unit_case(test_sorted_by_name),
 	};
 

@@ -38,6 +38,22 @@ static void parts_are_found(void **state)
 	assert_true(str_contains(s, S("conv")) && !str_contains(s, S("Conv")));
 }
 
+static void lower_case_is_compared(void **state)
+{
+	(void)state;
+	assert_true(str_eq_lower(S("ProfilerStep"), "profilerstep"));
+	assert_true(str_eq_lower(S(""), ""));
+	assert_false(str_eq_lower(S("steps"), "step"));
+	assert_false(str_eq_lower(S("ste"), "step"));
+	assert_false(str_eq_lower(S("step\0s"), "step"));
+	assert_int_equal(str_stem(S("step_12")), 5);
+	assert_int_equal(str_stem(S("12")), 0);
+	assert_int_equal(char_hex('f'), 15);
+	assert_int_equal(char_hex('F'), 15);
+	assert_int_equal(char_hex('g'), -1);
+	assert_int_equal(char_hex('/'), -1);
+}
+
 static void sub_is_clipped(void **state)
 {
 	(void)state;
@@ -217,6 +233,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		unit_case(order_is_bytewise),
 		unit_case(parts_are_found),
+		unit_case(lower_case_is_compared),
 		unit_case(sub_is_clipped),
 		unit_case(copies),
 		unit_case(utf8_is_judged),
