@@ -132,7 +132,7 @@ static void check_devices(struct doctor *d)
 		row(d, FINE, "devices", strs_join(d->a, &seen, S(", ")));
 		return;
 	}
-	row(d, d->driver ? REMARK : BAD, "devices", S("there is no /dev/nvidia*"));
+	row(d, d->driver ? REMARK : BAD, "devices", S("/dev/nvidia* does not exist"));
 	cure(d, "Load the kernel module (modprobe nvidia nvidia-uvm); in a container: docker run "
 	        "--gpus all.");
 }
@@ -279,7 +279,7 @@ static void check_profilers(struct doctor *d)
 	struct str nvtx = str_of(getenv(COLLECT_ENV_NVTX));
 	if (nvtx.n && !recording_is_collector(nvtx)) {
 		row(d, REMARK, "profilers", str_fmt(d->a, COLLECT_ENV_NVTX "=%.*s", STR(nvtx)));
-		cure(d, "record puts the collector there; --no-nvtx leaves it, and there are no "
+		cure(d, "record replaces it by the collector; --no-nvtx keeps it, and records no "
 		        "scopes.");
 		clean = false;
 	}
@@ -407,7 +407,7 @@ static bool check_process(struct doctor *d, struct str word)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "doctor takes the number of a process, not '%.*s'", STR(word));
 	if (!proc_start(d->a, pid))
-		return session_fail(s, ERR_NOT_FOUND, "there is no process %lld, or it has ended",
+		return session_fail(s, ERR_NOT_FOUND, "process %lld does not exist or has ended",
 		        (long long)pid);
 	struct str environment = proc_read(d->a, "/proc/%lld/environ", (long long)pid);
 	struct str maps = proc_read(d->a, "/proc/%lld/maps", (long long)pid);

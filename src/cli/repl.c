@@ -71,8 +71,8 @@ static bool run_line(struct session *s, void *ctx)
 	struct redirect l;
 
 	if (one->prompt && str_eq(one->text, S("!!")))
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "'!!' repeats the line before it, and there is none");
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "'!!' needs a previous line to repeat");
 	if (!redirect_split(&l, one->text, &s->error) || !cmd_parse_line(s, l.command, &r))
 		return false;
 	r.prompt = one->prompt;

@@ -132,7 +132,7 @@ static bool make(void)
 		return false;
 	if (!record_enable_make() || !names_make() || !rings_make() ||
 	        !store_open(life.plan.max_bytes)) {
-		files_say("nothing is recorded: there is no memory for it");
+		files_say("nothing is recorded: memory is exhausted");
 		return false;
 	}
 	atomic_store(&life.finished, false);

@@ -291,7 +291,7 @@ static bool add_one(struct tfp_session *t, void *arg)
 	case TFP_ANY: return api_add_any(t, &in, &from);
 	default:
 		return session_fail(
-		        t->s, ERR_INVALID_ARGUMENT, "there is no kind %d of input", x->kind);
+		        t->s, ERR_INVALID_ARGUMENT, "input kind %d does not exist", x->kind);
 	}
 }
 

@@ -44,7 +44,7 @@ static bool looks_like_path(struct str word)
 static bool no_file(struct session *s, struct str word, struct request *r)
 {
 	r->no_file = true;
-	return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'", STR(word));
+	return session_fail(s, ERR_NOT_FOUND, "file '%.*s' does not exist", STR(word));
 }
 
 static bool unknown_command(struct session *s, struct str word, struct request *r)

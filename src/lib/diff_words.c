@@ -56,7 +56,7 @@ static struct str missing_part(struct session *s, struct str word)
 static bool check_names(struct session *s, struct diff_request *w)
 {
 	if (w->sides.n < 2 && w->given.names.n)
-		return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'",
+		return session_fail(s, ERR_NOT_FOUND, "file '%.*s' does not exist",
 		        STR(missing_part(s, w->given.names.v[0])));
 	if (w->sides.n < 2)
 		return session_fail(s, ERR_INVALID_ARGUMENT,

@@ -97,7 +97,7 @@ static bool not_sorted(struct session *s, struct str file, const struct unsuppor
 	if (foreign)
 		return unsupported_format_refuse(foreign, file, &s->error);
 	if (!path_exists(a, file))
-		return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'", STR(file));
+		return session_fail(s, ERR_NOT_FOUND, "file '%.*s' does not exist", STR(file));
 	if (path_is_empty(a, file))
 		return session_fail(s, ERR_DATA_LOSS, "'%.*s' is empty", STR(file));
 	return session_fail(s, ERR_DATA_LOSS,

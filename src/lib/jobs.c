@@ -267,7 +267,8 @@ static bool read_flags(struct session *s, struct loading *l, struct flags *f)
 			        "load takes files and flags such as --graph_path=FILE, not '%.*s'",
 			        STR(word));
 		if (word.n && !path_exists(a, word) && !path_is_pattern(word))
-			return session_fail(s, ERR_NOT_FOUND, "there is no file '%.*s'", STR(word));
+			return session_fail(
+			        s, ERR_NOT_FOUND, "file '%.*s' does not exist", STR(word));
 		if (word.n)
 			strs_add(a, &files, word);
 	}

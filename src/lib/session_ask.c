@@ -200,7 +200,7 @@ bool session_side(struct session *s, const struct side_ask *ask, struct side *ou
 	session_begin_query(s);
 	if (view_is(ask->view->kind, VIEW_TRACES) && !s->model.has_traces)
 		return session_fail(s, ERR_FAILED,
-		        "there are no call stacks: no op log or profile with traces is loaded");
+		        "call stacks are missing: load an op log, or a profile with traces");
 	for (uint32_t i = 0; i < n; i++)
 		values[i] = ask->values[i % ask->n];
 	scratch_open(&own, &s->work);

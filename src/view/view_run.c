@@ -33,7 +33,7 @@ static bool no_step(struct query *q, struct str asked, struct err *e)
 	struct str steps = sb_str(&b), shown = steps.n ? str_sub(steps, 0, steps.n - 1) : S("none");
 	note_line(q->notes, "Options -step=%.*s not found.\nAvailable steps: %.*s\n", STR(asked),
 	        STR(steps));
-	return err_set(e, ERR_STEP, "there is no step %.*s; available steps: %.*s", STR(asked),
+	return err_set(e, ERR_STEP, "step %.*s is not loaded; available steps: %.*s", STR(asked),
 	        STR(shown));
 }
 

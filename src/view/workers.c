@@ -30,8 +30,8 @@ bool workers_choose(struct query *q, struct err *e)
 
 	if (!names->n && (!all || q->o->by == BY_WORKER))
 		return err_set(e, ERR_FAILED,
-		        "there are no workers: one file is loaded; several files or folders are "
-		        "one each, as in --profile_path='job_*/profile_100'");
+		        "workers need several files or folders, and one is loaded: use for example "
+		        "--profile_path='job_*/profile_100'");
 	if (all)
 		return true;
 	q->workers = ARENA_ARRAY(q->a, names->n, bool);

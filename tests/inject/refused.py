@@ -153,7 +153,7 @@ def t15_little_memory():
             r.ok(3)
             spools = r.spools()
             if not spools or not spools[0].complete:
-                dormant(r, 'nothing is recorded: there is no memory for it', 3)
+                dormant(r, 'nothing is recorded: memory is exhausted', 3)
             whole += len(spools) and spools[0].n('KERNEL') == 1000 and spools[0].n('RANGE') == 2
             for s in spools:
                 n_all = sum(s.n(k) for k in ('KERNEL', 'API', 'DEVICE', 'CONTEXT')) + s.lost(DROPPED)

@@ -272,7 +272,7 @@ class Errors(unittest.TestCase):
         self.check(ValueError, "did you mean '-max_depth'", lambda: p.scope(maxdepth=3))
         self.check(ValueError, 'whole number', lambda: p.scope(max_depth=2**70))
         self.check(ValueError, 'show_name_regexes|\\(', lambda: p.scope(show_name_regexes=['(']))
-        self.check(tfprof.NotFoundError, 'no step 9', lambda: p.scope(step=9))
+        self.check(tfprof.NotFoundError, 'step 9 is not loaded', lambda: p.scope(step=9))
         self.check(tfprof.NotFoundError, 'No such file', lambda: tfprof.Profile('/no/such'))
         self.check(tfprof.DataLossError, '.', lambda: tfprof.Profile(run_meta=[b'\xff' * 9]))
         self.check(tfprof.Error, '/no/folder', lambda: p.write('/no/folder/x'))

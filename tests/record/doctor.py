@@ -48,7 +48,7 @@ def test_doctor():
     put('root/proc/driver/nvidia/params', 'X: 1\nRmProfilingAdminOnly: 1\n')
     judge(env, 0, 'NVreg_RestrictProfilingToAdminUsers=0', '--cap-add=SYS_ADMIN', 'Verdict: ready')
     shutil.rmtree('root/dev')
-    judge(env, 0, 'there is no /dev/nvidia*')
+    judge(env, 0, '/dev/nvidia* does not exist')
     os.remove('bin/' + LIBRARY)
     judge(env, 1, 'Verdict: not ready to record (collector)')
 
@@ -124,7 +124,7 @@ def test_doctor_of_process():
     holds(tfprof('doctor', '9', more=env)[2], 'no permission to read process 9')
     process(10, [], [])
     put('root/proc/10/stat', open('root/proc/10/stat').read().replace(') S', ') Z'))
-    for word, status, sentence in (('10', 3, 'there is no process 10, or it has ended'), ('x', 2, "not 'x'"), ('7', 3, 'there is no process 7')):
+    for word, status, sentence in (('10', 3, 'process 10 does not exist or has ended'), ('x', 2, "not 'x'"), ('7', 3, 'process 7 does not exist')):
         got = tfprof('doctor', word, more=env)
         holds(got[2], sentence)
         same(got[0], status)

@@ -45,7 +45,7 @@ static void inputs(UNUSED)
 	        "an input has no size: set it to sizeof");
 	assert_int_equal(added, 0);
 	assert_says(
-	        tfp_add(session, 3, &path), TFP_E_INVALID_ARGUMENT, "there is no kind 3 of input");
+	        tfp_add(session, 3, &path), TFP_E_INVALID_ARGUMENT, "input kind 3 does not exist");
 	assert_says(rig_add(session, TFP_STEP, API_STEP, -1), TFP_E_INVALID_ARGUMENT,
 	        "a step is 0 or more, not -1");
 	assert_says(rig_add(session, TFP_CHECKPOINT, "", 0), TFP_E_INVALID_ARGUMENT,
@@ -113,9 +113,9 @@ static void commands(UNUSED)
 static void what_is_not_loaded(UNUSED)
 {
 	assert_says(tfp_run_line(session, "code", TFP_Z, NULL), TFP_E_STEP,
-	        "there are no call stacks: no op log or profile with traces is loaded");
+	        "call stacks are missing: load an op log, or a profile with traces");
 	assert_says(tfp_run_line(session, "scope -step 4", TFP_Z, NULL), TFP_E_STEP,
-	        "there is no step 4; available steps: 3");
+	        "step 4 is not loaded; available steps: 3");
 }
 
 static void stopped_output(UNUSED)
