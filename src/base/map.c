@@ -10,8 +10,6 @@
 
 #include <assert.h>
 
-#include "base/arena.h"
-
 #define SLOTS_MIN 64
 
 #define MIX_A 0x9e3779b97f4a7c15

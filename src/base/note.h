@@ -7,7 +7,6 @@
 #define TFPROF_BASE_NOTE_H
 
 #include "base/map.h"
-#include "base/arena.h"
 
 #define NOTE_LINES 1000
 

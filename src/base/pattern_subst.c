@@ -5,7 +5,6 @@
 #include "base/pattern.h"
 
 #include "base/pattern_engine.h"
-#include "base/arena.h"
 
 #define SUBST_NAME_MAX ((size_t)1 << 20) /* bytes of a resulting name */
 #define SUBST_TOO_LONG PCRE2_ERROR_TOOMANYREPLACE

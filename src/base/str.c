@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "base/bits.h"
-#include "base/arena.h"
 
 int str_cmp(struct str a, struct str b)
 {

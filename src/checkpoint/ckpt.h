@@ -9,7 +9,6 @@
 #define TFPROF_CHECKPOINT_CKPT_H
 
 #include "base/err.h"
-#include "base/str.h"
 
 /* ---- dtype ----
  *

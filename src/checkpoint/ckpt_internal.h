@@ -8,7 +8,6 @@
 #include "io/sstable.h"
 #include "io/wire.h"
 #include "checkpoint/ckpt.h"
-#include "base/str.h"
 
 /* ---- ordered code ---- */
 

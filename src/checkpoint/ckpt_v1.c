@@ -7,7 +7,6 @@
 #include <inttypes.h>
 
 #include "base/sort.h"
-#include "base/arena.h"
 #include "checkpoint/ckpt_internal.h"
 
 static const struct table_frame frame = { "Unable to open table file ", ": DATA_LOSS: ", "",

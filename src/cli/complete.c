@@ -4,9 +4,6 @@
  */
 #include "cli/prompt.h"
 
-#include "lib/command.h"
-#include "lib/jobs.h"
-#include "lib/options.h"
 #include "base/sort.h"
 #include "io/paths.h"
 

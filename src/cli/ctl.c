@@ -13,7 +13,6 @@
 
 #include "cli/recording.h"
 #include "base/fmt.h"
-#include "trace/recordings.h"
 
 #define CTL_LABEL_MAX 200 /* bytes of a step's label */
 

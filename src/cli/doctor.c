@@ -11,7 +11,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "lib/command.h"
 #include "cli/recording.h"
 
 #define ROOM_NEEDED                                                                                \

@@ -19,8 +19,6 @@
 #include <unistd.h>
 #include <wctype.h>
 
-#include "lib/term.h"
-
 /* The first ones are blocked until a key is read; the others end the program. */
 static const int numbers[] = { SIGWINCH, SIGCONT, SIGTSTP, SIGTERM, SIGHUP, SIGQUIT };
 #define WAITING 3

@@ -10,8 +10,6 @@
 #include <stdbool.h>
 
 #include "lib/options.h"
-#include "lib/session.h"
-#include "base/str.h"
 
 extern const struct command program_commands[]; /* ends with a row without a name */
 

@@ -13,9 +13,6 @@
 #include <histedit.h>
 #endif
 
-#include "cli/screen.h"
-#include "lib/term.h"
-
 #define PROMPT_NAME 40 /* characters of a job's name in the prompt */
 
 struct prompt {

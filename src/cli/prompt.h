@@ -9,10 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/str.h"
 #include "cli/screen.h"
 #include "lib/jobs.h"
-#include "lib/session.h"
 
 struct prompt;
 

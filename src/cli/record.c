@@ -15,7 +15,6 @@
 #include "cli/spawn.h"
 #include "cli/recording.h"
 #include "cli/prompt.h"
-#include "trace/recordings.h"
 
 struct variable {
 	const char *name;

@@ -7,9 +7,7 @@
 #define TFPROF_CLI_RECORDING_H
 
 #include "base/err.h"
-#include "base/map.h"
 #include "base/note.h"
-#include "base/str.h"
 #include "collect/collect.h"
 
 #define RECORDING_FILES_MAX 100000 /* suffixes of recordings and logs in a folder */

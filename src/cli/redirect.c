@@ -8,8 +8,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "io/sink.h"
-
 static enum redirect_to mark(struct str word)
 {
 	return str_eq(word, S("|"))    ? REDIRECT_PROGRAM

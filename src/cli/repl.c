@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "lib/options.h"
-#include "cli/spawn.h"
 #include "cli/program.h"
 
 /* Prints to a terminal, escaping characters that could control it. */

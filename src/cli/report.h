@@ -7,7 +7,6 @@
 
 #include <sys/types.h>
 
-#include "base/str.h"
 #include "lib/options.h"
 
 /* ---- report parts ----

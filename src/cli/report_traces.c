@@ -4,7 +4,6 @@
  * in a session of its own.
  */
 #include "cli/report.h"
-#include "model/input.h"
 
 void report_trace_paths(struct session *s, struct strs *paths)
 {

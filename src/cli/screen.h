@@ -8,10 +8,8 @@
 
 #include <stdatomic.h>
 
-#include "base/str.h"
 #include "cli/spawn.h"
 #include "io/line.h"
-#include "io/sink.h"
 #include "lib/term.h"
 #include "metric/opts.h"
 

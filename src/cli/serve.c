@@ -6,7 +6,6 @@
 #include "cli/program.h"
 #include "cli/report.h"
 #include "export/html.h"
-#include "lib/options.h"
 
 /* Flags and files, as given. */
 struct serve_inputs {

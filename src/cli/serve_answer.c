@@ -5,7 +5,6 @@
  */
 #include "cli/report.h"
 #include "export/html.h"
-#include "lib/options.h"
 
 /* Views and tables accept any options except those that write files. */
 static bool may_run(struct session *q, const struct request *r)

@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/err.h"
 #include "io/sink.h"
 
 /* From here on, a write to a closed pipe or beyond the file size limit fails instead of ending the

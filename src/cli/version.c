@@ -4,7 +4,6 @@
  */
 #include "cli/program.h"
 
-#include "lib/options.h"
 #include "lib/libraries.h"
 
 #ifndef LIBEDIT_VERSION

@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <wchar.h>
 
-#include "collect/names.h"
 #include "collect/ring.h"
 
 /* ---- nvtx abi ----

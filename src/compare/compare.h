@@ -11,8 +11,6 @@
 #ifndef TFPROF_COMPARE_COMPARE_H
 #define TFPROF_COMPARE_COMPARE_H
 
-#include "base/str.h"
-#include "base/arena.h"
 #include "compare/side.h"
 
 struct compare {

@@ -5,8 +5,6 @@
  */
 #include "compare/gate.h"
 
-#include "view/view.h"
-
 static bool fault(const struct gate *g, size_t at, struct err *e, const char *what)
 {
 	return err_set(e, ERR_INVALID_ARGUMENT, "--gate '%.*s': column %zu: %s", STR(g->text),

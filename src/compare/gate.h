@@ -14,7 +14,6 @@
 #ifndef TFPROF_COMPARE_GATE_H
 #define TFPROF_COMPARE_GATE_H
 
-#include "metric/opts.h"
 #include "compare/compare.h"
 
 struct gate {

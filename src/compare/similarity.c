@@ -4,7 +4,6 @@
  */
 #include "compare/compare.h"
 
-#include "base/map.h"
 #include "base/sort.h"
 
 void similarity_add(struct signature *s, struct arena *a, struct str text)

@@ -4,8 +4,6 @@
  */
 #include "compare/compare.h"
 
-#include "base/map.h"
-
 #define PREFIX_TRIES 1000 /* names of the other side that each one is compared with */
 
 /* Maps lower-case names to their index in `names`. */

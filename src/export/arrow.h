@@ -15,9 +15,6 @@
 
 #include <stdint.h>
 
-#include "base/err.h"
-#include "base/map.h"
-#include "base/arena.h"
 #include "export/sheet.h"
 #include "model/model.h"
 

@@ -5,7 +5,6 @@
 #include "export/arrow.h"
 
 #include "base/bits.h"
-#include "export/sheet.h"
 
 static size_t get_size(struct cells *c)
 {

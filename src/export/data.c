@@ -4,7 +4,6 @@
  * (docs/schema/).
  */
 #include "export/document.h"
-#include "export/out.h"
 #include "view/step_columns.h"
 
 enum { NOTE_TOO_DEEP = 0x710 }; /* kind of note */

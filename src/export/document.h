@@ -7,7 +7,6 @@
 #define TFPROF_EXPORT_DOCUMENT_H
 
 #include "export/out.h"
-#include "export/sheet.h"
 
 struct document {
 	struct json j;

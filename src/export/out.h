@@ -10,7 +10,6 @@
 #include "view/advise.h"
 #include "compare/difference.h"
 #include "compare/gate.h"
-#include "view/view.h"
 
 struct input_role;
 

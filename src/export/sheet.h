@@ -14,10 +14,7 @@
 
 #include "base/map.h"
 #include "base/num.h"
-#include "base/arena.h"
 #include "io/json_out.h"
-#include "base/str.h"
-#include "io/sink.h"
 
 /* ---- cells as bytes ----
  *

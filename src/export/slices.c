@@ -5,7 +5,6 @@
  */
 #include "export/trace_tables.h"
 
-#include "export/document.h"
 #include "export/timeline.h"
 #include "trace/passes.h"
 

@@ -10,9 +10,7 @@
 #include <stdlib.h>
 
 #include "base/fmt.h"
-#include "base/num.h"
 #include "base/sort.h"
-#include "base/arena.h"
 #include "io/wire.h"
 
 #define TEXT_MAX    10000 /* a block that closes beyond this length is truncated there */

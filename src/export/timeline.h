@@ -6,7 +6,6 @@
 #define TFPROF_EXPORT_TIMELINE_H
 
 #include "export/out.h"
-#include "base/arena.h"
 
 /* ---- idset ----
  *

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#include "base/arena.h"
 #include "base/num.h"
 
 #define NEAR_NS                                                                                    \

@@ -10,8 +10,6 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-#include "io/sink.h"
-
 #define GZ_WRAP   (MAX_WBITS + 16) /* gzip header and trailer instead of zlib's */
 #define GZ_MEMORY 8                /* zlib's default */
 #define GZ_OUT    ((size_t)64 << 10)

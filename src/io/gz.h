@@ -5,7 +5,6 @@
 #ifndef TFPROF_IO_GZ_H
 #define TFPROF_IO_GZ_H
 
-#include "base/err.h"
 #include "io/sink.h"
 
 struct gunzip;

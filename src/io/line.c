@@ -4,8 +4,6 @@
  */
 #include "io/line.h"
 
-#include "io/sink.h"
-
 void sink_line(struct sink *s, const struct line *l)
 {
 	if (!sink_pass_line(s, l, l->text.n))

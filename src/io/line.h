@@ -6,8 +6,6 @@
 #ifndef TFPROF_IO_LINE_H
 #define TFPROF_IO_LINE_H
 
-#include "base/str.h"
-#include "base/arena.h"
 #include "io/sink.h"
 
 enum line_style {

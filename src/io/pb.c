@@ -5,8 +5,6 @@
  */
 #include "io/pb.h"
 
-#include "base/bits.h"
-
 /* A message being checked, or an unknown group in it (d is NULL). */
 struct pb_frame {
 	const uint8_t *end;

@@ -8,9 +8,6 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-#include "base/bits.h"
-#include "base/err.h"
-#include "base/str.h"
 #include "io/wire.h"
 
 /* True if bytes can be a message d, `depth` levels below the top of its file. Otherwise *at is the

@@ -6,8 +6,6 @@
 #ifndef TFPROF_IO_RECORDING_IN_H
 #define TFPROF_IO_RECORDING_IN_H
 
-#include "base/str.h"
-#include "base/arena.h"
 #include "io/block_format.h"
 #include "io/src.h"
 

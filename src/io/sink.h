@@ -6,7 +6,6 @@
 #ifndef TFPROF_IO_SINK_H
 #define TFPROF_IO_SINK_H
 
-#include "base/arena.h"
 #include "base/err.h"
 
 #define SINK_BUFFER ((size_t)64 << 10)

@@ -16,8 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/sink.h"
-
 #define SRC_HEAD 3 /* bytes needed to recognise gzip */
 
 /* Guard: closes the file. */

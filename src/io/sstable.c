@@ -11,7 +11,6 @@
 #include <inttypes.h>
 
 #include "base/crc32c.h"
-#include "base/arena.h"
 
 #if HAVE_SNAPPY
 #include <snappy-c.h>

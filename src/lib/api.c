@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "lib/api_internal.h"
-#include "base/par.h"
 
 #define THREADS_MAX 256u
 

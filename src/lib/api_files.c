@@ -3,7 +3,6 @@
  * The public interface: files that are recognised by their content, several paths, recordings.
  */
 #include "lib/api_internal.h"
-#include "lib/options.h"
 #include "model/sniff.h"
 
 bool api_add_recording(

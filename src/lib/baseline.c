@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/options.h"
 #include "base/sort.h"
 #include "io/paths.h"
 

@@ -8,8 +8,6 @@
 #include "lib/options.h"
 #include "base/fmt.h"
 #include "io/paths.h"
-#include "checkpoint/ckpt.h"
-#include "export/out.h"
 
 enum form { FORM_TEXT, FORM_ROWS, FORM_DOCUMENT };
 

@@ -5,9 +5,6 @@
  */
 
 #include "lib/diff.h"
-#include "base/pattern.h"
-#include "compare/compare.h"
-#include "compare/gate.h"
 
 #define NOISE_STEPS 16 /* steps of each side that the test for noise uses */
 

@@ -5,10 +5,6 @@
 #ifndef TFPROF_LIB_DIFF_H
 #define TFPROF_LIB_DIFF_H
 
-#include "compare/gate.h"
-#include "compare/side.h"
-#include "export/out.h"
-#include "lib/command.h"
 #include "lib/options.h"
 
 /* ---- internal ----

@@ -3,9 +3,7 @@
  * The sides of a diff: each is loaded into its own session, several at a time.
  */
 #include "lib/diff.h"
-#include "lib/options.h"
 #include "lib/jobs.h"
-#include "base/par.h"
 #include "io/paths.h"
 
 /* ---- loading ---- */

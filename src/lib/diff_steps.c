@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "lib/diff.h"
-#include "model/model.h"
 
 enum rank { RANK_SLOWEST, RANK_FASTEST, RANK_MEDIAN, RANK_N };
 

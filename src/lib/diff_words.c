@@ -7,7 +7,6 @@
 
 #include "lib/diff.h"
 #include "lib/jobs.h"
-#include "lib/options.h"
 
 /* True if the word names something to load, or a loaded job, with or without a step. A list
  * counts if its first file exists. */

@@ -4,8 +4,6 @@
  */
 #include "lib/jobs.h"
 
-#include "lib/options.h"
-
 #include "lib/term.h"
 #include "io/paths.h"
 

@@ -6,7 +6,6 @@
 #ifndef TFPROF_LIB_JOBS_H
 #define TFPROF_LIB_JOBS_H
 
-#include "lib/command.h"
 #include "lib/options.h"
 
 struct job {

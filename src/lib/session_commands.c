@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "lib/options.h"
-#include "lib/command.h"
 #include "io/paths.h"
 
 /* The original's sentences about the old option of 2016. */

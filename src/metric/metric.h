@@ -7,7 +7,6 @@
 #define TFPROF_METRIC_METRIC_H
 
 #include "base/err.h"
-#include "base/num.h"
 #include "model/step.h"
 
 /* Kinds of views, in the order of view.def. */

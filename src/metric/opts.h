@@ -6,7 +6,6 @@
 #ifndef TFPROF_METRIC_OPTS_H
 #define TFPROF_METRIC_OPTS_H
 
-#include "base/err.h"
 #include "base/option.h"
 #include "metric/metric.h"
 

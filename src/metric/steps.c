@@ -4,9 +4,7 @@
  */
 #include "metric/opts.h"
 
-#include "base/num.h"
 #include "base/sort.h"
-#include "metric/metric.h"
 
 static bool parse_range(struct str text, struct step_range *r)
 {

@@ -8,8 +8,6 @@
 
 #include <pthread.h>
 
-#include "base/par.h"
-
 /* State of one running worker. */
 struct worker_job {
 	struct arena a; /* its model, notes and error */

@@ -4,8 +4,6 @@
  */
 #include "model/pprof_internal.h"
 
-#include "base/num.h"
-
 /* Returns the bytes of a unit, in which "kilo" is 1024 as pprof has it, or 0. */
 static int64_t byte_unit(struct str unit)
 {

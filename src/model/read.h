@@ -7,7 +7,6 @@
 #ifndef TFPROF_MODEL_READ_H
 #define TFPROF_MODEL_READ_H
 
-#include "io/src.h"
 #include "model/ingest.h"
 #include "trace/ops.h"
 #include "trace/recordings.h"

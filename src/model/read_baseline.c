@@ -12,8 +12,6 @@
  */
 #include "model/read.h"
 
-#include "model/model.h"
-
 #define FIELDS_MAX 9
 
 struct baseline_reading {

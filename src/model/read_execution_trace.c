@@ -6,7 +6,6 @@
 #include "model/read.h"
 #include "model/sniff.h"
 #include "trace/execution_trace.h"
-#include "trace/ops.h"
 
 #define RANK_MAX    16
 #define OUTPUTS_MAX 64

@@ -6,11 +6,8 @@
 #ifndef TFPROF_MODEL_SNIFF_H
 #define TFPROF_MODEL_SNIFF_H
 
-#include "base/str.h"
 #include "io/wire.h"
-#include "base/err.h"
 #include "base/note.h"
-#include "base/arena.h"
 
 #define SNIFF_BYTES ((size_t)64 << 10) /* further bytes are ignored */
 

@@ -13,7 +13,6 @@
 #ifndef TFPROF_MODEL_STEP_H
 #define TFPROF_MODEL_STEP_H
 
-#include "base/arena.h"
 #include "base/num.h"
 
 /* ---- values ----

@@ -14,7 +14,6 @@
 #define TFPROF_TRACE_EXECUTION_TRACE_H
 
 #include "base/map.h"
-#include "base/arena.h"
 #include "io/src.h"
 
 /* A call of an operator, or an annotation of the user. */

@@ -12,7 +12,6 @@
 #define TFPROF_TRACE_OPS_H
 
 #include "trace/passes.h"
-#include "base/str.h"
 
 #define OPS_UNATTRIBUTED "(unattributed)"
 #define OPS_HOST         "(host)" /* type of ops of threads if types are those of device work */

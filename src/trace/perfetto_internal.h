@@ -25,8 +25,6 @@
 #ifndef TFPROF_TRACE_PERFETTO_INTERNAL_H
 #define TFPROF_TRACE_PERFETTO_INTERNAL_H
 
-#include "base/note.h"
-#include "io/gz.h"
 #include "io/wire.h"
 #include "trace/trace_build.h"
 

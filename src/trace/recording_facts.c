@@ -4,8 +4,6 @@
  */
 #include "trace/recordings.h"
 
-#include "base/num.h"
-
 static struct str text_of(struct spool_text t)
 {
 	return str_make(t.p, t.n);

@@ -8,7 +8,6 @@
 #include "trace/recordings.h"
 
 #include "base/sort.h"
-#include "base/arena.h"
 
 #define JOIN_REACH                                                                                 \
 	((uint64_t)1 << 20) /* a record that is unmatched for longer, in correlation ids, stays    \

@@ -14,13 +14,8 @@
 #ifndef TFPROF_TRACE_RECORDINGS_H
 #define TFPROF_TRACE_RECORDINGS_H
 
-#include "base/map.h"
 #include "base/note.h"
-#include "base/num.h"
 #include "io/recording_in.h"
-#include "io/src.h"
-#include "base/arena.h"
-#include "io/block_format.h"
 #include "trace/trace.h"
 
 /* ---- facts ----

@@ -4,8 +4,6 @@
  */
 #include "trace/ops.h"
 
-#include "base/num.h"
-
 #define RANK_MAX   8
 #define INPUTS_MAX 9
 

@@ -4,8 +4,6 @@
  */
 #include "trace/passes.h"
 
-#include "base/num.h"
-
 /* Words that are accepted instead of a pattern. */
 static const struct {
 	const char *word, *pattern;

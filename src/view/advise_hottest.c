@@ -6,7 +6,6 @@
 
 #include "base/fmt.h"
 #include "base/sort.h"
-#include "model/model.h"
 
 static int by_value(const void *ctx, uint32_t a, uint32_t b)
 {

@@ -5,7 +5,6 @@
 #ifndef TFPROF_VIEW_FACTS_H
 #define TFPROF_VIEW_FACTS_H
 
-#include "model/model.h"
 #include "trace/recordings.h"
 #include "view/view.h"
 

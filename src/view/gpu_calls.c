@@ -5,8 +5,6 @@
  */
 #include "view/gpu_parts.h"
 
-#include "base/num.h"
-
 #define OPEN_MAX 4096 /* calls that are looked at together */
 #define PAGEABLE 1    /* CUpti_ActivityMemoryKind */
 

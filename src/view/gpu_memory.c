@@ -4,7 +4,6 @@
  */
 #include "view/gpu_parts.h"
 
-#include "base/num.h"
 #include "base/sort.h"
 
 const char *const gpu_host_memories[HOST_MEMORY_N] = { "pageable", "pinned", "none" };

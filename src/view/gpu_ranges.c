@@ -4,8 +4,6 @@
  */
 #include "view/gpu_parts.h"
 
-#include "base/num.h"
-
 static struct gpu_range *range_of(struct gpu_use *u, uint32_t scope)
 {
 	while (u->ranges.n <= scope)

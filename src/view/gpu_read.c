@@ -4,7 +4,6 @@
  */
 #include "view/gpu_use.h"
 
-#include "base/num.h"
 #include "view/gpu_parts.h"
 
 #define NOTES_MAX 100 /* that are kept */

@@ -7,12 +7,9 @@
 #ifndef TFPROF_VIEW_GPU_USE_H
 #define TFPROF_VIEW_GPU_USE_H
 
-#include "base/arena.h"
 #include "base/statistics.h"
-#include "io/block_format.h"
 #include "trace/recordings.h"
 #include "trace/passes.h"
-#include "base/str.h"
 
 /* ---- spans ----
  *

@@ -5,7 +5,6 @@
  */
 #include "view/memory_use.h"
 
-#include "base/map.h"
 #include "base/sort.h"
 #include "trace/passes.h"
 

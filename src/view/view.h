@@ -9,7 +9,6 @@
 
 #include "base/pattern.h"
 #include "metric/opts.h"
-#include "metric/metric.h"
 #include "model/model.h"
 
 /* ---- trees ----
