@@ -58,20 +58,14 @@ static inline bool varint_get_slow(const uint8_t **p, const uint8_t *end, uint64
 	return false;
 }
 
-/* Reads a varint at *p, before end. Returns false and leaves *p if it is truncated or longer than
- * ten bytes. Bits above the 64th are dropped. Lengths of one, two and eight bytes (flags, lengths,
- * times of day) are decided by branches; other lengths up to eight by the first byte below 0x80. */
-static inline bool varint_get(const uint8_t **p, const uint8_t *end, uint64_t *out)
+/* Reads a varint of two bytes or more. Lengths of two and eight bytes (lengths, times of day) are
+ * decided by branches; other lengths up to eight by the first byte below 0x80. */
+static inline bool varint_get_long(const uint8_t **p, const uint8_t *end, uint64_t *out)
 {
 	const uint64_t more = 0x8080808080808080;
 	const uint8_t *q = *p;
 	uint64_t w, stops;
 
-	if (q < end && *q < 0x80) {
-		*out = *q;
-		*p = q + 1;
-		return true;
-	}
 	if (end - q < 8)
 		return varint_get_slow(p, end, out);
 	if (q[1] < 0x80) {
@@ -91,6 +85,20 @@ static inline bool varint_get(const uint8_t **p, const uint8_t *end, uint64_t *o
 	*out = varint_pack(w & (stops ^ (stops - 1)));
 	*p = q + (__builtin_ctzll(stops) >> 3) + 1;
 	return true;
+}
+
+/* Reads a varint at *p, before end. Returns false and leaves *p if it is truncated or longer than
+ * ten bytes. Bits above the 64th are dropped. */
+static inline bool varint_get(const uint8_t **p, const uint8_t *end, uint64_t *out)
+{
+	const uint8_t *q = *p;
+
+	if (q < end && *q < 0x80) {
+		*out = *q;
+		*p = q + 1;
+		return true;
+	}
+	return varint_get_long(p, end, out);
 }
 
 /* Writes v at p (VARINT_MAX bytes must be available) and returns the end. */

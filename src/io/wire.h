@@ -37,9 +37,33 @@ bool wire_next(struct wire *w);
 /* The value after wire_next; exactly one of these functions must consume it. */
 bool wire_u64(struct wire *w, uint64_t *v);        /* type must be WIRE_VARINT */
 bool wire_leaf(struct wire *w, struct str *bytes); /* WIRE_BYTES; valid until the next wire call */
-bool wire_enter(struct wire *w);                   /* WIRE_BYTES */
-bool wire_leave(struct wire *w);                   /* skips the rest of the entered message */
-bool wire_skip(struct wire *w);                    /* any type; unread bytes are not validated */
+/* Reads the next field if it is a leaf with that tag and all of it is in the window, instead of
+ * wire_next and wire_leaf. Otherwise returns false and changes nothing. */
+static inline bool wire_leaf_ahead(struct wire *w, uint8_t tag, struct str *bytes)
+{
+	struct src *s = w->s;
+	size_t have = (size_t)(s->end - s->p), head = 2, n;
+	uint64_t left = w->bad || !w->depth ? 0 : w->stop[w->depth - 1] - src_at(s);
+
+	have = have < left ? have : (size_t)left;
+	if (have < 3 || s->p[0] != tag)
+		return false;
+	n = s->p[1];
+	if (n >= 0x80) {
+		if (s->p[2] >= 0x80)
+			return false;
+		n = (n & 0x7f) | (size_t)s->p[2] << 7;
+		head = 3;
+	}
+	if (have - head < n)
+		return false;
+	*bytes = str_make(s->p + head, n);
+	s->p += head + n;
+	return true;
+}
+bool wire_enter(struct wire *w); /* WIRE_BYTES */
+bool wire_leave(struct wire *w); /* skips the rest of the entered message */
+bool wire_skip(struct wire *w);  /* any type; unread bytes are not validated */
 /* Ends reading: true if the input was valid, or valid up to damage that is tolerated (src_damage).
  * records: number of records read. */
 bool wire_done(struct wire *w, uint64_t records);
