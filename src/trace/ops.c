@@ -21,6 +21,7 @@ uint32_t ops_named(struct finding *x, struct str name, struct str type)
 	made.type = intern_add(&o->strings, type);
 	imap_put(&x->by_name, id, op, false);
 	VEC_PUSH(o->a, &o->ops, made);
+	VEC_PUSH(x->a, &x->last_cell, 0);
 	return op;
 }
 
@@ -28,14 +29,20 @@ struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const st
 {
 	struct trace_ops *o = x->to;
 	uint64_t key = (uint64_t)op << 32 | step;
-	uint32_t i = (uint32_t)o->cells.n;
+	uint32_t i = x->last_cell.v[op];
 	struct op_cell *c;
 
-	if (!imap_get(&x->cell_of, key, &i)) {
-		imap_put(&x->cell_of, key, i, false);
-		VEC_PUSH(o->a, &o->cells,
-		        ((struct op_cell){
-		                .op = op, .step = step, .start = s->start, .end = slice_end(s) }));
+	if (i >= o->cells.n || o->cells.v[i].op != op || o->cells.v[i].step != step) {
+		i = (uint32_t)o->cells.n;
+		if (!imap_get(&x->cell_of, key, &i)) {
+			imap_put(&x->cell_of, key, i, false);
+			VEC_PUSH(o->a, &o->cells,
+			        ((struct op_cell){ .op = op,
+			                .step = step,
+			                .start = s->start,
+			                .end = slice_end(s) }));
+		}
+		x->last_cell.v[op] = i;
 	}
 	c = &o->cells.v[i];
 	c->start = s->start < c->start ? s->start : c->start;
@@ -51,37 +58,46 @@ struct run_key {
 	uint32_t op, name; /* compiled op; kernel */
 };
 
-static uint64_t *find_count(struct finding *x, uint32_t cell, const struct run_key *key)
+/* Returns the count of a slice's compiled op in a cell: of its kernel alone, or of all kernels. */
+static uint64_t *find_count(struct finding *x, uint32_t cell, const struct slice *s, bool of_kernel)
 {
-	uint64_t id = (uint64_t)intern_add(&x->compiled, str_make(key, sizeof *key)) << 32 | cell;
+	const struct trace *t = x->to->t;
+	struct run_key key = { .op = ID_NONE, .name = of_kernel ? s->name : ID_NONE };
+	bool shared = !(s->keys & (ARG_BIT(ARG_OP) | ARG_BIT(ARG_PROGRAM)));
+	struct event_work *w = &x->work[s->event];
+	struct argument program = { .u = 0 };
 	uint32_t i = (uint32_t)x->counts.n;
 
+	if (shared && w->counts[of_kernel].cell == cell + 1)
+		return &x->counts.v[w->counts[of_kernel].at];
+	slice_argument(t, s, ARG_PROGRAM, &program);
+	key.program = program.u;
+	if (slice_text(t, s, ARG_OP).n)
+		key.op = intern_find(&t->strings, slice_text(t, s, ARG_OP));
+	uint64_t id = (uint64_t)intern_add(&x->compiled, str_make(&key, sizeof key)) << 32 | cell;
 	if (!imap_get(&x->count_of, id, &i)) {
 		imap_put(&x->count_of, id, i, false);
 		VEC_PUSH(x->a, &x->counts, 0);
+	}
+	if (shared) {
+		w->counts[of_kernel].cell = cell + 1;
+		w->counts[of_kernel].at = i;
 	}
 	return &x->counts.v[i];
 }
 
 /* Counts executions of a kernel of a compiled op, or of no op; *runs is the number of executions of
  * the op, each of which may be several kernels. */
-static uint64_t count_runs(struct finding *x, uint32_t cell, const struct slice *s, int64_t *runs)
+static uint64_t count_runs(
+        struct finding *x, uint32_t cell, const struct slice *s, bool compiled, int64_t *runs)
 {
-	struct str op = slice_text(x->to->t, s, ARG_OP);
-	struct run_key key = { .op = ID_NONE, .name = s->name };
-	struct argument program = { .u = 0 };
 	uint64_t count, *most, *c;
 
-	slice_argument(x->to->t, s, ARG_PROGRAM, &program);
-	key.program = program.u;
-	if (op.n)
-		key.op = intern_find(&x->to->t->strings, op);
-	c = find_count(x, cell, &key);
+	c = find_count(x, cell, s, true);
 	count = *c = num_add_u64(*c, (uint64_t)*runs);
-	if (!op.n || x->to->t->tracks.v[s->track].kind == TRACK_LINE)
+	if (!compiled || x->to->t->tracks.v[s->track].kind == TRACK_LINE)
 		return count;
-	key.name = ID_NONE;
-	most = find_count(x, cell, &key);
+	most = find_count(x, cell, s, false);
 	*runs = count > *most ? num_from_u64(count - *most) : 0;
 	*most = count > *most ? count : *most;
 	return count;
@@ -116,7 +132,7 @@ static int64_t flops_of_call(struct finding *x, const struct slice *s)
 static uint64_t most_runs(struct finding *x, const struct op_cell *c, const struct slice *s)
 {
 	int64_t one = 1;
-	uint64_t count = count_runs(x, (uint32_t)(c - x->to->cells.v), s, &one);
+	uint64_t count = count_runs(x, (uint32_t)(c - x->to->cells.v), s, true, &one);
 
 	return count > c->host_runs ? count : c->host_runs;
 }
@@ -162,6 +178,7 @@ static void walk_thread(struct finding *x, uint32_t track)
 			close_host(x, level, level->user - 1);
 			continue;
 		}
+		slice_find_keys(&level->s);
 		level->user = 1 + ops_of_slice(x, ops_around(x, &n, level), &level->s,
 		                          x->frames ? &frames : NULL);
 		x->op_of[x->host0[track] + level->s.number - x->to->t->tracks.v[track].first] =
@@ -176,13 +193,33 @@ static void walk_thread(struct finding *x, uint32_t track)
 
 /* ---- devices ---- */
 
-static void add_work(struct finding *x, const struct slice *s, int64_t self)
+/* Returns what the arguments of device work say, which its event remembers. */
+static struct event_work facts_of(struct finding *x, const struct slice *s)
 {
+	const uint64_t keys = ARG_BIT(ARG_OP) | ARG_BIT(ARG_FLOPS) | ARG_BIT(ARG_BYTES_ACCESSED);
+	struct event_work made = x->work[s->event];
+	const struct trace *t = x->to->t;
+
+	if (made.known && !(s->keys & keys))
+		return made;
+	made.known = true;
+	made.compiled = slice_text(t, s, ARG_OP).n > 0;
+	made.flops = slice_int(t, s, ARG_FLOPS);
+	made.bytes_accessed = slice_int(t, s, ARG_BYTES_ACCESSED);
+	if (!(s->keys & keys))
+		x->work[s->event] = made;
+	return made;
+}
+
+static void add_work(struct finding *x, struct slice *s, int64_t self)
+{
+	slice_find_keys(s);
 	const struct launch *launch = link_launch(x->links, s);
 	const struct trace *t = x->to->t;
 	uint32_t op = ops_of_work(x, s, launch), device = t->tracks.v[s->track].device;
 	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, s, launch), s);
 	struct trace_op *o = &x->to->ops.v[op];
+	struct event_work facts = facts_of(x, s);
 	int64_t runs = slice_int(t, s, ARG_COUNT);
 
 	runs = runs > 0 ? runs : 1;
@@ -191,14 +228,15 @@ static void add_work(struct finding *x, const struct slice *s, int64_t self)
 	c->device_self = num_add(c->device_self, self);
 	c->device_total = num_add(c->device_total, s->length);
 	uint64_t count = x->rule.leaf ? c->kernels /* instances of a template are one op */
-	                              : count_runs(x, (uint32_t)(c - x->to->cells.v), s, &runs);
+	                              : count_runs(x, (uint32_t)(c - x->to->cells.v), s,
+	                                        facts.compiled, &runs);
 	c->device_runs = count > c->device_runs ? count : c->device_runs;
 	if (o->device == ID_NONE)
 		o->device = device;
 	if (o->category == ID_NONE && slice_text(t, s, ARG_OP_CATEGORY).n)
 		o->category = intern_add(&x->to->strings, slice_text(t, s, ARG_OP_CATEGORY));
-	o->flops = num_add(o->flops, num_mul(runs, slice_int(t, s, ARG_FLOPS)));
-	int64_t bytes = num_mul(runs, slice_int(t, s, ARG_BYTES_ACCESSED));
+	o->flops = num_add(o->flops, num_mul(runs, facts.flops));
+	int64_t bytes = num_mul(runs, facts.bytes_accessed);
 	o->bytes_accessed = num_add(o->bytes_accessed, bytes);
 	c->bytes_accessed = num_add(c->bytes_accessed, bytes);
 	ops_set_frame(x, op, NULL, s);
@@ -238,17 +276,19 @@ static void walk_device(struct finding *x, uint32_t track)
 static void find(struct finding *x)
 {
 	const struct trace *t = x->to->t;
-	uint32_t host = 0;
+	uint32_t host = 0, devices = 0;
 
 	for (size_t i = 0; i < t->events.n && !x->frames; i++)
 		x->frames = t->events.v[i].category == CATEGORY_FRAME;
 	x->event_flops = ARENA_ARRAY(x->a, t->events.n, int64_t);
-	x->event_op = ARENA_ARRAY(x->a, t->events.n, uint32_t);
 	x->host0 = ARENA_ARRAY(x->a, t->tracks.n, uint32_t);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		x->host0[i] = host;
 		host += track_is_device(&t->tracks.v[i]) ? 0 : t->tracks.v[i].n;
+		devices += track_is_device(&t->tracks.v[i]);
 	}
+	x->work = ARENA_ARRAY(x->a,
+	        devices || t->keys & ARG_BIT(ARG_OP) ? t->events.n : 0, struct event_work);
 	x->op_of = ARENA_ARRAY(x->a, host, uint32_t);
 	ops_find_backward(x);
 	for (unsigned pass = 0; pass <= x->backward; pass++)

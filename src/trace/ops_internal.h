@@ -18,6 +18,19 @@ struct ops_rule {
 	uint32_t gaps; /* NEST_BITs: subtracted from the op around, because another track has it */
 };
 
+/* Facts about the device work of an event that its slices share, unless their own arguments differ;
+ * and where the last slice was counted. */
+struct event_work {
+	uint32_t op;    /* 1 + its op, if no launch decides; 0: not known yet */
+	uint32_t share; /* 1 + share of a kernel */
+	struct {
+		uint32_t cell, at; /* 1 + cell; index of the count */
+	} counts[2];
+	bool known; /* the following are */
+	bool compiled;
+	int64_t flops, bytes_accessed;
+};
+
 struct finding {
 	struct trace_ops *to;
 	struct arena *a; /* scratch */
@@ -25,10 +38,11 @@ struct finding {
 	const struct trace_steps *steps;
 	enum trace_by by;
 	struct ops_rule rule;
-	struct sb path, longer; /* names that are being made */
-	struct imap by_name;    /* string id -> op */
-	struct imap below;      /* op around + 1, event -> op */
-	struct imap cell_of;    /* op, step -> cell */
+	struct sb path, longer;  /* names that are being made */
+	struct imap by_name;     /* string id -> op */
+	struct imap below;       /* op around + 1, event -> op */
+	struct imap cell_of;     /* op, step -> cell */
+	VEC(uint32_t) last_cell; /* by op: the cell found last */
 	struct intern compiled;
 	struct imap count_of; /* compiled op, cell -> count */
 	VEC(uint64_t) counts;
@@ -38,14 +52,14 @@ struct finding {
 	struct imap
 	        module_of; /* process and sequence number of a forward op -> 1 + op of its module */
 	bool backward;     /* some ops have numbers of forward ops */
-	struct imap stack_of; /* string id of a stack -> frame */
-	bool frames;          /* the trace has frames on its threads */
-	bool records;         /* slices have numbers of record functions */
-	size_t demangling;    /* bytes that demangling may still produce */
-	int64_t *event_flops; /* by event: 1 + float operations of a call, 0: not known yet */
-	uint32_t *event_op; /* by event: 1 + op of device work that its event alone decides, or 0 */
-	uint32_t *host0;    /* by track: index of its first slice in op_of */
-	uint32_t *op_of;    /* by slice of a thread: 1 + op, 0: none */
+	struct imap stack_of;    /* string id of a stack -> frame */
+	bool frames;             /* the trace has frames on its threads */
+	bool records;            /* slices have numbers of record functions */
+	size_t demangling;       /* bytes that demangling may still produce */
+	int64_t *event_flops;    /* by event: 1 + float operations of a call, 0: not known yet */
+	struct event_work *work; /* by event */
+	uint32_t *host0;         /* by track: index of its first slice in op_of */
+	uint32_t *op_of;         /* by slice of a thread: 1 + op, 0: none */
 };
 
 /* Finds or adds an op by its name; a new one gets that type. */

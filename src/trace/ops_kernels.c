@@ -29,21 +29,35 @@ static struct kernel_row *row_of(struct finding *x, const struct slice *s)
 	return &o->kernels.v[i];
 }
 
+/* Returns the share of an op in the row of a slice; remembered for the next slice of the event. */
+static struct kernel_share *share_of(struct finding *x, const struct slice *s, uint32_t op)
+{
+	uint32_t *last = &x->work[s->event].share, kernel, i;
+
+	if (*last && x->shares.v[*last - 1].op == op &&
+	        x->to->kernels.v[x->shares.v[*last - 1].kernel].device ==
+	                x->to->t->tracks.v[s->track].device)
+		return &x->shares.v[*last - 1];
+	kernel = (uint32_t)(row_of(x, s) - x->to->kernels.v);
+	i = (uint32_t)x->shares.n;
+	if (imap_put(&x->share_of, (uint64_t)kernel << 32 | op, i, false))
+		VEC_PUSH(x->a, &x->shares, ((struct kernel_share){ kernel, op, 0 }));
+	else
+		imap_get(&x->share_of, (uint64_t)kernel << 32 | op, &i);
+	*last = i + 1;
+	return &x->shares.v[i];
+}
+
 void ops_add_kernel(struct finding *x, const struct slice *s, uint32_t op)
 {
-	struct kernel_row *k = row_of(x, s);
-	uint32_t kernel = (uint32_t)(k - x->to->kernels.v), i = (uint32_t)x->shares.n;
-	uint64_t key = (uint64_t)kernel << 32 | op;
+	struct kernel_share *share = share_of(x, s, op);
+	struct kernel_row *k = &x->to->kernels.v[share->kernel];
 
 	k->count++;
 	k->total = num_add(k->total, s->length);
 	k->min = s->length < k->min ? s->length : k->min;
 	k->max = s->length > k->max ? s->length : k->max;
-	if (!imap_get(&x->share_of, key, &i)) {
-		imap_put(&x->share_of, key, i, false);
-		VEC_PUSH(x->a, &x->shares, ((struct kernel_share){ kernel, op, 0 }));
-	}
-	x->shares.v[i].total = num_add(x->shares.v[i].total, s->length);
+	share->total = num_add(share->total, s->length);
 }
 
 static int compare_rows(const void *ops, uint32_t a, uint32_t b)

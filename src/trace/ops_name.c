@@ -313,27 +313,29 @@ static uint32_t op_of_function(struct finding *x, const struct slice *s)
 	return op;
 }
 
-/* Returns the op of device work below a path: as its event decides, if it has no other arguments.
- */
+/* Returns the op of device work below a path: as its arguments name it, else that of its launch. */
 static uint32_t op_of_path(struct finding *x, const struct slice *s, const struct launch *launch)
 {
-	bool alone = !launch && !s->args.n;
-	uint64_t unlinked = x->to->unlinked;
-	uint32_t *known = &x->event_op[s->event], op;
+	const uint64_t keys = ARG_BIT(ARG_SCOPE) | ARG_BIT(ARG_OP) | ARG_BIT(ARG_OP_TYPE) |
+	                      ARG_BIT(ARG_MODULE_NAME);
+	uint32_t *known = &x->work[s->event].op, op;
+	bool shared = !(s->keys & keys);
 	struct str path, type;
 
-	if (alone && *known)
+	if (shared && *known)
 		return *known - 1;
-	path = path_of_work(x, s, launch, &type);
-	op = ops_named(x, path, type);
-	if (alone && x->to->unlinked == unlinked)
+	path = compiled_path(x, s, &type);
+	if (!path.n && launching_op(x, s, launch, &op))
+		return op;
+	op = ops_named(x, path.n ? path : path_of_work(x, s, launch, &type), type);
+	if (shared && path.n)
 		*known = 1 + op;
 	return op;
 }
 
 uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct launch *launch)
 {
-	struct str module = slice_text(x->to->t, s, ARG_MODULE_NAME);
+	struct str module;
 	uint32_t frame, op;
 
 	switch (x->by) {
@@ -346,6 +348,7 @@ uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct laun
 			return op_of_frame(x, frame);
 		break;
 	case TRACE_BY_MODULE:
+		module = slice_text(x->to->t, s, ARG_MODULE_NAME);
 		if (module.n)
 			return ops_named(x, module, module);
 		break;

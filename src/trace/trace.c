@@ -79,7 +79,7 @@ uint64_t argument_keys(struct str packed)
 	uint64_t keys = 0;
 
 	for (struct argument a; argument_next(&packed, &a);)
-		keys |= a.key < ARG_N ? ARG_BIT(a.key) : ARG_BIT_OTHER;
+		keys |= argument_bit(a.key);
 	return keys;
 }
 
@@ -99,15 +99,13 @@ bool slice_argument(
         const struct trace *t, const struct slice *s, uint32_t key, struct argument *out)
 {
 	const struct trace_event *e = &t->events.v[s->event];
+	uint64_t bit = argument_bit(key) & t->keys;
 
-	if (key < ARG_N && !(t->keys & ARG_BIT(key)))
-		return false;
-	return (s->args.n && argument_find(s->args, key, out)) ||
-	       (e->keys & (key < ARG_N ? ARG_BIT(key) : ARG_BIT_OTHER) &&
-	               argument_find(e->args, key, out));
+	return (s->keys & bit && argument_find(s->args, key, out)) ||
+	       (e->keys & bit && argument_find(e->args, key, out));
 }
 
-bool slice_has_int(const struct trace *t, const struct slice *s, uint32_t key, int64_t *out)
+bool slice_read_int(const struct trace *t, const struct slice *s, uint32_t key, int64_t *out)
 {
 	struct argument a;
 
@@ -120,21 +118,6 @@ bool slice_has_int(const struct trace *t, const struct slice *s, uint32_t key, i
 	case ARG_TEXT: return num_parse_i64(trace_str(t, a.text), out);
 	}
 	return false;
-}
-
-int64_t slice_int(const struct trace *t, const struct slice *s, uint32_t key)
-{
-	int64_t v = 0;
-
-	return slice_has_int(t, s, key, &v) ? v : 0;
-}
-
-struct str slice_text(const struct trace *t, const struct slice *s, uint32_t key)
-{
-	struct argument a;
-
-	return slice_argument(t, s, key, &a) && a.type == ARG_TEXT ? trace_str(t, a.text)
-	                                                           : STR_NONE;
 }
 
 bool slice_is_work(const struct trace *t, const struct slice *s)

@@ -47,6 +47,10 @@ extern const char *const argument_names[ARG_N];
 #define ARG_BIT(key)  ((uint64_t)1 << (key))
 #define ARG_BIT_OTHER ((uint64_t)1 << 63)
 #define ARG_BITS_ALL  UINT64_MAX
+static inline uint64_t argument_bit(uint32_t key)
+{
+	return key < ARG_N ? ARG_BIT(key) : ARG_BIT_OTHER;
+}
 
 enum argument_type { ARG_INT, ARG_UINT, ARG_REAL, ARG_TEXT };
 struct argument {
@@ -195,6 +199,7 @@ struct slice {
 	        length; /* ticks; length is never negative and start + length never overflows */
 	int64_t correlation; /* 0: none */
 	struct str args;     /* packed: only its own */
+	uint64_t keys;       /* ARG_BITs of keys that args may have; slice_find_keys: that it has */
 };
 static inline int64_t slice_end(const struct slice *s)
 {
@@ -219,15 +224,42 @@ void trace_slice(const struct trace *t, uint32_t number, struct slice *out);
 /* The track of a slice, without decoding it. */
 uint32_t trace_track_of(const struct trace *t, uint32_t number);
 
+/* Finds out which keys the slice's own arguments have: worth it before several are looked up. */
+static inline void slice_find_keys(struct slice *s)
+{
+	s->keys = argument_keys(s->args);
+}
+/* False if neither the slice nor its event has an argument with that key. */
+static inline bool slice_may_have(const struct trace *t, const struct slice *s, uint32_t key)
+{
+	return (s->keys | t->events.v[s->event].keys) & t->keys & argument_bit(key);
+}
 /* Returns an argument of a slice or, if the slice lacks it, of its event. */
 bool slice_argument(
         const struct trace *t, const struct slice *s, uint32_t key, struct argument *out);
 /* Returns the number of an argument: 0 if there is none; reals are truncated, texts of digits
  * parsed. */
-int64_t slice_int(const struct trace *t, const struct slice *s, uint32_t key);
-bool slice_has_int(const struct trace *t, const struct slice *s, uint32_t key, int64_t *out);
+bool slice_read_int(const struct trace *t, const struct slice *s, uint32_t key, int64_t *out);
+static inline bool slice_has_int(
+        const struct trace *t, const struct slice *s, uint32_t key, int64_t *out)
+{
+	return slice_may_have(t, s, key) && slice_read_int(t, s, key, out);
+}
+static inline int64_t slice_int(const struct trace *t, const struct slice *s, uint32_t key)
+{
+	int64_t v = 0;
+
+	return slice_has_int(t, s, key, &v) ? v : 0;
+}
 /* Returns the text of an argument: empty (p NULL) if it is missing or a number. */
-struct str slice_text(const struct trace *t, const struct slice *s, uint32_t key);
+static inline struct str slice_text(const struct trace *t, const struct slice *s, uint32_t key)
+{
+	struct argument a;
+
+	return slice_may_have(t, s, key) && slice_argument(t, s, key, &a) && a.type == ARG_TEXT
+	               ? trace_str(t, a.text)
+	               : STR_NONE;
+}
 
 /* True for a complete slice of device work that counts: on a device's track that is not derived. */
 bool slice_is_work(const struct trace *t, const struct slice *s);

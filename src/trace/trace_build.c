@@ -165,7 +165,7 @@ struct trace_track *build_track_at(struct trace_build *b, uint32_t track)
 
 bool build_wants(const struct trace_build *b, uint32_t key)
 {
-	return b->wants & (key < ARG_N ? ARG_BIT(key) : ARG_BIT_OTHER);
+	return b->wants & argument_bit(key);
 }
 
 uint32_t build_key(struct trace_build *b, struct str name)
@@ -179,7 +179,7 @@ static void put_arg(struct trace_build *b, uint32_t key, enum argument_type type
 
 	if (!build_wants(b, key))
 		return;
-	b->t->keys |= key < ARG_N ? ARG_BIT(key) : ARG_BIT_OTHER;
+	b->t->keys |= argument_bit(key);
 	end = varint_put(end, (uint64_t)key << 2 | type);
 	if (type != ARG_REAL)
 		end = varint_put(end, v);
@@ -352,20 +352,6 @@ static void seal_nodes(struct trace_build *b)
 
 /* ---- the end ---- */
 
-static void measure(struct trace *t, uint32_t track)
-{
-	struct trace_track *k = &t->tracks.v[track];
-	struct slice_iter i = trace_slices(t, track);
-	bool first = true;
-
-	for (struct slice s; slice_next(&i, &s); first = false) {
-		if (first || s.start < k->start)
-			k->start = s.start;
-		if (first || slice_end(&s) > k->end)
-			k->end = slice_end(&s);
-	}
-}
-
 void build_seal(struct trace_build *b)
 {
 	struct trace *t = b->t;
@@ -381,6 +367,5 @@ void build_seal(struct trace_build *b)
 		t->tracks.v[i].first = number;
 		store_order(b, i);
 		number += t->tracks.v[i].n;
-		measure(t, i);
 	}
 }

@@ -23,6 +23,13 @@ static bool says_step(const struct trace *t, const struct slice *s, enum steps_b
 	}
 }
 
+/* Extends a time by that of a slice. */
+static void extend(int64_t *start, int64_t *end, const struct slice *s)
+{
+	*start = s->start < *start ? s->start : *start;
+	*end = slice_end(s) > *end ? slice_end(s) : *end;
+}
+
 static uint32_t step_index(
         struct trace_steps *out, int64_t id, const struct slice *s, struct arena *a)
 {
@@ -39,8 +46,7 @@ static uint32_t step_index(
 	}
 	struct trace_step *step = &out->steps.v[i];
 	if (out->by == STEPS_BY_GROUP) {
-		step->start = s->start < step->start ? s->start : step->start;
-		step->end = slice_end(s) > step->end ? slice_end(s) : step->end;
+		extend(&step->start, &step->end, s);
 	} else if (s->length > num_sub(step->end, step->start)) {
 		step->start = s->start;
 		step->end = slice_end(s);
@@ -49,21 +55,20 @@ static uint32_t step_index(
 }
 
 /* Adds the interval of a slice. A group has one growing interval per track. */
-static void add_interval(struct trace_steps *out, struct imap *groups, const struct trace_track *k,
-        uint32_t step, const struct slice *s, struct arena *a)
+static uint32_t add_interval(struct trace_steps *out, struct imap *groups,
+        const struct trace_track *k, uint32_t step, const struct slice *s, struct arena *a)
 {
 	struct step_interval made = { k->device, k->device == ID_NONE ? k->process : ID_NONE, step,
 		s->start, slice_end(s) };
-	uint32_t i;
+	uint32_t i = (uint32_t)out->intervals.n;
 
 	if (out->by == STEPS_BY_GROUP && imap_get(groups, step, &i)) {
-		struct step_interval *v = &out->intervals.v[i];
-		v->start = made.start < v->start ? made.start : v->start;
-		v->end = made.end > v->end ? made.end : v->end;
-		return;
+		extend(&out->intervals.v[i].start, &out->intervals.v[i].end, s);
+		return i;
 	}
-	imap_put(groups, step, (uint32_t)out->intervals.n, true);
+	imap_put(groups, step, i, true);
 	VEC_PUSH(a, &out->intervals, made);
+	return i;
 }
 
 /* True if marks with different names share numbers: "train" 0 and "eval" 0. */
@@ -80,7 +85,8 @@ static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 	struct slice_iter it = trace_slices(out->t, track);
 	struct scratch own;
 	struct imap groups;
-	int64_t id;
+	uint32_t step = ID_NONE, interval = 0;
+	int64_t id, before = 0;
 
 	if (k->derived && out->by != STEPS_BY_MARK)
 		return;
@@ -89,9 +95,16 @@ static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 	for (struct slice s; slice_next(&it, &s);) {
 		if (!says_step(out->t, &s, out->by, &id))
 			continue;
-		uint32_t step = step_index(out, id, &s, a);
+		if (out->by == STEPS_BY_GROUP && step != ID_NONE && id == before) {
+			extend(&out->steps.v[step].start, &out->steps.v[step].end, &s);
+			extend(&out->intervals.v[interval].start, &out->intervals.v[interval].end,
+			        &s);
+			continue;
+		}
+		step = step_index(out, id, &s, a);
 		out->by_start |= shares_numbers(out, &s, step);
-		add_interval(out, &groups, k, step, &s, a);
+		interval = add_interval(out, &groups, k, step, &s, a);
+		before = id;
 	}
 	scratch_close(&own);
 }

@@ -80,9 +80,11 @@ const uint8_t *store_decode(const struct slice_block *block, const uint8_t *p, c
 		out->correlation = (int64_t)((uint64_t)block->correlation + (uint64_t)unzigzag(v));
 	}
 	out->args = STR_NONE;
+	out->keys = 0;
 	if (flags & RECORD_ARGS) {
 		varint_get(&p, end, &v);
 		out->args = str_make(p, (size_t)v);
+		out->keys = ARG_BITS_ALL;
 		p += v;
 	}
 	return p;
@@ -107,6 +109,8 @@ void store_append(struct trace_build *b, const struct slice *s)
 		state->unordered = true;
 	state->last_start = s->start;
 	state->last_length = s->length;
+	k->start = k->n && k->start < s->start ? k->start : s->start;
+	k->end = k->n && k->end > slice_end(s) ? k->end : slice_end(s);
 	k->n++;
 }
 
@@ -219,6 +223,7 @@ struct trace_track store_take(struct trace_build *b, uint32_t track)
 	struct trace_track *k = &b->t->tracks.v[track], taken = *k;
 
 	k->n = 0;
+	k->start = k->end = 0;
 	k->blocks.v = NULL;
 	k->blocks.n = k->blocks.cap = 0;
 	return taken;
