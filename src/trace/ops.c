@@ -287,8 +287,8 @@ static void find(struct finding *x)
 		host += track_is_device(&t->tracks.v[i]) ? 0 : t->tracks.v[i].n;
 		devices += track_is_device(&t->tracks.v[i]);
 	}
-	x->work = ARENA_ARRAY(x->a,
-	        devices || t->keys & ARG_BIT(ARG_OP) ? t->events.n : 0, struct event_work);
+	x->work = ARENA_ARRAY(
+	        x->a, devices || t->keys & ARG_BIT(ARG_OP) ? t->events.n : 0, struct event_work);
 	x->op_of = ARENA_ARRAY(x->a, host, uint32_t);
 	ops_find_backward(x);
 	for (unsigned pass = 0; pass <= x->backward; pass++)

@@ -14,6 +14,8 @@
 #define MANGLED        "\xEF\xBF\xBD" /* replacement that text tools write for invalid UTF-8 */
 #define MANGLED_LOOK   ((size_t)4096)
 
+#define XLINE_EVENT LEAF_TAG(4, WIRE_BYTES)
+
 enum { PASS_HEADS, PASS_EVENTS };
 
 /* ---- sniffing ---- */
@@ -70,8 +72,7 @@ static bool map_entry(struct str bytes, int64_t *key, struct str *value)
 
 static void read_stat_name(struct xspace *x, struct xplane *p, struct str entry)
 {
-	struct xstat_name made = { .key = ID_NONE };
-	struct str message;
+	struct str message, name = STR_NONE;
 	int64_t id;
 
 	if (!map_entry(entry, &id, &message)) {
@@ -81,14 +82,11 @@ static void read_stat_name(struct xspace *x, struct xplane *p, struct str entry)
 	struct leaf l = leaf_of(message);
 	while (leaf_next(&l)) {
 		if (l.tag == LEAF_TAG(2, WIRE_BYTES))
-			made.name = leaf_bytes(&l);
+			name = leaf_bytes(&l);
 		else
 			leaf_skip(&l);
 	}
-	made.name = keep(x, made.name);
-	xspace_stat_use(&made);
-	imap_put(&p->name_of, (uint64_t)id, (uint32_t)p->names.n, true);
-	VEC_PUSH(x->a, &p->names, made);
+	xspace_add_stat_name(x, p, (uint64_t)id, name);
 }
 
 /* Keeps the bytes of an XEventMetadata: its stats need the names, which may come later. */
@@ -166,6 +164,8 @@ static bool read_line_head(struct xspace *x, struct xplane *p)
 			display = keep(x, bytes);
 		else if (!w->bad && tag != LEAF_TAG(1, WIRE_VARINT))
 			wire_skip(w);
+		while (wire_leaf_ahead(w, XLINE_EVENT, &bytes))
+			;
 	}
 	if (display.n)
 		made.name = display;
@@ -382,6 +382,8 @@ static bool read_events(struct xspace *x, struct xplane *p, size_t line)
 			wire_skip(w);
 		else if (wire_leaf(w, &bytes))
 			xspace_event(&l, bytes);
+		while (l.line && wire_leaf_ahead(w, XLINE_EVENT, &bytes))
+			xspace_event(&l, bytes);
 	}
 	return wire_leave(w);
 }
@@ -455,6 +457,7 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 	imap_init(&x.module_of, a);
 	imap_init(&x.program_of, a);
 	intern_init(&x.hlo_names, a);
+	intern_init(&x.kind_keys, a);
 	wire_init(&x.w, s, "an XSpace", e);
 	read_top(&x, PASS_HEADS);
 	if (!wire_done(&x.w, x.planes.n))

@@ -2,6 +2,9 @@
  *
  * Converts events of an XSpace to slices: category, time, and the stats to keep. A stat of the
  * event overrides one of its metadata.
+ *
+ * Events of one metadata whose shared stats have equal bytes are of one kind: they have one
+ * category and are slices of one event of the trace. So most events are looked up, not interpreted.
  */
 #include "trace/xspace_internal.h"
 
@@ -10,64 +13,13 @@
 /* State for one event. */
 struct xevent {
 	struct xline_walk *l;
-	struct xmeta *meta; /* NULL: missing */
+	const struct xmeta *meta; /* NULL: missing */
 	int64_t offset, duration, count;
 	bool has_count;
+	size_t own; /* number of stats of this event alone; the shared ones follow */
 };
 
 /* ---- stats ---- */
-
-bool xspace_stat(struct xspace *x, struct xplane *p, struct str bytes, struct xstat *out)
-{
-	struct leaf l = leaf_of(bytes);
-	uint64_t ref = 0, bits;
-	bool has_ref = false;
-	int64_t id = 0;
-
-	*out = (struct xstat){ .name = ID_NONE, .type = ARG_INT };
-	while (leaf_next(&l)) {
-		switch (l.tag) {
-		case LEAF_TAG(1, WIRE_VARINT): id = (int64_t)leaf_varint(&l); break;
-		case LEAF_TAG(2, WIRE_FIXED64):
-			bits = leaf_fixed64(&l);
-			memcpy(&out->real, &bits, sizeof bits);
-			out->type = ARG_REAL;
-			break;
-		case LEAF_TAG(3, WIRE_VARINT):
-			out->i = (int64_t)leaf_varint(&l);
-			out->type = ARG_UINT;
-			break;
-		case LEAF_TAG(4, WIRE_VARINT):
-			out->i = (int64_t)leaf_varint(&l);
-			out->type = ARG_INT;
-			break;
-		case LEAF_TAG(5, WIRE_BYTES):
-			out->text = leaf_bytes(&l);
-			out->type = ARG_TEXT;
-			break;
-		case LEAF_TAG(7, WIRE_VARINT):
-			ref = leaf_varint(&l);
-			has_ref = true;
-			break;
-		case LEAF_TAG(6, WIRE_BYTES): /* not text, and not used */
-		case LEAF_TAG(8, WIRE_BYTES): /* compressed text, which is counted */
-			x->compressed += l.tag == LEAF_TAG(8, WIRE_BYTES);
-			leaf_skip(&l);
-			id = INT64_MIN;
-			break;
-		default: leaf_skip(&l);
-		}
-	}
-	x->bad += l.bad;
-	if (has_ref) {
-		uint32_t i;
-		if (!imap_get(&p->name_of, ref, &i))
-			return false;
-		out->text = p->names.v[i].name;
-		out->type = ARG_TEXT;
-	}
-	return !l.bad && imap_get(&p->name_of, (uint64_t)id, &out->name);
-}
 
 static const struct xstat *find_in(
         const struct xplane *p, const struct xstat *v, size_t n, enum xstat_use use, uint32_t key)
@@ -304,12 +256,33 @@ static void put_instruction(const struct xevent *e, const struct xinstruction *i
 		build_arg_int(x->b, ARG_FLOPS, i->flops);
 }
 
-/* Adds the data common to all slices of an XEventMetadata and, unless NULL, of an instruction. */
-static uint32_t make_event(
-        const struct xevent *e, enum trace_category category, const struct xinstruction *of)
+/* Adds what the shared stats of an event say. */
+static void put_shared(const struct xevent *e, enum trace_category category)
+{
+	struct xspace *x = e->l->x;
+	struct str details;
+
+	if (x->stats.n > e->own)
+		put_all(x, e->l->plane, x->stats.v + e->own, x->stats.n - e->own);
+	if (category == CATEGORY_ALLOCATION ||
+	        (e->l->role == XLINE_WORK && e->l->plane->kind == XPLANE_GPU))
+		put_framework_op(e);
+	details = text_of(e, XSTAT_KERNEL_DETAILS, 0);
+	if (details.n)
+		xspace_put_kernel(x, details);
+	details = text_of(e, category == CATEGORY_SET ? XSTAT_SET_DETAILS : XSTAT_COPY_DETAILS, 0);
+	if (details.n && (category == CATEGORY_COPY || category == CATEGORY_SET))
+		xspace_put_bytes(x, details);
+}
+
+/* Adds the event of the trace for a kind of events. */
+static uint32_t make_event(const struct xevent *e, enum trace_category category)
 {
 	struct xspace *x = e->l->x;
 	struct str name = e->meta ? e->meta->name : S(UNKNOWN_EVENT);
+	bool compiled = e->l->role == XLINE_WORK ||
+	                (e->l->role == XLINE_THREAD && category == CATEGORY_OP && is_compiled(e));
+	const struct xinstruction *of = compiled ? instruction(e) : NULL;
 
 	build_args_clear(x->b);
 	if (e->meta) {
@@ -334,58 +307,62 @@ static uint32_t make_event(
 		if (op.type.n)
 			build_arg_text(x->b, ARG_OP_TYPE, op.type);
 	}
+	put_shared(e, category);
 	return build_event(x->b, category, build_string(x->b, name));
 }
 
-static uint32_t event_of(const struct xevent *e, enum trace_category category)
+/* ---- kinds ---- */
+
+/* Interprets the first event of a kind, with its shared stats. */
+static struct xkind make_kind(struct xevent *e, struct str shared)
 {
-	/* A metadata nearly always has one category; ops and kernels may have a second one. */
-	bool other = !(trace_category_flags[category] & CATEGORY_WORK);
-	bool on_thread = e->l->role == XLINE_THREAD && category == CATEGORY_OP;
-	struct xinstruction *of = NULL;
-	uint32_t event;
+	struct xspace *x = e->l->x;
+	struct leaf l = leaf_of(shared);
+	struct xkind made = { .meta = e->meta };
+	struct xstat stat;
 
-	if (e->l->role == XLINE_WORK || (on_thread && is_compiled(e)))
-		of = instruction(e);
+	while (leaf_next(&l))
+		if (xspace_stat(x, e->l->plane, leaf_bytes(&l), &stat))
+			VEC_PUSH(x->a, &x->stats, stat);
+	made.category = category_of(e);
+	made.event = make_event(e, made.category);
+	x->stats.n = e->own;
+	return made;
+}
 
-	if (of && e->meta) {
-		if (of->meta != e->meta ||
-		        build_trace(e->l->x->b)->events.v[of->event].category != category) {
-			of->event = make_event(e, category, of);
-			of->meta = e->meta;
-		}
-		return of->event;
+/* Finds or makes the kind of an event, whose shared stats are in x->key. */
+static struct xkind kind_of(struct xevent *e, uint64_t id)
+{
+	struct xspace *x = e->l->x;
+	struct str shared = str_make(
+	        x->key.v + sizeof(struct xkind_head), x->key.n - sizeof(struct xkind_head));
+	int64_t step;
+	const struct xkind_head head = { .meta = id,
+		.plane = (uint32_t)(e->l->plane - x->planes.v),
+		.role = (uint16_t)e->l->role,
+		.correlates = find_stat(e, XSTAT_CORRELATION, 0) != NULL,
+		.steps = number_of(e, XSTAT_ARG, ARG_STEP, &step) };
+	uint64_t unused = x->bad + x->compressed;
+	struct xkind kind;
+	uint32_t i;
+
+	memcpy(x->key.v, &head, sizeof head);
+	i = intern_find(&x->kind_keys, str_make(x->key.v, x->key.n));
+	if (i != ID_NONE) {
+		e->meta = x->kinds.v[i].meta;
+		return x->kinds.v[i];
 	}
-	if (e->meta && e->meta->event[other] &&
-	        build_trace(e->l->x->b)->events.v[e->meta->event[other] - 1].category == category)
-		return e->meta->event[other] - 1;
-	event = make_event(e, category, NULL);
-	if (e->meta)
-		e->meta->event[other] = event + 1;
-	return event;
+	if (imap_get(&e->l->plane->meta_of, id, &i))
+		e->meta = &e->l->plane->metas.v[i];
+	kind = make_kind(e, shared);
+	if (unused == x->bad + x->compressed) { /* which are counted in each event */
+		intern_add(&x->kind_keys, str_make(x->key.v, x->key.n));
+		VEC_PUSH(x->a, &x->kinds, kind);
+	}
+	return kind;
 }
 
 /* ---- slices ---- */
-
-static void put_slice_args(const struct xevent *e, enum trace_category category)
-{
-	struct xspace *x = e->l->x;
-	struct str details;
-
-	build_args_clear(x->b);
-	put_all(x, e->l->plane, x->stats.v, x->stats.n);
-	if (category == CATEGORY_ALLOCATION ||
-	        (e->l->role == XLINE_WORK && e->l->plane->kind == XPLANE_GPU))
-		put_framework_op(e);
-	details = text_of(e, XSTAT_KERNEL_DETAILS, 0);
-	if (details.n)
-		xspace_put_kernel(x, details);
-	details = text_of(e, category == CATEGORY_SET ? XSTAT_SET_DETAILS : XSTAT_COPY_DETAILS, 0);
-	if (details.n && (category == CATEGORY_COPY || category == CATEGORY_SET))
-		xspace_put_bytes(x, details);
-	if (e->has_count)
-		build_arg_int(x->b, ARG_COUNT, e->count);
-}
 
 /* Stores the run of a program, for the ops that follow. */
 static void learn_run(struct xevent *e, int64_t start)
@@ -414,13 +391,12 @@ static void put_run(const struct xevent *e, int64_t start)
 		build_arg_int(e->l->x->b, ARG_RUN, p->runs.v[low - 1].run);
 }
 
-static void append(struct xevent *e)
+static void append(struct xevent *e, uint64_t id)
 {
 	struct xspace *x = e->l->x;
 	int64_t start = num_add(e->l->base, e->offset), length = e->duration, correlation = 0;
-	enum trace_category category = category_of(e);
+	struct xkind kind = kind_of(e, id);
 	int64_t event_start = start;
-	uint32_t event = event_of(e, category);
 
 	if (e->l->plane->kind == XPLANE_TPU) {
 		int64_t offset, duration;
@@ -431,16 +407,41 @@ static void append(struct xevent *e)
 		}
 	}
 	number_of(e, XSTAT_CORRELATION, 0, &correlation);
-	put_slice_args(e, category);
+	build_args_clear(x->b);
+	put_all(x, e->l->plane, x->stats.v, x->stats.n);
+	if (e->has_count)
+		build_arg_int(x->b, ARG_COUNT, e->count);
 	if (e->l->role == XLINE_MODULES)
 		learn_run(e, event_start);
 	else if (e->l->role == XLINE_WORK && e->l->plane->runs.n)
 		put_run(e, event_start);
-	if (category == CATEGORY_ALLOCATION)
-		build_instant(x->b, e->l->track, event, start, correlation);
+	if (kind.category == CATEGORY_ALLOCATION)
+		build_instant(x->b, e->l->track, kind.event, start, correlation);
 	else
-		build_slice(x->b, e->l->track, event, start, length, correlation);
+		build_slice(x->b, e->l->track, kind.event, start, length, correlation);
 	x->events++;
+}
+
+/* Keeps a stat of this event alone, or the bytes of a shared one. */
+static void take_stat(struct xevent *e, struct str bytes)
+{
+	const struct xplane *p = e->l->plane;
+	struct xspace *x = e->l->x;
+	struct xstat stat;
+
+	if (!xspace_stat_is_shared(p, bytes)) {
+		if (!xspace_stat(x, p, bytes, &stat))
+			return;
+		if (!p->names.v[stat.name].shared) {
+			VEC_PUSH(x->a, &x->stats, stat);
+			return;
+		}
+	}
+	VEC_ROOM(x->a, &x->key, 1 + VARINT_MAX + bytes.n);
+	x->key.v[x->key.n++] = LEAF_TAG(4, WIRE_BYTES);
+	uint8_t *end = varint_put(x->key.v + x->key.n, bytes.n);
+	memcpy(end, bytes.p, bytes.n);
+	x->key.n = (size_t)(end - x->key.v) + bytes.n;
 }
 
 void xspace_event(struct xline_walk *line, struct str bytes)
@@ -448,20 +449,18 @@ void xspace_event(struct xline_walk *line, struct str bytes)
 	struct xspace *x = line->x;
 	struct xevent e = { .l = line };
 	struct leaf l = leaf_of(bytes);
-	struct xstat stat;
-	int64_t id = 0;
-	uint32_t i;
+	uint64_t id = 0;
 
 	x->stats.n = 0;
+	x->key.n = 0;
+	VEC_ROOM(x->a, &x->key, sizeof(struct xkind_head));
+	x->key.n = sizeof(struct xkind_head);
 	while (leaf_next(&l)) {
 		switch (l.tag) {
-		case LEAF_TAG(1, WIRE_VARINT): id = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(1, WIRE_VARINT): id = leaf_varint(&l); break;
 		case LEAF_TAG(2, WIRE_VARINT): e.offset = (int64_t)leaf_varint(&l); break;
 		case LEAF_TAG(3, WIRE_VARINT): e.duration = (int64_t)leaf_varint(&l); break;
-		case LEAF_TAG(4, WIRE_BYTES):
-			if (xspace_stat(x, line->plane, leaf_bytes(&l), &stat))
-				VEC_PUSH(x->a, &x->stats, stat);
-			break;
+		case LEAF_TAG(4, WIRE_BYTES): take_stat(&e, leaf_bytes(&l)); break;
 		case LEAF_TAG(5, WIRE_VARINT):
 			e.count = (int64_t)leaf_varint(&l);
 			e.has_count = true;
@@ -473,7 +472,6 @@ void xspace_event(struct xline_walk *line, struct str bytes)
 		x->bad++;
 		return;
 	}
-	if (imap_get(&line->plane->meta_of, (uint64_t)id, &i))
-		e.meta = &line->plane->metas.v[i];
-	append(&e);
+	e.own = x->stats.n;
+	append(&e, id);
 }

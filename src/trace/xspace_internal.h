@@ -43,6 +43,7 @@ struct xstat_name {
 	struct str name; /* in the reader's arena */
 	enum xstat_use use;
 	uint32_t key; /* argument, or ID_NONE until it is needed */
+	bool shared;  /* describes the program: events of one kind have equal values */
 };
 
 /* The value of a stat. */
@@ -59,8 +60,19 @@ struct xmeta {
 	struct str name, display;
 	struct xstat *stats;
 	size_t n;
-	uint32_t event[2]; /* 1 + event of the trace, as an op or a kernel and as anything else */
-	bool known;
+};
+
+/* A kind of events: those with equal keys, which are a head and the shared stats. */
+struct xkind_head {
+	uint64_t meta; /* id */
+	uint32_t plane;
+	uint16_t role;
+	uint8_t correlates, steps; /* which stats of its own it has */
+};
+struct xkind {
+	const struct xmeta *meta; /* or NULL */
+	enum trace_category category;
+	uint32_t event; /* of the trace */
 };
 
 struct xline {
@@ -94,8 +106,6 @@ struct xinstruction {
 	struct str source, stack;    /* file:line; a frame a line, outermost first */
 	int64_t flops;               /* of one execution */
 	bool runs;                   /* as it is, not as a part of a fusion */
-	const void *meta;            /* of the event of device work that was made last */
-	uint32_t event;              /* that event */
 };
 
 struct xprogram {
@@ -115,6 +125,7 @@ struct xplane {
 	VEC(struct xline) lines;
 	VEC(struct xstat_name) names;
 	struct imap name_of; /* id -> index */
+	uint32_t *near;      /* 1 + index of the names with ids below XSTAT_NEAR, or NULL */
 	VEC(struct xmeta) metas;
 	struct imap meta_of;       /* id -> index */
 	VEC(struct xrun) runs;     /* of its line XLA Modules, in the order of the file */
@@ -127,7 +138,10 @@ struct xspace {
 	struct arena *a;
 	VEC(struct xplane) planes;
 	VEC(struct xstat) stats; /* of the present event */
-	struct imap module_of;   /* program id -> string id of its name */
+	VEC(uint8_t) key;        /* of the present event's kind */
+	struct intern kind_keys;
+	VEC(struct xkind) kinds;
+	struct imap module_of; /* program id -> string id of its name */
 	VEC(struct xprogram) programs;
 	struct imap program_of;  /* program id -> index */
 	struct intern hlo_names; /* of instructions */
@@ -150,8 +164,12 @@ struct xline_walk {
 	int64_t base; /* start of the line, ticks */
 };
 
+/* Adds the name of the stats with that id. */
+void xspace_add_stat_name(struct xspace *x, struct xplane *p, uint64_t id, struct str name);
 /* Parses a stat; false if it is malformed, or its name is unknown in the plane. */
-bool xspace_stat(struct xspace *x, struct xplane *p, struct str bytes, struct xstat *out);
+bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, struct xstat *out);
+/* True if the stat begins with the id of a shared name, as writers put it. */
+bool xspace_stat_is_shared(const struct xplane *p, struct str bytes);
 
 /* Reads the compiled programs (HloProto) in the stats of an XEventMetadata of /host:metadata, whose
  * id is the program's. */
@@ -164,9 +182,6 @@ struct str hlo_category(struct xspace *x, const struct xinstruction *i);
 void hlo_build(struct xspace *x);
 /* Float operations of one execution, without called computations. */
 int64_t hlo_flops(const struct xprogram *p, const struct xinstruction *i);
-
-/* Sets the use of stats with that name, and their argument. */
-void xspace_stat_use(struct xstat_name *n);
 
 /* Appends the event. */
 void xspace_event(struct xline_walk *l, struct str bytes);

@@ -1,61 +1,150 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of ops in XSpaces, and names of stats.
+ * Names of ops in XSpaces, and stats by their names.
  */
 #include "trace/xspace_internal.h"
 
 /* ---- stats ---- */
 
-void xspace_stat_use(struct xstat_name *n)
-{
-	static const struct {
-		const char *name;
-		enum xstat_use use;
-		uint32_t key;
-	} rows[] = {
-		{ "tf_op", XSTAT_TF_OP, 0 },
-		{ "level 0", XSTAT_LEVEL0, 0 },
-		{ "annotation", XSTAT_ANNOTATION, 0 },
-		{ "correlation_id", XSTAT_CORRELATION, 0 },
-		{ "device_offset_ps", XSTAT_DEVICE_OFFSET, 0 },
-		{ "device_duration_ps", XSTAT_DEVICE_DURATION, 0 },
-		{ "kernel_details", XSTAT_KERNEL_DETAILS, 0 },
-		{ "memcpy_details", XSTAT_COPY_DETAILS, 0 },
-		{ "memset_details", XSTAT_SET_DETAILS, 0 },
-		{ "_r", XSTAT_ROOT, 0 },
-		{ "step_num", XSTAT_ARG, ARG_STEP },
-		{ "hlo_op", XSTAT_ARG, ARG_OP },
-		{ "hlo_module", XSTAT_ARG, ARG_MODULE_NAME },
-		{ "hlo_category", XSTAT_ARG, ARG_OP_CATEGORY },
-		{ "program_id", XSTAT_ARG, ARG_PROGRAM },
-		{ "symbol_id", XSTAT_ARG, ARG_OP_ID },
-		{ "flops", XSTAT_ARG, ARG_FLOPS },
-		{ "bytes_accessed", XSTAT_ARG, ARG_BYTES_ACCESSED },
-		{ "source", XSTAT_ARG, ARG_SOURCE },
-		{ "source_stack", XSTAT_ARG, ARG_STACK },
-		{ "shape_with_layout", XSTAT_ARG, ARG_SHAPES },
-		{ "group_id", XSTAT_ARG, ARG_GROUP },
-		{ "run_id", XSTAT_ARG, ARG_RUN },
-		{ "allocator_name", XSTAT_ARG, ARG_ALLOCATOR },
-		{ "requested_bytes", XSTAT_ARG, ARG_REQUESTED },
-		{ "allocation_bytes", XSTAT_ARG, ARG_BYTES },
-		{ "addr", XSTAT_ARG, ARG_ADDRESS },
-		{ "bytes_allocated", XSTAT_ARG, ARG_ALLOCATED_TOTAL },
-		{ "bytes_reserved", XSTAT_ARG, ARG_RESERVED_TOTAL },
-		{ "bytes_available", XSTAT_ARG, ARG_AVAILABLE_TOTAL },
-		{ "peak_bytes_in_use", XSTAT_ARG, ARG_PEAK_TOTAL },
-		{ "index_on_host", XSTAT_ARG, ARG_DEVICE },
-		{ "device_ordinal", XSTAT_ARG, ARG_DEVICE },
-	};
+#define XSTAT_NEAR 256 /* ids that are looked up in an array */
 
-	n->use = XSTAT_NONE;
-	n->key = ID_NONE;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (str_eq(n->name, str_of(rows[i].name))) {
-			n->use = rows[i].use;
-			n->key = rows[i].key;
-			return;
+/* Stats with a meaning, and others that events of one kind share. */
+static const struct {
+	const char *name;
+	enum xstat_use use;
+	uint32_t key;
+	bool shared;
+} uses[] = {
+	{ "tf_op", XSTAT_TF_OP, 0, true },
+	{ "level 0", XSTAT_LEVEL0, 0, true },
+	{ "annotation", XSTAT_ANNOTATION, 0, true },
+	{ "correlation_id", XSTAT_CORRELATION, 0, false },
+	{ "device_offset_ps", XSTAT_DEVICE_OFFSET, 0, false },
+	{ "device_duration_ps", XSTAT_DEVICE_DURATION, 0, false },
+	{ "kernel_details", XSTAT_KERNEL_DETAILS, 0, true },
+	{ "memcpy_details", XSTAT_COPY_DETAILS, 0, true },
+	{ "memset_details", XSTAT_SET_DETAILS, 0, true },
+	{ "_r", XSTAT_ROOT, 0, true },
+	{ "step_num", XSTAT_ARG, ARG_STEP, false },
+	{ "hlo_op", XSTAT_ARG, ARG_OP, true },
+	{ "hlo_module", XSTAT_ARG, ARG_MODULE_NAME, true },
+	{ "hlo_category", XSTAT_ARG, ARG_OP_CATEGORY, true },
+	{ "program_id", XSTAT_ARG, ARG_PROGRAM, true },
+	{ "symbol_id", XSTAT_ARG, ARG_OP_ID, true },
+	{ "flops", XSTAT_ARG, ARG_FLOPS, true },
+	{ "bytes_accessed", XSTAT_ARG, ARG_BYTES_ACCESSED, true },
+	{ "source", XSTAT_ARG, ARG_SOURCE, true },
+	{ "source_stack", XSTAT_ARG, ARG_STACK, true },
+	{ "shape_with_layout", XSTAT_ARG, ARG_SHAPES, true },
+	{ "group_id", XSTAT_ARG, ARG_GROUP, false },
+	{ "run_id", XSTAT_ARG, ARG_RUN, false },
+	{ "allocator_name", XSTAT_ARG, ARG_ALLOCATOR, true },
+	{ "requested_bytes", XSTAT_ARG, ARG_REQUESTED, false },
+	{ "allocation_bytes", XSTAT_ARG, ARG_BYTES, false },
+	{ "addr", XSTAT_ARG, ARG_ADDRESS, false },
+	{ "bytes_allocated", XSTAT_ARG, ARG_ALLOCATED_TOTAL, false },
+	{ "bytes_reserved", XSTAT_ARG, ARG_RESERVED_TOTAL, false },
+	{ "bytes_available", XSTAT_ARG, ARG_AVAILABLE_TOTAL, false },
+	{ "peak_bytes_in_use", XSTAT_ARG, ARG_PEAK_TOTAL, false },
+	{ "index_on_host", XSTAT_ARG, ARG_DEVICE, false },
+	{ "device_ordinal", XSTAT_ARG, ARG_DEVICE, false },
+	{ "context_id", XSTAT_NONE, ID_NONE, true },
+	{ "name", XSTAT_NONE, ID_NONE, true },
+	{ "prefix", XSTAT_NONE, ID_NONE, true },
+	{ "theoretical_occupancy_pct", XSTAT_NONE, ID_NONE, true },
+	{ "occupancy_min_grid_size", XSTAT_NONE, ID_NONE, true },
+	{ "occupancy_suggested_block_size", XSTAT_NONE, ID_NONE, true },
+	{ "core_type", XSTAT_NONE, ID_NONE, true },
+	{ "replica_id", XSTAT_NONE, ID_NONE, true },
+};
+
+void xspace_add_stat_name(struct xspace *x, struct xplane *p, uint64_t id, struct str name)
+{
+	struct xstat_name made = { .name = str_copy(x->a, name), .key = ID_NONE };
+
+	for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+		if (str_eq(name, str_of(uses[i].name))) {
+			made.use = uses[i].use;
+			made.key = uses[i].key;
+			made.shared = uses[i].shared;
+			break;
 		}
+	imap_put(&p->name_of, id, (uint32_t)p->names.n, true);
+	VEC_PUSH(x->a, &p->names, made);
+	if (!p->near)
+		p->near = ARENA_ARRAY(x->a, XSTAT_NEAR, uint32_t);
+	if (id < XSTAT_NEAR)
+		p->near[id] = (uint32_t)p->names.n;
+}
+
+/* Finds the name of stats with that id. */
+static inline bool name_at(const struct xplane *p, uint64_t id, uint32_t *name)
+{
+	if (id >= XSTAT_NEAR || !p->near)
+		return imap_get(&p->name_of, id, name);
+	*name = p->near[id] - 1;
+	return p->near[id];
+}
+
+bool xspace_stat_is_shared(const struct xplane *p, struct str bytes)
+{
+	struct leaf l = leaf_of(bytes);
+	uint32_t name;
+
+	return leaf_next(&l) && l.tag == LEAF_TAG(1, WIRE_VARINT) &&
+	       name_at(p, leaf_varint(&l), &name) && p->names.v[name].shared;
+}
+
+bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, struct xstat *out)
+{
+	struct leaf l = leaf_of(bytes);
+	uint64_t ref = 0, bits;
+	bool has_ref = false;
+	int64_t id = 0;
+
+	*out = (struct xstat){ .name = ID_NONE, .type = ARG_INT };
+	while (leaf_next(&l)) {
+		switch (l.tag) {
+		case LEAF_TAG(1, WIRE_VARINT): id = (int64_t)leaf_varint(&l); break;
+		case LEAF_TAG(2, WIRE_FIXED64):
+			bits = leaf_fixed64(&l);
+			memcpy(&out->real, &bits, sizeof bits);
+			out->type = ARG_REAL;
+			break;
+		case LEAF_TAG(3, WIRE_VARINT):
+			out->i = (int64_t)leaf_varint(&l);
+			out->type = ARG_UINT;
+			break;
+		case LEAF_TAG(4, WIRE_VARINT):
+			out->i = (int64_t)leaf_varint(&l);
+			out->type = ARG_INT;
+			break;
+		case LEAF_TAG(5, WIRE_BYTES):
+			out->text = leaf_bytes(&l);
+			out->type = ARG_TEXT;
+			break;
+		case LEAF_TAG(7, WIRE_VARINT):
+			ref = leaf_varint(&l);
+			has_ref = true;
+			break;
+		case LEAF_TAG(6, WIRE_BYTES): /* not text, and not used */
+		case LEAF_TAG(8, WIRE_BYTES): /* compressed text, which is counted */
+			x->compressed += l.tag == LEAF_TAG(8, WIRE_BYTES);
+			leaf_skip(&l);
+			id = INT64_MIN;
+			break;
+		default: leaf_skip(&l);
+		}
+	}
+	x->bad += l.bad;
+	if (has_ref) {
+		uint32_t i;
+		if (!name_at(p, ref, &i))
+			return false;
+		out->text = p->names.v[i].name;
+		out->type = ARG_TEXT;
+	}
+	return !l.bad && name_at(p, (uint64_t)id, &out->name);
 }
 
 bool xspace_detail(struct str details, struct str key, struct str *value)
@@ -120,10 +209,12 @@ void xspace_put_bytes(struct xspace *x, struct str details)
 /* [A-Za-z0-9.][A-Za-z0-9_.\/>-]* */
 static bool is_tf_name(struct str s)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if (!char_is_letter(s.p[i]) && !char_is_digit(s.p[i]) && s.p[i] != '.' &&
-		        (!i || !strchr("_\\/>-", s.p[i])))
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		bool inside = c == '_' || c == '/' || c == '-' || c == '>' || c == '\\';
+		if (!char_is_letter(c) && !char_is_digit(c) && c != '.' && !(inside && i))
 			return false;
+	}
 	return s.n > 0;
 }
 

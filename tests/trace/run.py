@@ -14,7 +14,7 @@ import sys
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
 import cases  # noqa: E402
 from trace_case import check_schema  # noqa: E402
-from xspace import Plane, space  # noqa: E402
+from xspace import Plane, data, number, space, varint  # noqa: E402
 
 
 def write(content, name='a.xplane.pb'):
@@ -217,6 +217,28 @@ def gpu():
     equal((d['devices'][0]['copy_bytes'], d['devices'][0]['copy'], len(d['devices'])), (80, 530, 1))
 
 
+def kinds():
+    """Events share what their equal stats say, and nothing else; each damaged stat counts."""
+    host, p = Plane('/host:CPU'), Plane('/device:GPU:1')
+    call, k = host.meta('launch'), p.meta('kernel')
+    host.line(1, 'thread', [(call, 100 * i, 10, {'correlation_id': i // 2} if i % 2 else {}) for i in range(4)])
+    ops = ['a:MatMul', 'b:Relu', 'a:MatMul', None, 'b:Relu', 'a:MatMul']
+    p.line(1, 'Stream #1', [(k, 1000000 * i, 5 + i, dict({'group_id': i, 'mine': 'x%d' % i}, **{'tf_op': op} if op else {}))
+                            for i, op in enumerate(ops)])
+    head = number(1, k) + number(2, 9000000) + number(3, 100)
+    late = data(4, data(5, 'b:Relu') + number(1, p.name_id('tf_op')))  # its id comes last
+    damaged = data(4, number(1, p.name_id('tf_op')) + varint(5 << 3 | 2) + varint(99))
+    p.lines.append(number(1, 2) + data(2, 'Stream #2') + data(4, head + late) + 2 * data(4, head + damaged))
+    _, err = program(write(space(p, host)), 'scope', '-output', 'timeline:outfile=t.json')
+    assert '2 messages of the XSpace are damaged' in err, err
+    with open('t.json') as f:
+        slices = [e for e in json.load(f)['traceEvents'] if e['ph'] == 'X']
+    equal([e['cat'] for e in slices if e['name'] == 'launch'], ['annotation', 'call', 'annotation', 'call'])
+    equal([(e['args'].get('scope'), e['args'].get('group'), e['args'].get('mine')) for e in slices if e['name'] == 'kernel'],
+          [(op and op.split(':')[0], i, 'x%d' % i) for i, op in enumerate(ops)] + [('b', None, None)] + 2 * [(None, None, None)])
+    equal({n: v[1] for n, v in device_ops(dump('a.xplane.pb')).items()}, {'a': 3, 'b': 3, '(unattributed)/kernel': 3})
+
+
 def host():
     """Ops of threads are found by name, without allocations; overlapping ops that do not nest are siblings."""
     p = Plane('/host:CPU')
@@ -403,7 +425,7 @@ def sample():
 
 
 CASES = [self_time, device_clock, occurrences, unknown_metadata, no_ops, other_lines, runs_are_steps,
-         marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, host, memory,
+         marks_are_steps, marks_that_share_numbers, marks_give_way, compressed_texts, gpu, kinds, host, memory,
          memory_in_many_moments, roofline, same_line_twice, huge, late_clock, compressed_and_piped, what_the_profiler_said, truncated, copied_as_text,
          damaged_bytes, tables, no_trace, sample]
 
