@@ -259,50 +259,6 @@ static void broken_input(void **state)
 	assert_true(w.bad && str_ends(err.text, S("the input ends inside a value")));
 }
 
-/* Leaves are found ahead where they are whole and short enough; others are left to wire_next. */
-static void ahead(void **state)
-{
-	const size_t sizes[] = { 0, 1, 127, 128, 16383, 16384, 3 };
-	struct sb b = sb_in(&arena), inner = sb_in(&arena);
-	const uint8_t tag = LEAF_TAG(4, WIRE_BYTES);
-	uint8_t length[VARINT_MAX];
-	size_t found = 0, next = 0;
-	struct str leaf;
-	struct wire w;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-		sb_char(&inner, (char)tag);
-		sb_put(&inner, str_make(length, (size_t)(varint_put(length, sizes[i]) - length)));
-		for (size_t k = 0; k < sizes[i]; k++)
-			sb_char(&inner, (char)('a' + i));
-	}
-	sb_put(&inner, B("\x08\x01"));
-	sb_char(&b, LEAF_TAG(3, WIRE_BYTES));
-	sb_put(&b, str_make(length, (size_t)(varint_put(length, inner.n) - length)));
-	sb_put(&b, sb_str(&inner));
-	sb_put(&b, B("\x22\x01x"));
-	w = open_wire(sb_str(&b));
-	assert_false(wire_leaf_ahead(&w, tag, &leaf)); /* outside of a message */
-	assert_true(wire_next(&w) && wire_enter(&w));
-	for (;; next++) {
-		for (; wire_leaf_ahead(&w, tag, &leaf); found++) {
-			assert_int_equal(leaf.n, sizes[found + next]);
-			assert_true(!leaf.n || leaf.p[leaf.n - 1] == (char)('a' + found + next));
-		}
-		if (!wire_next(&w))
-			break;
-		assert_true(wire_skip(&w));
-	}
-	assert_int_equal(found, 6);
-	assert_int_equal(next, 2); /* the leaf of 16384 bytes, and the number */
-	assert_true(wire_leave(&w) && wire_next(&w) && wire_leaf(&w, &leaf));
-	w = open_wire(B("\x1a\x05\x22\x7f"
-	                "abc")); /* goes past its message */
-	assert_true(wire_next(&w) && wire_enter(&w));
-	assert_false(wire_leaf_ahead(&w, tag, &leaf));
-}
-
 /* All lengths of varints, at all distances from the end of memory. */
 static void varints(void **state)
 {
@@ -331,7 +287,7 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = { TEST(tags), TEST(values), TEST(groups), TEST(levels),
-		TEST(parents), TEST(long_lengths), TEST(leaves), TEST(broken_input), TEST(ahead),
+		TEST(parents), TEST(long_lengths), TEST(leaves), TEST(broken_input),
 		TEST(varints) };
 
 	if (argc > 1)
