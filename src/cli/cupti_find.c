@@ -166,9 +166,7 @@ static struct str interpreter_of(struct arena *a, struct str program)
 	struct strs words = str_split(a, str_sub(line, 0, str_find_char(line, '\n')), ' ');
 	for (size_t i = 0; i < words.n; i++) {
 		struct str word = words.v[i];
-		size_t slash = str_rfind_char(word, '/');
-		struct str name = slash == SIZE_MAX ? word : str_sub(word, slash + 1, SIZE_MAX);
-		if (word.n && !str_eq(name, S("env")) && word.p[0] != '-')
+		if (word.n && !str_eq(str_base(word), S("env")) && word.p[0] != '-')
 			return program_path(a, str_copy(a, word));
 	}
 	return program;

@@ -6,61 +6,53 @@
 #include "base/map.h"
 #include "model/step.h"
 
-/* Bits of the mask that begins a packed item; the values follow in this order. */
+/* Numbers of a packed item, in this order, and the value that a record that is not an allocation
+ * adds to; those of the host stand before those of accelerators. */
+#define MEM_NUMBERS(F)                                                                             \
+	F(bytes, V_BYTES)                                                                          \
+	F(peak, V_PEAK_BYTES)                                                                      \
+	F(residual, V_RESIDUAL_BYTES)                                                              \
+	F(output, V_OUTPUT_BYTES)                                                                  \
+	F(kernels, V_KERNELS)                                                                      \
+	F(bytes_accessed, V_BYTES_ACCESSED)                                                        \
+	F(time, V_NONE)                                                                            \
+	F(in_use, V_NONE)                                                                          \
+	F(host_temp, V_NONE)                                                                       \
+	F(host_persistent, V_NONE)                                                                 \
+	F(accelerator_temp, V_NONE)                                                                \
+	F(accelerator_persistent, V_NONE)
+
 enum {
-	HAS_BYTES = 1,
-	HAS_PEAK = 2,
-	HAS_RESIDUAL = 4,
-	HAS_OUTPUT = 8,
-	HAS_KERNELS = 16,
-	HAS_BYTES_ACCESSED = 32,
-	HAS_TIME = 64,
-	HAS_IN_USE = 128,
-	HAS_HOST_TEMP = 256,
-	HAS_HOST_PERSISTENT = 512,
-	HAS_ACCELERATOR_TEMP = 1024,
-	HAS_ACCELERATOR_PERSISTENT = 2048,
-	HAS_OUTPUTS = 4096,
-	IS_ALLOCATION = 8192
+#define F(name, value) AT_##name,
+	MEM_NUMBERS(F) AT_OUTPUTS
+#undef F
 };
 
-#define HEAD              3 /* mask and length */
-#define HOST_BITS         (HAS_HOST_TEMP | HAS_HOST_PERSISTENT)
-#define ACCELERATOR_SHIFT 2 /* distance from a host bit to the accelerator's bit */
+/* Bits of the mask that begins an item: the numbers that are not 0 follow it. */
+#define HAS(name)     (1u << AT_##name)
+#define HAS_OUTPUTS   (1u << AT_OUTPUTS)
+#define IS_ALLOCATION (HAS_OUTPUTS << 1)
 
-static uint8_t *put(uint8_t *p, uint64_t mask, uint64_t bit, int64_t v)
-{
-	return mask & bit ? varint_put(p, zigzag(v)) : p;
-}
+#define HEAD              3 /* mask and length */
+#define HOST_BITS         (HAS(host_temp) | HAS(host_persistent))
+#define ACCELERATOR_SHIFT 2 /* distance from a host bit to the accelerator's bit */
 
 uint8_t *mem_put(uint8_t *p, const struct mem_item *m)
 {
-	uint64_t mask = (m->bytes ? HAS_BYTES : 0u) | (m->peak ? HAS_PEAK : 0u) |
-	                (m->residual ? HAS_RESIDUAL : 0u) | (m->output ? HAS_OUTPUT : 0u) |
-	                (m->kernels ? HAS_KERNELS : 0u) |
-	                (m->bytes_accessed ? HAS_BYTES_ACCESSED : 0u) | (m->time ? HAS_TIME : 0u) |
-	                (m->in_use ? HAS_IN_USE : 0u) | (m->host_temp ? HAS_HOST_TEMP : 0u) |
-	                (m->host_persistent ? HAS_HOST_PERSISTENT : 0u) |
-	                (m->accelerator_temp ? HAS_ACCELERATOR_TEMP : 0u) |
-	                (m->accelerator_persistent ? HAS_ACCELERATOR_PERSISTENT : 0u) |
-	                (m->n_outputs ? HAS_OUTPUTS : 0u) | (m->allocation ? IS_ALLOCATION : 0u);
-
+	unsigned mask = (m->n_outputs ? HAS_OUTPUTS : 0u) | (m->allocation ? IS_ALLOCATION : 0u);
 	uint8_t *item = p;
-	*p++ = (uint8_t)mask;
-	*p++ = (uint8_t)(mask >> 8);
-	*p++ = 0;
-	p = put(p, mask, HAS_BYTES, m->bytes);
-	p = put(p, mask, HAS_PEAK, m->peak);
-	p = put(p, mask, HAS_RESIDUAL, m->residual);
-	p = put(p, mask, HAS_OUTPUT, m->output);
-	p = put(p, mask, HAS_KERNELS, m->kernels);
-	p = put(p, mask, HAS_BYTES_ACCESSED, m->bytes_accessed);
-	p = put(p, mask, HAS_TIME, m->time);
-	p = put(p, mask, HAS_IN_USE, m->in_use);
-	p = put(p, mask, HAS_HOST_TEMP, m->host_temp);
-	p = put(p, mask, HAS_HOST_PERSISTENT, m->host_persistent);
-	p = put(p, mask, HAS_ACCELERATOR_TEMP, m->accelerator_temp);
-	p = put(p, mask, HAS_ACCELERATOR_PERSISTENT, m->accelerator_persistent);
+
+	p += HEAD;
+#define F(name, value)                                                                             \
+	if (m->name) {                                                                             \
+		mask |= HAS(name);                                                                 \
+		p = varint_put(p, zigzag(m->name));                                                \
+	}
+	MEM_NUMBERS(F)
+#undef F
+	item[0] = (uint8_t)mask;
+	item[1] = (uint8_t)(mask >> 8);
+	item[2] = 0;
 	if (m->n_outputs)
 		p = varint_put(p, m->n_outputs);
 	else
@@ -95,11 +87,6 @@ static uint64_t get(const uint8_t **p)
 	return v | (uint64_t)(*(*p)++) << shift;
 }
 
-static int64_t get_if(const uint8_t **p, uint64_t mask, uint64_t bit)
-{
-	return mask & bit ? unzigzag(get(p)) : 0;
-}
-
 void mem_next_output(const uint8_t **p, struct mem_output *o)
 {
 	o->slot = (int32_t)unzigzag(get(p));
@@ -126,7 +113,7 @@ static const uint8_t *item_end(const uint8_t *item)
 
 	if (item[2])
 		return p + item[2];
-	for (uint64_t bit = HAS_BYTES; bit < HAS_OUTPUTS; bit <<= 1)
+	for (uint64_t bit = 1; bit < HAS_OUTPUTS; bit <<= 1)
 		skip(&p, (mask & bit) != 0);
 	if (mask & HAS_OUTPUTS)
 		skip(&p, 3 * (size_t)get(&p));
@@ -141,18 +128,9 @@ bool mem_next(const uint8_t **at, const uint8_t *end, struct mem_item *m)
 		return false;
 	uint64_t mask = item_mask(*at);
 	m->allocation = (mask & IS_ALLOCATION) != 0;
-	m->bytes = get_if(&p, mask, HAS_BYTES);
-	m->peak = get_if(&p, mask, HAS_PEAK);
-	m->residual = get_if(&p, mask, HAS_RESIDUAL);
-	m->output = get_if(&p, mask, HAS_OUTPUT);
-	m->kernels = get_if(&p, mask, HAS_KERNELS);
-	m->bytes_accessed = get_if(&p, mask, HAS_BYTES_ACCESSED);
-	m->time = get_if(&p, mask, HAS_TIME);
-	m->in_use = get_if(&p, mask, HAS_IN_USE);
-	m->host_temp = get_if(&p, mask, HAS_HOST_TEMP);
-	m->host_persistent = get_if(&p, mask, HAS_HOST_PERSISTENT);
-	m->accelerator_temp = get_if(&p, mask, HAS_ACCELERATOR_TEMP);
-	m->accelerator_persistent = get_if(&p, mask, HAS_ACCELERATOR_PERSISTENT);
+#define F(name, value) m->name = mask & HAS(name) ? unzigzag(get(&p)) : 0;
+	MEM_NUMBERS(F)
+#undef F
 	m->n_outputs = mask & HAS_OUTPUTS ? (size_t)get(&p) : 0;
 	m->outputs = p;
 	*at = item_end(*at);
@@ -177,12 +155,6 @@ void mem_to_host(uint8_t *p, size_t n)
 	}
 }
 
-static void add_if(int64_t *to, const uint8_t **p, uint64_t mask, uint64_t bit)
-{
-	if (mask & bit)
-		*to = num_sum(*to, unzigzag(get(p)));
-}
-
 /* Adds the numbers at the start of each item except allocations. */
 static void add_memory(const struct step *s, uint32_t c, int64_t *v)
 {
@@ -193,12 +165,11 @@ static void add_memory(const struct step *s, uint32_t c, int64_t *v)
 		uint64_t mask = item_mask(item);
 		if (mask & IS_ALLOCATION)
 			continue;
-		add_if(&v[V_BYTES], &p, mask, HAS_BYTES);
-		add_if(&v[V_PEAK_BYTES], &p, mask, HAS_PEAK);
-		add_if(&v[V_RESIDUAL_BYTES], &p, mask, HAS_RESIDUAL);
-		add_if(&v[V_OUTPUT_BYTES], &p, mask, HAS_OUTPUT);
-		add_if(&v[V_KERNELS], &p, mask, HAS_KERNELS);
-		add_if(&v[V_BYTES_ACCESSED], &p, mask, HAS_BYTES_ACCESSED);
+#define F(name, value)                                                                             \
+	if ((value) != V_NONE && (mask & HAS(name)))                                               \
+		v[value] = num_sum(v[value], unzigzag(get(&p)));
+		MEM_NUMBERS(F)
+#undef F
 	}
 }
 
@@ -241,7 +212,7 @@ int64_t step_find_holding(const struct step *s, uint32_t c)
 	struct mem_item m;
 
 	while (item != end) {
-		if (item_mask(item) & HAS_ACCELERATOR_PERSISTENT) {
+		if (item_mask(item) & HAS(accelerator_persistent)) {
 			mem_next(&item, end, &m);
 			bytes = num_add(bytes, m.accelerator_persistent);
 		} else {
