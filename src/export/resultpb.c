@@ -7,7 +7,6 @@
  */
 #include "export/out.h"
 #include "export/pbput.h"
-#include "export/tensor.h"
 
 #define MESSAGE_MAX ((uint64_t)INT32_MAX) /* largest message that parsers accept */
 

@@ -4,7 +4,6 @@
  */
 #include "export/out.h"
 
-#include "export/tensor.h"
 #include "view/step_columns.h"
 
 enum what {

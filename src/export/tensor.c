@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See tensor.h. The text is that of a recursion over the dimensions, produced by counting: a block
+ * See out.h. The text is that of a recursion over the dimensions, produced by counting: a block
  * opens and closes wherever the index of its dimension reaches an end.
  */
-#include "export/tensor.h"
+#include "export/out.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/fmt.h"
-#include "export/tensor.h"
+#include "export/out.h"
 
 static void add_strings(struct tensor_stats *s, const struct ckpt_values *v)
 {

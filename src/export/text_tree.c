@@ -4,7 +4,6 @@
  */
 #include "base/fmt.h"
 #include "export/out.h"
-#include "export/tensor.h"
 
 struct tree_lines {
 	const struct result *r;

@@ -5,7 +5,7 @@
 #include "lib/session.h"
 
 #include "export/trace_tables.h"
-#include "export/tensor.h"
+#include "export/out.h"
 #include "trace/recordings.h"
 
 /* Returns the origin of an answer of a view whose tree exists; VK_N: without view. */

@@ -4,7 +4,7 @@
  */
 #include "base/crc32c.h"
 #include "base/sort.h"
-#include "export/tensor.h"
+#include "export/out.h"
 #include "table_rig.h"
 #include "unit.h"
 
