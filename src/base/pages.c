@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See pages.h. Mapped blocks grow by moving pages instead of bytes. Does not know what is stored.
+ * See arena_internal.h. Mapped blocks grow by moving pages instead of bytes. Does not know what is
+ * stored.
  */
 #define _GNU_SOURCE 1
 #include "base/arena_internal.h"

@@ -2,7 +2,8 @@
  *
  * One side of a comparison: the entries that a view accounts, with the compared numbers,
  * independent of the query that made them. Pre-order as in view.h; siblings are in byte order of
- * their names, without duplicates. Knows nothing of other sides.
+ * their names, without duplicates. Knows nothing of other sides. A printed report can be a side,
+ * too.
  */
 #ifndef TFPROF_COMPARE_SIDE_H
 #define TFPROF_COMPARE_SIDE_H

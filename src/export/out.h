@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A result as bytes. Binds the rows of output.def to functions.
+ * A result as bytes. Binds the rows of output.def to functions, and declares what the outputs
+ * share: text, call stacks, rows, differences, tensors.
  */
 #ifndef TFPROF_EXPORT_OUT_H
 #define TFPROF_EXPORT_OUT_H

@@ -52,7 +52,7 @@ void cells_put_text(struct sink *to, struct str s);
 void cells_put_list(struct sink *to, const struct strs *v);
 
 /* SHEET_SPREADSHEET: CSV in which no text is a formula. SHEET_CELLS: cells with their types, for
- * Arrow (export/sheet.h). SHEET_ARRAYS: members of a document (export/arrays.h). */
+ * Arrow (export/sheet.h). SHEET_ARRAYS: members of a document (export/arrays.c). */
 enum sheet_form {
 	SHEET_CSV,
 	SHEET_SPREADSHEET,
@@ -79,7 +79,7 @@ void sheet_open(struct sheet *t, enum sheet_form form, struct sink *to, struct a
 /* Writes rows as objects of the array that is open in j. */
 void sheet_open_json(
         struct sheet *t, struct json *j, struct arena *a, const struct column *columns, size_t n);
-/* Writes rows as members of the object that is open in j (export/arrays.h). */
+/* Writes rows as members of the object that is open in j (export/arrays.c). */
 void sheet_open_arrays(
         struct sheet *t, struct json *j, struct arena *a, const struct column *columns, size_t n);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables of a trace about time as such: its devices, its kernels, its steps; as text and as data.
+ * Tables of a trace about time as such, as text and as data: its devices, its kernels, its steps,
+ * its slices, and the use of memory.
  */
 #ifndef TFPROF_EXPORT_TRACE_TABLES_H
 #define TFPROF_EXPORT_TRACE_TABLES_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of commands. Rows are in command.def; the program adds those of cli/program.def.
+ * The table of commands, and help made from it. Rows are in command.def; the program adds those of
+ * cli/program.def.
  */
 #ifndef TFPROF_LIB_COMMAND_H
 #define TFPROF_LIB_COMMAND_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Options of single commands, and flags: parsing by the rows of metric/option.def.
+ * Options of single commands, and flags of the process: parsing by the rows of metric/option.def.
  */
 #ifndef TFPROF_LIB_OPTIONS_H
 #define TFPROF_LIB_OPTIONS_H

@@ -2,7 +2,8 @@
  *
  * The readers, one per format. A reader knows its format and ingest.h, but not the model. The input
  * is already open, decompressed and, if it was text, translated. On failure *e is filled and the
- * caller reverts everything the reader added.
+ * caller reverts everything the reader added. Recordings and traces, which have passes of their
+ * own, are lowered to the same calls.
  */
 #ifndef TFPROF_MODEL_READ_H
 #define TFPROF_MODEL_READ_H
@@ -19,7 +20,7 @@ bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err 
 #define BASELINE_HEAD "tfprof baseline 1"
 bool read_baseline(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 
-/* A recording, without options (spools.h has the full interface). Reads the input twice. */
+/* A recording, without options (recording_lower has the full interface). Reads the input twice. */
 bool read_spool(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 
 /* Profile of pprof. Reads the input twice. */
@@ -32,11 +33,6 @@ bool read_tensorrt_layers(struct src *s, struct ingest *to, struct arena *a, str
 bool read_tensorrt_profile(struct src *s, struct batch *to, struct err *e);
 
 bool read_run(struct src *s, struct batch *to, struct err *e); /* RunMetadata */
-
-/* ---- lowering ----
- *
- * Recordings and traces become nodes, steps and call stacks of the model.
- */
 
 /* ---- recording lower ----
  *

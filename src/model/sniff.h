@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Estimates the format of a file from its first bytes (decompressed): 0 certainly not ... 100
- * certain. Opens nothing, and never replaces parsing.
+ * Recognises inputs: the format of a file by its first bytes (decompressed), rated from 0
+ * (certainly not) to 100 (certain), formats that tfprof does not read, and the files of a folder by
+ * their names. Opens no file, and never replaces parsing.
  */
 #ifndef TFPROF_MODEL_SNIFF_H
 #define TFPROF_MODEL_SNIFF_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Statistics over the selected steps, as further columns of an answer. The steps are read once for
- * sums and extremes, and several more times for the median and percentiles (base/rank.h), one
+ * sums and extremes, and several more times for the median and percentiles (base/rank.c), one
  * metric after the other. Besides the columns, 16 bytes each, a shown entry needs at most 220 bytes
  * for any number of steps. Only nodes that ran in a step are visited; the other numbers are 0.
  */

@@ -8,7 +8,7 @@
  *
  * Numbers of a script are decimal; texts may stand in double quotes; what is not given is 0. Names
  * become strings as they come. "block" begins a block. "#" begins a remark. The numbers of kinds
- * are those of io/spool.h.
+ * are those of io/block_format.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
