@@ -141,12 +141,25 @@ static void put_see_also(FILE *f)
 	}
 }
 
+/* A page for the other name of a command shows that of the command. */
+static void put_alias(const struct command *c)
+{
+	char file[80];
+
+	snprintf(file, sizeof file, "tfprof-%s.1", c->also);
+	FILE *f = docs_begin("man", file);
+	fprintf(f, ".so man1/tfprof-%s.1\n", c->name);
+	docs_end(f);
+}
+
 void docs_page_of(const struct command *c)
 {
 	char name[64], file[80];
 
 	snprintf(name, sizeof name, "tfprof-%s", c->name);
 	snprintf(file, sizeof file, "%s.1", name);
+	if (c->also)
+		put_alias(c);
 	FILE *f = docs_begin("man", file);
 	put_head(f, name, c->help);
 	put_section(f, "SYNOPSIS");

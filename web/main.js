@@ -13,7 +13,7 @@ import { timelinePage } from './page_timeline.js';
 import { viewPage } from './page_view.js';
 
 const VIEWS = [['scope', 'Scopes'], ['graph', 'Graph'], ['op', 'Types'], ['code', 'Code']];
-const TABLES = ['devices', 'kernels', 'gpu', 'steps'];
+const TABLES = ['devices', 'kernels', 'steps'];
 const KNOWN = ['scope', 'graph', 'op', 'code', 'slices', 'diff', 'step', 'advise', 'memory', 'roofline', ...TABLES];
 
 // A page of one of several workers' traces, with a choice of the worker.

@@ -16,6 +16,7 @@
 #include "cli/program.h"
 #include "lib/term.h"
 #include "cli/prompt.h"
+#include "cli/recording.h"
 #include "lib/session.h"
 #include "base/par.h"
 #include "model/input.h"
@@ -139,16 +140,6 @@ static void take_comforts(struct run *r)
 	r->screen.color = (enum term_color)f->color;
 }
 
-/* The command gpu is about recordings; of a trace it is devices. */
-static void take_gpu(struct session *s, struct strs *words)
-{
-	if (!words->n || !str_eq(words->v[0], S("gpu")))
-		return;
-	for (size_t i = 1; i < words->n; i++)
-		if (!str_starts(words->v[i], S("-")) && input_is_trace(words->v[i], &s->work))
-			words->v[0] = S("devices");
-}
-
 /* Parses the words, and runs them if nothing has to be loaded: then sets *done. */
 static bool begin_words(struct session *s, struct run *r, bool *done)
 {
@@ -160,7 +151,6 @@ static bool begin_words(struct session *s, struct run *r, bool *done)
 	take_comforts(r);
 	if (f->version)
 		return version_write(s, &f->words, r->out);
-	take_gpu(s, &f->words);
 	if (!f->help && !cmd_parse(s, &f->words, &f->names, &r->request)) {
 		r->reads = r->request.no_file;
 		return false;
@@ -191,11 +181,17 @@ static bool find_inputs(struct session *s, struct run *r)
 {
 	struct flags *f = &r->flags;
 
-	bool ok = flags_sort(s, f, &r->request.files);
-	r->reads = true; /* exhausted memory is not the input's fault */
-	if (!ok)
-		return false;
 	const struct command *c = r->request.command;
+
+	r->reads = true; /* exhausted memory is not the input's fault */
+	if (c && c->newest && !r->request.files.n && !flags_inputs(f)) {
+		struct str newest;
+		if (!recording_newest(&s->query_arena, &newest, &s->error))
+			return false;
+		strs_add(&s->query_arena, &r->request.files, newest);
+	}
+	if (!flags_sort(s, f, &r->request.files))
+		return false;
 	if (!flags_inputs(f) && f->checkpoint.n &&
 	        (c ? c->run == run_summary : isatty(STDIN_FILENO)))
 		return true;

@@ -199,20 +199,6 @@ static void add_slices(struct session *s, struct report_parts *p)
 	        str_fmt(&s->query_arena, "%zu", p->slices ? p->slices : SLICES_SHOWN));
 }
 
-/* Parts that only a recording has. */
-static void add_recording(struct session *s, struct report_parts *p)
-{
-	if (p->files.n != 1 || s->sources.n != 1 || !session_has_source(s, ROLE_SPOOL))
-		return;
-	struct report_part *x = add(s, p, "gpu");
-	add_words(s, &x->command, STR_WORDS("gpu"));
-	add_files(s, &x->command, &p->files);
-	x->words = x->command;
-	add_words(s, &x->words, STR_WORDS("--output=json"));
-	add_table(s, p, "steps", "0");
-	add_slices(s, p);
-}
-
 static void add_comparison(struct session *s, struct report_parts *p)
 {
 	for (int k = 0; k < VK_N; k++) {
@@ -227,7 +213,7 @@ static void add_comparison(struct session *s, struct report_parts *p)
 	}
 }
 
-/* Parts about the time of one trace. */
+/* Parts about the time of one trace or recording. */
 static void add_trace(struct session *s, struct report_parts *p)
 {
 	add_table(s, p, "devices", "0");
@@ -236,6 +222,11 @@ static void add_trace(struct session *s, struct report_parts *p)
 	add_slices(s, p);
 	add_optional(s, p, "memory");
 	add_optional(s, p, "roofline");
+}
+
+static bool is_recording(const struct session *s, const struct report_parts *p)
+{
+	return p->files.n == 1 && s->sources.n == 1 && session_has_source(s, ROLE_SPOOL);
 }
 
 void report_list(struct session *s, struct report_parts *p)
@@ -257,10 +248,9 @@ void report_list(struct session *s, struct report_parts *p)
 			add_view(s, p, &views[k]);
 	add_steps(s, p);
 	add_table(s, p, "advise", NULL);
-	if (m->traces.n == 1 && m->workers.n < 2)
+	if ((m->traces.n == 1 && m->workers.n < 2) || is_recording(s, p))
 		add_trace(s, p);
-	add_recording(s, p);
-	if (!m->traces.n)
+	else if (!m->traces.n)
 		add_optional(s, p, "memory");
 }
 

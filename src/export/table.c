@@ -6,7 +6,6 @@
 
 #include "base/fmt.h"
 
-#define VERSION  1
 #define NAME_MIN 24 /* a name in text is cut to no less */
 #define WORD_MIN 16 /* nor a text before it */
 
@@ -237,23 +236,31 @@ void table_put_rows(const struct table *x, size_t top, struct sheet *to)
 	}
 }
 
+static void put_member(struct document *d, const struct table *x, size_t top)
+{
+	struct sheet sheet;
+
+	document_key(d, x->key);
+	json_array(&d->j);
+	sheet_open_json(&sheet, &d->j, x->a, x->columns, x->n_columns);
+	table_put_rows(x, top, &sheet);
+	sheet_close(&sheet);
+	json_array_end(&d->j);
+}
+
 static void write_json(const struct table *x, size_t top, struct sink *s, const struct emit *to)
 {
 	struct document d;
-	struct sheet sheet;
 
-	document_begin(&d, s, to->a, x->schema, VERSION);
+	document_begin(&d, s, to->a, x->schema, x->version ? x->version : 1);
 	document_sources(&d, &to->from);
 	document_warnings(&d, &to->from, to->notes);
 	if (x->members)
 		x->members(&d, x->user);
 	document_i64(&d, "rows", num_from_u64(x->rows));
-	document_key(&d, x->key);
-	json_array(&d.j);
-	sheet_open_json(&sheet, &d.j, to->a, x->columns, x->n_columns);
-	table_put_rows(x, top, &sheet);
-	sheet_close(&sheet);
-	json_array_end(&d.j);
+	put_member(&d, x, top);
+	for (size_t i = 0; i < x->n_sections; i++)
+		put_member(&d, &x->sections[i], SIZE_MAX);
 	document_end(&d);
 }
 
@@ -266,21 +273,32 @@ struct table_shown {
 	unsigned columns;
 };
 
+static void put_text(const struct table *x, size_t top, unsigned columns, struct sink *to)
+{
+	table_put_text(x, top, columns, to);
+	if (top && top < x->rows)
+		sink_fmt(to, "(%zu of %zu rows; %s shows all)\n", top, x->rows,
+		        x->all ? x->all : "--top=0");
+}
+
 static bool as_text(const struct exported *x, struct sink *s, struct emit *to, struct err *e)
 {
 	const struct table_shown *t = x->of;
+	unsigned columns = s == to->out ? t->columns : 0;
 
 	(void)e;
 	for (const struct table *table = t->x; table; table = table->below) {
 		if (table != t->x)
 			sink_char(s, '\n');
-		table_put_text(table, t->top, s == to->out ? t->columns : 0, s);
-		if (t->top && t->top < table->rows)
-			sink_fmt(s, "(%zu of %zu rows; %s shows all)\n", t->top, table->rows,
-			        table->all ? table->all : "--top=0");
+		put_text(table, t->top, columns, s);
 	}
-	if (t->x->after)
-		t->x->after(t->x->user, t->top, s == to->out ? t->columns : 0, s);
+	for (size_t i = 0; i < t->x->n_sections; i++) {
+		const struct table *section = &t->x->sections[i];
+		if (!section->rows)
+			continue;
+		sink_fmt(s, "\n%s:\n", section->title);
+		put_text(section, t->top, columns, s);
+	}
 	return true;
 }
 
@@ -293,16 +311,30 @@ static bool as_document(const struct exported *x, struct sink *s, struct emit *t
 	return true;
 }
 
+static void put_sheet(const struct table *x, size_t top, enum sheet_form form, struct sink *s)
+{
+	struct sheet sheet;
+
+	sheet_open(&sheet, form, s, x->a, x->columns, x->n_columns);
+	table_put_rows(x, top, &sheet);
+	sheet_close(&sheet);
+}
+
 static bool as_rows(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e)
 {
 	const struct table_shown *t = x->of;
-	struct sheet sheet;
 
+	(void)to;
 	(void)e;
-	sheet_open(&sheet, form, s, to->a, t->x->columns, t->x->n_columns);
-	table_put_rows(t->x, t->top, &sheet);
-	sheet_close(&sheet);
+	put_sheet(t->x, t->top, form, s);
+	for (size_t i = 0; form == SHEET_MD && i < t->x->n_sections; i++) {
+		const struct table *section = &t->x->sections[i];
+		if (!section->rows)
+			continue;
+		sink_fmt(s, "\n## %s\n\n", section->title);
+		put_sheet(section, t->top, form, s);
+	}
 	return true;
 }
 

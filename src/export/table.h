@@ -19,6 +19,8 @@ struct table_cell {
 struct table {
 	struct arena *a;
 	const char *key, *schema; /* of the document; key also names the command in sentences */
+	int64_t version;          /* of the schema; 0: 1 */
+	const char *title;        /* of a section: above it in text and Markdown */
 	const struct column *columns;
 	size_t n_columns, rows;
 	VEC(struct table_cell) cells;
@@ -27,11 +29,13 @@ struct table {
 	const char *const *titles; /* headings of all columns in text; NULL: by their names */
 	const char *all;           /* words that show all rows: "--top=0"; NULL: --top=0 */
 	const struct table *below; /* printed below in text, at most top rows, too; NULL: none */
+	/* Further tables of the answer: below in text and Markdown, if they have rows; members of
+	 * the document, with all their rows. */
+	const struct table *sections;
+	size_t n_sections;
 	/* Adds members to the document before its rows; NULL: none. */
 	void (*members)(struct document *d, const void *user);
-	/* Appends text after the rows; NULL: none. */
-	void (*after)(const void *user, size_t top, unsigned columns, struct sink *to);
-	const void *user;
+	const void *user; /* of members */
 };
 
 /* Append the next cell. */

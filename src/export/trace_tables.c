@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/sort.h"
-#include "export/gpu_tables.h"
+#include "export/device_tables.h"
 #include "export/table.h"
 #include "trace/ops.h"
 #include "trace/passes.h"
@@ -74,14 +74,13 @@ static void put_worker(struct table *x, const struct worker_rows *w)
 	x->rows++;
 }
 
-static void fill_devices(struct table *x, const struct worker_rows *w)
+static void fill_devices(
+        struct table *x, const struct worker_rows *w, const struct trace_usage *usage)
 {
 	const struct trace *t = w->t;
-	struct trace_usage usage;
 
-	trace_usage(t, &w->links, &usage, x->a);
-	for (size_t i = 0; i < usage.devices.n; i++) {
-		const struct device_usage *u = &usage.devices.v[i];
+	for (size_t i = 0; i < usage->devices.n; i++) {
+		const struct device_usage *u = &usage->devices.v[i];
 		int64_t span = trace_ns(t, num_sub(u->end, u->start)), busy = trace_ns(t, u->busy);
 		put_worker(x, w);
 		table_text(x, trace_device_label(t, u->device, x->a));
@@ -320,19 +319,20 @@ static void fill_kernels(struct table *x, struct worker_rows *v, size_t n)
 #define COLUMNS(list) (list), sizeof(list) / sizeof *(list)
 static const struct trace_table_row {
 	const char *key, *schema;
+	int64_t version;
 	const struct column *columns;
 	size_t n_columns;
 	bool links, steps; /* the passes that it needs */
 	uint64_t wants;    /* ARG_BITs of work */
 } table_rows[] = {
-	[TABLE_DEVICES] = { "devices", "tfprof/devices", COLUMNS(device_columns), true, false,
+	[TABLE_DEVICES] = { "devices", "tfprof/devices", 2, COLUMNS(device_columns), true, false,
 	        ARG_BIT(ARG_BYTES) | ARG_BIT(ARG_LATENCY) },
-	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", COLUMNS(kernel_columns), true, true,
+	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", 1, COLUMNS(kernel_columns), true, true,
 	        ARG_BIT(ARG_SCOPE) },
-	[TABLE_STEPS] = { "steps", "tfprof/steps", COLUMNS(step_columns), false, true,
+	[TABLE_STEPS] = { "steps", "tfprof/steps", 1, COLUMNS(step_columns), false, true,
 	        ARG_BIT(ARG_STEP) },
-	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", COLUMNS(roofline_columns), true, true,
-	        ARG_BITS_ALL },
+	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", 1, COLUMNS(roofline_columns), true,
+	        true, ARG_BITS_ALL },
 };
 
 uint64_t trace_table_wants(enum trace_table which)
@@ -340,38 +340,36 @@ uint64_t trace_table_wants(enum trace_table which)
 	return table_rows[which].wants;
 }
 
-static void put_sections(const void *workers, size_t top, unsigned columns, struct sink *to)
+/* Adds the rows of the devices of a worker. A trace with launches, and a recording, have further
+ * tables. */
+static void add_devices(struct table *x, const struct worker_rows *w, struct device_use *recorded,
+        struct device_workers *further)
 {
-	sink_char(to, '\n');
-	gpu_tables_text(workers, true, top ? top : SIZE_MAX, columns, to);
-}
+	struct device_use *u = recorded;
 
-static void put_section_members(struct document *d, const void *workers)
-{
-	gpu_tables_json(workers, true, SIZE_MAX, d);
-}
-
-/* Adds what the calls of the host tell about devices: why they were idle, how long launches took.
- * Workers without launches have no such rows. */
-static void add_sections(struct table *x, const struct worker_rows *v, size_t n)
-{
-	struct gpu_worker *workers = ARENA_ARRAY(x->a, n, struct gpu_worker);
-	struct gpu_workers *all = ARENA_NEW(x->a, struct gpu_workers);
-
-	all->v = workers;
-	for (size_t i = 0; i < n; i++) {
-		struct gpu_use *u;
-		if (!v[i].links.launches.n || v[i].t->source == TRACE_RECORDING)
-			continue;
-		u = ARENA_NEW(x->a, struct gpu_use);
-		gpu_use_trace(u, v[i].t, &v[i].links, x->a);
-		workers[all->n++] = (struct gpu_worker){ v[i].worker, u };
-	}
-	if (!all->n)
+	if (!u && !w->links.launches.n) {
+		struct trace_usage usage;
+		trace_usage(w->t, &w->links, &usage, x->a);
+		fill_devices(x, w, &usage);
 		return;
-	x->user = all;
-	x->after = put_sections;
-	x->members = put_section_members;
+	}
+	if (!u) {
+		u = ARENA_NEW(x->a, struct device_use);
+		device_use_trace(u, w->t, &w->links, x->a);
+	}
+	fill_devices(x, w, &u->usage);
+	further->v[further->n++] = (struct device_worker){ w->worker, u };
+}
+
+/* Adds the tables that say why devices were idle, how long launches took, and what ran. */
+static void add_sections(
+        struct table *x, const struct device_workers *all, struct device_use *recorded)
+{
+	if (all->n)
+		x->sections = device_sections(all, &x->n_sections, x->a);
+	if (recorded)
+		x->members = device_put_lost;
+	x->user = recorded;
 }
 
 /* Makes the passes, and the rows with those of the workers before. */
@@ -380,21 +378,23 @@ static void fill(
 {
 	const struct trace_table_row *row = &table_rows[which];
 	struct worker_rows *v = ARENA_ARRAY(x->a, all->n, struct worker_rows);
+	struct device_workers further = { ARENA_ARRAY(x->a, all->n, struct device_worker), 0 };
 	bool named = all->names->n > 1;
 
 	x->key = row->key;
 	x->schema = row->schema;
+	x->version = row->version;
 	x->columns = row->columns + !named;
 	x->n_columns = row->n_columns - !named;
 	for (size_t i = 0; i < all->n; i++) {
 		v[i].t = all->v[i].t;
 		v[i].worker = named ? all->names->v[all->v[i].worker] : STR_NONE;
-		if (row->links)
+		if (row->links && !all->recorded)
 			trace_link(v[i].t, &v[i].links, x->a);
 		if (row->steps)
 			trace_find_steps(v[i].t, &v[i].steps, x->a);
 		if (which == TABLE_DEVICES)
-			fill_devices(x, &v[i]);
+			add_devices(x, &v[i], all->recorded, &further);
 		else if (which == TABLE_STEPS)
 			fill_steps(x, &v[i], data);
 		else if (which == TABLE_ROOFLINE)
@@ -407,34 +407,22 @@ static void fill(
 		x->user = all;
 	}
 	if (which == TABLE_DEVICES)
-		add_sections(x, v, all->n);
+		add_sections(x, &further, all->recorded);
 }
 
-void trace_table_member(
-        const struct trace *t, enum trace_table which, struct document *d, struct arena *a)
-{
-	static const struct strs none;
-	const struct model_trace one = { .t = t };
-	struct table x = { .a = a };
-	struct sheet sheet;
-
-	fill(&x, &(struct worker_traces){ &one, 1, &none }, which, true);
-	document_key(d, x.key);
-	json_array(&d->j);
-	sheet_open_json(&sheet, &d->j, a, x.columns, x.n_columns);
-	table_put_rows(&x, SIZE_MAX, &sheet);
-	sheet_close(&sheet);
-	json_array_end(&d->j);
-}
-
-bool trace_table_write(const struct worker_traces *all, enum trace_table which, size_t top,
-        const struct opts *o, unsigned columns, struct emit *to, struct err *e)
+bool trace_table_write(const struct worker_traces *all, const struct trace_table_ask *ask,
+        const struct opts *o, struct emit *to, struct err *e)
 {
 	struct table x = { .a = to->a };
+	size_t section = ask->section > 0 ? (size_t)ask->section : 0;
 
-	fill(&x, all, which, out_is_data(o->output.kind));
-	if (which == TABLE_ROOFLINE && !x.rows)
+	fill(&x, all, ask->which, out_is_data(o->output.kind));
+	if (ask->which == TABLE_ROOFLINE && !x.rows)
 		return err_set(
 		        e, ERR_FAILED, "no float operations and no bytes accessed are recorded");
-	return table_write(&x, top, &o->output, columns, to, e);
+	if (section > x.n_sections)
+		return err_set(e, ERR_FAILED,
+		        "--table: only traces with launches and recordings have other tables");
+	return table_write(
+	        section ? &x.sections[section - 1] : &x, ask->top, &o->output, ask->columns, to, e);
 }

@@ -9,30 +9,37 @@
 #include "export/document.h"
 #include "export/out.h"
 #include "model/model.h"
+#include "view/device_use.h"
 #include "view/memory_use.h"
 
 #define TABLE_TOP 20 /* default number of rows */
 
 enum trace_table { TABLE_DEVICES, TABLE_KERNELS, TABLE_STEPS, TABLE_ROOFLINE };
 
-/* Returns the arguments (ARG_BIT) that a table needs of the work of a recording. */
+/* Returns the arguments (ARG_BIT) that a table needs of the work of a recording; devices reads it
+ * itself (device_use_read). */
 uint64_t trace_table_wants(enum trace_table which);
 
 /* Traces of several workers. */
 struct worker_traces {
 	const struct model_trace *v;
 	size_t n;
-	const struct strs *names; /* of the workers; the rows name them if there are several */
+	const struct strs *names;    /* of the workers; the rows name them if there are several */
+	struct device_use *recorded; /* of TABLE_DEVICES: the only trace is of this recording */
 };
 
-/* Adds the rows of the table of a trace to a document, under the name of the table. */
-void trace_table_member(
-        const struct trace *t, enum trace_table which, struct document *d, struct arena *a);
+/* What to write. */
+struct trace_table_ask {
+	enum trace_table which;
+	size_t top;       /* rows; 0: all */
+	int section;      /* choice of --table; 0: none */
+	unsigned columns; /* width of the terminal, longer names lose their end; 0: names stay whole
+	                   */
+};
 
-/* Writes the table of all traces, at most top rows (0: all), in the options' output. columns: width
- * of the terminal, longer names lose their end; 0: names stay whole. */
-bool trace_table_write(const struct worker_traces *all, enum trace_table which, size_t top,
-        const struct opts *o, unsigned columns, struct emit *to, struct err *e);
+/* Writes the table of all traces in the options' output. */
+bool trace_table_write(const struct worker_traces *all, const struct trace_table_ask *ask,
+        const struct opts *o, struct emit *to, struct err *e);
 
 /* ---- slices ----
  *

@@ -140,7 +140,7 @@ static bool is_table_option(const struct request *r, struct str name)
 static bool take_table_option(
         struct session *s, const struct strs *words, size_t *i, struct request *r)
 {
-	struct devices_options table = { .top = r->top };
+	struct devices_options table = { .top = r->top, .table = r->section };
 	struct top_options top = { .n = r->top, .by = r->by };
 	bool is_top = r->command->run == run_top;
 	struct option_words w = { .command = r->command, .into = is_top ? (void *)&top : &table };
@@ -149,6 +149,7 @@ static bool take_table_option(
 		return false;
 	r->top = is_top ? top.n : table.top;
 	r->by = top.by;
+	r->section = table.table;
 	return true;
 }
 

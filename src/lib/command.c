@@ -28,7 +28,7 @@ const struct command *cmd_find(const struct session *s, struct str name)
 	const struct command *c = NULL;
 
 	while ((c = cmd_next(s, c)) != NULL)
-		if (str_eq(str_of(c->name), name))
+		if (str_eq(str_of(c->name), name) || (c->also && str_eq(str_of(c->also), name)))
 			return c;
 	return NULL;
 }

@@ -21,6 +21,7 @@ enum purpose {
 struct request;
 struct command {
 	const char *name, *help;
+	const char *also; /* its other name, or NULL */
 	enum purpose purpose;
 	const char *about;           /* a paragraph */
 	const char *examples;        /* command lines, one per line */
@@ -42,6 +43,7 @@ struct command {
 	bool ends;                /* no further line is read after it */
 	bool table;               /* prints a table, of which --top shows some rows */
 	bool reads_recording;     /* reads a recording itself, without its nodes */
+	bool newest; /* without input: reads the newest recording in the current folder */
 	bool ours;                /* prints no progress sentences of the original while loading */
 };
 
@@ -60,6 +62,7 @@ struct request {
 	bool help;         /* the line contains --help */
 	bool show_all;     /* set -all */
 	int64_t top;       /* rows of tables and of top */
+	int section;       /* choice of --table; 0: none */
 	struct str by;     /* of top: the metric; empty: not given */
 	struct strs shown; /* options without a value after set: print their values */
 	struct strs given; /* names of the given options */

@@ -186,10 +186,9 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out);
 bool session_put_advice(
         struct session *s, const struct advice *advice, const struct opts *o, struct sink *out);
 
-/* Writes a table of the loaded trace, at most top rows (0: all), in the options' output. Fails
- * unless exactly one trace is loaded. */
-bool session_trace_table(struct session *s, enum trace_table which, size_t top,
-        const struct opts *o, struct sink *out);
+/* Writes a table of the loaded traces or recording in the options' output. Sets ask->columns. */
+bool session_trace_table(
+        struct session *s, struct trace_table_ask *ask, const struct opts *o, struct sink *out);
 
 /* Writes the use of memory of the loaded trace, recording or steps, likewise. */
 bool session_memory(struct session *s, size_t top, const struct opts *o, struct sink *out);

@@ -335,8 +335,24 @@ static void note_traceless(struct session *s)
 		        s->model.workers.n - n, s->model.workers.n);
 }
 
-/* Finds the traces or the recording that are loaded, as begin_query leaves them. */
-static bool find_traces(struct session *s, uint64_t wants, struct worker_traces *to)
+/* Reads the recording that is loaded for the tables of devices; lives until the next query. */
+static struct device_use *read_devices(struct session *s)
+{
+	struct recording_options *how = ARENA_NEW(&s->query_arena, struct recording_options);
+	struct device_use *u = ARENA_NEW(&s->query_arena, struct device_use);
+	const struct recording_watch watch = { s->watch.progress, s->watch.user };
+	const struct device_ask ask = { watch.progress ? &watch : NULL, s->recording_later };
+
+	*how = s->recording_options;
+	how->step_implied = true;
+	return device_use_read(u, &s->recording, how, &ask, &s->query_arena, &s->notes, &s->error)
+	               ? u
+	               : NULL;
+}
+
+/* Finds the traces or the recording that are loaded, as begin_query leaves them. devices: for the
+ * tables of devices. */
+static bool find_traces(struct session *s, uint64_t wants, bool devices, struct worker_traces *to)
 {
 	if (!session_seal(s))
 		return false;
@@ -345,25 +361,31 @@ static bool find_traces(struct session *s, uint64_t wants, struct worker_traces 
 		        "no trace and no recording is loaded: 'summary' shows the steps and "
 		        "devices of other profiles");
 	session_begin_query(s);
-	*to = (struct worker_traces){ s->model.traces.v, s->model.traces.n, &s->model.workers };
+	*to = (struct worker_traces){ s->model.traces.v, s->model.traces.n, &s->model.workers,
+		NULL };
 	if (s->recording.n) {
 		struct model_trace *x = ARENA_NEW(&s->query_arena, struct model_trace);
-		x->t = trace_of_recording(s, wants);
-		*to = (struct worker_traces){ x, 1, &s->model.workers };
+		struct device_use *use = devices ? read_devices(s) : NULL;
+		if (devices)
+			x->t = use ? use->t : NULL;
+		else
+			x->t = trace_of_recording(s, wants);
+		*to = (struct worker_traces){ x, 1, &s->model.workers, use };
 		return x->t != NULL;
 	}
 	note_traceless(s);
 	return true;
 }
 
-bool session_trace_table(struct session *s, enum trace_table which, size_t top,
-        const struct opts *o, struct sink *out)
+bool session_trace_table(
+        struct session *s, struct trace_table_ask *ask, const struct opts *o, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
 	struct worker_traces all;
 
-	return find_traces(s, trace_table_wants(which), &all) &&
-	       trace_table_write(&all, which, top, o, s->columns, &to, &s->error);
+	ask->columns = s->columns;
+	return find_traces(s, trace_table_wants(ask->which), ask->which == TABLE_DEVICES, &all) &&
+	       trace_table_write(&all, ask, o, &to, &s->error);
 }
 
 /* Returns the trace or the recording that is loaded; NULL if there is none, or several. */
@@ -371,7 +393,7 @@ static const struct trace *one_trace(struct session *s)
 {
 	struct worker_traces all;
 
-	if (!find_traces(s, ARG_BITS_ALL, &all))
+	if (!find_traces(s, ARG_BITS_ALL, false, &all))
 		return NULL;
 	if (all.n > 1)
 		session_fail(s, ERR_FAILED, "several traces are loaded: name just one file");

@@ -4,24 +4,39 @@
  */
 #include "lib/options.h"
 
+static bool run_table(
+        struct session *s, enum trace_table which, const struct request *r, struct sink *out)
+{
+	struct trace_table_ask ask = {
+		.which = which, .top = (size_t)r->top, .section = r->section
+	};
+
+	return session_trace_table(s, &ask, &r->opts, out);
+}
+
 bool run_devices(struct session *s, const struct request *r, struct sink *out)
 {
-	return session_trace_table(s, TABLE_DEVICES, (size_t)r->top, &r->opts, out);
+	enum output_kind kind = r->opts.output.kind;
+
+	if (r->section > 0 && (!out_is_data(kind) || kind == OUT_JSON))
+		return session_fail(
+		        s, ERR_INVALID_ARGUMENT, "--table: -output csv, md or ndjson expected");
+	return run_table(s, TABLE_DEVICES, r, out);
 }
 
 bool run_kernels(struct session *s, const struct request *r, struct sink *out)
 {
-	return session_trace_table(s, TABLE_KERNELS, (size_t)r->top, &r->opts, out);
+	return run_table(s, TABLE_KERNELS, r, out);
 }
 
 bool run_steps(struct session *s, const struct request *r, struct sink *out)
 {
-	return session_trace_table(s, TABLE_STEPS, (size_t)r->top, &r->opts, out);
+	return run_table(s, TABLE_STEPS, r, out);
 }
 
 bool run_roofline(struct session *s, const struct request *r, struct sink *out)
 {
-	return session_trace_table(s, TABLE_ROOFLINE, (size_t)r->top, &r->opts, out);
+	return run_table(s, TABLE_ROOFLINE, r, out);
 }
 
 bool run_memory(struct session *s, const struct request *r, struct sink *out)

@@ -166,6 +166,8 @@ struct device_usage {
 	int64_t busy;                    /* union of all work */
 	int64_t by_class[USAGE_CLASS_N]; /* unions */
 	int64_t overlap;                 /* communication and compute at the same time */
+	int64_t kernels;                 /* communication or compute */
+	int64_t copy_overlap;            /* copies and kernels at the same time */
 	int64_t sum;                     /* sum of all lengths; for nested ops only the outermost */
 	int64_t copy_bytes;
 	int64_t idle_why[IDLE_N]; /* summed over streams, so more than the device's idle time */
@@ -179,8 +181,30 @@ struct trace_usage {
 	VEC(struct device_usage) devices; /* devices with work, in the order of trace.devices */
 };
 
+/* A union of intervals that are added by start. */
+struct cover {
+	bool any;
+	int64_t until, total;
+};
+void cover_add(struct cover *c, int64_t start, int64_t end);
+
+/* Takes the walk along: each device, then each slice of its work by start; busy is what its work
+ * covered before. */
+struct usage_watch {
+	void (*device)(void *user, uint32_t device);
+	void (*work)(void *user, const struct slice *s, const struct cover *busy);
+	void *user;
+};
+
 void trace_usage(const struct trace *t, const struct trace_links *links, struct trace_usage *out,
         struct arena *a);
+void trace_usage_watched(const struct trace *t, const struct trace_links *links,
+        const struct usage_watch *watch, struct trace_usage *out, struct arena *a);
+
+/* True if it is known how long after its launch the work began; ticks, negative if it began before.
+ */
+bool work_latency(const struct trace *t, const struct trace_links *links, const struct slice *s,
+        int64_t *ticks);
 
 /* Activity of all devices together in a step, clipped to it; ticks. */
 struct step_usage {
@@ -199,15 +223,8 @@ uint8_t *usage_classes(const struct trace *t, struct arena *a);
 
 /* ---- work merge ----
  *
- * Device work of several tracks by start, and unions of intervals in that order.
+ * Device work of several tracks by start.
  */
-
-/* A union of intervals that are added by start. */
-struct cover {
-	bool any;
-	int64_t until, total;
-};
-void cover_add(struct cover *c, int64_t start, int64_t end);
 
 /* A track: the next slice of work, and its successor. */
 struct work_cursor {

@@ -6,6 +6,9 @@
 #include "base/sort.h"
 #include "trace/recording_internal.h"
 
+#define COPY_HTOH       9 /* CUpti_ActivityMemcpyKind */
+#define MEMORY_PAGEABLE 1 /* CUpti_ActivityMemoryKind */
+
 enum { API_UNKNOWN, API_OTHER, API_LAUNCH, API_GRAPH };
 
 /* One process being read. */
@@ -157,7 +160,9 @@ static void take_copy(struct reading_ops *x, const struct spool_record *r)
 		.leaf = own_leaf(x, &x->copies[kind], str_of(spool_copy_name(c->kind))),
 		.device = c->at.device,
 		.stream = c->at.stream,
-		.graph = c->graph };
+		.graph = c->graph,
+		.between_host = c->kind == COPY_HTOH,
+		.pageable = c->from == MEMORY_PAGEABLE || c->to == MEMORY_PAGEABLE };
 
 	join(x, r, c->correlation, &op);
 }
@@ -172,7 +177,8 @@ static void take_set(struct reading_ops *x, const struct spool_record *r)
 		.leaf = own_leaf(x, &x->sets, S("Memset")),
 		.device = s->at.device,
 		.stream = s->at.stream,
-		.graph = s->graph };
+		.graph = s->graph,
+		.pageable = s->memory == MEMORY_PAGEABLE };
 
 	join(x, r, s->correlation, &op);
 }

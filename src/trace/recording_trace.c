@@ -8,11 +8,11 @@
 
 #include "trace/trace_build.h"
 
-#define TICKS     1000 /* per microsecond */
-#define COPY_HTOH 9    /* CUpti_ActivityMemcpyKind: the GPU takes no part in it */
+#define TICKS 1000 /* per microsecond */
 
 struct tracing {
-	struct recordings all;
+	struct recordings *all;
+	const struct recording_follower *also; /* or NULL */
 	struct trace_build *b;
 	struct arena *a;      /* scratch */
 	bool calls;           /* slices of calls, and correlations */
@@ -38,7 +38,7 @@ struct tracing_process {
 /* Ticks after the origin; hostile times end at the ends of the type. */
 static int64_t tick_of(const struct tracing *x, uint64_t time)
 {
-	uint64_t origin = x->all.origin;
+	uint64_t origin = x->all->origin;
 
 	return time >= origin ? num_from_u64(time - origin) : -num_from_u64(origin - time);
 }
@@ -99,8 +99,8 @@ static enum trace_category category_of(const struct tracing *x, const struct rec
 		return CATEGORY_COPY;
 	if (op->kind == SPOOL_SET)
 		return CATEGORY_SET;
-	return x->all.names.leaves.v[op->leaf].communication ? CATEGORY_COMMUNICATION
-	                                                     : CATEGORY_KERNEL;
+	return x->all->names.leaves.v[op->leaf].communication ? CATEGORY_COMMUNICATION
+	                                                      : CATEGORY_KERNEL;
 }
 
 /* The event of all work of that name that was launched in these ranges. */
@@ -112,11 +112,11 @@ static uint32_t event_of(struct tracing *x, const struct recorded_op *op, uint32
 
 	if (imap_get(&x->event_of, key, &event))
 		return event;
-	names_put_scope(&x->all.names, &path, scope);
+	names_put_scope(&x->all->names, &path, scope);
 	if (path.n)
 		build_arg_text(x->b, ARG_SCOPE, sb_str(&path));
-	event = build_event(
-	        x->b, category_of(x, op), build_string(x->b, x->all.names.leaves.v[op->leaf].full));
+	event = build_event(x->b, category_of(x, op),
+	        build_string(x->b, x->all->names.leaves.v[op->leaf].full));
 	imap_put(&x->event_of, key, event, false);
 	return event;
 }
@@ -141,7 +141,7 @@ static void take_memory(
 	build_arg_text(b, ARG_ALLOCATOR, kind);
 	build_arg_int(b, ARG_MEMORY_KIND, host ? 0 : 1);
 	if (c)
-		names_put_scope(&y->x->all.names, &path, c->scope);
+		names_put_scope(&y->x->all->names, &path, c->scope);
 	if (path.n)
 		build_arg_text(b, ARG_SCOPE, sb_str(&path));
 	uint32_t event = build_event(b, CATEGORY_ALLOCATION,
@@ -170,18 +170,16 @@ static void find_place(struct tracing_process *y, const struct recorded_op *op, 
 	y->any = true;
 }
 
-static void take_operation(void *user, const struct recorded_op *op, struct recorded_call *c)
+static void add_operation(
+        struct tracing_process *y, const struct recorded_op *op, const struct recorded_call *c)
 {
-	struct tracing_process *y = user;
 	struct tracing *x = y->x;
 
 	if (op->kind == SPOOL_SUM)
 		x->sums = num_add_u64(x->sums, op->bytes);
 	if (op->kind == SPOOL_MEMORY && op->start && x->calls)
 		take_memory(y, op, c);
-	if (op->kind == SPOOL_MEMORY || op->kind == SPOOL_SUM)
-		return;
-	if (!op->start)
+	if (op->kind == SPOOL_MEMORY || op->kind == SPOOL_SUM || op->between_host || !op->start)
 		return;
 	y->p->unlaunched += !c;
 	uint64_t end = num_add_u64(op->start, op->length);
@@ -189,15 +187,24 @@ static void take_operation(void *user, const struct recorded_op *op, struct reco
 	find_place(y, op, c ? c->scope : SCOPE_NONE);
 	int64_t step = STEP_WARMUP;
 	if (build_wants(x->b, ARG_GROUP) && recording_has_steps(y->p))
-		step = recording_step(&x->all, y->p, c ? c->start : op->start);
+		step = recording_step(x->all, y->p, c ? c->start : op->start);
 	if (step >= 0)
 		build_arg_int(x->b, ARG_GROUP, step);
 	if (op->kind != SPOOL_KERNEL && op->bytes)
 		build_arg_uint(x->b, ARG_BYTES, op->bytes);
-	if (!x->calls && c && c->start)
+	if (!x->calls && c && c->start && (c->graph || !c->announced))
 		build_arg_int(x->b, ARG_LATENCY, (int64_t)(op->start - c->start));
 	build_slice(x->b, y->track, y->event, tick_of(x, op->start), num_from_u64(op->length),
 	        c && x->calls ? op->label : 0);
+}
+
+static void take_operation(void *user, const struct recorded_op *op, struct recorded_call *c)
+{
+	struct tracing_process *y = user;
+
+	add_operation(y, op, c);
+	if (y->x->also)
+		y->x->also->to.operation(y->x->also->to.user, op, c);
 }
 
 static void take_call(
@@ -231,12 +238,11 @@ static void take_record(void *user, const struct recording_feed *f, const struct
 	case SPOOL_GRAPH: op->label = r->graph.correlation; break;
 	case SPOOL_SET: op->label = r->set.correlation; break;
 	case SPOOL_MEMORY: op->label = r->memory.memory; break;
-	case SPOOL_COPY:
-		op->label = r->copy.correlation;
-		op->start = r->copy.kind == COPY_HTOH ? 0 : op->start;
-		break;
+	case SPOOL_COPY: op->label = r->copy.correlation; break;
 	default: break;
 	}
+	if (y->x->also)
+		y->x->also->to.record(y->x->also->to.user, f, r, op);
 }
 
 /* ---- steps ---- */
@@ -256,7 +262,7 @@ static void add_step(struct tracing_process *y, uint32_t track, int64_t number, 
 static void add_steps(struct tracing_process *y)
 {
 	const struct recorded_process *p = y->p;
-	const struct recordings *r = &y->x->all;
+	const struct recordings *r = y->x->all;
 	uint32_t track = build_track_named(y->x->b, y->process, ID_NONE, TRACK_THREAD, S("steps"));
 	uint64_t last = y->end > p->last ? y->end : p->last;
 
@@ -292,11 +298,14 @@ static bool read_process(struct tracing *x, struct recorded_process *p)
 		made->name = build_string(x->b, who->program);
 	imap_init(&y.device_of, x->a);
 	imap_init(&y.call_of, x->a);
-	if (!recording_operations(&x->all, p, &to))
-		return false;
-	if (recording_has_steps(p))
+	if (x->also)
+		x->also->begin(x->also->to.user, (uint32_t)(p - x->all->v), y.process);
+	bool ok = recording_operations(x->all, p, &to);
+	if (x->also)
+		x->also->end(x->also->to.user);
+	if (ok && recording_has_steps(p))
 		add_steps(&y);
-	return true;
+	return ok;
 }
 
 bool recording_trace(struct trace *t, const struct recording_set *files,
@@ -311,22 +320,24 @@ bool recording_trace(struct trace *t, const struct recording_set *files,
 	x->a = &own.a;
 	x->calls = ask->wants == ARG_BITS_ALL;
 	imap_init(&x->event_of, x->a);
+	x->also = ask->also;
+	x->all = x->also ? x->also->all : ARENA_NEW(x->a, struct recordings);
 	x->b = build_open(t, ask->wants, notes, x->a);
 	build_start(x->b, TRACE_RECORDING, TICKS);
-	ok = recordings_open(&x->all, files, o, ask->watch, x->a, e);
-	if (ok && x->all.origin == UINT64_MAX)
-		x->all.origin = 0;
+	ok = recordings_open(x->all, files, o, ask->watch, x->also ? t->a : x->a, e);
+	if (ok && x->all->origin == UINT64_MAX)
+		x->all->origin = 0;
 	if (ok)
-		build_origin(x->b, num_from_u64(x->all.origin), true);
-	for (size_t i = 0; ok && i < x->all.n; i++)
-		ok = read_process(x, &x->all.v[i]);
-	ok = ok && recordings_close(&x->all);
+		build_origin(x->b, num_from_u64(x->all->origin), true);
+	for (size_t i = 0; ok && i < x->all->n; i++)
+		ok = read_process(x, &x->all->v[i]);
+	ok = ok && recordings_close(x->all);
 	if (ok && x->sums)
 		note_line(notes,
 		        "note: %" PRIu64 " operations are known only as sums and not shown\n",
 		        x->sums);
 	if (ok && ask->say)
-		recordings_say(&x->all, false, notes);
+		recordings_say(x->all, false, notes);
 	if (ok)
 		build_seal(x->b);
 	scratch_close(&own);

@@ -66,8 +66,10 @@ struct recorded_op {
 	uint32_t label;          /* the reader's */
 	uint32_t device, stream, graph;
 	bool freed;
-	uint32_t scope; /* SUM */
-	uint32_t next;  /* while it waits */
+	bool between_host; /* of COPY: the GPU takes no part in it */
+	bool pageable;     /* of COPY and SET: reads or writes pageable memory of the host */
+	uint32_t scope;    /* SUM */
+	uint32_t next;     /* while it waits */
 };
 struct recorded_call {
 	uint64_t start, length;
@@ -379,11 +381,20 @@ void recording_forget_steps(struct recorded_process *p);
  * the ranges around its call and its step, as recordings.h finds them.
  */
 
+/* What takes the records while the trace is made of them. */
+struct recording_follower {
+	struct recordings *all; /* is opened in the arena of the trace, and closed at the end */
+	struct recording_reader to;
+	void (*begin)(void *user, uint32_t process, uint32_t made); /* of all; of the trace */
+	void (*end)(void *user);
+};
+
 /* How a recording is read. */
 struct recording_ask {
-	uint64_t wants;                      /* arguments of work to keep (ARG_BIT) */
-	const struct recording_watch *watch; /* or NULL */
-	bool say;                            /* add notes about what is missing or odd */
+	uint64_t wants;                        /* arguments of work to keep (ARG_BIT) */
+	const struct recording_watch *watch;   /* or NULL */
+	bool say;                              /* add notes about what is missing or odd */
+	const struct recording_follower *also; /* or NULL */
 };
 
 /* Fills t, which is new, from the files. Remarks go to notes. Only ARG_BITS_ALL keeps calls and

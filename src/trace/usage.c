@@ -15,9 +15,11 @@ struct stream_state {
 struct device_walk {
 	const struct trace *t;
 	const struct trace_links *links;
+	const struct usage_watch *watch;                  /* or NULL */
 	const uint8_t *classes;                           /* by event */
 	struct stream_state *streams;                     /* by track */
 	struct cover busy, by_class[USAGE_CLASS_N], both; /* both: compute or communication */
+	struct cover any;                                 /* of any class */
 	struct device_usage *to;
 };
 
@@ -57,28 +59,26 @@ uint8_t *usage_classes(const struct trace *t, struct arena *a)
 
 /* ---- one slice ---- */
 
-/* Returns the time of the launch of device work, or INT64_MIN if it is not known. */
-static int64_t launched_at(const struct device_walk *w, const struct slice *s)
+bool work_latency(const struct trace *t, const struct trace_links *links, const struct slice *s,
+        int64_t *ticks)
 {
-	const struct launch *launch = w->links ? link_launch(w->links, s) : NULL;
-	int64_t latency;
+	const struct launch *launch = links ? link_launch(links, s) : NULL;
 
-	if (launch)
-		return launch->start;
-	if (slice_has_int(w->t, s, ARG_LATENCY, &latency))
-		return num_sub(s->start, latency);
-	return INT64_MIN;
+	if (!launch)
+		return slice_has_int(t, s, ARG_LATENCY, ticks);
+	*ticks = num_sub(s->start, launch->start);
+	return true;
 }
 
 static void judge_gap(struct device_walk *w, const struct slice *s)
 {
 	const struct cover *stream = &w->streams[s->track].busy;
-	int64_t gap = num_sub(s->start, stream->until);
+	int64_t gap = num_sub(s->start, stream->until), latency;
 	enum usage_idle why = trace_ns(w->t, gap) < IDLE_KERNEL_NS ? IDLE_KERNEL : IDLE_OTHER;
 
 	if (!stream->any || gap <= 0)
 		return;
-	if (launched_at(w, s) > stream->until)
+	if (work_latency(w->t, w->links, s, &latency) && latency < gap)
 		why = IDLE_HOST;
 	w->to->idle_why[why] = num_add(w->to->idle_why[why], gap);
 }
@@ -108,9 +108,12 @@ static void add_slice(struct device_walk *w, const struct slice *s, bool contain
 		u->start = u->end = s->start;
 	u->end = end > u->end ? end : u->end;
 	judge_gap(w, s);
+	if (w->watch)
+		w->watch->work(w->watch->user, s, &w->busy);
 	cover_add(&w->streams[s->track].busy, s->start, end);
 	cover_add(&w->busy, s->start, end);
 	if (!contains) {
+		cover_add(&w->any, s->start, end);
 		cover_add(&w->by_class[class], s->start, end);
 		if (class != USAGE_COPY)
 			cover_add(&w->both, s->start, end);
@@ -129,6 +132,8 @@ static void walk_device(struct device_walk *w, uint32_t device, struct arena *a)
 	bool contains;
 
 	u->device = device;
+	if (w->watch)
+		w->watch->device(w->watch->user, device);
 	work_merge_init(&m, w->t, device, a);
 	while ((s = work_merge_next(&m, &contains)))
 		add_slice(w, s, contains);
@@ -137,10 +142,18 @@ static void walk_device(struct device_walk *w, uint32_t device, struct arena *a)
 		u->by_class[i] = w->by_class[i].total;
 	u->overlap = num_sub(num_add(u->by_class[USAGE_COMPUTE], u->by_class[USAGE_COMMUNICATION]),
 	        w->both.total);
+	u->kernels = w->both.total;
+	u->copy_overlap = num_sub(num_add(u->by_class[USAGE_COPY], u->kernels), w->any.total);
 }
 
 void trace_usage(const struct trace *t, const struct trace_links *links, struct trace_usage *out,
         struct arena *a)
+{
+	trace_usage_watched(t, links, NULL, out, a);
+}
+
+void trace_usage_watched(const struct trace *t, const struct trace_links *links,
+        const struct usage_watch *watch, struct trace_usage *out, struct arena *a)
 {
 	struct scratch own;
 
@@ -151,9 +164,12 @@ void trace_usage(const struct trace *t, const struct trace_links *links, struct 
 	out->devices.n = out->devices.cap = 0;
 	for (uint32_t i = 0; i < t->devices.n; i++) {
 		struct device_usage u = { .slices = 0 };
-		struct device_walk w = {
-			.t = t, .links = links, .classes = classes, .streams = streams, .to = &u
-		};
+		struct device_walk w = { .t = t,
+			.links = links,
+			.watch = watch,
+			.classes = classes,
+			.streams = streams,
+			.to = &u };
 		walk_device(&w, i, &own.a);
 		if (u.slices)
 			VEC_PUSH(a, &out->devices, u);

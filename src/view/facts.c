@@ -6,7 +6,7 @@
 
 #include "base/sort.h"
 #include "trace/passes.h"
-#include "view/gpu_use.h"
+#include "trace/recordings.h"
 
 #define STREAM_ALL S("/stream:all")
 
@@ -189,21 +189,27 @@ static void add_trace(
 static void add_recording(const struct recording_set *files, const struct recording_options *how,
         struct facts *out, struct arena *a)
 {
+	const struct recording_ask ask = { .wants = 0 };
 	struct err e = { .a = a };
-	struct gpu_use u;
+	struct trace *t = trace_new(a);
+	struct trace_usage usage;
+	struct notes dropped;
 
-	if (!gpu_use_read(&u, files, how, NULL, a, &e))
+	notes_init(&dropped, a);
+	if (!recording_trace(t, files, how, &ask, &dropped, &e))
 		return;
-	for (size_t i = 0; i < u.devices.n; i++) {
-		const struct gpu_device *d = &u.devices.v[i];
-		struct str model = d->gpu->name;
-		struct str name =
-		        str_fmt(a, "gpu:%u%s%.*s", d->number, model.n ? " " : "", STR(model));
-		VEC_PUSH(a, &out->devices,
-		        ((struct device_summary){ name, num_sub(d->to, d->from), d->busy, false }));
+	trace_usage(t, NULL, &usage, a);
+	for (size_t i = 0; i < usage.devices.n; i++) {
+		const struct device_usage *u = &usage.devices.v[i];
+		struct str model = trace_str(t, t->devices.v[u->device].model);
+		struct str name = str_fmt(a, "%.*s%s%.*s", STR(trace_device_label(t, u->device, a)),
+		        model.n ? " " : "", STR(model));
+		struct device_summary d = { name, trace_ns(t, num_sub(u->end, u->start)),
+			trace_ns(t, u->busy), false };
+		VEC_PUSH(a, &out->devices, d);
 	}
-	for (size_t i = 0; i < u.all.n; i++)
-		out->marks |= recording_has_steps(&u.all.v[i]);
+	for (size_t i = 0; i < t->events.n; i++)
+		out->marks |= t->events.v[i].category == CATEGORY_STEP;
 }
 
 /* ---- all ---- */

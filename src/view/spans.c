@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_use.h.
+ * See device_use.h.
  */
-#include "view/gpu_use.h"
+#include "view/device_use.h"
 
 #include <stdlib.h>
 

@@ -86,15 +86,15 @@ def test_schemas(t):
         t.check(not bad, '%s advise: %s' % (name, bad[:3]))
 
 
-def test_schema_of_gpu(t):
+def test_schema_of_recordings(t):
     judge = validators()
     if not judge:
         return t.skip('no jsonschema for this Python')
-    doc = json.loads(t.run(['gpu', os.path.join(ROOT, 'testdata', 'small', 'train.tfspool'), '--output=json']))
-    bad = judge['gpu.json'](doc)
-    t.check(not bad and doc['gpus'] and doc['kernels'], 'gpu: %s' % bad[:3])
-    for change in ({'gpus': [dict(doc['gpus'][0], busy_ns='1us')]}, {'kernels': [{'name': 'k'}]}, {'surprise': 1}):
-        t.check(judge['gpu.json'](dict(doc, **change)), 'gpu.json takes %s' % change)
+    doc = json.loads(t.run(['devices', os.path.join(ROOT, 'testdata', 'small', 'train.tfspool'), '--output=json']))
+    bad = judge['devices.json'](doc)
+    t.check(not bad and doc['gpus'] and doc['kernels'], 'devices: %s' % bad[:3])
+    for change in ({'gpus': [dict(doc['gpus'][0], shared_ns='1us')]}, {'kernels': [{'name': 'k'}]}, {'surprise': 1}):
+        t.check(judge['devices.json'](dict(doc, **change)), 'devices.json takes %s' % change)
 
 
 def test_schema_of_traces(t):

@@ -9,7 +9,7 @@
 #include "base/crc32c.h"
 #include "trace/recordings.h"
 #include "trace/passes.h"
-#include "export/gpu_tables.h"
+#include "export/device_tables.h"
 
 static void put32(uint8_t *p, uint32_t v)
 {
@@ -48,14 +48,19 @@ static bool ask_gpu(struct session *s, void *ctx)
 	struct recording_set set = { .v = twice, .n = 2 }; /* two processes on the same GPUs */
 	struct recording_options o = { .recover = true, .step_implied = true };
 	const struct recording_ask all = { .wants = ARG_BITS_ALL, .say = true };
-	struct gpu_use u;
+	const struct device_ask how = { .say = true };
+	struct device_use u;
+	size_t tables;
 
-	if (!gpu_use_read(&u, &set, &o, NULL, a, &s->error))
+	if (!device_use_read(&u, &set, &o, &how, a, &s->notes, &s->error))
 		return false;
-	gpu_text(&u, 20, 0, ask->out);
-	gpu_text(&u, 3, 60, ask->out);
-	gpu_json(&u, SIZE_MAX, NULL, ask->out);
-	gpu_csv(&u, SIZE_MAX, SHEET_SPREADSHEET, ask->out);
+	const struct table *v = device_sections(
+	        &(struct device_workers){ &(struct device_worker){ .u = &u }, 1 }, &tables, a);
+	for (size_t i = 0; i < tables; i++) {
+		sink_fmt(ask->out, "%s\n", v[i].title);
+		table_put_text(&v[i], 20, 0, ask->out);
+		table_put_text(&v[i], 3, 60, ask->out);
+	}
 	struct trace *t = trace_new(a);
 	struct trace_links links;
 	struct trace_usage usage;

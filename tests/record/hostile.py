@@ -104,8 +104,8 @@ def test_no_room():
                  ' records not written, 1 process had not closed its spool: '):
         holds(got[2], part)
     got = tfprof('gpu', 'r')
-    holds(got[1], ' records not written.\n')
-    holds(got[1], 'Note: recording stopped after ')
+    holds(got[2], ' records could not be written\n')
+    holds(got[2], ': recording stopped after ')
 
 
 def test_names():
@@ -134,7 +134,7 @@ def test_ends_of_types():
         s.add('sum', what=7, name='k', count=most, sum=most, min=1, max=most).add('lost', why=0, count=most)
     spool('e', s.add('kernel', name='k', start=5, length=most).end())
     data = json.loads(tfprof('gpu', 'e', '--output=json')[1])
-    same([data['gpus'][0]['kernels'], data['lost']['dropped'], data['gpus'][0]['copies'][0]['bytes_per_second'],
+    same([data['gpus'][0]['kernels'], data['lost']['dropped'], data['transfers'][0]['bytes_per_second'],
           data['kernels'][0]['total_ns'], data['kernels'][0]['count']], [2 ** 63 - 1] * 5)
     row = tfprof('ctl', 'e', 'status')[1].split('\n')[1].split()
     same(row[3], str(most), row)

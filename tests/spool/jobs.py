@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several jobs in one recording: separate, together, by GPU, and their steps."""
+import json
 import re
 import subprocess
 
@@ -44,11 +45,9 @@ def check_jobs_by_number(t):
     t.run('op', path, '--gpu=2', status=3)
     found = t.times('code', path, *words, '-step', '2')
     same({k.split(':')[-1]: v[0] for k, v in found.items() if v[0]}, {'train': 800, 'last': 200, 'infer': 200})
-    text = t.run('gpu', path)
-    same(re.findall(r'^GPU (\d)', text, re.M), ['0', '1'])
-    same(re.findall(r'^  (1\d|20) .* (\d+)  .*?job (\d)$', text, re.M),
-         [('10', '8', '7'), ('20', '10', '8')])
-    assert re.search(r'^  shared +1.00ms', text, re.M), text  # 150 us of train and 100 us of last in each of four steps
+    data = json.loads(t.run('gpu', path, '-output', 'json'))
+    same([(r['gpu'], r['shared_ns']) for r in data['gpus']], [(0, 10 ** 6), (1, 0)])  # in each of four steps 150 us of train, 100 of last
+    same([(r['gpu'], r['pid'], r['kernels'], r['job']) for r in data['processes']], [(0, 10, 8, '7'), (0, 20, 10, '8'), (1, 11, 8, '7')])
 
 
 def check_jobs_by_time(t):

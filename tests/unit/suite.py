@@ -10,7 +10,7 @@ SOURCES = sorted(glob.glob(os.path.join(ROOT, 'tests', 'unit', 'test_*.c')))
 NAMES = [os.path.basename(s)[:-2] for s in SOURCES]
 THREADS = re.compile(r'par|input|session|api')  # tests of parallel code
 # Readers of recordings, and parts of the collector.
-SPOOLS = re.compile(r'test_(spool|recording_join|gpu_use|demangle|names|plan|pool|ring)$')
+SPOOLS = re.compile(r'test_(spool|recording_join|device_use|demangle|names|plan|pool|ring)$')
 # MSan cannot track memory that uninstrumented libraries write. Tests that read such memory, and the libraries:
 MSAN_BLIND = {'test_api_spool': 'PCRE2, why a pattern is wrong', 'test_pprof': 'protobuf-c',
               'test_profilepb': 'protobuf-c', 'test_resultpb': 'protobuf-c', 'test_rx': 'PCRE2, why a pattern is wrong',

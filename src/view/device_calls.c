@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_parts.h. The waits are found in one walk over the work and the calls of a process, in the
- * order of their beginnings, with the calls that have not ended kept open.
+ * See device_parts.h. The waits are found in one walk over the work and the calls of all processes,
+ * in the order of their beginnings, with the calls that have not ended kept open.
  */
-#include "view/gpu_parts.h"
+#include "view/device_parts.h"
 
 #define OPEN_MAX 4096 /* calls that are looked at together */
-#define PAGEABLE 1    /* CUpti_ActivityMemoryKind */
 
 enum call_trait {
 	TRAIT_SYNC = 1,     /* waits for work */
@@ -69,7 +68,7 @@ static void settle(struct gpu_call_feed *f, const struct gpu_pending *p)
 	add_host(f, (struct span){ .start = p->start,
 	                    .length = p->length,
 	                    .tag = (uint64_t)p->call << CALL_BITS | flags,
-	                    .class = GPU_CALL });
+	                    .class = HOST_CALL });
 }
 
 /* True if b is inside a. */
@@ -80,7 +79,7 @@ static bool contains(const struct gpu_pending *a, const struct gpu_pending *b)
 }
 
 void gpu_calls_begin(
-        struct gpu_call_feed *f, struct gpu_use *u, uint32_t process, struct arena *scratch)
+        struct gpu_call_feed *f, struct device_use *u, uint32_t process, struct arena *scratch)
 {
 	*f = (struct gpu_call_feed){ .u = u, .scratch = scratch, .process = process };
 	imap_init(&f->threads, scratch);
@@ -110,11 +109,10 @@ void gpu_calls_transfer(
         struct gpu_call_feed *f, const struct recorded_op *op, struct recorded_call *l)
 {
 	uint32_t call;
-	bool pageable = (op->label & 0xff) == PAGEABLE || (op->label >> 8 & 0xff) == PAGEABLE;
 	uint64_t end = num_add_u64(op->start, op->length),
 	         returned = num_add_u64(l->start, l->length);
 
-	if (!op->start || !l->start || op->start >= returned || (end > returned && !pageable))
+	if (!op->start || !l->start || op->start >= returned || (end > returned && !op->pageable))
 		return;
 	end = end < returned ? end : returned;
 	if (end <= l->start || !imap_get(&f->call_of, l->name, &call))
@@ -122,7 +120,7 @@ void gpu_calls_transfer(
 	add_host(f, (struct span){ .start = l->start,
 	                    .length = end - l->start,
 	                    .tag = (uint64_t)call << CALL_BITS | CALL_WAITED,
-	                    .class = GPU_CALL });
+	                    .class = HOST_CALL });
 	/* Further work of the same call adds the time after this. */
 	l->length = returned - end;
 	l->start = end;
@@ -132,8 +130,8 @@ void gpu_calls_transfer(
 void gpu_calls_sync(struct gpu_call_feed *f, const struct spool_sync *s)
 {
 	if (s->start)
-		add_host(f,
-		        (struct span){ .start = s->start, .length = s->length, .class = GPU_SYNC });
+		add_host(f, (struct span){
+		                    .start = s->start, .length = s->length, .class = HOST_SYNC });
 }
 
 void gpu_calls_end(struct gpu_call_feed *f)
@@ -154,8 +152,9 @@ struct open_call {
 	bool outlived; /* work that was launched before it went on after it */
 };
 
+/* The calls of one process. */
 struct host_walk {
-	struct gpu_use *u;
+	struct device_use *u;
 	struct arena *scratch;
 	uint64_t busy; /* the latest end of work so far */
 	VEC(struct open_call) open;
@@ -168,7 +167,7 @@ static uint64_t end_of(const struct span *x)
 
 static void close_call(struct host_walk *w, const struct open_call *c)
 {
-	struct gpu_use *u = w->u;
+	struct device_use *u = w->u;
 	struct gpu_times *t = &u->calls.v[c->call];
 
 	if (!c->blocking || (c->outlived && !c->waited))
@@ -221,53 +220,78 @@ static void see_call(struct host_walk *w, const struct span *x)
 	VEC_PUSH(w->scratch, &w->open, c);
 }
 
-static void see_work(struct host_walk *w, const struct span *x)
+/* since: ns from the launch; negative: not known. */
+static void see_work(struct host_walk *w, uint64_t start, uint64_t end, int64_t since)
 {
-	uint64_t end = end_of(x), since = x->tag ? x->tag - 1 : 0;
-	uint64_t launched = x->start - (since < x->start ? since : x->start);
-	bool known = x->tag != 0;
+	uint64_t launched = start - ((uint64_t)since < start ? (uint64_t)since : start);
+	bool known = since >= 0;
 
 	for (size_t i = 0; i < w->open.n; i++) {
 		struct open_call *c = &w->open.v[i];
 		if (known && launched > c->start)
 			continue;
 		c->outlived |= known && launched < c->start && end > c->end;
-		count(c, x->start, end);
+		count(c, start, end);
 	}
 	w->busy = w->busy > end ? w->busy : end;
-	close_ended(w, x->start);
+	close_ended(w, start);
 }
 
-static void walk_host(struct gpu_use *u, uint32_t process, struct arena *scratch)
-{
-	struct host_walk w = { .u = u, .scratch = scratch };
+/* The walk over all processes: their calls are ahead of the work. */
+struct calls_walk {
+	struct device_use *u;
+	struct host_walk *hosts; /* by process */
 	struct span_walk spans;
-	struct span x;
-	unsigned owner;
+	struct span next;
+	unsigned owner; /* of next */
+	bool more;      /* next is one */
+};
 
-	span_walk_begin(&spans, scratch);
-	for (size_t i = 0; i < u->parts.n; i++)
-		if (u->parts.v[i].process == process)
-			span_walk_add(&spans, &u->parts.v[i].spans, 0);
-	span_walk_add(&spans, &u->processes.v[process].host, 1);
-	while (span_walk_next(&spans, &x, &owner)) {
-		if (x.class == GPU_CALL)
-			see_call(&w, &x);
-		else
-			see_work(&w, &x);
+/* Takes the calls that begin before. */
+static void see_calls(struct calls_walk *w, uint64_t before)
+{
+	for (; w->more && w->next.start < before;
+	        w->more = span_walk_next(&w->spans, &w->next, &w->owner))
+		if (w->next.class == HOST_CALL)
+			see_call(&w->hosts[w->owner], &w->next);
+}
+
+static void walk_work(struct calls_walk *w, struct arena *scratch)
+{
+	const struct device_use *u = w->u;
+	const struct slice *s;
+	struct work_merge m;
+	int64_t latency;
+	bool contains;
+
+	work_merge_init(&m, u->t, ID_NONE, scratch);
+	while ((s = work_merge_next(&m, &contains))) {
+		uint64_t start = device_time(u, s->start);
+		see_calls(w, start);
+		bool known = work_latency(u->t, u->links, s, &latency);
+		see_work(&w->hosts[device_process(u, s->track)], start,
+		        device_time(u, slice_end(s)), known ? trace_ns(u->t, latency) : -1);
 		work_poll(scratch->work);
 	}
-	close_ended(&w, UINT64_MAX);
 }
 
-void gpu_calls_block(struct gpu_use *u)
+void gpu_calls_block(struct device_use *u)
 {
+	struct calls_walk w = { .u = u };
+	struct scratch own;
+
+	scratch_open(&own, u->a->work);
+	w.hosts = ARENA_ARRAY(&own.a, u->processes.n, struct host_walk);
+	span_walk_begin(&w.spans, &own.a);
 	for (uint32_t i = 0; i < u->processes.n; i++) {
-		struct scratch scratch;
-		if (!u->processes.v[i].host.n)
-			continue;
-		scratch_open(&scratch, u->a->work);
-		walk_host(u, i, &scratch.a);
-		scratch_close(&scratch);
+		w.hosts[i] = (struct host_walk){ .u = u, .scratch = &own.a };
+		span_walk_add(&w.spans, &u->processes.v[i].host, i);
 	}
+	w.more = span_walk_next(&w.spans, &w.next, &w.owner);
+	if (w.more)
+		walk_work(&w, &own.a);
+	see_calls(&w, UINT64_MAX);
+	for (uint32_t i = 0; i < u->processes.n; i++)
+		close_ended(&w.hosts[i], UINT64_MAX);
+	scratch_close(&own);
 }

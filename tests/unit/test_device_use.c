@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "io/block_format.h"
-#include "view/gpu_use.h"
+#include "view/device_use.h"
 
 #define SPAN      4000 /* nanoseconds that are drawn */
 #define PROCESSES 4
@@ -76,15 +76,17 @@ static void end(bool closed)
 }
 
 /* Reads all files that were written. */
-static void read_all(struct gpu_use *u, struct arena *a)
+static void read_all(struct device_use *u, struct arena *a)
 {
 	struct recording_set *set = ARENA_NEW(a, struct recording_set);
 	struct recording_options *o = ARENA_NEW(a, struct recording_options);
 	struct err e = { .a = a };
+	struct notes notes;
 
 	for (size_t i = 0; i < writer.n; i++)
 		VEC_PUSH(a, set, ((struct recording_file){ .path = str_of(writer.path[i]) }));
-	assert_true(gpu_use_read(u, set, o, NULL, a, &e));
+	notes_init(&notes, a);
+	assert_true(device_use_read(u, set, o, &(struct device_ask){ .say = true }, a, &notes, &e));
 	while (writer.n)
 		unlink(writer.path[--writer.n]);
 }
@@ -110,7 +112,7 @@ static void put_random(uint32_t process)
 	put(r);
 }
 
-static void compare(const struct gpu_use *u)
+static void compare(const struct device_use *u)
 {
 	int64_t busy = 0, k = 0, c = 0, overlap = 0, shared = 0, from = -1, to = 0, gaps = 0;
 	int64_t own[PROCESSES] = { 0 };
@@ -133,11 +135,11 @@ static void compare(const struct gpu_use *u)
 		overlap += kernel && copies[t];
 	}
 	assert_int_equal(u->devices.n, 1);
-	assert_true(d->from - (int64_t)BASE == from && d->to - (int64_t)BASE == to);
-	assert_int_equal(d->busy, busy);
-	assert_int_equal(d->busy_kernels, k);
-	assert_int_equal(d->busy_copies, c);
-	assert_true(d->overlap == overlap && d->shared == shared);
+	assert_true((int64_t)(d->from - BASE) == from && (int64_t)(d->to - BASE) == to);
+	assert_int_equal(d->usage.busy, busy);
+	assert_int_equal(d->usage.kernels, k);
+	assert_int_equal(d->usage.by_class[USAGE_COPY], c);
+	assert_true(d->usage.copy_overlap == overlap && d->shared == shared);
 	assert_true(d->gaps.n == (uint64_t)gaps && d->gaps.sum == to - from - busy);
 	for (int p = 0; p < PROCESSES; p++)
 		assert_int_equal(u->parts.v[p].busy, own[p]);
@@ -146,7 +148,7 @@ static void compare(const struct gpu_use *u)
 static void as_drawn(void **state)
 {
 	for (uint64_t density = 3; density < 300; density *= 3) {
-		struct gpu_use u;
+		struct device_use u;
 		memset(kernels, 0, sizeof kernels);
 		memset(copies, 0, sizeof copies);
 		memset(anything, 0, sizeof anything);
@@ -167,7 +169,7 @@ static void as_drawn(void **state)
 /* Intervals of more than one batch, unordered: all in one, and one after the other. */
 static void many(void **state)
 {
-	struct gpu_use u;
+	struct device_use u;
 	uint64_t n = SPAN_BATCH * 2 + 5;
 
 	begin(1);
@@ -179,7 +181,7 @@ static void many(void **state)
 	end(true);
 	read_all(&u, *state);
 	assert_int_equal(u.devices.v[0].kernels, n);
-	assert_int_equal(u.devices.v[0].busy, n * 4);
+	assert_int_equal(u.devices.v[0].usage.busy, n * 4);
 	assert_int_equal(u.devices.v[0].gaps.n, n - 1);
 	assert_int_equal(hist_quantile(&u.devices.v[0].gaps, 500), 6);
 	assert_str(u.kernels.v[0].name, "unnamed");
@@ -188,7 +190,7 @@ static void many(void **state)
 /* One GPU under two numbers; a GPU without UUID is identified by host and number. */
 static void uuids(void **state)
 {
-	struct gpu_use u;
+	struct device_use u;
 
 	for (uint32_t p = 0; p < 2; p++) {
 		begin(p + 1);
@@ -216,7 +218,7 @@ static void put_call(uint32_t tid, uint32_t name, uint64_t start, uint64_t lengt
 /* The driver's call inside the runtime's is not counted twice, and a call waits while work runs. */
 static void waits(void **state)
 {
-	struct gpu_use u;
+	struct device_use u;
 
 	begin(1);
 	put_name(1, "cuStreamSynchronize");
@@ -241,7 +243,7 @@ static void waits(void **state)
 static void graphs(void **state)
 {
 	const struct work *w = ((struct arena *)*state)->work;
-	struct gpu_use u;
+	struct device_use u;
 
 	begin(1);
 	for (uint32_t i = 0; i < 300000; i++)
@@ -256,7 +258,7 @@ static void graphs(void **state)
 
 static void what_is_missing(void **state)
 {
-	struct gpu_use u;
+	struct device_use u;
 
 	begin(1);
 	put_name(1, "k");
@@ -280,8 +282,7 @@ static void what_is_missing(void **state)
 	assert_true(gpu_count(k) == 101 && gpu_total(k) == 3010);
 	assert_true(gpu_min(k) == 2 && gpu_max(k) == 90);
 	assert_int_equal(u.devices.v[0].kernels, 102);
-	const struct gpu_copies *c = &u.devices.v[0].ways[WAY_DTOH];
-	assert_true(c->bytes == 4096 && c->count == 3);
+	assert_int_equal(u.devices.v[0].ways[WAY_DTOH].bytes, 4096);
 }
 
 int main(int argc, char **argv)

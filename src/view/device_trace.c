@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls, idle causes and launch latencies of a trace: feeds its work and its calls to the sums that
- * recordings use.
+ * Takes the calls and the copies of a trace; see device_use.h.
  */
 #include "base/num.h"
-#include "view/gpu_parts.h"
-
-#define PAGEABLE 1 /* CUpti_ActivityMemoryKind */
+#include "view/device_parts.h"
 
 struct trace_feed {
-	struct gpu_use *u;
+	struct device_use *u;
 	const struct trace *t;
-	const struct trace_links *links;
 	struct arena *scratch;
 	struct recorded_gpu *gpus; /* by device */
-	uint8_t *classes;          /* by event */
 	uint32_t *parts;           /* by track: 1 + its part, 0: none yet */
-	int64_t first;             /* the earliest start of a track, ns */
-	uint64_t base;             /* its time in u */
 	struct gpu_call_feed calls;
 };
 
@@ -28,25 +21,19 @@ static struct str string_of(const void *trace, uint32_t id)
 
 /* ---- times ---- */
 
-static void find_base(struct trace_feed *f)
+/* Times of a source with a clock of its own begin at 1: 0 is an unknown time. */
+static void find_base(struct device_use *u)
 {
-	const struct trace *t = f->t;
+	const struct trace *t = u->t;
 	int64_t at = 0;
 
-	f->first = INT64_MAX;
+	u->first = INT64_MAX;
 	for (size_t i = 0; i < t->tracks.n; i++)
-		if (t->tracks.v[i].n && trace_ns(t, t->tracks.v[i].start) < f->first)
-			f->first = trace_ns(t, t->tracks.v[i].start);
-	if (t->epoch && f->first != INT64_MAX)
-		at = num_add(t->origin_ns, f->first);
-	f->base = at > 0 ? (uint64_t)at : 1;
-}
-
-static uint64_t time_of(const struct trace_feed *f, int64_t tick)
-{
-	int64_t since = num_sub(trace_ns(f->t, tick), f->first);
-
-	return num_add_u64(f->base, since > 0 ? (uint64_t)since : 0);
+		if (t->tracks.v[i].n && trace_ns(t, t->tracks.v[i].start) < u->first)
+			u->first = trace_ns(t, t->tracks.v[i].start);
+	if (t->epoch && u->first != INT64_MAX)
+		at = num_add(t->origin_ns, u->first);
+	u->base = at > 0 ? (uint64_t)at : 1;
 }
 
 /* ---- processes and devices ---- */
@@ -54,7 +41,7 @@ static uint64_t time_of(const struct trace_feed *f, int64_t tick)
 /* A process for each of the trace, and one for tracks without. */
 static void add_processes(struct trace_feed *f)
 {
-	struct gpu_use *u = f->u;
+	struct device_use *u = f->u;
 	size_t n = f->t->processes.n + 1;
 	struct recorded_process *v = ARENA_ARRAY(u->a, n, struct recorded_process);
 
@@ -68,47 +55,37 @@ static void add_processes(struct trace_feed *f)
 			who->program = trace_str(f->t, f->t->processes.v[i].name);
 		}
 		VEC_PUSH(u->a, &u->processes, ((struct gpu_process){ .from = &v[i] }));
+		VEC_PUSH(u->a, &u->process_of, (uint32_t)i);
 	}
 	u->all.v = v;
 	u->all.n = n;
 }
 
-/* Devices keep the number that the source gives them if it is the only one with that number. */
 static void number_devices(struct trace_feed *f)
 {
 	const struct trace *t = f->t;
-	struct scratch own;
+	struct device_use *u = f->u;
 	struct imap known;
-	bool unique = true;
 
-	scratch_open(&own, f->u->a->work);
-	imap_init(&known, &own.a);
+	imap_init(&known, f->scratch);
+	u->unique = true;
 	for (size_t i = 0; i < t->devices.n; i++) {
 		int64_t index = t->devices.v[i].index;
-		unique &= index >= 0 && index < UINT32_MAX &&
-		          imap_put(&known, (uint64_t)index, 0, false);
+		u->unique &= index >= 0 && index < UINT32_MAX &&
+		             imap_put(&known, (uint64_t)index, 0, false);
 	}
-	scratch_close(&own);
-	f->gpus = ARENA_ARRAY(f->u->a, t->devices.n, struct recorded_gpu);
-	for (uint32_t i = 0; i < t->devices.n; i++) {
-		f->gpus[i].number = unique ? (uint32_t)t->devices.v[i].index : i;
-		f->gpus[i].name = trace_str(t, t->devices.v[i].model);
-		f->gpus[i].used = true;
-	}
-}
-
-static uint32_t process_of(const struct trace_feed *f, uint32_t track)
-{
-	uint32_t process = f->t->tracks.v[track].process;
-
-	return process == ID_NONE ? (uint32_t)f->t->processes.n : process;
+	f->gpus = ARENA_ARRAY(u->a, t->devices.n, struct recorded_gpu);
+	for (uint32_t i = 0; i < t->devices.n; i++)
+		f->gpus[i] = (struct recorded_gpu){ .number = device_number(u, i),
+			.name = trace_str(t, t->devices.v[i].model),
+			.used = true };
 }
 
 /* The part of a track of a device: the tracks of one process on one device share it. */
 static struct gpu_part *part_of(struct trace_feed *f, uint32_t track)
 {
-	uint32_t device = f->t->tracks.v[track].device, process = process_of(f, track);
-	struct gpu_use *u = f->u;
+	uint32_t device = f->t->tracks.v[track].device, process = device_process(f->u, track);
+	struct device_use *u = f->u;
 
 	for (uint32_t i = 0; i < u->parts.n && !f->parts[track]; i++)
 		if (u->parts.v[i].process == process && u->parts.v[i].gpu == &f->gpus[device])
@@ -117,6 +94,7 @@ static struct gpu_part *part_of(struct trace_feed *f, uint32_t track)
 		VEC_PUSH(u->a, &u->parts,
 		        ((struct gpu_part){ .process = process,
 		                .local = f->gpus[device].number,
+		                .number = f->gpus[device].number,
 		                .gpu = &f->gpus[device] }));
 		f->parts[track] = (uint32_t)u->parts.n;
 	}
@@ -130,9 +108,9 @@ static void take_calls(struct trace_feed *f, uint32_t track)
 	struct slice_iter it = trace_slices(f->t, track);
 
 	for (struct slice s; slice_next(&it, &s);) {
-		uint64_t start = time_of(f, s.start);
+		uint64_t start = device_time(f->u, s.start);
 		struct spool_api call = { .start = start,
-			.length = time_of(f, slice_end(&s)) - start,
+			.length = device_time(f->u, slice_end(&s)) - start,
 			.name = s.name,
 			.tid = track };
 		if (s.form == SLICE_COMPLETE && s.category == CATEGORY_CALL)
@@ -158,33 +136,25 @@ static void take_copy(struct trace_feed *f, const struct slice *s, const struct 
 	if (!launch)
 		return;
 	trace_slice(f->t, launch->slice, &call);
-	uint64_t start = time_of(f, call.start);
-	struct recorded_call made = {
-		.start = start, .length = time_of(f, slice_end(&call)) - start, .name = call.name
-	};
-	op->label = str_contains(name, S("Pageable")) ? PAGEABLE : 0;
+	uint64_t start = device_time(f->u, call.start);
+	struct recorded_call made = { .start = start,
+		.length = device_time(f->u, slice_end(&call)) - start,
+		.name = call.name };
+	op->pageable = str_contains(name, S("Pageable"));
 	gpu_calls_transfer(&f->calls, op, &made);
 }
 
 static void take_work(struct trace_feed *f, const struct slice *s)
 {
-	static const enum gpu_class classes[USAGE_CLASS_N] = { [USAGE_COMPUTE] = GPU_KERNEL,
-		[USAGE_COMMUNICATION] = GPU_COMMUNICATION,
-		[USAGE_COPY] = GPU_COPY };
-	const struct launch *launch = link_launch(f->links, s);
+	const struct launch *launch = link_launch(f->u->links, s);
 	struct gpu_part *part = part_of(f, s->track);
-	struct recorded_op op = { .start = time_of(f, s->start) };
-	struct span x = { .start = op.start,
-		.class = s->category == CATEGORY_SET ? GPU_SET : classes[f->classes[s->event]] };
+	struct recorded_op op = { .start = device_time(f->u, s->start) };
 
-	op.length = x.length = time_of(f, slice_end(s)) - x.start;
-	if (launch && time_of(f, launch->start) <= x.start)
-		x.tag = 1 + x.start - time_of(f, launch->start);
-	if (x.class == GPU_COPY || x.class == GPU_SET)
+	op.length = device_time(f->u, slice_end(s)) - op.start;
+	if (s->category == CATEGORY_COPY || s->category == CATEGORY_SET)
 		take_copy(f, s, launch, part, &op);
 	else
 		part->kernels = num_add_u64(part->kernels, 1);
-	spans_add(&part->spans, f->u->a, f->scratch, x);
 }
 
 static void take_process(struct trace_feed *f, uint32_t process)
@@ -193,11 +163,11 @@ static void take_process(struct trace_feed *f, uint32_t process)
 
 	gpu_calls_begin(&f->calls, f->u, process, f->scratch);
 	for (uint32_t i = 0; i < t->tracks.n; i++)
-		if (!track_is_device(&t->tracks.v[i]) && process_of(f, i) == process)
+		if (!track_is_device(&t->tracks.v[i]) && device_process(f->u, i) == process)
 			take_calls(f, i);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		struct slice_iter it = trace_slices(t, i);
-		if (!track_is_device(&t->tracks.v[i]) || process_of(f, i) != process)
+		if (!track_is_device(&t->tracks.v[i]) || device_process(f->u, i) != process)
 			continue;
 		for (struct slice s; slice_next(&it, &s);)
 			if (slice_is_work(t, &s))
@@ -206,23 +176,21 @@ static void take_process(struct trace_feed *f, uint32_t process)
 	gpu_calls_end(&f->calls);
 }
 
-void gpu_use_trace(
-        struct gpu_use *u, const struct trace *t, const struct trace_links *links, struct arena *a)
+void device_use_trace(struct device_use *u, const struct trace *t, const struct trace_links *links,
+        struct arena *a)
 {
 	struct scratch own;
 
-	gpu_use_init(u, a);
+	device_use_init(u, t, a);
+	u->links = links;
 	scratch_open(&own, a->work);
-	struct trace_feed f = { .u = u, .t = t, .links = links, .scratch = &own.a };
-	f.classes = usage_classes(t, &own.a);
+	struct trace_feed f = { .u = u, .t = t, .scratch = &own.a };
 	f.parts = ARENA_ARRAY(&own.a, t->tracks.n, uint32_t);
-	find_base(&f);
+	find_base(u);
 	add_processes(&f);
 	number_devices(&f);
 	for (uint32_t i = 0; i <= t->processes.n; i++)
 		take_process(&f, i);
-	for (size_t i = 0; i < u->parts.n; i++)
-		spans_end(&u->parts.v[i].spans, a);
 	scratch_close(&own);
-	gpu_sum(u);
+	device_sum(u);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_use.h. The records of a process.
+ * See device_use.h. The records of a process.
  */
-#include "view/gpu_use.h"
+#include "view/device_use.h"
 
-#include "view/gpu_parts.h"
-
-#define NOTES_MAX 100 /* that are kept */
+#include "view/device_parts.h"
 
 const char *const gpu_ways[WAY_N] = { [WAY_HTOD] = "HtoD",
 	[WAY_DTOH] = "DtoH",
@@ -26,8 +24,9 @@ static const char *const sync_names[GPU_SYNCS] = { "synchronisation", "event syn
 
 /* One process being read. */
 struct reading {
-	struct gpu_use *u;
-	struct arena *scratch;
+	struct device_use *u;
+	struct scratch own;
+	struct arena *scratch; /* &own.a */
 	const struct recorded_process *p;
 	uint32_t process;
 	VEC(uint32_t) parts;  /* by the number that the process gives a GPU: 1 + its part */
@@ -46,16 +45,18 @@ static const struct recorded_gpu *find_gpu(const struct recorded_process *p, uin
 
 static uint32_t part_index(struct reading *r, uint32_t local)
 {
-	struct gpu_use *u = r->u;
+	struct device_use *u = r->u;
 
 	local = recording_device(local);
 	while (r->parts.n <= local)
 		VEC_PUSH(r->scratch, &r->parts, 0);
 	if (!r->parts.v[local]) {
+		const struct recorded_gpu *gpu = find_gpu(r->p, local);
 		VEC_PUSH(u->a, &u->parts,
 		        ((struct gpu_part){ .process = r->process,
 		                .local = local,
-		                .gpu = find_gpu(r->p, local) }));
+		                .number = gpu ? gpu->number : local,
+		                .gpu = gpu }));
 		r->parts.v[local] = (uint32_t)u->parts.n;
 	}
 	return r->parts.v[local] - 1;
@@ -68,33 +69,16 @@ static struct gpu_part *part_of(struct reading *r, uint32_t local)
 	return &r->u->parts.v[i];
 }
 
-/* ---- durations by name ---- */
-
-uint32_t gpu_list_index(struct gpu_use *u, struct gpu_list *list, struct str name)
-{
-	uint32_t id = intern_add(&u->names, name), i;
-
-	if (imap_get(&list->at, id, &i))
-		return i;
-	i = (uint32_t)list->n;
-	VEC_PUSH(u->a, list, ((struct gpu_times){ .name = intern_str(&u->names, id) }));
-	imap_put(&list->at, id, i, false);
-	return i;
-}
-
 /* The kernel of a name, or the graph of one. */
 static struct gpu_times *kernel_of(struct reading *r, uint32_t leaf)
 {
-	struct gpu_use *u = r->u;
+	struct device_use *u = r->u;
 
 	while (u->kernel_of.n <= leaf)
 		VEC_PUSH(u->a, &u->kernel_of, 0);
-	if (!u->kernel_of.v[leaf]) {
-		const struct leaf_name *name = &u->all.names.leaves.v[leaf];
-		uint32_t i = gpu_list_index(u, &u->kernels, name->full);
-		u->kernels.v[i].path = name->type;
-		u->kernel_of.v[leaf] = 1 + i;
-	}
+	if (!u->kernel_of.v[leaf])
+		u->kernel_of.v[leaf] =
+		        1 + gpu_list_index(u, &u->kernels, u->all.names.leaves.v[leaf].full);
 	return &u->kernels.v[u->kernel_of.v[leaf] - 1];
 }
 
@@ -102,7 +86,7 @@ static struct gpu_times *kernel_of(struct reading *r, uint32_t leaf)
 
 static struct gpu_graph *graph_of(struct reading *r, uint32_t number)
 {
-	struct gpu_use *u = r->u;
+	struct device_use *u = r->u;
 	uint32_t i;
 
 	if (!imap_get(&r->graph_of, number, &i)) {
@@ -124,33 +108,15 @@ static void take_node(struct reading *r, uint32_t number, uint64_t length)
 
 /* ---- operations ---- */
 
-#define LABEL_HOST (1u << 16) /* it does not belong on the GPU's time line */
-
-static enum gpu_class class_of(const struct gpu_use *u, const struct recorded_op *op)
-{
-	switch (op->kind) {
-	case SPOOL_COPY: return GPU_COPY;
-	case SPOOL_SET: return GPU_SET;
-	default:
-		return u->all.names.leaves.v[op->leaf].communication ? GPU_COMMUNICATION
-		                                                     : GPU_KERNEL;
-	}
-}
-
 /* Takes an operation after the join with its call. */
 static void take_operation(void *user, const struct recorded_op *op, struct recorded_call *c)
 {
 	struct reading *r = user;
-	struct gpu_use *u = r->u;
-	bool known = c && c->start && (c->graph || !c->announced) && op->start >= c->start;
+	struct device_use *u = r->u;
 
 	if (!op->start || op->kind == SPOOL_MEMORY || op->kind == SPOOL_SUM)
 		return;
 	gpu_ranges_take(u, r->process, op, c);
-	if (!(op->label & LABEL_HOST))
-		spans_add(&part_of(r, op->device)->spans, u->a, r->scratch,
-		        (struct span){ op->start, op->length, known ? 1 + op->start - c->start : 0,
-		                class_of(u, op) });
 	if (!c)
 		return;
 	if (op->graph && !c->announced) {
@@ -180,7 +146,6 @@ static void take_kernel(
 	if (!op->start)
 		return;
 	struct gpu_times *t = kernel_of(r, op->leaf);
-	hist_add(&t->h, r->u->a, num_from_u64(op->length));
 	if (!t->shapes)
 		t->shapes = ARENA_NEW(r->u->a, struct gpu_shapes);
 	gpu_shapes_add(t->shapes, k, part);
@@ -195,18 +160,16 @@ static void take_graph(struct reading *r, uint32_t number, const struct recorded
 
 	take_launch(r, op);
 	graph->launches++;
-	if (!op->start)
-		return;
-	graph->ns = num_add(graph->ns, num_from_u64(op->length));
-	hist_add(&kernel_of(r, op->leaf)->h, r->u->a, num_from_u64(op->length));
+	if (op->start)
+		graph->ns = num_add(graph->ns, num_from_u64(op->length));
 }
 
 /* memory: kinds of source and destination, 8 bits each. */
-static void take_copy(struct reading *r, enum gpu_way way, uint32_t memory, struct recorded_op *op)
+static void take_copy(
+        struct reading *r, enum gpu_way way, uint32_t memory, const struct recorded_op *op)
 {
 	struct gpu_copies *c = &part_of(r, op->device)->ways[way];
 
-	op->label = memory | (way == WAY_HTOH ? LABEL_HOST : 0);
 	c->count = num_add_u64(c->count, 1);
 	c->bytes = num_add(c->bytes, num_from_u64(op->bytes));
 	if (!op->start) {
@@ -236,7 +199,7 @@ static void take_sum_of_copies(struct gpu_part *p, enum gpu_way way, const struc
 static void take_sum(struct reading *r, const struct recording_feed *f, const struct spool_sum *s,
         const struct recorded_op *op)
 {
-	struct gpu_use *u = r->u;
+	struct device_use *u = r->u;
 
 	struct gpu_part *p = part_of(r, s->device);
 	u->summed = num_add_u64(u->summed, s->count);
@@ -266,7 +229,7 @@ static void take_sum(struct reading *r, const struct recording_feed *f, const st
 static void take_sync(struct reading *r, const struct spool_sync *s)
 {
 	unsigned type = s->type < GPU_SYNCS ? s->type : 0;
-	struct gpu_use *u = r->u;
+	struct device_use *u = r->u;
 
 	if (!sync_names[type])
 		return;
@@ -277,7 +240,7 @@ static void take_sync(struct reading *r, const struct spool_sync *s)
 
 /* ---- facts ---- */
 
-static void take_overhead(struct gpu_use *u, const struct spool_overhead *o)
+static void take_overhead(struct device_use *u, const struct spool_overhead *o)
 {
 	unsigned i = 0;
 
@@ -286,15 +249,6 @@ static void take_overhead(struct gpu_use *u, const struct spool_overhead *o)
 	if (i == u->n_overheads)
 		u->overheads[u->n_overheads++].kind = o->kind;
 	hist_add(&u->overheads[i].h, u->a, num_from_u64(o->length));
-}
-
-static void take_note(struct gpu_use *u, struct str text)
-{
-	for (size_t i = 0; i < u->notes.n; i++)
-		if (str_eq(u->notes.v[i], text))
-			return;
-	if (u->notes.n < NOTES_MAX)
-		strs_add(u->a, &u->notes, str_copy(u->a, text));
 }
 
 static struct str string_of(const void *feed, uint32_t id)
@@ -325,48 +279,42 @@ static void take_record(void *user, const struct recording_feed *f, const struct
 		if (op)
 			take_sum(r, f, &x->sum, op);
 		break;
-	case SPOOL_GAP:
-		if (x->gap.why)
-			take_note(r->u, recording_string(f, x->gap.why));
-		break;
 	default: break;
 	}
 }
 
 /* ---- all of them ---- */
 
-void gpu_use_init(struct gpu_use *u, struct arena *a)
+static void begin_process(void *user, uint32_t process, uint32_t made)
 {
-	*u = (struct gpu_use){ .a = a };
-	intern_init(&u->names, a);
-	imap_init(&u->kernels.at, a);
-	imap_init(&u->waits.at, a);
-	imap_init(&u->calls.at, a);
+	struct reading *r = user;
+	struct device_use *u = r->u;
+
+	r->process = process;
+	r->p = &u->all.v[process];
+	VEC_PUSH(u->a, &u->processes, ((struct gpu_process){ .from = &u->all.v[process] }));
+	if (made == u->process_of.n)
+		VEC_PUSH(u->a, &u->process_of, process);
+	scratch_open(&r->own, u->a->work);
+	r->scratch = &r->own.a;
+	r->parts.v = NULL;
+	r->parts.n = r->parts.cap = 0;
+	imap_init(&r->graph_of, r->scratch);
+	gpu_calls_begin(&r->calls, u, process, r->scratch);
+	gpu_memory_begin(&r->memory, u, r->scratch);
 }
 
-static bool read_process(struct gpu_use *u, uint32_t process, struct arena *scratch)
+static void end_process(void *user)
 {
-	struct gpu_process *p = &u->processes.v[process];
-	struct reading r = { .u = u, .scratch = scratch, .p = p->from, .process = process };
-	struct recording_reader to = {
-		.record = take_record, .operation = take_operation, .user = &r
-	};
+	struct reading *r = user;
 
-	imap_init(&r.graph_of, scratch);
-	gpu_calls_begin(&r.calls, u, process, scratch);
-	gpu_memory_begin(&r.memory, u, scratch);
-	if (!recording_operations(&u->all, p->from, &to))
-		return false;
-	gpu_calls_end(&r.calls);
-	gpu_memory_end(&r.memory);
-	for (size_t i = 0; i < r.parts.n; i++)
-		if (r.parts.v[i])
-			spans_end(&u->parts.v[r.parts.v[i] - 1].spans, u->a);
-	return true;
+	gpu_calls_end(&r->calls);
+	gpu_memory_end(&r->memory);
+	scratch_close(&r->own);
 }
 
 /* Adds the recording's facts about itself. */
-static void take_facts(struct gpu_use *u, const struct recorded_process *p)
+static void take_facts(struct device_use *u, const struct recorded_process *p)
 {
 	const struct recording_facts *f = &p->facts;
 
@@ -375,35 +323,31 @@ static void take_facts(struct gpu_use *u, const struct recorded_process *p)
 	u->damaged = num_add_u64(u->damaged, f->fault.bytes);
 	u->gaps = num_add_u64(u->gaps, f->gaps);
 	u->gap_ns = num_add(u->gap_ns, num_from_u64(f->gap_ns));
-	for (size_t i = 0; i < f->notes.n; i++)
-		take_note(u, f->notes.v[i]);
-	if (p->clock_map.apart) {
-		char text[CLOCK_MAP_TEXT];
-		clock_map_text(text, &p->clock_map);
-		take_note(u, str_of(text));
-	}
 }
 
-bool gpu_use_read(struct gpu_use *u, const struct recording_set *files,
-        const struct recording_options *o, const struct recording_watch *watch, struct arena *a,
-        struct err *e)
+bool device_use_read(struct device_use *u, const struct recording_set *files,
+        const struct recording_options *o, const struct device_ask *ask, struct arena *a,
+        struct notes *notes, struct err *e)
 {
-	bool ok = true;
+	struct trace *t = trace_new(a);
+	struct reading r = { .u = u };
+	const struct recording_follower also = { .all = &u->all,
+		.to = { .record = take_record, .operation = take_operation, .user = &r },
+		.begin = begin_process,
+		.end = end_process };
+	const struct recording_ask how = { .wants = ARG_BIT(ARG_BYTES) | ARG_BIT(ARG_LATENCY),
+		.watch = ask->watch,
+		.say = ask->say,
+		.also = &also };
 
-	gpu_use_init(u, a);
-	if (!recordings_open(&u->all, files, o, watch, a, e))
+	device_use_init(u, t, a);
+	if (!recording_trace(t, files, o, &how, notes, e))
 		return false;
+	u->base = u->all.origin;
+	u->unique = true;
+	u->recorded = true;
 	for (size_t i = 0; i < u->all.n; i++)
-		VEC_PUSH(a, &u->processes, ((struct gpu_process){ .from = &u->all.v[i] }));
-	for (uint32_t i = 0; i < u->all.n && ok; i++) {
-		struct scratch scratch;
-		scratch_open(&scratch, a->work);
-		ok = read_process(u, i, &scratch.a);
-		scratch_close(&scratch);
 		take_facts(u, &u->all.v[i]);
-	}
-	if (!ok || !recordings_close(&u->all))
-		return false;
-	gpu_sum(u);
+	device_sum(u);
 	return true;
 }

@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of reading a recording for the commands about GPUs: calls, memory, ranges and sums.
+ * The parts of device_use.h: lists, calls, memory, ranges and sums.
  */
-#ifndef TFPROF_VIEW_GPU_PARTS_H
-#define TFPROF_VIEW_GPU_PARTS_H
+#ifndef TFPROF_VIEW_DEVICE_PARTS_H
+#define TFPROF_VIEW_DEVICE_PARTS_H
 
-#include "view/gpu_use.h"
+#include "view/device_use.h"
+
+/* Without a recording: nothing was done. */
+void device_use_init(struct device_use *u, const struct trace *t, struct arena *a);
+
+/* Finds or adds the item with that name; p NULL is a lost name. */
+uint32_t gpu_list_index(struct device_use *u, struct gpu_list *list, struct str name);
+
+/* Returns the time of a tick on the clock of all times of u. */
+uint64_t device_time(const struct device_use *u, int64_t tick);
+
+/* Returns the index of the process of a track. */
+uint32_t device_process(const struct device_use *u, uint32_t track);
+
+/* Returns the number of a device of the trace. */
+uint32_t device_number(const struct device_use *u, uint32_t device);
 
 /* ---- gpu calls ----
  *
@@ -30,7 +45,7 @@ struct gpu_pending {
 
 /* The calls of one process. */
 struct gpu_call_feed {
-	struct gpu_use *u;
+	struct device_use *u;
 	struct arena *scratch;
 	uint32_t process;
 	struct imap call_of; /* string id -> index in u->calls */
@@ -41,19 +56,18 @@ struct gpu_call_feed {
 };
 
 void gpu_calls_begin(
-        struct gpu_call_feed *f, struct gpu_use *u, uint32_t process, struct arena *scratch);
+        struct gpu_call_feed *f, struct device_use *u, uint32_t process, struct arena *scratch);
 /* text_of(from, c->name) is the name of the call. */
 void gpu_calls_take(
         struct gpu_call_feed *f, gpu_name *text_of, const void *from, const struct spool_api *c);
-/* A copy or memset that has met its call. op->label: memory kinds of source and destination, 8 bits
- * each. */
+/* A copy or memset that has met its call. */
 void gpu_calls_transfer(
         struct gpu_call_feed *f, const struct recorded_op *op, struct recorded_call *l);
 void gpu_calls_sync(struct gpu_call_feed *f, const struct spool_sync *s);
 void gpu_calls_end(struct gpu_call_feed *f);
 
 /* Fills the waits of all processes; their intervals are complete. */
-void gpu_calls_block(struct gpu_use *u);
+void gpu_calls_block(struct device_use *u);
 
 /* ---- gpu memory ----
  *
@@ -71,19 +85,19 @@ struct gpu_memory_event {
 
 /* State of one process. */
 struct gpu_memory_feed {
-	struct gpu_use *u;
+	struct device_use *u;
 	struct arena *scratch;
 	VEC(struct gpu_memory_event) events;
 };
 
-void gpu_memory_begin(struct gpu_memory_feed *f, struct gpu_use *u, struct arena *scratch);
+void gpu_memory_begin(struct gpu_memory_feed *f, struct device_use *u, struct arena *scratch);
 void gpu_memory_take(struct gpu_memory_feed *f, uint32_t part, const struct spool_memory *m);
 /* Adds them up in the order of time: records of several threads come in any order. */
 void gpu_memory_end(struct gpu_memory_feed *f);
 
 /* Adds to the copies by memory and size. memory: kinds of source and destination, 8 bits each. */
 void gpu_copies_take(
-        struct gpu_use *u, enum gpu_way way, uint32_t memory, const struct recorded_op *op);
+        struct device_use *u, enum gpu_way way, uint32_t memory, const struct recorded_op *op);
 
 /* ---- gpu ranges ----
  *
@@ -91,18 +105,18 @@ void gpu_copies_take(
  */
 
 /* Adds an operation to its range and to its step. */
-void gpu_ranges_take(struct gpu_use *u, uint32_t process, const struct recorded_op *op,
+void gpu_ranges_take(struct device_use *u, uint32_t process, const struct recorded_op *op,
         const struct recorded_call *c);
 
 /* Adds the ranges of the processes, and inner ranges to outer ones. */
-void gpu_ranges_end(struct gpu_use *u);
+void gpu_ranges_end(struct device_use *u);
 
-/* ---- gpu sum ----
+/* ---- idle ----
  *
- * Iterates over the intervals of each GPU, and sorts the results.
+ * One walk over the work of each device, with the calls of its processes.
  */
 
-/* Fills the devices, once all processes have been read. */
-void gpu_sum(struct gpu_use *u);
+/* Fills usage and devices, once all processes have been read, and sorts the lists. */
+void device_sum(struct device_use *u);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The work of recorded GPUs, from the operations of trace/recordings.h: sums, and one walk over the
- * intervals of each GPU, which take about eight bytes per operation. A GPU is identified by its
- * UUID, so that a GPU shared by several processes is one. Independent of output.
+ * The work of devices: of every trace, and of recordings with all that only they have. The trace of
+ * a recording is made by the same reading that fills the sums here. One walk over the trace
+ * (trace/passes.h) gives busy and idle times, gaps, latencies and kernels; only calls that may wait
+ * are kept beside the trace. A GPU is identified by its UUID, so that a GPU shared by several
+ * processes is one. Independent of output.
  */
-#ifndef TFPROF_VIEW_GPU_USE_H
-#define TFPROF_VIEW_GPU_USE_H
+#ifndef TFPROF_VIEW_DEVICE_USE_H
+#define TFPROF_VIEW_DEVICE_USE_H
 
 #include "base/statistics.h"
 #include "trace/recordings.h"
@@ -82,18 +84,12 @@ const struct gpu_shape *gpu_shapes_first(const struct gpu_shapes *s);
  * not known for that compute capability (90 for 9.0), or the shape cannot run there. */
 int gpu_occupancy(const struct gpu_shape *s, uint32_t capability);
 
-/* ---- gpu use ---- */
+/* ---- device use ---- */
 
-/* Classes of intervals. The tag of work is 1 + the time from the call that launched it to its
- * start, 0 without a call; that of a call is call index << CALL_BITS | call flags. */
-enum gpu_class {
-	GPU_KERNEL,
-	GPU_COPY,
-	GPU_SET,
-	GPU_COMMUNICATION, /* a kernel of a communication library */
-	GPU_CALL,          /* a call that may wait for the GPU */
-	GPU_SYNC,          /* a synchronisation, as CUPTI records it */
-	GPU_CLASS_N
+/* Classes of intervals on the host. The tag of a call is its index << CALL_BITS | call flags. */
+enum host_class {
+	HOST_CALL, /* a call that may wait for the GPU */
+	HOST_SYNC  /* a synchronisation, as CUPTI records it */
 };
 enum { CALL_SYNCHRONIZES = 1, CALL_WAITED = 2, CALL_BITS = 2 };
 
@@ -106,7 +102,6 @@ extern const char *const gpu_ways[WAY_N]; /* "HtoD", ... */
  * are known: they are in summed and not in h. */
 struct gpu_times {
 	struct str name;
-	struct str path; /* of kernels: without templates and parameters */
 	struct hist h;
 	uint64_t summed;
 	int64_t summed_ns, summed_min, summed_max;
@@ -157,8 +152,8 @@ struct gpu_memory {
 struct gpu_part {
 	uint32_t process;
 	uint32_t local;                 /* number of the GPU in that process */
-	const struct recorded_gpu *gpu; /* NULL: nothing ran on it */
-	struct spans spans;
+	uint32_t number;                /* over all processes */
+	const struct recorded_gpu *gpu; /* NULL: not known */
 	struct gpu_copies ways[WAY_N];
 	struct gpu_memory memory[MEMORY_KIND_N];
 	uint64_t kernels;
@@ -166,16 +161,13 @@ struct gpu_part {
 };
 
 struct gpu_device {
-	const struct recorded_gpu *gpu; /* as its first process knows it */
+	const struct recorded_gpu *gpu; /* as its first process knows it, or NULL */
 	uint32_t number;                /* over all processes, as in the views */
 	VEC(uint32_t) parts;
 	uint64_t kernels;
-	int64_t from, to; /* the first beginning and the last end; ns since 1970 */
-	int64_t busy, busy_kernels, busy_copies;
-	int64_t overlap; /* a copy and a kernel at once */
-	int64_t shared;  /* two processes or more at once */
-	int64_t busy_communication;
-	int64_t hidden; /* of that, beside kernels that compute */
+	struct device_usage usage; /* zeros: nothing on it has a time */
+	uint64_t from, to;         /* the first start and the last end, of the trace's clock; ns */
+	int64_t shared;            /* two processes or more at once */
 	struct hist gaps;
 	struct gpu_idle idle;
 	struct hist latency; /* from a call to the start of its work */
@@ -218,11 +210,19 @@ struct gpu_process {
 	VEC(struct gpu_step) steps; /* by number */
 };
 
-struct gpu_use {
+struct device_use {
 	struct arena *a;
-	struct recordings all;
+	const struct trace *t;
+	const struct trace_links *links; /* NULL: work has its latency */
+	struct trace_usage usage;
+	int64_t first;         /* the first time of the trace, ns, */
+	uint64_t base;         /* and that time on the clock of all times here */
+	bool unique;           /* devices have numbers of their own */
+	bool recorded;         /* by device_use_read */
+	struct recordings all; /* of other traces: only processes */
 	struct intern names;
 	VEC(struct gpu_process) processes;
+	VEC(uint32_t) process_of; /* by process of the trace: index in processes */
 	VEC(struct gpu_part) parts;
 	VEC(struct gpu_device) devices; /* in the order they are shown */
 	VEC(uint32_t) kernel_of;        /* by leaf of the names: 1 + index in kernels */
@@ -240,29 +240,27 @@ struct gpu_use {
 	uint64_t lost[SPOOL_LOST_WHY_N], damaged;
 	uint64_t gaps; /* times in which a process did not record */
 	int64_t gap_ns;
-	struct strs notes;
 };
 
-/* Without a recording: nothing was done. */
-void gpu_use_init(struct gpu_use *u, struct arena *a);
+/* How a recording is read. */
+struct device_ask {
+	const struct recording_watch *watch; /* or NULL */
+	bool say;                            /* add notes about what is missing or odd */
+};
 
-/* Reads the recordings. files and o outlive u; everything lives in a; watch may be NULL. */
-bool gpu_use_read(struct gpu_use *u, const struct recording_set *files,
-        const struct recording_options *o, const struct recording_watch *watch, struct arena *a,
-        struct err *e);
+/* Reads the recordings, and makes their trace. files and o outlive u; everything lives in a. */
+bool device_use_read(struct device_use *u, const struct recording_set *files,
+        const struct recording_options *o, const struct device_ask *ask, struct arena *a,
+        struct notes *notes, struct err *e);
 
-/* Takes the work and the calls of a trace. Only what its times and names say: processes, devices,
- * calls, waits, idle causes, latencies and communication. */
-void gpu_use_trace(
-        struct gpu_use *u, const struct trace *t, const struct trace_links *links, struct arena *a);
+/* Takes the work and the calls of a trace, as far as its times and names tell. */
+void device_use_trace(struct device_use *u, const struct trace *t, const struct trace_links *links,
+        struct arena *a);
 
-/* The process of a part, and the facts of its file. */
-static inline const struct recording_facts *gpu_facts(const struct gpu_use *u, uint32_t process)
+/* Returns the facts of the file of a process. */
+static inline const struct recording_facts *gpu_facts(const struct device_use *u, uint32_t process)
 {
 	return &u->processes.v[process].from->facts;
 }
-
-/* Finds or adds the item with that name; p NULL is a lost name. */
-uint32_t gpu_list_index(struct gpu_use *u, struct gpu_list *list, struct str name);
 
 #endif

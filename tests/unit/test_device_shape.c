@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Occupancy against values computed by hand from the limits of each generation; the tables of gpu.
+ * Occupancy against values computed by hand from the limits of each generation; the tables of
+ * devices.
  */
 #include "unit.h"
 
 #include <string.h>
 
-#include "export/gpu_tables.h"
+#include "export/device_tables.h"
 #include "lib/options.h"
-#include "view/gpu_use.h"
+#include "view/device_use.h"
 
 static void occupancy(void **state)
 {
@@ -60,13 +61,23 @@ static void shapes(void **state)
 /* The values of --table are the tables, in their order. */
 static void table_names(void **state)
 {
-	const struct option *o = options_of("gpu");
-	struct sb b = sb_in(*state);
+	const struct option *o = options_of("devices");
+	struct arena *a = *state;
+	const struct trace *t = trace_new(a);
+	struct trace_links links;
+	struct device_use u;
+	struct sb b = sb_in(a);
+	size_t n;
 
 	while (o && strcmp(o->name, "table") != 0)
 		o = option_next(o);
-	for (size_t i = 0; i < gpu_tables_n; i++)
-		sb_fmt(&b, "%s%s", i ? "|" : "", gpu_tables[i].name);
+	trace_link(t, &links, a);
+	device_use_trace(&u, t, &links, a);
+	const struct table *v = device_sections(
+	        &(struct device_workers){ &(struct device_worker){ .u = &u }, 1 }, &n, a);
+	sb_put(&b, S("devices"));
+	for (size_t i = 0; i < n; i++)
+		sb_fmt(&b, "|%s", v[i].key);
 	assert_non_null(o);
 	assert_str(sb_str(&b), o->choices);
 }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_parts.h.
+ * See device_parts.h.
  */
-#include "view/gpu_parts.h"
+#include "view/device_parts.h"
 
-static struct gpu_range *range_of(struct gpu_use *u, uint32_t scope)
+static struct gpu_range *range_of(struct device_use *u, uint32_t scope)
 {
 	while (u->ranges.n <= scope)
 		VEC_PUSH(u->a, &u->ranges, ((struct gpu_range){ 0 }));
 	return &u->ranges.v[scope];
 }
 
-static struct gpu_step *step_of(struct gpu_use *u, struct gpu_process *p, size_t step)
+static struct gpu_step *step_of(struct device_use *u, struct gpu_process *p, size_t step)
 {
 	while (p->steps.n <= step)
 		VEC_PUSH(u->a, &p->steps, ((struct gpu_step){ 0 }));
 	return &p->steps.v[step];
 }
 
-void gpu_ranges_take(struct gpu_use *u, uint32_t process, const struct recorded_op *op,
+void gpu_ranges_take(struct device_use *u, uint32_t process, const struct recorded_op *op,
         const struct recorded_call *c)
 {
 	struct gpu_process *p = &u->processes.v[process];
@@ -39,7 +39,7 @@ void gpu_ranges_take(struct gpu_use *u, uint32_t process, const struct recorded_
 	}
 }
 
-static void add_uses(struct gpu_use *u, const struct recorded_process *p)
+static void add_uses(struct device_use *u, const struct recorded_process *p)
 {
 	for (uint32_t i = 0; i < p->scopes.n; i++) {
 		struct gpu_range *r = range_of(u, i);
@@ -48,7 +48,7 @@ static void add_uses(struct gpu_use *u, const struct recorded_process *p)
 	}
 }
 
-void gpu_ranges_end(struct gpu_use *u)
+void gpu_ranges_end(struct device_use *u)
 {
 	for (size_t i = 0; i < u->all.n; i++)
 		add_uses(u, &u->all.v[i]);

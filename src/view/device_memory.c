@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See gpu_parts.h.
+ * See device_parts.h.
  */
-#include "view/gpu_parts.h"
+#include "view/device_parts.h"
 
 #include "base/sort.h"
 
@@ -22,7 +22,7 @@ static enum gpu_memory_kind kind_of(unsigned kind)
 	return kind < sizeof kinds / sizeof *kinds ? kinds[kind] : MEMORY_OTHER;
 }
 
-void gpu_memory_begin(struct gpu_memory_feed *f, struct gpu_use *u, struct arena *scratch)
+void gpu_memory_begin(struct gpu_memory_feed *f, struct device_use *u, struct arena *scratch)
 {
 	*f = (struct gpu_memory_feed){ .u = u, .scratch = scratch };
 }
@@ -97,7 +97,7 @@ const char *gpu_overhead_name(uint32_t kind)
 
 /* ---- copies ---- */
 void gpu_copies_take(
-        struct gpu_use *u, enum gpu_way way, uint32_t memory, const struct recorded_op *op)
+        struct device_use *u, enum gpu_way way, uint32_t memory, const struct recorded_op *op)
 {
 	static const uint64_t most[GPU_SIZES - 1] = { 4u << 10, 64u << 10, 1u << 20, 16u << 20 };
 	enum { PAGEABLE = 1, PINNED = 2 }; /* CUpti_ActivityMemoryKind */

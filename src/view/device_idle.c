@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See device_parts.h. The walk over the work of each device, and the order of the results.
+ *
+ * Work comes by its starts. So after the newest start, the time that a process has covered is one
+ * piece that ends at its latest end; each slice adds the part after that end, and only ends have to
+ * be stored.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "view/device_parts.h"
+
+/* ---- lists ---- */
+
+void device_use_init(struct device_use *u, const struct trace *t, struct arena *a)
+{
+	*u = (struct device_use){ .a = a, .t = t };
+	intern_init(&u->names, a);
+	imap_init(&u->kernels.at, a);
+	imap_init(&u->waits.at, a);
+	imap_init(&u->calls.at, a);
+}
+
+uint32_t gpu_list_index(struct device_use *u, struct gpu_list *list, struct str name)
+{
+	uint32_t id = intern_add(&u->names, name), i;
+
+	if (imap_get(&list->at, id, &i))
+		return i;
+	i = (uint32_t)list->n;
+	VEC_PUSH(u->a, list, ((struct gpu_times){ .name = intern_str(&u->names, id) }));
+	imap_put(&list->at, id, i, false);
+	return i;
+}
+
+uint64_t gpu_count(const struct gpu_times *t)
+{
+	return num_add_u64(t->h.n, t->summed);
+}
+
+int64_t gpu_total(const struct gpu_times *t)
+{
+	return num_add(t->h.sum, t->summed_ns);
+}
+
+int64_t gpu_min(const struct gpu_times *t)
+{
+	return t->summed && (!t->h.n || t->summed_min < t->h.min) ? t->summed_min : t->h.min;
+}
+
+int64_t gpu_max(const struct gpu_times *t)
+{
+	return t->summed_max > t->h.max ? t->summed_max : t->h.max;
+}
+
+/* ---- times and processes ---- */
+
+uint64_t device_time(const struct device_use *u, int64_t tick)
+{
+	int64_t since = num_sub(trace_ns(u->t, tick), u->first);
+	uint64_t before = since < 0 ? 0 - (uint64_t)since : 0;
+
+	if (since >= 0)
+		return num_add_u64(u->base, (uint64_t)since);
+	return before < u->base ? u->base - before : 0;
+}
+
+uint32_t device_process(const struct device_use *u, uint32_t track)
+{
+	uint32_t process = u->t->tracks.v[track].process;
+
+	return process < u->process_of.n ? u->process_of.v[process] : (uint32_t)u->processes.n - 1;
+}
+
+/* Devices keep the number that the source gives them if it is the only one with that number. */
+uint32_t device_number(const struct device_use *u, uint32_t device)
+{
+	return u->unique ? (uint32_t)u->t->devices.v[device].index : device;
+}
+
+/* ---- the walk ---- */
+
+#define NO_PART UINT32_MAX
+
+struct last { /* a process and the end of its covered time */
+	uint64_t end;
+	unsigned owner;
+};
+
+/* A time in which a process waited for the GPU. */
+struct wait {
+	uint64_t from, to;
+	unsigned owner;
+};
+#define WAITS_MAX 1024 /* that are kept */
+
+struct walk {
+	struct device_use *u;
+	struct gpu_device *d; /* NULL: the device is not shown */
+	struct scratch own;   /* of the device, while d is set */
+	uint32_t *kernel_of;  /* by event: 1 + index in kernels */
+	uint32_t *part_of;    /* by track: 1 + index in d->parts, or NO_PART */
+	struct span_walk spans;
+	struct span call; /* the next call, and whether there is one */
+	unsigned owner;
+	bool calls;
+	VEC(struct wait) waits; /* by start, those that may still matter */
+	uint64_t *part_ends;
+	struct last latest[3]; /* the three processes with the latest ends */
+};
+
+struct gpu_stretch {
+	uint64_t from, to;
+};
+
+static int64_t length(uint64_t from, uint64_t to)
+{
+	return to > from ? num_from_u64(to - from) : 0;
+}
+
+/* Returns what interval x adds to the covered time that ends at *end. */
+static struct gpu_stretch extend(uint64_t *end, struct gpu_stretch x)
+{
+	if (x.from < *end)
+		x.from = *end < x.to ? *end : x.to;
+	if (x.to > *end)
+		*end = x.to;
+	return x;
+}
+
+/* Keeps the three latest ends of different processes. */
+static void remember(struct last latest[3], unsigned owner, uint64_t end)
+{
+	unsigned i = 0;
+
+	while (i < 2 && latest[i].end && latest[i].owner != owner)
+		i++;
+	if (latest[i].end && latest[i].owner != owner && latest[i].end >= end)
+		return;
+	latest[i] = (struct last){ end, owner };
+	for (; i && latest[i].end > latest[i - 1].end; i--) {
+		struct last x = latest[i];
+		latest[i] = latest[i - 1];
+		latest[i - 1] = x;
+	}
+}
+
+/* A process newly covers the piece: adds the part in which exactly one other runs, which has not
+ * been counted as shared yet. */
+static int64_t newly_shared(const struct last latest[3], unsigned owner, struct gpu_stretch x)
+{
+	uint64_t others[2] = { 0, 0 };
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 3 && n < 2; i++)
+		if (latest[i].end && latest[i].owner != owner)
+			others[n++] = latest[i].end;
+	return length(x.from > others[1] ? x.from : others[1], x.to < others[0] ? x.to : others[0]);
+}
+
+/* ---- why the GPU was idle ---- */
+
+static void drop_waits(struct walk *w, uint64_t before)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->waits.n; i++)
+		if (w->waits.v[i].to > before)
+			w->waits.v[n++] = w->waits.v[i];
+	w->waits.n = n;
+}
+
+/* busy: the end of the work before. */
+static void see_wait(struct walk *w, const struct span *s, unsigned owner, uint64_t busy)
+{
+	if (s->class == HOST_CALL && !(s->tag & (CALL_SYNCHRONIZES | CALL_WAITED)))
+		return;
+	if (w->waits.n >= WAITS_MAX)
+		drop_waits(w, busy);
+	if (w->waits.n >= WAITS_MAX)
+		w->waits.n = 0;
+	VEC_PUSH(&w->own.a, &w->waits,
+	        ((struct wait){ s->start, num_add_u64(s->start, s->length), owner }));
+}
+
+/* How much of the time the process waited. */
+static int64_t waited(const struct walk *w, unsigned owner, uint64_t from, uint64_t to)
+{
+	uint64_t end = from, sum = 0;
+
+	for (size_t i = 0; i < w->waits.n; i++) {
+		const struct wait *x = &w->waits.v[i];
+		uint64_t a = x->from > end ? x->from : end, b = x->to < to ? x->to : to;
+		if (x->owner != owner || b <= a)
+			continue;
+		sum += b - a;
+		end = b;
+	}
+	return num_from_u64(sum);
+}
+
+/* Nothing ran in the gap: derives the reason from the time between the launch and the start of the
+ * work after it, ns; negative: not known. */
+static void explain_gap(struct walk *w, struct gpu_stretch gap, unsigned owner, int64_t latency)
+{
+	struct gpu_idle *idle = &w->d->idle;
+	uint64_t since = (uint64_t)latency, launched = since < gap.to ? gap.to - since : 0;
+
+	if (latency < 0) {
+		idle->unknown = num_add(idle->unknown, length(gap.from, gap.to));
+		return;
+	}
+	launched = launched > gap.from ? launched : gap.from;
+	int64_t wait = waited(w, owner, gap.from, launched);
+	idle->waiting = num_add(idle->waiting, wait);
+	idle->host = num_add(idle->host, num_sub(length(gap.from, launched), wait));
+	idle->latency = num_add(idle->latency, length(launched, gap.to));
+	drop_waits(w, gap.to);
+}
+
+/* ---- one slice ---- */
+
+/* Returns the index in d->parts of the work of a track. */
+static uint32_t find_part(struct walk *w, uint32_t track)
+{
+	const struct device_use *u = w->u;
+	uint32_t process = device_process(u, track);
+
+	for (uint32_t i = 0; !w->part_of[track] && i < w->d->parts.n; i++)
+		if (u->parts.v[w->d->parts.v[i]].process == process)
+			w->part_of[track] = 1 + i;
+	if (!w->part_of[track])
+		w->part_of[track] = NO_PART;
+	return w->part_of[track] == NO_PART ? NO_PART : w->part_of[track] - 1;
+}
+
+static void take_kernel(struct walk *w, const struct slice *s)
+{
+	struct device_use *u = w->u;
+
+	if (s->category == CATEGORY_COPY || s->category == CATEGORY_SET)
+		return;
+	if (!w->kernel_of[s->event])
+		w->kernel_of[s->event] =
+		        1 + gpu_list_index(u, &u->kernels, trace_str(u->t, s->name));
+	hist_add(&u->kernels.v[w->kernel_of[s->event] - 1].h, u->a, trace_ns(u->t, s->length));
+}
+
+/* Adds the time to the process. */
+static void take_part(struct walk *w, unsigned owner, struct gpu_stretch whole)
+{
+	struct gpu_part *p = &w->u->parts.v[w->d->parts.v[owner]];
+	struct gpu_stretch x = extend(&w->part_ends[owner], whole);
+
+	p->busy = num_add(p->busy, length(x.from, x.to));
+	w->d->shared = num_add(w->d->shared, newly_shared(w->latest, owner, x));
+	remember(w->latest, owner, w->part_ends[owner]);
+}
+
+static void take_work(void *user, const struct slice *s, const struct cover *busy)
+{
+	struct walk *w = user;
+	struct device_use *u = w->u;
+	struct gpu_stretch whole = { device_time(u, s->start), device_time(u, slice_end(s)) };
+	uint64_t until = busy->any ? device_time(u, busy->until) : 0;
+	int64_t latency;
+
+	if (!w->d)
+		return;
+	for (; w->calls && w->call.start <= whole.from;
+	        w->calls = span_walk_next(&w->spans, &w->call, &w->owner))
+		see_wait(w, &w->call, w->owner, until);
+	take_kernel(w, s);
+	uint32_t owner = find_part(w, s->track);
+	latency = work_latency(u->t, u->links, s, &latency) ? trace_ns(u->t, latency) : -1;
+	if (busy->any && whole.from > until) {
+		hist_add(&w->d->gaps, u->a, length(until, whole.from));
+		explain_gap(w, (struct gpu_stretch){ until, whole.from }, owner, latency);
+	}
+	if (latency >= 0)
+		hist_add(&w->d->latency, u->a, latency);
+	if (owner != NO_PART)
+		take_part(w, owner, whole);
+	work_poll(u->a->work);
+}
+
+/* ---- a device ---- */
+
+static struct gpu_device *find_device(struct device_use *u, uint32_t number)
+{
+	for (size_t i = 0; i < u->devices.n; i++)
+		if (u->devices.v[i].number == number)
+			return &u->devices.v[i];
+	return NULL;
+}
+
+static void end_device(struct walk *w)
+{
+	if (w->d)
+		scratch_close(&w->own);
+	w->d = NULL;
+}
+
+static void begin_device(void *user, uint32_t device)
+{
+	struct walk *w = user;
+	struct device_use *u = w->u;
+
+	end_device(w);
+	w->d = find_device(u, device_number(u, device));
+	if (!w->d)
+		return;
+	scratch_open(&w->own, u->a->work);
+	w->part_ends = ARENA_ARRAY(&w->own.a, w->d->parts.n, uint64_t);
+	w->waits.v = NULL;
+	w->waits.n = w->waits.cap = 0;
+	memset(w->latest, 0, sizeof w->latest);
+	span_walk_begin(&w->spans, &w->own.a);
+	for (unsigned i = 0; i < w->d->parts.n; i++) {
+		const struct gpu_part *p = &u->parts.v[w->d->parts.v[i]];
+		span_walk_add(&w->spans, &u->processes.v[p->process].host, i);
+	}
+	w->calls = span_walk_next(&w->spans, &w->call, &w->owner);
+}
+
+/* Walks over all devices. */
+static void walk_devices(struct device_use *u)
+{
+	struct walk w = { .u = u };
+	const struct usage_watch watch = { begin_device, take_work, &w };
+	struct scratch own;
+
+	scratch_open(&own, u->a->work);
+	w.kernel_of = ARENA_ARRAY(&own.a, u->t->events.n, uint32_t);
+	w.part_of = ARENA_ARRAY(&own.a, u->t->tracks.n, uint32_t);
+	trace_usage_watched(u->t, u->links, &watch, &u->usage, u->a);
+	end_device(&w);
+	scratch_close(&own);
+	for (size_t i = 0; i < u->usage.devices.n; i++) {
+		const struct device_usage *usage = &u->usage.devices.v[i];
+		struct gpu_device *d = find_device(u, device_number(u, usage->device));
+		if (!d)
+			continue;
+		d->usage = *usage;
+		d->from = device_time(u, usage->start);
+		d->to = device_time(u, usage->end);
+	}
+}
+
+/* ---- GPUs ---- */
+
+/* The device of that number, made at first sight. */
+static struct gpu_device *device_of(struct device_use *u, const struct gpu_part *p)
+{
+	struct gpu_device *d = find_device(u, p->number);
+
+	if (d)
+		return d;
+	VEC_PUSH(u->a, &u->devices, ((struct gpu_device){ .gpu = p->gpu, .number = p->number }));
+	return &u->devices.v[u->devices.n - 1];
+}
+
+static void add_part(struct device_use *u, uint32_t part)
+{
+	const struct gpu_part *p = &u->parts.v[part];
+	struct gpu_device *d = device_of(u, p);
+
+	VEC_PUSH(u->a, &d->parts, part);
+	d->kernels = num_add_u64(d->kernels, p->kernels);
+	for (enum gpu_way i = 0; i < WAY_N; i++) {
+		d->ways[i].count = num_add_u64(d->ways[i].count, p->ways[i].count);
+		d->ways[i].bytes = num_add(d->ways[i].bytes, p->ways[i].bytes);
+		d->ways[i].ns = num_add(d->ways[i].ns, p->ways[i].ns);
+	}
+}
+
+/* True if it was used. Processes list all GPUs they see. */
+static bool is_used(const struct gpu_part *p)
+{
+	uint64_t any = p->kernels;
+
+	for (enum gpu_way i = 0; i < WAY_N; i++)
+		any |= p->ways[i].count;
+	return any != 0;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct gpu_times *x = a, *y = b;
+	int64_t p = gpu_total(x), q = gpu_total(y);
+
+	return p != q ? p < q ? 1 : -1 : str_cmp(x->name, y->name);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct gpu_device *x = a, *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void sort_list(struct gpu_list *list)
+{
+	if (list->n)
+		qsort(list->v, list->n, sizeof *list->v, by_total);
+}
+
+void device_sum(struct device_use *u)
+{
+	gpu_calls_block(u);
+	gpu_ranges_end(u);
+	for (uint32_t i = 0; i < u->parts.n; i++)
+		if (is_used(&u->parts.v[i]))
+			add_part(u, i);
+	walk_devices(u);
+	if (u->devices.n)
+		qsort(u->devices.v, u->devices.n, sizeof *u->devices.v, by_number);
+	sort_list(&u->kernels);
+	sort_list(&u->calls);
+	sort_list(&u->waits);
+}
