@@ -148,15 +148,15 @@ def sections_of_workers():
     check_schema('devices', doc)
     equal([r['worker'] for r in doc['devices']], files)
     for name, alone in zip(files[:2], [json.loads(program('devices', f, '-output', 'json')[0]) for f in files]):
-        for table in ('idle', 'latency', 'communication', 'calls'):
+        for table in ('gpus', 'idle', 'kernels', 'waits', 'latency', 'communication', 'processes', 'calls'):
             rows_of = [{k: v for k, v in r.items() if k != 'worker'} for r in doc[table] if r['worker'] == name]
             equal(sorted(map(str, rows_of)), sorted(map(str, alone[table])), table)
     equal({r['worker'] for t in ('idle', 'latency', 'calls') for r in doc[t]}, set(files[:2]))
     totals = [r['total_ns'] for r in doc['calls']]
     equal((len(totals), totals), (3, sorted(totals, reverse=True)))
     text, _ = program('devices', *files)
-    equal([line.split()[:2] for line in text.split('\n') if line.startswith('worker')], [['worker', 'device'], ['worker', 'gpu'], ['worker', 'gpu'], ['worker', 'total']])
-    assert 'and 1 more: --top=3' in program('devices', *files, '--top=2')[0]
+    equal([line.split()[1] for line in text.split('\n') if line.startswith('worker')], ['device', 'gpu', 'gpu', 'total', 'total', 'gpu', 'gpu', 'total'])
+    assert '(2 of 3 rows; --top=0 shows all)' in program('devices', *files, '--top=2')[0]
     equal(len(program('devices', *files, '-output', 'csv')[0].split()), 4)
 
 
