@@ -40,7 +40,8 @@ void docs_put_stats(FILE *f)
 static void put_commands(FILE *f)
 {
 	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;)
-		fprintf(f, "%s%s", c == cmd_next(docs_session, NULL) ? "" : " ", c->name);
+		fprintf(f, "%s%s%s%s", c == cmd_next(docs_session, NULL) ? "" : " ", c->name,
+		        c->also ? " " : "", c->also ? c->also : "");
 }
 
 /* Topics of help other than options. */
@@ -103,6 +104,9 @@ static void bash_choices(FILE *f, const struct command *c)
  * below. */
 static void bash_own_words(FILE *f)
 {
+	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;)
+		if (c->also)
+			fprintf(f, "\t[ \"${words[1]}\" = %s ] && words[1]=%s\n", c->also, c->name);
 	fputs("\t[ \"$at\" -gt 1 ] && case ${words[1]} in\n"
 	      "\trecord) case \" ${words[*]:0:at} \" in *' -- '*)\n"
 	      "\t\tcase \" ${words[*]:0:at}\" in *' --') COMPREPLY=($(compgen -c -- \"$cur\")) ;;\n"

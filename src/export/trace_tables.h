@@ -28,7 +28,7 @@ struct worker_traces {
 	struct device_use *recorded; /* of TABLE_DEVICES: the only trace is of this recording */
 };
 
-/* What to write. */
+/* The table to write, and its limits. */
 struct trace_table_ask {
 	enum trace_table which;
 	size_t top;       /* rows; 0: all */

@@ -44,7 +44,7 @@ struct command {
 	bool table;               /* prints a table, of which --top shows some rows */
 	bool reads_recording;     /* reads a recording itself, without its nodes */
 	bool newest; /* without input: reads the newest recording in the current folder */
-	bool ours;                /* prints no progress sentences of the original while loading */
+	bool ours;   /* prints no progress sentences of the original while loading */
 };
 
 /* A parsed command line. */

@@ -381,7 +381,7 @@ void recording_forget_steps(struct recorded_process *p);
  * the ranges around its call and its step, as recordings.h finds them.
  */
 
-/* What takes the records while the trace is made of them. */
+/* Takes the records while the trace is made of them. */
 struct recording_follower {
 	struct recordings *all; /* is opened in the arena of the trace, and closed at the end */
 	struct recording_reader to;

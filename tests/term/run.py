@@ -128,7 +128,7 @@ CASES = {
              Wait('-step   '), Shot(), 'scope -max_depth 1', Key('Enter'), Wait('Root'), Shot(),
              Key('C-d')],
     'gpu': ['tfprof gpu', Key('Enter'), Wait('kernel'), 'q', Key('BSpace'), Shot(),
-            'clear; tfprof ctl tfprof-run status', Key('Enter'), Wait('trainer'), Shot()],
+            'clear; tfprof ctl tfprof-run status', Key('Enter'), Wait('closed'), Shot()],
     'record': ['tfprof record -o r -- sh -c "trap \'echo got it; exit 3\' INT; echo up; sleep 20 & wait"',
                Key('Enter'), Wait('\nup'), Key('C-c'), Wait('doctor'), 'echo status $?', Key('Enter'),
                Wait('status 3'), Shot()],

@@ -242,7 +242,7 @@ def serve_refuses():
         assert s.ask('', method='POST')[0] >= 400 and s.ask('', method='DELETE')[0] >= 400 and s.ask('', method='POST', body=b'x')[0] >= 400
         for words, text in ((['convert', '-output', 'profile:outfile=x'], 'the server does not run this command'), (['op'], 'the server answers with -output json alone'),
                             (['op', '-output', 'json:outfile=x'], 'the server answers with -output json alone'), (['scope', '-viz', '-output', 'json'], 'the server answers with -output json alone'),
-                            (['scope', '-dump_to_file', 'x', '-output', 'json'], 'the server answers with -output json alone'), (['gpu', '/etc', '--output=json'], 'the server does not run this command'),
+                            (['scope', '-dump_to_file', 'x', '-output', 'json'], 'the server answers with -output json alone'), (['gpu', '/etc', '--output=json'], "unexpected '/etc' after 'devices'"),
                             (['diff', '/etc/passwd', '/etc/passwd', '-output', 'json'], 'the server does not run this command'), (['set', '-max_depth', '1'], 'the server does not run this command')):
             status, said, _ = s.run(*words)
             assert status == 400 and said.startswith(text), (words, said)
