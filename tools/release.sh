@@ -10,7 +10,8 @@
 #                             the tarball will be downloaded from
 #   SHA256SUMS                of all of them
 # The Makefile states the version; VERSION repeats it so that no release is made by accident. The interface of the library
-# has to be compatible with the interface that the last tag v* recorded, or else with the one in packaging/abi.
+# has to be compatible with the interface that the last tag v* recorded, or else with the one in packaging/abi,
+# which has to have all its functions.
 # Equal commits give equal bytes. ABI=0 skips the comparison, which builds the library and needs abidiff.
 set -eu
 cd "$(dirname "$0")/.."
@@ -50,6 +51,10 @@ if [ "${ABI-1}" = 1 ]; then
 		rm "$out/last.xml"
 	fi
 	packaging/abi.sh build/libtfprof.so || fail "the interface differs from $recorded"
+	for f in $(nm -D --defined-only build/libtfprof.so | sed -n 's/.* T \(tfp_[a-z_]*\)@*.*/\1/p'); do
+		grep -q "<elf-symbol name='$f'" "$recorded" ||
+			fail "$recorded lacks $f: type packaging/abi.sh --record build/libtfprof.so"
+	done
 fi
 
 # ---- tarball ----

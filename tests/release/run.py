@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes releases with tools/release.sh in a clone of the last commit, after a last release that is made for the test: the
-files are complete and have their checksums, and a release without one of the functions of the last one fails.
+files are complete and have their checksums, and a release fails without one of the functions of the last one, or with one that
+is not recorded.
 
     tests/release/run.py [NAME...]
 """
@@ -98,6 +99,19 @@ def removed_function():
     assert not os.path.exists(os.path.join(CLONE, 'build/dist/SHA256SUMS'))
 
 
+def unrecorded_function():
+    """A release with a function that the recorded interface lacks fails: the next release could drop it unseen."""
+    prepare()
+    record = glob.glob(os.path.join(CLONE, 'packaging/abi/*.%s.xml' % os.uname().machine))[0]
+    with open(record) as f:
+        text = f.read()
+    with open(record, 'w') as f:
+        f.write(re.sub(r"<elf-symbol name='%s'.*\n" % REMOVED, '', text))
+    commit('Forget a function')
+    said = run('tools/release.sh', version(), ok=(1,))
+    assert 'lacks %s: type packaging/abi.sh --record build/libtfprof.so' % REMOVED in said, said
+
+
 def wrong_versions():
     """A version that is not the Makefile's or not a version, and uncommitted changes, are refused."""
     prepare()
@@ -109,7 +123,7 @@ def wrong_versions():
 
 
 if __name__ == '__main__':
-    chosen = [c for c in (wrong_versions, complete, removed_function) if c.__name__ in sys.argv[1:] or not sys.argv[1:]]
+    chosen = [c for c in (wrong_versions, complete, removed_function, unrecorded_function) if c.__name__ in sys.argv[1:] or not sys.argv[1:]]
     status = cases.run(chosen)
     shutil.rmtree(CLONE, ignore_errors=True)
     sys.exit(status)
