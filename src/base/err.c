@@ -46,7 +46,11 @@ static enum status code_of(int errnum)
 bool err_system(struct err *e, const char *what, struct str path, int errnum)
 {
 	char text[256];
+#ifdef __GLIBC__ /* returns the text, which may be in the buffer; elsewhere a status */
 	const char *reason = strerror_r(errnum, text, sizeof text);
+#else
+	const char *reason = strerror_r(errnum, text, sizeof text) ? "unknown error" : text;
+#endif
 
 	if (e && e->code == ERR_NONE)
 		e->errnum = errnum;
