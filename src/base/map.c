@@ -234,3 +234,42 @@ bool imap_put(struct imap *m, uint64_t key, uint32_t value, bool replace)
 	m->n += fresh;
 	return fresh;
 }
+
+/* ---- ids ---- */
+
+void idmap_init(struct idmap *m, struct arena *a)
+{
+	*m = (struct idmap){ .n = 0 };
+	imap_init(&m->pages, a);
+}
+
+bool idmap_get(const struct idmap *m, uint64_t id, uint32_t *value)
+{
+	uint32_t page, v;
+
+	if (!imap_get(&m->pages, id / IDMAP_PAGE, &page))
+		return false;
+	v = m->values[(size_t)page * IDMAP_PAGE + id % IDMAP_PAGE];
+	if (v)
+		*value = v - 1;
+	return v;
+}
+
+bool idmap_put(struct idmap *m, uint64_t id, uint32_t value)
+{
+	uint32_t page = (uint32_t)(m->n / IDMAP_PAGE), *v;
+
+	assert(value < UINT32_MAX);
+	if (!imap_get(&m->pages, id / IDMAP_PAGE, &page)) {
+		imap_put(&m->pages, id / IDMAP_PAGE, page, false);
+		if (m->cap - m->n < IDMAP_PAGE)
+			m->values = vec_grow(m->pages.a, m->values, &m->cap, m->n + IDMAP_PAGE,
+			        sizeof *m->values);
+		m->n += IDMAP_PAGE;
+	}
+	v = &m->values[(size_t)page * IDMAP_PAGE + id % IDMAP_PAGE];
+	if (*v)
+		return false;
+	*v = value + 1;
+	return true;
+}

@@ -42,4 +42,17 @@ bool imap_get(const struct imap *m, uint64_t key, uint32_t *value);
 /* True if the key is new; a known key takes the new value only if replace is set. */
 bool imap_put(struct imap *m, uint64_t key, uint32_t value, bool replace);
 
+/* Maps ids that mostly follow each other, as counters give them, to u32 values below UINT32_MAX.
+ * Neighbours lie side by side, in pages of IDMAP_PAGE values. */
+#define IDMAP_PAGE 16u
+struct idmap {
+	struct imap pages; /* id / IDMAP_PAGE -> number of its page */
+	uint32_t *values;  /* value + 1, 0 = empty */
+	size_t n, cap;
+};
+void idmap_init(struct idmap *m, struct arena *a);
+bool idmap_get(const struct idmap *m, uint64_t id, uint32_t *value);
+/* True if the id is new; a known id keeps its value. */
+bool idmap_put(struct idmap *m, uint64_t id, uint32_t value);
+
 #endif

@@ -4,7 +4,7 @@
  */
 #include "trace/passes.h"
 
-static struct imap *map_of(const struct trace_links *l, struct imap *maps, uint32_t track)
+static struct idmap *map_of(const struct trace_links *l, struct idmap *maps, uint32_t track)
 {
 	uint32_t process = l->t->tracks.v[track].process;
 
@@ -22,8 +22,8 @@ static void add_launch(struct trace_links *l, const struct nest *n, const struct
 		.op = op ? op->s.number : ID_NONE,
 		.scope = scope ? scope->s.number : ID_NONE };
 
-	if (!imap_put(map_of(l, l->by_correlation, level->s.track), (uint64_t)level->s.correlation,
-	            (uint32_t)l->launches.n, false))
+	if (!idmap_put(map_of(l, l->by_correlation, level->s.track), (uint64_t)level->s.correlation,
+	            (uint32_t)l->launches.n))
 		return; /* a call inside the call already there */
 	l->externals |= !op;
 	VEC_PUSH(a, &l->launches, made);
@@ -53,15 +53,15 @@ static void find_externals(struct trace_links *l, uint32_t track)
 	for (struct slice s; slice_next(&i, &s);)
 		if (s.form == SLICE_COMPLETE && s.category == CATEGORY_OP &&
 		        slice_has_int(l->t, &s, ARG_EXTERNAL, &id) && id)
-			imap_put(map_of(l, l->by_external, track), (uint64_t)id, s.number, false);
+			idmap_put(map_of(l, l->by_external, track), (uint64_t)id, s.number);
 }
 
-static struct imap *make_maps(const struct trace *t, struct arena *a)
+static struct idmap *make_maps(const struct trace *t, struct arena *a)
 {
-	struct imap *maps = ARENA_ARRAY(a, t->processes.n + 1, struct imap);
+	struct idmap *maps = ARENA_ARRAY(a, t->processes.n + 1, struct idmap);
 
 	for (size_t i = 0; i <= t->processes.n; i++)
-		imap_init(&maps[i], a);
+		idmap_init(&maps[i], a);
 	return maps;
 }
 
@@ -84,7 +84,7 @@ const struct launch *link_launch(const struct trace_links *l, const struct slice
 {
 	uint32_t i;
 
-	if (!work->correlation || !imap_get(map_of(l, l->by_correlation, work->track),
+	if (!work->correlation || !idmap_get(map_of(l, l->by_correlation, work->track),
 	                                  (uint64_t)work->correlation, &i))
 		return NULL;
 	return &l->launches.v[i];
@@ -100,7 +100,7 @@ uint32_t link_op(const struct trace_links *l, const struct slice *work, const st
 	if (launch->op != ID_NONE)
 		return launch->op;
 	if (l->by_external && slice_has_int(l->t, work, ARG_EXTERNAL, &external) && external &&
-	        imap_get(map_of(l, l->by_external, work->track), (uint64_t)external, &op))
+	        idmap_get(map_of(l, l->by_external, work->track), (uint64_t)external, &op))
 		return op;
 	return launch->scope;
 }

@@ -83,8 +83,8 @@ struct launch {
 struct trace_links {
 	const struct trace *t;
 	VEC(struct launch) launches;
-	struct imap *by_correlation; /* by process; the last one is for tracks without a process */
-	struct imap *by_external; /* ops by external id; made when a launch has no op around it */
+	struct idmap *by_correlation; /* by process; the last one is for tracks without a process */
+	struct idmap *by_external; /* ops by external id; made when a launch has no op around it */
 	bool externals;
 };
 

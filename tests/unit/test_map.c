@@ -144,6 +144,34 @@ static void integers(void **state)
 	assert_int_equal(v, UINT32_MAX - 1);
 }
 
+static void counted_ids(void **state)
+{
+	const uint64_t bases[] = { 0, 5, (uint64_t)7 << 40, UINT64_MAX - 3000 };
+	struct idmap m;
+	struct imap other;
+	uint32_t v = 5, w;
+
+	(void)state;
+	idmap_init(&m, &unit_arena);
+	imap_init(&other, &unit_arena);
+	assert_false(idmap_get(&m, 0, &v));
+	for (uint32_t i = 0; i < 3000; i++)
+		for (size_t k = 0; k < sizeof bases / sizeof *bases; k++) {
+			uint64_t id = bases[k] + i * i % 2999;
+			assert_int_equal(idmap_put(&m, id, i), imap_put(&other, id, i, false));
+		}
+	for (size_t k = 0; k < sizeof bases / sizeof *bases; k++)
+		for (uint32_t i = 0; i < 3100; i++) {
+			v = w = 9;
+			assert_int_equal(idmap_get(&m, bases[k] + i, &v),
+			        imap_get(&other, bases[k] + i, &w));
+			assert_int_equal(v, w);
+		}
+	assert_true(idmap_put(&m, UINT64_MAX, UINT32_MAX - 1));
+	assert_true(idmap_get(&m, UINT64_MAX, &v));
+	assert_int_equal(v, UINT32_MAX - 1);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +182,7 @@ int main(int argc, char **argv)
 		unit_case(hash_sees_every_bit),
 		unit_case(hash_spreads_names),
 		unit_case(integers),
+		unit_case(counted_ids),
 	};
 
 	return unit_main(tests, argc, argv);
