@@ -16,9 +16,9 @@ ACTIVE = 3  # recorded steps
 
 
 def train(folder, stacks):
-    """Writes trace.json, and what key_averages() says as averages.json."""
+    """Writes trace.json, and what key_averages() says as averages.json. handler: as tensorboard_trace_handler() does, twice."""
     import torch
-    from torch.profiler import ProfilerActivity, profile, record_function, schedule
+    from torch.profiler import ProfilerActivity, profile, record_function, schedule, tensorboard_trace_handler
     warnings.simplefilter('ignore')
     torch.manual_seed(0)
     torch.set_num_threads(1)
@@ -26,15 +26,20 @@ def train(folder, stacks):
     optimizer = torch.optim.SGD(net.parameters(), lr=.1)
     x, y = torch.randn(4, 3, 8, 8), torch.randint(0, 10, (4,))
     more = {'with_stack': True, 'with_modules': True} if stacks == 'stacks' else {}
+    times = 1
+    if stacks == 'handler':
+        more, times = {'on_trace_ready': tensorboard_trace_handler(folder)}, 2
     with profile(activities=[ProfilerActivity.CPU], record_shapes=True, profile_memory=True, with_flops=True,
-                 schedule=schedule(wait=1, warmup=1, active=ACTIVE, repeat=1), **more) as p:
-        for _ in range(2 + ACTIVE):
+                 schedule=schedule(wait=1, warmup=1, active=ACTIVE, repeat=times), **more) as p:
+        for _ in range(times * (2 + ACTIVE)):
             with record_function('forward'):
                 loss = torch.nn.functional.cross_entropy(net(x), y)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             p.step()
+    if stacks == 'handler':
+        return
     p.export_chrome_trace(os.path.join(folder, 'trace.json'))
     rows = [{'key': e.key, 'count': e.count, 'self_ns': round(e.self_cpu_time_total * 1000), 'total_ns': round(e.cpu_time_total * 1000),
              'flops': e.flops, 'annotation': e.is_user_annotation} for e in p.key_averages()]
@@ -149,6 +154,18 @@ def float_operations():
     equal(flops['aten::convolution'], rows['aten::conv2d']['flops'], 'aten::convolution')
 
 
+def folder_of_traces():
+    """Of the traces of one process in the folder of tensorboard_trace_handler(), the newest is read, with a note."""
+    folder = make('train', 'handler')
+    older, newer = sorted(os.listdir(folder), key=lambda name: int(name.split('.')[1]))
+    for words in (('op', '-select', 'self_micros,occurrence'), ('steps', '-output', 'csv')):
+        out, err = program(words[0], folder, *words[1:])
+        equal(out, program(words[0], os.path.join(folder, newer), *words[1:])[0], words[0])
+        assert older in err and 'older' in err, err
+    found = json.loads(program('steps', os.path.join(folder, older), '-output', 'json')[0])['steps']
+    equal(len(found), ACTIVE)
+
+
 def no_device():
     """A trace of the CPU has no device work: kernels and devices say so, and no time is accelerator time."""
     path, _ = made('plain')
@@ -159,4 +176,4 @@ def no_device():
 
 
 if __name__ == '__main__':
-    sys.exit(main(__doc__, {'train': train}, [counts_and_self_times, with_stacks, steps, printed, float_operations, no_device]))
+    sys.exit(main(__doc__, {'train': train}, [counts_and_self_times, with_stacks, steps, printed, float_operations, folder_of_traces, no_device]))

@@ -70,6 +70,29 @@ def train_tensorflow(folder):
     profiler.stop()
 
 
+def compile_tensorflow(folder):
+    import tensorflow as tf
+    weights, a = tf.Variable(tf.random.normal((64, 64))), tf.ones((16, 64))
+
+    @tf.function(jit_compile=True)
+    def looped(a):
+        for _ in tf.range(3):
+            a = tf.nn.relu(a @ weights)
+        return tf.reduce_sum(a)
+
+    @tf.function(jit_compile=True)
+    def other(a):
+        return tf.reduce_max(tf.nn.tanh(a @ weights) @ weights)
+
+    looped(a), other(a)
+    profiler = tf.profiler.experimental
+    profiler.start(folder)
+    for i in range(STEPS):
+        with profiler.Trace('train', step_num=i, _r=1):
+            looped(a), other(a)
+    profiler.stop()
+
+
 def made(maker):
     """Returns the folder of logs and the XSpace in it."""
     folder = make(maker)
@@ -235,12 +258,24 @@ def tensorflow_printed():
     compare_printed(path, kinds, 10 ** 6)
 
 
+def tensorflow_compiled():
+    """Compiled functions of TensorFlow have the executions and total times of framework_op_stats. xprof 2.24 counts the compiled ops in
+    them as their own time; we count the compiled ops, with the sums of the file, so all self times add up to the same."""
+    _, path = made('compile_tensorflow')
+    expected, compiled, found = framework_ops(path), sums(path), host_ops(path)
+    equal({n: found[n][1:] for n in compiled}, {n: r[1:] for n, r in compiled.items()})
+    assert {'matmul', 'while/matmul', 'Tanh'} <= set(compiled), compiled
+    equal({n: r[:3] for n, r in found.items() if n not in compiled}, {n: r[:3] for n, r in expected.items()})
+    equal(sum(r[3] for r in found.values()), sum(r[3] for r in expected.values()))
+
+
 def tensorflow_steps():
     """The steps of TensorFlow are the traces with a step number."""
-    check_steps(made('train_tensorflow')[1])
+    for maker in ('train_tensorflow', 'compile_tensorflow'):
+        check_steps(made(maker)[1])
 
 
 if __name__ == '__main__':
-    sys.exit(main(__doc__, {'train_jax': train_jax, 'train_tensorflow': train_tensorflow},
+    sys.exit(main(__doc__, {f.__name__: f for f in (train_jax, train_tensorflow, compile_tensorflow)},
                   [jax_ops, jax_instructions, jax_float_operations, jax_steps, jax_graph, jax_folder, tensorflow_ops, tensorflow_printed,
-                   tensorflow_steps]))
+                   tensorflow_compiled, tensorflow_steps]))
