@@ -215,10 +215,11 @@ static void put_frame(struct rows *x, struct sheet *to, enum what what, uint32_t
 	struct frame f = frame == ID_NONE ? (struct frame){ .file = ID_NONE, .function = ID_NONE }
 	                                  : model_frame(q->m, frame);
 	uint32_t id = what == CELL_FILE ? f.file : f.function;
+	bool placed = frame != ID_NONE && f.line != LINE_NONE;
 
-	if (what == CELL_LINE && frame != ID_NONE)
+	if (what == CELL_LINE && placed)
 		sheet_i64(to, f.line);
-	else if (what == CELL_LINE || id == ID_NONE)
+	else if (what == CELL_LINE || id == ID_NONE || (what == CELL_FILE && !placed))
 		sheet_null(to);
 	else
 		sheet_text(to, model_str(q->m, id));

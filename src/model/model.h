@@ -51,6 +51,7 @@ struct node {
 };
 
 /* A call-stack frame; equal prefixes of stacks are shared. */
+#define LINE_NONE (-1) /* line of a frame that has a function and no place in a file */
 struct frame {
 	uint32_t parent;         /* outer frame, or ID_NONE */
 	uint32_t file, function; /* string ids, or ID_NONE if the id had no text */

@@ -248,6 +248,8 @@ static uint32_t put_frame(struct pprof_in *p, uint32_t parent, struct str name, 
 	f.file = ingest_string(p->to, file);
 	f.function = ingest_string(p->to, name);
 	f.line = line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
+	if (!file.n && !f.line)
+		f.line = LINE_NONE;
 	if (level < PATH_LEVELS)
 		put_level(path, name);
 	return ingest_frame(p->to, &f);

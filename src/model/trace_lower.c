@@ -97,6 +97,7 @@ static struct frame parse_frame(struct lowering *x, struct str text)
 		else if (file.n == text.n) {
 			function = text;
 			file = S("");
+			f.line = LINE_NONE;
 		}
 	}
 	f.file = ingest_string(x->to, file);

@@ -28,20 +28,25 @@ struct code_lines {
 };
 
 /* Writes "file.py:12:function" with shortened function names. A frame without names is called none.
- */
+ * A function without a place in a file has its name alone and in full, so that different ones, such
+ * as built-in methods of Python, stay different entries. */
 static struct str trace_name(struct code_lines *l, const struct frame *f, bool gradient)
 {
 	struct sb *b = &l->text;
 	struct str file = f->file == ID_NONE ? S("none") : model_str(l->m, f->file);
 	struct str function = f->function == ID_NONE ? S("none") : model_str(l->m, f->function);
+	bool placed = f->line != LINE_NONE || file.n || !function.n;
+	bool whole = !placed || function.n < FUNCTION_MAX;
 
 	b->n = 0;
-	sb_put(b, str_base(file));
-	sb_char(b, ':');
-	fmt_i64(b, f->line);
-	sb_char(b, ':');
-	sb_put(b, str_sub(function, 0, function.n < FUNCTION_MAX ? function.n : FUNCTION_CUT));
-	if (function.n >= FUNCTION_MAX)
+	if (placed) {
+		sb_put(b, str_base(file));
+		sb_char(b, ':');
+		fmt_i64(b, f->line);
+		sb_char(b, ':');
+	}
+	sb_put(b, str_sub(function, 0, whole ? function.n : FUNCTION_CUT));
+	if (!whole)
 		sb_put(b, S("..."));
 	if (gradient)
 		sb_put(b, SUFFIX);
