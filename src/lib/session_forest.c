@@ -101,11 +101,24 @@ static bool regroup(struct session *s, enum by by)
 	return true;
 }
 
+/* True if the view has lines of call stacks and all files are traces: these have a call stack for
+ * each call, while a node of the loaded model has one. */
+static bool wants_stacks(const struct session *s, const struct view_ops *v)
+{
+	return view_is(v->kind, VIEW_TRACES) && s->model.has_traces && s->model.traces.n &&
+	       s->model.traces.n == s->model.files.n;
+}
+
+static struct forest *regrouped_forest(struct session *s, enum by by)
+{
+	return s->regrouped.by == by || regroup(s, by) ? &s->regrouped.forest : NULL;
+}
+
 /* Returns the model that answers with these options, and its trees; NULL with an error. */
 static struct forest *forest_of(struct session *s, const struct view_ops *v, const struct opts *o)
 {
 	if (o->by < BY_MODULE)
-		return &s->forest;
+		return wants_stacks(s, v) ? regrouped_forest(s, BY_STACK) : &s->forest;
 	const char *by = option_choice_at(view_option(S("by"))->choices, (int)o->by).p;
 	int n = (int)strcspn(by, "|");
 	if (!view_is(v->kind, VIEW_PATHS) && !view_is(v->kind, VIEW_LIST)) {
@@ -118,9 +131,7 @@ static struct forest *forest_of(struct session *s, const struct view_ops *v, con
 		        "-by %.*s groups the slices of a trace: no trace is loaded", n, by);
 		return NULL;
 	}
-	if (s->regrouped.by != o->by && !regroup(s, o->by))
-		return NULL;
-	return &s->regrouped.forest;
+	return regrouped_forest(s, o->by);
 }
 
 /* ---- queries ---- */

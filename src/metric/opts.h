@@ -97,7 +97,8 @@ enum by {
 	BY_SOURCE,
 	BY_KERNEL,
 	BY_HLO_CATEGORY,
-	BY_FUNCTION
+	BY_FUNCTION,
+	BY_STACK /* of the view code; not a choice of the option */
 };
 enum align { ALIGN_STEP, ALIGN_TIME };
 

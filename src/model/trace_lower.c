@@ -320,6 +320,7 @@ static void add_notes(struct lowering *x)
 void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to, struct arena *scratch)
 {
 	struct lowering x = { .t = t, .to = to, .a = scratch };
+	bool graph = by == TRACE_BY_PATH || by == TRACE_BY_STACK;
 
 	trace_link(t, &x.links, scratch);
 	trace_find_steps(t, &x.steps, scratch);
@@ -328,11 +329,11 @@ void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to, str
 	x.node = ARENA_ARRAY(scratch, x.ops.ops.n, uint32_t);
 	x.frame = ARENA_ARRAY(scratch, x.ops.frames.n, uint32_t);
 	imap_init(&x.graph, scratch);
-	if (by == TRACE_BY_PATH)
+	if (graph)
 		name_graph(&x);
 	for (size_t i = 0; i < x.ops.ops.n; i++)
 		x.node[i] = lower_op(&x, &x.ops.ops.v[i]);
-	if (by == TRACE_BY_PATH)
+	if (graph)
 		lower_graph(&x);
 	lower_cells(&x);
 	add_notes(&x);

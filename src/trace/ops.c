@@ -22,7 +22,27 @@ uint32_t ops_named(struct finding *x, struct str name, struct str type)
 	imap_put(&x->by_name, id, op, false);
 	VEC_PUSH(o->a, &o->ops, made);
 	VEC_PUSH(x->a, &x->last_cell, 0);
+	VEC_PUSH(x->a, &x->base, op);
 	return op;
+}
+
+uint32_t ops_at_frame(struct finding *x, uint32_t op, uint32_t frame)
+{
+	uint64_t key = (uint64_t)op << 32 | frame;
+	struct trace_ops *o = x->to;
+	uint32_t made;
+
+	if (x->by != TRACE_BY_STACK || frame == ID_NONE || x->base.v[op] != op ||
+	        imap_get(&x->at_stack, key, &op))
+		return op;
+	x->longer.n = 0;
+	sb_put(&x->longer, intern_str(&o->strings, o->ops.v[op].name));
+	sb_fmt(&x->longer, "#%u", frame);
+	made = ops_named(x, sb_str(&x->longer), intern_str(&o->strings, o->ops.v[op].type));
+	x->base.v[made] = op;
+	o->ops.v[made].frame = frame;
+	imap_put(&x->at_stack, key, made, false);
+	return made;
 }
 
 struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const struct slice *s)
@@ -179,11 +199,17 @@ static void walk_thread(struct finding *x, uint32_t track)
 			continue;
 		}
 		slice_find_keys(&level->s);
-		level->user = 1 + ops_of_slice(x, ops_around(x, &n, level), &level->s,
-		                          x->frames ? &frames : NULL);
+		uint32_t around = ops_around(x, &n, level);
+		struct frame_walk *walk = x->frames ? &frames : NULL;
+		around = around ? 1 + x->base.v[around - 1] : 0;
+		uint32_t op = ops_of_slice(x, around, &level->s, walk);
+		if (x->by == TRACE_BY_STACK)
+			op = ops_at_frame(x, op, ops_frame_of(x, walk, &level->s));
+		level->user = 1 + op;
 		x->op_of[x->host0[track] + level->s.number - x->to->t->tracks.v[track].first] =
 		        level->user;
-		ops_set_frame(x, level->user - 1, x->frames ? &frames : NULL, &level->s);
+		if (x->by != TRACE_BY_STACK)
+			ops_set_frame(x, op, walk, &level->s);
 		if (x->records && slice_has_int(x->to->t, &level->s, ARG_RECORD, &record))
 			imap_put(&x->to->op_of_record, (uint64_t)record, level->user - 1, false);
 	}
@@ -217,6 +243,8 @@ static void add_work(struct finding *x, struct slice *s, int64_t self)
 	const struct launch *launch = link_launch(x->links, s);
 	const struct trace *t = x->to->t;
 	uint32_t op = ops_of_work(x, s, launch), device = t->tracks.v[s->track].device;
+	if (x->by == TRACE_BY_STACK)
+		op = ops_at_frame(x, op, ops_frame_of(x, NULL, s));
 	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, s, launch), s);
 	struct trace_op *o = &x->to->ops.v[op];
 	struct event_work facts = facts_of(x, s);
@@ -239,7 +267,8 @@ static void add_work(struct finding *x, struct slice *s, int64_t self)
 	int64_t bytes = num_mul(runs, facts.bytes_accessed);
 	o->bytes_accessed = num_add(o->bytes_accessed, bytes);
 	c->bytes_accessed = num_add(c->bytes_accessed, bytes);
-	ops_set_frame(x, op, NULL, s);
+	if (x->by != TRACE_BY_STACK)
+		ops_set_frame(x, op, NULL, s);
 	ops_add_kernel(x, s, op);
 }
 
@@ -332,6 +361,7 @@ void trace_find_ops(const struct trace *t, const struct trace_links *links,
 	imap_init(&x.below, &own.a);
 	imap_init(&x.count_of, &own.a);
 	imap_init(&x.stack_of, &own.a);
+	imap_init(&x.at_stack, &own.a);
 	imap_init(&x.module_of, &own.a);
 	imap_init(&x.kernel_of, &own.a);
 	imap_init(&x.share_of, &own.a);

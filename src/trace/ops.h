@@ -27,6 +27,7 @@ enum trace_by {
 	TRACE_BY_KERNEL,     /* as the path, with the kernel's name as its last level and type */
 	TRACE_BY_CATEGORY,   /* the compiler's categories of device work */
 	TRACE_BY_FUNCTION,   /* functions of device work without namespaces and templates */
+	TRACE_BY_STACK,      /* as the path, an op for each call stack: "aten::mm#12" */
 	TRACE_BY_N
 };
 

@@ -52,6 +52,8 @@ struct finding {
 	struct imap
 	        module_of; /* process and sequence number of a forward op -> 1 + op of its module */
 	bool backward;     /* some ops have numbers of forward ops */
+	struct imap at_stack;    /* op, frame -> op with that call stack */
+	VEC(uint32_t) base;      /* by op: the op that it is one call stack of, or itself */
 	struct imap stack_of;    /* string id of a stack -> frame */
 	bool frames;             /* the trace has frames on its threads */
 	bool records;            /* slices have numbers of record functions */
@@ -73,6 +75,8 @@ struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by);
 struct frame_walk;
 uint32_t ops_of_slice(
         struct finding *x, uint32_t around, const struct slice *s, struct frame_walk *frames);
+/* Returns the op that has the calls of an op from a frame, if there is one for each call stack. */
+uint32_t ops_at_frame(struct finding *x, uint32_t op, uint32_t frame);
 /* True for the execution of a compiled op on a thread. */
 bool ops_is_compiled(const struct finding *x, const struct slice *s);
 /* Finds out whether there are ops of backward passes, and modules for them. */
@@ -97,6 +101,8 @@ struct frame_walk {
 	bool have;
 	struct arena *a;
 	VEC(struct slice) open;
+	bool known; /* frame is the innermost open one, and all open ones contain it */
+	uint32_t frame;
 };
 void frame_walk_init(struct frame_walk *w, const struct trace *t, uint32_t track, struct arena *a);
 

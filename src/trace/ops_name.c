@@ -34,6 +34,7 @@ static const struct by_rule {
 	[TRACE_BY_KERNEL] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_CATEGORY] = { 0, OPS_UNATTRIBUTED },
 	[TRACE_BY_FUNCTION] = { 0, OPS_UNATTRIBUTED },
+	[TRACE_BY_STACK] = { 0, OPS_UNATTRIBUTED },
 };
 
 struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by)
@@ -195,7 +196,7 @@ uint32_t ops_of_slice(
 		return op_of_compiled(x, s);
 	if (!(x->rule.levels & NEST_BIT(s->category)))
 		return around ? around - 1 : op_of_none(x);
-	if (around && x->by != TRACE_BY_PATH &&
+	if (around && x->by != TRACE_BY_PATH && x->by != TRACE_BY_STACK &&
 	        str_eq(op_name(x, around - 1), str_of(by_rules[x->by].none)))
 		around = 0;
 	return op_below(x, x->rule.flat & NEST_BIT(s->category) ? 0 : around, s);

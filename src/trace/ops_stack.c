@@ -54,17 +54,25 @@ static void drop_frames(struct frame_walk *w, const struct slice *s)
 static uint32_t frame_around(struct finding *x, struct frame_walk *w, const struct slice *s)
 {
 	uint32_t frame = ID_NONE;
+	bool inside;
 
 	while (next_frame(w) && w->next.number < s->number) {
 		drop_frames(w, &w->next);
 		VEC_PUSH(w->a, &w->open, w->next);
-		w->have = false;
+		w->have = w->known = false;
 	}
-	while (w->open.n && slice_end(&w->open.v[w->open.n - 1]) <= s->start)
+	while (w->open.n && slice_end(&w->open.v[w->open.n - 1]) <= s->start) {
 		w->open.n--;
+		w->known = false;
+	}
+	inside = !w->open.n || slice_end(&w->open.v[w->open.n - 1]) >= slice_end(s);
+	if (inside && w->known)
+		return w->frame;
 	for (size_t i = 0; i < w->open.n; i++)
 		if (slice_end(&w->open.v[i]) >= slice_end(s))
 			frame = add_frame(x->to, frame, trace_str(x->to->t, w->open.v[i].name));
+	w->known = inside;
+	w->frame = frame;
 	return frame;
 }
 

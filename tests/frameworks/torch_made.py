@@ -6,6 +6,7 @@
 """
 import json
 import os
+import re
 import sys
 import warnings
 
@@ -68,34 +69,70 @@ def is_step(name):
     return name.startswith('ProfilerStep')
 
 
-def python_self(path):
-    """Returns {name: time, ns} that Python functions outside of ops spend directly inside each annotation, from the JSON text."""
+def nested(path):
+    """Returns the events of all threads, from the JSON text, with their self time and the event around each: own, in. Times are ns."""
     with open(path) as f:
-        events = [e for e in json.load(f)['traceEvents'] if e.get('ph') == 'X']
-    found = {}
-    nests = ('cpu_op', 'user_annotation', 'python_function')
+        events = [e for e in json.load(f)['traceEvents'] if e.get('ph') == 'X' and e['cat'] in ('cpu_op', 'user_annotation', 'python_function')]
+    for e in events:
+        e['start'], e['length'] = round(e['ts'] * 1000), round(e['dur'] * 1000)
+        e['own'], e['in'] = e['length'], None
+        e['frame'] = e['cat'] == 'python_function' and not e['name'].startswith('nn.Module: ')
     for thread in {(e['pid'], e['tid']) for e in events}:
         stack = []
-        for e in sorted((e for e in events if (e['pid'], e['tid']) == thread and e['cat'] in nests),
-                        key=lambda e: (round(e['ts'] * 1000), -round(e['dur'] * 1000))):
-            start, length = round(e['ts'] * 1000), round(e['dur'] * 1000)
-            while stack and stack[-1][1] <= start:
+        for e in sorted((e for e in events if (e['pid'], e['tid']) == thread), key=lambda e: (e['start'], -e['length'])):
+            while stack and stack[-1]['start'] + stack[-1]['length'] < e['start'] + e['length']:
                 stack.pop()
-            around = stack[-1][2] if stack and start + length <= stack[-1][1] else None
-            if around and around['cat'] == 'python_function':
-                around['own'] -= length
-            e['own'] = length
-            e['in'] = around
-            stack.append((start, start + length, e))
+            e['in'] = stack[-1] if stack else None
+            stack.append(e)
+    return events
+
+
+def around(e, wanted):
+    """Returns the innermost event around e that is wanted, or None."""
+    e = e['in']
+    while e and not wanted(e):
+        e = e['in']
+    return e
+
+
+def python_self(path):
+    """Returns {name: ns} that Python functions spend directly inside each annotation: not in modules and ops in it."""
+    events, found = nested(path), {}
     for e in events:
-        if e['cat'] != 'python_function' or e['name'].startswith('nn.Module: '):
-            continue
-        at = e['in']
-        while at and at['cat'] == 'python_function' and not at['name'].startswith('nn.Module: '):
-            at = at['in']
+        if e['in'] and e['in']['cat'] == 'python_function':
+            e['in']['own'] -= e['length']
+    for e in events:
+        at = around(e, lambda x: not x['frame']) if e['frame'] else None
         if at and at['cat'] == 'user_annotation':
             found[at['name']] = found.get(at['name'], 0) + e['own']
     return found
+
+
+def line_of(name):
+    """Returns a frame as the view code names it: file:line:function, functions cut after 17 characters; others whole."""
+    m = re.match(r'(?:.*/)?([^/]*)\((\d+)\): (.*)', name)
+    return '%s:%s:%s' % (m[1], m[2], m[3] if len(m[3]) < 20 else m[3][:17] + '...') if m else name
+
+
+def self_by_stack(path):
+    """Returns {frames, outermost first: (self ns of ops, modules and annotations, number of their names)}."""
+    events, found = [e for e in nested(path)], {}
+    for e in events:
+        up = None if e['frame'] else around(e, lambda x: not x['frame'])
+        if up and not is_step(up['name']):
+            up['own'] -= e['length']
+    for e in events:
+        if e['frame'] or is_step(e['name']):
+            continue
+        frames, at = [], around(e, lambda x: x['frame'])
+        while at:
+            frames.append(line_of(at['name']))
+            at = around(at, lambda x: x['frame'])
+        if frames:
+            row = found.setdefault(';'.join(reversed(frames)), [0, set()])
+            row[0] += e['own']
+            row[1].add((e['name'], id(around(e, lambda x: is_step(x['name'])))))
+    return {k: (ns, len(names)) for k, (ns, names) in found.items()}
 
 
 def counts_and_self_times():
@@ -131,6 +168,23 @@ def steps():
         equal([(r['step'], r['name']) for r in found], [(i, 'ProfilerStep#%d' % i) for i in range(2, 2 + ACTIVE)])
         row, = [r for name, r in rows.items() if is_step(name)]
         equal((row['count'], row['total_ns']), (ACTIVE, sum(r['duration_ns'] for r in found)))
+
+
+def stacks():
+    """The view code has the self times of ops, modules and annotations at the Python functions around each call. Each op at a stack is
+    rounded to microseconds in each step."""
+    path, _ = made('stacks')
+    expected, found = self_by_stack(path), {}
+    for step in range(2, 2 + ACTIVE):
+        for line in program('code', path, '-step', str(step), '-select', 'self_micros', '-output', 'folded')[0].splitlines():
+            stack, us = line.rsplit(' ', 1)
+            if us.isdigit() and stack:
+                found[stack] = found.get(stack, 0) + int(us)
+    assert len(expected) > 10, expected
+    for stack, (ns, names) in expected.items():
+        us = found.pop(stack, 0)
+        assert abs(us - ns / 1000) <= names / 2 + .001, '%s: %d us, expected %.3f, %d names' % (stack, us, ns / 1000, names)
+    equal({k for k in found if ':' in k}, set())
 
 
 def printed():
@@ -176,4 +230,4 @@ def no_device():
 
 
 if __name__ == '__main__':
-    sys.exit(main(__doc__, {'train': train}, [counts_and_self_times, with_stacks, steps, printed, float_operations, folder_of_traces, no_device]))
+    sys.exit(main(__doc__, {'train': train}, [counts_and_self_times, with_stacks, stacks, steps, printed, float_operations, folder_of_traces, no_device]))

@@ -160,6 +160,45 @@ def sections_of_workers():
     equal(len(program('devices', *files, '-output', 'csv')[0].split()), 4)
 
 
+def folded(*words):
+    """Returns {stack: microseconds} as `-output folded` prints it."""
+    lines = program('code', *words, '-output', 'folded')[0].splitlines()
+    return {line.rsplit(' ', 1)[0]: int(line.rsplit(' ', 1)[1]) for line in lines if ' ' in line and line.rsplit(' ', 1)[1].isdigit()}
+
+
+def stacks_of_calls():
+    """In the view code each call counts at its own stack, also if calls of one op have several; device work is at its launch."""
+    op = lambda name, ts, dur: kineto.event('cpu_op', name, ts, dur)
+    frame = lambda name, ts, dur, i: kineto.event('python_function', name, ts, dur, Python_id=i)
+    events = [frame('net.py(90): main', 0, 1000, 1), frame('net.py(5): small', 10, 90, 2), op('aten::mm', 20, 40), op('aten::t', 30, 10),
+              frame('net.py(6): large', 100, 800, 3), op('aten::mm', 110, 700), op('aten::t', 200, 50), op('aten::relu', 950, 20),
+              op('aten::relu', 2000, 3)]
+    events += kineto.launch(40, 1, 45, 100) + kineto.launch(400, 2, 410, 1000) + kineto.launch(780, 3, 2000, 7)
+    path = write(kineto.trace(events))
+    small, large, main = 'net.py:90:main;net.py:5:small', 'net.py:90:main;net.py:6:large', 'net.py:90:main'
+    equal(folded(path, '-select', 'self_micros'), {small: 40, large: 700, main: 20})
+    equal(folded(path, '-select', 'accelerator_micros'), {small: 100, large: 1007})
+    equal(folded(path, '-select', 'self_micros', '-account_type_regexes', 'aten::t'), {small: 10, large: 50})
+    equal({k: (r['own_occurrence'], r['own_self_micros']) for k, r in rows(path, 'scope', '-select', 'occurrence,self_micros').items()
+           if k.startswith('aten')}, {'aten::mm': (2, 680), 'aten::mm/aten::t': (2, 60), 'aten::relu': (2, 23)})
+    stacks = [dict(e) for e in events if e['cat'] == 'cpu_op']
+    for e, text in zip(stacks, ('a.py(1): f;b.py(2): g', 'a.py(1): f;b.py(2): g', 'a.py(3): h;b.py(2): g')):
+        e['args'] = dict(e['args'], **{'Call stack': text})
+    equal(folded(write(kineto.trace(stacks)), '-select', 'self_micros'), {'b.py:2:g;a.py:1:f': 40, 'b.py:2:g;a.py:3:h': 650})
+
+
+def functions_without_files():
+    """Functions without a place in a file have their whole name, so different ones are different lines."""
+    frame = lambda name, ts, dur, i: kineto.event('python_function', name, ts, dur, Python_id=i)
+    names = ['<built-in method %s of type object at 0x7f>' % n for n in ('relu', 'tanh')]
+    events = [frame('net.py(90): a_function_with_a_long_name', 0, 100, 1), frame(names[0], 10, 20, 2), frame(names[1], 40, 20, 3)]
+    events += [kineto.event('cpu_op', 'aten::relu', 12, 5), kineto.event('cpu_op', 'aten::tanh', 42, 7)]
+    path = write(kineto.trace(events))
+    equal(folded(path, '-select', 'self_micros'), {'net.py:90:a_function_with_a...;' + n: us for n, us in zip(names, (5, 7))})
+    found = {r['function']: (r['file'], r['line']) for r in rows(path, 'code', '-select', 'self_micros').values()}
+    equal(found, {None: (None, None), 'a_function_with_a_long_name': ('net.py', 90), names[0]: (None, None), names[1]: (None, None)})
+
+
 def backward():
     """Backward ops are in the module of the forward op with their sequence number, on whatever thread; without one they stay."""
     op = lambda name, ts, dur, tid, seq, fwd=0: kineto.event(
@@ -300,7 +339,8 @@ def timeline():
         equal(again[k], plain[k], k)
 
 
-CASES = [passes, views, workers, sections, sections_of_workers, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
+CASES = [passes, views, workers, sections, sections_of_workers, stacks_of_calls,
+         functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
