@@ -148,7 +148,7 @@ bool out_write(const struct result *r, struct emit *to, struct err *e)
 	const struct opts *o = r->q->o;
 
 	if (o->output.kind == OUT_TIMELINE && view_is(r->kind, VIEW_EDGES) && !r->q->m->traces.n &&
-	        (o->step < 0 || !r->q->step))
+	        !r->q->recording && (o->step < 0 || !r->q->step))
 		return timeline_steps(r->q, to, e);
 	struct query shown = *r->q;
 	struct result renamed = *r;

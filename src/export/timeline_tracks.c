@@ -27,7 +27,8 @@ struct drawing {
 	struct imap *pids, *tids;  /* used numbers; tids: by hash of both */
 	int64_t *process, *device; /* pids */
 	struct track_place *track;
-	int64_t *flows; /* how many there are so far, over all traces */
+	int64_t *flows;   /* how many there are so far, over all traces */
+	int64_t from, to; /* only slices that overlap this time are drawn */
 	struct trace_links links;
 };
 
@@ -266,6 +267,23 @@ static void put_track(struct drawing *x, uint32_t i)
 	json_object_end(&j);
 }
 
+/* With -step N only that step is drawn, if the trace has it. */
+static void choose_step(struct drawing *x, int64_t step)
+{
+	struct trace_steps steps;
+
+	x->from = INT64_MIN;
+	x->to = INT64_MAX;
+	if (step < 0)
+		return;
+	trace_find_steps(x->t, &steps, x->a);
+	for (size_t i = 0; i < steps.steps.n; i++)
+		if (steps.steps.v[i].id == step) {
+			x->from = steps.steps.v[i].start;
+			x->to = steps.steps.v[i].end;
+		}
+}
+
 static void draw(struct drawing *x)
 {
 	const struct trace *t = x->t;
@@ -282,6 +300,8 @@ static void draw(struct drawing *x)
 		struct slice_iter it = trace_slices(t, i);
 		put_track(x, i);
 		for (struct slice s; slice_next(&it, &s);) {
+			if (s.start > x->to || slice_end(&s) < x->from)
+				continue;
 			put_slice(x, &s);
 			put_flow(x, &s);
 		}
@@ -300,13 +320,14 @@ bool timeline_tracks(const struct result *r, struct emit *to, struct err *e)
 		return false;
 	imap_init(&pids, a);
 	imap_init(&tids, a);
-	for (size_t i = 0; i < m->traces.n; i++) {
+	for (size_t i = 0; i < m->traces.n + (r->q->recording != NULL); i++) {
 		struct drawing x = { .w = &w,
-			.t = m->traces.v[i].t,
+			.t = i < m->traces.n ? m->traces.v[i].t : r->q->recording,
 			.a = a,
 			.pids = &pids,
 			.tids = &tids,
 			.flows = &flows };
+		choose_step(&x, r->q->o->step);
 		draw(&x);
 	}
 	return trace_close(&w, to, e);

@@ -56,7 +56,7 @@ bool timeline_write(const struct exported *x, struct emit *to, struct err *e)
 
 	if (x->kind == RESULT_DIFF)
 		return timeline_diff(x->of, to, e);
-	if (r->q->m->traces.n && !view_is(r->kind, VIEW_TRACES))
+	if ((r->q->m->traces.n || r->q->recording) && !view_is(r->kind, VIEW_TRACES))
 		return timeline_tracks(r, to, e);
 	return view_is(r->kind, VIEW_EDGES) ? timeline_graph(r, to, e) : timeline_tree(r, to, e);
 }

@@ -127,6 +127,27 @@ static void note_cut(struct session *s, const struct result *r)
 		        r->q->o->output.kind == OUT_FOLDED ? "stacks" : row->name);
 }
 
+/* The recording that is loaded as a trace with those arguments (ARG_BIT), or NULL. With all of them
+ * it is made at first use, otherwise it lives until the next query. */
+static const struct trace *trace_of_recording(struct session *s, uint64_t wants)
+{
+	struct recording_options how = s->recording_options;
+	const struct recording_watch watch = { s->watch.progress, s->watch.user };
+	const struct recording_ask ask = {
+		.wants = wants, .watch = watch.progress ? &watch : NULL, .say = s->recording_later
+	};
+
+	if (s->recording_trace)
+		return s->recording_trace;
+	struct trace *t = trace_new(wants == ARG_BITS_ALL ? &s->tree_arena : &s->query_arena);
+	how.step_implied = true;
+	if (!recording_trace(t, &s->recording, &how, &ask, &s->notes, &s->error))
+		return NULL;
+	if (wants == ARG_BITS_ALL)
+		s->recording_trace = t;
+	return t;
+}
+
 bool session_answer(struct session *s, const struct view_ops *v, const struct opts *o,
         struct sink *out, struct sink *message)
 {
@@ -135,6 +156,9 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	struct opts columns;
 
 	if (!session_query(s, v, &q) || !has_graph(s, v, o))
+		return false;
+	if (o->output.kind == OUT_TIMELINE && s->recording.n &&
+	        !(q.recording = trace_of_recording(s, ARG_BITS_ALL)))
 		return false;
 	columns = with_columns(s, o);
 	note_columns(s, o);
@@ -300,27 +324,6 @@ bool session_put_advice(
 	struct emit to = session_emit(s, view_with(VIEW_TRACES)->kind, out);
 
 	return data_advice(advice, o, &to, &s->error);
-}
-
-/* The recording that is loaded as a trace with those arguments (ARG_BIT), or NULL. With all of them
- * it is made at first use, otherwise it lives until the next query. */
-static const struct trace *trace_of_recording(struct session *s, uint64_t wants)
-{
-	struct recording_options how = s->recording_options;
-	const struct recording_watch watch = { s->watch.progress, s->watch.user };
-	const struct recording_ask ask = {
-		.wants = wants, .watch = watch.progress ? &watch : NULL, .say = s->recording_later
-	};
-
-	if (s->recording_trace)
-		return s->recording_trace;
-	struct trace *t = trace_new(wants == ARG_BITS_ALL ? &s->tree_arena : &s->query_arena);
-	how.step_implied = true;
-	if (!recording_trace(t, &s->recording, &how, &ask, &s->notes, &s->error))
-		return NULL;
-	if (wants == ARG_BITS_ALL)
-		s->recording_trace = t;
-	return t;
 }
 
 /* Notes how many workers have no trace. */

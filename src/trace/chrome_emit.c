@@ -250,7 +250,8 @@ static void put_args(struct chrome *c, const struct chrome_event *v, bool own)
 
 	for (; rest; rest &= rest - 1) {
 		unsigned row = (unsigned)__builtin_ctzll(rest);
-		if (argument_rows[row].own == own)
+		if (argument_rows[row].own == own &&
+		        (c->own || row + CHROME_OWN_ROWS < n_argument_rows))
 			put_arg(c, v, row);
 	}
 }

@@ -54,6 +54,9 @@ const struct argument_row argument_rows[] = {
 	{ LITERAL("Device Id"), OTHERS(DEVICE, FORM_INT, true) },
 	{ LITERAL("Total Allocated"), OTHERS(ALLOCATED_TOTAL, FORM_INT, true) },
 	{ LITERAL("Total Reserved"), OTHERS(RESERVED_TOTAL, FORM_INT, true) },
+	/* CHROME_OWN_ROWS: */
+	{ LITERAL("scope"), OTHERS(SCOPE, FORM_TEXT, false) },
+	{ LITERAL("short_name"), OTHERS(SHORT_NAME, FORM_TEXT, false) },
 };
 const unsigned n_argument_rows = sizeof argument_rows / sizeof *argument_rows;
 _Static_assert(sizeof argument_rows / sizeof *argument_rows <= CHROME_ARGS_MAX, "arg is too short");

@@ -12,7 +12,7 @@ static const struct ops_rule source_rules[] = {
 	[TRACE_PLAIN] = { .levels = NEST_ALL },
 	[TRACE_XSPACE] = { .levels = NEST_BIT(CATEGORY_OP), .flat = NEST_BIT(CATEGORY_OP) },
 	[TRACE_KINETO] = { .levels = BITS(MODULE, ANNOTATION, OP) },
-	[TRACE_RECORDING] = { .levels = BITS(MODULE, ANNOTATION, OP) },
+	[TRACE_RECORDING] = { .levels = NEST_BIT(CATEGORY_OP) },
 	[TRACE_ONNXRUNTIME] = { .levels = NEST_BIT(CATEGORY_STEP) | NEST_BIT(CATEGORY_OP),
 	        .flat = NEST_BIT(CATEGORY_STEP) | NEST_BIT(CATEGORY_OP),
 	        .gaps = NEST_BIT(CATEGORY_SYNC) },

@@ -20,6 +20,13 @@ struct tracing {
 	uint64_t sums;
 };
 
+/* A range that is open on a thread, or of the process with an id. */
+struct tracing_range {
+	uint64_t start, id;
+	uint32_t event, tid, domain;
+};
+#define RANGES_MAX 65536 /* open ranges of a process that are kept */
+
 /* A process that is read. */
 struct tracing_process {
 	struct tracing *x;
@@ -28,6 +35,8 @@ struct tracing_process {
 	uint64_t end;          /* of its last operation */
 	struct imap device_of; /* id -> device */
 	struct imap call_of;   /* string of a name -> event */
+	struct imap range_of;  /* likewise of ranges and marks */
+	VEC(struct tracing_range) ranges;
 	/* The last operation's. */
 	uint32_t device, stream, track, scope, leaf, event;
 	bool any;
@@ -112,9 +121,12 @@ static uint32_t event_of(struct tracing *x, const struct recorded_op *op, uint32
 
 	if (imap_get(&x->event_of, key, &event))
 		return event;
+	const struct leaf_name *leaf = &x->all->names.leaves.v[op->leaf];
 	names_put_scope(&x->all->names, &path, scope);
 	if (path.n)
 		build_arg_text(x->b, ARG_SCOPE, sb_str(&path));
+	if (leaf->type.n && !str_eq(leaf->type, leaf->full))
+		build_arg_text(x->b, ARG_SHORT_NAME, leaf->type);
 	event = build_event(x->b, category_of(x, op),
 	        build_string(x->b, x->all->names.leaves.v[op->leaf].full));
 	imap_put(&x->event_of, key, event, false);
@@ -224,6 +236,65 @@ static void take_call(
 	        tick_of(y->x, c->start), num_from_u64(c->length), c->correlation);
 }
 
+/* ---- ranges ---- */
+
+static uint32_t range_event(
+        struct tracing_process *y, const struct recording_feed *f, uint32_t name)
+{
+	struct trace_build *b = y->x->b;
+	uint32_t event;
+
+	if (imap_get(&y->range_of, name, &event))
+		return event;
+	event = build_event(b, CATEGORY_ANNOTATION, build_string(b, recording_string(f, name)));
+	imap_put(&y->range_of, name, event, false);
+	return event;
+}
+
+/* Adds the innermost open range that the record ends. Ranges with an id can begin and end on
+ * different threads, so they are on a track of their own. */
+static void end_range(struct tracing_process *y, const struct spool_range *g)
+{
+	struct trace_build *b = y->x->b;
+	size_t i = y->ranges.n;
+	bool stop = g->op == SPOOL_STOP;
+
+	while (i && (stop ? y->ranges.v[i - 1].id != g->id
+	                  : y->ranges.v[i - 1].id || y->ranges.v[i - 1].tid != g->tid ||
+	                                    y->ranges.v[i - 1].domain != g->domain))
+		i--;
+	if (!i)
+		return;
+	const struct tracing_range *o = &y->ranges.v[i - 1];
+	uint64_t length = g->time > o->start ? g->time - o->start : 0;
+	uint32_t track = stop ? build_track_named(b, y->process, ID_NONE, TRACK_THREAD, S("ranges"))
+	                      : build_track(b, y->process, ID_NONE, TRACK_THREAD, o->tid);
+	build_slice(b, track, o->event, tick_of(y->x, o->start), num_from_u64(length), 0);
+	memmove(y->ranges.v + i - 1, y->ranges.v + i, (y->ranges.n - i) * sizeof *y->ranges.v);
+	y->ranges.n--;
+}
+
+static void take_range(
+        struct tracing_process *y, const struct recording_feed *f, const struct spool_range *g)
+{
+	struct trace_build *b = y->x->b;
+
+	if (!y->x->calls)
+		return;
+	if (g->op == SPOOL_POP || g->op == SPOOL_STOP)
+		end_range(y, g);
+	else if (g->op == SPOOL_INSTANT)
+		build_instant(b, build_track(b, y->process, ID_NONE, TRACK_THREAD, g->tid),
+		        range_event(y, f, g->name), tick_of(y->x, g->time), 0);
+	else if (y->ranges.n < RANGES_MAX && (g->op == SPOOL_PUSH || g->id))
+		VEC_PUSH(y->x->a, &y->ranges,
+		        ((struct tracing_range){ .start = g->time,
+		                .id = g->op == SPOOL_START ? g->id : 0,
+		                .event = range_event(y, f, g->name),
+		                .tid = g->tid,
+		                .domain = g->domain }));
+}
+
 /* Work keeps its correlation as its label. */
 static void take_record(void *user, const struct recording_feed *f, const struct spool_record *r,
         struct recorded_op *op)
@@ -234,6 +305,7 @@ static void take_record(void *user, const struct recording_feed *f, const struct
 		y->p->untimed += !op->start;
 	switch (r->kind) {
 	case SPOOL_API: take_call(y, f, &r->api); break;
+	case SPOOL_RANGE: take_range(y, f, &r->range); break;
 	case SPOOL_KERNEL: op->label = r->kernel.correlation; break;
 	case SPOOL_GRAPH: op->label = r->graph.correlation; break;
 	case SPOOL_SET: op->label = r->set.correlation; break;
@@ -298,6 +370,7 @@ static bool read_process(struct tracing *x, struct recorded_process *p)
 		made->name = build_string(x->b, who->program);
 	imap_init(&y.device_of, x->a);
 	imap_init(&y.call_of, x->a);
+	imap_init(&y.range_of, x->a);
 	if (x->also)
 		x->also->begin(x->also->to.user, (uint32_t)(p - x->all->v), y.process);
 	bool ok = recording_operations(x->all, p, &to);

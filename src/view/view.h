@@ -139,8 +139,9 @@ struct query {
 	struct arena *a;
 	struct notes *notes;
 	const struct tree *tree;
-	const struct step *step;   /* NULL: the average over steps */
-	const struct step **steps; /* the steps that -step selects, ascending */
+	const struct trace *recording; /* of timelines: what is drawn; NULL: the result */
+	const struct step *step;       /* NULL: the average over steps */
+	const struct step **steps;     /* the steps that -step selects, ascending */
 	size_t n_steps;
 	const struct step *only; /* not NULL: this step is selected, whatever the options say */
 	bool one_of_many;        /* a file for each of several steps is written */

@@ -42,6 +42,22 @@ def check_tables(t):
         assert alone in p.stdout.decode(), p.stdout.decode()
 
 
+def check_timeline(t):
+    """A timeline has the ranges, calls and work of all threads and streams, with flows, and reads back to the same numbers and names."""
+    path = t.write(work())
+    t.run('scope', path, '-output', 'timeline:outfile=tl.json')
+    events = json.load(open(t.path('tl.json')))['traceEvents']
+    count = lambda **want: sum(all(e.get(k) == v for k, v in want.items()) for e in events)
+    same([count(cat='annotation', ph='X'), count(cat='annotation', name='forward') > 0], [3, True])
+    same([count(ph='s'), count(ph='f'), count(cat='call') >= count(ph='s')], [5, 5, True])
+    for command, keys in (('devices', ('devices', 'idle', 'latency', 'calls', 'waits')), ('kernels', ('kernels',))):
+        ours, theirs = (json.loads(t.run(command, p, '-output', 'json', '--top=0')) for p in (path, 'tl.json'))
+        for key in keys:
+            same(theirs[key], ours[key])
+    kernels = t.runs('scope', 'tl.json')
+    assert [n for n in kernels if 'forward' in n], kernels
+
+
 def check_table_notes(t):
     """What a recording lacks is said beside its tables; what is not a recording fails like any input."""
     path = t.write(Spool().launch(0, 'k').add('kernel', start=5000, length=10, correlation=77, name='k', stream=1))
