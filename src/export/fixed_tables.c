@@ -53,7 +53,9 @@ const struct fixed_table *table_named(struct str name)
 
 void table_begin(struct table_reader *x)
 {
-	x->t = x->m->traces.n == 1 && x->m->workers.n <= 1 ? x->m->traces.v[0].t : NULL;
+	const struct model_trace *one = x->m->traces.n == 1 ? &x->m->traces.v[0] : NULL;
+
+	x->t = one && one->kernels && x->m->workers.n <= 1 ? one->t : NULL;
 	x->fill = x->table->open(x);
 }
 

@@ -15,8 +15,7 @@ struct trace_state {
 	struct slice_iter it;
 	bool open;      /* it is in track at[0] */
 	uint32_t *name; /* by slice of a thread: its name, else 0 */
-	/* Of kernels and devices. */
-	struct trace_ops ops;
+	/* Of devices and steps. */
 	struct trace_usage usage;
 	struct step_usage *by_step;
 };
@@ -168,31 +167,30 @@ table_fill *table_open_slices(struct table_reader *x)
 static bool fill_kernels(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
 {
 	const struct trace_state *state = x->state;
-	const struct trace_ops *o = &state->ops;
+	const struct model_trace *kept = &x->m->traces.v[0];
 	const struct trace *t = x->t;
 
 	(void)scratch;
-	for (; x->at[0] < o->kernels.n && !arrow_full(to); x->at[0]++) {
-		const struct kernel_row *k = &o->kernels.v[x->at[0]];
+	for (; x->at[0] < kept->n_kernels && !arrow_full(to); x->at[0]++) {
+		const struct kernel_row *k = &kept->kernels[x->at[0]];
 		table_put_run(x, to, 0);
 		arrow_text(to, state->labels[k->device]);
 		arrow_text(to, str_of(trace_category_names[k->category]));
 		table_put_named_key(to, trace_str(t, k->name));
-		arrow_text(to, intern_str(&o->strings, o->ops.v[k->op].name));
+		arrow_text(to, node_name(x->m, k->op));
 		arrow_i64(to, num_from_u64(k->count));
 		arrow_i64(to, trace_ns(t, k->total));
 		arrow_i64(to, trace_ns(t, k->min));
 		arrow_i64(to, trace_ns(t, k->max));
 	}
-	return x->at[0] < o->kernels.n;
+	return x->at[0] < kept->n_kernels;
 }
 
 table_fill *table_open_kernels(struct table_reader *x)
 {
 	if (!x->t)
 		return fill_model_kernels;
-	struct trace_state *s = open_trace(x, true, true);
-	trace_find_ops(x->t, &s->links, &s->steps, TRACE_BY_PATH, &s->ops, x->a);
+	open_trace(x, false, false);
 	return fill_kernels;
 }
 

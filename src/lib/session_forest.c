@@ -69,13 +69,13 @@ static bool add_regrouped(
 		in = ingest_open(m, &s->regrouped.notes, false);
 	}
 	ingest_begin(in, &own.a);
-	trace_lower(x->t, (enum trace_by)(TRACE_BY_MODULE + (by - BY_MODULE)), in, &own.a);
+	trace_lower(x->t, (enum trace_by)(TRACE_BY_MODULE + (by - BY_MODULE)), in, NULL, &own.a);
 	ingest_commit(in);
 	if (!alone)
 		ok = ingest_merge(
 		        to, in, x->worker, false, s->model.workers.v[x->worker], &s->error);
 	if (ok)
-		ingest_keep_trace(to, x->t, x->worker);
+		ingest_keep_trace(to, &(struct model_trace){ .t = x->t, .worker = x->worker });
 	scratch_close(&own);
 	return ok;
 }

@@ -144,9 +144,9 @@ void ingest_undo(struct ingest *in)
 	in->scratch = NULL;
 }
 
-void ingest_keep_trace(struct ingest *in, const struct trace *t, uint32_t worker)
+void ingest_keep_trace(struct ingest *in, const struct model_trace *t)
 {
-	VEC_PUSH(in->m->a, &in->m->traces, ((struct model_trace){ t, worker }));
+	VEC_PUSH(in->m->a, &in->m->traces, *t);
 }
 
 void ingest_beside(struct ingest *in, struct pool *p)

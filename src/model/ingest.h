@@ -102,7 +102,7 @@ void ingest_step(struct ingest *in, int64_t step); /* an existing step, possibly
 
 /* Sets the trace from which the file was lowered; it lives as long as the model. Takes effect at
  * the commit. */
-void ingest_keep_trace(struct ingest *in, const struct trace *t, uint32_t worker);
+void ingest_keep_trace(struct ingest *in, const struct model_trace *t);
 
 /* Records of one step file: a separate stream in the arena of its job. */
 struct batch;

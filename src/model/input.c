@@ -91,8 +91,9 @@ static bool read_as_trace(struct load *l, struct src *s, struct err *e)
 	src_count_unused(l->s, S("arguments over the limit"), t->dropped_args);
 	if (t->producer != ID_NONE)
 		src_set_producer(l->s, trace_str(t, t->producer));
-	trace_lower(t, TRACE_BY_PATH, l->to, l->a);
-	ingest_keep_trace(l->to, t, 0);
+	struct model_trace kept = { .t = t };
+	trace_lower(t, TRACE_BY_PATH, l->to, &kept, l->a);
+	ingest_keep_trace(l->to, &kept);
 	return ok;
 }
 

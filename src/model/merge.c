@@ -327,7 +327,9 @@ bool ingest_merge(struct ingest *in, const struct ingest *from, uint32_t worker,
 		ingest_begin(in, g.a);
 		merge_nodes(&g);
 		for (size_t i = 0; i < f->traces.n; i++)
-			ingest_keep_trace(in, trace_copy(f->traces.v[i].t, in->m->a), worker);
+			ingest_keep_trace(in,
+			        &(struct model_trace){ .t = trace_copy(f->traces.v[i].t, in->m->a),
+			                .worker = worker });
 		ingest_commit(in);
 		merge_steps(&g, worker, excluded_from_average);
 		merge_files(in->m, f);

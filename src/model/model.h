@@ -75,10 +75,13 @@ struct tally_sum {
 	uint32_t steps; /* number of steps with an entry of the node */
 };
 
+struct kernel_row;
 /* A trace that a worker's nodes and steps were made from. */
 struct model_trace {
 	const struct trace *t;
 	uint32_t worker;
+	const struct kernel_row *kernels; /* their ops are nodes; NULL: not kept */
+	size_t n_kernels;
 };
 
 struct trace;

@@ -52,7 +52,9 @@ bool recording_lower(struct ingest *to, const struct recording_set *files,
  * time, time of device work becomes accelerator time of the op that it belongs to.
  */
 
-/* Between ingest_begin and ingest_commit; scratch is an arena of the file. */
-void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to, struct arena *scratch);
+/* Between ingest_begin and ingest_commit; scratch is an arena of the file. Adds the kernels to
+ * kept, if it is not NULL: they live as long as the model. */
+void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to,
+        struct model_trace *kept, struct arena *scratch);
 
 #endif

@@ -291,6 +291,19 @@ static void lower_cells(struct lowering *x)
 	}
 }
 
+/* Copies the kernels; the op of each becomes a node of the model. */
+static void keep_kernels(const struct lowering *x, struct model_trace *to)
+{
+	size_t n = to->n_kernels = x->ops.kernels.n;
+	struct kernel_row *v = ARENA_ARRAY(ingest_model(x->to)->a, n + 1, struct kernel_row);
+
+	for (size_t i = 0; i < n; i++) {
+		v[i] = x->ops.kernels.v[i];
+		v[i].op = x->node[v[i].op];
+	}
+	to->kernels = v;
+}
+
 /* Adds notes about data that the trace lacks. */
 static void add_notes(struct lowering *x)
 {
@@ -317,7 +330,8 @@ static void add_notes(struct lowering *x)
 		        (unsigned long long)t->dropped_slices, (unsigned long long)t->dropped_args);
 }
 
-void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to, struct arena *scratch)
+void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to,
+        struct model_trace *kept, struct arena *scratch)
 {
 	struct lowering x = { .t = t, .to = to, .a = scratch };
 	bool graph = by == TRACE_BY_PATH || by == TRACE_BY_STACK;
@@ -336,5 +350,7 @@ void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to, str
 	if (graph)
 		lower_graph(&x);
 	lower_cells(&x);
+	if (kept)
+		keep_kernels(&x, kept);
 	add_notes(&x);
 }
