@@ -9,9 +9,7 @@ Spark. Needs pyarrow, duckdb and, for Spark, pyspark and Java.
 import argparse
 import csv
 import glob
-import json
 import os
-import select
 import shutil
 import signal
 import subprocess
@@ -19,70 +17,12 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [os.path.join(ROOT, 'python'), os.path.join(ROOT, 'tests', 'check'), HERE]
+sys.path[:0] = [os.path.join(HERE, *parts) for parts in (('..', '..', 'python'), ('..', 'check'), ('.',))]
 import cases  # noqa: E402
-import make  # noqa: E402
-
-MLP = os.path.join(ROOT, 'testdata', 'recorded', 'mlp_gpu_old_names', 'profile.pb.gz')
-TABLES = ['runs', 'steps', 'nodes', 'kernels', 'devices', 'memory', 'errors']
-RUNS, WORKERS, DAMAGED = 2, 12, 11
-
-
-def equal(found, expected, what=''):
-    assert found == expected, '%s: expected %.600r, found %.600r' % (what, expected, found)
-
-
-def program(*words):
-    p = subprocess.run([os.path.join(BIN, 'tfprof'), *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    assert p.returncode == 0, p.stderr
-    return json.loads(p.stdout)
-
-
-def words(*more):
-    return [sys.executable, '-B', '-m', 'tfprof.fleet', *more]
-
-
-def fleet(*more, status=0):
-    p = subprocess.run(words(*more), capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    assert p.returncode == status, '%s: status %d: %s' % (more, p.returncode, p.stderr[-3000:])
-    return p.stdout, p.stderr
-
-
-def content(out):
-    """Returns {table: all its rows, sorted} of complete runs."""
-    from tfprof.fleet import recipes
-    connection = recipes.duckdb_connection(out)
-    found = {}
-    for name in TABLES:
-        columns = ', '.join(sorted(c for c, _ in recipes._columns(name)))
-        found[name] = sorted(connection.execute('SELECT %s FROM %s' % (columns, name)).fetchall(), key=repr)
-    return found
-
-
-def same(out, other, tables=TABLES):
-    mine, theirs = content(out), content(other)
-    for name in tables:
-        equal(len(mine[name]), len(theirs[name]), name)
-        equal(mine[name], theirs[name], name)
-
-
-def data():
-    """Makes a small fleet with damaged files, once. Returns its folder and the damaged paths."""
-    if not DATA:
-        make.STEPS = 3
-        folder = os.path.join(SCRATCH, 'data')
-        DATA.update(folder=folder, bad=make.make(folder, RUNS, WORKERS, DAMAGED))
-    return DATA['folder'], DATA['bad']
-
-
-def built():
-    """Returns the tables of that fleet, made once by an undisturbed build."""
-    if 'out' not in DATA:
-        folder, _ = data()
-        fleet('build', os.path.join(SCRATCH, 'out'), folder + '/*/*.json', '--processes', '2')
-        DATA['out'] = os.path.join(SCRATCH, 'out')
-    return DATA['out']
+from rig import (DATA, MLP, ROOT, RUNS, TABLES, WORKERS, built, children, content, data, equal, fleet, program, running, same,  # noqa: E402
+                 start, words)
+from spark_cases import (spark_equals_pool, spark_executor_killed, spark_killed, spark_recipes, spark_remote,  # noqa: E402
+                         spark_unreadable)
 
 
 # ---- without packages ---------------------------------------------------------------------------
@@ -98,6 +38,12 @@ def names():
         csv.writer(f).writerows([['run', 'path', 'host'], ['r 1', '/p,q', 'h/1']])
     equal([tuple(x) for x in read_table('paths.csv')], [('/p,q', 'r 1', 'h/1', 'h/1')])
     equal(partition('host', 'a/b=c%'), 'host=a%2Fb%3Dc%25')
+    from tfprof.fleet.plan import batch_size, batches
+    equal((batch_size(1000, 2), batch_size(100000, 2), batch_size(5, 2), batch_size(5, 2, 3)), (125, 128, 1, 3))
+    equal([len(b) for b in batches(found, 1)], [1])
+    with open('large.pb', 'w') as f:
+        f.truncate(400 << 20)
+    equal([len(b) for b in batches(plan(['x/a.pb', 'large.pb', 'x/b.pb', './large.pb', 'x/c.pb']), 4)], [1, 4])
     with open('bad.csv', 'w') as f:
         f.write('path,run\n')
     try:
@@ -229,31 +175,6 @@ def done_once():
     equal({len(rows) for rows in content(out).values()}, {0})
 
 
-def children(pid):
-    """Returns the processes that any thread of a process has started."""
-    found = []
-    for path in glob.glob('/proc/%d/task/*/children' % pid):
-        try:
-            with open(path) as f:
-                found += [int(p) for p in f.read().split()]
-        except OSError:
-            pass  # the thread has ended
-    return found
-
-
-def running(pids, word):
-    """Returns the processes whose command line contains the word."""
-    found = []
-    for pid in pids:
-        try:
-            with open('/proc/%d/cmdline' % pid, 'rb') as f:
-                if word in f.read():
-                    found.append(pid)
-        except OSError:
-            pass  # it has ended
-    return found
-
-
 def serving(pid):
     """Returns the worker processes of a build, without Python's resource tracker."""
     return running(children(pid), b'spawn_main')
@@ -337,36 +258,6 @@ def two_builds():
     assert 'another build writes into this folder' in err, err
 
 
-# ---- Spark --------------------------------------------------------------------------------------
-def need_spark():
-    if not shutil.which('java') and not os.environ.get('JAVA_HOME'):
-        raise cases.Skip('there is no Java')
-    try:
-        import pyspark  # noqa: F401
-    except ImportError:
-        raise cases.Skip('pyspark is not installed')
-
-
-def spark_equals_pool():
-    """Spark writes the same rows as the process pool, once, and does not read a complete run again."""
-    need_spark()
-    folder, _ = data()
-    text, _ = fleet('build', 'out', folder + '/*/*.json', '--engine', 'spark', '--master', 'local[2,4]', '--per-task', '3')
-    equal(text, '2 runs written, %d files could not be read\n' % len(data()[1]))
-    same('out', built())
-    text, err = fleet('build', 'out', folder + '/*/*.json', '--engine', 'spark', '--master', 'local[2,4]')
-    assert 'all runs are complete' in err, err
-
-
-def spark_bytes():
-    """Files whose bytes come from a file system of Spark give the same rows, though several are held together."""
-    need_spark()
-    folder, bad = data()
-    fleet('build', 'out', 'file://' + folder + '/*/*.json', '--engine', 'spark', '--master', 'local[2,4]', '--per-task', '3')
-    same('out', built(), [t for t in TABLES if t != 'errors'])
-    equal(len(content('out')['errors']), len(bad))
-
-
 def few_files():
     """A batch is one file per table, however many hosts are in it; its rows have their hosts."""
     folder, bad = data()
@@ -379,70 +270,9 @@ def few_files():
     equal([h for h, in hosts], whole)
 
 
-def spark_recipes():
-    """Every recipe has the same answer in DuckDB and Spark."""
-    need_spark()
-    from tfprof.fleet import recipes, run_recipe, spark
-    session = spark.session('local[2,4]')
-    try:
-        for r in recipes.all_recipes():
-            columns, rows = run_recipe(built(), r.name)
-            others, theirs = run_recipe(built(), r.name, engine='spark', session=session)
-            equal(others, columns, r.name)
-            equal(len(theirs), len(rows), r.name)
-            assert rows, r.name
-            for mine, other in zip(rows, theirs):
-                for a, b in zip(mine, other):
-                    assert a == b or abs(a - b) <= 1e-9 * abs(a), (r.name, mine, other)
-    finally:
-        session.stop()
-
-
-def descendants(pid):
-    found = []
-    for child in children(pid):
-        found += [child] + descendants(child)
-    return found
-
-
-def python_workers(pid):
-    """The Python processes in which Spark runs tasks."""
-    return [p for p in running(descendants(pid), b'pyspark.daemon') if children(p) == []]
-
-
-def spark_killed():
-    """After the process of a Spark task is killed, no row is lost or duplicated."""
-    need_spark()
-    folder, _ = data()
-    p = subprocess.Popen(words('build', 'out', folder + '/*/*.json', '--engine', 'spark', '--master', 'local[2,8]', '--per-task',
-                               '1'), stderr=subprocess.PIPE, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
-    os.set_blocking(p.stderr.fileno(), False)
-    killed, err = [], b''
-    while p.poll() is None:
-        select.select([p.stderr], [], [], 0.05)
-        err += p.stderr.read() or b''
-        if len(killed) < 3:
-            try:
-                workers = [w for w in python_workers(p.pid) if loaded(w) and w not in killed]
-            except OSError:
-                continue
-            for w in workers[:1]:
-                os.kill(w, signal.SIGKILL)
-                killed.append(w)
-    equal(p.returncode, 0, err[-2000:])
-    assert killed, 'no task was found'
-    same('out', built())
-
-
-def loaded(pid):
-    """True if a process has loaded libtfprof: it reads files."""
-    with open('/proc/%d/maps' % pid) as f:
-        return 'libtfprof' in f.read()
-
-
 WITHOUT = [names, statements, wrong_words]
 POOL = [damaged_files, equals_program, recipes_find, few_files, done_once, killed_workers, killed_build, deadly_file, two_builds]
-SPARK = [spark_equals_pool, spark_bytes, spark_recipes, spark_killed]
+SPARK = [spark_equals_pool, spark_remote, spark_unreadable, spark_recipes, spark_killed, spark_executor_killed]
 
 if __name__ == '__main__':
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
@@ -450,9 +280,10 @@ if __name__ == '__main__':
     p.add_argument('--bin', default='build/check', help='the folder with libtfprof.so and the program')
     p.add_argument('--without-packages', action='store_true', help='only what needs Python alone')
     ARGS = p.parse_args()
-    BIN = os.path.abspath(ARGS.bin)
-    os.environ.update(PYTHONPATH=os.path.join(ROOT, 'python'), TFPROF_LIBRARY=os.path.join(BIN, 'libtfprof.so'))
-    DATA = {}
-    with tempfile.TemporaryDirectory() as SCRATCH:
+    with tempfile.TemporaryDirectory() as scratch:
+        start(ARGS.bin, scratch)
         chosen = WITHOUT + ([] if ARGS.without_packages else POOL + SPARK)
-        sys.exit(cases.run([c for c in chosen if not ARGS.names or c.__name__ in ARGS.names]))
+        status = cases.run([c for c in chosen if not ARGS.names or c.__name__ in ARGS.names])
+        if 'session' in DATA:
+            DATA['session'].stop()
+    sys.exit(status)

@@ -59,7 +59,7 @@ def main(words: Optional[List[str]] = None) -> int:
     b.add_argument('--engine', choices=['local', 'spark'], default='local')
     b.add_argument('--processes', type=int, default=0, help='local: worker processes (default: one per CPU)')
     b.add_argument('--master', default='', help='spark: the master, such as local[4,3] (default: as spark-submit says)')
-    b.add_argument('--per-task', type=int, default=0, help='files that a task writes together (default: local up to 128, spark 8)')
+    b.add_argument('--per-task', type=int, default=0, help='files that a task writes together (default: up to 128)')
     b.add_argument('--memory-limit', type=int, default=0, help='bytes that one profile may take while it is read')
     b.add_argument('--again', action='store_true', help='write complete runs again')
     b.set_defaults(run=_build)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files as tables: what every task of a fleet does."""
+import array
 import functools
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -8,9 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped, import-not-found, unused-ig
 
 from .. import errors
 from ..parquet import load
-from .plan import ERROR_COLUMNS, Item
-
-Failure = Tuple[str, str]  # a code and a sentence
+from .plan import ERROR_COLUMNS, Failure, Failures, Item
 
 
 def tables(item: Item, data: Optional[bytes], names: List[str], memory_limit: int = 0) -> Tuple[Dict[str, Any], Optional[Failure]]:
@@ -31,7 +31,7 @@ def _tables(item: Item, data: Optional[bytes], names: List[str], memory_limit: i
             found = {}
             for name in names:
                 rows = profile.table(name, run=item.run, worker=item.worker).to_pyarrow().read_all().drop_columns(['run'])
-                found[name] = rows.append_column('host', pa.repeat(_plain(item.host), len(rows)))
+                found[name] = rows.append_column('host', _repeat(item.host, len(rows)))
             return found, None
     except errors.Error as e:
         return {}, (getattr(e, 'code', None) or type(e).__name__, str(e))
@@ -39,9 +39,17 @@ def _tables(item: Item, data: Optional[bytes], names: List[str], memory_limit: i
         return {}, (type(e).__name__, str(e))
 
 
-def _plain(text: str) -> str:
-    """A text that is valid UTF-8."""
-    return text.encode('utf-8', 'backslashreplace').decode()
+def _texts(values: List[str]) -> Any:
+    """Texts as a column, valid UTF-8. pyarrow's own way would import pandas, which takes longer than 20 files."""
+    raw = [v.encode('utf-8', 'backslashreplace') for v in values]
+    ends = array.array('i', itertools.accumulate(map(len, raw), initial=0))
+    return pa.StringArray.from_buffers(len(raw), pa.py_buffer(ends), pa.py_buffer(b''.join(raw)))
+
+
+def _repeat(text: str, rows: int) -> Any:
+    """A text as a column."""
+    zeros = pa.Array.from_buffers(pa.int32(), rows, [None, pa.py_buffer(bytes(4 * rows))])
+    return pa.DictionaryArray.from_arrays(zeros, _texts([text]))
 
 
 class Batch:
@@ -69,8 +77,7 @@ def _plain_texts(rows: Any) -> Any:
     return rows.cast(pa.schema(kinds, rows.schema.metadata))
 
 
-def failures(rows: List[Tuple[Item, Failure]]) -> Any:
+def failures(rows: Failures) -> Any:
     """Rows of the table of errors."""
     values = [[x.worker, x.path, why[0], why[1], x.host] for x, why in rows]
-    text = [[_plain(str(v[i])) for v in values] for i in range(len(ERROR_COLUMNS))]
-    return pa.table([pa.array(c, pa.string()) for c in text], names=ERROR_COLUMNS)
+    return pa.table([_texts([str(v[i]) for v in values]) for i in range(len(ERROR_COLUMNS))], names=ERROR_COLUMNS)

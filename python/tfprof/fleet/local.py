@@ -1,47 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fleet on one machine: worker processes, a batch of files at a time each, which becomes one Parquet file per table. A
-worker that dies is replaced, what it wrote of its batch is removed, and the files of the batch are tried again one by
-one. A run is complete when its file in OUT/_runs is there.
-
-A run is written into OUT/_tmp, moved into the tables, and then noted in OUT/_runs. What a build that was ended left
-behind is removed by the next one.
+"""A fleet on one machine: worker processes, a batch of files of one run at a time each, which becomes one Parquet file per
+table. A worker that dies is replaced, what it wrote of its batch is removed, and the files of the batch are tried again
+one by one.
 """
-import fcntl
 import glob
-import json
 import multiprocessing
 import multiprocessing.connection
 import os
-import shutil
 import signal
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from .plan import ERRORS, Item, by_run, check_tables, every_table, partition, schema_version
+from . import folder
+from .plan import LARGEST, Failures, Item, batch_size, batches, by_run, check_tables, partition
 
 ATTEMPTS = 3  # of a file whose worker died
-MOST = 128  # files in a batch
-LARGEST = 64 << 20  # bytes of rows that a worker holds before it writes them
-
-Failures = List[Tuple[Item, Tuple[str, str]]]
 
 
 class Task(NamedTuple):
     """A batch of files, and the name of the files that it is written to."""
+    run: str
     name: str
     items: List[Item]
 
 
 # ---- a worker -----------------------------------------------------------------------------------
-def _write(folder: str, found: Dict[str, Any], name: str) -> None:
-    import pyarrow.parquet as pq  # type: ignore[import-untyped, import-not-found, unused-ignore]
-    for table, rows in found.items():
-        to = os.path.join(folder, table)
-        os.makedirs(to, exist_ok=True)
-        pq.write_table(rows, os.path.join(to, name))
-
-
-def run_task(folder: str, task: Task, names: List[str], memory_limit: int) -> Failures:
-    """Writes the tables of a batch below a folder; the files that cannot be read."""
+def run_task(to: str, task: Task, names: List[str], memory_limit: int) -> Failures:
+    """Writes the tables of a batch below a folder. Returns the files that cannot be read."""
     from . import extract
     batch, failed, parts = extract.Batch(), [], 0
     for item in task.items:
@@ -50,19 +34,19 @@ def run_task(folder: str, task: Task, names: List[str], memory_limit: int) -> Fa
             failed.append((item, why))
         batch.add(found)
         if batch.bytes > LARGEST or item is task.items[-1]:
-            _write(folder, batch.take(), '%s-%d.parquet' % (task.name, parts))
+            folder.write(os.path.join(to, partition('run', task.run)), batch.take(), '%s-%d.parquet' % (task.name, parts))
             parts += 1
     return failed
 
 
-def _serve(pipe: Any, folder: str, names: List[str], memory_limit: int) -> None:
+def _serve(pipe: Any, to: str, names: List[str], memory_limit: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
         try:
             task = pipe.recv()
         except EOFError:
             return
-        pipe.send(run_task(folder, task, names, memory_limit))
+        pipe.send(run_task(to, task, names, memory_limit))
 
 
 class _Worker:
@@ -82,24 +66,22 @@ class _Worker:
         self.process.join()
 
 
-# ---- a run --------------------------------------------------------------------------------------
-def tasks(items: List[Item], processes: int, per_task: int) -> List[Task]:
-    """The files in batches: of per_task files, or, 0, as many as still occupy all processes to the end."""
-    n = per_task or max(1, min(MOST, len(items) // (4 * processes)))
-    return [Task('%06d' % at, items[at:at + n]) for at in range(0, len(items), n)]
+# ---- all workers --------------------------------------------------------------------------------
+def tasks(runs: Dict[str, List[Item]], processes: int, per_task: int) -> List[Task]:
+    """The files of all runs as batches, each of one run."""
+    most = batch_size(sum(map(len, runs.values())), processes, per_task)
+    return [Task(run, '%06d' % i, batch) for run, files in runs.items() for i, batch in enumerate(batches(files, most))]
 
 
 class _Pool:
-    """The workers, and the batches that they have still to do."""
+    """The workers, and the batches that they have still to do. finish: called with each batch that is done."""
 
-    def __init__(self, todo: List[Task], processes: int, args: Tuple[Any, ...]) -> None:
+    def __init__(self, todo: List[Task], processes: int, args: Tuple[Any, ...], finish: Callable[[Task, Failures], None]) -> None:
         self._context = multiprocessing.get_context('spawn')
-        self._args = args
+        self._args, self._finish = args, finish
         self._left = list(reversed(todo))
         self._deaths: Dict[Item, int] = {}
         self._busy: Dict[Any, _Worker] = {}
-        self.done = 0
-        self.failed: Failures = []
         for _ in range(min(processes, len(todo))):
             self._next(self._start())
 
@@ -117,18 +99,15 @@ class _Pool:
         except OSError:
             pass  # it has died; its pipe says so
 
-    def _finish(self, task: Task, failed: Failures) -> None:
-        self.done += len(task.items)
-        self.failed += failed
-
     def _died(self, w: _Worker, task: Task) -> None:
         """Removes what the worker wrote, and tries its files again one by one, but not for ever."""
         w.pipe.close()
         w.process.join()
-        for path in glob.glob(os.path.join(glob.escape(self._args[0]), '*', task.name + '-*.parquet')):
+        run = os.path.join(self._args[0], partition('run', task.run))
+        for path in glob.glob(os.path.join(glob.escape(run), '*', task.name + '-*.parquet')):
             os.remove(path)
         if len(task.items) > 1:
-            self._left += [Task('%s.%d' % (task.name, i), [x]) for i, x in enumerate(task.items)]
+            self._left += [Task(task.run, '%s.%d' % (task.name, i), [x]) for i, x in enumerate(task.items)]
             return
         item = task.items[0]
         self._deaths[item] = self._deaths.get(item, 0) + 1
@@ -138,11 +117,11 @@ class _Pool:
             self._finish(task, [(item, ('WORKER_DIED', 'its worker process ended %d times, at last with status %s'
                                         % (ATTEMPTS, w.process.exitcode)))])
 
-    def run(self, tell: Callable[[int], None]) -> None:
+    def run(self) -> None:
         while self._busy:
             for pipe in multiprocessing.connection.wait(list(self._busy)):
                 w = self._busy.pop(pipe)
-                task, before = w.task, self.done // 1000
+                task = w.task
                 assert task is not None
                 try:
                     failed = w.pipe.recv()
@@ -151,8 +130,6 @@ class _Pool:
                     w = self._start() if self._left else w
                 else:
                     self._finish(task, failed)
-                if self.done // 1000 > before:
-                    tell(self.done)
                 if w.process.is_alive():
                     self._next(w)
 
@@ -163,83 +140,46 @@ class _Pool:
         self._busy = {}
 
 
-def _write_errors(folder: str, failed: Failures) -> None:
-    from . import extract
-    if failed:
-        _write(folder, {ERRORS: extract.failures(sorted(failed))}, 'errors.parquet')
+# ---- a build ------------------------------------------------------------------------------------
+class _Progress:
+    """Commits each run as soon as its last file is done."""
 
+    def __init__(self, out: str, scratch: str, runs: Dict[str, List[Item]], say: Callable[[str], None]) -> None:
+        self._out, self._scratch, self._runs, self._say = out, scratch, runs, say
+        self._done = {run: 0 for run in runs}
+        self._failed: Dict[str, Failures] = {run: [] for run in runs}
+        self.result: Dict[str, int] = {}
 
-# ---- the folder ---------------------------------------------------------------------------------
-def marker(out: str, run: str) -> str:
-    """The file that says that a run is complete."""
-    return os.path.join(out, '_runs', partition('run', run) + '.json')
+    def finish(self, task: Task, failed: Failures) -> None:
+        run, before = task.run, self._done[task.run]
+        self._done[run] += len(task.items)
+        self._failed[run] += failed
+        if self._done[run] == len(self._runs[run]):
+            self._commit(run)
+        elif self._done[run] // 1000 > before // 1000:
+            self._say('%s: %d of %d' % (run, self._done[run], len(self._runs[run])))
 
-
-def committed(out: str) -> List[str]:
-    """The runs that are complete."""
-    folder = os.path.join(out, '_runs')
-    found = []
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-        if name.endswith('.json'):
-            with open(os.path.join(folder, name), encoding='utf-8') as f:
-                found.append(str(json.load(f)['run']))
-    return found
-
-
-def note(run: str, items: List[Item], failed: int) -> str:
-    """What the file of a complete run holds."""
-    return json.dumps({'run': run, 'files': len(items), 'errors': failed, 'schema_version': schema_version()}) + '\n'
-
-
-def _remove_run(out: str, run: str) -> None:
-    if os.path.exists(marker(out, run)):
-        os.remove(marker(out, run))
-    for name in every_table():
-        shutil.rmtree(os.path.join(out, name, partition('run', run)), ignore_errors=True)
-
-
-def _commit(out: str, folder: str, run: str, text: str) -> None:
-    for name in sorted(os.listdir(folder)):
-        os.makedirs(os.path.join(out, name), exist_ok=True)
-        os.rename(os.path.join(folder, name), os.path.join(out, name, partition('run', run)))
-    os.makedirs(os.path.join(out, '_runs'), exist_ok=True)
-    part = marker(out, run) + '.part'
-    with open(part, 'w', encoding='utf-8') as f:
-        f.write(text)
-        f.flush()
-        os.fsync(f.fileno())
-    os.replace(part, marker(out, run))
+    def _commit(self, run: str) -> None:
+        to, failed = os.path.join(self._scratch, partition('run', run)), self._failed.pop(run)
+        folder.write_errors(to, failed)
+        parts = [(os.path.basename(os.path.dirname(p)), p) for p in sorted(glob.glob(os.path.join(glob.escape(to), '*', '*')))]
+        folder.commit(self._out, run, parts, folder.note(run, self._runs[run], len(failed)))
+        self._say('%s: %d files, %d errors' % (run, len(self._runs[run]), len(failed)))
+        self.result[run] = len(failed)
 
 
 def build(items: List[Item], out: str, *, tables: Optional[Iterable[str]] = None, processes: int = 0,
           memory_limit: int = 0, again: bool = False, per_task: int = 0, say: Callable[[str], None] = lambda line: None) -> Dict[str, int]:
-    """Writes the tables of all runs that are not complete yet; {run: files that could not be read}. memory_limit:
+    """Writes the tables of all runs that are not complete yet. Returns {run: files that could not be read}. memory_limit:
     bytes that a profile may take while it is read. again: complete runs too. per_task: files that a worker process
-    writes together; 0: up to MOST."""
+    writes together; 0: up to BATCH."""
     names, processes = check_tables(tables), processes or os.cpu_count() or 1
-    os.makedirs(out, exist_ok=True)
-    with open(os.path.join(out, '_lock'), 'w', encoding='utf-8') as lock:
+    with folder.opened(out) as scratch:
+        runs = folder.pending(by_run(items), [] if again else folder.committed(out), say)
+        progress = _Progress(out, scratch, runs, say)
+        pool = _Pool(tasks(runs, processes, per_task), processes, (scratch, names, memory_limit), progress.finish)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RuntimeError('%s: another build writes into this folder' % out) from None
-        shutil.rmtree(os.path.join(out, '_tmp'), ignore_errors=True)
-        done, result = set(committed(out)), {}
-        for run, files in by_run(items).items():
-            if run in done and not again:
-                say('%s: complete, skipped' % run)
-                continue
-            _remove_run(out, run)
-            folder = os.path.join(out, '_tmp', partition('run', run))
-            os.makedirs(folder)
-            pool = _Pool(tasks(files, processes, per_task), processes, (folder, names, memory_limit))
-            try:
-                pool.run(lambda n: say('%s: %d of %d' % (run, n, len(files))))
-            finally:
-                pool.close()
-            _write_errors(folder, pool.failed)
-            _commit(out, folder, run, note(run, files, len(pool.failed)))
-            say('%s: %d files, %d errors' % (run, len(files), len(pool.failed)))
-            result[run] = len(pool.failed)
-        shutil.rmtree(os.path.join(out, '_tmp'), ignore_errors=True)
-        return result
+            pool.run()
+        finally:
+            pool.close()
+        return progress.result

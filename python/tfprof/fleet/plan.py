@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which file belongs to which run and host, and what each table is called on disk."""
 import csv
+import os
 import re
-from typing import Dict, Iterable, List, NamedTuple, Optional
-from urllib.parse import quote, unquote
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
+from urllib.parse import unquote
 
 from .. import arrow
 
@@ -13,6 +14,9 @@ PATTERN = r'(?P<run>[^/]+)/(?P<host>[^/.]+)[^/]*$'
 TABLES = ['runs', 'steps', 'nodes', 'kernels', 'devices', 'memory']
 ERRORS = 'errors'
 ERROR_COLUMNS = ['worker', 'path', 'code', 'message', 'host']
+LARGEST = 64 << 20  # bytes of rows that a process holds before it writes them
+BATCH, BATCH_BYTES = 128, 512 << 20  # files in a batch, and their bytes
+_ESCAPED = re.compile(r'["#%\'*/:=?\\{\[\]^\x00-\x1f\x7f]')  # in names of folders, as Spark escapes them
 
 
 class Item(NamedTuple):
@@ -21,6 +25,10 @@ class Item(NamedTuple):
     run: str
     host: str
     worker: str
+
+
+Failure = Tuple[str, str]  # a code and a sentence
+Failures = List[Tuple[Item, Failure]]
 
 
 def plan(paths: Iterable[str], pattern: str = PATTERN) -> List[Item]:
@@ -67,7 +75,32 @@ def by_run(items: Iterable[Item]) -> Dict[str, List[Item]]:
 
 def partition(name: str, value: str) -> str:
     """A folder as Hive names it: run=..."""
-    return '%s=%s' % (name, quote(value, safe=" !$&'()+,;@~-_.") if value else '__HIVE_DEFAULT_PARTITION__')
+    return '%s=%s' % (name, _ESCAPED.sub(lambda m: '%%%02X' % ord(m.group()), value) or '__HIVE_DEFAULT_PARTITION__')
+
+
+def batch_size(files: int, parallel: int, per_task: int = 0) -> int:
+    """Files in a batch: per_task, or, 0, as many as still occupy all processes to the end."""
+    return per_task or max(1, min(BATCH, files // (4 * parallel)))
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):
+        return 0  # its reader reports it
+
+
+def batches(items: Iterable[Item], most: int) -> List[List[Item]]:
+    """The files in batches of at most `most` files and, where a batch has several, BATCH_BYTES."""
+    found: List[List[Item]] = []
+    room = 0
+    for x in items:
+        room -= _size(x.path)
+        if not found or len(found[-1]) >= most or room < 0:
+            found.append([])
+            room = BATCH_BYTES - _size(x.path)
+        found[-1].append(x)
+    return found
 
 
 def check_tables(names: Optional[Iterable[str]]) -> List[str]:

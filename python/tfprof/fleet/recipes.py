@@ -10,7 +10,7 @@ import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from .. import arrow
-from . import local
+from . import folder
 from .plan import ERROR_COLUMNS, ERRORS, every_table
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'recipes')
@@ -74,7 +74,7 @@ def duckdb_connection(out: str) -> Any:
     except ImportError:
         raise ImportError("DuckDB is not installed: pip install duckdb, or --engine spark") from None
     to = duckdb.connect()
-    runs = local.committed(out)
+    runs = folder.committed(out)
     for name in every_table():
         files = os.path.join(out, name, 'run=*', '*.parquet')
         if runs and glob.glob(files):

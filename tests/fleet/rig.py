@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of fleets share: a small fleet, builds of it, and its rows."""
+import glob
+import json
+import os
+import subprocess
+import sys
+
+import make
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MLP = os.path.join(ROOT, 'testdata', 'recorded', 'mlp_gpu_old_names', 'profile.pb.gz')
+TABLES = ['runs', 'steps', 'nodes', 'kernels', 'devices', 'memory', 'errors']
+RUNS, WORKERS, DAMAGED = 2, 12, 11
+
+
+DATA = {}  # by name: what is made once
+
+
+def start(built, scratch):
+    """Sets the folder of the library and the program, and one for what is made once."""
+    DATA.update(bin=os.path.abspath(built), scratch=scratch)
+    os.environ.update(PYTHONPATH=os.path.join(ROOT, 'python'), TFPROF_LIBRARY=os.path.join(DATA['bin'], 'libtfprof.so'))
+
+
+def equal(found, expected, what=''):
+    assert found == expected, '%s: expected %.600r, found %.600r' % (what, expected, found)
+
+
+def program(*words):
+    p = subprocess.run([os.path.join(DATA['bin'], 'tfprof'), *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert p.returncode == 0, p.stderr
+    return json.loads(p.stdout)
+
+
+def words(*more):
+    return [sys.executable, '-B', '-m', 'tfprof.fleet', *more]
+
+
+def fleet(*more, status=0):
+    p = subprocess.run(words(*more), capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert p.returncode == status, '%s: status %d: %s' % (more, p.returncode, p.stderr[-3000:])
+    return p.stdout, p.stderr
+
+
+def content(out):
+    """Returns {table: all its rows, sorted} of complete runs."""
+    from tfprof.fleet import recipes
+    connection = recipes.duckdb_connection(out)
+    found = {}
+    for name in TABLES:
+        columns = ', '.join(sorted(c for c, _ in recipes._columns(name)))
+        found[name] = sorted(connection.execute('SELECT %s FROM %s' % (columns, name)).fetchall(), key=repr)
+    return found
+
+
+def same(out, other, tables=TABLES):
+    mine, theirs = content(out), content(other)
+    for name in tables:
+        equal(len(mine[name]), len(theirs[name]), name)
+        equal(mine[name], theirs[name], name)
+
+
+def data():
+    """Makes a small fleet with damaged files, once. Returns its folder and the damaged paths."""
+    if 'folder' not in DATA:
+        make.STEPS = 3
+        folder = os.path.join(DATA['scratch'], 'data')
+        DATA.update(folder=folder, bad=make.make(folder, RUNS, WORKERS, DAMAGED))
+    return DATA['folder'], DATA['bad']
+
+
+def built():
+    """Returns the tables of that fleet, made once by an undisturbed build."""
+    if 'out' not in DATA:
+        folder, _ = data()
+        fleet('build', os.path.join(DATA['scratch'], 'out'), folder + '/*/*.json', '--processes', '2')
+        DATA['out'] = os.path.join(DATA['scratch'], 'out')
+    return DATA['out']
+
+
+def children(pid):
+    """Returns the processes that any thread of a process has started."""
+    found = []
+    for path in glob.glob('/proc/%d/task/*/children' % pid):
+        try:
+            with open(path) as f:
+                found += [int(p) for p in f.read().split()]
+        except OSError:
+            pass  # the thread has ended
+    return found
+
+
+def running(pids, word):
+    """Returns the processes whose command line contains the word."""
+    found = []
+    for pid in pids:
+        try:
+            with open('/proc/%d/cmdline' % pid, 'rb') as f:
+                if word in f.read():
+                    found.append(pid)
+        except OSError:
+            pass  # it has ended
+    return found
