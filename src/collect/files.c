@@ -85,7 +85,11 @@ static void file_close(struct file *f)
 /* Returns the name of an error. */
 static const char *text_of(int error, char *p, size_t n)
 {
+#ifdef __GLIBC__ /* returns the text, which may be in the buffer; elsewhere a status */
 	return strerror_r(error, p, n);
+#else
+	return strerror_r(error, p, n) ? "unknown error" : p;
+#endif
 }
 
 /* Returns why the open folder must not hold a recording; NULL if it may. */
