@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The passes over traces. The bytes are slices, ten each: form and category, track, event,
- * correlation, start and length. Properties: no grouping of ops loses time or work, and steps lose
- * no slice of a device.
+ * correlation, start and length. Properties: no grouping of ops loses time or work, steps lose no
+ * slice of a device, the tables of devices agree with each other, and a copy of the trace is equal.
  */
 #include "rig.h"
 #include "trace/ops.h"
 #include "trace/trace_build.h"
+#include "export/device_tables.h"
 #include "trace/passes.h"
 
 #define RECORD 10
@@ -46,17 +47,22 @@ static void put_args(struct trace_build *b, uint8_t bits)
 		build_arg_int(b, ARG_COUNT, (int8_t)bits);
 	if (bits & 32)
 		build_arg_int(b, ARG_EXTERNAL, bits >> 6);
+	if (bits & 64)
+		build_arg_int(b, ARG_SEQUENCE, bits & 3);
+	if (bits & 128)
+		build_arg_int(b, ARG_FORWARD_THREAD, bits >> 2 & 3);
 }
 
 static void put_slice(struct trace_build *b, const uint8_t *p)
 {
 	uint32_t track = track_of(b, p[1]), event;
 	int64_t start = (int16_t)(p[4] | p[5] << 8), length = p[6] | p[7] << 8;
-	char name[] = { (char)('a' + (p[2] & 7)), '\0' };
+	static const char *const names[] = { "a", "b", "cudaStreamSynchronize", "cudaMemcpyAsync",
+		"Memcpy HtoD (Pageable -> Device)", "ncclDevKernel", "cudaFree", "Memset" };
 
 	put_args(b, p[8]);
-	event = build_event(
-	        b, (enum trace_category)(p[0] % CATEGORY_N), build_string(b, str_of(name)));
+	event = build_event(b, (enum trace_category)(p[0] % CATEGORY_N),
+	        build_string(b, str_of(names[p[2] & 7])));
 	put_args(b, p[9]);
 	switch (p[0] >> 6) {
 	case 0: build_begin(b, track, event, start, p[3]); break;
@@ -83,6 +89,48 @@ static struct sums sums_by(const struct trace *t, const struct trace_links *link
 	return sum;
 }
 
+/* Checks the tables of devices against each other. */
+static void check_devices(const struct trace *t, const struct trace_links *links, struct arena *a)
+{
+	struct device_use u;
+	struct device_worker one = { .u = &u };
+	struct sink *to = sink_memory(a);
+	size_t n;
+
+	device_use_trace(&u, t, links, a);
+	for (size_t i = 0; i < u.devices.n; i++) {
+		const struct gpu_device *d = &u.devices.v[i];
+		const struct gpu_idle *idle = &d->idle;
+		int64_t busy = trace_ns(t, d->usage.busy), span = (int64_t)(d->to - d->from);
+		if (d->gaps.sum != span - busy || d->usage.kernels < 0 ||
+		        d->usage.copy_overlap < 0 || d->shared < 0 || d->shared > busy ||
+		        idle->host < 0 || idle->waiting < 0 || idle->latency < 0 ||
+		        idle->host + idle->latency + idle->waiting + idle->unknown != d->gaps.sum)
+			abort();
+	}
+	const struct table *v = device_sections(&(struct device_workers){ &one, 1 }, &n, a);
+	for (size_t i = 0; i < n; i++)
+		table_put_text(&v[i], 3, 60, to);
+}
+
+/* Checks that a copy of the trace has the same slices. */
+static void check_copy(const struct trace *t, struct arena *a)
+{
+	const struct trace *copy = trace_copy(t, a);
+
+	if (copy->n_slices != t->n_slices || copy->tracks.n != t->tracks.n)
+		abort();
+	for (uint32_t i = 0; i < t->tracks.n; i++) {
+		struct slice_iter p = trace_slices(t, i), q = trace_slices(copy, i);
+		for (struct slice x, y; slice_next(&p, &x);)
+			if (!slice_next(&q, &y) || x.number != y.number || x.start != y.start ||
+			        x.length != y.length || x.event != y.event ||
+			        x.correlation != y.correlation || !str_eq(x.args, y.args) ||
+			        !str_eq(trace_str(t, x.name), trace_str(copy, y.name)))
+				abort();
+	}
+}
+
 static void check(const struct trace *t, struct arena *a)
 {
 	struct trace_links links;
@@ -97,6 +145,8 @@ static void check(const struct trace *t, struct arena *a)
 		if (u->busy < 0 || u->end < u->start || u->busy > u->end - u->start)
 			abort();
 	}
+	check_devices(t, &links, a);
+	check_copy(t, a);
 	struct sums path = sums_by(t, &links, &steps, TRACE_BY_PATH, a);
 	for (enum trace_by by = TRACE_BY_MODULE; by < TRACE_BY_N; by++) {
 		struct sums sum = sums_by(t, &links, &steps, by, a);
