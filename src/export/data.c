@@ -162,8 +162,7 @@ static void put_reports(const struct advice *advice, struct sheet *to)
 	}
 }
 
-static const struct column advice_columns[] = { { S("checker"), COLUMN_TEXT, NULL },
-	{ S("report"), COLUMN_TEXT, NULL } };
+static const struct column advice_columns[] = { TEXT_COLUMN("checker"), TEXT_COLUMN("report") };
 
 static bool advice_document(
         const struct exported *x, struct sink *s, struct emit *to, struct err *e)

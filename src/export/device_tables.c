@@ -27,16 +27,15 @@ static void put_quantile(struct table *to, const struct hist *h, unsigned thousa
 
 /* ---- GPUs ---- */
 
-struct str device_uuid(struct arena *a, const struct gpu_device *d)
+/* "GPU-1b4f28ba-2fa1-11d2-883f-0016d3cca427"; empty where it is not known. */
+static struct str device_uuid(struct arena *a, const struct gpu_device *d)
 {
 	struct sb b = sb_in(a);
 
 	if (!d->gpu || !recorded_gpu_known(d->gpu))
 		return STR_NONE;
 	sb_put(&b, S("GPU-"));
-	for (unsigned i = 0; i < 16; i++)
-		sb_fmt(&b, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-		        d->gpu->identity[i]);
+	recorded_gpu_uuid(&b, d->gpu);
 	return sb_str(&b);
 }
 

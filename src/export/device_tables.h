@@ -27,9 +27,6 @@ const struct table *device_sections(const struct device_workers *all, size_t *n,
  * device_use. */
 void device_put_lost(struct document *d, const void *use);
 
-/* "GPU-1b4f28ba-2fa1-11d2-883f-0016d3cca427"; empty where it is not known. */
-struct str device_uuid(struct arena *a, const struct gpu_device *d);
-
 /* ---- device rows ---- */
 
 /* Returns the bytes per second of copies; 0 if they took no time. */

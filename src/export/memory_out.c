@@ -12,22 +12,15 @@
 
 #define MOMENTS 1000 /* parts of the time of an allocator; each has at most two moments */
 
-#define TEXT(name)                                                                                 \
-	{                                                                                          \
-		S(name), COLUMN_TEXT, NULL                                                         \
-	}
-#define NUMBER(name, of)                                                                           \
-	{                                                                                          \
-		S(name), COLUMN_INTEGER, of                                                        \
-	}
-static const struct column pool_columns[] = { NUMBER("peak_bytes", "bytes"),
-	NUMBER("peak_at_ns", "ns"), NUMBER("live_bytes", "bytes"), NUMBER("allocations", NULL),
-	NUMBER("frees", NULL), NUMBER("allocated_bytes", "bytes"),
-	NUMBER("reserved_bytes", "bytes"), NUMBER("capacity_bytes", "bytes"), NUMBER("step", NULL),
-	TEXT("device"), TEXT("allocator") };
-static const struct column live_columns[] = { NUMBER("bytes", "bytes"),
-	{ S("share"), COLUMN_REAL, "percent" }, NUMBER("buffers", NULL), TEXT("device"),
-	TEXT("allocator"), TEXT("op") };
+static const struct column pool_columns[] = { NUMBER_COLUMN("peak_bytes", "bytes"),
+	NUMBER_COLUMN("peak_at_ns", "ns"), NUMBER_COLUMN("live_bytes", "bytes"),
+	NUMBER_COLUMN("allocations", NULL), NUMBER_COLUMN("frees", NULL),
+	NUMBER_COLUMN("allocated_bytes", "bytes"), NUMBER_COLUMN("reserved_bytes", "bytes"),
+	NUMBER_COLUMN("capacity_bytes", "bytes"), NUMBER_COLUMN("step", NULL),
+	TEXT_COLUMN("device"), TEXT_COLUMN("allocator") };
+static const struct column live_columns[] = { NUMBER_COLUMN("bytes", "bytes"),
+	{ S("share"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("buffers", NULL),
+	TEXT_COLUMN("device"), TEXT_COLUMN("allocator"), TEXT_COLUMN("op") };
 
 struct memory_shown {
 	const struct memory_use *use;

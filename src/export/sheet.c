@@ -14,7 +14,11 @@ static bool is_number(enum column_type type)
 	return type == COLUMN_INTEGER || type == COLUMN_REAL;
 }
 
-void sheet_put_text(enum sheet_form form, struct sink *to, struct str s)
+/* Writes a text as a cell of the form CSV, SPREADSHEET (csv.c) or MD (md.c). CSV: quoted by RFC
+ * 4180, control bytes other than tab, CR and LF as \xNN; for spreadsheets, text that begins like a
+ * formula gets an apostrophe before it. MD: Markdown syntax is escaped, control bytes are \xNN. s
+ * is UTF-8. */
+static void put_text(enum sheet_form form, struct sink *to, struct str s)
 {
 	if (form == SHEET_MD)
 		md_text(to, s);
@@ -29,7 +33,7 @@ static void put_head(struct sheet *t)
 
 	for (size_t i = 0; i < t->n; i++) {
 		sink_put(t->to, md ? S("| ") : i ? S(",") : STR_NONE);
-		sheet_put_text(t->form, t->to, t->columns[i].name);
+		put_text(t->form, t->to, t->columns[i].name);
 		sink_put(t->to, md ? S(" ") : STR_NONE);
 	}
 	sink_put(t->to, md ? S("|\n") : S("\n"));
@@ -150,7 +154,7 @@ void sheet_text(struct sheet *t, struct str s)
 			sb_put_utf8(&t->text, s);
 			s = sb_str(&t->text);
 		}
-		sheet_put_text(t->form, t->to, s);
+		put_text(t->form, t->to, s);
 	}
 	end_cell(t);
 }
@@ -176,7 +180,7 @@ void sheet_list(struct sheet *t, const struct strs *v)
 			sb_put_utf8(&t->text, v->v[i]);
 		}
 		if (v->n)
-			sheet_put_text(t->form, t->to, sb_str(&t->text));
+			put_text(t->form, t->to, sb_str(&t->text));
 	}
 	end_cell(t);
 }

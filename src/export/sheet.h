@@ -40,6 +40,12 @@ struct column {
 	const char *unit; /* NULL: none; numbers are not scaled by it */
 };
 
+/* Rows of an array of columns. */
+/* clang-format off */
+#define TEXT_COLUMN(name)         { S(name), COLUMN_TEXT, NULL }
+#define NUMBER_COLUMN(name, unit) { S(name), COLUMN_INTEGER, unit }
+/* clang-format on */
+
 /* ---- cells ---- */
 
 enum { CELL_NULL, CELL_NUMBER, CELL_TEXT, CELL_LIST };
@@ -96,11 +102,7 @@ void sheet_null(struct sheet *t);
 /* Asserts that the last row is whole; of SHEET_ARRAYS, writes them all. */
 void sheet_close(struct sheet *t);
 
-/* Writes a text as a cell of the form CSV, SPREADSHEET (csv.c) or MD (md.c). CSV: quoted by RFC
- * 4180, control bytes other than tab, CR and LF as \xNN; for spreadsheets, text that begins like a
- * formula gets an apostrophe before it. MD: Markdown syntax is escaped, control bytes are \xNN. s
- * is UTF-8. */
-void sheet_put_text(enum sheet_form form, struct sink *to, struct str s);
+/* Write a text as a cell of CSV (csv.c) or Markdown (md.c). */
 void csv_text(struct sink *to, struct str s, bool spreadsheet);
 void md_text(struct sink *to, struct str s);
 

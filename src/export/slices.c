@@ -162,11 +162,10 @@ static void put_tracks(const struct gathering *g, const uint32_t *order, struct 
 	json_array_end(&d->j);
 }
 
-static const struct column columns[] = { { S("track"), COLUMN_INTEGER, NULL },
-	{ S("lane"), COLUMN_INTEGER, NULL }, { S("start_ns"), COLUMN_INTEGER, "ns" },
-	{ S("duration_ns"), COLUMN_INTEGER, "ns" }, { S("name"), COLUMN_TEXT, NULL },
-	{ S("category"), COLUMN_TEXT, NULL }, { S("count"), COLUMN_INTEGER, NULL },
-	{ S("slice"), COLUMN_INTEGER, NULL }, { S("launch"), COLUMN_INTEGER, NULL } };
+static const struct column columns[] = { NUMBER_COLUMN("track", NULL), NUMBER_COLUMN("lane", NULL),
+	NUMBER_COLUMN("start_ns", "ns"), NUMBER_COLUMN("duration_ns", "ns"), TEXT_COLUMN("name"),
+	TEXT_COLUMN("category"), NUMBER_COLUMN("count", NULL), NUMBER_COLUMN("slice", NULL),
+	NUMBER_COLUMN("launch", NULL) };
 
 static void put_number(struct sheet *to, uint32_t id)
 {

@@ -12,36 +12,33 @@
 #include "trace/ops.h"
 #include "trace/passes.h"
 
-#define TEXT(name)                                                                                 \
-	{                                                                                          \
-		S(name), COLUMN_TEXT, NULL                                                         \
-	}
-#define NUMBER(name, of)                                                                           \
-	{                                                                                          \
-		S(name), COLUMN_INTEGER, of                                                        \
-	}
-static const struct column device_columns[] = { TEXT("worker"), TEXT("device"), TEXT("kind"),
-	NUMBER("span_ns", "ns"), NUMBER("busy_ns", "ns"), NUMBER("idle_ns", "ns"),
-	NUMBER("compute_busy_ns", "ns"), NUMBER("communication_busy_ns", "ns"),
-	NUMBER("copy_busy_ns", "ns"), NUMBER("communication_compute_overlap_ns", "ns"),
-	NUMBER("copy_bytes", "bytes"), NUMBER("slices", NULL), NUMBER("sum_ns", "ns"),
-	NUMBER("host_wait_ns", "ns"), NUMBER("kernel_wait_ns", "ns"),
-	NUMBER("other_wait_ns", "ns") };
-static const struct column kernel_columns[] = { TEXT("worker"), NUMBER("total_ns", "ns"),
-	NUMBER("count", NULL), NUMBER("mean_ns", "ns"), NUMBER("min_ns", "ns"),
-	NUMBER("max_ns", "ns"), { S("share"), COLUMN_REAL, "percent" }, TEXT("category"),
-	TEXT("device"), TEXT("op"), TEXT("name") };
-static const struct column step_columns[] = { TEXT("worker"), NUMBER("step", NULL),
-	NUMBER("start_ns", "ns"), NUMBER("duration_ns", "ns"), NUMBER("busy_ns", "ns"),
-	NUMBER("idle_ns", "ns"), NUMBER("compute_busy_ns", "ns"),
-	NUMBER("communication_busy_ns", "ns"), NUMBER("copy_busy_ns", "ns"),
-	NUMBER("communication_compute_overlap_ns", "ns"), NUMBER("slices", NULL), TEXT("name") };
+static const struct column device_columns[] = { TEXT_COLUMN("worker"), TEXT_COLUMN("device"),
+	TEXT_COLUMN("kind"), NUMBER_COLUMN("span_ns", "ns"), NUMBER_COLUMN("busy_ns", "ns"),
+	NUMBER_COLUMN("idle_ns", "ns"), NUMBER_COLUMN("compute_busy_ns", "ns"),
+	NUMBER_COLUMN("communication_busy_ns", "ns"), NUMBER_COLUMN("copy_busy_ns", "ns"),
+	NUMBER_COLUMN("communication_compute_overlap_ns", "ns"),
+	NUMBER_COLUMN("copy_bytes", "bytes"), NUMBER_COLUMN("slices", NULL),
+	NUMBER_COLUMN("sum_ns", "ns"), NUMBER_COLUMN("host_wait_ns", "ns"),
+	NUMBER_COLUMN("kernel_wait_ns", "ns"), NUMBER_COLUMN("other_wait_ns", "ns") };
+static const struct column kernel_columns[] = { TEXT_COLUMN("worker"),
+	NUMBER_COLUMN("total_ns", "ns"), NUMBER_COLUMN("count", NULL),
+	NUMBER_COLUMN("mean_ns", "ns"), NUMBER_COLUMN("min_ns", "ns"),
+	NUMBER_COLUMN("max_ns", "ns"), { S("share"), COLUMN_REAL, "percent" },
+	TEXT_COLUMN("category"), TEXT_COLUMN("device"), TEXT_COLUMN("op"), TEXT_COLUMN("name") };
+static const struct column step_columns[] = { TEXT_COLUMN("worker"), NUMBER_COLUMN("step", NULL),
+	NUMBER_COLUMN("start_ns", "ns"), NUMBER_COLUMN("duration_ns", "ns"),
+	NUMBER_COLUMN("busy_ns", "ns"), NUMBER_COLUMN("idle_ns", "ns"),
+	NUMBER_COLUMN("compute_busy_ns", "ns"), NUMBER_COLUMN("communication_busy_ns", "ns"),
+	NUMBER_COLUMN("copy_busy_ns", "ns"),
+	NUMBER_COLUMN("communication_compute_overlap_ns", "ns"), NUMBER_COLUMN("slices", NULL),
+	TEXT_COLUMN("name") };
 
-static const struct column roofline_columns[] = { TEXT("worker"), NUMBER("time_ns", "ns"),
-	NUMBER("runs", NULL), NUMBER("float_ops", "count"), NUMBER("bytes_accessed", "bytes"),
-	{ S("intensity"), COLUMN_REAL, NULL }, NUMBER("flops_per_second", "flop/s"),
-	NUMBER("bytes_per_second", "bytes/s"), { S("roof"), COLUMN_REAL, "percent" }, TEXT("bound"),
-	TEXT("device"), TEXT("type"), TEXT("op") };
+static const struct column roofline_columns[] = { TEXT_COLUMN("worker"),
+	NUMBER_COLUMN("time_ns", "ns"), NUMBER_COLUMN("runs", NULL),
+	NUMBER_COLUMN("float_ops", "count"), NUMBER_COLUMN("bytes_accessed", "bytes"),
+	{ S("intensity"), COLUMN_REAL, NULL }, NUMBER_COLUMN("flops_per_second", "flop/s"),
+	NUMBER_COLUMN("bytes_per_second", "bytes/s"), { S("roof"), COLUMN_REAL, "percent" },
+	TEXT_COLUMN("bound"), TEXT_COLUMN("device"), TEXT_COLUMN("type"), TEXT_COLUMN("op") };
 
 /* The trace of a worker, with the passes that the table needs. */
 struct worker_rows {

@@ -4,7 +4,8 @@
  */
 #include "io/line.h"
 
-void sink_line(struct sink *s, const struct line *l)
+/* Writes the line: to the sink's line function if it has one (sink_lines), else its bytes. */
+static void put_line(struct sink *s, const struct line *l)
 {
 	if (!sink_pass_line(s, l, l->text.n))
 		sink_put(s, l->text);
@@ -46,7 +47,7 @@ void line_end(struct line_build *b, enum line_style style, struct sink *to)
 	b->line.text = sb_str(&b->text);
 	b->line.cells = b->cells.v;
 	b->line.n = b->cells.n;
-	sink_line(to, &b->line);
+	put_line(to, &b->line);
 }
 
 void sink_sentence(struct sink *s, struct arena *a, struct str text)

@@ -34,9 +34,6 @@ struct line {
 	bool dim;     /* not accounted, or zero in the metric of the share */
 };
 
-/* Writes the line: to the sink's line function if it has one (sink_lines), else its bytes. */
-void sink_line(struct sink *s, const struct line *l);
-
 /* Writes text, which has no newline, as a sentence and a newline. */
 void sink_sentence(struct sink *s, struct arena *a, struct str text);
 

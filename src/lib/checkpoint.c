@@ -242,17 +242,14 @@ static bool compare(struct ask *k, struct ckpt *a, struct ckpt *b)
 
 /* ---- forms ---- */
 
-static const struct column list_columns[] = { { S("name"), COLUMN_TEXT, NULL },
-	{ S("dtype"), COLUMN_TEXT, NULL }, { S("shape"), COLUMN_TEXT, NULL },
-	{ S("params"), COLUMN_INTEGER, NULL }, { S("bytes"), COLUMN_INTEGER, "bytes" },
-	{ S("slices"), COLUMN_INTEGER, NULL }, { S("shard"), COLUMN_INTEGER, NULL },
-	{ S("offset"), COLUMN_INTEGER, NULL }, { S("checksum"), COLUMN_TEXT, NULL } };
-static const struct column diff_columns[] = { { S("name"), COLUMN_TEXT, NULL },
-	{ S("dtype"), COLUMN_TEXT, NULL }, { S("shape"), COLUMN_TEXT, NULL },
-	{ S("differs"), COLUMN_TEXT, NULL }, { S("other dtype"), COLUMN_TEXT, NULL },
-	{ S("other shape"), COLUMN_TEXT, NULL }, { S("differing values"), COLUMN_INTEGER, NULL },
-	{ S("largest absolute"), COLUMN_TEXT, NULL },
-	{ S("largest relative"), COLUMN_TEXT, NULL } };
+static const struct column list_columns[] = { TEXT_COLUMN("name"), TEXT_COLUMN("dtype"),
+	TEXT_COLUMN("shape"), NUMBER_COLUMN("params", NULL), NUMBER_COLUMN("bytes", "bytes"),
+	NUMBER_COLUMN("slices", NULL), NUMBER_COLUMN("shard", NULL), NUMBER_COLUMN("offset", NULL),
+	TEXT_COLUMN("checksum") };
+static const struct column diff_columns[] = { TEXT_COLUMN("name"), TEXT_COLUMN("dtype"),
+	TEXT_COLUMN("shape"), TEXT_COLUMN("differs"), TEXT_COLUMN("other dtype"),
+	TEXT_COLUMN("other shape"), NUMBER_COLUMN("differing values", NULL),
+	TEXT_COLUMN("largest absolute"), TEXT_COLUMN("largest relative") };
 
 static struct ask *ask_of(const struct exported *x, enum form form, struct sink *s)
 {

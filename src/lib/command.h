@@ -101,9 +101,6 @@ struct help_section {
 extern const struct help_section help_sections[];
 extern const size_t n_help_sections;
 
-/* Writes the short help: usage, commands by purpose, examples. */
-void help_usage(struct session *s, struct sink *out);
-
 /* Writes text in lines of at most `columns` columns (0: no terminal; 20 to 100 are used), broken at
  * blanks; each line after the first is indented by `blanks` columns. */
 void help_put_hanging(unsigned columns, struct str text, size_t blanks, struct sink *out);

@@ -85,7 +85,8 @@ bool flags_spool_word(struct session *s, struct flags *f, struct str word)
 	return option_set(s, &s->query_arena, row, value, f);
 }
 
-void flags_recording_options(struct session *s, const struct flags *f,
+/* Reads a recording by these flags and those in the options file of its folder. */
+static void recording_options(struct session *s, const struct flags *f,
         const struct recording_set *files, struct recording_options *o)
 {
 	struct flags all = *f;
@@ -98,7 +99,7 @@ static bool load(struct session *s, const struct flags *f, const struct recordin
 {
 	struct recording_options o;
 
-	flags_recording_options(s, f, files, &o);
+	recording_options(s, f, files, &o);
 	return session_load_spools(s, f->spool, files, &o);
 }
 

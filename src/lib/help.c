@@ -228,7 +228,8 @@ static void put_purpose(struct session *s, enum purpose p, struct sink *out)
 	        out);
 }
 
-void help_usage(struct session *s, struct sink *out)
+/* Writes the short help: usage, commands by purpose, examples. */
+static void put_usage(struct session *s, struct sink *out)
 {
 	put_hanging(s, S(INTRO), 0, out);
 	sink_put(out, str_of(USAGE));
@@ -484,7 +485,7 @@ static bool put_topic(struct session *s, struct str topic, struct sink *out)
 bool help_write(struct session *s, const struct strs *topics, struct sink *out)
 {
 	if (topics->n == 0)
-		help_usage(s, out);
+		put_usage(s, out);
 	for (size_t i = 0; i < topics->n; i++) {
 		if (i)
 			sink_char(out, '\n');

@@ -147,10 +147,6 @@ bool flags_use_stdin(struct session *s, const struct flags *f);
 /* Checks the flags for recordings. */
 bool flags_check_recording(struct session *s, const struct flags *f);
 
-/* Reads a recording by these flags and those in the options file of its folder. */
-void flags_recording_options(struct session *s, const struct flags *f,
-        const struct recording_set *files, struct recording_options *o);
-
 /* Sets one of them from the library's text form: "step-nvtx=pytorch", "keep-warmup". */
 bool flags_spool_word(struct session *s, struct flags *f, struct str word);
 

@@ -28,6 +28,21 @@ bool recorded_gpu_known(const struct recorded_gpu *g)
 	return memcmp(g->identity, none, sizeof none) != 0;
 }
 
+const struct recorded_gpu *recorded_gpu_find(const struct recorded_process *p, uint32_t id)
+{
+	for (size_t i = 0; i < p->gpus.n; i++)
+		if (p->gpus.v[i].id == id)
+			return &p->gpus.v[i];
+	return NULL;
+}
+
+void recorded_gpu_uuid(struct sb *b, const struct recorded_gpu *g)
+{
+	for (unsigned i = 0; i < sizeof g->identity; i++)
+		sb_fmt(b, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+		        g->identity[i]);
+}
+
 static void name_jobs(struct recordings *r)
 {
 	struct process_identity **v = ARENA_ARRAY(r->a, r->n, struct process_identity *);
@@ -63,9 +78,7 @@ static bool is_uuid(struct arena *a, const struct recorded_gpu *g, struct str te
 	struct sb b = sb_in(a);
 
 	sb_put(&b, S("gpu-"));
-	for (unsigned i = 0; i < sizeof g->identity; i++)
-		sb_fmt(&b, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-		        g->identity[i]);
+	recorded_gpu_uuid(&b, g);
 	return str_starts(sb_str(&b), str_lower(a, text));
 }
 

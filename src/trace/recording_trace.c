@@ -54,28 +54,18 @@ static int64_t tick_of(const struct tracing *x, uint64_t time)
 
 /* ---- devices ---- */
 
-static const struct recorded_gpu *find_gpu(const struct recorded_process *p, uint32_t id)
-{
-	for (size_t i = 0; i < p->gpus.n; i++)
-		if (p->gpus.v[i].id == id)
-			return &p->gpus.v[i];
-	return NULL;
-}
-
 static struct str uuid_text(struct arena *a, const struct recorded_gpu *g)
 {
 	struct sb b = sb_in(a);
 
-	for (unsigned i = 0; i < sizeof g->identity; i++)
-		sb_fmt(&b, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-		        g->identity[i]);
+	recorded_gpu_uuid(&b, g);
 	return sb_str(&b);
 }
 
 /* The number of a GPU over all processes. */
 static uint32_t gpu_number(const struct tracing_process *y, uint32_t id)
 {
-	const struct recorded_gpu *g = find_gpu(y->p, id);
+	const struct recorded_gpu *g = recorded_gpu_find(y->p, id);
 
 	return g ? g->number : id;
 }
@@ -83,7 +73,7 @@ static uint32_t gpu_number(const struct tracing_process *y, uint32_t id)
 /* A GPU that several processes share is one device. */
 static uint32_t device_of(struct tracing_process *y, uint32_t id)
 {
-	const struct recorded_gpu *g = find_gpu(y->p, id);
+	const struct recorded_gpu *g = recorded_gpu_find(y->p, id);
 	struct trace_build *b = y->x->b;
 	uint32_t device;
 

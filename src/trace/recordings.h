@@ -211,6 +211,9 @@ struct recorded_gpu {
 /* True if the UUID is known. */
 bool recorded_gpu_known(const struct recorded_gpu *g);
 
+/* Appends the UUID without a prefix: 1a2b3c4d-.... */
+void recorded_gpu_uuid(struct sb *b, const struct recorded_gpu *g);
+
 struct clock_at {
 	uint64_t monotonic;
 	int64_t offset; /* realtime - monotonic */
@@ -294,6 +297,9 @@ struct recorded_process {
 	/* Operations; counted by their users. */
 	uint64_t placed, untimed, unlaunched, outside;
 };
+
+/* Returns a GPU by the number that the process gives it, or NULL. */
+const struct recorded_gpu *recorded_gpu_find(const struct recorded_process *p, uint32_t id);
 
 /* ---- all of them ---- */
 

@@ -189,8 +189,6 @@ void xspace_event(struct xline_walk *l, struct str bytes);
 /* Parses the name of an op: "jit(f)/add:", "dense/MatMul:MatMul", "Iterator::Map". */
 struct xop xspace_op(struct str name);
 
-/* Reads the number after "key:" in "size:4 dest:1 async:1"; false if there is none. */
-bool xspace_detail(struct str details, struct str key, struct str *value);
 /* Add the arguments in the details of a kernel; of a copy or a set. */
 void xspace_put_kernel(struct xspace *x, struct str details);
 void xspace_put_bytes(struct xspace *x, struct str details);

@@ -147,7 +147,8 @@ bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, str
 	return !l.bad && name_at(p, (uint64_t)id, &out->name);
 }
 
-bool xspace_detail(struct str details, struct str key, struct str *value)
+/* Reads the number after "key:" in "size:4 dest:1 async:1"; false if it is missing. */
+static bool read_detail(struct str details, struct str key, struct str *value)
 {
 	for (struct str s = details; s.n;) {
 		size_t n = 0;
@@ -184,7 +185,7 @@ void xspace_put_kernel(struct xspace *x, struct str details)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct str value;
 		int64_t number;
-		if (!xspace_detail(details, str_of(rows[i].name), &value))
+		if (!read_detail(details, str_of(rows[i].name), &value))
 			continue;
 		if (rows[i].text)
 			build_arg_text(x->b, rows[i].key, value);
@@ -198,8 +199,8 @@ void xspace_put_bytes(struct xspace *x, struct str details)
 	struct str value;
 	int64_t bytes;
 
-	if ((xspace_detail(details, S("size"), &value) ||
-	            xspace_detail(details, S("num_bytes"), &value)) &&
+	if ((read_detail(details, S("size"), &value) ||
+	            read_detail(details, S("num_bytes"), &value)) &&
 	        num_parse_i64(value, &bytes))
 		build_arg_int(x->b, ARG_BYTES, bytes);
 }

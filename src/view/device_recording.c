@@ -35,14 +35,6 @@ struct reading {
 	struct gpu_memory_feed memory;
 };
 
-static const struct recorded_gpu *find_gpu(const struct recorded_process *p, uint32_t id)
-{
-	for (size_t i = 0; i < p->gpus.n; i++)
-		if (p->gpus.v[i].id == id)
-			return &p->gpus.v[i];
-	return NULL;
-}
-
 static uint32_t part_index(struct reading *r, uint32_t local)
 {
 	struct device_use *u = r->u;
@@ -51,7 +43,7 @@ static uint32_t part_index(struct reading *r, uint32_t local)
 	while (r->parts.n <= local)
 		VEC_PUSH(r->scratch, &r->parts, 0);
 	if (!r->parts.v[local]) {
-		const struct recorded_gpu *gpu = find_gpu(r->p, local);
+		const struct recorded_gpu *gpu = recorded_gpu_find(r->p, local);
 		VEC_PUSH(u->a, &u->parts,
 		        ((struct gpu_part){ .process = r->process,
 		                .local = local,
