@@ -11,10 +11,10 @@ static struct idmap *map_of(const struct trace_links *l, struct idmap *maps, uin
 	return &maps[process == ID_NONE ? l->t->processes.n : process];
 }
 
+/* Adds a call; others: categories of the levels around it that count where no op does. */
 static void add_launch(struct trace_links *l, const struct nest *n, const struct nest_level *level,
-        struct arena *a)
+        uint32_t others, struct arena *a)
 {
-	const uint32_t others = nest_bits(CATEGORY_HOST_NEST) & ~NEST_BIT(CATEGORY_OP);
 	const struct nest_level *op = nest_around(n, level, NEST_BIT(CATEGORY_OP));
 	const struct nest_level *scope = nest_around(n, level, others);
 	struct launch made = { .start = level->s.start,
@@ -31,6 +31,7 @@ static void add_launch(struct trace_links *l, const struct nest *n, const struct
 
 static void link_track(struct trace_links *l, uint32_t track, struct arena *a)
 {
+	const uint32_t others = nest_bits(CATEGORY_HOST_NEST) & ~NEST_BIT(CATEGORY_OP);
 	struct nest_level *level;
 	struct scratch own;
 	struct nest n;
@@ -41,7 +42,7 @@ static void link_track(struct trace_links *l, uint32_t track, struct arena *a)
 	while ((what = nest_next(&n, &level)))
 		if (what == NEST_OPEN && level->s.correlation &&
 		        trace_category_flags[level->s.category] & CATEGORY_LAUNCH)
-			add_launch(l, &n, level, a);
+			add_launch(l, &n, level, others, a);
 	scratch_close(&own);
 }
 

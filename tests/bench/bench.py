@@ -342,7 +342,7 @@ def measure_original(inputs, steps):
 
 
 # ---- telling ------------------------------------------------------------------------------------
-UNITS = (('cpu', '%9.4f s'), ('ns_pair', '%6.2f ns/pair'), ('wall_s', '%8.3f s wall'), ('mbps', '%7.0f MB/s'), ('wall_mbps', '%7.0f MB/s wall'),
+UNITS = (('cpu', '%9.4f s'), ('ns_pair', '%6.2f ns/pair'), ('wall_s', '%8.3f s wall'), ('mbps', '%7.0f MB/s'), ('events_per_s', '%8.0f events/s'), ('wall_mbps', '%7.0f MB/s wall'),
          ('us', '%7.3f us/node'), ('us_event', '%6.3f us/event'), ('us_event_own', '%6.3f of them not in the kernel'), ('wall_ms', '%6.2f ms wall'),
          ('cpu_ms', '%6.2f ms'), ('peak_mb', '%8.1f MB peak'), ('peak_per_byte', '%5.2f x peak'),
          ('held_per_byte', '%5.2f x held'), ('ns', '%6.2f ns/record'), ('bytes', '%6.2f B/record'), ('bytes_per_node', '%6.0f B/node'), ('times', '%6.1f x'))
