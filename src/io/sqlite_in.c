@@ -31,6 +31,7 @@ struct sqlite_in {
 	bool failed;
 	bool schema; /* the schema may be looked at */
 	uint64_t pending, page;
+	unsigned passes; /* how often the tables are read, for the progress */
 };
 
 static void close_all(void *sqlite_in)
@@ -69,6 +70,11 @@ uint64_t sqlite_in_pending(const struct sqlite_in *db)
 	return db->pending;
 }
 
+void sqlite_in_set_passes(struct sqlite_in *db, unsigned passes)
+{
+	db->passes = passes;
+}
+
 /* Refuses whatever is not needed to read columns. */
 static int authorize(
         void *sqlite_in, int action, const char *p, const char *q, const char *r, const char *from)
@@ -88,7 +94,7 @@ static int progress(void *sqlite_in)
 	int pages = 0, high;
 
 	sqlite3_db_status(db->handle, SQLITE_DBSTATUS_CACHE_MISS, &pages, &high, 0);
-	if (src_watch(db->s, (uint64_t)pages * db->page))
+	if (src_watch(db->s, (uint64_t)pages * db->page / db->passes))
 		return 0;
 	db->failed = true;
 	return 1;
@@ -182,7 +188,7 @@ bool sqlite_in_open(struct sqlite_in **out, struct src *s, struct arena *a, stru
 	struct str bytes = STR_NONE;
 	int status;
 
-	*db = (struct sqlite_in){ .s = s, .a = a, .e = e, .page = 4096 };
+	*db = (struct sqlite_in){ .s = s, .a = a, .e = e, .page = 4096, .passes = 1 };
 	if (src_need(s, 18))
 		db->page = (uint64_t)s->p[16] << 8 | s->p[17];
 	db->page = db->page == 1 ? 65536 : db->page;
@@ -325,27 +331,70 @@ static struct sqlite_rows *make_rows(
 	return statement ? r : NULL;
 }
 
+/* Writes a query for columns of a table, NULL for those that it lacks. */
+static void put_select(struct sqlite_in *db, struct sb *b, const char *table,
+        const char *const *columns, size_t n, uint64_t *have)
+{
+	unsigned key;
+
+	*have = find_columns(db, table, columns, n, &key);
+	sb_put(b, S("SELECT "));
+	for (size_t i = 0; i < n; i++) {
+		sb_put(b, i ? S(", ") : S(""));
+		if (*have >> i & 1)
+			put_name(b, str_of(columns[i]));
+		else
+			sb_put(b, S("NULL"));
+	}
+}
+
 struct sqlite_rows *sqlite_in_rows(
         struct sqlite_in *db, const char *table, const char *const *columns, size_t n)
 {
 	struct sb b = sb_in(db->a);
 	uint64_t have;
-	unsigned key;
 
 	if (db->failed || !has_table(db, table))
 		return NULL;
-	have = find_columns(db, table, columns, n, &key);
-	sb_put(&b, S("SELECT "));
-	for (size_t i = 0; i < n; i++) {
-		sb_put(&b, i ? S(", ") : S(""));
-		if (have >> i & 1)
-			put_name(&b, str_of(columns[i]));
-		else
-			sb_put(&b, S("NULL"));
-	}
+	put_select(db, &b, table, columns, n, &have);
 	sb_put(&b, S(" FROM "));
 	put_name(&b, str_of(table));
 	return make_rows(db, table, have, sb_str(&b));
+}
+
+struct sqlite_rows *sqlite_in_rows_between(struct sqlite_in *db, const char *table,
+        const char *const *columns, size_t n, int64_t first, int64_t last)
+{
+	static const char *const number[] = { "rowid" };
+	struct sqlite_rows *r = ARENA_NEW(db->a, struct sqlite_rows);
+	struct sb b = sb_in(db->a);
+	uint64_t have;
+	unsigned key;
+
+	if (db->failed || !has_table(db, table) || find_columns(db, table, number, 1, &key))
+		return NULL;
+	put_select(db, &b, table, columns, n, &have);
+	sb_put(&b, S(", rowid FROM "));
+	put_name(&b, str_of(table));
+	sb_put(&b, S(" WHERE rowid BETWEEN ?1 AND ?2"));
+	*r = (struct sqlite_rows){ db, NULL, table, have };
+	struct str sql = sb_str(&b);
+	if (sqlite3_prepare_v3(db->handle, sql.p, (int)sql.n, 0, &r->statement, NULL) != SQLITE_OK)
+		return NULL; /* the table has no row numbers */
+	sqlite3_bind_int64(r->statement, 1, first);
+	sqlite3_bind_int64(r->statement, 2, last);
+	return r;
+}
+
+int64_t sqlite_in_row_number(struct sqlite_rows *r)
+{
+	return sqlite3_column_int64(r->statement, sqlite3_column_count(r->statement) - 1);
+}
+
+void sqlite_in_close(struct sqlite_rows *r)
+{
+	sqlite3_finalize(r->statement);
+	r->statement = NULL;
 }
 
 bool sqlite_in_has(const struct sqlite_rows *r, unsigned column)

@@ -30,6 +30,9 @@ bool sqlite_in_failed(const struct sqlite_in *db);
 /* Bytes of a file of changes (-wal) beside the database, which are not read; 0: none. */
 uint64_t sqlite_in_pending(const struct sqlite_in *db);
 
+/* Says how often most of the file will be read, for the progress that is reported. */
+void sqlite_in_set_passes(struct sqlite_in *db, unsigned passes);
+
 /* The names of the plain tables, in the order of the file, up to SQLITE_IN_TABLES; in *refused how
  * many views, triggers and virtual tables there are. */
 #define SQLITE_IN_TABLES 4096
@@ -40,6 +43,13 @@ struct strs sqlite_in_tables(struct sqlite_in *db, size_t *refused);
 struct sqlite_rows *sqlite_in_rows(
         struct sqlite_in *db, const char *table, const char *const *columns, size_t n);
 bool sqlite_in_has(const struct sqlite_rows *r, unsigned column);
+
+/* Returns the rows with numbers from first to last, by number. Returns NULL also if the rows of the
+ * table have no numbers. */
+struct sqlite_rows *sqlite_in_rows_between(struct sqlite_in *db, const char *table,
+        const char *const *columns, size_t n, int64_t first, int64_t last);
+int64_t sqlite_in_row_number(struct sqlite_rows *r); /* of rows_between only */
+void sqlite_in_close(struct sqlite_rows *r);         /* closes r before its end */
 
 /* Rows of a table whose key, an integer primary key, is the one asked for by sqlite_in_seek; NULL
  * if the table has no such key. */

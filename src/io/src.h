@@ -31,6 +31,7 @@ struct src_options {
 	struct str sample; /* the sample type that counts, of those with one metric */
 	struct str calls;  /* execution trace of the same run */
 	struct str step;   /* pattern of the names of ranges that are steps */
+	enum { SLICES_BY_SIZE, SLICES_KEPT, SLICES_SUMMED } slices; /* of traces that can add up */
 };
 
 /* Facts about an input besides its data, found by its reader. */

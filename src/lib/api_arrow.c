@@ -196,7 +196,9 @@ static bool prepare(struct session *s, struct opening *o)
 		        "unknown table '%.*s': runs, steps, nodes, slices, kernels, devices and "
 		        "memory exist",
 		        STR(name));
-	return session_need_all(s, true) && session_seal(s);
+	if (!session_need_all(s, true) || !session_seal(s))
+		return false;
+	return !str_eq(name, S("slices")) || session_need_slices(s);
 }
 
 static bool open_stream(struct tfp_session *t, void *arg)

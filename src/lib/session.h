@@ -201,6 +201,8 @@ bool session_usable(struct session *s);
 
 /* Makes the model readable: s->model. */
 bool session_seal(struct session *s);
+/* Reads the slices of traces that were added up when they were loaded. */
+bool session_need_slices(struct session *s);
 /* From here on a cancelled call ends at once, because the model no longer changes. */
 void session_begin_query(struct session *s);
 /* Sets the model and the tree that answer a query with its options (-by) in a view. */

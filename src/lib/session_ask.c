@@ -160,6 +160,8 @@ bool session_answer(struct session *s, const struct view_ops *v, const struct op
 	if (o->output.kind == OUT_TIMELINE && s->recording.n &&
 	        !(q.recording = trace_of_recording(s, ARG_BITS_ALL)))
 		return false;
+	if (o->output.kind == OUT_TIMELINE && !session_need_slices(s))
+		return false;
 	columns = with_columns(s, o);
 	note_columns(s, o);
 	opts_complete(&columns, v->kind,
@@ -387,8 +389,13 @@ bool session_trace_table(
 	struct worker_traces all;
 
 	ask->columns = s->columns;
-	return find_traces(s, trace_table_wants(ask->which), ask->which == TABLE_DEVICES, &all) &&
-	       trace_table_write(&all, ask, o, &to, &s->error);
+	if (!find_traces(s, trace_table_wants(ask->which), ask->which == TABLE_DEVICES, &all))
+		return false;
+	if (ask->which == TABLE_DEVICES && all.n == 1 && all.v->t->sums)
+		note_line(&s->notes,
+		        "note: calls and launches are not shown: the slices of so large a file are "
+		        "added up, not kept\n");
+	return trace_table_write(&all, ask, o, &to, &s->error);
 }
 
 /* Returns the trace or the recording that is loaded; NULL if there is none, or several. */
@@ -427,9 +434,9 @@ bool session_memory(struct session *s, size_t top, const struct opts *o, struct 
 bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out)
 {
 	struct emit to = session_emit(s, VK_N, out);
-	const struct trace *t = one_trace(s);
 
-	if (t)
-		slices_write(t, ask, &to, out);
-	return t != NULL;
+	if (!one_trace(s) || !session_need_slices(s))
+		return false;
+	slices_write(one_trace(s), ask, &to, out);
+	return true;
 }

@@ -52,6 +52,25 @@ static const struct tree *tree_of(struct session *s, struct forest *f, const str
 	return t;
 }
 
+/* ---- slices ---- */
+
+bool session_need_slices(struct session *s)
+{
+	const struct input_watch watch = { s->watch.progress, s->watch.user };
+
+	for (size_t i = 0; i < s->model.traces.n; i++) {
+		struct model_trace *x = &s->model.traces.v[i];
+		if (!x->t->sums)
+			continue;
+		const struct trace *t =
+		        input_slices(x->t, &s->reading, &watch, s->model.a, &s->error);
+		if (!t)
+			return false;
+		x->t = t;
+	}
+	return true;
+}
+
 /* ---- other nodes ---- */
 
 /* Adds the nodes of a worker's trace that -by selects. */
@@ -111,7 +130,9 @@ static bool wants_stacks(const struct session *s, const struct view_ops *v)
 
 static struct forest *regrouped_forest(struct session *s, enum by by)
 {
-	return s->regrouped.by == by || regroup(s, by) ? &s->regrouped.forest : NULL;
+	if (s->regrouped.by != by && (!session_need_slices(s) || !regroup(s, by)))
+		return NULL;
+	return &s->regrouped.forest;
 }
 
 /* Returns the model that answers with these options, and its trees; NULL with an error. */

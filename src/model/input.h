@@ -80,6 +80,13 @@ struct input_watch {
 bool input_load(struct ingest *to, unsigned role, const struct input_from *from,
         const struct input_watch *watch, struct work *work, struct err *e);
 
+/* Reads the file of a trace without slices (trace.sums) again; returns the trace with its slices,
+ * in a, or NULL. watch may be NULL. */
+struct trace;
+struct src_options;
+const struct trace *input_slices(const struct trace *of, const struct src_options *options,
+        const struct input_watch *watch, struct arena *a, struct err *e);
+
 struct input_step {
 	struct input_from from;
 	int64_t step;

@@ -33,23 +33,35 @@ static struct nest_level *close_top(struct nest *n)
 	return top;
 }
 
-enum nest_what nest_next(struct nest *n, struct nest_level **level)
+struct nest_level *nest_close(struct nest *n, const struct slice *next)
 {
 	struct nest_level *top = n->stack.n ? &n->stack.v[n->stack.n - 1] : NULL;
 
+	if (!top ||
+	        (next && slice_end(&top->s) > next->start && slice_end(next) <= slice_end(&top->s)))
+		return NULL;
+	n->overlaps += next && slice_end(&top->s) > next->start;
+	return close_top(n);
+}
+
+struct nest_level *nest_open(struct nest *n, const struct slice *s)
+{
+	struct nest_level made = { .s = *s, .depth = (uint32_t)n->stack.n };
+
+	VEC_PUSH(n->a, &n->stack, made);
+	return &n->stack.v[n->stack.n - 1];
+}
+
+enum nest_what nest_next(struct nest *n, struct nest_level **level)
+{
 	read_next(n);
-	if (top && (!n->have || slice_end(&top->s) <= n->next.start ||
-	                   slice_end(&n->next) > slice_end(&top->s))) {
-		n->overlaps += n->have && slice_end(&top->s) > n->next.start;
-		*level = close_top(n);
+	*level = nest_close(n, n->have ? &n->next : NULL);
+	if (*level)
 		return NEST_CLOSE;
-	}
 	if (!n->have)
 		return NEST_END;
 	n->have = false;
-	struct nest_level made = { .s = n->next, .depth = (uint32_t)n->stack.n };
-	VEC_PUSH(n->a, &n->stack, made);
-	*level = &n->stack.v[n->stack.n - 1];
+	*level = nest_open(n, &n->next);
 	return NEST_OPEN;
 }
 

@@ -27,9 +27,10 @@ enum {
 	RANGE_THREAD,
 	RANGE_DOMAIN,
 	RANGE_JSON,
-	RANGE_JSON_ID,
-	RANGE_N
+	RANGE_JSON_ID
 };
+const char *const nsys_range_columns[] = { "start", "end", "eventType", "text", "textId",
+	"globalTid", "domainId", "jsonText", "jsonTextId", NULL };
 
 /* A range's name as PyTorch writes it: "aten::mm, op_id = 7, seq = 8, sizes = [[2], [3]]". */
 struct nsys_range {
@@ -71,13 +72,13 @@ static struct str range_text(struct nsys *x, struct sqlite_rows *r)
 }
 
 /* Returns the event of a range; its domain, unless it is the default one, is an argument. */
-static uint32_t range_event(struct nsys *x, struct sqlite_rows *r, const struct imap *domains,
-        const struct nsys_range *n, enum trace_category category)
+static uint32_t range_event(struct nsys *x, struct sqlite_rows *r, const struct nsys_range *n,
+        enum trace_category category)
 {
 	uint64_t domain = (uint64_t)sqlite_in_int(r, RANGE_DOMAIN);
 	uint32_t name = build_string(x->b, n->name), event, text;
 
-	if (domain && imap_get(domains, domain, &text))
+	if (domain && imap_get(&x->domains, domain, &text))
 		build_arg_text(
 		        x->b, build_key(x->b, S("domain")), trace_str(build_trace(x->b), text));
 	else if (domain)
@@ -104,13 +105,18 @@ static void put_payload(struct nsys *x, struct sqlite_rows *r)
 static void put_range(struct nsys *x, struct sqlite_rows *r, uint32_t track, uint32_t event,
         int64_t start, int64_t length)
 {
-	if (sqlite_in_null(r, RANGE_END)) {
-		struct nsys_open open = { track, event, start };
-		build_args_clear(x->b);
-		VEC_PUSH(x->a, &x->open, open);
-	} else {
+	bool open = sqlite_in_null(r, RANGE_END);
+
+	x->open_ranges += open;
+	if (x->sum) { /* all ends are known by now */
+		nsys_put(x, track, event, start, open ? nsys_until_last(x, start) : length, 0);
+	} else if (!open) {
 		put_payload(x, r);
-		build_slice(x->b, track, event, start, length, 0);
+		nsys_put(x, track, event, start, length, 0);
+	} else {
+		struct nsys_open made = { track, event, start };
+		build_args_clear(x->b);
+		VEC_PUSH(x->a, &x->open, made);
 	}
 }
 
@@ -130,11 +136,13 @@ static uint32_t free_track(struct nsys *x, int64_t thread)
 /* True if ranges of that name are steps. */
 static bool is_step(struct nsys *x, struct str name)
 {
-	uint32_t id = build_string(x->b, name), is;
+	uint32_t id, is;
 
+	if (!x->step_pattern)
+		return step_range_is_common(name);
+	id = build_string(x->b, name);
 	if (!imap_get(&x->step_names, id, &is)) {
-		is = x->step_pattern ? step_range_matches(x->step_pattern, name)
-		                     : step_range_is_common(name);
+		is = step_range_matches(x->step_pattern, name);
 		imap_put(&x->step_names, id, is, false);
 	}
 	return is;
@@ -176,8 +184,8 @@ static void number_steps(struct nsys *x)
 	}
 }
 
-/* Adds the steps. A range inside of another one of the same process is an ordinary one. */
-static void put_steps(struct nsys *x)
+/* A range inside of another one of the same process is an ordinary one. */
+void nsys_put_steps(struct nsys *x)
 {
 	int64_t end = INT64_MIN;
 
@@ -185,7 +193,7 @@ static void put_steps(struct nsys *x)
 	for (size_t i = 0; i < x->steps.n; i++) {
 		struct nsys_step *s = &x->steps.v[i];
 		if (s->length < 0)
-			s->length = x->last > s->start ? num_sub(x->last, s->start) : 0;
+			s->length = nsys_until_last(x, s->start);
 		if (i && s->process != x->steps.v[i - 1].process)
 			end = INT64_MIN;
 		s->outermost = s->start >= end;
@@ -194,12 +202,11 @@ static void put_steps(struct nsys *x)
 	}
 	number_steps(x);
 	for (size_t i = 0; i < x->steps.n; i++) {
-		const struct nsys_step *s = &x->steps.v[i];
+		struct nsys_step *s = &x->steps.v[i];
 		if (s->outermost)
 			build_arg_int(x->b, ARG_STEP, s->number);
-		uint32_t event =
-		        build_event(x->b, s->outermost ? CATEGORY_STEP : CATEGORY_OP, s->name);
-		build_slice(x->b, s->track, event, s->start, s->length, 0);
+		s->event = build_event(x->b, s->outermost ? CATEGORY_STEP : CATEGORY_OP, s->name);
+		build_slice(x->b, s->track, s->event, s->start, s->length, 0);
 	}
 }
 
@@ -220,83 +227,116 @@ static void take_step(struct nsys *x, struct sqlite_rows *r, struct str name, ui
 
 /* ---- rows ---- */
 
-/* Reads a range or mark whose type is known. */
-static void take_range(struct nsys *x, struct sqlite_rows *r, struct imap *domains, int64_t type)
+/* True for a range or a mark: other rows name domains and categories. */
+static bool is_range(int64_t type)
 {
-	int64_t thread = sqlite_in_int(r, RANGE_THREAD), start = sqlite_in_int(r, RANGE_START);
-	bool nested = type == TYPE_PUSH_POP || type == TYPE_PUSH_POP_TEXT;
-	int64_t length =
-	        sqlite_in_null(r, RANGE_END) ? 0 : num_sub(sqlite_in_int(r, RANGE_END), start);
-	struct nsys_range n = parse_name(range_text(x, r));
-	uint32_t track, event;
-
-	x->last = num_add(start, length) > x->last ? num_add(start, length) : x->last;
-	x->rows++;
-	if (type == TYPE_MARK || type == TYPE_MARK_TEXT) {
-		event = range_event(x, r, domains, &n, CATEGORY_OTHER);
-		put_payload(x, r);
-		build_instant(x->b, nsys_thread(x, thread), event, start, 0);
-		return;
-	}
-	track = nested ? nsys_thread(x, thread) : free_track(x, thread);
-	if (is_step(x, n.name)) {
-		take_step(x, r, n.name, track, start, length);
-		return;
-	}
-	event = range_event(x, r, domains, &n, nested ? CATEGORY_OP : CATEGORY_ANNOTATION);
-	put_range(x, r, track, event, start, length);
-}
-
-static void read_range(struct nsys *x, struct sqlite_rows *r, struct imap *domains)
-{
-	int64_t type = sqlite_in_has(r, RANGE_TYPE) ? sqlite_in_int(r, RANGE_TYPE) : TYPE_PUSH_POP;
-
 	switch (type) {
-	case TYPE_DOMAIN:
-		imap_put(domains, (uint64_t)sqlite_in_int(r, RANGE_DOMAIN),
-		        build_string(x->b, range_text(x, r)), true);
-		return;
 	case TYPE_PUSH_POP:
 	case TYPE_PUSH_POP_TEXT:
 	case TYPE_START_END:
 	case TYPE_START_END_TEXT:
 	case TYPE_MARK:
-	case TYPE_MARK_TEXT: break;
-	default: return; /* names of categories, ends of domains */
+	case TYPE_MARK_TEXT: return true;
+	default: return false;
 	}
-	if (sqlite_in_null(r, RANGE_START))
-		x->timeless++;
-	else
-		take_range(x, r, domains, type);
 }
 
-bool nsys_read_ranges(struct nsys *x)
+static bool is_mark(int64_t type)
 {
-	static const char *const columns[RANGE_N] = { "start", "end", "eventType", "text", "textId",
-		"globalTid", "domainId", "jsonText", "jsonTextId" };
-	struct sqlite_rows *r;
-	struct imap domains; /* number -> string id */
+	return type == TYPE_MARK || type == TYPE_MARK_TEXT;
+}
 
-	if (!step_range_compile(&x->step_pattern, x->a, x->s->options->step, x->e))
+static bool is_nested(int64_t type)
+{
+	return type == TYPE_PUSH_POP || type == TYPE_PUSH_POP_TEXT;
+}
+
+static int64_t type_of(struct sqlite_rows *r)
+{
+	return sqlite_in_has(r, RANGE_TYPE) ? sqlite_in_int(r, RANGE_TYPE) : TYPE_PUSH_POP;
+}
+
+static int64_t length_of(struct sqlite_rows *r)
+{
+	if (sqlite_in_null(r, RANGE_END))
+		return 0;
+	return num_sub(sqlite_in_int(r, RANGE_END), sqlite_in_int(r, RANGE_START));
+}
+
+/* The track of a range or a mark. */
+static uint32_t track_of(struct nsys *x, struct sqlite_rows *r, int64_t type)
+{
+	int64_t thread = sqlite_in_int(r, RANGE_THREAD);
+
+	return is_nested(type) || is_mark(type) ? nsys_thread(x, thread) : free_track(x, thread);
+}
+
+static void put_range_or_mark(struct nsys *x, struct sqlite_rows *r, int64_t type)
+{
+	int64_t start = sqlite_in_int(r, RANGE_START), length = length_of(r);
+	struct nsys_range n = parse_name(range_text(x, r));
+	uint32_t track = track_of(x, r, type), event;
+
+	x->last = num_add(start, length) > x->last ? num_add(start, length) : x->last;
+	x->rows++;
+	if (is_mark(type) && x->sum)
+		return;
+	if (is_mark(type)) {
+		event = range_event(x, r, &n, CATEGORY_OTHER);
+		put_payload(x, r);
+		build_instant(x->b, track, event, start, 0);
+		return;
+	}
+	if (is_step(x, n.name)) {
+		if (!x->sum)
+			take_step(x, r, n.name, track, start, length);
+		return;
+	}
+	event = range_event(x, r, &n, is_nested(type) ? CATEGORY_OP : CATEGORY_ANNOTATION);
+	put_range(x, r, track, event, start, length);
+}
+
+void nsys_take_range(struct nsys *x, struct sqlite_rows *r, unsigned which)
+{
+	int64_t type = type_of(r);
+
+	(void)which;
+	if (type == TYPE_DOMAIN)
+		imap_put(&x->domains, (uint64_t)sqlite_in_int(r, RANGE_DOMAIN),
+		        build_string(x->b, range_text(x, r)), true);
+	else if (is_range(type) && sqlite_in_null(r, RANGE_START))
+		x->timeless++;
+	else if (is_range(type))
+		put_range_or_mark(x, r, type);
+}
+
+bool nsys_survey_range(struct nsys *x, struct sqlite_rows *r, uint32_t *track, int64_t *length)
+{
+	int64_t type = type_of(r);
+
+	if (!is_range(type))
 		return false;
-	r = sqlite_in_rows(x->db, "NVTX_EVENTS", columns, RANGE_N);
-	imap_init(&domains, x->a);
-	imap_init(&x->step_names, x->a);
-	while (r && sqlite_in_next(r))
-		read_range(x, r, &domains);
-	bool ok = !x->step_pattern || !pattern_failed(x->step_pattern, x->e);
-	pattern_free(x->step_pattern);
-	return ok;
+	*track = track_of(x, r, type);
+	*length = length_of(r);
+	struct nsys_range n =
+	        is_mark(type) ? (struct nsys_range){ 0 } : parse_name(range_text(x, r));
+	if (n.name.n && is_step(x, n.name))
+		take_step(x, r, n.name, *track, sqlite_in_int(r, RANGE_START), *length);
+	return true;
+}
+
+int64_t nsys_until_last(const struct nsys *x, int64_t start)
+{
+	return x->last > start ? num_sub(x->last, start) : 0;
 }
 
 void nsys_close_ranges(struct nsys *x)
 {
-	put_steps(x);
 	for (size_t i = 0; i < x->open.n; i++)
 		build_slice(x->b, x->open.v[i].track, x->open.v[i].event, x->open.v[i].start,
-		        x->last > x->open.v[i].start ? num_sub(x->last, x->open.v[i].start) : 0, 0);
-	if (x->open.n)
+		        nsys_until_last(x, x->open.v[i].start), 0);
+	if (x->open_ranges)
 		note_line(build_notes(x->b),
-		        "note: %zu NVTX ranges do not end: they end with the recording\n",
-		        x->open.n);
+		        "note: %llu NVTX ranges do not end: they end with the recording\n",
+		        (unsigned long long)x->open_ranges);
 }

@@ -157,8 +157,9 @@ static uint64_t most_runs(struct finding *x, const struct op_cell *c, const stru
 	return count > c->host_runs ? count : c->host_runs;
 }
 
-static void close_host(struct finding *x, const struct nest_level *level, uint32_t op)
+void ops_close_host(struct finding *x, const struct nest_level *level)
 {
+	uint32_t op = level->user - 1;
 	struct op_cell *c = ops_cell(x, op, trace_step_of(x->steps, &level->s, NULL), &level->s);
 	const struct trace *t = x->to->t;
 	bool compiled = ops_is_compiled(x, &level->s);
@@ -195,7 +196,7 @@ static void walk_thread(struct finding *x, uint32_t track)
 		if (x->rule.gaps & NEST_BIT(level->s.category))
 			continue;
 		if (what == NEST_CLOSE) {
-			close_host(x, level, level->user - 1);
+			ops_close_host(x, level);
 			continue;
 		}
 		slice_find_keys(&level->s);
@@ -237,10 +238,9 @@ static struct event_work facts_of(struct finding *x, const struct slice *s)
 	return made;
 }
 
-static void add_work(struct finding *x, struct slice *s, int64_t self)
+uint32_t ops_add_work(
+        struct finding *x, const struct slice *s, int64_t self, const struct launch *launch)
 {
-	slice_find_keys(s);
-	const struct launch *launch = link_launch(x->links, s);
 	const struct trace *t = x->to->t;
 	uint32_t op = ops_of_work(x, s, launch), device = t->tracks.v[s->track].device;
 	if (x->by == TRACE_BY_STACK)
@@ -270,6 +270,13 @@ static void add_work(struct finding *x, struct slice *s, int64_t self)
 	if (x->by != TRACE_BY_STACK)
 		ops_set_frame(x, op, NULL, s);
 	ops_add_kernel(x, s, op);
+	return op;
+}
+
+static void add_work(struct finding *x, struct slice *s, int64_t self)
+{
+	slice_find_keys(s);
+	ops_add_work(x, s, self, link_launch(x->links, s));
 }
 
 /* Ops of a program nest, work on streams does not: each of its slices counts in full. */
@@ -302,6 +309,18 @@ static void walk_device(struct finding *x, uint32_t track)
 
 /* ---- driver ---- */
 
+void ops_know_events(struct finding *x)
+{
+	size_t had = x->n_events, n = x->to->t->events.n;
+
+	if (n <= had)
+		return;
+	x->n_events = n > 2 * had ? n : 2 * had;
+	x->event_flops = arena_grow(x->a, x->event_flops, had * sizeof *x->event_flops,
+	        x->n_events * sizeof *x->event_flops);
+	x->work = arena_grow(x->a, x->work, had * sizeof *x->work, x->n_events * sizeof *x->work);
+}
+
 static void find(struct finding *x)
 {
 	const struct trace *t = x->to->t;
@@ -328,6 +347,11 @@ static void find(struct finding *x)
 	for (uint32_t i = 0; i < t->tracks.n; i++)
 		if (track_is_device(&t->tracks.v[i]))
 			walk_device(x, i);
+	ops_end(x);
+}
+
+void ops_end(struct finding *x)
+{
 	for (size_t i = 0; i < x->to->cells.n; i++) {
 		const struct op_cell *c = &x->to->cells.v[i];
 		if (!c->host_runs)
@@ -336,36 +360,47 @@ static void find(struct finding *x)
 	ops_end_kernels(x);
 }
 
+void ops_begin(struct finding *x, const struct trace *t, const struct trace_steps *steps,
+        enum trace_by by, struct trace_ops *out, struct arena *a, struct arena *scratch)
+{
+	*x = (struct finding){ .to = out,
+		.a = scratch,
+		.steps = steps,
+		.by = by,
+		.rule = ops_rule_of(t->source, by),
+		.records = t->keys & ARG_BIT(ARG_RECORD),
+		.demangling = DEMANGLE_BUDGET };
+	*out = (struct trace_ops){ .t = t, .a = a };
+	imap_init(&out->op_of_record, a);
+	intern_init(&out->strings, a);
+	intern_init(&out->frames, a);
+	x->path = sb_in(scratch);
+	x->longer = sb_in(scratch);
+	imap_init(&x->by_name, scratch);
+	imap_init(&x->cell_of, scratch);
+	imap_init(&x->below, scratch);
+	imap_init(&x->count_of, scratch);
+	imap_init(&x->stack_of, scratch);
+	imap_init(&x->at_stack, scratch);
+	imap_init(&x->module_of, scratch);
+	imap_init(&x->kernel_of, scratch);
+	imap_init(&x->share_of, scratch);
+	intern_init(&x->compiled, scratch);
+}
+
 void trace_find_ops(const struct trace *t, const struct trace_links *links,
         const struct trace_steps *steps, enum trace_by by, struct trace_ops *out, struct arena *a)
 {
-	struct finding x = { .to = out,
-		.links = links,
-		.steps = steps,
-		.by = by,
-		.rule = ops_rule_of(t->source, by) };
+	struct finding x;
 	struct scratch own;
 
+	if (t->sums) {
+		*out = *t->sums->ops;
+		return;
+	}
 	scratch_open(&own, a->work);
-	*out = (struct trace_ops){ .t = t, .a = a };
-	imap_init(&out->op_of_record, a);
-	x.records = t->keys & ARG_BIT(ARG_RECORD);
-	intern_init(&out->strings, a);
-	intern_init(&out->frames, a);
-	x.a = &own.a;
-	x.demangling = DEMANGLE_BUDGET;
-	x.path = sb_in(&own.a);
-	x.longer = sb_in(&own.a);
-	imap_init(&x.by_name, &own.a);
-	imap_init(&x.cell_of, &own.a);
-	imap_init(&x.below, &own.a);
-	imap_init(&x.count_of, &own.a);
-	imap_init(&x.stack_of, &own.a);
-	imap_init(&x.at_stack, &own.a);
-	imap_init(&x.module_of, &own.a);
-	imap_init(&x.kernel_of, &own.a);
-	imap_init(&x.share_of, &own.a);
-	intern_init(&x.compiled, &own.a);
+	ops_begin(&x, t, steps, by, out, a, &own.a);
+	x.links = links;
 	find(&x);
 	scratch_close(&own);
 }

@@ -57,6 +57,9 @@ struct finding {
 	struct imap stack_of;    /* string id of a stack -> frame */
 	bool frames;             /* the trace has frames on its threads */
 	bool records;            /* slices have numbers of record functions */
+	bool linked;             /* launching is known beforehand, without links */
+	uint32_t launching;      /* if so: 1 + the op that launched the next work, 0: none */
+	size_t n_events;         /* room of event_flops and work */
 	size_t demangling;       /* bytes that demangling may still produce */
 	int64_t *event_flops;    /* by event: 1 + float operations of a call, 0: not known yet */
 	struct event_work *work; /* by event */
@@ -68,6 +71,18 @@ struct finding {
 uint32_t ops_named(struct finding *x, struct str name, struct str type);
 /* Finds or adds a cell and extends it by a slice; the pointer is valid until the next call. */
 struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const struct slice *s);
+
+/* Begins a search; results live in a. */
+void ops_begin(struct finding *x, const struct trace *t, const struct trace_steps *steps,
+        enum trace_by by, struct trace_ops *out, struct arena *a, struct arena *scratch);
+/* Makes room for events that are new in the trace. */
+void ops_know_events(struct finding *x);
+/* Adds the closed slice of a thread, of which user is 1 + its op. */
+void ops_close_host(struct finding *x, const struct nest_level *level);
+/* Adds device work with its launch, which may be NULL, and returns its op. */
+uint32_t ops_add_work(
+        struct finding *x, const struct slice *s, int64_t self, const struct launch *launch);
+void ops_end(struct finding *x);
 
 /* The rule of a source. */
 struct ops_rule ops_rule_of(enum trace_source source, enum trace_by by);

@@ -209,9 +209,14 @@ static bool launching_op(
         struct finding *x, const struct slice *s, const struct launch *launch, uint32_t *op)
 {
 	const struct trace *t = x->to->t;
-	uint32_t number = link_op(x->links, s, launch), track;
+	uint32_t number, track;
 	struct slice launching;
 
+	if (x->linked) {
+		*op = x->launching - 1;
+		return x->launching;
+	}
+	number = link_op(x->links, s, launch);
 	if (number == ID_NONE)
 		return false;
 	track = trace_track_of(t, number);

@@ -52,6 +52,11 @@ void nest_init(struct nest *n, const struct trace *t, uint32_t track, uint32_t c
 /* Returns the next opening or closing, by time. *level is valid until the next call. */
 enum nest_what nest_next(struct nest *n, struct nest_level **level);
 
+/* For slices that come one at a time, in the order of their track: closes the innermost slice if
+ * next (NULL: the end) is not inside it, and returns it; NULL if next can be opened. */
+struct nest_level *nest_close(struct nest *n, const struct slice *next);
+struct nest_level *nest_open(struct nest *n, const struct slice *s);
+
 /* Returns its length without the slices directly inside. */
 static inline int64_t nest_self(const struct nest_level *level)
 {
@@ -215,6 +220,14 @@ struct step_usage {
 /* Fills out[0 .. steps->steps.n), which is zeroed. */
 void usage_by_step(const struct trace *t, const struct trace_steps *steps, struct step_usage *out,
         struct arena *a);
+
+/* Adds work of streams that comes one slice at a time, by start; by_step is zeroed. launched: the
+ * start of its launch, INT64_MIN if that is not known. Tracks, devices and steps are complete. */
+struct usage_adding;
+struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps *steps,
+        struct step_usage *by_step, struct arena *a);
+void usage_add(struct usage_adding *x, const struct slice *s, int64_t launched);
+void usage_end(struct usage_adding *x, struct trace_usage *out, struct arena *a);
 
 /* Returns the class of the device work of an event: by its category and, for kernels, by name. */
 enum usage_class usage_class_of(const struct trace *t, uint32_t event);

@@ -11,6 +11,7 @@
 #include "trace/trace_build.h"
 
 #include "trace/nsys_internal.h"
+#include "trace/passes.h"
 
 /* ---- names, processes, threads ---- */
 
@@ -73,13 +74,15 @@ uint32_t nsys_thread(struct nsys *x, int64_t global)
 bool nsys_times(struct nsys *x, struct sqlite_rows *r, unsigned start, unsigned end, int64_t *from,
         int64_t *length)
 {
+	int64_t until = sqlite_in_int(r, end);
+
 	*from = sqlite_in_int(r, start);
-	*length = num_sub(sqlite_in_int(r, end), *from);
-	if (sqlite_in_null(r, start)) {
+	*length = num_sub(until, *from);
+	if (!*from && sqlite_in_null(r, start)) {
 		x->timeless++;
 		return false;
 	}
-	if (sqlite_in_null(r, end)) {
+	if (!until && sqlite_in_null(r, end)) {
 		x->endless++;
 		*length = 0;
 	}
@@ -104,239 +107,6 @@ static void name_processes(struct nsys *x)
 	while (r && sqlite_in_next(r))
 		if (imap_get(&x->threads, (uint64_t)sqlite_in_int(r, 0), &id))
 			build_track_at(x->b, id)->name = nsys_name(x, sqlite_in_int(r, 1));
-}
-
-/* ---- devices ---- */
-
-/* A process numbers the GPUs that it sees; this finds the number of each on the machine. */
-static void read_gpu_numbers(struct nsys *x)
-{
-	static const char *const columns[] = { "pid", "cudaId", "gpuId" };
-	struct sqlite_rows *r = sqlite_in_rows(x->db, "TARGET_INFO_CUDA_DEVICE", columns, 3);
-
-	while (r && sqlite_in_next(r)) {
-		uint64_t pid = (uint64_t)sqlite_in_int(r, 0) & 0xffffff;
-		int64_t gpu = sqlite_in_int(r, 2);
-		if (gpu >= 0 && gpu < UINT32_MAX)
-			imap_put(&x->gpus, pid << 32 | (uint32_t)sqlite_in_int(r, 1), (uint32_t)gpu,
-			        false);
-	}
-}
-
-enum { GPU_ID, GPU_NAME, GPU_MEMORY, GPU_BANDWIDTH, GPU_UUID, GPU_N };
-
-static void describe_gpus(struct nsys *x)
-{
-	static const char *const columns[GPU_N] = { "id", "name", "totalMemory", "memoryBandwidth",
-		"uuid" };
-	struct sqlite_rows *r = sqlite_in_rows(x->db, "TARGET_INFO_GPU", columns, GPU_N);
-	const struct trace *t = build_trace(x->b);
-
-	while (r && sqlite_in_next(r))
-		for (uint32_t i = 0; i < t->devices.n; i++) {
-			struct trace_device *d = build_device_at(x->b, i);
-			if (d->index != sqlite_in_int(r, GPU_ID))
-				continue;
-			if (!sqlite_in_null(r, GPU_NAME))
-				d->model = build_string(x->b, sqlite_in_text(r, GPU_NAME));
-			if (sqlite_in_text(r, GPU_UUID).n)
-				d->uuid = build_string(x->b, sqlite_in_text(r, GPU_UUID));
-			d->memory = sqlite_in_int(r, GPU_MEMORY);
-			d->peak_bytes = (double)sqlite_in_int(r, GPU_BANDWIDTH);
-		}
-}
-
-/* The columns of all device work, first in each of its tables. */
-#define WORK_COLUMNS                                                                               \
-	"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",         \
-	        "graphNodeId"
-enum {
-	WORK_START,
-	WORK_END,
-	WORK_DEVICE,
-	WORK_CONTEXT,
-	WORK_STREAM,
-	WORK_CORRELATION,
-	WORK_PROCESS,
-	WORK_NODE,
-	WORK_N
-};
-
-/* The stream of a row. */
-static uint32_t stream_of(struct nsys *x, struct sqlite_rows *r)
-{
-	const int64_t key[] = { sqlite_in_int(r, WORK_PROCESS), sqlite_in_int(r, WORK_DEVICE),
-		sqlite_in_int(r, WORK_STREAM) };
-	size_t before = x->streams.n;
-	uint32_t i = intern_add(&x->streams, str_make(key, sizeof key));
-
-	if (x->streams.n != before) {
-		uint64_t pid = (uint64_t)key[0] >> 24 & 0xffffff;
-		int64_t gpu = key[1];
-		uint32_t number;
-		/* An old export has one process and does not name it. */
-		uint32_t process = sqlite_in_has(r, WORK_PROCESS)        ? nsys_process(x, key[0])
-		                   : build_trace(x->b)->processes.n == 1 ? 0
-		                                                         : nsys_process(x, 0);
-		if (imap_get(&x->gpus, pid << 32 | (uint32_t)key[1], &number))
-			gpu = number;
-		uint32_t d = build_device(x->b, ID_NONE, DEVICE_KIND_GPU, gpu,
-		        str_fmt(x->a, "gpu:%lld", (long long)gpu));
-		VEC_PUSH(x->a, &x->stream_tracks,
-		        build_track(x->b, process, d, TRACK_STREAM, key[2]));
-	}
-	return x->stream_tracks.v[i];
-}
-
-static void put_work(
-        struct nsys *x, struct sqlite_rows *r, uint32_t event, int64_t start, int64_t length)
-{
-	int64_t node = sqlite_in_int(r, WORK_NODE);
-
-	if (node)
-		build_arg_int(x->b, ARG_GRAPH_NODE, node);
-	build_slice(
-	        x->b, stream_of(x, r), event, start, length, sqlite_in_int(r, WORK_CORRELATION));
-}
-
-/* ---- kernels ---- */
-
-enum {
-	KERNEL_NAME = WORK_N,
-	KERNEL_SHORT,
-	KERNEL_MANGLED,
-	KERNEL_REGISTERS,
-	KERNEL_GRID,
-	KERNEL_BLOCK = KERNEL_GRID + 3,
-	KERNEL_STATIC = KERNEL_BLOCK + 3,
-	KERNEL_DYNAMIC,
-	KERNEL_N
-};
-
-static void put_triple(struct nsys *x, uint32_t key, const int64_t *v)
-{
-	build_arg_text(x->b, key,
-	        str_fmt(x->a, "%lld,%lld,%lld", (long long)v[0], (long long)v[1], (long long)v[2]));
-}
-
-/* The event of a kernel, by all of its numbers. */
-static uint32_t kernel_event(struct nsys *x, struct sqlite_rows *r)
-{
-	int64_t v[KERNEL_N] = { [WORK_CONTEXT] = sqlite_in_int(r, WORK_CONTEXT) };
-	size_t before = x->kernels.n;
-
-	for (unsigned i = WORK_N; i < KERNEL_N; i++)
-		v[i] = sqlite_in_int(r, i);
-	uint32_t i = intern_add(&x->kernels, str_make(v, sizeof v));
-	if (x->kernels.n == before)
-		return x->kernel_events.v[i];
-	unsigned full = sqlite_in_has(r, KERNEL_NAME)    ? KERNEL_NAME
-	                : sqlite_in_has(r, KERNEL_SHORT) ? KERNEL_SHORT
-	                                                 : KERNEL_MANGLED;
-	uint32_t name = nsys_name(x, v[full]);
-	if (sqlite_in_has(r, KERNEL_SHORT))
-		build_arg_text(x->b, ARG_SHORT_NAME,
-		        trace_str(build_trace(x->b), nsys_name(x, v[KERNEL_SHORT])));
-	build_arg_int(x->b, ARG_CONTEXT, v[WORK_CONTEXT]);
-	put_triple(x, ARG_GRID, v + KERNEL_GRID);
-	put_triple(x, ARG_BLOCK, v + KERNEL_BLOCK);
-	build_arg_int(x->b, ARG_REGISTERS, v[KERNEL_REGISTERS]);
-	build_arg_int(x->b, ARG_STATIC_SHARED, v[KERNEL_STATIC]);
-	build_arg_int(x->b, ARG_DYNAMIC_SHARED, v[KERNEL_DYNAMIC]);
-	uint32_t event = build_event(x->b, CATEGORY_KERNEL, name);
-	VEC_PUSH(x->a, &x->kernel_events, event);
-	return event;
-}
-
-static void read_kernels(struct nsys *x)
-{
-	static const char *const columns[KERNEL_N] = { WORK_COLUMNS, "demangledName", "shortName",
-		"mangledName", "registersPerThread", "gridX", "gridY", "gridZ", "blockX", "blockY",
-		"blockZ", "staticSharedMemory", "dynamicSharedMemory" };
-	struct sqlite_rows *r =
-	        sqlite_in_rows(x->db, "CUPTI_ACTIVITY_KIND_KERNEL", columns, KERNEL_N);
-	int64_t start, length;
-
-	while (r && sqlite_in_next(r))
-		if (nsys_times(x, r, WORK_START, WORK_END, &start, &length))
-			put_work(x, r, kernel_event(x, r), start, length);
-}
-
-/* ---- other work ---- */
-
-static const char *copy_name(int64_t kind)
-{
-	static const char *const names[] = { "Memcpy", "Memcpy HtoD", "Memcpy DtoH", "Memcpy HtoA",
-		"Memcpy AtoH", "Memcpy AtoA", "Memcpy AtoD", "Memcpy DtoA", "Memcpy DtoD",
-		"Memcpy HtoH", "Memcpy PtoP", "Memcpy unified HtoD", "Memcpy unified DtoH",
-		"Memcpy unified DtoD" };
-
-	return kind > 0 && kind < (int64_t)(sizeof names / sizeof *names) ? names[kind] : names[0];
-}
-
-enum { COPY_BYTES = WORK_N, COPY_KIND, COPY_N };
-
-static void read_copies(struct nsys *x)
-{
-	static const char *const columns[COPY_N] = { WORK_COLUMNS, "bytes", "copyKind" };
-	static const char *const tables[] = { "CUPTI_ACTIVITY_KIND_MEMCPY",
-		"CUPTI_ACTIVITY_KIND_MEMSET" };
-	int64_t start, length;
-
-	for (unsigned i = 0; i < 2; i++) {
-		struct sqlite_rows *r = sqlite_in_rows(x->db, tables[i], columns, COPY_N);
-		while (r && sqlite_in_next(r)) {
-			if (!nsys_times(x, r, WORK_START, WORK_END, &start, &length))
-				continue;
-			const char *name = i ? "Memset" : copy_name(sqlite_in_int(r, COPY_KIND));
-			uint32_t event = build_event(x->b, i ? CATEGORY_SET : CATEGORY_COPY,
-			        build_string(x->b, str_of(name)));
-			build_arg_int(x->b, ARG_BYTES, sqlite_in_int(r, COPY_BYTES));
-			put_work(x, r, event, start, length);
-		}
-	}
-}
-
-enum { GRAPH_ID = WORK_N, GRAPH_N };
-
-/* Graphs that were recorded as a whole. */
-static void read_graphs(struct nsys *x)
-{
-	static const char *const columns[GRAPH_N] = { WORK_COLUMNS, "graphId" };
-	struct sqlite_rows *r =
-	        sqlite_in_rows(x->db, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", columns, GRAPH_N);
-	int64_t start, length;
-
-	while (r && sqlite_in_next(r)) {
-		if (!nsys_times(x, r, WORK_START, WORK_END, &start, &length))
-			continue;
-		struct str name =
-		        str_fmt(x->a, "CUDA graph %lld", (long long)sqlite_in_int(r, GRAPH_ID));
-		put_work(x, r, build_event(x->b, CATEGORY_KERNEL, build_string(x->b, name)), start,
-		        length);
-	}
-}
-
-enum { SYNC_TYPE = WORK_N, SYNC_N };
-
-static void read_syncs(struct nsys *x)
-{
-	static const char *const columns[SYNC_N] = { WORK_COLUMNS, "syncType" };
-	static const char *const names[] = { "synchronization", "event synchronize",
-		"stream wait event", "stream synchronize", "context synchronize" };
-	struct sqlite_rows *r =
-	        sqlite_in_rows(x->db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", columns, SYNC_N);
-	int64_t start, length;
-
-	while (r && sqlite_in_next(r)) {
-		int64_t type = sqlite_in_int(r, SYNC_TYPE);
-		if (!nsys_times(x, r, WORK_START, WORK_END, &start, &length))
-			continue;
-		uint32_t event = build_event(x->b, CATEGORY_SYNC,
-		        build_string(x->b, str_of(names[type > 0 && type < 5 ? type : 0])));
-		build_slice(x->b, stream_of(x, r), event, start, length,
-		        sqlite_in_int(r, WORK_CORRELATION));
-	}
 }
 
 /* ---- the file ---- */
@@ -434,26 +204,91 @@ int sniff_nsys(struct str head, struct str path)
 	return 60;
 }
 
+/* ---- tables ---- */
+
+const struct nsys_table nsys_tables[] = {
+	{ "CUPTI_ACTIVITY_KIND_RUNTIME", NSYS_CALLS, nsys_call_columns, 5, nsys_take_call, 1 },
+	{ "CUPTI_ACTIVITY_KIND_DRIVER", NSYS_CALLS, nsys_call_columns, 5, nsys_take_call, 1 },
+	{ "CUDNN_EVENTS", NSYS_ON_THREADS, nsys_call_columns, 0, nsys_take_call, 0 },
+	{ "CUBLAS_EVENTS", NSYS_ON_THREADS, nsys_call_columns, 0, nsys_take_call, 0 },
+	{ "OSRT_API", NSYS_ON_THREADS, nsys_call_columns, 0, nsys_take_call, 0 },
+	{ "CUPTI_ACTIVITY_KIND_KERNEL", NSYS_WORK, nsys_kernel_columns, WORK_N + 3,
+	        nsys_take_kernel, 0 },
+	{ "CUPTI_ACTIVITY_KIND_MEMCPY", NSYS_WORK, nsys_copy_columns, WORK_N + 2, nsys_take_copy,
+	        0 },
+	{ "CUPTI_ACTIVITY_KIND_MEMSET", NSYS_WORK, nsys_copy_columns, WORK_N + 2, nsys_take_copy,
+	        1 },
+	{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", NSYS_WORK, nsys_graph_columns, WORK_N + 1,
+	        nsys_take_graph, 0 },
+	{ "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", NSYS_ON_STREAMS, nsys_sync_columns, 0,
+	        nsys_take_sync, 0 },
+	{ "NVTX_EVENTS", NSYS_RANGES, nsys_range_columns, 7, nsys_take_range, 0 },
+	{ "CUPTI_ACTIVITY_KIND_OVERHEAD", NSYS_ON_THREADS, nsys_overhead_columns, 0,
+	        nsys_take_overhead, 0 },
+	{ "PROFILER_OVERHEAD", NSYS_ON_THREADS, nsys_overhead_columns, 0, nsys_take_overhead, 0 },
+};
+const size_t nsys_n_tables = sizeof nsys_tables / sizeof *nsys_tables;
+
+unsigned nsys_count_columns(const char *const *columns)
+{
+	unsigned n = 0;
+
+	while (columns[n])
+		n++;
+	return n;
+}
+
+void nsys_put(struct nsys *x, uint32_t track, uint32_t event, int64_t start, int64_t length,
+        int64_t correlation)
+{
+	if (x->sum)
+		nsys_sum_take(x, track, event, start, length, correlation);
+	else
+		build_slice(x->b, track, event, start, length, correlation);
+}
+
+/* Keeps every slice. */
+static void read_slices(struct nsys *x)
+{
+	for (size_t i = 0; i < nsys_n_tables; i++) {
+		const struct nsys_table *t = &nsys_tables[i];
+		struct sqlite_rows *r =
+		        sqlite_in_rows(x->db, t->name, t->columns, nsys_count_columns(t->columns));
+		while (r && sqlite_in_next(r))
+			t->take(x, r, t->which);
+	}
+	nsys_put_steps(x);
+	nsys_close_ranges(x);
+}
+
+/* True if the slices of a file are added up while they are read, unless they are needed one by one:
+ * only a file with a name can be read again. */
+static bool is_summed(const struct nsys *x)
+{
+	if (x->s->options->slices != SLICES_BY_SIZE || !src_is_plain_file(x->s))
+		return x->s->options->slices == SLICES_SUMMED;
+	return src_size(x->s) > NSYS_KEPT_MOST;
+}
+
 static bool read_tables(struct nsys *x)
 {
+	bool summed = is_summed(x);
+
 	x->by_id = sqlite_in_by_key(x->db, "StringIds", "id", "value");
 	if (!x->by_id)
 		read_all_names(x);
 	read_origin(x);
-	read_gpu_numbers(x);
-	nsys_read_calls(x);
-	read_kernels(x);
-	read_copies(x);
-	read_graphs(x);
-	read_syncs(x);
-	if (!nsys_read_ranges(x))
+	nsys_read_gpus(x);
+	if (!step_range_compile(&x->step_pattern, x->a, x->s->options->step, x->e))
 		return false;
-	nsys_read_overhead(x);
-	nsys_close_ranges(x);
+	if (!summed || !nsys_sum_read(x))
+		read_slices(x);
+	bool ok = !x->step_pattern || !pattern_failed(x->step_pattern, x->e);
+	pattern_free(x->step_pattern);
 	name_processes(x);
-	describe_gpus(x);
+	nsys_describe_gpus(x);
 	count_unused(x);
-	return true;
+	return ok;
 }
 
 bool read_nsys(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
@@ -468,6 +303,9 @@ bool read_nsys(struct src *s, struct trace_build *b, struct arena *a, struct err
 	imap_init(&x->gpus, a);
 	intern_init(&x->streams, a);
 	intern_init(&x->kernels, a);
+	imap_init(&x->calls, a);
+	imap_init(&x->domains, a);
+	imap_init(&x->step_names, a);
 	build_start(b, TRACE_NSYS, 1000);
 	if (!sqlite_in_open(&x->db, s, a, e))
 		return false;

@@ -140,8 +140,23 @@ enum trace_source {
 
 extern const char *const trace_source_names[]; /* "PyTorch trace" */
 
+/* Answers of the passes for a trace whose reader added its slices up and kept only its steps; NULL
+ * for other traces. */
+struct trace_steps;
+struct trace_ops;
+struct trace_usage;
+struct step_usage;
+struct trace_sums {
+	const struct trace_steps *steps;
+	const struct trace_ops *ops; /* by path */
+	const struct trace_usage *usage;
+	const struct step_usage *by_step;
+	struct str path; /* of the file, from which the slices can be read */
+};
+
 struct trace {
 	struct arena *a;
+	const struct trace_sums *sums; /* or NULL */
 	enum trace_source source;
 	uint32_t producer; /* string id: the program that wrote the file and its version, or ID_NONE
 	                    */
@@ -165,6 +180,7 @@ struct trace {
 };
 
 struct trace *trace_new(struct arena *a);
+/* Copies a trace into another arena. */
 struct trace *trace_copy(const struct trace *t, struct arena *a);
 
 static inline struct str trace_str(const struct trace *t, uint32_t id)

@@ -254,12 +254,17 @@ uint32_t build_event(struct trace_build *b, enum trace_category category, uint32
 	return id;
 }
 
+int64_t build_length(struct trace_build *b, int64_t start, int64_t length)
+{
+	if (length >= 0 && start <= INT64_MAX - length)
+		return length;
+	b->t->clamped++;
+	return length < 0 ? 0 : INT64_MAX - start;
+}
+
 static void add_slice(struct trace_build *b, struct slice *s)
 {
-	if (s->length < 0 || s->start > INT64_MAX - s->length) {
-		s->length = s->length < 0 ? 0 : INT64_MAX - s->start;
-		b->t->clamped++;
-	}
+	s->length = build_length(b, s->start, s->length);
 	if (b->t->n_slices == TRACE_SLICES_MAX) {
 		b->t->dropped_slices++;
 		return;
@@ -368,4 +373,21 @@ void build_seal(struct trace_build *b)
 		store_order(b, i);
 		number += t->tracks.v[i].n;
 	}
+}
+
+void build_extent(struct trace_build *b, uint32_t track, uint32_t n, int64_t start, int64_t end)
+{
+	struct trace_track *k = &b->t->tracks.v[track];
+
+	k->start = start;
+	k->end = end;
+	if (n > k->n && n - k->n <= TRACE_SLICES_MAX - b->t->n_slices)
+		b->t->n_slices += n - k->n;
+	if (!k->n)
+		k->n = n;
+}
+
+void build_sums(struct trace_build *b, const struct trace_sums *sums)
+{
+	b->t->sums = sums;
 }

@@ -76,10 +76,15 @@ void build_arg_uint(struct trace_build *b, uint32_t key, uint64_t v);
 void build_arg_real(struct trace_build *b, uint32_t key, double v);
 void build_arg_text(struct trace_build *b, uint32_t key, struct str v);
 void build_args_clear(struct trace_build *b);
+/* Returns them instead; valid until the next one is set. */
+struct str build_args_take(struct trace_build *b);
 
 /* ---- slices ---- */
 
 uint32_t build_event(struct trace_build *b, enum trace_category category, uint32_t name);
+
+/* Returns the length that a slice gets: as the next function does. */
+int64_t build_length(struct trace_build *b, int64_t start, int64_t length);
 
 /* A negative length counts as 0, an end above INT64_MAX as INT64_MAX; both are counted. */
 void build_slice(struct trace_build *b, uint32_t track, uint32_t event, int64_t start,
@@ -106,6 +111,11 @@ void build_node_input(struct trace_build *b, uint32_t node, uint32_t source);
 
 /* Sorts and numbers the slices; no more may be appended. */
 void build_seal(struct trace_build *b);
+
+/* For a reader that adds slices up: a track of the sealed trace has n slices, from start to end,
+ * that it does not keep; the sums of all of them. */
+void build_extent(struct trace_build *b, uint32_t track, uint32_t n, int64_t start, int64_t end);
+void build_sums(struct trace_build *b, const struct trace_sums *sums);
 
 /* ---- readers ----
  *

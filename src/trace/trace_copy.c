@@ -2,6 +2,7 @@
  *
  * Copies a trace from the arena of its reader to one that lives longer.
  */
+#include "trace/ops.h"
 #include "trace/trace_internal.h"
 
 #define COPY_ITEMS(a, to, from)                                                                    \
@@ -24,15 +25,74 @@ static void copy_blocks(struct trace_track *to, const struct trace_track *from, 
 	}
 }
 
+static struct intern copy_strings(const struct intern *from, struct arena *a)
+{
+	struct intern to;
+
+	intern_init(&to, a);
+	for (uint32_t i = 0; i < from->n; i++)
+		intern_add(&to, intern_str(from, i));
+	return to;
+}
+
+static const struct trace_steps *copy_steps(
+        const struct trace_steps *from, const struct trace *t, struct arena *a)
+{
+	struct trace_steps *to = ARENA_NEW(a, struct trace_steps);
+
+	*to = *from;
+	to->t = t;
+	COPY_ITEMS(a, &to->steps, &from->steps);
+	COPY_ITEMS(a, &to->intervals, &from->intervals);
+	imap_init(&to->by_id, a);
+	for (uint32_t i = 0; i < to->steps.n; i++)
+		imap_put(&to->by_id, zigzag(to->steps.v[i].id), i, false);
+	return to;
+}
+
+static const struct trace_ops *copy_ops(
+        const struct trace_ops *from, const struct trace *t, struct arena *a)
+{
+	struct trace_ops *to = ARENA_NEW(a, struct trace_ops);
+
+	*to = *from;
+	to->t = t;
+	to->a = a;
+	to->strings = copy_strings(&from->strings, a);
+	to->frames = copy_strings(&from->frames, a);
+	COPY_ITEMS(a, &to->ops, &from->ops);
+	COPY_ITEMS(a, &to->cells, &from->cells);
+	COPY_ITEMS(a, &to->kernels, &from->kernels);
+	imap_init(&to->op_of_record, a); /* of traces with record functions only */
+	return to;
+}
+
+static const struct trace_sums *copy_sums(
+        const struct trace_sums *from, const struct trace *t, struct arena *a)
+{
+	struct trace_sums *to = ARENA_NEW(a, struct trace_sums);
+	struct trace_usage *usage = ARENA_NEW(a, struct trace_usage);
+	size_t steps = from->steps->steps.n;
+	struct step_usage *by_step = ARENA_ARRAY(a, steps, struct step_usage);
+
+	COPY_ITEMS(a, &usage->devices, &from->usage->devices);
+	if (steps)
+		memcpy(by_step, from->by_step, steps * sizeof *by_step);
+	*to = (struct trace_sums){ .steps = copy_steps(from->steps, t, a),
+		.ops = copy_ops(from->ops, t, a),
+		.usage = usage,
+		.by_step = by_step,
+		.path = str_copy(a, from->path) };
+	return to;
+}
+
 struct trace *trace_copy(const struct trace *t, struct arena *a)
 {
 	struct trace *to = ARENA_NEW(a, struct trace);
 
 	*to = *t;
 	to->a = a;
-	intern_init(&to->strings, a);
-	for (uint32_t i = 0; i < t->strings.n; i++)
-		intern_add(&to->strings, intern_str(&t->strings, i));
+	to->strings = copy_strings(&t->strings, a);
 	COPY_ITEMS(a, &to->processes, &t->processes);
 	COPY_ITEMS(a, &to->devices, &t->devices);
 	COPY_ITEMS(a, &to->tracks, &t->tracks);
@@ -45,5 +105,7 @@ struct trace *trace_copy(const struct trace *t, struct arena *a)
 		to->events.v[i].args = str_copy(a, to->events.v[i].args);
 	for (size_t i = 0; i < to->nodes.n; i++)
 		to->nodes.v[i].args = str_copy(a, to->nodes.v[i].args);
+	if (t->sums)
+		to->sums = copy_sums(t->sums, to, a);
 	return to;
 }

@@ -59,9 +59,6 @@ struct trace_build {
 	bool sealed;
 };
 
-/* Arguments of the next event or slice; valid until the next one is set. */
-struct str build_args_take(struct trace_build *b);
-
 /* Appends a slice to its track. */
 void store_append(struct trace_build *b, const struct slice *s);
 

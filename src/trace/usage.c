@@ -16,7 +16,8 @@ struct device_walk {
 	const struct trace *t;
 	const struct trace_links *links;
 	const struct usage_watch *watch;                  /* or NULL */
-	const uint8_t *classes;                           /* by event */
+	const uint8_t *classes;                           /* by event; NULL: not known yet */
+	const int64_t *launched;                          /* of the next slice; NULL: by links */
 	struct stream_state *streams;                     /* by track */
 	struct cover busy, by_class[USAGE_CLASS_N], both; /* both: compute or communication */
 	struct cover any;                                 /* of any class */
@@ -78,7 +79,11 @@ static void judge_gap(struct device_walk *w, const struct slice *s)
 
 	if (!stream->any || gap <= 0)
 		return;
-	if (work_latency(w->t, w->links, s, &latency) && latency < gap)
+	bool known =
+	        w->launched ? *w->launched != INT64_MIN : work_latency(w->t, w->links, s, &latency);
+	if (w->launched)
+		latency = num_sub(s->start, *w->launched);
+	if (known && latency < gap)
 		why = IDLE_HOST;
 	w->to->idle_why[why] = num_add(w->to->idle_why[why], gap);
 }
@@ -101,7 +106,8 @@ static bool is_contained(struct device_walk *w, const struct slice *s)
 static void add_slice(struct device_walk *w, const struct slice *s, bool contains)
 {
 	struct device_usage *u = w->to;
-	enum usage_class class = (enum usage_class)w->classes[s->event];
+	enum usage_class class = w->classes ? (enum usage_class)w->classes[s->event]
+	                                    : usage_class_of(w->t, s->event);
 	int64_t end = slice_end(s);
 
 	if (!u->slices++)
@@ -124,6 +130,19 @@ static void add_slice(struct device_walk *w, const struct slice *s, bool contain
 		u->copy_bytes = num_add(u->copy_bytes, slice_int(w->t, s, ARG_BYTES));
 }
 
+static void end_device(const struct device_walk *w)
+{
+	struct device_usage *u = w->to;
+
+	u->busy = w->busy.total;
+	for (int i = 0; i < USAGE_CLASS_N; i++)
+		u->by_class[i] = w->by_class[i].total;
+	u->overlap = num_sub(num_add(u->by_class[USAGE_COMPUTE], u->by_class[USAGE_COMMUNICATION]),
+	        w->both.total);
+	u->kernels = w->both.total;
+	u->copy_overlap = num_sub(num_add(u->by_class[USAGE_COPY], u->kernels), w->any.total);
+}
+
 static void walk_device(struct device_walk *w, uint32_t device, struct arena *a)
 {
 	struct device_usage *u = w->to;
@@ -137,13 +156,7 @@ static void walk_device(struct device_walk *w, uint32_t device, struct arena *a)
 	work_merge_init(&m, w->t, device, a);
 	while ((s = work_merge_next(&m, &contains)))
 		add_slice(w, s, contains);
-	u->busy = w->busy.total;
-	for (int i = 0; i < USAGE_CLASS_N; i++)
-		u->by_class[i] = w->by_class[i].total;
-	u->overlap = num_sub(num_add(u->by_class[USAGE_COMPUTE], u->by_class[USAGE_COMMUNICATION]),
-	        w->both.total);
-	u->kernels = w->both.total;
-	u->copy_overlap = num_sub(num_add(u->by_class[USAGE_COPY], u->kernels), w->any.total);
+	end_device(w);
 }
 
 void trace_usage(const struct trace *t, const struct trace_links *links, struct trace_usage *out,
@@ -157,6 +170,10 @@ void trace_usage_watched(const struct trace *t, const struct trace_links *links,
 {
 	struct scratch own;
 
+	if (t->sums) {
+		*out = *t->sums->usage;
+		return;
+	}
 	scratch_open(&own, a->work);
 	const uint8_t *classes = usage_classes(t, &own.a);
 	struct stream_state *streams = ARENA_ARRAY(&own.a, t->tracks.n, struct stream_state);
@@ -200,37 +217,105 @@ static void add_to_step(struct step_usage *u, struct step_cover *c, const struct
 		cover_add(&c->both, from, to);
 }
 
+/* Adds a slice to the steps that it overlaps. *first: the first step that may not have ended. */
+static void add_to_steps(const struct trace_steps *steps, struct step_usage *out,
+        struct step_cover *covers, size_t *first, const struct slice *s, enum usage_class class,
+        bool contains)
+{
+	const struct trace_step *v = steps->steps.v;
+	size_t n = steps->steps.n;
+
+	while (*first < n && v[*first].end <= s->start)
+		++*first; /* steps are ordered by start: an earlier one that ends later may still
+		             overlap */
+	for (size_t i = *first; i < n && v[i].start < slice_end(s); i++)
+		if (v[i].end > s->start)
+			add_to_step(&out[i], &covers[i], &v[i], s, class, contains);
+}
+
+static void end_step(struct step_usage *u, const struct step_cover *c)
+{
+	u->busy = c->busy.total;
+	for (int k = 0; k < USAGE_CLASS_N; k++)
+		u->by_class[k] = c->by_class[k].total;
+	u->overlap = num_sub(
+	        num_add(c->by_class[USAGE_COMPUTE].total, c->by_class[USAGE_COMMUNICATION].total),
+	        c->both.total);
+}
+
 void usage_by_step(const struct trace *t, const struct trace_steps *steps, struct step_usage *out,
         struct arena *a)
 {
 	size_t n = steps->steps.n, first = 0;
-	const struct trace_step *v = steps->steps.v;
 	const struct slice *s;
 	struct work_merge m;
 	struct scratch own;
 	bool contains;
 
+	if (t->sums) {
+		if (n)
+			memcpy(out, t->sums->by_step, n * sizeof *out);
+		return;
+	}
 	scratch_open(&own, a->work);
 	const uint8_t *classes = usage_classes(t, &own.a);
 	struct step_cover *covers = ARENA_ARRAY(&own.a, n, struct step_cover);
 	work_merge_init(&m, t, ID_NONE, &own.a);
-	while ((s = work_merge_next(&m, &contains))) {
-		while (first < n && v[first].end <= s->start)
-			first++; /* steps are ordered by start: an earlier one that ends later may
-			            still overlap */
-		for (size_t i = first; i < n && v[i].start < slice_end(s); i++)
-			if (v[i].end > s->start)
-				add_to_step(&out[i], &covers[i], &v[i], s,
-				        (enum usage_class)classes[s->event], contains);
-	}
-	for (size_t i = 0; i < n; i++) {
-		struct step_cover *c = &covers[i];
-		out[i].busy = c->busy.total;
-		for (int k = 0; k < USAGE_CLASS_N; k++)
-			out[i].by_class[k] = c->by_class[k].total;
-		out[i].overlap = num_sub(num_add(c->by_class[USAGE_COMPUTE].total,
-		                                 c->by_class[USAGE_COMMUNICATION].total),
-		        c->both.total);
-	}
+	while ((s = work_merge_next(&m, &contains)))
+		add_to_steps(steps, out, covers, &first, s, (enum usage_class)classes[s->event],
+		        contains);
+	for (size_t i = 0; i < n; i++)
+		end_step(&out[i], &covers[i]);
 	scratch_close(&own);
+}
+
+/* ---- one slice at a time ---- */
+
+struct usage_adding {
+	const struct trace *t;
+	const struct trace_steps *steps;
+	struct device_walk *devices;
+	struct step_cover *covers; /* by step */
+	struct step_usage *by_step;
+	size_t first;
+	int64_t launched;
+};
+
+struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps *steps,
+        struct step_usage *by_step, struct arena *a)
+{
+	struct usage_adding *x = ARENA_NEW(a, struct usage_adding);
+	struct stream_state *streams = ARENA_ARRAY(a, t->tracks.n, struct stream_state);
+
+	*x = (struct usage_adding){ .t = t, .steps = steps, .by_step = by_step };
+	x->devices = ARENA_ARRAY(a, t->devices.n, struct device_walk);
+	x->covers = ARENA_ARRAY(a, steps->steps.n, struct step_cover);
+	for (uint32_t i = 0; i < t->devices.n; i++) {
+		struct device_usage *u = ARENA_NEW(a, struct device_usage);
+		u->device = i;
+		x->devices[i] = (struct device_walk){
+			.t = t, .launched = &x->launched, .streams = streams, .to = u
+		};
+	}
+	return x;
+}
+
+void usage_add(struct usage_adding *x, const struct slice *s, int64_t launched)
+{
+	enum usage_class class = usage_class_of(x->t, s->event);
+
+	x->launched = launched;
+	add_slice(&x->devices[x->t->tracks.v[s->track].device], s, false);
+	add_to_steps(x->steps, x->by_step, x->covers, &x->first, s, class, false);
+}
+
+void usage_end(struct usage_adding *x, struct trace_usage *out, struct arena *a)
+{
+	for (size_t i = 0; i < x->t->devices.n; i++) {
+		end_device(&x->devices[i]);
+		if (x->devices[i].to->slices)
+			VEC_PUSH(a, &out->devices, *x->devices[i].to);
+	}
+	for (size_t i = 0; i < x->steps->steps.n; i++)
+		end_step(&x->by_step[i], &x->covers[i]);
 }

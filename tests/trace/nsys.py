@@ -95,11 +95,46 @@ def steps():
     return x
 
 
+def random_export(chance, tick=1):
+    """Two processes of three threads, with all that may happen: steps, ranges that overlap or do not end, work before its launch,
+    work without one, several kernels of one launch, and calls without work. Times are multiples of tick."""
+    x = Export()
+    correlation = [0, 0]
+    for p, thread in ((0, 1), (1, 1), (0, 2), (1, 2), (0, 3), (1, 3)):
+        at = chance.randrange(500)
+        for i in range(60):
+            names = ['step %d' % i if thread == 1 and i % 2 else 'outer'] + ['op%d' % chance.randrange(5) for _ in range(chance.randrange(4))]
+            start, end = at, at + chance.randrange(200, 2000)
+            for name in names:
+                if start < end:
+                    x.range(70 + p, name, start, None if chance.random() < .01 else end, thread=thread)
+                start += chance.randrange(20)
+                end -= chance.randrange(20)
+            if i % 5 == 0:
+                x.range(70 + p, 'free', at, at + chance.randrange(5000), START_END, thread=thread)
+                x.range(70 + p, 'here', at, None, MARK, thread=thread)
+            for _ in range(chance.randrange(5)):
+                correlation[p] += chance.randrange(1, 3)
+                call = chance.randrange(at, at + 1500)
+                work = call + chance.randrange(-30, 3000)
+                for k in range(chance.choice((1, 1, 1, 4))):
+                    x.launch(70 + p, correlation[p], call if k == 0 and chance.random() < .9 else None, work + 50 * k,
+                             work + 50 * k + chance.randrange(1, 4000), chance.choice(('gemm', 'relu', 'ncclKernel')), device=p,
+                             stream=chance.randrange(3), thread=thread)
+                if chance.random() < .3:
+                    x.copy(70 + p, correlation[p], work, work + chance.randrange(900), size=chance.randrange(9999), device=p)
+            at += chance.randrange(100, 2500)
+    for columns, rows in x.tables.values():
+        for row in rows if columns[0] == 'start' else ():
+            row[:2] = [v if v is None else v * tick for v in row[:2]]
+    return x
+
+
 BLOCK = 500000  # kernels that Python makes; SQLite copies them
 
 
-def write_large(path, n):
-    """Writes about n rows: for each kernel a call and a range."""
+def write_large(path, n, chance=None):
+    """Writes about n rows: for each kernel a call and a range, a step for ten thousand of them. chance: makes lengths of kernels random."""
     db = sqlite3.connect(path)
     db.execute('PRAGMA journal_mode=OFF')
     db.execute('CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)')
@@ -114,15 +149,18 @@ def write_large(path, n):
     db.executemany('INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, 60, 0)',
                    ((i * 1000 + 100, i * 1000 + 600, p | 1, i + 1) for i in range(first)))
     db.executemany('INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 1, 7, ?, ?, ?, ?, ?, 32, 8, 1, 1, 128, 1, 1, 0, 0, NULL)',
-                   ((i * 1000 + 700, i * 1000 + 1500, i + 1, p, i % 60, i % 60, i % 60) for i in range(first)))
+                   ((i * 1000 + 700, i * 1000 + (chance.randrange(701, 1700) if chance else 1500), i + 1, p, i % 60, i % 60, i % 60)
+                    for i in range(first)))
     db.executemany('INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, NULL, ?, 0, NULL)',
                    ((i * 1000, i * 1000 + 900, 'aten::op%d, op_id = %d' % (i % 50, i), p | 1) for i in range(first)))
+    db.executemany('INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, NULL, ?, 0, NULL)',
+                   ((i * 1000 - 1, i * 1000 + 9999998, 'step %d' % i, p | 1) for i in range(0, first, 10000)))
     shifts = {'start': 1000, 'end': 1000, 'correlationId': 1}
     for at in range(first, m, first):
         for table, columns in tables.items():
             db.execute('INSERT INTO %s SELECT %s FROM %s WHERE rowid <= %d' % (
                 table, ', '.join('"%s" + %d' % (c, shifts[c] * at) if c in shifts else '"%s"' % c for c in columns.split()), table,
-                min(first, m - at)))
+                first + 50 if table == 'NVTX_EVENTS' and m - at >= first else min(first, m - at)))
     db.commit()
     db.close()
 

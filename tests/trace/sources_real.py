@@ -34,7 +34,7 @@ def dump(path, *words):
         raise cases.Skip('there is no %s' % os.path.basename(path))
     p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), *words, path], capture_output=True, text=True)
     assert p.returncode == 0, '%s: status %d: %s' % (path, p.returncode, p.stderr)
-    return [json.loads(line) for line in p.stdout.split('\n') if line] if words else json.loads(p.stdout)
+    return [json.loads(line) for line in p.stdout.split('\n') if line] if '--slices' in words else json.loads(p.stdout)
 
 
 def equal(found, expected, what=''):
@@ -175,6 +175,9 @@ def nsys():
         check_nsys_work(g, slices, kernels)
         check_nsys_devices(g, d, slices, kernels)
         check_nsys_join(g, d, kernels)
+        summed = dump(path, '--sums')
+        for key in ('ops', 'kernels', 'devices', 'steps'):
+            equal(summed[key], d[key], key)
         equal(len([s for s in slices if s['category'] == 'op']), g['nvtx']['push_pop'])
         with open(path, 'rb') as f:
             equal(f.read() == before, True, 'bytes of the file')

@@ -3,9 +3,10 @@
  * Prints the results of the passes over a trace, as JSON with times in ticks, for checks of real
  * files, whose numbers are exact to the picosecond.
  *
- *   trace_dump [--recover | --slices | --by=NAME] FILE
+ *   trace_dump [--recover | --slices | --sums | --by=NAME] FILE
  *
- *   --slices: all slices, a line each, with arguments; --by: what makes the ops, as -by of views
+ *   --slices: all slices, a line each, with arguments; --by: what makes the ops, as -by of views;
+ *   --sums: the reader adds slices up instead of keeping them
  */
 #include <stdio.h>
 #include <string.h>
@@ -191,6 +192,45 @@ static enum trace_by by_name(const char *name)
 	return by ? by - 1 : TRACE_BY_PATH;
 }
 
+static void put_kernel(const struct trace *t, const struct trace_ops *o, const struct kernel_row *k)
+{
+	printf("{\"name\":");
+	put_text(trace_str(t, k->name));
+	put_field("count", (long long)k->count);
+	put_field("total", k->total);
+	put_field("min", k->min);
+	put_field("max", k->max);
+	printf(",\"op\":");
+	put_text(intern_str(&o->strings, o->ops.v[k->op].name));
+	printf("}");
+}
+
+/* Steps with their activity and the times of all ops in them. */
+static void put_steps(const struct trace *t, const struct trace_steps *steps,
+        const struct trace_ops *o, struct arena *a)
+{
+	struct step_usage *use = ARENA_ARRAY(a, steps->steps.n, struct step_usage);
+
+	usage_by_step(t, steps, use, a);
+	for (size_t i = 0; i < steps->steps.n; i++) {
+		const struct trace_step *s = &steps->steps.v[i];
+		int64_t host = 0, device = 0;
+		for (size_t k = 0; k < o->cells.n; k++) {
+			host += o->cells.v[k].step == i ? o->cells.v[k].host_self : 0;
+			device += o->cells.v[k].step == i ? o->cells.v[k].device_self : 0;
+		}
+		printf("%s{\"id\":%lld", i ? ",\n" : "\n", (long long)s->id);
+		put_field("start", s->start);
+		put_field("end", s->end);
+		put_field("busy", use[i].busy);
+		put_field("work", (long long)use[i].slices);
+		put_field("overlap", use[i].overlap);
+		put_field("host_self", host);
+		put_field("device_self", device);
+		printf("}");
+	}
+}
+
 static void dump(const struct trace *t, enum trace_by by, struct arena *a)
 {
 	struct trace_links links;
@@ -211,10 +251,12 @@ static void dump(const struct trace *t, enum trace_by by, struct arena *a)
 		put_op(&ops, i);
 	}
 	printf("],\"steps\":[");
-	for (size_t i = 0; i < steps.steps.n; i++)
-		printf("%s{\"id\":%lld,\"start\":%lld,\"end\":%lld}", i ? ",\n" : "\n",
-		        (long long)steps.steps.v[i].id, (long long)steps.steps.v[i].start,
-		        (long long)steps.steps.v[i].end);
+	put_steps(t, &steps, &ops, a);
+	printf("],\"kernels\":[");
+	for (size_t i = 0; i < ops.kernels.n; i++) {
+		printf(i ? ",\n" : "\n");
+		put_kernel(t, &ops, &ops.kernels.v[i]);
+	}
 	printf("],\"tracks\":[");
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		printf(i ? ",\n" : "\n");
@@ -279,6 +321,9 @@ int main(int argc, char **argv)
 	}
 	s->e = &e;
 	s->damage->recover = recover;
+	const struct src_options summed = { .slices = SLICES_SUMMED };
+	if (argc > 2 && strcmp(argv[1], "--sums") == 0)
+		s->options = &summed;
 	bool ok = read_trace(s, b, &scratch, &e);
 	struct str text = notes_text(&a, &notes);
 	fprintf(stderr, "%.*s%.*s%s", STR(text), STR(e.text), e.code ? "\n" : "");

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares exports of Nsight Systems whose slices are added up while they are read with the same ones whose slices are kept.
+
+    tests/trace/nsys_sums_run.py --bin build/check [small | NAME...]     small: all but the large file
+"""
+import argparse
+import gzip
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+TESTS = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS]
+import built  # noqa: E402
+import cases  # noqa: E402
+import nsys  # noqa: E402
+import trace_case  # noqa: E402
+from trace_case import dump, equal, program  # noqa: E402
+
+ANSWERS = ('ops', 'kernels', 'devices', 'steps', 'steps_by')
+
+
+def compare(path):
+    kept, summed = dump(path), dump(path, '--sums')
+    for key in ANSWERS:
+        equal(summed[key], kept[key], '%s of %s' % (key, path))
+    return summed
+
+
+def sort_rows(x, table, key):
+    columns, found = x.tables[table]
+    found.sort(key=lambda row: key(dict(zip(columns, row))))
+
+
+def sums():
+    """Sums are those of the slices, with rows by start, by thread, and in no order."""
+    for seed in range(12):
+        x = nsys.random_export(random.Random(seed), 100000 if seed % 2 else 1)
+        if seed % 3:
+            for table in ('CUPTI_ACTIVITY_KIND_KERNEL', 'CUPTI_ACTIVITY_KIND_MEMCPY', 'NVTX_EVENTS'):
+                sort_rows(x, table, lambda r: r['start'])
+        if seed % 3 == 2:
+            sort_rows(x, 'CUPTI_ACTIVITY_KIND_RUNTIME', lambda r: (r['globalTid'], r['start']))
+        found = compare(x.save('%d.sqlite' % seed))
+        assert len(found['ops']) > 300, len(found['ops'])
+
+
+def missing():
+    """Sums need none of the tables and columns, and rows without a start are left out."""
+    x = nsys.random_export(random.Random(1), 100000)
+    for table, (columns, _) in x.tables.items():
+        for column in columns:
+            if column not in ('start', 'end', 'value', 'name'):
+                path = x.save('a.sqlite', more=['ALTER TABLE %s RENAME COLUMN "%s" TO other' % (table, column)])
+                compare(path)
+                os.unlink(path)
+        if 'start' in columns:
+            path = x.save('a.sqlite', more=['UPDATE %s SET start = NULL WHERE rowid %% 3 = 1' % table])
+            compare(path)
+            os.unlink(path)
+        compare(x.save('no-%s.sqlite' % table, drop=[table]))
+
+
+def no_order():
+    """Rows whose starts jump back too often, or without row numbers, are kept."""
+    x = nsys.random_export(random.Random(1), 10 ** 9)
+    random.Random(2).shuffle(x.tables['NVTX_EVENTS'][1])
+    x.tables['NVTX_EVENTS'][1].extend(x.tables['NVTX_EVENTS'][1] * 4)
+    path = x.save('a.sqlite')
+    compare(path)
+    path = x.save('b.sqlite', more=[
+        'CREATE TABLE k (a INTEGER PRIMARY KEY, %s) WITHOUT ROWID' % ', '.join('"%s"' % c for c in nsys.COPY.split()),
+        'INSERT INTO k SELECT rowid, * FROM CUPTI_ACTIVITY_KIND_MEMCPY', 'DROP TABLE CUPTI_ACTIVITY_KIND_MEMCPY',
+        'ALTER TABLE k RENAME TO CUPTI_ACTIVITY_KIND_MEMCPY'])
+    compare(path)
+
+
+def steps_of_a_pattern():
+    """The user's pattern of steps holds for sums, too."""
+    path = nsys.random_export(random.Random(3)).save('a.sqlite')
+    out = [program('--step-nvtx=outer', name, 'steps', '-output', 'json')[0] for name in (path, zipped(path))]
+    equal(*[json.loads(o)['steps'] for o in out])
+
+
+def zipped(path):
+    """Returns a compressed copy, whose slices are always kept."""
+    with open(path, 'rb') as i, gzip.open(path + '.gz', 'wb', 1) as o:
+        o.write(i.read())
+    return path + '.gz'
+
+
+def rows_of(text):
+    d = json.loads(text[text.index('{'):])
+    return [d[k] for k in ('rows', 'devices', 'kernels', 'steps') if k in d]
+
+
+def large():
+    """A file of 77 MB: all answers are those of its compressed copy, in a fraction of the memory; slices are read when they are
+    needed; several files; the limit of memory gives a sentence."""
+    path = 'large.sqlite'
+    nsys.write_large(path, 1500000, chance=random.Random(4))
+    assert os.path.getsize(path) > 64 << 20, os.path.getsize(path)
+    copy = zipped(path)
+    few = '--max-memory=32M'
+    for words in (('op',), ('scope', '-max_depth', '9', '-select', 'accelerator_micros,self_micros,occurrence'), ('kernels', '--top=0'),
+                  ('steps',), ('devices',)):
+        equal(*[rows_of(program(*o, *words, '-output', 'json')[0]) for o in ((few, path), (copy,))], words)
+    _, err = program(few, path, 'devices')
+    assert 'note: calls and launches are not shown' in err, err
+    _, err = program(few, path, 'scope', '-by', 'kernel', status=1)
+    assert 'memory' in err, err
+    equal(*[rows_of(program(o, 'op', '-by', 'kernel', '-output', 'json')[0]) for o in (path, copy)])
+    program(path, 'scope', '-output', 'timeline:outfile=t.json')
+    assert os.path.getsize('t.json') > 50 << 20
+    shutil.copy(path, 'second.sqlite')
+    both = rows_of(program(few, path, 'second.sqlite', 'kernels', '--top=0', '-output', 'json')[0])[-1]
+    equal(len(both), 2 * len(rows_of(program(path, 'kernels', '--top=0', '-output', 'json')[0])[-1]))
+
+
+def damaged():
+    """Sums of a damaged file fail as its slices do; what is intact counts with --recover."""
+    x = nsys.random_export(random.Random(5))
+    good = open(x.save('a.sqlite'), 'rb').read()
+    chance = random.Random(6)
+    for _ in range(40):
+        bad = bytearray(good)
+        for _ in range(1 + chance.randrange(8)):
+            bad[chance.randrange(100, len(bad))] = chance.randrange(256)
+        trace_case.write(bytes(bad[:chance.randrange(4096, len(bad))] if chance.random() < .3 else bad), 'bad.sqlite')
+        p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), '--sums', 'bad.sqlite'], capture_output=True, timeout=60)
+        assert p.returncode in (0, 3), (p.returncode, p.stderr)
+
+
+CASES = [sums, missing, no_order, steps_of_a_pattern, damaged, large]
+
+if __name__ == '__main__':
+    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    a.add_argument('names', nargs='*')
+    a.add_argument('--bin', default='build/check')
+    ARGS = a.parse_args()
+    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
+    if not built.has(os.path.join(ARGS.bin, 'tfprof'), 'sqlite'):
+        print('0 passed, 0 failed, %d skipped: built without libsqlite3' % len(CASES))
+        sys.exit(0)
+    sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ or (n == 'small' and c is not large) for n in ARGS.names)]))
