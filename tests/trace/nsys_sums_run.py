@@ -93,9 +93,9 @@ def zipped(path):
     return path + '.gz'
 
 
-def rows_of(text):
-    d = json.loads(text[text.index('{'):])
-    return [d[k] for k in ('rows', 'devices', 'kernels', 'steps') if k in d]
+def document(*words):
+    text = program(*words, '-output', 'json')[0]
+    return json.loads(text[text.index('{'):])
 
 
 def large():
@@ -106,19 +106,19 @@ def large():
     assert os.path.getsize(path) > 64 << 20, os.path.getsize(path)
     copy = zipped(path)
     few = '--max-memory=32M'
-    for words in (('op',), ('scope', '-max_depth', '9', '-select', 'accelerator_micros,self_micros,occurrence'), ('kernels', '--top=0'),
-                  ('steps',), ('devices',)):
-        equal(*[rows_of(program(*o, *words, '-output', 'json')[0]) for o in ((few, path), (copy,))], words)
+    for key, words in (('rows', ('op',)), ('rows', ('scope', '-max_depth', '9', '-select', 'accelerator_micros,self_micros,occurrence')),
+                       ('kernels', ('kernels', '--top=0')), ('steps', ('steps',)), ('devices', ('devices',))):
+        equal(*[document(*o, *words)[key] for o in ((few, path), (copy,))], words)
     _, err = program(few, path, 'devices')
     assert 'note: calls and launches are not shown' in err, err
     _, err = program(few, path, 'scope', '-by', 'kernel', status=1)
     assert 'memory' in err, err
-    equal(*[rows_of(program(o, 'op', '-by', 'kernel', '-output', 'json')[0]) for o in (path, copy)])
+    equal(*[document(o, 'op', '-by', 'kernel')['rows'] for o in (path, copy)])
     program(path, 'scope', '-output', 'timeline:outfile=t.json')
     assert os.path.getsize('t.json') > 50 << 20
     shutil.copy(path, 'second.sqlite')
-    both = rows_of(program(few, path, 'second.sqlite', 'kernels', '--top=0', '-output', 'json')[0])[-1]
-    equal(len(both), 2 * len(rows_of(program(path, 'kernels', '--top=0', '-output', 'json')[0])[-1]))
+    both = document(few, path, 'second.sqlite', 'kernels', '--top=0')['kernels']
+    equal(len(both), 2 * len(document(path, 'kernels', '--top=0')['kernels']))
 
 
 def damaged():
