@@ -11,10 +11,10 @@ static const char *const USAGE = "\n"
                                  "       tfprof FILE...           open a prompt\n"
                                  "\n";
 static const char *const PURPOSES[PURPOSE_N] = {
-	[PURPOSE_VIEWS] = "views: by name scope, by data flow, by line of Python, by type; advice",
+	[PURPOSE_VIEWS] = "views: by name scope, data flow, Python line or type; HTML pages",
 	[PURPOSE_COMPARE] = "compare runs; pass/fail gates for CI",
 	[PURPOSE_FILES] = "write one profile of many files; list and verify checkpoints",
-	[PURPOSE_RECORD] = "record GPU work of any program, and look at it",
+	[PURPOSE_RECORD] = "record the GPU work of any program; check a machine for it",
 	[PURPOSE_SESSION] = "the prompt and scripts",
 };
 static const char *const EXAMPLES =
@@ -434,11 +434,6 @@ static bool put_value(struct session *s, struct str topic, struct sink *out)
 			sink_fmt(out, "\n  -stats %s\n", stat_rows[i].name);
 			return true;
 		}
-	for (size_t i = 0; i < n_help_sections; i++)
-		if (str_eq(topic, str_of(help_sections[i].name))) {
-			help_sections[i].put(s, out);
-			return true;
-		}
 	return put_choice(s, topic, out) || unknown_topic(s, topic);
 }
 
@@ -472,6 +467,11 @@ static bool put_topic(struct session *s, struct str topic, struct sink *out)
 		put_command(s, c, out);
 		return true;
 	}
+	for (size_t i = 0; i < n_help_sections; i++)
+		if (str_eq(topic, str_of(help_sections[i].name))) {
+			help_sections[i].put(s, out);
+			return true;
+		}
 	const struct option *row = flag_find(name);
 	if (!row)
 		row = view_option(name);
