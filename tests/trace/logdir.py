@@ -126,7 +126,7 @@ def links():
     equal(kernels('log'), ([(None, 21)], note('run_5', 3)))
     os.symlink('missing', PROFILE + 'run_5/lost.xplane.pb')
     _, err = program('log', 'op', status=3)
-    assert "no file '%srun_5/lost.xplane.pb'" % PROFILE in err or 'lost.xplane.pb' in err, err
+    assert "'%srun_5/lost.xplane.pb'" % PROFILE in err, err
 
 
 def which_folder():
