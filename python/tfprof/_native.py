@@ -177,7 +177,7 @@ def _take(source: Source) -> Tuple[Optional[bytes], Optional[bytes]]:
 def _input(source: Source, step: int = 0, how: Sequence[str] = ()) -> _Input:
     path, data = _take(source)
     if not -2**63 <= step < 2**63:
-        raise errors.InvalidArgumentError('%d is no number of a step' % step, 'INVALID_ARGUMENT')
+        raise errors.InvalidArgumentError('%d is not the number of a step' % step, 'INVALID_ARGUMENT')
     return _Input(ctypes.sizeof(_Input), path, len(path or b''), data, len(data or b''), step,
                   _strings(how), len(how))
 

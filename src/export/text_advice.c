@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text of advise: the name of each checker, then its reports; our checkers only with reports.
+ * Text of advise: the name of each checker, then its reports. Our checkers are left out if they
+ * have no reports.
  */
 #include "export/out.h"
 

@@ -39,7 +39,8 @@ static bool place_process(struct recording_lowering *r, struct recorded_process 
 	return recording_operations(&r->all, p, &to);
 }
 
-/* Where nothing was launched in a step, there would be nothing to see: then all of it is step 0. */
+/* Places the operations of every process. Drops the steps of a process that launched nothing in
+ * any of them: all of its work is then step 0. */
 static bool place_all(struct recording_lowering *r)
 {
 	for (size_t i = 0; i < r->all.n; i++) {

@@ -15,7 +15,7 @@
 
 /* ---- names, processes, threads ---- */
 
-/* Where numbers of names are not the table's key: all names at once. */
+/* Reads all names. Used if their numbers are not the key of the table. */
 static void read_all_names(struct nsys *x)
 {
 	static const char *const columns[] = { "id", "value" };

@@ -157,7 +157,7 @@ static bool has_operations(const struct recorded_process *p)
 	       p->facts.totals[SPOOL_SUM] || p->facts.totals[SPOOL_MEMORY];
 }
 
-/* How many of the processes from..to do work, of this rank, or (ANY) of all. */
+/* Counts the processes from..to of this rank (ANY: of all ranks) that do work. */
 #define ANY (-2)
 static size_t count_working(const struct recordings *r, size_t from, size_t to, int64_t rank)
 {

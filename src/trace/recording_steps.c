@@ -126,8 +126,8 @@ bool recording_has_steps(const struct recorded_process *p)
 	return p->boundaries.n || p->every;
 }
 
-/* The last boundary at or before time, or SIZE_MAX. Times mostly grow: the one found last is tried.
- */
+/* Returns the last boundary at or before time, or SIZE_MAX. Tries the one of the last call first,
+ * because times mostly grow. */
 static size_t find_boundary(struct recorded_process *p, uint64_t time)
 {
 	const uint64_t *v = p->boundaries.v;

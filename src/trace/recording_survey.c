@@ -366,8 +366,8 @@ static bool read_all(struct recordings *r, struct recorded_process *p)
 	return !r->e->code;
 }
 
-/* Where the clock was set, or CUPTI's is another one, everything is read again with times
- * corrected. */
+/* Reads a process. Reads it again with corrected times if the clock was set, or if CUPTI has a
+ * clock of its own. */
 bool survey_process(struct recordings *r, struct recorded_process *p)
 {
 	start_over(p, r->a);

@@ -14,7 +14,7 @@ struct sums_thread {
 	struct nest ops, all;
 };
 
-/* When an op came first, in the order of a trace that has its slices: 0 is never. */
+/* Position of the first slice of an op in a trace that keeps its slices; 0: no slice yet. */
 struct first_use {
 	uint64_t host, work; /* track << 40 | 1 + number of the slice */
 };

@@ -185,7 +185,7 @@ static void see_wait(struct walk *w, const struct span *s, unsigned owner, uint6
 	        ((struct wait){ s->start, num_add_u64(s->start, s->length), owner }));
 }
 
-/* How much of the time the process waited. */
+/* Returns how long the process waited between from and to, ns. */
 static int64_t waited(const struct walk *w, unsigned owner, uint64_t from, uint64_t to)
 {
 	uint64_t end = from, sum = 0;

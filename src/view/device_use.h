@@ -242,7 +242,7 @@ struct device_use {
 	int64_t gap_ns;
 };
 
-/* How a recording is read. */
+/* Options of device_use_read. */
 struct device_ask {
 	const struct recording_watch *watch; /* or NULL */
 	bool say;                            /* add notes about what is missing or odd */

@@ -277,7 +277,7 @@ class Errors(unittest.TestCase):
         self.check(tfprof.DataLossError, '.', lambda: tfprof.Profile(run_meta=[b'\xff' * 9]))
         self.check(tfprof.Error, '/no/folder', lambda: p.write('/no/folder/x'))
         self.check(ValueError, 'not int', lambda: tfprof.Profile(3))
-        self.check(ValueError, 'no number of a step', lambda: tfprof.Profile(run_meta={2**64: b''}))
+        self.check(ValueError, 'not the number of a step', lambda: tfprof.Profile(run_meta={2**64: b''}))
         self.check(ValueError, '0 or more', lambda: tfprof.Profile(run_meta={-1: b''}))
         self.check(ValueError, 'unknown checker', lambda: p.advise(['X']))
         self.assertTrue(p.scope().children)
