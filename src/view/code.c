@@ -213,6 +213,24 @@ void view_code_account(struct query *q)
 	view_sum(q);
 }
 
+/* Notes the time of a trace's calls without a call stack: no line has it. */
+static void note_left_out(const struct query *q)
+{
+	struct tally all = { 0 }, left_out = { 0 };
+
+	if (!q->m->traces.n)
+		return;
+	for (uint32_t node = 0; node < q->m->nodes.n; node++) {
+		tally_add(&all, &q->tallies[node]);
+		if (q->tree->entry_of[node] == ID_NONE)
+			tally_add(&left_out, &q->tallies[node]);
+	}
+	if (left_out.v[V_MICROS])
+		note_line(q->notes,
+		        "note: %lld of %lld us have no call stack: the view code leaves them out\n",
+		        (long long)left_out.v[V_MICROS], (long long)all.v[V_MICROS]);
+}
+
 bool view_code_show(struct query *q, struct result *r, struct err *e)
 {
 	if (!q->m->has_traces) {
@@ -223,6 +241,7 @@ bool view_code_show(struct query *q, struct result *r, struct err *e)
 	if (q->o->displayed_only) /* Quirk 35 */
 		note_line(q->notes, "Note: code view ignores account_displayed_op_only\n");
 	view_code_account(q);
+	note_left_out(q);
 	if (!view_walk(q, r, true, e))
 		return false;
 	for (uint32_t i = 0; i < r->n && (q->o->select.metrics & METRIC_BIT(M_TENSOR_VALUE)); i++)

@@ -178,6 +178,7 @@ def stacks_of_calls():
     small, large, main = 'net.py:90:main;net.py:5:small', 'net.py:90:main;net.py:6:large', 'net.py:90:main'
     equal(folded(path, '-select', 'self_micros'), {small: 40, large: 700, main: 20})
     equal(folded(path, '-select', 'accelerator_micros'), {small: 100, large: 1007})
+    equal(program('code', path)[1], 'note: 3 of 1870 us have no call stack: the view code leaves them out\n')
     equal(folded(path, '-select', 'self_micros', '-account_type_regexes', 'aten::t'), {small: 10, large: 50})
     equal({k: (r['own_occurrence'], r['own_self_micros']) for k, r in rows(path, 'scope', '-select', 'occurrence,self_micros').items()
            if k.startswith('aten')}, {'aten::mm': (2, 680), 'aten::mm/aten::t': (2, 60), 'aten::relu': (2, 23)})
