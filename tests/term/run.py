@@ -87,7 +87,7 @@ CASES = {
                        Wait('(END)|save|\n:\n'), Shot(), Colours()],
     'pager': START + ['scope -max_depth 6 -select micros', Key('Enter'), Wait('\n:'), Shot(),
                       'G', Wait('(END)'), Shot(), 'q', Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
-                      Wait('-step   '), Shot()],
+                      Wait('\n-step'), Shot()],
     'history': START + ['set -max_depth 1', Key('Enter'), 'set -step 0', Key('Enter'), 'quit', Key('Enter'),
                         Wait('\n$\n'), 'clear; tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), Key('Up'),
                         Key('Up'), Key('Up'), Wait('max_depth 1'), Shot(), Key('C-c'), Key('C-d'), Wait('\n$\n'),
@@ -106,9 +106,10 @@ CASES = {
                        'scope -max_depth x', Key('Enter'), 'scope |', Key('Enter'), Wait('less'), Shot()],
     'nothing': START + ['scope -max_depth 9 -show_name_regexes MatMul', Key('Enter'), Wait('nothing to show'), Shot(),
                         'help -step ctl', Key('Enter'), Wait('Examples'), Shot()],
-    'break': START + ['half a line', Key('C-c'), 'set -step', Key('Enter'), Wait('-step   '), Key('C-c'),
+    'break': START + ['half a line', Key('C-c'), 'set -step', Key('Enter'), Wait('\n-step'), Key('C-c'),
                       Key('C-c'), 'set -viz', Wait('-viz'), Shot()],
-    'running': START + ['scope -max_depth 1 | sleep 20', Key('Enter'), Key('C-c'), Wait('signal'), 'set -step', Key('Enter'), Wait('-step   '), Shot()],
+    'running': START + ['scope -max_depth 1 | cat - /dev/tty', Key('Enter'), Wait('Root'), Key('C-c'), Wait('signal'),
+                        'set -step', Key('Enter'), Wait('\n-step'), Shot()],
     'progress': ['(while [ ! -e go ]; do seq -f "node{name:\'n$((i+=1))/%g\'}" 90; sleep 0.1; done) | '
                  'tfprof --graph_path=- scope -max_depth 1', Key('Enter'), Numbers(), File('go'),
                  Wait('\n_TFProfRoot'), Shot()],
@@ -117,7 +118,7 @@ CASES = {
     # Names that crash libedit: characters of four bytes, bytes of incomplete characters.
     'jobs': START + ['load 😀=tfprof_log', Key('Enter'), Wait('\ntfprof 😀>\n'),
                      'load y' + 'x中' * 12 + '=tfprof_log', Key('Enter'), Wait('x中x>\n'), 'set -step', Key('Enter'),
-                     Wait('-step   '), Shot()],
+                     Wait('\n-step'), Shot()],
     # Without files: what to do, and what is set; !! repeats the line before.
     'alone': ['tfprof', Key('Enter'), Wait('\ntfprof>\n'), '!!', Key('Enter'), 'scope', Key('Enter'), 'set', Key('Enter'),
               Wait('nothing is set'), 'set -max_depth 1 -select params', Key('Enter'), 'set', Key('Enter'), Wait('-select  '),
@@ -125,7 +126,7 @@ CASES = {
               Wait('Root'), '!!', Key('Enter'), 'load b=tfprof_log', Key('Enter'), Wait('tfprof b>'), 'top', Key('Enter'),
               Wait('load GRAPH'), 'list', Key('Enter'), Wait('* b'), Shot()],
     'dumb': ['TERM=dumb tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
-             Wait('-step   '), Shot(), 'scope -max_depth 1', Key('Enter'), Wait('Root'), Shot(),
+             Wait('\n-step'), Shot(), 'scope -max_depth 1', Key('Enter'), Wait('Root'), Shot(),
              Key('C-d')],
     'gpu': ['tfprof gpu', Key('Enter'), Wait('kernel'), 'q', Key('BSpace'), Shot(),
             'clear; tfprof ctl tfprof-run status', Key('Enter'), Wait('closed'), Shot()],
@@ -133,7 +134,7 @@ CASES = {
                Key('Enter'), Wait('\nup'), Key('C-c'), Wait('doctor'), 'echo status $?', Key('Enter'),
                Wait('status 3'), Shot()],
     'unset': ['env -u TERM tfprof ' + FILES, Key('Enter'), Wait('\ntfprof>\n'), 'set -step', Key('Enter'),
-              Wait('-step   '), Shot(), Key('C-d')],
+              Wait('\n-step'), Shot(), Key('C-d')],
 }
 
 
