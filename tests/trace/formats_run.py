@@ -24,7 +24,7 @@ import pprof  # noqa: E402
 from pprof import number, sub  # noqa: E402
 from xspace import Plane, space  # noqa: E402
 import trace_case  # noqa: E402
-from trace_case import program, write  # noqa: E402
+from trace_case import equal, program, write  # noqa: E402
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.dirname(TESTS)), 'testdata', 'example')
 
@@ -46,10 +46,6 @@ SPELLINGS = [
 def rows(*words):
     out, _ = program(*words, '-output', 'json')
     return json.loads(out[out.index('{'):])['rows']
-
-
-def equal(found, expected, what=''):
-    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
 
 
 def of_pytorch(name='a.json', length=10):

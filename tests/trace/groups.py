@@ -9,7 +9,6 @@ import argparse
 import collections
 import json
 import os
-import subprocess
 import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
@@ -17,7 +16,7 @@ import cases  # noqa: E402
 import kineto  # noqa: E402
 from xspace import Plane, space  # noqa: E402
 import trace_case  # noqa: E402
-from trace_case import program  # noqa: E402
+from trace_case import dump, equal, program  # noqa: E402
 
 LEVELS = {'module': 'nn.Module: ', 'op': 'cpu_op', 'annotation': 'user_annotation'}
 
@@ -34,20 +33,10 @@ def write(content, name='a.json'):
     return trace_case.write(content, name)
 
 
-def dump(path, by):
-    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), '--by=' + by, path], capture_output=True, text=True)
-    assert p.returncode == 0, p.stderr
-    return json.loads(p.stdout)['ops']
-
-
 def groups(path, by):
     """Returns {name: [self time of the host, of devices, slices of devices]}, ns."""
-    return {o['name']: [o['host_self'], o['device_self'], o['kernels']] for o in dump(path, by)
+    return {o['name']: [o['host_self'], o['device_self'], o['kernels']] for o in dump(path, '--by=' + by)['ops']
             if o['host_self'] or o['kernels']}
-
-
-def equal(found, expected, what=''):
-    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
 
 
 def is_level(e, by):
@@ -176,12 +165,12 @@ def columns():
 def flops():
     """Float operations of a matrix product are computed from the shapes of its inputs, once for each call."""
     path = write(kineto.trace(kineto.steps()))
-    found = {o['name'].split('/')[-1]: (o['flops'], o['host_runs']) for o in dump(path, 'none') if o['flops']}
+    found = {o['name'].split('/')[-1]: (o['flops'], o['host_runs']) for o in dump(path)['ops'] if o['flops']}
     equal(found, {})  # the inputs of the sample do not fit an addmm: it has two
     good = [dict(e, args=dict(e['args'], **{'Input Dims': [[4], [2, 3], [3, 4], [], []]}))
             if e['name'] == 'aten::addmm' else e for e in kineto.steps()]
     path = write(kineto.trace(good))
-    equal({o['name'].split('/')[-1]: (o['flops'], o['host_runs']) for o in dump(path, 'none') if o['flops']},
+    equal({o['name'].split('/')[-1]: (o['flops'], o['host_runs']) for o in dump(path)['ops'] if o['flops']},
           {'aten::addmm': (2 * 2 * 2 * 3 * 4, 2)})
 
 

@@ -16,7 +16,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__f
 import cases  # noqa: E402
 from xspace import Plane, data, number, space, varint  # noqa: E402
 import trace_case  # noqa: E402
-from trace_case import program as run  # noqa: E402
+from trace_case import dump, equal, program as run  # noqa: E402
 
 
 def packed(field, values):
@@ -84,13 +84,7 @@ def write(content, name='a.xplane.pb'):
 
 
 def ops(path, by='none'):
-    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), '--by=' + by, path], capture_output=True, text=True)
-    assert p.returncode == 0, p.stderr
-    return {o['name']: o for o in json.loads(p.stdout)['ops']}
-
-
-def equal(found, expected):
-    assert found == expected, 'expected %r, found %r' % (expected, found)
+    return {o['name']: o for o in dump(path, '--by=' + by)['ops']}
 
 
 FRAMES = [('main.py', '<module>', 90, 0), ('net.py', 'forward', 12, 1)]

@@ -14,36 +14,12 @@ import sys
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
 import cases  # noqa: E402
 import kineto  # noqa: E402
-from trace_case import check_schema  # noqa: E402
+import trace_case  # noqa: E402
+from trace_case import check_schema, dump, equal, program, rows  # noqa: E402
 
 
 def write(content, name='a.pt.trace.json'):
-    with open(name, 'wb') as f:
-        f.write(content)
-    return name
-
-
-def dump(path, *words):
-    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), *words, path], capture_output=True, text=True)
-    assert p.returncode == 0, p.stderr
-    return json.loads(p.stdout)
-
-
-def program(*words, status=0, stdin=subprocess.DEVNULL):
-    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), *words], capture_output=True, text=True, stdin=stdin,
-                       env=dict(os.environ, LC_ALL='C'))
-    assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr)
-    return p.stdout, p.stderr
-
-
-def rows(*words):
-    """Returns {path: row} of a view, from JSON."""
-    out, _ = program(*words, '-max_depth', '100', '-output', 'json')
-    return {r['path']: r for r in json.loads(out[out.index('{'):])['rows']}
-
-
-def equal(found, expected, what=''):
-    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
+    return trace_case.write(content, name)
 
 
 def passes():
@@ -255,7 +231,7 @@ def forms():
     equal((json.loads(p.stdout)['devices'], b'concatenated' in p.stderr), (plain, True))
     expected = program('a.pt.trace.json', 'op')[0]
     with open('a.json.gz', 'rb') as f:
-        equal(program('op', '--profile_path=-', stdin=f)[0], expected)
+        equal(subprocess.run([os.path.join(ARGS.bin, 'tfprof'), 'op', '--profile_path=-'], capture_output=True, text=True, stdin=f).stdout, expected)
 
 
 def cut():
@@ -348,5 +324,5 @@ if __name__ == '__main__':
     a.add_argument('names', nargs='*')
     a.add_argument('--bin', default='build/check')
     ARGS = a.parse_args()
-    ARGS.bin = os.path.abspath(ARGS.bin)
+    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
     sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))

@@ -12,8 +12,9 @@ import os
 import subprocess
 import sys
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check')]
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
 import cases  # noqa: E402
+from trace_case import equal  # noqa: E402
 
 
 def golden(name):
@@ -34,10 +35,6 @@ def dump(path, *words, status=0):
 
 def xplane(name, *words, status=0):
     return dump(os.path.join(ARGS.realdata, 'xplane', name + '.xplane.pb'), *words, status=status)
-
-
-def equal(found, expected, what=''):
-    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
 
 
 def kind(name):

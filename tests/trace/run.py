@@ -13,27 +13,13 @@ import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
 import cases  # noqa: E402
-from trace_case import check_schema  # noqa: E402
 from xspace import Plane, data, number, space, varint  # noqa: E402
+import trace_case  # noqa: E402
+from trace_case import check_schema, dump, equal, program  # noqa: E402
 
 
 def write(content, name='a.xplane.pb'):
-    with open(name, 'wb') as f:
-        f.write(content)
-    return name
-
-
-def dump(path, *words):
-    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), *words, path], capture_output=True, text=True)
-    assert p.returncode == 0, p.stderr
-    return json.loads(p.stdout)
-
-
-def program(*words, status=0):
-    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), *words], capture_output=True, text=True,
-                       stdin=subprocess.DEVNULL, env=dict(os.environ, LC_ALL='C'))
-    assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr)
-    return p.stdout, p.stderr
+    return trace_case.write(content, name)
 
 
 def device_ops(d):
@@ -45,10 +31,6 @@ def device_ops(d):
 def host_ops(d):
     return {o['name']: (o['type'], o['host_runs'], o['host_total'], o['host_self']) for o in d['ops']
             if o['host_runs']}
-
-
-def equal(found, expected, what=''):
-    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
 
 
 def tpu(index=0):
@@ -469,7 +451,7 @@ if __name__ == '__main__':
     a.add_argument('--bin', default='build/check')
     a.add_argument('--write', action='store_true', help='writes the trace of the examples')
     ARGS = a.parse_args()
-    ARGS.bin = os.path.abspath(ARGS.bin)
+    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
     ARGS.data = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'testdata')
     if ARGS.write:
         write(sample_trace(), os.path.join(ARGS.data, 'traces', 'trace.xplane.pb'))

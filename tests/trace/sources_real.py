@@ -13,8 +13,10 @@ import os
 import subprocess
 import sys
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check')]
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
 import cases  # noqa: E402
+import trace_case  # noqa: E402
+from trace_case import equal  # noqa: E402
 
 
 def golden(*name):
@@ -32,13 +34,7 @@ def load(name):
 def dump(path, *words):
     if not os.path.exists(path):
         raise cases.Skip('there is no %s' % os.path.basename(path))
-    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), *words, path], capture_output=True, text=True)
-    assert p.returncode == 0, '%s: status %d: %s' % (path, p.returncode, p.stderr)
-    return [json.loads(line) for line in p.stdout.split('\n') if line] if '--slices' in words else json.loads(p.stdout)
-
-
-def equal(found, expected, what=''):
-    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
+    return trace_case.dump(path, *words)
 
 
 # ---- ONNX Runtime ----
@@ -204,5 +200,6 @@ if __name__ == '__main__':
     a.add_argument('--modern')
     ARGS = a.parse_args()
     ARGS.bin, ARGS.realdata = os.path.abspath(ARGS.bin), os.path.abspath(ARGS.realdata)
+    trace_case.BIN = ARGS.bin
     ARGS.modern = os.path.abspath(ARGS.modern or os.path.join(os.path.dirname(ARGS.realdata), 'modern'))
     sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ for n in ARGS.names)]))
