@@ -215,7 +215,7 @@ static void put_frame(struct rows *x, struct sheet *to, enum what what, uint32_t
 	struct frame f = frame == ID_NONE ? (struct frame){ .file = ID_NONE, .function = ID_NONE }
 	                                  : model_frame(q->m, frame);
 	uint32_t id = what == CELL_FILE ? f.file : f.function;
-	bool placed = frame != ID_NONE && f.line != LINE_NONE;
+	bool placed = frame != ID_NONE && frame_is_placed(q->m, &f);
 
 	if (what == CELL_LINE && placed)
 		sheet_i64(to, f.line);

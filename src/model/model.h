@@ -51,7 +51,7 @@ struct node {
 };
 
 /* A call-stack frame; equal prefixes of stacks are shared. */
-#define LINE_NONE (-1) /* line of a frame that has a function and no place in a file */
+#define LINE_NONE (-1) /* line of a frame that has a function and no place in a file: file "" */
 struct frame {
 	uint32_t parent;         /* outer frame, or ID_NONE */
 	uint32_t file, function; /* string ids, or ID_NONE if the id had no text */
@@ -80,7 +80,8 @@ struct kernel_row;
 struct model_trace {
 	const struct trace *t;
 	uint32_t worker;
-	const struct kernel_row *kernels; /* their ops are nodes; NULL: not kept */
+	/* Their names and devices are strings of the model, their ops nodes; NULL: not kept. */
+	const struct kernel_row *kernels;
 	size_t n_kernels;
 };
 
@@ -154,6 +155,11 @@ struct model {
 static inline struct str model_str(const struct model *m, uint32_t id)
 {
 	return id == ID_NONE ? STR_NONE : m->strings.strings[id];
+}
+/* False if a frame has a function and no place in a file. */
+static inline bool frame_is_placed(const struct model *m, const struct frame *f)
+{
+	return f->line != LINE_NONE || f->file == ID_NONE || model_str(m, f->file).n;
 }
 static inline struct str node_name(const struct model *m, uint32_t n)
 {

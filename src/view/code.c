@@ -35,7 +35,7 @@ static struct str trace_name(struct code_lines *l, const struct frame *f, bool g
 	struct sb *b = &l->text;
 	struct str file = f->file == ID_NONE ? S("none") : model_str(l->m, f->file);
 	struct str function = f->function == ID_NONE ? S("none") : model_str(l->m, f->function);
-	bool placed = f->line != LINE_NONE || file.n || !function.n;
+	bool placed = frame_is_placed(l->m, f) || !function.n;
 	bool whole = !placed || function.n < FUNCTION_MAX;
 
 	b->n = 0;
