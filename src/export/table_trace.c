@@ -166,7 +166,6 @@ table_fill *table_open_slices(struct table_reader *x)
 
 static bool fill_kernels(struct table_reader *x, struct arrow_build *to, struct arena *scratch)
 {
-	const struct trace_state *state = x->state;
 	const struct model_trace *kept = &x->m->traces.v[0];
 	const struct trace *t = x->t;
 
@@ -174,9 +173,9 @@ static bool fill_kernels(struct table_reader *x, struct arrow_build *to, struct 
 	for (; x->at[0] < kept->n_kernels && !arrow_full(to); x->at[0]++) {
 		const struct kernel_row *k = &kept->kernels[x->at[0]];
 		table_put_run(x, to, 0);
-		arrow_text(to, state->labels[k->device]);
+		arrow_text(to, model_str(x->m, k->device));
 		arrow_text(to, str_of(trace_category_names[k->category]));
-		table_put_named_key(to, trace_str(t, k->name));
+		table_put_named_key(to, model_str(x->m, k->name));
 		arrow_text(to, node_name(x->m, k->op));
 		arrow_i64(to, num_from_u64(k->count));
 		arrow_i64(to, trace_ns(t, k->total));
@@ -188,10 +187,7 @@ static bool fill_kernels(struct table_reader *x, struct arrow_build *to, struct 
 
 table_fill *table_open_kernels(struct table_reader *x)
 {
-	if (!x->t)
-		return fill_model_kernels;
-	open_trace(x, false, false);
-	return fill_kernels;
+	return x->t ? fill_kernels : fill_model_kernels;
 }
 
 /* ---- devices ---- */

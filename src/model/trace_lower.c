@@ -291,7 +291,8 @@ static void lower_cells(struct lowering *x)
 	}
 }
 
-/* Copies the kernels; the op of each becomes a node of the model. */
+/* Copies the kernels. Their ops become nodes of the model, and their names and devices strings of
+ * it: the trace may be replaced by one with slices (input_slices). */
 static void keep_kernels(const struct lowering *x, struct model_trace *to)
 {
 	size_t n = to->n_kernels = x->ops.kernels.n;
@@ -300,6 +301,8 @@ static void keep_kernels(const struct lowering *x, struct model_trace *to)
 	for (size_t i = 0; i < n; i++) {
 		v[i] = x->ops.kernels.v[i];
 		v[i].op = x->node[v[i].op];
+		v[i].name = ingest_string(x->to, trace_str(x->t, v[i].name));
+		v[i].device = ingest_string(x->to, trace_device_label(x->t, v[i].device, x->a));
 	}
 	to->kernels = v;
 }

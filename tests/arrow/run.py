@@ -10,13 +10,17 @@ import csv
 import io
 import json
 import os
+import random
 import re
 import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'))
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(TESTS, 'check'), os.path.join(TESTS, 'trace')]
+import built  # noqa: E402
 import cases  # noqa: E402
+import nsys  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.join(ROOT, 'testdata')
@@ -150,6 +154,19 @@ def traces_equal_commands():
         equal((len(same), sum(s['duration_ns'] for s in same)), (k['count'], k['total_ns']), k['name'])
 
 
+def kernels_of_large_exports():
+    """The kernels of a large export of Nsight Systems are the same after its slices have been read, too."""
+    if not built.has(os.path.join(BIN, 'tfprof'), 'sqlite'):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'large.sqlite')
+        nsys.random_export(random.Random(1), 100000).save(path, more=[
+            'CREATE TABLE pad (bytes BLOB)', 'INSERT INTO pad VALUES (zeroblob(%d))' % (65 << 20)])
+        found = table(path, 'kernels')
+        assert len({r['name'] for r in found}) > 3, found
+        equal(table(path, 'slices,kernels'), found)
+
+
 def odd_orders():
     """Children and dictionaries may be moved out, the session may be closed first, and wrong calls fail with an error message."""
     for kind, path in INPUTS[:3]:
@@ -275,7 +292,7 @@ def parquet_files():
         pass
 
 
-C_CASES = [answers_equal_csv, batches_add_up, nodes_equal_views, traces_equal_commands, odd_orders, memory_limits, threads,
+C_CASES = [answers_equal_csv, batches_add_up, nodes_equal_views, traces_equal_commands, kernels_of_large_exports, odd_orders, memory_limits, threads,
            python_schemas, python_capsules]
 
 

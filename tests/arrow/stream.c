@@ -2,11 +2,16 @@
  *
  * A consumer of Arrow streams without an Arrow library.
  *
- *   stream print KIND INPUT table|command WHAT ROWS    every row, cells separated by tabs, null as
- * \N stream odd KIND INPUT                              releases in odd orders, session closed
- * first stream limit KIND INPUT SOME                       under memory limits: an error or all
- * rows stream threads KIND INPUT                          reads while another thread asks the
- * session
+ *   stream print KIND INPUT table|command WHAT ROWS
+ *
+ * prints every row, cells separated by tabs, null as \N. Of tables separated by commas each is
+ * opened, and the last one printed.
+ *
+ *   stream odd KIND INPUT             releases in odd orders, session closed first
+ *
+ *   stream limit KIND INPUT SOME      under memory limits: an error or all rows
+ *
+ *   stream threads KIND INPUT         reads while another thread asks the session
  *
  * KIND: the number of a TFP_ input kind. ROWS: of a batch at most.
  */
@@ -303,6 +308,12 @@ int main(int argc, char **argv)
 
 	if (argc == 7 && !strcmp(argv[1], "print")) {
 		struct tfp_session *s = load(argv[2], argv[3], 0);
+		int tables = !strcmp(argv[4], "table");
+		for (char *comma; tables && (comma = strchr(argv[5], ',')); argv[5] = comma + 1) {
+			*comma = '\0';
+			CHECK(!open_stream(s, argv[4], argv[5], 0, &a));
+			a.release(&a);
+		}
 		if (open_stream(s, argv[4], argv[5], strtoull(argv[6], NULL, 10), &a)) {
 			puts(tfp_error(s, NULL));
 			return 1;
