@@ -132,7 +132,8 @@ struct step_interval {
 struct trace_steps {
 	const struct trace *t;
 	enum steps_by by;
-	bool by_start;                /* marks share numbers: each is a step, numbered from 0 */
+	bool by_start; /* marks share numbers: each is a step, numbered from 0; groups do not count
+	                */
 	bool by_process;              /* the threads of each process have marks of their own */
 	VEC(struct trace_step) steps; /* by start; at least one */
 	VEC(struct step_interval) intervals; /* by device, process, start */
@@ -193,8 +194,8 @@ struct cover {
 };
 void cover_add(struct cover *c, int64_t start, int64_t end);
 
-/* Takes the walk along: each device, then each slice of its work by start; busy is what its work
- * covered before. */
+/* Functions that the walk calls: one at the start of each device, one for each slice of its work,
+ * by start. busy is the union of the device's earlier slices. */
 struct usage_watch {
 	void (*device)(void *user, uint32_t device);
 	void (*work)(void *user, const struct slice *s, const struct cover *busy);
@@ -206,8 +207,8 @@ void trace_usage(const struct trace *t, const struct trace_links *links, struct 
 void trace_usage_watched(const struct trace *t, const struct trace_links *links,
         const struct usage_watch *watch, struct trace_usage *out, struct arena *a);
 
-/* True if it is known how long after its launch the work began; ticks, negative if it began before.
- */
+/* Returns the ticks from the launch of device work to its start, negative if it started before;
+ * false if the launch is not known. */
 bool work_latency(const struct trace *t, const struct trace_links *links, const struct slice *s,
         int64_t *ticks);
 

@@ -281,7 +281,8 @@ uint32_t trace_step_of(
 
 	if (s->by == STEPS_UNKNOWN)
 		return 0;
-	if (says_step(s->t, slice, s->by == STEPS_BY_RUN ? s->by : STEPS_BY_GROUP, &id) &&
+	if (!s->by_start &&
+	        says_step(s->t, slice, s->by == STEPS_BY_RUN ? s->by : STEPS_BY_GROUP, &id) &&
 	        imap_get(&s->by_id, zigzag(id), &step))
 		return step;
 	if (k->device != ID_NONE)

@@ -219,6 +219,34 @@ static void sums_lose_nothing_in_any_order(void **state)
 	}
 }
 
+/* Groups have numbers of their own. */
+static void marks_that_share_numbers_are_steps_each(void **state)
+{
+	static const char *const names[] = { "train", "eval", "train" };
+	struct trace_rig r = open_rig(TRACE_XSPACE);
+	struct trace_steps s;
+
+	(void)state;
+	for (int64_t i = 0; i < 3; i++) {
+		uint32_t event =
+		        build_event(r.b, CATEGORY_STEP, build_string(r.b, str_of(names[i])));
+		build_arg_int(r.b, ARG_STEP, i / 2);
+		build_slice(r.b, r.thread, event, 100 * i, 50, 0);
+		build_arg_int(r.b, ARG_GROUP, 0); /* of another numbering */
+		trace_rig_slice(&r, r.thread, CATEGORY_OP, "inside", 100 * i + 10, 5, 0);
+	}
+	build_seal(r.b);
+	trace_find_steps(r.t, &s, &unit_arena);
+	assert_true(s.by_start);
+	assert_int_equal(s.steps.n, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct slice slice;
+		trace_slice(r.t, 2 * i + 1, &slice);
+		assert_int_equal(s.steps.v[i].id, i);
+		assert_int_equal(trace_step_of(&s, &slice, NULL), i);
+	}
+}
+
 #define ops_case(f) cmocka_unit_test_setup_teardown(f, unit_setup, drop_scratch)
 
 int main(int argc, char **argv)
@@ -227,6 +255,7 @@ int main(int argc, char **argv)
 		ops_case(paths_follow_modules_and_ops),
 		ops_case(compiled_ops_have_names_runs_and_stacks),
 		ops_case(sums_lose_nothing_in_any_order),
+		ops_case(marks_that_share_numbers_are_steps_each),
 	};
 
 	return unit_main(tests, argc, argv);
