@@ -25,7 +25,7 @@ struct tracing_range {
 	uint64_t start, id;
 	uint32_t event, tid, domain;
 };
-#define RANGES_MAX 65536 /* open ranges of a process that are kept */
+#define RANGES_MAX 4096 /* open ranges of a process that are kept: the latest ones */
 
 /* A process that is read. */
 struct tracing_process {
@@ -264,6 +264,15 @@ static void end_range(struct tracing_process *y, const struct spool_range *g)
 	y->ranges.n--;
 }
 
+/* Drops the older half of the open ranges, which seem to have no end. */
+static void drop_ranges(struct tracing_process *y)
+{
+	size_t half = y->ranges.n / 2;
+
+	memmove(y->ranges.v, y->ranges.v + half, (y->ranges.n - half) * sizeof *y->ranges.v);
+	y->ranges.n -= half;
+}
+
 static void take_range(
         struct tracing_process *y, const struct recording_feed *f, const struct spool_range *g)
 {
@@ -271,12 +280,14 @@ static void take_range(
 
 	if (!y->x->calls)
 		return;
+	if (y->ranges.n == RANGES_MAX)
+		drop_ranges(y);
 	if (g->op == SPOOL_POP || g->op == SPOOL_STOP)
 		end_range(y, g);
 	else if (g->op == SPOOL_INSTANT)
 		build_instant(b, build_track(b, y->process, ID_NONE, TRACK_THREAD, g->tid),
 		        range_event(y, f, g->name), tick_of(y->x, g->time), 0);
-	else if (y->ranges.n < RANGES_MAX && (g->op == SPOOL_PUSH || g->id))
+	else if (g->op == SPOOL_PUSH || g->id)
 		VEC_PUSH(y->x->a, &y->ranges,
 		        ((struct tracing_range){ .start = g->time,
 		                .id = g->op == SPOOL_START ? g->id : 0,
