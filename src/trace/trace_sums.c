@@ -25,6 +25,7 @@ struct slice_sums {
 	struct launch_join *launches;
 	struct finding ops;
 	struct sums_thread *threads; /* by track */
+	size_t n_tracks;             /* of the first reading */
 	VEC(struct first_use) first;
 	struct trace_steps steps;
 	struct trace_ops found;
@@ -70,6 +71,7 @@ void trace_sums_begin(struct slice_sums *x)
 	x->ops.linked = true;
 	x->by_step = ARENA_ARRAY(t->a, x->steps.steps.n, struct step_usage);
 	x->usage = usage_begin(t, &x->steps, x->by_step, x->a);
+	x->n_tracks = t->tracks.n;
 	x->threads = ARENA_ARRAY(x->a, t->tracks.n, struct sums_thread);
 	for (uint32_t i = 0; i < t->tracks.n; i++) {
 		nest_init(&x->threads[i].ops, t, i, x->ops.rule.nested, x->a);
@@ -207,7 +209,7 @@ void trace_sums_add(struct slice_sums *x, const struct slice *s)
 
 	x->slices++;
 	ops_know_events(&x->ops);
-	if (k->derived)
+	if (k->derived || s->track >= x->n_tracks) /* a changed file may name new tracks */
 		return;
 	if (!track_is_device(k))
 		take_host(x, s);
