@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tables of the command devices below that of the devices: what traces with launches and
- * recordings tell about GPUs, calls and kernels.
+ * The further tables of the command devices, for recordings and for traces with launches: GPUs,
+ * reasons of idle time, calls, kernels and so on.
  */
 #ifndef TFPROF_EXPORT_DEVICE_TABLES_H
 #define TFPROF_EXPORT_DEVICE_TABLES_H
@@ -11,7 +11,7 @@
 
 /* The devices of a worker. */
 struct device_worker {
-	struct str name; /* in its rows; p NULL: they name none, and there is one worker */
+	struct str name; /* in its rows; p NULL: the only worker, which the rows do not name */
 	const struct device_use *u;
 };
 struct device_workers {
@@ -20,10 +20,10 @@ struct device_workers {
 };
 
 /* Returns the tables with all their rows, *n of them, in the order of the choices of --table after
- * "devices". Of several workers, rows by time stay in that order. */
+ * "devices". The rows of several workers are sorted by time where those of one worker are. */
 const struct table *device_sections(const struct device_workers *all, size_t *n, struct arena *a);
 
-/* Adds the member "lost" of a recording: what is missing in it. For table.members; use: a struct
+/* Adds the member "lost" of a recording: records that are missing. For table.members; use: a struct
  * device_use. */
 void device_put_lost(struct document *d, const void *use);
 

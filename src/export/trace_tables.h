@@ -16,8 +16,8 @@
 
 enum trace_table { TABLE_DEVICES, TABLE_KERNELS, TABLE_STEPS, TABLE_ROOFLINE };
 
-/* Returns the arguments (ARG_BIT) that a table needs of the work of a recording; devices reads it
- * itself (device_use_read). */
+/* Returns the arguments (ARG_BIT) that a table needs of the work of a recording. The table of
+ * devices does not use them: device_use_read chooses its own. */
 uint64_t trace_table_wants(enum trace_table which);
 
 /* Traces of several workers. */

@@ -220,7 +220,8 @@ static void walk_thread(struct finding *x, uint32_t track)
 
 /* ---- devices ---- */
 
-/* Returns what the arguments of device work say, which its event remembers. */
+/* Returns the facts in the arguments of device work, and stores them for later slices of its event.
+ */
 static struct event_work facts_of(struct finding *x, const struct slice *s)
 {
 	const uint64_t keys = ARG_BIT(ARG_OP) | ARG_BIT(ARG_FLOPS) | ARG_BIT(ARG_BYTES_ACCESSED);

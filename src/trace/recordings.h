@@ -384,14 +384,16 @@ void recording_forget_steps(struct recorded_process *p);
 /* ---- as a trace ----
  *
  * A recording as a trace: device work on streams, calls on threads, steps. Work carries the path of
- * the ranges around its call and its step, as recordings.h finds them.
+ * the ranges around its call and its step, as recording_operations finds them.
  */
 
-/* Takes the records while the trace is made of them. */
+/* A second reader of the records from which the trace is made, so that the files are read once. */
 struct recording_follower {
-	struct recordings *all; /* is opened in the arena of the trace, and closed at the end */
+	struct recordings *all; /* opened in the arena of the trace, and closed at the end */
 	struct recording_reader to;
-	void (*begin)(void *user, uint32_t process, uint32_t made); /* of all; of the trace */
+	/* At the start and the end of a process: its index in all, and in the trace. Both get
+	 * to.user. */
+	void (*begin)(void *user, uint32_t process, uint32_t made);
 	void (*end)(void *user);
 };
 

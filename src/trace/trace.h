@@ -215,7 +215,7 @@ struct slice {
 	        length; /* ticks; length is never negative and start + length never overflows */
 	int64_t correlation; /* 0: none */
 	struct str args;     /* packed: only its own */
-	uint64_t keys;       /* ARG_BITs of keys that args may have; slice_find_keys: that it has */
+	uint64_t keys;       /* ARG_BITs of the keys in args; all bits until slice_find_keys */
 };
 static inline int64_t slice_end(const struct slice *s)
 {
@@ -240,7 +240,7 @@ void trace_slice(const struct trace *t, uint32_t number, struct slice *out);
 /* The track of a slice, without decoding it. */
 uint32_t trace_track_of(const struct trace *t, uint32_t number);
 
-/* Finds out which keys the slice's own arguments have: worth it before several are looked up. */
+/* Sets keys to those of the slice's own arguments. Saves time if several are looked up. */
 static inline void slice_find_keys(struct slice *s)
 {
 	s->keys = argument_keys(s->args);

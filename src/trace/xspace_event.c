@@ -355,7 +355,7 @@ static struct xkind kind_of(struct xevent *e, uint64_t id)
 	if (imap_get(&e->l->plane->meta_of, id, &i))
 		e->meta = &e->l->plane->metas.v[i];
 	kind = make_kind(e, shared);
-	if (unused == x->bad + x->compressed) { /* which are counted in each event */
+	if (unused == x->bad + x->compressed) { /* else each event counts its unusable stats */
 		intern_add(&x->kind_keys, str_make(x->key.v, x->key.n));
 		VEC_PUSH(x->a, &x->kinds, kind);
 	}

@@ -337,7 +337,6 @@ bool device_use_read(struct device_use *u, const struct recording_set *files,
 		return false;
 	u->base = u->all.origin;
 	u->unique = true;
-	u->recorded = true;
 	for (size_t i = 0; i < u->all.n; i++)
 		take_facts(u, &u->all.v[i]);
 	device_sum(u);

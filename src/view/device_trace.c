@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Takes the calls and the copies of a trace; see device_use.h.
+ * See device_use.h. The calls and the copies of a trace.
  */
 #include "base/num.h"
 #include "view/device_parts.h"

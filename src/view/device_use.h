@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The work of devices: of every trace, and of recordings with all that only they have. The trace of
- * a recording is made by the same reading that fills the sums here. One walk over the trace
- * (trace/passes.h) gives busy and idle times, gaps, latencies and kernels; only calls that may wait
- * are kept beside the trace. A GPU is identified by its UUID, so that a GPU shared by several
+ * The work of devices in a trace or a recording, added up for the command devices. One walk over
+ * the trace (trace/passes.h) gives busy and idle times, gaps, latencies and kernels; only calls
+ * that may wait are kept beside the trace. A recording is read once, for its trace and for the sums
+ * that only recordings have. A GPU is identified by its UUID, so that a GPU shared by several
  * processes is one. Independent of output.
  */
 #ifndef TFPROF_VIEW_DEVICE_USE_H
@@ -218,7 +218,6 @@ struct device_use {
 	int64_t first;         /* the first time of the trace, ns, */
 	uint64_t base;         /* and that time on the clock of all times here */
 	bool unique;           /* devices have numbers of their own */
-	bool recorded;         /* by device_use_read */
 	struct recordings all; /* of other traces: only processes */
 	struct intern names;
 	VEC(struct gpu_process) processes;
@@ -253,7 +252,8 @@ bool device_use_read(struct device_use *u, const struct recording_set *files,
         const struct recording_options *o, const struct device_ask *ask, struct arena *a,
         struct notes *notes, struct err *e);
 
-/* Takes the work and the calls of a trace, as far as its times and names tell. */
+/* Adds up the work and the calls of a trace. It lacks what only recordings have: launch
+ * configurations, ranges, steps, CUDA graphs, memory and overhead. */
 void device_use_trace(struct device_use *u, const struct trace *t, const struct trace_links *links,
         struct arena *a);
 
