@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See option.h. The collector links this file: it calls nothing but base/quantity.c.
+ * See option.h. The collector links this file: it calls nothing but base/num.c.
  */
 #include "base/option.h"
 
