@@ -41,6 +41,7 @@ struct nsys {
 	VEC(uint32_t) kernel_events;
 	struct imap gpus;     /* pid << 32 | number in the process -> number of the GPU */
 	struct imap calls;    /* number of a call's name -> event */
+	struct imap graphs;   /* number -> event */
 	struct imap domains;  /* number -> string id */
 	struct nsys_sum *sum; /* of slices that are added up, or NULL */
 	int64_t bytes;        /* of the next slice, for sums; 0: none */

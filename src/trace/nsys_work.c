@@ -183,13 +183,18 @@ const char *const nsys_graph_columns[] = { NSYS_WORK_COLUMNS, "graphId", NULL };
 
 void nsys_take_graph(struct nsys *x, struct sqlite_rows *r, unsigned which)
 {
-	int64_t start, length;
+	int64_t start, length, id = sqlite_in_int(r, GRAPH_ID);
+	uint32_t event;
 
 	(void)which;
 	if (!nsys_times(x, r, WORK_START, WORK_END, &start, &length))
 		return;
-	struct str name = str_fmt(x->a, "CUDA graph %lld", (long long)sqlite_in_int(r, GRAPH_ID));
-	put_work(x, r, build_event(x->b, CATEGORY_KERNEL, build_string(x->b, name)), start, length);
+	if (!imap_get(&x->graphs, (uint64_t)id, &event)) {
+		struct str name = str_fmt(x->a, "CUDA graph %lld", (long long)id);
+		event = build_event(x->b, CATEGORY_KERNEL, build_string(x->b, name));
+		imap_put(&x->graphs, (uint64_t)id, event, false);
+	}
+	put_work(x, r, event, start, length);
 }
 
 enum { SYNC_TYPE = WORK_N };

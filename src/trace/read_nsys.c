@@ -304,6 +304,7 @@ bool read_nsys(struct src *s, struct trace_build *b, struct arena *a, struct err
 	intern_init(&x->streams, a);
 	intern_init(&x->kernels, a);
 	imap_init(&x->calls, a);
+	imap_init(&x->graphs, a);
 	imap_init(&x->domains, a);
 	imap_init(&x->step_names, a);
 	build_start(b, TRACE_NSYS, 1000);
