@@ -263,5 +263,5 @@ bool cmd_has_option(const struct command *c, const struct option *row)
 bool cmd_check_option(struct session *s, const struct command *c, const struct option *row)
 {
 	return cmd_has_option(c, row) || session_fail(s, ERR_INVALID_ARGUMENT,
-	                                         "-%s: %s does not show that", row->name, c->name);
+	                                         "-%s does not apply to %s", row->name, c->name);
 }
