@@ -102,7 +102,7 @@ bool ops_is_backward(const struct finding *x, uint32_t track);
  * of its forward op. 0: none. */
 uint32_t ops_around(struct finding *x, const struct nest *n, const struct nest_level *level);
 
-/* The op that device work with that launch, which may be NULL, belongs to. */
+/* Returns the op to which device work of the launch (or NULL) belongs. */
 uint32_t ops_of_work(struct finding *x, const struct slice *s, const struct launch *launch);
 
 /* Adds device work to the rows of kernels; the second function finds their ops and sorts them. */
