@@ -202,6 +202,13 @@ void json_in_pass(struct json_in *j)
 
 bool json_in_find(struct json_in *j, struct str name)
 {
+	bool second;
+
+	return json_in_find_either(j, name, name, &second);
+}
+
+bool json_in_find_either(struct json_in *j, struct str first, struct str other, bool *second)
+{
 	struct json_value v;
 
 	if (json_in_ahead(j) != '{')
@@ -218,9 +225,10 @@ bool json_in_find(struct json_in *j, struct str name)
 		do
 			good = json_in_value(j, &v) && json_in_peek(j) == ':';
 		while (!good && json_in_more(j));
-		bool found = good && str_eq(v.text, name);
 		if (!good)
 			return false;
+		*second = str_eq(v.text, other);
+		bool found = *second || str_eq(v.text, first);
 		json_in_pass(j);
 		if (json_in_ahead(j) < 0)
 			return false;

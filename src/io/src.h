@@ -26,11 +26,17 @@ struct src_damage {
 	uint64_t lost;      /* records that the kept ones refer to */
 };
 
+/* The execution trace of the process that wrote a trace. */
+struct src_calls {
+	struct str trace, path; /* names of the inputs */
+};
+
 /* Wishes of the user that readers follow; an empty text is none. */
 struct src_options {
 	struct str sample; /* the sample type that counts, of those with one metric */
-	struct str calls;  /* execution trace of the same run */
 	struct str step;   /* pattern of the names of ranges that are steps */
+	const struct src_calls *calls;
+	size_t n_calls;
 	enum { SLICES_BY_SIZE, SLICES_KEPT, SLICES_SUMMED } slices; /* of traces that can add up */
 };
 
@@ -119,6 +125,9 @@ void src_set_producer(struct src *s, struct str producer);
 void src_set_content(struct src *s, struct str content);
 /* Adds n to the data of that kind that cannot be used. */
 void src_count_unused(struct src *s, struct str kind, uint64_t n);
+
+/* Returns the path of the execution trace that belongs to this trace, or STR_NONE. */
+struct str src_calls_path(const struct src *s);
 
 /* ---- internal ----
  *

@@ -31,3 +31,13 @@ void src_count_unused(struct src *s, struct str kind, uint64_t n)
 	made.kind = str_copy(f->a, kind);
 	VEC_PUSH(f->a, &f->unused, made);
 }
+
+struct str src_calls_path(const struct src *s)
+{
+	const struct src_options *o = s->options;
+
+	for (size_t i = 0; i < o->n_calls; i++)
+		if (str_eq(o->calls[i].trace, s->name))
+			return o->calls[i].path;
+	return STR_NONE;
+}

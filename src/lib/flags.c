@@ -106,6 +106,17 @@ static bool not_sorted(struct session *s, struct str file, const struct unsuppor
 	        STR(file), STR(file));
 }
 
+/* Stores a graph; of execution traces there may be several, beside as many traces. */
+static bool place_graph(struct session *s, struct flags *f, struct str file)
+{
+	if (f->graph.n && (input_flags(file, &s->work) & INPUT_JOINS) &&
+	        (input_flags(f->graph, &s->work) & INPUT_JOINS)) {
+		strs_add(&s->model_arena, &f->calls, file);
+		return true;
+	}
+	return place(s, &f->graph, "graphs", file);
+}
+
 static bool sort_one(struct session *s, struct flags *f, struct str file)
 {
 	struct arena *a = &s->query_arena;
@@ -126,7 +137,7 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	if (!input_guess_file(file, &role, &foreign, &s->work, &s->error))
 		return false;
 	switch (role) {
-	case ROLE_GRAPH: return place(s, &f->graph, "graphs", file);
+	case ROLE_GRAPH: return place_graph(s, f, file);
 	case ROLE_OPLOG: return place(s, &f->op_log, "op logs", file);
 	case ROLE_PROFILE: strs_add(&s->model_arena, &f->profiles, file); return true;
 	case ROLE_BASELINE: return place(s, &f->baseline, "baselines", file);
@@ -136,20 +147,24 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	return not_sorted(s, file, foreign);
 }
 
-/* A profile may have a model of ONNX beside it, and a trace the execution trace of its run, which
- * the trace's reader reads. */
+/* A profile may have a model of ONNX beside it, and traces the execution traces of their processes,
+ * which the traces' reader reads. */
 static bool join_graph(struct session *s, struct flags *f)
 {
+	struct strs calls = { 0 };
 	unsigned flags;
 
-	if (f->profiles.n != 1 || !f->graph.n || f->run_meta.n || f->runs.n)
+	if (!f->graph.n || f->run_meta.n || f->runs.n)
 		return false;
 	flags = input_flags(f->graph, &s->work);
-	if (flags & INPUT_JOINS) {
-		s->reading.calls = f->graph;
-		f->graph = S("");
-	}
-	return flags & INPUT_BESIDE;
+	if (!(flags & INPUT_JOINS))
+		return f->profiles.n == 1 && flags & INPUT_BESIDE;
+	strs_add(&s->model_arena, &calls, f->graph);
+	for (size_t i = 0; i < f->calls.n; i++)
+		strs_add(&s->model_arena, &calls, f->calls.v[i]);
+	f->calls = calls;
+	f->graph = S("");
+	return true;
 }
 
 bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
@@ -158,6 +173,8 @@ bool flags_sort(struct session *s, struct flags *f, const struct strs *files)
 	for (size_t i = 0; i < files->n; i++)
 		if (!sort_one(s, f, files->v[i]))
 			return false;
+	if (f->calls.n && !f->profiles.n)
+		return place(s, &f->graph, "graphs", f->calls.v[0]);
 	if (f->baseline.n && (f->profiles.n || f->graph.n || f->run_meta.n || f->runs.n))
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "a baseline is compared alone: '%.*s' was given with other files",
@@ -279,10 +296,13 @@ bool flags_load(struct session *s, const struct flags *f, struct sink *out)
 		return flags_load_spools(s, f) && load(s, ROLE_OPLOG, f->op_log);
 	if (f->profiles.n) {
 		struct sources src;
-		bool ok = (!f->graph.n || load(s, ROLE_GRAPH, f->graph)) &&
-		          sources_find(s, &f->profiles, &src) &&
-		          sources_load(s, &src, f->lazy_steps);
-		s->reading.calls = STR_NONE;
+		if ((f->graph.n && !load(s, ROLE_GRAPH, f->graph)) ||
+		        !sources_find(s, &f->profiles, &src))
+			return false;
+		sources_join(s, &src, &f->calls);
+		bool ok = sources_load(s, &src, f->lazy_steps);
+		s->reading.calls = NULL;
+		s->reading.n_calls = 0;
 		return ok;
 	}
 	if (f->baseline.n)

@@ -104,6 +104,7 @@ bool cmd_run(struct session *s, const struct request *r, struct sink *out);
 struct flags {
 	struct strs profiles; /* paths, patterns and lists, as given; one element per flag */
 	struct str graph, run_meta, op_log, checkpoint; /* as given; run_meta is a list */
+	struct strs calls;                              /* execution traces beside the profiles */
 	struct str spool;                               /* a file or a folder */
 	/* How spools are read; see struct recording_options. */
 	struct str step_nvtx, step_kernel, process, job, gpu, detail_steps;

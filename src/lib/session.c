@@ -284,11 +284,11 @@ bool session_checkpoint(struct session *s, struct str path)
 	return mark_variables(s);
 }
 
-/* The execution trace beside a trace is a source, too. */
+/* The execution traces beside traces are sources, too. */
 static void add_calls(struct session *s)
 {
-	if (s->reading.calls.n)
-		add_source(s, ROLE_GRAPH, s->reading.calls, 0);
+	for (size_t i = 0; i < s->reading.n_calls; i++)
+		add_source(s, ROLE_GRAPH, s->reading.calls[i].path, 0);
 }
 
 bool session_load(struct session *s, unsigned role, const struct input_from *from)

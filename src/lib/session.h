@@ -250,6 +250,9 @@ struct sources {
 /* Finds the files of the words: paths, patterns, lists. Strings live in the query arena. */
 bool sources_find(struct session *s, const struct strs *words, struct sources *out);
 
+/* Gives each execution trace to the trace of the same process. Those without one are noted. */
+void sources_join(struct session *s, const struct sources *src, const struct strs *calls);
+
 /* Loads them. lazy: run metadata of a single folder is read when a command selects a step. */
 bool sources_load(struct session *s, const struct sources *src, bool lazy);
 

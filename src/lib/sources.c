@@ -6,6 +6,7 @@
 
 #include "io/paths.h"
 #include "model/sniff.h"
+#include "trace/execution_trace.h"
 
 /* Adds the run metadata of a folder as numbered steps. */
 static void put_runs(struct arena *a, const struct folder *f, struct input_worker *w)
@@ -99,6 +100,57 @@ bool sources_find(struct session *s, const struct strs *words, struct sources *o
 		folder_host_names(a, &out->names);
 	}
 	return true;
+}
+
+/* True if the execution trace can be of the trace's process. The only pair needs no proof, as the
+ * user has made it. */
+static bool is_joinable(const struct run_process *c, const struct run_process *t, bool only)
+{
+	bool ranks = c->rank >= 0 && t->rank >= 0, pids = c->pid >= 0 && t->pid >= 0;
+
+	if (ranks && c->rank != t->rank)
+		return false;
+	return only || ((ranks || pids) && (!pids || c->pid == t->pid));
+}
+
+void sources_join(struct session *s, const struct sources *src, const struct strs *calls)
+{
+	struct arena *a = &s->query_arena;
+	size_t n = src->now.n, unused = 0, first = 0;
+	bool only = n == 1 && calls->n == 1;
+	struct run_process *t = ARENA_ARRAY(a, n, struct run_process);
+	size_t *calls_of = ARENA_ARRAY(a, n, size_t), *traces_of = ARENA_ARRAY(a, calls->n, size_t);
+	size_t *trace = ARENA_ARRAY(a, calls->n, size_t);
+	struct src_calls *made = ARENA_ARRAY(&s->model_arena, calls->n, struct src_calls);
+
+	if (!calls->n)
+		return;
+	for (size_t k = 0; k < n; k++)
+		t[k] = run_process_of_trace(src->now.v[k].profile, &s->work);
+	for (size_t i = 0; i < calls->n; i++) {
+		struct run_process c = run_process_of_calls(calls->v[i], &s->work);
+		for (size_t k = 0; k < n; k++)
+			if (is_joinable(&c, &t[k], only)) {
+				calls_of[k]++;
+				traces_of[i]++;
+				trace[i] = k;
+			}
+	}
+	for (size_t i = 0; i < calls->n; i++) {
+		if (traces_of[i] == 1 && calls_of[trace[i]] == 1)
+			made[s->reading.n_calls++] = (struct src_calls){
+				str_copy(&s->model_arena, src->now.v[trace[i]].profile), calls->v[i]
+			};
+		else if (unused++ == 0)
+			first = i;
+	}
+	s->reading.calls = made;
+	if (unused)
+		note_line(&s->load_notes,
+		        "note: %zu of %zu execution traces are not used, such as '%.*s': an "
+		        "execution trace is joined to the only trace of the same rank and process "
+		        "id\n",
+		        unused, calls->n, STR(calls->v[first]));
 }
 
 /* Adds notes about a profile that is an empty file, and one from a folder without steps. */

@@ -285,7 +285,7 @@ void input_report(struct ingest *to, const struct load *l)
 		note_line(ingest_notes(to), "%.*s\n", STR(l->warning));
 	if (!l->loaded)
 		return;
-	calls = l->in->read_trace ? l->s->options->calls : STR_NONE;
+	calls = l->in->read_trace ? src_calls_path(l->s) : STR_NONE;
 	ingest_file(to, l->from->name, l->format.n ? l->format : str_of(l->in->name), l->s->facts);
 	if (calls.n)
 		ingest_file(to, calls, S("execution trace of PyTorch"), &(struct src_facts){ 0 });

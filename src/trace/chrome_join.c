@@ -9,7 +9,7 @@
 
 bool chrome_join_open(struct chrome *c, struct err *e)
 {
-	struct str path = c->json.s->options->calls;
+	struct str path = src_calls_path(c->json.s);
 	struct execution_trace *x;
 	struct src *s;
 	bool ok;

@@ -40,6 +40,19 @@ struct execution_trace {
 bool execution_trace_read(
         struct execution_trace **out, struct src *s, struct arena *a, struct err *e);
 
+/* Data of a file about the process that wrote it; -1: not known. */
+struct run_process {
+	int64_t rank, pid;
+};
+
+/* Finds the process of an execution trace: the rank in the path ("rank3", "rank_3", "RANK-3"), the
+ * process id in the file. */
+struct run_process run_process_of_calls(struct str path, struct work *work);
+
+/* Finds the process of a trace of Kineto: the rank in the file, or else in the path; the process id
+ * of the first op with a number of a record function. */
+struct run_process run_process_of_trace(struct str path, struct work *work);
+
 /* The call of a record function, or NULL. */
 const struct et_call *execution_trace_call(const struct execution_trace *x, int64_t record);
 

@@ -66,18 +66,18 @@ class Trace:
                     'attrs': [dict(zip(('name', 'type', 'value'), a)) for a in attrs]}
         self.nodes.append(node)
 
-    def bytes(self):
-        return json.dumps({'schema': self.schema, 'pid': 7, 'time': '2026-01-01 00:00:00', 'start_ts': 5, 'nodes': self.nodes,
+    def bytes(self, pid=7):
+        return json.dumps({'schema': self.schema, 'pid': pid, 'time': '2026-01-01 00:00:00', 'start_ts': 5, 'nodes': self.nodes,
                            'finish_ts': 9}, indent=1).encode()
 
 
-def two_layers(schema='1.1.1-chakra.0.0.4'):
+def two_layers(schema='1.1.1-chakra.0.0.4', sizes=(4, 5)):
     """Two linear layers in a step, each an op in an op, with a sum of all at the end. Record functions are 10 times the ids."""
     Tensor.count = 0
     t = Trace(schema)
     x, total = Tensor(2, 3), Tensor()
     step, region = t.number(), t.number()
-    for size in (4, 5):
+    for size in sizes:
         weight, bias, made = Tensor(x.shape[1], size), Tensor(size), Tensor(2, size)
         outer = t.number()
         inner = t.number()
@@ -91,10 +91,12 @@ def two_layers(schema='1.1.1-chakra.0.0.4'):
     return t
 
 
-def of_kineto(trace, **more):
+def of_kineto(trace, rank=None, inner=None, pid=1):
     """The Kineto trace of the calls of an execution trace, 10 us apart, in modules of Python, without shapes."""
-    out = [kineto.event('user_annotation', 'ProfilerStep#3', 1000, 900),
-           kineto.event('python_function', 'nn.Module: Net_0', 1001, 890, Python_id=1)]
+    out = [kineto.event('user_annotation', 'ProfilerStep#3', 1000, 900, pid),
+           kineto.event('python_function', 'nn.Module: Net_0', 1001, 890, pid, Python_id=1)]
+    if inner is not None:
+        out.append(kineto.event('python_function', 'nn.Module: Inner_%d' % inner, 1002, 880, pid, Python_id=2, Python_parent_id=1))
     linear = 0
     for n in sorted(trace.nodes, key=lambda n: n['id']):
         linear += n['name'] == 'aten::linear'
@@ -102,5 +104,5 @@ def of_kineto(trace, **more):
                  'aten::cat': (1400, 50)}.get(n['name'])
         if place:
             cat = 'user_annotation' if n['name'] == 'forward' else 'cpu_op'
-            out.append(kineto.event(cat, n['name'], *place, Record_function_id=10 * n['id'], **more))
-    return kineto.trace(out)
+            out.append(kineto.event(cat, n['name'], *place, pid, Record_function_id=10 * n['id']))
+    return kineto.trace(out, rank)

@@ -165,6 +165,58 @@ def chakra_joined():
     assert 'cut.json: bad JSON' in err and 'execution trace' in err, err
 
 
+def chakra_ranks():
+    """Each execution trace is joined to the trace of its rank and process; one that fits none or several is not used."""
+    sizes = {0: (4, 5), 1: (40, 50)}
+    flops = {r: 2 * 2 * 3 * a + 2 * 2 * a * b for r, (a, b) in sizes.items()}
+    run = {r: chakra.two_layers(sizes=s) for r, s in sizes.items()}
+
+    def traces(name, pids, ranks=(None, None)):
+        return [write(chakra.of_kineto(run[r], ranks[r], r, pid=pids[r]), name % r) for r in run]
+
+    def calls(name, pids):
+        return [write(run[r].bytes(pids[r]), name % r) for r in run]
+
+    def joined(*words):
+        """Float operations of the matrix products in the module of each rank; the notes."""
+        out, err = program(*words, 'scope', '-select', 'micros,float_ops', '-max_depth', '9', '-output', 'json')
+        products = [x for x in json.loads(out)['rows'] if x['path'].endswith('aten::addmm')]
+        return [sum(x['own_float_ops'] for x in products if 'Inner_%d' % r in x['path']) for r in run], err
+    both = [flops[0], flops[1]]
+    by_pid, et_by_pid = traces('p%d.pt.trace.json', (11, 12)), calls('et%d.json', (11, 12))
+    same_pid, et_rank = traces('q%d.pt.trace.json', (5, 5), (0, 1)), calls('et_rank-%d.json', (5, 5))
+    named = traces('rank_%d.pt.trace.json', (5, 5))
+    for t, e in ((by_pid, et_by_pid), (same_pid, et_rank), (named, et_rank)):
+        for given in (e, e[::-1]):
+            found, err = joined(*t, *given)
+            equal(found, both, t)
+            assert 'not used' not in err, err
+    found, err = joined(*same_pid, et_rank[1])
+    equal(found, [0, flops[1]])
+    for t, e, count in ((same_pid, calls('a%d.json', (5, 5)), '2 of 2'),     # same process id on two hosts
+                        (same_pid, calls('b%d.json', (5, 6))[:1], '1 of 1'),  # fits both
+                        (by_pid, calls('rank%d.json', (12, 11)), None),       # names without a rank on the other side
+                        (traces('r%d.pt.trace.json', (11, 12), (0, 1)), calls('rank%d.x.json', (12, 11)), '2 of 2'),  # contradicts
+                        (by_pid, et_by_pid[:1] + [write(run[1].bytes(99), 'other.json')], '1 of 2')):
+        found, err = joined(*t, *e)
+        if count:
+            assert 'note: %s execution traces are not used' % count in err, err
+            equal(found, [flops[0] if count == '1 of 2' else 0, 0], e)
+        else:
+            equal('not used' in err, False, err)
+    one = traces('s%d.pt.trace.json', (1, 1), (0, 1))[0]
+    _, err = program(one, et_rank[0], 'op')
+    assert '6 events of the trace' in err, err
+    _, err = program(one, et_rank[1], 'op')
+    assert '1 of 1 execution traces are not used' in err and '6 events' not in err, err
+    _, err = program(one, *et_by_pid, 'op')
+    assert '2 of 2 execution traces are not used' in err, err
+    out, err = program(*by_pid, *et_by_pid, 'op', '-output', 'json')
+    equal([x['path'] for x in json.loads(out)['sources']], by_pid + et_by_pid)
+    _, err = program(*et_by_pid, 'op', status=2)
+    assert 'are both graphs; one is needed' in err, err
+
+
 def chakra_hostile():
     """Deep nests, cycles, numbers that are too large, and texts in the place of lists end in an answer."""
     t = chakra.Trace()
@@ -273,7 +325,7 @@ def counts_of_nsight():
     equal(unused, dict(expected, **{'flow events': 1}))
 
 
-CASES = [functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_hostile,
+CASES = [functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_ranks, chakra_hostile,
          counts_of_tensorflow, counts_of_traces, counts_of_others, counts_of_nsight]
 
 if __name__ == '__main__':
