@@ -59,6 +59,11 @@ bool ckpt_is_bundle(const struct ckpt *c)
 	return c->bundle;
 }
 
+uint64_t ckpt_version(const struct ckpt *c)
+{
+	return c->version;
+}
+
 uint32_t ckpt_shards(const struct ckpt *c)
 {
 	return c->bundle ? c->shards : c->n_files;

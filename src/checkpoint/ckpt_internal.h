@@ -39,6 +39,7 @@ struct ckpt {
 	struct arena *a;
 	struct str path;
 	bool bundle, big_endian;
+	uint64_t version; /* of the program that wrote it; 0: unknown */
 	/* version 2 */
 	struct sstable index;
 	struct table_at at;
@@ -78,11 +79,11 @@ bool proto_tensor(
 struct str proto_name(struct str bytes);
 
 struct proto_header {
-	uint64_t shards, endianness;
+	uint64_t shards, endianness, version;
 };
 bool proto_header(struct table_at *c, struct str bytes, struct proto_header *h);
-/* Decodes a VersionDef. */
-bool proto_version(struct table_at *c, struct str bytes);
+/* Decodes a VersionDef; *producer is the version of the program that wrote it, or 0. */
+bool proto_version(struct table_at *c, struct str bytes, uint64_t *producer);
 
 /* Decodes the SavedSlice of a SavedTensorSlices. */
 struct proto_slice {

@@ -295,14 +295,17 @@ struct str proto_name(struct str bytes)
 	return name;
 }
 
-bool proto_version(struct table_at *c, struct str bytes)
+bool proto_version(struct table_at *c, struct str bytes, uint64_t *producer)
 {
 	struct leaf l = walk(bytes);
 	uint64_t least = 0;
 	bool refused = false;
 
+	*producer = 0;
 	while (leaf_next(&l)) {
-		if (l.tag == LEAF_TAG(2, WIRE_VARINT)) {
+		if (l.tag == LEAF_TAG(1, WIRE_VARINT)) {
+			*producer = leaf_varint(&l);
+		} else if (l.tag == LEAF_TAG(2, WIRE_VARINT)) {
 			least = leaf_varint(&l);
 		} else if (l.tag == LEAF_TAG(3, WIRE_VARINT)) {
 			refused |= leaf_varint(&l) == CKPT_VERSION;
@@ -343,7 +346,7 @@ bool proto_header(struct table_at *c, struct str bytes, struct proto_header *h)
 	}
 	if (l.bad)
 		return table_fail(c, "the header of the bundle cannot be parsed");
-	return proto_version(c, version);
+	return proto_version(c, version, &h->version);
 }
 
 static bool read_saved_slice(struct leaf l, struct arena *a, struct proto_slice *s)

@@ -78,7 +78,7 @@ static bool list_items(
 			arena_reset(scratch, m);
 			VEC_PUSH(c->a, &items->list, item);
 		} else if (l.tag == LEAF_TAG(2, WIRE_BYTES)) {
-			if (!proto_version(at, leaf_bytes(&l)))
+			if (!proto_version(at, leaf_bytes(&l), &c->version))
 				return false;
 		} else {
 			leaf_skip(&l);

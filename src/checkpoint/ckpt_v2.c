@@ -36,6 +36,7 @@ bool v2_open(struct ckpt *c, struct err *e)
 		        (int64_t)h.endianness);
 	c->shard_name = ARENA_ARRAY(c->a, c->path.n + 32, char);
 	c->shards = (uint32_t)h.shards;
+	c->version = h.version;
 	c->big_endian = h.endianness == 1;
 	return true;
 }

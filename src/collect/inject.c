@@ -105,6 +105,7 @@ static void put_header(const char *options)
 {
 	struct str level = plan_level_name(life.plan.level);
 
+	store_info("tfprof", TFPROF_VERSION, sizeof TFPROF_VERSION - 1);
 	process_facts(put_fact, NULL);
 	store_info("level", level.p, level.n);
 	if (options)

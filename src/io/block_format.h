@@ -90,12 +90,12 @@ struct spool_text {
 	size_t n;
 };
 
-/* A fact about the process. Keys: pid, ppid, pidns (inode), start (of the process, ns since 1970),
- * host, exe, argv (NUL between words), cwd, cupti, driver, runtime (versions as CUPTI and the
- * driver report them), libcupti (its path), level, options (TFPROF_OPTS), launches (of kernels, in
- * decimal: written at the end if each launch was compared with the kernels received), and
- * "env.<NAME>" of RANK, LOCAL_RANK, WORLD_SIZE, OMPI_*, PMI_*, PMIX_*, SLURM_*,
- * TORCHELASTIC_RUN_ID, TFPROF_JOB, CUDA_VISIBLE_DEVICES. */
+/* A fact about the process. Keys: tfprof (version of the recorder), pid, ppid, pidns (inode), start
+ * (of the process, ns since 1970), host, exe, argv (NUL between words), cwd, cupti, driver, runtime
+ * (versions as CUPTI and the driver report them), libcupti (its path), level, options
+ * (TFPROF_OPTS), launches (of kernels, in decimal: written at the end if each launch was compared
+ * with the kernels received), and "env.<NAME>" of RANK, LOCAL_RANK, WORLD_SIZE, OMPI_*, PMI_*,
+ * PMIX_*, SLURM_*, TORCHELASTIC_RUN_ID, TFPROF_JOB, CUDA_VISIBLE_DEVICES. */
 struct spool_info {
 	struct spool_text key, value;
 };

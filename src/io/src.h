@@ -120,10 +120,12 @@ void src_keep(struct src *s);
 
 void src_close(struct src *s);
 
-/* Texts are copied. */
+/* Adds n to the data of that kind that cannot be used; the text is copied. */
+void facts_count_unused(struct src_facts *f, struct str kind, uint64_t n);
+
+/* The facts of a src; texts are copied. */
 void src_set_producer(struct src *s, struct str producer);
 void src_set_content(struct src *s, struct str content);
-/* Adds n to the data of that kind that cannot be used. */
 void src_count_unused(struct src *s, struct str kind, uint64_t n);
 
 /* Returns the path of the execution trace that belongs to this trace, or STR_NONE. */

@@ -16,9 +16,8 @@ void src_set_content(struct src *s, struct str content)
 	s->facts->content = str_copy(s->facts->a, content);
 }
 
-void src_count_unused(struct src *s, struct str kind, uint64_t n)
+void facts_count_unused(struct src_facts *f, struct str kind, uint64_t n)
 {
-	struct src_facts *f = s->facts;
 	struct src_unused made = { .n = n };
 
 	if (!n)
@@ -40,4 +39,9 @@ struct str src_calls_path(const struct src *s)
 		if (str_eq(o->calls[i].trace, s->name))
 			return o->calls[i].path;
 	return STR_NONE;
+}
+
+void src_count_unused(struct src *s, struct str kind, uint64_t n)
+{
+	facts_count_unused(s->facts, kind, n);
 }

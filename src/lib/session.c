@@ -232,6 +232,7 @@ static bool mark_variables(struct session *s)
 {
 	struct ckpt_tensor t;
 	struct ckpt_list *l;
+	uint64_t foreign = 0;
 
 	if (!s->ckpt || s->profiled || !s->loaded)
 		return true;
@@ -247,11 +248,13 @@ static bool mark_variables(struct session *s)
 		arena_reset(&s->query_arena, m);
 		if (node != ID_NONE)
 			ingest_add_type(s->ingest, node, type);
+		foreign += node == ID_NONE;
 	}
 	if (s->error.code)
 		ingest_undo(s->ingest);
 	else
 		ingest_commit(s->ingest);
+	ingest_set_unused(s->ingest, S("checkpoint"), S("tensors without a node"), foreign);
 	s->broken = false;
 	return !s->error.code;
 }
@@ -270,6 +273,19 @@ bool session_add_type(struct session *s, const uint32_t *nodes, size_t n, struct
 	return true;
 }
 
+/* Keeps what a checkpoint says about the program that wrote it. */
+static void keep_checkpoint(struct session *s, struct str path)
+{
+	uint64_t version = ckpt_version(s->ckpt);
+	struct src_facts facts = { .a = &s->query_arena };
+
+	if (version)
+		facts.producer = str_fmt(facts.a, "TensorFlow, %s version %llu",
+		        ckpt_is_bundle(s->ckpt) ? "bundle" : "slice table",
+		        (unsigned long long)version);
+	ingest_file(s->ingest, path, S("checkpoint"), &facts);
+}
+
 bool session_checkpoint(struct session *s, struct str path)
 {
 	if (!may_load(s))
@@ -281,6 +297,7 @@ bool session_checkpoint(struct session *s, struct str path)
 	if (!ckpt_open(&s->ckpt, &s->ckpt_arena, path, &s->error))
 		return false;
 	add_source(s, ROLE_CHECKPOINT, path, 0);
+	keep_checkpoint(s, path);
 	return mark_variables(s);
 }
 
@@ -337,6 +354,7 @@ bool session_load_spools(struct session *s, struct str path, const struct record
         const struct recording_options *o)
 {
 	const struct recording_watch w = { s->watch.progress, s->watch.user };
+	struct src_facts facts = { 0 };
 	struct scratch own;
 
 	if (!may_load(s))
@@ -351,7 +369,11 @@ bool session_load_spools(struct session *s, struct str path, const struct record
 	}
 	scratch_open(&own, &s->work);
 	ingest_begin(s->ingest, &own.a);
-	bool ok = recording_lower(s->ingest, files, o, w.progress ? &w : NULL, &own.a, &s->error);
+	facts.a = &own.a;
+	bool ok = recording_lower(
+	        s->ingest, files, o, w.progress ? &w : NULL, &facts, &own.a, &s->error);
+	if (ok)
+		ingest_file(s->ingest, path, S("GPU recording"), &facts);
 	if (ok)
 		ingest_commit(s->ingest);
 	else

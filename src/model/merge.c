@@ -270,6 +270,22 @@ static void add_unused(struct model *m, struct str format, struct str kind, uint
 	VEC_PUSH(m->a, &m->unused, made);
 }
 
+void ingest_set_unused(struct ingest *in, struct str format, struct str kind, uint64_t n)
+{
+	struct model *m = in->m;
+
+	for (size_t i = 0; i < m->unused.n; i++) {
+		struct model_unused *u = &m->unused.v[i];
+		if (str_eq(u->format, format) && str_eq(u->kind, kind)) {
+			memmove(u, u + 1, (m->unused.n - i - 1) * sizeof *u);
+			m->unused.n--;
+			break;
+		}
+	}
+	if (n)
+		add_unused(m, format, kind, n);
+}
+
 static void add_file(struct model *m, struct str path, struct str format, struct str producer)
 {
 	struct model_file made = { str_copy(m->a, path), str_copy(m->a, format),

@@ -41,10 +41,11 @@ bool read_run(struct src *s, struct batch *to, struct err *e); /* RunMetadata */
  * when a recording is read, so it can be read again with other options.
  */
 
-/* Between ingest_begin and ingest_commit. a: scratch. watch may be NULL. */
+/* Between ingest_begin and ingest_commit. a: scratch. watch may be NULL. Fills *facts, whose arena
+ * is set. */
 bool recording_lower(struct ingest *to, const struct recording_set *files,
-        const struct recording_options *o, const struct recording_watch *watch, struct arena *a,
-        struct err *e);
+        const struct recording_options *o, const struct recording_watch *watch,
+        struct src_facts *facts, struct arena *a, struct err *e);
 
 /* ---- trace lower ----
  *

@@ -55,8 +55,10 @@ static bool say_entry(struct pb_reading *r, struct oplog *o)
 
 	if (o->has_code_def && !stacks_read(&o->stacks, r, o->code_def, ENTRY_DEPTH + 1, &stack))
 		return false;
-	if (node == ID_NONE)
+	if (node == ID_NONE) {
+		src_count_unused(r->w.s, S("entries of nodes that the graph lacks"), 1);
 		return true;
+	}
 	for (size_t i = 0; i < o->types.n; i++)
 		ingest_add_type(r->to, node, ingest_string(r->to, o->types.v[i]));
 	if (o->float_ops)
@@ -87,7 +89,7 @@ bool read_oplog(struct src *s, struct ingest *to, struct arena *a, struct err *e
 			if (reading_leaf(&r))
 				stacks_read_text(&o.stacks, &r, r.leaf);
 			break;
-		default: wire_skip(&r.w);
+		default: src_count_unused(s, S("unknown fields"), 1); wire_skip(&r.w);
 		}
 	}
 	if (!wire_done(&r.w, taken))

@@ -21,6 +21,7 @@ struct profile_in {
 	struct profile_node n;
 	struct exec x;
 	uint64_t lost_inputs; /* inputs with unknown keys, by key */
+	uint64_t repeated;    /* nodes whose key or name another node has */
 	/* For damaged files: those keys, and the steps that have records. */
 	struct imap lost_nodes, ran;
 	uint32_t lost_from; /* name of the first node with a missing input */
@@ -80,7 +81,8 @@ static void index_field(struct pb_reading *r, struct profile_in *p)
 		if (reading_leaf(r))
 			stacks_read_text(&p->stacks, r, r->leaf);
 		break;
-	default: wire_skip(&r->w);
+	case LEAF_TAG(5, WIRE_VARINT): wire_skip(&r->w); break; /* miss_accelerator_stream */
+	default: src_count_unused(r->w.s, S("unknown fields"), 1); wire_skip(&r->w);
 	}
 }
 
@@ -235,6 +237,7 @@ static bool take_node(struct pb_reading *r, struct profile_in *p, struct str byt
 	if (find_place(p, p->keys.v[place], &last) && last == place &&
 	        ingest_node(r->to, p->names.v[place], ingest_string(r->to, n->op)))
 		node = say_node(r, p, p->names.v[place]);
+	p->repeated += node == ID_NONE;
 	return walk_execs(r, p, node);
 }
 
@@ -253,11 +256,14 @@ static bool take_entry(struct pb_reading *r, struct profile_in *p)
 	return true;
 }
 
-/* Writes notes on skipped data. */
-static void say_notes(struct ingest *to, const struct profile_in *p)
+/* Counts skipped data and writes notes on it. */
+static void say_notes(struct src *s, struct ingest *to, const struct profile_in *p)
 {
 	struct notes *notes = ingest_notes(to);
 
+	src_count_unused(s, S("inputs by keys that no node has"), p->lost_inputs);
+	src_count_unused(s, S("execution times without a start and a duration"), p->x.short_tuples);
+	src_count_unused(s, S("nodes with the key or the name of another node"), p->repeated);
 	if (p->lost_inputs)
 		note_kind(notes, NOTE_PROFILE_INPUT,
 		        "%llu inputs by keys that no node has, left out; the first of '%.*s'",
@@ -269,13 +275,13 @@ static void say_notes(struct ingest *to, const struct profile_in *p)
 		        (unsigned long long)p->x.short_tuples);
 }
 
-static void say_steps(struct ingest *to, const struct profile_in *p)
+static void say_steps(struct src *s, struct ingest *to, const struct profile_in *p)
 {
 	for (size_t i = 0; i < p->steps.n; i++)
 		ingest_step(to, p->steps.v[i]);
 	if (p->has_trace)
 		ingest_has_traces(to);
-	say_notes(to, p);
+	say_notes(s, to, p);
 }
 
 /* ---- overlay on a base model ---- */
@@ -330,7 +336,7 @@ static bool read_known(struct src *s, struct ingest *to, struct arena *a)
 	}
 	if (!ok || r.w.bad)
 		return false;
-	say_steps(to, p);
+	say_steps(s, to, p);
 	return true;
 }
 
@@ -365,6 +371,7 @@ bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err 
 		if (read_known(s, to, a))
 			return true;
 		ingest_end_beside(to, a);
+		s->facts->unused.n = 0;
 		*s->damage = (struct src_damage){ .recover = s->damage->recover, .at = UINT64_MAX };
 		if (!src_rewind(s))
 			return no_second_time(s, e);
@@ -390,6 +397,6 @@ bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err 
 		return false;
 	if (s->damage->recover && e->code)
 		say_lost(s->damage, to, p);
-	say_steps(to, p);
+	say_steps(s, to, p);
 	return true;
 }

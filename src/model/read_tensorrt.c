@@ -38,11 +38,13 @@ struct layer {
 };
 struct layers {
 	struct json_in j;
+	struct src *s;
 	struct ingest *to;
 	struct arena *a;
 	struct sb text;
 	struct str name, type;      /* of the layer that is read */
 	VEC(struct tensor) in, out; /* likewise */
+	uint64_t other, far;        /* likewise: unknown fields, dimensions over the limit */
 	VEC(struct layer) layers;   /* and one more at the end */
 	VEC(struct tensor) inputs, outputs;
 };
@@ -59,6 +61,12 @@ static bool read_text(struct layers *x, struct str *out)
 	return true;
 }
 
+static bool skip_other(struct layers *x)
+{
+	x->other++;
+	return json_in_skip(&x->j);
+}
+
 static bool read_dimensions(struct layers *x, struct tensor *t)
 {
 	struct json_value v;
@@ -71,6 +79,8 @@ static bool read_dimensions(struct layers *x, struct tensor *t)
 			return false;
 		if (t->n_dims < DIMENSIONS_MAX)
 			json_decimal(v.text, 0, &t->dims[t->n_dims++]);
+		else
+			x->far++;
 	}
 	return x->j.stop == JSON_STOP_NONE;
 }
@@ -86,7 +96,7 @@ static bool read_tensor(struct layers *x, struct tensor *t)
 		if (!(str_eq(key, S("Name"))                    ? read_text(x, &t->name)
 		            : str_eq(key, S("Dimensions"))      ? read_dimensions(x, t)
 		            : str_eq(key, S("Format/Datatype")) ? read_text(x, &t->format)
-		                                                : json_in_skip(&x->j)))
+		                                                : skip_other(x)))
 			return false;
 	return x->j.stop == JSON_STOP_NONE;
 }
@@ -115,6 +125,7 @@ static bool read_layer(void *layers)
 
 	x->name = x->type = S("");
 	x->in.n = x->out.n = x->text.n = 0;
+	x->other = x->far = 0;
 	if (json_in_peek(&x->j) != '{')
 		return read_text(x, &x->name);
 	for (json_in_enter(&x->j); json_in_member(&x->j, &key);)
@@ -122,7 +133,7 @@ static bool read_layer(void *layers)
 		            : str_eq(key, S("LayerType")) ? read_text(x, &x->type)
 		            : str_eq(key, S("Inputs"))    ? read_tensors(x, false)
 		            : str_eq(key, S("Outputs"))   ? read_tensors(x, true)
-		                                          : json_in_skip(&x->j)))
+		                                          : skip_other(x)))
 			return false;
 	return x->j.stop == JSON_STOP_NONE;
 }
@@ -135,6 +146,8 @@ static void take_layer(void *layers)
 		(uint32_t)x->outputs.n };
 
 	VEC_PUSH(x->a, &x->layers, made);
+	src_count_unused(x->s, S("other fields of layers and tensors"), x->other);
+	src_count_unused(x->s, S("dimensions over the limit"), x->far);
 	for (size_t i = 0; i < x->in.n; i++)
 		VEC_PUSH(x->a, &x->inputs, x->in.v[i]);
 	for (size_t i = 0; i < x->out.n; i++)
@@ -165,8 +178,10 @@ static void put_layers(struct layers *x)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct layer *l = &x->layers.v[i];
 		uint32_t from;
-		if (!ingest_node(x->to, l->name, l->type))
+		if (!ingest_node(x->to, l->name, l->type)) {
+			src_count_unused(x->s, S("layers with the name of another layer"), 1);
 			continue;
+		}
 		for (uint32_t k = l->input0; k < l[1].input0; k++)
 			if (imap_get(&writer, ingest_string(x->to, x->inputs.v[k].name), &from))
 				ingest_input(
@@ -193,7 +208,7 @@ bool read_tensorrt_layers(struct src *s, struct ingest *to, struct arena *a, str
 {
 	struct layers *x = ARENA_NEW(a, struct layers);
 
-	*x = (struct layers){ .to = to, .a = a, .text = sb_in(a) };
+	*x = (struct layers){ .s = s, .to = to, .a = a, .text = sb_in(a) };
 	if (!json_in_open(&x->j, s) || !json_in_find(&x->j, S("Layers")) ||
 	        !json_in_each(&x->j, read_layer, take_layer, x))
 		return fail(&x->j, "the list \"Layers\" of TensorRT", e);
@@ -205,11 +220,13 @@ bool read_tensorrt_layers(struct src *s, struct ingest *to, struct arena *a, str
 
 struct times {
 	struct json_in j;
+	struct src *s;
 	struct batch *to;
 	struct sb text;
 	struct str name;        /* of the layer that is read */
 	int64_t total, average; /* nanoseconds, -1: absent */
 	int64_t count;          /* runs that the times add up */
+	uint64_t median, other; /* median times and unknown fields, of the layer that is read */
 	uint32_t device, stream;
 	uint64_t layers;
 };
@@ -239,6 +256,12 @@ static bool read_name(struct times *x)
 	return true;
 }
 
+static bool skip_counted(struct times *x, uint64_t *n)
+{
+	++*n;
+	return json_in_skip(&x->j);
+}
+
 static bool read_time(void *times)
 {
 	struct times *x = times;
@@ -247,6 +270,7 @@ static bool read_time(void *times)
 	x->name = STR_NONE;
 	x->text.n = 0;
 	x->total = x->average = -1;
+	x->median = x->other = 0;
 	if (json_in_peek(&x->j) != '{')
 		return json_in_skip(&x->j);
 	for (json_in_enter(&x->j); json_in_member(&x->j, &key);)
@@ -254,7 +278,9 @@ static bool read_time(void *times)
 		            : str_eq(key, S("name"))      ? read_name(x)
 		            : str_eq(key, S("timeMs"))    ? read_number(x, NS_DECIMALS, &x->total)
 		            : str_eq(key, S("averageMs")) ? read_number(x, NS_DECIMALS, &x->average)
-		                                          : json_in_skip(&x->j)))
+		            : str_eq(key, S("percentage")) ? json_in_skip(&x->j)
+		            : str_eq(key, S("medianMs"))   ? skip_counted(x, &x->median)
+		                                           : skip_counted(x, &x->other)))
 			return false;
 	return x->j.stop == JSON_STOP_NONE;
 }
@@ -265,8 +291,13 @@ static void take_time(void *times)
 	struct times *x = times;
 	struct record r = { .start = 1 };
 
-	if (!x->name.p)
+	src_count_unused(x->s, S("median times"), x->median);
+	src_count_unused(x->s, S("other fields of layers"), x->other);
+	if (!x->name.p) {
+		src_count_unused(
+		        x->s, S("times without a layer"), x->total >= 0 || x->average >= 0);
 		return;
+	}
 	r.length = x->average >= 0                 ? x->average
 	           : x->total >= 0 && x->count > 0 ? x->total / x->count
 	                                           : 0;
@@ -293,7 +324,7 @@ bool read_tensorrt_profile(struct src *s, struct batch *to, struct err *e)
 	struct arena *a = batch_arena(to);
 	struct times *x = ARENA_NEW(a, struct times);
 
-	*x = (struct times){ .to = to, .text = sb_in(a) };
+	*x = (struct times){ .s = s, .to = to, .text = sb_in(a) };
 	x->device = batch_device(to);
 	batch_name_device(to, x->device, S("/job:localhost/replica:0/task:0/device:gpu:0"));
 	x->stream = batch_device(to);

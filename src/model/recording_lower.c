@@ -59,8 +59,8 @@ static bool place_all(struct recording_lowering *r)
 }
 
 bool recording_lower(struct ingest *to, const struct recording_set *files,
-        const struct recording_options *o, const struct recording_watch *watch, struct arena *a,
-        struct err *e)
+        const struct recording_options *o, const struct recording_watch *watch,
+        struct src_facts *facts, struct arena *a, struct err *e)
 {
 	struct recording_lowering *r = ARENA_NEW(a, struct recording_lowering);
 
@@ -71,6 +71,7 @@ bool recording_lower(struct ingest *to, const struct recording_set *files,
 	        !recordings_close(&r->all))
 		return false;
 	emit_model(r);
+	recordings_describe(&r->all, facts);
 	recordings_say(&r->all, r->place->summed && !r->place->keep_all, ingest_notes(to));
 	return true;
 }
@@ -82,5 +83,5 @@ bool read_spool(struct src *s, struct ingest *to, struct arena *a, struct err *e
 	struct recording_file file = { .path = s->name, .given = s };
 	struct recording_set all = { .v = &file, .n = 1 };
 
-	return recording_lower(to, &all, &o, NULL, a, e);
+	return recording_lower(to, &all, &o, NULL, s->facts, a, e);
 }

@@ -4,6 +4,8 @@
  */
 #include "trace/recordings.h"
 
+#include "base/num.h"
+
 static struct str text_of(struct spool_text t)
 {
 	return str_make(t.p, t.n);
@@ -15,15 +17,27 @@ void recording_facts_init(struct recording_facts *f)
 	process_identity_init(&f->who);
 }
 
+static void take_info(struct recording_facts *f, struct arena *a, const struct spool_info *info)
+{
+	struct str key = text_of(info->key), value = text_of(info->value);
+
+	process_identity_take(&f->who, a, info);
+	if (str_eq(key, S("launches")))
+		f->compared = true;
+	else if (str_eq(key, S("tfprof")))
+		f->tfprof = str_copy(a, value);
+	else if (str_eq(key, S("cupti")) && !num_parse_i64(value, &f->cupti))
+		f->cupti = 0;
+	else if (str_eq(key, S("driver")) && !num_parse_i64(value, &f->driver))
+		f->driver = 0;
+}
+
 static void take(struct recording_facts *f, struct arena *a, const struct spool_record *r)
 {
 	f->totals[r->kind] = num_add_u64(f->totals[r->kind], 1);
 	f->ended = r->kind == SPOOL_END;
 	switch (r->kind) {
-	case SPOOL_INFO:
-		process_identity_take(&f->who, a, &r->info);
-		f->compared |= str_eq(text_of(r->info.key), S("launches"));
-		break;
+	case SPOOL_INFO: take_info(f, a, &r->info); break;
 	case SPOOL_LOST:
 		f->lost[r->lost.why] = num_add_u64(f->lost[r->lost.why], r->lost.count);
 		break;

@@ -182,3 +182,48 @@ void recordings_say(const struct recordings *r, bool summed, struct notes *to)
 	say_operations(r, summed, to);
 	say_shared(r, to);
 }
+
+/* ---- facts of the recordings as inputs ---- */
+
+#define CUPTI_DATED 100000 /* from here on, versions of CUPTI have the form xxyyzz */
+
+/* Appends "tfprof 0.1.0, CUPTI 13.0.1, driver for CUDA 13.0": the parts that are known. */
+static void put_producer(struct sb *b, const struct recording_facts *f)
+{
+	int64_t cupti = f->cupti, driver = f->driver;
+
+	if (f->tfprof.n || cupti > 0)
+		sb_fmt(b, "tfprof%s%.*s", f->tfprof.n ? " " : "", STR(f->tfprof));
+	if (cupti >= CUPTI_DATED)
+		sb_fmt(b, ", CUPTI %" PRId64 ".%" PRId64 ".%" PRId64, cupti / 10000,
+		        cupti / 100 % 100, cupti % 100);
+	else if (cupti > 0)
+		sb_fmt(b, ", CUPTI %" PRId64, cupti);
+	if (b->n && driver > 0)
+		sb_fmt(b, ", driver for CUDA %" PRId64 ".%" PRId64, driver / 1000,
+		        driver % 1000 / 10);
+}
+
+void recordings_describe(const struct recordings *r, struct src_facts *facts)
+{
+	struct sb first = sb_in(facts->a), next = sb_in(facts->a);
+	uint64_t damaged = 0, cut = 0;
+	bool others = false;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct recording_facts *f = &r->v[i].facts;
+		struct sb *to = i ? &next : &first;
+		to->n = 0;
+		put_producer(to, f);
+		others |= i && !str_eq(sb_str(&first), sb_str(&next));
+		damaged = num_add_u64(damaged, f->fault.bytes);
+		cut = num_add_u64(cut, f->fault.cut.skipped);
+	}
+	if (others)
+		sb_put(&first, first.n ? S(" and others") : S("several versions"));
+	facts->producer = sb_str(&first);
+	facts_count_unused(facts, S("operations without a time"), SUM_OF(r, untimed));
+	facts_count_unused(facts, S("operations outside of steps"), SUM_OF(r, outside));
+	facts_count_unused(facts, S("damaged bytes"), damaged);
+	facts_count_unused(facts, S("bytes after the last whole block"), cut);
+}

@@ -35,6 +35,8 @@ struct recording_facts {
 	uint64_t gaps, gap_ns; /* times in which nothing was recorded */
 	bool ended;            /* the collector closed it */
 	bool compared;         /* it compared all launches with the kernels that came */
+	struct str tfprof;     /* version of the recorder; empty: unknown */
+	int64_t cupti, driver; /* their versions as they number them; 0: unknown */
 	struct strs notes;
 };
 
@@ -335,6 +337,10 @@ void recordings_say_damage(const struct recordings *r, struct notes *to);
 /* Appends notes about all that is missing or odd, after the operations are counted. summed: they
  * were added up by node and step, none is kept singly. */
 void recordings_say(const struct recordings *r, bool summed, struct notes *to);
+
+/* Sets the programs that wrote the recordings, and counts data that cannot be used; likewise after
+ * the operations are counted. */
+void recordings_describe(const struct recordings *r, struct src_facts *facts);
 
 /* ---- operations ---- */
 

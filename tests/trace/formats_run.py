@@ -13,11 +13,12 @@ import subprocess
 import sys
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS]
+sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS, os.path.join(os.path.dirname(TESTS), 'models')]
 import built  # noqa: E402
 import cases  # noqa: E402
 import chakra  # noqa: E402
 import kineto  # noqa: E402
+import make_checkpoint  # noqa: E402
 import nsys  # noqa: E402
 import onnx  # noqa: E402
 import pprof  # noqa: E402
@@ -276,6 +277,62 @@ def counts_of_tensorflow():
     equal(summary('--graph_path=' + saved),
           (['graph by TensorFlow 2.21.0'], {'further graphs': 1, 'functions': 1, 'signatures': 2, 'assets': 1}))
     equal(summary(os.path.join(EXAMPLE, 'profile_100')), (['TensorFlow profile'], {}))
+    more = append('tfprof_log', sub(1, sub(1, b'nowhere')) + 2 * sub(7, b''), 'log')
+    equal(summary('--graph_path=' + graph, '--op_log_path=' + more)[1],
+          {'entries of nodes that the graph lacks': 1, 'unknown fields': 2})
+
+
+def counts_of_profiles():
+    """A profile whose nodes share a key or a name, have inputs that no node is, and times without a duration."""
+    def node(key, name, *more):
+        return sub(1, number(1, key) + sub(2, sub(1, name) + b''.join(more)))
+    content = node(0, b'a', sub(2, number(1, 0) + number(2, 77))) + node(1, b'a') + node(2, b'b') + node(2, b'c')
+    half = sub(4, sub(1, b'/job:w/task:0/cpu:0') + sub(2, sub(1, sub(1, b'\5'))))
+    content += node(3, b'd', sub(12, number(1, 0) + sub(2, number(1, 1) + half)))
+    found = summary('--profile_path=' + write(content + number(3, 0) + number(5, 1) + sub(9, b''), 'p.profile'))
+    equal(found, (['TensorFlow profile'],
+                  {'unknown fields': 1, 'inputs by keys that no node has': 1, 'execution times without a start and a duration': 1,
+                   'nodes with the key or the name of another node': 2}))
+
+
+def counts_of_checkpoints():
+    """Tensors that are not nodes of the graph, for both versions of checkpoints."""
+    graph = write(sub(1, sub(1, b'w') + sub(2, b'VariableV2')), 'w.pb')
+    tensors = [make_checkpoint.Tensor(n, 'float32', [1], [0]) for n in ('_CHECKPOINTABLE_OBJECT_GRAPH', 'step', 'w')]
+    for make, name in ((make_checkpoint.bundle, 'bundle'), (make_checkpoint.version1, 'slice table')):
+        make('c', tensors)
+        formats, unused = summary('--graph_path=' + graph, '--checkpoint_path=c')
+        equal(formats, ['checkpoint by TensorFlow, %s version 1' % name, 'graph'])
+        equal(unused, {'tensors without a node': 2})
+        for part in os.listdir('.'):
+            if part == 'c' or part.startswith('c.'):
+                os.remove(part)
+
+
+def counts_of_recordings():
+    """The recorder and its versions, operations outside of steps, and bytes of a file that was cut."""
+    maker = os.path.join(ARGS.bin, 'spool_make')
+    folder = os.path.dirname(os.path.dirname(TESTS))
+    with open(os.path.join(folder, 'testdata', 'small', 'train.spool.txt')) as f:
+        script = f.read()
+
+    def made(name, facts):
+        lines = ''.join('info key=%s value=%s\n' % x for x in facts.items())
+        subprocess.run([maker, name], input=(lines + script).encode(), check=True)
+        return name
+    now = made('now.tfspool', {'tfprof': '0.1.0', 'cupti': '130001', 'driver': '13020'})
+    equal(summary(now)[0], ['GPU recording by tfprof 0.1.0, CUPTI 13.0.1, driver for CUDA 13.2'])
+    equal(summary(made('old.tfspool', {'cupti': '26', 'driver': 'x'}))[0], ['GPU recording by tfprof, CUPTI 26'])
+    equal(summary(made('none.tfspool', {'cupti': '-1', 'driver': '13020'}))[0], ['GPU recording'])
+    equal(summary('--step-nvtx=aten::relu', now)[1], {'operations outside of steps': 1})
+    os.mkdir('both')
+    for name in ('now.tfspool', 'old.tfspool'):
+        os.rename(name, os.path.join('both', name))
+    with open(os.path.join('both', 'now.tfspool'), 'ab') as f:
+        f.write(bytes(30))
+    formats, unused = summary('both')
+    assert len(formats) == 1 and formats[0].endswith(' and others'), formats
+    equal(unused, {'bytes after the last whole block': 30})
 
 
 def counts_of_traces():
@@ -300,7 +357,13 @@ def counts_of_others():
           (['ONNX model by tests'], {'training graphs': 1, 'functions': 2}))
     folder = os.path.join(os.path.dirname(os.path.dirname(TESTS)), 'testdata')
     rt = [os.path.join(folder, 'traces', 'tensorrt_%s.json' % n) for n in ('layers', 'times')]
-    equal(summary(*rt), (['layers of TensorRT', 'times of TensorRT'], {}))
+    equal(summary(*rt), (['layers of TensorRT', 'times of TensorRT'],
+                           {'other fields of layers and tensors': 1, 'median times': 1}))
+    layers = [{'Name': 'a', 'Outputs': [{'Name': 'x', 'Dimensions': [1] * 18, 'Location': 'Device'}]}, {'Name': 'a', 'Metadata': []}]
+    times = [{'count': 2}, {'name': 'a', 'timeMs': 1, 'averageMs': 0.5, 'percentage': 100, 'more': 1}, {'timeMs': 1, 'averageMs': 1}]
+    bad = [write(json.dumps(x).encode(), n) for x, n in (({'Layers': layers, 'Bindings': []}, 'l.json'), (times, 't.json'))]
+    equal(summary(*bad)[1], {'layers with the name of another layer': 1, 'other fields of layers and tensors': 2,
+                             'dimensions over the limit': 2, 'other fields of layers': 1, 'times without a layer': 1})
     heap = write(pprof.heap().bytes(), 'heap.pb')
     equal(summary(heap), (['profile of pprof, alloc_objects/count, alloc_space/bytes, inuse_objects/count, inuse_space/bytes'],
                           {'values of inuse_objects/count': 2}))
@@ -326,7 +389,8 @@ def counts_of_nsight():
 
 
 CASES = [functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_ranks, chakra_hostile,
-         counts_of_tensorflow, counts_of_traces, counts_of_others, counts_of_nsight]
+         counts_of_tensorflow, counts_of_profiles, counts_of_checkpoints, counts_of_recordings,
+         counts_of_traces, counts_of_others, counts_of_nsight]
 
 if __name__ == '__main__':
     a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
