@@ -65,7 +65,7 @@ async function steps(report) {
 }
 
 async function devices(report) {
-	const entry = await report.entry(report.has('devices') ? 'devices' : 'gpu');
+	const entry = await report.entry('devices');
 	if (!entry || !entry.document.devices.length)
 		return null;
 	const all = report.all(entry.name), rows = [];
@@ -80,7 +80,7 @@ async function devices(report) {
 }
 
 async function kernels(report) {
-	const entry = await report.entry(report.has('kernels') ? 'kernels' : 'gpu');
+	const entry = await report.entry('kernels');
 	if (!entry || !entry.document.kernels.length)
 		return null;
 	const rows = entry.document.kernels, whole = rows.reduce((a, r) => a + r.total_ns, 0);

@@ -37,8 +37,9 @@ export async function tablesPage(report, names, which = 0) {
 	const out = [];
 	for (const n of names) {
 		const entry = await report.entry(n, Math.min(which, report.all(n).length - 1));
+		const hasOwn = title => names.concat('steps').some(other => other !== n && name(other) === title && report.has(other));
 		if (entry)
-			out.push(tables(entry.document).filter(([title]) => n !== 'gpu' || title !== 'Steps' || !report.has('steps')).map(([title, t]) => section(title, t, entry.words, SORTS[n])));
+			out.push(tables(entry.document).map(([title, t]) => section(hasOwn(title) ? title + ' by device' : title, t, entry.words, SORTS[n])));
 	}
 	return el('div', { class: 'stack' }, out);
 }
