@@ -95,6 +95,8 @@ def damaged_files():
     equal(len(found['steps']), 3 * len(found['runs']))
     for row in found['errors']:
         assert 'DATA_LOSS' in row, row
+    out, _ = fleet('ask', built(), 'failed_files')
+    equal(out.count('\n'), 1 + len(bad), 'a message of two lines stays one row')
 
 
 def equals_program():

@@ -111,6 +111,7 @@ def spark_recipes():
         assert rows, r.name
         for mine, other in zip(rows, theirs):
             for a, b in zip(mine, other):
+                equal(type(a), type(b), r.name)
                 assert a == b or abs(a - b) <= 1e-9 * abs(a), (r.name, mine, other)
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line of tfprof.fleet."""
 import argparse
+import re
 import sys
-from typing import List, Optional
+from typing import Any, List, Optional
 
 from .. import errors
 from ..parquet import expand
@@ -29,12 +30,18 @@ def _build(args: argparse.Namespace) -> int:
     return 0
 
 
+def _cell(value: Any) -> str:
+    """Returns a value as a cell of a table with tabs: on one line, None as an empty cell."""
+    text = '' if value is None else '%.4g' % value if isinstance(value, float) else str(value)
+    return ' '.join(re.split('[\t\r\n]', text))
+
+
 def _ask(args: argparse.Namespace) -> int:
     values = dict(v.split('=', 1) for v in args.values)
     columns, rows = recipes.run_recipe(args.out, args.recipe, values, engine=args.engine)
     print('\t'.join(columns))
     for row in rows[:args.top or None]:
-        print('\t'.join('' if v is None else '%.4g' % v if isinstance(v, float) else str(v) for v in row))
+        print('\t'.join(map(_cell, row)))
     return 0
 
 

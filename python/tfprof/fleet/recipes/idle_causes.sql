@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Why devices were idle, by run and kind of device: late launches of the host, short gaps between kernels, all other gaps.
+-- Idle time of devices, by run and kind, and the waits of their streams (which overlap, so they can exceed it): late launches of
+-- the host, short gaps between kernels, all other gaps.
 -- like = %
 SELECT run, kind, count(*) AS devices, CAST(sum(span_ns) AS BIGINT) AS span_ns, CAST(sum(busy_ns) AS BIGINT) AS busy_ns,
        CAST(sum(idle_ns) AS BIGINT) AS idle_ns,

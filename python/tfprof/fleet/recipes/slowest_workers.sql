@@ -3,11 +3,11 @@
 -- like = %
 WITH middle AS (
     SELECT run, step, count(*) AS workers,
-           percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ns) AS duration_ns,
-           percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(compute_ns, busy_ns, 0)) AS compute_ns,
-           percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(communication_ns, 0)) AS communication_ns,
-           percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(copy_ns, 0)) AS copy_ns,
-           percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(idle_ns, 0)) AS idle_ns
+           CAST(percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ns) AS BIGINT) AS duration_ns,
+           CAST(percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(compute_ns, busy_ns, 0)) AS BIGINT) AS compute_ns,
+           CAST(percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(communication_ns, 0)) AS BIGINT) AS communication_ns,
+           CAST(percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(copy_ns, 0)) AS BIGINT) AS copy_ns,
+           CAST(percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(idle_ns, 0)) AS BIGINT) AS idle_ns
     FROM steps WHERE run LIKE :like AND duration_ns IS NOT NULL GROUP BY run, step
 ), ranked AS (
     SELECT s.run, s.step, s.worker, m.workers, s.duration_ns, s.duration_ns - m.duration_ns AS late_ns,
