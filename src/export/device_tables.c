@@ -1,51 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_tables.h: the tables, and the rows of those that every trace fills.
+ * See device_tables.h.
  */
 #include "export/device_tables.h"
 
 #include "base/sort.h"
 
-static void put_count(struct table *to, uint64_t n)
-{
-	table_number(to, num_from_u64(n));
-}
+/* ---- values of columns ---- */
 
 /* part / whole in thousandths. */
 static int64_t permille(int64_t part, int64_t whole)
 {
 	return whole > 0 ? num_from_real(1000.0 * (double)part / (double)whole + 0.5) : 0;
-}
-
-static void put_quantile(struct table *to, const struct hist *h, unsigned thousandths)
-{
-	if (h->n)
-		table_number(to, hist_quantile(h, thousandths));
-	else
-		table_null(to);
-}
-
-/* ---- GPUs ---- */
-
-/* "GPU-1b4f28ba-2fa1-11d2-883f-0016d3cca427"; empty where it is not known. */
-static struct str device_uuid(struct arena *a, const struct gpu_device *d)
-{
-	struct sb b = sb_in(a);
-
-	if (!d->gpu || !recorded_gpu_known(d->gpu))
-		return STR_NONE;
-	sb_put(&b, S("GPU-"));
-	recorded_gpu_uuid(&b, d->gpu);
-	return sb_str(&b);
-}
-
-/* Puts a text, or null if it is empty. */
-static void put_known(struct table *to, struct str text)
-{
-	if (text.n)
-		table_text(to, text);
-	else
-		table_null(to);
 }
 
 static int64_t span_of(const struct gpu_device *d)
@@ -58,167 +24,103 @@ static int64_t idle_of(const struct device_use *u, const struct gpu_device *d)
 	return num_sub(span_of(d), trace_ns(u->t, d->usage.busy));
 }
 
-static void rows_gpus(const struct device_use *u, struct table *to)
+static int64_t gpu_mean(const struct gpu_times *t)
 {
-	for (size_t i = 0; i < u->devices.n; i++) {
-		const struct gpu_device *d = &u->devices.v[i];
-		table_number(to, d->number);
-		put_count(to, d->kernels);
-		table_number(to, trace_ns(u->t, d->usage.kernels));
-		table_number(to, trace_ns(u->t, d->usage.copy_overlap));
-		table_number(to, d->shared);
-		put_count(to, d->gaps.n);
-		put_quantile(to, &d->gaps, 500);
-		put_quantile(to, &d->gaps, 990);
-		put_quantile(to, &d->gaps, 1000);
-		put_count(to, d->from);
-		put_count(to, d->to);
-		put_known(to, d->gpu ? d->gpu->name : STR_NONE);
-		put_known(to, device_uuid(to->a, d));
-	}
+	return num_from_real((double)gpu_total(t) / (double)gpu_count(t) + 0.5);
 }
 
-static void put_idle(struct table *to, const struct device_use *u, const struct gpu_device *d,
-        int64_t ns, const char *why)
+static int64_t copies_rate(const struct gpu_copies *c)
 {
-	if (!ns)
-		return;
-	table_number(to, d->number);
-	table_number(to, ns);
-	table_number(to, permille(ns, idle_of(u, d)));
-	table_text(to, str_of(why));
+	return c->ns > 0 ? num_from_real((double)c->bytes / (double)c->ns * 1e9) : 0;
+}
+
+static struct str triple(struct arena *a, const uint32_t v[3])
+{
+	return str_fmt(a, "%u,%u,%u", v[0], v[1], v[2]);
+}
+
+/* "GPU-1b4f28ba-2fa1-11d2-883f-0016d3cca427" */
+static struct str device_uuid(struct arena *a, const struct recorded_gpu *g)
+{
+	return str_fmt(a, "GPU-%.*s", STR(recorded_gpu_uuid(a, g)));
+}
+
+#define TABLE_LIST "export/device_table.def"
+#include "export/table_list.h"
+
+/* ---- rows by GPU ---- */
+
+static void rows_gpus(const struct device_use *u, struct table *to)
+{
+	for (size_t i = 0; i < u->devices.n; i++)
+		put_gpus(u, &u->devices.v[i], to);
 }
 
 static void rows_idle(const struct device_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
-		put_idle(to, u, d, d->idle.host, "the host did other things");
-		put_idle(to, u, d, d->idle.latency, "launch latency");
-		put_idle(to, u, d, d->idle.waiting, "the host waited for the GPU");
-		put_idle(to, u, d, d->idle.unknown, "not known: the launch is not recorded");
+		const struct {
+			int64_t ns;
+			const char *why;
+		} idle[] = { { d->idle.host, "the host did other things" },
+			{ d->idle.latency, "launch latency" },
+			{ d->idle.waiting, "the host waited for the GPU" },
+			{ d->idle.unknown, "not known: the launch is not recorded" } };
+		for (size_t k = 0; k < sizeof idle / sizeof *idle; k++)
+			if (idle[k].ns)
+				put_idle(u, d, idle[k].ns, idle[k].why, to);
 	}
-}
-
-/* Others: the time in which other processes used the GPU and this one did not. */
-static void put_process(
-        const struct device_use *u, const struct gpu_device *d, uint32_t part, struct table *to)
-{
-	const struct gpu_part *p = &u->parts.v[part];
-	const struct process_identity *who = &gpu_facts(u, p->process)->who;
-
-	table_number(to, d->number);
-	table_number(to, who->pid);
-	table_number(to, p->busy);
-	table_number(to, num_sub(trace_ns(u->t, d->usage.busy), p->busy));
-	table_number(to, idle_of(u, d));
-	put_count(to, p->kernels);
-	if (who->rank < 0)
-		table_null(to);
-	else
-		table_number(to, who->rank);
-	put_known(to, who->host);
-	put_known(to, who->job);
-	put_known(to, who->program);
 }
 
 static void rows_processes(const struct device_use *u, struct table *to)
 {
-	for (size_t i = 0; i < u->devices.n; i++)
-		for (size_t k = 0; k < u->devices.v[i].parts.n; k++)
-			put_process(u, &u->devices.v[i], u->devices.v[i].parts.v[k], to);
+	for (size_t i = 0; i < u->devices.n; i++) {
+		const struct gpu_device *d = &u->devices.v[i];
+		for (size_t k = 0; k < d->parts.n; k++) {
+			const struct gpu_part *p = &u->parts.v[d->parts.v[k]];
+			put_processes(u, d, p, &gpu_facts(u, p->process)->who, to);
+		}
+	}
 }
 
 static void rows_latency(const struct device_use *u, struct table *to)
 {
-	for (size_t i = 0; i < u->devices.n; i++) {
-		const struct gpu_device *d = &u->devices.v[i];
-		const struct hist *h = &d->latency;
-		int64_t time = span_of(d);
-		if (!h->n)
-			continue;
-		table_number(to, d->number);
-		put_count(to, h->n);
-		table_number(to, hist_quantile(h, 500));
-		table_number(to, hist_quantile(h, 990));
-		table_number(to, h->max);
-		/* Work that waits at a moment, on average: Little's law. */
-		table_number(to, permille(h->sum, time));
-	}
+	for (size_t i = 0; i < u->devices.n; i++)
+		if (u->devices.v[i].latency.n)
+			put_latency(&u->devices.v[i], &u->devices.v[i].latency, to);
 }
 
 static void rows_communication(const struct device_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->devices.n; i++) {
 		const struct gpu_device *d = &u->devices.v[i];
-		int64_t busy = trace_ns(u->t, d->usage.by_class[USAGE_COMMUNICATION]),
-		        hidden = trace_ns(u->t, d->usage.overlap);
-		if (!busy)
-			continue;
-		table_number(to, d->number);
-		table_number(to, busy);
-		table_number(to, hidden);
-		table_number(to, num_sub(busy, hidden));
-		table_number(to, permille(hidden, busy));
+		int64_t busy = trace_ns(u->t, d->usage.by_class[USAGE_COMMUNICATION]);
+		if (busy)
+			put_communication(d, busy, trace_ns(u->t, d->usage.overlap), to);
 	}
-}
-
-int64_t copies_rate(const struct gpu_copies *c)
-{
-	return c->ns > 0 ? num_from_real((double)c->bytes / (double)c->ns * 1e9) : 0;
 }
 
 static void rows_transfers(const struct device_use *u, struct table *to)
 {
 	for (size_t i = 0; i < u->devices.n; i++)
 		for (enum gpu_way way = 0; way < WAY_N; way++) {
-			const struct gpu_copies *c = &u->devices.v[i].ways[way];
-			if (!c->count)
-				continue;
-			table_number(to, u->devices.v[i].number);
-			table_number(to, c->ns);
-			put_count(to, c->count);
-			table_number(to, c->bytes);
-			table_number(to, copies_rate(c));
-			table_text(to, str_of(gpu_ways[way]));
+			const struct gpu_device *d = &u->devices.v[i];
+			if (d->ways[way].count)
+				put_transfers(d, &d->ways[way], gpu_ways[way], to);
 		}
 }
 
-/* ---- by name ---- */
+/* ---- rows by name ---- */
 
 static void rows_calls(const struct device_use *u, struct table *to)
 {
-	for (size_t i = 0; i < u->calls.n; i++) {
-		const struct gpu_times *t = &u->calls.v[i];
-		table_number(to, gpu_total(t));
-		put_count(to, gpu_count(t));
-		put_quantile(to, &t->h, 500);
-		put_quantile(to, &t->h, 990);
-		table_number(to, t->blocking);
-		table_text(to, t->name);
-	}
+	for (size_t i = 0; i < u->calls.n; i++)
+		put_calls(&u->calls.v[i], to);
 }
 
-static void put_times(const struct gpu_times *t, int64_t all, struct table *to)
-{
-	uint64_t n = gpu_count(t);
-
-	table_number(to, gpu_total(t));
-	table_number(to, permille(gpu_total(t), all));
-	put_count(to, n);
-	table_number(to, num_from_real((double)gpu_total(t) / (double)n + 0.5));
-	put_quantile(to, &t->h, 500);
-	put_quantile(to, &t->h, 990);
-	table_number(to, gpu_min(t));
-	table_number(to, gpu_max(t));
-	if (t->h.n)
-		table_number(to, num_from_real(hist_deviation(&t->h) + 0.5));
-	else
-		table_null(to);
-	table_text(to, t->name);
-}
-
-static void rows_times(const struct gpu_times *v, size_t n, struct table *to)
+static void rows_times(const struct gpu_times *v, size_t n,
+        void (*put)(const struct gpu_times *t, int64_t all, struct table *to), struct table *to)
 {
 	int64_t all = 0;
 
@@ -226,141 +128,154 @@ static void rows_times(const struct gpu_times *v, size_t n, struct table *to)
 		all = num_add(all, gpu_total(&v[i]));
 	for (size_t i = 0; i < n; i++)
 		if (gpu_count(&v[i]))
-			put_times(&v[i], all, to);
+			put(&v[i], all, to);
 }
 
 static void rows_waits(const struct device_use *u, struct table *to)
 {
-	rows_times(u->waits.v, u->waits.n, to);
+	rows_times(u->waits.v, u->waits.n, put_waits, to);
 }
 
 static void rows_synchronisations(const struct device_use *u, struct table *to)
 {
-	rows_times(u->syncs, GPU_SYNCS, to);
+	rows_times(u->syncs, GPU_SYNCS, put_synchronisations, to);
 }
 
 static void rows_kernels(const struct device_use *u, struct table *to)
 {
-	rows_times(u->kernels.v, u->kernels.n, to);
+	rows_times(u->kernels.v, u->kernels.n, put_kernels, to);
+}
+
+static void rows_launches(const struct device_use *u, struct table *to)
+{
+	for (size_t i = 0; i < u->kernels.n; i++) {
+		const struct gpu_times *t = &u->kernels.v[i];
+		if (!t->shapes)
+			continue;
+		const struct gpu_shape *s = gpu_shapes_first(t->shapes);
+		const struct recorded_gpu *gpu = u->parts.v[s->part].gpu;
+		put_launches(t, s, gpu_occupancy(s, gpu ? gpu->capability : 0), to);
+	}
+}
+
+/* ---- ranges and steps ---- */
+
+static struct str range_path(const struct device_use *u, uint32_t scope)
+{
+	struct sb b = sb_in(u->a);
+
+	names_put_scope(&u->all.names, &b, scope);
+	return sb_str(&b);
+}
+
+static int by_device_time(const void *ctx, uint32_t a, uint32_t b)
+{
+	const struct device_use *u = ctx;
+	int64_t x = u->ranges.v[a].total, y = u->ranges.v[b].total;
+
+	return x != y ? x < y ? 1 : -1 : 0;
+}
+
+/* The first range holds everything outside of ranges. */
+static void rows_ranges(const struct device_use *u, struct table *to)
+{
+	const uint32_t *order = sort_order(u->a, u->ranges.n, by_device_time, u);
+
+	for (size_t i = 0; i < u->ranges.n; i++) {
+		const struct gpu_range *r = &u->ranges.v[order[i]];
+		if (order[i] != SCOPE_NONE && (r->count || r->total))
+			put_ranges(r, range_path(u, order[i]), to);
+	}
+}
+
+/* Interval from boundary i to its end: the profiler's stop, or the next boundary; -1: not known. */
+static int64_t step_time(const struct recorded_process *p, size_t i)
+{
+	uint64_t end = 0;
+
+	if (p->every)
+		return num_from_u64(p->every);
+	if (i < p->ends.n && p->ends.v[i] != UINT64_MAX)
+		end = p->ends.v[i];
+	else if (i + 1 < p->boundaries.n)
+		end = p->boundaries.v[i + 1];
+	return end < p->boundaries.v[i] ? -1 : num_from_u64(end - p->boundaries.v[i]);
+}
+
+/* With --keep-warmup step 0 is the time before the first boundary. */
+static void rows_steps_of(const struct device_use *u, const struct gpu_process *x, struct table *to)
+{
+	static const struct gpu_step none = { 0 };
+	const struct recorded_process *p = x->from;
+	size_t warmup = u->all.o->keep_warmup && !p->every,
+	       all = p->boundaries.n + warmup > x->steps.n ? p->boundaries.n + warmup : x->steps.n;
+
+	for (size_t i = 0; i < all; i++) {
+		bool bounded = i >= warmup && i - warmup < p->labels.n;
+		struct str label = bounded ? p->labels.v[i - warmup] : S("");
+		put_steps(i < x->steps.n ? &x->steps.v[i] : &none,
+		        bounded || p->every ? step_time(p, i - warmup) : -1, p->facts.who.pid,
+		        label.n ? label : str_fmt(u->a, "%zu", i), to);
+	}
+}
+
+static void rows_steps(const struct device_use *u, struct table *to)
+{
+	for (size_t i = 0; i < u->processes.n; i++)
+		if (u->processes.v[i].steps.n)
+			rows_steps_of(u, &u->processes.v[i], to);
+}
+
+/* ---- copies, graphs, memory, overhead ---- */
+
+static void rows_copies(const struct device_use *u, struct table *to)
+{
+	for (unsigned way = 0; way < WAY_N; way++)
+		for (unsigned host = 0; host < HOST_MEMORY_N; host++)
+			for (unsigned size = 0; size < GPU_SIZES; size++)
+				if (u->copies[way][host][size].count)
+					put_copies(&u->copies[way][host][size], gpu_ways[way],
+					        gpu_host_memories[host], gpu_sizes[size], to);
+}
+
+static void rows_graphs(const struct device_use *u, struct table *to)
+{
+	for (size_t i = 0; i < u->graphs.n; i++)
+		put_graphs(u, &u->graphs.v[i], to);
+}
+
+static void rows_memory(const struct device_use *u, struct table *to)
+{
+	for (size_t i = 0; i < u->parts.n; i++)
+		for (enum gpu_memory_kind kind = 0; kind < MEMORY_KIND_N; kind++)
+			if (u->parts.v[i].memory[kind].allocations)
+				put_memory(u, &u->parts.v[i], kind, to);
+}
+
+static void rows_overhead(const struct device_use *u, struct table *to)
+{
+	for (size_t i = 0; i < u->n_overheads; i++) {
+		const struct gpu_overhead *x = &u->overheads[i];
+		bool rest = i == GPU_OVERHEADS - 1;
+		put_overhead(&x->h, rest ? "other" : gpu_overhead_name(x->kind), to);
+	}
 }
 
 /* ---- the tables ---- */
 
-enum { COUNT, NS, MOMENT, BYTES, RATE, PERMILLE, THOUSANDTHS, TEXT };
-static const char *const units[] = { [NS] = "ns",
-	[MOMENT] = "ns",
-	[BYTES] = "bytes",
-	[RATE] = "bytes/s",
-	[PERMILLE] = "permille",
-	[THOUSANDTHS] = "thousandths",
-	[TEXT] = NULL };
-
-/* A number is an integer of its unit in data; text leaves out moments. */
-struct table_column {
-	const char *name;  /* in data: "total_ns" */
-	const char *title; /* in text: "total" */
-	int unit;
-};
-
-#define COLUMNS_MAX 13
-
-#define TIMES(of)                                                                                  \
-	{                                                                                          \
-		{ "total_ns", "total", NS }, { "permille", "share", PERMILLE },                    \
-		        { "count", "count", COUNT }, { "mean_ns", "mean", NS },                    \
-		        { "median_ns", "median", NS }, { "p99_ns", "p99", NS },                    \
-		        { "min_ns", "min", NS }, { "max_ns", "max", NS },                          \
-		        { "deviation_ns", "stddev", NS }, { "name", of, TEXT },                    \
-	}
-
 static const struct device_table {
-	const char *name;                         /* in data, and of --table */
-	const char *title;                        /* in text, above the table */
-	struct table_column columns[COLUMNS_MAX]; /* the last one has no name, or there are that
-	                                             many */
+	const char *name;             /* in data, and of --table */
+	const char *title;            /* in text, above the table */
+	const struct column *columns; /* the first one is the worker */
+	const char *const *titles;
+	size_t n; /* with the worker */
 	void (*rows)(const struct device_use *u, struct table *to);
 } tables[] = {
-	{ "gpus", "GPUs",
-	        { { "gpu", "gpu", COUNT }, { "kernels", "launched", COUNT },
-	                { "kernel_busy_ns", "kernels", NS },
-	                { "copy_overlap_ns", "copies beside", NS }, { "shared_ns", "shared", NS },
-	                { "gaps", "gaps", COUNT }, { "gap_median_ns", "median", NS },
-	                { "gap_p99_ns", "p99", NS }, { "gap_max_ns", "max", NS },
-	                { "from_ns", "", MOMENT }, { "to_ns", "", MOMENT },
-	                { "name", "name", TEXT }, { "uuid", "uuid", TEXT } },
-	        rows_gpus },
-	{ "idle", "Why GPUs were idle",
-	        { { "gpu", "gpu", COUNT }, { "ns", "time", NS }, { "permille", "share", PERMILLE },
-	                { "why", "why", TEXT } },
-	        rows_idle },
-	{ "kernels", "Kernels", TIMES("kernel"), rows_kernels },
-	{ "waits", "Calls in which the host waited", TIMES("call"), rows_waits },
-	{ "latency", "From a call to the start of its work",
-	        { { "gpu", "gpu", COUNT }, { "count", "count", COUNT },
-	                { "median_ns", "median", NS }, { "p99_ns", "p99", NS },
-	                { "max_ns", "max", NS }, { "queued_thousandths", "queued", THOUSANDTHS } },
-	        rows_latency },
-	{ "communication", "Communication",
-	        { { "gpu", "gpu", COUNT }, { "total_ns", "total", NS },
-	                { "hidden_ns", "hidden", NS }, { "exposed_ns", "exposed", NS },
-	                { "hidden_permille", "hidden", PERMILLE } },
-	        rows_communication },
-	{ "transfers", "Copies by direction",
-	        { { "gpu", "gpu", COUNT }, { "ns", "time", NS }, { "count", "count", COUNT },
-	                { "bytes", "bytes", BYTES }, { "bytes_per_second", "rate", RATE },
-	                { "way", "way", TEXT } },
-	        rows_transfers },
-	{ "processes", "Processes on GPUs",
-	        { { "gpu", "gpu", COUNT }, { "pid", "pid", COUNT }, { "busy_ns", "busy", NS },
-	                { "others_ns", "others", NS }, { "idle_ns", "idle", NS },
-	                { "kernels", "launched", COUNT }, { "rank", "rank", COUNT },
-	                { "host", "host", TEXT }, { "job", "job", TEXT },
-	                { "program", "program", TEXT } },
-	        rows_processes },
-	{ "synchronisations", "Synchronisations", TIMES("of"), rows_synchronisations },
-	{ "calls", "Calls of the CUDA API",
-	        { { "total_ns", "total", NS }, { "count", "count", COUNT },
-	                { "median_ns", "median", NS }, { "p99_ns", "p99", NS },
-	                { "blocking_ns", "blocked", NS }, { "name", "call", TEXT } },
-	        rows_calls },
-	{ "launches", "Launch configurations",
-	        { { "count", "count", COUNT }, { "shapes", "of", COUNT }, { "grid", "grid", TEXT },
-	                { "block", "block", TEXT }, { "registers", "registers", COUNT },
-	                { "shared_bytes", "shared", BYTES },
-	                { "occupancy_permille", "occupancy", PERMILLE },
-	                { "name", "kernel", TEXT } },
-	        rows_launches },
-	{ "ranges", "Work by ranges",
-	        { { "total_ns", "total", NS }, { "own_ns", "own", NS },
-	                { "operations", "own work", COUNT }, { "host_ns", "host", NS },
-	                { "count", "entered", COUNT }, { "path", "range", TEXT } },
-	        rows_ranges },
-	{ "steps", "Work by steps",
-	        { { "device_ns", "work", NS }, { "operations", "operations", COUNT },
-	                { "time_ns", "time", NS }, { "pid", "pid", COUNT },
-	                { "label", "step", TEXT } },
-	        rows_steps },
-	{ "copies", "Copies by memory and size",
-	        { { "ns", "time", NS }, { "count", "count", COUNT }, { "bytes", "bytes", BYTES },
-	                { "bytes_per_second", "rate", RATE }, { "way", "way", TEXT },
-	                { "host_memory", "host memory", TEXT }, { "size", "size", TEXT } },
-	        rows_copies },
-	{ "graphs", "CUDA graphs",
-	        { { "ns", "time", NS }, { "launches", "launches", COUNT },
-	                { "nodes", "nodes", COUNT }, { "pid", "pid", COUNT },
-	                { "graph", "graph", COUNT } },
-	        rows_graphs },
-	{ "memory", "Memory",
-	        { { "peak_bytes", "peak", BYTES }, { "left_bytes", "left", BYTES },
-	                { "bytes", "allocated", BYTES }, { "allocations", "allocations", COUNT },
-	                { "frees", "frees", COUNT }, { "pid", "pid", COUNT },
-	                { "gpu", "gpu", COUNT }, { "kind", "kind", TEXT } },
-	        rows_memory },
-	{ "overhead", "Overhead of recording",
-	        { { "total_ns", "total", NS }, { "count", "count", COUNT },
-	                { "median_ns", "median", NS }, { "max_ns", "max", NS },
-	                { "kind", "kind", TEXT } },
-	        rows_overhead },
+#define TABLE(name, title, row, ...)                                                               \
+	{ #name, title, columns_of_##name, titles_of_##name,                                       \
+		sizeof columns_of_##name / sizeof *columns_of_##name, rows_##name },
+#include TABLE_LIST
+#undef TABLE
 };
 #define TABLES_N (sizeof tables / sizeof *tables)
 
@@ -378,25 +293,27 @@ static int by_first_number(const void *rows, uint32_t a, uint32_t b)
 	return (x->cells->number < y->cells->number) - (x->cells->number > y->cells->number);
 }
 
-/* Adds the rows of several workers, each with its worker. */
-static void fill_workers(const struct device_workers *all, const struct device_table *t,
-        size_t n_columns, struct table *x)
+/* Adds the rows of several workers, each with its worker; sorted if they begin with a time. */
+static void fill_workers(
+        const struct device_workers *all, const struct device_table *t, struct table *x)
 {
+	const char *unit = t->columns[1].unit;
+	bool sorted = unit && strcmp(unit, "ns") == 0;
 	VEC(struct row_at) rows = { .n = 0 };
+	size_t n = t->n - 1;
 
 	for (size_t i = 0; i < all->n; i++) {
 		struct table part = { .a = x->a };
 		t->rows(all->v[i].u, &part);
-		for (size_t k = 0; k + n_columns <= part.cells.n; k += n_columns)
+		for (size_t k = 0; k + n <= part.cells.n; k += n)
 			VEC_PUSH(
 			        x->a, &rows, ((struct row_at){ &part.cells.v[k], all->v[i].name }));
 	}
 	const uint32_t *order = sort_order(x->a, rows.n, by_first_number, rows.v);
 	for (size_t i = 0; i < rows.n; i++) {
-		const struct row_at *row =
-		        &rows.v[t->columns[0].unit == NS ? order[i] : (uint32_t)i];
+		const struct row_at *row = &rows.v[sorted ? order[i] : (uint32_t)i];
 		table_text(x, row->worker);
-		for (size_t k = 0; k < n_columns; k++)
+		for (size_t k = 0; k < n; k++)
 			VEC_PUSH(x->a, &x->cells, row->cells[k]);
 	}
 }
@@ -404,26 +321,16 @@ static void fill_workers(const struct device_workers *all, const struct device_t
 /* Makes a table with all its rows. */
 static void fill(const struct device_workers *all, const struct device_table *t, struct table *x)
 {
-	struct column *columns = ARENA_ARRAY(x->a, COLUMNS_MAX + 1, struct column);
-	const char **titles = ARENA_ARRAY(x->a, COLUMNS_MAX + 1, const char *);
 	bool named = all->v[0].name.p;
-	size_t n = 0;
 
-	*x = (struct table){
-		.a = x->a, .key = t->name, .title = t->title, .columns = columns, .titles = titles
-	};
-	columns[0] = (struct column){ S("worker"), COLUMN_TEXT, NULL };
-	titles[0] = "worker";
-	for (; n < COLUMNS_MAX && t->columns[n].name; n++) {
-		const struct table_column *c = &t->columns[n];
-		columns[n + named] = (struct column){ str_of(c->name),
-			c->unit == TEXT ? COLUMN_TEXT : COLUMN_INTEGER, units[c->unit] };
-		titles[n + named] = c->title;
-		x->data_only |= c->unit == MOMENT ? 1u << (n + named) : 0;
-	}
-	x->n_columns = n + named;
+	*x = (struct table){ .a = x->a,
+		.key = t->name,
+		.title = t->title,
+		.columns = t->columns + !named,
+		.titles = t->titles + !named,
+		.n_columns = t->n - !named };
 	if (named)
-		fill_workers(all, t, n, x);
+		fill_workers(all, t, x);
 	else
 		t->rows(all->v[0].u, x);
 	x->rows = x->cells.n / x->n_columns;

@@ -27,18 +27,4 @@ const struct table *device_sections(const struct device_workers *all, size_t *n,
  * device_use. */
 void device_put_lost(struct document *d, const void *use);
 
-/* ---- device rows ---- */
-
-/* Returns the bytes per second of copies; 0 if they took no time. */
-int64_t copies_rate(const struct gpu_copies *c);
-
-/* Append the rows of a table. */
-void rows_launches(const struct device_use *u, struct table *to);
-void rows_ranges(const struct device_use *u, struct table *to);
-void rows_steps(const struct device_use *u, struct table *to);
-void rows_copies(const struct device_use *u, struct table *to);
-void rows_graphs(const struct device_use *u, struct table *to);
-void rows_memory(const struct device_use *u, struct table *to);
-void rows_overhead(const struct device_use *u, struct table *to);
-
 #endif

@@ -75,10 +75,11 @@ void hottest_fill(struct hottest_table *t, const struct query *q, const struct h
 		.x = { .a = q->a, .n_columns = HOTTEST_COLUMNS, .rows = h->n }
 	};
 	t->x.columns = t->columns;
-	t->x.names = view_is(q->tree->kind, VIEW_LIST) ? "operation type" : "node";
-	t->x.data_only = 1u << DEVICE;
-	if (brief)
-		t->x.data_only |= 1u << SUM | 1u << TYPE;
+	t->x.titles = t->titles;
+	t->titles[SUM] = brief ? "" : "sum";
+	t->titles[TYPE] = brief ? "" : "type";
+	t->titles[DEVICE] = "";
+	t->titles[PATH] = view_is(q->tree->kind, VIEW_LIST) ? "operation type" : "node";
 	name_columns(t, m, h->of);
 	for (size_t i = 0; i < rows; i++) {
 		sum = num_sum(sum, view_self(q, h->kept[i])->v[h->of]);

@@ -8,19 +8,10 @@
  */
 #include "export/trace_tables.h"
 
-#include "export/table.h"
-
 #define MOMENTS 1000 /* parts of the time of an allocator; each has at most two moments */
 
-static const struct column pool_columns[] = { NUMBER_COLUMN("peak_bytes", "bytes"),
-	NUMBER_COLUMN("peak_at_ns", "ns"), NUMBER_COLUMN("live_bytes", "bytes"),
-	NUMBER_COLUMN("allocations", NULL), NUMBER_COLUMN("frees", NULL),
-	NUMBER_COLUMN("allocated_bytes", "bytes"), NUMBER_COLUMN("reserved_bytes", "bytes"),
-	NUMBER_COLUMN("capacity_bytes", "bytes"), NUMBER_COLUMN("step", NULL),
-	TEXT_COLUMN("device"), TEXT_COLUMN("allocator") };
-static const struct column live_columns[] = { NUMBER_COLUMN("bytes", "bytes"),
-	{ S("share"), COLUMN_REAL, "percent" }, NUMBER_COLUMN("buffers", NULL),
-	TEXT_COLUMN("device"), TEXT_COLUMN("allocator"), TEXT_COLUMN("op") };
+#define TABLE_LIST "export/memory_table.def"
+#include "export/table_list.h"
 
 struct memory_shown {
 	const struct memory_use *use;
@@ -28,42 +19,12 @@ struct memory_shown {
 	size_t top;
 };
 
-static void put_known(struct table *x, bool known, int64_t v)
-{
-	if (known)
-		table_number(x, v);
-	else
-		table_null(x);
-}
-
-static void put_text(struct table *x, struct str s)
-{
-	if (s.p)
-		table_text(x, s);
-	else
-		table_null(x);
-}
-
 /* ---- tables ---- */
 
 static void fill_pools(struct table *x, const struct memory_use *use)
 {
-	for (size_t i = 0; i < use->pools.n; i++, x->rows++) {
-		const struct memory_pool *p = &use->pools.v[i];
-		bool used = p->use.n > 0;
-		int64_t most = used ? p->use.v[p->most].bytes : -1;
-		put_known(x, used || p->peak >= 0, p->peak >= 0 ? p->peak : most);
-		put_known(x, used, used ? p->use.v[p->most].ns - p->use.v[0].ns : 0);
-		put_known(x, p->known_live, memory_live_bytes(p));
-		table_number(x, num_from_u64(p->allocations));
-		table_number(x, num_from_u64(p->frees));
-		table_number(x, p->allocated);
-		put_known(x, p->reserved >= 0, p->reserved);
-		put_known(x, p->capacity >= 0, p->capacity);
-		put_known(x, p->step != MEMORY_NO_STEP, p->step);
-		put_text(x, p->device);
-		put_text(x, p->allocator);
-	}
+	for (size_t i = 0; i < use->pools.n; i++, x->rows++)
+		put_memory(&use->pools.v[i], x);
 }
 
 static void fill_live(struct table *x, const struct memory_use *use)
@@ -71,15 +32,8 @@ static void fill_live(struct table *x, const struct memory_use *use)
 	for (size_t i = 0; i < use->pools.n; i++) {
 		const struct memory_pool *p = &use->pools.v[i];
 		int64_t all = memory_live_bytes(p);
-		for (size_t k = 0; k < p->live.n; k++, x->rows++) {
-			const struct memory_owner *o = &p->live.v[k];
-			table_number(x, o->bytes);
-			table_number(x, (int64_t)(1e4 * (double)o->bytes / (double)all + 0.5));
-			table_number(x, num_from_u64(o->buffers));
-			put_text(x, p->device);
-			put_text(x, p->allocator);
-			put_text(x, o->name);
-		}
+		for (size_t k = 0; k < p->live.n; k++, x->rows++)
+			put_live(p, &p->live.v[k], all, x);
 	}
 }
 
@@ -152,13 +106,15 @@ bool memory_write(const struct memory_use *use, size_t top, const struct opts *o
 		.top = top,
 		.live = { .a = to->a,
 		        .key = "live",
-		        .columns = live_columns,
-		        .n_columns = sizeof live_columns / sizeof *live_columns } };
+		        .columns = columns_of_live + 1,
+		        .titles = titles_of_live + 1,
+		        .n_columns = sizeof columns_of_live / sizeof *columns_of_live - 1 } };
 	struct table x = { .a = to->a,
 		.key = "memory",
 		.schema = "tfprof/memory",
-		.columns = pool_columns,
-		.n_columns = sizeof pool_columns / sizeof *pool_columns,
+		.columns = columns_of_memory + 1,
+		.titles = titles_of_memory + 1,
+		.n_columns = sizeof columns_of_memory / sizeof *columns_of_memory - 1,
 		.members = put_members,
 		.user = &shown };
 

@@ -18,6 +18,7 @@
 struct hottest_table {
 	struct table x; /* key and schema are the caller's to set */
 	struct column columns[HOTTEST_COLUMNS];
+	const char *titles[HOTTEST_COLUMNS];
 };
 
 /* Makes the table of the first top rows (0: all) of h, by the metric m, whose value is h->of.

@@ -91,25 +91,17 @@ static struct str text_cell(const struct table *x, size_t column, const struct t
 	return sb_str(&b);
 }
 
-/* The name of a column without its unit, as a heading. */
+/* Returns the heading of a column: its title, or its name without the unit. */
 static struct str heading(const struct table *x, size_t column)
 {
 	struct str s = x->columns[column].name;
 
-	if (x->titles)
+	if (x->titles && x->titles[column])
 		return str_of(x->titles[column]);
-	if (x->names && column + 1 == x->n_columns)
-		return str_of(x->names);
 	if (str_ends(s, S("_ns")))
 		s = str_sub(s, 0, s.n - 3);
 	if (str_ends(s, S("_micros")))
 		s = str_sub(s, 0, s.n - 7);
-	if (str_ends(s, S("_busy")))
-		s = str_sub(s, 0, s.n - 5);
-	if (str_eq(s, S("communication_compute_overlap")))
-		s = S("overlap");
-	if (str_eq(s, S("cumulative_share")))
-		s = S("sum");
 	return str_replace_char(x->a, s, '_', ' ');
 }
 
@@ -158,7 +150,7 @@ static bool has_values(const struct table *x, size_t column, size_t rows)
 
 	for (size_t r = 0; r < rows && !any; r++)
 		any = !x->cells.v[r * x->n_columns + column].null;
-	return any && !(x->data_only >> column & 1);
+	return any && heading(x, column).n;
 }
 
 /* Returns the width of all columns before the last. */

@@ -24,9 +24,9 @@ struct table {
 	const struct column *columns;
 	size_t n_columns, rows;
 	VEC(struct table_cell) cells;
-	uint32_t data_only;        /* bits of the columns that text leaves out */
-	const char *names;         /* heading of the last column in text; NULL: its name */
-	const char *const *titles; /* headings of all columns in text; NULL: by their names */
+	/* Headings of the columns in text. NULL, of all or of one: its name without the unit; "":
+	 * text leaves the column out. */
+	const char *const *titles;
 	const char *all;           /* words that show all rows: "--top=0"; NULL: --top=0 */
 	const struct table *below; /* printed below in text, at most top rows, too; NULL: none */
 	/* Further tables of the answer: below in text and Markdown, if they have rows; members of

@@ -8,37 +8,8 @@
 
 #include "base/sort.h"
 #include "export/device_tables.h"
-#include "export/table.h"
 #include "trace/ops.h"
 #include "trace/passes.h"
-
-static const struct column device_columns[] = { TEXT_COLUMN("worker"), TEXT_COLUMN("device"),
-	TEXT_COLUMN("kind"), NUMBER_COLUMN("span_ns", "ns"), NUMBER_COLUMN("busy_ns", "ns"),
-	NUMBER_COLUMN("idle_ns", "ns"), NUMBER_COLUMN("compute_busy_ns", "ns"),
-	NUMBER_COLUMN("communication_busy_ns", "ns"), NUMBER_COLUMN("copy_busy_ns", "ns"),
-	NUMBER_COLUMN("communication_compute_overlap_ns", "ns"),
-	NUMBER_COLUMN("copy_bytes", "bytes"), NUMBER_COLUMN("slices", NULL),
-	NUMBER_COLUMN("sum_ns", "ns"), NUMBER_COLUMN("host_wait_ns", "ns"),
-	NUMBER_COLUMN("kernel_wait_ns", "ns"), NUMBER_COLUMN("other_wait_ns", "ns") };
-static const struct column kernel_columns[] = { TEXT_COLUMN("worker"),
-	NUMBER_COLUMN("total_ns", "ns"), NUMBER_COLUMN("count", NULL),
-	NUMBER_COLUMN("mean_ns", "ns"), NUMBER_COLUMN("min_ns", "ns"),
-	NUMBER_COLUMN("max_ns", "ns"), { S("share"), COLUMN_REAL, "percent" },
-	TEXT_COLUMN("category"), TEXT_COLUMN("device"), TEXT_COLUMN("op"), TEXT_COLUMN("name") };
-static const struct column step_columns[] = { TEXT_COLUMN("worker"), NUMBER_COLUMN("step", NULL),
-	NUMBER_COLUMN("start_ns", "ns"), NUMBER_COLUMN("duration_ns", "ns"),
-	NUMBER_COLUMN("busy_ns", "ns"), NUMBER_COLUMN("idle_ns", "ns"),
-	NUMBER_COLUMN("compute_busy_ns", "ns"), NUMBER_COLUMN("communication_busy_ns", "ns"),
-	NUMBER_COLUMN("copy_busy_ns", "ns"),
-	NUMBER_COLUMN("communication_compute_overlap_ns", "ns"), NUMBER_COLUMN("slices", NULL),
-	TEXT_COLUMN("name") };
-
-static const struct column roofline_columns[] = { TEXT_COLUMN("worker"),
-	NUMBER_COLUMN("time_ns", "ns"), NUMBER_COLUMN("runs", NULL),
-	NUMBER_COLUMN("float_ops", "count"), NUMBER_COLUMN("bytes_accessed", "bytes"),
-	{ S("intensity"), COLUMN_REAL, NULL }, NUMBER_COLUMN("flops_per_second", "flop/s"),
-	NUMBER_COLUMN("bytes_per_second", "bytes/s"), { S("roof"), COLUMN_REAL, "percent" },
-	TEXT_COLUMN("bound"), TEXT_COLUMN("device"), TEXT_COLUMN("type"), TEXT_COLUMN("op") };
 
 /* The trace of a worker, with the passes that the table needs. */
 struct worker_rows {
@@ -49,19 +20,22 @@ struct worker_rows {
 	struct trace_ops ops;
 };
 
-static void put_ticks(struct table *x, const struct trace *t, int64_t v)
+/* ---- values of columns ---- */
+
+static int64_t per_second(int64_t v, int64_t ns)
 {
-	table_number(x, trace_ns(t, v));
+	return (int64_t)fmin((double)v * 1e9 / (double)ns, 9e18);
 }
 
-static void put_classes(
-        struct table *x, const struct trace *t, const int64_t *by_class, int64_t overlap)
+static int64_t hundredths(double v)
 {
-	put_ticks(x, t, by_class[USAGE_COMPUTE]);
-	put_ticks(x, t, by_class[USAGE_COMMUNICATION]);
-	put_ticks(x, t, by_class[USAGE_COPY]);
-	put_ticks(x, t, overlap);
+	return (int64_t)fmin(v * 100 + 0.5, 9e18);
 }
+
+#define TABLE_LIST "export/trace_table.def"
+#include "export/table_list.h"
+
+/* ---- devices and steps ---- */
 
 /* Begins a row. */
 static void put_worker(struct table *x, const struct worker_rows *w)
@@ -74,23 +48,10 @@ static void put_worker(struct table *x, const struct worker_rows *w)
 static void fill_devices(
         struct table *x, const struct worker_rows *w, const struct trace_usage *usage)
 {
-	const struct trace *t = w->t;
-
 	for (size_t i = 0; i < usage->devices.n; i++) {
 		const struct device_usage *u = &usage->devices.v[i];
-		int64_t span = trace_ns(t, num_sub(u->end, u->start)), busy = trace_ns(t, u->busy);
 		put_worker(x, w);
-		table_text(x, trace_device_label(t, u->device, x->a));
-		table_text(x, str_of(trace_device_kinds[t->devices.v[u->device].kind]));
-		table_number(x, span);
-		table_number(x, busy);
-		table_number(x, num_sub(span, busy));
-		put_classes(x, t, u->by_class, u->overlap);
-		table_number(x, u->copy_bytes);
-		table_number(x, num_from_u64(u->slices));
-		put_ticks(x, t, u->sum);
-		for (int k = 0; k < IDLE_N; k++)
-			put_ticks(x, t, u->idle_why[k]);
+		put_devices(w->t, u, trace_ns(w->t, num_sub(u->end, u->start)), x);
 	}
 }
 
@@ -105,19 +66,11 @@ static void fill_steps(struct table *x, const struct worker_rows *w, bool data)
 	usage_by_step(t, steps, usage, x->a);
 	for (size_t i = 0; i < steps->steps.n; i++) {
 		const struct trace_step *s = &steps->steps.v[i];
-		const struct step_usage *u = &usage[i];
-		int64_t length = trace_ns(t, num_sub(s->end, s->start)),
-		        busy = trace_ns(t, u->busy);
 		put_worker(x, w);
-		table_number(x, s->id);
-		put_ticks(x, t, num_sub(s->start, zero));
-		table_number(x, length);
-		table_number(x, busy);
-		table_number(x, num_sub(length, busy));
-		put_classes(x, t, u->by_class, u->overlap);
-		table_number(x, num_from_u64(u->slices));
-		table_text(x,
-		        steps->by == STEPS_UNKNOWN ? S("steps: unknown") : trace_str(t, s->name));
+		put_steps(t, s, &usage[i], num_sub(s->start, zero),
+		        trace_ns(t, num_sub(s->end, s->start)),
+		        steps->by == STEPS_UNKNOWN ? S("steps: unknown") : trace_str(t, s->name),
+		        x);
 	}
 }
 
@@ -157,76 +110,29 @@ static struct roof_row *roof_rows(const struct trace_ops *ops, struct arena *a)
 	return v;
 }
 
-static int64_t per_second(int64_t v, int64_t ns)
-{
-	return (int64_t)fmin((double)v * 1e9 / (double)ns, 9e18);
-}
-
-static void put_hundredths(struct table *x, double v)
-{
-	table_number(x, (int64_t)fmin(v * 100 + 0.5, 9e18));
-}
-
-/* Puts what limits the op and the share of that limit; null without the peaks of the device. */
 static void put_roof(
-        struct table *x, const struct trace_device *d, const struct trace_op *op, int64_t ns)
+        struct table *x, const struct worker_rows *w, const struct trace_op *op, int64_t ns)
 {
-	double flops = d ? d->peak_flops : 0, bytes = d ? d->peak_bytes : 0;
-	double compute = flops > 0 ? (double)op->flops / flops : 0,
-	       memory = bytes > 0 ? (double)op->bytes_accessed / bytes : 0;
+	const struct trace_device *d = op->device == ID_NONE ? NULL : &w->t->devices.v[op->device];
+	bool known = d && d->peak_flops > 0 && d->peak_bytes > 0;
 
-	if (flops <= 0 || bytes <= 0) {
-		table_null(x);
-		table_null(x);
-		return;
-	}
-	put_hundredths(x, fmax(compute, memory) * 1e11 / (double)ns);
-	table_text(x, compute >= memory ? S("compute") : S("memory"));
-}
-
-static void put_positive(struct table *x, int64_t v)
-{
-	if (v > 0)
-		table_number(x, v);
-	else
-		table_null(x);
-}
-
-/* Puts float operations, bytes, their ratio and both per second; null for what is not known. */
-static void put_rates(struct table *x, const struct trace_op *op, int64_t ns)
-{
-	put_positive(x, op->flops);
-	put_positive(x, op->bytes_accessed);
-	if (op->flops > 0 && op->bytes_accessed > 0)
-		put_hundredths(x, (double)op->flops / (double)op->bytes_accessed);
-	else
-		table_null(x);
-	put_positive(x, per_second(op->flops, ns));
-	put_positive(x, per_second(op->bytes_accessed, ns));
+	put_worker(x, w);
+	put_roofline(&w->ops, op, ns, known, known ? (double)op->flops / d->peak_flops : 0,
+	        known ? (double)op->bytes_accessed / d->peak_bytes : 0, x);
 }
 
 static void fill_roofline(struct table *x, struct worker_rows *w)
 {
-	const struct trace *t = w->t;
 	struct trace_ops *ops = &w->ops;
 
-	trace_find_ops(t, &w->links, &w->steps, TRACE_BY_PATH, ops, x->a);
+	trace_find_ops(w->t, &w->links, &w->steps, TRACE_BY_PATH, ops, x->a);
 	const struct roof_row *rows = roof_rows(ops, x->a);
 
 	for (size_t i = 0; i < ops->ops.n; i++) {
 		const struct trace_op *op = &ops->ops.v[rows[i].op];
 		int64_t ns = rows[i].ns;
-		if (ns <= 0 || (op->flops <= 0 && op->bytes_accessed <= 0))
-			continue;
-		put_worker(x, w);
-		table_number(x, ns);
-		table_number(x, num_from_u64(op->runs));
-		put_rates(x, op, ns);
-		put_roof(x, op->device == ID_NONE ? NULL : &t->devices.v[op->device], op, ns);
-		table_text(x, op->device == ID_NONE ? S("host")
-		                                    : trace_device_label(t, op->device, x->a));
-		table_text(x, intern_str(&ops->strings, op->type));
-		table_text(x, intern_str(&ops->strings, op->name));
+		if (ns > 0 && (op->flops > 0 || op->bytes_accessed > 0))
+			put_roof(x, w, op, ns);
 	}
 }
 
@@ -264,25 +170,6 @@ struct kernel_at {
 	const struct kernel_row *k;
 };
 
-static void put_kernel(struct table *x, const struct kernel_at *at, int64_t all)
-{
-	const struct trace *t = at->w->t;
-	const struct kernel_row *k = at->k;
-	int64_t total = trace_ns(t, k->total);
-
-	put_worker(x, at->w);
-	table_number(x, total);
-	table_number(x, num_from_u64(k->count));
-	put_ticks(x, t, k->total / (int64_t)k->count);
-	put_ticks(x, t, k->min);
-	put_ticks(x, t, k->max);
-	table_number(x, all ? (int64_t)(1e4 * (double)total / (double)all + 0.5) : 0);
-	table_text(x, str_of(trace_category_names[k->category]));
-	table_text(x, trace_device_label(t, k->device, x->a));
-	table_text(x, intern_str(&at->w->ops.strings, at->w->ops.ops.v[k->op].name));
-	table_text(x, trace_str(t, k->name));
-}
-
 static int compare_kernels(const void *v, uint32_t a, uint32_t b)
 {
 	const struct kernel_at *x = (const struct kernel_at *)v + a,
@@ -307,29 +194,34 @@ static void fill_kernels(struct table *x, struct worker_rows *v, size_t n)
 		}
 	}
 	const uint32_t *order = sort_order(x->a, rows.n, compare_kernels, rows.v);
-	for (size_t i = 0; i < rows.n; i++)
-		put_kernel(x, &rows.v[order[i]], all);
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct kernel_at *at = &rows.v[order[i]];
+		put_worker(x, at->w);
+		put_kernels(at->w->t, &at->w->ops, at->k, all, x);
+	}
 }
 
 /* ---- the table ---- */
 
-#define COLUMNS(list) (list), sizeof(list) / sizeof *(list)
+#define COLUMNS(name)                                                                              \
+	columns_of_##name, titles_of_##name, sizeof columns_of_##name / sizeof *columns_of_##name
 static const struct trace_table_row {
 	const char *key, *schema;
 	int64_t version;
 	const struct column *columns;
+	const char *const *titles;
 	size_t n_columns;
 	bool links, steps; /* the passes that it needs */
 	uint64_t wants;    /* ARG_BITs of work */
 } table_rows[] = {
-	[TABLE_DEVICES] = { "devices", "tfprof/devices", 2, COLUMNS(device_columns), true, false,
+	[TABLE_DEVICES] = { "devices", "tfprof/devices", 2, COLUMNS(devices), true, false,
 	        ARG_BIT(ARG_BYTES) | ARG_BIT(ARG_LATENCY) },
-	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", 1, COLUMNS(kernel_columns), true, true,
+	[TABLE_KERNELS] = { "kernels", "tfprof/kernels", 1, COLUMNS(kernels), true, true,
 	        ARG_BIT(ARG_SCOPE) },
-	[TABLE_STEPS] = { "steps", "tfprof/steps", 1, COLUMNS(step_columns), false, true,
+	[TABLE_STEPS] = { "steps", "tfprof/steps", 1, COLUMNS(steps), false, true,
 	        ARG_BIT(ARG_STEP) },
-	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", 1, COLUMNS(roofline_columns), true,
-	        true, ARG_BITS_ALL },
+	[TABLE_ROOFLINE] = { "roofline", "tfprof/roofline", 1, COLUMNS(roofline), true, true,
+	        ARG_BITS_ALL },
 };
 
 uint64_t trace_table_wants(enum trace_table which)
@@ -382,6 +274,7 @@ static void fill(
 	x->schema = row->schema;
 	x->version = row->version;
 	x->columns = row->columns + !named;
+	x->titles = row->titles + !named;
 	x->n_columns = row->n_columns - !named;
 	for (size_t i = 0; i < all->n; i++) {
 		v[i].t = all->v[i].t;

@@ -36,11 +36,14 @@ const struct recorded_gpu *recorded_gpu_find(const struct recorded_process *p, u
 	return NULL;
 }
 
-void recorded_gpu_uuid(struct sb *b, const struct recorded_gpu *g)
+struct str recorded_gpu_uuid(struct arena *a, const struct recorded_gpu *g)
 {
+	struct sb b = sb_in(a);
+
 	for (unsigned i = 0; i < sizeof g->identity; i++)
-		sb_fmt(b, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+		sb_fmt(&b, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
 		        g->identity[i]);
+	return sb_str(&b);
 }
 
 static void name_jobs(struct recordings *r)
@@ -75,11 +78,9 @@ static void number_gpus(struct recordings *r)
 /* True if the text is a prefix of the UUID as `tfprof gpu` prints it. */
 static bool is_uuid(struct arena *a, const struct recorded_gpu *g, struct str text)
 {
-	struct sb b = sb_in(a);
+	struct str uuid = str_fmt(a, "gpu-%.*s", STR(recorded_gpu_uuid(a, g)));
 
-	sb_put(&b, S("gpu-"));
-	recorded_gpu_uuid(&b, g);
-	return str_starts(sb_str(&b), str_lower(a, text));
+	return str_starts(uuid, str_lower(a, text));
 }
 
 /* Marks only the selected GPUs as used. */

@@ -54,14 +54,6 @@ static int64_t tick_of(const struct tracing *x, uint64_t time)
 
 /* ---- devices ---- */
 
-static struct str uuid_text(struct arena *a, const struct recorded_gpu *g)
-{
-	struct sb b = sb_in(a);
-
-	recorded_gpu_uuid(&b, g);
-	return sb_str(&b);
-}
-
 /* The number of a GPU over all processes. */
 static uint32_t gpu_number(const struct tracing_process *y, uint32_t id)
 {
@@ -85,7 +77,7 @@ static uint32_t device_of(struct tracing_process *y, uint32_t id)
 	if (g && g->name.n)
 		build_device_at(b, device)->model = build_string(b, g->name);
 	if (g && recorded_gpu_known(g))
-		build_device_at(b, device)->uuid = build_string(b, uuid_text(y->x->a, g));
+		build_device_at(b, device)->uuid = build_string(b, recorded_gpu_uuid(y->x->a, g));
 	imap_put(&y->device_of, id, device, false);
 	return device;
 }

@@ -213,8 +213,8 @@ struct recorded_gpu {
 /* True if the UUID is known. */
 bool recorded_gpu_known(const struct recorded_gpu *g);
 
-/* Appends the UUID without a prefix: 1a2b3c4d-.... */
-void recorded_gpu_uuid(struct sb *b, const struct recorded_gpu *g);
+/* Returns the UUID without a prefix: 1a2b3c4d-...; in a. */
+struct str recorded_gpu_uuid(struct arena *a, const struct recorded_gpu *g);
 
 struct clock_at {
 	uint64_t monotonic;
