@@ -78,28 +78,41 @@ struct run_key {
 	uint32_t op, name; /* compiled op; kernel */
 };
 
-/* Returns the count of a slice's compiled op in a cell: of its kernel alone, or of all kernels. */
-static uint64_t *find_count(struct finding *x, uint32_t cell, const struct slice *s, bool of_kernel)
+/* Returns the number of the key of a slice's compiled op: of its kernel alone, or of all kernels.
+ */
+static uint32_t run_of(struct finding *x, const struct slice *s, bool of_kernel)
 {
 	const struct trace *t = x->to->t;
 	struct run_key key = { .op = ID_NONE, .name = of_kernel ? s->name : ID_NONE };
+	struct argument program = { .u = 0 };
+	struct str op = slice_text(t, s, ARG_OP);
+
+	if (slice_may_have(t, s, ARG_PROGRAM))
+		slice_argument(t, s, ARG_PROGRAM, &program);
+	key.program = program.u;
+	if (op.n)
+		key.op = intern_find(&t->strings, op);
+	return intern_add(&x->compiled, str_make(&key, sizeof key));
+}
+
+/* Returns the count of that key in a cell. */
+static uint64_t *find_count(struct finding *x, uint32_t cell, const struct slice *s, bool of_kernel)
+{
 	bool shared = !(s->keys & (ARG_BIT(ARG_OP) | ARG_BIT(ARG_PROGRAM)));
 	struct event_work *w = &x->work[s->event];
-	struct argument program = { .u = 0 };
-	uint32_t i = (uint32_t)x->counts.n;
+	uint32_t i = (uint32_t)x->counts.n, run = w->counts[of_kernel].run;
 
 	if (shared && w->counts[of_kernel].cell == cell + 1)
 		return &x->counts.v[w->counts[of_kernel].at];
-	slice_argument(t, s, ARG_PROGRAM, &program);
-	key.program = program.u;
-	if (slice_text(t, s, ARG_OP).n)
-		key.op = intern_find(&t->strings, slice_text(t, s, ARG_OP));
-	uint64_t id = (uint64_t)intern_add(&x->compiled, str_make(&key, sizeof key)) << 32 | cell;
+	if (!shared || !run)
+		run = 1 + run_of(x, s, of_kernel);
+	uint64_t id = (uint64_t)run << 32 | cell;
 	if (!imap_get(&x->count_of, id, &i)) {
 		imap_put(&x->count_of, id, i, false);
 		VEC_PUSH(x->a, &x->counts, 0);
 	}
 	if (shared) {
+		w->counts[of_kernel].run = run;
 		w->counts[of_kernel].cell = cell + 1;
 		w->counts[of_kernel].at = i;
 	}

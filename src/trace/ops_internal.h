@@ -24,6 +24,7 @@ struct event_work {
 	uint32_t op;    /* 1 + its op, if no launch decides; 0: not known yet */
 	uint32_t share; /* 1 + share of a kernel */
 	struct {
+		uint32_t run;      /* 1 + its key in finding.compiled; 0: not known yet */
 		uint32_t cell, at; /* 1 + cell; index of the count */
 	} counts[2];
 	bool known; /* the following are */
