@@ -30,6 +30,18 @@ static inline uint64_t le64_get(const void *p)
 	return BITS_BIG_ENDIAN ? __builtin_bswap64(v) : v;
 }
 
+static inline void le64_put(void *p, uint64_t v)
+{
+	v = BITS_BIG_ENDIAN ? __builtin_bswap64(v) : v;
+	memcpy(p, &v, sizeof v);
+}
+
+/* Returns the number of bytes that v needs: 1 to 8. */
+static inline unsigned byte_count(uint64_t v)
+{
+	return (71u - (unsigned)__builtin_clzll(v | 1)) / 8;
+}
+
 /* Returns the value of eight varint bytes in w (low byte first) by joining their low seven bits. */
 static inline uint64_t varint_pack(uint64_t w)
 {
@@ -99,6 +111,16 @@ static inline bool varint_get(const uint8_t **p, const uint8_t *end, uint64_t *o
 		return true;
 	}
 	return varint_get_long(p, end, out);
+}
+
+/* Reads a varint that is known to be complete, and mostly short. */
+static inline uint64_t varint_take(const uint8_t **p)
+{
+	uint64_t v = **p & 0x7f;
+
+	for (unsigned shift = 7; *(*p)++ >= 0x80; shift += 7)
+		v |= (uint64_t)(**p & 0x7f) << shift;
+	return v;
 }
 
 /* Writes v at p (VARINT_MAX bytes must be available) and returns the end. */

@@ -46,23 +46,22 @@ struct trace *trace_new(struct arena *a)
 
 /* ---- arguments ---- */
 
-bool argument_next(struct str *packed, struct argument *out)
+static inline bool take_argument(struct str *packed, struct argument *out)
 {
-	const uint8_t *p = (const uint8_t *)packed->p, *end;
-	uint64_t tag = 0, v = 0;
+	const uint8_t *p = (const uint8_t *)packed->p, *end = p + packed->n;
+	uint64_t tag, v;
 
 	if (!packed->n)
 		return false;
-	end = p + packed->n;
-	if (!varint_get(&p, end, &tag))
-		return false;
+	tag = varint_take(&p);
 	out->key = (uint32_t)(tag >> 2);
 	out->type = (enum argument_type)(tag & 3);
 	if (out->type == ARG_REAL) {
 		v = le64_get(p);
 		memcpy(&out->real, &v, sizeof v);
 		p += 8;
-	} else if (varint_get(&p, end, &v)) {
+	} else {
+		v = varint_take(&p);
 		if (out->type == ARG_INT)
 			out->i = unzigzag(v);
 		else if (out->type == ARG_UINT)
@@ -74,11 +73,16 @@ bool argument_next(struct str *packed, struct argument *out)
 	return true;
 }
 
+bool argument_next(struct str *packed, struct argument *out)
+{
+	return take_argument(packed, out);
+}
+
 uint64_t argument_keys(struct str packed)
 {
 	uint64_t keys = 0;
 
-	for (struct argument a; argument_next(&packed, &a);)
+	for (struct argument a; take_argument(&packed, &a);)
 		keys |= argument_bit(a.key);
 	return keys;
 }
@@ -87,7 +91,7 @@ bool argument_find(struct str packed, uint32_t key, struct argument *out)
 {
 	bool found = false;
 
-	for (struct argument a; argument_next(&packed, &a);)
+	for (struct argument a; take_argument(&packed, &a);)
 		if (a.key == key) {
 			*out = a;
 			found = true;

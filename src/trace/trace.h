@@ -225,7 +225,7 @@ static inline int64_t slice_end(const struct slice *s)
 struct slice_iter {
 	const struct trace *t;
 	uint32_t track, block;
-	const uint8_t *p, *end;
+	const uint8_t *p;
 	int64_t start;         /* of the last one */
 	uint32_t number, left; /* of the next one; in this block */
 };

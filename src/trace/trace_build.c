@@ -175,23 +175,25 @@ uint32_t build_key(struct trace_build *b, struct str name)
 
 static void put_arg(struct trace_build *b, uint32_t key, enum argument_type type, uint64_t v)
 {
-	uint8_t bytes[2 * VARINT_MAX], *end = bytes;
+	size_t before = b->args.n;
+	uint8_t *end;
 
 	if (!build_wants(b, key))
 		return;
 	b->t->keys |= argument_bit(key);
-	end = varint_put(end, (uint64_t)key << 2 | type);
-	if (type != ARG_REAL)
+	VEC_ROOM(b->scratch, &b->args, 2 * VARINT_MAX);
+	end = varint_put(b->args.v + before, (uint64_t)key << 2 | type);
+	if (type == ARG_REAL) {
+		le64_put(end, v);
+		end += 8;
+	} else {
 		end = varint_put(end, v);
-	for (unsigned i = 0; type == ARG_REAL && i < 8; i++)
-		*end++ = (uint8_t)(v >> 8 * i);
-	if (b->args.n + (size_t)(end - bytes) > ARGS_MAX) {
-		b->t->dropped_args++;
-		return;
 	}
-	VEC_ROOM(b->scratch, &b->args, (size_t)(end - bytes));
-	memcpy(b->args.v + b->args.n, bytes, (size_t)(end - bytes));
-	b->args.n += (size_t)(end - bytes);
+	b->args.n = (size_t)(end - b->args.v);
+	if (b->args.n > ARGS_MAX) {
+		b->args.n = before;
+		b->t->dropped_args++;
+	}
 }
 
 void build_arg_int(struct trace_build *b, uint32_t key, int64_t v)

@@ -20,8 +20,7 @@ static void copy_blocks(struct trace_track *to, const struct trace_track *from, 
 	COPY_ITEMS(a, &to->blocks, &from->blocks);
 	for (size_t i = 0; i < to->blocks.n; i++) {
 		struct slice_block *b = &to->blocks.v[i];
-		b->bytes = (uint8_t *)arena_copy(a, b->bytes, b->size);
-		b->cap = b->size;
+		b->bytes = (uint8_t *)arena_copy(a, b->bytes, b->cap);
 	}
 }
 

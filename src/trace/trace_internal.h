@@ -3,11 +3,15 @@
  * The builder of a trace and the encoding of slices in blocks.
  *
  *   record: flags   form (3 bits), RECORD_CORRELATION, RECORD_ARGS
- *           varint  event
- *           varint  zigzag of start - start of the record before; of the first: - base of the block
- *           varint  length, of complete slices
+ *           sizes   bytes - 1 of event (2 bits), start (3 bits) and length (3 bits)
+ *           event
+ *           zigzag of start - start of the record before; of the first: - base of the block
+ *           length
  *           varint  zigzag of correlation - correlation of the block, if the flag is set
  *           varint  size of the arguments, then the arguments, if the flag is set
+ *
+ * Event, start and length are read as eight bytes each, of which only the first ones belong to the
+ * number: a block has at least RECORD_HEAD bytes for each record.
  *
  *   argument: varint key * 4 + type, then a zigzag varint, a varint, 8 bytes or a varint
  */
@@ -64,8 +68,8 @@ void store_append(struct trace_build *b, const struct slice *s);
 
 /* Decodes a record at p; *start is that of the previous record of the block (of the first: its
  * base), then that of this one. Returns the end of the record. */
-const uint8_t *store_decode(const struct slice_block *block, const uint8_t *p, const uint8_t *end,
-        int64_t *start, struct slice *out);
+const uint8_t *store_decode(
+        const struct slice_block *block, const uint8_t *p, int64_t *start, struct slice *out);
 
 /* Empties a track and returns it as it was, so that its slices can be appended anew. */
 struct trace_track store_take(struct trace_build *b, uint32_t track);

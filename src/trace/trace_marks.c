@@ -107,7 +107,7 @@ void marks_pair(struct trace_build *b, uint32_t track)
 		const uint8_t *at = block->bytes, *end = at + block->size;
 
 		for (int64_t start = block->base; at < end;) {
-			at = store_decode(block, at, end, &start, &s);
+			at = store_decode(block, at, &start, &s);
 			pair(&p, &s);
 		}
 	}

@@ -5,9 +5,7 @@
 #include "base/sort.h"
 #include "trace/trace_internal.h"
 
-#define RECORD_HEAD                                                                                \
-	(1 + 5 + 4 * VARINT_MAX) /* bytes of a record without its arguments, at most               \
-	                          */
+#define RECORD_HEAD (2 + 3 * 8 + 2 * VARINT_MAX) /* bytes of a record without its arguments */
 
 static struct slice_block *last_block(struct trace_track *k)
 {
@@ -35,15 +33,33 @@ static struct slice_block *block_with_room(
 	return last_block(k);
 }
 
+static uint8_t *put_number(uint8_t *p, uint64_t v, unsigned bytes)
+{
+	le64_put(p, v);
+	return p + bytes;
+}
+
+static uint64_t take_number(const uint8_t **p, unsigned bytes)
+{
+	uint64_t v = le64_get(*p) & UINT64_MAX >> (64 - 8 * bytes);
+
+	*p += bytes;
+	return v;
+}
+
 static void encode(struct slice_block *block, int64_t before, const struct slice *s)
 {
+	uint64_t start = zigzag((int64_t)((uint64_t)s->start - (uint64_t)before));
+	uint64_t length = (uint64_t)s->length;
+	unsigned n_event = byte_count(s->event), n_start = byte_count(start),
+	         n_length = byte_count(length);
 	uint8_t *p = block->bytes + block->size, *flags = p++;
 
 	*flags = (uint8_t)s->form;
-	p = varint_put(p, s->event);
-	p = varint_put(p, zigzag((int64_t)((uint64_t)s->start - (uint64_t)before)));
-	if (s->form == SLICE_COMPLETE)
-		p = varint_put(p, (uint64_t)s->length);
+	*p++ = (uint8_t)((n_event - 1) | (n_start - 1) << 2 | (n_length - 1) << 5);
+	p = put_number(p, s->event, n_event);
+	p = put_number(p, start, n_start);
+	p = put_number(p, length, n_length);
 	if (s->correlation) {
 		*flags |= RECORD_CORRELATION;
 		p = varint_put(p,
@@ -59,30 +75,27 @@ static void encode(struct slice_block *block, int64_t before, const struct slice
 	block->n++;
 }
 
-const uint8_t *store_decode(const struct slice_block *block, const uint8_t *p, const uint8_t *end,
-        int64_t *start, struct slice *out)
+const uint8_t *store_decode(
+        const struct slice_block *block, const uint8_t *p, int64_t *start, struct slice *out)
 {
-	uint64_t v = 0;
-	unsigned flags = *p++;
+	unsigned flags = p[0], sizes = p[1];
+	uint64_t v;
 
+	p += 2;
 	out->form = (enum slice_form)(flags & RECORD_FORM);
-	varint_get(&p, end, &v);
-	out->event = (uint32_t)v;
-	varint_get(&p, end, &v);
+	out->event = (uint32_t)take_number(&p, 1 + (sizes & 3));
+	v = take_number(&p, 1 + (sizes >> 2 & 7));
 	out->start = *start = (int64_t)((uint64_t)*start + (uint64_t)unzigzag(v));
-	v = 0;
-	if (out->form == SLICE_COMPLETE)
-		varint_get(&p, end, &v);
-	out->length = (int64_t)v;
+	out->length = (int64_t)take_number(&p, 1 + (sizes >> 5));
 	out->correlation = 0;
 	if (flags & RECORD_CORRELATION) {
-		varint_get(&p, end, &v);
+		v = varint_take(&p);
 		out->correlation = (int64_t)((uint64_t)block->correlation + (uint64_t)unzigzag(v));
 	}
 	out->args = STR_NONE;
 	out->keys = 0;
 	if (flags & RECORD_ARGS) {
-		varint_get(&p, end, &v);
+		v = varint_take(&p);
 		out->args = str_make(p, (size_t)v);
 		out->keys = ARG_BITS_ALL;
 		p += v;
@@ -133,11 +146,10 @@ bool slice_next(struct slice_iter *i, struct slice *out)
 			return false;
 		next = &k->blocks.v[i->block++];
 		i->p = next->bytes;
-		i->end = next->bytes + next->size;
 		i->start = next->base;
 		i->left = next->n;
 	}
-	i->p = store_decode(&k->blocks.v[i->block - 1], i->p, i->end, &i->start, out);
+	i->p = store_decode(&k->blocks.v[i->block - 1], i->p, &i->start, out);
 	i->left--;
 	e = &i->t->events.v[out->event];
 	out->number = i->number++;
@@ -211,7 +223,7 @@ static struct order_key *read_keys(const struct trace_track *k, struct arena *a)
 
 		while (p < end) {
 			uint32_t at = (uint32_t)(p - b->bytes);
-			p = store_decode(b, p, end, &start, &s);
+			p = store_decode(b, p, &start, &s);
 			*key++ = (struct order_key){ s.start, s.length, i, at };
 		}
 	}
@@ -254,7 +266,7 @@ void store_order(struct trace_build *b, uint32_t track)
 		const struct slice_block *from = &old.blocks.v[key->block];
 		int64_t ignored = 0;
 
-		store_decode(from, from->bytes + key->at, from->bytes + from->size, &ignored, &s);
+		store_decode(from, from->bytes + key->at, &ignored, &s);
 		s.start = key->start;
 		store_append(b, &s);
 	}

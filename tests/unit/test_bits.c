@@ -21,6 +21,9 @@ static void check_varint(uint64_t v, size_t size)
 	assert_true(varint_get(&p, bytes + size, &back));
 	assert_int_equal(back, v);
 	assert_ptr_equal(p, bytes + size);
+	p = bytes;
+	assert_int_equal(varint_take(&p), v);
+	assert_ptr_equal(p, bytes + size);
 	for (size_t cut = 0; cut < size; cut++) {
 		p = bytes;
 		assert_false(varint_get(&p, bytes + cut, &back));
@@ -71,10 +74,24 @@ static void zigzag_goes_round(void **state)
 static void byte_order(void **state)
 {
 	static const uint8_t b[] = { 0xff, 1, 2, 3, 0x84, 5, 6, 7, 0xf8 };
+	uint8_t put[8];
 
 	(void)state;
 	assert_int_equal(le32_get(b + 1), 0x84030201);
 	assert_int_equal(le64_get(b + 1), 0xf807060584030201);
+	le64_put(put, 0xf807060584030201);
+	assert_memory_equal(put, b + 1, 8);
+}
+
+static void bytes_of_numbers_are_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(byte_count(0), 1);
+	assert_int_equal(byte_count(UINT64_MAX), 8);
+	for (unsigned n = 1; n < 8; n++) {
+		assert_int_equal(byte_count(((uint64_t)1 << 8 * n) - 1), n);
+		assert_int_equal(byte_count((uint64_t)1 << 8 * n), n + 1);
+	}
 }
 
 /* The examples of RFC 3720, B.4, and the usual check value. */
@@ -125,6 +142,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(long_varints_are_refused),
 		cmocka_unit_test(zigzag_goes_round),
 		cmocka_unit_test(byte_order),
+		cmocka_unit_test(bytes_of_numbers_are_counted),
 		cmocka_unit_test(crc_of_known_texts),
 		cmocka_unit_test(crc_ways_agree),
 		cmocka_unit_test(crc_is_masked),
