@@ -302,6 +302,16 @@ bool leaf_next_slow(struct leaf *l)
 	return leaf_tag(l, false);
 }
 
+/* Slow path of leaf_varint: two bytes or more, and faults. */
+uint64_t leaf_varint_slow(struct leaf *l)
+{
+	uint64_t v = 0;
+
+	if (!varint_get(&l->p, l->end, &v))
+		l->bad = true;
+	return v;
+}
+
 /* Slow path of leaf_bytes: long lengths and faults. */
 struct str leaf_bytes_slow(struct leaf *l)
 {

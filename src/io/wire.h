@@ -102,12 +102,10 @@ static inline bool leaf_next(struct leaf *l)
 	}
 	return leaf_next_slow(l);
 }
+uint64_t leaf_varint_slow(struct leaf *l);
 static inline uint64_t leaf_varint(struct leaf *l)
 {
-	uint64_t v = 0;
-	if (!varint_get(&l->p, l->end, &v))
-		l->bad = true;
-	return v;
+	return l->p < l->end && *l->p < 0x80 ? *l->p++ : leaf_varint_slow(l);
 }
 struct str leaf_bytes_slow(struct leaf *l);
 static inline struct str leaf_bytes(struct leaf *l)

@@ -247,7 +247,7 @@ static void describe_device(struct xspace *x, struct xplane *p)
 		struct xstat s;
 		if (!xspace_stat(x, p, p->raw_stats.v[i], &s))
 			continue;
-		struct str name = p->names.v[s.name].name;
+		struct str name = s.name->name;
 		double number = s.type == ARG_REAL ? s.real : (double)s.i;
 		if (str_eq(name, S("device_type_string")) && s.type == ARG_TEXT)
 			d->model = build_string(x->b, s.text);

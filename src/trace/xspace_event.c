@@ -21,12 +21,11 @@ struct xevent {
 
 /* ---- stats ---- */
 
-static const struct xstat *find_in(
-        const struct xplane *p, const struct xstat *v, size_t n, enum xstat_use use, uint32_t key)
+static inline const struct xstat *find_in(
+        const struct xstat *v, size_t n, enum xstat_use use, uint32_t key)
 {
 	for (size_t i = 0; i < n; i++)
-		if (p->names.v[v[i].name].use == use &&
-		        (use != XSTAT_ARG || p->names.v[v[i].name].key == key))
+		if (v[i].name->use == use && (use != XSTAT_ARG || v[i].name->key == key))
 			return &v[i];
 	return NULL;
 }
@@ -34,9 +33,9 @@ static const struct xstat *find_in(
 static const struct xstat *find_stat(const struct xevent *e, enum xstat_use use, uint32_t key)
 {
 	struct xspace *x = e->l->x;
-	const struct xstat *s = find_in(e->l->plane, x->stats.v, x->stats.n, use, key);
+	const struct xstat *s = find_in(x->stats.v, x->stats.n, use, key);
 
-	return s || !e->meta ? s : find_in(e->l->plane, e->meta->stats, e->meta->n, use, key);
+	return s || !e->meta ? s : find_in(e->meta->stats, e->meta->n, use, key);
 }
 
 static struct str text_of(const struct xevent *e, enum xstat_use use, uint32_t key)
@@ -59,9 +58,9 @@ static bool number_of(const struct xevent *e, enum xstat_use use, uint32_t key, 
 	return true;
 }
 
-static void put_stat(struct xspace *x, struct xplane *p, const struct xstat *s)
+static void put_stat(struct xspace *x, const struct xstat *s)
 {
-	struct xstat_name *n = &p->names.v[s->name];
+	struct xstat_name *n = s->name;
 
 	if (n->use != XSTAT_ARG && n->use != XSTAT_NONE)
 		return;
@@ -109,10 +108,10 @@ static void put_framework_op(const struct xevent *e)
 		build_arg_text(e->l->x->b, ARG_OP_TYPE, op.type);
 }
 
-static void put_all(struct xspace *x, struct xplane *p, const struct xstat *v, size_t n)
+static void put_all(struct xspace *x, const struct xstat *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		put_stat(x, p, &v[i]);
+		put_stat(x, &v[i]);
 }
 
 /* ---- categories ---- */
@@ -263,7 +262,7 @@ static void put_shared(const struct xevent *e, enum trace_category category)
 	struct str details;
 
 	if (x->stats.n > e->own)
-		put_all(x, e->l->plane, x->stats.v + e->own, x->stats.n - e->own);
+		put_all(x, x->stats.v + e->own, x->stats.n - e->own);
 	if (category == CATEGORY_ALLOCATION ||
 	        (e->l->role == XLINE_WORK && e->l->plane->kind == XPLANE_GPU))
 		put_framework_op(e);
@@ -286,7 +285,7 @@ static uint32_t make_event(const struct xevent *e, enum trace_category category)
 
 	build_args_clear(x->b);
 	if (e->meta) {
-		put_all(x, e->l->plane, e->meta->stats, e->meta->n);
+		put_all(x, e->meta->stats, e->meta->n);
 		if (e->l->role == XLINE_WORK && e->l->plane->kind == XPLANE_TPU) {
 			uint32_t module = module_name(e);
 			put_framework_op(e);
@@ -408,7 +407,7 @@ static void append(struct xevent *e, uint64_t id)
 	}
 	number_of(e, XSTAT_CORRELATION, 0, &correlation);
 	build_args_clear(x->b);
-	put_all(x, e->l->plane, x->stats.v, x->stats.n);
+	put_all(x, x->stats.v, x->stats.n);
 	if (e->has_count)
 		build_arg_int(x->b, ARG_COUNT, e->count);
 	if (e->l->role == XLINE_MODULES)
@@ -422,17 +421,33 @@ static void append(struct xevent *e, uint64_t id)
 	x->events++;
 }
 
+/* Takes a stat that is its id and one number, as most stats are. */
+static bool take_number(struct leaf l, struct xstat_name *name, struct xstat *out)
+{
+	if (!name || !leaf_next(&l) ||
+	        (l.tag != LEAF_TAG(3, WIRE_VARINT) && l.tag != LEAF_TAG(4, WIRE_VARINT)))
+		return false;
+	*out = (struct xstat){ .name = name,
+		.type = l.tag == LEAF_TAG(3, WIRE_VARINT) ? ARG_UINT : ARG_INT,
+		.i = (int64_t)leaf_varint(&l) };
+	return !l.bad && l.p == l.end;
+}
+
 /* Keeps a stat of this event alone, or the bytes of a shared one. */
 static void take_stat(struct xevent *e, struct str bytes)
 {
 	const struct xplane *p = e->l->plane;
 	struct xspace *x = e->l->x;
+	struct leaf l = leaf_of(bytes);
+	struct xstat_name *name = NULL;
 	struct xstat stat;
 
-	if (!xspace_stat_is_shared(p, bytes)) {
-		if (!xspace_stat(x, p, bytes, &stat))
+	if (leaf_next(&l) && l.tag == LEAF_TAG(1, WIRE_VARINT))
+		name = xspace_stat_name(p, leaf_varint(&l));
+	if (!name || !name->shared) {
+		if (!take_number(l, name, &stat) && !xspace_stat(x, p, bytes, &stat))
 			return;
-		if (!p->names.v[stat.name].shared) {
+		if (!stat.name->shared) {
 			VEC_PUSH(x->a, &x->stats, stat);
 			return;
 		}

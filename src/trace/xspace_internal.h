@@ -48,7 +48,7 @@ struct xstat_name {
 
 /* The value of a stat. */
 struct xstat {
-	uint32_t name;           /* index in the plane's names; ID_NONE: unknown */
+	struct xstat_name *name;
 	enum argument_type type; /* ARG_TEXT: text */
 	int64_t i;               /* also the bits of an unsigned number */
 	double real;
@@ -164,12 +164,21 @@ struct xline_walk {
 	int64_t base; /* start of the line, ticks */
 };
 
+#define XSTAT_NEAR 256 /* ids that are looked up in an array */
+
+/* Returns the name of the stats with that id, or NULL. */
+static inline struct xstat_name *xspace_stat_name(const struct xplane *p, uint64_t id)
+{
+	uint32_t i = 0;
+
+	if (id < XSTAT_NEAR)
+		return p->near && p->near[id] ? &p->names.v[p->near[id] - 1] : NULL;
+	return imap_get(&p->name_of, id, &i) ? &p->names.v[i] : NULL;
+}
 /* Adds the name of the stats with that id. */
 void xspace_add_stat_name(struct xspace *x, struct xplane *p, uint64_t id, struct str name);
 /* Parses a stat; false if it is malformed, or its name is unknown in the plane. */
 bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, struct xstat *out);
-/* True if the stat begins with the id of a shared name, as writers put it. */
-bool xspace_stat_is_shared(const struct xplane *p, struct str bytes);
 
 /* Reads the compiled programs (HloProto) in the stats of an XEventMetadata of /host:metadata, whose
  * id is the program's. */

@@ -6,8 +6,6 @@
 
 /* ---- stats ---- */
 
-#define XSTAT_NEAR 256 /* ids that are looked up in an array */
-
 /* Stats with a meaning, and others that events of one kind share. */
 static const struct {
 	const char *name;
@@ -77,24 +75,6 @@ void xspace_add_stat_name(struct xspace *x, struct xplane *p, uint64_t id, struc
 		p->near[id] = (uint32_t)p->names.n;
 }
 
-/* Finds the name of stats with that id. */
-static inline bool name_at(const struct xplane *p, uint64_t id, uint32_t *name)
-{
-	if (id >= XSTAT_NEAR || !p->near)
-		return imap_get(&p->name_of, id, name);
-	*name = p->near[id] - 1;
-	return p->near[id];
-}
-
-bool xspace_stat_is_shared(const struct xplane *p, struct str bytes)
-{
-	struct leaf l = leaf_of(bytes);
-	uint32_t name;
-
-	return leaf_next(&l) && l.tag == LEAF_TAG(1, WIRE_VARINT) &&
-	       name_at(p, leaf_varint(&l), &name) && p->names.v[name].shared;
-}
-
 bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, struct xstat *out)
 {
 	struct leaf l = leaf_of(bytes);
@@ -102,7 +82,7 @@ bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, str
 	bool has_ref = false;
 	int64_t id = 0;
 
-	*out = (struct xstat){ .name = ID_NONE, .type = ARG_INT };
+	*out = (struct xstat){ .type = ARG_INT };
 	while (leaf_next(&l)) {
 		switch (l.tag) {
 		case LEAF_TAG(1, WIRE_VARINT): id = (int64_t)leaf_varint(&l); break;
@@ -138,13 +118,14 @@ bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, str
 	}
 	x->bad += l.bad;
 	if (has_ref) {
-		uint32_t i;
-		if (!name_at(p, ref, &i))
+		const struct xstat_name *text = xspace_stat_name(p, ref);
+		if (!text)
 			return false;
-		out->text = p->names.v[i].name;
+		out->text = text->name;
 		out->type = ARG_TEXT;
 	}
-	return !l.bad && name_at(p, (uint64_t)id, &out->name);
+	out->name = xspace_stat_name(p, (uint64_t)id);
+	return !l.bad && out->name;
 }
 
 /* Reads the number after "key:" in "size:4 dest:1 async:1"; false if it is missing. */

@@ -209,16 +209,18 @@ def kinds():
                             for i, op in enumerate(ops)])
     head = number(1, k) + number(2, 9000000) + number(3, 100)
     late = data(4, data(5, 'b:Relu') + number(1, p.name_id('tf_op')))  # its id comes last
+    other = data(4, number(4, 9) + number(1, p.name_id('group_id')))
+    twice = data(4, number(1, p.name_id('group_id')) + number(4, 9) + number(4, 8))  # the last value counts
     damaged = data(4, number(1, p.name_id('tf_op')) + varint(5 << 3 | 2) + varint(99))
-    p.lines.append(number(1, 2) + data(2, 'Stream #2') + data(4, head + late) + 2 * data(4, head + damaged))
+    p.lines.append(number(1, 2) + data(2, 'Stream #2') + data(4, head + late + other) + data(4, head + late + twice) + 2 * data(4, head + damaged))
     _, err = program(write(space(p, host)), 'scope', '-output', 'timeline:outfile=t.json')
     assert '2 messages of the XSpace are damaged' in err, err
     with open('t.json') as f:
         slices = [e for e in json.load(f)['traceEvents'] if e['ph'] == 'X']
     equal([e['cat'] for e in slices if e['name'] == 'launch'], ['annotation', 'call', 'annotation', 'call'])
     equal([(e['args'].get('scope'), e['args'].get('group'), e['args'].get('mine')) for e in slices if e['name'] == 'kernel'],
-          [(op and op.split(':')[0], i, 'x%d' % i) for i, op in enumerate(ops)] + [('b', None, None)] + 2 * [(None, None, None)])
-    equal({n: v[1] for n, v in device_ops(dump('a.xplane.pb')).items()}, {'a': 3, 'b': 3, '(unattributed)/kernel': 3})
+          [(op and op.split(':')[0], i, 'x%d' % i) for i, op in enumerate(ops)] + [('b', 9, None), ('b', 8, None)] + 2 * [(None, None, None)])
+    equal({n: v[1] for n, v in device_ops(dump('a.xplane.pb')).items()}, {'a': 3, 'b': 4, '(unattributed)/kernel': 3})
 
 
 def host():
