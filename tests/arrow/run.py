@@ -21,9 +21,9 @@ sys.path[:0] = [os.path.join(TESTS, 'check'), os.path.join(TESTS, 'trace')]
 import built  # noqa: E402
 import cases  # noqa: E402
 import nsys  # noqa: E402
+from cases import equal  # noqa: E402
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DATA = os.path.join(ROOT, 'testdata')
+ROOT, DATA = cases.ROOT, cases.TESTDATA
 PROFILE, SPOOL = '8', '32'  # kinds of inputs
 MLP = os.path.join(DATA, 'recorded', 'mlp_0', 'profile.pb')
 GPU = os.path.join(DATA, 'recorded', 'mlp_gpu_old_names', 'profile.pb.gz')
@@ -60,10 +60,6 @@ def program(*words):
                        stdin=subprocess.DEVNULL)
     assert p.returncode == 0, p.stderr
     return p.stdout
-
-
-def equal(found, expected, what=''):
-    assert found == expected, '%s: expected %.600r, found %.600r' % (what, expected, found)
 
 
 # ---- from C -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import tempfile
 
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TESTDATA = os.path.join(ROOT, 'testdata')
 
 
 class Skip(Exception):
@@ -37,6 +38,10 @@ def arguments(doc, **built):
         p.add_argument('--' + name, default=os.path.join(ROOT, 'build/check', place), type=os.path.abspath)
     p.add_argument('names', nargs='*')
     return p.parse_args()
+
+
+def equal(found, expected, what=''):
+    assert found == expected, '%s: expected %.1000r, found %.1000r' % (what, expected, found)
 
 
 def run(cases, *args, prepare=None):

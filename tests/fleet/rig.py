@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import make
+from cases import equal
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MLP = os.path.join(ROOT, 'testdata', 'recorded', 'mlp_gpu_old_names', 'profile.pb.gz')
@@ -21,10 +22,6 @@ def start(built, scratch):
     """Sets the folder of the library and the program, and one for what is made once."""
     DATA.update(bin=os.path.abspath(built), scratch=scratch)
     os.environ.update(PYTHONPATH=os.path.join(ROOT, 'python'), TFPROF_LIBRARY=os.path.join(DATA['bin'], 'libtfprof.so'))
-
-
-def equal(found, expected, what=''):
-    assert found == expected, '%s: expected %.600r, found %.600r' % (what, expected, found)
 
 
 def program(*words):

@@ -19,7 +19,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, *parts) for parts in (('..', '..', 'python'), ('..', 'check'), ('.',))]
 import cases  # noqa: E402
-from rig import (DATA, MLP, ROOT, RUNS, TABLES, WORKERS, built, children, content, data, equal, fleet, program, running, same,  # noqa: E402
+from cases import equal  # noqa: E402
+from rig import (DATA, MLP, ROOT, RUNS, TABLES, WORKERS, built, children, content, data, fleet, program, running, same,  # noqa: E402
                  start, words)
 from spark_cases import (spark_equals_pool, spark_executor_killed, spark_killed, spark_recipes, spark_remote,  # noqa: E402
                          spark_unreadable)

@@ -7,7 +7,8 @@ import signal
 import subprocess
 
 import cases
-from rig import DATA, RUNS, TABLES, WORKERS, built, children, content, data, equal, fleet, running, same, words
+from cases import equal
+from rig import DATA, RUNS, TABLES, WORKERS, built, children, content, data, fleet, running, same, words
 
 
 def need_spark():

@@ -84,15 +84,18 @@ def complete():
         assert hashlib.sha256(f.read()).hexdigest() == first
 
 
+def substitute(path, pattern, by):
+    with open(path) as f:
+        text = f.read()
+    with open(path, 'w') as f:
+        f.write(re.sub(pattern, by, text))
+
+
 def removed_function():
     """A release without a function of the last release fails, though the recorded interface was changed, too."""
     prepare()
     for path in run('git', 'grep', '-l', '-w', REMOVED, '--', 'src', 'include', 'packaging/abi').split():
-        full = os.path.join(CLONE, path)
-        with open(full) as f:
-            text = f.read()
-        with open(full, 'w') as f:
-            f.write(re.sub(r'\b%s\b' % REMOVED, 'tfp_error_number', text))
+        substitute(os.path.join(CLONE, path), r'\b%s\b' % REMOVED, 'tfp_error_number')
     commit('Rename a function')
     said = run('tools/release.sh', version(), ok=(1,))
     assert REMOVED in said and 'the interface is incompatible with v0.0.1: raise SOVERSION' in said, said
@@ -103,10 +106,7 @@ def unrecorded_function():
     """A release with a function that the recorded interface lacks fails: the next release could drop it unseen."""
     prepare()
     record = glob.glob(os.path.join(CLONE, 'packaging/abi/*.%s.xml' % os.uname().machine))[0]
-    with open(record) as f:
-        text = f.read()
-    with open(record, 'w') as f:
-        f.write(re.sub(r"<elf-symbol name='%s'.*\n" % REMOVED, '', text))
+    substitute(record, r"<elf-symbol name='%s'.*\n" % REMOVED, '')
     commit('Forget a function')
     said = run('tools/release.sh', version(), ok=(1,))
     assert 'lacks %s: type packaging/abi.sh --record build/libtfprof.so' % REMOVED in said, said

@@ -4,7 +4,6 @@
 
     tests/trace/formats_run.py --bin build/check [NAME...]
 """
-import argparse
 import json
 import os
 import random
@@ -14,8 +13,6 @@ import sys
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS, os.path.join(os.path.dirname(TESTS), 'models')]
-import built  # noqa: E402
-import cases  # noqa: E402
 import chakra  # noqa: E402
 import kineto  # noqa: E402
 import make_checkpoint  # noqa: E402
@@ -238,7 +235,7 @@ def chakra_hostile():
         bad = bytearray(good)
         for _ in range(1 + i % 5):
             bad[chance.randrange(60, len(bad))] = chance.choice(b'[]{},"0123x\\')
-        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), write(bytes(bad), 'bad.json'), 'graph'], capture_output=True,
+        p = subprocess.run([os.path.join(trace_case.BIN, 'tfprof'), write(bytes(bad), 'bad.json'), 'graph'], capture_output=True,
                            stdin=subprocess.DEVNULL, timeout=60)
         assert p.returncode in (0, 1, 3), (i, p.returncode, p.stderr)
 
@@ -311,7 +308,7 @@ def counts_of_checkpoints():
 
 def counts_of_recordings():
     """The recorder and its versions, operations outside of steps, and bytes of a file that was cut."""
-    maker = os.path.join(ARGS.bin, 'spool_make')
+    maker = os.path.join(trace_case.BIN, 'spool_make')
     folder = os.path.dirname(os.path.dirname(TESTS))
     with open(os.path.join(folder, 'testdata', 'small', 'train.spool.txt')) as f:
         script = f.read()
@@ -393,12 +390,4 @@ CASES = [functions, difference, workers, run_metadata, chakra_alone, chakra_join
          counts_of_traces, counts_of_others, counts_of_nsight]
 
 if __name__ == '__main__':
-    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    a.add_argument('names', nargs='*')
-    a.add_argument('--bin', default='build/check')
-    ARGS = a.parse_args()
-    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
-    if not built.has(os.path.join(ARGS.bin, 'tfprof'), 'sqlite'):
-        print('skipped: no SQLite in this build')
-        CASES = [c for c in CASES if c not in (functions, difference, workers, counts_of_nsight)]
-    sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ for n in ARGS.names)]))
+    sys.exit(trace_case.main(__doc__, CASES, sqlite=[functions, difference, workers, counts_of_nsight]))

@@ -5,9 +5,7 @@ an independent computation from the events.
 
     tests/trace/groups.py --bin build/check [NAME...]
 """
-import argparse
 import collections
-import json
 import os
 import sys
 
@@ -157,7 +155,7 @@ def columns():
     assert 'node name | total execution time' in program(path, 'scope', '-select', 'micros')[0]
     out, _ = program(path, 'scope', '-select', 'self_micros,kernels,bytes_accessed', '-output', 'csv')
     assert 'own_self_micros,total_self_micros' in out and 'own_kernels' in out, out
-    profile = os.path.join(ARGS.data, 'example', 'profile_100')
+    profile = os.path.join(cases.TESTDATA, 'example', 'profile_100')
     out, err = program(profile, 'scope', '-select', 'kernels', '-max_depth', '1')
     assert 'note: only traces have numbers for kernels' in err, err
 
@@ -179,7 +177,7 @@ def refused():
     path = write(kineto.trace(events()))
     _, err = program(path, 'code', '-by', 'module', status=2)
     assert '-by module is for the views scope and op, not for code' in err, err
-    _, err = program(os.path.join(ARGS.data, 'example', 'profile_100'), 'op', '-by', 'kernel', status=1)
+    _, err = program(os.path.join(cases.TESTDATA, 'example', 'profile_100'), 'op', '-by', 'kernel', status=1)
     assert '-by kernel groups the slices of a trace: no trace is loaded' in err, err
     write(kineto.trace(events(), rank=0), 'r0.json')
     write(kineto.trace(events(), rank=1), 'r1.json')
@@ -191,10 +189,4 @@ def refused():
 CASES = [levels, totals, sources, kernels, categories, columns, flops, refused]
 
 if __name__ == '__main__':
-    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    a.add_argument('names', nargs='*')
-    a.add_argument('--bin', default='build/check')
-    ARGS = a.parse_args()
-    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
-    ARGS.data = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'testdata')
-    sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))
+    sys.exit(trace_case.main(__doc__, CASES))

@@ -5,15 +5,12 @@ events lack them. The programs are generated.
 
     tests/trace/hlo.py --bin build/check [NAME...]
 """
-import argparse
 import itertools
-import json
 import os
 import subprocess
 import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
-import cases  # noqa: E402
 from xspace import Plane, data, number, space, varint  # noqa: E402
 import trace_case  # noqa: E402
 from trace_case import dump, equal, program as run  # noqa: E402
@@ -195,7 +192,7 @@ def damaged():
             changed = bytearray(content)
             changed[at] ^= change
             write(bytes(changed), 'b.xplane.pb')
-            p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), 'b.xplane.pb', 'graph', '--recover'], capture_output=True,
+            p = subprocess.run([os.path.join(trace_case.BIN, 'tfprof'), 'b.xplane.pb', 'graph', '--recover'], capture_output=True,
                                stdin=subprocess.DEVNULL)
             assert p.returncode in (0, 1, 3), (at, p.returncode)
 
@@ -243,9 +240,4 @@ def threads():
 CASES = [threads, names_and_flops, categories, sources, graph, convolutions, damaged, circles]
 
 if __name__ == '__main__':
-    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    a.add_argument('names', nargs='*')
-    a.add_argument('--bin', default='build/check')
-    ARGS = a.parse_args()
-    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
-    sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))
+    sys.exit(trace_case.main(__doc__, CASES))

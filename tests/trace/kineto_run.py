@@ -4,7 +4,6 @@
 
     tests/trace/kineto_run.py --bin build/check [NAME...]
 """
-import argparse
 import gzip
 import json
 import os
@@ -12,7 +11,6 @@ import subprocess
 import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
-import cases  # noqa: E402
 import kineto  # noqa: E402
 import trace_case  # noqa: E402
 from trace_case import check_schema, dump, equal, program, rows  # noqa: E402
@@ -227,11 +225,11 @@ def forms():
     equal(dump(write(array, 'b.json'))['devices'], plain)
     half = len(kineto.steps()) // 2
     parts = [json.dumps(kineto.steps()[:half]).encode(), json.dumps(kineto.steps()[half:]).encode()]
-    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), write(b'\n'.join(parts), 'c.json')], capture_output=True)
+    p = subprocess.run([os.path.join(trace_case.BIN, 'trace_dump'), write(b'\n'.join(parts), 'c.json')], capture_output=True)
     equal((json.loads(p.stdout)['devices'], b'concatenated' in p.stderr), (plain, True))
     expected = program('a.pt.trace.json', 'op')[0]
     with open('a.json.gz', 'rb') as f:
-        equal(subprocess.run([os.path.join(ARGS.bin, 'tfprof'), 'op', '--profile_path=-'], capture_output=True, text=True, stdin=f).stdout, expected)
+        equal(subprocess.run([os.path.join(trace_case.BIN, 'tfprof'), 'op', '--profile_path=-'], capture_output=True, text=True, stdin=f).stdout, expected)
 
 
 def cut():
@@ -242,7 +240,7 @@ def cut():
     last = 0
     for n in range(first, len(content), 97):
         write(content[:n], 'cut.json')
-        p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), 'cut.json'], capture_output=True, text=True)
+        p = subprocess.run([os.path.join(trace_case.BIN, 'trace_dump'), 'cut.json'], capture_output=True, text=True)
         equal((p.returncode, p.stderr.count('truncated')), (0, 1), n)
         found = json.loads(p.stdout)['slices']
         assert last <= found <= whole, (n, last, found)
@@ -320,9 +318,4 @@ CASES = [passes, views, workers, sections, sections_of_workers, stacks_of_calls,
          functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
-    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    a.add_argument('names', nargs='*')
-    a.add_argument('--bin', default='build/check')
-    ARGS = a.parse_args()
-    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
-    sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))
+    sys.exit(trace_case.main(__doc__, CASES))

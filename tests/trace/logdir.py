@@ -4,14 +4,12 @@
 
     tests/trace/logdir.py --bin build/check [NAME...]
 """
-import argparse
 import gzip
 import json
 import os
 import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
-import cases  # noqa: E402
 import kineto  # noqa: E402
 from xspace import Plane, space  # noqa: E402
 import trace_case  # noqa: E402
@@ -163,9 +161,4 @@ def files_beside():
 CASES = [newest_run, order, hosts, compressed, no_trace, links, which_folder, files_beside]
 
 if __name__ == '__main__':
-    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    a.add_argument('names', nargs='*')
-    a.add_argument('--bin', default='build/check')
-    ARGS = a.parse_args()
-    trace_case.BIN = os.path.abspath(ARGS.bin)
-    sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))
+    sys.exit(trace_case.main(__doc__, CASES))

@@ -5,7 +5,6 @@ independent sums over the rows of the database.
 
     tests/trace/nsys_run.py --bin build/check [NAME...]
 """
-import argparse
 import json
 import os
 import random
@@ -14,8 +13,6 @@ import sys
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS]
-import built  # noqa: E402
-import cases  # noqa: E402
 import nsys  # noqa: E402
 import trace_case  # noqa: E402
 from trace_case import check_schema, equal, program  # noqa: E402
@@ -232,12 +229,4 @@ def text():
 CASES = [devices, sections, kernels, steps, text]
 
 if __name__ == '__main__':
-    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    a.add_argument('names', nargs='*')
-    a.add_argument('--bin', default='build/check')
-    ARGS = a.parse_args()
-    trace_case.BIN = os.path.abspath(ARGS.bin)
-    if not built.has(os.path.join(trace_case.BIN, 'tfprof'), 'sqlite'):
-        print('skipped: built without SQLite\n0 passed, 0 failed, %d skipped' % len(CASES))
-        sys.exit(0)
-    sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))
+    sys.exit(trace_case.main(__doc__, CASES, sqlite=CASES))

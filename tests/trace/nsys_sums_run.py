@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares exports of Nsight Systems whose slices are added up while they are read with the same ones whose slices are kept.
 
-    tests/trace/nsys_sums_run.py --bin build/check [small | NAME...]     small: all but the large file
+    tests/trace/nsys_sums_run.py --bin build/check [NAME...]     without a name: all but the large file
 """
-import argparse
 import gzip
 import json
 import os
@@ -15,8 +14,6 @@ import sys
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS]
-import built  # noqa: E402
-import cases  # noqa: E402
 import nsys  # noqa: E402
 import trace_case  # noqa: E402
 from trace_case import dump, equal, program  # noqa: E402
@@ -131,19 +128,11 @@ def damaged():
         for _ in range(1 + chance.randrange(8)):
             bad[chance.randrange(100, len(bad))] = chance.randrange(256)
         trace_case.write(bytes(bad[:chance.randrange(4096, len(bad))] if chance.random() < .3 else bad), 'bad.sqlite')
-        p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), '--sums', 'bad.sqlite'], capture_output=True, timeout=60)
+        p = subprocess.run([os.path.join(trace_case.BIN, 'trace_dump'), '--sums', 'bad.sqlite'], capture_output=True, timeout=60)
         assert p.returncode in (0, 3), (p.returncode, p.stderr)
 
 
 CASES = [sums, missing, no_order, steps_of_a_pattern, damaged, large]
 
 if __name__ == '__main__':
-    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    a.add_argument('names', nargs='*')
-    a.add_argument('--bin', default='build/check')
-    ARGS = a.parse_args()
-    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
-    if not built.has(os.path.join(ARGS.bin, 'tfprof'), 'sqlite'):
-        print('0 passed, 0 failed, %d skipped: built without libsqlite3' % len(CASES))
-        sys.exit(0)
-    sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ or (n == 'small' and c is not large) for n in ARGS.names)]))
+    sys.exit(trace_case.main(__doc__, CASES, sqlite=CASES, slow=[large]))

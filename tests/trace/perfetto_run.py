@@ -5,7 +5,6 @@
     tests/trace/perfetto_run.py --bin build/check [NAME...]
     tests/trace/perfetto_run.py --write FOLDER     makes testdata/traces again
 """
-import argparse
 import collections
 import gzip
 import json
@@ -173,7 +172,7 @@ def damaged():
         bad = bytearray(pf.small())
         for _ in range(1 + i % 7):
             bad[random.randrange(len(bad))] = random.randrange(256)
-        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), '--recover', write(bytes(bad)), 'devices'], capture_output=True)
+        p = subprocess.run([os.path.join(trace_case.BIN, 'tfprof'), '--recover', write(bytes(bad)), 'devices'], capture_output=True)
         assert p.returncode in (0, 1, 2, 3), p.returncode
 
 
@@ -182,7 +181,7 @@ def anywhere():
     write(gzip.compress(pf.small()), 'x.bin')
     write(pf.small())
     equal(rows('x.bin', 'scope', '-select', 'micros'), rows('a.pftrace', 'scope', '-select', 'micros'))
-    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), '-', 'kernels'], input=pf.small(), capture_output=True)
+    p = subprocess.run([os.path.join(trace_case.BIN, 'tfprof'), '-', 'kernels'], input=pf.small(), capture_output=True)
     assert b'gemm' in p.stdout, p.stderr
     out, _ = program('a.pftrace')
     assert 'Perfetto trace by Perfetto v49.0' in out, out
@@ -305,7 +304,7 @@ def random_trace(trace_type, r):
 
 def example_is_made():
     """The file in testdata/traces is the one that this script makes."""
-    with open(os.path.join(os.path.dirname(os.path.dirname(TESTS)), 'testdata', 'traces', 'trace.pftrace'), 'rb') as f:
+    with open(os.path.join(cases.TESTDATA, 'traces', 'trace.pftrace'), 'rb') as f:
         equal(f.read(), pf.small())
 
 
@@ -313,13 +312,4 @@ CASES = [nesting, interning, annotations, clocks, tracks, counters, legacy, devi
          round_trip, against_messages, example_is_made]
 
 if __name__ == '__main__':
-    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    a.add_argument('names', nargs='*')
-    a.add_argument('--bin', default='build/check')
-    a.add_argument('--write', metavar='FOLDER')
-    ARGS = a.parse_args()
-    if ARGS.write:
-        write(pf.small(), os.path.join(ARGS.write, 'trace.pftrace'))
-        sys.exit(0)
-    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
-    sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ for n in ARGS.names)]))
+    sys.exit(trace_case.main(__doc__, CASES, write=lambda folder: write(pf.small(), os.path.join(folder, 'trace.pftrace'))))

@@ -6,7 +6,6 @@
 
 DIR/xplane holds the traces; the other folder, which is ../modern beside it unless said, has the numbers in golden/.
 """
-import argparse
 import json
 import os
 import subprocess
@@ -14,11 +13,12 @@ import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'), os.path.dirname(os.path.abspath(__file__))]
 import cases  # noqa: E402
+import trace_case  # noqa: E402
 from trace_case import equal  # noqa: E402
 
 
 def golden(name):
-    path = os.path.join(ARGS.modern, 'golden', name)
+    path = os.path.join(trace_case.MODERN, 'golden', name)
     if not os.path.exists(path):
         raise cases.Skip('there is no %s' % name)
     with open(path) as f:
@@ -28,13 +28,13 @@ def golden(name):
 def dump(path, *words, status=0):
     if not os.path.exists(path):
         raise cases.Skip('there is no %s' % os.path.basename(path))
-    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), *words, path], capture_output=True, text=True)
+    p = subprocess.run([os.path.join(trace_case.BIN, 'trace_dump'), *words, path], capture_output=True, text=True)
     assert p.returncode == status, '%s: status %d: %s' % (path, p.returncode, p.stderr)
     return json.loads(p.stdout) if status == 0 else p.stderr
 
 
 def xplane(name, *words, status=0):
-    return dump(os.path.join(ARGS.realdata, 'xplane', name + '.xplane.pb'), *words, status=status)
+    return dump(os.path.join(trace_case.REALDATA, 'xplane', name + '.xplane.pb'), *words, status=status)
 
 
 def kind(name):
@@ -138,8 +138,8 @@ def jax_gpu():
 
 
 def slices(name):
-    p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), '--slices',
-                        os.path.join(ARGS.realdata, 'xplane', name + '.xplane.pb')], capture_output=True, text=True)
+    p = subprocess.run([os.path.join(trace_case.BIN, 'trace_dump'), '--slices',
+                        os.path.join(trace_case.REALDATA, 'xplane', name + '.xplane.pb')], capture_output=True, text=True)
     equal(p.returncode, 0, p.stderr)
     return [json.loads(line) for line in p.stdout.split('\n') if line]
 
@@ -205,7 +205,7 @@ OURS = {
 
 def hand_made():
     """Small files give the expected numbers."""
-    folder = os.path.join(ARGS.modern, 'golden', 'xplane_cases')
+    folder = os.path.join(trace_case.MODERN, 'golden', 'xplane_cases')
     for name, r in golden(os.path.join('xplane_cases', 'expected.json')).items():
         path = os.path.join(folder, name + '.xplane.pb')
         cut = name == '11_truncated'
@@ -231,12 +231,4 @@ def hand_made():
 CASES = [tpu, tpu_hlo, gpu_host, gpu_device, gpu_lines, jax_gpu, memory, kernel_stats, corrupt, hand_made]
 
 if __name__ == '__main__':
-    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    a.add_argument('names', nargs='*')
-    a.add_argument('--bin', default='build/check')
-    a.add_argument('--realdata', required=True)
-    a.add_argument('--modern')
-    ARGS = a.parse_args()
-    ARGS.bin, ARGS.realdata = os.path.abspath(ARGS.bin), os.path.abspath(ARGS.realdata)
-    ARGS.modern = os.path.abspath(ARGS.modern or os.path.join(os.path.dirname(ARGS.realdata), 'modern'))
-    sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))
+    sys.exit(trace_case.main(__doc__, CASES, real=True))

@@ -5,7 +5,6 @@
     tests/trace/rocprof_run.py --bin build/check [NAME...]
     tests/trace/rocprof_run.py --write FOLDER     makes testdata/traces again
 """
-import argparse
 import gzip
 import json
 import os
@@ -115,7 +114,7 @@ def damaged():
         _, err = program(write(b'{"rocprofiler-sdk-tool"' + bad[23:] if bad else b'{"rocprofiler-sdk-tool":'), 'op', status=3)
         assert 'no records of kernels or calls' in err, err
     for cut in range(10, len(whole), 97):
-        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), write(whole[:cut] + b'}' + whole[cut + 3:]), 'op'], capture_output=True)
+        p = subprocess.run([os.path.join(trace_case.BIN, 'tfprof'), write(whole[:cut] + b'}' + whole[cut + 3:]), 'op'], capture_output=True)
         assert p.returncode in (0, 3), (cut, p.returncode)
 
 
@@ -162,20 +161,11 @@ def vllm():
 
 def example_is_made():
     """The file in testdata/traces is the one that this script makes."""
-    with open(os.path.join(os.path.dirname(os.path.dirname(TESTS)), 'testdata', 'traces', 'rocprof_results.json'), 'rb') as f:
+    with open(os.path.join(cases.TESTDATA, 'traces', 'rocprof_results.json'), 'rb') as f:
         equal(f.read(), roc.text(roc.steps()))
 
 
 CASES = [steps, processes, orders, unknown, secrets, damaged, tensorboard, vllm, example_is_made]
 
 if __name__ == '__main__':
-    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    a.add_argument('names', nargs='*')
-    a.add_argument('--bin', default='build/check')
-    a.add_argument('--write', metavar='FOLDER')
-    ARGS = a.parse_args()
-    if ARGS.write:
-        write(roc.text(roc.steps()), os.path.join(ARGS.write, 'rocprof_results.json'))
-        sys.exit(0)
-    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
-    sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ for n in ARGS.names)]))
+    sys.exit(trace_case.main(__doc__, CASES, write=lambda folder: write(roc.text(roc.steps()), os.path.join(folder, 'rocprof_results.json'))))

@@ -4,7 +4,6 @@
 
     tests/trace/run.py --bin build/check [NAME...]
 """
-import argparse
 import gzip
 import json
 import os
@@ -320,7 +319,7 @@ def compressed_and_piped():
     expected, _ = program('a.xplane.pb', 'op', '-select', 'micros,occurrence')
     equal(program('a.xplane.pb.gz', 'op', '-select', 'micros,occurrence')[0], expected)
     with open('a.xplane.pb', 'rb') as f:
-        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), 'op', '--profile_path=-', '-select', 'micros,occurrence'],
+        p = subprocess.run([os.path.join(trace_case.BIN, 'tfprof'), 'op', '--profile_path=-', '-select', 'micros,occurrence'],
                            stdin=f, capture_output=True, text=True)
     equal((p.returncode, p.stdout), (0, expected))
 
@@ -341,7 +340,7 @@ def truncated():
     assert 'warning: ' in err, err
     for n in range(0, len(content), 7):
         write(content[:n], 'cut.xplane.pb')
-        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), 'cut.xplane.pb', 'op', '--recover'],
+        p = subprocess.run([os.path.join(trace_case.BIN, 'tfprof'), 'cut.xplane.pb', 'op', '--recover'],
                            capture_output=True, stdin=subprocess.DEVNULL)
         assert p.returncode in (0, 3), (n, p.returncode)
 
@@ -361,7 +360,7 @@ def damaged_bytes():
         changed = bytearray(content)
         changed[at] ^= 0x5a
         write(bytes(changed), 'b.xplane.pb')
-        p = subprocess.run([os.path.join(ARGS.bin, 'trace_dump'), '--recover', 'b.xplane.pb'], capture_output=True)
+        p = subprocess.run([os.path.join(trace_case.BIN, 'trace_dump'), '--recover', 'b.xplane.pb'], capture_output=True)
         assert p.returncode in (0, 3), (at, p.returncode)
 
 
@@ -397,14 +396,14 @@ def tables():
 
 def no_trace():
     """devices, kernels and steps need a trace."""
-    profile = os.path.join(ARGS.data, 'example', 'profile_100')
+    profile = os.path.join(cases.TESTDATA, 'example', 'profile_100')
     _, err = program(profile, 'devices', status=1)
     assert 'no trace and no recording is loaded' in err, err
 
 
 def sample():
     """The trace of the examples equals the output of this script."""
-    with open(os.path.join(ARGS.data, 'traces', 'trace.xplane.pb'), 'rb') as f:
+    with open(os.path.join(cases.TESTDATA, 'traces', 'trace.xplane.pb'), 'rb') as f:
         equal(f.read() == sample_trace(), True)
 
 
@@ -448,14 +447,4 @@ def sample_trace():
 
 
 if __name__ == '__main__':
-    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    a.add_argument('names', nargs='*')
-    a.add_argument('--bin', default='build/check')
-    a.add_argument('--write', action='store_true', help='writes the trace of the examples')
-    ARGS = a.parse_args()
-    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
-    ARGS.data = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'testdata')
-    if ARGS.write:
-        write(sample_trace(), os.path.join(ARGS.data, 'traces', 'trace.xplane.pb'))
-        sys.exit(0)
-    sys.exit(cases.run([c for c in CASES if not ARGS.names or c.__name__ in ARGS.names]))
+    sys.exit(trace_case.main(__doc__, CASES, write=lambda folder: write(sample_trace(), os.path.join(folder, 'trace.xplane.pb'))))

@@ -6,7 +6,6 @@
 
 DIR/onnxruntime and DIR/nsys have the files; the other folder, which is ../modern beside it unless said, has the numbers in golden/.
 """
-import argparse
 import collections
 import json
 import os
@@ -20,7 +19,7 @@ from trace_case import equal  # noqa: E402
 
 
 def golden(*name):
-    path = os.path.join(ARGS.modern, 'golden', *name)
+    path = os.path.join(trace_case.MODERN, 'golden', *name)
     if not os.path.exists(path):
         raise cases.Skip('there is no %s' % os.path.basename(path))
     return path
@@ -53,7 +52,7 @@ def onnx_group(nodes, key):
 def onnx_old():
     """A profile of 2019 has the known nodes, types, providers, sizes, fences, and times of the executor."""
     g = load('onnxruntime.json')
-    path = os.path.join(ARGS.realdata, 'onnxruntime', 'resnet_inference.json')
+    path = os.path.join(trace_case.REALDATA, 'onnxruntime', 'resnet_inference.json')
     d, slices = dump(path), dump(path, '--slices')
     nodes = [s for s in slices if s['category'] == 'op' and 'provider' in s['args']]
     equal(len(nodes), g['node_kernel_events'])
@@ -161,7 +160,7 @@ def check_nsys_join(g, d, kernels):
 def nsys():
     """Exports of two GPUs and two processes have the known kernels, copies, devices, calls and ranges; the files are not changed."""
     for name, g in load('nsys_sqlite.json').items():
-        path = os.path.join(ARGS.realdata, 'nsys', name + '.sqlite')
+        path = os.path.join(trace_case.REALDATA, 'nsys', name + '.sqlite')
         if not os.path.exists(path):
             continue
         with open(path, 'rb') as f:
@@ -182,7 +181,7 @@ def nsys():
 def onnx_graph():
     """The model of a profile contains all nodes of a run without the optimiser, with the types that ran."""
     model = golden('ort_new', 'tiny.onnx')
-    p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), model, 'scope', '-max_depth', '100', '-output', 'json'],
+    p = subprocess.run([os.path.join(trace_case.BIN, 'tfprof'), model, 'scope', '-max_depth', '100', '-output', 'json'],
                        capture_output=True, text=True)
     assert p.returncode == 0, p.stderr
     found = {r['path']: r for r in json.loads(p.stdout[p.stdout.index('{'):])['rows']}
@@ -193,13 +192,4 @@ def onnx_graph():
 CASES = [onnx_old, onnx_new, onnx_graph, nsys]
 
 if __name__ == '__main__':
-    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    a.add_argument('names', nargs='*')
-    a.add_argument('--bin', default='build/check')
-    a.add_argument('--realdata', required=True)
-    a.add_argument('--modern')
-    ARGS = a.parse_args()
-    ARGS.bin, ARGS.realdata = os.path.abspath(ARGS.bin), os.path.abspath(ARGS.realdata)
-    trace_case.BIN = ARGS.bin
-    ARGS.modern = os.path.abspath(ARGS.modern or os.path.join(os.path.dirname(ARGS.realdata), 'modern'))
-    sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ for n in ARGS.names)]))
+    sys.exit(trace_case.main(__doc__, CASES, real=True))

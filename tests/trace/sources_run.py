@@ -5,7 +5,6 @@
     tests/trace/sources_run.py --bin build/check [NAME...]
     tests/trace/sources_run.py --write FOLDER      makes testdata/traces again
 """
-import argparse
 import gzip
 import json
 import os
@@ -17,7 +16,6 @@ import sys
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(TESTS), 'check'), TESTS]
-import built  # noqa: E402
 import cases  # noqa: E402
 import chakra  # noqa: E402
 import nsys  # noqa: E402
@@ -254,7 +252,7 @@ def nsys_anywhere():
     equal(dump(write(gzip.compress(content), 'b.sqlite.gz')), plain)
     expected, _ = program(path, 'op', '-select', 'micros,occurrence')
     with open(path, 'rb') as f:
-        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), 'op', '--profile_path=-', '-select', 'micros,occurrence'],
+        p = subprocess.run([os.path.join(trace_case.BIN, 'tfprof'), 'op', '--profile_path=-', '-select', 'micros,occurrence'],
                            stdin=f, capture_output=True, text=True)
     equal((p.returncode, p.stdout), (0, expected))
 
@@ -293,7 +291,7 @@ def nsys_hostile():
         for _ in range(1 + i % 8):
             bad[chance.randrange(100 if i % 3 == 0 else len(bad))] = chance.randrange(256)
         name = write(bytes(bad[:chance.randrange(4096, len(bad))] if i % 4 == 0 else bad), 'bad.sqlite')
-        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), name, 'op'], capture_output=True, stdin=subprocess.DEVNULL,
+        p = subprocess.run([os.path.join(trace_case.BIN, 'tfprof'), name, 'op'], capture_output=True, stdin=subprocess.DEVNULL,
                            timeout=60)
         assert p.returncode in (0, 3), (i, p.returncode, p.stderr)
 
@@ -381,7 +379,7 @@ def pprof_damaged():
         bad = bytearray(good)
         for _ in range(3):
             bad[chance.randrange(8, len(bad))] = chance.randrange(256)
-        p = subprocess.run([os.path.join(ARGS.bin, 'tfprof'), write(bytes(bad), 'a.pb'), 'code'], capture_output=True,
+        p = subprocess.run([os.path.join(trace_case.BIN, 'tfprof'), write(bytes(bad), 'a.pb'), 'code'], capture_output=True,
                            stdin=subprocess.DEVNULL, timeout=60)
         assert p.returncode in (0, 2, 3), p
 
@@ -442,7 +440,7 @@ def write_examples(folder):
 
 def examples_are_made():
     """The files in testdata/traces equal the output of this script."""
-    folder = os.path.join(os.path.dirname(os.path.dirname(TESTS)), 'testdata', 'traces')
+    folder = os.path.join(cases.TESTDATA, 'traces')
     for name, content in examples().items():
         with open(os.path.join(folder, name), 'rb') as f:
             equal(f.read(), content, name)
@@ -458,16 +456,4 @@ CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep, onnx_model,
          examples_are_made]
 
 if __name__ == '__main__':
-    a = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    a.add_argument('names', nargs='*')
-    a.add_argument('--bin', default='build/check')
-    a.add_argument('--write', metavar='FOLDER')
-    ARGS = a.parse_args()
-    if ARGS.write:
-        write_examples(ARGS.write)
-        sys.exit(0)
-    ARGS.bin = trace_case.BIN = os.path.abspath(ARGS.bin)
-    if not built.has(os.path.join(ARGS.bin, 'tfprof'), 'sqlite'):
-        print('skipped: no SQLite in this build')
-        CASES = [c for c in CASES if not c.__name__.startswith('nsys')]
-    sys.exit(cases.run([c for c in CASES if not ARGS.names or any(n in c.__name__ for n in ARGS.names)]))
+    sys.exit(trace_case.main(__doc__, CASES, write=write_examples, sqlite=[c for c in CASES if c.__name__.startswith('nsys')]))

@@ -31,7 +31,7 @@ STEPS = [
     Step('traces-onnx-1.22', 'deep', onnx_made('1.22.1'), seconds=30),
     Step('traces-onnx-1.32', 'deep', onnx_made('1.32.0'), seconds=30),
     Step('traces-perfetto', 'quick deep covered', 'tests/trace/perfetto_run.py --bin {bin}'),
-    Step('traces-nsys-sums', 'quick deep covered', 'tests/trace/nsys_sums_run.py --bin {bin} small'),
+    Step('traces-nsys-sums', 'quick deep covered', 'tests/trace/nsys_sums_run.py --bin {bin}'),
     Step('traces-nsys-large', 'deep', 'tests/trace/nsys_sums_run.py --bin {bin} large', seconds=40),
     Step('traces-rocprof', 'quick deep covered', 'tests/trace/rocprof_run.py --bin {bin}'),
     Step('traces-real', 'real', 'tests/trace/real.py --bin {bin} --realdata {realdata} --modern={modern}'),

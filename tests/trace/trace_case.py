@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the programs that tests of traces ask: tfprof, and trace_dump, which prints traces after the passes."""
+"""Runs tests of traces, and the programs that they need: tfprof, and trace_dump, which prints traces after the passes."""
+import argparse
 import json
 import os
 import subprocess
+import sys
 
-BIN = ''  # the folder of the programs; set by the scripts that import this
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'check'))
+import built  # noqa: E402
+import cases  # noqa: E402
+from cases import equal  # noqa: E402, F401
+
+BIN = ''                # the folder of the programs
+REALDATA = MODERN = ''  # the folders of real traces, and of the numbers of them in golden/
 
 
 def write(content, name):
@@ -33,17 +41,13 @@ def rows(*words):
     return {r['path']: r for r in json.loads(out[out.index('{'):])['rows']}
 
 
-def equal(found, expected, what=''):
-    assert found == expected, '%s: expected %r, found %r' % (what, expected, found)
-
-
 def check_schema(name, doc):
     """Validates a document with the schema of its name; checks nothing if the validator is not installed."""
     try:
         import jsonschema
     except ImportError:
         return
-    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'docs', 'schema')
+    folder = os.path.join(cases.ROOT, 'docs', 'schema')
     schemas = {}
     for f in os.listdir(folder):
         with open(os.path.join(folder, f)) as s:
@@ -53,3 +57,33 @@ def check_schema(name, doc):
         warnings.simplefilter('ignore')
         resolver = jsonschema.RefResolver('', schemas[name + '.json'], store=schemas)
         jsonschema.Draft202012Validator(schemas[name + '.json'], resolver=resolver).validate(doc)
+
+
+def no_sqlite():
+    """In the place of a test that needs SQLite, where the program was built without it."""
+    raise cases.Skip('built without SQLite')
+
+
+def main(doc, tests, write=None, sqlite=(), slow=(), real=False):
+    """Runs the tests whose names contain a word of the command line; without a word all but the slow ones. sqlite: tests that need
+    it; write: puts the script's files of testdata/traces into a folder; real: the tests read REALDATA. Returns the exit status."""
+    global BIN, REALDATA, MODERN
+    p = argparse.ArgumentParser(description=doc.split('\n')[0])
+    p.add_argument('names', nargs='*')
+    p.add_argument('--bin', default='build/check')
+    if write:
+        p.add_argument('--write', metavar='FOLDER')
+    if real:
+        p.add_argument('--realdata', required=True)
+        p.add_argument('--modern')
+    a = p.parse_args()
+    if write and a.write:
+        write(a.write)
+        return 0
+    if real:
+        REALDATA = os.path.abspath(a.realdata)
+        MODERN = os.path.abspath(a.modern or os.path.join(os.path.dirname(REALDATA), 'modern'))
+    BIN = os.path.abspath(a.bin)
+    chosen = [t for t in tests if (any(n in t.__name__ for n in a.names) if a.names else t not in slow)]
+    absent = () if built.has(os.path.join(BIN, 'tfprof'), 'sqlite') else sqlite
+    return cases.run([no_sqlite if t in absent else t for t in chosen])
