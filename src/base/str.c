@@ -27,11 +27,6 @@ bool str_eq_lower(struct str s, const char *lower)
 	return i == s.n && !lower[i];
 }
 
-bool str_starts(struct str s, struct str prefix)
-{
-	return s.n >= prefix.n && str_eq(str_make(s.p, prefix.n), prefix);
-}
-
 bool str_ends(struct str s, struct str suffix)
 {
 	return s.n >= suffix.n &&

@@ -73,9 +73,13 @@ static inline bool str_eq(struct str a, struct str b)
 	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
+static inline bool str_starts(struct str s, struct str prefix)
+{
+	return s.n >= prefix.n && str_eq(str_make(s.p, prefix.n), prefix);
+}
+
 int str_cmp(struct str a, struct str b);            /* bytewise; a prefix comes first */
 bool str_eq_lower(struct str s, const char *lower); /* compares s in lower case */
-bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
 size_t str_find(struct str s, struct str part); /* offset of the first occurrence, or SIZE_MAX */
 size_t str_find_char(struct str s, char c);     /* likewise */

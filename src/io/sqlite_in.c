@@ -2,6 +2,9 @@
  *
  * See sqlite_in.h. Files are opened read-only and as immutable, so SQLite locks nothing and looks
  * for no journal; an authorizer refuses all but reading columns.
+ *
+ * The condition of a query is a function that stores the columns of a row. It is false until the
+ * batch is full, so SQLite returns once per batch and not once per row.
  */
 #include "io/sqlite_in.h"
 
@@ -13,14 +16,10 @@
 #define PROGRESS_STEPS 20000 /* instructions of SQLite between two looks at the cancel flag */
 #define SQL_MAX        (1 << 20)
 #define COLUMNS_MAX    256
+#define TAKE           "tfprof_take"
+#define BATCH_ROWS     32
+#define BATCH_TEXT     4096     /* bytes of a batch's texts that are copied */
 #define SCHEMA         "schema" /* the place of a fault that is in no table */
-
-struct sqlite_rows {
-	struct sqlite_in *db;
-	sqlite3_stmt *statement; /* NULL: closed */
-	const char *table;
-	uint64_t have;
-};
 
 struct sqlite_in {
 	struct src *s;
@@ -31,7 +30,8 @@ struct sqlite_in {
 	bool failed;
 	bool schema; /* the schema may be looked at */
 	uint64_t pending, page;
-	unsigned passes; /* how often the tables are read, for the progress */
+	unsigned passes;             /* how often the tables are read, for the progress */
+	struct sqlite_rows *filling; /* rows of the statement that runs */
 };
 
 static void close_all(void *sqlite_in)
@@ -81,8 +81,10 @@ static int authorize(
 {
 	const struct sqlite_in *db = sqlite_in;
 
-	(void)p, (void)q, (void)r, (void)from;
+	(void)p, (void)r, (void)from;
 	if (action == SQLITE_SELECT || action == SQLITE_READ)
+		return SQLITE_OK;
+	if (action == SQLITE_FUNCTION && str_eq(str_of(q), S(TAKE)))
 		return SQLITE_OK;
 	return action == SQLITE_PRAGMA && db->schema ? SQLITE_OK : SQLITE_DENY;
 }
@@ -100,6 +102,41 @@ static int progress(void *sqlite_in)
 	return 1;
 }
 
+/* Stores a value. A text that the batch has no room for stays in the memory of SQLite, where it is
+ * valid until the statement goes on; false then. */
+static bool take_value(struct sqlite_rows *r, struct sqlite_cell *to, sqlite3_value *v)
+{
+	int type = sqlite3_value_type(v);
+
+	to->null = type == SQLITE_NULL;
+	to->number = to->null ? 0 : sqlite3_value_int64(v);
+	to->text.p = NULL;
+	if (to->null || type == SQLITE_INTEGER)
+		return true;
+	const unsigned char *text = sqlite3_value_text(v);
+	size_t n = text ? (size_t)sqlite3_value_bytes(v) : 0;
+	to->text = str_make(text, n);
+	if (!text || n > BATCH_TEXT - r->n_text)
+		return false;
+	to->text.p = memcpy(r->text + r->n_text, text, n);
+	r->n_text += n;
+	return true;
+}
+
+/* The function TAKE of SQL. */
+static void take(sqlite3_context *call, int n, sqlite3_value **v)
+{
+	const struct sqlite_in *db = sqlite3_user_data(call);
+	struct sqlite_rows *r = db->filling;
+	bool room = true;
+
+	if (!r || (unsigned)n != r->width || r->n == BATCH_ROWS)
+		return;
+	for (unsigned i = 0; i < r->width; i++)
+		room &= take_value(r, &r->cells[r->n * r->width + i], v[i]);
+	sqlite3_result_int(call, ++r->n == BATCH_ROWS || !room);
+}
+
 /* ---- opening ---- */
 
 static void set_limits(struct sqlite_in *db)
@@ -113,7 +150,7 @@ static void set_limits(struct sqlite_in *db)
 		{ SQLITE_LIMIT_EXPR_DEPTH, 100 },
 		{ SQLITE_LIMIT_COMPOUND_SELECT, 2 },
 		{ SQLITE_LIMIT_VDBE_OP, 25000 },
-		{ SQLITE_LIMIT_FUNCTION_ARG, 8 },
+		{ SQLITE_LIMIT_FUNCTION_ARG, 64 },
 		{ SQLITE_LIMIT_ATTACHED, 0 },
 		{ SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 64 },
 		{ SQLITE_LIMIT_VARIABLE_NUMBER, 4 },
@@ -140,6 +177,8 @@ static void set_limits(struct sqlite_in *db)
 	        "PRAGMA mmap_size=0; PRAGMA cache_size=-4096; PRAGMA cell_size_check=ON; "
 	        "PRAGMA temp_store=MEMORY; PRAGMA query_only=ON",
 	        NULL, NULL, NULL);
+	sqlite3_create_function_v2(
+	        db->handle, TAKE, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, db, take, NULL, NULL, NULL);
 	sqlite3_set_authorizer(db->handle, authorize, db);
 	sqlite3_progress_handler(db->handle, PROGRESS_STEPS, progress, db);
 }
@@ -321,120 +360,112 @@ static uint64_t find_columns(struct sqlite_in *db, const char *table, const char
 	return have;
 }
 
-static struct sqlite_rows *make_rows(
-        struct sqlite_in *db, const char *table, uint64_t have, struct str sql)
+/* Rows of a table for which a condition holds. number: the last cell is the row number. Returns
+ * NULL if the query is not possible. */
+static struct sqlite_rows *open_rows(struct sqlite_in *db, const char *table,
+        const char *const *columns, size_t n, const char *where, bool number)
 {
-	sqlite3_stmt *statement = prepare(db, sql, table);
 	struct sqlite_rows *r = ARENA_NEW(db->a, struct sqlite_rows);
-
-	*r = (struct sqlite_rows){ db, statement, table, have };
-	return statement ? r : NULL;
-}
-
-/* Writes a query for columns of a table, NULL for those that it lacks. */
-static void put_select(struct sqlite_in *db, struct sb *b, const char *table,
-        const char *const *columns, size_t n, uint64_t *have)
-{
+	struct sb b = sb_in(db->a);
 	unsigned key;
 
-	*have = find_columns(db, table, columns, n, &key);
-	sb_put(b, S("SELECT "));
+	*r = (struct sqlite_rows){ .db = db, .table = table, .width = (unsigned)n + number };
+	r->have = find_columns(db, table, columns, n, &key);
+	sb_put(&b, S("SELECT 1 FROM "));
+	put_name(&b, str_of(table));
+	sb_fmt(&b, " NOT INDEXED WHERE %s" TAKE "(", where);
 	for (size_t i = 0; i < n; i++) {
-		sb_put(b, i ? S(", ") : S(""));
-		if (*have >> i & 1)
-			put_name(b, str_of(columns[i]));
+		sb_put(&b, i ? S(", ") : S(""));
+		if (r->have >> i & 1)
+			put_name(&b, str_of(columns[i]));
 		else
-			sb_put(b, S("NULL"));
+			sb_put(&b, S("NULL"));
 	}
+	sb_put(&b, number ? S(", rowid)") : S(")"));
+	struct str sql = sb_str(&b);
+	if (db->failed || sqlite3_prepare_v3(db->handle, sql.p, (int)sql.n, 0, &r->statement,
+	                          NULL) != SQLITE_OK)
+		return NULL;
+	r->cells = ARENA_ARRAY(db->a, (size_t)r->width * BATCH_ROWS, struct sqlite_cell);
+	r->text = ARENA_ARRAY(db->a, BATCH_TEXT, char);
+	return r;
 }
 
 struct sqlite_rows *sqlite_in_rows(
         struct sqlite_in *db, const char *table, const char *const *columns, size_t n)
 {
-	struct sb b = sb_in(db->a);
-	uint64_t have;
+	struct sqlite_rows *r = NULL;
 
 	if (db->failed || !has_table(db, table))
 		return NULL;
-	put_select(db, &b, table, columns, n, &have);
-	sb_put(&b, S(" FROM "));
-	put_name(&b, str_of(table));
-	return make_rows(db, table, have, sb_str(&b));
+	r = open_rows(db, table, columns, n, "", false);
+	if (!r)
+		fail(db, sqlite3_errcode(db->handle), table);
+	return r;
 }
 
 struct sqlite_rows *sqlite_in_rows_between(struct sqlite_in *db, const char *table,
         const char *const *columns, size_t n, int64_t first, int64_t last)
 {
 	static const char *const number[] = { "rowid" };
-	struct sqlite_rows *r = ARENA_NEW(db->a, struct sqlite_rows);
-	struct sb b = sb_in(db->a);
-	uint64_t have;
+	struct sqlite_rows *r;
 	unsigned key;
 
 	if (db->failed || !has_table(db, table) || find_columns(db, table, number, 1, &key))
 		return NULL;
-	put_select(db, &b, table, columns, n, &have);
-	sb_put(&b, S(", rowid FROM "));
-	put_name(&b, str_of(table));
-	sb_put(&b, S(" WHERE rowid BETWEEN ?1 AND ?2"));
-	*r = (struct sqlite_rows){ db, NULL, table, have };
-	struct str sql = sb_str(&b);
-	if (sqlite3_prepare_v3(db->handle, sql.p, (int)sql.n, 0, &r->statement, NULL) != SQLITE_OK)
-		return NULL; /* the table has no row numbers */
-	sqlite3_bind_int64(r->statement, 1, first);
-	sqlite3_bind_int64(r->statement, 2, last);
+	r = open_rows(db, table, columns, n, "rowid BETWEEN ?1 AND ?2 AND ", true);
+	if (r) { /* else the table has no row numbers */
+		sqlite3_bind_int64(r->statement, 1, first);
+		sqlite3_bind_int64(r->statement, 2, last);
+	}
 	return r;
-}
-
-int64_t sqlite_in_row_number(struct sqlite_rows *r)
-{
-	return sqlite3_column_int64(r->statement, sqlite3_column_count(r->statement) - 1);
 }
 
 void sqlite_in_close(struct sqlite_rows *r)
 {
 	sqlite3_finalize(r->statement);
-	r->statement = NULL;
-}
-
-bool sqlite_in_has(const struct sqlite_rows *r, unsigned column)
-{
-	return r->have >> column & 1;
 }
 
 struct sqlite_rows *sqlite_in_by_key(
         struct sqlite_in *db, const char *table, const char *key, const char *column)
 {
 	const char *const columns[] = { key, column };
-	struct sb b = sb_in(db->a);
-	uint64_t have;
 	unsigned found;
 
-	if (db->failed || !has_table(db, table))
+	if (db->failed || !has_table(db, table) ||
+	        find_columns(db, table, columns, 2, &found) != 3 || found != 0)
 		return NULL;
-	have = find_columns(db, table, columns, 2, &found);
-	if (have != 3 || found != 0)
-		return NULL;
-	sb_put(&b, S("SELECT "));
-	put_name(&b, str_of(column));
-	sb_put(&b, S(" FROM "));
-	put_name(&b, str_of(table));
-	sb_put(&b, S(" WHERE "));
+	struct sb b = sb_in(db->a);
 	put_name(&b, str_of(key));
-	sb_put(&b, S(" = ?1"));
-	return make_rows(db, table, 1, sb_str(&b));
+	sb_put(&b, S(" = ?1 AND "));
+	return open_rows(db, table, columns + 1, 1, str_z(db->a, sb_str(&b)), false);
+}
+
+bool sqlite_in_fill(struct sqlite_rows *r)
+{
+	struct sqlite_in *db = r->db;
+	int status;
+
+	r->n = r->at = 0;
+	r->n_text = 0;
+	r->row = r->cells;
+	if (r->ended)
+		return false;
+	db->filling = r;
+	status = sqlite3_step(r->statement);
+	db->filling = NULL;
+	r->ended = status != SQLITE_ROW;
+	if (r->ended && status != SQLITE_DONE)
+		fail(db, status, r->table);
+	return r->n > 0;
 }
 
 bool sqlite_in_seek(struct sqlite_rows *r, int64_t key)
 {
-	if (!r->statement)
-		return false;
 	sqlite3_reset(r->statement);
 	sqlite3_bind_int64(r->statement, 1, key);
-	int status = sqlite3_step(r->statement);
-	if (status != SQLITE_ROW && status != SQLITE_DONE)
-		fail(r->db, status, r->table);
-	return status == SQLITE_ROW;
+	r->ended = false;
+	return sqlite_in_fill(r);
 }
 
 int64_t sqlite_in_last_row(struct sqlite_in *db, struct str table)
@@ -453,26 +484,13 @@ int64_t sqlite_in_last_row(struct sqlite_in *db, struct str table)
 	return last > 0 ? last : 0;
 }
 
-/* ---- rows ---- */
-
-bool sqlite_in_next(struct sqlite_rows *r)
-{
-	return r->statement && step(r->db, &r->statement, r->table);
-}
-
-bool sqlite_in_null(struct sqlite_rows *r, unsigned column)
-{
-	return sqlite3_column_type(r->statement, (int)column) == SQLITE_NULL;
-}
-
-int64_t sqlite_in_int(struct sqlite_rows *r, unsigned column)
-{
-	return sqlite3_column_int64(r->statement, (int)column);
-}
-
 struct str sqlite_in_text(struct sqlite_rows *r, unsigned column)
 {
-	return column_text(r->statement, (int)column);
+	const struct sqlite_cell *c = &r->row[column];
+
+	if (c->text.p)
+		return c->text;
+	return c->null ? STR_NONE : str_fmt(r->db->a, "%lld", (long long)c->number);
 }
 
 #endif

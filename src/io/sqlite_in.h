@@ -18,7 +18,27 @@
 #define SQLITE_IN_VALUE (16 << 20)        /* bytes of a row or value */
 
 struct sqlite_in;
-struct sqlite_rows;
+struct sqlite3_stmt;
+
+struct sqlite_cell {
+	int64_t number;
+	struct str text; /* of a value that is not an integer */
+	bool null;
+};
+
+/* Rows of a query; a batch of them is in memory. */
+struct sqlite_rows {
+	const struct sqlite_cell *row; /* cells of the row */
+	unsigned at, n, width;         /* of the batch: index of the row, rows; cells of a row */
+	bool ended;                    /* no batch follows */
+	uint64_t have;                 /* columns that the table has, as bits */
+	struct sqlite_cell *cells;     /* of the batch */
+	char *text;                    /* copied texts of the batch */
+	size_t n_text;
+	struct sqlite_in *db;
+	struct sqlite3_stmt *statement;
+	const char *table;
+};
 
 /* Opens the database that s stands at the beginning of: a file by its name, anything else from
  * memory. It is closed with a. False (*e filled) if it is none, or this build has no SQLite. */
@@ -42,14 +62,20 @@ struct strs sqlite_in_tables(struct sqlite_in *db, size_t *refused);
  * NULL if the table does not exist, or after a failure. */
 struct sqlite_rows *sqlite_in_rows(
         struct sqlite_in *db, const char *table, const char *const *columns, size_t n);
-bool sqlite_in_has(const struct sqlite_rows *r, unsigned column);
+static inline bool sqlite_in_has(const struct sqlite_rows *r, unsigned column)
+{
+	return r->have >> column & 1;
+}
 
 /* Returns the rows with numbers from first to last, by number. Returns NULL also if the rows of the
  * table have no numbers. */
 struct sqlite_rows *sqlite_in_rows_between(struct sqlite_in *db, const char *table,
         const char *const *columns, size_t n, int64_t first, int64_t last);
-int64_t sqlite_in_row_number(struct sqlite_rows *r); /* of rows_between only */
-void sqlite_in_close(struct sqlite_rows *r);         /* closes r before its end */
+static inline int64_t sqlite_in_row_number(const struct sqlite_rows *r) /* of rows_between only */
+{
+	return r->row[r->width - 1].number;
+}
+void sqlite_in_close(struct sqlite_rows *r); /* closes r before its end */
 
 /* Rows of a table whose key, an integer primary key, is the one asked for by sqlite_in_seek; NULL
  * if the table has no such key. */
@@ -60,11 +86,26 @@ bool sqlite_in_seek(struct sqlite_rows *r, int64_t key);
 /* The highest row number of a table, about the number of its rows. */
 int64_t sqlite_in_last_row(struct sqlite_in *db, struct str table);
 
-/* Takes the next row; false at the end, which closes r, and after a failure. */
-bool sqlite_in_next(struct sqlite_rows *r);
+/* Reads the next batch; false if it is empty. */
+bool sqlite_in_fill(struct sqlite_rows *r);
 
-bool sqlite_in_null(struct sqlite_rows *r, unsigned column);
-int64_t sqlite_in_int(struct sqlite_rows *r, unsigned column);
+/* Takes the next row; false at the end and after a failure. */
+static inline bool sqlite_in_next(struct sqlite_rows *r)
+{
+	if (++r->at >= r->n)
+		return sqlite_in_fill(r);
+	r->row += r->width;
+	return true;
+}
+
+static inline bool sqlite_in_null(const struct sqlite_rows *r, unsigned column)
+{
+	return r->row[column].null;
+}
+static inline int64_t sqlite_in_int(const struct sqlite_rows *r, unsigned column)
+{
+	return r->row[column].number;
+}
 struct str sqlite_in_text(struct sqlite_rows *r, unsigned column); /* valid until the next row */
 
 #endif

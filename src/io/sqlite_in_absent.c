@@ -55,21 +55,9 @@ struct sqlite_rows *sqlite_in_rows_between(struct sqlite_in *db, const char *tab
 	return NULL;
 }
 
-int64_t sqlite_in_row_number(struct sqlite_rows *r)
-{
-	(void)r;
-	return 0;
-}
-
 void sqlite_in_close(struct sqlite_rows *r)
 {
 	(void)r;
-}
-
-bool sqlite_in_has(const struct sqlite_rows *r, unsigned column)
-{
-	(void)r, (void)column;
-	return false;
 }
 
 struct sqlite_rows *sqlite_in_by_key(
@@ -91,22 +79,10 @@ int64_t sqlite_in_last_row(struct sqlite_in *db, struct str table)
 	return 0;
 }
 
-bool sqlite_in_next(struct sqlite_rows *r)
+bool sqlite_in_fill(struct sqlite_rows *r)
 {
 	(void)r;
 	return false;
-}
-
-bool sqlite_in_null(struct sqlite_rows *r, unsigned column)
-{
-	(void)r, (void)column;
-	return true;
-}
-
-int64_t sqlite_in_int(struct sqlite_rows *r, unsigned column)
-{
-	(void)r, (void)column;
-	return 0;
 }
 
 struct str sqlite_in_text(struct sqlite_rows *r, unsigned column)

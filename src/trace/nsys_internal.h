@@ -35,8 +35,15 @@ struct nsys {
 	struct imap processes;     /* process part of a global id -> process */
 	struct imap pids;          /* pid -> process: detects pids of several machines */
 	struct imap threads;       /* global id of a thread -> track */
-	struct intern streams;     /* bytes of a place -> index in stream_tracks */
+	struct {
+		bool known;
+		int64_t global;
+		uint32_t track;
+	} last_thread;         /* found last */
+	struct intern streams; /* bytes of a place -> index in stream_tracks */
 	VEC(uint32_t) stream_tracks;
+	int64_t last_place[3]; /* found last, if there are streams */
+	uint32_t last_stream;  /* its index */
 	struct intern kernels; /* bytes of a kernel's numbers -> index in kernel_events */
 	VEC(uint32_t) kernel_events;
 	struct imap gpus;     /* pid << 32 | number in the process -> number of the GPU */
@@ -86,7 +93,7 @@ struct nsys_table {
 	const char *name;
 	enum nsys_kind kind;
 	const char *const *columns; /* start and end first; NULL at the end */
-	unsigned summed;            /* number of the first columns that sums need */
+	unsigned surveyed, summed; /* numbers of the first columns that sums need in each reading */
 	void (*take)(struct nsys *x, struct sqlite_rows *r, unsigned which); /* takes a row */
 	unsigned which;
 };
@@ -108,21 +115,9 @@ void nsys_take_graph(struct nsys *x, struct sqlite_rows *r, unsigned which);
 void nsys_take_sync(struct nsys *x, struct sqlite_rows *r, unsigned which);
 void nsys_take_range(struct nsys *x, struct sqlite_rows *r, unsigned which);
 
-/* The columns of all device work, first in each of its tables. */
-#define NSYS_WORK_COLUMNS                                                                          \
-	"start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid",         \
-	        "graphNodeId"
-enum {
-	WORK_START,
-	WORK_END,
-	WORK_DEVICE,
-	WORK_CONTEXT,
-	WORK_STREAM,
-	WORK_CORRELATION,
-	WORK_PROCESS,
-	WORK_NODE,
-	WORK_N
-};
+/* The first columns of all device work. */
+#define NSYS_WORK_COLUMNS "start", "end", "deviceId", "streamId", "correlationId", "globalPid"
+enum { WORK_START, WORK_END, WORK_DEVICE, WORK_STREAM, WORK_CORRELATION, WORK_PROCESS, WORK_N };
 
 /* The stream of a row of work. */
 uint32_t nsys_stream(struct nsys *x, struct sqlite_rows *r);

@@ -64,8 +64,6 @@ static void extend(struct nsys_sum *y, uint32_t track, int64_t start, int64_t le
 }
 
 enum { HOST_START, HOST_END, HOST_THREAD, HOST_CORRELATION };
-static const char *const host_columns[] = { "start", "end", "globalTid", "correlationId", NULL };
-static const char *const work_columns[] = { NSYS_WORK_COLUMNS, NULL };
 
 /* Takes a row with a start. */
 static void survey_row(struct nsys_sum *y, const struct nsys_table *table, struct sqlite_rows *r)
@@ -107,20 +105,15 @@ static bool add_run(struct nsys_sum *y, const struct nsys_table *table, int64_t 
 /* True if the table can be read in runs, or does not exist. */
 static bool survey_table(struct nsys_sum *y, const struct nsys_table *table)
 {
-	const char *const *columns = table->kind == NSYS_RANGES ? table->columns
-	                             : table->kind == NSYS_CALLS || table->kind == NSYS_ON_THREADS
-	                                     ? host_columns
-	                                     : work_columns;
-	unsigned n = nsys_count_columns(columns);
 	bool added =
 	        table->kind == NSYS_CALLS || table->kind == NSYS_WORK || table->kind == NSYS_RANGES;
-	struct sqlite_rows *r =
-	        sqlite_in_rows_between(y->x->db, table->name, columns, n, INT64_MIN, INT64_MAX);
+	struct sqlite_rows *r = sqlite_in_rows_between(
+	        y->x->db, table->name, table->columns, table->surveyed, INT64_MIN, INT64_MAX);
 	int64_t latest = INT64_MIN, number = INT64_MIN;
 	bool first = true;
 
 	if (!r && !sqlite_in_failed(y->x->db)) {
-		r = sqlite_in_rows(y->x->db, table->name, columns, n);
+		r = sqlite_in_rows(y->x->db, table->name, table->columns, table->surveyed);
 		if (r)
 			sqlite_in_close(r);
 		return !r;

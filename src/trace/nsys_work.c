@@ -50,6 +50,9 @@ uint32_t nsys_stream(struct nsys *x, struct sqlite_rows *r)
 	const int64_t key[] = { sqlite_in_int(r, WORK_PROCESS), sqlite_in_int(r, WORK_DEVICE),
 		sqlite_in_int(r, WORK_STREAM) };
 	size_t before = x->streams.n;
+
+	if (before && memcmp(key, x->last_place, sizeof key) == 0)
+		return x->stream_tracks.v[x->last_stream];
 	uint32_t i = intern_add(&x->streams, str_make(key, sizeof key));
 
 	if (x->streams.n != before) {
@@ -67,13 +70,16 @@ uint32_t nsys_stream(struct nsys *x, struct sqlite_rows *r)
 		VEC_PUSH(x->a, &x->stream_tracks,
 		        build_track(x->b, process, d, TRACK_STREAM, key[2]));
 	}
+	memcpy(x->last_place, key, sizeof key);
+	x->last_stream = i;
 	return x->stream_tracks.v[i];
 }
 
-static void put_work(
-        struct nsys *x, struct sqlite_rows *r, uint32_t event, int64_t start, int64_t length)
+/* node_column: with the number of the graph's node. */
+static void put_work(struct nsys *x, struct sqlite_rows *r, uint32_t event, int64_t start,
+        int64_t length, unsigned node_column)
 {
-	int64_t node = sqlite_in_int(r, WORK_NODE);
+	int64_t node = x->sum ? 0 : sqlite_in_int(r, node_column);
 
 	if (node)
 		build_arg_int(x->b, ARG_GRAPH_NODE, node);
@@ -86,12 +92,14 @@ enum {
 	KERNEL_NAME = WORK_N,
 	KERNEL_SHORT,
 	KERNEL_MANGLED,
+	KERNEL_CONTEXT,
 	KERNEL_REGISTERS,
 	KERNEL_GRID,
 	KERNEL_BLOCK = KERNEL_GRID + 3,
 	KERNEL_STATIC = KERNEL_BLOCK + 3,
 	KERNEL_DYNAMIC,
-	KERNEL_N
+	KERNEL_N,
+	KERNEL_NODE = KERNEL_N
 };
 
 static void put_triple(struct nsys *x, uint32_t key, const int64_t *v)
@@ -102,7 +110,7 @@ static void put_triple(struct nsys *x, uint32_t key, const int64_t *v)
 
 static void put_launch_size(struct nsys *x, const int64_t *v)
 {
-	build_arg_int(x->b, ARG_CONTEXT, v[WORK_CONTEXT]);
+	build_arg_int(x->b, ARG_CONTEXT, v[KERNEL_CONTEXT]);
 	put_triple(x, ARG_GRID, v + KERNEL_GRID);
 	put_triple(x, ARG_BLOCK, v + KERNEL_BLOCK);
 	build_arg_int(x->b, ARG_REGISTERS, v[KERNEL_REGISTERS]);
@@ -113,12 +121,13 @@ static void put_launch_size(struct nsys *x, const int64_t *v)
 /* The event of a kernel, by all of its numbers; for sums by its names. */
 static uint32_t kernel_event(struct nsys *x, struct sqlite_rows *r)
 {
-	int64_t v[KERNEL_N] = { [WORK_CONTEXT] = x->sum ? 0 : sqlite_in_int(r, WORK_CONTEXT) };
+	int64_t v[KERNEL_N] = { 0 };
 	size_t before = x->kernels.n;
 
-	for (unsigned i = WORK_N; i < (x->sum ? KERNEL_REGISTERS : KERNEL_N); i++)
+	unsigned n = x->sum ? KERNEL_CONTEXT : KERNEL_N;
+	for (unsigned i = WORK_N; i < n; i++)
 		v[i] = sqlite_in_int(r, i);
-	uint32_t i = intern_add(&x->kernels, str_make(v, sizeof v));
+	uint32_t i = intern_add(&x->kernels, str_make(v + WORK_N, (n - WORK_N) * sizeof *v));
 	if (x->kernels.n == before)
 		return x->kernel_events.v[i];
 	unsigned full = sqlite_in_has(r, KERNEL_NAME)    ? KERNEL_NAME
@@ -136,8 +145,8 @@ static uint32_t kernel_event(struct nsys *x, struct sqlite_rows *r)
 }
 
 const char *const nsys_kernel_columns[] = { NSYS_WORK_COLUMNS, "demangledName", "shortName",
-	"mangledName", "registersPerThread", "gridX", "gridY", "gridZ", "blockX", "blockY",
-	"blockZ", "staticSharedMemory", "dynamicSharedMemory", NULL };
+	"mangledName", "contextId", "registersPerThread", "gridX", "gridY", "gridZ", "blockX",
+	"blockY", "blockZ", "staticSharedMemory", "dynamicSharedMemory", "graphNodeId", NULL };
 
 void nsys_take_kernel(struct nsys *x, struct sqlite_rows *r, unsigned which)
 {
@@ -145,7 +154,7 @@ void nsys_take_kernel(struct nsys *x, struct sqlite_rows *r, unsigned which)
 
 	(void)which;
 	if (nsys_times(x, r, WORK_START, WORK_END, &start, &length))
-		put_work(x, r, kernel_event(x, r), start, length);
+		put_work(x, r, kernel_event(x, r), start, length, KERNEL_NODE);
 }
 
 /* ---- other work ---- */
@@ -160,9 +169,10 @@ static const char *copy_name(int64_t kind)
 	return kind > 0 && kind < (int64_t)(sizeof names / sizeof *names) ? names[kind] : names[0];
 }
 
-enum { COPY_BYTES = WORK_N, COPY_KIND };
+enum { COPY_BYTES = WORK_N, COPY_KIND, COPY_NODE };
 
-const char *const nsys_copy_columns[] = { NSYS_WORK_COLUMNS, "bytes", "copyKind", NULL };
+const char *const nsys_copy_columns[] = { NSYS_WORK_COLUMNS, "bytes", "copyKind", "graphNodeId",
+	NULL };
 
 void nsys_take_copy(struct nsys *x, struct sqlite_rows *r, unsigned set)
 {
@@ -175,11 +185,11 @@ void nsys_take_copy(struct nsys *x, struct sqlite_rows *r, unsigned set)
 	        x->b, set ? CATEGORY_SET : CATEGORY_COPY, build_string(x->b, str_of(name)));
 	x->bytes = sqlite_in_int(r, COPY_BYTES);
 	build_arg_int(x->b, ARG_BYTES, x->bytes);
-	put_work(x, r, event, start, length);
+	put_work(x, r, event, start, length, COPY_NODE);
 }
 
-enum { GRAPH_ID = WORK_N };
-const char *const nsys_graph_columns[] = { NSYS_WORK_COLUMNS, "graphId", NULL };
+enum { GRAPH_ID = WORK_N, GRAPH_NODE };
+const char *const nsys_graph_columns[] = { NSYS_WORK_COLUMNS, "graphId", "graphNodeId", NULL };
 
 void nsys_take_graph(struct nsys *x, struct sqlite_rows *r, unsigned which)
 {
@@ -194,7 +204,7 @@ void nsys_take_graph(struct nsys *x, struct sqlite_rows *r, unsigned which)
 		event = build_event(x->b, CATEGORY_KERNEL, build_string(x->b, name));
 		imap_put(&x->graphs, (uint64_t)id, event, false);
 	}
-	put_work(x, r, event, start, length);
+	put_work(x, r, event, start, length, GRAPH_NODE);
 }
 
 enum { SYNC_TYPE = WORK_N };

@@ -263,19 +263,20 @@ static struct str path_of_work(
 static uint32_t leaf_of_work(struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	const struct trace *t = x->to->t;
-	struct str path = S(""), leaf = slice_text(t, s, ARG_SHORT_NAME);
 	uint32_t around = 0, op;
 
 	if (launching_op(x, s, launch, &op)) {
 		around = 1 + op;
-		path = op_name(x, op);
 	} else if (!launch) {
 		count_unlinked(x, s);
 		around = ID_NONE;
-		path = S(OPS_UNATTRIBUTED);
 	}
 	if (imap_get(&x->below, (uint64_t)around << 32 | s->event, &op))
 		return op;
+	struct str leaf = slice_text(t, s, ARG_SHORT_NAME);
+	struct str path = around == ID_NONE ? S(OPS_UNATTRIBUTED)
+	                  : around          ? op_name(x, around - 1)
+	                                    : S("");
 	if (!leaf.n)
 		leaf = trace_str(t, s->name);
 	op = ops_named(x, join(&x->path, path, leaf), leaf);

@@ -63,11 +63,16 @@ uint32_t nsys_thread(struct nsys *x, int64_t global)
 {
 	uint32_t track;
 
-	if (imap_get(&x->threads, (uint64_t)global, &track))
-		return track;
-	track = build_track(
-	        x->b, nsys_process(x, global), ID_NONE, TRACK_THREAD, global & 0xffffff);
-	imap_put(&x->threads, (uint64_t)global, track, false);
+	if (x->last_thread.known && x->last_thread.global == global)
+		return x->last_thread.track;
+	if (!imap_get(&x->threads, (uint64_t)global, &track)) {
+		track = build_track(
+		        x->b, nsys_process(x, global), ID_NONE, TRACK_THREAD, global & 0xffffff);
+		imap_put(&x->threads, (uint64_t)global, track, false);
+	}
+	x->last_thread.known = true;
+	x->last_thread.global = global;
+	x->last_thread.track = track;
 	return track;
 }
 
@@ -207,25 +212,26 @@ int sniff_nsys(struct str head, struct str path)
 /* ---- tables ---- */
 
 const struct nsys_table nsys_tables[] = {
-	{ "CUPTI_ACTIVITY_KIND_RUNTIME", NSYS_CALLS, nsys_call_columns, 5, nsys_take_call, 1 },
-	{ "CUPTI_ACTIVITY_KIND_DRIVER", NSYS_CALLS, nsys_call_columns, 5, nsys_take_call, 1 },
-	{ "CUDNN_EVENTS", NSYS_ON_THREADS, nsys_call_columns, 0, nsys_take_call, 0 },
-	{ "CUBLAS_EVENTS", NSYS_ON_THREADS, nsys_call_columns, 0, nsys_take_call, 0 },
-	{ "OSRT_API", NSYS_ON_THREADS, nsys_call_columns, 0, nsys_take_call, 0 },
-	{ "CUPTI_ACTIVITY_KIND_KERNEL", NSYS_WORK, nsys_kernel_columns, WORK_N + 3,
+	{ "CUPTI_ACTIVITY_KIND_RUNTIME", NSYS_CALLS, nsys_call_columns, 4, 5, nsys_take_call, 1 },
+	{ "CUPTI_ACTIVITY_KIND_DRIVER", NSYS_CALLS, nsys_call_columns, 4, 5, nsys_take_call, 1 },
+	{ "CUDNN_EVENTS", NSYS_ON_THREADS, nsys_call_columns, 3, 0, nsys_take_call, 0 },
+	{ "CUBLAS_EVENTS", NSYS_ON_THREADS, nsys_call_columns, 3, 0, nsys_take_call, 0 },
+	{ "OSRT_API", NSYS_ON_THREADS, nsys_call_columns, 3, 0, nsys_take_call, 0 },
+	{ "CUPTI_ACTIVITY_KIND_KERNEL", NSYS_WORK, nsys_kernel_columns, WORK_N, WORK_N + 3,
 	        nsys_take_kernel, 0 },
-	{ "CUPTI_ACTIVITY_KIND_MEMCPY", NSYS_WORK, nsys_copy_columns, WORK_N + 2, nsys_take_copy,
-	        0 },
-	{ "CUPTI_ACTIVITY_KIND_MEMSET", NSYS_WORK, nsys_copy_columns, WORK_N + 2, nsys_take_copy,
-	        1 },
-	{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", NSYS_WORK, nsys_graph_columns, WORK_N + 1,
+	{ "CUPTI_ACTIVITY_KIND_MEMCPY", NSYS_WORK, nsys_copy_columns, WORK_N, WORK_N + 2,
+	        nsys_take_copy, 0 },
+	{ "CUPTI_ACTIVITY_KIND_MEMSET", NSYS_WORK, nsys_copy_columns, WORK_N, WORK_N + 2,
+	        nsys_take_copy, 1 },
+	{ "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", NSYS_WORK, nsys_graph_columns, WORK_N, WORK_N + 1,
 	        nsys_take_graph, 0 },
-	{ "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", NSYS_ON_STREAMS, nsys_sync_columns, 0,
+	{ "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", NSYS_ON_STREAMS, nsys_sync_columns, WORK_N, 0,
 	        nsys_take_sync, 0 },
-	{ "NVTX_EVENTS", NSYS_RANGES, nsys_range_columns, 7, nsys_take_range, 0 },
-	{ "CUPTI_ACTIVITY_KIND_OVERHEAD", NSYS_ON_THREADS, nsys_overhead_columns, 0,
+	{ "NVTX_EVENTS", NSYS_RANGES, nsys_range_columns, 6, 7, nsys_take_range, 0 },
+	{ "CUPTI_ACTIVITY_KIND_OVERHEAD", NSYS_ON_THREADS, nsys_overhead_columns, 3, 0,
 	        nsys_take_overhead, 0 },
-	{ "PROFILER_OVERHEAD", NSYS_ON_THREADS, nsys_overhead_columns, 0, nsys_take_overhead, 0 },
+	{ "PROFILER_OVERHEAD", NSYS_ON_THREADS, nsys_overhead_columns, 3, 0, nsys_take_overhead,
+	        0 },
 };
 const size_t nsys_n_tables = sizeof nsys_tables / sizeof *nsys_tables;
 

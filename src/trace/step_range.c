@@ -47,12 +47,12 @@ bool step_range_is_common(struct str name)
 		"iter", "profilerstep" };
 	struct str word = { name.p, str_stem(name) };
 
-	if (step_range_number(name) < 0)
+	if (word.n == name.n)
 		return false;
-	while (word.n && strchr(" _#:=-", word.p[word.n - 1]))
+	while (word.n && str_find_char(S(" _#:=-"), word.p[word.n - 1]) != SIZE_MAX)
 		word.n--;
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (str_eq_lower(word, words[i]))
-			return true;
+			return step_range_number(name) >= 0;
 	return false;
 }

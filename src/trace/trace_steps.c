@@ -238,7 +238,7 @@ void trace_find_steps(const struct trace *t, struct trace_steps *out, struct are
 
 /* Returns the number of intervals up to a place and a time in their order. */
 static size_t count_until(
-        const struct trace_steps *s, uint32_t device, uint32_t process, int64_t at, bool with_at)
+        const struct trace_steps *s, uint32_t device, uint32_t process, int64_t at)
 {
 	const struct step_interval *v = s->intervals.v;
 	size_t low = 0, high = s->intervals.n;
@@ -247,8 +247,7 @@ static size_t count_until(
 		size_t mid = low + (high - low) / 2;
 		bool until = v[mid].device != device     ? v[mid].device < device
 		             : v[mid].process != process ? v[mid].process < process
-		             : with_at                   ? v[mid].start <= at
-		                                         : false;
+		                                         : v[mid].start <= at;
 		if (until)
 			low = mid + 1;
 		else
@@ -262,13 +261,12 @@ static size_t count_until(
 static const struct step_interval *interval_at(
         const struct trace_steps *s, uint32_t device, uint32_t process, int64_t at)
 {
-	const struct step_interval *v = s->intervals.v;
-	size_t first = count_until(s, device, process, at, false), until;
+	size_t until = count_until(s, device, process, at);
+	const struct step_interval *v = s->intervals.v + until;
 
-	if (first == s->intervals.n || v[first].device != device || v[first].process != process)
-		return NULL;
-	until = count_until(s, device, process, at, true);
-	return until > first ? &v[until - 1] : &v[first];
+	if (until && v[-1].device == device && v[-1].process == process)
+		return v - 1;
+	return until < s->intervals.n && v->device == device && v->process == process ? v : NULL;
 }
 
 uint32_t trace_step_of(

@@ -16,7 +16,6 @@ struct device_walk {
 	const struct trace *t;
 	const struct trace_links *links;
 	const struct usage_watch *watch;                  /* or NULL */
-	const uint8_t *classes;                           /* by event; NULL: not known yet */
 	const int64_t *launched;                          /* of the next slice; NULL: by links */
 	struct stream_state *streams;                     /* by track */
 	struct cover busy, by_class[USAGE_CLASS_N], both; /* both: compute or communication */
@@ -103,11 +102,10 @@ static bool is_contained(struct device_walk *w, const struct slice *s)
 	return inner;
 }
 
-static void add_slice(struct device_walk *w, const struct slice *s, bool contains)
+static void add_slice(
+        struct device_walk *w, const struct slice *s, enum usage_class class, bool contains)
 {
 	struct device_usage *u = w->to;
-	enum usage_class class = w->classes ? (enum usage_class)w->classes[s->event]
-	                                    : usage_class_of(w->t, s->event);
 	int64_t end = slice_end(s);
 
 	if (!u->slices++)
@@ -143,7 +141,9 @@ static void end_device(const struct device_walk *w)
 	u->copy_overlap = num_sub(num_add(u->by_class[USAGE_COPY], u->kernels), w->any.total);
 }
 
-static void walk_device(struct device_walk *w, uint32_t device, struct arena *a)
+/* classes: by event. */
+static void walk_device(
+        struct device_walk *w, uint32_t device, const uint8_t *classes, struct arena *a)
 {
 	struct device_usage *u = w->to;
 	struct work_merge m;
@@ -155,7 +155,7 @@ static void walk_device(struct device_walk *w, uint32_t device, struct arena *a)
 		w->watch->device(w->watch->user, device);
 	work_merge_init(&m, w->t, device, a);
 	while ((s = work_merge_next(&m, &contains)))
-		add_slice(w, s, contains);
+		add_slice(w, s, (enum usage_class)classes[s->event], contains);
 	end_device(w);
 }
 
@@ -181,13 +181,10 @@ void trace_usage_watched(const struct trace *t, const struct trace_links *links,
 	out->devices.n = out->devices.cap = 0;
 	for (uint32_t i = 0; i < t->devices.n; i++) {
 		struct device_usage u = { .slices = 0 };
-		struct device_walk w = { .t = t,
-			.links = links,
-			.watch = watch,
-			.classes = classes,
-			.streams = streams,
-			.to = &u };
-		walk_device(&w, i, &own.a);
+		struct device_walk w = {
+			.t = t, .links = links, .watch = watch, .streams = streams, .to = &u
+		};
+		walk_device(&w, i, classes, &own.a);
 		if (u.slices)
 			VEC_PUSH(a, &out->devices, u);
 	}
@@ -274,6 +271,8 @@ void usage_by_step(const struct trace *t, const struct trace_steps *steps, struc
 struct usage_adding {
 	const struct trace *t;
 	const struct trace_steps *steps;
+	struct arena *a;
+	VEC(uint8_t) classes; /* by event */
 	struct device_walk *devices;
 	struct step_cover *covers; /* by step */
 	struct step_usage *by_step;
@@ -287,7 +286,7 @@ struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps
 	struct usage_adding *x = ARENA_NEW(a, struct usage_adding);
 	struct stream_state *streams = ARENA_ARRAY(a, t->tracks.n, struct stream_state);
 
-	*x = (struct usage_adding){ .t = t, .steps = steps, .by_step = by_step };
+	*x = (struct usage_adding){ .t = t, .steps = steps, .a = a, .by_step = by_step };
 	x->devices = ARENA_ARRAY(a, t->devices.n, struct device_walk);
 	x->covers = ARENA_ARRAY(a, steps->steps.n, struct step_cover);
 	for (uint32_t i = 0; i < t->devices.n; i++) {
@@ -302,10 +301,12 @@ struct usage_adding *usage_begin(const struct trace *t, const struct trace_steps
 
 void usage_add(struct usage_adding *x, const struct slice *s, int64_t launched)
 {
-	enum usage_class class = usage_class_of(x->t, s->event);
+	for (uint32_t i = (uint32_t)x->classes.n; i <= s->event; i++)
+		VEC_PUSH(x->a, &x->classes, (uint8_t)usage_class_of(x->t, i));
+	enum usage_class class = (enum usage_class)x->classes.v[s->event];
 
 	x->launched = launched;
-	add_slice(&x->devices[x->t->tracks.v[s->track].device], s, false);
+	add_slice(&x->devices[x->t->tracks.v[s->track].device], s, class, false);
 	add_to_steps(x->steps, x->by_step, x->covers, &x->first, s, class, false);
 }
 

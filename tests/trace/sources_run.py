@@ -257,6 +257,16 @@ def nsys_anywhere():
     equal((p.returncode, p.stdout), (0, expected))
 
 
+def nsys_long_names():
+    """Names are whole, whatever their length, also if many rows have long ones."""
+    x = nsys.Export()
+    names = [chr(97 + i % 26) * n for i, n in enumerate([1, 4095, 4096, 4097, 100000, 0] * 3 + [700] * 40)]
+    for i, name in enumerate(names):
+        x.range(70, name, 1000 * i, 1000 * i + 900, json=name)
+    found = sorted((s['start'], s['name'], s['args'].get('payload', '')) for s in dump(x.save('a.sqlite'), '--slices'))
+    equal(found, [(1000 * i, name, name) for i, name in enumerate(names)])
+
+
 def nsys_hostile():
     """Views, triggers and generated columns of a database never run; damage gives an error message."""
     endless = 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r'
@@ -271,6 +281,13 @@ def nsys_hostile():
         'INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1)'])
     _, err = program(path, 'op')
     assert 'note: 1 rows have no start' in err, err
+    path = 'named.sqlite'
+    db = sqlite3.connect(x.save(path))
+    db.create_function('tfprof_take', -1, lambda *_: 1, deterministic=True)
+    expected, _ = program(path, 'op')
+    db.execute('CREATE INDEX i ON CUPTI_ACTIVITY_KIND_KERNEL (start, "end") WHERE tfprof_take(start, "end")')
+    db.close()
+    equal(program(path, 'op')[0], expected)
     path = x.save('types.sqlite', more=["UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'abc', \"end\" = x'ff', streamId = 1e300",
                                         'UPDATE NVTX_EVENTS SET textId = -5, text = NULL'])
     program(path, 'op')
