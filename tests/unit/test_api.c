@@ -2,16 +2,14 @@
  *
  * The public interface: sessions, loading, errors, threads, as a caller sees them.
  */
+#include "unit.h"
+
 #define _GNU_SOURCE 1
 #include <locale.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "api_rig.h"
 
@@ -263,7 +261,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_libraries),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

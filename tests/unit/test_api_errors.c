@@ -3,12 +3,10 @@
  * Sentences of the public interface that the program never says; tests/errors/errors.list names
  * this file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "api_rig.h"
 
@@ -214,7 +212,5 @@ int main(int argc, char **argv)
 		IN_SESSION(used_by_a_callback), IN_SESSION(closed_by_a_callback),
 		IN_SESSION(nowhere_to_go) };
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

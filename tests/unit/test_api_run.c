@@ -2,12 +2,10 @@
  *
  * The public interface: options and answers, as a caller sees them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "api_rig.h"
 
@@ -169,7 +167,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_data),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -3,17 +3,15 @@
  * Recordings through the public interface: a file, a folder with its own options, memory, and
  * refusals.
  */
+#include "unit.h"
+
 #define _GNU_SOURCE 1
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "api_rig.h"
 

@@ -2,11 +2,7 @@
  *
  * Varints, zigzag, byte order; CRC-32C by table and by instruction.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/crc32c.h"
 
@@ -148,7 +144,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(crc_is_masked),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

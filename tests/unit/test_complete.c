@@ -3,14 +3,10 @@
  * Completion: the words offered at each place, their order and common prefix; node names one level
  * at a time, also in a model with a million of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "cli/prompt.h"
 
@@ -163,7 +159,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_million),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -2,13 +2,9 @@
  *
  * Answers as data: their destination, the rows of each view, the origin in documents.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
+#include "unit.h"
 
+#include <stdio.h>
 #include "export/document.h"
 #include "model/input.h"
 #include "out_rig.h"
@@ -176,7 +172,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_origin),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -21,10 +21,7 @@ static uint64_t random_below(uint64_t n)
 {
 	static uint64_t seed = 88172645463325252u;
 
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % n;
+	return unit_random(&seed) % n;
 }
 
 static struct { /* the present record */

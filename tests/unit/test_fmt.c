@@ -12,14 +12,6 @@
 
 static uint64_t seed = 88172645463325252;
 
-static uint64_t next_random(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
 static struct sb b;
 
 /* Checks that f puts exactly the text. */
@@ -102,7 +94,7 @@ static void ratios_equal_printf(void **state)
 		check_ratio(INT64_MIN, divs[d]);
 		check_ratio(INT64_MAX, divs[d]);
 		for (int i = 0; i < 100000; i++) {
-			int64_t n = (int64_t)(next_random() >> next_random() % 64);
+			int64_t n = (int64_t)(unit_random(&seed) >> unit_random(&seed) % 64);
 			int64_t tie = (n / divs[d] / 2 * 2 + 1) * (divs[d] / 200);
 
 			check_ratio(n, divs[d]);
@@ -136,12 +128,12 @@ static void doubles_equal_printf(void **state)
 	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
 		check_fixed(odd[i]);
 	for (int i = 0; i < 100000; i++) {
-		uint64_t bits = next_random();
+		uint64_t bits = unit_random(&seed);
 		double v;
 
 		memcpy(&v, &bits, sizeof v);
 		check_fixed(v);
-		bits = (bits & 0x800fffffffffffff) | (953 + next_random() % 140) << 52;
+		bits = (bits & 0x800fffffffffffff) | (953 + unit_random(&seed) % 140) << 52;
 		memcpy(&v, &bits, sizeof v);
 		check_fixed(v);
 		check_fixed((double)(int64_t)(bits % 2000001) / 200 - 5000);
@@ -186,7 +178,7 @@ static void reals_read_back(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
-		bits = next_random();
+		bits = unit_random(&seed);
 		memcpy(&v, &bits, sizeof v);
 		if (!isfinite(v))
 			continue;

@@ -2,37 +2,21 @@
  *
  * gzip in both directions: round trips in pieces of every size, members, padding, damage.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "io/gz.h"
 
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
 static struct err err;
 
 static int setup(void **state)
 {
-	(void)state;
-	arena_init(&arena, &work);
-	err = (struct err){ .a = &arena };
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&arena);
-	return 0;
+	err = (struct err){ .a = &unit_arena };
+	return unit_setup(state);
 }
 
 static struct str pack(struct str bytes)
 {
-	struct sink *to = sink_memory(&arena), *gz = gzip_sink(&arena, to);
+	struct sink *to = sink_memory(&unit_arena), *gz = gzip_sink(&unit_arena, to);
 
 	sink_put(gz, bytes);
 	assert_true(sink_close(gz, &err));
@@ -43,7 +27,7 @@ static struct str pack(struct str bytes)
 /* n bytes that pack badly. */
 static struct str noise(size_t n)
 {
-	char *p = arena_alloc(&arena, n, 1);
+	char *p = arena_alloc(&unit_arena, n, 1);
 	uint32_t x = 1;
 
 	for (size_t i = 0; i < n; i++) {
@@ -56,8 +40,8 @@ static struct str noise(size_t n)
 /* Unpacks with at most step_in and step_out bytes at a time; *why is NULL when all went well. */
 static struct str unpack(struct str in, size_t step_in, size_t step_out, const char **why)
 {
-	struct gunzip *g = gunzip_open(&arena);
-	struct sb out = sb_in(&arena);
+	struct gunzip *g = gunzip_open(&unit_arena);
+	struct sb out = sb_in(&unit_arena);
 	uint8_t *p;
 	struct str piece;
 	size_t before;
@@ -118,7 +102,7 @@ static void round_trips(void **state)
 
 static void members(void **state)
 {
-	struct sb two = sb_in(&arena);
+	struct sb two = sb_in(&unit_arena);
 	const char *why;
 
 	(void)state;
@@ -136,7 +120,7 @@ static void members(void **state)
 
 static void damage(void **state)
 {
-	struct str gz = str_copy(&arena, pack(S("some text that is packed")));
+	struct str gz = str_copy(&unit_arena, pack(S("some text that is packed")));
 	const char *why;
 
 	(void)state;
@@ -159,7 +143,7 @@ static bool refuse(void *user, const void *p, size_t n)
 
 static void error_of_the_sink_below(void **state)
 {
-	struct sink *to = sink_call(&arena, refuse, NULL), *gz = gzip_sink(&arena, to);
+	struct sink *to = sink_call(&unit_arena, refuse, NULL), *gz = gzip_sink(&unit_arena, to);
 
 	(void)state;
 	sink_put(gz, noise(1 << 20));
@@ -170,7 +154,7 @@ static void error_of_the_sink_below(void **state)
 
 static void restart(void **state)
 {
-	struct gunzip *g = gunzip_open(&arena);
+	struct gunzip *g = gunzip_open(&unit_arena);
 	uint8_t out[10];
 	const char *why;
 
@@ -189,16 +173,14 @@ static void restart(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(magic, setup, teardown),
-		cmocka_unit_test_setup_teardown(header, setup, teardown),
-		cmocka_unit_test_setup_teardown(round_trips, setup, teardown),
-		cmocka_unit_test_setup_teardown(members, setup, teardown),
-		cmocka_unit_test_setup_teardown(damage, setup, teardown),
-		cmocka_unit_test_setup_teardown(error_of_the_sink_below, setup, teardown),
-		cmocka_unit_test_setup_teardown(restart, setup, teardown),
+		cmocka_unit_test_setup_teardown(magic, setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(header, setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(round_trips, setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(members, setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(damage, setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(error_of_the_sink_below, setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(restart, setup, unit_teardown),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -52,9 +52,7 @@ static void random_numbers(void **state)
 	for (unsigned bits = 1; bits < 40; bits += 6) {
 		struct hist h = { 0 };
 		for (size_t i = 0; i < N; i++) {
-			x ^= x << 13;
-			x ^= x >> 7;
-			x ^= x << 17;
+			unit_random(&x);
 			v[i] = (int64_t)(x >> (64 - bits) >> (x & 3));
 			hist_add(&h, *state, v[i]);
 		}

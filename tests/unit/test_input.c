@@ -2,16 +2,12 @@
  *
  * Loading: text and binary, gzip, pipes, the reported error, steps in parallel, guessing.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <sys/stat.h>
-#include <cmocka.h>
-
 #include "model/input.h"
 #include "reader_rig.h"
 
@@ -294,7 +290,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(roles_are_guessed),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -2,35 +2,20 @@
  *
  * The JSON writer: commas, nesting, numbers and every kind of escape, byte for byte.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "io/json_out.h"
 
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
 static struct json json;
 
 static int setup(void **state)
 {
-	(void)state;
-	arena_init(&arena, &work);
-	json_init(&json, sink_memory(&arena));
+	unit_setup(state);
+	json_init(&json, sink_memory(&unit_arena));
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&arena);
-	return 0;
-}
-
-#define written(text) assert_string_equal(str_z(&arena, sink_text(json.to)), text)
+#define written(text) assert_string_equal(str_z(&unit_arena, sink_text(json.to)), text)
 
 static void nesting(void **state)
 {
@@ -152,17 +137,15 @@ static void deepest(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nesting, setup, teardown),
-		cmocka_unit_test_setup_teardown(numbers, setup, teardown),
-		cmocka_unit_test_setup_teardown(escapes, setup, teardown),
-		cmocka_unit_test_setup_teardown(keys_are_escaped, setup, teardown),
-		cmocka_unit_test_setup_teardown(wide, setup, teardown),
-		cmocka_unit_test_setup_teardown(not_utf8, setup, teardown),
-		cmocka_unit_test_setup_teardown(lines_and_literals, setup, teardown),
-		cmocka_unit_test_setup_teardown(deepest, setup, teardown),
+		cmocka_unit_test_setup_teardown(nesting, setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(numbers, setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(escapes, setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(keys_are_escaped, setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(wide, setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(not_utf8, setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(lines_and_literals, setup, unit_teardown),
+		cmocka_unit_test_setup_teardown(deepest, setup, unit_teardown),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -2,18 +2,10 @@
  *
  * Lines as a terminal shows them: aligned columns, colours, shortened names, bars, escapes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "cli/screen.h"
 
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
 static struct layout layout;
 static struct sb out;
 
@@ -38,14 +30,14 @@ static struct sink *begin(bool color, unsigned columns)
 	};
 
 	layout_begin(&layout, term, false, false);
-	out = sb_in(&arena);
-	return sink_lines(&arena, take, take_line, NULL);
+	out = sb_in(&unit_arena);
+	return sink_lines(&unit_arena, take, take_line, NULL);
 }
 
 static const char *shown(void)
 {
 	layout_end(&layout, &out);
-	return str_z(&arena, sb_str(&out));
+	return str_z(&unit_arena, sb_str(&out));
 }
 
 /* Writes "name (a, b)" with the two as cells. */
@@ -54,7 +46,7 @@ static void row(struct sink *to, size_t indent, const char *name, const char *a,
 {
 	struct line_build l;
 
-	line_build_init(&l, &arena);
+	line_build_init(&l, &unit_arena);
 	line_begin(&l, indent, str_of(name));
 	sb_put(&l.text, S(" ("));
 	line_cell_begin(&l, 0);
@@ -74,7 +66,7 @@ static void heading(struct sink *to)
 {
 	struct line_build l;
 
-	line_build_init(&l, &arena);
+	line_build_init(&l, &unit_arena);
 	line_begin(&l, 0, S("node name"));
 	static const char *const names[] = { "total time", "device" };
 	for (unsigned i = 0; i < 2; i++) {
@@ -161,9 +153,9 @@ static void test_sentences(void **state)
 
 	(void)state;
 	sink_put(s, S("Reading Files... and not broken\n"));
-	sink_sentence(s, &arena, S("scope: The nodes in the graph."));
-	sink_sentence(s, &arena, S("nowhere_to_break_this_word_at_all"));
-	sink_sentence(s, &arena, S("just twenty letters."));
+	sink_sentence(s, &unit_arena, S("scope: The nodes in the graph."));
+	sink_sentence(s, &unit_arena, S("nowhere_to_break_this_word_at_all"));
+	sink_sentence(s, &unit_arena, S("just twenty letters."));
 	assert_string_equal(shown(), "Reading Files... and not broken\n"
 	                             "scope: The nodes in\nthe graph.\n"
 	                             "nowhere_to_break_this_word_at_all\njust twenty letters.\n");
@@ -198,18 +190,18 @@ static void test_many_rows(void **state)
 
 static void test_a_pipe_gets_the_bytes(void **state)
 {
-	struct sink *s = sink_memory(&arena);
+	struct sink *s = sink_memory(&unit_arena);
 
 	(void)state;
 	heading(s);
 	row(s, 2, "a/b", "2us/9us", "gpu:0", 0.1);
-	assert_string_equal(str_z(&arena, sink_text(s)),
+	assert_string_equal(str_z(&unit_arena, sink_text(s)),
 	        "node name | total time | device\n  a/b (2us/9us, gpu:0)\n");
 }
 
 static void test_escapes(void **state)
 {
-	struct sb b = sb_in(&arena);
+	struct sb b = sb_in(&unit_arena);
 
 	(void)state;
 	letters_escape(&b,
@@ -244,12 +236,12 @@ int main(void)
 		cmocka_unit_test(test_escapes),
 	};
 
-	arena_init(&arena, &work);
-	layout_init(&layout, &work);
+	arena_init(&unit_arena, &unit_work);
+	layout_init(&layout, &unit_work);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 	arena_free(&layout.a);
 	arena_free(&layout.waiting);
-	arena_free(&arena);
-	account_close(&account);
+	arena_free(&unit_arena);
+	account_close(&unit_account);
 	return failed;
 }

@@ -4,13 +4,9 @@
  * those excluded_from_average, nodes in another order, other models; memory that ends at any point
  * while workers are read.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
+#include "unit.h"
 
+#include <stdlib.h>
 #include "lib/session.h"
 #include "reader_rig.h"
 
@@ -292,7 +288,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(memory_ends_anywhere),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

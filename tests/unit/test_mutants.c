@@ -6,17 +6,13 @@
  * are taken out before the gate looks.
  *   TFPROF_MUTANTS=4096 flips of each file (default 24); TFPROF_FILES=colon-separated list of files
  */
+#include "unit.h"
+
 #include "reader_rig.h"
 
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
-
 #include "io/wire.h"
 #include "tf_graph.pb-c.h"
 #include "tf_step.pb-c.h"
@@ -211,7 +207,5 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_mutants) };
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -2,28 +2,21 @@
  *
  * Jobs on threads: order, bounds, stopping, escapes of jobs and of the caller.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/par.h"
-
-static struct account account;
-static struct work work = { .account = &account };
 
 static int setup(void **state)
 {
 	(void)state;
-	work.guards = NULL;
+	unit_work.guards = NULL;
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	assert_int_equal(account.used, 0);
+	assert_int_equal(unit_account.used, 0);
 	return 0;
 }
 
@@ -81,7 +74,7 @@ static bool job_done(void *ctx, size_t job, bool escaped, struct pool *p)
 		r->read_by_jobs++;
 	}
 	if ((int)job == r->exhaust_at)
-		work_escape(&work);
+		work_escape(&unit_work);
 	atomic_fetch_sub(&r->held, 1);
 	return (int)job != r->stop_at;
 }
@@ -115,13 +108,13 @@ static void all_jobs_are_done_in_order(void **state)
 	for (size_t i = 0; i < 6; i++) {
 		struct run r = fresh_run();
 
-		par_run(&ops, &r, JOBS, threads[i], &work);
+		par_run(&ops, &r, JOBS, threads[i], &unit_work);
 		check(&r, JOBS);
 		assert_int_equal(r.held, 0);
 		assert_true(r.most_held <= (int)threads[i] + 1);
-		assert_null(work.guards);
+		assert_null(unit_work.guards);
 	}
-	par_run(&ops, NULL, 0, 4, &work);
+	par_run(&ops, NULL, 0, 4, &unit_work);
 }
 
 static void false_stops(void **state)
@@ -131,11 +124,11 @@ static void false_stops(void **state)
 		struct run r = fresh_run();
 
 		r.stop_at = 20;
-		par_run(&ops, &r, JOBS, threads, &work);
+		par_run(&ops, &r, JOBS, threads, &unit_work);
 		check(&r, 21);
 		assert_int_equal(r.held, 0);
 		assert_true(r.started <= 21 + (int)threads + 1);
-		assert_null(work.guards);
+		assert_null(unit_work.guards);
 	}
 }
 
@@ -146,7 +139,7 @@ static void an_escaped_job_is_told(void **state)
 		struct run r = fresh_run();
 
 		r.escape_at = 33;
-		par_run(&ops, &r, JOBS, threads, &work);
+		par_run(&ops, &r, JOBS, threads, &unit_work);
 		check(&r, JOBS);
 		assert_int_equal(r.n_escaped, 1);
 	}
@@ -154,9 +147,9 @@ static void an_escaped_job_is_told(void **state)
 
 static bool escapes(struct run *r, unsigned threads)
 {
-	if (setjmp(work.escape))
+	if (setjmp(unit_work.escape))
 		return true;
-	par_run(&ops, r, JOBS, threads, &work);
+	par_run(&ops, r, JOBS, threads, &unit_work);
 	return false;
 }
 
@@ -171,7 +164,7 @@ static void the_caller_may_escape(void **state)
 		assert_true(escapes(&r, threads));
 		check(&r, 51);
 		assert_int_equal(r.held, 1); /* the job whose fold escaped */
-		assert_null(work.guards);
+		assert_null(unit_work.guards);
 	}
 }
 
@@ -191,7 +184,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(there_is_a_processor, setup, teardown),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

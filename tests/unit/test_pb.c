@@ -3,38 +3,15 @@
  * The gate's verdicts, and the cleaning of bytes that protobuf-c would misread. Bytes are written
  * by hand; GraphDef.node is field 1, NodeDef.name 1, .op 2, .attr 5.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "pb_twin.h"
 #include "tf_graph.pb-c.h"
 #include "tfprof_log.pb-c.h"
 
-static struct account account;
-static struct work work;
-static struct arena arena;
-
 #define GRAPH (&tensorflow__graph_def__descriptor)
 #define NODE  (&tensorflow__node_def__descriptor)
 #define ATTR  (&tensorflow__attr_value__descriptor)
-
-static int setup(void **state)
-{
-	(void)state;
-	work.account = &account;
-	arena_init(&arena, &work);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&arena);
-	return 0;
-}
 
 static bool judge(const ProtobufCMessageDescriptor *d, struct str bytes)
 {
@@ -44,12 +21,12 @@ static bool judge(const ProtobufCMessageDescriptor *d, struct str bytes)
 
 static void *unpack(const ProtobufCMessageDescriptor *d, struct str bytes)
 {
-	struct err e = { .a = &arena };
+	struct err e = { .a = &unit_arena };
 	void *m;
 
 	assert_true(judge(d, bytes));
-	assert_true(judge(d, pb_clean(d, bytes, &arena)));
-	m = pb_unpack(d, bytes, S("f"), &arena, &e);
+	assert_true(judge(d, pb_clean(d, bytes, &unit_arena)));
+	m = pb_unpack(d, bytes, S("f"), &unit_arena, &e);
 	assert_non_null(m);
 	return m;
 }
@@ -212,20 +189,18 @@ static void packing_is_the_way_back(void **state)
 	struct str bytes = S("\n\6\n\1a\22\1b");
 
 	(void)state;
-	assert_true(str_eq(pb_pack(unpack(GRAPH, bytes), &arena), bytes));
+	assert_true(str_eq(pb_pack(unpack(GRAPH, bytes), &unit_arena), bytes));
 }
-
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = { T(good_bytes_pass), T(broken_bytes_are_refused),
-		T(depth_is_that_of_the_file), T(wrong_types_and_groups_are_dropped),
-		T(copies_of_a_submessage_are_merged), T(the_last_member_of_a_oneof_wins),
-		T(packed_lists), T(entries_without_value_are_left_to_the_reader),
-		T(packing_is_the_way_back) };
+	const struct CMUnitTest tests[] = { unit_case(good_bytes_pass),
+		unit_case(broken_bytes_are_refused), unit_case(depth_is_that_of_the_file),
+		unit_case(wrong_types_and_groups_are_dropped),
+		unit_case(copies_of_a_submessage_are_merged),
+		unit_case(the_last_member_of_a_oneof_wins), unit_case(packed_lists),
+		unit_case(entries_without_value_are_left_to_the_reader),
+		unit_case(packing_is_the_way_back) };
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -3,13 +3,9 @@
  * pprof files: tables in order of first use, samples of the innermost lines, locations innermost
  * first, refusals.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
+#include "unit.h"
 
+#include <stdio.h>
 #include "io/gz.h"
 #include "out_rig.h"
 #include "pprof.pb-c.h"
@@ -210,7 +206,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(refusals),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -3,13 +3,9 @@
  * ProfileProto written and read again: the same model, from small and from recorded profiles;
  * omissions are reported.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
+#include "unit.h"
 
+#include <stdio.h>
 #include "export/out.h"
 #include "reader_rig.h"
 #include "tfprof_log.pb-c.h"
@@ -177,7 +173,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(unknown_inputs_are_told),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

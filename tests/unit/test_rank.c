@@ -76,9 +76,7 @@ static void test_random_numbers(void **state)
 	for (unsigned wide = 1; wide <= 64; wide++) {
 		for (size_t i = 0; i < SERIES; i++) {
 			for (size_t k = 0; k < N; k++) {
-				x ^= x << 13;
-				x ^= x >> 7;
-				x ^= x << 17;
+				unit_random(&x);
 				v[i][k] = (int64_t)(x >> (64 - wide) >> (x & 7));
 				if (i % 3 == 0 && (x & 24))
 					v[i][k] = 0;

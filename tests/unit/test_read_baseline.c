@@ -2,11 +2,7 @@
  *
  * Baselines: a written one is read as the same numbers, and written again as the same bytes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "export/out.h"
 #include "reader_rig.h"
@@ -92,7 +88,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_faults),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -3,11 +3,7 @@
  * read_oplog: types, float_ops and call stacks of known nodes, texts that come late, and that its
  * hand walk agrees with the unpacked messages.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "reader_rig.h"
 #include "tf_graph.pb-c.h"
@@ -174,7 +170,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(walk_agrees_with_unpacked),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -2,22 +2,13 @@
  *
  * The end of a line: only words that are exactly |, > or >> count.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "cli/spawn.h"
 
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
-
 static bool split(struct redirect *l, const char *text)
 {
-	struct err e = { .a = &arena };
+	struct err e = { .a = &unit_arena };
 
 	return redirect_split(l, str_of(text), &e);
 }
@@ -73,18 +64,11 @@ static void test_refused(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_program),
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_refused),
+		unit_case(test_plain),
+		unit_case(test_program),
+		unit_case(test_files),
+		unit_case(test_refused),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	if (setjmp(work.escape))
-		return 1;
-	arena_init(&arena, &work);
-	int r = cmocka_run_group_tests(tests, NULL, NULL);
-	arena_free(&arena);
-	return r;
+	return unit_main(tests, argc, argv);
 }

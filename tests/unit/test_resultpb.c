@@ -2,13 +2,9 @@
  *
  * Result messages: which fields, which children, depth.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
+#include "unit.h"
 
+#include <stdio.h>
 #include "io/wire.h"
 #include "out_rig.h"
 #include "tfprof_output.pb-c.h"
@@ -225,7 +221,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(advice_is_a_map_of_reports),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -10,14 +10,6 @@
 
 static uint64_t seed = 88172645463325252;
 
-static uint64_t next_random(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
 static struct err err;
 
 static struct pattern_list *list_of(const char *const *patterns, size_t n)
@@ -162,10 +154,10 @@ static void shortcuts_equal_the_engine(void **state)
 		int why;
 		size_t at;
 
-		for (size_t n = next_random() % 5; n; n--)
-			strcat(p, pieces[next_random() % 12]);
-		for (size_t n = next_random() % 6; n; n--)
-			strcat(t, texts[next_random() % 7]);
+		for (size_t n = unit_random(&seed) % 5; n; n--)
+			strcat(p, pieces[unit_random(&seed) % 12]);
+		for (size_t n = unit_random(&seed) % 6; n; n--)
+			strcat(t, texts[unit_random(&seed) % 7]);
 		code = pcre2_compile((PCRE2_SPTR)p, strlen(p),
 		        PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ENDANCHORED, &why, &at, NULL);
 		l = list_of(&pattern, 1);

@@ -3,11 +3,7 @@
  * Sinks to memory, callbacks and descriptors: all that is put arrives, in order, or there is an
  * error.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <signal.h>
 #include <sys/time.h>
@@ -18,35 +14,25 @@
 
 #define UNUSED void **state __attribute__((unused))
 
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
 static struct err err;
 
 static int setup(UNUSED)
 {
-	arena_init(&arena, &work);
-	err = (struct err){ .a = &arena };
-	return 0;
-}
-
-static int teardown(UNUSED)
-{
-	arena_free(&arena);
-	return 0;
+	err = (struct err){ .a = &unit_arena };
+	return unit_setup(state);
 }
 
 static void fails_with(bool result, const char *sentence)
 {
 	assert_false(result);
-	assert_string_equal(str_z(&arena, err.text), sentence);
+	assert_string_equal(str_z(&unit_arena, err.text), sentence);
 	err.code = ERR_NONE;
 }
 
 static void memory(UNUSED)
 {
-	struct sink *s = sink_memory(&arena);
-	struct sb want = sb_in(&arena);
+	struct sink *s = sink_memory(&unit_arena);
+	struct sb want = sb_in(&unit_arena);
 
 	for (int i = 0; i < 30000; i++) {
 		sink_fmt(s, "%d,", i);
@@ -69,8 +55,8 @@ static bool collect(void *user, const void *p, size_t n)
 
 static void call(UNUSED)
 {
-	struct sb got = sb_in(&arena), want = sb_in(&arena);
-	struct sink *s = sink_call(&arena, collect, &got);
+	struct sb got = sb_in(&unit_arena), want = sb_in(&unit_arena);
+	struct sink *s = sink_call(&unit_arena, collect, &got);
 
 	sink_char(s, '<');
 	sb_char(&want, '<');
@@ -99,7 +85,7 @@ static bool refuse(void *user, const void *p, size_t n)
 
 static void refused(UNUSED)
 {
-	struct sink *s = sink_call(&arena, refuse, NULL);
+	struct sink *s = sink_call(&unit_arena, refuse, NULL);
 
 	sink_put(s, S("x"));
 	fails_with(sink_close(s, &err), "cannot write: the receiver of the output gave up");
@@ -113,7 +99,7 @@ static void broken_pipe(UNUSED)
 	signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(pipe(fds), 0);
 	close(fds[0]);
-	s = sink_fd(&arena, fds[1], S("pipe"));
+	s = sink_fd(&unit_arena, fds[1], S("pipe"));
 	sink_put(s, S("x"));
 	fails_with(sink_close(s, &err), "cannot write 'pipe': Broken pipe");
 	assert_int_equal(close(fds[1]), 0); /* it was not the sink's */
@@ -146,7 +132,7 @@ static void interrupted(UNUSED)
 	const struct itimerval every = { { 0, 700 }, { 0, 700 } }, never = { { 0, 0 }, { 0, 0 } };
 	struct sigaction act = { .sa_handler = on_alarm }; /* without SA_RESTART */
 	size_t n = 500000;
-	uint8_t *p = arena_alloc(&arena, n, 1);
+	uint8_t *p = arena_alloc(&unit_arena, n, 1);
 	struct sink *s;
 	int fds[2], status = 1;
 	pid_t child;
@@ -161,7 +147,7 @@ static void interrupted(UNUSED)
 	}
 	close(fds[0]);
 	sigaction(SIGALRM, &act, NULL);
-	s = sink_fd(&arena, fds[1], S("pipe"));
+	s = sink_fd(&unit_arena, fds[1], S("pipe"));
 	setitimer(ITIMER_REAL, &every, NULL);
 	sink_put(s, str_make(p, n));
 	assert_true(sink_close(s, &err));
@@ -173,11 +159,9 @@ static void interrupted(UNUSED)
 
 int main(int argc, char **argv)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, unit_teardown)
 	const struct CMUnitTest tests[] = { TEST(memory), TEST(call), TEST(refused),
 		TEST(broken_pipe), TEST(interrupted) };
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -2,11 +2,7 @@
  *
  * Sinks to named files: the old file after a failure, and the remaining files in the folder.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -21,18 +17,14 @@
 
 #define UNUSED void **state __attribute__((unused))
 
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
 static struct err err;
 static char dir[] = "/tmp/test_sink_XXXXXX";
 
 static int setup(UNUSED)
 {
-	arena_init(&arena, &work);
-	err = (struct err){ .a = &arena };
+	err = (struct err){ .a = &unit_arena };
 	assert_int_equal(chdir(dir), 0);
-	return 0;
+	return unit_setup(state);
 }
 
 /* Empties the folder; how many names were there? */
@@ -51,17 +43,16 @@ static int clear(void)
 
 static int teardown(UNUSED)
 {
-	assert_null(work.guards);
+	assert_null(unit_work.guards);
 	clear();
-	arena_free(&arena);
-	return 0;
+	return unit_teardown(state);
 }
 
 static struct sink *open_file(const char *path)
 {
 	struct sink *s = NULL;
 
-	assert_true(sink_file(&s, &arena, str_of(path), &err));
+	assert_true(sink_file(&s, &unit_arena, str_of(path), &err));
 	return s;
 }
 
@@ -87,7 +78,7 @@ static void holds(const char *path, const char *text)
 static void fails_with(bool result, const char *sentence)
 {
 	assert_false(result);
-	assert_string_equal(str_z(&arena, err.text), sentence);
+	assert_string_equal(str_z(&unit_arena, err.text), sentence);
 	err.code = ERR_NONE;
 }
 
@@ -131,7 +122,7 @@ static void links(UNUSED)
 	holds("target", "newer");
 	assert_int_equal(unlink("sub/four") + rmdir("sub"), 0);
 	assert_int_equal(symlink("loop", "loop"), 0);
-	fails_with(sink_file(&s, &arena, S("loop"), &err),
+	fails_with(sink_file(&s, &unit_arena, S("loop"), &err),
 	        "cannot write 'loop': Too many levels of symbolic links");
 }
 
@@ -147,7 +138,7 @@ static void dropped(UNUSED)
 	sink_drop(s);
 	s = open_file("f");
 	assert_non_null(s);
-	arena_close(&arena); /* as exhaustion does */
+	arena_close(&unit_arena); /* as exhaustion does */
 	holds("f", "old");
 	assert_int_equal(dup(0), next); /* nothing is left open */
 	close(next);
@@ -158,46 +149,47 @@ static void refusals(UNUSED)
 {
 	struct sink *s;
 
-	fails_with(sink_file(&s, &arena, S("no/x"), &err),
+	fails_with(sink_file(&s, &unit_arena, S("no/x"), &err),
 	        "cannot write 'no/x': No such file or directory");
-	fails_with(sink_file(&s, &arena, S("."), &err), "cannot write '.': Is a directory");
+	fails_with(sink_file(&s, &unit_arena, S("."), &err), "cannot write '.': Is a directory");
+	fails_with(sink_file(&s, &unit_arena, S(""), &err),
+	        "cannot write '': No such file or directory");
 	fails_with(
-	        sink_file(&s, &arena, S(""), &err), "cannot write '': No such file or directory");
-	fails_with(sink_file(&s, &arena, S("a\0b"), &err), "cannot write 'a': a NUL in its name");
+	        sink_file(&s, &unit_arena, S("a\0b"), &err), "cannot write 'a': a NUL in its name");
 	assert_int_equal(clear(), 0);
 }
 
 /* The longest names a folder takes, in ASCII and in characters of three bytes. */
 static void long_names(UNUSED)
 {
-	struct sb name = sb_in(&arena);
+	struct sb name = sb_in(&unit_arena);
 	struct sink *s;
 
 	sb_repeat(&name, 'n', 255);
-	write_file(str_z(&arena, sb_str(&name)), "long");
-	holds(str_z(&arena, sb_str(&name)), "long");
+	write_file(str_z(&unit_arena, sb_str(&name)), "long");
+	holds(str_z(&unit_arena, sb_str(&name)), "long");
 	for (name.n = 0; name.n < 255;)
 		sb_put(&name, S("\xe2\x82\xac"));
-	write_file(str_z(&arena, sb_str(&name)), "long");
+	write_file(str_z(&unit_arena, sb_str(&name)), "long");
 	sb_char(&name, 'x');
-	fails_with(sink_file(&s, &arena, sb_str(&name), &err),
-	        str_z(&arena, str_fmt(&arena, "cannot write '%.*s': File name too long",
-	                              STR(sb_str(&name)))));
+	fails_with(sink_file(&s, &unit_arena, sb_str(&name), &err),
+	        str_z(&unit_arena, str_fmt(&unit_arena, "cannot write '%.*s': File name too long",
+	                                   STR(sb_str(&name)))));
 	assert_int_equal(clear(), 2);
 }
 
 /* Two writers of one name do not meet; the last to close wins. Names stay whole characters. */
 static void at_the_same_time(UNUSED)
 {
-	struct sb name = sb_in(&arena);
+	struct sb name = sb_in(&unit_arena);
 	struct sink *one, *two;
 	struct dirent *e;
 	DIR *d;
 
 	for (sb_char(&name, 'x'); name.n < 253;)
 		sb_put(&name, S("\xe2\x82\xac"));
-	one = open_file(str_z(&arena, sb_str(&name)));
-	two = open_file(str_z(&arena, sb_str(&name)));
+	one = open_file(str_z(&unit_arena, sb_str(&name)));
+	two = open_file(str_z(&unit_arena, sb_str(&name)));
 	d = opendir(".");
 	while ((e = readdir(d)) != NULL)
 		assert_true(str_is_utf8(str_of(e->d_name)));
@@ -205,7 +197,7 @@ static void at_the_same_time(UNUSED)
 	sink_put(one, S("one"));
 	sink_put(two, S("two"));
 	assert_true(sink_close(two, &err) && sink_close(one, &err));
-	holds(str_z(&arena, sb_str(&name)), "one");
+	holds(str_z(&unit_arena, sb_str(&name)), "one");
 	assert_int_equal(clear(), 1);
 }
 
@@ -261,7 +253,7 @@ static void direct(UNUSED)
 	char got[8];
 
 	assert_int_equal(write(fd, "head ", 5), 5);
-	write_file(str_z(&arena, str_fmt(&arena, "/dev/fd/%d", fd)), "tail");
+	write_file(str_z(&unit_arena, str_fmt(&unit_arena, "/dev/fd/%d", fd)), "tail");
 	assert_int_equal(write(fd, "!", 1), 1);
 	holds("out", "head tail!");
 	close(fd);

@@ -8,14 +8,6 @@
 
 static uint64_t seed = 88172645463325252;
 
-static uint64_t next_random(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed;
-}
-
 static const struct str *strings;
 static uint32_t *v;
 
@@ -30,7 +22,7 @@ static uint32_t *count_up(size_t n)
 static void shuffle(size_t n)
 {
 	for (size_t i = n; i > 1; i--) {
-		size_t j = next_random() % i;
+		size_t j = unit_random(&seed) % i;
 		uint32_t t = v[i - 1];
 
 		v[i - 1] = v[j];
@@ -53,7 +45,7 @@ static void merge_sort_is_stable(void **state)
 	for (size_t n = 0; n < 3000; n = n * 3 / 2 + 1) {
 		for (uint32_t range = 1; range < 5000; range *= 7) {
 			for (size_t i = 0; i < n; i++)
-				keys[i] = (uint32_t)(next_random() % range);
+				keys[i] = (uint32_t)(unit_random(&seed) % range);
 			sort_stable(&unit_arena, count_up(n), n, by_key, keys);
 			for (size_t i = 1; i < n; i++)
 				assert_true(keys[v[i - 1]] < keys[v[i]] ||
@@ -87,7 +79,7 @@ static void elements(void **state)
 	for (size_t i = 1; i < 5; i++)
 		assert_true(numbers[i - 1] < numbers[i]);
 	for (uint16_t i = 0; i < 500; i++) {
-		char c = (char)('a' + next_random() % 7);
+		char c = (char)('a' + unit_random(&seed) % 7);
 		e[i] = (struct element){ { c, (char)(i & 1), c }, i };
 		keys[i] = (uint32_t)c;
 	}
@@ -160,11 +152,11 @@ static void random_strings(void **state)
 			struct str *s = ARENA_ARRAY(&unit_arena, n, struct str);
 
 			for (size_t i = 0; i < n; i++) {
-				size_t length = next_random() % (longest + 1);
+				size_t length = unit_random(&seed) % (longest + 1);
 				char *p = arena_alloc(&unit_arena, length, 1);
 
 				for (size_t k = 0; k < length; k++)
-					p[k] = letters[next_random() % (1 + i % 4)];
+					p[k] = letters[unit_random(&seed) % (1 + i % 4)];
 				s[i] = str_make(p, length);
 			}
 			strings = s;

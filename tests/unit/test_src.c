@@ -2,11 +2,7 @@
  *
  * The input window: the same bytes must come out of a file, a pipe and memory, plain and packed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,9 +18,6 @@
 
 enum way { FILE_PLAIN, FILE_GZIP, PIPE_PLAIN, PIPE_GZIP, MEMORY_PLAIN, MEMORY_GZIP, WAYS };
 
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
 static struct err err;
 static struct str text, packed;
 static char dir[] = "/tmp/test_src_XXXXXX", path[64];
@@ -34,7 +27,7 @@ static void put_file(struct str bytes)
 {
 	struct sink *s;
 
-	assert_true(sink_file(&s, &arena, str_of(path), &err));
+	assert_true(sink_file(&s, &unit_arena, str_of(path), &err));
 	sink_put(s, bytes);
 	assert_true(sink_close(s, &err));
 }
@@ -44,14 +37,14 @@ static int setup(UNUSED)
 	struct sink *to, *gz;
 	char *p;
 
-	arena_init(&arena, &work);
-	err = (struct err){ .a = &arena };
-	p = arena_alloc(&arena, SIZE, 1);
+	unit_setup(state);
+	err = (struct err){ .a = &unit_arena };
+	p = arena_alloc(&unit_arena, SIZE, 1);
 	for (size_t i = 0; i < SIZE; i++)
 		p[i] = (char)(i * 2654435761u >> 20);
 	text = str_make(p, SIZE);
-	to = sink_memory(&arena);
-	gz = gzip_sink(&arena, to);
+	to = sink_memory(&unit_arena);
+	gz = gzip_sink(&unit_arena, to);
 	sink_put(gz, text);
 	sink_close(gz, &err);
 	packed = sink_text(to);
@@ -61,10 +54,9 @@ static int setup(UNUSED)
 
 static int teardown(UNUSED)
 {
-	assert_null(work.guards);
+	assert_null(unit_work.guards);
 	unlink(path);
-	arena_free(&arena);
-	return 0;
+	return unit_teardown(state);
 }
 
 /* A child writes the bytes to a pipe in small pieces. */
@@ -85,8 +77,8 @@ static struct src *open_pipe(struct str bytes)
 		}
 		_exit(0);
 	}
-	name = str_fmt(&arena, "/dev/fd/%d", fd[0]);
-	assert_true(src_open(&s, &arena, name, &err));
+	name = str_fmt(&unit_arena, "/dev/fd/%d", fd[0]);
+	assert_true(src_open(&s, &unit_arena, name, &err));
 	close(fd[0]);
 	close(fd[1]);
 	return s;
@@ -100,11 +92,11 @@ static struct src *open_way(enum way way)
 	writer = 0;
 	if (way <= FILE_GZIP) {
 		put_file(bytes);
-		assert_true(src_open(&s, &arena, str_of(path), &err));
+		assert_true(src_open(&s, &unit_arena, str_of(path), &err));
 	} else if (way <= PIPE_GZIP) {
 		s = open_pipe(bytes);
 	} else {
-		assert_true(src_memory(&s, &arena, S("memory"), bytes, &err));
+		assert_true(src_memory(&s, &unit_arena, S("memory"), bytes, &err));
 	}
 	return s;
 }
@@ -208,10 +200,10 @@ static void false_lengths(UNUSED)
 
 	for (int way = 0; way < WAYS; way++) {
 		s = open_way((enum way)way);
-		account.peak = account.used;
+		unit_account.peak = unit_account.used;
 		assert_false(src_need(s, INT32_MAX));
 		is_at(s, 0, SIZE);
-		assert_true(account.peak - account.used < 4 * SIZE);
+		assert_true(unit_account.peak - unit_account.used < 4 * SIZE);
 		close_way(s);
 	}
 }

@@ -2,11 +2,7 @@
  *
  * The input window where something is odd: damage, refusals, cancelling, files without a size.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +15,6 @@
 #define UNUSED void **state __attribute__((unused))
 #define SIZE   ((size_t)3 * SRC_WINDOW + 1234)
 
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
 static struct err err;
 static char dir[] = "/tmp/test_src_XXXXXX", path[64];
 
@@ -29,36 +22,34 @@ static void put_file(struct str bytes)
 {
 	struct sink *s;
 
-	assert_true(sink_file(&s, &arena, str_of(path), &err));
+	assert_true(sink_file(&s, &unit_arena, str_of(path), &err));
 	sink_put(s, bytes);
 	assert_true(sink_close(s, &err));
 }
 
 static int setup(UNUSED)
 {
-	arena_init(&arena, &work);
-	err = (struct err){ .a = &arena };
+	err = (struct err){ .a = &unit_arena };
 	sprintf(path, "%s/file", dir);
-	return 0;
+	return unit_setup(state);
 }
 
 static int teardown(UNUSED)
 {
-	assert_null(work.guards);
+	assert_null(unit_work.guards);
 	unlink(path);
-	arena_free(&arena);
-	return 0;
+	return unit_teardown(state);
 }
 
 /* SIZE zeros. */
 static struct str zeros(void)
 {
-	return str_make(arena_alloc(&arena, SIZE, 1), SIZE);
+	return str_make(arena_alloc(&unit_arena, SIZE, 1), SIZE);
 }
 
 static struct str pack(struct str bytes)
 {
-	struct sink *to = sink_memory(&arena), *gz = gzip_sink(&arena, to);
+	struct sink *to = sink_memory(&unit_arena), *gz = gzip_sink(&unit_arena, to);
 
 	sink_put(gz, bytes);
 	assert_true(sink_close(gz, &err));
@@ -67,28 +58,28 @@ static struct str pack(struct str bytes)
 
 static void fails_with(const char *sentence, enum status code)
 {
-	assert_string_equal(str_z(&arena, err.text), sentence);
+	assert_string_equal(str_z(&unit_arena, err.text), sentence);
 	assert_int_equal(err.code, code);
-	err = (struct err){ .a = &arena };
+	err = (struct err){ .a = &unit_arena };
 }
 
 static void damaged_gzip(UNUSED)
 {
 	struct str packed = pack(zeros());
-	char *copy = arena_copy(&arena, packed.p, packed.n);
+	char *copy = arena_copy(&unit_arena, packed.p, packed.n);
 	struct src *s;
 
-	src_memory(&s, &arena, S("x.gz"), str_sub(packed, 0, packed.n - 1), &err);
+	src_memory(&s, &unit_arena, S("x.gz"), str_sub(packed, 0, packed.n - 1), &err);
 	assert_true(src_skip(s, SIZE));
 	assert_false(src_need(s, 1));
 	assert_true(src_failed(s) && !src_rewind(s));
-	fails_with(str_z(&arena, str_fmt(&arena,
-	                                 "x.gz: byte %zu: the gzip data cannot be "
-	                                 "unpacked: it ends in the middle",
-	                                 packed.n - 1)),
+	fails_with(str_z(&unit_arena, str_fmt(&unit_arena,
+	                                      "x.gz: byte %zu: the gzip data cannot be "
+	                                      "unpacked: it ends in the middle",
+	                                      packed.n - 1)),
 	        ERR_DATA_LOSS);
 	copy[packed.n - 6] ^= 1; /* the sum */
-	src_memory(&s, &arena, S("x.gz"), str_make(copy, packed.n), &err);
+	src_memory(&s, &unit_arena, S("x.gz"), str_make(copy, packed.n), &err);
 	assert_false(src_skip(s, SIZE + 1));
 	assert_true(src_failed(s) && err.code == ERR_DATA_LOSS);
 }
@@ -97,35 +88,39 @@ static void cannot_open(UNUSED)
 {
 	struct src *s;
 
-	assert_false(src_open(&s, &arena, str_of(dir), &err));
-	fails_with(str_z(&arena, str_fmt(&arena, "cannot open '%s': it is a folder", dir)),
+	assert_false(src_open(&s, &unit_arena, str_of(dir), &err));
+	fails_with(
+	        str_z(&unit_arena, str_fmt(&unit_arena, "cannot open '%s': it is a folder", dir)),
 	        ERR_INVALID_ARGUMENT);
-	assert_false(src_open(&s, &arena, S("/nowhere/x"), &err));
+	assert_false(src_open(&s, &unit_arena, S("/nowhere/x"), &err));
 	fails_with("cannot open '/nowhere/x': No such file or directory", ERR_NOT_FOUND);
-	assert_false(src_open(&s, &arena, S("a\0b"), &err));
+	assert_false(src_open(&s, &unit_arena, S("a\0b"), &err));
 	fails_with("cannot open 'a': a NUL in its name", ERR_INVALID_ARGUMENT);
-	assert_false(src_open(&s, &arena, S("/proc/self/mem"), &err));
+	assert_false(src_open(&s, &unit_arena, S("/proc/self/mem"), &err));
 	fails_with("cannot read '/proc/self/mem': Input/output error", ERR_IO);
 }
 
 /* A path that must be a regular file never blocks. */
 static void only_files(UNUSED)
 {
-	struct str pipe = str_fmt(&arena, "%s/pipe", dir);
+	struct str pipe = str_fmt(&unit_arena, "%s/pipe", dir);
 	struct src *s;
 
-	assert_int_equal(mkfifo(str_z(&arena, pipe), 0600), 0);
-	assert_false(src_open_file(&s, &arena, pipe, &err));
-	fails_with(str_z(&arena, str_fmt(&arena, "cannot open '%.*s': it is not a regular file",
-	                                 STR(pipe))),
+	assert_int_equal(mkfifo(str_z(&unit_arena, pipe), 0600), 0);
+	assert_false(src_open_file(&s, &unit_arena, pipe, &err));
+	fails_with(str_z(&unit_arena,
+	                   str_fmt(&unit_arena, "cannot open '%.*s': it is not a regular file",
+	                           STR(pipe))),
 	        ERR_IO);
-	unlink(str_z(&arena, pipe));
-	assert_false(src_open_file(&s, &arena, S("/dev/zero"), &err));
+	unlink(str_z(&unit_arena, pipe));
+	assert_false(src_open_file(&s, &unit_arena, S("/dev/zero"), &err));
 	fails_with("cannot open '/dev/zero': it is not a regular file", ERR_IO);
-	assert_false(src_open_file(&s, &arena, str_of(dir), &err));
-	fails_with(str_z(&arena, str_fmt(&arena, "cannot open '%s': it is a folder", dir)), ERR_IO);
+	assert_false(src_open_file(&s, &unit_arena, str_of(dir), &err));
+	fails_with(
+	        str_z(&unit_arena, str_fmt(&unit_arena, "cannot open '%s': it is a folder", dir)),
+	        ERR_IO);
 	put_file(S("text"));
-	assert_true(src_open_file(&s, &arena, str_of(path), &err));
+	assert_true(src_open_file(&s, &unit_arena, str_of(path), &err));
 	assert_true(src_need(s, 4));
 	src_close(s);
 }
@@ -144,7 +139,7 @@ static void progress(UNUSED)
 	struct src *s;
 
 	put_file(zeros());
-	assert_true(src_open(&s, &arena, str_of(path), &err));
+	assert_true(src_open(&s, &unit_arena, str_of(path), &err));
 
 	src_on_progress(s, tick, &done);
 	assert_true(src_need(s, SRC_WINDOW + 1));
@@ -161,7 +156,7 @@ static void progress_in_memory(UNUSED)
 	uint64_t done = 0;
 	struct src *s;
 
-	src_memory(&s, &arena, S("memory"), bytes, &err);
+	src_memory(&s, &unit_arena, S("memory"), bytes, &err);
 	assert_true(src_size(s) == SIZE && src_raw_at(s) == SIZE);
 	src_on_progress(s, tick, &done);
 	assert_true(src_raw_at(s) == 0 && src_need(s, SRC_WINDOW + 1));
@@ -180,12 +175,12 @@ static void seeks_and_guard(UNUSED)
 
 	close(next);
 	put_file(zeros());
-	assert_true(src_open(&s, &arena, str_of(path), &err));
+	assert_true(src_open(&s, &unit_arena, str_of(path), &err));
 	assert_true(src_skip(s, SIZE - 1) && src_raw_at(s) == SIZE - 1);
 	assert_false(src_skip(s, 2));
 	assert_int_equal(src_at(s), SIZE);
 	assert_true(src_rewind(s) && src_need(s, SIZE));
-	arena_close(&arena); /* as exhaustion does */
+	arena_close(&unit_arena); /* as exhaustion does */
 	assert_int_equal(dup(0), next);
 	close(next);
 	src_close(s);
@@ -201,14 +196,14 @@ static void odd_files(UNUSED)
 	put_file(S("0123456789"));
 	assert_non_null(freopen(path, "r", stdin));
 	assert_int_equal(lseek(0, 4, SEEK_SET), 4);
-	assert_true(src_open(&s, &arena, S("-"), &err));
+	assert_true(src_open(&s, &unit_arena, S("-"), &err));
 	assert_true(src_skip(s, 1) && src_size(s) == 6 && src_all(s, &all));
 	assert_true(str_eq(all, S("56789")));
-	assert_string_equal(str_z(&arena, s->name), "standard input");
+	assert_string_equal(str_z(&unit_arena, s->name), "standard input");
 	src_close(s);
 	assert_int_equal(dup2(old, 0), 0);
 	close(old);
-	assert_true(src_open(&s, &arena, S("/proc/self/status"), &err));
+	assert_true(src_open(&s, &unit_arena, S("/proc/self/status"), &err));
 	assert_true(src_skip(s, 5) && src_need(s, 1) && src_all(s, &all) && all.n > 100);
 	src_close(s);
 }

@@ -3,13 +3,9 @@
  * Timelines: boxes, lanes and arrows of graph, memory counters, flame charts of scope and code,
  * files and refusals.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
+#include "unit.h"
 
+#include <stdio.h>
 #include "out_rig.h"
 
 #define BEGIN "{\"traceEvents\":["
@@ -246,7 +242,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(op_has_no_timeline),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -2,13 +2,9 @@
  *
  * Memory counters of the graph timeline: which moments, which allocations, in which order.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
+#include "unit.h"
 
+#include <stdio.h>
 #include "out_rig.h"
 
 #define GPU                   "/gpu:0"
@@ -191,7 +187,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(memory_is_what_a_plain_walk_finds),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -2,12 +2,10 @@
  *
  * Graphs without an op log: which variables count as trainable, and what the notes say.
  */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "api_rig.h"
 
@@ -117,7 +115,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_float_ops),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

@@ -3,35 +3,18 @@
  * The wire cursor on hand-made bytes: accepted and refused bytes, with the sentence. Both cursors
  * are checked for each case.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "io/wire.h"
 
 #define B(literal) S(literal)
 
-static struct account account;
-static struct work work;
-static struct arena arena;
 static struct err err;
 
 static int setup(void **state)
 {
-	(void)state;
-	work.account = &account;
-	arena_init(&arena, &work);
-	err = (struct err){ .a = &arena };
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	arena_free(&arena);
-	return 0;
+	err = (struct err){ .a = &unit_arena };
+	return unit_setup(state);
 }
 
 static struct wire open_wire(struct str bytes)
@@ -39,8 +22,8 @@ static struct wire open_wire(struct str bytes)
 	struct src *s;
 	struct wire w;
 
-	err = (struct err){ .a = &arena };
-	assert_true(src_memory(&s, &arena, S("run_meta"), bytes, &err));
+	err = (struct err){ .a = &unit_arena };
+	assert_true(src_memory(&s, &unit_arena, S("run_meta"), bytes, &err));
 	wire_init(&w, s, "RunMetadata", &err);
 	return w;
 }
@@ -74,11 +57,11 @@ static void good(struct str bytes)
 /* Refused by both; the streaming cursor with this sentence after "run_meta: byte ". */
 static void bad(struct str bytes, const char *sentence)
 {
-	struct str want = str_fmt(&arena, "run_meta: byte %s", sentence);
+	struct str want = str_fmt(&unit_arena, "run_meta: byte %s", sentence);
 
 	assert_false(skip_all_in_leaf(bytes));
 	assert_false(skip_all_streamed(bytes));
-	assert_string_equal(str_z(&arena, err.text), str_z(&arena, want));
+	assert_string_equal(str_z(&unit_arena, err.text), str_z(&unit_arena, want));
 }
 
 #define CANNOT ": RunMetadata cannot be parsed: "
@@ -122,7 +105,7 @@ static void values(void **state)
 /* n groups of field 1, one in the other. */
 static struct str nested(unsigned n)
 {
-	struct sb b = sb_in(&arena);
+	struct sb b = sb_in(&unit_arena);
 
 	sb_repeat(&b, '\x0b', n);
 	sb_put(&b, B("\x10\x01"));
@@ -180,14 +163,14 @@ static const char *fault(struct str bytes)
 
 	assert_true(wire_next(&w) && wire_enter(&w) && wire_next(&w));
 	if (w.type == WIRE_BYTES && !wire_enter(&w))
-		return str_z(&arena, err.text);
+		return str_z(&unit_arena, err.text);
 	if (w.type != WIRE_BYTES)
 		wire_skip(&w);
 	while (wire_next(&w))
 		wire_skip(&w);
 	assert_true(w.bad);
 	assert_false(wire_next(&w) || wire_leave(&w) || wire_skip(&w));
-	return str_z(&arena, err.text);
+	return str_z(&unit_arena, err.text);
 }
 
 #define IS(bytes, at, text) assert_string_equal(fault(B(bytes)), "run_meta: byte " at CANNOT text)
@@ -219,7 +202,7 @@ static void long_lengths(void **state)
 	assert_false(wire_leaf(&w, &leaf));
 	assert_true(
 	        str_ends(err.text, S("length 2147483648 is over the limit of 2147483647 bytes")));
-	assert_true(account.peak < (size_t)16 << 20);
+	assert_true(unit_account.peak < (size_t)16 << 20);
 }
 
 static void leaves(void **state)
@@ -245,7 +228,7 @@ static void leaves(void **state)
 /* The sentence of a read error is not replaced. */
 static void broken_input(void **state)
 {
-	struct err of_src = { .a = &arena };
+	struct err of_src = { .a = &unit_arena };
 	struct wire w = open_wire(B("\x1f\x8b\x08\x00"));
 	struct str leaf;
 
@@ -285,12 +268,10 @@ static void varints(void **state)
 
 int main(int argc, char **argv)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, unit_teardown)
 	const struct CMUnitTest tests[] = { TEST(tags), TEST(values), TEST(groups), TEST(levels),
 		TEST(parents), TEST(long_lengths), TEST(leaves), TEST(broken_input),
 		TEST(varints) };
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

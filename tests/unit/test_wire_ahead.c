@@ -2,25 +2,18 @@
  *
  * Leaves that are read ahead, without the streaming cursor.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "io/wire.h"
 
-static struct account account;
-static struct work work = { .account = &account };
-static struct arena arena;
 static struct err err;
 
 static void open_wire(struct wire *w, struct str bytes)
 {
 	struct src *s;
 
-	err = (struct err){ .a = &arena };
-	assert_true(src_memory(&s, &arena, S("run_meta"), bytes, &err));
+	err = (struct err){ .a = &unit_arena };
+	assert_true(src_memory(&s, &unit_arena, S("run_meta"), bytes, &err));
 	wire_init(w, s, "RunMetadata", &err);
 }
 
@@ -28,7 +21,7 @@ static void open_wire(struct wire *w, struct str bytes)
 static void ahead(void **state)
 {
 	const size_t sizes[] = { 0, 1, 127, 128, 16383, 16384, 3 };
-	struct sb b = sb_in(&arena), inner = sb_in(&arena);
+	struct sb b = sb_in(&unit_arena), inner = sb_in(&unit_arena);
 	const uint8_t tag = LEAF_TAG(4, WIRE_BYTES);
 	uint8_t length[VARINT_MAX];
 	size_t found = 0, next = 0;
@@ -36,7 +29,6 @@ static void ahead(void **state)
 	struct wire w;
 
 	(void)state;
-	arena_init(&arena, &work);
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		sb_char(&inner, (char)tag);
 		sb_put(&inner, str_make(length, (size_t)(varint_put(length, sizes[i]) - length)));
@@ -67,12 +59,11 @@ static void ahead(void **state)
 	                "abc")); /* goes past its message */
 	assert_true(wire_next(&w) && wire_enter(&w));
 	assert_false(wire_leaf_ahead(&w, tag, &leaf));
-	arena_free(&arena);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(ahead) };
+	const struct CMUnitTest tests[] = { unit_case(ahead) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,10 @@
  * Workers of one model: each alone answers as its files alone do; columns agree with that; jobs
  * beside each other.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
-
 #include "cli/prompt.h"
 #include "lib/options.h"
 #include "lib/jobs.h"
@@ -212,7 +208,5 @@ int main(int argc, char **argv)
 		cmocka_unit_test(jobs_share_an_account),
 	};
 
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_main(tests, argc, argv);
 }

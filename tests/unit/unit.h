@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by tests of the upper floors: cmocka, an arena in *state, a main that takes a filter.
+ * Shared by the unit tests: cmocka, an arena in *state, random numbers, a main that takes a filter.
  */
 #ifndef TFPROF_TESTS_UNIT_H
 #define TFPROF_TESTS_UNIT_H
@@ -17,7 +17,7 @@ static struct account unit_account;
 static struct work unit_work = { .account = &unit_account };
 static struct arena unit_arena;
 
-static int unit_setup(void **state)
+static inline int unit_setup(void **state)
 {
 	arena_init(&unit_arena, &unit_work);
 	*state = &unit_arena;
@@ -25,12 +25,21 @@ static int unit_setup(void **state)
 }
 
 /* Everything must have been given back. */
-static int unit_teardown(void **state)
+static inline int unit_teardown(void **state)
 {
 	(void)state;
 	arena_free(&unit_arena);
 	assert_int_equal(unit_account.used, 0);
 	return 0;
+}
+
+/* Returns the next number of the series of the seed, which is not 0. */
+static inline uint64_t unit_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
 }
 
 #define assert_str(s, z)                                                                           \
