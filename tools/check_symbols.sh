@@ -29,7 +29,7 @@ judge 'exported, but not tfp_' "$(echo "$shown" | grep -v '^tfp_')"
 
 declared=$(sed -n 's/.*[ *]\(tfp_[a-z0-9_]*\)(.*/\1/p' "$header" | sort -u)
 missing=$(for f in $declared; do
-	# A type in a parameter list or a callback is not a function of ours.
+	# A callback type in a parameter list is not a function of the library.
 	grep -q "(\*$f)" "$header" || echo "$shown" | grep -qx "$f" || echo "$f"
 done)
 judge 'declared in the public header, but not exported' "$missing"

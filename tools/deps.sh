@@ -97,7 +97,7 @@ have_d3() {
 # Pages are also opened in Firefox. It is "firefox-esr" on Debian, "firefox" elsewhere.
 have_firefox() { have firefox-esr || have firefox || ! have apt-get; }
 
-# The sources from which localedef makes locales; without localedef they are not needed.
+# The locale sources for localedef; not needed without localedef.
 have_locales() { [ -e /usr/share/i18n/locales/de_DE ] || ! have localedef; }
 
 # The validator of JSON schemas, for the Python that is used or the one that packages are for.

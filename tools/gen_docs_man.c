@@ -141,7 +141,7 @@ static void put_see_also(FILE *f)
 	}
 }
 
-/* A page for the other name of a command shows that of the command. */
+/* Writes the page of an alias, which includes the page of the command. */
 static void put_alias(const struct command *c)
 {
 	char file[80];

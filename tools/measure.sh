@@ -11,7 +11,7 @@ structs() {
 	grep -hoE '^(static (const )?)?struct [a-z_0-9]+ \{' src/*/*.[ch] | sed -E 's/.*struct ([a-z_0-9]+) .*/\1/' | sort | uniq -d | wc -l
 }
 
-# Lines of sources, headers and tables in which more than a comment stands.
+# Counts the lines of code in sources, headers and tables, without comments and blank lines.
 code() {
 	python3 -B -c '
 import glob, re

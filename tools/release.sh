@@ -4,15 +4,16 @@
 # Makes the files of a release from the current commit, in build/dist/:
 #   tools/release.sh VERSION [URL]
 #   tfprof-VERSION.tar.gz     the tracked files and generated/: builds without protoc, esbuild and Python
-#   tfprof-VERSION.md         the section of CHANGELOG.md
+#   tfprof-VERSION.md         section of CHANGELOG.md
 #   tfprof-VERSION.spdx.json  bill of materials
 #   recipes/                  the recipes of packaging/ with version, checksum and URL; only if URL is given, the folder that
 #                             the tarball will be downloaded from
-#   SHA256SUMS                of all of them
+#   SHA256SUMS                checksums of all files
 # The Makefile states the version; VERSION repeats it so that no release is made by accident. The interface of the library
 # has to be compatible with the interface that the last tag v* recorded, or else with the one in packaging/abi,
 # which has to have all its functions.
-# Equal commits give equal bytes. ABI=0 skips the comparison, which builds the library and needs abidiff.
+# The same commit always gives the same bytes. ABI=0 skips the comparison of the interface, which builds the library
+# and needs abidiff.
 set -eu
 cd "$(dirname "$0")/.."
 top=$PWD

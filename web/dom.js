@@ -34,7 +34,7 @@ export function replace(node, ...children) {
 	return node;
 }
 
-// Replaces children; if one of their buttons has the focus, the button in its place gets it.
+// Replaces the children of a node. If a button in them had the focus, the button at the same position gets the focus.
 export function replaceButtons(node, ...children) {
 	const at = [...node.querySelectorAll('button')].indexOf(document.activeElement);
 	replace(node, ...children);

@@ -91,13 +91,13 @@ const CHECKERS = { AcceleratorUtilizationChecker: 'Use of accelerators', Expensi
 	HottestChecker: 'Hottest places', SlowestStepChecker: 'Slowest step' };
 const PLACE = /^top \d+ (scope|node|graph node|operation type): (.*?)(?:, cpu: [^,]*, accelerator: [^,]*)?, total: [^,]*$/;
 
-// A line of advice; one that names a node or a type leads there.
+// Returns a line of advice. If it names a node or a type, it is a link to that entry.
 function line(report, text) {
 	const found = PLACE.exec(text), page = found && found[1] === 'operation type' ? 'op' : 'scope';
 	return el('li', {}, found && report.has(page) ? el('a', { href: link(page, { select: found[2] }) }, plain(text)) : plain(text));
 }
 
-// Reports of one checker stand below one heading.
+// The reports of a checker share one heading.
 async function advice(report) {
 	const entry = await report.entry('advise'), groups = new Map();
 	for (const r of entry ? entry.document.rows : [])

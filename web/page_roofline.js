@@ -45,7 +45,7 @@ function chart(width, rows, peaks, select) {
 		const from = Math.max(dx[0], dy[0] / p.bytes_per_second);
 		return svg('path', { class: 'roof', d: `M${x(from)} ${y(from * p.bytes_per_second)}L${x(ridge[i])} ${y(p.flops_per_second)}H${width - RIGHT}` });
 	});
-	// Points are below the flat part, so a label that ends where it begins covers none.
+	// Labels end where the flat part of the roof begins. All points are below the roof, so labels do not cover them.
 	const labels = list.map((p, i) => svg('text', { x: Math.max(x(ridge[i]) - 8, LEFT + LABEL), y: y(p.flops_per_second) - 8, 'text-anchor': 'end', class: 'strong' }, `${tick(p.flops_per_second, 'flop/s')}, ${tick(p.bytes_per_second, 'bytes/s')}`));
 	const points = rows.slice().reverse().map(r => svg('circle', { cx: x(value(r)), cy: y(r.flops_per_second), r: size(r.time_ns), class: 'point', style: { fill: fillOf(r.type) },
 		onpointermove: e => show(e, shorten(plain(r.op), 300), [['Time', nanoseconds(r.time_ns)], ['Rate', number(r.flops_per_second, 'flop/s')], ['Memory', number(r.bytes_per_second, 'bytes/s')],

@@ -20,7 +20,7 @@ function name(key) {
 	return key === 'gpus' ? 'GPUs' : key[0].toUpperCase() + key.slice(1).replace(/_/g, ' ');
 }
 
-// Members of a document that are lists of rows, as tables; the one that gives the document its name comes first.
+// Returns the members of a document that are lists of rows, as tables. The table with the name of the document comes first.
 export function tables(document) {
 	const own = document.schema.name.replace('tfprof/', '');
 	if (document.arrays || Array.isArray(document.rows))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the page is the fragment of its address: #/page?metric=micros&q=conv
+// The state of the page is the fragment of its URL: #/page?metric=micros&q=conv
 
 const listeners = [];
 

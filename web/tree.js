@@ -9,7 +9,7 @@ export const METRICS = {
 	bytes_accessed: 'Bytes accessed', kernels: 'Kernels', self_micros: 'Host self time', params: 'Parameters', float_ops: 'Float operations', occurrence: 'Runs', definitions: 'Definitions',
 };
 
-const DIGITS = ['occurrence', 'definitions', 'kernels']; // of op: printed with all digits
+const DIGITS = ['occurrence', 'definitions', 'kernels']; // metrics of op that are printed with all digits
 
 export function describe(column, name, flat) {
 	return { name, unit: flat && DIGITS.includes(name) ? 'digits' : column.unit || 'count', label: METRICS[name] || name };

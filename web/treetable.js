@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree as a table. Only the rows in sight are elements, so a million rows are as quick as ten.
+// A tree shown as a table. Only the visible rows are DOM elements, so the number of rows does not affect the speed.
 import { el, everyFrame, replace, replaceButtons } from './dom.js';
 
 const ROW = 27, AROUND = 6, FIRST_ROWS = 26, FIRST_SHARE = 0.15;
-const INDENT = 14, INDENT_SHARE = 0.45; // pixels a level; share of the first column that deep levels approach
+const INDENT = 14, INDENT_SHARE = 0.45; // pixels per level; limit of the indent, as a share of the first column
 
 // options: { name, columns(): [{ key, label, title, sort }], cells(i): [nodes], weight(i), label(i), select(i), open(i), sort(key) }
 export class TreeTable {
@@ -99,7 +99,7 @@ export class TreeTable {
 		replace(this.rows, this.space, rows);
 	}
 
-	// Deep levels are indented by less and less, so that names keep their room.
+	// Returns the indent of a level in pixels. Deep levels add less and less, which leaves room for names.
 	indent(level) {
 		return Math.round(this.room * (1 - Math.exp(-level * INDENT / this.room)));
 	}

@@ -147,7 +147,7 @@ void scratch_close(struct scratch *s);
 
 /* ---- vectors ----
  *
- * Growing typed columns in an arena. Elements are contiguous; the next push invalidates pointers to
+ * Growing typed arrays in an arena. Elements are contiguous; a push may invalidate pointers to
  * them. Counts are size_t: the owner checks them against its index type.
  */
 
@@ -157,11 +157,12 @@ void scratch_close(struct scratch *s);
 		size_t n, cap;                                                                     \
 	}
 
-/* Gives v room for at least need elements of size bytes and updates *cap; doubles. If need does not
- * exceed *cap, the caller's sum has overflowed: that counts as exhaustion. */
+/* Grows v to at least `need` elements of `size` bytes, at least doubling it; updates *cap. If need
+ * does not exceed *cap, the caller's sum has overflowed, which is handled like an exhausted memory
+ * limit. */
 void *vec_grow(struct arena *a, void *v, size_t *cap, size_t need, size_t size);
 
-/* Makes room for m more elements. */
+/* Reserves space for m more elements. */
 #define VEC_ROOM(a, x, m)                                                                          \
 	((m) > (x)->cap - (x)->n ? (void)((x)->v = vec_grow((a), (x)->v, &(x)->cap, (x)->n + (m),  \
 	                                          sizeof *(x)->v))                                 \

@@ -70,8 +70,9 @@ static inline bool varint_get_slow(const uint8_t **p, const uint8_t *end, uint64
 	return false;
 }
 
-/* Reads a varint of two bytes or more. Lengths of two and eight bytes (lengths, times of day) are
- * decided by branches; other lengths up to eight by the first byte below 0x80. */
+/* Reads a varint of two bytes or more. Two and eight bytes, the most common sizes (lengths,
+ * timestamps), have branches of their own; other sizes up to eight are found from the first byte
+ * below 0x80. */
 static inline bool varint_get_long(const uint8_t **p, const uint8_t *end, uint64_t *out)
 {
 	const uint64_t more = 0x8080808080808080;
@@ -99,8 +100,8 @@ static inline bool varint_get_long(const uint8_t **p, const uint8_t *end, uint64
 	return true;
 }
 
-/* Reads a varint at *p, before end. Returns false and leaves *p if it is truncated or longer than
- * ten bytes. Bits above the 64th are dropped. */
+/* Reads a varint at *p, before end. Returns false and leaves *p unchanged if the varint is
+ * truncated or longer than ten bytes. Bits above the 64th are dropped. */
 static inline bool varint_get(const uint8_t **p, const uint8_t *end, uint64_t *out)
 {
 	const uint8_t *q = *p;

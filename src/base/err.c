@@ -46,7 +46,7 @@ static enum status code_of(int errnum)
 bool err_system(struct err *e, const char *what, struct str path, int errnum)
 {
 	char text[256];
-#ifdef __GLIBC__ /* returns the text, which may be in the buffer; elsewhere a status */
+#ifdef __GLIBC__ /* the GNU version returns the message, the POSIX version an error number */
 	const char *reason = strerror_r(errnum, text, sizeof text);
 #else
 	const char *reason = strerror_r(errnum, text, sizeof text) ? "unknown error" : text;

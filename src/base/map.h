@@ -12,7 +12,7 @@
 
 struct intern {
 	struct arena *a;
-	struct str *strings; /* by id */
+	struct str *strings; /* indexed by id */
 	uint64_t *
 	        slots; /* hash << 32 | (id + 1), 0 = empty; the number of slots is a power of two */
 	size_t n, cap, n_slots;
@@ -39,20 +39,20 @@ struct imap {
 };
 void imap_init(struct imap *m, struct arena *a);
 bool imap_get(const struct imap *m, uint64_t key, uint32_t *value);
-/* True if the key is new; a known key takes the new value only if replace is set. */
+/* Returns true if the key was new. The value of a known key changes only if replace is set. */
 bool imap_put(struct imap *m, uint64_t key, uint32_t value, bool replace);
 
-/* Maps ids that mostly follow each other, as counters give them, to u32 values below UINT32_MAX.
- * Neighbours lie side by side, in pages of IDMAP_PAGE values. */
+/* Maps ids that are mostly consecutive, such as counters, to u32 values below UINT32_MAX. Stores
+ * neighbouring ids together, in pages of IDMAP_PAGE values. */
 #define IDMAP_PAGE 16u
 struct idmap {
-	struct imap pages; /* id / IDMAP_PAGE -> number of its page */
+	struct imap pages; /* id / IDMAP_PAGE -> page number */
 	uint32_t *values;  /* value + 1, 0 = empty */
 	size_t n, cap;
 };
 void idmap_init(struct idmap *m, struct arena *a);
 bool idmap_get(const struct idmap *m, uint64_t id, uint32_t *value);
-/* True if the id is new; a known id keeps its value. */
+/* Returns true if the id was new. The value of a known id does not change. */
 bool idmap_put(struct idmap *m, uint64_t id, uint32_t value);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Numbers from text. The whole text must be consumed; the locale does not matter. Numbers with
- * units are computed in integers, so only the result is rounded. Knows nothing of options: the
- * caller writes the sentence for a refused value.
+ * units are computed in integers, so only the result is rounded. Independent of options: the caller
+ * writes the error message.
  */
 #include "base/num.h"
 
@@ -72,11 +72,11 @@ static const struct suffix times[] = { { "ns", QUANTITY_NS }, { "us", QUANTITY_U
 
 struct decimal {
 	bool minus;
-	uint64_t digits; /* all digits as one number */
-	unsigned places; /* number of digits after the point */
+	uint64_t digits; /* the digits as an integer, without the point */
+	unsigned places; /* digits after the point */
 };
 
-/* Reads sign, digits and point at the start of *s; *s becomes the text after them. */
+/* Reads sign, digits and decimal point at the start of *s, and advances *s past them. */
 static bool take_decimal(struct str *s, struct decimal *d)
 {
 	bool point = false, any = false;
@@ -95,17 +95,17 @@ static bool take_decimal(struct str *s, struct decimal *d)
 		if (d->digits > (UINT64_MAX - 9) / 10) {
 			if (!point)
 				return false;
-			continue; /* further decimals make no difference */
+			continue; /* ignore decimals beyond the precision */
 		}
 		d->digits = d->digits * 10 + (uint64_t)(c - '0');
 		d->places += point;
 	}
-	if (i) /* p of an empty string may be NULL, to which nothing may be added */
+	if (i) /* s->p may be NULL if the text is empty, and NULL + 0 is undefined in C */
 		*s = (struct str){ s->p + i, s->n - i };
 	return any;
 }
 
-/* Returns the factor of the suffix, or 0 if it is unknown. */
+/* Returns the factor of a suffix, or 0 if the suffix is unknown. */
 static int64_t factor_of(const struct suffix *table, struct str s, bool any_case)
 {
 	for (; table->text; table++) {
@@ -121,7 +121,7 @@ static int64_t factor_of(const struct suffix *table, struct str s, bool any_case
 	return 0;
 }
 
-/* *v = d * factor / 10^places, rounded half up. */
+/* Computes *v = d * factor / 10^places, rounded half up. */
 static bool scale(struct decimal d, int64_t factor, unsigned places, int64_t *v)
 {
 	uint64_t f = (uint64_t)factor, m = d.digits, below = 1;

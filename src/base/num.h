@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Numbers: parsing with the whole text consumed, with and without units, and sums that stop at the
- * ends of the type.
+ * Numbers: parsing, with and without units, and saturating sums.
  */
 #ifndef TFPROF_BASE_NUM_H
 #define TFPROF_BASE_NUM_H
@@ -75,8 +74,8 @@ static inline int64_t num_mul(int64_t a, int64_t b)
  *
  * Numbers with units, as given in options, gates and environment variables. k, M, G and T are
  * powers of 1000; Ki, Mi, Gi and Ti are powers of 1024; case does not matter. Every function reads
- * the whole text, and returns false and sets nothing if the text is malformed or the number does
- * not fit. Uses neither allocation nor locale, because the collector links it too.
+ * the whole text. It returns false and leaves the result unchanged if the text is malformed or the
+ * number does not fit. Does not allocate or use the locale, because the collector links it too.
  */
 
 enum quantity {
@@ -85,7 +84,7 @@ enum quantity {
 	QUANTITY_TIME   /* microseconds: 20ms, 3sec, 7 */
 };
 
-/* Reads a number of that kind, rounded to an integer. It may have a sign and decimals. */
+/* Reads a number of the given kind and rounds it to an integer. Sign and decimals are allowed. */
 bool quantity_parse(struct str s, enum quantity q, int64_t *v);
 
 /* Units of time, in nanoseconds. */
@@ -94,11 +93,12 @@ bool quantity_parse(struct str s, enum quantity q, int64_t *v);
 #define QUANTITY_MS 1000000
 #define QUANTITY_S  1000000000
 
-/* Reads a time such as 20ms, 1.5s, 2min or 1h. `bare` is the unit of a number without one, `to` the
- * unit of the result, which is rounded. */
+/* Reads a time such as 20ms, 1.5s, 2min or 1h. bare: the unit of a number without a suffix. to: the
+ * unit of the result, which is rounded to an integer. */
 bool quantity_parse_time(struct str s, int64_t bare, int64_t to, int64_t *v);
 
-/* Returns the nanoseconds of a unit of time such as "ms" or "seconds", or 0 if it is unknown. */
+/* Returns the nanoseconds in a unit of time such as "ms" or "seconds", or 0 if the unit is unknown.
+ */
 int64_t quantity_time_unit(struct str s);
 
 /* Reads a plain decimal number, without exponent. */

@@ -27,7 +27,7 @@ struct hist {
 	int64_t sum, min, max; /* stops at the end of its type */
 	double mean, squares;  /* running mean; sum of squared distances from it */
 	int64_t *few;          /* all numbers, up to HIST_FEW; afterwards NULL */
-	uint64_t **octaves;    /* by octave; NULL for empty octaves */
+	uint64_t **octaves;    /* indexed by octave; NULL for empty octaves */
 };
 
 /* A negative number counts as 0. */
@@ -59,10 +59,11 @@ struct ranks {
 	unsigned bits;  /* bits fixed per pass */
 	unsigned shift; /* bits below those of this pass */
 	bool open;      /* true while another pass is needed */
-	int64_t *least; /* by series */
-	uint64_t *base; /* by series and part: bits found so far, above the least */
-	uint32_t *left; /* by series and part: rank, from 1, among the numbers with these bits */
-	uint32_t *counters; /* by series, part and value of the next bits */
+	int64_t *least; /* indexed by series */
+	uint64_t *base; /* indexed by series and part: bits found so far, above the least */
+	uint32_t *left; /* indexed by series and part: rank, from 1, among the numbers with these
+	                   bits */
+	uint32_t *counters; /* indexed by series, part and value of the next bits */
 	struct arena *a;
 };
 

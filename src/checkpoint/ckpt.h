@@ -95,8 +95,8 @@ struct str ckpt_whole(struct arena *a, struct str path);
 
 struct str ckpt_path(const struct ckpt *c);
 bool ckpt_is_bundle(const struct ckpt *c);
-uint64_t ckpt_version(const struct ckpt *c); /* version of the format; 0: not in the file */
-uint32_t ckpt_shards(const struct ckpt *c);  /* files with data */
+uint64_t ckpt_version(const struct ckpt *c); /* of the format; 0: not in the file */
+uint32_t ckpt_shards(const struct ckpt *c);  /* number of data files */
 struct str ckpt_shard_path(const struct ckpt *c, uint32_t i, struct arena *a);
 
 /* Finds a tensor; its description lives in a. Returns false with *e filled, in the original's words

@@ -39,7 +39,7 @@ struct ckpt {
 	struct arena *a;
 	struct str path;
 	bool bundle, big_endian;
-	uint64_t version; /* of the program that wrote it; 0: unknown */
+	uint64_t version; /* of the writer; 0: unknown */
 	/* version 2 */
 	struct sstable index;
 	struct table_at at;
@@ -50,7 +50,7 @@ struct ckpt {
 	/* version 1 */
 	struct v1_file *files;
 	uint32_t n_files, n_items;
-	struct v1_item *items; /* by name */
+	struct v1_item *items; /* sorted by name */
 };
 
 struct ckpt_list {
@@ -82,7 +82,7 @@ struct proto_header {
 	uint64_t shards, endianness, version;
 };
 bool proto_header(struct table_at *c, struct str bytes, struct proto_header *h);
-/* Decodes a VersionDef; *producer is the version of the program that wrote it, or 0. */
+/* Decodes a VersionDef. *producer: version of the writer, or 0. */
 bool proto_version(struct table_at *c, struct str bytes, uint64_t *producer);
 
 /* Decodes the SavedSlice of a SavedTensorSlices. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See program.h. The order is the collector's: the given path, the loader's, a toolkit, the
- * packages of the Python interpreter that the command would start, and of the environment.
+ * See program.h. Searches in the order of the collector: the given path, the loader's search path,
+ * CUDA toolkits, the packages of the Python interpreter that the command would start, then those of
+ * the current environment.
  */
 #define _GNU_SOURCE 1
 #include "cli/program.h"

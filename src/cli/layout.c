@@ -20,7 +20,7 @@
 
 struct layout_row {
 	size_t indent;
-	struct str name, *cells; /* by column; cells without text are empty */
+	struct str name, *cells; /* indexed by column; cells without text are empty */
 	size_t n;
 	double share;
 	bool whole, dim;

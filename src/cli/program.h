@@ -52,28 +52,27 @@ void signals_pass(void);
 
 struct cupti_found {
 	struct str path;
-	int cuda;   /* in the driver's form: 13000 is CUDA 13.0; 0: unknown without a driver */
-	bool exact; /* false: a later update of that release is possible */
-	/* A version that crashes the process if it cannot initialise; otherwise NULL. */
+	int cuda;   /* as the driver encodes it: 13000 is CUDA 13.0; 0: unknown without a driver */
+	bool exact; /* false: may be a later update of the release */
+	/* Name of a known bad version and what happens; otherwise NULL. */
 	const char *bad, *reason;
-	int needs; /* CUDA version the driver must have for it */
+	int needs; /* minimum CUDA version of the driver */
 };
 
-/* driver: CUDA version of the driver, 0: unknown; newer libraries are skipped. False: none found.
+/* driver: CUDA version of the driver; newer libraries are skipped; 0: unknown. Returns false if no
+ * library is found.
  */
 bool cupti_find(struct arena *a, int driver, struct cupti_found *f);
 
-/* Returns the CUDA version of a CUPTI version; 0: before CUDA 11. */
+/* Returns the CUDA version for a CUPTI version; 0: before CUDA 11. */
 int cupti_cuda(uint32_t version, bool *exact);
 
 /* ---- load ---- */
 
-/* Shared libraries whose version the program reads. */
-
-/* False in a static program, whose C library may differ from the system's. */
+/* False in a static program, which cannot load shared libraries. */
 extern const bool load_possible;
 
-/* Loads a library; NULL on failure, with the reason in dlerror(). */
+/* Loads a shared library. Returns NULL on failure; dlerror() has the reason. */
 void *load_library(const char *name);
 
 #endif

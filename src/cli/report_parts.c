@@ -14,9 +14,9 @@
 #define TRACE_COLUMNS COLUMNS ",self_micros,kernels,bytes_accessed"
 #define DIFF_COLUMNS  "micros,accelerator_micros,cpu_micros,bytes,peak_bytes,params,float_ops"
 #define ALL_LEVELS    "1000000"
-#define MANY          "10000" /* rows of tables that may be long */
+#define MANY          "10000" /* row limit of long tables */
 #define STEPS_SHOWN   100
-#define TOTALS        0 /* the view whose totals the overview shows */
+#define TOTALS        0 /* index of the view whose totals the overview shows */
 #define STR_WORDS(...)                                                                             \
 	(const char *const[])                                                                      \
 	{                                                                                          \
@@ -130,7 +130,7 @@ static void add_files(struct session *s, struct strs *to, const struct strs *fil
 		strs_add(&s->query_arena, to, files->v[i]);
 }
 
-/* Returns the columns of the views: more of them where a trace is loaded. */
+/* Returns the columns of a view. Traces have additional ones. */
 static const char *columns_of(const struct session *s)
 {
 	return s->model.traces.n ? TRACE_COLUMNS : COLUMNS;
@@ -213,7 +213,7 @@ static void add_comparison(struct session *s, struct report_parts *p)
 	}
 }
 
-/* Parts about the time of one trace or recording. */
+/* Adds the parts of one trace or recording: devices, kernels and so on. */
 static void add_trace(struct session *s, struct report_parts *p)
 {
 	add_table(s, p, "devices", "0");

@@ -60,7 +60,7 @@ bool served_run(struct session *q, struct served *v, const struct strs *words, s
 		return run_in(q, &ask);
 	if (!num_parse_i64(str_sub(ask.words.v[0], 1, SIZE_MAX), &k) || k < 1 ||
 	        (size_t)k > v->traces)
-		return session_fail(q, ERR_INVALID_ARGUMENT, "the trace asked for is not loaded");
+		return session_fail(q, ERR_INVALID_ARGUMENT, "the requested trace is not loaded");
 	ask.parts = v->trace_parts[k - 1];
 	ask.words = (struct strs){ ask.words.v + 1, ask.words.n - 1, 0 };
 	return session_guard(v->trace[k - 1], run_in, &ask) ||

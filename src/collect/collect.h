@@ -69,24 +69,25 @@
 /* ---- bad versions of libcupti ----
  *
  * Versions of libcupti that can crash the process that uses them, even in the function that returns
- * the version. They are therefore recognised by the functions they export.
+ * the version. The collector therefore recognises them by their exported functions.
  */
 
 struct cupti_bad {
-	const char *has, *lacks; /* functions exported by these versions alone */
+	const char *has, *lacks; /* a function that only these versions export, and one they lack */
 	const char *versions;
 	const char *reason;
-	int driver; /* minimum CUDA version of the driver for using it */
+	int driver; /* minimum CUDA version of the driver */
 };
 
-/* Used only if the driver is new enough and its device can be opened: then it can initialise. */
+/* These versions can initialise only if the driver is new enough and its device file can be opened;
+ * otherwise they are not used. */
 static const struct cupti_bad cupti_bad[] = {
 	{ "cuptiActivityGetStructSize", "cuptiActivityGetNextRecord_v2",
 	        "CUDA 13.2 (13.2.23, 13.2.75, 13.2.86)",
 	        "calls itself without end where it cannot start", 13020 },
 };
 
-/* Returns the row of an opened libcupti; NULL if it is not known to be bad. */
+/* Returns the row for a loaded libcupti, or NULL if its version is not in the table. */
 static inline const struct cupti_bad *cupti_bad_of(void *library)
 {
 	for (size_t i = 0; i < sizeof cupti_bad / sizeof *cupti_bad; i++)

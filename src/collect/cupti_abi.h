@@ -290,7 +290,7 @@ typedef void cupti_callback(void *user, uint32_t domain, uint32_t cbid, const vo
  * Finds libcupti and its functions at run time.
  */
 
-/* NULL: this version of CUPTI lacks the function. */
+/* The functions of libcupti; NULL if the library lacks the function. */
 struct cupti {
 /* NOLINTBEGIN(bugprone-macro-parentheses): args are the parentheses of a prototype */
 #define CUPTI_MEMBER(name, optional, args) uint32_t(*name) args;
@@ -301,11 +301,11 @@ struct cupti {
 	int driver;       /* 12040 for CUDA 12.4; 0: unknown */
 };
 
-/* Opens the copy that the program has loaded, otherwise one that fits the driver. On failure *why
- * names the missing part. */
+/* Opens the libcupti that the process has already loaded, otherwise one that matches the driver. On
+ * failure, why names the missing library or function. */
 bool cupti_open(struct cupti *, char *why, size_t n);
 
-/* Paths of the driver and of libcupti, for the recording; "" if unknown. */
+/* Returns the path of libcupti; "" if unknown. */
 const char *cupti_path(void);
 
 #endif

@@ -12,7 +12,7 @@ struct domain {
 	_Atomic uint32_t name; /* names_number, 0: free */
 };
 
-static struct domain domains[DOMAINS_MOST]; /* by number; 0 is the default domain */
+static struct domain domains[DOMAINS_MOST]; /* indexed by number; 0 is the default domain */
 
 void *domains_add(const struct name *n)
 {

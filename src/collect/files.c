@@ -85,7 +85,7 @@ static void file_close(struct file *f)
 /* Returns the name of an error. */
 static const char *text_of(int error, char *p, size_t n)
 {
-#ifdef __GLIBC__ /* returns the text, which may be in the buffer; elsewhere a status */
+#ifdef __GLIBC__ /* the GNU version returns the message, the POSIX version an error number */
 	return strerror_r(error, p, n);
 #else
 	return strerror_r(error, p, n) ? "unknown error" : p;

@@ -20,7 +20,7 @@ struct compare {
 	uint32_t n; /* entries, in pre-order; 0 is the root; siblings in byte order */
 	uint32_t *parent, *end;
 	struct str *name; /* as named on the first side that has it */
-	uint32_t **at;    /* by side, by entry: the side's entry, or ID_NONE */
+	uint32_t **at;    /* indexed by side, by entry: the side's entry, or ID_NONE */
 };
 
 /* Two names of one entry. */

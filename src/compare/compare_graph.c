@@ -9,7 +9,7 @@
 struct placing {
 	struct arena *a; /* scratch */
 	struct intern names;
-	VEC(uint32_t) parent; /* by name: name of the parent node; ID_NONE: the root */
+	VEC(uint32_t) parent; /* indexed by name: name of the parent node; ID_NONE: the root */
 };
 
 /* Returns a hash of a side's structure, independent of the order of its entries. */
@@ -58,7 +58,8 @@ static const struct side *remake(struct placing *p, const struct side *s, struct
 {
 	struct side_maker *w = side_begin(s->kind, &s->values, a);
 	struct side *to = ARENA_NEW(a, struct side);
-	uint32_t *entry = ARENA_ARRAY(p->a, p->parent.n, uint32_t); /* by name; 0: not created */
+	uint32_t *entry =
+	        ARENA_ARRAY(p->a, p->parent.n, uint32_t); /* indexed by name; 0: not created */
 	VEC(uint32_t) way = { 0 };
 
 	for (uint32_t i = 1; i < s->n; i++) {

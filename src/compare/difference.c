@@ -11,13 +11,14 @@ struct diff_walk {
 	const struct compare *c;
 	struct arena *a;
 	struct pattern_list *start, *trim, *show, *hide;
-	bool *enough;         /* by entry: its own difference is large enough */
-	bool *leads;          /* by entry: the difference of a descendant is large enough */
-	bool *live, *top;     /* by entry: below a start; itself a start */
+	bool *enough;         /* indexed by entry: its own difference is large enough */
+	bool *leads;          /* indexed by entry: the difference of a descendant is large enough */
+	bool *live, *top;     /* indexed by entry: below a start; itself a start */
 	VEC(uint32_t) shown;  /* entries, in pre-order */
 	VEC(uint32_t) parent; /* parent of each shown entry, as index in shown */
-	uint32_t *nearest; /* by entry: itself or its nearest shown ancestor, as index in shown */
-	uint32_t *depth;   /* by entry; the root has depth 1 */
+	uint32_t *nearest;    /* indexed by entry: itself or its nearest shown ancestor, as index in
+	                         shown */
+	uint32_t *depth;      /* indexed by entry; the root has depth 1 */
 	bool *open;
 };
 

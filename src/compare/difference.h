@@ -45,7 +45,7 @@ struct diff_ask {
 	uint32_t order;                /* the value to sort by; DIFF_BY_NAME */
 	uint32_t from, to;             /* sides: the difference is `from` minus `to` */
 	double delta;                  /* smallest relative difference that counts */
-	const int64_t *least;          /* by value: minimum that at least one side must reach */
+	const int64_t *least; /* indexed by value: minimum that at least one side must reach */
 	const struct noise_ask *noise; /* the noise floor of times; NULL: none */
 	const struct noise_ask *test;  /* gives the significance of differences; NULL: none */
 };

@@ -40,9 +40,9 @@ struct matcher {
 	struct compare *c;
 	struct arena *a;        /* scratch */
 	uint32_t *first, *next; /* children */
-	bool *renamed;          /* by entry: joined under another name, or below such an entry */
-	VEC(uint32_t) todo;     /* entries whose children are still to be examined */
-	struct imap rules;      /* key_of of renamed name components */
+	bool *renamed; /* indexed by entry: joined under another name, or below such an entry */
+	VEC(uint32_t) todo; /* entries whose children are still to be examined */
+	struct imap rules;  /* key_of of renamed name components */
 	VEC(struct alias) found;
 	struct tops left, right; /* of the current parent */
 	struct sb text;

@@ -190,7 +190,7 @@ struct copy {
 	struct side *s;
 	struct query *q;
 	struct arena *a;
-	uint32_t *type_of; /* by string id of the model; 0: not seen yet */
+	uint32_t *type_of; /* indexed by string id of the model; 0: not seen yet */
 	uint32_t first, n; /* selects the values */
 };
 

@@ -2,8 +2,7 @@
  *
  * One side of a comparison: the entries that a view accounts, with the compared numbers,
  * independent of the query that made them. Pre-order as in view.h; siblings are in byte order of
- * their names, without duplicates. Knows nothing of other sides. A printed report can be a side,
- * too.
+ * their names, without duplicates. A printed report can be a side, too.
  */
 #ifndef TFPROF_COMPARE_SIDE_H
 #define TFPROF_COMPARE_SIDE_H
@@ -88,7 +87,7 @@ void side_end(struct side_maker *w, struct side *s);
  * has no root: its lines follow the legend.
  */
 
-#define ANSWER_HEAD ((size_t)64 << 10) /* the first line must lie within that many bytes */
+#define ANSWER_HEAD ((size_t)64 << 10) /* the first line must end within these bytes */
 
 struct answer_line {
 	struct str name;
@@ -99,10 +98,10 @@ struct answer_line {
 struct answer {
 	struct str file;
 	bool op; /* a report of the op view: names are types, and the root's numbers are unknown */
-	enum metric_id metric[M_N]; /* units of the number columns, as printed */
+	enum metric_id metric[M_N]; /* metrics of the number columns, in printed order */
 	uint32_t columns;
 	VEC(struct answer_line) lines; /* the root first */
-	VEC(int64_t) self, total;      /* by line, then by column */
+	VEC(int64_t) self, total;      /* indexed by line, then by column */
 };
 
 /* True if head, the first bytes of a file, is a report. */
@@ -111,7 +110,7 @@ bool answer_sniff(struct str head);
 /* Reads a whole report that answer_sniff recognises; names are copied to a. */
 bool answer_read(struct answer *x, struct src *s, struct arena *a, struct err *e);
 
-/* Converts it to a side, in a. False if the report lacks one of the metrics. */
+/* Converts the report to a side, in a. Returns false if it lacks one of the metrics. */
 bool answer_side(const struct answer *x, enum vk kind, const enum metric_id *metrics, uint32_t n,
         struct side *to, struct arena *a, struct err *e);
 

@@ -79,10 +79,10 @@ struct ArrowArrayStream {
 struct arrow_column {
 	enum column_type type;
 	VEC(int64_t)
-	numbers;               /* by row: integer, bits of a real, 0 or 1, index of a text, end of a
-	                          list in items */
+	numbers; /* indexed by row: integer, bits of a real, 0 or 1, index of a text, end of a
+	            list in items */
 	VEC(int32_t) items;    /* of lists: indices of texts */
-	VEC(uint8_t) nulls;    /* by row; empty: there is none */
+	VEC(uint8_t) nulls;    /* indexed by row; empty: there is none */
 	size_t n_nulls, bytes; /* bytes: of all distinct texts */
 	struct intern texts;
 	struct str last; /* the last text as given, and its index */
@@ -125,7 +125,7 @@ struct arrow_pair {
 	struct str key, value;
 };
 
-/* Describes rows of such columns; docs: a sentence for each column, or NULL. False: no memory. */
+/* Describes rows of such columns; docs: description of each column, or NULL. False: no memory. */
 bool arrow_schema(struct ArrowSchema *out, const struct column *columns, const char *const *docs,
         size_t n, const struct arrow_pair *pairs, size_t n_pairs);
 
@@ -172,59 +172,60 @@ struct cells {
 /* Reads the columns; they live in a, their names in the given bytes. */
 void cells_open(struct cells *c, struct str bytes, struct arena *a);
 
-/* Puts rows until the batch is full or the cells end. */
+/* Appends rows until the batch is full or no cells are left. */
 void cells_fill(struct cells *c, struct arrow_build *to, struct arena *scratch);
 
 /* ---- tables ----
  *
- * Tables with fixed columns (table.def), equal for every input: from a trace if one is loaded,
- * otherwise from the steps of the model. Rows are made on demand.
+ * Tables with fixed columns (table.def), the same for every input. Rows come from the trace if one
+ * is loaded, otherwise from the steps of the model, and are made on demand.
  */
 
 #define TABLES_VERSION "1"
 
 struct table_reader;
 
-/* Puts rows until the batch is full; false after the last row. scratch is cleared afterwards.
+/* Appends rows until the batch is full. Returns false after the last row. The caller clears scratch
+ * afterwards.
  */
 typedef bool table_fill(struct table_reader *x, struct arrow_build *to, struct arena *scratch);
 
 struct fixed_table {
 	const char *name, *doc;
 	const struct column *columns;
-	const char *const *docs; /* a sentence for each column */
+	const char *const *docs; /* description of each column */
 	size_t n;
 	table_fill *(*open)(struct table_reader *x);
 };
 extern const struct fixed_table tables[];
 extern const size_t tables_n;
-const struct fixed_table *table_named(struct str name); /* NULL: unknown name */
+const struct fixed_table *table_named(struct str name); /* NULL if the name is unknown */
 
 struct table_reader {
 	const struct fixed_table *table;
 	const struct model *m;
-	const struct trace *t;  /* NULL: none, or several workers are loaded */
-	struct str run, worker; /* worker: where the model has no names of workers; may be NULL */
+	const struct trace *t;  /* NULL: no trace, or several workers are loaded */
+	struct str run, worker; /* worker: used if the model has no worker names; may be NULL */
 	bool recording;         /* the model came from a recording */
-	struct arena *a;        /* lives as long as the reader */
+	struct arena *a;        /* freed with the reader */
 	table_fill *fill;
-	size_t at[2]; /* where the next row comes from, as the table counts */
-	void *state;  /* of the table */
+	size_t at[2]; /* position of the next row; the table defines the meaning */
+	void *state;  /* private to the table */
 };
 
-/* Begins a table: prepares its data in x->a. */
+/* Opens a table and prepares its data in x->a. */
 void table_begin(struct table_reader *x);
 
 #define TABLE(name, doc, open, ...) table_fill *open(struct table_reader *x);
 #include "export/table.def"
 #undef TABLE
 
-/* ---- for the files of tables ---- */
+/* ---- for the implementations of tables ---- */
 
-/* Puts the first two cells. */
+/* Appends the cells run and worker. */
 void table_put_run(const struct table_reader *x, struct arrow_build *to, uint32_t worker);
 
-/* Puts an integer or, where known is false, null. */
+/* Appends an integer, or null unless known. */
 static inline void table_put(struct arrow_build *to, bool known, int64_t v)
 {
 	if (known)
@@ -233,12 +234,12 @@ static inline void table_put(struct arrow_build *to, bool known, int64_t v)
 		arrow_null(to);
 }
 
-/* The stable hash of a name: FNV-1a of 64 bits over its bytes. */
+/* Returns a stable hash of a name: 64-bit FNV-1a. */
 int64_t table_key(struct str name);
-/* Puts a name and its hash; both null for a NULL pointer. */
+/* Appends a name and its hash, or two nulls if name.p is NULL. */
 void table_put_named_key(struct arrow_build *to, struct str name);
 
-/* Returns ticks of a step as nanoseconds. */
+/* Converts ticks of a step to nanoseconds. */
 static inline int64_t table_step_ns(const struct step *s, int64_t ticks)
 {
 	int64_t unit = s->ticks_per_us;
@@ -246,11 +247,11 @@ static inline int64_t table_step_ns(const struct step *s, int64_t ticks)
 	return unit > 1000 ? ticks / (unit / 1000) : num_mul(ticks, 1000 / unit);
 }
 
-/* The rows of tables of the model's steps (table_model.c). */
+/* Tables made from the steps of the model (table_model.c). */
 table_fill fill_model_steps, fill_model_slices, fill_model_kernels, fill_model_devices,
         fill_model_memory;
 
-/* Times of a worker's steps: first start, last end, number of timed executions. */
+/* Times of a worker: first start, last end, number of timed executions. */
 struct model_times {
 	bool any;
 	int64_t start, end;
@@ -258,7 +259,7 @@ struct model_times {
 };
 void model_times_add(struct model_times *t, const struct step *s);
 
-/* Sum of a recorded value over all nodes of a step. */
+/* Returns the sum of a recorded value over all nodes of a step. */
 int64_t model_step_sum(const struct step *s, enum value which);
 
 #endif

@@ -8,7 +8,7 @@
 
 /* ---- values of columns ---- */
 
-/* part / whole in thousandths. */
+/* Returns part / whole in thousandths. */
 static int64_t permille(int64_t part, int64_t whole)
 {
 	return whole > 0 ? num_from_real(1000.0 * (double)part / (double)whole + 0.5) : 0;
@@ -63,10 +63,10 @@ static void rows_idle(const struct device_use *u, struct table *to)
 		const struct {
 			int64_t ns;
 			const char *why;
-		} idle[] = { { d->idle.host, "the host did other things" },
+		} idle[] = { { d->idle.host, "the host was busy with other work" },
 			{ d->idle.latency, "launch latency" },
 			{ d->idle.waiting, "the host waited for the GPU" },
-			{ d->idle.unknown, "not known: the launch is not recorded" } };
+			{ d->idle.unknown, "unknown: the launch is not recorded" } };
 		for (size_t k = 0; k < sizeof idle / sizeof *idle; k++)
 			if (idle[k].ns)
 				put_idle(u, d, idle[k].ns, idle[k].why, to);
@@ -264,8 +264,8 @@ static void rows_overhead(const struct device_use *u, struct table *to)
 /* ---- the tables ---- */
 
 static const struct device_table {
-	const char *name;             /* in data, and of --table */
-	const char *title;            /* in text, above the table */
+	const char *name;             /* in data outputs and for --table */
+	const char *title;            /* heading in text */
 	const struct column *columns; /* the first one is the worker */
 	const char *const *titles;
 	size_t n; /* with the worker */
@@ -279,7 +279,7 @@ static const struct device_table {
 };
 #define TABLES_N (sizeof tables / sizeof *tables)
 
-/* The place of a row: its cells and its worker. */
+/* A row: its first cell and its worker. */
 struct row_at {
 	const struct table_cell *cells;
 	struct str worker;
@@ -318,7 +318,7 @@ static void fill_workers(
 	}
 }
 
-/* Makes a table with all its rows. */
+/* Makes one table with all its rows. */
 static void fill(const struct device_workers *all, const struct device_table *t, struct table *x)
 {
 	bool named = all->v[0].name.p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The further tables of the command devices, for recordings and for traces with launches: GPUs,
- * reasons of idle time, calls, kernels and so on.
+ * The additional tables of the command devices, for recordings and for traces with launches: GPUs,
+ * causes of idle time, calls, kernels and so on.
  */
 #ifndef TFPROF_EXPORT_DEVICE_TABLES_H
 #define TFPROF_EXPORT_DEVICE_TABLES_H
@@ -11,7 +11,7 @@
 
 /* The devices of a worker. */
 struct device_worker {
-	struct str name; /* in its rows; p NULL: the only worker, which the rows do not name */
+	struct str name; /* name in the rows; p NULL: a single worker, which the rows do not name */
 	const struct device_use *u;
 };
 struct device_workers {
@@ -19,12 +19,12 @@ struct device_workers {
 	size_t n; /* at least 1 */
 };
 
-/* Returns the tables with all their rows, *n of them, in the order of the choices of --table after
- * "devices". The rows of several workers are sorted by time where those of one worker are. */
+/* Returns the *n tables with all their rows, in the order of the choices of --table after
+ * "devices". Tables that are sorted by time stay sorted if there are several workers. */
 const struct table *device_sections(const struct device_workers *all, size_t *n, struct arena *a);
 
-/* Adds the member "lost" of a recording: records that are missing. For table.members; use: a struct
- * device_use. */
+/* Writes the member "lost" of a recording: the number of missing records. For table.members; use: a
+ * struct device_use. */
 void device_put_lost(struct document *d, const void *use);
 
 #endif

@@ -30,8 +30,8 @@ void document_sources(struct document *d, const struct origin *from);
 void document_options(struct document *d, const struct opts *o);
 void document_warnings(struct document *d, const struct origin *from, const struct notes *command);
 
-/* "columns": [...] and "rows": [ of the sheet that this opens, or d->arrays: the members of
- * export/arrays.c instead of rows; document_rows_end. */
+/* Writes "columns": [...] and opens "rows": [ for a sheet. With d->arrays, writes the members of
+ * export/arrays.c instead of rows. document_rows_end closes it. */
 void document_rows(struct document *d, struct sheet *rows, const struct column *columns, size_t n);
 void document_rows_end(struct document *d, struct sheet *rows);
 

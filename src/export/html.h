@@ -4,8 +4,8 @@
  * that it shows, gzip-compressed and in base64.
  *
  *   html_begin(&h, file, arena);
- *   html_document(&h, "op", &words);   then one JSON value is written to h.json; any number of
- * times html_end(&h, e);
+ *   html_document(&h, "op", &words);   repeated; write one JSON value to h.json after each call
+ *   html_end(&h, e);
  */
 #ifndef TFPROF_EXPORT_HTML_H
 #define TFPROF_EXPORT_HTML_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A result as bytes. Binds the rows of output.def to functions, and declares what the outputs
- * share: text, call stacks, rows, differences, tensors.
+ * Writes results in the output formats. Binds the rows of output.def to functions, and declares the
+ * functions that the outputs share: text, call stacks, rows, differences, tensors.
  */
 #ifndef TFPROF_EXPORT_OUT_H
 #define TFPROF_EXPORT_OUT_H
@@ -190,22 +190,23 @@ void text_pair(struct sb *b, const struct metric *m, enum vk kind, const struct 
 
 /* ---- stacks ----
  *
- * A result as call stacks: one number for each shown entry, so that the sum of all is the root's.
+ * A result as call stacks: one number for each shown entry. The numbers add up to the total of the
+ * root.
  */
 
-/* Returns, by shown entry, its total without the totals of the shown entries below it; in op its
- * own number. In the query's arena. */
+/* Returns a number for each shown entry: its total minus the totals of the shown entries below it;
+ * in the view op its own number. In the query's arena. */
 int64_t *stacks_values(const struct result *r, enum value v);
 
-/* Returns the only selected metric that has a unit for pprof; M_NONE if there is none or several.
+/* Returns the selected metric that has a unit for pprof; M_NONE if no metric or several metrics
+ * have one.
  */
 enum metric_id stacks_metric(const struct opts *o);
 
 /* Returns the graph node of a shown entry, or ID_NONE. */
 uint32_t stacks_node(const struct result *r, uint32_t shown);
 
-/* Returns true if the stack of a shown entry continues with its shown parent; the root is not a
- * frame.
+/* True if the shown parent of an entry is its caller in the stack. The root is not a frame.
  */
 static inline bool stacks_has_parent(const struct result *r, uint32_t shown)
 {
@@ -213,59 +214,56 @@ static inline bool stacks_has_parent(const struct result *r, uint32_t shown)
 	       r->shown[r->shown[shown].parent].parent != ID_NONE;
 }
 
-/* True if the shown entry is a frame at all: the root of a tree is none. */
+/* True if the shown entry is a frame. The root of a tree is not. */
 static inline bool stacks_is_frame(const struct result *r, uint32_t shown)
 {
 	return view_is(r->kind, VIEW_LIST) || r->shown[shown].parent != ID_NONE;
 }
 
-/* Writes the profile of scope, graph or op for pprof (pprof_tree.c). */
+/* Writes a result of scope, graph or op as a pprof profile (pprof_tree.c). */
 bool pprof_tree_write(const struct result *r, enum metric_id m, struct sink *to);
 
-/* ---- differences ----
- *
- * A difference as bytes.
- */
+/* ---- differences ---- */
 
 struct diff_answer {
 	const struct diff *d;
 	const struct view_ops *view;
-	const struct strs *words, *names; /* of the sides */
+	const struct strs *words; /* arguments of the sides */
+	const struct strs *names; /* printed names of the sides */
 	int64_t min_size;
 	bool per_run;
-	bool legacy; /* with the words of the script of before 2020 */
+	bool legacy; /* in the older text layout */
 	const struct gate_result *gates;
 	size_t n_gates;
 };
 
-/* Writes it in the options' output; for a timeline the metrics include micros. */
+/* Writes a difference in the selected output. For a timeline, the metrics must include micros. */
 bool diff_write(const struct diff_answer *x, struct emit *to, struct err *e);
 
-/* Its forms. */
 bool text_diff(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
 bool document_diff(const struct exported *x, struct sink *s, struct emit *to, struct err *e);
 bool rows_diff(const struct exported *x, enum sheet_form form, struct sink *s, struct emit *to,
         struct err *e);
 bool timeline_diff(const struct diff_answer *x, struct emit *to, struct err *e);
 
-/* Appends " (left:6220MB right:2840MB) +3380MB x2.2": value k of a row. With several values each
- * has its name, separated by commas. */
+/* Appends value k of a row: " (left:6220MB right:2840MB) +3380MB x2.2". Several values have names
+ * and are separated by commas. */
 void text_diff_numbers(struct sb *b, const struct diff_answer *x, uint32_t row, uint32_t k);
 
-/* Returns the name of a row, with its other name if it was renamed. */
+/* Appends the name of a row, and its other name if it was renamed. */
 void diff_name(struct sb *b, const struct diff *d, uint32_t row);
 
 /* ---- rows ----
  *
- * A result as rows of a sheet: which columns it has and what stands in them. Numbers are integers
- * in base units. Knows no form of output.
+ * A result as rows of a sheet: its columns and cells. Numbers are integers in base units.
+ * Independent of the output format.
  *
- *   -by worker: worker | path, parent, depth | code: file, line, function, gradient | type, types,
- * device, accounted | op, code: nodes | own_ and total_ (op: cumulative_ too) of each metric | what
- * -stats and others add
+ *   -by worker: worker | path, parent, depth | code: file, line, function, gradient
+ *   | type, types, device, accounted | op, code: nodes
+ *   | own_ and total_ (op: also cumulative_) of each metric | columns of -stats and others
  *
- * path is unique in an answer, or with -by worker among the rows of a worker: of scope and graph
- * the name of the node, of op the type, of code the lines from the outermost on, joined by '/'.
+ * path is unique in an answer, or with -by worker among the rows of a worker. It is the node name
+ * in scope and graph, the type in op, and the lines from the outermost one, joined by '/', in code.
  */
 
 /* ---- members ---- */
@@ -276,19 +274,19 @@ void diff_name(struct sb *b, const struct diff *d, uint32_t row);
 struct members {
 	const struct query *q;
 	struct arena *a;
-	/* by id: 1 + the last entry that listed it */
+	/* indexed by id: 1 + the last entry that listed the id */
 	uint32_t *sets_seen, *types_seen, *devices_seen;
-	struct strs words; /* of the last question */
+	struct strs words; /* result of the last call */
 	VEC(uint32_t) order;
 };
 
 void members_init(struct members *x, const struct query *q, struct arena *a);
 
-/* Call before the entries are processed again. */
+/* Must be called before the entries are processed again. */
 void members_again(struct members *x);
 
-/* Returns the words of the accounted nodes of a kept entry, valid until the next call. A node
- * without a device has the empty word. */
+/* Return the types and the devices of the accounted nodes of a kept entry, valid until the next
+ * call. A node without a device counts as the empty string. */
 const struct strs *members_types(struct members *x, uint32_t kept);
 const struct strs *members_devices(struct members *x, uint32_t kept);
 
@@ -297,13 +295,13 @@ struct rows {
 	const struct result *r;
 	struct arena *a;
 	struct members members;
-	enum metric_id metrics[M_N]; /* the columns of the view */
+	enum metric_id metrics[M_N]; /* selected metrics */
 	size_t n_metrics;
-	VEC(struct column) columns; /* of the sheet */
+	VEC(struct column) columns; /* columns of the sheet */
 	VEC(struct row_cell) cells; /* content of each column */
-	struct arena *row;          /* of the current row */
+	struct arena *row;          /* memory of the current row */
 	bool by_worker;             /* each worker has separate rows */
-	uint32_t worker;            /* then: the worker of the row, and its numbers */
+	uint32_t worker;            /* if by_worker: worker of the current row, and its numbers */
 	struct recompute_values numbers;
 };
 
@@ -312,22 +310,23 @@ void rows_write(struct rows *x, struct sheet *to);
 
 /* ---- tensors ----
  *
- * Values of checkpoint tensors: the text after a node's line, and the message in a result.
+ * Values of checkpoint tensors: as text after the line of a node, and as protobuf messages in a
+ * result.
  */
 
-/* Text of a shown entry; empty if it has no tensor. In the query's arena. */
+/* The tensor of a shown entry; empty if the entry has none. In the query's arena. */
 struct shown_tensor {
 	struct str text;    /* ends in a newline */
 	struct str message; /* bytes of a TFProfTensorProto, if requested */
 };
 
-/* Looks up every shown entry of scope and graph except the root, and stores found tensors in
- * r->tensors. Tensors that are missing or unreadable cause notes, in the original's order. False
- * only if cancelled. */
+/* Looks up every shown entry of scope and graph except the root, and stores the tensors in
+ * r->tensors. Adds a note for each missing or unreadable tensor, in the original's order. Returns
+ * false only if cancelled. */
 void tensors_read(struct result *r, struct ckpt *c, bool messages);
 
-/* Appends one tensor. limit: number of values in the text, one line counts the omitted ones;
- * negative: no limit. */
+/* Reads one tensor. limit: maximum number of values in the text; a line states how many are
+ * omitted. Negative: no limit. */
 struct tensor_want {
 	int64_t limit;
 	bool message;
@@ -339,10 +338,10 @@ bool tensor_read(struct ckpt *c, const struct ckpt_tensor *t, const struct tenso
 struct tensor_stats {
 	int64_t n, zeros, nans, infinities; /* finite values: n - nans - infinities */
 	double min, max, mean, m2;
-	size_t shortest, longest; /* of strings */
+	size_t shortest, longest; /* lengths of strings */
 };
 void tensor_stats_add(struct tensor_stats *s, const struct dtype *d, const struct ckpt_values *v);
-/* Appends one line. */
+/* Appends the statistics as one line. */
 void tensor_stats_put(struct sb *b, const struct dtype *d, const struct tensor_stats *s);
 
 #endif

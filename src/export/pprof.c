@@ -35,8 +35,9 @@ struct pprof {
 	VEC(uint32_t) called;     /* of each location: function */
 	struct intern strings;    /* the string table */
 	VEC(struct pprof_sample) samples;
-	uint32_t *file_of;     /* by shown entry: name */
-	uint32_t *location_of; /* by shown entry: location + 1, 0 for the root and its children */
+	uint32_t *file_of;     /* indexed by shown entry: name */
+	uint32_t *location_of; /* indexed by shown entry: location + 1, 0 for the root and its
+	                          children */
 	VEC(uint32_t) path;
 	struct sb text;
 	struct pbput b;

@@ -17,15 +17,15 @@ struct writer {
 	const struct model *m;
 	struct arena *a;
 	struct pbput b;
-	uint32_t *cursor;           /* by step: the first cell whose node is not written yet */
-	uint32_t *device_rank;      /* by model device: rank by name */
-	uint32_t *device_at;        /* by rank */
-	uint32_t *text_id;          /* by string: id of a call stack's text, 0: none yet */
-	VEC(uint32_t) texts;        /* strings of the texts 1 .. n */
-	uint32_t *slot_said;        /* by source: 1 + the last node that recorded its slot */
-	uint32_t span0;             /* the first span of a cell, */
-	VEC(int64_t) keys;          /* keys of its spans, */
-	VEC(uint32_t) sorted;       /* and the sorted indices of keys */
+	uint32_t *cursor;      /* indexed by step: the first cell whose node is not written yet */
+	uint32_t *device_rank; /* indexed by model device: rank by name */
+	uint32_t *device_at;   /* indexed by rank */
+	uint32_t *text_id;     /* indexed by string: id of a call stack's text, 0: none yet */
+	VEC(uint32_t) texts;   /* strings of the texts 1 .. n */
+	uint32_t *slot_said;   /* indexed by source: 1 + the last node that recorded its slot */
+	uint32_t span0;        /* the first span of a cell, */
+	VEC(int64_t) keys;     /* keys of its spans, */
+	VEC(uint32_t) sorted;  /* and the sorted indices of keys */
 	VEC(const uint8_t *) items; /* memory of a cell */
 	uint64_t lost;
 	uint32_t lost_name, lost_from; /* strings of the last missing input and of its node */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See out.h.
+ * See out.h: a result as rows of a sheet. Numbers are integers in base units. The rows do not
+ * depend on the output format.
  */
 #include "export/out.h"
 

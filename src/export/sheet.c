@@ -14,10 +14,10 @@ static bool is_number(enum column_type type)
 	return type == COLUMN_INTEGER || type == COLUMN_REAL;
 }
 
-/* Writes a text as a cell of the form CSV, SPREADSHEET (csv.c) or MD (md.c). CSV: quoted by RFC
- * 4180, control bytes other than tab, CR and LF as \xNN; for spreadsheets, text that begins like a
- * formula gets an apostrophe before it. MD: Markdown syntax is escaped, control bytes are \xNN. s
- * is UTF-8. */
+/* Writes a UTF-8 text as a cell of the form CSV, SPREADSHEET (csv.c) or MD (md.c). CSV: quoted by
+ * RFC 4180; control bytes other than tab, CR and LF are written as \xNN. SPREADSHEET: as CSV, with
+ * an apostrophe before text that begins like a formula. MD: Markdown syntax is escaped; control
+ * bytes are written as \xNN. */
 static void put_text(enum sheet_form form, struct sink *to, struct str s)
 {
 	if (form == SHEET_MD)

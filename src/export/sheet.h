@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A sheet of typed cells as CSV, Markdown, lines of JSON or the rows of a JSON document. Bytes that
- * are not UTF-8 are written as \xNN, so the output is valid UTF-8. Knows nothing of the contents.
+ * are not UTF-8 are written as \xNN, so the output is valid UTF-8. Independent of the contents.
  *
  *   struct column columns[] = { { S("path"), COLUMN_TEXT, NULL },
  *                               { S("micros"), COLUMN_INTEGER, "us" } };
@@ -16,21 +16,7 @@
 #include "base/num.h"
 #include "io/json_out.h"
 
-/* ---- cells as bytes ----
- *
- * Cells as bytes, which the sheet form SHEET_CELLS writes and arrow.h reads, so that the rows of
- * any result can be kept in memory and turned into batches later. Only for this process: nothing of
- * it is ever a file.
- *
- *   number of columns | for each: type, size of name, name, 1 + size of unit, unit | cells
- *   cell: 0 null | 1 number, 8 bytes | 2 text, size, bytes | 3 list, number of texts, each with
- * size
- */
-
-/* ---- column ----
- *
- * A column of rows that are data: its name, its type and its unit.
- */
+/* ---- columns of data outputs ---- */
 
 enum column_type { COLUMN_TEXT, COLUMN_LIST, COLUMN_INTEGER, COLUMN_REAL, COLUMN_BOOL };
 
@@ -40,13 +26,21 @@ struct column {
 	const char *unit; /* NULL: none; numbers are not scaled by it */
 };
 
-/* Rows of an array of columns. */
+/* Initialisers of struct column. */
 /* clang-format off */
 #define TEXT_COLUMN(name)         { S(name), COLUMN_TEXT, NULL }
 #define NUMBER_COLUMN(name, unit) { S(name), COLUMN_INTEGER, unit }
 /* clang-format on */
 
-/* ---- cells ---- */
+/* ---- cells ----
+ *
+ * Cells encoded as bytes: SHEET_CELLS writes them and arrow.h reads them, so the rows of any result
+ * can be kept in memory and converted to batches later. The encoding is never written to a file.
+ *
+ *   number of columns | per column: type, size of name, name, 1 + size of unit, unit | cells
+ *   cell: 0 null | 1 number, 8 bytes | 2 text, size, bytes
+ *       | 3 list, number of texts, size and bytes of each
+ */
 
 enum { CELL_NULL, CELL_NUMBER, CELL_TEXT, CELL_LIST };
 
@@ -74,8 +68,9 @@ struct sheet {
 	struct sink *to;
 	const struct column *columns; /* with names in UTF-8; in the given arena */
 	size_t n, at;                 /* number of columns; index of the next cell */
-	struct json own, *json;       /* JSON: its own writer for lines, otherwise the document's */
-	struct arrays *arrays;        /* of SHEET_ARRAYS: gathers the cells until sheet_close */
+	struct json own;
+	struct json *json;     /* &own for lines of JSON, otherwise the writer of the document */
+	struct arrays *arrays; /* SHEET_ARRAYS: collects the cells until sheet_close */
 	struct sb text;
 };
 
@@ -99,7 +94,7 @@ void sheet_real(struct sheet *t, double v);
 void sheet_bool(struct sheet *t, bool v);
 void sheet_null(struct sheet *t);
 
-/* Asserts that the last row is whole; of SHEET_ARRAYS, writes them all. */
+/* Asserts that the last row is complete. SHEET_ARRAYS: writes all rows. */
 void sheet_close(struct sheet *t);
 
 /* Write a text as a cell of CSV (csv.c) or Markdown (md.c). */

@@ -18,24 +18,26 @@ struct table_cell {
 
 struct table {
 	struct arena *a;
-	const char *key, *schema; /* of the document; key also names the command in sentences */
-	int64_t version;          /* of the schema; 0: 1 */
-	const char *title;        /* of a section: above it in text and Markdown */
+	const char *key,
+	        *schema;   /* of the JSON document; key is also the command name in messages */
+	int64_t version;   /* of the schema; 0: 1 */
+	const char *title; /* heading of a section in text and Markdown */
 	const struct column *columns;
 	size_t n_columns, rows;
 	VEC(struct table_cell) cells;
 	/* Headings of the columns in text. NULL, of all or of one: its name without the unit; "":
 	 * text leaves the column out. */
 	const char *const *titles;
-	const char *all;           /* words that show all rows: "--top=0"; NULL: --top=0 */
-	const struct table *below; /* printed below in text, at most top rows, too; NULL: none */
-	/* Further tables of the answer: below in text and Markdown, if they have rows; members of
-	 * the document, with all their rows. */
+	const char *all; /* option that shows all rows; NULL: --top=0 */
+	const struct table
+	        *below; /* printed after this table in text, with at most top rows; NULL: none */
+	/* Additional tables: in text and Markdown printed after this one unless empty; in JSON
+	 * members of the document, with all their rows. */
 	const struct table *sections;
 	size_t n_sections;
-	/* Adds members to the document before its rows; NULL: none. */
+	/* Writes members of the JSON document before the rows; may be NULL. */
 	void (*members)(struct document *d, const void *user);
-	const void *user; /* of members */
+	const void *user; /* passed to members */
 };
 
 /* Append the next cell. */

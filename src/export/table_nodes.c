@@ -8,8 +8,8 @@
 
 struct nodes_state {
 	struct tree tree;
-	struct tally *own, *total; /* by entry of the tree */
-	bool *shown;               /* by entry: it or something below it ran */
+	struct tally *own, *total; /* indexed by entry of the tree */
+	bool *shown;               /* indexed by entry: it or something below it ran */
 	bool ready;                /* they belong to step at[0] */
 };
 

@@ -10,12 +10,12 @@
 struct trace_state {
 	struct trace_links links;
 	struct trace_steps steps;
-	struct str *labels; /* by device */
+	struct str *labels; /* indexed by device */
 	/* Of slices. */
 	struct slice_iter it;
 	bool open;      /* it is in track at[0] */
-	uint32_t *name; /* by slice of a thread: its name, else 0 */
-	/* Of devices and steps. */
+	uint32_t *name; /* indexed by slice of a thread: its name, else 0 */
+	/* Tables of devices and steps. */
 	struct trace_usage usage;
 	struct step_usage *by_step;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See out.h. The text is that of a recursion over the dimensions, produced by counting: a block
- * opens and closes wherever the index of its dimension reaches an end.
+ * See out.h. The text nests one pair of brackets per dimension. It is written without recursion: a
+ * bracket opens or closes where the index of its dimension is at its first or last value.
  */
 #include "export/out.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text of advise: the name of each checker, then its reports. Our checkers are left out if they
- * have no reports.
+ * Text of advise: the name of each checker, then its reports. A checker that the original lacks is
+ * omitted if it has no reports.
  */
 #include "export/out.h"
 

@@ -9,8 +9,8 @@
 
 /* ---- idset ----
  *
- * Sets of ids below a bound, as bits, that return each member's rank in ascending order: a column
- * by member costs little more than a bit per id. Header only.
+ * Sets of ids below a bound, as bits. idset_place returns the rank of a member in ascending order,
+ * so an array with one element per member needs only about one additional bit per id.
  */
 
 #define IDSET_WORD 64
@@ -18,7 +18,7 @@
 struct idset {
 	struct idset_word {
 		uint64_t bits;
-		uint32_t before; /* number of members in all earlier words */
+		uint32_t before; /* number of members in previous words */
 	} * word;
 	size_t n_words;
 	uint32_t n;
@@ -37,7 +37,7 @@ static inline void idset_add(struct idset *s, uint32_t id)
 	s->word[id / IDSET_WORD].bits |= (uint64_t)1 << id % IDSET_WORD;
 }
 
-/* Call once, after the last id was added and before the first idset_rank. */
+/* Must be called once, after the last idset_add and before the first idset_place. */
 static inline void idset_count(struct idset *s)
 {
 	for (size_t i = 0; i < s->n_words; i++) {
@@ -51,7 +51,7 @@ static inline bool idset_has(const struct idset *s, uint32_t id)
 	return s->word[id / IDSET_WORD].bits >> id % IDSET_WORD & 1;
 }
 
-/* Returns the rank of an id among the members, from 0; UINT32_MAX if it is not a member. */
+/* Returns the rank of an id among the members, from 0; UINT32_MAX if the id is not a member. */
 static inline uint32_t idset_place(const struct idset *s, uint32_t id)
 {
 	const struct idset_word *w = &s->word[id / IDSET_WORD];
@@ -64,17 +64,17 @@ static inline uint32_t idset_place(const struct idset *s, uint32_t id)
 
 /* ---- bittree ----
  *
- * Sets of numbers as bits, with higher levels of bits over the words below, so the next member is
- * found in a few steps however far away it is. Header only.
+ * Sets of numbers as bits, with a tree of summary bits above them: the next member is found in at
+ * most BITTREE_LEVELS steps in each direction.
  */
 
-#define BITTREE_LEVELS 6 /* 64^6 bits, more than ever needed */
+#define BITTREE_LEVELS 6 /* enough for 64^6 bits */
 #define BITTREE_WORD   64
 
-/* Every level has one word more than its bits need, so searches may start at the end. */
+/* Every level has one additional word, so a search may start at the end. */
 struct bittree {
-	uint64_t *level[BITTREE_LEVELS]; /* a bit of level i + 1 is set if any bit of that word of
-	                                    level i is set */
+	uint64_t *level[BITTREE_LEVELS]; /* bit k of level i + 1 is set if word k of level i is not
+	                                    0 */
 };
 
 /* Makes an empty set with room for n bits. */
@@ -108,7 +108,7 @@ static inline void bittree_clear(struct bittree *b, size_t at)
 	}
 }
 
-/* Returns the first bit set from `at` on, or SIZE_MAX. */
+/* Returns the first set bit at or after `at`, or SIZE_MAX. */
 static inline size_t bittree_next(const struct bittree *b, size_t at)
 {
 	int i = 0;
@@ -185,9 +185,10 @@ struct trace_mem {
 	uint32_t n_cells;
 	uint32_t *device; /* model devices other than CPUs, by name */
 	uint32_t n_devices;
-	uint32_t *of;         /* by model device: 1 + index in device, or 0 */
+	uint32_t *of;         /* indexed by model device: 1 + index in device, or 0 */
 	uint32_t *at, *named; /* cells of device i by name: named[at[i]] .. named[at[i + 1]] */
-	struct points {       /* by device: bytes in use for which counters are written, by time */
+	struct points { /* indexed by device: bytes in use for which counters are written, by time
+		         */
 		VEC(int64_t) time, bytes;
 		int64_t most;       /* number of all recorded values */
 		size_t allocations; /* allocations recorded with them */

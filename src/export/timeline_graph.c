@@ -26,16 +26,16 @@ struct chart {
 	uint32_t n_cells;
 	struct arena *own_cells; /* of these */
 	uint32_t n_ranks;
-	uint32_t *rank;   /* by device of the step */
-	uint32_t *device; /* by rank: the model's device */
-	int64_t *pid;     /* by rank */
+	uint32_t *rank;   /* indexed by device of the step */
+	uint32_t *device; /* indexed by rank: the model's device */
+	int64_t *pid;     /* indexed by rank */
 	uint32_t *by_pid; /* ranks in order of their pids */
 	uint32_t n_pids;
-	size_t *box0, *n_boxes; /* by rank */
+	size_t *box0, *n_boxes; /* indexed by rank */
 	struct arena *own;      /* arena of all fields below; released before memory is drawn */
-	uint32_t *node;         /* by span of the step; of the drawn ones */
-	uint32_t *span;         /* by box: span of the step */
-	uint32_t *lane;         /* by box */
+	uint32_t *node;         /* indexed by span of the step; of the drawn ones */
+	uint32_t *span;         /* indexed by box: span of the step */
+	uint32_t *lane;         /* indexed by box */
 	uint32_t *order;
 	VEC(struct arrow) arrows; /* in order of discovery */
 	uint32_t *flow0, *flows;

@@ -21,7 +21,7 @@
 /* Bytes that nodes hold from the start of a step on: the maximum over all steps. */
 struct held {
 	struct idset nodes;
-	int64_t *bytes; /* by member */
+	int64_t *bytes; /* indexed by member */
 };
 
 /* A time at which a node's bytes change. */

@@ -27,8 +27,8 @@ struct drawing {
 	struct imap *pids, *tids;  /* used numbers; tids: by hash of both */
 	int64_t *process, *device; /* pids */
 	struct track_place *track;
-	int64_t *flows;   /* how many there are so far, over all traces */
-	int64_t from, to; /* only slices that overlap this time are drawn */
+	int64_t *flows;   /* number of flows so far, in all traces */
+	int64_t from, to; /* draw only slices that overlap this interval */
 	struct trace_links links;
 };
 
@@ -267,7 +267,7 @@ static void put_track(struct drawing *x, uint32_t i)
 	json_object_end(&j);
 }
 
-/* With -step N only that step is drawn, if the trace has it. */
+/* With -step N, draws only step N, if the trace has that step. */
 static void choose_step(struct drawing *x, int64_t step)
 {
 	struct trace_steps steps;

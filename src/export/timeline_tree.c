@@ -257,7 +257,7 @@ static void put_entries(struct trace_writer *t, const struct result *r, const in
 {
 	const struct query *q = r->q;
 	struct arena *a = q->a;
-	VEC(int64_t) next = { 0 }; /* by depth: start of the next child */
+	VEC(int64_t) next = { 0 }; /* indexed by depth: start of the next child */
 	uint32_t named = 0;
 
 	for (uint32_t i = 0; i < r->n;) {

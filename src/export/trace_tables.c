@@ -229,8 +229,8 @@ uint64_t trace_table_wants(enum trace_table which)
 	return table_rows[which].wants;
 }
 
-/* Adds the rows of the devices of a worker. A trace with launches, and a recording, have further
- * tables. */
+/* Adds the rows of a worker's devices. Adds the worker to `further`, for the additional tables, if
+ * it has launches or is a recording. */
 static void add_devices(struct table *x, const struct worker_rows *w, struct device_use *recorded,
         struct device_workers *further)
 {
@@ -250,7 +250,7 @@ static void add_devices(struct table *x, const struct worker_rows *w, struct dev
 	further->v[further->n++] = (struct device_worker){ w->worker, u };
 }
 
-/* Adds the tables that say why devices were idle, how long launches took, and what ran. */
+/* Adds the additional tables: idle causes, latencies, kernels, calls and so on. */
 static void add_sections(
         struct table *x, const struct device_workers *all, struct device_use *recorded)
 {
@@ -312,7 +312,7 @@ bool trace_table_write(const struct worker_traces *all, const struct trace_table
 		        e, ERR_FAILED, "no float operations and no bytes accessed are recorded");
 	if (section > x.n_sections)
 		return err_set(e, ERR_FAILED,
-		        "--table: only traces with launches and recordings have other tables");
+		        "--table: only recordings and traces with launches have additional tables");
 	return table_write(
 	        section ? &x.sections[section - 1] : &x, ask->top, &o->output, ask->columns, to, e);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables of a trace about time as such, as text and as data: its devices, its kernels, its steps,
- * its slices, and the use of memory.
+ * Tables of a trace, as text and as data: devices, kernels, steps, roofline, slices and memory.
  */
 #ifndef TFPROF_EXPORT_TRACE_TABLES_H
 #define TFPROF_EXPORT_TRACE_TABLES_H
@@ -16,28 +15,29 @@
 
 enum trace_table { TABLE_DEVICES, TABLE_KERNELS, TABLE_STEPS, TABLE_ROOFLINE };
 
-/* Returns the arguments (ARG_BIT) that a table needs of the work of a recording. The table of
- * devices does not use them: device_use_read chooses its own. */
+/* Returns the arguments (ARG_BIT) of device work that a table reads from a recording. Not used for
+ * TABLE_DEVICES: device_use_read selects its arguments itself. */
 uint64_t trace_table_wants(enum trace_table which);
 
 /* Traces of several workers. */
 struct worker_traces {
 	const struct model_trace *v;
 	size_t n;
-	const struct strs *names;    /* of the workers; the rows name them if there are several */
-	struct device_use *recorded; /* of TABLE_DEVICES: the only trace is of this recording */
+	const struct strs
+	        *names; /* names of the workers; printed in the rows if there are several */
+	struct device_use
+	        *recorded; /* TABLE_DEVICES: the recording that v[0] was made from, or NULL */
 };
 
-/* The table to write, and its limits. */
+/* Selects the table and limits its output. */
 struct trace_table_ask {
 	enum trace_table which;
 	size_t top;       /* rows; 0: all */
-	int section;      /* choice of --table; 0: none */
-	unsigned columns; /* width of the terminal, longer names lose their end; 0: names stay whole
-	                   */
+	int section;      /* index of the choice of --table; 0: not given */
+	unsigned columns; /* terminal width, to which names are truncated; 0: no limit */
 };
 
-/* Writes the table of all traces in the options' output. */
+/* Writes the table for all traces in the selected output. */
 bool trace_table_write(const struct worker_traces *all, const struct trace_table_ask *ask,
         const struct opts *o, struct emit *to, struct err *e);
 
@@ -59,11 +59,11 @@ void slices_write(
 
 /* ---- memory ----
  *
- * The use of memory as text and as data.
+ * Memory use as text and as data.
  */
 
-/* Writes a row for each allocator, and at most top owners (0: all) of what is allocated at the
- * peak, in the options' output. columns: as of trace_table_write. */
+/* Writes one row per allocator, and at most `top` owners (0: all) of the memory allocated at the
+ * peak, in the selected output. columns: as in struct trace_table_ask. */
 bool memory_write(const struct memory_use *use, size_t top, const struct opts *o, unsigned columns,
         struct emit *to, struct err *e);
 

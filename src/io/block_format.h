@@ -331,16 +331,16 @@ struct spool_slots {
 
 /* ---- block encode ----
  *
- * The encoder of recordings: records into blocks, in a buffer of the caller. Never allocates or
- * prints, and fails only for lack of room. Does not know files. One encoder serves one thread at a
+ * Encodes records of a recording into blocks, in the caller's buffer. Does not allocate, print or
+ * access files; fails only if a block is full. An encoder must not be used by two threads at a
  * time.
  *
  *   block_encode_init(&p, getpid());
  *   block_encode_begin(&p, buffer, sizeof buffer, now);
- *   if (!block_encode(&p, &record)) {                      the block is full:
- *           write(fd, buffer, block_encode_finish(&p));    whole, with one write
+ *   if (!block_encode(&p, &record)) {                      if the block is full:
+ *           write(fd, buffer, block_encode_finish(&p));    a block per write
  *           block_encode_begin(&p, buffer, sizeof buffer, now);
- *           block_encode(&p, &record);                     always fits into an empty block
+ *           block_encode(&p, &record);                     an empty block has room
  *   }
  */
 
@@ -354,15 +354,15 @@ struct block_encoder {
 
 void block_encode_init(struct block_encoder *p, uint32_t writer);
 
-/* Starts a block in buffer, which has at least SPOOL_BLOCK_MIN bytes. base: a time near the times
- * of its records, ns. */
+/* Starts a block in a buffer of at least SPOOL_BLOCK_MIN bytes. base: a time close to the times of
+ * the records, ns. */
 void block_encode_begin(struct block_encoder *p, void *buffer, size_t size, uint64_t base);
 
-/* Adds a record. Returns false, and changes nothing, if the block has no room for it. Texts over
- * SPOOL_TEXT_MAX bytes are truncated. */
+/* Adds a record. Returns false and changes nothing if the block is full. Texts are truncated to
+ * SPOOL_TEXT_MAX bytes. */
 bool block_encode(struct block_encoder *p, const struct spool_record *r);
 
-/* Completes the block and returns its size; 0 if it has no record and need not be written. */
+/* Completes the block and returns its size; 0 if it has no records. */
 size_t block_encode_finish(struct block_encoder *p);
 
 #endif

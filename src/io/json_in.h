@@ -129,7 +129,7 @@ void json_in_flaw(struct json_in *j, enum json_flaw flaw, const char *at);
 /* Moves to the value of a member of the outermost object; false if it has no such member. */
 bool json_in_find(struct json_in *j, struct str name);
 
-/* Moves to the value of the first member that has one of two names; sets *second if it is the
+/* Moves to the value of the first member with one of two names. Sets *second if the member has the
  * second name. */
 bool json_in_find_either(struct json_in *j, struct str first, struct str other, bool *second);
 

@@ -4,7 +4,7 @@
  */
 #include "io/line.h"
 
-/* Writes the line: to the sink's line function if it has one (sink_lines), else its bytes. */
+/* Passes the line to the sink's line function (sink_lines), if set; otherwise writes its bytes. */
 static void put_line(struct sink *s, const struct line *l)
 {
 	if (!sink_pass_line(s, l, l->text.n))

@@ -28,7 +28,7 @@ struct block_decoder {
 	uint64_t block_at;
 	bool damaged;            /* just before the next block */
 	bool ended;              /* the last record was an end */
-	VEC(struct str) strings; /* by id; NULL: unknown id */
+	VEC(struct str) strings; /* indexed by id; NULL: unknown id */
 	struct spool_slots slots;
 };
 

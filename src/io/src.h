@@ -26,21 +26,25 @@ struct src_damage {
 	uint64_t lost;      /* records that the kept ones refer to */
 };
 
-/* The execution trace of the process that wrote a trace. */
+/* Pairs a trace with the execution trace of the same process. */
 struct src_calls {
 	struct str trace, path; /* names of the inputs */
 };
 
-/* Wishes of the user that readers follow; an empty text is none. */
+/* User options for readers. Empty text: not given. */
 struct src_options {
-	struct str sample; /* the sample type that counts, of those with one metric */
-	struct str step;   /* pattern of the names of ranges that are steps */
+	struct str sample; /* sample type to use if several have the same metric */
+	struct str step;   /* regular expression: names of ranges that are steps */
 	const struct src_calls *calls;
 	size_t n_calls;
-	enum { SLICES_BY_SIZE, SLICES_KEPT, SLICES_SUMMED } slices; /* of traces that can add up */
+	enum {
+		SLICES_BY_SIZE,
+		SLICES_KEPT,
+		SLICES_SUMMED
+	} slices; /* for traces whose reader can add up slices */
 };
 
-/* Facts about an input besides its data, found by its reader. */
+/* Metadata of an input, found by its reader. */
 struct src_unused {
 	struct str kind; /* in the plural: "partition graphs" */
 	uint64_t n;
@@ -120,15 +124,15 @@ void src_keep(struct src *s);
 
 void src_close(struct src *s);
 
-/* Adds n to the data of that kind that cannot be used; the text is copied. */
+/* Adds n to the count of unused data of a kind. Copies the text. */
 void facts_count_unused(struct src_facts *f, struct str kind, uint64_t n);
 
-/* The facts of a src; texts are copied. */
+/* Set facts of a source. Texts are copied. */
 void src_set_producer(struct src *s, struct str producer);
 void src_set_content(struct src *s, struct str content);
 void src_count_unused(struct src *s, struct str kind, uint64_t n);
 
-/* Returns the path of the execution trace that belongs to this trace, or STR_NONE. */
+/* Returns the path of the execution trace paired with this trace, or STR_NONE. */
 struct str src_calls_path(const struct src *s);
 
 /* ---- internal ----

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Sorted tables of keys and values, the container of checkpoints. A table is read through
- * its index, block by block; every block that is used has its checksum tested first. Knows nothing
- * of what keys and values mean.
+ * its index, block by block. The checksum of every block is verified before use. Independent of the
+ * meaning of keys and values.
  *
- *   block 0 | type crc | block 1 | type crc | ... | metaindex | type crc | index | type crc |
- * footer footer, 48 bytes: handle of metaindex, handle of index (two varints each), zeros, magic
+ *   block 0 | type crc | block 1 | type crc | ... | metaindex | type crc | index | type crc
+ *   | footer
+ *   footer, 48 bytes: handle of metaindex, handle of index (two varints each), zeros, magic
  */
 #ifndef TFPROF_IO_SSTABLE_H
 #define TFPROF_IO_SSTABLE_H

@@ -37,8 +37,8 @@ bool wire_next(struct wire *w);
 /* The value after wire_next; exactly one of these functions must consume it. */
 bool wire_u64(struct wire *w, uint64_t *v);        /* type must be WIRE_VARINT */
 bool wire_leaf(struct wire *w, struct str *bytes); /* WIRE_BYTES; valid until the next wire call */
-/* Reads the next field if it is a leaf with that tag and all of it is in the window, instead of
- * wire_next and wire_leaf. Otherwise returns false and changes nothing. */
+/* Fast path for wire_next + wire_leaf: reads the next field if it has this tag, is a leaf and is
+ * completely buffered. Otherwise returns false and changes nothing. */
 static inline bool wire_leaf_ahead(struct wire *w, uint8_t tag, struct str *bytes)
 {
 	struct src *s = w->s;
@@ -62,7 +62,7 @@ static inline bool wire_leaf_ahead(struct wire *w, uint8_t tag, struct str *byte
 	return true;
 }
 bool wire_enter(struct wire *w); /* WIRE_BYTES */
-bool wire_leave(struct wire *w); /* skips the rest of the entered message */
+bool wire_leave(struct wire *w); /* skips the rest of the message */
 bool wire_skip(struct wire *w);  /* any type; unread bytes are not validated */
 /* Ends reading: true if the input was valid, or valid up to damage that is tolerated (src_damage).
  * records: number of records read. */
@@ -72,10 +72,15 @@ bool wire_done(struct wire *w, uint64_t records);
 bool wire_fail(struct wire *w, uint64_t at, const char *f, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* Cursor over a leaf in memory: a loop of leaf_next and one take for each value.
+/* Cursor over a leaf in memory: call leaf_next in a loop, and read or skip each value.
+ *
  *   struct leaf l = leaf_of(bytes);
- *   while (leaf_next(&l)) switch (l.tag) { case LEAF_TAG(1, WIRE_BYTES): name = leaf_bytes(&l); ...
- * default: leaf_skip(&l); } if (l.bad) ...
+ *   while (leaf_next(&l))
+ *           switch (l.tag) {
+ *           case LEAF_TAG(1, WIRE_BYTES): name = leaf_bytes(&l); break;
+ *           default: leaf_skip(&l);
+ *           }
+ *   if (l.bad) ...
  */
 #define LEAF_TAG(field, type) ((uint32_t)(field) << 3 | (uint32_t)(type))
 struct leaf {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The public interface: Arrow streams. A stream works in a part of the session (session_new_part),
- * with memory and a recovery point of its own, so it can be read while the session answers
- * something else.
+ * The public interface: Arrow streams. A stream has its own part of the session (session_new_part),
+ * with its own memory and recovery point, so it can be read while the session runs other commands.
  *
- *   table     rows are made batch by batch from the model, which cannot change meanwhile
- *   command   the answer's cells are kept in the part (export/sheet.h)
+ * Rows of a table are made from the model, batch by batch; the model cannot change meanwhile. Rows
+ * of a command are kept as cells in the part of the session (export/sheet.h).
  */
 #define _GNU_SOURCE 1
 #include <errno.h>

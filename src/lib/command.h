@@ -21,59 +21,59 @@ enum purpose {
 struct request;
 struct command {
 	const char *name, *help;
-	const char *also; /* its other name, or NULL */
+	const char *also; /* alias, or NULL */
 	enum purpose purpose;
 	const char *about;           /* a paragraph */
 	const char *examples;        /* command lines, one per line */
-	const struct view_ops *view; /* of the view commands */
+	const struct view_ops *view; /* view commands: the view */
 	bool needs_profile;
-	bool keeps_attrs; /* its output contains node attributes */
+	bool keeps_attrs; /* the output contains node attributes */
 	bool (*run)(struct session *s, const struct request *r, struct sink *out);
 	bool (*check)(struct session *s,
-	        const struct request *r); /* description of its arguments; may be NULL */
-	bool own_words;                   /* reads its own arguments: request.topics */
-	bool program;                     /* and only the program has it: program.h */
-	bool starts; /* its first argument that is not an option begins another command line */
-	const char *synopsis;    /* further text after the synopsis in the manual */
+	        const struct request *r); /* validates the arguments; may be NULL */
+	bool own_words;                   /* parses its arguments itself: request.topics */
+	bool program; /* exists only in the program (program.h), not in the library */
+	bool starts;  /* the first argument that is not an option begins another command line */
+	const char *synopsis;    /* additional text after the synopsis in the manual */
 	const char *subcommands; /* choices of argument subcommand_at, separated by blanks; NULL: no
 	                            such argument */
 	unsigned subcommand_at;  /* from 1 */
-	const char *view_options; /* with own arguments: the view options it accepts too, separated
-	                             by blanks; "*": all that apply */
-	bool ends;                /* no further line is read after it */
-	bool table;               /* prints a table, of which --top shows some rows */
-	bool reads_recording;     /* reads a recording itself, without its nodes */
-	bool newest; /* without input: reads the newest recording in the current folder */
-	bool ours;   /* prints no progress sentences of the original while loading */
+	const char *view_options; /* if own_words: accepted view options, separated by blanks; "*":
+	                             all that apply */
+	bool ends;                /* ends the session */
+	bool table;               /* prints a table, limited by --top */
+	bool reads_recording;     /* reads a recording itself, without making nodes */
+	bool newest; /* without an input, reads the newest recording in the current folder */
+	bool ours;   /* does not print the original's progress messages while loading */
 };
 
 /* A parsed command line. */
 struct request {
 	const struct command *command; /* NULL: no command was given */
-	struct opts opts;              /* the sticky options with those of this line */
-	struct strs topics;            /* arguments of help, and of commands that read their own */
-	unsigned checkers;             /* for advise: CHECK_BIT bits */
-	struct sink *message;          /* sink for the result message; NULL: none */
-	struct strs before;            /* on the command line: words before the command */
-	struct strs files;             /* on the command line: words that are existing files */
+	struct opts opts;     /* options of the session, overridden by those of this line */
+	struct strs topics;   /* arguments of help and of commands with own_words */
+	unsigned checkers;    /* for advise: CHECK_BIT bits */
+	struct sink *message; /* sink for the result message; NULL: none */
+	struct strs before;   /* on the command line: words before the command */
+	struct strs files;    /* on the command line: words that are existing files */
 	bool takes_files;
-	bool no_file;      /* on failure: a word that should be a file and is not */
+	bool no_file;      /* on failure: a file argument is not an existing file */
 	bool prompt;       /* typed by a person at the prompt */
 	bool help;         /* the line contains --help */
 	bool show_all;     /* set -all */
-	int64_t top;       /* rows of tables and of top */
+	int64_t top;       /* --top: maximum number of rows */
 	int section;       /* choice of --table; 0: none */
-	struct str by;     /* of top: the metric; empty: not given */
-	struct strs shown; /* options without a value after set: print their values */
+	struct str by;     /* --by of top: the metric; empty: not given */
+	struct strs shown; /* options given to set without a value, to be printed */
 	struct strs given; /* names of the given options */
 };
 
-/* Returns the command after this one (NULL: the first), or NULL at the end: first the library's
- * commands, then the program's (session.more_commands). */
+/* Returns the command after c (NULL: the first one), or NULL at the end. Iterates over the commands
+ * of the library, then of the program (session.more_commands). */
 const struct command *cmd_next(const struct session *s, const struct command *c);
 const struct command *cmd_find(const struct session *s, struct str name);
 
-/* The functions of the rows. */
+/* The functions that the rows name. */
 #define COMMAND(name, function, ...)                                                               \
 	bool function(struct session *s, const struct request *r, struct sink *out);
 /* clang-format off */
@@ -85,15 +85,15 @@ bool check_convert(struct session *s, const struct request *r);
 
 /* ---- help ----
  *
- * Help texts, made from the tables.
+ * Help texts, generated from the tables.
  */
 
-/* Writes the page for each topic: a section, a command, an option with or without dashes, a value
- * of an option. Without topics: the short help. Fails with the session's error if a topic is
- * unknown. */
+/* Writes the help for each topic: a section, a command, an option with or without dashes, or a
+ * value of an option. Without topics, writes the short help. Fails with the session's error if a
+ * topic is unknown. */
 bool help_write(struct session *s, const struct strs *topics, struct sink *out);
 
-/* A topic that lists others. */
+/* A topic that lists other topics. */
 struct help_section {
 	const char *name;
 	void (*put)(struct session *s, struct sink *out);
@@ -101,8 +101,8 @@ struct help_section {
 extern const struct help_section help_sections[];
 extern const size_t n_help_sections;
 
-/* Writes text in lines of at most `columns` columns (0: no terminal; 20 to 100 are used), broken at
- * blanks; each line after the first is indented by `blanks` columns. */
+/* Writes text wrapped at blanks to `columns` columns (clamped to 20 to 100; 0: no terminal). Lines
+ * after the first are indented by `blanks` columns. */
 void help_put_hanging(unsigned columns, struct str text, size_t blanks, struct sink *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See options.h. Order and sentences of loading follow the original
+ * See options.h. The load order and the progress messages follow the original
  */
 #include "lib/options.h"
 
@@ -106,7 +106,8 @@ static bool not_sorted(struct session *s, struct str file, const struct unsuppor
 	        STR(file), STR(file));
 }
 
-/* Stores a graph; of execution traces there may be several, beside as many traces. */
+/* Stores the path of a graph. Several graphs are accepted if they are execution traces of PyTorch
+ * that accompany traces. */
 static bool place_graph(struct session *s, struct flags *f, struct str file)
 {
 	if (f->graph.n && (input_flags(file, &s->work) & INPUT_JOINS) &&
@@ -147,8 +148,8 @@ static bool sort_one(struct session *s, struct flags *f, struct str file)
 	return not_sorted(s, file, foreign);
 }
 
-/* A profile may have a model of ONNX beside it, and traces the execution traces of their processes,
- * which the traces' reader reads. */
+/* Combines the profile with a graph: a profile with its ONNX model, or traces with execution
+ * traces, which the reader of the traces reads. */
 static bool join_graph(struct session *s, struct flags *f)
 {
 	struct strs calls = { 0 };
@@ -195,7 +196,7 @@ bool flags_inputs(const struct flags *f)
 	       f->runs.n || f->op_log.n;
 }
 
-/* True if the op log is the only input. */
+/* True if an op log is the only input. */
 static bool op_log_alone(const struct flags *f)
 {
 	struct flags rest = *f;

@@ -85,7 +85,7 @@ bool flags_spool_word(struct session *s, struct flags *f, struct str word)
 	return option_set(s, &s->query_arena, row, value, f);
 }
 
-/* Reads a recording by these flags and those in the options file of its folder. */
+/* Opens a recording with the given flags and the options file of its folder. */
 static void recording_options(struct session *s, const struct flags *f,
         const struct recording_set *files, struct recording_options *o)
 {

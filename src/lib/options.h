@@ -98,18 +98,18 @@ bool cmd_run(struct session *s, const struct request *r, struct sink *out);
 
 /* ---- flags ----
  *
- * The process command line: the files to load, and the words left for the command.
+ * The command line of the process: the files to load, and the arguments of the command.
  */
 
 struct flags {
 	struct strs profiles; /* paths, patterns and lists, as given; one element per flag */
 	struct str graph, run_meta, op_log, checkpoint; /* as given; run_meta is a list */
-	struct strs calls;                              /* execution traces beside the profiles */
-	struct str spool;                               /* a file or a folder */
-	/* How spools are read; see struct recording_options. */
+	struct strs calls;                              /* execution traces that accompany traces */
+	struct str spool;                               /* recording: file or folder */
+	/* How recordings are read; see struct recording_options. */
 	struct str step_nvtx, step_kernel, process, job, gpu, detail_steps;
 	int64_t step_every;          /* nanoseconds; 0: not given */
-	int step_merge, leaf, merge; /* indexes of choices */
+	int step_merge, leaf, merge; /* index of the choice */
 	bool keep_warmup, tf_layout;
 	int64_t max_memory; /* bytes; 0: no limit */
 	bool recover;       /* reads damaged files up to the damage */
@@ -118,48 +118,48 @@ struct flags {
 	int color;          /* enum term_color */
 	bool no_pager;
 	bool help, version;
-	struct str baseline; /* bare words are allowed too */
-	struct strs runs;    /* step files given as bare words; they follow those of run_meta */
+	struct str baseline; /* file name or name of a baseline */
+	struct strs runs;    /* step files given without a flag; loaded after run_meta */
 	struct strs words;   /* command and view options */
-	struct strs names;   /* names of the flags above, for "did you mean" */
-	struct strs given;   /* names of the given ones */
+	struct strs names;   /* names of all flags, for "did you mean" */
+	struct strs given;   /* names of the given flags */
 };
 
-extern const struct option flag_options[]; /* the first row; option_next returns the others */
-/* Returns the flag with that name, without dashes, or NULL. */
+extern const struct option flag_options[]; /* first row; continue with option_next */
+/* Finds a flag by name, without dashes. Returns NULL if unknown. */
 const struct option *flag_find(struct str name);
 
-/* Inside a session_guard; strings stay in argv. */
+/* Must run inside session_guard. The strings in *f point into argv. */
 bool flags_parse(struct session *s, int argc, char **argv, struct flags *f);
 
-/* Determines the role of each file, and checks that they can be loaded together. */
+/* Determines the role of each file, and checks that the files can be loaded together. */
 bool flags_sort(struct session *s, struct flags *f, const struct strs *files);
 
-/* True if there is anything to load. */
+/* True if at least one input is given. */
 bool flags_inputs(const struct flags *f);
 
-/* Fails for inputs without nodes: a checkpoint, and an op log alone that was named without its flag
- * (bare). The command is named in the error; NULL takes an op log. */
+/* Fails if the inputs have no nodes: only a checkpoint, or only an op log given without its flag
+ * (bare). command: named in the error message; NULL accepts an op log. */
 bool flags_check_nodes(struct session *s, const struct flags *f, const char *command, bool bare);
 
 /* True if an input is standard input. */
 bool flags_use_stdin(struct session *s, const struct flags *f);
 
-/* Checks the flags for recordings. */
+/* Checks that flags for recordings are used only with recordings. */
 bool flags_check_recording(struct session *s, const struct flags *f);
 
-/* Sets one of them from the library's text form: "step-nvtx=pytorch", "keep-warmup". */
+/* Sets a flag for recordings from the library's text form: "step-nvtx=pytorch", "keep-warmup". */
 bool flags_spool_word(struct session *s, struct flags *f, struct str word);
 
-/* Loads the recordings, by these flags and those in the session's options file. */
+/* Loads the recordings with these flags and the options file of the session. */
 bool flags_load_spools(struct session *s, const struct flags *f);
 /* Loads a recording from memory; f->spool is its name. */
 bool flags_load_spool_bytes(struct session *s, const struct flags *f, struct str bytes);
 
-/* Loads everything and writes the original's progress sentences to out. */
+/* Loads all inputs and writes the original's progress messages to out. */
 bool flags_load(struct session *s, const struct flags *f, struct sink *out);
 
-/* Determines the role of each file and loads them without output; seals the model. */
+/* Determines the role of each file, loads all files without output, and seals the model. */
 bool flags_load_files(struct session *s, const struct strs *files);
 
 #endif

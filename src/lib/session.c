@@ -273,7 +273,7 @@ bool session_add_type(struct session *s, const uint32_t *nodes, size_t n, struct
 	return true;
 }
 
-/* Keeps what a checkpoint says about the program that wrote it. */
+/* Stores the writer and version of a checkpoint. */
 static void keep_checkpoint(struct session *s, struct str path)
 {
 	uint64_t version = ckpt_version(s->ckpt);
@@ -301,7 +301,7 @@ bool session_checkpoint(struct session *s, struct str path)
 	return mark_variables(s);
 }
 
-/* The execution traces beside traces are sources, too. */
+/* Lists the execution traces that accompany traces as sources. */
 static void add_calls(struct session *s)
 {
 	for (size_t i = 0; i < s->reading.n_calls; i++)

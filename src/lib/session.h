@@ -186,14 +186,14 @@ bool session_advise(struct session *s, unsigned checkers, struct advice *out);
 bool session_put_advice(
         struct session *s, const struct advice *advice, const struct opts *o, struct sink *out);
 
-/* Writes a table of the loaded traces or recording in the options' output. Sets ask->columns. */
+/* Writes a table of the loaded traces or recording in the selected output. Sets ask->columns. */
 bool session_trace_table(
         struct session *s, struct trace_table_ask *ask, const struct opts *o, struct sink *out);
 
-/* Writes the use of memory of the loaded trace, recording or steps, likewise. */
+/* Writes the memory use of the loaded trace, recording or steps in the selected output. */
 bool session_memory(struct session *s, size_t top, const struct opts *o, struct sink *out);
 
-/* The slices of the trace that is loaded, as a document. Fails like session_trace_table. */
+/* Writes the slices of the loaded trace as a JSON document. Fails like session_trace_table. */
 bool session_slices(struct session *s, const struct slices_ask *ask, struct sink *out);
 
 /* Fails if memory was exhausted during loading. */
@@ -201,7 +201,7 @@ bool session_usable(struct session *s);
 
 /* Makes the model readable: s->model. */
 bool session_seal(struct session *s);
-/* Reads the slices of traces that were added up when they were loaded. */
+/* Reads the slices of traces that kept only sums when they were loaded. */
 bool session_need_slices(struct session *s);
 /* From here on a cancelled call ends at once, because the model no longer changes. */
 void session_begin_query(struct session *s);
@@ -250,7 +250,8 @@ struct sources {
 /* Finds the files of the words: paths, patterns, lists. Strings live in the query arena. */
 bool sources_find(struct session *s, const struct strs *words, struct sources *out);
 
-/* Gives each execution trace to the trace of the same process. Those without one are noted. */
+/* Joins each execution trace to the trace of the same process. Adds a note about execution traces
+ * without one. */
 void sources_join(struct session *s, const struct sources *src, const struct strs *calls);
 
 /* Loads them. lazy: run metadata of a single folder is read when a command selects a step. */

@@ -127,8 +127,8 @@ static void note_cut(struct session *s, const struct result *r)
 		        r->q->o->output.kind == OUT_FOLDED ? "stacks" : row->name);
 }
 
-/* The recording that is loaded as a trace with those arguments (ARG_BIT), or NULL. With all of them
- * it is made at first use, otherwise it lives until the next query. */
+/* Returns the loaded recording as a trace with the wanted arguments (ARG_BIT), or NULL. A trace
+ * with all arguments is made at first use and kept; any other lives until the next query. */
 static const struct trace *trace_of_recording(struct session *s, uint64_t wants)
 {
 	struct recording_options how = s->recording_options;
@@ -340,7 +340,7 @@ static void note_traceless(struct session *s)
 		        s->model.workers.n - n, s->model.workers.n);
 }
 
-/* Reads the recording that is loaded for the tables of devices; lives until the next query. */
+/* Reads the loaded recording for the tables of `devices`. The result lives until the next query. */
 static struct device_use *read_devices(struct session *s)
 {
 	struct recording_options *how = ARENA_NEW(&s->query_arena, struct recording_options);
@@ -355,8 +355,8 @@ static struct device_use *read_devices(struct session *s)
 	               : NULL;
 }
 
-/* Finds the traces or the recording that are loaded, as begin_query leaves them. devices: for the
- * tables of devices. */
+/* Collects the loaded traces, or makes the trace of the loaded recording. devices: for the tables
+ * of `devices`. */
 static bool find_traces(struct session *s, uint64_t wants, bool devices, struct worker_traces *to)
 {
 	if (!session_seal(s))
@@ -393,8 +393,8 @@ bool session_trace_table(
 		return false;
 	if (ask->which == TABLE_DEVICES && all.n == 1 && all.v->t->sums)
 		note_line(&s->notes,
-		        "note: calls and launches are not shown: the slices of so large a file are "
-		        "added up, not kept\n");
+		        "note: calls and launches are not shown: for large files, only sums of the "
+		        "slices are kept\n");
 	return trace_table_write(&all, ask, o, &to, &s->error);
 }
 

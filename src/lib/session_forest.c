@@ -120,8 +120,8 @@ static bool regroup(struct session *s, enum by by)
 	return true;
 }
 
-/* True if the view has lines of call stacks and all files are traces: these have a call stack for
- * each call, while a node of the loaded model has one. */
+/* True if the view shows call stacks and all files are traces. Traces have a call stack for each
+ * call; a node of the model has only one. */
 static bool wants_stacks(const struct session *s, const struct view_ops *v)
 {
 	return view_is(v->kind, VIEW_TRACES) && s->model.has_traces && s->model.traces.n &&

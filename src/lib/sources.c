@@ -102,8 +102,8 @@ bool sources_find(struct session *s, const struct strs *words, struct sources *o
 	return true;
 }
 
-/* True if the execution trace can be of the trace's process. The only pair needs no proof, as the
- * user has made it. */
+/* True if the execution trace c may belong to the process of the trace t. only: the user gave
+ * exactly one of each; then unknown ranks and process ids are accepted. */
 static bool is_joinable(const struct run_process *c, const struct run_process *t, bool only)
 {
 	bool ranks = c->rank >= 0 && t->rank >= 0, pids = c->pid >= 0 && t->pid >= 0;
@@ -153,7 +153,7 @@ void sources_join(struct session *s, const struct sources *src, const struct str
 		        unused, calls->n, STR(calls->v[first]));
 }
 
-/* Adds notes about a profile that is an empty file, and one from a folder without steps. */
+/* Adds notes about an empty profile, and about a folder without steps. */
 static void note_silent(struct session *s, const struct input_worker *w, bool older)
 {
 	size_t i;

@@ -82,23 +82,23 @@ extern const struct output_row output_rows[OUT_N];
 
 struct output {
 	enum output_kind kind;
-	struct str outfile; /* kept when the kind of output changes, as in the original (quirk 22);
+	struct str outfile; /* kept if the kind of output changes, as in the original (quirk 22);
 	                       empty if never given */
 	bool spreadsheet;   /* csv: no text is a formula */
-	bool cells;         /* rows are written with their types, for Arrow (export/sheet.h) */
+	bool cells;         /* typed cells, for Arrow (export/sheet.h) */
 };
 
 enum by {
 	BY_NONE,
 	BY_WORKER,
-	BY_MODULE, /* from here on: in the order of enum trace_by, of a trace */
+	BY_MODULE, /* from here on: for traces, in the order of enum trace_by */
 	BY_OP,
 	BY_ANNOTATION,
 	BY_SOURCE,
 	BY_KERNEL,
 	BY_HLO_CATEGORY,
 	BY_FUNCTION,
-	BY_STACK /* of the view code; not a choice of the option */
+	BY_STACK /* for the view code; not a choice of the option */
 };
 enum align { ALIGN_STEP, ALIGN_TIME };
 
@@ -131,9 +131,10 @@ struct opts {
 	enum by by;
 	int64_t max_workers; /* columns; negative: chosen automatically */
 	enum align align;
-	bool depth_given; /* somebody set max_depth */
-	bool new_input;   /* the input is of a format that the original does not read */
-	bool exact_names; /* timeline: a name that ends in .json is used as it is; of the program */
+	bool depth_given; /* max_depth was given */
+	bool new_input;   /* an input has a format that the original cannot read */
+	bool exact_names; /* timeline: a name that ends in .json is used as it is; set by the
+	                     program */
 	bool viz, bars, wide, quiet;
 	struct str dump_to_file;
 	struct str rename;  /* substitution rules in the syntax of pattern_subst.c */
@@ -165,11 +166,11 @@ bool opts_has_step(const struct opts *o, int64_t step);
 /* True if -step names steps, which may then be steps excluded from the average. */
 bool opts_names_steps(const struct opts *o);
 
-/* True if an option, an output or an input is in use that the original does not have. */
+/* True if the options, the output or the inputs have something that the original lacks. */
 bool opts_use_ours(const struct opts *o, struct arena *a);
 
-/* Fills in what depends on the view and was not given: where opts_use_ours, by_column orders by
- * the first numeric column; outputs that are data show all levels. */
+/* Sets defaults that depend on the view: with by_column, and if opts_use_ours, orders by the first
+ * numeric column; data outputs show all levels. */
 void opts_complete(struct opts *o, enum vk view, bool by_column, struct arena *a);
 
 /* Returns the last place of the list that op shows, counted from 0. The original shows one row more

@@ -132,11 +132,12 @@ struct fold {
 	const uint8_t *p, *end; /* offset in the stream */
 	int64_t last_start;
 	uint32_t *fresh_node; /* 1 + model node of each fresh name, 0 until created */
-	VEC(uint32_t) spans;  /* by node: count; later the position of its next span */
-	VEC(uint64_t) mem;    /* by node: the same for bytes of memory */
+	VEC(uint32_t) spans;  /* indexed by node: count; later the position of its next span */
+	VEC(uint64_t) mem;    /* indexed by node: the same for bytes of memory */
 	uint64_t n_spans, n_mem;
 	bool placing; /* true in the second pass */
-	bool *late; /* by node: without a device until a record that the second pass has not reached
+	bool *late; /* indexed by node: without a device until a record that the second pass has not
+	             * reached
 	             */
 	struct scratch scratch;
 };

@@ -10,7 +10,7 @@
 #include "base/sort.h"
 #include "io/paths.h"
 
-enum { NOTE_FOLDER_MANY = 0x610, NOTE_FOLDER_OLDER, NOTE_FOLDER_TWICE }; /* kinds of notes */
+enum { NOTE_FOLDER_MANY = 0x610, NOTE_FOLDER_OLDER, NOTE_FOLDER_TWICE }; /* note ids */
 
 enum kind { KIND_NONE, KIND_PROFILE, KIND_RUN, KIND_GRAPH, KIND_OPLOG };
 
@@ -78,8 +78,8 @@ static void put_file(struct arena *a, struct folder_files *to, struct folder_fil
 	}
 }
 
-/* Returns the folder of TensorBoard's runs: plugins/profile below the path, or the path itself;
- * empty if there is none. */
+/* Returns the folder that contains TensorBoard's runs: plugins/profile below the path, or the path
+ * itself if it is such a folder; empty if not found. */
 static struct str runs_folder(struct arena *a, struct str path)
 {
 	struct str below = str_fmt(a, "%.*s/plugins/profile", STR(path)),
@@ -191,7 +191,7 @@ static struct strs choose(struct arena *a, struct str path, const struct strs *n
 			continue;
 		if (out.n && str_eq(file, str_fmt(a, "%.*s.gz", STR(out.v[out.n - 1])))) {
 			note_kind(notes, NOTE_FOLDER_TWICE,
-			        "'%.*s' is left out: the folder has it without compression, too",
+			        "'%.*s' is ignored: the folder also has the uncompressed file",
 			        STR(file));
 			continue;
 		}
@@ -208,7 +208,8 @@ static struct strs choose(struct arena *a, struct str path, const struct strs *n
 	return out;
 }
 
-/* Lists the traces in a folder; empty if it has other inputs or cannot be read. */
+/* Lists the traces in a folder. Returns an empty list if the folder has other inputs or cannot be
+ * read. */
 static struct strs traces_in(struct arena *a, struct str path, struct notes *notes)
 {
 	struct err e = { .a = a };
@@ -225,7 +226,7 @@ static struct strs traces_in(struct arena *a, struct str path, struct notes *not
 	return out.n ? out : choose(a, path, &names, json_endings, notes);
 }
 
-/* Lists the traces of the newest run that has some, with a note if there are several runs. */
+/* Lists the traces of the newest run that has any. Adds a note if there are several runs. */
 static struct strs newest_run(struct arena *a, struct str top, struct notes *notes)
 {
 	struct err e = { .a = a };

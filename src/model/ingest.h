@@ -35,7 +35,7 @@ const struct src_options *ingest_options(const struct ingest *in); /* NULL: none
 void ingest_file(
         struct ingest *in, struct str path, struct str format, const struct src_facts *facts);
 
-/* Replaces the count of data of that format and kind that cannot be used. */
+/* Sets the count of unused data of a format and kind. */
 void ingest_set_unused(struct ingest *in, struct str format, struct str kind, uint64_t n);
 
 /* From here on, nodes are those of the base model, found by name, each once, and only executions

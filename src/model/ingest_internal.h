@@ -64,8 +64,9 @@ struct ingest {
 	struct pool *beside;       /* threads that look up names, or NULL */
 	const struct model *base;  /* the model this one will be merged into; NULL: none */
 	uint32_t base_next;        /* its node that is probably requested next */
-	bool *base_seen;      /* by node of the base: requested; NULL: cells refer to nodes of m */
-	const char *overflow; /* the index that overflowed; reported by ingest_seal */
+	bool *base_seen; /* indexed by node of the base: requested; NULL: cells refer to nodes of m
+	                  */
+	const char *overflow;     /* the index that overflowed; reported by ingest_seal */
 	const struct step *alone; /* the only step in the average: sums begin with the second one */
 	bool nodes_changed, types_changed;
 };

@@ -80,8 +80,8 @@ struct input_watch {
 bool input_load(struct ingest *to, unsigned role, const struct input_from *from,
         const struct input_watch *watch, struct work *work, struct err *e);
 
-/* Reads the file of a trace without slices (trace.sums) again; returns the trace with its slices,
- * in a, or NULL. watch may be NULL. */
+/* Reads the file of a trace again that has only sums (trace.sums). Returns the trace with its
+ * slices, in a, or NULL on failure. watch may be NULL. */
 struct trace;
 struct src_options;
 const struct trace *input_slices(const struct trace *of, const struct src_options *options,
@@ -148,37 +148,37 @@ bool input_is_trace(struct str path, struct work *work);
 
 /* ---- loading ----
  *
- * Shared by the table of inputs, the load of one file and the load of many steps.
+ * Shared by the table of inputs and the functions that load one file or many steps.
  */
 
-/* True for a file that has a size and can be read twice; *size is 0 for any other. */
+/* True if the input is a regular file, which can be read twice. *size: its size; otherwise 0. */
 bool input_is_regular(struct arena *a, const struct input_from *from, uint64_t *size);
 
-/* Returns the bytes of the input, packed as they are; 0 if not known. */
+/* Returns the size of the input, before decompression; 0 if unknown. */
 uint64_t input_size(struct arena *a, const struct input_from *from);
 
-/* Returns the row whose format fits the content best among those that become `role`, at least the
- * first. */
+/* Returns the row of the format that best matches the content, among the formats with this role; by
+ * default the first of them. */
 const struct input *input_as(unsigned role, struct str head, struct str path);
 
-/* Bytes done of all files of a load. */
+/* Progress of a load, in bytes over all files. */
 struct watched {
-	pthread_mutex_t lock; /* of the fields below */
+	pthread_mutex_t lock; /* protects the fields below */
 	const struct input_watch *watch;
 	uint64_t done, total;
 	bool cancelled;
 };
 
-/* One file's share. */
+/* Progress of one file. */
 struct share {
 	struct watched *all;
 	uint64_t done;
 };
 
-/* A file on its way into the model, or (to is NULL) into a batch. */
+/* Loads one file into the model, or, if `to` is NULL, into a batch. */
 struct load {
 	unsigned role;
-	const struct input *in; /* set as soon as the first bytes are there */
+	const struct input *in; /* set after the first bytes are read */
 	const struct input_from *from;
 	struct arena *a; /* of the file */
 	struct ingest *to;
@@ -186,18 +186,17 @@ struct load {
 	int64_t step;
 	struct batch *batch;
 	struct src *s;
-	struct str head;    /* its first bytes */
-	struct str warning; /* its losses */
-	struct str format;  /* of a trace its source; else empty */
+	struct str head;    /* first bytes of the file */
+	struct str warning; /* warning about lost data */
+	struct str format;  /* traces: the source; else empty */
 	bool loaded;
 	struct share share;
 };
 
-/* Reads the file into the model or the batch. False: *e is filled. */
+/* Reads the file into the model or the batch. On failure returns false and fills *e. */
 bool input_load_file(struct load *l, struct err *e);
 
-/* Adds the warning of a load to the notes, if there is one, and the facts about its file to the
- * model. */
+/* Adds the warning of a load, if any, to the notes, and the facts about the file to the model. */
 void input_report(struct ingest *to, const struct load *l);
 
 #endif

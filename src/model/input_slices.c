@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads the slices of a trace that its reader has added up.
+ * Reads the slices of a trace that has only sums.
  */
 #include "model/input.h"
 #include "trace/trace_build.h"
 
-/* Passes the progress of one file on. */
+/* Forwards the progress of one file. */
 static bool tick(void *user, uint64_t done, uint64_t size)
 {
 	const struct input_watch *w = user;
@@ -15,12 +15,12 @@ static bool tick(void *user, uint64_t done, uint64_t size)
 
 static bool read_slices(struct src *s, struct trace *t, struct arena *a, struct err *e)
 {
-	struct notes known; /* given when the file was loaded */
+	struct notes known; /* discarded: the first load reported the notes */
 
 	notes_init(&known, a);
 	s->e = e;
 	struct trace_build *b = build_open(t, ARG_BITS_ALL, &known, a);
-	if (!read_nsys(s, b, a, e)) /* the only reader that adds up */
+	if (!read_nsys(s, b, a, e)) /* the only reader that keeps sums */
 		return false;
 	build_seal(b);
 	return true;

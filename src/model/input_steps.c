@@ -50,7 +50,7 @@ static bool fold_step(void *ctx, size_t i, bool escaped, struct pool *p)
 	struct steps_load *v = ctx;
 	struct step_job *j = &v->jobs[i % v->room];
 
-	j->a.work = v->work; /* the job's work is no longer valid */
+	j->a.work = v->work; /* the job's own struct work ended with the job */
 	if (escaped)
 		work_escape(v->work);
 	ingest_beside(v->to, p);

@@ -14,7 +14,7 @@ struct merge {
 	const struct model *from;
 	struct arena *a;  /* scratch */
 	uint32_t *node;   /* node of the source -> node of the model; NULL: equal */
-	bool *fresh;      /* by node of the source: newly added */
+	bool *fresh;      /* indexed by node of the source: newly added */
 	uint32_t *string; /* frame of the source -> 1 + frame of the model, 0 until requested */
 	uint32_t *device; /* likewise */
 	uint32_t *frame;  /* the same for strings; NULL until one is requested */

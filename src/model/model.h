@@ -51,7 +51,7 @@ struct node {
 };
 
 /* A call-stack frame; equal prefixes of stacks are shared. */
-#define LINE_NONE (-1) /* line of a frame that has a function and no place in a file: file "" */
+#define LINE_NONE (-1) /* line of a frame without a source file (file "") */
 struct frame {
 	uint32_t parent;         /* outer frame, or ID_NONE */
 	uint32_t file, function; /* string ids, or ID_NONE if the id had no text */
@@ -80,7 +80,7 @@ struct kernel_row;
 struct model_trace {
 	const struct trace *t;
 	uint32_t worker;
-	/* Their names and devices are strings of the model, their ops nodes; NULL: not kept. */
+	/* Names and devices are string ids of the model, ops are node ids; NULL: not kept. */
 	const struct kernel_row *kernels;
 	size_t n_kernels;
 };
@@ -101,7 +101,7 @@ struct model {
 	VEC(struct model_file) files;
 	VEC(struct model_unused) unused;
 	struct intern strings;
-	uint32_t *node_of;  /* by string id: 1 + the node of that name, 0 if none */
+	uint32_t *node_of;  /* indexed by string id: 1 + the node of that name, 0 if none */
 	size_t node_of_cap; /* string ids from here on are not node names */
 
 	VEC(struct node) nodes;
@@ -156,7 +156,7 @@ static inline struct str model_str(const struct model *m, uint32_t id)
 {
 	return id == ID_NONE ? STR_NONE : m->strings.strings[id];
 }
-/* False if a frame has a function and no place in a file. */
+/* False if a frame has no source file, such as a built-in function. */
 static inline bool frame_is_placed(const struct model *m, const struct frame *f)
 {
 	return f->line != LINE_NONE || f->file == ID_NONE || model_str(m, f->file).n;
@@ -189,10 +189,11 @@ void model_sort_devices(const struct model *m, uint32_t *devices, size_t n, stru
 
 #define TYPE_TRAINABLE "_trainable_variables" /* type of the variables that are trained */
 
-/* True if a node has that type; only an op log or a list of variables gives it. */
+/* True if any node has the type TYPE_TRAINABLE, which comes only from an op log or a list of
+ * variables. */
 bool model_knows_trained(const struct model *m);
-/* Returns the variables that an optimizer updates; in a graph without an optimizer, all variables.
- * Sets *all to the number of all variables. */
+/* Finds the variables that an optimizer updates, or all variables if the graph has no optimizer.
+ * Returns their number. *all: the number of all variables. */
 size_t model_trained(const struct model *m, uint32_t **nodes, size_t *all, struct arena *a);
 
 /* Returns the share of nodes covered by run metadata, as the original computes it. */

@@ -52,7 +52,7 @@ struct pprof_in {
 	int type_of[MEANS_N];
 	int64_t scale[MEANS_N];
 	struct intern stacks;  /* number of locations, their ids, bytes of labels */
-	VEC(int64_t) values;   /* by stack, then type */
+	VEC(int64_t) values;   /* indexed by stack, then type */
 	VEC(uint64_t) ids;     /* of the sample that is read */
 	VEC(int64_t) amounts;  /* likewise */
 	struct sb labels, key; /* likewise */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The readers, one per format. A reader knows its format and ingest.h, but not the model. The input
- * is already open, decompressed and, if it was text, translated. On failure *e is filled and the
- * caller reverts everything the reader added. Recordings and traces, which have passes of their
- * own, are lowered to the same calls.
+ * is already open, decompressed and, if it was protobuf text, converted to binary. On failure *e is
+ * filled, and the caller reverts everything that the reader added. Recordings and traces are first
+ * read by src/trace, then lowered to the same calls.
  */
 #ifndef TFPROF_MODEL_READ_H
 #define TFPROF_MODEL_READ_H
@@ -20,15 +20,15 @@ bool read_profile(struct src *s, struct ingest *to, struct arena *a, struct err 
 #define BASELINE_HEAD "tfprof baseline 1"
 bool read_baseline(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 
-/* A recording, without options (recording_lower has the full interface). Reads the input twice. */
+/* Reads a recording with default options (recording_lower takes options). Reads the input twice. */
 bool read_spool(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 
-/* Profile of pprof. Reads the input twice. */
+/* Reads a pprof profile. Reads the input twice. */
 bool read_pprof(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 bool read_onnx(struct src *s, struct ingest *to, struct arena *a, struct err *e); /* ModelProto */
-/* Execution trace of PyTorch, without the Kineto trace of the same run. */
+/* Reads an execution trace of PyTorch as a graph, without a Kineto trace. */
 bool read_execution_trace(struct src *s, struct ingest *to, struct arena *a, struct err *e);
-/* Layers and times of TensorRT, in JSON. */
+/* Read the layers and the times that TensorRT exports as JSON. */
 bool read_tensorrt_layers(struct src *s, struct ingest *to, struct arena *a, struct err *e);
 bool read_tensorrt_profile(struct src *s, struct batch *to, struct err *e);
 
@@ -36,25 +36,26 @@ bool read_run(struct src *s, struct batch *to, struct err *e); /* RunMetadata */
 
 /* ---- recording lower ----
  *
- * A recording of GPU work as a profile: launched operations become nodes, the enclosing ranges
- * their path, the time between two marks a step; times are in nanoseconds. All of this is decided
- * when a recording is read, so it can be read again with other options.
+ * Converts a recording of GPU work to a profile: launched operations become nodes, the enclosing
+ * ranges become their path, and the time between two marks becomes a step. Times are in
+ * nanoseconds. The recording itself stores none of this, so it can be read again with other
+ * options.
  */
 
-/* Between ingest_begin and ingest_commit. a: scratch. watch may be NULL. Fills *facts, whose arena
- * is set. */
+/* Called between ingest_begin and ingest_commit. a: scratch. watch may be NULL. Fills *facts; the
+ * caller sets its arena. */
 bool recording_lower(struct ingest *to, const struct recording_set *files,
         const struct recording_options *o, const struct recording_watch *watch,
         struct src_facts *facts, struct arena *a, struct err *e);
 
 /* ---- trace lower ----
  *
- * A trace as a profile: its ops become nodes, its steps become steps. Host self time becomes cpu
- * time, time of device work becomes accelerator time of the op that it belongs to.
+ * Converts a trace to a profile: ops become nodes, steps become steps, host self time becomes cpu
+ * time, and the time of device work becomes accelerator time of its op.
  */
 
-/* Between ingest_begin and ingest_commit; scratch is an arena of the file. Adds the kernels to
- * kept, if it is not NULL: they live as long as the model. */
+/* Called between ingest_begin and ingest_commit. scratch: arena of the file. Stores the kernels in
+ * *kept, unless kept is NULL; they live as long as the model. */
 void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to,
         struct model_trace *kept, struct arena *scratch);
 

@@ -131,7 +131,7 @@ struct attrs {
 	struct entries list;
 	struct intern names; /* of all nodes of the file */
 	VEC(uint32_t) id;    /* [list.n] */
-	VEC(size_t) last;    /* by name: index of its last entry */
+	VEC(size_t) last;    /* indexed by name: index of its last entry */
 };
 void attrs_init(struct attrs *v, struct arena *a);
 void attrs_add(struct arena *a, struct attrs *v, const struct map_entry *e);
@@ -203,8 +203,10 @@ struct exec {
 	VEC(struct exec_times) times;
 	VEC(struct str) memory;
 	VEC(struct str) allocations;
-	VEC(size_t) last[2]; /* by device: index + 1 of its last map entry; accelerator, cpu */
-	VEC(uint64_t) seen;  /* by device: serial number of the last cell with a span there */
+	VEC(size_t)
+	last[2]; /* indexed by device: index + 1 of its last map entry; accelerator, cpu */
+	VEC(uint64_t)
+	seen; /* indexed by device: serial number of the last cell with a span there */
 	uint64_t serial;
 	struct numbers tuple;
 	struct entries outputs;

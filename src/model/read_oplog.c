@@ -56,7 +56,7 @@ static bool say_entry(struct pb_reading *r, struct oplog *o)
 	if (o->has_code_def && !stacks_read(&o->stacks, r, o->code_def, ENTRY_DEPTH + 1, &stack))
 		return false;
 	if (node == ID_NONE) {
-		src_count_unused(r->w.s, S("entries of nodes that the graph lacks"), 1);
+		src_count_unused(r->w.s, S("entries for nodes that the graph lacks"), 1);
 		return true;
 	}
 	for (size_t i = 0; i < o->types.n; i++)

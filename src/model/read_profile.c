@@ -9,9 +9,10 @@
 enum { NOTE_PROFILE_INPUT = 0x500, NOTE_PROFILE_TUPLE, NOTE_PROFILE_STEP }; /* kinds of notes */
 
 struct profile_in {
-	struct numbers keys; /* by index among the entries of nodes: its key */
-	VEC(uint32_t) names; /* by index: string id */
-	uint32_t *place1;    /* by key: 1 + the last index with that key; NULL if keys are large */
+	struct numbers keys; /* indexed by node entry: its key */
+	VEC(uint32_t) names; /* indexed by index: string id */
+	uint32_t *place1;    /* indexed by key: 1 + the last index with that key; NULL if keys are
+	                        large */
 	size_t n_place1;
 	struct imap place_of; /* used instead of place1 */
 	struct numbers steps;
@@ -21,8 +22,8 @@ struct profile_in {
 	struct profile_node n;
 	struct exec x;
 	uint64_t lost_inputs; /* inputs with unknown keys, by key */
-	uint64_t repeated;    /* nodes whose key or name another node has */
-	/* For damaged files: those keys, and the steps that have records. */
+	uint64_t repeated;    /* nodes that share a key or a name with another node */
+	/* For damaged files: missing keys, and the steps that have records. */
 	struct imap lost_nodes, ran;
 	uint32_t lost_from; /* name of the first node with a missing input */
 };
@@ -256,22 +257,22 @@ static bool take_entry(struct pb_reading *r, struct profile_in *p)
 	return true;
 }
 
-/* Counts skipped data and writes notes on it. */
+/* Counts the skipped data and adds notes about it. */
 static void say_notes(struct src *s, struct ingest *to, const struct profile_in *p)
 {
 	struct notes *notes = ingest_notes(to);
 
-	src_count_unused(s, S("inputs by keys that no node has"), p->lost_inputs);
+	src_count_unused(s, S("inputs that refer to missing nodes"), p->lost_inputs);
 	src_count_unused(s, S("execution times without a start and a duration"), p->x.short_tuples);
-	src_count_unused(s, S("nodes with the key or the name of another node"), p->repeated);
+	src_count_unused(s, S("nodes with a duplicate key or name"), p->repeated);
 	if (p->lost_inputs)
 		note_kind(notes, NOTE_PROFILE_INPUT,
-		        "%llu inputs by keys that no node has, left out; the first of '%.*s'",
+		        "%llu inputs that refer to missing nodes, ignored; the first of '%.*s'",
 		        (unsigned long long)p->lost_inputs,
 		        STR(model_str(ingest_model(to), p->lost_from)));
 	if (p->x.short_tuples)
 		note_kind(notes, NOTE_PROFILE_TUPLE,
-		        "%llu execution times without a start and a duration, left out",
+		        "%llu execution times without a start and a duration, ignored",
 		        (unsigned long long)p->x.short_tuples);
 }
 

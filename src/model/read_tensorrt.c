@@ -42,10 +42,10 @@ struct layers {
 	struct ingest *to;
 	struct arena *a;
 	struct sb text;
-	struct str name, type;      /* of the layer that is read */
+	struct str name, type;      /* of the current layer */
 	VEC(struct tensor) in, out; /* likewise */
-	uint64_t other, far;        /* likewise: unknown fields, dimensions over the limit */
-	VEC(struct layer) layers;   /* and one more at the end */
+	uint64_t other, far; /* counts of unused data: unknown fields, dimensions over the limit */
+	VEC(struct layer) layers; /* and one more at the end */
 	VEC(struct tensor) inputs, outputs;
 };
 
@@ -179,7 +179,7 @@ static void put_layers(struct layers *x)
 		const struct layer *l = &x->layers.v[i];
 		uint32_t from;
 		if (!ingest_node(x->to, l->name, l->type)) {
-			src_count_unused(x->s, S("layers with the name of another layer"), 1);
+			src_count_unused(x->s, S("layers with a duplicate name"), 1);
 			continue;
 		}
 		for (uint32_t k = l->input0; k < l[1].input0; k++)
@@ -223,10 +223,10 @@ struct times {
 	struct src *s;
 	struct batch *to;
 	struct sb text;
-	struct str name;        /* of the layer that is read */
+	struct str name;        /* of the current layer */
 	int64_t total, average; /* nanoseconds, -1: absent */
 	int64_t count;          /* runs that the times add up */
-	uint64_t median, other; /* median times and unknown fields, of the layer that is read */
+	uint64_t median, other; /* median times and unknown fields of the current layer */
 	uint32_t device, stream;
 	uint64_t layers;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See read.h. The operations come from trace/recordings.h; these files only add them up
- * by node and step.
+ * See read.h. trace/recordings.h provides the operations; the files recording_*.c here add them up
+ * per node and step.
  */
 #include "model/read.h"
 
@@ -39,8 +39,8 @@ static bool place_process(struct recording_lowering *r, struct recorded_process 
 	return recording_operations(&r->all, p, &to);
 }
 
-/* Places the operations of every process. Drops the steps of a process that launched nothing in
- * any of them: all of its work is then step 0. */
+/* Assigns the operations of every process to nodes and steps. If a process launched no work in any
+ * of its steps, drops these steps: all of its work is then step 0. */
 static bool place_all(struct recording_lowering *r)
 {
 	for (size_t i = 0; i < r->all.n; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Recognises inputs: the format of a file by its first bytes (decompressed), rated from 0
- * (certainly not) to 100 (certain), formats that tfprof does not read, and the files of a folder by
- * their names. Opens no file, and never replaces parsing.
+ * Recognises inputs: the format of a file by its first decompressed bytes, with a score from 0
+ * (certainly not) to 100 (certain); unsupported formats; and the files of a folder by their names.
+ * Opens no file, and does not validate the contents.
  */
 #ifndef TFPROF_MODEL_SNIFF_H
 #define TFPROF_MODEL_SNIFF_H
@@ -30,70 +30,71 @@ enum graph_form sniff_graph_form(struct str head);
 
 /* ---- first bytes ----
  *
- * Examines first bytes, which may be any bytes and may be truncated anywhere. Shared by sniff and
- * unsupported_format.
+ * Helpers for sniff and unsupported_format. The first bytes of a file are untrusted and may be
+ * truncated anywhere.
  */
 
-/* Reads a message in the head; a value truncated by the end of the head counts as far as it is
- * present. */
+/* Parses a message in the head. A value that extends beyond the head is truncated. */
 struct str sniff_message(struct leaf *l);
 
-/* True if this can be a name: not empty, without control characters. */
+/* True if the text can be a name: not empty, no control characters. */
 bool sniff_is_name(struct str s);
 
-/* True if a message begins with field 1, a name. */
+/* True if the first field of a message is field 1 and holds a name. */
 bool sniff_begins_with_name(struct str s);
 
-/* Returns the first word of a text (lower case and '_') after blanks and comments. */
+/* Returns the first word (lower case and '_') of a text, after blanks and comments. */
 struct str sniff_word(struct str s);
 
 /* ---- formats that are not read ----
  *
- * Files of known formats that tfprof does not read: their names, and suggestions. Opens no file.
+ * Formats that tfprof recognises but does not read, with suggestions. Opens no file.
  */
 
-/* Parts of a sentence. */
+/* Parts of an error message. */
 struct unsupported_format {
 	const char *what, *cure;
 };
 
-/* Returns the format of a file by its first decompressed bytes and its path; NULL if unknown. */
+/* Identifies the format of a file by its first decompressed bytes and its path. Returns NULL if
+ * unknown. */
 const struct unsupported_format *unsupported_format_find(struct str head, struct str path);
 
-/* Fills *e with format and suggestion; returns false. */
+/* Fills *e with the format and the suggestion. Returns false. */
 bool unsupported_format_refuse(const struct unsupported_format *f, struct str path, struct err *e);
 
 /* ---- folders ----
  *
- * Recognises the files of a folder by their names alone: the names that ProfileContext,
- * write_op_log and write_graph use. Opens no file.
+ * Recognises the files of a folder by name: the names that ProfileContext, write_op_log and
+ * write_graph use. Opens no file.
  */
 
 struct folder_file {
 	struct str path;
-	int64_t step; /* the number after the name; -1: none */
+	int64_t step; /* number at the end of the name; -1: none */
 };
 struct folder_files {
-	struct folder_file *v; /* ascending by step */
+	struct folder_file *v; /* sorted by step */
 	size_t n, cap;
 };
 struct folder {
-	struct str graph, oplog; /* empty: none */
+	struct str graph, oplog; /* empty if missing */
 	struct folder_files profiles, runs;
 };
 
-/* Returns false if the folder cannot be read or has no such files. Files that are ignored cause no
- * note. Of several graphs or op logs the first by name is used, with a note. */
+/* Returns false if the folder cannot be read or has no such files. Other files are ignored without
+ * a note. If there are several graphs or op logs, uses the first one by name and adds a note. */
 bool folder_list(
         struct arena *a, struct str path, struct folder *f, struct notes *notes, struct err *e);
 
-/* Lists the traces of a folder, one file per worker: those of the newest run below plugins/profile
- * that has some, with a note if there are several runs, otherwise those in the folder itself. Of
- * PyTorch's "HOST_PID.TIME.pt.trace.json" only the newest of each HOST_PID is used, with a note.
- * Empty if the folder has other inputs or cannot be read. */
+/* Lists the traces of a folder, one file per worker. If the folder contains runs (plugins/profile),
+ * lists the traces of the newest run that has any, and adds a note if there are several runs;
+ * otherwise lists the traces in the folder itself. Of the files HOST_PID.TIME.pt.trace.json of
+ * PyTorch, lists only the newest one per HOST_PID, with a note. Returns an empty list if the folder
+ * has other inputs or cannot be read. */
 struct strs folder_traces(struct arena *a, struct str path, struct notes *notes);
 
-/* Shortens names of XSpaces to those of their hosts, if all names are such and stay distinct. */
+/* Shortens HOST.xplane.pb to HOST, if all names have this form and the hosts are distinct. */
 void folder_host_names(struct arena *a, struct strs *names);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Packing of memory records and sums over a cell. Knows no file format and no node.
+ * Packing of memory records and sums over a cell. Independent of file formats and nodes.
  */
 #include "base/bits.h"
 #include "base/map.h"
 #include "model/step.h"
 
-/* Numbers of a packed item, in this order, and the value that a record that is not an allocation
- * adds to; those of the host stand before those of accelerators. */
+/* The numbers of a packed item, in this order: host, then accelerators. Each row also names the
+ * value that a record adds to, unless the record is an allocation. */
 #define MEM_NUMBERS(F)                                                                             \
 	F(bytes, V_BYTES)                                                                          \
 	F(peak, V_PEAK_BYTES)                                                                      \
@@ -28,7 +28,7 @@ enum {
 #undef F
 };
 
-/* Bits of the mask that begins an item: the numbers that are not 0 follow it. */
+/* Bits of the mask at the start of an item. Only the nonzero numbers follow it. */
 #define HAS(name)     (1u << AT_##name)
 #define HAS_OUTPUTS   (1u << AT_OUTPUTS)
 #define IS_ALLOCATION (HAS_OUTPUTS << 1)

@@ -17,7 +17,7 @@
 
 /* ---- values ----
  *
- * The numbers of a node, as one vector that can be added up.
+ * The numbers of a node, as one vector that is summed element by element.
  */
 
 enum value {
@@ -25,16 +25,16 @@ enum value {
 	V_PEAK_BYTES,     /* bytes */
 	V_RESIDUAL_BYTES, /* bytes */
 	V_OUTPUT_BYTES,   /* bytes */
-	V_KERNELS,        /* kernels, copies and sets of devices; traces only, likewise the next */
-	V_BYTES_ACCESSED, /* memory traffic of device work, bytes */
+	V_KERNELS,        /* kernels, copies and memsets; this and the next one only for traces */
+	V_BYTES_ACCESSED, /* bytes read and written by device work */
 	V_MICROS,         /* accelerator + cpu, microseconds */
 	V_ACCELERATOR_MICROS, /* microseconds */
 	V_CPU_MICROS,         /* microseconds */
 	V_RUNS,               /* number of executions in the step */
-	V_RECORDED, /* the values above differ from step to step, the values below do not */
+	V_RECORDED, /* values before this differ from step to step; values after it do not */
 	V_PARAMS = V_RECORDED,
 	V_FLOAT_OPS,
-	V_DEFINITIONS, /* number of nodes that define it */
+	V_DEFINITIONS, /* 1 per node: its total counts nodes */
 	V_N,
 	V_NONE = V_N
 };
@@ -43,14 +43,14 @@ struct tally {
 	int64_t v[V_N];
 };
 
-/* Sums stop at the ends of the type. */
+/* Sums saturate. */
 static inline void tally_add(struct tally *to, const struct tally *from)
 {
 	for (int i = 0; i < V_N; i++)
 		to->v[i] = num_sum(to->v[i], from->v[i]);
 }
 
-/* True if one of n numbers is at an end of the type, where sums stop. */
+/* True if any of n numbers is saturated. */
 static inline bool value_stopped(const int64_t *v, size_t n)
 {
 	bool any = false;

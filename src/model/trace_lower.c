@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See read.h. The numbers come from trace/ops.h; this file only puts them into the model.
+ * See read.h. trace/ops.h provides the numbers; this file adds them to the model.
  */
 #include "model/read.h"
 
@@ -13,15 +13,15 @@ struct lowering {
 	struct trace_links links;
 	struct trace_steps steps;
 	struct trace_ops ops;
-	uint32_t *node;  /* by op: node of the model */
-	uint32_t *frame; /* by frame of ops: 1 + frame of the model, 0: not made yet */
+	uint32_t *node;  /* indexed by op: node of the model */
+	uint32_t *frame; /* indexed by frame of ops: 1 + frame of the model, 0: not made yet */
 	uint32_t cpu;    /* device of the model */
 	struct device_names {
 		uint32_t device, all; /* of the model: "...gpu:0", "...gpu:0/stream:all" */
-	} * devices;                  /* by device of the trace */
+	} * devices;                  /* indexed by device of the trace */
 	struct imap graph;    /* string id of a node's name -> 1 + first node of the graph */
-	uint32_t *next;       /* by node of the graph: 1 + the next one of that name */
-	uint32_t *graph_name; /* by node of the graph: string id of the model */
+	uint32_t *next;       /* indexed by node of the graph: 1 + the next one of that name */
+	uint32_t *graph_name; /* indexed by node of the graph: string id of the model */
 	int64_t shift;        /* added to times, so that all are above 0 */
 };
 
@@ -291,8 +291,8 @@ static void lower_cells(struct lowering *x)
 	}
 }
 
-/* Copies the kernels. Their ops become nodes of the model, and their names and devices strings of
- * it: the trace may be replaced by one with slices (input_slices). */
+/* Copies the kernels, with ops as nodes and names and devices as strings of the model, because the
+ * trace may later be replaced by one with slices (input_slices). */
 static void keep_kernels(const struct lowering *x, struct model_trace *to)
 {
 	size_t n = to->n_kernels = x->ops.kernels.n;

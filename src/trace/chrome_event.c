@@ -54,7 +54,6 @@ const struct argument_row argument_rows[] = {
 	{ LITERAL("Device Id"), OTHERS(DEVICE, FORM_INT, true) },
 	{ LITERAL("Total Allocated"), OTHERS(ALLOCATED_TOTAL, FORM_INT, true) },
 	{ LITERAL("Total Reserved"), OTHERS(RESERVED_TOTAL, FORM_INT, true) },
-	/* CHROME_OWN_ROWS: */
 	{ LITERAL("scope"), OTHERS(SCOPE, FORM_TEXT, false) },
 	{ LITERAL("short_name"), OTHERS(SHORT_NAME, FORM_TEXT, false) },
 };

@@ -31,9 +31,9 @@ struct et_reader {
 		struct str values, shapes, types;
 	} list[2];
 	VEC(int64_t) tensors;
-	VEC(struct et_tensors) used; /* by call, in the order of the file */
-	VEC(uint8_t) depth;          /* by call */
-	VEC(bool) leaf;              /* by call: contains no other call */
+	VEC(struct et_tensors) used; /* indexed by call, in the order of the file */
+	VEC(uint8_t) depth;          /* indexed by call */
+	VEC(bool) leaf;              /* indexed by call: contains no other call */
 };
 
 /* ---- members of a node ---- */

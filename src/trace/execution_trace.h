@@ -40,17 +40,17 @@ struct execution_trace {
 bool execution_trace_read(
         struct execution_trace **out, struct src *s, struct arena *a, struct err *e);
 
-/* Data of a file about the process that wrote it; -1: not known. */
+/* Identifies the process that wrote a file; -1: unknown. */
 struct run_process {
 	int64_t rank, pid;
 };
 
-/* Finds the process of an execution trace: the rank in the path ("rank3", "rank_3", "RANK-3"), the
- * process id in the file. */
+/* Identifies the process of an execution trace: the rank from the path ("rank3", "rank_3",
+ * "RANK-3"), the process id from the file. */
 struct run_process run_process_of_calls(struct str path, struct work *work);
 
-/* Finds the process of a trace of Kineto: the rank in the file, or else in the path; the process id
- * of the first op with a number of a record function. */
+/* Identifies the process of a Kineto trace: the rank from the file, otherwise from the path; the
+ * process id from the first op with a record function id. */
 struct run_process run_process_of_trace(struct str path, struct work *work);
 
 /* The call of a record function, or NULL. */

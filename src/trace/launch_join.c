@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See launch_join.h. Correlations are announced in pages of bits; launches under way are in a hash
- * table from which they are removed.
+ * See launch_join.h. The correlations from the first reading are bits in pages. Pending launches
+ * are in a hash table and are removed from it after their last work.
  */
 #include "trace/launch_join.h"
 
-#define PAGE_BITS   10 /* correlations of a page, as a power of two */
+#define PAGE_BITS   10 /* log2 of the correlations per page */
 #define PAGE_WORDS  ((size_t)1 << (PAGE_BITS - 6))
 #define FIRST_SLOTS ((size_t)1 << 10)
 
@@ -20,18 +20,18 @@ struct launch_page_key {
 	uint64_t process;
 };
 
-/* A launch, or work that waits for its call. */
+/* A pending launch: its call, or work that precedes its call. */
 struct launch_slot {
 	int64_t correlation;
 	uint32_t process; /* 1 + the process; 0: free */
 	bool called;
-	uint32_t first; /* 1 + the last work that waits; 0: none */
+	uint32_t first; /* 1 + index in waiting of the newest work without a call; 0: none */
 	struct launched call;
 };
 
 struct waiting_work {
 	struct slice s;
-	uint32_t next; /* 1 + the next one */
+	uint32_t next; /* 1 + index of the next work of the same launch; 0: none */
 };
 
 struct launch_join {
@@ -43,8 +43,8 @@ struct launch_join {
 	struct launch_slot *v;
 	size_t n, slots;
 	VEC(struct waiting_work) waiting;
-	uint32_t free;  /* 1 + the first unused one of waiting */
-	uint32_t ready; /* 1 + the next one that launch_join_waiting returns */
+	uint32_t free;  /* 1 + index of the first unused element of waiting */
+	uint32_t ready; /* 1 + index of the next work that launch_join_waiting returns */
 };
 
 struct launch_join *launch_join_new(struct arena *a)
@@ -58,7 +58,7 @@ struct launch_join *launch_join_new(struct arena *a)
 	return j;
 }
 
-/* ---- announced correlations ---- */
+/* ---- first reading: correlations ---- */
 
 static struct launch_page *page_of(struct launch_join *j, uint32_t process, int64_t correlation)
 {
@@ -90,7 +90,7 @@ static bool has_seen(struct launch_join *j, uint32_t process, int64_t correlatio
 	return *word & bit;
 }
 
-/* Sets a bit; true if it was set before. */
+/* Sets a bit. Returns true if it was already set. */
 static bool see(struct launch_join *j, uint32_t process, int64_t correlation, unsigned seen)
 {
 	uint64_t bit, *word = word_of(page_of(j, process, correlation), seen, correlation, &bit);
@@ -112,7 +112,7 @@ void launch_join_expect_work(struct launch_join *j, uint32_t process, int64_t co
 		see(j, process, correlation, SEEN_MORE_WORK);
 }
 
-/* ---- launches under way ---- */
+/* ---- pending launches ---- */
 
 static size_t home_of(const struct launch_join *j, uint32_t process, int64_t correlation)
 {
@@ -121,7 +121,7 @@ static size_t home_of(const struct launch_join *j, uint32_t process, int64_t cor
 	return (size_t)(h >> 32) & (j->slots - 1);
 }
 
-/* Returns the slot of a key, or the free one for it. */
+/* Returns the slot of a key, or the free slot where it belongs. */
 static struct launch_slot *slot_of(struct launch_join *j, uint32_t process, int64_t correlation)
 {
 	size_t i = home_of(j, process, correlation);
@@ -154,7 +154,7 @@ static struct launch_slot *add_slot(struct launch_join *j, uint32_t process, int
 	return made;
 }
 
-/* Empties a slot and moves later ones of its chain up. */
+/* Empties a slot, and moves the following slots of its probe chain to close the gap. */
 static void remove_slot(struct launch_join *j, struct launch_slot *gone)
 {
 	size_t hole = (size_t)(gone - j->v), mask = j->slots - 1;
@@ -170,7 +170,7 @@ static void remove_slot(struct launch_join *j, struct launch_slot *gone)
 	j->v[hole].process = 0;
 }
 
-/* Removes a launch whose only work has come; a second record of the call is ignored then. */
+/* Removes a launch whose only work has been read. A second record of its call is then ignored. */
 static void end_launch(struct launch_join *j, struct launch_slot *s)
 {
 	uint32_t process = s->process - 1;
@@ -197,7 +197,7 @@ void launch_join_call(
 	if (!s->process)
 		s = add_slot(j, process, correlation);
 	if (s->called)
-		return; /* a call inside the call already there */
+		return; /* nested in the call that is already stored */
 	s->called = true;
 	s->call = *call;
 	j->ready = s->first;

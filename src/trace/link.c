@@ -11,7 +11,7 @@ static struct idmap *map_of(const struct trace_links *l, struct idmap *maps, uin
 	return &maps[process == ID_NONE ? l->t->processes.n : process];
 }
 
-/* Adds a call; others: categories of the levels around it that count where no op does. */
+/* Adds a call. others: categories of enclosing levels to use if no op contains the call. */
 static void add_launch(struct trace_links *l, const struct nest *n, const struct nest_level *level,
         uint32_t others, struct arena *a)
 {

@@ -108,7 +108,7 @@ static void put_range(struct nsys *x, struct sqlite_rows *r, uint32_t track, uin
 	bool open = sqlite_in_null(r, RANGE_END);
 
 	x->open_ranges += open;
-	if (x->sum) { /* all ends are known by now */
+	if (x->sum) { /* all rows have been read */
 		nsys_put(x, track, event, start, open ? nsys_until_last(x, start) : length, 0);
 	} else if (!open) {
 		put_payload(x, r);
@@ -184,7 +184,7 @@ static void number_steps(struct nsys *x)
 	}
 }
 
-/* A range inside of another one of the same process is an ordinary one. */
+/* A step range inside another step range of the same process is not a step. */
 void nsys_put_steps(struct nsys *x)
 {
 	int64_t end = INT64_MIN;
@@ -227,7 +227,7 @@ static void take_step(struct nsys *x, struct sqlite_rows *r, struct str name, ui
 
 /* ---- rows ---- */
 
-/* True for a range or a mark: other rows name domains and categories. */
+/* True if the row is a range or a mark. Other rows define domains and categories. */
 static bool is_range(int64_t type)
 {
 	switch (type) {
@@ -263,7 +263,7 @@ static int64_t length_of(struct sqlite_rows *r)
 	return num_sub(sqlite_in_int(r, RANGE_END), sqlite_in_int(r, RANGE_START));
 }
 
-/* The track of a range or a mark. */
+/* Returns the track of a range or a mark. */
 static uint32_t track_of(struct nsys *x, struct sqlite_rows *r, int64_t type)
 {
 	int64_t thread = sqlite_in_int(r, RANGE_THREAD);
@@ -337,6 +337,7 @@ void nsys_close_ranges(struct nsys *x)
 		        nsys_until_last(x, x->open.v[i].start), 0);
 	if (x->open_ranges)
 		note_line(build_notes(x->b),
-		        "note: %llu NVTX ranges do not end: they end with the recording\n",
+		        "note: %llu NVTX ranges have no end: they last until the end of the "
+		        "recording\n",
 		        (unsigned long long)x->open_ranges);
 }

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Adds up an export of Nsight Systems without keeping its rows, in two readings. The first one
- * finds tracks, steps, correlations, and runs: parts of tables whose rows start in order. The
- * second one merges the runs by start.
+ * Computes the sums of an export of Nsight Systems without keeping its rows, in two readings. The
+ * first reading finds tracks, steps, correlations and runs; a run is a part of a table with rows
+ * sorted by start. The second reading merges the runs by start.
  *
- * Rows of a run may start before an earlier row by up to a slack, which the first reading measures.
- * A row is added when no later one can start before it.
+ * A row of a run may start slightly before an earlier row. The first reading measures the largest
+ * such step back (slack). The second reading delays rows by the slack, so that they are added in
+ * order.
  */
 #include "base/sort.h"
 #include "trace/nsys_internal.h"
 #include "trace/trace_sums.h"
 
 #define RUNS_MAX  1024
-#define SLACK_MAX 10000000 /* ns: a larger step back begins a new run */
+#define SLACK_MAX 10000000 /* ns; a larger step back begins a new run */
 
 struct extent {
 	uint32_t n;
 	int64_t start, end;
 };
 
-/* A part of a table. */
+/* A part of a table whose rows are sorted by start, up to the slack. */
 struct nsys_run {
 	const struct nsys_table *table;
-	int64_t first, last; /* numbers of its rows */
+	int64_t first, last; /* rowids */
 	struct sqlite_rows *rows;
-	int64_t next; /* start of its next row */
+	int64_t next; /* start of the next row */
 };
 
-/* A slice that is not added yet. */
+/* A slice that is delayed until it can be added in order. */
 struct nsys_pending {
 	int64_t start, length, correlation, bytes;
 	uint64_t serial;
@@ -38,13 +39,13 @@ struct nsys_pending {
 struct nsys_sum {
 	struct nsys *x;
 	struct slice_sums *to;
-	VEC(struct extent) extents; /* by track */
-	VEC(struct nsys_run) runs;  /* in the second reading a heap by next */
+	VEC(struct extent) extents; /* indexed by track */
+	VEC(struct nsys_run) runs;  /* second reading: a heap, ordered by next */
 	int64_t slack;
 	VEC(struct nsys_pending) heap;
 	uint64_t serial;
-	uint32_t *steps; /* of x->steps, by start */
-	size_t step;     /* the next one */
+	uint32_t *steps; /* indexes in x->steps, sorted by start */
+	size_t step;     /* index of the next step */
 };
 
 /* ---- first reading ---- */
@@ -65,7 +66,7 @@ static void extend(struct nsys_sum *y, uint32_t track, int64_t start, int64_t le
 
 enum { HOST_START, HOST_END, HOST_THREAD, HOST_CORRELATION };
 
-/* Takes a row with a start. */
+/* Reads a row with a start. */
 static void survey_row(struct nsys_sum *y, const struct nsys_table *table, struct sqlite_rows *r)
 {
 	bool host = table->kind == NSYS_CALLS || table->kind == NSYS_ON_THREADS;
@@ -89,7 +90,7 @@ static void survey_row(struct nsys_sum *y, const struct nsys_table *table, struc
 		        sqlite_in_int(r, host ? HOST_CORRELATION : WORK_CORRELATION));
 }
 
-/* Notes where a run ends; false if there are too many. */
+/* Ends a run. Returns false if there are too many runs. */
 static bool add_run(struct nsys_sum *y, const struct nsys_table *table, int64_t number, bool first)
 {
 	struct nsys_run made = {
@@ -102,7 +103,7 @@ static bool add_run(struct nsys_sum *y, const struct nsys_table *table, int64_t 
 	return y->runs.n <= RUNS_MAX;
 }
 
-/* True if the table can be read in runs, or does not exist. */
+/* Divides a table into runs. Returns false if it needs too many. A missing table is accepted. */
 static bool survey_table(struct nsys_sum *y, const struct nsys_table *table)
 {
 	bool added =
@@ -217,7 +218,7 @@ static void add_slice(struct nsys_sum *y, const struct nsys_pending *p)
 	trace_sums_add(y->to, &s);
 }
 
-/* Adds what starts before a time, or all that is left. */
+/* Adds the delayed slices that start before a time, or all of them. */
 static void add_until(struct nsys_sum *y, int64_t bound, bool all)
 {
 	for (; y->step < y->x->steps.n; y->step++) {
@@ -242,7 +243,7 @@ static int by_start(const void *steps, uint32_t a, uint32_t b)
 
 /* ---- second reading: runs ---- */
 
-/* Reads on to the next row with a start; false at the end of the run. */
+/* Advances to the next row with a start. Returns false at the end of the run. */
 static bool advance(struct nsys_sum *y, struct nsys_run *r)
 {
 	while (sqlite_in_next(r->rows)) {
@@ -310,15 +311,15 @@ static void merge(struct nsys_sum *y)
 
 /* ---- both ---- */
 
-/* Forgets what the first reading has counted. */
+/* Resets the counters of the first reading. */
 static bool give_up(struct nsys *x)
 {
 	x->steps.n = 0;
 	x->rows = x->timeless = x->endless = 0;
 	sqlite_in_set_passes(x->db, 1);
 	if (!sqlite_in_failed(x->db))
-		note_line(build_notes(x->b),
-		        "note: the rows are not in order of time: all are kept in memory\n");
+		note_line(build_notes(x->b), "note: the rows are not sorted by time, so all slices "
+		                             "are kept in memory\n");
 	return false;
 }
 

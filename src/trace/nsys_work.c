@@ -7,7 +7,7 @@
 
 /* ---- devices ---- */
 
-/* A process numbers the GPUs that it sees; this finds the number of each on the machine. */
+/* Maps the device ids of each process to the device ids on the machine. */
 void nsys_read_gpus(struct nsys *x)
 {
 	static const char *const columns[] = { "pid", "cudaId", "gpuId" };
@@ -59,7 +59,7 @@ uint32_t nsys_stream(struct nsys *x, struct sqlite_rows *r)
 		uint64_t pid = (uint64_t)key[0] >> 24 & 0xffffff;
 		int64_t gpu = key[1];
 		uint32_t number;
-		/* An old export has one process and does not name it. */
+		/* Old exports have one process and do not record its id. */
 		uint32_t process = sqlite_in_has(r, WORK_PROCESS)        ? nsys_process(x, key[0])
 		                   : build_trace(x->b)->processes.n == 1 ? 0
 		                                                         : nsys_process(x, 0);
@@ -118,7 +118,8 @@ static void put_launch_size(struct nsys *x, const int64_t *v)
 	build_arg_int(x->b, ARG_DYNAMIC_SHARED, v[KERNEL_DYNAMIC]);
 }
 
-/* The event of a kernel, by all of its numbers; for sums by its names. */
+/* Returns the event for the kernel of a row. Equal attributes share an event; for sums, equal names
+ * do. */
 static uint32_t kernel_event(struct nsys *x, struct sqlite_rows *r)
 {
 	int64_t v[KERNEL_N] = { 0 };

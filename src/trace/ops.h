@@ -27,7 +27,7 @@ enum trace_by {
 	TRACE_BY_KERNEL,     /* as the path, with the kernel's name as its last level and type */
 	TRACE_BY_CATEGORY,   /* the compiler's categories of device work */
 	TRACE_BY_FUNCTION,   /* functions of device work without namespaces and templates */
-	TRACE_BY_STACK,      /* as the path, an op for each call stack: "aten::mm#12" */
+	TRACE_BY_STACK,      /* like a path, but one op per call stack: "aten::mm#12" */
 	TRACE_BY_N
 };
 
@@ -97,12 +97,12 @@ static inline struct op_frame ops_frame(const struct trace_ops *o, uint32_t fram
 
 /* ---- shape flops ----
  *
- * Float operations of PyTorch's ops from the shapes of their inputs, as torch.profiler counts them:
- * a multiplication and an addition are two, and a bias counts nothing.
+ * Computes float operations of PyTorch ops from the shapes of their inputs, like torch.profiler: a
+ * multiply-add counts as two operations, and a bias is not counted.
  */
 
-/* Float operations of one call; 0 for other ops, and where the shapes do not fit together. shapes:
- * "[[4,5],[5,6]]"; values: of scalar inputs, ["","","","[1, 1]",...]. */
+/* Returns the float operations of one call; 0 for other ops and for inconsistent shapes. shapes:
+ * "[[4,5],[5,6]]". values: scalar inputs, as in ["","","","[1, 1]",...]. */
 int64_t shape_flops(struct str op, struct str shapes, struct str values);
 
 #endif

@@ -29,7 +29,8 @@ static struct kernel_row *row_of(struct finding *x, const struct slice *s)
 	return &o->kernels.v[i];
 }
 
-/* Returns the share of an op in the row of a slice; remembered for the next slice of the event. */
+/* Returns the share of an op in the row of a slice's kernel. Caches it for the next slice of the
+ * same event. */
 static struct kernel_share *share_of(struct finding *x, const struct slice *s, uint32_t op)
 {
 	uint32_t *last = &x->work[s->event].share, kernel, i;

@@ -124,10 +124,11 @@ static uint32_t op_of_frame(struct finding *x, uint32_t frame)
 
 /* ---- compiled ops ----
  *
- * Executions of compiled ops: device work, or slices of threads where the CPU is the device.
+ * Executions of compiled ops: device work, or slices of threads if the CPU is the device.
  */
 
-/* The name of the compiled op: of a line of ops the name of its slice. */
+/* Returns the name of the compiled op of a slice: its argument, or on a line of ops the name of the
+ * slice. */
 static struct str compiled_op(const struct finding *x, const struct slice *s)
 {
 	const struct trace *t = x->to->t;
@@ -144,8 +145,8 @@ bool ops_is_compiled(const struct finding *x, const struct slice *s)
 	       slice_text(t, s, ARG_OP).n;
 }
 
-/* Returns the path of a compiled op: of its framework op if there is one and ops are not asked for,
- * else "module/fusion.1"; empty without a compiled op and a framework op. Sets its type. */
+/* Returns the path of a compiled op: the path of its framework op, or, without one or with -by op,
+ * "module/fusion.1". Empty if the slice has neither. Sets *type. */
 static struct str compiled_path(struct finding *x, const struct slice *s, struct str *type)
 {
 	const struct trace *t = x->to->t;
@@ -168,7 +169,7 @@ static uint32_t below_category(struct finding *x, const struct slice *s, struct 
 	return ops_named(x, join(&x->longer, category, path), category);
 }
 
-/* Returns the op of a compiled op on a thread. */
+/* Returns the op for the execution of a compiled op on a thread. */
 static uint32_t op_of_compiled(struct finding *x, const struct slice *s)
 {
 	struct str module = slice_text(x->to->t, s, ARG_MODULE_NAME), type, path;
@@ -320,7 +321,7 @@ static uint32_t op_of_function(struct finding *x, const struct slice *s)
 	return op;
 }
 
-/* Returns the op of device work below a path: as its arguments name it, else that of its launch. */
+/* Returns the op of device work: the path in its arguments, otherwise the op of its launch. */
 static uint32_t op_of_path(struct finding *x, const struct slice *s, const struct launch *launch)
 {
 	const uint64_t keys = ARG_BIT(ARG_SCOPE) | ARG_BIT(ARG_OP) | ARG_BIT(ARG_OP_TYPE) |

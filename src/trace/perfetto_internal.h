@@ -102,7 +102,7 @@ struct perfetto {
 	struct src *s;
 	struct trace_build *b;
 	struct arena *a;
-	struct imap sequence_of; /* by id */
+	struct imap sequence_of; /* indexed by id */
 	VEC(struct pf_sequence) sequences;
 	struct intern text_keys; /* sequence, kind and iid */
 	VEC(struct pf_text) texts;
@@ -112,9 +112,9 @@ struct perfetto {
 	int64_t epoch;        /* ns from the clock of the trace to that of the calendar */
 	bool has_epoch;
 	struct intern track_keys;
-	VEC(uint32_t) track_of; /* by key: index in tracks */
+	VEC(uint32_t) track_of; /* indexed by key: index in tracks */
 	VEC(struct pf_track) tracks;
-	struct imap process_names, thread_names; /* by number: string id */
+	struct imap process_names, thread_names; /* indexed by number: string id */
 	VEC(uint32_t) queues, stages;            /* names of GPU queues and stages: string ids */
 	struct gunzip *unpack;
 	VEC(uint8_t) unpacked;

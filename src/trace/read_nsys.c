@@ -15,7 +15,7 @@
 
 /* ---- names, processes, threads ---- */
 
-/* Reads all names. Used if their numbers are not the key of the table. */
+/* Reads the whole string table. Needed only if its ids are not its primary key. */
 static void read_all_names(struct nsys *x)
 {
 	static const char *const columns[] = { "id", "value" };
@@ -253,7 +253,7 @@ void nsys_put(struct nsys *x, uint32_t track, uint32_t event, int64_t start, int
 		build_slice(x->b, track, event, start, length, correlation);
 }
 
-/* Keeps every slice. */
+/* Reads all tables and keeps every slice. */
 static void read_slices(struct nsys *x)
 {
 	for (size_t i = 0; i < nsys_n_tables; i++) {
@@ -267,8 +267,8 @@ static void read_slices(struct nsys *x)
 	nsys_close_ranges(x);
 }
 
-/* True if the slices of a file are added up while they are read, unless they are needed one by one:
- * only a file with a name can be read again. */
+/* True if only sums of the slices are kept. This requires a regular file, which can be read again
+ * when a command needs the slices. */
 static bool is_summed(const struct nsys *x)
 {
 	if (x->s->options->slices != SLICES_BY_SIZE || !src_is_plain_file(x->s))

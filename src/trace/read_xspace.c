@@ -336,7 +336,7 @@ static void begin_line(struct xline_walk *l)
 	l->base = num_mul(num_sub(l->line->timestamp_ns, build_trace(x->b)->origin_ns), 1000);
 }
 
-/* Annotations of threads are steps only if no line and no group says which steps there are. */
+/* Annotations of threads are steps only if the file has neither a line of steps nor groups. */
 static void choose_steps(struct xspace *x)
 {
 	x->marks = true;

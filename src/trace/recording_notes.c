@@ -185,9 +185,9 @@ void recordings_say(const struct recordings *r, bool summed, struct notes *to)
 
 /* ---- facts of the recordings as inputs ---- */
 
-#define CUPTI_DATED 100000 /* from here on, versions of CUPTI have the form xxyyzz */
+#define CUPTI_DATED 100000 /* later versions of CUPTI are encoded as xxyyzz */
 
-/* Appends "tfprof 0.1.0, CUPTI 13.0.1, driver for CUDA 13.0": the parts that are known. */
+/* Appends the known versions: "tfprof 0.1.0, CUPTI 13.0.1, driver for CUDA 13.0". */
 static void put_producer(struct sb *b, const struct recording_facts *f)
 {
 	int64_t cupti = f->cupti, driver = f->driver;
@@ -225,5 +225,5 @@ void recordings_describe(const struct recordings *r, struct src_facts *facts)
 	facts_count_unused(facts, S("operations without a time"), SUM_OF(r, untimed));
 	facts_count_unused(facts, S("operations outside of steps"), SUM_OF(r, outside));
 	facts_count_unused(facts, S("damaged bytes"), damaged);
-	facts_count_unused(facts, S("bytes after the last whole block"), cut);
+	facts_count_unused(facts, S("bytes after the last complete block"), cut);
 }

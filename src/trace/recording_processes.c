@@ -158,7 +158,7 @@ static bool has_operations(const struct recorded_process *p)
 	       p->facts.totals[SPOOL_SUM] || p->facts.totals[SPOOL_MEMORY];
 }
 
-/* Counts the processes from..to of this rank (ANY: of all ranks) that do work. */
+/* Counts the processes from..to of this rank (ANY: all ranks) that have work. */
 #define ANY (-2)
 static size_t count_working(const struct recordings *r, size_t from, size_t to, int64_t rank)
 {

@@ -126,8 +126,8 @@ bool recording_has_steps(const struct recorded_process *p)
 	return p->boundaries.n || p->every;
 }
 
-/* Returns the last boundary at or before time, or SIZE_MAX. Tries the one of the last call first,
- * because times mostly grow. */
+/* Returns the last boundary at or before a time, or SIZE_MAX. Tries the previous result first,
+ * because times mostly increase. */
 static size_t find_boundary(struct recorded_process *p, uint64_t time)
 {
 	const uint64_t *v = p->boundaries.v;

@@ -366,8 +366,8 @@ static bool read_all(struct recordings *r, struct recorded_process *p)
 	return !r->e->code;
 }
 
-/* Reads a process. Reads it again with corrected times if the clock was set, or if CUPTI has a
- * clock of its own. */
+/* Surveys the file of a process. Repeats the survey with corrected times if the system clock was
+ * changed, or if CUPTI has its own clock. */
 bool survey_process(struct recordings *r, struct recorded_process *p)
 {
 	start_over(p, r->a);

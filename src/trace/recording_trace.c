@@ -15,19 +15,19 @@ struct tracing {
 	const struct recording_follower *also; /* or NULL */
 	struct trace_build *b;
 	struct arena *a;      /* scratch */
-	bool calls;           /* slices of calls, and correlations */
+	bool calls;           /* keep calls and correlations */
 	struct imap event_of; /* scope << 32 | leaf -> event */
 	uint64_t sums;
 };
 
-/* A range that is open on a thread, or of the process with an id. */
+/* An open range: on a thread, or, with an id, of the whole process. */
 struct tracing_range {
 	uint64_t start, id;
 	uint32_t event, tid, domain;
 };
-#define RANGES_MAX 4096 /* open ranges of a process that are kept: the latest ones */
+#define RANGES_MAX 4096 /* maximum number of open ranges per process */
 
-/* A process that is read. */
+/* The current process. */
 struct tracing_process {
 	struct tracing *x;
 	struct recorded_process *p;
@@ -35,16 +35,16 @@ struct tracing_process {
 	uint64_t end;          /* of its last operation */
 	struct imap device_of; /* id -> device */
 	struct imap call_of;   /* string of a name -> event */
-	struct imap range_of;  /* likewise of ranges and marks */
+	struct imap range_of;  /* string of a range or mark -> event */
 	VEC(struct tracing_range) ranges;
-	/* The last operation's. */
+	/* Fields of the last operation. */
 	uint32_t device, stream, track, scope, leaf, event;
 	bool any;
 };
 
 /* ---- times ---- */
 
-/* Ticks after the origin; hostile times end at the ends of the type. */
+/* Converts a time to ticks after the origin. Saturates. */
 static int64_t tick_of(const struct tracing *x, uint64_t time)
 {
 	uint64_t origin = x->all->origin;
@@ -233,8 +233,8 @@ static uint32_t range_event(
 	return event;
 }
 
-/* Adds the innermost open range that the record ends. Ranges with an id can begin and end on
- * different threads, so they are on a track of their own. */
+/* Adds the innermost open range that the record ends. A range with an id can begin and end on
+ * different threads, so such ranges have a separate track. */
 static void end_range(struct tracing_process *y, const struct spool_range *g)
 {
 	struct trace_build *b = y->x->b;
@@ -256,7 +256,7 @@ static void end_range(struct tracing_process *y, const struct spool_range *g)
 	y->ranges.n--;
 }
 
-/* Drops the older half of the open ranges, which seem to have no end. */
+/* Drops the older half of the open ranges, assuming that they never end. */
 static void drop_ranges(struct tracing_process *y)
 {
 	size_t half = y->ranges.n / 2;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Recordings of GPU work (one file, or a folder with a file for each process): the only way to
- * their records. recordings_open reads each file once: facts, clocks, which ranges were open on
- * which thread, where steps begin. recording_operations reads a file again and hands out each
- * operation with the call that launched it. Everything that shows a recording starts here: the
- * views, the tables of devices, the trace, the summary of `record`. Their times, names, ranges,
- * steps and numbers of GPUs are the same.
+ * Reads recordings of GPU work: one file, or a folder with one file per process. recordings_open
+ * surveys each file: metadata, clocks, open ranges per thread, and starts of steps.
+ * recording_operations reads a file again and passes each operation to the caller, with the call
+ * that launched it. The views, the tables of devices, the trace and the summary of `record` all use
+ * this interface, so they agree on times, names, ranges, steps and GPU numbers.
  *
  *   recordings_open(&r, &set, &options, NULL, arena, &e)
  *   for each process p of r.v: recording_operations(&r, p, &reader)
@@ -20,81 +19,82 @@
 
 /* ---- facts ----
  *
- * Facts of a recording: its process, the number of records of each kind, losses and damage.
+ * Metadata of a recording: its process, the number of records of each kind, losses and damage.
  */
 
-#define RECORDING_NOTES_MAX 100 /* notes of a file that are kept */
+#define RECORDING_NOTES_MAX 100 /* maximum number of notes per file */
 
 struct recording_facts {
 	struct process_identity who;
 	struct spool_fault fault;
 	uint64_t size;            /* bytes read */
-	uint64_t totals[SPOOL_N]; /* records */
-	uint64_t summed[SPOOL_N]; /* operations that only sums know */
+	uint64_t totals[SPOOL_N]; /* number of records per kind */
+	uint64_t summed[SPOOL_N]; /* operations that are recorded only as sums */
 	uint64_t lost[SPOOL_LOST_WHY_N];
-	uint64_t gaps, gap_ns; /* times in which nothing was recorded */
-	bool ended;            /* the collector closed it */
-	bool compared;         /* it compared all launches with the kernels that came */
+	uint64_t gaps, gap_ns; /* number and total length of times without recording */
+	bool ended;            /* the collector closed the file */
+	bool compared;         /* the collector compared all launches with the received kernels */
 	struct str tfprof;     /* version of the recorder; empty: unknown */
-	int64_t cupti, driver; /* their versions as they number them; 0: unknown */
+	int64_t cupti, driver; /* versions of CUPTI and of the driver, in their own encodings; 0:
+	                          unknown */
 	struct strs notes;
 };
 
 void recording_facts_init(struct recording_facts *f);
 
-/* Takes a result of the decoder; texts are copied to a. */
+/* Processes a result of the decoder. Copies texts to a. */
 void recording_facts_take(struct recording_facts *f, struct arena *a, enum spool_event event,
         const struct spool_record *r, const struct spool_damage *d);
 
-/* Kernels and launches of graphs; copies and memsets. */
+/* Return the number of kernels and graph launches, and of copies and memsets. */
 uint64_t recording_kernels(const struct recording_facts *f);
 uint64_t recording_copies(const struct recording_facts *f);
 
-/* Appends losses with reasons, such as "12 records dropped by CUPTI, 3 bytes damaged"; nothing if
+/* Appends the losses, such as "12 records dropped by CUPTI, 3 bytes damaged". Appends nothing if
  * nothing was lost. */
 void recording_lost_text(struct sb *b, const uint64_t lost[SPOOL_LOST_WHY_N], uint64_t damaged);
 
 /* ---- recording join ----
  *
- * Joins operations to the calls that launched them, by correlation. Memory follows the disorder of
- * the records, not their number.
+ * Joins operations to the calls that launched them, by correlation. Memory is proportional to the
+ * number of unmatched records at a time, not to the number of records.
  */
 
 struct recorded_op {
 	enum spool_kind kind; /* KERNEL, COPY, SET, GRAPH, MEMORY, SUM */
 	uint64_t start, length;
-	uint64_t bytes, address; /* MEMORY; SUM: bytes is how many there were */
-	uint32_t leaf;           /* of names */
-	uint32_t label;          /* the reader's */
+	uint64_t bytes, address; /* MEMORY; SUM: bytes is the number of operations */
+	uint32_t leaf;           /* index in recording_names.leaves */
+	uint32_t label;          /* for the reader */
 	uint32_t device, stream, graph;
 	bool freed;
-	bool between_host; /* of COPY: the GPU takes no part in it */
-	bool pageable;     /* of COPY and SET: reads or writes pageable memory of the host */
+	bool between_host; /* COPY: from host to host, without the GPU */
+	bool pageable;     /* COPY and SET: uses pageable host memory */
 	uint32_t scope;    /* SUM */
-	uint32_t next;     /* while it waits */
+	uint32_t next;     /* index of the next unmatched operation of the same call */
 };
 struct recorded_call {
 	uint64_t start, length;
 	uint32_t scope, thread;
-	uint32_t name;  /* string of the file */
-	bool graph;     /* launches a graph: many operations */
-	bool announced; /* its own node has been placed */
+	uint32_t name;  /* string id in the file */
+	bool graph;     /* launches a graph, which has many operations */
+	bool announced; /* a node for the call itself has been added */
 };
 
-/* Hands each operation to `found`; l is NULL where there was no call. */
+/* Calls `found` for each operation. l: the call, or NULL if there is none. */
 struct join;
 struct join *join_new(struct arena *a,
         void (*found)(void *user, const struct recorded_op *op, struct recorded_call *l),
         void *user);
 void join_call(struct join *j, uint32_t correlation, const struct recorded_call *l);
 void join_op(struct join *j, uint32_t correlation, const struct recorded_op *op);
-void join_finish(struct join *j); /* the remaining ones have no call */
+void join_finish(struct join *j); /* passes on the remaining operations, without a call */
 
 /* ---- files and options ---- */
 
 struct recording_options {
-	/* Starts of steps; the first option that is given counts, then the marks in the recording.
-	 */
+	/* How steps are found: the first given option is used; without any, the marks in the
+	 * recording. */
 	struct str step_nvtx;   /* a pattern of range and mark names, or pytorch, optimizer, xla */
 	struct str step_kernel; /* a pattern of names of kernels */
 	int64_t step_every;     /* ns; 0: not given */
@@ -186,10 +186,10 @@ struct recording_names {
 	struct imap child; /* parent << 32 | part -> scope */
 	VEC(struct recorded_scope) scopes;
 	struct intern range_texts;
-	VEC(struct range_name) ranges; /* by text */
+	VEC(struct range_name) ranges; /* indexed by id in range_texts */
 	struct imap pushed;            /* scope << 32 | text -> scope */
 	struct intern leaf_texts;
-	VEC(struct leaf_name) leaves; /* by text */
+	VEC(struct leaf_name) leaves; /* indexed by id in leaf_texts */
 };
 
 /* The leaf of a text that no file holds, such as "GraphLaunch". */
@@ -282,7 +282,7 @@ struct recorded_process {
 	struct imap thread_of;        /* tid -> index */
 	uint32_t last_thread;         /* index of the last one requested */
 	VEC(struct range_run) runs;   /* if nodes are ranges */
-	VEC(struct scope_use) scopes; /* by scope, as far as used */
+	VEC(struct scope_use) scopes; /* indexed by scope, as far as used */
 	struct imap started_range;    /* id of an open START -> 1 + index in steps_nvtx */
 	/* Where steps may begin. */
 	struct step_marks steps_nvtx, steps_mark, steps_kernel, steps_signal, steps_profiler,
@@ -384,36 +384,38 @@ int64_t recording_step(const struct recordings *r, struct recorded_process *p, u
 /* True if the starts of the process's steps are marked. */
 bool recording_has_steps(const struct recorded_process *p);
 
-/* Makes everything of the process step 0. */
+/* Removes all steps of the process: all of its work becomes step 0. */
 void recording_forget_steps(struct recorded_process *p);
 
 /* ---- as a trace ----
  *
- * A recording as a trace: device work on streams, calls on threads, steps. Work carries the path of
- * the ranges around its call and its step, as recording_operations finds them.
+ * Makes a trace of a recording: device work on streams, calls on threads, steps. Work has the path
+ * of the ranges around its call and its step as arguments.
  */
 
-/* A second reader of the records from which the trace is made, so that the files are read once. */
+/* A second reader that receives the same records as the trace, so that the files are read only
+ * once. */
 struct recording_follower {
-	struct recordings *all; /* opened in the arena of the trace, and closed at the end */
+	struct recordings
+	        *all; /* opened and closed by recording_trace, in the arena of the trace */
 	struct recording_reader to;
-	/* At the start and the end of a process: its index in all, and in the trace. Both get
-	 * to.user. */
+	/* Called at the start and the end of each process. process: its index in all; made: its
+	 * index in the trace. user: to.user. */
 	void (*begin)(void *user, uint32_t process, uint32_t made);
 	void (*end)(void *user);
 };
 
-/* How a recording is read. */
+/* Options of recording_trace. */
 struct recording_ask {
-	uint64_t wants;                        /* arguments of work to keep (ARG_BIT) */
+	uint64_t wants;                        /* arguments of work to keep: ARG_BITs */
 	const struct recording_watch *watch;   /* or NULL */
 	bool say;                              /* add notes about what is missing or odd */
 	const struct recording_follower *also; /* or NULL */
 };
 
-/* Fills t, which is new, from the files. Remarks go to notes. Only ARG_BITS_ALL keeps calls and
- * correlations, which takes about 90 bytes for each kernel with its call until the passes are done;
- * otherwise a kernel takes about 8 bytes and its arguments, and ARG_LATENCY stands for its call. */
+/* Fills t, an empty trace, from the files. Calls and correlations are kept only with ARG_BITS_ALL
+ * and take about 90 bytes per kernel until the passes are done. Otherwise a kernel takes about 8
+ * bytes plus its arguments, and ARG_LATENCY replaces its call. */
 bool recording_trace(struct trace *t, const struct recording_set *files,
         const struct recording_options *o, const struct recording_ask *ask, struct notes *notes,
         struct err *e);

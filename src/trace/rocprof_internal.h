@@ -64,8 +64,8 @@ struct roc_process {
 	VEC(struct roc_kind) kinds;
 	VEC(struct roc_agent) agents;
 	VEC(struct roc_kernel) kernels;
-	struct imap agent_of, kernel_of; /* by handle and kernel: index */
-	struct imap marker_of;           /* by correlation: string id */
+	struct imap agent_of, kernel_of; /* indexed by handle and kernel: index */
+	struct imap marker_of;           /* indexed by correlation: string id */
 };
 
 struct rocprof {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the processes that wrote traces of Kineto and execution traces, to tell the ranks of a job
- * apart. Reads the beginnings of the files. Data that a file lacks, also because it is damaged, are
+ * Identifies the processes that wrote Kineto traces and execution traces, to distinguish the ranks
+ * of a job. Reads only the beginning of a file. A rank or process id that is missing or damaged is
  * unknown.
  */
 #include "trace/execution_trace.h"
@@ -10,16 +10,16 @@
 #include "io/json_in.h"
 #include "io/paths.h"
 
-#define EVENTS_MOST 65536 /* events among which one with a record function is searched */
+#define EVENTS_MOST 65536 /* number of events searched for a record function id */
 
 struct process_reader {
 	struct json_in j;
-	int64_t value;  /* of the searched member; -1: none */
-	int64_t record; /* of the event that is read */
+	int64_t value;  /* value of the searched member; -1: not found */
+	int64_t record; /* record function id of the current event */
 	unsigned events;
 };
 
-/* Returns the number after the last "rank" of a path, or -1. */
+/* Returns the number after the last "rank" in a path, or -1. */
 static int64_t rank_in_path(struct str path)
 {
 	const struct str word = S("rank");
@@ -52,7 +52,7 @@ static bool read_number(struct json_in *j, int64_t *out)
 	       (json_decimal(v.text, 0, out) == JSON_NUMBER_GOOD || (*out = -1));
 }
 
-/* Reads the member of an object, whose bracket is next, or skips a value of another kind. */
+/* Reads a member of the object that is next. Skips a value that is not an object. */
 static bool read_member_of(struct json_in *j, struct str name, int64_t *out)
 {
 	struct str key;
@@ -65,7 +65,7 @@ static bool read_member_of(struct json_in *j, struct str name, int64_t *out)
 	return j->stop == JSON_STOP_NONE;
 }
 
-/* Reads an event. False without a stop ends the search. */
+/* Reads an event. Returning false while j->stop is not set ends the search. */
 static bool read_event(void *reader)
 {
 	struct process_reader *x = reader;
@@ -127,7 +127,7 @@ static void find_pid_of_calls(struct process_reader *x)
 	while (!good && json_in_more(&x->j));
 }
 
-/* Returns the value that find finds in the file, or -1. */
+/* Searches a file with `find`. Returns the value, or -1. */
 static int64_t search(struct str path, void (*find)(struct process_reader *x), struct work *work)
 {
 	struct process_reader x = { .value = -1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See ops.h.
+ * See ops.h: shape_flops.
  */
 #include "trace/ops.h"
 

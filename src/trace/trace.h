@@ -140,18 +140,17 @@ enum trace_source {
 
 extern const char *const trace_source_names[]; /* "PyTorch trace" */
 
-/* Answers of the passes for a trace whose reader added its slices up and kept only its steps; NULL
- * for other traces. */
+/* Results of the passes for a trace whose reader kept only sums of its slices. */
 struct trace_steps;
 struct trace_ops;
 struct trace_usage;
 struct step_usage;
 struct trace_sums {
 	const struct trace_steps *steps;
-	const struct trace_ops *ops; /* by path */
+	const struct trace_ops *ops; /* ops by -by path */
 	const struct trace_usage *usage;
 	const struct step_usage *by_step;
-	struct str path; /* of the file, from which the slices can be read */
+	struct str path; /* path of the file, to read the slices from */
 };
 
 struct trace {
@@ -180,7 +179,7 @@ struct trace {
 };
 
 struct trace *trace_new(struct arena *a);
-/* Copies a trace into another arena. */
+/* Returns a copy of a trace in another arena. */
 struct trace *trace_copy(const struct trace *t, struct arena *a);
 
 static inline struct str trace_str(const struct trace *t, uint32_t id)
@@ -214,8 +213,8 @@ struct slice {
 	int64_t start,
 	        length; /* ticks; length is never negative and start + length never overflows */
 	int64_t correlation; /* 0: none */
-	struct str args;     /* packed: only its own */
-	uint64_t keys;       /* ARG_BITs of the keys in args; all bits until slice_find_keys */
+	struct str args;     /* packed; without those of the event */
+	uint64_t keys;       /* ARG_BITs of the keys in args; all bits set before slice_find_keys */
 };
 static inline int64_t slice_end(const struct slice *s)
 {
@@ -230,27 +229,29 @@ struct slice_iter {
 	uint32_t number, left; /* of the next one; in this block */
 };
 
-/* Slices of a track in its order, instants and samples among them. */
+/* Iterates over the slices of a track in order, including instants and samples. */
 struct slice_iter trace_slices(const struct trace *t, uint32_t track);
 bool slice_next(struct slice_iter *i, struct slice *out);
 
-/* One slice by its number: decodes its block up to it (at most a few hundred slices). */
+/* Reads one slice by its number. Decodes its block up to the slice (at most a few hundred slices).
+ */
 void trace_slice(const struct trace *t, uint32_t number, struct slice *out);
 
-/* The track of a slice, without decoding it. */
+/* Returns the track of a slice without decoding it. */
 uint32_t trace_track_of(const struct trace *t, uint32_t number);
 
-/* Sets keys to those of the slice's own arguments. Saves time if several are looked up. */
+/* Sets s->keys from the slice's own arguments, which speeds up lookups of several arguments. */
 static inline void slice_find_keys(struct slice *s)
 {
 	s->keys = argument_keys(s->args);
 }
-/* False if neither the slice nor its event has an argument with that key. */
+/* False if neither the slice nor its event can have an argument with this key. */
 static inline bool slice_may_have(const struct trace *t, const struct slice *s, uint32_t key)
 {
 	return (s->keys | t->events.v[s->event].keys) & t->keys & argument_bit(key);
 }
-/* Returns an argument of a slice or, if the slice lacks it, of its event. */
+/* Finds an argument of a slice or, if the slice lacks it, of its event. Returns false if both lack
+ * it. */
 bool slice_argument(
         const struct trace *t, const struct slice *s, uint32_t key, struct argument *out);
 /* Returns the number of an argument: 0 if there is none; reals are truncated, texts of digits

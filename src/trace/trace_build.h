@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The interface of a trace for its readers. Appends processes, devices, tracks, slices, instants,
- * samples and nodes of programs, in any order: build_seal orders them.
+ * The interface that readers use to build a trace. Processes, devices, tracks, slices, instants,
+ * samples and nodes of programs may be appended in any order; build_seal sorts them.
  *
  *   b = build_open(t, wants, notes, scratch)
  *   build_start(b, TRACE_KINETO, 1000)                      source and ticks per microsecond
- *   p = build_process(b, pid)                               the same id for the same pid
+ *   p = build_process(b, pid)                               returns the same id for the same pid
  *   k = build_track(b, p, ID_NONE, TRACK_THREAD, tid)
- *   build_arg_int(b, ARG_BYTES, 4096)                       arguments of what comes next:
- *   e = build_event(b, CATEGORY_OP, build_string(b, name))  of all slices of the event, or
- *   build_slice(b, k, e, start, length, correlation)        of this slice alone
+ *   build_arg_int(b, ARG_BYTES, 4096)                       arguments of the next event or slice:
+ *   e = build_event(b, CATEGORY_OP, build_string(b, name))  shared by all slices of the event, or
+ *   build_slice(b, k, e, start, length, correlation)        of this slice only
  *   build_seal(b)
  *
- * build_event returns the same id for the same category, name and arguments; arguments that differ
- * from slice to slice belong to the slice. No call fails: what a trace cannot hold is counted in
- * it.
+ * build_event returns the same id for the same category, name and arguments. Arguments that differ
+ * between slices belong to the slices. No function fails: the trace counts data that it cannot
+ * hold.
  */
 #ifndef TFPROF_TRACE_TRACE_BUILD_H
 #define TFPROF_TRACE_TRACE_BUILD_H
@@ -70,32 +70,33 @@ struct trace_track *build_track_at(struct trace_build *b, uint32_t track);
 /* True if arguments with that key are kept, so a reader can skip expensive work. */
 bool build_wants(const struct trace_build *b, uint32_t key);
 uint32_t build_key(struct trace_build *b,
-        struct str name); /* returns the key of an argument without a number */
+        struct str name); /* returns the key of an argument that is not in enum argument_key */
 void build_arg_int(struct trace_build *b, uint32_t key, int64_t v);
 void build_arg_uint(struct trace_build *b, uint32_t key, uint64_t v);
 void build_arg_real(struct trace_build *b, uint32_t key, double v);
 void build_arg_text(struct trace_build *b, uint32_t key, struct str v);
 void build_args_clear(struct trace_build *b);
-/* Returns them instead; valid until the next one is set. */
+/* Returns the packed arguments and clears them; valid until the next argument is set. */
 struct str build_args_take(struct trace_build *b);
 
 /* ---- slices ---- */
 
 uint32_t build_event(struct trace_build *b, enum trace_category category, uint32_t name);
 
-/* Returns the length that a slice gets: as the next function does. */
+/* Returns the length that build_slice would store. */
 int64_t build_length(struct trace_build *b, int64_t start, int64_t length);
 
-/* A negative length counts as 0, an end above INT64_MAX as INT64_MAX; both are counted. */
+/* Replaces a negative length by 0 and limits the end to INT64_MAX; the trace counts both. */
 void build_slice(struct trace_build *b, uint32_t track, uint32_t event, int64_t start,
         int64_t length, int64_t correlation);
 void build_instant(
         struct trace_build *b, uint32_t track, uint32_t event, int64_t at, int64_t correlation);
 void build_sample(struct trace_build *b, uint32_t track, uint32_t event, int64_t at, int64_t value);
 
-/* For slices whose begin and end are separate events, in any order; those of one time in the order
- * of the calls. An end closes the innermost open slice of the track. Slices without an end take the
- * last end of their track (unclosed); an end without a begin is ignored (unopened). */
+/* For slices whose begin and end are separate events. Events may come in any order; events of the
+ * same time keep the order of the calls. An end closes the innermost open slice of the track. A
+ * slice without an end lasts until the latest end of its track (counted as unclosed); an end
+ * without a begin is ignored (counted as unopened). */
 void build_begin(
         struct trace_build *b, uint32_t track, uint32_t event, int64_t start, int64_t correlation);
 void build_end(struct trace_build *b, uint32_t track, int64_t at);
@@ -103,50 +104,49 @@ void build_end(struct trace_build *b, uint32_t track, int64_t at);
 /* ---- nodes of a compiled program ---- */
 
 uint32_t build_node(struct trace_build *b, uint64_t program, struct str name, struct str type,
-        struct str category); /* with the arguments set before */
-/* An edge; both nodes exist. */
+        struct str category); /* with the current arguments */
+/* Adds an edge. Both nodes must exist. */
 void build_node_input(struct trace_build *b, uint32_t node, uint32_t source);
 
 /* ---- end ---- */
 
-/* Sorts and numbers the slices; no more may be appended. */
+/* Sorts and numbers the slices. Nothing may be appended afterwards. */
 void build_seal(struct trace_build *b);
 
-/* For a reader that adds slices up: a track of the sealed trace has n slices, from start to end,
- * that it does not keep; the sums of all of them. */
+/* For a reader that keeps only sums. build_extent: a track of the sealed trace has n slices, from
+ * start to end, that are not stored. build_sums: the sums of all slices. */
 void build_extent(struct trace_build *b, uint32_t track, uint32_t n, int64_t start, int64_t end);
 void build_sums(struct trace_build *b, const struct trace_sums *sums);
 
 /* ---- readers ----
  *
- * The readers of traces, one per format, each with a function that rates the first bytes
- * (decompressed) and the path: 0 certainly not ... 100 certain. A reader knows its format and
- * trace_build.h. It may read the input twice (src_rewind). On failure *e is filled; appended data
- * counts only if s->damage says so (kept, with recover set).
+ * The readers of traces, one per format. sniff_* rates the first decompressed bytes and the path,
+ * from 0 (certainly not) to 100 (certain). read_* may read the input twice (src_rewind). On failure
+ * it fills *e; the appended data is used only if s->damage says so (kept, with recover set).
  */
 
 /* XSpace: TensorFlow 2 and JAX, *.xplane.pb. */
 int sniff_xspace(struct str head, struct str path);
 bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
-/* Chrome JSON: PyTorch (Kineto), and others' events as plain slices. Damage is noted, and every
- * complete event read: recover is of no account. */
+/* Chrome JSON: PyTorch (Kineto), and events of other programs as plain slices. Damage causes a
+ * note; every complete event is read, with or without recover. */
 int sniff_chrome_json(struct str head, struct str path);
 bool read_chrome_json(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
-/* Profile of a session of ONNX Runtime: Chrome JSON, with the same flaws noted. */
+/* Profile of ONNX Runtime: Chrome JSON, with the same treatment of damage. */
 int sniff_onnxruntime(struct str head, struct str path);
 bool read_onnxruntime(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
-/* Nsight Systems: its export in SQLite. */
+/* SQLite export of Nsight Systems. */
 int sniff_nsys(struct str head, struct str path);
 bool read_nsys(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
-/* rocprofv3: results in JSON. Damage is noted, and the records before it are read. */
+/* JSON results of rocprofv3. Damage causes a note; the records before it are read. */
 int sniff_rocprof(struct str head, struct str path);
 bool read_rocprof(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 
-/* Perfetto: traces in protobuf, *.pftrace and *.perfetto-trace. */
+/* Perfetto traces (protobuf), *.pftrace and *.perfetto-trace. */
 int sniff_perfetto(struct str head, struct str path);
 bool read_perfetto(struct src *s, struct trace_build *to, struct arena *a, struct err *e);
 

@@ -62,7 +62,7 @@ static const struct trace_ops *copy_ops(
 	COPY_ITEMS(a, &to->ops, &from->ops);
 	COPY_ITEMS(a, &to->cells, &from->cells);
 	COPY_ITEMS(a, &to->kernels, &from->kernels);
-	imap_init(&to->op_of_record, a); /* of traces with record functions only */
+	imap_init(&to->op_of_record, a); /* only of traces with record function ids */
 	return to;
 }
 

@@ -23,7 +23,7 @@ static bool says_step(const struct trace *t, const struct slice *s, enum steps_b
 	}
 }
 
-/* Extends a time by that of a slice. */
+/* Extends an interval to contain a slice. */
 static void extend(int64_t *start, int64_t *end, const struct slice *s)
 {
 	*start = s->start < *start ? s->start : *start;
@@ -71,7 +71,7 @@ static uint32_t add_interval(struct trace_steps *out, struct imap *groups,
 	return i;
 }
 
-/* True if marks with different names share numbers: "train" 0 and "eval" 0. */
+/* True if marks with different names have the same number, such as "train" 0 and "eval" 0. */
 static bool shares_numbers(const struct trace_steps *out, const struct slice *s, uint32_t step)
 {
 	return out->by == STEPS_BY_MARK && out->t->source == TRACE_XSPACE &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See trace_sums.h. Threads have two stacks: of the ops, and of all levels that may contain a
+ * See trace_sums.h. A thread has two stacks: of ops, and of all categories that may contain a
  * launch.
  */
 #include "trace/trace_sums.h"
@@ -9,14 +9,14 @@
 #include "trace/launch_join.h"
 #include "trace/ops_internal.h"
 
-/* A thread. */
+/* Open slices of a thread. */
 struct sums_thread {
 	struct nest ops, all;
 };
 
-/* Position of the first slice of an op in a trace that keeps its slices; 0: no slice yet. */
+/* Position that the first slice of an op would have in a trace with slices; 0: no slice yet. */
 struct first_use {
-	uint64_t host, work; /* track << 40 | 1 + number of the slice */
+	uint64_t host, work; /* track << SLICE_BITS | 1 + number of the slice in its track */
 };
 
 struct slice_sums {
@@ -24,8 +24,8 @@ struct slice_sums {
 	struct arena *a;
 	struct launch_join *launches;
 	struct finding ops;
-	struct sums_thread *threads; /* by track */
-	size_t n_tracks;             /* of the first reading */
+	struct sums_thread *threads; /* indexed by track */
+	size_t n_tracks;             /* number of tracks after the first reading */
 	VEC(struct first_use) first;
 	struct trace_steps steps;
 	struct trace_ops found;
@@ -107,7 +107,8 @@ static int by_first_use(const void *uses, uint32_t a, uint32_t b)
 	return (x->work > y->work) - (x->work < y->work);
 }
 
-/* Puts the ops into the order of their first uses: on threads, then on devices. */
+/* Sorts the ops by first use: on threads, then on devices. This is their order in a trace with
+ * slices. */
 static void order_ops(struct slice_sums *x)
 {
 	struct trace_ops *o = &x->found;
@@ -133,7 +134,7 @@ static void order_ops(struct slice_sums *x)
 
 /* ---- slices ---- */
 
-/* Opens a slice as a level of the ops; returns 1 + its op. */
+/* Opens a slice on the stack of ops. Returns 1 + its op. */
 static uint32_t open_op(struct slice_sums *x, struct nest *n, const struct slice *s)
 {
 	struct nest_level *level;
@@ -209,7 +210,8 @@ void trace_sums_add(struct slice_sums *x, const struct slice *s)
 
 	x->slices++;
 	ops_know_events(&x->ops);
-	if (k->derived || s->track >= x->n_tracks) /* a changed file may name new tracks */
+	if (k->derived || s->track >= x->n_tracks) /* if the file was changed between the readings,
+	                                              it may have new tracks */
 		return;
 	if (!track_is_device(k))
 		take_host(x, s);

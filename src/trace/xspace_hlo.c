@@ -40,7 +40,7 @@ struct module {
 	VEC(struct str) files, functions;
 	VEC(struct location) locations;
 	VEC(struct stack_frame) frames;
-	VEC(struct str) metadata; /* by instruction of the program */
+	VEC(struct str) metadata; /* indexed by instruction of the program */
 };
 
 /* ---- the index of call stacks ---- */

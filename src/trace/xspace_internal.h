@@ -7,9 +7,11 @@
  *   XSpace          planes 1  errors 2  warnings 3  hostnames 4
  *   XPlane          id 1  name 2  lines 3  event_metadata 4  stat_metadata 5  stats 6
  *   XLine           id 1  name 2  timestamp_ns 3  events 4  duration_ps 9  display_id 10
- * display_name 11 XEvent          metadata_id 1  offset_ps 2 | num_occurrences 5  duration_ps 3
- * stats 4 XStat           metadata_id 1  double 2  uint64 3  int64 4  str 5  bytes 6  ref 7
- * compressed_str 8 XEventMetadata  id 1  name 2  metadata 3  display_name 4  stats 5  child_id 6
+ *                   display_name 11
+ *   XEvent          metadata_id 1  offset_ps 2 | num_occurrences 5  duration_ps 3  stats 4
+ *   XStat           metadata_id 1  double 2  uint64 3  int64 4  str 5  bytes 6  ref 7
+ *                   compressed_str 8
+ *   XEventMetadata  id 1  name 2  metadata 3  display_name 4  stats 5  child_id 6
  *   XStatMetadata   id 1  name 2  description 3
  *
  * The metadata of a plane comes after its lines: the first pass reads metadata and the heads of
@@ -64,7 +66,7 @@ struct xmeta {
 
 /* A kind of events: those with equal keys, which are a head and the shared stats. */
 struct xkind_head {
-	uint64_t meta; /* id */
+	uint64_t meta; /* metadata id */
 	uint32_t plane;
 	uint16_t role;
 	uint8_t correlates, steps; /* which stats of its own it has */

@@ -21,15 +21,15 @@ struct code_lines {
 	struct intern names;       /* in the tree's arena */
 	VEC(uint32_t) name, frame; /* of each entry */
 	VEC(bool) gradient;
-	uint32_t *entry_at[BRANCHES]; /* by model frame; 0: not yet */
+	uint32_t *entry_at[BRANCHES]; /* indexed by model frame; 0: not yet */
 	VEC(uint32_t) path;           /* frames, innermost first */
 	struct imap child;            /* parent << 32 | name -> entry */
 	struct sb text;
 };
 
-/* Writes "file.py:12:function" with shortened function names. A frame without names is called none.
- * A function without a place in a file has its name alone and in full, so that different ones, such
- * as built-in methods of Python, stay different entries. */
+/* Writes "file.py:12:function" with shortened function names. A frame without names becomes "none".
+ * A function without a source file, such as a built-in method of Python, is shown by its full name
+ * only, so that different functions remain different entries. */
 static struct str trace_name(struct code_lines *l, const struct frame *f, bool gradient)
 {
 	struct sb *b = &l->text;
@@ -213,7 +213,7 @@ void view_code_account(struct query *q)
 	view_sum(q);
 }
 
-/* Notes the time of a trace's calls without a call stack: no line has it. */
+/* Adds a note about the time of calls without a call stack, which no line contains. */
 static void note_left_out(const struct query *q)
 {
 	struct tally all = { 0 }, left_out = { 0 };
@@ -227,7 +227,7 @@ static void note_left_out(const struct query *q)
 	}
 	if (left_out.v[V_MICROS])
 		note_line(q->notes,
-		        "note: %lld of %lld us have no call stack: the view code leaves them out\n",
+		        "note: %lld of %lld us have no call stack and are not in the view code\n",
 		        (long long)left_out.v[V_MICROS], (long long)all.v[V_MICROS]);
 }
 

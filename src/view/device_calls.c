@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_parts.h. The waits are found in one walk over the work and the calls of all processes,
- * in the order of their beginnings, with the calls that have not ended kept open.
+ * See device_parts.h. Finds the time in which calls waited, in one walk over the calls and the work
+ * of all processes in order of their starts. Keeps a list of the calls that have not ended.
  */
 #include "view/device_parts.h"
 
-#define OPEN_MAX 4096 /* calls that are looked at together */
+#define OPEN_MAX 4096 /* maximum number of open calls */
 
 enum call_trait {
-	TRAIT_SYNC = 1,     /* waits for work */
-	TRAIT_MAY_WAIT = 2, /* waits for work sometimes */
+	TRAIT_SYNC = 1,     /* always waits for work */
+	TRAIT_MAY_WAIT = 2, /* may wait for work */
 };
 
 static bool has(struct str name, const char *part)
@@ -34,7 +34,7 @@ static uint8_t traits_of(struct str name)
 	return traits;
 }
 
-/* The index of the call's name in u->calls. */
+/* Returns the index of a call's name in u->calls. */
 static uint32_t call_of(struct gpu_call_feed *f, gpu_name *text_of, const void *from, uint32_t name)
 {
 	if (f->traits.n && f->name == name)
@@ -56,7 +56,7 @@ static void add_host(struct gpu_call_feed *f, struct span x)
 	spans_add(&f->u->processes.v[f->process].host, f->u->a, f->scratch, x);
 }
 
-/* The call is not inside another one. */
+/* Adds a call that is not nested in another one. */
 static void settle(struct gpu_call_feed *f, const struct gpu_pending *p)
 {
 	uint8_t traits = f->traits.v[p->call];
@@ -148,8 +148,8 @@ struct open_call {
 	uint64_t covered; /* work up to here has been counted */
 	uint64_t blocking;
 	uint32_t call;
-	bool waited;   /* it waits, whatever goes on after it */
-	bool outlived; /* work that was launched before it went on after it */
+	bool waited;   /* waits in any case */
+	bool outlived; /* work that was launched before the call still ran when the call returned */
 };
 
 /* The calls of one process. */
@@ -220,7 +220,7 @@ static void see_call(struct host_walk *w, const struct span *x)
 	VEC_PUSH(w->scratch, &w->open, c);
 }
 
-/* since: ns from the launch; negative: not known. */
+/* since: ns from the launch to the start of the work; negative: unknown. */
 static void see_work(struct host_walk *w, uint64_t start, uint64_t end, int64_t since)
 {
 	uint64_t launched = start - ((uint64_t)since < start ? (uint64_t)since : start);
@@ -237,17 +237,17 @@ static void see_work(struct host_walk *w, uint64_t start, uint64_t end, int64_t 
 	close_ended(w, start);
 }
 
-/* The walk over all processes: their calls are ahead of the work. */
+/* Walks over all processes. Calls are read ahead of the work. */
 struct calls_walk {
 	struct device_use *u;
-	struct host_walk *hosts; /* by process */
+	struct host_walk *hosts; /* indexed by process */
 	struct span_walk spans;
 	struct span next;
-	unsigned owner; /* of next */
-	bool more;      /* next is one */
+	unsigned owner; /* index of the process of next */
+	bool more;      /* next is valid */
 };
 
-/* Takes the calls that begin before. */
+/* Processes the calls that start before a time. */
 static void see_calls(struct calls_walk *w, uint64_t before)
 {
 	for (; w->more && w->next.start < before;

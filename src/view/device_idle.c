@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_parts.h. The walk over the work of each device, and the order of the results.
+ * See device_parts.h. Walks over the work of each device, and sorts the results.
  *
- * Work comes by its starts. So after the newest start, the time that a process has covered is one
- * piece that ends at its latest end; each slice adds the part after that end, and only ends have to
- * be stored.
+ * Work is read in order of its starts, so no later slice can begin before the current one. For the
+ * union of the work of a process it is therefore enough to store the latest end: a slice adds only
+ * its part after that end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,8 @@ uint32_t device_process(const struct device_use *u, uint32_t track)
 	return process < u->process_of.n ? u->process_of.v[process] : (uint32_t)u->processes.n - 1;
 }
 
-/* Devices keep the number that the source gives them if it is the only one with that number. */
+/* Returns the number that the source gives a device if these numbers are unique, else the index of
+ * the device. */
 uint32_t device_number(const struct device_use *u, uint32_t device)
 {
 	return u->unique ? (uint32_t)u->t->devices.v[device].index : device;
@@ -84,29 +85,29 @@ uint32_t device_number(const struct device_use *u, uint32_t device)
 
 #define NO_PART UINT32_MAX
 
-struct last { /* a process and the end of its covered time */
+struct last { /* a process and the latest end of its work */
 	uint64_t end;
 	unsigned owner;
 };
 
-/* A time in which a process waited for the GPU. */
+/* An interval in which a process waited for the GPU. */
 struct wait {
 	uint64_t from, to;
 	unsigned owner;
 };
-#define WAITS_MAX 1024 /* that are kept */
+#define WAITS_MAX 1024 /* maximum number of waits that are kept */
 
 struct walk {
 	struct device_use *u;
-	struct gpu_device *d; /* NULL: the device is not shown */
-	struct scratch own;   /* of the device, while d is set */
-	uint32_t *kernel_of;  /* by event: 1 + index in kernels */
-	uint32_t *part_of;    /* by track: 1 + index in d->parts, or NO_PART */
+	struct gpu_device *d; /* NULL if the device is not shown */
+	struct scratch own;   /* scratch memory for the device; open while d is set */
+	uint32_t *kernel_of;  /* indexed by event: 1 + index in kernels */
+	uint32_t *part_of;    /* indexed by track: 1 + index in d->parts, or NO_PART */
 	struct span_walk spans;
-	struct span call; /* the next call, and whether there is one */
+	struct span call; /* the next call; valid if calls is true */
 	unsigned owner;
 	bool calls;
-	VEC(struct wait) waits; /* by start, those that may still matter */
+	VEC(struct wait) waits; /* sorted by start; waits that may overlap later gaps */
 	uint64_t *part_ends;
 	struct last latest[3]; /* the three processes with the latest ends */
 };
@@ -120,7 +121,7 @@ static int64_t length(uint64_t from, uint64_t to)
 	return to > from ? num_from_u64(to - from) : 0;
 }
 
-/* Returns what interval x adds to the covered time that ends at *end. */
+/* Returns the part of interval x after *end, and moves *end to the end of x if it is later. */
 static struct gpu_stretch extend(uint64_t *end, struct gpu_stretch x)
 {
 	if (x.from < *end)
@@ -130,7 +131,7 @@ static struct gpu_stretch extend(uint64_t *end, struct gpu_stretch x)
 	return x;
 }
 
-/* Keeps the three latest ends of different processes. */
+/* Updates the three latest ends of different processes. */
 static void remember(struct last latest[3], unsigned owner, uint64_t end)
 {
 	unsigned i = 0;
@@ -147,8 +148,8 @@ static void remember(struct last latest[3], unsigned owner, uint64_t end)
 	}
 }
 
-/* A process newly covers the piece: adds the part in which exactly one other runs, which has not
- * been counted as shared yet. */
+/* Returns the part of x in which exactly one other process runs. x is new work of a process; time
+ * with two or more other processes is already counted as shared. */
 static int64_t newly_shared(const struct last latest[3], unsigned owner, struct gpu_stretch x)
 {
 	uint64_t others[2] = { 0, 0 };
@@ -172,7 +173,7 @@ static void drop_waits(struct walk *w, uint64_t before)
 	w->waits.n = n;
 }
 
-/* busy: the end of the work before. */
+/* busy: the latest end of the earlier work. */
 static void see_wait(struct walk *w, const struct span *s, unsigned owner, uint64_t busy)
 {
 	if (s->class == HOST_CALL && !(s->tag & (CALL_SYNCHRONIZES | CALL_WAITED)))
@@ -201,8 +202,8 @@ static int64_t waited(const struct walk *w, unsigned owner, uint64_t from, uint6
 	return num_from_u64(sum);
 }
 
-/* Nothing ran in the gap: derives the reason from the time between the launch and the start of the
- * work after it, ns; negative: not known. */
+/* Adds the cause of a gap in which nothing ran. latency: ns from the launch to the start of the
+ * work after the gap; negative: unknown. */
 static void explain_gap(struct walk *w, struct gpu_stretch gap, unsigned owner, int64_t latency)
 {
 	struct gpu_idle *idle = &w->d->idle;
@@ -222,7 +223,7 @@ static void explain_gap(struct walk *w, struct gpu_stretch gap, unsigned owner, 
 
 /* ---- one slice ---- */
 
-/* Returns the index in d->parts of the work of a track. */
+/* Returns the index in d->parts for the work of a track. */
 static uint32_t find_part(struct walk *w, uint32_t track)
 {
 	const struct device_use *u = w->u;
@@ -248,7 +249,7 @@ static void take_kernel(struct walk *w, const struct slice *s)
 	hist_add(&u->kernels.v[w->kernel_of[s->event] - 1].h, u->a, trace_ns(u->t, s->length));
 }
 
-/* Adds the time to the process. */
+/* Adds work to its process. */
 static void take_part(struct walk *w, unsigned owner, struct gpu_stretch whole)
 {
 	struct gpu_part *p = &w->u->parts.v[w->d->parts.v[owner]];
@@ -325,7 +326,7 @@ static void begin_device(void *user, uint32_t device)
 	w->calls = span_walk_next(&w->spans, &w->call, &w->owner);
 }
 
-/* Walks over all devices. */
+/* Walks over the work of all devices. */
 static void walk_devices(struct device_use *u)
 {
 	struct walk w = { .u = u };
@@ -351,7 +352,7 @@ static void walk_devices(struct device_use *u)
 
 /* ---- GPUs ---- */
 
-/* The device of that number, made at first sight. */
+/* Finds the device of a part, or adds it. */
 static struct gpu_device *device_of(struct device_use *u, const struct gpu_part *p)
 {
 	struct gpu_device *d = find_device(u, p->number);
@@ -376,7 +377,7 @@ static void add_part(struct device_use *u, uint32_t part)
 	}
 }
 
-/* True if it was used. Processes list all GPUs they see. */
+/* True if the process used the GPU. Processes list all visible GPUs. */
 static bool is_used(const struct gpu_part *p)
 {
 	uint64_t any = p->kernels;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of device_use.h: lists, calls, memory, ranges and sums.
+ * Internals of device_use.h: lists, calls, memory, ranges and sums.
  */
 #ifndef TFPROF_VIEW_DEVICE_PARTS_H
 #define TFPROF_VIEW_DEVICE_PARTS_H
 
 #include "view/device_use.h"
 
-/* Without a recording: nothing was done. */
+/* Initialises u for a trace that is not a recording. */
 void device_use_init(struct device_use *u, const struct trace *t, struct arena *a);
 
-/* Finds or adds the item with that name; p NULL is a lost name. */
+/* Finds or adds the item with a name. name.p NULL: the name is lost. */
 uint32_t gpu_list_index(struct device_use *u, struct gpu_list *list, struct str name);
 
-/* Returns the time of a tick on the clock of all times of u. */
+/* Converts a tick of the trace to the clock that u uses, ns. */
 uint64_t device_time(const struct device_use *u, int64_t tick);
 
 /* Returns the index of the process of a track. */
@@ -24,20 +24,20 @@ uint32_t device_number(const struct device_use *u, uint32_t device);
 
 /* ---- gpu calls ----
  *
- * Calls of the runtime and the driver: number, duration, and the part in which the host waited for
- * the GPU. A call waits while work of its process runs that was launched before it, if it is one of
- * these:
+ * Calls of the CUDA runtime and driver: number, duration, and the time in which the host waited for
+ * the GPU. A call waits while work that its process launched before it runs, if the call is
+ *
  *   a synchronisation;
- *   a copy or memset whose own work ended before it returned, or that reads or writes pageable
- *   memory: it waits until that end;
- *   an allocation, a release and the like, if no work launched before it was still running when it
- * returned.
+ *   a copy or memset whose own work ended before the call returned, or that uses pageable
+ *   memory (it waits until its own work ends); or
+ *   an allocation, a release or similar, if no earlier work was still running when the call
+ *   returned.
  */
 
 /* Returns the text of an id. */
 typedef struct str gpu_name(const void *from, uint32_t id);
 
-/* A call that may be inside another one: the driver's inside the runtime's. */
+/* A call that may be nested in another one: a driver call in a runtime call. */
 struct gpu_pending {
 	uint64_t start, length;
 	uint32_t call;
@@ -49,7 +49,7 @@ struct gpu_call_feed {
 	struct arena *scratch;
 	uint32_t process;
 	struct imap call_of; /* string id -> index in u->calls */
-	uint32_t name, call; /* the last pair requested */
+	uint32_t name, call; /* last result */
 	VEC(uint8_t) traits; /* by index in u->calls */
 	struct imap threads; /* tid -> pending */
 	VEC(struct gpu_pending) pending;
@@ -60,18 +60,18 @@ void gpu_calls_begin(
 /* text_of(from, c->name) is the name of the call. */
 void gpu_calls_take(
         struct gpu_call_feed *f, gpu_name *text_of, const void *from, const struct spool_api *c);
-/* A copy or memset that has met its call. */
+/* Adds a copy or memset with its call. */
 void gpu_calls_transfer(
         struct gpu_call_feed *f, const struct recorded_op *op, struct recorded_call *l);
 void gpu_calls_sync(struct gpu_call_feed *f, const struct spool_sync *s);
 void gpu_calls_end(struct gpu_call_feed *f);
 
-/* Fills the waits of all processes; their intervals are complete. */
+/* Computes u->waits for all processes, after all calls have been added. */
 void gpu_calls_block(struct device_use *u);
 
 /* ---- gpu memory ----
  *
- * Allocations of a process: how much, and how much at once; copies by size and host memory.
+ * Allocated memory of a process, in total and at the peak; copies by size and kind of host memory.
  */
 
 /* An allocation or a release. */
@@ -92,31 +92,32 @@ struct gpu_memory_feed {
 
 void gpu_memory_begin(struct gpu_memory_feed *f, struct device_use *u, struct arena *scratch);
 void gpu_memory_take(struct gpu_memory_feed *f, uint32_t part, const struct spool_memory *m);
-/* Adds them up in the order of time: records of several threads come in any order. */
+/* Sorts the events by time and adds them up. Records of several threads are not in order. */
 void gpu_memory_end(struct gpu_memory_feed *f);
 
-/* Adds to the copies by memory and size. memory: kinds of source and destination, 8 bits each. */
+/* Adds a copy, by kind of host memory and size. memory: kinds of source and destination, 8 bits
+ * each. */
 void gpu_copies_take(
         struct device_use *u, enum gpu_way way, uint32_t memory, const struct recorded_op *op);
 
 /* ---- gpu ranges ----
  *
- * Work by the ranges and the steps in which it was launched; the recording knows both.
+ * Sums of work per range and per step in which it was launched.
  */
 
 /* Adds an operation to its range and to its step. */
 void gpu_ranges_take(struct device_use *u, uint32_t process, const struct recorded_op *op,
         const struct recorded_call *c);
 
-/* Adds the ranges of the processes, and inner ranges to outer ones. */
+/* Adds the ranges of all processes, and the totals of inner ranges to outer ranges. */
 void gpu_ranges_end(struct device_use *u);
 
 /* ---- idle ----
  *
- * One walk over the work of each device, with the calls of its processes.
+ * One walk over the work of each device and the calls of its processes.
  */
 
-/* Fills usage and devices, once all processes have been read, and sorts the lists. */
+/* Computes usage and devices after all processes have been read, and sorts the lists. */
 void device_sum(struct device_use *u);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_use.h. The records of a process.
+ * See device_use.h: reads the records of each process.
  */
 #include "view/device_use.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See device_use.h. The calls and the copies of a trace.
+ * See device_use.h: adds the calls and copies of a trace that is not a recording.
  */
 #include "base/num.h"
 #include "view/device_parts.h"
@@ -9,8 +9,8 @@ struct trace_feed {
 	struct device_use *u;
 	const struct trace *t;
 	struct arena *scratch;
-	struct recorded_gpu *gpus; /* by device */
-	uint32_t *parts;           /* by track: 1 + its part, 0: none yet */
+	struct recorded_gpu *gpus; /* indexed by device */
+	uint32_t *parts;           /* indexed by track: 1 + its part, 0: none yet */
 	struct gpu_call_feed calls;
 };
 
@@ -21,7 +21,7 @@ static struct str string_of(const void *trace, uint32_t id)
 
 /* ---- times ---- */
 
-/* Times of a source with a clock of its own begin at 1: 0 is an unknown time. */
+/* 0 means an unknown time, so the clock starts at 1 if the source has no absolute times. */
 static void find_base(struct device_use *u)
 {
 	const struct trace *t = u->t;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The work of devices in a trace or a recording, added up for the command devices. One walk over
- * the trace (trace/passes.h) gives busy and idle times, gaps, latencies and kernels; only calls
- * that may wait are kept beside the trace. A recording is read once, for its trace and for the sums
- * that only recordings have. A GPU is identified by its UUID, so that a GPU shared by several
- * processes is one. Independent of output.
+ * Sums about the work of devices in a trace or a recording, for the command devices. One walk over
+ * the trace (trace/passes.h) computes busy and idle times, gaps, latencies and kernels; in addition
+ * to the trace, only calls that may wait are stored. A recording is read once, both for its trace
+ * and for the sums that only recordings have. GPUs are identified by UUID, so several processes can
+ * share a GPU. Independent of the output format.
  */
 #ifndef TFPROF_VIEW_DEVICE_USE_H
 #define TFPROF_VIEW_DEVICE_USE_H
@@ -15,24 +15,24 @@
 
 /* ---- spans ----
  *
- * Many intervals of time, stored in about eight bytes each, and one iteration over all of them in
- * the order of their starts. They are added almost in that order; batches are sorted and packed.
+ * Stores many time intervals in about eight bytes each, and iterates over them in order of their
+ * starts. Intervals should be added almost in this order; batches are sorted and packed.
  *
  *   run: first start, then for each interval the distance from the previous start,
  *        length << SPAN_BITS | class, and the tag, as varints
  */
 
-#define SPAN_BITS  3         /* bits of a class */
+#define SPAN_BITS  3         /* bits for the class */
 #define SPAN_BATCH (1 << 17) /* intervals sorted per batch */
 
 struct span {
 	uint64_t start, length;
-	uint64_t tag;   /* any number of the caller */
+	uint64_t tag;   /* set by the caller */
 	unsigned class; /* below 1 << SPAN_BITS */
 };
 
 struct spans {
-	VEC(struct span) batch; /* in the scratch arena */
+	VEC(struct span) batch; /* unpacked, in scratch */
 	VEC(struct str) runs;
 	uint64_t n;
 };
@@ -43,7 +43,7 @@ void spans_add(struct spans *s, struct arena *a, struct arena *scratch, struct s
 /* Packs the last batch. The scratch arena may be reset afterwards. */
 void spans_end(struct spans *s, struct arena *a);
 
-/* An iteration over several of them. */
+/* Iterates over several spans, merged by start. */
 struct span_walk {
 	struct arena *a;
 	VEC(struct span_cursor) heap; /* a heap, earliest start on top */
@@ -51,13 +51,13 @@ struct span_walk {
 void span_walk_begin(struct span_walk *w, struct arena *a);
 void span_walk_add(struct span_walk *w, const struct spans *s, unsigned owner);
 
-/* Returns the next interval and its owner; false at the end. */
+/* Returns the next interval and its owner, or false at the end. */
 bool span_walk_next(struct span_walk *w, struct span *x, unsigned *owner);
 
 /* ---- gpu shape ----
  *
- * How kernels were launched: grid, block, registers and shared memory, and the occupancy that these
- * allow.
+ * Launch configurations of kernels: grid, block, registers and shared memory, and the resulting
+ * occupancy.
  */
 
 #define GPU_SHAPES 8 /* distinct shapes of a kernel */
@@ -72,16 +72,16 @@ struct gpu_shape {
 struct gpu_shapes {
 	struct gpu_shape v[GPU_SHAPES];
 	unsigned n;
-	uint64_t others; /* launches in further shapes */
+	uint64_t others; /* launches with other shapes */
 };
 
 void gpu_shapes_add(struct gpu_shapes *s, const struct spool_kernel *k, uint32_t part);
 
-/* The shape with the most launches. */
+/* Returns the shape with the most launches. */
 const struct gpu_shape *gpu_shapes_first(const struct gpu_shapes *s);
 
-/* The share of a multiprocessor's warps that the shape allows to be resident, in thousandths; -1:
- * not known for that compute capability (90 for 9.0), or the shape cannot run there. */
+/* Returns the theoretical occupancy of a shape, in thousandths; -1 if the compute capability (90
+ * for 9.0) is unknown or cannot run the shape. */
 int gpu_occupancy(const struct gpu_shape *s, uint32_t capability);
 
 /* ---- device use ---- */
@@ -98,17 +98,17 @@ extern const char *const gpu_ways[WAY_N]; /* "HtoD", ... */
 
 #define GPU_SYNCS 5 /* kinds of CUpti_ActivitySynchronizationType */
 
-/* Durations of one item, ns. For operations that --max-size summed, only count, total and extremes
- * are known: they are in summed and not in h. */
+/* Durations of one item, ns. Operations that the recorder summed (--max-size) are not in h: only
+ * their count, total, minimum and maximum are known (summed*). */
 struct gpu_times {
 	struct str name;
 	struct hist h;
 	uint64_t summed;
 	int64_t summed_ns, summed_min, summed_max;
-	int64_t blocking;          /* of calls: the time in which the host waited for the GPU */
-	struct gpu_shapes *shapes; /* of kernels, or NULL */
+	int64_t blocking;          /* calls: time in which the host waited for the GPU */
+	struct gpu_shapes *shapes; /* kernels: launch configurations, or NULL */
 };
-/* Things by name. */
+/* Items by name. */
 struct gpu_list {
 	struct gpu_times *v;
 	size_t n, cap;
@@ -124,11 +124,11 @@ struct gpu_copies {
 	int64_t bytes, ns;
 };
 
-/* Why a GPU was idle, ns. */
+/* Idle time of a GPU by cause, ns. */
 struct gpu_idle {
-	int64_t host; /* the process that launched next had not called yet and did other things */
-	int64_t latency; /* the call had begun and its work had not */
-	int64_t waiting; /* before that call the process was in one that waits for the GPU */
+	int64_t host;    /* before the call, while the process did other work */
+	int64_t latency; /* between the start of the call and the start of its work */
+	int64_t waiting; /* before the call, while the process waited for the GPU in another call */
 	int64_t unknown; /* the call is not recorded */
 };
 
@@ -144,30 +144,30 @@ enum gpu_memory_kind { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MANAGED, MEMORY_OTHE
 extern const char *const gpu_memory_kinds[MEMORY_KIND_N];
 struct gpu_memory {
 	uint64_t allocations, frees;
-	int64_t bytes;      /* allocated in all */
-	int64_t live, peak; /* at the end, and the most at once */
+	int64_t bytes;      /* total allocated */
+	int64_t live, peak; /* at the end; maximum */
 };
 
 /* One process on one GPU. */
 struct gpu_part {
 	uint32_t process;
-	uint32_t local;                 /* number of the GPU in that process */
+	uint32_t local;                 /* GPU number in this process */
 	uint32_t number;                /* over all processes */
 	const struct recorded_gpu *gpu; /* NULL: not known */
 	struct gpu_copies ways[WAY_N];
 	struct gpu_memory memory[MEMORY_KIND_N];
 	uint64_t kernels;
-	int64_t busy; /* of this process alone */
+	int64_t busy; /* union of the work of this process */
 };
 
 struct gpu_device {
-	const struct recorded_gpu *gpu; /* as its first process knows it, or NULL */
+	const struct recorded_gpu *gpu; /* from the first process that used it, or NULL */
 	uint32_t number;                /* over all processes, as in the views */
 	VEC(uint32_t) parts;
 	uint64_t kernels;
-	struct device_usage usage; /* zeros: nothing on it has a time */
-	uint64_t from, to;         /* the first start and the last end, of the trace's clock; ns */
-	int64_t shared;            /* two processes or more at once */
+	struct device_usage usage; /* zero if no work has times */
+	uint64_t from, to;         /* first start and last end, ns */
+	int64_t shared;            /* time in which several processes used the GPU */
 	struct hist gaps;
 	struct gpu_idle idle;
 	struct hist latency; /* from a call to the start of its work */
@@ -177,22 +177,22 @@ struct gpu_device {
 /* A CUDA graph of a process. */
 struct gpu_graph {
 	uint32_t process, number;
-	uint64_t launches, nodes; /* nodes that ran, where they were recorded */
-	int64_t ns;               /* sum of the nodes, or of the graphs as a whole */
+	uint64_t launches, nodes; /* nodes: executed nodes, if recorded */
+	int64_t ns;               /* total time of the nodes, or of whole graphs */
 };
 
 /* A path of ranges: a scope of the recording. */
 struct gpu_range {
-	uint64_t count; /* how often it was entered and left */
-	int64_t host;   /* time in it, ns */
-	int64_t device; /* time of work launched in it and in no range inside it; ns */
-	int64_t total;  /* including ranges inside it */
+	uint64_t count; /* number of times the range was entered */
+	int64_t host;   /* host time in the range, ns */
+	int64_t device; /* time of work launched directly in the range, ns */
+	int64_t total;  /* device, including inner ranges */
 	uint64_t operations;
 };
 
 /* A step of a process. */
 struct gpu_step {
-	int64_t device; /* of work that was launched in it, ns */
+	int64_t device; /* time of work launched in the step, ns */
 	uint64_t operations;
 };
 
@@ -207,37 +207,37 @@ const char *gpu_overhead_name(uint32_t kind);
 struct gpu_process {
 	struct recorded_process *from;
 	struct spans host;          /* calls that may wait, and synchronisations */
-	VEC(struct gpu_step) steps; /* by number */
+	VEC(struct gpu_step) steps; /* sorted by number */
 };
 
 struct device_use {
 	struct arena *a;
 	const struct trace *t;
-	const struct trace_links *links; /* NULL: work has its latency */
+	const struct trace_links *links; /* NULL: work has ARG_LATENCY instead */
 	struct trace_usage usage;
-	int64_t first;         /* the first time of the trace, ns, */
-	uint64_t base;         /* and that time on the clock of all times here */
-	bool unique;           /* devices have numbers of their own */
-	struct recordings all; /* of other traces: only processes */
+	int64_t first;         /* earliest time of the trace, ns */
+	uint64_t base;         /* `first`, on the clock that this struct uses */
+	bool unique;           /* device numbers of the source are unique */
+	struct recordings all; /* for traces that are not recordings: only processes */
 	struct intern names;
 	VEC(struct gpu_process) processes;
-	VEC(uint32_t) process_of; /* by process of the trace: index in processes */
+	VEC(uint32_t) process_of; /* indexed by process of the trace: index in processes */
 	VEC(struct gpu_part) parts;
-	VEC(struct gpu_device) devices; /* in the order they are shown */
-	VEC(uint32_t) kernel_of;        /* by leaf of the names: 1 + index in kernels */
-	struct gpu_list kernels;        /* by total at the end; likewise the next */
-	struct gpu_list calls; /* of the runtime and the driver, except calls inside others */
-	struct gpu_list waits; /* by call: the times in which the host waited for the GPU */
+	VEC(struct gpu_device) devices; /* in output order */
+	VEC(uint32_t) kernel_of;        /* indexed by leaf of the names: 1 + index in kernels */
+	struct gpu_list kernels;        /* finally sorted by total, like the next two lists */
+	struct gpu_list calls; /* runtime and driver calls that are not nested in other calls */
+	struct gpu_list waits; /* per call: time in which the host waited for the GPU */
 	struct gpu_copies copies[WAY_N][HOST_MEMORY_N][GPU_SIZES];
 	VEC(struct gpu_graph) graphs;
-	VEC(struct gpu_range) ranges; /* by scope; a scope comes after the one around it */
-	struct gpu_overhead overheads[GPU_OVERHEADS]; /* the last one holds all further kinds */
+	VEC(struct gpu_range) ranges; /* indexed by scope; inner scopes follow outer scopes */
+	struct gpu_overhead overheads[GPU_OVERHEADS]; /* the last element counts all other kinds */
 	unsigned n_overheads;
-	struct gpu_times syncs[GPU_SYNCS]; /* as CUPTI reports it, if requested */
-	uint64_t summed;                   /* operations of which only sums are known */
+	struct gpu_times syncs[GPU_SYNCS]; /* as CUPTI reports them, if requested */
+	uint64_t summed;                   /* operations that were recorded only as sums */
 	uint64_t untimed;                  /* operations without times */
 	uint64_t lost[SPOOL_LOST_WHY_N], damaged;
-	uint64_t gaps; /* times in which a process did not record */
+	uint64_t gaps; /* intervals in which a process did not record */
 	int64_t gap_ns;
 };
 
@@ -247,17 +247,17 @@ struct device_ask {
 	bool say;                            /* add notes about what is missing or odd */
 };
 
-/* Reads the recordings, and makes their trace. files and o outlive u; everything lives in a. */
+/* Reads the recordings and makes their trace, in a. files and o must outlive u. */
 bool device_use_read(struct device_use *u, const struct recording_set *files,
         const struct recording_options *o, const struct device_ask *ask, struct arena *a,
         struct notes *notes, struct err *e);
 
-/* Adds up the work and the calls of a trace. It lacks what only recordings have: launch
- * configurations, ranges, steps, CUDA graphs, memory and overhead. */
+/* Adds up the work and the calls of a trace. Does not set the fields for launch configurations,
+ * ranges, steps, CUDA graphs, memory and overhead, which only recordings have. */
 void device_use_trace(struct device_use *u, const struct trace *t, const struct trace_links *links,
         struct arena *a);
 
-/* Returns the facts of the file of a process. */
+/* Returns the metadata of the recording of a process. */
 static inline const struct recording_facts *gpu_facts(const struct device_use *u, uint32_t process)
 {
 	return &u->processes.v[process].from->facts;

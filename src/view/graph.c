@@ -9,9 +9,9 @@
 struct descent {
 	const struct model *m;
 	struct tree *t;
-	bool *seen;      /* by node */
+	bool *seen;      /* indexed by node */
 	uint32_t *path;  /* entries from the top to the current one */
-	uint32_t *input; /* by entry on the path: the next input to follow */
+	uint32_t *input; /* indexed by entry on the path: the next input to follow */
 	uint32_t deep;
 };
 

@@ -24,7 +24,7 @@ struct memory_events {
 struct memory_gathering {
 	struct memory_use *out;
 	struct arena *a, *scratch;
-	VEC(struct memory_events) events; /* by pool */
+	VEC(struct memory_events) events; /* indexed by pool */
 	struct intern keys;               /* struct pool_key -> pool */
 	struct intern names;              /* of devices and allocators */
 	struct intern owners;

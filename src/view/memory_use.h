@@ -32,7 +32,7 @@ struct memory_pool {
 	uint64_t allocations, frees;
 	int64_t allocated;                /* sum of all allocations */
 	int64_t peak, reserved, capacity; /* as the source says; below 0: not known */
-	VEC(struct memory_moment) use;    /* by time; times are those of trace_ns */
+	VEC(struct memory_moment) use;    /* sorted by time; times are those of trace_ns */
 	size_t most;                      /* index of the largest use; use may be empty */
 	bool known_live; /* false: nothing is allocated, or releases have no addresses */
 	VEC(struct memory_owner) live; /* at that moment, largest first */

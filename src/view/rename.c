@@ -11,7 +11,7 @@ struct renaming {
 	struct pattern_subst *rules;
 	struct arena *a;
 	VEC(struct str) strings; /* the model's, and the new ones */
-	uint32_t *to;            /* by string id: 1 + the new id; 0: not requested yet */
+	uint32_t *to;            /* indexed by string id: 1 + the new id; 0: not requested yet */
 };
 
 /* Returns the id of a string's new text. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Statistics over the selected steps, as further columns of an answer. The steps are read once for
- * sums and extremes, and several more times for the median and percentiles (base/rank.c), one
- * metric after the other. Besides the columns, 16 bytes each, a shown entry needs at most 220 bytes
- * for any number of steps. Only nodes that ran in a step are visited; the other numbers are 0.
+ * Statistics over the selected steps, as additional columns of a result. Reads the steps once for
+ * sums, minimum and maximum, and several more times for median and percentiles (base/rank.c), one
+ * metric at a time. A shown entry needs at most 220 bytes for any number of steps, plus 16 bytes
+ * per column. Only nodes that ran in a step are visited; all other numbers are 0.
  */
 #include "view/step_columns.h"
 
@@ -29,11 +29,11 @@ struct stats {
 	size_t n_columns;
 	struct extra *next; /* the column that is filled next */
 	struct step_numbers numbers;
-	struct series *series; /* by shown entry, own or total */
+	struct series *series; /* indexed by shown entry, own or total */
 	struct ranks ranks;    /* likewise */
-	uint32_t *counts; /* by shown entry: steps in which it is not 0, finally those in which it
-	                     is */
-	uint32_t *ran;    /* by shown entry: steps in which it ran */
+	uint32_t *counts; /* indexed by shown entry: steps in which it is not 0, finally those in
+	                     which it is */
+	uint32_t *ran;    /* indexed by shown entry: steps in which it ran */
 	struct scratch scratch; /* arena of all fields */
 };
 

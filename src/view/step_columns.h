@@ -29,13 +29,13 @@ struct step_numbers {
 	const struct query *q;
 	enum value value;
 	uint32_t n;
-	uint32_t *kept;       /* by place */
-	uint32_t *parent;     /* by place; ID_NONE: none */
-	uint32_t *depth;      /* by place: number of ancestors */
-	uint32_t *shown;      /* by place: the shown entry, or ID_NONE */
+	uint32_t *kept;       /* indexed by place */
+	uint32_t *parent;     /* indexed by place; ID_NONE: none */
+	uint32_t *depth;      /* indexed by place: number of ancestors */
+	uint32_t *shown;      /* indexed by place: the shown entry, or ID_NONE */
 	bool root_apart;      /* totals exclude the own number of place 0 */
-	uint32_t *place_of;   /* by node; ID_NONE: not counted */
-	int64_t *own, *total; /* by place; 0 between steps */
+	uint32_t *place_of;   /* indexed by node; ID_NONE: not counted */
+	int64_t *own, *total; /* indexed by place; 0 between steps */
 	bool *marked;
 	uint32_t *touched, n_touched; /* places with numbers, without duplicates */
 };

@@ -13,18 +13,19 @@
 
 /* ---- trees ----
  *
- * Trees as arrays in pre-order: the subtree of entry i is i .. end[i] (exclusive). Adding up is a
- * loop from the last entry to the first, skipping a subtree is a jump; no walk needs recursion.
+ * Trees as arrays in pre-order: the subtree of entry i is the range from i to end[i] (exclusive).
+ * Totals are computed in a loop from the last entry to the first. A walk needs no recursion and
+ * skips a subtree by continuing at end[i].
  *
  *   entry   0 root | 1 a | 2 a/b | 3 a/c | 4 d
  *   parent  NONE     0     1       1       0
  *   end     5        4     3       4       5
  */
 
-/* The structure of a view, from the model alone; built once and cached. */
+/* The structure of a view. It depends only on the model, and is built once and cached. */
 struct tree {
 	enum vk kind;
-	uint32_t n; /* entries; 0 is the root */
+	uint32_t n; /* number of entries; entry 0 is the root */
 	uint32_t *parent, *end;
 	struct str *name; /* full node name, op type or trace string; bytes in the model or the
 	                     tree's arena */
@@ -33,30 +34,28 @@ struct tree {
 	/* op and code, otherwise NULL: graph nodes of entry i, in name order: members[member0[i]]
 	 * .. members[member0[i + 1]]; and by node, its entry, or ID_NONE. */
 	uint32_t *member0, *members, *entry_of;
-	uint32_t *frame; /* code: the model frame first seen here, ID_NONE for the root; otherwise
-	                    NULL */
-	bool *gradient;  /* code: the name ends in " (gradient)", which the frame lacks; otherwise
-	                    NULL */
+	uint32_t *frame; /* code: the first model frame of the entry, ID_NONE for the root;
+	                    otherwise NULL */
+	bool *gradient;  /* code: " (gradient)" was appended to the name; otherwise NULL */
 };
 
-/* A tree under construction: entries with parents in any order, children in order of creation. */
+/* A tree under construction: entries in any order, each with its parent. */
 struct tree_nodes {
 	struct arena *a;      /* scratch */
 	VEC(uint32_t) parent; /* entry 0 is the root, its parent ID_NONE */
 };
 
-/* Computes the pre-order of the entries: order[k] is the k-th. Fills t->n, t->parent and t->end,
- * from a. siblings: entries 1.. so that the children of each parent are in the wanted order; NULL:
- * in order of creation. */
+/* Computes the pre-order of the entries: order[k] is entry k in pre-order. Fills t->n, t->parent
+ * and t->end, in a. siblings: the entries from 1 on, sorted so that the children of each parent are
+ * in the desired order; NULL: order of creation. */
 uint32_t *tree_order(
         struct tree *t, const struct tree_nodes *from, const uint32_t *siblings, struct arena *a);
 
-/* Builds a tree from lists of children: the first child of an entry, and the next sibling of a
- * child, or ID_NONE. */
+/* Builds a tree from child lists: first child and next sibling of each entry, or ID_NONE. */
 uint32_t *tree_order_links(struct tree *t, const struct tree_nodes *from, const uint32_t *first,
         const uint32_t *next, struct arena *a);
 
-/* Fills t->member0 and t->members from t->entry_of. */
+/* Computes t->member0 and t->members from t->entry_of. */
 void tree_members(struct tree *t, const struct model *m, struct arena *a);
 
 #define ROOT_NAME S("_TFProfRoot")
@@ -100,8 +99,8 @@ struct extra {
 	enum unit unit;            /* UNIT_COUNT, UNIT_TIME, UNIT_BYTES or UNIT_PERCENT */
 	bool whole;                /* the member of the numbers that is shown */
 	bool total_only;           /* text omits own numbers */
-	union figure *own, *total; /* by shown entry */
-	struct str *words;         /* by shown entry; not NULL: words instead of numbers */
+	union figure *own, *total; /* indexed by shown entry */
+	struct str *words;         /* indexed by shown entry; not NULL: words instead of numbers */
 };
 
 /* Reasons why kept entries are hidden; the first reason counts. An entry skipped with its subtree
@@ -126,7 +125,7 @@ struct result {
 	uint32_t n;
 	struct tally root; /* op: totals of the (hidden) root; otherwise those of shown[0] */
 	bool empty;        /* op: the answer has no entries */
-	struct shown_tensor *tensors; /* by shown entry; NULL: no checkpoint is read */
+	struct shown_tensor *tensors; /* indexed by shown entry; NULL: no checkpoint is read */
 	struct extra *extra;
 	size_t n_extra;
 	uint32_t hidden[HIDDEN_N]; /* numbers of kept entries */
@@ -139,17 +138,18 @@ struct query {
 	struct arena *a;
 	struct notes *notes;
 	const struct tree *tree;
-	const struct trace *recording; /* of timelines: what is drawn; NULL: the result */
-	const struct step *step;       /* NULL: the average over steps */
-	const struct step **steps;     /* the steps that -step selects, ascending */
+	const struct trace *recording; /* timelines: the data to draw; NULL: the result itself */
+	const struct step *step;       /* NULL: average over steps */
+	const struct step **steps;     /* steps selected by -step, ascending */
 	size_t n_steps;
 	const struct step *only; /* not NULL: this step is selected, whatever the options say */
 	bool one_of_many;        /* a file for each of several steps is written */
-	bool *workers;           /* by worker: true if selected; NULL: all are */
+	bool *workers;           /* indexed by worker: true if selected; NULL: all are */
 	struct tally *tallies;   /* of every node of the model for the step; computed if NULL */
 	struct pattern_list *account, *start, *trim, *show, *hide;
 	struct pattern_list *devices; /* NULL: any device matches */
-	const uint32_t *set_matches;  /* by type set: number of account patterns that match it */
+	const uint32_t
+	        *set_matches; /* indexed by type set: number of account patterns that match it */
 	struct kept kept;
 };
 
@@ -178,7 +178,7 @@ struct view_ops {
 	/* Keeps, selects and sorts; false if a pattern gave up. */
 	bool (*show)(struct query *q, struct result *r, struct err *e);
 };
-extern const struct view_ops views[VK_N]; /* by kind: the rows of metric/view.def */
+extern const struct view_ops views[VK_N]; /* indexed by kind: the rows of metric/view.def */
 
 static inline bool view_is(enum vk kind, enum view_trait trait)
 {

@@ -16,7 +16,8 @@ struct tree_walk {
 	bool *open;        /* its children are visited */
 	uint32_t *shown;   /* shown entries, in pre-order */
 	uint32_t *parent;  /* index in shown of the shown parent */
-	uint32_t *nearest; /* by kept entry: itself or its nearest shown ancestor, as index in shown
+	uint32_t *nearest; /* indexed by kept entry: itself or its nearest shown ancestor, as index
+	                    * in shown
 	                    */
 	uint32_t n;
 	uint32_t hidden[HIDDEN_N];

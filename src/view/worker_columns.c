@@ -23,9 +23,9 @@ struct columns {
 	struct result *r;
 	const struct query *q;
 	enum metric_id of;
-	struct spread *own, *total; /* by shown entry */
-	uint32_t *slowest;          /* by shown entry: the worker */
-	int64_t *first;             /* by worker: total of the first entry */
+	struct spread *own, *total; /* indexed by shown entry */
+	uint32_t *slowest;          /* indexed by shown entry: the worker */
+	int64_t *first;             /* indexed by worker: total of the first entry */
 	uint32_t *shown, n_shown;   /* workers with a column each */
 };
 

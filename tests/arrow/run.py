@@ -151,7 +151,7 @@ def traces_equal_commands():
 
 
 def kernels_of_large_exports():
-    """The kernels of a large export of Nsight Systems are the same after its slices have been read, too."""
+    """The table of kernels of a large Nsight Systems export does not change after its slices are read."""
     if not built.has(os.path.join(BIN, 'tfprof'), 'sqlite'):
         return
     with tempfile.TemporaryDirectory() as folder:

@@ -4,16 +4,16 @@
  *
  *   stream print KIND INPUT table|command WHAT ROWS
  *
- * prints every row, cells separated by tabs, null as \N. Of tables separated by commas each is
- * opened, and the last one printed.
+ * Prints every row, with cells separated by tabs and null as \N. WHAT may be several tables
+ * separated by commas: opens all of them and prints the last one.
  *
- *   stream odd KIND INPUT             releases in odd orders, session closed first
+ *   stream odd KIND INPUT             releases streams in unusual orders, also after the session
  *
- *   stream limit KIND INPUT SOME      under memory limits: an error or all rows
+ *   stream limit KIND INPUT SOME      reads under memory limits: expects an error or all rows
  *
- *   stream threads KIND INPUT         reads while another thread asks the session
+ *   stream threads KIND INPUT         reads while another thread queries the session
  *
- * KIND: the number of a TFP_ input kind. ROWS: of a batch at most.
+ * KIND: number of a TFP_ input kind. ROWS: maximum rows per batch.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>

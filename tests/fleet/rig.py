@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of fleets share: a small fleet, builds of it, and its rows."""
+"""Shared by the tests of fleets: generates a small fleet, builds its tables and reads their rows."""
 import glob
 import json
 import os
@@ -15,11 +15,11 @@ TABLES = ['runs', 'steps', 'nodes', 'kernels', 'devices', 'memory', 'errors']
 RUNS, WORKERS, DAMAGED = 2, 12, 11
 
 
-DATA = {}  # by name: what is made once
+DATA = {}  # cache of files and results that all tests share
 
 
 def start(built, scratch):
-    """Sets the folder of the library and the program, and one for what is made once."""
+    """Sets the folder of the library and the program, and a folder for shared files."""
     DATA.update(bin=os.path.abspath(built), scratch=scratch)
     os.environ.update(PYTHONPATH=os.path.join(ROOT, 'python'), TFPROF_LIBRARY=os.path.join(DATA['bin'], 'libtfprof.so'))
 
@@ -41,7 +41,7 @@ def fleet(*more, status=0):
 
 
 def content(out):
-    """Returns {table: all its rows, sorted} of complete runs."""
+    """Returns {table: sorted rows} of the complete runs."""
     from tfprof.fleet import recipes
     connection = recipes.duckdb_connection(out)
     found = {}
@@ -59,7 +59,7 @@ def same(out, other, tables=TABLES):
 
 
 def data():
-    """Makes a small fleet with damaged files, once. Returns its folder and the damaged paths."""
+    """Returns (folder, damaged paths) of a small fleet, generated at the first call."""
     if 'folder' not in DATA:
         make.STEPS = 3
         folder = os.path.join(DATA['scratch'], 'data')
@@ -68,7 +68,7 @@ def data():
 
 
 def built():
-    """Returns the tables of that fleet, made once by an undisturbed build."""
+    """Returns the output folder of an uninterrupted build of data(), built at the first call."""
     if 'out' not in DATA:
         folder, _ = data()
         fleet('build', os.path.join(DATA['scratch'], 'out'), folder + '/*/*.json', '--processes', '2')
@@ -77,19 +77,19 @@ def built():
 
 
 def children(pid):
-    """Returns the processes that any thread of a process has started."""
+    """Returns the child processes of a process."""
     found = []
     for path in glob.glob('/proc/%d/task/*/children' % pid):
         try:
             with open(path) as f:
                 found += [int(p) for p in f.read().split()]
         except OSError:
-            pass  # the thread has ended
+            pass  # the process has ended
     return found
 
 
 def running(pids, word):
-    """Returns the processes whose command line contains the word."""
+    """Returns the processes whose command line contains a word."""
     found = []
     for pid in pids:
         try:
@@ -97,5 +97,5 @@ def running(pids, word):
                 if word in f.read():
                     found.append(pid)
         except OSError:
-            pass  # it has ended
+            pass  # the process has ended
     return found

@@ -278,7 +278,7 @@ POOL = [damaged_files, equals_program, recipes_find, few_files, done_once, kille
 SPARK = [spark_equals_pool, spark_remote, spark_unreadable, spark_recipes, spark_killed, spark_executor_killed]
 
 if __name__ == '__main__':
-    os.environ['LC_ALL'] = 'C.UTF-8'  # Java writes names of files in the encoding of the locale
+    os.environ['LC_ALL'] = 'C.UTF-8'  # Java encodes file names in the encoding of the locale
     p = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     p.add_argument('names', nargs='*')
     p.add_argument('--bin', default='build/check', help='the folder with libtfprof.so and the program')

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of tfprof.fleet on Spark: the same rows as the process pool, on any file system, killed in the middle."""
+"""Tests of tfprof.fleet on Spark: the same rows as on the process pool, other file systems, killed tasks and
+executors."""
 import os
 import select
 import shutil
@@ -21,12 +22,13 @@ def need_spark():
 
 
 def session():
-    """Returns a session of Spark, made once. It has all files as viewfs://t/x too, which is no local file system to it."""
+    """Returns a Spark session, created at the first call. It also mounts / as viewfs://t/x, which Spark does not treat
+    as a local file system."""
     need_spark()
     if 'session' not in DATA:
         from tfprof.fleet import spark
         back = os.getcwd()
-        os.chdir(DATA['scratch'])  # Java keeps this folder
+        os.chdir(DATA['scratch'])  # Java keeps its initial working folder
         DATA['session'] = spark.session('local[2,4]')
         os.chdir(back)
         DATA['session'].sparkContext.setLogLevel('FATAL')
@@ -35,21 +37,21 @@ def session():
 
 
 def spark_build(out, items, **more):
-    """Builds in that session. Returns ({run: failures}, the lines that were said)."""
+    """Builds in session(). Returns ({run: number of failures}, reported lines)."""
     from tfprof.fleet import spark
     lines = []
     return spark.build(session(), items, out, say=lines.append, **more), lines
 
 
 def errors_of(out):
-    """Returns [(file name, code)] of the table errors."""
+    """Returns [(file name, code)] from the table of errors."""
     from tfprof.fleet import recipes
     rows = recipes.duckdb_connection(out).execute('SELECT path, code FROM errors').fetchall()
     return sorted((os.path.basename(path), code) for path, code in rows)
 
 
 def spark_equals_pool():
-    """Spark writes the same rows as the process pool, once."""
+    """Spark writes the same rows as the process pool, without duplicates."""
     need_spark()
     folder, _ = data()
     text, _ = fleet('build', 'out', folder + '/*/*.json', '--engine', 'spark', '--master', 'local[2,4]', '--per-task', '3')
@@ -58,12 +60,13 @@ def spark_equals_pool():
 
 
 def spark_remote():
-    """On a file system that tasks cannot open, Spark reads and writes the same rows; runs may have any name."""
+    """On a file system that tasks cannot open, Spark reads the files and writes the same rows. Run names may contain
+    any character."""
     from tfprof.fleet import build
     from tfprof.fleet.plan import Item
     folder, bad = data()
     runs = {'run%03d' % r: '\u00e9 {a,b} [%d] 100%%' % r for r in range(RUNS)}
-    for run, name in runs.items():  # with characters that are patterns, and that folders of Hive escape
+    for run, name in runs.items():  # with glob characters, and characters that Hive escapes in folder names
         shutil.copytree(os.path.join(folder, run), name)
     files = [(os.path.join(name, x), name, x.split('.')[0]) for name in runs.values() for x in sorted(os.listdir(name))]
     mount = 'viewfs://t/x' + os.getcwd() + '/'
@@ -82,13 +85,13 @@ def spark_remote():
 
 
 def spark_unreadable():
-    """Files that Spark cannot read are rows of errors, and the build continues."""
+    """Files that Spark cannot read become rows of the table of errors, and the build continues."""
     from tfprof.fleet.plan import plan
     folder, bad = data()
     shutil.copytree(folder + '/run000', 'in/run')
     names = sorted(os.listdir('in/run')) + ['folder.json', 'missing.json']
     os.mkdir('in/run/folder.json')
-    with open('in/run/.w00003.pt.trace.json.crc', 'wb') as f:  # Hadoop's checksum of it, which is wrong
+    with open('in/run/.w00003.pt.trace.json.crc', 'wb') as f:  # a wrong Hadoop checksum
         f.write(b'crc\0' + (512).to_bytes(4, 'big') + b'wrong' * 9999)
     mount = 'viewfs://t/x' + os.getcwd()
     expected = {os.path.basename(p): 'DATA_LOSS' for p in bad if p.startswith(folder + '/run000/')}
@@ -124,7 +127,7 @@ def descendants(pid):
 
 
 def python_workers(pid):
-    """The Python processes in which Spark runs tasks."""
+    """Returns the Python processes in which Spark runs tasks."""
     return [p for p in running(descendants(pid), b'pyspark.daemon') if children(p) == []]
 
 
@@ -178,6 +181,6 @@ def spark_executor_killed():
 
 
 def loaded(pid):
-    """True if a process has loaded libtfprof: it reads files."""
+    """True if a process has loaded libtfprof, so it is reading files."""
     with open('/proc/%d/maps' % pid) as f:
         return 'libtfprof' in f.read()

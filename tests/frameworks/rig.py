@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of frameworks share: making files in processes of their own, and our numbers of them."""
+"""Shared by the tests of frameworks: runs the frameworks in child processes to write files, and returns tfprof's
+numbers for them."""
 import argparse
 import json
 import os
@@ -17,8 +18,8 @@ from trace_case import dump, equal, program  # noqa: E402, F401
 
 
 def make(maker, *words):
-    """Runs a function of the test's script, with a folder and words, in a process of its own, because a process has one profiler.
-    Returns the folder; files are made once."""
+    """Runs a function of the test script in a child process, because a process can have only one profiler. Returns the
+    folder that the function wrote to; later calls return the same folder."""
     folder = os.path.join(FOLDER.name, '-'.join((maker, *words)))
     if os.path.exists(folder):
         return folder
@@ -31,14 +32,14 @@ def make(maker, *words):
 
 
 def host_ops(path, by='none'):
-    """Returns {name: (type, executions, total, self)} of threads, in ticks of the trace."""
+    """Returns {name: (type, executions, total, self)} of the ops on threads, in ticks of the trace."""
     return {o['name']: (o['type'], o['host_runs'], o['host_total'], o['host_self']) for o in dump(path, '--by=' + by)['ops']
             if o['host_runs']}
 
 
 def printed_ops(path):
-    """Returns {type: [executions, self time in microseconds, nodes and steps that were added]} as `op -output json` prints them,
-    over all steps."""
+    """Returns {type: [executions, self time in microseconds, cells]} over all steps, from `op -output json`. A cell is
+    a node in a step."""
     steps = [r['step'] for r in json.loads(program('steps', path, '-output', 'json', '--top=0')[0])['steps']]
     found = {}
     for step in steps:
@@ -51,8 +52,8 @@ def printed_ops(path):
 
 
 def compare_printed(path, exact, per_us):
-    """Compares the printed times with exact ones, {type: (executions, self time in ticks)}: a time is rounded to microseconds once
-    for each node and step, so it differs by half a microsecond for each of them at most."""
+    """Compares printed times with exact times, {type: (executions, self time in ticks)}. Times are rounded to
+    microseconds once per node and step, so a sum differs by at most half a microsecond per node and step."""
     found = printed_ops(path)
     for kind, (runs, ticks) in exact.items():
         if not runs:

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that current PyTorch, JAX and TensorFlow write here and now, against what the frameworks' own tools print."""
+"""Compares tfprof with the frameworks' own tools on files that the installed PyTorch, JAX and TensorFlow write."""
 from step import Step, counted, scratch_python
 
 
 def made_by(name, script, *packages):
-    """Returns a function that runs a script in an environment with these packages, which is made once below build/frameworks."""
+    """Returns a function that runs a script in a virtual environment with these packages. Creates the environment below
+    build/frameworks at the first call."""
     def run(places):
         python, skipped = scratch_python('frameworks/' + name, list(packages))
         return skipped or counted([python, '-B', 'tests/frameworks/' + script, '--bin', places['bin']])
     return run
 
 
-# The package of PyTorch takes 5.4 GB, the other environment 2.3 GB.
+# The environment with PyTorch takes 5.4 GB, the other one 2.3 GB.
 STEPS = [
     Step('frameworks-torch', 'deep', made_by('torch', 'torch_made.py', 'torch==2.15.0', 'numpy'), seconds=120),
     Step('frameworks-xprof', 'deep',

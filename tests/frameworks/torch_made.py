@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Traces of a small model that the installed PyTorch trains for a few steps, against torch.profiler's key_averages().
+"""Compares tfprof with key_averages() of torch.profiler, on traces of a small model that the installed PyTorch trains.
 
-    tests/frameworks/torch_made.py --bin build/check [NAME...]      with a Python that has torch
+    tests/frameworks/torch_made.py --bin build/check [NAME...]      needs a Python with torch
 """
 import json
 import os
@@ -17,7 +17,8 @@ ACTIVE = 3  # recorded steps
 
 
 def train(folder, stacks):
-    """Writes trace.json, and what key_averages() says as averages.json. handler: as tensorboard_trace_handler() does, twice."""
+    """Writes trace.json, and the rows of key_averages() as averages.json. With 'handler', writes two traces with
+    tensorboard_trace_handler() instead."""
     import torch
     from torch.profiler import ProfilerActivity, profile, record_function, schedule, tensorboard_trace_handler
     warnings.simplefilter('ignore')
@@ -49,14 +50,14 @@ def train(folder, stacks):
 
 
 def made(stacks):
-    """Returns (path of the trace, {name: row of key_averages()}); with stacks or without."""
+    """Returns (path of the trace, {name: row of key_averages()})."""
     folder = make('train', stacks)
     with open(os.path.join(folder, 'averages.json')) as f:
         return os.path.join(folder, 'trace.json'), {r['key']: r for r in json.load(f)}
 
 
 def by_name(path, by='none'):
-    """Adds up our ops by the last level of their paths: {name: [executions, total, self]}, ns."""
+    """Adds up tfprof's ops by the last level of their paths. Returns {name: [executions, total, self]}, ns."""
     found = {}
     for name, (_, runs, total, own) in host_ops(path, by).items():
         sums = found.setdefault(name.rsplit('/', 1)[-1], [0, 0, 0])
@@ -70,7 +71,8 @@ def is_step(name):
 
 
 def nested(path):
-    """Returns the events of all threads, from the JSON text, with their self time and the event around each: own, in. Times are ns."""
+    """Returns the events of all threads from the JSON text, in ns. Adds to each event its enclosing event ('in') and
+    its length for self times ('own')."""
     with open(path) as f:
         events = [e for e in json.load(f)['traceEvents'] if e.get('ph') == 'X' and e['cat'] in ('cpu_op', 'user_annotation', 'python_function')]
     for e in events:
@@ -88,7 +90,7 @@ def nested(path):
 
 
 def around(e, wanted):
-    """Returns the innermost event around e that is wanted, or None."""
+    """Returns the innermost wanted event that contains e, or None."""
     e = e['in']
     while e and not wanted(e):
         e = e['in']
@@ -96,7 +98,8 @@ def around(e, wanted):
 
 
 def python_self(path):
-    """Returns {name: ns} that Python functions spend directly inside each annotation: not in modules and ops in it."""
+    """Returns {annotation: self time of the Python functions directly inside it, ns}, without the modules and ops in
+    them."""
     events, found = nested(path), {}
     for e in events:
         if e['in'] and e['in']['cat'] == 'python_function':
@@ -109,13 +112,15 @@ def python_self(path):
 
 
 def line_of(name):
-    """Returns a frame as the view code names it: file:line:function, functions cut after 17 characters; others whole."""
+    """Returns a frame as the view code prints it: file:line:function, with the function truncated to 17 characters. A
+    frame without a file is printed in full."""
     m = re.match(r'(?:.*/)?([^/]*)\((\d+)\): (.*)', name)
     return '%s:%s:%s' % (m[1], m[2], m[3] if len(m[3]) < 20 else m[3][:17] + '...') if m else name
 
 
 def self_by_stack(path):
-    """Returns {frames, outermost first: (self ns of ops, modules and annotations, number of their names)}."""
+    """Returns {tuple of frames, outermost first: (self time of ops, modules and annotations in ns, number of their
+    names)}."""
     events, found = [e for e in nested(path)], {}
     for e in events:
         up = None if e['frame'] else around(e, lambda x: not x['frame'])
@@ -136,7 +141,7 @@ def self_by_stack(path):
 
 
 def counts_and_self_times():
-    """Every row of key_averages() has the same count, total and self time, to the nanosecond; annotations too."""
+    """Counts, total and self times equal all rows of key_averages() to the nanosecond, including annotations."""
     path, rows = made('plain')
     found = by_name(path)
     for name, r in rows.items():
@@ -146,8 +151,9 @@ def counts_and_self_times():
 
 
 def with_stacks():
-    """With stacks and modules, ops have the same count, total and self time. An annotation has the same count and total; its self
-    time contains the Python functions in it, which key_averages() subtracts, because frames are not levels of a path."""
+    """With stacks and modules, counts, total and self times of ops still equal key_averages(). So do counts and totals
+    of annotations. Their self time includes the Python functions in them, which key_averages() subtracts, because
+    frames are not levels of a path."""
     path, rows = made('stacks')
     found, python = by_name(path), python_self(path)
     for name, r in rows.items():
@@ -161,7 +167,8 @@ def with_stacks():
 
 
 def steps():
-    """ProfilerStep# are the steps; their durations add up to the row ProfilerStep* of key_averages()."""
+    """The steps are the annotations ProfilerStep#N; their durations add up to the row ProfilerStep* of
+    key_averages()."""
     for stacks in ('plain', 'stacks'):
         path, rows = made(stacks)
         found = json.loads(program('steps', path, '-output', 'json')[0])['steps']
@@ -171,8 +178,8 @@ def steps():
 
 
 def stacks():
-    """The view code has the self times of ops, modules and annotations at the Python functions around each call. Each op at a stack is
-    rounded to microseconds in each step."""
+    """The view code adds the self times of ops, modules and annotations to the Python stack of each call. Times are
+    rounded to microseconds per op, stack and step."""
     path, _ = made('stacks')
     expected, found = self_by_stack(path), {}
     for step in range(2, 2 + ACTIVE):
@@ -188,14 +195,15 @@ def stacks():
 
 
 def printed():
-    """The command op prints these counts and times for each step, rounded to microseconds for each node."""
+    """The command op prints the same counts and times per step, rounded to microseconds per node."""
     for stacks in ('plain', 'stacks'):
         path, rows = made(stacks)
         compare_printed(path, {name: (r['count'], r['self_ns']) for name, r in rows.items() if not r['annotation']}, 1000)
 
 
 def float_operations():
-    """Matrix products have the float operations of key_averages(); those of conv2d are at the convolution that it calls."""
+    """The float operations of matrix products equal key_averages(). tfprof counts the operations of conv2d at the
+    convolution that it calls."""
     path, rows = made('plain')
     flops = {}
     for o in dump(path)['ops']:
@@ -209,7 +217,8 @@ def float_operations():
 
 
 def folder_of_traces():
-    """Of the traces of one process in the folder of tensorboard_trace_handler(), the newest is read, with a note."""
+    """If a folder of tensorboard_trace_handler() has several traces of a process, the newest one is read and a note
+    says so."""
     folder = make('train', 'handler')
     older, newer = sorted(os.listdir(folder), key=lambda name: int(name.split('.')[1]))
     for words in (('op', '-select', 'self_micros,occurrence'), ('steps', '-output', 'csv')):
@@ -221,7 +230,7 @@ def folder_of_traces():
 
 
 def no_device():
-    """A trace of the CPU has no device work: kernels and devices say so, and no time is accelerator time."""
+    """A trace of the CPU has no device work: kernels and devices report this, and accelerator time is 0."""
     path, _ = made('plain')
     d = dump(path)
     equal((d['devices'], sum(o['device_total'] for o in d['ops'])), ([], 0))

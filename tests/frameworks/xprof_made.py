@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""XSpaces that the installed JAX and TensorFlow write, against the tables of xprof, and for JAX on the CPU, of which xprof 2.24
-lists no op, against sums over the file by the messages of TensorFlow.
+"""Compares tfprof with the tables of xprof on XSpaces that the installed JAX and TensorFlow write. xprof 2.24 lists no
+ops of JAX on the CPU; these are compared with sums over the file, decoded with TensorFlow's protobuf messages.
 
-    tests/frameworks/xprof_made.py --bin build/check [NAME...]      with a Python that has jax, tensorflow-cpu and xprof
+    tests/frameworks/xprof_made.py --bin build/check [NAME...]      needs a Python with jax, tensorflow-cpu and xprof
 """
 import glob
 import json
@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from rig import compare_printed, dump, equal, host_ops, main, make, program  # noqa: E402
 
 STEPS = 3
-BATCH, INPUT, HIDDEN, OUTPUT, SQUARE, LOOP = 16, 64, 128, 32, 32, 5  # sizes of JAX's matrices; turns of its loop
+BATCH, INPUT, HIDDEN, OUTPUT, SQUARE, LOOP = 16, 64, 128, 32, 32, 5  # JAX: size of the matrices, iterations of the loop
 
 
 def train_jax(folder):
@@ -94,7 +94,7 @@ def compile_tensorflow(folder):
 
 
 def made(maker):
-    """Returns the folder of logs and the XSpace in it."""
+    """Returns the log folder and the path of its XSpace."""
     folder = make(maker)
     path, = glob.glob(os.path.join(folder, 'plugins/profile/*/*.xplane.pb'))
     return folder, path
@@ -109,7 +109,7 @@ def table(path, tool):
 
 
 def rows(t):
-    """Returns the rows of a table as objects."""
+    """Returns the rows of a table as dictionaries."""
     names = [c['id'] for c in t['cols']]
     return [dict(zip(names, [c.get('v') for c in r['c']])) for r in t['rows']]
 
@@ -122,7 +122,7 @@ def framework_ops(path):
 
 
 def check_steps(path):
-    """The steps have the numbers and durations of xprof's."""
+    """Steps have the same numbers and durations as in xprof."""
     expected = [(r['stepnum'], round(r['stepTimeMs'] * 1e6)) for t in table(path, 'input_pipeline_analyzer') for r in rows(t)
                 if 'stepnum' in r]
     found = json.loads(program('steps', path, '-output', 'json')[0])['steps']
@@ -133,7 +133,8 @@ def check_steps(path):
 # ---- sums over the file ----
 
 def compiled_events(path):
-    """Returns ({program: {instruction: (framework op, opcode)}}, events by thread: (start, length, program, module, instruction), ps)."""
+    """Returns ({program: {instruction: (framework op, opcode)}}, {thread: [(start, length, program, module,
+    instruction)]}). Times are ps."""
     from tensorflow.compiler.xla.service import hlo_pb2
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
     space = xplane_pb2.XSpace()
@@ -158,13 +159,13 @@ def compiled_events(path):
 
 
 def jax_type(name):
-    """Returns the type of a framework op: the last level of its path, without a number at its end."""
+    """Returns the type of a framework op: the last level of its path, without trailing digits."""
     return re.sub(r'_\d+$', '', name.rsplit('/', 1)[-1]).split('[')[0]
 
 
 def sums(path):
-    """Adds up the compiled ops of the file: {framework op, else module/instruction: (type, executions, total, self)}, ps. An op made of
-    several instructions ran as often as the most frequent one."""
+    """Adds up the compiled ops of the file: {framework op, or module/instruction: (type, executions, total, self)}, ps.
+    If an op has several instructions, its executions are those of the most frequent instruction."""
     programs, threads = compiled_events(path)
     counts, found = {}, {}
     for events in threads:
@@ -188,8 +189,8 @@ def sums(path):
 # ---- the tests ----
 
 def jax_ops():
-    """Framework ops of JAX have the types, executions, total and self times that the file's events and programs give. xprof 2.24 lists
-    no op of a CPU, because it looks for compiled ops on devices only; if a later one lists them, they are compared."""
+    """Types, executions, total and self times of JAX ops equal the sums over the file. xprof 2.24 looks for compiled
+    ops on devices only, so it lists no ops of a CPU; if a later version does, they are compared too."""
     _, path = made('train_jax')
     found, listed = host_ops(path), framework_ops(path)
     equal(found, sums(path))
@@ -199,7 +200,7 @@ def jax_ops():
 
 
 def jax_instructions():
-    """Compiled ops have the executions and times that xprof's trace viewer shows, to the nanosecond."""
+    """Executions and times of compiled ops equal xprof's trace viewer, to the nanosecond."""
     _, path = made('train_jax')
     expected = {}
     for e in table(path, 'trace_viewer')['traceEvents']:
@@ -213,19 +214,20 @@ def jax_instructions():
 
 
 def jax_float_operations():
-    """The float operations are those of the matrix products in the program: two forward, three backward, one in each turn of the loop."""
+    """The float operations equal the matrix products of the program: two forward, three backward, and one per iteration
+    of the loop."""
     _, path = made('train_jax')
     first, second = 2 * BATCH * INPUT * HIDDEN, 2 * BATCH * HIDDEN * OUTPUT
     equal(sum(o['flops'] for o in dump(path)['ops']), STEPS * (2 * first + 3 * second + LOOP * 2 * SQUARE ** 3))
 
 
 def jax_steps():
-    """The steps of JAX are those of StepTraceAnnotation."""
+    """The steps of JAX are the StepTraceAnnotations."""
     check_steps(made('train_jax')[1])
 
 
 def jax_graph():
-    """The graph has the compiled instructions that ran, with their operands."""
+    """The graph contains the executed instructions, with their operands."""
     _, path = made('train_jax')
     out, _ = program('graph', path, '-max_depth', '100', '-output', 'json')
     paths = {r['path'] for r in json.loads(out[out.index('{'):])['rows']}
@@ -233,14 +235,14 @@ def jax_graph():
 
 
 def jax_folder():
-    """The folder of logs that JAX wrote gives the answers of the file in it."""
+    """The log folder of JAX gives the same results as the file in it."""
     folder, path = made('train_jax')
     for words in (('op', '-select', 'self_micros,occurrence'), ('scope', '-max_depth', '9'), ('steps',)):
         equal(program(words[0], folder, *words[1:]), program(words[0], path, *words[1:]), words[0])
 
 
 def tensorflow_ops():
-    """Host ops of TensorFlow have the types, executions, total and self times of framework_op_stats, to the picosecond."""
+    """Types, executions, total and self times of TensorFlow's host ops equal framework_op_stats, to the picosecond."""
     _, path = made('train_tensorflow')
     expected = framework_ops(path)
     assert len(expected) > 40 and any(t == 'Dataset' for t, _, _, _ in expected.values()), expected
@@ -248,7 +250,7 @@ def tensorflow_ops():
 
 
 def tensorflow_printed():
-    """The command op prints these numbers by type, rounded to microseconds for each node and step."""
+    """The command op prints the same numbers per type, rounded to microseconds per node and step."""
     _, path = made('train_tensorflow')
     kinds = {}
     for kind, runs, _, own in framework_ops(path).values():
@@ -259,8 +261,8 @@ def tensorflow_printed():
 
 
 def tensorflow_compiled():
-    """Compiled functions of TensorFlow have the executions and total times of framework_op_stats. xprof 2.24 counts the compiled ops in
-    them as their own time; we count the compiled ops, with the sums of the file, so all self times add up to the same."""
+    """Executions and total times of TensorFlow's compiled functions equal framework_op_stats. xprof 2.24 includes
+    compiled ops in the self time of the function; tfprof lists them as ops. The self times add up to the same sum."""
     _, path = made('compile_tensorflow')
     expected, compiled, found = framework_ops(path), sums(path), host_ops(path)
     equal({n: found[n][1:] for n in compiled}, {n: r[1:] for n, r in compiled.items()})
@@ -270,7 +272,7 @@ def tensorflow_compiled():
 
 
 def tensorflow_steps():
-    """The steps of TensorFlow are the traces with a step number."""
+    """The steps of TensorFlow are the annotations with a step number."""
     for maker in ('train_tensorflow', 'compile_tensorflow'):
         check_steps(made(maker)[1])
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The passes over traces. The bytes are slices, ten each: form and category, track, event,
- * correlation, start and length. Properties: no grouping of ops loses time or work, steps lose no
- * slice of a device, the tables of devices agree with each other, and a copy of the trace is equal.
+ * The passes over traces. Every ten bytes of input are a slice: form and category, track, event,
+ * correlation, start and length. Checked properties: groupings of ops and steps lose no time and no
+ * device work, the tables of devices are consistent, and a copy of the trace is equal.
  */
 #include "rig.h"
 #include "trace/ops.h"
@@ -89,7 +89,7 @@ static struct sums sums_by(const struct trace *t, const struct trace_links *link
 	return sum;
 }
 
-/* Checks the tables of devices against each other. */
+/* Checks that the tables of devices are consistent. */
 static void check_devices(const struct trace *t, const struct trace_links *links, struct arena *a)
 {
 	struct device_use u;

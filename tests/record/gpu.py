@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command devices, also called gpu, on recordings; its answer on two ranks is in gpu.txt (--accept)."""
+"""The command devices (alias gpu) on recordings. gpu.txt has the expected output for two ranks (--accept rewrites
+it)."""
 import glob
 import json
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes releases with tools/release.sh in a clone of the last commit, after a last release that is made for the test: the
-files are complete and have their checksums, and a release fails without one of the functions of the last one, or with one that
-is not recorded.
+"""Makes releases with tools/release.sh in a clone of the last commit, after an earlier release that the test makes.
+Checks that the files are complete and match their checksums, and that a release fails if a function of the earlier
+release is missing or a function is not recorded.
 
     tests/release/run.py [NAME...]
 """
@@ -103,7 +103,8 @@ def removed_function():
 
 
 def unrecorded_function():
-    """A release with a function that the recorded interface lacks fails: the next release could drop it unseen."""
+    """A release fails if the recorded interface lacks a function: the next release could remove the function
+    unnoticed."""
     prepare()
     record = glob.glob(os.path.join(CLONE, 'packaging/abi/*.%s.xml' % os.uname().machine))[0]
     substitute(record, r"<elf-symbol name='%s'.*\n" % REMOVED, '')

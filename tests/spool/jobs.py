@@ -46,7 +46,7 @@ def check_jobs_by_number(t):
     found = t.times('code', path, *words, '-step', '2')
     same({k.split(':')[-1]: v[0] for k, v in found.items() if v[0]}, {'train': 800, 'last': 200, 'infer': 200})
     data = json.loads(t.run('gpu', path, '-output', 'json'))
-    same([(r['gpu'], r['shared_ns']) for r in data['gpus']], [(0, 10 ** 6), (1, 0)])  # in each of four steps 150 us of train, 100 of last
+    same([(r['gpu'], r['shared_ns']) for r in data['gpus']], [(0, 10 ** 6), (1, 0)])  # four steps with 150 us of train and 100 us of last each
     same([(r['gpu'], r['pid'], r['kernels'], r['job']) for r in data['processes']], [(0, 10, 8, '7'), (0, 20, 10, '8'), (1, 11, 8, '7')])
 
 

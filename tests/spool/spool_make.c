@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Makes spools for tests and benches.
+ * Makes recordings for tests and benchmarks.
  *
- *   spool_make OUT <SCRIPT          a line for each record: "kernel name=gemm start=100 length=5"
- *   spool_make OUT big KERNELS      launches in steps of 1000, as a training program makes them
- *   spool_make - time RECORDS       encodes them and says how long it took, as JSON
+ *   spool_make OUT <SCRIPT          one record per line: "kernel name=gemm start=100 length=5"
+ *   spool_make OUT big KERNELS      steps of 1000 launches, like a training program
+ *   spool_make - time RECORDS       encodes records and prints the time as JSON
  *
- * Numbers of a script are decimal; texts may stand in double quotes; what is not given is 0. Names
- * become strings as they come. "block" begins a block. "#" begins a remark. The numbers of kinds
- * are those of io/block_format.h.
+ * Numbers in a script are decimal. Texts may be in double quotes. Fields that are not given are 0.
+ * Names are added to the strings when they first occur. "block" starts a block; "#" starts a
+ * comment. io/block_format.h has the numbers of kinds.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -43,7 +43,8 @@ def check_tables(t):
 
 
 def check_timeline(t):
-    """A timeline has the ranges, calls and work of all threads and streams, with flows, and reads back to the same numbers and names."""
+    """A timeline contains the ranges, calls and work of all threads and streams, with flows. Reading it back gives the
+    same numbers and names."""
     path = t.write(work())
     t.run('scope', path, '-output', 'timeline:outfile=tl.json')
     events = json.load(open(t.path('tl.json')))['traceEvents']

@@ -209,7 +209,8 @@ def circles():
 
 
 def threads():
-    """Compiled ops that ran on threads of the CPU are ops with host time; a loop excludes its body; runs count as on devices."""
+    """Compiled ops on CPU threads are ops with host time. The self time of a loop excludes its body. Executions are
+    counted as on devices."""
     p = Plane('/host:CPU')
 
     def event(name, op, at, n, program=7, module='jit_f'):

@@ -109,7 +109,8 @@ def sections():
 
 
 def sections_of_workers():
-    """With several traces each row of these tables names its worker; a trace without launches has none; calls are in order of time."""
+    """With several traces, each row of the additional tables names its worker. A trace without launches has no such
+    rows. Calls are sorted by time."""
     for i, name in enumerate(('a', 'b')):
         events = kineto.launch(100, 1, 110, 20) + kineto.launch(115, 2, 130 + 7 * i, 10)
         if i:
@@ -135,13 +136,14 @@ def sections_of_workers():
 
 
 def folded(*words):
-    """Returns {stack: microseconds} as `-output folded` prints it."""
+    """Returns {stack: microseconds} from `-output folded`."""
     lines = program('code', *words, '-output', 'folded')[0].splitlines()
     return {line.rsplit(' ', 1)[0]: int(line.rsplit(' ', 1)[1]) for line in lines if ' ' in line and line.rsplit(' ', 1)[1].isdigit()}
 
 
 def stacks_of_calls():
-    """In the view code each call counts at its own stack, also if calls of one op have several; device work is at its launch."""
+    """In the view code, each call counts at its own stack, even if calls of the same op have different stacks. Device
+    work counts at the stack of its launch."""
     op = lambda name, ts, dur: kineto.event('cpu_op', name, ts, dur)
     frame = lambda name, ts, dur, i: kineto.event('python_function', name, ts, dur, Python_id=i)
     events = [frame('net.py(90): main', 0, 1000, 1), frame('net.py(5): small', 10, 90, 2), op('aten::mm', 20, 40), op('aten::t', 30, 10),
@@ -152,18 +154,18 @@ def stacks_of_calls():
     small, large, main = 'net.py:90:main;net.py:5:small', 'net.py:90:main;net.py:6:large', 'net.py:90:main'
     equal(folded(path, '-select', 'self_micros'), {small: 40, large: 700, main: 20})
     equal(folded(path, '-select', 'accelerator_micros'), {small: 100, large: 1007})
-    equal(program('code', path)[1], 'note: 3 of 1870 us have no call stack: the view code leaves them out\n')
+    equal(program('code', path)[1], 'note: 3 of 1870 us have no call stack and are not in the view code\n')
     equal(folded(path, '-select', 'self_micros', '-account_type_regexes', 'aten::t'), {small: 10, large: 50})
     equal({k: (r['own_occurrence'], r['own_self_micros']) for k, r in rows(path, 'scope', '-select', 'occurrence,self_micros').items()
            if k.startswith('aten')}, {'aten::mm': (2, 680), 'aten::mm/aten::t': (2, 60), 'aten::relu': (2, 23)})
-    stacks = [dict(e) for e in events if e['cat'] == 'cpu_op']  # the last two calls, of relu, get no stack and are in no line
+    stacks = [dict(e) for e in events if e['cat'] == 'cpu_op']  # the last two calls (relu) have no stack and are not in the view
     for e, text in zip(stacks, ('a.py(1): f;b.py(2): g', 'a.py(1): f;b.py(2): g', 'a.py(3): h;b.py(2): g')):
         e['args'] = dict(e['args'], **{'Call stack': text})
     equal(folded(write(kineto.trace(stacks)), '-select', 'self_micros'), {'b.py:2:g;a.py:1:f': 40, 'b.py:2:g;a.py:3:h': 650})
 
 
 def functions_without_files():
-    """Functions without a place in a file have their whole name, so different ones are different lines."""
+    """Functions without a source file are shown by their full name, so that different functions are different lines."""
     frame = lambda name, ts, dur, i: kineto.event('python_function', name, ts, dur, Python_id=i)
     names = ['<built-in method %s of type object at 0x7f>' % n for n in ('relu', 'tanh')]
     events = [frame('net.py(90): a_function_with_a_long_name', 0, 100, 1), frame(names[0], 10, 20, 2), frame(names[1], 40, 20, 3)]

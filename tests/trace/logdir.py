@@ -19,7 +19,7 @@ PROFILE = 'log/plugins/profile/'
 
 
 def trace(us):
-    """Encodes a trace with one op and one kernel, whose times say which trace it is."""
+    """Encodes a trace with one op and one kernel, whose times identify the trace."""
     host, gpu = Plane('/host:CPU'), Plane('/device:GPU:0')
     host.line(1, 'main', [(host.meta('net/dense:MatMul'), 0, us * 10 ** 6)])
     gpu.line(7, 'Stream #7', [(gpu.meta('gemm'), 0, us * 10 ** 6, {'tf_op': 'net/dense:MatMul', 'kernel_details': 'regs:1'})])
@@ -33,7 +33,7 @@ def put(run, host='host', us=1, ending='.xplane.pb'):
 
 
 def kernels(*words):
-    """Returns ([(worker, microseconds)], standard error) of the kernels."""
+    """Returns ([(worker, microseconds)], standard error) of the command kernels."""
     out, err = program('kernels', *words, '-output', 'json', '--top=0')
     return [(r.get('worker'), r['total_ns'] // 1000) for r in json.loads(out)['kernels']], err
 
@@ -58,7 +58,7 @@ def newest_run():
 
 
 def order():
-    """Numbers in the names of runs are compared as numbers; hidden folders and files beside the runs are not runs."""
+    """Digits in names of runs are compared as numbers. Hidden folders, and files next to the runs, are not runs."""
     put('run_9', us=9)
     put('run_10', us=10)
     put('.unfinished', us=11)
@@ -68,7 +68,7 @@ def order():
 
 
 def hosts():
-    """Each host of the run is a worker, in the order of their names; one host has no name in the rows."""
+    """Each host of the run is a worker, sorted by name. With a single host, the rows have no worker."""
     for i in (10, 2, 1):
         put('run', 'node%d' % i, i)
     found = kernels('log')[0]
@@ -85,18 +85,20 @@ def hosts():
 
 
 def compressed():
-    """Compressed files are read; a host with both files counts once, and a note says so."""
+    """Compressed files are read. If a host has a compressed and an uncompressed file, one is read and a note says
+    so."""
     put('run', 'a', 5, '.xplane.pb.gz')
     equal(kernels('log'), ([(None, 5)], ''))
     put('run', 'a', 6)
     put('run', 'b', 7)
     found, err = kernels('log')
     equal(sorted(found), [('a', 6), ('b', 7)])
-    equal(err, "note: '%srun/a.xplane.pb.gz' is left out: the folder has it without compression, too\n" % PROFILE)
+    equal(err, "note: '%srun/a.xplane.pb.gz' is ignored: the folder also has the uncompressed file\n" % PROFILE)
 
 
 def no_trace():
-    """Runs without a trace are passed over, and the note says so; without any trace the error says what was expected."""
+    """Runs without a trace are skipped, and the note says so. If no run has a trace, the error names the expected
+    files."""
     put('run_1', us=8)
     os.makedirs(PROFILE + 'run_2')
     os.makedirs(PROFILE + 'run_3')
@@ -109,7 +111,7 @@ def no_trace():
 
 
 def links():
-    """Links to the folder, to runs and to files are followed; links that lead nowhere are not runs."""
+    """Symbolic links to the folder, to runs and to files are followed. Dangling links are not runs."""
     path = put('run_1', us=21)
     os.symlink('log', 'other')
     equal(kernels('other'), ([(None, 21)], ''))
@@ -128,7 +130,7 @@ def links():
 
 
 def which_folder():
-    """The folder of logs, those inside it and that of a run can be named, with and without a slash at the end."""
+    """The log folder, the folders in it and the folder of a run can be given, with and without a trailing slash."""
     put('run_1', us=30)
     put('run_2', us=31)
     for path in ('log', 'log/', './log', 'log/plugins', 'log/plugins/', 'log/plugins/profile', 'log/plugins/profile//'):
@@ -143,7 +145,8 @@ def which_folder():
 
 
 def files_beside():
-    """Of a run that has XSpaces, the files that JAX and TensorBoard write beside them are not read; otherwise its JSON is."""
+    """If a run has XSpaces, the other files that JAX and TensorBoard write are ignored. Otherwise its JSON trace is
+    read."""
     put('run', us=40)
     write = trace_case.write
     write(gzip.compress(kineto.trace(kineto.steps())), PROFILE + 'run/host.trace.json.gz')

@@ -96,8 +96,9 @@ def steps():
 
 
 def random_export(chance, tick=1):
-    """Two processes of three threads, with all that may happen: steps, ranges that overlap or do not end, work before its launch,
-    work without one, several kernels of one launch, and calls without work. Times are multiples of tick."""
+    """Writes two processes with three threads each, and all special cases: steps, ranges that overlap or have no end,
+    work before or without its launch, several kernels per launch, and calls without work. Times are multiples of
+    tick."""
     x = Export()
     correlation = [0, 0]
     for p, thread in ((0, 1), (1, 1), (0, 2), (1, 2), (0, 3), (1, 3)):
@@ -134,7 +135,8 @@ BLOCK = 500000  # kernels that Python makes; SQLite copies them
 
 
 def write_large(path, n, chance=None):
-    """Writes about n rows: for each kernel a call and a range, a step for ten thousand of them. chance: makes lengths of kernels random."""
+    """Writes about n rows: a call and a range per kernel, and a step per ten thousand kernels. chance: makes the kernel
+    lengths random."""
     db = sqlite3.connect(path)
     db.execute('PRAGMA journal_mode=OFF')
     db.execute('CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of generated exports of Nsight Systems: devices, why they were idle, latencies, calls, kernels and steps, compared with
+"""Compares the tables of generated Nsight Systems exports (devices, idle causes, latencies, calls, kernels, steps) with
 independent sums over the rows of the database.
 
     tests/trace/nsys_run.py --bin build/check [NAME...]
@@ -34,7 +34,8 @@ def kernel(x, process, correlation, start, end, name, device, stream):
 
 
 def export(seed):
-    """Two processes with equal correlations on a device each, three streams with kernels, collectives, copies and sets, two steps."""
+    """Writes two processes with equal correlations, each with its own device, three streams with kernels, collectives,
+    copies and memsets, and two steps."""
     x, r = nsys.Export(), random.Random(seed)
     for table, columns in ((KERNEL, nsys.KERNEL), (COPY, nsys.COPY), (SET, nsys.COPY), ('CUPTI_ACTIVITY_KIND_RUNTIME', nsys.RUNTIME)):
         x.table(table, columns)
@@ -54,7 +55,7 @@ def export(seed):
                 else:
                     x.row(COPY if kind == 'm' else SET, start=start, end=end, deviceId=device, contextId=1, streamId=stream,
                           correlationId=correlation, globalPid=nsys.pid(process), bytes=r.randint(1, 10 ** 6), copyKind=r.choice((1, 2, 8)))
-                if kind != 'u':  # u: a kernel whose launch is not in the file
+                if kind != 'u':  # u: a kernel whose launch is missing
                     name = {'m': 'cudaMemcpyAsync', 's': 'cudaMemsetAsync'}.get(kind, 'cudaLaunchKernel')
                     call(x, process, name, correlation, host, host + 4)
                     x.range(process, 'aten::%s' % r.choice(('mm', 'relu')), host - 1, host + 5)
@@ -75,7 +76,7 @@ def union(intervals):
 
 
 def work(path):
-    """Returns the rows of device work, as a dictionary each, with the start of the launch, or None."""
+    """Returns the rows of device work as dictionaries, with the start of the launch or None."""
     db = sqlite3.connect(path)
     names = dict(db.execute('SELECT id, value FROM StringIds'))
     launches = {(tid & ~0xffffff, c): at for tid, c, at in db.execute(
@@ -94,7 +95,7 @@ def work(path):
 
 
 def waits(rows):
-    """Returns the gaps of all streams by reason: launched late, short, other."""
+    """Returns the gaps of all streams by cause: launched late, short, other."""
     out = [0, 0, 0]
     for stream in {w['stream'] for w in rows}:
         until = None
@@ -135,7 +136,8 @@ def devices():
 
 
 def sections():
-    """Idle causes add up to the idle time; latencies and calls are those of the rows; hidden communication is the overlap."""
+    """Idle causes add up to the idle time. Latencies and calls match the rows. Hidden communication equals the
+    overlap."""
     for seed in range(5):
         path = export(seed)
         doc, all_work = document('devices', path), work(path)
@@ -155,7 +157,7 @@ def sections():
 
 
 def longest_op(path, name, device):
-    """Returns the range around the launches with most of the time of a kernel, with the kernel below it."""
+    """Returns the path of a kernel: the range around its launches that has the most time, and the kernel."""
     db = sqlite3.connect(path)
     ranges = db.execute('SELECT globalTid & ~0xffffff, "start", "end", text FROM NVTX_EVENTS WHERE text LIKE "aten::%"').fetchall()
     db.close()
@@ -169,7 +171,7 @@ def longest_op(path, name, device):
 
 
 def kernels():
-    """Each kernel, copy and set has the count, total, minimum and maximum of its rows, by device; shares add up."""
+    """Count, total, minimum and maximum of each kernel, copy and memset match the rows, per device. Shares add up."""
     for seed in range(5):
         path = export(seed)
         found = {}
@@ -194,7 +196,8 @@ def kernels():
 
 
 def steps():
-    """A step is the longest of its ranges; its times are the unions of the work of all devices in it."""
+    """A step has the interval of the longest of its ranges. Its times are the unions of the work of all devices in the
+    step."""
     for seed in range(5):
         path = export(seed)
         db = sqlite3.connect(path)
@@ -217,7 +220,7 @@ def steps():
 
 
 def text():
-    """The tables of text have these numbers, too."""
+    """The text tables show the same numbers."""
     path = export(1)
     out, _ = program('devices', path)
     for title in ('Why GPUs were idle:', 'From a call to the start of its work:', 'Communication', 'Calls of the CUDA API:'):

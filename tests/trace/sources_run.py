@@ -181,7 +181,7 @@ def nsys_ranges():
     equal([args['domain'], args['payload']], ['math', '{"a": 1}'])
     equal(sorted(ops(dump(path))), ['open', 'push'])
     _, err = program(path, 'op')
-    assert 'note: 1 NVTX ranges do not end' in err, err
+    assert 'note: 1 NVTX ranges have no end' in err, err
 
 
 def nsys_ranks(names=('step 3', 'step 4')):

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Prints the results of the passes over a trace, as JSON with times in ticks, for checks of real
- * files, whose numbers are exact to the picosecond.
+ * Prints the results of the passes over a trace, as JSON. Times are in ticks, so tests can compare
+ * them to the picosecond.
  *
  *   trace_dump [--recover | --slices | --sums | --by=NAME] FILE
  *
- *   --slices: all slices, a line each, with arguments; --by: what makes the ops, as -by of views;
- *   --sums: the reader adds slices up instead of keeping them
+ *   --slices   prints all slices with their arguments, one per line
+ *   --by       groups ops like the option -by of views
+ *   --sums     makes the reader keep only sums of the slices
  */
 #include <stdio.h>
 #include <string.h>
@@ -205,7 +206,7 @@ static void put_kernel(const struct trace *t, const struct trace_ops *o, const s
 	printf("}");
 }
 
-/* Steps with their activity and the times of all ops in them. */
+/* Prints the steps with their activity and the times of all ops in them. */
 static void put_steps(const struct trace *t, const struct trace_steps *steps,
         const struct trace_ops *o, struct arena *a)
 {

@@ -32,7 +32,8 @@ class Plane:
         return self.names.setdefault(name, len(self.names) + 1)
 
     def stat(self, name, v):
-        """Encodes a stat: text as string, ('ref', text) as reference, ('compressed', bytes) as compressed text, a float as double, others as signed number."""
+        """Encodes a stat: a str as string, ('ref', text) as reference, ('compressed', bytes) as compressed text, a
+        float as double, an int as signed integer."""
         out = number(1, name if isinstance(name, int) else self.name_id(name))
         if isinstance(v, tuple) and v[0] == 'compressed':
             return out + data(8, v[1])
@@ -79,7 +80,8 @@ def space(*planes, errors=(), warnings=(), hosts=()):
 
 
 def write_small(path, events):
-    """Writes a file of eight GPUs with twelve streams each, the events in equal parts on them: 34 bytes each, with 3 stats."""
+    """Writes a file with eight GPUs of twelve streams each, and the events divided equally among them. An event has 34
+    bytes and 3 stats."""
     kernels = 400
 
     def add_line(p, n):
@@ -92,11 +94,12 @@ def write_small(path, events):
 
 
 def write_large(path, events):
-    """Writes a file of eight GPUs with twelve streams each, and of threads with the calls that launch their kernels.
+    """Writes a file with eight GPUs of twelve streams each, and threads with the calls that launch their kernels.
 
-    Kernels have 67 bytes with 8 stats, calls 21 bytes with 1; all together 45 bytes with 4.5. Counted in four files of
-    TensorFlow and JAX, 60,000 events: kernels have 37 to 83 bytes with 2.3 to 10 stats, ops of TPUs 37 to 43 with 2.1 to 2.6,
-    events of threads 20 to 102 with 0.7 to 5.3; all together 48 bytes with 2.5 stats, and 72 with the metadata of the planes.
+    A kernel has 67 bytes and 8 stats, a call 21 bytes and 1 stat; the average is 45 bytes and 4.5 stats. For comparison, 60,000
+    events in four files of TensorFlow and JAX: kernels have 37 to 83 bytes and 2.3 to 10 stats, TPU ops 37 to 43 bytes
+    and 2.1 to 2.6 stats, events of threads 20 to 102 bytes and 0.7 to 5.3 stats. The average is 48 bytes and 2.5 stats,
+    or 72 bytes with the metadata of the planes.
     """
     kernels = 400
 
@@ -117,13 +120,14 @@ def write_large(path, events):
 
 
 def write_planes(path, n, planes):
-    """Writes planes of twelve lines each; planes are (name, names of lines, function that adds a line of n events to a plane)."""
+    """Writes planes with twelve lines each. planes: [(name, names of lines, function that adds a line of n events to a
+    plane)]."""
     made = {}
     with open(path, 'wb') as f:
         for i, (plane, line, add_line) in enumerate(planes):
             stats = {'device_type_string': 'Nvidia GPU'} if 'GPU' in plane else {}
             if add_line not in made:
                 made[add_line] = add_line(Plane(plane, stats), n).lines[0].removeprefix(data(2, ''))
-            p = add_line(Plane(plane, stats), 1000)  # ids as in that line
+            p = add_line(Plane(plane, stats), 1000)  # the same ids as in the line of kernels
             p.lines = [number(1, 12 * i + k + 1) + data(2, line % k) + made[add_line] for k in range(12)]
             f.write(data(1, p.bytes()))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A trace that tests build by hand. A test's teardown is drop_scratch.
+ * A trace that a test builds by hand. Tests use drop_scratch as teardown.
  */
 #ifndef TFPROF_TESTS_BUILD_RIG_H
 #define TFPROF_TESTS_BUILD_RIG_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of metrics: every row is complete, and columns and Doc lines come out of it.
+ * The table of metrics: every row is complete, and columns and Doc lines are generated from it.
  */
 #include "unit.h"
 

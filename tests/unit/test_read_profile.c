@@ -52,7 +52,8 @@ static void inputs_name_nodes_by_key(void **state)
 	                      "nodes { key: 9000000000 value { name: 'far' } }"));
 	assert_true(rig_says(&g, "  in 0 'five' 3\n  in 2 'far' -1\n"));
 	assert_int_equal(g.notes.list.n, 1);
-	assert_true(str_contains(g.notes.list.v[0].text, S("1 inputs by keys that no node has")));
+	assert_true(
+	        str_contains(g.notes.list.v[0].text, S("1 inputs that refer to missing nodes")));
 	rig_close(&g);
 }
 

@@ -219,7 +219,7 @@ static void sums_lose_nothing_in_any_order(void **state)
 	}
 }
 
-/* Groups have numbers of their own. */
+/* Numbers of groups are independent of the numbers of marks. */
 static void marks_that_share_numbers_are_steps_each(void **state)
 {
 	static const char *const names[] = { "train", "eval", "train" };
@@ -232,7 +232,7 @@ static void marks_that_share_numbers_are_steps_each(void **state)
 		        build_event(r.b, CATEGORY_STEP, build_string(r.b, str_of(names[i])));
 		build_arg_int(r.b, ARG_STEP, i / 2);
 		build_slice(r.b, r.thread, event, 100 * i, 50, 0);
-		build_arg_int(r.b, ARG_GROUP, 0); /* of another numbering */
+		build_arg_int(r.b, ARG_GROUP, 0); /* numbered independently of the marks */
 		trace_rig_slice(&r, r.thread, CATEGORY_OP, "inside", 100 * i + 10, 5, 0);
 	}
 	build_seal(r.b);

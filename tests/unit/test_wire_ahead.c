@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Leaves that are read ahead, without the streaming cursor.
+ * wire_leaf_ahead: leaves that are read without the streaming cursor.
  */
 #include "unit.h"
 
@@ -17,7 +17,8 @@ static void open_wire(struct wire *w, struct str bytes)
 	wire_init(w, s, "RunMetadata", &err);
 }
 
-/* Leaves are found ahead where they are whole and short enough; others are left to wire_next. */
+/* wire_leaf_ahead reads leaves that are completely buffered and short; wire_next reads all others.
+ */
 static void ahead(void **state)
 {
 	const size_t sizes[] = { 0, 1, 127, 128, 16383, 16384, 3 };
@@ -53,10 +54,10 @@ static void ahead(void **state)
 		assert_true(wire_skip(&w));
 	}
 	assert_int_equal(found, 6);
-	assert_int_equal(next, 2); /* the leaf of 16384 bytes, and the number */
+	assert_int_equal(next, 2); /* the leaf of 16384 bytes, and the varint */
 	assert_true(wire_leave(&w) && wire_next(&w) && wire_leaf(&w, &leaf));
 	open_wire(&w, S("\x1a\x05\x22\x7f"
-	                "abc")); /* goes past its message */
+	                "abc")); /* the leaf is longer than its message */
 	assert_true(wire_next(&w) && wire_enter(&w));
 	assert_false(wire_leaf_ahead(&w, tag, &leaf));
 }

@@ -61,14 +61,14 @@ def go(name, page):
 
 
 def scheme(dark):
-    """Chooses light or dark, as the system's settings do."""
+    """Sets the preferred color scheme: light or dark."""
     BROWSER.scheme(dark)
     BROWSER.until('return document.documentElement.dataset.dark === arguments[0] && document.querySelector("main").getAttribute("aria-busy") === "false"', str(dark).lower())
     BROWSER.settle()
 
 
 def pages_of(name):
-    """Every page of an input, by clicking; no word on the console; pictures of each, light and dark."""
+    """Opens every page of an input by clicking, in light and dark, and saves pictures. The console stays empty."""
     BROWSER.size(*SIZES[0])
     BROWSER.open(url(name))
     found = BROWSER.js('return [...document.querySelectorAll(".tabs a")].map(a => a.dataset.page)')
@@ -164,7 +164,7 @@ def numbers_of_devices():
 
 
 def numbers_of_memory():
-    """Peaks and the ops that hold memory are those of the command, of a trace and of steps of TensorFlow."""
+    """Peaks and the ops that hold memory equal the output of the command, for a trace and for steps of TensorFlow."""
     for name in ('steps', 'pytorch'):
         go(name, 'memory')
         said = json.loads(program('memory', words(name)[0], '--top', '0', '-output', 'json'))
@@ -207,7 +207,7 @@ def numbers_of_diff():
 
 
 def advice_leads_there():
-    """A line of advice that names a node or a type opens the page with that entry selected."""
+    """Clicking a line of advice that names a node or a type opens the page with this entry selected."""
     for text, page, name in (('operation type: ReadFile', 'op', 'ReadFile'), ('node: gradients/conv2/Conv2D_grad/Conv2DBackpropInput', 'scope', 'gradients/conv2/Conv2D_grad/Conv2DBackpropInput')):
         go('profile', 'overview')
         BROWSER.js('[...document.querySelectorAll(".advice li a")].find(a => a.textContent.includes(arguments[0])).click()', text)
@@ -281,7 +281,7 @@ def keyboard_in_the_table():
 
 
 def keyboard_alone():
-    """Tab goes through a page in its order; Enter opens a page and sorts, and the focus stays."""
+    """Tab moves through a page in visual order. Enter opens pages and sorts tables, and the focus stays."""
     BROWSER.open(url('tpu'))
     stops = []
     for _ in range(9):
@@ -391,7 +391,7 @@ def large_is_usable():
 
 
 def dark_and_print():
-    """The button changes the scheme; the page can be printed."""
+    """The button changes the color scheme. The page can be printed."""
     for name, page in (('profile', 'scope'), ('xspace', 'timeline')):
         go(name, page)
         BROWSER.click('.theme')
@@ -422,7 +422,7 @@ def served_page():
 
 
 def accessibility():
-    """axe-core finds nothing on any page of any input, wide and narrow, light and dark."""
+    """axe-core finds no problem on any page of any input, wide and narrow, light and dark."""
     found = glob.glob(os.path.join(inputs.ROOT, 'build', 'web', 'node_modules', 'axe-core', 'axe.min.js')) + glob.glob('/usr/share/nodejs/axe-core/axe.min.js')
     if not found:
         raise cases.Skip('no axe-core: npm install --prefix build/web axe-core')

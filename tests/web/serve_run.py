@@ -163,7 +163,7 @@ def report_is_small():
 
 
 def report_refuses():
-    """Files that have nothing to show: usage error (2) for a known kind, 3 for others, with a sentence."""
+    """Files without anything to show: exit status 2 for known kinds, 3 for others, with an error message."""
     for name, data in (('ckpt.index', b'x'), ('ckpt.data-00000-of-00001', b'x'), ('empty.pb', b''), ('text', b'no profile\n' * 10)):
         inputs.write(name, data)
     for words, status, sentence in ((['ckpt'], 2, 'a checkpoint has no graph'), ([os.path.join(inputs.ROOT, 'testdata/recorded/mlp_0/op_log.pb')], 2, 'is an op log, which has no nodes'),
@@ -210,7 +210,7 @@ def serve_answers_for_workers():
                 assert json.loads(text)[x['name']] == json.loads(program(*x['words'], '--top', '0', '-output', 'json'))[x['name']]
         for k in ('@0', '@3', '@', '@x'):
             status, text, _ = s.run(k, 'devices', '-output', 'json')
-            assert (status, text) == (400, 'the trace asked for is not loaded\n'), text
+            assert (status, text) == (400, 'the requested trace is not loaded\n'), text
         assert s.run('@1')[0] == 400
 
 

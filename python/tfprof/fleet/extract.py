@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files as tables: what every task of a fleet does."""
+"""Converts one file to tables. Both engines use this module."""
 import array
 import functools
 import itertools
@@ -14,14 +14,15 @@ from .plan import ERROR_COLUMNS, Failure, Failures, Item
 
 
 def tables(item: Item, data: Optional[bytes], names: List[str], memory_limit: int = 0) -> Tuple[Dict[str, Any], Optional[Failure]]:
-    """({table: pyarrow.Table}, None) of a file, or ({}, why it cannot be read). data: its bytes, where somebody has
-    read them. run is not a column: it is the partition. host is one, the last."""
+    """Returns ({table: pyarrow.Table}, None), or ({}, error) if the file cannot be read. data: the contents of the
+    file, or None to open it. The last column is host; run is the partition, not a column."""
     return _runner().submit(_tables, item, data, names, memory_limit).result()
 
 
 @functools.lru_cache(maxsize=None)
 def _runner() -> ThreadPoolExecutor:
-    """A thread for all files: on the main thread each call of the library would start one of its own."""
+    """Returns the thread that reads all files. Without it, each call of the library from the main thread would start a
+    thread."""
     return ThreadPoolExecutor(1)
 
 
@@ -40,21 +41,22 @@ def _tables(item: Item, data: Optional[bytes], names: List[str], memory_limit: i
 
 
 def _texts(values: List[str]) -> Any:
-    """Texts as a column, valid UTF-8. pyarrow's own way would import pandas, which takes longer than 20 files."""
+    """Returns a string column; invalid UTF-8 is escaped. pa.array() would import pandas, which takes longer than
+    reading 20 files."""
     raw = [v.encode('utf-8', 'backslashreplace') for v in values]
     ends = array.array('i', itertools.accumulate(map(len, raw), initial=0))
     return pa.StringArray.from_buffers(len(raw), pa.py_buffer(ends), pa.py_buffer(b''.join(raw)))
 
 
 def _repeat(text: str, rows: int) -> Any:
-    """A text as a column."""
+    """Returns a column that repeats one string."""
     zeros = pa.Array.from_buffers(pa.int32(), rows, [None, pa.py_buffer(bytes(4 * rows))])
     return pa.DictionaryArray.from_arrays(zeros, _texts([text]))
 
 
 class Batch:
-    """The tables of several files of a run, until they are written together: files of a few rows would cost more than
-    their rows."""
+    """Buffers the tables of several files of a run, so that they are written together: many small Parquet files are
+    slow."""
 
     def __init__(self) -> None:
         self._rows: Dict[str, List[Any]] = {}
@@ -67,7 +69,8 @@ class Batch:
                 self.bytes += rows.nbytes
 
     def take(self) -> Dict[str, Any]:
-        """{table: its rows}, which the batch then no longer has. Texts are plain: each file has dictionaries of its own."""
+        """Returns {table: rows} and empties the batch. Dictionary columns become plain strings, because each file has
+        its own dictionaries."""
         taken, self._rows, self.bytes = self._rows, {}, 0
         return {name: _plain_texts(pa.concat_tables(rows)) for name, rows in taken.items()}
 
@@ -78,6 +81,6 @@ def _plain_texts(rows: Any) -> Any:
 
 
 def failures(rows: Failures) -> Any:
-    """Rows of the table of errors."""
+    """Returns the rows of the table of errors."""
     values = [[x.worker, x.path, why[0], why[1], x.host] for x, why in rows]
     return pa.table([_texts([str(v[i]) for v in values]) for i in range(len(ERROR_COLUMNS))], names=ERROR_COLUMNS)

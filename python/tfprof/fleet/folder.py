@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of the tables on a local or mounted file system. A run is written below OUT/_tmp, moved into the tables, and
-then noted in OUT/_runs: it is complete when its file is there. The next build removes what a killed build has left.
+"""The output folder of a build, on a local or mounted file system. A build writes a run below OUT/_tmp, moves the files
+into the table folders, and then writes the run's marker file in OUT/_runs. A run is complete if its marker file exists.
+The next build removes the temporary files of a killed build.
 """
 import contextlib
 import fcntl
@@ -14,17 +15,17 @@ from .plan import ERRORS, Failures, Item, every_table, partition, schema_version
 
 
 def marker(out: str, run: str) -> str:
-    """Returns the path of the file that marks a run as complete."""
+    """Returns the path of a run's marker file."""
     return os.path.join(out, '_runs', partition('run', run) + '.json')
 
 
 def note(run: str, items: List[Item], failed: int) -> str:
-    """Returns the contents of that file."""
+    """Returns the contents of a run's marker file."""
     return json.dumps({'run': run, 'files': len(items), 'errors': failed, 'schema_version': schema_version()}) + '\n'
 
 
 def committed(out: str) -> List[str]:
-    """Returns the complete runs."""
+    """Returns the names of the complete runs."""
     folder = os.path.join(out, '_runs')
     found = []
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
@@ -35,7 +36,7 @@ def committed(out: str) -> List[str]:
 
 
 def pending(runs: Dict[str, List[Item]], complete: Iterable[str], say: Callable[[str], None]) -> Dict[str, List[Item]]:
-    """Returns the runs that are not complete, and tells of those that are."""
+    """Returns the incomplete runs. Reports each complete run through say."""
     done = set(complete)
     for run in sorted(runs.keys() & done):
         say('%s: complete, skipped' % run)
@@ -44,7 +45,7 @@ def pending(runs: Dict[str, List[Item]], complete: Iterable[str], say: Callable[
 
 @contextlib.contextmanager
 def opened(out: str) -> Iterator[str]:
-    """Locks the folder for one build. Gives a folder for temporary files, which no earlier build has written to."""
+    """Locks the output folder, and yields the path of an unused folder for temporary files."""
     os.makedirs(out, exist_ok=True)
     scratch = os.path.join(out, '_tmp')
     with open(os.path.join(out, '_lock'), 'w', encoding='utf-8') as lock:
@@ -58,7 +59,7 @@ def opened(out: str) -> Iterator[str]:
 
 
 def write(folder: str, found: Dict[str, Any], name: str) -> List[Tuple[str, str]]:
-    """Writes tables as FOLDER/TABLE/NAME. Returns [(table, path)]."""
+    """Writes each table as FOLDER/TABLE/NAME. Returns [(table, path)]."""
     import pyarrow.parquet as pq  # type: ignore[import-untyped, import-not-found, unused-ignore]
     paths = []
     for table, rows in found.items():
@@ -69,13 +70,14 @@ def write(folder: str, found: Dict[str, Any], name: str) -> List[Tuple[str, str]
 
 
 def write_errors(folder: str, failed: Failures) -> List[Tuple[str, str]]:
-    """Writes the files that could not be read, if there are any."""
+    """Writes the table of errors. Writes nothing if no file failed."""
     from . import extract
     return write(folder, {ERRORS: extract.failures(sorted(failed))} if failed else {}, 'errors.parquet')
 
 
 def commit(out: str, run: str, parts: Iterable[Tuple[str, str]], text: str) -> None:
-    """Replaces a run: moves its new parts, [(table, path)], into the tables and marks it as complete."""
+    """Replaces a run: deletes its old files, moves the new ones, parts = [(table, path)], into the table folders, and
+    writes the marker file with the given text."""
     if os.path.exists(marker(out, run)):
         os.remove(marker(out, run))
     for name in every_table():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fleet on one machine: worker processes, a batch of files of one run at a time each, which becomes one Parquet file per
-table. A worker that dies is replaced, what it wrote of its batch is removed, and the files of the batch are tried again
-one by one.
+"""Builds a fleet on one machine with worker processes. A worker reads one batch at a time, several files of the same
+run, and writes one Parquet file per table. If a worker dies, the pool starts another one, deletes the files written for
+the batch, and retries the batch file by file.
 """
 import glob
 import multiprocessing
@@ -13,11 +13,11 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tu
 from . import folder
 from .plan import LARGEST, Failures, Item, batch_size, batches, by_run, check_tables, partition
 
-ATTEMPTS = 3  # of a file whose worker died
+ATTEMPTS = 3  # for a file whose worker dies
 
 
 class Task(NamedTuple):
-    """A batch of files, and the name of the files that it is written to."""
+    """A batch of input files, and the prefix of its output file names."""
     run: str
     name: str
     items: List[Item]
@@ -25,7 +25,7 @@ class Task(NamedTuple):
 
 # ---- a worker -----------------------------------------------------------------------------------
 def run_task(to: str, task: Task, names: List[str], memory_limit: int) -> Failures:
-    """Writes the tables of a batch below a folder. Returns the files that cannot be read."""
+    """Writes the tables of a batch below the folder `to`. Returns the files that cannot be read, with the reasons."""
     from . import extract
     batch, failed, parts = extract.Batch(), [], 0
     for item in task.items:
@@ -68,13 +68,13 @@ class _Worker:
 
 # ---- all workers --------------------------------------------------------------------------------
 def tasks(runs: Dict[str, List[Item]], processes: int, per_task: int) -> List[Task]:
-    """The files of all runs as batches, each of one run."""
+    """Divides the files of all runs into batches. A batch has files of one run only."""
     most = batch_size(sum(map(len, runs.values())), processes, per_task)
     return [Task(run, '%06d' % i, batch) for run, files in runs.items() for i, batch in enumerate(batches(files, most))]
 
 
 class _Pool:
-    """The workers, and the batches that they have still to do. finish: called with each batch that is done."""
+    """The worker processes and the queue of batches. Calls finish after each batch."""
 
     def __init__(self, todo: List[Task], processes: int, args: Tuple[Any, ...], finish: Callable[[Task, Failures], None]) -> None:
         self._context = multiprocessing.get_context('spawn')
@@ -97,10 +97,10 @@ class _Pool:
         try:
             w.give(self._left.pop())
         except OSError:
-            pass  # it has died; its pipe says so
+            pass  # the worker has died: run() reads the end of its pipe
 
     def _died(self, w: _Worker, task: Task) -> None:
-        """Removes what the worker wrote, and tries its files again one by one, but not for ever."""
+        """Deletes the dead worker's output and queues its files one by one. A file fails after ATTEMPTS deaths."""
         w.pipe.close()
         w.process.join()
         run = os.path.join(self._args[0], partition('run', task.run))
@@ -170,9 +170,8 @@ class _Progress:
 
 def build(items: List[Item], out: str, *, tables: Optional[Iterable[str]] = None, processes: int = 0,
           memory_limit: int = 0, again: bool = False, per_task: int = 0, say: Callable[[str], None] = lambda line: None) -> Dict[str, int]:
-    """Writes the tables of all runs that are not complete yet. Returns {run: files that could not be read}. memory_limit:
-    bytes that a profile may take while it is read. again: complete runs too. per_task: files that a worker process
-    writes together; 0: up to BATCH."""
+    """Writes the tables of all incomplete runs. Returns {run: number of unreadable files}. memory_limit: maximum bytes
+    for one profile. again: rebuild complete runs as well. per_task: files per batch; 0: chosen by batch_size()."""
     names, processes = check_tables(tables), processes or os.cpu_count() or 1
     with folder.opened(out) as scratch:
         runs = folder.pending(by_run(items), [] if again else folder.committed(out), say)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which file belongs to which run and host, and what each table is called on disk."""
+"""Assigns files to runs and hosts, divides them into batches, and names the table folders."""
 import csv
 import os
 import re
@@ -8,15 +8,15 @@ from urllib.parse import unquote
 
 from .. import arrow
 
-# The last folder is the run, the name of the file up to its first dot the host.
+# The run is the name of the last folder; the host is the file name up to its first dot.
 PATTERN = r'(?P<run>[^/]+)/(?P<host>[^/.]+)[^/]*$'
-# slices are as large as the profiles themselves: only where they are asked for.
+# The table of slices is as large as the profiles, so it is written only on request.
 TABLES = ['runs', 'steps', 'nodes', 'kernels', 'devices', 'memory']
 ERRORS = 'errors'
 ERROR_COLUMNS = ['worker', 'path', 'code', 'message', 'host']
-LARGEST = 64 << 20  # bytes of rows that a process holds before it writes them
-BATCH, BATCH_BYTES = 128, 512 << 20  # files in a batch, and their bytes
-_ESCAPED = re.compile(r'["#%\'*/:=?\\{\[\]^\x00-\x1f\x7f]')  # in names of folders, as Spark escapes them
+LARGEST = 64 << 20  # bytes of rows that a process buffers before it writes them
+BATCH, BATCH_BYTES = 128, 512 << 20  # maximum files and bytes per batch
+_ESCAPED = re.compile(r'["#%\'*/:=?\\{\[\]^\x00-\x1f\x7f]')  # characters that Spark escapes in folder names
 
 
 class Item(NamedTuple):
@@ -27,13 +27,13 @@ class Item(NamedTuple):
     worker: str
 
 
-Failure = Tuple[str, str]  # a code and a sentence
+Failure = Tuple[str, str]  # error code and message
 Failures = List[Tuple[Item, Failure]]
 
 
 def plan(paths: Iterable[str], pattern: str = PATTERN) -> List[Item]:
-    """The files by run and host, which the pattern finds in their paths as groups of these names. A worker is a
-    host; where a host has several files, each of them is one: host/0, host/1, ... in the order of paths."""
+    """Assigns each file to a run and a host: the groups "run" and "host" of the pattern, searched in the path. The
+    worker's name is the host; if a host has several files in a run, they are host/0, host/1, ... in path order."""
     found: List[Item] = []
     for path in paths:
         m = re.search(pattern, path)
@@ -44,7 +44,7 @@ def plan(paths: Iterable[str], pattern: str = PATTERN) -> List[Item]:
 
 
 def read_table(path: str) -> List[Item]:
-    """A table of paths: csv with the columns path, run and host."""
+    """Reads a CSV file with the columns path, run and host."""
     with open(path, newline='', encoding='utf-8') as f:
         rows = csv.DictReader(f)
         missing = {'path', 'run', 'host'} - set(rows.fieldnames or ())
@@ -74,12 +74,12 @@ def by_run(items: Iterable[Item]) -> Dict[str, List[Item]]:
 
 
 def partition(name: str, value: str) -> str:
-    """A folder as Hive names it: run=..."""
+    """Returns the name of a Hive partition folder: run=..."""
     return '%s=%s' % (name, _ESCAPED.sub(lambda m: '%%%02X' % ord(m.group()), value) or '__HIVE_DEFAULT_PARTITION__')
 
 
 def batch_size(files: int, parallel: int, per_task: int = 0) -> int:
-    """Files in a batch: per_task, or, 0, as many as still occupy all processes to the end."""
+    """Returns the number of files per batch: per_task if given, else enough batches to keep all processes busy."""
     return per_task or max(1, min(BATCH, files // (4 * parallel)))
 
 
@@ -87,11 +87,12 @@ def _size(path: str) -> int:
     try:
         return os.stat(path).st_size
     except (OSError, ValueError):
-        return 0  # its reader reports it
+        return 0  # the reader reports the error
 
 
 def batches(items: Iterable[Item], most: int) -> List[List[Item]]:
-    """The files in batches of at most `most` files and, where a batch has several, BATCH_BYTES."""
+    """Divides the files into batches of at most `most` files and BATCH_BYTES bytes. A larger file is a batch by
+    itself."""
     found: List[List[Item]] = []
     room = 0
     for x in items:
@@ -104,7 +105,7 @@ def batches(items: Iterable[Item], most: int) -> List[List[Item]]:
 
 
 def check_tables(names: Optional[Iterable[str]]) -> List[str]:
-    """The tables to write; fails if one is unknown."""
+    """Returns the names of the tables to write. Raises ValueError for an unknown name."""
     known = [t.table for t in arrow.schemas()]
     chosen = list(names) if names else TABLES
     for name in chosen:
@@ -114,7 +115,7 @@ def check_tables(names: Optional[Iterable[str]]) -> List[str]:
 
 
 def every_table() -> List[str]:
-    """The names of all tables that a build can write."""
+    """Returns the names of all tables that a build can write."""
     return [t.table for t in arrow.schemas()] + [ERRORS]
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fleet on Spark: files of any file system that Spark reads, tables on any that it writes.
+"""Builds a fleet on Spark, from and to any file system that Spark supports.
 
-libtfprof runs in the tasks. They open local files themselves; binaryFiles gives the bytes of all others. Tables on a local
-file system are written by the tasks and moved into place by the driver; all others are written by Spark. A task that dies
-is done again by Spark, and its first outcome is not used. A run is complete when its file in OUT/_runs is there, which
-is written last; without it the next build writes the run again.
+Spark tasks call libtfprof. A task opens local files directly; Spark reads all other files (binaryFile) and passes their
+bytes to the task. If OUT is local, tasks write the tables below OUT/_tmp and the driver moves them into place;
+otherwise Spark writes them. Spark retries a failed task and uses only the output of the successful attempt. A run is
+complete if its marker file in OUT/_runs exists. The marker is written last; the next build rewrites every run without
+one.
 """
 import os
 import sys
@@ -16,11 +17,11 @@ from .spark_files import Files, committed, divide, escape, expand, find, plain
 from .spark_tasks import READ, Part, text
 
 __all__ = ['build', 'expand', 'make_views', 'session']
-GROUP = 16  # batches for each core, whose runs are committed together
+GROUP = 16  # batches per core that are committed together
 
 
 def session(master: str = '') -> Any:
-    """The session of spark-submit, or one of its own."""
+    """Returns the active Spark session (spark-submit), or starts one."""
     try:
         from pyspark.sql import SparkSession  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError:
@@ -30,14 +31,14 @@ def session(master: str = '') -> Any:
     if master:
         b = b.master(master).config('spark.ui.enabled', 'false').config('spark.ui.showConsoleProgress', 'false')
     if master.startswith('local'):
-        b = b.config('spark.sql.shuffle.partitions', '8')  # the preset of 200 tasks is for clusters
-        b = b.config('spark.driver.defaultJavaOptions', '-XX:TieredStopAtLevel=1')  # starts in half the time
+        b = b.config('spark.sql.shuffle.partitions', '8')  # the default of 200 tasks is for clusters
+        b = b.config('spark.driver.defaultJavaOptions', '-XX:TieredStopAtLevel=1')  # halves the startup time
     return b.getOrCreate()
 
 
 # ---- reading ------------------------------------------------------------------------------------
 class _Reader(NamedTuple):
-    """Reads files in tasks, which save their rows."""
+    """Reads files in Spark tasks. save: what a task does with the rows."""
     spark: Any
     names: List[str]
     memory_limit: int
@@ -45,23 +46,23 @@ class _Reader(NamedTuple):
     save: Callable[[], spark_tasks.Save]
 
     def local(self, items: List[Item]) -> Any:
-        """The parts of files that tasks open, as an RDD."""
+        """Reads local files. Returns their parts as an RDD."""
         context = self.spark.sparkContext
         todo = batches(items, batch_size(len(items), context.defaultParallelism, self.per_task))
         return context.parallelize(todo, len(todo)).mapPartitions(spark_tasks.read_paths(self.names, self.memory_limit, self.save))
 
     def remote(self, items: Dict[str, Item]) -> Any:
-        """The parts of files whose bytes Spark reads, one file at a time, as a frame. A file that it fails to read is
-        left out."""
+        """Reads files through Spark, one file at a time. Returns their parts as a DataFrame, without the files that
+        Spark failed to read."""
         self.spark.conf.set('spark.sql.execution.arrow.maxRecordsPerBatch', '1')
-        self.spark.conf.set('spark.sql.sources.parallelPartitionDiscovery.parallelism', '64')  # the preset is a task for each path
+        self.spark.conf.set('spark.sql.sources.parallelPartitionDiscovery.parallelism', '64')  # the default is a task per path
         files = self.spark.read.format('binaryFile').option('ignoreMissingFiles', 'true').option('ignoreCorruptFiles', 'true')
         return files.load([escape(p) for p in items]).select('path', 'content').mapInArrow(
             spark_tasks.read_bytes(items, self.names, self.memory_limit, self.save), spark_tasks.COLUMNS)
 
 
 def _unread(items: Iterable[Item], parts: Iterable[Part]) -> Failures:
-    """The files that no task has read."""
+    """Returns the files that no task has read, as failures."""
     read = {path for p in parts if p.table == READ for path in text(p.payload).split('\0')}
     return [(x, ('UNREADABLE', '%s: Spark could not read it: the logs of the executors say why' % x.path))
             for x in items if x.path not in read]
@@ -79,8 +80,8 @@ def _count_failures(runs: Iterable[str], parts: Iterable[Part], refused: Failure
 
 # ---- writing ------------------------------------------------------------------------------------
 def _write_files(reader: _Reader, runs: Dict[str, List[Item]], out: str, scratch: str) -> Dict[str, int]:
-    """Reads these runs, whose tables the tasks write below scratch, and commits them. Returns {run: files that could not be
-    read}."""
+    """Builds runs with tables on a local file system: tasks write them below scratch, then the driver commits each run.
+    Returns {run: number of unreadable files}."""
     local, others = divide(reader.spark, (x for files in runs.values() for x in files))
     remote, refused = find(reader.spark, others)
     parts = [Part(*p) for p in reader.local(local).collect()] if local else []
@@ -95,7 +96,7 @@ def _write_files(reader: _Reader, runs: Dict[str, List[Item]], out: str, scratch
 
 
 def _write_rows(reader: _Reader, runs: Dict[str, List[Item]], out: str) -> Dict[str, int]:
-    """As _write_files, on any file system: Spark writes the tables."""
+    """Builds runs with tables on any file system: Spark writes the tables. Returns the same as _write_files."""
     spark, files = reader.spark, Files(reader.spark, out)
     for run in runs:
         files.remove('%s/_runs/%s.json' % (out, partition('run', run)))
@@ -124,12 +125,12 @@ def _columns(name: str) -> str:
 
 
 def _write_parts(spark: Any, frame: Any, out: str, names: List[str]) -> List[Part]:
-    """Writes the parts of a frame as tables. Returns those that the driver has to know."""
+    """Writes the parts in a DataFrame to the tables. Returns only the READ and ERRORS parts."""
     from pyspark import StorageLevel  # type: ignore[import-untyped, import-not-found, unused-ignore]
     few = 4 * spark.sparkContext.defaultParallelism
     parts = frame.persist(StorageLevel.DISK_ONLY)
     try:
-        known = [Part(*p) for p in parts.filter(parts.table.isin(READ, ERRORS)).collect()]  # reads all files
+        known = [Part(*p) for p in parts.filter(parts.table.isin(READ, ERRORS)).collect()]  # this action reads all files
         for name in names:
             rows = parts.filter(parts.table == name).coalesce(few).mapInArrow(spark_tasks.unpack, _columns(name))
             _append(rows, out, name)
@@ -144,7 +145,7 @@ def _append(rows: Any, out: str, name: str) -> None:
 
 # ---- builds -------------------------------------------------------------------------------------
 def _groups(runs: Dict[str, List[Item]], most: int) -> Iterator[Dict[str, List[Item]]]:
-    """The runs in groups, each complete with the run that reaches `most` files."""
+    """Groups the runs: a group ends with the run that brings it to `most` files."""
     group: Dict[str, List[Item]] = {}
     for run, items in runs.items():
         group[run] = items
@@ -157,7 +158,7 @@ def _groups(runs: Dict[str, List[Item]], most: int) -> Iterator[Dict[str, List[I
 
 def build(spark: Any, items: List[Item], out: str, *, tables: Optional[Iterable[str]] = None, memory_limit: int = 0,
           again: bool = False, per_task: int = 0, say: Callable[[str], None] = lambda line: None) -> Dict[str, int]:
-    """As local.build, on Spark. Runs are read and committed in groups."""
+    """Writes the tables of all incomplete runs, like local.build, but on Spark. Reads and commits runs in groups."""
     names = check_tables(tables)
     if Files(spark, out).local():
         with folder.opened(plain(out)) as scratch:
@@ -182,7 +183,7 @@ def _build(reader: _Reader, items: List[Item], complete: List[str], say: Callabl
 
 
 def make_views(spark: Any, out: str) -> None:
-    """The views of recipes."""
+    """Creates the temporary views that the recipes query."""
     spark.conf.set('spark.sql.sources.partitionColumnTypeInference.enabled', 'false')
     files, base, runs = Files(spark, out), out.rstrip('/'), committed(spark, out)
     for name in every_table():

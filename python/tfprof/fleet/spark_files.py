@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""File systems as Spark's driver has them."""
+"""Access to file systems from the Spark driver, through Hadoop."""
 import json
 from typing import Any, Dict, Iterable, List, Tuple
 
 from .plan import Failures, Item
 
-FILE_MAX = (1 << 31) - (1 << 20)  # bytes of a file that Spark hands to a task
+FILE_MAX = (1 << 31) - (1 << 20)  # largest file that Spark can pass to a task
 
 
 class Files:
-    """The file system of a path, as Hadoop has it."""
+    """The Hadoop file system that a path belongs to."""
 
     def __init__(self, spark: Any, path: str) -> None:
         self._jvm = spark._jvm
@@ -17,7 +17,7 @@ class Files:
         self._fs = self._path(path).getFileSystem(spark._jsc.hadoopConfiguration())
 
     def local(self) -> bool:
-        """True if it is the file system of the machine itself."""
+        """True for the local file system."""
         return str(self._fs.getUri().getScheme()) == 'file'
 
     def glob(self, pattern: str) -> List[str]:
@@ -25,7 +25,7 @@ class Files:
         return sorted(x.getPath().toString() for x in found or [])
 
     def listing(self, folder: str) -> Dict[str, Tuple[str, int]]:
-        """Returns {name: (path, bytes)} of what is in a folder; -1 bytes of folders."""
+        """Lists a folder as {name: (path, bytes)}. bytes is -1 for a subfolder."""
         found = {}
         for x in self._fs.listStatus(self._path(folder)):
             path = str(x.getPath().toString())
@@ -46,7 +46,7 @@ class Files:
             stream.close()
 
     def write(self, path: str, data: bytes) -> None:
-        """Complete, or not there."""
+        """Writes a file under a temporary name, then renames it, so a partial file never has the final name."""
         part = self._path(path + '.part')
         stream = self._fs.create(part, True)
         stream.write(bytearray(data))
@@ -61,17 +61,17 @@ def _name(path: str) -> str:
 
 
 def plain(path: str) -> str:
-    """A path without the name of a local file system."""
+    """Returns a path without a leading "file:"."""
     return '/' + path[len('file:'):].lstrip('/') if path.startswith('file:') else path
 
 
 def escape(path: str) -> str:
-    """A path of which no character is a pattern."""
+    """Escapes the glob characters of a path."""
     return ''.join('\\' + c if c in '{}[]*?\\' else c for c in path)
 
 
 def expand(spark: Any, paths: Iterable[str]) -> List[str]:
-    """Paths, with patterns replaced by what they match."""
+    """Expands glob patterns. A pattern without matches stays as it is."""
     found: List[str] = []
     for p in paths:
         found += [plain(m) for m in Files(spark, p).glob(p)] or [p]
@@ -79,13 +79,13 @@ def expand(spark: Any, paths: Iterable[str]) -> List[str]:
 
 
 def committed(spark: Any, out: str) -> List[str]:
-    """The runs that are complete."""
+    """Returns the names of the complete runs."""
     files = Files(spark, out)
     return [str(json.loads(files.read(p).decode())['run']) for p in files.glob(out.rstrip('/') + '/_runs/*.json')]
 
 
 def divide(spark: Any, items: Iterable[Item]) -> Tuple[List[Item], List[Item]]:
-    """Returns (files that a task can open, all others)."""
+    """Returns (local files, all other files)."""
     here = Files(spark, '/').local()
     local, others = [], []
     for x in items:
@@ -97,7 +97,7 @@ def divide(spark: Any, items: Iterable[Item]) -> Tuple[List[Item], List[Item]]:
 
 
 def find(spark: Any, items: Iterable[Item]) -> Tuple[Dict[str, Item], Failures]:
-    """Finds files by listing their folders. Returns {path as Spark has it: file}, and the files that cannot be read."""
+    """Finds files by listing their folders. Returns {path in Spark's form: file}, and the files that cannot be read."""
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped, import-not-found, unused-ignore]
     folders: Dict[str, List[Item]] = {}
     for x in items:
@@ -114,9 +114,9 @@ def find(spark: Any, items: Iterable[Item]) -> Tuple[Dict[str, Item], Failures]:
             if not path:
                 failed.append((x, ('NOT_FOUND', '%s: %s' % (x.path, why))))
             elif size < 0:
-                failed.append((x, ('INVALID_ARGUMENT', '%s: a folder: the paths of its files were expected' % x.path)))
+                failed.append((x, ('INVALID_ARGUMENT', '%s: is a folder: expected the paths of its files' % x.path)))
             elif size > FILE_MAX:
-                failed.append((x, ('RESOURCE', '%s: %d bytes: Spark reads at most %d of a file' % (x.path, size, FILE_MAX))))
+                failed.append((x, ('RESOURCE', '%s: too large for Spark (%d bytes): the limit is %d' % (x.path, size, FILE_MAX))))
             else:
                 found[path] = x
     return found, failed

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The work of Spark's tasks: files become parts. Tasks write them as Parquet files, or give their rows to Spark as Arrow streams.
+"""The code that runs in Spark tasks: reads input files and returns parts. A part is a Parquet file that the task has
+written, or rows as an Arrow stream.
 """
 import io
 import os
@@ -10,7 +11,7 @@ from .plan import ERRORS, LARGEST, Item, partition
 
 
 class Part(NamedTuple):
-    """Rows of a table. payload: the path of their file, or the rows."""
+    """Rows of a table. payload: the path of the Parquet file, or the rows as an Arrow stream."""
     run: str
     table: str
     rows: int
@@ -18,12 +19,12 @@ class Part(NamedTuple):
 
 
 Save = Callable[[str, Dict[str, Any]], Iterator[Part]]
-READ = '_read'  # a part that names the files that were read, for the driver
+READ = '_read'  # table name of a part whose payload lists the files read
 COLUMNS = 'run string, table string, rows long, payload binary'
 
 
 def parts(files: Iterable[Tuple[Item, Optional[bytes]]], names: List[str], memory_limit: int, save: Save) -> Iterator[Part]:
-    """Reads files and saves their tables together, at most LARGEST bytes of rows at a time."""
+    """Reads files and saves their tables, whenever more than LARGEST bytes of rows are buffered and at the end."""
     held: Dict[str, extract.Batch] = {}
     read: List[str] = []
     for item, data in files:
@@ -39,14 +40,14 @@ def parts(files: Iterable[Tuple[Item, Optional[bytes]]], names: List[str], memor
 
 
 def text(payload: bytes) -> str:
-    """A path, or paths, as parts hold them."""
+    """Decodes a payload that holds paths."""
     return bytes(payload).decode('utf-8', 'surrogateescape')
 
 
 # ---- where rows go ------------------------------------------------------------------------------
 def save_files(to: str) -> Save:
-    """Writes Parquet files below a folder, named by the attempt of the task: Spark may try a task again, and only the
-    files that the driver is told of count."""
+    """Returns a function that writes Parquet files below a folder. Their names contain the task attempt, because Spark
+    may retry a task; the driver commits only the files in the parts that it receives."""
     count = 0
 
     def save(run: str, found: Dict[str, Any]) -> Iterator[Part]:
@@ -61,7 +62,7 @@ def save_files(to: str) -> Save:
 
 
 def save_rows(run: str, found: Dict[str, Any]) -> Iterator[Part]:
-    """Packs tables as Arrow streams."""
+    """Yields the tables as parts that hold Arrow streams."""
     import pyarrow as pa  # type: ignore[import-untyped, import-not-found, unused-ignore]
     for table, rows in found.items():
         to = io.BytesIO()
@@ -72,7 +73,7 @@ def save_rows(run: str, found: Dict[str, Any]) -> Iterator[Part]:
 
 # ---- functions of tasks -------------------------------------------------------------------------
 def read_paths(names: List[str], memory_limit: int, save: Callable[[], Save]) -> Callable[[Iterator[List[Item]]], Iterator[Part]]:
-    """Returns a function for mapPartitions: reads the files of each batch."""
+    """Returns a function for mapPartitions that reads batches of local files."""
     def run(batches: Iterator[List[Item]]) -> Iterator[Part]:
         yield from parts(((x, None) for items in batches for x in items), names, memory_limit, save())
     return run
@@ -80,7 +81,7 @@ def read_paths(names: List[str], memory_limit: int, save: Callable[[], Save]) ->
 
 def read_bytes(items: Dict[str, Item], names: List[str], memory_limit: int,
                save: Callable[[], Save]) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Returns a function for mapInArrow: reads the files whose paths and bytes come in. items: by path."""
+    """Returns a function for mapInArrow that reads files from rows of (path, content). items: {path: file}."""
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         files = ((items[path.as_py()], data.as_py()) for batch in batches
                  for path, data in zip(batch.column('path'), batch.column('content')))
@@ -96,7 +97,7 @@ def _record(part: Part) -> Any:
 
 
 def unpack(batches: Iterator[Any]) -> Iterator[Any]:
-    """For mapInArrow: gives the rows of parts, with their run."""
+    """Unpacks parts into rows of their table, with the column run (for mapInArrow)."""
     import pyarrow as pa  # type: ignore[import-untyped, import-not-found, unused-ignore]
     for batch in batches:
         for run, payload in zip(batch.column('run'), batch.column('payload')):
