@@ -63,10 +63,10 @@ static void rows_idle(const struct device_use *u, struct table *to)
 		const struct {
 			int64_t ns;
 			const char *why;
-		} idle[] = { { d->idle.host, "the host was busy with other work" },
+		} idle[] = { { d->idle.host, "the host did other things" },
 			{ d->idle.latency, "launch latency" },
 			{ d->idle.waiting, "the host waited for the GPU" },
-			{ d->idle.unknown, "unknown: the launch is not recorded" } };
+			{ d->idle.unknown, "not known: the launch is not recorded" } };
 		for (size_t k = 0; k < sizeof idle / sizeof *idle; k++)
 			if (idle[k].ns)
 				put_idle(u, d, idle[k].ns, idle[k].why, to);

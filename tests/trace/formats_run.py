@@ -164,7 +164,8 @@ def chakra_joined():
 
 
 def chakra_ranks():
-    """Each execution trace is joined to the trace of its rank and process; one that fits none or several is not used."""
+    """Each execution trace is joined to the trace of the same rank and process. An execution trace that matches no
+    trace or several is not used."""
     sizes = {0: (4, 5), 1: (40, 50)}
     flops = {r: 2 * 2 * 3 * a + 2 * 2 * a * b for r, (a, b) in sizes.items()}
     run = {r: chakra.two_layers(sizes=s) for r, s in sizes.items()}
@@ -176,7 +177,7 @@ def chakra_ranks():
         return [write(run[r].bytes(pids[r]), name % r) for r in run]
 
     def joined(*words):
-        """Float operations of the matrix products in the module of each rank; the notes."""
+        """Returns the float operations of the matrix products in the module of each rank, and the notes."""
         out, err = program(*words, 'scope', '-select', 'micros,float_ops', '-max_depth', '9', '-output', 'json')
         products = [x for x in json.loads(out)['rows'] if x['path'].endswith('aten::addmm')]
         return [sum(x['own_float_ops'] for x in products if 'Inner_%d' % r in x['path']) for r in run], err
@@ -191,10 +192,10 @@ def chakra_ranks():
             assert 'not used' not in err, err
     found, err = joined(*same_pid, et_rank[1])
     equal(found, [0, flops[1]])
-    for t, e, count in ((same_pid, calls('a%d.json', (5, 5)), '2 of 2'),     # same process id on two hosts
-                        (same_pid, calls('b%d.json', (5, 6))[:1], '1 of 1'),  # fits both
-                        (by_pid, calls('rank%d.json', (12, 11)), None),       # names without a rank on the other side
-                        (traces('r%d.pt.trace.json', (11, 12), (0, 1)), calls('rank%d.x.json', (12, 11)), '2 of 2'),  # contradicts
+    for t, e, count in ((same_pid, calls('a%d.json', (5, 5)), '2 of 2'),     # equal process ids on two hosts
+                        (same_pid, calls('b%d.json', (5, 6))[:1], '1 of 1'),  # matches both
+                        (by_pid, calls('rank%d.json', (12, 11)), None),       # the other side has no ranks
+                        (traces('r%d.pt.trace.json', (11, 12), (0, 1)), calls('rank%d.x.json', (12, 11)), '2 of 2'),  # the ranks differ
                         (by_pid, et_by_pid[:1] + [write(run[1].bytes(99), 'other.json')], '1 of 2')):
         found, err = joined(*t, *e)
         if count:
@@ -276,11 +277,12 @@ def counts_of_tensorflow():
     equal(summary(os.path.join(EXAMPLE, 'profile_100')), (['TensorFlow profile'], {}))
     more = append('tfprof_log', sub(1, sub(1, b'nowhere')) + 2 * sub(7, b''), 'log')
     equal(summary('--graph_path=' + graph, '--op_log_path=' + more)[1],
-          {'entries of nodes that the graph lacks': 1, 'unknown fields': 2})
+          {'entries for nodes that the graph lacks': 1, 'unknown fields': 2})
 
 
 def counts_of_profiles():
-    """A profile whose nodes share a key or a name, have inputs that no node is, and times without a duration."""
+    """A profile with duplicate keys and names of nodes, inputs that refer to missing nodes, and times without a
+    duration."""
     def node(key, name, *more):
         return sub(1, number(1, key) + sub(2, sub(1, name) + b''.join(more)))
     content = node(0, b'a', sub(2, number(1, 0) + number(2, 77))) + node(1, b'a') + node(2, b'b') + node(2, b'c')
@@ -288,12 +290,12 @@ def counts_of_profiles():
     content += node(3, b'd', sub(12, number(1, 0) + sub(2, number(1, 1) + half)))
     found = summary('--profile_path=' + write(content + number(3, 0) + number(5, 1) + sub(9, b''), 'p.profile'))
     equal(found, (['TensorFlow profile'],
-                  {'unknown fields': 1, 'inputs by keys that no node has': 1, 'execution times without a start and a duration': 1,
-                   'nodes with the key or the name of another node': 2}))
+                  {'unknown fields': 1, 'inputs that refer to missing nodes': 1, 'execution times without a start and a duration': 1,
+                   'nodes with a duplicate key or name': 2}))
 
 
 def counts_of_checkpoints():
-    """Tensors that are not nodes of the graph, for both versions of checkpoints."""
+    """Tensors without a node in the graph, in both versions of checkpoints."""
     graph = write(sub(1, sub(1, b'w') + sub(2, b'VariableV2')), 'w.pb')
     tensors = [make_checkpoint.Tensor(n, 'float32', [1], [0]) for n in ('_CHECKPOINTABLE_OBJECT_GRAPH', 'step', 'w')]
     for make, name in ((make_checkpoint.bundle, 'bundle'), (make_checkpoint.version1, 'slice table')):
@@ -307,7 +309,7 @@ def counts_of_checkpoints():
 
 
 def counts_of_recordings():
-    """The recorder and its versions, operations outside of steps, and bytes of a file that was cut."""
+    """Versions of the recorder, operations outside of steps, and a truncated file."""
     maker = os.path.join(trace_case.BIN, 'spool_make')
     folder = os.path.dirname(os.path.dirname(TESTS))
     with open(os.path.join(folder, 'testdata', 'small', 'train.spool.txt')) as f:
@@ -329,7 +331,7 @@ def counts_of_recordings():
         f.write(bytes(30))
     formats, unused = summary('both')
     assert len(formats) == 1 and formats[0].endswith(' and others'), formats
-    equal(unused, {'bytes after the last whole block': 30})
+    equal(unused, {'bytes after the last complete block': 30})
 
 
 def counts_of_traces():
@@ -359,7 +361,7 @@ def counts_of_others():
     layers = [{'Name': 'a', 'Outputs': [{'Name': 'x', 'Dimensions': [1] * 18, 'Location': 'Device'}]}, {'Name': 'a', 'Metadata': []}]
     times = [{'count': 2}, {'name': 'a', 'timeMs': 1, 'averageMs': 0.5, 'percentage': 100, 'more': 1}, {'timeMs': 1, 'averageMs': 1}]
     bad = [write(json.dumps(x).encode(), n) for x, n in (({'Layers': layers, 'Bindings': []}, 'l.json'), (times, 't.json'))]
-    equal(summary(*bad)[1], {'layers with the name of another layer': 1, 'other fields of layers and tensors': 2,
+    equal(summary(*bad)[1], {'layers with a duplicate name': 1, 'other fields of layers and tensors': 2,
                              'dimensions over the limit': 2, 'other fields of layers': 1, 'times without a layer': 1})
     heap = write(pprof.heap().bytes(), 'heap.pb')
     equal(summary(heap), (['profile of pprof, alloc_objects/count, alloc_space/bytes, inuse_objects/count, inuse_space/bytes'],

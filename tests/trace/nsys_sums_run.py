@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares exports of Nsight Systems whose slices are added up while they are read with the same ones whose slices are kept.
+"""Compares exports of Nsight Systems read with sums only to the same exports read with all slices.
 
     tests/trace/nsys_sums_run.py --bin build/check [NAME...]     without a name: all but the large file
 """
@@ -34,7 +34,7 @@ def sort_rows(x, table, key):
 
 
 def sums():
-    """Sums are those of the slices, with rows by start, by thread, and in no order."""
+    """Sums equal the slices if rows are sorted by start, sorted by thread, or unsorted."""
     for seed in range(12):
         x = nsys.random_export(random.Random(seed), 100000 if seed % 2 else 1)
         if seed % 3:
@@ -47,7 +47,7 @@ def sums():
 
 
 def missing():
-    """Sums need none of the tables and columns, and rows without a start are left out."""
+    """Every table and column may be missing. Rows without a start are ignored."""
     x = nsys.random_export(random.Random(1), 100000)
     for table, (columns, _) in x.tables.items():
         for column in columns:
@@ -63,7 +63,7 @@ def missing():
 
 
 def no_order():
-    """Rows whose starts jump back too often, or without row numbers, are kept."""
+    """All slices are kept if the starts jump back too often, or if a table has no rowids."""
     x = nsys.random_export(random.Random(1), 10 ** 9)
     random.Random(2).shuffle(x.tables['NVTX_EVENTS'][1])
     x.tables['NVTX_EVENTS'][1].extend(x.tables['NVTX_EVENTS'][1] * 4)
@@ -77,14 +77,14 @@ def no_order():
 
 
 def steps_of_a_pattern():
-    """The user's pattern of steps holds for sums, too."""
+    """The user's pattern for steps also applies to sums."""
     path = nsys.random_export(random.Random(3)).save('a.sqlite')
     out = [program('--step-nvtx=outer', name, 'steps', '-output', 'json')[0] for name in (path, zipped(path))]
     equal(*[json.loads(o)['steps'] for o in out])
 
 
 def zipped(path):
-    """Returns a compressed copy, whose slices are always kept."""
+    """Returns a compressed copy. The slices of compressed files are always kept."""
     with open(path, 'rb') as i, gzip.open(path + '.gz', 'wb', 1) as o:
         o.write(i.read())
     return path + '.gz'
@@ -96,8 +96,8 @@ def document(*words):
 
 
 def large():
-    """A file of 77 MB: all answers are those of its compressed copy, in a fraction of the memory; slices are read when they are
-    needed; several files; the limit of memory gives a sentence."""
+    """A file of 77 MB gives the same results as its compressed copy, in a fraction of the memory. Slices are read on
+    demand. Also several files, and the error at the memory limit."""
     path = 'large.sqlite'
     nsys.write_large(path, 1500000, chance=random.Random(4))
     assert os.path.getsize(path) > 64 << 20, os.path.getsize(path)
@@ -119,7 +119,7 @@ def large():
 
 
 def damaged():
-    """Sums of a damaged file fail as its slices do; what is intact counts with --recover."""
+    """A damaged file gives the same error with sums as with slices. With --recover, the intact rows are used."""
     x = nsys.random_export(random.Random(5))
     good = open(x.save('a.sqlite'), 'rb').read()
     chance = random.Random(6)

@@ -22,27 +22,27 @@ def write(content, name):
 
 
 def dump(path, *words):
-    """Returns what trace_dump prints of a trace: with --slices a list, otherwise one object."""
+    """Returns the output of trace_dump: a list with --slices, otherwise an object."""
     p = subprocess.run([os.path.join(BIN, 'trace_dump'), *words, path], capture_output=True, text=True)
     assert p.returncode == 0, p.stderr
     return [json.loads(line) for line in p.stdout.split('\n') if line] if '--slices' in words else json.loads(p.stdout)
 
 
 def program(*words, status=0, given=b''):
-    """Runs tfprof, with given on its standard input; returns (standard output, standard error)."""
+    """Runs tfprof with given as standard input. Returns (standard output, standard error)."""
     p = subprocess.run([os.path.join(BIN, 'tfprof'), *words], capture_output=True, input=given, env=dict(os.environ, LC_ALL='C'))
     assert p.returncode == status, '%s: status %d: %s' % (words, p.returncode, p.stderr.decode())
     return p.stdout.decode(), p.stderr.decode()
 
 
 def rows(*words):
-    """Returns {path: row} of a view, from JSON."""
+    """Returns {path: row} of a view, from its JSON output."""
     out, _ = program(*words, '-max_depth', '100', '-output', 'json')
     return {r['path']: r for r in json.loads(out[out.index('{'):])['rows']}
 
 
 def check_schema(name, doc):
-    """Validates a document with the schema of its name; checks nothing if the validator is not installed."""
+    """Validates a document with its schema. Does nothing if jsonschema is not installed."""
     try:
         import jsonschema
     except ImportError:
