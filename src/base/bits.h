@@ -79,13 +79,13 @@ static inline bool varint_get_long(const uint8_t **p, const uint8_t *end, uint64
 	const uint8_t *q = *p;
 	uint64_t w, stops;
 
-	if (end - q < 8)
-		return varint_get_slow(p, end, out);
-	if (q[1] < 0x80) {
+	if (end - q >= 2 && q[1] < 0x80) {
 		*out = (*q & 0x7fu) | (uint64_t)q[1] << 7;
 		*p = q + 2;
 		return true;
 	}
+	if (end - q < 8)
+		return varint_get_slow(p, end, out);
 	w = le64_get(q);
 	if ((w & more) == more >> 8) {
 		*out = varint_pack(w);

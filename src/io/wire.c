@@ -307,7 +307,7 @@ uint64_t leaf_varint_slow(struct leaf *l)
 {
 	uint64_t v = 0;
 
-	if (!varint_get(&l->p, l->end, &v))
+	if (!varint_get_long(&l->p, l->end, &v))
 		l->bad = true;
 	return v;
 }
