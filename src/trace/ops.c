@@ -281,7 +281,7 @@ uint32_t ops_add_work(
 	int64_t bytes = num_mul(runs, facts.bytes_accessed);
 	o->bytes_accessed = num_add(o->bytes_accessed, bytes);
 	c->bytes_accessed = num_add(c->bytes_accessed, bytes);
-	if (x->by != TRACE_BY_STACK)
+	if (x->by != TRACE_BY_STACK && t->keys & (ARG_BIT(ARG_STACK) | ARG_BIT(ARG_SOURCE)))
 		ops_set_frame(x, op, NULL, s);
 	ops_add_kernel(x, s, op);
 	return op;

@@ -16,7 +16,8 @@ struct xevent {
 	const struct xmeta *meta; /* NULL: missing */
 	int64_t offset, duration, count;
 	bool has_count;
-	size_t own; /* number of stats of this event alone; the shared ones follow */
+	size_t own;    /* number of stats of this event alone; the shared ones follow */
+	uint32_t uses; /* of these stats, as bits */
 };
 
 /* ---- stats ---- */
@@ -62,7 +63,7 @@ static void put_stat(struct xspace *x, const struct xstat *s)
 {
 	struct xstat_name *n = s->name;
 
-	if (n->use != XSTAT_ARG && n->use != XSTAT_NONE)
+	if (n->use > XSTAT_STEP)
 		return;
 	if (n->key == ID_NONE) {
 		if (!build_wants(x->b, ARG_N))
@@ -116,28 +117,6 @@ static void put_all(struct xspace *x, const struct xstat *v, size_t n)
 
 /* ---- categories ---- */
 
-static bool starts_with_one(struct str s, const char *const *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (str_starts(s, str_of(v[i])))
-			return true;
-	return false;
-}
-
-/* Returns the category by the compiler's category. */
-static enum trace_category program_category(struct str hlo)
-{
-	static const char *const collectives[] = { "all-reduce", "all-gather", "all-to-all",
-		"reduce-scatter", "collective", "send", "recv" };
-	static const char *const copies[] = { "copy-start", "copy-done" };
-
-	if (starts_with_one(hlo, collectives, sizeof collectives / sizeof *collectives))
-		return CATEGORY_COMMUNICATION;
-	if (starts_with_one(hlo, copies, sizeof copies / sizeof *copies))
-		return CATEGORY_COPY;
-	return CATEGORY_OP;
-}
-
 /* Events of the line "XLA Ops" without program or symbol are not ops. */
 static enum trace_category tpu_category(const struct xevent *e)
 {
@@ -148,7 +127,7 @@ static enum trace_category tpu_category(const struct xevent *e)
 	if (!number_of(e, XSTAT_ARG, ARG_PROGRAM, &program) ||
 	        !number_of(e, XSTAT_ARG, ARG_OP_ID, &symbol) || !symbol)
 		return CATEGORY_OTHER;
-	return program_category(text_of(e, XSTAT_ARG, ARG_OP_CATEGORY));
+	return xspace_program_category(text_of(e, XSTAT_ARG, ARG_OP_CATEGORY));
 }
 
 static enum trace_category gpu_category(const struct xevent *e)
@@ -170,7 +149,7 @@ static bool is_step(const struct xevent *e)
 	int64_t root, step;
 
 	return e->l->x->marks && number_of(e, XSTAT_ROOT, 0, &root) && root &&
-	       number_of(e, XSTAT_ARG, ARG_STEP, &step);
+	       number_of(e, XSTAT_STEP, ARG_STEP, &step);
 }
 
 /* True for the execution of a compiled op on a thread: XLA's CPU backend. */
@@ -317,7 +296,7 @@ static struct xkind make_kind(struct xevent *e, struct str shared)
 {
 	struct xspace *x = e->l->x;
 	struct leaf l = leaf_of(shared);
-	struct xkind made = { .meta = e->meta };
+	struct xkind made;
 	struct xstat stat;
 
 	while (leaf_next(&l))
@@ -339,23 +318,30 @@ static struct xkind kind_of(struct xevent *e, uint64_t id)
 	const struct xkind_head head = { .meta = id,
 		.plane = (uint32_t)(e->l->plane - x->planes.v),
 		.role = (uint16_t)e->l->role,
-		.correlates = find_stat(e, XSTAT_CORRELATION, 0) != NULL,
-		.steps = number_of(e, XSTAT_ARG, ARG_STEP, &step) };
+		.correlates = e->uses >> XSTAT_CORRELATION & 1,
+		.steps = e->uses >> XSTAT_STEP & 1 && number_of(e, XSTAT_STEP, ARG_STEP, &step) };
 	uint64_t unused = x->bad + x->compressed;
+	struct xmeta *meta = NULL;
 	struct xkind kind;
+	struct str key;
 	uint32_t i;
 
 	memcpy(x->key.v, &head, sizeof head);
-	i = intern_find(&x->kind_keys, str_make(x->key.v, x->key.n));
-	if (i != ID_NONE) {
-		e->meta = x->kinds.v[i].meta;
-		return x->kinds.v[i];
-	}
+	key = str_make(x->key.v, x->key.n);
 	if (imap_get(&e->l->plane->meta_of, id, &i))
-		e->meta = &e->l->plane->metas.v[i];
+		meta = &e->l->plane->metas.v[i];
+	if (meta && meta->kind && str_eq(intern_str(&x->kind_keys, meta->kind - 1), key))
+		i = meta->kind - 1;
+	else
+		i = intern_find(&x->kind_keys, key);
+	if (meta)
+		meta->kind = i + 1; /* ID_NONE + 1 is 0 */
+	e->meta = meta;
+	if (i != ID_NONE)
+		return x->kinds.v[i];
 	kind = make_kind(e, shared);
 	if (unused == x->bad + x->compressed) { /* else each event counts its unusable stats */
-		intern_add(&x->kind_keys, str_make(x->key.v, x->key.n));
+		intern_add(&x->kind_keys, key);
 		VEC_PUSH(x->a, &x->kinds, kind);
 	}
 	return kind;
@@ -421,42 +407,47 @@ static void append(struct xevent *e, uint64_t id)
 	x->events++;
 }
 
-/* Takes a stat that is its id and one number, as most stats are. */
-static bool take_number(struct leaf l, struct xstat_name *name, struct xstat *out)
+/* Takes a stat that is, after its id, one number, as most stats are. */
+static bool take_number(
+        const uint8_t *p, const uint8_t *end, struct xstat_name *name, struct xstat *out)
 {
-	if (!name || !leaf_next(&l) ||
-	        (l.tag != LEAF_TAG(3, WIRE_VARINT) && l.tag != LEAF_TAG(4, WIRE_VARINT)))
+	uint64_t v = 0;
+
+	if (!name || p == end || (*p != LEAF_TAG(3, WIRE_VARINT) && *p != LEAF_TAG(4, WIRE_VARINT)))
 		return false;
-	*out = (struct xstat){ .name = name,
-		.type = l.tag == LEAF_TAG(3, WIRE_VARINT) ? ARG_UINT : ARG_INT,
-		.i = (int64_t)leaf_varint(&l) };
-	return !l.bad && l.p == l.end;
+	out->name = name;
+	out->type = *p++ == LEAF_TAG(3, WIRE_VARINT) ? ARG_UINT : ARG_INT;
+	bool ok = varint_get(&p, end, &v) && p == end;
+	out->i = (int64_t)v;
+	return ok;
 }
 
 /* Keeps a stat of this event alone, or the bytes of a shared one. */
 static void take_stat(struct xevent *e, struct str bytes)
 {
-	const struct xplane *p = e->l->plane;
+	const uint8_t *p = (const uint8_t *)bytes.p, *end = p + bytes.n;
 	struct xspace *x = e->l->x;
-	struct leaf l = leaf_of(bytes);
 	struct xstat_name *name = NULL;
-	struct xstat stat;
+	uint64_t id;
 
-	if (leaf_next(&l) && l.tag == LEAF_TAG(1, WIRE_VARINT))
-		name = xspace_stat_name(p, leaf_varint(&l));
+	if (bytes.n > 1 && *p++ == LEAF_TAG(1, WIRE_VARINT) && varint_get(&p, end, &id))
+		name = xspace_stat_name(e->l->plane, id);
 	if (!name || !name->shared) {
-		if (!take_number(l, name, &stat) && !xspace_stat(x, p, bytes, &stat))
+		VEC_ROOM(x->a, &x->stats, 1);
+		struct xstat *stat = &x->stats.v[x->stats.n];
+		if (!take_number(p, end, name, stat) && !xspace_stat(x, e->l->plane, bytes, stat))
 			return;
-		if (!stat.name->shared) {
-			VEC_PUSH(x->a, &x->stats, stat);
+		if (!stat->name->shared) {
+			e->uses |= 1u << stat->name->use;
+			x->stats.n++;
 			return;
 		}
 	}
 	VEC_ROOM(x->a, &x->key, 1 + VARINT_MAX + bytes.n);
 	x->key.v[x->key.n++] = LEAF_TAG(4, WIRE_BYTES);
-	uint8_t *end = varint_put(x->key.v + x->key.n, bytes.n);
-	memcpy(end, bytes.p, bytes.n);
-	x->key.n = (size_t)(end - x->key.v) + bytes.n;
+	uint8_t *to = varint_put(x->key.v + x->key.n, bytes.n);
+	memcpy(to, bytes.p, bytes.n);
+	x->key.n = (size_t)(to - x->key.v) + bytes.n;
 }
 
 void xspace_event(struct xline_walk *line, struct str bytes)

@@ -27,6 +27,7 @@
 enum xstat_use {
 	XSTAT_NONE, /* kept under its own name */
 	XSTAT_ARG,  /* an argument with the same meaning */
+	XSTAT_STEP, /* the argument ARG_STEP */
 	XSTAT_TF_OP,
 	XSTAT_LEVEL0, /* the name of tf_op in 2020 */
 	XSTAT_ANNOTATION,
@@ -62,6 +63,7 @@ struct xmeta {
 	struct str name, display;
 	struct xstat *stats;
 	size_t n;
+	uint32_t kind; /* 1 + the last kind of its events, 0: none */
 };
 
 /* A kind of events: those with equal keys, which are a head and the shared stats. */
@@ -72,7 +74,6 @@ struct xkind_head {
 	uint8_t correlates, steps; /* which stats of its own it has */
 };
 struct xkind {
-	const struct xmeta *meta; /* or NULL */
 	enum trace_category category;
 	uint32_t event; /* of the trace */
 };
@@ -199,6 +200,9 @@ void xspace_event(struct xline_walk *l, struct str bytes);
 
 /* Parses the name of an op: "jit(f)/add:", "dense/MatMul:MatMul", "Iterator::Map". */
 struct xop xspace_op(struct str name);
+
+/* Returns the category of device work by the compiler's category. */
+enum trace_category xspace_program_category(struct str hlo);
 
 /* Add the arguments in the details of a kernel; of a copy or a set. */
 void xspace_put_kernel(struct xspace *x, struct str details);

@@ -23,7 +23,7 @@ static const struct {
 	{ "memcpy_details", XSTAT_COPY_DETAILS, 0, true },
 	{ "memset_details", XSTAT_SET_DETAILS, 0, true },
 	{ "_r", XSTAT_ROOT, 0, true },
-	{ "step_num", XSTAT_ARG, ARG_STEP, false },
+	{ "step_num", XSTAT_STEP, ARG_STEP, false },
 	{ "hlo_op", XSTAT_ARG, ARG_OP, true },
 	{ "hlo_module", XSTAT_ARG, ARG_MODULE_NAME, true },
 	{ "hlo_category", XSTAT_ARG, ARG_OP_CATEGORY, true },
@@ -184,6 +184,29 @@ void xspace_put_bytes(struct xspace *x, struct str details)
 	            read_detail(details, S("num_bytes"), &value)) &&
 	        num_parse_i64(value, &bytes))
 		build_arg_int(x->b, ARG_BYTES, bytes);
+}
+
+/* ---- categories ---- */
+
+static bool starts_with_one(struct str s, const char *const *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_starts(s, str_of(v[i])))
+			return true;
+	return false;
+}
+
+enum trace_category xspace_program_category(struct str hlo)
+{
+	static const char *const collectives[] = { "all-reduce", "all-gather", "all-to-all",
+		"reduce-scatter", "collective", "send", "recv" };
+	static const char *const copies[] = { "copy-start", "copy-done" };
+
+	if (starts_with_one(hlo, collectives, sizeof collectives / sizeof *collectives))
+		return CATEGORY_COMMUNICATION;
+	if (starts_with_one(hlo, copies, sizeof copies / sizeof *copies))
+		return CATEGORY_COPY;
+	return CATEGORY_OP;
 }
 
 /* ---- ops ---- */
