@@ -127,12 +127,12 @@ TFP_API void tfp_close(struct tfp_session *s);
 TFP_API int tfp_error_code(const struct tfp_session *s);
 TFP_API const char *tfp_error(const struct tfp_session *s, size_t *length);
 
-/* Returns the remarks of the last call: lines as the original prints them on standard error, or
- * "note: ..." with a count. "" if there are none. length may be NULL. */
+/* Returns the notes of the last call: lines that the original prints on standard error, or "note:
+ * ..." with a count. "" if there are none. length may be NULL. */
 TFP_API const char *tfp_notes(const struct tfp_session *s, size_t *length);
 
-/* Ends the present call soon, with TFP_E_CANCELLED; no effect if there is none. Safe in signal
- * handlers and on other threads. */
+/* Cancels the running call, which then soon fails with TFP_E_CANCELLED. No effect if no call is
+ * running. Safe in signal handlers and on other threads. */
 TFP_API void tfp_cancel(struct tfp_session *s);
 
 /* ---- loading ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Arenas: memory with a named lifetime, released all at once. An account counts the bytes that the
- * arenas of one session hold and enforces its limit. A work is the recovery point to which
- * exhaustion returns, so no caller ever sees NULL. Does not know what is stored.
+ * arenas of one session hold and enforces its limit. A work is the recovery point to which control
+ * returns if memory is exhausted, so allocation functions never return NULL.
  *
  *   block:  | header | used ........ | red zone | used ... | free ...... |
  *

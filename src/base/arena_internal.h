@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Blocks, the units arenas are built from: from malloc or, if large, mapped. A freed mapped block
- * is kept by the account for reuse, because clearing fresh pages is slow in the kernel. The kept
- * blocks are never larger than the used ones and are released before more memory is requested. Does
- * not know arenas.
+ * is kept by the account for reuse, because clearing fresh pages is slow in the kernel. The cached
+ * blocks are never larger than the used blocks, and are released before more memory is requested.
  */
 #ifndef TFPROF_BASE_ARENA_INTERNAL_H
 #define TFPROF_BASE_ARENA_INTERNAL_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The C++ runtime demangles. It accepts names of up to 1024 bytes and does not bound the size of a
- * name with nested references; this file adds that bound. The path of a longer name is read from
- * its mangled form, whose components come first.
+ * Demangles with the C++ runtime, for names of up to 1024 bytes. The runtime does not limit the
+ * size of a name with nested references; this file adds a limit. The path of a longer name is read
+ * from its mangled form, whose components come first.
  */
 #include "base/demangle.h"
 

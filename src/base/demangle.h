@@ -8,8 +8,8 @@
 
 #include "base/str.h"
 
-/* Bytes that demangling may still produce. All names of a work share this budget, which bounds the
- * work on hostile names. */
+/* Remaining number of bytes that demangling may produce. All names of a job share this budget,
+ * which limits the time for malicious names. */
 #define DEMANGLE_BUDGET ((size_t)64 << 20)
 
 /* Returns the demangled name, in a; the given name if it is not a C++ name, is too long or too

@@ -94,7 +94,7 @@ const struct option *option_in(const struct option *first, struct str name);
 /* Sets *i to the index of the word among choices such as "a|b|c"; false if it is not among them. */
 bool option_choice(const char *choices, struct str word, int *i);
 
-/* Returns the choice with that index; empty if there is none. */
+/* Returns the choice with an index, or an empty text. */
 struct str option_choice_at(const char *choices, int i);
 
 /* Reads true/t/yes/y/1 and false/f/no/n/0 in any case. */

@@ -66,7 +66,7 @@ static struct arena_block *spare_take(struct account *c, size_t size)
 	return b;
 }
 
-/* Releases at least size bytes of the kept blocks, or all of them. */
+/* Releases cached blocks of at least size bytes, or all of them. */
 static void spare_drop(struct account *c, size_t bytes)
 {
 	size_t gone = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A pool of threads that lives for one par_run. Workers take jobs in order, limited by the room for
- * results; the calling thread folds. Does not know what the jobs do.
+ * results; the calling thread folds. Independent of the jobs.
  *
  *   jobs:  | done ....... | run, waiting | running ..... | not started |
  *          0              done                            started       jobs

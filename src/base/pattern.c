@@ -13,7 +13,7 @@
 enum pattern_kind { RX_ENGINE, RX_EXACT, RX_PREFIX, RX_SUFFIX, RX_PART, RX_PIECES };
 
 struct pattern {
-	struct str pattern; /* as given */
+	struct str pattern; /* as the user wrote it */
 	struct str literal; /* used by RX_EXACT to RX_PART */
 	struct strs pieces; /* used by RX_PIECES: two or more literals with .* between them, */
 	bool before, after; /* a .* before the first, and one after the last */

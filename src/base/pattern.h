@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Lists of patterns, each matched against the whole text. Only this file and pattern_subst.c know
- * that PCRE2 does the work. Match and heap limits are set: a pattern that reaches one is an error,
- * never a hang.
+ * Lists of patterns, each matched against the whole text. Only this file and pattern_subst.c use
+ * PCRE2. Match and heap limits are set: a pattern that reaches one is an error, never a hang.
  */
 #ifndef TFPROF_BASE_PATTERN_H
 #define TFPROF_BASE_PATTERN_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See pattern_engine.h. Knows neither lists of patterns nor substitution rules.
+ * See pattern_engine.h. Independent of pattern lists and substitution rules.
  *
  * A step is one callout, or 64 bytes of text that the match has moved over since the last callout.
- * Each match gives back steps in proportion to its text, so a work on many names may use many
- * steps, but at most ENGINE_STEPS beyond that proportion.
+ * Each match returns steps to the budget, in proportion to its text. So matching many names may use
+ * many steps, but at most ENGINE_STEPS more than this proportion.
  */
 #include "base/pattern_engine.h"
 

@@ -16,7 +16,7 @@
 
 #include "base/str.h"
 
-/* Our own code beside PCRE2's, which are above -1000: the steps of the work are used up. */
+/* Additional error code: the step budget is used up. The codes of PCRE2 are above -1000. */
 #define ENGINE_STEPS_USED (-10000)
 
 struct engine {

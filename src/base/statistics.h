@@ -55,7 +55,7 @@ double hist_deviation(const struct hist *h); /* of the whole population: divided
 
 struct ranks {
 	size_t n;       /* series */
-	unsigned parts; /* ranks asked for in each series */
+	unsigned parts; /* number of ranks per series */
 	unsigned bits;  /* bits fixed per pass */
 	unsigned shift; /* bits below those of this pass */
 	bool open;      /* true while another pass is needed */
@@ -87,8 +87,8 @@ static inline int64_t ranks_get(const struct ranks *r, size_t series, unsigned p
 
 /* ---- welch ----
  *
- * Welch's t-test, one-sided: the probability that the second sample lies this far above the first
- * if both have the same mean.
+ * One-sided Welch's t-test: the probability that the second sample exceeds the first by at least
+ * this much if both have the same mean.
  */
 
 struct sample {

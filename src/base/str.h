@@ -60,7 +60,7 @@ static inline int char_hex(char c)
 
 /* ---- slices ---- */
 
-/* Returns the length of the text without the digits at its end. */
+/* Returns the length of the text without trailing digits. */
 static inline size_t str_stem(struct str s)
 {
 	while (s.n && char_is_digit(s.p[s.n - 1]))
@@ -78,13 +78,13 @@ static inline bool str_starts(struct str s, struct str prefix)
 	return s.n >= prefix.n && str_eq(str_make(s.p, prefix.n), prefix);
 }
 
-int str_cmp(struct str a, struct str b);            /* bytewise; a prefix comes first */
-bool str_eq_lower(struct str s, const char *lower); /* compares s in lower case */
+int str_cmp(struct str a, struct str b);            /* bytewise; a prefix sorts first */
+bool str_eq_lower(struct str s, const char *lower); /* ignores the case of s */
 bool str_ends(struct str s, struct str suffix);
 size_t str_find(struct str s, struct str part); /* offset of the first occurrence, or SIZE_MAX */
-size_t str_find_char(struct str s, char c);     /* likewise */
+size_t str_find_char(struct str s, char c);     /* offset of the first occurrence, or SIZE_MAX */
 size_t str_rfind_char(struct str s, char c);    /* offset of the last occurrence, or SIZE_MAX */
-struct str str_base(struct str path);           /* the part after the last '/', or all of it */
+struct str str_base(struct str path);           /* the part after the last '/', or the whole text */
 bool str_contains(struct str s, struct str part);
 struct str str_sub(struct str s, size_t from, size_t n); /* clipped to s */
 struct str str_copy(struct arena *a, struct str s);

@@ -12,7 +12,7 @@
 
 /* ---- dtype ----
  *
- * Types of tensor elements: the table of their names, sizes and encodings. Does not know files.
+ * Types of tensor elements: the table of their names, sizes and encodings.
  */
 
 enum { DT_FLOAT = 1, DT_STRING = 7, DT_BOOL = 10, DT_HALF = 19 };
@@ -36,7 +36,7 @@ enum dtype_carrier {
 };
 
 struct dtype {
-	uint32_t number; /* as in files */
+	uint32_t number; /* number of the type in the file */
 	const char *name;
 	uint8_t size; /* bytes of an element in a file; 0: varies */
 	uint8_t part; /* size of the units that byte swapping reverses */
@@ -114,7 +114,7 @@ bool ckpt_next(struct ckpt_list *l, struct arena *a, struct ckpt_tensor *t);
 struct ckpt_values {
 	size_t n;
 	const uint8_t *bytes;      /* little-endian, n * type->size; NULL for strings */
-	const struct str *strings; /* of strings */
+	const struct str *strings; /* values of a string tensor */
 };
 struct ckpt_read;
 struct ckpt_read *ckpt_read(

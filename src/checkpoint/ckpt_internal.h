@@ -89,7 +89,7 @@ bool proto_version(struct table_at *c, struct str bytes, uint64_t *producer);
 struct proto_slice {
 	struct str name, tensor; /* tensor: TensorProto */
 	uint32_t rank;
-	const int64_t *start, *length; /* as stored */
+	const int64_t *start, *length; /* as stored in the file */
 	bool has_meta;
 	struct str meta;
 };

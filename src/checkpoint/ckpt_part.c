@@ -109,7 +109,7 @@ static void window_set(struct part_read *r, struct part_window *w, uint64_t at, 
 
 static bool bad_values(struct part_read *r, const char *what, int64_t n);
 
-/* True if the part lies within its shard. */
+/* True if the part is within its shard. */
 static bool lies_inside(struct part_read *r)
 {
 	if (!v2_shard(r->c, r->part.shard, r->a, r->e))

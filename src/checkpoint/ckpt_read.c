@@ -17,7 +17,7 @@ struct ckpt_read {
 	struct arena *a;
 	struct err *e;
 	struct part_read *part;
-	uint32_t *order; /* of the slices */
+	uint32_t *order; /* order of the slices */
 	uint32_t i, n;   /* parts started, and parts in all */
 	bool open, ready, gathered;
 	uint8_t *bytes; /* the assembled tensor */

@@ -134,7 +134,7 @@ static const char *const packages[] = { "/lib/python3*/site-packages/nvidia/cu13
 	"/lib/python3*/dist-packages/nvidia/cu13/lib",
 	"/lib/python3*/dist-packages/nvidia/cuda_cupti/lib", "/lib" };
 
-/* Returns the path of a program, as a shell finds it; p is NULL if there is none. */
+/* Searches PATH for a program. Returns its path; p is NULL if not found. */
 static struct str program_path(struct arena *a, struct str name)
 {
 	const char *from = getenv("PATH");

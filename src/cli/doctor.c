@@ -176,8 +176,8 @@ static void check_cupti(struct doctor *d)
 	}
 	if (!f.cuda) {
 		row(d, d->driver ? BAD : REMARK, "CUPTI",
-		        str_fmt(d->a, "%.*s does not tell its version", STR(f.path)));
-		cure(d, "Newer ones tell it only where the driver works.");
+		        str_fmt(d->a, "%.*s does not report its version", STR(f.path)));
+		cure(d, "Newer versions report it only if the driver works.");
 		return;
 	}
 	struct str text = str_fmt(d->a, "of %.*s%s, %.*s", STR(cuda_version(d, f.cuda)),
@@ -285,7 +285,7 @@ static void check_profilers(struct doctor *d)
 	proc_each(d->a, look_at, &x);
 	if (x.found.n) {
 		row(d, REMARK, "profilers", strs_join(d->a, &x.found, S(", ")));
-		cure(d, "What they profile cannot be recorded at the same time.");
+		cure(d, "While they run, recording is not possible.");
 	} else if (clean) {
 		row(d, FINE, "profilers", S("no other one is in the way"));
 	}
@@ -341,7 +341,7 @@ static struct str mapped(struct str maps, struct str name)
 	return slash == SIZE_MAX ? STR_NONE : str_sub(line, slash, SIZE_MAX);
 }
 
-/* asked: its environment loads the collector. */
+/* asked: the environment of the process loads the collector. */
 static void check_libraries(struct doctor *d, struct str maps, bool asked)
 {
 	static const char *const others[] = { "libToolsInjection", "libcuinj64", "libnvprof",
@@ -416,8 +416,8 @@ static bool check_process(struct doctor *d, struct str word)
 		        (long long)pid);
 	if (!maps.n)
 		return session_fail(s, ERR_PERMISSION,
-		        "no permission to read process %lld of another user: ask as that user, or "
-		        "as root",
+		        "no permission to read process %lld of another user: run doctor as that "
+		        "user or as root",
 		        (long long)pid);
 	check_libraries(d, maps, check_environment(d, environment));
 	if (d->bad)

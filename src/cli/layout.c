@@ -268,8 +268,8 @@ static void put_columns(const struct layout *l, struct sb *to)
 	}
 }
 
-/* Appends the heading: in columns, or as a sentence if rows take several lines. Each line is bold
- * by itself, because pagers forget the style at the end of a line. */
+/* Appends the heading: in columns, or as a sentence if rows take several lines. Each line sets bold
+ * again, because pagers reset the style at line ends. */
 static void put_heading(const struct layout *l, struct sb *to)
 {
 	struct sb all = sb_in(to->a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See prompt.h. Only this file and keys.c know that libedit does the editing.
+ * See prompt.h. Only this file and keys.c use libedit.
  */
 #include "cli/prompt.h"
 

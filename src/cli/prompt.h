@@ -61,7 +61,7 @@ void history_add(struct arena *a, struct str path, struct str line);
 
 struct editline;
 
-/* True if the size of the terminal is one that libedit can handle. */
+/* True if libedit can handle the size of the terminal. */
 bool keys_fit(void);
 
 /* Makes libedit read keys through this layer, with room for the longest line. Call it before

@@ -67,7 +67,7 @@ static bool check_variables(struct recorder *r)
 	return true;
 }
 
-/* A recording within another one: the outer one does not see the program. */
+/* For nested recordings: the outer one does not record the program. */
 static void say_nested(struct recorder *r)
 {
 	struct str outer = str_of(getenv(COLLECT_ENV_SESSION));

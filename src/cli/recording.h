@@ -15,7 +15,7 @@
 /* Place of the collector relative to the program's folder. */
 extern const char recording_collector_place[];
 
-/* Returns the collector's path: beside the program, or at that place. */
+/* Returns the path of the collector: next to the program, or the given path. */
 bool recording_collector(struct arena *a, struct str *path);
 bool recording_is_collector(
         struct str path); /* true for a collector of this or another installation */

@@ -16,8 +16,8 @@ static enum redirect_to mark(struct str word)
 	                               : REDIRECT_NONE;
 }
 
-/* Makes a pipe of several programs, or of one whose output goes to a file, the shell's. rest: what
- * follows the first '|'. */
+/* Passes a pipe of several programs, or of a program with a redirection, to the shell. rest: the
+ * text after the first '|'. */
 static void use_shell(struct redirect *l, struct str rest, struct arena *a)
 {
 	bool several = false;

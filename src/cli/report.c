@@ -6,8 +6,8 @@
 #include "cli/report.h"
 #include "export/html.h"
 
-/* Adds the document of a part; one that fails is left out, unless the call itself is cancelled.
- * *first keeps the first failure. */
+/* Adds the document of a part. A part that fails is omitted, unless the call is cancelled. *first:
+ * the first failure. */
 static bool add_part(
         struct session *s, const struct report_part *part, struct html *h, struct err *first)
 {

@@ -46,8 +46,8 @@ bool report_load(struct session *s, const struct strs *flags, const struct strs 
 /* Lists the parts that the loaded input has. Each call begins anew. */
 void report_list(struct session *s, struct report_parts *p);
 
-/* Runs the optional parts once to find those that the input lacks. False if the call is cancelled.
- */
+/* Runs the optional parts once, to find the parts that the input lacks. Returns false if the call
+ * is cancelled. */
 bool report_try(struct session *s, struct report_parts *p);
 
 /* Lists the files of the traces that several workers have, at most REPORT_TRACES. */
@@ -129,7 +129,7 @@ struct serve_clients {
 	} v[SERVE_FILES_MAX];
 };
 
-/* Counts a check for each connection and shuts down those that are over their limit. */
+/* Counts a check for each connection, and shuts down connections that exceed their limit. */
 void serve_clients_check(struct serve_clients *c);
 /* Starts the count of a connection again: its request is complete, or its answer is sent. */
 void serve_clients_restart(struct serve_clients *c, int fd, bool answered);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See spawn.h. Signals are blocked and received with sigwaitinfo, which gives the sender: a
- * signal from the terminal (SI_KERNEL) has reached the whole process group, including the program,
- * already.
+ * See spawn.h. Signals are blocked and received with sigwaitinfo, which reports the sender: a
+ * signal from the terminal (SI_KERNEL) has already reached the whole process group, including the
+ * program.
  */
 #define _GNU_SOURCE 1
 #include "cli/spawn.h"

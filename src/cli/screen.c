@@ -5,7 +5,7 @@
 #include "cli/screen.h"
 
 #define TAKEN       60 /* columns of a terminal for a name and the metrics */
-#define WORKER      12 /* for a worker */
+#define WORKER      12 /* columns for a worker */
 #define WORKERS_MIN 2
 #define WORKERS_MAX 8
 
@@ -23,8 +23,8 @@ void screen_cancel(struct screen *s, const atomic_bool *cancel)
 	s->a.work->account->cancel = cancel;
 }
 
-/* Returns PAGER split into words; by default less, which is told to leave short texts and colours
- * alone. */
+/* Returns PAGER split into words; by default less, with options that keep colours and do not page
+ * short texts. */
 static bool start_pager(struct screen *s)
 {
 	const char *name = getenv("PAGER");

@@ -31,7 +31,7 @@ struct layout {
 	bool wide;            /* names are not shortened, sentences not wrapped */
 	bool bars;            /* a bar before each row shows its share */
 	struct arena a;       /* of the columns of an answer */
-	struct arena waiting; /* of the rows that wait */
+	struct arena waiting; /* memory of the rows that are not printed yet */
 	struct str heading;   /* the heading; empty: none, or already written */
 	VEC(struct layout_column) columns;
 	VEC(struct layout_row *) rows; /* waiting */
@@ -59,7 +59,7 @@ struct screen {
 	enum term_color color;
 	bool pager;              /* a pager may be started */
 	const atomic_bool *stop; /* once set, no more is shown */
-	struct arena a;          /* of the present answer */
+	struct arena a;          /* memory of the current result */
 	struct layout layout;
 	struct sink *now;
 	struct sb line; /* begun and not ended */

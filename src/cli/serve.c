@@ -299,7 +299,7 @@ static void open_browser(struct server *v, struct str url)
 		spawn_leave(&c);
 }
 
-/* Answers until a signal comes. */
+/* Serves requests until a signal is received. */
 static bool serve(struct server *v, const struct serve_options *o)
 {
 	struct arena *a = &v->s->query_arena;

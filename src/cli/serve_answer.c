@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The answers of the command serve: documents of command lines, from the session of all inputs or
- * from that of one worker's trace.
+ * The responses of the command serve: documents of command lines, from the session of all inputs or
+ * the session of one worker's trace.
  */
 #include "cli/report.h"
 #include "export/html.h"

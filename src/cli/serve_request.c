@@ -18,8 +18,8 @@ static bool is_host(struct str host, unsigned port, struct arena *a)
 	       str_eq(host, str_fmt(a, "localhost:%u", port));
 }
 
-/* True if the request comes from our own page or was typed by a person. Other programs send neither
- * header. */
+/* True if the request comes from our page or was typed into the address bar. Other programs send
+ * neither header. */
 static bool is_own(const struct serve_request *r, unsigned port, struct arena *a)
 {
 	struct str scheme = S("http://");
@@ -42,7 +42,7 @@ static bool is_token(struct str given, const char *token)
 	return different == 0;
 }
 
-/* Decodes %XX; fails for one that is cut and for NUL, encoded or not. */
+/* Decodes %XX. Fails for a truncated escape and for NUL, encoded or not. */
 static bool decode(struct str s, struct arena *a, struct str *out)
 {
 	char *to = (char *)ARENA_ARRAY(a, s.n + 1, uint8_t);

@@ -42,8 +42,8 @@ void spawn_leave(struct child *c);
 /* ---- run child ----
  *
  * Runs a program transparently: same process group, terminal, streams and signal dispositions.
- * Signals that we receive are passed on, and when the program stops, this process stops too. Knows
- * nothing of recording.
+ * Forwards received signals to the program, and stops when the program stops. Independent of
+ * recording.
  */
 
 #define FOLLOW_CANNOT_RUN 126 /* exit statuses as in a shell */
@@ -60,7 +60,8 @@ struct follow {
 /* Runs argv (searched in PATH, no shell) to its end. False if it could not be started. */
 bool follow_run(struct follow *f, char **argv);
 
-/* Between the two calls: waits that long, or until a signal asks us to end: then returns false. */
+/* Called between begin and end: waits for the given time. Returns false if a terminating signal is
+ * received. */
 bool follow_wait(int64_t milliseconds);
 
 void follow_end(const struct follow *f);

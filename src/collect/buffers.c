@@ -82,7 +82,7 @@ void buffers_requested(uint8_t **buffer, size_t *size, size_t *most)
 	*size = 0;
 	*buffer = NULL;
 	if (record_enable_is_open(DOOR_CUPTI)) {
-		threads_see(); /* usually the thread whose record comes first in it */
+		threads_see(); /* usually the thread of its first record */
 		*buffer = pool_take(size);
 		if (!*buffer)
 			atomic_store_explicit(&buffers.were_short, true, memory_order_relaxed);

@@ -32,7 +32,7 @@
 #define COLLECT_OPT_MEM      "mem"      /* 0, 1 */
 #define COLLECT_OPT_SYNC     "sync"     /* 0, 1 */
 #define COLLECT_OPT_DELAY    "delay"    /* seconds, with a fraction */
-#define COLLECT_OPT_DURATION "duration" /* likewise */
+#define COLLECT_OPT_DURATION "duration" /* seconds, with a fraction */
 #define COLLECT_OPT_START    "start"    /* ctl: starts idle until `tfprof ctl start` */
 #define COLLECT_OPT_SINCE    "since"    /* seconds since 1970: earlier lines of ctl are ignored */
 #define COLLECT_OPT_MAX_SIZE                                                                       \

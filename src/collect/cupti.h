@@ -17,7 +17,7 @@
 /* Subscribes and enables everything in the plan. False: nothing is enabled, and *why has a
  * sentence. */
 bool cupti_start(const struct plan *, char *why, size_t n);
-/* Returns a list of refused optional kinds and callbacks; "" if there are none. */
+/* Returns a list of the optional kinds and callbacks that CUPTI refused, or "". */
 const char *cupti_missing(void);
 /* Starts again after another client has replaced the session; first releases the old session's
  * state. */
@@ -33,7 +33,7 @@ uint32_t cupti_flush(bool forced);
 uint64_t cupti_dropped(void);
 /* Reads all clocks together; CUPTI's is 0 if unavailable. */
 void cupti_clock(struct spool_clock *);
-/* True if CUPTI has failed; cupti_failure gives the error's text. */
+/* True if CUPTI has failed; cupti_failure returns the error message. */
 bool cupti_failed(void);
 void cupti_failure(char *text, size_t n);
 const struct cupti *cupti_functions(void);
@@ -55,8 +55,8 @@ bool cupti_is_switched_off(void);
 
 /* Takes CUPTI's subscriber slot, of which a process has one. */
 
-/* Subscribes. On failure *why has a sentence with the name of the present subscriber, if CUPTI
- * gives it. */
+/* Subscribes. On failure, why contains a message with the name of the current subscriber, if CUPTI
+ * reports it. */
 bool cupti_subscribe(
         const struct cupti *, void **subscriber, cupti_callback *, char *why, size_t n);
 

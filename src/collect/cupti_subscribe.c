@@ -19,8 +19,8 @@ const char *cupti_error_text(const struct cupti *f, uint32_t error)
 	return "an unknown error";
 }
 
-/* Subscribes under our name, or returns the name of the present subscriber; "" if CUPTI does not
- * give it. */
+/* Subscribes under our name, or returns the name of the current subscriber; "" if CUPTI does not
+ * report it. */
 static uint32_t subscribe_v2(
         const struct cupti *f, void **subscriber, cupti_callback *called, char *holder)
 {
@@ -60,7 +60,7 @@ bool cupti_subscribe(
 		return true;
 	if (e == CUPTI_E_MULTIPLE_SUBSCRIBERS && !v2 && f->Subscribe_v2 &&
 	        !subscribe_v2(f, subscriber, called, holder)) {
-		f->Unsubscribe(*subscriber); /* the slot has just become free: give it back */
+		f->Unsubscribe(*subscriber); /* the slot has just become free: release it */
 		holder[0] = 0;
 	}
 	holder[SUBSCRIBER_HOLDER_SIZE] = 0;

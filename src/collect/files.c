@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Descriptors with their identity, and faults of files that the program does not know about.
+ * Descriptors with their identity, and I/O errors that the recorded program does not notice.
  */
 #define _GNU_SOURCE
 #include "collect/store.h"
@@ -24,7 +24,7 @@
 
 #define FD_FIRST      128 /* lowest number of our descriptors, so the program's do not change */
 #define FD_LEAST      3
-#define LOG_LINES     64u /* of one process */
+#define LOG_LINES     64u /* maximum log lines of a process */
 #define LINE_MOST     512u
 #define NAME_ATTEMPTS 8
 
@@ -98,7 +98,7 @@ static const char *folder_fault(int fd)
 	struct stat s;
 
 	if (fstat(fd, &s))
-		return "its owner is not known";
+		return "its owner is unknown";
 	if (s.st_uid != geteuid())
 		return "it belongs to another user";
 	return s.st_mode & S_IWOTH ? "everyone may write into it" : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Each function calls our implementation first and then the other library's, whose result it
- * returns. Where the other library has no handle for a domain or string, the program holds ours,
- * which the other library never sees.
+ * returns. If the other library has no handle for a domain or string, the program gets our handle,
+ * which is never passed to the other library.
  */
 #define _GNU_SOURCE
 #include "collect/nvtx.h"
@@ -70,7 +70,7 @@ static const void *ours_of(struct handle *table, unsigned log, const void *their
 	return e ? atomic_load(&e->ours) : NULL;
 }
 
-/* Returns our number of a domain, and whether the other library knows the handle. */
+/* Returns our number for a domain, and whether the handle belongs to the other library. */
 static uint16_t domain_of(const void *handle, bool *theirs)
 {
 	*theirs = !nvtx_has_domain(handle);

@@ -48,8 +48,8 @@ void pool_give(struct pool_buffer *);
 
 /* Returns the number of buffers held by CUPTI. */
 unsigned pool_out(void);
-/* Returns the bytes that CUPTI has written into the buffers it holds, as far as their content
- * shows. */
+/* Returns the number of bytes that CUPTI has written into the buffers it holds, estimated from
+ * their content. */
 size_t pool_written(void);
 /* Calls f for each buffer that CUPTI holds and has written to. */
 void pool_each_written(void (*f)(void *, uint8_t *data, size_t size), void *user);

@@ -129,7 +129,7 @@ static uint64_t start_time(void)
 	return hertz > 0 ? boot + process_start_ticks() * (1000000000u / (uint64_t)hertz) : 0;
 }
 
-/* True if a variable gives rank, size or name of a job. */
+/* True if a variable contains the rank, size or name of a job. */
 static bool is_rank(const char *name, size_t n)
 {
 	static const char *const whole[] = { "RANK", "LOCAL_RANK", "WORLD_SIZE", "TFPROF_JOB",
@@ -214,7 +214,8 @@ bool process_is_last_thread(void)
 	char buffer[1024];
 	struct stat s;
 
-	/* Each thread has a folder; that of an ended main thread stays until the process ends. */
+	/* Each thread has a folder; the folder of an ended main thread remains until the process
+	 * ends. */
 	if (stat("/proc/self/task", &s) || s.st_nlink > 4)
 		return false;
 	if (s.st_nlink < 4)

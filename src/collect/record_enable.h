@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether hooks record: one word that every hook reads first. It lies in memory that a forked child
- * finds zeroed, so in a child our hooks do nothing, however it was forked.
+ * Whether hooks record: one word that every hook reads first. It is in memory that is zeroed in a
+ * forked child, so hooks do nothing in a child, however it was forked.
  */
 #ifndef TFPROF_COLLECT_RECORD_ENABLE_H
 #define TFPROF_COLLECT_RECORD_ENABLE_H

@@ -68,7 +68,7 @@ static void give_up(void)
 	        (unsigned long long)files_spool_size(), files_spool_fault());
 	store.broken = true;
 	files_say("%s", text);
-	store.put.sequence--; /* of the removed block */
+	store.put.sequence--; /* reuse the number of the removed block */
 	put_last(text, store.put.records);
 }
 

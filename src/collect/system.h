@@ -42,8 +42,8 @@ void wake_reset(void);
 
 /* ---- threads ----
  *
- * Names of threads, stored while the threads live: the writer often sees a thread's records only
- * after its end.
+ * Names of threads, stored while the threads live, because the writer often processes records after
+ * their thread has ended.
  */
 
 #define THREADS_MOST 4096u /* a power of two; further threads lose their names at their end */
@@ -52,8 +52,8 @@ void wake_reset(void);
 void threads_reset(void);
 /* Stores the name of the calling thread, replacing an earlier one. Returns its id. */
 uint32_t threads_see(void);
-/* Writes the name of a thread, at most n bytes with the NUL: the present name if it lives,
- * otherwise the stored one; false if it was never seen. */
+/* Writes the name of a thread, at most n bytes with the NUL: the current name of a running thread,
+ * otherwise the stored name. Returns false if the thread is unknown. */
 bool threads_name(uint32_t tid, char *, size_t n);
 
 /* ---- ticks ----

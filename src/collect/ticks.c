@@ -21,7 +21,7 @@ struct tick_reading {
 };
 static struct tick_reading before, now;
 
-/* Returns the best of several readings: one that is interrupted is useless. */
+/* Returns the best of several readings, because a reading may be interrupted. */
 static struct tick_reading take(void)
 {
 	struct tick_reading r = { 0 };

@@ -27,8 +27,8 @@
 static struct {
 	enum { HEARD, ASKED, FORCED, GAP } state;
 	uint64_t silence, heard_at, heard_clock; /* time of the last records */
-	uint64_t launch_at;                      /* time of a launch seen during silence, 0: none */
-	size_t written;                          /* bytes in CUPTI's buffers at the last check */
+	uint64_t launch_at; /* time of a launch while no records arrived; 0: none */
+	size_t written;     /* bytes in CUPTI's buffers at the last check */
 	uint64_t gap_launches,
 	        gap_seen_at; /* launches in the gap, and the time of their last change */
 	uint64_t try_at;     /* earliest time of the next start */
@@ -74,8 +74,8 @@ static void begin_gap(uint64_t now)
 	watch.gap_seen_at = now;
 	watch.try_at = now;
 	store_note(watch.gone ? "another profiler has taken CUPTI out of the process"
-	                      : "the program launches kernels, but no record of them comes: "
-	                        "another profiler has taken the place of this one");
+	                      : "the program launches kernels, but CUPTI delivers no records: "
+	                        "another profiler has replaced this one");
 }
 
 static void heard(uint64_t now)
@@ -85,9 +85,9 @@ static void heard(uint64_t now)
 	/* Records that reach back to the start of the silence were late, and none is missing. */
 	if (watch.state == GAP && decode_earliest() > watch.heard_clock + watch.silence) {
 		end_gap();
-		store_note("records come again");
+		store_note("CUPTI delivers records again");
 	} else if (watch.state == GAP) {
-		store_note("the records came late: none of them is missing");
+		store_note("the records were late, none is missing");
 		watch.gap_launches = 0;
 	}
 	watch.state = HEARD;
@@ -100,7 +100,8 @@ static void heard(uint64_t now)
 static void doubt(uint64_t now)
 {
 	if (pool_written() != watch.written) {
-		/* The records are in the buffers and come when these are complete. */
+		/* The records are in the buffers and are delivered when the buffers are complete.
+		 */
 		cupti_count_launches(false);
 		watch.state = HEARD;
 		watch.heard_at = now;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The writer thread: the only one that writes, and the one that starts and stops recording
- * according to plan and control file. Only this thread may block. The program's threads communicate
- * with it through the pool, the rings and the enable word.
+ * The writer thread. It alone writes the recording, and it starts and stops recording according to
+ * the plan and the control file. Only this thread may block. The program's threads communicate with
+ * it through the pool, the rings and the enable word.
  */
 #ifndef TFPROF_COLLECT_WRITER_H
 #define TFPROF_COLLECT_WRITER_H
@@ -31,8 +31,9 @@ void writer_step(void);
 
 /* Begins a session; silence: ns without records after which the program is checked for idleness. */
 void watch_begin(uint64_t silence_ns);
-/* Called at each tick; came: records have arrived since the last one. Times are process_ticks. True
- * if another client of CUPTI has taken the records and is done: the session should start again. */
+/* Called at each tick. came: records have arrived since the last tick. Times are process_ticks.
+ * True if another client of CUPTI has taken the records and is done: the session should start
+ * again. */
 bool watch_tick(uint64_t now, bool came);
 /* Reports whether the session has started again; if not, it is requested again after a silence. */
 void watch_started_again(uint64_t now, bool ok);
@@ -44,8 +45,8 @@ void watch_end(void);
 
 /* ---- control ---- */
 
-/* The control file of the session, as far as the collector uses it: start, stop, flush. Used by the
- * writer thread only, except control_state. */
+/* The collector's side of the control file: start, stop, flush. Used by the writer thread only,
+ * except control_state. */
 
 enum control { CONTROL_SILENT, CONTROL_STARTED, CONTROL_STOPPED };
 

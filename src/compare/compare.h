@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * N sides merged into one tree. An entry of the tree is one path on several sides: equal names
- * below the same entry. The numbers stay with the sides; at[s][i] finds them. Knows no differences:
- * columns by worker and diff are computed from it.
+ * below the same entry. The numbers stay in the sides and are found through at[s][i]. Differences
+ * and columns by worker are computed from this tree elsewhere.
  *
  *   side 0   root | a | a/x         tree   root | a | a/x | a/y | b
  *   side 1   root | a | a/y | b     at[0]  0      1   2     NONE  NONE
@@ -88,7 +88,7 @@ struct unmatched {
 /* In a; the names belong to the sides. */
 void unmatched_find(struct unmatched *l, const struct compare *c, struct arena *a);
 
-/* Returns the scope that the names of one side have before the names of the other; empty if there
+/* Returns the scope that precedes all names of one side and is missing in the other; empty if there
  * is none. */
 struct str unmatched_prefix(const struct unmatched *l);
 
@@ -115,7 +115,7 @@ struct signature {
 void similarity_add(struct signature *s, struct arena *a, struct str text);
 void similarity_end(struct signature *s, struct arena *a); /* ends adding */
 
-/* Returns the size of the common part divided by that of the larger one; 0 .. 1. */
+/* Returns the size of the common part divided by the size of the larger side, from 0 to 1. */
 double similarity_share(const struct signature *a, const struct signature *b);
 
 #endif

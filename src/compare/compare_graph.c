@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See compare.h. A node's ancestors never lie on a side of lower rank, so no cycles arise.
+ * See compare.h. The ancestors of a node are never from a side of lower rank, so there are no
+ * cycles.
  */
 #include "compare/compare.h"
 

@@ -13,8 +13,8 @@
  * The noise floor of times: which differences between sides are too small to mean anything.
  */
 
-#define NOISE_MICROS 10   /* a smaller difference of a time is noise, */
-#define NOISE_SHARE  0.01 /* and one that is a smaller share of the larger time */
+#define NOISE_MICROS 10   /* smaller time differences are noise */
+#define NOISE_SHARE  0.01 /* so are differences below this share of the larger time */
 
 struct noise_ask {
 	const struct compare *c;
@@ -47,7 +47,7 @@ struct diff_ask {
 	double delta;                  /* smallest relative difference that counts */
 	const int64_t *least; /* indexed by value: minimum that at least one side must reach */
 	const struct noise_ask *noise; /* the noise floor of times; NULL: none */
-	const struct noise_ask *test;  /* gives the significance of differences; NULL: none */
+	const struct noise_ask *test;  /* computes the significance of differences; may be NULL */
 };
 #define DIFF_BY_NAME UINT32_MAX
 
@@ -59,7 +59,7 @@ enum diff_state {
 };
 
 struct diff_row {
-	uint32_t entry;  /* of the merged tree */
+	uint32_t entry;  /* entry of the merged tree */
 	uint32_t parent; /* a row; ID_NONE for the first row */
 	uint32_t end;    /* row after its last descendant */
 	uint32_t depth;

@@ -36,7 +36,7 @@ struct gate_result {
 	struct str text; /* one line: the numbers, the test used, the cause */
 };
 
-/* Fails with a sentence that gives the column. */
+/* On failure, the error message contains the column. */
 bool gate_parse(struct gate *g, struct str text, struct err *e);
 
 /* True if these numbers satisfy the rule. */
@@ -45,8 +45,8 @@ bool gate_holds(const struct gate *g, int64_t base, int64_t now);
 /* ---- gate judge ---- */
 
 /* Evaluates gates. The base is the first side, the new one the last. If steps were loaded, a change
- * within their spread does not break a gate (Welch's t-test, one-sided). Knows no files: the caller
- * makes the comparisons. */
+ * within their spread does not break a gate (Welch's t-test, one-sided). The caller makes the
+ * comparisons. */
 
 /* Compares the sides in a view. Value 0 of each side is the metric; with steps, value 1 is the
  * number of executions of a node, and two such values follow for each step. */

@@ -86,7 +86,7 @@ static bool forgives(const struct gate *g)
 	return g->change && (g->less ? limit >= 0 : limit <= 0);
 }
 
-/* Removes the suspects whose change lies within the variation between steps. */
+/* Removes suspects whose change is within the variation between steps. */
 static bool excuse(struct judge *j)
 {
 	size_t n = 0;

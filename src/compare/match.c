@@ -44,7 +44,7 @@ struct matcher {
 	VEC(uint32_t) todo; /* entries whose children are still to be examined */
 	struct imap rules;  /* key_of of renamed name components */
 	VEC(struct alias) found;
-	struct tops left, right; /* of the current parent */
+	struct tops left, right; /* children of the current parent */
 	struct sb text;
 	uint32_t side; /* the side matched with the earlier ones */
 	bool changed;
@@ -197,7 +197,7 @@ static int by_number(const void *ctx, uint32_t a, uint32_t b)
 	return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-/* Collects the children that the side lacks, and those that only this side has. */
+/* Collects the children that the side lacks, and the children that only this side has. */
 static bool find_tops(struct matcher *m, uint32_t parent)
 {
 	const struct compare *c = m->c;
@@ -274,7 +274,7 @@ static struct pair *find_pairs(struct matcher *m, size_t least, bool loose, size
 	return v.v;
 }
 
-/* Returns the only free top of the list with that number; NULL if there are none or several. */
+/* Returns the only unmatched top of the list with a number; NULL if there is none or several. */
 static struct top *numbered(struct top *const *v, size_t n, int64_t number)
 {
 	struct top *found = NULL;

@@ -271,7 +271,7 @@ static bool read_tree(
 	return true;
 }
 
-/* Reads the lines of types; blank lines and lines of their inputs may lie between them. */
+/* Reads the lines of types, and skips blank lines and lines of inputs between them. */
 static bool read_list(
         struct answer *x, struct str text, size_t number, struct arena *a, struct err *e)
 {

@@ -82,7 +82,7 @@ struct arrow_column {
 	numbers; /* indexed by row: integer, bits of a real, 0 or 1, index of a text, end of a
 	            list in items */
 	VEC(int32_t) items;    /* of lists: indices of texts */
-	VEC(uint8_t) nulls;    /* indexed by row; empty: there is none */
+	VEC(uint8_t) nulls;    /* indexed by row; empty: no nulls */
 	size_t n_nulls, bytes; /* bytes: of all distinct texts */
 	struct intern texts;
 	struct str last; /* the last text as given, and its index */
@@ -101,9 +101,9 @@ struct arrow_build {
 void arrow_begin(struct arrow_build *b, struct arena *a, const struct column *columns, size_t n,
         size_t rows);
 
-/* Puts the next cell; its type is that of the column. A text that is not UTF-8 is written as
- * sheets write it, with \xNN. A text with a NULL pointer is null. The bytes of a text must stay
- * unchanged until the batch is finished. */
+/* Append the next cell, which must have the type of the column. Invalid UTF-8 is escaped as \xNN,
+ * as in sheets. A text with a NULL pointer is null. The bytes of a text must remain unchanged until
+ * the batch is finished. */
 void arrow_text(struct arrow_build *b, struct str s);
 void arrow_list(struct arrow_build *b, const struct strs *v);
 void arrow_i64(struct arrow_build *b, int64_t v);
@@ -186,8 +186,7 @@ void cells_fill(struct cells *c, struct arrow_build *to, struct arena *scratch);
 struct table_reader;
 
 /* Appends rows until the batch is full. Returns false after the last row. The caller clears scratch
- * afterwards.
- */
+ * afterwards. */
 typedef bool table_fill(struct table_reader *x, struct arrow_build *to, struct arena *scratch);
 
 struct fixed_table {
@@ -206,7 +205,7 @@ struct table_reader {
 	const struct model *m;
 	const struct trace *t;  /* NULL: no trace, or several workers are loaded */
 	struct str run, worker; /* worker: used if the model has no worker names; may be NULL */
-	bool recording;         /* the model came from a recording */
+	bool recording;         /* the model was read from a recording */
 	struct arena *a;        /* freed with the reader */
 	table_fill *fill;
 	size_t at[2]; /* position of the next row; the table defines the meaning */

@@ -176,7 +176,7 @@ static int by_device_time(const void *ctx, uint32_t a, uint32_t b)
 	return x != y ? x < y ? 1 : -1 : 0;
 }
 
-/* The first range holds everything outside of ranges. */
+/* The first range stands for work outside of all ranges. */
 static void rows_ranges(const struct device_use *u, struct table *to)
 {
 	const uint32_t *order = sort_order(u->a, u->ranges.n, by_device_time, u);
@@ -188,7 +188,8 @@ static void rows_ranges(const struct device_use *u, struct table *to)
 	}
 }
 
-/* Interval from boundary i to its end: the profiler's stop, or the next boundary; -1: not known. */
+/* Returns the interval from boundary i to its end: the profiler's stop, or the next boundary; -1 if
+ * unknown. */
 static int64_t step_time(const struct recorded_process *p, size_t i)
 {
 	uint64_t end = 0;
@@ -202,7 +203,7 @@ static int64_t step_time(const struct recorded_process *p, size_t i)
 	return end < p->boundaries.v[i] ? -1 : num_from_u64(end - p->boundaries.v[i]);
 }
 
-/* With --keep-warmup step 0 is the time before the first boundary. */
+/* With --keep-warmup, step 0 is the time before the first boundary. */
 static void rows_steps_of(const struct device_use *u, const struct gpu_process *x, struct table *to)
 {
 	static const struct gpu_step none = { 0 };

@@ -23,7 +23,8 @@ static uint32_t time_column(const struct diff_ask *ask)
 	return k;
 }
 
-/* Computes the width of each row: that of the widest side, or of all its children together. */
+/* Computes the width of each row: the largest width among the sides, or the total width of its
+ * children if larger. */
 static int64_t *find_widths(const struct diff *d, uint32_t k, struct arena *a)
 {
 	int64_t *width = ARENA_ARRAY(a, d->n, int64_t); /* first the sum of the children */

@@ -22,7 +22,7 @@ void document_end(struct document *d);
 
 void document_key(struct document *d, const char *key); /* key of the next value of d->j */
 void document_text(struct document *d, const char *key, struct str value); /* any bytes, escaped */
-void document_word(struct document *d, struct str value); /* likewise, in an array */
+void document_word(struct document *d, struct str value); /* appends a text to an array */
 void document_i64(struct document *d, const char *key, int64_t value);
 
 /* "sources": [...], "options": {...}, "warnings": [...]. */

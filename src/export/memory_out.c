@@ -44,7 +44,7 @@ static void put_moment(struct json *j, const struct memory_pool *p, size_t i, bo
 	json_i64(j, time ? p->use.v[i].ns : p->use.v[i].bytes);
 }
 
-/* The part of the time in which a moment lies. */
+/* Returns the section of the time axis that contains a moment. */
 static size_t part_of(const struct memory_pool *p, size_t i)
 {
 	double from = (double)p->use.v[0].ns, length = (double)p->use.v[p->use.n - 1].ns - from;

@@ -30,7 +30,7 @@ struct pprof {
 	struct intern names; /* files and functions */
 	struct intern
 	        functions; /* bytes of struct source_place; ids are one less than in the profile */
-	struct intern locations;  /* likewise */
+	struct intern locations;  /* also with ids one less than in the profile */
 	VEC(uint32_t) name, file; /* of each function: strings */
 	VEC(uint32_t) called;     /* of each location: function */
 	struct intern strings;    /* the string table */

@@ -57,8 +57,8 @@ static void add(struct rows *x, const char *name, enum column_type type, enum wh
 	VEC_PUSH(x->a, &x->cells, (struct row_cell){ .what = what });
 }
 
-/* The numbers of an entry: its own, those of it and all below, and in op, where a type has nothing
- * below it, the running sum of the list. */
+/* The numbers of an entry: own, total, and in op (which has no tree) the cumulative sum of the
+ * list. */
 static const struct own_or_total {
 	const char *prefix;
 	bool total[2]; /* of the view's two numbers the second; in op */
@@ -275,7 +275,7 @@ static void put_device(struct rows *x, struct sheet *to, uint32_t kept, uint32_t
 	if (x->r->q->kept.nodes) {
 		words = *members_devices(&x->members, kept);
 		if (words.n &&
-		        !words.v[0].n) /* the empty word of nodes without a device comes first */
+		        !words.v[0].n) /* the empty string (nodes without a device) sorts first */
 			words = (struct strs){ words.v + 1, words.n - 1, 0 };
 	} else if (node != ID_NONE && m->nodes.v[node].device != ID_NONE) {
 		strs_add(x->row, &words, device_name(m, m->nodes.v[node].device));
@@ -308,7 +308,8 @@ static void put_extra(struct sheet *to, const struct extra *x, union figure f)
 		sheet_i64(to, f.whole);
 }
 
-/* Returns a number, or that of the row's worker: null if nothing of the entry ran there. */
+/* Returns a number of an entry, or with by_worker the number of the row's worker; null if nothing
+ * of the entry ran there. */
 static void put_number(struct sheet *to, const struct rows *x, bool own, uint32_t i, enum value v)
 {
 	const struct entry *e = &x->r->shown[i];

@@ -24,7 +24,7 @@ struct box {
 struct run_writer {
 	const struct model *m;
 	const struct step *s;
-	struct arena *a; /* of the step */
+	struct arena *a; /* memory for the step */
 	struct pbput b;
 	VEC(struct box) boxes;
 	uint64_t summed; /* runs without a record of their own */

@@ -116,7 +116,8 @@ void md_text(struct sink *to, struct str s);
  *              one with small differences from row to row is {steps: those}
  */
 
-#define ARRAYS_NULL INT64_MIN /* a cell without a value; a real one is written as null, too */
+#define ARRAYS_NULL                                                                                \
+	INT64_MIN /* a cell without a value; a NaN or infinite number is also written as null */
 
 struct arrays {
 	struct arena *a;
@@ -125,7 +126,7 @@ struct arrays {
 	VEC(int64_t) cells; /* row by row */
 	struct intern strings, lists;
 	struct sb text;
-	VEC(uint32_t) ids; /* of the list at hand */
+	VEC(uint32_t) ids; /* string ids of the current list */
 };
 
 void arrays_init(struct arrays *x, struct arena *a, const bool *real, size_t n_columns);

@@ -31,7 +31,7 @@ void hottest_fill(struct hottest_table *t, const struct query *q, const struct h
 #define SUMMARY_ROWS    5 /* hottest operation types, and nodes */
 #define SUMMARY_MISSING 8
 
-/* A part that is not loaded, and where it comes from. */
+/* An input that is not loaded, and how to obtain it. */
 struct missing {
 	const char *what, *how;
 };

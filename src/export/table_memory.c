@@ -11,7 +11,7 @@ struct memory_row {
 	int64_t step;
 	struct str device, allocator; /* p NULL: not known */
 	int64_t allocations, frees, allocated;
-	int64_t peak, reserved, capacity; /* below 0: not known */
+	int64_t peak, reserved, capacity; /* negative: unknown */
 };
 struct memory_rows {
 	VEC(struct memory_row) list;

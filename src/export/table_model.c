@@ -10,7 +10,7 @@
 
 /* A timed execution; times are nanoseconds. */
 struct timed {
-	uint32_t device; /* of the model */
+	uint32_t device; /* device of the model */
 	int64_t start, end;
 };
 struct timed_list {
@@ -253,7 +253,7 @@ static struct str kind_name(const struct model *m, uint32_t device)
 	                                                : S("other");
 }
 
-/* The executions v[0..n) are those of one device, ascending by start. */
+/* The executions v[0..n) of a device, sorted by start. */
 static void put_device(const struct table_reader *x, struct arrow_build *to, uint32_t worker,
         const struct timed *v, size_t n)
 {

@@ -29,7 +29,7 @@ struct tensor_writer {
 	VEC(struct str) strings;
 };
 
-/* Quirk 30: the value as six digits give it. */
+/* Quirk 30: the value is rounded to six digits. */
 static double six_digits(double x)
 {
 	char text[64];
@@ -218,7 +218,7 @@ static struct str message(const struct tensor_writer *w)
 
 /* ---- reading ---- */
 
-/* Writes those of n values that are within the limit. */
+/* Writes at most `limit` of n values. */
 static void put_values(struct tensor_writer *w, const struct ckpt_values *v, int64_t room)
 {
 	for (size_t i = 0; i < v->n && (int64_t)i < room && !is_full(w); i++) {

@@ -204,8 +204,8 @@ void trace_mem_counters(
 
 /* Entry points for out.c. */
 bool timeline_tree(const struct result *r, struct emit *to, struct err *e);   /* scope, code */
-bool timeline_graph(const struct result *r, struct emit *to, struct err *e);  /* of one step */
-bool timeline_tracks(const struct result *r, struct emit *to, struct err *e); /* of a trace */
+bool timeline_graph(const struct result *r, struct emit *to, struct err *e);  /* draws one step */
+bool timeline_tracks(const struct result *r, struct emit *to, struct err *e); /* draws a trace */
 
 /* ---- lanes ---- */
 

@@ -24,7 +24,7 @@ struct chart {
 	struct idset cells; /* the nodes of the step; the rank of a node is its cell */
 	uint32_t *cell;     /* the drawn ones, in shown order */
 	uint32_t n_cells;
-	struct arena *own_cells; /* of these */
+	struct arena *own_cells; /* memory of the cells */
 	uint32_t n_ranks;
 	uint32_t *rank;   /* indexed by device of the step */
 	uint32_t *device; /* indexed by rank: the model's device */
@@ -312,8 +312,8 @@ static struct str box_name(const struct chart *c, size_t box)
 	return node_name(c->m, c->node[c->span[box]]);
 }
 
-/* Names are four dependent memory accesses away from a box: those of the next boxes are prefetched,
- * one access at a time. */
+/* Reading the name of a box takes four dependent memory accesses. For the following boxes, these
+ * accesses are prefetched one at a time. */
 static void fetch_names(const struct chart *c, const uint32_t *box, size_t n)
 {
 	const uint32_t *node = c->node, *span = c->span;

@@ -34,7 +34,7 @@ struct changes {
 	const struct trace_mem *x;
 	const struct held *held;
 	struct arena *a;
-	VEC(int64_t) less; /* bytes of buffers, negative, so the largest comes first */
+	VEC(int64_t) less; /* bytes of buffers, negated, so that the largest sorts first */
 	VEC(uint32_t) node;
 	uint32_t *at;      /* buffer at a place */
 	VEC(int64_t) time; /* microseconds; INT64_MIN: from the start on */
@@ -107,7 +107,7 @@ static uint32_t *order_cells(const struct trace_mem *x, const struct idset *cell
 	return v;
 }
 
-/* Lists the cells of each device in order: those of device k are at[k] .. at[k+1]. */
+/* Lists the cells of each device in order. Device k has the cells from at[k] to at[k + 1]. */
 static uint32_t *part_cells(
         const struct trace_mem *x, const uint32_t *cell, uint32_t **at, struct arena *a)
 {

@@ -218,7 +218,7 @@ void trace_counter_end(struct trace_writer *t, struct str name, int64_t pid, int
 
 /* ---- scope and code ---- */
 
-#define AHEAD 12 /* entries whose numbers and names are asked for early */
+#define AHEAD 12 /* number of entries whose numbers and names are prefetched */
 
 /* Prefetches the numbers of a later entry and the name of a nearer one. */
 static void fetch_entries(const struct result *r, uint32_t i)
@@ -229,8 +229,8 @@ static void fetch_entries(const struct result *r, uint32_t i)
 		__builtin_prefetch(view_name(r->q, r->shown[i + AHEAD / 2].kept).p);
 }
 
-/* Computes the width of each entry: its total time, or the sum of its children if that is larger
- * (for clocks that went back, where the original crashes). */
+/* Computes the width of each entry: its total time, or the sum of its children if larger (if a
+ * clock was set back; the original crashes then). */
 static int64_t *find_widths(const struct result *r, struct notes *notes)
 {
 	int64_t *width = ARENA_ARRAY(r->q->a, r->n, int64_t); /* first the sum of the children */

@@ -13,7 +13,7 @@ struct str timeline_accepts(const struct view_ops *v, const struct query *q)
 	               : STR_NONE;
 }
 
-/* Draws the view of a step. A step whose id equals that of the average cannot be drawn. */
+/* Draws the view of a step. A step with the id of the average cannot be drawn. */
 static bool write_step(const struct query *of, const struct step *step, struct arena *a,
         struct emit *to, struct err *e)
 {

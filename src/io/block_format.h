@@ -110,7 +110,7 @@ struct spool_string {
  * REALTIME; times of ranges, marks, gaps and of the end are on REALTIME. */
 struct spool_clock {
 	uint64_t realtime, monotonic_raw;
-	uint64_t cupti; /* 0: not known */
+	uint64_t cupti; /* 0: unknown */
 	uint64_t width; /* time within which all three were read; 0: unknown */
 };
 
@@ -324,7 +324,7 @@ struct spool_slots {
 	} api[SPOOL_SLOTS], range[SPOOL_SLOTS];
 	struct {
 		uint64_t time;
-		uint64_t node; /* of a graph */
+		uint64_t node; /* node of a CUDA graph */
 		uint32_t correlation;
 	} last[SPOOL_N];
 };

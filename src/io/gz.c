@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The only file that calls zlib. Its states live in an arena, so nothing needs closing when work
- * ends early. Knows neither files nor their contents.
+ * The only file that calls zlib. Its state lives in an arena, so nothing must be closed if a call
+ * fails. Independent of files and their contents.
  */
 #include "io/gz.h"
 

@@ -2,10 +2,10 @@
  *
  * A streaming JSON tokenizer over a src: no tree, no recursion; strings are unescaped on demand,
  * numbers stay text. Tolerates the JSON of profilers (inf, nan, trailing commas, bad escapes, raw
- * control characters, invalid UTF-8) and reports each kind as a flaw. Knows nothing of the
- * document.
+ * control characters, invalid UTF-8) and reports each kind as a flaw. Independent of the document's
+ * schema.
  *
- * The caller reads item by item. All of an item lies in the window, so its texts stay valid until
+ * The caller reads item by item. An item is completely in the window, so its texts are valid until
  * json_in_take. An item that reaches the end of the window is read again in a larger one:
  *
  *   do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A streaming JSON writer: no spaces, keys in the given order, text as ASCII. Asserts that every
- * open level is closed and that keys appear only in objects. Knows nothing of the document.
+ * open level is closed and that keys appear only in objects.
  */
 #ifndef TFPROF_IO_JSON_OUT_H
 #define TFPROF_IO_JSON_OUT_H

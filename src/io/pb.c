@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The gate checks wire bytes against a descriptor. Knows no particular message. Uses an explicit
- * stack of bounded depth.
+ * Validates wire bytes against a descriptor, for any message. Uses an explicit stack of bounded
+ * depth.
  */
 #include "io/pb.h"
 

@@ -92,7 +92,7 @@ struct pbtext_open {
 
 struct pbtext {
 	const char *p, *end, *start;
-	enum pbtext_token type; /* of the current token */
+	enum pbtext_token type; /* type of the current token */
 	const char *tok; /* its start; it ends at p (for a string: p is after its opening quote) */
 	struct arena *a; /* holds the output and scratch memory */
 	struct sb out;

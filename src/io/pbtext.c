@@ -2,7 +2,7 @@
  *
  * Text format to wire bytes in one pass, with an explicit stack of open messages. Five bytes are
  * reserved for the length of a nested message and filled in at its end. Accepts the text that
- * libprotobuf's parser accepts by default; knows no particular message.
+ * libprotobuf's parser accepts by default, for any message.
  */
 #include "io/pb.h"
 

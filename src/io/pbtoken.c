@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The characters of protobuf text format: blanks, comments, words, numbers, string literals. Knows
- * no messages. Numbers do not depend on the locale.
+ * Tokens of the protobuf text format: blanks, comments, words, numbers, string literals. Numbers do
+ * not depend on the locale.
  */
 #include <inttypes.h>
 #include <stdio.h>

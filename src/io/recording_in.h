@@ -71,11 +71,11 @@ enum spool_event spool_block_next(struct block_decoder *g, struct spool_damage *
  * an error unless the user asks for recovery. */
 
 struct spool_fault {
-	uint64_t kept;             /* records that could be read */
-	uint64_t places, bytes;    /* damaged places, and the bytes they take */
-	uint64_t records;          /* records lost in them, as far as known */
-	uint64_t written;          /* records in all, from the end record; 0: there is none */
-	struct spool_damage first; /* of them */
+	uint64_t kept;          /* records that could be read */
+	uint64_t places, bytes; /* damaged places, and the bytes they take */
+	uint64_t records;       /* records lost in them, as far as known */
+	uint64_t written;       /* total number of records, from the end record; 0: no end record */
+	struct spool_damage first; /* first damaged place */
 	struct spool_damage cut;   /* why is NULL: the file is not truncated */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The buffer of all sinks, and sinks to memory, descriptors and callbacks. After the first error
- * the buffer has no room, so every put calls sink_put, which then does nothing. Knows nothing of
- * the contents; sink_file.c has sinks to named files.
+ * the buffer is full, so every put calls sink_put, which then does nothing. sink_file.c has sinks
+ * to named files.
  */
 #include "io/sink.h"
 
@@ -19,7 +19,7 @@
 struct sink_inner {
 	struct sink pub;
 	struct arena *a;
-	const struct sink_ops *ops; /* NULL: memory, all of it in the buffer */
+	const struct sink_ops *ops; /* NULL: a sink to memory, which stays in the buffer */
 	void *user;
 	uint8_t *buf;
 	size_t cap;

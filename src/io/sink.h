@@ -112,8 +112,8 @@ bool sink_copy_error(const struct sink *s, struct err *to);
  * Waits for the other end of a pipe, possibly forever, and still notices a cancel.
  */
 
-/* True if the descriptor can be read (POLLIN) or written (POLLOUT), or is broken. False after a
- * while: ask again. */
+/* Waits until the descriptor can be read (POLLIN) or written (POLLOUT), or is broken. Returns false
+ * after a short time; call it again. */
 bool wait_ready(int fd, short events);
 
 /* Opens a pipe for writing as soon as it has a reader. Returns -1 with errno; ECANCELED if the work

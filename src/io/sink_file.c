@@ -26,7 +26,7 @@ struct out_file {
 	struct arena *a;
 	struct work *work;
 	struct guard guard;
-	struct str name;  /* as the caller gave it */
+	struct str name;  /* path from the caller */
 	const char *path; /* after following links */
 	const char *temp; /* NULL: written directly */
 	int folder;       /* the folder of both; AT_FDCWD: they are paths */

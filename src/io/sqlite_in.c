@@ -30,7 +30,7 @@ struct sqlite_in {
 	bool failed;
 	bool schema; /* the schema may be looked at */
 	uint64_t pending, page;
-	unsigned passes;             /* how often the tables are read, for the progress */
+	unsigned passes;             /* number of passes over the tables, for progress reports */
 	struct sqlite_rows *filling; /* rows of the statement that runs */
 };
 
@@ -334,7 +334,8 @@ static bool has_table(struct sqlite_in *db, const char *table)
 	return found && !db->failed;
 }
 
-/* The columns of a table as bits, of those asked for; *key: the one that is its integer key. */
+/* Returns the requested columns that the table has, as bits. *key: the index of the integer primary
+ * key. */
 static uint64_t find_columns(struct sqlite_in *db, const char *table, const char *const *columns,
         size_t n, unsigned *key)
 {
@@ -414,7 +415,7 @@ struct sqlite_rows *sqlite_in_rows_between(struct sqlite_in *db, const char *tab
 	if (db->failed || !has_table(db, table) || find_columns(db, table, number, 1, &key))
 		return NULL;
 	r = open_rows(db, table, columns, n, "rowid BETWEEN ?1 AND ?2 AND ", true);
-	if (r) { /* else the table has no row numbers */
+	if (r) { /* else the table has no rowid */
 		sqlite3_bind_int64(r->statement, 1, first);
 		sqlite3_bind_int64(r->statement, 2, last);
 	}

@@ -40,25 +40,27 @@ struct sqlite_rows {
 	const char *table;
 };
 
-/* Opens the database that s stands at the beginning of: a file by its name, anything else from
- * memory. It is closed with a. False (*e filled) if it is none, or this build has no SQLite. */
+/* Opens the database at the start of s: a regular file by name, any other input from memory. The
+ * arena a closes it. Returns false and fills *e if the input is not a database, or if this build
+ * lacks SQLite. */
 bool sqlite_in_open(struct sqlite_in **out, struct src *s, struct arena *a, struct err *e);
 
 /* True if a call failed (*e of the opening is filled). */
 bool sqlite_in_failed(const struct sqlite_in *db);
 
-/* Bytes of a file of changes (-wal) beside the database, which are not read; 0: none. */
+/* Returns the size of the write-ahead log (-wal) beside the database, which is not read; 0: none.
+ */
 uint64_t sqlite_in_pending(const struct sqlite_in *db);
 
-/* Says how often most of the file will be read, for the progress that is reported. */
+/* Sets the number of passes over the file, for progress reports. */
 void sqlite_in_set_passes(struct sqlite_in *db, unsigned passes);
 
-/* The names of the plain tables, in the order of the file, up to SQLITE_IN_TABLES; in *refused how
- * many views, triggers and virtual tables there are. */
+/* Returns the names of the plain tables, in file order, at most SQLITE_IN_TABLES. *refused: number
+ * of views, triggers and virtual tables, which are not read. */
 #define SQLITE_IN_TABLES 4096
 struct strs sqlite_in_tables(struct sqlite_in *db, size_t *refused);
 
-/* Returns all rows of a plain table in its order. Columns that the table lacks are NULL. Returns
+/* Returns all rows of a plain table, in table order. Columns that the table lacks are NULL. Returns
  * NULL if the table does not exist, or after a failure. */
 struct sqlite_rows *sqlite_in_rows(
         struct sqlite_in *db, const char *table, const char *const *columns, size_t n);
@@ -67,18 +69,19 @@ static inline bool sqlite_in_has(const struct sqlite_rows *r, unsigned column)
 	return r->have >> column & 1;
 }
 
-/* Returns the rows with numbers from first to last, by number. Returns NULL also if the rows of the
- * table have no numbers. */
+/* Returns the rows with rowids from first to last, in rowid order. Returns NULL also if the table
+ * has no rowids. */
 struct sqlite_rows *sqlite_in_rows_between(struct sqlite_in *db, const char *table,
         const char *const *columns, size_t n, int64_t first, int64_t last);
-static inline int64_t sqlite_in_row_number(const struct sqlite_rows *r) /* of rows_between only */
+static inline int64_t sqlite_in_row_number(
+        const struct sqlite_rows *r) /* rowid; only for sqlite_in_rows_between */
 {
 	return r->row[r->width - 1].number;
 }
 void sqlite_in_close(struct sqlite_rows *r); /* closes r before its end */
 
-/* Rows of a table whose key, an integer primary key, is the one asked for by sqlite_in_seek; NULL
- * if the table has no such key. */
+/* Prepares lookups in a table by its integer primary key, with sqlite_in_seek. Returns NULL if the
+ * table has no such key. */
 struct sqlite_rows *sqlite_in_by_key(
         struct sqlite_in *db, const char *table, const char *key, const char *column);
 bool sqlite_in_seek(struct sqlite_rows *r, int64_t key);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The input window. One routine, src_fill, moves bytes into it, from a file, a pipe or gzip data;
- * everything else is bookkeeping of offsets. Memory that is not gzip is its own window.
- * Growth follows the bytes that arrive, never the number that was asked for.
+ * everything else is bookkeeping of offsets. Memory that is not gzip is its own window. The buffer
+ * grows with the received bytes, not with the requested number.
  *
  *   buf            p            end          buf + cap
  *    | already read | unread     | free        |      offset of end: end_at
@@ -87,7 +87,7 @@ static bool src_fail_gzip(struct src_inner *in, const char *why)
 	return src_fail(in);
 }
 
-/* Reads more compressed bytes; false if there are none (which may be an error). */
+/* Reads more compressed bytes. Returns false at the end or after an error. */
 static bool src_feed(struct src_inner *in)
 {
 	size_t got = src_read_raw(in, in->raw, SRC_WINDOW);
@@ -229,8 +229,8 @@ static bool src_start(struct src_inner *in)
 	return true;
 }
 
-/* Stores the identity and position of the file. Refuses folders and, if asked to, everything but
- * regular files. */
+/* Stores the identity and position of the file. Rejects folders and, if requested, everything
+ * except regular files. */
 static bool src_look(struct src_inner *in, bool only_file)
 {
 	struct stat st;

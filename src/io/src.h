@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Input: a window over a file, a pipe, memory or a gzip stream (recognised by its magic in all of
- * them). Offsets count decompressed bytes and never restart. Knows no format.
+ * them). Offsets count decompressed bytes and never restart. Independent of formats.
  *
  *        already read          |  window: p .... end  |   not yet read
  *   0 ............. src_at() --^                      ^-- filled by src_need
@@ -51,7 +51,7 @@ struct src_unused {
 };
 struct src_facts {
 	struct arena *a;
-	struct str producer; /* the program that wrote it, with its version; empty: not known */
+	struct str producer; /* writer and version; empty if unknown */
 	struct str content;  /* more about the format: "samples/count, cpu/nanoseconds" */
 	VEC(struct src_unused) unused;
 };

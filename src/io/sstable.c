@@ -116,7 +116,7 @@ static bool begin(const struct sstable *t, struct table_block *b, size_t n, stru
 	return true;
 }
 
-/* True if the block and its trailer lie before the footer. */
+/* True if the block and its trailer are before the footer. */
 static bool lies_inside(const struct sstable *t, struct table_handle h)
 {
 	uint64_t room = t->file.size - FOOTER;
@@ -228,8 +228,8 @@ static bool restart(struct table_block *b, uint32_t i)
 	return true;
 }
 
-/* Moves to the first entry with at least that key, and reads it; false if there is none or when *ok
- * becomes false. */
+/* Reads the first entry with a key not less than the given one. Returns false if there is none, or
+ * on errors, which set *ok to false. */
 static bool seek(struct table_block *b, struct str key, struct arena *a, bool *ok)
 {
 	uint32_t low = 0, high = b->restarts;

@@ -26,7 +26,7 @@ struct rfile {
 	int fd;          /* -1: not open */
 };
 
-/* *f lies in the arena a; path must live as long as *f. Opens nothing yet. */
+/* *f is allocated in a; path must outlive *f. Does not open the file yet. */
 void rfile_init(struct rfile *f, struct arena *a, struct str path);
 
 /* Opens the file unless it is open; scratch holds the name. Refuses everything but regular files.
@@ -94,7 +94,7 @@ void table_at_init(struct table_at *c, struct sstable *t, struct arena *a, struc
 /* Moves to the next entry; false at the end, or when bad. */
 bool table_next(struct table_at *c);
 
-/* Moves to the entry with that key; false if there is none, or when bad. */
+/* Moves to the entry with a key. Returns false if there is none, or after an error (bad). */
 bool table_find(struct table_at *c, struct str key);
 
 /* Reports a fault of the current block: "<file>: byte <its offset>: ..." as ERR_DATA_LOSS; returns

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The wire cursor: streaming over a src, and the slow paths of the cursor over a leaf in memory.
- * Knows tags, lengths and groups, but no messages. Refuses the same input as libprotobuf 3.21; the
- * bytes of skipped values are not checked.
+ * Handles tags, lengths and groups of any message. Rejects the same input as libprotobuf 3.21, but
+ * does not validate skipped values.
  */
 #include "io/wire.h"
 
@@ -65,7 +65,7 @@ static uint64_t wire_end(const struct wire *w)
 	return w->depth ? w->stop[w->depth - 1] : UINT64_MAX;
 }
 
-/* Reads a varint of at most max bytes that must lie within the current message. */
+/* Reads a varint of at most max bytes, within the current message. */
 static bool wire_varint(struct wire *w, unsigned max, const char *part, uint64_t *v)
 {
 	struct src *s = w->s;

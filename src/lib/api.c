@@ -348,7 +348,7 @@ struct asked_name {
 	struct str name;
 };
 
-/* Returns the i-th name that get finds, and its length; NULL if there is none. */
+/* Returns name i from get, and its length; NULL after the last one. */
 static const char *get_name(struct tfp_session *t, bool (*get)(struct tfp_session *t, void *arg),
         size_t i, size_t *length)
 {

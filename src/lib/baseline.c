@@ -112,7 +112,7 @@ static bool place_enter(struct baseline_place *p, const char *name, bool make, s
 }
 
 /* Opens the folder, creating it if needed; place_leave must follow, also after a failure. Its guard
- * is in the query arena, so it is dropped after that of a sink that needs the folder. */
+ * is in the query arena, so it is dropped after the guard of a sink in the folder. */
 static struct baseline_place *place_open(struct session *s, bool make)
 {
 	struct baseline_place *p = ARENA_NEW(&s->query_arena, struct baseline_place);

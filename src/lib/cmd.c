@@ -67,7 +67,7 @@ static bool unknown_command(struct session *s, struct str word, struct request *
 	        STR(word), STR(all));
 }
 
-/* Returns our name for an option of another program; NULL if there is none. */
+/* Returns tfprof's name for an option of another program, or NULL. */
 static struct str other_name(struct str name)
 {
 	static const char *const names[][2] = { { "sort", "order_by" }, { "format", "output" },

@@ -37,10 +37,10 @@ bool diff_choose_step(struct session *s, struct str step, struct opts *o);
 
 /* One side, as loaded. */
 struct diff_side {
-	struct str word;       /* as given */
+	struct str word;       /* the argument */
 	struct str path, step; /* the parts of the word; see diff_side_path */
 	struct str name;       /* name in the answer */
-	struct session *s;     /* the side's own, or that of a loaded job */
+	struct session *s;     /* a session for this side, or the session of a loaded job */
 	bool is_job;           /* the session is a job's */
 	struct answer *answer; /* a printed report; NULL: the session has a model */
 	struct side *side;     /* side of the last view */
@@ -72,8 +72,8 @@ struct diff_sides {
 bool diff_sides_load(struct diff_sides *d, struct session *s, const struct diff_request *w);
 void diff_sides_close(struct diff_sides *d);
 
-/* True if each side is one trace with kernels, and not all of them are of one format: then only the
- * functions of kernels have equal names. */
+/* True if each side is a single trace with kernels and the formats differ. Then only the functions
+ * of kernels have equal names. */
 bool diff_sides_mix_formats(const struct diff_sides *d);
 
 /* Makes v[i].side of all sides for a view, options and metrics; earlier sides stay valid. */

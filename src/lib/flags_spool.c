@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The flags for recordings: those given on the command line or to the library, otherwise those that
- * `tfprof record` wrote into the session's folder.
+ * The flags for recordings: given on the command line or through the library, otherwise from the
+ * options file that `tfprof record` wrote into the folder.
  */
 #include "lib/options.h"
 
@@ -22,7 +22,7 @@ static bool is_given(const struct flags *f, const struct option *row)
 }
 
 /* Reads the lines of an options file, such as "--step-nvtx=pytorch", for flags that were not given.
- * Ignores unknown lines, which come from later versions. */
+ * Ignores unknown lines, which later versions may write. */
 static void take_recorded(struct session *s, struct flags *f, struct str options)
 {
 	struct strs lines = str_split(&s->query_arena, options, '\n');

@@ -37,7 +37,8 @@ static const char *const RULES[] = {
 #define COLUMNS     100 /* columns of a line, unless the terminal has fewer */
 #define COLUMNS_MIN 20
 #define ROOM_MIN                                                                                   \
-	30 /* columns needed for an explanation beside its word; with fewer it goes below */
+	30 /* minimum columns for an explanation on the line of its word; otherwise it is on the   \
+	      next line */
 #define BELOW         6  /* indent of an explanation below */
 #define PURPOSE_WORDS 34 /* columns of the commands of one purpose */
 #define OUTPUT_WORDS  13 /* columns of names of outputs, commands and statistics */
@@ -437,7 +438,7 @@ static bool put_value(struct session *s, struct str topic, struct sink *out)
 	return put_choice(s, topic, out) || unknown_topic(s, topic);
 }
 
-/* Writes the options with that name of single commands; false if there are none. */
+/* Writes the options of single commands with a given name. Returns false if there are none. */
 static bool put_own(struct session *s, struct str name, struct sink *out)
 {
 	bool any = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Jobs loaded side by side, and the commands load, use and list. Each job is a session; all share
- * one memory account. The reader of lines asks for the current job after each line.
+ * Jobs loaded side by side, and the commands load, use and list. Each job is a session; all
+ * sessions share one memory account. The command loop gets the current job after each line.
  */
 #ifndef TFPROF_LIB_JOBS_H
 #define TFPROF_LIB_JOBS_H
@@ -29,8 +29,8 @@ static inline struct session *jobs_now(const struct jobs *j)
 	return j->list.v[j->now].s;
 }
 
-/* Returns the session for the next line, after one that another session ran. Sticky options are
- * kept, because they belong to the reader rather than to the job. */
+/* Returns the session for the next line, after a line that another session ran. Options changed
+ * with `set` are kept, because they belong to the command loop, not to the job. */
 struct session *jobs_next(struct jobs *j, struct session *before);
 
 /* Returns the name of the current job if there are several; otherwise empty. */

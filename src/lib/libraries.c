@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See libraries.h. Versions are those of the loaded libraries, if they have a function for it;
- * snappy has none in C, so its version is that of the build.
+ * See libraries.h. Versions are those of the loaded libraries, if these have a version function;
+ * snappy has none in C, so its version is from the build.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "lib/libraries.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See session.h. Knows no command language and prints nothing.
+ * See session.h. Independent of the command language; does not print.
  */
 #include <stdio.h>
 #include <stdlib.h>

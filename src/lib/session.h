@@ -25,7 +25,7 @@ struct forest {
 struct regrouped {
 	enum by by; /* BY_NONE: none */
 	struct model model;
-	struct notes notes; /* of making it */
+	struct notes notes; /* notes from making the model */
 	struct forest forest;
 };
 
@@ -48,16 +48,16 @@ struct session {
 	struct model model;
 	struct ingest *ingest;
 	struct ckpt *ckpt;    /* NULL: none */
-	struct forest forest; /* of the model */
+	struct forest forest; /* trees of the model */
 	struct regrouped regrouped;
 	size_t built_notes; /* number of such notes among the notes below */
 	bool loaded, sealed, broken;
 	atomic_uint readers;        /* streams that read the model: nothing can be added */
 	bool bare_files;            /* files were given without flags, which the original cannot */
 	bool recover;               /* reads damaged files up to the damage */
-	struct src_options reading; /* wishes for the files; texts outlive the session */
+	struct src_options reading; /* user options for readers; texts outlive the session */
 	bool arrays;              /* rows of documents are written as parallel arrays: for a page */
-	bool profiled;            /* nodes came from a ProfileProto */
+	bool profiled;            /* the nodes are from a ProfileProto */
 	struct input_step *later; /* steps that are read on demand; in the model arena */
 	size_t n_later;
 	struct input_worker *older; /* files that are read when a command selects a missing step */
@@ -130,7 +130,7 @@ bool session_load_workers(
  * lacks; their steps are never in the average. Paths are copied. */
 bool session_keep_older(struct session *s, const struct input_worker *v, size_t n);
 
-/* Reads deferred steps that the options select, or all of them; older: also the older files. */
+/* Reads the deferred steps that the options select, or all steps. older: also the older files. */
 bool session_need_steps(struct session *s, const struct opts *o);
 bool session_need_all(struct session *s, bool older);
 /* Gives nodes of the model a type. */
@@ -138,7 +138,7 @@ bool session_add_type(struct session *s, const uint32_t *nodes, size_t n, struct
 /* Finds the trainable variables of a graph without an op log, if the options account them; the
  * model is sealed before and after. */
 bool session_need_types(struct session *s, const struct opts *o);
-/* Adds a note if only float operations were asked for, and the inputs cannot have any. */
+/* Adds a note if only float operations are selected and the inputs cannot have any. */
 void session_note_flops(struct session *s, const struct opts *o);
 
 /* Runs a view command with these options: writes its text to out, and its result as a message
@@ -173,8 +173,8 @@ struct str session_run_graph(struct session *s, struct str path); /* path of the
 /* Keeps node attributes, labels and threads of everything loaded from now on. */
 void session_keep_attrs(struct session *s);
 
-/* Begins a query of a view: loads the steps that q->o selects, seals the model and fills in model,
- * arena, notes and tree. view_open comes next. */
+/* Begins a query of a view: loads the steps that q->o selects, seals the model, and fills in model,
+ * arena, notes and tree. Call view_open next. */
 bool session_query(struct session *s, const struct view_ops *v, struct query *q);
 /* Returns where the answer of a view goes; VK_N: an answer of no view. */
 struct emit session_emit(struct session *s, enum vk kind, struct sink *out);

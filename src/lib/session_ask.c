@@ -99,14 +99,14 @@ static void note_nothing(struct session *s, const struct result *r)
 	                : "");
 }
 
-/* Adds a note where call stacks come from, unless the command line is one of the original's. */
+/* Adds a note on how to record call stacks, unless the original knows the command line. */
 static void note_stacks(struct session *s, const struct view_ops *v)
 {
 	if (!view_is(v->kind, VIEW_TRACES) || s->model.has_traces || !(s->bare_files || s->columns))
 		return;
 	note_line(&s->notes,
 	        s->model.traces.n
-	                ? "note: a profiler records call stacks if it is told to (PyTorch: "
+	                ? "note: a profiler records call stacks only on request (PyTorch: "
 	                  "with_stack=True)\n"
 	                : "note: an op log has the call stacks: --op_log_path\n");
 }
@@ -398,7 +398,7 @@ bool session_trace_table(
 	return trace_table_write(&all, ask, o, &to, &s->error);
 }
 
-/* Returns the trace or the recording that is loaded; NULL if there is none, or several. */
+/* Returns the loaded trace or recording; NULL if none or several are loaded. */
 static const struct trace *one_trace(struct session *s)
 {
 	struct worker_traces all;

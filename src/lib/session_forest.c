@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The models that a session answers from, and their trees: the loaded model, and for -by a second
- * one whose nodes are other slices of the trace. Trees are built at first use.
+ * The models of a session and their trees: the loaded model, and for -by a second model that groups
+ * the slices of the trace differently. Trees are built at first use.
  */
 #include "lib/session.h"
 

@@ -64,7 +64,7 @@ static bool knows_steps(struct session *s, const struct opts *o)
 	       imap_get(&later, (uint64_t)o->step, &place);
 }
 
-/* Loads the files kept for missing steps: once, and all of them. */
+/* Loads the deferred files of missing steps, all at once and only once. */
 static bool load_older(struct session *s)
 {
 	size_t n = s->n_older;

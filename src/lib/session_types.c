@@ -41,7 +41,7 @@ bool session_need_types(struct session *s, const struct opts *o)
 	if (!asks_for_trained(o) || !graph_alone(s) || model_knows_trained(&s->model))
 		return true;
 	size_t n = model_trained(&s->model, &nodes, &all, &s->query_arena);
-	/* A command line that the original knows gets its answer. */
+	/* A command line of the original gets the original's answer. */
 	if (!n || !s->bare_files || atomic_load(&s->readers)) {
 		note_unknown(s, all);
 		return true;

@@ -12,8 +12,8 @@ static bool is_number(enum metric_id m)
 	return m < M_N && metrics[m].value != V_NONE;
 }
 
-/* Returns the metric: that of -by, of -order_by, otherwise micros, or params if no step is loaded.
- */
+/* Returns the metric to sort by: from -by, from -order_by, otherwise micros, or params if no step
+ * is loaded. */
 static bool find_metric(struct session *s, const struct request *r, enum metric_id *m)
 {
 	if (r->by.n) {

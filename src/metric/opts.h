@@ -103,16 +103,16 @@ enum by {
 enum align { ALIGN_STEP, ALIGN_TIME };
 
 struct order {
-	struct str word;   /* as given */
+	struct str word;   /* the given word */
 	enum metric_id by; /* M_NAME also for words that only the original's library accepts */
 	bool none;         /* true for the empty word: no sorting */
-	bool given;        /* somebody set it: it is not the preset */
+	bool given;        /* explicitly given */
 };
 
 struct select {
 	unsigned metrics;    /* METRIC_BIT bits */
 	struct strs unknown; /* unknown names, which only the library accepts */
-	bool preset;         /* nobody has set it */
+	bool preset;         /* not given */
 };
 
 struct opts {
@@ -186,7 +186,7 @@ void opts_value(struct sb *b, const struct opts *o, const struct option *row);
  * " for each option of the original; opts_dump_all includes our extensions. */
 void opts_dump(struct sb *b, const struct opts *o);
 void opts_dump_all(struct sb *b, const struct opts *o);
-/* Likewise for the options that differ from their presets; false if none does. */
+/* Likewise for the options that differ from their defaults. Returns false if there are none. */
 bool opts_dump_set(struct sb *b, const struct opts *o);
 void opts_dump_one(struct sb *b, const struct opts *o, const struct option *row);
 

@@ -2,7 +2,7 @@
  *
  * Adds steps to the model. A batch holds the content of one step file as a stream of packed records
  * in file order. Folding it builds the columns of the step and does everything that depends on the
- * order of files: unknown nodes, canonical devices, coverage, notes. Knows no file format.
+ * order of files: unknown nodes, canonical devices, coverage, notes. Independent of file formats.
  *
  *   record: varint node | varint device * 4 + said * 2 + odd | zigzag start - previous |
  *           zigzag length | [odd: varint gpu allocators | varint n, n bytes of label] |
@@ -137,8 +137,7 @@ struct fold {
 	uint64_t n_spans, n_mem;
 	bool placing; /* true in the second pass */
 	bool *late; /* indexed by node: without a device until a record that the second pass has not
-	             * reached
-	             */
+	             * reached */
 	struct scratch scratch;
 };
 
@@ -192,8 +191,7 @@ static void rewind_records(struct fold *f)
 	f->last_start = 0;
 }
 
-/* Returns the model's node for a batch's node; creates it at first use  (its op is its name).
- */
+/* Returns the model's node for a batch's node; creates it at first use  (its op is its name). */
 static uint32_t resolve_node(struct fold *f, uint32_t node)
 {
 	if (node >= f->b->n_nodes) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Adds nodes, edges, types and call stacks to the model, and seals it. Steps are in fold.c. Knows
- * no file format.
+ * Adds nodes, edges, types and call stacks to the model, and seals it. Steps are in fold.c.
+ * Independent of file formats.
  */
 #include "base/sort.h"
 #include "model/ingest_internal.h"

@@ -38,8 +38,8 @@ void ingest_file(
 /* Sets the count of unused data of a format and kind. */
 void ingest_set_unused(struct ingest *in, struct str format, struct str kind, uint64_t n);
 
-/* From here on, nodes are those of the base model, found by name, each once, and only executions
- * are added. Returns false without a base model. ingest_end_beside reverts these additions. */
+/* Begins adding executions only: each node is looked up once, by name, in the base model. Returns
+ * false without a base model. ingest_end_beside reverts these additions. */
 bool ingest_overlay_begin(struct ingest *in);
 size_t ingest_base_nodes(const struct ingest *in); /* number of its nodes */
 bool ingest_base_node(struct ingest *in, struct str name, uint32_t *node);

@@ -60,7 +60,7 @@ struct ingest {
 	steps; /* steps under construction, in scratch; their columns in the model arena */
 	VEC(int64_t) said;         /* steps that exist, maybe without cells; in scratch */
 	uint32_t ticks_per_us;     /* ticks per microsecond of the following steps */
-	struct step_in *cell_step; /* of the last cell */
+	struct step_in *cell_step; /* step of the last cell */
 	struct pool *beside;       /* threads that look up names, or NULL */
 	const struct model *base;  /* the model this one will be merged into; NULL: none */
 	uint32_t base_next;        /* its node that is probably requested next */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The way of one file from its path to a reader: its format, its binary or its text form, and the
- * sentences about damage and about files of another format. Knows no message.
+ * Loads one file: finds its format and its form (binary or text), calls the reader, and writes the
+ * messages about damage and other formats. Independent of protobuf messages.
  */
 #include "model/input.h"
 
@@ -173,7 +173,7 @@ static bool load_form(struct load *l, bool as_text, struct err *e)
 	return ok;
 }
 
-/* Reads the first bytes; of truncated gzip data those that exist. */
+/* Reads the first bytes. Truncated gzip data is read up to its end. */
 static bool read_head(struct src *s)
 {
 	s->damage->recover = true;

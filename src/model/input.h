@@ -33,8 +33,8 @@ enum {
 	INPUT_TEXT_FIRST = 1, /* tries the text form before the binary one */
 	INPUT_TWICE = 2,      /* the reader goes over the bytes twice */
 	INPUT_MENDS = 4,  /* the reader notes damage and continues, also in truncated gzip data */
-	INPUT_BESIDE = 8, /* may stand beside a profile */
-	INPUT_JOINS = 16  /* beside a profile, the profile's reader reads it (src_options) */
+	INPUT_BESIDE = 8, /* may accompany a profile */
+	INPUT_JOINS = 16  /* accompanies a profile, whose reader reads it (src_options) */
 };
 
 struct ProtobufCMessageDescriptor;
@@ -46,7 +46,7 @@ struct input {
 	        *groups; /* in sentences; groups: the records' own parts, or NULL */
 	const char *help;
 	unsigned becomes, flags;
-	uint32_t ticks_per_us; /* of steps */
+	uint32_t ticks_per_us; /* unit of times in steps */
 	int (*sniff)(struct str head,
 	        struct str path); /* 0 no ... 100 certain; NULL: recognised by name */
 	bool (*read)(struct src *s, struct ingest *to, struct arena *a, struct err *e);
@@ -57,18 +57,18 @@ struct input {
 extern const struct input inputs[];
 extern const size_t n_inputs;
 
-/* Where the bytes come from. */
+/* Source of the bytes. */
 struct input_from {
 	struct str name;  /* path, "-" for standard input; of memory: a name for sentences */
-	struct str bytes; /* of memory */
+	struct str bytes; /* contents, if memory is set */
 	bool memory;
 	bool recover; /* binary, and damaged: the part before the damage is loaded, with a warning
 	               */
 };
 
-/* Progress in bytes of the files themselves; total 0: not known. False cancels (ERR_CANCELLED).
- * Called on any thread, but never by two at a time. A file may be gone over twice: done never goes
- * back. */
+/* Progress in bytes of the files, before decompression; total 0: unknown. Returning false cancels
+ * (ERR_CANCELLED). Called on any thread, but never on two at a time. A file may be read twice; done
+ * never decreases. */
 struct input_watch {
 	bool (*progress)(void *user, uint64_t done, uint64_t total);
 	void *user;
@@ -107,7 +107,7 @@ bool input_load_steps(struct ingest *to, const struct input_steps *steps, size_t
 
 /* The files of one worker: a profile, or a graph with its other files. */
 struct input_worker {
-	struct str name;                  /* in sentences */
+	struct str name;                  /* name in messages */
 	struct str profile, graph, oplog; /* paths; empty: none */
 	const struct input_step *steps;
 	size_t n_steps;
@@ -140,7 +140,7 @@ bool input_guess_file(struct str path, unsigned *role, const struct unsupported_
 bool input_guess_bytes(const struct input_from *from, unsigned *role,
         const struct unsupported_format **foreign, struct work *work, struct err *e);
 
-/* Returns the flags of the format that the file seems to have; 0 if it is not known. */
+/* Returns the flags of the detected format; 0 if unknown. */
 unsigned input_flags(struct str path, struct work *work);
 
 /* True if the file is a trace. */
@@ -180,7 +180,7 @@ struct load {
 	unsigned role;
 	const struct input *in; /* set after the first bytes are read */
 	const struct input_from *from;
-	struct arena *a; /* of the file */
+	struct arena *a; /* memory of the file */
 	struct ingest *to;
 	const struct model *m;
 	int64_t step;

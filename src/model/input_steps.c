@@ -17,7 +17,7 @@ struct step_job {
 struct steps_load {
 	const struct input_steps *steps;
 	struct ingest *to;
-	struct work *work; /* of the caller */
+	struct work *work; /* the caller's work */
 	struct err *e;
 	struct watched all;
 	struct step_job *jobs; /* [room] */

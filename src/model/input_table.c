@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of inputs, and which row a file belongs to. Knows no message.
+ * The table of inputs, and the functions that find the row of a file.
  */
 #include <errno.h>
 #include <sys/stat.h>

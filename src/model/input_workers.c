@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Loads many workers into one model. A wave of workers is read at a time, each by the ordinary
- * readers into a model of its own, which is then merged and released: so the memory needed is the
- * merged model and one wave. Knows no message.
+ * readers into a model of its own, which is then merged and released: so memory is needed only for
+ * the merged model and one wave.
  */
 #include "model/input.h"
 
@@ -25,10 +25,10 @@ struct worker_job {
 struct crew {
 	const struct input_workers *workers;
 	struct ingest *to;
-	struct work *work;       /* of the caller */
+	struct work *work;       /* the caller's work */
 	struct worker_job *jobs; /* [threads] */
 	size_t from, n;
-	pthread_mutex_t lock; /* of the fields below */
+	pthread_mutex_t lock; /* protects the fields below */
 	uint64_t done;
 	bool cancelled;
 };

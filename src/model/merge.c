@@ -16,7 +16,7 @@ struct merge {
 	uint32_t *node;   /* node of the source -> node of the model; NULL: equal */
 	bool *fresh;      /* indexed by node of the source: newly added */
 	uint32_t *string; /* frame of the source -> 1 + frame of the model, 0 until requested */
-	uint32_t *device; /* likewise */
+	uint32_t *device; /* device of the source -> 1 + device of the model, 0 until requested */
 	uint32_t *frame;  /* the same for strings; NULL until one is requested */
 };
 
@@ -38,7 +38,7 @@ static uint32_t map_device(struct merge *g, uint32_t id)
 	return g->device[id] - 1;
 }
 
-/* Outer frames come first. */
+/* Outer frames precede inner frames. */
 static uint32_t map_frame(struct merge *g, uint32_t id)
 {
 	if (id == ID_NONE)
@@ -224,8 +224,7 @@ static void merge_steps(struct merge *g, uint32_t worker, bool excluded_from_ave
 
 /* ---- merging ---- */
 
-/* True if both are traces, of different formats: these may give the nodes of one model different
- * names. */
+/* True if both are traces of different formats, which may name the same nodes differently. */
 static bool of_two_formats(const struct model *a, const struct model *b)
 {
 	return a->traces.n && b->traces.n && a->traces.v[0].t->source != b->traces.v[0].t->source;

@@ -53,9 +53,9 @@ struct pprof_in {
 	int64_t scale[MEANS_N];
 	struct intern stacks;  /* number of locations, their ids, bytes of labels */
 	VEC(int64_t) values;   /* indexed by stack, then type */
-	VEC(uint64_t) ids;     /* of the sample that is read */
-	VEC(int64_t) amounts;  /* likewise */
-	struct sb labels, key; /* likewise */
+	VEC(uint64_t) ids;     /* locations of the current sample */
+	VEC(int64_t) amounts;  /* values of the current sample */
+	struct sb labels, key; /* labels and key of the current sample */
 	uint64_t samples, negative;
 	struct imap names;          /* string id of a node's name -> how many have it */
 	uint32_t cpu, gpu, streams; /* devices of the model */
@@ -66,8 +66,9 @@ static inline struct str pprof_text(const struct pprof_in *p, uint64_t i)
 	return i < p->texts.n ? p->texts.v[i] : S("");
 }
 
-/* Chooses a sample type for each metric: the one of that name, else the default one, else the
- * first. A note names the others. False (*e filled) if there is none of that name; empty: any. */
+/* Selects a sample type for each metric: the given name, otherwise the default type, otherwise the
+ * first one. A note lists the others. Returns false and fills *e if no type has the given name.
+ * Empty name: any type. */
 bool pprof_choose_types(struct pprof_in *p, struct str name, struct err *e);
 
 /* Counts the values of the sample types that are not used. */

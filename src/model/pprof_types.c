@@ -51,7 +51,7 @@ static struct str list_types(const struct pprof_in *p, const bool *used)
 	return sb_str(&b);
 }
 
-/* Makes the sample type that the user names the preferred one. False: there is none. */
+/* Prefers the sample type that the user named. Returns false if it does not exist. */
 static bool prefer(struct pprof_in *p, struct str name, struct err *e)
 {
 	if (!name.n)

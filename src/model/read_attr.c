@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * AttrValue: shapes and texts are decoded, everything else is validated. The last member of its
- * oneof counts, and repeated messages of one member are merged. Knows no attribute names.
+ * oneof is used, and repeated messages of one member are merged. Independent of attribute names.
  */
 #include "model/read_internal.h"
 #include "tf_graph.pb-c.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ExecProfile, the executions of one node in one step: a leaf within a leaf, decoded by
- * hand directly into a cell. Does not know the node.
+ * ExecProfile, the executions of one node in one step: a leaf within a leaf, decoded by hand
+ * directly into a cell. Independent of the node.
  */
 #include "model/read_internal.h"
 
@@ -102,7 +102,7 @@ static bool say_kind(struct pb_reading *r, struct exec *x, enum span_kind kind, 
 	return true;
 }
 
-/* Adds all spans of the cell. A device without times is added once, as seen. */
+/* Adds all spans of the cell. A device without times is added once, without a time. */
 static bool say_spans(struct pb_reading *r, struct exec *x, bool say)
 {
 	for (size_t i = 0; i < x->times.n; i++) {

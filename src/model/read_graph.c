@@ -3,7 +3,7 @@
  * GraphDef, streamed: each NodeDef is a leaf that is decoded by hand. The attributes shape,
  * _output_shapes and data_format are decoded; the function library and the versions are skipped. A
  * GraphDef may also be inside a MetaGraphDef, alone or as the first of a SavedModel; a note lists
- * the parts of such a file that are not used. Does not know how the model uses the data.
+ * the parts of such a file that are not used. Independent of how the model uses the data.
  *
  *   SavedModel    1 schema version (varint)  2 MetaGraphDef, repeated
  *   MetaGraphDef  1 MetaInfoDef { 4 tag, repeated }  2 GraphDef
@@ -29,8 +29,8 @@ struct graph_file {
 	uint64_t graphs;           /* number of MetaGraphDefs; the first one is used */
 	uint64_t functions, nodes; /* contents of its library, which are not used */
 	uint64_t libraries, signatures, assets, unknown;
-	uint64_t version;    /* of the graph; 0: not known */
-	struct str program;  /* version of TensorFlow; empty: not known */
+	uint64_t version;    /* of the graph; 0: unknown */
+	struct str program;  /* version of TensorFlow; empty: unknown */
 	struct sb tags;      /* tags of the MetaGraphDef that is used */
 	struct strs trained; /* tensors of its trainable variables */
 };
@@ -68,7 +68,7 @@ static void node_clear(struct graph_node *n)
 	attr_clear(&n->format);
 }
 
-/* Decodes a NodeDef without adding it yet, because its name may come last. */
+/* Decodes a NodeDef without adding it yet, because the name may be its last field. */
 static bool walk_node(struct pb_reading *r, struct graph_node *n)
 {
 	const ProtobufCMessageDescriptor *debug =
@@ -256,7 +256,7 @@ static void read_collection_lists(struct pb_reading *r, struct graph_file *f)
 	}
 }
 
-/* Reads the collection of trainable variables, if the next value is that entry. */
+/* Reads the collection of trainable variables, if it is the next entry. */
 static void read_collection(struct pb_reading *r, struct graph_file *f)
 {
 	struct wire *w = &r->w;

@@ -15,7 +15,7 @@
 struct pb_reading {
 	struct wire w;
 	struct ingest *to;
-	struct arena *a;  /* of the file */
+	struct arena *a;  /* memory of the file */
 	struct str leaf;  /* being decoded; valid until the next one */
 	uint64_t leaf_at; /* its offset */
 	const char *why;  /* static text: the fault that read_text found */
@@ -129,7 +129,7 @@ bool attr_is_nhwc(const struct attr_value *v);
 /* Attributes of one node that are kept as bytes; the last of equal keys counts. */
 struct attrs {
 	struct entries list;
-	struct intern names; /* of all nodes of the file */
+	struct intern names; /* names of all nodes of the file */
 	VEC(uint32_t) id;    /* [list.n] */
 	VEC(size_t) last;    /* indexed by name: index of its last entry */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Leaves of the streamed formats: places of faults, texts, lists of numbers, map entries. Knows no
- * message except Tuple.
+ * Helpers for leaves of the streamed formats: places of faults, texts, lists of numbers, map
+ * entries, and the message Tuple.
  */
 #include <stdint.h>
 

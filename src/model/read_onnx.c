@@ -41,9 +41,9 @@ struct onnx_model {
 	VEC(struct onnx_node) nodes;
 	VEC(struct onnx_use) uses;
 	VEC(struct onnx_tensor) tensors;
-	VEC(uint32_t) order;          /* of the uses of one node */
-	struct imap shape_of;         /* string id of a tensor -> index in tensors */
-	struct imap writer_of;        /* likewise -> string id of the node that makes it */
+	VEC(uint32_t) order;   /* of the uses of one node */
+	struct imap shape_of;  /* string id of a tensor -> index in tensors */
+	struct imap writer_of; /* string id of a tensor -> string id of the node that computes it */
 	struct str producer, version; /* of the program that made the model */
 };
 

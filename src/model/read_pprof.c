@@ -290,7 +290,7 @@ static uint32_t put_stack(
 	return frame;
 }
 
-/* A node for a path; one that is there already gets a number. */
+/* Adds a node for a path; appends a number if the name exists. */
 static uint32_t put_node(struct pprof_in *p, struct sb *path, struct str type)
 {
 	uint32_t name = ingest_string(p->to, sb_str(path)), op = ingest_string(p->to, type);

@@ -178,8 +178,8 @@ static void say_facts(struct pb_reading *r, struct profile_in *p, uint32_t node)
 	ingest_set_stack(to, node, stacks_frame(&p->stacks, to, n->stack));
 }
 
-/* Adds the executions: the last one of a step counts, the others are only validated; all of them if
- * node is ID_NONE. */
+/* Adds the executions. Only the last one of each step is used; all others are only validated. If
+ * node is ID_NONE, all are only validated. */
 static bool walk_execs(struct pb_reading *r, struct profile_in *p, uint32_t node)
 {
 	struct entries *v = &p->n.execs;
@@ -224,8 +224,8 @@ static uint32_t say_node(struct pb_reading *r, struct profile_in *p, uint32_t na
 	return node;
 }
 
-/* Reads a whole node and adds it, unless its key or name is taken. Nothing of a node is added
- * before all of it is validated, so that the part before damage can count. */
+/* Reads a node and adds it, unless its key or name is a duplicate. A node is validated completely
+ * before it is added, so that the data before damage is usable. */
 static bool take_node(struct pb_reading *r, struct profile_in *p, struct str bytes, uint32_t place)
 {
 	struct profile_node *n = &p->n;
@@ -287,7 +287,7 @@ static void say_steps(struct src *s, struct ingest *to, const struct profile_in 
 
 /* ---- overlay on a base model ---- */
 
-/* Keys seen, if they are as small as the original's. */
+/* Keys that were read, if they are as small as in the original's files. */
 struct keys {
 	bool *seen;
 	uint64_t n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ProfileNode, one node of a ProfileProto: a leaf that is decoded by hand. Does not know
- * other nodes; of executions (read_exec.c) it knows only the position.
+ * ProfileNode, one node of a ProfileProto: a leaf that is decoded by hand. Stores only the position
+ * of the executions (read_exec.c).
  */
 #include "model/read_internal.h"
 

@@ -81,7 +81,7 @@ static uint32_t text_string(struct stacks *s, struct ingest *to, int64_t id)
 	return s->texts.v[i].string;
 }
 
-/* Returns the innermost frame; traces come outermost first. */
+/* Returns the innermost frame. Traces list the outermost frame first. */
 uint32_t stacks_frame(struct stacks *s, struct ingest *to, uint32_t id)
 {
 	struct frame f = { .parent = ID_NONE };

@@ -43,7 +43,7 @@ struct layers {
 	struct arena *a;
 	struct sb text;
 	struct str name, type;      /* of the current layer */
-	VEC(struct tensor) in, out; /* likewise */
+	VEC(struct tensor) in, out; /* tensors of the current layer */
 	uint64_t other, far; /* counts of unused data: unknown fields, dimensions over the limit */
 	VEC(struct layer) layers; /* and one more at the end */
 	VEC(struct tensor) inputs, outputs;

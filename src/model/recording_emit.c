@@ -14,7 +14,7 @@ struct emitting {
 	struct arena *a;
 	uint32_t *node;              /* indexed by placed node: model node */
 	uint32_t *cell0, *cells;     /* of placed node i: cells[cell0[i]] .. cells[cell0[i + 1]] */
-	uint32_t *single0, *singles; /* of cell i, likewise */
+	uint32_t *single0, *singles; /* of cell i: singles[single0[i]] .. singles[single0[i + 1]] */
 	uint32_t range_file, kernel_file; /* strings that frames have as their file */
 	VEC(uint32_t) frames;             /* indexed by scope: 1 + its frame, 0: not made yet */
 };

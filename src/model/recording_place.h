@@ -106,7 +106,7 @@ struct place {
 	struct imap held; /* address -> 1 + index in holds */
 	VEC(struct hold) holds;
 	uint32_t last_unit;
-	uint32_t graph_leaf; /* 1 + that of the graph launch */
+	uint32_t graph_leaf; /* 1 + the same for the graph launch */
 	uint64_t summed;     /* times that were only added up */
 };
 

@@ -117,7 +117,7 @@ struct mem_item {
 	int64_t time;    /* ticks */
 	int64_t bytes;   /* allocation: its size, negative when freed; else requested */
 	int64_t peak, residual, output;
-	int64_t kernels, bytes_accessed; /* of work of a device */
+	int64_t kernels, bytes_accessed; /* for device work */
 	int64_t in_use;                  /* allocator_bytes_in_use */
 	int64_t host_temp, host_persistent, accelerator_temp, accelerator_persistent;
 	size_t n_outputs;

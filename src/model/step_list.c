@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The list of a model's steps and the sums over it: added steps are added to the sums, replaced
- * steps are subtracted. Does not know where steps come from.
+ * steps are subtracted. Independent of the source of the steps.
  */
 #include "model/ingest_internal.h"
 

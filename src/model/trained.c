@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The trained variables of a graph without an op log: those that operations of optimizers update,
- * such as ApplyMomentum, ResourceApplyAdam and SparseApplyAdagrad, whose first input is the
- * variable.
+ * The trained variables of a graph without an op log: the first inputs of optimizer operations,
+ * such as ApplyMomentum, ResourceApplyAdam and SparseApplyAdagrad.
  */
 #include "model/model.h"
 

@@ -10,7 +10,7 @@
 #define MODULE_NAME "nn.Module: "
 #define MEMORY_NAME "[memory]"
 
-/* Categories written by PyTorch, in lower case, and those of our own timelines. */
+/* Categories of PyTorch in lower case, and of tfprof's timelines. */
 static const struct category_row category_rows[] = {
 	{ "cpu_op", CATEGORY_OP, false, true, false },
 	{ "operator", CATEGORY_OP, false, true, false },
@@ -243,7 +243,7 @@ static void put_arg(struct chrome *c, const struct chrome_event *v, unsigned row
 	}
 }
 
-/* Adds the arguments shared by slices of an event, or those of one slice. */
+/* Adds the arguments that the slices of an event share, or the arguments of one slice. */
 static void put_args(struct chrome *c, const struct chrome_event *v, bool own)
 {
 	uint64_t rest = v->args & c->wanted & ~(((uint64_t)1 << CARG_OTHERS) - 1);

@@ -12,7 +12,7 @@
 #define CHROME_DECIMALS 3    /* decimals of a microsecond in a tick */
 #define REPAIR_MAX      ((size_t)64 << 10) /* bytes in which the end of a string is searched */
 
-/* Kinds of flaws, each reported once. The tokenizer's kinds come first. */
+/* Kinds of flaws, each reported once. The first ones are the tokenizer's kinds. */
 enum chrome_flaw {
 	FLAW_TRUNCATED = JSON_FLAW_N,
 	FLAW_TRUNCATED_GZIP,
@@ -32,7 +32,7 @@ struct chrome_flaws {
 	uint64_t count[FLAW_N];            /* number of items with it */
 	uint64_t at[FLAW_N], line[FLAW_N]; /* place of the first one */
 	const char *found[FLAW_N];         /* place in the present item, or NULL */
-	bool any;                          /* of found */
+	bool any;                          /* true if any element of found is set */
 };
 
 /* The members of an event. */
@@ -56,7 +56,7 @@ enum chrome_arg {
 	CARG_STREAM,
 	CARG_NAME,
 	CARG_LABELS,
-	CARG_RECORD,  /* read beside an execution trace only */
+	CARG_RECORD,  /* read only together with an execution trace */
 	CARG_DIALECT, /* further rows are read for one dialect only: ONNX Runtime */
 	CARG_OP_NAME = CARG_DIALECT,
 	CARG_PROVIDER,
@@ -114,14 +114,14 @@ extern const unsigned n_argument_rows;
 /* Caches tracks by the texts of their process and thread. */
 struct chrome_track {
 	uint32_t track;
-	uint32_t process; /* of threads */
+	uint32_t process; /* process of the thread */
 };
-struct chrome_label { /* from a metadata event */
+struct chrome_label { /* name from a metadata event */
 	struct str pid, tid;
 	uint32_t name;
 	bool thread;
 };
-struct chrome_device { /* from the header */
+struct chrome_device { /* device from the header of the file */
 	int64_t id, memory;
 	uint32_t model; /* string id or ID_NONE */
 };
@@ -163,7 +163,7 @@ struct chrome {
 	bool kineto;
 	bool own; /* a timeline written by tfprof */
 	enum trace_source own_source;
-	struct category_row own_category; /* of the event */
+	struct category_row own_category; /* category that the event itself names */
 	int64_t ticks;                    /* per microsecond */
 	unsigned decimals;                /* decimals of a microsecond in a tick */
 	bool lost;                        /* no further event followed the damage */
@@ -218,7 +218,7 @@ struct str chrome_text(struct chrome *c, const struct json_value *v);
  * c->track. */
 uint32_t chrome_track(struct chrome *c, const struct chrome_event *v, bool device);
 
-/* Reads a file. dialect may be NULL; its state lies in a. */
+/* Reads a file. dialect may be NULL. The state lives in a. */
 bool chrome_read_file(struct src *s, struct trace_build *b, const struct chrome_dialect *dialect,
         void *state, struct arena *a, struct err *e);
 

@@ -24,7 +24,7 @@ struct et_reader {
 	struct arena *a;
 	struct sb text;
 	struct intern strings;
-	struct et_call call; /* the one that is read */
+	struct et_call call; /* the current call */
 	int64_t scope;
 	/* JSON of its members, in the window: inputs, then outputs */
 	struct et_list {

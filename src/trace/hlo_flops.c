@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Float operations of matrix products and convolutions of compiled programs, from their shapes: a
- * multiplication and an addition are two, and of a convolution only those count whose input lies
- * inside the image, as the compiler counts. Other instructions have none.
+ * multiply-add counts as two operations. In a convolution, only elements inside the image count,
+ * like in the compiler. Other instructions have none.
  *
  *   Shape        dimensions 3  tuple_shapes 4
  *   Window       dimensions 1 {size 1, stride 2, padding_low 3, window_dilation 5, base_dilation 6}

@@ -46,47 +46,47 @@ struct nsys {
 	uint32_t last_stream;  /* its index */
 	struct intern kernels; /* bytes of a kernel's numbers -> index in kernel_events */
 	VEC(uint32_t) kernel_events;
-	struct imap gpus;     /* pid << 32 | number in the process -> number of the GPU */
-	struct imap calls;    /* number of a call's name -> event */
-	struct imap graphs;   /* number -> event */
-	struct imap domains;  /* number -> string id */
-	struct nsys_sum *sum; /* of slices that are added up, or NULL */
-	int64_t bytes;        /* of the next slice, for sums; 0: none */
+	struct imap gpus;     /* pid << 32 | device id in the process -> device id on the machine */
+	struct imap calls;    /* name id of a call -> event */
+	struct imap graphs;   /* graph id -> event */
+	struct imap domains;  /* domain id -> string id */
+	struct nsys_sum *sum; /* sums; NULL if slices are kept */
+	int64_t bytes;        /* bytes copied by the next slice, for sums; 0: none */
 	VEC(struct nsys_open) open;
 	uint64_t open_ranges;
-	struct pattern_list *step_pattern; /* of the user, or NULL */
-	struct imap step_names;            /* string id of a range's name -> it is a step */
+	struct pattern_list *step_pattern; /* from the user, or NULL */
+	struct imap step_names; /* string id of a range name -> true if such a range is a step */
 	VEC(struct nsys_step) steps;
-	int64_t last;      /* the last end of a row */
-	uint64_t rows;     /* that became slices */
+	int64_t last;      /* latest end of all rows */
+	uint64_t rows;     /* rows that became slices */
 	uint64_t timeless; /* rows without a start */
 	uint64_t endless;  /* rows without an end, which are not ranges */
 };
 
-/* Returns the trace's string for a number of the file's strings; "(string N)" if it is missing. */
+/* Returns the string id for an id in the file's string table; of "(string N)" if it is missing. */
 uint32_t nsys_name(struct nsys *x, int64_t id);
 
-/* The process of a globalPid or globalTid. */
+/* Returns the process of a globalPid or globalTid. */
 uint32_t nsys_process(struct nsys *x, int64_t global);
-/* The track of a globalTid. */
+/* Returns the track of a globalTid. */
 uint32_t nsys_thread(struct nsys *x, int64_t global);
 
-/* Reads the columns start and end of a row; false, and counted, if it has no start. */
+/* Reads the columns start and end of a row. Counts a row without a start and returns false. */
 bool nsys_times(struct nsys *x, struct sqlite_rows *r, unsigned start, unsigned end, int64_t *from,
         int64_t *length);
 
-/* Adds a slice with the arguments set before, or adds it up without them. */
+/* Adds a slice with the current arguments to the trace, or, if slices are summed, to the sums. */
 void nsys_put(struct nsys *x, uint32_t track, uint32_t event, int64_t start, int64_t length,
         int64_t correlation);
 
 /* ---- tables ---- */
 
 enum nsys_kind {
-	NSYS_CALLS,      /* of CUDA, on threads: may launch work */
-	NSYS_WORK,       /* of devices */
-	NSYS_RANGES,     /* of NVTX */
-	NSYS_ON_THREADS, /* no op and no work: sums leave them out */
-	NSYS_ON_STREAMS  /* likewise */
+	NSYS_CALLS,      /* CUDA API calls, on threads; may launch work */
+	NSYS_WORK,       /* device work */
+	NSYS_RANGES,     /* NVTX ranges and marks */
+	NSYS_ON_THREADS, /* other slices on threads; not in sums */
+	NSYS_ON_STREAMS  /* other slices on streams; not in sums */
 };
 
 struct nsys_table {
@@ -94,7 +94,7 @@ struct nsys_table {
 	enum nsys_kind kind;
 	const char *const *columns; /* start and end first; NULL at the end */
 	unsigned surveyed, summed; /* numbers of the first columns that sums need in each reading */
-	void (*take)(struct nsys *x, struct sqlite_rows *r, unsigned which); /* takes a row */
+	void (*take)(struct nsys *x, struct sqlite_rows *r, unsigned which); /* reads a row */
 	unsigned which;
 };
 extern const struct nsys_table nsys_tables[];
@@ -119,29 +119,29 @@ void nsys_take_range(struct nsys *x, struct sqlite_rows *r, unsigned which);
 #define NSYS_WORK_COLUMNS "start", "end", "deviceId", "streamId", "correlationId", "globalPid"
 enum { WORK_START, WORK_END, WORK_DEVICE, WORK_STREAM, WORK_CORRELATION, WORK_PROCESS, WORK_N };
 
-/* The stream of a row of work. */
+/* Returns the track of the stream of a row. */
 uint32_t nsys_stream(struct nsys *x, struct sqlite_rows *r);
-void nsys_read_gpus(struct nsys *x); /* a process numbers the GPUs that it sees */
+void nsys_read_gpus(struct nsys *x); /* maps the device ids of each process */
 void nsys_describe_gpus(struct nsys *x);
 
 /* ---- ranges ---- */
 
-/* First reading of a row with a start: finds its track and length, and keeps it if it is a step.
- * False if it is neither a range nor a mark. */
+/* First reading of a row with a start: finds its track and length, and stores it if it is a step.
+ * Returns false if the row is neither a range nor a mark. */
 bool nsys_survey_range(struct nsys *x, struct sqlite_rows *r, uint32_t *track, int64_t *length);
-/* Adds the steps as slices; then their events are known. */
+/* Adds the steps as slices, which also creates their events. */
 void nsys_put_steps(struct nsys *x);
-/* Ends the ranges that are open. */
+/* Ends all open ranges. */
 void nsys_close_ranges(struct nsys *x);
-/* The length of a range that does not end. */
+/* Returns the length of a range without an end: until the latest end in the file. */
 int64_t nsys_until_last(const struct nsys *x, int64_t start);
 
 /* ---- sums ---- */
 
-#define NSYS_KEPT_MOST ((uint64_t)64 << 20) /* bytes of a file whose slices are kept */
+#define NSYS_KEPT_MOST ((uint64_t)64 << 20) /* maximum size of a file whose slices are kept */
 
-/* Adds all slices up, in two readings. False if their order does not allow it: then nothing but
- * processes and tracks has been added. */
+/* Computes the sums of all slices, in two readings. Returns false if the rows are too unordered;
+ * then only processes and tracks have been added. */
 bool nsys_sum_read(struct nsys *x);
 void nsys_sum_take(struct nsys *x, uint32_t track, uint32_t event, int64_t start, int64_t length,
         int64_t correlation);

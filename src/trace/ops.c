@@ -72,10 +72,10 @@ struct op_cell *ops_cell(struct finding *x, uint32_t op, uint32_t step, const st
 
 /* ---- executions ---- */
 
-/* Key for counting executions in a cell. */
+/* Key of an execution count in a cell. */
 struct run_key {
 	uint64_t program;
-	uint32_t op, name; /* compiled op; kernel */
+	uint32_t op, name; /* string ids of the compiled op and the kernel */
 };
 
 /* Returns the number of the key of a slice's compiled op: of its kernel alone, or of all kernels.
@@ -119,8 +119,9 @@ static uint64_t *find_count(struct finding *x, uint32_t cell, const struct slice
 	return &x->counts.v[i];
 }
 
-/* Counts executions of a kernel of a compiled op, or of no op; *runs is the number of executions of
- * the op, each of which may be several kernels. */
+/* Adds *runs executions of a kernel, and returns the new count. For a compiled op, which may launch
+ * several kernels per execution, changes *runs to the number of additional executions of the op:
+ * those by which its most frequent kernel exceeds the previous maximum. */
 static uint64_t count_runs(
         struct finding *x, uint32_t cell, const struct slice *s, bool compiled, int64_t *runs)
 {
@@ -161,7 +162,8 @@ static int64_t flops_of_call(struct finding *x, const struct slice *s)
 	return *known - 1;
 }
 
-/* Returns the executions of an op on threads in a cell: those of its most frequent compiled op. */
+/* Returns the executions of an op on threads in a cell: the executions of its most frequent
+ * compiled op. */
 static uint64_t most_runs(struct finding *x, const struct op_cell *c, const struct slice *s)
 {
 	int64_t one = 1;
@@ -233,8 +235,8 @@ static void walk_thread(struct finding *x, uint32_t track)
 
 /* ---- devices ---- */
 
-/* Returns the facts in the arguments of device work, and stores them for later slices of its event.
- */
+/* Returns the values from the arguments of device work, and caches them for later slices of the
+ * same event. */
 static struct event_work facts_of(struct finding *x, const struct slice *s)
 {
 	const uint64_t keys = ARG_BIT(ARG_OP) | ARG_BIT(ARG_FLOPS) | ARG_BIT(ARG_BYTES_ACCESSED);

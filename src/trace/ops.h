@@ -14,7 +14,7 @@
 #include "trace/passes.h"
 
 #define OPS_UNATTRIBUTED "(unattributed)"
-#define OPS_HOST         "(host)" /* type of ops of threads if types are those of device work */
+#define OPS_HOST         "(host)" /* type of ops on threads if the grouping uses types of device work */
 #define OPS_UNKNOWN_TYPE "Unknown"
 
 /* Options for making ops: the slices that are levels of paths, and the node of device work. */
@@ -39,11 +39,11 @@ struct op_frame {
 
 struct trace_op {
 	uint32_t name, type; /* ids in ops.strings: a path whose levels are separated by '/' */
-	uint32_t category;   /* likewise: the compiler's category, or ID_NONE */
+	uint32_t category;   /* id in ops.strings: the compiler's category, or ID_NONE */
 	uint32_t device;     /* of its first device work, or ID_NONE */
 	uint32_t frame;      /* innermost line of its first call stack, or ID_NONE */
 	uint64_t runs;       /* all executions, over all steps */
-	int64_t flops, bytes_accessed; /* of all executions */
+	int64_t flops, bytes_accessed; /* totals of all executions */
 };
 
 /* An op in a step; times are ticks. */

@@ -21,7 +21,8 @@ static const struct ops_rule source_rules[] = {
 	[TRACE_ROCPROF] = { .levels = BITS(MODULE, ANNOTATION, OP), .leaf = true },
 };
 
-/* By grouping: the only levels (0: those of the source), and the op of slices without a level. */
+/* Per grouping: the categories that are levels (0: defined by the source), and the op for slices
+ * without a level. */
 static const struct by_rule {
 	uint32_t levels;
 	const char *none;
@@ -70,7 +71,7 @@ static struct str op_name(const struct finding *x, uint32_t op)
 	return intern_str(&x->to->strings, x->to->ops.v[op].name);
 }
 
-/* True if nodes of threads stand below a name of their own. */
+/* True if nodes of threads are below a separate name. */
 static bool groups_device_work(enum trace_by by)
 {
 	return by == TRACE_BY_CATEGORY || by == TRACE_BY_FUNCTION;

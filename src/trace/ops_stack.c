@@ -50,7 +50,7 @@ static void drop_frames(struct frame_walk *w, const struct slice *s)
 		w->open.n--;
 }
 
-/* The innermost frame around a slice, as the walk has come to it. */
+/* Returns the innermost frame around a slice, at the current position of the walk. */
 static uint32_t frame_around(struct finding *x, struct frame_walk *w, const struct slice *s)
 {
 	uint32_t frame = ID_NONE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Clocks of Perfetto traces. A snapshot gives the times of several clocks at one moment; a time is
- * converted by the last moment of its clock at or before it. Without snapshots the first clock that
- * an event uses is that of the trace.
+ * Clocks of Perfetto traces. A snapshot has the times of several clocks at the same moment. A time
+ * is converted with the last snapshot of its clock at or before it. Without snapshots, the first
+ * clock that an event uses is the clock of the trace.
  */
 #include "trace/perfetto_internal.h"
 
@@ -57,7 +57,7 @@ static int64_t convert(const struct pf_clock *c, int64_t at)
 	return num_add(c->moments.v[low].time, num_sub(at, c->moments.v[low].at));
 }
 
-/* Adds a moment in its order; moments nearly always come in order. */
+/* Inserts a moment in order. Moments are nearly always sorted already. */
 static void add_moment(struct perfetto *x, struct pf_clock *c, struct pf_moment m)
 {
 	if (c->moments.n && m.at <= c->moments.v[c->moments.n - 1].at) {

@@ -53,7 +53,7 @@ static double real_of(uint64_t bits)
 	return v;
 }
 
-/* The category of an event is the first one that is known to mean something. */
+/* The category of an event is the first of its categories that tfprof recognises. */
 static void take_category(struct event *v, enum trace_category category, struct str name)
 {
 	if (!v->category_name.n)
@@ -344,7 +344,7 @@ static void put_sample(struct perfetto *x, struct pf_track *k, int64_t at, int64
 	        x->b, pf_track_number(x, k), build_event(x->b, CATEGORY_OTHER, name), at, value);
 }
 
-/* Adds the counters that come with an event. */
+/* Adds the counters of an event. */
 static void put_extra(
         struct perfetto *x, const struct pf_sequence *q, const struct event *v, int64_t at)
 {

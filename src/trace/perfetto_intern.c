@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Interned texts of Perfetto traces. A sequence that clears its state begins a new generation,
- * whose numbers replace those of the one before.
+ * whose ids replace the previous ids.
  */
 #include "trace/perfetto_internal.h"
 
@@ -10,7 +10,7 @@ struct text_key {
 	uint32_t sequence, kind;
 };
 
-/* Categories of tools that trace GPUs, in Perfetto's form and in that of others. */
+/* Categories of GPU tracing tools, in Perfetto's and in other forms. */
 static const struct {
 	const char *name;
 	enum trace_category category;

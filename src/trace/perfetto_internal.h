@@ -44,7 +44,7 @@ struct pf_text {
 	uint32_t generation; /* of the state of the sequence that it belongs to */
 	uint32_t text;       /* string id */
 	uint32_t value;      /* of a category: enum trace_category; of a key: key of the argument */
-	int64_t pid;         /* of a context */
+	int64_t pid;         /* process id of a context */
 };
 
 /* A moment on a clock and on the clock of the trace. */
@@ -53,7 +53,7 @@ struct pf_moment {
 };
 
 struct pf_clock {
-	VEC(struct pf_moment) moments; /* by rising at */
+	VEC(struct pf_moment) moments; /* sorted by at */
 	int64_t unit;                  /* ns */
 	int64_t last;                  /* of an incremental clock */
 	bool incremental;
@@ -75,7 +75,7 @@ struct pf_sequence {
 	struct pf_uuids extra, extra_real;
 };
 
-/* A track as descriptors tell it. */
+/* A track from its descriptors. */
 struct pf_track {
 	uint64_t parent;
 	uint32_t track; /* of the trace, or ID_NONE while nothing is on it */
@@ -109,7 +109,7 @@ struct perfetto {
 	struct imap clock_of; /* sequence << 32 | clock; shared clocks have the sequence 0 */
 	VEC(struct pf_clock) clocks;
 	uint32_t trace_clock; /* 0: not known yet */
-	int64_t epoch;        /* ns from the clock of the trace to that of the calendar */
+	int64_t epoch;        /* ns from the clock of the trace to the realtime clock */
 	bool has_epoch;
 	struct intern track_keys;
 	VEC(uint32_t) track_of; /* indexed by key: index in tracks */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tracks of Perfetto traces. Descriptors may come after the events of their track, so processes,
- * names and devices are set at the end:
+ * Tracks of Perfetto traces. A descriptor may follow the events of its track, so processes, names
+ * and devices are set at the end:
  *
  *   TrackDescriptor   uuid 1  name 2  process 3  thread 4  parent_uuid 5  counter 8  static_name 10
  *                     atrace_name 13
@@ -84,7 +84,7 @@ struct pf_track *pf_track_of_id(struct perfetto *x, int64_t pid, struct str scop
 	return k;
 }
 
-/* The number in the key is replaced at the end by that of the source. */
+/* At the end, the number in the key is replaced by the number of the source. */
 uint32_t pf_track_number(struct perfetto *x, struct pf_track *k)
 {
 	if (k->track == ID_NONE)
@@ -300,7 +300,7 @@ void pf_process_tree(struct perfetto *x, struct str tree)
 
 /* ---- the end ---- */
 
-/* Finds the process of a track: its own or that of a track above it. */
+/* Finds the process of a track: its own process, or the process of an ancestor. */
 static bool process_of(struct perfetto *x, const struct pf_track *k, int64_t *pid)
 {
 	for (unsigned level = 0; level < PARENTS_MAX; level++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Chrome JSON: PyTorch's traces, and those of other producers. An object with "traceEvents", or a
- * bare array, or several of them one after the other. Events are read one by one; of damaged files
- * every complete event is kept, and a damaged event is left at the next one:
+ * Chrome JSON: traces of PyTorch and other programs. A file is an object with "traceEvents" or a
+ * bare array, or several of these in sequence. Events are read one by one; of damaged files every
+ * complete event is kept, and a damaged event is left at the next one:
  *
  *   , {  "ph" | "name" | ...          an event begins so, and nothing inside of one does
  */
@@ -59,7 +59,7 @@ static const char *find_event(const char **p, const char *end, char *before)
 	return NULL;
 }
 
-/* Skips an unreadable event up to the next one. False if there is none. */
+/* Skips an unreadable event. Returns false if no further event is found. */
 static bool resync(struct chrome *c, enum chrome_flaw flaw)
 {
 	struct json_in *j = &c->json;

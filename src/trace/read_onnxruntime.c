@@ -119,8 +119,8 @@ static struct str node_name(struct chrome *c, const struct chrome_event *v, stru
 	        c->a, "%.*s_%lld", STR(chrome_text(c, &v->arg[CARG_OP_NAME])), (long long)index);
 }
 
-/* Returns the kind of an event by its category and name; false if it is not the session's. *name
- * loses the part that only gives the kind. */
+/* Finds the kind of an event from its category and name, and removes the suffix of the kind from
+ * *name. Returns false if the event is not from the session. */
 static bool kind_of(const struct chrome_event *v, struct str *name, uint32_t *kind)
 {
 	struct str category = event_text(v, KEY_CAT);
@@ -183,7 +183,7 @@ static const struct onnx_info *info_of(const struct onnx_trace *x, const struct 
 	return (const struct onnx_info *)(const void *)intern_str(&x->infos, v->info).p;
 }
 
-/* Sessions of a file each begin at 0: every text comes after the end of the one before. */
+/* Each session of a file starts at 0, so it is shifted to the end of the previous one. */
 static void shift_texts(struct onnx_trace *x)
 {
 	int64_t shift = 0, end = 0;

@@ -87,8 +87,8 @@ static const struct field {
 
 /* ---- sniffing ---- */
 
-/* True for the fields of a packet with the number of its sequence, its user or a time, as far as
- * the bytes go. */
+/* True for the fields of a packet that hold its sequence, its user or a time, as far as the bytes
+ * are available. */
 static bool is_packet(struct leaf *l, uint64_t n, bool *numbered)
 {
 	size_t left = (size_t)(l->end - l->p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Results of rocprofv3 in JSON; see rocprof_internal.h. Items are read one by one from the window.
- * rocprofv3 writes names before the records that need them, so one pass is enough; where other
- * programs have sorted the members, a second pass reads the records.
+ * rocprofv3 writes names before the records that use them, so one pass is enough. If another
+ * program has reordered the members, a second pass reads the records.
  */
 #include "trace/rocprof_internal.h"
 

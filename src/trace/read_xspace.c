@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * XSpace, the file of TensorFlow 2's and JAX's profiler: planes, lines, metadata; see
- * xspace_internal.h. Goes over the input twice and keeps no event.
+ * xspace_internal.h. Reads the input twice and stores no events.
  */
 #include <inttypes.h>
 
@@ -89,7 +89,7 @@ static void read_stat_name(struct xspace *x, struct xplane *p, struct str entry)
 	xspace_add_stat_name(x, p, (uint64_t)id, name);
 }
 
-/* Keeps the bytes of an XEventMetadata: its stats need the names, which may come later. */
+/* Stores the bytes of an XEventMetadata, because the names of its stats may follow later. */
 static void read_event_meta(struct xspace *x, struct xplane *p, struct str entry)
 {
 	struct xmeta made = { .n = 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared by the files that read recordings. recording_feed.c is the only one that decodes;
- * recording_survey.c makes the first pass, recording_ops.c the second.
+ * Shared by the files that read recordings. Only recording_feed.c decodes; recording_survey.c is
+ * the first pass, recording_ops.c the second.
  */
 #ifndef TFPROF_TRACE_RECORDING_INTERNAL_H
 #define TFPROF_TRACE_RECORDING_INTERNAL_H

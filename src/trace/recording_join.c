@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matches operations with the calls that launched them, by correlation id. Either may come first,
- * mostly not far from the other: unmatched ones are kept in a hash table and removed when matched,
- * so memory depends on the disorder of the records, not on their number. Correlation ids wrap at
- * 2^32: they are taken as near to the latest as possible.
+ * Matches operations with the calls that launched them, by correlation id. Either record may be
+ * first, usually close to the other. Unmatched records are kept in a hash table and removed when
+ * matched, so memory depends on the disorder of the records, not on their number. Correlation ids
+ * wrap at 2^32: they are taken as near to the latest as possible.
  */
 #include "trace/recordings.h"
 
@@ -13,7 +13,8 @@
 	((uint64_t)1 << 20) /* a record that is unmatched for longer, in correlation ids, stays    \
 	                       unmatched */
 #define JOIN_SLOTS ((size_t)1 << 12) /* to begin with; a power of two */
-#define JOIN_MET   ((size_t)1 << 15) /* calls remembered after they have met; likewise */
+#define JOIN_MET                                                                                   \
+	((size_t)1 << 15) /* recently matched calls that are remembered, as a power of two */
 
 struct waiting {
 	uint64_t key;                /* 0: free */
@@ -216,7 +217,7 @@ void join_call(struct join *j, uint32_t correlation, const struct recorded_call 
 	drop(j, w);
 }
 
-/* Appends an operation to those that wait for the same call. */
+/* Appends an operation to the unmatched operations of a call. */
 static void queue(struct join *j, struct waiting *w, const struct recorded_op *op)
 {
 	uint32_t i = j->free;

@@ -10,7 +10,7 @@
 #define PART_MAX  200  /* bytes of a component; longer ones are cut and get a checksum */
 #define PARTS_MAX 32   /* components of one range; more are left out */
 #define DEPTH_MAX 256  /* components of a path; deeper ranges are merged */
-#define SIZE_MOST 4096 /* likewise bytes */
+#define SIZE_MOST 4096 /* bytes of a path; longer ranges are merged */
 #define STEP_MARK "tfprof.step"
 
 bool names_init(struct recording_names *n, struct arena *a, const struct recording_options *o,

@@ -98,8 +98,8 @@ static void say_lost(const struct recordings *r, struct notes *to)
 		        "records of ranges were dropped by the recorder" },
 		{ "record could not be written", "records could not be written" },
 		{ "record was kept back by CUPTI", "records were kept back by CUPTI" },
-		{ "kernel was launched, but no record of it came",
-		        "kernels were launched, but no record of them came" },
+		{ "kernel was launched, but its record is missing",
+		        "kernels were launched, but their records are missing" },
 	};
 
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
@@ -152,8 +152,7 @@ static void say_operations(const struct recordings *r, bool summed, struct notes
 	for (size_t i = 0; i < r->n; i++)
 		found |= r->v[i].steps_nvtx.n || r->v[i].steps_kernel.n;
 	if (steps && !found)
-		note_line(to, "note: no range, mark or kernel is the beginning of a step as it was "
-		              "asked for\n");
+		note_line(to, "note: no range, mark or kernel matches the options for steps\n");
 }
 
 /* GPUs that several processes shared: time of one passes while another's kernels run. */

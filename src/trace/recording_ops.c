@@ -222,7 +222,7 @@ static void take_memory(struct reading_ops *x, const struct spool_record *r)
 	join(x, r, m->correlation, &op);
 }
 
-/* Sums have no call: their ranges are written beside them. */
+/* Sums have no call; their ranges are stored in the record. */
 static void take_sum(struct reading_ops *x, const struct spool_record *r)
 {
 	const struct spool_sum *s = &r->sum;

@@ -54,7 +54,7 @@ static int by_start(const void *ctx, uint32_t a, uint32_t b)
 	return v[a].start < v[b].start ? -1 : v[a].start > v[b].start;
 }
 
-/* Ranges that are steps, of all threads; one that begins within another belongs to it. */
+/* Ranges that are steps, of all threads. A range that begins inside another one belongs to it. */
 static void take_spans(
         struct recordings *r, struct recorded_process *p, const struct step_marks *from)
 {

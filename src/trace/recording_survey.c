@@ -6,8 +6,9 @@
 #include "base/sort.h"
 #include "trace/recording_internal.h"
 
-#define OPEN_MAX   128                 /* ranges open on a thread; deeper ones are counted only */
-#define CLOCK_STEP (int64_t)1000000000 /* readings closer than this give no drift */
+#define OPEN_MAX 128 /* ranges open on a thread; deeper ones are counted only */
+#define CLOCK_STEP                                                                                 \
+	(int64_t)1000000000 /* readings closer than this are not used to estimate the drift */
 
 /* ---- ranges ---- */
 

@@ -32,7 +32,7 @@ struct tracing_process {
 	struct tracing *x;
 	struct recorded_process *p;
 	uint32_t process;
-	uint64_t end;          /* of its last operation */
+	uint64_t end;          /* end of the last operation */
 	struct imap device_of; /* id -> device */
 	struct imap call_of;   /* string of a name -> event */
 	struct imap range_of;  /* string of a range or mark -> event */
@@ -149,7 +149,8 @@ static void take_memory(
 	build_instant(b, track, event, tick_of(y->x, op->start), 0);
 }
 
-/* Finds the track and the event of an operation, which are mostly those of the one before. */
+/* Finds the track and the event of an operation, which are usually the same as for the previous
+ * operation. */
 static void find_place(struct tracing_process *y, const struct recorded_op *op, uint32_t scope)
 {
 	if (!y->any || op->device != y->device || op->stream != y->stream)

@@ -119,13 +119,14 @@ struct recording_set {
 	struct recording_file *v;
 	size_t n, cap;
 	struct str control, options; /* of the folder; empty if it has none */
-	uint64_t bytes;              /* of all of them */
+	uint64_t bytes;              /* total size of the files */
 };
 
 /* True if the path is a folder that holds recorded files. */
 bool recording_is_folder(struct arena *a, struct str path);
 
-/* Lists a folder, or takes the path as one recorded file, and reads the files beside it. */
+/* Lists the files of a recording: a folder, or a single file. Also reads the auxiliary files in the
+ * folder. */
 bool recording_find(struct recording_set *s, struct arena *a, struct str path, struct err *e);
 
 /* Checks the patterns and lists of the options; fills *e if one is wrong. */
@@ -160,7 +161,7 @@ struct recorded_scope {
 
 /* Parsed name of a range. */
 struct range_name {
-	struct str label;  /* as recorded */
+	struct str label;  /* label from the recording */
 	struct strs parts; /* of the path: none for ranges that are steps */
 	struct str type;
 	bool step;    /* matches --step-nvtx */
@@ -179,7 +180,7 @@ struct leaf_name {
 
 struct recording_names {
 	struct arena *a;
-	size_t budget;                                /* of demangling */
+	size_t budget;                                /* remaining budget of demangling, bytes */
 	struct pattern_list *step_nvtx, *step_kernel; /* NULL: not given */
 	uint64_t too_long;                            /* names that were not matched with them */
 	struct intern parts;
@@ -192,7 +193,7 @@ struct recording_names {
 	VEC(struct leaf_name) leaves; /* indexed by id in leaf_texts */
 };
 
-/* The leaf of a text that no file holds, such as "GraphLaunch". */
+/* Returns the leaf of a text that is not from a file, such as "GraphLaunch". */
 uint32_t names_leaf(struct recording_names *n, struct str text);
 /* Appends "a/b/c". */
 void names_put_scope(const struct recording_names *n, struct sb *b, uint32_t scope);
@@ -205,7 +206,7 @@ struct recorded_gpu {
 	bool used;
 	struct str name;     /* "NVIDIA H200"; empty: unknown */
 	uint32_t capability; /* 90 for 9.0; 0: unknown */
-	uint32_t number;     /* over all processes */
+	uint32_t number;     /* number over all processes */
 	uint32_t shared; /* number of processes that used it; stored at the first of them, otherwise
 	                    0 */
 };
@@ -224,7 +225,7 @@ struct clock_at {
 /* Open ranges of a thread over time: scopes[i] from times[i] on. */
 struct open_range {
 	uint32_t domain, scope;
-	uint32_t range; /* of names */
+	uint32_t range; /* index in recording_names.ranges */
 	uint32_t step;  /* 1 + index of its span in steps_nvtx or steps_implied, or 0 */
 	uint64_t since; /* when it began, and when it last was the innermost */
 	uint64_t resumed, own;
@@ -234,7 +235,7 @@ struct recorded_thread {
 	VEC(uint64_t) times;
 	VEC(uint32_t) scopes;
 	VEC(struct open_range) open;
-	uint64_t too_deep; /* open ones that are not kept */
+	uint64_t too_deep; /* open ranges that are not stored */
 	size_t cursor;     /* of the last look-up */
 	bool unsorted;
 };
@@ -263,7 +264,7 @@ struct step_marks {
 
 struct recorded_process {
 	const struct recording_file *file;
-	struct str name; /* of the file */
+	struct str name; /* name of the file */
 	struct recording_facts facts;
 	struct str prefix; /* of its nodes: "rank0/" or nothing */
 	VEC(struct recorded_gpu) gpus;
@@ -282,25 +283,25 @@ struct recorded_process {
 	struct imap thread_of;        /* tid -> index */
 	uint32_t last_thread;         /* index of the last one requested */
 	VEC(struct range_run) runs;   /* if nodes are ranges */
-	VEC(struct scope_use) scopes; /* indexed by scope, as far as used */
+	VEC(struct scope_use) scopes; /* indexed by scope, up to the last used scope */
 	struct imap started_range;    /* id of an open START -> 1 + index in steps_nvtx */
 	/* Where steps may begin. */
 	struct step_marks steps_nvtx, steps_mark, steps_kernel, steps_signal, steps_profiler,
 	        steps_implied;
-	VEC(uint64_t) boundaries; /* those that count, ascending */
+	VEC(uint64_t) boundaries; /* starts of steps in use, ascending */
 	VEC(uint64_t) ends;       /* of the profiler's, else empty */
 	VEC(struct str) labels;   /* of the boundaries; may be empty */
 	size_t boundary;          /* last one found */
 	uint64_t every;           /* ns: steps are of this length */
 	uint64_t first, last;     /* time of the first call or operation, of the last */
-	bool follows;             /* its steps come from another job */
+	bool follows;             /* its steps are from another job */
 	bool stepless;            /* nothing was launched in its steps: they are ignored */
 	bool unknown_strings;
 	/* Operations; counted by their users. */
 	uint64_t placed, untimed, unlaunched, outside;
 };
 
-/* Returns a GPU by the number that the process gives it, or NULL. */
+/* Finds a GPU by its number in the process. Returns NULL if unknown. */
 const struct recorded_gpu *recorded_gpu_find(const struct recorded_process *p, uint32_t id);
 
 /* ---- all of them ---- */
@@ -326,20 +327,20 @@ bool recordings_open(struct recordings *r, const struct recording_set *files,
 /* After the last reading: closes the patterns; false if one gave up. */
 bool recordings_close(struct recordings *r);
 
-/* Reads a whole file for its facts; a growing file is read as far as it is written. Texts live in
- * a. False if the file cannot be read or is not a recording. */
+/* Reads a whole file for its metadata; a growing file is read up to its current end. Texts live in
+ * a. Returns false if the file cannot be read or is not a recording. */
 bool recording_summary(
         struct arena *a, struct str path, struct recording_facts *out, struct err *e);
 
 /* Appends a warning for each damaged file. */
 void recordings_say_damage(const struct recordings *r, struct notes *to);
 
-/* Appends notes about all that is missing or odd, after the operations are counted. summed: they
- * were added up by node and step, none is kept singly. */
+/* Appends notes about missing or inconsistent data. Must be called after the operations are
+ * counted. summed: operations were only added up per node and step. */
 void recordings_say(const struct recordings *r, bool summed, struct notes *to);
 
-/* Sets the programs that wrote the recordings, and counts data that cannot be used; likewise after
- * the operations are counted. */
+/* Sets the writers of the recordings and counts unused data. Must be called after the operations
+ * are counted. */
 void recordings_describe(const struct recordings *r, struct src_facts *facts);
 
 /* ---- operations ---- */

@@ -47,7 +47,7 @@ struct roc_kind {
 };
 
 struct roc_agent {
-	int64_t handle, type, index; /* index: among agents of the type; -1: not known */
+	int64_t handle, type, index; /* index: among agents of the type; -1: unknown */
 	uint32_t model;              /* string id, or ID_NONE */
 };
 
@@ -60,7 +60,7 @@ struct roc_process {
 	int64_t pid;
 	uint32_t process;
 	unsigned names; /* bits of the parts with names that were read */
-	bool late;      /* its records came before its names */
+	bool late;      /* its records precede its names */
 	VEC(struct roc_kind) kinds;
 	VEC(struct roc_agent) agents;
 	VEC(struct roc_kernel) kernels;
@@ -77,7 +77,7 @@ struct rocprof {
 	struct sb text;
 	VEC(struct roc_process) processes;
 	size_t at;  /* index of the present process */
-	bool late;  /* records of some process came before its names: a second pass reads them */
+	bool late;  /* records of a process precede its names: a second pass reads them */
 	bool again; /* the second pass */
 	bool (*element)(struct rocprof *x, const void *of); /* of the array that is read */
 	const void *of;

@@ -53,7 +53,7 @@ static unsigned read_shapes(struct str s, struct dimensions *to)
 	return n;
 }
 
-/* The n-th of the values, which are texts; no bytes if there is none. */
+/* Returns value n of a list of texts; empty if missing. */
 static struct str value_at(struct str values, unsigned n)
 {
 	for (unsigned i = 0; values.n; i++) {
@@ -81,7 +81,7 @@ static int64_t product_flops(const struct dimensions *a, const struct dimensions
 	return num_mul(flops, b->v[rank - 1]);
 }
 
-/* The i-th of the numbers of a value; a single one stands for all. */
+/* Returns number i of a value; a single number applies to all i. */
 static int64_t setting(struct str values, unsigned n, unsigned i)
 {
 	struct str text = value_at(values, n);

@@ -78,7 +78,7 @@ extern const char *const trace_device_kinds[]; /* "cpu", "gpu", "tpu", "other" *
 
 struct trace_process {
 	int64_t pid;
-	int64_t rank, world;      /* of a distributed job; -1: not known */
+	int64_t rank, world;      /* rank and size of a distributed job; -1: unknown */
 	uint32_t name, host, job; /* string ids, or ID_NONE */
 };
 
@@ -89,7 +89,7 @@ struct trace_device {
 	uint32_t name;     /* string id: "/device:GPU:4", "gpu:0"; never ID_NONE */
 	uint32_t model;    /* string id: "NVIDIA H100", or ID_NONE */
 	uint32_t uuid;     /* string id, or ID_NONE */
-	double peak_flops; /* per second; 0: not known, likewise the next */
+	double peak_flops; /* per second; 0: unknown */
 	double peak_bytes; /* of memory bandwidth, per second */
 	int64_t memory;    /* bytes */
 };
@@ -106,7 +106,7 @@ struct trace_track {
 	int64_t id;               /* thread, stream or line, as the source counts it */
 	uint32_t name;            /* string id, or ID_NONE */
 	uint32_t first, n;        /* its slices are numbers first .. first + n */
-	int64_t start, end;       /* first start and last end of them; 0 if there are none */
+	int64_t start, end;       /* first start and last end of the slices; 0 without slices */
 	VEC(struct slice_block) blocks;
 };
 
@@ -201,10 +201,9 @@ struct str trace_device_label(const struct trace *t, uint32_t device, struct are
 
 enum slice_form { SLICE_COMPLETE, SLICE_INSTANT, SLICE_SAMPLE };
 
-/* A slice as an iterator hands it out: a copy, but for args, which are valid as long as the trace.
- */
+/* A copy of a slice that an iterator returns. args point into the trace. */
 struct slice {
-	uint32_t number; /* in the trace */
+	uint32_t number; /* number of the slice in the trace */
 	uint32_t track;
 	uint32_t event; /* in trace.events */
 	enum slice_form form;
@@ -225,7 +224,7 @@ struct slice_iter {
 	const struct trace *t;
 	uint32_t track, block;
 	const uint8_t *p;
-	int64_t start;         /* of the last one */
+	int64_t start;         /* start of the last slice */
 	uint32_t number, left; /* of the next one; in this block */
 };
 

@@ -334,7 +334,7 @@ void build_node_input(struct trace_build *b, uint32_t node, uint32_t source)
 	VEC_PUSH(b->scratch, &b->edges, made);
 }
 
-/* Puts the edges beside their nodes, in the order in which they came. */
+/* Groups the edges by node, in order of their addition. */
 static void seal_nodes(struct trace_build *b)
 {
 	struct trace *t = b->t;

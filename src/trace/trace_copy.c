@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Copies a trace from the arena of its reader to one that lives longer.
+ * Copies a trace from the arena of its reader to a longer-lived arena.
  */
 #include "trace/ops.h"
 #include "trace/trace_internal.h"

@@ -44,7 +44,7 @@ struct build_edge {
 
 /* A track under construction. */
 struct build_track {
-	int64_t last_start, last_length; /* of the last slice */
+	int64_t last_start, last_length; /* times of the last slice */
 	bool unordered;
 	bool marks; /* has begins or ends */
 };

@@ -9,7 +9,7 @@
 
 const char *const steps_by_names[] = { "unknown", "mark", "group", "run" };
 
-/* True if a slice gives its step in this way; *id is the step's id. */
+/* True if a slice names its step in this way. *id: the id of the step. */
 static bool says_step(const struct trace *t, const struct slice *s, enum steps_by by, int64_t *id)
 {
 	switch (by) {
@@ -109,7 +109,7 @@ static void find_on(struct trace_steps *out, uint32_t track, struct arena *a)
 	scratch_close(&own);
 }
 
-/* True if some slice may give its step in this way. */
+/* True if slices of the trace may name their step in this way. */
 static bool may_say_steps(const struct trace *t, enum steps_by by)
 {
 	if (by != STEPS_BY_MARK)
@@ -256,8 +256,8 @@ static size_t count_until(
 	return low;
 }
 
-/* Returns the last interval of the device, or of the process's threads, that begins at or before a
- * time; the first one if none does; NULL if there are none. */
+/* Returns the last interval of a device, or of the threads of a process, that begins at or before a
+ * time; otherwise the first interval, or NULL if there is none. */
 static const struct step_interval *interval_at(
         const struct trace_steps *s, uint32_t device, uint32_t process, int64_t at)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Slices of a track in blocks: appending, ordering, iterating. Knows no format and no category.
+ * Slices of a track in blocks: appending, sorting, iterating. Independent of formats and
+ * categories.
  */
 #include "base/sort.h"
 #include "trace/trace_internal.h"

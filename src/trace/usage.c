@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See passes.h. The tracks of a device are merged by start, so each union only stores the time up
- * to which the past is covered.
+ * See passes.h. The tracks of a device are merged by start, so each union stores only its latest
+ * end.
  */
 #include "trace/passes.h"
 
@@ -15,11 +15,11 @@ struct stream_state {
 struct device_walk {
 	const struct trace *t;
 	const struct trace_links *links;
-	const struct usage_watch *watch;                  /* or NULL */
-	const int64_t *launched;                          /* of the next slice; NULL: by links */
-	struct stream_state *streams;                     /* by track */
+	const struct usage_watch *watch; /* or NULL */
+	const int64_t *launched;      /* start of the launch of the next slice; NULL: use links */
+	struct stream_state *streams; /* by track */
 	struct cover busy, by_class[USAGE_CLASS_N], both; /* both: compute or communication */
-	struct cover any;                                 /* of any class */
+	struct cover any;                                 /* work of any class */
 	struct device_usage *to;
 };
 
@@ -198,7 +198,7 @@ struct step_cover {
 	struct cover busy, by_class[USAGE_CLASS_N], both;
 };
 
-/* Adds the part of a slice that lies in a step. */
+/* Adds the part of a slice that is inside a step. */
 static void add_to_step(struct step_usage *u, struct step_cover *c, const struct trace_step *step,
         const struct slice *s, enum usage_class class, bool contains)
 {
@@ -214,7 +214,7 @@ static void add_to_step(struct step_usage *u, struct step_cover *c, const struct
 		cover_add(&c->both, from, to);
 }
 
-/* Adds a slice to the steps that it overlaps. *first: the first step that may not have ended. */
+/* Adds a slice to the steps that it overlaps. *first: the first step that may still be open. */
 static void add_to_steps(const struct trace_steps *steps, struct step_usage *out,
         struct step_cover *covers, size_t *first, const struct slice *s, enum usage_class class,
         bool contains)
@@ -223,8 +223,7 @@ static void add_to_steps(const struct trace_steps *steps, struct step_usage *out
 	size_t n = steps->steps.n;
 
 	while (*first < n && v[*first].end <= s->start)
-		++*first; /* steps are ordered by start: an earlier one that ends later may still
-		             overlap */
+		++*first; /* sorted by start: an earlier step may end later */
 	for (size_t i = *first; i < n && v[i].start < slice_end(s); i++)
 		if (v[i].end > s->start)
 			add_to_step(&out[i], &covers[i], &v[i], s, class, contains);
@@ -266,7 +265,7 @@ void usage_by_step(const struct trace *t, const struct trace_steps *steps, struc
 	scratch_close(&own);
 }
 
-/* ---- one slice at a time ---- */
+/* ---- incremental interface ---- */
 
 struct usage_adding {
 	const struct trace *t;

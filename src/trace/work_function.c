@@ -25,7 +25,7 @@ static struct str copy_or_set(struct str name, struct arena *a)
 	return sb_str(&b);
 }
 
-/* True if the name may be that of a C++ function with its parameters or templates. */
+/* True if the name may be a C++ function with parameters or template arguments. */
 static bool is_full_name(struct str name)
 {
 	return str_find_char(name, '(') != SIZE_MAX || str_find_char(name, '<') != SIZE_MAX ||

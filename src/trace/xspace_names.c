@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of ops in XSpaces, and stats by their names.
+ * Op names in XSpaces, and the meaning of stats by name.
  */
 #include "trace/xspace_internal.h"
 
 /* ---- stats ---- */
 
-/* Stats with a meaning, and others that events of one kind share. */
+/* Stats that tfprof interprets, and other stats that events of a kind share. */
 static const struct {
 	const char *name;
 	enum xstat_use use;
@@ -107,8 +107,8 @@ bool xspace_stat(struct xspace *x, const struct xplane *p, struct str bytes, str
 			ref = leaf_varint(&l);
 			has_ref = true;
 			break;
-		case LEAF_TAG(6, WIRE_BYTES): /* not text, and not used */
-		case LEAF_TAG(8, WIRE_BYTES): /* compressed text, which is counted */
+		case LEAF_TAG(6, WIRE_BYTES): /* bytes, ignored */
+		case LEAF_TAG(8, WIRE_BYTES): /* compressed text: counted as unused */
 			x->compressed += l.tag == LEAF_TAG(8, WIRE_BYTES);
 			leaf_skip(&l);
 			id = INT64_MIN;

@@ -108,7 +108,7 @@ static bool check_utilization(struct advise *ask, struct strs *reports, struct e
 
 /* ---- OperationChecker ---- */
 
-/* Quirk 27: FusedBatchNormV2 and V3 are not known here. */
+/* Quirk 27: FusedBatchNormV2 and V3 are not recognised. */
 static bool check_operations(struct advise *ask, struct strs *reports, struct err *e)
 {
 	const struct model *m = ask->m;

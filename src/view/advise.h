@@ -19,7 +19,7 @@ enum checker_id {
 };
 
 #define CHECK_BIT(id) (1u << (id))
-#define CHECK_ALL     (CHECK_BIT(CHECK_HOTTEST) - 1) /* those of the original */
+#define CHECK_ALL     (CHECK_BIT(CHECK_HOTTEST) - 1) /* checkers of the original */
 #define CHECK_OURS    (CHECK_BIT(CHECK_HOTTEST) | CHECK_BIT(CHECK_SLOWEST_STEP))
 
 /* Input of a checker; the trees belong to the session. */
@@ -41,8 +41,7 @@ struct advice {
 /* name in texts and messages */
 const char *advise_name(enum checker_id id);
 
-/* Returns the bit of the checker with that name, 0 if there is none. JobChecker has no code and no
- * reports. */
+/* Returns the bit of a checker by name; 0 if unknown. JobChecker has no code and no reports. */
 unsigned advise_find(struct str name);
 
 /* Runs the requested checkers. */

@@ -19,7 +19,7 @@ struct code_lines {
 	struct arena *a; /* scratch */
 	struct tree_nodes nodes;
 	struct intern names;       /* in the tree's arena */
-	VEC(uint32_t) name, frame; /* of each entry */
+	VEC(uint32_t) name, frame; /* indexed by entry */
 	VEC(bool) gradient;
 	uint32_t *entry_at[BRANCHES]; /* indexed by model frame; 0: not yet */
 	VEC(uint32_t) path;           /* frames, innermost first */
@@ -93,8 +93,8 @@ static uint32_t find_stack(struct code_lines *l, uint32_t frame, bool gradient)
 	return at;
 }
 
-/* Quirk 23: true if it is named like the gradient of a node. Where "_grad/" comes too early, the
- * rest of the name is taken as that node's. */
+/* Quirk 23: true if the node is named like the gradient of another node. If "_grad/" is too early
+ * in the name, the rest of the name is taken as the other node. */
 static bool find_forward(struct str name, struct str *forward)
 {
 	size_t prefix = str_find(name, S("gradients/"));

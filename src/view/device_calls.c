@@ -145,7 +145,7 @@ void gpu_calls_end(struct gpu_call_feed *f)
 
 struct open_call {
 	uint64_t start, end;
-	uint64_t covered; /* work up to here has been counted */
+	uint64_t covered; /* end of the work that has been counted */
 	uint64_t blocking;
 	uint32_t call;
 	bool waited;   /* waits in any case */

@@ -54,7 +54,7 @@ void gpu_ranges_end(struct device_use *u)
 		add_uses(u, &u->all.v[i]);
 	for (size_t i = 0; i < u->ranges.n; i++)
 		u->ranges.v[i].total = u->ranges.v[i].device;
-	/* A scope comes after the one around it. */
+	/* Inner scopes follow outer scopes. */
 	for (size_t i = u->ranges.n; i-- > 1;) {
 		uint32_t parent = u->all.names.scopes.v[i].parent;
 		u->ranges.v[parent].total =

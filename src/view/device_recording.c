@@ -29,7 +29,7 @@ struct reading {
 	struct arena *scratch; /* &own.a */
 	const struct recorded_process *p;
 	uint32_t process;
-	VEC(uint32_t) parts;  /* by the number that the process gives a GPU: 1 + its part */
+	VEC(uint32_t) parts;  /* GPU number in the process -> 1 + part */
 	struct imap graph_of; /* number -> index in u->graphs */
 	struct gpu_call_feed calls;
 	struct gpu_memory_feed memory;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define WARP           32u
-#define REGISTERS      65536u /* of a multiprocessor */
+#define REGISTERS      65536u /* registers of a multiprocessor */
 #define REGISTER_UNIT  256u   /* registers of a warp are allocated in these */
 #define WARP_UNIT      4u     /* warps whose registers are allocated together */
 #define SHARED_UNIT    128u

@@ -156,7 +156,7 @@ static void add_steps(
 
 /* ---- traces and recordings ---- */
 
-/* Adds the devices of a trace, and its steps, without those in which nothing ran. */
+/* Adds the devices of a trace, and its steps except empty ones. */
 static void add_trace(
         const struct model *m, const struct model_trace *of, struct facts *out, struct arena *a)
 {

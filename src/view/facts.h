@@ -27,7 +27,7 @@ struct facts {
 	int64_t params, float_ops;
 	VEC(struct device_summary) devices; /* CPUs last, the busiest first */
 	VEC(struct step_summary) steps;     /* with a duration, the longest first */
-	int64_t median;                     /* of the durations, ns; 0: there are none */
+	int64_t median;                     /* of the durations, ns; 0 without durations */
 	int64_t peak_bytes;   /* most bytes that an allocator had in use; 0: not recorded */
 	uint32_t peak_device; /* of the model, or ID_NONE */
 	bool marks;           /* the source marks the starts of steps */

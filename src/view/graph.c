@@ -15,7 +15,7 @@ struct descent {
 	uint32_t deep;
 };
 
-/* Descends to a node not yet seen. */
+/* Descends to a node that has not been visited. */
 static void enter(struct descent *d, uint32_t node)
 {
 	struct tree *t = d->t;

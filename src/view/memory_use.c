@@ -11,7 +11,7 @@
 struct memory_event {
 	int64_t ns;
 	int64_t bytes;  /* negative: released; 0: not known */
-	int64_t in_use; /* afterwards, as the source says; below 0: not known */
+	int64_t in_use; /* total afterwards, from the source; negative: unknown */
 	uint64_t address;
 	uint32_t owner;    /* string id, or ID_NONE */
 	uint32_t replaces; /* an event whose memory this one reuses, or ID_NONE */
@@ -95,9 +95,9 @@ static int by_time(const void *v, uint32_t a, uint32_t b)
 	return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* Finds the size and the owner of each release by its address; one whose allocation is not in the
- * file gets no owner, and counts only where the source says the totals. An allocation at an address
- * that is still held replaces what was there: its release is not in the file. */
+/* Finds the size and the owner of each release by its address. A release without its allocation in
+ * the file has no owner, and is used only if the source records totals. An allocation at an address
+ * that is still allocated replaces the old one, whose release is missing in the file. */
 static void match_releases(struct memory_event *v, const uint32_t *order, size_t n, struct arena *a)
 {
 	struct imap held; /* address -> 1 + event that allocated it; 0: released */

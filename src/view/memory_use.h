@@ -31,7 +31,7 @@ struct memory_pool {
 	int64_t step;                 /* of a model; MEMORY_NO_STEP: the whole trace */
 	uint64_t allocations, frees;
 	int64_t allocated;                /* sum of all allocations */
-	int64_t peak, reserved, capacity; /* as the source says; below 0: not known */
+	int64_t peak, reserved, capacity; /* from the source; negative: unknown */
 	VEC(struct memory_moment) use;    /* sorted by time; times are those of trace_ns */
 	size_t most;                      /* index of the largest use; use may be empty */
 	bool known_live; /* false: nothing is allocated, or releases have no addresses */

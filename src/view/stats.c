@@ -30,7 +30,7 @@ struct stats {
 	struct extra *next; /* the column that is filled next */
 	struct step_numbers numbers;
 	struct series *series; /* indexed by shown entry, own or total */
-	struct ranks ranks;    /* likewise */
+	struct ranks ranks;    /* ranks of these series */
 	uint32_t *counts; /* indexed by shown entry: steps in which it is not 0, finally those in
 	                     which it is */
 	uint32_t *ran;    /* indexed by shown entry: steps in which it ran */
@@ -242,7 +242,8 @@ static void fill_moment(const struct stats *s, struct extra *x, enum stat_id id)
 	}
 }
 
-/* Fills the columns of a metric: first those that need sums, whose memory the ranks then reuse. */
+/* Fills the columns of a metric: first the statistics from sums, whose memory the ranks then reuse.
+ */
 static void fill_metric(struct stats *s, enum metric_id of)
 {
 	struct extra *to[STATS_N] = { 0 };

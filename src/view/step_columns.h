@@ -9,19 +9,19 @@
 
 /* ---- stats ----
  *
- * Statistics over steps as columns beside an answer (-stats).
+ * Statistics over steps as additional columns (-stats).
  */
 
 /* Adds the columns that -stats requests, over the selected steps. With rows per worker,
- * stats_of_worker replaces their numbers by those of one worker. */
+ * stats_of_worker replaces the numbers by the numbers of one worker. */
 void stats_add(struct result *r);
 void stats_of_worker(const struct result *r, uint32_t worker);
 
 /* ---- step numbers ---- */
 
-/* One number of the shown entries in single steps, own and total. Selection and order are those of
- * the answer. A step costs as much as the nodes that ran in it, and never more than a pass over all
- * nodes; memory does not depend on the number of steps. */
+/* A number of the shown entries in single steps, own and total, with the selection and order of the
+ * result. The time for a step is proportional to the nodes that ran in it; memory does not depend
+ * on the number of steps. */
 
 /* A place is an entry that takes part in totals: a kept one or, with -account_displayed_op_only, a
  * shown one. Parents precede their children. */
@@ -48,8 +48,8 @@ void step_numbers_each(struct step_numbers *x, const struct step *s,
 
 /* ---- workers ----
  *
- * Workers of a query: which are chosen, which of their steps, and their numbers (-worker_regexes,
- * -align). Knows no columns.
+ * The workers of a query: selected workers, their steps, and their numbers (-worker_regexes,
+ * -align). Independent of columns.
  */
 
 /* Selects the workers. Fails if none is selected, or if workers are requested and the model has
@@ -77,8 +77,8 @@ const struct step *const *workers_steps_of(const struct query *q, uint32_t worke
 /* Returns the numbers of the nodes in them; NULL if the worker has none. */
 struct tally *workers_tallies(const struct query *q, uint32_t worker, struct arena *a);
 
-/* True if a worker can have such a number. Numbers that do not come from running belong to every
- * worker. */
+/* True if the number can differ between workers. Numbers that are not from executions apply to
+ * every worker. */
 static inline bool workers_has(const struct tally *t, enum value v)
 {
 	return v >= V_RECORDED || t->v[V_RUNS] > 0 || t->v[v] != 0;
@@ -92,8 +92,8 @@ static inline bool workers_in_rows(const struct opts *o)
 
 /* ---- worker columns ---- */
 
-/* Columns for workers beside an answer (-by worker, -max_workers): which is the slowest, how far
- * they are apart, and each by itself. */
+/* Additional columns for workers (-by worker, -max_workers): the slowest worker, the spread, and
+ * each worker. */
 
 /* Appends them to the result's columns. */
 void worker_columns_add(struct result *r);

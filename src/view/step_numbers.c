@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See step_columns.h. Sums stop at the ends of the type, as those of the answer do.
+ * See step_columns.h. Sums saturate, as in the result.
  */
 #include "view/step_columns.h"
 

@@ -10,8 +10,8 @@ void view_keep(struct query *q, const bool *keep, const bool *accounted)
 {
 	const struct tree *t = q->tree;
 	struct kept *k = &q->kept;
-	uint32_t *index = ARENA_ARRAY(
-	        q->a, t->n, uint32_t); /* its kept entry, or that of its nearest kept ancestor */
+	uint32_t *index = ARENA_ARRAY(q->a, t->n,
+	        uint32_t); /* its kept entry, or the entry of its nearest kept ancestor */
 	uint32_t n = 1;
 
 	for (uint32_t i = 1; i < t->n; i++)

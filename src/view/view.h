@@ -69,8 +69,8 @@ struct kept {
 	bool *accounted;
 	struct tally *total; /* for shown entries: over the shown ones only, if requested */
 	bool *start;         /* tree views: an entry at which the answer starts */
-	/* Op and code, otherwise NULL. Entry i accounts those members of at[i] for which
-	 * view_matches is not 0; see view_members. */
+	/* Op and code, otherwise NULL. Entry i accounts the members of at[i] for which view_matches
+	 * is not 0; see view_members. */
 	struct tally *self; /* sums over them; Quirk 13: a node counts once for each pattern */
 	uint32_t *nodes;    /* their number, each counted once */
 	uint32_t *list;     /* op, otherwise NULL: entries 1 .. n - 1 in list order */
@@ -245,8 +245,8 @@ static inline const uint32_t *view_members(const struct query *q, uint32_t kept,
  * children's alone. Needs kept.self (op, code). */
 void view_sum(struct query *q);
 
-/* Op: an entry's total is its own numbers and those of all that follow it in kept.list; the root's
- * is that of the first. */
+/* Op: the total of an entry is the sum of its own numbers and all following entries of kept.list;
+ * the total of the root is that of the first entry. */
 void view_sum_list(struct query *q);
 
 static inline struct str view_name(const struct query *q, uint32_t kept)

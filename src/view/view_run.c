@@ -48,7 +48,7 @@ static bool check_steps(struct query *q, struct err *e)
 	return !s->n || q->n_steps || no_step(q, s->text, e);
 }
 
-/* True if the numbers are those of some steps rather than the average kept by the model. */
+/* True if the numbers are from selected steps rather than the average in the model. */
 static bool names_steps(const struct query *q)
 {
 	return opts_names_steps(q->o) || q->workers;

@@ -2,7 +2,7 @@
  *
  * The walk of scope, graph and code over the kept entries: where to start, how deep, what is
  * trimmed, shown, hidden. Shown descendants of hidden entries move to the nearest shown ancestor;
- * then siblings are sorted. Knows no view.
+ * then siblings are sorted. Independent of the view.
  */
 #include "base/sort.h"
 #include "view/view.h"
@@ -17,8 +17,7 @@ struct tree_walk {
 	uint32_t *shown;   /* shown entries, in pre-order */
 	uint32_t *parent;  /* index in shown of the shown parent */
 	uint32_t *nearest; /* indexed by kept entry: itself or its nearest shown ancestor, as index
-	                    * in shown
-	                    */
+	                    * in shown */
 	uint32_t n;
 	uint32_t hidden[HIDDEN_N];
 };
@@ -108,8 +107,8 @@ static int by_option(const void *ctx, uint32_t a, uint32_t b)
 	return view_order(w->q, w->k->total, w->shown[a], w->shown[b]);
 }
 
-/* Lists the children of each shown entry, sorted: those of i are child[first[i]] .. child[first[i +
- * 1]]. */
+/* Lists the sorted children of each shown entry: entry i has the children from child[first[i]] to
+ * child[first[i + 1]]. */
 static uint32_t *sort_children(struct tree_walk *w, uint32_t **first)
 {
 	uint32_t *child = ARENA_ARRAY(w->q->a, w->n, uint32_t);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See step_columns.h. Numbers of one worker are held at a time; beside them, for each shown
- * entry, the least, the greatest and the sum, so that ten thousand workers need no more room than
- * two.
+ * See step_columns.h. Stores the numbers of one worker at a time, plus minimum, maximum and sum per
+ * shown entry, so memory does not depend on the number of workers.
  */
 #include "view/step_columns.h"
 
@@ -78,7 +77,8 @@ static int by_first(const void *ctx, uint32_t a, uint32_t b)
 	return (first[a] < first[b]) - (first[a] > first[b]);
 }
 
-/* Selects all workers if they are few, otherwise those with the largest totals; in their order. */
+/* Selects all workers if they are few, otherwise the workers with the largest totals, in the order
+ * of workers. */
 static void choose_columns(struct columns *c, struct arena *a)
 {
 	uint32_t workers = workers_count(c->q->m), n = 0;

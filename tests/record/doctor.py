@@ -92,7 +92,7 @@ def test_doctor_bad_cupti():
     judge(env, 1, 'CUDA 13.2 (13.2.23, 13.2.75, 13.2.86), which calls itself without end', "pip install 'nvidia-cuda-cupti>=13.3'")
     same(tfprof('--version', more=env)[0], 0)
     library('lib/libcupti.so.12', 'int cuptiGetVersion(unsigned *v) { *v = 0; return 999; }')
-    judge(env, 1, 'does not tell its version')
+    judge(env, 1, 'does not report its version')
 
 
 def process(pid, environment, maps):

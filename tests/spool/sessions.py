@@ -107,7 +107,7 @@ def check_told(t):
     s.add('gap', start=T0, to=T0 + 5 * 10 ** 8, why='x').add('note', text='another profiler took CUPTI')
     t.run('scope', t.write(s))
     for text in ('20 records were dropped by CUPTI', '1 record of ranges was dropped',
-                 '7 records were kept back by CUPTI', '9 kernels were launched, but no record of them came', '0.500 s', 'another profiler took CUPTI',
+                 '7 records were kept back by CUPTI', '9 kernels were launched, but their records are missing', '0.500 s', 'another profiler took CUPTI',
                  'has no end'):
         assert text in t.notes, (text, t.notes)
 

@@ -120,7 +120,7 @@ def runs_are_steps():
 
 
 def marks_are_steps():
-    """Annotations of a thread with a step number are the steps; work after one belongs to it, on whatever thread."""
+    """Annotations with a step number are the steps. Later work on any thread belongs to the last step before it."""
     p = Plane('/host:CPU')
     train, op = p.meta('train'), p.meta('net/dense:MatMul')
     p.line(1, 'python', [(train, 1000 * i, 600, {'_r': 1, 'step_num': 7 + i}) for i in range(2)] +
@@ -137,7 +137,7 @@ def marks_are_steps():
 
 
 def marks_that_share_numbers():
-    """Marks with different names and the same numbers are steps of their own, numbered by their starts."""
+    """Marks with different names and equal numbers are separate steps, numbered by start."""
     p = Plane('/host:CPU')
     train, test = p.meta('train'), p.meta('test')
     root = lambda n: {'_r': 1, 'step_num': n}
@@ -148,7 +148,7 @@ def marks_that_share_numbers():
 
 
 def marks_give_way():
-    """Lines of steps and groups of slices are preferred to annotations."""
+    """Lines of steps and groups of slices take precedence over annotations."""
     host = Plane('/host:CPU')
     host.line(1, 'python', [(host.meta('train'), 0, 600, {'_r': 1, 'step_num': 7})])
     gpu = Plane('/device:GPU:0')
@@ -161,7 +161,7 @@ def marks_give_way():
 
 
 def compressed_texts():
-    """Stats with compressed text are counted and not used."""
+    """Stats with compressed text are counted as unused."""
     p = tpu()
     m = op(p, 'f.1', 'jit(f)/mul:', 1)
     p.line(3, 'XLA Ops', [(m, 0, 100, {'x': ('compressed', gzip.compress(b'text'))}), (m, 100, 100)])
@@ -199,7 +199,7 @@ def gpu():
 
 
 def kinds():
-    """Events share what their equal stats say, and nothing else; each damaged stat counts."""
+    """Events share only the values of their equal stats. Each damaged stat is counted."""
     host, p = Plane('/host:CPU'), Plane('/device:GPU:1')
     call, k = host.meta('launch'), p.meta('kernel')
     host.line(1, 'thread', [(call, 100 * i, 10, {'correlation_id': i // 2} if i % 2 else {}) for i in range(4)])
@@ -207,7 +207,7 @@ def kinds():
     p.line(1, 'Stream #1', [(k, 1000000 * i, 5 + i, dict({'group_id': i, 'mine': 'x%d' % i}, **{'tf_op': op} if op else {}))
                             for i, op in enumerate(ops)])
     head = number(1, k) + number(2, 9000000) + number(3, 100)
-    late = data(4, data(5, 'b:Relu') + number(1, p.name_id('tf_op')))  # its id comes last
+    late = data(4, data(5, 'b:Relu') + number(1, p.name_id('tf_op')))  # the id is the last field
     other = data(4, number(4, 9) + number(1, p.name_id('group_id')))
     twice = data(4, number(1, p.name_id('group_id')) + number(4, 9) + number(4, 8))  # the last value counts
     damaged = data(4, number(1, p.name_id('tf_op')) + varint(5 << 3 | 2) + varint(99))
