@@ -38,7 +38,6 @@ enum xstat_use {
 	XSTAT_COPY_DETAILS,
 	XSTAT_SET_DETAILS,
 	XSTAT_ROOT, /* of an annotation with a step number: it is a step */
-	XSTAT_USE_N
 };
 
 /* A stat name of a plane. */

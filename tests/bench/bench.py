@@ -293,7 +293,7 @@ def make_checkpoint(path, megabytes):
     sys.path.append(os.path.join(ROOT, 'tests', 'models'))
     import make_checkpoint as made
     text = bytes(range(256)) * 4096
-    tail = b'\x35' + made.struct.pack('<I', made.mask(made.crc32c(text)))
+    tail = b'\x35' + made.struct.pack('<I', made.masked(made.crc32c(text)))
     head = made.field(1, made.NUMBERS['float32']) + made.field(2, made.shape_proto([len(text) // 4]))
     entries = [(b'layer_%04d/weights' % i, head + (made.field(4, i * len(text)) if i else b'') +
                 made.field(5, len(text)) + tail) for i in range(megabytes)]

@@ -268,7 +268,7 @@ def case_bundles(top):
     header = make.field(1, 1)
     for name, rows, part in (
             ('outside', [(b'x', entry(1, [4], 0, 96, 16))], 'ends outside the file'),
-            ('overlap', [(b'x', entry(4, [4], 0, 0, 4, make.mask(make.crc32c(bytes(4))))),
+            ('overlap', [(b'x', entry(4, [4], 0, 0, 4, make.masked(make.crc32c(bytes(4))))),
                          (b'y', entry(4, [4], 0, 2, 4))], 'overlaps'),
             ('shard', [(b'x', entry(1, [4], 3, 0, 16))], 'shard_id 3'),
             ('size', [(b'x', entry(1, [4], 0, 0, 17))], 'Invalid size in bundle entry: key x; stored '

@@ -234,14 +234,6 @@ def odd_profile(names):
     return out + sub(3, varint(0))
 
 
-def odd_op_log(names):
-    """Returns a stack whose functions have these names; names that come from text need not be UTF-8."""
-    out = b''
-    for i, n in enumerate(names):
-        out += sub(1, sub(1, 'n%d' % i) + sub(4, sub(1, sub(1, b'f.py') + num(2, i) + sub(3, n))))
-    return out
-
-
 def readable(name):
     """Returns bytes as our outputs write them: invalid UTF-8 as \\xNN."""
     return name.decode('utf-8', 'backslashreplace')

@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'models'))
 import make_checkpoint as make  # noqa: E402
 from make_checkpoint import field  # noqa: E402
-from wire import num, sub, varint  # noqa: E402
+from wire import sub, varint  # noqa: E402
 
 ATTR = 'node { name: "a" attr { key: "k" value { %s } } }\n'
 TEXTS = {
@@ -109,7 +109,6 @@ def chain_gap(block):
 
 # ---- bundles --------------------------------------------------------------------------------
 HEADER = field(1, 1) + field(3, field(1, 1))
-CRC0 = b'\x35' + struct.pack('<I', make.mask(0))
 
 
 def entry(dims=(), kind=1, size=None, more=b'', data=None, crc=None):
@@ -119,7 +118,7 @@ def entry(dims=(), kind=1, size=None, more=b'', data=None, crc=None):
     data = bytes(4) if data is None else data
     size = len(data) if size is None else size
     b += field(5, size) if size else b''
-    return b + b'\x35' + struct.pack('<I', make.mask(make.crc32c(data)) if crc is None else crc)
+    return b + b'\x35' + struct.pack('<I', make.masked(make.crc32c(data)) if crc is None else crc)
 
 
 def part(*extents):
@@ -144,7 +143,7 @@ def bundles():
     texts = field(1, 7) + field(2, make.shape_proto([2]))
 
     def strings(data, crc=0):
-        return texts + field(5, len(data)) + b'\x35' + struct.pack('<I', make.mask(crc))
+        return texts + field(5, len(data)) + b'\x35' + struct.pack('<I', make.masked(crc))
 
     def words_case(data, crc=0):
         return HEADER, {'t': strings(data, crc)}, data

@@ -5,7 +5,6 @@ import glob
 import os
 import re
 import sys
-import threading
 
 def kernels():
     """Returns the PTX of the kernels for each target, newest first."""
@@ -164,14 +163,6 @@ class Gpu:
         self('cuEventSynchronize', b)
         self('cuEventElapsedTime', ctypes.byref(ms), a, b)
         return ms.value
-
-
-def in_threads(n, work):
-    threads = [threading.Thread(target=work) for _ in range(n)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
 
 
 class Runtime:

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-from rig import ARGS, DROPPED, RANGES, ROOT, Run, Spool, check, dormant, settle, sleep
+from rig import ARGS, DROPPED, RANGES, ROOT, Run, Spool, check, dormant, settle
 
 
 # ---- records and functions ------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 """The training run of README.md: a small image classifier on one GPU. profile_100 was taken before
 and profile_200 after its input pipeline decoded images in parallel; in step 2 of each the host
 stalls while it reads images."""
-from wire import Model, graph_text, op_log, profile, run_meta
+from wire import Model, graph_text, op_log, profile, run_meta, spread
 
 CPU = '/job:localhost/replica:0/task:0/device:CPU:0'
 GPU = '/job:localhost/replica:0/task:0/device:GPU:0'
@@ -13,14 +13,6 @@ BUILD = MAIN + [(TRAIN, 41, 'main', 36, 'loss = model.build(images, labels)')]
 INPUT = MAIN + [(TRAIN, 39, 'main', 36, 'images, labels = dataset.batch(64)')]
 STEP = MAIN + [(TRAIN, 44, 'main', 36, 'train_op = optimizer.minimize(loss)')]
 STEPS = (0, 1, 2, 3)
-
-
-def spread(name, low, high):
-    """Returns a number between low and high that depends on the name alone."""
-    h = 2166136261
-    for c in name.encode():
-        h = (h ^ c) * 16777619 & 0xffffffff
-    return low + h % (high - low + 1)
 
 
 class Net:

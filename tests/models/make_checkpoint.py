@@ -10,6 +10,8 @@ import struct
 import subprocess
 import sys
 
+from wire import crc32c, masked, varint
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MAGIC = 0xdb4775248b80fb57
 NUMBERS = {'float32': 1, 'float64': 2, 'int32': 3, 'uint8': 4, 'int16': 5, 'int8': 6, 'string': 7,
@@ -24,33 +26,6 @@ LETTERS = {'float32': 'f', 'float64': 'd', 'int32': 'i', 'uint8': 'B', 'int16': 
            'complex64': 'ff', 'complex128': 'dd', 'float8_e5m2': 'B', 'float8_e4m3fn': 'B',
            'float8_e4m3fnuz': 'B', 'float8_e4m3b11fnuz': 'B', 'float8_e5m2fnuz': 'B', 'int4': 'b',
            'uint4': 'B', 'int2': 'b', 'uint2': 'B', 'float4_e2m1fn': 'B'}
-
-TABLE = []
-for _i in range(256):
-    for _ in range(8):
-        _i = _i >> 1 ^ (0x82f63b78 if _i & 1 else 0)
-    TABLE.append(_i)
-
-
-def crc32c(data, crc=0):
-    crc ^= 0xffffffff
-    for b in data:
-        crc = crc >> 8 ^ TABLE[(crc ^ b) & 255]
-    return crc ^ 0xffffffff
-
-
-def mask(crc):
-    return ((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff
-
-
-def varint(n):
-    n &= (1 << 64) - 1
-    out = bytearray()
-    while n > 127:
-        out.append(n & 127 | 128)
-        n >>= 7
-    out.append(n)
-    return bytes(out)
 
 
 def field(number, value):
@@ -87,7 +62,7 @@ def block(entries, interval=16):
 
 
 def sealed(contents, kind=0):
-    return contents + bytes([kind]) + struct.pack('<I', mask(crc32c(contents + bytes([kind]))))
+    return contents + bytes([kind]) + struct.pack('<I', masked(crc32c(contents + bytes([kind]))))
 
 
 def table(entries, size=4096, snappy=False):
@@ -152,7 +127,7 @@ def raw(dtype, values, order='<'):
         return data, crc32c(data)
     lengths = b''.join(varint(len(v)) for v in values)
     crc = crc32c(b''.join(struct.pack(order + 'I', len(v)) for v in values))
-    check = struct.pack(order + 'I', mask(crc))
+    check = struct.pack(order + 'I', masked(crc))
     text = b''.join(values)
     return lengths + check + text, crc32c(check + text, crc)
 
@@ -192,7 +167,7 @@ def bundle(path, tensors, shards=1, big=False, snappy=False, gap=0):
         at.extend(bytes(gap))
         e = field(1, NUMBERS[tensor.dtype]) + field(2, shape_proto(shape))
         e += (field(3, n % shards) if n % shards else b'') + (field(4, len(at)) if at else b'')
-        e += (field(5, len(text)) if text else b'') + b'\x35' + struct.pack('<I', mask(crc))
+        e += (field(5, len(text)) if text else b'') + b'\x35' + struct.pack('<I', masked(crc))
         at.extend(text)
         return e
 

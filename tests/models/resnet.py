@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ResNet of 32 layers with an input queue, Momentum slots and a checkpoint, as in the tutorials of 2016, with the times,
 float operations and parameter counts that they print."""
-from wire import Model
+from wire import Model, spread
 
 CPU = '/job:localhost/replica:0/task:0/cpu:0'
 BATCH = 128
@@ -16,14 +16,6 @@ GAMMA = {'unit_1_0/shared_activation/init_bn/gamma':
          [1.80, 2.10, 2.06, 1.91, 2.26, 1.86, 1.81, 1.37, 1.78, 1.85, 1.96, 1.54, 2.04, 2.34, 2.22, 1.99],
          'unit_1_0/sub2/bn2/gamma':
          [1.57, 1.83, 1.30, 1.25, 1.59, 1.14, 1.26, 0.82, 1.19, 1.10, 1.48, 1.01, 0.82, 1.23, 1.21, 1.14]}
-
-
-def spread(name, low, high):
-    """Returns a number that depends on the name."""
-    h = 2166136261
-    for c in name.encode():
-        h = (h ^ c) * 16777619 & 0xffffffff
-    return low + h % (high - low + 1)
 
 
 class Net:

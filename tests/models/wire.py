@@ -24,6 +24,14 @@ class Model:
         return name
 
 
+def spread(name, low, high):
+    """Returns a number between low and high that depends on the name alone."""
+    h = 2166136261
+    for c in name.encode():
+        h = (h ^ c) * 16777619 & 0xffffffff
+    return low + h % (high - low + 1)
+
+
 # ---- the wire format --------------------------------------------------------------------------
 def varint(n):
     n &= (1 << 64) - 1

@@ -1,22 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates profiles of pprof."""
-
-
-def varint(n):
-    n &= (1 << 64) - 1
-    out = b''
-    while n > 0x7f:
-        out += bytes([n & 0x7f | 0x80])
-        n >>= 7
-    return out + bytes([n])
-
-
-def number(field, v):
-    return varint(field << 3) + varint(v) if v else b''
-
-
-def sub(field, data):
-    return varint(field << 3 | 2) + varint(len(data)) + data
+from xspace import data as sub, number, varint
 
 
 def fields(data):

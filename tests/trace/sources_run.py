@@ -468,7 +468,7 @@ def examples_are_made():
 
 
 CASES = [onnx_new, onnx_old, onnx_texts, onnx_threads, onnx_deep, onnx_model,
-         nsys_join, nsys_missing, nsys_ranges, nsys_steps, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_secrets,
+         nsys_join, nsys_missing, nsys_ranges, nsys_steps, nsys_leaves_no_trace, nsys_anywhere, nsys_hostile, nsys_secrets, nsys_long_names,
          pprof_cpu, pprof_heap, pprof_memory, pprof_own, pprof_damaged, tensorrt,
          examples_are_made]
 
