@@ -36,12 +36,6 @@ static inline void le64_put(void *p, uint64_t v)
 	memcpy(p, &v, sizeof v);
 }
 
-/* Returns the number of bytes that v needs: 1 to 8. */
-static inline unsigned byte_count(uint64_t v)
-{
-	return (71u - (unsigned)__builtin_clzll(v | 1)) / 8;
-}
-
 /* Returns the value of eight varint bytes in w (low byte first) by joining their low seven bits. */
 static inline uint64_t varint_pack(uint64_t w)
 {

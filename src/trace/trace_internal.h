@@ -2,16 +2,20 @@
  *
  * The builder of a trace and the encoding of slices in blocks.
  *
- *   record: flags   form (3 bits), RECORD_CORRELATION, RECORD_ARGS
- *           sizes   bytes - 1 of event (2 bits), start (3 bits) and length (3 bits)
+ *   record: head    how many bytes the next three numbers have; RECORD_CORRELATION, RECORD_ARGS
+ *           form    in one byte, of slices that are not complete
  *           event
  *           zigzag of start - start of the record before; of the first: - base of the block
  *           length
  *           varint  zigzag of correlation - correlation of the block, if the flag is set
  *           varint  size of the arguments, then the arguments, if the flag is set
  *
- * Event, start and length are read as eight bytes each, of which only the first ones belong to the
- * number: a block has at least RECORD_HEAD bytes for each record.
+ *   head:   bits 0-1  bytes of event: 1, 2 or 4; the fourth value: 4, and the form comes first
+ *           bits 2-3  bytes of start: 2, 3, 4 or 8
+ *           bits 4-5  bytes of length, likewise
+ *
+ * A number is read as eight bytes, of which only the first ones belong to it: a block has room for
+ * RECORD_HEAD bytes and the arguments before each record is written.
  *
  *   argument: varint key * 4 + type, then a zigzag varint, a varint, 8 bytes or a varint
  */
@@ -24,7 +28,7 @@
 #define SLICE_BLOCK_MIN 256u
 #define SLICE_BLOCK     4096u /* bytes; a block with a single record may be longer */
 
-enum { RECORD_FORM = 7, RECORD_CORRELATION = 8, RECORD_ARGS = 16 };
+enum { RECORD_FORM = 3, RECORD_CORRELATION = 64, RECORD_ARGS = 128 };
 
 /* Forms of records that the seal pairs to complete slices. */
 enum { FORM_BEGIN = SLICE_SAMPLE + 1, FORM_END };

@@ -8,6 +8,8 @@
 
 #define RECORD_HEAD (2 + 3 * 8 + 2 * VARINT_MAX) /* bytes of a record without its arguments */
 
+static const uint8_t number_bytes[] = { 2, 3, 4, 8 };
+
 static struct slice_block *last_block(struct trace_track *k)
 {
 	return k->blocks.n ? &k->blocks.v[k->blocks.n - 1] : NULL;
@@ -48,26 +50,34 @@ static uint64_t take_number(const uint8_t **p, unsigned bytes)
 	return v;
 }
 
+/* Returns the index in number_bytes for a number. */
+static unsigned size_of(uint64_t v)
+{
+	return v <= 0xffff ? 0 : v <= 0xffffff ? 1 : v <= 0xffffffff ? 2 : 3;
+}
+
 static void encode(struct slice_block *block, int64_t before, const struct slice *s)
 {
 	uint64_t start = zigzag((int64_t)((uint64_t)s->start - (uint64_t)before));
 	uint64_t length = (uint64_t)s->length;
-	unsigned n_event = byte_count(s->event), n_start = byte_count(start),
-	         n_length = byte_count(length);
-	uint8_t *p = block->bytes + block->size, *flags = p++;
+	unsigned event = s->event <= 0xff ? 0 : s->event <= 0xffff ? 1 : 2;
+	uint8_t *p = block->bytes + block->size, *head = p++;
 
-	*flags = (uint8_t)s->form;
-	*p++ = (uint8_t)((n_event - 1) | (n_start - 1) << 2 | (n_length - 1) << 5);
-	p = put_number(p, s->event, n_event);
-	p = put_number(p, start, n_start);
-	p = put_number(p, length, n_length);
+	if (s->form != SLICE_COMPLETE) {
+		event = RECORD_FORM;
+		*p++ = (uint8_t)s->form;
+	}
+	*head = (uint8_t)(event | size_of(start) << 2 | size_of(length) << 4);
+	p = put_number(p, s->event, event == RECORD_FORM ? 4 : 1u << event);
+	p = put_number(p, start, number_bytes[size_of(start)]);
+	p = put_number(p, length, number_bytes[size_of(length)]);
 	if (s->correlation) {
-		*flags |= RECORD_CORRELATION;
+		*head |= RECORD_CORRELATION;
 		p = varint_put(p,
 		        zigzag((int64_t)((uint64_t)s->correlation - (uint64_t)block->correlation)));
 	}
 	if (s->args.n) {
-		*flags |= RECORD_ARGS;
+		*head |= RECORD_ARGS;
 		p = varint_put(p, s->args.n);
 		memcpy(p, s->args.p, s->args.n);
 		p += s->args.n;
@@ -79,23 +89,24 @@ static void encode(struct slice_block *block, int64_t before, const struct slice
 const uint8_t *store_decode(
         const struct slice_block *block, const uint8_t *p, int64_t *start, struct slice *out)
 {
-	unsigned flags = p[0], sizes = p[1];
+	unsigned head = *p++, event = head & RECORD_FORM;
 	uint64_t v;
 
-	p += 2;
-	out->form = (enum slice_form)(flags & RECORD_FORM);
-	out->event = (uint32_t)take_number(&p, 1 + (sizes & 3));
-	v = take_number(&p, 1 + (sizes >> 2 & 7));
+	out->form = SLICE_COMPLETE;
+	if (event == RECORD_FORM)
+		out->form = (enum slice_form) * p++;
+	out->event = (uint32_t)take_number(&p, event == RECORD_FORM ? 4 : 1u << event);
+	v = take_number(&p, number_bytes[head >> 2 & 3]);
 	out->start = *start = (int64_t)((uint64_t)*start + (uint64_t)unzigzag(v));
-	out->length = (int64_t)take_number(&p, 1 + (sizes >> 5));
+	out->length = (int64_t)take_number(&p, number_bytes[head >> 4 & 3]);
 	out->correlation = 0;
-	if (flags & RECORD_CORRELATION) {
+	if (head & RECORD_CORRELATION) {
 		v = varint_take(&p);
 		out->correlation = (int64_t)((uint64_t)block->correlation + (uint64_t)unzigzag(v));
 	}
 	out->args = STR_NONE;
 	out->keys = 0;
-	if (flags & RECORD_ARGS) {
+	if (head & RECORD_ARGS) {
 		v = varint_take(&p);
 		out->args = str_make(p, (size_t)v);
 		out->keys = ARG_BITS_ALL;

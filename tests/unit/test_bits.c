@@ -79,17 +79,6 @@ static void byte_order(void **state)
 	assert_memory_equal(put, b + 1, 8);
 }
 
-static void bytes_of_numbers_are_counted(void **state)
-{
-	(void)state;
-	assert_int_equal(byte_count(0), 1);
-	assert_int_equal(byte_count(UINT64_MAX), 8);
-	for (unsigned n = 1; n < 8; n++) {
-		assert_int_equal(byte_count(((uint64_t)1 << 8 * n) - 1), n);
-		assert_int_equal(byte_count((uint64_t)1 << 8 * n), n + 1);
-	}
-}
-
 /* The examples of RFC 3720, B.4, and the usual check value. */
 static void crc_of_known_texts(void **state)
 {
@@ -138,7 +127,6 @@ int main(int argc, char **argv)
 		cmocka_unit_test(long_varints_are_refused),
 		cmocka_unit_test(zigzag_goes_round),
 		cmocka_unit_test(byte_order),
-		cmocka_unit_test(bytes_of_numbers_are_counted),
 		cmocka_unit_test(crc_of_known_texts),
 		cmocka_unit_test(crc_ways_agree),
 		cmocka_unit_test(crc_is_masked),
