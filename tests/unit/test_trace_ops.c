@@ -2,28 +2,12 @@
  *
  * The ops of a trace: by hand, and invariants for random traces in any order of appending.
  */
-#include "unit.h"
+#include "build_rig.h"
 
 #include <stdlib.h>
 
 #include "base/sort.h"
 #include "trace/ops.h"
-#include "trace_rig.h"
-
-static struct arena scratch = { .work = &unit_work };
-
-static struct trace_rig open_rig(enum trace_source source)
-{
-	arena_free(&scratch);
-	arena_init(&scratch, &unit_work);
-	return trace_rig_open(&unit_arena, &scratch, source);
-}
-
-static int drop_scratch(void **state)
-{
-	arena_free(&scratch);
-	return unit_teardown(state);
-}
 
 static struct trace_ops find_ops(const struct trace *t)
 {
@@ -63,17 +47,17 @@ static struct str table(const struct trace_ops *o)
 
 static void paths_follow_modules_and_ops(void **state)
 {
-	struct trace_rig r = open_rig(TRACE_KINETO);
+	struct rig r = rig_open_tracks(TRACE_KINETO);
 
 	(void)state;
-	trace_rig_slice(&r, r.thread, CATEGORY_MODULE, "Linear_0", 0, 100, 0);
-	trace_rig_slice(&r, r.thread, CATEGORY_FRAME, "model.py(3): forward", 5, 90, 0);
-	trace_rig_slice(&r, r.thread, CATEGORY_OP, "aten::linear", 10, 80, 0);
-	trace_rig_slice(&r, r.thread, CATEGORY_OP, "aten::mm", 20, 30, 0);
-	trace_rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 25, 5, 1);
-	trace_rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "gemm", 30, 40, 1);
-	trace_rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "gemm", 35, 40, 1);
-	trace_rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "lost", 30, 7, 2);
+	rig_slice(&r, r.thread, CATEGORY_MODULE, "Linear_0", 0, 100, 0);
+	rig_slice(&r, r.thread, CATEGORY_FRAME, "model.py(3): forward", 5, 90, 0);
+	rig_slice(&r, r.thread, CATEGORY_OP, "aten::linear", 10, 80, 0);
+	rig_slice(&r, r.thread, CATEGORY_OP, "aten::mm", 20, 30, 0);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 25, 5, 1);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "gemm", 30, 40, 1);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "gemm", 35, 40, 1);
+	rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "lost", 30, 7, 2);
 	build_seal(r.b);
 	struct trace_ops o = find_ops(r.t);
 	assert_str(table(&o), "(unattributed)/lost|(unattributed)|0|0|1|1|0|0|7|30\n"
@@ -90,7 +74,7 @@ static void paths_follow_modules_and_ops(void **state)
 
 static void compiled_ops_have_names_runs_and_stacks(void **state)
 {
-	struct trace_rig r = open_rig(TRACE_XSPACE);
+	struct rig r = rig_open_tracks(TRACE_XSPACE);
 	static const char *const names[] = { "fusion.1", "fusion.2", "while" };
 
 	(void)state;
@@ -129,7 +113,7 @@ struct random_slice {
 	int64_t start, length, correlation;
 };
 
-static size_t random_slices(const struct trace_rig *r, struct random_slice *v, size_t max)
+static size_t random_slices(const struct rig *r, struct random_slice *v, size_t max)
 {
 	static const enum trace_category host[] = { CATEGORY_OP, CATEGORY_MODULE,
 		CATEGORY_ANNOTATION };
@@ -159,12 +143,11 @@ static size_t random_slices(const struct trace_rig *r, struct random_slice *v, s
 }
 
 static struct trace_ops ops_of_slices(
-        struct trace_rig *r, const struct random_slice *v, const uint32_t *order, size_t n)
+        struct rig *r, const struct random_slice *v, const uint32_t *order, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct random_slice *s = &v[order ? order[i] : i];
-		trace_rig_slice(
-		        r, s->track, s->category, s->name, s->start, s->length, s->correlation);
+		rig_slice(r, s->track, s->category, s->name, s->start, s->length, s->correlation);
 	}
 	build_seal(r->b);
 	return find_ops(r->t);
@@ -178,7 +161,7 @@ static void sums_lose_nothing_in_any_order(void **state)
 
 	(void)state;
 	for (unsigned seed = 0; seed < 20; seed++) {
-		struct trace_rig r = open_rig(TRACE_KINETO);
+		struct rig r = rig_open_tracks(TRACE_KINETO);
 		int64_t work = 0, host = 0, device_self = 0, host_self = 0;
 		srand(seed);
 		size_t n = random_slices(&r, v, N);
@@ -211,7 +194,7 @@ static void sums_lose_nothing_in_any_order(void **state)
 			order[i] = order[j];
 			order[j] = swap;
 		}
-		r = open_rig(TRACE_KINETO);
+		r = rig_open_tracks(TRACE_KINETO);
 		o = ops_of_slices(&r, v, order, n);
 		struct str again = table(&o);
 		assert_int_equal(again.n, first.n);
@@ -223,7 +206,7 @@ static void sums_lose_nothing_in_any_order(void **state)
 static void marks_that_share_numbers_are_steps_each(void **state)
 {
 	static const char *const names[] = { "train", "eval", "train" };
-	struct trace_rig r = open_rig(TRACE_XSPACE);
+	struct rig r = rig_open_tracks(TRACE_XSPACE);
 	struct trace_steps s;
 
 	(void)state;
@@ -233,7 +216,7 @@ static void marks_that_share_numbers_are_steps_each(void **state)
 		build_arg_int(r.b, ARG_STEP, i / 2);
 		build_slice(r.b, r.thread, event, 100 * i, 50, 0);
 		build_arg_int(r.b, ARG_GROUP, 0); /* numbered independently of the marks */
-		trace_rig_slice(&r, r.thread, CATEGORY_OP, "inside", 100 * i + 10, 5, 0);
+		rig_slice(&r, r.thread, CATEGORY_OP, "inside", 100 * i + 10, 5, 0);
 	}
 	build_seal(r.b);
 	trace_find_steps(r.t, &s, &unit_arena);

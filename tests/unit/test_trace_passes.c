@@ -2,33 +2,17 @@
  *
  * Nesting, links, steps and usage of traces: by hand, and invariants for any trace.
  */
-#include "unit.h"
+#include "build_rig.h"
 
 #include <stdlib.h>
 
 #include "trace/passes.h"
-#include "trace_rig.h"
-
-static struct arena scratch = { .work = &unit_work };
-
-static struct trace_rig open_rig(enum trace_source source)
-{
-	arena_free(&scratch);
-	arena_init(&scratch, &unit_work);
-	return trace_rig_open(&unit_arena, &scratch, source);
-}
-
-static int drop_scratch(void **state)
-{
-	arena_free(&scratch);
-	return unit_teardown(state);
-}
 
 /* ---- nesting ---- */
 
 static void self_times_and_overlaps(void **state)
 {
-	struct trace_rig r = open_rig(TRACE_PLAIN);
+	struct rig r = rig_open_tracks(TRACE_PLAIN);
 	static const struct {
 		const char *name;
 		int64_t self;
@@ -39,12 +23,12 @@ static void self_times_and_overlaps(void **state)
 	size_t i = 0;
 
 	(void)state;
-	trace_rig_slice(&r, r.thread, CATEGORY_OP, "late", 90, 40, 0); /* ends after a */
-	trace_rig_slice(&r, r.thread, CATEGORY_OP, "a", 0, 100, 0);
-	trace_rig_slice(&r, r.thread, CATEGORY_OP, "b", 0, 20, 0);
-	trace_rig_slice(&r, r.thread, CATEGORY_OP, "c", 20, 30, 0);
-	trace_rig_slice(&r, r.thread, CATEGORY_OVERHEAD, "x", 60, 10, 0); /* not looked at */
-	trace_rig_slice(&r, r.thread, CATEGORY_OP, "d", 130, 10, 0);
+	rig_slice(&r, r.thread, CATEGORY_OP, "late", 90, 40, 0); /* ends after a */
+	rig_slice(&r, r.thread, CATEGORY_OP, "a", 0, 100, 0);
+	rig_slice(&r, r.thread, CATEGORY_OP, "b", 0, 20, 0);
+	rig_slice(&r, r.thread, CATEGORY_OP, "c", 20, 30, 0);
+	rig_slice(&r, r.thread, CATEGORY_OVERHEAD, "x", 60, 10, 0); /* not looked at */
+	rig_slice(&r, r.thread, CATEGORY_OP, "d", 130, 10, 0);
 	build_seal(r.b);
 	nest_init(&n, r.t, r.thread, NEST_BIT(CATEGORY_OP), &unit_arena);
 	while ((what = nest_next(&n, &level)))
@@ -57,7 +41,7 @@ static void self_times_and_overlaps(void **state)
 }
 
 /* A random trace of a thread whose slices nest or are apart. */
-static int64_t append_tree(struct trace_rig *r, int64_t from, int64_t to, unsigned depth)
+static int64_t append_tree(struct rig *r, int64_t from, int64_t to, unsigned depth)
 {
 	int64_t end = from;
 
@@ -65,7 +49,7 @@ static int64_t append_tree(struct trace_rig *r, int64_t from, int64_t to, unsign
 		int64_t start = end + rand() % 5, length = 1 + rand() % (to - from);
 		if (start + length > to)
 			break;
-		trace_rig_slice(r, r->thread, CATEGORY_OP, "op", start, length, 0);
+		rig_slice(r, r->thread, CATEGORY_OP, "op", start, length, 0);
 		if (depth)
 			append_tree(r, start, start + length, depth - 1);
 		end = start + length;
@@ -77,7 +61,7 @@ static void self_times_add_up_to_the_union(void **state)
 {
 	(void)state;
 	for (unsigned seed = 0; seed < 20; seed++) {
-		struct trace_rig r = open_rig(TRACE_PLAIN);
+		struct rig r = rig_open_tracks(TRACE_PLAIN);
 		struct nest_level *level;
 		enum nest_what what;
 		struct nest n;
@@ -123,22 +107,22 @@ static const char *op_of(const struct trace_links *l, const struct slice *work)
 
 static void work_finds_its_op(void **state)
 {
-	struct trace_rig r = open_rig(TRACE_KINETO);
+	struct rig r = rig_open_tracks(TRACE_KINETO);
 	struct trace_links l;
 	struct slice s;
 
 	(void)state;
-	trace_rig_slice(&r, r.thread, CATEGORY_ANNOTATION, "forward", 0, 100, 0);
-	trace_rig_slice(&r, r.thread, CATEGORY_OP, "linear", 0, 50, 0);
-	trace_rig_slice(&r, r.thread, CATEGORY_OP, "mm", 10, 20, 0);
-	trace_rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 15, 5, 11);
-	trace_rig_slice(&r, r.thread, CATEGORY_CALL, "cuLaunchKernel", 16, 2, 11);
-	trace_rig_slice(&r, r.thread, CATEGORY_CALL, "cudaGraphLaunch", 60, 5, 12);
-	trace_rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 200, 5, 13);
+	rig_slice(&r, r.thread, CATEGORY_ANNOTATION, "forward", 0, 100, 0);
+	rig_slice(&r, r.thread, CATEGORY_OP, "linear", 0, 50, 0);
+	rig_slice(&r, r.thread, CATEGORY_OP, "mm", 10, 20, 0);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 15, 5, 11);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cuLaunchKernel", 16, 2, 11);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaGraphLaunch", 60, 5, 12);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "cudaLaunchKernel", 200, 5, 13);
 	build_arg_int(r.b, ARG_EXTERNAL, 77);
-	trace_rig_slice(&r, r.thread, CATEGORY_OP, "elsewhere", 300, 5, 0);
+	rig_slice(&r, r.thread, CATEGORY_OP, "elsewhere", 300, 5, 0);
 	for (int64_t c = 11; c <= 14; c++)
-		trace_rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 1000 + c, 1, c);
+		rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 1000 + c, 1, c);
 	uint32_t event = build_event(r.b, CATEGORY_KERNEL, build_string(r.b, S("k")));
 	build_arg_int(r.b, ARG_EXTERNAL, 77);
 	build_slice(r.b, r.stream[1], event, 2000, 1, 13);
@@ -160,7 +144,7 @@ static void work_finds_its_op(void **state)
 
 /* ---- steps ---- */
 
-static void step_slice(struct trace_rig *r, uint32_t key, int64_t id, int64_t start, int64_t length)
+static void step_slice(struct rig *r, uint32_t key, int64_t id, int64_t start, int64_t length)
 {
 	enum trace_category c = key == ARG_STEP ? CATEGORY_STEP : CATEGORY_OP;
 	uint32_t event = build_event(r->b, c, build_string(r->b, S("step")));
@@ -179,14 +163,14 @@ static void steps_come_from_marks_groups_and_runs(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct trace_rig r = open_rig(TRACE_KINETO);
+		struct rig r = rig_open_tracks(TRACE_KINETO);
 		struct trace_steps s;
 		step_slice(&r, rows[i].key, 6, 200, 50);
 		step_slice(&r, rows[i].key, 5, 100, 50);
-		trace_rig_slice(&r, r.thread, CATEGORY_OP, "before", 10, 5, 0);
-		trace_rig_slice(&r, r.thread, CATEGORY_OP, "inside", 110, 5, 0);
-		trace_rig_slice(&r, r.thread, CATEGORY_OP, "between", 160, 5, 0);
-		trace_rig_slice(&r, r.thread, CATEGORY_OP, "after", 300, 5, 0);
+		rig_slice(&r, r.thread, CATEGORY_OP, "before", 10, 5, 0);
+		rig_slice(&r, r.thread, CATEGORY_OP, "inside", 110, 5, 0);
+		rig_slice(&r, r.thread, CATEGORY_OP, "between", 160, 5, 0);
+		rig_slice(&r, r.thread, CATEGORY_OP, "after", 300, 5, 0);
 		build_seal(r.b);
 		trace_find_steps(r.t, &s, &unit_arena);
 		assert_int_equal(s.by, rows[i].by);
@@ -206,12 +190,12 @@ static void steps_come_from_marks_groups_and_runs(void **state)
 
 static void without_marks_there_is_one_step(void **state)
 {
-	struct trace_rig r = open_rig(TRACE_PLAIN);
+	struct rig r = rig_open_tracks(TRACE_PLAIN);
 	struct trace_steps s;
 
 	(void)state;
-	trace_rig_slice(&r, r.thread, CATEGORY_OP, "a", 10, 5, 0);
-	trace_rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "k", 20, 9, 0);
+	rig_slice(&r, r.thread, CATEGORY_OP, "a", 10, 5, 0);
+	rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "k", 20, 9, 0);
 	build_seal(r.b);
 	trace_find_steps(r.t, &s, &unit_arena);
 	assert_int_equal(s.by, STEPS_UNKNOWN);
@@ -224,20 +208,20 @@ static void without_marks_there_is_one_step(void **state)
 
 static void usage_adds_up_unions(void **state)
 {
-	struct trace_rig r = open_rig(TRACE_KINETO);
+	struct rig r = rig_open_tracks(TRACE_KINETO);
 	struct trace_links l;
 	struct trace_usage u;
 
 	(void)state;
-	trace_rig_slice(&r, r.thread, CATEGORY_CALL, "launch", 150, 1, 1);
-	trace_rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 0, 100, 0);
-	trace_rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 200, 10, 1); /* launched late */
-	trace_rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 300, 10, 0);
-	trace_rig_slice(&r, r.stream[0], CATEGORY_SYNC, "wait", 100, 500, 0); /* no work */
-	trace_rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "ncclDevKernel_AllReduce", 50, 100, 0);
+	rig_slice(&r, r.thread, CATEGORY_CALL, "launch", 150, 1, 1);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 0, 100, 0);
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 200, 10, 1); /* launched late */
+	rig_slice(&r, r.stream[0], CATEGORY_KERNEL, "k", 300, 10, 0);
+	rig_slice(&r, r.stream[0], CATEGORY_SYNC, "wait", 100, 500, 0); /* no work */
+	rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "ncclDevKernel_AllReduce", 50, 100, 0);
 	build_arg_int(r.b, ARG_BYTES, 64);
-	trace_rig_slice(&r, r.stream[1], CATEGORY_COPY, "copy", 90, 20, 0);
-	trace_rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "far", 100000, 5, 0);
+	rig_slice(&r, r.stream[1], CATEGORY_COPY, "copy", 90, 20, 0);
+	rig_slice(&r, r.stream[1], CATEGORY_KERNEL, "far", 100000, 5, 0);
 	build_seal(r.b);
 	trace_link(r.t, &l, &unit_arena);
 	trace_usage(r.t, &l, &u, &unit_arena);
@@ -259,13 +243,13 @@ static void usage_adds_up_unions(void **state)
 
 static void ops_on_a_line_count_once(void **state)
 {
-	struct trace_rig r = open_rig(TRACE_XSPACE);
+	struct rig r = rig_open_tracks(TRACE_XSPACE);
 	struct trace_usage u;
 
 	(void)state;
-	trace_rig_slice(&r, r.line, CATEGORY_OP, "while", 0, 100, 0);
-	trace_rig_slice(&r, r.line, CATEGORY_OP, "fusion", 10, 20, 0);
-	trace_rig_slice(&r, r.line, CATEGORY_COMMUNICATION, "all-reduce", 40, 30, 0);
+	rig_slice(&r, r.line, CATEGORY_OP, "while", 0, 100, 0);
+	rig_slice(&r, r.line, CATEGORY_OP, "fusion", 10, 20, 0);
+	rig_slice(&r, r.line, CATEGORY_COMMUNICATION, "all-reduce", 40, 30, 0);
 	build_seal(r.b);
 	trace_usage(r.t, NULL, &u, &unit_arena);
 	const struct device_usage *d = &u.devices.v[0];
