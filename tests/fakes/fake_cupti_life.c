@@ -50,31 +50,11 @@ EXPORT int cuptiSubscribe_v2(void **s, callback *f, void *user, struct params *p
 }
 #endif
 
-EXPORT int cuptiUnsubscribe(void *s)
+/* Ends the subscription, and all kinds of records and callbacks that were enabled. */
+static void drop_subscriber(void)
 {
-	if (s != &fake || !GET(fake.subscribed))
-		return INVALID;
 	SET(fake.subscribed, 0);
 	SET(fake.told, NULL);
-	for (unsigned i = 0; i < sizeof fake.kinds; i++)
-		SET(fake.kinds[i], 0);
-	for (unsigned i = 0; i < CBIDS; i++) {
-		for (unsigned d = 0; d < 3; d++)
-			SET(fake.single[d][i], 0);
-		for (unsigned d = 0; d < 7; d++)
-			SET(fake.listening[d][i], 0);
-	}
-	FAIL("Unsubscribe", 0);
-	return OK;
-}
-
-static void finalize(void)
-{
-	fake_abandon();
-	SET(fake.subscribed, 0);
-	SET(fake.told, NULL);
-	SET(fake.request, NULL);
-	SET(fake.complete, NULL);
 	for (unsigned i = 0; i < KINDS; i++)
 		SET(fake.kinds[i], 0);
 	for (unsigned i = 0; i < CBIDS; i++) {
@@ -83,6 +63,23 @@ static void finalize(void)
 		for (unsigned d = 0; d < 7; d++)
 			SET(fake.listening[d][i], 0);
 	}
+}
+
+EXPORT int cuptiUnsubscribe(void *s)
+{
+	if (s != &fake || !GET(fake.subscribed))
+		return INVALID;
+	drop_subscriber();
+	FAIL("Unsubscribe", 0);
+	return OK;
+}
+
+static void finalize(void)
+{
+	fake_abandon();
+	drop_subscriber();
+	SET(fake.request, NULL);
+	SET(fake.complete, NULL);
 }
 
 #ifndef FAKE_BARE
