@@ -100,10 +100,28 @@ static void bash_choices(FILE *f, const struct command *c)
 	}
 }
 
+/* The options of a command that takes those of the views, too: own with two dashes, single with
+ * one. */
+static void bash_options(FILE *f, const struct command *c)
+{
+	fprintf(f, "\t%s) own='", c->name);
+	for (const struct option *w = options_of(c->name); w; w = option_next(w))
+		fprintf(f, "%s%s%s ", option_dashes(w), w->name,
+		        option_argument(w) && w->name[1] ? "=" : "");
+	fputs("' single='", f);
+	for (const struct option *w = options_of(c->name); w; w = option_next(w))
+		fprintf(f, "-%s ", w->name);
+	fputs("' ;;\n", f);
+}
+
 /* The options that only one command has; other words are files there. Those of the views come
  * below. */
 static void bash_own_words(FILE *f)
 {
+	fputs("\twhile [ \"$at\" -gt 2 ] && [ -e \"${words[1]}\" ] && "
+	      "[[ ${words[1]} == *[./]* ]]; do\n"
+	      "\t\twords=(\"${words[0]}\" \"${words[@]:2}\") at=$((at - 1)); done\n",
+	        f);
 	for (const struct command *c = NULL; (c = cmd_next(docs_session, c)) != NULL;)
 		if (c->also)
 			fprintf(f, "\t[ \"${words[1]}\" = %s ] && words[1]=%s\n", c->also, c->name);
@@ -120,6 +138,8 @@ static void bash_own_words(FILE *f)
 			        "'%s' -- \"$cur\")); return; } ;;%s\n",
 			        c->name, c->subcommand_at + 1, c->subcommands, "&");
 		bash_choices(f, c);
+		if (w && !c->own_words)
+			bash_options(f, c);
 		if ((!w && !c->subcommands) || !c->own_words)
 			continue;
 		fprintf(f, "\t%s)%s COMPREPLY=($(compgen -W '", c->name,
@@ -178,7 +198,7 @@ void docs_bash(void)
 {
 	FILE *f = docs_begin("completion", "tfprof.bash");
 
-	fputs("# Made by tools/gen_docs.c; do not edit.\n_tfprof_words()\n{\n", f);
+	fputs("# Made by tools/gen_docs.c; do not edit.\n_tfprof_words()\n{\n\tlocal own= single=\n", f);
 	bash_own_words(f);
 	fputs("\tlocal pre=\n\tcase $cur in *,*) pre=${cur%,*}, ;; esac\n"
 	      "\tcase ${prev#-} in\n\tselect|-select)\n\t\tCOMPREPLY=($(compgen -P \"$pre\" -W '",
@@ -203,12 +223,12 @@ void docs_bash(void)
 	fputs("' -- \"$cur\")); return ;;\n", f);
 	bash_values(f, flag_options, "--");
 	bash_values(f, view_options, "-");
-	fputs("\tesac\n\tcase $cur in\n\t--*) COMPREPLY=($(compgen -W '", f);
+	fputs("\tesac\n\tcase $cur in\n\t--*) COMPREPLY=($(compgen -W \"$own\"'", f);
 	for (const struct option *row = flag_options, *x = row; x; x = option_next(x))
 		fprintf(f, "%s--%s%s", x == row ? "" : " ", x->name, option_argument(x) ? "=" : "");
 	fputs("' -- \"$cur\"))\n\t\tcase $COMPREPLY in *=) compopt -o nospace +o filenames ;; "
 	      "esac; return ;;\n"
-	      "\t-*) COMPREPLY=($(compgen -W '",
+	      "\t-*) COMPREPLY=($(compgen -W \"$single\"'",
 	        f);
 	for (const struct option *x = view_options; x; x = option_next(x))
 		fprintf(f, "%s-%s", x == view_options ? "" : " ", x->name);

@@ -111,8 +111,9 @@ static void zsh_own_words(FILE *f)
 		if (!(w || c->subcommands))
 			continue;
 		fprintf(f,
-		        "%s)\n\t_arguments '1:command: ' \\\n\t'--help[about this command]' \\\n",
-		        c->name);
+		        "%s%s%s)\n\t_arguments '1:command: ' \\\n"
+		        "\t'--help[about this command]' \\\n",
+		        c->name, c->also ? "|" : "", c->also ? c->also : "");
 		if (c->subcommands)
 			fprintf(f, "\t'%u:order:(%s)' \\\n", c->subcommand_at + 1, c->subcommands);
 		for (; w; w = option_next(w)) {
@@ -252,8 +253,9 @@ static void fish_own_words(FILE *f)
 			        "complete -c tfprof -n '__fish_seen_subcommand_from %s' -a '%s'\n",
 			        c->name, c->subcommands);
 		for (const struct option *w = options_of(c->name); w; w = option_next(w)) {
-			fprintf(f, "complete -c tfprof -n '__fish_seen_subcommand_from %s' -%c %s",
-			        c->name, w->name[1] ? 'l' : 's', w->name);
+			fprintf(f, "complete -c tfprof -n '__fish_seen_subcommand_from %s%s%s' -%c %s",
+			        c->name, c->also ? " " : "", c->also ? c->also : "",
+			        w->name[1] ? 'l' : 's', w->name);
 			if (w->name[1] && !c->own_words)
 				fprintf(f, " -o %s", w->name);
 			if (docs_put_values(NULL, w)) {

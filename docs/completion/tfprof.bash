@@ -1,6 +1,9 @@
 # Made by tools/gen_docs.c; do not edit.
 _tfprof_words()
 {
+	local own= single=
+	while [ "$at" -gt 2 ] && [ -e "${words[1]}" ] && [[ ${words[1]} == *[./]* ]]; do
+		words=("${words[0]}" "${words[@]:2}") at=$((at - 1)); done
 	[ "${words[1]}" = gpu ] && words[1]=devices
 	[ "$at" -gt 1 ] && case ${words[1]} in
 	record) case " ${words[*]:0:at} " in *' -- '*)
@@ -8,12 +11,19 @@ _tfprof_words()
 		*) COMPREPLY=($(compgen -f -- "$cur")) ;; esac; return ;; esac ;;&
 	top) case $prev in -n|--n) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	top) case $prev in -by|--by) COMPREPLY=($(compgen -W 'bytes peak_bytes residual_bytes output_bytes micros accelerator_micros cpu_micros params float_ops occurrence' -- "$cur")); return ;; esac ;;&
+	top) own='-n --by= ' single='-n -by ' ;;
 	devices) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
 	devices) case $prev in -table|--table) COMPREPLY=($(compgen -W 'devices gpus idle kernels waits latency communication transfers processes synchronisations calls launches ranges steps copies graphs memory overhead' -- "$cur")); return ;; esac ;;&
+	devices) own='--top= --table= ' single='-top -table ' ;;
 	kernels) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
+	kernels) own='--top= ' single='-top ' ;;
 	steps) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
+	steps) own='--top= ' single='-top ' ;;
 	memory) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
+	memory) own='--top= ' single='-top ' ;;
 	roofline) case $prev in -top|--top) COMPREPLY=($(compgen -W '10 20 50 100 0' -- "$cur")); return ;; esac ;;&
+	roofline) own='--top= ' single='-top ' ;;
+	set) own='--all ' single='-all ' ;;
 	checkpoint) COMPREPLY=($(compgen -W '--verify -show_name_regexes -output --help' -- "$cur") $(compgen -f -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
 	diff) case $prev in -view|--view) COMPREPLY=($(compgen -W 'scope graph op code' -- "$cur")); return ;; esac ;;&
@@ -67,9 +77,9 @@ _tfprof_words()
 		COMPREPLY=($(compgen -W 'step time' -- "$cur")); return ;;
 	esac
 	case $cur in
-	--*) COMPREPLY=($(compgen -W '--profile_path= --graph_path= --run_meta_path= --op_log_path= --checkpoint_path= --spool= --step-nvtx= --step-kernel= --step-every= --step-merge= --keep-warmup --leaf= --merge= --tf-layout --process= --job= --gpu= --detail-steps= --max-memory= --recover --sample= --lazy-steps --color= --no-pager --help --version' -- "$cur"))
+	--*) COMPREPLY=($(compgen -W "$own"'--profile_path= --graph_path= --run_meta_path= --op_log_path= --checkpoint_path= --spool= --step-nvtx= --step-kernel= --step-every= --step-merge= --keep-warmup --leaf= --merge= --tf-layout --process= --job= --gpu= --detail-steps= --max-memory= --recover --sample= --lazy-steps --color= --no-pager --help --version' -- "$cur"))
 		case $COMPREPLY in *=) compopt -o nospace +o filenames ;; esac; return ;;
-	-*) COMPREPLY=($(compgen -W '-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -rename -stats -by -max_workers -worker_regexes -align -bars -quiet -wide -max_values' -- "$cur")); return ;;
+	-*) COMPREPLY=($(compgen -W "$single"'-max_depth -min_bytes -min_peak_bytes -min_residual_bytes -min_output_bytes -min_micros -min_accelerator_micros -min_cpu_micros -min_params -min_float_ops -min_occurrence -step -order_by -account_type_regexes -start_name_regexes -trim_name_regexes -show_name_regexes -hide_name_regexes -account_displayed_op_only -select -output -device_regexes -viz -dump_to_file -rename -stats -by -max_workers -worker_regexes -align -bars -quiet -wide -max_values' -- "$cur")); return ;;
 	esac
 	COMPREPLY=($(compgen -W 'scope graph code op summary top advise devices gpu kernels steps memory roofline convert set reset checkpoint diff baseline load use list help quit exit record ctl report serve doctor' -- "$cur"))
 	while read -r pre; do

@@ -22,6 +22,11 @@ try record --g
 try diff --g
 try diff --he
 try gpu --t
+try devices -t
+try ./some.file devices --to
+try kernels --to
+try steps --top=
+try top -b
 try help mic
 try help time
 try help p9
@@ -30,5 +35,6 @@ try ctl run1 st
 try ctl run1 stop --
 try baseline s
 END
+touch some.file
 bash try "$DATA"
-rm try
+rm try some.file
