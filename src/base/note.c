@@ -72,6 +72,20 @@ void note_line(struct notes *n, const char *f, ...)
 	va_end(ap);
 }
 
+void note_count(struct notes *to, uint64_t n, const char *f, ...)
+{
+	struct sb text = sb_in(to->a);
+	va_list ap;
+
+	if (!n || !takes_line(to, f, 1))
+		return;
+	sb_plural(&text, f, n);
+	sb_char(&text, '\0');
+	va_start(ap, f);
+	add(to, (struct note){ format(to->a, text.p, ap), 0, 1, f });
+	va_end(ap);
+}
+
 void note_kind(struct notes *n, uint32_t kind, const char *f, ...)
 {
 	va_list ap;

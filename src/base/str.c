@@ -263,6 +263,41 @@ void sb_repeat(struct sb *b, char c, size_t n)
 	b->n += n;
 }
 
+void sb_plural(struct sb *b, const char *text, uint64_t n)
+{
+	for (const char *p = text; *p;) {
+		size_t plain = strcspn(p, "{"), one, many;
+		sb_put(b, str_make(p, plain));
+		if (!p[plain])
+			return;
+		p += plain + 1;
+		one = strcspn(p, "|");
+		many = strcspn(p + one + 1, "}");
+		sb_put(b, n == 1 ? str_make(p, one) : str_make(p + one + 1, many));
+		p += one + many + 2;
+	}
+}
+
+/* The first word that ends in s is the thing. */
+void sb_counted(struct sb *b, uint64_t n, struct str things)
+{
+	size_t end = 0;
+
+	while (end < things.n && things.p[end] != ',' &&
+	        !(end && things.p[end - 1] == 's' && things.p[end] == ' '))
+		end++;
+	sb_fmt(b, "%llu ", (unsigned long long)n);
+	struct str word = str_sub(things, 0, end);
+	if (n != 1 || !str_ends(word, S("s")) || (end < things.n && things.p[end] == ',')) {
+		sb_put(b, things);
+		return;
+	}
+	bool ies = str_ends(word, S("ies"));
+	sb_put(b, str_sub(word, 0, word.n - (ies ? 3 : 1)));
+	sb_put(b, ies ? S("y") : S(""));
+	sb_put(b, str_sub(things, end, SIZE_MAX));
+}
+
 void sb_vfmt(struct sb *b, const char *f, va_list ap)
 {
 	va_list again;

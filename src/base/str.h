@@ -127,6 +127,11 @@ void sb_put_name(
 void sb_put_shell(struct sb *b, struct str s); /* quoted as one shell word */
 void sb_fmt(struct sb *b, const char *f, ...) __attribute__((format(printf, 2, 3)));
 void sb_vfmt(struct sb *b, const char *f, va_list ap) __attribute__((format(printf, 2, 0)));
+/* Appends the text; of each "{one|many}" in it the form for n. */
+void sb_plural(struct sb *b, const char *text, uint64_t n);
+/* Appends n and the thing, which is in the plural: "1 record without a time" of "records without a
+ * time". */
+void sb_counted(struct sb *b, uint64_t n, struct str things);
 static inline struct str sb_str(const struct sb *b)
 {
 	return (struct str){ b->p, b->n };

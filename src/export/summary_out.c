@@ -138,6 +138,12 @@ static void put_unused(struct page_text *t)
 			sb_put_name(&t->line, u->format);
 			sb_put(&t->line, S(": "));
 		}
+		if (u->n == 1) {
+			struct sb one = sb_in(t->a);
+			sb_counted(&one, 1, u->kind);
+			sb_put_name(&t->line, sb_str(&one));
+			continue;
+		}
 		fmt_count(&t->line, num_from_u64(u->n));
 		sb_char(&t->line, ' ');
 		sb_put_name(&t->line, u->kind);

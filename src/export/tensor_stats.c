@@ -73,7 +73,7 @@ void tensor_stats_put(struct sb *b, const struct dtype *d, const struct tensor_s
 {
 	int64_t finite = s->n - s->nans - s->infinities;
 
-	sb_fmt(b, "%lld values", (long long)s->n);
+	sb_counted(b, (uint64_t)s->n, S("values"));
 	if (d->kind == DTYPE_STRING) {
 		if (s->n)
 			sb_fmt(b, ", of %zu to %zu bytes", s->shortest, s->longest);

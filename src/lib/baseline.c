@@ -132,6 +132,17 @@ static void place_leave(struct baseline_place *p, struct session *s)
 
 /* ---- save ---- */
 
+/* "181 nodes, 1 step" */
+static struct str baseline_size(struct session *s, const struct model *m)
+{
+	struct sb b = sb_in(&s->query_arena);
+
+	sb_counted(&b, m->nodes.n, S("nodes"));
+	sb_put(&b, S(", "));
+	sb_counted(&b, m->steps.n, S("steps"));
+	return sb_str(&b);
+}
+
 static bool write_inside(struct session *s, const struct model *m, const struct baseline_place *p,
         struct str name, struct str path)
 {
@@ -155,8 +166,8 @@ static bool write_file(struct session *s, const struct model *m, struct str name
 	bool ok = p->ok && write_inside(s, m, p, name, path);
 	place_leave(p, s);
 	if (ok)
-		sink_fmt(out, "%s %.*s: %zu nodes, %zu steps\n", there ? "replaced" : "saved",
-		        STR(path), (size_t)m->nodes.n, (size_t)m->steps.n);
+		sink_fmt(out, "%s %.*s: %.*s\n", there ? "replaced" : "saved", STR(path),
+		        STR(baseline_size(s, m)));
 	return ok;
 }
 
@@ -231,8 +242,7 @@ static bool put_summary(struct session *s, const struct model *m, struct str nam
 		tally_add(&sum, &t[i]);
 	if (value_stopped(sum.v, V_N))
 		view_note_stopped(&s->notes);
-	sink_fmt(out, "%.*s: %zu nodes, %zu steps", STR(name), (size_t)m->nodes.n,
-	        (size_t)m->steps.n);
+	sink_fmt(out, "%.*s: %.*s", STR(name), STR(baseline_size(s, m)));
 	for (enum metric_id i = 0; i < M_N; i++) {
 		struct sb b = sb_in(a);
 		if (!(metrics[i].uses & USE_MIN) || metrics[i].unit == UNIT_OCCURRENCE)

@@ -113,11 +113,25 @@ static bool shows(struct ask *k, struct str name)
 	return !k->show || pattern_match(k->show, name);
 }
 
-static const char *files(const struct ckpt *c)
+static struct str files(const struct ask *k, const struct ckpt *c)
 {
-	bool one = ckpt_shards(c) == 1;
+	struct sb b = sb_in(&k->s->query_arena);
 
-	return ckpt_is_bundle(c) ? one ? "shard" : "shards" : one ? "table" : "tables";
+	sb_counted(&b, ckpt_shards(c), ckpt_is_bundle(c) ? S("shards") : S("tables"));
+	return sb_str(&b);
+}
+
+/* Puts the line below all tensors. */
+static void put_totals(struct ask *k, const struct ckpt *c)
+{
+	struct sb b = sb_in(&k->s->query_arena);
+
+	sb_counted(&b, k->rows, S("tensors"));
+	sb_put(&b, S(", "));
+	sb_counted(&b, (uint64_t)k->params, S("params"));
+	sb_put(&b, S(", "));
+	sb_counted(&b, k->bytes, S("bytes"));
+	sink_fmt(k->out, "%.*s, %.*s\n", STR(sb_str(&b)), STR(files(k, c)));
 }
 
 /* ---- the list ---- */
@@ -174,9 +188,7 @@ static bool list(struct ask *k, struct ckpt *c)
 	if (k->s->error.code || (k->show && pattern_failed(k->show, &k->s->error)))
 		return false;
 	if (k->form == FORM_TEXT)
-		sink_fmt(k->out,
-		        "%zu tensors, %" PRId64 " params, %" PRIu64 " bytes, %" PRIu32 " %s\n",
-		        k->rows, k->params, k->bytes, ckpt_shards(c), files(c));
+		put_totals(k, c);
 	return true;
 }
 
@@ -189,9 +201,8 @@ static bool verify(struct ask *k, struct ckpt *c)
 
 	bool ok = ckpt_verify(c, &watch, &s->query_arena, &s->error);
 	if (ok)
-		sink_fmt(k->out, "%.*s: every checksum of %" PRIu32 " %s%s matches\n",
-		        STR(ckpt_path(c)), ckpt_shards(c), files(c),
-		        ckpt_is_bundle(c) ? " and the index" : "");
+		sink_fmt(k->out, "%.*s: every checksum of %.*s%s matches\n", STR(ckpt_path(c)),
+		        STR(files(k, c)), ckpt_is_bundle(c) ? " and the index" : "");
 	else if (s->error.code != ERR_CANCELLED)
 		s->error.code = ERR_FAILED; /* the checkpoint is damaged: exit status 1 */
 	return ok;

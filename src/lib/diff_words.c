@@ -51,16 +51,32 @@ static struct str missing_part(struct session *s, struct str word)
 	return word;
 }
 
+/* Fails because sides are missing. At the prompt the loaded jobs are named, and a line to type. */
+static bool fail_sides(struct session *s)
+{
+	struct arena *a = &s->query_arena;
+	struct strs jobs = jobs_loaded(s->jobs, a);
+
+	if (!jobs.n)
+		return session_fail(s, ERR_INVALID_ARGUMENT,
+		        "diff compares two sides or more: files, folders, lists such as "
+		        "graph.pbtxt,run_meta, or baseline:NAME");
+	return session_fail(s, ERR_INVALID_ARGUMENT,
+	        "diff compares two sides or more; loaded: %.*s; type: diff %.*s %.*s",
+	        STR(strs_join(a, &jobs, S(", "))), STR(jobs.v[0]),
+	        STR(jobs.n > 1 ? jobs.v[jobs.n - 1] : S("FILE")));
+}
+
 /* Words after the sides that are not files are the sides' names, if their numbers agree. */
 static bool check_names(struct session *s, struct diff_request *w)
 {
 	if (w->sides.n < 2 && w->given.names.n)
-		return session_fail(s, ERR_NOT_FOUND, "file '%.*s' does not exist",
+		return session_fail(s, ERR_NOT_FOUND,
+		        s->jobs ? "'%.*s' is neither a file nor a loaded job; 'list' shows these"
+		                : "file '%.*s' does not exist",
 		        STR(missing_part(s, w->given.names.v[0])));
 	if (w->sides.n < 2)
-		return session_fail(s, ERR_INVALID_ARGUMENT,
-		        "diff compares two sides or more: files, folders, lists such as "
-		        "graph.pbtxt,run_meta, or baseline:NAME");
+		return fail_sides(s);
 	if (w->sides.n > DIFF_SIDES_MAX)
 		return session_fail(s, ERR_INVALID_ARGUMENT,
 		        "diff compares at most %d sides, not %zu", DIFF_SIDES_MAX, w->sides.n);

@@ -60,11 +60,19 @@ static bool is_empty(const struct job *x)
 	return !x->s->loaded && !x->s->ckpt && !x->s->n_later;
 }
 
+struct strs jobs_loaded(const struct jobs *j, struct arena *a)
+{
+	struct strs names = { 0 };
+
+	for (size_t i = 0; j && i < j->list.n; i++)
+		if (i || !is_empty(&j->list.v[0]))
+			strs_add(a, &names, j->list.v[i].name);
+	return names;
+}
+
 struct str jobs_name(const struct jobs *j)
 {
-	size_t n = j->list.n - is_empty(&j->list.v[0]);
-
-	return n > 1 ? j->list.v[j->now].name : STR_NONE;
+	return j->list.n - is_empty(&j->list.v[0]) > 1 ? j->list.v[j->now].name : STR_NONE;
 }
 
 /* ---- the list ---- */
@@ -135,7 +143,7 @@ static void put_size(struct session *s, struct sb *b)
 	const struct model *m = &s->model;
 	size_t n = 0;
 
-	sb_fmt(b, "%zu node%s", (size_t)m->nodes.n, m->nodes.n == 1 ? "" : "s");
+	sb_counted(b, m->nodes.n, S("nodes"));
 	if (m->workers.n > 1)
 		sb_fmt(b, ", %zu workers", m->workers.n);
 	if (!m->steps.n && !s->n_later)
@@ -177,8 +185,6 @@ bool jobs_list(struct session *s, const struct request *r, struct sink *out)
 
 bool jobs_use(struct session *s, const struct request *r, struct sink *out)
 {
-	struct strs names = { 0 };
-
 	(void)out;
 	if (!need_jobs(s, r))
 		return false;
@@ -190,8 +196,7 @@ bool jobs_use(struct session *s, const struct request *r, struct sink *out)
 		j->now = (size_t)(x - j->list.v);
 		return true;
 	}
-	for (size_t i = 0; i < j->list.n; i++)
-		strs_add(&s->query_arena, &names, j->list.v[i].name);
+	struct strs names = jobs_loaded(j, &s->query_arena);
 	struct str near = nearest_word(r->topics.v[0], names.v, names.n);
 	if (near.n)
 		return session_fail(s, ERR_INVALID_ARGUMENT,

@@ -39,6 +39,9 @@ struct str jobs_name(const struct jobs *j);
 /* Returns the session of a loaded job, or NULL; also if j is NULL. */
 struct session *jobs_find(const struct jobs *j, struct str name);
 
+/* Returns the names of the loaded jobs, in a; none if j is NULL. */
+struct strs jobs_loaded(const struct jobs *j, struct arena *a);
+
 bool jobs_load(struct session *s, const struct request *r, struct sink *out);
 bool jobs_use(struct session *s, const struct request *r, struct sink *out);
 bool jobs_list(struct session *s, const struct request *r, struct sink *out);

@@ -242,6 +242,7 @@ bool summary_write(struct session *s, bool prompt, struct sink *out);
 
 struct sources {
 	struct strs paths;              /* as found: files and folders */
+	struct strs calls;              /* execution traces in the folders */
 	struct strs names;              /* names of the workers; empty for one file */
 	VEC(struct input_worker) now;   /* one per path */
 	VEC(struct input_worker) later; /* files for missing steps, in order of trial */

@@ -335,9 +335,9 @@ static void note_traceless(struct session *s)
 
 	for (size_t i = 0; i < s->model.traces.n; i++)
 		n += !i || s->model.traces.v[i].worker != s->model.traces.v[i - 1].worker;
-	if (n < s->model.workers.n)
-		note_line(&s->notes, "note: %zu of %zu workers have no trace and no rows\n",
-		        s->model.workers.n - n, s->model.workers.n);
+	n = n < s->model.workers.n ? s->model.workers.n - n : 0;
+	note_count(&s->notes, n, "note: %zu of %zu workers {has|have} no trace and no rows\n", n,
+	        s->model.workers.n);
 }
 
 /* Reads the loaded recording for the tables of `devices`. The result lives until the next query. */

@@ -54,16 +54,19 @@ static bool add_folder(struct session *s, struct sources *to, struct input_worke
 	return true;
 }
 
-/* Replaces a folder by its traces. */
-static void expand_traces(struct session *s, struct strs *paths)
+/* Replaces a folder by its traces, and keeps the execution traces beside them. */
+static void expand_traces(struct session *s, struct strs *paths, struct strs *calls)
 {
 	struct arena *a = &s->query_arena;
 	struct strs all = { 0 };
 
 	for (size_t i = 0; i < paths->n; i++) {
-		struct strs traces = { 0 };
+		struct strs traces = { 0 }, beside = { 0 };
 		if (path_is_folder(a, paths->v[i]))
-			traces = folder_traces(a, paths->v[i], &s->load_notes);
+			traces = folder_traces(a, paths->v[i], &beside, &s->load_notes);
+		for (size_t k = 0; k < beside.n; k++)
+			if (input_flags(beside.v[k], &s->work) & INPUT_JOINS)
+				strs_add(a, calls, beside.v[k]);
 		for (size_t k = 0; k < traces.n; k++)
 			strs_add(a, &all, traces.v[k]);
 		if (!traces.n)
@@ -81,7 +84,7 @@ bool sources_find(struct session *s, const struct strs *words, struct sources *o
 	for (size_t i = 0; i < words->n; i++)
 		if (!paths_expand(a, words->v[i], &out->paths, &s->error))
 			return false;
-	expand_traces(s, &out->paths);
+	expand_traces(s, &out->paths, &out->calls);
 	paths_once(a, &out->paths, &s->load_notes);
 	for (size_t i = 0; i < out->paths.n; i++) {
 		struct input_worker w = {
@@ -113,10 +116,14 @@ static bool is_joinable(const struct run_process *c, const struct run_process *t
 	return only || ((ranks || pids) && (!pids || c->pid == t->pid));
 }
 
-void sources_join(struct session *s, const struct sources *src, const struct strs *calls)
+void sources_join(struct session *s, const struct sources *src, const struct strs *named)
 {
+	struct strs both = src->calls, *calls = &both;
 	struct arena *a = &s->query_arena;
 	size_t n = src->now.n, unused = 0, first = 0;
+
+	for (size_t i = 0; i < named->n; i++)
+		strs_add(a, calls, named->v[i]);
 	bool only = n == 1 && calls->n == 1;
 	struct run_process *t = ARENA_ARRAY(a, n, struct run_process);
 	size_t *calls_of = ARENA_ARRAY(a, n, size_t), *traces_of = ARENA_ARRAY(a, calls->n, size_t);

@@ -152,14 +152,42 @@ bool folder_list(
 
 /* ---- traces ---- */
 
-static const char *const xspace_endings[] = { ".xplane.pb", ".xplane.pb.gz", NULL };
-static const char *const json_endings[] = { ".trace.json", ".trace.json.gz", NULL };
-
-static bool ends_in_one_of(struct str name, const char *const *all)
+static struct str without_gz(struct str name)
 {
-	for (; *all; all++)
-		if (str_ends(name, str_of(*all)))
-			return true;
+	return str_ends(name, S(".gz")) ? str_sub(name, 0, name.n - 3) : name;
+}
+
+static bool is_xspace(struct str name)
+{
+	return str_ends(without_gz(name), S(".xplane.pb"));
+}
+
+static bool is_json_trace(struct str name)
+{
+	return str_ends(without_gz(name), S(".trace.json"));
+}
+
+/* "kineto_trace_0.json" and such, which tools for execution traces expect. */
+static bool is_kineto(struct str name)
+{
+	return str_starts(name, S("kineto")) && str_ends(without_gz(name), S(".json"));
+}
+
+/* "pytorch_et_0.json", "rank3.et.json", "execution_trace.json" and such. */
+static bool is_calls(struct str name)
+{
+	struct str stem = without_gz(name);
+
+	if (!str_ends(stem, S(".json")))
+		return false;
+	stem.n -= sizeof ".json" - 1;
+	for (size_t i = 0, from = 0; i <= stem.n; i++)
+		if (i == stem.n || str_find_char(S("_-."), stem.p[i]) != SIZE_MAX) {
+			struct str word = str_sub(stem, from, i - from);
+			if (str_eq(word, S("et")) || str_eq(word, S("execution")))
+				return true;
+			from = i + 1;
+		}
 	return false;
 }
 
@@ -177,9 +205,9 @@ static struct str traced_worker(struct str name)
 	               : STR_NONE;
 }
 
-/* Keeps the files with these suffixes; names are in order, so the newest of a worker comes last. */
+/* Keeps the files with such names; names are in order, so the newest of a worker comes last. */
 static struct strs choose(struct arena *a, struct str path, const struct strs *names,
-        const char *const *wanted, struct notes *notes)
+        bool (*wanted)(struct str name), struct notes *notes)
 {
 	struct strs out = { 0 };
 	struct str last = STR_NONE;
@@ -187,7 +215,7 @@ static struct strs choose(struct arena *a, struct str path, const struct strs *n
 	for (size_t i = 0; i < names->n; i++) {
 		struct str name = names->v[i], worker = traced_worker(name);
 		struct str file = str_fmt(a, "%.*s/%.*s", STR(path), STR(name));
-		if (!ends_in_one_of(name, wanted) || path_is_special(a, file))
+		if (!wanted(name) || path_is_special(a, file))
 			continue;
 		if (out.n && str_eq(file, str_fmt(a, "%.*s.gz", STR(out.v[out.n - 1])))) {
 			note_kind(notes, NOTE_FOLDER_TWICE,
@@ -209,8 +237,9 @@ static struct strs choose(struct arena *a, struct str path, const struct strs *n
 }
 
 /* Lists the traces in a folder. Returns an empty list if the folder has other inputs or cannot be
- * read. */
-static struct strs traces_in(struct arena *a, struct str path, struct notes *notes)
+ * read. Beside traces in JSON, *calls are files with names of execution traces. */
+static struct strs traces_in(
+        struct arena *a, struct str path, struct strs *calls, struct notes *notes)
 {
 	struct err e = { .a = a };
 	struct strs names = { 0 }, out;
@@ -222,12 +251,20 @@ static struct strs traces_in(struct arena *a, struct str path, struct notes *not
 	for (size_t i = 0; i < names.n; i++)
 		if (judge_name(names.v[i], &step) != KIND_NONE)
 			return (struct strs){ 0 };
-	out = choose(a, path, &names, xspace_endings, notes);
-	return out.n ? out : choose(a, path, &names, json_endings, notes);
+	out = choose(a, path, &names, is_xspace, notes);
+	if (out.n)
+		return out;
+	out = choose(a, path, &names, is_json_trace, notes);
+	if (!out.n)
+		out = choose(a, path, &names, is_kineto, notes);
+	if (out.n)
+		*calls = choose(a, path, &names, is_calls, notes);
+	return out;
 }
 
 /* Lists the traces of the newest run that has any. Adds a note if there are several runs. */
-static struct strs newest_run(struct arena *a, struct str top, struct notes *notes)
+static struct strs newest_run(
+        struct arena *a, struct str top, struct strs *calls, struct notes *notes)
 {
 	struct err e = { .a = a };
 	struct strs names = { 0 }, runs = { 0 }, out = { 0 };
@@ -241,7 +278,7 @@ static struct strs newest_run(struct arena *a, struct str top, struct notes *not
 			strs_add(a, &runs, run);
 	}
 	for (i = runs.n; i && !out.n;)
-		out = traces_in(a, runs.v[--i], notes);
+		out = traces_in(a, runs.v[--i], calls, notes);
 	if (out.n && runs.n > 1)
 		note_line(notes,
 		        "note: '%.*s' is the newest run%s, of %zu runs; to read another one, name "
@@ -250,7 +287,8 @@ static struct strs newest_run(struct arena *a, struct str top, struct notes *not
 	return out;
 }
 
-struct strs folder_traces(struct arena *a, struct str path, struct notes *notes)
+struct strs folder_traces(
+        struct arena *a, struct str path, struct strs *calls, struct notes *notes)
 {
 	struct strs out = { 0 };
 	struct str top;
@@ -259,8 +297,8 @@ struct strs folder_traces(struct arena *a, struct str path, struct notes *notes)
 		path.n--;
 	top = runs_folder(a, path);
 	if (top.n)
-		out = newest_run(a, top, notes);
-	return out.n ? out : traces_in(a, path, notes);
+		out = newest_run(a, top, calls, notes);
+	return out.n ? out : traces_in(a, path, calls, notes);
 }
 
 static int compare_names(const void *v, uint32_t a, uint32_t b)
@@ -275,10 +313,8 @@ void folder_host_names(struct arena *a, struct strs *names)
 	struct strs hosts = { 0 };
 
 	for (size_t i = 0; i < names->n; i++) {
-		struct str name = names->v[i];
-		if (str_ends(name, S(".gz")))
-			name = str_sub(name, 0, name.n - 3);
-		if (!str_ends(name, S(".xplane.pb")))
+		struct str name = without_gz(names->v[i]);
+		if (!is_xspace(name))
 			return;
 		strs_add(a, &hosts, str_sub(name, 0, name.n - (sizeof ".xplane.pb" - 1)));
 	}

@@ -126,15 +126,22 @@ static void load_warn(struct load *l, struct err *e)
 	struct sb b = sb_in(l->a);
 	uint64_t bytes, at = d->at == UINT64_MAX ? src_at(l->s) : d->at;
 
-	sb_fmt(&b, "warning: %.*s; %llu %s", STR(d->in_gzip.n ? d->in_gzip : e->text),
-	        (unsigned long long)d->kept, l->in->records);
-	if (l->in->groups)
-		sb_fmt(&b, " and %llu %s", (unsigned long long)d->groups, l->in->groups);
-	sb_put(&b, S(" before it are kept; lost are "));
-	if (d->lost)
-		sb_fmt(&b, "at least %llu %s, ", (unsigned long long)d->lost, l->in->records);
-	if (!d->in_gzip.n && src_rest(l->s, at, &bytes))
-		sb_fmt(&b, "%llu bytes", (unsigned long long)bytes);
+	sb_fmt(&b, "warning: %.*s; ", STR(d->in_gzip.n ? d->in_gzip : e->text));
+	sb_counted(&b, d->kept, str_of(l->in->records));
+	if (l->in->groups) {
+		sb_put(&b, S(" and "));
+		sb_counted(&b, d->groups, str_of(l->in->groups));
+	}
+	sb_plural(&b, " before it {is|are} kept; lost ", l->in->groups ? 2 : d->kept);
+	bool rest = !d->in_gzip.n && src_rest(l->s, at, &bytes);
+	sb_plural(&b, "{is|are} ", rest && !d->lost ? bytes : 2);
+	if (d->lost) {
+		sb_put(&b, S("at least "));
+		sb_counted(&b, d->lost, str_of(l->in->records));
+		sb_put(&b, S(", "));
+	}
+	if (rest)
+		sb_counted(&b, bytes, S("bytes"));
 	else
 		sb_fmt(&b, "all bytes from %llu on", (unsigned long long)at);
 	if (d->missing && !d->in_gzip.n)

@@ -366,9 +366,9 @@ static void put_nodes(struct pprof_in *p)
 	}
 	if (p->stacks.n)
 		ingest_has_traces(p->to);
-	if (p->negative)
-		note_line(ingest_notes(p->to), "note: %llu negative values of samples count as 0\n",
-		        (unsigned long long)p->negative);
+	note_count(ingest_notes(p->to), p->negative,
+	        "note: %llu negative {value of a sample counts|values of samples count} as 0\n",
+	        (unsigned long long)p->negative);
 }
 
 int sniff_pprof(struct str head, struct str path)

@@ -257,23 +257,32 @@ static bool take_entry(struct pb_reading *r, struct profile_in *p)
 	return true;
 }
 
+static struct str counted(struct ingest *to, uint64_t n, struct str things)
+{
+	struct sb b = sb_in(ingest_notes(to)->a);
+
+	sb_counted(&b, n, things);
+	return sb_str(&b);
+}
+
 /* Counts the skipped data and adds notes about it. */
 static void say_notes(struct src *s, struct ingest *to, const struct profile_in *p)
 {
+	const struct str lost_inputs = S("inputs that refer to missing nodes"),
+	                 short_tuples = S("execution times without a start and a duration");
 	struct notes *notes = ingest_notes(to);
 
-	src_count_unused(s, S("inputs that refer to missing nodes"), p->lost_inputs);
-	src_count_unused(s, S("execution times without a start and a duration"), p->x.short_tuples);
+	src_count_unused(s, lost_inputs, p->lost_inputs);
+	src_count_unused(s, short_tuples, p->x.short_tuples);
 	src_count_unused(s, S("nodes with a duplicate key or name"), p->repeated);
 	if (p->lost_inputs)
 		note_kind(notes, NOTE_PROFILE_INPUT,
-		        "%llu inputs that refer to missing nodes, ignored; the first of '%.*s'",
-		        (unsigned long long)p->lost_inputs,
+		        "%.*s, ignored; the first of '%.*s'",
+		        STR(counted(to, p->lost_inputs, lost_inputs)),
 		        STR(model_str(ingest_model(to), p->lost_from)));
 	if (p->x.short_tuples)
 		note_kind(notes, NOTE_PROFILE_TUPLE,
-		        "%llu execution times without a start and a duration, ignored",
-		        (unsigned long long)p->x.short_tuples);
+		        "%.*s, ignored", STR(counted(to, p->x.short_tuples, short_tuples)));
 }
 
 static void say_steps(struct src *s, struct ingest *to, const struct profile_in *p)

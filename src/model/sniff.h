@@ -91,8 +91,10 @@ bool folder_list(
  * lists the traces of the newest run that has any, and adds a note if there are several runs;
  * otherwise lists the traces in the folder itself. Of the files HOST_PID.TIME.pt.trace.json of
  * PyTorch, lists only the newest one per HOST_PID, with a note. Returns an empty list if the folder
- * has other inputs or cannot be read. */
-struct strs folder_traces(struct arena *a, struct str path, struct notes *notes);
+ * has other inputs or cannot be read. *calls are files beside traces in JSON whose names are those
+ * of execution traces. */
+struct strs folder_traces(
+        struct arena *a, struct str path, struct strs *calls, struct notes *notes);
 
 /* Shortens HOST.xplane.pb to HOST, if all names have this form and the hosts are distinct. */
 void folder_host_names(struct arena *a, struct strs *names);

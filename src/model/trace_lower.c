@@ -313,24 +313,26 @@ static void add_notes(struct lowering *x)
 	struct notes *to = ingest_notes(x->to);
 	const struct trace *t = x->t;
 
-	if (x->ops.unlinked)
-		note_line(to,
-		        "note: %llu slices of device work, %lld us in all, have no launch in the "
-		        "file: they stand below " OPS_UNATTRIBUTED "\n",
-		        (unsigned long long)x->ops.unlinked,
-		        (long long)trace_us(t, x->ops.unlinked_time));
-	if (t->clamped)
-		note_line(to, "note: the times of %llu slices are impossible and were clamped\n",
-		        (unsigned long long)t->clamped);
-	if (t->unclosed)
-		note_line(to, "note: %llu slices begin and do not end: they end with their track\n",
-		        (unsigned long long)t->unclosed);
-	if (t->unopened)
-		note_line(to, "note: %llu ends of slices have no begin: they are ignored\n",
-		        (unsigned long long)t->unopened);
-	if (t->dropped_slices || t->dropped_args)
-		note_line(to, "note: %llu slices and %llu arguments are over the limits\n",
-		        (unsigned long long)t->dropped_slices, (unsigned long long)t->dropped_args);
+	note_count(to, x->ops.unlinked,
+	        "note: %llu {slice|slices} of device work, %lld us in all, {has|have} no launch in "
+	        "the file: {it stands|they stand} below " OPS_UNATTRIBUTED "\n",
+	        (unsigned long long)x->ops.unlinked,
+	        (long long)trace_us(t, x->ops.unlinked_time));
+	note_count(to, t->clamped,
+	        "note: the times of %llu {slice|slices} are impossible and were clamped\n",
+	        (unsigned long long)t->clamped);
+	note_count(to, t->unclosed,
+	        "note: %llu {slice begins and does not end: it ends with its|slices begin and do "
+	        "not end: they end with their} track\n",
+	        (unsigned long long)t->unclosed);
+	note_count(to, t->unopened,
+	        "note: %llu {end of a slice has|ends of slices have} no begin: {it is|they are} "
+	        "ignored\n",
+	        (unsigned long long)t->unopened);
+	note_count(to, t->dropped_slices, "note: %llu {slice is|slices are} over the limit\n",
+	        (unsigned long long)t->dropped_slices);
+	note_count(to, t->dropped_args, "note: %llu {argument is|arguments are} over the limit\n",
+	        (unsigned long long)t->dropped_args);
 }
 
 void trace_lower(const struct trace *t, enum trace_by by, struct ingest *to,

@@ -75,6 +75,8 @@ void chrome_join_end(struct chrome *c)
 			build_node_input(c->b, first + i,
 			        first + x->producers.v[x->calls.v[i].producer0 + k]);
 	note_line(build_notes(c->b),
-	        "note: %llu events of the trace are calls of the execution trace, which has %zu\n",
-	        (unsigned long long)c->joined, (size_t)x->calls.n);
+	        "note: %.*s: %llu of its events are among the %zu calls of the execution trace "
+	        "'%.*s'\n",
+	        STR(c->json.s->name), (unsigned long long)c->joined, (size_t)x->calls.n,
+	        STR(src_calls_path(c->json.s)));
 }

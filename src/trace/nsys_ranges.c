@@ -335,9 +335,8 @@ void nsys_close_ranges(struct nsys *x)
 	for (size_t i = 0; i < x->open.n; i++)
 		build_slice(x->b, x->open.v[i].track, x->open.v[i].event, x->open.v[i].start,
 		        nsys_until_last(x, x->open.v[i].start), 0);
-	if (x->open_ranges)
-		note_line(build_notes(x->b),
-		        "note: %llu NVTX ranges have no end: they last until the end of the "
-		        "recording\n",
-		        (unsigned long long)x->open_ranges);
+	note_count(build_notes(x->b), x->open_ranges,
+	        "note: %llu NVTX {range has no end: it lasts|ranges have no end: they last} until "
+	        "the end of the recording\n",
+	        (unsigned long long)x->open_ranges);
 }

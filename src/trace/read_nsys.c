@@ -171,9 +171,10 @@ static void count_unused(struct nsys *x)
 		note_line(build_notes(x->b), "note: events that are not used: %.*s\n",
 		        STR(sb_str(&b)));
 	src_count_unused(x->s, S("views, triggers and virtual tables"), refused);
-	if (refused)
-		note_line(build_notes(x->b),
-		        "note: %zu views, triggers and virtual tables are not read\n", refused);
+	note_count(build_notes(x->b), refused,
+	        "note: %zu {view, trigger or virtual table is|views, triggers and virtual tables "
+	        "are} not read\n",
+	        refused);
 }
 
 static void add_notes(struct nsys *x)
@@ -187,12 +188,12 @@ static void add_notes(struct nsys *x)
 		        "are not read\n",
 		        STR(x->s->name), (unsigned long long)sqlite_in_pending(x->db));
 	src_count_unused(x->s, S("rows without a start"), x->timeless);
-	if (x->timeless)
-		note_line(to, "note: %llu rows have no start: they are left out\n",
-		        (unsigned long long)x->timeless);
-	if (x->endless)
-		note_line(to, "note: %llu rows have no end: they take no time\n",
-		        (unsigned long long)x->endless);
+	note_count(to, x->timeless,
+	        "note: %llu {row has|rows have} no start: {it is|they are} left out\n",
+	        (unsigned long long)x->timeless);
+	note_count(to, x->endless,
+	        "note: %llu {row has|rows have} no end: {it takes|they take} no time\n",
+	        (unsigned long long)x->endless);
 }
 
 int sniff_nsys(struct str head, struct str path)

@@ -371,23 +371,22 @@ static void note_unused(struct perfetto *x)
 static void note_lost(struct perfetto *x)
 {
 	static const char *const why[PF_LOST_N] = {
-		[PF_LOST_STATE] = "packets need names that were overwritten: they are left out",
-		[PF_LOST_CLOCK] = "events have times of an unknown clock: they are left out",
-		[PF_LOST_TIME] = "events have no time: they are left out",
-		[PF_LOST_PHASE] = "events are of other types: they are left out",
-		[PF_LOST_NESTED] = "annotations are lists or messages: they are left out",
-		[PF_LOST_PACKED] = "compressed packets are damaged or too large: they are left out",
-		[PF_LOST_DAMAGED] = "messages are damaged: the rest of each is left out",
+		[PF_LOST_STATE] = "packets with names that were overwritten",
+		[PF_LOST_CLOCK] = "events with times of an unknown clock",
+		[PF_LOST_TIME] = "events without a time",
+		[PF_LOST_PHASE] = "events of other types",
+		[PF_LOST_NESTED] = "annotations with lists or messages",
+		[PF_LOST_PACKED] = "compressed packets that are damaged or too large",
+		[PF_LOST_DAMAGED] = "ends of damaged messages",
 	};
 
-	for (unsigned i = 0; i < PF_LOST_N; i++)
-		if (x->lost[i]) {
-			src_count_unused(x->s,
-			        str_sub(str_of(why[i]), 0, str_find(str_of(why[i]), S(":"))),
-			        x->lost[i]);
-			note_line(build_notes(x->b), "note: %llu %s\n",
-			        (unsigned long long)x->lost[i], why[i]);
-		}
+	for (unsigned i = 0; i < PF_LOST_N; i++) {
+		struct sb b = sb_in(x->a);
+		src_count_unused(x->s, str_of(why[i]), x->lost[i]);
+		sb_counted(&b, x->lost[i], str_of(why[i]));
+		note_count(build_notes(x->b), x->lost[i], "note: %.*s {is|are} left out\n",
+		        STR(sb_str(&b)));
+	}
 }
 
 static void read_top(struct perfetto *x, struct wire *w)
@@ -400,6 +399,23 @@ static void read_top(struct perfetto *x, struct wire *w)
 		else if (wire_leaf(w, &bytes))
 			read_packet(x, bytes, false);
 	}
+}
+
+/* Fails for a trace without events. */
+static bool refuse_empty(struct perfetto *x, struct err *e)
+{
+	struct sb packets = sb_in(x->a);
+
+	if (x->lost[PF_LOST_STATE])
+		return err_set(e, ERR_DATA_LOSS,
+		        "%.*s: no event has a name: Perfetto's buffer overwrote all names; record "
+		        "with a larger buffer, or with clear_period_ms of incremental_state_config",
+		        STR(x->s->name));
+	sb_counted(&packets, x->packets, S("packets"));
+	return err_set(e, ERR_DATA_LOSS,
+	        "%.*s: no track events among %.*s: a trace with the data source track_event was "
+	        "expected",
+	        STR(x->s->name), STR(sb_str(&packets)));
 }
 
 bool read_perfetto(struct src *s, struct trace_build *b, struct arena *a, struct err *e)
@@ -424,9 +440,5 @@ bool read_perfetto(struct src *s, struct trace_build *b, struct arena *a, struct
 	note_lost(x);
 	if (!wire_done(&w, x->packets))
 		return false;
-	return x->events ||
-	       err_set(e, ERR_DATA_LOSS,
-	               "%.*s: no track events among %llu packets: a trace with the data source "
-	               "track_event was expected",
-	               STR(s->name), (unsigned long long)x->packets);
+	return x->events || refuse_empty(x, e);
 }

@@ -407,9 +407,9 @@ static void add_notes(struct rocprof *x)
 	src_count_unused(x->s, S("records without a time"), x->timeless);
 	if (b.n)
 		note_line(to, "note: records that are not used: %.*s\n", STR(sb_str(&b)));
-	if (x->timeless)
-		note_line(to, "note: %llu records have no time: they are left out\n",
-		        (unsigned long long)x->timeless);
+	note_count(to, x->timeless,
+	        "note: %llu {record has|records have} no time: {it is|they are} left out\n",
+	        (unsigned long long)x->timeless);
 }
 
 int sniff_rocprof(struct str head, struct str path)

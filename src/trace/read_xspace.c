@@ -473,9 +473,9 @@ bool read_xspace(struct src *s, struct trace_build *to, struct arena *a, struct 
 	hlo_build(&x);
 	src_count_unused(s, S("compressed texts"), x.compressed);
 	src_count_unused(s, S("damaged messages"), x.bad);
-	if (x.bad)
-		note_line(build_notes(to),
-		        "note: %.*s: %llu messages of the XSpace are damaged and left out\n",
-		        STR(s->name), (unsigned long long)x.bad);
+	note_count(build_notes(to), x.bad,
+	        "note: %.*s: %llu {message of the XSpace is|messages of the XSpace are} damaged and "
+	        "left out\n",
+	        STR(s->name), (unsigned long long)x.bad);
 	return wire_done(&x.w, x.planes.n);
 }

@@ -77,6 +77,12 @@ uint64_t recording_copies(const struct recording_facts *f)
 
 	return num_add_u64(records, num_add_u64(f->summed[SPOOL_COPY], f->summed[SPOOL_SET]));
 }
+static void put_lost(struct sb *b, uint64_t n, const char *what)
+{
+	sb_put(b, b->n ? S(", ") : S(""));
+	sb_counted(b, n, str_of(what));
+}
+
 void recording_lost_text(struct sb *b, const uint64_t lost[SPOOL_LOST_WHY_N], uint64_t damaged)
 {
 	static const char *const why[] = { [SPOOL_LOST_DROPPED] = "records dropped by CUPTI",
@@ -89,9 +95,7 @@ void recording_lost_text(struct sb *b, const uint64_t lost[SPOOL_LOST_WHY_N], ui
 
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
 		if (lost[i])
-			sb_fmt(b, "%s%llu %s", b->n ? ", " : "", (unsigned long long)lost[i],
-			        why[i]);
+			put_lost(b, lost[i], why[i]);
 	if (damaged)
-		sb_fmt(b, "%s%llu byte%s damaged", b->n ? ", " : "", (unsigned long long)damaged,
-		        damaged == 1 ? "" : "s");
+		put_lost(b, damaged, "bytes damaged");
 }

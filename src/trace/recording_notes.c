@@ -32,11 +32,13 @@ static uint64_t sum_at(const struct recordings *r, size_t at)
 }
 #define SUM_OF(r, field) sum_at((r), offsetof(struct recorded_process, field))
 
-/* Appends a count with its noun in singular or plural; nothing if it is 0. */
-static void say(struct notes *to, uint64_t n, const char *one, const char *many)
+/* Appends a count and its text in the singular or the plural (sb_plural); nothing if it is 0. */
+static void say(struct notes *to, uint64_t n, const char *text)
 {
-	if (n)
-		note_line(to, "note: %" PRIu64 " %s\n", n, n == 1 ? one : many);
+	struct sb b = sb_in(to->a);
+
+	sb_plural(&b, text, n);
+	note_count(to, n, "note: %" PRIu64 " %.*s\n", n, STR(sb_str(&b)));
 }
 
 static void say_clock(struct notes *to, const struct recorded_process *p)
@@ -68,9 +70,8 @@ static void say_process(struct notes *to, const struct recorded_process *p)
 		say_clock(to, p);
 	if (p->facts.gaps)
 		note_kind(to, NOTE_GAP,
-		        "%.*s: nothing was recorded in %" PRIu64
-		        " stretches of time, together %.3f s",
-		        STR(p->name), p->facts.gaps, (double)p->facts.gap_ns / 1e9);
+		        "%.*s: nothing was recorded in %" PRIu64 " %s of time, together %.3f s",
+		        STR(p->name), p->facts.gaps, p->facts.gaps == 1 ? "stretch" : "stretches", (double)p->facts.gap_ns / 1e9);
 	if (p->unknown_strings)
 		note_kind(to, NOTE_SPOOL_STRING,
 		        "%.*s: names were lost and are shown as name#<number>", STR(p->name));
@@ -88,25 +89,23 @@ static void say_process(struct notes *to, const struct recorded_process *p)
 
 static void say_lost(const struct recordings *r, struct notes *to)
 {
-	static const char *const texts[SPOOL_LOST_WHY_N][2] = {
-		{ "record was dropped by CUPTI, which had no room for it",
-		        "records were dropped by CUPTI, which had no room for them" },
-		{ "record is of a kind that the recorder does not know",
-		        "records are of kinds that the recorder does not know" },
-		{ "record had impossible times", "records had impossible times" },
-		{ "record of ranges was dropped by the recorder",
-		        "records of ranges were dropped by the recorder" },
-		{ "record could not be written", "records could not be written" },
-		{ "record was kept back by CUPTI", "records were kept back by CUPTI" },
-		{ "kernel was launched, but its record is missing",
-		        "kernels were launched, but their records are missing" },
+	static const char *const texts[SPOOL_LOST_WHY_N] = {
+		"{record was dropped by CUPTI, which had no room for it|records were dropped by "
+		"CUPTI, which had no room for them}",
+		"{record is of a kind|records are of kinds} that the recorder does not know",
+		"{record|records} had impossible times",
+		"{record of ranges was|records of ranges were} dropped by the recorder",
+		"{record|records} could not be written",
+		"{record was|records were} kept back by CUPTI",
+		"{kernel was launched, but its record is|kernels were launched, but their records "
+		"are} missing",
 	};
 
 	for (unsigned i = 0; i < SPOOL_LOST_WHY_N; i++)
 		say(to,
 		        sum_at(r, offsetof(struct recorded_process, facts.lost) +
 		                          i * sizeof(uint64_t)),
-		        texts[i][0], texts[i][1]);
+		        texts[i]);
 }
 
 /* Notes intervals and kinds of work that were not recorded. */
@@ -115,14 +114,14 @@ static void say_missing(const struct recordings *r, struct notes *to, uint64_t o
 	uint64_t calls = SUM_OF(r, facts.totals[SPOOL_API]), unlaunched = SUM_OF(r, unlaunched);
 
 	if (!ops)
-		say(to, calls, "call was recorded, but no operation of the GPU",
-		        "calls were recorded, but no operation of the GPU");
+		say(to, calls, "{call was|calls were} recorded, but no operation of the GPU");
 	if (ops && !calls && unlaunched)
 		note_line(to, "note: calls were not recorded: no operation has ranges around it or "
 		              "time of the cpu\n");
 	else
-		say(to, unlaunched, "operation has no record of the call that launched it",
-		        "operations have no record of the calls that launched them");
+		say(to, unlaunched,
+		        "{operation has no record of the call that launched it|operations have no "
+		        "record of the calls that launched them}");
 }
 
 static void say_operations(const struct recordings *r, bool summed, struct notes *to)
@@ -132,23 +131,22 @@ static void say_operations(const struct recordings *r, bool summed, struct notes
 	bool steps = r->o->step_nvtx.n || r->o->step_kernel.n, found = false;
 
 	say_missing(r, to, ops);
-	say(to, SUM_OF(r, untimed), "operation has no time and is left out",
-	        "operations have no time and are left out");
+	say(to, SUM_OF(r, untimed),
+	        "{operation has no time and is|operations have no time and are} left out");
 	say(to, SUM_OF(r, outside),
-	        "operation is in no step and is left out; --keep-warmup makes it part of step 0",
-	        "operations are in no step and are left out; --keep-warmup makes them step 0");
+	        "{operation is in no step and is left out; --keep-warmup makes it part "
+	        "of|operations are in no step and are left out; --keep-warmup makes them} step 0");
 	if (SUM_OF(r, facts.totals[SPOOL_SUM]))
 		note_line(to,
 		        "note: a spool was full: from then on there are only sums by name, and "
 		        "ranges begin no steps\n");
-	if (summed)
-		note_line(to,
-		        "note: %" PRIu64 " operations are summed by node and step; "
-		        "--detail-steps=0-1 keeps those of steps 0 and 1 singly\n",
-		        ops);
+	note_count(to, summed ? ops : 0,
+	        "note: %" PRIu64 " {operation is|operations are} summed by node and step; "
+	        "--detail-steps=0-1 keeps those of steps 0 and 1 singly\n",
+	        ops);
 	say(to, r->names.too_long,
-	        "name has more than 4096 bytes and was not compared with the pattern of steps",
-	        "names have more than 4096 bytes and were not compared with the pattern of steps");
+	        "{name has more than 4096 bytes and was|names have more than 4096 bytes and were} "
+	        "not compared with the pattern of steps");
 	for (size_t i = 0; i < r->n; i++)
 		found |= r->v[i].steps_nvtx.n || r->v[i].steps_kernel.n;
 	if (steps && !found)

@@ -399,9 +399,11 @@ bool recording_trace(struct trace *t, const struct recording_set *files,
 	for (size_t i = 0; ok && i < x->all->n; i++)
 		ok = read_process(x, &x->all->v[i]);
 	ok = ok && recordings_close(x->all);
-	if (ok && x->sums)
-		note_line(notes,
-		        "note: %" PRIu64 " operations are known only as sums and not shown\n",
+	if (ok)
+		note_count(notes, x->sums,
+		        "note: %" PRIu64
+		        " {operation is known only as a sum|operations are known only as sums} and "
+		        "not shown\n",
 		        x->sums);
 	if (ok && ask->say)
 		recordings_say(x->all, false, notes);

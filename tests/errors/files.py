@@ -57,7 +57,8 @@ def put_databases(top):
 
 
 # Traces without events that tfprof shows.
-TRACES = {'system.pftrace': sub(1, b'\x50\1' + sub(1, b'\x08\3')), 'rocprof.json': b'{"rocprofiler-sdk-tool": [{}]}'}
+TRACES = {'system.pftrace': sub(1, b'\x50\1' + sub(1, b'\x08\3')), 'overwritten.pftrace': sub(1, b'\x50\1\x68\2\x40\5' + sub(11, b'\x48\1\x50\1')),
+          'rocprof.json': b'{"rocprofiler-sdk-tool": [{}]}'}
 
 # ---- tables ---------------------------------------------------------------------------------
 def refooter(t, handles):

@@ -7,6 +7,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -148,7 +149,7 @@ def chakra_joined():
     for words in ([trace, et], [et, trace], ['--graph_path=' + et, trace]):
         out, err = program(*words, 'scope', '-select', 'micros,float_ops', '-max_depth', '9', '-output', 'json')
         found = {r['path']: r for r in json.loads(out)['rows'] if r['own_micros']}
-        assert '6 events of the trace are calls of the execution trace' in err, err
+        assert ': 6 of its events are among the ' in err, err
         equal({k: r['own_micros'] for k, r in found.items()}, {k: r['own_micros'] for k, r in alone.items() if r['own_micros']})
         ops = [r['own_float_ops'] for k, r in found.items() if k.endswith('aten::addmm')]
         equal(ops, [2 * 2 * 3 * 4 + 2 * 2 * 4 * 5])
@@ -205,15 +206,39 @@ def chakra_ranks():
             equal('not used' in err, False, err)
     one = traces('s%d.pt.trace.json', (1, 1), (0, 1))[0]
     _, err = program(one, et_rank[0], 'op')
-    assert '6 events of the trace' in err, err
+    assert '%s: 6 of its events are among the ' % one in err and et_rank[0] in err, err
     _, err = program(one, et_rank[1], 'op')
-    assert '1 of 1 execution traces are not used' in err and '6 events' not in err, err
+    assert '1 of 1 execution traces are not used' in err and '6 of its events' not in err, err
     _, err = program(one, *et_by_pid, 'op')
     assert '2 of 2 execution traces are not used' in err, err
     out, err = program(*by_pid, *et_by_pid, 'op', '-output', 'json')
     equal([x['path'] for x in json.loads(out)['sources']], by_pid + et_by_pid)
     _, err = program(*et_by_pid, 'op', status=2)
     assert 'are both graphs; one is needed' in err, err
+
+
+def chakra_folder():
+    """A folder gives its traces and the execution traces beside them, joined by process; other files are not read."""
+    runs = {r: chakra.two_layers(sizes=(4 + r, 5)) for r in (0, 1)}
+    flops = [2 * 2 * 3 * (4 + r) + 2 * 2 * (4 + r) * 5 for r in runs]
+
+    def filled(name, trace, calls):
+        os.mkdir(name)
+        for r in runs:
+            write(chakra.of_kineto(runs[r], None, r, pid=11 + r), os.path.join(name, trace % r))
+            write(runs[r].bytes(11 + r), os.path.join(name, calls % r))
+        write(b'{"nodes": 3}', os.path.join(name, 'model_et.json'))
+        write(b'{}', os.path.join(name, 'budget.json'))
+        return name
+    for name, trace, calls in (('torch', 'host%d_1.5.pt.trace.json', 'pytorch_et_%d.json'),
+                               ('chakra', 'kineto_trace_%d.json', 'chakra_host_et_%d.json'),
+                               ('suffix', 'r%d.pt.trace.json', 'x%d.et.json')):
+        out, err = program(filled(name, trace, calls), 'scope', '-select', 'float_ops', '-max_depth', '9', '-output', 'json')
+        rows = [x for x in json.loads(out)['rows'] if x['path'].endswith('aten::addmm')]
+        equal([sum(x['own_float_ops'] for x in rows if 'Inner_%d' % r in x['path']) for r in runs], flops, name)
+        for r in runs:
+            assert 'note: %s/%s: 6 of its events are among the ' % (name, trace % r) in err and calls % r in err, err
+        assert 'model_et' not in err, err
 
 
 def chakra_hostile():
@@ -249,6 +274,12 @@ def summary(*words):
     text, _ = program(*words, 'summary')
     for u in d['unused']:
         line = [x for x in text.split('\n') if x.startswith('not used')][0]
+        words = u['kind'].split(' ')
+        if u['count'] == 1 and ',' not in u['kind']:
+            first = next(i for i, w in enumerate(words) if w.endswith('s'))
+            words[first] = re.sub('ies$', 'ys', words[first])[:-1]
+            assert '1 ' + ' '.join(words) in line, (u, line)
+            continue
         assert u['kind'] in line and u['format'] in line, (u, line)
     assert all(f in text for f in d['formats']), (d['formats'], text)
     return d['formats'], {u['kind']: u['count'] for u in d['unused']}
@@ -387,7 +418,7 @@ def counts_of_nsight():
     equal(unused, dict(expected, **{'flow events': 1}))
 
 
-CASES = [functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_ranks, chakra_hostile,
+CASES = [functions, difference, workers, run_metadata, chakra_alone, chakra_joined, chakra_ranks, chakra_folder, chakra_hostile,
          counts_of_tensorflow, counts_of_profiles, counts_of_checkpoints, counts_of_recordings,
          counts_of_traces, counts_of_others, counts_of_nsight]
 

@@ -45,7 +45,7 @@ def nesting():
     equal(slices(event(10, BEGIN, 'a', 5), event(20, END, track=6), event(30, BEGIN, 'b', 5), event(60, END, track=5)),
           [('a', 10, 50), ('b', 30, 30)])
     err = notes('a.pftrace')
-    assert '1 slices begin and do not end' in err and '1 ends of slices have no begin' in err, err
+    assert '1 slice begins and does not end: it ends with its track' in err and '1 end of a slice has no begin: it is' in err, err
 
 
 def interning():
@@ -56,7 +56,7 @@ def interning():
                    named(1, 4, 1, pf.interned(2, 1, 'three'), (13, 1)), named(2, 5, 1, (13, 1)),
                    named(1, 6, 2, (42, 1), (13, 2)))
     equal([s[0] for s in found], ['one', 'two', 'one', 'three', '(unnamed)'])
-    assert '1 packets need names that were overwritten' in notes('a.pftrace')
+    assert '1 packet with names that were overwritten is left out' in notes('a.pftrace')
 
 
 def annotations():
@@ -67,7 +67,7 @@ def annotations():
                          packet=[names]), event(2, END, track=5, more=[pf.annotation('status', 'good')])))
     args = dump('a.pftrace', '--slices')[0]['args']
     equal({k: v for k, v in args.items() if k}, {'size': -5, 'mode': 'big', 'ratio': 0.5, 'status': 'good'})
-    assert '1 annotations are lists or messages' in notes('a.pftrace')
+    assert '1 annotation with lists or messages is left out' in notes('a.pftrace')
 
 
 def clocks():
@@ -78,7 +78,7 @@ def clocks():
                    pf.clocks((BOOTTIME, 5000), (MONOTONIC, 4000)), at(4100, MONOTONIC), at(410, MONOTONIC),
                    at(9000, BOOTTIME), at(3, 99), at(7, 65, 2))
     equal(found, [('c3', 1010, 0), ('c3', 1050, 0), ('c3', 5100, 0), ('c6', 9000, 0)])
-    assert '2 events have times of an unknown clock' in notes('a.pftrace')
+    assert '2 events with times of an unknown clock are left out' in notes('a.pftrace')
     delta = [(59, [(58, 64), (11, [(11, 5)])]), (13, 1)]
     found = slices(pf.clocks((BOOTTIME, 1000)), pf.clocks((BOOTTIME, 2000), (64, 50, 1, 1000), sequence=3),
                    event(1, BEGIN, 'a', sequence=3, packet=delta), event(4, END, sequence=3), event(0, INSTANT, 'b', sequence=3))
@@ -115,7 +115,7 @@ def legacy():
                    old(200, 'e', None, (6, 77)), old(300, 'e', None, (6, 78)), old(400, 'B', 'y'), old(500, 'E'), old(600, 'I', 'i'),
                    old(700, 's', 'flow', (8, 1)))
     equal(sorted(found), [('i', 600, 0), ('p', 100, 100), ('q', 150, 150), ('x', 1000, 2000), ('y', 400, 100)])
-    assert '1 events are of other types' in notes('a.pftrace')
+    assert '1 event of other types is left out' in notes('a.pftrace')
     micros = [event(0, 0, n, None, 4, more=[(6, [(2, ord(p))]), (1, d)])[1:] for n, p, d in (('a', 'B', 5), (None, 'E', 7))]
     found = slices([(10, 4), (44, [(1, 8), (2, 9), (5, 'old'), (6, 1000)])], *micros)
     equal(found, [('a', 1005000, 7000)])
@@ -144,7 +144,7 @@ def others():
         notes('a.pftrace'), notes('a.pftrace')
     write(pf.trace([(10, 1), (1, [(1, 3)])]))
     _, err = program('a.pftrace', 'scope', status=3)
-    assert 'a.pftrace: no track events among 1 packets' in err, err
+    assert 'a.pftrace: no track events among 1 packet:' in err, err
 
 
 def compressed():
@@ -153,7 +153,7 @@ def compressed():
     equal(slices(pf.packed(*inner)), [('a', 1, 1)])
     equal(slices(*inner, pf.packed(pf.packed(*inner)), [(50, b'broken')], [(50, pf.packed(*inner)[0][1][:-9])],
                  [(50, pf.zlib.compress(bytes(80 << 20)))]), [('a', 1, 1)])
-    assert '4 compressed packets are damaged or too large' in notes('a.pftrace'), notes('a.pftrace')
+    assert '4 compressed packets that are damaged or too large are left out' in notes('a.pftrace'), notes('a.pftrace')
 
 
 def damaged():
@@ -161,7 +161,7 @@ def damaged():
     good = pf.trace(event(1, BEGIN, 'a', 5), event(2, END, track=5))
     write(good + data(1, b'\x40\x01\x5a\x7f') + pf.trace(event(7, INSTANT, 'b', 5)))
     equal([s['name'] for s in dump('a.pftrace', '--slices')], ['a', 'b'])
-    assert '1 messages are damaged' in notes('a.pftrace')
+    assert '1 end of damaged messages is left out' in notes('a.pftrace')
     cut = pf.small()[:-5]
     write(cut)
     _, err = program('a.pftrace', 'scope', status=3)

@@ -181,7 +181,7 @@ def nsys_ranges():
     equal([args['domain'], args['payload']], ['math', '{"a": 1}'])
     equal(sorted(ops(dump(path))), ['open', 'push'])
     _, err = program(path, 'op')
-    assert 'note: 1 NVTX ranges have no end' in err, err
+    assert 'note: 1 NVTX range has no end' in err, err
 
 
 def nsys_ranks(names=('step 3', 'step 4')):
@@ -280,7 +280,7 @@ def nsys_hostile():
         'CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (x, start AS (x + 1), "end" AS (x + 5))',
         'INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1)'])
     _, err = program(path, 'op')
-    assert 'note: 1 rows have no start' in err, err
+    assert 'note: 1 row has no start' in err, err
     path = 'named.sqlite'
     db = sqlite3.connect(x.save(path))
     db.create_function('tfprof_take', -1, lambda *_: 1, deterministic=True)

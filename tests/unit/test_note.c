@@ -26,6 +26,16 @@ static void lines_come_out_as_given(void **state)
 	assert_text("first 1\nno endfirst 1\n");
 }
 
+static void a_count_takes_its_form(void **state)
+{
+	(void)state;
+	notes_init(&notes, &unit_arena);
+	note_count(&notes, 0, "{row|rows}\n");
+	note_count(&notes, 1, "%d {row has|rows have} no %s\n", 1, "{a|b}");
+	note_count(&notes, 2, "%d {row has|rows have} no %s\n", 2, "end");
+	assert_text("1 row has no {a|b}\n2 rows have no end\n");
+}
+
 static void kinds_are_counted_at_the_first(void **state)
 {
 	(void)state;
@@ -112,6 +122,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		unit_case(lines_come_out_as_given),
+		unit_case(a_count_takes_its_form),
 		unit_case(kinds_are_counted_at_the_first),
 		unit_case(kind_zero_is_never_merged),
 		unit_case(appending_copies_and_merges),

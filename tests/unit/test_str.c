@@ -217,6 +217,27 @@ static void what_is_no_utf8_is_spelled(void **state)
 	assert_str(sb_str(&b), "\\xff.\\xc3(\\xed\\xa0\\x80\\xe2\\x82");
 }
 
+static struct str counted(uint64_t n, const char *things)
+{
+	struct sb b = sb_in(&unit_arena);
+
+	sb_counted(&b, n, str_of(things));
+	return sb_str(&b);
+}
+
+static void one_thing_is_in_the_singular(void **state)
+{
+	(void)state;
+	assert_str(counted(2, "rows without starts"), "2 rows without starts");
+	assert_str(counted(0, "rows"), "0 rows");
+	assert_str(counted(1, "rows"), "1 row");
+	assert_str(counted(1, "other fields of layers"), "1 other field of layers");
+	assert_str(counted(1, "entries of nodes"), "1 entry of nodes");
+	assert_str(counted(1, "views, triggers and tables"), "1 views, triggers and tables");
+	assert_str(counted(1, "stuff"), "1 stuff");
+	assert_str(counted(1, ""), "1 ");
+}
+
 static void words_of_a_shell(void **state)
 {
 	struct sb b = sb_in(&unit_arena);
@@ -245,6 +266,7 @@ int main(int argc, char **argv)
 		unit_case(system_errors),
 		unit_case(every_status_has_a_name),
 		unit_case(what_is_no_utf8_is_spelled),
+		unit_case(one_thing_is_in_the_singular),
 		unit_case(words_of_a_shell),
 	};
 
