@@ -72,17 +72,25 @@ void note_line(struct notes *n, const char *f, ...)
 	va_end(ap);
 }
 
+/* Returns the format with the form for n of each "{one|many}". */
+static const char *form_for(struct arena *a, uint64_t n, const char *f)
+        __attribute__((format_arg(3)));
+static const char *form_for(struct arena *a, uint64_t n, const char *f)
+{
+	struct sb b = sb_in(a);
+
+	sb_plural(&b, f, n);
+	return str_z(a, sb_str(&b));
+}
+
 void note_count(struct notes *to, uint64_t n, const char *f, ...)
 {
-	struct sb text = sb_in(to->a);
 	va_list ap;
 
 	if (!n || !takes_line(to, f, 1))
 		return;
-	sb_plural(&text, f, n);
-	sb_char(&text, '\0');
 	va_start(ap, f);
-	add(to, (struct note){ format(to->a, text.p, ap), 0, 1, f });
+	add(to, (struct note){ format(to->a, form_for(to->a, n, f), ap), 0, 1, f });
 	va_end(ap);
 }
 
