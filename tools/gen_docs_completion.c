@@ -198,7 +198,9 @@ void docs_bash(void)
 {
 	FILE *f = docs_begin("completion", "tfprof.bash");
 
-	fputs("# Made by tools/gen_docs.c; do not edit.\n_tfprof_words()\n{\n\tlocal own= single=\n", f);
+	fputs("# Made by tools/gen_docs.c; do not edit.\n_tfprof_words()\n{\n\tlocal own= "
+	      "single=\n",
+	        f);
 	bash_own_words(f);
 	fputs("\tlocal pre=\n\tcase $cur in *,*) pre=${cur%,*}, ;; esac\n"
 	      "\tcase ${prev#-} in\n\tselect|-select)\n\t\tCOMPREPLY=($(compgen -P \"$pre\" -W '",

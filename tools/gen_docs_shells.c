@@ -253,7 +253,8 @@ static void fish_own_words(FILE *f)
 			        "complete -c tfprof -n '__fish_seen_subcommand_from %s' -a '%s'\n",
 			        c->name, c->subcommands);
 		for (const struct option *w = options_of(c->name); w; w = option_next(w)) {
-			fprintf(f, "complete -c tfprof -n '__fish_seen_subcommand_from %s%s%s' -%c %s",
+			fprintf(f,
+			        "complete -c tfprof -n '__fish_seen_subcommand_from %s%s%s' -%c %s",
 			        c->name, c->also ? " " : "", c->also ? c->also : "",
 			        w->name[1] ? 'l' : 's', w->name);
 			if (w->name[1] && !c->own_words)

@@ -287,8 +287,7 @@ static struct strs newest_run(
 	return out;
 }
 
-struct strs folder_traces(
-        struct arena *a, struct str path, struct strs *calls, struct notes *notes)
+struct strs folder_traces(struct arena *a, struct str path, struct strs *calls, struct notes *notes)
 {
 	struct strs out = { 0 };
 	struct str top;

@@ -268,7 +268,7 @@ static struct str counted(struct ingest *to, uint64_t n, struct str things)
 /* Counts the skipped data and adds notes about it. */
 static void say_notes(struct src *s, struct ingest *to, const struct profile_in *p)
 {
-	const struct str lost_inputs = S("inputs that refer to missing nodes"),
+	const struct str lost_inputs = S("inputs from missing nodes"),
 	                 short_tuples = S("execution times without a start and a duration");
 	struct notes *notes = ingest_notes(to);
 
@@ -276,13 +276,12 @@ static void say_notes(struct src *s, struct ingest *to, const struct profile_in 
 	src_count_unused(s, short_tuples, p->x.short_tuples);
 	src_count_unused(s, S("nodes with a duplicate key or name"), p->repeated);
 	if (p->lost_inputs)
-		note_kind(notes, NOTE_PROFILE_INPUT,
-		        "%.*s, ignored; the first of '%.*s'",
+		note_kind(notes, NOTE_PROFILE_INPUT, "%.*s, ignored; the first of '%.*s'",
 		        STR(counted(to, p->lost_inputs, lost_inputs)),
 		        STR(model_str(ingest_model(to), p->lost_from)));
 	if (p->x.short_tuples)
-		note_kind(notes, NOTE_PROFILE_TUPLE,
-		        "%.*s, ignored", STR(counted(to, p->x.short_tuples, short_tuples)));
+		note_kind(notes, NOTE_PROFILE_TUPLE, "%.*s, ignored",
+		        STR(counted(to, p->x.short_tuples, short_tuples)));
 }
 
 static void say_steps(struct src *s, struct ingest *to, const struct profile_in *p)

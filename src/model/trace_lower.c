@@ -316,8 +316,7 @@ static void add_notes(struct lowering *x)
 	note_count(to, x->ops.unlinked,
 	        "note: %llu {slice|slices} of device work, %lld us in all, {has|have} no launch in "
 	        "the file: {it stands|they stand} below " OPS_UNATTRIBUTED "\n",
-	        (unsigned long long)x->ops.unlinked,
-	        (long long)trace_us(t, x->ops.unlinked_time));
+	        (unsigned long long)x->ops.unlinked, (long long)trace_us(t, x->ops.unlinked_time));
 	note_count(to, t->clamped,
 	        "note: the times of %llu {slice|slices} are impossible and were clamped\n",
 	        (unsigned long long)t->clamped);

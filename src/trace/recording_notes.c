@@ -71,7 +71,8 @@ static void say_process(struct notes *to, const struct recorded_process *p)
 	if (p->facts.gaps)
 		note_kind(to, NOTE_GAP,
 		        "%.*s: nothing was recorded in %" PRIu64 " %s of time, together %.3f s",
-		        STR(p->name), p->facts.gaps, p->facts.gaps == 1 ? "stretch" : "stretches", (double)p->facts.gap_ns / 1e9);
+		        STR(p->name), p->facts.gaps, p->facts.gaps == 1 ? "stretch" : "stretches",
+		        (double)p->facts.gap_ns / 1e9);
 	if (p->unknown_strings)
 		note_kind(to, NOTE_SPOOL_STRING,
 		        "%.*s: names were lost and are shown as name#<number>", STR(p->name));

@@ -312,7 +312,7 @@ def counts_of_tensorflow():
 
 
 def counts_of_profiles():
-    """A profile with duplicate keys and names of nodes, inputs that refer to missing nodes, and times without a
+    """A profile with duplicate keys and names of nodes, inputs from missing nodes, and times without a
     duration."""
     def node(key, name, *more):
         return sub(1, number(1, key) + sub(2, sub(1, name) + b''.join(more)))
@@ -321,7 +321,7 @@ def counts_of_profiles():
     content += node(3, b'd', sub(12, number(1, 0) + sub(2, number(1, 1) + half)))
     found = summary('--profile_path=' + write(content + number(3, 0) + number(5, 1) + sub(9, b''), 'p.profile'))
     equal(found, (['TensorFlow profile'],
-                  {'unknown fields': 1, 'inputs that refer to missing nodes': 1, 'execution times without a start and a duration': 1,
+                  {'unknown fields': 1, 'inputs from missing nodes': 1, 'execution times without a start and a duration': 1,
                    'nodes with a duplicate key or name': 2}))
 
 

@@ -52,8 +52,7 @@ static void inputs_name_nodes_by_key(void **state)
 	                      "nodes { key: 9000000000 value { name: 'far' } }"));
 	assert_true(rig_says(&g, "  in 0 'five' 3\n  in 2 'far' -1\n"));
 	assert_int_equal(g.notes.list.n, 1);
-	assert_true(
-	        str_contains(g.notes.list.v[0].text, S("1 inputs that refer to missing nodes")));
+	assert_true(str_contains(g.notes.list.v[0].text, S("1 input from missing nodes")));
 	rig_close(&g);
 }
 
@@ -101,7 +100,7 @@ static void executions_become_cells(void **state)
 	                         "  span 2 'd' 21 9\n  span 0 'seen' 0 0\n"
 	                         "  mem 0 12: 5 6 7 8 use 9 temp 1 2 3 4 0:32@0 1:64@ff\n"
 	                         "  mem 1 13: -64 0 0 0 use 0 temp 0 0 0 0\nstep 6\n"));
-	assert_true(str_contains(g.notes.list.v[0].text, S("1 execution times without")));
+	assert_true(str_contains(g.notes.list.v[0].text, S("1 execution time without")));
 	rig_close(&g);
 }
 
