@@ -47,15 +47,13 @@ static void close_all(void *sqlite_in)
 static bool fail(struct sqlite_in *db, int status, const char *table)
 {
 	const char *why = db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(status);
-	enum status code = ERR_DATA_LOSS;
+	enum status code = (status & 0xff) == SQLITE_NOMEM   ? ERR_RESOURCE
+	                   : (status & 0xff) == SQLITE_IOERR ? ERR_IO
+	                                                     : ERR_DATA_LOSS;
 
 	if (db->failed)
 		return false;
 	db->failed = true;
-	if ((status & 0xff) == SQLITE_NOMEM)
-		code = ERR_RESOURCE;
-	if ((status & 0xff) == SQLITE_IOERR)
-		code = ERR_IO;
 	return err_set(db->e, code, "%.*s: damaged SQLite database (%s): %s", STR(db->s->name),
 	        table ? table : SCHEMA, why);
 }
@@ -395,36 +393,41 @@ static struct sqlite_rows *open_rows(struct sqlite_in *db, const char *table,
 struct sqlite_rows *sqlite_in_rows(
         struct sqlite_in *db, const char *table, const char *const *columns, size_t n)
 {
-	struct sqlite_rows *r = NULL;
-
 	if (db->failed || !has_table(db, table))
 		return NULL;
-	r = open_rows(db, table, columns, n, "", false);
+	struct sqlite_rows *r = open_rows(db, table, columns, n, "", false);
 	if (!r)
 		fail(db, sqlite3_errcode(db->handle), table);
 	return r;
 }
 
+/* True if the plain table exists and may have rowids. */
+static bool has_numbers(struct sqlite_in *db, const char *table)
+{
+	static const char *const number[] = { "rowid" };
+	unsigned key;
+
+	return !db->failed && has_table(db, table) && !find_columns(db, table, number, 1, &key);
+}
+
+struct sqlite_rows *sqlite_in_rows_numbered(
+        struct sqlite_in *db, const char *table, const char *const *columns, size_t n)
+{
+	return has_numbers(db, table) ? open_rows(db, table, columns, n, "", true) : NULL;
+}
+
 struct sqlite_rows *sqlite_in_rows_between(struct sqlite_in *db, const char *table,
         const char *const *columns, size_t n, int64_t first, int64_t last)
 {
-	static const char *const number[] = { "rowid" };
-	struct sqlite_rows *r;
-	unsigned key;
+	struct sqlite_rows *r = NULL;
 
-	if (db->failed || !has_table(db, table) || find_columns(db, table, number, 1, &key))
-		return NULL;
-	r = open_rows(db, table, columns, n, "rowid BETWEEN ?1 AND ?2 AND ", true);
-	if (r) { /* else the table has no rowid */
-		sqlite3_bind_int64(r->statement, 1, first);
+	if (first == INT64_MIN && last == INT64_MAX)
+		return sqlite_in_rows(db, table, columns, n);
+	if (has_numbers(db, table))
+		r = open_rows(db, table, columns, n, "rowid BETWEEN ?1 AND ?2 AND ", false);
+	if (r && sqlite3_bind_int64(r->statement, 1, first) == SQLITE_OK)
 		sqlite3_bind_int64(r->statement, 2, last);
-	}
 	return r;
-}
-
-void sqlite_in_close(struct sqlite_rows *r)
-{
-	sqlite3_finalize(r->statement);
 }
 
 struct sqlite_rows *sqlite_in_by_key(

@@ -69,16 +69,17 @@ static inline bool sqlite_in_has(const struct sqlite_rows *r, unsigned column)
 	return r->have >> column & 1;
 }
 
-/* Returns the rows with rowids from first to last, in rowid order. Returns NULL also if the table
- * has no rowids. */
-struct sqlite_rows *sqlite_in_rows_between(struct sqlite_in *db, const char *table,
-        const char *const *columns, size_t n, int64_t first, int64_t last);
-static inline int64_t sqlite_in_row_number(
-        const struct sqlite_rows *r) /* rowid; only for sqlite_in_rows_between */
+/* Returns all rows in rowid order. Returns NULL also if the table has no rowids. */
+struct sqlite_rows *sqlite_in_rows_numbered(
+        struct sqlite_in *db, const char *table, const char *const *columns, size_t n);
+static inline int64_t sqlite_in_row_number(const struct sqlite_rows *r) /* rowid */
 {
 	return r->row[r->width - 1].number;
 }
-void sqlite_in_close(struct sqlite_rows *r); /* closes r before its end */
+
+/* Returns the rows with rowids from first to last, without their rowids. */
+struct sqlite_rows *sqlite_in_rows_between(struct sqlite_in *db, const char *table,
+        const char *const *columns, size_t n, int64_t first, int64_t last);
 
 /* Prepares lookups in a table by its integer primary key, with sqlite_in_seek. Returns NULL if the
  * table has no such key. */

@@ -48,16 +48,18 @@ struct sqlite_rows *sqlite_in_rows(
 	return NULL;
 }
 
+struct sqlite_rows *sqlite_in_rows_numbered(
+        struct sqlite_in *db, const char *table, const char *const *columns, size_t n)
+{
+	(void)db, (void)table, (void)columns, (void)n;
+	return NULL;
+}
+
 struct sqlite_rows *sqlite_in_rows_between(struct sqlite_in *db, const char *table,
         const char *const *columns, size_t n, int64_t first, int64_t last)
 {
 	(void)db, (void)table, (void)columns, (void)n, (void)first, (void)last;
 	return NULL;
-}
-
-void sqlite_in_close(struct sqlite_rows *r)
-{
-	(void)r;
 }
 
 struct sqlite_rows *sqlite_in_by_key(

@@ -393,8 +393,10 @@ bool session_trace_table(
 		return false;
 	if (ask->which == TABLE_DEVICES && all.n == 1 && all.v->t->sums)
 		note_line(&s->notes,
-		        "note: calls and launches are not shown: for large files, only sums of the "
-		        "slices are kept\n");
+		        "note: calls and launches are not shown: for files over %llu MiB, only "
+		        "sums "
+		        "of the slices (%llu) are kept\n",
+		        TRACE_KEPT_MOST >> 20, (unsigned long long)all.v->t->n_slices);
 	return trace_table_write(&all, ask, o, &to, &s->error);
 }
 

@@ -138,8 +138,6 @@ int64_t nsys_until_last(const struct nsys *x, int64_t start);
 
 /* ---- sums ---- */
 
-#define NSYS_KEPT_MOST ((uint64_t)64 << 20) /* maximum size of a file whose slices are kept */
-
 /* Computes the sums of all slices, in two readings. Returns false if the rows are too unordered;
  * then only processes and tracks have been added. */
 bool nsys_sum_read(struct nsys *x);

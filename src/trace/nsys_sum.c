@@ -108,17 +108,13 @@ static bool survey_table(struct nsys_sum *y, const struct nsys_table *table)
 {
 	bool added =
 	        table->kind == NSYS_CALLS || table->kind == NSYS_WORK || table->kind == NSYS_RANGES;
-	struct sqlite_rows *r = sqlite_in_rows_between(
-	        y->x->db, table->name, table->columns, table->surveyed, INT64_MIN, INT64_MAX);
+	struct sqlite_rows *r =
+	        sqlite_in_rows_numbered(y->x->db, table->name, table->columns, table->surveyed);
 	int64_t latest = INT64_MIN, number = INT64_MIN;
 	bool first = true;
 
-	if (!r && !sqlite_in_failed(y->x->db)) {
-		r = sqlite_in_rows(y->x->db, table->name, table->columns, table->surveyed);
-		if (r)
-			sqlite_in_close(r);
-		return !r;
-	}
+	if (!r && !sqlite_in_failed(y->x->db))
+		return !sqlite_in_rows(y->x->db, table->name, table->columns, table->surveyed);
 	while (r && sqlite_in_next(r)) {
 		int64_t start = sqlite_in_int(r, HOST_START), before = number;
 		number = sqlite_in_row_number(r);

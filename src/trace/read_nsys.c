@@ -274,7 +274,7 @@ static bool is_summed(const struct nsys *x)
 {
 	if (x->s->options->slices != SLICES_BY_SIZE || !src_is_plain_file(x->s))
 		return x->s->options->slices == SLICES_SUMMED;
-	return src_size(x->s) > NSYS_KEPT_MOST;
+	return src_size(x->s) > TRACE_KEPT_MOST;
 }
 
 static bool read_tables(struct nsys *x)

@@ -140,6 +140,8 @@ enum trace_source {
 
 extern const char *const trace_source_names[]; /* "PyTorch trace" */
 
+#define TRACE_KEPT_MOST (64ull << 20) /* maximum size of a file whose slices are always kept */
+
 /* Results of the passes for a trace whose reader kept only sums of its slices. */
 struct trace_steps;
 struct trace_ops;

@@ -48,6 +48,7 @@ MARKS = {
     'JSON trace, op': ('mbps', '>', 400),
     'JSON trace in gzip, op': ('mbps', '>', 250), 'JSON trace, op, memory': ('peak_per_byte', '<', 0.5),
     'XSpace, op': ('mbps', '>', 200), 'XSpace, op, memory': ('peak_per_byte', '<', 2),
+    'Nsight Systems, op': ('events_per_s', '>', 1500000), 'Nsight Systems, op, memory': ('peak_per_byte', '<', 0.15),
     'Perfetto trace, op': ('mbps', '>', 60), 'Perfetto trace, op, memory': ('peak_per_byte', '<', 1.5),
     'spool, op': ('cpu', '<', 2), 'spool, op, memory': ('peak_per_byte', '<', 0.5),
     **{'spool, ' + t + of: m for t in ('devices', 'kernels', 'steps') for of, m in (('', ('cpu', '<', 4)), (', memory', ('peak_per_byte', '<', 1)))}, 'growth': ('times', '<', 20)}
