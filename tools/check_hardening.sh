@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the release build is protected with, read from the binaries themselves.
+# Checks the hardening of the release binaries.
 #   tools/check_hardening.sh DIR       DIR has tfprof and libtfprof.so
 set -u
 dir=${1-build}

@@ -20,6 +20,10 @@ RULES = [
     (r'\bso (many|often|much)\b(?! (as|that))', '"so many": name the number', 'dct'),
     (r'\b(hears|heard|tells of|told of|knows of|knows nothing|says nothing to)\b',
      'programs do not hear, tell or know: read, report, receive', 'dct'),
+    (r'\b[Kk]nows? (no|nothing|neither|only)\b(?! (how|what|one))', '"knows no X": write "independent of X"', 'c'),
+    (r'\b[Dd]oes not know\b', '"does not know X": write "independent of X"', 'c'),
+    (r'^As\b(?! (a|an|the|long|soon)\b)', 'begin with a verb or a noun', 'c'),
+    (r'^[Ll]ikewise\.?$', 'repeat what it is', 'c'),
     (r'\b(stands|stand|lies) (behind|before|beside|below|above) (it|them|that)\b', 'order: "after it", "before it"', 'dct'),
     (r'\b(undone|is undone)\b', 'name the operation: decompressed, reverted', 'dt'),
     (r'\bwrong words\b', 'usage error', 'dct'),
@@ -40,6 +44,12 @@ def comments(text):
         line = text.count('\n', 0, m.start()) + 1
         body = re.sub(r'\n\s*\*? ?', ' ', m.group(1)).strip()
         yield line, re.sub(r'^SPDX-License-Identifier: \S+\s*', '', body)
+
+
+def python_comments(text):
+    """Yields (line, text) of docstrings and comments of Python; lines of one docstring are joined."""
+    for m in re.finditer(r'^[ \t]*r?"""(.*?)"""|(?:^|[ \t])# ?([^\n]*)', text, re.S | re.M):
+        yield text.count('\n', 0, m.start()) + 1, re.sub(r'\s*\n\s*', ' ', m.group(1) or m.group(2) or '').strip()
 
 
 def strings(text):
@@ -64,14 +74,16 @@ def pieces(path, text):
         yield 'c', comments(text)
         if path.startswith('src/'):
             yield 't', strings(text)
+    elif path.endswith('.py'):
+        yield 'c', python_comments(text)
 
 
 def main():
-    files = sys.argv[1:] or subprocess.run(['git', 'ls-files', '*.md', 'src', 'include', 'tests/*.[ch]', 'tools/*.[ch]'],
+    files = sys.argv[1:] or subprocess.run(['git', 'ls-files', '*.md', '*.py', 'src', 'include', 'tests/*.[ch]', 'tools/*.[ch]'],
                                            cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout.decode().split()
     failed = passed = 0
     for path in files:
-        if SKIP.match(path) or not path.endswith(('.md', '.c', '.h', '.def')):
+        if SKIP.match(path) or not path.endswith(('.md', '.py', '.c', '.h', '.def')):
             continue
         with open(os.path.join(ROOT, path), encoding='utf-8') as f:
             text = f.read()

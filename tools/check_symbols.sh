@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# What the built library shows and needs: only tfp_ names are exported, every function of the public
-# header is there, and no prompt library is linked.
+# Checks the symbols of the built library: it exports only tfp_ names, has every function of the public header, and is not linked with a prompt library.
 #   tools/check_symbols.sh DIR       DIR has libtfprof.so
 set -u
 lib=${1-build}/libtfprof.so
@@ -22,7 +21,7 @@ judge() {
 }
 
 [ -e "$lib" ] || { echo "no $lib"; echo '0 passed, 1 failed, 0 skipped'; exit 1; }
-# The sanitizers and the coverage run time bring names of their own.
+# The sanitizers and the coverage runtime add symbols.
 shown=$(nm -D --defined-only "$lib" | awk '$2 != "A" {print $NF}' | sed 's/@.*//' |
 	grep -v -e '^__asan' -e '^__ubsan' -e '^__tsan' -e '^__gcov' -e '^_init$' -e '^_fini$' | sort -u)
 judge 'exported, but not tfp_' "$(echo "$shown" | grep -v '^tfp_')"

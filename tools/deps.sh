@@ -81,7 +81,7 @@ have_cc() {
 	[ -e /usr/include/stdio.h ] || ! have apt-get
 }
 
-# The run-time library of C++, of which the demangler is; where another one stands, none is wanted.
+# The C++ runtime library, which contains the demangler; not needed if another one is installed.
 have_stdcxx() {
 	for c in "${CC:-cc}" gcc clang; do
 		have "$c" && [ -e "$("$c" -print-file-name=libstdc++.so)" ] && return 0

@@ -33,8 +33,8 @@ void docs_put_choices(FILE *f, const struct option *w); /* values that the table
 bool docs_put_values(FILE *f, const struct option *w);  /* also metrics and numbers of rows; false
                                                            if there is no list; f may be NULL */
 
-/* True for a command that takes all options of the views, an option that may stand without its
- * value, and one whose value is a file. */
+/* True for a command that accepts all view options; for an option whose value is optional; and for
+ * an option whose value is a file. */
 bool docs_takes_all(const struct command *c);
 bool docs_is_alone(const struct option *row);
 bool docs_is_file(const struct option *row);

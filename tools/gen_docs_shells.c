@@ -70,7 +70,7 @@ static void zsh_options(FILE *f)
 	fputs(")\n", f);
 }
 
-/* The options of the views, without those that the command has itself. */
+/* Writes the view options, except options that the command defines itself. */
 static void zsh_views(FILE *f, const struct command *c)
 {
 	bool any = false;

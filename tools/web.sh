@@ -44,7 +44,7 @@ trap 'rm -rf "$work"' EXIT
 if [ "$1" = 1 ]; then
 	bundle --minify >"$work/page.js"
 	esbuild web/style.css --minify --log-level=error | tr -d '\n' >"$work/page.css"
-	# What would end the element early; esbuild escapes it in strings, and so this only checks.
+	# Checks that nothing in the bundle ends the element early. esbuild escapes it in strings.
 	if grep -qi '</script' "$work/page.js" || grep -qi '</style' "$work/page.css"; then
 		echo 'tools/web.sh: the bundle contains the end of its own element' >&2
 		exit 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents: those in the file, or those that the server answers.
+// Documents: from the file, or from the server.
 
 // Column-wise view of a document's rows, made of objects or of parallel arrays (docs/schema/arrays.json).
 export class Table {

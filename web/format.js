@@ -95,7 +95,7 @@ export function quote(word) {
 	return /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'";
 }
 
-// Text that cannot change the direction or the line of what stands around it.
+// Returns text without characters that could change the direction or the line of the surrounding text.
 export function plain(text) {
 	return text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
 		c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));

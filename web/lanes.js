@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices of a timeline by track and lane, with the rows of the screen they stand in.
+// Slices of a timeline by track and lane, with their rows on the screen.
 import { table } from './data.js';
 import { plain } from './format.js';
 
@@ -54,7 +54,7 @@ export class Lanes {
 		return this.byNumber.get(number) ?? -1;
 	}
 
-	// Rows whose launch is that number.
+	// Returns the rows with a given launch number.
 	launchedBy(number) {
 		if (!this.byLaunch) {
 			this.byLaunch = new Map();

@@ -47,7 +47,7 @@ class ComparePage {
 		this.selected = this.zoomed;
 	}
 
-	// What people call the sides: their files, if those have different names.
+	// Returns the names of the sides: the file names, if they differ.
 	shortNames() {
 		const names = this.sides.map(s => this.document.sides.find(x => x.name === s)).map(x => plain(x.path.split('/').filter(Boolean).pop() || x.name));
 		return names[0] === names[1] ? this.sides : names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first page: what was loaded, where the time went, what to look at.
+// The first page: inputs, totals, hottest entries and advice.
 import { barList, legend, stacked, utilisation } from './charts.js';
 import { el } from './dom.js';
 import { exact, number, percent, plain, shorten } from './format.js';

@@ -35,7 +35,7 @@ class ViewPage {
 		this.reduced = report.live && entry.document.truncation && entry.document.truncation.hidden_by.min > 0;
 	}
 
-	// Live, with small entries left out: asks for those of a metric or below an entry.
+	// In live mode, small entries are omitted: requests the entries for a metric or below an entry.
 	async ask(metric, path) {
 		const start = path ? ['-start_name_regexes', escaped(path)] : [];
 		this.tree = new Tree(await this.report.reduced(this.entry.run, metric, start));
@@ -48,7 +48,7 @@ class ViewPage {
 		this.choose(this.selected, false);
 	}
 
-	// The hue of an entry: that of its scope below the root; the largest scopes come first.
+	// Returns the hue of an entry, from its scope below the root. The largest scopes get the first hues.
 	group() {
 		const { tree } = this, groups = new Int32Array(tree.n);
 		let top = 0;

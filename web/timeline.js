@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The canvas of the timeline: draws the lanes that are in sight; pan and zoom by mouse, keys and touch.
+// The canvas of the timeline: draws the visible lanes; pans and zooms by mouse, keys and touch.
 import { scaleLinear } from 'd3-scale';
 import { el, everyFrame, sharp } from './dom.js';
 import { nanoseconds } from './format.js';
@@ -8,7 +8,7 @@ import { firstAfter, GAP, HEAD, LANE } from './lanes.js';
 import { fit } from './icicle.js';
 import { hide, show } from './tooltip.js';
 
-const AXIS = 24, SHORTEST = 20; // pixels; nanoseconds in sight
+const AXIS = 24, SHORTEST = 20; // pixels; visible nanoseconds
 
 // options: { select(row), moved(from, to) }
 export class Timeline {
@@ -226,7 +226,7 @@ export class Timeline {
 		}
 	}
 
-	// ---- hands ----
+	// ---- input ----
 
 	hit(e) {
 		const box = this.canvas.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top - AXIS + this.top;
@@ -312,7 +312,7 @@ export class Timeline {
 		this.draw();
 	}
 
-	// Selects a slice and brings it into sight.
+	// Selects a slice and scrolls to it.
 	find(row) {
 		this.choose(row);
 		const room = Math.max(this.lanes.length[row] * 6, SHORTEST), middle = this.lanes.start[row] + this.lanes.length[row] / 2;

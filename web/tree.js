@@ -124,7 +124,7 @@ export class Tree {
 		return out;
 	}
 
-	// Which entries match, and which are above or below one that does. total: of the outermost matches.
+	// Finds the matching entries, and the entries above or below a match. total: sum of the outermost matches.
 	search(text, values) {
 		const match = new Uint8Array(this.n), near = new Uint8Array(this.n);
 		let count = 0, total = 0, below = 0, pattern;

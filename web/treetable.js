@@ -32,7 +32,7 @@ export class TreeTable {
 		this.relist();
 	}
 
-	// What is open at first: the root, and large entries as long as there is room for what is below them.
+	// Entries that are open at first: the root, and large entries while their children fit.
 	firstLevels(tree) {
 		const whole = this.o.weight(0), list = [0], out = [];
 		let rows = 1;
@@ -140,7 +140,7 @@ export class TreeTable {
 		this.body.scrollTop = top;
 	}
 
-	// Selects an entry; opens what is above it and brings it into sight.
+	// Selects an entry, opens its ancestors and scrolls to it.
 	choose(i, into) {
 		this.selected = i;
 		let changed = false;

@@ -116,7 +116,7 @@ complete -c tfprof -n '__fish_seen_subcommand_from record' -l graphs -x -a 'node
 complete -c tfprof -n '__fish_seen_subcommand_from record' -l mem -d 'also record allocations'
 complete -c tfprof -n '__fish_seen_subcommand_from record' -l sync -d 'also record synchronisation'
 complete -c tfprof -n '__fish_seen_subcommand_from record' -l delay -x -d 'start recording this long after the start of a process'
-complete -c tfprof -n '__fish_seen_subcommand_from record' -l duration -x -d 'stop recording this long after the start'
+complete -c tfprof -n '__fish_seen_subcommand_from record' -l duration -x -d 'record for this long, then stop'
 complete -c tfprof -n '__fish_seen_subcommand_from record' -l start -x -a 'ctl' -d 'start recording at the command tfprof ctl DIR start'
 complete -c tfprof -n '__fish_seen_subcommand_from record' -l step-nvtx -x -d 'start a step at each NVTX range that matches'
 complete -c tfprof -n '__fish_seen_subcommand_from record' -l step-every -x -d 'start a step every MS milliseconds (or 1s)'

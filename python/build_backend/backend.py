@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pip calls for `pip install ./python`: builds tfprof with make in the folder above, for this machine, and packs
-a wheel. packaging/wheel.sh makes wheels for other machines."""
+"""The build backend for `pip install ./python`: builds tfprof with make in the parent folder, for this machine, and
+packs a wheel. packaging/wheel.sh makes wheels for other machines."""
 import os
 import subprocess
 import sys
@@ -12,7 +12,7 @@ BUILT = ('build/tfprof', 'build/libtfprof.so', 'build/libtfprof_cupti.so')
 
 
 class UnsupportedOperation(Exception):
-    """What a backend raises where it makes no source distribution."""
+    """Raised because this backend does not make source distributions."""
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):

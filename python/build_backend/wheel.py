@@ -11,7 +11,7 @@ PYTHON = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(PYTHON)
 LIBRARY = 'libtfprof.so.0'
 COLLECTOR = 'libtfprof_cupti.so'
-EPOCH = (1980, 1, 1, 0, 0, 0)  # of every file in the archive; zip knows no earlier time
+EPOCH = (1980, 1, 1, 0, 0, 0)  # time of every file in the archive: the earliest time that zip can store
 
 
 def text(*path):

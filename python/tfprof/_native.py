@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library as ctypes sees it, and a session on it. Knows no message and no view."""
+"""The ctypes interface of the library, and sessions. Independent of messages and views."""
 import contextlib
 import ctypes
 import operator
@@ -113,7 +113,7 @@ def version() -> str:
 
 
 class Library(NamedTuple):
-    """A library that libtfprof uses; version is '' where it is not known."""
+    """A library that libtfprof uses. version is '' if unknown."""
     name: str
     available: bool
     version: str
@@ -130,7 +130,7 @@ def libraries() -> List[Library]:
 
 
 def text(b: bytes) -> str:
-    """Names are bytes; those that are no UTF-8 survive the way back."""
+    """Names are bytes. Invalid UTF-8 is kept when a name is passed back."""
     return b.decode('utf-8', 'surrogateescape')
 
 
@@ -152,7 +152,7 @@ def _number(name: str, value: int, bits: int) -> int:
 
 
 class NamedBytes(NamedTuple):
-    """The bytes of a file that somebody else has read, and its name for sentences."""
+    """The contents of a file that the caller has read, and a name for messages."""
     name: str
     data: bytes
 
@@ -188,7 +188,7 @@ def _strings(values: Iterable[Union[str, bytes]]) -> Any:
 
 
 class Answer(NamedTuple):
-    """What a command left: its code, what it printed, its result message, its remarks."""
+    """The result of a command: its code, output, result message and notes."""
     code: int
     text: bytes
     result: bytes

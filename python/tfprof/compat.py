@@ -64,7 +64,7 @@ def Profile(command: Text, options: bytes) -> bytes:
 
 def PrintModelAnalysis(graph: bytes, run_meta: bytes, op_log: bytes, command: Text,
                        options: bytes) -> bytes:
-    """The same on a profiler of its own, whose only step is 0."""
+    """Like Profile on a new profiler, whose only step is 0."""
     s = new_session(graph, op_log)
     try:
         add(s, _native.STEP, run_meta)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the library says when it cannot do something: one sentence each."""
+"""Errors of the library, each with a one-line message."""
 from typing import Dict, Type
 
 

@@ -4,11 +4,11 @@ TensorFlow registers, for the same operations and with the same results."""
 import math
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-Shape = Optional[Sequence[int]]  # None or a negative dimension: not known
+Shape = Optional[Sequence[int]]  # None or a negative dimension: unknown
 
 
 class Unknown(Exception):
-    """A shape that the count needs is not known, or the layout is not supported."""
+    """A required shape is unknown, or the layout is not supported."""
 
 
 class Operation:

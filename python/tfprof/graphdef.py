@@ -127,8 +127,8 @@ def _first(data: memoryview, number: int) -> Optional[memoryview]:
 
 
 def _form(data: memoryview) -> Any:
-    """The class of a binary graph: a SavedModel begins with its version, the second field of a MetaGraphDef is the
-    graph, and that of a GraphDef is its library."""
+    """Returns the message class of a binary graph. A SavedModel begins with its version; field 2 of a MetaGraphDef is
+    the graph, field 2 of a GraphDef its library."""
     first = next(fields(data), None)
     if first and first[:2] == (1, 0):
         return _SavedModel
@@ -204,7 +204,7 @@ class Graph:
         return [tensor_name(t)[0] for t in texts]
 
     def fill_shapes(self, run_meta: Any) -> Iterator[str]:
-        """Completes unknown shapes by those of a run; sentences about those that do not agree."""
+        """Fills in unknown shapes from a run. Returns messages about shapes that do not agree."""
         for device in parse(RunMetadata, run_meta, 'run metadata').step_stats.dev_stats:
             for stats in device.node_stats:
                 if not stats.output or stats.node_name not in self.nodes:

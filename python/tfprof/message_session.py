@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sessions whose inputs, options and results are serialized messages, as in TensorFlow's modules. compat and
-model_analyzer are written on these functions."""
+model_analyzer use these functions."""
 import sys
 from typing import IO, Any, Union
 
@@ -38,7 +38,7 @@ def add(s: _native.Session, kind: int, source: Any, step: int = 0) -> None:
 
 
 def _set_options(s: _native.Session, serialized: bytes) -> None:
-    """Sets the options of a message; those that it does not name become 0, false or empty."""
+    """Sets the options from a message. Options that are missing in it become 0, false or empty."""
     try:
         options = OptionsProto.FromString(serialized)
     except ValueError as e:

@@ -13,7 +13,7 @@ from .tfprof_logger import merge_default_with_oplog
 Options = Dict[str, Any]
 Result = Union[GraphNodeProto, MultiGraphNodeProto]
 
-# What an option is that a dict does not name.
+# Defaults of options that are missing in a dict.
 _ABSENT = {'max_depth': 10, 'step': -1, 'order_by': 'name', 'output': 'stdout'}
 _RESULTS = {'scope': GraphNodeProto, 'graph': GraphNodeProto, 'op': MultiGraphNodeProto,
             'code': MultiGraphNodeProto}
@@ -232,7 +232,7 @@ def profile(graph: Any = None, run_meta: Any = None, op_log: Any = None, cmd: st
 
 def advise(graph: Any = None, run_meta: Any = None,
            options: Mapping[str, Any] = ALL_ADVICE) -> AdviceProto:
-    """Prints what stands out; an AdviceProto."""
+    """Prints the advice. Returns an AdviceProto."""
     profiler = Profiler(graph)
     if run_meta is not None:
         profiler.add_step(0, run_meta)

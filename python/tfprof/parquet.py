@@ -25,7 +25,7 @@ def is_recording(path: str) -> bool:
 
 
 def load(path: str, data: Optional[bytes] = None, **options: Any) -> Profile:
-    """A profile of any input: a path, or the bytes that stood there."""
+    """Opens any input: a path, or the contents of a file."""
     source = path if data is None else NamedBytes(path, data)
     if is_recording(path):
         return Profile(spool=source, **options)

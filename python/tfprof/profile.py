@@ -171,14 +171,14 @@ class Profile:
         return self._tree('code', rows.multi_tree, options)
 
     def advise(self, checkers: Optional[Iterable[str]] = None) -> Dict[str, List[str]]:
-        """What stands out: the reports of each checker (all of them, or those named)."""
+        """Returns the reports of the checkers (all, or the named ones)."""
         answer = self._session.run('advise', result=True, checkers=checkers)
         self.notes = _native.text(answer.notes)
         found = AdviceProto.FromString(answer.result).checkers
         return {name: list(c.reports) for name, c in found.items()}
 
     def text(self, view: str, **options: Any) -> str:
-        """What the program prints for a view."""
+        """Returns the text that the program prints for a view."""
         return _native.text(self._ask(view, False, options).text)
 
     def document(self, view: str, **options: Any) -> Dict[str, Any]:
@@ -216,8 +216,8 @@ class Profile:
         return ArrowTable(open_stream, 'answer of %s' % view)
 
     def summary(self) -> Dict[str, Any]:
-        """What was loaded and where time goes, as the program's summary -output json has it: 'nodes', 'types',
-        'steps', 'devices', 'missing', ... text('summary') is the page."""
+        """Returns the document of `summary -output json`: 'nodes', 'types', 'steps', 'devices', 'missing', ...
+        text('summary') returns the text."""
         page: Dict[str, Any] = json.loads(self._ask('summary', False, {'output': 'json'}).text)
         return page
 

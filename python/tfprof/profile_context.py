@@ -18,7 +18,7 @@ __all__ = ['ProfileContext']
 
 MAX_TRACED_STEPS = 100
 _AUTO_DUMP = 100
-_HOW = 'without TensorFlow, ProfileContext does not see Session.run: call add_step(run_metadata, graph) after each run'
+_HOW = 'without TensorFlow, ProfileContext cannot observe Session.run: call add_step(run_metadata, graph) after each run'
 
 
 class ProfileContext:

@@ -20,7 +20,7 @@ REGISTERED_FLOP_STATS = 'flops'
 
 
 class _Strings:
-    """Strings of call stacks by number, which follow those of an earlier op log."""
+    """Numbers the strings of call stacks, starting after the strings of an earlier op log."""
 
     def __init__(self, first: int) -> None:
         self._ids: Dict[str, int] = {}
@@ -35,7 +35,7 @@ class _Strings:
 
 
 def _float_ops(graph: Graph) -> Tuple[Dict[str, int], int]:
-    """Float operations by node, and the number of nodes whose shapes are not known."""
+    """Returns the float operations per node, and the number of nodes with unknown shapes."""
     found, missing = {}, 0
     for name, node in graph.nodes.items():
         inputs = [graph.shape_of(i) for i in node.input if tensor_name(i)[1] >= 0]
@@ -68,9 +68,9 @@ def _entries(op_log: Any) -> Dict[str, Dict[str, Any]]:
 
 def merge_default_with_oplog(graph: Any, op_log: Any = None, run_meta: Any = None, add_trace: bool = True,
                              add_trainable_var: bool = True) -> Any:
-    """An OpLogProto: that of the caller (a message, bytes or a path), completed by what the graph says. Types are
-    added; float operations and call stacks are filled in where the caller's entry has none. Call stacks
-    (add_trace) are those of a tf.Graph: serialized graphs have none."""
+    """Returns an OpLogProto: the caller's op log (a message, bytes or a path) plus data from the graph. Types are
+    added; float operations and call stacks are set if the caller's entry has none. Call stacks (add_trace) need a
+    tf.Graph, because serialized graphs have none."""
     if graph is None:
         raise errors.InvalidArgumentError(
             'an op log needs a graph: TensorFlow is not asked for its default graph; give a tf.Graph, or a GraphDef as '

@@ -114,7 +114,7 @@ class Repeated(List[Any]):
         return item
 
 
-_NOTHING: Dict[str, Any] = {}  # the values of a message that nobody has looked at
+_NOTHING: Dict[str, Any] = {}  # the fields that have not been decoded yet
 
 
 class Message:

@@ -252,7 +252,7 @@ struct subscriber_params {
 	uint8_t allow_more;
 	uint8_t pad[7];
 };
-/* As in the version that introduced the function; later versions accept this size. */
+/* The size in the version that introduced the function; later versions accept it. */
 #define SUBSCRIBER_PARAMS_SIZE offsetof(struct subscriber_params, allow_more)
 #define SUBSCRIBER_HOLDER_SIZE 64
 

@@ -44,7 +44,7 @@ static struct {
 	bool used_cupti;
 	/* Used by the writer only. */
 	bool adopted;   /* the writer has seen `cuda` */
-	unsigned cupti; /* like first, for the latest session */
+	unsigned cupti; /* state of CUPTI, as in `first`, for the current session */
 	uint64_t opened, next_flush, next_second, next_clock;
 	uint64_t lost_ranges, lost_kernels, lost_kept, dropped, textless;
 	bool ranges_on, cheaper;

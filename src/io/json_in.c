@@ -54,7 +54,7 @@ static inline const char *find_odd(const char *p, const char *end)
 
 	for (; end - p >= 16; p += 16) {
 		__m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
-		/* As signed numbers, bytes beyond ASCII are also less than a blank. */
+		/* The comparison is signed, so bytes beyond ASCII are also less than a blank. */
 		__m128i odd = _mm_or_si128(_mm_cmplt_epi8(x, blank),
 		        _mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, slash)));
 		unsigned mask = (unsigned)_mm_movemask_epi8(odd);

@@ -84,7 +84,7 @@ enum pbtext_token { PBT_END, PBT_WORD, PBT_INT, PBT_FLOAT, PBT_STRING, PBT_SYMBO
 struct pbtext_open {
 	const ProtobufCMessageDescriptor *d;
 	const ProtobufCFieldDescriptor *field; /* the field read last */
-	uint64_t seen; /* indexed by index of the field: true if it has a value */
+	uint64_t seen; /* one bit per field of the descriptor: set if the field has a value */
 	size_t body;   /* start of its bytes in the output */
 	char close;    /* '}' or '>' */
 	bool in_list;  /* true for an element of [...] in its parent */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Converts events of an XSpace to slices: category, time, and the stats to keep. A stat of the
- * event overrides one of its metadata.
+ * Converts events of an XSpace to slices: category, time, and stats as arguments. A stat of an
+ * event overrides the same stat of its metadata.
  *
- * Events of one metadata whose shared stats have equal bytes are of one kind: they have one
- * category and are slices of one event of the trace. So most events are looked up, not interpreted.
+ * Events with the same metadata and equal bytes of their shared stats are of the same kind: they
+ * have the same category and are slices of the same trace event. A kind is interpreted once; all
+ * later events of the kind are found in a table.
  */
 #include "trace/xspace_internal.h"
 
@@ -13,10 +14,10 @@
 /* State for one event. */
 struct xevent {
 	struct xline_walk *l;
-	const struct xmeta *meta; /* NULL: missing */
+	const struct xmeta *meta; /* NULL if missing */
 	int64_t offset, duration, count;
 	bool has_count;
-	size_t own;    /* number of stats of this event alone; the shared ones follow */
+	size_t own;    /* number of the event's own stats; shared stats follow */
 	uint32_t uses; /* of these stats, as bits */
 };
 
@@ -143,7 +144,7 @@ static enum trace_category gpu_category(const struct xevent *e)
 	return CATEGORY_KERNEL;
 }
 
-/* True for the annotations that TensorFlow and JAX call steps. */
+/* True for annotations that TensorFlow and JAX mark as steps. */
 static bool is_step(const struct xevent *e)
 {
 	int64_t root, step;
@@ -152,7 +153,7 @@ static bool is_step(const struct xevent *e)
 	       number_of(e, XSTAT_STEP, ARG_STEP, &step);
 }
 
-/* True for the execution of a compiled op on a thread: XLA's CPU backend. */
+/* True for the execution of a compiled op on a thread (CPU backend of XLA). */
 static bool is_compiled(const struct xevent *e)
 {
 	return text_of(e, XSTAT_ARG, ARG_OP).n > 0;
@@ -234,7 +235,7 @@ static void put_instruction(const struct xevent *e, const struct xinstruction *i
 		build_arg_int(x->b, ARG_FLOPS, i->flops);
 }
 
-/* Adds what the shared stats of an event say. */
+/* Sets the arguments that come from the shared stats of an event. */
 static void put_shared(const struct xevent *e, enum trace_category category)
 {
 	struct xspace *x = e->l->x;
@@ -253,7 +254,7 @@ static void put_shared(const struct xevent *e, enum trace_category category)
 		xspace_put_bytes(x, details);
 }
 
-/* Adds the event of the trace for a kind of events. */
+/* Creates the trace event for a kind of events. */
 static uint32_t make_event(const struct xevent *e, enum trace_category category)
 {
 	struct xspace *x = e->l->x;
@@ -291,7 +292,7 @@ static uint32_t make_event(const struct xevent *e, enum trace_category category)
 
 /* ---- kinds ---- */
 
-/* Interprets the first event of a kind, with its shared stats. */
+/* Creates the kind of an event and interprets its shared stats. */
 static struct xkind make_kind(struct xevent *e, struct str shared)
 {
 	struct xspace *x = e->l->x;
@@ -308,7 +309,7 @@ static struct xkind make_kind(struct xevent *e, struct str shared)
 	return made;
 }
 
-/* Finds or makes the kind of an event, whose shared stats are in x->key. */
+/* Finds or creates the kind of an event. Its shared stats are in x->key. */
 static struct xkind kind_of(struct xevent *e, uint64_t id)
 {
 	struct xspace *x = e->l->x;
@@ -340,7 +341,8 @@ static struct xkind kind_of(struct xevent *e, uint64_t id)
 	if (i != ID_NONE)
 		return x->kinds.v[i];
 	kind = make_kind(e, shared);
-	if (unused == x->bad + x->compressed) { /* else each event counts its unusable stats */
+	if (unused ==
+	        x->bad + x->compressed) { /* if stats are unusable, each event must count them */
 		intern_add(&x->kind_keys, key);
 		VEC_PUSH(x->a, &x->kinds, kind);
 	}
@@ -358,8 +360,8 @@ static void learn_run(struct xevent *e, int64_t start)
 		VEC_PUSH(e->l->x->a, &e->l->plane->runs, made);
 }
 
-/* Gives an op the run of the program around it. Both are on one clock only by the times of the
- * events, not by the device's own times. */
+/* Sets the run of an op: the run of the program that contains it. Compares event times, because
+ * device times of ops and runs are on different clocks. */
 static void put_run(const struct xevent *e, int64_t start)
 {
 	const struct xplane *p = e->l->plane;
@@ -422,7 +424,7 @@ static bool take_number(
 	return ok;
 }
 
-/* Keeps a stat of this event alone, or the bytes of a shared one. */
+/* Stores a stat of the event, or appends the bytes of a shared stat to the key. */
 static void take_stat(struct xevent *e, struct str bytes)
 {
 	const uint8_t *p = (const uint8_t *)bytes.p, *end = p + bytes.n;

@@ -16,7 +16,7 @@
 /* ---- spans ----
  *
  * Stores many time intervals in about eight bytes each, and iterates over them in order of their
- * starts. Intervals should be added almost in this order; batches are sorted and packed.
+ * starts. Batches of intervals are sorted and packed, so nearly sorted input packs best.
  *
  *   run: first start, then for each interval the distance from the previous start,
  *        length << SPAN_BITS | class, and the tag, as varints
@@ -186,7 +186,7 @@ struct gpu_range {
 	uint64_t count; /* number of times the range was entered */
 	int64_t host;   /* host time in the range, ns */
 	int64_t device; /* time of work launched directly in the range, ns */
-	int64_t total;  /* device, including inner ranges */
+	int64_t total;  /* device time including inner ranges, ns */
 	uint64_t operations;
 };
 
@@ -225,7 +225,7 @@ struct device_use {
 	VEC(struct gpu_part) parts;
 	VEC(struct gpu_device) devices; /* in output order */
 	VEC(uint32_t) kernel_of;        /* indexed by leaf of the names: 1 + index in kernels */
-	struct gpu_list kernels;        /* finally sorted by total, like the next two lists */
+	struct gpu_list kernels;        /* finally sorted by total, as are calls and waits */
 	struct gpu_list calls; /* runtime and driver calls that are not nested in other calls */
 	struct gpu_list waits; /* per call: time in which the host waited for the GPU */
 	struct gpu_copies copies[WAY_N][HOST_MEMORY_N][GPU_SIZES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Times a session from the inside: one run of a list of tasks, a JSON object a line for each.
- * Repeats, medians and tables are bench.py's. Knows nothing of how the numbers are judged.
+ * Measures tasks inside one session, and prints a line of JSON for each task. bench.py repeats the
+ * runs, computes medians, prints tables and compares with limits.
  *
  *   bench -x PROGRAM WORD...             a whole process, from start to end
  *   bench [-a] [-t THREADS] [-o FOLDER] TASK...

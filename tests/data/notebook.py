@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people compute from the profiler's text with a notebook, and the one command that gives it.
+"""Compares a computation that a notebook does on the profiler's text with the one command that replaces it.
 
-The arithmetic is that of the notebook, written anew from what it does: for each of ten steps the
-text of the scope view, four metrics, from the line behind the root's on; of each pair the total; KB and us as
-the units, with 1024 KB in a MB and 1024 B in a KB (the profiler's units are of 1000: so within one
-unit its numbers are right up to a factor, and where steps differ in unit they are not comparable);
-then over the steps the mean, and the standard deviation of the population as percent of it.
+The arithmetic of the notebook is reimplemented here. For each of ten steps, it reads the text of the scope view with
+four metrics, from the line after the root, and takes the total of each pair. It converts to KB and us, with 1024 KB per
+MB and 1024 B per KB. (The profiler's units are multiples of 1000, so numbers within one unit are right up to a factor,
+and numbers in different units are not comparable.) Then it computes the mean over the steps, and the population
+standard deviation as a percentage of the mean.
 """
 import csv
 import io
@@ -27,7 +27,7 @@ WORDS = ['scope', '-select', ','.join(METRICS), '-order_by', 'occurrence', '-max
          '-account_type_regexes', '.*', '-start_name_regexes', '.*', '-show_name_regexes', ','.join(PATTERNS)]
 HEAD = 13  # lines up to the root's; the notebook skips 15, as the profiler of its day printed more
 
-# What the notebook makes of a unit, what it is, and how far a number of two decimals may be off.
+# Per unit: the notebook's factor, the true factor, and the rounding error of two decimals.
 UNITS = {'B': (1 / 1024, 1, 0), 'KB': (1, 1e3, 0.005), 'MB': (1024, 1e6, 0.005),
          'us': (1, 1, 0), 'ms': (1000, 1e3, 0.005)}
 

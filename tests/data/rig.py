@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of data outputs share: the recorded profiles, one command, its rows, a count."""
+"""Shared by the tests of data outputs: runs a command on the recorded profiles and returns its rows."""
 import csv
 import glob
 import io

@@ -112,7 +112,7 @@ void fake_ran(const struct fake_op *op);
 
 /* 0: this version has no such kind. */
 unsigned fake_record_size(unsigned kind);
-/* As records name the calling thread. */
+/* Returns the id of the calling thread, as in records. */
 uint32_t fake_tid(void);
 
 /* All below want the shard locked; a record that finds no room counts as dropped. */

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the program on small inputs, with one fault at a time that shim.c injects, and with signals at random times. Afterwards:
-no crash; every output file is whole, the old one or the new one; no
-temporary file is left; the exit status is right, and what failed is told in a sentence.
+"""Runs the program on small inputs, with one fault at a time that shim.c injects, and with signals at random times.
+Checks that it does not crash, that every output file is either the old or the complete new one, that no temporary file
+remains, that the exit status is right, and that an error message names the failure.
 
     tests/faults/run.py --program build/check/tfprof --shim build/check/faults/shim.so
-        --seeds 200        so many faults drawn by chance from all of them (the default)
-        --all              all of them, and 500 signals at random times
-        --only alloc:7:    those whose text begins so; with --run NAME, of one run
+        --seeds 200        number of randomly selected faults (default)
+        --all              all faults, and 500 signals at random times
+        --only alloc:7:    only faults whose text begins with this; with --run NAME, of one run
 """
 import argparse
 import concurrent.futures

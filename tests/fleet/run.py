@@ -228,7 +228,7 @@ def deadly_file():
     """A file whose reader is killed each time becomes a row of errors, and the build continues."""
     os.makedirs('in/run')
     shutil.copy(MLP, 'in/run/good.pb.gz')
-    os.mkfifo('in/run/deadly.pb')  # a reader waits for ever
+    os.mkfifo('in/run/deadly.pb')  # a reader blocks forever
     p = subprocess.Popen(words('build', 'out', 'in/run/*', '--processes', '1', '--per-task', '2'), stderr=subprocess.PIPE,
                          stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     killed = set()

@@ -34,7 +34,7 @@ static uint32_t mutate_random(uint32_t below)
 	return below ? (mutate_state >> 8) % below : 0;
 }
 
-/* The fields of a message; -1 if it is none. */
+/* Returns the number of fields of a message, or -1 if the bytes are not a message. */
 static int mutate_split(const uint8_t *p, const uint8_t *end, struct mutate_field *f)
 {
 	int n = 0;

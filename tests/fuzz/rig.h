@@ -51,8 +51,8 @@ static inline void fuzz_leave(void)
 	rmdir(fuzz_folder_name);
 }
 
-/* A folder in memory for files that targets write, with its slash; "@" in the commands stands for
- * it. */
+/* A folder in memory for files that targets write, with a trailing slash. Commands refer to it as
+ * "@". */
 static inline const char *fuzz_folder(void)
 {
 	static bool made;

@@ -63,7 +63,7 @@ void *gpu_cupti(void);
 /* Raw buffers of CUPTI: see raw.c. */
 int raw_capture(const char *folder);
 int raw_read(const char *path);
-/* Which single functions CUPTI refuses to record; how CUPTI's clock stands to CLOCK_REALTIME. */
+/* API functions that CUPTI refuses to record; offset of CUPTI's clock to CLOCK_REALTIME. */
 int cupti_refused(void);
 int cupti_clock(unsigned readings);
 

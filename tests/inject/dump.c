@@ -48,7 +48,7 @@ static void put_work(uint64_t start, uint64_t length, uint32_t correlation)
 	field("correlation", correlation);
 }
 
-/* As the driver's tools print it. */
+/* In the format of the driver's tools. */
 static void uuid(const uint8_t u[16])
 {
 	printf(", \"uuid\": \"GPU-");

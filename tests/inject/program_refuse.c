@@ -54,7 +54,7 @@ static void do_no_threads(void)
 	no_threads = 1;
 }
 
-/* As in a program that was started with another's rights. */
+/* Like in a program that runs with the rights of another user. */
 static void do_secure(void)
 {
 	secure = 1;

@@ -30,7 +30,7 @@ static void do_sleep(void)
 		;
 }
 
-/* Until somebody says something on standard input, or it ends. */
+/* Waits for input or the end of standard input. */
 static void do_listen(void)
 {
 	getchar();
@@ -252,7 +252,7 @@ static void do_die(void)
 	die();
 }
 
-/* So many records count as dropped at the next question. */
+/* Sets the number of dropped records for the next query. */
 static void do_drop(void)
 {
 	tell_cupti("fake_cupti_drop");

@@ -98,7 +98,7 @@ if __name__ == '__main__':
     p.add_argument('--san', default='')
     p.add_argument('--valgrind', action='store_true')
     p.add_argument('--long', action='store_true')
-    p.add_argument('--times', action='store_true', help='tell how long each test took')
+    p.add_argument('--times', action='store_true', help='print the time of each test')
     p.add_argument('--options', nargs='?', const='', help='run the life cycle under these options of the fake CUPTI, or all')
     p.add_argument('--times-over', type=int, default=1)
     p.add_argument('--jobs', type=int, default=4)

@@ -103,7 +103,8 @@ def t63_bad_version():
 
 
 def t64_call_times():
-    """A call begins after the push of the range around it, and not in the range before: a launch's start is no guess."""
+    """A call begins after the push of its enclosing range, not in the previous range: the start of a launch is
+    recorded, not estimated."""
     n = 200
     with Run('init', *['push:a', 'launch', 'pop', 'push:b', 'graph:1:5', 'pop'] * n, 'exit:3', opts='graphs=graph') as r:
         s = r.ok(3).complete(n, 2 * n)

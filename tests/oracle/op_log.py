@@ -72,7 +72,7 @@ def by_name(op_log, traces):
 
 
 def differences(tf, graph, run_meta):
-    """What is not equal: names of the comparisons."""
+    """Returns the names of the comparisons that differ."""
     from tensorflow.core.profiler import tfprof_log_pb2
     from google.protobuf import text_format
     from tensorflow.python.profiler import tfprof_logger as theirs
@@ -96,7 +96,7 @@ def differences(tf, graph, run_meta):
 
 
 def profiled(graph, op_log):
-    """What the original's profiler counts with an op log: parameters that are trained, float operations."""
+    """Returns the trained parameters and float operations that the original's profiler counts with an op log."""
     from tensorflow.core.profiler import tfprof_options_pb2, tfprof_output_pb2
     from tensorflow.python.profiler import model_analyzer, option_builder
     from tensorflow.python.util import _pywrap_tfprof as native

@@ -122,7 +122,7 @@ def number(text):
 
 
 def compare(rows, own, total):
-    """What differs."""
+    """Returns the differences."""
     bad = [] if len(rows) >= min(len(total), 150) else ['%d rows of %d' % (len(rows), len(total))]
     for shown_total, shown_own, name in rows:
         for what, shown, expected in (('total', shown_total, total), ('self', shown_own, own)):
@@ -138,7 +138,7 @@ def total_of(view, source):
 
 
 def judge(view, source, show, folder):
-    """What is wrong with the outputs of a view."""
+    """Returns the errors in the outputs of a view."""
     text, file, bad = os.path.join(folder, 'x.folded'), os.path.join(folder, 'x.pb.gz'), []
     run(view, source, '-q', '-select', 'micros', '-output', 'folded:outfile=' + text)
     run(view, source, '-q', '-select', 'micros', '-output', 'pprof:outfile=' + file)

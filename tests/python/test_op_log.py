@@ -250,7 +250,7 @@ class Context(unittest.TestCase):
     def test_without_steps(self):
         with self.assertWarnsRegex(RuntimeWarning, 'add_step'):
             with compat.ProfileContext('/no/such') as context:
-                with self.assertRaisesRegex(tfprof.UnimplementedError, 'does not see Session.run'):
+                with self.assertRaisesRegex(tfprof.UnimplementedError, 'cannot observe Session.run'):
                     context.profiler
         with warnings.catch_warnings():
             warnings.simplefilter('error')

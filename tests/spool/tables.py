@@ -60,7 +60,7 @@ def check_timeline(t):
 
 
 def check_table_notes(t):
-    """What a recording lacks is said beside its tables; what is not a recording fails like any input."""
+    """Notes report data that a recording lacks. Files that are not recordings fail like any other input."""
     path = t.write(Spool().launch(0, 'k').add('kernel', start=5000, length=10, correlation=77, name='k', stream=1))
     t.run('devices', path)
     assert 'has no end' in t.notes and 'no record of the call' in t.notes, t.notes

@@ -51,7 +51,7 @@ def need(ok, text, *what):
 
 
 def no_doubles(pairs):
-    need(len(dict(pairs)) == len(pairs), 'a key stands twice: %s', [k for k, _ in pairs])
+    need(len(dict(pairs)) == len(pairs), 'duplicate key: %s', [k for k, _ in pairs])
     return dict(pairs)
 
 

@@ -126,7 +126,8 @@ LINEAR = 'forward/aten::linear'
 
 
 def chakra_alone():
-    """Calls are nodes with types, shapes, float operations and edges from those whose outputs they read; steps are no level."""
+    """Calls are nodes with types, shapes and float operations, and edges from the calls whose outputs they read. Steps
+    are not levels of paths."""
     for schema in ('1.1.1-chakra.0.0.4', '1.0.1'):
         path = write(chakra.two_layers(schema).bytes(), 'et.json')
         found = {r['path']: r for r in rows(path, 'scope', '-select', 'float_ops,op_types', '-max_depth', '9')}
@@ -366,7 +367,7 @@ def counts_of_recordings():
 
 
 def counts_of_traces():
-    """XSpace, PyTorch, Chrome JSON and ONNX Runtime: flows, objects, phases that nobody knows."""
+    """XSpace, PyTorch, Chrome JSON and ONNX Runtime: flows, objects, unknown phases."""
     host = Plane('/host:CPU')
     host.line(1, 'thread', [(host.meta('a:Add'), 0, 1000)])
     equal(summary(write(space(host) + sub(9, b''), 'a.xplane.pb')), (['XSpace trace'], {'unknown fields': 1}))

@@ -177,7 +177,7 @@ def damaged():
 
 
 def anywhere():
-    """Formats are told by content: in gzip, in a pipe, under any name; other files keep their formats."""
+    """Formats are recognised by content: gzip-compressed, in a pipe, under any name. Other files keep their formats."""
     write(gzip.compress(pf.small()), 'x.bin')
     write(pf.small())
     equal(rows('x.bin', 'scope', '-select', 'micros'), rows('a.pftrace', 'scope', '-select', 'micros'))

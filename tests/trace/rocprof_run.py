@@ -39,7 +39,7 @@ def names(*processes):
 
 
 def steps():
-    """Kernels stand below the ranges that launched them; devices, sizes and copies come from the records."""
+    """Kernels are below the ranges that launched them. Devices, sizes and copies are read from the records."""
     write(roc.text(roc.steps()))
     found = rows('r_results.json', 'scope', '-select', 'accelerator_micros,occurrence')
     equal([found[k]['total_accelerator_micros'] for k in ('forward/gemm', 'backward/relu')], [1, 2])

@@ -69,7 +69,8 @@ def device_clock():
 
 
 def occurrences():
-    """An event may stand for many occurrences; ops of one framework op run as often as the most frequent one."""
+    """An event may represent many occurrences. The executions of a framework op are those of its most frequent compiled
+    op."""
     p = tpu()
     a, b = op(p, 'f.1', 'jit(f)/mul:', 1, flops=100), op(p, 'f.2', 'jit(f)/mul:', 2, flops=50)
     p.line(3, 'XLA Ops', [(a, None, 5000, {}, 8), (b, 10000, 100), (b, 20000, 100)])

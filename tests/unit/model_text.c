@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A sealed model as text. Knows no format and prints all that a reader can fill.
+ * Prints a sealed model as text: everything that a reader can fill, for any format.
  */
 #include "model_text.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Models as text, answers as files. Knows no output.
+ * Helpers for tests of outputs: models from text, results as files.
  */
 #include "out_rig.h"
 

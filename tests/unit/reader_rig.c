@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A model to read into, and random changes of recorded files. Knows no message.
+ * Helpers for tests of readers: a model to read into, and random changes of recorded files.
  */
 #include "reader_rig.h"
 

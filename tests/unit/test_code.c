@@ -21,7 +21,7 @@ static struct view_rig *program(void **state)
 	return r;
 }
 
-/* As they are first met, in the order of node names. */
+/* In order of their first use by nodes, sorted by name. */
 static void test_tree(void **state)
 {
 	struct view_rig *r = program(state);

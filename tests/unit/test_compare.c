@@ -95,7 +95,7 @@ static void test_rename(void **state)
 	assert_true(side_rename(s, upper, NULL, *state, NULL) == s);
 }
 
-/* Many sides: every entry of each stands where its path says. */
+/* Many sides: the position of every entry follows from its path. */
 static void test_many(void **state)
 {
 	const struct side *sides[50];
@@ -156,7 +156,7 @@ static void test_renamed(void **state)
 	assert_true(
 	        str_contains(matched(*state, "t/a t/b t/c t/d", "u/a u/b u/c u/d v/a v/b v/c v/d"),
 	                S("t=15,-")));
-	/* As many on both sides: by their numbers, in order. */
+	/* Equal counts on both sides: matched in order of their numbers. */
 	assert_true(
 	        str_contains(matched(*state, "t_1/a t_1/b t_1/c t_1/d t_10/a t_10/b t_10/c t_10/d",
 	                             "u_1/a u_1/b u_1/c u_1/d u_10/a u_10/b u_10/c u_10/d"),
@@ -172,7 +172,7 @@ static void test_renamed(void **state)
 	        matched(*state, "t/a t/b t/c t/d g/t/x", "u/a u/b u/c u/d g/u/x"), S(" g/t>g/u")));
 }
 
-/* Nodes that stand elsewhere on each side are one entry, and totals add up. */
+/* A node with different positions on the sides is one entry, and totals add up. */
 static void test_graph(void **state)
 {
 	const struct side *sides[] = { side(*state, VK_GRAPH, "a a/b"),

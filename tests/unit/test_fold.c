@@ -232,7 +232,8 @@ static void memory(struct rig *r, const char *device, int64_t bytes)
 	                           .mem_n = (size_t)(mem_put(packed, &item) - packed) });
 }
 
-/* As long as a node has no device, a device without a name is its own: its memory counts. */
+/* While a node has no device, a device without a name counts as its device, so its memory counts.
+ */
 static void test_device_without_name(void **state)
 {
 	struct rig *r = rig_of(state);

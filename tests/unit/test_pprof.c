@@ -105,8 +105,8 @@ static void lines_become_locations(void **state)
 	out_close(&x);
 }
 
-/* Only accounted nodes; a shown line stands for all below it; a line without caller has no place.
- */
+/* Only accounted nodes count. A shown line includes all lines below it. A line without a caller has
+ * no location. */
 static void samples_are_those_of_the_view(void **state)
 {
 	struct out_rig x;

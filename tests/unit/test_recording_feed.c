@@ -28,7 +28,7 @@ static struct str write_spool(struct arena *a, unsigned n)
 	return str_make(block, block_encode_finish(p));
 }
 
-/* The readings that the first time has not seen are none of ours. */
+/* Readings that the first pass has not read are ignored. */
 static void more_readings(void **state)
 {
 	struct arena *a = *state;

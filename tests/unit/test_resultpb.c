@@ -133,7 +133,7 @@ static void op_is_a_chain(void **state)
 	out_close(&x);
 }
 
-/* How deep messages in field f of one another stand. */
+/* Returns the nesting depth of messages in field f. */
 static uint32_t depth_of(struct str s, unsigned f)
 {
 	uint32_t depth = 0;

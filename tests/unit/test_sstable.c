@@ -100,7 +100,7 @@ static void assert_fault(struct arena *a, struct str bytes, const char *part)
 		fail_msg("'%s' has no '%s'", said, part);
 }
 
-/* One block, named by the index handle as it stands. */
+/* A single block, with the given index handle. */
 static struct str table_of(struct arena *a, struct str contents, char type)
 {
 	struct sb b = sb_in(a), footer = sb_in(a);

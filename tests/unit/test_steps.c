@@ -72,7 +72,7 @@ static void test_options_have(void **state)
 	assert_true(opts_has_step(&o, 4));
 }
 
-/* A number forgets the list, a list the number. */
+/* Setting a number clears the list, and setting a list clears the number. */
 static void test_last_counts(void **state)
 {
 	struct err e = { .a = *state };

@@ -177,7 +177,7 @@ static void scope_stands_side_by_side(void **state)
 	out_close(&x);
 }
 
-/* Times that went back: a scope is as wide as its contents, with a note. */
+/* Times that decrease: a scope is as wide as its contents, and a note is added. */
 static void scope_is_as_wide_as_its_children(void **state)
 {
 	struct out_rig x;

@@ -67,7 +67,7 @@ static void memory_names_the_largest(void **state)
 	out_close(&x);
 }
 
-/* Slot 00 is left out when nothing fits; equal sizes stand by name; ten at most. */
+/* Slot 00 is omitted if nothing fits. Equal sizes are sorted by name. At most ten are shown. */
 static void memory_has_ten_slots(void **state)
 {
 	struct out_rig x;

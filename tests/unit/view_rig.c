@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Small models in words. Knows no view.
+ * Helpers for tests of views: small models described as text.
  */
 #include "view_rig.h"
 

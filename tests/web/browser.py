@@ -121,7 +121,7 @@ class Browser:
             f.write(base64.b64decode(self.do('GET', '/screenshot')))
 
     def errors(self):
-        """What the console has had since the last call, other than information."""
+        """Returns the console messages since the last call, except information."""
         return [x['message'] for x in self.do('POST', '/se/log', type='browser') if x['level'] in ('SEVERE', 'WARNING')]
 
     def close(self):

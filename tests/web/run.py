@@ -97,7 +97,7 @@ def case_of(name):
 
 
 def in_firefox(case):
-    """The same case in Firefox, which starts with the first one."""
+    """Runs a case in Firefox, which is started at the first call."""
     def run():
         global BROWSER, FIREFOX
         if not firefox():
@@ -342,7 +342,7 @@ def workers_are_chosen():
 
 
 def timeline_moves():
-    """Keys zoom and move; a slice tells what it is and where it was launched; search finds."""
+    """Keys zoom and move. Clicking a slice shows its details and its launch. The search finds slices."""
     go('xspace', 'timeline')
     BROWSER.js('document.querySelector(".timeline canvas").focus()')
     BROWSER.key('w', 'w')
