@@ -48,11 +48,12 @@ struct trace *trace_new(struct arena *a)
 
 static inline bool take_argument(struct str *packed, struct argument *out)
 {
-	const uint8_t *p = (const uint8_t *)packed->p, *end = p + packed->n;
+	const uint8_t *p = (const uint8_t *)packed->p, *end; /* p is NULL without arguments */
 	uint64_t tag, v;
 
 	if (!packed->n)
 		return false;
+	end = p + packed->n;
 	tag = varint_take(&p);
 	out->key = (uint32_t)(tag >> 2);
 	out->type = (enum argument_type)(tag & 3);
