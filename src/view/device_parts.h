@@ -109,6 +109,9 @@ void gpu_copies_take(
 void gpu_ranges_take(struct device_use *u, uint32_t process, const struct recorded_op *op,
         const struct recorded_call *c);
 
+/* Adds an operation of ns to a step of a process. */
+void gpu_step_take(struct device_use *u, uint32_t process, size_t step, int64_t ns);
+
 /* Adds the ranges of all processes, and the totals of inner ranges to outer ranges. */
 void gpu_ranges_end(struct device_use *u);
 

@@ -11,11 +11,14 @@ static struct gpu_range *range_of(struct device_use *u, uint32_t scope)
 	return &u->ranges.v[scope];
 }
 
-static struct gpu_step *step_of(struct device_use *u, struct gpu_process *p, size_t step)
+void gpu_step_take(struct device_use *u, uint32_t process, size_t step, int64_t ns)
 {
+	struct gpu_process *p = &u->processes.v[process];
+
 	while (p->steps.n <= step)
 		VEC_PUSH(u->a, &p->steps, ((struct gpu_step){ 0 }));
-	return &p->steps.v[step];
+	p->steps.v[step].device = num_add(p->steps.v[step].device, ns);
+	p->steps.v[step].operations++;
 }
 
 void gpu_ranges_take(struct device_use *u, uint32_t process, const struct recorded_op *op,
@@ -26,11 +29,8 @@ void gpu_ranges_take(struct device_use *u, uint32_t process, const struct record
 
 	if (recording_has_steps(p->from)) {
 		int64_t at = recording_step(&u->all, p->from, c ? c->start : op->start);
-		struct gpu_step *step = at < 0 ? NULL : step_of(u, p, (size_t)at);
-		if (step) {
-			step->device = num_add(step->device, ns);
-			step->operations++;
-		}
+		if (at >= 0)
+			gpu_step_take(u, process, (size_t)at, ns);
 	}
 	if (c && c->scope) {
 		struct gpu_range *r = range_of(u, c->scope);

@@ -11,7 +11,18 @@ struct trace_feed {
 	struct arena *scratch;
 	struct recorded_gpu *gpus; /* indexed by device */
 	uint32_t *parts;           /* indexed by track: 1 + its part, 0: none yet */
+	uint32_t *kernel_of;       /* indexed by event: 1 + index in u->kernels, 0: none yet */
+	struct trace_steps steps;
 	struct gpu_call_feed calls;
+};
+
+/* Words for the direction in the names of copies: of CUPTI, TensorFlow, HIP and rocprofv3. */
+static const char *const way_words[WAY_SET][4] = {
+	[WAY_HTOD] = { "HtoD", "H2D", "HostToDevice", "HOST_TO_DEVICE" },
+	[WAY_DTOH] = { "DtoH", "D2H", "DeviceToHost", "DEVICE_TO_HOST" },
+	[WAY_DTOD] = { "DtoD", "D2D", "DeviceToDevice", "DEVICE_TO_DEVICE" },
+	[WAY_PTOP] = { "PtoP", "P2P", "PeerToPeer", "PEER_TO_PEER" },
+	[WAY_HTOH] = { "HtoH", "H2H", "HostToHost", "HOST_TO_HOST" },
 };
 
 static struct str string_of(const void *trace, uint32_t id)
@@ -38,9 +49,24 @@ static void find_base(struct device_use *u)
 
 /* ---- processes and devices ---- */
 
+/* Keeps the steps of the trace as those of a process. */
+static void add_steps(struct trace_feed *f, struct recorded_process *p)
+{
+	const struct trace_steps *from = &f->steps;
+	struct device_use *u = f->u;
+
+	for (size_t i = 0; from->by != STEPS_UNKNOWN && i < from->steps.n; i++) {
+		const struct trace_step *step = &from->steps.v[i];
+		VEC_PUSH(u->a, &p->boundaries, device_time(u, step->start));
+		VEC_PUSH(u->a, &p->ends, device_time(u, step->end));
+		VEC_PUSH(u->a, &p->labels, str_fmt(u->a, "%lld", (long long)step->id));
+	}
+}
+
 /* A process for each of the trace, and one for tracks without. */
 static void add_processes(struct trace_feed *f)
 {
+	static const struct recording_options no_options = { 0 };
 	struct device_use *u = f->u;
 	size_t n = f->t->processes.n + 1;
 	struct recorded_process *v = ARENA_ARRAY(u->a, n, struct recorded_process);
@@ -54,9 +80,11 @@ static void add_processes(struct trace_feed *f)
 			who->rank = f->t->processes.v[i].rank;
 			who->program = trace_str(f->t, f->t->processes.v[i].name);
 		}
+		add_steps(f, &v[i]);
 		VEC_PUSH(u->a, &u->processes, ((struct gpu_process){ .from = &v[i] }));
 		VEC_PUSH(u->a, &u->process_of, (uint32_t)i);
 	}
+	u->all.o = &no_options;
 	u->all.v = v;
 	u->all.n = n;
 }
@@ -118,6 +146,74 @@ static void take_calls(struct trace_feed *f, uint32_t track)
 	}
 }
 
+static enum gpu_way way_of(const struct slice *s, struct str name)
+{
+	if (s->category == CATEGORY_SET)
+		return WAY_SET;
+	for (enum gpu_way way = 0; way < WAY_SET; way++)
+		for (size_t i = 0; i < sizeof *way_words / sizeof **way_words; i++)
+			if (str_contains(name, str_of(way_words[way][i])))
+				return way;
+	return WAY_OTHER;
+}
+
+/* Counts a copy by the memory that its name says: "Memcpy HtoD (Pageable -> Device)". */
+static void take_memory(
+        struct trace_feed *f, struct str name, enum gpu_way way, const struct recorded_op *op)
+{
+	enum { PAGEABLE = 1, PINNED = 2 }; /* CUpti_ActivityMemoryKind */
+
+	if (str_contains(name, S(" (")))
+		gpu_copies_take(f->u, way,
+		        str_contains(name, S("Pageable")) ? PAGEABLE
+		        : str_contains(name, S("Pinned")) ? PINNED
+		                                          : 0,
+		        op);
+}
+
+/* Reads "x,y,z". */
+static bool read_triple(struct str text, uint32_t out[3])
+{
+	int64_t v = 0;
+
+	for (size_t i = 0; i < 3; i++) {
+		size_t end = str_find_char(text, ',');
+		if (!num_parse_i64(str_sub(text, 0, end), &v) || v < 0 || v > UINT32_MAX ||
+		        (end == SIZE_MAX) != (i == 2))
+			return false;
+		out[i] = (uint32_t)v;
+		text = i < 2 ? str_sub(text, end + 1, SIZE_MAX) : text;
+	}
+	return true;
+}
+
+static uint32_t small_int(const struct trace *t, const struct slice *s, uint32_t key)
+{
+	int64_t v = slice_int(t, s, key);
+
+	return v < 0 ? 0 : v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+}
+
+/* Counts the launch configuration of a kernel, if the slice has it. */
+static void take_shape(struct trace_feed *f, const struct slice *s)
+{
+	const struct trace *t = f->t;
+	struct device_use *u = f->u;
+	struct spool_kernel k = { .registers = small_int(t, s, ARG_REGISTERS),
+		.static_shared = small_int(t, s, ARG_STATIC_SHARED),
+		.dynamic_shared = small_int(t, s, ARG_DYNAMIC_SHARED) };
+
+	if (!read_triple(slice_text(t, s, ARG_GRID), k.grid) ||
+	        !read_triple(slice_text(t, s, ARG_BLOCK), k.block))
+		return;
+	if (!f->kernel_of[s->event])
+		f->kernel_of[s->event] = 1 + gpu_list_index(u, &u->kernels, trace_str(t, s->name));
+	struct gpu_times *to = &u->kernels.v[f->kernel_of[s->event] - 1];
+	if (!to->shapes)
+		to->shapes = ARENA_NEW(u->a, struct gpu_shapes);
+	gpu_shapes_add(to->shapes, &k, f->parts[s->track] - 1);
+}
+
 /* The call of a copy that reads or writes memory of the host may have waited for it. */
 static void take_copy(struct trace_feed *f, const struct slice *s, const struct launch *launch,
         struct gpu_part *part, struct recorded_op *op)
@@ -125,14 +221,15 @@ static void take_copy(struct trace_feed *f, const struct slice *s, const struct 
 	struct str name = trace_str(f->t, s->name);
 	struct gpu_copies *c;
 	struct slice call;
-	enum gpu_way way = 0;
+	enum gpu_way way = way_of(s, name);
+	int64_t bytes = slice_int(f->t, s, ARG_BYTES);
 
-	while (way < WAY_OTHER && !str_contains(name, str_of(gpu_ways[way])))
-		way++;
+	op->bytes = bytes > 0 ? (uint64_t)bytes : 0;
 	c = &part->ways[way];
 	c->count = num_add_u64(c->count, 1);
-	c->bytes = num_add(c->bytes, slice_int(f->t, s, ARG_BYTES));
+	c->bytes = num_add(c->bytes, bytes);
 	c->ns = num_add(c->ns, num_from_u64(op->length));
+	take_memory(f, name, way, op);
 	if (!launch)
 		return;
 	trace_slice(f->t, launch->slice, &call);
@@ -151,10 +248,15 @@ static void take_work(struct trace_feed *f, const struct slice *s)
 	struct recorded_op op = { .start = device_time(f->u, s->start) };
 
 	op.length = device_time(f->u, slice_end(s)) - op.start;
+	if (f->steps.by != STEPS_UNKNOWN)
+		gpu_step_take(f->u, part->process, trace_step_of(&f->steps, s, launch),
+		        num_from_u64(op.length));
 	if (s->category == CATEGORY_COPY || s->category == CATEGORY_SET)
 		take_copy(f, s, launch, part, &op);
-	else
+	else {
 		part->kernels = num_add_u64(part->kernels, 1);
+		take_shape(f, s);
+	}
 }
 
 static void take_process(struct trace_feed *f, uint32_t process)
@@ -186,6 +288,8 @@ void device_use_trace(struct device_use *u, const struct trace *t, const struct 
 	scratch_open(&own, a->work);
 	struct trace_feed f = { .u = u, .t = t, .scratch = &own.a };
 	f.parts = ARENA_ARRAY(&own.a, t->tracks.n, uint32_t);
+	f.kernel_of = ARENA_ARRAY(&own.a, t->events.n, uint32_t);
+	trace_find_steps(t, &f.steps, &own.a);
 	find_base(u);
 	add_processes(&f);
 	number_devices(&f);

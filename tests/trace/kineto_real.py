@@ -192,12 +192,15 @@ def check_sections(c, path, dump, slices):
     late = [s['start'] - starts[s['correlation']] for s in slices if s['device'] and s['category'] in KIND and s['correlation'] in starts]
     c.equal('latency', [sum(x['count'] for x in doc['latency']), max((x['max_ns'] for x in doc['latency']), default=0)],
             [sum(x >= 0 for x in late), max(late, default=0)])
+    if doc['steps']:
+        c.equal('work of steps', [sum(x[k] for x in doc['steps']) for k in ('operations', 'device_ns')],
+                [sum(d[k] for d in doc['devices']) for k in ('slices', 'sum_ns')])
     with tempfile.TemporaryDirectory() as where:
         drawn = os.path.join(where, 't')
         run([os.path.join(ARGS.bin, 'tfprof'), path, 'scope', '-output', 'timeline:outfile=' + drawn])
         again = json.loads(run([os.path.join(ARGS.bin, 'tfprof'), 'devices', drawn + '_-1', '--top=0', '-output', 'json'])[1])
-        for k in ('devices', 'idle', 'latency', 'communication', 'calls'):
-            c.equal('%s of its timeline' % k, again[k], doc[k])
+        for k in ('devices', 'idle', 'latency', 'communication', 'calls', 'transfers', 'copies', 'launches', 'steps'):
+            c.equal('%s of its timeline' % k, again.get(k), doc.get(k))
 
 
 def check_trace(path, golden):

@@ -108,6 +108,24 @@ def sections():
     assert 'idle' not in json.loads(program('devices', write(plain), '-output', 'json')[0])
 
 
+def launches_steps_copies():
+    """Launch configurations, work by steps, and copies by memory and size of a trace; without a direction a copy is other."""
+    shape = {'grid': [4, 2, 1], 'block': [128, 1, 1], 'registers_per_thread': 40, 'shared_memory': 64}
+    events = [kineto.event('user_annotation', 'ProfilerStep#%d' % n, at, 90) for n, at in ((7, 100), (9, 200))]
+    for n, (start, grid) in enumerate(((110, [4, 2, 1]), (210, [4, 2, 1]), (220, [1, 1, 1]))):
+        events += kineto.launch(start - 5, n + 1, start, 5, **dict(shape, grid=grid))
+    for n, name in enumerate(('Memcpy HtoD (Pageable -> Device)', 'MemcpyD2H', 'CopyHostToDevice', 'Memcpy')):
+        events += kineto.launch(230 + 10 * n, n + 10, 232 + 10 * n, 2, name, 'gpu_memcpy', bytes=5000)
+    events += kineto.launch(130, 20, 132, 1, 'sgemm', grid='4,2', block=[1, -1, 1])  # no configuration
+    doc = json.loads(program('devices', write(kineto.trace(events)), '-output', 'json')[0])
+    equal([(x['name'], x['count'], x['shapes'], x['grid'], x['block'], x['registers']) for x in doc['launches']],
+          [('sgemm', 2, 2, '4,2,1', '128,1,1', 40)])
+    equal([(x['label'], x['operations'], x['device_ns']) for x in doc['steps']], [('7', 2, 6000), ('9', 6, 18000)])
+    equal({x['way']: (x['count'], x['bytes']) for x in doc['transfers']}, {'HtoD': (2, 10000), 'DtoH': (1, 5000), 'other': (1, 5000)})
+    equal([(x['way'], x['host_memory'], x['size'], x['count'], x['bytes']) for x in doc['copies']],
+          [('HtoD', 'pageable', '<=64 KiB', 1, 5000)])
+
+
 def sections_of_workers():
     """With several traces, each row of the additional tables names its worker. A trace without launches has no such
     rows. Calls are sorted by time."""
@@ -316,7 +334,7 @@ def timeline():
         equal(again[k], plain[k], k)
 
 
-CASES = [passes, views, workers, sections, sections_of_workers, stacks_of_calls,
+CASES = [passes, views, workers, sections, launches_steps_copies, sections_of_workers, stacks_of_calls,
          functions_without_files, backward, tensorboard, order, forms, cut, nothing, no_device, others, memory, timeline]
 
 if __name__ == '__main__':
