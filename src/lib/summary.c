@@ -99,7 +99,7 @@ static void find_missing(const struct session *s, struct summary_page *p)
 	add_missing(p, files && !f->edges && !session_has_source(s, ROLE_PROFILE), "graph",
 	        "--graph_path");
 	add_missing(p, !m->steps.n && !s->n_later, "times and memory",
-	        "--run_meta_path, of a run with FULL_TRACE");
+	        trace || spool ? "not in the file" : "--run_meta_path, of a run with FULL_TRACE");
 	add_missing(p, trace && !f->devices.n, "device work", "not in the file");
 	add_missing(p, !m->has_traces, "call stacks",
 	        files     ? in_op_log

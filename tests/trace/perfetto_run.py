@@ -105,6 +105,9 @@ def counters():
                    event(3, BEGIN, 'a', 5, more=more), event(4, END, track=5, more=more)))
     equal([(s['name'], s['start'], s['args']['value']) for s in dump('a.pftrace', '--slices') if s['name'] != 'a'],
           [('mem', 1, 2048), ('mem', 2, 3072), ('sum', 3, 3), ('sum', 4, 6)])
+    write(pf.trace(pf.track(6, 'mem', 0, [(4, 1024)]), event(1, COUNTER, track=6, more=[(30, 2)])))
+    missing = program('a.pftrace')[0].partition('missing')[2]
+    assert missing.split('\n')[0].strip().startswith('times and memory, device work (not in the file)'), missing
 
 
 def legacy():
