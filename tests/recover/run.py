@@ -24,8 +24,8 @@ import recover_spools  # noqa: E402
 PARTS = 64
 KINDS = {'graph': ('--graph_path', 'nodes'), 'run_meta': ('--run_meta_path', 'executions'),
          'op_log': ('--op_log_path', 'entries'), 'profile': ('--profile_path', 'nodes')}
-KEPT = re.compile(r'^warning: .*; (\d+) (\w+)(?: and (\d+) steps)? before it are kept; lost are '
-                  r'(?:at least (\d+) nodes, )?(?:(\d+) bytes|all bytes from (\d+) on)(?:; (\d+) more are missing)?$',
+KEPT = re.compile(r'^warning: .*; (\d+) (\w+)(?: and (\d+) steps?)? before it (?:is|are) kept; lost (?:is|are) '
+                  r'(?:at least (\d+) nodes?, )?(?:(\d+) bytes?|all bytes from (\d+) on)(?:; (\d+) more are missing)?$',
                   re.M)
 
 
@@ -111,8 +111,9 @@ def check(program, kind, path, data, graph):
     if status != 0 or not m:
         return 'status %d, no warning: %s' % (status, text)
     found = (int(m.group(1)), m.group(2), int(m.group(5)))
-    if found != (kept, noun, len(data) - at):
-        return 'expected %s, found %s' % ((kept, noun, len(data) - at), text)
+    expected = kept, re.sub('ies$', 'y', noun).rstrip('s') if kept == 1 else noun, len(data) - at
+    if found != expected:
+        return 'expected %s, found %s' % (expected, text)
     if kind == 'profile' and int(m.group(3)) != len(steps):
         return 'expected %d steps: %s' % (len(steps), text)
     return None
