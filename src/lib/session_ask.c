@@ -391,12 +391,14 @@ bool session_trace_table(
 	ask->columns = s->columns;
 	if (!find_traces(s, trace_table_wants(ask->which), ask->which == TABLE_DEVICES, &all))
 		return false;
-	if (ask->which == TABLE_DEVICES && all.n == 1 && all.v->t->sums)
+	uint64_t summed = 0;
+	for (size_t i = 0; i < all.n && ask->which == TABLE_DEVICES; i++)
+		summed += all.v[i].t->sums ? all.v[i].t->n_slices : 0;
+	if (summed)
 		note_line(&s->notes,
-		        "note: calls and launches are not shown: for files over %llu MiB, only "
-		        "sums "
-		        "of the slices (%llu) are kept\n",
-		        TRACE_KEPT_MOST >> 20, (unsigned long long)all.v->t->n_slices);
+		        "note: files over %llu MiB have only the first table: only sums of their "
+		        "slices (%llu) are kept\n",
+		        TRACE_KEPT_MOST >> 20, (unsigned long long)summed);
 	return trace_table_write(&all, ask, o, &to, &s->error);
 }
 
